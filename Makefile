@@ -1,0 +1,51 @@
+# Lizard: `make` builds into build/; the README names the rest.
+# Each folder says in its own build.mk what it adds; order does not matter.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+VERSION := 0.1.0
+
+CC      ?= gcc
+HOSTCC  := gcc-12
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
+LDLIBS  := -lelf -ldw -lz -lzstd -ljansson -lpthread
+ifeq ($(SANITIZE),1)
+BUILD   := $(BUILD)-san
+CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+LDFLAGS += -fsanitize=address,undefined
+endif
+
+BIN := $(BUILD)/bin
+LIB := $(BUILD)/lib/lizard
+OBJ := $(BUILD)/obj
+
+all:
+
+# One static library per folder, top to bottom.
+FOLDERS := cmds replayer sysfake restorer tracer common
+SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
+OBJS    := $(SRC:%.c=$(OBJ)/%.o)
+ARCHIVE  = $(OBJ)/lib$(1).a
+
+$(OBJ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c $< -o $@
+
+define folder_archive
+$(OBJ)/lib$(1).a: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)/*.c))
+	@rm -f $$@
+	ar rcs $$@ $$^
+endef
+$(foreach d,$(FOLDERS),$(eval $(call folder_archive,$(d))))
+
+LIBS := $(foreach d,$(filter-out cmds,$(FOLDERS)),$(OBJ)/lib$(d).a)
+
+include $(wildcard */build.mk)
+-include $(OBJS:.o=.d)
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all clean

@@ -1,0 +1,50 @@
+/* Graph algorithms of the instrumentation: plain C, no GCC.
+ *
+ * Nodes are 0..n-1. Node ENTRY has no predecessors, node EXIT no successors.
+ * Sources: Ball and Larus 1994 section 3 (markers on the edges off a
+ * maximum-weight spanning tree, virtual edge EXIT->ENTRY); Lizard, "Tracing and
+ * Replaying algorithms" (pre- and post-sets). */
+#ifndef LIZARD_GRAPH_H
+#define LIZARD_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lz_edge {
+	uint32_t src, dst;
+	uint64_t weight;   /* how often it is taken, estimated */
+	bool unmarkable;   /* abnormal or EH: must never carry a marker */
+	uint32_t marker;   /* out: 0 = none, else the id, counted from 1 */
+};
+
+struct lz_graph {
+	uint32_t n_nodes, entry, exit;
+	size_t n_edges;
+	struct lz_edge *edges;  /* owned by the caller */
+	uint32_t *node_marker;  /* [n_nodes], out: id of a marker inside the node
+	                           (needed where a cycle consists of unmarkable
+	                           edges only), 0 = none. Owned by the caller. */
+};
+
+/* Chooses markers. Sets edges[].marker and node_marker[]; returns how many ids
+ * were used, or -1 (lz_fail is not used: out of memory is the only error). */
+int64_t lz_graph_place_markers(struct lz_graph *g);
+
+/* Special members of pre- and post-sets: the function's own boundaries. */
+#define LZ_SET_ENTER 0xFFFFFFFEu /* nothing but function entry lies between */
+#define LZ_SET_EXIT 0xFFFFFFFDu
+
+/* Marker ids that can come immediately before (PRE) or after (POST) NODE,
+ * ascending. *ids is malloced, the caller frees it. Returns the count or -1. */
+int64_t lz_graph_preset(const struct lz_graph *g, uint32_t node, uint32_t **ids);
+int64_t lz_graph_postset(const struct lz_graph *g, uint32_t node, uint32_t **ids);
+
+/* The only marker-free path from marker A (or LZ_SET_ENTER) to marker B (or
+ * LZ_SET_EXIT): node numbers in order, from the node that A leads into (or the
+ * node that holds it) to the node that B leaves. *nodes is malloced.
+ * Returns the count; 0 if there is none. */
+int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b,
+                      uint32_t **nodes);
+
+#endif

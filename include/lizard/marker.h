@@ -1,0 +1,83 @@
+/* The marker ABI: what instrumented code writes, shared by the plugin, its
+ * runtime, the tracer and the replayer. No other header is included here but
+ * <stdint.h>, so that a GCC plugin can use it.
+ *
+ * stream  = { marker }
+ * marker  = edge | WIDE id16 | WIDE32 id32 | ENTER fn32 | EXIT | TAIL
+ *         | LANDING fn32 frame32
+ * edge    = one byte 1..LZ_EDGE_MAX: the marked edge of the current function
+ * fn32    = low 32 bits of the run-time address of the function's entry label
+ * frame32 = low 32 bits of the activation's frame (any value that is constant
+ *           within an activation and unique among the live activations of one
+ *           function; the plugin takes the canonical frame address)
+ *
+ * Numbers are little-endian. The code byte of a marker has the lowest address
+ * and is stored last. The byte 0 is never a code byte: what the tracer has
+ * taken is zeroed, and the end of what was written is found by parsing
+ * forwards from a known marker boundary.
+ *
+ * Order in a function: ENTER, then (only in functions that have landing sites:
+ * returns-twice calls, EH landing pads, non-local labels) LANDING once right
+ * after it, then markers; before a return EXIT, before a tail call TAIL.
+ * LANDING again whenever control arrives at a landing site: the activation
+ * (fn, frame) is current again, all activations above it are gone.
+ *
+ * Source: Ball and Larus, "Optimally Profiling and Tracing Programs", TOPLAS
+ * 1994, section 3; Lizard, "Tracing and Replaying algorithms", algorithm 1. */
+#ifndef LIZARD_MARKER_H
+#define LIZARD_MARKER_H
+
+#include <stdint.h>
+
+enum {
+	LZ_EDGE_MAX = 0xEF,
+	LZ_WIDE = 0xF0,    /* + 2 bytes */
+	LZ_WIDE32 = 0xF1,  /* + 4 bytes */
+	LZ_ENTER = 0xF2,   /* + 4 bytes */
+	LZ_EXIT = 0xF3,
+	LZ_TAIL = 0xF4,
+	LZ_LANDING = 0xF5, /* + 8 bytes */
+	LZ_MARKER_MAX_SIZE = 9
+};
+
+/* A thread's buffer: aligned to its size; the write pointer (r15) is advanced
+ * by a 16-bit add. When traced, the page at LZ_BUFFER_GUARD is inaccessible. */
+enum {
+	LZ_BUFFER_SIZE = 0x10000,
+	LZ_BUFFER_GUARD = 0xF000,
+	LZ_SINK_PAD = 0x1000 /* accessible bytes behind a buffer or sink */
+};
+
+/* The hello call: a system call that no kernel has. Made once per process by
+ * the runtime, as early as possible (.preinit_array of an executable).
+ *   rdi = LZ_HELLO_VERSION
+ *   rsi = address of the sink (LZ_BUFFER_SIZE aligned)
+ *   rdx = address of __lizard_pos of the calling thread
+ *   r10 = __lizard_pos's offset from the thread pointer (fs base), negative
+ *   r8  = address of __lizard_traced (uint32_t in .bss): set to 1 by a tracer
+ *   r9  = flags (LZ_HELLO_CHECKING: code built in checking mode is present)
+ * Without a tracer: -ENOSYS, ignored. With one: 0, and *(rdx) then holds the
+ * base of a fresh buffer. */
+#define LZ_HELLO_NR 0x4c5a
+enum { LZ_HELLO_VERSION = 1, LZ_HELLO_CHECKING = 1 };
+
+/* Size of the marker whose code byte is CODE; 0 for the byte 0 and for codes
+ * that do not exist. */
+static inline unsigned lz_marker_size(uint8_t code)
+{
+	if (code == 0)
+		return 0;
+	if (code <= LZ_EDGE_MAX)
+		return 1;
+	switch (code) {
+	case LZ_WIDE: return 3;
+	case LZ_WIDE32: return 5;
+	case LZ_ENTER: return 5;
+	case LZ_EXIT: return 1;
+	case LZ_TAIL: return 1;
+	case LZ_LANDING: return 9;
+	default: return 0;
+	}
+}
+
+#endif
