@@ -1,0 +1,90 @@
+/* Events: everything that happened to the program from outside, in order.
+ *
+ * An event is applied at its instant: after exactly `marker` bytes of the
+ * thread's stream, at address `ip`. Applying it means, in this order: change
+ * mappings (SYSCALL of kind MAP only), write `writes`, set `regs` if
+ * has_regs, else rax=result, rcx=rip, r11=flags as the `syscall` instruction
+ * does. Whoever logs an event (a tracer stop today, an in-process log later)
+ * must give thread, position and number within the thread. */
+#ifndef LIZARD_EVENT_H
+#define LIZARD_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+enum lz_event_kind {
+	LZ_EV_SYSCALL = 1, /* ip: behind the syscall instruction */
+	LZ_EV_SIGNAL,      /* ip: of the instruction not yet executed (a faulting one,
+	                      a marker store, behind an interrupted system call) */
+	LZ_EV_INSN,        /* ip: of the trapped instruction: rdtsc, rdtscp, cpuid */
+	LZ_EV_SWITCH,      /* another thread runs from here (later) */
+	LZ_EV_EXIT         /* the process is gone: last event */
+};
+
+enum lz_event_flags {
+	LZ_EVF_REBASE = 1,   /* the address space was replaced (execve): replay goes on
+	                        from the checkpoint whose position follows this event */
+	LZ_EVF_SPIN = 2,     /* SIGNAL in code without markers or system calls: the instant is
+	                        named by the checkpoint whose position is this event's: replay
+	                        runs until address, registers and memory equal it */
+	LZ_EVF_FATAL = 4,    /* SIGNAL that ends the process */
+	LZ_EVF_SYNC = 8,     /* SIGNAL caused by the instruction at ip itself */
+	LZ_EVF_IGNORED = 16  /* SIGNAL that was ignored or had no effect on the program */
+};
+
+/* Bytes that the event put into the program's memory. */
+struct lz_write {
+	uint64_t addr, len;
+	const uint8_t *bytes;
+};
+
+/* What an mmap-family call did, in terms that replay can redo. */
+struct lz_map_op {
+	uint8_t op;       /* enum lz_map_opcode */
+	uint64_t addr, len;
+	uint32_t prot, flags;  /* as mmap(2); MAP_SHARED is kept here */
+	uint32_t file;    /* index in the recording's file table, LZ_NO_FILE */
+	uint64_t offset;  /* in the file, bytes */
+	uint64_t old_addr, old_len; /* MREMAP */
+};
+enum lz_map_opcode { LZ_MAP = 1, LZ_UNMAP, LZ_PROTECT, LZ_REMAP, LZ_ZERO /* MADV_DONTNEED: contents back to the backing */ };
+#define LZ_NO_FILE 0xFFFFFFFFu
+
+struct lz_event {
+	uint8_t kind;
+	uint32_t flags;
+	uint32_t tid;
+	uint64_t index;   /* global number, from 0, without gaps */
+	uint64_t number;  /* within the thread, from 0 */
+	uint64_t marker;  /* bytes of the thread's marker stream before it */
+	uint64_t ip;
+	uint64_t time_ns; /* since the recording began, CLOCK_MONOTONIC */
+	uint64_t map_id;  /* number of mmap-family calls before this event */
+
+	/* SYSCALL */
+	uint64_t nr, args[6];
+	int64_t result;
+	/* SIGNAL: number and the siginfo bytes as the program saw them */
+	uint32_t signo;
+	uint8_t siginfo[128];
+	/* INSN: which */
+	uint32_t insn;    /* enum lz_insn */
+	/* EXIT */
+	uint32_t status;  /* as waitpid gives it */
+
+	bool has_regs;
+	struct user_regs_struct regs; /* after the event */
+	const uint8_t *xstate;        /* NT_X86_XSTATE after the event, or NULL */
+	uint32_t xstate_len;
+
+	struct lz_write *writes;
+	uint32_t n_writes;
+	/* What was there before, for munmap and its kin: the removed regions. */
+	struct lz_map_op *ops;
+	uint32_t n_ops;
+};
+enum lz_insn { LZ_INSN_RDTSC = 1, LZ_INSN_RDTSCP, LZ_INSN_CPUID };
+
+#endif

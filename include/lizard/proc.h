@@ -1,0 +1,58 @@
+/* A ptraced process: memory, registers, injected system calls. Used by the tracer on the
+ * recorded program and by the replayer on the re-executed one. Knows no recording. */
+#ifndef LIZARD_PROC_H
+#define LIZARD_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+struct lz_proc {
+	pid_t pid;
+	int mem;                 /* /proc/PID/mem, opened read-write; reopened after exec */
+	uint64_t syscall_insn;   /* address of a `syscall` instruction that may be used */
+};
+
+/* Opens /proc/PID/mem. The process must be stopped under ptrace. */
+int lz_proc_open(struct lz_proc *p, pid_t pid);
+void lz_proc_close(struct lz_proc *p); /* closes files, leaves the process alone */
+
+/* Whole transfers or -1. Writes go through page protection (FOLL_FORCE). */
+int lz_proc_read(const struct lz_proc *p, uint64_t addr, void *buf, size_t len);
+int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len);
+/* Reads as much as is mapped; returns the count (0 if nothing). */
+size_t lz_proc_read_some(const struct lz_proc *p, uint64_t addr, void *buf, size_t len);
+
+int lz_proc_regs(const struct lz_proc *p, struct user_regs_struct *r);
+int lz_proc_set_regs(const struct lz_proc *p, const struct user_regs_struct *r);
+/* NT_X86_XSTATE. *len: in capacity, out size. LZ_XSTATE_MAX is always enough. */
+enum { LZ_XSTATE_MAX = 16384 };
+int lz_proc_xstate(const struct lz_proc *p, uint8_t *buf, uint32_t *len);
+int lz_proc_set_xstate(const struct lz_proc *p, const uint8_t *buf, uint32_t len);
+
+/* Makes the stopped process execute one system call at p->syscall_insn and puts its registers back.
+ * Must not be called between the entry and exit stop of another system call, except at an exit stop.
+ * Signals that arrive meanwhile stay pending (they are blocked around it by PTRACE_SETSIGMASK).
+ * *result gets the raw result (-errno on failure). -1 only if ptrace itself failed or the process died. */
+int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
+                    uint64_t c, uint64_t d, uint64_t e, uint64_t f);
+
+/* Hardware debug register SLOT (0..3). len 1,2,4,8. KIND 'x' execute, 'w' write, 'a' read or write, 0 off. */
+int lz_proc_set_debug(const struct lz_proc *p, int slot, uint64_t addr, int len, int kind);
+/* Which slots fired since the last call (bits 0..3), and bit 14 for a single step; clears DR6. */
+int lz_proc_take_debug(const struct lz_proc *p, uint64_t *fired);
+
+/* One line of /proc/PID/maps. */
+struct lz_maps_entry {
+	uint64_t start, end, offset, inode;
+	uint32_t prot;        /* PROT_* */
+	bool shared;
+	unsigned dev_major, dev_minor;
+	char path[4096];
+};
+/* Calls FN for each mapping; stops at non-zero and returns it. */
+int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e), void *arg);
+
+#endif

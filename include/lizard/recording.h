@@ -1,0 +1,187 @@
+/* The recording on disk: the one module that writes and reads it.
+ *
+ * DIR/meta            text, `key value` lines; finished by a rename, see state
+ * DIR/events          frames of events
+ * DIR/markers-TID     frames of the thread's marker stream
+ * DIR/checkpoints     frames: HEAD (position, registers, mappings, dirty pages)
+ *                     and PAGES (their contents, XOR to the one before, RLE)
+ * DIR/files/          copies of mapped files; DIR/index/ is built by readers
+ *
+ * Every frame carries lengths, two keys and a CRC-32, so a cut file is valid
+ * up to its last whole frame. The grammar stands in include/lizard/format.h.
+ *
+ * All functions: -1 or NULL with lz_error() set on failure. A recording is
+ * untrusted: a reader never crashes, loops or allocates beyond the file's own
+ * claims checked against limits in format.h. */
+#ifndef LIZARD_RECORDING_H
+#define LIZARD_RECORDING_H
+
+#include <lizard/event.h>
+#include <time.h>
+
+#define LZ_PAGE 4096u
+
+/* An instant; design.md section 5. After `event` events have been applied and
+ * `marker` bytes of thread tid's stream written, the n-th time (from 1) since
+ * the later of the two that control is at ip, the instruction there not yet
+ * executed. A whole rep instruction is one arrival. */
+struct lz_pos {
+	uint32_t tid, n;
+	uint64_t event, marker, ip;
+};
+
+struct lz_vma {
+	uint64_t start, end;      /* page aligned */
+	uint32_t prot, flags;     /* PROT_*; MAP_PRIVATE|MAP_SHARED|MAP_GROWSDOWN */
+	uint32_t file;            /* index in the file table or LZ_NO_FILE */
+	uint32_t role;            /* enum lz_vma_role */
+	uint64_t offset;
+};
+enum lz_vma_role { LZ_VMA_PLAIN, LZ_VMA_STACK, LZ_VMA_HEAP, LZ_VMA_BUFFER /* marker buffer: contents come
+	from the marker stream */ };
+
+struct lz_file {
+	char *path;      /* in the traced program's view */
+	char *copy;      /* name below files/ ("" = not kept) */
+	char *build_id;  /* hex, "" if none */
+	uint64_t size;
+};
+
+struct lz_thread_state {
+	uint32_t tid;
+	struct user_regs_struct regs;
+	uint8_t *xstate;
+	uint32_t xstate_len;
+	uint64_t marker;     /* this thread's stream offset */
+	uint64_t buffer;     /* base address of its marker buffer, 0 = none yet */
+	uint64_t buffer_start; /* stream offset of the byte at buffer+0 */
+};
+
+/* State of the whole process at one position; pages apart. */
+struct lz_checkpoint {
+	uint32_t index;
+	bool whole;              /* its PAGES do not build on the one before */
+	struct lz_pos pos;       /* n = 1: taken right after an event, at a guard fault or a spin */
+	uint64_t time_ns;
+	uint64_t map_id;
+	uint64_t brk;
+	struct lz_thread_state *threads;
+	uint32_t n_threads;
+	struct lz_vma *vmas;     /* sorted */
+	uint32_t n_vmas;
+	uint64_t *dirty;         /* page addresses changed since the checkpoint before, sorted */
+	uint32_t n_dirty;
+};
+
+/* ---- meta ---- */
+enum lz_rec_state { LZ_REC_INCOMPLETE, LZ_REC_COMPLETE };
+
+struct lz_meta {
+	uint32_t version;
+	int state;               /* enum lz_rec_state */
+	char *program;           /* path as executed, absolute */
+	char *build_id;          /* of the program, hex, "" if none */
+	char *cwd;
+	char **argv, **envp;     /* NULL-terminated */
+	char *host, *kernel, *cpu; /* names */
+	char *features;          /* cpuid and xcr0 features, for the replay host's check */
+	uint32_t cpu_number;     /* the target ran on */
+	uint32_t tid;            /* of the first thread */
+	uint64_t stack_limit;    /* RLIMIT_STACK */
+	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
+	uint64_t start_time;     /* seconds since the epoch */
+	uint64_t duration_ns;
+	int exit_status;         /* as waitpid gives it; -1 unknown */
+	uint64_t instrumented;   /* 1 if a hello call was seen */
+	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
+};
+void lz_meta_free(struct lz_meta *m);
+
+/* ---- where recordings live ---- */
+/* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced. */
+char *lz_recordings_dir(void);
+/* A recording's directory for what a user typed: a directory, PROG (its PROG-latest) or a
+ * name below the recordings directory. malloced; NULL with an error that says what was tried. */
+char *lz_recording_find(const char *what);
+
+/* ---- writing ---- */
+struct lz_writer;
+
+/* Creates DIR (0700), or the next free PROG-N below lz_recordings_dir() if DIR is NULL, and points
+ * PROG-latest at it. meta is copied and written as incomplete. */
+struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
+const char *lz_writer_dir(const struct lz_writer *w);
+/* Copies EV. Its index and number are set by the writer and returned in *ev. */
+int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
+/* Appends to a thread's stream. Copied; compressed (zstd level 1) and written by a worker thread. */
+int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
+/* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
+ * the checkpoint before (NULL = zeroes); for a whole one ck->dirty lists every page that differs
+ * from its backing and prev is NULL. Contents are copied; XOR, RLE and zlib happen on the worker. */
+int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck,
+                         const uint8_t *const *pages, const uint8_t *const *prev);
+/* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */
+int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
+/* Everything up to here becomes readable: pushes partial frames out. */
+int lz_writer_flush(struct lz_writer *w);
+/* Bytes written so far; the error of the worker (disk full, ...) shows here and in every call above. */
+uint64_t lz_writer_size(const struct lz_writer *w);
+/* Finishes: meta becomes complete (by rename). Frees w, also on error. */
+int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta);
+/* Frees w without finishing: the recording stays incomplete but readable. */
+void lz_writer_abandon(struct lz_writer *w);
+
+/* ---- reading ---- */
+struct lz_reader;
+
+struct lz_reader *lz_reader_open(const char *dir);
+void lz_reader_close(struct lz_reader *r);
+const struct lz_meta *lz_reader_meta(const struct lz_reader *r);
+const char *lz_reader_dir(const struct lz_reader *r);
+/* Why the recording ends early ("cut: markers-1 ends at ..."), or NULL if it is whole. Events, markers
+ * and checkpoints beyond the last consistent position are not shown. */
+const char *lz_reader_damage(const struct lz_reader *r);
+
+uint32_t lz_reader_n_files(const struct lz_reader *r);
+const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i);
+
+uint64_t lz_reader_n_events(const struct lz_reader *r);
+/* Owned by the reader, valid until the next call of this function with another index. */
+const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index);
+/* The first event with (marker >= MARKER) in the thread; n_events if none. Binary search on frames. */
+uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint32_t tid, uint64_t marker);
+
+uint32_t lz_reader_n_threads(const struct lz_reader *r);
+uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);
+/* Length of a thread's stream in bytes. */
+uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
+/* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the end). */
+int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf, size_t len);
+/* Blocks: frame i covers [start, start+len); always begins at a marker boundary. */
+uint32_t lz_reader_n_blocks(const struct lz_reader *r, uint32_t tid);
+int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *start, uint64_t *len);
+
+uint32_t lz_reader_n_checkpoints(const struct lz_reader *r);
+/* Owned by the reader (cached), valid until lz_reader_close. */
+const struct lz_checkpoint *lz_reader_checkpoint(struct lz_reader *r, uint32_t i);
+/* The last checkpoint whose position is not after (event, marker): compares both keys. */
+uint32_t lz_reader_checkpoint_before(struct lz_reader *r, uint64_t event, uint64_t marker);
+
+/* Contents of all pages that differ from their backing at a checkpoint. */
+struct lz_image;
+struct lz_image *lz_image_new(struct lz_reader *r);
+/* Goes to checkpoint i: from the present one if it is ahead with no whole one nearer, else from the
+ * last whole one. */
+int lz_image_seek(struct lz_image *im, uint32_t i);
+/* The page at ADDR; NULL = equal to its backing (file or zeroes). Valid until the next seek. */
+const uint8_t *lz_image_page(const struct lz_image *im, uint64_t addr);
+/* Calls FN for each page in ascending order; stops at non-zero and returns it. */
+int lz_image_each(const struct lz_image *im, int (*fn)(void *arg, uint64_t addr, const uint8_t *page), void *arg);
+void lz_image_free(struct lz_image *im);
+
+/* ---- positions as text: TID:MARKER.EVENT@ADDR#N, commas in numbers allowed ---- */
+enum { LZ_POS_TEXT = 128 };
+void lz_pos_print(const struct lz_pos *p, char buf[LZ_POS_TEXT]);
+int lz_pos_parse(const char *text, struct lz_pos *p);
+
+#endif
