@@ -1,0 +1,160 @@
+/* Memory, registers and debug registers of a ptraced process. */
+#include <lizard/proc.h>
+#include <lizard/error.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int lz_proc_open(struct lz_proc *p, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return lz_fail_errno("cannot open %s", path);
+	*p = (struct lz_proc){.pid = pid, .mem = fd};
+	return 0;
+}
+
+void lz_proc_close(struct lz_proc *p)
+{
+	if (p->mem >= 0)
+		close(p->mem);
+	p->mem = -1;
+}
+
+size_t lz_proc_read_some(const struct lz_proc *p, uint64_t addr, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(p->mem, (char *)buf + done, len - done, (off_t)(addr + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+int lz_proc_read(const struct lz_proc *p, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec here = {buf, len}, there = {(void *)(uintptr_t)addr, len};
+
+	/* Faster than /proc/PID/mem, but refuses what the program itself may not read. */
+	if (process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)len)
+		return 0;
+	if (lz_proc_read_some(p, addr, buf, len) == len)
+		return 0;
+	return lz_fail("cannot read %zu bytes at %#lx of process %d", len, (unsigned long)addr,
+	               (int)p->pid);
+}
+
+int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n =
+		    pwrite(p->mem, (const char *)buf + done, len - done, (off_t)(addr + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return lz_fail("cannot write %zu bytes at %#lx of process %d", len,
+			               (unsigned long)addr, (int)p->pid);
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int lz_proc_regs(const struct lz_proc *p, struct user_regs_struct *r)
+{
+	if (ptrace(PTRACE_GETREGS, p->pid, NULL, r) < 0)
+		return lz_fail_errno("cannot read the registers of process %d", (int)p->pid);
+	return 0;
+}
+
+int lz_proc_set_regs(const struct lz_proc *p, const struct user_regs_struct *r)
+{
+	if (ptrace(PTRACE_SETREGS, p->pid, NULL, r) < 0)
+		return lz_fail_errno("cannot set the registers of process %d", (int)p->pid);
+	return 0;
+}
+
+int lz_proc_xstate(const struct lz_proc *p, uint8_t *buf, uint32_t *len)
+{
+	struct iovec io = {buf, *len};
+
+	if (ptrace(PTRACE_GETREGSET, p->pid, (void *)NT_X86_XSTATE, &io) < 0)
+		return lz_fail_errno("cannot read the vector registers of process %d", (int)p->pid);
+	*len = (uint32_t)io.iov_len;
+	return 0;
+}
+
+int lz_proc_set_xstate(const struct lz_proc *p, const uint8_t *buf, uint32_t len)
+{
+	struct iovec io = {(void *)buf, len};
+
+	if (ptrace(PTRACE_SETREGSET, p->pid, (void *)NT_X86_XSTATE, &io) < 0)
+		return lz_fail_errno("cannot set the vector registers of process %d", (int)p->pid);
+	return 0;
+}
+
+static int poke_debug(const struct lz_proc *p, int i, uint64_t value)
+{
+	size_t at = offsetof(struct user, u_debugreg) + (size_t)i * sizeof(value);
+
+	if (ptrace(PTRACE_POKEUSER, p->pid, at, value) < 0)
+		return lz_fail_errno("cannot set debug register %d of process %d", i, (int)p->pid);
+	return 0;
+}
+
+static int peek_debug(const struct lz_proc *p, int i, uint64_t *value)
+{
+	size_t at = offsetof(struct user, u_debugreg) + (size_t)i * sizeof(*value);
+
+	errno = 0;
+	*value = (uint64_t)ptrace(PTRACE_PEEKUSER, p->pid, at, NULL);
+	if (errno)
+		return lz_fail_errno("cannot read debug register %d of process %d", i, (int)p->pid);
+	return 0;
+}
+
+/* DR7: two enable bits per slot from bit 0, four bits of kind and length per slot from bit 16
+ * (Intel SDM volume 3, section 18.2.4). */
+int lz_proc_set_debug(const struct lz_proc *p, int slot, uint64_t addr, int len, int kind)
+{
+	static const uint8_t len_code[9] = {[1] = 0, [2] = 1, [4] = 3, [8] = 2};
+	uint64_t dr7;
+
+	if (slot < 0 || slot > 3 || (kind && len != 1 && len != 2 && len != 4 && len != 8))
+		return lz_fail("debug register %d with length %d does not exist", slot, len);
+	if (peek_debug(p, 7, &dr7) < 0)
+		return -1;
+	uint64_t off = dr7 & ~(3ULL << (2 * slot)) & ~(15ULL << (16 + 4 * slot));
+	if (off != dr7 && poke_debug(p, 7, off) < 0)
+		return -1;
+	if (!kind)
+		return 0;
+	uint64_t rw = kind == 'x' ? 0 : kind == 'w' ? 1 : 3;
+	uint64_t size = kind == 'x' ? 0 : len_code[len];
+	if (poke_debug(p, slot, addr) < 0)
+		return -1;
+	return poke_debug(p, 7, off | 1ULL << (2 * slot) | (rw | size << 2) << (16 + 4 * slot));
+}
+
+int lz_proc_take_debug(const struct lz_proc *p, uint64_t *fired)
+{
+	if (peek_debug(p, 6, fired) < 0)
+		return -1;
+	*fired &= 0x400f;
+	return *fired ? poke_debug(p, 6, 0) : 0;
+}

@@ -1,0 +1,62 @@
+/* A system call made by a stopped process on our behalf. */
+#include <lizard/proc.h>
+#include <lizard/error.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+/* One PTRACE_SYSCALL stop. Every signal is blocked, so only stops that ptrace itself makes (clone,
+ * exec and the like) can come between. */
+static int next_syscall_stop(pid_t pid)
+{
+	for (;;) {
+		int status;
+
+		if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0)
+			return lz_fail_errno("cannot resume process %d", (int)pid);
+		pid_t got;
+		do {
+			got = waitpid(pid, &status, __WALL);
+		} while (got < 0 && errno == EINTR);
+		if (got != pid || !WIFSTOPPED(status))
+			return lz_fail("process %d died during a system call made for it",
+			               (int)pid);
+		if ((WSTOPSIG(status) & 0x7f) == SIGTRAP && !(status >> 16))
+			return 0;
+	}
+}
+
+static int run_call(struct lz_proc *p, int64_t *result)
+{
+	struct user_regs_struct r;
+
+	if (next_syscall_stop(p->pid) < 0 || next_syscall_stop(p->pid) < 0 ||
+	    lz_proc_regs(p, &r) < 0)
+		return -1;
+	*result = (int64_t)r.rax;
+	return 0;
+}
+
+int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
+                    uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	struct user_regs_struct saved, r;
+	uint64_t mask, all = ~0ULL;
+
+	if (lz_proc_regs(p, &saved) < 0)
+		return -1;
+	if (ptrace(PTRACE_GETSIGMASK, p->pid, sizeof mask, &mask) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, p->pid, sizeof all, &all) < 0)
+		return lz_fail_errno("cannot change the signal mask of process %d", (int)p->pid);
+	r = saved;
+	r.rip = p->syscall_insn;
+	r.rax = nr;
+	r.orig_rax = (uint64_t)-1; /* else the kernel may take it for a call to restart */
+	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
+	if (lz_proc_set_regs(p, &r) < 0 || run_call(p, result) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGMASK, p->pid, sizeof mask, &mask) < 0)
+		return lz_fail_errno("cannot restore the signal mask of process %d", (int)p->pid);
+	return lz_proc_set_regs(p, &saved);
+}
