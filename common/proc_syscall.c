@@ -6,23 +6,27 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* One PTRACE_SYSCALL stop. Every signal is blocked, so only stops that ptrace itself makes (clone,
- * exec and the like) can come between. */
-static int next_syscall_stop(pid_t pid)
+/* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
+ * ptrace itself makes can come between; an exit stop left over from an emulated call is passed
+ * over. */
+static int next_syscall_stop(pid_t pid, int op)
 {
 	for (;;) {
+		struct ptrace_syscall_info info;
+		pid_t got;
 		int status;
 
 		if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0)
 			return lz_fail_errno("cannot resume process %d", (int)pid);
-		pid_t got;
 		do {
 			got = waitpid(pid, &status, __WALL);
 		} while (got < 0 && errno == EINTR);
 		if (got != pid || !WIFSTOPPED(status))
 			return lz_fail("process %d died during a system call made for it",
 			               (int)pid);
-		if ((WSTOPSIG(status) & 0x7f) == SIGTRAP && !(status >> 16))
+		if ((WSTOPSIG(status) & 0x7f) != SIGTRAP || status >> 16)
+			continue;
+		if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0 && info.op == op)
 			return 0;
 	}
 }
@@ -31,8 +35,8 @@ static int run_call(struct lz_proc *p, int64_t *result)
 {
 	struct user_regs_struct r;
 
-	if (next_syscall_stop(p->pid) < 0 || next_syscall_stop(p->pid) < 0 ||
-	    lz_proc_regs(p, &r) < 0)
+	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_ENTRY) < 0 ||
+	    next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_EXIT) < 0 || lz_proc_regs(p, &r) < 0)
 		return -1;
 	*result = (int64_t)r.rax;
 	return 0;
