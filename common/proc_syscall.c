@@ -12,7 +12,7 @@
 static int next_syscall_stop(pid_t pid, int op)
 {
 	for (;;) {
-		struct ptrace_syscall_info info;
+		struct __ptrace_syscall_info info;
 		pid_t got;
 		int status;
 
