@@ -1,0 +1,22 @@
+/* The multi-call program: one function per command, in cmds/NAME.c. */
+#ifndef LIZARD_CMDS_H
+#define LIZARD_CMDS_H
+
+/* argv[0] is the command's name. The result is the exit status. */
+struct lz_cmd {
+	const char *name, *summary;
+	int (*main)(int argc, char **argv);
+};
+
+/* Weak: a command whose file is not linked in is left out of the list. */
+int lz_cmd_trace(int argc, char **argv) __attribute__((weak));
+int lz_cmd_gdb(int argc, char **argv) __attribute__((weak));
+int lz_cmd_serve(int argc, char **argv) __attribute__((weak));
+int lz_cmd_verify(int argc, char **argv) __attribute__((weak));
+int lz_cmd_ls(int argc, char **argv) __attribute__((weak));
+int lz_cmd_rm(int argc, char **argv) __attribute__((weak));
+int lz_cmd_prune(int argc, char **argv) __attribute__((weak));
+int lz_cmd_info(int argc, char **argv) __attribute__((weak));
+int lz_cmd_dump(int argc, char **argv) __attribute__((weak));
+
+#endif

@@ -1,0 +1,68 @@
+/* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
+#include "cmds/cmds.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct lz_cmd commands[] = {
+    {"trace", "run a program and record it", lz_cmd_trace},
+    {"gdb", "debug a recording", lz_cmd_gdb},
+    {"serve", "serve a recording to a remote debugger", lz_cmd_serve},
+    {"verify", "replay a recording and compare it with itself", lz_cmd_verify},
+    {"ls", "list recordings", lz_cmd_ls},
+    {"rm", "remove recordings", lz_cmd_rm},
+    {"prune", "remove old or big recordings", lz_cmd_prune},
+    {"info", "describe a recording", lz_cmd_info},
+    {"dump", "print what a recording holds", lz_cmd_dump},
+};
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static const struct lz_cmd *find(const char *name)
+{
+	for (int i = 0; i < N_COMMANDS; i++)
+		if (commands[i].main && strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: lizard COMMAND [ARGS]\n\ncommands:\n");
+	for (int i = 0; i < N_COMMANDS; i++)
+		if (commands[i].main)
+			fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+	fprintf(to, "\n`lizard COMMAND --help` says more; man lizard-COMMAND says all.\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *self = slash ? slash + 1 : argc ? argv[0] : "";
+
+	if (strncmp(self, "lizard-", 7) == 0) {
+		const struct lz_cmd *c = find(self + 7);
+		if (c)
+			return c->main(argc, argv);
+	}
+	if (argc < 2) {
+		usage(stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return 0;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("lizard %s\n", LIZARD_VERSION);
+		return 0;
+	}
+	const struct lz_cmd *c = find(argv[1]);
+	if (!c) {
+		fprintf(stderr, "lizard: no command named '%s'; `lizard help` lists them\n",
+		        argv[1]);
+		return 2;
+	}
+	return c->main(argc - 1, argv + 1);
+}
