@@ -12,7 +12,7 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-
 CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
 LDLIBS  := -lelf -ldw -lz -lzstd -ljansson -lpthread
 ifeq ($(SANITIZE),1)
-BUILD   := $(BUILD)-san
+override BUILD := $(patsubst %-san,%,$(BUILD))-san
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 LDFLAGS += -fsanitize=address,undefined
 endif
@@ -42,10 +42,25 @@ $(foreach d,$(FOLDERS),$(eval $(call folder_archive,$(d))))
 
 LIBS := $(foreach d,$(filter-out cmds,$(FOLDERS)),$(OBJ)/lib$(d).a)
 
+.SECONDEXPANSION:
 include $(wildcard */build.mk)
 -include $(OBJS:.o=.d)
 
-clean:
-	rm -rf $(BUILD)
+# The tools find their parts in ../lib/lizard beside their own folder, so what is in the build
+# directory runs as it is and is installed as it is.
+MAN := $(wildcard docs/man/*.1)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/lizard $(DESTDIR)$(PREFIX)/share/man/man1
+	cp -PR --preserve=mode,links $(BIN)/. $(DESTDIR)$(PREFIX)/bin/
+	cp -PR --preserve=mode,links $(LIB)/. $(DESTDIR)$(PREFIX)/lib/lizard/
+	$(if $(MAN),install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1/)
 
-.PHONY: all clean
+setup:
+	@scripts/setup
+lint:
+	@scripts/lint
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-san
+
+.PHONY: all install setup lint clean

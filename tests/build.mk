@@ -1,0 +1,35 @@
+# Unit tests (the `check` library) are C files tests/unit/NAME.c, one program each; end-to-end and
+# fuzz tests are executable TAP scripts tests/{e2e,fuzz}/NAME.t. LIZARD_LONG=1 asks a test for
+# its long version.
+UNIT_SRC   := $(wildcard tests/unit/*.c)
+UNIT_TESTS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
+# Further archives and objects that unit tests link with, from other folders' build.mk.
+UNIT_LIBS  ?=
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(LIBS) $$(UNIT_LIBS)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CPPFLAGS) -DLIZARD_SOURCE='"$(CURDIR)"' $(CFLAGS) $(LDFLAGS) -Wall -Wextra -Wno-unused-parameter \
+		-MMD -MP -MF $@.d $< $(UNIT_LIBS) -Wl,--start-group $(LIBS) -Wl,--end-group -lcheck -lsubunit -lm -lrt $(LDLIBS) -o $@
+-include $(UNIT_TESTS:%=%.d)
+
+unit-tests: $(UNIT_TESTS)
+
+TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuzz/*.t))
+TEST_JOBS ?= 1
+TEST_TMP  ?= $(abspath $(BUILD))/test-tmp
+TEST_ENV   = LIZARD_SRC='$(CURDIR)' LIZARD_BUILD='$(abspath $(BUILD))' LIZARD_BIN='$(abspath $(BIN))' \
+	LIZARD_TMP='$(TEST_TMP)' LIZARD_SANITIZE='$(SANITIZE)'
+# Leak reports are of no use in programs that exit at once.
+TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1
+
+# Make reads some answers (the plugin's headers) while parsing: install first, then start afresh.
+check check-long:
+	@scripts/setup
+	@$(MAKE) --no-print-directory all unit-tests
+	@$(MAKE) --no-print-directory run-$@
+run-check: unit-tests
+	@$(TEST_ENV) scripts/run-tests -j $(TEST_JOBS) $(TESTS)
+run-check-long: unit-tests
+	@$(TEST_ENV) LIZARD_LONG=1 scripts/run-tests -j $(TEST_JOBS) $(TESTS)
+
+.PHONY: unit-tests check check-long run-check run-check-long

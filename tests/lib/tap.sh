@@ -1,0 +1,88 @@
+# TAP for shell tests. Source it: . "$(dirname "$0")/../lib/tap.sh"
+#
+# Gives: ok, is, like, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
+# a scratch directory $T of this test, removed at the end if everything passed and kept otherwise; and
+# LIZARD_TRACE_DIR inside it, so that a failed test's recordings stay and can be replayed.
+
+tap_n=0
+tap_failed=0
+
+LIZARD_SRC=${LIZARD_SRC:-$(cd "$(dirname "$0")/../.." && pwd)}
+LIZARD_BUILD=${LIZARD_BUILD:-$LIZARD_SRC/build}
+LIZARD_BIN=${LIZARD_BIN:-$LIZARD_BUILD/bin}
+LIZARD_TMP=${LIZARD_TMP:-${TMPDIR:-/tmp}/lizard-tests}
+LIZARD_LONG=${LIZARD_LONG:-}
+export LIZARD_SRC LIZARD_BUILD LIZARD_BIN LIZARD_TMP LIZARD_LONG
+PATH=$LIZARD_BIN:$PATH
+LC_ALL=C
+export PATH LC_ALL
+
+tap_name=$(basename "$0" .t)
+T=$LIZARD_TMP/$tap_name
+rm -rf "$T"
+mkdir -p "$T/recordings"
+LIZARD_TRACE_DIR=$T/recordings
+export T LIZARD_TRACE_DIR
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /' >&2
+}
+
+# ok STATUS NAME: passes if STATUS is 0.
+ok() {
+	tap_n=$((tap_n + 1))
+	if [ "$1" = 0 ]; then
+		printf 'ok %d - %s\n' "$tap_n" "$2"
+	else
+		tap_failed=$((tap_failed + 1))
+		printf 'not ok %d - %s\n' "$tap_n" "$2"
+	fi
+	[ "$1" = 0 ]
+}
+
+# is GOT WANTED NAME
+is() {
+	if [ "$1" = "$2" ]; then
+		ok 0 "$3"
+	else
+		ok 1 "$3" || { diag "got:    $1"; diag "wanted: $2"; }
+		return 1
+	fi
+}
+
+# like TEXT EXTENDED-REGEX NAME
+like() {
+	if printf '%s\n' "$1" | grep -Eq -e "$2"; then
+		ok 0 "$3"
+	else
+		ok 1 "$3" || { diag "got:     $1"; diag "pattern: $2"; }
+		return 1
+	fi
+}
+
+# skip NAME REASON
+skip() {
+	tap_n=$((tap_n + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_n" "$1" "$2"
+}
+
+skip_all() {
+	printf '1..0 # SKIP %s\n' "$*"
+	rm -rf "$T"
+	exit 0
+}
+
+# Says how to replay what a failed check recorded.
+replay_hint() {
+	diag "the recording is kept; replay it with: LIZARD_TRACE_DIR=$LIZARD_TRACE_DIR $LIZARD_BIN/lizard-gdb $1"
+}
+
+done_testing() {
+	printf '1..%d\n' "$tap_n"
+	if [ "$tap_failed" = 0 ]; then
+		rm -rf "$T"
+		exit 0
+	fi
+	diag "kept: $T"
+	exit 1
+}
