@@ -19,25 +19,25 @@ struct lz_cfg_block {
 };
 
 struct lz_cfg_line {
-	uint32_t file;  /* index for lz_cfg_file_name() */
+	uint32_t file; /* index for lz_cfg_file_name() */
 	uint32_t line;
 };
 
 enum lz_cfg_func_flags {
-	LZ_FN_OPTIMIZED = 1,  /* built with -O1 or more, -Og or -Os */
-	LZ_FN_LANDING = 2,    /* has landing sites */
-	LZ_FN_LOCAL = 4       /* neither saves nor restores r15 */
+	LZ_FN_OPTIMIZED = 1, /* built with -O1 or more, -Og or -Os */
+	LZ_FN_LANDING = 2,   /* has landing sites */
+	LZ_FN_LOCAL = 4      /* neither saves nor restores r15 */
 };
 
 struct lz_cfg_func {
-	uint64_t entry;          /* link-time address of the entry label: what
+	uint64_t entry;   /* link-time address of the entry label: what
 	                            ENTER carries the low 32 bits of */
-	const char *name;        /* as the linker sees it */
-	const char *file;        /* source file */
-	uint32_t line;           /* of the definition */
+	const char *name; /* as the linker sees it */
+	const char *file; /* source file */
+	uint32_t line;    /* of the definition */
 	uint32_t flags;
 	uint32_t n_markers;
-	struct lz_graph graph;   /* with markers placed */
+	struct lz_graph graph;       /* with markers placed */
 	struct lz_cfg_block *blocks; /* [graph.n_nodes] */
 	struct lz_cfg_line *lines;
 };
@@ -45,9 +45,9 @@ struct lz_cfg_func {
 /* A marker instruction (the one that stores the code byte). */
 struct lz_cfg_site {
 	uint64_t addr;
-	uint32_t func;   /* index */
-	uint32_t id;     /* edge or node marker id, 0 for the kinds below */
-	uint8_t code;    /* code byte that it stores (LZ_WIDE.. included) */
+	uint32_t func; /* index */
+	uint32_t id;   /* edge or node marker id, 0 for the kinds below */
+	uint8_t code;  /* code byte that it stores (LZ_WIDE.. included) */
 };
 
 /* A copy of a basic block in the machine code starts here. */

@@ -24,14 +24,14 @@ enum lz_event_kind {
 };
 
 enum lz_event_flags {
-	LZ_EVF_REBASE = 1,   /* the address space was replaced (execve): replay goes on
+	LZ_EVF_REBASE = 1,  /* the address space was replaced (execve): replay goes on
 	                        from the checkpoint whose position follows this event */
-	LZ_EVF_SPIN = 2,     /* SIGNAL in code without markers or system calls: the instant is
+	LZ_EVF_SPIN = 2,    /* SIGNAL in code without markers or system calls: the instant is
 	                        named by the checkpoint whose position is this event's: replay
 	                        runs until address, registers and memory equal it */
-	LZ_EVF_FATAL = 4,    /* SIGNAL that ends the process */
-	LZ_EVF_SYNC = 8,     /* SIGNAL caused by the instruction at ip itself */
-	LZ_EVF_IGNORED = 16  /* SIGNAL that was ignored or had no effect on the program */
+	LZ_EVF_FATAL = 4,   /* SIGNAL that ends the process */
+	LZ_EVF_SYNC = 8,    /* SIGNAL caused by the instruction at ip itself */
+	LZ_EVF_IGNORED = 16 /* SIGNAL that was ignored or had no effect on the program */
 };
 
 /* Bytes that the event put into the program's memory. */
@@ -42,23 +42,29 @@ struct lz_write {
 
 /* What an mmap-family call did, in terms that replay can redo. */
 struct lz_map_op {
-	uint8_t op;       /* enum lz_map_opcode */
+	uint8_t op; /* enum lz_map_opcode */
 	uint64_t addr, len;
-	uint32_t prot, flags;  /* as mmap(2); MAP_SHARED is kept here */
-	uint32_t file;    /* index in the recording's file table, LZ_NO_FILE */
-	uint64_t offset;  /* in the file, bytes */
+	uint32_t prot, flags;       /* as mmap(2); MAP_SHARED is kept here */
+	uint32_t file;              /* index in the recording's file table, LZ_NO_FILE */
+	uint64_t offset;            /* in the file, bytes */
 	uint64_t old_addr, old_len; /* MREMAP */
 };
-enum lz_map_opcode { LZ_MAP = 1, LZ_UNMAP, LZ_PROTECT, LZ_REMAP, LZ_ZERO /* MADV_DONTNEED: contents back to the backing */ };
+enum lz_map_opcode {
+	LZ_MAP = 1,
+	LZ_UNMAP,
+	LZ_PROTECT,
+	LZ_REMAP,
+	LZ_ZERO /* MADV_DONTNEED: contents back to the backing */
+};
 #define LZ_NO_FILE 0xFFFFFFFFu
 
 struct lz_event {
 	uint8_t kind;
 	uint32_t flags;
 	uint32_t tid;
-	uint64_t index;   /* global number, from 0, without gaps */
-	uint64_t number;  /* within the thread, from 0 */
-	uint64_t marker;  /* bytes of the thread's marker stream before it */
+	uint64_t index;  /* global number, from 0, without gaps */
+	uint64_t number; /* within the thread, from 0 */
+	uint64_t marker; /* bytes of the thread's marker stream before it */
 	uint64_t ip;
 	uint64_t time_ns; /* since the recording began, CLOCK_MONOTONIC */
 	uint64_t map_id;  /* number of mmap-family calls before this event */
@@ -70,9 +76,9 @@ struct lz_event {
 	uint32_t signo;
 	uint8_t siginfo[128];
 	/* INSN: which */
-	uint32_t insn;    /* enum lz_insn */
+	uint32_t insn; /* enum lz_insn */
 	/* EXIT */
-	uint32_t status;  /* as waitpid gives it */
+	uint32_t status; /* as waitpid gives it */
 
 	bool has_regs;
 	struct user_regs_struct regs; /* after the event */

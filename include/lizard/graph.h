@@ -13,16 +13,16 @@
 
 struct lz_edge {
 	uint32_t src, dst;
-	uint64_t weight;   /* how often it is taken, estimated */
-	bool unmarkable;   /* abnormal or EH: must never carry a marker */
-	uint32_t marker;   /* out: 0 = none, else the id, counted from 1 */
+	uint64_t weight; /* how often it is taken, estimated */
+	bool unmarkable; /* abnormal or EH: must never carry a marker */
+	uint32_t marker; /* out: 0 = none, else the id, counted from 1 */
 };
 
 struct lz_graph {
 	uint32_t n_nodes, entry, exit;
 	size_t n_edges;
-	struct lz_edge *edges;  /* owned by the caller */
-	uint32_t *node_marker;  /* [n_nodes], out: id of a marker inside the node
+	struct lz_edge *edges; /* owned by the caller */
+	uint32_t *node_marker; /* [n_nodes], out: id of a marker inside the node
 	                           (needed where a cycle consists of unmarkable
 	                           edges only), 0 = none. Owned by the caller. */
 };
@@ -44,7 +44,6 @@ int64_t lz_graph_postset(const struct lz_graph *g, uint32_t node, uint32_t **ids
  * LZ_SET_EXIT): node numbers in order, from the node that A leads into (or the
  * node that holds it) to the node that B leaves. *nodes is malloced.
  * Returns the count; 0 if there is none. */
-int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b,
-                      uint32_t **nodes);
+int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b, uint32_t **nodes);
 
 #endif

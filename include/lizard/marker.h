@@ -31,9 +31,9 @@
 
 enum {
 	LZ_EDGE_MAX = 0xEF,
-	LZ_WIDE = 0xF0,    /* + 2 bytes */
-	LZ_WIDE32 = 0xF1,  /* + 4 bytes */
-	LZ_ENTER = 0xF2,   /* + 4 bytes */
+	LZ_WIDE = 0xF0,   /* + 2 bytes */
+	LZ_WIDE32 = 0xF1, /* + 4 bytes */
+	LZ_ENTER = 0xF2,  /* + 4 bytes */
 	LZ_EXIT = 0xF3,
 	LZ_TAIL = 0xF4,
 	LZ_LANDING = 0xF5, /* + 8 bytes */

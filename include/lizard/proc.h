@@ -11,8 +11,8 @@
 
 struct lz_proc {
 	pid_t pid;
-	int mem;                 /* /proc/PID/mem, opened read-write; reopened after exec */
-	uint64_t syscall_insn;   /* address of a `syscall` instruction that may be used */
+	int mem;               /* /proc/PID/mem, opened read-write; reopened after exec */
+	uint64_t syscall_insn; /* address of a `syscall` instruction that may be used */
 };
 
 /* Opens /proc/PID/mem. The process must be stopped under ptrace. */
@@ -47,7 +47,7 @@ int lz_proc_take_debug(const struct lz_proc *p, uint64_t *fired);
 /* One line of /proc/PID/maps. */
 struct lz_maps_entry {
 	uint64_t start, end, offset, inode;
-	uint32_t prot;        /* PROT_* */
+	uint32_t prot; /* PROT_* */
 	bool shared;
 	unsigned dev_major, dev_minor;
 	char path[4096];

@@ -31,19 +31,24 @@ struct lz_pos {
 };
 
 struct lz_vma {
-	uint64_t start, end;      /* page aligned */
-	uint32_t prot, flags;     /* PROT_*; MAP_PRIVATE|MAP_SHARED|MAP_GROWSDOWN */
-	uint32_t file;            /* index in the file table or LZ_NO_FILE */
-	uint32_t role;            /* enum lz_vma_role */
+	uint64_t start, end;  /* page aligned */
+	uint32_t prot, flags; /* PROT_*; MAP_PRIVATE|MAP_SHARED|MAP_GROWSDOWN */
+	uint32_t file;        /* index in the file table or LZ_NO_FILE */
+	uint32_t role;        /* enum lz_vma_role */
 	uint64_t offset;
 };
-enum lz_vma_role { LZ_VMA_PLAIN, LZ_VMA_STACK, LZ_VMA_HEAP, LZ_VMA_BUFFER /* marker buffer: contents come
-	from the marker stream */ };
+enum lz_vma_role {
+	LZ_VMA_PLAIN,
+	LZ_VMA_STACK,
+	LZ_VMA_HEAP,
+	LZ_VMA_BUFFER /* marker buffer: contents come
+	from the marker stream */
+};
 
 struct lz_file {
-	char *path;      /* in the traced program's view */
-	char *copy;      /* name below files/ ("" = not kept) */
-	char *build_id;  /* hex, "" if none */
+	char *path;     /* in the traced program's view */
+	char *copy;     /* name below files/ ("" = not kept) */
+	char *build_id; /* hex, "" if none */
 	uint64_t size;
 };
 
@@ -52,24 +57,24 @@ struct lz_thread_state {
 	struct user_regs_struct regs;
 	uint8_t *xstate;
 	uint32_t xstate_len;
-	uint64_t marker;     /* this thread's stream offset */
-	uint64_t buffer;     /* base address of its marker buffer, 0 = none yet */
+	uint64_t marker;       /* this thread's stream offset */
+	uint64_t buffer;       /* base address of its marker buffer, 0 = none yet */
 	uint64_t buffer_start; /* stream offset of the byte at buffer+0 */
 };
 
 /* State of the whole process at one position; pages apart. */
 struct lz_checkpoint {
 	uint32_t index;
-	bool whole;              /* its PAGES do not build on the one before */
-	struct lz_pos pos;       /* n = 1: taken right after an event, at a guard fault or a spin */
+	bool whole;        /* its PAGES do not build on the one before */
+	struct lz_pos pos; /* n = 1: taken right after an event, at a guard fault or a spin */
 	uint64_t time_ns;
 	uint64_t map_id;
 	uint64_t brk;
 	struct lz_thread_state *threads;
 	uint32_t n_threads;
-	struct lz_vma *vmas;     /* sorted */
+	struct lz_vma *vmas; /* sorted */
 	uint32_t n_vmas;
-	uint64_t *dirty;         /* page addresses changed since the checkpoint before, sorted */
+	uint64_t *dirty; /* page addresses changed since the checkpoint before, sorted */
 	uint32_t n_dirty;
 };
 
@@ -78,21 +83,21 @@ enum lz_rec_state { LZ_REC_INCOMPLETE, LZ_REC_COMPLETE };
 
 struct lz_meta {
 	uint32_t version;
-	int state;               /* enum lz_rec_state */
-	char *program;           /* path as executed, absolute */
-	char *build_id;          /* of the program, hex, "" if none */
+	int state;      /* enum lz_rec_state */
+	char *program;  /* path as executed, absolute */
+	char *build_id; /* of the program, hex, "" if none */
 	char *cwd;
-	char **argv, **envp;     /* NULL-terminated */
-	char *host, *kernel, *cpu; /* names */
-	char *features;          /* cpuid and xcr0 features, for the replay host's check */
-	uint32_t cpu_number;     /* the target ran on */
-	uint32_t tid;            /* of the first thread */
-	uint64_t stack_limit;    /* RLIMIT_STACK */
+	char **argv, **envp;          /* NULL-terminated */
+	char *host, *kernel, *cpu;    /* names */
+	char *features;               /* cpuid and xcr0 features, for the replay host's check */
+	uint32_t cpu_number;          /* the target ran on */
+	uint32_t tid;                 /* of the first thread */
+	uint64_t stack_limit;         /* RLIMIT_STACK */
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
-	uint64_t start_time;     /* seconds since the epoch */
+	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;
-	int exit_status;         /* as waitpid gives it; -1 unknown */
-	uint64_t instrumented;   /* 1 if a hello call was seen */
+	int exit_status;                                   /* as waitpid gives it; -1 unknown */
+	uint64_t instrumented;                             /* 1 if a hello call was seen */
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
 };
 void lz_meta_free(struct lz_meta *m);
@@ -118,8 +123,8 @@ int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
  * the checkpoint before (NULL = zeroes); for a whole one ck->dirty lists every page that differs
  * from its backing and prev is NULL. Contents are copied; XOR, RLE and zlib happen on the worker. */
-int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck,
-                         const uint8_t *const *pages, const uint8_t *const *prev);
+int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
+                         const uint8_t *const *prev);
 /* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
 /* Everything up to here becomes readable: pushes partial frames out. */
@@ -156,10 +161,12 @@ uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);
 /* Length of a thread's stream in bytes. */
 uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
 /* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the end). */
-int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf, size_t len);
+int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf,
+                          size_t len);
 /* Blocks: frame i covers [start, start+len); always begins at a marker boundary. */
 uint32_t lz_reader_n_blocks(const struct lz_reader *r, uint32_t tid);
-int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *start, uint64_t *len);
+int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *start,
+                    uint64_t *len);
 
 uint32_t lz_reader_n_checkpoints(const struct lz_reader *r);
 /* Owned by the reader (cached), valid until lz_reader_close. */
@@ -176,7 +183,8 @@ int lz_image_seek(struct lz_image *im, uint32_t i);
 /* The page at ADDR; NULL = equal to its backing (file or zeroes). Valid until the next seek. */
 const uint8_t *lz_image_page(const struct lz_image *im, uint64_t addr);
 /* Calls FN for each page in ascending order; stops at non-zero and returns it. */
-int lz_image_each(const struct lz_image *im, int (*fn)(void *arg, uint64_t addr, const uint8_t *page), void *arg);
+int lz_image_each(const struct lz_image *im,
+                  int (*fn)(void *arg, uint64_t addr, const uint8_t *page), void *arg);
 void lz_image_free(struct lz_image *im);
 
 /* ---- positions as text: TID:MARKER.EVENT@ADDR#N, commas in numbers allowed ---- */

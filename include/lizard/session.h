@@ -14,8 +14,8 @@
 struct lz_session;
 
 struct lz_session_options {
-	int echo_fd;             /* what the program writes to 1 and 2 is repeated here; -1: not */
-	const char *stub;        /* path of the replay stub, NULL = beside the running program */
+	int echo_fd;      /* what the program writes to 1 and 2 is repeated here; -1: not */
+	const char *stub; /* path of the replay stub, NULL = beside the running program */
 };
 /* At the first checkpoint. The session owns the reader that it opens. */
 struct lz_session *lz_session_open(const char *dir, const struct lz_session_options *o);
@@ -37,9 +37,9 @@ enum lz_stop_reason {
 	LZ_STOP_BREAKPOINT, /* control is at a breakpoint (a syscall catch point too) */
 	LZ_STOP_WATCH,      /* forward: right after the change; backward: right before the
 	                       instruction (or system call) that makes it */
-	LZ_STOP_SIGNAL,     /* forward only: a signal of the recording is about to be delivered, signo */
-	LZ_STOP_START,      /* no more history backwards */
-	LZ_STOP_END,        /* ... forwards: the last instant, the process still exists */
+	LZ_STOP_SIGNAL, /* forward only: a signal of the recording is about to be delivered, signo */
+	LZ_STOP_START,  /* no more history backwards */
+	LZ_STOP_END,    /* ... forwards: the last instant, the process still exists */
 	LZ_STOP_INTERRUPTED,
 	LZ_STOP_DIVERGED
 };
@@ -47,7 +47,7 @@ struct lz_stop {
 	enum lz_stop_reason reason;
 	struct lz_pos pos;
 	uint32_t signo;
-	uint64_t watch_addr;    /* address given to lz_session_watch */
+	uint64_t watch_addr; /* address given to lz_session_watch */
 	char watch_kind;
 };
 
@@ -119,7 +119,7 @@ int lz_session_back_next(struct lz_session *s, struct lz_stop *stop);
 /* ---- verification ---- */
 struct lz_verify_result {
 	uint64_t markers, events, checkpoints, pages;
-	char *divergence;  /* NULL = none; malloced text, source level where known */
+	char *divergence; /* NULL = none; malloced text, source level where known */
 };
 /* Replays from start to end, comparing everything. PROGRESS may be NULL. */
 int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
