@@ -2,8 +2,13 @@
  *
  * Nodes are 0..n-1. Node ENTRY has no predecessors, node EXIT no successors.
  * Sources: Ball and Larus 1994 section 3 (markers on the edges off a
- * maximum-weight spanning tree, virtual edge EXIT->ENTRY); Lizard, "Tracing and
- * Replaying algorithms" (pre- and post-sets). */
+ * maximum-weight spanning tree); Lizard, "Tracing and Replaying algorithms"
+ * (pre- and post-sets). Ball and Larus's virtual edge EXIT->ENTRY counts as
+ * marked already: the ENTER and EXIT markers are always written.
+ *
+ * What is guaranteed: of all paths from one marker (or entry) to the next (or
+ * exit) exactly one is free of markers in between, so two different paths give
+ * different marker sequences; and every directed cycle holds a marker. */
 #ifndef LIZARD_GRAPH_H
 #define LIZARD_GRAPH_H
 
@@ -18,6 +23,12 @@ struct lz_edge {
 	uint32_t marker; /* out: 0 = none, else the id, counted from 1 */
 };
 
+enum lz_node_flags {
+	LZ_NODE_UNMARKABLE = 1, /* no code can be put in it */
+	LZ_NODE_LANDING = 2,    /* a landing site: always gets a node marker */
+	LZ_NODE_MARK_LAST = 4   /* its marker stands at its end, else at its start */
+};
+
 struct lz_graph {
 	uint32_t n_nodes, entry, exit;
 	size_t n_edges;
@@ -25,9 +36,11 @@ struct lz_graph {
 	uint32_t *node_marker; /* [n_nodes], out: id of a marker inside the node
 	                           (needed where a cycle consists of unmarkable
 	                           edges only), 0 = none. Owned by the caller. */
+	const uint8_t *node_flags; /* [n_nodes] of lz_node_flags, or NULL: all 0 */
 };
 
-/* Chooses markers. Sets edges[].marker and node_marker[]; returns how many ids
+/* Chooses markers. Marker ids count up with falling weight: the busiest marked
+ * edges have the short ids. Sets edges[].marker and node_marker[]; returns how many ids
  * were used, or -1 (lz_fail is not used: out of memory is the only error). */
 int64_t lz_graph_place_markers(struct lz_graph *g);
 
@@ -35,8 +48,8 @@ int64_t lz_graph_place_markers(struct lz_graph *g);
 #define LZ_SET_ENTER 0xFFFFFFFEu /* nothing but function entry lies between */
 #define LZ_SET_EXIT 0xFFFFFFFDu
 
-/* Marker ids that can come immediately before (PRE) or after (POST) NODE,
- * ascending. *ids is malloced, the caller frees it. Returns the count or -1. */
+/* Marker ids that can come immediately before (PRE) or after (POST) the code of
+ * NODE, ascending; a marker in the node itself counts. *ids is malloced, the caller frees it. Returns the count or -1. */
 int64_t lz_graph_preset(const struct lz_graph *g, uint32_t node, uint32_t **ids);
 int64_t lz_graph_postset(const struct lz_graph *g, uint32_t node, uint32_t **ids);
 
