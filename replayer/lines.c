@@ -1,0 +1,232 @@
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <lizard/error.h>
+#include "lines_int.h"
+
+static char *debug_path = ":.debug:/usr/lib/debug";
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .debuginfo_path = &debug_path,
+};
+
+int lines_grow(void **array, size_t *cap, size_t n, size_t size)
+{
+	size_t want = *cap ? *cap * 2 : 16;
+	void *p;
+
+	if (n < *cap)
+		return 0;
+	p = reallocarray(*array, want, size);
+	if (!p)
+		return lz_fail("out of memory for line tables");
+	*array = p;
+	*cap = want;
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Which unit covers which addresses: from the units' own DIEs, .debug_aranges is optional. */
+static int find_units(struct lz_lines *l)
+{
+	Dwarf_Die *cu = NULL;
+	Dwarf_Addr bias;
+
+	while ((cu = dwfl_module_nextcu(l->mod, cu, &bias)) != NULL) {
+		struct line_unit *u = LINES_PUSH(l->units, l->n_units, l->cap_units);
+		Dwarf_Addr base, start, end;
+		ptrdiff_t off = 0;
+
+		if (!u)
+			return -1;
+		*u = (struct line_unit){.die = dwarf_dieoffset(cu)};
+		while ((off = dwarf_ranges(cu, off, &base, &start, &end)) > 0) {
+			struct unit_range *r;
+
+			if (start >= end)
+				continue;
+			r = LINES_PUSH(l->ranges, l->n_ranges, l->cap_ranges);
+			if (!r)
+				return -1;
+			*r = (struct unit_range){start + bias, end + bias, l->n_units - 1};
+		}
+	}
+	if (l->n_ranges)
+		qsort(l->ranges, l->n_ranges, sizeof(*l->ranges), by_start);
+	return 0;
+}
+
+static void find_plt(struct lz_lines *l)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(l->mod, &bias);
+	Elf_Scn *scn = NULL;
+	size_t strings;
+
+	if (!elf || elf_getshdrstrndx(elf, &strings))
+		return;
+	while ((scn = elf_nextscn(elf, scn)) != NULL && l->n_plt < 8) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR))
+			continue;
+		name = elf_strptr(elf, strings, sh.sh_name);
+		if (name && !strncmp(name, ".plt", 4))
+			l->plt[l->n_plt++] =
+			    (struct addr_range){sh.sh_addr, sh.sh_addr + sh.sh_size};
+	}
+}
+
+struct lz_lines *lz_lines_open(const char *path)
+{
+	struct lz_lines *l = calloc(1, sizeof(*l));
+
+	if (!l || !(l->dwfl = dwfl_begin(&callbacks))) {
+		free(l);
+		lz_fail("%s: cannot read line tables: out of memory", path);
+		return NULL;
+	}
+	dwfl_report_begin(l->dwfl);
+	l->mod = dwfl_report_elf(l->dwfl, path, path, -1, 0, true);
+	dwfl_report_end(l->dwfl, NULL, NULL);
+	if (!l->mod) {
+		lz_fail("%s: cannot read it as an ELF file: %s", path, dwfl_errmsg(-1));
+		lz_lines_close(l);
+		return NULL;
+	}
+	find_plt(l);
+	l->dw = dwfl_module_getdwarf(l->mod, &l->dw_bias);
+	if (l->dw && find_units(l)) {
+		lz_lines_close(l);
+		return NULL;
+	}
+	return l;
+}
+
+void lz_lines_close(struct lz_lines *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_units; i++) {
+		free(l->units[i].rows);
+		free(l->units[i].funcs);
+		free(l->units[i].inlines);
+	}
+	free(l->units);
+	free(l->ranges);
+	if (l->dwfl)
+		dwfl_end(l->dwfl);
+	free(l);
+}
+
+/* The unit of ADDR, loaded; NULL if there is none. */
+static struct line_unit *unit_at(struct lz_lines *l, uint64_t addr)
+{
+	size_t lo = 0, hi = l->n_ranges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->ranges[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr >= l->ranges[lo - 1].end)
+		return NULL;
+	if (lines_load_unit(l, l->ranges[lo - 1].unit))
+		return NULL;
+	return &l->units[l->ranges[lo - 1].unit];
+}
+
+struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr)
+{
+	struct lz_sal sal = {.pc = addr};
+	struct line_unit *u = unit_at(l, addr);
+	const struct line_row *best;
+	size_t lo = 0, hi = u ? u->n_rows : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (u->rows[mid].pc <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || u->rows[lo - 1].line == 0)
+		return sal;
+	best = &u->rows[lo - 1];
+	/* Of several rows at one address a statement's start counts. */
+	for (const struct line_row *r = best; !r->is_stmt && r > u->rows; r--) {
+		if (r[-1].pc != best->pc || r[-1].line == 0)
+			break;
+		if (r[-1].is_stmt) {
+			best = r - 1;
+			break;
+		}
+	}
+	sal.pc = best->pc;
+	sal.end = lo < u->n_rows ? u->rows[lo].pc : best->pc + 1;
+	sal.file = best->file;
+	sal.line = best->line;
+	sal.symtab = best->symtab;
+	sal.is_stmt = best->is_stmt;
+	return sal;
+}
+
+bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
+{
+	struct line_unit *u = unit_at(l, addr);
+	GElf_Off offset;
+	GElf_Sym sym;
+	const char *name;
+
+	for (size_t i = 0; u && i < u->n_funcs; i++) {
+		if (addr < u->funcs[i].start || addr >= u->funcs[i].end)
+			continue;
+		*out = (struct lz_range){u->funcs[i].start, u->funcs[i].end, u->funcs[i].name};
+		return true;
+	}
+	name = dwfl_module_addrinfo(l->mod, addr, &offset, &sym, NULL, NULL, NULL);
+	if (!name || offset > addr)
+		return false;
+	*out = (struct lz_range){addr - offset, addr + 1, name};
+	if (sym.st_size && addr - offset + sym.st_size > addr)
+		out->end = addr - offset + sym.st_size;
+	return true;
+}
+
+size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max)
+{
+	struct line_unit *u = unit_at(l, addr);
+	size_t n = 0;
+
+	for (size_t i = 0; u && i < u->n_inlines && n < max; i++) {
+		const struct line_inline *in = &u->inlines[i];
+
+		if (addr >= in->start && addr < in->end)
+			out[n++] = (struct lz_inline){in->entry, in->start, in->end, in->call_line,
+			                              in->call_file};
+	}
+	return n;
+}
+
+bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr)
+{
+	for (size_t i = 0; i < l->n_plt; i++)
+		if (addr >= l->plt[i].start && addr < l->plt[i].end)
+			return true;
+	return false;
+}

@@ -1,0 +1,56 @@
+/* Source lines, functions and unwind rules of one ELF file, read with libdw the way GDB 13 reads
+ * them, since fs, fn, bs and prev must mean the same lines that GDB means: rows of one address are
+ * merged, a change of file ends a row, rows that only differ in the discriminator are one.
+ *
+ * All addresses are link-time addresses. Compilation units are read on first use. */
+#ifndef LIZARD_REPLAYER_LINES_H
+#define LIZARD_REPLAYER_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+struct lz_lines;
+
+/* A line-table row and its extent. line 0: nothing is known of the address. */
+struct lz_sal {
+	uint64_t pc, end;
+	const char *file; /* owned by lz_lines */
+	uint32_t line;
+	uint32_t symtab; /* equal for rows of one file in one unit */
+	bool is_stmt;
+};
+
+/* The function (or the part of a split one) that holds an address. */
+struct lz_range {
+	uint64_t start, end;
+	const char *name; /* NULL: unknown */
+};
+
+/* An inlined call whose code holds an address. */
+struct lz_inline {
+	uint64_t entry;      /* first address of the inlined body */
+	uint64_t start, end; /* the part of it that was asked for */
+	uint32_t call_line;
+	const char *call_file;
+};
+
+/* Never NULL for a readable ELF file; without debug information it only knows symbols. */
+struct lz_lines *lz_lines_open(const char *path);
+void lz_lines_close(struct lz_lines *l);
+
+struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);
+/* False if no function or symbol covers ADDR. */
+bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
+/* The inlined calls around ADDR, outermost first; at most MAX. Returns how many. */
+size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max);
+/* A procedure linkage table is there. */
+bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr);
+/* The canonical frame address at ADDR for registers R; BIAS is what R's addresses have on top.
+ * READ reads a word of the program. False if no rule is known. */
+typedef bool lz_read_word(void *arg, uint64_t addr, uint64_t *word);
+bool lz_lines_cfa(struct lz_lines *l, uint64_t addr, const struct user_regs_struct *r,
+                  lz_read_word *read, void *arg, uint64_t *cfa);
+
+#endif

@@ -1,0 +1,68 @@
+/* What lines.c, lines_unit.c and lines_cfa.c share. */
+#ifndef LIZARD_REPLAYER_LINES_INT_H
+#define LIZARD_REPLAYER_LINES_INT_H
+
+#include <elfutils/libdwfl.h>
+#include "lines.h"
+
+struct line_row {
+	uint64_t pc;
+	uint32_t line; /* 0: the end of what came before */
+	uint32_t symtab;
+	const char *file;
+	bool is_stmt;
+};
+
+struct line_func {
+	uint64_t start, end;
+	const char *name;
+};
+
+struct line_inline {
+	uint64_t entry, start, end;
+	uint32_t depth, call_line;
+	const char *call_file;
+};
+
+struct line_unit {
+	Dwarf_Off die;
+	bool loaded;
+	struct line_row *rows;
+	size_t n_rows, cap_rows;
+	struct line_func *funcs; /* sorted */
+	size_t n_funcs, cap_funcs;
+	struct line_inline *inlines; /* outer before inner */
+	size_t n_inlines, cap_inlines;
+};
+
+struct unit_range {
+	uint64_t start, end;
+	uint32_t unit;
+};
+
+struct addr_range {
+	uint64_t start, end;
+};
+
+struct lz_lines {
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	Dwarf *dw;
+	Dwarf_Addr dw_bias;
+	struct line_unit *units;
+	size_t n_units, cap_units;
+	struct unit_range *ranges; /* sorted */
+	size_t n_ranges, cap_ranges;
+	struct addr_range plt[8];
+	size_t n_plt;
+};
+
+/* Makes room for one more element in a growing array; -1 when out of memory. */
+int lines_grow(void **array, size_t *cap, size_t n, size_t size);
+#define LINES_PUSH(array, n, cap)                                                                  \
+	(lines_grow((void **)&(array), &(cap), (n), sizeof(*(array))) ? NULL : &(array)[(n)++])
+
+/* Reads rows, functions and inlined calls of unit number U. */
+int lines_load_unit(struct lz_lines *l, uint32_t u);
+
+#endif
