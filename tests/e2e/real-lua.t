@@ -1,0 +1,4 @@
+#!/bin/sh
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/real-test.sh"
+real_test lua

@@ -1,0 +1,132 @@
+# Real programs for tests, demo and bench: built from Debian source packages, run on generated inputs that
+# are the same everywhere. Sourced; needs LIZARD_SRC.
+#
+#   real_build NAME CC CFLAGS DIR   builds into DIR (a copy of the source), prints the program's path
+#   real_input NAME DIR [SCALE]     writes the inputs into DIR; SCALE multiplies the work (default 1)
+#   real_command NAME PROGRAM DIR   prints the shell command that runs it; stdout is the result
+
+REAL_PROGRAMS="bzip2 gzip bc lua"
+
+real_package() {
+	case $1 in
+	lua) echo lua5.4 ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# A configured copy of a source: configure runs once per machine, each build then names its compiler.
+real_configured() (
+	source=$("$LIZARD_SRC/tests/lib/fetch-source" "$(real_package "$1")") || exit 1
+	[ -e "$source/configure" ] || { echo "$source"; exit 0; }
+	done=$(dirname "$source").configured
+	if [ ! -e "$done/config.status" ]; then
+		rm -rf "$done" && cp -a "$source" "$done" && cd "$done" || exit 1
+		# Patched inputs must not ask for the automake of their day.
+		for f in aclocal.m4 configure config.h.in Makefile.in */Makefile.in; do
+			[ -e "$f" ] && touch "$f"
+		done
+		./configure -q --disable-dependency-tracking >configure.log 2>&1 </dev/null ||
+			{ rm -f config.status; tail -n 20 configure.log >&2; exit 1; }
+	fi
+	echo "$done"
+)
+
+real_build() (
+	name=$1 cc=$2 cflags=$3 dir=$4
+	source=$(real_configured "$name") || exit 1
+	rm -rf "$dir" && mkdir -p "$(dirname "$dir")" && cp -a "$source" "$dir" && cd "$dir" || exit 1
+	case $name in
+	bzip2)
+		make bzip2 CC="$cc" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" && program=bzip2 ;;
+	gzip)
+		make CC="$cc" CFLAGS="$cflags" && program=gzip ;;
+	bc)
+		make CC="$cc" CFLAGS="$cflags" MAKEINFO=true && program=bc/bc ;;
+	lua)
+		# Debian's makefile wants libtool; the program alone needs no more than this.
+		cd src && sources=$(ls l*.c | grep -v luac.c) &&
+			printf 'lua: %s\n\t$(CC) -Wl,-E $^ -lm -ldl -o $@\n' "$(echo $sources | sed 's/\.c/.o/g')" >lua.mk &&
+			echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' >lua5.4-deb-multiarch.h &&
+			make -f lua.mk CC="$cc" CFLAGS="-std=gnu99 $cflags -DLUA_COMPAT_5_3 -DLUA_USE_LINUX" &&
+			program=src/lua ;;
+	esac >"$dir/lizard-build.log" 2>&1 </dev/null ||
+		{ tail -n 20 "$dir/lizard-build.log" >&2; exit 1; }
+	echo "$dir/$program"
+)
+
+# Text that compresses like text does: words drawn by a fixed generator.
+real_text() {
+	perl -e '
+		my ($lines, $x) = (shift, 12345);
+		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
+		my @w = map { join "", map { chr(97 + rnd(26)) } 1 .. 2 + rnd(8) } 1 .. 2000;
+		print join(" ", map { $w[rnd(1 + rnd(2000))] } 1 .. 5 + rnd(12)), "\n" for 1 .. $lines' "$1"
+}
+
+real_input() {
+	mkdir -p "$2"
+	case $1 in
+	bzip2) real_text $((180000 * ${3:-1})) >"$2/text" ;;
+	gzip) real_text $((500000 * ${3:-1})) >"$2/text" ;;
+	bc)
+		cat >"$2/pi.bc" <<END
+scale = 300
+define f(n) { if (n < 2) return (n); return (f(n - 1) + f(n - 2)) }
+p = 4 * a(1)
+p
+e(1)
+f(18 + ${3:-1})
+for (i = 1; i < 700; i++) s += sqrt(i) / (i + 1)
+s
+END
+		;;
+	lua)
+		cat >"$2/work.lua" <<END
+local scale = ${3:-1}
+local function queens(n)
+	local count, cols, d1, d2 = 0, {}, {}, {}
+	local function place(r)
+		if r > n then count = count + 1 return end
+		for c = 1, n do
+			if not cols[c] and not d1[r + c] and not d2[r - c + n] then
+				cols[c], d1[r + c], d2[r - c + n] = true, true, true
+				place(r + 1)
+				cols[c], d1[r + c], d2[r - c + n] = nil, nil, nil
+			end
+		end
+	end
+	place(1)
+	return count
+end
+print("queens", queens(8 + (scale > 1 and 1 or 0)))
+local t, x = {}, 42
+for i = 1, 180000 * scale do
+	x = (x * 1103515245 + 12345) % 2147483648
+	t[i] = string.format("%08x", x)
+end
+table.sort(t)
+print("sorted", t[1], t[#t // 2], t[#t])
+local words = {}
+for i = 1, 120000 * scale do
+	local w = t[i]:sub(1, 3)
+	words[w] = (words[w] or 0) + 1
+end
+local n = 0
+for w, c in pairs(words) do n = n + c * #w end
+print("words", n)
+local s = {}
+for i = 1, 60000 * scale do s[#s + 1] = t[i]:reverse():upper() end
+print("joined", #table.concat(s, ","))
+END
+		;;
+	esac
+}
+
+real_command() {
+	case $1 in
+	bzip2) echo "'$2' -9 -c '$3/text'" ;;
+	gzip) echo "'$2' -9 -n -c '$3/text'" ;;
+	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
+	lua) echo "'$2' '$3/work.lua'" ;;
+	esac
+}
