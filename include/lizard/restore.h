@@ -1,0 +1,30 @@
+/* Building the state of a checkpoint in a live process: the restorer's contract.
+ *
+ * The process starts as an empty stub: nothing is mapped in it but one page at meta.stub_addr with a
+ * `syscall` instruction, through which every mapping is then made. It is ptraced by the calling
+ * thread, dies with it, has no open files and its own session, and runs on the CPU that the calling
+ * thread is pinned to. rdtsc traps in it, and cpuid where the machine can do that. */
+#ifndef LIZARD_RESTORE_H
+#define LIZARD_RESTORE_H
+
+#include <lizard/proc.h>
+#include <lizard/recording.h>
+
+/* Pins the calling thread to the CPU that the recording was made on (to any one it may use if that
+ * one is refused): a stop costs much less when both sides share a CPU. */
+void lz_stub_pin(const struct lz_meta *m);
+/* An empty process. On failure nothing is left behind. */
+int lz_stub_start(struct lz_proc *p, const struct lz_meta *m);
+/* A copy of the stopped process, in the same state. Debug registers are clear in it. */
+int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy);
+/* Ends the process, reaps it and closes P. Does nothing if p->pid <= 0. */
+void lz_stub_kill(struct lz_proc *p);
+
+/* Does one mapping operation in the process by injected calls. Shared mappings become private ones
+ * of the recording's copy. */
+int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op);
+/* Mappings, contents and registers of checkpoint CK (IM stands at it) in an empty process. */
+int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,
+               const struct lz_checkpoint *ck);
+
+#endif

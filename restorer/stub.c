@@ -1,0 +1,271 @@
+/* The stub: an empty process that mappings are then built in. It is started from a few bytes kept here
+ * (an ELF header and one instruction), so that no file has to be found or installed. */
+#include <lizard/restore.h>
+#include <lizard/error.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ARCH_SET_CPUID = 0x1012, STUB_BASE = 0x400000, STUB_FALLBACK = 0x70000000 };
+
+static const uint8_t stub_code[] = {0x0f, 0x05, 0xcc, 0xcc}; /* syscall; int3; int3 */
+
+struct stub_file {
+	Elf64_Ehdr head;
+	Elf64_Phdr load;
+	uint8_t code[sizeof stub_code];
+};
+
+static const struct stub_file stub_file = {
+    .head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+             .e_type = ET_EXEC,
+             .e_machine = EM_X86_64,
+             .e_version = EV_CURRENT,
+             .e_entry = STUB_BASE + offsetof(struct stub_file, code),
+             .e_phoff = offsetof(struct stub_file, load),
+             .e_ehsize = sizeof(Elf64_Ehdr),
+             .e_phentsize = sizeof(Elf64_Phdr),
+             .e_phnum = 1},
+    .load = {.p_type = PT_LOAD,
+             .p_flags = PF_R | PF_X,
+             .p_vaddr = STUB_BASE,
+             .p_paddr = STUB_BASE,
+             .p_filesz = sizeof(struct stub_file),
+             .p_memsz = sizeof(struct stub_file),
+             .p_align = LZ_PAGE},
+    .code = {0x0f, 0x05, 0xcc, 0xcc},
+};
+
+void lz_stub_pin(const struct lz_meta *m)
+{
+	cpu_set_t want, have;
+
+	CPU_ZERO(&want);
+	if (m->cpu_number < CPU_SETSIZE)
+		CPU_SET(m->cpu_number, &want);
+	if (sched_setaffinity(0, sizeof want, &want) == 0)
+		return;
+	if (sched_getaffinity(0, sizeof have, &have) < 0)
+		return;
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &have))
+			continue;
+		CPU_ZERO(&want);
+		CPU_SET(i, &want);
+		sched_setaffinity(0, sizeof want, &want);
+		lz_debug("replay runs on CPU %d, the recording on %u", i, m->cpu_number);
+		return;
+	}
+}
+
+static int stub_memfd(void)
+{
+	int fd = memfd_create("lizard-stub", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return lz_fail_errno("cannot make the file of the replay stub");
+	if (write(fd, &stub_file, sizeof stub_file) != sizeof stub_file) {
+		lz_fail_errno("cannot write the replay stub");
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* In the child: no libc function that could change state shared with the parent. */
+static void __attribute__((noreturn)) become_stub(int fd, const struct lz_meta *m)
+{
+	struct rlimit lim, none = {0, 0};
+	static char name[] = "lizard-replay";
+	char *argv[] = {name, NULL}, *envp[] = {NULL};
+	sigset_t empty;
+
+	setsid();
+	sigemptyset(&empty);
+	sigprocmask(SIG_SETMASK, &empty, NULL);
+	for (int sig = 1; sig < 65; sig++)
+		signal(sig, SIG_DFL);
+	if (m->stack_limit && getrlimit(RLIMIT_STACK, &lim) == 0) {
+		lim.rlim_cur = m->stack_limit < lim.rlim_max ? m->stack_limit : lim.rlim_max;
+		setrlimit(RLIMIT_STACK, &lim);
+	}
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_range(0, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
+		syscall(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
+	_exit(127);
+}
+
+static int wait_stop(pid_t pid, int *status)
+{
+	pid_t got;
+
+	do {
+		got = waitpid(pid, status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	return got == pid && WIFSTOPPED(*status) ? 0 : -1;
+}
+
+struct ranges {
+	uint64_t keep, keep_end;
+	uint64_t start[64], end[64];
+	unsigned n;
+};
+
+static int collect(void *arg, const struct lz_maps_entry *e)
+{
+	struct ranges *r = arg;
+
+	if (e->start >> 63 || (e->start >= r->keep && e->end <= r->keep_end))
+		return 0;
+	if (r->n < 64)
+		r->start[r->n] = e->start, r->end[r->n++] = e->end;
+	return 0;
+}
+
+static int unmap_rest(struct lz_proc *p, uint64_t keep, uint64_t keep_end)
+{
+	struct ranges r = {.keep = keep, .keep_end = keep_end};
+	int64_t result;
+
+	if (lz_proc_maps(p->pid, collect, &r) < 0)
+		return -1;
+	for (unsigned i = 0; i < r.n; i++) {
+		if (lz_proc_syscall(p, &result, SYS_munmap, r.start[i], r.end[i] - r.start[i], 0, 0,
+		                    0, 0) < 0)
+			return -1;
+		if (result)
+			return lz_fail("the replay stub cannot unmap %#lx-%#lx: %s",
+			               (unsigned long)r.start[i], (unsigned long)r.end[i],
+			               strerror((int)-result));
+	}
+	return 0;
+}
+
+static int move_code(struct lz_proc *p, const struct lz_meta *m)
+{
+	uint64_t addr = m->stub_addr ? m->stub_addr : STUB_FALLBACK;
+	uint64_t len = m->stub_len >= LZ_PAGE ? m->stub_len : LZ_PAGE;
+	int64_t result;
+
+	if ((addr | len) % LZ_PAGE || len > 1 << 20)
+		return lz_fail("the recording reserves no valid range for the replay stub");
+	if (lz_proc_syscall(p, &result, SYS_mmap, addr, len, PROT_READ | PROT_EXEC,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1, 0) < 0)
+		return -1;
+	if (result != (int64_t)addr)
+		return lz_fail("cannot map the replay stub at %#lx: %s", (unsigned long)addr,
+		               strerror((int)-result));
+	if (lz_proc_write(p, addr, stub_code, sizeof stub_code) < 0)
+		return -1;
+	p->syscall_insn = addr;
+	return unmap_rest(p, addr, addr + len);
+}
+
+static int prepare(struct lz_proc *p, const struct lz_meta *m)
+{
+	int64_t result;
+
+	if (ptrace(PTRACE_SETOPTIONS, p->pid, 0,
+	           PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE |
+	               PTRACE_O_TRACESYSGOOD) < 0)
+		return lz_fail_errno("cannot set up the replay process");
+	p->syscall_insn = STUB_BASE + offsetof(struct stub_file, code);
+	if (move_code(p, m) < 0)
+		return -1;
+	if (lz_proc_syscall(p, &result, SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0, 0) < 0)
+		return -1;
+	if (result)
+		lz_debug("rdtsc cannot be trapped here: %s", strerror((int)-result));
+	if (lz_proc_syscall(p, &result, SYS_arch_prctl, ARCH_SET_CPUID, 0, 0, 0, 0, 0) < 0)
+		return -1;
+	if (result)
+		lz_debug("cpuid cannot be trapped here: %s", strerror((int)-result));
+	return 0;
+}
+
+int lz_stub_start(struct lz_proc *p, const struct lz_meta *m)
+{
+	int status = 0, fd = stub_memfd();
+
+	*p = (struct lz_proc){.pid = -1, .mem = -1};
+	if (fd < 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0)
+		become_stub(fd, m);
+	close(fd);
+	if (pid < 0)
+		return lz_fail_errno("cannot start the replay process");
+	if (wait_stop(pid, &status) < 0)
+		return lz_fail("cannot start the replay process: ptrace or running a file in "
+		               "memory is not allowed here (status %#x)",
+		               status);
+	if (lz_proc_open(p, pid) < 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, __WALL);
+		return -1;
+	}
+	if (prepare(p, m) < 0) {
+		lz_stub_kill(p);
+		return lz_fail_in("the replay process");
+	}
+	return 0;
+}
+
+void lz_stub_kill(struct lz_proc *p)
+{
+	pid_t got;
+
+	if (p->pid <= 0)
+		return;
+	kill(p->pid, SIGKILL);
+	do {
+		got = waitpid(p->pid, NULL, __WALL);
+	} while (got == p->pid || (got < 0 && errno == EINTR));
+	lz_proc_close(p);
+	p->pid = -1;
+}
+
+/* CLONE_PARENT: the copy is our child, not the stub's, so that it never remains as a zombie. */
+int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy)
+{
+	struct user_regs_struct regs;
+	uint64_t mask = 0;
+	int64_t child;
+	int status;
+
+	*copy = (struct lz_proc){.pid = -1, .mem = -1};
+	if (lz_proc_regs(p, &regs) < 0 ||
+	    lz_proc_syscall(p, &child, SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0, 0) < 0)
+		return -1;
+	if (child <= 0)
+		return lz_fail("cannot copy the replay process: %s", strerror((int)-child));
+	if (wait_stop((pid_t)child, &status) < 0)
+		return lz_fail("the copy of the replay process died at once");
+	if (lz_proc_open(copy, (pid_t)child) < 0) {
+		kill((pid_t)child, SIGKILL);
+		waitpid((pid_t)child, NULL, __WALL);
+		return -1;
+	}
+	copy->syscall_insn = p->syscall_insn;
+	if (ptrace(PTRACE_SETSIGMASK, copy->pid, sizeof mask, &mask) < 0 ||
+	    lz_proc_set_regs(copy, &regs) < 0) {
+		lz_stub_kill(copy);
+		return lz_fail("cannot set up the copy of the replay process");
+	}
+	return 0;
+}

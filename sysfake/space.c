@@ -1,0 +1,162 @@
+/* The list of mappings, changed as the map operations say: pure. */
+#include <lizard/sysfake.h>
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static int reserve(struct lz_space *s, uint32_t n)
+{
+	if (n <= s->room)
+		return 0;
+	uint32_t room = n + n / 2 + 16;
+	struct lz_vma *v = realloc(s->vmas, room * sizeof *v);
+	if (!v)
+		return lz_fail("out of memory");
+	s->vmas = v;
+	s->room = room;
+	return 0;
+}
+
+int lz_space_copy(struct lz_space *to, const struct lz_vma *vmas, uint32_t n)
+{
+	*to = (struct lz_space){0};
+	if (reserve(to, n + 1) < 0)
+		return -1;
+	if (n)
+		memcpy(to->vmas, vmas, n * sizeof *vmas);
+	to->n = n;
+	return 0;
+}
+
+void lz_space_free(struct lz_space *s)
+{
+	free(s->vmas);
+	*s = (struct lz_space){0};
+}
+
+/* Index of the first mapping that ends after ADDR. */
+static uint32_t index_of(const struct lz_space *s, uint64_t addr)
+{
+	uint32_t low = 0, high = s->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (s->vmas[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+const struct lz_vma *lz_space_find(const struct lz_space *s, uint64_t addr)
+{
+	uint32_t i = index_of(s, addr);
+
+	return i < s->n && s->vmas[i].start <= addr ? &s->vmas[i] : NULL;
+}
+
+/* Makes ADDR a boundary between mappings. */
+static int split(struct lz_space *s, uint64_t addr)
+{
+	uint32_t i = index_of(s, addr);
+
+	if (i == s->n || s->vmas[i].start >= addr)
+		return 0;
+	if (reserve(s, s->n + 1) < 0)
+		return -1;
+	memmove(&s->vmas[i + 1], &s->vmas[i], (s->n - i) * sizeof *s->vmas);
+	s->n++;
+	s->vmas[i].end = addr;
+	if (s->vmas[i + 1].file != LZ_NO_FILE)
+		s->vmas[i + 1].offset += addr - s->vmas[i + 1].start;
+	s->vmas[i + 1].start = addr;
+	return 0;
+}
+
+static int split_both(struct lz_space *s, uint64_t start, uint64_t end)
+{
+	return split(s, start) < 0 || split(s, end) < 0 ? -1 : 0;
+}
+
+static int unmap(struct lz_space *s, uint64_t start, uint64_t end)
+{
+	if (split_both(s, start, end) < 0)
+		return -1;
+	uint32_t a = index_of(s, start), b = a;
+	while (b < s->n && s->vmas[b].start < end)
+		b++;
+	memmove(&s->vmas[a], &s->vmas[b], (s->n - b) * sizeof *s->vmas);
+	s->n -= b - a;
+	return 0;
+}
+
+static int insert(struct lz_space *s, const struct lz_vma *v)
+{
+	if (unmap(s, v->start, v->end) < 0 || reserve(s, s->n + 1) < 0)
+		return -1;
+	uint32_t i = index_of(s, v->start);
+	memmove(&s->vmas[i + 1], &s->vmas[i], (s->n - i) * sizeof *s->vmas);
+	s->vmas[i] = *v;
+	s->n++;
+	return 0;
+}
+
+static int protect(struct lz_space *s, uint64_t start, uint64_t end, uint32_t prot)
+{
+	if (split_both(s, start, end) < 0)
+		return -1;
+	for (uint32_t i = index_of(s, start); i < s->n && s->vmas[i].start < end; i++)
+		s->vmas[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
+	return 0;
+}
+
+static int remap(struct lz_space *s, const struct lz_map_op *op, uint64_t len)
+{
+	const struct lz_vma *old = lz_space_find(s, op->old_addr);
+	struct lz_vma v;
+
+	if (!old)
+		return lz_fail("mremap of %#lx, where nothing is mapped",
+		               (unsigned long)op->old_addr);
+	v = *old;
+	if (v.file != LZ_NO_FILE)
+		v.offset += op->old_addr - v.start;
+	v.start = op->addr;
+	v.end = op->addr + len;
+	if (!(op->flags & 4) && unmap(s, op->old_addr, op->old_addr + op->old_len) < 0)
+		return -1;
+	return insert(s, &v);
+}
+
+int lz_space_apply(struct lz_space *s, const struct lz_map_op *op)
+{
+	uint64_t len = (op->len + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
+
+	switch (op->op) {
+	case LZ_MAP:
+		return insert(s, &(struct lz_vma){.start = op->addr,
+		                                  .end = op->addr + len,
+		                                  .prot = op->prot & 7,
+		                                  .flags = op->flags,
+		                                  .file = op->file,
+		                                  .offset = op->offset});
+	case LZ_UNMAP:
+		return unmap(s, op->addr, op->addr + len);
+	case LZ_PROTECT:
+		return protect(s, op->addr, op->addr + len, op->prot);
+	case LZ_REMAP:
+		return remap(s, op, len);
+	default:
+		return 0;
+	}
+}
+
+void lz_space_set_role(struct lz_space *s, uint64_t start, uint64_t end, uint32_t role)
+{
+	if (split_both(s, start, end) < 0)
+		return;
+	for (uint32_t i = index_of(s, start); i < s->n && s->vmas[i].start < end; i++)
+		s->vmas[i].role = role;
+}
