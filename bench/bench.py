@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Speed of Lizard, measured side by side: native, built with lizard-cc but untraced, recorded, verified.
+
+Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
+meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
+printed. Usage: bench.py [--rounds N] [--scale X] [--only NAME,...] [--json FILE] [--no-latency]
+Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
+DIR = os.environ.get("LIZARD_BENCH_DIR", "/tmp/lizard-bench")
+REAL = ["bzip2", "gzip", "lua"]
+# Arguments that make a program run 1 to 3 seconds natively.
+OWN = {"mesh": {"-O0": "120", "-O2": "700"}, "life": {"-O0": "80", "-O2": "200"},
+       "reads": {"-O0": "300000", "-O2": "300000"}}
+LIMITS = {"recorded": {"lua": 2.0, "reads": None}, "untraced": {"lua": 1.6}}
+
+
+def sh(command):
+    return subprocess.run(["sh", "-c", f'LIZARD_SRC="{SRC}"; . "$LIZARD_SRC/tests/lib/real.sh"; {command}'],
+                          check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def build(name, level, compiler, label):
+    """Returns the shell command that runs the program."""
+    where = f"{DIR}/{name}{level}-{label}"
+    if name in REAL:
+        program = sh(f"real_build {name} '{compiler}' '{level} -g' '{where}'")
+        return sh(f"real_command {name} '{program}' '{DIR}/input-{name}'")
+    os.makedirs(where, exist_ok=True)
+    subprocess.run([compiler, level, "-g", f"{SRC}/bench/progs/{name}.c", "-o", f"{where}/{name}"], check=True)
+    return f"'{where}/{name}' {OWN[name][level]}"
+
+
+def run(command, cpus=None):
+    """Wall and CPU seconds of a shell command and all its descendants."""
+    def pin():
+        if cpus is not None:
+            os.sched_setaffinity(0, cpus)
+    start = time.monotonic()
+    child = subprocess.Popen(["sh", "-c", "exec " + command], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, preexec_fn=pin)
+    errors = child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = 0
+    wall = time.monotonic() - start
+    if status != 0:
+        sys.exit(f"bench: {command}\nended with status {status}\n{errors.decode(errors='replace')}")
+    return wall, usage.ru_utime + usage.ru_stime
+
+
+def size_of(path):
+    # What the recording itself takes; files/ holds copies of the program and its libraries.
+    total = 0
+    for folder, _, names in os.walk(path):
+        if not folder.endswith("/files"):
+            total += sum(os.lstat(os.path.join(folder, n)).st_size for n in names)
+    return total
+
+
+def measure(name, level, rounds):
+    native = build(name, level, "gcc", "native")
+    lizard = build(name, level, BIN + "/lizard-cc", "lizard")
+    recording = f"{DIR}/recording"
+    modes = {"native": native, "untraced": lizard,
+             "recorded": f"'{BIN}/lizard-trace' -q -o '{recording}' -- {lizard}",
+             "verified": f"'{BIN}/lizard' verify '{recording}'"}
+    rows = {m: {"wall": [], "cpu": [], "one": []} for m in modes}
+    size = 0
+    one = {min(os.sched_getaffinity(0))}
+    run(native)
+    for _ in range(rounds):
+        for cpus in (None, one):
+            for mode, command in modes.items():
+                if mode == "recorded":
+                    shutil.rmtree(recording, ignore_errors=True)
+                wall, cpu = run(command, cpus)
+                rows[mode]["wall" if cpus is None else "one"].append(wall)
+                if cpus is None:
+                    rows[mode]["cpu"].append(cpu)
+                if mode == "recorded":
+                    size = size_of(recording)
+    shutil.rmtree(recording, ignore_errors=True)
+    return rows, size
+
+
+def ratios(rows, mode, base, column):
+    return statistics.median(a / b for a, b in zip(rows[mode][column], rows[base][column]))
+
+
+def report(name, level, rows, size, results):
+    native = statistics.median(rows["native"]["wall"])
+    line = {"program": name, "level": level, "native_s": native, "bytes_per_native_s": size / native}
+    for mode in ("untraced", "recorded", "verified"):
+        for column in ("wall", "cpu", "one"):
+            line[f"{mode}_{column}"] = ratios(rows, mode, "native", column)
+    line["verified_by_recorded"] = ratios(rows, "verified", "recorded", "wall")
+    results.append(line)
+    cells = [f"{line[f'{m}_{c}']:5.2f}" for m in ("untraced", "recorded", "verified") for c in ("wall", "cpu", "one")]
+    print(f"{name:6} {level} {native:6.2f} s | " + " | ".join(" ".join(cells[i:i + 3]) for i in (0, 3, 6)) +
+          f" | {line['verified_by_recorded']:5.2f} | {size / native / 1e6:7.1f} MB/s", flush=True)
+
+
+def limits_missed(results):
+    missed = []
+    for r in results:
+        for mode, usual in (("untraced", 1.25), ("recorded", 1.35)):
+            limit = LIMITS[mode].get(r["program"], usual)
+            if limit and r[f"{mode}_wall"] > limit:
+                missed.append(f"{r['program']} {r['level']}: {mode} {r[f'{mode}_wall']:.2f}x, wanted {limit}x")
+        if r["verified_by_recorded"] > 1.5:
+            missed.append(f"{r['program']} {r['level']}: verify {r['verified_by_recorded']:.2f}x the recording, wanted 1.5x")
+    return missed
+
+
+def latency(level):
+    """Latency of the debugger's moves across one recording of bzip2; printed by latency.gdb.py inside GDB."""
+    recording = f"{DIR}/recording"
+    shutil.rmtree(recording, ignore_errors=True)
+    lizard = build("bzip2", level, BIN + "/lizard-cc", "lizard")
+    run(f"'{BIN}/lizard-trace' -q -o '{recording}' -- {lizard}")
+    print(f"\nlatency on the recording of bzip2 {level}", flush=True)
+    done = subprocess.run([BIN + "/lizard-gdb", "-batch", recording, "-ex", f"source {SRC}/bench/latency.gdb.py"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = [l[6:] for l in done.stdout.splitlines() if l.startswith("BENCH ")]
+    print("\n".join(lines) if lines else done.stdout)
+    shutil.rmtree(recording, ignore_errors=True)
+    return lines
+
+
+def main():
+    args = argparse.ArgumentParser()
+    args.add_argument("--rounds", type=int, default=5)
+    args.add_argument("--only", default="")
+    args.add_argument("--levels", default="-O0,-O2")
+    args.add_argument("--json")
+    args.add_argument("--no-latency", action="store_true")
+    args = args.parse_args()
+    os.makedirs(DIR, exist_ok=True)
+    wanted = args.only.split(",") if args.only else REAL + list(OWN)
+    for name in REAL:
+        if name in wanted or not args.no_latency:
+            sh(f"real_input {name} '{DIR}/input-{name}'")
+    with open("/proc/cpuinfo") as f:
+        model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
+    print(f"{model}, {len(os.sched_getaffinity(0))} CPUs, Linux {os.uname().release}; load {os.getloadavg()[0]:.1f}; "
+          f"{args.rounds} rounds, medians of ratios to native")
+    print("program  native     | untraced          | recorded          | verified          | ver/rec | recording\n"
+          "                    |  wall   cpu 1-cpu |  wall   cpu 1-cpu |  wall   cpu 1-cpu |")
+    results = []
+    for name in wanted:
+        for level in args.levels.split(","):
+            report(name, level, *measure(name, level, args.rounds), results)
+    for text in limits_missed(results):
+        print("missed:", text)
+    moves = [] if args.no_latency else latency("-O0")
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump({"rows": results, "latency": moves}, f, indent=1)
+
+
+main()

@@ -1,0 +1,7 @@
+BENCH_ARGS ?=
+bench:
+	@scripts/setup
+	@$(MAKE) --no-print-directory all
+	@LIZARD_SRC='$(CURDIR)' LIZARD_BIN='$(abspath $(BIN))' LIZARD_BENCH_DIR='$(abspath $(BUILD))/bench' \
+		python3 bench/bench.py $(BENCH_ARGS)
+.PHONY: bench
