@@ -101,6 +101,11 @@ struct lz_meta {
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
 };
 void lz_meta_free(struct lz_meta *m);
+/* Reads DIR/meta alone, as `lizard ls` does. Zeroes *m first; on failure nothing is left to free. */
+int lz_meta_read(const char *dir, struct lz_meta *m);
+
+/* The GNU build-id of an ELF file in hex, "" if it has none or is no ELF file. malloced; NULL: not readable. */
+char *lz_build_id(const char *path);
 
 /* ---- where recordings live ---- */
 /* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced. */
@@ -118,16 +123,25 @@ struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
 const char *lz_writer_dir(const struct lz_writer *w);
 /* Copies EV. Its index and number are set by the writer and returned in *ev. */
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
-/* Appends to a thread's stream. Copied; compressed (zstd level 1) and written by a worker thread. */
+/* Writes meta anew, still as incomplete: for what is only known after the program has started (tid, ...). */
+int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);
+/* CPUs of the worker thread, which inherits those of the creating thread: CPU alone if CPU >= 0, every other
+ * than -1 - CPU if negative (-1: keep off CPU 0). Failure is harmless. */
+int lz_writer_pin(struct lz_writer *w, int cpu);
+/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level 1) and written by a worker thread. */
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
- * the checkpoint before (NULL = zeroes); for a whole one ck->dirty lists every page that differs
- * from its backing and prev is NULL. Contents are copied; XOR, RLE and zlib happen on the worker. */
+ * the checkpoint before; for a whole one ck->dirty lists every page that differs from its backing
+ * and prev is NULL. prev[i] must be the very bytes that were given for this page last; NULL, or a page
+ * never given, stores the page as it is. pages[i] NULL: the page is equal to its backing again, or
+ * unmapped (munmap, MADV_DONTNEED, something mapped over it): list every page that was given before and is
+ * so now. ck->index is set by the writer. Contents are copied; RLE and zlib happen on the worker. */
 int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
                          const uint8_t *const *prev);
 /* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
-/* Everything up to here becomes readable: pushes partial frames out. */
+/* Everything up to here becomes readable as soon as the worker has written it: pushes partial frames out and
+ * marks a consistent position. Does not wait. A recording that was not finished ends at the last such mark. */
 int lz_writer_flush(struct lz_writer *w);
 /* Bytes written so far; the error of the worker (disk full, ...) shows here and in every call above. */
 uint64_t lz_writer_size(const struct lz_writer *w);
@@ -151,7 +165,8 @@ uint32_t lz_reader_n_files(const struct lz_reader *r);
 const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i);
 
 uint64_t lz_reader_n_events(const struct lz_reader *r);
-/* Owned by the reader, valid until the next call of this function with another index. */
+/* Owned by the reader, valid until the next call of this function with another index. NULL: no such event,
+ * or its frame is damaged. */
 const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index);
 /* The first event with (marker >= MARKER) in the thread; n_events if none. Binary search on frames. */
 uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint32_t tid, uint64_t marker);
@@ -171,7 +186,11 @@ int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_
 uint32_t lz_reader_n_checkpoints(const struct lz_reader *r);
 /* Owned by the reader (cached), valid until lz_reader_close. */
 const struct lz_checkpoint *lz_reader_checkpoint(struct lz_reader *r, uint32_t i);
-/* The last checkpoint whose position is not after (event, marker): compares both keys. */
+/* Bytes that it takes on disk, 0 if there is no such checkpoint; whether it is whole without reading it. */
+uint64_t lz_reader_checkpoint_size(const struct lz_reader *r, uint32_t i);
+bool lz_reader_checkpoint_whole(const struct lz_reader *r, uint32_t i);
+/* The last checkpoint whose position is not after (event, marker): compares both keys, UINT64_MAX is always
+ * met. 0 if none is. */
 uint32_t lz_reader_checkpoint_before(struct lz_reader *r, uint64_t event, uint64_t marker);
 
 /* Contents of all pages that differ from their backing at a checkpoint. */
@@ -180,7 +199,7 @@ struct lz_image *lz_image_new(struct lz_reader *r);
 /* Goes to checkpoint i: from the present one if it is ahead with no whole one nearer, else from the
  * last whole one. */
 int lz_image_seek(struct lz_image *im, uint32_t i);
-/* The page at ADDR; NULL = equal to its backing (file or zeroes). Valid until the next seek. */
+/* The page at ADDR; NULL = equal to its backing (file or zeroes), or not mapped then. Valid until the next seek. */
 const uint8_t *lz_image_page(const struct lz_image *im, uint64_t addr);
 /* Calls FN for each page in ascending order; stops at non-zero and returns it. */
 int lz_image_each(const struct lz_image *im,

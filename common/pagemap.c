@@ -1,0 +1,62 @@
+#include <stdlib.h>
+#include <string.h>
+#include <common/pagemap.h>
+#include <lizard/recording.h>
+
+/* Fibonacci hashing: neighbouring pages spread, the top bits are the good ones. */
+static size_t place(const struct lz_pagemap *m, uint64_t key)
+{
+	return (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & (m->cap - 1);
+}
+
+static struct lz_pagemap_slot *find(const struct lz_pagemap *m, uint64_t key)
+{
+	size_t i = place(m, key);
+
+	while (m->slot[i].key && m->slot[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slot[i];
+}
+
+uint8_t *lz_pagemap_get(const struct lz_pagemap *m, uint64_t addr)
+{
+	return m->cap ? find(m, addr / LZ_PAGE + 1)->page : NULL;
+}
+
+static int grow(struct lz_pagemap *m)
+{
+	struct lz_pagemap bigger = {.cap = m->cap ? m->cap * 2 : 1024};
+
+	bigger.slot = calloc(bigger.cap, sizeof(*bigger.slot));
+	if (!bigger.slot)
+		return -1;
+	for (size_t i = 0; i < m->cap; i++) {
+		if (!m->slot[i].page)
+			continue;
+		*find(&bigger, m->slot[i].key) = m->slot[i];
+		bigger.used++;
+	}
+	free(m->slot);
+	*m = bigger;
+	return 0;
+}
+
+uint8_t **lz_pagemap_at(struct lz_pagemap *m, uint64_t addr)
+{
+	struct lz_pagemap_slot *s;
+
+	if (m->used * 2 >= m->cap && grow(m) < 0)
+		return NULL;
+	s = find(m, addr / LZ_PAGE + 1);
+	if (!s->key) {
+		s->key = addr / LZ_PAGE + 1;
+		m->used++;
+	}
+	return &s->page;
+}
+
+void lz_pagemap_free(struct lz_pagemap *m)
+{
+	free(m->slot);
+	memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,76 @@
+/* The reader's inside, shared by the files that make it up. */
+#ifndef LIZARD_READER_H
+#define LIZARD_READER_H
+
+#include <common/frame.h>
+#include <common/records.h>
+
+/* A run of events: one frame of the file `events`. */
+struct lz_ev_run {
+	uint32_t frame, count;
+	uint64_t first, marker; /* index and marker of its first event */
+};
+
+/* A few unpacked runs with the place of each event. */
+enum { LZ_EV_SLOTS = 3 };
+struct lz_ev_cache {
+	struct lz_ev_slot {
+		uint64_t used; /* 0: empty */
+		uint32_t run;
+		uint32_t *off, *len; /* [count of the run] */
+		struct lz_buf buf;
+	} slot[LZ_EV_SLOTS];
+	uint64_t clock;
+	struct lz_event_room room;
+	struct lz_event event;
+	uint64_t index; /* of `event` */
+	bool valid;
+};
+
+struct lz_stream {
+	uint32_t tid;
+	struct lz_frames frames; /* contiguous, from offset 0 */
+	uint64_t len;            /* usable */
+	struct lz_frame_cache cache;
+};
+
+/* A checkpoint: its HEAD is frame `head`, its PAGES follow up to frame `end`. */
+struct lz_ck_place {
+	uint32_t head, end;
+	struct lz_checkpoint *ck; /* decoded on demand */
+};
+
+struct lz_reader {
+	char *dir;
+	int dirfd;
+	struct lz_meta meta;
+	char *damage;
+	struct lz_frames events, checkpoints;
+	struct lz_ev_run *runs;
+	uint32_t n_runs;
+	uint32_t *syncs; /* frames of `events` */
+	uint32_t n_syncs;
+	uint64_t n_events;
+	struct lz_file *files;
+	uint32_t n_files;
+	struct lz_stream *streams; /* sorted by tid */
+	uint32_t n_streams;
+	struct lz_ck_place *cks;
+	uint32_t n_cks;
+	/* Two: a search must not spoil the event that the caller still looks at. */
+	struct lz_ev_cache user, search;
+};
+
+/* Whether frames make sense as a sequence; what does not is cut off and said in fs->end. */
+void lz_frames_cut(struct lz_frames *fs, uint32_t n, const char *name, const char *why);
+/* reader_index.c: fill runs, syncs, files; cks; streams. */
+int lz_index_events(struct lz_reader *r);
+int lz_index_checkpoints(struct lz_reader *r);
+int lz_index_streams(struct lz_reader *r);
+/* reader_cut.c: cuts everything to the last consistent position and says so in r->damage. */
+int lz_reader_cut(struct lz_reader *r);
+
+struct lz_stream *lz_reader_stream(const struct lz_reader *r, uint32_t tid);
+void lz_ev_cache_free(struct lz_ev_cache *c);
+
+#endif

@@ -1,0 +1,155 @@
+/* A recording that was cut or damaged is used up to the last SYNC all of which is there. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <common/reader.h>
+#include <lizard/error.h>
+
+static void say(struct lz_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first reason is the one that is kept. */
+static void say(struct lz_reader *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->damage)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&r->damage, fmt, ap) < 0)
+		r->damage = NULL;
+	va_end(ap);
+}
+
+struct lz_stream *lz_reader_stream(const struct lz_reader *r, uint32_t tid)
+{
+	uint32_t lo = 0, hi = r->n_streams;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (r->streams[mid].tid == tid)
+			return &r->streams[mid];
+		if (r->streams[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+static bool stream_reaches(struct lz_reader *r, uint32_t tid, uint64_t len)
+{
+	const struct lz_stream *s = lz_reader_stream(r, tid);
+
+	if ((s ? s->len : 0) >= len)
+		return true;
+	say(r, "cut: markers-%u ends at %llu of %llu bytes", tid,
+	    (unsigned long long)(s ? s->len : 0), (unsigned long long)len);
+	return false;
+}
+
+/* Whether all that the SYNC promises is there; BUF gets its payload. */
+static bool holds(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
+{
+	const struct lz_frame *f = &r->events.v[frame];
+	struct lz_cur c;
+	bool ok = true;
+
+	if (lz_frames_read(&r->events, frame, buf) < 0 || buf->len != f->count * 12ull) {
+		say(r, "damaged: events: a SYNC: %s", lz_error());
+		return false;
+	}
+	if (f->key0 > r->n_events || f->key1 > r->n_cks) {
+		say(r, "cut: %llu of %llu events and %u of %llu checkpoints are there",
+		    (unsigned long long)r->n_events, (unsigned long long)f->key0, r->n_cks,
+		    (unsigned long long)f->key1);
+		return false;
+	}
+	c = (struct lz_cur){.p = buf->p, .end = buf->p + buf->len};
+	for (uint32_t i = 0; ok && i < f->count; i++) {
+		uint32_t tid = lz_get_u32(&c);
+
+		ok = stream_reaches(r, tid, lz_get_u64(&c));
+	}
+	return ok;
+}
+
+static void cut_streams(struct lz_reader *r, const struct lz_buf *sync)
+{
+	struct lz_cur c = {.p = sync->p, .end = sync->p + sync->len};
+	uint64_t *len = calloc(r->n_streams + 1u, sizeof(*len));
+
+	while (len && c.p < c.end) {
+		struct lz_stream *s = lz_reader_stream(r, lz_get_u32(&c));
+		uint64_t n = lz_get_u64(&c);
+
+		if (s)
+			len[s - r->streams] = n;
+	}
+	for (uint32_t i = 0; i < r->n_streams; i++)
+		r->streams[i].len = len ? len[i] : 0;
+	free(len);
+}
+
+static void cut_to(struct lz_reader *r, uint64_t n_events, uint32_t n_cks,
+                   const struct lz_buf *sync)
+{
+	r->n_events = n_events;
+	r->n_cks = n_cks;
+	while (r->n_runs && r->runs[r->n_runs - 1].first >= n_events)
+		r->n_runs--;
+	if (r->n_runs)
+		r->runs[r->n_runs - 1].count = (uint32_t)(n_events - r->runs[r->n_runs - 1].first);
+	cut_streams(r, sync);
+}
+
+static bool is_all(const struct lz_reader *r)
+{
+	uint64_t markers = 0;
+
+	for (uint32_t i = 0; i < r->n_streams; i++)
+		markers += r->streams[i].len;
+	return r->n_events == r->meta.n_events && r->n_cks == r->meta.n_checkpoints &&
+	       markers == r->meta.n_markers_bytes;
+}
+
+static void say_files(struct lz_reader *r)
+{
+	if (r->events.fd < 0)
+		say(r, "damaged: the file `events` is missing");
+	if (r->checkpoints.fd < 0)
+		say(r, "damaged: the file `checkpoints` is missing");
+	if (r->events.end)
+		say(r, "cut: %s", r->events.end);
+	if (r->checkpoints.end)
+		say(r, "cut: %s", r->checkpoints.end);
+	for (uint32_t i = 0; i < r->n_streams; i++)
+		if (r->streams[i].frames.end)
+			say(r, "cut: %s", r->streams[i].frames.end);
+}
+
+int lz_reader_cut(struct lz_reader *r)
+{
+	struct lz_buf buf = {0};
+	uint32_t i = r->n_syncs;
+
+	/* An unfinished recording may well end in the middle of a frame: that is not worth a word of its own. */
+	if (r->meta.state != LZ_REC_COMPLETE)
+		say(r,
+		    "not finished: lizard-trace was killed, or ran out of disk space, or is still "
+		    "at work");
+	say_files(r);
+	while (i && !holds(r, r->syncs[i - 1], &buf))
+		i--;
+	if (i) {
+		const struct lz_frame *f = &r->events.v[r->syncs[i - 1]];
+		cut_to(r, f->key0, (uint32_t)f->key1, &buf);
+	} else {
+		cut_to(r, 0, 0, &(struct lz_buf){0});
+	}
+	if (r->meta.state == LZ_REC_COMPLETE && !is_all(r))
+		say(r, "cut: less is there than meta says");
+	lz_buf_free(&buf);
+	return 0;
+}

@@ -1,0 +1,211 @@
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <common/recdir.h>
+#include <lizard/error.h>
+#include <lizard/recording.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *lz_recordings_dir(void)
+{
+	const char *e;
+	char *dir = NULL;
+
+	if ((e = getenv("LIZARD_TRACE_DIR")) && *e)
+		dir = strdup(e);
+	else if ((e = getenv("XDG_DATA_HOME")) && *e == '/')
+		dir = asprintf(&dir, "%s/lizard", e) < 0 ? NULL : dir;
+	else
+		dir = asprintf(&dir, "%s/.local/share/lizard",
+		               (e = getenv("HOME")) && *e ? e : "") < 0
+		          ? NULL
+		          : dir;
+	if (!dir)
+		lz_fail("no memory");
+	return dir;
+}
+
+int lz_make_dirs(const char *path)
+{
+	char *copy = strdup(path);
+	int rc = 0;
+
+	if (!copy)
+		return lz_fail("no memory");
+	for (char *p = copy + 1; !rc && p[-1]; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = 0;
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			rc = lz_fail_errno("cannot make the directory %s", copy);
+		*p = c;
+		if (!c)
+			break;
+	}
+	free(copy);
+	return rc;
+}
+
+static bool is_empty_dir(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	bool empty = d;
+
+	while (d && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			empty = false;
+	if (d)
+		closedir(d);
+	return empty;
+}
+
+int lz_recdir_make(const char *dir)
+{
+	if (mkdir(dir, 0700) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return lz_fail_errno("cannot make the directory %s", dir);
+	if (!is_empty_dir(dir))
+		return lz_fail(
+		    "%s exists and is not an empty directory: name another, or remove it", dir);
+	return 0;
+}
+
+/* The number of a directory entry `PROG-N`, 0 if it is none. */
+static unsigned long number_of(const char *name, const char *prog)
+{
+	size_t n = strlen(prog);
+	char *end;
+	unsigned long v;
+
+	if (strncmp(name, prog, n) || name[n] != '-' || name[n + 1] < '0' || name[n + 1] > '9')
+		return 0;
+	v = strtoul(name + n + 1, &end, 10);
+	return *end ? 0 : v;
+}
+
+static unsigned long highest(const char *dir, const char *prog)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	unsigned long max = 0;
+
+	while (d && (e = readdir(d))) {
+		unsigned long v = number_of(e->d_name, prog);
+
+		max = v > max ? v : max;
+	}
+	if (d)
+		closedir(d);
+	return max;
+}
+
+char *lz_recdir_next(const char *program)
+{
+	char *dir = lz_recordings_dir(), *path = NULL;
+	const char *prog = base_name(program);
+	unsigned long n;
+
+	if (!dir || lz_make_dirs(dir) < 0)
+		goto out;
+	for (n = highest(dir, prog) + 1;; n++) {
+		if (asprintf(&path, "%s/%s-%lu", dir, prog, n) < 0) {
+			path = NULL;
+			lz_fail("no memory");
+			break;
+		}
+		if (mkdir(path, 0700) == 0)
+			break;
+		if (errno != EEXIST) {
+			lz_fail_errno("cannot make the directory %s", path);
+			free(path);
+			path = NULL;
+			break;
+		}
+		free(path);
+	}
+out:
+	free(dir);
+	return path;
+}
+
+int lz_recdir_latest(const char *dir, const char *program)
+{
+	const char *name = base_name(dir);
+	char *link = NULL, *tmp = NULL;
+	int rc = 0;
+
+	if (asprintf(&link, "%.*s%s-latest", (int)(name - dir), dir, base_name(program)) < 0)
+		link = NULL;
+	if (asprintf(&tmp, "%.*s.%s-latest.%d", (int)(name - dir), dir, base_name(program),
+	             (int)getpid()) < 0)
+		tmp = NULL;
+	if (!link || !tmp) {
+		rc = lz_fail("no memory");
+	} else {
+		unlink(tmp);
+		if (symlink(name, tmp) < 0 || rename(tmp, link) < 0)
+			rc = lz_fail_errno("cannot make the link %s", link);
+	}
+	free(link);
+	free(tmp);
+	return rc;
+}
+
+static bool is_recording(const char *dir)
+{
+	char *meta = NULL;
+	bool yes;
+
+	if (asprintf(&meta, "%s/meta", dir) < 0)
+		return false;
+	yes = access(meta, F_OK) == 0;
+	free(meta);
+	return yes;
+}
+
+static char *try_below(const char *dir, const char *name, const char *suffix)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s/%s%s", dir, name, suffix) < 0)
+		return NULL;
+	if (is_recording(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *lz_recording_find(const char *what)
+{
+	char *dir, *path = NULL;
+
+	if (is_recording(what))
+		return strdup(what);
+	dir = lz_recordings_dir();
+	if (!dir)
+		return NULL;
+	if (!strchr(what, '/'))
+		path = try_below(dir, what, "");
+	if (!path && *base_name(what))
+		path = try_below(dir, base_name(what), "-latest");
+	if (!path)
+		lz_fail("no recording `%s`: neither a directory with a file `meta`, nor in %s a "
+		        "recording %s or %s-latest; `lizard ls` lists what there is",
+		        what, dir, base_name(what), base_name(what));
+	free(dir);
+	return path;
+}

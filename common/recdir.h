@@ -1,0 +1,14 @@
+/* Where recordings live: making a new one's directory. */
+#ifndef LIZARD_RECDIR_H
+#define LIZARD_RECDIR_H
+
+/* mkdir -p, mode 0700 for what is missing. */
+int lz_make_dirs(const char *path);
+/* Makes DIR, which must not exist or be empty. */
+int lz_recdir_make(const char *dir);
+/* Makes the next free PROG-N below lz_recordings_dir(); returns its path, malloced. */
+char *lz_recdir_next(const char *program);
+/* Points PROG-latest beside DIR at it. */
+int lz_recdir_latest(const char *dir, const char *program);
+
+#endif

@@ -1,0 +1,281 @@
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <common/codec.h>
+#include <common/worker.h>
+#include <lizard/error.h>
+#include <lizard/recording.h>
+
+/* Bytes that may wait; the recorded program is held up beyond. */
+enum { QUEUE_MAX = 64 << 20 };
+
+struct job {
+	struct job *next;
+	struct lz_out *out;
+	struct lz_frame frame;
+	struct lz_buf raw;
+};
+
+struct lz_worker {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more, less;
+	struct job *head, **tail;
+	size_t queued;
+	uint64_t written;
+	bool stop;
+	const char *error; /* the first one; nothing is written after it */
+	char text[1024];
+
+	/* The thread's own. */
+	struct lz_packer packer;
+	struct lz_buf packed, pages;
+};
+
+static int codec_for(unsigned type)
+{
+	switch (type) {
+	case LZ_FRAME_HEAD:
+	case LZ_FRAME_PAGES: return LZ_CODEC_ZLIB;
+	case LZ_FRAME_MARKERS:
+	case LZ_FRAME_EVENTS: return LZ_CODEC_ZSTD;
+	default: return LZ_CODEC_RAW;
+	}
+}
+
+/* The writer queues { kind page } with the XOR done; the run lengths are made here. */
+static int encode_pages(struct lz_worker *w, struct job *job)
+{
+	struct lz_cur c = {.p = job->raw.p, .end = job->raw.p + job->raw.len};
+
+	w->pages.len = 0;
+	while (c.p < c.end) {
+		uint8_t kind = lz_get_u8(&c);
+
+		lz_put_u8(&w->pages, kind);
+		if (kind == LZ_PAGE_GONE)
+			continue;
+		const uint8_t *page = lz_get(&c, LZ_PAGE);
+		if (!page)
+			return lz_fail("pages of a checkpoint are short");
+		lz_rle_put(&w->pages, page);
+	}
+	return w->pages.failed ? lz_fail("no memory for a checkpoint's pages") : 0;
+}
+
+static int write_all(struct lz_out *out, struct iovec *v, int n)
+{
+	while (n) {
+		ssize_t done = writev(out->fd, v, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return lz_fail_errno("cannot write %s", out->name);
+		for (; n && (size_t)done >= v->iov_len; v++, n--)
+			done -= (ssize_t)v->iov_len;
+		if (n) {
+			v->iov_base = (char *)v->iov_base + done;
+			v->iov_len -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+static int write_frame(struct lz_worker *w, struct job *job)
+{
+	struct lz_frame *f = &job->frame;
+	const struct lz_buf *raw = &job->raw, *store = &w->packed;
+	uint8_t header[LZ_FRAME_HEADER];
+
+	if (f->type == LZ_FRAME_PAGES) {
+		if (encode_pages(w, job) < 0)
+			return -1;
+		raw = &w->pages;
+	}
+	w->packed.len = 0;
+	f->codec = (uint8_t)codec_for(f->type);
+	if (f->codec != LZ_CODEC_RAW &&
+	    lz_pack(&w->packer, f->codec, raw->p, raw->len, &w->packed) < 0)
+		return -1;
+	if (f->codec == LZ_CODEC_RAW || w->packed.len >= raw->len) {
+		f->codec = LZ_CODEC_RAW;
+		store = raw;
+	}
+	f->raw_len = (uint32_t)raw->len;
+	f->stored_len = (uint32_t)store->len;
+	f->crc = (uint32_t)crc32_z(0, store->len ? store->p : header, store->len);
+	lz_frame_pack(f, header);
+	struct iovec v[] = {{header, sizeof(header)}, {store->p, store->len}};
+	return write_all(job->out, v, 2);
+}
+
+static void finish_job(struct lz_worker *w, struct job *job, bool write)
+{
+	int rc = write ? write_frame(w, job) : 0;
+
+	pthread_mutex_lock(&w->lock);
+	if (rc < 0) {
+		snprintf(w->text, sizeof(w->text), "%s", lz_error());
+		w->error = w->text;
+	} else if (write) {
+		w->written += LZ_FRAME_HEADER + job->frame.stored_len;
+	}
+	w->queued -= job->raw.cap;
+	pthread_cond_signal(&w->less);
+	pthread_mutex_unlock(&w->lock);
+	lz_buf_free(&job->raw);
+	free(job);
+}
+
+static void *work(void *arg)
+{
+	struct lz_worker *w = arg;
+
+	for (;;) {
+		struct job *job;
+		bool write;
+
+		pthread_mutex_lock(&w->lock);
+		while (!w->head && !w->stop)
+			pthread_cond_wait(&w->more, &w->lock);
+		job = w->head;
+		if (job && !(w->head = job->next))
+			w->tail = &w->head;
+		write = !w->error;
+		pthread_mutex_unlock(&w->lock);
+		if (!job)
+			return NULL;
+		finish_job(w, job, write);
+	}
+}
+
+/* Signals belong to the tracer's thread. */
+static int start_thread(struct lz_worker *w)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&w->thread, NULL, work, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc) {
+		errno = rc;
+		return lz_fail_errno("cannot start the thread that writes the recording");
+	}
+	return 0;
+}
+
+struct lz_worker *lz_worker_start(void)
+{
+	struct lz_worker *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		lz_fail("no memory");
+		return NULL;
+	}
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->more, NULL);
+	pthread_cond_init(&w->less, NULL);
+	w->tail = &w->head;
+	if (start_thread(w) < 0) {
+		free(w);
+		return NULL;
+	}
+	return w;
+}
+
+static int locked_check(struct lz_worker *w)
+{
+	return w->error ? lz_fail("%s", w->error) : 0;
+}
+
+int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_frame *frame,
+                   struct lz_buf *raw)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	int rc;
+
+	if (!job || raw->failed) {
+		free(job);
+		lz_buf_free(raw);
+		return lz_fail("no memory to write %s", out->name);
+	}
+	job->out = out;
+	job->frame = *frame;
+	job->raw = *raw;
+	memset(raw, 0, sizeof(*raw));
+	pthread_mutex_lock(&w->lock);
+	while (w->queued && w->queued + job->raw.cap > QUEUE_MAX && !w->error)
+		pthread_cond_wait(&w->less, &w->lock);
+	w->queued += job->raw.cap;
+	*w->tail = job;
+	w->tail = &job->next;
+	rc = locked_check(w);
+	pthread_cond_signal(&w->more);
+	pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+int lz_worker_check(struct lz_worker *w)
+{
+	int rc;
+
+	pthread_mutex_lock(&w->lock);
+	rc = locked_check(w);
+	pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+uint64_t lz_worker_written(struct lz_worker *w)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&w->lock);
+	n = w->written;
+	pthread_mutex_unlock(&w->lock);
+	return n;
+}
+
+int lz_worker_pin(struct lz_worker *w, int cpu)
+{
+	cpu_set_t set;
+	int which = cpu < 0 ? -1 - cpu : cpu;
+
+	if (which >= CPU_SETSIZE)
+		return lz_fail("there is no CPU %d", which);
+	CPU_ZERO(&set);
+	if (cpu >= 0)
+		CPU_SET(which, &set);
+	for (int i = 0; cpu < 0 && i < CPU_SETSIZE; i++)
+		if (i != which)
+			CPU_SET(i, &set);
+	errno = pthread_setaffinity_np(w->thread, sizeof(set), &set);
+	return errno ? lz_fail_errno("cannot move the writing thread to another CPU") : 0;
+}
+
+int lz_worker_stop(struct lz_worker *w)
+{
+	int rc;
+
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_signal(&w->more);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	rc = locked_check(w);
+	lz_packer_free(&w->packer);
+	lz_buf_free(&w->packed);
+	lz_buf_free(&w->pages);
+	free(w);
+	return rc;
+}

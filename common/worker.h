@@ -1,0 +1,29 @@
+/* A thread that packs frames and appends them to files, in the order in which they were pushed. */
+#ifndef LIZARD_WORKER_H
+#define LIZARD_WORKER_H
+
+#include <common/frame.h>
+
+struct lz_worker;
+
+/* A file that is written; owned by the writer, used by the worker. */
+struct lz_out {
+	int fd;
+	char *name;
+};
+
+struct lz_worker *lz_worker_start(void);
+/* Takes over RAW's memory, on failure too. FRAME: type, flags, count, keys; the rest is set here. Blocks
+ * while too much is queued. -1: a frame before it could not be written (lz_error()). */
+int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_frame *frame,
+                   struct lz_buf *raw);
+/* 0, or -1 with the worker's first error as lz_error(). */
+int lz_worker_check(struct lz_worker *w);
+/* Bytes written so far. */
+uint64_t lz_worker_written(struct lz_worker *w);
+/* Which CPUs it may use: CPU only, or with a negative value every one but -1 - CPU. */
+int lz_worker_pin(struct lz_worker *w, int cpu);
+/* Writes what is queued, ends the thread, frees W. -1 as lz_worker_check(). */
+int lz_worker_stop(struct lz_worker *w);
+
+#endif

@@ -1,0 +1,508 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <common/codec.h>
+#include <common/filecopy.h>
+#include <common/meta.h>
+#include <common/pagemap.h>
+#include <common/recdir.h>
+#include <common/records.h>
+#include <common/worker.h>
+#include <lizard/error.h>
+#include <lizard/recording.h>
+
+struct stream {
+	uint32_t tid;
+	struct lz_out out;
+	struct lz_buf buf; /* not pushed yet */
+	uint64_t start;    /* stream offset of buf's first byte */
+	uint64_t events;   /* of this thread */
+};
+
+struct known_file {
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+};
+
+struct lz_writer {
+	char *dir;
+	int dirfd, filesfd;
+	struct lz_worker *worker;
+	struct lz_out events, checkpoints;
+	struct stream **streams; /* sorted by nothing; few */
+	uint32_t n_streams, last_stream;
+	struct lz_buf buf;        /* events not pushed yet */
+	uint64_t n_events, first; /* first: index of the first event in buf */
+	uint64_t first_marker;
+	uint32_t n_checkpoints;
+	struct lz_pagemap
+	    pages; /* which pages the reader's image will hold: pages.page is only a flag */
+	struct known_file *files;
+	uint32_t n_files;
+};
+
+/* ---- making and ending ---- */
+
+static int open_out(struct lz_writer *w, struct lz_out *out, const char *name)
+{
+	out->name = strdup(name);
+	out->fd = openat(w->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (!out->name || out->fd < 0)
+		return lz_fail_errno("cannot create the recording's file %s", name);
+	return 0;
+}
+
+static void close_out(struct lz_out *out)
+{
+	if (out->fd >= 0)
+		close(out->fd);
+	free(out->name);
+}
+
+static int make_dir(struct lz_writer *w, const char *dir, const struct lz_meta *meta)
+{
+	const char *program = meta->program && *meta->program ? meta->program : "program";
+
+	if (dir) {
+		w->dir = strdup(dir);
+		if (!w->dir)
+			return lz_fail("no memory");
+		return lz_recdir_make(dir);
+	}
+	w->dir = lz_recdir_next(program);
+	return w->dir ? lz_recdir_latest(w->dir, program) : -1;
+}
+
+static int open_files(struct lz_writer *w)
+{
+	w->dirfd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->dirfd < 0 || mkdirat(w->dirfd, "files", 0700) < 0)
+		return lz_fail_errno("cannot use the directory %s", w->dir);
+	w->filesfd = openat(w->dirfd, "files", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->filesfd < 0)
+		return lz_fail_errno("cannot use the directory %s/files", w->dir);
+	if (open_out(w, &w->events, "events") < 0)
+		return -1;
+	return open_out(w, &w->checkpoints, "checkpoints");
+}
+
+static void writer_free(struct lz_writer *w)
+{
+	if (w->worker)
+		lz_worker_stop(w->worker);
+	for (uint32_t i = 0; i < w->n_streams; i++) {
+		close_out(&w->streams[i]->out);
+		lz_buf_free(&w->streams[i]->buf);
+		free(w->streams[i]);
+	}
+	free(w->streams);
+	close_out(&w->events);
+	close_out(&w->checkpoints);
+	if (w->dirfd >= 0)
+		close(w->dirfd);
+	if (w->filesfd >= 0)
+		close(w->filesfd);
+	lz_buf_free(&w->buf);
+	lz_pagemap_free(&w->pages);
+	free(w->files);
+	free(w->dir);
+	free(w);
+}
+
+int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta)
+{
+	struct lz_meta m = *meta;
+
+	m.version = LZ_FORMAT_VERSION;
+	m.state = LZ_REC_INCOMPLETE;
+	m.n_events = m.n_markers_bytes = m.n_checkpoints = 0;
+	return lz_meta_write(w->dirfd, &m);
+}
+
+struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
+{
+	struct lz_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		lz_fail("no memory");
+		return NULL;
+	}
+	w->dirfd = w->filesfd = w->events.fd = w->checkpoints.fd = -1;
+	if (make_dir(w, dir, meta) == 0 && open_files(w) == 0 && lz_writer_meta(w, meta) == 0 &&
+	    (w->worker = lz_worker_start()))
+		return w;
+	writer_free(w);
+	return NULL;
+}
+
+const char *lz_writer_dir(const struct lz_writer *w)
+{
+	return w->dir;
+}
+
+int lz_writer_pin(struct lz_writer *w, int cpu)
+{
+	return lz_worker_pin(w->worker, cpu);
+}
+
+uint64_t lz_writer_size(const struct lz_writer *w)
+{
+	return lz_worker_written(w->worker);
+}
+
+int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta)
+{
+	struct lz_meta m = *meta;
+	int rc = lz_writer_flush(w);
+	struct lz_worker *worker = w->worker;
+
+	w->worker = NULL;
+	if (lz_worker_stop(worker) < 0)
+		rc = -1;
+	m.version = LZ_FORMAT_VERSION;
+	m.state = LZ_REC_COMPLETE;
+	m.n_events = w->n_events;
+	m.n_checkpoints = w->n_checkpoints;
+	m.n_markers_bytes = 0;
+	for (uint32_t i = 0; i < w->n_streams; i++)
+		m.n_markers_bytes += w->streams[i]->start;
+	if (rc == 0)
+		rc = lz_meta_write(w->dirfd, &m);
+	writer_free(w);
+	return rc;
+}
+
+void lz_writer_abandon(struct lz_writer *w)
+{
+	writer_free(w);
+}
+
+/* ---- markers ---- */
+
+static struct stream *add_stream(struct lz_writer *w, uint32_t tid)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	struct stream **v = reallocarray(w->streams, w->n_streams + 1u, sizeof(struct stream *));
+	char name[32];
+
+	if (v)
+		w->streams = v;
+	if (!s || !v) {
+		free(s);
+		lz_fail("no memory for a thread's markers");
+		return NULL;
+	}
+	s->tid = tid;
+	snprintf(name, sizeof(name), "markers-%u", tid);
+	if (open_out(w, &s->out, name) < 0) {
+		close_out(&s->out);
+		free(s);
+		return NULL;
+	}
+	w->streams[w->n_streams++] = s;
+	return s;
+}
+
+static struct stream *get_stream(struct lz_writer *w, uint32_t tid)
+{
+	if (w->last_stream < w->n_streams && w->streams[w->last_stream]->tid == tid)
+		return w->streams[w->last_stream];
+	for (uint32_t i = 0; i < w->n_streams; i++) {
+		if (w->streams[i]->tid == tid) {
+			w->last_stream = i;
+			return w->streams[i];
+		}
+	}
+	return add_stream(w, tid);
+}
+
+static int push_markers(struct lz_writer *w, struct stream *s)
+{
+	struct lz_frame f = {.type = LZ_FRAME_MARKERS, .key0 = s->start};
+
+	if (!s->buf.len)
+		return 0;
+	s->start += s->buf.len;
+	return lz_worker_push(w->worker, &s->out, &f, &s->buf);
+}
+
+int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len)
+{
+	struct stream *s = get_stream(w, tid);
+
+	if (!s || lz_worker_check(w->worker) < 0)
+		return -1;
+	if (len > LZ_BLOCK_MAX)
+		return lz_fail("%zu bytes of markers at once: %d are the limit", len, LZ_BLOCK_MAX);
+	if (s->buf.len + len > LZ_BLOCK_MAX && push_markers(w, s) < 0)
+		return -1;
+	if (!s->buf.p)
+		lz_buf_room(&s->buf, LZ_BLOCK_MAX);
+	lz_put(&s->buf, bytes, len);
+	return s->buf.failed ? lz_fail("no memory for markers") : 0;
+}
+
+/* ---- events ---- */
+
+static int push_events(struct lz_writer *w)
+{
+	struct lz_frame f = {.type = LZ_FRAME_EVENTS,
+	                     .key0 = w->first,
+	                     .key1 = w->first_marker,
+	                     .count = (uint32_t)(w->n_events - w->first)};
+
+	if (!w->buf.len)
+		return 0;
+	w->first = w->n_events;
+	return lz_worker_push(w->worker, &w->events, &f, &w->buf);
+}
+
+static int check_event(const struct lz_event *ev)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		if (ev->writes[i].len > LZ_MAX_EVENTS_RAW)
+			bytes = LZ_MAX_EVENTS_RAW;
+		bytes += ev->writes[i].len;
+	}
+	if (bytes > LZ_MAX_EVENTS_RAW - (16u << 20))
+		return lz_fail("an event that changed %llu bytes of memory cannot be recorded",
+		               (unsigned long long)bytes);
+	if (ev->xstate_len > LZ_MAX_XSTATE)
+		return lz_fail("%u bytes of register state cannot be recorded", ev->xstate_len);
+	return 0;
+}
+
+int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
+{
+	struct stream *s = get_stream(w, ev->tid);
+
+	if (!s || lz_worker_check(w->worker) < 0 || check_event(ev) < 0)
+		return -1;
+	if (!w->buf.len)
+		w->first_marker = ev->marker;
+	ev->index = w->n_events++;
+	ev->number = s->events++;
+	lz_event_put(&w->buf, ev);
+	if (w->buf.failed)
+		return lz_fail("no memory for an event");
+	return w->buf.len >= LZ_EVENTS_FRAME ? push_events(w) : 0;
+}
+
+/* ---- checkpoints ---- */
+
+static int check_checkpoint(const struct lz_checkpoint *ck)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < ck->n_vmas; i++) {
+		const struct lz_vma *v = &ck->vmas[i];
+
+		if ((v->start | v->end) % LZ_PAGE || v->start < last || v->end <= v->start)
+			return lz_fail("a checkpoint's mappings are not sorted");
+		last = v->end;
+	}
+	for (uint32_t i = 0; i < ck->n_dirty; i++)
+		if (ck->dirty[i] % LZ_PAGE || (i && ck->dirty[i] <= ck->dirty[i - 1]))
+			return lz_fail("a checkpoint's dirty pages are not sorted");
+	return 0;
+}
+
+static int put_page(struct lz_writer *w, struct lz_buf *b, uint64_t addr, const uint8_t *page,
+                    const uint8_t *prev)
+{
+	uint8_t **held = lz_pagemap_at(&w->pages, addr);
+	bool xored = held && *held && prev;
+
+	if (!held)
+		return lz_fail("no memory for a checkpoint");
+	*held = page ? (uint8_t *)w : NULL;
+	if (!page) {
+		lz_put_u8(b, LZ_PAGE_GONE);
+		return 0;
+	}
+	lz_put_u8(b, xored ? LZ_PAGE_XOR : LZ_PAGE_NEW);
+	lz_put(b, page, LZ_PAGE);
+	if (xored && !b->failed)
+		lz_xor_page(b->p + b->len - LZ_PAGE, prev);
+	return 0;
+}
+
+static int push_pages(struct lz_writer *w, const struct lz_checkpoint *ck, uint32_t first,
+                      const uint8_t *const *pages, const uint8_t *const *prev)
+{
+	uint32_t left = ck->n_dirty - first;
+	uint32_t n = left < LZ_PAGES_FRAME ? left : LZ_PAGES_FRAME;
+	struct lz_frame f = {.type = LZ_FRAME_PAGES, .count = n, .key0 = ck->index, .key1 = first};
+	struct lz_buf b = {0};
+
+	lz_buf_room(&b, (size_t)n * (LZ_PAGE + 1));
+	for (uint32_t i = first; i < first + n; i++) {
+		if (put_page(w, &b, ck->dirty[i], pages[i], prev ? prev[i] : NULL) < 0) {
+			lz_buf_free(&b);
+			return -1;
+		}
+	}
+	return lz_worker_push(w->worker, &w->checkpoints, &f, &b);
+}
+
+int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
+                         const uint8_t *const *prev)
+{
+	struct lz_frame f = {.type = LZ_FRAME_HEAD,
+	                     .flags = ck->whole ? LZ_HEAD_WHOLE : 0,
+	                     .key0 = ck->pos.event,
+	                     .key1 = ck->pos.marker,
+	                     .count = ck->n_dirty};
+	struct lz_buf head = {0};
+
+	if (lz_worker_check(w->worker) < 0 || check_checkpoint(ck) < 0)
+		return -1;
+	ck->index = w->n_checkpoints++;
+	if (ck->whole)
+		lz_pagemap_free(&w->pages);
+	lz_head_put(&head, ck);
+	if (lz_worker_push(w->worker, &w->checkpoints, &f, &head) < 0)
+		return -1;
+	for (uint32_t i = 0; i < ck->n_dirty; i += LZ_PAGES_FRAME)
+		if (push_pages(w, ck, i, pages, prev) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- files ---- */
+
+static int find_file(const struct lz_writer *w, const struct stat *st, uint32_t *index)
+{
+	for (uint32_t i = 0; i < w->n_files; i++) {
+		const struct known_file *k = &w->files[i];
+
+		if (k->dev == st->st_dev && k->ino == st->st_ino && k->size == st->st_size &&
+		    k->mtime.tv_sec == st->st_mtim.tv_sec &&
+		    k->mtime.tv_nsec == st->st_mtim.tv_nsec) {
+			*index = i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int remember_file(struct lz_writer *w, const struct stat *st)
+{
+	struct known_file *v = reallocarray(w->files, w->n_files + 1u, sizeof(*v));
+
+	if (!v)
+		return lz_fail("no memory for the file table");
+	w->files = v;
+	v[w->n_files++] = (struct known_file){st->st_dev, st->st_ino, st->st_size, st->st_mtim};
+	return 0;
+}
+
+/* files/N-BASENAME, short and without surprises. */
+static void copy_name(uint32_t index, const char *path, char out[64])
+{
+	const char *base = strrchr(path, '/');
+	int n = snprintf(out, 64, "%u-%.40s", index, base ? base + 1 : path);
+
+	for (int i = 0; i < n && i < 63; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-",
+		            out[i]))
+			out[i] = '_';
+}
+
+static int push_file(struct lz_writer *w, const struct lz_file *file, uint32_t index)
+{
+	struct lz_frame f = {.type = LZ_FRAME_FILE, .key0 = index, .count = 1};
+	struct lz_buf b = {0};
+
+	/* Events that name the file come behind it. */
+	if (push_events(w) < 0)
+		return -1;
+	lz_file_put(&b, file);
+	return lz_worker_push(w->worker, &w->events, &f, &b);
+}
+
+static int add_file(struct lz_writer *w, const char *path, int fd, const struct stat *st)
+{
+	uint32_t index = w->n_files;
+	char name[64] = "";
+	struct lz_file file = {.path = (char *)path, .copy = name, .size = (uint64_t)st->st_size};
+	int rc = 0;
+
+	if (index >= LZ_MAX_FILES)
+		return lz_fail("more than %u mapped files", LZ_MAX_FILES);
+	if (S_ISREG(st->st_mode)) {
+		copy_name(index, path, name);
+		rc = lz_copy_file(fd, file.size, w->filesfd, name);
+		file.build_id = rc < 0 ? NULL : lz_build_id_fd(fd);
+		rc = file.build_id ? 0 : -1;
+	}
+	if (rc == 0)
+		rc = remember_file(w, st);
+	if (rc == 0)
+		rc = push_file(w, &file, index);
+	free(file.build_id);
+	return rc;
+}
+
+int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index)
+{
+	int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int use = fd < 0 ? own : fd;
+	struct stat st;
+	int rc = 0;
+
+	if (lz_worker_check(w->worker) < 0)
+		rc = -1;
+	else if (use < 0 || fstat(use, &st) < 0)
+		rc = lz_fail_errno("cannot open the mapped file %s", path);
+	else if (!find_file(w, &st, index)) {
+		*index = w->n_files;
+		rc = add_file(w, path, use, &st);
+	}
+	if (own >= 0)
+		close(own);
+	return rc;
+}
+
+/* ---- flush ---- */
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct stream *x = *(struct stream *const *)a, *y = *(struct stream *const *)b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int push_sync(struct lz_writer *w)
+{
+	struct lz_frame f = {.type = LZ_FRAME_SYNC,
+	                     .key0 = w->n_events,
+	                     .key1 = w->n_checkpoints,
+	                     .count = w->n_streams};
+	struct lz_buf b = {0};
+
+	if (w->n_streams)
+		qsort(w->streams, w->n_streams, sizeof(struct stream *), by_tid);
+	for (uint32_t i = 0; i < w->n_streams; i++) {
+		lz_put_u32(&b, w->streams[i]->tid);
+		lz_put_u64(&b, w->streams[i]->start);
+	}
+	return lz_worker_push(w->worker, &w->events, &f, &b);
+}
+
+int lz_writer_flush(struct lz_writer *w)
+{
+	if (push_events(w) < 0)
+		return -1;
+	for (uint32_t i = 0; i < w->n_streams; i++)
+		if (push_markers(w, w->streams[i]) < 0)
+			return -1;
+	return push_sync(w);
+}

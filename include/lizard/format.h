@@ -1,0 +1,108 @@
+/* The grammar of a recording's files, beside the constants it is written with.
+ * Only common/ includes this; everybody else uses recording.h.
+ *
+ * Numbers in headers are little-endian. `var` is a LEB128 varint of at most 64
+ * bits: seven bits a byte, lowest first, the top bit says that more follow.
+ * `name*n` is n times name.
+ *
+ * file        = { frame }          ; a frame that is cut or damaged ends the file
+ * frame       = header payload
+ * header      = magic:u32 type:u8 codec:u8 flags:u16 raw_len:u32 stored_len:u32
+ *               count:u32 key0:u64 key1:u64 payload_crc:u32 header_crc:u32
+ * payload     = stored_len bytes, which decode by codec to raw_len bytes
+ * payload_crc = CRC-32 of the payload as stored
+ * header_crc  = CRC-32 of the LZ_FRAME_HEADER - 4 bytes before it
+ *
+ * DIR/events      = { EVENTS | FILE | SYNC }
+ *   EVENTS: key0 = index of the first event, key1 = its marker offset, count = events.
+ *           { length:u32 event }, event as in common/event_codec.c:
+ *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var map_id:var
+ *               body [regs] [xstate] [writes] [ops]     ; present: LZ_EVP_* says which
+ *     body    = SYSCALL: nr:var arg:var*6 result:var | SIGNAL: signo:var siginfo:128 bytes
+ *             | INSN: insn:var | EXIT: status:var | SWITCH: nothing
+ *     regs    = struct user_regs_struct, as in memory
+ *     xstate  = len:var bytes
+ *     writes  = n:var { addr:var len:var bytes }
+ *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var old_addr:var old_len:var }
+ *   FILE:   key0 = index in the file table, count = 1.
+ *           path copy build_id size:var                 ; each text is len:var bytes
+ *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints, count = threads,
+ *           { tid:u32 markers:u64 } sorted by tid
+ *
+ * DIR/markers-TID = { MARKERS }
+ *   MARKERS: key0 = stream offset of its first byte, which begins a marker; raw_len <= LZ_BLOCK_MAX
+ *
+ * DIR/checkpoints = { HEAD { PAGES } }
+ *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages, flags = LZ_HEAD_WHOLE or 0.
+ *     head    = index:var whole:u8 pos time:var map_id:var brk:var
+ *               n:var thread*n  n:var vma*n  page*count
+ *     pos     = tid:var n:var event:var marker:var ip:var
+ *     thread  = tid:var regs xstate marker:var buffer:var buffer_start:var
+ *     vma     = start:var pages:var prot:var flags:var file:var role:var offset:var ; start - end of the one before,
+ *                                                                                  ; in pages
+ *     page    = var                       ; page number - the one before, so ascending
+ *   PAGES:  key0 = checkpoint's index, key1 = place of its first page in the dirty list, count = pages.
+ *     { kind:u8 [rle] }                   ; rle unless the kind is LZ_PAGE_GONE
+ *     rle     = { zeroes:var n:var bytes } until LZ_PAGE bytes are decoded
+ *
+ * DIR/meta        = "lizard-recording " version "\n" { key " " text "\n" }
+ *   text: bytes below 32, 127 and the backslash are written \xHH. Unknown keys are skipped.
+ *
+ * Checkpoint i is complete when the PAGES behind its HEAD hold `count` pages together. */
+#ifndef LIZARD_FORMAT_H
+#define LIZARD_FORMAT_H
+
+#include <stdint.h>
+
+enum { LZ_FORMAT_VERSION = 1 };
+
+#define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
+enum { LZ_FRAME_HEADER = 44 };
+
+enum lz_frame_type {
+	LZ_FRAME_EVENTS = 1,
+	LZ_FRAME_FILE,
+	LZ_FRAME_SYNC,
+	LZ_FRAME_MARKERS,
+	LZ_FRAME_HEAD,
+	LZ_FRAME_PAGES,
+	LZ_FRAME_TYPES
+};
+
+enum lz_codec { LZ_CODEC_RAW, LZ_CODEC_ZLIB, LZ_CODEC_ZSTD, LZ_CODECS };
+
+enum { LZ_HEAD_WHOLE = 1 };
+
+enum lz_page_kind {
+	LZ_PAGE_XOR,  /* to what the image holds there */
+	LZ_PAGE_NEW,  /* contents as they are */
+	LZ_PAGE_GONE, /* equal to its backing again, or unmapped */
+	LZ_PAGE_KINDS
+};
+
+enum lz_event_present {
+	LZ_EVP_REGS = 1,
+	LZ_EVP_XSTATE = 2,
+	LZ_EVP_WRITES = 4,
+	LZ_EVP_OPS = 8,
+	LZ_EVP_ALL = 15
+};
+
+/* What the writer makes. */
+enum {
+	LZ_EVENTS_FRAME = 256 << 10, /* raw bytes after which a frame is closed */
+	LZ_BLOCK_MAX = 1 << 20,
+	LZ_PAGES_FRAME = 1024 /* pages */
+};
+
+/* What the reader takes: raw bytes of a frame by type, and counts. */
+#define LZ_MAX_EVENTS_RAW (1u << 30) /* one event may hold a read of that size */
+#define LZ_MAX_FILE_RAW (64u << 10)
+#define LZ_MAX_SYNC_RAW (1u << 20)
+#define LZ_MAX_HEAD_RAW (256u << 20)
+#define LZ_MAX_PAGES_RAW (16u << 20)
+#define LZ_MAX_META (64u << 20)
+#define LZ_MAX_FILES (1u << 16)
+#define LZ_MAX_XSTATE (64u << 10)
+
+#endif
