@@ -3,6 +3,7 @@
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/restore.h>
+#include <sys/mman.h>
 
 enum { FLAG_RF = 1 << 16 };
 
@@ -23,14 +24,83 @@ static int do_maps(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
 	return 0;
 }
 
+bool lz_fake_needs_calls(const struct lz_space *s, const struct lz_event *ev)
+{
+	if (ev->n_ops)
+		return true;
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		const struct lz_write *w = &ev->writes[i];
+		const struct lz_vma *v = lz_space_find(s, w->addr);
+		/* the stack may have grown since the list was made: only a guess */
+		if (!v || w->len > v->end - w->addr)
+			return true;
+	}
+	return false;
+}
+
+/* The lowest mapped address above ADDR. */
+struct above {
+	uint64_t addr, start;
+};
+
+static int find_above(void *arg, const struct lz_maps_entry *e)
+{
+	struct above *a = arg;
+
+	if (e->end <= a->addr)
+		return 0;
+	a->start = e->start;
+	return 1;
+}
+
+/* The kernel grows the stack when it writes there itself; a write by ptrace does not. */
+static int grow_stack(struct lz_proc *p, struct lz_reader *r, struct lz_space *s, uint64_t addr)
+{
+	struct above a = {.addr = addr};
+	uint64_t page = addr & ~(uint64_t)(LZ_PAGE - 1);
+
+	if (lz_proc_maps(p->pid, find_above, &a) < 0)
+		return -1;
+	uint64_t limit = lz_reader_meta(r)->stack_limit;
+	const struct lz_vma *v = lz_space_find(s, a.start);
+	if (!v && a.start)
+		for (uint32_t i = 0; i < s->n; i++)
+			if (s->vmas[i].role == LZ_VMA_STACK && a.start <= s->vmas[i].start)
+				v = &s->vmas[i];
+	if (a.start <= page || !v || v->role != LZ_VMA_STACK || v->end - page > limit)
+		return lz_fail("an event writes to %#lx, where nothing is mapped",
+		               (unsigned long)addr);
+	struct lz_map_op op = {.op = LZ_MAP,
+	                       .addr = page,
+	                       .len = a.start - page,
+	                       .prot = v->prot,
+	                       .flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN,
+	                       .file = LZ_NO_FILE};
+	uint32_t i = (uint32_t)(v - s->vmas);
+	if (lz_restore_op(p, r, &op) < 0)
+		return -1;
+	if (page < s->vmas[i].start)
+		s->vmas[i].start = page;
+	return 0;
+}
+
+static int do_write(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
+                    const struct lz_write *w)
+{
+	if (lz_proc_write(p, w->addr, w->bytes, w->len) == 0)
+		return 0;
+	if (grow_stack(p, r, s, w->addr) < 0)
+		return -1;
+	return lz_proc_write(p, w->addr, w->bytes, w->len);
+}
+
 int lz_fake_event(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
                   const struct lz_event *ev, struct user_regs_struct *regs)
 {
 	if (do_maps(p, r, s, ev) < 0)
 		return lz_fail_in("event %lu", (unsigned long)ev->index);
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
-		const struct lz_write *w = &ev->writes[i];
-		if (lz_proc_write(p, w->addr, w->bytes, w->len) < 0)
+		if (do_write(p, r, s, &ev->writes[i]) < 0)
 			return lz_fail_in("event %lu", (unsigned long)ev->index);
 	}
 	if (ev->has_regs)

@@ -20,9 +20,11 @@ int lz_space_apply(struct lz_space *s, const struct lz_map_op *op);
 /* The role of all mappings inside [start, end). */
 void lz_space_set_role(struct lz_space *s, uint64_t start, uint64_t end, uint32_t role);
 
+/* Must lz_proc_syscall() be possible for lz_fake_event()? True if the event changes mappings or may have
+ * to grow the stack. */
+bool lz_fake_needs_calls(const struct lz_space *s, const struct lz_event *ev);
 /* Does what EV did: mappings, then memory. Registers: *regs, which holds those at the event's
- * instant, is changed to those after it; the caller sets them (and ev->xstate). The process must be
- * where lz_proc_syscall() may be used if the event has mapping operations. */
+ * instant, is changed to those after it; the caller sets them (and ev->xstate). */
 int lz_fake_event(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
                   const struct lz_event *ev, struct user_regs_struct *regs);
 

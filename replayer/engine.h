@@ -1,0 +1,164 @@
+/* The engine: one process that re-executes the recording from a checkpoint onwards, and is compared
+ * with it on the way. Inside the replayer only; the session is built of engines.
+ *
+ * A *gap* is the stretch of execution from one event or marker to the next: it is named by (event,
+ * marker), events applied and stream bytes written. A position is a gap, an address and a count
+ * of arrivals there since the gap began. */
+#ifndef LZ_REPLAYER_ENGINE_H
+#define LZ_REPLAYER_ENGINE_H
+
+#include <lizard/proc.h>
+#include <lizard/recording.h>
+#include <lizard/sysfake.h>
+
+enum lz_halt_flags {
+	LZ_HALT_EVENT = 1,      /* the next event applies here (at a system call the registers are
+	                           already those inside it): lz_engine_apply() */
+	LZ_HALT_MARKER = 2,     /* want_marker bytes are written, the last one just now */
+	LZ_HALT_EXEC = 4,       /* arrived at want_ip */
+	LZ_HALT_BREAK = 8,      /* arrived at one of the breakpoints */
+	LZ_HALT_WATCH = 16,     /* debug register 2 or 3 fired (`fired`), after the instruction */
+	LZ_HALT_STEP = 32,      /* one instruction done */
+	LZ_HALT_END = 64,       /* the last instant of the recording */
+	LZ_HALT_INTERRUPT = 128,
+	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
+	LZ_HALT_PAGE = 512      /* about to touch a page protected for a watchpoint, at `fault` */
+};
+
+enum lz_end_kind {
+	LZ_END_CALL,   /* exit_group: before its system call instruction */
+	LZ_END_SIGNAL, /* a fatal signal: before it */
+	LZ_END_CUT     /* nothing more is known: when `marker` bytes are written */
+};
+
+/* Where the recording ends: in the gap after `event` events. */
+struct lz_end {
+	enum lz_end_kind kind;
+	uint64_t event, marker, ip;
+};
+
+struct lz_slot {
+	uint64_t addr;
+	int len, kind; /* as lz_proc_set_debug() */
+};
+
+struct lz_softbreak {
+	uint64_t addr;
+	uint8_t saved;
+	bool in;
+};
+
+/* Shared by all engines of a session. */
+struct lz_replay {
+	struct lz_reader *reader;
+	struct lz_image *image;
+	struct lz_end end;
+	uint32_t tid;
+	uint64_t stream_len;
+	uint64_t hello_scanned;       /* events looked at for hello calls */
+	struct lz_hello {
+		uint64_t event, buffer, pos_addr;
+	} *hellos;
+	uint32_t n_hellos;
+	volatile int interrupted;     /* set by lz_session_interrupt() */
+	volatile pid_t running;       /* the process being waited for, 0 none */
+	char *divergence;             /* text of the last one */
+	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
+};
+
+struct lz_engine {
+	struct lz_replay *rp;
+	struct lz_proc proc;
+	struct lz_space space;
+	uint64_t event;          /* applied so far */
+	uint64_t marker;         /* stream bytes written and compared so far */
+	uint64_t buffer, buffer_start, pos_addr;
+	bool in_call;            /* stopped inside an emulated system call */
+	struct user_regs_struct regs;
+	bool regs_dirty;
+	struct lz_slot slot[4];  /* as set in the process */
+	struct lz_slot user_slot[2];  /* wanted in slots 2 and 3 */
+	uint64_t want_marker;    /* UINT64_MAX = none */
+	uint64_t want_ip;        /* 0 = none */
+	uint64_t goal, goal_start; /* cache: the marker that ends at goal starts there */
+	struct lz_softbreak *breaks;
+	size_t n_breaks;
+	bool breaks_in;
+	const uint64_t *guarded; /* page addresses made inaccessible for watchpoints */
+	size_t n_guarded;
+	uint64_t spin_hits;
+	uint64_t fulls;          /* buffers taken, for tests and verify */
+};
+
+struct lz_halt {
+	unsigned flags;
+	unsigned fired;  /* bits of slots 2 and 3 as 0 and 1 */
+	uint64_t fault;  /* LZ_HALT_PAGE */
+};
+
+/* ---- life ---- */
+int lz_replay_init(struct lz_replay *rp, struct lz_reader *r);
+void lz_replay_free(struct lz_replay *rp);
+/* At checkpoint INDEX. */
+struct lz_engine *lz_engine_new(struct lz_replay *rp, uint32_t index);
+/* A copy in a process of its own; breakpoints and wants are not copied. */
+struct lz_engine *lz_engine_fork(struct lz_engine *e);
+void lz_engine_free(struct lz_engine *e);
+
+/* ---- one resume ----
+ * Runs until something of enum lz_halt_flags; several at once are possible. Buffers that fill up are
+ * taken, compared and emptied on the way. STEP: one instruction, a whole rep instruction, or up to
+ * the event that the instruction makes. -1: the machinery failed (lz_error). */
+int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
+/* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has thereby
+ * arrived there. H may be NULL. */
+int lz_engine_apply(struct lz_engine *e, struct lz_halt *h);
+
+/* ---- going to a position ----
+ * All three return 0, or 1 if that does not occur (the engine is then somewhere behind), or -1. */
+/* From an earlier gap, or from its own start: to the start of gap (event, marker). */
+int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
+/* Within the gap: on to the arrival number N at IP, of which SEEN have been counted (the present
+ * one included). */
+int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen);
+/* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
+uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
+
+/* ---- state ---- */
+/* Without the resume flag that replay itself sets. Valid until the next resume. */
+const struct user_regs_struct *lz_engine_regs(struct lz_engine *e);
+/* Memory without our breakpoints. */
+size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len);
+/* Breakpoints for the following resumes; replaced as a whole. They are in memory only while
+ * running: call lz_engine_unbreak() before anything else looks at the process or copies it. */
+int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n);
+void lz_engine_unbreak(struct lz_engine *e);
+bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr);
+/* Finishes an emulated system call so that lz_proc_syscall() may be used. */
+int lz_engine_leave_call(struct lz_engine *e);
+/* If the instruction at hand is a marker store that does not fit any more, takes the buffer now: the state
+ * at such an instant is then the same on every way to it. */
+int lz_engine_settle(struct lz_engine *e);
+
+/* ---- comparing with checkpoints (verify.c, spins) ---- */
+/* 0 = equal, 1 = different with *what set to a malloced text, -1 failed. WHOLE: all pages, not only
+ * those that changed since the checkpoint before. *pages counts. */
+int lz_engine_compare(struct lz_engine *e, uint32_t index, bool whole, uint64_t *pages,
+                      char **what);
+bool lz_regs_equal(const struct user_regs_struct *a, const struct user_regs_struct *b);
+
+/* ---- divergence ---- */
+/* Keeps the text ("event 12, TID:...: WHAT") in rp->divergence, with the last events; returns 1. */
+int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Text about a difference of the stream: the recorded stream from OFFSET on against GOT. malloced. */
+char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *got, size_t len);
+
+/* ---- instructions ---- */
+/* Length of a rep-prefixed string instruction at CODE, 0 if it is none. */
+unsigned lz_insn_rep(const uint8_t *code, size_t len);
+bool lz_insn_pushf(const uint8_t *code, size_t len);
+/* A mov of a register or immediate to [r15 + disp]: its size, and *disp; 0 if it is something else. */
+unsigned lz_insn_r15_store(const uint8_t *code, size_t len, int32_t *disp);
+
+#endif
