@@ -1,0 +1,140 @@
+/* Moves that the remote protocol has no packet for: armed by a monitor packet, carried out by a bc.
+ *
+ *   seek start | end | N% | time T | event N | POSITION
+ *   jump forward|backward ADDR...
+ *   back-step [N]    back-next [N] */
+#include "replayer/rsp_int.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_number(const char *text, uint64_t *n)
+{
+	char *end;
+
+	*n = 0;
+	for (; *text && *text != '%'; text++) {
+		if (*text == ',')
+			continue;
+		if (*text < '0' || *text > '9' || *n > UINT64_MAX / 10 - 1)
+			return lz_fail("'%s' is not a number", text);
+		*n = *n * 10 + strtoul((char[]){*text, 0}, &end, 10);
+	}
+	return 0;
+}
+
+static int seek_percent(struct lz_rsp *p, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+	uint64_t total;
+
+	if (strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100))
+		return lz_fail("'%s' is not a percentage from 0%% to 100%%", text);
+	lz_session_time(p->s, &total);
+	if (percent >= 100)
+		return lz_session_seek_end(p->s);
+	return lz_session_seek_time(p->s, (uint64_t)(percent / 100 * (double)total));
+}
+
+/* The instant right after N events. */
+static int seek_event(struct lz_rsp *p, const char *text)
+{
+	uint64_t n;
+
+	if (parse_number(text, &n) < 0)
+		return -1;
+	if (n == 0)
+		return lz_session_seek_start(p->s);
+	if (n > lz_reader_n_events(p->reader))
+		return lz_fail("the recording has only %lu events",
+		               (unsigned long)lz_reader_n_events(p->reader));
+	const struct lz_event *ev = lz_reader_event(p->reader, n - 1);
+
+	if (!ev)
+		return -1;
+	struct lz_pos pos = {
+	    .tid = ev->tid, .n = 1, .event = n, .marker = ev->marker, .ip = ev->ip};
+
+	if (ev->has_regs)
+		pos.ip = ev->regs.rip;
+	return lz_session_seek(p->s, &pos);
+}
+
+static int seek(struct lz_rsp *p, const char *where)
+{
+	struct lz_pos pos;
+	uint64_t time;
+
+	p->stop.reason = LZ_STOP_TARGET;
+	if (strcmp(where, "start") == 0)
+		return lz_session_seek_start(p->s);
+	if (strcmp(where, "end") == 0)
+		return lz_session_seek_end(p->s);
+	if (strncmp(where, "event ", 6) == 0)
+		return seek_event(p, where + 6);
+	if (strncmp(where, "time ", 5) == 0)
+		return parse_number(where + 5, &time) < 0 ? -1 : lz_session_seek_time(p->s, time);
+	if (strchr(where, '%'))
+		return seek_percent(p, where);
+	if (lz_pos_parse(where, &pos) < 0)
+		return -1;
+	return lz_session_seek(p->s, &pos);
+}
+
+static int jump(struct lz_rsp *p, const char *args)
+{
+	enum lz_direction d = LZ_FORWARD;
+	uint64_t addrs[512];
+	size_t n = 0;
+	char *end;
+
+	if (strncmp(args, "backward ", 9) == 0)
+		d = LZ_BACKWARD;
+	else if (strncmp(args, "forward ", 8) != 0)
+		return lz_fail("jump forward|backward ADDRESS...");
+	for (args = strchr(args, ' ') + 1; *args && n < 512; args = end) {
+		addrs[n++] = strtoull(args, &end, 16);
+		if (end == args)
+			return lz_fail("'%s' is not an address", args);
+		while (*end == ' ')
+			end++;
+	}
+	return lz_session_jump(p->s, d, addrs, n, &p->stop);
+}
+
+/* As often as asked; anything but a plain step ends it, as it ends `step 10`. */
+static int back(struct lz_rsp *p, const char *count,
+                int (*once)(struct lz_session *, struct lz_stop *))
+{
+	uint64_t n = 1;
+
+	if (*count && parse_number(count, &n) < 0)
+		return -1;
+	p->stop.reason = LZ_STOP_TARGET;
+	for (; n > 0; n--) {
+		if (once(p->s, &p->stop) < 0)
+			return -1;
+		if (p->stop.reason != LZ_STOP_STEP && p->stop.reason != LZ_STOP_TARGET)
+			return 0;
+	}
+	p->stop.reason = LZ_STOP_TARGET; /* answered without a signal */
+	return 0;
+}
+
+int lz_rsp_move(struct lz_rsp *p, const char *text)
+{
+	memset(&p->stop, 0, sizeof p->stop);
+	lz_session_pass_signals(p->s, p->pass_signals);
+	lz_rsp_breaks_retry(p);
+	if (strncmp(text, "seek ", 5) == 0)
+		return seek(p, text + 5);
+	if (strncmp(text, "jump ", 5) == 0)
+		return jump(p, text + 5);
+	if (strncmp(text, "back-step", 9) == 0)
+		return back(p, text + 9 + (text[9] == ' '), lz_session_back_step);
+	if (strncmp(text, "back-next", 9) == 0)
+		return back(p, text + 9 + (text[9] == ' '), lz_session_back_next);
+	return lz_fail("unknown move '%s'", text);
+}

@@ -1,0 +1,34 @@
+/* Packets of the remote serial protocol on two file descriptors.
+ *
+ * A thread reads ahead, so that the interrupt byte (0x03) is noticed during a long run: it calls
+ * interrupt() in the main thread by a signal, again and again until the run is over. */
+#ifndef LIZARD_RSP_WIRE_H
+#define LIZARD_RSP_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LZ_WIRE_PACKET_MAX = 0x20000 }; /* payload bytes, said in qSupported */
+
+struct lz_wire;
+
+/* INTERRUPT(ARG) is called inside a signal handler (SIGUSR1) of the thread that called this. */
+struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void *arg);
+void lz_wire_free(struct lz_wire *w);
+
+/* The next packet, unescaped and NUL-terminated; the caller frees it. NULL: the peer is gone. */
+char *lz_wire_next(struct lz_wire *w, size_t *len);
+int lz_wire_send(struct lz_wire *w, const char *payload, size_t len);
+/* Console output for the user (an O packet); only between a resume and its stop reply. */
+int lz_wire_console(struct lz_wire *w, const char *text);
+void lz_wire_no_ack(struct lz_wire *w);
+/* Between these two calls an interrupt byte interrupts. */
+void lz_wire_run_begin(struct lz_wire *w);
+void lz_wire_run_end(struct lz_wire *w);
+
+/* Hex digits into bytes; returns how many bytes there were (stops at the first non-digit). */
+size_t lz_unhex(const char *hex, size_t hex_len, void *bytes, size_t max);
+/* malloced, NUL-terminated. */
+char *lz_hex(const void *bytes, size_t len);
+
+#endif
