@@ -1,9 +1,9 @@
 # Real programs for tests, demo and bench: built from Debian source packages, run on generated inputs that
 # are the same everywhere. Sourced; needs LIZARD_SRC.
 #
-#   real_build NAME CC CFLAGS DIR   builds into DIR (a copy of the source), prints the program's path
-#   real_input NAME DIR [SCALE]     writes the inputs into DIR; SCALE multiplies the work (default 1)
-#   real_command NAME PROGRAM DIR   prints the shell command that runs it; stdout is the result
+#   real_build NAME CC CFLAGS DIR [PATCH]   builds into DIR (a copy of the source), prints the program's path
+#   real_input NAME DIR [SCALE]             writes the inputs into DIR; SCALE multiplies the work (default 1)
+#   real_command NAME PROGRAM DIR           prints the shell command that runs it; stdout is the result
 
 REAL_PROGRAMS="bzip2 gzip bc lua"
 
@@ -32,9 +32,10 @@ real_configured() (
 )
 
 real_build() (
-	name=$1 cc=$2 cflags=$3 dir=$4
+	name=$1 cc=$2 cflags=$3 dir=$4 patch=${5:-}
 	source=$(real_configured "$name") || exit 1
 	rm -rf "$dir" && mkdir -p "$(dirname "$dir")" && cp -a "$source" "$dir" && cd "$dir" || exit 1
+	[ -z "$patch" ] || patch -s -p1 <"$patch" || exit 1
 	case $name in
 	bzip2)
 		make bzip2 CC="$cc" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" && program=bzip2 ;;
