@@ -1,0 +1,314 @@
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "decode.h"
+
+enum { MAX_DEPTH = 1 << 26 }; /* activations: a damaged stream must not eat all memory */
+
+void lz_decoder_init(struct lz_decoder *d)
+{
+	*d = (struct lz_decoder){0};
+}
+
+static void drop_parked(struct lz_decoder *d, size_t i)
+{
+	free(d->parked[i].acts);
+	d->n_parked--;
+	memmove(&d->parked[i], &d->parked[i + 1], (d->n_parked - i) * sizeof(*d->parked));
+}
+
+void lz_decoder_reset(struct lz_decoder *d)
+{
+	while (d->n_parked)
+		drop_parked(d, d->n_parked - 1);
+	d->n = 0;
+}
+
+void lz_decoder_free(struct lz_decoder *d)
+{
+	lz_decoder_reset(d);
+	free(d->acts);
+	d->acts = NULL;
+	d->cap = 0;
+}
+
+int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act)
+{
+	if (d->n == d->cap) {
+		size_t cap = d->cap ? d->cap * 2 : 256;
+		struct lz_act *a;
+
+		if (d->n >= MAX_DEPTH) {
+			/* Only a stream that lost its exits gets here: keep the younger half. */
+			d->oddities++;
+			memmove(d->acts, d->acts + d->n / 2, (d->n - d->n / 2) * sizeof(*d->acts));
+			d->n -= d->n / 2;
+			for (size_t i = 0; i < d->n; i++)
+				d->acts[i].node = 0;
+		} else {
+			a = reallocarray(d->acts, cap, sizeof(*a));
+			if (!a)
+				return lz_fail("out of memory for a call stack of %zu activations",
+				               d->n);
+			d->acts = a;
+			d->cap = cap;
+		}
+	}
+	d->acts[d->n++] = *act;
+	return 0;
+}
+
+static uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Anything but an exit shows that functions that ended in a tail call are gone. */
+static void drop_tails(struct lz_decoder *d)
+{
+	while (d->n && d->acts[d->n - 1].tail)
+		d->n--;
+}
+
+static int enter(struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct lz_act *top = lz_decoder_top(d);
+	struct lz_act act = {.enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER};
+
+	act.fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
+	if (act.fn == LZ_FN_NONE)
+		d->oddities++;
+	if (top && top->tail == 1)
+		top->tail = 2; /* this is the callee of the call in tail position */
+	else if (top && top->tail)
+		drop_tails(d);
+	return lz_decoder_push(d, &act);
+}
+
+static void leave(struct lz_decoder *d)
+{
+	if (!d->n) {
+		d->oddities++;
+		return;
+	}
+	/* Its own exit, or that of the one below? Functions of which both kinds exist are rare. */
+	if (d->acts[d->n - 1].tail)
+		d->oddities++;
+	d->n--;
+}
+
+static void tail(struct lz_decoder *d)
+{
+	struct lz_act *top = lz_decoder_top(d);
+	enum lz_tail kind = LZ_TAIL_GONE;
+
+	if (!top) {
+		d->oddities++;
+		return;
+	}
+	if (d->tail && top->fn != LZ_FN_NONE)
+		kind = d->tail(d->arg, top->fn);
+	if (kind == LZ_TAIL_GONE) {
+		d->n--;
+	} else if (kind == LZ_TAIL_EITHER) {
+		top->tail = 1;
+		top->node = 0;
+	}
+}
+
+/* Cuts the activations above BASE off and keeps them, in case they are a coroutine's. */
+static int park(struct lz_decoder *d, size_t base)
+{
+	struct lz_parked *p;
+	size_t n = d->n - base;
+
+	d->n = base;
+	if (!n || n > LZ_MAX_PARKED_ACTS)
+		return 0;
+	if (d->n_parked == LZ_MAX_PARKED)
+		drop_parked(d, 0);
+	p = &d->parked[d->n_parked];
+	p->acts = malloc(n * sizeof(*p->acts));
+	if (!p->acts)
+		return lz_fail("out of memory for a parked call stack");
+	memcpy(p->acts, &d->acts[base], n * sizeof(*p->acts));
+	for (size_t i = 0; i < n; i++)
+		p->acts[i].node = 0;
+	p->n = n;
+	p->base = base;
+	d->n_parked++;
+	return 0;
+}
+
+static bool is_activation(const struct lz_act *a, const struct lz_mark *m)
+{
+	return a->entry == m->entry && a->frame == m->frame;
+}
+
+/* Puts parked stack I back on, and parks what ran instead of it. */
+static int unpark(struct lz_decoder *d, size_t i, size_t upto)
+{
+	struct lz_parked p = d->parked[i];
+	int rc;
+
+	d->n_parked--;
+	memmove(&d->parked[i], &d->parked[i + 1], (d->n_parked - i) * sizeof(*d->parked));
+	rc = park(d, p.base < d->n ? p.base : d->n);
+	for (size_t k = 0; !rc && k < upto; k++)
+		rc = lz_decoder_push(d, &p.acts[k]);
+	free(p.acts);
+	return rc;
+}
+
+static int landing(struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct lz_act *top = lz_decoder_top(d);
+
+	if (top && top->entry == m->entry && !top->frame && top->last == LZ_SET_ENTER) {
+		top->frame = m->frame; /* the first one names the activation */
+		top->node = 0;
+		return 0;
+	}
+	for (size_t i = d->n; i-- > 0;) {
+		if (!is_activation(&d->acts[i], m))
+			continue;
+		if (park(d, i + 1))
+			return -1;
+		goto arrived;
+	}
+	for (size_t i = d->n_parked; i-- > 0;) {
+		for (size_t k = d->parked[i].n; k-- > 0;) {
+			if (!is_activation(&d->parked[i].acts[k], m))
+				continue;
+			if (unpark(d, i, k + 1))
+				return -1;
+			goto arrived;
+		}
+	}
+	d->oddities++;
+	if (enter(d, m))
+		return -1;
+	lz_decoder_top(d)->frame = m->frame;
+arrived:
+	top = lz_decoder_top(d);
+	top->last = LZ_LAST_LANDING;
+	top->node = 0;
+	top->tail = 0;
+	return 0;
+}
+
+/* Marker ID of the running activation. */
+static void edge(struct lz_decoder *d, uint32_t id)
+{
+	struct lz_act *top = lz_decoder_top(d);
+
+	if (top && top->tail) {
+		drop_tails(d);
+		top = lz_decoder_top(d);
+	}
+	if (!top) {
+		d->oddities++;
+		return;
+	}
+	if (d->n_markers && top->fn != LZ_FN_NONE && id > d->n_markers(d->arg, top->fn))
+		d->oddities++;
+	top->last = id;
+	top->node = 0;
+}
+
+static int apply(struct lz_decoder *d, const struct lz_mark *m)
+{
+	switch (m->code) {
+	case LZ_ENTER: return enter(d, m);
+	case LZ_EXIT: leave(d); return 0;
+	case LZ_TAIL: tail(d); return 0;
+	case LZ_LANDING: return landing(d, m);
+	default: edge(d, m->id); return 0;
+	}
+}
+
+static void parse(const uint8_t *p, struct lz_mark *m)
+{
+	uint16_t id;
+
+	m->code = *p;
+	m->id = m->entry = m->frame = 0;
+	switch (*p) {
+	case LZ_WIDE:
+		memcpy(&id, p + 1, sizeof(id));
+		m->id = id;
+		break;
+	case LZ_WIDE32: m->id = load32(p + 1); break;
+	case LZ_ENTER: m->entry = load32(p + 1); break;
+	case LZ_LANDING:
+		m->entry = load32(p + 1);
+		m->frame = load32(p + 5);
+		break;
+	case LZ_EXIT:
+	case LZ_TAIL: break;
+	default: m->id = *p;
+	}
+}
+
+static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t *watch)
+{
+	struct lz_act *top = lz_decoder_top(d);
+	uint32_t fn;
+
+	if (!watch || (top && top->fn != LZ_FN_NONE && watch[top->fn]))
+		return true;
+	if (m->code != LZ_ENTER && m->code != LZ_LANDING)
+		return false;
+	fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
+	return fn != LZ_FN_NONE && watch[fn];
+}
+
+int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
+                        const uint8_t *watch, lz_mark_fn *fn, void *arg)
+{
+	const uint8_t *p = bytes, *end = bytes + len, *gap = bytes;
+
+	while (p < end) {
+		struct lz_mark m;
+		struct lz_act *top = lz_decoder_top(d);
+		unsigned size;
+		int rc;
+
+		if (!fn || (watch && !(top && top->fn != LZ_FN_NONE && watch[top->fn]))) {
+			/* Nobody looks at these: only the last edge before another marker counts. */
+			const uint8_t *q = p;
+
+			while (q < end && (uint8_t)(*q - 1) < LZ_EDGE_MAX)
+				q++;
+			if (q > p) {
+				edge(d, q[-1]);
+				p = gap = q;
+				continue;
+			}
+		}
+		size = lz_marker_size(*p);
+		if (!size) {
+			d->oddities++;
+			p++;
+			continue;
+		}
+		if ((size_t)(end - p) < size)
+			break;
+		parse(p, &m);
+		m.offset = offset + (p - bytes);
+		m.from = offset + (gap - bytes);
+		if (fn && watched(d, &m, watch)) {
+			rc = fn(arg, d, &m);
+			if (rc)
+				return rc < 0 ? rc : p - bytes;
+		}
+		if (apply(d, &m))
+			return -1;
+		p += size;
+		gap = p;
+	}
+	return p - bytes;
+}

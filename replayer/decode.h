@@ -1,0 +1,88 @@
+/* The marker stream decoded into activations: pure, knows neither recording nor session.
+ *
+ * ENTER pushes an activation, EXIT and TAIL pop it, LANDING makes an activation current again that may
+ * lie deeper in the stack or, after swapcontext, on a parked one. The decoder never fails: what
+ * does not fit is counted in `oddities` and it goes on; whoever needs certainty must look there.
+ *
+ * Sources: Lizard, "Tracing and Replaying algorithms" (marker pairs within one activation). */
+#ifndef LIZARD_REPLAYER_DECODE_H
+#define LIZARD_REPLAYER_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <lizard/graph.h>
+#include <lizard/marker.h>
+
+#define LZ_FN_NONE 0xFFFFFFFFu      /* a function that nothing is known of */
+#define LZ_LAST_LANDING 0xFFFFFFFCu /* lz_act.last: control arrived at a landing site */
+
+struct lz_act {
+	uint64_t enter; /* stream offset of its ENTER */
+	uint32_t fn;    /* as the resolver numbers it, LZ_FN_NONE */
+	uint32_t entry; /* low 32 bits of the entry address */
+	uint32_t frame; /* of LANDING, 0 = none seen */
+	uint32_t last;  /* its last marker: an id, LZ_SET_ENTER, LZ_LAST_LANDING */
+	uint32_t node;  /* of the saved copy, 0 = not saved as it is now */
+	uint32_t tail;  /* a TAIL was seen that may or may not be followed by an EXIT */
+};
+
+/* What TAIL means in a function: the call behind it may have become a plain one after all, then a
+ * second EXIT follows. Told from the marker sites in the machine code. */
+enum lz_tail { LZ_TAIL_GONE, LZ_TAIL_RETURNS, LZ_TAIL_EITHER };
+
+/* Activations of a coroutine that is not running, cut off above `base`. */
+struct lz_parked {
+	struct lz_act *acts;
+	size_t n, base;
+};
+
+enum { LZ_MAX_PARKED = 64, LZ_MAX_PARKED_ACTS = 4096 };
+
+struct lz_decoder {
+	struct lz_act *acts; /* [n], the last is the running one */
+	size_t n, cap;
+	struct lz_parked parked[LZ_MAX_PARKED]; /* oldest first */
+	size_t n_parked;
+	uint64_t oddities;
+	/* Number of the function whose entry address ends in ENTRY at stream offset OFFSET. */
+	uint32_t (*resolve)(void *arg, uint32_t entry, uint64_t offset);
+	/* Ids of function FN, for checks; may be NULL. */
+	uint32_t (*n_markers)(void *arg, uint32_t fn);
+	/* NULL: LZ_TAIL_GONE. */
+	enum lz_tail (*tail)(void *arg, uint32_t fn);
+	void *arg;
+};
+
+/* A marker with what it closes: the gap [from, offset) in which the top activation ran. */
+struct lz_mark {
+	uint64_t from;   /* stream offset of the gap's start: behind the marker before */
+	uint64_t offset; /* of the marker */
+	uint8_t code;
+	uint32_t id;    /* edge or node id, 0 for the other kinds */
+	uint32_t entry; /* ENTER, LANDING */
+	uint32_t frame; /* LANDING */
+};
+
+void lz_decoder_init(struct lz_decoder *d);
+void lz_decoder_free(struct lz_decoder *d);
+void lz_decoder_reset(struct lz_decoder *d);
+/* Pushes an activation (used to set up a known stack). -1 when out of memory. */
+int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act);
+
+/* Called before the marker takes effect. Non-zero stops the decoder. */
+typedef int lz_mark_fn(void *arg, struct lz_decoder *d, const struct lz_mark *mark);
+
+/* Decodes whole markers from BYTES, whose first byte is at stream offset OFFSET and begins a
+ * marker. FN (may be NULL) is called for every marker; if WATCH is given, only where the running
+ * activation or, for ENTER, the new one is of a function with WATCH[fn] set. Returns the bytes used
+ * (fewer than LEN at a cut marker), or what FN returned if that was negative, -1 when out of memory. */
+int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
+                        const uint8_t *watch, lz_mark_fn *fn, void *arg);
+
+static inline struct lz_act *lz_decoder_top(struct lz_decoder *d)
+{
+	return d->n ? &d->acts[d->n - 1] : NULL;
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* A thread's marker stream with the call stack at the start of every block, found on first use and
+ * kept in memory: only calls and returns are looked at, which runs as fast as the stream decompresses. */
+#ifndef LIZARD_REPLAYER_STREAM_H
+#define LIZARD_REPLAYER_STREAM_H
+
+#include "decode.h"
+#include "modules.h"
+
+struct lz_stream;
+
+/* An instrumented function at the place where it was loaded. */
+struct lz_fn {
+	const struct lz_cfg_func *f;
+	struct lz_module *mod;
+	enum lz_tail tail;
+	uint32_t next; /* in the hash chain */
+};
+
+/* Reader and modules must outlive it. */
+struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m, uint32_t tid);
+void lz_stream_free(struct lz_stream *s);
+uint64_t lz_stream_len(const struct lz_stream *s);
+uint32_t lz_stream_n_blocks(const struct lz_stream *s);
+/* The block that holds stream byte OFFSET (the last one for what lies behind it). */
+uint32_t lz_stream_block_of(struct lz_stream *s, uint64_t offset);
+
+size_t lz_stream_n_fns(const struct lz_stream *s);
+const struct lz_fn *lz_stream_fn(const struct lz_stream *s, uint32_t fn);
+/* The number of an instrumented function by the run-time address of any of its instructions, after EVENT
+ * events; LZ_FN_NONE if it is not instrumented. */
+uint32_t lz_stream_fn_at(struct lz_stream *s, uint64_t addr, uint64_t event);
+
+/* Decodes block I from its start up to (not including) the first marker at or behind END; see
+ * lz_decoder_feed(). The decoder is the stream's own and holds the stack afterwards.
+ * Returns 0, or what FN returned. */
+int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
+                     lz_mark_fn *fn, void *arg);
+/* Goes on from where the last lz_stream_decode() ended, into following blocks, up to END. */
+int lz_stream_continue(struct lz_stream *s, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
+                       void *arg);
+/* The stack after exactly OFFSET bytes. Valid until the next call. */
+struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset);
+/* What did not fit in everything decoded so far. */
+uint64_t lz_stream_oddities(const struct lz_stream *s);
+
+#endif
