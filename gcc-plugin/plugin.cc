@@ -1,0 +1,80 @@
+/* The plugin's door: arguments, refusals, registration. */
+#include "gcc.h"
+#include "plugin.h"
+
+int plugin_is_GPL_compatible;
+
+struct lz_options lz_options;
+
+static struct plugin_info lz_info = {
+	LIZARD_VERSION,
+	"Lizard: writes markers of the control flow for the replay debugger.\n"
+	"  -fplugin-arg-lizard_plugin-check   checking mode: every marker verifies r15\n",
+};
+
+static bool read_arguments(const struct plugin_name_args *info)
+{
+	bool good = true;
+
+	for (int i = 0; i < info->argc; i++) {
+		const struct plugin_argument *a = &info->argv[i];
+
+		if (strcmp(a->key, "check") == 0 && !a->value) {
+			lz_options.check = true;
+			continue;
+		}
+		error("lizard: unknown plugin argument %qs: only %<check%> exists", a->key);
+		good = false;
+	}
+	return good;
+}
+
+/* r15 is taken away from the register allocator of the whole unit. */
+static void reserve_register(void)
+{
+	fix_register("r15", 1, 1);
+}
+
+static bool refuse_options(void)
+{
+	if (flag_lto || flag_generate_lto || in_lto_p) {
+		error("lizard: %<-flto%> is not supported: the markers belong to one "
+		      "translation unit; compile and link without it");
+		return true;
+	}
+	return false;
+}
+
+/* The options are complete only when the unit starts. */
+static void start_unit(void *gcc_data, void *user_data)
+{
+	refuse_options();
+}
+
+static bool same_compiler(struct plugin_gcc_version *v)
+{
+	if (plugin_default_version_check(v, &gcc_version))
+		return true;
+	error("lizard: this plugin was built for GCC %s (%s), this is GCC %s (%s): use that "
+	      "compiler, or rebuild Lizard with this one",
+	      gcc_version.basever, gcc_version.datestamp, v->basever, v->datestamp);
+	return false;
+}
+
+int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *version)
+{
+	if (!same_compiler(version) || !read_arguments(info))
+		return 1;
+	register_callback(info->base_name, PLUGIN_INFO, NULL, &lz_info);
+	if (!TARGET_64BIT_P(global_options.x_ix86_isa_flags) ||
+	    TARGET_X32_P(global_options.x_ix86_isa_flags)) {
+		warning(0, "lizard: only 64-bit x86 code can be recorded: this file is left out");
+		lz_options.off = true;
+		return 0;
+	}
+	reserve_register();
+	register_callback(info->base_name, PLUGIN_START_UNIT, start_unit, NULL);
+	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_END, lz_decide_conventions, NULL);
+	lz_register_passes(info->base_name);
+	return 0;
+}

@@ -1,0 +1,169 @@
+/* Writes the function's record: see include/lizard/cfg_format.h. */
+#include "gcc.h"
+#include "plugin.h"
+#include "macros.h"
+
+/* Above this many set members the reader computes the sets itself. */
+static const unsigned max_words = 1 << 18;
+
+struct strings {
+	auto_vec<char> text;
+	hash_map<nofree_string_hash, unsigned> offsets;
+};
+
+static unsigned add_string(struct strings *s, const char *text)
+{
+	bool known;
+	unsigned &offset = s->offsets.get_or_insert(text, &known);
+
+	if (!known) {
+		offset = s->text.length();
+		for (const char *p = text;; p++) {
+			s->text.safe_push(*p);
+			if (!*p)
+				break;
+		}
+	}
+	return offset;
+}
+
+struct sets {
+	auto_vec<unsigned> words;
+	hash_map<int_hash<unsigned, 0xffffffff, 0xfffffffe>, unsigned> by_hash;
+};
+
+static bool same_set(const struct sets *s, unsigned at, const uint32_t *ids, unsigned n)
+{
+	return s->words[at] == n &&
+	       memcmp(s->words.address() + at + 1, ids, n * sizeof(*ids)) == 0;
+}
+
+/* Neighbours mostly share their sets: each different one is stored once. */
+static unsigned add_set(struct sets *s, uint32_t *ids, int64_t n)
+{
+	unsigned hash = 2166136261u, at;
+	bool known;
+
+	if (n < 0 || s->words.length() + n > max_words) {
+		free(ids);
+		return LZ_CFG_NO_SET;
+	}
+	for (int64_t i = 0; i < n; i++)
+		hash = (hash ^ ids[i]) * 16777619u;
+	unsigned &slot = s->by_hash.get_or_insert(hash & 0x7fffffff, &known);
+	if (known && same_set(s, slot, ids, n)) {
+		free(ids);
+		return slot;
+	}
+	at = slot = s->words.length();
+	s->words.safe_push(n);
+	for (int64_t i = 0; i < n; i++)
+		s->words.safe_push(ids[i]);
+	free(ids);
+	return at;
+}
+
+static void longs(const unsigned *value, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fprintf(asm_out_file, "%s%u", i % 12 == 0 ? "\n\t.long " : ",", value[i]);
+	if (n)
+		fputc('\n', asm_out_file);
+}
+
+static void write_nodes(const struct lz_function *f, struct sets *s)
+{
+	for (unsigned v = 0; v < f->graph.n_nodes; v++) {
+		uint32_t *ids;
+		unsigned word[6] = {f->graph.node_marker[v], f->graph.node_flags[v], f->first_line[v],
+		                    f->n_lines[v], LZ_CFG_NO_SET, LZ_CFG_NO_SET};
+		int64_t n;
+
+		if (s->words.length() < max_words) {
+			n = lz_graph_preset(&f->graph, v, &ids);
+			word[4] = add_set(s, ids, n);
+			n = lz_graph_postset(&f->graph, v, &ids);
+			word[5] = add_set(s, ids, n);
+		}
+		longs(word, 6);
+	}
+}
+
+static void write_edges(const struct lz_function *f)
+{
+	for (size_t i = 0; i < f->graph.n_edges; i++) {
+		const struct lz_edge *e = &f->graph.edges[i];
+		unsigned word[4] = {e->src, e->dst, e->marker, e->unmarkable};
+
+		longs(word, 4);
+		fprintf(asm_out_file, "\t.quad %llu\n", (unsigned long long)e->weight);
+	}
+}
+
+static void write_strings(struct strings *s)
+{
+	unsigned start = 0;
+
+	while (s->text.length() % 8)
+		s->text.safe_push('\0');
+	while (start < s->text.length()) {
+		unsigned end = MIN(start + 64, s->text.length());
+
+		fputs("\t.byte ", asm_out_file);
+		for (unsigned i = start; i < end; i++)
+			fprintf(asm_out_file, "%s%u", i > start ? "," : "", (unsigned char)s->text[i]);
+		fputc('\n', asm_out_file);
+		start = end;
+	}
+}
+
+static void write_body(const struct lz_function *f, struct strings *str, unsigned number)
+{
+	struct sets sets;
+
+	fprintf(asm_out_file, "\tlz.piece 2\n.Llz.b%u:\n", number);
+	write_nodes(f, &sets);
+	write_edges(f);
+	for (unsigned i = 0; i < f->lines.length(); i++) {
+		unsigned word[2] = {add_string(str, f->lines[i].file), f->lines[i].line};
+
+		longs(word, 2);
+	}
+	if (sets.words.length() % 2)
+		sets.words.safe_push(0);
+	longs(sets.words.address(), sets.words.length());
+	fprintf(asm_out_file, "\t.set .Llz.w%u, %u\n", number, sets.words.length());
+	write_strings(str);
+	fprintf(asm_out_file, "\t.set .Llz.t%u, %u\n", number, str->text.length());
+	fprintf(asm_out_file, ".Llz.e%u:\n\t.popsection\n", number);
+}
+
+static void write_header(const struct lz_function *f, unsigned number, unsigned file, unsigned line)
+{
+	unsigned word[] = {line, file, f->n_markers, f->graph.n_nodes, f->graph.entry, f->graph.exit,
+	                   (unsigned)f->graph.n_edges, f->lines.length()};
+
+	fprintf(asm_out_file,
+	        "\tlz.piece 0\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"
+	        "\t.quad .Llz.e%u - .Llz.h%u\n\t.quad .Llz.f%u\n\t.quad .Llz.b%u - .Llz.a%u\n",
+	        number, LZ_CFG_MAGIC, LZ_CFG_VERSION, f->flags, number, number, number, number,
+	        number);
+	longs(word, ARRAY_SIZE(word));
+	fprintf(asm_out_file, "\t.long .Llz.w%u, .Llz.t%u\n\t.popsection\n", number, number);
+	fprintf(asm_out_file, "\tlz.piece 1\n.Llz.a%u:\n\t.popsection\n", number);
+}
+
+void lz_write_record(const struct lz_function *f)
+{
+	static unsigned number;
+	expanded_location at = expand_location(DECL_SOURCE_LOCATION(current_function_decl));
+	struct strings str;
+	unsigned file;
+
+	add_string(&str, lz_asm_name(current_function_decl));
+	file = add_string(&str, at.file ? at.file : "");
+	lz_begin_function_macros(current_function_decl, number);
+	write_header(f, number, file, at.line);
+	write_body(f, &str, number);
+	number++;
+}

@@ -1,0 +1,83 @@
+/* The in-process runtime: where markers go, and the hello to a tracer. It
+ * depends on no library and is not instrumented itself. */
+#include <lizard/marker.h>
+
+#ifdef __PIC__
+#ifndef __PIE__
+#define LZ_SHARED 1
+#endif
+#endif
+
+/* Twice the window, so that an aligned window fits wherever it is loaded. All
+ * threads share it as long as no tracer gives them buffers. */
+unsigned char __lizard_sink[2 * LZ_BUFFER_SIZE + LZ_SINK_PAD] __attribute__((aligned(4096)));
+
+#define FIRST_POSITION (__lizard_sink + LZ_BUFFER_SIZE - 1)
+
+__thread unsigned char *__lizard_pos __attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
+
+/* Checking mode: where r15 must be. */
+__thread unsigned char *__lizard_expect
+	__attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
+
+uint32_t __lizard_traced;
+/* Set by the checking mode's code, and by the first hello. */
+uint32_t __lizard_checking __attribute__((weak));
+uint32_t __lizard_greeted;
+
+static long hello_call(unsigned char *sink, unsigned char **pos, long offset, long flags)
+{
+	register long r10 __asm__("r10") = offset;
+	register uint32_t *r8 __asm__("r8") = &__lizard_traced;
+	register long r9 __asm__("r9") = flags;
+	long result;
+
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"((long)LZ_HELLO_NR), "D"((long)LZ_HELLO_VERSION), "S"(sink),
+	                   "d"(pos), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+
+static void hello(void)
+{
+	uintptr_t sink = ((uintptr_t)__lizard_sink + LZ_BUFFER_SIZE - 1) & -(uintptr_t)LZ_BUFFER_SIZE;
+	uintptr_t thread;
+
+	if (__lizard_greeted)
+		return;
+	__lizard_greeted = 1;
+	__asm__("mov %%fs:0, %0" : "=r"(thread));
+	hello_call((unsigned char *)sink, &__lizard_pos, (long)((uintptr_t)&__lizard_pos - thread),
+	           __lizard_checking ? LZ_HELLO_CHECKING : 0);
+}
+
+/* A shared library can't greet earlier than its constructors. */
+#ifdef LZ_SHARED
+__attribute__((section(".init_array"), used)) static void (*const hello_entry)(void) = hello;
+#else
+__attribute__((section(".preinit_array"), used)) static void (*const hello_entry)(void) = hello;
+#endif
+
+/* Called by a marker in checking mode that found r15 elsewhere than expected;
+ * all registers are preserved. Under a tracer, which moves r15, it adopts the
+ * new place; otherwise it stops the program. */
+__asm__(".text\n"
+        ".globl __lizard_unexpected\n"
+        ".type __lizard_unexpected, @function\n"
+        "__lizard_unexpected:\n"
+        "	pushq %rax\n"
+#ifdef LZ_SHARED
+        "	movq __lizard_traced@GOTPCREL(%rip), %rax\n"
+        "	cmpl $0, (%rax)\n"
+#else
+        "	cmpl $0, __lizard_traced(%rip)\n"
+#endif
+        "	jne 1f\n"
+        "	ud2\n"
+        "1:	movq __lizard_expect@gottpoff(%rip), %rax\n"
+        "	movq %r15, %fs:(%rax)\n"
+        "	popq %rax\n"
+        "	ret\n"
+        ".size __lizard_unexpected, .-__lizard_unexpected\n");

@@ -1,0 +1,85 @@
+/* What the plugin writes into the non-allocated ELF section ".lizard" and the
+ * CFG reader takes out of it. Little-endian; all counts are untrusted.
+ *
+ * section  = { record }                 records are 8-aligned; zero words
+ *                                       between records are padding
+ * record   = header rows body           header.size bytes in all
+ * header   = struct lz_cfg_header       (LZ_CFG_HEADER_SIZE bytes)
+ * rows     = { struct lz_cfg_row }      header.rows_size bytes, in the order of
+ *                                       the machine code
+ * body     = nodes edges lines words strings
+ * nodes    = struct lz_cfg_node[n_nodes]
+ * edges    = struct lz_cfg_edge[n_edges]
+ * lines    = struct lz_cfg_line_ref[n_lines]
+ * words    = u32[n_words]               marker sets: n, id[n], ascending;
+ *                                       n_words is even
+ * strings  = char[strings_size]         NUL-terminated; offset 0 is the linker's
+ *                                       name of the function; padded to 8
+ *
+ * Each function's record is in a section piece of its own, tied (SHF_LINK_ORDER
+ * and, for COMDAT, by the group) to the function's code, so that a linker drops
+ * both or neither. The three parts of a record come together as subsections. */
+#ifndef LIZARD_CFG_FORMAT_H
+#define LIZARD_CFG_FORMAT_H
+
+#include <stdint.h>
+
+#define LZ_CFG_SECTION ".lizard"
+
+enum {
+	LZ_CFG_MAGIC = 0x464e5a4c, /* "LZNF" */
+	LZ_CFG_VERSION = 1
+};
+
+struct lz_cfg_header {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t flags;        /* enum lz_cfg_func_flags */
+	uint64_t size;         /* of the record */
+	uint64_t entry;        /* relocated: address of the function's first byte */
+	uint64_t rows_size;    /* in bytes */
+	uint32_t line;         /* of the definition, 0 if unknown */
+	uint32_t file;         /* string offset */
+	uint32_t n_markers;
+	uint32_t n_nodes, entry_node, exit_node;
+	uint32_t n_edges;
+	uint32_t n_lines;
+	uint32_t n_words;
+	uint32_t strings_size; /* padding included */
+};
+
+enum lz_cfg_row_kind { LZ_ROW_LABEL = 1, LZ_ROW_SITE = 2 };
+
+struct lz_cfg_row {
+	uint64_t addr;  /* relocated: of the block, or of the instruction that
+	                   stores the code byte */
+	uint32_t id;    /* label: node; site: edge or node marker id, else 0 */
+	uint8_t kind;   /* enum lz_cfg_row_kind */
+	uint8_t code;   /* site: the code byte */
+	uint16_t zero;
+};
+
+struct lz_cfg_node {
+	uint32_t marker;             /* id of the node's own marker, or 0 */
+	uint32_t flags;              /* enum lz_node_flags */
+	uint32_t first_line, n_lines;
+	uint32_t pre, post;          /* indices into words, LZ_CFG_NO_SET: to be
+	                                computed from the graph */
+};
+#define LZ_CFG_NO_SET 0xFFFFFFFFu
+
+struct lz_cfg_edge {
+	uint32_t src, dst;
+	uint32_t marker;             /* id or 0 */
+	uint32_t unmarkable;         /* 0 or 1 */
+	uint64_t weight;
+};
+
+struct lz_cfg_line_ref {
+	uint32_t file;               /* string offset */
+	uint32_t line;
+};
+
+enum { LZ_CFG_HEADER_SIZE = 72 };
+
+#endif
