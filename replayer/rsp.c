@@ -233,6 +233,7 @@ static int set_up(struct lz_rsp *p)
 	p->wire = lz_wire_new(p->o->in, p->o->out, interrupt, p->s);
 	if (!p->wire)
 		return -1;
+	lz_wire_echo(p->wire, p->o->echo);
 	lz_rsp_first_stop(p);
 	return 0;
 }

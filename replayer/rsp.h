@@ -6,6 +6,7 @@
 
 struct lz_rsp_options {
 	int in, out;     /* the debugger's end: a pipe or a socket; not closed */
+	int echo;        /* non-blocking: what the program writes arrives here; -1: not wanted */
 	bool host_files; /* files outside the recording may be read by the debugger */
 	bool *
 	    disconnect; /* out: the debugger detached or went away, but did not kill; may be NULL */

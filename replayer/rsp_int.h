@@ -35,9 +35,10 @@ struct lz_rsp {
 	/* a diversion, while the user has not moved in time */
 	struct lz_diversion *div;
 	bool in_call, div_written;
-	/* a move armed by a monitor packet, carried out by the next bc */
+	/* a move armed by a monitor packet, carried out by the next bc or bs */
 	char *armed;
-	char *note; /* what there is to say about the last move */
+	char moving; /* 's' or 'c': this stop ends an armed move, begun by bs or bc */
+	char *note;  /* what there is to say about the last move */
 	struct lz_rsp_file *files;
 };
 

@@ -2,10 +2,11 @@
  *
  *   when         the position, as lines `key=value`
  *   info         the recording, likewise
- *   quiet        notes are kept for `note` instead of being printed
+ *   quiet        notes on moves are kept for `note` instead of being printed
  *   note         what there was to say about the last move
  *   seek ..., jump ..., back-step, back-next
- *                arms a move that the next reverse-continue carries out: see rsp_move.c */
+ *                arms a move that the next reverse-stepi or reverse-continue carries out: see
+ *                rsp_move.c */
 #include "replayer/rsp_int.h"
 
 #include <lizard/error.h>
@@ -98,7 +99,7 @@ static int arm(struct lz_rsp *p, const char *text)
 static int unknown(struct lz_rsp *p)
 {
 	static const char help[] = "monitor commands: when, info, quiet, note, and moves that the "
-	                           "next reverse-continue carries out: seek "
+	                           "next reverse-stepi carries out: seek "
 	                           "start|end|N%|time T|event N|POSITION, jump "
 	                           "forward|backward ADDRESS..., back-step [N], back-next [N]\n";
 

@@ -1,8 +1,12 @@
-/* Moves that the remote protocol has no packet for: armed by a monitor packet, carried out by a bc.
+/* Moves that the remote protocol has no packet for: armed by a monitor packet, carried out by the next bc or bs.
  *
  *   seek start | end | N% | time T | event N | POSITION
  *   jump forward|backward ADDR...
- *   back-step [N]    back-next [N] */
+ *   back-step [N]    back-next [N]
+ *
+ * Only a reverse resume will do, for forward moves too: a forward one GDB would take for its step over a
+ * breakpoint, and run on. A bc (reverse-continue) is answered without a signal, "Program stopped."; a bs
+ * (reverse-stepi) as a step, so that the user sees the new place as after `step`. */
 #include "replayer/rsp_int.h"
 
 #include <lizard/error.h>

@@ -67,8 +67,8 @@ static void describe(struct lz_rsp *p, int *signo, char reason[64])
 	case LZ_STOP_END: snprintf(reason, 64, "replaylog:end;"); break;
 	case LZ_STOP_SIGNAL: *signo = lz_rsp_signal_to_gdb((int)p->stop.signo); break;
 	case LZ_STOP_INTERRUPTED: *signo = SIGINT; break;
-	case LZ_STOP_TARGET: /* no signal: a move, or a failure */
-	case LZ_STOP_DIVERGED: *signo = 0; break;
+	case LZ_STOP_TARGET: /* a move or a failure: no signal, or the end of a reverse-stepi */
+	case LZ_STOP_DIVERGED: *signo = p->moving == 's' ? SIGTRAP : 0; break;
 	case LZ_STOP_STEP: break;
 	}
 }
@@ -107,14 +107,20 @@ static void build_reply(struct lz_rsp *p)
 	fclose(to);
 }
 
+static void forget(char **text)
+{
+	free(*text);
+	*text = NULL;
+}
+
 int lz_rsp_send_stop(struct lz_rsp *p)
 {
 	build_reply(p);
-	if (p->note && !p->quiet) {
+	if (p->note && !(p->quiet && p->moving)) {
 		lz_wire_console(p->wire, p->note);
-		free(p->note);
-		p->note = NULL;
+		forget(&p->note);
 	}
+	p->moving = 0;
 	return lz_wire_send(p->wire, p->stop_reply, strlen(p->stop_reply));
 }
 
@@ -166,7 +172,7 @@ static void say_end(struct lz_rsp *p)
 static int failed(struct lz_rsp *p)
 {
 	p->stop.reason = LZ_STOP_TARGET;
-	lz_rsp_note(p, "%s", lz_error());
+	lz_rsp_note(p, "%s%s", p->moving ? "error: " : "", lz_error());
 	return lz_rsp_send_stop(p);
 }
 
@@ -231,7 +237,7 @@ static int run(struct lz_rsp *p, const struct resume *r)
 	}
 }
 
-static int move_armed(struct lz_rsp *p)
+static int move_armed(struct lz_rsp *p, const char *packet)
 {
 	char *text = p->armed;
 
@@ -241,13 +247,8 @@ static int move_armed(struct lz_rsp *p)
 	int rc = lz_rsp_move(p, text);
 
 	free(text);
+	p->moving = packet[1];
 	return finish(p, rc);
-}
-
-static void forget(char **text)
-{
-	free(*text);
-	*text = NULL;
 }
 
 int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
@@ -257,7 +258,7 @@ int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 	if (!parse(packet, &r))
 		return lz_rsp_reply(p, "%s", "");
 	if (p->armed && r.direction == LZ_BACKWARD)
-		return move_armed(p);
+		return move_armed(p, packet);
 	forget(&p->armed);
 	forget(&p->note);
 	enum lz_rsp_fate fate = r.direction == LZ_FORWARD ? lz_rsp_divert_fate(p) : LZ_FATE_MOVE;

@@ -20,8 +20,9 @@ struct packet {
 
 struct lz_wire {
 	int in, out, wake[2];
+	_Atomic int echo;
 	pthread_t reader, owner;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, echoing;
 	pthread_cond_t more;
 	struct packet *first, **last;
 	bool closed;
@@ -217,20 +218,47 @@ static void stop_run(struct lz_wire *w)
 			pthread_kill(w->owner, SIGUSR1);
 }
 
+/* Everything that the program has written so far. */
+static void pass_echo(struct lz_wire *w)
+{
+	char text[4096];
+	ssize_t n;
+
+	while (w->echo >= 0 && (n = read(w->echo, text, sizeof text - 1)) > 0) {
+		text[n] = 0;
+		for (char *c = text; c < text + n; c++)
+			if (!*c)
+				*c = ' ';
+		lz_wire_console(w, text);
+	}
+}
+
+static void wait_input(struct lz_wire *w, struct pollfd fds[3])
+{
+	fds[0] = (struct pollfd){.fd = w->in, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = w->wake[0], .events = POLLIN};
+	fds[2] = (struct pollfd){.fd = w->running ? w->echo : -1, .events = POLLIN};
+	poll(fds, 3, w->pending || w->echo >= 0 ? 20 : -1);
+	if (w->pending && w->running)
+		pthread_kill(w->owner, SIGUSR1);
+	if (fds[2].revents) {
+		pthread_mutex_lock(&w->echoing);
+		if (w->running)
+			pass_echo(w);
+		pthread_mutex_unlock(&w->echoing);
+	}
+}
+
 static void *read_ahead(void *arg)
 {
 	struct lz_wire *w = arg;
-	struct pollfd fds[2] = {{.fd = w->in, .events = POLLIN},
-	                        {.fd = w->wake[0], .events = POLLIN}};
+	struct pollfd fds[3];
 
 	for (;;) {
-		int n = poll(fds, 2, w->pending ? 20 : -1);
-
-		if (w->pending && w->running)
-			pthread_kill(w->owner, SIGUSR1);
+		wait_input(w, fds);
 		if (fds[1].revents)
 			break;
-		if (n <= 0 || !fds[0].revents)
+		if (!fds[0].revents)
 			continue;
 		unsigned char chunk[65536];
 		ssize_t k = read(w->in, chunk, sizeof chunk);
@@ -283,7 +311,9 @@ struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void 
 	w->acks = true;
 	w->last = &w->first;
 	w->owner = pthread_self();
+	w->echo = -1;
 	pthread_mutex_init(&w->lock, NULL);
+	pthread_mutex_init(&w->echoing, NULL);
 	pthread_cond_init(&w->more, NULL);
 	interrupt_fn = interrupt;
 	interrupt_arg = arg;
@@ -380,6 +410,11 @@ int lz_wire_console(struct lz_wire *w, const char *text)
 	return rc;
 }
 
+void lz_wire_echo(struct lz_wire *w, int fd)
+{
+	w->echo = fd;
+}
+
 void lz_wire_no_ack(struct lz_wire *w)
 {
 	w->acks = false;
@@ -394,6 +429,9 @@ void lz_wire_run_begin(struct lz_wire *w)
 
 void lz_wire_run_end(struct lz_wire *w)
 {
+	pthread_mutex_lock(&w->echoing);
+	pass_echo(w);
 	w->running = false;
+	pthread_mutex_unlock(&w->echoing);
 	w->pending = false;
 }

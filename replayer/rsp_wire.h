@@ -14,6 +14,8 @@ struct lz_wire;
 
 /* INTERRUPT(ARG) is called inside a signal handler (SIGUSR1) of the thread that called this. */
 struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void *arg);
+/* What arrives on FD (non-blocking) during a run is shown to the user. Before the first run. */
+void lz_wire_echo(struct lz_wire *w, int fd);
 void lz_wire_free(struct lz_wire *w);
 
 /* The next packet, unescaped and NUL-terminated; the caller frees it. NULL: the peer is gone. */
