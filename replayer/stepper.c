@@ -1,0 +1,470 @@
+/* The order of the tests below is that of GDB 13's process_event_stop_test(); where it matters
+ * the comment says which of them it is. */
+#include <string.h>
+#include "stepper.h"
+
+enum { MAX_INLINES = 16 };
+
+/* A line, and whose table says so. */
+struct place_line {
+	struct lz_sal sal; /* with run-time addresses */
+	const struct lz_lines *of;
+};
+
+/* GDB's frame id: the real frame, and the inlined calls within it that are not hidden. */
+struct frame {
+	uint64_t cfa, func;
+	uint64_t inlines[MAX_INLINES];
+	size_t n;
+};
+
+struct stepping {
+	struct lz_machine *m;
+	bool next;
+	uint64_t start, end; /* the range that is stepped through */
+	uint32_t line, symtab;
+	const struct lz_lines *of;
+	struct frame frame;
+	struct user_regs_struct r;
+	uint64_t call_sp; /* rsp at the entry of a function being called through stubs, 0 = none */
+};
+
+static struct place_line find_line(struct lz_machine *m, uint64_t pc)
+{
+	struct place_line p = {.sal = {.pc = pc}};
+	uint64_t bias;
+	struct lz_lines *l = m->lines(m->arg, pc, &bias);
+
+	if (!l)
+		return p;
+	p.sal = lz_lines_find(l, pc - bias);
+	p.sal.pc += bias;
+	p.sal.end += bias;
+	p.of = l;
+	return p;
+}
+
+static bool find_function(struct lz_machine *m, uint64_t pc, struct lz_range *out)
+{
+	uint64_t bias;
+	struct lz_lines *l = m->lines(m->arg, pc, &bias);
+
+	if (!l || !lz_lines_function(l, pc - bias, out))
+		return false;
+	out->start += bias;
+	out->end += bias;
+	return true;
+}
+
+static bool in_plt(struct lz_machine *m, uint64_t pc)
+{
+	uint64_t bias;
+	struct lz_lines *l = m->lines(m->arg, pc, &bias);
+
+	return l && lz_lines_in_plt(l, pc - bias);
+}
+
+static bool read_word(void *arg, uint64_t addr, uint64_t *word)
+{
+	struct lz_machine *m = arg;
+
+	return m->read(m->arg, addr, word, sizeof(*word)) == sizeof(*word);
+}
+
+static bool find_cfa(struct stepping *s, uint64_t *cfa)
+{
+	uint64_t bias;
+	struct lz_lines *l = s->m->lines(s->m->arg, s->r.rip, &bias);
+	struct user_regs_struct r = s->r;
+
+	return l && lz_lines_cfa(l, s->r.rip - bias, &r, read_word, s->m, cfa);
+}
+
+/* ---- inlined calls ---- */
+
+/* The inlined calls around PC; *hidden: how many of the innermost begin right here, which GDB hides
+ * until they are stepped into; *call_line, *call_symtab: of the outermost hidden call. */
+static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *in, size_t *hidden)
+{
+	uint64_t bias;
+	struct lz_lines *l = m->lines(m->arg, pc, &bias);
+	size_t n = l ? lz_lines_inlines(l, pc - bias, in, MAX_INLINES) : 0;
+
+	*hidden = 0;
+	while (*hidden < n &&
+	       (in[n - 1 - *hidden].entry == pc - bias || in[n - 1 - *hidden].start == pc - bias))
+		++*hidden;
+	return n;
+}
+
+static void fill_frame(struct stepping *s, const struct lz_inline *in, size_t n, struct frame *f)
+{
+	struct lz_range range;
+
+	memset(f, 0, sizeof(*f));
+	find_cfa(s, &f->cfa);
+	if (find_function(s->m, s->r.rip, &range))
+		f->func = range.start;
+	f->n = n;
+	for (size_t i = 0; i < n; i++)
+		f->inlines[i] = in[i].entry;
+}
+
+static bool same_frame(const struct frame *a, const struct frame *b)
+{
+	return a->cfa == b->cfa && a->n == b->n &&
+	       !memcmp(a->inlines, b->inlines, a->n * sizeof(*a->inlines));
+}
+
+/* A is an inlined call, direct or not, made in B. */
+static bool inlined_from(const struct frame *a, const struct frame *b)
+{
+	return a->cfa == b->cfa && a->n > b->n &&
+	       !memcmp(a->inlines, b->inlines, b->n * sizeof(*a->inlines));
+}
+
+/* ---- prologues ---- */
+
+/* The compiler saves the vector registers of a variadic function behind a test that gets a line
+ * entry of its own; GDB goes over it (its amd64_skip_xmm_prologue). */
+static uint64_t skip_vector_saves(struct lz_machine *m, uint64_t pc, uint64_t start)
+{
+	struct place_line first = find_line(m, start), second;
+	uint8_t buf[4 + 8 * 7];
+	size_t at = 4;
+
+	if (pc == start || !first.sal.line || first.sal.pc != start || pc >= first.sal.end)
+		return pc;
+	second = find_line(m, first.sal.end);
+	if (second.sal.line != first.sal.line)
+		return pc;
+	if (m->read(m->arg, second.sal.pc - 4, buf, sizeof(buf)) != sizeof(buf))
+		return pc;
+	if (buf[0] != 0x84 || buf[1] != 0xC0 || buf[2] != 0x74) /* test %al,%al; je */
+		return pc;
+	for (unsigned reg = 0; reg < 8; reg++) {
+		/* movaps %xmmN,disp(%rbp) */
+		if (buf[at] != 0x0F || buf[at + 1] != 0x29 ||
+		    (buf[at + 2] & 0x3F) != (reg << 3 | 5))
+			return pc;
+		if ((buf[at + 2] & 0xC0) == 0x40)
+			at += 4;
+		else if ((buf[at + 2] & 0xC0) == 0x80)
+			at += 7;
+		else
+			return pc;
+	}
+	return at - 4 == buf[3] ? second.sal.end : pc;
+}
+
+/* Behind `push %rbp; mov %rsp,%rbp`, else START. */
+static uint64_t skip_frame_setup(struct lz_machine *m, uint64_t start)
+{
+	static const uint8_t endbr64[] = {0xF3, 0x0F, 0x1E, 0xFA};
+	uint8_t buf[8];
+	uint64_t pc = start;
+
+	if (m->read(m->arg, pc, buf, 4) == 4 && !memcmp(buf, endbr64, 4))
+		pc += 4;
+	if (m->read(m->arg, pc, buf, 4) != 4 || buf[0] != 0x55)
+		return start;
+	if (memcmp(buf + 1, "\x48\x89\xE5", 3) && memcmp(buf + 1, "\x48\x8B\xEC", 3))
+		return start;
+	return skip_vector_saves(m, pc + 4, start);
+}
+
+uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end)
+{
+	uint64_t pc = skip_frame_setup(m, start);
+	struct place_line p = find_line(m, pc);
+
+	/* In the middle of a line: on to its end, if that is still in the function. */
+	if (p.sal.line && p.sal.pc != pc && p.sal.end < end)
+		pc = p.sal.end;
+	return pc;
+}
+
+bool lz_gdb_at_statement(struct lz_machine *m, uint64_t pc)
+{
+	struct place_line p = find_line(m, pc);
+
+	return p.sal.line && p.sal.is_stmt && p.sal.pc == pc;
+}
+
+/* ---- moving ---- */
+
+enum { GO_ON = -1 }; /* beside enum lz_step_result */
+
+/* What a run that was to come back means for the step. */
+static int after_run(struct stepping *s, enum lz_move move)
+{
+	switch (move) {
+	case LZ_MOVE_DONE:
+		if (s->m->regs(s->m->arg, &s->r))
+			return LZ_STEP_FAILED;
+		return GO_ON;
+	case LZ_MOVE_END: return LZ_STEP_END;
+	case LZ_MOVE_GOAL: return LZ_STEP_OVER;
+	case LZ_MOVE_SIGNAL: return LZ_STEP_SIGNAL;
+	default: return LZ_STEP_FAILED;
+	}
+}
+
+/* Right behind a call instruction's push: to the return address. */
+static int run_to_return(struct stepping *s, uint64_t sp)
+{
+	struct lz_place ret = {.sp = sp + 8};
+
+	s->call_sp = 0;
+	if (!read_word(s->m, sp, &ret.pc))
+		return LZ_STEP_FAILED;
+	return after_run(s, s->m->run(s->m->arg, &ret, 1));
+}
+
+/* Control has left the range: by a call? Then it is deeper and will come back into the range. */
+static bool called(struct stepping *s)
+{
+	uint64_t ret;
+
+	if ((s->frame.cfa && s->r.rsp >= s->frame.cfa) || !read_word(s->m, s->r.rsp, &ret))
+		return false;
+	return ret > s->start && ret <= s->end && s->r.rip != ret;
+}
+
+static bool in_sigreturn(struct stepping *s)
+{
+	static const uint8_t code[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
+	uint8_t buf[sizeof(code)];
+	struct lz_machine *m = s->m;
+
+	if (m->read(m->arg, s->r.rip, buf, sizeof(buf)) == sizeof(buf) &&
+	    !memcmp(buf, code, sizeof(code)))
+		return true;
+	return m->read(m->arg, s->r.rip - 7, buf, sizeof(buf)) == sizeof(buf) &&
+	       !memcmp(buf, code, sizeof(code));
+}
+
+/* The resolver's last instruction, `jmp *%r11`, looked for from its entry on; 0 if not there. */
+static uint64_t resolver_end(struct stepping *s)
+{
+	uint8_t code[512];
+	size_t n = s->m->read(s->m->arg, s->r.rip, code, sizeof(code));
+
+	for (size_t i = 0; i + 3 <= n; i++)
+		if (!memcmp(code + i, "\x41\xFF\xE3", 3))
+			return s->r.rip + i;
+	return 0;
+}
+
+/* In the run-time loader, of which GDB shows nothing. From its resolver to the function itself, or back from
+ * one of its own functions. */
+static int through_loader(struct stepping *s)
+{
+	struct lz_place to[2] = {{0}};
+	uint64_t sp = s->r.rsp, reloc;
+	size_t n = 1;
+	int rc;
+
+	/* The stub has pushed the number of the relocation, then the link map. */
+	if (!read_word(s->m, sp + 8, &reloc))
+		return LZ_STEP_FAILED;
+	if (s->call_sp != sp && reloc < 1 << 24 && (to[1].pc = resolver_end(s)) != 0) {
+		sp += 16;
+		to[1].sp = sp;
+		n = 2;
+	}
+	to[0].sp = sp + 8;
+	if (!read_word(s->m, sp, &to[0].pc))
+		return LZ_STEP_FAILED;
+	rc = after_run(s, s->m->run(s->m->arg, to, n));
+	if (rc == GO_ON && n == 2 && s->r.rip == to[1].pc)
+		rc = after_run(s, s->m->step_range(s->m->arg, s->r.rip, s->r.rip + 1));
+	return rc;
+}
+
+/* "Stepped into subroutine". */
+static int into_call(struct stepping *s)
+{
+	struct lz_range f;
+	uint64_t stop, sp = s->call_sp;
+	struct lz_place to = {0};
+	int rc;
+
+	if (s->next)
+		return run_to_return(s, sp);
+	if (!find_function(s->m, s->r.rip, &f) || !find_line(s->m, f.start).sal.line)
+		return run_to_return(s, sp);
+	s->call_sp = 0;
+	stop = lz_gdb_skip_prologue(s->m, f.start, f.end);
+	if (stop == s->r.rip)
+		return LZ_STEPPED;
+	to.pc = stop;
+	rc = after_run(s, s->m->run(s->m->arg, &to, 1));
+	return rc == GO_ON ? LZ_STEPPED : rc;
+}
+
+/* "Stepped into undebuggable function": to its caller. */
+static int out_of_unknown(struct stepping *s)
+{
+	struct lz_place to;
+	uint64_t cfa;
+
+	if (!find_cfa(s, &cfa) || !read_word(s->m, cfa - 8, &to.pc))
+		return LZ_STEPPED;
+	to.sp = cfa;
+	return after_run(s, s->m->run(s->m->arg, &to, 1));
+}
+
+/* "Stepped into inlined function", "stepping through inlined function". GO_ON: neither. */
+static int inline_stop(struct stepping *s, const struct place_line *p, const struct lz_inline *in,
+                       size_t n, size_t hidden, const struct frame *now, bool *keep_going)
+{
+	*keep_going = false;
+	if (hidden && same_frame(now, &s->frame)) {
+		const struct lz_inline *call = &in[n - hidden];
+		bool same_line = call->call_line == s->line;
+
+		(void)p;
+		if (s->next && same_line) {
+			*keep_going = true;
+			return GO_ON;
+		}
+		return LZ_STEPPED;
+	}
+	if (now->n && inlined_from(now, &s->frame)) {
+		if (!s->next)
+			return LZ_STEPPED;
+		*keep_going = true;
+	}
+	return GO_ON;
+}
+
+static void refresh(struct stepping *s, const struct place_line *p, const struct frame *now)
+{
+	s->frame = *now;
+	s->line = p->sal.line;
+	s->symtab = p->sal.symtab;
+	s->of = p->of;
+}
+
+/* Out of the range, in a known place: is this a stop? Sets the new range if not. */
+static int new_line(struct stepping *s)
+{
+	struct place_line p = find_line(s->m, s->r.rip);
+	struct lz_inline in[MAX_INLINES];
+	struct lz_range f;
+	struct frame now;
+	size_t n, hidden;
+	bool keep_going;
+	int rc;
+
+	if (!p.sal.line) {
+		if (s->next || find_function(s->m, s->r.rip, &f))
+			return LZ_STEPPED;
+		return out_of_unknown(s);
+	}
+	n = find_inlines(s->m, s->r.rip, in, &hidden);
+	fill_frame(s, in, n - hidden, &now);
+	rc = inline_stop(s, &p, in, n, hidden, &now, &keep_going);
+	if (rc != GO_ON || keep_going)
+		return rc;
+	if (s->r.rip == p.sal.pc &&
+	    (s->line != p.sal.line || s->symtab != p.sal.symtab || s->of != p.of)) {
+		if (p.sal.is_stmt)
+			return LZ_STEPPED;
+		if (!same_frame(&now, &s->frame)) {
+			p.sal.line = 0;
+			refresh(s, &p, &now);
+		}
+	} else {
+		refresh(s, &p, &now);
+	}
+	s->start = p.sal.pc;
+	s->end = p.sal.end;
+	return GO_ON;
+}
+
+/* What GDB decides after an instruction. */
+static int decide(struct stepping *s)
+{
+	if (s->r.rip >= s->start && s->r.rip < s->end)
+		return GO_ON;
+	if (!s->call_sp && called(s))
+		s->call_sp = s->r.rsp;
+	if (!s->next && in_plt(s->m, s->r.rip))
+		return GO_ON;
+	if (!s->next && s->m->in_loader(s->m->arg, s->r.rip)) {
+		int rc = through_loader(s);
+
+		if (rc != GO_ON)
+			return rc;
+		if (s->r.rsp != s->call_sp)
+			s->call_sp = 0; /* it has returned already */
+		return decide(s);
+	}
+	if (in_sigreturn(s))
+		return GO_ON;
+	if (s->call_sp) {
+		int rc = into_call(s);
+
+		if (rc != GO_ON || (s->r.rip >= s->start && s->r.rip < s->end))
+			return rc;
+	}
+	return new_line(s);
+}
+
+/* Starting where no line is known: the function is the range. */
+static int start_without_line(struct stepping *s)
+{
+	struct lz_range f;
+
+	if (!find_function(s->m, s->r.rip, &f))
+		return LZ_STEP_FAILED;
+	s->start = f.start;
+	s->end = f.end;
+	return GO_ON;
+}
+
+static int start(struct stepping *s)
+{
+	struct lz_inline in[MAX_INLINES];
+	struct place_line p;
+	size_t n, hidden;
+
+	if (s->m->regs(s->m->arg, &s->r))
+		return LZ_STEP_FAILED;
+	p = find_line(s->m, s->r.rip);
+	n = find_inlines(s->m, s->r.rip, in, &hidden);
+	/* `step` at a hidden inlined call goes down into it without moving: all the way, here. */
+	if (!s->next)
+		hidden = 0;
+	fill_frame(s, in, n - hidden, &s->frame);
+	if (!p.sal.line)
+		return start_without_line(s);
+	refresh(s, &p, &s->frame);
+	s->start = p.sal.pc;
+	s->end = p.sal.end;
+	if (hidden) {
+		uint64_t end = in[n - 1].end + (s->r.rip - in[n - 1].start);
+
+		s->line = in[n - hidden].call_line;
+		if (in[n - 1].start <= s->r.rip && end < s->end)
+			s->end = end;
+	}
+	return GO_ON;
+}
+
+enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next)
+{
+	struct stepping s = {.m = m, .next = next};
+	int rc = start(&s);
+
+	while (rc == GO_ON) {
+		rc = after_run(&s, m->step_range(m->arg, s.start, s.end));
+		if (rc == GO_ON)
+			rc = decide(&s);
+		if (rc == GO_ON && m->at_goal(m->arg))
+			rc = LZ_STEP_PASSED;
+	}
+	return rc;
+}

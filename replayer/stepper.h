@@ -1,0 +1,63 @@
+/* What GDB 13's `step` and `next` do, on a machine that can execute one instruction or run to an
+ * address: the same stops, so that bs and prev can be their exact inverses. Knows no session.
+ *
+ * Where GDB single-steps through code that it will not stop in, this runs to where it would come out. */
+#ifndef LIZARD_REPLAYER_STEPPER_H
+#define LIZARD_REPLAYER_STEPPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+#include "lines.h"
+
+enum lz_move {
+	LZ_MOVE_DONE,
+	LZ_MOVE_END,    /* the program, or the part of it that was asked for, ends before */
+	LZ_MOVE_GOAL,   /* run: came across the machine's goal on the way */
+	LZ_MOVE_SIGNAL, /* a signal that GDB stops for is about to be delivered */
+	LZ_MOVE_FAILED  /* lz_error() */
+};
+
+/* A place to run to: rsp must be SP there, 0 = any. */
+struct lz_place {
+	uint64_t pc, sp;
+};
+
+struct lz_machine {
+	void *arg;
+	int (*regs)(void *arg, struct user_regs_struct *r);
+	size_t (*read)(void *arg, uint64_t addr, void *buf, size_t len);
+	/* One instruction, and further ones while control stays in [start, end) and off the goal. A
+	 * signal handler that would be entered runs to its end. */
+	enum lz_move (*step_range)(void *arg, uint64_t start, uint64_t end);
+	/* Until at one of the places. */
+	enum lz_move (*run)(void *arg, const struct lz_place *places, size_t n);
+	/* True when exactly at the position that is looked for. */
+	bool (*at_goal)(void *arg);
+	/* The line table for ADDR and its load bias; NULL if no file is mapped there. */
+	struct lz_lines *(*lines)(void *arg, uint64_t addr, uint64_t *bias);
+	/* ADDR is in the run-time loader. */
+	bool (*in_loader)(void *arg, uint64_t addr);
+};
+
+enum lz_step_result {
+	LZ_STEPPED,     /* GDB stops here */
+	LZ_STEP_SIGNAL, /* GDB stops here, before the signal is delivered */
+	LZ_STEP_PASSED, /* the goal was reached where GDB does not stop; now there */
+	LZ_STEP_OVER,   /* the goal lies inside what GDB runs over; now there */
+	LZ_STEP_END,    /* no stop before the end */
+	LZ_STEP_FAILED
+};
+
+/* One `step`, or `next` if NEXT, from here. */
+enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next);
+
+/* Where GDB would put the end of the prologue of the function at START..END (run-time addresses)
+ * when it steps into it. */
+uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end);
+
+/* Is control at the start of a statement? */
+bool lz_gdb_at_statement(struct lz_machine *m, uint64_t pc);
+
+#endif
