@@ -136,9 +136,9 @@ int lz_reader_cut(struct lz_reader *r)
 
 	/* An unfinished recording may well end in the middle of a frame: that is not worth a word of its own. */
 	if (r->meta.state != LZ_REC_COMPLETE)
-		say(r,
-		    "not finished: lizard-trace was killed, or ran out of disk space, or is still "
-		    "at work");
+		say(r, "not finished: lizard-trace %s",
+		    lz_recording_busy(r->dir) ? "is still at work"
+		                              : "was killed or ran out of disk space");
 	say_files(r);
 	while (i && !holds(r, r->syncs[i - 1], &buf))
 		i--;

@@ -1,8 +1,10 @@
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <common/recdir.h>
@@ -175,6 +177,16 @@ static bool is_recording(const char *dir)
 	yes = access(meta, F_OK) == 0;
 	free(meta);
 	return yes;
+}
+
+bool lz_recording_busy(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return busy;
 }
 
 static char *try_below(const char *dir, const char *name, const char *suffix)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <common/codec.h>
@@ -83,6 +84,8 @@ static int open_files(struct lz_writer *w)
 	w->dirfd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->dirfd < 0 || mkdirat(w->dirfd, "files", 0700) < 0)
 		return lz_fail_errno("cannot use the directory %s", w->dir);
+	/* Tells readers and `lizard prune` that somebody is at work; gone with the process. */
+	flock(w->dirfd, LOCK_EX | LOCK_NB);
 	w->filesfd = openat(w->dirfd, "files", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->filesfd < 0)
 		return lz_fail_errno("cannot use the directory %s/files", w->dir);

@@ -113,6 +113,8 @@ char *lz_recordings_dir(void);
 /* A recording's directory for what a user typed: a directory, PROG (its PROG-latest) or a
  * name below the recordings directory. malloced; NULL with an error that says what was tried. */
 char *lz_recording_find(const char *what);
+/* Whether a writer has the recording DIR open. */
+bool lz_recording_busy(const char *dir);
 
 /* ---- writing ---- */
 struct lz_writer;

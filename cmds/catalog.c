@@ -1,0 +1,283 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmds/catalog.h>
+#include <lizard/error.h>
+
+/* ---- a recording's files ---- */
+
+static bool is_dots(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+static DIR *open_dir(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+/* Calls FN for each entry of the directory until it fails. Missing: nothing. */
+static int each_entry(int at, const char *name, int (*fn)(int dirfd, const char *name, void *arg),
+                      void *arg)
+{
+	DIR *d = open_dir(at, name);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : lz_fail_errno("cannot open %s", name);
+	while (rc == 0 && (e = readdir(d)))
+		if (!is_dots(e->d_name))
+			rc = fn(dirfd(d), e->d_name, arg);
+	closedir(d);
+	return rc;
+}
+
+static int add_size(int fd, const char *name, void *arg)
+{
+	uint64_t *sum = arg;
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return each_entry(fd, name, add_size, arg);
+	*sum += (uint64_t)st.st_size;
+	return 0;
+}
+
+uint64_t lz_recording_bytes(const char *path)
+{
+	uint64_t sum = 0;
+
+	each_entry(AT_FDCWD, path, add_size, &sum);
+	return sum;
+}
+
+static int remove_file(int fd, const char *name, void *arg)
+{
+	(void)arg;
+	if (unlinkat(fd, name, 0) < 0)
+		return lz_fail_errno("cannot remove %s", name);
+	return 0;
+}
+
+/* Only what Lizard makes: somebody's own file in there keeps the directory alive. meta goes last, so that a
+ * half removed recording is still one. */
+static int remove_part(int fd, const char *name, void *arg)
+{
+	static const char *const parts[] = {"events", "checkpoints", "meta.tmp"};
+	static const char *const folders[] = {"files", "index"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		if (strcmp(name, folders[i]))
+			continue;
+		if (each_entry(fd, name, remove_file, NULL) < 0)
+			return -1;
+		if (unlinkat(fd, name, AT_REMOVEDIR) < 0)
+			return lz_fail_errno("cannot remove %s", name);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strcmp(name, parts[i]))
+			return remove_file(fd, name, arg);
+	return strncmp(name, "markers-", 8) ? 0 : remove_file(fd, name, arg);
+}
+
+static int remove_all(const char *path)
+{
+	char *meta = NULL;
+	int rc = -1;
+
+	if (each_entry(AT_FDCWD, path, remove_part, NULL) < 0)
+		return -1;
+	if (asprintf(&meta, "%s/meta", path) < 0)
+		return lz_fail("no memory");
+	if (unlink(meta) < 0)
+		lz_fail_errno("cannot remove %s", meta);
+	else if (rmdir(path) < 0)
+		lz_fail_errno("the recording is removed, its directory %s is not", path);
+	else
+		rc = 0;
+	free(meta);
+	return rc;
+}
+
+/* ---- PROG-latest ---- */
+
+/* Splits PROG-N; N is 0 if NAME is not of that form. */
+static unsigned long split(const char *name, size_t *prog)
+{
+	const char *dash = strrchr(name, '-');
+	char *end;
+	unsigned long n;
+
+	if (!dash || dash[1] < '1' || dash[1] > '9')
+		return 0;
+	n = strtoul(dash + 1, &end, 10);
+	*prog = (size_t)(dash - name);
+	return *end ? 0 : n;
+}
+
+struct newest {
+	const char *name;
+	size_t prog;
+	unsigned long n;
+};
+
+static int find_newest(int fd, const char *name, void *arg)
+{
+	struct newest *s = arg;
+	size_t prog;
+	unsigned long n = split(name, &prog);
+
+	if (n > s->n && prog == s->prog && !strncmp(name, s->name, prog))
+		s->n = n;
+	return 0;
+}
+
+static int relink(int fd, const char *gone)
+{
+	struct newest s = {.name = gone};
+	char *link = NULL, *target = NULL, old[256];
+	ssize_t n;
+
+	if (!split(gone, &s.prog) || asprintf(&link, "%.*s-latest", (int)s.prog, gone) < 0)
+		return 0;
+	n = readlinkat(fd, link, old, sizeof(old) - 1);
+	if (n > 0 && (old[n] = 0, !strcmp(old, gone))) {
+		unlinkat(fd, link, 0);
+		each_entry(fd, ".", find_newest, &s);
+		if (s.n && asprintf(&target, "%.*s-%lu", (int)s.prog, gone, s.n) > 0)
+			symlinkat(target, fd, link);
+		free(target);
+	}
+	free(link);
+	return 0;
+}
+
+/* A meta that is damaged still marks a recording; none at all does not. */
+static int check_removable(const char *path)
+{
+	struct lz_meta m;
+
+	if (lz_meta_read(path, &m) == 0)
+		lz_meta_free(&m);
+	else if (strstr(lz_error(), "not a recording"))
+		return -1;
+	if (lz_recording_busy(path))
+		return lz_fail("%s is being written by lizard-trace", path);
+	return 0;
+}
+
+int lz_recording_remove(const char *path)
+{
+	char *real = realpath(path, NULL), *slash;
+	int rc, fd;
+
+	if (!real)
+		return lz_fail_errno("%s", path);
+	rc = check_removable(real);
+	if (rc == 0)
+		rc = remove_all(real);
+	slash = strrchr(real, '/');
+	if (rc == 0 && slash && slash != real) {
+		*slash = 0;
+		fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0) {
+			relink(fd, slash + 1);
+			close(fd);
+		}
+	}
+	free(real);
+	return rc;
+}
+
+/* ---- the list ---- */
+
+struct listing {
+	struct lz_catalog *c;
+	size_t cap;
+};
+
+static int fill_entry(struct lz_entry *e, const char *dir, const char *name)
+{
+	e->name = strdup(name);
+	if (!e->name || asprintf(&e->path, "%s/%s", dir, name) < 0)
+		return lz_fail("no memory");
+	if (lz_meta_read(e->path, &e->meta) < 0 && !(e->bad = strdup(lz_error())))
+		return lz_fail("no memory");
+	e->busy = !e->bad && e->meta.state != LZ_REC_COMPLETE && lz_recording_busy(e->path);
+	e->bytes = lz_recording_bytes(e->path);
+	return 0;
+}
+
+static int list_entry(int fd, const char *name, void *arg)
+{
+	struct listing *l = arg;
+	struct lz_catalog *c = l->c;
+	struct stat st;
+	char meta[300];
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	snprintf(meta, sizeof(meta), "%s/meta", name);
+	if (faccessat(fd, meta, F_OK, 0) < 0)
+		return 0;
+	if (c->n == l->cap) {
+		l->cap = l->cap ? 2 * l->cap : 64;
+		struct lz_entry *v = reallocarray(c->v, l->cap, sizeof(*v));
+		if (!v)
+			return lz_fail("no memory");
+		c->v = v;
+	}
+	memset(&c->v[c->n], 0, sizeof(c->v[c->n]));
+	return fill_entry(&c->v[c->n++], c->dir, name);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct lz_entry *x = a, *y = b;
+
+	if (x->meta.start_time != y->meta.start_time)
+		return x->meta.start_time < y->meta.start_time ? -1 : 1;
+	return strverscmp(x->name, y->name);
+}
+
+int lz_catalog_read(struct lz_catalog *c)
+{
+	struct listing l = {.c = c};
+
+	memset(c, 0, sizeof(*c));
+	c->dir = lz_recordings_dir();
+	if (!c->dir)
+		return -1;
+	if (access(c->dir, F_OK) == 0 && each_entry(AT_FDCWD, c->dir, list_entry, &l) < 0)
+		return -1;
+	if (c->n)
+		qsort(c->v, c->n, sizeof(*c->v), by_age);
+	return 0;
+}
+
+void lz_catalog_free(struct lz_catalog *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].name);
+		free(c->v[i].path);
+		free(c->v[i].bad);
+		lz_meta_free(&c->v[i].meta);
+	}
+	free(c->v);
+	free(c->dir);
+	memset(c, 0, sizeof(*c));
+}

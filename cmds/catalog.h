@@ -1,0 +1,32 @@
+/* The recordings below the recordings directory: listed and removed. */
+#ifndef LIZARD_CMDS_CATALOG_H
+#define LIZARD_CMDS_CATALOG_H
+
+#include <stdbool.h>
+#include <lizard/recording.h>
+
+struct lz_entry {
+	char *name, *path;
+	struct lz_meta meta; /* zeroes if bad */
+	char *bad;           /* why meta cannot be read, or NULL */
+	bool busy;
+	uint64_t bytes; /* on disk, all files */
+};
+
+struct lz_catalog {
+	char *dir;
+	struct lz_entry *v; /* oldest first */
+	size_t n;
+};
+
+/* A directory that does not exist is empty. */
+int lz_catalog_read(struct lz_catalog *c);
+void lz_catalog_free(struct lz_catalog *c);
+
+/* Bytes of all files of the recording at PATH. */
+uint64_t lz_recording_bytes(const char *path);
+/* Removes a recording's files and its directory; PROG-latest then names the newest one left of the
+ * program, or goes too. Refuses what is no recording or is being written. */
+int lz_recording_remove(const char *path);
+
+#endif

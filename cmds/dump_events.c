@@ -1,0 +1,257 @@
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmds/dump.h>
+#include <cmds/text.h>
+#include <lizard/error.h>
+#include <lizard/syscalls.h>
+
+static const char *kind_name(unsigned kind)
+{
+	static const char *const name[] = {"?", "syscall", "signal", "insn", "switch", "exit"};
+
+	return name[kind < sizeof(name) / sizeof(*name) ? kind : 0];
+}
+
+static const char *insn_name(uint32_t insn)
+{
+	static const char *const name[] = {"?", "rdtsc", "rdtscp", "cpuid"};
+
+	return name[insn < sizeof(name) / sizeof(*name) ? insn : 0];
+}
+
+static const char *op_name(unsigned op)
+{
+	static const char *const name[] = {"?", "map", "unmap", "protect", "remap", "zero"};
+
+	return name[op < sizeof(name) / sizeof(*name) ? op : 0];
+}
+
+static const struct {
+	uint32_t flag;
+	const char *name;
+} flag_names[] = {{LZ_EVF_REBASE, "rebase"},
+                  {LZ_EVF_SPIN, "spin"},
+                  {LZ_EVF_FATAL, "fatal"},
+                  {LZ_EVF_SYNC, "sync"},
+                  {LZ_EVF_IGNORED, "ignored"}};
+enum { N_FLAGS = sizeof(flag_names) / sizeof(*flag_names) };
+
+/* ---- text ---- */
+
+static void print_bytes(const uint8_t *p, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		if (p[i] == '\\' || p[i] == '"')
+			printf("\\%c", p[i]);
+		else if (isprint(p[i]))
+			putchar(p[i]);
+		else
+			printf("\\x%02x", p[i]);
+	}
+}
+
+static void print_number(uint64_t v)
+{
+	printf(v < 10000 ? "%" PRIu64 : "0x%" PRIx64, v);
+}
+
+static void print_syscall(const struct lz_event *ev)
+{
+	const struct lz_syscall *row = lz_syscall(ev->nr);
+	unsigned n = row && row->n_args <= 6 ? row->n_args : 6;
+
+	printf("%s(", lz_syscall_name(ev->nr));
+	for (unsigned i = 0; i < n; i++) {
+		if (i)
+			printf(", ");
+		print_number(ev->args[i]);
+	}
+	printf(") = ");
+	if (ev->result < 0 && ev->result > -4096 && strerrorname_np((int)-ev->result))
+		printf("-%s", strerrorname_np((int)-ev->result));
+	else
+		print_number((uint64_t)ev->result);
+}
+
+static void print_what(const struct lz_event *ev)
+{
+	char buf[LZ_TEXT];
+
+	switch (ev->kind) {
+	case LZ_EV_SYSCALL: print_syscall(ev); break;
+	case LZ_EV_SIGNAL:
+		printf("signal %u (%s)", ev->signo, lz_text_signal((int)ev->signo, buf));
+		break;
+	case LZ_EV_INSN: printf("%s", insn_name(ev->insn)); break;
+	case LZ_EV_EXIT: printf("exit: %s", lz_text_status((int)ev->status, buf)); break;
+	default: printf("%s", kind_name(ev->kind));
+	}
+	for (int i = 0; i < N_FLAGS; i++)
+		if (ev->flags & flag_names[i].flag)
+			printf(" %s", flag_names[i].name);
+}
+
+static void print_effects(const struct lz_dump *d, const struct lz_event *ev)
+{
+	if (ev->has_regs)
+		printf(" -> ip 0x%llx", ev->regs.rip);
+	for (uint32_t i = 0; i < ev->n_ops; i++) {
+		const struct lz_map_op *o = &ev->ops[i];
+
+		printf(" {%s 0x%" PRIx64 "+0x%" PRIx64, op_name(o->op), o->addr, o->len);
+		if (o->op == LZ_REMAP)
+			printf(" from 0x%" PRIx64 "+0x%" PRIx64, o->old_addr, o->old_len);
+		if (o->op == LZ_MAP || o->op == LZ_PROTECT)
+			printf(" prot %u", o->prot);
+		if (o->op == LZ_MAP && o->file != LZ_NO_FILE)
+			printf(" file %u at 0x%" PRIx64, o->file, o->offset);
+		printf("}");
+	}
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		printf(" [%" PRIu64 " bytes at 0x%" PRIx64, ev->writes[i].len, ev->writes[i].addr);
+		if (d->bytes) {
+			printf(" \"");
+			print_bytes(ev->writes[i].bytes, ev->writes[i].len);
+			printf("\"");
+		}
+		printf("]");
+	}
+}
+
+static int print_text(const struct lz_dump *d, const struct lz_event *ev)
+{
+	printf("event %" PRIu64 "  thread %u  marker %" PRIu64 "  ip 0x%" PRIx64 "  %.6f s  ",
+	       ev->index, ev->tid, ev->marker, ev->ip, (double)ev->time_ns / 1e9);
+	print_what(ev);
+	print_effects(d, ev);
+	putchar('\n');
+	return 0;
+}
+
+/* ---- JSON ---- */
+
+static void set_int(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *hex_bytes(const uint8_t *p, uint64_t n)
+{
+	static const char digit[] = "0123456789abcdef";
+	char *text = malloc(2 * n + 1);
+	json_t *v;
+
+	if (!text)
+		return NULL;
+	for (uint64_t i = 0; i < n; i++) {
+		text[2 * i] = digit[p[i] >> 4];
+		text[2 * i + 1] = digit[p[i] & 15];
+	}
+	v = json_stringn(text, 2 * n);
+	free(text);
+	return v;
+}
+
+static json_t *writes_json(const struct lz_dump *d, const struct lz_event *ev)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "addr", lz_json_hex(ev->writes[i].addr));
+		set_int(o, "len", ev->writes[i].len);
+		if (d->bytes)
+			json_object_set_new(o, "bytes",
+			                    hex_bytes(ev->writes[i].bytes, ev->writes[i].len));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *ops_json(const struct lz_event *ev)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < ev->n_ops; i++) {
+		const struct lz_map_op *p = &ev->ops[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "op", json_string(op_name(p->op)));
+		json_object_set_new(o, "addr", lz_json_hex(p->addr));
+		json_object_set_new(o, "len", lz_json_hex(p->len));
+		set_int(o, "prot", p->prot);
+		set_int(o, "flags", p->flags);
+		if (p->file != LZ_NO_FILE) {
+			set_int(o, "file", p->file);
+			json_object_set_new(o, "offset", lz_json_hex(p->offset));
+		}
+		if (p->op == LZ_REMAP) {
+			json_object_set_new(o, "old_addr", lz_json_hex(p->old_addr));
+			json_object_set_new(o, "old_len", lz_json_hex(p->old_len));
+		}
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static void set_what(json_t *o, const struct lz_event *ev)
+{
+	json_t *list;
+
+	switch (ev->kind) {
+	case LZ_EV_SYSCALL:
+		set_int(o, "nr", ev->nr);
+		json_object_set_new(o, "name", json_string(lz_syscall_name(ev->nr)));
+		list = json_array();
+		for (int i = 0; i < 6; i++)
+			json_array_append_new(list, lz_json_hex(ev->args[i]));
+		json_object_set_new(o, "args", list);
+		json_object_set_new(o, "result", json_integer(ev->result));
+		break;
+	case LZ_EV_SIGNAL: set_int(o, "signo", ev->signo); break;
+	case LZ_EV_INSN: json_object_set_new(o, "insn", json_string(insn_name(ev->insn))); break;
+	case LZ_EV_EXIT: set_int(o, "status", ev->status); break;
+	}
+}
+
+static int print_json(const struct lz_dump *d, const struct lz_event *ev)
+{
+	json_t *o = json_object(), *flags = json_array();
+
+	json_object_set_new(o, "part", json_string("event"));
+	set_int(o, "index", ev->index);
+	json_object_set_new(o, "kind", json_string(kind_name(ev->kind)));
+	set_int(o, "tid", ev->tid);
+	set_int(o, "number", ev->number);
+	set_int(o, "marker", ev->marker);
+	json_object_set_new(o, "ip", lz_json_hex(ev->ip));
+	set_int(o, "time_ns", ev->time_ns);
+	set_int(o, "map_id", ev->map_id);
+	for (int i = 0; i < N_FLAGS; i++)
+		if (ev->flags & flag_names[i].flag)
+			json_array_append_new(flags, json_string(flag_names[i].name));
+	json_object_set_new(o, "flags", flags);
+	set_what(o, ev);
+	if (ev->has_regs)
+		json_object_set_new(o, "new_ip", lz_json_hex(ev->regs.rip));
+	json_object_set_new(o, "writes", writes_json(d, ev));
+	json_object_set_new(o, "ops", ops_json(ev));
+	return lz_json_print(o);
+}
+
+int lz_dump_events(struct lz_dump *d)
+{
+	for (uint64_t i = 0; i < lz_reader_n_events(d->r) && d->lines < d->limit; i++, d->lines++) {
+		const struct lz_event *ev = lz_reader_event(d->r, i);
+
+		if (!ev || (d->json ? print_json(d, ev) : print_text(d, ev)) < 0)
+			return -1;
+		if (ferror(stdout))
+			return 0; /* said at the end */
+	}
+	return 0;
+}

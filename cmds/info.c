@@ -1,0 +1,295 @@
+/* lizard info: what a recording is of, and what is in it. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmds/catalog.h>
+#include <cmds/cmds.h>
+#include <cmds/text.h>
+#include <lizard/error.h>
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+	        "usage: lizard info [--json] [--check] RECORDING\n\n"
+	        "Describes a recording: a directory, a name from `lizard ls`, or a program (its\n"
+	        "latest recording).\n"
+	        "  --json   as a JSON object\n"
+	        "  --check  also read all of it and compare every checksum; status 1 if it is "
+	        "damaged\n");
+}
+
+static uint64_t part_bytes(const struct lz_reader *r, const char *part)
+{
+	char *path = NULL;
+	struct stat st;
+	uint64_t n = 0;
+
+	if (asprintf(&path, "%s/%s", lz_reader_dir(r), part) < 0)
+		return 0;
+	if (lstat(path, &st) == 0)
+		n = S_ISDIR(st.st_mode) ? lz_recording_bytes(path) : (uint64_t)st.st_size;
+	free(path);
+	return n;
+}
+
+static uint64_t all_markers(const struct lz_reader *r, uint64_t *stored)
+{
+	uint64_t sum = 0;
+	char name[32];
+
+	*stored = 0;
+	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++) {
+		sum += lz_reader_markers_len(r, lz_reader_tid(r, i));
+		snprintf(name, sizeof(name), "markers-%u", lz_reader_tid(r, i));
+		*stored += part_bytes(r, name);
+	}
+	return sum;
+}
+
+/* ---- text ---- */
+
+static void print_line(const char *label, const char *text)
+{
+	printf("%-13s ", label);
+	lz_text_print(text);
+	putchar('\n');
+}
+
+static void print_args(const struct lz_meta *m)
+{
+	printf("command       ");
+	for (char **a = m->argv; *a; a++) {
+		bool plain = **a && !strpbrk(*a, " \t\n\"'\\$`!*?[](){}<>|&;#~");
+
+		printf("%s%s", a == m->argv ? "" : " ", plain ? "" : "'");
+		lz_text_print(*a);
+		printf("%s", plain ? "" : "'");
+	}
+	putchar('\n');
+}
+
+static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
+{
+	bool whole = m->state == LZ_REC_COMPLETE;
+	char t[LZ_TEXT];
+
+	print_line("recording", lz_reader_dir(r));
+	print_line("program", m->program);
+	if (*m->build_id)
+		print_line("build-id", m->build_id);
+	print_args(m);
+	print_line("directory", m->cwd);
+	print_line("host", m->host);
+	print_line("kernel", m->kernel);
+	print_line("cpu", m->cpu);
+	print_line("begun", lz_text_time(m->start_time, t));
+	if (whole)
+		print_line("duration", lz_text_duration(m->duration_ns, t));
+	print_line("ended", whole ? lz_text_status(m->exit_status, t)
+	                          : "not known, the recording was not finished");
+	print_line("instrumented",
+	           m->instrumented ? "yes" : "no: system calls and checkpoints only");
+	printf("format        version %u\n", m->version);
+}
+
+static void print_text(const struct lz_reader *r)
+{
+	uint64_t stored, markers = all_markers(r, &stored);
+	char a[LZ_TEXT], b[LZ_TEXT];
+	uint32_t whole = 0;
+
+	print_meta(r, lz_reader_meta(r));
+	for (uint32_t i = 0; i < lz_reader_n_checkpoints(r); i++)
+		whole += lz_reader_checkpoint_whole(r, i);
+	printf("events        %llu, %s on disk\n", (unsigned long long)lz_reader_n_events(r),
+	       lz_text_size(part_bytes(r, "events"), a));
+	printf("markers       %s, %s on disk, %u thread%s\n", lz_text_size(markers, a),
+	       lz_text_size(stored, b), lz_reader_n_threads(r),
+	       lz_reader_n_threads(r) == 1 ? "" : "s");
+	printf("checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r), whole,
+	       lz_text_size(part_bytes(r, "checkpoints"), a));
+	printf("files         %u, %s on disk\n", lz_reader_n_files(r),
+	       lz_text_size(part_bytes(r, "files"), a));
+	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
+		const struct lz_file *f = lz_reader_file(r, i);
+
+		printf("  %-3u ", i);
+		lz_text_print(f->path);
+		printf("  ");
+		lz_text_print(f->build_id);
+		printf("%s\n", *f->copy ? "" : "  (not kept)");
+	}
+	printf("size          %s\n", lz_text_size(lz_recording_bytes(lz_reader_dir(r)), a));
+	if (lz_reader_damage(r))
+		printf("damage        %s\n", lz_reader_damage(r));
+}
+
+/* ---- JSON ---- */
+
+static json_t *list_json(char **v)
+{
+	json_t *list = json_array();
+
+	for (; *v; v++)
+		json_array_append_new(list, lz_json_text(*v));
+	return list;
+}
+
+static void set_int(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *files_json(const struct lz_reader *r)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
+		const struct lz_file *f = lz_reader_file(r, i);
+		json_t *o = json_object();
+
+		json_object_set_new(o, "path", lz_json_text(f->path));
+		json_object_set_new(o, "copy", lz_json_text(f->copy));
+		json_object_set_new(o, "build_id", lz_json_text(f->build_id));
+		set_int(o, "size", f->size);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *threads_json(const struct lz_reader *r)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++) {
+		uint32_t tid = lz_reader_tid(r, i);
+		json_t *o = json_object();
+
+		set_int(o, "tid", tid);
+		set_int(o, "marker_bytes", lz_reader_markers_len(r, tid));
+		set_int(o, "blocks", lz_reader_n_blocks(r, tid));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "recording", lz_json_text(lz_reader_dir(r)));
+	set_int(o, "version", m->version);
+	json_object_set_new(o, "complete", json_boolean(m->state == LZ_REC_COMPLETE));
+	json_object_set_new(o, "program", lz_json_text(m->program));
+	json_object_set_new(o, "build_id", lz_json_text(m->build_id));
+	json_object_set_new(o, "cwd", lz_json_text(m->cwd));
+	json_object_set_new(o, "argv", list_json(m->argv));
+	json_object_set_new(o, "envp", list_json(m->envp));
+	json_object_set_new(o, "host", lz_json_text(m->host));
+	json_object_set_new(o, "kernel", lz_json_text(m->kernel));
+	json_object_set_new(o, "cpu", lz_json_text(m->cpu));
+	set_int(o, "cpu_number", m->cpu_number);
+	json_object_set_new(o, "features", lz_json_text(m->features));
+	set_int(o, "start_time", m->start_time);
+	set_int(o, "duration_ns", m->duration_ns);
+	json_object_set_new(o, "exit_status", json_integer(m->exit_status));
+	json_object_set_new(o, "instrumented", json_boolean(m->instrumented));
+	return o;
+}
+
+static int print_json(const struct lz_reader *r)
+{
+	json_t *o = meta_json(r, lz_reader_meta(r));
+	const char *damage = lz_reader_damage(r);
+	uint64_t stored, markers = all_markers(r, &stored);
+
+	set_int(o, "events", lz_reader_n_events(r));
+	set_int(o, "events_stored", part_bytes(r, "events"));
+	set_int(o, "marker_bytes", markers);
+	set_int(o, "markers_stored", stored);
+	set_int(o, "checkpoints", lz_reader_n_checkpoints(r));
+	set_int(o, "checkpoints_stored", part_bytes(r, "checkpoints"));
+	json_object_set_new(o, "threads", threads_json(r));
+	json_object_set_new(o, "files", files_json(r));
+	set_int(o, "files_stored", part_bytes(r, "files"));
+	set_int(o, "bytes", lz_recording_bytes(lz_reader_dir(r)));
+	json_object_set_new(o, "damage", damage ? lz_json_text(damage) : json_null());
+	return lz_json_print(o);
+}
+
+/* ---- check ---- */
+
+static int check_markers(struct lz_reader *r, uint32_t tid)
+{
+	enum { SIZE = 1 << 20 };
+	uint8_t *buf = malloc(SIZE);
+	uint64_t at = 0;
+	int64_t n = -1;
+
+	while (buf && (n = lz_reader_markers(r, tid, at, buf, SIZE)) > 0)
+		at += (uint64_t)n;
+	free(buf);
+	return n < 0 ? -1 : 0;
+}
+
+static int check(struct lz_reader *r)
+{
+	struct lz_image *im = lz_image_new(r);
+	int rc = im ? 0 : -1;
+
+	for (uint64_t i = 0; !rc && i < lz_reader_n_events(r); i++)
+		rc = lz_reader_event(r, i) ? 0 : -1;
+	for (uint32_t i = 0; !rc && i < lz_reader_n_threads(r); i++)
+		rc = check_markers(r, lz_reader_tid(r, i));
+	for (uint32_t i = 0; !rc && i < lz_reader_n_checkpoints(r); i++)
+		rc = lz_image_seek(im, i);
+	lz_image_free(im);
+	if (!rc && lz_reader_damage(r))
+		rc = lz_fail("%s", lz_reader_damage(r));
+	return rc;
+}
+
+static int info(const char *what, bool json, bool full)
+{
+	char *dir = lz_recording_find(what);
+	struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
+	int rc = r ? 0 : -1;
+
+	if (r && json)
+		rc = print_json(r);
+	else if (r)
+		print_text(r);
+	if (r && full && !rc)
+		rc = check(r);
+	if (rc < 0)
+		lz_warn("%s", lz_error());
+	lz_reader_close(r);
+	free(dir);
+	return rc < 0 ? 1 : 0;
+}
+
+int lz_cmd_info(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+	                                        {"check", no_argument, NULL, 'c'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {0}};
+	bool json = false, full = false;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "jch", options, NULL)) != -1) {
+		if (opt != 'j' && opt != 'c') {
+			usage(opt == 'h' ? stdout : stderr);
+			return opt == 'h' ? 0 : 2;
+		}
+		json |= opt == 'j';
+		full |= opt == 'c';
+	}
+	if (optind + 1 != argc) {
+		usage(stderr);
+		return 2;
+	}
+	return lz_finish_output(info(argv[optind], json, full));
+}

@@ -1,0 +1,125 @@
+/* lizard ls: the recordings, oldest first. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmds/catalog.h>
+#include <cmds/cmds.h>
+#include <cmds/text.h>
+#include <lizard/error.h>
+
+static void usage(FILE *to)
+{
+	fprintf(
+	    to,
+	    "usage: lizard ls [--json]\n\n"
+	    "Lists the recordings below $LIZARD_TRACE_DIR (else $XDG_DATA_HOME/lizard, else\n"
+	    "~/.local/share/lizard), oldest first: name, program, date, duration, size, status.\n"
+	    "  --json  one JSON array instead\n");
+}
+
+static const char *status(const struct lz_entry *e, char buf[LZ_TEXT])
+{
+	if (e->bad)
+		return "damaged";
+	if (e->meta.state == LZ_REC_COMPLETE)
+		return lz_text_status(e->meta.exit_status, buf);
+	return e->busy ? "recording" : "not finished";
+}
+
+static json_t *to_json(const struct lz_entry *e)
+{
+	char buf[LZ_TEXT];
+	json_t *o = json_object();
+
+	json_object_set_new(o, "name", lz_json_text(e->name));
+	json_object_set_new(o, "path", lz_json_text(e->path));
+	json_object_set_new(o, "status", json_string(status(e, buf)));
+	json_object_set_new(o, "bytes", json_integer((json_int_t)e->bytes));
+	if (e->bad) {
+		json_object_set_new(o, "error", lz_json_text(e->bad));
+		return o;
+	}
+	json_object_set_new(o, "complete", json_boolean(e->meta.state == LZ_REC_COMPLETE));
+	json_object_set_new(o, "program", lz_json_text(e->meta.program));
+	json_object_set_new(o, "start_time", json_integer((json_int_t)e->meta.start_time));
+	json_object_set_new(o, "duration_ns", json_integer((json_int_t)e->meta.duration_ns));
+	json_object_set_new(o, "exit_status", json_integer(e->meta.exit_status));
+	return o;
+}
+
+static int print_json(const struct lz_catalog *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->n; i++)
+		json_array_append_new(list, to_json(&c->v[i]));
+	return lz_json_print(list);
+}
+
+static void print_cell(const char *text, int width)
+{
+	lz_text_print(text);
+	printf("%*s  ", width - (int)strlen(text) > 0 ? width - (int)strlen(text) : 0, "");
+}
+
+static void print_entry(const struct lz_entry *e, int name, int prog)
+{
+	char when[LZ_TEXT], took[LZ_TEXT], size[LZ_TEXT], st[LZ_TEXT];
+
+	print_cell(e->name, name);
+	print_cell(e->bad ? "-" : e->meta.program, prog);
+	printf("%-19s  %9s  %9s  %s\n", e->bad ? "-" : lz_text_time(e->meta.start_time, when),
+	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
+	       lz_text_size(e->bytes, size), status(e, st));
+}
+
+static void print_table(const struct lz_catalog *c)
+{
+	int name = 4, prog = 7;
+
+	for (size_t i = 0; i < c->n; i++) {
+		int n = (int)strlen(c->v[i].name);
+		int p = c->v[i].bad ? 1 : (int)strlen(c->v[i].meta.program);
+
+		name = n > name ? n : name;
+		prog = p > prog ? p : prog;
+	}
+	if (c->n)
+		printf("%-*s  %-*s  %-19s  %9s  %9s  %s\n", name, "NAME", prog, "PROGRAM", "DATE",
+		       "DURATION", "SIZE", "STATUS");
+	for (size_t i = 0; i < c->n; i++)
+		print_entry(&c->v[i], name, prog);
+}
+
+int lz_cmd_ls(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+	struct lz_catalog c;
+	bool json = false;
+	int opt, rc = 0;
+
+	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		if (opt == 'h') {
+			usage(stdout);
+			return 0;
+		}
+		if (opt != 'j') {
+			usage(stderr);
+			return 2;
+		}
+		json = true;
+	}
+	if (optind < argc) {
+		usage(stderr);
+		return 2;
+	}
+	if (lz_catalog_read(&c) < 0 || (json && print_json(&c) < 0)) {
+		lz_warn("%s", lz_error());
+		rc = 1;
+	} else if (!json) {
+		print_table(&c);
+	}
+	lz_catalog_free(&c);
+	return lz_finish_output(rc);
+}

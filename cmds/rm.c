@@ -1,0 +1,58 @@
+/* lizard rm: removes recordings by name or directory. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmds/catalog.h>
+#include <cmds/cmds.h>
+#include <lizard/error.h>
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+	        "usage: lizard rm NAME...\n\n"
+	        "Removes recordings, each named as `lizard ls` shows it or by its directory.\n");
+}
+
+/* A name is looked up among the recordings; what holds a slash is a directory. Unlike in other commands a
+ * program does not stand for its latest recording: removing is not guessed at. */
+static int remove_one(const char *name)
+{
+	char *dir, *path = NULL;
+	int rc;
+
+	if (strchr(name, '/'))
+		return lz_recording_remove(name);
+	dir = lz_recordings_dir();
+	if (!dir || asprintf(&path, "%s/%s", dir, name) < 0) {
+		free(dir);
+		return -1;
+	}
+	rc = lz_recording_remove(access(path, F_OK) == 0 ? path : name);
+	free(path);
+	free(dir);
+	return rc;
+}
+
+int lz_cmd_rm(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	int rc = 0, opt;
+
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		usage(opt == 'h' ? stdout : stderr);
+		return opt == 'h' ? 0 : 2;
+	}
+	if (optind == argc) {
+		usage(stderr);
+		return 2;
+	}
+	for (; optind < argc; optind++) {
+		if (remove_one(argv[optind]) < 0) {
+			lz_warn("%s", lz_error());
+			rc = 1;
+		}
+	}
+	return rc;
+}

@@ -1,0 +1,36 @@
+/* Numbers as people read them, and texts as JSON takes them. */
+#ifndef LIZARD_CMDS_TEXT_H
+#define LIZARD_CMDS_TEXT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+enum { LZ_TEXT = 48 };
+/* "12.3 MiB" */
+const char *lz_text_size(uint64_t bytes, char buf[LZ_TEXT]);
+/* "1.23 s", "2:03:04" */
+const char *lz_text_duration(uint64_t ns, char buf[LZ_TEXT]);
+/* "2026-11-20 23:52:36", local time */
+const char *lz_text_time(uint64_t seconds, char buf[LZ_TEXT]);
+/* "exit 3", "signal 11 (SEGV)", "unknown": a status as waitpid gives it */
+const char *lz_text_status(int status, char buf[LZ_TEXT]);
+/* "SEGV", or the number */
+const char *lz_text_signal(int signo, char buf[LZ_TEXT]);
+
+/* Prints S; control characters, which could steer a terminal, become \xHH. */
+void lz_text_print(const char *s);
+
+/* A JSON string; bytes that are not UTF-8 become \xHH. */
+json_t *lz_json_text(const char *s);
+json_t *lz_json_hex(uint64_t v);
+/* Prints one line and drops the reference. -1 if V is NULL (no memory) or stdout is broken. */
+int lz_json_print(json_t *v);
+
+/* "10", "10K", "1.5G" in bytes; "90", "90s", "30m", "12h", "7d", "2w" in seconds. -1: lz_error(). */
+int lz_parse_size(const char *text, uint64_t *bytes);
+int lz_parse_duration(const char *text, uint64_t *seconds);
+
+/* Flushes stdout; the exit status: STATUS, or 1 with a message if it could not be written. */
+int lz_finish_output(int status);
+
+#endif
