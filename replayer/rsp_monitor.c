@@ -2,6 +2,7 @@
  *
  *   when         the position, as lines `key=value`
  *   info         the recording, likewise
+ *   libraries    changes when the set of mapped libraries changes
  *   quiet        notes on moves are kept for `note` instead of being printed
  *   note         what there was to say about the last move
  *   seek ..., jump ..., back-step, back-next
@@ -12,6 +13,7 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int answer(struct lz_rsp *p, char *text, size_t len)
 {
@@ -71,6 +73,25 @@ static int info(struct lz_rsp *p)
 	return answer(p, text, len);
 }
 
+/* A number that changes with the set of mapped programs and libraries. */
+static int libraries(struct lz_rsp *p)
+{
+	uint64_t sum = 0;
+	struct lz_vma *v;
+	uint32_t n;
+	char *text;
+
+	if (lz_session_vmas(p->s, &v, &n) < 0)
+		return lz_rsp_reply(p, "E01");
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].file != LZ_NO_FILE && v[i].prot & PROT_EXEC)
+			sum = (sum ^ v[i].start) * 0x9e3779b97f4a7c15u + v[i].file;
+	free(v);
+	int len = asprintf(&text, "libraries=%lx\n", (unsigned long)sum);
+
+	return len < 0 ? lz_rsp_reply(p, "E01") : answer(p, text, (size_t)len);
+}
+
 static int give_note(struct lz_rsp *p)
 {
 	char *note = p->note;
@@ -98,10 +119,11 @@ static int arm(struct lz_rsp *p, const char *text)
 
 static int unknown(struct lz_rsp *p)
 {
-	static const char help[] = "monitor commands: when, info, quiet, note, and moves that the "
-	                           "next reverse-stepi carries out: seek "
-	                           "start|end|N%|time T|event N|POSITION, jump "
-	                           "forward|backward ADDRESS..., back-step [N], back-next [N]\n";
+	static const char help[] =
+	    "monitor commands: when, info, libraries, quiet, note, and moves that the "
+	    "next reverse-stepi carries out: seek "
+	    "start|end|N%|time T|event N|POSITION, jump "
+	    "forward|backward ADDRESS..., back-step [N], back-next [N]\n";
 
 	return answer(p, strdup(help), sizeof help - 1);
 }
@@ -118,6 +140,8 @@ int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len)
 		rc = when(p);
 	else if (strcmp(text, "info") == 0)
 		rc = info(p);
+	else if (strcmp(text, "libraries") == 0)
+		rc = libraries(p);
 	else if (strcmp(text, "note") == 0)
 		rc = give_note(p);
 	else if (strcmp(text, "quiet") == 0)

@@ -1,0 +1,361 @@
+/* `lizard gdb`, that is lizard-gdb: a stock GDB on a recording, through `lizard serve` on a pipe. */
+#include "cmds/cmds.h"
+
+#include <lizard/error.h>
+#include <lizard/recording.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	const char *what, *gdb, *port;
+	bool at_end, echo, kept;
+	const char **rest; /* GDB's arguments */
+	int n_rest;
+};
+
+static void usage(FILE *to)
+{
+	fputs(
+	    "usage: lizard-gdb [options] PROG|RECORDING [GDB ARGS]\n\n"
+	    "Opens a recording in GDB: of a program its latest one, else the one named. Stops at "
+	    "main.\n\n"
+	    "  -e, --end         open at the end of the recording, where a crash is\n"
+	    "  -s, --serve PORT  start no GDB, but serve one debugger after another on this port\n"
+	    "                    of this machine (0: any free one)\n"
+	    "      --echo        show what the program writes\n"
+	    "      --kept        use the copy of the program that the recording keeps, whatever "
+	    "has\n"
+	    "                    become of the program\n"
+	    "      --gdb PATH    the GDB to start (default: $LIZARD_GDB, else gdb)\n"
+	    "  -h, --help        this text\n"
+	    "      --version\n\n"
+	    "All else is GDB's: -batch, -ex COMMAND, -x FILE, -i=mi, ...\n"
+	    "Inside: fs, fn, bs, prev, jump_forward, jump_backward, reverse_watchpoint, when,\n"
+	    "info lizard, checkpoint, restart, and all of GDB's own; `help bs` says more.\n",
+	    to);
+}
+
+/* GDB options whose argument is the next word. */
+static bool takes_word(const char *arg)
+{
+	static const char *const names[] = {"ex",        "eval-command",
+	                                    "iex",       "init-eval-command",
+	                                    "x",         "command",
+	                                    "ix",        "init-command",
+	                                    "cd",        "d",
+	                                    "directory", "tty",
+	                                    "D",         "data-directory",
+	                                    "i",         "interpreter",
+	                                    "l",         "b",
+	                                    "eix",       "early-init-command",
+	                                    "eiex",      "early-init-eval-command",
+	                                    "u",         "ui"};
+
+	if (arg[0] != '-' || strchr(arg, '='))
+		return false;
+	arg += arg[1] == '-' ? 2 : 1;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(arg, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The value of option NAME at argv[*i], given as --NAME VALUE or --NAME=VALUE; NULL: another one. */
+static const char *value_of(int argc, char **argv, int *i, const char *name, const char *letter)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(argv[*i], name, len) == 0 && argv[*i][len] == '=')
+		return argv[*i] + len + 1;
+	if (strcmp(argv[*i], name) != 0 && (!letter || strcmp(argv[*i], letter) != 0))
+		return NULL;
+	return *i + 1 < argc ? argv[++*i] : "";
+}
+
+static bool is(const char *arg, const char *name, const char *letter)
+{
+	return strcmp(arg, name) == 0 || (letter && strcmp(arg, letter) == 0);
+}
+
+/* 0: go on; 1: done; -1: wrong. */
+static int parse(int argc, char **argv, struct options *o)
+{
+	const char *v;
+
+	o->rest = calloc((size_t)argc + 1, sizeof *o->rest);
+	if (!o->rest)
+		return lz_fail("out of memory");
+	for (int i = 1; i < argc; i++) {
+		bool ours = !o->what; /* behind PROG all is GDB's */
+
+		if (ours && is(argv[i], "--end", "-e")) {
+			o->at_end = true;
+		} else if (ours && is(argv[i], "--echo", NULL)) {
+			o->echo = true;
+		} else if (ours && is(argv[i], "--kept", NULL)) {
+			o->kept = true;
+		} else if (ours && is(argv[i], "--help", "-h")) {
+			usage(stdout);
+			return 1;
+		} else if (ours && is(argv[i], "--version", NULL)) {
+			printf("lizard %s\n", LIZARD_VERSION);
+			return 1;
+		} else if (ours && (v = value_of(argc, argv, &i, "--gdb", NULL))) {
+			o->gdb = v;
+		} else if (ours && (v = value_of(argc, argv, &i, "--serve", "-s"))) {
+			o->port = v;
+		} else if (ours && argv[i][0] != '-') {
+			o->what = argv[i];
+		} else {
+			o->rest[o->n_rest++] = argv[i];
+			if (takes_word(argv[i]) && i + 1 < argc)
+				o->rest[o->n_rest++] = argv[++i];
+		}
+	}
+	if (!o->what)
+		return lz_fail("which program or recording? See lizard-gdb --help");
+	return 0;
+}
+
+/* The build-id of an ELF file in hex, "" if it has none, NULL if it cannot be read. malloced. */
+static char *build_id(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const void *id = NULL;
+	char *hex = NULL;
+
+	if (fd < 0)
+		return NULL;
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	ssize_t n = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
+
+	if (n < 0)
+		n = 0;
+	hex = calloc(1, 2 * (size_t)n + 1);
+	for (ssize_t i = 0; hex && i < n; i++)
+		sprintf(hex + 2 * i, "%02x", ((const unsigned char *)id)[i]);
+	if (elf)
+		elf_end(elf);
+	close(fd);
+	return hex;
+}
+
+/* Where the recording keeps what PATH was; NULL if it does not. malloced. */
+static char *kept_copy(struct lz_reader *r, const char *path)
+{
+	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
+		const struct lz_file *f = lz_reader_file(r, i);
+		char *copy;
+
+		if (strcmp(f->path, path) != 0 || !f->copy[0] || strchr(f->copy, '/'))
+			continue;
+		if (asprintf(&copy, "%s/files/%s", lz_reader_dir(r), f->copy) < 0)
+			return NULL;
+		if (access(copy, R_OK) == 0)
+			return copy;
+		free(copy);
+	}
+	return NULL;
+}
+
+static int rebuilt(const char *path, const char *now, const struct lz_meta *m, const char *copy)
+{
+	return lz_fail("%s was rebuilt after it was recorded (build-id %s, recorded %s). Record it "
+	               "again%s%s%s",
+	               path, *now ? now : "none", m->build_id,
+	               copy ? ", or use the copy that the recording keeps (" : "", copy ? copy : "",
+	               copy ? "): lizard-gdb --kept" : "");
+}
+
+/* The program file for GDB: the recorded one, checked. malloced. */
+static char *program_file(struct lz_reader *r, const struct options *o)
+{
+	const struct lz_meta *m = lz_reader_meta(r);
+	char *copy = kept_copy(r, m->program), *now = NULL;
+
+	if (o->kept) {
+		if (!copy)
+			lz_fail("the recording keeps no copy of %s", m->program);
+		return copy;
+	}
+	now = build_id(m->program);
+	if (!now && copy) {
+		fprintf(stderr, "lizard-gdb: %s is gone; using the copy that the recording keeps\n",
+		        m->program);
+		return copy;
+	}
+	if (!now) {
+		lz_fail("%s is gone, and the recording keeps no copy", m->program);
+	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0) {
+		rebuilt(m->program, now, m, copy);
+		free(now);
+		now = NULL;
+	}
+	free(copy);
+	bool fine = now != NULL;
+
+	free(now);
+	return fine ? strdup(m->program) : NULL;
+}
+
+/* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. */
+static bool same_files(struct lz_reader *r)
+{
+	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
+		const struct lz_file *f = lz_reader_file(r, i);
+
+		if (!f->build_id[0])
+			continue;
+		char *now = build_id(f->path);
+		bool same = now && strcmp(now, f->build_id) == 0;
+
+		free(now);
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+/* 'TEXT' for the shell. malloced. */
+static char *quoted(const char *text)
+{
+	char *out = malloc(4 * strlen(text) + 3), *q = out;
+
+	if (!out)
+		return NULL;
+	*q++ = '\'';
+	for (; *text; text++)
+		if (*text == '\'')
+			q += sprintf(q, "'\\''");
+		else
+			*q++ = *text;
+	*q++ = '\'';
+	*q = 0;
+	return out;
+}
+
+static int tell_gdb(const struct options *o, const char *self, const char *dir)
+{
+	char *program = quoted(self), *recording = quoted(dir), *command = NULL;
+	int n = -1;
+
+	if (program && recording)
+		n = asprintf(&command, "exec %s serve%s%s %s", program, o->at_end ? " --end" : "",
+		             o->echo ? " --echo" : "", recording);
+	free(program);
+	free(recording);
+	if (n < 0)
+		return lz_fail("out of memory");
+	setenv("LIZARD_GDB_SERVER", command, 1);
+	if (o->at_end)
+		setenv("LIZARD_GDB_END", "1", 1);
+	free(command);
+	return 0;
+}
+
+/* The directory of Lizard's files: ../lib/lizard as seen from the program. */
+static int find_commands(const char *self, char path[PATH_MAX])
+{
+	const char *slash = strrchr(self, '/');
+
+	snprintf(path, PATH_MAX, "%.*s/../lib/lizard/lizard.py", slash ? (int)(slash - self) : 1,
+	         slash ? self : ".");
+	if (access(path, R_OK) < 0)
+		return lz_fail_errno("%s (GDB's commands for recordings)", path);
+	return 0;
+}
+
+static int start_gdb(const struct options *o, const char *commands, const char *program)
+{
+	const char *gdb = o->gdb ? o->gdb : getenv("LIZARD_GDB");
+	const char **argv = calloc((size_t)o->n_rest + 8, sizeof *argv);
+	int n = 0;
+
+	if (!argv)
+		return lz_fail("out of memory");
+	argv[n++] = gdb && *gdb ? gdb : "gdb";
+	argv[n++] = "-q";
+	argv[n++] = "-x";
+	argv[n++] = commands;
+	for (int i = 0; i < o->n_rest; i++)
+		argv[n++] = o->rest[i];
+	argv[n++] = program;
+	fflush(NULL);
+	execvp(argv[0], (char **)argv);
+	lz_fail_errno("starting %s", argv[0]);
+	free(argv);
+	return -1;
+}
+
+static int serve_port(const struct options *o, const char *dir)
+{
+	const char *argv[8] = {"serve", "-s", o->port};
+	int n = 3;
+
+	if (o->at_end)
+		argv[n++] = "--end";
+	if (o->echo)
+		argv[n++] = "--echo";
+	argv[n++] = dir;
+	return lz_cmd_serve(n, (char **)argv);
+}
+
+static int open_in_gdb(const struct options *o, const char *dir, struct lz_reader *r)
+{
+	char self[PATH_MAX], commands[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n < 0)
+		return lz_fail_errno("/proc/self/exe");
+	self[n] = 0;
+	char *program = program_file(r, o);
+	bool host = same_files(r);
+
+	lz_reader_close(r);
+	if (!program)
+		return -1;
+	if (host)
+		setenv("LIZARD_GDB_SYSROOT", "", 1);
+	int rc = find_commands(self, commands);
+
+	if (rc == 0)
+		rc = tell_gdb(o, self, dir);
+	if (rc == 0)
+		rc = start_gdb(o, commands, program);
+	free(program);
+	return rc;
+}
+
+int lz_cmd_gdb(int argc, char **argv)
+{
+	struct options o = {0};
+	int rc = parse(argc, argv, &o);
+
+	if (rc == 0) {
+		char *dir = lz_recording_find(o.what);
+		struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
+
+		if (!r) {
+			rc = -1;
+		} else if (o.port) {
+			lz_reader_close(r);
+			rc = serve_port(&o, dir);
+			free(dir);
+			return rc;
+		} else {
+			rc = open_in_gdb(&o, dir, r);
+		}
+		free(dir);
+	}
+	free(o.rest);
+	if (rc < 0)
+		fprintf(stderr, "lizard-gdb: %s\n", lz_error());
+	return rc < 0;
+}

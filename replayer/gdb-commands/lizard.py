@@ -1,0 +1,682 @@
+"""Lizard's commands for GDB, over `lizard serve`.
+
+Loaded by lizard-gdb into a stock GDB (10 or newer); works after `target remote :PORT` by hand as well.
+A move that the remote protocol has no packet for is armed by a monitor packet and carried out by one
+reverse-stepi, so that GDB refreshes all it knows and shows the new place as after `step`.
+"""
+import os
+import re
+import shlex
+
+import gdb
+
+POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+$")
+PERCENT = re.compile(r"^\d+(\.\d*)?%$")
+
+
+def version():
+    m = re.match(r"\D*(\d+)", gdb.VERSION)
+    return int(m.group(1)) if m else 0
+
+
+# ---- the server ----
+
+
+def monitor(text):
+    """The server's answer to a monitor command."""
+    try:
+        return gdb.execute("monitor " + text, to_string=True)
+    except gdb.error as e:
+        raise gdb.GdbError("No recording is open. (%s)" % e)
+
+
+def table(text):
+    """Lines key=value as a dict."""
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def when():
+    return table(monitor("when"))
+
+
+def settle():
+    """After a move: what the server has to say about it, and the libraries."""
+    note = monitor("note")
+    refresh_libraries()
+    errors = []
+    for line in note.splitlines():
+        if line.startswith("error: "):
+            errors.append(line[7:])
+        elif line:
+            gdb.write(line + "\n")
+    if errors:
+        raise gdb.GdbError("\n".join(errors))
+
+
+class Libraries:
+    """GDB learns of libraries when the program loads them. A move may pass such a moment."""
+
+    known = None
+
+
+def refresh_libraries():
+    now = table(monitor("libraries")).get("libraries")
+    if Libraries.known is not None and now != Libraries.known:
+        gdb.execute("nosharedlibrary", to_string=True)
+        gdb.execute("sharedlibrary", to_string=True)
+    Libraries.known = now
+
+
+def move(text):
+    """Carries out a move and shows the new place."""
+    need_process()
+    monitor(text)
+    gdb.execute("reverse-stepi")
+    settle()
+
+
+def need_process():
+    if gdb.selected_inferior().pid == 0:
+        raise gdb.GdbError("The program is not being replayed.")
+
+
+def instrumented():
+    return table(monitor("info")).get("instrumented") == "1"
+
+
+# ---- commands ----
+
+
+class Command(gdb.Command):
+    """A command whose help text is its class's docstring."""
+
+    name = None
+    kind = gdb.COMMAND_RUNNING
+    completer = gdb.COMPLETE_NONE
+
+    def __init__(self):
+        super().__init__(self.name, self.kind, self.completer)
+
+
+class ForwardStep(Command):
+    """Step forward, into functions: GDB's `step`.
+Usage: fs [N]"""
+
+    name = "fs"
+
+    def invoke(self, arg, from_tty):
+        gdb.execute("step " + arg, from_tty)
+
+
+class ForwardNext(Command):
+    """Step forward, over functions: GDB's `next`.
+Usage: fn [N]"""
+
+    name = "fn"
+
+    def invoke(self, arg, from_tty):
+        gdb.execute("next " + arg, from_tty)
+
+
+def back(move_name, fallback, arg, from_tty):
+    count = 1
+    if arg.strip():
+        count = int(gdb.parse_and_eval(arg))
+    if count <= 0:
+        return
+    need_process()
+    if instrumented():
+        move("%s %d" % (move_name, count))
+        return
+    gdb.write("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
+    gdb.execute("%s %d" % (fallback, count), from_tty)
+
+
+class BackStep(Command):
+    """Step backward, into functions: the exact reverse of `step`.
+Usage: bs [N]
+Goes to the place from which `step` leads here: to the last line of a function that has just
+returned, to the last iteration of a loop, to the caller from a function's first line."""
+
+    name = "bs"
+
+    def invoke(self, arg, from_tty):
+        back("back-step", "reverse-step", arg, from_tty)
+
+
+class Prev(Command):
+    """Step backward, over functions: the exact reverse of `next`.
+Usage: prev [N]
+A breakpoint that control meets inside a function stepped over stops it there."""
+
+    name = "prev"
+
+    def invoke(self, arg, from_tty):
+        back("back-next", "reverse-next", arg, from_tty)
+
+
+def addresses(location):
+    """Where GDB would put breakpoints for LOCATION."""
+    if location.startswith("*"):
+        return [int(gdb.parse_and_eval(location[1:]).cast(gdb.lookup_type("unsigned long")))]
+    gdb.decode_line(location)  # raises GDB's own sentence about an unknown place
+    point = gdb.Breakpoint(location, internal=True)
+    try:
+        if hasattr(point, "locations"):
+            found = [place.address for place in point.locations]
+        else:
+            found = listed_addresses(point.number)
+    finally:
+        point.delete()
+    if not found:
+        raise gdb.GdbError("There is no code at %s." % location)
+    return found
+
+
+def listed_addresses(number):
+    """For a GDB that does not show locations to Python (before 13)."""
+    text = gdb.execute("maintenance info breakpoints %d" % number, to_string=True)
+    return [int(a, 16) for a in re.findall(r"^-?\d+(?:\.\d+)?\s.*?\s(0x[0-9a-f]+) ", text, re.M)]
+
+
+def jump(direction, arg):
+    arg = arg.strip()
+    if not arg:
+        raise gdb.GdbError("jump_%s: where to?" % direction)
+    if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
+        move("seek " + arg)
+        return
+    need_process()
+    found = addresses(arg)
+    move("jump %s %s" % (direction, " ".join("%x" % a for a in sorted(set(found)))))
+
+
+class JumpForward(Command):
+    """Go forward to the next instant at which control is at LOCATION.
+Usage: jump_forward LOCATION
+LOCATION is as for `break` (a line, a function, *ADDRESS), or an instant: start, end, a percentage
+of the run such as 12.5%, or a position as `when` prints it."""
+
+    name = "jump_forward"
+    completer = gdb.COMPLETE_LOCATION
+
+    def invoke(self, arg, from_tty):
+        jump("forward", arg)
+
+
+class JumpBackward(Command):
+    """Go backward to the last instant at which control was at LOCATION.
+Usage: jump_backward LOCATION
+LOCATION is as for `break` (a line, a function, *ADDRESS), or an instant: start, end, a percentage
+of the run such as 12.5%, or a position as `when` prints it."""
+
+    name = "jump_backward"
+    completer = gdb.COMPLETE_LOCATION
+
+    def invoke(self, arg, from_tty):
+        jump("backward", arg)
+
+
+# ---- reverse_watchpoint ----
+
+
+def show(value):
+    try:
+        return value.format_string()
+    except gdb.error as e:
+        return "<%s>" % e
+
+
+def evaluate(expression):
+    """The value as text and as bytes, for printing and for comparing."""
+    try:
+        value = gdb.parse_and_eval(expression)
+        value.fetch_lazy()
+    except gdb.error as e:
+        return ("<%s>" % e, None)
+    try:
+        data = value.bytes if hasattr(value, "bytes") else None
+    except gdb.error:
+        data = None
+    text = show(value)
+    return (text, data if data is not None else text)
+
+
+def uses_locals(expression):
+    """Does a name in it mean a local variable of the selected frame?"""
+    try:
+        block = gdb.selected_frame().block()
+    except RuntimeError:
+        return False
+    names = set(re.findall(r"(?<![\w.$])(?<!->)[A-Za-z_]\w*", expression))
+    while block and not block.is_static and not block.is_global:
+        for symbol in block:
+            if symbol.name in names and symbol.needs_frame:
+                return True
+        block = block.superblock
+    return False
+
+
+class Quiet:
+    """No breakpoints and watchpoints of the user's for a while."""
+
+    def __enter__(self):
+        self.off = []
+        for point in gdb.breakpoints() or ():
+            if point.number > 0 and point.enabled:
+                point.enabled = False
+                self.off.append(point)
+        return self
+
+    def __exit__(self, *unused):
+        for point in self.off:
+            if point.is_valid():
+                try:
+                    point.enabled = True
+                except gdb.error as e:
+                    gdb.write("%s\n" % e)
+
+
+def activation_start(frame):
+    """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
+    older = frame.older()
+    function = frame.function()
+    if not older or not function:
+        return None
+    entry = gdb.block_for_pc(frame.pc())
+    while entry and not entry.function:
+        entry = entry.superblock
+    if not entry:
+        return None
+    cfa = int(older.read_register("rsp")) & (2**64 - 1)
+    point = gdb.Breakpoint("*%d" % entry.start, internal=True)
+    point.silent = True
+    # The return address is on the stack and nothing else.
+    point.condition = "(unsigned long)$rsp == %dUL" % (cfa - 8)
+    return point
+
+
+class LastStop:
+    """What the last stop was about."""
+
+    event = None
+
+
+def on_stop(event):
+    LastStop.event = event
+
+
+def stopped_at(point):
+    return isinstance(LastStop.event, gdb.BreakpointEvent) and any(
+        p.is_valid() and p == point for p in LastStop.event.breakpoints
+    )
+
+
+def place():
+    """The frame line and the source line, without the frame's number."""
+    text = gdb.execute("frame 0", to_string=True)
+    return re.sub(r"^#0 +", "", text)
+
+
+def search_change(expression, watch, start):
+    """Runs backward to the last change; says which end was met, or None."""
+    while True:
+        before = monitor("when")
+        LastStop.event = None
+        gdb.execute("reverse-continue")
+        if start is not None and stopped_at(start):
+            return "start of the activation"
+        if not watch.is_valid():
+            return "start of the activation"
+        if stopped_at(watch):
+            return None
+        if table(monitor("when"))["start"] == "1":
+            return "start of the recording"
+        if monitor("when") == before or not isinstance(LastStop.event, gdb.StopEvent):
+            return "interrupted"
+        if isinstance(LastStop.event, gdb.SignalEvent):
+            return "interrupted"
+
+
+class ReverseWatchpoint(Command):
+    """Go backward to the last instant at which the value of EXPRESSION changed.
+Usage: reverse_watchpoint EXPRESSION
+Stops right before the instruction (or system call) that changed it, and shows the values before and
+after. Further uses go to earlier changes. Breakpoints do not count."""
+
+    name = "reverse_watchpoint"
+    completer = gdb.COMPLETE_EXPRESSION
+
+    def invoke(self, arg, from_tty):
+        expression = arg.strip()
+        if not expression:
+            raise gdb.GdbError("reverse_watchpoint: which expression?")
+        need_process()
+        new = evaluate(expression)
+        if new[1] is None:
+            raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
+        with Quiet():
+            self.search(expression, new[0])
+
+    def search(self, expression, new):
+        local = uses_locals(expression)
+        start = activation_start(gdb.selected_frame()) if local else None
+        watch = None
+        try:
+            watch = gdb.Breakpoint(expression, gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
+            watch.silent = True
+            if watch.type == gdb.BP_WATCHPOINT:
+                gdb.write("%s is not in memory: this steps backward, and is slow.\n" % expression)
+            met = search_change(expression, watch, start)
+            old = evaluate(expression)[0]
+        finally:
+            for point in (watch, start):
+                if point is not None and point.is_valid():
+                    point.delete()
+        self.report(expression, met, old, new)
+
+    def report(self, expression, met, old, new):
+        refresh_libraries()
+        if met == "interrupted":
+            gdb.write("Interrupted before a change of %s was found.\n" % expression)
+        elif met:
+            gdb.write("%s did not change since the %s.\n" % (expression, met))
+        else:
+            gdb.write("%s\n\nOld value = %s\nNew value = %s\n" % (expression, old, new))
+        gdb.write(place())
+
+
+# ---- where am I ----
+
+
+def commas(number):
+    return "{:,}".format(int(number))
+
+
+def percent(w):
+    if int(w["total"]):
+        return 100.0 * int(w["time"]) / int(w["total"])
+    return 100.0 * int(w["event"]) / max(1, int(w["events"]))
+
+
+class When(Command):
+    """Show the present instant: event number, global time, percentage of the run, and position.
+Usage: when
+The position can be given to jump_forward and jump_backward."""
+
+    name = "when"
+    kind = gdb.COMMAND_STATUS
+
+    def invoke(self, arg, from_tty):
+        w = when()
+        gdb.write(
+            "event %s of %s, time %s of %s (%.2f%%)\nposition %s\n"
+            % (
+                commas(w["event"]),
+                commas(w["events"]),
+                commas(w["time"]),
+                commas(w["total"]),
+                percent(w),
+                w["position"],
+            )
+        )
+
+
+class InfoLizard(Command):
+    """Describe the recording and the present instant.
+Usage: info lizard"""
+
+    name = "info lizard"
+    kind = gdb.COMMAND_STATUS
+
+    def invoke(self, arg, from_tty):
+        i = table(monitor("info"))
+        gdb.write("recording    %s\n" % i["recording"])
+        gdb.write("program      %s\n" % i["program"])
+        gdb.write("command      %s\n" % i["args"])
+        gdb.write("directory    %s\n" % i["cwd"])
+        gdb.write("ran for      %.3f s, %s\n" % (int(i["duration_ns"]) / 1e9, ending(i)))
+        gdb.write("checkpoints  %s\n" % i["checkpoints"])
+        if i["instrumented"] != "1":
+            gdb.write("The program was not built with lizard-cc.\n")
+        if "damage" in i:
+            gdb.write("The recording was cut: %s\n" % i["damage"])
+        gdb.execute("when")
+
+
+def ending(info):
+    status = int(info["exit_status"])
+    if status < 0:
+        return "its end is not in the recording"
+    if status & 0x7F:
+        return "ended by signal %d" % (status & 0x7F)
+    return "exit status %d" % (status >> 8 & 0xFF)
+
+
+# ---- bookmarks: what GDB calls checkpoints ----
+
+
+class Bookmarks:
+    next = 1
+    kept = {}  # number -> (position, text)
+
+
+class Checkpoint(Command):
+    """Remember the present instant; `restart N` comes back to it.
+Usage: checkpoint"""
+
+    name = "checkpoint"
+
+    def invoke(self, arg, from_tty):
+        need_process()
+        number = Bookmarks.next
+        Bookmarks.next += 1
+        Bookmarks.kept[number] = (when()["position"], place().splitlines()[0])
+        gdb.write("Checkpoint %d: %s.\n" % (number, Bookmarks.kept[number][1]))
+
+
+def bookmark(arg):
+    try:
+        number = int(gdb.parse_and_eval(arg))
+    except gdb.error:
+        number = 0
+    if number not in Bookmarks.kept:
+        raise gdb.GdbError("There is no checkpoint '%s'; `info checkpoints` lists them." % arg)
+    return number
+
+
+class Restart(Command):
+    """Go to the instant that `checkpoint` remembered as number N.
+Usage: restart N"""
+
+    name = "restart"
+
+    def invoke(self, arg, from_tty):
+        move("seek " + Bookmarks.kept[bookmark(arg)][0])
+
+
+class InfoCheckpoints(Command):
+    """List the remembered instants.
+Usage: info checkpoints"""
+
+    name = "info checkpoints"
+    kind = gdb.COMMAND_STATUS
+
+    def invoke(self, arg, from_tty):
+        if not Bookmarks.kept:
+            gdb.write("No checkpoints.\n")
+        for number, (position, text) in sorted(Bookmarks.kept.items()):
+            gdb.write("  %d %s, %s\n" % (number, position, text))
+
+
+class DeleteCheckpoint(Command):
+    """Forget a remembered instant.
+Usage: delete checkpoint N"""
+
+    name = "delete checkpoint"
+
+    def invoke(self, arg, from_tty):
+        del Bookmarks.kept[bookmark(arg)]
+
+
+# ---- GDB's commands that mean something else on a recording ----
+
+
+class Jump(Command):
+    """A recorded run cannot go another way: see jump_forward and jump_backward."""
+
+    name = "jump"
+    completer = gdb.COMPLETE_LOCATION
+
+    def invoke(self, arg, from_tty):
+        raise gdb.GdbError(
+            "A recorded run cannot be made to go another way. jump_forward and jump_backward go to "
+            "an instant at which control was there."
+        )
+
+
+class Return(Command):
+    """A recorded run cannot return early: see finish and reverse-finish."""
+
+    name = "return"
+
+    def invoke(self, arg, from_tty):
+        raise gdb.GdbError(
+            "A recorded run cannot be made to return early. `finish` goes to where the function "
+            "returned, `up` shows the caller."
+        )
+
+
+class Run(Command):
+    """Go to the start of the recording and continue from there.
+Usage: run"""
+
+    name = "run"
+
+    def invoke(self, arg, from_tty):
+        if arg.strip():
+            raise gdb.GdbError("The program's arguments are the recorded ones.")
+        to_start()
+        gdb.execute("continue", from_tty)
+
+
+class Start(Command):
+    """Go to the start of the recording and from there to main.
+Usage: start"""
+
+    name = "start"
+
+    def invoke(self, arg, from_tty):
+        to_start()
+        to_main()
+
+
+def on_write(event):
+    gdb.write(
+        "A recording cannot be changed: this happens in a copy, which is thrown away as soon as you "
+        "move in time.\n"
+    )
+
+
+# ---- opening ----
+
+
+class Silence:
+    """Stops are not shown for a while (GDB 12 and newer; elsewhere they are)."""
+
+    setting = "suppress-cli-notifications"
+
+    def __enter__(self):
+        self.works = version() >= 12 and os.environ.get("LIZARD_GDB_MI") is None
+        if self.works:
+            gdb.execute("set %s on" % self.setting)
+
+    def __exit__(self, *unused):
+        if self.works:
+            gdb.execute("set %s off" % self.setting)
+
+
+def to_start():
+    monitor("seek start")
+    with Silence():
+        gdb.execute("reverse-stepi")
+    settle()
+
+
+def to_main():
+    """From the start to main; stays at the start of a program that has no main."""
+    try:
+        gdb.decode_line("main")
+        point = gdb.Breakpoint("main", internal=True)
+    except (gdb.error, RuntimeError):
+        gdb.write(place())
+        return
+    point.silent = True
+    try:
+        with Quiet():
+            gdb.execute("continue")
+    finally:
+        if point.is_valid():
+            point.delete()
+    gdb.write(place())
+
+
+def announce():
+    info = table(monitor("info"))
+    if "damage" in info:
+        gdb.write("This recording was cut: %s\n" % info["damage"])
+    if info.get("instrumented") != "1":
+        gdb.write(
+            "The program was not built with lizard-cc, so there are no markers: bs and prev are GDB's "
+            "reverse-step and reverse-next, jumps and reverse runs go from checkpoint to checkpoint, "
+            "and all of them are slow.\n"
+        )
+
+
+def connect(command, at_end):
+    monitor_quiet = "monitor quiet"
+    if at_end:
+        gdb.execute("target remote | " + command)
+    else:
+        with Silence():
+            gdb.execute("target remote | " + command)
+    gdb.execute(monitor_quiet, to_string=True)
+    Libraries.known = table(monitor("libraries")).get("libraries")
+    announce()
+    if not at_end:
+        to_main()
+    # Only now: what GDB itself writes while connecting is nobody's doing.
+    gdb.events.memory_changed.connect(on_write)
+    gdb.events.register_changed.connect(on_write)
+
+
+def open_recording():
+    """Asked for by lizard-gdb through the environment."""
+    command = os.environ.pop("LIZARD_GDB_SERVER", None)
+    if command is None:
+        return
+    at_end = os.environ.pop("LIZARD_GDB_END", None) is not None
+    sysroot = os.environ.pop("LIZARD_GDB_SYSROOT", None)
+    if sysroot is not None:
+        gdb.execute("set sysroot " + sysroot)
+    confirm = gdb.parameter("confirm")
+    gdb.execute("set confirm off")
+    try:
+        connect(command, at_end)
+    except (gdb.error, gdb.GdbError) as e:
+        gdb.write("lizard-gdb: %s\n" % e, gdb.STDERR)
+        gdb.execute("quit 1")
+    gdb.execute("set confirm " + ("on" if confirm else "off"))
+
+
+def define():
+    for command in (
+        ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint, When,
+        InfoLizard, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
+    ):
+        command()
+    gdb.events.stop.connect(on_stop)
+
+
+define()
+open_recording()
