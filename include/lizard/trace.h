@@ -1,0 +1,25 @@
+/* Running a program under the tracer: what `lizard trace` does. */
+#ifndef LIZARD_TRACE_H
+#define LIZARD_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lz_dirty_method { LZ_DIRTY_AUTO, LZ_DIRTY_SCAN, LZ_DIRTY_COMPARE };
+
+struct lz_trace_options {
+	char **argv;           /* of the program; argv[0] is searched in PATH */
+	const char *dir;       /* of the recording; NULL: the next PROG-N */
+	bool aslr;             /* leave address randomization on */
+	bool quiet;            /* no summary line */
+	int64_t checkpoint_ms; /* between checkpoints; -1 automatic, 0 after every event */
+	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
+	enum lz_dirty_method dirty;
+};
+
+/* Runs and records. 0 with *status as waitpid gives it for the program; -1 with lz_error() if it
+ * could not be started or the recording could not be written. Changes the calling process's
+ * signal dispositions and affinity: for the main program of a process only. */
+int lz_trace(const struct lz_trace_options *opt, int *status);
+
+#endif

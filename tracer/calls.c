@@ -1,0 +1,221 @@
+/* System calls: the stop before and the stop after. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+/* The kernel's own errors, seen by tracers only. */
+enum { ERESTARTSYS_ = 512, ERESTART_RESTARTBLOCK_ = 516 };
+
+static bool restarts(int64_t result)
+{
+	return result <= -ERESTARTSYS_ && result >= -ERESTART_RESTARTBLOCK_ &&
+	       result != -515; /* ENOIOCTLCMD never leaves the kernel */
+}
+
+static void name_refused(struct lz_tracer *t)
+{
+	uint64_t nr = t->call.nr;
+
+	if (nr < 512) {
+		if (t->refused[nr / 64] >> (nr % 64) & 1)
+			return;
+		t->refused[nr / 64] |= 1ULL << (nr % 64);
+	} else if (t->n_refused_other++) {
+		return;
+	}
+	lz_warn("system call %s is not supported: the program gets ENOSYS", lz_syscall_name(nr));
+}
+
+/* The result to give instead of making the call, 0 = make it. */
+static int64_t decide(struct lz_tracer *t)
+{
+	const struct lz_syscall *row = t->call.row;
+
+	if (t->call.nr == LZ_HELLO_NR)
+		return -ENOSYS;
+	if (!row || row->klass == LZ_SC_REFUSED) {
+		name_refused(t);
+		return -ENOSYS;
+	}
+	if (row->klass == LZ_SC_ABSENT)
+		return -ENOSYS;
+	return lz_refuse_by_args(t);
+}
+
+static bool same_call(const struct lz_call *c, const struct user_regs_struct *r)
+{
+	if (c->ip != r->rip)
+		return false;
+	return r->orig_rax == SYS_restart_syscall ||
+	       (r->orig_rax == c->nr && r->rdi == c->args[0] && r->rsi == c->args[1] &&
+	        r->rdx == c->args[2]);
+}
+
+static int log_exit_call(struct lz_tracer *t)
+{
+	if (lz_build(t, LZ_EV_SYSCALL, t->call.ip) < 0)
+		return -1;
+	t->b.ev.nr = t->call.nr;
+	memcpy(t->b.ev.args, t->call.args, sizeof(t->b.ev.args));
+	return lz_build_commit(t);
+}
+
+static int begin(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_call *c = &t->call;
+
+	*c = (struct lz_call){.inside = true,
+	                      .nr = r->orig_rax,
+	                      .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9},
+	                      .ip = r->rip,
+	                      .row = lz_syscall(r->orig_rax)};
+	c->entry = *r;
+	c->forced = decide(t);
+	if (c->forced) {
+		r->orig_rax = (uint64_t)-1;
+		return lz_proc_set_regs(&t->p, r);
+	}
+	if (c->nr == SYS_rt_sigaction && c->args[1])
+		lz_proc_read_some(&t->p, c->args[1], &c->act, sizeof(c->act));
+	if (c->row->klass == LZ_SC_EXIT)
+		return log_exit_call(t);
+	return lz_capture_prepare(t);
+}
+
+int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	bool again = t->call.suspended && same_call(&t->call, r);
+
+	if (t->call.suspended && !again && lz_call_give_up(t) < 0)
+		return -1;
+	t->call.suspended = false;
+	t->call.inside = true;
+	if (!again && begin(t, r) < 0)
+		return -1;
+	/* As if they had come just now: they interrupt the call if it blocks. */
+	return t->sig.n_held ? lz_signal_release_in_call(t) : 0;
+}
+
+static int build_call(struct lz_tracer *t, int64_t result)
+{
+	if (lz_build(t, LZ_EV_SYSCALL, t->call.ip) < 0)
+		return -1;
+	t->b.ev.nr = t->call.nr;
+	memcpy(t->b.ev.args, t->call.args, sizeof(t->b.ev.args));
+	t->b.ev.result = result;
+	return 0;
+}
+
+int lz_call_give_up(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	t->call.suspended = false;
+	if (lz_proc_regs(&t->p, &r) < 0 || build_call(t, (int64_t)r.rax) < 0 ||
+	    lz_capture(t, (int64_t)r.rax) < 0)
+		return -1;
+	return lz_build_commit(t);
+}
+
+/* Did the call change more than what `syscall` itself does? */
+static bool other_regs(const struct user_regs_struct *before, const struct user_regs_struct *after)
+{
+	struct user_regs_struct x = *before;
+
+	x.rax = after->rax;
+	x.rcx = after->rcx;
+	x.r11 = after->r11;
+	x.orig_rax = after->orig_rax;
+	return memcmp(&x, after, sizeof(x)) != 0;
+}
+
+/* The stream went on in the handler: the interrupted code goes on behind it. */
+static int after_sigreturn(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const struct lz_stream *s = &t->s;
+
+	lz_stream_offset(t);
+	if (s->mem && r->r15 >= s->base && r->r15 <= s->base + LZ_BUFFER_GUARD &&
+	    r->r15 != s->base + s->parsed) {
+		r->r15 = s->base + s->parsed;
+		return lz_proc_set_regs(&t->p, r);
+	}
+	return 0;
+}
+
+static int set_result(struct lz_tracer *t, struct user_regs_struct *r, int64_t result)
+{
+	r->rax = (uint64_t)result;
+	return lz_proc_set_regs(&t->p, r);
+}
+
+static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	int64_t result = (int64_t)r->rax;
+
+	if (t->call.nr == LZ_HELLO_NR) {
+		if (lz_stream_hello(t, &result) < 0)
+			return -1;
+		t->b.ev.result = result;
+		return set_result(t, r, result);
+	}
+	if (t->call.forced)
+		return 0;
+	switch (t->call.row->klass) {
+	case LZ_SC_MAP: return lz_map_call(t, result);
+	case LZ_SC_FORK: return lz_child_writes(t);
+	case LZ_SC_SIGRETURN:
+		t->b.ev.result = 0;
+		if (after_sigreturn(t, r) < 0)
+			return -1;
+		return lz_build_regs(t, r, true);
+	}
+	if (t->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
+		return -1;
+	return lz_capture(t, result);
+}
+
+int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_call *c = &t->call;
+
+	c->inside = false;
+	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced) < 0)
+		return -1;
+	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && restarts((int64_t)r->rax)) {
+		c->suspended = true;
+		t->at = *r;
+		t->at_valid = true;
+		return 0;
+	}
+	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0)
+		return -1;
+	if (!t->b.ev.has_regs && other_regs(&c->entry, r) && lz_build_regs(t, r, false) < 0)
+		return -1;
+	if (lz_build_commit(t) < 0)
+		return -1;
+	if (!c->forced)
+		lz_signal_call_done(t, (int64_t)r->rax);
+	t->at = *r;
+	t->at_valid = true;
+	/* After EINTR the kernel may hold a signal mask to be restored, which an injected call
+	 * would lose. */
+	if ((int64_t)r->rax != -EINTR && !t->sig.armed && lz_stream_unfence(t) < 0)
+		return -1;
+	return lz_checkpoint_maybe(t, r);
+}
+
+int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	t->call.inside = false;
+	if (build_call(t, 0) < 0)
+		return -1;
+	t->b.ev.flags = LZ_EVF_REBASE;
+	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0)
+		return -1;
+	return lz_new_image(t);
+}

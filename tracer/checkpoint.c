@@ -1,0 +1,109 @@
+/* Checkpoints: when, and what they hold. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	MIN_MS = 50,      /* automatic interval: never shorter */
+	COST_FACTOR = 33, /* nor than this many times what the last one cost: 3 % */
+	FULL_EVERY = 16
+};
+
+static int stack_start(void *arg, const struct lz_maps_entry *e)
+{
+	uint64_t *at = arg;
+
+	if (e->end != at[0])
+		return 0;
+	at[1] = e->start;
+	return 1;
+}
+
+/* The stack grows without a system call. */
+static int refresh_stack(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		struct lz_vma *v = &t->vmas.a[i].v;
+		uint64_t at[2] = {v->end, 0};
+		if (!(v->flags & MAP_GROWSDOWN))
+			continue;
+		if (lz_proc_maps(t->p.pid, stack_start, at) < 0)
+			return -1;
+		if (at[1] && at[1] < v->start)
+			v->start = at[1];
+	}
+	return 0;
+}
+
+static int list_vmas(struct lz_tracer *t, struct lz_checkpoint *ck)
+{
+	ck->vmas = malloc((t->vmas.n + 1) * sizeof(*ck->vmas));
+	if (!ck->vmas)
+		return lz_fail("out of memory for a checkpoint");
+	for (size_t i = 0; i < t->vmas.n; i++)
+		ck->vmas[ck->n_vmas++] = t->vmas.a[i].v;
+	return 0;
+}
+
+static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_page_set *set)
+{
+	ck->dirty = set->addr;
+	ck->n_dirty = (uint32_t)set->n;
+	if (lz_stream_push(t) < 0 || list_vmas(t, ck) < 0)
+		return -1;
+	int ret = lz_writer_checkpoint(t->w, ck, set->now, ck->whole ? NULL : set->before);
+	free(ck->vmas);
+	return ret;
+}
+
+int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
+{
+	static uint8_t xstate[LZ_XSTATE_MAX];
+	uint64_t begin = lz_now();
+	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
+	struct lz_page_set set;
+	struct lz_thread_state th = {.tid = t->tid,
+	                             .regs = *r,
+	                             .xstate = xstate,
+	                             .xstate_len = LZ_XSTATE_MAX,
+	                             .marker = lz_stream_offset(t),
+	                             .buffer = t->s.base,
+	                             .buffer_start = t->s.start};
+	struct lz_checkpoint ck = {.whole = whole || t->since_full + 1 >= every,
+	                           .time_ns = begin - t->t0,
+	                           .map_id = t->map_id,
+	                           .brk = t->brk,
+	                           .threads = &th,
+	                           .n_threads = 1};
+
+	ck.pos = (struct lz_pos){t->tid, 1, t->next_event, th.marker, r->rip};
+	th.regs.orig_rax = (uint64_t)-1; /* nothing to restart */
+	if (lz_proc_xstate(&t->p, xstate, &th.xstate_len) < 0 || refresh_stack(t) < 0 ||
+	    lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
+	    lz_pages_done(t, &set, ck.whole) < 0)
+		return lz_fail_in("checkpoint %u", t->n_checkpoints);
+	t->n_checkpoints++;
+	t->since_full = ck.whole ? 0 : t->since_full + 1;
+	t->last_checkpoint = lz_now();
+	t->checkpoint_cost = t->last_checkpoint - begin;
+	return 0;
+}
+
+int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	uint64_t wait;
+
+	if (t->opt->checkpoint_ms >= 0) {
+		wait = (uint64_t)t->opt->checkpoint_ms * 1000000;
+	} else {
+		wait = t->checkpoint_cost * COST_FACTOR;
+		if (wait < (uint64_t)MIN_MS * 1000000)
+			wait = (uint64_t)MIN_MS * 1000000;
+	}
+	if (lz_now() - t->last_checkpoint < wait)
+		return 0;
+	return lz_checkpoint(t, r, false);
+}

@@ -1,0 +1,175 @@
+/* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
+ * until it execs or exits, and what it wrote becomes output of the parent's call. */
+#include "tracer/tracer.h"
+
+#include <errno.h>
+#include <lizard/error.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static uint64_t scratch_of(const struct user_regs_struct *r)
+{
+	return (r->rsp - 1024) & ~15ULL;
+}
+
+/* The child's copy of __lizard_pos still points into the buffer, which becomes its sink. */
+static int private_buffer(struct lz_tracer *t, struct lz_proc *c)
+{
+	uint32_t zero = 0;
+	int64_t ret;
+
+	if (!t->s.mem)
+		return 0;
+	if (lz_proc_syscall(c, &ret, SYS_mmap, t->s.base, LZ_BUFFER_SIZE + LZ_SINK_PAD,
+	                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ULL,
+	                    0) < 0)
+		return -1;
+	if (ret < 0)
+		return lz_fail("cannot give a child its own marker sink: %s", strerror((int)-ret));
+	return t->s.traced_addr ? lz_proc_write(c, t->s.traced_addr, &zero, sizeof(zero)) : 0;
+}
+
+static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
+{
+	struct user_regs_struct r;
+	uint8_t saved[sizeof(cpu_set_t)];
+	int64_t ret;
+
+	if (lz_proc_regs(c, &r) < 0)
+		return -1;
+	uint64_t at = scratch_of(&r);
+	if (lz_proc_read(c, at, saved, sizeof(saved)) < 0 ||
+	    lz_proc_write(c, at, t->old_affinity, sizeof(cpu_set_t)) < 0 ||
+	    lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0) < 0)
+		return -1;
+	return lz_proc_write(c, at, saved, sizeof(saved));
+}
+
+static int clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
+{
+	int64_t ret;
+
+	if (!shares && private_buffer(t, c) < 0)
+		return -1;
+	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
+		return -1;
+	if (!t->personality_set)
+		return 0;
+	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->old_personality, 0, 0, 0, 0,
+	                       0);
+}
+
+/* Its markers go to the sink while it lives in our memory. */
+static int use_sink(struct lz_tracer *t, struct lz_proc *c)
+{
+	const struct lz_stream *s = &t->s;
+	struct user_regs_struct r;
+
+	if (!s->mem)
+		return 0;
+	if (lz_proc_regs(c, &r) < 0)
+		return -1;
+	if (r.r15 >= s->base && r.r15 < s->base + LZ_BUFFER_SIZE) {
+		r.r15 = s->sink;
+		if (lz_proc_set_regs(c, &r) < 0)
+			return -1;
+	}
+	return lz_proc_write(c, s->pos_addr, &s->sink, sizeof(s->sink));
+}
+
+/* Runs the child, which is not ours to disturb, until it has a memory of its own or is gone.
+ * *gone says which. */
+static int until_exec(pid_t pid, bool *gone)
+{
+	int status, sig = 0;
+
+	*gone = false;
+	if (ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC) < 0)
+		return lz_fail_errno("cannot watch child %d", (int)pid);
+	for (;;) {
+		if (ptrace(PTRACE_CONT, pid, 0, sig) < 0 && errno != ESRCH)
+			return lz_fail_errno("cannot resume child %d", (int)pid);
+		if (lz_wait(pid, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status)) {
+			*gone = true;
+			return 0;
+		}
+		if (status >> 16 == PTRACE_EVENT_EXEC)
+			return 0;
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+	}
+}
+
+static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
+{
+	const struct lz_stream *s = &t->s;
+
+	if (lz_pages_watch(t) < 0 || use_sink(t, c) < 0 || until_exec(c->pid, gone) < 0)
+		return -1;
+	if (s->mem) {
+		uint64_t now = s->base + s->parsed;
+		if (lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) < 0)
+			return -1;
+	}
+	return lz_pages_watched(t, &t->child_set);
+}
+
+int lz_child_new(struct lz_tracer *t, int event)
+{
+	bool shares =
+	    t->call.nr == SYS_vfork || (t->call.nr == SYS_clone && t->call.args[0] & CLONE_VM);
+	struct lz_proc c;
+	unsigned long pid;
+	bool gone = false;
+	int status;
+
+	if (ptrace(PTRACE_GETEVENTMSG, t->p.pid, 0, &pid) < 0)
+		return lz_fail_errno("cannot learn about a new child");
+	if (lz_wait((pid_t)pid, &status) < 0)
+		return -1;
+	if (!WIFSTOPPED(status))
+		return 0; /* killed at once */
+	if (lz_proc_open(&c, (pid_t)pid) < 0)
+		return -1;
+	c.syscall_insn = t->p.syscall_insn;
+	lz_stream_offset(t);
+	int ret = clean(t, &c, shares);
+	if (ret == 0 && shares)
+		ret = share_memory(t, &c, &gone);
+	lz_proc_close(&c);
+	if (ret < 0)
+		return lz_fail_in("child %lu", pid);
+	if (!gone && ptrace(PTRACE_DETACH, (pid_t)pid, 0, 0) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot let child %lu go", pid);
+	return 0;
+}
+
+int lz_child_writes(struct lz_tracer *t)
+{
+	struct lz_page_set *s = &t->child_set;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (lz_build_write(t, s->addr[i], s->now[i], LZ_PAGE) < 0)
+			return -1;
+	lz_pages_forget(t, s);
+	return 0;
+}
+
+int lz_affinity_show(struct lz_tracer *t, int64_t result)
+{
+	uint64_t pid = t->call.args[0], n = (uint64_t)result;
+
+	if (result <= 0 || (pid != 0 && pid != (uint64_t)t->p.pid))
+		return 0;
+	if (n > sizeof(cpu_set_t))
+		n = sizeof(cpu_set_t);
+	return lz_proc_write(&t->p, t->call.args[2], t->old_affinity, n);
+}

@@ -1,0 +1,101 @@
+/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid. They fault and
+ * are done here. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <x86intrin.h>
+
+#ifndef ARCH_SET_CPUID
+#define ARCH_SET_CPUID 0x1012
+#endif
+
+int lz_insn_trap(struct lz_tracer *t)
+{
+	int64_t ret;
+
+	if (lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0, 0) < 0)
+		return -1;
+	if (ret < 0)
+		return lz_fail("cannot trap rdtsc in the program: %s", strerror((int)-ret));
+	if (lz_proc_syscall(&t->p, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 0, 0, 0, 0, 0) < 0)
+		return -1;
+	t->cpuid_faults = ret == 0;
+	return 0;
+}
+
+int lz_insn_release(struct lz_proc *child, bool cpuid)
+{
+	int64_t ret;
+
+	if (lz_proc_syscall(child, &ret, SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0, 0) < 0)
+		return -1;
+	if (!cpuid)
+		return 0;
+	return lz_proc_syscall(child, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0);
+}
+
+/* What replay could not repeat is hidden: rdrand, rdseed, TSX, rdpid. */
+static void hide(uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t *c)
+{
+	if (leaf == 1)
+		*c &= ~(1u << 30);
+	if (leaf == 7 && sub == 0) {
+		*b &= ~(1u << 4 | 1u << 11 | 1u << 18);
+		*c &= ~(1u << 22);
+	}
+}
+
+static uint32_t execute(const uint8_t *insn, struct user_regs_struct *r, int *len)
+{
+	if (insn[0] == 0x0f && insn[1] == 0x31) {
+		uint64_t tsc = __rdtsc();
+		r->rax = (uint32_t)tsc;
+		r->rdx = tsc >> 32;
+		*len = 2;
+		return LZ_INSN_RDTSC;
+	}
+	if (insn[0] == 0x0f && insn[1] == 0x01 && insn[2] == 0xf9) {
+		unsigned aux;
+		uint64_t tsc = __rdtscp(&aux);
+		r->rax = (uint32_t)tsc;
+		r->rdx = tsc >> 32;
+		r->rcx = aux;
+		*len = 3;
+		return LZ_INSN_RDTSCP;
+	}
+	if (insn[0] == 0x0f && insn[1] == 0xa2) {
+		uint32_t a, b, c, d, leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
+		__cpuid_count(leaf, sub, a, b, c, d);
+		hide(leaf, sub, &b, &c);
+		r->rax = a, r->rbx = b, r->rcx = c, r->rdx = d;
+		*len = 2;
+		return LZ_INSN_CPUID;
+	}
+	return 0;
+}
+
+int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	uint8_t insn[3] = {0};
+	int len = 0;
+
+	lz_proc_read_some(&t->p, r->rip, insn, sizeof(insn));
+	uint64_t ip = r->rip;
+	uint32_t which = execute(insn, r, &len);
+	if (!which)
+		return 0;
+	r->rip += (uint64_t)len;
+	if (lz_proc_set_regs(&t->p, r) < 0 || lz_build(t, LZ_EV_INSN, ip) < 0)
+		return -1;
+	t->b.ev.insn = which;
+	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0)
+		return -1;
+	t->at = *r;
+	t->at_valid = true;
+	return 1;
+}

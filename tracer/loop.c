@@ -1,0 +1,201 @@
+/* The program's stops, one after the other. */
+#include "tracer/tracer.h"
+
+#include <errno.h>
+#include <lizard/error.h>
+#include <sys/ptrace.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+enum { FLUSH_MS = 500 };
+
+int lz_wait(pid_t pid, int *status)
+{
+	pid_t got;
+
+	do {
+		got = waitpid(pid, status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	return got == pid ? 0 : lz_fail_errno("cannot wait for process %d", (int)pid);
+}
+
+/* SIGALRM only makes waitpid() return. */
+static int set_timer(struct lz_tracer *t)
+{
+	bool fast = t->sig.armed;
+	long us = (fast ? LZ_SPIN_MS : FLUSH_MS) * 1000L;
+	struct itimerval it = {{0, us}, {0, us}};
+
+	if (t->timer_set && t->timer_fast == fast)
+		return 0;
+	t->timer_set = true;
+	t->timer_fast = fast;
+	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
+}
+
+static int flush(struct lz_tracer *t)
+{
+	t->last_flush = lz_now();
+	return lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 ? -1 : 0;
+}
+
+static int tick(struct lz_tracer *t)
+{
+	uint64_t now = lz_now();
+	struct lz_signals *s = &t->sig;
+
+	if (s->armed && !s->interrupted && now - s->armed_since >= LZ_SPIN_MS * 1000000ULL) {
+		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
+			s->interrupted = true;
+	}
+	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
+}
+
+static int next_stop(struct lz_tracer *t, int *status)
+{
+	if (t->has_pending_status) {
+		t->has_pending_status = false;
+		*status = t->pending_status;
+		return 0;
+	}
+	if (set_timer(t) < 0)
+		return -1;
+	for (;;) {
+		pid_t got = waitpid(t->p.pid, status, __WALL);
+		if (got == t->p.pid)
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return lz_fail_errno("cannot wait for the program");
+		if (tick(t) < 0)
+			return -1;
+	}
+}
+
+static int ended(struct lz_tracer *t, int status)
+{
+	t->ended = true;
+	t->status = status;
+	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, t->last_ip) < 0)
+		return -1;
+	t->b.ev.status = (uint32_t)status;
+	return lz_build_commit(t);
+}
+
+static int at_call(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	t->last_ip = r.rip;
+	if (t->exec_pending) {
+		t->exec_pending = false;
+		return lz_call_exec_done(t, &r);
+	}
+	return t->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
+}
+
+/* The old address space is gone, its last markers are still in the buffer. */
+static int at_exec(struct lz_tracer *t)
+{
+	if (lz_stream_push(t) < 0)
+		return -1;
+	lz_stream_forget(t);
+	lz_pages_free(t->pages);
+	t->pages = NULL;
+	t->exec_pending = true;
+	pid_t pid = t->p.pid;
+	lz_proc_close(&t->p);
+	return lz_proc_open(&t->p, pid);
+}
+
+static int at_interrupt(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (!t->sig.interrupted)
+		return 0;
+	t->sig.interrupted = false;
+	if (t->call.inside || t->call.suspended || lz_proc_regs(&t->p, &r) < 0)
+		return 0;
+	return lz_signal_spin(t, &r);
+}
+
+static int at_exit_event(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) == 0)
+		t->last_ip = r.rip;
+	return lz_stream_push(t);
+}
+
+bool lz_process_gone(struct lz_tracer *t, int *status)
+{
+	for (;;) {
+		pid_t got = waitpid(t->p.pid, status, WNOHANG | __WALL);
+		if (got != t->p.pid)
+			return false;
+		if (!WIFSTOPPED(*status))
+			return true;
+		if (*status >> 16 != PTRACE_EVENT_EXIT || ptrace(PTRACE_CONT, t->p.pid, 0, 0) < 0 ||
+		    lz_wait(t->p.pid, status) < 0)
+			return false;
+		if (!WIFSTOPPED(*status))
+			return true;
+	}
+}
+
+/* *request: how to go on; *sig: with which signal. */
+static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
+{
+	int stopsig = WSTOPSIG(status);
+
+	switch (status >> 16) {
+	case 0: break;
+	case PTRACE_EVENT_EXEC: return at_exec(t);
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE: return lz_child_new(t, status >> 16);
+	case PTRACE_EVENT_EXIT: return at_exit_event(t);
+	case PTRACE_EVENT_STOP:
+		if (stopsig == SIGTRAP)
+			return at_interrupt(t);
+		*request = PTRACE_LISTEN;
+		return 0;
+	default: return 0;
+	}
+	if (stopsig == (SIGTRAP | 0x80))
+		return at_call(t);
+	return lz_signal_stop(t, stopsig, sig);
+}
+
+static int resume(struct lz_tracer *t, int request, int sig)
+{
+	if (t->has_pending_status)
+		return 0;
+	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot resume the program");
+	return 0;
+}
+
+int lz_loop(struct lz_tracer *t)
+{
+	int request = PTRACE_SYSCALL, sig = 0, status;
+
+	t->last_flush = lz_now();
+	for (;;) {
+		if (resume(t, request, sig) < 0 || next_stop(t, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status))
+			return ended(t, status);
+		request = PTRACE_SYSCALL;
+		sig = 0;
+		if (at_stop(t, status, &request, &sig) < 0) {
+			/* SIGKILL can end it in the middle of anything. */
+			if (lz_process_gone(t, &status))
+				return ended(t, status);
+			return -1;
+		}
+	}
+}

@@ -1,0 +1,191 @@
+/* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
+#include "tracer/tracer.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <lizard/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool is_special(const char *path)
+{
+	return strncmp(path, "[v", 2) == 0; /* [vdso] [vvar] [vvar_vclock] [vsyscall] */
+}
+
+/* ---- a system call instruction to use ---- */
+
+static int find_insn(void *arg, const struct lz_maps_entry *e)
+{
+	struct lz_proc *p = arg;
+	uint8_t buf[65536];
+
+	if (!(e->prot & PROT_EXEC) || is_special(e->path))
+		return 0;
+	for (uint64_t at = e->start; at < e->end; at += sizeof(buf) - 1) {
+		uint64_t want = e->end - at < sizeof(buf) ? e->end - at : sizeof(buf);
+		size_t n = lz_proc_read_some(p, at, buf, want);
+		for (size_t i = 0; i + 1 < n; i++) {
+			if (buf[i] != 0x0f || buf[i + 1] != 0x05)
+				continue;
+			p->syscall_insn = at + i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The stub's pages: reserved for replay; while recording they hold our system call instruction. */
+static int reserve_stub(struct lz_tracer *t)
+{
+	static const uint8_t code[] = {0x0f, 0x05, 0xcc};
+	struct lz_proc *p = &t->p;
+	uint64_t addr = t->meta.stub_addr ? t->meta.stub_addr : LZ_STUB_ADDR;
+	int64_t ret = -1;
+
+	p->syscall_insn = 0;
+	if (lz_proc_maps(p->pid, find_insn, p) < 0)
+		return -1;
+	if (!p->syscall_insn)
+		return lz_fail("no system call instruction found in the program");
+	for (int i = 0; i < 64 && ret < 0; i++) {
+		addr += i ? 0x1000000 : 0;
+		if (lz_proc_syscall(p, &ret, SYS_mmap, addr, LZ_STUB_LEN, PROT_READ | PROT_EXEC,
+		                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL,
+		                    0) < 0)
+			return -1;
+	}
+	if (ret < 0)
+		return lz_fail("no room in the program for replay's page: %s", strerror((int)-ret));
+	if ((uint64_t)ret != addr)
+		return lz_fail("this kernel does not know MAP_FIXED_NOREPLACE (Linux 4.17)");
+	p->syscall_insn = addr;
+	t->meta.stub_addr = addr;
+	t->meta.stub_len = LZ_STUB_LEN;
+	return lz_proc_write(p, addr, code, sizeof(code));
+}
+
+/* ---- no time without a system call ---- */
+
+struct vdso {
+	struct {
+		uint64_t start, end;
+	} area[8];
+	int n;
+};
+
+static int find_vdso(void *arg, const struct lz_maps_entry *e)
+{
+	struct vdso *v = arg;
+
+	if (is_special(e->path) && strcmp(e->path, "[vsyscall]") != 0 && v->n < 8) {
+		v->area[v->n].start = e->start;
+		v->area[v->n++].end = e->end;
+	}
+	return 0;
+}
+
+static int hide_vdso(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct vdso v = {.n = 0};
+	uint64_t at = r->rsp, word[2];
+	int64_t ret;
+
+	for (int nulls = -1; nulls < 2; at += 8) { /* argc, argv.. 0, envp.. 0 */
+		if (lz_proc_read(&t->p, at, word, 8) < 0)
+			return -1;
+		nulls += nulls < 0 || word[0] == 0;
+	}
+	do {
+		if (lz_proc_read(&t->p, at, word, 16) < 0)
+			return -1;
+		uint64_t ignore = AT_IGNORE;
+		if (word[0] == AT_SYSINFO_EHDR && lz_proc_write(&t->p, at, &ignore, 8) < 0)
+			return -1;
+		at += 16;
+	} while (word[0] != AT_NULL);
+	if (lz_proc_maps(t->p.pid, find_vdso, &v) < 0)
+		return -1;
+	for (int i = 0; i < v.n; i++) /* may be refused where it is sealed */
+		if (lz_proc_syscall(&t->p, &ret, SYS_munmap, v.area[i].start,
+		                    v.area[i].end - v.area[i].start, 0, 0, 0, 0) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the mappings ---- */
+
+static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e, char *path, size_t room)
+{
+	struct stat st;
+	int fd = open(e->path, O_RDONLY | O_CLOEXEC);
+
+	snprintf(path, room, "%s", e->path);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == e->inode)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->p.pid);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == e->inode)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return lz_fail("cannot open %s, which is mapped in the program", e->path);
+}
+
+static int add_area(void *arg, const struct lz_maps_entry *e)
+{
+	struct lz_tracer *t = arg;
+	char path[sizeof(e->path)];
+	struct lz_area a = {.v = {.start = e->start,
+	                          .end = e->end,
+	                          .prot = e->prot,
+	                          .flags = e->shared ? MAP_SHARED : MAP_PRIVATE,
+	                          .file = LZ_NO_FILE}};
+
+	if (is_special(e->path) || e->start == t->meta.stub_addr)
+		return 0;
+	if (strcmp(e->path, "[stack]") == 0) {
+		a.v.role = LZ_VMA_STACK;
+		a.v.flags |= MAP_GROWSDOWN;
+	} else if (strcmp(e->path, "[heap]") == 0) {
+		a.v.role = LZ_VMA_HEAP;
+	} else if (e->inode) {
+		int fd = open_mapped(t, e, path, sizeof(path));
+		if (fd < 0)
+			return -1;
+		int ret = lz_file_index(t, fd, path, &a.v.file);
+		close(fd);
+		if (ret < 0)
+			return -1;
+		a.v.offset = a.v.file == LZ_NO_FILE ? 0 : e->offset;
+	}
+	return lz_vmas_add(&t->vmas, &a);
+}
+
+int lz_new_image(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+	int64_t brk;
+
+	if (lz_proc_regs(&t->p, &r) < 0 || reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 ||
+	    lz_insn_trap(t) < 0 || lz_signal_exec(t) < 0 ||
+	    lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
+		return lz_fail_in("preparing the program");
+	t->brk = (uint64_t)brk;
+	lz_vmas_clear(&t->vmas);
+	if (lz_proc_maps(t->p.pid, add_area, t) < 0)
+		return lz_fail_in("preparing the program");
+	t->pages = lz_pages_new(t);
+	if (!t->pages)
+		return -1;
+	t->at = r;
+	t->at_valid = true;
+	return lz_checkpoint(t, &r, true);
+}

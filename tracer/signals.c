@@ -1,0 +1,445 @@
+/* Signals: held until the program is at an instant that replay can find again (a system call, a
+ * marker store, or a checkpoint taken on the spot), then delivered by one single step, which stops
+ * at the handler's first instruction. Design.md section 6. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define SA_RESETHAND_ 0x80000000ULL
+
+int lz_signal_init(struct lz_tracer *t)
+{
+	char path[64], line[128];
+	uint64_t ignored = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)t->p.pid);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return lz_fail_errno("cannot open %s", path);
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "SigIgn: %" SCNx64, &ignored);
+		sscanf(line, "SigBlk: %" SCNx64, &t->sig.blocked);
+	}
+	fclose(f);
+	for (int s = 1; s < LZ_SIGNALS; s++)
+		t->sig.act[s] = (struct lz_disposition){
+		    .handler = ignored >> (s - 1) & 1 ? (uint64_t)(uintptr_t)SIG_IGN : 0};
+	return 0;
+}
+
+/* After an execve: handlers are gone, what was ignored stays ignored. */
+int lz_signal_exec(struct lz_tracer *t)
+{
+	t->sig.spin = false;
+	t->at_valid = false;
+	return lz_signal_init(t);
+}
+
+void lz_signals_free(struct lz_tracer *t)
+{
+	free(t->sig.held);
+	free(t->sig.sent);
+}
+
+static int push(struct lz_held **list, size_t *n, size_t *room, int signo, const siginfo_t *info)
+{
+	if (*n == *room) {
+		size_t more = *room ? 2 * *room : 8;
+		struct lz_held *h = realloc(*list, more * sizeof(*h));
+		if (!h)
+			return lz_fail("out of memory for pending signals");
+		*list = h;
+		*room = more;
+	}
+	(*list)[(*n)++] = (struct lz_held){signo, *info};
+	return 0;
+}
+
+static uint64_t handler_of(const struct lz_tracer *t, int signo)
+{
+	return t->sig.act[signo].handler;
+}
+
+static bool ignored(const struct lz_tracer *t, int signo)
+{
+	uint64_t h = handler_of(t, signo);
+
+	if (h == (uint64_t)(uintptr_t)SIG_IGN)
+		return true;
+	return h == 0 &&
+	       (signo == SIGCHLD || signo == SIGCONT || signo == SIGURG || signo == SIGWINCH);
+}
+
+static bool stops(const struct lz_tracer *t, int signo)
+{
+	if (signo == SIGSTOP)
+		return true;
+	return handler_of(t, signo) == 0 &&
+	       (signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU);
+}
+
+static bool synchronous(int signo, const siginfo_t *info)
+{
+	switch (signo) {
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGILL:
+	case SIGTRAP:
+	case SIGSYS: return info->si_code > 0;
+	}
+	return false;
+}
+
+/* Has the program run since the last instant that a position names? */
+static bool at_instant(const struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const struct user_regs_struct *a = &t->at;
+
+	return t->at_valid && a->rip == r->rip && a->rsp == r->rsp && a->rax == r->rax &&
+	       a->rbx == r->rbx && a->rcx == r->rcx && a->rdx == r->rdx && a->rsi == r->rsi &&
+	       a->rdi == r->rdi && a->rbp == r->rbp && a->r8 == r->r8 && a->r9 == r->r9 &&
+	       a->r10 == r->r10 && a->r11 == r->r11 && a->r12 == r->r12 && a->r13 == r->r13 &&
+	       a->r14 == r->r14 && a->r15 == r->r15 && a->eflags == r->eflags &&
+	       a->fs_base == r->fs_base && a->gs_base == r->gs_base;
+}
+
+int lz_signal_release_in_call(struct lz_tracer *t)
+{
+	struct lz_signals *s = &t->sig;
+
+	for (size_t i = 0; i < s->n_held; i++) {
+		if (push(&s->sent, &s->n_sent, &s->sent_room, s->held[i].signo, &s->held[i].info) <
+		    0)
+			return -1;
+		if (syscall(SYS_tgkill, t->p.pid, t->p.pid, s->held[i].signo) < 0)
+			return lz_fail_errno("cannot send signal %d to the program",
+			                     s->held[i].signo);
+	}
+	s->n_held = 0;
+	s->armed = false;
+	return 0;
+}
+
+int lz_signal_release(struct lz_tracer *t)
+{
+	if (lz_signal_release_in_call(t) < 0)
+		return -1;
+	return lz_stream_unfence(t);
+}
+
+/* A signal that we have sent again: what it was. */
+static void find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
+{
+	struct lz_signals *s = &t->sig;
+
+	if (info->si_code != SI_TKILL || info->si_pid != getpid())
+		return;
+	for (size_t i = 0; i < s->n_sent; i++) {
+		if (s->sent[i].signo != signo)
+			continue;
+		*info = s->sent[i].info;
+		memmove(s->sent + i, s->sent + i + 1, (s->n_sent - i - 1) * sizeof(*s->sent));
+		s->n_sent--;
+		return;
+	}
+}
+
+static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	struct lz_signals *s = &t->sig;
+
+	t->at_valid = false;
+	for (size_t i = 0; i < s->n_held; i++)
+		if (s->held[i].signo == signo && signo < 32)
+			return 0; /* ordinary signals do not queue */
+	if (push(&s->held, &s->n_held, &s->held_room, signo, info) < 0)
+		return -1;
+	if (s->armed)
+		return 0;
+	s->armed = true;
+	s->armed_since = lz_now();
+	return lz_stream_fence(t);
+}
+
+static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ip,
+                       uint32_t flags)
+{
+	lz_build(t, LZ_EV_SIGNAL, ip);
+	t->b.ev.signo = (uint32_t)signo;
+	t->b.ev.flags = flags | (t->sig.spin ? LZ_EVF_SPIN : 0);
+	t->sig.spin = false;
+	memcpy(t->b.ev.siginfo, info, sizeof(t->b.ev.siginfo));
+	return 0;
+}
+
+/* From the stack pointer to the end of the saved vector registers. */
+static int log_frame(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct {
+		uint64_t restorer;
+		ucontext_t uc;
+	} f;
+	uint32_t size = 0;
+	uint64_t fp = 0;
+
+	if (lz_proc_read(&t->p, r->rsp, &f, 8 + offsetof(ucontext_t, uc_sigmask)) < 0)
+		return -1;
+	fp = (uint64_t)(uintptr_t)f.uc.uc_mcontext.fpregs;
+	/* struct _fpx_sw_bytes: extended_size, in the part that fxsave leaves to software */
+	if (fp > r->rsp && fp - r->rsp < 65536)
+		lz_proc_read_some(&t->p, fp + 464 + 4, &size, sizeof(size));
+	else
+		fp = r->rsp + sizeof(f) + 128;
+	if (size > 65536)
+		size = 512;
+	return lz_build_read(t, r->rsp, fp + size - r->rsp);
+}
+
+/* Before a handler runs, __lizard_pos must hold the pointer: the stream goes on there. */
+static int set_pos(struct lz_tracer *t)
+{
+	uint64_t now = t->s.base + t->s.parsed;
+
+	if (!t->s.mem)
+		return 0;
+	if (lz_proc_write(&t->p, t->s.pos_addr, &now, sizeof(now)) < 0)
+		return -1;
+	return lz_build_write(t, t->s.pos_addr, &now, sizeof(now));
+}
+
+static int at_handler(struct lz_tracer *t, int signo)
+{
+	struct user_regs_struct r;
+	struct lz_disposition *act = &t->sig.act[signo];
+
+	if (lz_proc_regs(&t->p, &r) < 0 || lz_build_regs(t, &r, true) < 0 || log_frame(t, &r) < 0)
+		return -1;
+	if (act->flags & SA_RESETHAND_)
+		act->handler = 0;
+	if (ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked) < 0)
+		return lz_fail_errno("cannot read the program's signal mask");
+	t->at = r;
+	t->at_valid = true;
+	return lz_build_commit(t);
+}
+
+static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_t ip,
+                        uint32_t flags)
+{
+	int status;
+
+	if (begin_event(t, signo, info, ip, flags) < 0 || set_pos(t) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
+	    ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, signo) < 0)
+		return lz_fail_errno("cannot deliver signal %d", signo);
+	if (lz_wait(t->p.pid, &status) < 0)
+		return -1;
+	if (WIFSTOPPED(status) && status >> 8 == SIGTRAP)
+		return at_handler(t, signo);
+	/* The frame did not fit on the stack, or the program was killed meanwhile. */
+	t->b.ev.flags |= LZ_EVF_IGNORED;
+	if (lz_build_commit(t) < 0)
+		return -1;
+	t->pending_status = status;
+	t->has_pending_status = true;
+	return 0;
+}
+
+static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
+                       const struct user_regs_struct *r, uint32_t flags, int *deliver)
+{
+	if (t->call.suspended && lz_call_give_up(t) < 0)
+		return -1;
+	if (handler_of(t, signo) > 1 && signo != SIGKILL)
+		return into_handler(t, signo, info, r->rip, flags);
+	if (begin_event(t, signo, info, r->rip, flags | LZ_EVF_FATAL) < 0 || lz_build_commit(t) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0)
+		return lz_fail_errno("cannot deliver signal %d", signo);
+	*deliver = signo;
+	return 0;
+}
+
+/* Runs the program up to the end of the marker that it is in the middle of. */
+static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	uint64_t pointer = r->r15;
+	siginfo_t info;
+	int status;
+
+	for (int i = 0; i < 16 && r->r15 == pointer; i++) {
+		if (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, 0) < 0)
+			return lz_fail_errno("cannot step the program");
+		if (lz_wait(t->p.pid, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status) || status >> 16) {
+			t->pending_status = status;
+			t->has_pending_status = true;
+			return 0;
+		}
+		if (WSTOPSIG(status) != SIGTRAP) {
+			if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
+				return lz_fail_errno("cannot read a signal of the program");
+			find_sent(t, WSTOPSIG(status), &info);
+			if (hold(t, WSTOPSIG(status), &info) < 0)
+				return -1;
+		}
+		if (lz_proc_regs(&t->p, r) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The marker that a held signal waited for. */
+static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_struct *r)
+{
+	if (lz_stream_unfence(t) < 0)
+		return -1;
+	if (!t->sig.n_held)
+		return 0;
+	if (deliverable) {
+		t->at = *r;
+		t->at_valid = true;
+		return lz_signal_release(t);
+	}
+	if (finish_marker(t, r) < 0)
+		return -1;
+	return t->has_pending_status ? 0 : lz_stream_fence(t);
+}
+
+/* The guard page was met: an instant as good as any for a checkpoint or a signal. */
+static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	t->at = *r;
+	t->at_valid = true;
+	if (lz_checkpoint_maybe(t, r) < 0)
+		return -1;
+	return t->sig.n_held ? at_marker(t, true, r) : 0;
+}
+
+/* A fault of our own making. 1: dealt with. */
+static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)info->si_addr;
+	int ret = 0;
+
+	if (info->si_code == SI_KERNEL)
+		ret = lz_insn_fault(t, r);
+	else if (info->si_code == SEGV_ACCERR && (ret = lz_stream_fault(t, addr, r)) == 1)
+		ret = buffer_taken(t, r) < 0 ? -1 : 1;
+	else if (ret == 2)
+		ret = at_marker(t, lz_stream_deliverable(t, addr, r), r) < 0 ? -1 : 1;
+	if (ret > 0 && !t->has_pending_status && lz_signal_undo_force(t) < 0)
+		return -1;
+	return ret;
+}
+
+int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
+{
+	struct user_regs_struct r;
+	siginfo_t info;
+
+	*deliver = 0;
+	if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0) {
+		if (errno == ESRCH)
+			return 0;
+		return lz_fail_errno("cannot read signal %d of the program", signo);
+	}
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	find_sent(t, signo, &info);
+	if (synchronous(signo, &info)) {
+		int ours = signo == SIGSEGV ? own_fault(t, &info, &r) : 0;
+		if (ours)
+			return ours < 0 ? -1 : 0;
+		return deliver_now(t, signo, &info, &r, LZ_EVF_SYNC, deliver);
+	}
+	if (ignored(t, signo) || stops(t, signo)) {
+		if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, &info) < 0)
+			return lz_fail_errno("cannot pass on signal %d", signo);
+		*deliver = signo;
+		return 0;
+	}
+	if (at_instant(t, &r))
+		return deliver_now(t, signo, &info, &r, 0, deliver);
+	return hold(t, signo, &info);
+}
+
+/* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
+int lz_signal_spin(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	if (!t->sig.n_held)
+		return 0;
+	if (lz_stream_unfence(t) < 0)
+		return -1;
+	if (!at_instant(t, r)) {
+		/* Between a marker's stores the stream cannot be interrupted. */
+		if (lz_stream_inside_marker(t, r) && t->sig.retries++ < 8) {
+			t->sig.armed_since = lz_now();
+			return lz_stream_fence(t);
+		}
+		if (lz_checkpoint(t, r, false) < 0)
+			return -1;
+		t->sig.spin = true;
+	}
+	t->sig.retries = 0;
+	t->at = *r;
+	t->at_valid = true;
+	return lz_signal_release(t);
+}
+
+void lz_signal_call_done(struct lz_tracer *t, int64_t result)
+{
+	uint64_t signo = t->call.args[0];
+
+	switch (t->call.nr) {
+	case SYS_rt_sigaction:
+		if (result == 0 && t->call.args[1] && signo < LZ_SIGNALS)
+			t->sig.act[signo] = t->call.act;
+		break;
+	case SYS_rt_sigprocmask:
+	case SYS_rt_sigreturn:
+		ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked);
+		break;
+	}
+}
+
+/* force_sig() in the kernel takes a blocked or ignored SIGSEGV back to its default and unblocks it,
+ * before we see it. */
+int lz_signal_undo_force(struct lz_tracer *t)
+{
+	const struct lz_disposition *act = &t->sig.act[SIGSEGV];
+	bool blocked = t->sig.blocked >> (SIGSEGV - 1) & 1;
+	struct lz_disposition saved;
+	struct user_regs_struct r;
+	int64_t ret;
+
+	if (!blocked && act->handler != (uint64_t)(uintptr_t)SIG_IGN)
+		return 0;
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	uint64_t scratch = (r.rsp - 512) & ~15ULL;
+	if (act->handler) {
+		if (lz_proc_read(&t->p, scratch, &saved, sizeof(saved)) < 0 ||
+		    lz_proc_write(&t->p, scratch, act, sizeof(*act)) < 0 ||
+		    lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, SIGSEGV, scratch, 0, 8, 0, 0) <
+		        0 ||
+		    lz_proc_write(&t->p, scratch, &saved, sizeof(saved)) < 0)
+			return -1;
+	}
+	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked) < 0)
+		return lz_fail_errno("cannot restore the program's signal mask");
+	return 0;
+}

@@ -1,0 +1,263 @@
+/* The marker stream: the buffer that the tracer and the program share, its guard page and its
+ * fence. The program sees private memory; see design.md section 4.2. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LEN = LZ_BUFFER_SIZE + LZ_SINK_PAD };
+
+/* Parses on from the last known boundary; returns the stream's length. */
+uint64_t lz_stream_offset(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+
+	if (!s->mem)
+		return s->start;
+	while (s->parsed < LZ_BUFFER_GUARD) {
+		unsigned size = lz_marker_size(s->mem[s->parsed]);
+		if (!size || s->parsed + size > LZ_BUFFER_GUARD)
+			break;
+		s->parsed += size;
+	}
+	return s->start + s->parsed;
+}
+
+int lz_stream_push(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+
+	lz_stream_offset(t);
+	if (!s->mem || s->pushed == s->parsed)
+		return 0;
+	uint32_t from = s->pushed;
+	s->pushed = s->parsed;
+	return lz_writer_markers(t->w, t->tid, s->mem + from, s->parsed - from);
+}
+
+static int set_pos(struct lz_tracer *t, uint64_t value)
+{
+	return lz_proc_write(&t->p, t->s.pos_addr, &value, sizeof(value));
+}
+
+/* The store that found the guard restarts at the buffer's base. It is the first one of its marker,
+ * since a marker is stored from its highest address down. */
+static int take(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_stream *s = &t->s;
+	uint32_t end = (uint32_t)(r->r15 - s->base);
+
+	lz_stream_offset(t);
+	if (s->parsed != end)
+		return lz_fail("the marker stream is broken: markers end at offset %#x of the "
+		               "buffer, the program's pointer is at %#x (at %#llx); is there code "
+		               "that uses r15?",
+		               s->parsed, end, r->rip);
+	if (lz_stream_push(t) < 0)
+		return -1;
+	memset(s->mem, 0, LZ_BUFFER_GUARD);
+	s->start += end;
+	s->parsed = s->pushed = 0;
+	r->r15 = s->base;
+	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : set_pos(t, s->base);
+}
+
+static int protect(struct lz_tracer *t, uint32_t from, uint32_t len, int prot)
+{
+	int64_t ret;
+
+	if (lz_proc_syscall(&t->p, &ret, SYS_mprotect, t->s.base + from, len, (uint64_t)prot, 0, 0,
+	                    0) < 0)
+		return -1;
+	if (ret < 0)
+		return lz_fail("mprotect of the marker buffer failed: %s", strerror((int)-ret));
+	return 0;
+}
+
+/* Makes the next marker fault. Two pages, if it may cross into the next one. */
+int lz_stream_fence(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+
+	if (!s->mem || s->fence_len)
+		return 0;
+	lz_stream_offset(t);
+	uint32_t page = s->parsed & ~(LZ_PAGE - 1);
+	if (page >= LZ_BUFFER_GUARD)
+		return 0;
+	uint32_t end = (s->parsed + LZ_MARKER_MAX_SIZE + LZ_PAGE - 1) & ~(LZ_PAGE - 1);
+	if (end > LZ_BUFFER_GUARD)
+		end = LZ_BUFFER_GUARD;
+	s->fence = page;
+	s->fence_len = end - page;
+	return protect(t, s->fence, s->fence_len, PROT_NONE);
+}
+
+int lz_stream_unfence(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+	uint32_t len = s->fence_len;
+
+	if (!len)
+		return 0;
+	s->fence_len = 0;
+	return protect(t, s->fence, len, PROT_READ | PROT_WRITE);
+}
+
+int lz_stream_fault(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r)
+{
+	struct lz_stream *s = &t->s;
+
+	if (!s->mem || addr < s->base || addr >= s->base + LZ_BUFFER_SIZE)
+		return 0;
+	uint64_t off = addr - s->base;
+	if (off >= LZ_BUFFER_GUARD && r->r15 - s->base <= LZ_BUFFER_GUARD &&
+	    addr - r->r15 < LZ_MARKER_MAX_SIZE)
+		return take(t, r) < 0 ? -1 : 1;
+	return s->fence_len && off - s->fence < s->fence_len ? 2 : 0;
+}
+
+bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct lz_stream *s = &t->s;
+
+	if (!s->mem || r->r15 < s->base || r->r15 >= s->base + LZ_BUFFER_GUARD)
+		return false;
+	uint32_t at = (uint32_t)(r->r15 - s->base);
+	lz_stream_offset(t);
+	if (at < s->parsed)
+		return s->parsed - at <= LZ_MARKER_MAX_SIZE;
+	for (unsigned i = 1; at == s->parsed && i < LZ_MARKER_MAX_SIZE; i++)
+		if (s->mem[at + i])
+			return true;
+	return false;
+}
+
+bool lz_stream_deliverable(struct lz_tracer *t, uint64_t addr, const struct user_regs_struct *r)
+{
+	static const uint8_t movb[3] = {0x41, 0xc6, 0x07}; /* movb $id, (%r15) */
+	uint8_t insn[4];
+
+	return addr == r->r15 && lz_proc_read(&t->p, r->rip, insn, sizeof(insn)) == 0 &&
+	       memcmp(insn, movb, sizeof(movb)) == 0 && lz_marker_size(insn[3]) == 1;
+}
+
+/* Memory that both can write, without a descriptor left in the program. */
+static int share(struct lz_tracer *t, uint64_t *addr)
+{
+	struct lz_proc *p = &t->p;
+	struct user_regs_struct r;
+	uint8_t saved[16];
+	char path[64];
+	int64_t fd, ret = -1;
+
+	if (lz_proc_regs(p, &r) < 0)
+		return -1;
+	uint64_t scratch = (r.rsp - 512) & ~15ULL;
+	if (lz_proc_read(p, scratch, saved, sizeof(saved)) < 0 ||
+	    lz_proc_write(p, scratch, "lizard", 7) < 0 ||
+	    lz_proc_syscall(p, &fd, SYS_memfd_create, scratch, 0, 0, 0, 0, 0) < 0 ||
+	    lz_proc_write(p, scratch, saved, sizeof(saved)) < 0)
+		return -1;
+	if (fd < 0)
+		return lz_fail("memfd_create in the program failed: %s", strerror((int)-fd));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p->pid, (int)fd);
+	int own = open(path, O_RDWR | O_CLOEXEC);
+	if (own < 0)
+		return lz_fail_errno("cannot open %s", path);
+	if (ftruncate(own, LEN) == 0)
+		t->s.mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
+	close(own);
+	if (!t->s.mem || t->s.mem == MAP_FAILED) {
+		t->s.mem = NULL;
+		return lz_fail_errno("cannot map the marker buffer");
+	}
+	for (int i = 1; i < 256 && ret < 0; i++) {
+		*addr = LZ_STUB_ADDR + (uint64_t)i * 0x100000;
+		if (lz_proc_syscall(p, &ret, SYS_mmap, *addr, LEN, PROT_READ | PROT_WRITE,
+		                    MAP_SHARED | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0) < 0)
+			return -1;
+	}
+	int64_t closed;
+	if (lz_proc_syscall(p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
+		return -1;
+	if (ret < 0)
+		return lz_fail("no room for the marker buffer in the program: %s",
+		               strerror((int)-ret));
+	return 0;
+}
+
+/* The event shows what replay has to map: private memory, filled from the stream. */
+static int log_buffer(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+	const uint32_t rw = PROT_READ | PROT_WRITE, fl = MAP_PRIVATE | MAP_ANONYMOUS;
+	uint64_t guard = s->base + LZ_BUFFER_GUARD, top = s->base + LZ_BUFFER_SIZE;
+	struct lz_map_op map = {LZ_MAP, s->base, LEN, rw, fl, LZ_NO_FILE, 0, 0, 0};
+	struct lz_map_op none = {LZ_PROTECT, guard, LZ_PAGE, PROT_NONE, fl, LZ_NO_FILE, 0, 0, 0};
+	struct lz_area a = {.v = {.start = s->base,
+	                          .end = guard,
+	                          .prot = rw,
+	                          .flags = MAP_PRIVATE,
+	                          .file = LZ_NO_FILE,
+	                          .role = LZ_VMA_BUFFER}};
+
+	if (lz_build_op(t, &map) < 0 || lz_build_op(t, &none) < 0 || lz_vmas_add(&t->vmas, &a) < 0)
+		return -1;
+	a.v.start = guard, a.v.end = top, a.v.prot = PROT_NONE;
+	if (lz_vmas_add(&t->vmas, &a) < 0)
+		return -1;
+	a.v.start = top, a.v.end = s->base + LEN, a.v.prot = rw;
+	return lz_vmas_add(&t->vmas, &a);
+}
+
+/* At the exit stop of the hello call, its event under construction. */
+int lz_stream_hello(struct lz_tracer *t, int64_t *result)
+{
+	struct lz_stream *s = &t->s;
+	const uint64_t *args = t->call.args;
+	uint32_t one = 1;
+
+	if (s->mem || args[0] != LZ_HELLO_VERSION) {
+		if (!s->mem)
+			lz_warn("the program's markers have version %" PRIu64
+			        ", this lizard knows %d: only system calls are recorded",
+			        args[0], LZ_HELLO_VERSION);
+		return 0;
+	}
+	if (share(t, &s->base) < 0)
+		return -1;
+	s->sink = args[1];
+	s->pos_addr = args[2];
+	s->traced_addr = args[4];
+	s->parsed = s->pushed = 0;
+	s->fence_len = 0;
+	if (protect(t, LZ_BUFFER_GUARD, LZ_PAGE, PROT_NONE) < 0 || log_buffer(t) < 0)
+		return -1;
+	if (set_pos(t, s->base) < 0 || lz_build_write(t, s->pos_addr, &s->base, 8) < 0)
+		return lz_fail_in("hello call");
+	if (s->traced_addr && (lz_proc_write(&t->p, s->traced_addr, &one, sizeof(one)) < 0 ||
+	                       lz_build_write(t, s->traced_addr, &one, sizeof(one)) < 0))
+		return lz_fail_in("hello call");
+	t->meta.instrumented = 1;
+	*result = 0;
+	return 0;
+}
+
+void lz_stream_forget(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+
+	if (!s->mem)
+		return;
+	uint64_t length = lz_stream_offset(t);
+	munmap(s->mem, LEN);
+	*s = (struct lz_stream){.start = length};
+}

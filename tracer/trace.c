@@ -1,0 +1,203 @@
+/* From the options to a finished recording. */
+#include "tracer/tracer.h"
+
+#include <inttypes.h>
+#include <lizard/error.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static char *read_link(const char *path)
+{
+	char buf[4096];
+	ssize_t n = readlink(path, buf, sizeof(buf) - 1);
+
+	return n < 0 ? strdup("") : strndup(buf, (size_t)n);
+}
+
+static char **copy_list(char **v)
+{
+	size_t n = 0;
+
+	while (v[n])
+		n++;
+	char **copy = calloc(n + 1, sizeof(*copy));
+	for (size_t i = 0; copy && i < n; i++)
+		copy[i] = strdup(v[i]);
+	return copy;
+}
+
+/* `key : value` of the first CPU. */
+static char *cpuinfo(const char *key)
+{
+	char *line = NULL, *found = NULL;
+	size_t room = 0;
+	FILE *f = fopen("/proc/cpuinfo", "re");
+
+	while (f && !found && getline(&line, &room, f) > 0) {
+		char *colon = strchr(line, ':');
+		if (strncmp(line, key, strlen(key)) != 0 || !colon)
+			continue;
+		colon += strspn(colon, ": ");
+		colon[strcspn(colon, "\n")] = 0;
+		found = strdup(colon);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found ? found : strdup("");
+}
+
+static int describe(struct lz_tracer *t)
+{
+	struct lz_meta *m = &t->meta;
+	struct utsname u;
+	struct rlimit stack;
+	char path[64];
+
+	uname(&u);
+	getrlimit(RLIMIT_STACK, &stack);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->p.pid);
+	m->version = 1;
+	m->state = LZ_REC_INCOMPLETE;
+	m->program = read_link(path);
+	m->build_id = lz_build_id(path);
+	if (!m->build_id)
+		m->build_id = strdup("");
+	m->cwd = getcwd(NULL, 0);
+	if (!m->cwd)
+		m->cwd = strdup("");
+	m->argv = copy_list(t->opt->argv);
+	m->envp = copy_list(environ);
+	m->host = strdup(u.nodename);
+	m->kernel = strdup(u.release);
+	m->cpu = cpuinfo("model name");
+	m->features = cpuinfo("flags");
+	m->cpu_number = (uint32_t)t->cpu;
+	m->tid = t->tid;
+	m->stack_limit = stack.rlim_cur;
+	m->start_time = (uint64_t)time(NULL);
+	m->exit_status = -1;
+	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel)
+		return lz_fail("out of memory");
+	return 0;
+}
+
+static void on_alarm(int signo)
+{
+	(void)signo;
+}
+
+/* The terminal's signals are for the program: it decides what they do. */
+static void set_signals(void)
+{
+	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGALRM, &wake, NULL);
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGQUIT, &ignore, NULL);
+}
+
+static int begin(struct lz_tracer *t)
+{
+	if (lz_launch(t) < 0)
+		return -1;
+	set_signals();
+	if (describe(t) < 0)
+		return -1;
+	t->w = lz_writer_create(t->opt->dir, &t->meta);
+	if (!t->w)
+		return -1;
+	lz_writer_pin(t->w, -1 - t->cpu);
+	t->t0 = lz_now();
+	return lz_new_image(t);
+}
+
+static const char *size_text(char *buf, size_t room, uint64_t bytes)
+{
+	if (bytes < 10000)
+		snprintf(buf, room, "%" PRIu64 " bytes", bytes);
+	else if (bytes < 10000000)
+		snprintf(buf, room, "%.1f kB", (double)bytes / 1e3);
+	else
+		snprintf(buf, room, "%.1f MB", (double)bytes / 1e6);
+	return buf;
+}
+
+static void summary(const struct lz_tracer *t, const char *dir, uint64_t size)
+{
+	double s = (double)t->meta.duration_ns / 1e9;
+	char total[32], markers[32];
+
+	fprintf(stderr,
+	        "lizard: recorded %s: %.2f s, %s; %" PRIu64 " events, %u checkpoints, "
+	        "%s of markers (%.1f MB/s)\n",
+	        dir, s, size_text(total, sizeof(total), size), t->next_event, t->n_checkpoints,
+	        size_text(markers, sizeof(markers), t->s.start + t->s.parsed),
+	        s > 0 ? (double)(t->s.start + t->s.parsed) / 1e6 / s : 0.0);
+}
+
+static int finish(struct lz_tracer *t)
+{
+	struct lz_meta *m = &t->meta;
+
+	m->state = LZ_REC_COMPLETE;
+	m->duration_ns = lz_elapsed(t);
+	m->exit_status = t->status;
+	m->n_events = t->next_event;
+	m->n_markers_bytes = lz_stream_offset(t);
+	m->n_checkpoints = t->n_checkpoints;
+	char *dir = strdup(lz_writer_dir(t->w));
+	uint64_t size = lz_writer_size(t->w);
+	int ret = lz_writer_finish(t->w, m);
+	t->w = NULL;
+	if (ret == 0 && dir && !t->opt->quiet)
+		summary(t, dir, size);
+	free(dir);
+	return ret;
+}
+
+static void clean_up(struct lz_tracer *t)
+{
+	if (!t->ended && t->p.pid > 0) {
+		kill(t->p.pid, SIGKILL);
+		while (lz_wait(t->p.pid, &t->status) == 0 && WIFSTOPPED(t->status))
+			;
+	}
+	if (t->w)
+		lz_writer_abandon(t->w);
+	lz_stream_forget(t);
+	lz_pages_free(t->pages);
+	lz_vmas_clear(&t->vmas);
+	lz_signals_free(t);
+	free(t->b.bytes);
+	free(t->b.writes);
+	free(t->b.ops);
+	free(t->old_affinity);
+	lz_meta_free(&t->meta);
+	lz_proc_close(&t->p);
+}
+
+int lz_trace(const struct lz_trace_options *opt, int *status)
+{
+	static struct lz_tracer t;
+	int ret;
+
+	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}};
+	ret = begin(&t);
+	if (ret == 0)
+		ret = lz_loop(&t);
+	if (ret == 0)
+		ret = finish(&t);
+	*status = t.status;
+	clean_up(&t);
+	return ret;
+}

@@ -1,0 +1,238 @@
+/* The tracer's state, shared by its parts. One traced process with one thread. */
+#ifndef LIZARD_TRACER_TRACER_H
+#define LIZARD_TRACER_TRACER_H
+
+#include "tracer/vmas.h"
+
+#include <lizard/marker.h>
+#include <lizard/proc.h>
+#include <lizard/recording.h>
+#include <lizard/syscalls.h>
+#include <lizard/trace.h>
+#include <signal.h>
+#include <stdbool.h>
+
+enum {
+	LZ_STUB_LEN = 0x10000,
+	LZ_SPIN_MS = 10, /* how long a signal waits for a marker or a system call */
+	LZ_SIGNALS = 65
+};
+#define LZ_STUB_ADDR 0x68000000ULL
+
+/* The event under construction; byte offsets become pointers at commit. */
+struct lz_builder {
+	struct lz_event ev;
+	uint8_t *bytes;
+	size_t used, room;
+	struct lz_write *writes; /* .bytes holds an offset */
+	size_t writes_room;
+	struct lz_map_op *ops;
+	size_t ops_room;
+	uint8_t xstate[LZ_XSTATE_MAX];
+};
+
+/* The marker buffer; its memory is shared with the program. */
+struct lz_stream {
+	uint8_t *mem;      /* LZ_BUFFER_SIZE + LZ_SINK_PAD bytes; NULL: no hello call yet */
+	uint64_t base;     /* in the program */
+	uint64_t start;    /* stream offset of base; with mem NULL, the stream's length */
+	uint32_t parsed;   /* bytes from base known to be markers */
+	uint32_t pushed;   /* of these, already given to the writer */
+	uint64_t pos_addr; /* __lizard_pos */
+	uint64_t traced_addr;
+	uint64_t sink;
+	uint32_t fence;     /* offset of the pages made inaccessible to catch a marker */
+	uint32_t fence_len; /* 0: none */
+};
+
+struct lz_disposition { /* the kernel's struct sigaction */
+	uint64_t handler, flags, restorer, mask;
+};
+
+struct lz_held {
+	int signo;
+	siginfo_t info;
+};
+
+struct lz_signals {
+	struct lz_disposition act[LZ_SIGNALS];
+	uint64_t blocked;
+	struct lz_held *held; /* not yet given to the program, oldest first */
+	size_t n_held, held_room;
+	struct lz_held *sent; /* sent again by us, their stop has not come yet */
+	size_t n_sent, sent_room;
+	bool armed;           /* waiting for a marker or a system call */
+	uint64_t armed_since; /* ns */
+	bool interrupted;     /* PTRACE_INTERRUPT is under way */
+	unsigned retries;     /* spins put off because of a half-written marker */
+	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
+};
+
+struct lz_call {        /* the system call under way */
+	bool inside;    /* between the entry and the exit stop */
+	bool suspended; /* left with -ERESTART*, may be entered again */
+	int64_t forced; /* result to give instead of making the call; 0: none */
+	uint64_t nr, args[6];
+	uint64_t ip;
+	struct user_regs_struct entry;
+	const struct lz_syscall *row;
+	uint32_t in_len[LZ_SYS_OUTS]; /* VALLEN: length before the call */
+	struct lz_disposition act;    /* rt_sigaction: the new one */
+};
+
+struct lz_pages;
+
+/* Pages and their contents; now is NULL for one that is unmapped. */
+struct lz_page_set {
+	uint64_t *addr;
+	const uint8_t **now, **before;
+	size_t n;
+};
+
+struct lz_tracer {
+	const struct lz_trace_options *opt;
+	struct lz_proc p;
+	uint32_t tid;
+	struct lz_writer *w;
+	struct lz_meta meta;
+	uint64_t t0;
+	struct lz_builder b;
+	uint64_t next_event, map_id;
+	struct lz_vmas vmas;
+	uint64_t brk;
+	struct lz_stream s;
+	struct lz_signals sig;
+	struct lz_call call;
+	/* The registers with which the program was last resumed at an instant that a position
+	 * names well; while they are equal nothing has run. */
+	struct user_regs_struct at;
+	bool at_valid;
+	struct lz_pages *pages;
+	uint32_t n_checkpoints, since_full;
+	uint64_t last_checkpoint, checkpoint_cost; /* ns */
+	uint64_t last_flush;
+	struct lz_page_set child_set; /* written by a child that shared the memory */
+	uint64_t last_ip;
+	bool exec_pending; /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
+	bool cpuid_faults;
+	bool ended;
+	int pending_status; /* a stop that was met while waiting for another one */
+	bool has_pending_status;
+	int status; /* as waitpid gives it */
+	bool timer_set, timer_fast;
+	int old_personality;
+	bool personality_set;
+	int cpu;
+	void *old_affinity;  /* cpu_set_t before pinning */
+	uint64_t refused[8]; /* bit per system call already named */
+	uint64_t n_refused_other;
+};
+
+uint64_t lz_now(void);
+/* ns since the recording began. */
+uint64_t lz_elapsed(const struct lz_tracer *t);
+
+/* builder.c */
+int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip);
+/* Adds what stands in the program's memory; as much as can be read. */
+int lz_build_read(struct lz_tracer *t, uint64_t addr, uint64_t len);
+int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len);
+int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op);
+int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool with_xstate);
+int lz_build_commit(struct lz_tracer *t);
+
+/* launch.c: forks, seizes and goes up to the first execve. */
+int lz_launch(struct lz_tracer *t);
+
+/* newimage.c: after an execve, at its exit stop: tames what the kernel mapped, reserves the
+ * stub's pages, reads the mappings and takes a whole checkpoint. */
+int lz_new_image(struct lz_tracer *t);
+
+/* loop.c */
+int lz_loop(struct lz_tracer *t);
+/* waitpid() for one process, restarted after EINTR. */
+int lz_wait(pid_t pid, int *status);
+/* Has the program ended behind our back? Then *status is set. */
+bool lz_process_gone(struct lz_tracer *t, int *status);
+
+/* calls.c */
+int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r);
+int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r);
+/* Logs a suspended call with its result as seen. */
+int lz_call_give_up(struct lz_tracer *t);
+/* Stops at an execve's exit: logs it and starts over with the new image. */
+int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
+
+/* capture.c: adds what the call wrote to the event. */
+int lz_capture(struct lz_tracer *t, int64_t result);
+int lz_capture_prepare(struct lz_tracer *t); /* at entry */
+/* special.c */
+int lz_capture_special(struct lz_tracer *t, int64_t result);
+/* At entry: the result to force for argument values that are not supported, 0 = go on. */
+int64_t lz_refuse_by_args(struct lz_tracer *t);
+
+/* mapcalls.c: ops of an mmap-family call that returned RESULT. */
+int lz_map_call(struct lz_tracer *t, int64_t result);
+int lz_file_index(struct lz_tracer *t, int fd, const char *path, uint32_t *index);
+
+/* stream.c */
+uint64_t lz_stream_offset(struct lz_tracer *t);
+int lz_stream_hello(struct lz_tracer *t, int64_t *result);
+int lz_stream_push(struct lz_tracer *t);
+/* At a SIGSEGV at ADDR: 1 if it was the guard: the bytes were taken, *r is set anew; 2 if it was
+ * the fence; 0 if it is the program's own. */
+int lz_stream_fault(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r);
+int lz_stream_fence(struct lz_tracer *t);
+int lz_stream_unfence(struct lz_tracer *t);
+/* Is R between a marker's first store and the advance of its pointer? May say so in vain. */
+bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct *r);
+/* At a fence fault: may a signal be delivered before this store? */
+bool lz_stream_deliverable(struct lz_tracer *t, uint64_t addr, const struct user_regs_struct *r);
+void lz_stream_forget(struct lz_tracer *t); /* the address space is gone */
+
+/* signals.c */
+int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
+int lz_signal_release(struct lz_tracer *t); /* sends what is held again, to arrive here */
+/* The same at a system call's entry stop, where no call can be made for the program. */
+int lz_signal_release_in_call(struct lz_tracer *t);
+int lz_signal_spin(struct lz_tracer *t, const struct user_regs_struct *r);
+void lz_signal_call_done(struct lz_tracer *t, int64_t result); /* rt_sigaction and its kin */
+int lz_signal_exec(struct lz_tracer *t);
+int lz_signal_init(struct lz_tracer *t);
+/* Puts back what the kernel changed when it forced a SIGSEGV of our own making. */
+int lz_signal_undo_force(struct lz_tracer *t);
+void lz_signals_free(struct lz_tracer *t);
+
+/* insn.c: 1 if the instruction at r->rip was a trapped one and has been done. */
+int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
+int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected calls */
+int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
+
+/* children.c */
+int lz_child_new(struct lz_tracer *t, int event);
+/* Adds to the call's event what a child that shared the memory has written. */
+int lz_child_writes(struct lz_tracer *t);
+/* After sched_getaffinity: the program sees the CPUs it would have had without us. */
+int lz_affinity_show(struct lz_tracer *t, int64_t result);
+
+/* pages.c */
+struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */
+void lz_pages_free(struct lz_pages *g);
+/* A mapping appeared or lost its contents: track it. */
+int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end);
+/* Collects pages changed since the last call, gives them to FN and remembers their contents. */
+int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set);
+int lz_pages_done(struct lz_tracer *t, struct lz_page_set *set, bool whole);
+/* Between these two another process writes into the memory: *set gets what it changed. Not a
+ * collection: what changed still counts for the next one. */
+int lz_pages_watch(struct lz_tracer *t);
+int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set);
+void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set);
+const char *lz_pages_method(const struct lz_pages *g);
+
+/* checkpoint.c */
+int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
+/* If the interval has passed. */
+int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r);
+
+#endif

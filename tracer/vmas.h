@@ -1,0 +1,32 @@
+/* A model of the program's address space: which mapping came from which file. /proc/PID/maps
+ * cannot say which copy of a changed file is mapped, and is slow to read. Pure. */
+#ifndef LIZARD_TRACER_VMAS_H
+#define LIZARD_TRACER_VMAS_H
+
+#include <lizard/recording.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lz_area {
+	struct lz_vma v;
+	bool armed; /* registered for write tracking */
+};
+
+struct lz_vmas {
+	struct lz_area *a; /* sorted, not overlapping */
+	size_t n, room;
+};
+
+void lz_vmas_clear(struct lz_vmas *m);
+/* Index of the first area that ends behind ADDR (n if none). */
+size_t lz_vmas_from(const struct lz_vmas *m, uint64_t addr);
+/* Index of the area that holds ADDR, -1 if none. */
+ptrdiff_t lz_vmas_find(const struct lz_vmas *m, uint64_t addr);
+/* Splits the areas at START and END; *first..*last are those between. -1: out of memory. */
+int lz_vmas_slice(struct lz_vmas *m, uint64_t start, uint64_t end, size_t *first, size_t *last);
+int lz_vmas_remove(struct lz_vmas *m, uint64_t start, uint64_t end);
+/* Puts AREA in place of what is there. */
+int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area);
+int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t prot);
+
+#endif
