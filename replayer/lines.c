@@ -82,7 +82,7 @@ static void find_plt(struct lz_lines *l)
 		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR))
 			continue;
 		name = elf_strptr(elf, strings, sh.sh_name);
-		if (name && !strncmp(name, ".plt", 4))
+		if (name && (!strcmp(name, ".plt") || !strcmp(name, ".plt.sec")))
 			l->plt[l->n_plt++] =
 			    (struct addr_range){sh.sh_addr, sh.sh_addr + sh.sh_size};
 	}
@@ -124,6 +124,7 @@ void lz_lines_close(struct lz_lines *l)
 		free(l->units[i].inlines);
 	}
 	free(l->units);
+	free(l->syms);
 	free(l->ranges);
 	if (l->dwfl)
 		dwfl_end(l->dwfl);
@@ -189,9 +190,6 @@ struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr)
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 {
 	struct line_unit *u = unit_at(l, addr);
-	GElf_Off offset;
-	GElf_Sym sym;
-	const char *name;
 
 	for (size_t i = 0; u && i < u->n_funcs; i++) {
 		if (addr < u->funcs[i].start || addr >= u->funcs[i].end)
@@ -199,13 +197,7 @@ bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 		*out = (struct lz_range){u->funcs[i].start, u->funcs[i].end, u->funcs[i].name};
 		return true;
 	}
-	name = dwfl_module_addrinfo(l->mod, addr, &offset, &sym, NULL, NULL, NULL);
-	if (!name || offset > addr)
-		return false;
-	*out = (struct lz_range){addr - offset, addr + 1, name};
-	if (sym.st_size && addr - offset + sym.st_size > addr)
-		out->end = addr - offset + sym.st_size;
-	return true;
+	return lines_symbol(l, addr, out);
 }
 
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max)

@@ -40,6 +40,11 @@ struct unit_range {
 	uint32_t unit;
 };
 
+struct line_sym {
+	uint64_t addr, size, limit; /* limit: the section's end */
+	const char *name;
+};
+
 struct addr_range {
 	uint64_t start, end;
 };
@@ -53,6 +58,9 @@ struct lz_lines {
 	size_t n_units, cap_units;
 	struct unit_range *ranges; /* sorted */
 	size_t n_ranges, cap_ranges;
+	struct line_sym *syms; /* sorted, one per address */
+	size_t n_syms, cap_syms;
+	bool syms_read;
 	struct addr_range plt[8];
 	size_t n_plt;
 };
@@ -64,5 +72,8 @@ int lines_grow(void **array, size_t *cap, size_t n, size_t size);
 
 /* Reads rows, functions and inlined calls of unit number U. */
 int lines_load_unit(struct lz_lines *l, uint32_t u);
+
+/* The code symbol that covers ADDR: by its size, or up to the next symbol if it has none. */
+bool lines_symbol(struct lz_lines *l, uint64_t addr, struct lz_range *out);
 
 #endif

@@ -256,28 +256,20 @@ static uint64_t resolver_end(struct stepping *s)
 	return 0;
 }
 
-/* In the run-time loader, of which GDB shows nothing. From its resolver to the function itself, or back from
- * one of its own functions. */
-static int through_loader(struct stepping *s)
+/* In the run-time loader (START..END), of which GDB shows nothing: from its resolver straight to the function
+ * itself, else on until control is outside. */
+static int through_loader(struct stepping *s, uint64_t start, uint64_t end)
 {
-	struct lz_place to[2] = {{0}};
-	uint64_t sp = s->r.rsp, reloc;
-	size_t n = 1;
+	struct lz_place to[2] = {{.sp = s->r.rsp + 24}, {.sp = s->r.rsp + 16}};
+	uint64_t reloc;
 	int rc;
 
 	/* The stub has pushed the number of the relocation, then the link map. */
-	if (!read_word(s->m, sp + 8, &reloc))
-		return LZ_STEP_FAILED;
-	if (s->call_sp != sp && reloc < 1 << 24 && (to[1].pc = resolver_end(s)) != 0) {
-		sp += 16;
-		to[1].sp = sp;
-		n = 2;
-	}
-	to[0].sp = sp + 8;
-	if (!read_word(s->m, sp, &to[0].pc))
-		return LZ_STEP_FAILED;
-	rc = after_run(s, s->m->run(s->m->arg, to, n));
-	if (rc == GO_ON && n == 2 && s->r.rip == to[1].pc)
+	if (s->call_sp == s->r.rsp || !read_word(s->m, s->r.rsp + 8, &reloc) || reloc >= 1 << 24 ||
+	    !(to[1].pc = resolver_end(s)) || !read_word(s->m, s->r.rsp + 16, &to[0].pc))
+		return after_run(s, s->m->step_range(s->m->arg, start, end));
+	rc = after_run(s, s->m->run(s->m->arg, to, 2));
+	if (rc == GO_ON && s->r.rip == to[1].pc)
 		rc = after_run(s, s->m->step_range(s->m->arg, s->r.rip, s->r.rip + 1));
 	return rc;
 }
@@ -387,14 +379,16 @@ static int new_line(struct stepping *s)
 /* What GDB decides after an instruction. */
 static int decide(struct stepping *s)
 {
+	uint64_t start, end;
+
 	if (s->r.rip >= s->start && s->r.rip < s->end)
 		return GO_ON;
 	if (!s->call_sp && called(s))
 		s->call_sp = s->r.rsp;
 	if (!s->next && in_plt(s->m, s->r.rip))
 		return GO_ON;
-	if (!s->next && s->m->in_loader(s->m->arg, s->r.rip)) {
-		int rc = through_loader(s);
+	if (!s->next && s->m->in_loader(s->m->arg, s->r.rip, &start, &end)) {
+		int rc = through_loader(s, start, end);
 
 		if (rc != GO_ON)
 			return rc;
@@ -425,7 +419,7 @@ static int start_without_line(struct stepping *s)
 	return GO_ON;
 }
 
-static int start(struct stepping *s)
+static int begin(struct stepping *s)
 {
 	struct lz_inline in[MAX_INLINES];
 	struct place_line p;
@@ -457,7 +451,7 @@ static int start(struct stepping *s)
 enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next)
 {
 	struct stepping s = {.m = m, .next = next};
-	int rc = start(&s);
+	int rc = begin(&s);
 
 	while (rc == GO_ON) {
 		rc = after_run(&s, m->step_range(m->arg, s.start, s.end));

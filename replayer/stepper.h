@@ -37,8 +37,8 @@ struct lz_machine {
 	bool (*at_goal)(void *arg);
 	/* The line table for ADDR and its load bias; NULL if no file is mapped there. */
 	struct lz_lines *(*lines)(void *arg, uint64_t addr, uint64_t *bias);
-	/* ADDR is in the run-time loader. */
-	bool (*in_loader)(void *arg, uint64_t addr);
+	/* ADDR is in the run-time loader, whose code is at *start..*end. */
+	bool (*in_loader)(void *arg, uint64_t addr, uint64_t *start, uint64_t *end);
 };
 
 enum lz_step_result {
