@@ -1,0 +1,39 @@
+/* One record of the .lizard section, checked and turned into a function. */
+#ifndef LIZARD_CFG_RECORD_H
+#define LIZARD_CFG_RECORD_H
+
+#include <lizard/cfg.h>
+#include <lizard/cfg_format.h>
+
+/* What all records of a file are gathered in; the arrays grow by doubling. */
+struct lz_cfg {
+	struct lz_cfg_func *funcs;
+	size_t n_funcs, room_funcs;
+	struct lz_cfg_site *sites;
+	size_t n_sites, room_sites;
+	struct lz_cfg_label *labels;
+	size_t n_labels, room_labels;
+	const char **files;
+	size_t n_files, room_files;
+	uint32_t *file_hash; /* [n_hash], index + 1 into files, 0 = free */
+	size_t n_hash;
+	struct lz_cfg_range *ranges; /* code of one symbol, ascending */
+	size_t n_ranges, room_ranges;
+	size_t *by_entry; /* function numbers by entry address */
+	char *section;    /* the section's bytes: names point into it */
+	size_t section_size;
+};
+
+struct lz_cfg_range {
+	uint64_t start, end;
+};
+
+/* Adds the function whose record starts at OFFSET of the section. Returns the
+ * record's size, or -1 (lz_fail). */
+int64_t lz_cfg_add_record(struct lz_cfg *cfg, size_t offset);
+void lz_cfg_free_func(struct lz_cfg_func *f);
+
+/* Makes room for one more element; -1 if memory is short. */
+int lz_cfg_grow(void *array, size_t *room, size_t n, size_t element);
+
+#endif
