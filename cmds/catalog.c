@@ -94,7 +94,7 @@ static int remove_part(int fd, const char *name, void *arg)
 	return strncmp(name, "markers-", 8) ? 0 : remove_file(fd, name, arg);
 }
 
-static int remove_all(const char *path)
+static int remove_all(const char *path, bool *gone)
 {
 	char *meta = NULL;
 	int rc = -1;
@@ -103,7 +103,8 @@ static int remove_all(const char *path)
 		return -1;
 	if (asprintf(&meta, "%s/meta", path) < 0)
 		return lz_fail("no memory");
-	if (unlink(meta) < 0)
+	*gone = unlink(meta) == 0;
+	if (!*gone)
 		lz_fail_errno("cannot remove %s", meta);
 	else if (rmdir(path) < 0)
 		lz_fail_errno("the recording is removed, its directory %s is not", path);
@@ -140,8 +141,11 @@ static int find_newest(int fd, const char *name, void *arg)
 	struct newest *s = arg;
 	size_t prog;
 	unsigned long n = split(name, &prog);
+	char meta[300];
 
-	if (n > s->n && prog == s->prog && !strncmp(name, s->name, prog))
+	snprintf(meta, sizeof(meta), "%s/meta", name);
+	if (n > s->n && faccessat(fd, meta, F_OK, 0) == 0 && prog == s->prog &&
+	    !strncmp(name, s->name, prog))
 		s->n = n;
 	return 0;
 }
@@ -180,24 +184,36 @@ static int check_removable(const char *path)
 	return 0;
 }
 
+/* The link of the program whose recording REAL is gone from its directory. */
+static void relink_beside(char *real)
+{
+	char *slash = strrchr(real, '/');
+	int fd;
+
+	if (!slash || slash == real)
+		return;
+	*slash = 0;
+	fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	relink(fd, slash + 1);
+	close(fd);
+}
+
 int lz_recording_remove(const char *path)
 {
-	char *real = realpath(path, NULL), *slash;
-	int rc, fd;
+	char *real = realpath(path, NULL);
+	int rc;
 
 	if (!real)
 		return lz_fail_errno("%s", path);
 	rc = check_removable(real);
-	if (rc == 0)
-		rc = remove_all(real);
-	slash = strrchr(real, '/');
-	if (rc == 0 && slash && slash != real) {
-		*slash = 0;
-		fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0) {
-			relink(fd, slash + 1);
-			close(fd);
-		}
+	if (rc == 0) {
+		bool gone = false;
+
+		rc = remove_all(real, &gone);
+		if (gone)
+			relink_beside(real);
 	}
 	free(real);
 	return rc;
