@@ -12,14 +12,14 @@
 #include <lizard/sysfake.h>
 
 enum lz_halt_flags {
-	LZ_HALT_EVENT = 1,      /* the next event applies here (at a system call the registers are
+	LZ_HALT_EVENT = 1,  /* the next event applies here (at a system call the registers are
 	                           already those inside it): lz_engine_apply() */
-	LZ_HALT_MARKER = 2,     /* want_marker bytes are written, the last one just now */
-	LZ_HALT_EXEC = 4,       /* arrived at want_ip */
-	LZ_HALT_BREAK = 8,      /* arrived at one of the breakpoints */
-	LZ_HALT_WATCH = 16,     /* debug register 2 or 3 fired (`fired`), after the instruction */
-	LZ_HALT_STEP = 32,      /* one instruction done */
-	LZ_HALT_END = 64,       /* the last instant of the recording */
+	LZ_HALT_MARKER = 2, /* want_marker bytes are written, the last one just now */
+	LZ_HALT_EXEC = 4,   /* arrived at want_ip */
+	LZ_HALT_BREAK = 8,  /* arrived at one of the breakpoints */
+	LZ_HALT_WATCH = 16, /* debug register 2 or 3 fired (`fired`), after the instruction */
+	LZ_HALT_STEP = 32,  /* one instruction done */
+	LZ_HALT_END = 64,   /* the last instant of the recording */
 	LZ_HALT_INTERRUPT = 128,
 	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
 	LZ_HALT_PAGE = 512      /* about to touch a page protected for a watchpoint, at `fault` */
@@ -55,45 +55,53 @@ struct lz_replay {
 	struct lz_end end;
 	uint32_t tid;
 	uint64_t stream_len;
-	uint64_t hello_scanned;       /* events looked at for hello calls */
+	uint64_t hello_scanned; /* events looked at for hello calls */
 	struct lz_hello {
 		uint64_t event, buffer, pos_addr;
-	} *hellos;
+	} * hellos;
 	uint32_t n_hellos;
-	volatile int interrupted;     /* set by lz_session_interrupt() */
-	volatile pid_t running;       /* the process being waited for, 0 none */
-	char *divergence;             /* text of the last one */
-	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
+	volatile int interrupted; /* set by lz_session_interrupt() */
+	volatile pid_t running;   /* the process being waited for, 0 none */
+	char *divergence;         /* text of the last one */
+	uint64_t spins_jumped;    /* spins continued from their checkpoint, not re-run */
 };
 
 struct lz_engine {
 	struct lz_replay *rp;
 	struct lz_proc proc;
 	struct lz_space space;
-	uint64_t event;          /* applied so far */
-	uint64_t marker;         /* stream bytes written and compared so far */
+	uint64_t event;  /* applied so far */
+	uint64_t marker; /* stream bytes written and compared so far */
 	uint64_t buffer, buffer_start, pos_addr;
-	bool in_call;            /* stopped inside an emulated system call */
+	bool in_call; /* stopped inside an emulated system call */
 	struct user_regs_struct regs;
 	bool regs_dirty;
-	struct lz_slot slot[4];  /* as set in the process */
-	struct lz_slot user_slot[2];  /* wanted in slots 2 and 3 */
-	uint64_t want_marker;    /* UINT64_MAX = none */
-	uint64_t want_ip;        /* 0 = none */
-	uint64_t goal, goal_start; /* cache: the marker that ends at goal starts there */
+	struct lz_slot slot[4];      /* as set in the process */
+	struct lz_slot user_slot[2]; /* wanted in slots 2 and 3 */
+	uint64_t want_marker;        /* UINT64_MAX = none */
+	uint64_t want_ip;            /* 0 = none */
+	uint64_t goal, goal_start;   /* cache: the marker that ends at goal starts there */
+	bool
+	    unsettled; /* stopped by an interrupt: the present instruction's arrival is not yet seen */
+	struct lz_next {        /* cache: the next event, as far as running towards it needs it */
+		uint64_t event; /* whose cache it is; UINT64_MAX none */
+		bool async;     /* comes from outside, at (marker, ip) */
+		uint64_t marker, ip;
+		uint32_t flags;
+	} next;
 	struct lz_softbreak *breaks;
 	size_t n_breaks;
 	bool breaks_in;
 	const uint64_t *guarded; /* page addresses made inaccessible for watchpoints */
 	size_t n_guarded;
-	uint64_t spin_hits;
-	uint64_t fulls;          /* buffers taken, for tests and verify */
+	uint64_t spin_hits; /* arrivals compared with the present spin's checkpoint */
+	uint64_t fulls;     /* buffers taken, for tests and verify */
 };
 
 struct lz_halt {
 	unsigned flags;
-	unsigned fired;  /* bits of slots 2 and 3 as 0 and 1 */
-	uint64_t fault;  /* LZ_HALT_PAGE */
+	unsigned fired; /* bits of slots 2 and 3 as 0 and 1 */
+	uint64_t fault; /* LZ_HALT_PAGE */
 };
 
 /* ---- life ---- */
@@ -115,7 +123,7 @@ int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
 int lz_engine_apply(struct lz_engine *e, struct lz_halt *h);
 
 /* ---- going to a position ----
- * All three return 0, or 1 if that does not occur (the engine is then somewhere behind), or -1. */
+ * They return 0; 1 if that does not occur (the engine is then somewhere behind); 2 if interrupted; -1. */
 /* From an earlier gap, or from its own start: to the start of gap (event, marker). */
 int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
 /* Within the gap: on to the arrival number N at IP, of which SEEN have been counted (the present
@@ -153,6 +161,25 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Text about a difference of the stream: the recorded stream from OFFSET on against GOT. malloced. */
 char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *got, size_t len);
+
+/* ---- between the engine's own files ---- */
+int lz_engine_rebase(struct lz_engine *e);
+int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
+/* Parses and compares what was written since the last time. 1: diverged. */
+int lz_engine_sync(struct lz_engine *e);
+/* Takes a full buffer: compares, empties, r15 and __lizard_pos to its base. 1: diverged. */
+int lz_engine_take_buffer(struct lz_engine *e);
+/* Is the instant of an event that comes from outside (a signal), or the end, here? Flags of enum
+ * lz_halt_flags, 0 = no; -1 failed. */
+int lz_engine_due(struct lz_engine *e);
+/* At the stop of a system call: does the next event fit? Flags; -1 failed. */
+int lz_engine_at_call(struct lz_engine *e);
+/* The program faulted by itself with signal SIGNO. Flags; -1 failed. */
+int lz_engine_at_fault(struct lz_engine *e, int signo);
+/* Sets the debug registers as wanted. */
+int lz_engine_arm(struct lz_engine *e);
+/* Breakpoints into memory. */
+int lz_engine_insert(struct lz_engine *e);
 
 /* ---- instructions ---- */
 /* Length of a rep-prefixed string instruction at CODE, 0 if it is none. */

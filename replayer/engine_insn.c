@@ -5,11 +5,18 @@
 static bool is_prefix(uint8_t b)
 {
 	switch (b) {
-	case 0x66: case 0x67: case 0x2e: case 0x36: case 0x3e: case 0x26: case 0x64: case 0x65:
-	case 0xf0: case 0xf2: case 0xf3:
-		return true;
-	default:
-		return false;
+	case 0x66:
+	case 0x67:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x26:
+	case 0x64:
+	case 0x65:
+	case 0xf0:
+	case 0xf2:
+	case 0xf3: return true;
+	default: return false;
 	}
 }
 
@@ -25,8 +32,8 @@ unsigned lz_insn_rep(const uint8_t *code, size_t len)
 	if (!rep || i >= len)
 		return 0;
 	uint8_t op = code[i];
-	bool string = (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
-	              (op >= 0x6c && op <= 0x6f);
+	bool string =
+	    (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) || (op >= 0x6c && op <= 0x6f);
 	return string ? (unsigned)i + 1 : 0;
 }
 

@@ -1,0 +1,85 @@
+/* lizard verify: replays a recording and compares everything with it. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmds/cmds.h>
+#include <lizard/error.h>
+#include <lizard/session.h>
+
+static void usage(FILE *to)
+{
+	fprintf(
+	    to,
+	    "usage: lizard verify [-q] RECORDING\n\n"
+	    "Replays RECORDING (a directory, a name as `lizard ls` shows it, or a program) from\n"
+	    "start to end and compares every marker, every system call and every checkpoint with\n"
+	    "it. Prints one line. Exit status: 0 equal, 1 not.\n\n"
+	    "  -q, --quiet   print nothing if all is equal\n");
+}
+
+static void show(void *arg, double fraction)
+{
+	fprintf(stderr, "\rverifying: %3.0f %%", fraction * 100);
+}
+
+static int report(const char *dir, const struct lz_verify_result *res, const char *damage,
+                  bool quiet)
+{
+	if (res->divergence) {
+		printf("%s: diverged: %s\n", dir, res->divergence);
+		return 1;
+	}
+	if (!quiet)
+		printf("%s: clean: %" PRIu64 " bytes of markers, %" PRIu64 " events, %" PRIu64
+		       " checkpoints, %" PRIu64 " pages%s%s\n",
+		       dir, res->markers, res->events, res->checkpoints, res->pages,
+		       damage ? "; the recording is not complete: " : "", damage ? damage : "");
+	return 0;
+}
+
+static int verify(const char *what, bool quiet)
+{
+	struct lz_session_options o = {.echo_fd = -1};
+	struct lz_verify_result res = {0};
+	bool terminal = isatty(STDERR_FILENO) && !quiet;
+	char *dir = lz_recording_find(what);
+	struct lz_session *s = dir ? lz_session_open(dir, &o) : NULL;
+	int ret = -1;
+
+	if (s)
+		ret = lz_session_verify(s, &res, terminal ? show : NULL, NULL);
+	if (terminal && s)
+		fprintf(stderr, "\r%*s\r", 20, "");
+	if (ret == 0)
+		ret = report(dir, &res, lz_reader_damage(lz_session_reader(s)), quiet);
+	else
+		printf("%s: not verified: %s\n", dir ? dir : what, lz_error());
+	free(res.divergence);
+	lz_session_close(s);
+	free(dir);
+	return ret ? 1 : 0;
+}
+
+int lz_cmd_verify(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"help", no_argument, NULL, 'h'}, {"quiet", no_argument, NULL, 'q'}, {0}};
+	bool quiet = false;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
+		if (opt == 'q') {
+			quiet = true;
+			continue;
+		}
+		usage(opt == 'h' ? stdout : stderr);
+		return opt == 'h' ? 0 : 2;
+	}
+	if (optind + 1 != argc) {
+		usage(stderr);
+		return 2;
+	}
+	return verify(argv[optind], quiet);
+}

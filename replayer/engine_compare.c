@@ -1,0 +1,246 @@
+/* A re-executed process against a checkpoint: registers and memory. */
+#include "replayer/engine.h"
+#include <lizard/error.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FLAG_RF = 1 << 16 };
+
+struct reg_name {
+	const char *name;
+	size_t at;
+};
+#define REG(r)                                                                                     \
+	{                                                                                          \
+#r, offsetof(struct user_regs_struct, r)                                           \
+	}
+static const struct reg_name reg_names[] = {
+    REG(rax), REG(rbx),     REG(rcx),     REG(rdx), REG(rsi),   REG(rdi), REG(rbp),
+    REG(rsp), REG(r8),      REG(r9),      REG(r10), REG(r11),   REG(r12), REG(r13),
+    REG(r14), REG(r15),     REG(rip),     REG(cs),  REG(ss),    REG(ds),  REG(es),
+    REG(fs),  REG(fs_base), REG(gs_base), REG(gs),  REG(eflags)};
+
+static uint64_t reg_at(const struct user_regs_struct *r, size_t i)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)r + reg_names[i].at, sizeof v);
+	return reg_names[i].at == offsetof(struct user_regs_struct, eflags) ? v & ~(uint64_t)FLAG_RF
+	                                                                    : v;
+}
+
+static const struct reg_name *first_difference(const struct user_regs_struct *a,
+                                               const struct user_regs_struct *b, size_t *i)
+{
+	for (*i = 0; *i < sizeof reg_names / sizeof *reg_names; ++*i)
+		if (reg_at(a, *i) != reg_at(b, *i))
+			return &reg_names[*i];
+	return NULL;
+}
+
+bool lz_regs_equal(const struct user_regs_struct *a, const struct user_regs_struct *b)
+{
+	size_t i;
+
+	return !first_difference(a, b, &i);
+}
+
+static int differ(char **what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int differ(char **what, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(what, fmt, ap) < 0)
+		*what = NULL;
+	va_end(ap);
+	return 1;
+}
+
+/* Component states only: header and the bytes kept for software say nothing about the program. */
+static int compare_xstate(struct lz_engine *e, const struct lz_thread_state *t, char **what)
+{
+	uint8_t now[LZ_XSTATE_MAX];
+	uint32_t len = sizeof now;
+
+	if (!t->xstate_len)
+		return 0;
+	if (lz_proc_xstate(&e->proc, now, &len) < 0)
+		return -1;
+	if (len > t->xstate_len)
+		len = t->xstate_len;
+	for (uint32_t i = 0; i < len; i++) {
+		if ((i >= 464 && i < 576) || now[i] == t->xstate[i])
+			continue;
+		return differ(what,
+		              "vector registers: byte %u of the XSAVE area is %#x, recorded "
+		              "was %#x",
+		              i, now[i], t->xstate[i]);
+	}
+	return 0;
+}
+
+static int compare_regs(struct lz_engine *e, const struct lz_checkpoint *ck, char **what)
+{
+	const struct lz_thread_state *t = &ck->threads[0];
+	const struct user_regs_struct *now = lz_engine_regs(e);
+	size_t i;
+
+	const struct reg_name *d = first_difference(now, &t->regs, &i);
+	if (d)
+		return differ(what, "register %s is %#" PRIx64 ", recorded was %#" PRIx64, d->name,
+		              reg_at(now, i), reg_at(&t->regs, i));
+	if (e->marker != t->marker)
+		return differ(what,
+		              "%" PRIu64 " bytes of markers are written, recorded were %" PRIu64,
+		              e->marker, t->marker);
+	return compare_xstate(e, t, what);
+}
+
+/* ---- pages ---- */
+
+struct page_check {
+	struct lz_engine *e;
+	uint64_t pages;
+	char **what;
+};
+
+static int page_differs(struct page_check *c, uint64_t addr, const uint8_t *now,
+                        const uint8_t *want)
+{
+	size_t i = 0;
+
+	while (now[i] == want[i])
+		i++;
+	return differ(c->what, "memory at %#" PRIx64 " holds %#x, recorded was %#x", addr + i,
+	              now[i], want[i]);
+}
+
+static bool skipped(struct page_check *c, uint64_t addr)
+{
+	const struct lz_vma *v = lz_space_find(&c->e->space, addr);
+
+	return !v || v->role == LZ_VMA_BUFFER;
+}
+
+static int check_page(void *arg, uint64_t addr, const uint8_t *want)
+{
+	struct page_check *c = arg;
+	uint8_t now[LZ_PAGE];
+
+	if (skipped(c, addr))
+		return 0;
+	c->pages++;
+	if (lz_proc_read_some(&c->e->proc, addr, now, sizeof now) != sizeof now)
+		return differ(c->what, "memory at %#" PRIx64 " is not mapped", addr);
+	return memcmp(now, want, sizeof now) ? page_differs(c, addr, now, want) : 0;
+}
+
+/* What the page is made of as long as nobody writes to it. */
+static int backing(struct lz_engine *e, const struct lz_vma *v, uint64_t addr, uint8_t *page)
+{
+	struct lz_reader *r = e->rp->reader;
+	char path[4096];
+
+	memset(page, 0, LZ_PAGE);
+	if (v->file == LZ_NO_FILE || v->file >= lz_reader_n_files(r))
+		return 0;
+	const struct lz_file *f = lz_reader_file(r, v->file);
+	snprintf(path, sizeof path, "%s/files/%s", lz_reader_dir(r), f->copy);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return lz_fail_errno("cannot open %s", path);
+	ssize_t n = pread(fd, page, LZ_PAGE, (off_t)(v->offset + (addr - v->start)));
+	close(fd);
+	return n < 0 ? lz_fail_errno("cannot read %s", path) : 0;
+}
+
+static int check_unlisted(struct page_check *c, const struct lz_vma *v, uint64_t addr)
+{
+	uint8_t want[LZ_PAGE];
+
+	if (lz_image_page(c->e->rp->image, addr))
+		return 0;
+	if (backing(c->e, v, addr, want) < 0)
+		return -1;
+	return check_page(c, addr, want);
+}
+
+/* Pages that replay made private and the checkpoint says nobody changed. */
+static int check_private(struct page_check *c, int fd, const struct lz_vma *v)
+{
+	enum { PRESENT = 63, SWAPPED = 62, FILE_PAGE = 61, ROOM = 512 };
+	uint64_t map[ROOM];
+
+	for (uint64_t addr = v->start; addr < v->end;) {
+		size_t n = (v->end - addr) / LZ_PAGE < ROOM ? (v->end - addr) / LZ_PAGE : ROOM;
+		ssize_t got = pread(fd, map, n * sizeof *map, (off_t)(addr / LZ_PAGE * 8));
+		if (got <= 0)
+			return lz_fail_errno("cannot read the page map of the replay process");
+		for (size_t i = 0; i < (size_t)got / sizeof *map; i++, addr += LZ_PAGE) {
+			if (!(map[i] >> PRESENT & 1) && !(map[i] >> SWAPPED & 1))
+				continue;
+			if (map[i] >> FILE_PAGE & 1)
+				continue;
+			int ret = check_unlisted(c, v, addr);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static int check_whole(struct page_check *c)
+{
+	struct lz_engine *e = c->e;
+	char path[64];
+	int ret = lz_image_each(e->rp->image, check_page, c);
+
+	if (ret)
+		return ret;
+	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)e->proc.pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return lz_fail_errno("cannot open %s", path);
+	for (uint32_t i = 0; !ret && i < e->space.n; i++)
+		if (e->space.vmas[i].role != LZ_VMA_BUFFER)
+			ret = check_private(c, fd, &e->space.vmas[i]);
+	close(fd);
+	return ret;
+}
+
+static int check_dirty(struct page_check *c, const struct lz_checkpoint *ck)
+{
+	static const uint8_t zeroes[LZ_PAGE];
+
+	for (uint32_t i = 0; i < ck->n_dirty; i++) {
+		const uint8_t *want = lz_image_page(c->e->rp->image, ck->dirty[i]);
+		const struct lz_vma *v = lz_space_find(&c->e->space, ck->dirty[i]);
+		if (!want && (!v || v->file != LZ_NO_FILE))
+			continue;
+		int ret = check_page(c, ck->dirty[i], want ? want : zeroes);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int lz_engine_compare(struct lz_engine *e, uint32_t index, bool whole, uint64_t *pages, char **what)
+{
+	struct lz_reader *r = e->rp->reader;
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, index);
+	struct page_check c = {.e = e, .what = what};
+
+	if (!ck || ck->n_threads != 1 || lz_image_seek(e->rp->image, index) < 0)
+		return ck ? -1 : lz_fail_in("checkpoint %u", index);
+	int ret = compare_regs(e, ck, what);
+	if (!ret)
+		ret = whole ? check_whole(&c) : check_dirty(&c, ck);
+	*pages += c.pages;
+	return ret;
+}

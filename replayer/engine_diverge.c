@@ -1,0 +1,56 @@
+/* A divergence, said in words. */
+#include "replayer/engine.h"
+#include <lizard/error.h>
+#include <lizard/syscalls.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_event(FILE *f, const struct lz_event *ev)
+{
+	fprintf(f, "\n  event %" PRIu64 " at marker %" PRIu64 ", %#" PRIx64 ": ", ev->index,
+	        ev->marker, ev->ip);
+	switch (ev->kind) {
+	case LZ_EV_SYSCALL:
+		fprintf(f, "%s(%#" PRIx64 ", %#" PRIx64 ", %#" PRIx64 ") = %" PRId64,
+		        lz_syscall_name(ev->nr), ev->args[0], ev->args[1], ev->args[2], ev->result);
+		break;
+	case LZ_EV_SIGNAL:
+		fprintf(f, "signal %u (%s)", ev->signo, strsignal((int)ev->signo));
+		break;
+	case LZ_EV_INSN: fprintf(f, "%s", ev->insn == LZ_INSN_CPUID ? "cpuid" : "rdtsc"); break;
+	default: fprintf(f, "exit");
+	}
+}
+
+int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
+{
+	char *text = NULL, where[LZ_POS_TEXT];
+	size_t len;
+	struct lz_pos pos = {e->rp->tid, 1, e->event, e->marker, e->regs.rip};
+	FILE *f = open_memstream(&text, &len);
+	va_list ap;
+
+	if (!f)
+		return lz_fail("out of memory");
+	lz_pos_print(&pos, where);
+	fprintf(f, "event %" PRIu64 ", position %s: ", e->event, where);
+	va_start(ap, fmt);
+	vfprintf(f, fmt, ap);
+	va_end(ap);
+	uint64_t first = e->event > 4 ? e->event - 4 : 0;
+	if (e->event)
+		fprintf(f, "\nthe last events:");
+	for (uint64_t i = first; i < e->event; i++) {
+		const struct lz_event *ev = lz_reader_event(e->rp->reader, i);
+		if (ev)
+			print_event(f, ev);
+	}
+	fclose(f);
+	free(e->rp->divergence);
+	e->rp->divergence = text;
+	lz_fail("replay diverged: %s", text ? text : "?");
+	return 1;
+}

@@ -1,0 +1,256 @@
+/* Events in re-execution: is this the one that the log has next, and applying it. */
+#include "replayer/engine.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <lizard/syscalls.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <errno.h>
+
+/* Beyond this many arrivals a spin is continued from its checkpoint: each costs a stop. */
+enum { SPIN_LIMIT = 200000 };
+
+static int synced(struct lz_engine *e)
+{
+	int ret = lz_engine_sync(e);
+
+	return ret > 0 ? LZ_HALT_DIVERGED : ret;
+}
+
+static int diverged(int ret)
+{
+	return ret < 0 ? -1 : LZ_HALT_DIVERGED;
+}
+
+/* ---- spins ---- */
+
+static int spin_here(struct lz_engine *e)
+{
+	struct lz_reader *r = e->rp->reader;
+	uint32_t i = lz_reader_checkpoint_before(r, e->event, e->marker);
+	const struct lz_checkpoint *ck =
+	    i < lz_reader_n_checkpoints(r) ? lz_reader_checkpoint(r, i) : NULL;
+	uint64_t pages = 0;
+	char *what = NULL;
+
+	if (!ck || ck->pos.event != e->event || ck->pos.marker != e->marker ||
+	    ck->pos.ip != e->regs.rip)
+		return lz_fail("no checkpoint names the instant of event %lu",
+		               (unsigned long)e->event);
+	if (!lz_regs_equal(&ck->threads[0].regs, &e->regs)) {
+		if (++e->spin_hits < SPIN_LIMIT)
+			return 0;
+		e->spin_hits = 0;
+		return lz_engine_jump_spin(e, i) < 0 ? -1 : LZ_HALT_EVENT;
+	}
+	lz_engine_unbreak(e);
+	int ret = lz_engine_compare(e, i, false, &pages, &what);
+	free(what);
+	if (ret == 0)
+		e->spin_hits = 0;
+	return ret < 0 ? -1 : ret ? 0 : LZ_HALT_EVENT;
+}
+
+int lz_engine_due(struct lz_engine *e)
+{
+	const struct lz_end *end = &e->rp->end;
+
+	if (e->event == end->event && end->kind == LZ_END_CUT && e->marker >= end->marker)
+		return LZ_HALT_END;
+	if (e->event == end->event && end->kind == LZ_END_CALL && e->marker == end->marker &&
+	    e->regs.rip == end->ip)
+		return LZ_HALT_END;
+	if (e->next.event != e->event || !e->next.async || e->next.marker != e->marker ||
+	    e->next.ip != e->regs.rip)
+		return 0;
+	return e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
+}
+
+/* ---- what the program does by itself ---- */
+
+static int check_args(struct lz_engine *e, const struct lz_event *ev)
+{
+	const struct user_regs_struct *r = &e->regs;
+	const uint64_t got[6] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
+	const struct lz_syscall *row = lz_syscall(ev->nr);
+	unsigned n = row ? row->n_args : 6;
+
+	for (unsigned i = 0; i < n && i < 6; i++)
+		if (got[i] != ev->args[i])
+			return lz_engine_diverge(
+			    e, "%s was called with argument %u = %#lx, recorded was %#lx",
+			    lz_syscall_name(ev->nr), i + 1, (unsigned long)got[i],
+			    (unsigned long)ev->args[i]);
+	return 0;
+}
+
+static int check_call(struct lz_engine *e, const struct lz_event *ev, uint64_t nr)
+{
+	char got[64];
+
+	snprintf(got, sizeof got, "%s", lz_syscall_name(nr));
+	if (ev->kind != LZ_EV_SYSCALL)
+		return lz_engine_diverge(e,
+		                         "the program called %s at %#lx; recorded was no system "
+		                         "call but an event of kind %u at %#lx",
+		                         got, (unsigned long)e->regs.rip, ev->kind,
+		                         (unsigned long)ev->ip);
+	if (ev->nr != nr)
+		return lz_engine_diverge(
+		    e, "the program called %s at %#lx; recorded was %s at %#lx", got,
+		    (unsigned long)e->regs.rip, lz_syscall_name(ev->nr), (unsigned long)ev->ip);
+	if (ev->ip != e->regs.rip)
+		return lz_engine_diverge(e, "%s was called from %#lx, recorded was %#lx", got,
+		                         (unsigned long)e->regs.rip, (unsigned long)ev->ip);
+	if (ev->marker != e->marker)
+		return lz_engine_diverge(
+		    e, "%s was called after %lu bytes of markers, recorded were %lu", got,
+		    (unsigned long)e->marker, (unsigned long)ev->marker);
+	return check_args(e, ev);
+}
+
+int lz_engine_at_call(struct lz_engine *e)
+{
+	int ret = synced(e);
+
+	if (ret)
+		return ret;
+	if (e->event == e->rp->end.event && e->rp->end.kind == LZ_END_CUT)
+		return LZ_HALT_END;
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	if (!ev)
+		return diverged(lz_engine_diverge(e,
+		                                  "the program called %s; nothing more is recorded",
+		                                  lz_syscall_name(e->regs.orig_rax)));
+	ret = check_call(e, ev, e->regs.orig_rax);
+	if (ret)
+		return diverged(ret);
+	return e->event == e->rp->end.event ? LZ_HALT_END : LZ_HALT_EVENT;
+}
+
+int lz_engine_at_fault(struct lz_engine *e, int signo)
+{
+	int ret = synced(e);
+
+	if (ret)
+		return ret;
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	bool here = ev && ev->ip == e->regs.rip && ev->marker == e->marker;
+	if (here && ev->kind == LZ_EV_INSN && signo == SIGSEGV)
+		return LZ_HALT_EVENT;
+	if (here && ev->kind == LZ_EV_SIGNAL && ev->signo == (uint32_t)signo)
+		return LZ_HALT_EVENT;
+	return diverged(lz_engine_diverge(e,
+	                                  "the program got signal %d (%s) at %#lx, which is not "
+	                                  "recorded there",
+	                                  signo, strsignal(signo), (unsigned long)e->regs.rip));
+}
+
+/* ---- applying ---- */
+
+/* From the entry stop to the exit stop of a call that is not made. */
+int lz_engine_leave_call(struct lz_engine *e)
+{
+	int status;
+	pid_t got;
+
+	if (!e->in_call)
+		return 0;
+	e->in_call = false;
+	e->regs_dirty = true;
+	if (ptrace(PTRACE_SYSCALL, e->proc.pid, 0, 0) < 0)
+		return lz_fail_errno("cannot finish a system call of the replay process");
+	do {
+		got = waitpid(e->proc.pid, &status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	if (got != e->proc.pid || !WIFSTOPPED(status))
+		return lz_fail("the replay process died in a system call");
+	return 0;
+}
+
+/* The write pointer that a signal's delivery has put into __lizard_pos: if it is the buffer's base, the buffer
+ * had just been found full (the marker store that was interrupted did not fit). */
+static int take_before_signal(struct lz_engine *e, const struct lz_event *ev)
+{
+	uint64_t pos;
+
+	if (ev->kind != LZ_EV_SIGNAL || !e->buffer || e->marker == e->buffer_start)
+		return 0;
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		const struct lz_write *w = &ev->writes[i];
+		if (w->addr != e->pos_addr || w->len != sizeof pos)
+			continue;
+		memcpy(&pos, w->bytes, sizeof pos);
+		return pos == e->buffer ? lz_engine_take_buffer(e) : 0;
+	}
+	return 0;
+}
+
+static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
+{
+	if (ev->kind != LZ_EV_SYSCALL || ev->nr != LZ_HELLO_NR || ev->result)
+		return;
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		const struct lz_write *w = &ev->writes[i];
+		if (w->addr != ev->args[2] || w->len != sizeof e->buffer)
+			continue;
+		memcpy(&e->buffer, w->bytes, sizeof e->buffer);
+		e->pos_addr = w->addr;
+		e->buffer_start = e->marker;
+		lz_space_set_role(&e->space, e->buffer, e->buffer + LZ_BUFFER_SIZE + LZ_SINK_PAD,
+		                  LZ_VMA_BUFFER);
+	}
+}
+
+static int do_event(struct lz_engine *e, const struct lz_event *ev)
+{
+	struct user_regs_struct regs = *lz_engine_regs(e);
+	uint64_t syscall_insn = e->proc.syscall_insn;
+
+	if (lz_fake_needs_calls(&e->space, ev) && lz_engine_leave_call(e) < 0)
+		return -1;
+	if (take_before_signal(e, ev) != 0)
+		return -1;
+	if (lz_fake_event(&e->proc, e->rp->reader, &e->space, ev, &regs) < 0)
+		return -1;
+	e->proc.syscall_insn = syscall_insn;
+	e->regs = regs;
+	e->regs_dirty = true;
+	if (ev->xstate_len && lz_proc_set_xstate(&e->proc, ev->xstate, ev->xstate_len) < 0)
+		return -1;
+	meet_hello(e, ev);
+	e->event++;
+	return 0;
+}
+
+int lz_engine_apply(struct lz_engine *e, struct lz_halt *h)
+{
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	bool moved, again = false;
+
+	if (!ev || ev->flags & LZ_EVF_FATAL)
+		return lz_fail("no event can be applied here");
+	moved = ev->has_regs || ev->kind == LZ_EV_SYSCALL;
+	if (ev->flags & LZ_EVF_REBASE) {
+		lz_engine_unbreak(e);
+		if (lz_engine_rebase(e) < 0)
+			return -1;
+	} else {
+		if (e->breaks_in && (ev->n_ops || ev->n_writes)) {
+			lz_engine_unbreak(e);
+			again = true;
+		}
+		if (do_event(e, ev) < 0)
+			return lz_fail_in("applying event %lu", (unsigned long)e->event);
+		if (again)
+			lz_engine_insert(e);
+	}
+	if (h && moved)
+		h->flags |= (e->want_ip && e->regs.rip == e->want_ip ? LZ_HALT_EXEC : 0) |
+		            (lz_engine_has_break(e, e->regs.rip) ? LZ_HALT_BREAK : 0);
+	return 0;
+}

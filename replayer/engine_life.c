@@ -1,0 +1,238 @@
+/* Engines: made from checkpoints and from each other. */
+#include "replayer/engine.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <lizard/restore.h>
+#include <lizard/syscalls.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void find_end(struct lz_replay *rp)
+{
+	uint64_t n = lz_reader_n_events(rp->reader);
+	const struct lz_event *ev;
+
+	rp->end = (struct lz_end){LZ_END_CUT, n, rp->stream_len, 0};
+	if (n && (ev = lz_reader_event(rp->reader, n - 1)) && ev->kind == LZ_EV_EXIT) {
+		rp->end.event = --n;
+		rp->end.marker = ev->marker < rp->stream_len ? ev->marker : rp->stream_len;
+	}
+	if (!n || !(ev = lz_reader_event(rp->reader, n - 1)))
+		return;
+	const struct lz_syscall *row = ev->kind == LZ_EV_SYSCALL ? lz_syscall(ev->nr) : NULL;
+	if (row && row->klass == LZ_SC_EXIT)
+		rp->end = (struct lz_end){LZ_END_CALL, n - 1, ev->marker, ev->ip - 2};
+	else if (ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_FATAL)
+		rp->end = (struct lz_end){LZ_END_SIGNAL, n - 1, ev->marker, ev->ip};
+}
+
+int lz_replay_init(struct lz_replay *rp, struct lz_reader *r)
+{
+	*rp = (struct lz_replay){.reader = r};
+	if (!lz_reader_n_checkpoints(r))
+		return lz_fail("the recording %s has no checkpoint: nothing can be replayed",
+		               lz_reader_dir(r));
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, 0);
+	if (!ck)
+		return -1;
+	rp->tid = ck->pos.tid;
+	rp->stream_len = lz_reader_markers_len(r, rp->tid);
+	find_end(rp);
+	rp->image = lz_image_new(r);
+	return rp->image ? 0 : -1;
+}
+
+void lz_replay_free(struct lz_replay *rp)
+{
+	lz_image_free(rp->image);
+	free(rp->hellos);
+	free(rp->divergence);
+	*rp = (struct lz_replay){0};
+}
+
+static int note_hello(struct lz_replay *rp, const struct lz_event *ev)
+{
+	struct lz_hello h = {.event = ev->index, .pos_addr = ev->args[2]};
+
+	for (uint32_t i = 0; i < ev->n_writes; i++)
+		if (ev->writes[i].addr == h.pos_addr && ev->writes[i].len == sizeof h.buffer)
+			memcpy(&h.buffer, ev->writes[i].bytes, sizeof h.buffer);
+	if (!h.buffer)
+		return 0;
+	struct lz_hello *v = realloc(rp->hellos, (rp->n_hellos + 1) * sizeof *v);
+	if (!v)
+		return lz_fail("out of memory");
+	rp->hellos = v;
+	v[rp->n_hellos++] = h;
+	return 0;
+}
+
+static bool hello_fits(struct lz_engine *e, const struct lz_hello *h)
+{
+	uint64_t pos;
+
+	return h->buffer == e->buffer && h->event < e->event &&
+	       lz_proc_read_some(&e->proc, h->pos_addr, &pos, sizeof pos) == sizeof pos &&
+	       pos - e->buffer <= LZ_BUFFER_GUARD;
+}
+
+/* Where __lizard_pos is: said once, by the hello call, which is among the first events. */
+static int find_pos(struct lz_engine *e)
+{
+	struct lz_replay *rp = e->rp;
+
+	for (uint32_t i = rp->n_hellos; i > 0; i--)
+		if (hello_fits(e, &rp->hellos[i - 1])) {
+			e->pos_addr = rp->hellos[i - 1].pos_addr;
+			return 0;
+		}
+	while (rp->hello_scanned < e->event) {
+		const struct lz_event *ev = lz_reader_event(rp->reader, rp->hello_scanned);
+		if (!ev)
+			return -1;
+		rp->hello_scanned++;
+		if (ev->kind != LZ_EV_SYSCALL || ev->nr != LZ_HELLO_NR)
+			continue;
+		uint32_t n = rp->n_hellos;
+		if (note_hello(rp, ev) < 0)
+			return -1;
+		if (rp->n_hellos > n && hello_fits(e, &rp->hellos[n])) {
+			e->pos_addr = rp->hellos[n].pos_addr;
+			return 0;
+		}
+	}
+	return lz_fail("no hello call before event %lu explains the marker buffer at %#lx",
+	               (unsigned long)e->event, (unsigned long)e->buffer);
+}
+
+static int space_of(struct lz_engine *e, const struct lz_checkpoint *ck)
+{
+	const struct lz_meta *m = lz_reader_meta(e->rp->reader);
+	struct lz_map_op stub = {.op = LZ_UNMAP, .addr = m->stub_addr, .len = m->stub_len};
+
+	if (lz_space_copy(&e->space, ck->vmas, ck->n_vmas) < 0)
+		return -1;
+	while (e->space.n && e->space.vmas[e->space.n - 1].start >> 47)
+		e->space.n--;
+	return m->stub_len ? lz_space_apply(&e->space, &stub) : 0;
+}
+
+static int build(struct lz_engine *e, uint32_t index)
+{
+	struct lz_reader *r = e->rp->reader;
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, index);
+
+	if (!ck || lz_image_seek(e->rp->image, index) < 0 ||
+	    lz_stub_start(&e->proc, lz_reader_meta(r)) < 0)
+		return -1;
+	if (lz_restore(&e->proc, r, e->rp->image, ck) < 0 || space_of(e, ck) < 0)
+		return -1;
+	const struct lz_thread_state *t = &ck->threads[0];
+	e->event = ck->pos.event;
+	e->marker = t->marker;
+	e->buffer = t->buffer;
+	e->buffer_start = t->buffer ? t->buffer_start : t->marker;
+	if (lz_proc_regs(&e->proc, &e->regs) < 0)
+		return -1;
+	if (e->buffer)
+		return find_pos(e);
+	return 0;
+}
+
+static struct lz_engine *engine_alloc(struct lz_replay *rp)
+{
+	struct lz_engine *e = calloc(1, sizeof *e);
+
+	if (!e) {
+		lz_fail("out of memory");
+		return NULL;
+	}
+	e->rp = rp;
+	e->proc = (struct lz_proc){.pid = -1, .mem = -1};
+	e->want_marker = e->goal = UINT64_MAX;
+	return e;
+}
+
+struct lz_engine *lz_engine_new(struct lz_replay *rp, uint32_t index)
+{
+	struct lz_engine *e = engine_alloc(rp);
+
+	if (!e)
+		return NULL;
+	if (build(e, index) < 0) {
+		lz_engine_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+struct lz_engine *lz_engine_fork(struct lz_engine *e)
+{
+	lz_engine_unbreak(e);
+	if (lz_engine_leave_call(e) < 0)
+		return NULL;
+	struct lz_engine *copy = engine_alloc(e->rp);
+	if (!copy)
+		return NULL;
+	copy->event = e->event;
+	copy->marker = e->marker;
+	copy->buffer = e->buffer;
+	copy->buffer_start = e->buffer_start;
+	copy->pos_addr = e->pos_addr;
+	copy->regs = e->regs;
+	if (lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
+	    lz_stub_fork(&e->proc, &copy->proc) < 0) {
+		lz_engine_free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+void lz_engine_free(struct lz_engine *e)
+{
+	if (!e)
+		return;
+	lz_stub_kill(&e->proc);
+	lz_space_free(&e->space);
+	free(e->breaks);
+	free(e);
+}
+
+/* An execve: the rest goes on in a new process built from the checkpoint behind the event. */
+int lz_engine_rebase(struct lz_engine *e)
+{
+	struct lz_reader *r = e->rp->reader;
+	uint32_t n = lz_reader_n_checkpoints(r);
+	uint32_t i = lz_reader_checkpoint_before(r, e->event + 1, UINT64_MAX);
+
+	/* the first one with that many events, the others of the same gap come later */
+	while (i > 0 && i < n && lz_reader_checkpoint(r, i - 1) &&
+	       lz_reader_checkpoint(r, i - 1)->pos.event == e->event + 1)
+		i--;
+	const struct lz_checkpoint *ck = i < n ? lz_reader_checkpoint(r, i) : NULL;
+	if (!ck || ck->pos.event != e->event + 1)
+		return lz_fail("no checkpoint follows the execve of event %lu",
+		               (unsigned long)e->event);
+	lz_stub_kill(&e->proc);
+	lz_space_free(&e->space);
+	memset(e->slot, 0, sizeof e->slot);
+	e->in_call = e->regs_dirty = false;
+	e->pos_addr = 0;
+	e->goal = UINT64_MAX;
+	for (size_t k = 0; k < e->n_breaks; k++)
+		e->breaks[k].in = false;
+	e->breaks_in = false;
+	return build(e, i);
+}
+
+/* A spin too long to be re-run: as a rebase, but to the checkpoint at the instant itself. */
+int lz_engine_jump_spin(struct lz_engine *e, uint32_t index)
+{
+	lz_engine_unbreak(e);
+	lz_stub_kill(&e->proc);
+	lz_space_free(&e->space);
+	memset(e->slot, 0, sizeof e->slot);
+	e->in_call = e->regs_dirty = false;
+	e->rp->spins_jumped++;
+	return build(e, index);
+}

@@ -1,0 +1,121 @@
+/* The marker buffer of a re-executed process: read, compared with the recording, emptied. */
+#include "replayer/engine.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* How much of BUF is whole markers. */
+static size_t parse(const uint8_t *buf, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		unsigned size = lz_marker_size(buf[at]);
+		if (!size || size > len - at)
+			break;
+		at += size;
+	}
+	return at;
+}
+
+static int compare(struct lz_engine *e, const uint8_t *got, size_t len)
+{
+	uint8_t want[LZ_BUFFER_SIZE];
+	int64_t n = lz_reader_markers(e->rp->reader, e->rp->tid, e->marker, want, len);
+	char *text;
+
+	if (n < 0)
+		return -1;
+	/* a recording that was cut may end before what is written here */
+	size_t have = (size_t)n < len ? (size_t)n : len;
+	if (memcmp(want, got, have) == 0 && (have == len || e->rp->end.kind == LZ_END_CUT))
+		return 0;
+	size_t same = 0;
+	while (same < have && want[same] == got[same])
+		same++;
+	/* back to the marker's beginning */
+	size_t start = 0;
+	for (unsigned size; start < have && (size = lz_marker_size(want[start])); start += size)
+		if (start + size > same)
+			break;
+	text = lz_describe_markers(e, e->marker + start, got + start, len - start);
+	int ret = lz_engine_diverge(e, "%s", text ? text : "the markers differ");
+	free(text);
+	return ret;
+}
+
+/* Most stops see few new markers: a small piece first, then larger ones. */
+int lz_engine_sync(struct lz_engine *e)
+{
+	uint8_t buf[LZ_BUFFER_SIZE];
+	size_t chunk = 64;
+
+	if (!e->buffer)
+		return 0;
+	for (;;) {
+		uint64_t off = e->marker - e->buffer_start;
+		if (off >= LZ_BUFFER_GUARD)
+			return 0;
+		size_t len = LZ_BUFFER_GUARD - off < chunk ? LZ_BUFFER_GUARD - off : chunk;
+		if (lz_proc_read(&e->proc, e->buffer + off, buf, len) < 0)
+			return lz_fail_in("the marker buffer");
+		size_t n = parse(buf, len);
+		int ret = n ? compare(e, buf, n) : 0;
+		if (ret)
+			return ret;
+		e->marker += n;
+		if (n + LZ_MARKER_MAX_SIZE < len || !n)
+			return 0;
+		chunk = LZ_BUFFER_SIZE;
+	}
+}
+
+int lz_engine_take_buffer(struct lz_engine *e)
+{
+	static const uint8_t zeroes[LZ_BUFFER_GUARD];
+	int ret = lz_engine_sync(e);
+
+	if (ret)
+		return ret;
+	size_t used = (size_t)(e->marker - e->buffer_start) + LZ_MARKER_MAX_SIZE;
+	if (used > LZ_BUFFER_GUARD)
+		used = LZ_BUFFER_GUARD;
+	struct iovec here = {(void *)zeroes, used}, there = {(void *)e->buffer, used};
+	if (process_vm_writev(e->proc.pid, &here, 1, &there, 1, 0) != (ssize_t)used)
+		return lz_fail_errno("cannot empty the marker buffer");
+	if (e->pos_addr && lz_proc_write(&e->proc, e->pos_addr, &e->buffer, sizeof e->buffer) < 0)
+		return -1;
+	e->regs.r15 = e->buffer;
+	e->regs_dirty = true;
+	e->buffer_start = e->marker;
+	e->goal = UINT64_MAX;
+	e->fulls++;
+	return 0;
+}
+
+int lz_engine_settle(struct lz_engine *e)
+{
+	uint8_t code[16];
+	int32_t disp;
+
+	if (!e->buffer || e->marker - e->buffer_start < LZ_BUFFER_GUARD - LZ_MARKER_MAX_SIZE ||
+	    e->regs.r15 - e->buffer >= LZ_BUFFER_SIZE)
+		return 0;
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	unsigned size = lz_insn_r15_store(code, n, &disp);
+	if (!size || e->regs.r15 + (uint64_t)(int64_t)disp + size <= e->buffer + LZ_BUFFER_GUARD)
+		return 0;
+	return lz_engine_take_buffer(e);
+}
+
+uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker)
+{
+	uint8_t code;
+
+	if (lz_reader_markers(e->rp->reader, e->rp->tid, marker, &code, 1) != 1)
+		return UINT64_MAX;
+	unsigned size = lz_marker_size(code);
+	return size && marker + size <= e->rp->stream_len ? marker + size : UINT64_MAX;
+}

@@ -1,0 +1,169 @@
+/* A session: opening, closing, asking. */
+#include "replayer/session.h"
+#include <lizard/error.h>
+#include <lizard/restore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int start(struct lz_session *s)
+{
+	lz_stub_pin(lz_reader_meta(s->rp.reader));
+	s->e = lz_engine_new(&s->rp, 0);
+	if (!s->e)
+		return -1;
+	lz_session_arrived(s, 1, true);
+	return 0;
+}
+
+struct lz_session *lz_session_open(const char *dir, const struct lz_session_options *o)
+{
+	struct lz_session *s = calloc(1, sizeof *s);
+	struct lz_reader *r = s ? lz_reader_open(dir) : NULL;
+
+	if (!s)
+		lz_fail("out of memory");
+	if (!r) {
+		free(s);
+		return NULL;
+	}
+	s->opt = o ? *o : (struct lz_session_options){.echo_fd = -1};
+	if (lz_replay_init(&s->rp, r) < 0) {
+		lz_reader_close(r);
+		free(s);
+		return NULL;
+	}
+	if (start(s) < 0) {
+		lz_session_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void lz_session_close(struct lz_session *s)
+{
+	if (!s)
+		return;
+	struct lz_reader *r = s->rp.reader;
+	lz_engine_free(s->e);
+	for (int i = 0; i < LZ_SNAPSHOTS; i++)
+		lz_engine_free(s->snap[i].e);
+	for (size_t i = 0; i < s->n_watches; i++)
+		free(s->watches[i].value);
+	free(s->watches);
+	free(s->breaks);
+	free(s->trail.ips);
+	lz_replay_free(&s->rp);
+	lz_reader_close(r);
+	free(s);
+}
+
+struct lz_reader *lz_session_reader(struct lz_session *s)
+{
+	return s->rp.reader;
+}
+
+void lz_session_where(struct lz_session *s, struct lz_pos *pos)
+{
+	*pos = s->pos;
+}
+
+uint64_t lz_session_time(struct lz_session *s, uint64_t *total)
+{
+	if (total)
+		*total = s->rp.stream_len;
+	return s->pos.marker;
+}
+
+bool lz_session_at_start(struct lz_session *s)
+{
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
+
+	return ck && s->pos.event == ck->pos.event && s->pos.marker == ck->pos.marker &&
+	       s->pos.ip == ck->pos.ip && s->pos.n == 1;
+}
+
+bool lz_session_at_end(struct lz_session *s)
+{
+	const struct lz_end *end = &s->rp.end;
+
+	return s->at_end || (s->pos.event == end->event && s->pos.marker == end->marker &&
+	                     end->kind == LZ_END_CALL && s->pos.ip == end->ip);
+}
+
+void lz_session_interrupt(struct lz_session *s)
+{
+	s->rp.interrupted = 1;
+	pid_t pid = s->rp.running;
+	if (pid > 0)
+		kill(pid, SIGSTOP);
+}
+
+void lz_session_pass_signals(struct lz_session *s, uint64_t mask)
+{
+	s->pass_signals = mask;
+}
+
+size_t lz_session_read(struct lz_session *s, uint64_t addr, void *buf, size_t len)
+{
+	return lz_engine_read(s->e, addr, buf, len);
+}
+
+int lz_session_regs(struct lz_session *s, struct user_regs_struct *r)
+{
+	*r = *lz_engine_regs(s->e);
+	return 0;
+}
+
+int lz_session_xstate(struct lz_session *s, uint8_t *buf, uint32_t *len)
+{
+	return lz_proc_xstate(&s->e->proc, buf, len);
+}
+
+/* The stack grows by itself: its start is what the kernel says. */
+static int real_start(void *arg, const struct lz_maps_entry *m)
+{
+	struct lz_vma *v = arg;
+
+	if (m->end == v->end || (m->start < v->start && m->end > v->start)) {
+		if (m->start < v->start)
+			v->start = m->start;
+		return 1;
+	}
+	return 0;
+}
+
+int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n)
+{
+	const struct lz_space *sp = &s->e->space;
+
+	*v = malloc((sp->n + 1) * sizeof **v);
+	if (!*v)
+		return lz_fail("out of memory");
+	memcpy(*v, sp->vmas, sp->n * sizeof **v);
+	*n = sp->n;
+	for (uint32_t i = 0; i < *n; i++)
+		if ((*v)[i].role == LZ_VMA_STACK &&
+		    lz_proc_maps(s->e->proc.pid, real_start, &(*v)[i]) < 0) {
+			free(*v);
+			return -1;
+		}
+	return 0;
+}
+
+const struct lz_event *lz_session_next_event(struct lz_session *s)
+{
+	if (s->pos.event >= lz_reader_n_events(s->rp.reader))
+		return NULL;
+	return lz_reader_event(s->rp.reader, s->pos.event);
+}
+
+pid_t lz_session_pid(struct lz_session *s)
+{
+	return s->e->proc.pid;
+}
+
+const char *lz_session_divergence(struct lz_session *s)
+{
+	return s->rp.divergence;
+}

@@ -1,0 +1,115 @@
+/* The session's own state; for the session's files and navigation. */
+#ifndef LZ_REPLAYER_SESSION_H
+#define LZ_REPLAYER_SESSION_H
+
+#include "replayer/engine.h"
+#include <lizard/session.h>
+
+enum { LZ_SNAPSHOTS = 12 };
+
+/* The arrivals that led to the present instant, which is the last one: from the gap's start if
+ * `whole`, else from `anchor`, a position whose count is known. */
+struct lz_trail {
+	bool whole;
+	struct lz_pos anchor;
+	uint64_t *ips;
+	size_t n, room;
+};
+
+/* A copy of the process at the start of its gap (e->event, e->marker). */
+struct lz_snapshot {
+	struct lz_engine *e;
+	uint64_t used;
+};
+
+struct lz_user_break {
+	uint64_t addr;
+	uint32_t count;
+};
+
+struct lz_user_watch {
+	uint64_t addr, len;
+	char kind;
+	uint32_t count;
+	uint8_t *value; /* last seen */
+};
+
+struct lz_session {
+	struct lz_replay rp;
+	struct lz_session_options opt;
+	struct lz_engine *e; /* the present */
+	struct lz_pos pos;   /* always exact */
+	bool at_end;
+	struct lz_trail trail;
+	struct lz_snapshot snap[LZ_SNAPSHOTS];
+	uint64_t clock; /* for the age of snapshots */
+	struct lz_user_break *breaks;
+	size_t n_breaks;
+	struct lz_user_watch *watches;
+	size_t n_watches;
+	uint64_t pass_signals;
+	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
+};
+
+/* ---- the present (session_pos.c) ---- */
+/* The engine s->e stands at the n-th arrival of its address; START: at its gap's start. */
+void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
+/* The engine s->e made one step within or out of the present gap. */
+int lz_session_stepped(struct lz_session *s);
+/* How often control has been at IP since the gap began, the present instant included. -1: failed. */
+int64_t lz_session_count(struct lz_session *s, uint64_t ip);
+/* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. */
+int lz_session_whole_trail(struct lz_session *s, size_t limit);
+/* Is the present instant the start of its gap? */
+bool lz_session_at_gap(const struct lz_session *s);
+/* Puts E in the place of the present engine. */
+void lz_session_replace(struct lz_session *s, struct lz_engine *e);
+/* Goes back to where it was after a failed move. */
+int lz_session_restore(struct lz_session *s, const struct lz_pos *pos);
+
+/* ---- gaps (snapshot.c) ---- */
+/* A new engine at the start of the gap: from the present one (copied), a snapshot or a checkpoint, taking
+ * snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
+struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
+                                       int *ret);
+/* Keeps a copy of E, which stands at the start of its gap. */
+int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e);
+/* Orders instants by (event, marker). */
+int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
+/* The last marker boundary at or before OFFSET. -1: failed. */
+int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
+/* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
+uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
+
+/* ---- watchpoints (watch.c) ---- */
+/* Debug registers for the session's watchpoints; reads the present values from E. */
+int lz_watch_arm(struct lz_session *s, struct lz_engine *e);
+/* What changed or was touched since the last call: the watchpoint, or NULL. FIRED as in lz_halt. */
+struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e, unsigned fired);
+
+/* ---- scanning a stretch of the run (scan.c): reverse-continue, navigation ---- */
+struct lz_scan_end {
+	uint64_t event, marker;   /* up to this gap's start, exclusive, */
+	const struct lz_pos *pos; /* or, if set, up to this position in it */
+};
+enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH };
+struct lz_hit {
+	enum lz_hit_kind kind;
+	struct lz_pos pos; /* BREAK: exact. WATCH: ip behind the instruction, n: which change of
+	                           the gap it is, from 1. EVENT_WATCH: the gap and event that wrote */
+	uint64_t watch_addr;
+	char watch_kind;
+};
+/* Runs E, which stands at the start of its gap, up to END with breakpoints at ADDRS and, if WATCH,
+ * the session's watchpoints; calls FN for each hit in order (the start included, the end not); FN's
+ * non-zero result ends the scan and is returned. 0: reached the end. -1 failed, LZ_SCAN_*. */
+enum {
+	LZ_SCAN_INTERRUPTED = -2,
+	LZ_SCAN_DIVERGED = -3,
+	LZ_SCAN_PAST = -4 /* END does not occur */
+};
+int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
+            const uint64_t *addrs, size_t n, bool watch,
+            int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
+
+#endif
