@@ -25,7 +25,7 @@ static void report(int fd)
 
 	if (write(fd, &e, sizeof(e)) < 0)
 		_exit(126);
-	_exit(127);
+	_exit(e == ENOENT ? 127 : 126);
 }
 
 static _Noreturn void child(struct lz_tracer *t, struct pipes *p)
@@ -82,6 +82,8 @@ static int first_exec(struct lz_tracer *t, pid_t pid, int back)
 		if (lz_wait(pid, &status) < 0)
 			return -1;
 		if (!WIFSTOPPED(status)) {
+			t->ended = true;
+			t->status = status;
 			if (read(back, &error, sizeof(error)) == sizeof(error)) {
 				errno = error;
 				return lz_fail_errno("cannot run %s", t->opt->argv[0]);
@@ -96,7 +98,8 @@ static int first_exec(struct lz_tracer *t, pid_t pid, int back)
 	}
 	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_wait(pid, &status) < 0)
 		return lz_fail_errno("cannot resume the program");
-	if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80))
+	t->ended = !WIFSTOPPED(status);
+	if (t->ended || WSTOPSIG(status) != (SIGTRAP | 0x80))
 		return lz_fail("%s was killed before it began", t->opt->argv[0]);
 	return 0;
 }
