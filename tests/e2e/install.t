@@ -10,7 +10,7 @@ for tool in lizard lizard-trace lizard-gdb lizard-cc lizard-c++; do
 	[ -x "$prefix/bin/$tool" ]
 	ok $? "bin/$tool is there and executable"
 done
-[ -e "$prefix/lib/lizard/lizard-plugin.so" ]
+[ -e "$prefix/lib/lizard/lizard_plugin.so" ]
 ok $? "the plugin is there"
 is "$(find "$prefix" -xtype l)" "" "no link leads nowhere"
 is "$(find "$prefix" -lname '/*')" "" "no link is absolute"

@@ -38,7 +38,10 @@ real_build() (
 	[ -z "$patch" ] || patch -s -p1 <"$patch" || exit 1
 	case $name in
 	bzip2)
-		make bzip2 CC="$cc" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" && program=bzip2 ;;
+		# Debian's makefile links the shared library, which would be the installed one when run.
+		printf 'OBJS = %s\nbzip2: $(OBJS)\n\t$(CC) $^ -o $@\n' "blocksort.o huffman.o crctable.o \
+			randtable.o compress.o decompress.o bzlib.o bzip2.o" >bzip2.mk &&
+			make -f bzip2.mk CC="$cc" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" && program=bzip2 ;;
 	gzip)
 		make CC="$cc" CFLAGS="$cflags" && program=gzip ;;
 	bc)
@@ -99,7 +102,7 @@ local function queens(n)
 	place(1)
 	return count
 end
-print("queens", queens(8 + (scale > 1 and 1 or 0)))
+print("queens", queens(9 + (scale > 1 and 1 or 0)))
 local t, x = {}, 42
 for i = 1, 180000 * scale do
 	x = (x * 1103515245 + 12345) % 2147483648
