@@ -256,6 +256,10 @@ static int tell_gdb(const struct options *o, const char *self, const char *dir)
 	setenv("LIZARD_GDB_SERVER", command, 1);
 	if (o->at_end)
 		setenv("LIZARD_GDB_END", "1", 1);
+	for (int i = 0; i < o->n_rest; i++)
+		if (strstr(o->rest[i], "mi") &&
+		    (strstr(o->rest[i], "-i") || (i && takes_word(o->rest[i - 1]))))
+			setenv("LIZARD_GDB_MI", "1", 1);
 	free(command);
 	return 0;
 }

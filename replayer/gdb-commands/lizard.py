@@ -6,7 +6,6 @@ reverse-stepi, so that GDB refreshes all it knows and shows the new place as aft
 """
 import os
 import re
-import shlex
 
 import gdb
 
@@ -277,19 +276,22 @@ class Quiet:
                     gdb.write("%s\n" % e)
 
 
+def entry_of(frame):
+    """The address of the first instruction of FRAME's function, or None."""
+    block = gdb.block_for_pc(frame.pc())
+    while block and not block.function:
+        block = block.superblock
+    return block.start if block else None
+
+
 def activation_start(frame):
     """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
+    entry = entry_of(frame)
     older = frame.older()
-    function = frame.function()
-    if not older or not function:
-        return None
-    entry = gdb.block_for_pc(frame.pc())
-    while entry and not entry.function:
-        entry = entry.superblock
-    if not entry:
+    if entry is None or not older:
         return None
     cfa = int(older.read_register("rsp")) & (2**64 - 1)
-    point = gdb.Breakpoint("*%d" % entry.start, internal=True)
+    point = gdb.Breakpoint("*%d" % entry, internal=True)
     point.silent = True
     # The return address is on the stack and nothing else.
     point.condition = "(unsigned long)$rsp == %dUL" % (cfa - 8)
@@ -310,6 +312,18 @@ def stopped_at(point):
     return isinstance(LastStop.event, gdb.BreakpointEvent) and any(
         p.is_valid() and p == point for p in LastStop.event.breakpoints
     )
+
+
+MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
+
+
+def show_place():
+    """After a stop that was not shown. A machine interface wants a stop of its own kind."""
+    if MI:
+        monitor("seek " + when()["position"])
+        gdb.execute("reverse-stepi")
+    else:
+        gdb.write(place())
 
 
 def place():
@@ -352,6 +366,9 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
         if not expression:
             raise gdb.GdbError("reverse_watchpoint: which expression?")
         need_process()
+        frame = gdb.selected_frame()
+        if uses_locals(expression) and frame.pc() == entry_of(frame):
+            raise gdb.GdbError("%s: this is the start of the activation." % expression)
         new = evaluate(expression)
         if new[1] is None:
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
@@ -383,7 +400,7 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
             gdb.write("%s did not change since the %s.\n" % (expression, met))
         else:
             gdb.write("%s\n\nOld value = %s\nNew value = %s\n" % (expression, old, new))
-        gdb.write(place())
+        show_place()
 
 
 # ---- where am I ----
@@ -587,7 +604,7 @@ class Silence:
     setting = "suppress-cli-notifications"
 
     def __enter__(self):
-        self.works = version() >= 12 and os.environ.get("LIZARD_GDB_MI") is None
+        self.works = version() >= 12
         if self.works:
             gdb.execute("set %s on" % self.setting)
 
@@ -609,7 +626,7 @@ def to_main():
         gdb.decode_line("main")
         point = gdb.Breakpoint("main", internal=True)
     except (gdb.error, RuntimeError):
-        gdb.write(place())
+        show_place()
         return
     point.silent = True
     try:
@@ -618,7 +635,7 @@ def to_main():
     finally:
         if point.is_valid():
             point.delete()
-    gdb.write(place())
+    show_place()
 
 
 def announce():

@@ -352,7 +352,7 @@ int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *st
 	s->interrupt = false;
 	while (!once(s, d, stop)) {
 		if (getenv("STEPLOG_SLOW"))
-			usleep(1000);
+			usleep(5000);
 		if (s->interrupt)
 			return stopped(s, stop, LZ_STOP_INTERRUPTED);
 	}
@@ -382,8 +382,16 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *a
 {
 	size_t kept = s->n_points;
 
+	s->interrupt = false;
+
 	s->n_points = 0;
 	for (;;) {
+		if (s->interrupt) {
+			s->n_points = kept;
+			return stopped(s, stop, LZ_STOP_INTERRUPTED);
+		}
+		if (getenv("STEPLOG_SLOW"))
+			usleep(5000);
 		if (once(s, d, stop))
 			break;
 		for (size_t i = 0; i < n; i++)

@@ -1,0 +1,289 @@
+"""Walks against the truth, run inside lizard-gdb: what Lizard finds backwards and by jumping against what
+GDB's own forward step, next, breakpoints and watchpoints found.
+
+Parameters, in the environment:
+  WALK_MODES      any of step next jump watch (default: step next)
+  WALK_SEED       of the random positions (default 1)
+  WALK_POSITIONS  how many of them (default 50)
+  WALK_N          steps, arrivals or changes from each (default 20)
+  WALK_PLACES     for jump: locations as for `break`, separated by blanks; default: lines met by stepping
+  WALK_WATCH      for watch: expressions, separated by ;
+  WALK_OUT        file for the result: lines `ok ...`, `not ok ...`, `# ...`
+"""
+import os
+import random
+import re
+
+import gdb
+
+MODES = os.environ.get("WALK_MODES", "step next").split()
+SEED = int(os.environ.get("WALK_SEED", "1"))
+POSITIONS = int(os.environ.get("WALK_POSITIONS", "50"))
+N = int(os.environ.get("WALK_N", "20"))
+MAX_DEPTH = 64
+
+
+class Result:
+    def __init__(self):
+        self.out = open(os.environ["WALK_OUT"], "w")
+        self.compared = 0
+        self.wrong = 0
+
+    def diag(self, text):
+        for line in text.splitlines():
+            self.out.write("# %s\n" % line)
+        self.out.flush()
+
+    def end(self, name, extra=""):
+        good = self.wrong == 0 and self.compared > 0
+        self.out.write(
+            "%s %s: %d compared, %d wrong%s\n"
+            % ("ok" if good else "not ok", name, self.compared, self.wrong, extra)
+        )
+        self.out.flush()
+        self.compared = self.wrong = 0
+
+    def check(self, good, text):
+        self.compared += 1
+        if not good:
+            self.wrong += 1
+            if self.wrong <= 10:
+                self.diag(text())
+
+
+class Moment:
+    """An instant with what a user sees there."""
+
+    def __init__(self):
+        w = when()
+        self.position = w["position"]
+        self.end = w["end"] == "1"
+        self.start = w["start"] == "1"
+        frame = gdb.newest_frame()
+        sal = frame.find_sal()
+        self.line = "%s:%d" % (os.path.basename(sal.symtab.filename) if sal.symtab else "?", sal.line)
+        self.name = frame.name()
+        self.depth = 0
+        while frame is not None and self.depth < MAX_DEPTH:
+            self.depth += 1
+            frame = frame.older()
+
+    def key(self):
+        return (self.position, self.line, self.depth)
+
+    def __str__(self):
+        return "%s %s %s depth %d" % (self.position, self.name, self.line, self.depth)
+
+
+def when():
+    text = gdb.execute("monitor when", to_string=True)
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def seek(position):
+    gdb.execute("jump_forward " + position, to_string=True)
+
+
+def do(command):
+    """False if GDB refused."""
+    try:
+        gdb.execute(command, to_string=True)
+        return True
+    except gdb.error as e:
+        gdb.write("walk: %s: %s\n" % (command, e))
+        return False
+
+
+def random_positions(rng, total):
+    for _ in range(POSITIONS):
+        yield "%.9f%%" % (100.0 * rng.randrange(total + 1) / max(1, total))
+
+
+def forward(command):
+    """N+1 moments: where the first COMMAND led, and each after it."""
+    moments = []
+    for _ in range(N + 1):
+        before = when()["position"]
+        if not do(command):
+            break
+        m = Moment()
+        # An end of the recording, or no progress: nothing has to lead back from there.
+        if m.end or m.position == before:
+            break
+        moments.append(m)
+    return moments
+
+
+def walk_step(result, origin):
+    moments = forward("step")
+    if len(moments) < 2:
+        return
+    for here, wanted in zip(reversed(moments), reversed(moments[:-1])):
+        do("bs")
+        got = Moment()
+        result.check(
+            got.key() == wanted.key(),
+            lambda: "bs, walk from %s:\n  from   %s\n  wanted %s\n  got    %s" % (origin, here, wanted, got),
+        )
+        if got.key() != wanted.key():
+            seek(wanted.position)
+
+
+def leads_here(got, here):
+    """Is GOT a moment from which next leads HERE, no deeper than it?"""
+    if got.depth > here.depth:
+        return False
+    do("next")
+    return when()["position"] == here.position
+
+
+def walk_next(result, origin):
+    moments = forward("next")
+    if len(moments) < 2:
+        return
+    for here, wanted in zip(reversed(moments), reversed(moments[:-1])):
+        do("prev")
+        got = Moment()
+        same = got.key() == wanted.key()
+        good = same or (wanted.depth > here.depth and leads_here(got, here))
+        result.check(
+            good,
+            lambda: "prev, walk from %s:\n  from   %s\n  wanted %s\n  got    %s" % (origin, here, wanted, got),
+        )
+        if not same:
+            seek(wanted.position)
+
+
+def arrivals(place):
+    """Positions at which a forward run meets a breakpoint, at most N."""
+    point = gdb.Breakpoint(place, internal=True)
+    point.silent = True
+    found = []
+    try:
+        while len(found) < N:
+            if not do("continue"):
+                break
+            m = when()
+            if m["end"] == "1":
+                break
+            found.append(m["position"])
+    finally:
+        point.delete()
+    return found
+
+
+def walk_jump(result, origin, place):
+    seek(origin)
+    begin = when()["position"]
+    truth = arrivals(place)
+    if not truth:
+        return
+    seek(begin)
+    for i, wanted in enumerate(truth):
+        do("jump_forward " + place)
+        got = when()["position"]
+        result.check(
+            got == wanted,
+            lambda: "jump_forward %s from %s, number %d: wanted %s, got %s" % (place, begin, i, wanted, got),
+        )
+        if got != wanted:
+            seek(wanted)
+    for wanted in reversed(truth[:-1]):
+        do("jump_backward " + place)
+        got = when()["position"]
+        result.check(
+            got == wanted,
+            lambda: "jump_backward %s, walk from %s: wanted %s, got %s" % (place, begin, wanted, got),
+        )
+        if got != wanted:
+            seek(wanted)
+
+
+def value_of(expression):
+    try:
+        return gdb.parse_and_eval(expression).format_string()
+    except gdb.error as e:
+        return "<%s>" % e
+
+
+def changes(expression):
+    """(position right after, value after) of what a forward watchpoint finds, at most N."""
+    point = gdb.Breakpoint(expression, gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
+    point.silent = True
+    found = []
+    try:
+        while len(found) < N:
+            if not do("continue") or not point.is_valid():
+                break
+            m = when()
+            if m["end"] == "1":
+                break
+            found.append((m["position"], value_of(expression)))
+    finally:
+        if point.is_valid():
+            point.delete()
+    return found
+
+
+def walk_watch(result, origin, expression):
+    seek(origin)
+    first = value_of(expression)
+    truth = changes(expression)
+    olds = [first] + [v for _, v in truth[:-1]]
+    for (after, new), old in zip(reversed(truth), reversed(olds)):
+        text = gdb.execute("reverse_watchpoint " + expression, to_string=True)
+        place = when()["position"]
+        shown = re.search(r"Old value = (.*)\nNew value = (.*)\n", text)
+        do("stepi")
+        got = when()["position"]
+        result.check(
+            got == after and shown is not None and shown.groups() == (old, new),
+            lambda: "reverse_watchpoint %s, walk from %s: wanted before %s, %s -> %s; got %s before %s:\n%s"
+            % (expression, origin, after, old, new, place, got, text),
+        )
+        seek(place if got == after else after)
+        if got != after:
+            do("reverse-stepi")
+
+
+def places_met(rng, total):
+    """Lines that stepping meets."""
+    met = set()
+    for origin in random_positions(rng, total):
+        seek(origin)
+        for m in forward("step"):
+            if not m.line.startswith("?"):
+                met.add(m.line)
+    return sorted(met)
+
+
+def main():
+    rng = random.Random(SEED)
+    result = Result()
+    total = int(when()["total"])
+    gdb.execute("set suppress-cli-notifications on")
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    if "step" in MODES:
+        for origin in random_positions(rng, total):
+            seek(origin)
+            walk_step(result, origin)
+        result.end("fs and bs")
+    if "next" in MODES:
+        for origin in random_positions(rng, total):
+            seek(origin)
+            walk_next(result, origin)
+        result.end("fn and prev")
+    if "jump" in MODES:
+        places = os.environ.get("WALK_PLACES", "").split() or places_met(rng, total)
+        for origin in random_positions(rng, total):
+            walk_jump(result, origin, rng.choice(places))
+        result.end("jumps")
+    if "watch" in MODES:
+        expressions = [e.strip() for e in os.environ["WALK_WATCH"].split(";")]
+        for origin in random_positions(rng, total):
+            walk_watch(result, origin, rng.choice(expressions))
+        result.end("reverse_watchpoint")
+    result.out.close()
+
+
+main()
