@@ -1,0 +1,19 @@
+#!/bin/sh
+# Ctrl-C in long runs, forward and backward, typed on a terminal.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build long || skip_all "no program"
+record long 30000000
+is $? 0 "recorded"
+timeout 300 python3 "$LIZARD_SRC/tests/lib/interrupt.py" "$LIZARD_BIN/lizard-gdb" "$T/long" >"$T/tap" 2>&1
+grep '^#' "$T/tap" >&2
+while read -r verdict name; do
+	case $verdict in
+	ok) ok 0 "${name#- }" ;;
+	not) ok 1 "${name#ok - }" ;;
+	esac
+done <"$T/tap"
+[ "$(grep -c '^\(not \)\?ok' "$T/tap")" = 5 ]
+ok $? "all was tried" || diag "$(tail -5 "$T/tap")"
+done_testing

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Opening: wrong arguments, a rebuilt program, a cut recording, a port for IDEs, a detach.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build tour || skip_all "no program"
+record tour
+
+out=$("$LIZARD_BIN/lizard-gdb" 2>&1)
+is $? 1 "no argument: status"
+like "$out" 'lizard-gdb: which program' "no argument: sentence"
+like "$("$LIZARD_BIN/lizard-gdb" --help)" 'usage: lizard-gdb' "--help"
+like "$("$LIZARD_BIN/lizard-gdb" --version)" '^lizard [0-9]' "--version"
+out=$("$LIZARD_BIN/lizard-gdb" "$T/nothing" 2>&1)
+is $? 1 "no recording: status"
+like "$out" 'lizard-gdb: .*nothing' "no recording: sentence"
+
+rec=$(readlink -f "$LIZARD_TRACE_DIR/tour-latest")
+like "$(echo 'info lizard' | gdb_run "$rec")" "^recording +$rec" "opened by its directory"
+
+# Served on a port: loopback only, one debugger after another, GDB without Lizard's commands.
+timeout 100 "$LIZARD_BIN/lizard-gdb" -s 0 "$T/tour" 2>"$T/serve.err" &
+server=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	grep -q listening "$T/serve.err" && break
+	sleep 0.5
+done
+port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' "$T/serve.err" | head -1)
+[ -n "$port" ]
+ok $? "the port is announced" || diag "$(cat "$T/serve.err")"
+plain() { timeout 60 gdb -nx -batch -ex 'set pagination off' "$@" "$T/tour" 2>&1; }
+out=$(plain -ex "target remote :$port" -ex 'break factorial' -ex continue -ex reverse-stepi -ex 'info threads' -ex detach)
+like "$out" 'Breakpoint 1, factorial \(n=5\)' "a plain GDB finds a breakpoint"
+out=$(plain -ex "target remote :$port" -ex 'reverse-continue' -ex 'monitor when' -ex kill)
+like "$out" '^start=1' "a second one goes on where the first left off"
+wait $server
+is $? 0 "kill ends the server"
+
+cp "$T/tour" "$T/tour.old"
+printf 'int main(void) { return 0; }\n' >"$T/other.c"
+"$LIZARD_BIN/lizard-cc" -g "$T/other.c" -o "$T/tour"
+out=$(echo 'print 1' | gdb_run "$T/tour")
+is $? 1 "rebuilt: status"
+like "$out" 'was rebuilt after it was recorded .build-id [0-9a-f]+, recorded [0-9a-f]+' "rebuilt: sentence"
+out=$(echo 'print total' | gdb_run --kept "$T/tour")
+like "$out" '^\$1 = 0' "--kept uses the recording's copy"
+rm "$T/tour"
+out=$(echo 'print total' | gdb_run "$rec")
+like "$out" '^\$1 = 0' "a program that is gone is replaced by the copy"
+cp "$T/tour.old" "$T/tour"
+
+cp -r "$rec" "$T/cut"
+size=$(stat -c %s "$T/cut/events")
+truncate -s $((size * 2 / 3)) "$T/cut/events"
+out=$(echo 'print 1' | gdb_run "$T/cut")
+like "$out" 'recording was cut' "a cut recording is announced"
+done_testing

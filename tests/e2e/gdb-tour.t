@@ -1,0 +1,160 @@
+#!/bin/sh
+# A tour of lizard-gdb on one small program: forward, backward, jumps, and GDB's own commands.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build tour || skip_all "no program"
+record tour
+is $? 7 "the program's exit status"
+line() { grep -n "$1" "$LIZARD_SRC/tests/progs/gdb/tour.c" | head -1 | cut -d: -f1; }
+total=$(line 'total += r')
+wide=$(line 'box.width = fact')
+
+out=$(gdb_run "$T/tour" <<END
+-- steps
+fs 2
+fn
+bs
+-- into
+tbreak add
+continue
+bs
+bs
+-- last line of a callee
+jump_forward factorial
+finish
+bs
+-- over a call
+jump_backward $wide
+fn
+prev
+-- jumps
+jump_forward add
+jump_forward add
+jump_backward add
+jump_forward *add
+jump_forward tour.c:$total
+jump_backward start
+jump_forward end
+jump_forward 50%
+-- when
+jump_forward add
+when
+info lizard
+-- count
+jump_forward start
+jump_forward main
+fs 3
+bs 3
+END
+)
+like "$out" '^main \(argc=1, argv=0x[0-9a-f]+\) at .*tour.c:[0-9]+' "stops at main"
+like "$(section "$out" "into")" '^Temporary breakpoint [0-9]+, add \(x=0, y=0\)' "tbreak"
+like "$(section "$out" "into")" 'main .*at .*tour.c:[0-9]+' "bs out to the caller"
+like "$(section "$out" "last line of a callee" | tail -2)" '^factorial \(n=5\)|^[0-9]+.*}' "bs into a callee's last line"
+like "$(section "$out" "over a call")" 'box.width = factorial' "prev over a call"
+like "$(section "$out" "jumps")" '^add \(x=0, y=0\)' "jump_forward to a function"
+like "$(section "$out" "jumps")" '^add \(x=0, y=1\)' "and to its next call"
+like "$(section "$out" "when")" '^event [0-9,]+ of [0-9,]+, time [0-9,]+ of [0-9,]+ \([0-9.]+%\)' "when"
+like "$(section "$out" "when")" '^position [0-9]+:[0-9,]+\.[0-9,]+@' "when prints a position"
+like "$(section "$out" "when")" 'exit status 7' "info lizard"
+is "$(section "$out" "count" | tail -2 | head -1 | sed 's/ (.*//')" "$(section "$out" "count" | sed -n 2p | sed 's/ (.*//')" \
+	"bs 3 undoes fs 3" || diag "$(section "$out" count)"
+
+out=$(gdb_run "$T/tour" <<END
+-- reverse
+break add if x == 3
+continue
+reverse-next
+reverse-finish
+reverse-step
+reverse-stepi
+reverse-nexti
+reverse-continue
+-- forward
+delete
+break add
+continue
+info breakpoints
+up
+until
+delete
+finish
+continue
+-- looks
+jump_backward add
+info threads
+info registers rip
+info proc mappings
+info signals SIGINT
+x/2i \$pc
+print box
+print \$_siginfo
+END
+)
+like "$(section "$out" "reverse")" '^Breakpoint 1, add \(x=3, y=3\)' "a condition"
+like "$(section "$out" "reverse")" 'No more reverse-execution history' "reverse-continue to the start says so"
+like "$(section "$out" "forward")" 'breakpoint already hit 1 time' "hits are counted"
+like "$(section "$out" "forward")" 'The recording ends here: the program exited with status 7' "the end says so"
+like "$(section "$out" "forward")" 'No more reverse-execution history' "as GDB does"
+like "$(section "$out" "looks")" '^\* 1 .*Thread' "info threads"
+like "$(section "$out" "looks")" 'rip +0x[0-9a-f]+ .*<add' "info registers"
+like "$(section "$out" "looks")" 'r-xp.*/tour' "info proc mappings"
+like "$(section "$out" "looks")" '=> 0x[0-9a-f]+ <add' "x/i"
+like "$(section "$out" "looks")" 'depth = \{3, 5, 2\}|depth = \{' "print a structure"
+
+out=$(gdb_run "$T/tour" <<END
+-- calls
+jump_forward fill
+print total
+call length("abcdef")
+print add(1000, 1)
+print total
+when
+fs
+print total
+-- writes
+set var total = 12345
+print total
+fn
+print total
+-- refusals
+set confirm off
+python
+for c in ("jump main", "return", "jump_forward nowhere", "jump_forward 101%", "restart 9"):
+    try:
+        gdb.execute(c)
+    except gdb.error as e:
+        print("refused %s: %s" % (c, e))
+end
+-- checkpoints
+checkpoint
+jump_forward end
+checkpoint
+restart 1
+info checkpoints
+delete checkpoint 1
+info checkpoints
+END
+)
+like "$(section "$out" "calls" | grep '^\$')" '^\$1 = 20' "print"
+like "$(section "$out" "calls" | grep '^\$')" '^\$2 = 6' "call f(\"abc\")"
+like "$(section "$out" "calls" | grep '^\$')" '^\$3 = 1001' "a call that changes memory"
+is "$(section "$out" "calls" | grep '^\$' | tail -1)" '$5 = 20' "is thrown away with the next move"
+like "$(section "$out" "writes")" 'recording cannot be changed' "a write to memory is explained"
+like "$(section "$out" "writes" | grep '^\$' | head -1)" '= 12345' "it holds in a diversion"
+like "$(section "$out" "writes" | grep '^\$' | tail -1)" '= 20' "and is thrown away"
+like "$(section "$out" "refusals")" 'refused jump main: .*another way' "jump is refused"
+like "$(section "$out" "refusals")" 'refused return: .*return early' "return is refused"
+like "$(section "$out" "refusals")" 'refused jump_forward nowhere: ' "an unknown place"
+like "$(section "$out" "refusals")" 'refused jump_forward 101%: ' "an unknown percentage"
+like "$(section "$out" "refusals")" 'refused restart 9: .*no checkpoint' "an unknown checkpoint"
+like "$(section "$out" "checkpoints")" '^Checkpoint 1: fill' "checkpoint"
+like "$(section "$out" "checkpoints")" '^  2 .*exit' "info checkpoints"
+
+out=$(gdb_run "$T/tour" </dev/null)
+printf '%s\n' "$out" | grep -q '^sum '
+is $? 1 "the program's output is not repeated"
+out=$(echo continue | gdb_run --echo "$T/tour")
+like "$out" '^sum 20 total 20 width 120 list 77' "--echo repeats it"
+done_testing

@@ -1,0 +1,59 @@
+#!/bin/sh
+# reverse_watchpoint on all kinds of expressions.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build tour || skip_all "no program"
+record tour
+line() { grep -n "$1" "$LIZARD_SRC/tests/progs/gdb/tour.c" | head -1 | cut -d: -f1; }
+printf_line=$(line 'printf(')
+
+out=$(gdb_run "$T/tour" <<END
+jump_forward $printf_line
+-- variable
+reverse_watchpoint total
+reverse_watchpoint total
+-- member
+jump_forward $printf_line
+reverse_watchpoint box.depth[1]
+-- heap
+jump_forward $printf_line
+reverse_watchpoint list->next->value
+-- operands
+jump_forward $printf_line
+reverse_watchpoint left * 100 + right
+reverse_watchpoint left * 100 + right
+-- system call
+jump_forward $printf_line
+reverse_watchpoint buffer
+bt
+-- string
+jump_forward $printf_line
+reverse_watchpoint box.label[0]
+-- local
+jump_forward $printf_line
+reverse_watchpoint sum
+reverse_watchpoint sum
+-- activation
+jump_backward push
+finish
+reverse-step
+reverse_watchpoint n->next
+reverse_watchpoint n
+-- start
+jump_backward start
+jump_forward main
+reverse_watchpoint total
+END
+)
+like "$(section "$out" variable | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r.*Old value = 6 New value = 10' "a variable, twice"
+like "$(section "$out" member | tr '\n' ' ')" 'Old value = 1 New value = 5 .*depth\[i % 3\]' "a member"
+like "$(section "$out" heap | tr '\n' ' ')" 'Old value = 1 New value = 77 .*list->next->value = 77' "heap memory"
+like "$(section "$out" operands | tr '\n' ' ')" 'Old value = 1004 New value = 1020 .*right = 20.*Old value = 304 New value = 1004 .*left = 10' \
+	"an expression with two operands"
+like "$(section "$out" "system call" | tr '\n' ' ')" 'Old value = .*000.* New value = "pipes.* fill \(\)' "written by a system call"
+like "$(section "$out" string | tr '\n' ' ')" "Old value = 0 .*New value = 108 'l'" "written by a library"
+like "$(section "$out" "local" | tr '\n' ' ')" 'Old value = 6 New value = 10 .*sum = add.*Old value = 3 New value = 6' "a local variable"
+like "$(section "$out" activation | tr '\n' ' ')" 'Old value = .*New value = .*n = malloc' "a local pointer"
+like "$(section "$out" start)" 'did not change since the start of the recording' "the start of the recording"
+done_testing

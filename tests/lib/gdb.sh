@@ -1,0 +1,30 @@
+# Driving lizard-gdb in tests. Sourced after tap.sh.
+#
+#   prog_build NAME [FLAGS]     builds tests/progs/gdb/NAME.c with lizard-cc -g into $T/NAME
+#   record NAME [ARGS]          records $T/NAME
+#   gdb_run [OPTIONS] <commands prints what lizard-gdb -batch prints for the commands on stdin
+#   section TEXT NAME           the part of the output behind the line `-- NAME`
+
+prog_build() {
+	name=$1
+	shift
+	"${LIZARD_CC:-$LIZARD_BIN/lizard-cc}" -g "${@:--O0}" "$LIZARD_SRC/tests/progs/gdb/$name.c" -o "$T/$name" ||
+		{ diag "$name does not build"; return 1; }
+}
+
+record() {
+	name=$1
+	shift
+	timeout 120 "$LIZARD_BIN/lizard-trace" -q "$T/$name" "$@" >"$T/$name.out" 2>"$T/$name.err"
+}
+
+# A line `-- NAME` among the commands is printed, so that the test finds its place in the output.
+gdb_run() {
+	sed 's/^-- \(.*\)$/echo -- \1\\n/' >"$T/commands"
+	timeout "${GDB_SECONDS:-120}" "$LIZARD_BIN/lizard-gdb" -nx -batch \
+		-ex 'set pagination off' -ex 'set width 0' -x "$T/commands" "$@" 2>&1
+}
+
+section() {
+	printf '%s\n' "$1" | sed -n "/^-- $2\$/,/^-- /{/^-- /d;p}"
+}

@@ -1,0 +1,78 @@
+"""Types into lizard-gdb on a terminal: Ctrl-C in long runs. Prints TAP lines without a plan.
+Usage: interrupt.py LIZARD-GDB PROGRAM"""
+import os
+import pty
+import re
+import select
+import sys
+import time
+
+PROMPT = "(gdb) "
+
+
+class Terminal:
+    def __init__(self, argv):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ["TERM"] = "dumb"
+            os.execvp(argv[0], argv)
+
+    def until(self, pattern, seconds=60):
+        text, end = "", time.time() + seconds
+        while time.time() < end and not re.search(pattern, text):
+            if select.select([self.fd], [], [], 0.2)[0]:
+                try:
+                    data = os.read(self.fd, 65536)
+                except OSError:
+                    break
+                text += data.decode(errors="replace").replace("\r", "")
+        return text
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def command(self, text):
+        self.type(text + "\n")
+        return self.until(re.escape(PROMPT) + "$")
+
+    def interrupt(self, text, after):
+        """Starts a command and interrupts it."""
+        self.type(text + "\n")
+        time.sleep(after)
+        begin = time.time()
+        self.type("\x03")
+        return self.until(re.escape(PROMPT) + "$"), time.time() - begin
+
+
+def time_of(terminal):
+    m = re.search(r"time ([\d,]+) of ([\d,]+)", terminal.command("when"))
+    return tuple(int(n.replace(",", "")) for n in m.groups()) if m else (-1, -1)
+
+
+def ok(good, name, text):
+    print("%s - %s" % ("ok" if good else "not ok", name))
+    if not good:
+        print("".join("# %s\n" % line for line in text.splitlines()), end="")
+
+
+def main():
+    t = Terminal([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[2]])
+    ok(True, "started", t.until(re.escape(PROMPT) + "$"))
+    t.command("set pagination off")
+    t.command("break long.c:21 if i == 1000000000")
+    text, took = t.interrupt("continue", 0.7)
+    now, total = time_of(t)
+    ok("SIGINT" in text and 0 < now < total and took < 10, "Ctrl-C in continue (%.1f s)" % took, text)
+    text = t.command("next")
+    ok("SIG" not in text and "error" not in text.lower(), "a step after it", text)
+    t.command("jump_forward 90%")
+    text, took = t.interrupt("reverse-continue", 0.5)
+    now, total = time_of(t)
+    ok("SIGINT" in text and 0 < now < total and took < 10, "Ctrl-C in reverse-continue (%.1f s)" % took, text)
+    text = t.command("print state")
+    ok(re.search(r"\$\d+ = \d+", text) is not None, "the program can be looked at after it", text)
+    t.type("kill\ny\nquit\n")
+    t.until("never", 1)
+
+
+main()
