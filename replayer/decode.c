@@ -76,7 +76,8 @@ static void drop_tails(struct lz_decoder *d)
 static int enter(struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct lz_act *top = lz_decoder_top(d);
-	struct lz_act act = {.enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER};
+	struct lz_act act = {
+	    .enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER, .last_at = m->offset + 5};
 
 	act.fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
 	if (act.fn == LZ_FN_NONE)
@@ -169,6 +170,7 @@ static int landing(struct lz_decoder *d, const struct lz_mark *m)
 
 	if (top && top->entry == m->entry && !top->frame && top->last == LZ_SET_ENTER) {
 		top->frame = m->frame; /* the first one names the activation */
+		top->last_at = m->offset + 9;
 		top->node = 0;
 		return 0;
 	}
@@ -195,13 +197,14 @@ static int landing(struct lz_decoder *d, const struct lz_mark *m)
 arrived:
 	top = lz_decoder_top(d);
 	top->last = LZ_LAST_LANDING;
+	top->last_at = m->offset + 9;
 	top->node = 0;
 	top->tail = 0;
 	return 0;
 }
 
 /* Marker ID of the running activation. */
-static void edge(struct lz_decoder *d, uint32_t id)
+static void edge(struct lz_decoder *d, uint32_t id, uint64_t behind)
 {
 	struct lz_act *top = lz_decoder_top(d);
 
@@ -216,6 +219,7 @@ static void edge(struct lz_decoder *d, uint32_t id)
 	if (d->n_markers && top->fn != LZ_FN_NONE && id > d->n_markers(d->arg, top->fn))
 		d->oddities++;
 	top->last = id;
+	top->last_at = behind;
 	top->node = 0;
 }
 
@@ -226,7 +230,7 @@ static int apply(struct lz_decoder *d, const struct lz_mark *m)
 	case LZ_EXIT: leave(d); return 0;
 	case LZ_TAIL: tail(d); return 0;
 	case LZ_LANDING: return landing(d, m);
-	default: edge(d, m->id); return 0;
+	default: edge(d, m->id, m->offset + lz_marker_size(m->code)); return 0;
 	}
 }
 
@@ -284,7 +288,7 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 			while (q < end && (uint8_t)(*q - 1) < LZ_EDGE_MAX)
 				q++;
 			if (q > p) {
-				edge(d, q[-1]);
+				edge(d, q[-1], offset + (q - bytes));
 				p = gap = q;
 				continue;
 			}

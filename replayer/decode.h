@@ -18,13 +18,14 @@
 #define LZ_LAST_LANDING 0xFFFFFFFCu /* lz_act.last: control arrived at a landing site */
 
 struct lz_act {
-	uint64_t enter; /* stream offset of its ENTER */
-	uint32_t fn;    /* as the resolver numbers it, LZ_FN_NONE */
-	uint32_t entry; /* low 32 bits of the entry address */
-	uint32_t frame; /* of LANDING, 0 = none seen */
-	uint32_t last;  /* its last marker: an id, LZ_SET_ENTER, LZ_LAST_LANDING */
-	uint32_t node;  /* of the saved copy, 0 = not saved as it is now */
-	uint32_t tail;  /* a TAIL was seen that may or may not be followed by an EXIT */
+	uint64_t enter;   /* stream offset of its ENTER */
+	uint64_t last_at; /* ... of the byte behind its last marker */
+	uint32_t fn;      /* as the resolver numbers it, LZ_FN_NONE */
+	uint32_t entry;   /* low 32 bits of the entry address */
+	uint32_t frame;   /* of LANDING, 0 = none seen */
+	uint32_t last;    /* its last marker: an id, LZ_SET_ENTER, LZ_LAST_LANDING */
+	uint32_t node;    /* of the saved copy, 0 = not saved as it is now */
+	uint32_t tail;    /* a TAIL was seen that may or may not be followed by an EXIT */
 };
 
 /* What TAIL means in a function: the call behind it may have become a plain one after all, then a

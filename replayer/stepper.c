@@ -80,6 +80,16 @@ static bool find_cfa(struct stepping *s, uint64_t *cfa)
 	return l && lz_lines_cfa(l, s->r.rip - bias, &r, read_word, s->m, cfa);
 }
 
+uint64_t lz_gdb_frame(struct lz_machine *m)
+{
+	struct stepping s = {.m = m};
+	uint64_t cfa;
+
+	if (m->regs(m->arg, &s.r) || !find_cfa(&s, &cfa))
+		return 0;
+	return cfa;
+}
+
 /* ---- inlined calls ---- */
 
 /* The inlined calls around PC; *hidden: how many of the innermost begin right here, which GDB hides
@@ -301,6 +311,7 @@ static int out_of_unknown(struct stepping *s)
 	struct lz_place to;
 	uint64_t cfa;
 
+	s->m->left_unknown = true;
 	if (!find_cfa(s, &cfa) || !read_word(s->m, cfa - 8, &to.pc))
 		return LZ_STEPPED;
 	to.sp = cfa;
@@ -396,8 +407,10 @@ static int decide(struct stepping *s)
 			s->call_sp = 0; /* it has returned already */
 		return decide(s);
 	}
-	if (in_sigreturn(s))
+	if (in_sigreturn(s)) {
+		s->m->left_unknown = true;
 		return GO_ON;
+	}
 	if (s->call_sp) {
 		int rc = into_call(s);
 
@@ -414,6 +427,7 @@ static int start_without_line(struct stepping *s)
 
 	if (!find_function(s->m, s->r.rip, &f))
 		return LZ_STEP_FAILED;
+	s->m->left_unknown = true;
 	s->start = f.start;
 	s->end = f.end;
 	return GO_ON;

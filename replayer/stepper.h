@@ -26,6 +26,9 @@ struct lz_place {
 
 struct lz_machine {
 	void *arg;
+	/* Set when control left a function that GDB knows no lines of other than by running over it: a
+	 * callback or a signal handler has returned. */
+	bool left_unknown;
 	int (*regs)(void *arg, struct user_regs_struct *r);
 	size_t (*read)(void *arg, uint64_t addr, void *buf, size_t len);
 	/* One instruction, and further ones while control stays in [start, end) and off the goal. A
@@ -56,6 +59,9 @@ enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next);
 /* Where GDB would put the end of the prologue of the function at START..END (run-time addresses)
  * when it steps into it. */
 uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end);
+
+/* The canonical frame address here; 0 if no rule is known. */
+uint64_t lz_gdb_frame(struct lz_machine *m);
 
 /* Is control at the start of a statement? */
 bool lz_gdb_at_statement(struct lz_machine *m, uint64_t pc);

@@ -1,0 +1,457 @@
+/* bs and prev: from an anchor before the present position GDB's stepping is done forwards again until it
+ * comes here; the stop before the last is the answer. Each chain of stops is kept: the next bs finds its
+ * answer in it. */
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "replayer/nav.h"
+#include "replayer/session.h"
+
+enum chain_end {
+	CHAIN_ARRIVED, /* the last stop is the goal */
+	CHAIN_PASSED,  /* the goal was passed in the middle of a line */
+	CHAIN_OVER,    /* the goal lies in what was run over */
+	CHAIN_LOST,    /* never came to the goal */
+	CHAIN_INTERRUPTED
+};
+
+enum { MAX_CHAIN = 1 << 20 };
+
+static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos)
+{
+	if (c->n == c->cap) {
+		size_t cap = c->cap ? c->cap * 2 : 64;
+		struct lz_chain_stop *p = reallocarray(c->stop, cap, sizeof(*p));
+
+		if (!p)
+			return lz_fail("out of memory for a chain of %zu stops", c->n);
+		c->stop = p;
+		c->cap = cap;
+	}
+	c->stop[c->n++] = (struct lz_chain_stop){*pos, lz_gdb_frame(&nav->machine)};
+	return 0;
+}
+
+static bool is_behind(const struct lz_pos *a, const struct lz_pos *b)
+{
+	return a->event > b->event || a->marker > b->marker;
+}
+
+/* Steps from the stream offset ANCHOR on, up to the goal. */
+static int build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
+                 enum chain_end *end)
+{
+	struct lz_pos now, before;
+
+	c->n = 0;
+	nav->machine.left_unknown = false;
+	if (lz_session_seek_time(nav->s, anchor))
+		return -1;
+	lz_session_where(nav->s, &now);
+	while (c->n < MAX_CHAIN) {
+		enum lz_step_result r;
+
+		if (is_behind(&now, &nav->goal))
+			break;
+		before = now;
+		r = lz_gdb_step(&nav->machine, next);
+		lz_session_where(nav->s, &now);
+		switch (r) {
+		case LZ_STEP_SIGNAL:
+			if (lz_nav_same(&now, &before))
+				continue; /* reported; the next step takes it */
+			                  /* fall through */
+		case LZ_STEPPED:
+			if (lz_nav_same(&now, &before))
+				goto lost;
+			if (add_stop(nav, c, &now))
+				return -1;
+			if (!lz_nav_same(&now, &nav->goal))
+				continue;
+			*end = CHAIN_ARRIVED;
+			return 0;
+		case LZ_STEP_PASSED: *end = CHAIN_PASSED; return 0;
+		case LZ_STEP_OVER: *end = CHAIN_OVER; return 0;
+		case LZ_STEP_END:
+			*end = lz_nav_same(&now, &nav->goal) ? CHAIN_PASSED : CHAIN_LOST;
+			return 0;
+		default: goto lost;
+		}
+	}
+lost:
+	*end = CHAIN_LOST;
+	return 0;
+}
+
+/* The stop that leads to the goal, if the chain knows it; OUTER: not in a deeper frame. */
+static const struct lz_chain_stop *predecessor(struct lz_nav *nav, const struct lz_chain *c,
+                                               enum chain_end end, bool outer)
+{
+	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
+	uint64_t cfa = outer && n ? lz_gdb_frame(&nav->machine) : 0;
+
+	while (n && c->stop[n - 1].cfa < cfa)
+		n--;
+	return n ? &c->stop[n - 1] : NULL;
+}
+
+static const struct lz_pos *cached(const struct lz_chain *c, const struct lz_pos *pos)
+{
+	for (size_t i = c->n; i-- > 1;)
+		if (lz_nav_same(&c->stop[i].pos, pos))
+			return &c->stop[i - 1].pos;
+	return NULL;
+}
+
+static void keep(struct lz_chain *kept, struct lz_chain *c)
+{
+	struct lz_chain old = *kept;
+
+	*kept = *c;
+	*c = old;
+}
+
+static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop)
+{
+	memset(stop, 0, sizeof(*stop));
+	if (lz_session_seek(nav->s, pos))
+		return -1;
+	stop->reason = LZ_STOP_STEP;
+	stop->pos = *pos;
+	return 0;
+}
+
+static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
+{
+	memset(stop, 0, sizeof(*stop));
+	if (lz_session_seek_start(nav->s))
+		return -1;
+	stop->reason = LZ_STOP_START;
+	lz_session_where(nav->s, &stop->pos);
+	return 0;
+}
+
+/* ---- step ---- */
+
+/* What the stack holds at a stream offset: the ENTER offsets and the last own marker of each. */
+struct stack {
+	struct lz_act *a;
+	size_t n;
+};
+
+static int stack_at(struct lz_nav *nav, uint64_t offset, struct stack *st)
+{
+	struct lz_decoder *d = lz_stream_stack(nav->stream, offset);
+
+	st->a = NULL;
+	st->n = 0;
+	if (!d)
+		return -1;
+	st->a = malloc((d->n + 1) * sizeof(*st->a));
+	if (!st->a)
+		return lz_fail("out of memory for a call stack");
+	if (d->n)
+		memcpy(st->a, d->acts, d->n * sizeof(*st->a));
+	st->n = d->n;
+	return 0;
+}
+
+/* The anchor lies in a callback or handler that the goal is not in: one before that, in the youngest
+ * activation that holds both. */
+static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stack *at_goal,
+                          uint64_t *earlier)
+{
+	struct stack st;
+	size_t common = 0;
+
+	*earlier = anchor;
+	if (stack_at(nav, anchor, &st))
+		return -1;
+	while (common < st.n && common < at_goal->n &&
+	       st.a[common].enter == at_goal->a[common].enter)
+		common++;
+	if (common && common < st.n && st.a[common - 1].last_at < anchor)
+		*earlier = st.a[common - 1].last_at;
+	free(st.a);
+	return 0;
+}
+
+/* The goal lies in something that was run over since stream offset FROM: the oldest activation entered
+ * since then that is still there. */
+static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *anchor)
+{
+	for (size_t i = 0; i < at_goal->n; i++) {
+		if (at_goal->a[i].enter < from)
+			continue;
+		*anchor = at_goal->a[i].enter + 5;
+		return true;
+	}
+	return false;
+}
+
+struct search {
+	struct lz_chain chain;
+	struct stack stack;    /* at the goal */
+	struct lz_pos outside; /* the last stop before the goal was run over */
+	bool have_outside, found;
+	bool outer; /* the answer must not be in a deeper frame than the goal */
+	struct lz_pos answer;
+};
+
+/* One anchor tried. *earlier: where to go on if not found. */
+static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
+{
+	const struct lz_chain_stop *p;
+	enum chain_end end;
+
+	*earlier = anchor;
+	if (build(nav, anchor, false, &f->chain, &end))
+		return -1;
+	if (end == CHAIN_OVER && f->chain.n) {
+		struct lz_pos last = f->chain.stop[f->chain.n - 1].pos;
+		uint64_t inner;
+
+		f->outside = last;
+		f->have_outside = true;
+		if (anchor_inside(&f->stack, last.marker, &inner) && inner > anchor &&
+		    inner <= nav->goal.marker) {
+			uint64_t ignored;
+			bool have = f->have_outside;
+
+			f->have_outside = false;
+			if (try_step(nav, f, inner, &ignored))
+				return -1;
+			if (f->found)
+				return 0;
+			if (!f->have_outside)
+				f->outside = last;
+			f->have_outside |= have;
+		}
+		f->found = true;
+		f->answer = f->outside;
+		return 0;
+	}
+	p = predecessor(nav, &f->chain, end, f->outer);
+	if (p && nav->machine.left_unknown) {
+		if (anchor_outside(nav, anchor, &f->stack, earlier))
+			return -1;
+		if (*earlier < anchor)
+			return 0;
+	}
+	if (p) {
+		f->answer = p->pos;
+		f->found = true;
+	}
+	return 0;
+}
+
+static int find_step(struct lz_nav *nav, struct search *f)
+{
+	uint64_t anchor = nav->goal.marker, distance = 12, earlier;
+
+	if (stack_at(nav, anchor, &f->stack))
+		return -1;
+	while (anchor > 0 && !f->found) {
+		anchor = nav->goal.marker > distance ? nav->goal.marker - distance : 0;
+		for (;;) {
+			int64_t boundary = lz_marker_boundary(nav->s, anchor);
+
+			if (boundary < 0)
+				return -1;
+			anchor = boundary;
+			if (try_step(nav, f, anchor, &earlier))
+				return -1;
+			if (f->found || earlier >= anchor)
+				break;
+			anchor = earlier;
+		}
+		if (nav->goal.marker - anchor > distance)
+			distance = nav->goal.marker - anchor;
+		distance *= 6;
+	}
+	return 0;
+}
+
+static int back_step_from(struct lz_nav *nav, bool outer, struct lz_stop *stop)
+{
+	struct search f = {.outer = outer};
+	int rc;
+
+	rc = find_step(nav, &f);
+	free(f.stack.a);
+	if (!rc && f.found && !outer)
+		keep(&nav->step, &f.chain);
+	free(f.chain.stop);
+	if (!rc)
+		rc = f.found ? go(nav, &f.answer, stop) : go_to_start(nav, stop);
+	return rc;
+}
+
+/* ---- next ---- */
+
+/* Where an activation wrote its own markers: stream offsets behind them. */
+struct own {
+	uint64_t enter;
+	uint64_t *at;
+	size_t n, cap;
+};
+
+enum { ENOUGH_OWN = 2048 };
+
+static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct own *o = arg;
+	struct lz_act *top = lz_decoder_top(d);
+
+	if (!top || top->enter != o->enter || m->code == LZ_ENTER || m->code == LZ_EXIT ||
+	    m->code == LZ_TAIL)
+		return 0;
+	if (o->n == o->cap) {
+		size_t cap = o->cap ? o->cap * 2 : 256;
+		uint64_t *p = reallocarray(o->at, cap, sizeof(*p));
+
+		if (!p)
+			return lz_fail("out of memory for the markers of one activation");
+		o->at = p;
+		o->cap = cap;
+	}
+	o->at[o->n++] = m->offset + lz_marker_size(m->code);
+	return 0;
+}
+
+/* The own markers of the activation T before END that lie in the block; 1: T began in it. */
+static int own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_act *t, uint64_t end,
+                        struct own *o)
+{
+	uint8_t *watch = calloc(lz_stream_n_fns(nav->stream) + 1, 1);
+	int rc;
+
+	o->enter = t->enter;
+	o->n = 0;
+	if (!watch)
+		return lz_fail("out of memory for navigation");
+	if (t->fn != LZ_FN_NONE)
+		watch[t->fn] = 1;
+	rc = lz_stream_decode(nav->stream, block, end, watch, note_own, o);
+	free(watch);
+	if (rc < 0)
+		return -1;
+	return lz_stream_block_of(nav->stream, t->enter) >= block;
+}
+
+/* Tries the anchor; 1: found, the session is then anywhere. */
+static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, struct lz_pos *answer,
+                    bool *foreign)
+{
+	const struct lz_chain_stop *p;
+	enum chain_end end;
+
+	if (build(nav, anchor, true, c, &end))
+		return -1;
+	*foreign = end == CHAIN_OVER || end == CHAIN_LOST;
+	p = predecessor(nav, c, end, false);
+	if (p)
+		*answer = p->pos;
+	return p != NULL;
+}
+
+/* Anchors at the own markers of T, further and further back. 1: found. */
+static int search_activation(struct lz_nav *nav, const struct lz_act *t, struct lz_chain *c,
+                             struct lz_pos *answer)
+{
+	struct own o = {0};
+	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
+	size_t back = 2;
+	bool foreign = false;
+	int rc = 0, first = 0;
+
+	while (!rc && !first && !foreign) {
+		first = own_in_block(nav, block, t, nav->goal.marker, &o);
+		if (first < 0)
+			rc = -1;
+		while (!rc && !foreign && back < o.n) {
+			rc = try_next(nav, o.at[o.n - 1 - back], c, answer, &foreign);
+			back *= 5;
+		}
+		if (!rc && !foreign && o.n > 1)
+			rc = try_next(nav, o.at[0], c, answer, &foreign);
+		back = 16;
+		block--;
+	}
+	if (!rc && !foreign)
+		rc = try_next(nav, t->enter + 5, c, answer, &foreign);
+	free(o.at);
+	return rc;
+}
+
+/* The activations that the present position may belong to: the running one, or one that has written its
+ * exit marker but not returned. */
+static size_t own_activations(struct lz_nav *nav, struct lz_act t[2])
+{
+	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
+	struct lz_decoder *d;
+	size_t n = 0;
+
+	if (fn == LZ_FN_NONE)
+		return 0;
+	d = lz_stream_stack(nav->stream, nav->goal.marker);
+	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn)
+		t[n++] = *lz_decoder_top(d);
+	d = nav->goal.marker ? lz_stream_stack(nav->stream, nav->goal.marker - 1) : NULL;
+	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn &&
+	    (!n || lz_decoder_top(d)->enter != t[0].enter))
+		t[n++] = *lz_decoder_top(d);
+	return n;
+}
+
+static int back_next_from(struct lz_nav *nav, struct lz_stop *stop)
+{
+	struct lz_chain c = {0};
+	struct lz_act t[2];
+	struct lz_pos answer;
+	size_t n = own_activations(nav, t);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = search_activation(nav, &t[i], &c, &answer);
+	if (rc == 1)
+		keep(&nav->next, &c);
+	free(c.stop);
+	if (rc < 0)
+		return -1;
+	return rc ? go(nav, &answer, stop) : back_step_from(nav, true, stop);
+}
+
+/* ---- the session's calls ---- */
+
+static int back(struct lz_session *s, bool next, struct lz_stop *stop)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	const struct lz_pos *p;
+	struct lz_pos back;
+	int rc;
+
+	if (!nav)
+		return -1;
+	lz_session_where(s, &nav->goal);
+	back = nav->goal;
+	p = cached(next ? &nav->next : &nav->step, &nav->goal);
+	if (p) {
+		back = *p;
+		return go(nav, &back, stop);
+	}
+	rc = next ? back_next_from(nav, stop) : back_step_from(nav, false, stop);
+	if (rc)
+		lz_session_restore(s, &back);
+	return rc;
+}
+
+int lz_session_back_step(struct lz_session *s, struct lz_stop *stop)
+{
+	return back(s, false, stop);
+}
+
+int lz_session_back_next(struct lz_session *s, struct lz_stop *stop)
+{
+	return back(s, true, stop);
+}

@@ -1,0 +1,37 @@
+/* Navigation's state of one session: mapped files, the decoded stream, the last chain of stops. */
+#ifndef LIZARD_REPLAYER_NAV_H
+#define LIZARD_REPLAYER_NAV_H
+
+#include <lizard/session.h>
+#include "replayer/stepper.h"
+#include "replayer/stream.h"
+
+struct lz_chain_stop {
+	struct lz_pos pos;
+	uint64_t cfa; /* of the frame, 0 = not known */
+};
+
+/* Consecutive stops of `step` or `next`, in the order of time. */
+struct lz_chain {
+	struct lz_chain_stop *stop;
+	size_t n, cap;
+};
+
+struct lz_nav {
+	struct lz_session *s;
+	struct lz_modules *modules;
+	struct lz_stream *stream;
+	struct lz_chain step, next; /* the last ones that led to an answer */
+	struct lz_pos goal;         /* what the machine looks for */
+	struct lz_machine machine;  /* the session itself, for the stepper */
+};
+
+/* The session's; made on first use. NULL on failure. */
+struct lz_nav *lz_nav_of(struct lz_session *s);
+void lz_nav_free(struct lz_nav *nav);
+
+bool lz_nav_same(const struct lz_pos *a, const struct lz_pos *b);
+/* Sets up nav->machine. */
+void lz_nav_machine(struct lz_nav *nav);
+
+#endif
