@@ -1,0 +1,40 @@
+#!/bin/sh
+# Walks against the truth on the real programs: at -O0 all must agree; at -O2 wherever GDB's own forward
+# stepping is consistent. Few positions here, 50 with LIZARD_LONG.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/real.sh"
+. "$LIZARD_SRC/tests/lib/walk.sh"
+
+WALK_POSITIONS=4 WALK_N=10
+[ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
+export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH
+
+# Where control comes often and seldom, and what changes often and seldom.
+places() {
+	case $1 in
+	bzip2) echo "BZ2_bzCompress generateMTFValues BZ2_hbMakeCodeLengths compress.c:180" ;;
+	gzip) echo "flush_block fill_window send_all_trees longest_match" ;;
+	bc) echo "bc_divide execute more_variables _bc_simp_mul" ;;
+	lua) echo "luaV_execute luaH_resize singlestep luaD_growstack" ;;
+	esac
+}
+watched() {
+	case $1 in
+	gzip) echo "bytes_in; outcnt; block_start" ;;
+	bc) echo "ex_stack; _bc_Free_list" ;;
+	esac
+}
+
+for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
+	real_input "$name" "$T/input-$name"
+	for level in -O0 -O2; do
+		program=$(real_build "$name" lizard-cc "$level -g" "$T/build-$name$level") || { ok 1 "$name $level: builds"; continue; }
+		rec=$T/recordings/$name$level
+		(cd "$T" && eval "timeout 300 lizard-trace -q -o '$rec' -- $(real_command "$name" "$program" "$T/input-$name")") >/dev/null 2>"$T/err"
+		ok $? "$name $level: recorded" || { diag "$(cat "$T/err")"; continue; }
+		WALK_PLACES=$(places "$name") WALK_WATCH=$(watched "$name")
+		WALK_MODES="step next jump${WALK_WATCH:+ watch}"
+		walk "$name$level" "$rec"
+	done
+done
+done_testing
