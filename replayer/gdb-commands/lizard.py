@@ -278,7 +278,10 @@ class Quiet:
 
 def entry_of(frame):
     """The address of the first instruction of FRAME's function, or None."""
-    block = gdb.block_for_pc(frame.pc())
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return None
     while block and not block.function:
         block = block.superblock
     return block.start if block else None
@@ -286,6 +289,10 @@ def entry_of(frame):
 
 def activation_start(frame):
     """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
+    while frame is not None and frame.type() == gdb.INLINE_FRAME:
+        frame = frame.older()
+    if frame is None:
+        return None
     entry = entry_of(frame)
     older = frame.older()
     if entry is None or not older:
@@ -352,6 +359,60 @@ def search_change(expression, watch, start):
             return "interrupted"
 
 
+def quietly(text):
+    """A move that is not shown."""
+    monitor(text)
+    with Silence():
+        gdb.execute("reverse-stepi", to_string=True)
+    note = monitor("note")
+    if note.startswith("error: "):
+        raise gdb.GdbError(note[7:].strip())
+
+
+def known(value):
+    return "<optimized out>" not in value
+
+
+def search_in_frame(expression):
+    """For a variable in registers: the last line of this activation that changed it, then the
+    instruction. A watchpoint would single-step, through all that is called as well."""
+    frame = gdb.newest_frame()
+    entry = entry_of(frame)
+    new = evaluate(expression)[0]
+    while True:
+        later = when()["position"]
+        if frame.pc() == entry:
+            return "start of the activation", new, new
+        quietly("back-next")
+        if when()["start"] == "1":
+            return "start of the recording", new, new
+        if gdb.newest_frame() != frame:
+            return "start of the activation", new, new
+        frame = gdb.newest_frame()
+        old = evaluate(expression)[0]
+        if not known(old):
+            continue
+        if known(new) and old != new:
+            break
+        new = old
+    return find_instruction(expression, later, old)
+
+
+def find_instruction(expression, later, old):
+    """Forward from here to the instruction that changes the value, no further than LATER."""
+    with Silence():
+        while True:
+            before = when()["position"]
+            gdb.execute("nexti", to_string=True)
+            now = evaluate(expression)[0]
+            if known(now) and now != old:
+                break
+            if when()["position"] == later:
+                break
+    quietly("seek " + before)
+    return None, old, now
+
+
 class ReverseWatchpoint(Command):
     """Go backward to the last instant at which the value of EXPRESSION changed.
 Usage: reverse_watchpoint EXPRESSION
@@ -373,24 +434,27 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
         if new[1] is None:
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
         with Quiet():
-            self.search(expression, new[0])
+            met, old, new = self.search(expression, new[0])
+        self.report(expression, met, old, new)
 
     def search(self, expression, new):
+        frame = gdb.selected_frame()
         local = uses_locals(expression)
-        start = activation_start(gdb.selected_frame()) if local else None
-        watch = None
+        watch = gdb.Breakpoint(expression, gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
+        watch.silent = True
+        if watch.type == gdb.BP_WATCHPOINT and local and frame.level() == 0 and instrumented():
+            watch.delete()
+            return search_in_frame(expression)
+        start = activation_start(frame) if local else None
         try:
-            watch = gdb.Breakpoint(expression, gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
-            watch.silent = True
             if watch.type == gdb.BP_WATCHPOINT:
-                gdb.write("%s is not in memory: this steps backward, and is slow.\n" % expression)
+                gdb.write("%s is not in memory: this goes by single steps.\n" % expression)
             met = search_change(expression, watch, start)
-            old = evaluate(expression)[0]
+            return met, evaluate(expression)[0], new
         finally:
             for point in (watch, start):
                 if point is not None and point.is_valid():
                     point.delete()
-        self.report(expression, met, old, new)
 
     def report(self, expression, met, old, new):
         refresh_libraries()
