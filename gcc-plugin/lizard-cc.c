@@ -90,7 +90,7 @@ static void note_option(struct command *c, const char *arg)
 	c->version |= strcmp(arg, "--version") == 0;
 	c->help |= strcmp(arg, "--help") == 0;
 	c->nostdlib |= strcmp(arg, "-nostdlib") == 0 || strcmp(arg, "-nostartfiles") == 0;
-	c->is_static |= strcmp(arg, "-static") == 0;
+	c->is_static |= strcmp(arg, "-static") == 0 || strcmp(arg, "-static-pie") == 0;
 }
 
 /* The next word of a response file: blanks separate, quotes and backslashes
@@ -220,7 +220,8 @@ static void add_runtime(struct args *out, const struct command *c, const char *d
 	}
 	push(out, in_dir("", dir, "lizard-rt.o"));
 	/* libraries that are loaded later find it here */
-	push(out, "-Wl,--export-dynamic-symbol=__lizard_*");
+	if (!c->is_static)
+		push(out, "-Wl,--export-dynamic-symbol=__lizard_*");
 }
 
 /* Everything but our own options. Returns 0, or 1 after a message. */

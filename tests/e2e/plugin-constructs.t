@@ -1,0 +1,47 @@
+#!/bin/sh
+# Every construct at every level, in checking mode: the same output and exit status as with plain gcc.
+. "$(dirname "$0")/../lib/tap.sh"
+
+dir=$LIZARD_SRC/tests/progs/constructs
+
+says() {
+	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
+}
+
+# $1: compiler, $2: program, rest: flags. Prints output and exit status.
+build_and_run() {
+	compiler=$1 program=$2
+	shift 2
+	# shellcheck disable=SC2068
+	(cd "$dir" && $compiler -w $@ -o "$program") 2>&1 | grep -v -i -e 'GNU-stack' -e executable
+	timeout 60 "$program" 2>&1
+	echo "status $?"
+}
+
+for file in "$dir"/*.c "$dir"/*.cc; do
+	name=$(basename "$file")
+	plain=gcc-12 ours=lizard-cc
+	case $file in *.cc) plain=g++-12 ours=lizard-c++ ;; esac
+	build=$(says "$file" build)
+	levels=$(says "$file" levels)
+	for level in ${levels:--O0 -Og -O1 -O2 -O3 -Os}; do
+		wanted=$(build_and_run $plain "$T/plain" "$level" "$name" $build)
+		got=$(build_and_run "$ours -flizard-check" "$T/checked" "$level" -g "$name" $build)
+		is "$got" "$wanted" "$name $level"
+		got=$(build_and_run "$ours" "$T/ours" "$level" "$name" $build)
+		is "$got" "$wanted" "$name $level unchecked"
+	done
+done
+
+for flags in "-static" "-static-pie" "-no-pie" "-fPIC" "-ffunction-sections -Wl,--gc-sections" \
+	"-mcmodel=large -no-pie" "-masm=intel" "-fomit-frame-pointer -fno-asynchronous-unwind-tables"; do
+	for name in switch.c setjmp.c callbacks.c ifunc.c coroutine.c ctor.c icf.c; do
+		case "$flags/$name" in
+		*masm*/coroutine.c) continue ;;
+		esac
+		wanted=$(build_and_run gcc-12 "$T/plain" -O2 $flags $name)
+		got=$(build_and_run "lizard-cc -flizard-check" "$T/checked" -O2 $flags $name)
+		is "$got" "$wanted" "$name -O2 $flags"
+	done
+done
+done_testing
