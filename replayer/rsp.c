@@ -72,7 +72,7 @@ static int supported(struct lz_rsp *p, const char *packet)
 	return lz_rsp_reply(
 	    p,
 	    "PacketSize=%x;QStartNoAckMode+;ReverseStep+;ReverseContinue+;vContSupported+;"
-	    "swbreak+;hwbreak+;multiprocess%c;QPassSignals+;qXfer:features:read+;"
+	    "swbreak+;hwbreak+;multiprocess%c;QPassSignals+;QCatchSyscalls+;qXfer:features:read+;"
 	    "qXfer:auxv:read+;qXfer:exec-file:read+;qXfer:siginfo:read+;qXfer:threads:read+;"
 	    "QNonStop-;no-resumed-",
 	    LZ_WIRE_PACKET_MAX, p->multiprocess ? '+' : '-');
@@ -140,6 +140,8 @@ static int set(struct lz_rsp *p, const char *q)
 	}
 	if (starts(q, "QPassSignals:"))
 		return pass_signals(p, q + 13);
+	if (starts(q, "QCatchSyscalls:"))
+		return lz_rsp_catch_packet(p, q + 15);
 	return lz_rsp_reply(p, "%s", "");
 }
 

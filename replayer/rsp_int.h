@@ -13,6 +13,8 @@ struct lz_rsp_break {
 	bool set; /* the session has it (an address that is not mapped now may be refused) */
 };
 
+enum { LZ_RSP_CAUGHT_MAX = 512 };
+
 struct lz_rsp_file; /* an open vFile */
 
 struct lz_rsp {
@@ -31,6 +33,11 @@ struct lz_rsp {
 	size_t n_breaks;
 	uint64_t pass_signals; /* bit signo */
 	struct lz_stop stop;   /* the last one */
+	/* catch syscall */
+	bool catching;
+	uint32_t caught[LZ_RSP_CAUGHT_MAX], n_caught; /* 0: all */
+	char syscall_stop; /* this stop is at a call's entry 'e' or return 'r' */
+	uint64_t syscall_nr;
 	char stop_reply[512];
 	/* a diversion, while the user has not moved in time */
 	struct lz_diversion *div;
@@ -77,6 +84,11 @@ int lz_rsp_signal_to_gdb(int signo);
 int lz_rsp_signal_from_gdb(int signo);
 /* Sends the reply for p->stop. */
 int lz_rsp_send_stop(struct lz_rsp *p);
+
+/* ---- rsp_catch.c ---- */
+int lz_rsp_catch_packet(struct lz_rsp *p, const char *args);
+/* As lz_session_run() into p->stop; at a caught system call sets syscall_stop. */
+int lz_rsp_run_catching(struct lz_rsp *p, enum lz_direction d);
 
 /* ---- rsp_move.c ---- */
 int lz_rsp_move(struct lz_rsp *p, const char *text);

@@ -55,6 +55,12 @@ static void describe(struct lz_rsp *p, int *signo, char reason[64])
 	reason[0] = 0;
 	switch (p->stop.reason) {
 	case LZ_STOP_BREAKPOINT:
+		if (p->syscall_stop) {
+			snprintf(reason, 64, "syscall_%s:%lx;",
+			         p->syscall_stop == 'e' ? "entry" : "return",
+			         (unsigned long)p->syscall_nr);
+			break;
+		}
 		kind = kind_at(p, lz_rsp_regs(p) ? p->regs.gpr.rip : 0);
 		if (kind >= 0)
 			snprintf(reason, 64, "%s:;", kind ? "hwbreak" : "swbreak");
@@ -233,7 +239,10 @@ static int run(struct lz_rsp *p, const struct resume *r)
 	switch (r->how) {
 	case STEP: return lz_session_step(p->s, r->direction, &p->stop);
 	case RANGE: return lz_session_step_range(p->s, r->direction, r->start, r->end, &p->stop);
-	default: return lz_session_run(p->s, r->direction, &p->stop);
+	default:
+		if (p->catching)
+			return lz_rsp_run_catching(p, r->direction);
+		return lz_session_run(p->s, r->direction, &p->stop);
 	}
 }
 
@@ -242,6 +251,7 @@ static int move_armed(struct lz_rsp *p, const char *packet)
 	char *text = p->armed;
 
 	p->armed = NULL;
+	p->syscall_stop = 0;
 	lz_rsp_undivert(p);
 	lz_wire_run_begin(p->wire);
 	int rc = lz_rsp_move(p, text);
@@ -261,6 +271,7 @@ int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 		return move_armed(p, packet);
 	forget(&p->armed);
 	forget(&p->note);
+	p->syscall_stop = 0;
 	enum lz_rsp_fate fate = r.direction == LZ_FORWARD ? lz_rsp_divert_fate(p) : LZ_FATE_MOVE;
 
 	if (fate == LZ_FATE_CALL)
