@@ -85,6 +85,8 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	    lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
 	    lz_pages_done(t, &set, ck.whole) < 0)
 		return lz_fail_in("checkpoint %u", t->n_checkpoints);
+	if (lz_self_check(t) < 0)
+		return -1;
 	t->n_checkpoints++;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	t->last_checkpoint = lz_now();

@@ -63,7 +63,9 @@ static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 		if (lz_build_op(t, &op) < 0)
 			return -1;
 	}
-	return lz_vmas_remove(&t->vmas, start, end);
+	if (lz_vmas_remove(&t->vmas, start, end) < 0)
+		return -1;
+	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
 static int added(struct lz_tracer *t, const struct lz_vma *v, uint32_t map_flags)
@@ -164,7 +166,7 @@ static int did_remap(struct lz_tracer *t, uint64_t addr)
 	                       .old_addr = old,
 	                       .old_len = old_len};
 	if (lz_build_op(t, &op) < 0 || lz_vmas_remove(&t->vmas, old, old + old_len) < 0 ||
-	    lz_vmas_add(&t->vmas, &a) < 0)
+	    lz_vmas_add(&t->vmas, &a) < 0 || lz_pages_changed(t, old, old + old_len) < 0)
 		return -1;
 	return lz_pages_changed(t, addr, addr + len);
 }

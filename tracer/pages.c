@@ -251,6 +251,9 @@ static int candidate(struct lz_pages *g, uint64_t addr)
 	return 0;
 }
 
+/* The range is not write-protected throughout. */
+enum { LOST = 1 };
+
 static int scan(struct lz_pages *g, uint64_t start, uint64_t end, bool written)
 {
 	struct page_region regions[REGIONS];
@@ -270,6 +273,8 @@ static int scan(struct lz_pages *g, uint64_t start, uint64_t end, bool written)
 			a.category_mask |= IS_WRITTEN;
 		}
 		long n = ioctl(g->pagemap, SCAN, &a);
+		if (n < 0 && errno == EPERM && written)
+			return LOST;
 		if (n < 0)
 			return lz_fail_errno("PAGEMAP_SCAN of %#llx", (unsigned long long)start);
 		for (long i = 0; i < n; i++)
@@ -310,6 +315,21 @@ static int all_of(struct lz_pages *g, uint64_t start, uint64_t end)
 	return 0;
 }
 
+/* An mremap may take tracking from a neighbour that the kernel joined it with. Nothing is known of
+ * such an area: every page that it has counts. */
+static int from_armed(struct lz_pages *g, struct lz_area *a)
+{
+	int ret = scan(g, a->v.start, a->v.end, true);
+
+	if (ret != LOST)
+		return ret;
+	a->armed = false;
+	arm(g, a);
+	if (a->armed && scan(g, a->v.start, a->v.end, true) < 0)
+		return -1;
+	return scan(g, a->v.start, a->v.end, false);
+}
+
 static int from_area(struct lz_pages *g, struct lz_area *a)
 {
 	const struct lz_vma *v = &a->v;
@@ -319,7 +339,7 @@ static int from_area(struct lz_pages *g, struct lz_area *a)
 	if (v->flags & MAP_SHARED) /* others may have written, and its pages are nobody's own */
 		return v->prot & PROT_WRITE ? all_of(g, v->start, v->end) : 0;
 	if (a->armed)
-		return scan(g, v->start, v->end, true);
+		return from_armed(g, a);
 	if (g->uffd >= 0 && !(v->prot & PROT_WRITE) && !g->fresh)
 		return 0; /* has never been writable, or it would be armed */
 	if (g->have_scan)
@@ -327,9 +347,19 @@ static int from_area(struct lz_pages *g, struct lz_area *a)
 	return walk(g, v->start, v->end);
 }
 
-/* What we hold of ranges that were mapped anew or unmapped. */
-static int from_changed(struct lz_pages *g, const struct range *c)
+/* What we hold of ranges that were mapped anew or unmapped, and what is there now: an mremap brings
+ * pages along. */
+static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct range *c)
 {
+	for (size_t i = lz_vmas_from(&t->vmas, c->start); g->uffd >= 0 && i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		uint64_t from = v->start > c->start ? v->start : c->start;
+		uint64_t to = v->end < c->end ? v->end : c->end;
+		if (v->start >= c->end)
+			break;
+		if (tracked(v) && scan(g, from, to, false) < 0)
+			return -1;
+	}
 	if ((c->end - c->start) / LZ_PAGE < g->copy.cap) {
 		for (uint64_t p = c->start; p < c->end; p += LZ_PAGE)
 			if (lz_pagemap_get(&g->copy, p) && candidate(g, p) < 0)
@@ -362,7 +392,7 @@ static int candidates(struct lz_tracer *t, struct lz_pages *g)
 		if (from_area(g, &t->vmas.a[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < g->n_changed; i++)
-		if (from_changed(g, &g->changed[i]) < 0)
+		if (from_changed(t, g, &g->changed[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < g->n_carry; i++)
 		if (candidate(g, g->carry[i]) < 0)
@@ -637,4 +667,36 @@ void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set)
 		if (set->now[i])
 			give_back(t->pages, (uint8_t *)set->now[i]);
 	free_set(set);
+}
+
+/* ---- checking ourselves ---- */
+
+/* Is every page that the program owns what we believe it to be? */
+int lz_pages_check(struct lz_tracer *t)
+{
+	struct lz_pages *g = t->pages;
+
+	g->n_cand = 0;
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		if (!tracked(v))
+			continue;
+		int ret =
+		    g->have_scan ? scan(g, v->start, v->end, false) : walk(g, v->start, v->end);
+		if (ret < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < g->n_cand; i++) {
+		uint64_t addr = g->cand[i];
+		const uint8_t *held = lz_pagemap_get(&g->copy, addr);
+		ptrdiff_t a = lz_vmas_find(&t->vmas, addr);
+		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
+			continue;
+		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
+			held = zeroes;
+		if (!held || memcmp(held, g->batch, LZ_PAGE) != 0)
+			return lz_fail("self check: page %#llx changed unseen (%s)",
+			               (unsigned long long)addr, held ? "written" : "new");
+	}
+	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -170,7 +171,7 @@ static void clean_up(struct lz_tracer *t)
 	if (!t->ended && t->p.pid > 0) {
 		kill(t->p.pid, SIGKILL);
 		while (lz_wait(t->p.pid, &t->status) == 0 && WIFSTOPPED(t->status))
-			;
+			ptrace(PTRACE_CONT, t->p.pid, 0, 0);
 	}
 	if (t->w)
 		lz_writer_abandon(t->w);

@@ -228,7 +228,12 @@ int lz_pages_done(struct lz_tracer *t, struct lz_page_set *set, bool whole);
 int lz_pages_watch(struct lz_tracer *t);
 int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set);
 void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set);
+int lz_pages_check(struct lz_tracer *t);
 const char *lz_pages_method(const struct lz_pages *g);
+
+/* selfcheck.c: with LIZARD_TRACE_CHECK=1, after each checkpoint: mappings and pages are what we
+ * believe they are. For tests. */
+int lz_self_check(struct lz_tracer *t);
 
 /* checkpoint.c */
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
