@@ -395,10 +395,10 @@ def search_in_frame(expression):
         if known(new) and old != new:
             break
         new = old
-    return find_instruction(expression, later, old)
+    return find_instruction(expression, later, old, new)
 
 
-def find_instruction(expression, later, old):
+def find_instruction(expression, later, old, new):
     """Forward from here to the instruction that changes the value, no further than LATER."""
     with Silence():
         while True:
@@ -410,7 +410,7 @@ def find_instruction(expression, later, old):
             if when()["position"] == later:
                 break
     quietly("seek " + before)
-    return None, old, now
+    return None, old, now if known(now) else new
 
 
 class ReverseWatchpoint(Command):
@@ -431,6 +431,8 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
         if uses_locals(expression) and frame.pc() == entry_of(frame):
             raise gdb.GdbError("%s: this is the start of the activation." % expression)
         new = evaluate(expression)
+        if not known(new[0]):
+            raise gdb.GdbError("%s is optimized out here." % expression)
         if new[1] is None:
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
         with Quiet():
