@@ -80,8 +80,6 @@ static int enter(struct lz_decoder *d, const struct lz_mark *m)
 	    .enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER, .last_at = m->offset + 5};
 
 	act.fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
-	if (act.fn == LZ_FN_NONE)
-		d->oddities++;
 	if (top && top->tail == 1)
 		top->tail = 2; /* this is the callee of the call in tail position */
 	else if (top && top->tail)

@@ -1,0 +1,270 @@
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "replayer/jump_find.h"
+
+/* ---- targets ---- */
+
+static const struct lz_cfg_site *sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left)
+{
+	size_t n, lo = 0, hi;
+	const struct lz_cfg_site *s = lz_cfg_sites(cfg, &n);
+
+	for (hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*left = n - lo;
+	return s + lo;
+}
+
+static uint64_t next_label(const struct lz_cfg *cfg, uint64_t addr)
+{
+	size_t n, lo = 0, hi;
+	const struct lz_cfg_label *l = lz_cfg_labels(cfg, &n);
+
+	for (hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n ? l[lo].addr : UINT64_MAX;
+}
+
+/* The markers written in the same piece of code as ADDR. */
+static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, uint64_t addr,
+                        uint64_t start, struct lz_target *t)
+{
+	uint64_t end = next_label(cfg, addr);
+	size_t left;
+	const struct lz_cfg_site *s = sites_from(cfg, start, &left);
+
+	for (; left && s->addr < end; s++, left--) {
+		if (lz_cfg_func(cfg, s->func) != f)
+			continue;
+		if (s->code == LZ_ENTER && addr <= s->addr)
+			t->prologue = true;
+		if ((s->code == LZ_EXIT || s->code == LZ_TAIL) && s->addr < addr)
+			t->epilogue = true;
+		if (!s->id)
+			continue;
+		if (s->addr < addr)
+			t->before = s->id;
+		else if (!t->after)
+			t->after = s->id;
+	}
+}
+
+void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, uint64_t event,
+                    struct lz_target *t)
+{
+	const struct lz_cfg_label *label;
+	const struct lz_fn *fn;
+	const struct lz_cfg *cfg;
+	uint64_t link;
+
+	*t = (struct lz_target){.addr = addr, .fn = lz_stream_fn_at(s, addr, event)};
+	if (t->fn == LZ_FN_NONE)
+		return;
+	fn = lz_stream_fn(s, t->fn);
+	cfg = lz_module_cfg(m, fn->mod);
+	link = addr - fn->mod->bias;
+	label = lz_cfg_label_before(cfg, link);
+	t->loose = fn->f->flags & LZ_FN_OPTIMIZED;
+	look_around(cfg, fn->f, link, label ? label->addr : fn->f->entry, t);
+	if (label && lz_cfg_func(cfg, label->func) == fn->f && label->block < fn->f->graph.n_nodes)
+		t->block = &fn->f->blocks[label->block];
+	else if (!t->prologue)
+		t->loose = true;
+}
+
+/* ---- windows ---- */
+
+struct finder {
+	struct lz_stream *s;
+	const struct lz_target *t;
+	size_t n;
+	uint64_t from; /* gaps that end before it do not count */
+	struct lz_windows *out;
+};
+
+static bool member(const uint32_t *set, uint32_t n, uint32_t id)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (set[mid] < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && set[lo] == id;
+}
+
+/* Marker A just before it, in the same activation: can control be at T? */
+static bool fits_before(const struct lz_target *t, uint32_t a)
+{
+	if (t->loose || a == LZ_LAST_LANDING || t->after)
+		return true;
+	if (!t->block)
+		return false;
+	return (t->before && a == t->before) || member(t->block->pre, t->block->n_pre, a);
+}
+
+static bool fits_after(const struct lz_target *t, uint32_t b)
+{
+	if (t->loose)
+		return true;
+	if (!t->block)
+		return false;
+	return (t->after && b == t->after) || member(t->block->post, t->block->n_post, b);
+}
+
+static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t enter, bool open)
+{
+	struct lz_windows *o = f->out;
+
+	if (to < f->from)
+		return 0;
+	if (o->n == o->cap) {
+		size_t cap = o->cap ? o->cap * 2 : 256;
+		struct lz_window *w = reallocarray(o->w, cap, sizeof(*w));
+
+		if (!w)
+			return lz_fail("out of memory for a jump");
+		o->w = w;
+		o->cap = cap;
+	}
+	o->w[o->n++] = (struct lz_window){from, to, enter, open};
+	return 0;
+}
+
+/* The gap belongs to activation TOP, whose next own marker is not known yet. */
+static int note_gap(struct finder *f, const struct lz_act *top, const struct lz_mark *m,
+                    uint64_t end)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->t[i].fn == top->fn && fits_before(&f->t[i], top->last))
+			return push(f, m->from, end, top->enter, true);
+	return 0;
+}
+
+/* Activation TOP has written its next own marker B: its open windows are settled. */
+static void settle(struct finder *f, const struct lz_act *top, uint32_t b, bool any)
+{
+	struct lz_windows *o = f->out;
+	bool fits = any;
+	size_t keep, first = o->n;
+
+	for (size_t i = 0; i < f->n && !fits; i++)
+		fits = f->t[i].fn == top->fn && fits_before(&f->t[i], top->last) &&
+		       fits_after(&f->t[i], b);
+	while (first && o->w[first - 1].from >= top->last_at)
+		first--;
+	keep = first;
+	for (size_t i = first; i < o->n; i++) {
+		if (o->w[i].open && o->w[i].enter == top->enter) {
+			if (!fits)
+				continue;
+			o->w[i].open = false;
+		}
+		o->w[keep++] = o->w[i];
+	}
+	o->n = keep;
+}
+
+static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct finder *f = arg;
+	struct lz_act *top = lz_decoder_top(d);
+	uint64_t end = m->offset + lz_marker_size(m->code);
+	bool exits = m->code == LZ_EXIT || m->code == LZ_TAIL;
+
+	if (top && note_gap(f, top, m, end))
+		return -1;
+	if (m->code == LZ_ENTER) {
+		uint32_t fn = d->resolve(d->arg, m->entry, m->offset);
+
+		for (size_t i = 0; i < f->n; i++)
+			if (f->t[i].fn == fn && (f->t[i].prologue || f->t[i].loose))
+				return push(f, m->from, end, 0, false);
+		return 0;
+	}
+	if (!top)
+		return 0;
+	if (m->code == LZ_LANDING)
+		settle(f, top, 0, true);
+	else
+		settle(f, top, exits ? LZ_SET_EXIT : m->id, false);
+	for (size_t i = 0; i < f->n && exits; i++)
+		if (f->t[i].fn == top->fn && (f->t[i].epilogue || f->t[i].loose))
+			return push(f, end, end + 1, 0, false); /* the gap behind the exit */
+	return 0;
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct lz_window *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Sorts, and joins what overlaps. */
+static void tidy(struct lz_windows *o)
+{
+	size_t n = 0;
+
+	if (o->n)
+		qsort(o->w, o->n, sizeof(*o->w), by_from);
+	for (size_t i = 0; i < o->n; i++) {
+		if (n && o->w[i].from < o->w[n - 1].to) {
+			if (o->w[i].to > o->w[n - 1].to)
+				o->w[n - 1].to = o->w[i].to;
+		} else {
+			o->w[n++] = o->w[i];
+		}
+	}
+	o->n = n;
+}
+
+int lz_find_windows(struct lz_stream *s, uint32_t block, uint64_t from, uint64_t to,
+                    const struct lz_target *t, size_t n, struct lz_windows *out)
+{
+	struct finder f = {s, t, n, from, out};
+	uint8_t *watch = calloc(lz_stream_n_fns(s) + 1, 1);
+	bool anywhere = false;
+	int rc = 0;
+
+	out->n = 0;
+	if (!watch)
+		return lz_fail("out of memory for a jump");
+	for (size_t i = 0; i < n; i++) {
+		if (t[i].fn == LZ_FN_NONE)
+			anywhere = true;
+		else
+			watch[t[i].fn] = 1;
+	}
+	if (!anywhere)
+		rc = lz_stream_decode(s, block, to, watch, mark, &f);
+	free(watch);
+	if (rc < 0)
+		return -1;
+	if (anywhere || lz_stream_oddities(s)) {
+		out->n = 0;
+		rc = push(&f, from, to, 0, false);
+	} else if (to >= lz_stream_len(s)) {
+		/* Behind the last marker there is none to close the gap. */
+		rc = push(&f, lz_stream_len(s), UINT64_MAX, 0, false);
+	}
+	tidy(out);
+	return rc;
+}

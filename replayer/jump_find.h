@@ -1,0 +1,38 @@
+/* Where, in one block of the marker stream, control can have been at given addresses. */
+#ifndef LIZARD_REPLAYER_JUMP_FIND_H
+#define LIZARD_REPLAYER_JUMP_FIND_H
+
+#include "replayer/stream.h"
+
+/* An address as the CFG knows it. */
+struct lz_target {
+	uint64_t addr;
+	uint32_t fn;   /* LZ_FN_NONE: not instrumented, may be reached anywhere */
+	bool loose;    /* optimised code: any gap of the function, and those beside it */
+	bool prologue; /* in front of the entry marker */
+	bool epilogue; /* behind an exit marker */
+	const struct lz_cfg_block *block;
+	uint32_t before, after; /* ids of markers between the block's label and the address, and
+	                           between the address and the next label; 0 = none */
+};
+
+/* A stretch of the stream that is worth running: from offset FROM to offset TO. */
+struct lz_window {
+	uint64_t from, to;
+	uint64_t enter; /* of the activation */
+	bool open;      /* its next own marker has not been seen */
+};
+
+struct lz_windows {
+	struct lz_window *w;
+	size_t n, cap;
+};
+
+void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, uint64_t event,
+                    struct lz_target *t);
+/* The windows of block BLOCK between stream offsets FROM and TO, in the order of their beginnings.
+ * Where the stream does not fit the CFG the whole block is one window. */
+int lz_find_windows(struct lz_stream *s, uint32_t block, uint64_t from, uint64_t to,
+                    const struct lz_target *t, size_t n, struct lz_windows *out);
+
+#endif
