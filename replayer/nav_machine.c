@@ -1,7 +1,7 @@
 /* The session as the machine that the stepper moves. */
-#include <signal.h>
 #include <lizard/error.h>
 #include "replayer/nav.h"
+#include "replayer/session.h"
 
 static struct lz_pos where(struct lz_nav *nav)
 {
@@ -54,19 +54,10 @@ static bool in_loader(void *arg, uint64_t addr, uint64_t *start, uint64_t *end)
 	return true;
 }
 
-/* GDB's `info signals`: what it passes on without stopping. */
-static bool passes_by(uint32_t signo)
+/* What the debugger wants to see none of: it steps over their handlers. */
+static bool passes_by(struct lz_nav *nav, uint32_t signo)
 {
-	switch (signo) {
-	case SIGALRM:
-	case SIGCHLD:
-	case SIGURG:
-	case SIGIO:
-	case SIGVTALRM:
-	case SIGPROF:
-	case SIGWINCH: return true;
-	default: return signo == 32 || signo == 33; /* the thread library's own */
-	}
+	return signo < 64 && (nav->s->pass_signals >> signo & 1);
 }
 
 /* Runs until at one of PLACES, or the goal, which may be one of them. */
@@ -128,7 +119,7 @@ static enum lz_move take_signal(struct lz_nav *nav)
 
 	if (!ev || ev->kind != LZ_EV_SIGNAL || lz_session_regs(nav->s, &r))
 		return LZ_MOVE_FAILED;
-	if (!passes_by(ev->signo))
+	if (!passes_by(nav, ev->signo))
 		return LZ_MOVE_SIGNAL;
 	handler = ev->has_regs && ev->regs.rip != r.rip;
 	back.pc = r.rip;
