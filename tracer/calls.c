@@ -30,20 +30,19 @@ static void name_refused(struct lz_tracer *t)
 	lz_warn("system call %s is not supported: the program gets ENOSYS", lz_syscall_name(nr));
 }
 
-/* The result to give instead of making the call, 0 = make it. */
-static int64_t decide(struct lz_tracer *t)
+/* True: the call is not made, *result is given instead. */
+static bool decide(struct lz_tracer *t, int64_t *result)
 {
 	const struct lz_syscall *row = t->call.row;
 
+	*result = -ENOSYS;
 	if (t->call.nr == LZ_HELLO_NR)
-		return -ENOSYS;
+		return true;
 	if (!row || row->klass == LZ_SC_REFUSED) {
 		name_refused(t);
-		return -ENOSYS;
+		return true;
 	}
-	if (row->klass == LZ_SC_ABSENT)
-		return -ENOSYS;
-	return lz_refuse_by_args(t);
+	return row->klass == LZ_SC_ABSENT || lz_answer_by_args(t, result);
 }
 
 static bool same_call(const struct lz_call *c, const struct user_regs_struct *r)
@@ -74,7 +73,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 	                      .ip = r->rip,
 	                      .row = lz_syscall(r->orig_rax)};
 	c->entry = *r;
-	c->forced = decide(t);
+	c->forced = decide(t, &c->forced_result);
 	if (c->forced) {
 		r->orig_rax = (uint64_t)-1;
 		return lz_proc_set_regs(&t->p, r);
@@ -184,7 +183,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	struct lz_call *c = &t->call;
 
 	c->inside = false;
-	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced) < 0)
+	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced_result) < 0)
 		return -1;
 	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && restarts((int64_t)r->rax)) {
 		c->suspended = true;

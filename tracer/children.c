@@ -155,11 +155,33 @@ int lz_child_new(struct lz_tracer *t, int event)
 int lz_child_writes(struct lz_tracer *t)
 {
 	struct lz_page_set *s = &t->child_set;
+	uint64_t flags = t->call.nr == SYS_clone ? t->call.args[0] : 0;
 
+	if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) &&
+	    lz_build_read(t, t->call.args[2], 4) < 0)
+		return -1;
 	for (size_t i = 0; i < s->n; i++)
 		if (lz_build_write(t, s->addr[i], s->now[i], LZ_PAGE) < 0)
 			return -1;
 	lz_pages_forget(t, s);
+	return 0;
+}
+
+/* The program stays on the tracer's CPU. */
+int64_t lz_affinity_set(struct lz_tracer *t)
+{
+	cpu_set_t *mask = t->old_affinity, wanted, both;
+	uint64_t n = t->call.args[1];
+
+	CPU_ZERO(&wanted);
+	if (n > sizeof(wanted))
+		n = sizeof(wanted);
+	if (lz_proc_read_some(&t->p, t->call.args[2], &wanted, n) != n)
+		return -EFAULT;
+	CPU_AND(&both, mask, &wanted);
+	if (CPU_COUNT(&both) == 0)
+		return -EINVAL;
+	*mask = both;
 	return 0;
 }
 

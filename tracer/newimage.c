@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { CS_64 = 0x33 }; /* the kernel's __USER_CS */
+
 static bool is_special(const char *path)
 {
 	return strncmp(path, "[v", 2) == 0; /* [vdso] [vvar] [vvar_vclock] [vsyscall] */
@@ -174,9 +176,12 @@ int lz_new_image(struct lz_tracer *t)
 	struct user_regs_struct r;
 	int64_t brk;
 
-	if (lz_proc_regs(&t->p, &r) < 0 || reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 ||
-	    lz_insn_trap(t) < 0 || lz_signal_exec(t) < 0 ||
-	    lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	if (r.cs != CS_64)
+		return lz_fail("32-bit programs are not supported");
+	if (reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 || lz_insn_trap(t) < 0 ||
+	    lz_signal_exec(t) < 0 || lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
 		return lz_fail_in("preparing the program");
 	t->brk = (uint64_t)brk;
 	lz_vmas_clear(&t->vmas);

@@ -204,7 +204,7 @@ static int64_t refuse_clone(struct lz_tracer *t)
 	return 0;
 }
 
-int64_t lz_refuse_by_args(struct lz_tracer *t)
+static int64_t refuse_by_args(struct lz_tracer *t)
 {
 	const uint64_t *a = t->call.args;
 
@@ -219,4 +219,16 @@ int64_t lz_refuse_by_args(struct lz_tracer *t)
 	case SYS_pkey_mprotect: return a[3] != ~0ULL ? -EINVAL : 0;
 	}
 	return 0;
+}
+
+bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
+{
+	uint64_t pid = t->call.args[0];
+
+	if (t->call.nr == SYS_sched_setaffinity && (!pid || pid == (uint64_t)t->p.pid)) {
+		*result = lz_affinity_set(t);
+		return true;
+	}
+	*result = refuse_by_args(t);
+	return *result != 0;
 }

@@ -1,6 +1,7 @@
 /* From the options to a finished recording. */
 #include "tracer/tracer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <sched.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -57,6 +59,37 @@ static char *cpuinfo(const char *key)
 	return found ? found : strdup("");
 }
 
+/* Processor features as the program can see them: cpuid's, and what the kernel has enabled. */
+static char *features(void)
+{
+	char *flags = cpuinfo("flags"), *all = NULL;
+	uint32_t low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	if (asprintf(&all, "%s xcr0=%#" PRIx64, flags ? flags : "", (uint64_t)high << 32 | low) < 0)
+		all = NULL;
+	free(flags);
+	return all;
+}
+
+/* The path that was asked for if it is the executed file itself; a script's interpreter otherwise. */
+static char *program_path(const char *exe, const char *argv0)
+{
+	struct stat a, b;
+	char *dir, *path = NULL;
+
+	if (!strchr(argv0, '/') || stat(exe, &a) < 0 || stat(argv0, &b) < 0 ||
+	    a.st_ino != b.st_ino || a.st_dev != b.st_dev)
+		return read_link(exe);
+	if (argv0[0] == '/')
+		return strdup(argv0);
+	dir = getcwd(NULL, 0);
+	if (!dir || asprintf(&path, "%s/%s", dir, argv0 + (strncmp(argv0, "./", 2) ? 0 : 2)) < 0)
+		path = NULL;
+	free(dir);
+	return path;
+}
+
 static int describe(struct lz_tracer *t)
 {
 	struct lz_meta *m = &t->meta;
@@ -69,7 +102,7 @@ static int describe(struct lz_tracer *t)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->p.pid);
 	m->version = 1;
 	m->state = LZ_REC_INCOMPLETE;
-	m->program = read_link(path);
+	m->program = program_path(path, t->opt->argv[0]);
 	m->build_id = lz_build_id(path);
 	if (!m->build_id)
 		m->build_id = strdup("");
@@ -81,7 +114,7 @@ static int describe(struct lz_tracer *t)
 	m->host = strdup(u.nodename);
 	m->kernel = strdup(u.release);
 	m->cpu = cpuinfo("model name");
-	m->features = cpuinfo("flags");
+	m->features = features();
 	m->cpu_number = (uint32_t)t->cpu;
 	m->tid = t->tid;
 	m->stack_limit = stack.rlim_cur;
@@ -97,10 +130,26 @@ static void on_alarm(int signo)
 	(void)signo;
 }
 
-/* The terminal's signals are for the program: it decides what they do. */
-static void set_signals(void)
+static volatile pid_t target;
+
+static void pass_on(int signo)
+{
+	int saved = errno;
+
+	kill(target, signo);
+	errno = saved;
+}
+
+/* The terminal's signals are for the program: it decides what they do. Those that are sent to us
+ * are passed on. */
+static void set_signals(pid_t pid)
 {
 	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
+	struct sigaction pass = {.sa_handler = pass_on};
+
+	target = pid;
+	sigaction(SIGTERM, &pass, NULL);
+	sigaction(SIGHUP, &pass, NULL);
 
 	sigaction(SIGALRM, &wake, NULL);
 	sigaction(SIGINT, &ignore, NULL);
@@ -111,7 +160,7 @@ static int begin(struct lz_tracer *t)
 {
 	if (lz_launch(t) < 0)
 		return -1;
-	set_signals();
+	set_signals(t->p.pid);
 	if (describe(t) < 0)
 		return -1;
 	t->w = lz_writer_create(t->opt->dir, &t->meta);

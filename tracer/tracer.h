@@ -71,7 +71,8 @@ struct lz_signals {
 struct lz_call {        /* the system call under way */
 	bool inside;    /* between the entry and the exit stop */
 	bool suspended; /* left with -ERESTART*, may be entered again */
-	int64_t forced; /* result to give instead of making the call; 0: none */
+	bool forced;    /* not made: the program gets forced_result */
+	int64_t forced_result;
 	uint64_t nr, args[6];
 	uint64_t ip;
 	struct user_regs_struct entry;
@@ -168,8 +169,8 @@ int lz_capture(struct lz_tracer *t, int64_t result);
 int lz_capture_prepare(struct lz_tracer *t); /* at entry */
 /* special.c */
 int lz_capture_special(struct lz_tracer *t, int64_t result);
-/* At entry: the result to force for argument values that are not supported, 0 = go on. */
-int64_t lz_refuse_by_args(struct lz_tracer *t);
+/* At entry: true if the call is not to be made, because of its arguments; *result is given instead. */
+bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
 
 /* mapcalls.c: ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);
@@ -214,6 +215,8 @@ int lz_child_new(struct lz_tracer *t, int event);
 int lz_child_writes(struct lz_tracer *t);
 /* After sched_getaffinity: the program sees the CPUs it would have had without us. */
 int lz_affinity_show(struct lz_tracer *t, int64_t result);
+/* Instead of sched_setaffinity: what the program and its children believe in. */
+int64_t lz_affinity_set(struct lz_tracer *t);
 
 /* pages.c */
 struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */
