@@ -2,6 +2,7 @@
  * fence. The program sees private memory; see design.md section 4.2. */
 #include "tracer/tracer.h"
 
+#include <common/markers.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +22,7 @@ uint64_t lz_stream_offset(struct lz_tracer *t)
 
 	if (!s->mem)
 		return s->start;
-	while (s->parsed < LZ_BUFFER_GUARD) {
-		unsigned size = lz_marker_size(s->mem[s->parsed]);
-		if (!size || s->parsed + size > LZ_BUFFER_GUARD)
-			break;
-		s->parsed += size;
-	}
+	s->parsed = lz_markers_end(s->mem, s->parsed, LZ_BUFFER_GUARD);
 	return s->start + s->parsed;
 }
 
