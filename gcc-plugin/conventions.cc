@@ -31,6 +31,17 @@ static bool body_names_r15(cgraph_node *node)
 	return false;
 }
 
+/* Before anything is inlined: a function that keeps a variable in r15 can't be
+ * part of one that keeps the marker pointer there. */
+void lz_pin_r15_users(void *gcc_data, void *user_data)
+{
+	cgraph_node *node;
+
+	FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
+		if (body_names_r15(node))
+			DECL_UNINLINABLE(node->decl) = 1;
+}
+
 static bool must_be_left_out(cgraph_node *node)
 {
 	tree decl = node->decl;

@@ -357,6 +357,7 @@ static void instrument(enum lz_convention conv)
 	insert_exits(&job);
 	entry = insert_entry(&job);
 	insert_labels(&job, entry);
+	update_ssa(TODO_update_ssa_only_virtuals);
 	free_dominance_info(CDI_DOMINATORS);
 	free_dominance_info(CDI_POST_DOMINATORS);
 }

@@ -61,19 +61,30 @@ static bool same_compiler(struct plugin_gcc_version *v)
 	return false;
 }
 
+/* What can't be instrumented at all; said once. */
+static const char *unfit_unit(void)
+{
+	if (!TARGET_64BIT_P(global_options.x_ix86_isa_flags) ||
+	    TARGET_X32_P(global_options.x_ix86_isa_flags))
+		return "only 64-bit x86 code can be recorded";
+	if (global_options.x_ix86_cmodel == CM_LARGE && flag_pic)
+		return "position-independent code of the large model needs r15 for itself";
+	return NULL;
+}
+
 int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *version)
 {
 	if (!same_compiler(version) || !read_arguments(info))
 		return 1;
 	register_callback(info->base_name, PLUGIN_INFO, NULL, &lz_info);
-	if (!TARGET_64BIT_P(global_options.x_ix86_isa_flags) ||
-	    TARGET_X32_P(global_options.x_ix86_isa_flags)) {
-		warning(0, "lizard: only 64-bit x86 code can be recorded: this file is left out");
-		lz_options.off = true;
+	const char *reason = unfit_unit();
+	if (reason) {
+		warning(0, "lizard: %s: this file is left out", reason);
 		return 0;
 	}
 	reserve_register();
 	register_callback(info->base_name, PLUGIN_START_UNIT, start_unit, NULL);
+	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_START, lz_pin_r15_users, NULL);
 	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_END, lz_decide_conventions, NULL);
 	lz_register_passes(info->base_name);
 	return 0;

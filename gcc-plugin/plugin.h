@@ -11,7 +11,6 @@ extern "C" {
 /* Plugin arguments. */
 struct lz_options {
 	bool check; /* checking mode: each marker verifies r15 */
-	bool off;   /* this translation unit is left out */
 };
 extern struct lz_options lz_options;
 
@@ -23,6 +22,7 @@ enum lz_convention {
 };
 
 /* conventions.cc: decided once all IPA passes are done. */
+void lz_pin_r15_users(void *gcc_data, void *user_data);
 void lz_decide_conventions(void *gcc_data, void *user_data);
 enum lz_convention lz_convention_of(tree fndecl);
 
