@@ -14,6 +14,8 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBS) $$(UNIT_LIBS)
 
 unit-tests: $(UNIT_TESTS)
 
+-include $(wildcard tests/*/build.mk)
+
 TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuzz/*.t))
 TEST_JOBS ?= 1
 TEST_TMP  ?= $(abspath $(BUILD))/test-tmp
