@@ -7,9 +7,10 @@
 
 /* State of one sequence of the line program, as GDB's reader keeps it. */
 struct sequence {
-	uint32_t last_symtab, last_line, prev_line, prev_symtab;
-	bool any, any_addr, stmt_at_addr, discriminated;
-	uint64_t last_addr;
+	bool any, stmt_at_addr, discriminated;
+	uint32_t symtab, line; /* of the last row, */
+	uint64_t addr;
+	uint32_t kept_line; /* and of the last one that was kept */
 };
 
 struct symtab_names {
@@ -56,17 +57,13 @@ static void drop_empty(struct line_unit *u, uint32_t symtab, uint64_t pc)
 static int take_row(struct line_unit *u, struct sequence *s, const struct line_row *row, bool end,
                     unsigned discriminator)
 {
-	bool changed = !s->any || s->last_symtab != row->symtab;
-	bool ignore =
-	    !end && (row->line == 0 || (changed && s->any_addr && s->last_addr == row->pc &&
-	                                !row->is_stmt && s->stmt_at_addr));
-	bool moved = row->line != s->prev_line || row->symtab != s->prev_symtab;
+	bool changed = !s->any || s->symtab != row->symtab;
+	bool ignore = !end && (row->line == 0 || (changed && s->any && s->addr == row->pc &&
+	                                          !row->is_stmt && s->stmt_at_addr));
 
-	s->discriminated = discriminator || (!moved && s->discriminated);
-	s->prev_line = row->line;
-	s->prev_symtab = row->symtab;
+	s->discriminated = discriminator || (!changed && row->line == s->line && s->discriminated);
 	if (s->any && ((changed && !ignore) || end))
-		drop_empty(u, s->last_symtab, row->pc);
+		drop_empty(u, s->symtab, row->pc);
 	if (end) {
 		struct line_row stop = {.pc = row->pc};
 
@@ -74,16 +71,16 @@ static int take_row(struct line_unit *u, struct sequence *s, const struct line_r
 		return add_row(u, &stop);
 	}
 	if (!ignore) {
-		if ((changed || row->line != s->last_line || !s->discriminated) && add_row(u, row))
+		if ((changed || row->line != s->kept_line || !s->discriminated) && add_row(u, row))
 			return -1;
-		s->any = true;
-		s->last_symtab = row->symtab;
-		s->last_line = row->line;
+		s->kept_line = row->line;
 	}
-	if (!s->any_addr || s->last_addr != row->pc)
+	if (!s->any || s->addr != row->pc)
 		s->stmt_at_addr = false;
-	s->any_addr = true;
-	s->last_addr = row->pc;
+	s->any = true;
+	s->addr = row->pc;
+	s->line = row->line;
+	s->symtab = row->symtab;
 	s->stmt_at_addr |= row->is_stmt;
 	return 0;
 }
