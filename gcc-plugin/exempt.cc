@@ -11,9 +11,6 @@ static const char *const exempt_names[] = {
     "stpncpy", "strcat", "strncat", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "strchr",
     "strrchr", "strchrnul", "index", "rindex", "strspn", "strcspn", "strpbrk", "strstr",
     "strcasestr", "strsep", "ffs", "ffsl", "ffsll",
-    /* their fortified forms abort only when they fail */
-    "__memcpy_chk", "__mempcpy_chk", "__memmove_chk", "__memset_chk", "__strcpy_chk",
-    "__stpcpy_chk", "__strncpy_chk", "__stpncpy_chk", "__strcat_chk", "__strncat_chk",
     /* ctype.h, errno.h, stdlib.h */
     "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc", "tolower", "toupper", "isalpha",
     "isdigit", "isalnum", "isspace", "isupper", "islower", "isxdigit", "ispunct", "isprint",

@@ -49,6 +49,8 @@ static void check_macros()
 		macro("lz.advance size, reg", "\taddw $\\size, %r15w\n");
 		return;
 	}
+	fputs("\t.pushsection lizard_check,\"aR\",@progbits\n\t.byte 1\n\t.popsection\n",
+	      asm_out_file);
 	macro("lz.expect reg", "\tmovq __lizard_expect@gottpoff(%rip), \\reg\n"
 	                       "\tcmpq %r15, %fs:(\\reg)\n"
 	                       "\tje .Llz.c\\@\n"

@@ -21,9 +21,11 @@ __thread unsigned char *__lizard_expect
 	__attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
 
 uint32_t __lizard_traced;
-/* Set by the checking mode's code, and by the first hello. */
-uint32_t __lizard_checking __attribute__((weak));
+/* Set by the first hello: a shared library's runtime then keeps quiet. */
 uint32_t __lizard_greeted;
+
+/* The bounds of a section that only code built in checking mode has. */
+extern const char __start_lizard_check[] __attribute__((weak, visibility("hidden")));
 
 static long hello_call(unsigned char *sink, unsigned char **pos, long offset, long flags)
 {
@@ -50,7 +52,7 @@ static void hello(void)
 	__lizard_greeted = 1;
 	__asm__("mov %%fs:0, %0" : "=r"(thread));
 	hello_call((unsigned char *)sink, &__lizard_pos, (long)((uintptr_t)&__lizard_pos - thread),
-	           __lizard_checking ? LZ_HELLO_CHECKING : 0);
+	           &__start_lizard_check ? LZ_HELLO_CHECKING : 0);
 }
 
 /* A shared library can't greet earlier than its constructors. */
