@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <common/codec.h>
+#include <common/markers.h>
 #include <common/worker.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -90,6 +91,18 @@ static int write_all(struct lz_out *out, struct iovec *v, int n)
 	return 0;
 }
 
+/* The tracer trusts the program's pointer; code that changes it would make the stream unreadable. */
+static int check_markers(const struct job *job)
+{
+	uint32_t len = (uint32_t)job->raw.len, end = lz_markers_end(job->raw.p, 0, len);
+
+	return end == len
+	           ? 0
+	           : lz_fail("the marker stream is broken at byte %llu: is there code that uses "
+	                     "r15?",
+	                     (unsigned long long)(job->frame.key0 + end));
+}
+
 static int write_frame(struct lz_worker *w, struct job *job)
 {
 	struct lz_frame *f = &job->frame;
@@ -101,6 +114,8 @@ static int write_frame(struct lz_worker *w, struct job *job)
 			return -1;
 		raw = &w->pages;
 	}
+	if (f->type == LZ_FRAME_MARKERS && check_markers(job) < 0)
+		return -1;
 	w->packed.len = 0;
 	f->codec = (uint8_t)codec_for(f->type);
 	if (f->codec != LZ_CODEC_RAW &&

@@ -30,7 +30,8 @@ int lz_stream_push(struct lz_tracer *t)
 {
 	struct lz_stream *s = &t->s;
 
-	lz_stream_offset(t);
+	if (s->parsed < LZ_BUFFER_GUARD)
+		lz_stream_offset(t);
 	if (!s->mem || s->pushed == s->parsed)
 		return 0;
 	uint32_t from = s->pushed;
@@ -50,12 +51,14 @@ static int take(struct lz_tracer *t, struct user_regs_struct *r)
 	struct lz_stream *s = &t->s;
 	uint32_t end = (uint32_t)(r->r15 - s->base);
 
-	lz_stream_offset(t);
-	if (s->parsed != end)
+	/* The pointer says where the markers end: to parse them here as well would hold the program up for
+	 * as long as it takes to write them. The thread that writes the recording does it. */
+	if (end < s->parsed)
 		return lz_fail("the marker stream is broken: markers end at offset %#x of the "
 		               "buffer, the program's pointer is at %#x (at %#llx); is there code "
 		               "that uses r15?",
 		               s->parsed, end, r->rip);
+	s->parsed = end;
 	if (lz_stream_push(t) < 0)
 		return -1;
 	memset(s->mem, 0, LZ_BUFFER_GUARD);

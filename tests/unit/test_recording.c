@@ -628,7 +628,7 @@ START_TEST(full_disk)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	ck_assert_int_eq(read(rnd, noise, sizeof(noise)), sizeof(noise));
 	for (size_t i = 0; i < sizeof(noise); i++)
-		noise[i] |= 1;
+		noise[i] = (uint8_t)(1 + (uint8_t)noise[i] % 0xEF);
 	for (int i = 0; i < 200; i++) {
 		if (!failed)
 			lz_writer_flush(w);
