@@ -30,7 +30,7 @@ struct lz_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t more, less;
 	struct job *head, **tail;
-	size_t queued;
+	size_t queued, n_jobs; /* bytes, jobs: the one at work included */
 	uint64_t written;
 	bool stop;
 	const char *error; /* the first one; nothing is written after it */
@@ -145,6 +145,7 @@ static void finish_job(struct lz_worker *w, struct job *job, bool write)
 		w->written += LZ_FRAME_HEADER + job->frame.stored_len;
 	}
 	w->queued -= job->raw.cap;
+	w->n_jobs--;
 	pthread_cond_signal(&w->less);
 	pthread_mutex_unlock(&w->lock);
 	lz_buf_free(&job->raw);
@@ -233,6 +234,7 @@ int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_fram
 	while (w->queued && w->queued + job->raw.cap > QUEUE_MAX && !w->error)
 		pthread_cond_wait(&w->less, &w->lock);
 	w->queued += job->raw.cap;
+	w->n_jobs++;
 	*w->tail = job;
 	w->tail = &job->next;
 	rc = locked_check(w);
@@ -246,6 +248,18 @@ int lz_worker_check(struct lz_worker *w)
 	int rc;
 
 	pthread_mutex_lock(&w->lock);
+	rc = locked_check(w);
+	pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+int lz_worker_drain(struct lz_worker *w)
+{
+	int rc;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->n_jobs)
+		pthread_cond_wait(&w->less, &w->lock);
 	rc = locked_check(w);
 	pthread_mutex_unlock(&w->lock);
 	return rc;

@@ -509,3 +509,8 @@ int lz_writer_flush(struct lz_writer *w)
 			return -1;
 	return push_sync(w);
 }
+
+int lz_writer_drain(struct lz_writer *w)
+{
+	return lz_writer_flush(w) < 0 ? -1 : lz_worker_drain(w->worker);
+}

@@ -206,10 +206,11 @@ static int finish(struct lz_tracer *t)
 	m->n_markers_bytes = lz_stream_offset(t);
 	m->n_checkpoints = t->n_checkpoints;
 	char *dir = strdup(lz_writer_dir(t->w));
+	int drained = lz_writer_drain(t->w);
 	uint64_t size = lz_writer_size(t->w);
 	int ret = lz_writer_finish(t->w, m);
 	t->w = NULL;
-	if (ret == 0 && dir && !t->opt->quiet)
+	if (drained == 0 && ret == 0 && dir && !t->opt->quiet)
 		summary(t, dir, size);
 	free(dir);
 	return ret;

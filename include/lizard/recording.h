@@ -145,6 +145,8 @@ int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *inde
 /* Everything up to here becomes readable as soon as the worker has written it: pushes partial frames out and
  * marks a consistent position. Does not wait. A recording that was not finished ends at the last such mark. */
 int lz_writer_flush(struct lz_writer *w);
+/* As flush, but waits until all of it is written. */
+int lz_writer_drain(struct lz_writer *w);
 /* Bytes written so far; the error of the worker (disk full, ...) shows here and in every call above. */
 uint64_t lz_writer_size(const struct lz_writer *w);
 /* Finishes: meta becomes complete (by rename). Frees w, also on error. */
