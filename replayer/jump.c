@@ -164,14 +164,17 @@ static int search_forward(struct jump *j)
 		return -1;
 	/* The rest of the present gap, and on to the next marker. */
 	rc = scan_window(j, at, at + 1);
-	for (; !rc && block < n; block++) {
+	j->skip = 0;
+	at = lz_engine_next_marker(j->s->e, at);
+	for (; !rc && block < n && at != UINT64_MAX; block++) {
 		uint64_t start, len;
 
 		if (lz_reader_block(j->s->rp.reader, j->now.tid, block, &start, &len))
 			return -1;
 		if (start > at)
 			at = start;
-		rc = search_block(j, block, at, start + len);
+		if (at < start + len || block + 1 == n)
+			rc = search_block(j, block, at, start + len);
 	}
 	return rc;
 }

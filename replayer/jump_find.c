@@ -133,7 +133,7 @@ static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t enter, bo
 {
 	struct lz_windows *o = f->out;
 
-	if (to < f->from)
+	if (to <= f->from)
 		return 0;
 	if (o->n == o->cap) {
 		size_t cap = o->cap ? o->cap * 2 : 256;
