@@ -51,6 +51,8 @@ static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, u
 			continue;
 		if (s->code == LZ_ENTER && addr <= s->addr)
 			t->prologue = true;
+		if (s->code == LZ_LANDING && addr <= s->addr)
+			t->landing = true;
 		if ((s->code == LZ_EXIT || s->code == LZ_TAIL) && s->addr < addr)
 			t->epilogue = true;
 		if (!s->id)
@@ -122,7 +124,7 @@ static bool fits_before(const struct lz_target *t, uint32_t a)
 
 static bool fits_after(const struct lz_target *t, uint32_t b)
 {
-	if (t->loose)
+	if (t->loose || t->before)
 		return true;
 	if (!t->block)
 		return false;
@@ -191,13 +193,18 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 
 	if (top && note_gap(f, top, m, end))
 		return -1;
-	if (m->code == LZ_ENTER) {
+	if (m->code == LZ_ENTER || m->code == LZ_LANDING) {
 		uint32_t fn = d->resolve(d->arg, m->entry, m->offset);
 
-		for (size_t i = 0; i < f->n; i++)
-			if (f->t[i].fn == fn && (f->t[i].prologue || f->t[i].loose))
-				return push(f, m->from, end, 0, false);
-		return 0;
+		for (size_t i = 0; i < f->n; i++) {
+			const struct lz_target *t = &f->t[i];
+			bool here = m->code == LZ_ENTER ? t->prologue : t->landing;
+
+			if (t->fn == fn && (here || t->loose) && push(f, m->from, end, 0, false))
+				return -1;
+		}
+		if (m->code == LZ_ENTER)
+			return 0;
 	}
 	if (!top)
 		return 0;

@@ -11,6 +11,7 @@ struct lz_target {
 	bool loose;    /* optimised code: any gap of the function, and those beside it */
 	bool prologue; /* in front of the entry marker */
 	bool epilogue; /* behind an exit marker */
+	bool landing;  /* in front of a landing marker */
 	const struct lz_cfg_block *block;
 	uint32_t before, after; /* ids of markers between the block's label and the address, and
 	                           between the address and the next label; 0 = none */
