@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { FLAG_RF = 1 << 16, FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
@@ -105,11 +107,51 @@ const struct user_regs_struct *lz_engine_regs(struct lz_engine *e)
 	return &e->regs;
 }
 
-static int flush_regs(struct lz_engine *e)
+int lz_engine_flush(struct lz_engine *e)
 {
 	if (e->regs_dirty && lz_proc_set_regs(&e->proc, &e->regs) < 0)
 		return -1;
 	e->regs_dirty = false;
+	return 0;
+}
+
+/* ---- guarded pages ---- */
+
+static int protect(struct lz_engine *e, uint64_t page, uint32_t prot)
+{
+	int64_t result;
+
+	if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||
+	    lz_proc_syscall(&e->proc, &result, SYS_mprotect, page, LZ_PAGE, prot, 0, 0, 0) < 0)
+		return -1;
+	return result
+	           ? lz_fail("cannot protect the page %#lx for a watchpoint", (unsigned long)page)
+	           : 0;
+}
+
+int lz_engine_guard(struct lz_engine *e)
+{
+	for (size_t i = 0; i < e->n_guarded; i++) {
+		struct lz_guarded *g = &e->guarded[i];
+		const struct lz_vma *v = lz_space_find(&e->space, g->page);
+		if (g->in || !v || !(v->prot & PROT_WRITE) || v->role == LZ_VMA_BUFFER)
+			continue;
+		g->prot = v->prot;
+		if (protect(e, g->page, g->reads ? PROT_NONE : v->prot & ~(uint32_t)PROT_WRITE) < 0)
+			return -1;
+		g->in = true;
+	}
+	return 0;
+}
+
+int lz_engine_unguard(struct lz_engine *e)
+{
+	for (size_t i = 0; i < e->n_guarded; i++) {
+		struct lz_guarded *g = &e->guarded[i];
+		if (g->in && protect(e, g->page, g->prot) < 0)
+			return -1;
+		g->in = false;
+	}
 	return 0;
 }
 
@@ -147,7 +189,7 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
 	return 0;
 }
 
-static void peek_next(struct lz_engine *e)
+void lz_engine_peek_next(struct lz_engine *e)
 {
 	if (e->next.event == e->event && e->next.ip)
 		return;
@@ -173,7 +215,7 @@ static int arm_goal(struct lz_engine *e)
 {
 	uint64_t goal = UINT64_MAX;
 
-	peek_next(e);
+	lz_engine_peek_next(e);
 	if (e->next.async && e->next.marker == e->marker && e->next.ip > 1)
 		return set_slot(e, GOAL_SLOT, e->next.ip, 1, 'x');
 	if (e->want_marker > e->marker)
@@ -250,6 +292,14 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 	return 0;
 }
 
+static bool guarded_at(const struct lz_engine *e, uint64_t addr)
+{
+	for (size_t i = 0; i < e->n_guarded; i++)
+		if (e->guarded[i].in && addr - e->guarded[i].page < LZ_PAGE)
+			return true;
+	return false;
+}
+
 static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h)
 {
 	uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
@@ -259,12 +309,11 @@ static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h
 		int ret = lz_engine_take_buffer(e);
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 	}
-	for (size_t i = 0; i < e->n_guarded; i++)
-		if (at - e->guarded[i] < LZ_PAGE && info->si_code == SEGV_ACCERR) {
-			h->flags |= LZ_HALT_PAGE;
-			h->fault = at;
-			return 0;
-		}
+	if (info->si_code == SEGV_ACCERR && guarded_at(e, at)) {
+		h->flags |= LZ_HALT_PAGE;
+		h->fault = at;
+		return 0;
+	}
 	return flags_of(lz_engine_at_fault(e, SIGSEGV), h);
 }
 
@@ -308,7 +357,7 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 	struct lz_replay *rp = e->rp;
 	int status;
 
-	if (flush_regs(e) < 0)
+	if (lz_engine_flush(e) < 0)
 		return -1;
 	rp->running = e->proc.pid;
 	if (rp->interrupted) {
@@ -355,6 +404,7 @@ static int step_rep(struct lz_engine *e, unsigned len, struct lz_halt *h)
 		if (go(e, !slot, &one) < 0)
 			return -1;
 		h->fired |= one.fired;
+		h->fault = one.fault;
 		seen |= one.flags & LZ_HALT_WATCH;
 		if (one.flags &
 		    ~(unsigned)(LZ_HALT_WATCH | LZ_HALT_STEP | LZ_HALT_EXEC | LZ_HALT_BREAK)) {
@@ -425,6 +475,23 @@ static int finish_rep(struct lz_engine *e, struct lz_halt *h)
 	return 0;
 }
 
+/* The instruction at hand faulted in a guarded page: done with the page accessible. */
+static int pass_guard(struct lz_engine *e, struct lz_halt *h)
+{
+	uint64_t fault = h->fault;
+
+	*h = (struct lz_halt){0};
+	if (lz_engine_unguard(e) < 0)
+		return -1;
+	while (!h->flags)
+		if (step_once(e, h) < 0)
+			return -1;
+	if (h->flags & LZ_HALT_STEP)
+		h->flags |= LZ_HALT_WATCH | LZ_HALT_PAGE;
+	h->fault = fault;
+	return 0;
+}
+
 /* An instruction that we stand on must not trap again at its own breakpoint. 1: it was stepped over. */
 static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
 {
@@ -453,13 +520,19 @@ int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h)
 		int moved = 0, due = lz_engine_due(e);
 		if (due)
 			return flags_of(due, h);
-		if (lz_engine_insert(e) < 0 || lz_engine_arm(e) < 0)
+		if (lz_engine_insert(e) < 0 || lz_engine_arm(e) < 0 || lz_engine_guard(e) < 0)
 			return -1;
 		if (first)
 			moved = leave_here(e, step, h);
 		first = false;
 		if (moved < 0 || (!moved && (step ? step_once(e, h) : go(e, false, h)) < 0))
 			return -1;
+		if (h->flags & LZ_HALT_PAGE) {
+			if (pass_guard(e, h) < 0)
+				return -1;
+			if (!step)
+				h->flags &= ~(unsigned)LZ_HALT_STEP;
+		}
 	}
 	if (h->flags & LZ_HALT_WATCH && finish_rep(e, h) < 0)
 		return -1;

@@ -22,7 +22,8 @@ enum lz_halt_flags {
 	LZ_HALT_END = 64,   /* the last instant of the recording */
 	LZ_HALT_INTERRUPT = 128,
 	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
-	LZ_HALT_PAGE = 512      /* about to touch a page protected for a watchpoint, at `fault` */
+	LZ_HALT_PAGE = 512 /* after an instruction that touched a guarded page at `fault`; comes
+	                           together with LZ_HALT_WATCH */
 };
 
 enum lz_end_kind {
@@ -92,7 +93,11 @@ struct lz_engine {
 	struct lz_softbreak *breaks;
 	size_t n_breaks;
 	bool breaks_in;
-	const uint64_t *guarded; /* page addresses made inaccessible for watchpoints */
+	struct lz_guarded { /* pages kept inaccessible while running, for watchpoints */
+		uint64_t page;
+		bool reads, in;
+		uint32_t prot; /* as the program has it */
+	} * guarded;
 	size_t n_guarded;
 	uint64_t spin_hits; /* arrivals compared with the present spin's checkpoint */
 	uint64_t fulls;     /* buffers taken, for tests and verify */
@@ -141,7 +146,12 @@ size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
  * running: call lz_engine_unbreak() before anything else looks at the process or copies it. */
 int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n);
 void lz_engine_unbreak(struct lz_engine *e);
+/* Gives guarded pages their protection back (before the process is copied or compared). */
+int lz_engine_unguard(struct lz_engine *e);
+int lz_engine_guard(struct lz_engine *e);
 bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr);
+/* Puts changed registers into the process. */
+int lz_engine_flush(struct lz_engine *e);
 /* Finishes an emulated system call so that lz_proc_syscall() may be used. */
 int lz_engine_leave_call(struct lz_engine *e);
 /* If the instruction at hand is a marker store that does not fit any more, takes the buffer now: the state
@@ -176,6 +186,8 @@ int lz_engine_due(struct lz_engine *e);
 int lz_engine_at_call(struct lz_engine *e);
 /* The program faulted by itself with signal SIGNO. Flags; -1 failed. */
 int lz_engine_at_fault(struct lz_engine *e, int signo);
+/* Brings e->next up to date. */
+void lz_engine_peek_next(struct lz_engine *e);
 /* Sets the debug registers as wanted. */
 int lz_engine_arm(struct lz_engine *e);
 /* Breakpoints into memory. */

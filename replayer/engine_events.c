@@ -64,8 +64,8 @@ int lz_engine_due(struct lz_engine *e)
 	if (e->event == end->event && end->kind == LZ_END_CALL && e->marker == end->marker &&
 	    e->regs.rip == end->ip)
 		return LZ_HALT_END;
-	if (e->next.event != e->event || !e->next.async || e->next.marker != e->marker ||
-	    e->next.ip != e->regs.rip)
+	lz_engine_peek_next(e);
+	if (!e->next.async || e->next.marker != e->marker || e->next.ip != e->regs.rip)
 		return 0;
 	return e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
 }
@@ -212,6 +212,8 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 	uint64_t syscall_insn = e->proc.syscall_insn;
 
 	if (lz_fake_needs_calls(&e->space, ev) && lz_engine_leave_call(e) < 0)
+		return -1;
+	if (ev->n_ops && lz_engine_unguard(e) < 0)
 		return -1;
 	if (take_before_signal(e, ev) != 0)
 		return -1;

@@ -169,7 +169,7 @@ struct lz_engine *lz_engine_new(struct lz_replay *rp, uint32_t index)
 struct lz_engine *lz_engine_fork(struct lz_engine *e)
 {
 	lz_engine_unbreak(e);
-	if (lz_engine_leave_call(e) < 0)
+	if (lz_engine_leave_call(e) < 0 || lz_engine_unguard(e) < 0)
 		return NULL;
 	struct lz_engine *copy = engine_alloc(e->rp);
 	if (!copy)
@@ -180,7 +180,7 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e)
 	copy->buffer_start = e->buffer_start;
 	copy->pos_addr = e->pos_addr;
 	copy->regs = e->regs;
-	if (lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
+	if (lz_engine_flush(e) < 0 || lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
 	    lz_stub_fork(&e->proc, &copy->proc) < 0) {
 		lz_engine_free(copy);
 		return NULL;
@@ -195,7 +195,18 @@ void lz_engine_free(struct lz_engine *e)
 	lz_stub_kill(&e->proc);
 	lz_space_free(&e->space);
 	free(e->breaks);
+	free(e->guarded);
 	free(e);
+}
+
+static void drop_process(struct lz_engine *e)
+{
+	lz_stub_kill(&e->proc);
+	lz_space_free(&e->space);
+	memset(e->slot, 0, sizeof e->slot);
+	e->in_call = e->regs_dirty = false;
+	for (size_t k = 0; k < e->n_guarded; k++)
+		e->guarded[k].in = false;
 }
 
 /* An execve: the rest goes on in a new process built from the checkpoint behind the event. */
@@ -213,10 +224,7 @@ int lz_engine_rebase(struct lz_engine *e)
 	if (!ck || ck->pos.event != e->event + 1)
 		return lz_fail("no checkpoint follows the execve of event %lu",
 		               (unsigned long)e->event);
-	lz_stub_kill(&e->proc);
-	lz_space_free(&e->space);
-	memset(e->slot, 0, sizeof e->slot);
-	e->in_call = e->regs_dirty = false;
+	drop_process(e);
 	e->pos_addr = 0;
 	e->goal = UINT64_MAX;
 	for (size_t k = 0; k < e->n_breaks; k++)
@@ -229,10 +237,7 @@ int lz_engine_rebase(struct lz_engine *e)
 int lz_engine_jump_spin(struct lz_engine *e, uint32_t index)
 {
 	lz_engine_unbreak(e);
-	lz_stub_kill(&e->proc);
-	lz_space_free(&e->space);
-	memset(e->slot, 0, sizeof e->slot);
-	e->in_call = e->regs_dirty = false;
+	drop_process(e);
 	e->rp->spins_jumped++;
 	return build(e, index);
 }

@@ -1,4 +1,5 @@
 /* A session: opening, closing, asking. */
+#include "replayer/nav.h"
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <lizard/restore.h>
@@ -45,6 +46,7 @@ void lz_session_close(struct lz_session *s)
 	if (!s)
 		return;
 	struct lz_reader *r = s->rp.reader;
+	lz_nav_free(s->nav);
 	lz_engine_free(s->e);
 	for (int i = 0; i < LZ_SNAPSHOTS; i++)
 		lz_engine_free(s->snap[i].e);

@@ -5,7 +5,7 @@
 #include "replayer/engine.h"
 #include <lizard/session.h>
 
-enum { LZ_SNAPSHOTS = 12 };
+enum { LZ_SNAPSHOTS = 12, LZ_BOUNDS = 64, LZ_TRAIL_COUNTS = 32 };
 
 /* The arrivals that led to the present instant, which is the last one: from the gap's start if
  * `whole`, else from `anchor`, a position whose count is known. */
@@ -14,6 +14,12 @@ struct lz_trail {
 	struct lz_pos anchor;
 	uint64_t *ips;
 	size_t n, room;
+	size_t too_long; /* steps that were not enough to make it whole */
+	struct lz_trail_count {
+		uint64_t ip;
+		int64_t n;
+	} counts[LZ_TRAIL_COUNTS]; /* arrivals up to the anchor, where it was counted */
+	unsigned n_counts;
 };
 
 /* A copy of the process at the start of its gap (e->event, e->marker). */
@@ -40,14 +46,18 @@ struct lz_session {
 	struct lz_engine *e; /* the present */
 	struct lz_pos pos;   /* always exact */
 	bool at_end;
+	bool away; /* the engine has left pos: no base for its gap */
+	bool lost; /* the engine has diverged: no base at all */
 	struct lz_trail trail;
 	struct lz_snapshot snap[LZ_SNAPSHOTS];
-	uint64_t clock; /* for the age of snapshots */
+	uint64_t clock;             /* for the age of snapshots */
+	uint64_t bounds[LZ_BOUNDS]; /* some marker boundaries, 0 = none */
 	struct lz_user_break *breaks;
 	size_t n_breaks;
 	struct lz_user_watch *watches;
 	size_t n_watches;
 	uint64_t pass_signals;
+	struct lz_nav *nav;   /* navigation's own (nav.h), NULL until used */
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
 };
 
@@ -67,6 +77,9 @@ void lz_session_replace(struct lz_session *s, struct lz_engine *e);
 /* Goes back to where it was after a failed move. */
 int lz_session_restore(struct lz_session *s, const struct lz_pos *pos);
 
+/* To the start of a gap. */
+int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker);
+
 /* ---- gaps (snapshot.c) ---- */
 /* A new engine at the start of the gap: from the present one (copied), a snapshot or a checkpoint, taking
  * snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
@@ -74,6 +87,8 @@ struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uin
                                        int *ret);
 /* Keeps a copy of E, which stands at the start of its gap. */
 int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e);
+/* Was the checkpoint taken at the very start of its gap? */
+bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *ck);
 /* Orders instants by (event, marker). */
 int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
 /* The last marker boundary at or before OFFSET. -1: failed. */
@@ -81,11 +96,19 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
 /* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 
+/* ---- moves (session_run.c, session_back.c) ---- */
+void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason);
+int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop);
+int lz_session_step_back(struct lz_session *s, struct lz_stop *stop);
+int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
+
 /* ---- watchpoints (watch.c) ---- */
 /* Debug registers for the session's watchpoints; reads the present values from E. */
 int lz_watch_arm(struct lz_session *s, struct lz_engine *e);
-/* What changed or was touched since the last call: the watchpoint, or NULL. FIRED as in lz_halt. */
-struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e, unsigned fired);
+/* What changed or was touched since the last call: the watchpoint, or NULL. H: the stop's, NULL after
+ * an event. */
+struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
+                                     const struct lz_halt *h);
 
 /* ---- scanning a stretch of the run (scan.c): reverse-continue, navigation ---- */
 struct lz_scan_end {

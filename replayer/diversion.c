@@ -1,0 +1,307 @@
+/* Diversions: a copy of the present that may be changed and run freely, then thrown away. Nothing in it is
+ * compared with the recording. */
+#include "replayer/session.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <lizard/restore.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PTRACE_SYSEMU
+#define PTRACE_SYSEMU 31
+#define PTRACE_SYSEMU_SINGLESTEP 32
+#endif
+enum { ARCH_SET_CPUID = 0x1012 };
+
+struct lz_diversion {
+	struct lz_session *s;
+	struct lz_engine *e;
+	bool exited;
+};
+
+struct lz_diversion *lz_diversion_new(struct lz_session *s)
+{
+	struct lz_diversion *d = calloc(1, sizeof *d);
+	int64_t result;
+
+	if (!d) {
+		lz_fail("out of memory");
+		return NULL;
+	}
+	d->s = s;
+	d->e = s->lost ? NULL : lz_engine_fork(s->e);
+	if (s->lost)
+		lz_fail("replay has diverged here: nothing can be run");
+	if (!d->e ||
+	    lz_proc_syscall(&d->e->proc, &result, SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0,
+	                    0) < 0 ||
+	    lz_proc_syscall(&d->e->proc, &result, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0) <
+	        0) {
+		lz_diversion_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void lz_diversion_free(struct lz_diversion *d)
+{
+	if (!d)
+		return;
+	lz_engine_free(d->e);
+	free(d);
+}
+
+int lz_diversion_write(struct lz_diversion *d, uint64_t addr, const void *buf, size_t len)
+{
+	return lz_proc_write(&d->e->proc, addr, buf, len);
+}
+
+size_t lz_diversion_read(struct lz_diversion *d, uint64_t addr, void *buf, size_t len)
+{
+	return lz_engine_read(d->e, addr, buf, len);
+}
+
+int lz_diversion_regs(struct lz_diversion *d, struct user_regs_struct *r)
+{
+	*r = *lz_engine_regs(d->e);
+	return 0;
+}
+
+int lz_diversion_set_regs(struct lz_diversion *d, const struct user_regs_struct *r)
+{
+	if (lz_engine_leave_call(d->e) < 0)
+		return -1;
+	d->e->regs = *r;
+	d->e->regs.orig_rax = (uint64_t)-1;
+	d->e->regs_dirty = true;
+	return 0;
+}
+
+int lz_diversion_xstate(struct lz_diversion *d, uint8_t *buf, uint32_t *len)
+{
+	return lz_proc_xstate(&d->e->proc, buf, len);
+}
+
+int lz_diversion_set_xstate(struct lz_diversion *d, const uint8_t *buf, uint32_t len)
+{
+	return lz_proc_set_xstate(&d->e->proc, buf, len);
+}
+
+/* ---- system calls ---- */
+
+static int64_t write_out(struct lz_diversion *d, uint64_t addr, uint64_t len)
+{
+	int fd = d->s->opt.echo_fd >= 0 ? d->s->opt.echo_fd : STDERR_FILENO;
+	uint8_t buf[4096];
+	uint64_t done = 0;
+
+	while (done < len) {
+		size_t n = len - done < sizeof buf ? len - done : sizeof buf;
+		n = lz_engine_read(d->e, addr + done, buf, n);
+		ssize_t w = n ? write(fd, buf, n) : 0;
+		if (w <= 0)
+			return done ? (int64_t)done : -EFAULT;
+		done += (uint64_t)w;
+	}
+	return (int64_t)done;
+}
+
+static int64_t writev_out(struct lz_diversion *d, uint64_t vec, uint64_t n)
+{
+	int64_t done = 0;
+
+	for (uint64_t i = 0; i < n && i < 1024; i++) {
+		struct iovec v;
+		if (lz_engine_read(d->e, vec + i * sizeof v, &v, sizeof v) != sizeof v)
+			return -EFAULT;
+		int64_t w = write_out(d, (uint64_t)v.iov_base, v.iov_len);
+		if (w < 0)
+			return done ? done : w;
+		done += w;
+	}
+	return done;
+}
+
+/* What is done for real, in the copy. */
+static bool is_real(const struct user_regs_struct *r)
+{
+	switch (r->orig_rax) {
+	case SYS_mmap: return r->r10 & MAP_ANONYMOUS;
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_mremap:
+	case SYS_madvise:
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getppid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid:
+	case SYS_uname:
+	case SYS_sysinfo:
+	case SYS_times:
+	case SYS_time:
+	case SYS_gettimeofday:
+	case SYS_clock_gettime:
+	case SYS_clock_getres:
+	case SYS_getrusage:
+	case SYS_getrandom:
+	case SYS_sched_yield: return true;
+	default: return false;
+	}
+}
+
+static int answer(struct lz_diversion *d, bool *gone)
+{
+	struct lz_engine *e = d->e;
+	struct user_regs_struct r = e->regs;
+	int64_t result = -ENOSYS;
+
+	*gone = r.orig_rax == SYS_exit || r.orig_rax == SYS_exit_group;
+	if (*gone)
+		return 0;
+	if (lz_engine_leave_call(e) < 0)
+		return -1;
+	if (is_real(&r)) {
+		if (lz_proc_syscall(&e->proc, &result, r.orig_rax, r.rdi, r.rsi, r.rdx, r.r10, r.r8,
+		                    r.r9) < 0)
+			return -1;
+	} else if (r.orig_rax == SYS_write && (r.rdi == 1 || r.rdi == 2)) {
+		result = write_out(d, r.rsi, r.rdx);
+	} else if (r.orig_rax == SYS_writev && (r.rdi == 1 || r.rdi == 2)) {
+		result = writev_out(d, r.rsi, r.rdx);
+	} else if (r.orig_rax == SYS_brk) {
+		result = 0; /* no heap there: malloc then maps */
+	} else if (r.orig_rax == SYS_futex) {
+		result = (r.rsi & 127) == 0 ? -EAGAIN : 0; /* nobody else runs */
+	}
+	e->regs = r;
+	e->regs.orig_rax = (uint64_t)-1;
+	e->regs.rax = (uint64_t)result;
+	e->regs_dirty = true;
+	return 0;
+}
+
+/* ---- running ---- */
+
+static int empty_buffer(struct lz_engine *e)
+{
+	static const uint8_t zeroes[LZ_BUFFER_GUARD];
+
+	if (lz_proc_write(&e->proc, e->buffer, zeroes, sizeof zeroes) < 0 ||
+	    lz_proc_write(&e->proc, e->pos_addr, &e->buffer, sizeof e->buffer) < 0)
+		return -1;
+	e->regs.r15 = e->buffer;
+	e->regs_dirty = true;
+	return 0;
+}
+
+static int finish(struct lz_diversion *d, struct lz_stop *stop, enum lz_stop_reason reason,
+                  uint32_t signo)
+{
+	stop->reason = reason;
+	stop->signo = signo;
+	stop->pos = d->s->pos;
+	stop->pos.ip = d->e->regs.rip;
+	return 1;
+}
+
+static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop *stop)
+{
+	struct lz_engine *e = d->e;
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, e->proc.pid, 0, &info) < 0)
+		return lz_fail_errno("cannot ask why the copy stopped");
+	uint64_t at = (uint64_t)(uintptr_t)info.si_addr;
+	if (sig == SIGSEGV && e->buffer && at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE)
+		return empty_buffer(e);
+	if (sig == SIGTRAP && info.si_code == SI_KERNEL &&
+	    lz_engine_has_break(e, e->regs.rip - 1)) {
+		e->regs.rip--;
+		e->regs_dirty = true;
+		return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP);
+	}
+	if (sig == SIGTRAP && info.si_code != SI_KERNEL)
+		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
+	if (sig == SIGSTOP)
+		return d->s->rp.interrupted ? finish(d, stop, LZ_STOP_INTERRUPTED, SIGINT) : 0;
+	return info.si_code > 0 || sig == SIGABRT ? finish(d, stop, LZ_STOP_SIGNAL, (uint32_t)sig)
+	                                          : 0;
+}
+
+/* One resume; 1: stopped. */
+static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
+{
+	struct lz_engine *e = d->e;
+	pid_t got;
+	int status;
+	bool gone;
+
+	if (lz_engine_flush(e) < 0)
+		return -1;
+	d->s->rp.running = e->proc.pid;
+	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
+		return lz_fail_errno("cannot run the copy");
+	e->in_call = false;
+	do {
+		got = waitpid(e->proc.pid, &status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	d->s->rp.running = 0;
+	if (got != e->proc.pid || !WIFSTOPPED(status))
+		return lz_fail("the copy died");
+	if (lz_proc_regs(&e->proc, &e->regs) < 0)
+		return -1;
+	if (WSTOPSIG(status) != (SIGTRAP | 0x80))
+		return on_signal(d, WSTOPSIG(status), step, stop);
+	e->in_call = true;
+	if (answer(d, &gone) < 0)
+		return -1;
+	if (gone) {
+		d->exited = true;
+		return finish(d, stop, LZ_STOP_END, 0);
+	}
+	return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
+}
+
+int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, size_t n_addrs,
+                     struct lz_stop *stop)
+{
+	struct lz_engine *e = d->e;
+	int ret = 0;
+
+	*stop = (struct lz_stop){0};
+	d->s->rp.interrupted = 0;
+	if (d->exited)
+		return finish(d, stop, LZ_STOP_END, 0), 0;
+	if (lz_engine_break(e, addrs, n_addrs) < 0)
+		return -1;
+	/* off the breakpoint at hand */
+	if (!step && lz_engine_has_break(e, e->regs.rip)) {
+		while (!stop->reason && ret >= 0)
+			ret = one(d, true, stop);
+		bool again = stop->reason == LZ_STOP_STEP;
+		if (ret < 0 || !again)
+			return ret < 0 ? -1 : 0;
+		if (lz_engine_has_break(e, e->regs.rip))
+			return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP), 0;
+		*stop = (struct lz_stop){0};
+		ret = 0;
+	}
+	if (!step)
+		lz_engine_insert(e);
+	while (!ret)
+		ret = one(d, step, stop);
+	lz_engine_unbreak(e);
+	return ret < 0 ? -1 : 0;
+}

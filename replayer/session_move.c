@@ -1,0 +1,159 @@
+/* Seeking. */
+#include "replayer/session.h"
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int not_found(const struct lz_pos *pos)
+{
+	char text[LZ_POS_TEXT];
+
+	lz_pos_print(pos, text);
+	return lz_fail("the position %s does not occur in this recording", text);
+}
+
+/* An engine that stands exactly there. *START: at the start of its gap. */
+static struct lz_engine *engine_for(struct lz_session *s, const struct lz_pos *pos, bool *start)
+{
+	int ret;
+	struct lz_engine *e = lz_session_engine_at(s, pos->event, pos->marker, &ret);
+
+	if (e) {
+		uint32_t seen = e->regs.rip == pos->ip;
+		*start = seen && pos->n == 1;
+		ret = lz_engine_to_arrival(e, pos->ip, pos->n, seen);
+		if (!ret)
+			return e;
+		lz_engine_free(e);
+	}
+	if (ret == 1)
+		not_found(pos);
+	if (ret == 2)
+		lz_fail("interrupted");
+	return NULL;
+}
+
+static bool same_pos(const struct lz_pos *a, const struct lz_pos *b)
+{
+	return a->tid == b->tid && a->n == b->n && a->event == b->event && a->marker == b->marker &&
+	       a->ip == b->ip;
+}
+
+int lz_session_seek(struct lz_session *s, const struct lz_pos *pos)
+{
+	struct lz_pos p = *pos;
+	bool start;
+
+	if (p.tid && p.tid != s->rp.tid)
+		return lz_fail("the recording has no thread %u", p.tid);
+	p.tid = s->rp.tid;
+	if (!p.n)
+		return not_found(&p);
+	if (!s->lost && !s->away && same_pos(&p, &s->pos)) {
+		s->signal_told = 0;
+		return 0;
+	}
+	if (p.marker > s->rp.stream_len || p.event > lz_reader_n_events(s->rp.reader))
+		return not_found(&p);
+	struct lz_engine *e = engine_for(s, &p, &start);
+	if (!e)
+		return -1;
+	lz_session_replace(s, e);
+	lz_session_arrived(s, p.n, start);
+	return 0;
+}
+
+int lz_session_seek_start(struct lz_session *s)
+{
+	struct lz_engine *e = lz_engine_new(&s->rp, 0);
+
+	if (!e)
+		return -1;
+	lz_session_replace(s, e);
+	lz_session_arrived(s, 1, true);
+	return 0;
+}
+
+/* Up to the fatal signal that ends the recording, counting the arrivals at its address. */
+static int64_t to_last_signal(struct lz_engine *e, uint64_t ip)
+{
+	int64_t n = e->regs.rip == ip;
+
+	e->want_ip = ip;
+	for (;;) {
+		struct lz_halt h;
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_EXEC)
+			n++;
+		else if (h.flags & LZ_HALT_EVENT)
+			break;
+		else
+			return lz_fail("the last instant is not reached");
+	}
+	e->want_ip = 0;
+	return n > 0 ? n : 1;
+}
+
+static int seek_last_gap(struct lz_session *s)
+{
+	const struct lz_end *end = &s->rp.end;
+	int64_t n = 1;
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, end->event, end->marker, &ret);
+	if (!e)
+		return ret < 0 ? -1 : lz_fail("the end of the recording is not reached");
+	bool start = end->kind == LZ_END_CUT || e->regs.rip == end->ip;
+	if (end->kind == LZ_END_SIGNAL && (n = to_last_signal(e, end->ip)) < 0) {
+		lz_engine_free(e);
+		return -1;
+	}
+	lz_session_replace(s, e);
+	lz_session_arrived(s, (uint32_t)n, start && n == 1);
+	return 0;
+}
+
+int lz_session_seek_end(struct lz_session *s)
+{
+	const struct lz_end *end = &s->rp.end;
+	struct lz_pos pos = {s->rp.tid, 1, end->event, end->marker, end->ip};
+	int ret = end->kind == LZ_END_CALL ? lz_session_seek(s, &pos) : seek_last_gap(s);
+
+	s->at_end = ret == 0;
+	return ret;
+}
+
+int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker)
+{
+	int ret;
+	struct lz_engine *e = lz_session_engine_at(s, event, marker, &ret);
+
+	if (!e) {
+		struct lz_pos pos = {s->rp.tid, 1, event, marker, 0};
+		return ret == 2 ? lz_fail("interrupted") : ret < 0 ? -1 : not_found(&pos);
+	}
+	lz_session_replace(s, e);
+	lz_session_arrived(s, 1, true);
+	return 0;
+}
+
+int lz_session_seek_time(struct lz_session *s, uint64_t time)
+{
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
+
+	if (!ck || time <= ck->pos.marker)
+		return lz_session_seek_start(s);
+	if (time > s->rp.stream_len)
+		return lz_session_seek_end(s);
+	int64_t at = lz_marker_boundary(s, time);
+	if (at >= 0 && (uint64_t)at < time) {
+		uint64_t next = lz_engine_next_marker(s->e, (uint64_t)at);
+		if (next == UINT64_MAX)
+			return lz_session_seek_end(s);
+		at = (int64_t)next;
+	}
+	if (at < 0)
+		return -1;
+	return lz_session_seek_gap(s, lz_gap_event(s, (uint64_t)at), (uint64_t)at);
+}

@@ -1,0 +1,467 @@
+/* Moving forward: run and step. */
+#include "replayer/session.h"
+#include <lizard/error.h>
+#include <lizard/syscalls.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A copy is kept each time that this much time has gone by in a long run. */
+enum { SNAPSHOT_MS = 200, SNAPSHOT_MARKERS = 8 << 20 };
+
+void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason)
+{
+	*stop = (struct lz_stop){.reason = reason, .pos = s->pos};
+}
+
+/* ---- what the program writes ---- */
+
+static void echo(struct lz_session *s, const struct lz_event *ev)
+{
+	uint8_t buf[65536];
+
+	if (s->opt.echo_fd < 0 || ev->kind != LZ_EV_SYSCALL || ev->nr != SYS_write ||
+	    (ev->args[0] != 1 && ev->args[0] != 2))
+		return;
+	for (uint64_t at = 0; at < (uint64_t)(ev->result > 0 ? ev->result : 0);) {
+		size_t want =
+		    (uint64_t)ev->result - at < sizeof buf ? (uint64_t)ev->result - at : sizeof buf;
+		size_t n = lz_engine_read(s->e, ev->args[1] + at, buf, want);
+		if (!n || write(s->opt.echo_fd, buf, n) < 0)
+			return;
+		at += n;
+	}
+}
+
+/* ---- signals and other events ---- */
+
+/* Must the run stop before this event? */
+static bool tells(struct lz_session *s, const struct lz_event *ev)
+{
+	if (ev->kind != LZ_EV_SIGNAL || s->signal_told == ev->index + 1)
+		return false;
+	if (ev->flags & LZ_EVF_FATAL)
+		return true;
+	return !(ev->flags & LZ_EVF_IGNORED) &&
+	       !(ev->signo < 64 && s->pass_signals >> ev->signo & 1);
+}
+
+static void stop_end(struct lz_session *s, struct lz_stop *stop)
+{
+	s->at_end = true;
+	lz_session_fill(s, stop, LZ_STOP_END);
+}
+
+static void stop_signal(struct lz_session *s, const struct lz_event *ev, struct lz_stop *stop)
+{
+	lz_session_fill(s, stop, LZ_STOP_SIGNAL);
+	stop->signo = ev->signo;
+	s->signal_told = ev->index + 1;
+}
+
+/* ---- where a run came to ---- */
+
+/* Counts from E (at FROM's instant, COUNT arrivals at IP so far) until an event or a watched change. */
+static int64_t count_on(struct lz_session *s, struct lz_engine *e, uint64_t ip, int64_t count,
+                        bool watch)
+{
+	struct lz_halt h = {0};
+
+	if (watch && lz_watch_arm(s, e) < 0)
+		return -1;
+	e->want_ip = ip;
+	for (;;) {
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		count += !!(h.flags & LZ_HALT_EXEC);
+		if (h.flags & LZ_HALT_WATCH && watch && lz_watch_check(s, e, &h))
+			return count;
+		if (h.flags & (LZ_HALT_EVENT | LZ_HALT_END))
+			return count;
+		if (h.flags & (LZ_HALT_INTERRUPT | LZ_HALT_DIVERGED))
+			return lz_fail("the present instant is not found again");
+	}
+}
+
+/* The count of arrivals at the present address, after a run from PREV that stopped in the middle of a gap for a
+ * fault or a watched change. */
+static int64_t count_here(struct lz_session *s, const struct lz_pos *prev, bool watch)
+{
+	struct lz_engine *now = s->e, *e;
+	uint64_t ip = now->regs.rip;
+	int64_t count;
+	int ret = 0;
+
+	if (now->event == prev->event && now->marker == prev->marker) {
+		count = lz_session_count(s, ip);
+		if (count < 0)
+			return -1;
+		e = lz_session_engine_at(s, prev->event, prev->marker, &ret);
+		if (e)
+			ret = lz_engine_to_arrival(e, prev->ip, prev->n, e->regs.rip == prev->ip);
+	} else {
+		e = lz_session_engine_at(s, now->event, now->marker, &ret);
+		count = e && e->regs.rip == ip;
+	}
+	if (ret || !e) {
+		lz_engine_free(e);
+		return ret < 0 ? -1 : lz_fail("the present instant is not found again");
+	}
+	count = count_on(s, e, ip, count, watch);
+	lz_engine_free(e);
+	return count > 0 ? count : count < 0 ? -1 : lz_fail("the present instant is lost");
+}
+
+/* After a stop at a breakpoint, which every arrival at its address since PREV would have caused. */
+static int came_to_break(struct lz_session *s, const struct lz_pos *prev)
+{
+	struct lz_engine *e = s->e;
+	int64_t n = 1;
+
+	if (e->event == prev->event && e->marker == prev->marker) {
+		n = lz_session_count(s, e->regs.rip);
+		if (n < 0)
+			return -1;
+		n++;
+	}
+	if (lz_engine_settle(e) < 0)
+		return -1;
+	lz_session_arrived(s, (uint32_t)n, false);
+	return 0;
+}
+
+static int came_to(struct lz_session *s, const struct lz_pos *prev, bool watch)
+{
+	int64_t n = count_here(s, prev, watch);
+
+	if (n < 0)
+		return -1;
+	lz_session_arrived(s, (uint32_t)n, false);
+	return 0;
+}
+
+/* An interrupt comes anywhere: back to the start of the gap, which has a name. */
+static int came_anywhere(struct lz_session *s, const struct lz_pos *prev)
+{
+	uint64_t event = s->e->event, marker = s->e->marker;
+
+	s->rp.interrupted = 0;
+	if (event == prev->event && marker == prev->marker)
+		return lz_session_restore(s, prev);
+	return lz_session_seek_gap(s, event, marker);
+}
+
+/* ---- run ---- */
+
+struct run {
+	struct lz_session *s;
+	struct lz_pos prev;
+	struct lz_stop *stop;
+	uint64_t last_ms, next_marker;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The engine stands at the start of a gap. */
+static int maybe_keep(struct run *r)
+{
+	uint64_t now = now_ms();
+
+	if (now - r->last_ms < SNAPSHOT_MS)
+		return 0;
+	r->last_ms = now;
+	struct lz_engine *e = r->s->e;
+	bool guarded = e->n_guarded > 0;
+	int ret = lz_snapshot_keep(r->s, e);
+	return ret < 0 ? -1 : guarded ? lz_engine_guard(e) : 0;
+}
+
+static int run_event(struct run *r)
+{
+	struct lz_session *s = r->s;
+	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->e->event);
+	struct lz_halt h = {0};
+
+	if (!ev)
+		return -1;
+	if (tells(s, ev)) {
+		bool here = s->e->event == r->prev.event && s->e->marker == r->prev.marker &&
+		            s->e->regs.rip == r->prev.ip && !(ev->flags & LZ_EVF_SYNC);
+		if (here)
+			lz_session_arrived(s, r->prev.n, lz_session_at_gap(s));
+		else if (!(ev->flags & LZ_EVF_SYNC))
+			lz_session_arrived(s, 1, false);
+		else if (came_to(s, &r->prev, false) < 0)
+			return -1;
+		stop_signal(s, ev, r->stop);
+		return 1;
+	}
+	if (ev->flags & LZ_EVF_FATAL) {
+		stop_end(s, r->stop);
+		return 1;
+	}
+	echo(s, ev);
+	if (lz_engine_apply(s->e, &h) < 0)
+		return -1;
+	struct lz_user_watch *w = lz_watch_check(s, s->e, NULL);
+	if (w || h.flags & LZ_HALT_BREAK) {
+		lz_session_arrived(s, 1, true);
+		lz_session_fill(s, r->stop, w ? LZ_STOP_WATCH : LZ_STOP_BREAKPOINT);
+		r->stop->watch_addr = w ? w->addr : 0;
+		r->stop->watch_kind = w ? w->kind : 0;
+		return 1;
+	}
+	return maybe_keep(r);
+}
+
+static int run_end(struct run *r)
+{
+	struct lz_session *s = r->s;
+	bool gap = s->rp.end.kind == LZ_END_CUT;
+
+	if (s->e->event != r->prev.event || s->e->marker != r->prev.marker ||
+	    s->e->regs.rip != r->prev.ip)
+		lz_session_arrived(s, 1, gap);
+	stop_end(s, r->stop);
+	return 1;
+}
+
+static int run_watch(struct run *r, const struct lz_halt *h)
+{
+	struct lz_user_watch *w = lz_watch_check(r->s, r->s->e, h);
+
+	if (!w)
+		return 0;
+	struct lz_user_watch found = *w;
+	if (came_to(r->s, &r->prev, true) < 0)
+		return -1;
+	lz_session_fill(r->s, r->stop, LZ_STOP_WATCH);
+	r->stop->watch_addr = found.addr;
+	r->stop->watch_kind = found.kind;
+	return 1;
+}
+
+static int run_halt(struct run *r, const struct lz_halt *h)
+{
+	struct lz_session *s = r->s;
+	int ret = 0;
+
+	if (h->flags & LZ_HALT_INTERRUPT) {
+		if (came_anywhere(s, &r->prev) < 0)
+			return -1;
+		lz_session_fill(s, r->stop, LZ_STOP_INTERRUPTED);
+		return 1;
+	}
+	if (h->flags & LZ_HALT_DIVERGED) {
+		lz_session_fill(s, r->stop, LZ_STOP_DIVERGED);
+		s->lost = true;
+		return 1;
+	}
+	if (h->flags & LZ_HALT_EVENT)
+		return run_event(r);
+	if (h->flags & LZ_HALT_END)
+		return run_end(r);
+	if (h->flags & LZ_HALT_WATCH && (ret = run_watch(r, h)))
+		return ret;
+	if (h->flags & LZ_HALT_BREAK) {
+		if (came_to_break(s, &r->prev) < 0)
+			return -1;
+		lz_session_fill(s, r->stop, LZ_STOP_BREAKPOINT);
+		return 1;
+	}
+	return h->flags & LZ_HALT_MARKER ? maybe_keep(r) : 0;
+}
+
+/* Now and then a stop at a marker, so that copies can be made where a position has a name. */
+static void plan_stop(struct run *r)
+{
+	struct lz_engine *e = r->s->e;
+
+	if (e->want_marker != UINT64_MAX && e->marker < e->want_marker)
+		return;
+	int64_t at = r->s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
+	                 ? lz_marker_boundary(r->s, e->marker + SNAPSHOT_MARKERS)
+	                 : -1;
+	e->want_marker = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
+}
+
+static int run_forward(struct lz_session *s, struct lz_stop *stop)
+{
+	struct run r = {.s = s, .prev = s->pos, .stop = stop, .last_ms = now_ms()};
+	uint64_t addrs[s->n_breaks + 1];
+	struct lz_halt h;
+	int ret = 0;
+
+	for (size_t i = 0; i < s->n_breaks; i++)
+		addrs[i] = s->breaks[i].addr;
+	if (lz_engine_break(s->e, addrs, s->n_breaks) < 0 || lz_watch_arm(s, s->e) < 0)
+		return -1;
+	struct lz_engine *e = s->e;
+	s->away = true;
+	while (!ret) {
+		plan_stop(&r);
+		ret = lz_engine_resume(e, false, &h);
+		if (!ret)
+			ret = run_halt(&r, &h);
+		if (s->e != e) /* an interrupt replaced it */
+			break;
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+/* Nothing of a move stays in the engine. */
+static int disarm(struct lz_session *s)
+{
+	struct lz_engine *e = s->e;
+
+	if (!e)
+		return 0;
+	lz_engine_unbreak(e);
+	lz_engine_break(e, NULL, 0);
+	memset(e->user_slot, 0, sizeof e->user_slot);
+	e->want_marker = UINT64_MAX;
+	e->want_ip = 0;
+	if (lz_engine_unguard(e) < 0)
+		return -1;
+	e->n_guarded = 0;
+	return 0;
+}
+
+/* ---- step ---- */
+
+static int step_event(struct lz_session *s, struct lz_stop *stop)
+{
+	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->e->event);
+
+	if (!ev)
+		return -1;
+	if (tells(s, ev)) {
+		stop_signal(s, ev, stop);
+		return 1;
+	}
+	if (ev->flags & LZ_EVF_FATAL) {
+		stop_end(s, stop);
+		return 1;
+	}
+	bool moved = ev->has_regs || ev->kind != LZ_EV_SIGNAL;
+	echo(s, ev);
+	if (lz_engine_apply(s->e, NULL) < 0)
+		return -1;
+	struct lz_user_watch *w = lz_watch_check(s, s->e, NULL);
+	lz_session_arrived(s, 1, true);
+	lz_session_fill(s, stop, w ? LZ_STOP_WATCH : LZ_STOP_STEP);
+	stop->watch_addr = w ? w->addr : 0;
+	stop->watch_kind = w ? w->kind : 0;
+	return w || moved;
+}
+
+static int step_halt(struct lz_session *s, const struct lz_halt *h, struct lz_stop *stop)
+{
+	struct lz_pos prev = s->pos;
+
+	if (h->flags & LZ_HALT_INTERRUPT) {
+		s->rp.interrupted = 0;
+		if (lz_session_restore(s, &prev) < 0)
+			return -1;
+		lz_session_fill(s, stop, LZ_STOP_INTERRUPTED);
+		return 1;
+	}
+	if (h->flags & LZ_HALT_DIVERGED) {
+		lz_session_fill(s, stop, LZ_STOP_DIVERGED);
+		s->lost = true;
+		return 1;
+	}
+	if (h->flags & LZ_HALT_EVENT)
+		return step_event(s, stop);
+	if (h->flags & LZ_HALT_END) {
+		stop_end(s, stop);
+		return 1;
+	}
+	if (!(h->flags & LZ_HALT_STEP))
+		return 0;
+	struct lz_user_watch *w = h->flags & LZ_HALT_WATCH ? lz_watch_check(s, s->e, h) : NULL;
+	if (lz_engine_settle(s->e) < 0 || lz_session_stepped(s) < 0)
+		return -1;
+	s->at_end = false;
+	s->signal_told = 0;
+	lz_session_fill(s, stop, w ? LZ_STOP_WATCH : LZ_STOP_STEP);
+	stop->watch_addr = w ? w->addr : 0;
+	stop->watch_kind = w ? w->kind : 0;
+	return 1;
+}
+
+int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop)
+{
+	struct lz_halt h;
+	int ret = 0;
+
+	if (s->at_end) {
+		stop_end(s, stop);
+		return 0;
+	}
+	if (lz_watch_arm(s, s->e) < 0)
+		return -1;
+	while (!ret) {
+		ret = lz_engine_resume(s->e, true, &h);
+		if (!ret)
+			ret = step_halt(s, &h, stop);
+	}
+	return ret < 0 || disarm(s) < 0 ? -1 : 0;
+}
+
+static int check_lost(struct lz_session *s)
+{
+	return s->lost ? lz_fail("replay has diverged here: only seeking is possible") : 0;
+}
+
+int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+{
+	s->rp.interrupted = 0;
+	if (check_lost(s) < 0)
+		return -1;
+	if (d == LZ_BACKWARD)
+		return lz_session_run_back(s, stop);
+	if (s->at_end) {
+		stop_end(s, stop);
+		return 0;
+	}
+	int ret = run_forward(s, stop);
+	return disarm(s) < 0 ? -1 : ret;
+}
+
+int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+{
+	s->rp.interrupted = 0;
+	if (check_lost(s) < 0)
+		return -1;
+	return d == LZ_FORWARD ? lz_session_step_forward(s, stop) : lz_session_step_back(s, stop);
+}
+
+int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
+                          struct lz_stop *stop)
+{
+	s->rp.interrupted = 0;
+	if (check_lost(s) < 0)
+		return -1;
+	for (;;) {
+		int ret = d == LZ_FORWARD ? lz_session_step_forward(s, stop)
+		                          : lz_session_step_back(s, stop);
+		if (ret < 0 || stop->reason != LZ_STOP_STEP)
+			return ret;
+		if (s->pos.ip < start || s->pos.ip >= end)
+			return 0;
+		for (size_t i = 0; i < s->n_breaks; i++)
+			if (s->breaks[i].addr == s->pos.ip) {
+				stop->reason = LZ_STOP_BREAKPOINT;
+				return 0;
+			}
+	}
+}

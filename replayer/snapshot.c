@@ -1,0 +1,265 @@
+/* Gaps in the stream, and engines at their starts: from the present, a snapshot or a checkpoint,
+ * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before it, so
+ * that later moves near it are short. */
+#include "replayer/session.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Restoring a checkpoint takes about as long as running over this much. */
+enum { RESTORE_MARKERS = 4 << 20, RESTORE_EVENTS = 4000 };
+
+int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b)
+{
+	if (event_a != event_b)
+		return event_a < event_b ? -1 : 1;
+	return marker_a < marker_b ? -1 : marker_a > marker_b;
+}
+
+/* ---- boundaries ---- */
+
+static int find_block(struct lz_session *s, uint64_t offset, uint64_t *start, uint64_t *len)
+{
+	uint32_t low = 0, high = lz_reader_n_blocks(s->rp.reader, s->rp.tid);
+
+	if (!high)
+		return lz_fail("the recording holds no markers");
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+		if (lz_reader_block(s->rp.reader, s->rp.tid, mid, start, len) < 0)
+			return -1;
+		if (*start <= offset)
+			low = mid;
+		else
+			high = mid;
+	}
+	return lz_reader_block(s->rp.reader, s->rp.tid, low, start, len);
+}
+
+/* A boundary that was found remains the beginning of the next search in its block. */
+int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
+{
+	uint8_t buf[4096];
+	uint64_t start, len;
+
+	if (!offset || !s->rp.stream_len)
+		return 0;
+	if (find_block(s, offset, &start, &len) < 0)
+		return -1;
+	for (unsigned i = 0; i < LZ_BOUNDS; i++)
+		if (s->bounds[i] > start && s->bounds[i] <= offset)
+			start = s->bounds[i];
+	for (;;) {
+		int64_t n = lz_reader_markers(s->rp.reader, s->rp.tid, start, buf, sizeof buf);
+		if (n < 0)
+			return -1;
+		uint64_t at = 0;
+		for (unsigned size; at < (uint64_t)n; at += size) {
+			size = lz_marker_size(buf[at]);
+			if (!size)
+				return lz_fail("the marker stream is damaged at %lu",
+				               (unsigned long)(start + at));
+			if (start + at + size > offset)
+				return (int64_t)(start + at);
+			if (at + size > (uint64_t)n)
+				break;
+		}
+		if (!at || start + at >= s->rp.stream_len)
+			return (int64_t)(start + at);
+		start += at;
+		if (start / 65536 != (start - at) / 65536)
+			s->bounds[start / 65536 % LZ_BOUNDS] = start;
+	}
+}
+
+uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
+{
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
+	uint64_t e = lz_reader_event_after_marker(s->rp.reader, s->rp.tid, marker);
+
+	return ck && e < ck->pos.event ? ck->pos.event : e;
+}
+
+/* ---- snapshots ---- */
+
+int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e)
+{
+	struct lz_snapshot *slot = &s->snap[0];
+
+	for (int i = 0; i < LZ_SNAPSHOTS; i++) {
+		struct lz_snapshot *k = &s->snap[i];
+		if (k->e && k->e->event == e->event && k->e->marker == e->marker) {
+			k->used = ++s->clock;
+			return 0;
+		}
+		if (!k->e || (slot->e && k->used < slot->used))
+			slot = k;
+	}
+	struct lz_engine *copy = lz_engine_fork(e);
+	if (!copy)
+		return -1;
+	lz_engine_free(slot->e);
+	slot->e = copy;
+	slot->used = ++s->clock;
+	return 0;
+}
+
+static struct lz_snapshot *best_snapshot(struct lz_session *s, uint64_t event, uint64_t marker)
+{
+	struct lz_snapshot *best = NULL;
+
+	for (int i = 0; i < LZ_SNAPSHOTS; i++) {
+		struct lz_snapshot *k = &s->snap[i];
+		if (!k->e || lz_gap_cmp(k->e->event, k->e->marker, event, marker) > 0)
+			continue;
+		if (!best ||
+		    lz_gap_cmp(k->e->event, k->e->marker, best->e->event, best->e->marker) > 0)
+			best = k;
+	}
+	return best;
+}
+
+/* ---- checkpoints ---- */
+
+bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *ck)
+{
+	const struct lz_event *ev;
+
+	if (!ck->index)
+		return true;
+	if (!ck->pos.event || !(ev = lz_reader_event(s->rp.reader, ck->pos.event - 1)) ||
+	    ev->marker != ck->pos.marker)
+		return false;
+	if (ev->flags & LZ_EVF_REBASE)
+		return true;
+	if (ev->has_regs)
+		return lz_regs_equal(&ev->regs, &ck->threads[0].regs);
+	const struct user_regs_struct *r = &ck->threads[0].regs;
+	return ev->kind == LZ_EV_SYSCALL && r->rip == ev->ip && r->rcx == ev->ip &&
+	       r->rax == (uint64_t)ev->result;
+}
+
+/* The last checkpoint from which the gap's start can be reached. -1: failed. */
+static int64_t best_checkpoint(struct lz_session *s, uint64_t event, uint64_t marker)
+{
+	struct lz_reader *r = s->rp.reader;
+	uint32_t n = lz_reader_n_checkpoints(r);
+	uint32_t i = lz_reader_checkpoint_before(r, event, marker);
+
+	if (i >= n)
+		return 0;
+	for (; i > 0; i--) {
+		const struct lz_checkpoint *ck = lz_reader_checkpoint(r, i);
+		if (!ck)
+			return -1;
+		int c = lz_gap_cmp(ck->pos.event, ck->pos.marker, event, marker);
+		if (c < 0 || (c == 0 && lz_checkpoint_starts_gap(s, ck)))
+			break;
+	}
+	return i;
+}
+
+/* ---- engines ---- */
+
+/* How far it is from (event, marker) to the target, in units of a restore. */
+static double distance(uint64_t event, uint64_t marker, uint64_t to_event, uint64_t to_marker)
+{
+	return (double)(to_marker - marker) / RESTORE_MARKERS +
+	       (double)(to_event - event) / RESTORE_EVENTS;
+}
+
+static struct lz_engine *base_for(struct lz_session *s, uint64_t event, uint64_t marker)
+{
+	struct lz_snapshot *snap = best_snapshot(s, event, marker);
+	struct lz_engine *live = snap ? snap->e : NULL;
+	struct lz_engine *e = s->e;
+
+	if (e && !s->lost) {
+		int c = lz_gap_cmp(e->event, e->marker, event, marker);
+		if ((c < 0 || (c == 0 && !s->away && lz_session_at_gap(s))) &&
+		    (!live || lz_gap_cmp(e->event, e->marker, live->event, live->marker) >= 0))
+			live = e, snap = NULL;
+	}
+	int64_t i = best_checkpoint(s, event, marker);
+	const struct lz_checkpoint *ck =
+	    i < 0 ? NULL : lz_reader_checkpoint(s->rp.reader, (uint32_t)i);
+	if (!ck)
+		return NULL;
+	if (!live || distance(live->event, live->marker, event, marker) >
+	                 1 + distance(ck->pos.event, ck->pos.marker, event, marker))
+		return lz_engine_new(&s->rp, (uint32_t)i);
+	if (snap)
+		snap->used = ++s->clock;
+	return lz_engine_fork(live);
+}
+
+static int rung(struct lz_session *s, struct lz_engine *e, uint64_t event, uint64_t marker)
+{
+	if (lz_gap_cmp(e->event, e->marker, event, marker) >= 0)
+		return 0;
+	int ret = lz_engine_to_gap(e, event, marker);
+	return ret ? ret : lz_snapshot_keep(s, e);
+}
+
+static int climb_markers(struct lz_session *s, struct lz_engine *e, uint64_t event, uint64_t marker)
+{
+	static const uint64_t distances[] = {1 << 20, 128 << 10, 16 << 10, 2 << 10};
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t d = distances[i];
+		struct lz_snapshot *near = best_snapshot(s, event, marker);
+		if (marker < d || e->marker + d >= marker ||
+		    (near && near->e->marker + d >= marker))
+			continue;
+		int64_t at = lz_marker_boundary(s, marker - d);
+		if (at < 0)
+			return -1;
+		uint64_t ev = lz_gap_event(s, (uint64_t)at);
+		if (lz_gap_cmp(ev, (uint64_t)at, event, marker) >= 0)
+			continue;
+		int ret = rung(s, e, ev, (uint64_t)at);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int climb_events(struct lz_session *s, struct lz_engine *e, uint64_t event, uint64_t marker)
+{
+	static const uint64_t distances[] = {1024, 128, 16, 1};
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t d = distances[i];
+		struct lz_snapshot *near = best_snapshot(s, event, marker);
+		if (event <= d || e->event + d >= event || (near && near->e->event + d >= event))
+			continue;
+		const struct lz_event *ev = lz_reader_event(s->rp.reader, event - d - 1);
+		if (!ev)
+			return -1;
+		int ret = rung(s, e, event - d, ev->marker);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
+                                       int *ret)
+{
+	struct lz_engine *e = base_for(s, event, marker);
+
+	*ret = -1;
+	if (!e)
+		return NULL;
+	if (marker - e->marker > 4096)
+		*ret = climb_markers(s, e, event, marker);
+	else
+		*ret = climb_events(s, e, event, marker);
+	if (!*ret)
+		*ret = lz_engine_to_gap(e, event, marker);
+	if (!*ret)
+		return e;
+	lz_engine_free(e);
+	return NULL;
+}
