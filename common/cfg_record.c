@@ -27,7 +27,7 @@ int lz_cfg_grow(void *array, size_t *room, size_t n, size_t element)
 	return 0;
 }
 
-static int damaged(const struct parts *p, size_t offset, const char *what)
+static int damaged(size_t offset, const char *what)
 {
 	return lz_fail("section " LZ_CFG_SECTION ", record at offset %zu: %s; rebuild the program",
 	               offset, what);
@@ -38,17 +38,17 @@ static int check_header(const struct lz_cfg *cfg, size_t offset, struct parts *p
 	size_t left = cfg->section_size - offset;
 
 	if (left < LZ_CFG_HEADER_SIZE)
-		return damaged(p, offset, "it is cut short");
+		return damaged(offset, "it is cut short");
 	memcpy(&p->h, cfg->section + offset, LZ_CFG_HEADER_SIZE);
 	if (p->h.magic != LZ_CFG_MAGIC)
-		return damaged(p, offset, "there is no record");
+		return damaged(offset, "there is no record");
 	if (p->h.version != LZ_CFG_VERSION)
 		return lz_fail("section " LZ_CFG_SECTION
 		               " has version %u, this Lizard reads version %u: "
 		               "rebuild the program with this Lizard's lizard-cc",
 		               p->h.version, LZ_CFG_VERSION);
 	if (p->h.size > left || p->h.size < LZ_CFG_HEADER_SIZE || p->h.size % 8)
-		return damaged(p, offset, "its size is absurd");
+		return damaged(offset, "its size is absurd");
 	return 0;
 }
 
@@ -61,14 +61,14 @@ static int split_record(const struct lz_cfg *cfg, size_t offset, struct parts *p
 	if (check_header(cfg, offset, p) < 0)
 		return -1;
 	if (h->rows_size > h->size || h->rows_size % sizeof(struct lz_cfg_row))
-		return damaged(p, offset, "its rows have an absurd size");
+		return damaged(offset, "its rows have an absurd size");
 	/* 32-bit counts times small sizes: the sum can't overflow */
 	size += h->rows_size + (uint64_t)h->n_nodes * sizeof(struct lz_cfg_node) +
 	        (uint64_t)h->n_edges * sizeof(struct lz_cfg_edge) +
 	        (uint64_t)h->n_lines * sizeof(struct lz_cfg_line_ref) +
 	        (uint64_t)h->n_words * sizeof(uint32_t) + h->strings_size;
 	if (size != h->size)
-		return damaged(p, offset, "its parts don't add up to its size");
+		return damaged(offset, "its parts don't add up to its size");
 	p->n_rows = h->rows_size / sizeof(struct lz_cfg_row);
 	p->rows = at;
 	p->nodes = p->rows + h->rows_size;
@@ -77,9 +77,9 @@ static int split_record(const struct lz_cfg *cfg, size_t offset, struct parts *p
 	p->words = p->lines + (size_t)h->n_lines * sizeof(struct lz_cfg_line_ref);
 	p->strings = p->words + (size_t)h->n_words * sizeof(uint32_t);
 	if (h->strings_size == 0 || p->strings[h->strings_size - 1] != 0)
-		return damaged(p, offset, "its strings don't end");
+		return damaged(offset, "its strings don't end");
 	if (h->file >= h->strings_size || h->entry_node >= h->n_nodes || h->exit_node >= h->n_nodes)
-		return damaged(p, offset, "an index is out of range");
+		return damaged(offset, "an index is out of range");
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int read_lines(struct lz_cfg *cfg, const struct parts *p, size_t offset,
 
 		memcpy(&ref, p->lines + i * sizeof(ref), sizeof(ref));
 		if (ref.file >= p->h.strings_size)
-			return damaged(p, offset, "a file name is out of range");
+			return damaged(offset, "a file name is out of range");
 		file = file_number(cfg, p->strings + ref.file);
 		if (file < 0)
 			return -1;
@@ -157,7 +157,7 @@ static int read_edges(const struct parts *p, size_t offset, struct lz_cfg_func *
 
 		memcpy(&e, p->edges + i * sizeof(e), sizeof(e));
 		if (e.src >= p->h.n_nodes || e.dst >= p->h.n_nodes || e.marker > p->h.n_markers)
-			return damaged(p, offset, "an edge is out of range");
+			return damaged(offset, "an edge is out of range");
 		f->graph.edges[i] =
 		    (struct lz_edge){e.src, e.dst, e.weight, e.unmarkable != 0, e.marker};
 	}
@@ -175,10 +175,10 @@ static int read_set(const struct parts *p, size_t offset, uint32_t index, struct
 
 	if (index != LZ_CFG_NO_SET) {
 		if (index >= p->h.n_words)
-			return damaged(p, offset, "a marker set is out of range");
+			return damaged(offset, "a marker set is out of range");
 		memcpy(&n, p->words + (size_t)index * 4, 4);
 		if (n > p->h.n_words - index - 1)
-			return damaged(p, offset, "a marker set is too long");
+			return damaged(offset, "a marker set is too long");
 		ids = malloc((size_t)n * 4 + 4);
 		if (!ids)
 			return lz_fail("out of memory reading the control-flow graphs");
@@ -204,7 +204,7 @@ static int read_nodes(const struct parts *p, size_t offset, struct lz_cfg_func *
 		memcpy(&node, p->nodes + v * sizeof(node), sizeof(node));
 		if (node.marker > p->h.n_markers || node.first_line > p->h.n_lines ||
 		    node.n_lines > p->h.n_lines - node.first_line)
-			return damaged(p, offset, "a node is out of range");
+			return damaged(offset, "a node is out of range");
 		f->graph.node_marker[v] = node.marker;
 		flags[v] = (uint8_t)node.flags;
 		f->blocks[v].first_line = node.first_line;
@@ -228,7 +228,7 @@ static int read_rows(struct lz_cfg *cfg, const struct parts *p, size_t offset)
 		memcpy(&row, p->rows + i * sizeof(row), sizeof(row));
 		if (row.kind == LZ_ROW_LABEL) {
 			if (row.id >= p->h.n_nodes)
-				return damaged(p, offset, "a label's node is out of range");
+				return damaged(offset, "a label's node is out of range");
 			if (lz_cfg_grow(&cfg->labels, &cfg->room_labels, cfg->n_labels,
 			                sizeof(*cfg->labels)) < 0)
 				return -1;
@@ -236,14 +236,14 @@ static int read_rows(struct lz_cfg *cfg, const struct parts *p, size_t offset)
 			    (struct lz_cfg_label){row.addr, func, row.id};
 		} else if (row.kind == LZ_ROW_SITE) {
 			if (row.id > p->h.n_markers)
-				return damaged(p, offset, "a marker is out of range");
+				return damaged(offset, "a marker is out of range");
 			if (lz_cfg_grow(&cfg->sites, &cfg->room_sites, cfg->n_sites,
 			                sizeof(*cfg->sites)) < 0)
 				return -1;
 			cfg->sites[cfg->n_sites++] =
 			    (struct lz_cfg_site){row.addr, func, row.id, row.code};
 		} else {
-			return damaged(p, offset, "a row is of an unknown kind");
+			return damaged(offset, "a row is of an unknown kind");
 		}
 	}
 	return 0;

@@ -1,0 +1,328 @@
+/* The CFG reader on a program that lizard-cc built, whole and damaged. */
+#include <check.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <lizard/cfg.h>
+#include <lizard/cfg_format.h>
+#include <lizard/error.h>
+#include <lizard/marker.h>
+
+static char dir[256], program[300], damaged[300];
+static char *bytes; /* of the program */
+static size_t size;
+static GElf_Shdr section;
+
+static const char source[] = "int printf(const char *, ...);\n"
+                             "static int twice(int x)\n"
+                             "{\n"
+                             "	return x * 2;\n"
+                             "}\n"
+                             "int collatz(int n)\n"
+                             "{\n"
+                             "	int steps = 0;\n"
+                             "	while (n != 1) {\n"
+                             "		if (n % 2)\n"
+                             "			n = 3 * n + 1;\n"
+                             "		else\n"
+                             "			n /= 2;\n"
+                             "		steps++;\n"
+                             "	}\n"
+                             "	return steps;\n"
+                             "}\n"
+                             "int main(int argc, char **argv)\n"
+                             "{\n"
+                             "	printf(\"%d\\n\", twice(collatz(27)) + (argv ? argc : 0));\n"
+                             "	return 0;\n"
+                             "}\n";
+
+static void write_file(const char *path, const void *data, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert(f && fwrite(data, 1, n, f) == n && fclose(f) == 0);
+}
+
+static void find_section(int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	ck_assert(elf && elf_getshdrstrndx(elf, &names) == 0);
+	while ((scn = elf_nextscn(elf, scn))) {
+		gelf_getshdr(scn, &section);
+		if (strcmp(elf_strptr(elf, names, section.sh_name), LZ_CFG_SECTION) == 0)
+			break;
+	}
+	ck_assert(scn != NULL);
+	elf_end(elf);
+}
+
+static void build(void)
+{
+	const char *bin = getenv("LIZARD_BIN"), *tmp = getenv("LIZARD_TMP");
+	char command[1000];
+	FILE *f;
+
+	snprintf(dir, sizeof(dir), "%s/cfg-XXXXXX", tmp ? tmp : "/tmp");
+	ck_assert(mkdtemp(dir) != NULL);
+	snprintf(command, sizeof(command), "%s/collatz.c", dir);
+	write_file(command, source, sizeof(source) - 1);
+	snprintf(program, sizeof(program), "%s/collatz", dir);
+	snprintf(damaged, sizeof(damaged), "%s/damaged", dir);
+	snprintf(command, sizeof(command), "cd %s && %s/lizard-cc -g collatz.c -o collatz", dir,
+	         bin ? bin : "build/bin");
+	ck_assert_int_eq(system(command), 0);
+	f = fopen(program, "r");
+	ck_assert(f != NULL);
+	bytes = malloc(1 << 20);
+	size = fread(bytes, 1, 1 << 20, f);
+	elf_version(EV_CURRENT);
+	find_section(fileno(f));
+	fclose(f);
+}
+
+static void clean(void)
+{
+	char command[400];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	ck_assert_int_eq(system(command), 0);
+	free(bytes);
+}
+
+static const struct lz_cfg_func *by_name(const struct lz_cfg *cfg, const char *name)
+{
+	for (size_t i = 0; i < lz_cfg_n_funcs(cfg); i++)
+		if (strcmp(lz_cfg_func(cfg, i)->name, name) == 0)
+			return lz_cfg_func(cfg, i);
+	return NULL;
+}
+
+static bool has_line(const struct lz_cfg *cfg, const struct lz_cfg_func *f, uint32_t node,
+                     uint32_t line)
+{
+	const struct lz_cfg_block *b = &f->blocks[node];
+
+	for (uint32_t i = 0; i < b->n_lines; i++)
+		if (f->lines[b->first_line + i].line == line &&
+		    strstr(lz_cfg_file_name(cfg, f->lines[b->first_line + i].file), "collatz.c"))
+			return true;
+	return false;
+}
+
+START_TEST(functions_are_there)
+{
+	struct lz_cfg *cfg = lz_cfg_open(program);
+	const struct lz_cfg_func *f;
+	unsigned lines_seen = 0;
+
+	ck_assert_msg(cfg != NULL, "%s", lz_error());
+	ck_assert_uint_eq(lz_cfg_n_funcs(cfg), 3);
+	f = by_name(cfg, "collatz");
+	ck_assert(f && !(f->flags & LZ_FN_OPTIMIZED) && f->line == 6);
+	ck_assert(strcmp(f->file, "collatz.c") == 0 && f->n_markers == 2);
+	ck_assert_ptr_eq(lz_cfg_func_at(cfg, f->entry), f);
+	ck_assert(lz_cfg_func_at(cfg, f->entry + 1) == NULL);
+	for (uint32_t line = 8; line < 17; line++)
+		for (uint32_t v = 0; v < f->graph.n_nodes; v++)
+			if (has_line(cfg, f, v, line)) {
+				lines_seen++;
+				break;
+			}
+	/* 8 9 10 11 13 14 16: the braces and `else' have no code */
+	ck_assert_uint_eq(lines_seen, 7);
+	lz_cfg_close(cfg);
+}
+END_TEST
+
+static const unsigned char *code_at(uint64_t addr)
+{
+	/* the first segments of a small program lie in the file as in memory */
+	ck_assert_uint_lt(addr, size - 16);
+	return (const unsigned char *)bytes + addr;
+}
+
+START_TEST(sites_are_marker_instructions)
+{
+	struct lz_cfg *cfg = lz_cfg_open(program);
+	const struct lz_cfg_site *s;
+	unsigned edges = 0;
+	size_t n;
+
+	ck_assert(cfg != NULL);
+	s = lz_cfg_sites(cfg, &n);
+	for (size_t i = 0; i < n; i++) {
+		static const unsigned char movb[] = {0x41, 0xc6, 0x07};
+		const unsigned char *code = code_at(s[i].addr);
+
+		ck_assert_mem_eq(code, movb, 3);
+		ck_assert_uint_eq(code[3], s[i].code);
+		ck_assert(lz_marker_size(s[i].code) != 0);
+		ck_assert(i == 0 || s[i - 1].addr < s[i].addr);
+		ck_assert_ptr_eq(lz_cfg_site_at(cfg, s[i].addr), &s[i]);
+		ck_assert(lz_cfg_site_at(cfg, s[i].addr + 1) == NULL);
+		edges += s[i].id != 0;
+		if (s[i].id)
+			ck_assert_uint_eq(s[i].id, s[i].code);
+	}
+	/* two in collatz, one or more in main */
+	ck_assert_uint_ge(edges, 3);
+	lz_cfg_close(cfg);
+}
+END_TEST
+
+START_TEST(labels_cover_the_blocks)
+{
+	struct lz_cfg *cfg = lz_cfg_open(program);
+	const struct lz_cfg_func *f = by_name(cfg, "collatz");
+	const struct lz_cfg_label *l;
+	bool seen[64] = {0};
+	size_t n;
+
+	l = lz_cfg_labels(cfg, &n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert(i == 0 || l[i - 1].addr <= l[i].addr);
+		if (lz_cfg_func(cfg, l[i].func) == f)
+			seen[l[i].block] = true;
+		ck_assert_uint_eq(lz_cfg_label_before(cfg, l[i].addr)->addr, l[i].addr);
+	}
+	for (uint32_t v = 0; v < f->graph.n_nodes; v++)
+		ck_assert(seen[v] == (v != f->graph.exit));
+	ck_assert(lz_cfg_label_before(cfg, 0) == NULL);
+	ck_assert(lz_cfg_label_before(cfg, UINT64_MAX) == NULL);
+	/* before its first label the function has no block */
+	ck_assert(lz_cfg_label_before(cfg, f->entry) == NULL ||
+	          lz_cfg_func(cfg, lz_cfg_label_before(cfg, f->entry)->func) == f);
+	lz_cfg_close(cfg);
+}
+END_TEST
+
+START_TEST(programs_without_sections)
+{
+	struct lz_cfg *cfg = lz_cfg_open("/proc/self/exe");
+
+	ck_assert_msg(cfg != NULL, "%s", lz_error());
+	ck_assert_uint_eq(lz_cfg_n_funcs(cfg), 0);
+	ck_assert(lz_cfg_func_at(cfg, 0x1000) == NULL && lz_cfg_func(cfg, 0) == NULL);
+	lz_cfg_close(cfg);
+	ck_assert(lz_cfg_open("/dev/null") == NULL);
+	ck_assert(strstr(lz_error(), "not an ELF file") != NULL);
+	ck_assert(lz_cfg_open("/nonexistent/program") == NULL);
+}
+END_TEST
+
+START_TEST(unknown_version_is_named)
+{
+	uint16_t version = 77;
+	char *copy = malloc(size);
+
+	memcpy(copy, bytes, size);
+	memcpy(copy + section.sh_offset + 4, &version, 2);
+	write_file(damaged, copy, size);
+	free(copy);
+	ck_assert(lz_cfg_open(damaged) == NULL);
+	ck_assert(strstr(lz_error(), "version 77") && strstr(lz_error(), "version 1"));
+}
+END_TEST
+
+static uint64_t seed = 4711;
+
+static size_t rnd(size_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (size_t)(seed >> 20) % n;
+}
+
+/* Reads everything that a damaged file still offers. */
+static void use(struct lz_cfg *cfg)
+{
+	for (size_t i = 0; i < lz_cfg_n_funcs(cfg); i++) {
+		const struct lz_cfg_func *f = lz_cfg_func(cfg, i);
+		size_t sum = strlen(f->name) + strlen(f->file);
+
+		for (uint32_t v = 0; v < f->graph.n_nodes; v++) {
+			uint32_t *ids;
+
+			sum += f->blocks[v].n_pre ? f->blocks[v].pre[f->blocks[v].n_pre - 1] : 0;
+			sum += f->blocks[v].n_post ? f->blocks[v].post[0] : 0;
+			ck_assert_int_ge(lz_graph_preset(&f->graph, v, &ids), 0);
+			free(ids);
+		}
+		for (uint32_t v = 0; v < f->graph.n_nodes; v++)
+			for (uint32_t k = 0; k < f->blocks[v].n_lines; k++)
+				ck_assert(lz_cfg_file_name(
+				    cfg, f->lines[f->blocks[v].first_line + k].file));
+		ck_assert(lz_cfg_func_at(cfg, f->entry) && sum + 1);
+	}
+	lz_cfg_close(cfg);
+}
+
+static void try_damaged(char *copy, size_t n)
+{
+	struct lz_cfg *cfg;
+
+	write_file(damaged, copy, n);
+	cfg = lz_cfg_open(damaged);
+	if (cfg)
+		use(cfg);
+	else
+		ck_assert(strlen(lz_error()) > 10);
+	memcpy(copy, bytes, size);
+}
+
+START_TEST(damaged_files_do_no_harm)
+{
+	char *copy = malloc(size);
+
+	memcpy(copy, bytes, size);
+	for (int i = 0; i < 300; i++) { /* in the section */
+		for (size_t k = 1 + rnd(4); k > 0; k--)
+			copy[section.sh_offset + rnd(section.sh_size)] ^= (char)(1 << rnd(8));
+		try_damaged(copy, size);
+	}
+	for (int i = 0; i < 100; i++) { /* whole words of it */
+		uint32_t word = rnd(2) ? 0xffffffff : (uint32_t)rnd(1 << 16);
+
+		memcpy(copy + section.sh_offset + (rnd(section.sh_size) & ~3u), &word, 4);
+		try_damaged(copy, size);
+	}
+	for (int i = 0; i < 100; i++) { /* ELF header and section headers */
+		uint64_t shoff;
+		size_t at;
+
+		memcpy(&shoff, bytes + 0x28, 8);
+		at = rnd(4) ? shoff + rnd(size - shoff) : rnd(64);
+		copy[at] ^= (char)(1 << rnd(8));
+		try_damaged(copy, size);
+	}
+	for (int i = 0; i < 100; i++)
+		try_damaged(copy, rnd(size));
+	free(copy);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cfg");
+	TCase *t = tcase_create("reader");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_unchecked_fixture(t, build, clean);
+	tcase_add_test(t, functions_are_there);
+	tcase_add_test(t, sites_are_marker_instructions);
+	tcase_add_test(t, labels_cover_the_blocks);
+	tcase_add_test(t, programs_without_sections);
+	tcase_add_test(t, unknown_version_is_named);
+	tcase_add_test(t, damaged_files_do_no_harm);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
