@@ -337,13 +337,25 @@ static int open_in_gdb(const struct options *o, const char *dir, struct lz_reade
 	return rc;
 }
 
+/* PROG-latest may come to mean another recording while this one is open. malloced. */
+static char *find(const char *what)
+{
+	char *dir = lz_recording_find(what);
+	char *path = dir ? realpath(dir, NULL) : NULL;
+
+	if (dir && !path)
+		lz_fail_errno("%s", dir);
+	free(dir);
+	return path;
+}
+
 int lz_cmd_gdb(int argc, char **argv)
 {
 	struct options o = {0};
 	int rc = parse(argc, argv, &o);
 
 	if (rc == 0) {
-		char *dir = lz_recording_find(o.what);
+		char *dir = find(o.what);
 		struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
 
 		if (!r) {

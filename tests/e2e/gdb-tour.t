@@ -156,5 +156,5 @@ out=$(gdb_run "$T/tour" </dev/null)
 printf '%s\n' "$out" | grep -q '^sum '
 is $? 1 "the program's output is not repeated"
 out=$(echo continue | gdb_run --echo "$T/tour")
-like "$out" '^sum 20 total 20 width 120 list 77' "--echo repeats it"
+like "$out" '^sum 10 total 20 width 120 list 77' "--echo repeats it"
 done_testing
