@@ -192,7 +192,7 @@ struct lz_cfg *lz_cfg_open(const char *path)
 		return NULL;
 	}
 	elf_version(EV_CURRENT);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		lz_fail_errno("%s: can't open it", path);
 		free(cfg);

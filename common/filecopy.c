@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <linux/fs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <elfutils/libdwelf.h>
 #include <libelf.h>
@@ -56,22 +57,27 @@ static int copy_in_kernel(int from, int to, uint64_t size)
 			continue;
 		if (n < 0 && errno == ENOSPC)
 			return -1;
-		if (n <= 0)
+		if (n == 0) /* it has become shorter meanwhile */
+			return 0;
+		if (n < 0)
 			return at == 0 ? 1 : -1;
 	}
 	return 0;
 }
 
-int lz_copy_file(int fd, uint64_t size, int dirfd, const char *name)
+int lz_copy_file(int fd, uint64_t *size, int dirfd, const char *name)
 {
+	struct stat st;
 	int to = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	int rc;
 
 	if (to < 0)
 		return lz_fail_errno("cannot create the copy files/%s", name);
-	rc = ioctl(to, FICLONE, fd) == 0 ? 0 : copy_in_kernel(fd, to, size);
+	rc = ioctl(to, FICLONE, fd) == 0 ? 0 : copy_in_kernel(fd, to, *size);
 	if (rc == 1)
 		rc = copy_plainly(fd, to);
+	if (rc == 0 && fstat(to, &st) == 0)
+		*size = (uint64_t)st.st_size;
 	if (rc < 0) {
 		rc = lz_fail_errno("cannot copy a mapped file to files/%s", name);
 		unlinkat(dirfd, name, 0);
@@ -109,14 +115,16 @@ char *lz_build_id_fd(int fd)
 
 char *lz_build_id(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* The path may come from a recording: a FIFO there must not hang us. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
 	char *hex;
 
 	if (fd < 0) {
 		lz_fail_errno("cannot open %s", path);
 		return NULL;
 	}
-	hex = lz_build_id_fd(fd);
+	hex = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? lz_build_id_fd(fd) : strdup("");
 	close(fd);
 	return hex;
 }

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/* Copies the whole file FD to DIRFD/NAME (new, read-only): by reflink where the file system can. */
-int lz_copy_file(int fd, uint64_t size, int dirfd, const char *name);
+/* Copies the whole file FD to DIRFD/NAME (new, read-only): by reflink where the file system can.
+ * *SIZE: what it is believed to have in, what the copy has out. */
+int lz_copy_file(int fd, uint64_t *size, int dirfd, const char *name);
 /* As lz_build_id(), of an open file. */
 char *lz_build_id_fd(int fd);
 

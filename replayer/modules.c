@@ -16,6 +16,16 @@ struct lz_modules {
 	uint32_t n_paths;
 };
 
+/* Where the program was, if it is still the one that was recorded; else "", which opens nothing. */
+static char *original(const struct lz_file *f)
+{
+	char *id = f->path && f->build_id && *f->build_id ? lz_build_id(f->path) : NULL;
+	bool same = id && !strcmp(id, f->build_id);
+
+	free(id);
+	return strdup(same ? f->path : "");
+}
+
 static const char *file_path(struct lz_modules *m, uint32_t file)
 {
 	const struct lz_file *f;
@@ -31,7 +41,7 @@ static const char *file_path(struct lz_modules *m, uint32_t file)
 		if (asprintf(&m->paths[file], "%s/files/%s", lz_reader_dir(m->reader), f->copy) < 0)
 			m->paths[file] = NULL;
 	} else {
-		m->paths[file] = strdup(f->path ? f->path : "");
+		m->paths[file] = original(f);
 	}
 	return m->paths[file];
 }

@@ -586,6 +586,19 @@ START_TEST(files)
 	ck_assert_str_eq(id, lz_reader_file(r, 0)->build_id);
 	free(id);
 	lz_reader_close(r);
+
+	/* A copy that is not what was written does not count as one. */
+	ck_assert_int_eq(truncate(copy, 1000), 0);
+	r = open_recording(path);
+	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "of "));
+	ck_assert_str_eq(lz_reader_file(r, 0)->copy, "");
+	lz_reader_close(r);
+	unlink(copy);
+	ck_assert_int_eq(mkfifo(copy, 0600), 0);
+	r = open_recording(path);
+	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "not a file"));
+	ck_assert_str_eq(lz_reader_file(r, 0)->copy, "");
+	lz_reader_close(r);
 	free(path);
 }
 END_TEST
