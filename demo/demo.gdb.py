@@ -26,8 +26,8 @@ do("frame function bc_multiply")
 do("print *n1")
 do("print *n2")
 
-say("Who has put these zeros there? Back to the last change of n2's pointer to its digits.")
-do("reverse_watchpoint n2->n_value")
+say("Who has put these zeros there? Back to the last change of this word of memory.")
+do("reverse_watchpoint -l n2->n_value")
 do("when")
 do("backtrace 3")
 
