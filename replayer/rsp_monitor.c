@@ -2,7 +2,7 @@
  *
  *   when         the position, as lines `key=value`
  *   info         the recording, likewise
- *   libraries    changes when the set of mapped libraries changes
+ *   libraries    the mapped programs and libraries: address and file of each
  *   quiet        notes on moves are kept for `note` instead of being printed
  *   note         what there was to say about the last move
  *   seek ..., jump ..., back-step, back-next
@@ -73,23 +73,26 @@ static int info(struct lz_rsp *p)
 	return answer(p, text, len);
 }
 
-/* A number that changes with the set of mapped programs and libraries. */
+/* Mapped programs and libraries, one line each: address and file. */
 static int libraries(struct lz_rsp *p)
 {
-	uint64_t sum = 0;
 	struct lz_vma *v;
 	uint32_t n;
-	char *text;
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
 
-	if (lz_session_vmas(p->s, &v, &n) < 0)
+	if (!to)
 		return lz_rsp_reply(p, "E01");
-	for (uint32_t i = 0; i < n; i++)
-		if (v[i].file != LZ_NO_FILE && v[i].prot & PROT_EXEC)
-			sum = (sum ^ v[i].start) * 0x9e3779b97f4a7c15u + v[i].file;
-	free(v);
-	int len = asprintf(&text, "libraries=%lx\n", (unsigned long)sum);
-
-	return len < 0 ? lz_rsp_reply(p, "E01") : answer(p, text, (size_t)len);
+	if (lz_session_vmas(p->s, &v, &n) == 0) {
+		for (uint32_t i = 0; i < n; i++)
+			if (v[i].file < lz_reader_n_files(p->reader) && v[i].prot & PROT_EXEC)
+				fprintf(to, "%lx %s\n", (unsigned long)v[i].start,
+				        lz_reader_file(p->reader, v[i].file)->path);
+		free(v);
+	}
+	fclose(to);
+	return answer(p, text, len);
 }
 
 static int give_note(struct lz_rsp *p)

@@ -194,6 +194,9 @@ static int finish(struct lz_rsp *p, int rc)
 		lz_rsp_note(p, "The replay went another way than the recording: %s",
 		            what ? what : lz_error());
 	}
+	if (p->moving && p->quiet &&
+	    (p->stop.reason == LZ_STOP_END || p->stop.reason == LZ_STOP_START))
+		lz_rsp_note(p, "history"); /* for a front end that suppresses GDB's own words */
 	if (p->stop.reason == LZ_STOP_END && !p->div)
 		say_end(p);
 	return lz_rsp_send_stop(p);

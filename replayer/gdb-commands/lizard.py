@@ -6,6 +6,7 @@ reverse-stepi, so that GDB refreshes all it knows and shows the new place as aft
 """
 import os
 import re
+import signal
 
 import gdb
 
@@ -38,14 +39,19 @@ def when():
     return table(monitor("when"))
 
 
-def settle():
-    """After a move: what the server has to say about it, and the libraries."""
-    note = monitor("note")
-    refresh_libraries()
+def settle(shown=True):
+    """After a move: what the server has to say about it, and the libraries. SHOWN: GDB has shown the
+    new place itself."""
+    unknown = gdb.newest_frame().name() is None
+    if refresh_libraries() and unknown and shown:
+        gdb.write(place())
     errors = []
-    for line in note.splitlines():
+    for line in monitor("note").splitlines():
         if line.startswith("error: "):
             errors.append(line[7:])
+        elif line == "history":
+            if not shown:
+                gdb.write("\nNo more reverse-execution history.\n")
         elif line:
             gdb.write(line + "\n")
     if errors:
@@ -53,25 +59,46 @@ def settle():
 
 
 class Libraries:
-    """GDB learns of libraries when the program loads them. A move may pass such a moment."""
+    """GDB learns of libraries when the program loads them. A move may pass such a moment. Libraries that
+    are not loaded yet do no harm; those that GDB has not heard of are missed."""
 
-    known = None
+    known = set()
+
+
+def libraries():
+    return set(monitor("libraries").splitlines())
 
 
 def refresh_libraries():
-    now = table(monitor("libraries")).get("libraries")
-    if Libraries.known is not None and now != Libraries.known:
-        gdb.execute("nosharedlibrary", to_string=True)
-        gdb.execute("sharedlibrary", to_string=True)
+    """True if GDB heard of libraries that it did not know."""
+    now = libraries()
+    if now <= Libraries.known:
+        return False
     Libraries.known = now
+    gdb.execute("nosharedlibrary", to_string=True)
+    gdb.execute("sharedlibrary", to_string=True)
+    return True
 
 
 def move(text):
-    """Carries out a move and shows the new place."""
+    """Carries out a short move and shows the new place as after `step`."""
     need_process()
     monitor(text)
     gdb.execute("reverse-stepi")
     settle()
+
+
+def travel(text):
+    """Carries out a move to anywhere and shows function and line. (GDB would show only the line if it
+    took the place for the same activation.)"""
+    need_process()
+    monitor(text)
+    with Silence() as silence:
+        gdb.execute("reverse-stepi")
+    shown = MI or not silence.works
+    settle(shown)
+    if not shown:
+        gdb.write(place())
 
 
 def need_process():
@@ -183,11 +210,11 @@ def jump(direction, arg):
     if not arg:
         raise gdb.GdbError("jump_%s: where to?" % direction)
     if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
-        move("seek " + arg)
+        travel("seek " + arg)
         return
     need_process()
     found = addresses(arg)
-    move("jump %s %s" % (direction, " ".join("%x" % a for a in sorted(set(found)))))
+    travel("jump %s %s" % (direction, " ".join("%x" % a for a in sorted(set(found)))))
 
 
 class JumpForward(Command):
@@ -219,13 +246,6 @@ of the run such as 12.5%, or a position as `when` prints it."""
 # ---- reverse_watchpoint ----
 
 
-def show(value):
-    try:
-        return value.format_string()
-    except gdb.error as e:
-        return "<%s>" % e
-
-
 def evaluate(expression):
     """The value as text and as bytes, for printing and for comparing."""
     try:
@@ -237,7 +257,7 @@ def evaluate(expression):
         data = value.bytes if hasattr(value, "bytes") else None
     except gdb.error:
         data = None
-    text = show(value)
+    text = gdb.execute("output " + expression, to_string=True)
     return (text, data if data is not None else text)
 
 
@@ -364,9 +384,9 @@ def quietly(text):
     monitor(text)
     with Silence():
         gdb.execute("reverse-stepi", to_string=True)
-    note = monitor("note")
-    if note.startswith("error: "):
-        raise gdb.GdbError(note[7:].strip())
+    errors = [line for line in monitor("note").splitlines() if line.startswith("error: ")]
+    if errors:
+        raise gdb.GdbError(errors[0][7:])
 
 
 def known(value):
@@ -413,9 +433,18 @@ def find_instruction(expression, later, old, new):
     return None, old, now if known(now) else new
 
 
+def place_of(expression):
+    """The memory that an expression refers to now, as an expression without variables."""
+    value = gdb.parse_and_eval(expression)
+    if value.address is None:
+        raise gdb.GdbError("%s is not in memory." % expression)
+    return "*(%s *) %#x" % (value.type, int(value.address))
+
+
 class ReverseWatchpoint(Command):
     """Go backward to the last instant at which the value of EXPRESSION changed.
-Usage: reverse_watchpoint EXPRESSION
+Usage: reverse_watchpoint [-l|-location] EXPRESSION
+With -l, as for `watch`: the memory that EXPRESSION refers to now, whatever becomes of the variables in it.
 Stops right before the instruction (or system call) that changed it, and shows the values before and
 after. Further uses go to earlier changes. Breakpoints do not count."""
 
@@ -427,6 +456,9 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
         if not expression:
             raise gdb.GdbError("reverse_watchpoint: which expression?")
         need_process()
+        location = re.match(r"-l(?:ocation)?\s+(.+)", expression)
+        if location:
+            expression = place_of(location.group(1))
         frame = gdb.selected_frame()
         if uses_locals(expression) and frame.pc() == entry_of(frame):
             raise gdb.GdbError("%s: this is the start of the activation." % expression)
@@ -575,7 +607,7 @@ Usage: restart N"""
     name = "restart"
 
     def invoke(self, arg, from_tty):
-        move("seek " + Bookmarks.kept[bookmark(arg)][0])
+        travel("seek " + Bookmarks.kept[bookmark(arg)][0])
 
 
 class InfoCheckpoints(Command):
@@ -673,6 +705,7 @@ class Silence:
         self.works = version() >= 12
         if self.works:
             gdb.execute("set %s on" % self.setting)
+        return self
 
     def __exit__(self, *unused):
         if self.works:
@@ -683,7 +716,7 @@ def to_start():
     monitor("seek start")
     with Silence():
         gdb.execute("reverse-stepi")
-    settle()
+    settle(False)
 
 
 def to_main():
@@ -716,18 +749,26 @@ def announce():
         )
 
 
+def show_end():
+    status = int(table(monitor("info"))["exit_status"])
+    if status > 0 and status & 0x7F:
+        number = status & 0x7F
+        name = signal.Signals(number).name
+        gdb.write("\nProgram received signal %s, %s.\n" % (name, signal.strsignal(number)))
+    show_place()
+
+
 def connect(command, at_end):
-    monitor_quiet = "monitor quiet"
-    if at_end:
+    with Silence():
         gdb.execute("target remote | " + command)
-    else:
-        with Silence():
-            gdb.execute("target remote | " + command)
-    gdb.execute(monitor_quiet, to_string=True)
-    Libraries.known = table(monitor("libraries")).get("libraries")
+    monitor("quiet")
+    Libraries.known = libraries()
     announce()
-    if not at_end:
+    if at_end:
+        show_end()
+    else:
         to_main()
+    Libraries.known = libraries()
     # Only now: what GDB itself writes while connecting is nobody's doing.
     gdb.events.memory_changed.connect(on_write)
     gdb.events.register_changed.connect(on_write)

@@ -31,6 +31,7 @@ timeout 120 python3 "$T/talk.py" "$LIZARD_BIN/lizard-gdb" -nx -i=mi "$T/tour" >"
 -exec-next
 -exec-next --reverse
 -exec-step-instruction
+-break-delete 1
 -exec-finish --reverse
 -interpreter-exec console "bs"
 -interpreter-exec console "jump_forward fill"

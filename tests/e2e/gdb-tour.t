@@ -29,6 +29,7 @@ jump_backward $wide
 fn
 prev
 -- jumps
+jump_backward start
 jump_forward add
 jump_forward add
 jump_backward add
@@ -38,6 +39,7 @@ jump_backward start
 jump_forward end
 jump_forward 50%
 -- when
+jump_backward start
 jump_forward add
 when
 info lizard
@@ -58,13 +60,14 @@ like "$(section "$out" "jumps")" '^add \(x=0, y=1\)' "and to its next call"
 like "$(section "$out" "when")" '^event [0-9,]+ of [0-9,]+, time [0-9,]+ of [0-9,]+ \([0-9.]+%\)' "when"
 like "$(section "$out" "when")" '^position [0-9]+:[0-9,]+\.[0-9,]+@' "when prints a position"
 like "$(section "$out" "when")" 'exit status 7' "info lizard"
-is "$(section "$out" "count" | tail -2 | head -1 | sed 's/ (.*//')" "$(section "$out" "count" | sed -n 2p | sed 's/ (.*//')" \
-	"bs 3 undoes fs 3" || diag "$(section "$out" count)"
+is "$(section "$out" "count" | sed -n 5p)" "$(section "$out" "count" | sed -n 3p)" "bs 3 undoes fs 3" ||
+	diag "$(section "$out" count)"
 
 out=$(gdb_run "$T/tour" <<END
 -- reverse
 break add if x == 3
 continue
+next
 reverse-next
 reverse-finish
 reverse-step
@@ -105,6 +108,7 @@ like "$(section "$out" "looks")" 'depth = \{3, 5, 2\}|depth = \{' "print a struc
 
 out=$(gdb_run "$T/tour" <<END
 -- calls
+jump_backward start
 jump_forward fill
 print total
 call length("abcdef")

@@ -6,36 +6,44 @@
 prog_build tour || skip_all "no program"
 record tour
 line() { grep -n "$1" "$LIZARD_SRC/tests/progs/gdb/tour.c" | head -1 | cut -d: -f1; }
-printf_line=$(line 'printf(')
+printf_line=tour.c:$(line 'printf(')
 
 out=$(gdb_run "$T/tour" <<END
+jump_backward start
 jump_forward $printf_line
 -- variable
 reverse_watchpoint total
 reverse_watchpoint total
 -- member
+jump_backward start
 jump_forward $printf_line
 reverse_watchpoint box.depth[1]
 -- heap
+jump_backward start
 jump_forward $printf_line
 reverse_watchpoint list->next->value
 -- operands
+jump_backward start
 jump_forward $printf_line
 reverse_watchpoint left * 100 + right
 reverse_watchpoint left * 100 + right
 -- system call
+jump_backward start
 jump_forward $printf_line
 reverse_watchpoint buffer
 bt
 -- string
+jump_backward start
 jump_forward $printf_line
 reverse_watchpoint box.label[0]
 -- local
+jump_backward start
 jump_forward $printf_line
 reverse_watchpoint sum
 reverse_watchpoint sum
 -- activation
-jump_backward push
+jump_backward start
+jump_forward push
 finish
 reverse-step
 reverse_watchpoint n->next
@@ -46,7 +54,7 @@ jump_forward main
 reverse_watchpoint total
 END
 )
-like "$(section "$out" variable | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r.*Old value = 6 New value = 10' "a variable, twice"
+like "$(section "$out" variable | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r.*Old value = 4 New value = 10' "a variable, twice"
 like "$(section "$out" member | tr '\n' ' ')" 'Old value = 1 New value = 5 .*depth\[i % 3\]' "a member"
 like "$(section "$out" heap | tr '\n' ' ')" 'Old value = 1 New value = 77 .*list->next->value = 77' "heap memory"
 like "$(section "$out" operands | tr '\n' ' ')" 'Old value = 1004 New value = 1020 .*right = 20.*Old value = 304 New value = 1004 .*left = 10' \
