@@ -191,7 +191,8 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		t->at_valid = true;
 		return 0;
 	}
-	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0)
+	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
+	    (!c->forced && lz_shared_call(t, (int64_t)r->rax) < 0))
 		return -1;
 	if (!t->b.ev.has_regs && other_regs(&c->entry, r) && lz_build_regs(t, r, false) < 0)
 		return -1;

@@ -141,6 +141,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 		return -1;
 	c.syscall_insn = t->p.syscall_insn;
 	lz_stream_offset(t);
+	t->has_children = true;
 	int ret = clean(t, &c, shares);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);

@@ -22,7 +22,9 @@ int lz_file_index(struct lz_tracer *t, int fd, const char *path, uint32_t *index
 	*index = LZ_NO_FILE;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	return lz_writer_file(t->w, path, fd, index);
+	if (lz_writer_file(t->w, path, fd, index) < 0)
+		return -1;
+	return lz_shared_file(t, *index, &st);
 }
 
 /* The file behind the program's descriptor FD; LZ_NO_FILE if it cannot be copied. */
@@ -90,6 +92,8 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 	uint32_t flags = (uint32_t)a[3], file = LZ_NO_FILE;
 	uint64_t end = addr + up(a[1]);
 	bool anon = flags & MAP_ANONYMOUS;
+
+	t->n_shared += flags & MAP_SHARED;
 
 	if (!anon && file_of_fd(t, (int)a[4], &file) < 0)
 		return -1;

@@ -185,6 +185,7 @@ int lz_new_image(struct lz_tracer *t)
 		return lz_fail_in("preparing the program");
 	t->brk = (uint64_t)brk;
 	lz_vmas_clear(&t->vmas);
+	lz_shared_forget(t);
 	if (lz_proc_maps(t->p.pid, add_area, t) < 0)
 		return lz_fail_in("preparing the program");
 	t->pages = lz_pages_new(t);

@@ -351,13 +351,15 @@ static int from_area(struct lz_pages *g, struct lz_area *a)
  * pages along. */
 static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct range *c)
 {
-	for (size_t i = lz_vmas_from(&t->vmas, c->start); g->uffd >= 0 && i < t->vmas.n; i++) {
+	for (size_t i = lz_vmas_from(&t->vmas, c->start); i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
 		uint64_t from = v->start > c->start ? v->start : c->start;
 		uint64_t to = v->end < c->end ? v->end : c->end;
 		if (v->start >= c->end)
 			break;
-		if (tracked(v) && scan(g, from, to, false) < 0)
+		if (g->uffd >= 0 && tracked(v) && scan(g, from, to, false) < 0)
+			return -1;
+		if ((v->flags & MAP_SHARED) && v->role != LZ_VMA_BUFFER && all_of(g, from, to) < 0)
 			return -1;
 	}
 	if ((c->end - c->start) / LZ_PAGE < g->copy.cap) {

@@ -228,6 +228,7 @@ static void clean_up(struct lz_tracer *t)
 	lz_stream_forget(t);
 	lz_pages_free(t->pages);
 	lz_vmas_clear(&t->vmas);
+	lz_shared_free(t);
 	lz_signals_free(t);
 	free(t->b.bytes);
 	free(t->b.writes);

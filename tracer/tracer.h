@@ -82,6 +82,8 @@ struct lz_call {        /* the system call under way */
 };
 
 struct lz_pages;
+struct lz_shared;
+struct stat;
 
 /* Pages and their contents; now is NULL for one that is unmapped. */
 struct lz_page_set {
@@ -109,6 +111,9 @@ struct lz_tracer {
 	struct user_regs_struct at;
 	bool at_valid;
 	struct lz_pages *pages;
+	struct lz_shared *shared;
+	uint32_t n_shared; /* shared mappings made in this image */
+	bool has_children; /* a child has been made that may write them */
 	uint32_t n_checkpoints, since_full;
 	uint64_t last_checkpoint, checkpoint_cost; /* ns */
 	uint64_t last_flush;
@@ -233,6 +238,14 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set);
 void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set);
 int lz_pages_check(struct lz_tracer *t);
 const char *lz_pages_method(const struct lz_pages *g);
+
+/* sharedmem.c */
+/* Entry INDEX of the file table is this file. */
+int lz_shared_file(struct lz_tracer *t, uint32_t index, const struct stat *st);
+/* After each system call: adds to the event what changed in mapped files and shared memory. */
+int lz_shared_call(struct lz_tracer *t, int64_t result);
+void lz_shared_forget(struct lz_tracer *t); /* a new address space */
+void lz_shared_free(struct lz_tracer *t);
 
 /* selfcheck.c: with LIZARD_TRACE_CHECK=1, after each checkpoint: mappings and pages are what we
  * believe they are. For tests. */
