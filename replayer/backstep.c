@@ -11,8 +11,7 @@ enum chain_end {
 	CHAIN_ARRIVED, /* the last stop is the goal */
 	CHAIN_PASSED,  /* the goal was passed in the middle of a line */
 	CHAIN_OVER,    /* the goal lies in what was run over */
-	CHAIN_LOST,    /* never came to the goal */
-	CHAIN_INTERRUPTED
+	CHAIN_LOST     /* never came to the goal */
 };
 
 enum { MAX_CHAIN = 1 << 20 };
@@ -45,6 +44,7 @@ static int build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain
 
 	c->n = 0;
 	nav->machine.left_unknown = false;
+	nav->interrupted = false;
 	if (lz_session_seek_time(nav->s, anchor))
 		return -1;
 	lz_session_where(nav->s, &now);
@@ -80,7 +80,7 @@ static int build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain
 	}
 lost:
 	*end = CHAIN_LOST;
-	return 0;
+	return nav->interrupted ? -1 : 0;
 }
 
 /* The stop that leads to the goal, if the chain knows it; OUTER: not in a deeper frame. */
@@ -247,12 +247,16 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 
 static int find_step(struct lz_nav *nav, struct search *f)
 {
-	uint64_t anchor = nav->goal.marker, distance = 12, earlier;
+	uint64_t anchor = nav->goal.marker, distance = 12, earlier, first;
 
 	if (stack_at(nav, anchor, &f->stack))
 		return -1;
-	while (anchor > 0 && !f->found) {
-		anchor = nav->goal.marker > distance ? nav->goal.marker - distance : 0;
+	/* What runs before the first marker is the loader. */
+	first = anchor ? lz_engine_next_marker(nav->s->e, 0) : 0;
+	if (!anchor && try_step(nav, f, 0, &earlier))
+		return -1;
+	while (anchor > first && !f->found) {
+		anchor = nav->goal.marker > first + distance ? nav->goal.marker - distance : first;
 		for (;;) {
 			int64_t boundary = lz_marker_boundary(nav->s, anchor);
 
@@ -279,6 +283,12 @@ static int back_step_from(struct lz_nav *nav, bool outer, struct lz_stop *stop)
 
 	rc = find_step(nav, &f);
 	free(f.stack.a);
+	f.stack.a = NULL;
+	if (!rc && !f.found && outer) {
+		f.outer = outer = false;
+		rc = find_step(nav, &f);
+		free(f.stack.a);
+	}
 	if (!rc && f.found && !outer)
 		keep(&nav->step, &f.chain);
 	free(f.chain.stop);
@@ -441,9 +451,12 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 		return go(nav, &back, stop);
 	}
 	rc = next ? back_next_from(nav, stop) : back_step_from(nav, false, stop);
-	if (rc)
-		lz_session_restore(s, &back);
-	return rc;
+	if (!rc)
+		return 0;
+	if (lz_session_restore(s, &back) || !nav->interrupted)
+		return -1;
+	*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = back};
+	return 0;
 }
 
 int lz_session_back_step(struct lz_session *s, struct lz_stop *stop)

@@ -82,9 +82,14 @@ static void find_plt(struct lz_lines *l)
 		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR))
 			continue;
 		name = elf_strptr(elf, strings, sh.sh_name);
-		if (name && (!strcmp(name, ".plt") || !strcmp(name, ".plt.sec")))
-			l->plt[l->n_plt++] =
-			    (struct addr_range){sh.sh_addr, sh.sh_addr + sh.sh_size};
+		if (name && !strncmp(name, ".plt", 4))
+			l->plt[l->n_plt++] = (struct plt_section){
+			    .start = sh.sh_addr,
+			    .end = sh.sh_addr + sh.sh_size,
+			    .stub = sh.sh_entsize ? sh.sh_entsize : 16,
+			    /* GDB does not count .plt.got and its like. */
+			    .counts = !name[4] || !strcmp(name, ".plt.sec"),
+			};
 	}
 }
 
@@ -187,14 +192,30 @@ struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr)
 	return sal;
 }
 
+static const struct plt_section *plt_at(const struct lz_lines *l, uint64_t addr)
+{
+	for (size_t i = 0; i < l->n_plt; i++)
+		if (addr >= l->plt[i].start && addr < l->plt[i].end)
+			return &l->plt[i];
+	return NULL;
+}
+
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 {
 	struct line_unit *u = unit_at(l, addr);
+	const struct plt_section *stubs;
 
 	for (size_t i = 0; u && i < u->n_funcs; i++) {
 		if (addr < u->funcs[i].start || addr >= u->funcs[i].end)
 			continue;
 		*out = (struct lz_range){u->funcs[i].start, u->funcs[i].end, u->funcs[i].name};
+		return true;
+	}
+	stubs = plt_at(l, addr);
+	if (stubs) { /* each of them has a name in GDB */
+		out->start = addr - (addr - stubs->start) % stubs->stub;
+		out->end = out->start + stubs->stub;
+		out->name = "@plt";
 		return true;
 	}
 	return lines_symbol(l, addr, out);
@@ -217,8 +238,7 @@ size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out
 
 bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr)
 {
-	for (size_t i = 0; i < l->n_plt; i++)
-		if (addr >= l->plt[i].start && addr < l->plt[i].end)
-			return true;
-	return false;
+	const struct plt_section *p = plt_at(l, addr);
+
+	return p && p->counts;
 }

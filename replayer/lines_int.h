@@ -45,8 +45,10 @@ struct line_sym {
 	const char *name;
 };
 
-struct addr_range {
-	uint64_t start, end;
+/* Stubs of a linkage table, of STUB bytes each. */
+struct plt_section {
+	uint64_t start, end, stub;
+	bool counts;
 };
 
 struct lz_lines {
@@ -61,7 +63,7 @@ struct lz_lines {
 	struct line_sym *syms; /* sorted, one per address */
 	size_t n_syms, cap_syms;
 	bool syms_read;
-	struct addr_range plt[8];
+	struct plt_section plt[8];
 	size_t n_plt;
 };
 

@@ -23,7 +23,8 @@ struct lz_nav {
 	struct lz_stream *stream;
 	struct lz_chain step, next; /* the last ones that led to an answer */
 	struct lz_pos goal;         /* what the machine looks for */
-	struct lz_machine machine;  /* the session itself, for the stepper */
+	bool interrupted;
+	struct lz_machine machine; /* the session itself, for the stepper */
 };
 
 /* The session's; made on first use. NULL on failure. */

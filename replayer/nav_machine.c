@@ -94,6 +94,7 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 			move = LZ_MOVE_END;
 			going = false;
 			break;
+		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
 		default: going = false;
 		}
 		if (at_goal(nav)) {
@@ -165,6 +166,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 			break;
 		}
 		case LZ_STOP_END: return LZ_MOVE_END;
+		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
 		default: return LZ_MOVE_FAILED;
 		}
 		if (!within(where(nav).ip, start, end) || at_goal(nav))
