@@ -376,7 +376,8 @@ int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const ui
 	for (uint32_t i = 0; i < ck->n_dirty; i += LZ_PAGES_FRAME)
 		if (push_pages(w, ck, i, pages, prev) < 0)
 			return -1;
-	return 0;
+	/* An instant from which replay can start is the best one to be cut back to. */
+	return lz_writer_flush(w);
 }
 
 /* ---- files ---- */
