@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum {
 	MIN_MS = 50,      /* automatic interval: never shorter */
@@ -59,6 +60,14 @@ static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_pag
 	return ret;
 }
 
+static uint64_t stack_limit(pid_t pid)
+{
+	struct rlimit lim = {RLIM_INFINITY, RLIM_INFINITY};
+
+	prlimit(pid, RLIMIT_STACK, NULL, &lim);
+	return lim.rlim_cur;
+}
+
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
 {
 	static uint8_t xstate[LZ_XSTATE_MAX];
@@ -76,6 +85,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	                           .time_ns = begin - t->t0,
 	                           .map_id = t->map_id,
 	                           .brk = t->brk,
+	                           .stack_limit = stack_limit(t->p.pid),
 	                           .threads = &th,
 	                           .n_threads = 1};
 

@@ -19,11 +19,16 @@ int lz_wait(pid_t pid, int *status)
 	return got == pid ? 0 : lz_fail_errno("cannot wait for process %d", (int)pid);
 }
 
+static int spin_ms(const struct lz_tracer *t)
+{
+	return t->s.mem ? LZ_SPIN_MS : LZ_SPIN_PLAIN_MS;
+}
+
 /* SIGALRM only makes waitpid() return. */
 static int set_timer(struct lz_tracer *t)
 {
 	bool fast = t->sig.armed;
-	long us = (fast ? LZ_SPIN_MS : FLUSH_MS) * 1000L;
+	long us = (fast ? spin_ms(t) : FLUSH_MS) * 1000L;
 	struct itimerval it = {{0, us}, {0, us}};
 
 	if (t->timer_set && t->timer_fast == fast)
@@ -44,7 +49,7 @@ static int tick(struct lz_tracer *t)
 	uint64_t now = lz_now();
 	struct lz_signals *s = &t->sig;
 
-	if (s->armed && !s->interrupted && now - s->armed_since >= LZ_SPIN_MS * 1000000ULL) {
+	if (s->armed && !s->interrupted && now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000) {
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
 			s->interrupted = true;
 	}

@@ -14,7 +14,8 @@
 
 enum {
 	LZ_STUB_LEN = 0x10000,
-	LZ_SPIN_MS = 10, /* how long a signal waits for a marker or a system call */
+	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
+	LZ_SPIN_PLAIN_MS = 2, /* the same where there are no markers to wait for */
 	LZ_SIGNALS = 65
 };
 #define LZ_STUB_ADDR 0x68000000ULL
