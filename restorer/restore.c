@@ -51,9 +51,9 @@ static int open_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int6
 	if (lz_proc_write(p, at, path, strlen(path) + 1) < 0 ||
 	    lz_proc_syscall(p, fd, SYS_open, at, O_RDONLY, 0, 0, 0, 0) < 0)
 		return -1;
-	return *fd < 0 ? lz_fail("cannot open %s in the replay process: %s", path,
-	                         strerror((int)-*fd))
-	               : 0;
+	return *fd < 0
+	           ? lz_fail("cannot open %s in the replay process: %s", path, strerror((int)-*fd))
+	           : 0;
 }
 
 static int map_range(struct lz_proc *p, struct lz_reader *r, uint64_t addr, uint64_t len,
@@ -122,13 +122,11 @@ int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op
 	case LZ_PROTECT:
 		return call(p, "protect memory", op->addr, 0, SYS_mprotect,
 		            (uint64_t[]){op->addr, len, op->prot & 7, 0, 0, 0});
-	case LZ_REMAP:
-		return remap(p, op);
+	case LZ_REMAP: return remap(p, op);
 	case LZ_ZERO:
 		return call(p, "empty memory", op->addr, 0, SYS_madvise,
 		            (uint64_t[]){op->addr, len, MADV_DONTNEED, 0, 0, 0});
-	default:
-		return lz_fail("the recording has a mapping operation of unknown kind %u", op->op);
+	default: return lz_fail("the recording has a mapping operation of unknown kind %u", op->op);
 	}
 }
 
@@ -230,6 +228,7 @@ int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im
 	const struct lz_thread_state *t = &ck->threads[0];
 	struct user_regs_struct regs = t->regs;
 	regs.orig_rax = (uint64_t)-1;
+	lz_stub_limit_stack(p, ck->stack_limit);
 	if (restore_maps(p, r, ck) < 0 || write_pages(p, r, im) < 0 || fill_buffer(p, r, t) < 0)
 		return lz_fail_in("checkpoint %u", ck->index);
 	if (t->xstate_len && lz_proc_set_xstate(p, t->xstate, t->xstate_len) < 0)

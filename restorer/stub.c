@@ -85,9 +85,9 @@ static int stub_memfd(void)
 }
 
 /* In the child: no libc function that could change state shared with the parent. */
-static void __attribute__((noreturn)) become_stub(int fd, const struct lz_meta *m)
+static void __attribute__((noreturn)) become_stub(int fd)
 {
-	struct rlimit lim, none = {0, 0};
+	struct rlimit none = {0, 0};
 	static char name[] = "lizard-replay";
 	char *argv[] = {name, NULL}, *envp[] = {NULL};
 	sigset_t empty;
@@ -97,10 +97,6 @@ static void __attribute__((noreturn)) become_stub(int fd, const struct lz_meta *
 	sigprocmask(SIG_SETMASK, &empty, NULL);
 	for (int sig = 1; sig < 65; sig++)
 		signal(sig, SIG_DFL);
-	if (m->stack_limit && getrlimit(RLIMIT_STACK, &lim) == 0) {
-		lim.rlim_cur = m->stack_limit < lim.rlim_max ? m->stack_limit : lim.rlim_max;
-		setrlimit(RLIMIT_STACK, &lim);
-	}
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close_range(0, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -206,7 +202,7 @@ int lz_stub_start(struct lz_proc *p, const struct lz_meta *m)
 		return -1;
 	pid_t pid = fork();
 	if (pid == 0)
-		become_stub(fd, m);
+		become_stub(fd);
 	close(fd);
 	if (pid < 0)
 		return lz_fail_errno("cannot start the replay process");
@@ -238,6 +234,20 @@ void lz_stub_kill(struct lz_proc *p)
 	} while (got == p->pid || (got < 0 && errno == EINTR));
 	lz_proc_close(p);
 	p->pid = -1;
+}
+
+void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit)
+{
+	struct rlimit now, lim;
+
+	if (prlimit(p->pid, RLIMIT_STACK, NULL, &now) < 0 || now.rlim_cur == limit)
+		return;
+	lim = (struct rlimit){limit, limit > now.rlim_max ? limit : now.rlim_max};
+	if (prlimit(p->pid, RLIMIT_STACK, &lim, NULL) < 0)
+		lz_warn(
+		    "cannot set the replayed program's stack limit to %lu bytes: %s; a deep stack "
+		    "may end elsewhere",
+		    (unsigned long)limit, strerror(errno));
 }
 
 /* CLONE_PARENT: the copy is our child, not the stub's, so that it never remains as a zombie. */

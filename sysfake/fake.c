@@ -4,6 +4,8 @@
 #include <lizard/marker.h>
 #include <lizard/restore.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 enum { FLAG_RF = 1 << 16 };
 
@@ -61,13 +63,14 @@ static int grow_stack(struct lz_proc *p, struct lz_reader *r, struct lz_space *s
 
 	if (lz_proc_maps(p->pid, find_above, &a) < 0)
 		return -1;
-	uint64_t limit = lz_reader_meta(r)->stack_limit;
+	struct rlimit limit = {0, 0};
+	prlimit(p->pid, RLIMIT_STACK, NULL, &limit);
 	const struct lz_vma *v = lz_space_find(s, a.start);
 	if (!v && a.start)
 		for (uint32_t i = 0; i < s->n; i++)
 			if (s->vmas[i].role == LZ_VMA_STACK && a.start <= s->vmas[i].start)
 				v = &s->vmas[i];
-	if (a.start <= page || !v || v->role != LZ_VMA_STACK || v->end - page > limit)
+	if (a.start <= page || !v || v->role != LZ_VMA_STACK || v->end - page > limit.rlim_cur)
 		return lz_fail("an event writes to %#lx, where nothing is mapped",
 		               (unsigned long)addr);
 	struct lz_map_op op = {.op = LZ_MAP,
@@ -94,10 +97,26 @@ static int do_write(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
 	return lz_proc_write(p, w->addr, w->bytes, w->len);
 }
 
+/* A changed stack limit is the one limit that decides what the program's own instructions do. */
+static int follow_stack_limit(struct lz_proc *p, const struct lz_event *ev)
+{
+	bool own = ev->nr == SYS_prlimit64 && (ev->args[0] == 0 || ev->args[0] == ev->tid);
+	uint64_t resource = own ? ev->args[1] : ev->args[0];
+	uint64_t from = own ? ev->args[2] : ev->args[1], limit;
+
+	if (ev->kind != LZ_EV_SYSCALL || (!own && ev->nr != SYS_setrlimit) || ev->result != 0 ||
+	    resource != RLIMIT_STACK || !from)
+		return 0;
+	if (lz_proc_read(p, from, &limit, sizeof(limit)) < 0)
+		return -1;
+	lz_stub_limit_stack(p, limit);
+	return 0;
+}
+
 int lz_fake_event(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
                   const struct lz_event *ev, struct user_regs_struct *regs)
 {
-	if (do_maps(p, r, s, ev) < 0)
+	if (do_maps(p, r, s, ev) < 0 || follow_stack_limit(p, ev) < 0)
 		return lz_fail_in("event %lu", (unsigned long)ev->index);
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		if (do_write(p, r, s, &ev->writes[i]) < 0)

@@ -34,7 +34,7 @@
  *
  * DIR/checkpoints = { HEAD { PAGES } }
  *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages, flags = LZ_HEAD_WHOLE or 0.
- *     head    = index:var whole:u8 pos time:var map_id:var brk:var
+ *     head    = index:var whole:u8 pos time:var map_id:var brk:var stack_limit:var
  *               n:var thread*n  n:var vma*n  page*count
  *     pos     = tid:var n:var event:var marker:var ip:var
  *     thread  = tid:var regs xstate marker:var buffer:var buffer_start:var

@@ -70,6 +70,7 @@ struct lz_checkpoint {
 	uint64_t time_ns;
 	uint64_t map_id;
 	uint64_t brk;
+	uint64_t stack_limit;    /* RLIMIT_STACK, bytes */
 	struct lz_thread_state *threads;
 	uint32_t n_threads;
 	struct lz_vma *vmas; /* sorted */
@@ -137,7 +138,7 @@ int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size
  * and prev is NULL. prev[i] must be the very bytes that were given for this page last; NULL, or a page
  * never given, stores the page as it is. pages[i] NULL: the page is equal to its backing again, or
  * unmapped (munmap, MADV_DONTNEED, something mapped over it): list every page that was given before and is
- * so now. ck->index is set by the writer. Contents are copied; RLE and zlib happen on the worker. */
+ * so now. ck->index is set by the writer. Contents are copied; RLE and zlib happen on the worker. Then flushes. */
 int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
                          const uint8_t *const *prev);
 /* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */

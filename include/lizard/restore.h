@@ -17,6 +17,9 @@ void lz_stub_pin(const struct lz_meta *m);
 int lz_stub_start(struct lz_proc *p, const struct lz_meta *m);
 /* A copy of the stopped process, in the same state. Debug registers are clear in it. */
 int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy);
+/* RLIMIT_STACK as the program has it, in bytes: its stack grows, and overflows, where it did. A limit
+ * that may not be set here is a warning. */
+void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit);
 /* Ends the process, reaps it and closes P. Does nothing if p->pid <= 0. */
 void lz_stub_kill(struct lz_proc *p);
 

@@ -218,6 +218,7 @@ static void put_checkpoint(struct lz_writer *w, unsigned n, bool whole, uint64_t
 	                           .time_ns = n,
 	                           .map_id = 3,
 	                           .brk = 0x1234000,
+	                           .stack_limit = 8 << 20,
 	                           .threads = &t,
 	                           .n_threads = 1,
 	                           .vmas = vmas,
