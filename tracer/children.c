@@ -196,3 +196,31 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result)
 		n = sizeof(cpu_set_t);
 	return lz_proc_write(&t->p, t->call.args[2], t->old_affinity, n);
 }
+
+/* At a stop of the program where calls can be made for it. */
+static int leave_call(struct lz_tracer *t)
+{
+	int status;
+
+	if (!t->call.inside)
+		return 0;
+	if (ptrace(PTRACE_SYSCALL, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &status) < 0)
+		return -1;
+	if (!WIFSTOPPED(status)) {
+		t->ended = true;
+		t->status = status;
+		return -1;
+	}
+	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : -1;
+}
+
+int lz_let_go(struct lz_tracer *t)
+{
+	if (leave_call(t) < 0)
+		return t->ended ? 0 : -1;
+	if (lz_signal_release_in_call(t) < 0 || clean(t, &t->p, false) < 0 ||
+	    ptrace(PTRACE_DETACH, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &t->status) < 0)
+		return -1;
+	t->ended = true;
+	return 0;
+}

@@ -238,6 +238,18 @@ static void clean_up(struct lz_tracer *t)
 	lz_proc_close(&t->p);
 }
 
+/* What has been recorded stays; the program need not suffer. */
+static int go_on_alone(struct lz_tracer *t)
+{
+	lz_warn("recording ends here: %s", lz_error());
+	if (t->ended)
+		return 0;
+	lz_warn("the program goes on unrecorded");
+	if (lz_let_go(t) < 0)
+		return lz_fail_in("the program could not go on");
+	return 0;
+}
+
 int lz_trace(const struct lz_trace_options *opt, int *status)
 {
 	static struct lz_tracer t;
@@ -245,10 +257,13 @@ int lz_trace(const struct lz_trace_options *opt, int *status)
 
 	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}};
 	ret = begin(&t);
-	if (ret == 0)
+	if (ret == 0) {
 		ret = lz_loop(&t);
-	if (ret == 0)
-		ret = finish(&t);
+		if (ret == 0)
+			ret = finish(&t);
+		else
+			ret = go_on_alone(&t);
+	}
 	*status = t.status;
 	clean_up(&t);
 	return ret;

@@ -217,6 +217,8 @@ int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
 
 /* children.c */
 int lz_child_new(struct lz_tracer *t, int event);
+/* Recording has failed: the program goes on without us, t->status is how it ended. */
+int lz_let_go(struct lz_tracer *t);
 /* Adds to the call's event what a child that shared the memory has written. */
 int lz_child_writes(struct lz_tracer *t);
 /* After sched_getaffinity: the program sees the CPUs it would have had without us. */
