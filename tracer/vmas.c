@@ -80,6 +80,8 @@ int lz_vmas_remove(struct lz_vmas *m, uint64_t start, uint64_t end)
 
 	if (lz_vmas_slice(m, start, end, &first, &last) < 0)
 		return -1;
+	if (first == last)
+		return 0;
 	memmove(m->a + first, m->a + last, (m->n - last) * sizeof(*m->a));
 	m->n -= last - first;
 	return 0;
