@@ -1,0 +1,82 @@
+#!/bin/bash
+# ls, info, dump, rm and prune on recordings that lizard-trace made.
+. "$(dirname "$0")/../lib/tap.sh"
+
+lizard-cc -g -O1 -o "$T/small" "$LIZARD_SRC/tests/progs/fuzz/small.c" 2>"$T/cc.log"
+ok $? "builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
+
+json() { # EXPRESSION: of the object $o on standard input
+	perl -MJSON::PP -0777 -e '$o = JSON::PP->new->allow_nonref->decode(<STDIN>); print eval $ARGV[0]; die $@ if $@' "$1"
+}
+
+is "$(lizard ls)" "" "ls: nothing yet"
+is "$(lizard ls --json | json 'scalar @$o')" 0 "ls --json: an empty list"
+cd "$T" || exit 1
+for i in 1 2 3; do
+	lizard-trace -q --checkpoint-interval 2 ./small >"$T/out.$i"
+	ok $? "recording $i"
+done
+is "$(readlink "$LIZARD_TRACE_DIR/small-latest")" small-3 "small-latest is the newest"
+is "$(lizard ls | wc -l)" 4 "ls: a heading and three lines"
+is "$(lizard ls --json | json 'join " ", map { "$_->{name}:$_->{status}" } @$o')" \
+	"small-1:exit 0 small-2:exit 0 small-3:exit 0" "ls --json: names and status"
+
+like "$(lizard info ./small)" "^program +$T/small\$" "info of a program: its latest recording"
+is "$(lizard info --json small-2 | json '$o->{complete} && $o->{instrumented} && !$o->{damage}')" 1 \
+	"info --json"
+is "$(lizard info --json small-2 | json '$o->{argv}[0]')" ./small "info: the command line"
+events=$(lizard info --json small-2 | json '$o->{events}')
+bytes=$(lizard info --json small-2 | json '$o->{marker_bytes}')
+lizard info --check small-2 >/dev/null
+ok $? "info --check: whole"
+
+is "$(lizard dump --events small-2 | wc -l)" "$events" "dump --events: as many as info says"
+is "$(lizard dump --events small-2 | grep -c ' raise(\| tgkill(')" 6 "dump: system calls by name"
+is "$(lizard dump --events small-2 | grep -c 'signal 10 (USR1)')" 6 "dump: signals by name"
+like "$(lizard dump --events --bytes small-2 | grep 'read(' | cut -c 1-200)" \
+	'\[4096 bytes at 0x[0-9a-f]+ "\\x7fELF' "dump --bytes: what a read brought"
+like "$(lizard dump --events small-2 | tail -n 1)" 'exit: exit 0$' "dump: the exit is last"
+is "$(lizard dump --markers small-2 | head -n 1 | sed 's/^marker [0-9]*://')" "0  enter  main  small.c:38" \
+	"dump --markers: the first one enters main"
+is "$(lizard dump --markers --json small-2 | perl -MJSON::PP -ne '$o = decode_json($_); $s{$o->{kind}}++;
+	END { print $s{enter} == $s{exit} && $s{edge} > 1000 ? "balanced" : "not" }')" balanced \
+	"dump --markers --json: as many exits as entries"
+like "$(lizard dump --markers small-2 | tail -n 1)" "^marker [0-9]+:$((bytes - 1))  exit  main\$" \
+	"dump --markers: the last byte leaves main"
+is "$(lizard dump --markers --limit 7 small-2 | wc -l)" 7 "dump --limit"
+like "$(lizard dump --checkpoints small-2 | head -n 1)" '^checkpoint 0 .* whole ' "dump --checkpoints"
+lizard dump --markers small-2 2>"$T/err" | head -n 1 >/dev/null
+is "$(cat "$T/err")" "" "dump into a closed pipe is quiet"
+lizard dump small-2 >/dev/full 2>"$T/err"
+is "$?" 1 "dump to a full disk fails"
+
+for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls x" "rm" "prune" \
+	"prune --keep x" "prune --max-size 3q"; do
+	# shellcheck disable=SC2086
+	lizard $bad >"$T/out" 2>"$T/err"
+	is "$? $(wc -c <"$T/out")" "2 0" "usage: lizard $bad"
+done
+lizard info nothing >"$T/out" 2>"$T/err"
+is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
+for command in ls rm prune info dump; do
+	like "$(lizard $command --help)" "^usage: lizard $command" "$command --help"
+done
+
+lizard prune --keep 2 --dry-run | grep -q small-1
+ok $? "prune --dry-run says what would go"
+is "$(lizard ls | wc -l)" 4 "... and leaves it"
+lizard prune --older-than 1h --max-size 1T
+is "$(lizard ls | wc -l)" 4 "prune: nothing is that old or big"
+lizard prune --keep 2 >/dev/null
+is "$(lizard ls --json | json 'join " ", map { $_->{name} } @$o')" "small-2 small-3" "prune --keep 2"
+lizard rm small-3
+is "$? $(readlink "$LIZARD_TRACE_DIR/small-latest")" "0 small-2" "rm: small-latest is the newest left"
+lizard rm small 2>"$T/err"
+is "$?" 1 "rm: a program's name is not a recording's"
+mkdir "$T/mine"
+lizard rm "$T/mine" 2>"$T/err"
+is "$? $(test -d "$T/mine" && echo there)" "1 there" "rm: only recordings"
+lizard prune --max-size 1K >/dev/null
+is "$(ls -A "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
+cd /
+done_testing

@@ -1,0 +1,80 @@
+#!/bin/bash
+# A recording that could not be finished: it says so and what was flushed can be replayed.
+. "$(dirname "$0")/../lib/tap.sh"
+
+cat >"$T/busy.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static unsigned state = 1;
+static unsigned step(unsigned x)
+{
+	return x & 1 ? x * 3 + 1 : x / 2;
+}
+int main(int argc, char **argv)
+{
+	char buf[512];
+	FILE *random = fopen("/dev/urandom", "r");
+	for (long i = 0; i < atol(argv[1]); i++) {
+		for (int k = 0; k < 20000; k++)
+			state = step(state) + (unsigned)k;
+		if (random && fread(buf, 1, sizeof buf, random) == sizeof buf)
+			state += (unsigned char)buf[i % 512];
+	}
+	printf("%u\n", state);
+	return argc > 2 ? 0 : 3;
+}
+END
+lizard-cc -g -O1 -o "$T/busy" "$T/busy.c" 2>"$T/cc.log"
+ok $? "builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
+
+# consistent DIR NAME: readable, not empty, and replays.
+consistent() {
+	local events
+	events=$(lizard dump --events "$1" 2>/dev/null | wc -l)
+	[ "$events" -gt 50 ]
+	ok $? "$2: events are there ($events)"
+	lizard dump --markers --limit 10 "$1" 2>/dev/null | grep -q 'enter  main'
+	ok $? "$2: markers are there"
+	timeout 120 lizard verify "$1" >"$T/verify" 2>&1
+	like "$(cat "$T/verify")" "clean" "$2: what is there replays" || replay_hint "$1"
+}
+
+# The tracer is killed in the middle.
+lizard-trace -q --checkpoint-interval 50 -o "$T/killed" "$T/busy" 1000000 >/dev/null 2>&1 &
+tracer=$!
+for _ in $(seq 100); do
+	sleep 0.1
+	n=$(lizard dump --checkpoints "$T/killed" 2>/dev/null | wc -l)
+	[ "$n" -lt 4 ] || break
+done
+like "$(lizard info "$T/killed" 2>&1)" "still at work" "info says that it is being written"
+lizard rm "$T/killed" 2>"$T/err"
+is "$?" 1 "a recording that is being written is not removed"
+kill -KILL $tracer
+wait $tracer 2>/dev/null
+like "$(lizard info "$T/killed" 2>&1)" "^damage +not finished: lizard-trace was killed" "info says that it was not finished"
+consistent "$T/killed" "tracer killed"
+sleep 0.2
+pgrep -f "$T/busy 1000000" >"$T/left"
+is "$(cat "$T/left")" "" "the program does not outlive its tracer"
+
+# The disk is full: here, no file may grow beyond 4 MiB (the copies in files/ are smaller).
+cp "$T/busy" "$T/full-busy"
+(
+	ulimit -f 4096
+	timeout 120 lizard-trace -q --checkpoint-interval 50 -o "$T/full" "$T/full-busy" 20000 x >"$T/out" 2>"$T/err"
+)
+status=$?
+[ -s "$T/err" ]
+ok $? "disk full: lizard-trace says so (status $status)" || diag "$(cat "$T/out")"
+like "$(lizard info "$T/full" 2>&1)" "^damage" "disk full: info says so"
+consistent "$T/full" "disk full"
+
+# The program dies by SIGKILL: that is an end like any other.
+lizard-trace -q -o "$T/dead" sh -c 'kill -KILL $$' 2>"$T/err"
+is "$?" 137 "program killed: the status is passed on"
+like "$(lizard info "$T/dead")" "^ended +signal 9 \(KILL\)" "program killed: info says so"
+timeout 60 lizard verify "$T/dead" >"$T/verify" 2>&1
+ok $? "program killed: verifies" || diag "$(cat "$T/verify")"
+done_testing
