@@ -1,0 +1,39 @@
+#!/bin/sh
+# Options, exit statuses and messages of lizard-trace.
+. "$(dirname "$0")/../lib/tap.sh"
+
+lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/trace/shared.c" -o "$T/shared"
+ok $? "builds" || done_testing
+
+like "$(lizard-trace --help)" "usage: lizard-trace" "--help"
+like "$(lizard trace --version)" "^lizard [0-9]" "lizard trace --version"
+lizard-trace 2>"$T/err"
+is $? 125 "without a program: 125"
+lizard-trace --checkpoint-interval soon true 2>"$T/err"
+is $? 125 "a bad interval: 125"
+like "$(cat "$T/err")" "'soon' is not a number" "it says what is wrong"
+lizard-trace --dirty=guess true 2>"$T/err"
+is $? 125 "a bad method: 125"
+lizard-trace "$T/none" 2>"$T/err"
+is $? 127 "no such program: 127"
+like "$(cat "$T/err")" "cannot run .*/none: No such file" "it says so"
+echo text >"$T/text"
+lizard-trace "$T/text" 2>"$T/err"
+is $? 126 "not executable: 126"
+is "$(ls "$T/recordings")" "" "nothing was recorded of these"
+
+out=$(lizard-trace sh -c 'cat; echo err >&2; exit 42' 2>"$T/err" <"$T/text")
+is "$? $out" "42 text" "exit status and pipes are the program's"
+like "$(cat "$T/err")" "^lizard: recorded .*-1: .* s, .* events, .* checkpoints" "the summary"
+lizard-trace -q -o "$T/here" true 2>"$T/err"
+is "$?$(cat "$T/err")" 0 "-q: no summary"
+lizard-trace -q -o "$T/here" true 2>"$T/err"
+is $? 125 "an existing directory is not written over"
+lizard-trace -q sh -c 'kill -TERM $$' 2>/dev/null
+is $? 143 "128+n for signal n"
+lizard-trace -q --aslr -o "$T/aslr" "$T/shared" >"$T/out" 2>&1
+is "$? $(cat "$T/out")" "0 5 15 5" "--aslr; memory shared with children"
+timeout 60 lizard verify "$T/aslr" >"$T/verify" 2>&1
+ok $? "--aslr: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+is "$(lizard-trace -q nproc)" "$(nproc)" "the program sees the CPUs it has without us"
+done_testing

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Where personality, userfaultfd and the like are refused, and as an ordinary user.
+. "$(dirname "$0")/../lib/tap.sh"
+
+gcc -O1 -w "$LIZARD_SRC/tests/progs/trace/refuse.c" -o "$T/refuse" &&
+	lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/mappings.c" -o "$T/mappings" &&
+	lizard-cc -D_GNU_SOURCE -w -g -O2 "$LIZARD_SRC/tests/progs/process/children.c" -o "$T/children"
+ok $? "builds" || done_testing
+
+"$T/refuse" setarch -R true 2>/dev/null
+is $? 1 "the filter refuses personality"
+
+try() { # LABEL PROG COMMAND...
+	label=$1 prog=$2
+	shift 2
+	rec=$T/recordings/$label
+	LIZARD_TRACE_CHECK=1 timeout 120 "$@" lizard-trace -q --checkpoint-interval 5 -o "$rec" "$prog" >"$T/out" 2>"$T/err"
+	is "$? $(tail -n 1 "$T/out")" "0 all is well" "$label: recorded" || diag "$(cat "$T/err")"
+	timeout 120 lizard verify "$rec" >"$T/verify" 2>&1
+	ok $? "$label: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+}
+
+try mappings-filtered "$T/mappings" "$T/refuse"
+try children-filtered "$T/children" "$T/refuse"
+"$T/refuse" lizard-trace -q --dirty=scan -o "$T/recordings/scan" true 2>"$T/err"
+is $? 125 "scanning asked for where it is refused: an error"
+like "$(cat "$T/err")" "use --dirty=compare" "it says what to do"
+
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$LIZARD_BIN/lizard-trace" 2>/dev/null; then
+	mkdir "$T/recordings/user" && chown 65534 "$T/recordings/user"
+	chmod 755 "$T" "$T/recordings"
+	try user/mappings "$T/mappings" setpriv --reuid=65534 --clear-groups
+	try user/children "$T/children" setpriv --reuid=65534 --clear-groups
+else
+	skip "an ordinary user" "already one, or the build is out of its reach"
+fi
+done_testing

@@ -1,0 +1,35 @@
+/* refuse PROGRAM ARGS: runs it where what containers refuse is refused: personality, userfaultfd,
+ * pidfd_getfd, and the newest calls as on an older kernel. */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define REFUSE(nr)                                                                                 \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1),                                           \
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+
+int main(int argc, char **argv)
+{
+	struct sock_filter f[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    REFUSE(SYS_personality),
+	    REFUSE(SYS_userfaultfd),
+	    REFUSE(SYS_pidfd_getfd),
+	    REFUSE(SYS_process_vm_readv),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = {sizeof(f) / sizeof(f[0]), f};
+
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		return 125;
+	execvp(argv[1], argv + 1);
+	perror(argv[1]);
+	return 127;
+}
