@@ -244,11 +244,15 @@ static char *quoted(const char *text)
 static int tell_gdb(const struct options *o, const char *self, const char *dir)
 {
 	char *program = quoted(self), *recording = quoted(dir), *command = NULL;
-	int n = -1;
+	int n = -1, err = fcntl(STDERR_FILENO, F_DUPFD, 3);
+	char redirect[16] = "";
 
+	/* GDB shows what the server writes to its stderr late, or never if the server is gone. */
+	if (err > 0 && err < 10)
+		snprintf(redirect, sizeof redirect, " 2>&%d", err);
 	if (program && recording)
-		n = asprintf(&command, "exec %s serve%s%s %s", program, o->at_end ? " --end" : "",
-		             o->echo ? " --echo" : "", recording);
+		n = asprintf(&command, "exec %s serve%s%s %s%s", program, o->at_end ? " --end" : "",
+		             o->echo ? " --echo" : "", recording, redirect);
 	free(program);
 	free(recording);
 	if (n < 0)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct packet {
@@ -27,7 +28,8 @@ struct lz_wire {
 	struct packet *first, **last;
 	bool closed;
 	_Atomic bool acks, running, pending;
-	char *sent; /* the last frame, in case the peer asks for it again */
+	_Atomic long begun; /* milliseconds: of the present run */
+	char *sent;         /* the last frame, in case the peer asks for it again */
 	size_t sent_len;
 	/* the reader's parser */
 	enum { IDLE, PAYLOAD, SUM1, SUM2 } state;
@@ -233,14 +235,33 @@ static void pass_echo(struct lz_wire *w)
 	}
 }
 
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Once for each byte: an interrupted run goes back to an instant with a name, and must not be
+ * interrupted in that. Not at once: a run forgets the interrupts that came before it. */
+enum { SETTLE_MS = 10 };
+
+static void pass_interrupt(struct lz_wire *w)
+{
+	if (w->pending && w->running && now_ms() - w->begun >= SETTLE_MS) {
+		w->pending = false;
+		pthread_kill(w->owner, SIGUSR1);
+	}
+}
+
 static void wait_input(struct lz_wire *w, struct pollfd fds[3])
 {
 	fds[0] = (struct pollfd){.fd = w->in, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = w->wake[0], .events = POLLIN};
 	fds[2] = (struct pollfd){.fd = w->running ? w->echo : -1, .events = POLLIN};
-	poll(fds, 3, w->pending || w->echo >= 0 ? 20 : -1);
-	if (w->pending && w->running)
-		pthread_kill(w->owner, SIGUSR1);
+	poll(fds, 3, w->pending || w->echo >= 0 ? SETTLE_MS : -1);
+	pass_interrupt(w);
 	if (fds[2].revents) {
 		pthread_mutex_lock(&w->echoing);
 		if (w->running)
@@ -269,8 +290,7 @@ static void *read_ahead(void *arg)
 
 		for (ssize_t i = 0; i < k && rc == 0; i++)
 			rc = take_byte(w, chunk[i]);
-		if (w->pending && w->running)
-			pthread_kill(w->owner, SIGUSR1);
+		pass_interrupt(w);
 		if (rc < 0) {
 			stop_run(w);
 			break;
@@ -422,9 +442,8 @@ void lz_wire_no_ack(struct lz_wire *w)
 
 void lz_wire_run_begin(struct lz_wire *w)
 {
+	w->begun = now_ms();
 	w->running = true;
-	if (w->pending) /* the byte came before the run began */
-		raise(SIGUSR1);
 }
 
 void lz_wire_run_end(struct lz_wire *w)

@@ -1,7 +1,7 @@
 /* Packets of the remote serial protocol on two file descriptors.
  *
  * A thread reads ahead, so that the interrupt byte (0x03) is noticed during a long run: it calls
- * interrupt() in the main thread by a signal, again and again until the run is over. */
+ * interrupt() in the main thread by a signal. */
 #ifndef LIZARD_RSP_WIRE_H
 #define LIZARD_RSP_WIRE_H
 

@@ -4,7 +4,7 @@
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 
 prog_build long || skip_all "no program"
-record long 30000000
+record long 10000000
 is $? 0 "recorded"
 timeout 300 python3 "$LIZARD_SRC/tests/lib/interrupt.py" "$LIZARD_BIN/lizard-gdb" "$T/long" >"$T/tap" 2>&1
 grep '^#' "$T/tap" >&2

@@ -36,8 +36,8 @@ timeout 120 python3 "$T/talk.py" "$LIZARD_BIN/lizard-gdb" -nx -i=mi "$T/tour" >"
 -interpreter-exec console "bs"
 -interpreter-exec console "jump_forward fill"
 -interpreter-exec console "reverse_watchpoint total"
--exec-continue --reverse
 -data-evaluate-expression "length(\"four\")"
+-exec-continue --reverse
 -thread-info
 -exec-jump main
 -gdb-exit

@@ -49,9 +49,14 @@ out=$(echo 'print total' | gdb_run "$rec")
 like "$out" '^\$1 = 0' "a program that is gone is replaced by the copy"
 cp "$T/tour.old" "$T/tour"
 
-cp -r "$rec" "$T/cut"
-size=$(stat -c %s "$T/cut/events")
-truncate -s $((size * 2 / 3)) "$T/cut/events"
+# A cut recording: the tracer was killed.
+prog_build long
+timeout -s KILL 3 "$LIZARD_BIN/lizard-trace" -q -o "$T/cut" "$T/long" 100000000000 >/dev/null 2>&1
+out=$(printf 'jump_forward end\nprint state\nwhen\n' | gdb_run "$T/cut")
+like "$out" 'recording was cut' "is announced"
+like "$out" '^\$1 = [0-9]+' "and can be looked at"
+truncate -s 100 "$T/cut/checkpoints"
 out=$(echo 'print 1' | gdb_run "$T/cut")
-like "$out" 'recording was cut' "a cut recording is announced"
+is $? 1 "nothing to replay: status"
+like "$out" 'no checkpoint' "nothing to replay: sentence"
 done_testing

@@ -59,7 +59,7 @@ def main():
     t = Terminal([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[2]])
     ok(True, "started", t.until(re.escape(PROMPT) + "$"))
     t.command("set pagination off")
-    t.command("break long.c:21 if i == 1000000000")
+    t.command("break long.c:22 if i == 1000000000")
     text, took = t.interrupt("continue", 0.7)
     now, total = time_of(t)
     ok("SIGINT" in text and 0 < now < total and took < 10, "Ctrl-C in continue (%.1f s)" % took, text)

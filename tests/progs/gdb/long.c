@@ -16,7 +16,10 @@ int main(int argc, char **argv)
 	unsigned sum = 0;
 
 	for (long i = 0; i < n; i++)
-		sum ^= next();
+		if (next() & 64)
+			sum += state;
+		else
+			sum ^= state;
 	printf("%u\n", sum);
 	return 0;
 }
