@@ -111,6 +111,8 @@ def forward(command):
         if m.end or m.position == before:
             break
         moments.append(m)
+    if moments:
+        seek(moments[-1].position)
     return moments
 
 
@@ -139,13 +141,15 @@ def leads_here(got, here):
 
 def walk_next(result, origin):
     moments = forward("next")
-    if len(moments) < 2:
-        return
-    for here, wanted in zip(reversed(moments), reversed(moments[:-1])):
+    for i in range(len(moments) - 1, 0, -1):
+        here, wanted = moments[i], moments[i - 1]
         do("prev")
         got = Moment()
         same = got.key() == wanted.key()
-        good = same or (wanted.depth > here.depth and leads_here(got, here))
+        # The walk came here by finishing a deeper call, or by that and a stop in the middle of the line of the
+        # call: prev goes to the call, from which next leads here as well.
+        returned = wanted.depth > here.depth or (i > 1 and moments[i - 2].depth > wanted.depth)
+        good = same or (returned and leads_here(got, here))
         result.check(
             good,
             lambda: "prev, walk from %s:\n  from   %s\n  wanted %s\n  got    %s" % (origin, here, wanted, got),
