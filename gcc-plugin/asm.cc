@@ -16,7 +16,7 @@ static tree constraint(const char *text)
 	return build_tree_list(NULL_TREE, build_string(strlen(text), text));
 }
 
-/* OUT: "=&r" scratch register wanted; IN: operand or NULL. */
+/* SCRATCH: operand 0 is a free register; IN: the next operand, or NULL. */
 static gasm *make_asm(const char *text, bool scratch, tree in, const char *clobber)
 {
 	vec<tree, va_gc> *outputs = NULL, *inputs = NULL, *clobbers = NULL;
@@ -83,7 +83,8 @@ gimple *lz_asm_exit(enum lz_convention conv, unsigned code)
 	         marker_scratch() ? REG("%0") : "",
 	         conv == LZ_CONV_PUBLIC ? "\n\tlz.store " : "",
 	         conv == LZ_CONV_PUBLIC && shared_tls() ? REG("%0") : "");
-	return make_asm(text, scratch, NULL, NULL);
+	/* "memory": what the function still reads, it reads before its exit marker */
+	return make_asm(text, scratch, NULL, "memory");
 }
 
 gimple *lz_asm_landing(tree frame)
