@@ -132,11 +132,12 @@ def walk_step(result, origin):
 
 
 def leads_here(got, here):
-    """Is GOT a moment from which next leads HERE, no deeper than it?"""
+    """Is GOT a moment from which next leads HERE, no deeper than it? A HERE in the middle of GOT's line, where only
+    the return from a call stops, is passed by."""
     if got.depth > here.depth:
         return False
     do("next")
-    return when()["position"] == here.position
+    return when()["position"] == here.position or (got.line, got.depth) == (here.line, here.depth)
 
 
 def walk_next(result, origin):
