@@ -15,14 +15,7 @@
 #include <common/codec.h>
 #include <common/frame.h>
 #include <lizard/error.h>
-
-static uint64_t state;
-
-static uint32_t rnd(void)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33);
-}
+#include <tests/fuzz/random.h>
 
 static void die(const char *what)
 {
@@ -84,21 +77,6 @@ static void spill(const char *name, const void *p, size_t n)
 	f = fopen(name, "wb");
 	if (!f || fwrite(p, 1, n, f) != n || fclose(f))
 		die(name);
-}
-
-static void flip(uint8_t *p, size_t n)
-{
-	if (!n)
-		return;
-	for (uint32_t k = rnd() % 8 + 1; k; k--) {
-		size_t i = rnd() % n;
-
-		switch (rnd() % 4) {
-		case 0: p[i] = (uint8_t)rnd(); break;
-		case 1: memset(p + i, rnd() & 1 ? 0xff : 0, n - i < 8 ? n - i : 8); break;
-		default: p[i] ^= (uint8_t)(1 << rnd() % 8);
-		}
-	}
 }
 
 /* ---- plain damage ---- */
@@ -351,36 +329,6 @@ static void change_frames(void)
 
 /* ---- the mapped programs ---- */
 
-/* Bytes of a section that Lizard reads, or of the ELF file's own tables. */
-static void change_elf_range(const char *name, size_t *from, size_t *len)
-{
-	static const char *const wanted[] = {".lizard", ".debug_", ".symtab", ".strtab",
-	                                     ".eh_frame"};
-	const char *want = rnd() % 3 ? wanted[0] : wanted[rnd() % 5];
-	int fd = open(name, O_RDONLY);
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	Elf_Scn *scn = NULL;
-	size_t names_at = 0;
-	GElf_Shdr sh;
-
-	*from = 0;
-	*len = 64;
-	elf_getshdrstrndx(elf, &names_at);
-	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh)) {
-		const char *is = elf_strptr(elf, names_at, sh.sh_name);
-
-		if (!is || strncmp(is, want, strlen(want)) || !sh.sh_size ||
-		    sh.sh_type == SHT_NOBITS)
-			continue;
-		*from = sh.sh_offset;
-		*len = sh.sh_size;
-		if (rnd() & 1)
-			break;
-	}
-	elf_end(elf);
-	close(fd);
-}
-
 static void change_elf(void)
 {
 	const char *name = NULL;
@@ -396,7 +344,7 @@ static void change_elf(void)
 		return;
 	}
 	elf_version(EV_CURRENT);
-	change_elf_range(name, &from, &len);
+	pick_elf_range(name, &from, &len);
 	b = slurp(name);
 	if (from >= b.len || len > b.len - from) {
 		from = 0;
@@ -421,9 +369,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: damage DIRECTORY SEED\n");
 		return 2;
 	}
-	state = strtoull(argv[2], NULL, 10) * 0x9E3779B97F4A7C15u;
-	for (int i = 0; i < 8; i++)
-		rnd();
+	seed(strtoull(argv[2], NULL, 10));
 	list_files("");
 	list_files("files");
 	qsort(names, n_names, sizeof(*names), by_name);
