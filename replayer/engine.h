@@ -74,6 +74,7 @@ struct lz_engine {
 	uint64_t event;  /* applied so far */
 	uint64_t marker; /* stream bytes written and compared so far */
 	uint64_t buffer, buffer_start, pos_addr;
+	bool trapped; /* the next event is the SIGTRAP of an int3 just executed */
 	bool in_call; /* stopped inside an emulated system call */
 	struct user_regs_struct regs;
 	bool regs_dirty;
@@ -136,6 +137,10 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
 int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
+
+/* Does this event come at an address that control has not arrived at before it (behind an int3)? Then it
+ * counts as an arrival itself. */
+bool lz_event_arrives(const struct lz_event *ev);
 
 /* ---- state ---- */
 /* Without the resume flag that replay itself sets. Valid until the next resume. */

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 /* Beyond this many arrivals a spin is continued from its checkpoint: each costs a stop. */
-enum { SPIN_LIMIT = 200000 };
+enum { SPIN_LIMIT = 5000 };
 
 static int synced(struct lz_engine *e)
 {
@@ -41,12 +41,14 @@ static int spin_here(struct lz_engine *e)
 	    ck->pos.ip != e->regs.rip)
 		return lz_fail("no checkpoint names the instant of event %lu",
 		               (unsigned long)e->event);
-	if (!lz_regs_equal(&ck->threads[0].regs, &e->regs)) {
-		if (++e->spin_hits < SPIN_LIMIT)
-			return 0;
+	/* whoever counts arrivals or looks for changes must see all of it */
+	bool watched = e->want_ip || e->n_breaks || e->user_slot[0].kind || e->n_guarded;
+	if (++e->spin_hits > SPIN_LIMIT && !watched) {
 		e->spin_hits = 0;
 		return lz_engine_jump_spin(e, i) < 0 ? -1 : LZ_HALT_EVENT;
 	}
+	if (!lz_regs_equal(&ck->threads[0].regs, &e->regs))
+		return 0;
 	lz_engine_unbreak(e);
 	int ret = lz_engine_compare(e, i, false, &pages, &what);
 	free(what);
@@ -64,10 +66,17 @@ int lz_engine_due(struct lz_engine *e)
 	if (e->event == end->event && end->kind == LZ_END_CALL && e->marker == end->marker &&
 	    e->regs.rip == end->ip)
 		return LZ_HALT_END;
+	if (e->trapped)
+		return LZ_HALT_EVENT;
 	lz_engine_peek_next(e);
 	if (!e->next.async || e->next.marker != e->marker || e->next.ip != e->regs.rip)
 		return 0;
 	return e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
+}
+
+bool lz_event_arrives(const struct lz_event *ev)
+{
+	return ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SYNC && ev->signo == SIGTRAP;
 }
 
 /* ---- what the program does by itself ---- */
@@ -142,8 +151,10 @@ int lz_engine_at_fault(struct lz_engine *e, int signo)
 	bool here = ev && ev->ip == e->regs.rip && ev->marker == e->marker;
 	if (here && ev->kind == LZ_EV_INSN && signo == SIGSEGV)
 		return LZ_HALT_EVENT;
-	if (here && ev->kind == LZ_EV_SIGNAL && ev->signo == (uint32_t)signo)
+	if (here && ev->kind == LZ_EV_SIGNAL && ev->signo == (uint32_t)signo) {
+		e->trapped = lz_event_arrives(ev);
 		return LZ_HALT_EVENT;
+	}
 	return diverged(lz_engine_diverge(e,
 	                                  "the program got signal %d (%s) at %#lx, which is not "
 	                                  "recorded there",
@@ -226,6 +237,7 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 		return -1;
 	meet_hello(e, ev);
 	e->event++;
+	e->trapped = false;
 	return 0;
 }
 

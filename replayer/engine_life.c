@@ -180,6 +180,7 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e)
 	copy->buffer_start = e->buffer_start;
 	copy->pos_addr = e->pos_addr;
 	copy->regs = e->regs;
+	copy->trapped = e->trapped;
 	if (lz_engine_flush(e) < 0 || lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
 	    lz_stub_fork(&e->proc, &copy->proc) < 0) {
 		lz_engine_free(copy);
@@ -204,7 +205,7 @@ static void drop_process(struct lz_engine *e)
 	lz_stub_kill(&e->proc);
 	lz_space_free(&e->space);
 	memset(e->slot, 0, sizeof e->slot);
-	e->in_call = e->regs_dirty = false;
+	e->in_call = e->regs_dirty = e->trapped = false;
 	for (size_t k = 0; k < e->n_guarded; k++)
 		e->guarded[k].in = false;
 }

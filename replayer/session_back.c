@@ -134,8 +134,10 @@ static int64_t count_to_event(struct lz_engine *e, uint64_t ip)
 		struct lz_halt h;
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
-		if (h.flags & LZ_HALT_EVENT)
-			return n;
+		if (h.flags & LZ_HALT_EVENT) {
+			const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+			return n + (ev && lz_event_arrives(ev));
+		}
 		if (!(h.flags & LZ_HALT_EXEC))
 			return lz_fail("event %lu is not reached", (unsigned long)e->event);
 		n++;

@@ -86,9 +86,11 @@ static int64_t to_last_signal(struct lz_engine *e, uint64_t ip)
 			return -1;
 		if (h.flags & LZ_HALT_EXEC)
 			n++;
-		else if (h.flags & LZ_HALT_EVENT)
+		else if (h.flags & LZ_HALT_EVENT) {
+			const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+			n += ev && lz_event_arrives(ev);
 			break;
-		else
+		} else
 			return lz_fail("the last instant is not reached");
 	}
 	e->want_ip = 0;

@@ -78,7 +78,11 @@ static int64_t count_on(struct lz_session *s, struct lz_engine *e, uint64_t ip, 
 		count += !!(h.flags & LZ_HALT_EXEC);
 		if (h.flags & LZ_HALT_WATCH && watch && lz_watch_check(s, e, &h))
 			return count;
-		if (h.flags & (LZ_HALT_EVENT | LZ_HALT_END))
+		if (h.flags & LZ_HALT_EVENT) {
+			const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+			return count + (ev && lz_event_arrives(ev));
+		}
+		if (h.flags & LZ_HALT_END)
 			return count;
 		if (h.flags & (LZ_HALT_INTERRUPT | LZ_HALT_DIVERGED))
 			return lz_fail("the present instant is not found again");
@@ -193,11 +197,12 @@ static int run_event(struct run *r)
 	if (!ev)
 		return -1;
 	if (tells(s, ev)) {
+		bool counted = ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
 		bool here = s->e->event == r->prev.event && s->e->marker == r->prev.marker &&
-		            s->e->regs.rip == r->prev.ip && !(ev->flags & LZ_EVF_SYNC);
+		            s->e->regs.rip == r->prev.ip && !counted;
 		if (here)
 			lz_session_arrived(s, r->prev.n, lz_session_at_gap(s));
-		else if (!(ev->flags & LZ_EVF_SYNC))
+		else if (!counted)
 			lz_session_arrived(s, 1, false);
 		else if (came_to(s, &r->prev, false) < 0)
 			return -1;
@@ -342,6 +347,8 @@ static int step_event(struct lz_session *s, struct lz_stop *stop)
 	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->e->event);
 
 	if (!ev)
+		return -1;
+	if (s->e->regs.rip != s->pos.ip && lz_event_arrives(ev) && lz_session_stepped(s) < 0)
 		return -1;
 	if (tells(s, ev)) {
 		stop_signal(s, ev, stop);
