@@ -36,17 +36,14 @@ static bool is_behind(const struct lz_pos *a, const struct lz_pos *b)
 	return a->event > b->event || a->marker > b->marker;
 }
 
-/* Steps from the stream offset ANCHOR on, up to the goal. */
-static int build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
-                 enum chain_end *end)
+/* Steps from the present instant on, up to the goal. */
+static int build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum chain_end *end)
 {
 	struct lz_pos now, before;
 
 	c->n = 0;
 	nav->machine.left_unknown = false;
 	nav->interrupted = false;
-	if (lz_session_seek_time(nav->s, anchor))
-		return -1;
 	lz_session_where(nav->s, &now);
 	while (c->n < MAX_CHAIN) {
 		enum lz_step_result r;
@@ -81,6 +78,15 @@ static int build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain
 lost:
 	*end = CHAIN_LOST;
 	return nav->interrupted ? -1 : 0;
+}
+
+/* The same from the stream offset ANCHOR on. */
+static int build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
+                 enum chain_end *end)
+{
+	if (lz_session_seek_time(nav->s, anchor))
+		return -1;
+	return build_here(nav, next, c, end);
 }
 
 /* The stop that leads to the goal, if the chain knows it; OUTER: not in a deeper frame. */
@@ -245,16 +251,59 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 	return 0;
 }
 
+/* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
+static int stack_at_goal(struct lz_nav *nav, struct stack *st)
+{
+	uint64_t at = nav->goal.marker;
+	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
+	struct lz_decoder *d = at && fn != LZ_FN_NONE ? lz_stream_stack(nav->stream, at - 1) : NULL;
+	size_t n;
+
+	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn) {
+		n = d->n;
+		d = lz_stream_stack(nav->stream, at);
+		if (d && d->n < n)
+			at--;
+	}
+	return stack_at(nav, at, st);
+}
+
+/* Where there are no markers: anchors behind events. */
+static int find_by_events(struct lz_nav *nav, struct search *f)
+{
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(nav->s->rp.reader, 0);
+	uint64_t event = nav->goal.event, back = 1, first = ck ? ck->pos.event : 0;
+
+	while (event > first && !f->found) {
+		const struct lz_chain_stop *p;
+		const struct lz_event *ev;
+		enum chain_end end;
+
+		event = nav->goal.event > first + back ? nav->goal.event - back : first;
+		ev = event ? lz_reader_event(nav->s->rp.reader, event - 1) : NULL;
+		if (lz_session_seek_gap(nav->s, event, ev ? ev->marker : 0) ||
+		    build_here(nav, false, &f->chain, &end))
+			return -1;
+		p = predecessor(nav, &f->chain, end, f->outer);
+		if (p) {
+			f->answer = p->pos;
+			f->found = true;
+		}
+		back *= 4;
+	}
+	return 0;
+}
+
 static int find_step(struct lz_nav *nav, struct search *f)
 {
 	uint64_t anchor = nav->goal.marker, distance = 12, earlier, first;
 
-	if (stack_at(nav, anchor, &f->stack))
+	if (stack_at_goal(nav, &f->stack))
 		return -1;
 	/* What runs before the first marker is the loader. */
 	first = anchor ? lz_engine_next_marker(nav->s->e, 0) : 0;
-	if (!anchor && try_step(nav, f, 0, &earlier))
-		return -1;
+	if (anchor <= first)
+		return find_by_events(nav, f);
 	while (anchor > first && !f->found) {
 		anchor = nav->goal.marker > first + distance ? nav->goal.marker - distance : first;
 		for (;;) {
@@ -434,28 +483,36 @@ static int back_next_from(struct lz_nav *nav, struct lz_stop *stop)
 
 /* ---- the session's calls ---- */
 
+/* An answer from the chain that was found last. 1: there is none. */
+static int from_cache(struct lz_nav *nav, bool next, struct lz_stop *stop)
+{
+	const struct lz_pos *p = cached(next ? &nav->next : &nav->step, &nav->goal);
+	struct lz_pos to;
+
+	if (!p)
+		return 1;
+	to = *p;
+	return go(nav, &to, stop);
+}
+
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
-	const struct lz_pos *p;
-	struct lz_pos back;
+	struct lz_pos here;
 	int rc;
 
 	if (!nav)
 		return -1;
 	lz_session_where(s, &nav->goal);
-	back = nav->goal;
-	p = cached(next ? &nav->next : &nav->step, &nav->goal);
-	if (p) {
-		back = *p;
-		return go(nav, &back, stop);
-	}
-	rc = next ? back_next_from(nav, stop) : back_step_from(nav, false, stop);
+	here = nav->goal;
+	rc = from_cache(nav, next, stop);
+	if (rc > 0)
+		rc = next ? back_next_from(nav, stop) : back_step_from(nav, false, stop);
 	if (!rc)
 		return 0;
-	if (lz_session_restore(s, &back) || !nav->interrupted)
+	if (lz_session_restore(s, &here) || !nav->interrupted)
 		return -1;
-	*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = back};
+	*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = here};
 	return 0;
 }
 
