@@ -13,6 +13,8 @@ Parameters, in the environment:
 import os
 import random
 import re
+import sys
+import traceback
 
 import gdb
 
@@ -288,7 +290,12 @@ def main():
         for origin in random_positions(rng, total):
             walk_watch(result, origin, rng.choice(expressions))
         result.end("reverse_watchpoint")
+    result.out.write("done\n")
     result.out.close()
 
 
-main()
+try:
+    main()
+except Exception:
+    traceback.print_exc(file=sys.stdout)
+    raise
