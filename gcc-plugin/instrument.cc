@@ -111,6 +111,7 @@ static void settle_tail_calls(enum lz_convention conv)
 
 			if (call && gimple_call_tail_p(call) &&
 			    (!tail_call_keeps_r15(conv, call) || stmt_ends_bb_p(call) ||
+			     lz_stmt_is_landing_call(call) ||
 			     !isolate_tail_call(bb, gsi)))
 				gimple_call_set_tail(call, false);
 		}
