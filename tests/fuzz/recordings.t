@@ -10,7 +10,7 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 
 lizard-cc -g -O1 -o "$T/small" "$LIZARD_SRC/tests/progs/fuzz/small.c" 2>"$T/cc.log"
 ok $? "builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
-timeout 60 lizard-trace -q --checkpoint-interval 20 --full-every 4 -o "$T/whole" "$T/small" >"$T/out" 2>"$T/err"
+timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole" "$T/small" >"$T/out" 2>"$T/err"
 ok $? "records" || { diag "$(tail -n 3 "$T/err")"; done_testing; }
 timeout 60 lizard info --check "$T/whole" >/dev/null 2>"$T/err"
 ok $? "is whole" || diag "$(cat "$T/err")"
