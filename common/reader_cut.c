@@ -177,7 +177,7 @@ int lz_reader_cut(struct lz_reader *r)
 
 	/* An unfinished recording may well end in the middle of a frame: that is not worth a word of its own. */
 	if (r->meta.state != LZ_REC_COMPLETE)
-		say(r, "not finished: lizard-trace %s",
+		say(r, "incomplete: lizard-trace %s",
 		    lz_recording_busy(r->dir) ? "is still at work"
 		                              : "was killed or ran out of disk space");
 	say_files(r);

@@ -53,7 +53,7 @@ lizard rm "$T/killed" 2>"$T/err"
 is "$?" 1 "a recording that is being written is not removed"
 kill -KILL $tracer
 wait $tracer 2>/dev/null
-like "$(lizard info "$T/killed" 2>&1)" "^damage +not finished: lizard-trace was killed" "info says that it was not finished"
+like "$(lizard info "$T/killed" 2>&1)" "^damage +incomplete: lizard-trace was killed" "info says that it was not finished"
 consistent "$T/killed" "tracer killed"
 sleep 0.2
 pgrep -f "$T/busy 1000000" >"$T/left"
