@@ -70,7 +70,7 @@ struct lz_checkpoint {
 	uint64_t time_ns;
 	uint64_t map_id;
 	uint64_t brk;
-	uint64_t stack_limit;    /* RLIMIT_STACK, bytes */
+	uint64_t stack_limit; /* RLIMIT_STACK, bytes */
 	struct lz_thread_state *threads;
 	uint32_t n_threads;
 	struct lz_vma *vmas; /* sorted */

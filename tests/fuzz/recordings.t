@@ -27,7 +27,7 @@ try() {
 	timeout "$limit" "$@" >"$T/out" 2>"$T/err" </dev/null
 	rc=$?
 	[ $rc = 0 ] && return 0
-	[ $rc = 1 ] && [ -s "$T/err" -o -s "$T/out" ] && return 0
+	[ $rc = 1 ] && { [ -s "$T/err" ] || [ -s "$T/out" ]; } && return 0
 	diag "seed $seed ($what): $*: status $rc"
 	diag "$(tail -n 20 "$T/err")"
 	return 1
