@@ -15,7 +15,7 @@ places() {
 	bzip2) echo "BZ2_bzCompress generateMTFValues BZ2_hbMakeCodeLengths compress.c:180" ;;
 	gzip) echo "flush_block fill_window send_all_trees longest_match" ;;
 	bc) echo "bc_divide execute more_variables _bc_simp_mul" ;;
-	lua) echo "luaV_execute luaH_resize singlestep luaD_growstack" ;;
+	lua) echo "auxsort luaH_resize str_format lua_seti" ;;
 	esac
 }
 watched() {

@@ -232,6 +232,11 @@ def changes(expression):
     return found
 
 
+def plain(value):
+    """Without the type that `print` puts before a pointer."""
+    return re.sub(r"^\([^()]*\) (?=0x)", "", value)
+
+
 def walk_watch(result, origin, expression):
     seek(origin)
     first = value_of(expression)
@@ -244,7 +249,7 @@ def walk_watch(result, origin, expression):
         do("stepi")
         got = when()["position"]
         result.check(
-            got == after and shown is not None and shown.groups() == (old, new),
+            got == after and shown is not None and tuple(map(plain, shown.groups())) == (plain(old), plain(new)),
             lambda: "reverse_watchpoint %s, walk from %s: wanted before %s, %s -> %s; got %s before %s:\n%s"
             % (expression, origin, after, old, new, place, got, text),
         )
