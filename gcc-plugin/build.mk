@@ -20,11 +20,15 @@ $(LIB)/lizard_plugin.so: $(PLUGIN_OBJ)
 RUNTIME_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Iinclude -fno-stack-protector -fcf-protection=none \
                  -fno-tree-loop-distribute-patterns -ffreestanding
 
-$(LIB)/lizard-rt.o: gcc-plugin/runtime.c include/lizard/marker.h
+$(LIB)/lizard-rt.o: gcc-plugin/runtime.c gcc-plugin/runtime.h include/lizard/marker.h
 	@mkdir -p $(@D)
 	$(HOSTCC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
 
-$(LIB)/liblizard-rt.so: gcc-plugin/runtime.c include/lizard/marker.h
+$(LIB)/lizard-start.o: gcc-plugin/start.c gcc-plugin/runtime.h include/lizard/marker.h
+	@mkdir -p $(@D)
+	$(HOSTCC) $(RUNTIME_FLAGS) -Igcc-plugin -fPIE -mno-sse -c $< -o $@
+
+$(LIB)/liblizard-rt.so: gcc-plugin/runtime.c gcc-plugin/runtime.h include/lizard/marker.h
 	@mkdir -p $(@D)
 	$(HOSTCC) $(RUNTIME_FLAGS) -fPIC -shared -nostdlib $< -o $@
 
@@ -39,7 +43,7 @@ $(BIN)/lizard-cc: $(OBJ)/gcc-plugin/lizard-cc.o
 $(BIN)/lizard-c++: $(BIN)/lizard-cc
 	ln -sf lizard-cc $@
 
-PLUGIN_ALL := $(LIB)/lizard_plugin.so $(LIB)/lizard-rt.o $(LIB)/liblizard-rt.so \
+PLUGIN_ALL := $(LIB)/lizard_plugin.so $(LIB)/lizard-rt.o $(LIB)/lizard-start.o $(LIB)/liblizard-rt.so \
               $(BIN)/lizard-cc $(BIN)/lizard-c++
 plugin: $(PLUGIN_ALL)
 all: $(PLUGIN_ALL)

@@ -17,15 +17,16 @@ struct args {
 
 /* What the command line asks for. */
 struct command {
-	bool inputs;     /* something to compile or link */
-	bool no_link;    /* -c, -S, -E and the like */
-	bool shared;     /* -shared */
+	bool inputs;  /* something to compile or link */
+	bool no_link; /* -c, -S, -E and the like */
+	bool shared;  /* -shared */
 	bool relocatable;
-	bool narrow;     /* -m32, -mx32, -m16 */
+	bool narrow; /* -m32, -mx32, -m16 */
 	bool lto;
 	bool check;
 	bool help, version;
 	bool nostdlib, is_static;
+	bool entry; /* the program names its entry point or has a linker script */
 };
 
 static void *checked(void *p)
@@ -56,13 +57,44 @@ static bool starts(const char *s, const char *with)
 static bool takes_value(const char *arg)
 {
 	static const char *const names[] = {
-	    "-o",       "-x",        "-I",       "-L",        "-D",          "-U",
-	    "-include", "-imacros",  "-isystem", "-iquote",   "-idirafter",  "-isysroot",
-	    "-iprefix", "-imultilib", "-iwithprefix", "-iwithprefixbefore",  "-MF",
-	    "-MT",      "-MQ",       "-T",       "-u",        "-z",          "-e",
-	    "-Xlinker", "-Xassembler", "-Xpreprocessor", "--param", "-B",    "-A",
-	    "-aux-info", "-dumpbase", "-dumpdir", "-dumpbase-ext", "-wrapper", "-specs",
-	    "--sysroot", "--entry",  "-G",
+	    "-o",
+	    "-x",
+	    "-I",
+	    "-L",
+	    "-D",
+	    "-U",
+	    "-include",
+	    "-imacros",
+	    "-isystem",
+	    "-iquote",
+	    "-idirafter",
+	    "-isysroot",
+	    "-iprefix",
+	    "-imultilib",
+	    "-iwithprefix",
+	    "-iwithprefixbefore",
+	    "-MF",
+	    "-MT",
+	    "-MQ",
+	    "-T",
+	    "-u",
+	    "-z",
+	    "-e",
+	    "-Xlinker",
+	    "-Xassembler",
+	    "-Xpreprocessor",
+	    "--param",
+	    "-B",
+	    "-A",
+	    "-aux-info",
+	    "-dumpbase",
+	    "-dumpdir",
+	    "-dumpbase-ext",
+	    "-wrapper",
+	    "-specs",
+	    "--sysroot",
+	    "--entry",
+	    "-G",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -90,6 +122,9 @@ static void note_option(struct command *c, const char *arg)
 	c->version |= strcmp(arg, "--version") == 0;
 	c->help |= strcmp(arg, "--help") == 0;
 	c->nostdlib |= strcmp(arg, "-nostdlib") == 0 || strcmp(arg, "-nostartfiles") == 0;
+	c->entry |= starts(arg, "-Wl,-e") || starts(arg, "-Wl,--entry") || starts(arg, "--entry") ||
+	            starts(arg, "-Wl,-T") || starts(arg, "-Wl,--script") || starts(arg, "-T") ||
+	            strcmp(arg, "-e") == 0;
 	c->is_static |= strcmp(arg, "-static") == 0 || strcmp(arg, "-static-pie") == 0;
 }
 
@@ -194,7 +229,8 @@ static char *library_dir(void)
 	strcpy(slash ? slash : path, "/../lib/lizard");
 	real = realpath(path, NULL);
 	if (!real)
-		fprintf(stderr, "lizard-cc: no directory %s: Lizard is not installed completely\n", path);
+		fprintf(stderr, "lizard-cc: no directory %s: Lizard is not installed completely\n",
+		        path);
 	return real;
 }
 
@@ -219,6 +255,10 @@ static void add_runtime(struct args *out, const struct command *c, const char *d
 		return;
 	}
 	push(out, in_dir("", dir, "lizard-rt.o"));
+	if (c->nostdlib && !c->entry) {
+		push(out, in_dir("", dir, "lizard-start.o"));
+		push(out, "-Wl,-e,__lizard_start");
+	}
 	/* libraries that are loaded later find it here */
 	if (!c->is_static)
 		push(out, "-Wl,--export-dynamic-symbol=__lizard_*");
@@ -231,7 +271,8 @@ static int build_command(struct args *out, const struct args *in, const struct c
 	push(out, gcc);
 	if (c->narrow)
 		fputs("lizard-cc: warning: only 64-bit x86 code can be recorded: "
-		      "compiled without instrumentation\n", stderr);
+		      "compiled without instrumentation\n",
+		      stderr);
 	if (c->inputs && !c->narrow) {
 		push(out, in_dir("-fplugin=", dir, "lizard_plugin.so"));
 		if (c->check)
@@ -265,8 +306,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < flat.n; i++)
 		c.check |= strcmp(flat.v[i], "-flizard-check") == 0;
 	if (c.lto && c.inputs) {
-		fprintf(stderr, "lizard-cc: error: -flto is not supported: the markers belong to one "
-		                "translation unit; compile and link without it\n");
+		fprintf(stderr,
+		        "lizard-cc: error: -flto is not supported: the markers belong to one "
+		        "translation unit; compile and link without it\n");
 		return 1;
 	}
 	if (c.help)
@@ -275,7 +317,8 @@ int main(int argc, char **argv)
 	if (!dir || build_command(&out, &in, &c, gcc, dir))
 		return 1;
 	execvp(gcc, (char **)out.v);
-	fprintf(stderr, "lizard-cc: cannot run %s: %s; install gcc-" GCC_MAJOR
-	                " or set LIZARD_GCC to it\n", gcc, strerror(errno));
+	fprintf(stderr,
+	        "lizard-cc: cannot run %s: %s; install gcc-" GCC_MAJOR " or set LIZARD_GCC to it\n",
+	        gcc, strerror(errno));
 	return 1;
 }

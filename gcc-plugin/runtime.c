@@ -1,6 +1,7 @@
 /* The in-process runtime: where markers go, and the hello to a tracer. It
  * depends on no library and is not instrumented itself. */
 #include <lizard/marker.h>
+#include "runtime.h"
 
 #ifdef __PIC__
 #ifndef __PIE__
@@ -17,8 +18,7 @@ unsigned char __lizard_sink[2 * LZ_BUFFER_SIZE + LZ_SINK_PAD] __attribute__((ali
 __thread unsigned char *__lizard_pos __attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
 
 /* Checking mode: where r15 must be. */
-__thread unsigned char *__lizard_expect
-	__attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
+__thread unsigned char *__lizard_expect __attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
 
 uint32_t __lizard_traced;
 /* Set by the first hello: a shared library's runtime then keeps quiet. */
@@ -36,15 +36,16 @@ static long hello_call(unsigned char *sink, unsigned char **pos, long offset, lo
 
 	__asm__ volatile("syscall"
 	                 : "=a"(result)
-	                 : "a"((long)LZ_HELLO_NR), "D"((long)LZ_HELLO_VERSION), "S"(sink),
-	                   "d"(pos), "r"(r10), "r"(r8), "r"(r9)
+	                 : "a"((long)LZ_HELLO_NR), "D"((long)LZ_HELLO_VERSION), "S"(sink), "d"(pos),
+	                   "r"(r10), "r"(r8), "r"(r9)
 	                 : "rcx", "r11", "memory");
 	return result;
 }
 
 static void hello(void)
 {
-	uintptr_t sink = ((uintptr_t)__lizard_sink + LZ_BUFFER_SIZE - 1) & -(uintptr_t)LZ_BUFFER_SIZE;
+	uintptr_t sink =
+	    ((uintptr_t)__lizard_sink + LZ_BUFFER_SIZE - 1) & -(uintptr_t)LZ_BUFFER_SIZE;
 	uintptr_t thread;
 
 	if (__lizard_greeted)
@@ -53,6 +54,13 @@ static void hello(void)
 	__asm__("mov %%fs:0, %0" : "=r"(thread));
 	hello_call((unsigned char *)sink, &__lizard_pos, (long)((uintptr_t)&__lizard_pos - thread),
 	           &__start_lizard_check ? LZ_HELLO_CHECKING : 0);
+}
+
+void __lizard_begin(void)
+{
+	__lizard_pos = FIRST_POSITION;
+	__lizard_expect = FIRST_POSITION;
+	hello();
 }
 
 /* A shared library can't greet earlier than its constructors. */

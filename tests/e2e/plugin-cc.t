@@ -1,0 +1,116 @@
+#!/bin/sh
+# lizard-cc as a drop-in CC: every way a build system calls a compiler, and its refusals.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$T" || exit 1
+
+cat >main.c <<'END'
+#include <stdio.h>
+int square(int);
+int main(int argc, char **argv)
+{
+	printf("%d\n", square(argc + 6));
+	return argc - 1;
+}
+END
+printf 'int square(int x)\n{\n\treturn x > 3 ? x * x : 0;\n}\n' >square.c
+instrumented() {
+	readelf -SW "$1" | grep -q ' \.lizard '
+}
+
+lizard-cc -c main.c && lizard-cc -O2 -c square.c -o sq.o && lizard-cc main.o sq.o -o apart
+is "$(./apart)" 49 "-c, then linking only"
+instrumented apart
+ok $? "the program carries its graphs"
+lizard-cc main.c square.c -o at_once && is "$(./at_once)" 49 "compiled and linked at once"
+lizard-cc -S main.c -o - | gcc-12 -x assembler -c - -o main2.o && lizard-cc main2.o sq.o -o from_s
+is "$(./from_s)" 49 "-S, then plain gcc's assembler"
+is "$(lizard-cc -E main.c | tail -n 1)" "}" "-E"
+is "$(lizard-cc -MM main.c)" "main.o: main.c" "-MM"
+echo '-O1 main.c "square.c" -o resp' >args && lizard-cc @args && is "$(./resp)" 49 "response file"
+echo '-c -O1 main.c -o resp.o' >args && lizard-cc @args && [ -e resp.o ]
+ok $? "response file with -c"
+lizard-cc -x c - -o stdin_prog <main.c square.c 2>/dev/null || lizard-cc -x c main.c square.c -o stdin_prog
+is "$(./stdin_prog)" 49 "-x c does not spoil the runtime"
+ar rcs libsq.a sq.o && lizard-cc main.c -L. -lsq -o with_archive && is "$(./with_archive)" 49 "an archive"
+lizard-cc -r main.o sq.o -o both.o && lizard-cc both.o -o from_r && is "$(./from_r)" 49 "-r"
+instrumented from_r
+ok $? "-r keeps the graphs"
+
+lizard-cc -O2 -fPIC -shared -Wl,-z,defs square.c -o libsquare.so
+ok $? "-shared with -z defs"
+lizard-cc main.c -L. -lsquare -Wl,-rpath,"$T" -o with_lib
+is "$(./with_lib)" 49 "instrumented program and library"
+gcc-12 main.c -L. -lsquare -Wl,-rpath,"$T" -o plain_host
+is "$(./plain_host)" 49 "plain program, instrumented library"
+gcc-12 -fPIC -shared square.c -o libsquare.so
+is "$(./with_lib)" 49 "instrumented program, plain library"
+lizard-cc -O2 -fPIC -shared square.c -o libplug.so
+cat >dl.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	int (*f)(int) = (int (*)(int))dlsym(dlopen("./libplug.so", RTLD_NOW), "square");
+
+	printf("%d\n", f(9));
+	return 0;
+}
+END
+lizard-cc dl.c -o dl && is "$(./dl)" 81 "dlopen from an instrumented program"
+gcc-12 dl.c -o dl && is "$(./dl)" 81 "dlopen from a plain program"
+printf '{ local: *; };' >map
+lizard-cc -fPIC -shared -Wl,--version-script=map square.c -o libhidden.so
+ok $? "a version script that hides everything"
+
+for flags in -static -static-pie -no-pie "-ffunction-sections -fdata-sections -Wl,--gc-sections" -s \
+	"-fuse-ld=gold" "-pthread -fopenmp" "-fstack-protector-all -D_FORTIFY_SOURCE=2 -O2" "-pg" \
+	"-fcf-protection=full" "-fsanitize=address,undefined" "--coverage" "-Wl,--as-needed" "-O2 -g3 -gdwarf-5" \
+	"-fsplit-stack" "-Wl,-z,now -Wl,-z,relro" "-Wall -Wextra -Werror" "-std=c99 -pedantic-errors"; do
+	lizard-cc $flags main.c square.c -o flags 2>log
+	is "$(./flags 2>&1)" 49 "$flags" || diag "$(cat log)"
+	instrumented flags
+	ok $? "$flags: the graphs are there"
+done
+for flags in "-static" "" "-static-pie" "-static -no-pie"; do
+	lizard-cc -flizard-check -O1 -nostdlib $flags "$LIZARD_SRC/tests/progs/constructs/lib/own_start.c" -o own
+	is "$(./own; echo $?)" Y0 "-nostdlib $flags"
+done
+
+is "$(lizard-cc --version)" "$(gcc-12 --version)" "--version is GCC's"
+is "$(lizard-cc -dumpversion; lizard-cc -dumpmachine; lizard-cc -print-file-name=libc.so)" \
+	"$(gcc-12 -dumpversion; gcc-12 -dumpmachine; gcc-12 -print-file-name=libc.so)" "-dump..., -print..."
+is "$(lizard-cc -v 2>&1 | grep -c '^gcc version 12')" 1 "-v alone"
+like "$(lizard-cc --help)" "lizard-check" "--help tells of our option"
+like "$(lizard-cc 2>&1)" "no input files" "no input files"
+like "$(lizard-cc missing.c 2>&1)" "missing.c" "a missing file is named"
+lizard-cc missing.c 2>/dev/null
+is $? 1 "with status 1"
+
+like "$(lizard-cc -flto main.c square.c 2>&1)" "flto.* is not supported" "-flto is refused"
+lizard-cc -flto main.c square.c 2>/dev/null
+is $? 1 "with status 1"
+lizard-cc -flto -fno-lto main.c square.c -o nolto && is "$(./nolto)" 49 "-flto -fno-lto"
+plugin=$(cd "$LIZARD_BIN/../lib/lizard" && pwd)/lizard_plugin.so
+like "$(gcc-12 -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supported" "by the plugin as well"
+like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
+	"unknown plugin argument .chekc" "a wrong plugin argument is named"
+like "$(LIZARD_GCC=/nonexistent/gcc lizard-cc main.c 2>&1)" "cannot run /nonexistent/gcc" "a missing GCC is named"
+like "$(lizard-cc -m32 -c main.c -ffreestanding -o m32.o 2>&1)" "warning: only 64-bit" "-m32 is left out with a warning"
+printf 'register long r __asm__("r15");\nint f(void)\n{\n\treturn (int)r;\n}\n' >global.c
+like "$(lizard-cc -c global.c 2>&1)" "warning: .*r15 is a global register" "a global register variable r15: left out with a warning"
+
+cat >Makefile <<'END'
+app: main.o square.o
+	$(CC) $(LDFLAGS) $^ -o $@
+END
+rm -f main.o && make -s CC=lizard-cc CFLAGS="-O2 -g" >log 2>&1 && is "$(./app)" 49 "plain make"
+if command -v cmake >/dev/null; then
+	printf 'cmake_minimum_required(VERSION 3.10)\nproject(app C)\nadd_library(sq SHARED square.c)\nadd_executable(capp main.c)\ntarget_link_libraries(capp sq)\n' >CMakeLists.txt
+	cmake -B cm -DCMAKE_C_COMPILER=lizard-cc >log 2>&1 && cmake --build cm >>log 2>&1
+	is "$(cm/capp)" 49 "CMake" || diag "$(tail -5 log)"
+else
+	skip "CMake" "it is not installed"
+fi
+printf 'extern "C" int square(int);\n#include <iostream>\nint main() { std::cout << square(5) << std::endl; }\n' >main.cc
+lizard-c++ -O2 main.cc sq.o -o cxx && is "$(./cxx)" 25 "lizard-c++"
+done_testing
