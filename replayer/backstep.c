@@ -197,12 +197,40 @@ static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *
 
 struct search {
 	struct lz_chain chain;
-	struct stack stack;    /* at the goal */
+	struct stack stack; /* at the goal, once it is needed */
+	bool have_stack;
 	struct lz_pos outside; /* the last stop before the goal was run over */
 	bool have_outside, found;
 	bool outer; /* the answer must not be in a deeper frame than the goal */
 	struct lz_pos answer;
 };
+
+/* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
+static int stack_at_goal(struct lz_nav *nav, struct stack *st)
+{
+	uint64_t at = nav->goal.marker;
+	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
+	struct lz_decoder *d = at && fn != LZ_FN_NONE ? lz_stream_stack(nav->stream, at - 1) : NULL;
+	size_t n;
+
+	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn) {
+		n = d->n;
+		d = lz_stream_stack(nav->stream, at);
+		if (d && d->n < n)
+			at--;
+	}
+	return stack_at(nav, at, st);
+}
+
+static int need_stack(struct lz_nav *nav, struct search *f)
+{
+	if (f->have_stack)
+		return 0;
+	if (stack_at_goal(nav, &f->stack))
+		return -1;
+	f->have_stack = true;
+	return 0;
+}
 
 /* One anchor tried. *earlier: where to go on if not found. */
 static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
@@ -219,6 +247,8 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 
 		f->outside = last;
 		f->have_outside = true;
+		if (need_stack(nav, f))
+			return -1;
 		if (anchor_inside(&f->stack, last.marker, &inner) && inner > anchor &&
 		    inner <= nav->goal.marker) {
 			uint64_t ignored;
@@ -239,7 +269,7 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 	}
 	p = predecessor(nav, &f->chain, end, f->outer);
 	if (p && nav->machine.left_unknown) {
-		if (anchor_outside(nav, anchor, &f->stack, earlier))
+		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
 			return -1;
 		if (*earlier < anchor)
 			return 0;
@@ -249,23 +279,6 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 		f->found = true;
 	}
 	return 0;
-}
-
-/* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
-static int stack_at_goal(struct lz_nav *nav, struct stack *st)
-{
-	uint64_t at = nav->goal.marker;
-	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
-	struct lz_decoder *d = at && fn != LZ_FN_NONE ? lz_stream_stack(nav->stream, at - 1) : NULL;
-	size_t n;
-
-	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn) {
-		n = d->n;
-		d = lz_stream_stack(nav->stream, at);
-		if (d && d->n < n)
-			at--;
-	}
-	return stack_at(nav, at, st);
 }
 
 /* Where there are no markers: anchors behind events. */
@@ -298,8 +311,6 @@ static int find_step(struct lz_nav *nav, struct search *f)
 {
 	uint64_t anchor = nav->goal.marker, distance = 12, earlier, first;
 
-	if (stack_at_goal(nav, &f->stack))
-		return -1;
 	/* What runs before the first marker is the loader. */
 	first = anchor ? lz_engine_next_marker(nav->s->e, 0) : 0;
 	if (anchor <= first)
@@ -331,13 +342,11 @@ static int back_step_from(struct lz_nav *nav, bool outer, struct lz_stop *stop)
 	int rc;
 
 	rc = find_step(nav, &f);
-	free(f.stack.a);
-	f.stack.a = NULL;
 	if (!rc && !f.found && outer) {
 		f.outer = outer = false;
 		rc = find_step(nav, &f);
-		free(f.stack.a);
 	}
+	free(f.stack.a);
 	if (!rc && f.found && !outer)
 		keep(&nav->step, &f.chain);
 	free(f.chain.stop);
@@ -347,6 +356,27 @@ static int back_step_from(struct lz_nav *nav, bool outer, struct lz_stop *stop)
 }
 
 /* ---- next ---- */
+
+/* The running activation at a stream offset, if it is of function FN. *local: it is known without the
+ * index, since it began in the same block. */
+static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct lz_act *t,
+                       bool *local)
+{
+	struct lz_decoder *d = lz_stream_stack_local(nav->stream, offset);
+
+	*local = d && lz_decoder_top(d);
+	if (!*local)
+		d = lz_stream_stack(nav->stream, offset);
+	if (!d || !lz_decoder_top(d) || lz_decoder_top(d)->fn != fn)
+		return false;
+	*t = *lz_decoder_top(d);
+	return true;
+}
+
+struct candidate {
+	struct lz_act act;
+	bool local;
+};
 
 /* Where an activation wrote its own markers: stream offsets behind them. */
 struct own {
@@ -378,24 +408,28 @@ static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return 0;
 }
 
-/* The own markers of the activation T before END that lie in the block; 1: T began in it. */
-static int own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_act *t, uint64_t end,
+/* The own markers of the activation that lie in the block, before the goal; 1: it began in it. */
+static int own_in_block(struct lz_nav *nav, uint32_t block, const struct candidate *k,
                         struct own *o)
 {
 	uint8_t *watch = calloc(lz_stream_n_fns(nav->stream) + 1, 1);
 	int rc;
 
-	o->enter = t->enter;
+	o->enter = k->act.enter;
 	o->n = 0;
 	if (!watch)
 		return lz_fail("out of memory for navigation");
-	if (t->fn != LZ_FN_NONE)
-		watch[t->fn] = 1;
-	rc = lz_stream_decode(nav->stream, block, end, watch, note_own, o);
+	if (k->act.fn != LZ_FN_NONE)
+		watch[k->act.fn] = 1;
+	if (k->local)
+		rc = lz_stream_decode_local(nav->stream, block, nav->goal.marker, watch, note_own,
+		                            o);
+	else
+		rc = lz_stream_decode(nav->stream, block, nav->goal.marker, watch, note_own, o);
 	free(watch);
 	if (rc < 0)
 		return -1;
-	return lz_stream_block_of(nav->stream, t->enter) >= block;
+	return k->local || lz_stream_block_of(nav->stream, k->act.enter) >= block;
 }
 
 /* Tries the anchor; 1: found, the session is then anywhere. */
@@ -415,9 +449,10 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 }
 
 /* Anchors at the own markers of T, further and further back. 1: found. */
-static int search_activation(struct lz_nav *nav, const struct lz_act *t, struct lz_chain *c,
+static int search_activation(struct lz_nav *nav, const struct candidate *k, struct lz_chain *c,
                              struct lz_pos *answer)
 {
+	const struct lz_act *t = &k->act;
 	struct own o = {0};
 	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
 	size_t back = 2;
@@ -425,7 +460,7 @@ static int search_activation(struct lz_nav *nav, const struct lz_act *t, struct 
 	int rc = 0, first = 0;
 
 	while (!rc && !first && !foreign) {
-		first = own_in_block(nav, block, t, nav->goal.marker, &o);
+		first = own_in_block(nav, block, k, &o);
 		if (first < 0)
 			rc = -1;
 		while (!rc && !foreign && back < o.n) {
@@ -445,28 +480,26 @@ static int search_activation(struct lz_nav *nav, const struct lz_act *t, struct 
 
 /* The activations that the present position may belong to: the running one, or one that has written its
  * exit marker but not returned. */
-static size_t own_activations(struct lz_nav *nav, struct lz_act t[2])
+static size_t own_activations(struct lz_nav *nav, struct candidate t[2])
 {
 	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
-	struct lz_decoder *d;
+	uint64_t at = nav->goal.marker;
 	size_t n = 0;
 
 	if (fn == LZ_FN_NONE)
 		return 0;
-	d = lz_stream_stack(nav->stream, nav->goal.marker);
-	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn)
-		t[n++] = *lz_decoder_top(d);
-	d = nav->goal.marker ? lz_stream_stack(nav->stream, nav->goal.marker - 1) : NULL;
-	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn &&
-	    (!n || lz_decoder_top(d)->enter != t[0].enter))
-		t[n++] = *lz_decoder_top(d);
+	if (running_at(nav, at, fn, &t[n].act, &t[n].local))
+		n++;
+	if (at && running_at(nav, at - 1, fn, &t[n].act, &t[n].local) &&
+	    (!n || t[1].act.enter != t[0].act.enter))
+		n++;
 	return n;
 }
 
 static int back_next_from(struct lz_nav *nav, struct lz_stop *stop)
 {
 	struct lz_chain c = {0};
-	struct lz_act t[2];
+	struct candidate t[2];
 	struct lz_pos answer;
 	size_t n = own_activations(nav, t);
 	int rc = 0;

@@ -268,6 +268,25 @@ static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t
 	return fn != LZ_FN_NONE && watch[fn];
 }
 
+/* Over markers of one byte, eight at a time. */
+static const uint8_t *skip_edges(const uint8_t *p, const uint8_t *end)
+{
+	const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
+
+	while (end - p >= 8) {
+		uint64_t x, high;
+
+		memcpy(&x, p, 8);
+		high = ~x & 0xF0F0F0F0F0F0F0F0ull; /* zero byte: a code of 0xF0 or above */
+		if (((x - ones) & ~x & tops) | ((high - ones) & ~high & tops))
+			break;
+		p += 8;
+	}
+	while (p < end && (uint8_t)(*p - 1) < LZ_EDGE_MAX)
+		p++;
+	return p;
+}
+
 int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
                         const uint8_t *watch, lz_mark_fn *fn, void *arg)
 {
@@ -283,8 +302,7 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 			/* Nobody looks at these: only the last edge before another marker counts. */
 			const uint8_t *q = p;
 
-			while (q < end && (uint8_t)(*q - 1) < LZ_EDGE_MAX)
-				q++;
+			q = skip_edges(q, end);
 			if (q > p) {
 				edge(d, q[-1], offset + (q - bytes));
 				p = gap = q;

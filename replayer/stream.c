@@ -436,6 +436,23 @@ int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const ui
 	return decode_rest(s, end, watch, fn, arg);
 }
 
+int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
+                           lz_mark_fn *fn, void *arg)
+{
+	uint64_t oddities = s->d.oddities;
+	int rc;
+
+	lz_decoder_reset(&s->d);
+	if (block >= s->n_blocks)
+		return 0;
+	if (load_block(s, block))
+		return -1;
+	s->at = s->buf_start;
+	rc = decode_rest(s, end, watch, fn, arg);
+	s->d.oddities = oddities; /* exits of what was entered before do not count */
+	return rc;
+}
+
 int lz_stream_continue(struct lz_stream *s, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
                        void *arg)
 {
@@ -464,6 +481,13 @@ int lz_stream_continue(struct lz_stream *s, uint64_t end, const uint8_t *watch, 
 struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset)
 {
 	if (lz_stream_decode(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL))
+		return NULL;
+	return &s->d;
+}
+
+struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset)
+{
+	if (lz_stream_decode_local(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL))
 		return NULL;
 	return &s->d;
 }

@@ -35,11 +35,17 @@ uint32_t lz_stream_fn_at(struct lz_stream *s, uint64_t addr, uint64_t event);
  * Returns 0, or what FN returned. */
 int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
+/* As lz_stream_decode(), without the index: from an empty stack, as if nothing were known of what was called
+ * before the block. Activations that began in the block are right. */
+int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
+                           lz_mark_fn *fn, void *arg);
 /* Goes on from where the last lz_stream_decode() ended, into following blocks, up to END. */
 int lz_stream_continue(struct lz_stream *s, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
                        void *arg);
 /* The stack after exactly OFFSET bytes. Valid until the next call. */
 struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset);
+/* The same with nothing known of what was called before the block that holds OFFSET. */
+struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset);
 /* What did not fit in everything decoded so far. */
 uint64_t lz_stream_oddities(const struct lz_stream *s);
 
