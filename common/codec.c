@@ -86,15 +86,16 @@ int lz_unpack(int codec, const void *in, size_t len, void *out, size_t raw_len)
 	return 0;
 }
 
-void lz_xor_page(uint8_t *dst, const uint8_t *src)
+void lz_xor_pages(uint8_t *dst, const uint8_t *a, const uint8_t *b)
 {
-	for (size_t i = 0; i < LZ_PAGE; i += 8) {
-		uint64_t a, b;
+	for (size_t i = 0; i < LZ_PAGE; i += 32) {
+		uint64_t x[4], y[4];
 
-		memcpy(&a, dst + i, 8);
-		memcpy(&b, src + i, 8);
-		a ^= b;
-		memcpy(dst + i, &a, 8);
+		memcpy(x, a + i, 32);
+		memcpy(y, b + i, 32);
+		for (int k = 0; k < 4; k++)
+			x[k] ^= y[k];
+		memcpy(dst + i, x, 32);
 	}
 }
 

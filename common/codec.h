@@ -16,8 +16,8 @@ int lz_pack(struct lz_packer *p, int codec, const void *in, size_t len, struct l
 /* Unpacks into OUT, which has room for exactly RAW_LEN bytes; anything else than that length fails. */
 int lz_unpack(int codec, const void *in, size_t len, void *out, size_t raw_len);
 
-/* dst ^= src, a page each; no alignment needed. */
-void lz_xor_page(uint8_t *dst, const uint8_t *src);
+/* dst = a ^ b, a page each; no alignment needed; dst may be a. */
+void lz_xor_pages(uint8_t *dst, const uint8_t *a, const uint8_t *b);
 /* rle of format.h, one page. */
 void lz_rle_put(struct lz_buf *b, const uint8_t *page);
 int lz_rle_get(struct lz_cur *c, uint8_t *page);

@@ -62,7 +62,7 @@ static int apply_page(struct lz_image *im, struct lz_cur *c, uint64_t addr)
 	if (lz_rle_get(c, page) < 0)
 		return -1;
 	if (kind == LZ_PAGE_XOR)
-		lz_xor_page(page, *held);
+		lz_xor_pages(page, page, *held);
 	if (!*held && !(*held = malloc(LZ_PAGE)))
 		return lz_fail("no memory");
 	memcpy(*held, page, LZ_PAGE);

@@ -18,6 +18,9 @@
 /* Bytes that may wait; the recorded program is held up beyond. */
 enum { QUEUE_MAX = 64 << 20 };
 
+/* Buffers that are kept for use again. */
+enum { SPARES = 8, SPARE_MIN = 256 << 10, SPARE_MAX = 8 << 20 };
+
 struct job {
 	struct job *next;
 	struct lz_out *out;
@@ -33,6 +36,8 @@ struct lz_worker {
 	size_t queued, n_jobs; /* bytes, jobs: the one at work included */
 	uint64_t written;
 	bool stop;
+	struct lz_buf spare[SPARES];
+	unsigned n_spares;
 	const char *error; /* the first one; nothing is written after it */
 	char text[1024];
 
@@ -133,6 +138,31 @@ static int write_frame(struct lz_worker *w, struct job *job)
 	return write_all(job->out, v, 2);
 }
 
+/* With the lock held. */
+static void keep_or_free(struct lz_worker *w, struct lz_buf *b)
+{
+	if (b->cap < SPARE_MIN || b->cap > SPARE_MAX || w->n_spares == SPARES) {
+		lz_buf_free(b);
+		return;
+	}
+	b->len = 0;
+	w->spare[w->n_spares++] = *b;
+}
+
+void lz_worker_spare(struct lz_worker *w, size_t n, struct lz_buf *raw)
+{
+	pthread_mutex_lock(&w->lock);
+	for (unsigned i = w->n_spares; i-- > 0;) {
+		if (w->spare[i].cap < n || w->spare[i].cap / 4 > n)
+			continue;
+		*raw = w->spare[i];
+		w->spare[i] = w->spare[--w->n_spares];
+		break;
+	}
+	pthread_mutex_unlock(&w->lock);
+	lz_buf_room(raw, n);
+}
+
 static void finish_job(struct lz_worker *w, struct job *job, bool write)
 {
 	int rc = write ? write_frame(w, job) : 0;
@@ -146,9 +176,9 @@ static void finish_job(struct lz_worker *w, struct job *job, bool write)
 	}
 	w->queued -= job->raw.cap;
 	w->n_jobs--;
+	keep_or_free(w, &job->raw);
 	pthread_cond_signal(&w->less);
 	pthread_mutex_unlock(&w->lock);
-	lz_buf_free(&job->raw);
 	free(job);
 }
 
@@ -302,6 +332,8 @@ int lz_worker_stop(struct lz_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
 	rc = locked_check(w);
+	while (w->n_spares)
+		lz_buf_free(&w->spare[--w->n_spares]);
 	lz_packer_free(&w->packer);
 	lz_buf_free(&w->packed);
 	lz_buf_free(&w->pages);

@@ -17,6 +17,9 @@ struct lz_worker *lz_worker_start(void);
  * while too much is queued. -1: a frame before it could not be written (lz_error()). */
 int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_frame *frame,
                    struct lz_buf *raw);
+/* An empty buffer with room for N bytes, one whose contents were written if there is such: its pages are
+ * there already, and touching new ones costs more than copying into them. RAW must be empty. */
+void lz_worker_spare(struct lz_worker *w, size_t n, struct lz_buf *raw);
 /* Waits until the queue is empty. -1 as lz_worker_check(). */
 int lz_worker_drain(struct lz_worker *w);
 /* 0, or -1 with the worker's first error as lz_error(). */

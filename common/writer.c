@@ -67,7 +67,9 @@ static void close_out(struct lz_out *out)
 
 static int make_dir(struct lz_writer *w, const char *dir, const struct lz_meta *meta)
 {
-	const char *program = meta->program && *meta->program ? meta->program : "program";
+	/* As it was asked for: for a script meta.program is the interpreter. */
+	const char *asked = meta->argv && meta->argv[0] ? meta->argv[0] : meta->program;
+	const char *program = asked && *asked ? asked : "program";
 
 	if (dir) {
 		w->dir = strdup(dir);
@@ -245,7 +247,7 @@ int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size
 	if (s->buf.len + len > LZ_BLOCK_MAX && push_markers(w, s) < 0)
 		return -1;
 	if (!s->buf.p)
-		lz_buf_room(&s->buf, LZ_BLOCK_MAX);
+		lz_worker_spare(w->worker, LZ_BLOCK_MAX, &s->buf);
 	lz_put(&s->buf, bytes, len);
 	return s->buf.failed ? lz_fail("no memory for markers") : 0;
 }
@@ -290,6 +292,8 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 		return -1;
 	if (!w->buf.len)
 		w->first_marker = ev->marker;
+	if (!w->buf.p)
+		lz_worker_spare(w->worker, LZ_EVENTS_FRAME + LZ_EVENTS_FRAME / 2, &w->buf);
 	ev->index = w->n_events++;
 	ev->number = s->events++;
 	lz_event_put(&w->buf, ev);
@@ -331,9 +335,12 @@ static int put_page(struct lz_writer *w, struct lz_buf *b, uint64_t addr, const 
 		return 0;
 	}
 	lz_put_u8(b, xored ? LZ_PAGE_XOR : LZ_PAGE_NEW);
-	lz_put(b, page, LZ_PAGE);
-	if (xored && !b->failed)
-		lz_xor_page(b->p + b->len - LZ_PAGE, prev);
+	if (!xored)
+		lz_put(b, page, LZ_PAGE);
+	else if (lz_buf_room(b, LZ_PAGE)) {
+		lz_xor_pages(b->p + b->len, page, prev);
+		b->len += LZ_PAGE;
+	}
 	return 0;
 }
 
@@ -345,7 +352,7 @@ static int push_pages(struct lz_writer *w, const struct lz_checkpoint *ck, uint3
 	struct lz_frame f = {.type = LZ_FRAME_PAGES, .count = n, .key0 = ck->index, .key1 = first};
 	struct lz_buf b = {0};
 
-	lz_buf_room(&b, (size_t)n * (LZ_PAGE + 1));
+	lz_worker_spare(w->worker, (size_t)n * (LZ_PAGE + 1), &b);
 	for (uint32_t i = first; i < first + n; i++) {
 		if (put_page(w, &b, ck->dirty[i], pages[i], prev ? prev[i] : NULL) < 0) {
 			lz_buf_free(&b);
