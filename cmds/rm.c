@@ -29,7 +29,9 @@ static int remove_one(const char *name)
 		free(dir);
 		return -1;
 	}
-	rc = lz_recording_remove(access(path, F_OK) == 0 ? path : name);
+	rc = access(path, F_OK) == 0
+	         ? lz_recording_remove(path)
+	         : lz_fail("no recording `%s` in %s; `lizard ls` lists what there is", name, dir);
 	free(path);
 	free(dir);
 	return rc;

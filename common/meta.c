@@ -34,7 +34,6 @@ static const struct field {
     F("features", TEXT, features),
     F("cpu-number", U32, cpu_number),
     F("tid", U32, tid),
-    F("stack-limit", U64, stack_limit),
     F("stub-addr", U64, stub_addr),
     F("stub-len", U64, stub_len),
     F("start-time", U64, start_time),

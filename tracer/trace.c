@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -94,11 +93,9 @@ static int describe(struct lz_tracer *t)
 {
 	struct lz_meta *m = &t->meta;
 	struct utsname u;
-	struct rlimit stack;
 	char path[64];
 
 	uname(&u);
-	getrlimit(RLIMIT_STACK, &stack);
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->p.pid);
 	m->version = 1;
 	m->state = LZ_REC_INCOMPLETE;
@@ -117,7 +114,6 @@ static int describe(struct lz_tracer *t)
 	m->features = features();
 	m->cpu_number = (uint32_t)t->cpu;
 	m->tid = t->tid;
-	m->stack_limit = stack.rlim_cur;
 	m->start_time = (uint64_t)time(NULL);
 	m->exit_status = -1;
 	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel)

@@ -93,7 +93,6 @@ struct lz_meta {
 	char *features;               /* cpuid and xcr0 features, for the replay host's check */
 	uint32_t cpu_number;          /* the target ran on */
 	uint32_t tid;                 /* of the first thread */
-	uint64_t stack_limit;         /* RLIMIT_STACK */
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;

@@ -43,7 +43,6 @@ static struct lz_meta meta = {
     .features = "avx2 xsave",
     .cpu_number = 3,
     .tid = 77,
-    .stack_limit = 8 << 20,
     .stub_addr = 0x700000000000,
     .stub_len = 65536,
     .start_time = 1700000000,
