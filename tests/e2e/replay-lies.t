@@ -1,0 +1,70 @@
+#!/bin/bash
+# Recordings that are well-formed but say something else than what happened: verify must notice each, and
+# say where. An honest copy made the same way stays clean.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+
+damage=$(tool replay-damage)
+ok $? "the tool builds" || { diag "$(cat "$T/replay-damage.log")"; done_testing; }
+
+cat >"$T/prog.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int table[4096];
+static int walk(int n)
+{
+	int s = 0;
+	for (int i = 0; i < n; i++) {
+		if (i % 3 == 0)
+			table[i % 4096] += i;
+		else if (i % 5 == 1)
+			s ^= i;
+		s += table[(i * 7) % 4096];
+	}
+	return s;
+}
+int main(void)
+{
+	int s = 0;
+	for (int i = 0; i < 40; i++) {
+		s += walk(20000);
+		usleep(20000);
+	}
+	printf("%d\n", s);
+	return 0;
+}
+C
+lizard-cc -O1 -g -o "$T/prog" "$T/prog.c" && lizard-trace -q --checkpoint-interval 100 -o "$T/rec" "$T/prog" >"$T/out"
+ok $? "a program is recorded" || done_testing
+lizard verify "$T/rec" >"$T/verify"
+ok $? "its recording is clean" || diag "$(cat "$T/verify")"
+
+checkpoints=$(sed 's/.* \([0-9]*\) checkpoints.*/\1/' "$T/verify")
+events=$(sed 's/.* \([0-9]*\) events.*/\1/' "$T/verify")
+sleeps=$(lizard dump --events "$T/rec" | sed -n 's/^event \([0-9]*\) .*clock_nanosleep.*/\1/p' | head -n 20 | tail -n 1)
+ok "$([ "${checkpoints:-0}" -ge 3 ]; echo $?)" "it has several checkpoints ($checkpoints) and events ($events)"
+
+"$damage" "$T/rec" "$T/honest" none >"$T/log"
+ok $? "an honest copy is made" || diag "$(cat "$T/log")"
+lizard verify "$T/honest" >"$T/verify"
+ok $? "the honest copy is clean" || diag "$(cat "$T/verify")"
+
+lie() { # PATTERN WHAT WHERE
+	rm -rf "$T/lie"
+	"$damage" "$T/rec" "$T/lie" "$2" "$3" >"$T/log" || diag "$(cat "$T/log")"
+	timeout 60 lizard verify "$T/lie" >"$T/verify"
+	is $? 1 "another $2 at $3: verify fails"
+	grep -q "$1" "$T/verify"
+	ok $? "another $2 at $3: said in words ($1)" || diag "$(head -n 3 "$T/verify")"
+}
+
+lie 'diverged: .*expected .*got ' marker 20
+lie 'diverged: .*expected .*got ' marker 100000
+lie 'diverged: .*expected .*got ' marker 500000
+lie 'diverged: .*argument 1' arg "$sleeps"
+lie 'diverged: .*recorded was' nr "$sleeps"
+lie 'diverged: .*memory at\|diverged: .*register' page 2
+lie 'diverged: .*register rbx' reg 1
+lie 'diverged: .*register rbx' reg $((checkpoints - 1))
+done_testing

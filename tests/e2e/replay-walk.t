@@ -1,0 +1,49 @@
+#!/bin/bash
+# The session API against itself: whichever way leads to a position (running, stepping, seeking, backwards or
+# forwards), registers and memory are the same; every watched change found forward is found backward.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+
+walk=$(tool replay-walk) && watch=$(tool replay-watch)
+ok $? "the tools build" || { diag "$(cat "$T"/replay-*.log)"; done_testing; }
+rounds=6 seeds="1 2"
+[ -z "$LIZARD_LONG" ] || rounds=60 seeds="1 2 3 4 5 6 7 8"
+
+record() { # NAME HOW: prints the recording
+	case $2 in
+	plain) gcc -w -D_GNU_SOURCE -O1 -g -o "$T/$1-$2" "$LIZARD_SRC/tests/progs/$1.c" ;;
+	*) lizard-cc -w -D_GNU_SOURCE "-$2" -g -o "$T/$1-$2" "$LIZARD_SRC/tests/progs/$1.c" ;;
+	esac 2>"$T/cc.log" && timeout 60 lizard-trace -q -o "$T/recordings/$1-$2" "$T/$1-$2" >"$T/out" 2>&1 </dev/null
+	lizard verify "$T/recordings/$1-$2" >"$T/verify" && echo "$T/recordings/$1-$2"
+}
+
+mkdir -p "$T/process" "$T/signals" "$T/recordings/process" "$T/recordings/signals" "$T/replay" "$T/recordings/replay"
+for case in process/io:O0 process/io:plain process/segv:O2 process/restart:O2 process/machine:O0 \
+	process/altstack:O2 process/siglongjmp:O0 process/maps:O1 signals/tight_loop:O2 replay/watched:O1; do
+	name=${case%:*} how=${case#*:}
+	rec=$(record "$name" "$how")
+	ok $? "$name $how: recorded and clean" || { diag "$(tail -n 3 "$T/verify" "$T/cc.log")"; continue; }
+	for seed in $seeds; do
+		timeout 300 "$walk" "$rec" "$seed" "$rounds" >"$T/log" 2>&1
+		ok $? "$name $how: a walk with seed $seed" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
+	done
+done
+
+# Where a variable is, in a recording made without address randomization.
+address() { # PROGRAM NAME
+	printf '0x%x' $((0x555555554000 + 0x$(nm "$1" | grep " $2\$" | cut -d' ' -f1)))
+}
+
+for how in O0 O1 O2; do
+	rec=$(record replay/watched $how)
+	ok $? "watched $how: recorded and clean" || { diag "$(tail -n 3 "$T/verify" "$T/cc.log")"; continue; }
+	prog=$T/replay/watched-$how
+	for range in hits:8 total:8 packed:32 fill:8 fill:200; do
+		timeout 300 "$watch" "$rec" "$(address "$prog" ${range%:*})" ${range#*:} >"$T/log" 2>&1
+		ok $? "watched $how: ${range%:*}, ${range#*:} bytes" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
+	done
+	timeout 300 "$watch" "$rec" "$(address "$prog" hits)" 8 "$(address "$prog" fill)" 8 \
+		"$(address "$prog" packed)" 16 "$(address "$prog" unaligned)" 8 >"$T/log" 2>&1
+	ok $? "watched $how: four watchpoints at once" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
+done
+done_testing

@@ -1,0 +1,143 @@
+/* Test tool: a copy of a recording that is well-formed but tells a lie, which replay must notice.
+ *
+ *   replay-damage FROM TO none             an honest copy
+ *   replay-damage FROM TO marker OFFSET    another edge (an existing one-byte marker is changed)
+ *   replay-damage FROM TO arg EVENT        another first argument
+ *   replay-damage FROM TO nr EVENT         another system call
+ *   replay-damage FROM TO page CHECKPOINT  one byte of memory
+ *   replay-damage FROM TO reg CHECKPOINT   one register */
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <lizard/recording.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct lz_reader *r;
+static struct lz_writer *w;
+static const char *what;
+static uint64_t at;
+
+static bool is(const char *name, uint64_t n)
+{
+	return strcmp(what, name) == 0 && n == at;
+}
+
+static int copy_files(const char *from)
+{
+	char path[8192];
+	uint32_t index;
+
+	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
+		const struct lz_file *f = lz_reader_file(r, i);
+		snprintf(path, sizeof path, "%s/files/%s", from, f->copy);
+		int fd = open(*f->copy ? path : "/dev/null", O_RDONLY);
+		if (fd < 0 || lz_writer_file(w, f->path, fd, &index) < 0 || index != i)
+			return lz_fail_in("file %s", path);
+		close(fd);
+	}
+	return 0;
+}
+
+static int copy_markers(uint32_t tid)
+{
+	uint64_t len = lz_reader_markers_len(r, tid);
+	uint8_t *buf = malloc(len + 1);
+
+	if (!buf || lz_reader_markers(r, tid, 0, buf, len) != (int64_t)len)
+		return -1;
+	for (uint64_t i = 0; i < len; i += lz_marker_size(buf[i])) {
+		if (strcmp(what, "marker") || i < at || buf[i] > LZ_EDGE_MAX)
+			continue;
+		buf[i] = buf[i] == 1 ? 2 : (uint8_t)(buf[i] - 1);
+		printf("changed the marker at %lu\n", (unsigned long)i);
+		break;
+	}
+	return lz_writer_markers(w, tid, buf, len);
+}
+
+static int copy_events(void)
+{
+	for (uint64_t i = 0; i < lz_reader_n_events(r); i++) {
+		const struct lz_event *ev = lz_reader_event(r, i);
+		if (!ev)
+			return -1;
+		struct lz_event copy = *ev;
+		if (is("arg", i))
+			copy.args[0]++;
+		if (is("nr", i))
+			copy.nr++;
+		if (lz_writer_event(w, &copy) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+struct pages {
+	uint64_t *addr;
+	uint8_t **page;
+	uint32_t n;
+};
+
+static int add(void *arg, uint64_t addr, const uint8_t *page)
+{
+	struct pages *p = arg;
+
+	p->addr = realloc(p->addr, (p->n + 1) * sizeof *p->addr);
+	p->page = realloc(p->page, (p->n + 1) * sizeof *p->page);
+	p->addr[p->n] = addr;
+	p->page[p->n] = malloc(LZ_PAGE);
+	memcpy(p->page[p->n++], page, LZ_PAGE);
+	return 0;
+}
+
+static int copy_checkpoints(void)
+{
+	struct lz_image *im = lz_image_new(r);
+
+	for (uint32_t i = 0; i < lz_reader_n_checkpoints(r); i++) {
+		struct pages p = {0};
+		const struct lz_checkpoint *ck = lz_reader_checkpoint(r, i);
+		if (!ck || lz_image_seek(im, i) < 0 || lz_image_each(im, add, &p))
+			return -1;
+		struct lz_checkpoint copy = *ck;
+		struct lz_thread_state t = ck->threads[0];
+		copy.whole = true;
+		copy.dirty = p.addr;
+		copy.n_dirty = p.n;
+		copy.threads = &t;
+		if (is("reg", i))
+			t.regs.rbx ^= 4;
+		if (is("page", i) && p.n)
+			p.page[p.n / 2][100] ^= 1;
+		if (lz_writer_checkpoint(w, &copy, (const uint8_t *const *)p.page, NULL) < 0)
+			return -1;
+		for (uint32_t k = 0; k < p.n; k++)
+			free(p.page[k]);
+		free(p.page);
+		free(p.addr);
+	}
+	lz_image_free(im);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4)
+		return 2;
+	what = argv[3];
+	at = argc > 4 ? strtoull(argv[4], NULL, 0) : 0;
+	r = lz_reader_open(argv[1]);
+	w = r ? lz_writer_create(argv[2], lz_reader_meta(r)) : NULL;
+	if (!w || copy_files(argv[1]) < 0 ||
+	    (lz_reader_n_threads(r) && copy_markers(lz_reader_tid(r, 0)) < 0) ||
+	    copy_events() < 0 || copy_checkpoints() < 0 ||
+	    lz_writer_finish(w, lz_reader_meta(r)) < 0) {
+		printf("FAILED: %s\n", lz_error());
+		return 1;
+	}
+	lz_reader_close(r);
+	return 0;
+}
