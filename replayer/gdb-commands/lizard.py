@@ -441,6 +441,16 @@ def place_of(expression):
     return "*(%s *) %#x" % (value.type, int(value.address))
 
 
+def evaluate_in(frame, expression):
+    """EXPRESSION as FRAME sees it, though control is in a function that it called."""
+    if frame.is_valid():
+        frame.select()
+    try:
+        return evaluate(expression)[0]
+    finally:
+        gdb.newest_frame().select()
+
+
 class ReverseWatchpoint(Command):
     """Go backward to the last instant at which the value of EXPRESSION changed.
 Usage: reverse_watchpoint [-l|-location] EXPRESSION
@@ -484,7 +494,7 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
             if watch.type == gdb.BP_WATCHPOINT:
                 gdb.write("%s is not in memory: this goes by single steps.\n" % expression)
             met = search_change(expression, watch, start)
-            return met, evaluate(expression)[0], new
+            return met, evaluate_in(frame, expression), new
         finally:
             for point in (watch, start):
                 if point is not None and point.is_valid():
