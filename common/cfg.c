@@ -295,6 +295,22 @@ static uint64_t range_end(const struct lz_cfg *cfg, uint64_t addr)
 	return cfg->ranges[lo - 1].end;
 }
 
+/* Does a function begin behind address A, at or before B? */
+static bool entry_between(const struct lz_cfg *cfg, uint64_t a, uint64_t b)
+{
+	size_t lo = 0, hi = cfg->n_funcs;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (cfg->funcs[cfg->by_entry[mid]].entry <= a)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < cfg->n_funcs && cfg->funcs[cfg->by_entry[lo]].entry <= b;
+}
+
 const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_t addr)
 {
 	size_t lo = 0, hi = cfg->n_labels;
@@ -307,7 +323,8 @@ const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_
 		else
 			hi = mid;
 	}
-	if (lo == 0 || addr >= range_end(cfg, cfg->labels[lo - 1].addr))
+	if (lo == 0 || addr >= range_end(cfg, cfg->labels[lo - 1].addr) ||
+	    entry_between(cfg, cfg->labels[lo - 1].addr, addr))
 		return NULL;
 	return &cfg->labels[lo - 1];
 }

@@ -164,35 +164,52 @@ static int read_edges(const struct parts *p, size_t offset, struct lz_cfg_func *
 	return 0;
 }
 
-/* Copies the set at INDEX; where the writer left it out, computes it. */
+/* The set at INDEX of the words; where the writer left it out, computes it. */
 static int read_set(const struct parts *p, size_t offset, uint32_t index, struct lz_cfg_func *f,
-                    uint32_t node, bool post)
+                    struct lz_graph_walker *w, uint32_t node, bool post)
 {
 	const uint32_t **out = post ? &f->blocks[node].post : &f->blocks[node].pre;
 	uint32_t *n_out = post ? &f->blocks[node].n_post : &f->blocks[node].n_pre;
-	uint32_t n, *ids = NULL;
-	int64_t count;
+	const uint32_t *found;
+	uint32_t *ids;
+	int64_t n;
 
 	if (index != LZ_CFG_NO_SET) {
 		if (index >= p->h.n_words)
 			return damaged(offset, "a marker set is out of range");
-		memcpy(&n, p->words + (size_t)index * 4, 4);
-		if (n > p->h.n_words - index - 1)
+		if (f->words[index] > p->h.n_words - index - 1)
 			return damaged(offset, "a marker set is too long");
-		ids = malloc((size_t)n * 4 + 4);
-		if (!ids)
-			return lz_fail("out of memory reading the control-flow graphs");
-		memcpy(ids, p->words + ((size_t)index + 1) * 4, (size_t)n * 4);
-		count = n;
-	} else {
-		count = post ? lz_graph_postset(&f->graph, node, &ids)
-		             : lz_graph_preset(&f->graph, node, &ids);
-		if (count < 0)
-			return lz_fail("out of memory reading the control-flow graphs");
+		*out = f->words + index + 1;
+		*n_out = f->words[index];
+		return 0;
 	}
+	n = lz_graph_walker_set(w, node, post, &found);
+	ids = malloc((size_t)n * sizeof(*ids) + 1);
+	if (!ids)
+		return lz_fail("out of memory reading the control-flow graphs");
+	memcpy(ids, found, (size_t)n * sizeof(*ids));
 	*out = ids;
-	*n_out = (uint32_t)count;
+	*n_out = (uint32_t)n;
 	return 0;
+}
+
+static int read_sets(const struct parts *p, size_t offset, struct lz_cfg_func *f)
+{
+	struct lz_graph_walker *w = lz_graph_walker_open(&f->graph);
+	int result = 0;
+
+	if (!w)
+		return lz_fail("out of memory reading the control-flow graphs");
+	for (uint32_t v = 0; v < p->h.n_nodes && result == 0; v++) {
+		struct lz_cfg_node node;
+
+		memcpy(&node, p->nodes + v * sizeof(node), sizeof(node));
+		if (read_set(p, offset, node.pre, f, w, v, false) < 0 ||
+		    read_set(p, offset, node.post, f, w, v, true) < 0)
+			result = -1;
+	}
+	lz_graph_walker_close(w);
+	return result;
 }
 
 static int read_nodes(const struct parts *p, size_t offset, struct lz_cfg_func *f)
@@ -210,13 +227,7 @@ static int read_nodes(const struct parts *p, size_t offset, struct lz_cfg_func *
 		f->blocks[v].first_line = node.first_line;
 		f->blocks[v].n_lines = node.n_lines;
 	}
-	for (uint32_t v = 0; v < p->h.n_nodes; v++) {
-		memcpy(&node, p->nodes + v * sizeof(node), sizeof(node));
-		if (read_set(p, offset, node.pre, f, v, false) < 0 ||
-		    read_set(p, offset, node.post, f, v, true) < 0)
-			return -1;
-	}
-	return 0;
+	return read_sets(p, offset, f);
 }
 
 static int read_rows(struct lz_cfg *cfg, const struct parts *p, size_t offset)
@@ -260,18 +271,28 @@ static int allocate(const struct parts *p, struct lz_cfg_func *f)
 	f->graph.node_flags = calloc((size_t)p->h.n_nodes + 1, 1);
 	f->blocks = calloc((size_t)p->h.n_nodes + 1, sizeof(*f->blocks));
 	f->lines = calloc((size_t)p->h.n_lines + 1, sizeof(*f->lines));
-	if (!f->graph.edges || !f->graph.node_marker || !f->graph.node_flags || !f->blocks ||
-	    !f->lines)
+	f->words = malloc((size_t)p->h.n_words * sizeof(*f->words) + 1);
+	if (!f->words || !f->graph.edges || !f->graph.node_marker || !f->graph.node_flags ||
+	    !f->blocks || !f->lines)
 		return lz_fail("out of memory reading the control-flow graphs");
+	f->n_words = p->h.n_words;
+	memcpy(f->words, p->words, (size_t)p->h.n_words * sizeof(*f->words));
 	return 0;
+}
+
+static void free_set(const struct lz_cfg_func *f, const uint32_t *ids)
+{
+	if (ids < f->words || ids > f->words + f->n_words)
+		free((void *)ids);
 }
 
 void lz_cfg_free_func(struct lz_cfg_func *f)
 {
 	for (uint32_t v = 0; f->blocks && v < f->graph.n_nodes; v++) {
-		free((void *)f->blocks[v].pre);
-		free((void *)f->blocks[v].post);
+		free_set(f, f->blocks[v].pre);
+		free_set(f, f->blocks[v].post);
 	}
+	free(f->words);
 	free(f->blocks);
 	free(f->lines);
 	free(f->graph.edges);

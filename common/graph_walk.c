@@ -35,56 +35,105 @@ static int make_adjacency(const struct lz_graph *g, bool by_dst, struct adjacenc
 	return 0;
 }
 
-struct walk {
+struct lz_graph_walker {
 	const struct lz_graph *g;
-	struct adjacency adj;
+	struct adjacency succ, pred;
 	bool backward;
 	uint32_t *stack; /* places to visit */
 	size_t n_stack;
-	uint32_t *from; /* [2 n_nodes]: place we came from, NOWHERE if not seen */
-	uint32_t *ids;  /* markers met */
+	uint32_t *from; /* [2 n_nodes]: place we came from, if seen in this walk */
+	uint32_t *seen; /* [2 n_nodes]: the number of the walk */
+	uint32_t walk;
+	uint32_t *ids; /* markers met */
 	size_t n_ids;
+	uint32_t *behind, *before; /* [n_places]: the place of a marker id, NOWHERE */
+	uint32_t n_places;
 };
 
-static void end_walk(struct walk *w)
+void lz_graph_walker_close(struct lz_graph_walker *w)
 {
-	free_adjacency(&w->adj);
+	if (!w)
+		return;
+	free_adjacency(&w->succ);
+	free_adjacency(&w->pred);
 	free(w->stack);
 	free(w->from);
+	free(w->seen);
 	free(w->ids);
+	free(w->behind);
+	free(w->before);
+	free(w);
 }
 
-static int begin_walk(struct walk *w, const struct lz_graph *g, bool backward)
+/* Ids beyond the number of edges and nodes (a damaged file) are nowhere. */
+static int find_places(struct lz_graph_walker *w)
 {
-	size_t places = 2 * (size_t)g->n_nodes;
+	const struct lz_graph *g = w->g;
+	size_t n = g->n_edges + g->n_nodes + 1;
 
-	memset(w, 0, sizeof(*w));
-	w->g = g;
-	w->backward = backward;
-	w->stack = calloc(places + 1, sizeof(*w->stack));
-	w->from = malloc((places + 1) * sizeof(*w->from));
-	w->ids = calloc(g->n_edges + g->n_nodes + 2, sizeof(*w->ids));
-	if (!w->stack || !w->from || !w->ids || make_adjacency(g, backward, &w->adj) < 0) {
-		w->adj = (struct adjacency){0};
-		end_walk(w);
+	w->behind = malloc(n * sizeof(*w->behind));
+	w->before = malloc(n * sizeof(*w->before));
+	if (!w->behind || !w->before)
 		return -1;
+	w->n_places = (uint32_t)n;
+	memset(w->behind, 0xff, n * sizeof(*w->behind));
+	memset(w->before, 0xff, n * sizeof(*w->before));
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		if (g->node_marker[v] < n) {
+			w->before[g->node_marker[v]] = 2 * v;
+			w->behind[g->node_marker[v]] = 2 * v + 1;
+		}
 	}
-	memset(w->from, 0xff, (places + 1) * sizeof(*w->from));
+	for (size_t i = 0; i < g->n_edges; i++) {
+		if (g->edges[i].marker < n) {
+			w->before[g->edges[i].marker] = 2 * g->edges[i].src + 1;
+			w->behind[g->edges[i].marker] = 2 * g->edges[i].dst;
+		}
+	}
 	return 0;
 }
 
-static void visit(struct walk *w, uint32_t place, uint32_t from)
+struct lz_graph_walker *lz_graph_walker_open(const struct lz_graph *g)
 {
-	if (w->from[place] != NOWHERE)
+	struct lz_graph_walker *w = calloc(1, sizeof(*w));
+	size_t places = 2 * (size_t)g->n_nodes + 1;
+
+	if (!w)
+		return NULL;
+	w->g = g;
+	w->stack = calloc(places, sizeof(*w->stack));
+	w->from = calloc(places, sizeof(*w->from));
+	w->seen = calloc(places, sizeof(*w->seen));
+	w->ids = calloc(g->n_edges + g->n_nodes + 2, sizeof(*w->ids));
+	if (!w->stack || !w->from || !w->seen || !w->ids || find_places(w) < 0 ||
+	    make_adjacency(g, false, &w->succ) < 0 || make_adjacency(g, true, &w->pred) < 0) {
+		lz_graph_walker_close(w);
+		return NULL;
+	}
+	return w;
+}
+
+static void begin_walk(struct lz_graph_walker *w, bool backward)
+{
+	w->backward = backward;
+	w->n_stack = w->n_ids = 0;
+	w->walk++;
+}
+
+static void visit(struct lz_graph_walker *w, uint32_t place, uint32_t from)
+{
+	if (w->seen[place] == w->walk)
 		return;
+	w->seen[place] = w->walk;
 	w->from[place] = from;
 	w->stack[w->n_stack++] = place;
 }
 
 /* All marker-free steps from one place; markers met are noted. */
-static void step(struct walk *w, uint32_t place)
+static void step(struct lz_graph_walker *w, uint32_t place)
 {
 	const struct lz_graph *g = w->g;
+	const struct adjacency *adj = w->backward ? &w->pred : &w->succ;
 	uint32_t v = place / 2;
 	bool behind = place & 1;
 
@@ -99,8 +148,8 @@ static void step(struct walk *w, uint32_t place)
 		w->ids[w->n_ids++] = w->backward ? LZ_SET_ENTER : LZ_SET_EXIT;
 		return;
 	}
-	for (size_t i = w->adj.first[v]; i < w->adj.first[v + 1]; i++) {
-		const struct lz_edge *e = &g->edges[w->adj.edge[i]];
+	for (size_t i = adj->first[v]; i < adj->first[v + 1]; i++) {
+		const struct lz_edge *e = &g->edges[adj->edge[i]];
 
 		if (e->marker)
 			w->ids[w->n_ids++] = e->marker;
@@ -116,59 +165,68 @@ static int ascending(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static int64_t marker_set(const struct lz_graph *g, uint32_t node, bool backward, uint32_t **ids)
+int64_t lz_graph_walker_set(struct lz_graph_walker *w, uint32_t node, bool post,
+                            const uint32_t **ids)
 {
-	bool last = g->node_flags && (g->node_flags[node] & LZ_NODE_MARK_LAST);
-	struct walk w;
-	int64_t n = 0;
+	bool last = w->g->node_flags && (w->g->node_flags[node] & LZ_NODE_MARK_LAST);
+	size_t n = 0;
+
+	begin_walk(w, !post);
+	/* the node's code lies behind its marker, or before it if that is last */
+	visit(w, 2 * node + !last, 2 * node + !last);
+	while (w->n_stack)
+		step(w, w->stack[--w->n_stack]);
+	qsort(w->ids, w->n_ids, sizeof(*w->ids), ascending);
+	for (size_t i = 0; i < w->n_ids; i++)
+		if (n == 0 || w->ids[i] != w->ids[n - 1])
+			w->ids[n++] = w->ids[i];
+	*ids = w->ids;
+	return (int64_t)n;
+}
+
+static int64_t marker_set(const struct lz_graph *g, uint32_t node, bool post, uint32_t **ids)
+{
+	struct lz_graph_walker *w = lz_graph_walker_open(g);
+	const uint32_t *found;
+	int64_t n = -1;
 
 	*ids = NULL;
-	if (begin_walk(&w, g, backward) < 0)
+	if (!w)
 		return -1;
-	/* the node's code lies behind its marker, or before it if that is last */
-	visit(&w, 2 * node + !last, 2 * node + !last);
-	while (w.n_stack)
-		step(&w, w.stack[--w.n_stack]);
-	qsort(w.ids, w.n_ids, sizeof(*w.ids), ascending);
-	for (size_t i = 0; i < w.n_ids; i++)
-		if (n == 0 || w.ids[i] != w.ids[n - 1])
-			w.ids[n++] = w.ids[i];
-	*ids = w.ids;
-	w.ids = NULL;
-	end_walk(&w);
+	n = lz_graph_walker_set(w, node, post, &found);
+	*ids = malloc(((size_t)n + 1) * sizeof(**ids));
+	if (*ids)
+		memcpy(*ids, found, (size_t)n * sizeof(**ids));
+	else
+		n = -1;
+	lz_graph_walker_close(w);
 	return n;
 }
 
 int64_t lz_graph_preset(const struct lz_graph *g, uint32_t node, uint32_t **ids)
 {
-	return marker_set(g, node, true, ids);
+	return marker_set(g, node, false, ids);
 }
 
 int64_t lz_graph_postset(const struct lz_graph *g, uint32_t node, uint32_t **ids)
 {
-	return marker_set(g, node, false, ids);
+	return marker_set(g, node, true, ids);
 }
 
 /* The place behind (or before) marker ID. */
-static uint32_t place_at(const struct lz_graph *g, uint32_t id, bool behind)
+static uint32_t place_at(const struct lz_graph_walker *w, uint32_t id, bool behind)
 {
 	if (id == LZ_SET_ENTER)
-		return behind ? 2 * g->entry : NOWHERE;
+		return behind ? 2 * w->g->entry : NOWHERE;
 	if (id == LZ_SET_EXIT)
-		return behind ? NOWHERE : 2 * g->exit + 1;
-	if (id == 0)
+		return behind ? NOWHERE : 2 * w->g->exit + 1;
+	if (id == 0 || id >= w->n_places)
 		return NOWHERE;
-	for (size_t i = 0; i < g->n_edges; i++)
-		if (g->edges[i].marker == id)
-			return behind ? 2 * g->edges[i].dst : 2 * g->edges[i].src + 1;
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		if (g->node_marker[v] == id)
-			return behind ? 2 * v + 1 : 2 * v;
-	return NOWHERE;
+	return behind ? w->behind[id] : w->before[id];
 }
 
 /* The nodes on the way that led to place LAST, in order. */
-static int64_t collect_path(const struct walk *w, uint32_t last, uint32_t **nodes)
+static int64_t collect_path(const struct lz_graph_walker *w, uint32_t last, uint32_t **nodes)
 {
 	uint32_t *path = malloc(((size_t)w->g->n_nodes + 1) * sizeof(*path));
 	size_t n = 0;
@@ -194,22 +252,29 @@ static int64_t collect_path(const struct walk *w, uint32_t last, uint32_t **node
 	return (int64_t)n;
 }
 
-int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b, uint32_t **nodes)
+int64_t lz_graph_walker_path(struct lz_graph_walker *w, uint32_t a, uint32_t b, uint32_t **nodes)
 {
-	uint32_t start = place_at(g, a, true), goal = place_at(g, b, false);
-	struct walk w;
-	int64_t n = 0;
+	uint32_t start = place_at(w, a, true), goal = place_at(w, b, false);
 
 	*nodes = NULL;
 	if (start == NOWHERE || goal == NOWHERE)
 		return 0;
-	if (begin_walk(&w, g, false) < 0)
+	begin_walk(w, false);
+	visit(w, start, start);
+	while (w->n_stack && w->seen[goal] != w->walk)
+		step(w, w->stack[--w->n_stack]);
+	return w->seen[goal] == w->walk ? collect_path(w, goal, nodes) : 0;
+}
+
+int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b, uint32_t **nodes)
+{
+	struct lz_graph_walker *w = lz_graph_walker_open(g);
+	int64_t n;
+
+	*nodes = NULL;
+	if (!w)
 		return -1;
-	visit(&w, start, start);
-	while (w.n_stack && w.from[goal] == NOWHERE)
-		step(&w, w.stack[--w.n_stack]);
-	if (w.from[goal] != NOWHERE)
-		n = collect_path(&w, goal, nodes);
-	end_walk(&w);
+	n = lz_graph_walker_path(w, a, b, nodes);
+	lz_graph_walker_close(w);
 	return n;
 }

@@ -39,27 +39,22 @@ static bool same_set(const struct sets *s, unsigned at, const uint32_t *ids, uns
 }
 
 /* Neighbours mostly share their sets: each different one is stored once. */
-static unsigned add_set(struct sets *s, uint32_t *ids, int64_t n)
+static unsigned add_set(struct sets *s, const uint32_t *ids, int64_t n)
 {
 	unsigned hash = 2166136261u, at;
 	bool known;
 
-	if (n < 0 || s->words.length() + n > max_words) {
-		free(ids);
+	if (s->words.length() + n > max_words)
 		return LZ_CFG_NO_SET;
-	}
 	for (int64_t i = 0; i < n; i++)
 		hash = (hash ^ ids[i]) * 16777619u;
 	unsigned &slot = s->by_hash.get_or_insert(hash & 0x7fffffff, &known);
-	if (known && same_set(s, slot, ids, n)) {
-		free(ids);
+	if (known && same_set(s, slot, ids, n))
 		return slot;
-	}
 	at = slot = s->words.length();
 	s->words.safe_push(n);
 	for (int64_t i = 0; i < n; i++)
 		s->words.safe_push(ids[i]);
-	free(ids);
 	return at;
 }
 
@@ -73,20 +68,23 @@ static void longs(const unsigned *value, unsigned n)
 
 static void write_nodes(const struct lz_function *f, struct sets *s)
 {
+	struct lz_graph_walker *w = lz_graph_walker_open(&f->graph);
+
 	for (unsigned v = 0; v < f->graph.n_nodes; v++) {
-		uint32_t *ids;
+		const uint32_t *ids;
 		unsigned word[6] = {f->graph.node_marker[v], f->graph.node_flags[v], f->first_line[v],
 		                    f->n_lines[v], LZ_CFG_NO_SET, LZ_CFG_NO_SET};
 		int64_t n;
 
-		if (s->words.length() < max_words) {
-			n = lz_graph_preset(&f->graph, v, &ids);
+		if (w && s->words.length() < max_words) {
+			n = lz_graph_walker_set(w, v, false, &ids);
 			word[4] = add_set(s, ids, n);
-			n = lz_graph_postset(&f->graph, v, &ids);
+			n = lz_graph_walker_set(w, v, true, &ids);
 			word[5] = add_set(s, ids, n);
 		}
 		longs(word, 6);
 	}
+	lz_graph_walker_close(w);
 }
 
 static void write_edges(const struct lz_function *f)

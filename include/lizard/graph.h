@@ -59,4 +59,14 @@ int64_t lz_graph_postset(const struct lz_graph *g, uint32_t node, uint32_t **ids
  * Returns the count; 0 if there is none. */
 int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b, uint32_t **nodes);
 
+/* For many questions about one graph, which must outlive the walker: the same
+ * answers without setting up each time. NULL: out of memory. */
+struct lz_graph_walker;
+struct lz_graph_walker *lz_graph_walker_open(const struct lz_graph *g);
+void lz_graph_walker_close(struct lz_graph_walker *w);
+/* *ids belongs to the walker and is good until its next call. */
+int64_t lz_graph_walker_set(struct lz_graph_walker *w, uint32_t node, bool post,
+                            const uint32_t **ids);
+int64_t lz_graph_walker_path(struct lz_graph_walker *w, uint32_t a, uint32_t b, uint32_t **nodes);
+
 #endif
