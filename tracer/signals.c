@@ -377,8 +377,20 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	return hold(t, signo, &info);
 }
 
+int lz_signal_hold_stop(struct lz_tracer *t, int signo)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
+		return 1;
+	if (synchronous(signo, &info) || ignored(t, signo) || stops(t, signo))
+		return 1;
+	find_sent(t, signo, &info);
+	return hold(t, signo, &info);
+}
+
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
-int lz_signal_spin(struct lz_tracer *t, const struct user_regs_struct *r)
+int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (!t->sig.n_held)
 		return 0;
@@ -390,6 +402,10 @@ int lz_signal_spin(struct lz_tracer *t, const struct user_regs_struct *r)
 			t->sig.armed_since = lz_now();
 			return lz_stream_fence(t);
 		}
+		if (lz_leave_rep(t, r) < 0)
+			return -1;
+		if (t->has_pending_status)
+			return 0;
 		if (lz_checkpoint(t, r, false) < 0)
 			return -1;
 		t->sig.spin = true;

@@ -202,13 +202,18 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 int lz_signal_release(struct lz_tracer *t); /* sends what is held again, to arrive here */
 /* The same at a system call's entry stop, where no call can be made for the program. */
 int lz_signal_release_in_call(struct lz_tracer *t);
-int lz_signal_spin(struct lz_tracer *t, const struct user_regs_struct *r);
+int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 void lz_signal_call_done(struct lz_tracer *t, int64_t result); /* rt_sigaction and its kin */
 int lz_signal_exec(struct lz_tracer *t);
 int lz_signal_init(struct lz_tracer *t);
+/* At a signal's stop: holds it if it is an asynchronous one for the program, else gives 1. */
+int lz_signal_hold_stop(struct lz_tracer *t, int signo);
 /* Puts back what the kernel changed when it forced a SIGSEGV of our own making. */
 int lz_signal_undo_force(struct lz_tracer *t);
 void lz_signals_free(struct lz_tracer *t);
+
+/* rep.c: runs to the end of a repeated string instruction, if *r is at one. */
+int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* insn.c: 1 if the instruction at r->rip was a trapped one and has been done. */
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
