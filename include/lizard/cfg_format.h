@@ -34,12 +34,12 @@ enum {
 struct lz_cfg_header {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t flags;        /* enum lz_cfg_func_flags */
-	uint64_t size;         /* of the record */
-	uint64_t entry;        /* relocated: address of the function's first byte */
-	uint64_t rows_size;    /* in bytes */
-	uint32_t line;         /* of the definition, 0 if unknown */
-	uint32_t file;         /* string offset */
+	uint16_t flags;     /* enum lz_cfg_func_flags */
+	uint64_t size;      /* of the record */
+	uint64_t entry;     /* relocated: address of the function's first byte */
+	uint64_t rows_size; /* in bytes */
+	uint32_t line;      /* of the definition, 0 if unknown */
+	uint32_t file;      /* string offset */
 	uint32_t n_markers;
 	uint32_t n_nodes, entry_node, exit_node;
 	uint32_t n_edges;
@@ -51,32 +51,32 @@ struct lz_cfg_header {
 enum lz_cfg_row_kind { LZ_ROW_LABEL = 1, LZ_ROW_SITE = 2 };
 
 struct lz_cfg_row {
-	uint64_t addr;  /* relocated: of the block, or of the instruction that
+	uint64_t addr; /* relocated: of the block, or of the instruction that
 	                   stores the code byte */
-	uint32_t id;    /* label: node; site: edge or node marker id, else 0 */
-	uint8_t kind;   /* enum lz_cfg_row_kind */
-	uint8_t code;   /* site: the code byte */
+	uint32_t id;   /* label: node; site: edge or node marker id, else 0 */
+	uint8_t kind;  /* enum lz_cfg_row_kind */
+	uint8_t code;  /* site: the code byte */
 	uint16_t zero;
 };
 
 struct lz_cfg_node {
-	uint32_t marker;             /* id of the node's own marker, or 0 */
-	uint32_t flags;              /* enum lz_node_flags */
+	uint32_t marker; /* id of the node's own marker, or 0 */
+	uint32_t flags;  /* enum lz_node_flags */
 	uint32_t first_line, n_lines;
-	uint32_t pre, post;          /* indices into words, LZ_CFG_NO_SET: to be
+	uint32_t pre, post; /* indices into words, LZ_CFG_NO_SET: to be
 	                                computed from the graph */
 };
 #define LZ_CFG_NO_SET 0xFFFFFFFFu
 
 struct lz_cfg_edge {
 	uint32_t src, dst;
-	uint32_t marker;             /* id or 0 */
-	uint32_t unmarkable;         /* 0 or 1 */
+	uint32_t marker;     /* id or 0 */
+	uint32_t unmarkable; /* 0 or 1 */
 	uint64_t weight;
 };
 
 struct lz_cfg_line_ref {
-	uint32_t file;               /* string offset */
+	uint32_t file; /* string offset */
 	uint32_t line;
 };
 

@@ -32,8 +32,8 @@ enum lz_node_flags {
 struct lz_graph {
 	uint32_t n_nodes, entry, exit;
 	size_t n_edges;
-	struct lz_edge *edges; /* owned by the caller */
-	uint32_t *node_marker; /* [n_nodes], out: id of a marker inside the node
+	struct lz_edge *edges;     /* owned by the caller */
+	uint32_t *node_marker;     /* [n_nodes], out: id of a marker inside the node
 	                           (needed where a cycle consists of unmarkable
 	                           edges only), 0 = none. Owned by the caller. */
 	const uint8_t *node_flags; /* [n_nodes] of lz_node_flags, or NULL: all 0 */
