@@ -50,3 +50,8 @@ all: $(PLUGIN_ALL)
 .PHONY: plugin
 
 -include $(wildcard $(OBJ)/gcc-plugin/*.d)
+
+# All of GCC's torture programs at four levels in checking mode: about an hour on two cores.
+check-torture: plugin
+	LIZARD_BIN=$(BIN) tests/torture/run -j 2
+.PHONY: check-torture

@@ -1,0 +1,25 @@
+#!/bin/sh
+# GCC's torture programs in checking mode: every 40th at all four levels; all of them with LIZARD_LONG=1
+# (also: make check-torture), and then the test suites of GNU sed and tcc as well.
+. "$(dirname "$0")/../lib/tap.sh"
+
+"$LIZARD_SRC/tests/torture/fetch" >"$T/log" 2>&1 || skip_all "no gcc-12-source here: $(tail -n 1 "$T/log")"
+every=40
+[ -z "$LIZARD_LONG" ] || every=1
+TORTURE_TMP=$T "$LIZARD_SRC/tests/torture/run" -j 2 -n $every >"$T/log" 2>&1
+ok $? "$(tail -n 1 "$T/log")" || diag "$(cat "$T/log")"
+
+if [ -n "$LIZARD_LONG" ]; then
+	LIZARD_TMP=$T "$LIZARD_SRC/tests/torture/suite" sed >"$T/log" 2>&1
+	ok $? "GNU sed's test suite: the same results" || diag "$(cat "$T/log")"
+	# Known: tcc's own linker, which its tests feed with libtcc.o, can't read an object with several
+	# sections of the name .rela.lizard.
+	if LIZARD_TMP=$T "$LIZARD_SRC/tests/torture/suite" tcc >"$T/log" 2>&1; then
+		ok 0 "tcc's test suite: the same results"
+	else
+		tap_n=$((tap_n + 1))
+		echo "not ok $tap_n - tcc's test suite: the same results # TODO tcc's linker, sections of one name"
+		diag "$(cat "$T/log")"
+	fi
+fi
+done_testing
