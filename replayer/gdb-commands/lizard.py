@@ -88,6 +88,32 @@ def move(text):
     settle()
 
 
+def move_outside(text):
+    """As move(), but where inlined functions begin, GDB shows the place as outside of them, as `next`
+    does. That is how it shows the end of a continue, and not of a stepi."""
+    need_process()
+    old = gdb.newest_frame()
+    monitor(text)
+    LastStop.event = None
+    with Silence() as silence:
+        gdb.execute("reverse-continue")
+    settle(not silence.works)
+    if silence.works:
+        gdb.write(as_after_step(old))
+
+
+def as_after_step(old):
+    """What GDB shows after a step that began in frame OLD."""
+    text = place()
+    if isinstance(LastStop.event, gdb.BreakpointEvent):
+        return "\nBreakpoint %d, %s" % (LastStop.event.breakpoint.number, text)
+    if gdb.newest_frame() != old or "\n" not in text.rstrip("\n"):
+        return text
+    header, line = text.split("\n", 1)
+    middle = re.match(r"(0x[0-9a-f]+) in ", header)
+    return middle.group(1) + "\t" + line if middle else line
+
+
 def travel(text):
     """Carries out a move to anywhere and shows function and line. (GDB would show only the line if it
     took the place for the same activation.)"""
@@ -152,7 +178,8 @@ def back(move_name, fallback, arg, from_tty):
         return
     need_process()
     if instrumented():
-        move("%s %d" % (move_name, count))
+        carry_out = move_outside if move_name == "back-next" and not MI else move
+        carry_out("%s %d" % (move_name, count))
         return
     gdb.write("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
     gdb.execute("%s %d" % (fallback, count), from_tty)
@@ -714,11 +741,12 @@ class Silence:
     def __enter__(self):
         self.works = version() >= 12
         if self.works:
+            self.old = gdb.parameter(self.setting)
             gdb.execute("set %s on" % self.setting)
         return self
 
     def __exit__(self, *unused):
-        if self.works:
+        if self.works and not self.old:
             gdb.execute("set %s off" % self.setting)
 
 

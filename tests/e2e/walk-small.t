@@ -6,5 +6,5 @@
 
 prog_build tour || skip_all "no program"
 record tour
-WALK_POSITIONS=25 WALK_MODES="step next jump watch" WALK_WATCH="total; 'tour.c'::box.depth[0] + 'tour.c'::box.depth[1]; left" walk tour "$T/tour"
+WALK_POSITIONS=25 WALK_MODES="step next jump watch" WALK_WATCH="total; 'tour.c'::box.depth[0] + 'tour.c'::box.depth[1]; 'tour.c'::left" walk tour "$T/tour"
 done_testing

@@ -104,15 +104,19 @@ def random_positions(rng, total):
 def forward(command):
     """N+1 moments: where the first COMMAND led, and each after it."""
     moments = []
-    for _ in range(N + 1):
+    for _ in range(2 * N):
         before = when()["position"]
         if not do(command):
             break
         m = Moment()
-        # An end of the recording, or no progress: nothing has to lead back from there.
-        if m.end or m.position == before:
+        # An end of the recording: nothing has to lead back from there.
+        if m.end or len(moments) > N:
             break
-        moments.append(m)
+        # A step into an inlined function that begins right here moves nothing.
+        if m.position == before:
+            moments = moments[:-1] + [m] if moments else []
+        else:
+            moments.append(m)
     if moments:
         seek(moments[-1].position)
     return moments
@@ -274,6 +278,7 @@ def main():
     result = Result()
     total = int(when()["total"])
     gdb.execute("set suppress-cli-notifications on")
+    gdb.execute("set backtrace past-main on")
     gdb.execute("handle all nostop noprint pass", to_string=True)
     if "step" in MODES:
         for origin in random_positions(rng, total):

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Walks against the truth on every construct, at -O0 and -O2. Few positions, 50 with LIZARD_LONG;
+# CONSTRUCTS names the programs to try.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/walk.sh"
+
+dir=$LIZARD_SRC/tests/progs/constructs
+WALK_POSITIONS=4 WALK_N=10
+[ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
+WALK_MODES="step next jump"
+export WALK_POSITIONS WALK_N WALK_MODES
+
+says() {
+	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
+}
+
+for file in "$dir"/*.c "$dir"/*.cc; do
+	name=$(basename "$file")
+	case " ${CONSTRUCTS:-$name} " in *" $name "*) ;; *) continue ;; esac
+	build=$(says "$file" build)
+	levels=$(says "$file" levels)
+	ours=lizard-cc
+	case $file in *.cc) ours=lizard-c++ ;; esac
+	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
+	for level in -O0 -O2; do
+		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
+		# shellcheck disable=SC2086
+		(cd "$dir" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
+			{ ok 1 "$name $level: builds"; continue; }
+		rec=$T/recordings/$name$level
+		timeout 120 lizard-trace -q -o "$rec" "$T/${name%.*}$level" >/dev/null 2>"$T/err" </dev/null ||
+			{ ok 1 "$name $level: recorded" || diag "$(head -n 3 "$T/err")"; continue; }
+		walk "$name$level" "$rec"
+	done
+done
+done_testing
