@@ -38,6 +38,20 @@ static uint64_t next_label(const struct lz_cfg *cfg, uint64_t addr)
 	return lo < n ? l[lo].addr : UINT64_MAX;
 }
 
+/* Not behind the instruction that completes the entry marker? */
+static bool in_prologue(const struct lz_cfg *cfg, const struct lz_cfg_func *f, uint64_t addr)
+{
+	size_t left;
+	const struct lz_cfg_site *s = sites_from(cfg, f->entry, &left);
+
+	if (addr < f->entry)
+		return false;
+	for (; left && lz_cfg_func(cfg, s->func) == f; s++, left--)
+		if (s->code == LZ_ENTER)
+			return addr <= s->addr;
+	return false;
+}
+
 /* The markers written in the same piece of code as ADDR. */
 static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, uint64_t addr,
                         uint64_t start, struct lz_target *t)
@@ -49,8 +63,6 @@ static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, u
 	for (; left && s->addr < end; s++, left--) {
 		if (lz_cfg_func(cfg, s->func) != f)
 			continue;
-		if (s->code == LZ_ENTER && addr <= s->addr)
-			t->prologue = true;
 		if (s->code == LZ_LANDING && addr <= s->addr)
 			t->landing = true;
 		if ((s->code == LZ_EXIT || s->code == LZ_TAIL) && s->addr < addr)
@@ -79,9 +91,12 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 	cfg = lz_module_cfg(m, fn->mod);
 	link = addr - fn->mod->bias;
 	label = lz_cfg_label_before(cfg, link);
+	if (label && lz_cfg_func(cfg, label->func) != fn->f)
+		label = NULL;
 	t->loose = fn->f->flags & LZ_FN_OPTIMIZED;
+	t->prologue = in_prologue(cfg, fn->f, link);
 	look_around(cfg, fn->f, link, label ? label->addr : fn->f->entry, t);
-	if (label && lz_cfg_func(cfg, label->func) == fn->f && label->block < fn->f->graph.n_nodes)
+	if (label && !t->prologue && label->block < fn->f->graph.n_nodes)
 		t->block = &fn->f->blocks[label->block];
 	else if (!t->prologue)
 		t->loose = true;
@@ -115,19 +130,23 @@ static bool member(const uint32_t *set, uint32_t n, uint32_t id)
 /* Marker A just before it, in the same activation: can control be at T? */
 static bool fits_before(const struct lz_target *t, uint32_t a)
 {
-	if (t->loose || a == LZ_LAST_LANDING || t->after)
+	if (t->loose)
 		return true;
 	if (!t->block)
 		return false;
+	if (a == LZ_LAST_LANDING || t->after)
+		return true;
 	return (t->before && a == t->before) || member(t->block->pre, t->block->n_pre, a);
 }
 
 static bool fits_after(const struct lz_target *t, uint32_t b)
 {
-	if (t->loose || t->before)
+	if (t->loose)
 		return true;
 	if (!t->block)
 		return false;
+	if (t->before)
+		return true;
 	return (t->after && b == t->after) || member(t->block->post, t->block->n_post, b);
 }
 
