@@ -6,12 +6,29 @@
 #include <string.h>
 #include <sys/uio.h>
 
+/* Are all eight bytes in 1..LZ_EDGE_MAX: none zero, none with the upper four bits set? */
+static bool all_edges(uint64_t w)
+{
+	uint64_t zero = (w - 0x0101010101010101u) & ~w;
+	uint64_t escape = w & w << 1 & w << 2 & w << 3;
+
+	return !((zero | escape) & 0x8080808080808080u);
+}
+
 /* How much of BUF is whole markers. */
 static size_t parse(const uint8_t *buf, size_t len)
 {
 	size_t at = 0;
 
 	while (at < len) {
+		/* most markers are edges: eight of them at once */
+		for (uint64_t w; at + 8 <= len; at += 8) {
+			memcpy(&w, buf + at, 8);
+			if (!all_edges(w))
+				break;
+		}
+		if (at == len)
+			break;
 		unsigned size = lz_marker_size(buf[at]);
 		if (!size || size > len - at)
 			break;
@@ -72,10 +89,34 @@ int lz_engine_sync(struct lz_engine *e)
 	}
 }
 
+/* At a full buffer the write pointer says how much there is: if that is what was recorded, it need not be
+ * parsed. 1: done. */
+static int sync_full(struct lz_engine *e)
+{
+	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
+	uint64_t end = e->regs.r15 - e->buffer, off = e->marker - e->buffer_start;
+
+	if (end > LZ_BUFFER_GUARD || end + LZ_MARKER_MAX_SIZE < LZ_BUFFER_GUARD || end <= off)
+		return 0;
+	size_t len = (size_t)(end - off);
+	if (lz_proc_read(&e->proc, e->buffer + off, got, len) < 0)
+		return lz_fail_in("the marker buffer");
+	int64_t n = lz_reader_markers(e->rp->reader, e->rp->tid, e->marker, want, len);
+	if (n < 0)
+		return -1;
+	if ((size_t)n != len || memcmp(got, want, len))
+		return 0;
+	e->marker += len;
+	return 1;
+}
+
 int lz_engine_take_buffer(struct lz_engine *e)
 {
 	static const uint8_t zeroes[LZ_BUFFER_GUARD];
-	int ret = lz_engine_sync(e);
+	int ret = sync_full(e);
+
+	if (ret >= 0)
+		ret = ret ? 0 : lz_engine_sync(e);
 
 	if (ret)
 		return ret;
