@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <sys/resource.h>
 
 enum {
 	MIN_MS = 50,      /* automatic interval: never shorter */
-	COST_FACTOR = 33, /* nor than this many times what the last one cost: 3 % */
+	COST_FACTOR = 30, /* nor than this many times what the last one cost: 3 % */
+	MAX_MS = 3000,    /* never longer: it bounds how far a debugger has to run again */
 	FULL_EVERY = 16
 };
 
@@ -68,10 +70,19 @@ static uint64_t stack_limit(pid_t pid)
 	return lim.rlim_cur;
 }
 
+/* Of the tracer's thread, which the program waits for; what others do on the machine is not ours. */
+static uint64_t cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
 {
 	static uint8_t xstate[LZ_XSTATE_MAX];
-	uint64_t begin = lz_now();
+	uint64_t begin = lz_now(), cpu = cpu_time();
 	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
 	struct lz_page_set set;
 	struct lz_thread_state th = {.tid = t->tid,
@@ -100,7 +111,8 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	t->n_checkpoints++;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	t->last_checkpoint = lz_now();
-	t->checkpoint_cost = t->last_checkpoint - begin;
+	t->checkpoint_cost = cpu_time() - cpu;
+	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
 	return 0;
 }
 
@@ -112,6 +124,8 @@ int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
 		wait = (uint64_t)t->opt->checkpoint_ms * 1000000;
 	} else {
 		wait = t->checkpoint_cost * COST_FACTOR;
+		if (wait > (uint64_t)MAX_MS * 1000000)
+			wait = (uint64_t)MAX_MS * 1000000;
 		if (wait < (uint64_t)MIN_MS * 1000000)
 			wait = (uint64_t)MIN_MS * 1000000;
 	}
