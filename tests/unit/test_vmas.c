@@ -1,0 +1,116 @@
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tracer/vmas.h>
+
+enum { PAGES = 64 };
+
+/* The definition: one entry for each page. */
+struct page {
+	bool mapped;
+	uint32_t prot, file;
+	uint64_t offset;
+};
+
+static uint64_t at(int page)
+{
+	return 0x10000 + (uint64_t)page * LZ_PAGE;
+}
+
+static void compare(const struct lz_vmas *m, const struct page *plain)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		ck_assert(m->a[i].v.start < m->a[i].v.end);
+		ck_assert(!i || m->a[i - 1].v.end <= m->a[i].v.start);
+	}
+	for (int p = 0; p < PAGES; p++) {
+		ptrdiff_t i = lz_vmas_find(m, at(p) + 5);
+		ck_assert_int_eq(i >= 0, plain[p].mapped);
+		if (i < 0)
+			continue;
+		const struct lz_vma *v = &m->a[i].v;
+		ck_assert_uint_eq(v->prot, plain[p].prot);
+		ck_assert_uint_eq(v->file, plain[p].file);
+		if (v->file != LZ_NO_FILE)
+			ck_assert_uint_eq(v->offset + (at(p) - v->start), plain[p].offset);
+	}
+}
+
+static void change(struct lz_vmas *m, struct page *plain, int from, int to)
+{
+	struct lz_area a = {.v = {.start = at(from),
+	                          .end = at(to),
+	                          .prot = (uint32_t)random() % 8,
+	                          .flags = MAP_PRIVATE,
+	                          .file = random() % 2 ? LZ_NO_FILE : (uint32_t)random() % 3}};
+
+	a.v.offset = a.v.file == LZ_NO_FILE ? 0 : (uint64_t)(random() % 4 + from) * LZ_PAGE;
+	switch (random() % 3) {
+	case 0:
+		ck_assert_int_eq(lz_vmas_add(m, &a), 0);
+		for (int p = from; p < to; p++)
+			plain[p] = (struct page){true, a.v.prot, a.v.file,
+			                         a.v.offset + (uint64_t)(p - from) * LZ_PAGE};
+		break;
+	case 1:
+		ck_assert_int_eq(lz_vmas_remove(m, at(from), at(to)), 0);
+		for (int p = from; p < to; p++)
+			plain[p].mapped = false;
+		break;
+	case 2:
+		ck_assert_int_eq(lz_vmas_protect(m, at(from), at(to), a.v.prot), 0);
+		for (int p = from; p < to; p++)
+			plain[p].prot = a.v.prot;
+		break;
+	}
+}
+
+START_TEST(as_page_by_page)
+{
+	srandom(7);
+	for (int round = 0; round < 30; round++) {
+		struct lz_vmas m = {0};
+		struct page plain[PAGES] = {{0}};
+		for (int i = 0; i < 100; i++) {
+			int from = (int)(random() % PAGES);
+			change(&m, plain, from, from + 1 + (int)(random() % (PAGES - from)));
+			compare(&m, plain);
+		}
+		lz_vmas_clear(&m);
+	}
+}
+END_TEST
+
+START_TEST(joins_what_belongs_together)
+{
+	struct lz_vmas m = {0};
+
+	for (int p = 0; p < 10; p += 2) {
+		struct lz_area a = {.v = {at(p), at(p + 1), 3, MAP_PRIVATE, 1, 0, at(p)}};
+		ck_assert_int_eq(lz_vmas_add(&m, &a), 0);
+	}
+	ck_assert_uint_eq(m.n, 5);
+	for (int p = 1; p < 9; p += 2) {
+		struct lz_area a = {.v = {at(p), at(p + 1), 3, MAP_PRIVATE, 1, 0, at(p)}};
+		ck_assert_int_eq(lz_vmas_add(&m, &a), 0);
+	}
+	ck_assert_uint_eq(m.n, 1);
+	lz_vmas_clear(&m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("vmas");
+	TCase *c = tcase_create("vmas");
+
+	tcase_add_test(c, as_page_by_page);
+	tcase_add_test(c, joins_what_belongs_together);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
