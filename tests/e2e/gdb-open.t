@@ -29,9 +29,9 @@ port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' "$T/serve.err" | head -1)
 [ -n "$port" ]
 ok $? "the port is announced" || diag "$(cat "$T/serve.err")"
 plain() { timeout 60 gdb -nx -batch -ex 'set pagination off' "$@" "$T/tour" 2>&1; }
-out=$(plain -ex "target remote :$port" -ex 'break factorial' -ex continue -ex reverse-stepi -ex 'info threads' -ex detach)
+out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'break factorial' -ex continue -ex reverse-stepi -ex 'info threads' -ex detach)
 like "$out" 'Breakpoint 1, factorial \(n=5\)' "a plain GDB finds a breakpoint"
-out=$(plain -ex "target remote :$port" -ex 'reverse-continue' -ex 'monitor when' -ex kill)
+out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'monitor when' -ex kill)
 like "$out" '^start=1' "a second one goes on where the first left off"
 wait $server
 is $? 0 "kill ends the server"
