@@ -67,6 +67,8 @@ struct lz_reader *lz_session_reader(struct lz_session *s)
 
 void lz_session_where(struct lz_session *s, struct lz_pos *pos)
 {
+	if (lz_session_name(s) < 0)
+		lz_debug("%s", lz_error());
 	*pos = s->pos;
 }
 

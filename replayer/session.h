@@ -44,13 +44,15 @@ struct lz_session {
 	struct lz_replay rp;
 	struct lz_session_options opt;
 	struct lz_engine *e; /* the present */
-	struct lz_pos pos;   /* always exact */
+	struct lz_pos pos;   /* exact; n = 0: not counted yet, see lz_session_name */
 	bool at_end;
 	bool away; /* the engine has left pos: no base for its gap */
 	bool lost; /* the engine has diverged: no base at all */
 	struct lz_trail trail;
 	struct lz_snapshot snap[LZ_SNAPSHOTS];
-	uint64_t clock;             /* for the age of snapshots */
+	uint64_t clock; /* for the age of snapshots */
+	uint64_t last_kept_ms;
+	uint64_t planned; /* the next marker at which a run may keep a copy; UINT64_MAX none */
 	uint64_t bounds[LZ_BOUNDS]; /* some marker boundaries, 0 = none */
 	struct lz_user_break *breaks;
 	size_t n_breaks;
@@ -66,6 +68,8 @@ struct lz_session {
 void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
 /* The engine s->e made one step within or out of the present gap. */
 int lz_session_stepped(struct lz_session *s);
+/* Counts pos.n if that was not done yet. */
+int lz_session_name(struct lz_session *s);
 /* How often control has been at IP since the gap began, the present instant included. -1: failed. */
 int64_t lz_session_count(struct lz_session *s, uint64_t ip);
 /* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. */

@@ -221,6 +221,8 @@ static int before_gap(struct lz_session *s, struct lz_pos *to)
 
 int lz_session_step_back(struct lz_session *s, struct lz_stop *stop)
 {
+	if (lz_session_name(s) < 0)
+		return -1;
 	struct lz_pos to, from = s->pos;
 	struct lz_trail *t = &s->trail;
 
@@ -515,6 +517,8 @@ static int look(struct lz_session *s, struct gap start, const struct lz_scan_end
 
 int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
 {
+	if (lz_session_name(s) < 0)
+		return -1;
 	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS;
 	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start = end;
 	struct lz_pos here = s->pos;

@@ -1,5 +1,5 @@
-/* The present position, kept exact: the count of arrivals in the gap is known from the steps made in
- * it, from a position within it whose count is known, or found by running the gap once more. */
+/* The present position: the count of arrivals in the gap is known from the steps made in it, from a
+ * position within it whose count is known, or found by running the gap once more when it is asked for. */
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -62,6 +62,12 @@ int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
 	int interrupted = s->rp.interrupted;
 
 	s->rp.interrupted = 0;
+	if (!p.n) {
+		int64_t n = lz_session_count(s, p.ip);
+		if (n < 0)
+			return -1;
+		p.n = (uint32_t)n;
+	}
 	s->lost = true;
 	lz_engine_free(s->e);
 	s->e = NULL;
@@ -203,9 +209,17 @@ int lz_session_stepped(struct lz_session *s)
 	}
 	if (push(&s->trail, e->regs.rip) < 0)
 		return -1;
-	int64_t n = lz_session_count(s, e->regs.rip);
+	new_pos(s, s->trail.whole ? occurrences(&s->trail, e->regs.rip) : 0);
+	return 0;
+}
+
+int lz_session_name(struct lz_session *s)
+{
+	if (s->pos.n)
+		return 0;
+	int64_t n = lz_session_count(s, s->pos.ip);
 	if (n < 0)
 		return -1;
-	new_pos(s, (uint32_t)n);
+	s->pos.n = (uint32_t)n;
 	return 0;
 }

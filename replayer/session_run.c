@@ -103,8 +103,11 @@ static int64_t count_here(struct lz_session *s, const struct lz_pos *prev, bool 
 		if (count < 0)
 			return -1;
 		e = lz_session_engine_at(s, prev->event, prev->marker, &ret);
+		int64_t before = prev->n ? prev->n : lz_session_count(s, prev->ip);
 		if (e)
-			ret = lz_engine_to_arrival(e, prev->ip, prev->n, e->regs.rip == prev->ip);
+			ret = before < 0 ? -1
+			                 : lz_engine_to_arrival(e, prev->ip, (uint32_t)before,
+			                                        e->regs.rip == prev->ip);
 	} else {
 		e = lz_session_engine_at(s, now->event, now->marker, &ret);
 		count = e && e->regs.rip == ip;
@@ -163,7 +166,7 @@ struct run {
 	struct lz_session *s;
 	struct lz_pos prev;
 	struct lz_stop *stop;
-	uint64_t last_ms, next_marker;
+	uint64_t last_ms;
 };
 
 static uint64_t now_ms(void)
@@ -181,7 +184,7 @@ static int maybe_keep(struct run *r)
 
 	if (now - r->last_ms < SNAPSHOT_MS)
 		return 0;
-	r->last_ms = now;
+	r->last_ms = r->s->last_kept_ms = now;
 	struct lz_engine *e = r->s->e;
 	bool guarded = e->n_guarded > 0;
 	int ret = lz_snapshot_keep(r->s, e);
@@ -200,9 +203,12 @@ static int run_event(struct run *r)
 		bool counted = ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
 		bool here = s->e->event == r->prev.event && s->e->marker == r->prev.marker &&
 		            s->e->regs.rip == r->prev.ip && !counted;
-		if (here)
-			lz_session_arrived(s, r->prev.n, lz_session_at_gap(s));
-		else if (!counted)
+		if (here) {
+			int64_t n = r->prev.n ? r->prev.n : lz_session_count(s, r->prev.ip);
+			if (n < 0)
+				return -1;
+			lz_session_arrived(s, (uint32_t)n, lz_session_at_gap(s));
+		} else if (!counted)
 			lz_session_arrived(s, 1, false);
 		else if (came_to(s, &r->prev, false) < 0)
 			return -1;
@@ -288,19 +294,21 @@ static int run_halt(struct run *r, const struct lz_halt *h)
 /* Now and then a stop at a marker, so that copies can be made where a position has a name. */
 static void plan_stop(struct run *r)
 {
-	struct lz_engine *e = r->s->e;
+	struct lz_session *s = r->s;
+	struct lz_engine *e = s->e;
 
-	if (e->want_marker != UINT64_MAX && e->marker < e->want_marker)
-		return;
-	int64_t at = r->s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
-	                 ? lz_marker_boundary(r->s, e->marker + SNAPSHOT_MARKERS)
-	                 : -1;
-	e->want_marker = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
+	if (s->planned <= e->marker || s->planned > e->marker + 2 * SNAPSHOT_MARKERS) {
+		int64_t at = s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
+		                 ? lz_marker_boundary(s, e->marker + SNAPSHOT_MARKERS)
+		                 : -1;
+		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
+	}
+	e->want_marker = s->planned;
 }
 
 static int run_forward(struct lz_session *s, struct lz_stop *stop)
 {
-	struct run r = {.s = s, .prev = s->pos, .stop = stop, .last_ms = now_ms()};
+	struct run r = {.s = s, .prev = s->pos, .stop = stop, .last_ms = s->last_kept_ms};
 	uint64_t addrs[s->n_breaks + 1];
 	struct lz_halt h;
 	int ret = 0;

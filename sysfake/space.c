@@ -142,14 +142,10 @@ int lz_space_apply(struct lz_space *s, const struct lz_map_op *op)
 		                                  .flags = op->flags,
 		                                  .file = op->file,
 		                                  .offset = op->offset});
-	case LZ_UNMAP:
-		return unmap(s, op->addr, op->addr + len);
-	case LZ_PROTECT:
-		return protect(s, op->addr, op->addr + len, op->prot);
-	case LZ_REMAP:
-		return remap(s, op, len);
-	default:
-		return 0;
+	case LZ_UNMAP: return unmap(s, op->addr, op->addr + len);
+	case LZ_PROTECT: return protect(s, op->addr, op->addr + len, op->prot);
+	case LZ_REMAP: return remap(s, op, len);
+	default: return 0;
 	}
 }
 

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 		while (stop.reason == LZ_STOP_SIGNAL);
 		if (stop.reason != LZ_STOP_WATCH)
 			break;
-		after[n] = stop.pos;
+		lz_session_where(s, &after[n]);
 		hash_after[n] = value();
 		if (hash_before[n] == hash_after[n])
 			return fail("a stop without a change");
@@ -79,14 +79,16 @@ int main(int argc, char **argv)
 			return fail("run back");
 		if (stop.reason != LZ_STOP_WATCH)
 			return fail("no change found backward");
-		struct lz_pos before = stop.pos;
+		struct lz_pos before;
+		lz_session_where(s, &before);
 		if (value() != hash_before[i])
 			return fail("wrong value before the change");
 		do
 			if (lz_session_step(s, LZ_FORWARD, &stop) < 0)
 				return fail("step over the change");
 		while (stop.reason == LZ_STOP_SIGNAL);
-		struct lz_pos p = stop.pos;
+		struct lz_pos p;
+		lz_session_where(s, &p);
 		if (p.event != after[i].event || p.marker != after[i].marker ||
 		    p.ip != after[i].ip || p.n != after[i].n || value() != hash_after[i])
 			return fail("one step does not lead behind the change");
