@@ -129,6 +129,13 @@ def latency(level):
     lizard = build("bzip2", level, BIN + "/lizard-cc", "lizard")
     run(f"'{BIN}/lizard-trace' -q -o '{recording}' -- {lizard}")
     print(f"\nlatency on the recording of bzip2 {level}", flush=True)
+    dump = subprocess.run([BIN + "/lizard", "dump", "--checkpoints", "--json", recording], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    points = [json.loads(line) for line in dump.splitlines()]
+    times = [p["time_ns"] / 1e6 for p in points] or [0]
+    gaps = [b - a for a, b in zip(times, times[1:])] or [0]
+    print(f"  {len(points)} checkpoints, {statistics.median(gaps):.0f} ms apart in the median, {max(gaps):.0f} ms at most")
+    os.environ["BENCH_CHECKPOINTS"] = " ".join(p["position"] for p in points[1::max(1, len(points) // 20)])
     done = subprocess.run([BIN + "/lizard-gdb", "-batch", recording, "-ex", f"source {SRC}/bench/latency.gdb.py"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = [l[6:] for l in done.stdout.splitlines() if l.startswith("BENCH ")]

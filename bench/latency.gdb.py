@@ -1,5 +1,6 @@
 # Sourced by lizard-gdb on a recording: times the moves. Lines that begin with BENCH are the result.
 import gdb
+import os
 import random
 import time
 
@@ -50,6 +51,18 @@ def jumps():
     show("jump to a random percentage", ms)
 
 
+def restores():
+    """Where a checkpoint was taken nothing is re-executed: what remains is the time to restore."""
+    points = os.environ.get("BENCH_CHECKPOINTS", "").split()
+    random.shuffle(points)
+    ms = []
+    for point in points:
+        gdb.execute("jump_forward end", to_string=True)
+        ms.append(timed("jump_backward " + point))
+    if ms:
+        show("jump to a checkpoint itself", ms)
+
+
 def to_code(command, start):
     gdb.execute(start, to_string=True)
     first = timed(f"{command} BZ2_blockSort")
@@ -65,6 +78,7 @@ attempt("fn", lambda: steps("fn", 200, "jump_forward 60%"))
 attempt("bs", lambda: steps("bs", 200, "jump_forward 75%"))
 attempt("prev", lambda: steps("prev", 200, "jump_forward 90%"))
 attempt("jumps", jumps)
+attempt("restores", restores)
 attempt("jump_forward", lambda: to_code("jump_forward", "jump_backward start"))
 attempt("jump_backward", lambda: to_code("jump_backward", "jump_forward end"))
 
