@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <common/filecopy.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
@@ -132,6 +134,19 @@ static bool is_all(const struct lz_reader *r)
 	       markers == r->meta.n_markers_bytes;
 }
 
+/* Not all damage shows here, but what would make every reader stumble: an ELF file that is none any more. */
+static bool is_other_elf(struct lz_reader *r, const char *name, const char *build_id)
+{
+	int fd = *build_id ? openat(r->dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	char *id = fd >= 0 ? lz_build_id_fd(fd) : NULL;
+	bool other = id && strcmp(id, build_id);
+
+	if (fd >= 0)
+		close(fd);
+	free(id);
+	return other;
+}
+
 /* What is not as it was written is taken for not kept: nobody opens a FIFO or maps a cut file. */
 static void check_copy(struct lz_reader *r, struct lz_file *f)
 {
@@ -148,6 +163,8 @@ static void check_copy(struct lz_reader *r, struct lz_file *f)
 	else if ((uint64_t)st.st_size != f->size)
 		say(r, "damaged: %s has %lld of %llu bytes", name, (long long)st.st_size,
 		    (unsigned long long)f->size);
+	else if (is_other_elf(r, name, f->build_id))
+		say(r, "damaged: %s has not the build-id that was recorded", name);
 	else
 		return;
 	*f->copy = 0;

@@ -588,6 +588,14 @@ START_TEST(files)
 	lz_reader_close(r);
 
 	/* A copy that is not what was written does not count as one. */
+	int fd = open(copy, O_RDWR);
+	ck_assert_int_eq(pwrite(fd, "X", 1, 1), 1);
+	r = open_recording(path);
+	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "build-id"));
+	ck_assert_str_eq(lz_reader_file(r, 0)->copy, "");
+	lz_reader_close(r);
+	ck_assert_int_eq(pwrite(fd, "E", 1, 1), 1);
+	close(fd);
 	ck_assert_int_eq(truncate(copy, 1000), 0);
 	r = open_recording(path);
 	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "of "));
