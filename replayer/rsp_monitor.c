@@ -2,7 +2,6 @@
  *
  *   when         the position, as lines `key=value`
  *   info         the recording, likewise
- *   libraries    the mapped programs and libraries: address and file of each
  *   quiet        notes on moves are kept for `note` instead of being printed
  *   note         what there was to say about the last move
  *   seek ..., jump ..., back-step, back-next
@@ -13,7 +12,6 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static int answer(struct lz_rsp *p, char *text, size_t len)
 {
@@ -73,28 +71,6 @@ static int info(struct lz_rsp *p)
 	return answer(p, text, len);
 }
 
-/* Mapped programs and libraries, one line each: address and file. */
-static int libraries(struct lz_rsp *p)
-{
-	struct lz_vma *v;
-	uint32_t n;
-	char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
-
-	if (!to)
-		return lz_rsp_reply(p, "E01");
-	if (lz_session_vmas(p->s, &v, &n) == 0) {
-		for (uint32_t i = 0; i < n; i++)
-			if (v[i].file < lz_reader_n_files(p->reader) && v[i].prot & PROT_EXEC)
-				fprintf(to, "%lx %s\n", (unsigned long)v[i].start,
-				        lz_reader_file(p->reader, v[i].file)->path);
-		free(v);
-	}
-	fclose(to);
-	return answer(p, text, len);
-}
-
 static int give_note(struct lz_rsp *p)
 {
 	char *note = p->note;
@@ -122,11 +98,10 @@ static int arm(struct lz_rsp *p, const char *text)
 
 static int unknown(struct lz_rsp *p)
 {
-	static const char help[] =
-	    "monitor commands: when, info, libraries, quiet, note, and moves that the "
-	    "next reverse-stepi carries out: seek "
-	    "start|end|N%|time T|event N|POSITION, jump "
-	    "forward|backward ADDRESS..., back-step [N], back-next [N]\n";
+	static const char help[] = "monitor commands: when, info, quiet, note, and moves that the "
+	                           "next reverse-stepi carries out: seek "
+	                           "start|end|N%|time T|event N|POSITION, jump "
+	                           "forward|backward ADDRESS..., back-step [N], back-next [N]\n";
 
 	return answer(p, strdup(help), sizeof help - 1);
 }
@@ -143,8 +118,6 @@ int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len)
 		rc = when(p);
 	else if (strcmp(text, "info") == 0)
 		rc = info(p);
-	else if (strcmp(text, "libraries") == 0)
-		rc = libraries(p);
 	else if (strcmp(text, "note") == 0)
 		rc = give_note(p);
 	else if (strcmp(text, "quiet") == 0)

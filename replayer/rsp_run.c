@@ -46,11 +46,18 @@ static const char *watch_name(char kind)
 	return kind == 'r' ? "rwatch" : kind == 'a' ? "awatch" : "watch";
 }
 
+static bool describe_break(struct lz_rsp *p, char reason[64])
+{
+	int kind = kind_at(p, lz_rsp_regs(p) ? p->regs.gpr.rip : 0);
+
+	if (kind >= 0)
+		snprintf(reason, 64, "%s:;", kind ? "hwbreak" : "swbreak");
+	return kind >= 0;
+}
+
 /* Signal number and stop reason of the reply. */
 static void describe(struct lz_rsp *p, int *signo, char reason[64])
 {
-	int kind;
-
 	*signo = SIGTRAP;
 	reason[0] = 0;
 	switch (p->stop.reason) {
@@ -61,9 +68,7 @@ static void describe(struct lz_rsp *p, int *signo, char reason[64])
 			         (unsigned long)p->syscall_nr);
 			break;
 		}
-		kind = kind_at(p, lz_rsp_regs(p) ? p->regs.gpr.rip : 0);
-		if (kind >= 0)
-			snprintf(reason, 64, "%s:;", kind ? "hwbreak" : "swbreak");
+		describe_break(p, reason);
 		break;
 	case LZ_STOP_WATCH:
 		snprintf(reason, 64, "%s:%lx;", watch_name(p->stop.watch_kind),
@@ -74,7 +79,11 @@ static void describe(struct lz_rsp *p, int *signo, char reason[64])
 	case LZ_STOP_SIGNAL: *signo = lz_rsp_signal_to_gdb((int)p->stop.signo); break;
 	case LZ_STOP_INTERRUPTED: *signo = SIGINT; break;
 	case LZ_STOP_TARGET: /* a move or a failure: no signal, or the end of a reverse-stepi */
-	case LZ_STOP_DIVERGED: *signo = p->moving == 's' ? SIGTRAP : 0; break;
+	case LZ_STOP_DIVERGED:
+		*signo = p->moving == 's' ? SIGTRAP : 0;
+		if (p->moving == 'c' && describe_break(p, reason))
+			*signo = SIGTRAP;
+		break;
 	case LZ_STOP_STEP: break;
 	}
 }

@@ -58,24 +58,13 @@ def settle(shown=True):
         raise gdb.GdbError("\n".join(errors))
 
 
-class Libraries:
-    """GDB learns of libraries when the program loads them. A move may pass such a moment. Libraries that
-    are not loaded yet do no harm; those that GDB has not heard of are missed."""
-
-    known = set()
-
-
-def libraries():
-    return set(monitor("libraries").splitlines())
-
-
 def refresh_libraries():
-    """True if GDB heard of libraries that it did not know."""
-    now = libraries()
-    if now <= Libraries.known:
+    """GDB learns of libraries when the program loads them, and a move may pass such a moment. True if
+    GDB heard of libraries that it did not know."""
+    # This makes GDB look what there is, but not read the symbols of what is new.
+    listed = gdb.execute("info sharedlibrary", to_string=True)
+    if not gdb.parameter("auto-solib-add") or not re.search(r"^0x\S+ +0x\S+ +No ", listed, re.M):
         return False
-    Libraries.known = now
-    gdb.execute("nosharedlibrary", to_string=True)
     gdb.execute("sharedlibrary", to_string=True)
     return True
 
@@ -90,23 +79,39 @@ def move(text):
 
 def move_outside(text):
     """As move(), but where inlined functions begin, GDB shows the place as outside of them, as `next`
-    does. That is how it shows the end of a continue, and not of a stepi."""
+    does."""
     need_process()
     old = gdb.newest_frame()
     monitor(text)
     LastStop.event = None
     with Silence() as silence:
-        gdb.execute("reverse-continue")
+        gdb.execute("reverse-stepi")
+    event = LastStop.event
     settle(not silence.works)
+    if gdb.newest_frame().type() == gdb.INLINE_FRAME:
+        hide_inlined()
     if silence.works:
-        gdb.write(as_after_step(old))
+        gdb.write(as_after_step(old, event))
 
 
-def as_after_step(old):
-    """What GDB shows after a step that began in frame OLD."""
+def hide_inlined():
+    """GDB does so where an inlined function begins, but for the end of a stepi and for breakpoints of the
+    user's."""
+    point = gdb.Breakpoint("*%d" % gdb.newest_frame().pc(), internal=True)
+    point.silent = True
+    try:
+        monitor("seek " + when()["position"])
+        with Silence():
+            gdb.execute("reverse-continue")
+    finally:
+        point.delete()
+
+
+def as_after_step(old, event):
+    """What GDB shows after a step that began in frame OLD and ended with EVENT."""
     text = place()
-    if isinstance(LastStop.event, gdb.BreakpointEvent):
-        return "\nBreakpoint %d, %s" % (LastStop.event.breakpoint.number, text)
+    if isinstance(event, gdb.BreakpointEvent):
+        return "\nBreakpoint %d, %s" % (event.breakpoint.number, text)
     if gdb.newest_frame() != old or "\n" not in text.rstrip("\n"):
         return text
     header, line = text.split("\n", 1)
@@ -149,6 +154,12 @@ class Command(gdb.Command):
     def __init__(self):
         super().__init__(self.name, self.kind, self.completer)
 
+    def invoke(self, arg, from_tty):
+        try:
+            self.act(arg, from_tty)
+        except gdb.error as e:  # its text is meant for the user, its type is not
+            raise gdb.GdbError(str(e))
+
 
 class ForwardStep(Command):
     """Step forward, into functions: GDB's `step`.
@@ -156,7 +167,7 @@ Usage: fs [N]"""
 
     name = "fs"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         gdb.execute("step " + arg, from_tty)
 
 
@@ -166,7 +177,7 @@ Usage: fn [N]"""
 
     name = "fn"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         gdb.execute("next " + arg, from_tty)
 
 
@@ -193,7 +204,7 @@ returned, to the last iteration of a loop, to the caller from a function's first
 
     name = "bs"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         back("back-step", "reverse-step", arg, from_tty)
 
 
@@ -204,7 +215,7 @@ A breakpoint that control meets inside a function stepped over stops it there.""
 
     name = "prev"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         back("back-next", "reverse-next", arg, from_tty)
 
 
@@ -253,7 +264,7 @@ of the run such as 12.5%, or a position as `when` prints it."""
     name = "jump_forward"
     completer = gdb.COMPLETE_LOCATION
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         jump("forward", arg)
 
 
@@ -266,7 +277,7 @@ of the run such as 12.5%, or a position as `when` prints it."""
     name = "jump_backward"
     completer = gdb.COMPLETE_LOCATION
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         jump("backward", arg)
 
 
@@ -488,7 +499,7 @@ after. Further uses go to earlier changes. Breakpoints do not count."""
     name = "reverse_watchpoint"
     completer = gdb.COMPLETE_EXPRESSION
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         expression = arg.strip()
         if not expression:
             raise gdb.GdbError("reverse_watchpoint: which expression?")
@@ -559,7 +570,7 @@ The position can be given to jump_forward and jump_backward."""
     name = "when"
     kind = gdb.COMMAND_STATUS
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         w = when()
         gdb.write(
             "event %s of %s, time %s of %s (%.2f%%)\nposition %s\n"
@@ -581,7 +592,7 @@ Usage: info lizard"""
     name = "info lizard"
     kind = gdb.COMMAND_STATUS
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         i = table(monitor("info"))
         gdb.write("recording    %s\n" % i["recording"])
         gdb.write("program      %s\n" % i["program"])
@@ -619,7 +630,7 @@ Usage: checkpoint"""
 
     name = "checkpoint"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         need_process()
         number = Bookmarks.next
         Bookmarks.next += 1
@@ -643,7 +654,7 @@ Usage: restart N"""
 
     name = "restart"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         travel("seek " + Bookmarks.kept[bookmark(arg)][0])
 
 
@@ -654,7 +665,7 @@ Usage: info checkpoints"""
     name = "info checkpoints"
     kind = gdb.COMMAND_STATUS
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         if not Bookmarks.kept:
             gdb.write("No checkpoints.\n")
         for number, (position, text) in sorted(Bookmarks.kept.items()):
@@ -667,7 +678,7 @@ Usage: delete checkpoint N"""
 
     name = "delete checkpoint"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         del Bookmarks.kept[bookmark(arg)]
 
 
@@ -680,7 +691,7 @@ class Jump(Command):
     name = "jump"
     completer = gdb.COMPLETE_LOCATION
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         raise gdb.GdbError(
             "A recorded run cannot be made to go another way. jump_forward and jump_backward go to "
             "an instant at which control was there."
@@ -692,7 +703,7 @@ class Return(Command):
 
     name = "return"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         raise gdb.GdbError(
             "A recorded run cannot be made to return early. `finish` goes to where the function "
             "returned, `up` shows the caller."
@@ -705,7 +716,7 @@ Usage: run"""
 
     name = "run"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         if arg.strip():
             raise gdb.GdbError("The program's arguments are the recorded ones.")
         to_start()
@@ -718,7 +729,7 @@ Usage: start"""
 
     name = "start"
 
-    def invoke(self, arg, from_tty):
+    def act(self, arg, from_tty):
         to_start()
         to_main()
 
@@ -800,13 +811,11 @@ def connect(command, at_end):
     with Silence():
         gdb.execute("target remote | " + command)
     monitor("quiet")
-    Libraries.known = libraries()
     announce()
     if at_end:
         show_end()
     else:
         to_main()
-    Libraries.known = libraries()
     # Only now: what GDB itself writes while connecting is nobody's doing.
     gdb.events.memory_changed.connect(on_write)
     gdb.events.register_changed.connect(on_write)

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Signals, caught system calls and libraries loaded late, in the debugger; a program without markers.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build events || skip_all "no program"
+"$LIZARD_BIN/lizard-cc" -g -fPIC -shared "$LIZARD_SRC/tests/progs/gdb/late.c" -o "$T/late.so" || skip_all "no library"
+record events "$T/late.so"
+is "$(cat "$T/events.out" | tail -1)" "3 1 1 42" "recorded"
+
+out=$(gdb_run "$T/events" <<END
+-- signal
+continue
+print \$_siginfo.si_signo
+print hits
+continue
+-- handler
+jump_forward start
+handle SIGUSR1 nostop noprint pass
+handle SIGALRM stop print nopass
+break on_usr1
+continue
+up 2
+next
+continue
+print hits
+-- step over
+delete
+handle all nostop noprint pass
+jump_forward start
+jump_forward main
+next
+next
+next
+next
+print hits
+prev
+print hits
+fn
+-- catch
+jump_forward start
+catch syscall write
+continue
+continue
+continue
+reverse-continue
+reverse-continue
+delete
+-- library
+jump_forward end
+jump_backward triple
+bt
+fn
+prev
+bs
+jump_backward start
+jump_forward end
+jump_backward late.c:6
+END
+)
+like "$(section "$out" signal)" 'Program received signal SIGUSR1' "a signal stops"
+like "$(section "$out" signal)" '^\$1 = 10' "siginfo"
+like "$(section "$out" signal)" '^\$2 = 0' "before its handler"
+like "$(section "$out" signal)" 'The recording ends here: the program exited with status 0' "and goes on to the end"
+like "$(section "$out" handler)" 'Breakpoint [0-9]+, on_usr1 \(sig=10\)' "a breakpoint in a handler"
+like "$(section "$out" handler)" 'Program received signal SIGALRM' "a signal that GDB would not pass on"
+like "$(section "$out" handler)" '^\$3 = 1' "the handler ran"
+like "$(section "$out" "step over" | tr '\n' ' ')" 'raise\(SIGUSR1\).*before = 2.*= 1 .*raise\(SIGUSR1\).*= 0 .*before = 2' \
+	"next and prev step over a signal's handler"
+like "$(section "$out" catch | tr '\n' ' ')" 'call to syscall write.*fd=1.*returned from syscall write.*call to syscall write.*No more' \
+	"catch syscall, both ways"
+like "$(section "$out" library)" '^triple \(n=14\)' "a function of a library loaded late"
+like "$(section "$out" library)" '^#1 .* in late \(' "its caller"
+is "$(section "$out" library | grep -c '?? ()')" 0 "no place without a name"
+like "$(section "$out" library)" 'in late \(path|^late \(path' "bs out of the library"
+
+# Without markers.
+gcc -g -O0 -w "$LIZARD_SRC/tests/progs/gdb/tour.c" -o "$T/plain" || skip_all "no plain program"
+record plain
+is $? 7 "a program without markers is recorded"
+out=$(gdb_run "$T/plain" <<END
+-- walk
+break factorial
+continue
+bs
+prev
+reverse-continue
+-- jump
+jump_forward end
+jump_backward factorial
+reverse_watchpoint total
+END
+)
+like "$out" 'not built with lizard-cc' "is announced"
+like "$(section "$out" walk)" 'Breakpoint 1, factorial \(n=5\)' "a breakpoint"
+like "$(section "$out" walk)" "this is GDB's reverse-step" "bs says what it is"
+like "$(section "$out" walk)" 'No more reverse-execution history' "back to the start"
+like "$(section "$out" jump)" '^factorial \(n=1\)' "a jump"
+like "$(section "$out" jump)" '^New value = 20' "a reverse watchpoint"
+done_testing
