@@ -14,7 +14,7 @@ enum chain_end {
 	CHAIN_LOST     /* never came to the goal */
 };
 
-enum { MAX_CHAIN = 1 << 20 };
+enum { MAX_CHAIN = 1 << 20, OUTER_FAR = 2000 };
 
 static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos)
 {
@@ -315,7 +315,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 	first = anchor ? lz_engine_next_marker(nav->s->e, 0) : 0;
 	if (anchor <= first)
 		return find_by_events(nav, f);
-	while (anchor > first && !f->found) {
+	while (anchor > first && !f->found && !(f->outer && distance > OUTER_FAR)) {
 		anchor = nav->goal.marker > first + distance ? nav->goal.marker - distance : first;
 		for (;;) {
 			int64_t boundary = lz_marker_boundary(nav->s, anchor);
