@@ -10,6 +10,11 @@
 #include <lizard/proc.h>
 #include <lizard/recording.h>
 
+/* Refuses a recording made on a machine with instruction sets that this one lacks: they are named. */
+int lz_host_check(const struct lz_meta *m);
+/* What of RECORDED (words as in the flags line of /proc/cpuinfo) a program could have used and HERE does not
+ * have: their number; names to OUT as far as they fit. Pure. */
+size_t lz_features_missing(const char *recorded, const char *here, char *out, size_t room);
 /* Pins the calling thread to the CPU that the recording was made on (to any one it may use if that
  * one is refused): a stop costs much less when both sides share a CPU. */
 void lz_stub_pin(const struct lz_meta *m);

@@ -1,0 +1,244 @@
+/* The pure parts of replay, and the stub process. */
+#include "replayer/engine.h"
+#include <check.h>
+#include <lizard/error.h>
+#include <lizard/restore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum { SLOTS = 64 };
+
+/* The address space as an array of pages: what the list must say. */
+struct model {
+	struct {
+		bool mapped;
+		uint32_t prot, file;
+		uint64_t offset;
+	} page[SLOTS];
+};
+
+static uint64_t addr_of(unsigned i)
+{
+	return 0x100000 + (uint64_t)i * LZ_PAGE;
+}
+
+static void model_apply(struct model *m, const struct lz_map_op *op)
+{
+	unsigned first = (unsigned)((op->addr - addr_of(0)) / LZ_PAGE),
+	         n = (unsigned)(op->len / LZ_PAGE);
+	struct model old = *m;
+
+	if (op->op == LZ_REMAP) {
+		unsigned from = (unsigned)((op->old_addr - addr_of(0)) / LZ_PAGE);
+		unsigned was = (unsigned)(op->old_len / LZ_PAGE);
+		for (unsigned i = 0; i < was; i++)
+			memset(&m->page[from + i], 0, sizeof m->page[0]);
+		for (unsigned i = 0; i < n; i++) {
+			m->page[first + i] = old.page[from];
+			m->page[first + i].offset +=
+			    m->page[first + i].file == LZ_NO_FILE ? 0 : (uint64_t)i * LZ_PAGE;
+		}
+		return;
+	}
+	for (unsigned i = first; i < first + n; i++) {
+		if (op->op == LZ_UNMAP)
+			memset(&m->page[i], 0, sizeof m->page[i]);
+		if (op->op == LZ_PROTECT && m->page[i].mapped)
+			m->page[i].prot = op->prot;
+		if (op->op != LZ_MAP)
+			continue;
+		m->page[i].mapped = true;
+		m->page[i].prot = op->prot;
+		m->page[i].file = op->file;
+		m->page[i].offset =
+		    op->file == LZ_NO_FILE ? 0 : op->offset + (uint64_t)(i - first) * LZ_PAGE;
+	}
+}
+
+static void compare(const struct model *m, const struct lz_space *s)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		const struct lz_vma *v = lz_space_find(s, addr_of(i) + 17);
+		ck_assert_int_eq(v != NULL, m->page[i].mapped);
+		if (!v)
+			continue;
+		ck_assert_uint_eq(v->prot, m->page[i].prot);
+		ck_assert_uint_eq(v->file, m->page[i].file);
+		if (v->file != LZ_NO_FILE)
+			ck_assert_uint_eq(v->offset + (addr_of(i) - v->start), m->page[i].offset);
+	}
+	for (uint32_t i = 1; i < s->n; i++)
+		ck_assert_uint_le(s->vmas[i - 1].end, s->vmas[i].start);
+}
+
+static bool one_mapping(const struct model *m, unsigned from, unsigned n)
+{
+	for (unsigned i = from; i < from + n; i++)
+		if (!m->page[i].mapped || m->page[i].file != m->page[from].file ||
+		    m->page[i].prot != m->page[from].prot ||
+		    (m->page[i].file != LZ_NO_FILE &&
+		     m->page[i].offset != m->page[from].offset + (uint64_t)(i - from) * LZ_PAGE))
+			return false;
+	return true;
+}
+
+START_TEST(space_is_what_the_pages_say)
+{
+	struct lz_space s;
+	struct model m = {0};
+
+	srand((unsigned)_i + 1);
+	ck_assert_int_eq(lz_space_copy(&s, NULL, 0), 0);
+	for (int k = 0; k < 400; k++) {
+		unsigned first = (unsigned)rand() % SLOTS,
+		         n = 1 + (unsigned)rand() % (SLOTS - first);
+		struct lz_map_op op = {.op = (uint8_t)(LZ_MAP + rand() % 4),
+		                       .addr = addr_of(first),
+		                       .len = (uint64_t)n * LZ_PAGE,
+		                       .prot = (uint32_t)rand() % 8,
+		                       .file = rand() % 2 ? LZ_NO_FILE : (uint32_t)rand() % 3,
+		                       .offset = (uint64_t)(rand() % 9) * LZ_PAGE};
+		if (op.op == LZ_REMAP) {
+			unsigned from = (unsigned)rand() % SLOTS, was = 1 + (unsigned)rand() % 4;
+			if (from + was > SLOTS || !one_mapping(&m, from, was))
+				continue;
+			op.old_addr = addr_of(from);
+			op.old_len = (uint64_t)was * LZ_PAGE;
+		}
+		ck_assert_int_eq(lz_space_apply(&s, &op), 0);
+		model_apply(&m, &op);
+		compare(&m, &s);
+	}
+	lz_space_free(&s);
+}
+END_TEST
+
+START_TEST(remap_of_nothing_is_an_error)
+{
+	struct lz_space s = {0};
+	struct lz_map_op op = {.op = LZ_REMAP,
+	                       .addr = 0x10000,
+	                       .len = LZ_PAGE,
+	                       .old_addr = 0x20000,
+	                       .old_len = LZ_PAGE};
+
+	ck_assert_int_eq(lz_space_apply(&s, &op), -1);
+}
+END_TEST
+
+#define CODE(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+START_TEST(string_instructions)
+{
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xf3, 0xa4)), 2);
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xf3, 0x48, 0xab)), 3);
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xf2, 0xae, 0x90)), 2);
+	ck_assert_uint_eq(lz_insn_rep(CODE(0x66, 0xf3, 0xa5)), 3);
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xa4)), 0);
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xf3, 0x90)), 0);             /* pause */
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xf3, 0x0f, 0x10, 0x07)), 0); /* movss */
+	ck_assert_uint_eq(lz_insn_rep(CODE(0xf3)), 0);
+	ck_assert(lz_insn_pushf(CODE(0x9c)));
+	ck_assert(lz_insn_pushf(CODE(0x66, 0x9c)));
+	ck_assert(!lz_insn_pushf(CODE(0x9d)));
+}
+END_TEST
+
+START_TEST(marker_stores)
+{
+	int32_t disp = -1;
+
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0x41, 0xc6, 0x07, 0x05), &disp), 1);
+	ck_assert_int_eq(disp, 0);
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0x41, 0xc7, 0x47, 0x01, 1, 2, 3, 4), &disp), 4);
+	ck_assert_int_eq(disp, 1);
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0x66, 0x41, 0xc7, 0x47, 0x01, 1, 2), &disp), 2);
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0x45, 0x89, 0x5f, 0x05), &disp), 4);
+	ck_assert_int_eq(disp, 5);
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0xc6, 0x07, 0x05), &disp), 0);
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0x41, 0xc6, 0x06, 0x05), &disp), 0); /* r14 */
+	ck_assert_uint_eq(lz_insn_r15_store(CODE(0x41, 0xc6), &disp), 0);
+}
+END_TEST
+
+START_TEST(features)
+{
+	char out[64];
+
+	ck_assert_uint_eq(
+	    lz_features_missing("fpu sse2 avx2", "fpu sse2 avx2 avx512f", out, sizeof out), 0);
+	ck_assert_str_eq(out, "");
+	ck_assert_uint_eq(lz_features_missing("sse2 avx2 avx512f", "avx sse2", out, sizeof out), 2);
+	ck_assert_str_eq(out, "avx2 avx512f");
+	/* the kernel's own words are nobody's loss */
+	ck_assert_uint_eq(lz_features_missing("rep_good ibrs", "", out, sizeof out), 0);
+	ck_assert_uint_eq(lz_features_missing("avx512f avx512cd", "", out, 10), 2);
+	ck_assert_str_eq(out, "avx512f");
+}
+END_TEST
+
+static int count_maps(void *arg, const struct lz_maps_entry *e)
+{
+	if (!(e->start >> 63))
+		++*(int *)arg;
+	return 0;
+}
+
+/* Empty but for its own page; mappings can be made at any address, the kernel's own places included. */
+START_TEST(stub_is_empty)
+{
+	struct lz_meta m = {.stub_addr = 0x68000000, .stub_len = 0x10000};
+	uint64_t word = 0x1122334455667788, got = 0;
+	struct lz_proc p, copy;
+	int64_t result;
+	int n = 0;
+
+	if (lz_stub_start(&p, &m) < 0)
+		ck_abort_msg("%s", lz_error());
+	lz_proc_maps(p.pid, count_maps, &n);
+	ck_assert_int_eq(n, 1);
+	const uint64_t places[] = {0x400000, 0x555555554000, 0x7ffff7ff0000, 0x7ffffffde000};
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(lz_proc_syscall(&p, &result, SYS_mmap, places[i], LZ_PAGE,
+		                                 PROT_READ | PROT_WRITE,
+		                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		                                 (uint64_t)-1, 0),
+		                 0);
+		ck_assert_int_eq(result, (int64_t)places[i]);
+	}
+	ck_assert_int_eq(lz_proc_write(&p, places[3], &word, sizeof word), 0);
+	if (lz_stub_fork(&p, &copy) < 0)
+		ck_abort_msg("%s", lz_error());
+	word = 0;
+	ck_assert_int_eq(lz_proc_write(&p, places[3], &word, sizeof word), 0);
+	ck_assert_int_eq(lz_proc_read(&copy, places[3], &got, sizeof got), 0);
+	ck_assert(got == 0x1122334455667788);
+	lz_stub_kill(&p);
+	/* the copy outlives what it was copied from */
+	ck_assert_int_eq(lz_proc_read(&copy, places[3], &got, sizeof got), 0);
+	lz_stub_kill(&copy);
+	lz_stub_kill(&copy);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("replay");
+	TCase *t = tcase_create("replay");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, space_is_what_the_pages_say, 0, 20);
+	tcase_add_test(t, remap_of_nothing_is_an_error);
+	tcase_add_test(t, string_instructions);
+	tcase_add_test(t, marker_stores);
+	tcase_add_test(t, features);
+	tcase_add_test(t, stub_is_empty);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
