@@ -83,12 +83,13 @@ attempt("jump_forward", lambda: to_code("jump_forward", "jump_backward start"))
 attempt("jump_backward", lambda: to_code("jump_backward", "jump_forward end"))
 
 
-def watch():
+def watch(member, times):
+    """A member of the compressor's state, from the last block's sorting on backwards."""
     gdb.execute("jump_forward end", to_string=True)
     gdb.execute("jump_backward BZ2_blockSort", to_string=True)
-    show("reverse_watchpoint s->nblock", [timed("reverse_watchpoint s->nblock") for _ in range(3)])
-    gdb.execute("jump_forward end", to_string=True)
-    gdb.execute("jump_backward main", to_string=True)
+    place = int(gdb.parse_and_eval("&s->" + member))
+    show(f"reverse_watchpoint s->{member}", [timed(f"reverse_watchpoint *(int *) {place:#x}") for _ in range(times)])
 
 
-attempt("reverse_watchpoint", watch)
+attempt("reverse_watchpoint", lambda: watch("nblock", 5))
+attempt("reverse_watchpoint", lambda: watch("blockNo", 3))
