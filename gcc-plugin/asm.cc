@@ -79,8 +79,7 @@ gimple *lz_asm_exit(enum lz_convention conv, unsigned code)
 	bool scratch = marker_scratch() || (conv == LZ_CONV_PUBLIC && shared_tls());
 	char text[128];
 
-	snprintf(text, sizeof(text), "lz.leave %u, %s%s%s", code,
-	         marker_scratch() ? REG("%0") : "",
+	snprintf(text, sizeof(text), "lz.leave %u, %s%s%s", code, marker_scratch() ? REG("%0") : "",
 	         conv == LZ_CONV_PUBLIC ? "\n\tlz.store " : "",
 	         conv == LZ_CONV_PUBLIC && shared_tls() ? REG("%0") : "");
 	/* "memory": what the function still reads, it reads before its exit marker */
@@ -94,7 +93,8 @@ gimple *lz_asm_landing(tree frame)
 
 gimple *lz_asm_store(void)
 {
-	return make_asm(shared_tls() ? "lz.store " REG("%0") : "lz.store", shared_tls(), NULL, NULL);
+	return make_asm(shared_tls() ? "lz.store " REG("%0") : "lz.store", shared_tls(), NULL,
+	                NULL);
 }
 
 gimple *lz_asm_load(void)

@@ -18,8 +18,8 @@ bool lz_block_lands_at_start(basic_block bb)
 	edge_iterator ei;
 
 	FOR_EACH_EDGE(e, ei, bb->preds)
-		if (e->flags & EDGE_EH)
-			return true;
+	if (e->flags & EDGE_EH)
+		return true;
 	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
 		gimple *stmt = gsi_stmt(gsi);
 
@@ -65,7 +65,7 @@ static uint64_t edge_weight(edge e)
 	if (profile_status_for_fn(cfun) != PROFILE_ABSENT && count.initialized_p())
 		return (uint64_t)count.to_gcov_type();
 	FOR_EACH_EDGE(other, ei, e->src->succs)
-		ways += !(other->flags & (EDGE_ABNORMAL | EDGE_EH));
+	ways += !(other->flags & (EDGE_ABNORMAL | EDGE_EH));
 	if (e->src->index == ENTRY_BLOCK || e->dest->index == EXIT_BLOCK)
 		return 1 << 8;
 	return MIN(block_weight(e->src), block_weight(e->dest)) / MAX(ways, 1u);
@@ -87,7 +87,8 @@ static void collect_nodes(struct lz_blocks *b)
 
 	add_node(b, ENTRY_BLOCK_PTR_FOR_FN(cfun), LZ_NODE_UNMARKABLE);
 	add_node(b, EXIT_BLOCK_PTR_FOR_FN(cfun), LZ_NODE_UNMARKABLE);
-	FOR_EACH_BB_FN(bb, cfun) {
+	FOR_EACH_BB_FN(bb, cfun)
+	{
 		unsigned flags = 0;
 
 		if (lz_block_is_dispatcher(bb))
@@ -106,7 +107,8 @@ static void collect_edges(struct lz_blocks *b)
 		edge e;
 		edge_iterator ei;
 
-		FOR_EACH_EDGE(e, ei, b->of_node[node]->succs) {
+		FOR_EACH_EDGE(e, ei, b->of_node[node]->succs)
+		{
 			struct lz_edge le = {};
 
 			le.src = node;
@@ -149,7 +151,7 @@ static void collect_lines(struct lz_function *f, basic_block bb)
 				add_line(f, first, gimple_location(stmt));
 		}
 		FOR_EACH_EDGE(e, ei, bb->succs)
-			add_line(f, first, e->goto_locus);
+		add_line(f, first, e->goto_locus);
 	}
 	f->first_line.safe_push(first);
 	f->n_lines.safe_push(f->lines.length() - first);

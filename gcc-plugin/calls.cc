@@ -9,68 +9,89 @@ const char *lz_asm_name(tree fndecl)
 	return targetm.strip_name_encoding(name);
 }
 
-/* Builtins that GCC always expands in place, and those of the target. */
+/* Builtins that GCC always expands in place. */
+static const enum built_in_function inline_builtins[] = {BUILT_IN_ALLOCA,
+                                                         BUILT_IN_ALLOCA_WITH_ALIGN,
+                                                         BUILT_IN_ALLOCA_WITH_ALIGN_AND_MAX,
+                                                         BUILT_IN_STACK_SAVE,
+                                                         BUILT_IN_STACK_RESTORE,
+                                                         BUILT_IN_VA_START,
+                                                         BUILT_IN_VA_END,
+                                                         BUILT_IN_VA_COPY,
+                                                         BUILT_IN_NEXT_ARG,
+                                                         BUILT_IN_FRAME_ADDRESS,
+                                                         BUILT_IN_RETURN_ADDRESS,
+                                                         BUILT_IN_EXTRACT_RETURN_ADDR,
+                                                         BUILT_IN_EXPECT,
+                                                         BUILT_IN_EXPECT_WITH_PROBABILITY,
+                                                         BUILT_IN_ASSUME_ALIGNED,
+                                                         BUILT_IN_UNREACHABLE,
+                                                         BUILT_IN_TRAP,
+                                                         BUILT_IN_PREFETCH,
+                                                         BUILT_IN_OBJECT_SIZE,
+                                                         BUILT_IN_CONSTANT_P,
+                                                         BUILT_IN_CLZ,
+                                                         BUILT_IN_CLZL,
+                                                         BUILT_IN_CLZLL,
+                                                         BUILT_IN_CTZ,
+                                                         BUILT_IN_CTZL,
+                                                         BUILT_IN_CTZLL,
+                                                         BUILT_IN_CLRSB,
+                                                         BUILT_IN_CLRSBL,
+                                                         BUILT_IN_CLRSBLL,
+                                                         BUILT_IN_POPCOUNT,
+                                                         BUILT_IN_POPCOUNTL,
+                                                         BUILT_IN_POPCOUNTLL,
+                                                         BUILT_IN_PARITY,
+                                                         BUILT_IN_PARITYL,
+                                                         BUILT_IN_PARITYLL,
+                                                         BUILT_IN_BSWAP16,
+                                                         BUILT_IN_BSWAP32,
+                                                         BUILT_IN_BSWAP64,
+                                                         BUILT_IN_BSWAP128,
+                                                         BUILT_IN_ISNAN,
+                                                         BUILT_IN_ISINF,
+                                                         BUILT_IN_ISINF_SIGN,
+                                                         BUILT_IN_ISFINITE,
+                                                         BUILT_IN_ISNORMAL,
+                                                         BUILT_IN_ISUNORDERED,
+                                                         BUILT_IN_SIGNBIT,
+                                                         BUILT_IN_SIGNBITF,
+                                                         BUILT_IN_SIGNBITL,
+                                                         BUILT_IN_INIT_TRAMPOLINE,
+                                                         BUILT_IN_INIT_HEAP_TRAMPOLINE,
+                                                         BUILT_IN_ADJUST_TRAMPOLINE,
+                                                         BUILT_IN_INIT_DESCRIPTOR,
+                                                         BUILT_IN_ADJUST_DESCRIPTOR,
+                                                         BUILT_IN_SETJMP_SETUP,
+                                                         BUILT_IN_SETJMP_RECEIVER,
+                                                         BUILT_IN_EH_POINTER,
+                                                         BUILT_IN_EH_FILTER,
+                                                         BUILT_IN_EH_COPY_VALUES,
+                                                         BUILT_IN_DWARF_CFA,
+                                                         BUILT_IN_DWARF_SP_COLUMN,
+                                                         BUILT_IN_UNWIND_INIT,
+                                                         BUILT_IN_THREAD_POINTER,
+                                                         BUILT_IN_SYNC_SYNCHRONIZE,
+                                                         BUILT_IN_ATOMIC_THREAD_FENCE,
+                                                         BUILT_IN_ATOMIC_SIGNAL_FENCE,
+                                                         BUILT_IN_CLEAR_PADDING};
+
 static bool inline_builtin(tree fndecl)
 {
+	enum built_in_function code;
+
+	/* the target's own are instructions */
 	if (fndecl_built_in_p(fndecl, BUILT_IN_MD))
 		return true;
 	if (!fndecl_built_in_p(fndecl, BUILT_IN_NORMAL))
 		return false;
-	switch (DECL_FUNCTION_CODE(fndecl)) {
-	case BUILT_IN_ALLOCA:
-	case BUILT_IN_ALLOCA_WITH_ALIGN:
-	case BUILT_IN_ALLOCA_WITH_ALIGN_AND_MAX:
-	case BUILT_IN_STACK_SAVE:
-	case BUILT_IN_STACK_RESTORE:
-	case BUILT_IN_VA_START:
-	case BUILT_IN_VA_END:
-	case BUILT_IN_VA_COPY:
-	case BUILT_IN_NEXT_ARG:
-	case BUILT_IN_FRAME_ADDRESS:
-	case BUILT_IN_RETURN_ADDRESS:
-	case BUILT_IN_EXTRACT_RETURN_ADDR:
-	case BUILT_IN_EXPECT:
-	case BUILT_IN_EXPECT_WITH_PROBABILITY:
-	case BUILT_IN_ASSUME_ALIGNED:
-	case BUILT_IN_UNREACHABLE:
-	case BUILT_IN_TRAP:
-	case BUILT_IN_PREFETCH:
-	case BUILT_IN_OBJECT_SIZE:
-	case BUILT_IN_CONSTANT_P:
-	case BUILT_IN_CLZ: case BUILT_IN_CLZL: case BUILT_IN_CLZLL:
-	case BUILT_IN_CTZ: case BUILT_IN_CTZL: case BUILT_IN_CTZLL:
-	case BUILT_IN_CLRSB: case BUILT_IN_CLRSBL: case BUILT_IN_CLRSBLL:
-	case BUILT_IN_POPCOUNT: case BUILT_IN_POPCOUNTL: case BUILT_IN_POPCOUNTLL:
-	case BUILT_IN_PARITY: case BUILT_IN_PARITYL: case BUILT_IN_PARITYLL:
-	case BUILT_IN_BSWAP16: case BUILT_IN_BSWAP32: case BUILT_IN_BSWAP64: case BUILT_IN_BSWAP128:
-	case BUILT_IN_ISNAN: case BUILT_IN_ISINF: case BUILT_IN_ISINF_SIGN: case BUILT_IN_ISFINITE:
-	case BUILT_IN_ISNORMAL: case BUILT_IN_ISUNORDERED:
-	case BUILT_IN_SIGNBIT: case BUILT_IN_SIGNBITF: case BUILT_IN_SIGNBITL:
-	case BUILT_IN_INIT_TRAMPOLINE:
-	case BUILT_IN_INIT_HEAP_TRAMPOLINE:
-	case BUILT_IN_ADJUST_TRAMPOLINE:
-	case BUILT_IN_INIT_DESCRIPTOR:
-	case BUILT_IN_ADJUST_DESCRIPTOR:
-	case BUILT_IN_SETJMP_SETUP:
-	case BUILT_IN_SETJMP_RECEIVER:
-	case BUILT_IN_EH_POINTER:
-	case BUILT_IN_EH_FILTER:
-	case BUILT_IN_EH_COPY_VALUES:
-	case BUILT_IN_DWARF_CFA:
-	case BUILT_IN_DWARF_SP_COLUMN:
-	case BUILT_IN_UNWIND_INIT:
-	case BUILT_IN_THREAD_POINTER:
-	case BUILT_IN_SYNC_SYNCHRONIZE:
-	case BUILT_IN_ATOMIC_THREAD_FENCE:
-	case BUILT_IN_ATOMIC_SIGNAL_FENCE:
-	case BUILT_IN_CLEAR_PADDING:
-		return true;
-	default:
-		break;
-	}
-	/* lock-free sizes; 16 bytes go to libatomic, which is a leaf too */
-	return (DECL_FUNCTION_CODE(fndecl) >= BUILT_IN_SYNC_FETCH_AND_ADD_N &&
-	        DECL_FUNCTION_CODE(fndecl) <= BUILT_IN_ATOMIC_FETCH_OR_16);
+	code = DECL_FUNCTION_CODE(fndecl);
+	for (enum built_in_function c : inline_builtins)
+		if (c == code)
+			return true;
+	/* most sizes are lock-free; 16 bytes go to libatomic, which is a leaf too */
+	return code >= BUILT_IN_SYNC_FETCH_AND_ADD_N && code <= BUILT_IN_ATOMIC_FETCH_OR_16;
 }
 
 static bool program_defines(tree fndecl)
@@ -92,7 +113,8 @@ static enum lz_call_kind call_kind(gcall *call)
 		return LZ_CALL_NONE;
 	if (lz_convention_of(fndecl) == LZ_CONV_LOCAL)
 		return LZ_CALL_LOCAL;
-	if (TREE_PUBLIC(fndecl) && !program_defines(fndecl) && lz_name_is_exempt(lz_asm_name(fndecl)))
+	if (TREE_PUBLIC(fndecl) && !program_defines(fndecl) &&
+	    lz_name_is_exempt(lz_asm_name(fndecl)))
 		return LZ_CALL_NONE;
 	return LZ_CALL_FOREIGN;
 }
@@ -100,7 +122,8 @@ static enum lz_call_kind call_kind(gcall *call)
 /* A word of TEXT that looks like an instruction which leaves the asm. */
 static bool text_leaves(const char *text)
 {
-	static const char *const words[] = {"call", "syscall", "sysenter", "int", "jmp", "ret", "iret"};
+	static const char *const words[] = {"call", "syscall", "sysenter", "int",
+	                                    "jmp",  "ret",     "iret"};
 
 	for (const char *p = text; *p;) {
 		size_t n = 0;
@@ -163,7 +186,8 @@ bool lz_stmt_is_landing_call(gimple *stmt)
 {
 	tree fndecl = is_gimple_call(stmt) ? gimple_call_fndecl(stmt) : NULL;
 
-	if (!is_gimple_call(stmt) || gimple_call_internal_p(stmt) || (fndecl && inline_builtin(fndecl)))
+	if (!is_gimple_call(stmt) || gimple_call_internal_p(stmt) ||
+	    (fndecl && inline_builtin(fndecl)))
 		return false;
 	if (gimple_call_flags(stmt) & ECF_RETURNS_TWICE)
 		return true;

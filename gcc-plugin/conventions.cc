@@ -21,13 +21,13 @@ static bool body_names_r15(cgraph_node *node)
 	if (!fn || !fn->cfg)
 		return false;
 	FOR_EACH_BB_FN(bb, fn)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
-			gimple *stmt = gsi_stmt(gsi);
+	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
+		gimple *stmt = gsi_stmt(gsi);
 
-			/* an asm that merely clobbers it is a foreign call */
-			if (!is_a<gasm *>(stmt) && lz_stmt_names_r15(stmt))
-				return true;
-		}
+		/* an asm that merely clobbers it is a foreign call */
+		if (!is_a<gasm *>(stmt) && lz_stmt_names_r15(stmt))
+			return true;
+	}
 	return false;
 }
 
@@ -38,8 +38,8 @@ void lz_pin_r15_users(void *gcc_data, void *user_data)
 	cgraph_node *node;
 
 	FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
-		if (body_names_r15(node))
-			DECL_UNINLINABLE(node->decl) = 1;
+	if (body_names_r15(node))
+		DECL_UNINLINABLE(node->decl) = 1;
 }
 
 static bool must_be_left_out(cgraph_node *node)
@@ -72,7 +72,8 @@ static void leave_out_resolvers()
 {
 	cgraph_node *node;
 
-	FOR_EACH_FUNCTION(node) {
+	FOR_EACH_FUNCTION(node)
+	{
 		if (node->ifunc_resolver || lookup_attribute("ifunc", DECL_ATTRIBUTES(node->decl)))
 			leave_out_with_callees(node);
 		/* target_clones: its resolver is made by GCC and named so */
@@ -93,14 +94,14 @@ static bool may_be_local(cgraph_node *node)
 
 	if (!node->local || TREE_PUBLIC(decl) || node->force_output || node->address_taken ||
 	    node->has_aliases_p() || node->alias || DECL_PRESERVE_P(decl) ||
-	    DECL_STATIC_CONSTRUCTOR(decl) || DECL_STATIC_DESTRUCTOR(decl) || DECL_STATIC_CHAIN(decl))
+	    DECL_STATIC_CONSTRUCTOR(decl) || DECL_STATIC_DESTRUCTOR(decl) ||
+	    DECL_STATIC_CHAIN(decl))
 		return false;
 	for (cgraph_edge *e = node->callers; e; e = e->next_caller)
 		if (e->caller->thunk || e->caller->alias || left_out->contains(real_caller(e)))
 			return false;
 	return true;
 }
-
 
 /* Nothing happens between STMT and the return of its function. */
 static bool in_tail_position(gimple_stmt_iterator gsi)
@@ -114,7 +115,8 @@ static bool in_tail_position(gimple_stmt_iterator gsi)
 
 			if (gimple_code(stmt) == GIMPLE_RETURN)
 				return true;
-			if (gimple_code(stmt) != GIMPLE_LABEL && gimple_code(stmt) != GIMPLE_PREDICT &&
+			if (gimple_code(stmt) != GIMPLE_LABEL &&
+			    gimple_code(stmt) != GIMPLE_PREDICT &&
 			    gimple_code(stmt) != GIMPLE_NOP && !gimple_clobber_p(stmt) &&
 			    !gimple_assign_copy_p(stmt) && !gimple_assign_cast_p(stmt))
 				return false;
@@ -140,24 +142,23 @@ static void list_tail_calls(cgraph_node *node, vec<cgraph_node *> *out, cgraph_n
 	if (!fn || !fn->cfg)
 		return;
 	FOR_EACH_BB_FN(bb, fn)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
-			gcall *call = dyn_cast<gcall *>(gsi_stmt(gsi));
+	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
+		gcall *call = dyn_cast<gcall *>(gsi_stmt(gsi));
 
-			if (!call || gimple_call_internal_p(call) || gimple_call_noreturn_p(call) ||
-			    !in_tail_position(gsi))
-				continue;
-			tree fndecl = gimple_call_fndecl(call);
-			cgraph_node *callee = fndecl ? cgraph_node::get(fndecl) : NULL;
-			if (callee)
-				callee = callee->ultimate_alias_target();
-			out->safe_push(callee && callee->definition ? callee : outside);
-		}
+		if (!call || gimple_call_internal_p(call) || gimple_call_noreturn_p(call) ||
+		    !in_tail_position(gsi))
+			continue;
+		tree fndecl = gimple_call_fndecl(call);
+		cgraph_node *callee = fndecl ? cgraph_node::get(fndecl) : NULL;
+		if (callee)
+			callee = callee->ultimate_alias_target();
+		out->safe_push(callee && callee->definition ? callee : outside);
+	}
 }
 
 /* Tarjan's strongly connected components, over functions. OUTSIDE is NULL. */
 struct circles {
 	callee_map callees;
-	vec<cgraph_node *> publics;
 	hash_map<cgraph_node *, int> index, low;
 	hash_set<cgraph_node *> on_stack;
 	auto_vec<cgraph_node *> stack;
@@ -217,7 +218,8 @@ static void settle_tail_circles()
 
 	*from_outside = vNULL;
 	c.next = 0;
-	FOR_EACH_DEFINED_FUNCTION(node) {
+	FOR_EACH_DEFINED_FUNCTION(node)
+	{
 		vec<cgraph_node *> *list = new vec<cgraph_node *>();
 
 		*list = vNULL;
@@ -229,8 +231,8 @@ static void settle_tail_circles()
 	c.callees.put(outside_node, from_outside);
 	search_circles(&c, outside_node);
 	FOR_EACH_DEFINED_FUNCTION(node)
-		if (!c.index.get(node))
-			search_circles(&c, node);
+	if (!c.index.get(node))
+		search_circles(&c, node);
 	for (callee_map::iterator i = c.callees.begin(); i != c.callees.end(); ++i) {
 		(*i).second->release();
 		delete (*i).second;
@@ -246,12 +248,12 @@ void lz_decide_conventions(void *gcc_data, void *user_data)
 	if (global_regs[R15_REG])
 		warning(0, "lizard: r15 is a global register variable here: this file is left out");
 	FOR_EACH_DEFINED_FUNCTION(node)
-		if (must_be_left_out(node))
-			left_out->add(node);
+	if (must_be_left_out(node))
+		left_out->add(node);
 	leave_out_resolvers();
 	FOR_EACH_DEFINED_FUNCTION(node)
-		if (!left_out->contains(node) && may_be_local(node))
-			local->add(node);
+	if (!left_out->contains(node) && may_be_local(node))
+		local->add(node);
 	if (flag_optimize_sibling_calls)
 		settle_tail_circles();
 }

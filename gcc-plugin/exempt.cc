@@ -26,8 +26,7 @@ static const char *const exempt_names[] = {
     /* libgcc's helpers, which GCC calls without a statement */
     "__divti3", "__modti3", "__udivti3", "__umodti3", "__multi3", "__mulxc3", "__muldc3",
     "__mulsc3", "__divdc3", "__divsc3", "__divxc3", "__powidf2", "__powisf2", "__popcountdi2",
-    "__tls_get_addr",
-};
+    "__tls_get_addr"};
 
 static hash_set<nofree_string_hash> *names;
 

@@ -28,7 +28,8 @@ static void split_at_landing_calls()
 {
 	basic_block bb;
 
-	FOR_EACH_BB_FN(bb, cfun) {
+	FOR_EACH_BB_FN(bb, cfun)
+	{
 		bool at_start = lz_block_lands_at_start(bb);
 
 		for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
@@ -106,15 +107,14 @@ static void settle_tail_calls(enum lz_convention conv)
 	basic_block bb;
 
 	FOR_EACH_BB_FN(bb, cfun)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
-			gcall *call = dyn_cast<gcall *>(gsi_stmt(gsi));
+	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
+		gcall *call = dyn_cast<gcall *>(gsi_stmt(gsi));
 
-			if (call && gimple_call_tail_p(call) &&
-			    (!tail_call_keeps_r15(conv, call) || stmt_ends_bb_p(call) ||
-			     lz_stmt_is_landing_call(call) ||
-			     !isolate_tail_call(bb, gsi)))
-				gimple_call_set_tail(call, false);
-		}
+		if (call && gimple_call_tail_p(call) &&
+		    (!tail_call_keeps_r15(conv, call) || stmt_ends_bb_p(call) ||
+		     lz_stmt_is_landing_call(call) || !isolate_tail_call(bb, gsi)))
+			gimple_call_set_tail(call, false);
+	}
 }
 
 static void prepare(enum lz_convention conv)
@@ -154,8 +154,8 @@ static void insert_behind(gimple_stmt_iterator gsi, gimple_seq (*make)(void *), 
 		return;
 	}
 	FOR_EACH_EDGE(e, ei, gimple_bb(stmt)->succs)
-		if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
-			gsi_insert_seq_on_edge(e, make(arg));
+	if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
+		gsi_insert_seq_on_edge(e, make(arg));
 }
 
 static gimple_seq make_load(void *)
@@ -267,7 +267,8 @@ static void insert_exits(struct job *job)
 {
 	basic_block bb;
 
-	FOR_EACH_BB_FN(bb, cfun) {
+	FOR_EACH_BB_FN(bb, cfun)
+	{
 		gimple *tail = tail_call_of(bb);
 		gimple *last = last_stmt(bb);
 		gimple_stmt_iterator gsi;
@@ -302,7 +303,8 @@ static void insert_labels(struct job *job, basic_block entry)
 	unsigned known = job->blocks.node_of.length();
 	basic_block bb;
 
-	FOR_EACH_BB_FN(bb, cfun) {
+	FOR_EACH_BB_FN(bb, cfun)
+	{
 		gimple_stmt_iterator gsi = gsi_after_labels(bb);
 		unsigned node;
 
@@ -310,7 +312,8 @@ static void insert_labels(struct job *job, basic_block entry)
 			continue;
 		if (bb == entry)
 			node = 0;
-		else if ((unsigned)bb->index < known && job->blocks.of_node[job->blocks.node_of[bb->index]] == bb)
+		else if ((unsigned)bb->index < known &&
+		         job->blocks.of_node[job->blocks.node_of[bb->index]] == bb)
 			node = job->blocks.node_of[bb->index];
 		else
 			node = job->blocks.node_of[single_pred(bb)->index];
@@ -328,11 +331,11 @@ static bool place_markers(struct job *job)
 	}
 	job->fn.n_markers = n;
 	if (optimize || optimize_size)
-		job->fn.flags |= 1;
+		job->fn.flags |= LZ_FN_OPTIMIZED;
 	if (has_landings(&job->blocks))
-		job->fn.flags |= 2;
+		job->fn.flags |= LZ_FN_LANDING;
 	if (job->conv == LZ_CONV_LOCAL)
-		job->fn.flags |= 4;
+		job->fn.flags |= LZ_FN_LOCAL;
 	return true;
 }
 
@@ -368,9 +371,9 @@ static bool any_stmt_names_r15()
 	basic_block bb;
 
 	FOR_EACH_BB_FN(bb, cfun)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
-			if (lz_stmt_names_r15(gsi_stmt(gsi)))
-				return true;
+	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (lz_stmt_names_r15(gsi_stmt(gsi)))
+			return true;
 	return false;
 }
 
@@ -379,7 +382,9 @@ namespace
 class pass_lizard : public gimple_opt_pass
 {
       public:
-	pass_lizard(gcc::context *ctxt) : gimple_opt_pass(pass_data_lizard, ctxt) {}
+	pass_lizard(gcc::context *ctxt) : gimple_opt_pass(pass_data_lizard, ctxt)
+	{
+	}
 	unsigned execute(function *) final override
 	{
 		enum lz_convention conv = lz_convention_of(current_function_decl);
@@ -392,7 +397,7 @@ class pass_lizard : public gimple_opt_pass
 		return 0;
 	}
 };
-}
+} // namespace
 
 opt_pass *lz_make_gimple_pass(gcc::context *ctxt)
 {

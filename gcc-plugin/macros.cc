@@ -59,8 +59,8 @@ static void check_macros()
 	                       "\tleaq 128(%rsp), %rsp\n"
 	                       ".Llz.c\\@:\n");
 	macro("lz.advance size, reg", "\taddw $\\size, %r15w\n"
-	                             "\tmovq __lizard_expect@gottpoff(%rip), \\reg\n"
-	                             "\taddw $\\size, %fs:(\\reg)\n");
+	                              "\tmovq __lizard_expect@gottpoff(%rip), \\reg\n"
+	                              "\taddw $\\size, %fs:(\\reg)\n");
 }
 
 /* The payload is stored before the code byte, its highest part first, so that
@@ -68,36 +68,36 @@ static void check_macros()
 static void marker_macros()
 {
 	macro("lz.edge id, reg", "\tlz.expect \\reg\n"
-	                        "\tlz.row \\id, 2, \\id\n"
-	                        "\tmovb $\\id, (%r15)\n"
-	                        "\tlz.advance 1, \\reg\n");
+	                         "\tlz.row \\id, 2, \\id\n"
+	                         "\tmovb $\\id, (%r15)\n"
+	                         "\tlz.advance 1, \\reg\n");
 	macro("lz.wide id, reg", "\tlz.expect \\reg\n"
-	                        "\tmovw $\\id, 1(%r15)\n"
-	                        "\tlz.row \\id, 2, 0xf0\n"
-	                        "\tmovb $0xf0, (%r15)\n"
-	                        "\tlz.advance 3, \\reg\n");
+	                         "\tmovw $\\id, 1(%r15)\n"
+	                         "\tlz.row \\id, 2, 0xf0\n"
+	                         "\tmovb $0xf0, (%r15)\n"
+	                         "\tlz.advance 3, \\reg\n");
 	macro("lz.wide32 id, reg", "\tlz.expect \\reg\n"
-	                          "\tmovl $\\id, 1(%r15)\n"
-	                          "\tlz.row \\id, 2, 0xf1\n"
-	                          "\tmovb $0xf1, (%r15)\n"
-	                          "\tlz.advance 5, \\reg\n");
+	                           "\tmovl $\\id, 1(%r15)\n"
+	                           "\tlz.row \\id, 2, 0xf1\n"
+	                           "\tmovb $0xf1, (%r15)\n"
+	                           "\tlz.advance 5, \\reg\n");
 	macro("lz.enter low, reg", "\tlz.expect \\reg\n"
-	                          "\tlz.entry \\reg\n"
-	                          "\tmovl \\low, 1(%r15)\n"
-	                          "\tlz.row 0, 2, 0xf2\n"
-	                          "\tmovb $0xf2, (%r15)\n"
-	                          "\tlz.advance 5, \\reg\n");
+	                           "\tlz.entry \\reg\n"
+	                           "\tmovl \\low, 1(%r15)\n"
+	                           "\tlz.row 0, 2, 0xf2\n"
+	                           "\tmovb $0xf2, (%r15)\n"
+	                           "\tlz.advance 5, \\reg\n");
 	macro("lz.leave code, reg", "\tlz.expect \\reg\n"
-	                           "\tlz.row 0, 2, \\code\n"
-	                           "\tmovb $\\code, (%r15)\n"
-	                           "\tlz.advance 1, \\reg\n");
+	                            "\tlz.row 0, 2, \\code\n"
+	                            "\tmovb $\\code, (%r15)\n"
+	                            "\tlz.advance 1, \\reg\n");
 	macro("lz.landing low, frame, reg", "\tlz.expect \\reg\n"
-	                                  "\tmovl \\frame, 5(%r15)\n"
-	                                  "\tlz.entry \\reg\n"
-	                                  "\tmovl \\low, 1(%r15)\n"
-	                                  "\tlz.row 0, 2, 0xf5\n"
-	                                  "\tmovb $0xf5, (%r15)\n"
-	                                  "\tlz.advance 9, \\reg\n");
+	                                    "\tmovl \\frame, 5(%r15)\n"
+	                                    "\tlz.entry \\reg\n"
+	                                    "\tmovl \\low, 1(%r15)\n"
+	                                    "\tlz.row 0, 2, 0xf5\n"
+	                                    "\tmovb $0xf5, (%r15)\n"
+	                                    "\tlz.advance 9, \\reg\n");
 }
 
 static void unit_macros()
@@ -130,8 +130,9 @@ void lz_begin_function_macros(tree fndecl, unsigned number)
 	else
 		fputs("\t.purgem lz.rows\n\t.purgem lz.piece\n\t.purgem lz.entry\n", asm_out_file);
 	begun = true;
-	fprintf(asm_out_file, "\t.macro lz.piece part\n\t.pushsection " LZ_CFG_SECTION
-	                      ",\\part,%s\n\t.endm\n", flags);
+	fprintf(asm_out_file,
+	        "\t.macro lz.piece part\n\t.pushsection " LZ_CFG_SECTION ",\\part,%s\n\t.endm\n",
+	        flags);
 	fprintf(asm_out_file, "\t.macro lz.rows\n\tlz.piece 1\n\t.endm\n");
 	/* a local twin of the function's symbol: needs no PLT, no GOT */
 	fprintf(asm_out_file, "\t.set .Llz.f%u, %s\n", number, name);

@@ -7,9 +7,9 @@ int plugin_is_GPL_compatible;
 struct lz_options lz_options;
 
 static struct plugin_info lz_info = {
-	LIZARD_VERSION,
-	"Lizard: writes markers of the control flow for the replay debugger.\n"
-	"  -fplugin-arg-lizard_plugin-check   checking mode: every marker verifies r15\n",
+    LIZARD_VERSION,
+    "Lizard: writes markers of the control flow for the replay debugger.\n"
+    "  -fplugin-arg-lizard_plugin-check   checking mode: every marker verifies r15\n",
 };
 
 static bool read_arguments(const struct plugin_name_args *info)

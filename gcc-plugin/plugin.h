@@ -4,6 +4,7 @@
 
 extern "C" {
 #include <lizard/graph.h>
+#include <lizard/cfg.h>
 #include <lizard/cfg_format.h>
 #include <lizard/marker.h>
 }

@@ -34,8 +34,7 @@ struct sets {
 
 static bool same_set(const struct sets *s, unsigned at, const uint32_t *ids, unsigned n)
 {
-	return s->words[at] == n &&
-	       memcmp(s->words.address() + at + 1, ids, n * sizeof(*ids)) == 0;
+	return s->words[at] == n && memcmp(s->words.address() + at + 1, ids, n * sizeof(*ids)) == 0;
 }
 
 /* Neighbours mostly share their sets: each different one is stored once. */
@@ -72,8 +71,9 @@ static void write_nodes(const struct lz_function *f, struct sets *s)
 
 	for (unsigned v = 0; v < f->graph.n_nodes; v++) {
 		const uint32_t *ids;
-		unsigned word[6] = {f->graph.node_marker[v], f->graph.node_flags[v], f->first_line[v],
-		                    f->n_lines[v], LZ_CFG_NO_SET, LZ_CFG_NO_SET};
+		unsigned word[6] = {f->graph.node_marker[v], f->graph.node_flags[v],
+		                    f->first_line[v],        f->n_lines[v],
+		                    LZ_CFG_NO_SET,           LZ_CFG_NO_SET};
 		int64_t n;
 
 		if (w && s->words.length() < max_words) {
@@ -109,7 +109,8 @@ static void write_strings(struct strings *s)
 
 		fputs("\t.byte ", asm_out_file);
 		for (unsigned i = start; i < end; i++)
-			fprintf(asm_out_file, "%s%u", i > start ? "," : "", (unsigned char)s->text[i]);
+			fprintf(asm_out_file, "%s%u", i > start ? "," : "",
+			        (unsigned char)s->text[i]);
 		fputc('\n', asm_out_file);
 		start = end;
 	}
@@ -138,8 +139,14 @@ static void write_body(const struct lz_function *f, struct strings *str, unsigne
 
 static void write_header(const struct lz_function *f, unsigned number, unsigned file, unsigned line)
 {
-	unsigned word[] = {line, file, f->n_markers, f->graph.n_nodes, f->graph.entry, f->graph.exit,
-	                   (unsigned)f->graph.n_edges, f->lines.length()};
+	unsigned word[] = {line,
+	                   file,
+	                   f->n_markers,
+	                   f->graph.n_nodes,
+	                   f->graph.entry,
+	                   f->graph.exit,
+	                   (unsigned)f->graph.n_edges,
+	                   f->lines.length()};
 
 	fprintf(asm_out_file,
 	        "\tlz.piece 0\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"

@@ -83,7 +83,7 @@ class pass_regs : public rtl_opt_pass
       private:
 	void (*work_)();
 };
-}
+} // namespace
 
 static void add_pass(const char *plugin_name, opt_pass *pass, const char *reference,
                      enum pass_positioning_ops where)
@@ -98,10 +98,12 @@ opt_pass *lz_make_gimple_pass(gcc::context *ctxt);
 void lz_register_passes(const char *plugin_name)
 {
 	add_pass(plugin_name, lz_make_gimple_pass(g), "optimized", PASS_POS_INSERT_AFTER);
-	add_pass(plugin_name, new pass_regs("lizard_before_ira", before_ira), "ira", PASS_POS_INSERT_BEFORE);
-	add_pass(plugin_name, new pass_regs("lizard_after_reload", after_reload), "reload", PASS_POS_INSERT_AFTER);
-	add_pass(plugin_name, new pass_regs("lizard_before_prologue", before_prologue), "pro_and_epilogue",
+	add_pass(plugin_name, new pass_regs("lizard_before_ira", before_ira), "ira",
 	         PASS_POS_INSERT_BEFORE);
-	add_pass(plugin_name, new pass_regs("lizard_after_prologue", after_prologue), "pro_and_epilogue",
+	add_pass(plugin_name, new pass_regs("lizard_after_reload", after_reload), "reload",
 	         PASS_POS_INSERT_AFTER);
+	add_pass(plugin_name, new pass_regs("lizard_before_prologue", before_prologue),
+	         "pro_and_epilogue", PASS_POS_INSERT_BEFORE);
+	add_pass(plugin_name, new pass_regs("lizard_after_prologue", after_prologue),
+	         "pro_and_epilogue", PASS_POS_INSERT_AFTER);
 }
