@@ -113,6 +113,7 @@ static int serve_port(struct lz_session *s, struct lz_rsp_options *r, int port)
 		if (rc < 0)
 			lz_warn("%s", lz_error());
 	}
+	r->disconnect = NULL;
 	close(listener);
 	return rc;
 }
