@@ -139,6 +139,10 @@ bool lz_process_gone(struct lz_tracer *t, int *status)
 {
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, WNOHANG | __WALL);
+		if (got < 0 && errno == ECHILD) { /* met while it made a call for us */
+			*status = SIGKILL;
+			return true;
+		}
 		if (got != t->p.pid)
 			return false;
 		if (!WIFSTOPPED(*status))

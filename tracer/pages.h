@@ -1,0 +1,56 @@
+/* Inside of page tracking: pages.c, dirty.c, watch.c. */
+#ifndef LIZARD_TRACER_PAGES_H
+#define LIZARD_TRACER_PAGES_H
+
+#include "tracer/tracer.h"
+
+#include <common/pagemap.h>
+
+enum { LZ_PAGES_BATCH = 256 };
+
+struct lz_range {
+	uint64_t start, end;
+};
+
+struct lz_pages {
+	int pagemap, uffd; /* uffd -1: compare */
+	bool have_scan;    /* the PAGEMAP_SCAN ioctl exists */
+	bool fresh;        /* nothing collected in this image yet */
+	struct lz_pagemap copy;
+	uint8_t **spare; /* unused pages */
+	size_t n_spare, spare_room;
+	struct lz_range *changed;
+	size_t n_changed, changed_room;
+	uint64_t *cand; /* pages to look at */
+	size_t n_cand, cand_room;
+	uint64_t *carry; /* seen as written by lz_pages_watch(), not collected yet */
+	size_t n_carry;
+	struct lz_page_set before; /* compare: at lz_pages_watch() */
+	uint8_t batch[LZ_PAGES_BATCH * LZ_PAGE];
+};
+
+extern const uint8_t lz_zero_page[LZ_PAGE];
+
+/* pages.c */
+int lz_page_drop(struct lz_pages *g, uint8_t *page);
+uint8_t *lz_page_new(struct lz_pages *g);
+void lz_set_add(struct lz_page_set *s, uint64_t addr, const uint8_t *now, const uint8_t *before);
+int lz_set_room(struct lz_page_set *s, size_t n);
+void lz_set_free(struct lz_page_set *s);
+/* Adds those of g->cand that differ from our copy. */
+int lz_set_compare(struct lz_tracer *t, struct lz_page_set *s);
+
+/* dirty.c */
+int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g);
+bool lz_dirty_tracked(const struct lz_vma *v);
+void lz_dirty_arm(struct lz_pages *g, struct lz_area *a);
+int lz_dirty_add(struct lz_pages *g, uint64_t addr);
+/* Pages of the program's own in the range, or only those written since the last time. */
+int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool written);
+int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end);
+int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a);
+/* Fills g->cand, sorted: whatever may have changed since the last collection. */
+int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
+int lz_by_address(const void *a, const void *b);
+
+#endif
