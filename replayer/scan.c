@@ -115,8 +115,9 @@ static int one(struct scan *c, bool watch)
 	struct lz_halt h;
 	int ret = 0;
 
-	e->want_marker =
-	    e->event == end->event && e->marker < end->marker ? end->marker : UINT64_MAX;
+	e->want_marker = lz_snapshot_plan(c->s, e);
+	if (e->event == end->event && e->marker < end->marker && end->marker < e->want_marker)
+		e->want_marker = end->marker;
 	if (lz_engine_resume(e, false, &h) < 0)
 		return -1;
 	if (h.flags & LZ_HALT_INTERRUPT)
@@ -137,6 +138,8 @@ static int one(struct scan *c, bool watch)
 		ret = at_end(c, h.flags & LZ_HALT_EXEC);
 	if (!ret && h.flags & LZ_HALT_BREAK)
 		ret = hit_break(c);
+	if (!ret && h.flags == LZ_HALT_MARKER)
+		ret = lz_snapshot_maybe(c->s, e);
 	return ret;
 }
 

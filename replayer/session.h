@@ -91,6 +91,10 @@ struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uin
                                        int *ret);
 /* Keeps a copy of E, which stands at the start of its gap. */
 int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e);
+/* The same, if enough time has passed since the last one. */
+int lz_snapshot_maybe(struct lz_session *s, struct lz_engine *e);
+/* In a long run: the marker behind which to ask again. UINT64_MAX: none. */
+uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e);
 /* Was the checkpoint taken at the very start of its gap? */
 bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *ck);
 /* Orders instants by (event, marker). */

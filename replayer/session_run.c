@@ -5,11 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-/* A copy is kept each time that this much time has gone by in a long run. */
-enum { SNAPSHOT_MS = 200, SNAPSHOT_MARKERS = 8 << 20 };
 
 void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason)
 {
@@ -166,30 +162,7 @@ struct run {
 	struct lz_session *s;
 	struct lz_pos prev;
 	struct lz_stop *stop;
-	uint64_t last_ms;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* The engine stands at the start of a gap. */
-static int maybe_keep(struct run *r)
-{
-	uint64_t now = now_ms();
-
-	if (now - r->last_ms < SNAPSHOT_MS)
-		return 0;
-	r->last_ms = r->s->last_kept_ms = now;
-	struct lz_engine *e = r->s->e;
-	bool guarded = e->n_guarded > 0;
-	int ret = lz_snapshot_keep(r->s, e);
-	return ret < 0 ? -1 : guarded ? lz_engine_guard(e) : 0;
-}
 
 static int run_event(struct run *r)
 {
@@ -230,7 +203,7 @@ static int run_event(struct run *r)
 		r->stop->watch_kind = w ? w->kind : 0;
 		return 1;
 	}
-	return maybe_keep(r);
+	return lz_snapshot_maybe(s, s->e);
 }
 
 static int run_end(struct run *r)
@@ -288,27 +261,12 @@ static int run_halt(struct run *r, const struct lz_halt *h)
 		lz_session_fill(s, r->stop, LZ_STOP_BREAKPOINT);
 		return 1;
 	}
-	return h->flags & LZ_HALT_MARKER ? maybe_keep(r) : 0;
-}
-
-/* Now and then a stop at a marker, so that copies can be made where a position has a name. */
-static void plan_stop(struct run *r)
-{
-	struct lz_session *s = r->s;
-	struct lz_engine *e = s->e;
-
-	if (s->planned <= e->marker || s->planned > e->marker + 2 * SNAPSHOT_MARKERS) {
-		int64_t at = s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
-		                 ? lz_marker_boundary(s, e->marker + SNAPSHOT_MARKERS)
-		                 : -1;
-		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
-	}
-	e->want_marker = s->planned;
+	return h->flags & LZ_HALT_MARKER ? lz_snapshot_maybe(s, s->e) : 0;
 }
 
 static int run_forward(struct lz_session *s, struct lz_stop *stop)
 {
-	struct run r = {.s = s, .prev = s->pos, .stop = stop, .last_ms = s->last_kept_ms};
+	struct run r = {.s = s, .prev = s->pos, .stop = stop};
 	uint64_t addrs[s->n_breaks + 1];
 	struct lz_halt h;
 	int ret = 0;
@@ -320,7 +278,7 @@ static int run_forward(struct lz_session *s, struct lz_stop *stop)
 	struct lz_engine *e = s->e;
 	s->away = true;
 	while (!ret) {
-		plan_stop(&r);
+		e->want_marker = lz_snapshot_plan(s, e);
 		ret = lz_engine_resume(e, false, &h);
 		if (!ret)
 			ret = run_halt(&r, &h);

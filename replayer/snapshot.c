@@ -6,6 +6,10 @@
 #include <lizard/marker.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* In a long run a copy is kept each time that this much time has gone by. */
+enum { SNAPSHOT_MS = 200, SNAPSHOT_MARKERS = 8 << 20 };
 
 /* Restoring a checkpoint takes about as long as running over this much. */
 enum { RESTORE_MARKERS = 4 << 20, RESTORE_EVENTS = 4000 };
@@ -103,6 +107,35 @@ int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e)
 	slot->e = copy;
 	slot->used = ++s->clock;
 	return 0;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+int lz_snapshot_maybe(struct lz_session *s, struct lz_engine *e)
+{
+	uint64_t now = now_ms();
+
+	if (now - s->last_kept_ms < SNAPSHOT_MS)
+		return 0;
+	s->last_kept_ms = now;
+	return lz_snapshot_keep(s, e);
+}
+
+uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e)
+{
+	if (s->planned <= e->marker || s->planned > e->marker + 2 * SNAPSHOT_MARKERS) {
+		int64_t at = s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
+		                 ? lz_marker_boundary(s, e->marker + SNAPSHOT_MARKERS)
+		                 : -1;
+		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
+	}
+	return s->planned;
 }
 
 static struct lz_snapshot *best_snapshot(struct lz_session *s, uint64_t event, uint64_t marker)
