@@ -42,13 +42,29 @@ static long hello_call(unsigned char *sink, unsigned char **pos, long offset, lo
 	return result;
 }
 
+/* Valgrind complains about system calls that it does not know; it says whether
+ * it is there through this no-operation (request 0x1001 of its interface). */
+static int under_valgrind(void)
+{
+	unsigned long request[6] = {0x1001};
+	unsigned long answer = 0;
+
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
+	                 "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+	                 "xchgq %%rbx, %%rbx"
+	                 : "+d"(answer)
+	                 : "a"(request)
+	                 : "cc", "memory");
+	return answer != 0;
+}
+
 static void hello(void)
 {
 	uintptr_t sink =
 	    ((uintptr_t)__lizard_sink + LZ_BUFFER_SIZE - 1) & -(uintptr_t)LZ_BUFFER_SIZE;
 	uintptr_t thread;
 
-	if (__lizard_greeted)
+	if (__lizard_greeted || under_valgrind())
 		return;
 	__lizard_greeted = 1;
 	__asm__("mov %%fs:0, %0" : "=r"(thread));
