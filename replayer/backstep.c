@@ -336,22 +336,20 @@ static int find_step(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
-static int back_step_from(struct lz_nav *nav, bool outer, struct lz_stop *stop)
+/* The predecessor by `step`; OUTER: the last one that is not in a deeper frame. 1: found. */
+static int search_step(struct lz_nav *nav, bool outer, struct lz_pos *answer)
 {
 	struct search f = {.outer = outer};
-	int rc;
+	int rc = find_step(nav, &f);
 
-	rc = find_step(nav, &f);
-	if (!rc && !f.found && outer) {
-		f.outer = outer = false;
-		rc = find_step(nav, &f);
-	}
 	free(f.stack.a);
-	if (!rc && f.found && !outer)
-		keep(&nav->step, &f.chain);
+	if (!rc && f.found) {
+		*answer = f.answer;
+		rc = 1;
+		if (!outer)
+			keep(&nav->step, &f.chain);
+	}
 	free(f.chain.stop);
-	if (!rc)
-		rc = f.found ? go(nav, &f.answer, stop) : go_to_start(nav, stop);
 	return rc;
 }
 
@@ -496,22 +494,37 @@ static size_t own_activations(struct lz_nav *nav, struct candidate t[2])
 	return n;
 }
 
-static int back_next_from(struct lz_nav *nav, struct lz_stop *stop)
+/* The activation that has just been left for code without markers, if any. */
+static size_t left_activation(struct lz_nav *nav, struct candidate *t)
+{
+	uint64_t at = nav->goal.marker;
+	struct lz_decoder *d = at ? lz_stream_stack(nav->stream, at) : NULL;
+	size_t depth = d ? d->n : 0;
+
+	d = at ? lz_stream_stack(nav->stream, at - 1) : NULL;
+	if (!d || d->n <= depth)
+		return 0;
+	*t = (struct candidate){.act = *lz_decoder_top(d)};
+	return 1;
+}
+
+static int search_next(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain c = {0};
 	struct candidate t[2];
-	struct lz_pos answer;
 	size_t n = own_activations(nav, t);
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = search_activation(nav, &t[i], &c, &answer);
-	if (rc == 1)
+		rc = search_activation(nav, &t[i], &c, answer);
+	if (!rc)
+		rc = search_step(nav, true, answer);
+	else if (rc == 1)
 		keep(&nav->next, &c);
+	if (!rc && !n && left_activation(nav, t))
+		rc = search_activation(nav, &t[0], &c, answer);
 	free(c.stop);
-	if (rc < 0)
-		return -1;
-	return rc ? go(nav, &answer, stop) : back_step_from(nav, true, stop);
+	return rc ? rc : search_step(nav, false, answer);
 }
 
 /* ---- the session's calls ---- */
@@ -531,7 +544,7 @@ static int from_cache(struct lz_nav *nav, bool next, struct lz_stop *stop)
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
-	struct lz_pos here;
+	struct lz_pos here, answer;
 	int rc;
 
 	if (!nav)
@@ -539,8 +552,11 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	lz_session_where(s, &nav->goal);
 	here = nav->goal;
 	rc = from_cache(nav, next, stop);
-	if (rc > 0)
-		rc = next ? back_next_from(nav, stop) : back_step_from(nav, false, stop);
+	if (rc <= 0)
+		return rc;
+	rc = next ? search_next(nav, &answer) : search_step(nav, false, &answer);
+	if (rc >= 0)
+		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)
 		return 0;
 	if (lz_session_restore(s, &here) || !nav->interrupted)
