@@ -189,12 +189,26 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
 	return 0;
 }
 
+/* A program without stops may take much longer in replay than when it was recorded, on a busy machine. */
+static void set_patience(struct lz_engine *e)
+{
+	enum { LEAST_MS = 10000, TIMES = 50 };
+	const struct lz_event *ev = e->event < lz_reader_n_events(e->rp->reader)
+	                                ? lz_reader_event(e->rp->reader, e->event)
+	                                : NULL;
+	uint64_t end = ev ? ev->time_ns : lz_reader_meta(e->rp->reader)->duration_ns;
+	uint64_t ms = end > e->time_ns ? (end - e->time_ns) / 1000000 : 0;
+
+	e->next.patience_ms = LEAST_MS + (ms < 1ULL << 40 ? ms : 1ULL << 40) * TIMES;
+}
+
 void lz_engine_peek_next(struct lz_engine *e)
 {
 	if (e->next.event == e->event && e->next.ip)
 		return;
 	const struct lz_end *end = &e->rp->end;
 	e->next = (struct lz_next){.event = e->event, .ip = 1, .marker = UINT64_MAX};
+	set_patience(e);
 	if (e->event == end->event && end->kind != LZ_END_SIGNAL) {
 		e->next.marker = end->marker;
 		e->next.ip = end->kind == LZ_END_CALL ? end->ip : 1;
@@ -317,6 +331,22 @@ static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h
 	return flags_of(lz_engine_at_fault(e, SIGSEGV), h);
 }
 
+/* Stopped by ourselves: for an interrupt (seen before the next resume), or for running too long. */
+static int on_stop(struct lz_engine *e, struct lz_halt *h)
+{
+	struct lz_replay *rp = e->rp;
+
+	if (!rp->stuck)
+		return 0;
+	rp->stuck = 0;
+	int ret = lz_engine_sync(e);
+	if (!ret)
+		ret = lz_engine_diverge(
+		    e, "the program ran for %lu s without coming to what is recorded next",
+		    (unsigned long)(rp->patience_ms / 1000));
+	return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
+}
+
 static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
 {
 	siginfo_t info;
@@ -332,6 +362,7 @@ static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
 		if (info.si_code > 0)
 			return flags_of(lz_engine_at_fault(e, sig), h);
 		return 0;
+	case SIGSTOP: return on_stop(e, h);
 	default: /* from outside: not meant for the program */ return 0;
 	}
 }
@@ -359,6 +390,8 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 
 	if (lz_engine_flush(e) < 0)
 		return -1;
+	rp->patience_ms = e->next.patience_ms ? e->next.patience_ms : UINT64_MAX;
+	rp->resumed_ms = lz_engine_clock();
 	rp->running = e->proc.pid;
 	if (rp->interrupted) {
 		rp->running = 0;

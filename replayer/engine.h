@@ -61,10 +61,14 @@ struct lz_replay {
 		uint64_t event, buffer, pos_addr;
 	} * hellos;
 	uint32_t n_hellos;
-	volatile int interrupted; /* set by lz_session_interrupt() */
-	volatile pid_t running;   /* the process being waited for, 0 none */
-	char *divergence;         /* text of the last one */
-	uint64_t spins_jumped;    /* spins continued from their checkpoint, not re-run */
+	volatile int interrupted;      /* set by lz_session_interrupt() */
+	volatile pid_t running;        /* the process being waited for, 0 none */
+	volatile uint64_t resumed_ms;  /* when it was resumed */
+	volatile uint64_t patience_ms; /* how long it may run without any stop */
+	volatile int stuck;            /* it ran longer and was stopped */
+	struct lz_watchdog *watchdog;
+	char *divergence;      /* text of the last one */
+	uint64_t spins_jumped; /* spins continued from their checkpoint, not re-run */
 };
 
 struct lz_engine {
@@ -80,6 +84,7 @@ struct lz_engine {
 	bool regs_dirty;
 	struct lz_slot slot[4];      /* as set in the process */
 	struct lz_slot user_slot[2]; /* wanted in slots 2 and 3 */
+	uint64_t time_ns;            /* of the last event applied, or of the checkpoint */
 	uint64_t want_marker;        /* UINT64_MAX = none */
 	uint64_t want_ip;            /* 0 = none */
 	uint64_t goal, goal_start;   /* cache: the marker that ends at goal starts there */
@@ -90,6 +95,7 @@ struct lz_engine {
 		bool async;     /* comes from outside, at (marker, ip) */
 		uint64_t marker, ip;
 		uint32_t flags;
+		uint64_t patience_ms; /* for rp->patience_ms */
 	} next;
 	struct lz_softbreak *breaks;
 	size_t n_breaks;
@@ -193,6 +199,10 @@ int lz_engine_at_call(struct lz_engine *e);
 int lz_engine_at_fault(struct lz_engine *e, int signo);
 /* Brings e->next up to date. */
 void lz_engine_peek_next(struct lz_engine *e);
+/* A thread that stops what runs longer than rp->patience_ms; milliseconds on its clock. */
+int lz_watchdog_start(struct lz_replay *rp);
+void lz_watchdog_stop(struct lz_replay *rp);
+uint64_t lz_engine_clock(void);
 /* Sets the debug registers as wanted. */
 int lz_engine_arm(struct lz_engine *e);
 /* Breakpoints into memory. */

@@ -237,6 +237,7 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 		return -1;
 	meet_hello(e, ev);
 	e->event++;
+	e->time_ns = ev->time_ns;
 	e->trapped = false;
 	return 0;
 }

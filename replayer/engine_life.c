@@ -39,11 +39,12 @@ int lz_replay_init(struct lz_replay *rp, struct lz_reader *r)
 	rp->stream_len = lz_reader_markers_len(r, rp->tid);
 	find_end(rp);
 	rp->image = lz_image_new(r);
-	return rp->image ? 0 : -1;
+	return rp->image ? lz_watchdog_start(rp) : -1;
 }
 
 void lz_replay_free(struct lz_replay *rp)
 {
+	lz_watchdog_stop(rp);
 	lz_image_free(rp->image);
 	free(rp->hellos);
 	free(rp->divergence);
@@ -129,6 +130,7 @@ static int build(struct lz_engine *e, uint32_t index)
 		return -1;
 	const struct lz_thread_state *t = &ck->threads[0];
 	e->event = ck->pos.event;
+	e->time_ns = ck->time_ns;
 	e->marker = t->marker;
 	e->buffer = t->buffer;
 	e->buffer_start = t->buffer ? t->buffer_start : t->marker;
@@ -175,6 +177,7 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e)
 	if (!copy)
 		return NULL;
 	copy->event = e->event;
+	copy->time_ns = e->time_ns;
 	copy->marker = e->marker;
 	copy->buffer = e->buffer;
 	copy->buffer_start = e->buffer_start;

@@ -32,6 +32,7 @@ struct lz_session *lz_session_open(const char *dir, const struct lz_session_opti
 	}
 	s->opt = o ? *o : (struct lz_session_options){.echo_fd = -1};
 	if (lz_replay_init(&s->rp, r) < 0) {
+		lz_replay_free(&s->rp);
 		lz_reader_close(r);
 		free(s);
 		return NULL;

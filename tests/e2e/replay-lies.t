@@ -67,4 +67,25 @@ lie 'diverged: .*recorded was' nr "$sleeps"
 lie 'diverged: .*memory at\|diverged: .*register' page 2
 lie 'diverged: .*register rbx' reg 1
 lie 'diverged: .*register rbx' reg $((checkpoints - 1))
+# A lie that makes the program loop for ever in code where nothing can be compared.
+cat >"$T/wait.c" <<'C'
+#include <stdio.h>
+volatile int flag;
+int main(void)
+{
+	flag = getchar();
+	while (flag != 'x')
+		;
+	return 0;
+}
+C
+gcc -O1 -o "$T/wait" "$T/wait.c" && echo x | lizard-trace -q -o "$T/rec2" "$T/wait"
+lizard verify "$T/rec2" >"$T/verify"
+ok $? "a program that waits for a byte: clean" || diag "$(cat "$T/verify")"
+read=$(lizard dump --events "$T/rec2" | sed -n 's/^event \([0-9]*\) .*read(0.*/\1/p' | head -n 1)
+"$damage" "$T/rec2" "$T/lie2" data "$read"
+timeout 100 lizard verify "$T/lie2" >"$T/verify"
+is $? 1 "the byte never comes: verify fails"
+grep -q 'diverged: .*the program ran for' "$T/verify"
+ok $? "the byte never comes: said in words" || diag "$(head -n 3 "$T/verify")"
 done_testing

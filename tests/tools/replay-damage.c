@@ -4,6 +4,7 @@
  *   replay-damage FROM TO marker OFFSET    another edge (an existing one-byte marker is changed)
  *   replay-damage FROM TO arg EVENT        another first argument
  *   replay-damage FROM TO nr EVENT         another system call
+ *   replay-damage FROM TO data EVENT       another first byte of what it wrote
  *   replay-damage FROM TO page CHECKPOINT  one byte of memory
  *   replay-damage FROM TO reg CHECKPOINT   one register */
 #include <lizard/error.h>
@@ -69,8 +70,19 @@ static int copy_events(void)
 			copy.args[0]++;
 		if (is("nr", i))
 			copy.nr++;
+		uint8_t *bytes = NULL;
+		struct lz_write first;
+		if (is("data", i) && ev->n_writes == 1) {
+			first = ev->writes[0];
+			bytes = malloc(first.len);
+			memcpy(bytes, first.bytes, first.len);
+			bytes[0] ^= 1;
+			first.bytes = bytes;
+			copy.writes = &first;
+		}
 		if (lz_writer_event(w, &copy) < 0)
 			return -1;
+		free(bytes);
 	}
 	return 0;
 }

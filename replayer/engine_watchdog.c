@@ -1,0 +1,96 @@
+/* A re-executed program that runs on and on where the recorded one went to its next event has diverged, though
+ * nothing can be compared there (a loop in code without markers). A thread notices: it stops the process, and
+ * the engine then says so. */
+#include "replayer/engine.h"
+#include <lizard/error.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TICK_MS = 500 };
+
+struct lz_watchdog {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool quit;
+};
+
+uint64_t lz_engine_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void look(struct lz_replay *rp)
+{
+	pid_t pid = rp->running;
+	uint64_t since = rp->resumed_ms;
+
+	if (pid <= 0 || lz_engine_clock() - since <= rp->patience_ms)
+		return;
+	if (rp->running == pid && rp->resumed_ms == since) {
+		rp->stuck = 1;
+		kill(pid, SIGSTOP);
+	}
+}
+
+static void *watch(void *arg)
+{
+	struct lz_replay *rp = arg;
+	struct lz_watchdog *w = rp->watchdog;
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	pthread_mutex_lock(&w->lock);
+	while (!w->quit) {
+		struct timespec t;
+		clock_gettime(CLOCK_REALTIME, &t);
+		t.tv_nsec += TICK_MS * 1000000L;
+		t.tv_sec += t.tv_nsec / 1000000000;
+		t.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&w->wake, &w->lock, &t);
+		look(rp);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+int lz_watchdog_start(struct lz_replay *rp)
+{
+	struct lz_watchdog *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return lz_fail("out of memory");
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->wake, NULL);
+	rp->patience_ms = UINT64_MAX;
+	rp->watchdog = w;
+	if (pthread_create(&w->thread, NULL, watch, rp)) {
+		rp->watchdog = NULL;
+		free(w);
+		return lz_fail("cannot start a thread");
+	}
+	return 0;
+}
+
+void lz_watchdog_stop(struct lz_replay *rp)
+{
+	struct lz_watchdog *w = rp->watchdog;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->quit = true;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	pthread_cond_destroy(&w->wake);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+	rp->watchdog = NULL;
+}
