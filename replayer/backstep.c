@@ -14,7 +14,8 @@ enum chain_end {
 	CHAIN_LOST     /* never came to the goal */
 };
 
-enum { MAX_CHAIN = 1 << 20, OUTER_FAR = 2000 };
+/* Chains longer than any walk; how far to look for an outer stop: bytes of the stream, own markers. */
+enum { MAX_CHAIN = 1 << 20, OUTER_FAR = 2000, DEEPER_FAR = 1000 };
 
 static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos)
 {
@@ -27,7 +28,9 @@ static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos 
 		c->stop = p;
 		c->cap = cap;
 	}
-	c->stop[c->n++] = (struct lz_chain_stop){*pos, lz_gdb_frame(&nav->machine)};
+	c->stop[c->n] = (struct lz_chain_stop){.pos = *pos};
+	c->stop[c->n].cfa = lz_gdb_frame(&nav->machine, &c->stop[c->n].inlines);
+	c->n++;
 	return 0;
 }
 
@@ -94,9 +97,12 @@ static const struct lz_chain_stop *predecessor(struct lz_nav *nav, const struct 
                                                enum chain_end end, bool outer)
 {
 	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
-	uint64_t cfa = outer && n ? lz_gdb_frame(&nav->machine) : 0;
+	uint32_t inlines;
+	uint64_t cfa = lz_gdb_frame(&nav->machine, &inlines);
 
-	while (n && c->stop[n - 1].cfa < cfa)
+	while (outer && n &&
+	       (c->stop[n - 1].cfa < cfa ||
+	        (c->stop[n - 1].cfa == cfa && c->stop[n - 1].inlines > inlines)))
 		n--;
 	return n ? &c->stop[n - 1] : NULL;
 }
@@ -430,19 +436,30 @@ static int own_in_block(struct lz_nav *nav, uint32_t block, const struct candida
 	return k->local || lz_stream_block_of(nav->stream, k->act.enter) >= block;
 }
 
-/* Tries the anchor; 1: found, the session is then anywhere. */
+struct found {
+	bool foreign; /* the goal is not in this activation */
+	bool deeper;  /* there is an answer, but it lies in an inlined call */
+};
+
+/* Tries the anchor; 1: found. */
 static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, struct lz_pos *answer,
-                    bool *foreign)
+                    struct found *f)
 {
 	const struct lz_chain_stop *p;
 	enum chain_end end;
 
 	if (build(nav, anchor, true, c, &end))
 		return -1;
-	*foreign = end == CHAIN_OVER || end == CHAIN_LOST;
+	f->foreign = end == CHAIN_OVER || end == CHAIN_LOST;
 	p = predecessor(nav, c, end, false);
+	if (!p)
+		return 0;
+	*answer = p->pos;
+	p = predecessor(nav, c, end, true);
 	if (p)
 		*answer = p->pos;
+	/* In an inlined call that has ended since: the line of the call is further back. */
+	f->deeper = !p;
 	return p != NULL;
 }
 
@@ -453,27 +470,32 @@ static int search_activation(struct lz_nav *nav, const struct candidate *k, stru
 	const struct lz_act *t = &k->act;
 	struct own o = {0};
 	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
+	struct found f = {0};
 	size_t back = 2;
-	bool foreign = false;
 	int rc = 0, first = 0;
 
-	while (!rc && !first && !foreign) {
+	while (!rc && !first && !f.foreign) {
 		first = own_in_block(nav, block, k, &o);
 		if (first < 0)
 			rc = -1;
-		while (!rc && !foreign && back < o.n) {
-			rc = try_next(nav, o.at[o.n - 1 - back], c, answer, &foreign);
+		while (!rc && !f.foreign && back < o.n) {
+			if (f.deeper && back > DEEPER_FAR)
+				goto out;
+			rc = try_next(nav, o.at[o.n - 1 - back], c, answer, &f);
 			back *= 5;
 		}
-		if (!rc && !foreign && o.n > 1)
-			rc = try_next(nav, o.at[0], c, answer, &foreign);
+		if (f.deeper && o.n > DEEPER_FAR)
+			goto out;
+		if (!rc && !f.foreign && o.n > 1)
+			rc = try_next(nav, o.at[0], c, answer, &f);
 		back = 16;
 		block--;
 	}
-	if (!rc && !foreign)
-		rc = try_next(nav, t->enter + 5, c, answer, &foreign);
+	if (!rc && !f.foreign)
+		rc = try_next(nav, t->enter + 5, c, answer, &f);
+out:
 	free(o.at);
-	return rc;
+	return rc ? rc : f.deeper;
 }
 
 /* The activations that the present position may belong to: the running one, or one that has written its

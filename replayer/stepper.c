@@ -80,16 +80,6 @@ static bool find_cfa(struct stepping *s, uint64_t *cfa)
 	return l && lz_lines_cfa(l, s->r.rip - bias, &r, read_word, s->m, cfa);
 }
 
-uint64_t lz_gdb_frame(struct lz_machine *m)
-{
-	struct stepping s = {.m = m};
-	uint64_t cfa;
-
-	if (m->regs(m->arg, &s.r) || !find_cfa(&s, &cfa))
-		return 0;
-	return cfa;
-}
-
 /* ---- inlined calls ---- */
 
 /* The inlined calls around PC; *hidden: how many of the innermost begin right here, which GDB hides
@@ -105,6 +95,24 @@ static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *
 	       (in[n - 1 - *hidden].entry == pc - bias || in[n - 1 - *hidden].start == pc - bias))
 		++*hidden;
 	return n;
+}
+
+uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines)
+{
+	struct stepping s = {.m = m};
+	struct lz_inline in[MAX_INLINES];
+	size_t n, hidden;
+	uint64_t cfa;
+
+	if (inlines)
+		*inlines = 0;
+	if (m->regs(m->arg, &s.r))
+		return 0;
+	if (inlines) {
+		n = find_inlines(m, s.r.rip, in, &hidden);
+		*inlines = n - hidden;
+	}
+	return find_cfa(&s, &cfa) ? cfa : 0;
 }
 
 static void fill_frame(struct stepping *s, const struct lz_inline *in, size_t n, struct frame *f)

@@ -60,8 +60,9 @@ enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next);
  * when it steps into it. */
 uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end);
 
-/* The canonical frame address here; 0 if no rule is known. */
-uint64_t lz_gdb_frame(struct lz_machine *m);
+/* The canonical frame address here, 0 if no rule is known. *inlines (may be NULL): in how many inlined calls
+ * control is, those not counted that begin right here. */
+uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines);
 
 /* Is control at the start of a statement? */
 bool lz_gdb_at_statement(struct lz_machine *m, uint64_t pc);

@@ -214,10 +214,10 @@ START_TEST(frames)
 
 	start_child();
 	m_regs(NULL, &r);
-	cfa = lz_gdb_frame(&machine);
+	cfa = lz_gdb_frame(&machine, NULL);
 	ck_assert_uint_eq(cfa, r.rsp + 8);
 	ck_assert_int_eq(lz_gdb_step(&machine, true), LZ_STEPPED);
-	ck_assert_uint_eq(lz_gdb_frame(&machine), cfa);
+	ck_assert_uint_eq(lz_gdb_frame(&machine, NULL), cfa);
 	end_child();
 }
 END_TEST
