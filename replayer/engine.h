@@ -67,8 +67,9 @@ struct lz_replay {
 	volatile uint64_t patience_ms; /* how long it may run without any stop */
 	volatile int stuck;            /* it ran longer and was stopped */
 	struct lz_watchdog *watchdog;
-	char *divergence;      /* text of the last one */
-	uint64_t spins_jumped; /* spins continued from their checkpoint, not re-run */
+	struct lz_prefetch *prefetch; /* while verifying; NULL */
+	char *divergence;             /* text of the last one */
+	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
 };
 
 struct lz_engine {
@@ -197,6 +198,8 @@ int lz_engine_due(struct lz_engine *e);
 int lz_engine_at_call(struct lz_engine *e);
 /* The program faulted by itself with signal SIGNO. Flags; -1 failed. */
 int lz_engine_at_fault(struct lz_engine *e, int signo);
+/* Recorded stream bytes; as lz_reader_markers(). */
+int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
 /* Brings e->next up to date. */
 void lz_engine_peek_next(struct lz_engine *e);
 /* A thread that stops what runs longer than rp->patience_ms; milliseconds on its clock. */

@@ -1,5 +1,6 @@
 /* The marker buffer of a re-executed process: read, compared with the recording, emptied. */
 #include "replayer/engine.h"
+#include "replayer/prefetch.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>
@@ -37,10 +38,19 @@ static size_t parse(const uint8_t *buf, size_t len)
 	return at;
 }
 
+int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len)
+{
+	struct lz_replay *rp = e->rp;
+
+	if (rp->prefetch && lz_prefetch_read(rp->prefetch, offset, buf, len) == len)
+		return (int64_t)len;
+	return lz_reader_markers(rp->reader, rp->tid, offset, buf, len);
+}
+
 static int compare(struct lz_engine *e, const uint8_t *got, size_t len)
 {
 	uint8_t want[LZ_BUFFER_SIZE];
-	int64_t n = lz_reader_markers(e->rp->reader, e->rp->tid, e->marker, want, len);
+	int64_t n = lz_engine_recorded(e, e->marker, want, len);
 	char *text;
 
 	if (n < 0)
@@ -101,7 +111,7 @@ static int sync_full(struct lz_engine *e)
 	size_t len = (size_t)(end - off);
 	if (lz_proc_read(&e->proc, e->buffer + off, got, len) < 0)
 		return lz_fail_in("the marker buffer");
-	int64_t n = lz_reader_markers(e->rp->reader, e->rp->tid, e->marker, want, len);
+	int64_t n = lz_engine_recorded(e, e->marker, want, len);
 	if (n < 0)
 		return -1;
 	if ((size_t)n != len || memcmp(got, want, len))

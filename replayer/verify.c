@@ -1,9 +1,13 @@
 /* Verification: one run from start to end in which everything that can be compared is. */
+#include "replayer/prefetch.h"
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Shorter streams are not worth a thread. */
+enum { PREFETCH_LEAST = 4 << 20 };
 
 struct verify {
 	struct lz_session *s;
@@ -142,7 +146,11 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 	v.e = lz_engine_new(&s->rp, 0);
 	if (!v.e)
 		return -1;
+	if (s->rp.stream_len > PREFETCH_LEAST)
+		s->rp.prefetch = lz_prefetch_new(lz_reader_dir(s->rp.reader), s->rp.tid);
 	int ret = run_through(&v);
+	lz_prefetch_free(s->rp.prefetch);
+	s->rp.prefetch = NULL;
 	if (!ret)
 		ret = check_end(&v);
 	res->markers = v.e->marker;

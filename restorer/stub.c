@@ -48,15 +48,37 @@ static const struct stub_file stub_file = {
     .code = {0x0f, 0x05, 0xcc, 0xcc},
 };
 
+/* What this thread was allowed before it was pinned. */
+static __thread cpu_set_t own_cpus;
+static cpu_set_t other_cpus;
+
+void lz_stub_unpin(void)
+{
+	if (CPU_COUNT(&other_cpus))
+		sched_setaffinity(0, sizeof other_cpus, &other_cpus);
+}
+
+/* Threads beside the pinned one use the other CPUs, if there are any. */
+static void note_cpus(int pinned)
+{
+	other_cpus = own_cpus;
+	if (CPU_COUNT(&other_cpus) > 1)
+		CPU_CLR(pinned, &other_cpus);
+}
+
 void lz_stub_pin(const struct lz_meta *m)
 {
 	cpu_set_t want, have;
 
+	if (!CPU_COUNT(&own_cpus))
+		sched_getaffinity(0, sizeof own_cpus, &own_cpus);
 	CPU_ZERO(&want);
 	if (m->cpu_number < CPU_SETSIZE)
 		CPU_SET(m->cpu_number, &want);
-	if (sched_setaffinity(0, sizeof want, &want) == 0)
+	if (sched_setaffinity(0, sizeof want, &want) == 0) {
+		note_cpus((int)m->cpu_number);
 		return;
+	}
 	if (sched_getaffinity(0, sizeof have, &have) < 0)
 		return;
 	for (int i = 0; i < CPU_SETSIZE; i++) {
@@ -65,6 +87,7 @@ void lz_stub_pin(const struct lz_meta *m)
 		CPU_ZERO(&want);
 		CPU_SET(i, &want);
 		sched_setaffinity(0, sizeof want, &want);
+		note_cpus(i);
 		lz_debug("replay runs on CPU %d, the recording on %u", i, m->cpu_number);
 		return;
 	}

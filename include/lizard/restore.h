@@ -18,6 +18,8 @@ size_t lz_features_missing(const char *recorded, const char *here, char *out, si
 /* Pins the calling thread to the CPU that the recording was made on (to any one it may use if that
  * one is refused): a stop costs much less when both sides share a CPU. */
 void lz_stub_pin(const struct lz_meta *m);
+/* For a thread that works beside the pinned one: back to the other CPUs. */
+void lz_stub_unpin(void);
 /* An empty process. On failure nothing is left behind. */
 int lz_stub_start(struct lz_proc *p, const struct lz_meta *m);
 /* A copy of the stopped process, in the same state. Debug registers are clear in it. */
