@@ -295,12 +295,14 @@ START_TEST(speed)
 		memcpy(buf + n, t.b, t.n);
 		n += t.n;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &t0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
 	ck_assert_int_eq(lz_decoder_feed(&d, buf, n, 0, NULL, NULL, NULL), (int64_t)n);
-	clock_gettime(CLOCK_MONOTONIC, &t1);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
 	s = (t1.tv_sec - t0.tv_sec) + (t1.tv_nsec - t0.tv_nsec) * 1e-9;
 	fprintf(stderr, "# decoded %.0f MB/s\n", n / s / 1e6);
+#ifndef __SANITIZE_ADDRESS__
 	ck_assert(n / s > 20e6);
+#endif
 	lz_decoder_free(&d);
 	free(buf);
 }

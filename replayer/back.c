@@ -1,0 +1,82 @@
+/* bs and prev: from an anchor before the present position GDB's stepping is done forwards again until it
+ * comes here; the stop before the last is the answer. Each chain of stops is kept: the next bs finds its
+ * answer in it. */
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "replayer/chain.h"
+#include "replayer/session.h"
+
+static const struct lz_pos *cached(const struct lz_chain *c, const struct lz_pos *pos)
+{
+	for (size_t i = c->n; i-- > 1;)
+		if (lz_nav_same(&c->stop[i].pos, pos))
+			return &c->stop[i - 1].pos;
+	return NULL;
+}
+
+static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop)
+{
+	memset(stop, 0, sizeof(*stop));
+	if (lz_session_seek(nav->s, pos))
+		return -1;
+	stop->reason = LZ_STOP_STEP;
+	stop->pos = *pos;
+	return 0;
+}
+
+static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
+{
+	memset(stop, 0, sizeof(*stop));
+	if (lz_session_seek_start(nav->s))
+		return -1;
+	stop->reason = LZ_STOP_START;
+	lz_session_where(nav->s, &stop->pos);
+	return 0;
+}
+
+/* An answer from the chain that was found last. 1: there is none. */
+static int from_cache(struct lz_nav *nav, bool next, struct lz_stop *stop)
+{
+	const struct lz_pos *p = cached(next ? &nav->next : &nav->step, &nav->goal);
+	struct lz_pos to;
+
+	if (!p)
+		return 1;
+	to = *p;
+	return go(nav, &to, stop);
+}
+
+static int back(struct lz_session *s, bool next, struct lz_stop *stop)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	struct lz_pos here, answer;
+	int rc;
+
+	if (!nav)
+		return -1;
+	lz_session_where(s, &nav->goal);
+	here = nav->goal;
+	rc = from_cache(nav, next, stop);
+	if (rc <= 0)
+		return rc;
+	rc = next ? lz_search_next(nav, &answer) : lz_search_step(nav, false, &answer);
+	if (rc >= 0)
+		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
+	if (!rc)
+		return 0;
+	if (lz_session_restore(s, &here) || !nav->interrupted)
+		return -1;
+	*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = here};
+	return 0;
+}
+
+int lz_session_back_step(struct lz_session *s, struct lz_stop *stop)
+{
+	return back(s, false, stop);
+}
+
+int lz_session_back_next(struct lz_session *s, struct lz_stop *stop)
+{
+	return back(s, true, stop);
+}

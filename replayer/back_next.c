@@ -1,0 +1,194 @@
+/* Anchors for prev: own markers of the activation that the present position is in. */
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "replayer/chain.h"
+#include "replayer/session.h"
+
+enum { DEEPER_FAR = 1000 }; /* own markers to look back for a stop outside inlined calls */
+
+/* The running activation at a stream offset, if it is of function FN. *local: it is known without the
+ * index, since it began in the same block. */
+static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct lz_act *t,
+                       bool *local)
+{
+	struct lz_decoder *d = lz_stream_stack_local(nav->stream, offset);
+
+	*local = d && lz_decoder_top(d);
+	if (!*local)
+		d = lz_stream_stack(nav->stream, offset);
+	if (!d || !lz_decoder_top(d) || lz_decoder_top(d)->fn != fn)
+		return false;
+	*t = *lz_decoder_top(d);
+	return true;
+}
+
+struct candidate {
+	struct lz_act act;
+	bool local;
+};
+
+/* Where an activation wrote its own markers: stream offsets behind them. */
+struct own {
+	uint64_t enter;
+	uint64_t *at;
+	size_t n, cap;
+};
+
+static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct own *o = arg;
+	struct lz_act *top = lz_decoder_top(d);
+
+	if (!top || top->enter != o->enter || m->code == LZ_ENTER || m->code == LZ_EXIT ||
+	    m->code == LZ_TAIL)
+		return 0;
+	if (o->n == o->cap) {
+		size_t cap = o->cap ? o->cap * 2 : 256;
+		uint64_t *p = reallocarray(o->at, cap, sizeof(*p));
+
+		if (!p)
+			return lz_fail("out of memory for the markers of one activation");
+		o->at = p;
+		o->cap = cap;
+	}
+	o->at[o->n++] = m->offset + lz_marker_size(m->code);
+	return 0;
+}
+
+/* The own markers of the activation that lie in the block, before the goal; 1: it began in it. */
+static int own_in_block(struct lz_nav *nav, uint32_t block, const struct candidate *k,
+                        struct own *o)
+{
+	uint8_t *watch = calloc(lz_stream_n_fns(nav->stream) + 1, 1);
+	int rc;
+
+	o->enter = k->act.enter;
+	o->n = 0;
+	if (!watch)
+		return lz_fail("out of memory for navigation");
+	if (k->act.fn != LZ_FN_NONE)
+		watch[k->act.fn] = 1;
+	if (k->local)
+		rc = lz_stream_decode_local(nav->stream, block, nav->goal.marker, watch, note_own,
+		                            o);
+	else
+		rc = lz_stream_decode(nav->stream, block, nav->goal.marker, watch, note_own, o);
+	free(watch);
+	if (rc < 0)
+		return -1;
+	return k->local || lz_stream_block_of(nav->stream, k->act.enter) >= block;
+}
+
+struct found {
+	bool foreign; /* the goal is not in this activation */
+	bool deeper;  /* there is an answer, but it lies in an inlined call */
+};
+
+/* Tries the anchor; 1: found. */
+static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, struct lz_pos *answer,
+                    struct found *f)
+{
+	const struct lz_chain_stop *p;
+	enum chain_end end;
+
+	if (lz_chain_build(nav, anchor, true, c, &end))
+		return -1;
+	f->foreign = end == CHAIN_OVER || end == CHAIN_LOST;
+	p = lz_chain_predecessor(nav, c, end, false);
+	if (!p)
+		return 0;
+	*answer = p->pos;
+	p = lz_chain_predecessor(nav, c, end, true);
+	if (p)
+		*answer = p->pos;
+	/* In an inlined call that has ended since: the line of the call is further back. */
+	f->deeper = !p;
+	return p != NULL;
+}
+
+/* Anchors at the own markers of T, further and further back. 1: found. */
+static int search_activation(struct lz_nav *nav, const struct candidate *k, struct lz_chain *c,
+                             struct lz_pos *answer)
+{
+	const struct lz_act *t = &k->act;
+	struct own o = {0};
+	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
+	struct found f = {0};
+	size_t back = 2;
+	int rc = 0, first = 0;
+
+	while (!rc && !first && !f.foreign) {
+		first = own_in_block(nav, block, k, &o);
+		if (first < 0)
+			rc = -1;
+		while (!rc && !f.foreign && back < o.n) {
+			if (f.deeper && back > DEEPER_FAR)
+				goto out;
+			rc = try_next(nav, o.at[o.n - 1 - back], c, answer, &f);
+			back *= 5;
+		}
+		if (f.deeper && o.n > DEEPER_FAR)
+			goto out;
+		if (!rc && !f.foreign && o.n > 1)
+			rc = try_next(nav, o.at[0], c, answer, &f);
+		back = 16;
+		block--;
+	}
+	if (!rc && !f.foreign)
+		rc = try_next(nav, t->enter + 5, c, answer, &f);
+out:
+	free(o.at);
+	return rc ? rc : f.deeper;
+}
+
+/* The activations that the present position may belong to: the running one, or one that has written its
+ * exit marker but not returned. */
+static size_t own_activations(struct lz_nav *nav, struct candidate t[2])
+{
+	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
+	uint64_t at = nav->goal.marker;
+	size_t n = 0;
+
+	if (fn == LZ_FN_NONE)
+		return 0;
+	if (running_at(nav, at, fn, &t[n].act, &t[n].local))
+		n++;
+	if (at && running_at(nav, at - 1, fn, &t[n].act, &t[n].local) &&
+	    (!n || t[1].act.enter != t[0].act.enter))
+		n++;
+	return n;
+}
+
+/* The activation that has just been left for code without markers, if any. */
+static size_t left_activation(struct lz_nav *nav, struct candidate *t)
+{
+	uint64_t at = nav->goal.marker;
+	struct lz_decoder *d = at ? lz_stream_stack(nav->stream, at) : NULL;
+	size_t depth = d ? d->n : 0;
+
+	d = at ? lz_stream_stack(nav->stream, at - 1) : NULL;
+	if (!d || d->n <= depth)
+		return 0;
+	*t = (struct candidate){.act = *lz_decoder_top(d)};
+	return 1;
+}
+
+int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
+{
+	struct lz_chain c = {0};
+	struct candidate t[2];
+	size_t n = own_activations(nav, t);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = search_activation(nav, &t[i], &c, answer);
+	if (!rc)
+		rc = lz_search_step(nav, true, answer);
+	else if (rc == 1)
+		lz_chain_keep(&nav->next, &c);
+	if (!rc && !n && left_activation(nav, t))
+		rc = search_activation(nav, &t[0], &c, answer);
+	free(c.stop);
+	return rc ? rc : lz_search_step(nav, false, answer);
+}

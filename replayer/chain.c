@@ -1,0 +1,103 @@
+#include <stdlib.h>
+#include <lizard/error.h>
+#include "replayer/chain.h"
+
+enum { MAX_CHAIN = 1 << 20 }; /* stops: longer than any walk */
+
+static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos)
+{
+	if (c->n == c->cap) {
+		size_t cap = c->cap ? c->cap * 2 : 64;
+		struct lz_chain_stop *p = reallocarray(c->stop, cap, sizeof(*p));
+
+		if (!p)
+			return lz_fail("out of memory for a chain of %zu stops", c->n);
+		c->stop = p;
+		c->cap = cap;
+	}
+	c->stop[c->n] = (struct lz_chain_stop){.pos = *pos};
+	c->stop[c->n].cfa = lz_gdb_frame(&nav->machine, &c->stop[c->n].inlines);
+	c->n++;
+	return 0;
+}
+
+static bool is_behind(const struct lz_pos *a, const struct lz_pos *b)
+{
+	return a->event > b->event || a->marker > b->marker;
+}
+
+/* Steps from the present instant on, up to the goal. */
+int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum chain_end *end)
+{
+	struct lz_pos now, before;
+
+	c->n = 0;
+	nav->machine.left_unknown = false;
+	nav->interrupted = false;
+	lz_session_where(nav->s, &now);
+	while (c->n < MAX_CHAIN) {
+		enum lz_step_result r;
+
+		if (is_behind(&now, &nav->goal))
+			break;
+		before = now;
+		r = lz_gdb_step(&nav->machine, next);
+		lz_session_where(nav->s, &now);
+		switch (r) {
+		case LZ_STEP_SIGNAL:
+			if (lz_nav_same(&now, &before))
+				continue; /* reported; the next step takes it */
+			                  /* fall through */
+		case LZ_STEPPED:
+			if (lz_nav_same(&now, &before))
+				goto lost;
+			if (add_stop(nav, c, &now))
+				return -1;
+			if (!lz_nav_same(&now, &nav->goal))
+				continue;
+			*end = CHAIN_ARRIVED;
+			return 0;
+		case LZ_STEP_PASSED: *end = CHAIN_PASSED; return 0;
+		case LZ_STEP_OVER: *end = CHAIN_OVER; return 0;
+		case LZ_STEP_END:
+			*end = lz_nav_same(&now, &nav->goal) ? CHAIN_PASSED : CHAIN_LOST;
+			return 0;
+		default: goto lost;
+		}
+	}
+lost:
+	*end = CHAIN_LOST;
+	return nav->interrupted ? -1 : 0;
+}
+
+/* The same from the stream offset ANCHOR on. */
+int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
+                   enum chain_end *end)
+{
+	if (lz_session_seek_time(nav->s, anchor))
+		return -1;
+	return lz_chain_build_here(nav, next, c, end);
+}
+
+/* The stop that leads to the goal, if the chain knows it; OUTER: not in a deeper frame. */
+const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struct lz_chain *c,
+                                                 enum chain_end end, bool outer)
+{
+	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
+	uint32_t inlines;
+	uint64_t cfa = lz_gdb_frame(&nav->machine, &inlines);
+
+	while (outer && n &&
+	       (c->stop[n - 1].cfa < cfa ||
+	        (c->stop[n - 1].cfa == cfa && c->stop[n - 1].inlines > inlines)))
+		n--;
+	return n ? &c->stop[n - 1] : NULL;
+}
+
+void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c)
+{
+	struct lz_chain old = *kept;
+
+	*kept = *c;
+	*c = old;
+}

@@ -1,0 +1,32 @@
+/* What bs and prev share: chains of stops, found by stepping forwards from an anchor. Knows how to build
+ * them, not where to begin. */
+#ifndef LIZARD_REPLAYER_CHAIN_H
+#define LIZARD_REPLAYER_CHAIN_H
+
+#include "replayer/nav.h"
+
+enum chain_end {
+	CHAIN_ARRIVED, /* the last stop is the goal */
+	CHAIN_PASSED,  /* the goal was passed in the middle of a line */
+	CHAIN_OVER,    /* the goal lies in what was run over */
+	CHAIN_LOST     /* never came to the goal */
+};
+
+/* Steps from the present instant on, up to the goal. */
+int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum chain_end *end);
+/* The same from stream offset ANCHOR on. */
+int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
+                   enum chain_end *end);
+/* The stop that leads to the goal, where the session must be, if the chain knows it; OUTER: the last one that is
+ * not in a deeper frame. */
+const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struct lz_chain *c,
+                                                 enum chain_end end, bool outer);
+/* Exchanges *kept and *c. */
+void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c);
+
+/* The predecessor of the goal by `step`; OUTER: the last one that is not in a deeper frame. 1: found. */
+int lz_search_step(struct lz_nav *nav, bool outer, struct lz_pos *answer);
+/* By `next`. */
+int lz_search_next(struct lz_nav *nav, struct lz_pos *answer);
+
+#endif
