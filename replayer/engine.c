@@ -129,12 +129,23 @@ static int protect(struct lz_engine *e, uint64_t page, uint32_t prot)
 	           : 0;
 }
 
+static const struct lz_vma *mapping_of(struct lz_engine *e, uint64_t page)
+{
+	const struct lz_vma *v = lz_space_find(&e->space, page);
+
+	if (v || lz_space_follow_stack(&e->space, e->proc.pid) < 0)
+		return v;
+	return lz_space_find(&e->space, page);
+}
+
 int lz_engine_guard(struct lz_engine *e)
 {
 	for (size_t i = 0; i < e->n_guarded; i++) {
 		struct lz_guarded *g = &e->guarded[i];
-		const struct lz_vma *v = lz_space_find(&e->space, g->page);
-		if (g->in || !v || !(v->prot & PROT_WRITE) || v->role == LZ_VMA_BUFFER)
+		if (g->in)
+			continue;
+		const struct lz_vma *v = mapping_of(e, g->page);
+		if (!v || !(v->prot & PROT_WRITE) || v->role == LZ_VMA_BUFFER)
 			continue;
 		g->prot = v->prot;
 		if (protect(e, g->page, g->reads ? PROT_NONE : v->prot & ~(uint32_t)PROT_WRITE) < 0)

@@ -127,34 +127,17 @@ int lz_session_xstate(struct lz_session *s, uint8_t *buf, uint32_t *len)
 	return lz_proc_xstate(&s->e->proc, buf, len);
 }
 
-/* The stack grows by itself: its start is what the kernel says. */
-static int real_start(void *arg, const struct lz_maps_entry *m)
-{
-	struct lz_vma *v = arg;
-
-	if (m->end == v->end || (m->start < v->start && m->end > v->start)) {
-		if (m->start < v->start)
-			v->start = m->start;
-		return 1;
-	}
-	return 0;
-}
-
 int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n)
 {
 	const struct lz_space *sp = &s->e->space;
 
+	if (lz_space_follow_stack(&s->e->space, s->e->proc.pid) < 0)
+		return -1;
 	*v = malloc((sp->n + 1) * sizeof **v);
 	if (!*v)
 		return lz_fail("out of memory");
 	memcpy(*v, sp->vmas, sp->n * sizeof **v);
 	*n = sp->n;
-	for (uint32_t i = 0; i < *n; i++)
-		if ((*v)[i].role == LZ_VMA_STACK &&
-		    lz_proc_maps(s->e->proc.pid, real_start, &(*v)[i]) < 0) {
-			free(*v);
-			return -1;
-		}
 	return 0;
 }
 

@@ -156,3 +156,21 @@ void lz_space_set_role(struct lz_space *s, uint64_t start, uint64_t end, uint32_
 	for (uint32_t i = index_of(s, start); i < s->n && s->vmas[i].start < end; i++)
 		s->vmas[i].role = role;
 }
+
+static int stack_start(void *arg, const struct lz_maps_entry *m)
+{
+	struct lz_vma *v = arg;
+
+	if (m->start >= v->start || m->end <= v->start)
+		return 0;
+	v->start = m->start;
+	return 1;
+}
+
+int lz_space_follow_stack(struct lz_space *s, pid_t pid)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->vmas[i].role == LZ_VMA_STACK)
+			return lz_proc_maps(pid, stack_start, &s->vmas[i]) < 0 ? -1 : 0;
+	return 0;
+}

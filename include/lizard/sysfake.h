@@ -20,6 +20,9 @@ int lz_space_apply(struct lz_space *s, const struct lz_map_op *op);
 /* The role of all mappings inside [start, end). */
 void lz_space_set_role(struct lz_space *s, uint64_t start, uint64_t end, uint32_t role);
 
+/* The stack grows by itself: its start becomes what the kernel says of process PID. */
+int lz_space_follow_stack(struct lz_space *s, pid_t pid);
+
 /* Must lz_proc_syscall() be possible for lz_fake_event()? True if the event changes mappings or may have
  * to grow the stack. */
 bool lz_fake_needs_calls(const struct lz_space *s, const struct lz_event *ev);
