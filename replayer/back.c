@@ -55,6 +55,8 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 
 	if (!nav)
 		return -1;
+	s->rp.interrupted = 0;
+	nav->interrupted = false;
 	lz_session_where(s, &nav->goal);
 	here = nav->goal;
 	rc = from_cache(nav, next, stop);
@@ -65,6 +67,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)
 		return 0;
+	s->rp.interrupted = 0;
 	if (lz_session_restore(s, &here) || !nav->interrupted)
 		return -1;
 	*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = here};

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <lizard/error.h>
 #include "replayer/chain.h"
+#include "replayer/session.h"
 
 enum { MAX_CHAIN = 1 << 20 }; /* stops: longer than any walk */
 
@@ -74,8 +75,10 @@ lost:
 int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
                    enum chain_end *end)
 {
-	if (lz_session_seek_time(nav->s, anchor))
+	if (lz_session_seek_time(nav->s, anchor)) {
+		nav->interrupted = nav->s->rp.interrupted != 0;
 		return -1;
+	}
 	return lz_chain_build_here(nav, next, c, end);
 }
 

@@ -136,6 +136,10 @@ static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t 
 	size_t tries;
 	int rc = 0;
 
+	if (j->s->rp.interrupted) {
+		j->broken = LZ_STOP_INTERRUPTED;
+		return 1;
+	}
 	if (lz_find_windows(j->nav->stream, block, from, to, j->targets, j->n, w))
 		return -1;
 	tries = w->n <= TRIES ? w->n : TRIES;
@@ -212,6 +216,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 			return -1;
 	} else if (j->broken) {
 		stop->reason = j->broken;
+		j->s->rp.interrupted = 0;
 	} else {
 		stop->reason = j->first ? LZ_STOP_END : LZ_STOP_START;
 		if (j->first ? lz_session_seek_end(j->s) : lz_session_seek_start(j->s))
@@ -237,6 +242,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *a
 		return lz_fail("out of memory for a jump");
 	for (size_t i = 0; i < n; i++)
 		lz_target_find(j.nav->stream, j.nav->modules, addrs[i], j.now.event, &j.targets[i]);
+	s->rp.interrupted = 0;
 	rc = d == LZ_FORWARD ? search_forward(&j) : search_backward(&j);
 	lz_engine_free(j.e);
 	free(j.targets);

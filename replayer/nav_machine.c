@@ -60,6 +60,13 @@ static bool passes_by(struct lz_nav *nav, uint32_t signo)
 	return signo < 64 && (nav->s->pass_signals >> signo & 1);
 }
 
+/* A request that came while nothing ran. */
+static bool was_interrupted(struct lz_nav *nav)
+{
+	nav->interrupted |= nav->s->rp.interrupted != 0;
+	return nav->interrupted;
+}
+
 /* Runs until at one of PLACES, or the goal, which may be one of them. */
 static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 {
@@ -76,7 +83,8 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 	for (bool going = true; going;) {
 		struct user_regs_struct r;
 
-		if (lz_session_run(nav->s, LZ_FORWARD, &stop) || lz_session_regs(nav->s, &r))
+		if (was_interrupted(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
+		    lz_session_regs(nav->s, &r))
 			break;
 		for (size_t i = 0; i < n && stop.reason != LZ_STOP_SIGNAL; i++) {
 			if (r.rip != places[i].pc || (places[i].sp && r.rsp != places[i].sp))
@@ -149,6 +157,9 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 
 	for (;;) {
 		struct lz_stop stop;
+
+		if (was_interrupted(nav))
+			return LZ_MOVE_FAILED;
 		int rc = careful ? lz_session_step(nav->s, LZ_FORWARD, &stop)
 		                 : lz_session_step_range(nav->s, LZ_FORWARD, start, end, &stop);
 
