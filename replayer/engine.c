@@ -494,28 +494,23 @@ static int step_once(struct lz_engine *e, struct lz_halt *h)
 	return ret;
 }
 
-/* A watchpoint that fires inside a rep instruction: to its end, where a position can be named. */
+/* A watchpoint that fires inside a rep instruction: to its end, where a position can be named. The processor
+ * sets the resume flag when it is interrupted between iterations (Intel SDM volume 3, section 18.3.1.1). */
 static int finish_rep(struct lz_engine *e, struct lz_halt *h)
 {
 	uint8_t code[16];
-	unsigned rep = lz_insn_rep(code, lz_engine_read(e, e->regs.rip, code, sizeof code));
+	struct lz_halt end = {.fired = h->fired};
 
-	if (!rep || h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED))
+	if (h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED | LZ_HALT_PAGE) ||
+	    !(e->regs.eflags & FLAG_RF))
 		return 0;
-	for (int i = 0; i < 2; i++) {
-		const struct lz_slot *u = &e->user_slot[i];
-		if (!(h->fired >> i & 1))
-			continue;
-		/* the trap may come up to a cache line late; both directions */
-		if (u->addr + 72 - e->regs.rdi <= 144 || u->addr + 72 - e->regs.rsi <= 144) {
-			struct lz_halt end = {.fired = h->fired};
-			if (step_rep(e, rep, &end) < 0)
-				return -1;
-			h->fired = end.fired;
-			h->flags = (end.flags & ~(unsigned)LZ_HALT_STEP) | LZ_HALT_WATCH;
-			return 0;
-		}
-	}
+	unsigned rep = lz_insn_rep(code, lz_engine_read(e, e->regs.rip, code, sizeof code));
+	if (!rep)
+		return 0;
+	if (step_rep(e, rep, &end) < 0)
+		return -1;
+	h->fired = end.fired;
+	h->flags = (end.flags & ~(unsigned)LZ_HALT_STEP) | LZ_HALT_WATCH;
 	return 0;
 }
 

@@ -143,4 +143,11 @@ int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end 
             const uint64_t *addrs, size_t n, bool watch,
             int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
 
+/* ---- from a hit to a position (change.c, session_back.c) ---- */
+/* The position of a hit: for a watched change, that of the instruction or system call that makes it. 0; 2
+ * interrupted; -1. */
+int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
+/* The last instant before an event, which for a system call is its instruction. The same results. */
+int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to);
+
 #endif

@@ -144,7 +144,7 @@ static int64_t count_to_event(struct lz_engine *e, uint64_t ip)
 	}
 }
 
-static int before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
+int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
 {
 	int64_t n = 1;
 	int ret;
@@ -215,7 +215,7 @@ static int before_gap(struct lz_session *s, struct lz_pos *to)
 		return 1;
 	if (s->pos.event && (ev = lz_reader_event(s->rp.reader, s->pos.event - 1)) &&
 	    ev->marker == s->pos.marker)
-		return before_event(s, ev, to);
+		return lz_session_before_event(s, ev, to);
 	return s->pos.marker ? before_marker(s, to) : 1;
 }
 
@@ -361,99 +361,6 @@ static struct gap skip_clean(struct lz_session *s, struct gap end)
 	return end;
 }
 
-/* ---- watched changes ---- */
-
-/* E (at the start of the gap, watchpoints armed) up to change number K; *BEFORE: the address of the instruction
- * that made it, *N how often control had been there. */
-static int step_to_change(struct lz_session *s, struct lz_engine *e, uint32_t k, uint64_t *before)
-{
-	uint32_t seen = 0;
-	struct lz_halt h;
-
-	while (seen + 1 < k) {
-		if (lz_engine_resume(e, false, &h) < 0)
-			return -1;
-		if (h.flags & LZ_HALT_WATCH && lz_watch_check(s, e, &h))
-			seen++;
-		else if (!(h.flags & LZ_HALT_WATCH))
-			return lz_fail("the watched change is not found again");
-	}
-	for (;;) {
-		*before = e->regs.rip;
-		if (lz_engine_resume(e, true, &h) < 0)
-			return -1;
-		if (h.flags & LZ_HALT_INTERRUPT)
-			return 2;
-		if (h.flags & LZ_HALT_WATCH && lz_watch_check(s, e, &h))
-			return 0;
-		if (!(h.flags & LZ_HALT_STEP))
-			return lz_fail("the watched change is not found again");
-	}
-}
-
-static int64_t count_to_change(struct lz_session *s, struct lz_engine *e, uint32_t k, uint64_t ip)
-{
-	int64_t n = e->regs.rip == ip;
-	uint32_t seen = 0;
-	struct lz_halt h;
-
-	e->want_ip = ip;
-	for (;;) {
-		if (lz_engine_resume(e, false, &h) < 0)
-			return -1;
-		if (h.flags & LZ_HALT_WATCH && lz_watch_check(s, e, &h) && ++seen == k)
-			return n;
-		if (!(h.flags & (LZ_HALT_WATCH | LZ_HALT_EXEC)))
-			return lz_fail("the watched change is not found again");
-		n += !!(h.flags & LZ_HALT_EXEC);
-	}
-}
-
-static struct lz_engine *armed_at(struct lz_session *s, const struct lz_pos *p, int *ret)
-{
-	struct lz_engine *e = lz_session_engine_at(s, p->event, p->marker, ret);
-
-	if (e && (*ret = lz_watch_arm(s, e)) < 0) {
-		lz_engine_free(e);
-		return NULL;
-	}
-	return e;
-}
-
-/* From the change to the position of the instruction, or system call, that makes it. */
-static int resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to)
-{
-	uint64_t before = 0;
-	int ret;
-
-	if (hit->kind == LZ_HIT_BREAK) {
-		*to = hit->pos;
-		return 0;
-	}
-	if (hit->kind == LZ_HIT_EVENT_WATCH) {
-		const struct lz_event *ev = lz_reader_event(s->rp.reader, hit->pos.event);
-		return ev ? before_event(s, ev, to) : -1;
-	}
-	struct lz_engine *e = armed_at(s, &hit->pos, &ret);
-	if (!e)
-		return ret == 2 ? 2 : -1;
-	ret = step_to_change(s, e, hit->pos.n, &before);
-	lz_engine_free(e);
-	if (ret)
-		return ret;
-	e = armed_at(s, &hit->pos, &ret);
-	if (!e)
-		return ret == 2 ? 2 : -1;
-	int64_t n = count_to_change(s, e, hit->pos.n, before);
-	lz_engine_free(e);
-	if (n <= 0)
-		return -1;
-	*to = hit->pos;
-	to->ip = before;
-	to->n = (uint32_t)n;
-	return 0;
-}
-
 /* ---- the run ---- */
 
 struct last_hit {
@@ -473,7 +380,7 @@ static int keep_last(void *arg, const struct lz_hit *hit)
 static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz_stop *stop)
 {
 	struct lz_pos to;
-	int ret = resolve(s, hit, &to);
+	int ret = lz_session_resolve(s, hit, &to);
 
 	if (ret == 2)
 		return interrupted(s, stop);
