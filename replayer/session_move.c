@@ -49,8 +49,8 @@ int lz_session_seek(struct lz_session *s, const struct lz_pos *pos)
 	p.tid = s->rp.tid;
 	if (!p.n)
 		return not_found(&p);
-	bool near = !s->lost && !s->away && p.event == s->pos.event &&
-	            p.marker == s->pos.marker && p.ip == s->pos.ip;
+	bool near = !s->lost && !s->away && p.event == s->pos.event && p.marker == s->pos.marker &&
+	            p.ip == s->pos.ip;
 	if (near && lz_session_name(s) < 0)
 		return -1;
 	if (near && same_pos(&p, &s->pos)) {

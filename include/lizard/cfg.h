@@ -40,7 +40,7 @@ struct lz_cfg_func {
 	struct lz_graph graph;       /* with markers placed */
 	struct lz_cfg_block *blocks; /* [graph.n_nodes] */
 	struct lz_cfg_line *lines;
-	uint32_t *words;         /* the reader's: what pre and post point into */
+	uint32_t *words; /* the reader's: what pre and post point into */
 	uint32_t n_words;
 };
 

@@ -45,7 +45,7 @@ enum lz_stop_reason {
 };
 struct lz_stop {
 	enum lz_stop_reason reason;
-	struct lz_pos pos;      /* n = 0 where it was not counted: lz_session_where() does */
+	struct lz_pos pos; /* n = 0 where it was not counted: lz_session_where() does */
 	uint32_t signo;
 	uint64_t watch_addr; /* address given to lz_session_watch */
 	char watch_kind;
