@@ -46,4 +46,11 @@ for how in O0 O1 O2; do
 		"$(address "$prog" packed)" 16 "$(address "$prog" unaligned)" 8 >"$T/log" 2>&1
 	ok $? "watched $how: four watchpoints at once" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
 done
+
+rec=$(record replay/longgaps O1)
+ok $? "longgaps: recorded and clean" || diag "$(tail -n 3 "$T/verify" "$T/cc.log")"
+for offset in 500000 900000 1048570; do
+	timeout 300 "$watch" "$rec" $(($(address "$T/replay/longgaps-O1" big) + offset)) 8 >"$T/log" 2>&1
+	ok $? "longgaps: 8 bytes at $offset" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
+done
 done_testing
