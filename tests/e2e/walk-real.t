@@ -7,7 +7,7 @@
 
 WALK_POSITIONS=4 WALK_N=10
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
-export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH
+export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_EXCEPT
 
 # Where control comes often and seldom, and what changes often and seldom.
 places() {
@@ -25,6 +25,14 @@ watched() {
 	esac
 }
 
+# At -O2: the only differences that are let pass, each explained in docs/INTERNALS.md, section 6.4.
+exceptions() {
+	case $1 in
+	# A statement that begins at the return address of the last call in an inlined function (set2).
+	lua-O2) echo "prev, walk from .*\nfrom .* partition ltablib\.c:304 .*\nwanted .* partition ltablib\.c:325 " ;;
+	esac
+}
+
 for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 	real_input "$name" "$T/input-$name"
 	for level in -O0 -O2; do
@@ -33,6 +41,7 @@ for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 		(cd "$T" && eval "timeout 300 lizard-trace -q -o '$rec' -- $(real_command "$name" "$program" "$T/input-$name")") >/dev/null 2>"$T/err"
 		ok $? "$name $level: recorded" || { diag "$(cat "$T/err")"; continue; }
 		WALK_PLACES=$(places "$name") WALK_WATCH=$(watched "$name")
+		WALK_EXCEPT=$(exceptions "$name$level")
 		WALK_MODES="step next jump${WALK_WATCH:+ watch}"
 		walk "$name$level" "$rec"
 	done
