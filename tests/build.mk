@@ -30,8 +30,10 @@ check check-long:
 	@$(MAKE) --no-print-directory all unit-tests
 	@$(MAKE) --no-print-directory run-$@
 run-check: unit-tests
+	@mkdir -p '$(TEST_TMP)'
 	@$(TEST_ENV) scripts/run-tests -j $(TEST_JOBS) $(TESTS)
 run-check-long: unit-tests
+	@mkdir -p '$(TEST_TMP)'
 	@$(TEST_ENV) LIZARD_LONG=1 scripts/run-tests -j $(TEST_JOBS) $(TESTS)
 
 .PHONY: unit-tests check check-long run-check run-check-long
