@@ -279,6 +279,11 @@ int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 
 	if (!parse(packet, &r))
 		return lz_rsp_reply(p, "%s", "");
+	if (lz_wire_interrupted(p->wire)) {
+		forget(&p->armed);
+		p->stop.reason = LZ_STOP_INTERRUPTED;
+		return lz_rsp_send_stop(p);
+	}
 	if (p->armed && r.direction == LZ_BACKWARD)
 		return move_armed(p, packet);
 	forget(&p->armed);

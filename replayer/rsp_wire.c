@@ -29,6 +29,7 @@ struct lz_wire {
 	bool closed;
 	_Atomic bool acks, running, pending;
 	_Atomic long begun; /* milliseconds: of the present run */
+	_Atomic long asked; /* milliseconds: when the interrupt came */
 	char *sent;         /* the last frame, in case the peer asks for it again */
 	size_t sent_len;
 	/* the reader's parser */
@@ -120,10 +121,16 @@ static size_t unescape(char *p, size_t len)
 	return n;
 }
 
-static bool resumes(const char *p, size_t len)
+/* An interrupt may meet a run that just ends; if the next one begins this soon after it, GDB has gone on by
+ * itself (a breakpoint's condition was false), and the user still wants it stopped. */
+enum { STALE_MS = 1000 };
+
+static long now_ms(void)
 {
-	return len && (strchr("cCsS", p[0]) || (p[0] == 'b' && len == 2) ||
-	               (len > 6 && memcmp(p, "vCont;", 6) == 0));
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static int enqueue(struct lz_wire *w)
@@ -132,8 +139,6 @@ static int enqueue(struct lz_wire *w)
 
 	if (!p)
 		return lz_fail("out of memory for a packet");
-	if (resumes(w->buf, w->len))
-		w->pending = false;
 	p->next = NULL;
 	p->len = unescape(w->buf, w->len);
 	memcpy(p->bytes, w->buf, p->len);
@@ -171,6 +176,7 @@ static int idle_byte(struct lz_wire *w, unsigned char c)
 		w->len = 0;
 		w->sum = 0;
 	} else if (c == 3) {
+		w->asked = now_ms();
 		w->pending = true;
 	} else if (c == '-' && w->acks) {
 		return resend(w);
@@ -233,14 +239,6 @@ static void pass_echo(struct lz_wire *w)
 				*c = ' ';
 		lz_wire_console(w, text);
 	}
-}
-
-static long now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Once for each byte: an interrupted run goes back to an instant with a name, and must not be
@@ -452,5 +450,9 @@ void lz_wire_run_end(struct lz_wire *w)
 	pass_echo(w);
 	w->running = false;
 	pthread_mutex_unlock(&w->echoing);
-	w->pending = false;
+}
+
+bool lz_wire_interrupted(struct lz_wire *w)
+{
+	return atomic_exchange(&w->pending, false) && now_ms() - w->asked < STALE_MS;
 }

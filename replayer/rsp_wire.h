@@ -27,6 +27,8 @@ void lz_wire_no_ack(struct lz_wire *w);
 /* Between these two calls an interrupt byte interrupts. */
 void lz_wire_run_begin(struct lz_wire *w);
 void lz_wire_run_end(struct lz_wire *w);
+/* Has an interrupt come just now that no run has taken? Asked before a run; forgets it. */
+bool lz_wire_interrupted(struct lz_wire *w);
 
 /* Hex digits into bytes; returns how many bytes there were (stops at the first non-digit). */
 size_t lz_unhex(const char *hex, size_t hex_len, void *bytes, size_t max);

@@ -112,9 +112,11 @@ END_TEST
 START_TEST(interrupt)
 {
 	lz_wire_no_ack(wire);
-	put("\x03", 1); /* idle: of no interest to the next run */
+	put("\x03", 1); /* no run takes it: the next one must ask */
 	put("$vCont;c#a8", 11);
 	expect_packet("vCont;c", 7);
+	ck_assert(lz_wire_interrupted(wire));
+	ck_assert(!lz_wire_interrupted(wire));
 	lz_wire_run_begin(wire);
 	usleep(100000);
 	ck_assert_int_eq(interrupts, 0);
