@@ -31,11 +31,16 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 		printf("%s: diverged: %s\n", dir, res->divergence);
 		return 1;
 	}
-	if (!quiet)
-		printf("%s: clean: %" PRIu64 " bytes of markers, %" PRIu64 " events, %" PRIu64
-		       " checkpoints, %" PRIu64 " pages%s%s\n",
-		       dir, res->markers, res->events, res->checkpoints, res->pages,
-		       damage ? "; the recording is not complete: " : "", damage ? damage : "");
+	if (quiet)
+		return 0;
+	char spins[100] = "";
+	if (res->spins)
+		snprintf(spins, sizeof(spins),
+		         ", %" PRIu64 " long spins without markers not run again", res->spins);
+	printf("%s: clean: %" PRIu64 " bytes of markers, %" PRIu64 " events, %" PRIu64
+	       " checkpoints, %" PRIu64 " pages%s%s%s\n",
+	       dir, res->markers, res->events, res->checkpoints, res->pages, spins,
+	       damage ? "; the recording is not complete: " : "", damage ? damage : "");
 	return 0;
 }
 

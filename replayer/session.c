@@ -148,11 +148,6 @@ const struct lz_event *lz_session_next_event(struct lz_session *s)
 	return lz_reader_event(s->rp.reader, s->pos.event);
 }
 
-pid_t lz_session_pid(struct lz_session *s)
-{
-	return s->e->proc.pid;
-}
-
 const char *lz_session_divergence(struct lz_session *s)
 {
 	return s->rp.divergence;

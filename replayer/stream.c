@@ -453,31 +453,6 @@ int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, co
 	return rc;
 }
 
-int lz_stream_continue(struct lz_stream *s, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
-                       void *arg)
-{
-	while (s->at < end && s->buf_block != UINT32_MAX) {
-		int rc;
-
-		if (s->at >= s->buf_start + s->buf_len) {
-			uint32_t next = s->buf_block + 1;
-
-			if (next >= s->n_blocks)
-				return 0;
-			if (s->n_starts == next && save(s, next) == 0)
-				s->n_starts++;
-			if (load_block(s, next))
-				return -1;
-		}
-		rc = decode_rest(s, end, watch, fn, arg);
-		if (rc)
-			return rc;
-		if (s->at < s->buf_start + s->buf_len)
-			return 0; /* FN stopped it, or END lies inside a marker */
-	}
-	return 0;
-}
-
 struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset)
 {
 	if (lz_stream_decode(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL))

@@ -39,9 +39,6 @@ int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const ui
  * before the block. Activations that began in the block are right. */
 int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                            lz_mark_fn *fn, void *arg);
-/* Goes on from where the last lz_stream_decode() ended, into following blocks, up to END. */
-int lz_stream_continue(struct lz_stream *s, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
-                       void *arg);
 /* The stack after exactly OFFSET bytes. Valid until the next call. */
 struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset);
 /* The same with nothing known of what was called before the block that holds OFFSET. */

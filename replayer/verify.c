@@ -142,6 +142,7 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 
 	*res = (struct lz_verify_result){0};
 	s->rp.interrupted = 0;
+	s->rp.spins_jumped = 0;
 	v.n_checkpoints = lz_reader_n_checkpoints(s->rp.reader);
 	v.e = lz_engine_new(&s->rp, 0);
 	if (!v.e)
@@ -155,6 +156,7 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 		ret = check_end(&v);
 	res->markers = v.e->marker;
 	res->events = v.e->event;
+	res->spins = s->rp.spins_jumped;
 	if (ret == 1)
 		res->divergence = strdup(s->rp.divergence ? s->rp.divergence : lz_error());
 	if (ret == 2)

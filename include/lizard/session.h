@@ -88,7 +88,6 @@ int lz_session_xstate(struct lz_session *s, uint8_t *buf, uint32_t *len);
 int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n);
 /* The next event (index = where().event); NULL at the end of the log. Owned by the reader. */
 const struct lz_event *lz_session_next_event(struct lz_session *s);
-pid_t lz_session_pid(struct lz_session *s);
 
 /* ---- diversions: a copy of the present state that may be changed and run, then thrown away ---- */
 struct lz_diversion;
@@ -119,6 +118,7 @@ int lz_session_back_next(struct lz_session *s, struct lz_stop *stop);
 /* ---- verification ---- */
 struct lz_verify_result {
 	uint64_t markers, events, checkpoints, pages;
+	uint64_t spins; /* continued from their checkpoint: that stretch was not run again */
 	char *divergence; /* NULL = none; malloced text, source level where known */
 };
 /* Replays from start to end, comparing everything. PROGRESS may be NULL. */
