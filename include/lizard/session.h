@@ -118,7 +118,7 @@ int lz_session_back_next(struct lz_session *s, struct lz_stop *stop);
 /* ---- verification ---- */
 struct lz_verify_result {
 	uint64_t markers, events, checkpoints, pages;
-	uint64_t spins; /* continued from their checkpoint: that stretch was not run again */
+	uint64_t spins;   /* continued from their checkpoint: that stretch was not run again */
 	char *divergence; /* NULL = none; malloced text, source level where known */
 };
 /* Replays from start to end, comparing everything. PROGRESS may be NULL. */
