@@ -11,7 +11,11 @@
 enum {
 	MIN_MS = 50,      /* automatic interval: never shorter */
 	COST_FACTOR = 30, /* nor than this many times what the last one cost: 3 % */
-	MAX_MS = 3000,    /* never longer: it bounds how far a debugger has to run again */
+	PACK_NS = 65000,  /* what it takes the writing thread to pack a page: zlib, 60 MB/s */
+	PACK_FACTOR =
+	    5,         /* nor than this many times that: the thread has the markers to pack too, and
+	                     when it falls behind the program waits for it */
+	MAX_MS = 3000, /* never longer: it bounds how far a debugger has to run again */
 	FULL_EVERY = 16
 };
 
@@ -112,6 +116,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	t->last_checkpoint = lz_now();
 	t->checkpoint_cost = cpu_time() - cpu;
+	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
 	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
 	return 0;
 }
@@ -124,6 +129,8 @@ int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
 		wait = (uint64_t)t->opt->checkpoint_ms * 1000000;
 	} else {
 		wait = t->checkpoint_cost * COST_FACTOR;
+		if (wait < t->checkpoint_packing * PACK_FACTOR)
+			wait = t->checkpoint_packing * PACK_FACTOR;
 		if (wait > (uint64_t)MAX_MS * 1000000)
 			wait = (uint64_t)MAX_MS * 1000000;
 		if (wait < (uint64_t)MIN_MS * 1000000)
