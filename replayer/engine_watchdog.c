@@ -25,12 +25,34 @@ uint64_t lz_engine_clock(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* Milliseconds that the process has computed. */
+static uint64_t cpu_ms(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Time in which the process did not get the CPU (a busy or a paused machine) does not count. */
 static void look(struct lz_replay *rp)
 {
+	static __thread uint64_t seen, used;
+	static __thread pid_t whose;
 	pid_t pid = rp->running;
 	uint64_t since = rp->resumed_ms;
 
 	if (pid <= 0 || lz_engine_clock() - since <= rp->patience_ms)
+		return;
+	if (seen != since || whose != pid) {
+		seen = since;
+		whose = pid;
+		used = cpu_ms(pid);
+		return;
+	}
+	if (cpu_ms(pid) - used <= rp->patience_ms / 2)
 		return;
 	if (rp->running == pid && rp->resumed_ms == since) {
 		rp->stuck = 1;
