@@ -30,7 +30,7 @@ exceptions() {
 	case $1 in
 	# An open fault of prev, see docs/INTERNALS.md, section 6.4: statements that begin at the return address of
 	# the last call in an inlined function (set2, geti), and inlined functions at their first instruction.
-	lua-O2) echo "prev, walk from .*\\nfrom .* (ltablib|lapi)\\.c:" ;;
+	lua-O2) printf '%s' 'prev, walk from .*\s+from .* (ltablib|lapi)\.c:' ;;
 	esac
 }
 
