@@ -100,6 +100,8 @@ bool lz_session_at_end(struct lz_session *s)
 
 void lz_session_interrupt(struct lz_session *s)
 {
+	if (s->deaf)
+		return;
 	s->rp.interrupted = 1;
 	pid_t pid = s->rp.running;
 	if (pid > 0)
@@ -111,26 +113,36 @@ void lz_session_pass_signals(struct lz_session *s, uint64_t mask)
 	s->pass_signals = mask;
 }
 
+static int no_engine(void)
+{
+	return lz_fail("there is no replay process: only seeking is possible");
+}
+
 size_t lz_session_read(struct lz_session *s, uint64_t addr, void *buf, size_t len)
 {
+	if (!s->e)
+		return 0;
 	return lz_engine_read(s->e, addr, buf, len);
 }
 
 int lz_session_regs(struct lz_session *s, struct user_regs_struct *r)
 {
+	if (!s->e)
+		return no_engine();
 	*r = *lz_engine_regs(s->e);
 	return 0;
 }
 
 int lz_session_xstate(struct lz_session *s, uint8_t *buf, uint32_t *len)
 {
-	return lz_proc_xstate(&s->e->proc, buf, len);
+	return s->e ? lz_proc_xstate(&s->e->proc, buf, len) : no_engine();
 }
 
 int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n)
 {
+	if (!s->e)
+		return no_engine();
 	const struct lz_space *sp = &s->e->space;
-
 	if (lz_space_follow_stack(&s->e->space, s->e->proc.pid) < 0)
 		return -1;
 	*v = malloc((sp->n + 1) * sizeof **v);

@@ -43,8 +43,9 @@ struct lz_user_watch {
 struct lz_session {
 	struct lz_replay rp;
 	struct lz_session_options opt;
-	struct lz_engine *e; /* the present */
-	struct lz_pos pos;   /* exact; n = 0: not counted yet, see lz_session_name */
+	struct lz_engine *e; /* the present; NULL only if even the start could not be built again */
+	volatile int deaf; /* on the way back to an instant with a name: interrupts are not heard */
+	struct lz_pos pos; /* exact; n = 0: not counted yet, see lz_session_name */
 	bool at_end;
 	bool away; /* the engine has left pos: no base for its gap */
 	bool lost; /* the engine has diverged: no base at all */

@@ -2,6 +2,7 @@
  * position within it whose count is known, or found by running the gap once more when it is asked for. */
 #include "replayer/session.h"
 #include <lizard/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,12 +57,12 @@ void lz_session_replace(struct lz_session *s, struct lz_engine *e)
 	s->e = e;
 }
 
-int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
+/* Whatever happens the session has an engine afterwards: at the start if POS cannot be reached. */
+static int restore(struct lz_session *s, const struct lz_pos *pos)
 {
 	struct lz_pos p = *pos;
-	int interrupted = s->rp.interrupted;
+	char why[512];
 
-	s->rp.interrupted = 0;
 	if (!p.n) {
 		int64_t n = lz_session_count(s, p.ip);
 		if (n < 0)
@@ -71,8 +72,22 @@ int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
 	s->lost = true;
 	lz_engine_free(s->e);
 	s->e = NULL;
-	int ret = lz_session_seek(s, &p);
+	if (lz_session_seek(s, &p) == 0)
+		return 0;
+	snprintf(why, sizeof why, "%s", lz_error());
+	lz_session_seek_start(s);
+	return lz_fail("%s", why);
+}
+
+int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
+{
+	int interrupted = s->rp.interrupted;
+
+	s->deaf = 1;
+	s->rp.interrupted = 0;
+	int ret = restore(s, pos);
 	s->rp.interrupted = interrupted;
+	s->deaf = 0;
 	return ret;
 }
 

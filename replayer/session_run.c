@@ -153,7 +153,10 @@ static int came_anywhere(struct lz_session *s, const struct lz_pos *prev)
 	s->rp.interrupted = 0;
 	if (event == prev->event && marker == prev->marker)
 		return lz_session_restore(s, prev);
-	return lz_session_seek_gap(s, event, marker);
+	s->deaf = 1;
+	int ret = lz_session_seek_gap(s, event, marker);
+	s->deaf = 0;
+	return ret;
 }
 
 /* ---- run ---- */
