@@ -2,14 +2,10 @@
 # Every construct, recorded: output and exit status as with plain gcc, and verify is clean. At -O0 and -O2,
 # at all levels with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/constructs.sh"
 
-dir=$LIZARD_SRC/tests/progs/constructs
 usual="-O0 -O2"
 [ -z "$LIZARD_LONG" ] || usual="-O0 -Og -O1 -O2 -O3 -Os"
-
-says() {
-	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
-}
 
 check_recording() { # NAME PROGRAM LABEL
 	rec=$T/recordings/$1
@@ -28,18 +24,14 @@ check_recording() { # NAME PROGRAM LABEL
 	}
 }
 
-for file in "$dir"/*.c "$dir"/*.cc; do
-	name=$(basename "$file")
-	plain=gcc-12 ours=lizard-cc
-	case $file in *.cc) plain=g++-12 ours=lizard-c++ ;; esac
-	build=$(says "$file" build)
-	levels=$(says "$file" levels)
+for file in "$constructs"/*.c "$constructs"/*.cc; do
+	about "$file"
 	# Threads are recorded by a later version.
 	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
 	for level in $usual; do
 		case " ${levels:-$usual} " in *" $level "*) ;; *) continue ;; esac
 		# shellcheck disable=SC2086
-		(cd "$dir" && $plain -w "$level" -g "$name" $build -o "$T/plain" &&
+		(cd "$constructs" && $plain -w "$level" -g "$name" $build -o "$T/plain" &&
 			$ours -w "$level" -g "$name" $build -o "$T/program") >"$T/log" 2>&1
 		ok $? "$name $level: builds" || { diag "$(tail -n 5 "$T/log")"; continue; }
 		timeout 60 "$T/plain" >"$T/wanted" 2>/dev/null </dev/null

@@ -1,29 +1,20 @@
 #!/bin/sh
 # Every construct at every level, in checking mode: the same output and exit status as with plain gcc.
 . "$(dirname "$0")/../lib/tap.sh"
-
-dir=$LIZARD_SRC/tests/progs/constructs
-
-says() {
-	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
-}
+. "$LIZARD_SRC/tests/lib/constructs.sh"
 
 # $1: compiler, $2: program, rest: flags. Prints output and exit status.
 build_and_run() {
 	compiler=$1 program=$2
 	shift 2
 	# shellcheck disable=SC2068
-	(cd "$dir" && $compiler -w $@ -o "$program") 2>&1 | grep -v -i -e 'GNU-stack' -e executable
+	(cd "$constructs" && $compiler -w $@ -o "$program") 2>&1 | grep -v -i -e 'GNU-stack' -e executable
 	timeout 60 "$program" 2>&1
 	echo "status $?"
 }
 
-for file in "$dir"/*.c "$dir"/*.cc; do
-	name=$(basename "$file")
-	plain=gcc-12 ours=lizard-cc
-	case $file in *.cc) plain=g++-12 ours=lizard-c++ ;; esac
-	build=$(says "$file" build)
-	levels=$(says "$file" levels)
+for file in "$constructs"/*.c "$constructs"/*.cc; do
+	about "$file"
 	for level in ${levels:--O0 -Og -O1 -O2 -O3 -Os}; do
 		wanted=$(build_and_run $plain "$T/plain" "$level" "$name" $build)
 		got=$(build_and_run "$ours -flizard-check" "$T/checked" "$level" -g "$name" $build)

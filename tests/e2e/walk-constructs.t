@@ -3,8 +3,8 @@
 # CONSTRUCTS names the programs to try.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/walk.sh"
+. "$LIZARD_SRC/tests/lib/constructs.sh"
 
-dir=$LIZARD_SRC/tests/progs/constructs
 WALK_POSITIONS=4 WALK_N=10
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
 WALK_MODES="step next jump"
@@ -19,23 +19,15 @@ known_to_differ() {
 	[ -z "$LIZARD_LONG" ] && case " $(echo $DIFFERS) " in *" $1 "*) ;; *) false ;; esac
 }
 
-says() {
-	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
-}
-
-for file in "$dir"/*.c "$dir"/*.cc; do
-	name=$(basename "$file")
+for file in "$constructs"/*.c "$constructs"/*.cc; do
+	about "$file"
 	case " ${CONSTRUCTS:-$name} " in *" $name "*) ;; *) continue ;; esac
-	build=$(says "$file" build)
-	levels=$(says "$file" levels)
-	ours=lizard-cc
-	case $file in *.cc) ours=lizard-c++ ;; esac
 	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
 	for level in -O0 -O2; do
 		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
 		known_to_differ "$name$level" && skip "$name $level" "known to differ in places" && continue
 		# shellcheck disable=SC2086
-		(cd "$dir" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
+		(cd "$constructs" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
 			{ ok 1 "$name $level: builds"; continue; }
 		rec=$T/recordings/$name$level
 		timeout 120 lizard-trace -q -o "$rec" "$T/${name%.*}$level" >/dev/null 2>"$T/err" </dev/null ||

@@ -1,4 +1,6 @@
 /* Buffers, varints, run lengths, zlib and zstd; and what they do with garbage. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,8 +198,6 @@ int main(void)
 {
 	Suite *s = suite_create("codec");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(t, varints);
 	tcase_add_test(t, bad_varints);
@@ -208,9 +208,5 @@ int main(void)
 	tcase_add_test(t, packing);
 	tcase_add_test(t, page_map);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -1,4 +1,6 @@
 /* Hand-made marker streams: calls, tail calls, landings, coroutines, and what decoding does with garbage. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,7 +314,6 @@ int main(void)
 {
 	Suite *s = suite_create("decode");
 	TCase *t = tcase_create("decode");
-	SRunner *r = srunner_create(s);
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, calls);
@@ -323,8 +324,5 @@ int main(void)
 	tcase_add_loop_test(t, garbage, 0, 5);
 	tcase_add_test(t, speed);
 	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -1,3 +1,5 @@
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -30,13 +32,10 @@ int main(void)
 {
 	Suite *s = suite_create("error");
 	TCase *t = tcase_create("text");
+
 	tcase_add_test(t, fail_sets_the_text);
 	tcase_add_test(t, errno_is_named);
 	tcase_add_test(t, context_goes_before);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

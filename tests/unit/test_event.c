@@ -1,4 +1,6 @@
 /* Events and checkpoints from bytes that nobody wrote: refused or read, never believed. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,8 +178,6 @@ int main(void)
 {
 	Suite *s = suite_create("event");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, events);
@@ -185,9 +185,5 @@ int main(void)
 	tcase_add_test(t, heads);
 	tcase_add_test(t, file_names);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -1,4 +1,6 @@
 /* Frames: any byte changed is noticed, no length is believed. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -202,8 +204,6 @@ int main(void)
 {
 	Suite *s = suite_create("frame");
 	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, make_file, remove_file);
 	tcase_set_timeout(t, 60);
@@ -214,9 +214,5 @@ int main(void)
 	tcase_add_test(t, absurd);
 	tcase_add_test(t, no_file);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -1,4 +1,6 @@
 /* Marker placement, marker sets and paths against brute force on random graphs. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,9 +433,5 @@ int main(void)
 	tcase_add_test(t, heavy_edges_stay_free);
 	tcase_add_test(t, parallel_edges_are_told_apart);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -1,3 +1,5 @@
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <common/markers.h>
 #include <lizard/marker.h>
@@ -52,12 +54,9 @@ int main(void)
 {
 	Suite *s = suite_create("markers");
 	TCase *t = tcase_create("end");
+
 	tcase_add_test(t, as_byte_by_byte);
 	tcase_add_test(t, bounds);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -1,4 +1,5 @@
 /* The pure parts of replay, and the stub process. */
+#include "tests/unit/suite.h"
 #include "replayer/engine.h"
 #include <check.h>
 #include <lizard/error.h>
@@ -236,9 +237,5 @@ int main(void)
 	tcase_add_test(t, features);
 	tcase_add_test(t, stub_is_empty);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

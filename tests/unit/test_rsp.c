@@ -1,4 +1,6 @@
 /* The remote protocol's packets and registers. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <cpuid.h>
 #include <fcntl.h>
@@ -313,11 +315,5 @@ int main(void)
 	tcase_add_test(r, tags);
 	suite_add_tcase(s, w);
 	suite_add_tcase(s, r);
-	SRunner *sr = srunner_create(s);
-
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

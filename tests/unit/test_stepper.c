@@ -1,4 +1,6 @@
 /* Line tables of this very program, and GDB's step and next on a child of it. */
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -185,8 +187,10 @@ static void walk(bool next, const int *wanted, size_t n)
 
 		ck_assert_int_eq(lz_gdb_step(&machine, next), LZ_STEPPED);
 		m_regs(NULL, &r);
-		ck_assert_int_eq(lz_lines_find(self, r.rip - bias).line, FIRST + wanted[i]);
-		ck_assert(lz_gdb_at_statement(&machine, r.rip));
+		struct lz_sal sal = lz_lines_find(self, r.rip - bias);
+
+		ck_assert_int_eq(sal.line, FIRST + wanted[i]);
+		ck_assert(sal.is_stmt && sal.pc == r.rip - bias); /* where a statement begins */
 	}
 	end_child();
 }
@@ -226,7 +230,6 @@ int main(void)
 {
 	Suite *s = suite_create("stepper");
 	TCase *t = tcase_create("stepper");
-	SRunner *r = srunner_create(s);
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, lines);
@@ -235,8 +238,5 @@ int main(void)
 	tcase_add_test(t, next);
 	tcase_add_test(t, frames);
 	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

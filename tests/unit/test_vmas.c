@@ -1,3 +1,5 @@
+#include "tests/unit/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,9 +110,5 @@ int main(void)
 	tcase_add_test(c, as_page_by_page);
 	tcase_add_test(c, joins_what_belongs_together);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

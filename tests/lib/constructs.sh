@@ -1,0 +1,18 @@
+# The construct programs (tests/progs/constructs) and what they say of themselves. Sourced after tap.sh.
+#
+#   constructs      where they are
+#   about FILE      sets name, plain and ours (compilers), build (flags) and levels (empty: any)
+
+constructs=$LIZARD_SRC/tests/progs/constructs
+
+says() {
+	sed -n "s/^[/ ]*[*/] $2: //p" "$1"
+}
+
+about() {
+	name=$(basename "$1")
+	plain=gcc-12 ours=lizard-cc
+	case $1 in *.cc) plain=g++-12 ours=lizard-c++ ;; esac
+	build=$(says "$1" build)
+	levels=$(says "$1" levels)
+}
