@@ -3,9 +3,7 @@
 
 #include <lizard/error.h>
 #include <lizard/recording.h>
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
-#include <libelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,30 +121,6 @@ static int parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-/* The build-id of an ELF file in hex, "" if it has none, NULL if it cannot be read. malloced. */
-static char *build_id(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const void *id = NULL;
-	char *hex = NULL;
-
-	if (fd < 0)
-		return NULL;
-	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	ssize_t n = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
-
-	if (n < 0)
-		n = 0;
-	hex = calloc(1, 2 * (size_t)n + 1);
-	for (ssize_t i = 0; hex && i < n; i++)
-		sprintf(hex + 2 * i, "%02x", ((const unsigned char *)id)[i]);
-	if (elf)
-		elf_end(elf);
-	close(fd);
-	return hex;
-}
-
 /* Where the recording keeps what PATH was; NULL if it does not. malloced. */
 static char *kept_copy(struct lz_reader *r, const char *path)
 {
@@ -185,7 +159,7 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 			lz_fail("the recording keeps no copy of %s", m->program);
 		return copy;
 	}
-	now = build_id(m->program);
+	now = lz_build_id(m->program);
 	if (!now && copy) {
 		fprintf(stderr, "lizard-gdb: %s is gone; using the copy that the recording keeps\n",
 		        m->program);
@@ -213,7 +187,7 @@ static bool same_files(struct lz_reader *r)
 
 		if (!f->build_id[0])
 			continue;
-		char *now = build_id(f->path);
+		char *now = lz_build_id(f->path);
 		bool same = now && strcmp(now, f->build_id) == 0;
 
 		free(now);
@@ -341,25 +315,13 @@ static int open_in_gdb(const struct options *o, const char *dir, struct lz_reade
 	return rc;
 }
 
-/* PROG-latest may come to mean another recording while this one is open. malloced. */
-static char *find(const char *what)
-{
-	char *dir = lz_recording_find(what);
-	char *path = dir ? realpath(dir, NULL) : NULL;
-
-	if (dir && !path)
-		lz_fail_errno("%s", dir);
-	free(dir);
-	return path;
-}
-
 int lz_cmd_gdb(int argc, char **argv)
 {
 	struct options o = {0};
 	int rc = parse(argc, argv, &o);
 
 	if (rc == 0) {
-		char *dir = find(o.what);
+		char *dir = lz_recording_find(o.what);
 		struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
 
 		if (!r) {

@@ -141,18 +141,6 @@ static int serve(const struct options *o, const char *dir)
 	return rc;
 }
 
-/* PROG-latest may come to mean another recording while this one is open. malloced. */
-static char *find(const char *what)
-{
-	char *dir = lz_recording_find(what);
-	char *path = dir ? realpath(dir, NULL) : NULL;
-
-	if (dir && !path)
-		lz_fail_errno("%s", dir);
-	free(dir);
-	return path;
-}
-
 int lz_cmd_serve(int argc, char **argv)
 {
 	struct options o = {0};
@@ -161,7 +149,7 @@ int lz_cmd_serve(int argc, char **argv)
 	if (rc == 1)
 		return 0;
 	if (rc == 0) {
-		char *dir = find(o.what);
+		char *dir = lz_recording_find(o.what);
 
 		/* Ctrl-C is the debugger's: it comes as a byte of the protocol. */
 		if (o.port < 0) {

@@ -201,12 +201,23 @@ static char *try_below(const char *dir, const char *name, const char *suffix)
 	return NULL;
 }
 
+/* PATH without links: PROG-latest may come to mean another recording while this one is open. */
+static char *resolved(char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	if (path && !real)
+		lz_fail_errno("%s", path);
+	free(path);
+	return real;
+}
+
 char *lz_recording_find(const char *what)
 {
 	char *dir, *path = NULL;
 
 	if (is_recording(what))
-		return strdup(what);
+		return resolved(strdup(what));
 	dir = lz_recordings_dir();
 	if (!dir)
 		return NULL;
@@ -219,5 +230,5 @@ char *lz_recording_find(const char *what)
 		        "recording %s or %s-latest; `lizard ls` lists what there is",
 		        what, dir, base_name(what), base_name(what));
 	free(dir);
-	return path;
+	return resolved(path);
 }
