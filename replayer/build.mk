@@ -1,6 +1,8 @@
 # GDB's commands for recordings: found by lizard-gdb as ../lib/lizard/lizard.py.
-$(LIB)/lizard.py: replayer/gdb-commands/lizard.py
+GDB_COMMANDS := $(patsubst replayer/gdb-commands/%,$(LIB)/%,$(wildcard replayer/gdb-commands/*.py replayer/gdb-commands/*/*.py))
+
+$(GDB_COMMANDS): $(LIB)/%: replayer/gdb-commands/%
 	@mkdir -p $(@D)
 	cp $< $@
 
-all: $(LIB)/lizard.py
+all: $(GDB_COMMANDS)

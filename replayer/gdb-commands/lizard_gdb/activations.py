@@ -1,0 +1,31 @@
+"""Where activations begin."""
+import gdb
+
+
+def entry_of(frame):
+    """The address of the first instruction of FRAME's function, or None."""
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return None
+    while block and not block.function:
+        block = block.superblock
+    return block.start if block else None
+
+
+def activation_start(frame):
+    """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
+    while frame is not None and frame.type() == gdb.INLINE_FRAME:
+        frame = frame.older()
+    if frame is None:
+        return None
+    entry = entry_of(frame)
+    older = frame.older()
+    if entry is None or not older:
+        return None
+    cfa = int(older.read_register("rsp")) & (2**64 - 1)
+    point = gdb.Breakpoint("*%d" % entry, internal=True)
+    point.silent = True
+    # The return address is on the stack and nothing else.
+    point.condition = "(unsigned long)$rsp == %dUL" % (cfa - 8)
+    return point

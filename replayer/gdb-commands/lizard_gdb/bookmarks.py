@@ -1,0 +1,70 @@
+"""Bookmarks: what GDB calls checkpoints."""
+import gdb
+
+from .command import Command
+from .moves import travel
+from .places import place
+from .server import need_process, when
+
+
+class Bookmarks:
+    next = 1
+    kept = {}  # number -> (position, text)
+
+
+class Checkpoint(Command):
+    """Remember the present instant; `restart N` comes back to it.
+Usage: checkpoint"""
+
+    name = "checkpoint"
+
+    def act(self, arg, from_tty):
+        need_process()
+        number = Bookmarks.next
+        Bookmarks.next += 1
+        Bookmarks.kept[number] = (when()["position"], place().splitlines()[0])
+        gdb.write("Checkpoint %d: %s.\n" % (number, Bookmarks.kept[number][1]))
+
+
+def bookmark(arg):
+    try:
+        number = int(gdb.parse_and_eval(arg))
+    except gdb.error:
+        number = 0
+    if number not in Bookmarks.kept:
+        raise gdb.GdbError("There is no checkpoint '%s'; `info checkpoints` lists them." % arg)
+    return number
+
+
+class Restart(Command):
+    """Go to the instant that `checkpoint` remembered as number N.
+Usage: restart N"""
+
+    name = "restart"
+
+    def act(self, arg, from_tty):
+        travel("seek " + Bookmarks.kept[bookmark(arg)][0])
+
+
+class InfoCheckpoints(Command):
+    """List the remembered instants.
+Usage: info checkpoints"""
+
+    name = "info checkpoints"
+    kind = gdb.COMMAND_STATUS
+
+    def act(self, arg, from_tty):
+        if not Bookmarks.kept:
+            gdb.write("No checkpoints.\n")
+        for number, (position, text) in sorted(Bookmarks.kept.items()):
+            gdb.write("  %d %s, %s\n" % (number, position, text))
+
+
+class DeleteCheckpoint(Command):
+    """Forget a remembered instant.
+Usage: delete checkpoint N"""
+
+    name = "delete checkpoint"
+
+    def act(self, arg, from_tty):
+        del Bookmarks.kept[bookmark(arg)]

@@ -1,0 +1,56 @@
+"""The values of expressions, and what they depend on."""
+import re
+
+import gdb
+
+
+def evaluate(expression):
+    """The value as text and as bytes, for printing and for comparing."""
+    try:
+        value = gdb.parse_and_eval(expression)
+        value.fetch_lazy()
+    except gdb.error as e:
+        return ("<%s>" % e, None)
+    try:
+        data = value.bytes if hasattr(value, "bytes") else None
+    except gdb.error:
+        data = None
+    text = gdb.execute("output " + expression, to_string=True)
+    return (text, data if data is not None else text)
+
+
+def known(value):
+    return "<optimized out>" not in value
+
+
+def evaluate_in(frame, expression):
+    """EXPRESSION as FRAME sees it, though control is in a function that it called."""
+    if frame.is_valid():
+        frame.select()
+    try:
+        return evaluate(expression)[0]
+    finally:
+        gdb.newest_frame().select()
+
+
+def place_of(expression):
+    """The memory that an expression refers to now, as an expression without variables."""
+    value = gdb.parse_and_eval(expression)
+    if value.address is None:
+        raise gdb.GdbError("%s is not in memory." % expression)
+    return "*(%s *) %#x" % (value.type, int(value.address))
+
+
+def uses_locals(expression):
+    """Does a name in it mean a local variable of the selected frame?"""
+    try:
+        block = gdb.selected_frame().block()
+    except RuntimeError:
+        return False
+    names = set(re.findall(r"(?<![\w.$])(?<!->)[A-Za-z_]\w*", expression))
+    while block and not block.is_static and not block.is_global:
+        for symbol in block:
+            if symbol.name in names and symbol.needs_frame:
+                return True
+        block = block.superblock
+    return False

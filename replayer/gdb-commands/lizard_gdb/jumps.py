@@ -1,0 +1,73 @@
+"""jump_forward and jump_backward."""
+import re
+
+import gdb
+
+from .command import Command
+from .moves import travel
+from .server import need_process
+
+POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+$")
+PERCENT = re.compile(r"^\d+(\.\d*)?%$")
+
+LOCATION = """
+LOCATION is as for `break` (a line, a function, *ADDRESS), or an instant: start, end, a percentage
+of the run such as 12.5%, or a position as `when` prints it."""
+
+
+def addresses(location):
+    """Where GDB would put breakpoints for LOCATION."""
+    if location.startswith("*"):
+        return [int(gdb.parse_and_eval(location[1:]).cast(gdb.lookup_type("unsigned long")))]
+    gdb.decode_line(location)  # raises GDB's own sentence about an unknown place
+    point = gdb.Breakpoint(location, internal=True)
+    try:
+        if hasattr(point, "locations"):
+            found = [place.address for place in point.locations]
+        else:
+            found = listed_addresses(point.number)
+    finally:
+        point.delete()
+    if not found:
+        raise gdb.GdbError("There is no code at %s." % location)
+    return found
+
+
+def listed_addresses(number):
+    """For a GDB that does not show locations to Python (before 13)."""
+    text = gdb.execute("maintenance info breakpoints %d" % number, to_string=True)
+    return [int(a, 16) for a in re.findall(r"^-?\d+(?:\.\d+)?\s.*?\s(0x[0-9a-f]+) ", text, re.M)]
+
+
+def jump(direction, arg):
+    arg = arg.strip()
+    if not arg:
+        raise gdb.GdbError("jump_%s: where to?" % direction)
+    if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
+        travel("seek " + arg)
+        return
+    need_process()
+    found = addresses(arg)
+    travel("jump %s %s" % (direction, " ".join("%x" % a for a in sorted(set(found)))))
+
+
+class JumpForward(Command):
+    __doc__ = """Go forward to the next instant at which control is at LOCATION.
+Usage: jump_forward LOCATION""" + LOCATION
+
+    name = "jump_forward"
+    completer = gdb.COMPLETE_LOCATION
+
+    def act(self, arg, from_tty):
+        jump("forward", arg)
+
+
+class JumpBackward(Command):
+    __doc__ = """Go backward to the last instant at which control was at LOCATION.
+Usage: jump_backward LOCATION""" + LOCATION
+
+    name = "jump_backward"
+    completer = gdb.COMPLETE_LOCATION
+
+    def act(self, arg, from_tty):
+        jump("backward", arg)

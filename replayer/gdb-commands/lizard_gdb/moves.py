@@ -1,0 +1,104 @@
+"""Moves that the remote protocol has no packet for.
+
+Each is armed by a monitor packet and carried out by one reverse-stepi, so that GDB refreshes all it
+knows and shows the new place as after `step`.
+"""
+import re
+
+import gdb
+
+from .places import MI, place, refresh_libraries
+from .server import monitor, need_process, when
+from .stops import LastStop, Silence
+
+
+def settle(shown=True):
+    """After a move: what the server has to say about it, and the libraries. SHOWN: GDB has shown the
+    new place itself."""
+    unknown = gdb.newest_frame().name() is None
+    if refresh_libraries() and unknown and shown:
+        gdb.write(place())
+    errors = []
+    for line in monitor("note").splitlines():
+        if line.startswith("error: "):
+            errors.append(line[7:])
+        elif line == "history":
+            if not shown:
+                gdb.write("\nNo more reverse-execution history.\n")
+        elif line:
+            gdb.write(line + "\n")
+    if errors:
+        raise gdb.GdbError("\n".join(errors))
+
+
+def move(text):
+    """Carries out a short move and shows the new place as after `step`."""
+    need_process()
+    monitor(text)
+    gdb.execute("reverse-stepi")
+    settle()
+
+
+def move_outside(text):
+    """As move(), but where inlined functions begin, GDB shows the place as outside of them, as `next`
+    does."""
+    need_process()
+    old = gdb.newest_frame()
+    monitor(text)
+    LastStop.event = None
+    with Silence() as silence:
+        gdb.execute("reverse-stepi")
+    event = LastStop.event
+    settle(not silence.works)
+    if gdb.newest_frame().type() == gdb.INLINE_FRAME:
+        hide_inlined()
+    if silence.works:
+        gdb.write(as_after_step(old, event))
+
+
+def hide_inlined():
+    """GDB does so where an inlined function begins, but for the end of a stepi and for breakpoints of the
+    user's."""
+    point = gdb.Breakpoint("*%d" % gdb.newest_frame().pc(), internal=True)
+    point.silent = True
+    try:
+        monitor("seek " + when()["position"])
+        with Silence():
+            gdb.execute("reverse-continue")
+    finally:
+        point.delete()
+
+
+def as_after_step(old, event):
+    """What GDB shows after a step that began in frame OLD and ended with EVENT."""
+    text = place()
+    if isinstance(event, gdb.BreakpointEvent):
+        return "\nBreakpoint %d, %s" % (event.breakpoint.number, text)
+    if gdb.newest_frame() != old or "\n" not in text.rstrip("\n"):
+        return text
+    header, line = text.split("\n", 1)
+    middle = re.match(r"(0x[0-9a-f]+) in ", header)
+    return middle.group(1) + "\t" + line if middle else line
+
+
+def travel(text):
+    """Carries out a move to anywhere and shows function and line. (GDB would show only the line if it
+    took the place for the same activation.)"""
+    need_process()
+    monitor(text)
+    with Silence() as silence:
+        gdb.execute("reverse-stepi")
+    shown = MI or not silence.works
+    settle(shown)
+    if not shown:
+        gdb.write(place())
+
+
+def quietly(text):
+    """A move that is not shown."""
+    monitor(text)
+    with Silence():
+        gdb.execute("reverse-stepi", to_string=True)
+    errors = [line for line in monitor("note").splitlines() if line.startswith("error: ")]
+    if errors:
+        raise gdb.GdbError(errors[0][7:])

@@ -1,0 +1,71 @@
+"""Opening a recording: the connection to its server, and the place shown first."""
+import os
+import signal
+
+import gdb
+
+from .places import show_place
+from .server import monitor, table
+from .start import to_main
+from .stops import Silence
+
+
+def announce():
+    info = table(monitor("info"))
+    if "damage" in info:
+        gdb.write("This recording was cut: %s\n" % info["damage"])
+    if info.get("instrumented") != "1":
+        gdb.write(
+            "The program was not built with lizard-cc, so there are no markers: bs and prev are GDB's "
+            "reverse-step and reverse-next, jumps and reverse runs go from checkpoint to checkpoint, "
+            "and all of them are slow.\n"
+        )
+
+
+def show_end():
+    status = int(table(monitor("info"))["exit_status"])
+    if status > 0 and status & 0x7F:
+        number = status & 0x7F
+        name = signal.Signals(number).name
+        gdb.write("\nProgram received signal %s, %s.\n" % (name, signal.strsignal(number)))
+    show_place()
+
+
+def on_write(event):
+    gdb.write(
+        "A recording cannot be changed: this happens in a copy, which is thrown away as soon as you "
+        "move in time.\n"
+    )
+
+
+def connect(command, at_end):
+    with Silence():
+        gdb.execute("target remote | " + command)
+    monitor("quiet")
+    announce()
+    if at_end:
+        show_end()
+    else:
+        to_main()
+    # Only now: what GDB itself writes while connecting is nobody's doing.
+    gdb.events.memory_changed.connect(on_write)
+    gdb.events.register_changed.connect(on_write)
+
+
+def open_recording():
+    """Asked for by lizard-gdb through the environment."""
+    command = os.environ.pop("LIZARD_GDB_SERVER", None)
+    if command is None:
+        return
+    at_end = os.environ.pop("LIZARD_GDB_END", None) is not None
+    sysroot = os.environ.pop("LIZARD_GDB_SYSROOT", None)
+    if sysroot is not None:
+        gdb.execute("set sysroot " + sysroot)
+    confirm = gdb.parameter("confirm")
+    gdb.execute("set confirm off")
+    try:
+        connect(command, at_end)
+    except (gdb.error, gdb.GdbError) as e:
+        gdb.write("lizard-gdb: %s\n" % e, gdb.STDERR)
+        gdb.execute("quit 1")
+    gdb.execute("set confirm " + ("on" if confirm else "off"))

@@ -1,0 +1,54 @@
+"""GDB's commands that mean something else on a recording."""
+import gdb
+
+from .command import Command
+from .start import to_main, to_start
+
+
+class Jump(Command):
+    """A recorded run cannot go another way: see jump_forward and jump_backward."""
+
+    name = "jump"
+    completer = gdb.COMPLETE_LOCATION
+
+    def act(self, arg, from_tty):
+        raise gdb.GdbError(
+            "A recorded run cannot be made to go another way. jump_forward and jump_backward go to "
+            "an instant at which control was there."
+        )
+
+
+class Return(Command):
+    """A recorded run cannot return early: see finish and reverse-finish."""
+
+    name = "return"
+
+    def act(self, arg, from_tty):
+        raise gdb.GdbError(
+            "A recorded run cannot be made to return early. `finish` goes to where the function "
+            "returned, `up` shows the caller."
+        )
+
+
+class Run(Command):
+    """Go to the start of the recording and continue from there.
+Usage: run"""
+
+    name = "run"
+
+    def act(self, arg, from_tty):
+        if arg.strip():
+            raise gdb.GdbError("The program's arguments are the recorded ones.")
+        to_start()
+        gdb.execute("continue", from_tty)
+
+
+class Start(Command):
+    """Go to the start of the recording and from there to main.
+Usage: start"""
+
+    name = "start"
+
+    def act(self, arg, from_tty):
+        to_start()
+        to_main()

@@ -1,0 +1,72 @@
+"""reverse_watchpoint."""
+import re
+
+import gdb
+
+from .activations import activation_start, entry_of
+from .change import search_change, search_in_frame
+from .command import Command
+from .expressions import evaluate, evaluate_in, known, place_of, uses_locals
+from .places import refresh_libraries, show_place
+from .server import instrumented, need_process
+from .stops import Quiet
+
+
+class ReverseWatchpoint(Command):
+    """Go backward to the last instant at which the value of EXPRESSION changed.
+Usage: reverse_watchpoint [-l|-location] EXPRESSION
+With -l, as for `watch`: the memory that EXPRESSION refers to now, whatever becomes of the variables in it.
+Stops right before the instruction (or system call) that changed it, and shows the values before and
+after. Further uses go to earlier changes. Breakpoints do not count."""
+
+    name = "reverse_watchpoint"
+    completer = gdb.COMPLETE_EXPRESSION
+
+    def act(self, arg, from_tty):
+        expression = arg.strip()
+        if not expression:
+            raise gdb.GdbError("reverse_watchpoint: which expression?")
+        need_process()
+        location = re.match(r"-l(?:ocation)?\s+(.+)", expression)
+        if location:
+            expression = place_of(location.group(1))
+        frame = gdb.selected_frame()
+        if uses_locals(expression) and frame.pc() == entry_of(frame):
+            raise gdb.GdbError("%s: this is the start of the activation." % expression)
+        new = evaluate(expression)
+        if not known(new[0]):
+            raise gdb.GdbError("%s is optimized out here." % expression)
+        if new[1] is None:
+            raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
+        with Quiet():
+            met, old, new = self.search(expression, new[0])
+        self.report(expression, met, old, new)
+
+    def search(self, expression, new):
+        frame = gdb.selected_frame()
+        local = uses_locals(expression)
+        watch = gdb.Breakpoint(expression, gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
+        watch.silent = True
+        if watch.type == gdb.BP_WATCHPOINT and local and frame.level() == 0 and instrumented():
+            watch.delete()
+            return search_in_frame(expression)
+        start = activation_start(frame) if local else None
+        try:
+            if watch.type == gdb.BP_WATCHPOINT:
+                gdb.write("%s is not in memory: this goes by single steps.\n" % expression)
+            met = search_change(expression, watch, start)
+            return met, evaluate_in(frame, expression), new
+        finally:
+            for point in (watch, start):
+                if point is not None and point.is_valid():
+                    point.delete()
+
+    def report(self, expression, met, old, new):
+        refresh_libraries()
+        if met == "interrupted":
+            gdb.write("Interrupted before a change of %s was found.\n" % expression)
+        elif met:
+            gdb.write("%s did not change since the %s.\n" % (expression, met))
+        else:
+            gdb.write("%s\n\nOld value = %s\nNew value = %s\n" % (expression, old, new))
+        show_place()

@@ -1,0 +1,32 @@
+"""To the start of the recording, and from there to main."""
+import gdb
+
+from .moves import settle
+from .places import show_place
+from .server import monitor
+from .stops import Quiet, Silence
+
+
+def to_start():
+    monitor("seek start")
+    with Silence():
+        gdb.execute("reverse-stepi")
+    settle(False)
+
+
+def to_main():
+    """From the start to main; stays at the start of a program that has no main."""
+    try:
+        gdb.decode_line("main")
+        point = gdb.Breakpoint("main", internal=True)
+    except (gdb.error, RuntimeError):
+        show_place()
+        return
+    point.silent = True
+    try:
+        with Quiet():
+            gdb.execute("continue")
+    finally:
+        if point.is_valid():
+            point.delete()
+    show_place()

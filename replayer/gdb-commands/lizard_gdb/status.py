@@ -1,0 +1,69 @@
+"""when and info lizard."""
+import gdb
+
+from .command import Command
+from .server import monitor, table, when
+
+
+def commas(number):
+    return "{:,}".format(int(number))
+
+
+def percent(w):
+    if int(w["total"]):
+        return 100.0 * int(w["time"]) / int(w["total"])
+    return 100.0 * int(w["event"]) / max(1, int(w["events"]))
+
+
+class When(Command):
+    """Show the present instant: event number, global time, percentage of the run, and position.
+Usage: when
+The position can be given to jump_forward and jump_backward."""
+
+    name = "when"
+    kind = gdb.COMMAND_STATUS
+
+    def act(self, arg, from_tty):
+        w = when()
+        gdb.write(
+            "event %s of %s, time %s of %s (%.2f%%)\nposition %s\n"
+            % (
+                commas(w["event"]),
+                commas(w["events"]),
+                commas(w["time"]),
+                commas(w["total"]),
+                percent(w),
+                w["position"],
+            )
+        )
+
+
+class InfoLizard(Command):
+    """Describe the recording and the present instant.
+Usage: info lizard"""
+
+    name = "info lizard"
+    kind = gdb.COMMAND_STATUS
+
+    def act(self, arg, from_tty):
+        i = table(monitor("info"))
+        gdb.write("recording    %s\n" % i["recording"])
+        gdb.write("program      %s\n" % i["program"])
+        gdb.write("command      %s\n" % i["args"])
+        gdb.write("directory    %s\n" % i["cwd"])
+        gdb.write("ran for      %.3f s, %s\n" % (int(i["duration_ns"]) / 1e9, ending(i)))
+        gdb.write("checkpoints  %s\n" % i["checkpoints"])
+        if i["instrumented"] != "1":
+            gdb.write("The program was not built with lizard-cc.\n")
+        if "damage" in i:
+            gdb.write("The recording was cut: %s\n" % i["damage"])
+        gdb.execute("when")
+
+
+def ending(info):
+    status = int(info["exit_status"])
+    if status < 0:
+        return "its end is not in the recording"
+    if status & 0x7F:
+        return "ended by signal %d" % (status & 0x7F)
+    return "exit status %d" % (status >> 8 & 0xFF)

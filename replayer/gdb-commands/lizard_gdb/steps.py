@@ -1,0 +1,65 @@
+"""fs, fn, bs, prev."""
+import gdb
+
+from .command import Command
+from .moves import move, move_outside
+from .places import MI
+from .server import instrumented, need_process
+
+
+class ForwardStep(Command):
+    """Step forward, into functions: GDB's `step`.
+Usage: fs [N]"""
+
+    name = "fs"
+
+    def act(self, arg, from_tty):
+        gdb.execute("step " + arg, from_tty)
+
+
+class ForwardNext(Command):
+    """Step forward, over functions: GDB's `next`.
+Usage: fn [N]"""
+
+    name = "fn"
+
+    def act(self, arg, from_tty):
+        gdb.execute("next " + arg, from_tty)
+
+
+def back(move_name, fallback, arg, from_tty):
+    count = 1
+    if arg.strip():
+        count = int(gdb.parse_and_eval(arg))
+    if count <= 0:
+        return
+    need_process()
+    if instrumented():
+        carry_out = move_outside if move_name == "back-next" and not MI else move
+        carry_out("%s %d" % (move_name, count))
+        return
+    gdb.write("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
+    gdb.execute("%s %d" % (fallback, count), from_tty)
+
+
+class BackStep(Command):
+    """Step backward, into functions: the exact reverse of `step`.
+Usage: bs [N]
+Goes to the place from which `step` leads here: to the last line of a function that has just
+returned, to the last iteration of a loop, to the caller from a function's first line."""
+
+    name = "bs"
+
+    def act(self, arg, from_tty):
+        back("back-step", "reverse-step", arg, from_tty)
+
+
+class Prev(Command):
+    """Step backward, over functions: the exact reverse of `next`.
+Usage: prev [N]
+A breakpoint that control meets inside a function stepped over stops it there."""
+
+    name = "prev"
+
+    def act(self, arg, from_tty):
+        back("back-next", "reverse-next", arg, from_tty)
