@@ -268,15 +268,6 @@ const struct lz_cfg_label *lz_cfg_labels(const struct lz_cfg *cfg, size_t *n)
 	return cfg->labels;
 }
 
-const struct lz_cfg_site *lz_cfg_site_at(const struct lz_cfg *cfg, uint64_t addr)
-{
-	struct lz_cfg_site key = {.addr = addr};
-
-	if (cfg->n_sites == 0)
-		return NULL;
-	return bsearch(&key, cfg->sites, cfg->n_sites, sizeof(key), by_site);
-}
-
 /* The end of the code that ADDR belongs to, UINT64_MAX if no symbol says. */
 static uint64_t range_end(const struct lz_cfg *cfg, uint64_t addr)
 {

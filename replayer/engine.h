@@ -142,6 +142,8 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
 /* Within the gap: on to the arrival number N at IP, of which SEEN have been counted (the present
  * one included). */
 int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen);
+/* From the start of a gap that an event ends, up to that event: how often control arrives at IP; -1. */
+int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
 

@@ -60,3 +60,22 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 	e->want_marker = UINT64_MAX;
 	return ret ? ret : lz_engine_settle(e);
 }
+
+int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip)
+{
+	int64_t n = e->regs.rip == ip;
+	struct lz_halt h;
+
+	e->want_ip = ip;
+	do {
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		if (!(h.flags & (LZ_HALT_EVENT | LZ_HALT_EXEC)))
+			return lz_fail("event %lu is not reached", (unsigned long)e->event);
+		if (h.flags & LZ_HALT_EXEC)
+			n++;
+	} while (!(h.flags & LZ_HALT_EVENT));
+	e->want_ip = 0;
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	return n + (ev && lz_event_arrives(ev));
+}

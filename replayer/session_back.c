@@ -124,26 +124,6 @@ static int before_in_gap(struct lz_session *s, struct lz_pos *to)
 
 /* ---- the last instant of the gap before ---- */
 
-/* How often control arrives at IP in E's gap before the event that ends it. */
-static int64_t count_to_event(struct lz_engine *e, uint64_t ip)
-{
-	int64_t n = e->regs.rip == ip;
-
-	e->want_ip = ip;
-	for (;;) {
-		struct lz_halt h;
-		if (lz_engine_resume(e, false, &h) < 0)
-			return -1;
-		if (h.flags & LZ_HALT_EVENT) {
-			const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
-			return n + (ev && lz_event_arrives(ev));
-		}
-		if (!(h.flags & LZ_HALT_EXEC))
-			return lz_fail("event %lu is not reached", (unsigned long)e->event);
-		n++;
-	}
-}
-
 int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
 {
 	int64_t n = 1;
@@ -157,7 +137,7 @@ int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, str
 	struct lz_engine *e = lz_session_engine_at(s, to->event, to->marker, &ret);
 	if (!e)
 		return ret == 2 ? 2 : -1;
-	n = count_to_event(e, to->ip);
+	n = lz_engine_count_to_event(e, to->ip);
 	lz_engine_free(e);
 	if (n <= 0)
 		return -1;

@@ -78,29 +78,6 @@ int lz_session_seek_start(struct lz_session *s)
 	return 0;
 }
 
-/* Up to the fatal signal that ends the recording, counting the arrivals at its address. */
-static int64_t to_last_signal(struct lz_engine *e, uint64_t ip)
-{
-	int64_t n = e->regs.rip == ip;
-
-	e->want_ip = ip;
-	for (;;) {
-		struct lz_halt h;
-		if (lz_engine_resume(e, false, &h) < 0)
-			return -1;
-		if (h.flags & LZ_HALT_EXEC)
-			n++;
-		else if (h.flags & LZ_HALT_EVENT) {
-			const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
-			n += ev && lz_event_arrives(ev);
-			break;
-		} else
-			return lz_fail("the last instant is not reached");
-	}
-	e->want_ip = 0;
-	return n > 0 ? n : 1;
-}
-
 static int seek_last_gap(struct lz_session *s)
 {
 	const struct lz_end *end = &s->rp.end;
@@ -111,11 +88,13 @@ static int seek_last_gap(struct lz_session *s)
 	if (!e)
 		return ret < 0 ? -1 : lz_fail("the end of the recording is not reached");
 	bool start = end->kind == LZ_END_CUT || e->regs.rip == end->ip;
-	if (end->kind == LZ_END_SIGNAL && (n = to_last_signal(e, end->ip)) < 0) {
+	/* up to the fatal signal */
+	if (end->kind == LZ_END_SIGNAL && (n = lz_engine_count_to_event(e, end->ip)) < 0) {
 		lz_engine_free(e);
 		return -1;
 	}
 	lz_session_replace(s, e);
+	n = n ? n : 1;
 	lz_session_arrived(s, (uint32_t)n, start && n == 1);
 	return 0;
 }

@@ -202,13 +202,6 @@ uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end
 	return pc;
 }
 
-bool lz_gdb_at_statement(struct lz_machine *m, uint64_t pc)
-{
-	struct place_line p = find_line(m, pc);
-
-	return p.sal.line && p.sal.is_stmt && p.sal.pc == pc;
-}
-
 /* ---- moving ---- */
 
 enum { GO_ON = -1 }; /* beside enum lz_step_result */

@@ -64,7 +64,4 @@ uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end
  * control is, those not counted that begin right here. */
 uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines);
 
-/* Is control at the start of a statement? */
-bool lz_gdb_at_statement(struct lz_machine *m, uint64_t pc);
-
 #endif

@@ -74,9 +74,7 @@ const char *lz_cfg_file_name(const struct lz_cfg *cfg, uint32_t file);
 /* Sorted by address. */
 const struct lz_cfg_site *lz_cfg_sites(const struct lz_cfg *cfg, size_t *n);
 const struct lz_cfg_label *lz_cfg_labels(const struct lz_cfg *cfg, size_t *n);
-/* The marker instruction at ADDR exactly; the last label at or before ADDR
- * within the same function; NULL if none. */
-const struct lz_cfg_site *lz_cfg_site_at(const struct lz_cfg *cfg, uint64_t addr);
+/* The last label at or before ADDR within the same function; NULL if none. */
 const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_t addr);
 
 #endif
