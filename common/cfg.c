@@ -9,22 +9,35 @@
 #include <lizard/error.h>
 #include "cfg_record.h"
 
-static int copy_section(struct lz_cfg *cfg, const char *path, Elf_Scn *scn)
+/* ".lizard", ".lizard.unlikely" and the like. */
+static bool holds_records(const char *name)
+{
+	size_t n = strlen(LZ_CFG_SECTION);
+
+	return strncmp(name, LZ_CFG_SECTION, n) == 0 && (name[n] == 0 || name[n] == '.');
+}
+
+/* Appends the section, filled up to a multiple of 8. */
+static int copy_section(struct lz_cfg *cfg, const char *path, Elf *elf, Elf_Scn *scn)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
+	size_t file_size = 0, size;
+	char *bigger;
 
-	if (!data || (!data->d_buf && data->d_size))
+	if (!data || (!data->d_buf && data->d_size) || !elf_rawfile(elf, &file_size))
 		return lz_fail("%s: section " LZ_CFG_SECTION " can't be read: %s", path,
 		               elf_errmsg(-1));
-	if (cfg->section)
-		return lz_fail("%s: has two sections " LZ_CFG_SECTION "; link it again", path);
-	cfg->section = malloc(data->d_size + 1);
-	if (!cfg->section)
-		return lz_fail("%s: out of memory for %zu bytes of " LZ_CFG_SECTION, path,
-		               data->d_size);
+	if (data->d_size > file_size || cfg->section_size > file_size)
+		return lz_fail("%s: its sections " LZ_CFG_SECTION " overlap; link it again", path);
+	size = cfg->section_size + (data->d_size + 7) / 8 * 8;
+	bigger = realloc(cfg->section, size + 1);
+	if (!bigger)
+		return lz_fail("%s: out of memory for %zu bytes of " LZ_CFG_SECTION, path, size);
+	memset(bigger + cfg->section_size, 0, size - cfg->section_size);
 	if (data->d_size)
-		memcpy(cfg->section, data->d_buf, data->d_size);
-	cfg->section_size = data->d_size;
+		memcpy(bigger + cfg->section_size, data->d_buf, data->d_size);
+	cfg->section = bigger;
+	cfg->section_size = size;
 	return 0;
 }
 
@@ -83,7 +96,7 @@ static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
 
 		if (!gelf_getshdr(scn, &shdr) || !(name = elf_strptr(elf, names, shdr.sh_name)))
 			return lz_fail("%s: a section header is damaged: %s", path, elf_errmsg(-1));
-		if (strcmp(name, LZ_CFG_SECTION) == 0 && copy_section(cfg, path, scn) < 0)
+		if (holds_records(name) && copy_section(cfg, path, elf, scn) < 0)
 			return -1;
 		if ((shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM) &&
 		    read_ranges(cfg, scn, &shdr) < 0)

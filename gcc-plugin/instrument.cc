@@ -349,7 +349,7 @@ static void instrument(enum lz_convention conv)
 	lz_collect_blocks(&job.blocks, &job.fn);
 	if (!place_markers(&job))
 		return;
-	lz_write_record(&job.fn);
+	lz_prepare_record(&job.fn);
 	/* loads are queued on edges before markers: the order of insertion is
 	 * the order of execution */
 	for (unsigned node = 2; node < job.blocks.of_node.length(); node++)

@@ -26,7 +26,8 @@ struct command {
 	bool check;
 	bool help, version;
 	bool nostdlib, is_static;
-	bool entry; /* the program names its entry point or has a linker script */
+	bool gold, gc; /* -fuse-ld=gold, --gc-sections */
+	bool entry;    /* the program names its entry point or has a linker script */
 };
 
 static void *checked(void *p)
@@ -51,6 +52,19 @@ static void push(struct args *a, const char *arg)
 static bool starts(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* OPTION is one of those that -Wl,... passes to the linker. */
+static bool for_linker(const char *arg, const char *option)
+{
+	size_t n = strlen(option);
+
+	if (!starts(arg, "-Wl,"))
+		return false;
+	for (const char *p = arg + 3; p; p = strchr(p + 1, ','))
+		if (starts(p + 1, option) && (p[1 + n] == 0 || p[1 + n] == ','))
+			return true;
+	return false;
 }
 
 /* Options whose value is the next argument. */
@@ -125,6 +139,12 @@ static void note_option(struct command *c, const char *arg)
 	c->entry |= starts(arg, "-Wl,-e") || starts(arg, "-Wl,--entry") || starts(arg, "--entry") ||
 	            starts(arg, "-Wl,-T") || starts(arg, "-Wl,--script") || starts(arg, "-T") ||
 	            strcmp(arg, "-e") == 0;
+	if (starts(arg, "-fuse-ld="))
+		c->gold = strcmp(arg, "-fuse-ld=gold") == 0;
+	if (for_linker(arg, "--gc-sections"))
+		c->gc = true;
+	if (for_linker(arg, "--no-gc-sections"))
+		c->gc = false;
 	c->is_static |= strcmp(arg, "-static") == 0 || strcmp(arg, "-static-pie") == 0;
 }
 
@@ -243,8 +263,19 @@ static char *in_dir(const char *before, const char *dir, const char *file)
 	return s;
 }
 
+/* gold takes the code away but not what describes it, and then complains. */
+static void spare_gold(struct args *out)
+{
+	fputs("lizard-cc: warning: gold's --gc-sections would leave descriptions of code that is "
+	      "gone: linked without it (ld and lld can)\n",
+	      stderr);
+	push(out, "-Wl,--no-gc-sections");
+}
+
 static void add_runtime(struct args *out, const struct command *c, const char *dir)
 {
+	if (c->gold && c->gc)
+		spare_gold(out);
 	push(out, "-x");
 	push(out, "none");
 	if (c->shared) {

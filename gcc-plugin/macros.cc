@@ -13,7 +13,7 @@ static void row_macros()
 {
 	fputs("\t.macro lz.row id, kind, code\n"
 	      ".Llz.r\\@:\n"
-	      "\tlz.rows\n"
+	      "\tlz.piece\n"
 	      "\t.quad .Llz.r\\@\n"
 	      "\t.long \\id\n"
 	      "\t.byte \\kind, \\code\n"
@@ -108,34 +108,29 @@ static void unit_macros()
 	marker_macros();
 }
 
-/* "o" ties the piece to the function's code, "G" to its COMDAT group. */
-static void piece_flags(tree fndecl, const char *name, char *text, size_t size)
+/* "o" ties the piece to the code's section, "G" to its COMDAT group. */
+static void piece_macro(const struct lz_piece *piece)
 {
-	if (DECL_COMDAT_GROUP(fndecl))
-		snprintf(text, size, "\"oG\",@progbits,%s,%s,comdat", name,
-		         IDENTIFIER_POINTER(DECL_COMDAT_GROUP(fndecl)));
+	fprintf(asm_out_file, "\t.macro lz.piece\n\t.pushsection \"%s\",", piece->name);
+	if (piece->group)
+		fprintf(asm_out_file, "\"oG\",@progbits,%s,%s,comdat", piece->first, piece->group);
 	else
-		snprintf(text, size, "\"o\",@progbits,%s", name);
+		fprintf(asm_out_file, "\"o\",@progbits,%s", piece->first);
+	fputs("\n\t.endm\n", asm_out_file);
 }
 
 void lz_begin_function_macros(tree fndecl, unsigned number)
 {
 	static bool begun;
-	const char *name = lz_asm_name(fndecl);
-	char flags[4096];
 
-	piece_flags(fndecl, name, flags, sizeof(flags));
 	if (!begun)
 		unit_macros();
 	else
-		fputs("\t.purgem lz.rows\n\t.purgem lz.piece\n\t.purgem lz.entry\n", asm_out_file);
+		fputs("\t.purgem lz.piece\n\t.purgem lz.entry\n", asm_out_file);
 	begun = true;
-	fprintf(asm_out_file,
-	        "\t.macro lz.piece part\n\t.pushsection " LZ_CFG_SECTION ",\\part,%s\n\t.endm\n",
-	        flags);
-	fprintf(asm_out_file, "\t.macro lz.rows\n\tlz.piece 1\n\t.endm\n");
+	piece_macro(lz_piece_of(fndecl));
 	/* a local twin of the function's symbol: needs no PLT, no GOT */
-	fprintf(asm_out_file, "\t.set .Llz.f%u, %s\n", number, name);
+	fprintf(asm_out_file, "\t.set .Llz.f%u, %s\n", number, lz_asm_name(fndecl));
 	fprintf(asm_out_file, "\t.macro lz.entry reg\n\tleaq .Llz.f%u(%%rip), \\reg\n\t.endm\n",
 	        number);
 }

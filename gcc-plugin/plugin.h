@@ -61,7 +61,17 @@ struct lz_function {
 	unsigned flags;
 	unsigned n_markers;
 };
-void lz_write_record(const struct lz_function *f);
+/* Keeps it until the function's code is written. */
+void lz_prepare_record(const struct lz_function *f);
+
+/* pieces.cc: the section piece that the current function's record belongs to. */
+struct lz_piece {
+	const char *name;
+	const char *group; /* of COMDAT, or NULL */
+	const char *first; /* a symbol in the code that it belongs to: the same
+	                      for all functions of one text section */
+};
+const struct lz_piece *lz_piece_of(tree fndecl);
 
 /* blocks.cc: nodes, weights and lines of the current function. */
 struct lz_blocks {

@@ -57,15 +57,15 @@ static unsigned add_set(struct sets *s, const uint32_t *ids, int64_t n)
 	return at;
 }
 
-static void longs(const unsigned *value, unsigned n)
+static void longs(FILE *out, const unsigned *value, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		fprintf(asm_out_file, "%s%u", i % 12 == 0 ? "\n\t.long " : ",", value[i]);
+		fprintf(out, "%s%u", i % 12 == 0 ? "\n\t.long " : ",", value[i]);
 	if (n)
-		fputc('\n', asm_out_file);
+		fputc('\n', out);
 }
 
-static void write_nodes(const struct lz_function *f, struct sets *s)
+static void write_nodes(FILE *out, const struct lz_function *f, struct sets *s)
 {
 	struct lz_graph_walker *w = lz_graph_walker_open(&f->graph);
 
@@ -82,23 +82,23 @@ static void write_nodes(const struct lz_function *f, struct sets *s)
 			n = lz_graph_walker_set(w, v, true, &ids);
 			word[5] = add_set(s, ids, n);
 		}
-		longs(word, 6);
+		longs(out, word, 6);
 	}
 	lz_graph_walker_close(w);
 }
 
-static void write_edges(const struct lz_function *f)
+static void write_edges(FILE *out, const struct lz_function *f)
 {
 	for (size_t i = 0; i < f->graph.n_edges; i++) {
 		const struct lz_edge *e = &f->graph.edges[i];
 		unsigned word[4] = {e->src, e->dst, e->marker, e->unmarkable};
 
-		longs(word, 4);
-		fprintf(asm_out_file, "\t.quad %llu\n", (unsigned long long)e->weight);
+		longs(out, word, 4);
+		fprintf(out, "\t.quad %llu\n", (unsigned long long)e->weight);
 	}
 }
 
-static void write_strings(struct strings *s)
+static void write_strings(FILE *out, struct strings *s)
 {
 	unsigned start = 0;
 
@@ -107,37 +107,37 @@ static void write_strings(struct strings *s)
 	while (start < s->text.length()) {
 		unsigned end = MIN(start + 64, s->text.length());
 
-		fputs("\t.byte ", asm_out_file);
+		fputs("\t.byte ", out);
 		for (unsigned i = start; i < end; i++)
-			fprintf(asm_out_file, "%s%u", i > start ? "," : "",
-			        (unsigned char)s->text[i]);
-		fputc('\n', asm_out_file);
+			fprintf(out, "%s%u", i > start ? "," : "", (unsigned char)s->text[i]);
+		fputc('\n', out);
 		start = end;
 	}
 }
 
-static void write_body(const struct lz_function *f, struct strings *str, unsigned number)
+static void write_body(FILE *out, const struct lz_function *f, struct strings *str, unsigned number)
 {
 	struct sets sets;
 
-	fprintf(asm_out_file, "\tlz.piece 2\n.Llz.b%u:\n", number);
-	write_nodes(f, &sets);
-	write_edges(f);
+	fprintf(out, "\tlz.piece\n.Llz.b%u:\n", number);
+	write_nodes(out, f, &sets);
+	write_edges(out, f);
 	for (unsigned i = 0; i < f->lines.length(); i++) {
 		unsigned word[2] = {add_string(str, f->lines[i].file), f->lines[i].line};
 
-		longs(word, 2);
+		longs(out, word, 2);
 	}
 	if (sets.words.length() % 2)
 		sets.words.safe_push(0);
-	longs(sets.words.address(), sets.words.length());
-	fprintf(asm_out_file, "\t.set .Llz.w%u, %u\n", number, sets.words.length());
-	write_strings(str);
-	fprintf(asm_out_file, "\t.set .Llz.t%u, %u\n", number, str->text.length());
-	fprintf(asm_out_file, ".Llz.e%u:\n\t.popsection\n", number);
+	longs(out, sets.words.address(), sets.words.length());
+	fprintf(out, "\t.set .Llz.w%u, %u\n", number, sets.words.length());
+	write_strings(out, str);
+	fprintf(out, "\t.set .Llz.t%u, %u\n", number, str->text.length());
+	fprintf(out, ".Llz.e%u:\n\t.popsection\n", number);
 }
 
-static void write_header(const struct lz_function *f, unsigned number, unsigned file, unsigned line)
+static void write_header(FILE *out, const struct lz_function *f, unsigned number, unsigned file,
+                         unsigned line)
 {
 	unsigned word[] = {line,
 	                   file,
@@ -148,27 +148,90 @@ static void write_header(const struct lz_function *f, unsigned number, unsigned 
 	                   (unsigned)f->graph.n_edges,
 	                   f->lines.length()};
 
-	fprintf(asm_out_file,
-	        "\tlz.piece 0\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"
+	fprintf(out,
+	        "\tlz.piece\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"
 	        "\t.quad .Llz.e%u - .Llz.h%u\n\t.quad .Llz.f%u\n\t.quad .Llz.b%u - .Llz.a%u\n",
 	        number, LZ_CFG_MAGIC, LZ_CFG_VERSION, f->flags, number, number, number, number,
 	        number);
-	longs(word, ARRAY_SIZE(word));
-	fprintf(asm_out_file, "\t.long .Llz.w%u, .Llz.t%u\n\t.popsection\n", number, number);
-	fprintf(asm_out_file, "\tlz.piece 1\n.Llz.a%u:\n\t.popsection\n", number);
+	longs(out, word, ARRAY_SIZE(word));
+	fprintf(out, "\t.long .Llz.w%u, .Llz.t%u\n.Llz.a%u:\n\t.popsection\n", number, number,
+	        number);
 }
 
-void lz_write_record(const struct lz_function *f)
+/* The record of the function that is being compiled: the rows, which come with
+ * its code, go between the two. */
+static struct {
+	bool pending;
+	unsigned number;
+	char *header, *body;
+} record;
+
+void lz_prepare_record(const struct lz_function *f)
 {
 	static unsigned number;
 	expanded_location at = expand_location(DECL_SOURCE_LOCATION(current_function_decl));
 	struct strings str;
+	size_t size;
 	unsigned file;
+	FILE *header, *body;
 
 	add_string(&str, lz_asm_name(current_function_decl));
 	file = add_string(&str, at.file ? at.file : "");
-	lz_begin_function_macros(current_function_decl, number);
-	write_header(f, number, file, at.line);
-	write_body(f, &str, number);
-	number++;
+	header = open_memstream(&record.header, &size);
+	body = open_memstream(&record.body, &size);
+	if (!header || !body)
+		fatal_error(input_location, "lizard: out of memory");
+	write_header(header, f, number, file, at.line);
+	write_body(body, f, &str, number);
+	if (fclose(header) || fclose(body))
+		fatal_error(input_location, "lizard: out of memory");
+	record.number = number++;
+	record.pending = true;
+}
+
+static void begin_record()
+{
+	lz_begin_function_macros(current_function_decl, record.number);
+	fputs(record.header, asm_out_file);
+}
+
+static void end_record()
+{
+	fputs(record.body, asm_out_file);
+	free(record.header);
+	free(record.body);
+	record.header = record.body = NULL;
+	record.pending = false;
+}
+
+namespace
+{
+const struct pass_data pass_data_record = {
+    RTL_PASS, "lizard_record", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0,
+};
+
+class pass_record : public rtl_opt_pass
+{
+      public:
+	pass_record(void (*work)()) : rtl_opt_pass(pass_data_record, g), work_(work)
+	{
+	}
+	bool gate(function *) final override
+	{
+		return record.pending;
+	}
+	unsigned execute(function *) final override
+	{
+		work_();
+		return 0;
+	}
+
+      private:
+	void (*work_)();
+};
+} // namespace
+
+opt_pass *lz_make_record_pass(bool begin)
+{
+	return new pass_record(begin ? begin_record : end_record);
 }

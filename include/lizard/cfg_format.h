@@ -1,5 +1,6 @@
-/* What the plugin writes into the non-allocated ELF section ".lizard" and the
- * CFG reader takes out of it. Little-endian; all counts are untrusted.
+/* What the plugin writes into the non-allocated ELF sections ".lizard" and
+ * ".lizard.*" and the CFG reader takes out of them. Little-endian; all counts
+ * are untrusted.
  *
  * section  = { record }                 records are 8-aligned; zero words
  *                                       between records are padding
@@ -16,9 +17,9 @@
  * strings  = char[strings_size]         NUL-terminated; offset 0 is the linker's
  *                                       name of the function; padded to 8
  *
- * Each function's record is in a section piece of its own, tied (SHF_LINK_ORDER
- * and, for COMDAT, by the group) to the function's code, so that a linker drops
- * both or neither. The three parts of a record come together as subsections. */
+ * The records of one text section's functions are in a section piece of their
+ * own, tied (SHF_LINK_ORDER and, for COMDAT, by the group) to that section, so
+ * that a linker drops both or neither. */
 #ifndef LIZARD_CFG_FORMAT_H
 #define LIZARD_CFG_FORMAT_H
 

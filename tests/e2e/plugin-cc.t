@@ -71,6 +71,36 @@ for flags in -static -static-pie -no-pie "-ffunction-sections -fdata-sections -W
 	instrumented flags
 	ok $? "$flags: the graphs are there"
 done
+cat >places.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+int plain(int x) { return x > 3 ? x * 3 : 1; }
+__attribute__((cold, noinline)) int seldom(int x) { return x > 3 ? x * 5 : 1; }
+__attribute__((section(".init.text"), noinline)) int early(int x) { return x > 3 ? x * 7 : 1; }
+__attribute__((constructor)) static void begin(void) { puts("begin"); }
+int main(int argc, char **argv)
+{
+	if (argc > 8)
+		abort();
+	printf("%d\n", plain(argc) + seldom(argc) + early(argc));
+	return 0;
+}
+END
+printf 'int unused(int x) { return x > 3 ? x : 1; }\n__attribute__((cold)) int unused_cold(int x) { return x > 3 ? x : 2; }\n' >unused.c
+lizard-cc -O2 -c places.c && is "$(readelf -SW places.o | grep -o ' \.rela[^ ]*' | sort | uniq -d)" "" \
+	"no two relocation sections of one name: simple linkers read the object"
+for flags in "" -ffunction-sections "-ffunction-sections -fuse-ld=lld"; do
+	case $flags in *lld) command -v ld.lld >/dev/null || continue ;; esac
+	lizard-cc -O2 $flags -Wl,--gc-sections -s places.c unused.c -o places &&
+		is "$(lizard-trace -q ./places && lizard verify places-latest | grep -o clean)" "begin
+3
+clean" "--gc-sections $flags: the graphs of all that is left"
+	strings -a places | grep unused
+	is $? 1 "--gc-sections $flags: none of what is gone"
+done
+lizard-cc -O2 -ffunction-sections -fuse-ld=gold -Wl,-O1,--gc-sections places.c unused.c -o places 2>log
+is "$(./places | tail -n 1)" 3 "gold's --gc-sections is left out"
+like "$(cat log)" "warning: gold" "with a warning"
 for flags in "-static" "" "-static-pie" "-static -no-pie"; do
 	lizard-cc -flizard-check -O1 -nostdlib $flags "$LIZARD_SRC/tests/progs/constructs/lib/own_start.c" -o own
 	is "$(./own; echo $?)" Y0 "-nostdlib $flags"
