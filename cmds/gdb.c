@@ -121,24 +121,6 @@ static int parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-/* Where the recording keeps what PATH was; NULL if it does not. malloced. */
-static char *kept_copy(struct lz_reader *r, const char *path)
-{
-	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
-		const struct lz_file *f = lz_reader_file(r, i);
-		char *copy;
-
-		if (strcmp(f->path, path) != 0 || !f->copy[0] || strchr(f->copy, '/'))
-			continue;
-		if (asprintf(&copy, "%s/files/%s", lz_reader_dir(r), f->copy) < 0)
-			return NULL;
-		if (access(copy, R_OK) == 0)
-			return copy;
-		free(copy);
-	}
-	return NULL;
-}
-
 static int rebuilt(const char *path, const char *now, const struct lz_meta *m, const char *copy)
 {
 	return lz_fail("%s was rebuilt after it was recorded (build-id %s, recorded %s). Record it "
@@ -152,21 +134,18 @@ static int rebuilt(const char *path, const char *now, const struct lz_meta *m, c
 static char *program_file(struct lz_reader *r, const struct options *o)
 {
 	const struct lz_meta *m = lz_reader_meta(r);
-	char *copy = kept_copy(r, m->program), *now = NULL;
+	char *now = o->kept ? NULL : lz_build_id(m->program);
+	char *copy = lz_reader_copy_of(r, m->program);
 
-	if (o->kept) {
-		if (!copy)
-			lz_fail("the recording keeps no copy of %s", m->program);
+	if (o->kept)
 		return copy;
-	}
-	now = lz_build_id(m->program);
 	if (!now && copy) {
 		fprintf(stderr, "lizard-gdb: %s is gone; using the copy that the recording keeps\n",
 		        m->program);
 		return copy;
 	}
 	if (!now) {
-		lz_fail("%s is gone, and the recording keeps no copy", m->program);
+		lz_fail_in("%s is gone", m->program);
 	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0) {
 		rebuilt(m->program, now, m, copy);
 		free(now);

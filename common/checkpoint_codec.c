@@ -206,6 +206,7 @@ void lz_file_put(struct lz_buf *b, const struct lz_file *f)
 	lz_put_text(b, f->copy);
 	lz_put_text(b, f->build_id);
 	lz_put_var(b, f->size);
+	lz_put_u32(b, f->crc);
 }
 
 int lz_file_get(const struct lz_buf *b, struct lz_file *f)
@@ -217,6 +218,7 @@ int lz_file_get(const struct lz_buf *b, struct lz_file *f)
 	f->copy = lz_get_text(&c, 255);
 	f->build_id = lz_get_text(&c, 255);
 	f->size = lz_get_var(&c);
+	f->crc = lz_get_u32(&c);
 	/* A copy's name must stay below files/. */
 	if (!c.bad && c.p == c.end && !strchr(f->copy, '/') && f->copy[0] != '.')
 		return 0;
@@ -229,5 +231,6 @@ void lz_file_free(struct lz_file *f)
 	free(f->path);
 	free(f->copy);
 	free(f->build_id);
+	free(f->damage);
 	memset(f, 0, sizeof(*f));
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <elfutils/libdwelf.h>
 #include <libelf.h>
+#include <zlib.h>
 #include <common/filecopy.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -65,10 +66,26 @@ static int copy_in_kernel(int from, int to, uint64_t size)
 	return 0;
 }
 
-int lz_copy_file(int fd, uint64_t *size, int dirfd, const char *name)
+int lz_file_crc(int fd, uint32_t *crc)
+{
+	static const size_t size = 256 << 10;
+	uint8_t *buf = malloc(size);
+	off_t at = 0;
+	ssize_t n = -1;
+
+	*crc = 0;
+	while (buf && (n = pread(fd, buf, size, at)) > 0) {
+		*crc = (uint32_t)crc32_z(*crc, buf, (size_t)n);
+		at += n;
+	}
+	free(buf);
+	return n < 0 ? lz_fail_errno("cannot read a mapped file") : 0;
+}
+
+int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *name)
 {
 	struct stat st;
-	int to = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int to = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	int rc;
 
 	if (to < 0)
@@ -78,6 +95,8 @@ int lz_copy_file(int fd, uint64_t *size, int dirfd, const char *name)
 		rc = copy_plainly(fd, to);
 	if (rc == 0 && fstat(to, &st) == 0)
 		*size = (uint64_t)st.st_size;
+	if (rc == 0)
+		rc = lz_file_crc(to, crc);
 	if (rc < 0) {
 		rc = lz_fail_errno("cannot copy a mapped file to files/%s", name);
 		unlinkat(dirfd, name, 0);

@@ -5,8 +5,10 @@
 #include <stdint.h>
 
 /* Copies the whole file FD to DIRFD/NAME (new, read-only): by reflink where the file system can.
- * *SIZE: what it is believed to have in, what the copy has out. */
-int lz_copy_file(int fd, uint64_t *size, int dirfd, const char *name);
+ * *SIZE: what it is believed to have in, what the copy has out. *CRC: of the copy. */
+int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *name);
+/* CRC-32 of a whole file. */
+int lz_file_crc(int fd, uint32_t *crc);
 /* As lz_build_id(), of an open file. */
 char *lz_build_id_fd(int fd);
 

@@ -82,16 +82,3 @@ const char *lz_reader_damage(const struct lz_reader *r)
 {
 	return r->damage;
 }
-
-uint32_t lz_reader_n_files(const struct lz_reader *r)
-{
-	return r->n_files;
-}
-
-const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i)
-{
-	if (i < r->n_files)
-		return &r->files[i];
-	lz_fail("there is no file %u in the recording's file table", i);
-	return NULL;
-}

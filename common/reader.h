@@ -70,6 +70,9 @@ int lz_index_streams(struct lz_reader *r);
 /* reader_cut.c: cuts everything to the last consistent position and says so in r->damage. */
 int lz_reader_cut(struct lz_reader *r);
 
+/* reader_files.c: a copy that is not what was copied is said in its file's `damage` and counts as not kept. */
+void lz_reader_check_files(struct lz_reader *r);
+
 struct lz_stream *lz_reader_stream(const struct lz_reader *r, uint32_t tid);
 void lz_ev_cache_free(struct lz_ev_cache *c);
 

@@ -1,12 +1,8 @@
 /* A recording that was cut or damaged is used up to the last SYNC all of which is there. */
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <common/filecopy.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
@@ -134,42 +130,6 @@ static bool is_all(const struct lz_reader *r)
 	       markers == r->meta.n_markers_bytes;
 }
 
-/* Not all damage shows here, but what would make every reader stumble: an ELF file that is none any more. */
-static bool is_other_elf(struct lz_reader *r, const char *name, const char *build_id)
-{
-	int fd = *build_id ? openat(r->dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-	char *id = fd >= 0 ? lz_build_id_fd(fd) : NULL;
-	bool other = id && strcmp(id, build_id);
-
-	if (fd >= 0)
-		close(fd);
-	free(id);
-	return other;
-}
-
-/* What is not as it was written is taken for not kept: nobody opens a FIFO or maps a cut file. */
-static void check_copy(struct lz_reader *r, struct lz_file *f)
-{
-	char name[272];
-	struct stat st;
-
-	if (!*f->copy)
-		return;
-	snprintf(name, sizeof(name), "files/%s", f->copy);
-	if (fstatat(r->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		say(r, "damaged: %s is missing", name);
-	else if (!S_ISREG(st.st_mode))
-		say(r, "damaged: %s is not a file", name);
-	else if ((uint64_t)st.st_size != f->size)
-		say(r, "damaged: %s has %lld of %llu bytes", name, (long long)st.st_size,
-		    (unsigned long long)f->size);
-	else if (is_other_elf(r, name, f->build_id))
-		say(r, "damaged: %s has not the build-id that was recorded", name);
-	else
-		return;
-	*f->copy = 0;
-}
-
 static void say_files(struct lz_reader *r)
 {
 	if (r->events.fd < 0)
@@ -183,8 +143,10 @@ static void say_files(struct lz_reader *r)
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		if (r->streams[i].frames.end)
 			say(r, "cut: %s", r->streams[i].frames.end);
+	lz_reader_check_files(r);
 	for (uint32_t i = 0; i < r->n_files; i++)
-		check_copy(r, &r->files[i]);
+		if (r->files[i].damage)
+			say(r, "damaged: %s", r->files[i].damage);
 }
 
 int lz_reader_cut(struct lz_reader *r)

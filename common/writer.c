@@ -450,7 +450,7 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 		return lz_fail("more than %u mapped files", LZ_MAX_FILES);
 	if (S_ISREG(st->st_mode)) {
 		copy_name(index, path, name);
-		rc = lz_copy_file(fd, &file.size, w->filesfd, name);
+		rc = lz_copy_file(fd, &file.size, &file.crc, w->filesfd, name);
 		file.build_id = rc < 0 ? NULL : lz_build_id_fd(fd);
 		rc = file.build_id ? 0 : -1;
 	}

@@ -145,19 +145,18 @@ static int check_page(void *arg, uint64_t addr, const uint8_t *want)
 static int backing(struct lz_engine *e, const struct lz_vma *v, uint64_t addr, uint8_t *page)
 {
 	struct lz_reader *r = e->rp->reader;
-	char path[4096];
-
 	memset(page, 0, LZ_PAGE);
 	if (v->file == LZ_NO_FILE || v->file >= lz_reader_n_files(r))
 		return 0;
-	const struct lz_file *f = lz_reader_file(r, v->file);
-	snprintf(path, sizeof path, "%s/files/%s", lz_reader_dir(r), f->copy);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return lz_fail_errno("cannot open %s", path);
-	ssize_t n = pread(fd, page, LZ_PAGE, (off_t)(v->offset + (addr - v->start)));
-	close(fd);
-	return n < 0 ? lz_fail_errno("cannot read %s", path) : 0;
+	char *copy = lz_reader_copy(r, v->file);
+	int fd = copy ? open(copy, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : pread(fd, page, LZ_PAGE, (off_t)(v->offset + (addr - v->start)));
+	int ret = n < 0 && copy ? lz_fail_errno("cannot read %s", copy) : n < 0 ? -1 : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(copy);
+	return ret;
 }
 
 static int check_unlisted(struct page_check *c, const struct lz_vma *v, uint64_t addr)

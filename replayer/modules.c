@@ -37,12 +37,7 @@ static const char *file_path(struct lz_modules *m, uint32_t file)
 	f = lz_reader_file(m->reader, file);
 	if (!f)
 		return NULL;
-	if (f->copy && *f->copy) {
-		if (asprintf(&m->paths[file], "%s/files/%s", lz_reader_dir(m->reader), f->copy) < 0)
-			m->paths[file] = NULL;
-	} else {
-		m->paths[file] = original(f);
-	}
+	m->paths[file] = *f->copy ? lz_reader_copy(m->reader, file) : original(f);
 	return m->paths[file];
 }
 

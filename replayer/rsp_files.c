@@ -57,21 +57,11 @@ static const char *proc_name(struct lz_rsp *p, const char *path)
 
 static int open_copy(struct lz_rsp *p, const char *path)
 {
-	for (uint32_t i = 0; i < lz_reader_n_files(p->reader); i++) {
-		const struct lz_file *f = lz_reader_file(p->reader, i);
-		char *copy;
+	char *copy = lz_reader_copy_of(p->reader, path);
+	int fd = copy ? open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 
-		if (strcmp(f->path, path) != 0 || !f->copy[0] || strchr(f->copy, '/'))
-			continue;
-		if (asprintf(&copy, "%s/files/%s", lz_reader_dir(p->reader), f->copy) < 0)
-			return -1;
-		int fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-		free(copy);
-		if (fd >= 0)
-			return fd;
-	}
-	return -1;
+	free(copy);
+	return fd;
 }
 
 static int open_path(struct lz_rsp *p, const char *path, struct lz_rsp_file *f)

@@ -31,21 +31,18 @@ static int call(struct lz_proc *p, const char *what, uint64_t addr, uint64_t wan
 /* The path is put into the stub's page, behind its code. */
 static int open_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int64_t *fd)
 {
-	char path[PATH_MAX], dir[PATH_MAX];
+	char path[PATH_MAX], *copy = lz_reader_copy(r, file);
 	uint64_t at = p->syscall_insn + STUB_CODE_ROOM;
 
-	if (file >= lz_reader_n_files(r))
-		return lz_fail("the recording names file %u, but has only %u", file,
-		               lz_reader_n_files(r));
-	const struct lz_file *f = lz_reader_file(r, file);
-	if (!f || !f->copy || !*f->copy)
-		return lz_fail("the recording did not keep the mapped file %s",
-		               f && f->path ? f->path : "?");
-	if (strchr(f->copy, '/') || !realpath(lz_reader_dir(r), dir) ||
-	    snprintf(path, sizeof path, "%s/files/%s", dir, f->copy) >= (int)sizeof path)
-		return lz_fail("the recording's copy of %s has no valid name", f->path);
-	if (access(path, R_OK) < 0)
-		return lz_fail_errno("the recording's copy of %s (%s)", f->path, path);
+	if (!copy)
+		return -1;
+	bool there = realpath(copy, path) != NULL;
+
+	if (!there)
+		lz_fail_errno("the recording's copy %s", copy);
+	free(copy);
+	if (!there)
+		return -1;
 	if (strlen(path) + 1 > LZ_PAGE - STUB_CODE_ROOM)
 		return lz_fail("the path %s is too long", path);
 	if (lz_proc_write(p, at, path, strlen(path) + 1) < 0 ||

@@ -25,7 +25,7 @@
  *     writes  = n:var { addr:var len:var bytes }
  *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var old_addr:var old_len:var }
  *   FILE:   key0 = index in the file table, count = 1.
- *           path copy build_id size:var                 ; each text is len:var bytes
+ *           path copy build_id size:var crc:u32         ; each text is len:var bytes; CRC-32 of the copy
  *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints, count = threads,
  *           { tid:u32 markers:u64 } sorted by tid
  *
@@ -54,7 +54,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 1 };
+enum { LZ_FORMAT_VERSION = 2 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };

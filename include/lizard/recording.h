@@ -50,6 +50,8 @@ struct lz_file {
 	char *copy;     /* name below files/ ("" = not kept) */
 	char *build_id; /* hex, "" if none */
 	uint64_t size;
+	uint32_t crc; /* CRC-32 of the copy */
+	char *damage; /* from the reader: why the copy is not used, or NULL */
 };
 
 struct lz_thread_state {
@@ -168,6 +170,10 @@ const char *lz_reader_damage(const struct lz_reader *r);
 
 uint32_t lz_reader_n_files(const struct lz_reader *r);
 const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i);
+/* The path of the copy of file I, or of what PATH was when it was mapped first. malloced; NULL: none was kept or it
+ * is damaged, the error says which. */
+char *lz_reader_copy(const struct lz_reader *r, uint32_t i);
+char *lz_reader_copy_of(const struct lz_reader *r, const char *path);
 
 uint64_t lz_reader_n_events(const struct lz_reader *r);
 /* Owned by the reader, valid until the next call of this function with another index. NULL: no such event,

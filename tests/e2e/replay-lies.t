@@ -67,6 +67,20 @@ lie 'diverged: .*recorded was' nr "$sleeps"
 lie 'diverged: .*memory at\|diverged: .*register' page 2
 lie 'diverged: .*register rbx' reg 1
 lie 'diverged: .*register rbx' reg $((checkpoints - 1))
+# One bit of a copied file: said when the recording is opened, with the file's name, by whoever needs it.
+for file in "$T"/rec/files/*; do
+	name=files/$(basename "$file")
+	rm -rf "$T/lie"
+	cp -r "$T/rec" "$T/lie"
+	perl -e 'my ($f) = @ARGV; chmod 0600, $f; open my $h, "+<", $f or die; my $at = int((-s $f) * 2 / 3);
+		seek $h, $at, 0; read $h, my $c, 1; seek $h, $at, 0; print $h chr(ord($c) ^ 8)' "$T/lie/$name"
+	timeout 60 lizard verify "$T/lie" >"$T/verify"
+	is $? 1 "a bit of $name: verify fails"
+	like "$(cat "$T/verify")" "not verified: .*copy of /.* is damaged: $name has the checksum" "a bit of $name: said by name"
+	like "$(lizard info "$T/lie")" "^damage +damaged: $name has the checksum" "a bit of $name: info says so"
+done
+like "$(timeout 60 lizard-gdb -nx -batch "$T/lie" 2>&1)" "damaged: $name has the checksum" "lizard-gdb as well"
+
 # A lie that makes the program loop for ever in code where nothing can be compared.
 cat >"$T/wait.c" <<'C'
 #include <stdio.h>

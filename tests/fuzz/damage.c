@@ -14,6 +14,7 @@
 #include <zlib.h>
 #include <common/codec.h>
 #include <common/frame.h>
+#include <common/records.h>
 #include <lizard/error.h>
 #include <tests/fuzz/random.h>
 
@@ -329,6 +330,40 @@ static void change_frames(void)
 
 /* ---- the mapped programs ---- */
 
+/* If P is the entry of the file table that is kept as COPY, it gets the checksum CRC. */
+static void change_entry(struct piece *p, const char *copy, uint32_t crc)
+{
+	struct lz_buf raw = {.p = malloc(p->f.raw_len + 1u), .len = p->f.raw_len}, b = {0};
+	struct lz_file f = {0};
+
+	if (p->f.type == LZ_FRAME_FILE &&
+	    lz_unpack(p->f.codec, p->stored, p->f.stored_len, raw.p, raw.len) == 0 &&
+	    lz_file_get(&raw, &f) == 0 && !strcmp(f.copy, copy)) {
+		f.crc = crc;
+		lz_file_put(&b, &f);
+		free(p->stored);
+		p->stored = b.p;
+		p->f.codec = LZ_CODEC_RAW;
+		p->f.raw_len = p->f.stored_len = (uint32_t)b.len;
+		fix_checksum(&p->f, p->stored);
+	}
+	lz_file_free(&f);
+	free(raw.p);
+}
+
+/* So that what reads the copy gets it as it is now. */
+static void repair_entry(const char *name)
+{
+	struct lz_buf now = slurp(name);
+
+	take_apart("events");
+	for (uint32_t i = 0; i < n_pieces; i++)
+		change_entry(&pieces[i], strrchr(name, '/') + 1,
+		             (uint32_t)crc32_z(0, now.p, now.len));
+	put_together("events");
+	lz_buf_free(&now);
+}
+
 static void change_elf(void)
 {
 	const char *name = NULL;
@@ -357,6 +392,8 @@ static void change_elf(void)
 	flip(b.p + from, len);
 	spill(name, b.p, b.len);
 	lz_buf_free(&b);
+	if (rnd() % 4)
+		repair_entry(name);
 }
 
 int main(int argc, char **argv)

@@ -553,10 +553,21 @@ START_TEST(other_version)
 	close(fd);
 	ck_assert_ptr_null(lz_reader_open(path));
 	ck_assert_ptr_nonnull(strstr(lz_error(), "version 7"));
-	ck_assert_ptr_nonnull(strstr(lz_error(), "version 1"));
+	snprintf(file, sizeof(file), "version %d", LZ_FORMAT_VERSION);
+	ck_assert_ptr_nonnull(strstr(lz_error(), file));
 	free(path);
 }
 END_TEST
+
+static void flip_last_byte(int fd)
+{
+	off_t last = lseek(fd, -1, SEEK_END);
+	uint8_t byte;
+
+	ck_assert_int_eq(pread(fd, &byte, 1, last), 1);
+	byte ^= 0x10;
+	ck_assert_int_eq(pwrite(fd, &byte, 1, last), 1);
+}
 
 START_TEST(files)
 {
@@ -582,6 +593,10 @@ START_TEST(files)
 	ck_assert_str_eq(lz_reader_file(r, 1)->build_id, "");
 	ck_assert_str_eq(lz_reader_file(r, 2)->copy, "");
 	ck_assert_ptr_null(lz_reader_file(r, 3));
+	ck_assert_ptr_null(lz_reader_copy(r, 2));
+	ck_assert_ptr_nonnull(strstr(lz_error(), "did not keep"));
+	ck_assert_ptr_null(lz_reader_copy(r, 3));
+	ck_assert_ptr_null(lz_reader_copy_of(r, "/bin/bash"));
 	snprintf(copy, sizeof(copy), "%s/files/%s", path, lz_reader_file(r, 0)->copy);
 	snprintf(cmd, sizeof(cmd), "cmp /bin/sh '%s'", copy);
 	ck_assert_int_eq(system(cmd), 0);
@@ -594,11 +609,26 @@ START_TEST(files)
 	int fd = open(copy, O_RDWR);
 	ck_assert_int_eq(pwrite(fd, "X", 1, 1), 1);
 	r = open_recording(path);
-	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "build-id"));
+	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "checksum"));
 	ck_assert_str_eq(lz_reader_file(r, 0)->copy, "");
+	ck_assert_ptr_null(lz_reader_copy(r, 0));
+	ck_assert_ptr_nonnull(strstr(lz_error(), lz_reader_file(r, 0)->damage));
+	ck_assert_ptr_null(lz_reader_copy_of(r, "/bin/sh"));
+	ck_assert_ptr_nonnull(strstr(lz_error(), "damaged"));
 	lz_reader_close(r);
 	ck_assert_int_eq(pwrite(fd, "E", 1, 1), 1);
+	flip_last_byte(fd);
+	r = open_recording(path);
+	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "checksum"));
+	lz_reader_close(r);
+	flip_last_byte(fd);
 	close(fd);
+	r = open_recording(path);
+	ck_assert_ptr_null(lz_reader_damage(r));
+	id = lz_reader_copy_of(r, "/bin/sh");
+	ck_assert_str_eq(id, copy);
+	free(id);
+	lz_reader_close(r);
 	ck_assert_int_eq(truncate(copy, 1000), 0);
 	r = open_recording(path);
 	ck_assert_ptr_nonnull(strstr(lz_reader_damage(r), "of "));
