@@ -7,14 +7,6 @@
 #include "replayer/chain.h"
 #include "replayer/session.h"
 
-static const struct lz_pos *cached(const struct lz_chain *c, const struct lz_pos *pos)
-{
-	for (size_t i = c->n; i-- > 1;)
-		if (lz_nav_same(&c->stop[i].pos, pos))
-			return &c->stop[i - 1].pos;
-	return NULL;
-}
-
 static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop)
 {
 	memset(stop, 0, sizeof(*stop));
@@ -38,12 +30,13 @@ static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
 /* An answer from the chain that was found last. 1: there is none. */
 static int from_cache(struct lz_nav *nav, bool next, struct lz_stop *stop)
 {
-	const struct lz_pos *p = cached(next ? &nav->next : &nav->step, &nav->goal);
+	const struct lz_chain_stop *p =
+	    lz_chain_before(next ? &nav->next : &nav->step, &nav->goal, next);
 	struct lz_pos to;
 
 	if (!p)
 		return 1;
-	to = *p;
+	to = p->pos;
 	return go(nav, &to, stop);
 }
 

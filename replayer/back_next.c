@@ -30,18 +30,29 @@ struct candidate {
 
 /* Where an activation wrote its own markers: stream offsets behind them. */
 struct own {
-	uint64_t enter;
+	const struct lz_act *act;
 	uint64_t *at;
 	size_t n, cap;
 };
 
+static bool is_own(const struct own *o, const struct lz_act *top, const struct lz_mark *m)
+{
+	switch (m->code) {
+	case LZ_ENTER:
+	case LZ_EXIT:
+	case LZ_TAIL: return false;
+	case LZ_LANDING: /* the activation that it names, not the one that was left */
+		return m->offset > o->act->enter && m->entry == o->act->entry &&
+		       m->frame == o->act->frame;
+	default: return top && top->enter == o->act->enter;
+	}
+}
+
 static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct own *o = arg;
-	struct lz_act *top = lz_decoder_top(d);
 
-	if (!top || top->enter != o->enter || m->code == LZ_ENTER || m->code == LZ_EXIT ||
-	    m->code == LZ_TAIL)
+	if (!is_own(o, lz_decoder_top(d), m))
 		return 0;
 	if (o->n == o->cap) {
 		size_t cap = o->cap ? o->cap * 2 : 256;
@@ -63,7 +74,7 @@ static int own_in_block(struct lz_nav *nav, uint32_t block, const struct candida
 	uint8_t *watch = calloc(lz_stream_n_fns(nav->stream) + 1, 1);
 	int rc;
 
-	o->enter = k->act.enter;
+	o->act = &k->act;
 	o->n = 0;
 	if (!watch)
 		return lz_fail("out of memory for navigation");

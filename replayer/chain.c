@@ -82,6 +82,17 @@ int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_cha
 	return lz_chain_build_here(nav, next, c, end);
 }
 
+/* The last of the first N stops; OUTER: that is not in a deeper frame than CFA and INLINES say. */
+static const struct lz_chain_stop *last_of(const struct lz_chain *c, size_t n, bool outer,
+                                           uint64_t cfa, uint32_t inlines)
+{
+	while (outer && n &&
+	       (c->stop[n - 1].cfa < cfa ||
+	        (c->stop[n - 1].cfa == cfa && c->stop[n - 1].inlines > inlines)))
+		n--;
+	return n ? &c->stop[n - 1] : NULL;
+}
+
 /* The stop that leads to the goal, if the chain knows it; OUTER: not in a deeper frame. */
 const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struct lz_chain *c,
                                                  enum chain_end end, bool outer)
@@ -90,11 +101,16 @@ const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struc
 	uint32_t inlines;
 	uint64_t cfa = lz_gdb_frame(&nav->machine, &inlines);
 
-	while (outer && n &&
-	       (c->stop[n - 1].cfa < cfa ||
-	        (c->stop[n - 1].cfa == cfa && c->stop[n - 1].inlines > inlines)))
-		n--;
-	return n ? &c->stop[n - 1] : NULL;
+	return last_of(c, n, outer, cfa, inlines);
+}
+
+const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
+                                            bool outer)
+{
+	for (size_t i = c->n; i-- > 1;)
+		if (lz_nav_same(&c->stop[i].pos, pos))
+			return last_of(c, i, outer, c->stop[i].cfa, c->stop[i].inlines);
+	return NULL;
 }
 
 void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c)

@@ -21,6 +21,9 @@ int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_cha
  * not in a deeper frame. */
 const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struct lz_chain *c,
                                                  enum chain_end end, bool outer);
+/* The stop before POS, if the chain knows it; OUTER: the last one that is not in a deeper frame than POS. */
+const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
+                                            bool outer);
 /* Exchanges *kept and *c. */
 void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c);
 

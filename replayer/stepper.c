@@ -232,14 +232,30 @@ static int run_to_return(struct stepping *s, uint64_t sp)
 	return after_run(s, s->m->run(s->m->arg, &ret, 1));
 }
 
-/* Control has left the range: by a call? Then it is deeper and will come back into the range. */
+/* The frame that a function at its first instruction will return to. */
+static bool caller_cfa(struct stepping *s, uint64_t ret, uint64_t *cfa)
+{
+	uint64_t bias;
+	struct lz_lines *l = s->m->lines(s->m->arg, ret - 1, &bias);
+	struct user_regs_struct r = s->r;
+
+	r.rip = ret;
+	r.rsp += 8;
+	return l && lz_lines_cfa(l, ret - 1 - bias, &r, read_word, s->m, cfa);
+}
+
+/* Control has left the range: by a call? Then it is deeper, and GDB unwinds to the frame that is stepped through,
+ * be the call in the range or in an inlined function of that frame. */
 static bool called(struct stepping *s)
 {
-	uint64_t ret;
+	uint64_t ret, cfa;
 
-	if ((s->frame.cfa && s->r.rsp >= s->frame.cfa) || !read_word(s->m, s->r.rsp, &ret))
+	if ((s->frame.cfa && s->r.rsp >= s->frame.cfa) || !read_word(s->m, s->r.rsp, &ret) ||
+	    s->r.rip == ret)
 		return false;
-	return ret > s->start && ret <= s->end && s->r.rip != ret;
+	if (s->frame.cfa && caller_cfa(s, ret, &cfa))
+		return cfa == s->frame.cfa;
+	return ret > s->start && ret <= s->end;
 }
 
 static bool in_sigreturn(struct stepping *s)
