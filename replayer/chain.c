@@ -27,6 +27,21 @@ static bool is_behind(const struct lz_pos *a, const struct lz_pos *b)
 	return a->event > b->event || a->marker > b->marker;
 }
 
+/* The goal was passed by `next` from FROM: in an inlined call made there? Then again from FROM, and into it. */
+static enum lz_step_result into_inlined(struct lz_nav *nav, const struct lz_pos *from)
+{
+	uint32_t inlines, inner;
+	uint64_t cfa = lz_gdb_frame(&nav->machine, &inner);
+
+	if (!inner)
+		return LZ_STEP_PASSED;
+	if (lz_session_seek(nav->s, from))
+		return LZ_STEP_FAILED;
+	if (lz_gdb_frame(&nav->machine, &inlines) == cfa && inlines < inner)
+		return lz_gdb_step(&nav->machine, LZ_OVER_CALLS);
+	return lz_session_seek(nav->s, &nav->goal) ? LZ_STEP_FAILED : LZ_STEP_PASSED;
+}
+
 /* Steps from the present instant on, up to the goal. */
 int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum chain_end *end)
 {
@@ -42,7 +57,9 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 		if (is_behind(&now, &nav->goal))
 			break;
 		before = now;
-		r = lz_gdb_step(&nav->machine, next);
+		r = lz_gdb_step(&nav->machine, next ? LZ_OVER_ALL : LZ_OVER_NOTHING);
+		if (r == LZ_STEP_PASSED && next)
+			r = into_inlined(nav, &before);
 		lz_session_where(nav->s, &now);
 		switch (r) {
 		case LZ_STEP_SIGNAL:

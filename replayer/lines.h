@@ -30,7 +30,7 @@ struct lz_range {
 
 /* An inlined call whose code holds an address. */
 struct lz_inline {
-	uint64_t entry;      /* first address of the inlined body */
+	uint64_t entry;      /* where its first piece begins, as GDB 13 has it */
 	uint64_t start, end; /* the part of it that was asked for */
 	uint32_t call_line;
 	const char *call_file;

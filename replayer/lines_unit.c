@@ -140,23 +140,6 @@ static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
 	return 0;
 }
 
-static uint64_t inline_entry(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Addr entry;
-	Dwarf_Word off;
-
-	if (!dwarf_entrypc(die, &entry)) {
-		/* DWARF 5 allows an offset from the lowest address. */
-		if (dwarf_attr(die, DW_AT_entry_pc, &attr) &&
-		    dwarf_whatform(&attr) != DW_FORM_addr && !dwarf_formudata(&attr, &off) &&
-		    !dwarf_lowpc(die, &entry))
-			entry += off;
-		return entry;
-	}
-	return 0;
-}
-
 static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, Dwarf_Files *files,
                       uint32_t depth)
 {
@@ -165,12 +148,12 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 	Dwarf_Attribute attr;
 	Dwarf_Word word;
 	ptrdiff_t off = 0;
+	bool first = true;
 
 	if (dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &word))
 		in.call_line = word;
 	if (files && dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &word))
 		in.call_file = dwarf_filesrc(files, word, NULL, NULL);
-	in.entry = inline_entry(die) + l->dw_bias;
 	while ((off = dwarf_ranges(die, off, &base, &start, &end)) > 0) {
 		struct line_inline *slot;
 
@@ -181,6 +164,9 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 			return -1;
 		in.start = start + l->dw_bias;
 		in.end = end + l->dw_bias;
+		if (first)
+			in.entry = in.start;
+		first = false;
 		*slot = in;
 	}
 	return 0;

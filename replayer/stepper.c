@@ -20,8 +20,8 @@ struct frame {
 
 struct stepping {
 	struct lz_machine *m;
-	bool next;
-	uint64_t start, end; /* the range that is stepped through */
+	bool over_calls, over_inlines; /* `next` does both, `step` neither */
+	uint64_t start, end;           /* the range that is stepped through */
 	uint32_t line, symtab;
 	const struct lz_lines *of;
 	struct frame frame;
@@ -82,8 +82,8 @@ static bool find_cfa(struct stepping *s, uint64_t *cfa)
 
 /* ---- inlined calls ---- */
 
-/* The inlined calls around PC; *hidden: how many of the innermost begin right here, which GDB hides
- * until they are stepped into; *call_line, *call_symtab: of the outermost hidden call. */
+/* The inlined calls around PC; *hidden: how many of the innermost begin right here, or a further piece of theirs,
+ * which GDB hides until they are stepped into. */
 static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *in, size_t *hidden)
 {
 	uint64_t bias;
@@ -91,8 +91,7 @@ static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *
 	size_t n = l ? lz_lines_inlines(l, pc - bias, in, MAX_INLINES) : 0;
 
 	*hidden = 0;
-	while (*hidden < n &&
-	       (in[n - 1 - *hidden].entry == pc - bias || in[n - 1 - *hidden].start == pc - bias))
+	while (*hidden < n && in[n - 1 - *hidden].start == pc - bias)
 		++*hidden;
 	return n;
 }
@@ -309,7 +308,7 @@ static int into_call(struct stepping *s)
 	struct lz_place to = {0};
 	int rc;
 
-	if (s->next)
+	if (s->over_calls)
 		return run_to_return(s, sp);
 	if (!find_function(s->m, s->r.rip, &f) || !find_line(s->m, f.start).sal.line)
 		return run_to_return(s, sp);
@@ -345,14 +344,14 @@ static int inline_stop(struct stepping *s, const struct place_line *p, const str
 		bool same_line = call->call_line == s->line;
 
 		(void)p;
-		if (s->next && same_line) {
+		if (s->over_inlines && same_line) {
 			*keep_going = true;
 			return GO_ON;
 		}
 		return LZ_STEPPED;
 	}
 	if (now->n && inlined_from(now, &s->frame)) {
-		if (!s->next)
+		if (!s->over_inlines)
 			return LZ_STEPPED;
 		*keep_going = true;
 	}
@@ -379,7 +378,7 @@ static int new_line(struct stepping *s)
 	int rc;
 
 	if (!p.sal.line) {
-		if (s->next || find_function(s->m, s->r.rip, &f))
+		if (s->over_calls || find_function(s->m, s->r.rip, &f))
 			return LZ_STEPPED;
 		return out_of_unknown(s);
 	}
@@ -413,9 +412,9 @@ static int decide(struct stepping *s)
 		return GO_ON;
 	if (!s->call_sp && called(s))
 		s->call_sp = s->r.rsp;
-	if (!s->next && in_plt(s->m, s->r.rip))
+	if (!s->over_calls && in_plt(s->m, s->r.rip))
 		return GO_ON;
-	if (!s->next && s->m->in_loader(s->m->arg, s->r.rip, &start, &end)) {
+	if (!s->over_calls && s->m->in_loader(s->m->arg, s->r.rip, &start, &end)) {
 		int rc = through_loader(s, start, end);
 
 		if (rc != GO_ON)
@@ -461,7 +460,7 @@ static int begin(struct stepping *s)
 	p = find_line(s->m, s->r.rip);
 	n = find_inlines(s->m, s->r.rip, in, &hidden);
 	/* `step` at a hidden inlined call goes down into it without moving: all the way, here. */
-	if (!s->next)
+	if (!s->over_inlines)
 		hidden = 0;
 	fill_frame(s, in, n - hidden, &s->frame);
 	if (!p.sal.line)
@@ -479,9 +478,10 @@ static int begin(struct stepping *s)
 	return GO_ON;
 }
 
-enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next)
+enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
 {
-	struct stepping s = {.m = m, .next = next};
+	struct stepping s = {
+	    .m = m, .over_calls = over != LZ_OVER_NOTHING, .over_inlines = over == LZ_OVER_ALL};
 	int rc = begin(&s);
 
 	while (rc == GO_ON) {

@@ -53,8 +53,14 @@ enum lz_step_result {
 	LZ_STEP_FAILED
 };
 
-/* One `step`, or `next` if NEXT, from here. */
-enum lz_step_result lz_gdb_step(struct lz_machine *m, bool next);
+enum lz_step_over {
+	LZ_OVER_NOTHING, /* `step` */
+	LZ_OVER_ALL,     /* `next` */
+	LZ_OVER_CALLS    /* over calls like `next`, into inlined ones like `step` */
+};
+
+/* One `step` or `next` from here. */
+enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over);
 
 /* Where GDB would put the end of the prologue of the function at START..END (run-time addresses)
  * when it steps into it. */

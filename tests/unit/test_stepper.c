@@ -179,13 +179,13 @@ static void end_child(void)
 	waitpid(child, NULL, 0);
 }
 
-static void walk(bool next, const int *wanted, size_t n)
+static void walk(enum lz_step_over over, const int *wanted, size_t n)
 {
 	start_child();
 	for (size_t i = 0; i < n; i++) {
 		struct user_regs_struct r;
 
-		ck_assert_int_eq(lz_gdb_step(&machine, next), LZ_STEPPED);
+		ck_assert_int_eq(lz_gdb_step(&machine, over), LZ_STEPPED);
 		m_regs(NULL, &r);
 		struct lz_sal sal = lz_lines_find(self, r.rip - bias);
 
@@ -199,7 +199,7 @@ START_TEST(step)
 {
 	static const int wanted[] = {8, 9, 10, 3, 4, 5, 9, 10, 3, 4, 5, 9, 11, 13, 14};
 
-	walk(false, wanted, sizeof(wanted) / sizeof(*wanted));
+	walk(LZ_OVER_NOTHING, wanted, sizeof(wanted) / sizeof(*wanted));
 }
 END_TEST
 
@@ -207,7 +207,7 @@ START_TEST(next)
 {
 	static const int wanted[] = {8, 9, 10, 9, 10, 9, 11, 13, 14};
 
-	walk(true, wanted, sizeof(wanted) / sizeof(*wanted));
+	walk(LZ_OVER_ALL, wanted, sizeof(wanted) / sizeof(*wanted));
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(frames)
 	m_regs(NULL, &r);
 	cfa = lz_gdb_frame(&machine, NULL);
 	ck_assert_uint_eq(cfa, r.rsp + 8);
-	ck_assert_int_eq(lz_gdb_step(&machine, true), LZ_STEPPED);
+	ck_assert_int_eq(lz_gdb_step(&machine, LZ_OVER_ALL), LZ_STEPPED);
 	ck_assert_uint_eq(lz_gdb_frame(&machine, NULL), cfa);
 	end_child();
 }
