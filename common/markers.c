@@ -1,52 +1,63 @@
 #include <common/markers.h>
 #include <lizard/marker.h>
+#include <emmintrin.h>
 #include <string.h>
 
-#define EACH_BYTE(b) ((b)*0x0101010101010101u)
-
-/* How many of the eight bytes at P, from the first one on, are edge codes. A run of 60 KB of markers is
- * parsed while the program waits: byte by byte it cost three quarters of gzip's own run time. */
-static unsigned leading_edges(const uint8_t *p)
+/* A bit for each of the 16 bytes at P that is not, as a code byte, a marker of one byte. */
+static uint64_t long_or_none16(const uint8_t *p)
 {
-	uint64_t w;
+	__m128i b = _mm_loadu_si128((const __m128i *)p);
+	__m128i none = _mm_cmpeq_epi8(b, _mm_setzero_si128());
+	__m128i escape =
+	    _mm_cmpeq_epi8(_mm_subs_epu8(_mm_set1_epi8((char)LZ_WIDE), b), _mm_setzero_si128());
+	__m128i exits = _mm_or_si128(_mm_cmpeq_epi8(b, _mm_set1_epi8((char)LZ_EXIT)),
+	                             _mm_cmpeq_epi8(b, _mm_set1_epi8((char)LZ_TAIL)));
 
-	memcpy(&w, p, sizeof(w));
-	uint64_t escape =
-	    w & w << 1 & w << 2 & w << 3;        /* the upper four bits of a byte are all set */
-	uint64_t zero = (w - EACH_BYTE(1)) & ~w; /* exact up to the first byte that is 0 */
-	uint64_t other = (escape | zero) & EACH_BYTE(0x80);
-	return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(none, _mm_andnot_si128(exits, escape)));
 }
 
-/* lz_marker_size() as a table: the branches of a switch are guessed wrong all the time. */
-static const uint8_t size_of[256] = {
-    [1 ... LZ_EDGE_MAX] = 1, [LZ_WIDE] = 3, [LZ_WIDE32] = 5,  [LZ_ENTER] = 5,
-    [LZ_EXIT] = 1,           [LZ_TAIL] = 1, [LZ_LANDING] = 9,
-};
-enum { STEPS = 12 };
+enum { WINDOW = 64 };
+
+static uint64_t long_or_none(const uint8_t *p)
+{
+	uint64_t mask = 0;
+
+	_Static_assert(LZ_EDGE_MAX + 1 == LZ_WIDE, "all codes from WIDE on are escapes");
+	for (int i = 0; i < WINDOW / 16; i++)
+		mask |= long_or_none16(p + 16 * i) << 16 * i;
+	return mask;
+}
+
+/* Parses from FROM to behind the first marker that ends behind the window, or to what is no marker. The
+ * way through is a chain of additions only, since the branches on the size are guessed right mostly: marker by
+ * marker, the next one's load waited for the last one's size, and parsing took as long as compressing. */
+static uint32_t through_window(const uint8_t *mem, uint32_t from)
+{
+	uint64_t stops = long_or_none(mem + from);
+	unsigned at = 0;
+
+	while (at < WINDOW && stops >> at) {
+		at += (unsigned)__builtin_ctzll(stops >> at);
+		unsigned size = lz_marker_size(mem[from + at]);
+		if (!size)
+			return from + at;
+		at += size;
+	}
+	return from + (at < WINDOW ? WINDOW : at);
+}
 
 uint32_t lz_markers_end(const uint8_t *mem, uint32_t from, uint32_t limit)
 {
-	_Static_assert(LZ_EDGE_MAX == 0xEF, "escapes are the codes with the upper four bits set");
-	while (limit - from >= STEPS * LZ_MARKER_MAX_SIZE) {
-		if (leading_edges(mem + from) == 8) {
-			from += 8;
-			continue;
-		}
-		uint32_t before = from;
-		for (int i = 0; i < STEPS; i++)
-			from += size_of[mem[from]];
-		if (from == before || !size_of[mem[from]])
-			break;
+	while (limit - from >= WINDOW + LZ_MARKER_MAX_SIZE) {
+		uint32_t end = through_window(mem, from);
+
+		if (end - from < WINDOW)
+			return end;
+		from = end;
 	}
 	while (from < limit) {
-		if (limit - from >= 8) {
-			unsigned n = leading_edges(mem + from);
-			from += n;
-			if (n == 8)
-				continue;
-		}
 		unsigned size = lz_marker_size(mem[from]);
+
 		if (!size || size > limit - from)
 			break;
 		from += size;

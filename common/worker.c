@@ -46,11 +46,20 @@ struct lz_worker {
 	struct lz_buf packed, pages;
 };
 
-static int codec_for(unsigned type)
+static bool frames_wait(struct lz_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	bool wait = w->head;
+	pthread_mutex_unlock(&w->lock);
+	return wait;
+}
+
+/* zlib packs pages at a tenth of zstd's speed, no smaller: not while other frames wait. */
+static int codec_for(struct lz_worker *w, unsigned type)
 {
 	switch (type) {
-	case LZ_FRAME_HEAD:
-	case LZ_FRAME_PAGES: return LZ_CODEC_ZLIB;
+	case LZ_FRAME_HEAD: return LZ_CODEC_ZLIB;
+	case LZ_FRAME_PAGES: return frames_wait(w) ? LZ_CODEC_ZSTD : LZ_CODEC_ZLIB;
 	case LZ_FRAME_MARKERS:
 	case LZ_FRAME_EVENTS: return LZ_CODEC_ZSTD;
 	default: return LZ_CODEC_RAW;
@@ -122,7 +131,7 @@ static int write_frame(struct lz_worker *w, struct job *job)
 	if (f->type == LZ_FRAME_MARKERS && check_markers(job) < 0)
 		return -1;
 	w->packed.len = 0;
-	f->codec = (uint8_t)codec_for(f->type);
+	f->codec = (uint8_t)codec_for(w, f->type);
 	if (f->codec != LZ_CODEC_RAW &&
 	    lz_pack(&w->packer, f->codec, raw->p, raw->len, &w->packed) < 0)
 		return -1;
@@ -214,6 +223,8 @@ static int start_thread(struct lz_worker *w)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&w->thread, NULL, work, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc == 0)
+		pthread_setname_np(w->thread, "lizard-writer");
 	if (rc) {
 		errno = rc;
 		return lz_fail_errno("cannot start the thread that writes the recording");

@@ -11,7 +11,7 @@
 enum {
 	MIN_MS = 50,      /* automatic interval: never shorter */
 	COST_FACTOR = 30, /* nor than this many times what the last one cost: 3 % */
-	PACK_NS = 65000,  /* what it takes the writing thread to pack a page: zlib, 60 MB/s */
+	PACK_NS = 20000,  /* what it takes the writing thread to pack a page when it is busy */
 	PACK_FACTOR =
 	    5,         /* nor than this many times that: the thread has the markers to pack too, and
 	                     when it falls behind the program waits for it */
@@ -74,19 +74,32 @@ static uint64_t stack_limit(pid_t pid)
 	return lim.rlim_cur;
 }
 
-/* Of the tracer's thread, which the program waits for; what others do on the machine is not ours. */
-static uint64_t cpu_time(void)
+static uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec ts;
+	struct timespec ts = {0};
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+/* Of the tracer's thread, which the program waits for; what others do on the machine is not ours. */
+static uint64_t own_time(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* What replay will have to compute again: neither sleep nor a busy machine makes an interval longer. */
+static uint64_t computed(const struct lz_tracer *t)
+{
+	clockid_t program;
+
+	return own_time() + (clock_getcpuclockid(t->p.pid, &program) ? 0 : clock_ns(program));
 }
 
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
 {
 	static uint8_t xstate[LZ_XSTATE_MAX];
-	uint64_t begin = lz_now(), cpu = cpu_time();
+	uint64_t begin = lz_now(), cpu = own_time();
 	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
 	struct lz_page_set set;
 	struct lz_thread_state th = {.tid = t->tid,
@@ -115,28 +128,33 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	t->n_checkpoints++;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	t->last_checkpoint = lz_now();
-	t->checkpoint_cost = cpu_time() - cpu;
+	t->computed = computed(t);
+	t->checkpoint_cost = own_time() - cpu;
 	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
 	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
 	return 0;
 }
 
+/* In nanoseconds. */
+static uint64_t interval(const struct lz_tracer *t)
+{
+	uint64_t wait = t->checkpoint_cost * COST_FACTOR;
+
+	if (t->opt->checkpoint_ms >= 0)
+		return (uint64_t)t->opt->checkpoint_ms * 1000000;
+	if (wait < t->checkpoint_packing * PACK_FACTOR)
+		wait = t->checkpoint_packing * PACK_FACTOR;
+	if (wait > (uint64_t)MAX_MS * 1000000)
+		wait = (uint64_t)MAX_MS * 1000000;
+	return wait < (uint64_t)MIN_MS * 1000000 ? (uint64_t)MIN_MS * 1000000 : wait;
+}
+
 int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	uint64_t wait;
+	uint64_t wait = interval(t);
 
-	if (t->opt->checkpoint_ms >= 0) {
-		wait = (uint64_t)t->opt->checkpoint_ms * 1000000;
-	} else {
-		wait = t->checkpoint_cost * COST_FACTOR;
-		if (wait < t->checkpoint_packing * PACK_FACTOR)
-			wait = t->checkpoint_packing * PACK_FACTOR;
-		if (wait > (uint64_t)MAX_MS * 1000000)
-			wait = (uint64_t)MAX_MS * 1000000;
-		if (wait < (uint64_t)MIN_MS * 1000000)
-			wait = (uint64_t)MIN_MS * 1000000;
-	}
-	if (lz_now() - t->last_checkpoint < wait)
+	/* The clock that costs no system call first. */
+	if (lz_now() - t->last_checkpoint < wait || computed(t) - t->computed < wait)
 		return 0;
 	return lz_checkpoint(t, r, false);
 }

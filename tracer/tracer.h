@@ -117,6 +117,7 @@ struct lz_tracer {
 	bool has_children; /* a child has been made that may write them */
 	uint32_t n_checkpoints, since_full;
 	uint64_t last_checkpoint, checkpoint_cost, checkpoint_packing; /* ns */
+	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
 	uint64_t last_flush;
 	struct lz_page_set child_set; /* written by a child that shared the memory */
 	uint64_t last_ip;

@@ -12,7 +12,7 @@ struct lz_trace_options {
 	const char *dir;       /* of the recording; NULL: the next PROG-N */
 	bool aslr;             /* leave address randomization on */
 	bool quiet;            /* no summary line */
-	int64_t checkpoint_ms; /* between checkpoints; -1 automatic, 0 after every event */
+	int64_t checkpoint_ms; /* CPU time between checkpoints; -1 automatic, 0 after every event */
 	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
 	enum lz_dirty_method dirty;
 };
