@@ -105,18 +105,19 @@ static void cut_to(struct lz_reader *r, uint64_t n_events, uint32_t n_cks,
 }
 
 /* A cut recording mostly ends right at a checkpoint, since each one flushes. Nothing of the run is known behind
- * it, so no replay could reach it and compare: it is left out, unless it is the only one. */
+ * it, so no replay could reach it and compare: it is left out, unless it is the only one. The same happens when
+ * the program is killed while it waits for one to be taken: only its end is recorded then. */
 static void leave_out_last(struct lz_reader *r)
 {
 	const struct lz_frame *f;
-	uint64_t markers = 0;
+	uint64_t markers = 0, after = r->meta.state == LZ_REC_COMPLETE ? 1 : 0;
 
 	if (r->n_cks < 2)
 		return;
 	f = &r->checkpoints.v[r->cks[r->n_cks - 1].head];
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		markers = r->streams[i].len > markers ? r->streams[i].len : markers;
-	if (f->key0 == r->n_events && f->key1 == markers)
+	if (f->key0 + after >= r->n_events && f->key1 == markers)
 		r->n_cks--;
 }
 
@@ -165,12 +166,13 @@ int lz_reader_cut(struct lz_reader *r)
 	if (i) {
 		const struct lz_frame *f = &r->events.v[r->syncs[i - 1]];
 		cut_to(r, f->key0, (uint32_t)f->key1, &buf);
-		leave_out_last(r);
 	} else {
 		cut_to(r, 0, 0, &(struct lz_buf){0});
 	}
 	if (r->meta.state == LZ_REC_COMPLETE && !is_all(r))
 		say(r, "cut: less is there than meta says");
+	if (i)
+		leave_out_last(r);
 	lz_buf_free(&buf);
 	return 0;
 }

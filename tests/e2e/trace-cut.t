@@ -34,6 +34,15 @@ wait $tracer
 is $? 137 "killed program: exit status"
 opens "killed program" "$T/recordings/target" whole
 
+# Killed while a checkpoint is taken, as most of the time is spent so: no replay goes on to it.
+lizard-trace -q --checkpoint-interval 0 -o "$T/recordings/taking" "$T/work" 30 >"$T/out" 2>"$T/err" &
+tracer=$!
+sleep 1
+kill -9 "$(ps -o pid= --ppid $tracer)"
+wait $tracer
+is $? 137 "killed at a checkpoint: exit status"
+opens "killed at a checkpoint" "$T/recordings/taking" whole
+
 # A signal sent to the recorder is the program's.
 lizard-trace -q -o "$T/recordings/term" "$T/work" 30 >"$T/out" 2>"$T/err" &
 tracer=$!
