@@ -108,7 +108,9 @@ struct lz_engine {
 	} * guarded;
 	size_t n_guarded;
 	uint64_t spin_hits; /* arrivals compared with the present spin's checkpoint */
-	uint64_t fulls;     /* buffers taken, for tests and verify */
+	uint64_t miss; /* where memory differed at the last comparison that failed, 0: nowhere */
+	uint8_t miss_want; /* what it should hold there */
+	uint64_t fulls;    /* buffers taken, for tests and verify */
 };
 
 struct lz_halt {

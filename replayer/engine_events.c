@@ -28,14 +28,36 @@ static int diverged(int ret)
 
 /* ---- spins ---- */
 
+/* Memory differed there at the arrival before: if it still does, that is all there is to look at. */
+static bool still_missed(struct lz_engine *e)
+{
+	uint8_t now;
+
+	return e->spin_hits > 1 && e->miss && lz_engine_read(e, e->miss, &now, 1) == 1 &&
+	       now != e->miss_want;
+}
+
+/* The pages that the checkpoint lists have changed since the one before; in between others may have changed and
+ * changed back. 1: differs. */
+static int compare_all(struct lz_engine *e, uint32_t index)
+{
+	uint64_t pages = 0;
+	char *what = NULL;
+
+	lz_engine_unbreak(e);
+	int ret = lz_engine_compare(e, index, false, &pages, &what);
+	if (!ret)
+		ret = lz_engine_compare(e, index, true, &pages, &what);
+	free(what);
+	return ret;
+}
+
 static int spin_here(struct lz_engine *e)
 {
 	struct lz_reader *r = e->rp->reader;
 	uint32_t i = lz_reader_checkpoint_before(r, e->event, e->marker);
 	const struct lz_checkpoint *ck =
 	    i < lz_reader_n_checkpoints(r) ? lz_reader_checkpoint(r, i) : NULL;
-	uint64_t pages = 0;
-	char *what = NULL;
 
 	if (!ck || ck->pos.event != e->event || ck->pos.marker != e->marker ||
 	    ck->pos.ip != e->regs.rip)
@@ -47,11 +69,9 @@ static int spin_here(struct lz_engine *e)
 		e->spin_hits = 0;
 		return lz_engine_jump_spin(e, i) < 0 ? -1 : LZ_HALT_EVENT;
 	}
-	if (!lz_regs_equal(&ck->threads[0].regs, &e->regs))
+	if (!lz_regs_equal(&ck->threads[0].regs, &e->regs) || still_missed(e))
 		return 0;
-	lz_engine_unbreak(e);
-	int ret = lz_engine_compare(e, i, false, &pages, &what);
-	free(what);
+	int ret = compare_all(e, i);
 	if (ret == 0)
 		e->spin_hits = 0;
 	return ret < 0 ? -1 : ret ? 0 : LZ_HALT_EVENT;

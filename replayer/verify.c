@@ -48,9 +48,11 @@ static int compare_here(struct verify *v, const struct lz_checkpoint *ck)
 	/* Equal registers do not name a spin's instant: a loop may keep all that changes in memory. */
 	if (spin) {
 		struct lz_halt h;
-		ret = lz_engine_resume(e, false, &h);
-		if (!ret && !(h.flags & LZ_HALT_EVENT))
-			ret = 1;
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_DIVERGED)
+			return 1;
+		ret = h.flags & LZ_HALT_EVENT ? 0 : h.flags & LZ_HALT_INTERRUPT ? 2 : 1;
 	} else if (ck->pos.ip != e->regs.rip || !lz_regs_equal(&ck->threads[0].regs, &e->regs)) {
 		ret = lz_engine_to_arrival(e, ck->pos.ip, ck->pos.n ? ck->pos.n : 1,
 		                           e->regs.rip == ck->pos.ip);
