@@ -49,7 +49,8 @@ static int tick(struct lz_tracer *t)
 	uint64_t now = lz_now();
 	struct lz_signals *s = &t->sig;
 
-	if (s->armed && !s->interrupted && now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000) {
+	/* Again and again while nothing comes of it: a call made for us meanwhile may have swallowed the stop. */
+	if (s->armed && now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000) {
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
 			s->interrupted = true;
 	}
