@@ -7,15 +7,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-/* The kernel's own errors, seen by tracers only. */
-enum { ERESTARTSYS_ = 512, ERESTART_RESTARTBLOCK_ = 516 };
-
-static bool restarts(int64_t result)
-{
-	return result <= -ERESTARTSYS_ && result >= -ERESTART_RESTARTBLOCK_ &&
-	       result != -515; /* ENOIOCTLCMD never leaves the kernel */
-}
-
 static void name_refused(struct lz_tracer *t)
 {
 	uint64_t nr = t->call.nr;
@@ -185,11 +176,9 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	c->inside = false;
 	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced_result) < 0)
 		return -1;
-	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && restarts((int64_t)r->rax)) {
+	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && lz_restarts((int64_t)r->rax)) {
 		c->suspended = true;
-		t->at = *r;
-		t->at_valid = true;
-		return 0;
+		return lz_instant_here(t, r);
 	}
 	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
 	    (!c->forced && lz_shared_call(t, (int64_t)r->rax) < 0))
@@ -200,8 +189,8 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		return -1;
 	if (!c->forced)
 		lz_signal_call_done(t, (int64_t)r->rax);
-	t->at = *r;
-	t->at_valid = true;
+	if (lz_instant_here(t, r) < 0)
+		return -1;
 	/* After EINTR the kernel may hold a signal mask to be restored, which an injected call
 	 * would lose. */
 	if ((int64_t)r->rax != -EINTR && !t->sig.armed && lz_stream_unfence(t) < 0)

@@ -90,12 +90,11 @@ int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r)
 	if (!which)
 		return 0;
 	r->rip += (uint64_t)len;
+	lz_instant_stamp(r);
 	if (lz_proc_set_regs(&t->p, r) < 0 || lz_build(t, LZ_EV_INSN, ip) < 0)
 		return -1;
 	t->b.ev.insn = which;
 	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0)
 		return -1;
-	t->at = *r;
-	t->at_valid = true;
-	return 1;
+	return lz_instant_here(t, r) < 0 ? -1 : 1;
 }

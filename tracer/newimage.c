@@ -191,7 +191,5 @@ int lz_new_image(struct lz_tracer *t)
 	t->pages = lz_pages_new(t);
 	if (!t->pages)
 		return -1;
-	t->at = r;
-	t->at_valid = true;
-	return lz_checkpoint(t, &r, true);
+	return lz_instant_here(t, &r) < 0 ? -1 : lz_checkpoint(t, &r, true);
 }

@@ -101,19 +101,6 @@ static bool synchronous(int signo, const siginfo_t *info)
 	return false;
 }
 
-/* Has the program run since the last instant that a position names? */
-static bool at_instant(const struct lz_tracer *t, const struct user_regs_struct *r)
-{
-	const struct user_regs_struct *a = &t->at;
-
-	return t->at_valid && a->rip == r->rip && a->rsp == r->rsp && a->rax == r->rax &&
-	       a->rbx == r->rbx && a->rcx == r->rcx && a->rdx == r->rdx && a->rsi == r->rsi &&
-	       a->rdi == r->rdi && a->rbp == r->rbp && a->r8 == r->r8 && a->r9 == r->r9 &&
-	       a->r10 == r->r10 && a->r11 == r->r11 && a->r12 == r->r12 && a->r13 == r->r13 &&
-	       a->r14 == r->r14 && a->r15 == r->r15 && a->eflags == r->eflags &&
-	       a->fs_base == r->fs_base && a->gs_base == r->gs_base;
-}
-
 int lz_signal_release_in_call(struct lz_tracer *t)
 {
 	struct lz_signals *s = &t->sig;
@@ -229,9 +216,7 @@ static int at_handler(struct lz_tracer *t, int signo)
 		act->handler = 0;
 	if (ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked) < 0)
 		return lz_fail_errno("cannot read the program's signal mask");
-	t->at = r;
-	t->at_valid = true;
-	return lz_build_commit(t);
+	return lz_build_commit(t) < 0 ? -1 : lz_instant_here(t, &r);
 }
 
 static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_t ip,
@@ -309,11 +294,8 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 		return -1;
 	if (!t->sig.n_held)
 		return 0;
-	if (deliverable) {
-		t->at = *r;
-		t->at_valid = true;
-		return lz_signal_release(t);
-	}
+	if (deliverable)
+		return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
 	if (finish_marker(t, r) < 0)
 		return -1;
 	return t->has_pending_status ? 0 : lz_stream_fence(t);
@@ -322,9 +304,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 /* The guard page was met: an instant as good as any for a checkpoint or a signal. */
 static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	t->at = *r;
-	t->at_valid = true;
-	if (lz_checkpoint_maybe(t, r) < 0)
+	if (lz_instant_here(t, r) < 0 || lz_checkpoint_maybe(t, r) < 0)
 		return -1;
 	return t->sig.n_held ? at_marker(t, true, r) : 0;
 }
@@ -372,7 +352,7 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 		*deliver = signo;
 		return 0;
 	}
-	if (at_instant(t, &r))
+	if (lz_at_instant(t, &r))
 		return deliver_now(t, signo, &info, &r, 0, deliver);
 	return hold(t, signo, &info);
 }
@@ -396,7 +376,7 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 		return 0;
 	if (lz_stream_unfence(t) < 0)
 		return -1;
-	if (!at_instant(t, r)) {
+	if (!lz_at_instant(t, r)) {
 		/* Between a marker's stores the stream cannot be interrupted. */
 		if (lz_stream_inside_marker(t, r) && t->sig.retries++ < 8) {
 			t->sig.armed_since = lz_now();
@@ -411,9 +391,7 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 		t->sig.spin = true;
 	}
 	t->sig.retries = 0;
-	t->at = *r;
-	t->at_valid = true;
-	return lz_signal_release(t);
+	return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
 }
 
 void lz_signal_call_done(struct lz_tracer *t, int64_t result)

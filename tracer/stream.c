@@ -65,6 +65,7 @@ static int take(struct lz_tracer *t, struct user_regs_struct *r)
 	s->start += end;
 	s->parsed = s->pushed = 0;
 	r->r15 = s->base;
+	lz_instant_stamp(r);
 	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : set_pos(t, s->base);
 }
 

@@ -107,8 +107,7 @@ struct lz_tracer {
 	struct lz_stream s;
 	struct lz_signals sig;
 	struct lz_call call;
-	/* The registers with which the program was last resumed at an instant that a position
-	 * names well; while they are equal nothing has run. */
+	/* The registers at the last instant that a position names well: instant.c. */
 	struct user_regs_struct at;
 	bool at_valid;
 	struct lz_pages *pages;
@@ -197,6 +196,16 @@ bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct 
 /* At a fence fault: may a signal be delivered before this store? */
 bool lz_stream_deliverable(struct lz_tracer *t, uint64_t addr, const struct user_regs_struct *r);
 void lz_stream_forget(struct lz_tracer *t); /* the address space is gone */
+
+/* instant.c */
+/* The program stands, with registers R, at an instant that a position names well. */
+int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r);
+/* Does it still stand there, no instruction run since? */
+bool lz_at_instant(const struct lz_tracer *t, const struct user_regs_struct *r);
+/* Before R is set for other reasons: spares lz_instant_here() doing it. */
+void lz_instant_stamp(struct user_regs_struct *r);
+/* Is it what a system call leaves with that is to be made again? */
+bool lz_restarts(int64_t result);
 
 /* signals.c */
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
