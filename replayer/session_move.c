@@ -12,10 +12,43 @@ static int not_found(const struct lz_pos *pos)
 	return lz_fail("the position %s does not occur in this recording", text);
 }
 
+static bool same_pos(const struct lz_pos *a, const struct lz_pos *b)
+{
+	return a->tid == b->tid && a->n == b->n && a->event == b->event && a->marker == b->marker &&
+	       a->ip == b->ip;
+}
+
+static bool in_spin(struct lz_session *s, const struct lz_pos *pos)
+{
+	const struct lz_event *ev = pos->event < lz_reader_n_events(s->rp.reader)
+	                                ? lz_reader_event(s->rp.reader, pos->event)
+	                                : NULL;
+
+	return ev && ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SPIN &&
+	       ev->marker == pos->marker;
+}
+
+/* The checkpoint taken there, mostly in the middle of a gap; -1: none. Of a spin it does not know how often the
+ * address was arrived at before. */
+static int64_t checkpoint_at(struct lz_session *s, const struct lz_pos *pos)
+{
+	uint32_t i = lz_reader_checkpoint_before(s->rp.reader, pos->event, pos->marker);
+	const struct lz_checkpoint *ck = i < lz_reader_n_checkpoints(s->rp.reader)
+	                                     ? lz_reader_checkpoint(s->rp.reader, i)
+	                                     : NULL;
+
+	return ck && same_pos(&ck->pos, pos) && !in_spin(s, pos) ? (int64_t)i : -1;
+}
+
 /* An engine that stands exactly there. *START: at the start of its gap. */
 static struct lz_engine *engine_for(struct lz_session *s, const struct lz_pos *pos, bool *start)
 {
 	int ret;
+	int64_t index = checkpoint_at(s, pos);
+
+	*start = false;
+	if (index >= 0)
+		return lz_engine_new(&s->rp, (uint32_t)index);
 	struct lz_engine *e = lz_session_engine_at(s, pos->event, pos->marker, &ret);
 
 	if (e) {
@@ -31,12 +64,6 @@ static struct lz_engine *engine_for(struct lz_session *s, const struct lz_pos *p
 	if (ret == 2)
 		lz_fail("interrupted");
 	return NULL;
-}
-
-static bool same_pos(const struct lz_pos *a, const struct lz_pos *b)
-{
-	return a->tid == b->tid && a->n == b->n && a->event == b->event && a->marker == b->marker &&
-	       a->ip == b->ip;
 }
 
 int lz_session_seek(struct lz_session *s, const struct lz_pos *pos)
