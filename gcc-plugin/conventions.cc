@@ -10,8 +10,11 @@
 #include "gcc.h"
 #include "plugin.h"
 
-static hash_set<cgraph_node *> *left_out;
-static hash_set<cgraph_node *> *local;
+/* By uid: sanitizers add constructors once these sets are made, in the memory of
+ * functions that are gone. */
+typedef hash_set<int_hash<int, -1, -2>> function_set;
+static function_set *left_out;
+static function_set *local;
 
 static bool body_names_r15(cgraph_node *node)
 {
@@ -62,7 +65,7 @@ static bool must_be_left_out(cgraph_node *node)
 static void leave_out_with_callees(cgraph_node *node)
 {
 	node = node->ultimate_alias_target();
-	if (!node->definition || left_out->add(node))
+	if (!node->definition || left_out->add(node->get_uid()))
 		return;
 	for (cgraph_edge *e = node->callees; e; e = e->next_callee)
 		leave_out_with_callees(e->callee);
@@ -98,7 +101,8 @@ static bool may_be_local(cgraph_node *node)
 	    DECL_STATIC_CHAIN(decl))
 		return false;
 	for (cgraph_edge *e = node->callers; e; e = e->next_caller)
-		if (e->caller->thunk || e->caller->alias || left_out->contains(real_caller(e)))
+		if (e->caller->thunk || e->caller->alias ||
+		    left_out->contains(real_caller(e)->get_uid()))
 			return false;
 	return true;
 }
@@ -175,14 +179,14 @@ static void close_circle(struct circles *c, cgraph_node *root)
 	while (c->stack[first] != root)
 		first--;
 	for (unsigned i = first; i < c->stack.length(); i++)
-		if (c->stack[i] == outside_node || !local->contains(c->stack[i]))
+		if (c->stack[i] == outside_node || !local->contains(c->stack[i]->get_uid()))
 			all_local = false;
 	while (c->stack.length() > first) {
 		cgraph_node *node = c->stack.pop();
 
 		c->on_stack.remove(node);
 		if (!all_local && node != outside_node)
-			local->remove(node);
+			local->remove(node->get_uid());
 	}
 }
 
@@ -225,7 +229,7 @@ static void settle_tail_circles()
 		*list = vNULL;
 		list_tail_calls(node, list, outside_node);
 		c.callees.put(node, list);
-		if (!local->contains(node))
+		if (!local->contains(node->get_uid()))
 			from_outside->safe_push(node);
 	}
 	c.callees.put(outside_node, from_outside);
@@ -243,17 +247,17 @@ void lz_decide_conventions(void *gcc_data, void *user_data)
 {
 	cgraph_node *node;
 
-	left_out = new hash_set<cgraph_node *>;
-	local = new hash_set<cgraph_node *>;
+	left_out = new function_set;
+	local = new function_set;
 	if (global_regs[R15_REG])
 		warning(0, "lizard: r15 is a global register variable here: this file is left out");
 	FOR_EACH_DEFINED_FUNCTION(node)
 	if (must_be_left_out(node))
-		left_out->add(node);
+		left_out->add(node->get_uid());
 	leave_out_resolvers();
 	FOR_EACH_DEFINED_FUNCTION(node)
-	if (!left_out->contains(node) && may_be_local(node))
-		local->add(node);
+	if (!left_out->contains(node->get_uid()) && may_be_local(node))
+		local->add(node->get_uid());
 	if (flag_optimize_sibling_calls)
 		settle_tail_circles();
 }
@@ -264,7 +268,7 @@ enum lz_convention lz_convention_of(tree fndecl)
 
 	if (!node || !left_out)
 		return LZ_CONV_OUT;
-	if (local->contains(node->ultimate_alias_target()))
+	if (local->contains(node->ultimate_alias_target()->get_uid()))
 		return LZ_CONV_LOCAL;
-	return left_out->contains(node) ? LZ_CONV_OUT : LZ_CONV_PUBLIC;
+	return left_out->contains(node->get_uid()) ? LZ_CONV_OUT : LZ_CONV_PUBLIC;
 }

@@ -71,6 +71,53 @@ for flags in -static -static-pie -no-pie "-ffunction-sections -fdata-sections -W
 	instrumented flags
 	ok $? "$flags: the graphs are there"
 done
+# Constructors that a sanitizer adds when the unit is done, among functions that were inlined and are gone.
+cat >gone.c <<'END'
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static jmp_buf there;
+struct node { struct node *next; int value; };
+static int cmp(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static struct node *add(struct node *list, int value)
+{
+	struct node *n = malloc(sizeof(*n));
+
+	n->value = value;
+	n->next = list;
+	return n;
+}
+static int sum(struct node *list) { return list ? list->value + sum(list->next) : 0; }
+static void deep(int n)
+{
+	if (n == 0)
+		longjmp(there, 5);
+	deep(n - 1);
+}
+int main(void)
+{
+	struct node *list = NULL, *next;
+	int a[50];
+
+	for (int i = 0; i < 50; i++) {
+		a[i] = i * 37 % 101;
+		list = add(list, a[i]);
+	}
+	qsort(a, 50, sizeof(*a), cmp);
+	if (!setjmp(there))
+		deep(7);
+	printf("%d %d\n", a[49], sum(list));
+	for (; list; list = next) {
+		next = list->next;
+		free(list);
+	}
+	return 0;
+}
+END
+for flags in "-fsanitize=thread" "-fsanitize=address,undefined" "-fsanitize=address" "-fprofile-generate"; do
+	lizard-cc -flizard-check -O2 $flags gone.c -o gone && is "$(./gone 2>&1)" "100 2501" "-O2 $flags: constructors"
+done
+
 cat >places.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
