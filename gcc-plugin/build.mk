@@ -32,11 +32,12 @@ $(LIB)/liblizard-rt.so: gcc-plugin/runtime.c gcc-plugin/runtime.h include/lizard
 	@mkdir -p $(@D)
 	$(HOSTCC) $(RUNTIME_FLAGS) -fPIC -shared -nostdlib $< -o $@
 
-$(OBJ)/gcc-plugin/lizard-cc.o: gcc-plugin/lizard-cc.c
+LIZARD_CC_OBJ := $(OBJ)/gcc-plugin/lizard-cc.o $(OBJ)/gcc-plugin/cmdline.o
+$(LIZARD_CC_OBJ): $(OBJ)/gcc-plugin/%.o: gcc-plugin/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c $< -o $@
 
-$(BIN)/lizard-cc: $(OBJ)/gcc-plugin/lizard-cc.o
+$(BIN)/lizard-cc: $(LIZARD_CC_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 

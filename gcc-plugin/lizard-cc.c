@@ -1,228 +1,16 @@
 /* lizard-cc, lizard-c++: GCC with the plugin, and the runtime when it links.
  * Every argument is passed on; what is added comes before and behind them. */
+#include "cmdline.h"
+
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define GCC_MAJOR "12"
-
-struct args {
-	const char **v;
-	size_t n, room;
-};
-
-/* What the command line asks for. */
-struct command {
-	bool inputs;  /* something to compile or link */
-	bool no_link; /* -c, -S, -E and the like */
-	bool shared;  /* -shared */
-	bool relocatable;
-	bool narrow; /* -m32, -mx32, -m16 */
-	bool lto;
-	bool check;
-	bool help, version;
-	bool nostdlib, is_static;
-	bool gold, gc; /* -fuse-ld=gold, --gc-sections */
-	bool entry;    /* the program names its entry point or has a linker script */
-};
-
-static void *checked(void *p)
-{
-	if (!p) {
-		fputs("lizard-cc: out of memory\n", stderr);
-		exit(1);
-	}
-	return p;
-}
-
-static void push(struct args *a, const char *arg)
-{
-	if (a->n + 2 > a->room) {
-		a->room = a->room ? 2 * a->room : 64;
-		a->v = checked(realloc(a->v, a->room * sizeof(*a->v)));
-	}
-	a->v[a->n++] = arg;
-	a->v[a->n] = NULL;
-}
-
-static bool starts(const char *s, const char *with)
-{
-	return strncmp(s, with, strlen(with)) == 0;
-}
-
-/* OPTION is one of those that -Wl,... passes to the linker. */
-static bool for_linker(const char *arg, const char *option)
-{
-	size_t n = strlen(option);
-
-	if (!starts(arg, "-Wl,"))
-		return false;
-	for (const char *p = arg + 3; p; p = strchr(p + 1, ','))
-		if (starts(p + 1, option) && (p[1 + n] == 0 || p[1 + n] == ','))
-			return true;
-	return false;
-}
-
-/* Options whose value is the next argument. */
-static bool takes_value(const char *arg)
-{
-	static const char *const names[] = {
-	    "-o",
-	    "-x",
-	    "-I",
-	    "-L",
-	    "-D",
-	    "-U",
-	    "-include",
-	    "-imacros",
-	    "-isystem",
-	    "-iquote",
-	    "-idirafter",
-	    "-isysroot",
-	    "-iprefix",
-	    "-imultilib",
-	    "-iwithprefix",
-	    "-iwithprefixbefore",
-	    "-MF",
-	    "-MT",
-	    "-MQ",
-	    "-T",
-	    "-u",
-	    "-z",
-	    "-e",
-	    "-Xlinker",
-	    "-Xassembler",
-	    "-Xpreprocessor",
-	    "--param",
-	    "-B",
-	    "-A",
-	    "-aux-info",
-	    "-dumpbase",
-	    "-dumpdir",
-	    "-dumpbase-ext",
-	    "-wrapper",
-	    "-specs",
-	    "--sysroot",
-	    "--entry",
-	    "-G",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(arg, names[i]) == 0)
-			return true;
-	return false;
-}
-
-static void note_option(struct command *c, const char *arg)
-{
-	static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"};
-
-	for (size_t i = 0; i < sizeof(no_link) / sizeof(*no_link); i++)
-		c->no_link |= strcmp(arg, no_link[i]) == 0;
-	c->shared |= strcmp(arg, "-shared") == 0 || strcmp(arg, "--shared") == 0;
-	c->relocatable |= strcmp(arg, "-r") == 0;
-	if (strcmp(arg, "-m32") == 0 || strcmp(arg, "-mx32") == 0 || strcmp(arg, "-m16") == 0)
-		c->narrow = true;
-	if (strcmp(arg, "-m64") == 0)
-		c->narrow = false;
-	if (strcmp(arg, "-flto") == 0 || starts(arg, "-flto="))
-		c->lto = true;
-	if (strcmp(arg, "-fno-lto") == 0)
-		c->lto = false;
-	c->version |= strcmp(arg, "--version") == 0;
-	c->help |= strcmp(arg, "--help") == 0;
-	c->nostdlib |= strcmp(arg, "-nostdlib") == 0 || strcmp(arg, "-nostartfiles") == 0;
-	c->entry |= starts(arg, "-Wl,-e") || starts(arg, "-Wl,--entry") || starts(arg, "--entry") ||
-	            starts(arg, "-Wl,-T") || starts(arg, "-Wl,--script") || starts(arg, "-T") ||
-	            strcmp(arg, "-e") == 0;
-	if (starts(arg, "-fuse-ld="))
-		c->gold = strcmp(arg, "-fuse-ld=gold") == 0;
-	if (for_linker(arg, "--gc-sections"))
-		c->gc = true;
-	if (for_linker(arg, "--no-gc-sections"))
-		c->gc = false;
-	c->is_static |= strcmp(arg, "-static") == 0 || strcmp(arg, "-static-pie") == 0;
-}
-
-/* The next word of a response file: blanks separate, quotes and backslashes
- * protect. NULL at the end. */
-static char *next_word(const char **text)
-{
-	const char *p = *text;
-	char *word, *out, quote = 0;
-
-	p += strspn(p, " \t\n\r\f\v");
-	if (!*p)
-		return NULL;
-	out = word = checked(malloc(strlen(p) + 1));
-	for (; *p && (quote || !strchr(" \t\n\r\f\v", *p)); p++) {
-		if (*p == '\\' && p[1])
-			*out++ = *++p;
-		else if (quote ? *p == quote : (*p == '"' || *p == '\''))
-			quote = quote ? 0 : *p;
-		else
-			*out++ = *p;
-	}
-	*out = 0;
-	*text = p;
-	return word;
-}
-
-static char *read_whole(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	size_t room = 1 << 16, n = 0, got;
-	char *text;
-
-	if (!f)
-		return NULL;
-	text = checked(malloc(room + 1));
-	while ((got = fread(text + n, 1, room - n, f)) > 0) {
-		n += got;
-		if (n == room)
-			text = checked(realloc(text, (room *= 2) + 1));
-	}
-	text[n] = 0;
-	fclose(f);
-	return text;
-}
-
-static void expand(struct args *flat, const char *arg, int depth)
-{
-	char *text = arg[0] == '@' && depth < 16 ? read_whole(arg + 1) : NULL;
-	const char *p = text;
-	char *word;
-
-	if (!text) {
-		push(flat, arg);
-		return;
-	}
-	while ((word = next_word(&p)))
-		expand(flat, word, depth + 1);
-	free(text);
-}
-
-static struct command understand(const struct args *flat)
-{
-	struct command c = {0};
-
-	for (size_t i = 0; i < flat->n; i++) {
-		const char *arg = flat->v[i];
-
-		if (arg[0] != '-' || strcmp(arg, "-") == 0 || starts(arg, "-l")) {
-			c.inputs = true;
-			continue;
-		}
-		note_option(&c, arg);
-		if (takes_value(arg))
-			i++;
-	}
-	return c;
-}
 
 static void say_help(const char *gcc, bool cxx)
 {
@@ -259,7 +47,7 @@ static char *in_dir(const char *before, const char *dir, const char *file)
 	char *s;
 
 	if (asprintf(&s, "%s%s/%s", before, dir, file) < 0)
-		checked(NULL);
+		lz_cc_checked(NULL);
 	return s;
 }
 
@@ -269,52 +57,106 @@ static void spare_gold(struct args *out)
 	fputs("lizard-cc: warning: gold's --gc-sections would leave descriptions of code that is "
 	      "gone: linked without it (ld and lld can)\n",
 	      stderr);
-	push(out, "-Wl,--no-gc-sections");
+	lz_cc_push(out, "-Wl,--no-gc-sections");
 }
 
 static void add_runtime(struct args *out, const struct command *c, const char *dir)
 {
 	if (c->gold && c->gc)
 		spare_gold(out);
-	push(out, "-x");
-	push(out, "none");
+	lz_cc_push(out, "-x");
+	lz_cc_push(out, "none");
 	if (c->shared) {
 		/* by its path: the library has no soname */
-		push(out, "-Wl,--push-state,--as-needed");
-		push(out, in_dir("", dir, "liblizard-rt.so"));
-		push(out, "-Wl,--pop-state");
+		lz_cc_push(out, "-Wl,--push-state,--as-needed");
+		lz_cc_push(out, in_dir("", dir, "liblizard-rt.so"));
+		lz_cc_push(out, "-Wl,--pop-state");
 		return;
 	}
-	push(out, in_dir("", dir, "lizard-rt.o"));
+	lz_cc_push(out, in_dir("", dir, "lizard-rt.o"));
 	if (c->nostdlib && !c->entry) {
-		push(out, in_dir("", dir, "lizard-start.o"));
-		push(out, "-Wl,-e,__lizard_start");
+		lz_cc_push(out, in_dir("", dir, "lizard-start.o"));
+		lz_cc_push(out, "-Wl,-e,__lizard_start");
 	}
 	/* libraries that are loaded later find it here */
 	if (!c->is_static)
-		push(out, "-Wl,--export-dynamic-symbol=__lizard_*");
+		lz_cc_push(out, "-Wl,--export-dynamic-symbol=__lizard_*");
 }
 
-/* Everything but our own options. Returns 0, or 1 after a message. */
-static int build_command(struct args *out, const struct args *in, const struct command *c,
-                         const char *gcc, const char *dir)
+/* What GCC, asked by LIZARD_GCC, says of its version: 0 if it says nothing. */
+static int version_of(const char *gcc)
 {
-	push(out, gcc);
+	int fds[2], version = 0;
+	FILE *answer;
+	pid_t child;
+
+	if (pipe(fds) < 0)
+		return 0;
+	child = fork();
+	if (child == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		execlp(gcc, gcc, "-dumpversion", (char *)NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	answer = fdopen(fds[0], "r");
+	if (!answer || fscanf(answer, "%d", &version) != 1)
+		version = 0;
+	if (answer)
+		fclose(answer);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	return version;
+}
+
+static bool right_version(const char *gcc)
+{
+	int version = version_of(gcc);
+
+	if (version == 0 || version == atoi(GCC_MAJOR))
+		return true;
+	fprintf(stderr,
+	        "lizard-cc: error: %s is of version %d, and Lizard's plugin is for GCC " GCC_MAJOR
+	        ": set LIZARD_GCC to a GCC " GCC_MAJOR ", or to nothing\n",
+	        gcc, version);
+	return false;
+}
+
+/* Everything but our own options. */
+static void build_command(struct args *out, const struct args *in, const struct command *c,
+                          const char *gcc, const char *dir)
+{
+	lz_cc_push(out, gcc);
 	if (c->narrow)
 		fputs("lizard-cc: warning: only 64-bit x86 code can be recorded: "
 		      "compiled without instrumentation\n",
 		      stderr);
 	if (c->inputs && !c->narrow) {
-		push(out, in_dir("-fplugin=", dir, "lizard_plugin.so"));
+		lz_cc_push(out, in_dir("-fplugin=", dir, "lizard_plugin.so"));
 		if (c->check)
-			push(out, "-fplugin-arg-lizard_plugin-check");
+			lz_cc_push(out, "-fplugin-arg-lizard_plugin-check");
 	}
-	for (size_t i = 1; i < in->n; i++)
+	for (size_t i = 0; i < in->n; i++)
 		if (strcmp(in->v[i], "-flizard-check") != 0)
-			push(out, in->v[i]);
-	if (c->inputs && !c->no_link && !c->relocatable && !c->narrow)
+			lz_cc_push(out, in->v[i]);
+	if (c->inputs && !c->headers && !c->no_link && !c->relocatable && !c->narrow)
 		add_runtime(out, c, dir);
-	return 0;
+}
+
+/* Reads the arguments, with response files opened, into FLAT. */
+static struct command read_command(struct args *flat, int argc, char **argv)
+{
+	const char *check = getenv("LIZARD_CHECK");
+	struct command c;
+
+	for (int i = 1; i < argc; i++)
+		lz_cc_expand(flat, argv[i], 0);
+	c = lz_cc_understand(flat);
+	c.check = check && *check && strcmp(check, "0") != 0;
+	for (size_t i = 0; i < flat->n; i++)
+		c.check |= strcmp(flat->v[i], "-flizard-check") == 0;
+	return c;
 }
 
 int main(int argc, char **argv)
@@ -322,20 +164,16 @@ int main(int argc, char **argv)
 	struct args in = {0}, flat = {0}, out = {0};
 	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 	bool cxx = strstr(name, "++") != NULL;
-	const char *gcc = getenv("LIZARD_GCC"), *check = getenv("LIZARD_CHECK");
-	struct command c;
+	const char *gcc = getenv("LIZARD_GCC");
+	struct command c = read_command(&flat, argc, argv);
 	char *dir;
 
 	if (!gcc || !*gcc)
 		gcc = cxx ? "g++-" GCC_MAJOR : "gcc-" GCC_MAJOR;
-	for (int i = 0; i < argc; i++)
-		push(&in, argv[i]);
+	else if (!right_version(gcc))
+		return 1;
 	for (int i = 1; i < argc; i++)
-		expand(&flat, argv[i], 0);
-	c = understand(&flat);
-	c.check = check && *check && strcmp(check, "0") != 0;
-	for (size_t i = 0; i < flat.n; i++)
-		c.check |= strcmp(flat.v[i], "-flizard-check") == 0;
+		lz_cc_push(&in, argv[i]);
 	if (c.lto && c.inputs) {
 		fprintf(stderr,
 		        "lizard-cc: error: -flto is not supported: the markers belong to one "
@@ -345,8 +183,10 @@ int main(int argc, char **argv)
 	if (c.help)
 		say_help(gcc, cxx);
 	dir = library_dir();
-	if (!dir || build_command(&out, &in, &c, gcc, dir))
+	if (!dir)
 		return 1;
+	/* GCC must not find our option in a response file */
+	build_command(&out, c.check ? &flat : &in, &c, gcc, dir);
 	execvp(gcc, (char **)out.v);
 	fprintf(stderr,
 	        "lizard-cc: cannot run %s: %s; install gcc-" GCC_MAJOR " or set LIZARD_GCC to it\n",

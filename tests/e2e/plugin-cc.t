@@ -36,6 +36,15 @@ lizard-cc -r main.o sq.o -o both.o && lizard-cc both.o -o from_r && is "$(./from
 instrumented from_r
 ok $? "-r keeps the graphs"
 
+lizard-cc -nostdlib -no-pie -Wl,-r main.o sq.o -o both.o && lizard-cc both.o -o from_wl_r && is "$(./from_wl_r)" 49 "-Wl,-r"
+printf -- '-flizard-check main.c square.c -o checked\n' >args && lizard-cc @args && is "$(./checked)" 49 "our option in a response file"
+printf '#include <stdio.h>\nint square(int);\n' >head.h
+lizard-cc -O1 head.h && lizard-cc -O1 -include head.h -H main.c square.c -o precompiled 2>log
+is "$(./precompiled; grep -c '^! .*head.h.gch' log)" "49
+2" "a precompiled header"
+rm -f head.h.gch && lizard-cc -O1 -x c-header head.h -o head.h.gch && lizard-cc -O1 -x c head.h -c -o /dev/null
+ok $? "-x c-header, and -x c for a header"
+
 lizard-cc -O2 -fPIC -shared -Wl,-z,defs square.c -o libsquare.so
 ok $? "-shared with -z defs"
 lizard-cc main.c -L. -lsquare -Wl,-rpath,"$T" -o with_lib
@@ -172,6 +181,10 @@ like "$(gcc-12 -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supporte
 like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
 	"unknown plugin argument .chekc" "a wrong plugin argument is named"
 like "$(LIZARD_GCC=/nonexistent/gcc lizard-cc main.c 2>&1)" "cannot run /nonexistent/gcc" "a missing GCC is named"
+printf '#!/bin/sh\necho 13\n' >gcc-other && chmod +x gcc-other
+like "$(LIZARD_GCC=./gcc-other lizard-cc main.c 2>&1)" "gcc-other is of version 13, and .* GCC 12" "another GCC is refused"
+LIZARD_GCC=$(command -v gcc-12) lizard-cc main.c square.c -o named_gcc && is "$(./named_gcc)" 49 "LIZARD_GCC"
+like "$(gcc-12 main.o sq.o -o plainly 2>&1)" "undefined reference to .__lizard_" "another compiler as linker says what is missing"
 like "$(lizard-cc -m32 -c main.c -ffreestanding -o m32.o 2>&1)" "warning: only 64-bit" "-m32 is left out with a warning"
 printf 'register long r __asm__("r15");\nint f(void)\n{\n\treturn (int)r;\n}\n' >global.c
 like "$(lizard-cc -c global.c 2>&1)" "warning: .*r15 is a global register" "a global register variable r15: left out with a warning"
