@@ -63,9 +63,9 @@ struct lz_replay {
 	uint32_t n_hellos;
 	volatile int interrupted;      /* set by lz_session_interrupt() */
 	volatile pid_t running;        /* the process being waited for, 0 none */
-	volatile uint64_t resumed_ms;  /* when it was resumed */
-	volatile uint64_t patience_ms; /* how long it may run without any stop */
-	volatile int stuck;            /* it ran longer and was stopped */
+	volatile uint64_t run;         /* counts resumes */
+	volatile uint64_t patience_ms; /* CPU time that a run may take without any stop */
+	volatile uint64_t stuck;       /* the run that took more and was stopped, 0 none */
 	struct lz_watchdog *watchdog;
 	struct lz_prefetch *prefetch; /* while verifying; NULL */
 	char *divergence;             /* text of the last one */
@@ -206,10 +206,9 @@ int lz_engine_at_fault(struct lz_engine *e, int signo);
 int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
 /* Brings e->next up to date. */
 void lz_engine_peek_next(struct lz_engine *e);
-/* A thread that stops what runs longer than rp->patience_ms; milliseconds on its clock. */
+/* A thread that stops what computes longer than rp->patience_ms. */
 int lz_watchdog_start(struct lz_replay *rp);
 void lz_watchdog_stop(struct lz_replay *rp);
-uint64_t lz_engine_clock(void);
 /* Sets the debug registers as wanted. */
 int lz_engine_arm(struct lz_engine *e);
 /* Breakpoints into memory. */

@@ -15,15 +15,10 @@ struct lz_watchdog {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool quit;
+	uint64_t run;   /* the run that is looked at */
+	uint64_t seen;  /* its process's CPU time at the last look, ms */
+	uint64_t spent; /* of that in this run */
 };
-
-uint64_t lz_engine_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Milliseconds that the process has computed. */
 static uint64_t cpu_ms(pid_t pid)
@@ -36,28 +31,28 @@ static uint64_t cpu_ms(pid_t pid)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Time in which the process did not get the CPU (a busy or a paused machine) does not count. */
-static void look(struct lz_replay *rp)
+/* Time in which the process did not get the CPU (a busy machine, a paused debugger) does not count. When a virtual
+ * machine stands still, its clocks may jump and the time be charged to whoever was running: so a look adds no
+ * more than can have passed since the last one. */
+static void look(struct lz_replay *rp, struct lz_watchdog *w)
 {
-	static __thread uint64_t seen, used;
-	static __thread pid_t whose;
+	uint64_t run = rp->run;
 	pid_t pid = rp->running;
-	uint64_t since = rp->resumed_ms;
 
-	if (pid <= 0 || lz_engine_clock() - since <= rp->patience_ms)
+	if (pid <= 0)
 		return;
-	if (seen != since || whose != pid) {
-		seen = since;
-		whose = pid;
-		used = cpu_ms(pid);
+	uint64_t now = cpu_ms(pid), more = now > w->seen ? now - w->seen : 0;
+	w->seen = now;
+	if (w->run != run) {
+		w->run = run;
+		w->spent = 0;
 		return;
 	}
-	if (cpu_ms(pid) - used <= rp->patience_ms / 2)
+	w->spent += more < 2 * TICK_MS ? more : 2 * TICK_MS;
+	if (w->spent <= rp->patience_ms || rp->run != run || rp->running != pid)
 		return;
-	if (rp->running == pid && rp->resumed_ms == since) {
-		rp->stuck = 1;
-		kill(pid, SIGSTOP);
-	}
+	rp->stuck = run;
+	kill(pid, SIGSTOP);
 }
 
 static void *watch(void *arg)
@@ -76,7 +71,7 @@ static void *watch(void *arg)
 		t.tv_sec += t.tv_nsec / 1000000000;
 		t.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&w->wake, &w->lock, &t);
-		look(rp);
+		look(rp, w);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;

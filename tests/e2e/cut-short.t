@@ -43,11 +43,10 @@ consistent() {
 # The tracer is killed in the middle.
 lizard-trace -q --checkpoint-interval 50 -o "$T/killed" "$T/busy" 1000000 >/dev/null 2>&1 &
 tracer=$!
-for _ in $(seq 100); do
-	sleep 0.1
-	n=$(lizard dump --checkpoints "$T/killed" 2>/dev/null | wc -l)
-	[ "$n" -lt 4 ] || break
-done
+has_checkpoints() {
+	[ "$(lizard dump --checkpoints "$T/killed" | wc -l)" -ge 4 ]
+}
+wait_until has_checkpoints
 like "$(lizard info "$T/killed" 2>&1)" "still at work" "info says that it is being written"
 lizard rm "$T/killed" 2>"$T/err"
 is "$?" 1 "a recording that is being written is not removed"
@@ -55,9 +54,11 @@ kill -KILL $tracer
 wait $tracer 2>/dev/null
 like "$(lizard info "$T/killed" 2>&1)" "^damage +incomplete: lizard-trace was killed" "info says that it was not finished"
 consistent "$T/killed" "tracer killed"
-sleep 0.2
-pgrep -f "$T/busy 1000000" >"$T/left"
-is "$(cat "$T/left")" "" "the program does not outlive its tracer"
+is_gone() {
+	! pgrep -f "$T/busy 1000000"
+}
+wait_until is_gone
+ok $? "the program does not outlive its tracer"
 
 # The disk is full: here, no file may grow beyond 4 MiB (the copies in files/ are smaller).
 cp "$T/busy" "$T/full-busy"

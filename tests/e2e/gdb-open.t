@@ -21,10 +21,7 @@ like "$(echo 'info lizard' | gdb_run "$rec")" "^recording +$rec" "opened by its 
 # Served on a port: loopback only, one debugger after another, GDB without Lizard's commands.
 timeout 100 "$LIZARD_BIN/lizard-gdb" -s 0 "$T/tour" 2>"$T/serve.err" &
 server=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	grep -q listening "$T/serve.err" && break
-	sleep 0.5
-done
+wait_until grep -q listening "$T/serve.err"
 port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' "$T/serve.err" | head -1)
 [ -n "$port" ]
 ok $? "the port is announced" || diag "$(cat "$T/serve.err")"
@@ -51,7 +48,14 @@ cp "$T/tour.old" "$T/tour"
 
 # A cut recording: the tracer was killed.
 prog_build long
-timeout -s KILL 3 "$LIZARD_BIN/lizard-trace" -q -o "$T/cut" "$T/long" 100000000000 >/dev/null 2>&1
+"$LIZARD_BIN/lizard-trace" -q -o "$T/cut" "$T/long" 100000000000 >/dev/null 2>&1 &
+tracer=$!
+has_checkpoints() {
+	[ "$("$LIZARD_BIN/lizard" dump --checkpoints "$T/cut" | wc -l)" -ge 3 ]
+}
+wait_until has_checkpoints
+kill -KILL $tracer
+wait $tracer 2>/dev/null
 out=$(printf 'jump_forward end\nprint state\nwhen\n' | gdb_run "$T/cut")
 like "$out" 'recording was cut' "is announced"
 like "$out" '^\$1 = [0-9]+' "and can be looked at"

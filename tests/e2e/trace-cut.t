@@ -13,40 +13,54 @@ opens() { # LABEL DIR COMPLETE
 	esac
 }
 
+# start NAME [OPTIONS]: records work in the background, until it has worked a while.
+start() {
+	name=$1
+	shift
+	rm -f "$T/out"
+	lizard-trace -q "$@" -o "$T/recordings/$name" "$T/work" 100 >"$T/out" 2>"$T/err" &
+	tracer=$!
+	wait_until has_worked
+	program=$(ps -o pid= --ppid $tracer | tr -d ' ')
+}
+
+has_worked() {
+	[ "$(wc -l <"$T/out")" -ge 20 ]
+}
+
+flushed() {
+	[ "$(lizard dump --events "$T/recordings/tracer" | grep -c write)" -ge 20 ]
+}
+
+gone() {
+	case $(ps -o stat= -p "$program") in '' | Z*) ;; *) return 1 ;; esac
+}
+
 # The recorder is killed: the program goes with it.
-lizard-trace -q -o "$T/recordings/tracer" "$T/work" 30 >"$T/out" 2>"$T/err" &
-tracer=$!
-sleep 2
+start tracer
+wait_until flushed
 kill -9 $tracer
 wait $tracer 2>/dev/null
-sleep 0.5
-lines=$(wc -l <"$T/out")
-sleep 0.5
-is "$(wc -l <"$T/out")" "$lines" "killed recorder: the program is gone"
+wait_until gone
+ok $? "killed recorder: the program is gone"
 opens "killed recorder" "$T/recordings/tracer" cut
 
 # The program is killed: a whole recording of what it did.
-lizard-trace -q -o "$T/recordings/target" "$T/work" 30 >"$T/out" 2>"$T/err" &
-tracer=$!
-sleep 1
-kill -9 "$(ps -o pid= --ppid $tracer)"
+start target
+kill -9 "$program"
 wait $tracer
 is $? 137 "killed program: exit status"
 opens "killed program" "$T/recordings/target" whole
 
 # Killed while a checkpoint is taken, as most of the time is spent so: no replay goes on to it.
-lizard-trace -q --checkpoint-interval 0 -o "$T/recordings/taking" "$T/work" 30 >"$T/out" 2>"$T/err" &
-tracer=$!
-sleep 1
-kill -9 "$(ps -o pid= --ppid $tracer)"
+start taking --checkpoint-interval 0
+kill -9 "$program"
 wait $tracer
 is $? 137 "killed at a checkpoint: exit status"
 opens "killed at a checkpoint" "$T/recordings/taking" whole
 
 # A signal sent to the recorder is the program's.
-lizard-trace -q -o "$T/recordings/term" "$T/work" 30 >"$T/out" 2>"$T/err" &
-tracer=$!
-sleep 1
+start term
 kill -TERM $tracer
 wait $tracer
 is $? 143 "SIGTERM to the recorder ends the program"
@@ -54,7 +68,7 @@ opens "terminated program" "$T/recordings/term" whole
 
 # The disk fills: the program goes on.
 if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; then
-	timeout 60 lizard-trace -q --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
+	timeout 120 lizard-trace -q --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
 	is $? 3 "full disk: the program's exit status"
 	like "$(cat "$T/err")" "recording ends here: .*No space left" "full disk: it is said"
 	opens "full disk" "$T/small/full" cut

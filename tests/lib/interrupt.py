@@ -17,7 +17,7 @@ class Terminal:
             os.environ["TERM"] = "dumb"
             os.execvp(argv[0], argv)
 
-    def until(self, pattern, seconds=60):
+    def until(self, pattern, seconds=120):
         text, end = "", time.time() + seconds
         while time.time() < end and not re.search(pattern, text):
             if select.select([self.fd], [], [], 0.2)[0]:
@@ -38,6 +38,7 @@ class Terminal:
     def interrupt(self, text, after):
         """Starts a command and interrupts it."""
         self.type(text + "\n")
+        self.until("Continuing")
         time.sleep(after)
         begin = time.time()
         self.type("\x03")

@@ -1,6 +1,6 @@
 # TAP for shell tests. Source it: . "$(dirname "$0")/../lib/tap.sh"
 #
-# Gives: ok, is, like, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
+# Gives: ok, is, like, wait_until, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
 # a scratch directory $T of this test, removed at the end if everything passed and kept otherwise; and
 # LIZARD_TRACE_DIR inside it, so that a failed test's recordings stay and can be replayed.
 
@@ -58,6 +58,16 @@ like() {
 		ok 1 "$3" || { diag "got:     $1"; diag "pattern: $2"; }
 		return 1
 	fi
+}
+
+# wait_until COMMAND...: until it succeeds; a machine may be slow, so two minutes. Its output is not shown.
+wait_until() {
+	tap_tries=0
+	until "$@" >/dev/null 2>&1; do
+		tap_tries=$((tap_tries + 1))
+		[ $tap_tries -lt 1200 ] || { diag "waited in vain for: $*"; return 1; }
+		sleep 0.1
+	done
 }
 
 # skip NAME REASON

@@ -10,13 +10,15 @@
 #include <unistd.h>
 
 static int fds[2];
-static volatile int alarms;
+static volatile int alarms, wanted;
 
 static void on_alarm(int sig)
 {
 	(void)sig;
-	if (++alarms % 3 == 0)
+	if (wanted && ++alarms % 3 == 0) {
+		wanted = 0;
 		(void)!write(fds[1], "x", 1);
+	}
 }
 
 static void set_handler(int flags)
@@ -33,15 +35,16 @@ int main(void)
 	char c = 0;
 
 	CHECK(pipe(fds) == 0);
+	wanted = 1;
 	set_handler(SA_RESTART);
 	setitimer(ITIMER_REAL, &t, NULL);
 	CHECK(read(fds[0], &c, 1) == 1 && c == 'x' && alarms >= 3);
 	set_handler(0);
-	alarms = 0;
 	CHECK(read(fds[0], &c, 1) == -1 && errno == EINTR);
 	CHECK(nanosleep(&long_sleep, &rest) == -1 && errno == EINTR && rest.tv_nsec > 0);
 	struct pollfd p = { fds[0], POLLIN, 0 };
 	int r;
+	wanted = 1;
 	while ((r = poll(&p, 1, 1000)) == -1 && errno == EINTR)
 		;
 	CHECK(r == 1 && read(fds[0], &c, 1) == 1);

@@ -26,7 +26,7 @@ int main(void)
 		spins++;
 	t.it_value.tv_usec = 0;
 	setitimer(ITIMER_REAL, &t, NULL);
-	CHECK(left == 20);
+	CHECK(left >= 20); /* one may come before the timer is off */
 	printf("spins %ld\n", spins);
 	DONE();
 }

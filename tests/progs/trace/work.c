@@ -1,4 +1,4 @@
-/* Works for SECONDS, prints its progress, exits with 3. */
+/* Works for SECONDS of its own CPU time, prints its progress, exits with 3. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,12 +21,12 @@ int main(int argc, char **argv)
 	struct timespec a, b;
 	unsigned x = 1;
 
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	do {
 		x = turn(x);
 		printf("%u\n", x);
 		fflush(stdout);
-		clock_gettime(CLOCK_MONOTONIC, &b);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	} while ((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9 < limit);
 	return 3;
 }
