@@ -21,23 +21,23 @@ lizard-cc -c main.c && lizard-cc -O2 -c square.c -o sq.o && lizard-cc main.o sq.
 is "$(./apart)" 49 "-c, then linking only"
 instrumented apart
 ok $? "the program carries its graphs"
-lizard-cc main.c square.c -o at_once && is "$(./at_once)" 49 "compiled and linked at once"
+lizard-cc main.c square.c -o at_once; is "$(./at_once)" 49 "compiled and linked at once"
 lizard-cc -S main.c -o - | gcc-12 -x assembler -c - -o main2.o && lizard-cc main2.o sq.o -o from_s
 is "$(./from_s)" 49 "-S, then plain gcc's assembler"
 is "$(lizard-cc -E main.c | tail -n 1)" "}" "-E"
 is "$(lizard-cc -MM main.c)" "main.o: main.c" "-MM"
-echo '-O1 main.c "square.c" -o resp' >args && lizard-cc @args && is "$(./resp)" 49 "response file"
+echo '-O1 main.c "square.c" -o resp' >args && lizard-cc @args; is "$(./resp)" 49 "response file"
 echo '-c -O1 main.c -o resp.o' >args && lizard-cc @args && [ -e resp.o ]
 ok $? "response file with -c"
 lizard-cc -x c - -o stdin_prog <main.c square.c 2>/dev/null || lizard-cc -x c main.c square.c -o stdin_prog
 is "$(./stdin_prog)" 49 "-x c does not spoil the runtime"
-ar rcs libsq.a sq.o && lizard-cc main.c -L. -lsq -o with_archive && is "$(./with_archive)" 49 "an archive"
-lizard-cc -r main.o sq.o -o both.o && lizard-cc both.o -o from_r && is "$(./from_r)" 49 "-r"
+ar rcs libsq.a sq.o && lizard-cc main.c -L. -lsq -o with_archive; is "$(./with_archive)" 49 "an archive"
+lizard-cc -r main.o sq.o -o both.o && lizard-cc both.o -o from_r; is "$(./from_r)" 49 "-r"
 instrumented from_r
 ok $? "-r keeps the graphs"
 
-lizard-cc -nostdlib -no-pie -Wl,-r main.o sq.o -o both.o && lizard-cc both.o -o from_wl_r && is "$(./from_wl_r)" 49 "-Wl,-r"
-printf -- '-flizard-check main.c square.c -o checked\n' >args && lizard-cc @args && is "$(./checked)" 49 "our option in a response file"
+lizard-cc -nostdlib -no-pie -Wl,-r main.o sq.o -o both.o && lizard-cc both.o -o from_wl_r; is "$(./from_wl_r)" 49 "-Wl,-r"
+printf -- '-flizard-check main.c square.c -o checked\n' >args && lizard-cc @args; is "$(./checked)" 49 "our option in a response file"
 printf '#include <stdio.h>\nint square(int);\n' >head.h
 lizard-cc -O1 head.h && lizard-cc -O1 -include head.h -H main.c square.c -o precompiled 2>log
 is "$(./precompiled; grep -c '^! .*head.h.gch' log)" "49
@@ -65,8 +65,8 @@ int main(void)
 	return 0;
 }
 END
-lizard-cc dl.c -o dl && is "$(./dl)" 81 "dlopen from an instrumented program"
-gcc-12 dl.c -o dl && is "$(./dl)" 81 "dlopen from a plain program"
+lizard-cc dl.c -o dl; is "$(./dl)" 81 "dlopen from an instrumented program"
+gcc-12 dl.c -o dl; is "$(./dl)" 81 "dlopen from a plain program"
 printf '{ local: *; };' >map
 lizard-cc -fPIC -shared -Wl,--version-script=map square.c -o libhidden.so
 ok $? "a version script that hides everything"
@@ -124,7 +124,7 @@ int main(void)
 }
 END
 for flags in "-fsanitize=thread" "-fsanitize=address,undefined" "-fsanitize=address" "-fprofile-generate"; do
-	lizard-cc -flizard-check -O2 $flags gone.c -o gone && is "$(./gone 2>&1)" "100 2501" "-O2 $flags: constructors"
+	lizard-cc -flizard-check -O2 $flags gone.c -o gone; is "$(./gone 2>&1)" "100 2501" "-O2 $flags: constructors"
 done
 
 cat >places.c <<'END'
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 }
 END
 printf 'int unused(int x) { return x > 3 ? x : 1; }\n__attribute__((cold)) int unused_cold(int x) { return x > 3 ? x : 2; }\n' >unused.c
-lizard-cc -O2 -c places.c && is "$(readelf -SW places.o | grep -o ' \.rela[^ ]*' | sort | uniq -d)" "" \
+lizard-cc -O2 -c places.c; is "$(readelf -SW places.o | grep -o ' \.rela[^ ]*' | sort | uniq -d)" "" \
 	"no two relocation sections of one name: simple linkers read the object"
 for flags in "" -ffunction-sections "-ffunction-sections -fuse-ld=lld"; do
 	case $flags in *lld) command -v ld.lld >/dev/null || continue ;; esac
@@ -175,7 +175,7 @@ is $? 1 "with status 1"
 like "$(lizard-cc -flto main.c square.c 2>&1)" "flto.* is not supported" "-flto is refused"
 lizard-cc -flto main.c square.c 2>/dev/null
 is $? 1 "with status 1"
-lizard-cc -flto -fno-lto main.c square.c -o nolto && is "$(./nolto)" 49 "-flto -fno-lto"
+lizard-cc -flto -fno-lto main.c square.c -o nolto; is "$(./nolto)" 49 "-flto -fno-lto"
 plugin=$(cd "$LIZARD_BIN/../lib/lizard" && pwd)/lizard_plugin.so
 like "$(gcc-12 -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supported" "by the plugin as well"
 like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
@@ -183,7 +183,7 @@ like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&
 like "$(LIZARD_GCC=/nonexistent/gcc lizard-cc main.c 2>&1)" "cannot run /nonexistent/gcc" "a missing GCC is named"
 printf '#!/bin/sh\necho 13\n' >gcc-other && chmod +x gcc-other
 like "$(LIZARD_GCC=./gcc-other lizard-cc main.c 2>&1)" "gcc-other is of version 13, and .* GCC 12" "another GCC is refused"
-LIZARD_GCC=$(command -v gcc-12) lizard-cc main.c square.c -o named_gcc && is "$(./named_gcc)" 49 "LIZARD_GCC"
+LIZARD_GCC=$(command -v gcc-12) lizard-cc main.c square.c -o named_gcc; is "$(./named_gcc)" 49 "LIZARD_GCC"
 like "$(gcc-12 main.o sq.o -o plainly 2>&1)" "undefined reference to .__lizard_" "another compiler as linker says what is missing"
 like "$(lizard-cc -m32 -c main.c -ffreestanding -o m32.o 2>&1)" "warning: only 64-bit" "-m32 is left out with a warning"
 printf 'register long r __asm__("r15");\nint f(void)\n{\n\treturn (int)r;\n}\n' >global.c
@@ -193,7 +193,7 @@ cat >Makefile <<'END'
 app: main.o square.o
 	$(CC) $(LDFLAGS) $^ -o $@
 END
-rm -f main.o && make -s CC=lizard-cc CFLAGS="-O2 -g" >log 2>&1 && is "$(./app)" 49 "plain make"
+rm -f main.o && make -s CC=lizard-cc CFLAGS="-O2 -g" >log 2>&1; is "$(./app)" 49 "plain make"
 if command -v cmake >/dev/null; then
 	printf 'cmake_minimum_required(VERSION 3.10)\nproject(app C)\nadd_library(sq SHARED square.c)\nadd_executable(capp main.c)\ntarget_link_libraries(capp sq)\n' >CMakeLists.txt
 	cmake -B cm -DCMAKE_C_COMPILER=lizard-cc >log 2>&1 && cmake --build cm >>log 2>&1
@@ -202,5 +202,5 @@ else
 	skip "CMake" "it is not installed"
 fi
 printf 'extern "C" int square(int);\n#include <iostream>\nint main() { std::cout << square(5) << std::endl; }\n' >main.cc
-lizard-c++ -O2 main.cc sq.o -o cxx && is "$(./cxx)" 25 "lizard-c++"
+lizard-c++ -O2 main.cc sq.o -o cxx; is "$(./cxx)" 25 "lizard-c++"
 done_testing
