@@ -1,13 +1,12 @@
 #!/bin/sh
-# Walks against the truth on the real programs: at -O0 all must agree; at -O2 wherever GDB's own forward
-# stepping is consistent. Few positions here, 50 with LIZARD_LONG.
+# Walks against the truth on the real programs, at -O0 and -O2. Few positions here, 50 with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/real.sh"
 . "$LIZARD_SRC/tests/lib/walk.sh"
 
 WALK_POSITIONS=4 WALK_N=10
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
-export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_EXCEPT
+export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH
 
 # Where control comes often and seldom, and what changes often and seldom.
 places() {
@@ -25,15 +24,6 @@ watched() {
 	esac
 }
 
-# At -O2: the only differences that are let pass; they are counted and printed.
-exceptions() {
-	case $1 in
-	# An open fault of prev, see docs/INTERNALS.md, section 6.4: statements that begin at the return address of
-	# the last call in an inlined function (set2, geti), and inlined functions at their first instruction.
-	lua-O2) printf '%s' 'prev, walk from .*\s+from .* (ltablib|lapi)\.c:' ;;
-	esac
-}
-
 for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 	real_input "$name" "$T/input-$name"
 	for level in -O0 -O2; do
@@ -42,7 +32,6 @@ for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 		(cd "$T" && eval "timeout 300 lizard-trace -q -o '$rec' -- $(real_command "$name" "$program" "$T/input-$name")") >/dev/null 2>"$T/err"
 		ok $? "$name $level: recorded" || { diag "$(cat "$T/err")"; continue; }
 		WALK_PLACES=$(places "$name") WALK_WATCH=$(watched "$name")
-		WALK_EXCEPT=$(exceptions "$name$level")
 		WALK_MODES="step next jump${WALK_WATCH:+ watch}"
 		walk "$name$level" "$rec"
 	done

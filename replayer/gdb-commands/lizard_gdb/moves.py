@@ -40,31 +40,46 @@ def move(text):
 
 
 def move_outside(text):
-    """As move(), but where inlined functions begin, GDB shows the place as outside of them, as `next`
-    does."""
+    """As move(), but where inlined functions begin that control was not in, GDB shows the place as outside of them,
+    as `next` does."""
     need_process()
     old = gdb.newest_frame()
+    within = inlined_around(old)
     monitor(text)
     LastStop.event = None
     with Silence() as silence:
         gdb.execute("reverse-stepi")
     event = LastStop.event
     settle(not silence.works)
-    if gdb.newest_frame().type() == gdb.INLINE_FRAME:
-        hide_inlined()
+    hide_inlined(within)
     if silence.works:
         gdb.write(as_after_step(old, event))
 
 
-def hide_inlined():
-    """GDB does so where an inlined function begins, but for the end of a stepi and for breakpoints of the
-    user's."""
+def inlined_around(frame):
+    """FRAME and the frames around it, as far as they are of inlined calls."""
+    frames = []
+    while frame is not None and frame.type() == gdb.INLINE_FRAME:
+        frames.append(frame)
+        frame = frame.older()
+    return frames
+
+
+def hide_inlined(within):
+    """Has GDB hide the inlined functions that begin here, except those in WITHIN. GDB does so with all, but for the end
+    of a stepi and for breakpoints of the user's; `step` then goes down into one without moving."""
+    shown = inlined_around(gdb.newest_frame())
+    if not shown or shown[0] in within:
+        return
     point = gdb.Breakpoint("*%d" % gdb.newest_frame().pc(), internal=True)
     point.silent = True
     try:
         monitor("seek " + when()["position"])
         with Silence():
             gdb.execute("reverse-continue")
+            hidden = len(shown) - len(inlined_around(gdb.newest_frame()))
+            for _ in [frame for frame in shown[:hidden] if frame in within]:
+                gdb.execute("step")
     finally:
         point.delete()
 
