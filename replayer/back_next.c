@@ -5,7 +5,7 @@
 #include "replayer/chain.h"
 #include "replayer/session.h"
 
-enum { DEEPER_FAR = 1000 }; /* own markers to look back for a stop outside inlined calls */
+enum { DEEPER_FAR = 1250 }; /* own markers to look back for a stop outside inlined calls */
 
 /* The running activation at a stream offset, if it is of function FN. *local: it is known without the
  * index, since it began in the same block. */
@@ -102,20 +102,21 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 {
 	const struct lz_chain_stop *p;
 	enum chain_end end;
+	bool sure;
 
 	if (lz_chain_build(nav, anchor, true, c, &end))
 		return -1;
 	f->foreign = end == CHAIN_OVER || end == CHAIN_LOST;
-	p = lz_chain_predecessor(nav, c, end, false);
+	p = lz_chain_predecessor(c, end);
 	if (!p)
 		return 0;
 	*answer = p->pos;
-	p = lz_chain_predecessor(nav, c, end, true);
+	p = lz_chain_outer(nav, c, end, &sure);
 	if (p)
 		*answer = p->pos;
-	/* In an inlined call that has ended since: the line of the call is further back. */
-	f->deeper = !p;
-	return p != NULL;
+	/* In an inlined call that has ended since, or just behind one: the line of the call is further back. */
+	f->deeper = !sure;
+	return sure;
 }
 
 /* Anchors at the own markers of T, further and further back. 1: found. */

@@ -100,6 +100,15 @@ static int need_stack(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
+static const struct lz_chain_stop *predecessor(struct lz_nav *nav, const struct search *f,
+                                               enum chain_end end)
+{
+	bool sure;
+
+	return f->outer ? lz_chain_outer(nav, &f->chain, end, &sure)
+	                : lz_chain_predecessor(&f->chain, end);
+}
+
 /* One anchor tried. *earlier: where to go on if not found. */
 static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
 {
@@ -135,7 +144,7 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 		f->answer = f->outside;
 		return 0;
 	}
-	p = lz_chain_predecessor(nav, &f->chain, end, f->outer);
+	p = predecessor(nav, f, end);
 	if (p && nav->machine.left_unknown) {
 		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
 			return -1;
@@ -165,7 +174,7 @@ static int find_by_events(struct lz_nav *nav, struct search *f)
 		if (lz_session_seek_gap(nav->s, event, ev ? ev->marker : 0) ||
 		    lz_chain_build_here(nav, false, &f->chain, &end))
 			return -1;
-		p = lz_chain_predecessor(nav, &f->chain, end, f->outer);
+		p = predecessor(nav, f, end);
 		if (p) {
 			f->answer = p->pos;
 			f->found = true;

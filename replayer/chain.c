@@ -5,6 +5,14 @@
 
 enum { MAX_CHAIN = 1 << 20 }; /* stops: longer than any walk */
 
+static struct lz_chain_stop frame_here(struct lz_nav *nav)
+{
+	struct lz_chain_stop stop = {0};
+
+	stop.cfa = lz_gdb_frame(&nav->machine, &stop.inlines);
+	return stop;
+}
+
 static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos)
 {
 	if (c->n == c->cap) {
@@ -16,9 +24,8 @@ static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos 
 		c->stop = p;
 		c->cap = cap;
 	}
-	c->stop[c->n] = (struct lz_chain_stop){.pos = *pos};
-	c->stop[c->n].cfa = lz_gdb_frame(&nav->machine, &c->stop[c->n].inlines);
-	c->n++;
+	c->stop[c->n] = frame_here(nav);
+	c->stop[c->n++].pos = *pos;
 	return 0;
 }
 
@@ -48,6 +55,7 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 	struct lz_pos now, before;
 
 	c->n = 0;
+	c->from = frame_here(nav);
 	nav->machine.left_unknown = false;
 	nav->interrupted = false;
 	lz_session_where(nav->s, &now);
@@ -99,34 +107,53 @@ int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_cha
 	return lz_chain_build_here(nav, next, c, end);
 }
 
-/* The last of the first N stops; OUTER: that is not in a deeper frame than CFA and INLINES say. */
-static const struct lz_chain_stop *last_of(const struct lz_chain *c, size_t n, bool outer,
-                                           uint64_t cfa, uint32_t inlines)
+static bool is_deeper(const struct lz_chain_stop *a, const struct lz_chain_stop *b)
 {
-	while (outer && n &&
-	       (c->stop[n - 1].cfa < cfa ||
-	        (c->stop[n - 1].cfa == cfa && c->stop[n - 1].inlines > inlines)))
-		n--;
+	return a->cfa < b->cfa || (a->cfa == b->cfa && a->inlines > b->inlines);
+}
+
+/* The last of the first N stops that is not in a deeper frame than AT. */
+static const struct lz_chain_stop *outer_of(const struct lz_chain *c, size_t n,
+                                            const struct lz_chain_stop *at, bool *sure)
+{
+	size_t i = n;
+
+	while (i && is_deeper(&c->stop[i - 1], at))
+		i--;
+	*sure = false;
+	for (size_t k = i; k > 0 && !*sure; k--)
+		*sure = !is_deeper(k > 1 ? &c->stop[k - 2] : &c->from, at);
+	return i ? &c->stop[i - 1] : NULL;
+}
+
+const struct lz_chain_stop *lz_chain_predecessor(const struct lz_chain *c, enum chain_end end)
+{
+	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
+
 	return n ? &c->stop[n - 1] : NULL;
 }
 
-/* The stop that leads to the goal, if the chain knows it; OUTER: not in a deeper frame. */
-const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struct lz_chain *c,
-                                                 enum chain_end end, bool outer)
+const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_chain *c,
+                                           enum chain_end end, bool *sure)
 {
 	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
-	uint32_t inlines;
-	uint64_t cfa = lz_gdb_frame(&nav->machine, &inlines);
+	struct lz_chain_stop goal = frame_here(nav);
 
-	return last_of(c, n, outer, cfa, inlines);
+	return outer_of(c, n, &goal, sure);
 }
 
 const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
                                             bool outer)
 {
-	for (size_t i = c->n; i-- > 1;)
-		if (lz_nav_same(&c->stop[i].pos, pos))
-			return last_of(c, i, outer, c->stop[i].cfa, c->stop[i].inlines);
+	const struct lz_chain_stop *found;
+	bool sure = true;
+
+	for (size_t i = c->n; i-- > 1;) {
+		if (!lz_nav_same(&c->stop[i].pos, pos))
+			continue;
+		found = outer ? outer_of(c, i, &c->stop[i], &sure) : &c->stop[i - 1];
+		return sure ? found : NULL;
+	}
 	return NULL;
 }
 

@@ -17,11 +17,13 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 /* The same from stream offset ANCHOR on. */
 int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
                    enum chain_end *end);
-/* The stop that leads to the goal, where the session must be, if the chain knows it; OUTER: the last one that is
- * not in a deeper frame. */
-const struct lz_chain_stop *lz_chain_predecessor(struct lz_nav *nav, const struct lz_chain *c,
-                                                 enum chain_end end, bool outer);
-/* The stop before POS, if the chain knows it; OUTER: the last one that is not in a deeper frame than POS. */
+/* The stop that leads to the goal, if the chain knows it. */
+const struct lz_chain_stop *lz_chain_predecessor(const struct lz_chain *c, enum chain_end end);
+/* The last one that is not in a deeper frame than the goal, where the session must be. SURE: nor was the walk all the
+ * way before; if it was, GDB may stop there only because of that. */
+const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_chain *c,
+                                           enum chain_end end, bool *sure);
+/* The stop before POS, if the chain knows it for sure; OUTER: the last one that is not in a deeper frame. */
 const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
                                             bool outer);
 /* Exchanges *kept and *c. */

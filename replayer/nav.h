@@ -16,6 +16,7 @@ struct lz_chain_stop {
 struct lz_chain {
 	struct lz_chain_stop *stop;
 	size_t n, cap;
+	struct lz_chain_stop from; /* the frame in which it began */
 };
 
 struct lz_nav {

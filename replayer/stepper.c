@@ -25,6 +25,8 @@ struct stepping {
 	uint32_t line, symtab;
 	const struct lz_lines *of;
 	struct frame frame;
+	/* A piece of an inlined call that is gone over: wherever control is in it, GDB steps on. */
+	uint64_t over_start, over_end;
 	struct user_regs_struct r;
 	uint64_t call_sp; /* rsp at the entry of a function being called through stubs, 0 = none */
 };
@@ -90,8 +92,13 @@ static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *
 	struct lz_lines *l = m->lines(m->arg, pc, &bias);
 	size_t n = l ? lz_lines_inlines(l, pc - bias, in, MAX_INLINES) : 0;
 
+	for (size_t i = 0; i < n; i++) {
+		in[i].entry += bias;
+		in[i].start += bias;
+		in[i].end += bias;
+	}
 	*hidden = 0;
-	while (*hidden < n && in[n - 1 - *hidden].start == pc - bias)
+	while (*hidden < n && in[n - 1 - *hidden].start == pc)
 		++*hidden;
 	return n;
 }
@@ -353,6 +360,8 @@ static int inline_stop(struct stepping *s, const struct place_line *p, const str
 	if (now->n && inlined_from(now, &s->frame)) {
 		if (!s->over_inlines)
 			return LZ_STEPPED;
+		s->over_start = in[s->frame.n].start + 1; /* at its start it is hidden */
+		s->over_end = in[s->frame.n].end;
 		*keep_going = true;
 	}
 	return GO_ON;
@@ -469,13 +478,18 @@ static int begin(struct stepping *s)
 	s->start = p.sal.pc;
 	s->end = p.sal.end;
 	if (hidden) {
-		uint64_t end = in[n - 1].end + (s->r.rip - in[n - 1].start);
-
 		s->line = in[n - hidden].call_line;
-		if (in[n - 1].start <= s->r.rip && end < s->end)
-			s->end = end;
+		if (in[n - 1].end < s->end)
+			s->end = in[n - 1].end;
 	}
 	return GO_ON;
+}
+
+static int step_over_range(struct stepping *s)
+{
+	if (s->r.rip >= s->over_start && s->r.rip < s->over_end)
+		return after_run(s, s->m->step_range(s->m->arg, s->over_start, s->over_end));
+	return after_run(s, s->m->step_range(s->m->arg, s->start, s->end));
 }
 
 enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
@@ -485,7 +499,7 @@ enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
 	int rc = begin(&s);
 
 	while (rc == GO_ON) {
-		rc = after_run(&s, m->step_range(m->arg, s.start, s.end));
+		rc = step_over_range(&s);
 		if (rc == GO_ON)
 			rc = decide(&s);
 		if (rc == GO_ON && m->at_goal(m->arg))

@@ -44,7 +44,7 @@ def move_outside(text):
     as `next` does."""
     need_process()
     old = gdb.newest_frame()
-    within = inlined_around(old)
+    within = [frame for frame in inlined_around(old) if not begins(frame)]
     monitor(text)
     LastStop.event = None
     with Silence() as silence:
@@ -63,6 +63,20 @@ def inlined_around(frame):
         frames.append(frame)
         frame = frame.older()
     return frames
+
+
+def begins(frame):
+    """GDB's rule for an inlined function that begins where control is: the byte before is not of it."""
+
+    def identity(block):
+        return block.start, block.end, str(block.function)
+
+    mine, before = frame.block(), gdb.block_for_pc(frame.pc() - 1)
+    while mine.function is None:
+        mine = mine.superblock
+    while before is not None and identity(before) != identity(mine):
+        before = before.superblock
+    return before is None
 
 
 def hide_inlined(within):
