@@ -48,6 +48,25 @@ finish
 reverse-step
 reverse_watchpoint n->next
 reverse_watchpoint n
+-- reads
+jump_backward start
+jump_forward $printf_line
+rwatch total
+continue
+reverse-continue
+set debug remote 1
+reverse-continue
+set debug remote 0
+bt 1
+delete
+-- accesses
+awatch total
+reverse-continue
+reverse-continue
+continue
+continue
+continue
+delete
 -- start
 jump_backward start
 jump_forward main
@@ -63,5 +82,11 @@ like "$(section "$out" "system call" | tr '\n' ' ')" 'Old value = .*000.* New va
 like "$(section "$out" string | tr '\n' ' ')" "Old value = 0 .*New value = 108 'l'" "written by a library"
 like "$(section "$out" "local" | tr '\n' ' ')" 'Old value = 6 New value = 10 .*sum = add.*Old value = 3 New value = 6' "a local variable"
 like "$(section "$out" activation | tr '\n' ' ')" 'Old value = .*New value = .*n = malloc' "a local pointer"
+like "$(section "$out" reads | tr '\n' ' ')" 'read watchpoint 1: total  Value = 20 .* Value = 20 .* Value = 10 .*#0 +add \(x=6, y=4\)' \
+	"GDB's rwatch, both ways"
+like "$(section "$out" reads)" 'received: T05.*;rwatch:[0-9a-f]+;' "in the protocol's words"
+like "$(section "$out" accesses | tr '\n' ' ')" \
+	'Old value = 10 New value = 4 .*add \(x=3, y=3\).* Value = 4 .* Value = 4 .*Old value = 4 New value = 10 .* Value = 10 .*add \(x=6, y=4\)' \
+	"GDB's awatch, both ways"
 like "$(section "$out" start)" 'did not change since the start of the recording' "the start of the recording"
 done_testing

@@ -65,6 +65,12 @@ lie 'diverged: .*expected .*got ' marker 500000
 lie 'diverged: .*argument 1' arg "$sleeps"
 lie 'diverged: .*recorded was' nr "$sleeps"
 lie 'diverged: .*memory at\|diverged: .*register' page 2
+lie 'diverged: .*checkpoint .*: memory at' page $((checkpoints - 1))
+lie 'diverged: .*checkpoint .*: memory at' drop 1
+lie 'diverged: .*checkpoint .*: memory at' changed 1
+lie 'diverged: .*checkpoint .*: memory at' changed $((checkpoints - 1))
+lie 'diverged: .*: vector registers' xmm 1
+lie 'diverged: .*bytes of markers' more 0
 lie 'diverged: .*register rbx' reg 1
 lie 'diverged: .*register rbx' reg $((checkpoints - 1))
 # One bit of a copied file: said when the recording is opened, with the file's name, by whoever needs it.

@@ -9,11 +9,11 @@ ok $? "the tools build" || { diag "$(cat "$T"/replay-*.log)"; done_testing; }
 rounds=6 seeds="1 2"
 [ -z "$LIZARD_LONG" ] || rounds=60 seeds="1 2 3 4 5 6 7 8"
 
-record() { # NAME HOW: prints the recording
+record() { # NAME HOW [OPTION]: prints the recording
 	case $2 in
 	plain) gcc -w -D_GNU_SOURCE -O1 -g -o "$T/$1-$2" "$LIZARD_SRC/tests/progs/$1.c" ;;
 	*) lizard-cc -w -D_GNU_SOURCE "-$2" -g -o "$T/$1-$2" "$LIZARD_SRC/tests/progs/$1.c" ;;
-	esac 2>"$T/cc.log" && timeout 60 lizard-trace -q -o "$T/recordings/$1-$2" "$T/$1-$2" >"$T/out" 2>&1 </dev/null
+	esac 2>"$T/cc.log" && timeout 60 lizard-trace -q ${3:-} -o "$T/recordings/$1-$2" "$T/$1-$2" >"$T/out" 2>&1 </dev/null
 	lizard verify "$T/recordings/$1-$2" >"$T/verify" && echo "$T/recordings/$1-$2"
 }
 
@@ -46,6 +46,29 @@ for how in O0 O1 O2; do
 		"$(address "$prog" packed)" 16 "$(address "$prog" unaligned)" 8 >"$T/log" 2>&1
 	ok $? "watched $how: four watchpoints at once" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
 done
+
+# Reads, and accesses of any kind: as many as the source says, also where no page was dirty between two checkpoints.
+rm -r "$T/recordings/replay/watched-O0"
+rec=$(record replay/watched O0 --checkpoint-interval=0)
+prog=$T/replay/watched-O0
+count() { # WANTED NAME LEN-AND-KIND...
+	wanted=$1 what="${*:2}" words=
+	shift
+	while [ $# -gt 0 ]; do
+		words="$words $(address "$prog" "$1") $2"
+		shift 2
+	done
+	timeout 300 "$watch" "$rec" $words >"$T/log" 2>&1
+	is "$(cat "$T/log")" "$wanted stops: the same forward and backward" "watched O0: $what" || replay_hint "$rec"
+}
+count 43 hits 8
+count 44 hits 8r
+count 87 hits 8a
+count 100 level 8r
+count 100 level 8a
+# more than debug registers hold
+count 193 hits 8a fill 8a level 8a
+count 150 hits 8r fill 8 level 8r
 
 rec=$(record replay/longgaps O1)
 ok $? "longgaps: recorded and clean" || diag "$(tail -n 3 "$T/verify" "$T/cc.log")"

@@ -5,8 +5,12 @@
  *   replay-damage FROM TO arg EVENT        another first argument
  *   replay-damage FROM TO nr EVENT         another system call
  *   replay-damage FROM TO data EVENT       another first byte of what it wrote
+ *   replay-damage FROM TO more             one more marker at the end
  *   replay-damage FROM TO page CHECKPOINT  one byte of memory
- *   replay-damage FROM TO reg CHECKPOINT   one register */
+ *   replay-damage FROM TO changed CHECKPOINT  one byte of a page that it lists as changed
+ *   replay-damage FROM TO drop CHECKPOINT  a changed page is not listed (the checkpoint is whole)
+ *   replay-damage FROM TO reg CHECKPOINT   one register
+ *   replay-damage FROM TO xmm CHECKPOINT   one vector register */
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/recording.h>
@@ -56,6 +60,8 @@ static int copy_markers(uint32_t tid)
 		printf("changed the marker at %lu\n", (unsigned long)i);
 		break;
 	}
+	if (!strcmp(what, "more"))
+		buf[len++] = 1;
 	return lz_writer_markers(w, tid, buf, len);
 }
 
@@ -105,34 +111,84 @@ static int add(void *arg, uint64_t addr, const uint8_t *page)
 	return 0;
 }
 
+/* The pages that CK lists, as the image has them. */
+static int add_listed(struct lz_image *im, const struct lz_checkpoint *ck, struct pages *p)
+{
+	static const uint8_t gone[LZ_PAGE];
+
+	for (uint32_t i = 0; i < ck->n_dirty; i++) {
+		const uint8_t *page = lz_image_page(im, ck->dirty[i]);
+		if (add(p, ck->dirty[i], page ? page : gone) < 0)
+			return -1;
+		if (!page) {
+			free(p->page[i]);
+			p->page[i] = NULL;
+		}
+	}
+	return 0;
+}
+
+/* The lie about memory. */
+static void change_pages(struct pages *p)
+{
+	uint32_t k = p->n / 2;
+
+	while (k < p->n && !p->page[k])
+		k++;
+	if (k >= p->n)
+		return;
+	if (strcmp(what, "drop")) {
+		p->page[k][100] ^= 1;
+		return;
+	}
+	free(p->page[k]);
+	p->n--;
+	memmove(p->addr + k, p->addr + k + 1, (p->n - k) * sizeof *p->addr);
+	memmove(p->page + k, p->page + k + 1, (p->n - k) * sizeof *p->page);
+}
+
+/* Whole ones, but as they were recorded for a lie about a changed page. */
+static int copy_checkpoint(struct lz_image *im, uint32_t i)
+{
+	static const uint8_t *const none[1 << 16];
+	struct lz_checkpoint *ck = (struct lz_checkpoint *)lz_reader_checkpoint(r, i);
+	struct pages p = {0};
+
+	if (!ck || ck->n_dirty > 1 << 16 || lz_image_seek(im, i) < 0)
+		return -1;
+	bool whole = ck->whole || strcmp(what, "changed");
+	if (whole ? lz_image_each(im, add, &p) : add_listed(im, ck, &p))
+		return -1;
+	struct lz_checkpoint copy = *ck;
+	struct lz_thread_state t = ck->threads[0];
+	if (is("reg", i))
+		t.regs.rbx ^= 4;
+	if (is("xmm", i))
+		t.xstate[160] ^= 1;
+	if (is("page", i) || is("changed", i) || is("drop", i))
+		change_pages(&p);
+	copy.whole = whole;
+	copy.dirty = p.addr;
+	copy.n_dirty = p.n;
+	copy.threads = &t;
+	if (lz_writer_checkpoint(w, &copy, (const uint8_t *const *)p.page, whole ? NULL : none) < 0)
+		return -1;
+	for (uint32_t k = 0; k < p.n; k++)
+		free(p.page[k]);
+	free(p.page);
+	free(p.addr);
+	return 0;
+}
+
 static int copy_checkpoints(void)
 {
 	struct lz_image *im = lz_image_new(r);
+	int rc = im ? 0 : -1;
 
-	for (uint32_t i = 0; i < lz_reader_n_checkpoints(r); i++) {
-		struct pages p = {0};
-		const struct lz_checkpoint *ck = lz_reader_checkpoint(r, i);
-		if (!ck || lz_image_seek(im, i) < 0 || lz_image_each(im, add, &p))
-			return -1;
-		struct lz_checkpoint copy = *ck;
-		struct lz_thread_state t = ck->threads[0];
-		copy.whole = true;
-		copy.dirty = p.addr;
-		copy.n_dirty = p.n;
-		copy.threads = &t;
-		if (is("reg", i))
-			t.regs.rbx ^= 4;
-		if (is("page", i) && p.n)
-			p.page[p.n / 2][100] ^= 1;
-		if (lz_writer_checkpoint(w, &copy, (const uint8_t *const *)p.page, NULL) < 0)
-			return -1;
-		for (uint32_t k = 0; k < p.n; k++)
-			free(p.page[k]);
-		free(p.page);
-		free(p.addr);
-	}
+	for (uint32_t i = 0; !rc && i < lz_reader_n_checkpoints(r); i++)
+		rc = copy_checkpoint(im, i);
 	lz_image_free(im);
-	return 0;
+	return rc;
 }
 
 int main(int argc, char **argv)

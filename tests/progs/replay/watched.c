@@ -11,6 +11,7 @@ struct node {
 
 long total, hits;
 char fill[4096], packed[32];
+volatile long level = 3; /* only read */
 struct {
 	char c;
 	long v;
@@ -52,7 +53,9 @@ int main(void)
 	for (int i = 0; i < 100; i++) {
 		struct node *n = malloc(sizeof *n);
 		n->next = list;
-		n->v = fib(i % 12);
+		n->v = fib(i % 12) + level;
+		if (i % 10 == 0)
+			getppid();
 		list = n;
 	}
 	while (list) {
