@@ -85,7 +85,9 @@ static struct lz_event make_event(uint64_t i)
 	                              .prot = 3,
 	                              .flags = 2,
 	                              .file = LZ_NO_FILE,
-	                              .offset = 1ull << 40};
+	                              .offset = 1ull << 40,
+	                              .old_addr = 1ull << 46,
+	                              .old_len = 0x5000};
 	struct lz_event ev = {.tid = 77,
 	                      .marker = i * 100,
 	                      .ip = 0x401000 + i,
@@ -93,7 +95,7 @@ static struct lz_event make_event(uint64_t i)
 	                      .map_id = i / 3,
 	                      .flags = (uint32_t)(i & 1)};
 
-	ev.kind = (uint8_t)(1 + i % 4);
+	ev.kind = (uint8_t)(1 + i % 5);
 	writes[0] = (struct lz_write){0x7fff0000 + i, i % 5000, bytes};
 	writes[1] = (struct lz_write){UINT64_MAX - 10, 3, bytes + 7};
 	switch (ev.kind) {
@@ -101,7 +103,7 @@ static struct lz_event make_event(uint64_t i)
 		ev.nr = i % 400;
 		for (unsigned k = 0; k < 6; k++)
 			ev.args[k] = i << (k * 10);
-		ev.result = -(int64_t)(i % 100);
+		ev.result = i % 3 ? -(int64_t)(i % 100) : (int64_t)(0x7fff00000000 + i);
 		ev.writes = writes;
 		ev.n_writes = 2;
 		ev.ops = &op;
@@ -116,6 +118,7 @@ static struct lz_event make_event(uint64_t i)
 		ev.xstate_len = 2696;
 		break;
 	case LZ_EV_INSN: ev.insn = LZ_INSN_CPUID; break;
+	case LZ_EV_EXIT: ev.status = 0x8b00 + (uint32_t)(i & 0x7f); break;
 	}
 	return ev;
 }
@@ -140,6 +143,7 @@ static void check_event(const struct lz_event *got, uint64_t i)
 	ck_assert_uint_eq(got->signo, want.signo);
 	ck_assert_mem_eq(got->siginfo, want.siginfo, sizeof(want.siginfo));
 	ck_assert_uint_eq(got->insn, want.insn);
+	ck_assert_uint_eq(got->status, want.status);
 	ck_assert_int_eq(got->has_regs, want.has_regs);
 	ck_assert_mem_eq(&got->regs, &want.regs, sizeof(want.regs));
 	ck_assert_uint_eq(got->xstate_len, want.xstate_len);
@@ -162,6 +166,8 @@ static void check_event(const struct lz_event *got, uint64_t i)
 		ck_assert_uint_eq(got->ops->flags, want.ops->flags);
 		ck_assert_uint_eq(got->ops->file, want.ops->file);
 		ck_assert_uint_eq(got->ops->offset, want.ops->offset);
+		ck_assert_uint_eq(got->ops->old_addr, want.ops->old_addr);
+		ck_assert_uint_eq(got->ops->old_len, want.ops->old_len);
 	}
 }
 
