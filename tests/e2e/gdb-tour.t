@@ -117,11 +117,27 @@ print total
 when
 fs
 print total
+-- deep calls
+print factorial(20000)
+print (long)malloc(1 << 22) > 0
+call (long)write(1, "from a call\n", 12)
+python
+try:
+    gdb.execute("call (void)exit(3)")
+except gdb.error as e:
+    print("given up: %s" % e)
+end
+print total
 -- writes
 set var total = 12345
 print total
 fn
 print total
+jump_backward fill
+-- registers
+set var \$rip = main
+stepi
+bt 1
 -- refusals
 set confirm off
 python
@@ -135,17 +151,34 @@ end
 checkpoint
 jump_forward end
 checkpoint
+-- restart
 restart 1
+-- lists
 info checkpoints
 delete checkpoint 1
 info checkpoints
+-- nowhere
+jump_forward start
+jump_backward factorial
+-- percent
+jump_forward end
+when
+jump_forward factorial
+jump_backward factorial
+when
 END
 )
 like "$(section "$out" "calls" | grep '^\$')" '^\$1 = 20' "print"
 like "$(section "$out" "calls" | grep '^\$')" '^\$2 = 6' "call f(\"abc\")"
 like "$(section "$out" "calls" | grep '^\$')" '^\$3 = 1001' "a call that changes memory"
 is "$(section "$out" "calls" | grep '^\$' | tail -1)" '$5 = 20' "is thrown away with the next move"
-like "$(section "$out" "writes")" 'recording cannot be changed' "a write to memory is explained"
+like "$(section "$out" "deep calls" | tr '\n' ' ')" '\$6 = 0 \$7 = 1 ' "calls that write many markers, and that map memory"
+like "$(section "$out" "deep calls" | tr '\n' ' ')" 'from a call \$8 = 12 ' "what a call writes is shown"
+like "$(section "$out" "deep calls" | tr '\n' ' ')" 'called function ended the program.*\$9 = 20' "a call of exit ends the call only"
+like "$(section "$out" "writes")" 'this happens in a copy' "a write to memory is explained"
+like "$(section "$out" "writes")" 'change of memory was thrown away' "and when it is thrown away"
+like "$(section "$out" "registers")" 'changed registers were thrown away' "a changed program counter is refused"
+like "$(section "$out" "registers")" '^#0 .*fill \(' "nothing has moved"
 like "$(section "$out" "writes" | grep '^\$' | head -1)" '= 12345' "it holds in a diversion"
 like "$(section "$out" "writes" | grep '^\$' | tail -1)" '= 20' "and is thrown away"
 like "$(section "$out" "refusals")" 'refused jump main: .*another way' "jump is refused"
@@ -154,7 +187,11 @@ like "$(section "$out" "refusals")" 'refused jump_forward nowhere: ' "an unknown
 like "$(section "$out" "refusals")" 'refused jump_forward 101%: ' "an unknown percentage"
 like "$(section "$out" "refusals")" 'refused restart 9: .*no checkpoint' "an unknown checkpoint"
 like "$(section "$out" "checkpoints")" '^Checkpoint 1: fill' "checkpoint"
-like "$(section "$out" "checkpoints")" '^  2 .*exit' "info checkpoints"
+like "$(section "$out" "restart")" '^fill \(' "restart"
+is "$(section "$out" "lists" | sed -n 's/^  \([12]\) .*/\1/p' | tr '\n' ' ')" "1 2 2 " "info checkpoints, delete checkpoint"
+like "$(section "$out" "nowhere")" 'No more reverse-execution history' "a jump that finds nothing ends at the start and says so"
+is "$(section "$out" "percent" | sed -n 's/.* time \([0-9]*\) of \([0-9]*\) (\(.*\)%)/\1 \2 \3/p' |
+	awk '{ printf "%s ", sprintf("%.2f", 100 * $1 / $2) == $3 }')" "1 1 " "when's percentage"
 
 out=$(gdb_run "$T/tour" </dev/null)
 printf '%s\n' "$out" | grep -q '^sum '

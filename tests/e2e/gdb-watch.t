@@ -7,6 +7,7 @@ prog_build tour || skip_all "no program"
 record tour
 line() { grep -n "$1" "$LIZARD_SRC/tests/progs/gdb/tour.c" | head -1 | cut -d: -f1; }
 printf_line=tour.c:$(line 'printf(')
+return_line=tour.c:$(line 'return n \* below')
 
 out=$(gdb_run "$T/tour" <<END
 jump_backward start
@@ -48,6 +49,17 @@ finish
 reverse-step
 reverse_watchpoint n->next
 reverse_watchpoint n
+-- recursion
+jump_backward start
+jump_forward $printf_line
+jump_backward $return_line
+reverse_watchpoint n
+-- breakpoints
+jump_backward start
+jump_forward $printf_line
+break push
+reverse_watchpoint total
+delete
 -- reads
 jump_backward start
 jump_forward $printf_line
@@ -82,7 +94,10 @@ like "$(section "$out" "system call" | tr '\n' ' ')" 'Old value = .*000.* New va
 like "$(section "$out" string | tr '\n' ' ')" "Old value = 0 .*New value = 108 'l'" "written by a library"
 like "$(section "$out" "local" | tr '\n' ' ')" 'Old value = 6 New value = 10 .*sum = add.*Old value = 3 New value = 6' "a local variable"
 like "$(section "$out" activation | tr '\n' ' ')" 'Old value = .*New value = .*n = malloc' "a local pointer"
-like "$(section "$out" reads | tr '\n' ' ')" 'read watchpoint 1: total  Value = 20 .* Value = 20 .* Value = 10 .*#0 +add \(x=6, y=4\)' \
+like "$(section "$out" recursion | tr '\n' ' ')" 'Old value = .* New value = 5 .*in factorial \(' \
+	"over calls of the function itself"
+like "$(section "$out" breakpoints | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r' "breakpoints do not count"
+like "$(section "$out" reads | tr '\n' ' ')" 'read watchpoint [0-9]+: total  Value = 20 .* Value = 20 .* Value = 10 .*#0 +add \(x=6, y=4\)' \
 	"GDB's rwatch, both ways"
 like "$(section "$out" reads)" 'received: T05.*;rwatch:[0-9a-f]+;' "in the protocol's words"
 like "$(section "$out" accesses | tr '\n' ' ')" \

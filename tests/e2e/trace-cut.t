@@ -46,15 +46,15 @@ ok $? "killed recorder: the program is gone"
 opens "killed recorder" "$T/recordings/tracer" cut
 
 # Also a program without markers, which waits and meets no guard page.
-lizard-trace -q -o "$T/recordings/plain" sleep 60 &
+rm -f "$T/out"
+lizard-trace -q -o "$T/recordings/plain" sh -c 'echo going; exec sleep 100' >"$T/out" 2>"$T/err" &
 tracer=$!
-sleep 1
-program=$(ps -o pid= --ppid $tracer)
+wait_until test -s "$T/out"
+program=$(ps -o pid= --ppid $tracer | tr -d ' ')
 kill -9 $tracer
 wait $tracer 2>/dev/null
-sleep 0.5
-# nobody may have waited for it
-like "$(ps -o stat= -p $program)" '^Z|^$' "killed recorder: a program without markers is gone as well" || kill $program
+wait_until gone
+ok $? "killed recorder: a program without markers is gone as well" || kill "$program"
 
 # The program is killed: a whole recording of what it did.
 start target

@@ -1,6 +1,8 @@
 /* The address space comes and goes: every kind of mapping change, contents checked all along. */
 #include "selfcheck.h"
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,6 +30,33 @@ static unsigned char *anon(size_t n)
 
 	CHECK(p != MAP_FAILED);
 	return p;
+}
+
+static sigjmp_buf back;
+
+static void on_segv(int sig)
+{
+	siglongjmp(back, sig);
+}
+
+/* Is nothing mapped there? */
+static int faults(volatile unsigned char *p)
+{
+	if (sigsetjmp(back, 1))
+		return 1;
+	return *p == 256;
+}
+
+/* The kernel lets the stack grow where it writes itself. */
+static void __attribute__((noinline)) read_below_the_stack(void)
+{
+	char room[400 << 10];
+	int fds[2];
+
+	CHECK(pipe(fds) == 0 && write(fds[1], "far below", 10) == 10);
+	CHECK(read(fds[0], room, 10) == 10 && !strcmp(room, "far below"));
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void file_mapping(void)
@@ -74,6 +103,8 @@ int main(void)
 	unsigned char *a[N], *p;
 	unsigned s[N];
 
+	signal(SIGSEGV, on_segv);
+	read_below_the_stack();
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < N; i++) {
 			size_t n = (size_t)(i % 7 + 1) * PAGE;
@@ -100,11 +131,14 @@ int main(void)
 	fill(brk0, 10 * PAGE, 3);
 	unsigned b = sum(brk0, 5 * PAGE);
 	CHECK(sbrk(-5 * PAGE) != (void *)-1 && sum(brk0, 5 * PAGE) == b);
+	CHECK(faults(brk0 + 6 * PAGE) && !faults(brk0 + 4 * PAGE));
 	CHECK(sbrk(5 * PAGE) != (void *)-1 && brk0[6 * PAGE] == 0);
 	p = anon(256 * PAGE);
 	fill(p, 256 * PAGE, 9);
 	CHECK(mremap(p, 256 * PAGE, 16 * PAGE, 0) == p);
+	CHECK(faults(p + 16 * PAGE));
 	munmap(p, 16 * PAGE);
+	CHECK(faults(p));
 	file_mapping();
 	shared_mapping();
 	volatile char big[2 << 20];
