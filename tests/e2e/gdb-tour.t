@@ -106,6 +106,7 @@ like "$(section "$out" "looks")" 'r-xp.*/tour' "info proc mappings"
 like "$(section "$out" "looks")" '=> 0x[0-9a-f]+ <add' "x/i"
 like "$(section "$out" "looks")" 'depth = \{3, 5, 2\}|depth = \{' "print a structure"
 
+entry=$(printf '0x%x' $((0x555555554000 + $(readelf -h "$T/tour" | sed -n 's/.*Entry point address: *//p'))))
 out=$(gdb_run "$T/tour" <<END
 -- calls
 jump_backward start
@@ -160,6 +161,10 @@ info checkpoints
 -- nowhere
 jump_forward start
 jump_backward factorial
+-- before all markers
+jump_forward end
+jump_backward *$entry
+x/i \$pc
 -- percent
 jump_forward end
 when
@@ -189,6 +194,7 @@ like "$(section "$out" "refusals")" 'refused restart 9: .*no checkpoint' "an unk
 like "$(section "$out" "checkpoints")" '^Checkpoint 1: fill' "checkpoint"
 like "$(section "$out" "restart")" '^fill \(' "restart"
 is "$(section "$out" "lists" | sed -n 's/^  \([12]\) .*/\1/p' | tr '\n' ' ')" "1 2 2 " "info checkpoints, delete checkpoint"
+like "$(section "$out" "before all markers")" '^=> 0x[0-9a-f]+ <_start>' "a jump to before the first marker"
 like "$(section "$out" "nowhere")" 'No more reverse-execution history' "a jump that finds nothing ends at the start and says so"
 is "$(section "$out" "percent" | sed -n 's/.* time \([0-9]*\) of \([0-9]*\) (\(.*\)%)/\1 \2 \3/p' |
 	awk '{ printf "%s ", sprintf("%.2f", 100 * $1 / $2) == $3 }')" "1 1 " "when's percentage"
