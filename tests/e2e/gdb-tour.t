@@ -34,6 +34,7 @@ jump_forward add
 jump_forward add
 jump_backward add
 jump_forward *add
+x/i \$pc
 jump_forward tour.c:$total
 jump_backward start
 jump_forward end
@@ -57,6 +58,7 @@ like "$(section "$out" "last line of a callee" | tail -2)" '^factorial \(n=5\)|^
 like "$(section "$out" "over a call")" 'box.width = factorial' "prev over a call"
 like "$(section "$out" "jumps")" '^add \(x=0, y=0\)' "jump_forward to a function"
 like "$(section "$out" "jumps")" '^add \(x=0, y=1\)' "and to its next call"
+like "$(section "$out" "jumps")" '^=> 0x[0-9a-f]+ <add>:' "and to its first instruction"
 like "$(section "$out" "when")" '^event [0-9,]+ of [0-9,]+, time [0-9,]+ of [0-9,]+ \([0-9.]+%\)' "when"
 like "$(section "$out" "when")" '^position [0-9]+:[0-9,]+\.[0-9,]+@' "when prints a position"
 like "$(section "$out" "when")" 'exit status 7' "info lizard"
