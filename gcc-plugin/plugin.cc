@@ -23,7 +23,11 @@ static bool read_arguments(const struct plugin_name_args *info)
 			lz_options.check = true;
 			continue;
 		}
-		error("lizard: unknown plugin argument %qs: only %<check%> exists", a->key);
+		if (strcmp(a->key, "check") == 0)
+			error("lizard: plugin argument %<check%> takes no value, got %qs",
+			      a->value);
+		else
+			error("lizard: unknown plugin argument %qs: only %<check%> exists", a->key);
 		good = false;
 	}
 	return good;

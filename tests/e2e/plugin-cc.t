@@ -180,6 +180,8 @@ plugin=$(cd "$LIZARD_BIN/../lib/lizard" && pwd)/lizard_plugin.so
 like "$(gcc-12 -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supported" "by the plugin as well"
 like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
 	"unknown plugin argument .chekc" "a wrong plugin argument is named"
+like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-check=yes -c main.c 2>&1)" \
+	"takes no value, got .yes" "a value too many as well"
 like "$(LIZARD_GCC=/nonexistent/gcc lizard-cc main.c 2>&1)" "cannot run /nonexistent/gcc" "a missing GCC is named"
 printf '#!/bin/sh\necho 13\n' >gcc-other && chmod +x gcc-other
 like "$(LIZARD_GCC=./gcc-other lizard-cc main.c 2>&1)" "gcc-other is of version 13, and .* GCC 12" "another GCC is refused"
