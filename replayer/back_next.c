@@ -186,6 +186,29 @@ static size_t left_activation(struct lz_nav *nav, struct candidate *t)
 	return 1;
 }
 
+/* In code without markers: `next` from the stop from which `step` leads here, which may be in a callee. It stops in the
+ * loader, `step` does not. 1: found. */
+static int search_unmarked(struct lz_nav *nav, struct lz_chain *c, struct lz_pos *answer)
+{
+	const struct lz_chain_stop *p;
+	enum chain_end end;
+	struct lz_pos from;
+	bool sure;
+	int rc = lz_search_step(nav, false, &from);
+
+	if (rc != 1)
+		return rc;
+	if (lz_session_seek(nav->s, &from) || lz_chain_build_here(nav, true, c, &end))
+		return -1;
+	if (end != CHAIN_ARRIVED)
+		return 0;
+	p = lz_chain_outer(nav, c, end, &sure);
+	if (!p || !sure)
+		return 0;
+	*answer = p->pos;
+	return 1;
+}
+
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain c = {0};
@@ -195,6 +218,8 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = search_activation(nav, &t[i], &c, answer);
+	if (!n)
+		rc = search_unmarked(nav, &c, answer);
 	if (!rc)
 		rc = lz_search_step(nav, true, answer);
 	else if (rc == 1)
