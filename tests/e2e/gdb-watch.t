@@ -59,6 +59,7 @@ jump_backward start
 jump_forward $printf_line
 break push
 reverse_watchpoint total
+info breakpoints
 delete
 -- reads
 jump_backward start
@@ -96,7 +97,8 @@ like "$(section "$out" "local" | tr '\n' ' ')" 'Old value = 6 New value = 10 .*s
 like "$(section "$out" activation | tr '\n' ' ')" 'Old value = .*New value = .*n = malloc' "a local pointer"
 like "$(section "$out" recursion | tr '\n' ' ')" 'Old value = .* New value = 5 .*in factorial \(' \
 	"over calls of the function itself"
-like "$(section "$out" breakpoints | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r' "breakpoints do not count"
+like "$(section "$out" breakpoints | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r' "breakpoints do not stop it"
+is "$(section "$out" breakpoints | grep -c -e 'already hit' -e ', push')" 0 "and are not counted"
 like "$(section "$out" reads | tr '\n' ' ')" 'read watchpoint [0-9]+: total  Value = 20 .* Value = 20 .* Value = 10 .*#0 +add \(x=6, y=4\)' \
 	"GDB's rwatch, both ways"
 like "$(section "$out" reads)" 'received: T05.*;rwatch:[0-9a-f]+;' "in the protocol's words"
