@@ -25,6 +25,8 @@ wait_until grep -q listening "$T/serve.err"
 port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' "$T/serve.err" | head -1)
 [ -n "$port" ]
 ok $? "the port is announced" || diag "$(cat "$T/serve.err")"
+grep -q " 0100007F:$(printf %04X "$port") 00000000:0000 0A " /proc/net/tcp
+ok $? "it listens on loopback only"
 plain() { timeout 60 gdb -nx -batch -ex 'set pagination off' "$@" "$T/tour" 2>&1; }
 out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'break factorial' -ex continue -ex reverse-stepi -ex 'info threads' -ex detach)
 like "$out" 'Breakpoint 1, factorial \(n=5\)' "a plain GDB finds a breakpoint"

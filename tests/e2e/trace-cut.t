@@ -47,7 +47,7 @@ opens "killed recorder" "$T/recordings/tracer" cut
 
 # Also a program without markers, which waits and meets no guard page.
 rm -f "$T/out"
-lizard-trace -q -o "$T/recordings/plain" sh -c 'echo going; exec sleep 100' >"$T/out" 2>"$T/err" &
+lizard-trace -q -o "$T/recordings/plain" sh -c 'echo going; exec sleep 1000' >"$T/out" 2>"$T/err" &
 tracer=$!
 wait_until test -s "$T/out"
 program=$(ps -o pid= --ppid $tracer | tr -d ' ')
