@@ -369,6 +369,7 @@ static int inline_stop(struct stepping *s, const struct place_line *p, const str
 
 static void refresh(struct stepping *s, const struct place_line *p, const struct frame *now)
 {
+	s->over_start = s->over_end = 0; /* held for calls made in the frame before */
 	s->frame = *now;
 	s->line = p->sal.line;
 	s->symtab = p->sal.symtab;
