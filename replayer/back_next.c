@@ -209,6 +209,35 @@ static int search_unmarked(struct lz_nav *nav, struct lz_chain *c, struct lz_pos
 	return 1;
 }
 
+/* A stop of `step` in the goal's own frame: does `next` lead here from it? Not if it runs over a call that never comes
+ * back, as by a longjmp. Leaves the session elsewhere. 1: yes. */
+static int leads_here(struct lz_nav *nav, const struct lz_pos *from)
+{
+	struct lz_pos now;
+	uint64_t cfa;
+
+	if (lz_session_seek(nav->s, &nav->goal))
+		return -1;
+	cfa = lz_gdb_frame(&nav->machine, NULL);
+	if (lz_session_seek(nav->s, from))
+		return -1;
+	if (lz_gdb_frame(&nav->machine, NULL) != cfa)
+		return 1;
+	switch (lz_gdb_step(&nav->machine, LZ_OVER_ALL)) {
+	case LZ_STEP_PASSED: return 1;
+	case LZ_STEP_OVER: return 0;
+	default: lz_session_where(nav->s, &now); return lz_nav_same(&now, &nav->goal);
+	}
+}
+
+/* By the stops of `step` that are not in a deeper frame. 1: found. */
+static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
+{
+	int rc = lz_search_step(nav, true, answer);
+
+	return rc > 0 ? leads_here(nav, answer) : rc;
+}
+
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain c = {0};
@@ -221,7 +250,7 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 	if (!n)
 		rc = search_unmarked(nav, &c, answer);
 	if (!rc)
-		rc = lz_search_step(nav, true, answer);
+		rc = search_outer(nav, answer);
 	else if (rc == 1)
 		lz_chain_keep(&nav->next, &c);
 	if (!rc && !n && left_activation(nav, t))

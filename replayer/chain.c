@@ -55,6 +55,7 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 	struct lz_pos now, before;
 
 	c->n = 0;
+	c->next = next;
 	c->from = frame_here(nav);
 	nav->machine.left_unknown = false;
 	nav->interrupted = false;
@@ -118,9 +119,12 @@ static const struct lz_chain_stop *outer_of(const struct lz_chain *c, size_t n,
 {
 	size_t i = n;
 
+	/* A stop of `next` in a called function, of which GDB did not see the call: an asm statement's. */
+	*sure = c->next && n && c->stop[n - 1].cfa < at->cfa && !is_deeper(&c->from, at);
+	if (*sure)
+		return &c->stop[n - 1];
 	while (i && is_deeper(&c->stop[i - 1], at))
 		i--;
-	*sure = false;
 	for (size_t k = i; k > 0 && !*sure; k--)
 		*sure = !is_deeper(k > 1 ? &c->stop[k - 2] : &c->from, at);
 	return i ? &c->stop[i - 1] : NULL;

@@ -286,7 +286,7 @@ int lz_find_windows(struct lz_stream *s, uint32_t block, uint64_t from, uint64_t
 		return -1;
 	if (anywhere || lz_stream_oddities(s)) {
 		out->n = 0;
-		rc = push(&f, from, to, 0, false);
+		rc = push(&f, from, to < lz_stream_len(s) ? to : UINT64_MAX, 0, false);
 	} else if (to >= lz_stream_len(s)) {
 		/* Behind the last marker there is none to close the gap. */
 		rc = push(&f, lz_stream_len(s), UINT64_MAX, 0, false);

@@ -15,6 +15,7 @@ struct lz_chain_stop {
 /* Consecutive stops of `step` or `next`, in the order of time. */
 struct lz_chain {
 	struct lz_chain_stop *stop;
+	bool next; /* of `next` */
 	size_t n, cap;
 	struct lz_chain_stop from; /* the frame in which it began */
 };

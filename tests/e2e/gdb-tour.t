@@ -206,4 +206,18 @@ printf '%s\n' "$out" | grep -q '^sum '
 is $? 1 "the program's output is not repeated"
 out=$(echo continue | gdb_run --echo "$T/tour")
 like "$out" '^sum 10 total 20 width 120 list 77' "--echo repeats it"
+
+# From in front of the last marker into what runs behind it without any.
+(cd "$LIZARD_SRC/tests/progs/constructs" && "$LIZARD_BIN/lizard-cc" -g -O0 noreturn.c -o "$T/noreturn")
+record noreturn
+out=$(gdb_run "$T/noreturn" <<END
+jump_forward $(grep -n 'exit(code)' "$LIZARD_SRC/tests/progs/constructs/noreturn.c" | cut -d: -f1)
+-- last gap
+jump_forward _exit
+-- before it
+jump_backward last
+END
+)
+like "$(section "$out" "last gap")" '_exit \(status=0\)|in _exit \(\)' "jump_forward to what runs behind the last marker"
+like "$(section "$out" "before it")" '^last \(\)' "and back"
 done_testing
