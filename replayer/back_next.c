@@ -94,6 +94,7 @@ static int own_in_block(struct lz_nav *nav, uint32_t block, const struct candida
 struct found {
 	bool foreign; /* the goal is not in this activation */
 	bool deeper;  /* there is an answer, but it lies in an inlined call */
+	bool passed;  /* by the walk that gave the answer, which does not stop at the goal */
 };
 
 /* Tries the anchor; 1: found. */
@@ -111,6 +112,7 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 	if (!p)
 		return 0;
 	*answer = p->pos;
+	f->passed = end == CHAIN_PASSED;
 	p = lz_chain_outer(nav, c, end, &sure);
 	if (p)
 		*answer = p->pos;
@@ -121,7 +123,7 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 
 /* Anchors at the own markers of T, further and further back. 1: found. */
 static int search_activation(struct lz_nav *nav, const struct candidate *k, struct lz_chain *c,
-                             struct lz_pos *answer)
+                             struct lz_pos *answer, bool *passed)
 {
 	const struct lz_act *t = &k->act;
 	struct own o = {0};
@@ -151,6 +153,7 @@ static int search_activation(struct lz_nav *nav, const struct candidate *k, stru
 		rc = try_next(nav, t->enter + 5, c, answer, &f);
 out:
 	free(o.at);
+	*passed = f.passed;
 	return rc ? rc : f.deeper;
 }
 
@@ -209,33 +212,70 @@ static int search_unmarked(struct lz_nav *nav, struct lz_chain *c, struct lz_pos
 	return 1;
 }
 
-/* A stop of `step` in the goal's own frame: does `next` lead here from it? Not if it runs over a call that never comes
- * back, as by a longjmp. Leaves the session elsewhere. 1: yes. */
-static int leads_here(struct lz_nav *nav, const struct lz_pos *from)
+/* Does `next` lead from FROM to the goal, or past it in the middle of a line (*passed)? Not if it runs over a call that
+ * never comes back, as by a longjmp. Leaves the session elsewhere. 1: yes. */
+static int leads_here(struct lz_nav *nav, const struct lz_pos *from, bool *passed)
 {
 	struct lz_pos now;
-	uint64_t cfa;
 
-	if (lz_session_seek(nav->s, &nav->goal))
-		return -1;
-	cfa = lz_gdb_frame(&nav->machine, NULL);
+	*passed = false;
 	if (lz_session_seek(nav->s, from))
 		return -1;
-	if (lz_gdb_frame(&nav->machine, NULL) != cfa)
-		return 1;
 	switch (lz_gdb_step(&nav->machine, LZ_OVER_ALL)) {
-	case LZ_STEP_PASSED: return 1;
+	case LZ_STEP_PASSED: *passed = true; return 1;
 	case LZ_STEP_OVER: return 0;
 	default: lz_session_where(nav->s, &now); return lz_nav_same(&now, &nav->goal);
 	}
 }
 
+/* In the goal's own frame? Leaves the session elsewhere. */
+static int in_goals_frame(struct lz_nav *nav, const struct lz_pos *pos)
+{
+	uint64_t cfa;
+
+	if (lz_session_seek(nav->s, &nav->goal))
+		return -1;
+	cfa = lz_gdb_frame(&nav->machine, NULL);
+	if (lz_session_seek(nav->s, pos))
+		return -1;
+	return lz_gdb_frame(&nav->machine, NULL) == cfa;
+}
+
 /* By the stops of `step` that are not in a deeper frame. 1: found. */
 static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 {
-	int rc = lz_search_step(nav, true, answer);
+	bool passed;
+	int rc = lz_search_step(nav, true, answer), own;
 
-	return rc > 0 ? leads_here(nav, answer) : rc;
+	if (rc <= 0)
+		return rc;
+	own = in_goals_frame(nav, answer);
+	return own > 0 ? leads_here(nav, answer, &passed) : own < 0 ? -1 : 1;
+}
+
+/* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and mixed with code of
+ * their callers. Is there a stop of `step` from which `next` does stop at the goal? Then that is the answer. */
+static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
+{
+	struct lz_pos from;
+	int rc = 0;
+
+	for (int outer = 1; outer >= 0; outer--) {
+		bool passed;
+
+		if (lz_session_seek(nav->s, &nav->goal))
+			return -1;
+		rc = lz_search_step(nav, outer, &from);
+		if (rc > 0)
+			rc = leads_here(nav, &from, &passed);
+		if (rc < 0)
+			return -1;
+		if (rc && !passed) {
+			*answer = from;
+			return 1;
+		}
+	}
+	return 0;
 }
 
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
@@ -243,10 +283,13 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 	struct lz_chain c = {0};
 	struct candidate t[2];
 	size_t n = own_activations(nav, t);
+	bool passed = false;
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = search_activation(nav, &t[i], &c, answer);
+		rc = search_activation(nav, &t[i], &c, answer, &passed);
+	if (rc == 1 && passed && search_exact(nav, answer) < 0)
+		rc = -1;
 	if (!n)
 		rc = search_unmarked(nav, &c, answer);
 	if (!rc)
@@ -254,7 +297,7 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 	else if (rc == 1)
 		lz_chain_keep(&nav->next, &c);
 	if (!rc && !n && left_activation(nav, t))
-		rc = search_activation(nav, &t[0], &c, answer);
+		rc = search_activation(nav, &t[0], &c, answer, &passed);
 	free(c.stop);
 	return rc ? rc : lz_search_step(nav, false, answer);
 }

@@ -6,7 +6,9 @@
 
 WALK_POSITIONS=4 WALK_N=10
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
-export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH
+export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_TWO_WAYS
+# Nested inlined loops, cut up and mixed with their callers' code: docs/INTERNALS.md, 6.4.
+TWO_WAYS="bzip2-O2"
 
 # Where control comes often and seldom, and what changes often and seldom.
 places() {
@@ -31,6 +33,8 @@ for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 		rec=$T/recordings/$name$level
 		(cd "$T" && eval "timeout 300 lizard-trace -q -o '$rec' -- $(real_command "$name" "$program" "$T/input-$name")") >/dev/null 2>"$T/err"
 		ok $? "$name $level: recorded" || { diag "$(cat "$T/err")"; continue; }
+		WALK_TWO_WAYS=
+		case " $TWO_WAYS " in *" $name$level "*) WALK_TWO_WAYS=1 ;; esac
 		WALK_PLACES=$(places "$name") WALK_WATCH=$(watched "$name")
 		WALK_MODES="step next jump${WALK_WATCH:+ watch}"
 		walk "$name$level" "$rec"

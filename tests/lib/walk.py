@@ -140,7 +140,7 @@ LONGJMPS = ("longjmp", "_longjmp", "siglongjmp", "_siglongjmp", "__libc_longjmp"
 def two_ways(command, begin, wanted, got, here):
     """Does GDB itself, by COMMAND from GOT, show that HERE has no one predecessor? The walk began at BEGIN and came from
     WANTED."""
-    if not TWO_WAYS or got.depth > here.depth:
+    if not TWO_WAYS or got.depth > max(here.depth, wanted.depth):
         return False
     do(command)
     now = when()["position"]
