@@ -1,11 +1,12 @@
 #include <string.h>
+#include <lz4.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <common/codec.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
-/* Both keep up with a page-cache disk on one core; higher levels do not (design.md, 4.2). */
+/* Higher levels do not keep up with a page-cache disk on one core (design.md, 4.2). */
 enum { ZSTD_LEVEL = 1, ZLIB_LEVEL = 1 };
 
 void lz_packer_free(struct lz_packer *p)
@@ -44,6 +45,20 @@ static int pack_zstd(struct lz_packer *pk, const void *in, size_t len, struct lz
 	return 0;
 }
 
+static int pack_lz4(const void *in, size_t len, struct lz_buf *out)
+{
+	int room = len <= LZ4_MAX_INPUT_SIZE ? LZ4_compressBound((int)len) : 0;
+	uint8_t *p = room ? lz_buf_room(out, (size_t)room) : NULL;
+
+	if (!p)
+		return lz_fail("no memory to compress %zu bytes", len);
+	int n = LZ4_compress_default(in, (char *)p, (int)len, room);
+	if (n <= 0)
+		return lz_fail("LZ4: cannot compress %zu bytes", len);
+	out->len += (size_t)n;
+	return 0;
+}
+
 int lz_pack(struct lz_packer *p, int codec, const void *in, size_t len, struct lz_buf *out)
 {
 	switch (codec) {
@@ -52,8 +67,20 @@ int lz_pack(struct lz_packer *p, int codec, const void *in, size_t len, struct l
 		return out->failed ? lz_fail("no memory for %zu bytes", len) : 0;
 	case LZ_CODEC_ZLIB: return pack_zlib(in, len, out);
 	case LZ_CODEC_ZSTD: return pack_zstd(p, in, len, out);
+	case LZ_CODEC_LZ4: return pack_lz4(in, len, out);
 	}
 	return lz_fail("unknown compression %d", codec);
+}
+
+static int unpack_lz4(const void *in, size_t len, void *out, size_t *raw_len)
+{
+	if (len > LZ4_MAX_INPUT_SIZE || *raw_len > LZ4_MAX_INPUT_SIZE)
+		return lz_fail("LZ4: %zu bytes are too many", len);
+	int n = LZ4_decompress_safe(in, out, (int)len, (int)*raw_len);
+	if (n < 0)
+		return lz_fail("LZ4: damaged data");
+	*raw_len = (size_t)n;
+	return 0;
 }
 
 int lz_unpack(int codec, const void *in, size_t len, void *out, size_t raw_len)
@@ -78,6 +105,10 @@ int lz_unpack(int codec, const void *in, size_t len, void *out, size_t raw_len)
 		n = ZSTD_decompress(out, raw_len, in, len);
 		if (ZSTD_isError(n))
 			return lz_fail("zstd: %s", ZSTD_getErrorName(n));
+		break;
+	case LZ_CODEC_LZ4:
+		if (unpack_lz4(in, len, out, &n) < 0)
+			return -1;
 		break;
 	default: return lz_fail("unknown compression %d", codec);
 	}

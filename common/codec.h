@@ -1,4 +1,4 @@
-/* What a frame's payload is packed with: XOR to the page before, run lengths, zlib, zstd. */
+/* What a frame's payload is packed with: XOR to the page before, run lengths, zlib, zstd, LZ4. */
 #ifndef LIZARD_CODEC_H
 #define LIZARD_CODEC_H
 

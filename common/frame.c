@@ -37,7 +37,7 @@ static uint32_t raw_limit(unsigned type)
 	return type < LZ_FRAME_TYPES ? limit[type] : 0;
 }
 
-/* Deflate packs at most 1032 to 1: more is a lie that would only cost memory. */
+/* Deflate packs at most 1032 to 1, LZ4 255 to 1: more is a lie that would only cost memory. */
 static int check_lengths(const struct lz_frame *f)
 {
 	if (f->raw_len > raw_limit(f->type))
@@ -47,6 +47,8 @@ static int check_lengths(const struct lz_frame *f)
 		return lz_fail("unpacked frame claims %u bytes and stores %u", f->raw_len,
 		               f->stored_len);
 	if (f->codec == LZ_CODEC_ZLIB && f->raw_len / 1040 > f->stored_len)
+		return lz_fail("frame claims %u bytes from %u", f->raw_len, f->stored_len);
+	if (f->codec == LZ_CODEC_LZ4 && f->raw_len / 256 > f->stored_len)
 		return lz_fail("frame claims %u bytes from %u", f->raw_len, f->stored_len);
 	return 0;
 }

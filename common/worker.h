@@ -2,6 +2,7 @@
 #ifndef LIZARD_WORKER_H
 #define LIZARD_WORKER_H
 
+#include <sched.h>
 #include <common/frame.h>
 
 struct lz_worker;
@@ -26,8 +27,8 @@ int lz_worker_drain(struct lz_worker *w);
 int lz_worker_check(struct lz_worker *w);
 /* Bytes written so far. */
 uint64_t lz_worker_written(struct lz_worker *w);
-/* Which CPUs it may use: CPU only, or with a negative value every one but -1 - CPU. */
-int lz_worker_pin(struct lz_worker *w, int cpu);
+/* Which CPUs it may use. */
+int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus);
 /* Writes what is queued, ends the thread, frees W. -1 as lz_worker_check(). */
 int lz_worker_stop(struct lz_worker *w);
 

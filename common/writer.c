@@ -150,9 +150,9 @@ const char *lz_writer_dir(const struct lz_writer *w)
 	return w->dir;
 }
 
-int lz_writer_pin(struct lz_writer *w, int cpu)
+int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus)
 {
-	return lz_worker_pin(w->worker, cpu);
+	return lz_worker_pin(w->worker, cpus);
 }
 
 uint64_t lz_writer_size(const struct lz_writer *w)

@@ -9,13 +9,17 @@
 #include <sys/resource.h>
 
 enum {
-	MIN_MS = 50,      /* automatic interval: never shorter */
-	COST_FACTOR = 30, /* nor than this many times what the last one cost: 3 % */
-	PACK_NS = 20000,  /* what it takes the writing thread to pack a page when it is busy */
-	PACK_FACTOR =
-	    5,         /* nor than this many times that: the thread has the markers to pack too, and
-	                     when it falls behind the program waits for it */
-	MAX_MS = 3000, /* never longer: it bounds how far a debugger has to run again */
+	/* The automatic interval is never shorter than this, */
+	MIN_MS = 50,
+	/* nor than this many times what the last checkpoint cost the tracer: with what it costs the program
+	 * afterwards, 3 %, */
+	COST_FACTOR = 60,
+	/* nor than this many times what its pages cost the writing thread when that is busy: it has the markers to
+	 * pack too, and when it falls behind the program waits for it; */
+	PACK_NS = 20000,
+	PACK_FACTOR = 5,
+	/* and never longer: it bounds how far a debugger has to run again. */
+	MAX_MS = 3000,
 	FULL_EVERY = 16
 };
 

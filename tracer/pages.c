@@ -13,7 +13,7 @@ const uint8_t lz_zero_page[LZ_PAGE];
 
 /* ---- pages from slabs: they come and go by the thousand ---- */
 
-enum { SLAB = 256 };
+enum { SLAB = 512 }; /* a huge page */
 
 int lz_page_drop(struct lz_pages *g, uint8_t *page)
 {
@@ -29,19 +29,28 @@ int lz_page_drop(struct lz_pages *g, uint8_t *page)
 	return 0;
 }
 
+static int new_slab(struct lz_pages *g)
+{
+	const size_t size = SLAB * LZ_PAGE;
+	uint8_t **more = reallocarray(g->slab, g->n_slabs + 1, sizeof(*more));
+
+	if (more)
+		g->slab = more;
+	uint8_t *slab = more ? aligned_alloc(size, size) : NULL;
+	if (!slab)
+		return lz_fail("out of memory for page copies");
+	madvise(slab, size, MADV_HUGEPAGE);
+	g->slab[g->n_slabs++] = slab;
+	for (int i = SLAB; i-- > 0;)
+		if (lz_page_drop(g, slab + (size_t)i * LZ_PAGE) < 0)
+			return -1;
+	return 0;
+}
+
 uint8_t *lz_page_new(struct lz_pages *g)
 {
-	if (!g->n_spare) {
-		uint8_t *slab = mmap(NULL, SLAB * LZ_PAGE, PROT_READ | PROT_WRITE,
-		                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (slab == MAP_FAILED) {
-			lz_fail_errno("out of memory for page copies");
-			return NULL;
-		}
-		for (int i = SLAB; i-- > 0;)
-			if (lz_page_drop(g, slab + (size_t)i * LZ_PAGE) < 0)
-				return NULL;
-	}
+	if (!g->n_spare && new_slab(g) < 0)
+		return NULL;
 	return g->spare[--g->n_spare];
 }
 
@@ -82,7 +91,6 @@ fail:
 	return NULL;
 }
 
-/* The slabs stay until the process ends: they are few and an execve is rare. */
 void lz_pages_free(struct lz_pages *g)
 {
 	if (!g)
@@ -91,11 +99,9 @@ void lz_pages_free(struct lz_pages *g)
 		close(g->pagemap);
 	if (g->uffd >= 0)
 		close(g->uffd);
-	for (size_t i = 0; i < g->copy.cap; i++)
-		if (g->copy.slot[i].page)
-			munmap(g->copy.slot[i].page, LZ_PAGE);
-	for (size_t i = 0; i < g->n_spare; i++)
-		munmap(g->spare[i], LZ_PAGE);
+	while (g->n_slabs)
+		free(g->slab[--g->n_slabs]);
+	free(g->slab);
 	lz_pagemap_free(&g->copy);
 	free(g->spare);
 	free(g->changed);

@@ -17,6 +17,8 @@ struct lz_pages {
 	bool have_scan;    /* the PAGEMAP_SCAN ioctl exists */
 	bool fresh;        /* nothing collected in this image yet */
 	struct lz_pagemap copy;
+	uint8_t **slab; /* all pages' memory */
+	size_t n_slabs;
 	uint8_t **spare; /* unused pages */
 	size_t n_spare, spare_room;
 	struct lz_range *changed;

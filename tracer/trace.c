@@ -152,6 +152,16 @@ static void set_signals(pid_t pid)
 	sigaction(SIGQUIT, &ignore, NULL);
 }
 
+/* On what CPUs Lizard was given beside the program's own. */
+static void place_writer(struct lz_tracer *t)
+{
+	cpu_set_t cpus = *(cpu_set_t *)t->old_affinity;
+
+	CPU_CLR(t->cpu, &cpus);
+	if (CPU_COUNT(&cpus))
+		lz_writer_pin(t->w, &cpus);
+}
+
 static int begin(struct lz_tracer *t)
 {
 	if (lz_launch(t) < 0)
@@ -162,7 +172,7 @@ static int begin(struct lz_tracer *t)
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
 	if (!t->w)
 		return -1;
-	lz_writer_pin(t->w, -1 - t->cpu);
+	place_writer(t);
 	t->t0 = lz_now();
 	return lz_new_image(t);
 }

@@ -54,7 +54,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 2 };
+enum { LZ_FORMAT_VERSION = 3 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -69,7 +69,7 @@ enum lz_frame_type {
 	LZ_FRAME_TYPES
 };
 
-enum lz_codec { LZ_CODEC_RAW, LZ_CODEC_ZLIB, LZ_CODEC_ZSTD, LZ_CODECS };
+enum lz_codec { LZ_CODEC_RAW, LZ_CODEC_ZLIB, LZ_CODEC_ZSTD, LZ_CODEC_LZ4, LZ_CODECS };
 
 enum { LZ_HEAD_WHOLE = 1 };
 

@@ -17,6 +17,7 @@
 #define LIZARD_RECORDING_H
 
 #include <lizard/event.h>
+#include <sched.h>
 #include <time.h>
 
 #define LZ_PAGE 4096u
@@ -130,10 +131,9 @@ const char *lz_writer_dir(const struct lz_writer *w);
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 /* Writes meta anew, still as incomplete: for what is only known after the program has started (tid, ...). */
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);
-/* CPUs of the worker thread, which inherits those of the creating thread: CPU alone if CPU >= 0, every other
- * than -1 - CPU if negative (-1: keep off CPU 0). Failure is harmless. */
-int lz_writer_pin(struct lz_writer *w, int cpu);
-/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level 1) and written by a worker thread. */
+/* CPUs of the worker thread, which inherits those of the creating thread. Failure is harmless. */
+int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus);
+/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level 1, or LZ4 when that does not keep up) and written by a worker thread. */
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
  * the checkpoint before; for a whole one ck->dirty lists every page that differs from its backing

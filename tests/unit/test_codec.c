@@ -1,4 +1,4 @@
-/* Buffers, varints, run lengths, zlib and zstd; and what they do with garbage. */
+/* Buffers, varints, run lengths, zlib, zstd and LZ4; and what they do with garbage. */
 #include "tests/unit/suite.h"
 
 #include <check.h>

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <common/frame.h>
 #include <lizard/error.h>
 #include <lizard/format.h>
 #include <lizard/recording.h>
@@ -465,6 +466,41 @@ START_TEST(numbered)
 }
 END_TEST
 
+/* Markers that come faster than zstd packs them: LZ4 packs those that would have to wait. */
+START_TEST(in_a_hurry)
+{
+	enum { LEN = 24 << 20, PIECE = 1 << 20 };
+	uint8_t *stream = malloc(LEN);
+	struct lz_writer *w = lz_writer_create(NULL, &meta);
+	uint32_t frames[LZ_CODECS] = {0};
+	struct lz_frames fs;
+	struct lz_reader *r;
+	char *path;
+	int at;
+
+	ck_assert_msg(w, "%s", lz_error());
+	path = strdup(lz_writer_dir(w));
+	for (uint64_t i = 0; i < LEN; i++)
+		stream[i] = stream_byte(i);
+	for (uint64_t i = 0; i < LEN; i += PIECE)
+		ck_assert_int_eq(lz_writer_markers(w, 77, stream + i, PIECE), 0);
+	ck_assert_msg(!lz_writer_finish(w, &meta), "%s", lz_error());
+	at = open(path, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_eq(lz_frames_open(at, "markers-77", &fs), 0);
+	for (uint32_t i = 0; i < fs.n; i++)
+		frames[fs.v[i].codec]++;
+	lz_frames_close(&fs);
+	close(at);
+	ck_assert_uint_gt(frames[LZ_CODEC_LZ4], 0);
+	ck_assert_uint_gt(frames[LZ_CODEC_ZSTD], 0); /* the last ones do not wait long */
+	r = open_recording(path);
+	check_markers(r, 0, LEN);
+	lz_reader_close(r);
+	free(path);
+	free(stream);
+}
+END_TEST
+
 START_TEST(killed)
 {
 	char *path = record(NULL, false);
@@ -761,6 +797,7 @@ int main(void)
 	tcase_add_test(t, checkpoints);
 	tcase_add_test(t, meta_comes_back);
 	tcase_add_test(t, numbered);
+	tcase_add_test(t, in_a_hurry);
 	tcase_add_test(t, killed);
 	tcase_add_loop_test(t, cut_anywhere, 0, 3);
 	tcase_add_test(t, flipped_payload);
