@@ -22,50 +22,6 @@ int lz_rsp_reply(struct lz_rsp *p, const char *fmt, ...)
 	return rc;
 }
 
-void lz_rsp_note(struct lz_rsp *p, const char *fmt, ...)
-{
-	char *text, *all;
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	if (asprintf(&all, "%s%s\n", p->note ? p->note : "", text) >= 0) {
-		free(p->note);
-		p->note = all;
-	}
-	free(text);
-}
-
-const struct lz_regfile *lz_rsp_regs(struct lz_rsp *p)
-{
-	struct lz_regfile *f = &p->regs;
-	int rc;
-
-	if (p->regs_valid)
-		return f;
-	f->xstate_len = sizeof f->xstate;
-	if (p->div)
-		rc = lz_diversion_regs(p->div, &f->gpr) |
-		     lz_diversion_xstate(p->div, f->xstate, &f->xstate_len);
-	else
-		rc = lz_session_regs(p->s, &f->gpr) |
-		     lz_session_xstate(p->s, f->xstate, &f->xstate_len);
-	if (rc < 0)
-		return NULL;
-	p->regs_valid = true;
-	return f;
-}
-
-size_t lz_rsp_read(struct lz_rsp *p, uint64_t addr, void *buf, size_t len)
-{
-	if (p->div)
-		return lz_diversion_read(p->div, addr, buf, len);
-	return lz_session_read(p->s, addr, buf, len);
-}
-
 static int supported(struct lz_rsp *p, const char *packet)
 {
 	p->multiprocess = strstr(packet, "multiprocess+") != NULL;
@@ -80,27 +36,28 @@ static int supported(struct lz_rsp *p, const char *packet)
 
 static int thread_id(struct lz_rsp *p, const char *before)
 {
-	struct lz_pos pos;
+	uint32_t tid = lz_front_tid(p->front);
 
-	lz_session_where(p->s, &pos);
 	if (p->multiprocess)
-		return lz_rsp_reply(p, "%sp%x.%x", before, p->pid, pos.tid);
-	return lz_rsp_reply(p, "%s%x", before, pos.tid);
+		return lz_rsp_reply(p, "%sp%x.%x", before, lz_front_pid(p->front), tid);
+	return lz_rsp_reply(p, "%s%x", before, tid);
 }
 
 static int pass_signals(struct lz_rsp *p, const char *list)
 {
-	p->pass_signals = 0;
+	uint64_t mask = 0;
+
 	while (*list) {
 		char *end;
 		int signo = lz_rsp_signal_from_gdb((int)strtoul(list, &end, 16));
 
 		if (signo > 0)
-			p->pass_signals |= 1ull << signo;
+			mask |= 1ull << signo;
 		if (end == list)
 			break;
 		list = *end ? end + 1 : end;
 	}
+	lz_front_pass_signals(p->front, mask);
 	return lz_rsp_reply(p, "OK");
 }
 
@@ -221,36 +178,18 @@ static int loop(struct lz_rsp *p)
 	return 0;
 }
 
-static int set_up(struct lz_rsp *p)
+static int serve(struct lz_rsp *p, struct lz_session *s)
 {
-	const struct lz_regfile *f = lz_rsp_regs(p);
+	const struct lz_rsp_options *o = p->o;
 
-	if (!f)
-		return lz_fail_in("reading the first registers");
-	p->map = lz_regmap_new(f->xstate, f->xstate_len);
-	if (!p->map)
-		return lz_fail("out of memory for the registers' description");
-	if (lz_rsp_find_auxv(p) < 0)
-		lz_debug("no auxiliary vector: %s", lz_error());
-	p->wire = lz_wire_new(p->o->in, p->o->out, interrupt, p->s);
+	p->front = lz_front_new(s, o->host_files, "lizard serve");
+	if (!p->front)
+		return -1;
+	p->wire = lz_wire_new(o->in, o->out, interrupt, s);
 	if (!p->wire)
 		return -1;
-	lz_wire_echo(p->wire, p->o->echo);
-	lz_rsp_first_stop(p);
-	return 0;
-}
-
-static void clear_breaks(struct lz_rsp *p)
-{
-	for (size_t i = 0; i < p->n_breaks; i++) {
-		struct lz_rsp_break *b = &p->breaks[i];
-
-		if (b->set && b->kind < 2)
-			lz_session_unbreak(p->s, b->addr);
-		else if (b->set)
-			lz_session_unwatch(p->s, b->addr, b->len, "wra"[b->kind - 2]);
-	}
-	free(p->breaks);
+	lz_wire_echo(p->wire, o->echo);
+	return loop(p);
 }
 
 int lz_rsp_serve(struct lz_session *s, const struct lz_rsp_options *o)
@@ -259,24 +198,15 @@ int lz_rsp_serve(struct lz_session *s, const struct lz_rsp_options *o)
 
 	if (!p)
 		return lz_fail("out of memory for the server");
-	p->s = s;
 	p->o = o;
-	p->reader = lz_session_reader(s);
-	p->pid = lz_reader_meta(p->reader)->tid;
-	int rc = set_up(p);
+	int rc = serve(p, s);
 
-	if (rc == 0)
-		rc = loop(p);
 	if (o->disconnect)
 		*o->disconnect = p->disconnected;
-	lz_rsp_undivert(p);
-	clear_breaks(p);
 	lz_rsp_files_close(p);
 	lz_wire_free(p->wire);
-	lz_regmap_free(p->map);
-	free(p->auxv);
-	free(p->armed);
-	free(p->note);
+	if (p->front)
+		lz_front_free(p->front);
 	free(p);
 	return rc;
 }

@@ -1,24 +1,13 @@
-/* vFile: the debugger reads files of the recorded program's world: /proc/PID of the recording, the
- * recording's copies of mapped files, and, where allowed, the host's. */
+/* vFile: the debugger reads files of the recorded program's world. */
 #include "replayer/rsp_int.h"
 
-#include <lizard/error.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct lz_rsp_file {
-	int fd; /* -1: the text below */
-	char *text;
-	size_t len;
-	bool open;
-};
-
 /* errno values of the File-I/O protocol (manual, "Errno Values"), which are Linux's for these. */
-enum { F_ENOENT = 2, F_EBADF = 9, F_EINVAL = 22, F_EMFILE = 24, F_ENOSYS = 88, MAX_FILES = 64 };
+enum { F_ENOENT = 2, F_EBADF = 9, F_EINVAL = 22, F_EMFILE = 24 };
 
 static int fail(struct lz_rsp *p, int err)
 {
@@ -41,119 +30,63 @@ static int give(struct lz_rsp *p, const void *bytes, size_t len)
 	return rc;
 }
 
-/* The part of PATH behind /proc/PID/ or /proc/PID/task/TID/; NULL if it is another path. */
-static const char *proc_name(struct lz_rsp *p, const char *path)
-{
-	unsigned pid, tid;
-	int at = 0;
-
-	if (sscanf(path, "/proc/%u/task/%u/%n", &pid, &tid, &at) == 2 && at)
-		return pid == p->pid ? path + at : NULL;
-	at = 0;
-	if (sscanf(path, "/proc/%u/%n", &pid, &at) == 1 && at)
-		return pid == p->pid ? path + at : NULL;
-	return NULL;
-}
-
-static int open_copy(struct lz_rsp *p, const char *path)
-{
-	char *copy = lz_reader_copy_of(p->reader, path);
-	int fd = copy ? open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-
-	free(copy);
-	return fd;
-}
-
-static int open_path(struct lz_rsp *p, const char *path, struct lz_rsp_file *f)
-{
-	const char *proc = proc_name(p, path);
-	struct stat st;
-
-	f->fd = -1;
-	f->text = NULL;
-	if (proc) {
-		f->text = lz_rsp_proc_file(p, proc, &f->len);
-		return f->text ? 0 : -1;
-	}
-	f->fd = open_copy(p, path);
-	if (f->fd < 0 && p->o->host_files)
-		f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0)
-		return -1;
-	if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
-		return 0;
-	close(f->fd);
-	return -1;
-}
-
 static int vopen(struct lz_rsp *p, const char *args, size_t len)
 {
 	const char *comma = strchr(args, ',');
 	char path[4096];
 
-	if (!p->files)
-		p->files = calloc(MAX_FILES, sizeof *p->files);
-	if (!p->files || !comma)
+	if (!comma)
 		return fail(p, F_EINVAL);
 	path[lz_unhex(args, (size_t)(comma - args), path, sizeof path - 1)] = 0;
-	for (unsigned i = 0; i < MAX_FILES; i++) {
-		if (p->files[i].open)
+	for (unsigned i = 0; i < LZ_RSP_FILES_MAX; i++) {
+		if (p->files[i])
 			continue;
-		if (open_path(p, path, &p->files[i]) < 0)
+		int fd = lz_front_open(p->front, path);
+
+		if (fd < 0)
 			return fail(p, F_ENOENT);
-		p->files[i].open = true;
+		p->files[i] = fd;
 		return lz_rsp_reply(p, "F%x", i + 3);
 	}
 	return fail(p, F_EMFILE);
 }
 
-static struct lz_rsp_file *file_of(struct lz_rsp *p, const char *args, char **end)
+/* The debugger's numbers of files begin at 3. */
+static int *file_of(struct lz_rsp *p, const char *args, char **end)
 {
-	unsigned long fd = strtoul(args, end, 16);
+	unsigned long nr = strtoul(args, end, 16);
 
-	if (!p->files || fd < 3 || fd >= MAX_FILES + 3 || !p->files[fd - 3].open)
+	if (nr < 3 || nr >= LZ_RSP_FILES_MAX + 3 || !p->files[nr - 3])
 		return NULL;
-	return &p->files[fd - 3];
-}
-
-static void close_file(struct lz_rsp_file *f)
-{
-	if (f->open && f->fd >= 0)
-		close(f->fd);
-	free(f->text);
-	memset(f, 0, sizeof *f);
+	return &p->files[nr - 3];
 }
 
 static int vclose(struct lz_rsp *p, const char *args)
 {
 	char *end;
-	struct lz_rsp_file *f = file_of(p, args, &end);
+	int *fd = file_of(p, args, &end);
 
-	if (!f)
+	if (!fd)
 		return fail(p, F_EBADF);
-	close_file(f);
+	close(*fd);
+	*fd = 0;
 	return lz_rsp_reply(p, "F0");
 }
 
 static int vpread(struct lz_rsp *p, const char *args)
 {
 	char *end;
-	struct lz_rsp_file *f = file_of(p, args, &end);
+	const int *fd = file_of(p, args, &end);
 
-	if (!f || *end != ',')
+	if (!fd || *end != ',')
 		return fail(p, F_EBADF);
 	size_t count = strtoull(end + 1, &end, 16);
 	uint64_t offset = *end == ',' ? strtoull(end + 1, &end, 16) : 0;
 
 	if (count > LZ_WIRE_PACKET_MAX / 2)
 		count = LZ_WIRE_PACKET_MAX / 2;
-	if (f->fd < 0) {
-		if (offset > f->len)
-			offset = f->len;
-		return give(p, f->text + offset, count < f->len - offset ? count : f->len - offset);
-	}
 	char *buf = malloc(count + 1);
-	ssize_t n = buf ? pread(f->fd, buf, count, (off_t)offset) : -1;
+	ssize_t n = buf ? pread(*fd, buf, count, (off_t)offset) : -1;
 	int rc = n < 0 ? fail(p, F_EINVAL) : give(p, buf, (size_t)n);
 
 	free(buf);
@@ -176,14 +109,12 @@ static void put64(uint8_t *at, uint64_t v)
 static int vfstat(struct lz_rsp *p, const char *args)
 {
 	char *end;
-	struct lz_rsp_file *f = file_of(p, args, &end);
-	struct stat st = {.st_mode = S_IFREG | 0444, .st_nlink = 1};
+	const int *fd = file_of(p, args, &end);
+	struct stat st;
 	uint8_t out[64] = {0};
 
-	if (!f || (f->fd >= 0 && fstat(f->fd, &st) < 0))
+	if (!fd || fstat(*fd, &st) < 0)
 		return fail(p, F_EBADF);
-	if (f->fd < 0)
-		st.st_size = (off_t)f->len;
 	put32(out, st.st_dev);
 	put32(out + 4, st.st_ino);
 	put32(out + 8, st.st_mode);
@@ -199,19 +130,14 @@ static int vfstat(struct lz_rsp *p, const char *args)
 
 static int vreadlink(struct lz_rsp *p, const char *args, size_t len)
 {
-	char path[4096], target[4096];
+	char path[4096];
 
 	path[lz_unhex(args, len, path, sizeof path - 1)] = 0;
-	const char *proc = proc_name(p, path);
-	const char *to = proc ? lz_rsp_proc_link(p, proc) : NULL;
+	char *target = lz_front_readlink(p->front, path);
+	int rc = target ? give(p, target, strlen(target)) : fail(p, F_ENOENT);
 
-	if (to)
-		return give(p, to, strlen(to));
-	if (proc || !p->o->host_files)
-		return fail(p, F_ENOENT);
-	ssize_t n = readlink(path, target, sizeof target);
-
-	return n < 0 ? fail(p, F_ENOENT) : give(p, target, (size_t)n);
+	free(target);
+	return rc;
 }
 
 int lz_rsp_vfile(struct lz_rsp *p, const char *packet, size_t len)
@@ -237,8 +163,7 @@ int lz_rsp_vfile(struct lz_rsp *p, const char *packet, size_t len)
 
 void lz_rsp_files_close(struct lz_rsp *p)
 {
-	for (unsigned i = 0; p->files && i < MAX_FILES; i++)
-		close_file(&p->files[i]);
-	free(p->files);
-	p->files = NULL;
+	for (unsigned i = 0; i < LZ_RSP_FILES_MAX; i++)
+		if (p->files[i])
+			close(p->files[i]);
 }

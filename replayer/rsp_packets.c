@@ -1,4 +1,4 @@
-/* Memory, registers and breakpoints: see rsp_int.h. */
+/* Packets about memory, registers and breakpoints: see rsp_int.h. */
 #include "replayer/rsp_int.h"
 
 #include <lizard/error.h>
@@ -10,16 +10,14 @@ static int error(struct lz_rsp *p)
 	return lz_rsp_reply(p, "E01");
 }
 
-/* Writes happen in a diversion: the recording is never changed. */
+static int done(struct lz_rsp *p, int rc)
+{
+	return rc < 0 ? error(p) : lz_rsp_reply(p, "OK");
+}
+
 static int write_memory(struct lz_rsp *p, uint64_t addr, const void *bytes, size_t len)
 {
-	if (len == 0)
-		return lz_rsp_reply(p, "OK");
-	if (lz_rsp_divert(p) < 0 || lz_diversion_write(p->div, addr, bytes, len) < 0)
-		return error(p);
-	if (!p->in_call)
-		p->div_written = true;
-	return lz_rsp_reply(p, "OK");
+	return done(p, lz_front_write(p->front, addr, bytes, len));
 }
 
 static int read_memory(struct lz_rsp *p, uint64_t addr, size_t len)
@@ -27,7 +25,7 @@ static int read_memory(struct lz_rsp *p, uint64_t addr, size_t len)
 	if (len > LZ_WIRE_PACKET_MAX / 2)
 		len = LZ_WIRE_PACKET_MAX / 2;
 	uint8_t *buf = malloc(len + 1);
-	size_t n = buf ? lz_rsp_read(p, addr, buf, len) : 0;
+	size_t n = buf ? lz_front_read(p->front, addr, buf, len) : 0;
 	char *hex = n ? lz_hex(buf, n) : NULL;
 	int rc;
 
@@ -69,30 +67,8 @@ int lz_rsp_memory_packet(struct lz_rsp *p, const char *packet, size_t len)
 	return rc;
 }
 
-static int read_all_registers(struct lz_rsp *p)
+static int send_registers(struct lz_rsp *p, const uint8_t *bytes, size_t n)
 {
-	const struct lz_regfile *f = lz_rsp_regs(p);
-
-	if (!f)
-		return error(p);
-	uint8_t *all = malloc(lz_regmap_size(p->map) + LZ_REG_MAX);
-	size_t n = 0;
-
-	for (size_t i = 0; all && i < lz_regmap_count(p->map); i++)
-		n += lz_reg_get(p->map, f, i, all + n);
-	char *hex = all ? lz_hex(all, n) : NULL;
-	int rc = hex ? lz_wire_send(p->wire, hex, 2 * n) : error(p);
-
-	free(hex);
-	free(all);
-	return rc;
-}
-
-static int read_register(struct lz_rsp *p, size_t nr)
-{
-	const struct lz_regfile *f = lz_rsp_regs(p);
-	uint8_t bytes[LZ_REG_MAX];
-	size_t n = f ? lz_reg_get(p->map, f, nr, bytes) : 0;
 	char *hex = n ? lz_hex(bytes, n) : NULL;
 	int rc = hex ? lz_wire_send(p->wire, hex, 2 * n) : error(p);
 
@@ -100,67 +76,55 @@ static int read_register(struct lz_rsp *p, size_t nr)
 	return rc;
 }
 
-/* Registers, too, change in a diversion only, and only if they really change. */
-static int store_registers(struct lz_rsp *p, const struct lz_regfile *f)
+static int read_all_registers(struct lz_rsp *p)
 {
-	const struct lz_regfile *old = lz_rsp_regs(p);
+	size_t count = lz_front_n_registers(p->front), n = 0;
+	uint8_t *all = malloc((count + 1) * LZ_REG_MAX);
 
-	if (!old)
-		return error(p);
-	bool gpr = memcmp(&old->gpr, &f->gpr, sizeof f->gpr) != 0;
-	bool x = memcmp(old->xstate, f->xstate, f->xstate_len) != 0;
+	for (size_t i = 0; all && i < count; i++)
+		n += lz_front_register(p->front, i, all + n);
+	int rc = send_registers(p, all, n);
 
-	if (!gpr && !x)
-		return lz_rsp_reply(p, "OK");
-	if (lz_rsp_divert(p) < 0)
-		return error(p);
-	p->regs_valid = false;
-	if (gpr && lz_diversion_set_regs(p->div, &f->gpr) < 0)
-		return error(p);
-	if (x && lz_diversion_set_xstate(p->div, f->xstate, f->xstate_len) < 0)
-		return error(p);
-	return lz_rsp_reply(p, "OK");
+	free(all);
+	return rc;
+}
+
+static int read_register(struct lz_rsp *p, size_t nr)
+{
+	uint8_t bytes[LZ_REG_MAX];
+
+	return send_registers(p, bytes, lz_front_register(p->front, nr, bytes));
 }
 
 static int write_all_registers(struct lz_rsp *p, const char *hex, size_t len)
 {
-	const struct lz_regfile *old = lz_rsp_regs(p);
-	size_t size = lz_regmap_size(p->map), at = 0;
-	uint8_t *all = calloc(1, size + LZ_REG_MAX);
-	struct lz_regfile *f = malloc(sizeof *f);
+	uint8_t bytes[LZ_REG_MAX];
+	size_t count = lz_front_n_registers(p->front), size = 0;
+	size_t *nrs = calloc(count, sizeof *nrs);
+	uint8_t *all = calloc(count + 1, LZ_REG_MAX);
 	int rc = -1;
 
-	if (old && all && f && lz_unhex(hex, len, all, size) == size) {
-		*f = *old;
-		for (size_t i = 0; i < lz_regmap_count(p->map); i++)
-			at += lz_reg_set(p->map, f, i, all + at);
-		rc = store_registers(p, f);
-	} else {
-		rc = error(p);
+	for (size_t i = 0; nrs && i < count; i++) {
+		nrs[i] = i;
+		size += lz_front_register(p->front, i, bytes);
 	}
+	if (nrs && all && size && lz_unhex(hex, len, all, size) == size)
+		rc = lz_front_set_registers(p->front, nrs, count, all);
+	free(nrs);
 	free(all);
-	free(f);
-	return rc;
+	return done(p, rc);
 }
 
 static int write_register(struct lz_rsp *p, const char *packet, size_t len)
 {
-	const struct lz_regfile *old = lz_rsp_regs(p);
 	uint8_t bytes[LZ_REG_MAX] = {0};
 	char *end;
 	size_t nr = strtoul(packet + 1, &end, 16);
-	struct lz_regfile *f = malloc(sizeof *f);
-	int rc;
 
-	if (old && f && *end == '=') {
-		*f = *old;
-		lz_unhex(end + 1, len - (size_t)(end + 1 - packet), bytes, sizeof bytes);
-		rc = lz_reg_set(p->map, f, nr, bytes) ? store_registers(p, f) : error(p);
-	} else {
-		rc = error(p);
-	}
-	free(f);
-	return rc;
+	if (*end != '=')
+		return error(p);
+	lz_unhex(end + 1, len - (size_t)(end + 1 - packet), bytes, sizeof bytes);
+	return done(p, lz_front_set_registers(p->front, &nr, 1, bytes));
 }
 
 int lz_rsp_register_packet(struct lz_rsp *p, const char *packet, size_t len)
@@ -173,61 +137,63 @@ int lz_rsp_register_packet(struct lz_rsp *p, const char *packet, size_t len)
 	}
 }
 
-/* Z kinds: 0 software, 1 hardware breakpoint, 2 write, 3 read, 4 access watchpoint. */
-static int put(struct lz_rsp *p, const struct lz_rsp_break *b)
-{
-	if (b->kind < 2)
-		return lz_session_break(p->s, b->addr);
-	return lz_session_watch(p->s, b->addr, b->len, "wra"[b->kind - 2]);
-}
-
-static int insert(struct lz_rsp *p, struct lz_rsp_break b)
-{
-	struct lz_rsp_break *more = realloc(p->breaks, (p->n_breaks + 1) * sizeof *more);
-
-	if (!more)
-		return error(p);
-	p->breaks = more;
-	b.set = put(p, &b) == 0;
-	if (!b.set && b.kind >= 2)
-		return error(p);
-	p->breaks[p->n_breaks++] = b;
-	return lz_rsp_reply(p, "OK");
-}
-
-static int take_out(struct lz_rsp *p, struct lz_rsp_break b)
-{
-	for (size_t i = 0; i < p->n_breaks; i++) {
-		struct lz_rsp_break *o = &p->breaks[i];
-
-		if (o->kind != b.kind || o->addr != b.addr || (b.kind >= 2 && o->len != b.len))
-			continue;
-		if (o->set && b.kind < 2)
-			lz_session_unbreak(p->s, b.addr);
-		else if (o->set)
-			lz_session_unwatch(p->s, b.addr, b.len, "wra"[b.kind - 2]);
-		*o = p->breaks[--p->n_breaks];
-		break;
-	}
-	return lz_rsp_reply(p, "OK");
-}
-
 int lz_rsp_break_packet(struct lz_rsp *p, const char *packet)
 {
-	struct lz_rsp_break b = {.kind = packet[1] - '0'};
+	int kind = packet[1] - '0';
+	uint64_t addr, len = 0;
 	char *end;
 
-	if (b.kind < 0 || b.kind > 4 || packet[2] != ',')
+	if (kind < LZ_BREAK_SOFT || kind > LZ_WATCH_ACCESS || packet[2] != ',')
 		return lz_rsp_reply(p, "%s", "");
-	b.addr = strtoull(packet + 3, &end, 16);
+	addr = strtoull(packet + 3, &end, 16);
 	if (*end == ',')
-		b.len = strtoull(end + 1, &end, 16);
-	return packet[0] == 'Z' ? insert(p, b) : take_out(p, b);
+		len = strtoull(end + 1, &end, 16);
+	if (packet[0] == 'Z')
+		return done(p, lz_front_insert(p->front, (enum lz_front_kind)kind, addr, len));
+	lz_front_remove(p->front, (enum lz_front_kind)kind, addr, len);
+	return lz_rsp_reply(p, "OK");
 }
 
-void lz_rsp_breaks_retry(struct lz_rsp *p)
+enum { CAUGHT_MAX = 512 };
+
+int lz_rsp_catch_packet(struct lz_rsp *p, const char *args)
 {
-	for (size_t i = 0; i < p->n_breaks; i++)
-		if (!p->breaks[i].set)
-			p->breaks[i].set = put(p, &p->breaks[i]) == 0;
+	uint32_t nrs[CAUGHT_MAX];
+	size_t n = 0;
+
+	if (args[0] != '1') {
+		lz_front_catch_none(p->front);
+		return lz_rsp_reply(p, "OK");
+	}
+	for (args++; *args == ';' && n < CAUGHT_MAX;) {
+		char *end;
+		unsigned long nr = strtoul(args + 1, &end, 16);
+
+		if (end != args + 1)
+			nrs[n++] = (uint32_t)nr;
+		args = end;
+	}
+	lz_front_catch(p->front, nrs, n);
+	return lz_rsp_reply(p, "OK");
+}
+
+int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len)
+{
+	char *text = calloc(1, len / 2 + 1);
+
+	if (!text)
+		return error(p);
+	lz_unhex(hex, len, text, len / 2);
+	char *answer = lz_front_monitor(p->front, text);
+	char *out = answer && *answer ? lz_hex(answer, strlen(answer)) : NULL;
+	int rc;
+
+	if (out)
+		rc = lz_wire_send(p->wire, out, strlen(out));
+	else
+		rc = done(p, answer && !*answer ? 0 : -1);
+	free(out);
+	free(answer);
+	free(text);
+	return rc;
 }

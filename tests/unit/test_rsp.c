@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <replayer/rsp_regs.h>
+#include <lizard/front.h>
+#include <replayer/regs.h>
 #include <replayer/rsp_wire.h>
 
 static int to_server[2], from_server[2];

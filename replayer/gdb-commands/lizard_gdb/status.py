@@ -53,6 +53,7 @@ Usage: info lizard"""
         gdb.write("directory    %s\n" % i["cwd"])
         gdb.write("ran for      %.3f s, %s\n" % (int(i["duration_ns"]) / 1e9, ending(i)))
         gdb.write("checkpoints  %s\n" % i["checkpoints"])
+        gdb.write("front end    GDB %s with %s\n" % (gdb.VERSION, i["front_end"]))
         if i["instrumented"] != "1":
             gdb.write("The program was not built with lizard-cc.\n")
         if "damage" in i:

@@ -1,24 +1,17 @@
 /* /proc/PID of the recorded program, made up from the recording and the session's mappings:
  * the replay process is another one. */
-#include "replayer/rsp_int.h"
+#include "replayer/front_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static void print_vma(struct lz_rsp *p, FILE *to, const struct lz_vma *v)
+static void print_vma(struct lz_front *f, FILE *to, const struct lz_vma *v)
 {
 	const char *name = "";
 
-	if (v->file != LZ_NO_FILE && v->file < lz_reader_n_files(p->reader))
-		name = lz_reader_file(p->reader, v->file)->path;
+	if (v->file != LZ_NO_FILE && v->file < lz_reader_n_files(f->reader))
+		name = lz_reader_file(f->reader, v->file)->path;
 	else if (v->role == LZ_VMA_STACK)
 		name = "[stack]";
 	else if (v->role == LZ_VMA_HEAP)
@@ -31,15 +24,15 @@ static void print_vma(struct lz_rsp *p, FILE *to, const struct lz_vma *v)
 	fprintf(to, "%*s%s\n", *name && n < 73 ? 73 - n : 0, "", name);
 }
 
-static void maps(struct lz_rsp *p, FILE *to)
+static void maps(struct lz_front *f, FILE *to)
 {
 	struct lz_vma *v;
 	uint32_t n;
 
-	if (lz_session_vmas(p->s, &v, &n) < 0)
+	if (lz_session_vmas(f->s, &v, &n) < 0)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		print_vma(p, to, &v[i]);
+		print_vma(f, to, &v[i]);
 	free(v);
 }
 
@@ -49,54 +42,53 @@ static void strings(FILE *to, char **list)
 		fwrite(*list, 1, strlen(*list) + 1, to);
 }
 
-static void status(struct lz_rsp *p, FILE *to)
+static void status(struct lz_front *f, FILE *to)
 {
 	fprintf(to,
 	        "Name:\t%.15s\nState:\tt (tracing stop)\nTgid:\t%u\nPid:\t%u\nPPid:\t0\n"
 	        "Threads:\t1\n",
-	        base_name(lz_reader_meta(p->reader)->program), p->pid, p->pid);
+	        f->comm, f->pid, f->pid);
 }
 
-static void stat_line(struct lz_rsp *p, FILE *to)
+static void stat_line(struct lz_front *f, FILE *to)
 {
-	fprintf(to, "%u (%.15s) t 0 %u %u", p->pid, base_name(lz_reader_meta(p->reader)->program),
-	        p->pid, p->pid);
+	fprintf(to, "%u (%.15s) t 0 %u %u", f->pid, f->comm, f->pid, f->pid);
 	for (int i = 7; i <= 52; i++)
 		fputs(i == 20 ? " 1" : " 0", to);
 	fputs("\n", to);
 }
 
-static bool print_file(struct lz_rsp *p, const char *name, FILE *to)
+static bool print_file(struct lz_front *f, const char *name, FILE *to)
 {
-	const struct lz_meta *m = lz_reader_meta(p->reader);
+	const struct lz_meta *m = lz_reader_meta(f->reader);
 
 	if (strcmp(name, "maps") == 0)
-		maps(p, to);
+		maps(f, to);
 	else if (strcmp(name, "cmdline") == 0)
 		strings(to, m->argv);
 	else if (strcmp(name, "environ") == 0)
 		strings(to, m->envp);
 	else if (strcmp(name, "comm") == 0)
-		fprintf(to, "%.15s\n", base_name(m->program));
+		fprintf(to, "%.15s\n", f->comm);
 	else if (strcmp(name, "status") == 0)
-		status(p, to);
+		status(f, to);
 	else if (strcmp(name, "stat") == 0)
-		stat_line(p, to);
-	else if (strcmp(name, "auxv") == 0 && p->auxv)
-		fwrite(p->auxv, 1, p->auxv_len, to);
+		stat_line(f, to);
+	else if (strcmp(name, "auxv") == 0 && f->auxv)
+		fwrite(f->auxv, 1, f->auxv_len, to);
 	else
 		return false;
 	return true;
 }
 
-char *lz_rsp_proc_file(struct lz_rsp *p, const char *name, size_t *len)
+char *lz_front_proc_file(struct lz_front *f, const char *name, size_t *len)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, len);
 
 	if (!to)
 		return NULL;
-	bool known = print_file(p, name, to);
+	bool known = print_file(f, name, to);
 
 	fclose(to);
 	if (known)
@@ -105,12 +97,12 @@ char *lz_rsp_proc_file(struct lz_rsp *p, const char *name, size_t *len)
 	return NULL;
 }
 
-const char *lz_rsp_proc_link(struct lz_rsp *p, const char *name)
+const char *lz_front_proc_link(struct lz_front *f, const char *name)
 {
 	if (strcmp(name, "exe") == 0)
-		return lz_reader_meta(p->reader)->program;
+		return lz_reader_meta(f->reader)->program;
 	if (strcmp(name, "cwd") == 0)
-		return lz_reader_meta(p->reader)->cwd;
+		return lz_reader_meta(f->reader)->cwd;
 	if (strcmp(name, "root") == 0)
 		return "/";
 	return NULL;

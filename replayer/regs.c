@@ -1,6 +1,6 @@
-/* Registers for GDB: see rsp_regs.h. Names, order and features are what GDB asks of a target
+/* Registers for GDB: see regs.h. Names, order and features are what GDB asks of a target
  * description for i386:x86-64 (manual, "i386 Features"). */
-#include "replayer/rsp_regs.h"
+#include "replayer/regs.h"
 
 #include <cpuid.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* Moves that the remote protocol has no packet for: armed by a monitor packet, carried out by the next bc or bs.
+/* Moves that GDB has no name for: armed by a monitor command, carried out by the next reverse resume.
  *
  *   seek start | end | N% | time T | event N | POSITION
  *   jump forward|backward ADDR...
  *   back-step [N]    back-next [N]
  *
  * Only a reverse resume will do, for forward moves too: a forward one GDB would take for its step over a
- * breakpoint, and run on. A bc (reverse-continue) is answered without a signal, "Program stopped."; a bs
- * (reverse-stepi) as a step, so that the user sees the new place as after `step`. */
-#include "replayer/rsp_int.h"
+ * breakpoint, and run on. A reverse-continue is answered without a signal, "Program stopped."; a
+ * reverse-stepi as a step, so that the user sees the new place as after `step`. */
+#include "replayer/front_int.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int parse_number(const char *text, uint64_t *n)
 	return 0;
 }
 
-static int seek_percent(struct lz_rsp *p, const char *text)
+static int seek_percent(struct lz_front *f, const char *text)
 {
 	char *end;
 	double percent = strtod(text, &end);
@@ -36,25 +36,25 @@ static int seek_percent(struct lz_rsp *p, const char *text)
 
 	if (strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100))
 		return lz_fail("'%s' is not a percentage from 0%% to 100%%", text);
-	lz_session_time(p->s, &total);
+	lz_session_time(f->s, &total);
 	if (percent >= 100)
-		return lz_session_seek_end(p->s);
-	return lz_session_seek_time(p->s, (uint64_t)(percent / 100 * (double)total));
+		return lz_session_seek_end(f->s);
+	return lz_session_seek_time(f->s, (uint64_t)(percent / 100 * (double)total));
 }
 
 /* The instant right after N events. */
-static int seek_event(struct lz_rsp *p, const char *text)
+static int seek_event(struct lz_front *f, const char *text)
 {
 	uint64_t n;
 
 	if (parse_number(text, &n) < 0)
 		return -1;
 	if (n == 0)
-		return lz_session_seek_start(p->s);
-	if (n > lz_reader_n_events(p->reader))
+		return lz_session_seek_start(f->s);
+	if (n > lz_reader_n_events(f->reader))
 		return lz_fail("the recording has only %lu events",
-		               (unsigned long)lz_reader_n_events(p->reader));
-	const struct lz_event *ev = lz_reader_event(p->reader, n - 1);
+		               (unsigned long)lz_reader_n_events(f->reader));
+	const struct lz_event *ev = lz_reader_event(f->reader, n - 1);
 
 	if (!ev)
 		return -1;
@@ -63,31 +63,31 @@ static int seek_event(struct lz_rsp *p, const char *text)
 
 	if (ev->has_regs)
 		pos.ip = ev->regs.rip;
-	return lz_session_seek(p->s, &pos);
+	return lz_session_seek(f->s, &pos);
 }
 
-static int seek(struct lz_rsp *p, const char *where)
+static int seek(struct lz_front *f, const char *where)
 {
 	struct lz_pos pos;
 	uint64_t time;
 
-	p->stop.reason = LZ_STOP_TARGET;
+	f->stop.reason = LZ_STOP_TARGET;
 	if (strcmp(where, "start") == 0)
-		return lz_session_seek_start(p->s);
+		return lz_session_seek_start(f->s);
 	if (strcmp(where, "end") == 0)
-		return lz_session_seek_end(p->s);
+		return lz_session_seek_end(f->s);
 	if (strncmp(where, "event ", 6) == 0)
-		return seek_event(p, where + 6);
+		return seek_event(f, where + 6);
 	if (strncmp(where, "time ", 5) == 0)
-		return parse_number(where + 5, &time) < 0 ? -1 : lz_session_seek_time(p->s, time);
+		return parse_number(where + 5, &time) < 0 ? -1 : lz_session_seek_time(f->s, time);
 	if (strchr(where, '%'))
-		return seek_percent(p, where);
+		return seek_percent(f, where);
 	if (lz_pos_parse(where, &pos) < 0)
 		return -1;
-	return lz_session_seek(p->s, &pos);
+	return lz_session_seek(f->s, &pos);
 }
 
-static int jump(struct lz_rsp *p, const char *args)
+static int jump(struct lz_front *f, const char *args)
 {
 	enum lz_direction d = LZ_FORWARD;
 	uint64_t addrs[512];
@@ -105,40 +105,40 @@ static int jump(struct lz_rsp *p, const char *args)
 		while (*end == ' ')
 			end++;
 	}
-	return lz_session_jump(p->s, d, addrs, n, &p->stop);
+	return lz_session_jump(f->s, d, addrs, n, &f->stop);
 }
 
 /* As often as asked; anything but a plain step ends it, as it ends `step 10`. */
-static int back(struct lz_rsp *p, const char *count,
+static int back(struct lz_front *f, const char *count,
                 int (*once)(struct lz_session *, struct lz_stop *))
 {
 	uint64_t n = 1;
 
 	if (*count && parse_number(count, &n) < 0)
 		return -1;
-	p->stop.reason = LZ_STOP_TARGET;
+	f->stop.reason = LZ_STOP_TARGET;
 	for (; n > 0; n--) {
-		if (once(p->s, &p->stop) < 0)
+		if (once(f->s, &f->stop) < 0)
 			return -1;
-		if (p->stop.reason != LZ_STOP_STEP && p->stop.reason != LZ_STOP_TARGET)
+		if (f->stop.reason != LZ_STOP_STEP && f->stop.reason != LZ_STOP_TARGET)
 			return 0;
 	}
-	p->stop.reason = LZ_STOP_TARGET; /* answered without a signal */
+	f->stop.reason = LZ_STOP_TARGET; /* answered without a signal */
 	return 0;
 }
 
-int lz_rsp_move(struct lz_rsp *p, const char *text)
+int lz_front_move(struct lz_front *f, const char *text)
 {
-	memset(&p->stop, 0, sizeof p->stop);
-	lz_session_pass_signals(p->s, p->pass_signals);
-	lz_rsp_breaks_retry(p);
+	memset(&f->stop, 0, sizeof f->stop);
+	lz_session_pass_signals(f->s, f->pass_signals);
+	lz_front_breaks_retry(f);
 	if (strncmp(text, "seek ", 5) == 0)
-		return seek(p, text + 5);
+		return seek(f, text + 5);
 	if (strncmp(text, "jump ", 5) == 0)
-		return jump(p, text + 5);
+		return jump(f, text + 5);
 	if (strncmp(text, "back-step", 9) == 0)
-		return back(p, text + 9 + (text[9] == ' '), lz_session_back_step);
+		return back(f, text + 9 + (text[9] == ' '), lz_session_back_step);
 	if (strncmp(text, "back-next", 9) == 0)
-		return back(p, text + 9 + (text[9] == ' '), lz_session_back_next);
+		return back(f, text + 9 + (text[9] == ' '), lz_session_back_next);
 	return lz_fail("unknown move '%s'", text);
 }

@@ -1,6 +1,6 @@
 /* The registers of x86-64 as GDB numbers them, in what ptrace calls user_regs and xstate. */
-#ifndef LIZARD_RSP_REGS_H
-#define LIZARD_RSP_REGS_H
+#ifndef LIZARD_REGS_H
+#define LIZARD_REGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,6 @@ size_t lz_regmap_count(const struct lz_regmap *m);
 /* Bytes of all registers in a g packet. */
 size_t lz_regmap_size(const struct lz_regmap *m);
 
-enum { LZ_REG_MAX = 32, LZ_REG_RBP = 6, LZ_REG_RSP = 7, LZ_REG_RIP = 16 };
 /* Copies register NR; returns its size in bytes, 0 if there is none. */
 size_t lz_reg_get(const struct lz_regmap *m, const struct lz_regfile *f, size_t nr, void *bytes);
 /* Returns the size, 0 if there is none. */

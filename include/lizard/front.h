@@ -1,0 +1,97 @@
+/* What any debugger needs in front of a session, whatever it speaks: registers by GDB's numbers, breakpoints that
+ * may be set early, changes and calls in a diversion, caught system calls, moves given as text, the files of the
+ * program's world. The remote protocol's server and the GDB target are thin over it.
+ *
+ * All calls come from the thread that opened the session. -1 or NULL with lz_error() set on failure. */
+#ifndef LIZARD_FRONT_H
+#define LIZARD_FRONT_H
+
+#include <lizard/session.h>
+
+struct lz_front;
+
+/* HOST_FILES: files that the recording has no copy of may be read from this machine. NAME: what the front end calls
+ * itself in `monitor info`; kept. */
+struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char *name);
+/* Not the session. */
+void lz_front_free(struct lz_front *f);
+uint32_t lz_front_pid(const struct lz_front *f);
+uint32_t lz_front_tid(const struct lz_front *f); /* the present thread */
+/* The name of the recorded program's threads: at most 15 bytes. */
+const char *lz_front_comm(const struct lz_front *f);
+
+/* ---- registers: GDB's names, order and features for i386:x86-64 ---- */
+enum { LZ_REG_MAX = 32, LZ_REG_RBP = 6, LZ_REG_RSP = 7, LZ_REG_RIP = 16 };
+/* target.xml: owned by F. */
+const char *lz_front_features(const struct lz_front *f);
+size_t lz_front_n_registers(const struct lz_front *f);
+/* Bytes of register NR copied to BYTES; 0 if there is none. */
+size_t lz_front_register(struct lz_front *f, size_t nr, void *bytes);
+/* Sets the registers whose numbers are in NRS to what stands one behind the other in BYTES: in a diversion, and only if
+ * something really changes. */
+int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, const void *bytes);
+
+/* ---- memory ---- */
+/* As much as is mapped; of the diversion if there is one. */
+size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len);
+/* In a diversion: the recording is never changed. */
+int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len);
+
+/* ---- breakpoints: KIND is the digit of a Z packet ---- */
+enum lz_front_kind { LZ_BREAK_SOFT, LZ_BREAK_HARD, LZ_WATCH_WRITE, LZ_WATCH_READ, LZ_WATCH_ACCESS };
+/* A breakpoint at an address that is not mapped now is set as soon as it is. */
+int lz_front_insert(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len);
+void lz_front_remove(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len);
+/* Which system calls stop a continue: none, the N of NRS, or, if N is 0, all. */
+void lz_front_catch_none(struct lz_front *f);
+void lz_front_catch(struct lz_front *f, const uint32_t *nrs, size_t n);
+/* Signals that do not stop a continue (bit signo). */
+void lz_front_pass_signals(struct lz_front *f, uint64_t mask);
+
+/* ---- resuming ---- */
+enum lz_front_how { LZ_RESUME_CONTINUE, LZ_RESUME_STEP, LZ_RESUME_RANGE };
+struct lz_front_resume {
+	enum lz_front_how how;
+	enum lz_direction direction;
+	uint64_t start, end; /* of the range */
+};
+enum lz_front_why {
+	LZ_SHOWN_SIGNAL,      /* signo says all */
+	LZ_SHOWN_BREAK,       /* at the user's breakpoint of `kind` */
+	LZ_SHOWN_WATCH,       /* of `kind`, at addr */
+	LZ_SHOWN_CALL_ENTRY,  /* before system call nr */
+	LZ_SHOWN_CALL_RETURN, /* behind it */
+	LZ_SHOWN_BEGIN,       /* no more history backwards */
+	LZ_SHOWN_END          /* ... forwards */
+};
+struct lz_front_stop {
+	enum lz_front_why why;
+	int signo; /* Linux's; 0: stopped for no reason of the program's */
+	enum lz_front_kind kind;
+	uint64_t addr, nr;
+};
+/* A user's resume: carries out the armed move if there is one and this is a reverse resume, goes on with a call in the
+ * diversion, or moves in time. What goes wrong becomes a note; there is always a stop. */
+void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r);
+/* The resume was interrupted before it began. */
+void lz_front_not_resumed(struct lz_front *f);
+void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop);
+/* What the user must be told with the stop; malloced, NULL if nothing. Once. */
+char *lz_front_note(struct lz_front *f);
+
+/* ---- commands as text: what `monitor` takes; see replayer/front_monitor.c. Malloced. ---- */
+char *lz_front_monitor(struct lz_front *f, const char *text);
+
+/* ---- files and objects ---- */
+/* Owned by F; NULL if there is none. */
+const void *lz_front_auxv(const struct lz_front *f, size_t *len);
+/* Of the signal that is about to be delivered, else of the last one that was. */
+const void *lz_front_siginfo(struct lz_front *f, size_t *len);
+const char *lz_front_program(const struct lz_front *f);
+/* PATH as the recorded program saw it: /proc/PID/ made up from the recording, else the recording's copy, else the
+ * host's file. Returns a descriptor that the caller closes. */
+int lz_front_open(struct lz_front *f, const char *path);
+/* malloced; NULL if it is no link or there is no such file. */
+char *lz_front_readlink(struct lz_front *f, const char *path);
+
+#endif

@@ -1,0 +1,90 @@
+/* What the files of the front share: see include/lizard/front.h. */
+#ifndef LIZARD_FRONT_INT_H
+#define LIZARD_FRONT_INT_H
+
+#include "replayer/regs.h"
+#include <lizard/front.h>
+#include <stdio.h>
+
+struct lz_front_break {
+	enum lz_front_kind kind;
+	uint64_t addr, len;
+	bool set; /* the session has it (an address that is not mapped now may be refused) */
+};
+
+enum { LZ_FRONT_CAUGHT_MAX = 512 };
+
+struct lz_front {
+	struct lz_session *s;
+	struct lz_reader *reader;
+	const char *name; /* the front end's */
+	uint32_t pid;
+	char comm[16];
+	bool host_files, quiet;
+	struct lz_regmap *map;
+	struct lz_regfile regs; /* scratch of the present position, when regs_valid */
+	bool regs_valid;
+	uint8_t *auxv;
+	size_t auxv_len;
+	struct lz_front_break *breaks;
+	size_t n_breaks;
+	uint64_t pass_signals; /* bit signo */
+	struct lz_stop stop;   /* the last one */
+	/* catch syscall */
+	bool catching;
+	uint32_t caught[LZ_FRONT_CAUGHT_MAX], n_caught; /* 0: all */
+	char syscall_stop; /* this stop is at a call's entry 'e' or return 'r' */
+	uint64_t syscall_nr;
+	/* a diversion, while the user has not moved in time */
+	struct lz_diversion *div;
+	bool in_call, div_written;
+	/* a move armed by a monitor command, carried out by the next reverse resume */
+	char *armed;
+	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */
+	char *note;  /* what there is to say about the last move */
+};
+
+/* ---- front.c ---- */
+/* Adds a line to the note. */
+void lz_front_say(struct lz_front *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- front_state.c ---- */
+/* Registers of the diversion if there is one, else of the session. */
+const struct lz_regfile *lz_front_regs(struct lz_front *f);
+/* Tries again what could not be set before. */
+void lz_front_breaks_retry(struct lz_front *f);
+/* The user's breakpoint there; NULL if there is none. */
+const struct lz_front_break *lz_front_break_at(const struct lz_front *f, uint64_t addr);
+
+/* ---- front_divert.c ---- */
+int lz_front_divert(struct lz_front *f);
+void lz_front_undivert(struct lz_front *f);
+/* Before a forward resume: what it means while there may be a diversion. */
+enum lz_front_fate {
+	LZ_FATE_MOVE,   /* the user moves in time: the diversion ends */
+	LZ_FATE_CALL,   /* a call of a function goes on in the diversion */
+	LZ_FATE_REFUSED /* a `jump` or its like: the diversion ends and nothing moves */
+};
+enum lz_front_fate lz_front_divert_fate(struct lz_front *f);
+int lz_front_divert_run(struct lz_front *f, bool step);
+
+/* ---- front_run.c ---- */
+void lz_front_first_stop(struct lz_front *f);
+
+/* ---- front_catch.c ---- */
+/* As lz_session_run() into f->stop; at a caught system call sets syscall_stop. */
+int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
+
+/* ---- front_move.c ---- */
+int lz_front_move(struct lz_front *f, const char *text);
+
+/* ---- front_objects.c ---- */
+int lz_front_find_auxv(struct lz_front *f);
+
+/* ---- front_proc.c ---- */
+/* The text of /proc/PID/NAME at the present position. malloced; NULL if there is none. */
+char *lz_front_proc_file(struct lz_front *f, const char *name, size_t *len);
+/* What /proc/PID/NAME links to; NULL if it is no link. Owned by the recording. */
+const char *lz_front_proc_link(struct lz_front *f, const char *name);
+
+#endif

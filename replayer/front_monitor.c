@@ -1,0 +1,108 @@
+/* Monitor commands: what the front end's commands are made of, usable by hand as well.
+ *
+ *   when         the position, as lines `key=value`
+ *   info         the recording, likewise
+ *   quiet        notes on moves are kept for `note` instead of being printed
+ *   note         what there was to say about the last move
+ *   seek ..., jump ..., back-step, back-next
+ *                arms a move that the next reverse-stepi or reverse-continue carries out: see
+ *                front_move.c */
+#include "replayer/front_int.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *when(struct lz_front *f)
+{
+	char *text = NULL, where[LZ_POS_TEXT];
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	struct lz_pos pos;
+	uint64_t total, time = lz_session_time(f->s, &total);
+	uint64_t events = lz_reader_n_events(f->reader);
+
+	if (!to)
+		return NULL;
+	lz_session_where(f->s, &pos);
+	lz_pos_print(&pos, where);
+	fprintf(to, "event=%lu\nevents=%lu\n", (unsigned long)pos.event, (unsigned long)events);
+	fprintf(to, "time=%lu\ntotal=%lu\n", (unsigned long)time, (unsigned long)total);
+	fprintf(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)pos.marker, pos.tid);
+	fprintf(to, "start=%d\nend=%d\n", lz_session_at_start(f->s), lz_session_at_end(f->s));
+	fclose(to);
+	return text;
+}
+
+static char *info(struct lz_front *f)
+{
+	const struct lz_meta *m = lz_reader_meta(f->reader);
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return NULL;
+	fprintf(to, "recording=%s\nprogram=%s\ncwd=%s\nargs=", lz_reader_dir(f->reader), m->program,
+	        m->cwd);
+	for (char **a = m->argv; a && *a; a++)
+		fprintf(to, "%s%s", a == m->argv ? "" : " ", *a);
+	fprintf(to, "\nstarted=%lu\nduration_ns=%lu\nexit_status=%d\n",
+	        (unsigned long)m->start_time, (unsigned long)m->duration_ns, m->exit_status);
+	fprintf(to, "checkpoints=%u\ninstrumented=%d\n", lz_reader_n_checkpoints(f->reader),
+	        (int)m->instrumented);
+	fprintf(to, "front_end=%s\n", f->name);
+	if (lz_reader_damage(f->reader))
+		fprintf(to, "damage=%s\n", lz_reader_damage(f->reader));
+	fclose(to);
+	return text;
+}
+
+static char *give_note(struct lz_front *f)
+{
+	char *note = f->note;
+
+	f->note = NULL;
+	return note ? note : strdup("");
+}
+
+static bool is_move(const char *text)
+{
+	return strncmp(text, "seek ", 5) == 0 || strncmp(text, "jump ", 5) == 0 ||
+	       strncmp(text, "back-step", 9) == 0 || strncmp(text, "back-next", 9) == 0;
+}
+
+static char *arm(struct lz_front *f, const char *text)
+{
+	free(f->armed);
+	free(f->note);
+	f->note = NULL;
+	f->armed = strdup(text);
+	return f->armed ? strdup("") : NULL;
+}
+
+static const char help[] = "monitor commands: when, info, quiet, note, and moves that the next "
+                           "reverse-stepi carries out: seek "
+                           "start|end|N%|time T|event N|POSITION, jump forward|backward "
+                           "ADDRESS..., back-step [N], back-next [N]\n";
+
+char *lz_front_monitor(struct lz_front *f, const char *text)
+{
+	char *answer;
+
+	if (strcmp(text, "when") == 0)
+		answer = when(f);
+	else if (strcmp(text, "info") == 0)
+		answer = info(f);
+	else if (strcmp(text, "note") == 0)
+		answer = give_note(f);
+	else if (strcmp(text, "quiet") == 0)
+		answer = (f->quiet = true) ? strdup("") : NULL;
+	else if (is_move(text))
+		answer = arm(f, text);
+	else
+		answer = strdup(help);
+	if (!answer)
+		lz_fail("out of memory for an answer");
+	return answer;
+}

@@ -1,0 +1,188 @@
+/* Resuming, and what a stop is to a debugger: see include/lizard/front.h. */
+#include "replayer/front_int.h"
+
+#include <lizard/error.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool at_users(struct lz_front *f, struct lz_front_stop *stop)
+{
+	const struct lz_regfile *r = lz_front_regs(f);
+	const struct lz_front_break *b = r ? lz_front_break_at(f, r->gpr.rip) : NULL;
+
+	if (b) {
+		stop->why = LZ_SHOWN_BREAK;
+		stop->kind = b->kind;
+	}
+	return b != NULL;
+}
+
+static void at_call(struct lz_front *f, struct lz_front_stop *stop)
+{
+	stop->why = f->syscall_stop == 'e' ? LZ_SHOWN_CALL_ENTRY : LZ_SHOWN_CALL_RETURN;
+	stop->nr = f->syscall_nr;
+}
+
+static enum lz_front_kind watch_kind(char kind)
+{
+	return kind == 'r' ? LZ_WATCH_READ : kind == 'a' ? LZ_WATCH_ACCESS : LZ_WATCH_WRITE;
+}
+
+void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
+{
+	*stop = (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP};
+	switch (f->stop.reason) {
+	case LZ_STOP_BREAKPOINT:
+		if (f->syscall_stop)
+			at_call(f, stop);
+		else
+			at_users(f, stop);
+		break;
+	case LZ_STOP_WATCH:
+		stop->why = LZ_SHOWN_WATCH;
+		stop->kind = watch_kind(f->stop.watch_kind);
+		stop->addr = f->stop.watch_addr;
+		break;
+	case LZ_STOP_START: stop->why = LZ_SHOWN_BEGIN; break;
+	case LZ_STOP_END: stop->why = LZ_SHOWN_END; break;
+	case LZ_STOP_SIGNAL: stop->signo = (int)f->stop.signo; break;
+	case LZ_STOP_INTERRUPTED: stop->signo = SIGINT; break;
+	case LZ_STOP_TARGET: /* a move or a failure: no signal, or the end of a reverse-stepi */
+	case LZ_STOP_DIVERGED:
+		stop->signo = f->moving == 's' ? SIGTRAP : 0;
+		if (f->moving == 'c' && at_users(f, stop))
+			stop->signo = SIGTRAP;
+		break;
+	case LZ_STOP_STEP: break;
+	}
+}
+
+/* The signal that ended the program, if it did. */
+static uint32_t fatal_signal(struct lz_front *f)
+{
+	uint64_t n = lz_reader_n_events(f->reader);
+
+	for (uint64_t i = n; i > 0 && i + 3 > n; i--) {
+		const struct lz_event *ev = lz_reader_event(f->reader, i - 1);
+
+		if (ev && ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_FATAL)
+			return ev->signo;
+	}
+	return 0;
+}
+
+/* Before anything is resumed: at the end, the signal that was fatal. */
+void lz_front_first_stop(struct lz_front *f)
+{
+	uint32_t signo = lz_session_at_end(f->s) ? fatal_signal(f) : 0;
+
+	f->stop.reason = signo ? LZ_STOP_SIGNAL : LZ_STOP_STEP;
+	f->stop.signo = signo;
+}
+
+static void say_end(struct lz_front *f)
+{
+	int status = lz_reader_meta(f->reader)->exit_status;
+
+	if (lz_reader_damage(f->reader))
+		lz_front_say(f, "The recording ends here: it was cut (%s).",
+		             lz_reader_damage(f->reader));
+	else if (status >= 0 && (status & 0x7f))
+		lz_front_say(f, "The recording ends here: signal %d (%s) ended the program.",
+		             status & 0x7f, strsignal(status & 0x7f));
+	else if (status >= 0)
+		lz_front_say(f, "The recording ends here: the program exited with status %d.",
+		             status >> 8 & 0xff);
+}
+
+/* RC < 0: what was asked for could not be done, or replay went wrong. */
+static void finish(struct lz_front *f, int rc)
+{
+	f->regs_valid = false;
+	if (rc < 0) {
+		f->stop.reason = LZ_STOP_TARGET;
+		lz_front_say(f, "%s%s", f->moving ? "error: " : "", lz_error());
+		return;
+	}
+	if (f->stop.reason == LZ_STOP_DIVERGED) {
+		const char *what = lz_session_divergence(f->s);
+
+		lz_front_say(f, "The replay went another way than the recording: %s",
+		             what ? what : lz_error());
+	}
+	if (f->moving && f->quiet &&
+	    (f->stop.reason == LZ_STOP_END || f->stop.reason == LZ_STOP_START))
+		lz_front_say(f, "history"); /* for a front end that suppresses GDB's own words */
+	if (f->stop.reason == LZ_STOP_END && !f->div)
+		say_end(f);
+}
+
+static int run(struct lz_front *f, const struct lz_front_resume *r)
+{
+	switch (r->how) {
+	case LZ_RESUME_STEP: return lz_session_step(f->s, r->direction, &f->stop);
+	case LZ_RESUME_RANGE:
+		return lz_session_step_range(f->s, r->direction, r->start, r->end, &f->stop);
+	default:
+		if (f->catching)
+			return lz_front_run_catching(f, r->direction);
+		return lz_session_run(f->s, r->direction, &f->stop);
+	}
+}
+
+static void forget(char **text)
+{
+	free(*text);
+	*text = NULL;
+}
+
+static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
+{
+	char *text = f->armed;
+
+	f->armed = NULL;
+	lz_front_undivert(f);
+	int rc = lz_front_move(f, text);
+
+	free(text);
+	f->moving = r->how == LZ_RESUME_CONTINUE ? 'c' : 's';
+	finish(f, rc);
+}
+
+static void move(struct lz_front *f, const struct lz_front_resume *r)
+{
+	lz_front_undivert(f);
+	/* While stepping, signals are GDB's business: it steps over their handlers. */
+	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? f->pass_signals : 0);
+	lz_front_breaks_retry(f);
+	memset(&f->stop, 0, sizeof f->stop);
+	finish(f, run(f, r));
+}
+
+void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
+{
+	f->syscall_stop = 0;
+	f->moving = 0;
+	if (f->armed && r->direction == LZ_BACKWARD) {
+		move_armed(f, r);
+		return;
+	}
+	forget(&f->armed);
+	forget(&f->note);
+	switch (r->direction == LZ_FORWARD ? lz_front_divert_fate(f) : LZ_FATE_MOVE) {
+	case LZ_FATE_CALL: finish(f, lz_front_divert_run(f, r->how != LZ_RESUME_CONTINUE)); break;
+	case LZ_FATE_MOVE: move(f, r); break;
+	case LZ_FATE_REFUSED:
+		lz_front_undivert(f);
+		f->stop.reason = LZ_STOP_TARGET;
+		break;
+	}
+}
+
+void lz_front_not_resumed(struct lz_front *f)
+{
+	forget(&f->armed);
+	f->moving = 0;
+	f->stop.reason = LZ_STOP_INTERRUPTED;
+}
