@@ -1,4 +1,5 @@
-/* `lizard gdb`, that is lizard-gdb: a stock GDB on a recording, through `lizard serve` on a pipe. */
+/* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a pipe; the patched one
+ * (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"
 
 #include <lizard/error.h>
@@ -10,8 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+enum front_end { STOCK, PATCHED };
+
 struct options {
 	const char *what, *gdb, *port;
+	enum front_end front_end;
 	bool at_end, echo, kept;
 	const char **rest; /* GDB's arguments */
 	int n_rest;
@@ -30,7 +34,10 @@ static void usage(FILE *to)
 	    "      --kept        use the copy of the program that the recording keeps, whatever "
 	    "has\n"
 	    "                    become of the program\n"
-	    "      --gdb PATH    the GDB to start (default: $LIZARD_GDB, else gdb)\n"
+	    "      --patched     use the patched GDB, which replays in its own process\n"
+	    "      --stock       use a stock GDB and the server (default: $LIZARD_FRONT_END,\n"
+	    "                    else stock)\n"
+	    "      --gdb PATH    the stock GDB to start (default: $LIZARD_GDB, else gdb)\n"
 	    "  -h, --help        this text\n"
 	    "      --version\n\n"
 	    "All else is GDB's: -batch, -ex COMMAND, -x FILE, -i=mi, ...\n"
@@ -81,6 +88,19 @@ static bool is(const char *arg, const char *name, const char *letter)
 	return strcmp(arg, name) == 0 || (letter && strcmp(arg, letter) == 0);
 }
 
+static int front_end_of_environment(enum front_end *f)
+{
+	const char *name = getenv("LIZARD_FRONT_END");
+
+	*f = STOCK;
+	if (!name || !*name || strcmp(name, "stock") == 0)
+		return 0;
+	if (strcmp(name, "patched") != 0)
+		return lz_fail("LIZARD_FRONT_END is '%s'; it must be patched or stock", name);
+	*f = PATCHED;
+	return 0;
+}
+
 /* 0: go on; 1: done; -1: wrong. */
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -89,6 +109,8 @@ static int parse(int argc, char **argv, struct options *o)
 	o->rest = calloc((size_t)argc + 1, sizeof *o->rest);
 	if (!o->rest)
 		return lz_fail("out of memory");
+	if (front_end_of_environment(&o->front_end) < 0)
+		return -1;
 	for (int i = 1; i < argc; i++) {
 		bool ours = !o->what; /* behind PROG all is GDB's */
 
@@ -98,6 +120,10 @@ static int parse(int argc, char **argv, struct options *o)
 			o->echo = true;
 		} else if (ours && is(argv[i], "--kept", NULL)) {
 			o->kept = true;
+		} else if (ours && is(argv[i], "--patched", NULL)) {
+			o->front_end = PATCHED;
+		} else if (ours && is(argv[i], "--stock", NULL)) {
+			o->front_end = STOCK;
 		} else if (ours && is(argv[i], "--help", "-h")) {
 			usage(stdout);
 			return 1;
@@ -194,7 +220,8 @@ static char *quoted(const char *text)
 	return out;
 }
 
-static int tell_gdb(const struct options *o, const char *self, const char *dir)
+/* GDB's command that opens the recording. malloced. */
+static char *server_command(const struct options *o, const char *self, const char *dir)
 {
 	char *program = quoted(self), *recording = quoted(dir), *command = NULL;
 	int n = -1, err = fcntl(STDERR_FILENO, F_DUPFD, 3);
@@ -204,13 +231,34 @@ static int tell_gdb(const struct options *o, const char *self, const char *dir)
 	if (err > 0 && err < 10)
 		snprintf(redirect, sizeof redirect, " 2>&%d", err);
 	if (program && recording)
-		n = asprintf(&command, "exec %s serve%s%s %s%s", program, o->at_end ? " --end" : "",
-		             o->echo ? " --echo" : "", recording, redirect);
+		n = asprintf(&command, "target remote | exec %s serve%s%s %s%s", program,
+		             o->at_end ? " --end" : "", o->echo ? " --echo" : "", recording,
+		             redirect);
 	free(program);
 	free(recording);
-	if (n < 0)
+	return n < 0 ? NULL : command;
+}
+
+static char *target_command(const struct options *o, const char *dir)
+{
+	char *recording = quoted(dir), *command = NULL;
+	int n = -1;
+
+	if (recording)
+		n = asprintf(&command, "target lizard%s%s %s", o->at_end ? " -end" : "",
+		             o->echo ? " -echo" : "", recording);
+	free(recording);
+	return n < 0 ? NULL : command;
+}
+
+static int tell_gdb(const struct options *o, const char *self, const char *dir)
+{
+	char *command =
+	    o->front_end == PATCHED ? target_command(o, dir) : server_command(o, self, dir);
+
+	if (!command)
 		return lz_fail("out of memory");
-	setenv("LIZARD_GDB_SERVER", command, 1);
+	setenv("LIZARD_GDB_OPEN", command, 1);
 	if (o->at_end)
 		setenv("LIZARD_GDB_END", "1", 1);
 	for (int i = 0; i < o->n_rest; i++)
@@ -221,27 +269,43 @@ static int tell_gdb(const struct options *o, const char *self, const char *dir)
 	return 0;
 }
 
-/* The directory of Lizard's files: ../lib/lizard as seen from the program. */
-static int find_commands(const char *self, char path[PATH_MAX])
+/* NAME in the directory of Lizard's files: ../lib/lizard as seen from the program. */
+static int find_part(const char *self, const char *name, int mode, char path[PATH_MAX])
 {
 	const char *slash = strrchr(self, '/');
 
-	snprintf(path, PATH_MAX, "%.*s/../lib/lizard/lizard.py", slash ? (int)(slash - self) : 1,
-	         slash ? self : ".");
-	if (access(path, R_OK) < 0)
+	snprintf(path, PATH_MAX, "%.*s/../lib/lizard/%s", slash ? (int)(slash - self) : 1,
+	         slash ? self : ".", name);
+	return access(path, mode);
+}
+
+static int find_commands(const char *self, char path[PATH_MAX])
+{
+	if (find_part(self, "lizard.py", R_OK, path) < 0)
 		return lz_fail_errno("%s (GDB's commands for recordings)", path);
 	return 0;
 }
 
-static int start_gdb(const struct options *o, const char *commands, const char *program)
+static int find_gdb(const struct options *o, const char *self, char path[PATH_MAX])
 {
 	const char *gdb = o->gdb ? o->gdb : getenv("LIZARD_GDB");
+
+	if (o->front_end == STOCK)
+		snprintf(path, PATH_MAX, "%s", gdb && *gdb ? gdb : "gdb");
+	else if (find_part(self, "gdb/bin/gdb", X_OK, path) < 0)
+		return lz_fail_errno("%s (the patched GDB, which `make gdb` builds)", path);
+	return 0;
+}
+
+static int start_gdb(const struct options *o, const char *gdb, const char *commands,
+                     const char *program)
+{
 	const char **argv = calloc((size_t)o->n_rest + 8, sizeof *argv);
 	int n = 0;
 
 	if (!argv)
 		return lz_fail("out of memory");
-	argv[n++] = gdb && *gdb ? gdb : "gdb";
+	argv[n++] = gdb;
 	argv[n++] = "-q";
 	argv[n++] = "-x";
 	argv[n++] = commands;
@@ -270,7 +334,7 @@ static int serve_port(const struct options *o, const char *dir)
 
 static int open_in_gdb(const struct options *o, const char *dir, struct lz_reader *r)
 {
-	char self[PATH_MAX], commands[PATH_MAX];
+	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	if (n < 0)
@@ -287,9 +351,11 @@ static int open_in_gdb(const struct options *o, const char *dir, struct lz_reade
 	int rc = find_commands(self, commands);
 
 	if (rc == 0)
+		rc = find_gdb(o, self, gdb);
+	if (rc == 0)
 		rc = tell_gdb(o, self, dir);
 	if (rc == 0)
-		rc = start_gdb(o, commands, program);
+		rc = start_gdb(o, gdb, commands, program);
 	free(program);
 	return rc;
 }

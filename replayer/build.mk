@@ -6,3 +6,10 @@ $(GDB_COMMANDS): $(LIB)/%: replayer/gdb-commands/%
 	cp $< $@
 
 all: $(GDB_COMMANDS)
+
+# The patched GDB, found by lizard-gdb as ../lib/lizard/gdb/bin/gdb. Takes minutes once, so nothing waits for it.
+gdb: all
+	@scripts/setup --gdb
+	@CFLAGS='$(CFLAGS)' scripts/build-gdb $(LIB) $(OBJ)
+
+.PHONY: gdb

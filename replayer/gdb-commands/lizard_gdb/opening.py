@@ -1,4 +1,4 @@
-"""Opening a recording: the connection to its server, and the place shown first."""
+"""Opening a recording, and the place shown first."""
 import os
 import signal
 
@@ -40,7 +40,7 @@ def on_write(event):
 
 def connect(command, at_end):
     with Silence():
-        gdb.execute("target remote | " + command)
+        gdb.execute(command)
     monitor("quiet")
     announce()
     if at_end:
@@ -54,7 +54,7 @@ def connect(command, at_end):
 
 def open_recording():
     """Asked for by lizard-gdb through the environment."""
-    command = os.environ.pop("LIZARD_GDB_SERVER", None)
+    command = os.environ.pop("LIZARD_GDB_OPEN", None)
     if command is None:
         return
     at_end = os.environ.pop("LIZARD_GDB_END", None) is not None
