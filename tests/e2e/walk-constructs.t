@@ -10,16 +10,8 @@ WALK_POSITIONS=4 WALK_N=10
 WALK_MODES="step next jump"
 export WALK_POSITIONS WALK_N WALK_MODES
 
-# Where a walk is known to differ from GDB in places (docs/INTERNALS.md, section 6.4): an open fault, shown with
-# LIZARD_LONG. All others must agree.
-DIFFERS="ctor.c-O2 switch.c-O2 weak.c-O2"
-
 # In these GDB's own stepping leads to one stop from two, as 6.4 says.
 TWO_WAYS="nested.c setjmp.c"
-
-known_to_differ() {
-	[ -z "$LIZARD_LONG" ] && case " $(echo $DIFFERS) " in *" $1 "*) ;; *) false ;; esac
-}
 
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"
@@ -27,7 +19,6 @@ for file in "$constructs"/*.c "$constructs"/*.cc; do
 	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
 	for level in -O0 -O2; do
 		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
-		known_to_differ "$name$level" && skip "$name $level" "known to differ in places" && continue
 		# shellcheck disable=SC2086
 		(cd "$constructs" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
 			{ ok 1 "$name $level: builds"; continue; }
