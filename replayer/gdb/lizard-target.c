@@ -278,6 +278,7 @@ private:
   void wait_for_stop ();
   void show_program_output ();
   void show_note ();
+  void ignore_child_stops (bool ignore);
   bool ctrlc_is_fresh () const;
   ptid_t report_stop (target_waitstatus *status);
   int insert (lz_front_kind kind, CORE_ADDR addr, int len);
@@ -400,7 +401,10 @@ lizard_target::appear ()
 lizard_target::~lizard_target ()
 {
   if (m_state == RUNNING)
-    lz_session_interrupt (m_session);
+    {
+      interrupt ();
+      ignore_child_stops (false);
+    }
   if (m_worker != nullptr)
     m_worker->call ([this]
       {
@@ -494,6 +498,25 @@ lizard_target::run (const struct lz_front_resume &how, bool interrupted)
 
 /* Resuming and waiting.  */
 
+/* Each stop of the re-executed program, of which there are many in one
+   resume, would wake GDB's main thread by SIGCHLD.  Only native targets
+   want that.  */
+
+void
+lizard_target::ignore_child_stops (bool ignore)
+{
+  sigset_t chld;
+
+  if (ignore)
+    for (inferior *inf : all_inferiors ())
+      if (inf->pid != 0 && inf->process_target () != this)
+	return;
+
+  sigemptyset (&chld);
+  sigaddset (&chld, SIGCHLD);
+  gdb_sigmask (ignore ? SIG_BLOCK : SIG_UNBLOCK, &chld, nullptr);
+}
+
 bool
 lizard_target::ctrlc_is_fresh () const
 {
@@ -520,6 +543,7 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
   m_ctrlc = false;
   m_begun = clock::now ();
   m_state = RUNNING;
+  ignore_child_stops (true);
   m_worker->start ([this, how, interrupted]
     {
       run (how, interrupted);
@@ -528,12 +552,14 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
 
 /* May be called while nothing is being replayed: between two resumes
    of one command, for instance while GDB evaluates a breakpoint's
-   condition.  */
+   condition.  Then the thread counts as running nevertheless.  */
 
 void
 lizard_target::interrupt ()
 {
-  m_ctrlc = true;
+  for (thread_info *thread : all_non_exited_threads (this))
+    if (thread->state == THREAD_RUNNING || thread->executing ())
+      m_ctrlc = true;
   m_ctrlc_at = clock::now ();
   if (m_state != RUNNING)
     return;
@@ -695,6 +721,7 @@ lizard_target::wait (ptid_t ptid, target_waitstatus *status,
       wait_for_stop ();
       m_event_pipe.flush ();
       m_state = ENDED;
+      ignore_child_stops (false);
       show_program_output ();
       show_note ();
     }
