@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum front_end { STOCK, PATCHED };
+enum front_end { ANY, STOCK, PATCHED };
 
 struct options {
 	const char *what, *gdb, *port;
@@ -36,7 +37,7 @@ static void usage(FILE *to)
 	    "                    become of the program\n"
 	    "      --patched     use the patched GDB, which replays in its own process\n"
 	    "      --stock       use a stock GDB and the server (default: $LIZARD_FRONT_END,\n"
-	    "                    else stock)\n"
+	    "                    else patched where it is built, else stock)\n"
 	    "      --gdb PATH    the stock GDB to start (default: $LIZARD_GDB, else gdb)\n"
 	    "  -h, --help        this text\n"
 	    "      --version\n\n"
@@ -92,12 +93,12 @@ static int front_end_of_environment(enum front_end *f)
 {
 	const char *name = getenv("LIZARD_FRONT_END");
 
-	*f = STOCK;
-	if (!name || !*name || strcmp(name, "stock") == 0)
+	*f = ANY;
+	if (!name || !*name)
 		return 0;
-	if (strcmp(name, "patched") != 0)
+	*f = strcmp(name, "stock") == 0 ? STOCK : PATCHED;
+	if (*f == PATCHED && strcmp(name, "patched") != 0)
 		return lz_fail("LIZARD_FRONT_END is '%s'; it must be patched or stock", name);
-	*f = PATCHED;
 	return 0;
 }
 
@@ -286,14 +287,33 @@ static int find_commands(const char *self, char path[PATH_MAX])
 	return 0;
 }
 
-static int find_gdb(const struct options *o, const char *self, char path[PATH_MAX])
+/* The patched GDB has Lizard's library in it, so one that is older than this program may be of another version. */
+static bool up_to_date(const char *self, const char *gdb)
 {
-	const char *gdb = o->gdb ? o->gdb : getenv("LIZARD_GDB");
+	struct stat ours, theirs;
 
-	if (o->front_end == STOCK)
-		snprintf(path, PATH_MAX, "%s", gdb && *gdb ? gdb : "gdb");
-	else if (find_part(self, "gdb/bin/gdb", X_OK, path) < 0)
+	if (stat(self, &ours) < 0 || stat(gdb, &theirs) < 0)
+		return false;
+	if (theirs.st_mtim.tv_sec >= ours.st_mtim.tv_sec)
+		return true;
+	fprintf(stderr, "lizard-gdb: %s is older than %s and is not used; `make gdb` renews it\n",
+	        gdb, self);
+	return false;
+}
+
+/* Decides on the front end if that is open. */
+static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
+{
+	const char *stock = o->gdb ? o->gdb : getenv("LIZARD_GDB");
+	bool chosen = stock && *stock;
+	bool built = find_part(self, "gdb/bin/gdb", X_OK, path) == 0;
+
+	if (o->front_end == PATCHED && !built)
 		return lz_fail_errno("%s (the patched GDB, which `make gdb` builds)", path);
+	if (o->front_end == ANY)
+		o->front_end = built && !chosen && up_to_date(self, path) ? PATCHED : STOCK;
+	if (o->front_end == STOCK)
+		snprintf(path, PATH_MAX, "%s", chosen ? stock : "gdb");
 	return 0;
 }
 
@@ -332,7 +352,7 @@ static int serve_port(const struct options *o, const char *dir)
 	return lz_cmd_serve(n, (char **)argv);
 }
 
-static int open_in_gdb(const struct options *o, const char *dir, struct lz_reader *r)
+static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 {
 	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

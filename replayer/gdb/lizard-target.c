@@ -47,6 +47,8 @@
 #include "progspace-and-thread.h"
 #include "regcache.h"
 #include "solib.h"
+#include "stack.h"
+#include "target-dcache.h"
 #include "symfile.h"
 #include "target.h"
 #include "target-descriptions.h"
@@ -65,6 +67,8 @@ extern "C"
 #include <lizard/error.h>
 #include <lizard/front.h>
 }
+
+#include "lizard-target.h"
 
 /* The thread that owns the session.  */
 
@@ -164,6 +168,13 @@ public:
 
   /* Add the recorded process to the current inferior.  */
   void appear ();
+
+  /* Carry out a move given as text, and return what there is to say
+     about it.  */
+  std::string move (const char *text);
+
+  /* The answer to a monitor command.  */
+  std::string ask (const char *command);
 
   const target_info &info () const override
   { return lizard_target_info; }
@@ -994,8 +1005,8 @@ lizard_target::pid_to_str (ptid_t ptid)
   return string_printf ("Thread %d.%ld", ptid.pid (), ptid.lwp ());
 }
 
-void
-lizard_target::rcmd (const char *command, ui_file *output)
+std::string
+lizard_target::ask (const char *command)
 {
   gdb::unique_xmalloc_ptr<char> answer;
 
@@ -1003,8 +1014,78 @@ lizard_target::rcmd (const char *command, ui_file *output)
     {
       answer.reset (lz_front_monitor (m_front, command));
     });
-  if (answer != nullptr)
-    output->puts (answer.get ());
+  return answer == nullptr ? "" : answer.get ();
+}
+
+void
+lizard_target::rcmd (const char *command, ui_file *output)
+{
+  output->puts (ask (command).c_str ());
+}
+
+std::string
+lizard_target::move (const char *text)
+{
+  struct lz_front_resume how {};
+
+  /* The move is armed, and carried out by a reverse resume.  */
+  ask (text);
+  how.direction = LZ_BACKWARD;
+  how.how = LZ_RESUME_STEP;
+  call ([&]
+    {
+      lz_front_resume (m_front, &how);
+      lz_front_stop (m_front, &m_stop);
+      m_note.reset (lz_front_note (m_front));
+      m_tid = lz_front_tid (m_front);
+    });
+
+  std::string note = m_note == nullptr ? ask ("note") : m_note.get ();
+
+  m_note.reset ();
+  return note;
+}
+
+static lizard_target *
+current_lizard_target ()
+{
+  lizard_target *target
+    = dynamic_cast<lizard_target *> (current_inferior ()->process_target ());
+
+  if (target == nullptr)
+    error (_("No recording is being replayed."));
+  return target;
+}
+
+std::string
+lizard_ask (const char *command)
+{
+  return current_lizard_target ()->ask (command);
+}
+
+/* GDB has resumed nothing, so it must be told that all has changed.  */
+
+void
+lizard_go (const char *move)
+{
+  static const char failed[] = "error: ";
+  std::string note = current_lizard_target ()->move (move);
+
+  registers_changed ();
+  target_dcache_invalidate ();
+  reinit_frame_cache ();
+  solib_add (nullptr, 0, auto_solib_add);
+  inferior_thread ()->set_stop_pc
+    (regcache_read_pc (get_current_regcache ()));
+
+  if (startswith (note.c_str (), failed))
+    {
+      note.pop_back ();
+      error ("%s", note.c_str () + strlen (failed));
+    }
+  if (note != "history\n")
+    gdb_puts (note.c_str ());
+  print_stack_frame (get_selected_frame (nullptr), 1, SRC_AND_LOC, 1);
 }
 
 /* Files.  */
@@ -1113,6 +1194,7 @@ lizard_target_open (const char *args, int from_tty)
   current_inferior ()->push_target (std::move (holder));
   try
     {
+      push_lizard_record_target ();
       target->appear ();
       target_find_description ();
       init_wait_for_inferior ();

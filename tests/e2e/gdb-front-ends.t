@@ -25,6 +25,15 @@ if [ ! -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ]; then
 	done_testing
 	exit
 fi
+like "$(echo 'info lizard' | gdb_run "$T/tour")" '^front end .*target lizard$' "it is used where it is"
+like "$(echo 'info lizard' | LIZARD_GDB=gdb gdb_run "$T/tour")" '^front end .*lizard serve$' "unless another GDB is named"
+cp -a "$LIZARD_BIN/../lib/lizard/gdb" "$T/alone/lib/lizard/"
+cp -a "$LIZARD_BIN/../lib/lizard/lizard_gdb" "$T/alone/lib/lizard/"
+touch -d '2 days ago' "$T/alone/lib/lizard/gdb/bin/gdb"
+out=$("$T/alone/bin/lizard-gdb" -nx -batch -ex 'info lizard' "$T/tour" 2>&1)
+like "$out" '^lizard-gdb: .*gdb is older than .*make gdb' "or it is older than the library"
+like "$out" '^front end .*lizard serve$' "and then the stock one is"
+
 cat >"$T/session" <<'END'
 info registers
 info all-registers

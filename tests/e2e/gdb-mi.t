@@ -66,7 +66,7 @@ record long 100000000
 timeout 30 python3 "$T/talk.py" "$LIZARD_BIN/lizard-gdb" -nx -iex 'set mi-async on' -i=mi "$T/long" >"$T/mi" 2>"$T/mi.err" <<'END'
 &-exec-continue
 -exec-interrupt
--data-evaluate-expression "i > 0 && i < n"
+-data-evaluate-expression "main::i > 0 && main::i < main::n"
 &-exec-continue
 &-gdb-show language
 -exec-interrupt

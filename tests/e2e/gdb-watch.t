@@ -101,7 +101,7 @@ like "$(section "$out" breakpoints | tr '\n' ' ')" 'Old value = 10 New value = 2
 is "$(section "$out" breakpoints | grep -c -e 'already hit' -e ', push')" 0 "and are not counted"
 like "$(section "$out" reads | tr '\n' ' ')" 'read watchpoint [0-9]+: total  Value = 20 .* Value = 20 .* Value = 10 .*#0 +add \(x=6, y=4\)' \
 	"GDB's rwatch, both ways"
-if [ "${LIZARD_FRONT_END:-stock}" = stock ]; then
+if echo 'info lizard' | gdb_run "$T/tour" | grep -q '^front end .*lizard serve$'; then
 	like "$(section "$out" reads)" 'received: T05.*;rwatch:[0-9a-f]+;' "in the protocol's words"
 else
 	skip "in the protocol's words" "this front end has no protocol"

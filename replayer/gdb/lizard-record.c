@@ -1,0 +1,127 @@
+/* GDB's record commands on a recording made by lizard-trace.
+
+   This program is free software; you can redistribute it and/or modify
+   it under the terms of the GNU General Public License as published by
+   the Free Software Foundation; either version 3 of the License, or
+   (at your option) any later version.
+
+   This program is distributed in the hope that it will be useful,
+   but WITHOUT ANY WARRANTY; without even the implied warranty of
+   MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+   GNU General Public License for more details.
+
+   You should have received a copy of the GNU General Public License
+   along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
+
+/* "record goto" and its kin ask for a target of the record stratum, so
+   this one stands above "target lizard" and leaves all else to it.  */
+
+#include "defs.h"
+#include "inferior.h"
+#include "record.h"
+#include "target.h"
+
+#include "lizard-target.h"
+
+static const target_info lizard_record_target_info = {
+  "lizard-record",
+  N_("Recording made by lizard-trace"),
+  N_("GDB's record commands on a recording made by lizard-trace.")
+};
+
+class lizard_record_target final : public target_ops
+{
+public:
+  const target_info &info () const override
+  { return lizard_record_target_info; }
+
+  strata stratum () const override
+  { return record_stratum; }
+
+  void info_record () override;
+
+  void stop_recording () override
+  { error (_("The recording was finished before; there is nothing to stop.")); }
+
+  void goto_record_begin () override
+  { lizard_go ("seek start"); }
+
+  void goto_record_end () override
+  { lizard_go ("seek end"); }
+
+  /* Numbers are of the global time, as "info record" shows it.  */
+  void goto_record (ULONGEST time) override
+  { lizard_go (string_printf ("seek time %s", pulongest (time)).c_str ()); }
+
+  gdb_byte *get_bookmark (const char *args, int from_tty) override;
+  void goto_bookmark (const gdb_byte *bookmark, int from_tty) override;
+};
+
+static lizard_record_target the_lizard_record_target;
+
+void
+push_lizard_record_target ()
+{
+  current_inferior ()->push_target (&the_lizard_record_target);
+}
+
+/* The value of KEY in TEXT, which has lines "key=value".  */
+
+static std::string
+value_of (const std::string &text, const char *key)
+{
+  std::string start = std::string ("\n") + key + "=";
+  std::string lines = "\n" + text;
+  size_t at = lines.find (start);
+
+  if (at == std::string::npos)
+    return "";
+  at += start.size ();
+  return lines.substr (at, lines.find ('\n', at) - at);
+}
+
+void
+lizard_record_target::info_record ()
+{
+  std::string info = lizard_ask ("info");
+  std::string when = lizard_ask ("when");
+
+  gdb_printf (_("Recording: %s\n"), value_of (info, "recording").c_str ());
+  gdb_printf (_("Recorded program: %s\n"),
+	      value_of (info, "program").c_str ());
+  gdb_printf (_("Checkpoints: %s\n"),
+	      value_of (info, "checkpoints").c_str ());
+  gdb_printf (_("Current time: %s of %s\n"),
+	      value_of (when, "time").c_str (),
+	      value_of (when, "total").c_str ());
+  gdb_printf (_("Current event: %s of %s\n"),
+	      value_of (when, "event").c_str (),
+	      value_of (when, "events").c_str ());
+  gdb_printf (_("Current position: %s\n"),
+	      value_of (when, "position").c_str ());
+}
+
+/* A bookmark is a position.  */
+
+gdb_byte *
+lizard_record_target::get_bookmark (const char *args, int from_tty)
+{
+  std::string position = value_of (lizard_ask ("when"), "position");
+
+  return (gdb_byte *) xstrdup (position.c_str ());
+}
+
+void
+lizard_record_target::goto_bookmark (const gdb_byte *bookmark, int from_tty)
+{
+  std::string where ((const char *) bookmark);
+
+  if (startswith (where.c_str (), "start")
+      || startswith (where.c_str (), "begin"))
+    where = "start";
+  else if (startswith (where.c_str (), "end"))
+    where = "end";
+  else if (where[0] == '\'' || where[0] == '"')
+    where = where.substr (1, where.size () - 2);
+  lizard_go (("seek " + where).c_str ());
+}

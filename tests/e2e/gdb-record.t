@@ -1,0 +1,59 @@
+#!/bin/sh
+# GDB's own words for moves in a recording, in the patched GDB.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+[ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || skip_all "the patched GDB is not built: make gdb"
+prog_build tour || skip_all "no program"
+record tour
+
+out=$(gdb_run --patched "$T/tour" <<'END'
+-- info
+info record
+break factorial if n == 2
+continue
+bookmark
+-- end
+record goto end
+info symbol $pc
+-- bookmark
+goto-bookmark 1
+print n
+-- begin
+record goto begin
+info sharedlibrary
+-- from there
+continue
+print n
+-- time
+record goto 100
+when
+-- words
+goto-bookmark end
+goto-bookmark start
+when
+END
+)
+like "$(section "$out" info)" '^Active record target: lizard-record$' "info record"
+like "$(section "$out" info | tr '\n' ' ')" 'Recorded program: [^ ]*/tour .*Current time: [0-9]+ of [1-9]' "and what it says"
+like "$(section "$out" end)" '^_?_?(GI_)?_?_?_?exit' "record goto end"
+like "$(section "$out" bookmark)" '^\$1 = 2$' "goto-bookmark"
+like "$(section "$out" begin)" '^#0 .* in _start \(\) from .*/ld-linux' "record goto begin"
+is "$(section "$out" begin | grep -c '\.so\.')" 2 "forgets libraries that are not there yet"
+like "$(section "$out" "from there")" 'Breakpoint 1, factorial \(n=2\)' "a continue from there meets the breakpoint"
+like "$(section "$out" "time")" 'time 10[0-9] of' "record goto TIME"
+like "$(section "$out" words)" 'time 0 of' "goto-bookmark start"
+
+position=$(printf 'jump_forward factorial\nwhen\n' | gdb_run --patched "$T/tour" | sed -n 's/^position //p')
+out=$(gdb_run --patched "$T/tour" <<END
+record goto end
+goto-bookmark "$position"
+when
+goto-bookmark "no position"
+END
+)
+like "$out" "^position $position\$" "a bookmark of another session"
+like "$out" "no position" "a wrong one is refused"
+like "$(echo 'record stop' | gdb_run --patched "$T/tour")" 'nothing to stop' "record stop is refused"
+like "$(echo 'record full' | gdb_run --patched "$T/tour")" 'already being recorded' "and so is recording"
+done_testing
