@@ -62,11 +62,11 @@ like "$(mi -thread-info)" '\^done,threads=\[\{id="1"' "-thread-info"
 like "$(mi -exec-jump)" 'another way' "-exec-jump is refused"
 
 prog_build long
-record long 100000000
+record long 50000000
 timeout 30 python3 "$T/talk.py" "$LIZARD_BIN/lizard-gdb" -nx -iex 'set mi-async on' -i=mi "$T/long" >"$T/mi" 2>"$T/mi.err" <<'END'
 &-exec-continue
 -exec-interrupt
--data-evaluate-expression "main::i > 0 && main::i < main::n"
+-data-evaluate-expression "state != 1 && main::n == 50000000"
 &-exec-continue
 &-gdb-show language
 -exec-interrupt
