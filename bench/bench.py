@@ -151,9 +151,10 @@ def main():
     args.add_argument("--levels", default="-O0,-O2")
     args.add_argument("--json")
     args.add_argument("--no-latency", action="store_true")
+    args.add_argument("--latency-only", action="store_true")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    wanted = args.only.split(",") if args.only else REAL + list(OWN)
+    wanted = args.only.split(",") if args.only else [] if args.latency_only else REAL + list(OWN)
     for name in REAL:
         if name in wanted or not args.no_latency:
             sh(f"real_input {name} '{DIR}/input-{name}'")
@@ -169,7 +170,7 @@ def main():
             report(name, level, *measure(name, level, args.rounds), results)
     for text in limits_missed(results):
         print("missed:", text)
-    moves = [] if args.no_latency else latency("-O0")
+    moves = [] if args.no_latency else [line for level in args.levels.split(",") for line in latency(level)]
     if args.json:
         with open(args.json, "w") as f:
             json.dump({"rows": results, "latency": moves}, f, indent=1)
