@@ -20,8 +20,8 @@ out=$("$T/alone/bin/lizard-gdb" --patched "$T/tour" 2>&1)
 is $? 1 "--patched where there is none: status"
 like "$out" 'gdb/bin/gdb .the patched GDB, which .make gdb. builds' "and sentence"
 
-if [ ! -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ]; then
-	skip "the patched GDB" "not built: make gdb"
+if ! patched_gdb; then
+	skip "the patched GDB" "not built, or older than the library: make gdb"
 	done_testing
 	exit
 fi

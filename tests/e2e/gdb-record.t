@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 
-[ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || skip_all "the patched GDB is not built: make gdb"
+patched_gdb || skip_all "the patched GDB is not built, or older than the library: make gdb"
 prog_build tour || skip_all "no program"
 record tour
 

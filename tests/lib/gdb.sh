@@ -3,6 +3,7 @@
 #   prog_build NAME [FLAGS]     builds tests/progs/gdb/NAME.c with lizard-cc -g into $T/NAME
 #   record NAME [ARGS]          records $T/NAME
 #   gdb_run [OPTIONS] <commands prints what lizard-gdb -batch prints for the commands on stdin
+#   patched_gdb                 whether there is one to test
 #   section TEXT NAME           the part of the output behind the line `-- NAME`
 
 prog_build() {
@@ -23,6 +24,11 @@ gdb_run() {
 	sed 's/^-- \(.*\)$/echo -- \1\\n/' >"$T/commands"
 	timeout "${GDB_SECONDS:-120}" "$LIZARD_BIN/lizard-gdb" -nx -batch \
 		-ex 'set pagination off' -ex 'set width 0' -x "$T/commands" "$@" 2>&1
+}
+
+# Whether the patched GDB is built, and with the present library in it.
+patched_gdb() {
+	[ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] && [ ! "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -ot "$LIZARD_BIN/lizard" ]
 }
 
 section() {
