@@ -286,6 +286,8 @@ private:
   void open_in_worker (const lizard_open_options &options, int echo_fd,
 		       std::string *error);
   void run (const struct lz_front_resume &how, bool interrupted);
+  void begin (const struct lz_front_resume &how, bool interrupted);
+  void end ();
   void wait_for_stop ();
   void show_program_output ();
   void show_note ();
@@ -551,6 +553,12 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
       how.end = thread->control.step_range_end;
     }
 
+  begin (how, interrupted);
+}
+
+void
+lizard_target::begin (const struct lz_front_resume &how, bool interrupted)
+{
   m_ctrlc = false;
   m_begun = clock::now ();
   m_state = RUNNING;
@@ -559,6 +567,16 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
     {
       run (how, interrupted);
     });
+}
+
+void
+lizard_target::end ()
+{
+  wait_for_stop ();
+  m_event_pipe.flush ();
+  m_state = ENDED;
+  ignore_child_stops (false);
+  show_program_output ();
 }
 
 /* May be called while nothing is being replayed: between two resumes
@@ -729,11 +747,7 @@ lizard_target::wait (ptid_t ptid, target_waitstatus *status,
 	  status->set_ignore ();
 	  return minus_one_ptid;
 	}
-      wait_for_stop ();
-      m_event_pipe.flush ();
-      m_state = ENDED;
-      ignore_child_stops (false);
-      show_program_output ();
+      end ();
       show_note ();
     }
   return report_stop (status);
@@ -1032,13 +1046,9 @@ lizard_target::move (const char *text)
   ask (text);
   how.direction = LZ_BACKWARD;
   how.how = LZ_RESUME_STEP;
-  call ([&]
-    {
-      lz_front_resume (m_front, &how);
-      lz_front_stop (m_front, &m_stop);
-      m_note.reset (lz_front_note (m_front));
-      m_tid = lz_front_tid (m_front);
-    });
+  begin (how, false);
+  end ();
+  m_state = STOPPED;
 
   std::string note = m_note == nullptr ? ask ("note") : m_note.get ();
 
