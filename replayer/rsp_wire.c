@@ -36,7 +36,8 @@ struct lz_wire {
 	enum { IDLE, PAYLOAD, SUM1, SUM2 } state;
 	char *buf;
 	size_t len;
-	unsigned char sum, want;
+	unsigned char sum;
+	int want; /* the sum that the packet claims, -1: none */
 };
 
 static void (*interrupt_fn)(void *);
@@ -199,10 +200,13 @@ static int take_byte(struct lz_wire *w, unsigned char c)
 		w->sum += c;
 		return 0;
 	case SUM1:
-		w->want = (unsigned char)(hex_digit(c) << 4);
+		w->want = hex_digit(c) * 16;
 		w->state = SUM2;
 		return 0;
-	case SUM2: w->want |= (unsigned char)hex_digit(c); return packet_done(w);
+	case SUM2:
+		/* What is no digit is no sum. */
+		w->want = w->want < 0 || hex_digit(c) < 0 ? -1 : w->want + hex_digit(c);
+		return packet_done(w);
 	}
 	return 0;
 }
