@@ -1,5 +1,7 @@
 /* The session as the machine that the stepper moves. */
+#include <stdlib.h>
 #include <lizard/error.h>
+#include "replayer/exits.h"
 #include "replayer/nav.h"
 #include "replayer/session.h"
 
@@ -185,6 +187,104 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 	}
 }
 
+/* ---- through a long piece of code ---- */
+
+enum { WORTH_RUNNING = 64, PIECE_MAX = 1 << 16 }; /* bytes of code */
+
+struct piece {
+	uint64_t start, end, cfa;
+	struct lz_exit exits[LZ_EXITS_MAX];
+	int n, set; /* set: breakpoints that are */
+};
+
+static bool find_exits(struct lz_nav *nav, uint64_t base, struct piece *p)
+{
+	size_t len = p->end - base;
+	uint8_t *code = len >= WORTH_RUNNING && len <= PIECE_MAX ? malloc(len) : NULL;
+
+	p->n = -1;
+	if (code && lz_session_read(nav->s, base, code, len) == len)
+		p->n = lz_exits_find(code, base, p->start, p->end, p->exits);
+	free(code);
+	return p->n >= 0;
+}
+
+static bool leads_anywhere(const struct piece *p, uint64_t ip)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->exits[i].inside && p->exits[i].pc == ip)
+			return true;
+	return false;
+}
+
+/* The piece's own code can run in a deeper frame as well. */
+static bool is_deeper(struct lz_nav *nav, const struct piece *p)
+{
+	uint64_t cfa = lz_gdb_frame(&nav->machine, NULL);
+
+	return cfa && cfa < p->cfa;
+}
+
+/* To the next exit, or the goal, in whatever frame. */
+static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
+{
+	struct lz_stop stop;
+	int rc;
+
+	if (was_interrupted(nav))
+		return LZ_MOVE_FAILED;
+	if (leads_anywhere(p, nav->s->pos.ip))
+		rc = lz_session_step(nav->s, LZ_FORWARD, &stop);
+	else
+		rc = lz_session_run(nav->s, LZ_FORWARD, &stop);
+	if (rc)
+		return LZ_MOVE_FAILED;
+	switch (stop.reason) {
+	case LZ_STOP_STEP:
+	case LZ_STOP_BREAKPOINT:
+	case LZ_STOP_WATCH: return LZ_MOVE_DONE;
+	case LZ_STOP_SIGNAL: return is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
+	case LZ_STOP_END: return LZ_MOVE_END;
+	case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
+	default: return LZ_MOVE_FAILED;
+	}
+}
+
+static enum lz_move leave(struct lz_nav *nav, const struct piece *p)
+{
+	for (;;) {
+		enum lz_move move = run_to_exit(nav, p);
+		uint64_t ip = nav->s->pos.ip;
+
+		if (move != LZ_MOVE_DONE)
+			return move;
+		if (ip == nav->goal.ip && at_goal(nav))
+			return is_deeper(nav, p) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
+		if (!within(ip, p->start, p->end) && !is_deeper(nav, p))
+			return LZ_MOVE_DONE;
+	}
+}
+
+static enum lz_move run_range(void *arg, uint64_t base, uint64_t start, uint64_t end)
+{
+	struct lz_nav *nav = arg;
+	struct piece p = {.start = start, .end = end};
+	enum lz_move move = LZ_MOVE_FAILED;
+
+	p.cfa = lz_gdb_frame(&nav->machine, NULL);
+	if (!p.cfa || !find_exits(nav, base, &p))
+		return step_range(arg, start, end);
+	while (p.set < p.n && !lz_session_break(nav->s, p.exits[p.set].pc))
+		p.set++;
+	if (p.set == p.n && !lz_session_break(nav->s, nav->goal.ip)) {
+		move = leave(nav, &p);
+		lz_session_unbreak(nav->s, nav->goal.ip);
+	}
+	while (p.set > 0)
+		lz_session_unbreak(nav->s, p.exits[--p.set].pc);
+	return move;
+}
+
 void lz_nav_machine(struct lz_nav *nav)
 {
 	nav->machine = (struct lz_machine){
@@ -192,6 +292,7 @@ void lz_nav_machine(struct lz_nav *nav)
 	    .regs = regs,
 	    .read = read_memory,
 	    .step_range = step_range,
+	    .run_range = run_range,
 	    .run = run,
 	    .at_goal = at_goal,
 	    .lines = lines,

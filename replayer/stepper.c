@@ -489,7 +489,8 @@ static int begin(struct stepping *s)
 static int step_over_range(struct stepping *s)
 {
 	if (s->r.rip >= s->over_start && s->r.rip < s->over_end)
-		return after_run(s, s->m->step_range(s->m->arg, s->over_start, s->over_end));
+		return after_run(
+		    s, s->m->run_range(s->m->arg, s->over_start - 1, s->over_start, s->over_end));
 	return after_run(s, s->m->step_range(s->m->arg, s->start, s->end));
 }
 

@@ -9,5 +9,5 @@ tool() {
 	gcc -g $flags -D_GNU_SOURCE -I"$LIZARD_SRC/include" -I"$LIZARD_SRC" -o "$T/$1" \
 		"$LIZARD_SRC/tests/tools/$1.c" -Wl,--start-group "$obj/libreplayer.a" "$obj/libsysfake.a" \
 		"$obj/librestorer.a" "$obj/libtracer.a" "$obj/libcommon.a" -Wl,--end-group \
-		-lelf -ldw -lz -lzstd -llz4 -lpthread 2>"$T/$1.log" && echo "$T/$1"
+		-lelf -ldw -lZydis -lz -lzstd -llz4 -lpthread 2>"$T/$1.log" && echo "$T/$1"
 }

@@ -119,6 +119,11 @@ static enum lz_move m_step_range(void *arg, uint64_t start, uint64_t end)
 	return move;
 }
 
+static enum lz_move m_run_range(void *arg, uint64_t base, uint64_t start, uint64_t end)
+{
+	return m_step_range(arg, start, end);
+}
+
 static enum lz_move m_run(void *arg, const struct lz_place *p, size_t n)
 {
 	struct user_regs_struct r;
@@ -150,6 +155,7 @@ static struct lz_machine machine = {
     .regs = m_regs,
     .read = m_read,
     .step_range = m_step_range,
+    .run_range = m_run_range,
     .run = m_run,
     .at_goal = m_at_goal,
     .lines = m_lines,

@@ -1,0 +1,63 @@
+#include "replayer/exits.h"
+
+#include <Zydis/Zydis.h>
+
+struct list {
+	struct lz_exit *exits;
+	int n;
+};
+
+static bool add(struct list *l, uint64_t pc, bool inside)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->exits[i].pc == pc)
+			return true;
+	if (l->n == LZ_EXITS_MAX)
+		return false;
+	l->exits[l->n++] = (struct lz_exit){pc, inside};
+	return true;
+}
+
+/* The target of a jump whose bytes tell it. */
+static bool direct_target(const ZydisDecodedInstruction *in, uint64_t pc, uint64_t *target)
+{
+	if (in->raw.imm[0].size == 0 || !in->raw.imm[0].is_relative)
+		return false;
+	*target = pc + in->length + (uint64_t)in->raw.imm[0].value.s;
+	return true;
+}
+
+int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t end,
+                  struct lz_exit exits[LZ_EXITS_MAX])
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction in;
+	struct list l = {exits, 0};
+	uint64_t pc = base, target;
+	bool room = true;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (; pc < end && room; pc += in.length) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + (pc - base),
+		                                                end - pc, &in)))
+			return -1;
+		switch (in.meta.category) {
+		case ZYDIS_CATEGORY_COND_BR:
+			if (!direct_target(&in, pc, &target))
+				return -1;
+			if (target < start || target >= end)
+				room = add(&l, target, false);
+			break;
+		case ZYDIS_CATEGORY_UNCOND_BR: /* may be a tail call */
+			if (!direct_target(&in, pc, &target) || target < start || target >= end)
+				room = add(&l, pc, true);
+			break;
+		case ZYDIS_CATEGORY_RET:
+		case ZYDIS_CATEGORY_INTERRUPT: room = add(&l, pc, true); break;
+		default: break;
+		}
+	}
+	if (pc != end || !room || !add(&l, end, false))
+		return -1;
+	return l.n;
+}

@@ -1,0 +1,23 @@
+/* Where control can leave a piece of code, found by decoding it once: for running through it at full speed instead of
+ * in single steps. Pure. */
+#ifndef LIZARD_REPLAYER_EXITS_H
+#define LIZARD_REPLAYER_EXITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LZ_EXITS_MAX = 48 };
+
+struct lz_exit {
+	uint64_t pc;
+	bool
+	    inside; /* an instruction of the piece that may lead anywhere; else a place outside where it leads */
+};
+
+/* The exits of [start, end), whose instructions begin at BASE <= start; CODE holds the bytes from BASE to end. Calls are no
+ * exits: they come back. Returns their number; -1: they are too many, or the bytes are no code. */
+int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t end,
+                  struct lz_exit exits[LZ_EXITS_MAX]);
+
+#endif

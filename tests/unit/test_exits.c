@@ -1,0 +1,84 @@
+/* Where control can leave a piece of code. */
+#include "tests/unit/suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include "replayer/exits.h"
+
+enum { BASE = 0x1000 };
+
+/* clang-format off */
+static const uint8_t code[] = {
+	0x90,                         /* 00 nop: of the piece's first byte, not of the range */
+	0x74, 0x07,                   /* 01 je 0a */
+	0x75, 0x20,                   /* 03 jne 25: outside */
+	0xe8, 0x00, 0x10, 0x00, 0x00, /* 05 call */
+	0xeb, 0xf4,                   /* 0a jmp 00: outside, before the range */
+	0x0f, 0x84, 0x0e, 0x00, 0x00, 0x00, /* 0c je 20: outside */
+	0x0f, 0x85, 0x0d, 0x00, 0x00, 0x00, /* 12 jne 25 again */
+	0xff, 0xe0,                   /* 18 jmp *%rax */
+	0x41, 0xc6, 0x07, 0x01,       /* 1a movb $1,(%r15) */
+	0xeb, 0xe1,                   /* 1e jmp 01: inside */
+	0xe9, 0x00, 0x01, 0x00, 0x00, /* 20 jmp 125 */
+	0xc3,                         /* 25 ret */
+};
+/* clang-format on */
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct lz_exit *x = a, *y = b;
+
+	return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+static void compare(uint64_t len, const struct lz_exit *wanted, int n)
+{
+	struct lz_exit found[LZ_EXITS_MAX];
+
+	ck_assert_int_eq(lz_exits_find(code, BASE, BASE + 1, BASE + len, found), n);
+	qsort(found, (size_t)n, sizeof(*found), by_pc);
+	for (int i = 0; i < n; i++) {
+		ck_assert_uint_eq(found[i].pc, BASE + wanted[i].pc);
+		ck_assert_int_eq(found[i].inside, wanted[i].inside);
+	}
+}
+
+START_TEST(exits)
+{
+	static const struct lz_exit some[] = {
+	    {0x0a, true}, {0x18, true}, {0x20, false}, {0x25, false}};
+	static const struct lz_exit all[] = {
+	    {0x0a, true}, {0x18, true}, {0x20, true}, {0x25, true}, {0x26, false}};
+
+	compare(0x20, some, 4); /* whose end is a target, too */
+	compare(sizeof(code), all, 5);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	struct lz_exit found[LZ_EXITS_MAX];
+	static const uint8_t no_code[] = {0x90, 0x06, 0x90};
+	uint8_t rets[LZ_EXITS_MAX + 1];
+
+	/* In the middle of an instruction; what is no instruction; too many exits. */
+	ck_assert_int_eq(lz_exits_find(code, BASE, BASE, BASE + 7, found), -1);
+	ck_assert_int_eq(lz_exits_find(no_code, BASE, BASE, BASE + 3, found), -1);
+	memset(rets, 0xc3, sizeof(rets));
+	ck_assert_int_eq(lz_exits_find(rets, BASE, BASE, BASE + LZ_EXITS_MAX - 1, found),
+	                 LZ_EXITS_MAX);
+	ck_assert_int_eq(lz_exits_find(rets, BASE, BASE, BASE + LZ_EXITS_MAX, found), -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("exits");
+	TCase *t = tcase_create("exits");
+
+	tcase_add_test(t, exits);
+	tcase_add_test(t, refused);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
