@@ -3,6 +3,7 @@
 #include <string.h>
 #include <lizard/error.h>
 #include "replayer/chain.h"
+#include "replayer/own.h"
 #include "replayer/session.h"
 
 enum { DEEPER_FAR = 1250 }; /* own markers to look back for a stop outside inlined calls */
@@ -21,74 +22,6 @@ static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct 
 		return false;
 	*t = *lz_decoder_top(d);
 	return true;
-}
-
-struct candidate {
-	struct lz_act act;
-	bool local;
-};
-
-/* Where an activation wrote its own markers: stream offsets behind them. */
-struct own {
-	const struct lz_act *act;
-	uint64_t *at;
-	size_t n, cap;
-};
-
-static bool is_own(const struct own *o, const struct lz_act *top, const struct lz_mark *m)
-{
-	switch (m->code) {
-	case LZ_ENTER:
-	case LZ_EXIT:
-	case LZ_TAIL: return false;
-	case LZ_LANDING: /* the activation that it names, not the one that was left */
-		return m->offset > o->act->enter && m->entry == o->act->entry &&
-		       m->frame == o->act->frame;
-	default: return top && top->enter == o->act->enter;
-	}
-}
-
-static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
-{
-	struct own *o = arg;
-
-	if (!is_own(o, lz_decoder_top(d), m))
-		return 0;
-	if (o->n == o->cap) {
-		size_t cap = o->cap ? o->cap * 2 : 256;
-		uint64_t *p = reallocarray(o->at, cap, sizeof(*p));
-
-		if (!p)
-			return lz_fail("out of memory for the markers of one activation");
-		o->at = p;
-		o->cap = cap;
-	}
-	o->at[o->n++] = m->offset + lz_marker_size(m->code);
-	return 0;
-}
-
-/* The own markers of the activation that lie in the block, before the goal; 1: it began in it. */
-static int own_in_block(struct lz_nav *nav, uint32_t block, const struct candidate *k,
-                        struct own *o)
-{
-	uint8_t *watch = calloc(lz_stream_n_fns(nav->stream) + 1, 1);
-	int rc;
-
-	o->act = &k->act;
-	o->n = 0;
-	if (!watch)
-		return lz_fail("out of memory for navigation");
-	if (k->act.fn != LZ_FN_NONE)
-		watch[k->act.fn] = 1;
-	if (k->local)
-		rc = lz_stream_decode_local(nav->stream, block, nav->goal.marker, watch, note_own,
-		                            o);
-	else
-		rc = lz_stream_decode(nav->stream, block, nav->goal.marker, watch, note_own, o);
-	free(watch);
-	if (rc < 0)
-		return -1;
-	return k->local || lz_stream_block_of(nav->stream, k->act.enter) >= block;
 }
 
 struct found {
@@ -122,18 +55,18 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 }
 
 /* Anchors at the own markers of T, further and further back. 1: found. */
-static int search_activation(struct lz_nav *nav, const struct candidate *k, struct lz_chain *c,
+static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, struct lz_chain *c,
                              struct lz_pos *answer, bool *passed)
 {
 	const struct lz_act *t = &k->act;
-	struct own o = {0};
+	struct lz_own o = {0};
 	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
 	struct found f = {0};
 	size_t back = 2;
 	int rc = 0, first = 0;
 
 	while (!rc && !first && !f.foreign) {
-		first = own_in_block(nav, block, k, &o);
+		first = lz_own_in_block(nav, block, k, &o);
 		if (first < 0)
 			rc = -1;
 		while (!rc && !f.foreign && back < o.n) {
@@ -159,7 +92,7 @@ out:
 
 /* The activations that the present position may belong to: the running one, or one that has written its
  * exit marker but not returned. */
-static size_t own_activations(struct lz_nav *nav, struct candidate t[2])
+static size_t own_activations(struct lz_nav *nav, struct lz_candidate t[2])
 {
 	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
 	uint64_t at = nav->goal.marker;
@@ -176,7 +109,7 @@ static size_t own_activations(struct lz_nav *nav, struct candidate t[2])
 }
 
 /* The activation that has just been left for code without markers, if any. */
-static size_t left_activation(struct lz_nav *nav, struct candidate *t)
+static size_t left_activation(struct lz_nav *nav, struct lz_candidate *t)
 {
 	uint64_t at = nav->goal.marker;
 	struct lz_decoder *d = at ? lz_stream_stack(nav->stream, at) : NULL;
@@ -185,7 +118,7 @@ static size_t left_activation(struct lz_nav *nav, struct candidate *t)
 	d = at ? lz_stream_stack(nav->stream, at - 1) : NULL;
 	if (!d || d->n <= depth)
 		return 0;
-	*t = (struct candidate){.act = *lz_decoder_top(d)};
+	*t = (struct lz_candidate){.act = *lz_decoder_top(d)};
 	return 1;
 }
 
@@ -278,25 +211,37 @@ static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 	return 0;
 }
 
+/* Does GDB know a line of the goal's code? Where not, `next` out of an activation stops there, as `step` does. */
+static bool has_line(struct lz_nav *nav)
+{
+	uint64_t bias;
+	struct lz_lines *l = nav->machine.lines(nav, nav->goal.ip, &bias);
+
+	return l && lz_lines_find(l, nav->goal.ip - bias).line;
+}
+
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain c = {0};
-	struct candidate t[2];
+	struct lz_candidate t[2];
 	size_t n = own_activations(nav, t);
-	bool passed = false;
+	bool passed = false, left;
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = search_activation(nav, &t[i], &c, answer, &passed);
 	if (rc == 1 && passed && search_exact(nav, answer) < 0)
 		rc = -1;
-	if (!n)
+	left = !n && left_activation(nav, t);
+	if (left && !has_line(nav))
+		rc = search_activation(nav, &t[0], &c, answer, &passed);
+	if (!n && !rc)
 		rc = search_unmarked(nav, &c, answer);
 	if (!rc)
 		rc = search_outer(nav, answer);
 	else if (rc == 1)
 		lz_chain_keep(&nav->next, &c);
-	if (!rc && !n && left_activation(nav, t))
+	if (!rc && left)
 		rc = search_activation(nav, &t[0], &c, answer, &passed);
 	free(c.stop);
 	return rc ? rc : lz_search_step(nav, false, answer);

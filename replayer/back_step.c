@@ -3,9 +3,13 @@
 #include <string.h>
 #include <lizard/error.h>
 #include "replayer/chain.h"
+#include "replayer/own.h"
 #include "replayer/session.h"
 
-enum { OUTER_FAR = 2000 }; /* bytes of the stream to look back for a stop that is not deeper */
+enum {
+	OUTER_FAR = 2000, /* bytes of the stream to look back for a stop that is not deeper */
+	OWN_DEEP = 3      /* activations of the goal's stack whose own markers are tried */
+};
 
 /* What the stack holds at a stream offset: the ENTER offsets and the last own marker of each. */
 struct stack {
@@ -30,6 +34,14 @@ static int stack_at(struct lz_nav *nav, uint64_t offset, struct stack *st)
 	return 0;
 }
 
+/* Right behind an activation's exit marker control is still in it. */
+static bool is_in_exit(struct lz_nav *nav, uint64_t offset, size_t depth)
+{
+	struct lz_decoder *d = offset ? lz_stream_stack(nav->stream, offset - 1) : NULL;
+
+	return d && d->n > depth;
+}
+
 /* The anchor lies in a callback or handler that the goal is not in: one before that, in the youngest
  * activation that holds both. */
 static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stack *at_goal,
@@ -44,7 +56,8 @@ static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stac
 	while (common < st.n && common < at_goal->n &&
 	       st.a[common].enter == at_goal->a[common].enter)
 		common++;
-	if (common && common < st.n && st.a[common - 1].last_at < anchor)
+	if (common && (common < st.n || is_in_exit(nav, anchor, st.n)) &&
+	    st.a[common - 1].last_at < anchor)
 		*earlier = st.a[common - 1].last_at;
 	free(st.a);
 	return 0;
@@ -70,6 +83,8 @@ struct search {
 	struct lz_pos outside; /* the last stop before the goal was run over */
 	bool have_outside, found;
 	bool outer; /* the answer must not be in a deeper frame than the goal */
+	bool
+	    unmarked; /* the goal is in code without markers, and may be on the way out of a callback */
 	struct lz_pos answer;
 };
 
@@ -109,6 +124,88 @@ static const struct lz_chain_stop *predecessor(struct lz_nav *nav, const struct 
 	                : lz_chain_predecessor(&f->chain, end);
 }
 
+/* May the goal have been reached otherwise than by a call of the activation that ran at a stream offset? By a longjmp,
+ * because another stack goes on there, or on the way out of a callback. */
+static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t offset)
+{
+	const struct stack *goal = &f->stack;
+	struct stack st;
+	size_t i = 0;
+	int rc = 0;
+
+	if (stack_at(nav, offset, &st))
+		return -1;
+	if (f->unmarked) {
+		rc = 1;
+	} else if (st.n) {
+		while (i < goal->n && goal->a[i].enter != st.a[st.n - 1].enter)
+			i++;
+		rc = i == goal->n || (i + 1 < goal->n && goal->a[i + 1].enter < offset);
+	}
+	free(st.a);
+	return rc;
+}
+
+/* From own markers of one of the goal's activations. */
+static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *act)
+{
+	struct lz_candidate k = {.act = *act};
+	struct lz_own o = {0};
+	int rc = lz_own_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
+
+	for (size_t back = 0; rc >= 0 && !f->found && back < o.n; back = 4 * back + 1) {
+		const struct lz_chain_stop *p;
+		enum chain_end end;
+
+		rc = lz_chain_build(nav, o.at[o.n - 1 - back], false, &f->chain, &end);
+		p = rc < 0 ? NULL : predecessor(nav, f, end);
+		if (p) {
+			f->answer = p->pos;
+			f->found = true;
+		}
+	}
+	free(o.at);
+	return rc < 0 ? -1 : 0;
+}
+
+/* From in between, nearer and nearer. */
+static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
+{
+	for (uint64_t back = (nav->goal.marker - from) / 2; back > 0 && !f->found; back /= 2) {
+		int64_t anchor = lz_marker_boundary(nav->s, nav->goal.marker - back);
+		const struct lz_chain_stop *p;
+		enum chain_end end;
+
+		if (anchor < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
+			return -1;
+		p = predecessor(nav, f, end);
+		if (p && (f->unmarked || !nav->machine.left_unknown)) {
+			f->answer = p->pos;
+			f->found = true;
+		}
+	}
+	return 0;
+}
+
+/* The goal was run over from elsewhere, at stream offset FROM: by its own activations, the innermost first, or by those
+ * that have run since. */
+static int try_own_stack(struct lz_nav *nav, struct search *f, uint64_t from)
+{
+	size_t n = f->stack.n;
+
+	for (size_t i = n; i > 0 && n - i < OWN_DEEP && !f->found; i--)
+		if (try_own(nav, f, &f->stack.a[i - 1]))
+			return -1;
+	return f->found ? 0 : try_between(nav, f, from);
+}
+
+/* The goal's own frame, as it is when a function is come to that has a stop in front of its first marker. */
+static bool is_same_frame(const struct lz_chain *c, const struct lz_chain_stop *p,
+                          enum chain_end end)
+{
+	return end == CHAIN_ARRIVED && p->cfa && p->cfa == c->stop[c->n - 1].cfa;
+}
+
 /* One anchor tried. *earlier: where to go on if not found. */
 static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
 {
@@ -140,12 +237,20 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 				f->outside = last;
 			f->have_outside |= have;
 		}
+		switch (is_elsewhere(nav, f, last.marker)) {
+		case -1: return -1;
+		case 1:
+			if (try_own_stack(nav, f, last.marker))
+				return -1;
+			if (f->found)
+				return 0;
+		}
 		f->found = true;
 		f->answer = f->outside;
 		return 0;
 	}
 	p = predecessor(nav, f, end);
-	if (p && nav->machine.left_unknown) {
+	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end)) {
 		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
 			return -1;
 		if (*earlier < anchor)
@@ -217,7 +322,10 @@ static int find_step(struct lz_nav *nav, struct search *f)
 int lz_search_step(struct lz_nav *nav, bool outer, struct lz_pos *answer)
 {
 	struct search f = {.outer = outer};
-	int rc = find_step(nav, &f);
+	int rc;
+
+	f.unmarked = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event) == LZ_FN_NONE;
+	rc = find_step(nav, &f);
 
 	free(f.stack.a);
 	if (!rc && f.found) {

@@ -376,6 +376,18 @@ static void refresh(struct stepping *s, const struct place_line *p, const struct
 	s->of = p->of;
 }
 
+static int decide(struct stepping *s);
+
+/* The same, and what GDB decides at the caller. */
+static int back_to_known(struct stepping *s)
+{
+	int rc = out_of_unknown(s);
+
+	if (rc != GO_ON)
+		return rc;
+	return s->m->at_goal(s->m->arg) ? LZ_STEP_PASSED : decide(s);
+}
+
 /* Out of the range, in a known place: is this a stop? Sets the new range if not. */
 static int new_line(struct stepping *s)
 {
@@ -390,7 +402,7 @@ static int new_line(struct stepping *s)
 	if (!p.sal.line) {
 		if (s->over_calls || find_function(s->m, s->r.rip, &f))
 			return LZ_STEPPED;
-		return out_of_unknown(s);
+		return back_to_known(s);
 	}
 	n = find_inlines(s->m, s->r.rip, in, &hidden);
 	fill_frame(s, in, n - hidden, &now);

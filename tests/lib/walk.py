@@ -134,6 +134,8 @@ def instant(position):
     return tuple(int(n.replace(",", "")) for n in re.match(r"\d+:([\d,]+)\.([\d,]+)@", position).groups())
 
 
+# The compiler's own code around a program, without lines and unwind rules: GDB guesses what called what there.
+UNKNOWN_FRAMES = ("__do_global_dtors_aux", "_fini", "__cxa_finalize@plt")
 LONGJMPS = ("longjmp", "_longjmp", "siglongjmp", "_siglongjmp", "__libc_longjmp", "__libc_siglongjmp")
 
 
@@ -142,6 +144,11 @@ def two_ways(command, begin, wanted, got, here):
     WANTED."""
     if not TWO_WAYS or got.depth > max(here.depth, wanted.depth):
         return False
+    if here.name in UNKNOWN_FRAMES or wanted.name in UNKNOWN_FRAMES:
+        return True
+    # The first line of a callback that was come to inside of code without lines: bs goes to the line that called that.
+    if wanted.line.startswith("?") and here.depth > got.depth and not got.line.startswith("?"):
+        return instant(got.position) < instant(wanted.position)
     do(command)
     now = when()["position"]
     if now == here.position:
