@@ -259,6 +259,9 @@ static bool called(struct stepping *s)
 	if ((s->frame.cfa && s->r.rsp >= s->frame.cfa) || !read_word(s->m, s->r.rsp, &ret) ||
 	    s->r.rip == ret)
 		return false;
+	/* Still in that frame, whatever return address of old is at the top of its stack. */
+	if (s->frame.cfa && find_cfa(s, &cfa) && cfa >= s->frame.cfa)
+		return false;
 	if (s->frame.cfa && caller_cfa(s, ret, &cfa))
 		return cfa == s->frame.cfa;
 	return ret > s->start && ret <= s->end;
