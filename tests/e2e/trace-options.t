@@ -36,4 +36,8 @@ is "$? $(cat "$T/out")" "0 5 15 5" "--aslr; memory shared with children"
 timeout 60 lizard verify "$T/aslr" >"$T/verify" 2>&1
 ok $? "--aslr: verify is clean" || diag "$(tail -n 5 "$T/verify")"
 is "$(lizard-trace -q nproc)" "$(nproc)" "the program sees the CPUs it has without us"
+# No thread of the tracer leaves the CPUs that it was given.
+cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+is "$(taskset -c "$cpu" lizard-trace -q -o "$T/pinned" -- sh -c 'cat /proc/$PPID/task/*/status' | sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' | sort -u)" \
+	"$cpu" "on one CPU if told so"
 done_testing
