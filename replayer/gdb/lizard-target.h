@@ -13,10 +13,25 @@
    You should have received a copy of the GNU General Public License
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
+
 #ifndef LIZARD_TARGET_H
 #define LIZARD_TARGET_H
 
+#include "gdbsupport/event-loop.h"
+#include "gdbsupport/event-pipe.h"
+#include "process-stratum-target.h"
+
+#include <chrono>
+#include <functional>
 #include <string>
+
+extern "C"
+{
+#include <lizard/error.h>
+#include <lizard/front.h>
+}
+
+class lizard_worker;
 
 /* Carry out a move of the current inferior's replay, given as for
    "monitor", and show the new place.  Throws an error if that fails.  */
@@ -31,5 +46,195 @@ extern std::string lizard_ask (const char *command);
    goto" and bookmarks, too.  */
 
 extern void push_lizard_record_target ();
+
+/* How a recording is to be opened.  */
+
+struct lizard_open_options
+{
+  bool at_end = false;
+  bool echo = false;
+  std::string what;
+};
+
+class lizard_target final : public process_stratum_target
+{
+public:
+  lizard_target () = default;
+  ~lizard_target () override;
+
+  /* Open the recording, or throw an error.  */
+  void open (const lizard_open_options &options);
+
+  /* Add the recorded process to the current inferior.  */
+  void appear ();
+
+  /* Carry out a move given as text, and return what there is to say
+     about it.  */
+  std::string move (const char *text);
+
+  /* The answer to a monitor command.  */
+  std::string ask (const char *command);
+
+  const target_info &info () const override;
+
+  const char *connection_string () override
+  { return m_dir.c_str (); }
+
+  void close () override;
+  void detach (inferior *inf, int from_tty) override;
+  void disconnect (const char *args, int from_tty) override;
+  void kill () override;
+  void mourn_inferior () override;
+
+  void resume (ptid_t ptid, int step, gdb_signal sig) override;
+  ptid_t wait (ptid_t ptid, target_waitstatus *status,
+	       target_wait_flags options) override;
+  void interrupt () override;
+  void stop (ptid_t ptid) override
+  { interrupt (); }
+
+  bool can_async_p () override
+  { return target_async_permitted; }
+
+  bool is_async_p () override
+  { return m_async; }
+
+  void async (bool enable) override;
+
+  int async_wait_fd () override
+  { return m_event_pipe.event_fd (); }
+
+  bool can_execute_reverse () override
+  { return true; }
+
+  exec_direction_kind execution_direction () override
+  { return m_direction; }
+
+  void fetch_registers (regcache *regs, int regnum) override;
+  void store_registers (regcache *regs, int regnum) override;
+  void prepare_to_store (regcache *regs) override
+  {}
+
+  target_xfer_status xfer_partial (target_object object, const char *annex,
+				   gdb_byte *readbuf,
+				   const gdb_byte *writebuf, ULONGEST offset,
+				   ULONGEST len,
+				   ULONGEST *xfered_len) override;
+
+  int insert_breakpoint (gdbarch *arch, bp_target_info *info) override;
+  int remove_breakpoint (gdbarch *arch, bp_target_info *info,
+			 remove_bp_reason reason) override;
+  int can_use_hw_breakpoint (bptype type, int count, int other) override
+  { return 1; }
+  int insert_hw_breakpoint (gdbarch *arch, bp_target_info *info) override;
+  int remove_hw_breakpoint (gdbarch *arch, bp_target_info *info) override;
+  int insert_watchpoint (CORE_ADDR addr, int len, target_hw_bp_type type,
+			 expression *condition) override;
+  int remove_watchpoint (CORE_ADDR addr, int len, target_hw_bp_type type,
+			 expression *condition) override;
+  int region_ok_for_hw_watchpoint (CORE_ADDR addr, int len) override
+  { return 1; }
+
+  bool supports_stopped_by_sw_breakpoint () override
+  { return true; }
+  bool stopped_by_sw_breakpoint () override
+  { return stopped_at (LZ_SHOWN_BREAK) && m_stop.kind == LZ_BREAK_SOFT; }
+  bool supports_stopped_by_hw_breakpoint () override
+  { return true; }
+  bool stopped_by_hw_breakpoint () override
+  { return stopped_at (LZ_SHOWN_BREAK) && m_stop.kind == LZ_BREAK_HARD; }
+  bool stopped_by_watchpoint () override
+  { return stopped_at (LZ_SHOWN_WATCH); }
+  bool stopped_data_address (CORE_ADDR *addr) override;
+
+  int set_syscall_catchpoint (int pid, bool needed, int any_count,
+			      gdb::array_view<const int> counts) override;
+  void pass_signals (gdb::array_view<const unsigned char> pass) override;
+
+  bool thread_alive (ptid_t ptid) override
+  { return ptid.pid () == m_pid; }
+  std::string pid_to_str (ptid_t ptid) override;
+  const char *thread_name (thread_info *thread) override
+  { return m_comm.c_str (); }
+  const char *pid_to_exec_file (int pid) override
+  { return m_program.c_str (); }
+
+  void rcmd (const char *command, ui_file *output) override;
+
+  /* Files are the recorded program's: made up from the recording, or
+     its copies.  */
+  bool filesystem_is_local () override
+  { return false; }
+  int fileio_open (inferior *inf, const char *filename, int flags, int mode,
+		   int warn_if_slow, fileio_error *target_errno) override;
+  int fileio_pread (int fd, gdb_byte *buf, int len, ULONGEST offset,
+		    fileio_error *target_errno) override;
+  int fileio_fstat (int fd, struct stat *sb,
+		    fileio_error *target_errno) override;
+  int fileio_close (int fd, fileio_error *target_errno) override;
+  gdb::optional<std::string> fileio_readlink (inferior *inf,
+					      const char *filename,
+					      fileio_error *target_errno)
+    override;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  void call (const std::function<void ()> &job);
+  void open_in_worker (const lizard_open_options &options, int echo_fd,
+		       std::string *error);
+  void run (const struct lz_front_resume &how, bool interrupted);
+  void begin (const struct lz_front_resume &how, bool interrupted);
+  void end ();
+  void wait_for_stop ();
+  void show_program_output ();
+  void show_note ();
+  void ignore_child_stops (bool ignore);
+  bool ctrlc_is_fresh () const;
+  ptid_t report_stop (target_waitstatus *status);
+  int insert (lz_front_kind kind, CORE_ADDR addr, int len);
+  int remove (lz_front_kind kind, CORE_ADDR addr, int len);
+  bool stopped_at (lz_front_why why) const
+  { return m_state != RUNNING && m_stop.why == why; }
+  target_xfer_status xfer_memory (gdb_byte *readbuf,
+				  const gdb_byte *writebuf, CORE_ADDR addr,
+				  ULONGEST len, ULONGEST *xfered_len);
+
+  static void handle_stop (int error, gdb_client_data data);
+  static void handle_output (int error, gdb_client_data data);
+
+  /* Owned by the worker while the state is RUNNING, by GDB's main
+     thread otherwise.  */
+  std::unique_ptr<lizard_worker> m_worker;
+  lz_session *m_session = nullptr;
+  lz_front *m_front = nullptr;
+  struct lz_front_stop m_stop {};
+  gdb::unique_xmalloc_ptr<char> m_note;
+  int m_tid = 0;
+
+  std::string m_dir, m_program, m_comm;
+  int m_pid = 0;
+
+  /* ENDED: there is a stop that GDB has not heard of.  */
+  enum { STOPPED, RUNNING, ENDED } m_state = STOPPED;
+  exec_direction_kind m_direction = EXEC_FORWARD;
+  uint64_t m_passed_signals = 0;
+
+  /* Marked by the worker at the end of a resume.  */
+  event_pipe m_event_pipe;
+  bool m_async = false;
+
+  /* The program's output, or -1.  */
+  int m_output[2] = { -1, -1 };
+
+  /* When the present resume began; a Ctrl-C that it did not take.  */
+  clock::time_point m_begun;
+  clock::time_point m_ctrlc_at;
+  bool m_ctrlc = false;
+};
+
+/* The target that replays the current inferior, or throw an error.  */
+
+extern lizard_target *current_lizard_target ();
 
 #endif /* LIZARD_TARGET_H */

@@ -1,0 +1,145 @@
+/* "target lizard": breakpoints, watchpoints and catchpoints.
+
+   This program is free software; you can redistribute it and/or modify
+   it under the terms of the GNU General Public License as published by
+   the Free Software Foundation; either version 3 of the License, or
+   (at your option) any later version.
+
+   This program is distributed in the hope that it will be useful,
+   but WITHOUT ANY WARRANTY; without even the implied warranty of
+   MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+   GNU General Public License for more details.
+
+   You should have received a copy of the GNU General Public License
+   along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
+
+
+#include "defs.h"
+#include "breakpoint.h"
+#include "target.h"
+
+#include "lizard-target.h"
+
+int
+lizard_target::insert (lz_front_kind kind, CORE_ADDR addr, int len)
+{
+  int result = -1;
+
+  call ([&]
+    {
+      result = lz_front_insert (m_front, kind, addr, len);
+    });
+  return result;
+}
+
+int
+lizard_target::remove (lz_front_kind kind, CORE_ADDR addr, int len)
+{
+  call ([&]
+    {
+      lz_front_remove (m_front, kind, addr, len);
+    });
+  return 0;
+}
+
+int
+lizard_target::insert_breakpoint (gdbarch *arch, bp_target_info *info)
+{
+  info->placed_address = info->reqstd_address;
+  return insert (LZ_BREAK_SOFT, info->placed_address, 1);
+}
+
+int
+lizard_target::remove_breakpoint (gdbarch *arch, bp_target_info *info,
+				  remove_bp_reason reason)
+{
+  return remove (LZ_BREAK_SOFT, info->placed_address, 1);
+}
+
+int
+lizard_target::insert_hw_breakpoint (gdbarch *arch, bp_target_info *info)
+{
+  info->placed_address = info->reqstd_address;
+  return insert (LZ_BREAK_HARD, info->placed_address, 1);
+}
+
+int
+lizard_target::remove_hw_breakpoint (gdbarch *arch, bp_target_info *info)
+{
+  return remove (LZ_BREAK_HARD, info->placed_address, 1);
+}
+
+static lz_front_kind
+watch_kind (target_hw_bp_type type)
+{
+  switch (type)
+    {
+    case hw_read:
+      return LZ_WATCH_READ;
+    case hw_access:
+      return LZ_WATCH_ACCESS;
+    default:
+      return LZ_WATCH_WRITE;
+    }
+}
+
+int
+lizard_target::insert_watchpoint (CORE_ADDR addr, int len,
+				  target_hw_bp_type type,
+				  expression *condition)
+{
+  return insert (watch_kind (type), addr, len);
+}
+
+int
+lizard_target::remove_watchpoint (CORE_ADDR addr, int len,
+				  target_hw_bp_type type,
+				  expression *condition)
+{
+  return remove (watch_kind (type), addr, len);
+}
+
+bool
+lizard_target::stopped_data_address (CORE_ADDR *addr)
+{
+  if (!stopped_by_watchpoint ())
+    return false;
+  *addr = m_stop.addr;
+  return true;
+}
+
+int
+lizard_target::set_syscall_catchpoint (int pid, bool needed, int any_count,
+				       gdb::array_view<const int> counts)
+{
+  std::vector<uint32_t> nrs;
+
+  for (size_t i = 0; any_count == 0 && i < counts.size (); i++)
+    if (counts[i] != 0)
+      nrs.push_back (i);
+
+  call ([&]
+    {
+      if (needed)
+	lz_front_catch (m_front, nrs.data (), nrs.size ());
+      else
+	lz_front_catch_none (m_front);
+    });
+  return 0;
+}
+
+void
+lizard_target::pass_signals (gdb::array_view<const unsigned char> pass)
+{
+  uint64_t mask = 0;
+
+  for (size_t i = 0; i < pass.size (); i++)
+    if (pass[i] && gdb_signal_to_host_p ((gdb_signal) i))
+      {
+	int signo = gdb_signal_to_host ((gdb_signal) i);
+
+	if (signo > 0 && signo < 64)
+	  mask |= (uint64_t) 1 << signo;
+      }
+  m_passed_signals = mask;
+}

@@ -1,0 +1,106 @@
+/* "target lizard": moves and questions that GDB has no name for.
+
+   This program is free software; you can redistribute it and/or modify
+   it under the terms of the GNU General Public License as published by
+   the Free Software Foundation; either version 3 of the License, or
+   (at your option) any later version.
+
+   This program is distributed in the hope that it will be useful,
+   but WITHOUT ANY WARRANTY; without even the implied warranty of
+   MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+   GNU General Public License for more details.
+
+   You should have received a copy of the GNU General Public License
+   along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
+
+
+#include "defs.h"
+#include "gdbthread.h"
+#include "inferior.h"
+#include "regcache.h"
+#include "solib.h"
+#include "stack.h"
+#include "symfile.h"
+#include "target.h"
+#include "target-dcache.h"
+
+#include "lizard-target.h"
+
+std::string
+lizard_target::ask (const char *command)
+{
+  gdb::unique_xmalloc_ptr<char> answer;
+
+  call ([&]
+    {
+      answer.reset (lz_front_monitor (m_front, command));
+    });
+  return answer == nullptr ? "" : answer.get ();
+}
+
+void
+lizard_target::rcmd (const char *command, ui_file *output)
+{
+  output->puts (ask (command).c_str ());
+}
+
+std::string
+lizard_target::move (const char *text)
+{
+  struct lz_front_resume how {};
+
+  /* The move is armed, and carried out by a reverse resume.  */
+  ask (text);
+  how.direction = LZ_BACKWARD;
+  how.how = LZ_RESUME_STEP;
+  begin (how, false);
+  end ();
+  m_state = STOPPED;
+
+  std::string note = m_note == nullptr ? ask ("note") : m_note.get ();
+
+  m_note.reset ();
+  return note;
+}
+
+lizard_target *
+current_lizard_target ()
+{
+  lizard_target *target
+    = dynamic_cast<lizard_target *> (current_inferior ()->process_target ());
+
+  if (target == nullptr)
+    error (_("No recording is being replayed."));
+  return target;
+}
+
+std::string
+lizard_ask (const char *command)
+{
+  return current_lizard_target ()->ask (command);
+}
+
+/* GDB has resumed nothing, so it must be told that all has changed.  */
+
+void
+lizard_go (const char *move)
+{
+  static const char failed[] = "error: ";
+  std::string note = current_lizard_target ()->move (move);
+
+  registers_changed ();
+  target_dcache_invalidate ();
+  reinit_frame_cache ();
+  solib_add (nullptr, 0, auto_solib_add);
+  inferior_thread ()->set_stop_pc
+    (regcache_read_pc (get_current_regcache ()));
+
+  if (startswith (note.c_str (), failed))
+    {
+      note.pop_back ();
+      error ("%s", note.c_str () + strlen (failed));
+    }
+  if (note != "history\n")
+    gdb_puts (note.c_str ());
+  print_stack_frame (get_selected_frame (nullptr), 1, SRC_AND_LOC, 1);
+}

@@ -1,0 +1,293 @@
+/* "target lizard": resuming, waiting, interrupting.
+
+   This program is free software; you can redistribute it and/or modify
+   it under the terms of the GNU General Public License as published by
+   the Free Software Foundation; either version 3 of the License, or
+   (at your option) any later version.
+
+   This program is distributed in the hope that it will be useful,
+   but WITHOUT ANY WARRANTY; without even the implied warranty of
+   MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the
+   GNU General Public License for more details.
+
+   You should have received a copy of the GNU General Public License
+   along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
+
+
+#include "defs.h"
+#include "gdbsupport/event-loop.h"
+#include "gdbsupport/gdb-sigmask.h"
+#include "gdbsupport/gdb_select.h"
+#include "gdbthread.h"
+#include "inf-loop.h"
+#include "inferior.h"
+#include "infrun.h"
+#include "target.h"
+
+#include "lizard-target.h"
+#include "lizard-worker.h"
+
+/* A run forgets the interrupts that came before it began in the
+   worker, which is this much later at most.  */
+static const std::chrono::milliseconds settle_time {10};
+
+/* A Ctrl-C between two resumes of one command stops the next one.  */
+static const std::chrono::milliseconds ctrlc_lifetime {1000};
+
+/* In the worker: carry out a resume.  */
+
+void
+lizard_target::run (const struct lz_front_resume &how, bool interrupted)
+{
+  lz_front_pass_signals (m_front, m_passed_signals);
+  if (interrupted)
+    lz_front_not_resumed (m_front);
+  else
+    lz_front_resume (m_front, &how);
+  lz_front_stop (m_front, &m_stop);
+  m_note.reset (lz_front_note (m_front));
+  m_tid = lz_front_tid (m_front);
+  m_event_pipe.mark ();
+}
+
+/* Each stop of the re-executed program, of which there are many in one
+   resume, would wake GDB's main thread by SIGCHLD.  Only native targets
+   want that.  */
+
+void
+lizard_target::ignore_child_stops (bool ignore)
+{
+  sigset_t chld;
+
+  if (ignore)
+    for (inferior *inf : all_inferiors ())
+      if (inf->pid != 0 && inf->process_target () != this)
+	return;
+
+  sigemptyset (&chld);
+  sigaddset (&chld, SIGCHLD);
+  gdb_sigmask (ignore ? SIG_BLOCK : SIG_UNBLOCK, &chld, nullptr);
+}
+
+bool
+lizard_target::ctrlc_is_fresh () const
+{
+  return m_ctrlc && clock::now () - m_ctrlc_at < ctrlc_lifetime;
+}
+
+void
+lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
+{
+  thread_info *thread = inferior_thread ();
+  struct lz_front_resume how {};
+  bool interrupted = ctrlc_is_fresh ();
+
+  m_direction = ::execution_direction;
+  how.direction = m_direction == EXEC_REVERSE ? LZ_BACKWARD : LZ_FORWARD;
+  how.how = step ? LZ_RESUME_STEP : LZ_RESUME_CONTINUE;
+  if (step && m_direction == EXEC_FORWARD && thread->control.may_range_step)
+    {
+      how.how = LZ_RESUME_RANGE;
+      how.start = thread->control.step_range_start;
+      how.end = thread->control.step_range_end;
+    }
+
+  begin (how, interrupted);
+}
+
+void
+lizard_target::begin (const struct lz_front_resume &how, bool interrupted)
+{
+  m_ctrlc = false;
+  m_begun = clock::now ();
+  m_state = RUNNING;
+  ignore_child_stops (true);
+  m_worker->start ([this, how, interrupted]
+    {
+      run (how, interrupted);
+    });
+}
+
+void
+lizard_target::end ()
+{
+  wait_for_stop ();
+  m_event_pipe.flush ();
+  m_state = ENDED;
+  ignore_child_stops (false);
+  show_program_output ();
+}
+
+/* May be called while nothing is being replayed: between two resumes
+   of one command, for instance while GDB evaluates a breakpoint's
+   condition.  Then the thread counts as running nevertheless.  */
+
+void
+lizard_target::interrupt ()
+{
+  for (thread_info *thread : all_non_exited_threads (this))
+    if (thread->state == THREAD_RUNNING || thread->executing ())
+      m_ctrlc = true;
+  m_ctrlc_at = clock::now ();
+  if (m_state != RUNNING)
+    return;
+
+  /* Interrupts that come before the run has begun are forgotten by
+     it.  */
+  std::this_thread::sleep_until (m_begun + settle_time);
+  lz_session_interrupt (m_session);
+}
+
+void
+lizard_target::handle_stop (int error, gdb_client_data data)
+{
+  inferior_event_handler (INF_REG_EVENT);
+}
+
+void
+lizard_target::handle_output (int error, gdb_client_data data)
+{
+  ((lizard_target *) data)->show_program_output ();
+}
+
+void
+lizard_target::async (bool enable)
+{
+  if (enable == m_async)
+    return;
+
+  m_async = enable;
+  if (enable)
+    {
+      add_file_handler (m_event_pipe.event_fd (), handle_stop, nullptr,
+			"lizard");
+      if (m_output[0] != -1)
+	add_file_handler (m_output[0], handle_output, this, "lizard-output");
+      return;
+    }
+
+  delete_file_handler (m_event_pipe.event_fd ());
+  if (m_output[0] != -1)
+    delete_file_handler (m_output[0]);
+}
+
+void
+lizard_target::show_program_output ()
+{
+  char text[4096];
+  ssize_t n;
+
+  if (m_output[0] == -1)
+    return;
+  while ((n = read (m_output[0], text, sizeof text)) > 0)
+    gdb_stdtarg->write (text, n);
+  gdb_flush (gdb_stdtarg);
+}
+
+void
+lizard_target::show_note ()
+{
+  if (m_note == nullptr)
+    return;
+  gdb_stdtarg->puts (m_note.get ());
+  gdb_flush (gdb_stdtarg);
+  m_note.reset ();
+}
+
+/* Sleep until the worker has announced the end of the resume.  */
+
+void
+lizard_target::wait_for_stop ()
+{
+  int fd = m_event_pipe.event_fd ();
+  int output = m_output[0];
+
+  while (true)
+    {
+      fd_set readable;
+
+      FD_ZERO (&readable);
+      FD_SET (fd, &readable);
+      if (output != -1)
+	FD_SET (output, &readable);
+
+      int n = interruptible_select (std::max (fd, output) + 1, &readable,
+				    nullptr, nullptr, nullptr);
+
+      if (n < 0 && check_quit_flag ())
+	interrupt ();
+      if (n > 0 && output != -1 && FD_ISSET (output, &readable))
+	show_program_output ();
+      if (n > 0 && FD_ISSET (fd, &readable))
+	return;
+    }
+}
+
+/* Is the end of the resume announced?  */
+
+static bool
+readable (int fd)
+{
+  fd_set fds;
+  timeval at_once {};
+
+  FD_ZERO (&fds);
+  FD_SET (fd, &fds);
+  return gdb_select (fd + 1, &fds, nullptr, nullptr, &at_once) > 0;
+}
+
+ptid_t
+lizard_target::report_stop (target_waitstatus *status)
+{
+  ptid_t ptid (m_pid, m_tid);
+
+  switch (m_stop.why)
+    {
+    case LZ_SHOWN_BEGIN:
+    case LZ_SHOWN_END:
+      status->set_no_history ();
+      break;
+    case LZ_SHOWN_CALL_ENTRY:
+      status->set_syscall_entry (m_stop.nr);
+      break;
+    case LZ_SHOWN_CALL_RETURN:
+      status->set_syscall_return (m_stop.nr);
+      break;
+    default:
+      status->set_stopped (m_stop.signo == 0 ? GDB_SIGNAL_0
+			   : gdb_signal_from_host (m_stop.signo));
+      break;
+    }
+
+  /* The Ctrl-C has been taken.  */
+  if (m_stop.why == LZ_SHOWN_SIGNAL && m_stop.signo == SIGINT)
+    m_ctrlc = false;
+  if (find_thread_ptid (this, ptid) == nullptr)
+    add_thread (this, ptid);
+  m_state = STOPPED;
+  return ptid;
+}
+
+ptid_t
+lizard_target::wait (ptid_t ptid, target_waitstatus *status,
+		     target_wait_flags options)
+{
+  if (m_state == STOPPED)
+    {
+      status->set_ignore ();
+      return minus_one_ptid;
+    }
+
+  if (m_state == RUNNING)
+    {
+      if ((options & TARGET_WNOHANG) != 0
+	  && !readable (m_event_pipe.event_fd ()))
+	{
+	  status->set_ignore ();
+	  return minus_one_ptid;
+	}
+      end ();
+      show_note ();
+    }
+  return report_stop (status);
+}
