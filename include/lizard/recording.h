@@ -119,6 +119,9 @@ char *lz_recordings_dir(void);
 char *lz_recording_find(const char *what);
 /* Whether a writer has the recording DIR open. */
 bool lz_recording_busy(const char *dir);
+/* The finished recording DIR once more, as the directory TO, which must not exist or be empty. Files are linked where
+ * that can be, else copied. What is incomplete after a failure stays. */
+int lz_recording_copy(const char *dir, const char *to);
 
 /* ---- writing ---- */
 struct lz_writer;

@@ -82,8 +82,8 @@ lizard_ask (const char *command)
 
 /* GDB has resumed nothing, so it must be told that all has changed.  */
 
-void
-lizard_go (const char *move)
+std::string
+lizard_move (const char *move)
 {
   static const char failed[] = "error: ";
   std::string note = current_lizard_target ()->move (move);
@@ -100,6 +100,14 @@ lizard_go (const char *move)
       note.pop_back ();
       error ("%s", note.c_str () + strlen (failed));
     }
+  return note;
+}
+
+void
+lizard_go (const char *move)
+{
+  std::string note = lizard_move (move);
+
   if (note != "history\n")
     gdb_puts (note.c_str ());
   print_stack_frame (get_selected_frame (nullptr), 1, SRC_AND_LOC, 1);

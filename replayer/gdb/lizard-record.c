@@ -53,6 +53,9 @@ public:
   void goto_record (ULONGEST time) override
   { lizard_go (string_printf ("seek time %s", pulongest (time)).c_str ()); }
 
+  void save_record (const char *filename) override
+  { lizard_save_recording (filename); }
+
   gdb_byte *get_bookmark (const char *args, int from_tty) override;
   void goto_bookmark (const gdb_byte *bookmark, int from_tty) override;
 };
@@ -65,10 +68,8 @@ push_lizard_record_target ()
   current_inferior ()->push_target (&the_lizard_record_target);
 }
 
-/* The value of KEY in TEXT, which has lines "key=value".  */
-
-static std::string
-value_of (const std::string &text, const char *key)
+std::string
+lizard_value_of (const std::string &text, const char *key)
 {
   std::string start = std::string ("\n") + key + "=";
   std::string lines = "\n" + text;
@@ -86,19 +87,19 @@ lizard_record_target::info_record ()
   std::string info = lizard_ask ("info");
   std::string when = lizard_ask ("when");
 
-  gdb_printf (_("Recording: %s\n"), value_of (info, "recording").c_str ());
+  gdb_printf (_("Recording: %s\n"), lizard_value_of (info, "recording").c_str ());
   gdb_printf (_("Recorded program: %s\n"),
-	      value_of (info, "program").c_str ());
+	      lizard_value_of (info, "program").c_str ());
   gdb_printf (_("Checkpoints: %s\n"),
-	      value_of (info, "checkpoints").c_str ());
+	      lizard_value_of (info, "checkpoints").c_str ());
   gdb_printf (_("Current time: %s of %s\n"),
-	      value_of (when, "time").c_str (),
-	      value_of (when, "total").c_str ());
+	      lizard_value_of (when, "time").c_str (),
+	      lizard_value_of (when, "total").c_str ());
   gdb_printf (_("Current event: %s of %s\n"),
-	      value_of (when, "event").c_str (),
-	      value_of (when, "events").c_str ());
+	      lizard_value_of (when, "event").c_str (),
+	      lizard_value_of (when, "events").c_str ());
   gdb_printf (_("Current position: %s\n"),
-	      value_of (when, "position").c_str ());
+	      lizard_value_of (when, "position").c_str ());
 }
 
 /* A bookmark is a position.  */
@@ -106,7 +107,7 @@ lizard_record_target::info_record ()
 gdb_byte *
 lizard_record_target::get_bookmark (const char *args, int from_tty)
 {
-  std::string position = value_of (lizard_ask ("when"), "position");
+  std::string position = lizard_value_of (lizard_ask ("when"), "position");
 
   return (gdb_byte *) xstrdup (position.c_str ());
 }

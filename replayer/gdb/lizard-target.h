@@ -38,9 +38,22 @@ class lizard_worker;
 
 extern void lizard_go (const char *move);
 
+/* The same, without a word.  Returns what there is to say.  */
+
+extern std::string lizard_move (const char *move);
+
 /* The answer to a "monitor" command.  */
 
 extern std::string lizard_ask (const char *command);
+
+/* The value of KEY in TEXT, which has lines "key=value".  */
+
+extern std::string lizard_value_of (const std::string &text,
+				    const char *key);
+
+/* "record save FILENAME".  */
+
+extern void lizard_save_recording (const char *filename);
 
 /* Have the current inferior's target answer "info record", "record
    goto" and bookmarks, too.  */
@@ -74,6 +87,9 @@ public:
 
   /* The answer to a monitor command.  */
   std::string ask (const char *command);
+
+  /* The position at which "record" was given, or empty.  */
+  std::string record_begin;
 
   const target_info &info () const override;
 

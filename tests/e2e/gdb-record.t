@@ -55,5 +55,36 @@ END
 like "$out" "^position $position\$" "a bookmark of another session"
 like "$out" "no position" "a wrong one is refused"
 like "$(echo 'record stop' | gdb_run --patched "$T/tour")" 'nothing to stop' "record stop is refused"
-like "$(echo 'record full' | gdb_run --patched "$T/tour")" 'already being recorded' "and so is recording"
+
+out=$(gdb_run --patched "$T/tour" <<END
+-- record
+record
+record full
+-- save
+break factorial if n == 3
+continue
+record
+continue
+record save $T/saved
+-- restore
+kill
+record full restore $T/saved
+print n
+reverse-continue
+-- core
+kill
+core-file $T/saved
+END
+)
+is "$(section "$out" record)" "" "record has nothing to say: all is recorded"
+like "$(echo 'record btrace' | gdb_run --patched "$T/tour")" 'already being recorded' "other ways to record are refused"
+like "$(section "$out" save)" "^Saved core file $T/saved with execution log" "record save"
+like "$(echo "record save $T/saved" | gdb_run --patched "$T/tour")" "saved.lizard exists" "does not overwrite"
+like "$(section "$out" restore)" "^Restored records from core file $T/saved" "record restore"
+like "$(section "$out" restore)" '^\$[0-9]+ = 3$' "begins where record was given"
+like "$(section "$out" restore)" 'No more reverse-execution history' "with what was before"
+like "$(section "$out" core)" 'factorial \(n=3\)' "the core file is one of that instant"
+like "$(echo 'info lizard' | gdb_run --patched "$T/saved.lizard")" 'saved.lizard' "the saved recording is one for lizard-gdb"
+out=$("$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -nx -batch -ex 'record full restore /etc/passwd' 2>&1)
+like "$out" 'not a core dump' "what is no saved recording goes to GDB's own command"
 done_testing
