@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,6 +133,29 @@ static int64_t writev_out(struct lz_diversion *d, uint64_t vec, uint64_t n)
 	return done;
 }
 
+/* Is it a question about standard output or error? *TO: where the answer goes. */
+static bool asks_about_output(struct lz_diversion *d, const struct user_regs_struct *r,
+                              uint64_t *to)
+{
+	char path = 1;
+
+	*to = r->orig_rax == SYS_fstat ? r->rsi : r->rdx;
+	if (r->rdi != 1 && r->rdi != 2)
+		return false;
+	return r->orig_rax == SYS_fstat || (r->orig_rax == SYS_newfstatat &&
+	                                    lz_engine_read(d->e, r->rsi, &path, 1) == 1 && !path);
+}
+
+/* A terminal, so that stdio writes each line at once: what it kept would be lost with the copy. */
+static int64_t stat_output(struct lz_diversion *d, uint64_t to)
+{
+	enum { PTY_MAJOR = 136 };
+	struct stat st = {.st_mode = S_IFCHR | 0620, .st_nlink = 1, .st_blksize = 1024};
+
+	st.st_rdev = makedev(PTY_MAJOR, 0);
+	return lz_proc_write(&d->e->proc, to, &st, sizeof st) < 0 ? -EFAULT : 0;
+}
+
 /* What is done for real, in the copy. */
 static bool is_real(const struct user_regs_struct *r)
 {
@@ -166,6 +191,7 @@ static int answer(struct lz_diversion *d, bool *gone)
 	struct lz_engine *e = d->e;
 	struct user_regs_struct r = e->regs;
 	int64_t result = -ENOSYS;
+	uint64_t to;
 
 	*gone = r.orig_rax == SYS_exit || r.orig_rax == SYS_exit_group;
 	if (*gone)
@@ -180,6 +206,8 @@ static int answer(struct lz_diversion *d, bool *gone)
 		result = write_out(d, r.rsi, r.rdx);
 	} else if (r.orig_rax == SYS_writev && (r.rdi == 1 || r.rdi == 2)) {
 		result = writev_out(d, r.rsi, r.rdx);
+	} else if (asks_about_output(d, &r, &to)) {
+		result = stat_output(d, to);
 	} else if (r.orig_rax == SYS_brk) {
 		result = 0; /* no heap there: malloc then maps */
 	} else if (r.orig_rax == SYS_futex) {

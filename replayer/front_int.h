@@ -29,7 +29,8 @@ struct lz_front {
 	struct lz_front_break *breaks;
 	size_t n_breaks;
 	uint64_t pass_signals; /* bit signo */
-	struct lz_stop stop;   /* the last one */
+	bool pass_all;
+	struct lz_stop stop; /* the last one */
 	/* catch syscall */
 	bool catching;
 	uint32_t caught[LZ_FRONT_CAUGHT_MAX], n_caught; /* 0: all */

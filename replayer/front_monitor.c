@@ -4,6 +4,8 @@
  *   info         the recording, likewise
  *   quiet        notes on moves are kept for `note` instead of being printed
  *   note         what there was to say about the last move
+ *   signals pass, signals stop
+ *                no signal stops a run, or those that GDB has not passed do (at first)
  *   seek ..., jump ..., back-step, back-next
  *                arms a move that the next reverse-stepi or reverse-continue carries out: see
  *                front_move.c */
@@ -81,10 +83,11 @@ static char *arm(struct lz_front *f, const char *text)
 	return f->armed ? strdup("") : NULL;
 }
 
-static const char help[] = "monitor commands: when, info, quiet, note, and moves that the next "
-                           "reverse-stepi carries out: seek "
-                           "start|end|N%|time T|event N|POSITION, jump forward|backward "
-                           "ADDRESS..., back-step [N], back-next [N]\n";
+static const char help[] =
+    "monitor commands: when, info, quiet, note, signals pass|stop, and moves that the next "
+    "reverse-stepi carries out: seek "
+    "start|end|N%|time T|event N|POSITION, jump forward|backward "
+    "ADDRESS..., back-step [N], back-next [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)
 {
@@ -98,6 +101,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = give_note(f);
 	else if (strcmp(text, "quiet") == 0)
 		answer = (f->quiet = true) ? strdup("") : NULL;
+	else if (strcmp(text, "signals pass") == 0 || strcmp(text, "signals stop") == 0)
+		answer = (f->pass_all = text[8] == 'p', strdup(""));
 	else if (is_move(text))
 		answer = arm(f, text);
 	else

@@ -154,7 +154,9 @@ static void move(struct lz_front *f, const struct lz_front_resume *r)
 {
 	lz_front_undivert(f);
 	/* While stepping, signals are GDB's business: it steps over their handlers. */
-	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? f->pass_signals : 0);
+	uint64_t pass = f->pass_all ? UINT64_MAX : f->pass_signals;
+
+	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? pass : 0);
 	lz_front_breaks_retry(f);
 	memset(&f->stop, 0, sizeof f->stop);
 	finish(f, run(f, r));

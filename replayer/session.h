@@ -62,6 +62,8 @@ struct lz_session {
 	uint64_t pass_signals;
 	struct lz_nav *nav;   /* navigation's own (nav.h), NULL until used */
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
+	uint64_t
+	    back_to; /* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
 };
 
 /* ---- the present (session_pos.c) ---- */
@@ -110,6 +112,8 @@ void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_re
 int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, struct lz_stop *stop);
 int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
+/* Does a run stop for this signal? */
+bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev);
 
 /* ---- watchpoints (watch.c) ---- */
 /* Debug registers for the session's watchpoints; reads the present values from E. */

@@ -10,18 +10,42 @@
 
 enum { FIRST_MARKERS = 512, FIRST_EVENTS = 16, LONG_GAP = 20000, GROW = 8 };
 
-static int stop_start(struct lz_session *s, struct lz_stop *stop)
-{
-	if (lz_session_seek_start(s) < 0)
-		return -1;
-	lz_session_fill(s, stop, LZ_STOP_START);
-	return 0;
-}
-
 static int interrupted(struct lz_session *s, struct lz_stop *stop)
 {
 	s->rp.interrupted = 0;
 	lz_session_fill(s, stop, LZ_STOP_INTERRUPTED);
+	return 0;
+}
+
+/* Right before the signal that a run back must not pass by. */
+static int stop_signal(struct lz_session *s, struct lz_stop *stop)
+{
+	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->back_to - 1);
+	struct lz_pos to;
+
+	if (!ev)
+		return -1;
+	uint32_t signo = ev->signo;
+	int ret = lz_session_before_event(s, ev, &to);
+
+	if (ret == 2)
+		return interrupted(s, stop);
+	if (ret < 0 || lz_session_seek(s, &to) < 0)
+		return -1;
+	lz_session_fill(s, stop, LZ_STOP_SIGNAL);
+	stop->signo = signo;
+	s->signal_told = s->back_to;
+	return 0;
+}
+
+/* Nothing stopped it before. */
+static int stop_start(struct lz_session *s, struct lz_stop *stop)
+{
+	if (s->back_to)
+		return stop_signal(s, stop);
+	if (lz_session_seek_start(s) < 0)
+		return -1;
+	lz_session_fill(s, stop, LZ_STOP_START);
 	return 0;
 }
 
@@ -250,10 +274,15 @@ struct gap {
 	uint64_t event, marker;
 };
 
+/* The earliest gap that a run back looks at. */
 static struct gap first_gap(struct lz_session *s)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
+	const struct lz_event *ev =
+	    s->back_to ? lz_reader_event(s->rp.reader, s->back_to - 1) : NULL;
 
+	if (ev)
+		return (struct gap){s->back_to, ev->marker};
 	return ck ? (struct gap){ck->pos.event, ck->pos.marker} : (struct gap){0, 0};
 }
 
@@ -402,10 +431,24 @@ static int look(struct lz_session *s, struct gap start, const struct lz_scan_end
 	return stop_at_hit(s, &last.hit, stop) < 0 ? -1 : 1;
 }
 
-int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
+/* 1 + the index of the last signal before now that a run stops for; 0: there is none. */
+static uint64_t signal_before(struct lz_session *s)
 {
-	if (lz_session_name(s) < 0)
-		return -1;
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
+
+	for (uint64_t i = s->pos.event; ck && i > ck->pos.event; i--) {
+		const struct lz_event *ev = lz_reader_event(s->rp.reader, i - 1);
+
+		if (!ev || s->rp.interrupted)
+			break;
+		if (lz_session_tells(s, ev))
+			return i;
+	}
+	return 0;
+}
+
+static int run_back(struct lz_session *s, struct lz_stop *stop)
+{
 	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS;
 	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start = end;
 	struct lz_pos here = s->pos;
@@ -434,4 +477,15 @@ int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
 		events *= GROW;
 	}
 	return ret < 0 ? -1 : 0;
+}
+
+int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
+{
+	if (lz_session_name(s) < 0)
+		return -1;
+	s->back_to = signal_before(s);
+	int ret = run_back(s, stop);
+
+	s->back_to = 0;
+	return ret;
 }

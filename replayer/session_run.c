@@ -33,15 +33,20 @@ static void echo(struct lz_session *s, const struct lz_event *ev)
 
 /* ---- signals and other events ---- */
 
-/* Must the run stop before this event? */
-static bool tells(struct lz_session *s, const struct lz_event *ev)
+bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev)
 {
-	if (ev->kind != LZ_EV_SIGNAL || s->signal_told == ev->index + 1)
+	if (ev->kind != LZ_EV_SIGNAL)
 		return false;
 	if (ev->flags & LZ_EVF_FATAL)
 		return true;
 	return !(ev->flags & LZ_EVF_IGNORED) &&
 	       !(ev->signo < 64 && s->pass_signals >> ev->signo & 1);
+}
+
+/* Must the run stop before this event? */
+static bool tells(const struct lz_session *s, const struct lz_event *ev)
+{
+	return s->signal_told != ev->index + 1 && lz_session_tells(s, ev);
 }
 
 static void stop_end(struct lz_session *s, struct lz_stop *stop)

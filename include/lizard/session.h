@@ -37,9 +37,9 @@ enum lz_stop_reason {
 	LZ_STOP_BREAKPOINT, /* control is at a breakpoint (a syscall catch point too) */
 	LZ_STOP_WATCH,      /* forward: right after the change; backward: right before the
 	                       instruction (or system call) that makes it */
-	LZ_STOP_SIGNAL, /* forward only: a signal of the recording is about to be delivered, signo */
-	LZ_STOP_START,  /* no more history backwards */
-	LZ_STOP_END,    /* ... forwards: the last instant, the process still exists */
+	LZ_STOP_SIGNAL,     /* a signal of the recording is about to be delivered, signo */
+	LZ_STOP_START,      /* no more history backwards */
+	LZ_STOP_END,        /* ... forwards: the last instant, the process still exists */
 	LZ_STOP_INTERRUPTED,
 	LZ_STOP_DIVERGED
 };

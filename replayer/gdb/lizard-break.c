@@ -138,7 +138,10 @@ lizard_target::pass_signals (gdb::array_view<const unsigned char> pass)
       {
 	int signo = gdb_signal_to_host ((gdb_signal) i);
 
-	if (signo > 0 && signo < 64)
+	/* SIGPOLL is SIGIO's other name; what counts is the one that is
+	   reported.  */
+	if (signo > 0 && signo < 64
+	    && gdb_signal_from_host (signo) == (gdb_signal) i)
 	  mask |= (uint64_t) 1 << signo;
       }
   m_passed_signals = mask;

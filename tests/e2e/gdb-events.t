@@ -14,6 +14,17 @@ continue
 print \$_siginfo.si_signo
 print hits
 continue
+-- signal backwards
+reverse-continue
+print hits
+reverse-continue
+continue
+
+-- watch
+handle SIGALRM stop
+jump_forward end
+reverse_watchpoint hits
+reverse_watchpoint hits
 -- handler
 jump_forward start
 handle SIGUSR1 nostop noprint pass
@@ -62,9 +73,13 @@ like "$(section "$out" signal)" 'Program received signal SIGUSR1' "a signal stop
 like "$(section "$out" signal)" '^\$1 = 10' "siginfo"
 like "$(section "$out" signal)" '^\$2 = 0' "before its handler"
 like "$(section "$out" signal)" 'The recording ends here: the program exited with status 0' "and goes on to the end"
+like "$(section "$out" "signal backwards" | tr '\n' ' ')" 'Program received signal SIGUSR1.*= 0 .*No more.*Program received signal SIGUSR1' \
+	"a signal stops on the way back, too"
+like "$(section "$out" watch)" '^New value = 1' "reverse_watchpoint"
+is "$(section "$out" watch | grep -c 'Program received')" 0 "passes signals by"
 like "$(section "$out" handler)" 'Breakpoint [0-9]+, on_usr1 \(sig=10\)' "a breakpoint in a handler"
 like "$(section "$out" handler)" 'Program received signal SIGALRM' "a signal that GDB would not pass on"
-like "$(section "$out" handler)" '^\$3 = 1' "the handler ran"
+like "$(section "$out" handler)" '^\$[0-9]+ = 1' "the handler ran"
 like "$(section "$out" "step over" | tr '\n' ' ')" 'raise\(SIGUSR1\).*before = 2.*= 1 .*raise\(SIGUSR1\).*= 0 .*before = 2' \
 	"next and prev step over a signal's handler"
 like "$(section "$out" catch | tr '\n' ' ')" 'call to syscall write.* in .*write \(.*returned from syscall write.*call to syscall write.*No more' \

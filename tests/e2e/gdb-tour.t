@@ -124,6 +124,7 @@ print total
 print factorial(20000)
 print (long)malloc(1 << 22) > 0
 call (long)write(1, "from a call\n", 12)
+call (int)puts("a line of a call")
 python
 try:
     gdb.execute("call (void)exit(3)")
@@ -181,7 +182,8 @@ like "$(section "$out" "calls" | grep '^\$')" '^\$3 = 1001' "a call that changes
 is "$(section "$out" "calls" | grep '^\$' | tail -1)" '$5 = 20' "is thrown away with the next move"
 like "$(section "$out" "deep calls" | tr '\n' ' ')" '\$6 = 0 \$7 = 1 ' "calls that write many markers, and that map memory"
 like "$(section "$out" "deep calls" | tr '\n' ' ')" 'from a call \$8 = 12 ' "what a call writes is shown"
-like "$(section "$out" "deep calls" | tr '\n' ' ')" 'called function ended the program.*\$9 = 20' "a call of exit ends the call only"
+like "$(section "$out" "deep calls" | tr '\n' ' ')" 'a line of a call \$9 = ' "and what it writes line by line"
+like "$(section "$out" "deep calls" | tr '\n' ' ')" 'called function ended the program.*\$10 = 20' "a call of exit ends the call only"
 like "$(section "$out" "writes")" 'this happens in a copy' "a write to memory is explained"
 like "$(section "$out" "writes")" 'change of memory was thrown away' "and when it is thrown away"
 like "$(section "$out" "registers")" 'changed registers were thrown away' "a changed program counter is refused"

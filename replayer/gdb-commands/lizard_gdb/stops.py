@@ -3,6 +3,8 @@ import re
 
 import gdb
 
+from .server import monitor
+
 
 def version():
     m = re.match(r"\D*(\d+)", gdb.VERSION)
@@ -60,3 +62,16 @@ class Quiet:
                     point.enabled = True
                 except gdb.error as e:
                     gdb.write("%s\n" % e)
+
+
+class SignalsPass:
+    """No signal stops a run for a while."""
+
+    def __enter__(self):
+        monitor("signals pass")
+
+    def __exit__(self, *unused):
+        try:
+            monitor("signals stop")
+        except gdb.GdbError:
+            pass  # the recording has been closed
