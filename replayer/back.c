@@ -49,7 +49,8 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	if (!nav)
 		return -1;
 	s->rp.interrupted = 0;
-	nav->interrupted = false;
+	nav->interrupted = nav->gave_up = false;
+	nav->effort = 0;
 	lz_session_where(s, &nav->goal);
 	here = nav->goal;
 	rc = from_cache(nav, next, stop);
@@ -61,7 +62,14 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	if (!rc)
 		return 0;
 	s->rp.interrupted = 0;
-	if (lz_session_restore(s, &here) || !nav->interrupted)
+	if (lz_session_restore(s, &here))
+		return -1;
+	if (nav->gave_up)
+		return lz_fail(
+		    "no line was found from which %s leads here, after %u stops on the way. "
+		    "jump_backward and reverse-%s still go back",
+		    next ? "`next`" : "`step`", nav->effort, next ? "next" : "step");
+	if (!nav->interrupted)
 		return -1;
 	*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = here};
 	return 0;

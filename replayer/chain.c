@@ -94,7 +94,7 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 	}
 lost:
 	*end = CHAIN_LOST;
-	return nav->interrupted ? -1 : 0;
+	return nav->interrupted || nav->gave_up ? -1 : 0;
 }
 
 /* The same from the stream offset ANCHOR on. */

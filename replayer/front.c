@@ -46,6 +46,8 @@ static int set_up(struct lz_front *f)
 	if (lz_front_find_auxv(f) < 0)
 		lz_debug("no auxiliary vector: %s", lz_error());
 	lz_front_first_stop(f);
+	if (lz_session_read_ahead(f->s) < 0)
+		lz_debug("nothing is read ahead: %s", lz_error());
 	return 0;
 }
 

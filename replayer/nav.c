@@ -27,6 +27,13 @@ struct lz_nav *lz_nav_of(struct lz_session *s)
 	return nav;
 }
 
+int lz_session_read_ahead(struct lz_session *s)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+
+	return nav ? lz_stream_index_ahead(nav->stream) : -1;
+}
+
 void lz_nav_free(struct lz_nav *nav)
 {
 	if (!nav)

@@ -27,6 +27,8 @@ struct lz_nav {
 	struct lz_chain step, next; /* the last ones that led to an answer */
 	struct lz_pos goal;         /* what the machine looks for */
 	bool interrupted;
+	uint32_t effort; /* stops on the way so far, of one search */
+	bool gave_up;
 	struct lz_machine machine; /* the session itself, for the stepper */
 };
 

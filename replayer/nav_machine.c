@@ -62,11 +62,15 @@ static bool passes_by(struct lz_nav *nav, uint32_t signo)
 	return signo < 64 && (nav->s->pass_signals >> signo & 1);
 }
 
-/* A request that came while nothing ran. */
-static bool was_interrupted(struct lz_nav *nav)
+/* Stops of a search, 20 us each and more: where no walk comes to the goal it would go on for hours. */
+enum { EFFORT_MAX = 1 << 20 };
+
+/* By a request that came while nothing ran, or because the search has taken too long. */
+static bool must_end(struct lz_nav *nav)
 {
 	nav->interrupted |= nav->s->rp.interrupted != 0;
-	return nav->interrupted;
+	nav->gave_up |= ++nav->effort > EFFORT_MAX;
+	return nav->interrupted || nav->gave_up;
 }
 
 /* Runs until at one of PLACES, or the goal, which may be one of them. */
@@ -85,7 +89,7 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 	for (bool going = true; going;) {
 		struct user_regs_struct r;
 
-		if (was_interrupted(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
+		if (must_end(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
 		    lz_session_regs(nav->s, &r))
 			break;
 		for (size_t i = 0; i < n && stop.reason != LZ_STOP_SIGNAL; i++) {
@@ -160,7 +164,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 	for (;;) {
 		struct lz_stop stop;
 
-		if (was_interrupted(nav))
+		if (must_end(nav))
 			return LZ_MOVE_FAILED;
 		int rc = careful ? lz_session_step(nav->s, LZ_FORWARD, &stop)
 		                 : lz_session_step_range(nav->s, LZ_FORWARD, start, end, &stop);
@@ -231,7 +235,7 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
 	struct lz_stop stop;
 	int rc;
 
-	if (was_interrupted(nav))
+	if (must_end(nav))
 		return LZ_MOVE_FAILED;
 	if (leads_anywhere(p, nav->s->pos.ip))
 		rc = lz_session_step(nav->s, LZ_FORWARD, &stop);

@@ -19,6 +19,9 @@ struct lz_fn {
 /* Reader and modules must outlive it. */
 struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m, uint32_t tid);
 void lz_stream_free(struct lz_stream *s);
+/* Begins to find the stacks at the starts of all blocks in a thread with a reader of its own. Optional: without, they
+ * are found when they are needed. */
+int lz_stream_index_ahead(struct lz_stream *s);
 uint64_t lz_stream_len(const struct lz_stream *s);
 uint32_t lz_stream_n_blocks(const struct lz_stream *s);
 /* The block that holds stream byte OFFSET (the last one for what lies behind it). */
@@ -43,7 +46,7 @@ int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, co
 struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset);
 /* The same with nothing known of what was called before the block that holds OFFSET. */
 struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset);
-/* What did not fit in everything decoded so far. */
+/* What did not fit in everything that the caller's thread has decoded so far. */
 uint64_t lz_stream_oddities(const struct lz_stream *s);
 
 #endif

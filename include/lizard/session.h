@@ -20,6 +20,9 @@ struct lz_session_options {
 /* At the first checkpoint. The session owns the reader that it opens. */
 struct lz_session *lz_session_open(const char *dir, const struct lz_session_options *o);
 void lz_session_close(struct lz_session *s);
+/* Begins to read, in a thread beside this one, what going back needs to know of the whole marker stream (its call
+ * stacks). Optional: without, the first move that needs it reads it. */
+int lz_session_read_ahead(struct lz_session *s);
 struct lz_reader *lz_session_reader(struct lz_session *s);
 
 /* ---- where ---- */

@@ -1,0 +1,57 @@
+/* What stream.c and stream_index.c share. */
+#ifndef LIZARD_REPLAYER_STREAM_INT_H
+#define LIZARD_REPLAYER_STREAM_INT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "stream.h"
+
+/* A place in the stream with the call stack there, for one thread. */
+struct lz_cursor {
+	struct lz_reader *reader;
+	struct lz_decoder d;
+	uint64_t at; /* stream offset up to which d has decoded */
+	uint8_t *buf;
+	uint64_t buf_start, buf_len;
+	uint32_t buf_block;
+};
+
+struct lz_stream {
+	struct lz_modules *modules;
+	uint32_t tid, n_blocks;
+	struct lz_fn *fns;
+	size_t n_fns;
+	uint32_t *hash, hash_mask;
+	struct lz_cursor own;
+
+	/* The index, used with the lock held. */
+	pthread_mutex_t lock;
+	struct node *nodes;
+	size_t n_nodes, cap_nodes;
+	struct saved_parked *parked;
+	size_t n_parked, cap_parked;
+	struct saved *starts; /* [n_blocks], the first n_starts are known */
+	uint32_t n_starts;
+
+	/* A thread that makes the index. */
+	pthread_t thread;
+	bool has_thread;
+	_Atomic bool quit;
+	_Atomic uint32_t waiting; /* for the lock: the thread lets them */
+	struct lz_cursor ahead;
+};
+
+void lz_cursor_init(struct lz_stream *s, struct lz_cursor *c, struct lz_reader *r);
+void lz_cursor_free(struct lz_cursor *c);
+int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
+/* Decodes what is left of the loaded block, from c->at up to END. */
+int lz_cursor_decode(struct lz_cursor *c, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
+                     void *arg);
+
+/* stream_index.c */
+int lz_index_new(struct lz_stream *s);
+void lz_index_free(struct lz_stream *s);
+/* C's decoder gets the stack at the start of BLOCK, found first if it is not known. */
+int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
+
+#endif
