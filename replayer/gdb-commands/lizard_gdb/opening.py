@@ -40,6 +40,9 @@ def on_write(event):
 
 def connect(command, at_end):
     with Silence():
+        # The server answers when it has read the recording, which may take longer than GDB's two seconds. If
+        # it dies, the pipe's end tells.
+        gdb.execute("set remotetimeout 600")
         gdb.execute(command)
     monitor("quiet")
     announce()
