@@ -19,6 +19,15 @@ static bool not_ours(struct lz_tracer *t, const struct lz_maps_entry *e)
 	       (e->start >= t->meta.stub_addr && e->end <= t->meta.stub_addr + t->meta.stub_len);
 }
 
+/* Buffers are shared with us, and the fence closes some of their pages. */
+static bool has_properties(const struct lz_stream *s, const struct lz_vma *v,
+                           const struct lz_maps_entry *e, uint64_t at)
+{
+	if (v->role == LZ_VMA_BUFFER)
+		return v->prot == e->prot || at - lz_ring_of(s->base) - s->fence < s->fence_len;
+	return at != v->start || (v->prot == e->prot && !(v->flags & MAP_SHARED) == !e->shared);
+}
+
 /* The kernel may have split or joined what the model did not: compare page ranges. */
 static int one_mapping(void *arg, const struct lz_maps_entry *e)
 {
@@ -32,9 +41,7 @@ static int one_mapping(void *arg, const struct lz_maps_entry *e)
 		if (!v || at < v->start || (at > v->start && at != c->reach))
 			return lz_fail("self check: mapping %#llx-%#llx %s is not known",
 			               (unsigned long long)at, (unsigned long long)e->end, e->path);
-		bool buffer = v->role == LZ_VMA_BUFFER;
-		if (at == v->start && !buffer &&
-		    (v->prot != e->prot || !(v->flags & MAP_SHARED) == e->shared))
+		if (!has_properties(&c->t->s, v, e, at))
 			return lz_fail("self check: mapping %#llx %s has other properties (%x %x)",
 			               (unsigned long long)at, e->path, v->prot, e->prot);
 		c->reach = v->end < e->end ? v->end : e->end;

@@ -257,7 +257,17 @@ static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
 	return 0;
 }
 
-/* Runs the program up to the end of the marker that it is in the middle of. */
+/* The marker's first store reaches into the guard page as well as into the fence. 1: the buffer was taken. */
+static int guard_met(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
+{
+	if (lz_proc_regs(&t->p, r) < 0)
+		return -1;
+	return lz_stream_fault(t, (uint64_t)(uintptr_t)info->si_addr, r) == 1
+	           ? 1
+	           : lz_fail("a marker at %#llx cannot be stored", r->rip);
+}
+
+/* Runs the program up to the end of the marker that it is in the middle of. 1: it did not fit, the buffer was taken. */
 static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	uint64_t pointer = r->r15;
@@ -277,6 +287,8 @@ static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
 		if (WSTOPSIG(status) != SIGTRAP) {
 			if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
 				return lz_fail_errno("cannot read a signal of the program");
+			if (WSTOPSIG(status) == SIGSEGV && synchronous(SIGSEGV, &info))
+				return guard_met(t, &info, r);
 			find_sent(t, WSTOPSIG(status), &info);
 			if (hold(t, WSTOPSIG(status), &info) < 0)
 				return -1;
@@ -294,11 +306,15 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 		return -1;
 	if (!t->sig.n_held)
 		return 0;
-	if (deliverable)
-		return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
-	if (finish_marker(t, r) < 0)
-		return -1;
-	return t->has_pending_status ? 0 : lz_stream_fence(t);
+	if (!deliverable) {
+		int taken = finish_marker(t, r);
+
+		if (taken < 0)
+			return -1;
+		if (!taken)
+			return t->has_pending_status ? 0 : lz_stream_fence(t);
+	}
+	return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
 }
 
 /* The guard page was met: an instant as good as any for a checkpoint or a signal. */
