@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <zlib.h>
 #include <common/codec.h>
 #include <common/markers.h>
+#include <common/thread.h>
 #include <common/worker.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -217,25 +217,6 @@ static void *work(void *arg)
 	}
 }
 
-/* Signals belong to the tracer's thread. */
-static int start_thread(struct lz_worker *w)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&w->thread, NULL, work, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc == 0)
-		pthread_setname_np(w->thread, "lizard-writer");
-	if (rc) {
-		errno = rc;
-		return lz_fail_errno("cannot start the thread that writes the recording");
-	}
-	return 0;
-}
-
 struct lz_worker *lz_worker_start(void)
 {
 	struct lz_worker *w = calloc(1, sizeof(*w));
@@ -248,7 +229,7 @@ struct lz_worker *lz_worker_start(void)
 	pthread_cond_init(&w->more, NULL);
 	pthread_cond_init(&w->less, NULL);
 	w->tail = &w->head;
-	if (start_thread(w) < 0) {
+	if (lz_thread_start(&w->thread, "lizard-writer", work, w) < 0) {
 		free(w);
 		return NULL;
 	}

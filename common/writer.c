@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct lz_writer {
 	int dirfd, filesfd;
 	struct lz_worker *worker;
 	struct lz_out events, checkpoints;
+	pthread_mutex_t lock;    /* streams: markers may come from another thread */
 	struct stream **streams; /* sorted by nothing; few */
 	uint32_t n_streams, last_stream;
 	struct lz_buf buf;        /* events not pushed yet */
@@ -114,6 +116,7 @@ static void writer_free(struct lz_writer *w)
 		close(w->filesfd);
 	lz_buf_free(&w->buf);
 	lz_pagemap_free(&w->pages);
+	pthread_mutex_destroy(&w->lock);
 	free(w->files);
 	free(w->dir);
 	free(w);
@@ -137,6 +140,7 @@ struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
 		lz_fail("no memory");
 		return NULL;
 	}
+	pthread_mutex_init(&w->lock, NULL);
 	w->dirfd = w->filesfd = w->events.fd = w->checkpoints.fd = -1;
 	if (make_dir(w, dir, meta) == 0 && open_files(w) == 0 && lz_writer_meta(w, meta) == 0 &&
 	    (w->worker = lz_worker_start()))
@@ -236,7 +240,7 @@ static int push_markers(struct lz_writer *w, struct stream *s)
 	return lz_worker_push(w->worker, &s->out, &f, &s->buf);
 }
 
-int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len)
+static int put_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len)
 {
 	struct stream *s = get_stream(w, tid);
 
@@ -250,6 +254,14 @@ int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size
 		lz_worker_spare(w->worker, LZ_BLOCK_MAX, &s->buf);
 	lz_put(&s->buf, bytes, len);
 	return s->buf.failed ? lz_fail("no memory for markers") : 0;
+}
+
+int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len)
+{
+	pthread_mutex_lock(&w->lock);
+	int ret = put_markers(w, tid, bytes, len);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
 }
 
 /* ---- events ---- */
@@ -286,7 +298,9 @@ static int check_event(const struct lz_event *ev)
 
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 {
+	pthread_mutex_lock(&w->lock);
 	struct stream *s = get_stream(w, ev->tid);
+	pthread_mutex_unlock(&w->lock);
 
 	if (!s || lz_worker_check(w->worker) < 0 || check_event(ev) < 0)
 		return -1;
@@ -508,7 +522,7 @@ static int push_sync(struct lz_writer *w)
 	return lz_worker_push(w->worker, &w->events, &f, &b);
 }
 
-int lz_writer_flush(struct lz_writer *w)
+static int push_all(struct lz_writer *w)
 {
 	if (push_events(w) < 0)
 		return -1;
@@ -516,6 +530,14 @@ int lz_writer_flush(struct lz_writer *w)
 		if (push_markers(w, w->streams[i]) < 0)
 			return -1;
 	return push_sync(w);
+}
+
+int lz_writer_flush(struct lz_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	int ret = push_all(w);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
 }
 
 int lz_writer_drain(struct lz_writer *w)

@@ -193,7 +193,7 @@ int lz_engine_rebase(struct lz_engine *e);
 int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
 /* Parses and compares what was written since the last time. 1: diverged. */
 int lz_engine_sync(struct lz_engine *e);
-/* Takes a full buffer: compares, empties, r15 and __lizard_pos to its base. 1: diverged. */
+/* Takes a full buffer: compares, empties, r15 to the base of the ring's next. 1: diverged. */
 int lz_engine_take_buffer(struct lz_engine *e);
 /* Is the instant of an event that comes from outside (a signal), or the end, here? Flags of enum
  * lz_halt_flags, 0 = no; -1 failed. */

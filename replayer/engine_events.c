@@ -203,20 +203,20 @@ int lz_engine_leave_call(struct lz_engine *e)
 	return 0;
 }
 
-/* The write pointer that a signal's delivery has put into __lizard_pos: if it is the buffer's base, the buffer
+/* The write pointer that a signal's delivery has put into __lizard_pos: if it is the next buffer's base, this one
  * had just been found full (the marker store that was interrupted did not fit). */
 static int take_before_signal(struct lz_engine *e, const struct lz_event *ev)
 {
 	uint64_t pos;
 
-	if (ev->kind != LZ_EV_SIGNAL || !e->buffer || e->marker == e->buffer_start)
+	if (ev->kind != LZ_EV_SIGNAL || !e->buffer)
 		return 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
 		if (w->addr != e->pos_addr || w->len != sizeof pos)
 			continue;
 		memcpy(&pos, w->bytes, sizeof pos);
-		return pos == e->buffer ? lz_engine_take_buffer(e) : 0;
+		return pos == lz_ring_next(e->buffer) ? lz_engine_take_buffer(e) : 0;
 	}
 	return 0;
 }
@@ -232,7 +232,7 @@ static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
 		memcpy(&e->buffer, w->bytes, sizeof e->buffer);
 		e->pos_addr = w->addr;
 		e->buffer_start = e->marker;
-		lz_space_set_role(&e->space, e->buffer, e->buffer + LZ_BUFFER_SIZE + LZ_SINK_PAD,
+		lz_space_set_role(&e->space, e->buffer, e->buffer + LZ_RING_SIZE + LZ_SINK_PAD,
 		                  LZ_VMA_BUFFER);
 	}
 }

@@ -72,9 +72,9 @@ static bool hello_fits(struct lz_engine *e, const struct lz_hello *h)
 {
 	uint64_t pos;
 
-	return h->buffer == e->buffer && h->event < e->event &&
+	return h->buffer == lz_ring_of(e->buffer) && h->event < e->event &&
 	       lz_proc_read_some(&e->proc, h->pos_addr, &pos, sizeof pos) == sizeof pos &&
-	       pos - e->buffer <= LZ_BUFFER_GUARD;
+	       lz_ring_of(pos) == h->buffer;
 }
 
 /* Where __lizard_pos is: said once, by the hello call, which is among the first events. */

@@ -136,8 +136,7 @@ int lz_engine_take_buffer(struct lz_engine *e)
 	struct iovec here = {(void *)zeroes, used}, there = {(void *)e->buffer, used};
 	if (process_vm_writev(e->proc.pid, &here, 1, &there, 1, 0) != (ssize_t)used)
 		return lz_fail_errno("cannot empty the marker buffer");
-	if (e->pos_addr && lz_proc_write(&e->proc, e->pos_addr, &e->buffer, sizeof e->buffer) < 0)
-		return -1;
+	e->buffer = lz_ring_next(e->buffer);
 	e->regs.r15 = e->buffer;
 	e->regs_dirty = true;
 	e->buffer_start = e->marker;

@@ -1,6 +1,7 @@
 /* Packet framing: see rsp_wire.h. */
 #include "replayer/rsp_wire.h"
 
+#include <common/thread.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <poll.h>
@@ -304,17 +305,9 @@ static void *read_ahead(void *arg)
 static int start_reader(struct lz_wire *w)
 {
 	struct sigaction act = {.sa_handler = on_signal};
-	sigset_t all, old;
 
 	sigaction(SIGUSR1, &act, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&w->reader, NULL, read_ahead, w);
-
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc)
-		return lz_fail("starting the reader thread: %s", strerror(rc));
-	return 0;
+	return lz_thread_start(&w->reader, "lizard-reader", read_ahead, w);
 }
 
 struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void *arg)

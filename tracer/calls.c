@@ -129,8 +129,7 @@ static int after_sigreturn(struct lz_tracer *t, struct user_regs_struct *r)
 	const struct lz_stream *s = &t->s;
 
 	lz_stream_offset(t);
-	if (s->mem && r->r15 >= s->base && r->r15 <= s->base + LZ_BUFFER_GUARD &&
-	    r->r15 != s->base + s->parsed) {
+	if (lz_stream_has(t, r->r15) && r->r15 != s->base + s->parsed) {
 		r->r15 = s->base + s->parsed;
 		return lz_proc_set_regs(&t->p, r);
 	}

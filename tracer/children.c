@@ -19,7 +19,7 @@ static uint64_t scratch_of(const struct user_regs_struct *r)
 	return (r->rsp - 1024) & ~15ULL;
 }
 
-/* The child's copy of __lizard_pos still points into the buffer, which becomes its sink. */
+/* The child's copy of __lizard_pos still points into the ring, which becomes its sink. */
 static int private_buffer(struct lz_tracer *t, struct lz_proc *c)
 {
 	uint32_t zero = 0;
@@ -27,7 +27,7 @@ static int private_buffer(struct lz_tracer *t, struct lz_proc *c)
 
 	if (!t->s.mem)
 		return 0;
-	if (lz_proc_syscall(c, &ret, SYS_mmap, t->s.base, LZ_BUFFER_SIZE + LZ_SINK_PAD,
+	if (lz_proc_syscall(c, &ret, SYS_mmap, lz_ring_of(t->s.base), LZ_RING_SIZE + LZ_SINK_PAD,
 	                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ULL,
 	                    0) < 0)
 		return -1;
@@ -76,7 +76,7 @@ static int use_sink(struct lz_tracer *t, struct lz_proc *c)
 		return 0;
 	if (lz_proc_regs(c, &r) < 0)
 		return -1;
-	if (r.r15 >= s->base && r.r15 < s->base + LZ_BUFFER_SIZE) {
+	if (lz_stream_has(t, r.r15)) {
 		r.r15 = s->sink;
 		if (lz_proc_set_regs(c, &r) < 0)
 			return -1;

@@ -1,5 +1,6 @@
-/* The marker stream: the buffer that the tracer and the program share, its guard page and its
+/* The marker stream: the ring of buffers that the tracer and the program share, their guard pages and the
  * fence. The program sees private memory; see design.md section 4.2. */
+#include "tracer/gather.h"
 #include "tracer/tracer.h"
 
 #include <common/markers.h>
@@ -13,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LEN = LZ_BUFFER_SIZE + LZ_SINK_PAD };
+enum { LEN = LZ_RING_SIZE + LZ_SINK_PAD };
 
 /* Parses on from the last known boundary; returns the stream's length. */
 uint64_t lz_stream_offset(struct lz_tracer *t)
@@ -32,20 +33,20 @@ int lz_stream_push(struct lz_tracer *t)
 
 	if (s->parsed < LZ_BUFFER_GUARD)
 		lz_stream_offset(t);
-	if (!s->mem || s->pushed == s->parsed)
+	if (!s->mem)
+		return 0;
+	if (lz_gather_all(s->gather) < 0)
+		return -1;
+	if (s->pushed == s->parsed)
 		return 0;
 	uint32_t from = s->pushed;
 	s->pushed = s->parsed;
 	return lz_writer_markers(t->w, t->tid, s->mem + from, s->parsed - from);
 }
 
-static int set_pos(struct lz_tracer *t, uint64_t value)
-{
-	return lz_proc_write(&t->p, t->s.pos_addr, &value, sizeof(value));
-}
-
-/* The store that found the guard restarts at the buffer's base. It is the first one of its marker,
- * since a marker is stored from its highest address down. */
+/* The store that found the guard restarts at the base of the ring's next buffer. It is the first one of its marker,
+ * since a marker is stored from its highest address down. __lizard_pos need not be set: who has used the pointer puts
+ * it there before code that reads it can run. */
 static int take(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_stream *s = &t->s;
@@ -58,23 +59,24 @@ static int take(struct lz_tracer *t, struct user_regs_struct *r)
 		               "buffer, the program's pointer is at %#x (at %#llx); is there code "
 		               "that uses r15?",
 		               s->parsed, end, r->rip);
-	s->parsed = end;
-	if (lz_stream_push(t) < 0)
+	if (lz_gather_lend(s->gather, s->pushed, end) < 0)
 		return -1;
-	memset(s->mem, 0, LZ_BUFFER_GUARD);
 	s->start += end;
 	s->parsed = s->pushed = 0;
+	s->base = lz_ring_next(s->base);
+	s->mem = s->ring + s->base % LZ_RING_SIZE;
 	r->r15 = s->base;
 	lz_instant_stamp(r);
-	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : set_pos(t, s->base);
+	return lz_proc_set_regs(&t->p, r);
 }
 
+/* FROM: offset in the ring. */
 static int protect(struct lz_tracer *t, uint32_t from, uint32_t len, int prot)
 {
 	int64_t ret;
 
-	if (lz_proc_syscall(&t->p, &ret, SYS_mprotect, t->s.base + from, len, (uint64_t)prot, 0, 0,
-	                    0) < 0)
+	if (lz_proc_syscall(&t->p, &ret, SYS_mprotect, lz_ring_of(t->s.base) + from, len,
+	                    (uint64_t)prot, 0, 0, 0) < 0)
 		return -1;
 	if (ret < 0)
 		return lz_fail("mprotect of the marker buffer failed: %s", strerror((int)-ret));
@@ -95,7 +97,7 @@ int lz_stream_fence(struct lz_tracer *t)
 	uint32_t end = (s->parsed + LZ_MARKER_MAX_SIZE + LZ_PAGE - 1) & ~(LZ_PAGE - 1);
 	if (end > LZ_BUFFER_GUARD)
 		end = LZ_BUFFER_GUARD;
-	s->fence = page;
+	s->fence = (uint32_t)(s->base % LZ_RING_SIZE) + page;
 	s->fence_len = end - page;
 	return protect(t, s->fence, s->fence_len, PROT_NONE);
 }
@@ -111,17 +113,22 @@ int lz_stream_unfence(struct lz_tracer *t)
 	return protect(t, s->fence, len, PROT_READ | PROT_WRITE);
 }
 
+bool lz_stream_has(const struct lz_tracer *t, uint64_t addr)
+{
+	return t->s.mem && addr - lz_ring_of(t->s.base) < LZ_RING_SIZE;
+}
+
 int lz_stream_fault(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r)
 {
 	struct lz_stream *s = &t->s;
 
-	if (!s->mem || addr < s->base || addr >= s->base + LZ_BUFFER_SIZE)
+	if (!lz_stream_has(t, addr))
 		return 0;
 	uint64_t off = addr - s->base;
-	if (off >= LZ_BUFFER_GUARD && r->r15 - s->base <= LZ_BUFFER_GUARD &&
+	if (off - LZ_BUFFER_GUARD < LZ_PAGE && r->r15 - s->base <= LZ_BUFFER_GUARD &&
 	    addr - r->r15 < LZ_MARKER_MAX_SIZE)
 		return take(t, r) < 0 ? -1 : 1;
-	return s->fence_len && off - s->fence < s->fence_len ? 2 : 0;
+	return s->fence_len && addr % LZ_RING_SIZE - s->fence < s->fence_len ? 2 : 0;
 }
 
 bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct *r)
@@ -173,14 +180,14 @@ static int share(struct lz_tracer *t, uint64_t *addr)
 	if (own < 0)
 		return lz_fail_errno("cannot open %s", path);
 	if (ftruncate(own, LEN) == 0)
-		t->s.mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
+		t->s.ring = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
 	close(own);
-	if (!t->s.mem || t->s.mem == MAP_FAILED) {
-		t->s.mem = NULL;
-		return lz_fail_errno("cannot map the marker buffer");
+	if (!t->s.ring || t->s.ring == MAP_FAILED) {
+		t->s.ring = NULL;
+		return lz_fail_errno("cannot map the marker buffers");
 	}
 	for (int i = 1; i < 256 && ret < 0; i++) {
-		*addr = LZ_STUB_ADDR + (uint64_t)i * 0x100000;
+		*addr = LZ_STUB_ADDR + (uint64_t)i * LZ_RING_SIZE;
 		if (lz_proc_syscall(p, &ret, SYS_mmap, *addr, LEN, PROT_READ | PROT_WRITE,
 		                    MAP_SHARED | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0) < 0)
 			return -1;
@@ -189,33 +196,61 @@ static int share(struct lz_tracer *t, uint64_t *addr)
 	if (lz_proc_syscall(p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
 		return -1;
 	if (ret < 0)
-		return lz_fail("no room for the marker buffer in the program: %s",
+		return lz_fail("no room for the marker buffers in the program: %s",
 		               strerror((int)-ret));
 	return 0;
 }
 
-/* The event shows what replay has to map: private memory, filled from the stream. */
-static int log_buffer(struct lz_tracer *t)
+static int add_area(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
 {
-	struct lz_stream *s = &t->s;
-	const uint32_t rw = PROT_READ | PROT_WRITE, fl = MAP_PRIVATE | MAP_ANONYMOUS;
-	uint64_t guard = s->base + LZ_BUFFER_GUARD, top = s->base + LZ_BUFFER_SIZE;
-	struct lz_map_op map = {LZ_MAP, s->base, LEN, rw, fl, LZ_NO_FILE, 0, 0, 0};
-	struct lz_map_op none = {LZ_PROTECT, guard, LZ_PAGE, PROT_NONE, fl, LZ_NO_FILE, 0, 0, 0};
-	struct lz_area a = {.v = {.start = s->base,
-	                          .end = guard,
-	                          .prot = rw,
+	struct lz_area a = {.v = {.start = start,
+	                          .end = end,
+	                          .prot = prot,
 	                          .flags = MAP_PRIVATE,
 	                          .file = LZ_NO_FILE,
 	                          .role = LZ_VMA_BUFFER}};
 
-	if (lz_build_op(t, &map) < 0 || lz_build_op(t, &none) < 0 || lz_vmas_add(&t->vmas, &a) < 0)
-		return -1;
-	a.v.start = guard, a.v.end = top, a.v.prot = PROT_NONE;
-	if (lz_vmas_add(&t->vmas, &a) < 0)
-		return -1;
-	a.v.start = top, a.v.end = s->base + LEN, a.v.prot = rw;
 	return lz_vmas_add(&t->vmas, &a);
+}
+
+/* The event shows what replay has to map: private memory, filled from the stream. */
+static int log_ring(struct lz_tracer *t, uint64_t ring)
+{
+	const uint32_t rw = PROT_READ | PROT_WRITE, fl = MAP_PRIVATE | MAP_ANONYMOUS;
+	struct lz_map_op map = {LZ_MAP, ring, LEN, rw, fl, LZ_NO_FILE, 0, 0, 0};
+	uint64_t from = ring;
+
+	if (lz_build_op(t, &map) < 0)
+		return -1;
+	for (uint64_t base = ring; base < ring + LZ_RING_SIZE; base += LZ_BUFFER_SIZE) {
+		uint64_t guard = base + LZ_BUFFER_GUARD, top = base + LZ_BUFFER_SIZE;
+		struct lz_map_op none = {LZ_PROTECT, guard, LZ_PAGE, PROT_NONE, fl,
+		                         LZ_NO_FILE, 0,     0,       0};
+
+		if (lz_build_op(t, &none) < 0 || add_area(t, from, guard, rw) < 0 ||
+		    add_area(t, guard, top, PROT_NONE) < 0)
+			return -1;
+		from = top;
+	}
+	return add_area(t, from, ring + LEN, rw);
+}
+
+/* Maps the ring, with its guards, into the program and logs it. */
+static int make_ring(struct lz_tracer *t)
+{
+	struct lz_stream *s = &t->s;
+	cpu_set_t cpus;
+
+	if (share(t, &s->base) < 0)
+		return -1;
+	s->mem = s->ring;
+	s->parsed = s->pushed = s->fence_len = 0;
+	for (uint32_t at = LZ_BUFFER_GUARD; at < LZ_RING_SIZE; at += LZ_BUFFER_SIZE)
+		if (protect(t, at, LZ_PAGE, PROT_NONE) < 0)
+			return -1;
+	lz_other_cpus(t, &cpus);
+	s->gather = lz_gather_start(t->w, t->tid, s->ring, &cpus);
+	return s->gather ? log_ring(t, s->base) : -1;
 }
 
 /* At the exit stop of the hello call, its event under construction. */
@@ -232,16 +267,13 @@ int lz_stream_hello(struct lz_tracer *t, int64_t *result)
 			        args[0], LZ_HELLO_VERSION);
 		return 0;
 	}
-	if (share(t, &s->base) < 0)
-		return -1;
 	s->sink = args[1];
 	s->pos_addr = args[2];
 	s->traced_addr = args[4];
-	s->parsed = s->pushed = 0;
-	s->fence_len = 0;
-	if (protect(t, LZ_BUFFER_GUARD, LZ_PAGE, PROT_NONE) < 0 || log_buffer(t) < 0)
+	if (make_ring(t) < 0)
 		return -1;
-	if (set_pos(t, s->base) < 0 || lz_build_write(t, s->pos_addr, &s->base, 8) < 0)
+	if (lz_proc_write(&t->p, s->pos_addr, &s->base, 8) < 0 ||
+	    lz_build_write(t, s->pos_addr, &s->base, 8) < 0)
 		return lz_fail_in("hello call");
 	if (s->traced_addr && (lz_proc_write(&t->p, s->traced_addr, &one, sizeof(one)) < 0 ||
 	                       lz_build_write(t, s->traced_addr, &one, sizeof(one)) < 0))
@@ -258,6 +290,7 @@ void lz_stream_forget(struct lz_tracer *t)
 	if (!s->mem)
 		return;
 	uint64_t length = lz_stream_offset(t);
-	munmap(s->mem, LEN);
+	lz_gather_stop(s->gather);
+	munmap(s->ring, LEN);
 	*s = (struct lz_stream){.start = length};
 }

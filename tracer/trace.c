@@ -152,18 +152,20 @@ static void set_signals(pid_t pid)
 	sigaction(SIGQUIT, &ignore, NULL);
 }
 
-/* On what CPUs Lizard was given beside the program's own. */
-static void place_writer(struct lz_tracer *t)
+void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
 {
-	cpu_set_t cpus = *(cpu_set_t *)t->old_affinity;
+	const cpu_set_t *given = t->old_affinity;
 
-	CPU_CLR(t->cpu, &cpus);
-	if (CPU_COUNT(&cpus))
-		lz_writer_pin(t->w, &cpus);
+	*cpus = *given;
+	CPU_CLR(t->cpu, cpus);
+	if (!CPU_COUNT(cpus))
+		*cpus = *given;
 }
 
 static int begin(struct lz_tracer *t)
 {
+	cpu_set_t cpus;
+
 	if (lz_launch(t) < 0)
 		return -1;
 	set_signals(t->p.pid);
@@ -172,7 +174,8 @@ static int begin(struct lz_tracer *t)
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
 	if (!t->w)
 		return -1;
-	place_writer(t);
+	lz_other_cpus(t, &cpus);
+	lz_writer_pin(t->w, &cpus);
 	t->t0 = lz_now();
 	return lz_new_image(t);
 }
@@ -229,9 +232,9 @@ static void clean_up(struct lz_tracer *t)
 		while (lz_wait(t->p.pid, &t->status) == 0 && WIFSTOPPED(t->status))
 			ptrace(PTRACE_CONT, t->p.pid, 0, 0);
 	}
+	lz_stream_forget(t);
 	if (t->w)
 		lz_writer_abandon(t->w);
-	lz_stream_forget(t);
 	lz_pages_free(t->pages);
 	lz_vmas_clear(&t->vmas);
 	lz_shared_free(t);

@@ -32,17 +32,19 @@ struct lz_builder {
 	uint8_t xstate[LZ_XSTATE_MAX];
 };
 
-/* The marker buffer; its memory is shared with the program. */
+/* The ring of marker buffers; its memory is shared with the program. */
 struct lz_stream {
-	uint8_t *mem;      /* LZ_BUFFER_SIZE + LZ_SINK_PAD bytes; NULL: no hello call yet */
-	uint64_t base;     /* in the program */
+	uint8_t *ring; /* LZ_RING_SIZE + LZ_SINK_PAD bytes */
+	uint8_t *mem;  /* the current buffer in it; NULL: no hello call yet */
+	uint64_t base; /* of the current buffer, in the program */
+	struct lz_gather *gather;
 	uint64_t start;    /* stream offset of base; with mem NULL, the stream's length */
 	uint32_t parsed;   /* bytes from base known to be markers */
 	uint32_t pushed;   /* of these, already given to the writer */
 	uint64_t pos_addr; /* __lizard_pos */
 	uint64_t traced_addr;
 	uint64_t sink;
-	uint32_t fence;     /* offset of the pages made inaccessible to catch a marker */
+	uint32_t fence;     /* in the ring: pages made inaccessible to catch a marker */
 	uint32_t fence_len; /* 0: none */
 };
 
@@ -148,6 +150,9 @@ int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op);
 int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool with_xstate);
 int lz_build_commit(struct lz_tracer *t);
 
+/* trace.c: the CPUs that Lizard was given, without the program's if there are others. */
+void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
+
 /* launch.c: forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
 
@@ -186,6 +191,8 @@ int lz_file_index(struct lz_tracer *t, int fd, const char *path, uint32_t *index
 uint64_t lz_stream_offset(struct lz_tracer *t);
 int lz_stream_hello(struct lz_tracer *t, int64_t *result);
 int lz_stream_push(struct lz_tracer *t);
+/* Is ADDR in the ring? */
+bool lz_stream_has(const struct lz_tracer *t, uint64_t addr);
 /* At a SIGSEGV at ADDR: 1 if it was the guard: the bytes were taken, *r is set anew; 2 if it was
  * the fence; 0 if it is the program's own. */
 int lz_stream_fault(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r);

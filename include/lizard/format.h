@@ -54,7 +54,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 3 };
+enum { LZ_FORMAT_VERSION = 4 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };

@@ -45,8 +45,23 @@ enum {
 enum {
 	LZ_BUFFER_SIZE = 0x10000,
 	LZ_BUFFER_GUARD = 0xF000,
-	LZ_SINK_PAD = 0x1000 /* accessible bytes behind a buffer or sink */
+	LZ_SINK_PAD = 0x1000 /* accessible bytes behind a ring of buffers or a sink */
 };
+
+/* When traced, a thread has a ring of buffers, aligned to the ring's size; each time one is full its markers go
+ * on at the base of the next. */
+enum { LZ_RING_BUFFERS = 16, LZ_RING_SIZE = LZ_RING_BUFFERS * LZ_BUFFER_SIZE };
+
+/* The ring that the buffer at BASE belongs to. */
+static inline uint64_t lz_ring_of(uint64_t base)
+{
+	return base & ~(uint64_t)(LZ_RING_SIZE - 1);
+}
+
+static inline uint64_t lz_ring_next(uint64_t base)
+{
+	return lz_ring_of(base) + (base + LZ_BUFFER_SIZE) % LZ_RING_SIZE;
+}
 
 /* The hello call: a system call that no kernel has. Made once per process by
  * the runtime, as early as possible (.preinit_array of an executable).
@@ -57,7 +72,7 @@ enum {
  *   r8  = address of __lizard_traced (uint32_t in .bss): set to 1 by a tracer
  *   r9  = flags (LZ_HELLO_CHECKING: code built in checking mode is present)
  * Without a tracer: -ENOSYS, ignored. With one: 0, and *(rdx) then holds the
- * base of a fresh buffer. */
+ * base of the first buffer of a fresh ring. */
 #define LZ_HELLO_NR 0x4c5a
 enum { LZ_HELLO_VERSION = 1, LZ_HELLO_CHECKING = 1 };
 

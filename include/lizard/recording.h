@@ -136,7 +136,8 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);
 /* CPUs of the worker thread, which inherits those of the creating thread. Failure is harmless. */
 int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus);
-/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level 1, or LZ4 when that does not keep up) and written by a worker thread. */
+/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level 1, or LZ4 when that does not keep up) and written by a worker thread.
+ * May be called by another thread than the rest. */
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
  * the checkpoint before; for a whole one ck->dirty lists every page that differs from its backing

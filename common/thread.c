@@ -1,0 +1,20 @@
+#include <errno.h>
+#include <signal.h>
+#include <common/thread.h>
+#include <lizard/error.h>
+
+int lz_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int rc = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc) {
+		errno = rc;
+		return lz_fail_errno("cannot start the thread %s", name);
+	}
+	pthread_setname_np(*thread, name);
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* Threads of Lizard's own. */
+#ifndef LIZARD_THREAD_H
+#define LIZARD_THREAD_H
+
+#include <pthread.h>
+
+/* Starts a thread that no signal reaches: those belong to the thread that sees the program's stops.
+ * NAME: at most 15 bytes, shown by ps and top. -1: lz_error(). */
+int lz_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
+
+#endif
