@@ -15,13 +15,6 @@ static const char *kind_name(unsigned kind)
 	return name[kind < sizeof(name) / sizeof(*name) ? kind : 0];
 }
 
-static const char *insn_name(uint32_t insn)
-{
-	static const char *const name[] = {"?", "rdtsc", "rdtscp", "cpuid"};
-
-	return name[insn < sizeof(name) / sizeof(*name) ? insn : 0];
-}
-
 static const char *op_name(unsigned op)
 {
 	static const char *const name[] = {"?", "map", "unmap", "protect", "remap", "zero"};
@@ -85,7 +78,7 @@ static void print_what(const struct lz_event *ev)
 	case LZ_EV_SIGNAL:
 		printf("signal %u (%s)", ev->signo, lz_text_signal((int)ev->signo, buf));
 		break;
-	case LZ_EV_INSN: printf("%s", insn_name(ev->insn)); break;
+	case LZ_EV_INSN: printf("%s", lz_insn_name(ev->insn)); break;
 	case LZ_EV_EXIT: printf("exit: %s", lz_text_status((int)ev->status, buf)); break;
 	default: printf("%s", kind_name(ev->kind));
 	}
@@ -213,7 +206,7 @@ static void set_what(json_t *o, const struct lz_event *ev)
 		json_object_set_new(o, "result", json_integer(ev->result));
 		break;
 	case LZ_EV_SIGNAL: set_int(o, "signo", ev->signo); break;
-	case LZ_EV_INSN: json_object_set_new(o, "insn", json_string(insn_name(ev->insn))); break;
+	case LZ_EV_INSN: json_object_set_new(o, "insn", json_string(lz_insn_name(ev->insn))); break;
 	case LZ_EV_EXIT: set_int(o, "status", ev->status); break;
 	}
 }

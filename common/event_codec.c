@@ -235,3 +235,10 @@ void lz_event_room_free(struct lz_event_room *room)
 	free(room->ops);
 	memset(room, 0, sizeof(*room));
 }
+
+const char *lz_insn_name(uint32_t insn)
+{
+	static const char *const name[] = {"?", "rdtsc", "rdtscp", "cpuid", "rdrand", "rdseed"};
+
+	return name[insn < sizeof(name) / sizeof(*name) ? insn : 0];
+}

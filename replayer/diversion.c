@@ -3,6 +3,7 @@
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
+#include <lizard/randinsn.h>
 #include <lizard/restore.h>
 #include <errno.h>
 #include <signal.h>
@@ -234,6 +235,18 @@ static int empty_buffer(struct lz_engine *e)
 	return 0;
 }
 
+static bool do_random(struct lz_engine *e)
+{
+	uint8_t code[LZ_RAND_MAX];
+	struct lz_rand_insn in;
+
+	if (!lz_rand_decode(code, lz_engine_read(e, e->regs.rip, code, sizeof code), true, &in))
+		return false;
+	lz_rand_do(&in, &e->regs);
+	e->regs_dirty = true;
+	return true;
+}
+
 static int finish(struct lz_diversion *d, struct lz_stop *stop, enum lz_stop_reason reason,
                   uint32_t signo)
 {
@@ -254,6 +267,8 @@ static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop 
 	uint64_t at = (uint64_t)(uintptr_t)info.si_addr;
 	if (sig == SIGSEGV && e->buffer && at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE)
 		return empty_buffer(e);
+	if (sig == SIGSEGV && info.si_code == SI_KERNEL && do_random(e))
+		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
 	if (sig == SIGTRAP && info.si_code == SI_KERNEL &&
 	    lz_engine_has_break(e, e->regs.rip - 1)) {
 		e->regs.rip--;

@@ -20,7 +20,7 @@ static void print_event(FILE *f, const struct lz_event *ev)
 	case LZ_EV_SIGNAL:
 		fprintf(f, "signal %u (%s)", ev->signo, strsignal((int)ev->signo));
 		break;
-	case LZ_EV_INSN: fprintf(f, "%s", ev->insn == LZ_INSN_CPUID ? "cpuid" : "rdtsc"); break;
+	case LZ_EV_INSN: fprintf(f, "%s", lz_insn_name(ev->insn)); break;
 	default: fprintf(f, "exit");
 	}
 }

@@ -57,6 +57,10 @@ void lz_front_breaks_retry(struct lz_front *f);
 /* The user's breakpoint there; NULL if there is none. */
 const struct lz_front_break *lz_front_break_at(const struct lz_front *f, uint64_t addr);
 
+/* ---- front_code.c ---- */
+/* BYTES were read at ADDR. */
+void lz_front_disarm(struct lz_front *f, uint64_t addr, void *bytes, size_t n);
+
 /* ---- front_divert.c ---- */
 int lz_front_divert(struct lz_front *f);
 void lz_front_undivert(struct lz_front *f);

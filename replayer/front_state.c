@@ -86,9 +86,11 @@ int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, cons
 
 size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len)
 {
-	if (f->div)
-		return lz_diversion_read(f->div, addr, buf, len);
-	return lz_session_read(f->s, addr, buf, len);
+	size_t n = f->div ? lz_diversion_read(f->div, addr, buf, len)
+	                  : lz_session_read(f->s, addr, buf, len);
+
+	lz_front_disarm(f, addr, buf, n);
+	return n;
 }
 
 int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len)

@@ -56,7 +56,7 @@ static int clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 {
 	int64_t ret;
 
-	if (!shares && private_buffer(t, c) < 0)
+	if (!shares && (private_buffer(t, c) < 0 || lz_random_release(t, c) < 0))
 		return -1;
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
 		return -1;

@@ -1,8 +1,9 @@
-/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid. They fault and
- * are done here. */
+/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand and rdseed where they are
+ * armed. They fault and are done here. */
 #include "tracer/tracer.h"
 
 #include <lizard/error.h>
+#include <lizard/randinsn.h>
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <string.h>
@@ -39,19 +40,28 @@ int lz_insn_release(struct lz_proc *child, bool cpuid)
 	return lz_proc_syscall(child, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0);
 }
 
-/* What replay could not repeat is hidden: rdrand, rdseed, TSX, rdpid. */
-static void hide(uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t *c)
+/* What replay could not repeat is hidden: rdrand and rdseed where they are not armed, TSX, rdpid. */
+static void hide(bool random, uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t *c)
 {
-	if (leaf == 1)
-		*c &= ~(1u << 30);
+	enum { RDRAND = 1u << 30, RDSEED = 1u << 18 };
+
+	if (leaf == 1 && random)
+		*c &= ~(uint32_t)RDRAND;
 	if (leaf == 7 && sub == 0) {
-		*b &= ~(1u << 4 | 1u << 11 | 1u << 18);
+		*b &= ~(1u << 4 | 1u << 11 | (random ? (uint32_t)RDSEED : 0));
 		*c &= ~(1u << 22);
 	}
 }
 
-static uint32_t execute(const uint8_t *insn, struct user_regs_struct *r, int *len)
+static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct user_regs_struct *r,
+                        int *len)
 {
+	struct lz_rand_insn in;
+
+	if (lz_rand_decode(insn, LZ_RAND_MAX, true, &in) && lz_random_known(t, r->rip)) {
+		lz_rand_do(&in, r);
+		return in.seed ? LZ_INSN_RDSEED : LZ_INSN_RDRAND;
+	}
 	if (insn[0] == 0x0f && insn[1] == 0x31) {
 		uint64_t tsc = __rdtsc();
 		r->rax = (uint32_t)tsc;
@@ -71,7 +81,7 @@ static uint32_t execute(const uint8_t *insn, struct user_regs_struct *r, int *le
 	if (insn[0] == 0x0f && insn[1] == 0xa2) {
 		uint32_t a, b, c, d, leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
 		__cpuid_count(leaf, sub, a, b, c, d);
-		hide(leaf, sub, &b, &c);
+		hide(!lz_random_known(t, r->rip), leaf, sub, &b, &c);
 		r->rax = a, r->rbx = b, r->rcx = c, r->rdx = d;
 		*len = 2;
 		return LZ_INSN_CPUID;
@@ -81,12 +91,12 @@ static uint32_t execute(const uint8_t *insn, struct user_regs_struct *r, int *le
 
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	uint8_t insn[3] = {0};
+	uint8_t insn[LZ_RAND_MAX] = {0};
 	int len = 0;
 
 	lz_proc_read_some(&t->p, r->rip, insn, sizeof(insn));
 	uint64_t ip = r->rip;
-	uint32_t which = execute(insn, r, &len);
+	uint32_t which = execute(t, insn, r, &len);
 	if (!which)
 		return 0;
 	r->rip += (uint64_t)len;

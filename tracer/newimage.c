@@ -188,6 +188,8 @@ int lz_new_image(struct lz_tracer *t)
 	lz_shared_forget(t);
 	if (lz_proc_maps(t->p.pid, add_area, t) < 0)
 		return lz_fail_in("preparing the program");
+	if (lz_random_arm(t) < 0)
+		return lz_fail_in("preparing the program");
 	t->pages = lz_pages_new(t);
 	if (!t->pages)
 		return -1;

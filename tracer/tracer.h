@@ -84,6 +84,13 @@ struct lz_call {        /* the system call under way */
 	struct lz_disposition act;    /* rt_sigaction: the new one */
 };
 
+/* Where the program's own rdrand and rdseed are armed; it may know of them only if all are. */
+struct lz_random {
+	uint64_t *at;
+	size_t n;
+	uint64_t start, end; /* the code that they are in */
+};
+
 struct lz_pages;
 struct lz_shared;
 struct stat;
@@ -124,6 +131,7 @@ struct lz_tracer {
 	uint64_t last_ip;
 	bool exec_pending; /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
 	bool cpuid_faults;
+	struct lz_random random;
 	bool ended;
 	int pending_status; /* a stop that was met while waiting for another one */
 	bool has_pending_status;
@@ -236,6 +244,14 @@ int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected calls */
 int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
+
+/* random.c: rdrand and rdseed in the new image's program. */
+int lz_random_arm(struct lz_tracer *t);
+/* Does the code at IP belong to a program of which all are armed? */
+bool lz_random_known(const struct lz_tracer *t, uint64_t ip);
+/* In a process that is let go. */
+int lz_random_release(const struct lz_tracer *t, const struct lz_proc *p);
+void lz_random_forget(struct lz_tracer *t);
 
 /* children.c */
 int lz_child_new(struct lz_tracer *t, int event);

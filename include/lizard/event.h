@@ -18,7 +18,7 @@ enum lz_event_kind {
 	LZ_EV_SYSCALL = 1, /* ip: behind the syscall instruction */
 	LZ_EV_SIGNAL,      /* ip: of the instruction not yet executed (a faulting one,
 	                      a marker store, behind an interrupted system call) */
-	LZ_EV_INSN,        /* ip: of the trapped instruction: rdtsc, rdtscp, cpuid */
+	LZ_EV_INSN,        /* ip: of the trapped instruction: rdtsc, cpuid, rdrand, ... */
 	LZ_EV_SWITCH,      /* another thread runs from here (later) */
 	LZ_EV_EXIT         /* the process is gone: last event */
 };
@@ -91,6 +91,8 @@ struct lz_event {
 	struct lz_map_op *ops;
 	uint32_t n_ops;
 };
-enum lz_insn { LZ_INSN_RDTSC = 1, LZ_INSN_RDTSCP, LZ_INSN_CPUID };
+enum lz_insn { LZ_INSN_RDTSC = 1, LZ_INSN_RDTSCP, LZ_INSN_CPUID, LZ_INSN_RDRAND, LZ_INSN_RDSEED };
+/* "?" for one that is not known. */
+const char *lz_insn_name(uint32_t insn);
 
 #endif

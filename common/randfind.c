@@ -1,0 +1,122 @@
+/* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels tell. */
+#include <elf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <Zydis/Zydis.h>
+#include <lizard/cfg.h>
+#include <lizard/error.h>
+#include <lizard/randinsn.h>
+
+struct find {
+	struct lz_cfg *cfg;
+	const char *path;
+	uint64_t *sites;
+	size_t n;
+	/* of the present section */
+	const uint8_t *code;
+	uint64_t addr, size, offset;
+};
+
+/* Is there an instruction at AT, and is it one of ours? 1 yes, 0 no, 2: cannot be told. */
+static int is_insn(const struct find *f, uint64_t at)
+{
+	const struct lz_cfg_label *label = lz_cfg_label_before(f->cfg, at);
+	struct lz_rand_insn in;
+	ZydisDecodedInstruction other;
+	ZydisDecoder decoder;
+
+	if (!label || label->addr < f->addr)
+		return 2;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (uint64_t pc = label->addr; pc <= at;) {
+		const uint8_t *code = f->code + (pc - f->addr);
+		size_t len = f->addr + f->size - pc;
+
+		if (lz_rand_decode(code, len, false, &in) && pc + in.at == at)
+			return 1;
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, len, &other)))
+			return 2;
+		pc += other.length;
+	}
+	return 0;
+}
+
+static int add(struct find *f, uint64_t offset)
+{
+	uint64_t *more = reallocarray(f->sites, f->n + 1, sizeof *more);
+
+	if (!more)
+		return lz_fail("out of memory for the random instructions of %s", f->path);
+	f->sites = more;
+	f->sites[f->n++] = offset;
+	return 0;
+}
+
+/* The present section. 0, 1: not for sure, -1. */
+static int search(struct find *f)
+{
+	for (uint64_t i = 0; i + 2 < f->size; i++) {
+		if (f->code[i] != 0x0f || f->code[i + 1] != LZ_RAND_OPCODE || f->code[i + 2] < 0xf0)
+			continue;
+		if (!f->cfg && !(f->cfg = lz_cfg_open(f->path)))
+			return -1;
+		int is = is_insn(f, f->addr + i + 1);
+
+		if (is == 2)
+			return 1;
+		if (is && add(f, f->offset + i + 1) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int search_elf(struct find *f, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	int ret = 0;
+
+	while (ret == 0 && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
+		    sh.sh_type != SHT_PROGBITS || !(data = elf_rawdata(scn, NULL)))
+			continue;
+		f->code = data->d_buf;
+		f->addr = sh.sh_addr;
+		f->size = data->d_buf ? data->d_size : 0;
+		f->offset = sh.sh_offset;
+		ret = search(f);
+	}
+	return ret;
+}
+
+int lz_rand_find(const char *path, uint64_t **sites, size_t *n)
+{
+	struct find f = {.path = path};
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	Elf *elf = NULL;
+
+	*sites = NULL;
+	*n = 0;
+	if (fd < 0)
+		return lz_fail_errno("%s", path);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		ret = search_elf(&f, elf);
+	elf_end(elf);
+	close(fd);
+	if (f.cfg)
+		lz_cfg_close(f.cfg);
+	if (ret) {
+		free(f.sites);
+		return ret;
+	}
+	*sites = f.sites;
+	*n = f.n;
+	return 0;
+}

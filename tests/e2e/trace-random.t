@@ -1,0 +1,48 @@
+#!/bin/sh
+# rdrand and rdseed: recorded where all of a program's own are known, hidden elsewhere.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+src=$LIZARD_SRC/tests/progs/trace
+grep -q '\<rdrand\>.*\<rdseed\>' /proc/cpuinfo || skip_all "this processor has neither"
+for level in O0 O2; do
+	lizard-cc -g -$level -DCALL "$src/random.c" "$src/random-other.c" -o "$T/random-$level" ||
+		skip_all "no program"
+	LIZARD_TRACE_CHECK=1 lizard-trace -q --checkpoint-interval 0 --full-every 3 -o "$T/rec-$level" \
+		"$T/random-$level" >"$T/out.$level" 2>"$T/err"
+	is "$?$(cat "$T/err")" 0 "$level: recorded"
+	is "$(sed -n '1p;$p' "$T/out.$level" | tr '\n' ' ')" "2 7 1 " "$level: the program knows, and a child draws its own"
+	timeout 60 lizard verify "$T/rec-$level" >"$T/verify" 2>&1
+	ok $? "$level: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+	is "$(lizard dump "$T/rec-$level" --events | grep -c 'rdrand\|rdseed')" 10 "$level: each is an event"
+done
+
+out=$(gdb_run "$T/rec-O0" <<END
+-- code
+disassemble draw
+-- call
+print draw() != draw()
+-- walk
+break draw
+continue
+finish
+reverse-stepi
+reverse-continue
+finish
+END
+)
+is "$(section "$out" code | grep -c '	rd\(rand\|seed\) ')" 3 "a debugger is shown the program's code"
+like "$(section "$out" call)" '= 1$' "a call of the program's draws anew"
+values=$(section "$out" walk | sed -n 's/^Value returned is .* = //p')
+is "$(echo "$values" | wc -l) $(echo "$values" | sort -u)" "2 $(printf %u "0x$(sed -n 2p "$T/out.O0")")" \
+	"drawn twice the same as recorded"
+
+gcc -g -O0 -c "$src/random-other.c" -o "$T/other.o" && lizard-cc -g -O0 "$src/random.c" "$T/other.o" -o "$T/mixed"
+ok $? "a program with a part that is not instrumented"
+lizard-trace -q -o "$T/rec-mixed" "$T/mixed" >"$T/out" 2>&1
+is "$(head -n 1 "$T/out")" 0 "is told that there are none"
+timeout 60 lizard verify "$T/rec-mixed" >"$T/verify" 2>&1
+ok $? "and replays" || diag "$(tail -n 5 "$T/verify")"
+gcc -g -O0 "$src/random.c" "$src/random-other.c" -o "$T/plain" && lizard-trace -q -o "$T/rec-plain" "$T/plain" >"$T/out" 2>&1
+is "$(head -n 1 "$T/out")" 0 "so is one without markers"
+done_testing
