@@ -1,3 +1,4 @@
+#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
@@ -73,13 +74,27 @@ static void drop_tails(struct lz_decoder *d)
 		d->n--;
 }
 
+static void identify(struct lz_decoder *d, struct lz_act *act)
+{
+	act->fn = d->resolve ? d->resolve(d->arg, act->entry, act->enter) : LZ_FN_NONE;
+	act->limit =
+	    act->fn != LZ_FN_NONE && d->n_markers ? d->n_markers(d->arg, act->fn) : UINT32_MAX;
+}
+
+/* The activation on top runs. */
+static void note_running(struct lz_decoder *d)
+{
+	if (d->ran && d->n && d->acts[d->n - 1].fn != LZ_FN_NONE)
+		d->ran[d->acts[d->n - 1].fn] = 1;
+}
+
 static int enter(struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct lz_act *top = lz_decoder_top(d);
 	struct lz_act act = {
 	    .enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER, .last_at = m->offset + 5};
 
-	act.fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
+	identify(d, &act);
 	if (top && top->tail == 1)
 		top->tail = 2; /* this is the callee of the call in tail position */
 	else if (top && top->tail)
@@ -214,8 +229,7 @@ static void edge(struct lz_decoder *d, uint32_t id, uint64_t behind)
 		d->oddities++;
 		return;
 	}
-	if (d->n_markers && top->fn != LZ_FN_NONE && id > d->n_markers(d->arg, top->fn))
-		d->oddities++;
+	d->oddities += id > top->limit;
 	top->last = id;
 	top->last_at = behind;
 	top->node = 0;
@@ -268,22 +282,72 @@ static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t
 	return fn != LZ_FN_NONE && watch[fn];
 }
 
-/* Over markers of one byte, eight at a time. */
-static const uint8_t *skip_edges(const uint8_t *p, const uint8_t *end)
+/* How many of the next 16 bytes are markers of one byte, up to the first that is none. */
+static unsigned count_edges(const uint8_t *p)
 {
-	const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
+	const __m128i first = _mm_set1_epi8((char)(LZ_EDGE_MAX + 1));
+	__m128i x = _mm_loadu_si128((const __m128i *)p);
+	__m128i other = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_setzero_si128()),
+	                             _mm_cmpeq_epi8(_mm_max_epu8(x, first), x));
+	unsigned mask = (unsigned)_mm_movemask_epi8(other);
 
-	while (end - p >= 8) {
-		uint64_t x, high;
+	return mask ? (unsigned)__builtin_ctz(mask) : 16;
+}
 
-		memcpy(&x, p, 8);
-		high = ~x & 0xF0F0F0F0F0F0F0F0ull; /* zero byte: a code of 0xF0 or above */
-		if (((x - ones) & ~x & tops) | ((high - ones) & ~high & tops))
+/* What most of a stream is, where nobody looks at each marker: edges, of which the last one before another marker counts,
+ * plain calls and returns. Up to the first byte that is anything else, or is near END; AT: P's stream offset. */
+static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const uint8_t *end,
+                                 uint64_t at, const uint8_t *watch)
+{
+	const uint8_t *start = p;
+
+	while (end - p >= 32) {
+		struct lz_act *top = lz_decoder_top(d);
+		unsigned n = count_edges(p);
+
+		if (!top || top->tail || (watch && top->fn != LZ_FN_NONE && watch[top->fn]))
 			break;
-		p += 8;
+		if (n) {
+			p += n;
+			top->last = p[-1];
+			top->last_at = at + (uint64_t)(p - start);
+			top->node = 0;
+			d->oddities += top->last > top->limit;
+		}
+		if (n == 16)
+			continue;
+		if (*p == LZ_EXIT) {
+			d->n--;
+			p++;
+		} else if (*p == LZ_ENTER && d->n < d->cap) {
+			struct lz_act act = {.enter = at + (uint64_t)(p - start),
+			                     .entry = load32(p + 1),
+			                     .last = LZ_SET_ENTER};
+
+			identify(d, &act);
+			if (watch && act.fn != LZ_FN_NONE && watch[act.fn])
+				break;
+			act.last_at = act.enter + 5;
+			d->acts[d->n++] = act;
+			p += 5;
+		} else {
+			break;
+		}
+		note_running(d);
 	}
+	return p;
+}
+
+/* The same for edges only, whatever comes before and behind them. */
+static const uint8_t *skip_edges(struct lz_decoder *d, const uint8_t *p, const uint8_t *end,
+                                 uint64_t at)
+{
+	const uint8_t *start = p;
+
 	while (p < end && (uint8_t)(*p - 1) < LZ_EDGE_MAX)
 		p++;
+	if (p > start)
+		edge(d, p[-1], at + (uint64_t)(p - start));
 	return p;
 }
 
@@ -299,12 +363,12 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		int rc;
 
 		if (!fn || (watch && !(top && top->fn != LZ_FN_NONE && watch[top->fn]))) {
-			/* Nobody looks at these: only the last edge before another marker counts. */
-			const uint8_t *q = p;
+			const uint8_t *q = feed_plain(d, p, end, offset + (uint64_t)(p - bytes),
+			                              fn ? watch : NULL);
 
-			q = skip_edges(q, end);
+			if (q == p)
+				q = skip_edges(d, p, end, offset + (uint64_t)(p - bytes));
 			if (q > p) {
-				edge(d, q[-1], offset + (q - bytes));
 				p = gap = q;
 				continue;
 			}
@@ -327,6 +391,7 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		}
 		if (apply(d, &m))
 			return -1;
+		note_running(d);
 		p += size;
 		gap = p;
 	}

@@ -26,6 +26,7 @@ struct lz_act {
 	uint32_t last;    /* its last marker: an id, LZ_SET_ENTER, LZ_LAST_LANDING */
 	uint32_t node;    /* of the saved copy, 0 = not saved as it is now */
 	uint32_t tail;    /* a TAIL was seen that may or may not be followed by an EXIT */
+	uint32_t limit;   /* the highest id of its function */
 };
 
 /* What TAIL means in a function: the call behind it may have become a plain one after all, then a
@@ -46,6 +47,8 @@ struct lz_decoder {
 	struct lz_parked parked[LZ_MAX_PARKED]; /* oldest first */
 	size_t n_parked;
 	uint64_t oddities;
+	/* If given: of which functions an activation ran (set to 1, never cleared). */
+	uint8_t *ran;
 	/* Number of the function whose entry address ends in ENTRY at stream offset OFFSET. */
 	uint32_t (*resolve)(void *arg, uint32_t entry, uint64_t offset);
 	/* Ids of function FN, for checks; may be NULL. */

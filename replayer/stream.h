@@ -13,7 +13,9 @@ struct lz_fn {
 	const struct lz_cfg_func *f;
 	struct lz_module *mod;
 	enum lz_tail tail;
-	uint32_t next; /* in the hash chain */
+	uint32_t next;                   /* in the hash chain */
+	uint32_t entry;                  /* low 32 bits of the run-time address */
+	uint64_t from_marker, to_marker; /* the module's */
 };
 
 /* Reader and modules must outlive it. */
@@ -33,6 +35,13 @@ const struct lz_fn *lz_stream_fn(const struct lz_stream *s, uint32_t fn);
  * events; LZ_FN_NONE if it is not instrumented. */
 uint32_t lz_stream_fn_at(struct lz_stream *s, uint64_t addr, uint64_t event);
 
+/* Makes the call stacks at the starts of blocks 0..BLOCK known, if they are not. What follows does so by itself, in one go. */
+int lz_stream_index(struct lz_stream *s, uint32_t block);
+/* At how many blocks' starts they are known. */
+uint32_t lz_stream_indexed(const struct lz_stream *s);
+/* May an activation of FN have run in BLOCK? Known for blocks before the last indexed one, else it may. */
+bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn);
+
 /* Decodes block I from its start up to (not including) the first marker at or behind END; see
  * lz_decoder_feed(). The decoder is the stream's own and holds the stack afterwards.
  * Returns 0, or what FN returned. */
@@ -46,7 +55,7 @@ int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, co
 struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset);
 /* The same with nothing known of what was called before the block that holds OFFSET. */
 struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset);
-/* What did not fit in everything that the caller's thread has decoded so far. */
+/* What did not fit in everything decoded so far. */
 uint64_t lz_stream_oddities(const struct lz_stream *s);
 
 #endif

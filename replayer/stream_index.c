@@ -126,6 +126,25 @@ static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
 	return 0;
 }
 
+/* Decodes block I, which is loaded and whose stack at the start is known, and notes which functions run in it. */
+static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
+{
+	uint8_t *bits = s->ran + i * (s->ran_bits / 8);
+	struct lz_act *top = lz_decoder_top(&c->d);
+	int rc;
+
+	memset(s->running, 0, s->n_fns + 1);
+	if (top && top->fn != LZ_FN_NONE)
+		s->running[top->fn] = 1;
+	c->d.ran = s->running;
+	rc = lz_cursor_decode(c, UINT64_MAX, NULL, NULL, NULL);
+	c->d.ran = NULL;
+	for (size_t fn = 0; fn < s->n_fns; fn++)
+		if (s->running[fn])
+			bits[fn % s->ran_bits / 8] |= 1 << fn % 8;
+	return rc;
+}
+
 /* Finds the stack at the start of the first block whose is not known. */
 static int index_next(struct lz_stream *s, struct lz_cursor *c)
 {
@@ -135,24 +154,31 @@ static int index_next(struct lz_stream *s, struct lz_cursor *c)
 	if (restore(s, &c->d, i) || lz_cursor_load(s, c, i))
 		return -1;
 	c->at = c->buf_start;
-	if (lz_cursor_decode(c, UINT64_MAX, NULL, NULL, NULL))
+	if (decode_noting(s, c, i))
 		return -1;
-	if (c->d.oddities != oddities)
+	if (c->d.oddities != oddities) {
 		lz_debug("block %u of markers-%u: %llu markers do not fit", i, s->tid,
 		         (unsigned long long)(c->d.oddities - oddities));
+		s->oddities += c->d.oddities - oddities;
+	}
 	if (save(s, &c->d, i + 1))
 		return -1;
 	s->n_starts++;
 	return 0;
 }
 
+static void lock(struct lz_stream *s)
+{
+	s->waiting++;
+	pthread_mutex_lock(&s->lock);
+	s->waiting--;
+}
+
 int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 {
 	int ret = 0;
 
-	s->waiting++;
-	pthread_mutex_lock(&s->lock);
-	s->waiting--;
+	lock(s);
 	while (!ret && s->n_starts <= block)
 		ret = index_next(s, c);
 	if (!ret)
@@ -161,13 +187,45 @@ int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	return ret;
 }
 
+int lz_stream_index(struct lz_stream *s, uint32_t block)
+{
+	int ret = 0;
+
+	lock(s);
+	while (!ret && s->n_starts <= block)
+		ret = index_next(s, &s->own);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+uint32_t lz_stream_indexed(const struct lz_stream *s)
+{
+	return s->n_starts;
+}
+
+bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn)
+{
+	if (block + 1 >= s->n_starts || fn >= s->n_fns)
+		return true;
+	return s->ran[block * (s->ran_bits / 8) + fn % s->ran_bits / 8] >> fn % 8 & 1;
+}
+
+enum { RAN_BITS_MAX = 4096 };
+
 int lz_index_new(struct lz_stream *s)
 {
+	s->ran_bits = (s->n_fns + 8) & ~(size_t)7;
+	if (s->ran_bits > RAN_BITS_MAX)
+		s->ran_bits = RAN_BITS_MAX;
+	s->running = malloc(s->n_fns + 1);
+	s->ran = calloc((size_t)s->n_blocks + 1, s->ran_bits / 8);
 	pthread_mutex_init(&s->lock, NULL);
 	s->starts = calloc(s->n_blocks + 1, sizeof(*s->starts));
 	s->n_nodes = 1; /* node 0: the empty stack */
 	s->n_starts = 1;
-	return s->starts ? 0 : lz_fail("out of memory for the index of call stacks");
+	return s->starts && s->ran && s->running
+	           ? 0
+	           : lz_fail("out of memory for the index of call stacks");
 }
 
 void lz_index_free(struct lz_stream *s)
@@ -182,6 +240,8 @@ void lz_index_free(struct lz_stream *s)
 	free(s->nodes);
 	free(s->parked);
 	free(s->starts);
+	free(s->ran);
+	free(s->running);
 }
 
 /* An error ends it: whoever needs the rest meets it again, and can report it. */

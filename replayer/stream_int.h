@@ -1,4 +1,4 @@
-/* What stream.c and stream_index.c share. */
+/* What the files of the decoded stream share. */
 #ifndef LIZARD_REPLAYER_STREAM_INT_H
 #define LIZARD_REPLAYER_STREAM_INT_H
 
@@ -24,14 +24,20 @@ struct lz_stream {
 	uint32_t *hash, hash_mask;
 	struct lz_cursor own;
 
-	/* The index, used with the lock held. */
+	/* The index, used with the lock held; n_starts, and what is known of blocks before it in `ran`, may be read
+	 * without. */
 	pthread_mutex_t lock;
 	struct node *nodes;
 	size_t n_nodes, cap_nodes;
 	struct saved_parked *parked;
 	size_t n_parked, cap_parked;
 	struct saved *starts; /* [n_blocks], the first n_starts are known */
-	uint32_t n_starts;
+	_Atomic uint32_t n_starts;
+	/* Which functions ran in block I, the first n_starts - 1: a bit for each, FN modulo ran_bits. */
+	uint8_t *ran;
+	size_t ran_bits;
+	uint8_t *running;          /* [n_fns + 1], of the block that is being decoded */
+	_Atomic uint64_t oddities; /* what did not fit when the index was made */
 
 	/* A thread that makes the index. */
 	pthread_t thread;
@@ -48,7 +54,13 @@ int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
 int lz_cursor_decode(struct lz_cursor *c, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
                      void *arg);
 
-/* stream_index.c */
+/* ---- stream_fns.c ---- */
+/* Finds the instrumented functions of all modules. */
+int lz_stream_collect(struct lz_stream *s);
+/* What a decoder asks about them. */
+void lz_stream_questions(struct lz_stream *s, struct lz_decoder *d);
+
+/* ---- stream_index.c ---- */
 int lz_index_new(struct lz_stream *s);
 void lz_index_free(struct lz_stream *s);
 /* C's decoder gets the stack at the start of BLOCK, found first if it is not known. */
