@@ -20,6 +20,8 @@ struct jump {
 	const uint64_t *addrs;
 	size_t n;
 	struct lz_pos now;
+	uint64_t floor; /* no need to look for markers before it */
+	bool from_gap;  /* backward from the start of now's gap, not from now */
 	struct lz_target *targets;
 	struct lz_windows windows;
 	struct lz_engine *e; /* of the window before */
@@ -109,7 +111,7 @@ static int scan_window(struct jump *j, uint64_t from, uint64_t to)
 	if (!j->first && lz_gap_cmp(end.event, end.marker, j->now.event, j->now.marker) >= 0) {
 		end.event = j->now.event;
 		end.marker = j->now.marker;
-		end.pos = &j->now;
+		end.pos = j->from_gap ? NULL : &j->now;
 	}
 	return scan(j, from, &end);
 }
@@ -130,6 +132,16 @@ static int count_skipped(struct jump *j)
 	return 0;
 }
 
+/* From the first of some windows to the end of the last. */
+static int scan_windows(struct jump *j, const struct lz_window *first, const struct lz_window *last)
+{
+	int64_t from = (int64_t)first->from;
+
+	if (first->rough)
+		from = lz_marker_boundary(j->s, first->from);
+	return from < 0 ? -1 : scan_window(j, (uint64_t)from, last->to);
+}
+
 static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
 {
 	struct lz_windows *w = &j->windows;
@@ -140,20 +152,20 @@ static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t 
 		j->broken = LZ_STOP_INTERRUPTED;
 		return 1;
 	}
-	if (lz_find_windows(j->nav->stream, block, from, to, j->targets, j->n, w))
+	if (lz_find_windows(j->nav->stream, j->nav->modules, block, from, to, j->targets, j->n, w))
 		return -1;
 	tries = w->n <= TRIES ? w->n : TRIES;
 	for (size_t i = 0; i < tries && !rc; i++) {
 		size_t k = j->first ? i : w->n - 1 - i;
 
-		rc = scan_window(j, w->w[k].from, w->w[k].to);
+		rc = scan_windows(j, &w->w[k], &w->w[k]);
 	}
 	if (rc || tries == w->n)
 		return rc;
 	/* The CFG is no help here: all the rest in one go. */
 	if (j->first)
-		return scan_window(j, w->w[tries].from, w->w[w->n - 1].to);
-	return scan_window(j, w->w[0].from, w->w[w->n - 1 - tries].to);
+		return scan_windows(j, &w->w[tries], &w->w[w->n - 1]);
+	return scan_windows(j, &w->w[0], &w->w[w->n - 1 - tries]);
 }
 
 static int search_forward(struct jump *j)
@@ -198,11 +210,11 @@ static int search_backward(struct jump *j)
 		to = start + len < j->now.marker ? start + len : j->now.marker;
 		if (to > start)
 			rc = search_block(j, block, start, to);
-		if (!block)
+		if (!block || start < j->floor)
 			break;
 	}
 	/* What ran before the first marker. */
-	if (!rc && j->now.marker)
+	if (!rc && j->now.marker && !j->floor)
 		rc = scan_window(j, 0, 1);
 	return rc;
 }
@@ -226,6 +238,24 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	return 0;
 }
 
+static int begin(struct jump *j)
+{
+	j->targets = calloc(j->n, sizeof(*j->targets));
+	if (!j->targets)
+		return lz_fail("out of memory for a jump");
+	for (size_t i = 0; i < j->n; i++)
+		lz_target_find(j->nav->stream, j->nav->modules, j->addrs[i], j->now.event,
+		               &j->targets[i]);
+	return 0;
+}
+
+static void end(struct jump *j)
+{
+	lz_engine_free(j->e);
+	free(j->targets);
+	free(j->windows.w);
+}
+
 int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *addrs, size_t n,
                     struct lz_stop *stop)
 {
@@ -237,15 +267,90 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *a
 	if (!n)
 		return lz_fail("jump to nowhere: no address is given");
 	lz_session_where(s, &j.now);
-	j.targets = calloc(n, sizeof(*j.targets));
-	if (!j.targets)
-		return lz_fail("out of memory for a jump");
-	for (size_t i = 0; i < n; i++)
-		lz_target_find(j.nav->stream, j.nav->modules, addrs[i], j.now.event, &j.targets[i]);
+	if (begin(&j))
+		return -1;
 	s->rp.interrupted = 0;
 	rc = d == LZ_FORWARD ? search_forward(&j) : search_backward(&j);
-	lz_engine_free(j.e);
-	free(j.targets);
-	free(j.windows.w);
+	end(&j);
 	return rc < 0 ? -1 : finish(&j, stop);
+}
+
+/* ---- the last arrival, for a backward run ---- */
+
+/* Do the markers tell of all arrivals at the targets? Not where the file at an address was another one at other times. */
+static bool all_known(struct jump *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		size_t files = 0;
+
+		for (size_t k = 0; k < lz_modules_count(j->nav->modules); k++) {
+			struct lz_module *mod = lz_modules_get(j->nav->modules, k);
+
+			files += j->addrs[i] >= mod->start && j->addrs[i] < mod->end;
+		}
+		if (files != 1 || (j->targets[i].fn == LZ_FN_NONE && !j->targets[i].hook))
+			return false;
+	}
+	return lz_stream_n_blocks(j->nav->stream) > 0;
+}
+
+/* Block by block, so that it can be interrupted. 1: it was. */
+static int index_stream(struct jump *j)
+{
+	uint32_t last = lz_stream_block_of(j->nav->stream, j->now.marker);
+
+	for (uint32_t i = lz_stream_indexed(j->nav->stream); i <= last; i++) {
+		if (j->s->rp.interrupted)
+			return 1;
+		if (lz_stream_index(j->nav->stream, i))
+			return -1;
+	}
+	return 0;
+}
+
+static int find_last(struct jump *j)
+{
+	int rc;
+
+	if (begin(j))
+		return -1;
+	if (!all_known(j))
+		return LZ_FIND_UNKNOWN;
+	rc = index_stream(j);
+	if (rc)
+		return rc < 0 ? -1 : LZ_SCAN_INTERRUPTED;
+	if (lz_stream_oddities(j->nav->stream))
+		return LZ_FIND_UNKNOWN;
+	if (search_backward(j) < 0)
+		return -1;
+	if (j->broken)
+		return j->broken == LZ_STOP_INTERRUPTED ? LZ_SCAN_INTERRUPTED : LZ_SCAN_DIVERGED;
+	return j->found;
+}
+
+int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
+                 const uint64_t *addrs, size_t n, struct lz_pos *hit)
+{
+	struct jump j = {
+	    .s = s, .nav = lz_nav_of(s), .addrs = addrs, .n = n, .floor = floor, .from_gap = true};
+	int rc;
+
+	if (!j.nav)
+		return -1;
+	j.now = (struct lz_pos){.tid = s->rp.tid, .event = event, .marker = marker};
+	rc = find_last(&j);
+	*hit = j.hit;
+	end(&j);
+	return rc;
+}
+
+uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	uint64_t start = 0, len;
+	uint32_t done = nav ? lz_stream_indexed(nav->stream) : 0;
+
+	if (!done || lz_reader_block(s->rp.reader, s->rp.tid, done - 1, &start, &len))
+		return marker;
+	return marker > start ? marker - start : 0;
 }

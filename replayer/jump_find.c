@@ -3,6 +3,10 @@
 #include <lizard/error.h>
 #include "replayer/jump_find.h"
 
+enum {
+	LOADER_BUSY = 1 << 16
+}; /* bytes of markers between what a dlopen() does and its nearest system call, at most */
+
 /* ---- targets ---- */
 
 static const struct lz_cfg_site *sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left)
@@ -85,8 +89,10 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 	uint64_t link;
 
 	*t = (struct lz_target){.addr = addr, .fn = lz_stream_fn_at(s, addr, event)};
-	if (t->fn == LZ_FN_NONE)
+	if (t->fn == LZ_FN_NONE) {
+		t->hook = lz_modules_hook(m, addr, event);
 		return;
+	}
 	fn = lz_stream_fn(s, t->fn);
 	cfg = lz_module_cfg(m, fn->mod);
 	link = addr - fn->mod->bias;
@@ -165,7 +171,7 @@ static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t enter, bo
 		o->w = w;
 		o->cap = cap;
 	}
-	o->w[o->n++] = (struct lz_window){from, to, enter, open};
+	o->w[o->n++] = (struct lz_window){from, to, enter, open, false};
 	return 0;
 }
 
@@ -262,26 +268,61 @@ static void tidy(struct lz_windows *o)
 	o->n = n;
 }
 
-int lz_find_windows(struct lz_stream *s, uint32_t block, uint64_t from, uint64_t to,
-                    const struct lz_target *t, size_t n, struct lz_windows *out)
+static bool may_run(struct lz_stream *s, uint32_t block, const struct lz_target *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (t[i].fn != LZ_FN_NONE && lz_stream_ran(s, block, t[i].fn))
+			return true;
+	return false;
+}
+
+/* The stretches beside the loader's system calls, between offsets FROM and TO; markers may lie in between, as of a malloc()
+ * of the program's own. */
+static int beside_loader_calls(struct finder *f, struct lz_modules *m, uint64_t to)
+{
+	size_t n;
+	const uint64_t *at = lz_modules_loader_calls(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t start = at[i] > LOADER_BUSY ? at[i] - LOADER_BUSY : 0;
+		uint64_t end = at[i] + LOADER_BUSY;
+
+		if (end <= f->from || start >= to)
+			continue;
+		if (start < f->from)
+			start = f->from;
+		if (end > to && to < lz_stream_len(f->s))
+			end = to; /* the rest is the next block's */
+		if (push(f, start, end, 0, false))
+			return -1;
+		f->out->w[f->out->n - 1].rough = true;
+	}
+	return 0;
+}
+
+int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, uint64_t from,
+                    uint64_t to, const struct lz_target *t, size_t n, struct lz_windows *out)
 {
 	struct finder f = {s, t, n, from, out};
 	uint8_t *watch = calloc(lz_stream_n_fns(s) + 1, 1);
-	bool anywhere = false;
+	bool anywhere = false, hook = false;
 	int rc = 0;
 
 	out->n = 0;
 	if (!watch)
 		return lz_fail("out of memory for a jump");
 	for (size_t i = 0; i < n; i++) {
+		hook |= t[i].hook;
 		if (t[i].fn == LZ_FN_NONE)
-			anywhere = true;
+			anywhere |= !t[i].hook;
 		else
 			watch[t[i].fn] = 1;
 	}
-	if (!anywhere)
+	if (!anywhere && may_run(s, block, t, n))
 		rc = lz_stream_decode(s, block, to, watch, mark, &f);
 	free(watch);
+	if (!rc && hook)
+		rc = beside_loader_calls(&f, m, to);
 	if (rc < 0)
 		return -1;
 	if (anywhere || lz_stream_oddities(s)) {

@@ -12,6 +12,7 @@ struct lz_target {
 	bool prologue; /* in front of the entry marker */
 	bool epilogue; /* behind an exit marker */
 	bool landing;  /* in front of a landing marker */
+	bool hook; /* the run-time loader's, for debuggers: reached beside its system calls only */
 	const struct lz_cfg_block *block;
 	uint32_t before, after; /* ids of markers between the block's label and the address, and
 	                           between the address and the next label; 0 = none */
@@ -22,6 +23,7 @@ struct lz_window {
 	uint64_t from, to;
 	uint64_t enter; /* of the activation */
 	bool open;      /* its next own marker has not been seen */
+	bool rough;     /* FROM may lie inside a marker */
 };
 
 struct lz_windows {
@@ -33,7 +35,7 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
                     struct lz_target *t);
 /* The windows of block BLOCK between stream offsets FROM and TO, in the order of their beginnings.
  * Where the stream does not fit the CFG the whole block is one window. */
-int lz_find_windows(struct lz_stream *s, uint32_t block, uint64_t from, uint64_t to,
-                    const struct lz_target *t, size_t n, struct lz_windows *out);
+int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, uint64_t from,
+                    uint64_t to, const struct lz_target *t, size_t n, struct lz_windows *out);
 
 #endif

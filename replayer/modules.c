@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <lizard/error.h>
+#include "elf_syms.h"
 #include "modules.h"
 
 struct lz_modules {
@@ -14,6 +15,8 @@ struct lz_modules {
 	size_t n, cap;
 	char **paths; /* by file index, NULL = not yet known */
 	uint32_t n_paths;
+	uint64_t *calls; /* stream offsets of the loader's system calls */
+	size_t n_calls, cap_calls;
 };
 
 /* Where the program was, if it is still the one that was recorded; else "", which opens nothing. */
@@ -159,6 +162,31 @@ static int apply(struct lz_modules *m, const struct lz_event *ev)
 	return 0;
 }
 
+/* Notes a system call of the loader's. */
+static int note_call(struct lz_modules *m, const struct lz_event *ev)
+{
+	bool loader = false;
+
+	if (ev->kind != LZ_EV_SYSCALL || (m->n_calls && m->calls[m->n_calls - 1] == ev->marker))
+		return 0;
+	for (size_t i = 0; i < m->n && !loader; i++)
+		loader = m->mod[i].interpreter && m->mod[i].to_event == UINT64_MAX &&
+		         ev->ip >= m->mod[i].start && ev->ip < m->mod[i].end;
+	if (!loader)
+		return 0;
+	if (m->n_calls == m->cap_calls) {
+		size_t cap = m->cap_calls ? m->cap_calls * 2 : 64;
+		uint64_t *calls = reallocarray(m->calls, cap, sizeof(*calls));
+
+		if (!calls)
+			return lz_fail("out of memory for the table of mapped files");
+		m->calls = calls;
+		m->cap_calls = cap;
+	}
+	m->calls[m->n_calls++] = ev->marker;
+	return 0;
+}
+
 static int read_history(struct lz_modules *m)
 {
 	uint64_t n = lz_reader_n_events(m->reader), i = 0;
@@ -174,6 +202,8 @@ static int read_history(struct lz_modules *m)
 		const struct lz_event *ev = lz_reader_event(m->reader, i);
 
 		if (!ev)
+			return -1;
+		if (note_call(m, ev))
 			return -1;
 		if ((ev->n_ops || (ev->flags & LZ_EVF_REBASE)) && apply(m, ev))
 			return -1;
@@ -214,6 +244,7 @@ void lz_modules_free(struct lz_modules *m)
 	for (uint32_t i = 0; m->paths && i < m->n_paths; i++)
 		free(m->paths[i]);
 	free(m->paths);
+	free(m->calls);
 	free(m->mod);
 	free(m);
 }
@@ -269,4 +300,24 @@ struct lz_lines *lz_module_lines(struct lz_modules *m, struct lz_module *mod)
 		o->lines = lz_lines_open(o->path);
 	}
 	return o->lines;
+}
+
+const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n)
+{
+	*n = m->n_calls;
+	return m->calls;
+}
+
+bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event)
+{
+	struct lz_module *mod = lz_modules_at(m, addr, event), *o;
+
+	if (!mod || !mod->interpreter)
+		return false;
+	o = owner(m, mod);
+	if (!o->tried_hook) {
+		o->tried_hook = true;
+		o->hook = lz_elf_dynamic_symbol(o->path, "_dl_debug_state");
+	}
+	return o->hook && o->hook + mod->bias == addr;
 }

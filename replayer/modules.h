@@ -21,6 +21,9 @@ struct lz_module {
 	struct lz_cfg *cfg;     /* lz_module_cfg() and */
 	struct lz_lines *lines; /* lz_module_lines() open them, in the file's first instance */
 	bool tried_cfg, tried_lines;
+	uint64_t
+	    hook; /* of the run-time loader: link-time address of _dl_debug_state(), 0 = none */
+	bool tried_hook;
 };
 
 /* Reads all events once. The reader must outlive it. */
@@ -30,6 +33,11 @@ size_t lz_modules_count(const struct lz_modules *m);
 struct lz_module *lz_modules_get(struct lz_modules *m, size_t i);
 /* What is mapped executable at ADDR after EVENT events; NULL if nothing with a file is. */
 struct lz_module *lz_modules_at(struct lz_modules *m, uint64_t addr, uint64_t event);
+
+/* Is ADDR where the run-time loader tells debuggers that its list of libraries changes? */
+bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event);
+/* The stream offsets at which the loader itself made system calls, in order, each once. */
+const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n);
 
 /* NULL if the file cannot be read or holds none; lz_error() says why in the first case. */
 struct lz_cfg *lz_module_cfg(struct lz_modules *m, struct lz_module *mod);

@@ -58,6 +58,7 @@ void lz_session_close(struct lz_session *s)
 	free(s->watches);
 	free(s->breaks);
 	free(s->trail.ips);
+	free(s->signals);
 	lz_replay_free(&s->rp);
 	lz_reader_close(r);
 	free(s);

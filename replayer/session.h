@@ -60,7 +60,10 @@ struct lz_session {
 	struct lz_user_watch *watches;
 	size_t n_watches;
 	uint64_t pass_signals;
-	struct lz_nav *nav;   /* navigation's own (nav.h), NULL until used */
+	struct lz_nav *nav; /* navigation's own (nav.h), NULL until used */
+	uint64_t *signals;  /* events that are signals, once signals_known */
+	size_t n_signals;
+	bool signals_known;
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
 	uint64_t
 	    back_to; /* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
@@ -107,13 +110,20 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
 /* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 
-/* ---- moves (session_run.c, session_back.c) ---- */
+/* ---- moves (session_run.c, session_back.c, session_step_back.c) ---- */
 void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason);
 int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, struct lz_stop *stop);
 int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
-/* Does a run stop for this signal? */
+/* To the start, for the want of anything before; not at all. Both return 0 or -1. */
+int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);
+int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);
+
+/* ---- signals (session_signals.c) ---- */
+/* Does a run stop for this event, which is a signal? */
 bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev);
+/* *ONE_MORE: 1 + the index of the last event before EVENT that a run stops for; 0: there is none. */
+int lz_session_signal_before(struct lz_session *s, uint64_t event, uint64_t *one_more);
 
 /* ---- watchpoints (watch.c) ---- */
 /* Debug registers for the session's watchpoints; reads the present values from E. */
@@ -147,6 +157,16 @@ enum {
 int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
             const uint64_t *addrs, size_t n, bool watch,
             int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
+
+/* ---- the last arrival, found from markers (jump.c) ---- */
+enum { LZ_FIND_UNKNOWN = 2 };
+/* The last arrival at one of ADDRS before the start of the gap (EVENT, MARKER); those before marker FLOOR need not be
+ * found. 1: *HIT; 0: there is none;
+ * LZ_FIND_UNKNOWN: the markers do not tell of all these addresses; LZ_SCAN_*; -1. */
+int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
+                 const uint64_t *addrs, size_t n, struct lz_pos *hit);
+/* How many bytes of markers before MARKER must be looked at for the first time. */
+uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker);
 
 /* ---- from a hit to a position (change.c, session_back.c) ---- */
 /* The position of a hit: for a watched change, that of the instruction or system call that makes it. 0; 2

@@ -33,16 +33,6 @@ static void echo(struct lz_session *s, const struct lz_event *ev)
 
 /* ---- signals and other events ---- */
 
-bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev)
-{
-	if (ev->kind != LZ_EV_SIGNAL)
-		return false;
-	if (ev->flags & LZ_EVF_FATAL)
-		return true;
-	return !(ev->flags & LZ_EVF_IGNORED) &&
-	       !(ev->signo < 64 && s->pass_signals >> ev->signo & 1);
-}
-
 /* Must the run stop before this event? */
 static bool tells(const struct lz_session *s, const struct lz_event *ev)
 {

@@ -215,8 +215,10 @@ static void run_and_back(void)
 	if (stop.reason != LZ_STOP_BREAKPOINT && n > 1)
 		last = n;
 	for (int i = last - 1; i >= 0; i--) {
-		if (lz_session_run(s, LZ_BACKWARD, &stop) < 0)
-			die("run back");
+		do {
+			if (lz_session_run(s, LZ_BACKWARD, &stop) < 0)
+				die("run back");
+		} while (stop.reason == LZ_STOP_SIGNAL);
 		if (stop.reason != LZ_STOP_BREAKPOINT) {
 			printf("FAILED: run back to %s stopped with reason %d at %s\n",
 			       text(&way[i].pos), stop.reason, text(&stop.pos));

@@ -1,0 +1,242 @@
+/* Moving backward by one instruction: the gap's trail has it, or it is the last one of the gap before. */
+#include "replayer/session.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONG_GAP = 20000 };
+
+int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop)
+{
+	if (lz_session_seek_start(s) < 0)
+		return -1;
+	lz_session_fill(s, stop, LZ_STOP_START);
+	return 0;
+}
+
+int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop)
+{
+	s->rp.interrupted = 0;
+	lz_session_fill(s, stop, LZ_STOP_INTERRUPTED);
+	return 0;
+}
+
+/* ---- the instruction before, within the gap ---- */
+
+/* Arrivals at X in E's gap up to the arrival number N at IP, which is not counted. E stands at the gap's start. */
+static int64_t count_up_to(struct lz_engine *e, uint64_t x, uint64_t ip, uint32_t n)
+{
+	struct lz_halt h = {.flags = (e->regs.rip == x ? LZ_HALT_EXEC : 0) |
+	                             (e->regs.rip == ip ? LZ_HALT_BREAK : 0)};
+	uint32_t seen = 0;
+	int64_t count = 0;
+
+	if (x == ip)
+		return n - 1;
+	if (lz_engine_break(e, &ip, 1) < 0)
+		return -1;
+	e->want_ip = x;
+	for (;;) {
+		if (h.flags & LZ_HALT_BREAK && ++seen == n)
+			return count;
+		count += !!(h.flags & LZ_HALT_EXEC);
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		if (!(h.flags & (LZ_HALT_BREAK | LZ_HALT_EXEC)))
+			return lz_fail("the present instant is not found again");
+	}
+}
+
+/* Steps E to the arrival number N at IP (SEEN so far); *BEFORE: the address just before. */
+static int step_up_to(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen, uint64_t *before)
+{
+	while (seen < n) {
+		struct lz_halt h;
+		*before = e->regs.rip;
+		if (lz_engine_resume(e, true, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_INTERRUPT)
+			return 2;
+		if (!(h.flags & LZ_HALT_STEP))
+			return lz_fail("the present instant is not found again");
+		seen += e->regs.rip == ip;
+	}
+	return 0;
+}
+
+/* In a gap too long to note every step of: as near as possible by counting, the rest by steps. */
+static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
+{
+	struct lz_pos p = s->pos;
+	uint64_t before = 0;
+	int64_t n;
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, p.event, p.marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	uint32_t seen = e->regs.rip == p.ip;
+	if (p.n > 1) {
+		ret = lz_engine_to_arrival(e, p.ip, p.n - 1, seen);
+		seen = p.n - 1;
+	}
+	if (!ret)
+		ret = step_up_to(e, p.ip, p.n, seen, &before);
+	lz_engine_free(e);
+	if (ret)
+		return ret;
+	e = lz_session_engine_at(s, p.event, p.marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	n = count_up_to(e, before, p.ip, p.n);
+	lz_engine_free(e);
+	if (n <= 0)
+		return -1;
+	*to = p;
+	to->ip = before;
+	to->n = (uint32_t)n;
+	return 0;
+}
+
+/* 0: *to is set; 1: the present instant begins its gap; 2 interrupted. */
+static int before_in_gap(struct lz_session *s, struct lz_pos *to)
+{
+	struct lz_trail *t = &s->trail;
+	int ret = lz_session_whole_trail(s, LONG_GAP);
+
+	if (ret == 1)
+		return before_in_long_gap(s, to);
+	if (ret)
+		return ret;
+	if (t->n == 1)
+		return 1;
+	*to = s->pos;
+	to->ip = t->ips[t->n - 2];
+	to->n = 0;
+	for (size_t i = 0; i + 1 < t->n; i++)
+		to->n += t->ips[i] == to->ip;
+	return 0;
+}
+
+/* ---- the last instant of the gap before ---- */
+
+int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
+{
+	int64_t n = 1;
+	int ret;
+
+	*to = (struct lz_pos){s->rp.tid, 1, ev->index, ev->marker, ev->ip};
+	if (ev->kind == LZ_EV_SYSCALL)
+		to->ip = ev->ip - 2;
+	if (ev->kind != LZ_EV_SIGNAL || !(ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN)))
+		return 0;
+	struct lz_engine *e = lz_session_engine_at(s, to->event, to->marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	n = lz_engine_count_to_event(e, to->ip);
+	lz_engine_free(e);
+	if (n <= 0)
+		return -1;
+	to->n = (uint32_t)n;
+	return 0;
+}
+
+/* The usual marker store, `movb $code, (%r15)`, is told by its bytes. */
+static bool is_store(struct lz_session *s, uint64_t ip, uint8_t code)
+{
+	uint8_t b[4];
+
+	return lz_engine_read(s->e, ip - 4, b, 4) == 4 && b[0] == 0x41 && b[1] == 0xc6 &&
+	       b[2] == 0x07 && b[3] == code;
+}
+
+static int before_marker(struct lz_session *s, struct lz_pos *to)
+{
+	uint64_t before = s->pos.ip, marker = s->pos.marker;
+	int64_t prev = lz_marker_boundary(s, marker - 1), n = 0;
+	uint8_t code;
+	int ret;
+
+	if (prev < 0 || lz_reader_markers(s->rp.reader, s->rp.tid, (uint64_t)prev, &code, 1) != 1)
+		return -1;
+	*to = s->pos;
+	to->marker = (uint64_t)prev;
+	to->ip = before - 4;
+	to->n = 1;
+	if (is_store(s, before, code))
+		return 0;
+	struct lz_engine *e = lz_session_engine_at(s, s->pos.event, (uint64_t)prev, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	while (e->marker < marker) {
+		struct lz_halt h;
+		before = e->regs.rip;
+		if (lz_engine_resume(e, true, &h) < 0 || !(h.flags & LZ_HALT_STEP)) {
+			lz_engine_free(e);
+			return h.flags & LZ_HALT_INTERRUPT ? 2 : -1;
+		}
+		n += before == to->ip; /* counted below for the address found */
+	}
+	lz_engine_free(e);
+	/* a marker store is executed once per marker */
+	to->ip = before;
+	return 0;
+}
+
+static int before_gap(struct lz_session *s, struct lz_pos *to)
+{
+	const struct lz_event *ev;
+
+	if (lz_session_at_start(s))
+		return 1;
+	if (s->pos.event && (ev = lz_reader_event(s->rp.reader, s->pos.event - 1)) &&
+	    ev->marker == s->pos.marker)
+		return lz_session_before_event(s, ev, to);
+	return s->pos.marker ? before_marker(s, to) : 1;
+}
+
+int lz_session_step_back(struct lz_session *s, struct lz_stop *stop)
+{
+	if (lz_session_name(s) < 0)
+		return -1;
+	struct lz_pos to, from = s->pos;
+	struct lz_trail *t = &s->trail;
+
+	for (;;) {
+		int ret = before_in_gap(s, &to);
+		bool inside = ret == 0;
+		if (ret == 1)
+			ret = before_gap(s, &to);
+		if (ret == 1)
+			return lz_session_stop_start(s, stop);
+		if (ret == 2)
+			return lz_session_stop_interrupted(s, stop);
+		if (ret < 0)
+			return -1;
+		/* going to the instant before keeps the trail up to there */
+		struct lz_trail kept = {0};
+		if (inside && t->whole) {
+			kept = *t;
+			kept.n--;
+			*t = (struct lz_trail){0};
+		}
+		ret = lz_session_seek(s, &to);
+		if (kept.ips) {
+			free(t->ips);
+			*t = kept;
+		}
+		if (ret < 0)
+			return -1;
+		/* a signal without effect is no step of its own */
+		if (s->pos.ip != from.ip || s->pos.event == from.event ||
+		    s->pos.event + 1 != from.event)
+			break;
+		const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event);
+		if (!ev || ev->kind != LZ_EV_SIGNAL || ev->has_regs)
+			break;
+		from = s->pos;
+	}
+	lz_session_fill(s, stop, LZ_STOP_STEP);
+	return 0;
+}
