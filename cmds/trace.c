@@ -1,8 +1,11 @@
 /* lizard trace [options] [--] PROG [ARGS] */
+#include "cmds/catalog.h"
 #include "cmds/cmds.h"
+#include "cmds/text.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/trace.h>
 #include <stdio.h>
@@ -14,6 +17,10 @@ static const char help[] =
     "usage: lizard-trace [options] [--] PROG [ARGS]\n"
     "Runs PROG and records it.\n\n"
     "  -o, --output DIR             write the recording to DIR, which must not exist yet\n"
+    "      --keep always|failure|signal\n"
+    "                               remove the recording again unless the program ended with "
+    "another\n"
+    "                               status than 0 (failure), or by a signal (signal)\n"
     "      --aslr                   leave address randomization on\n"
     "      --checkpoint-interval MS|auto\n"
     "                               time between checkpoints (auto: they cost a few percent)\n"
@@ -26,7 +33,15 @@ static const char help[] =
     "The exit status is the program's; 128+N if signal N ended it; 125 if recording failed,\n"
     "126 or 127 if PROG could not be run.\n";
 
-enum { OPT_ASLR = 256, OPT_INTERVAL, OPT_FULL, OPT_DIRTY, OPT_VERSION };
+enum keep { KEEP_ALWAYS, KEEP_FAILURE, KEEP_SIGNAL };
+
+struct options {
+	struct lz_trace_options trace;
+	enum keep keep;
+	bool quiet;
+};
+
+enum { OPT_ASLR = 256, OPT_KEEP, OPT_INTERVAL, OPT_FULL, OPT_DIRTY, OPT_VERSION };
 
 static int number(const char *text, const char *what, long min, long *value)
 {
@@ -56,13 +71,29 @@ static int set_dirty(struct lz_trace_options *o, const char *text)
 	return -1;
 }
 
-static int set_option(struct lz_trace_options *o, int c, const char *arg)
+static int set_keep(struct options *o, const char *text)
 {
+	static const char *const names[] = {"always", "failure", "signal"};
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			o->keep = (enum keep)i;
+			return 0;
+		}
+	}
+	fprintf(stderr, "lizard-trace: --keep is always, failure or signal, not '%s'\n", text);
+	return -1;
+}
+
+static int set_option(struct options *all, int c, const char *arg)
+{
+	struct lz_trace_options *o = &all->trace;
 	long n;
 
 	switch (c) {
 	case 'o': o->dir = arg; return 0;
-	case 'q': o->quiet = true; return 0;
+	case 'q': all->quiet = true; return 0;
+	case OPT_KEEP: return set_keep(all, arg);
 	case OPT_ASLR: o->aslr = true; return 0;
 	case OPT_INTERVAL:
 		if (strcmp(arg, "auto") == 0) {
@@ -87,6 +118,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
+    {"keep", required_argument, NULL, OPT_KEEP},
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
@@ -95,22 +127,63 @@ static const struct option long_options[] = {
     {0},
 };
 
-static int run(const struct lz_trace_options *o)
+static void summary(const struct lz_trace_result *r)
 {
-	int status;
+	double s = (double)r->duration_ns / 1e9;
+	char took[LZ_TEXT], total[LZ_TEXT], markers[LZ_TEXT];
 
-	if (lz_trace(o, &status) < 0) {
-		fprintf(stderr, "lizard-trace: %s\n", lz_error());
-		if (WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126)
-			return WEXITSTATUS(status);
-		return 125;
+	fprintf(stderr,
+	        "lizard: recorded %s: %s, %s; %" PRIu64 " events, %u checkpoints, "
+	        "%s of markers (%.1f MB/s)\n",
+	        r->dir, lz_text_duration(r->duration_ns, took), lz_text_size(r->bytes, total),
+	        r->n_events, r->n_checkpoints, lz_text_size(r->marker_bytes, markers),
+	        s > 0 ? (double)r->marker_bytes / 1e6 / s : 0.0);
+}
+
+static bool is_wanted(const struct options *o, int status)
+{
+	switch (o->keep) {
+	case KEEP_FAILURE: return status != 0;
+	case KEEP_SIGNAL: return WIFSIGNALED(status);
+	default: return true;
 	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* What a run that is of no interest leaves behind. */
+static void discard(const struct options *o, const struct lz_trace_result *r)
+{
+	char how[LZ_TEXT];
+
+	if (lz_recording_remove(r->dir) < 0)
+		lz_warn("the recording was to be removed: %s", lz_error());
+	else if (!o->quiet)
+		fprintf(stderr, "lizard: not kept: %s\n", lz_text_status(r->status, how));
+}
+
+static int failed(int status)
+{
+	fprintf(stderr, "lizard-trace: %s\n", lz_error());
+	return WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126 ? WEXITSTATUS(status) : 125;
+}
+
+static int run(const struct options *o)
+{
+	struct lz_trace_result r;
+	int rc = lz_trace(&o->trace, &r);
+
+	if (rc == 0 && r.dir && !is_wanted(o, r.status))
+		discard(o, &r);
+	else if (rc == 0 && r.dir && r.complete && !o->quiet)
+		summary(&r);
+	free(r.dir);
+	if (rc < 0)
+		return failed(r.status);
+	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);
 }
 
 int lz_cmd_trace(int argc, char **argv)
 {
-	struct lz_trace_options o = {.checkpoint_ms = -1};
+	struct options o = {.trace.checkpoint_ms = -1};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
@@ -131,6 +204,6 @@ int lz_cmd_trace(int argc, char **argv)
 		fprintf(stderr, "lizard-trace: which program? Try 'lizard-trace --help'.\n");
 		return 125;
 	}
-	o.argv = argv + optind;
+	o.trace.argv = argv + optind;
 	return run(&o);
 }

@@ -180,31 +180,7 @@ static int begin(struct lz_tracer *t)
 	return lz_new_image(t);
 }
 
-static const char *size_text(char *buf, size_t room, uint64_t bytes)
-{
-	if (bytes < 10000)
-		snprintf(buf, room, "%" PRIu64 " bytes", bytes);
-	else if (bytes < 10000000)
-		snprintf(buf, room, "%.1f kB", (double)bytes / 1e3);
-	else
-		snprintf(buf, room, "%.1f MB", (double)bytes / 1e6);
-	return buf;
-}
-
-static void summary(const struct lz_tracer *t, const char *dir, uint64_t size)
-{
-	double s = (double)t->meta.duration_ns / 1e9;
-	char total[32], markers[32];
-
-	fprintf(stderr,
-	        "lizard: recorded %s: %.2f s, %s; %" PRIu64 " events, %u checkpoints, "
-	        "%s of markers (%.1f MB/s)\n",
-	        dir, s, size_text(total, sizeof(total), size), t->next_event, t->n_checkpoints,
-	        size_text(markers, sizeof(markers), t->s.start + t->s.parsed),
-	        s > 0 ? (double)(t->s.start + t->s.parsed) / 1e6 / s : 0.0);
-}
-
-static int finish(struct lz_tracer *t)
+static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 {
 	struct lz_meta *m = &t->meta;
 
@@ -214,14 +190,14 @@ static int finish(struct lz_tracer *t)
 	m->n_events = t->next_event;
 	m->n_markers_bytes = lz_stream_offset(t);
 	m->n_checkpoints = t->n_checkpoints;
-	char *dir = strdup(lz_writer_dir(t->w));
-	int drained = lz_writer_drain(t->w);
-	uint64_t size = lz_writer_size(t->w);
+	res->complete = lz_writer_drain(t->w) == 0;
+	res->bytes = lz_writer_size(t->w);
+	res->duration_ns = m->duration_ns;
+	res->n_events = m->n_events;
+	res->n_checkpoints = m->n_checkpoints;
+	res->marker_bytes = m->n_markers_bytes;
 	int ret = lz_writer_finish(t->w, m);
 	t->w = NULL;
-	if (drained == 0 && ret == 0 && dir && !t->opt->quiet)
-		summary(t, dir, size);
-	free(dir);
 	return ret;
 }
 
@@ -260,21 +236,24 @@ static int go_on_alone(struct lz_tracer *t)
 	return 0;
 }
 
-int lz_trace(const struct lz_trace_options *opt, int *status)
+int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 {
 	static struct lz_tracer t;
 	int ret;
 
+	*result = (struct lz_trace_result){0};
 	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}};
 	ret = begin(&t);
+	if (t.w)
+		result->dir = strdup(lz_writer_dir(t.w));
 	if (ret == 0) {
 		ret = lz_loop(&t);
 		if (ret == 0)
-			ret = finish(&t);
+			ret = finish(&t, result);
 		else
 			ret = go_on_alone(&t);
 	}
-	*status = t.status;
+	result->status = t.status;
 	clean_up(&t);
 	return ret;
 }

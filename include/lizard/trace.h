@@ -11,15 +11,22 @@ struct lz_trace_options {
 	char **argv;           /* of the program; argv[0] is searched in PATH */
 	const char *dir;       /* of the recording; NULL: the next PROG-N */
 	bool aslr;             /* leave address randomization on */
-	bool quiet;            /* no summary line */
 	int64_t checkpoint_ms; /* CPU time between checkpoints; -1 automatic, 0 after every event */
 	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
 	enum lz_dirty_method dirty;
 };
 
-/* Runs and records. 0 with *status as waitpid gives it for the program; -1 with lz_error() if it
+struct lz_trace_result {
+	int status;    /* of the program, as waitpid gives it */
+	char *dir;     /* of the recording, malloced; NULL: there is none */
+	bool complete; /* up to the program's end */
+	uint64_t duration_ns, bytes, n_events, marker_bytes;
+	uint32_t n_checkpoints;
+};
+
+/* Runs and records. 0 with *result set; -1 with lz_error() if the program
  * could not be started or the recording could not be written. Changes the calling process's
  * signal dispositions and affinity: for the main program of a process only. */
-int lz_trace(const struct lz_trace_options *opt, int *status);
+int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result);
 
 #endif

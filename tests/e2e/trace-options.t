@@ -35,6 +35,22 @@ lizard-trace -q --aslr -o "$T/aslr" "$T/shared" >"$T/out" 2>&1
 is "$? $(cat "$T/out")" "0 5 15 5" "--aslr; memory shared with children"
 timeout 60 lizard verify "$T/aslr" >"$T/verify" 2>&1
 ok $? "--aslr: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+# In CI only failures are of interest.
+keep() { # POLICY COMMAND
+	rm -rf "$T/kept"
+	lizard-trace -o "$T/kept" --keep="$1" sh -c "$2" 2>"$T/err"
+	echo "$? $([ -f "$T/kept/meta" ] && echo kept || ls -d "$T/kept" 2>/dev/null || echo gone)"
+}
+is "$(keep always true) $(keep always false)" "0 kept 1 kept" "--keep=always"
+is "$(keep failure true) $(keep failure 'exit 3') $(keep failure 'kill -SEGV $$')" "0 gone 3 kept 139 kept" "--keep=failure"
+is "$(keep signal 'exit 3') $(keep signal 'kill -SEGV $$')" "3 gone 139 kept" "--keep=signal"
+keep failure true >/dev/null
+like "$(cat "$T/err")" "^lizard: not kept: exit 0$" "it says that nothing was kept"
+lizard-trace -q false
+lizard-trace -q --keep=failure true
+is "$(readlink "$T/recordings/false-latest") $(readlink "$T/recordings/true-latest")" "false-1 " "the link to the latest goes with it"
+lizard-trace --keep=maybe true 2>"$T/err"
+is "$? $(grep -c "not 'maybe'" "$T/err")" "125 1" "a bad policy: 125"
 is "$(lizard-trace -q nproc)" "$(nproc)" "the program sees the CPUs it has without us"
 # No thread of the tracer leaves the CPUs that it was given.
 cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
