@@ -28,7 +28,7 @@ static int arm_mapping(void *arg, const struct lz_maps_entry *e)
 	for (size_t i = 0; i < p->n; i++) {
 		uint64_t at = e->start + (p->sites[i] - e->offset);
 
-		if (p->sites[i] < e->offset || at >= e->end)
+		if (p->sites[i] < e->offset || p->sites[i] - e->offset >= e->end - e->start)
 			continue;
 		if (lz_proc_write(&p->t->p, at, &armed, 1) < 0)
 			return -1;
