@@ -114,6 +114,8 @@ uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason);
 int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, struct lz_stop *stop);
+int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
+                               struct lz_stop *stop);
 int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
 /* To the start, for the want of anything before; not at all. Both return 0 or -1. */
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);

@@ -422,9 +422,10 @@ int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t st
 	s->rp.interrupted = 0;
 	if (check_lost(s) < 0)
 		return -1;
+	if (d == LZ_BACKWARD)
+		return lz_session_step_range_back(s, start, end, stop);
 	for (;;) {
-		int ret = d == LZ_FORWARD ? lz_session_step_forward(s, stop)
-		                          : lz_session_step_back(s, stop);
+		int ret = lz_session_step_forward(s, stop);
 		if (ret < 0 || stop->reason != LZ_STOP_STEP)
 			return ret;
 		if (s->pos.ip < start || s->pos.ip >= end)

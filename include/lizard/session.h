@@ -67,7 +67,8 @@ int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *st
 /* One instruction (a whole rep instruction; an event is part of its instruction). In forward
  * direction a signal stops it before the instruction; call again to take it. */
 int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop);
-/* As step, repeated while control stays in [start, end). */
+/* As step, repeated while control stays in [start, end); backward only as far as START, and a return, breakpoint or
+ * signal ends it. */
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop);
 /* May be called from a signal handler: the present run stops soon with LZ_STOP_INTERRUPTED. */

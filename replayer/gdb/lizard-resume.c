@@ -85,7 +85,7 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
   m_direction = ::execution_direction;
   how.direction = m_direction == EXEC_REVERSE ? LZ_BACKWARD : LZ_FORWARD;
   how.how = step ? LZ_RESUME_STEP : LZ_RESUME_CONTINUE;
-  if (step && m_direction == EXEC_FORWARD && thread->control.may_range_step)
+  if (step && thread->control.may_range_step)
     {
       how.how = LZ_RESUME_RANGE;
       how.start = thread->control.step_range_start;
