@@ -72,22 +72,32 @@ static int remove_file(int fd, const char *name, void *arg)
 	return 0;
 }
 
+static int remove_tree(int fd, const char *name, void *arg)
+{
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+		return remove_file(fd, name, arg);
+	if (each_entry(fd, name, remove_tree, arg) < 0)
+		return -1;
+	return unlinkat(fd, name, AT_REMOVEDIR) < 0 ? lz_fail_errno("cannot remove %s", name) : 0;
+}
+
+int lz_remove_tree(const char *path)
+{
+	return remove_tree(AT_FDCWD, path, NULL);
+}
+
 /* Only what Lizard makes: somebody's own file in there keeps the directory alive. meta goes last, so that a
  * half removed recording is still one. */
 static int remove_part(int fd, const char *name, void *arg)
 {
 	static const char *const parts[] = {"events", "checkpoints", "meta.tmp"};
-	static const char *const folders[] = {"files", "index"};
+	static const char *const folders[] = {"files", "sources"};
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		if (strcmp(name, folders[i]))
-			continue;
-		if (each_entry(fd, name, remove_file, NULL) < 0)
-			return -1;
-		if (unlinkat(fd, name, AT_REMOVEDIR) < 0)
-			return lz_fail_errno("cannot remove %s", name);
-		return 0;
-	}
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (!strcmp(name, folders[i]))
+			return remove_tree(fd, name, arg);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (!strcmp(name, parts[i]))
 			return remove_file(fd, name, arg);

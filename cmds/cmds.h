@@ -15,6 +15,8 @@ int lz_cmd_serve(int argc, char **argv) __attribute__((weak));
 int lz_cmd_verify(int argc, char **argv) __attribute__((weak));
 int lz_cmd_ls(int argc, char **argv) __attribute__((weak));
 int lz_cmd_rm(int argc, char **argv) __attribute__((weak));
+int lz_cmd_pack(int argc, char **argv) __attribute__((weak));
+int lz_cmd_unpack(int argc, char **argv) __attribute__((weak));
 int lz_cmd_prune(int argc, char **argv) __attribute__((weak));
 int lz_cmd_info(int argc, char **argv) __attribute__((weak));
 int lz_cmd_dump(int argc, char **argv) __attribute__((weak));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmds/cmds.h>
+#include <cmds/pack.h>
 #include <cmds/dump.h>
 #include <cmds/text.h>
 #include <lizard/error.h>
@@ -36,7 +37,7 @@ static int dump_parts(struct lz_dump *d, int parts)
 
 static int dump(const char *what, struct lz_dump *d, int parts)
 {
-	char *dir = lz_recording_find(what);
+	char *dir = lz_find(what);
 	int rc = -1;
 
 	d->r = dir ? lz_reader_open(dir) : NULL;

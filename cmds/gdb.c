@@ -1,9 +1,11 @@
 /* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a pipe; the patched one
  * (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"
+#include "cmds/pack.h"
 
 #include <lizard/error.h>
 #include <lizard/recording.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -317,16 +319,52 @@ static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
 	return 0;
 }
 
-static int start_gdb(const struct options *o, const char *gdb, const char *commands,
-                     const char *program)
+enum { SOURCE_ROOTS = 16 };
+
+/* GDB's commands that make it find the source files a packed recording brought along: one for each directory of the
+ * root, since GDB replaces whole ones. How many words were added. */
+static int source_words(const char *dir, const char **argv)
 {
-	const char **argv = calloc((size_t)o->n_rest + 8, sizeof *argv);
+	char *sources = NULL, *command, *to;
+	struct dirent **v;
+	int n = 0, found = asprintf(&sources, "%s/sources", dir) < 0
+	                       ? -1
+	                       : scandir(sources, &v, NULL, NULL);
+
+	for (int i = 0; i < found; i++) {
+		const char *name = v[i]->d_name;
+
+		to = NULL;
+		if (name[0] != '.' && n < 2 * SOURCE_ROOTS &&
+		    asprintf(&to, "%s/%s", sources, name) > 0 && (command = quoted(to))) {
+			free(to);
+			if (asprintf(&to, "set substitute-path /%s %s", name, command) > 0) {
+				argv[n++] = "-iex";
+				argv[n++] = to;
+				to = NULL;
+			}
+			free(command);
+		}
+		free(to);
+		free(v[i]);
+	}
+	if (found >= 0)
+		free(v);
+	free(sources);
+	return n;
+}
+
+static int start_gdb(const struct options *o, const char *dir, const char *gdb,
+                     const char *commands, const char *program)
+{
+	const char **argv = calloc((size_t)o->n_rest + 8 + 2 * SOURCE_ROOTS, sizeof *argv);
 	int n = 0;
 
 	if (!argv)
 		return lz_fail("out of memory");
 	argv[n++] = gdb;
 	argv[n++] = "-q";
+	n += source_words(dir, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;
 	for (int i = 0; i < o->n_rest; i++)
@@ -375,7 +413,7 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 	if (rc == 0)
 		rc = tell_gdb(o, self, dir);
 	if (rc == 0)
-		rc = start_gdb(o, gdb, commands, program);
+		rc = start_gdb(o, dir, gdb, commands, program);
 	free(program);
 	return rc;
 }
@@ -386,7 +424,7 @@ int lz_cmd_gdb(int argc, char **argv)
 	int rc = parse(argc, argv, &o);
 
 	if (rc == 0) {
-		char *dir = lz_recording_find(o.what);
+		char *dir = lz_find(o.what);
 		struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
 
 		if (!r) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
+#include <cmds/pack.h>
 #include <cmds/text.h>
 #include <lizard/error.h>
 
@@ -253,7 +254,7 @@ static int check(struct lz_reader *r)
 
 static int info(const char *what, bool json, bool full)
 {
-	char *dir = lz_recording_find(what);
+	char *dir = lz_find(what);
 	struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
 	int rc = r ? 0 : -1;
 

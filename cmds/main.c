@@ -13,6 +13,8 @@ static const struct lz_cmd commands[] = {
     {"ls", "list recordings", lz_cmd_ls},
     {"rm", "remove recordings", lz_cmd_rm},
     {"prune", "remove old or big recordings", lz_cmd_prune},
+    {"pack", "write a recording into one file", lz_cmd_pack},
+    {"unpack", "make a recording of such a file", lz_cmd_unpack},
     {"info", "describe a recording", lz_cmd_info},
     {"dump", "print what a recording holds", lz_cmd_dump},
 };

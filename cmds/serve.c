@@ -1,5 +1,6 @@
 /* `lizard serve`: a recording served to a remote debugger, on a pipe or on a loopback port. */
 #include "cmds/cmds.h"
+#include "cmds/pack.h"
 #include "replayer/rsp.h"
 
 #include <lizard/error.h>
@@ -149,7 +150,7 @@ int lz_cmd_serve(int argc, char **argv)
 	if (rc == 1)
 		return 0;
 	if (rc == 0) {
-		char *dir = lz_recording_find(o.what);
+		char *dir = lz_find(o.what);
 
 		/* Ctrl-C is the debugger's: it comes as a byte of the protocol. */
 		if (o.port < 0) {

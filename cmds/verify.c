@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmds/cmds.h>
+#include <cmds/pack.h>
 #include <lizard/error.h>
 #include <lizard/session.h>
 
@@ -49,7 +50,7 @@ static int verify(const char *what, bool quiet)
 	struct lz_session_options o = {.echo_fd = -1};
 	struct lz_verify_result res = {0};
 	bool terminal = isatty(STDERR_FILENO) && !quiet;
-	char *dir = lz_recording_find(what);
+	char *dir = lz_find(what);
 	struct lz_session *s = dir ? lz_session_open(dir, &o) : NULL;
 	int ret = -1;
 

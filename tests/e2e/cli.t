@@ -51,14 +51,14 @@ lizard dump small-2 >/dev/full 2>"$T/err"
 is "$?" 1 "dump to a full disk fails"
 
 for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls x" "rm" "prune" \
-	"prune --keep x" "prune --max-size 3q"; do
+	"pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q"; do
 	# shellcheck disable=SC2086
 	lizard $bad >"$T/out" 2>"$T/err"
 	is "$? $(wc -c <"$T/out")" "2 0" "usage: lizard $bad"
 done
 lizard info nothing >"$T/out" 2>"$T/err"
 is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
-for command in ls rm prune info dump; do
+for command in ls rm prune info dump pack unpack; do
 	like "$(lizard $command --help)" "^usage: lizard $command" "$command --help"
 done
 

@@ -1,0 +1,108 @@
+/* lizard pack, lizard unpack: a recording in one file, for another machine. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cmds/cmds.h"
+#include "cmds/pack.h"
+#include "cmds/text.h"
+#include <lizard/error.h>
+#include <lizard/recording.h>
+
+static void pack_usage(FILE *to)
+{
+	fprintf(to, "usage: lizard pack [-o FILE] [--no-sources] PROG|RECORDING\n\n"
+	            "Writes a recording into one file, with the program's source files, for "
+	            "another machine.\n"
+	            "lizard-gdb and the other commands take the file in place of a recording.\n\n"
+	            "  -o, --output FILE   default: the recording's name with .lizard, here\n"
+	            "      --no-sources    leave the source files out\n");
+}
+
+static int pack(const char *what, const char *output, bool with_sources)
+{
+	char *dir = lz_recording_find(what), *path = NULL, size[LZ_TEXT];
+	struct lz_names sources = {0};
+	struct stat st;
+	int rc = dir ? 0 : -1;
+
+	if (rc == 0 && asprintf(&path, "%s%s", output ? output : strrchr(dir, '/') + 1,
+	                        output ? "" : ".lizard") < 0)
+		rc = lz_fail("no memory");
+	if (rc == 0 && with_sources)
+		rc = lz_pack_sources(dir, &sources);
+	if (rc == 0)
+		rc = lz_pack_write(dir, path, &sources);
+	if (rc == 0 && stat(path, &st) == 0)
+		fprintf(stderr, "lizard: packed %s: %s, with %zu source files\n", path,
+		        lz_text_size((uint64_t)st.st_size, size), sources.n);
+	lz_names_free(&sources);
+	free(path);
+	free(dir);
+	return rc;
+}
+
+int lz_cmd_pack(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	                                        {"output", required_argument, NULL, 'o'},
+	                                        {"no-sources", no_argument, NULL, 'n'},
+	                                        {0}};
+	const char *output = NULL;
+	bool sources = true;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+		switch (opt) {
+		case 'o': output = optarg; break;
+		case 'n': sources = false; break;
+		default: pack_usage(opt == 'h' ? stdout : stderr); return opt == 'h' ? 0 : 2;
+		}
+	}
+	if (argc - optind != 1) {
+		pack_usage(stderr);
+		return 2;
+	}
+	if (pack(argv[optind], output, sources) == 0)
+		return 0;
+	lz_warn("%s", lz_error());
+	return 1;
+}
+
+static void unpack_usage(FILE *to)
+{
+	fprintf(to, "usage: lizard unpack FILE [DIR]\n\n"
+	            "Makes a recording of what `lizard pack` wrote: in DIR, which must not exist "
+	            "yet, or among\n"
+	            "the recordings. Prints its directory. To look at it lizard-gdb FILE does.\n");
+}
+
+int lz_cmd_unpack(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	char *dir = NULL;
+	int opt, rc;
+
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		unpack_usage(opt == 'h' ? stdout : stderr);
+		return opt == 'h' ? 0 : 2;
+	}
+	if (argc - optind < 1 || argc - optind > 2) {
+		unpack_usage(stderr);
+		return 2;
+	}
+	if (argc - optind == 2) {
+		rc = lz_pack_read(argv[optind], argv[optind + 1]);
+		dir = rc == 0 ? strdup(argv[optind + 1]) : NULL;
+	} else {
+		dir = lz_pack_open(argv[optind]);
+	}
+	if (!dir) {
+		lz_warn("%s", lz_error());
+		return 1;
+	}
+	puts(dir);
+	free(dir);
+	return lz_finish_output(0);
+}

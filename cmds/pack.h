@@ -1,0 +1,34 @@
+/* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it may hold `sources/`, the
+ * program's source files as they are found when it is packed, each below its absolute name. */
+#ifndef LIZARD_CMDS_PACK_H
+#define LIZARD_CMDS_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A sorted list of names; owned. */
+struct lz_names {
+	char **v;
+	size_t n;
+};
+void lz_names_free(struct lz_names *names);
+
+/* The source files that the debug information of the recording DIR names and that can be read here. */
+int lz_pack_sources(const char *dir, struct lz_names *names);
+
+/* Writes the recording DIR to the new file PATH, with SOURCES (may be empty). Nothing is left behind on failure. */
+int lz_pack_write(const char *dir, const char *path, const struct lz_names *sources);
+
+/* Does PATH look like such a file? */
+bool lz_pack_is(const char *path);
+/* Unpacks PATH into the new directory DIR. The file is not trusted: what has another name than a recording's files, is no
+ * plain file or lies outside is refused, and DIR removed. */
+int lz_pack_read(const char *path, const char *dir);
+/* The directory of the packed recording PATH, malloced: one among the recordings, named after the file and its checksum,
+ * unpacked unless it is there already. */
+char *lz_pack_open(const char *path);
+
+/* What a command was given: a packed recording, else as lz_recording_find(). malloced. */
+char *lz_find(const char *what);
+
+#endif

@@ -1,0 +1,70 @@
+#!/bin/sh
+# A recording in one file: packed here, opened where neither program nor sources exist; files that others made.
+. "$(dirname "$0")/../lib/tap.sh"
+
+mkdir -p "$T/here/src"
+cat >"$T/here/src/crash.c" <<'EOF'
+#include <stdio.h>
+static int *target;
+static void fall(int n)
+{
+	puts("about to fall");
+	*target = n; /* here it falls */
+}
+int main(void)
+{
+	fall(7);
+	return 0;
+}
+EOF
+lizard-cc -g -O0 "$T/here/src/crash.c" -o "$T/here/crash"
+lizard-trace -q -o "$T/here/rec" "$T/here/crash" >/dev/null
+is $? 139 "recorded"
+(cd "$T" && lizard pack "$T/here/rec") 2>"$T/err"
+is "$? $(ls "$T"/*.lizard)" "0 $T/rec.lizard" "packed, named after the recording"
+like "$(cat "$T/err")" "packed rec.lizard: .*, with [0-9]+ source files" "it says what it packed"
+lizard pack -o "$T/rec.lizard" "$T/here/rec" 2>"$T/err"
+is "$? $(grep -c 'File exists' "$T/err")" "1 1" "an existing file is not written over"
+lizard pack --no-sources -o "$T/bare.lizard" "$T/here/rec" 2>/dev/null
+is "$? $(tar --zstd -tf "$T/bare.lizard" | grep -c ^sources/)" "0 0" "--no-sources leaves them out"
+like "$(tar --zstd -tf "$T/rec.lizard")" "sources$T/here/src/crash.c" "otherwise they are in it"
+
+# Another machine: no program, no sources, no recordings.
+mv "$T/here" "$T/gone"
+LIZARD_TRACE_DIR=$T/there
+export LIZARD_TRACE_DIR
+timeout 60 lizard-gdb -e "$T/rec.lizard" -nx -batch -ex bt -ex prev -ex prev >"$T/out" 2>&1
+like "$(cat "$T/out")" "here it falls" "the crash is shown with its source line"
+like "$(cat "$T/out")" "#1 .* main .* at .*crash.c:10" "and with its callers"
+like "$(cat "$T/out")" "about to fall" "prev goes back from it"
+is "$(ls "$T/there" | grep -c '^rec\.[0-9a-f]*$')" 1 "it is one of the recordings now"
+timeout 60 lizard verify "$T/rec.lizard" >"$T/out" 2>&1
+is $? 0 "verify takes the file, too" || diag "$(cat "$T/out")"
+is "$(ls "$T/there" | wc -l)" 1 "unpacked once"
+like "$(lizard info "$T/rec.lizard")" "ended .*signal 11" "info takes it"
+is "$(lizard unpack "$T/rec.lizard" "$T/new")" "$T/new" "unpack names the directory"
+cmp -s "$T/new/events" "$T/gone/rec/events"
+ok $? "what comes out is what went in"
+lizard rm "$(ls "$T/there")"
+is "$? $(ls "$T/there")" "0 " "rm removes it with its sources"
+
+# Not whole, or not ours.
+refused() { # FILE PATTERN NAME
+	timeout 20 lizard-gdb "$1" -nx -batch >"$T/out" 2>&1
+	is "$? $(grep -cE "$2" "$T/out") $(find "$T/there" -name 'evil*' | wc -l)" "1 1 0" "$3" || diag "$(cat "$T/out")"
+}
+head -c $(($(stat -c %s "$T/rec.lizard") / 2)) "$T/rec.lizard" >"$T/cut.lizard"
+refused "$T/cut.lizard" "cut.lizard: .*damaged" "a cut file is refused"
+is "$(ls "$T/there")" "" "and leaves nothing behind"
+mkdir "$T/bad" && cp "$T/new/meta" "$T/bad/" && echo x >"$T/bad/evil" && mkdir "$T/bad/sources" && ln -s / "$T/bad/sources/evil"
+tar --zstd -C "$T/bad" -cf "$T/a.lizard" meta evil
+refused "$T/a.lizard" "holds .evil., which is no part" "a file of another name is refused"
+tar --zstd -P -C "$T/bad" --transform 's|evil|sources/../../evil|' -cf "$T/b.lizard" evil
+refused "$T/b.lizard" "cannot create its file sources/\.\./\.\./evil" "a name that leads out is refused"
+tar --zstd -C "$T/bad" -cf "$T/c.lizard" meta sources/evil
+refused "$T/c.lizard" "holds .sources/evil., which is no part" "a link is refused"
+tar --zstd -P -C "$T/bad" --transform 's|evil|/tmp/evil|' -cf "$T/d.lizard" evil
+refused "$T/d.lizard" "holds ./tmp/evil., which is no part" "an absolute name is refused"
+head -c 4000 /dev/urandom | zstd -q >"$T/e.lizard"
+refused "$T/e.lizard" "e.lizard" "noise is refused"
+done_testing
