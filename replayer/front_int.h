@@ -14,6 +14,13 @@ struct lz_front_break {
 
 enum { LZ_FRONT_CAUGHT_MAX = 512 };
 
+/* The part of a history that was shown last; FROM: the instant at which that was. */
+struct lz_front_page {
+	bool used;
+	struct lz_pos from;
+	int64_t first, end;
+};
+
 struct lz_front {
 	struct lz_session *s;
 	struct lz_reader *reader;
@@ -42,7 +49,8 @@ struct lz_front {
 	/* a move armed by a monitor command, carried out by the next reverse resume */
 	char *armed;
 	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */
-	char *note;  /* what there is to say about the last move */
+	struct lz_front_page calls, insns;
+	char *note; /* what there is to say about the last move */
 };
 
 /* ---- front.c ---- */

@@ -138,6 +138,11 @@ int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const ui
 	return lz_cursor_decode(c, end, watch, fn, arg);
 }
 
+struct lz_decoder *lz_stream_decoder(struct lz_stream *s)
+{
+	return &s->own.d;
+}
+
 int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                            lz_mark_fn *fn, void *arg)
 {

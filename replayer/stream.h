@@ -47,6 +47,8 @@ bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn);
  * Returns 0, or what FN returned. */
 int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
+/* The decoder that the last decoding has left. */
+struct lz_decoder *lz_stream_decoder(struct lz_stream *s);
 /* As lz_stream_decode(), without the index: from an empty stack, as if nothing were known of what was called
  * before the block. Activations that began in the block are right. */
 int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,

@@ -82,6 +82,22 @@ char *lz_front_note(struct lz_front *f);
 /* ---- commands as text: what `monitor` takes; see replayer/front_monitor.c. Malloced. ---- */
 char *lz_front_monitor(struct lz_front *f, const char *text);
 
+/* ---- what ran ---- */
+/* The stretches of one function each (lz_session_calls) around now: at first the present one and SIZE - 1 behind it, or
+ * before it if SIZE is negative; then those behind, or before, what was given last, until the next move. *CALLS is malloced;
+ * none where the recording ends. */
+int lz_front_calls(struct lz_front *f, int64_t size, struct lz_history_call **calls, size_t *n);
+/* The same from the one at TIME on, or up to it. */
+int lz_front_calls_from(struct lz_front *f, uint64_t time, int64_t size,
+                        struct lz_history_call **calls, size_t *n);
+/* The one at FROM, and all that begin up to TO. */
+int lz_front_calls_between(struct lz_front *f, uint64_t from, uint64_t to,
+                           struct lz_history_call **calls, size_t *n);
+/* The addresses of instructions in the same manner, in the order of time. The present one has the number 0; *FIRST is
+ * the first one's. *ADDRS is malloced. */
+int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
+                          int64_t *first);
+
 /* ---- files and objects ---- */
 /* Owned by F; NULL if there is none. */
 const void *lz_front_auxv(const struct lz_front *f, size_t *len);

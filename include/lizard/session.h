@@ -119,6 +119,23 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *a
 int lz_session_back_step(struct lz_session *s, struct lz_stop *stop);
 int lz_session_back_next(struct lz_session *s, struct lz_stop *stop);
 
+/* ---- what ran ---- */
+/* One function's code, between one call or return and the next. Code without markers does not appear: it counts to what
+ * called it. */
+struct lz_history_call {
+	uint64_t begin, end; /* stream offsets */
+	uint64_t entry;      /* of the function; 0: none with markers had been called */
+	uint32_t depth;      /* calls of functions with markers that were not over */
+};
+/* From the markers, without re-executing: BEFORE stretches before the one that stream offset TIME lies in, that one,
+ * and those behind it: AFTER in all. Fewer where there are no more. *CALLS is malloced. */
+int lz_session_calls(struct lz_session *s, uint64_t time, size_t before, size_t after,
+                     struct lz_history_call **calls, size_t *n);
+/* The addresses of N instructions before or after the present one, the nearest first, without the SKIP nearest; *FOUND of
+ * them. Re-executes, and comes back to the present. */
+int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t skip, size_t n,
+                            uint64_t *addrs, size_t *found);
+
 /* ---- verification ---- */
 struct lz_verify_result {
 	uint64_t markers, events, checkpoints, pages;

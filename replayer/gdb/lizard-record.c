@@ -56,9 +56,43 @@ public:
   void save_record (const char *filename) override
   { lizard_save_recording (filename); }
 
+  void call_history (int size, record_print_flags flags) override
+  { lizard_print_calls (size, flags); }
+
+  void call_history_from (ULONGEST time, int size,
+			  record_print_flags flags) override
+  { lizard_print_calls_from (time, size, flags); }
+
+  void call_history_range (ULONGEST from, ULONGEST to,
+			   record_print_flags flags) override
+  { lizard_print_calls_between (from, to, flags); }
+
+  void insn_history (int size, gdb_disassembly_flags flags) override
+  { lizard_print_instructions (size, flags); }
+
+  void insn_history_from (ULONGEST from, int size,
+			  gdb_disassembly_flags flags) override
+  { refuse_numbers (); }
+
+  void insn_history_range (ULONGEST from, ULONGEST to,
+			   gdb_disassembly_flags flags) override
+  { refuse_numbers (); }
+
   gdb_byte *get_bookmark (const char *args, int from_tty) override;
   void goto_bookmark (const gdb_byte *bookmark, int from_tty) override;
+
+private:
+  void refuse_numbers ();
 };
+
+/* How many instructions ran before now nobody has counted.  */
+
+void
+lizard_record_target::refuse_numbers ()
+{
+  error (_("Instructions of a recording are numbered from the present one.\n\
+Use \"record goto TIME\" first."));
+}
 
 static lizard_record_target the_lizard_record_target;
 

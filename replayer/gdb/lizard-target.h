@@ -20,6 +20,7 @@
 #include "gdbsupport/event-loop.h"
 #include "gdbsupport/event-pipe.h"
 #include "process-stratum-target.h"
+#include "record.h"
 
 #include <chrono>
 #include <functional>
@@ -54,6 +55,16 @@ extern std::string lizard_value_of (const std::string &text,
 /* "record save FILENAME".  */
 
 extern void lizard_save_recording (const char *filename);
+
+/* What "record function-call-history" and "record instruction-history"
+   show: see target.h.  */
+
+extern void lizard_print_calls (int size, record_print_flags flags);
+extern void lizard_print_calls_from (ULONGEST time, int size,
+				     record_print_flags flags);
+extern void lizard_print_calls_between (ULONGEST from, ULONGEST to,
+					record_print_flags flags);
+extern void lizard_print_instructions (int size, gdb_disassembly_flags flags);
 
 /* Have the current inferior's target answer "info record", "record
    goto" and bookmarks, too.  */
@@ -90,6 +101,10 @@ public:
 
   /* The position at which "record" was given, or empty.  */
   std::string record_begin;
+
+  /* Have the worker call JOB, which returns -1 on failure, and throw the
+     library's error then.  */
+  void with_front (const std::function<int (lz_front *)> &job);
 
   const target_info &info () const override;
 
