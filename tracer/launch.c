@@ -70,7 +70,7 @@ static int seize(struct lz_tracer *t, pid_t pid)
 	                        PTRACE_O_EXITKILL;
 
 	if (ptrace(PTRACE_SEIZE, pid, 0, options) < 0)
-		return lz_fail_errno("cannot trace the program (is ptrace allowed here?)");
+		return lz_cannot_trace(pid);
 	return 0;
 }
 
@@ -101,7 +101,7 @@ static int first_exec(struct lz_tracer *t, pid_t pid, int back)
 	t->ended = !WIFSTOPPED(status);
 	if (t->ended || WSTOPSIG(status) != (SIGTRAP | 0x80))
 		return lz_fail("%s was killed before it began", t->opt->argv[0]);
-	return 0;
+	return lz_check_privileges(pid);
 }
 
 static int go(struct lz_tracer *t, pid_t pid, struct pipes *p)

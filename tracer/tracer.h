@@ -164,6 +164,12 @@ void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
 /* launch.c: forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
 
+/* allowed.c */
+/* Says why PTRACE_SEIZE of PID has failed with the present errno. Gives -1. */
+int lz_cannot_trace(pid_t pid);
+/* -1: PID's program is one that has no privileges only because we trace it. */
+int lz_check_privileges(pid_t pid);
+
 /* newimage.c: after an execve, at its exit stop: tames what the kernel mapped, reserves the
  * stub's pages, reads the mappings and takes a whole checkpoint. */
 int lz_new_image(struct lz_tracer *t);

@@ -26,11 +26,40 @@ try children-filtered "$T/children" "$T/refuse"
 is $? 125 "scanning asked for where it is refused: an error"
 like "$(cat "$T/err")" "use --dirty=compare" "it says what to do"
 
+
+# Where there is no tracing at all, it says which setting it is.
+"$T/refuse" ptrace lizard-trace -q true 2>"$T/err"
+is "$? $(grep -c 'in a container, allow it with --cap-add=SYS_PTRACE' "$T/err")" "125 1" "ptrace refused by a filter"
+lizard-trace -q -o "$T/recordings/outer" -- lizard-trace -q true 2>"$T/err"
+is "$? $(grep -c 'is this lizard-trace being recorded itself' "$T/err")" "125 1" "lizard-trace under itself"
+cat >"$T/follow.gdb" <<'EOF'
+set confirm off
+set detach-on-fork off
+set schedule-multiple on
+run
+inferior 1
+continue
+EOF
+timeout 60 gdb -nx -batch -x "$T/follow.gdb" --args "$LIZARD_BIN/lizard-trace" -q true >"$T/out" 2>&1
+like "$(cat "$T/out")" "process [0-9]+ traces it already" "under a debugger that holds the children"
+
 if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$LIZARD_BIN/lizard-trace" 2>/dev/null; then
 	mkdir "$T/recordings/user" && chown 65534 "$T/recordings/user"
 	chmod 755 "$T" "$T/recordings"
 	try user/mappings "$T/mappings" setpriv --reuid=65534 --clear-groups
 	try user/children "$T/children" setpriv --reuid=65534 --clear-groups
+	privileged() { # WHAT PATTERN
+		setpriv --reuid=65534 --regid=65534 --clear-groups lizard-trace -q -o "$T/recordings/user/$1" "$T/id-$1" >"$T/out" 2>"$T/err"
+		is "$? $(cat "$T/out") $(grep -c "the program is $2" "$T/err") $(ls "$T/recordings/user" | grep -c "$1")" "125  1 0" "$1 programs are refused, not run" ||
+			diag "$(cat "$T/err")"
+	}
+	cp "$(command -v id)" "$T/id-setuid" && chmod 4755 "$T/id-setuid"
+	cp "$(command -v id)" "$T/id-setgid" && chmod 2755 "$T/id-setgid"
+	privileged setuid set-user-ID
+	privileged setgid set-group-ID
+	chown 65534 "$T/id-setuid" && chmod 4755 "$T/id-setuid"
+	setpriv --reuid=65534 --clear-groups lizard-trace -q -o "$T/recordings/user/own" "$T/id-setuid" >"$T/out" 2>&1
+	ok $? "one's own set-user-ID program has nothing to lose" || diag "$(cat "$T/out")"
 else
 	skip "an ordinary user" "already one, or the build is out of its reach"
 fi

@@ -6,6 +6,7 @@
  *   replay-damage FROM TO nr EVENT         another system call
  *   replay-damage FROM TO data EVENT       another first byte of what it wrote
  *   replay-damage FROM TO more             one more marker at the end
+ *   replay-damage FROM TO file N           the number behind "which-way-to-go" in the program's copy
  *   replay-damage FROM TO page CHECKPOINT  one byte of memory
  *   replay-damage FROM TO changed CHECKPOINT  one byte of a page that it lists as changed
  *   replay-damage FROM TO drop CHECKPOINT  a changed page is not listed (the checkpoint is whole)
@@ -30,6 +31,24 @@ static bool is(const char *name, uint64_t n)
 	return strcmp(what, name) == 0 && n == at;
 }
 
+/* A copy of the open file with another choice in it. */
+static int other_program(int fd)
+{
+	static char bytes[1 << 24];
+	static const char tag[16] = "which-way-to-go";
+	ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+	char *place = n > 0 ? memmem(bytes, (size_t)n, tag, sizeof tag) : NULL;
+	int copy = open(".", O_TMPFILE | O_RDWR, 0600);
+
+	if (!place || copy < 0)
+		return -1;
+	memcpy(place + sizeof tag, &at, sizeof(int));
+	if (write(copy, bytes, (size_t)n) != n)
+		return -1;
+	close(fd);
+	return copy;
+}
+
 static int copy_files(const char *from)
 {
 	char path[8192];
@@ -39,6 +58,8 @@ static int copy_files(const char *from)
 		const struct lz_file *f = lz_reader_file(r, i);
 		snprintf(path, sizeof path, "%s/files/%s", from, f->copy);
 		int fd = open(*f->copy ? path : "/dev/null", O_RDONLY);
+		if (!strcmp(what, "file") && !strcmp(f->path, lz_reader_meta(r)->program))
+			fd = other_program(fd);
 		if (fd < 0 || lz_writer_file(w, f->path, fd, &index) < 0 || index != i)
 			return lz_fail_in("file %s", path);
 		close(fd);

@@ -1,11 +1,12 @@
-/* refuse PROGRAM ARGS: runs it where what containers refuse is refused: personality, userfaultfd,
- * pidfd_getfd, and the newest calls as on an older kernel. */
+/* refuse [ptrace] PROGRAM ARGS: runs it where what containers refuse is refused: personality, userfaultfd,
+ * pidfd_getfd and process_vm_readv; ptrace, if asked for, instead. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,8 +25,17 @@ int main(int argc, char **argv)
 	    REFUSE(SYS_process_vm_readv),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
+	struct sock_filter no_ptrace[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    REFUSE(SYS_ptrace),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
 	struct sock_fprog prog = {sizeof(f) / sizeof(f[0]), f};
 
+	if (argc > 2 && strcmp(argv[1], "ptrace") == 0) {
+		prog = (struct sock_fprog){sizeof(no_ptrace) / sizeof(no_ptrace[0]), no_ptrace};
+		argv++;
+	}
 	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
 		return 125;

@@ -1,0 +1,51 @@
+#!/bin/sh
+# A recording from a stranger: its program was changed, in a well-formed recording, to make a file. Replay runs the
+# changed code, and no file appears.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+
+damage=$(tool replay-damage)
+ok $? "the tool builds" || { diag "$(cat "$T/replay-damage.log")"; done_testing; }
+
+# What decides is hidden from the markers, which stay the same.
+cat >"$T/prog.c" <<'C'
+#include <string.h>
+struct choice { char tag[16]; int way; };
+const volatile struct choice choice __attribute__((section(".rodata.choice"))) = {"which-way-to-go", 0};
+static char path[4096];
+static long work(int way)
+{
+	long done;
+	__asm__ volatile("mov $-1, %%rax\n"
+	                 "cmp $1, %[way]\n jne 1f\n mov $85, %%eax\n syscall\n"
+	                 "1: cmp $2, %[way]\n jne 2f\n mov $8, %%eax\n mov %%edi, %%ebx\n mov %%esi, %%ecx\n int $0x80\n"
+	                 "2:\n"
+	                 : "=&a"(done) : [way] "r"(way), "D"(path), "S"(0600) : "rbx", "rcx", "r11", "memory");
+	return done;
+}
+int main(int argc, char **argv)
+{
+	strncpy(path, argv[1], sizeof path - 1);
+	work(choice.way);
+	return 0;
+}
+C
+lizard-cc -D_GNU_SOURCE -O0 -g -no-pie -o "$T/prog" "$T/prog.c" && lizard-trace -q -o "$T/rec" "$T/prog" "$T/evil"
+ok $? "a harmless program is recorded" || done_testing
+
+for way in 1 2; do
+	(cd "$T" && "$damage" rec "bad$way" file $way) >"$T/log"
+	ok $? "way $way: a recording with another program in it" || diag "$(cat "$T/log")"
+	cp "$T/bad$way/files/0-prog" "$T/changed" && chmod 755 "$T/changed" && "$T/changed" "$T/evil"
+	[ -e "$T/evil" ]
+	ok $? "way $way: run by itself that program makes the file"
+	rm -f "$T/evil"
+	timeout 60 lizard verify "$T/bad$way" >"$T/out" 2>&1
+	is $? 1 "way $way: verify fails"
+	like "$(cat "$T/out")" "the program called .*; recorded was exit_group" "way $way: by the very call"
+	timeout 60 lizard-gdb --kept "$T/bad$way" -nx -batch -ex 'tbreak work' -ex continue -ex "print work($way)" -ex continue >"$T/out" 2>&1
+	like "$(tr '\n' ' ' <"$T/out")" "reakpoint 1, .*work.*[$]1 = -?[0-9]+.*diverged" "way $way: GDB calls it, and gets as far as it"
+	[ ! -e "$T/evil" ]
+	ok $? "way $way: no file was made"
+done
+done_testing
