@@ -209,7 +209,7 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
                             uint64_t *addrs, size_t *found)
 {
 	struct lz_pos here, now;
-	struct lz_stop stop;
+	struct lz_stop stop = {0};
 	int rc = 0;
 
 	*found = 0;
