@@ -2,7 +2,9 @@
 check-gdb-testsuite:
 	@scripts/setup --gdb-testsuite
 	@$(MAKE) --no-print-directory all gdb
-	@LIZARD_BIN='$(abspath $(BIN))' tests/gdb-testsuite/run
-	@LIZARD_BIN='$(abspath $(BIN))' tests/gdb-testsuite/run --list tests/gdb-testsuite/base.list --against stock
+	@rc=0; export LIZARD_BIN='$(abspath $(BIN))'; \
+	tests/gdb-testsuite/run || rc=1; \
+	tests/gdb-testsuite/run --list tests/gdb-testsuite/base.list --against stock || rc=1; \
+	exit $$rc
 
 .PHONY: check-gdb-testsuite
