@@ -27,6 +27,7 @@ static const char help[] =
     "      --full-every N           make every N-th checkpoint whole\n"
     "      --dirty scan|compare|auto\n"
     "                               how changed pages are found (auto: what works here)\n"
+    "      --max-size SIZE          end the recording, not the program, at this size (500M, 2G)\n"
     "  -q, --quiet                  no summary\n"
     "  -h, --help                   this text\n"
     "      --version                the version\n\n"
@@ -41,7 +42,7 @@ struct options {
 	bool quiet;
 };
 
-enum { OPT_ASLR = 256, OPT_KEEP, OPT_INTERVAL, OPT_FULL, OPT_DIRTY, OPT_VERSION };
+enum { OPT_ASLR = 256, OPT_KEEP, OPT_MAX_SIZE, OPT_INTERVAL, OPT_FULL, OPT_DIRTY, OPT_VERSION };
 
 static int number(const char *text, const char *what, long min, long *value)
 {
@@ -109,6 +110,11 @@ static int set_option(struct options *all, int c, const char *arg)
 			return -1;
 		o->full_every = (unsigned)n;
 		return 0;
+	case OPT_MAX_SIZE:
+		if (lz_parse_size(arg, &o->max_bytes) == 0)
+			return 0;
+		fprintf(stderr, "lizard-trace: --max-size: %s\n", lz_error());
+		return -1;
 	case OPT_DIRTY: return set_dirty(o, arg);
 	}
 	return -1;
@@ -119,6 +125,7 @@ static const struct option long_options[] = {
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"keep", required_argument, NULL, OPT_KEEP},
+    {"max-size", required_argument, NULL, OPT_MAX_SIZE},
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},

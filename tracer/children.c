@@ -6,6 +6,7 @@
 #include <lizard/error.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -214,9 +215,33 @@ static int leave_call(struct lz_tracer *t)
 	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : -1;
 }
 
+/* Recording may fail while the program runs. */
+static int halt(struct lz_tracer *t)
+{
+	int status;
+
+	if (!t->running)
+		return 0;
+	if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &status) < 0)
+		return -1;
+	t->running = false;
+	if (!WIFSTOPPED(status)) {
+		t->ended = true;
+		t->status = status;
+		return -1;
+	}
+	if (status >> 16)
+		return 0;
+	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+		t->call.inside = !t->call.inside;
+	else if (lz_signal_hold_stop(t, WSTOPSIG(status)) < 0)
+		return -1;
+	return 0;
+}
+
 int lz_let_go(struct lz_tracer *t)
 {
-	if (leave_call(t) < 0)
+	if (halt(t) < 0 || leave_call(t) < 0)
 		return t->ended ? 0 : -1;
 	if (lz_signal_release_in_call(t) < 0 || clean(t, &t->p, false) < 0 ||
 	    ptrace(PTRACE_DETACH, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &t->status) < 0)

@@ -2,6 +2,7 @@
 #include "tracer/tracer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <lizard/error.h>
 #include <sys/ptrace.h>
 #include <sys/time.h>
@@ -40,8 +41,14 @@ static int set_timer(struct lz_tracer *t)
 
 static int flush(struct lz_tracer *t)
 {
+	uint64_t max = t->opt->max_bytes;
+
 	t->last_flush = lz_now();
-	return lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 ? -1 : 0;
+	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0)
+		return -1;
+	return max && lz_writer_size(t->w) >= max
+	           ? lz_fail("it has reached the size that it may have, %" PRIu64 " bytes", max)
+	           : 0;
 }
 
 static int tick(struct lz_tracer *t)
@@ -62,14 +69,17 @@ static int next_stop(struct lz_tracer *t, int *status)
 	if (t->has_pending_status) {
 		t->has_pending_status = false;
 		*status = t->pending_status;
+		t->running = false;
 		return 0;
 	}
 	if (set_timer(t) < 0)
 		return -1;
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
-		if (got == t->p.pid)
+		if (got == t->p.pid) {
+			t->running = false;
 			return 0;
+		}
 		if (got < 0 && errno != EINTR)
 			return lz_fail_errno("cannot wait for the program");
 		if (tick(t) < 0)
@@ -186,6 +196,7 @@ static int resume(struct lz_tracer *t, int request, int sig)
 		return 0;
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume the program");
+	t->running = true;
 	return 0;
 }
 

@@ -248,10 +248,10 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 		result->dir = strdup(lz_writer_dir(t.w));
 	if (ret == 0) {
 		ret = lz_loop(&t);
-		if (ret == 0)
-			ret = finish(&t, result);
-		else
+		if (ret < 0)
 			ret = go_on_alone(&t);
+		else if (finish(&t, result) < 0)
+			lz_warn("the end of the recording is missing: %s", lz_error());
 	}
 	result->status = t.status;
 	clean_up(&t);

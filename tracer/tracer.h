@@ -140,6 +140,7 @@ struct lz_tracer {
 	int old_personality;
 	bool personality_set;
 	int cpu;
+	bool running;        /* not at a stop */
 	void *old_affinity;  /* cpu_set_t before pinning */
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;

@@ -14,6 +14,9 @@ struct lz_trace_options {
 	int64_t checkpoint_ms; /* CPU time between checkpoints; -1 automatic, 0 after every event */
 	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
 	enum lz_dirty_method dirty;
+	uint64_t
+	    max_bytes; /* of the recording, looked at twice a second; 0: any. Then recording ends, the program
+	                     * goes on. */
 };
 
 struct lz_trace_result {

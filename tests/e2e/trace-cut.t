@@ -77,12 +77,37 @@ wait $tracer
 is $? 143 "SIGTERM to the recorder ends the program"
 opens "terminated program" "$T/recordings/term" whole
 
+# The size that it may have is reached, by a program that never stops but to hand over markers.
+cat >"$T/busy.c" <<'C'
+#include <stdio.h>
+static volatile unsigned n;
+int main(void)
+{
+	for (unsigned i = 0; i < 300000000; i++)
+		if (i * i % 7 > 3)
+			n++;
+	printf("%u\n", n);
+	return 4;
+}
+C
+lizard-cc -g -O1 "$T/busy.c" -o "$T/busy"
+timeout 120 lizard-trace -q --max-size 1M -o "$T/recordings/busy" "$T/busy" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out")" "4 $("$T/busy")" "a size reached: the program's status and output"
+like "$(cat "$T/err")" "recording ends here: it has reached the size" "a size reached: it is said"
+opens "a size reached" "$T/recordings/busy" cut
+timeout 120 lizard-trace -q --max-size some true 2>"$T/err"
+is $? 125 "a bad size: 125"
+
 # The disk fills: the program goes on.
 if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; then
 	timeout 120 lizard-trace -q --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
 	is $? 3 "full disk: the program's exit status"
 	like "$(cat "$T/err")" "recording ends here: .*No space left" "full disk: it is said"
 	opens "full disk" "$T/small/full" cut
+	rm -rf "$T/small/full"
+	lizard-trace -q -o "$T/small/full" sh -c "cat /dev/zero >'$T/small/fill'; exit 6" >"$T/out" 2>"$T/err"
+	is $? 6 "full disk at the end: the program's exit status"
+	like "$(cat "$T/err")" "end of the recording is missing: .*No space left|recording ends here: .*No space left" "full disk at the end: it is said"
 	umount "$T/small"
 else
 	skip "full disk" "no permission to mount a small one"
