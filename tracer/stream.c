@@ -243,14 +243,16 @@ static int make_ring(struct lz_tracer *t)
 
 	if (share(t, &s->base) < 0)
 		return -1;
-	s->mem = s->ring;
 	s->parsed = s->pushed = s->fence_len = 0;
 	for (uint32_t at = LZ_BUFFER_GUARD; at < LZ_RING_SIZE; at += LZ_BUFFER_SIZE)
 		if (protect(t, at, LZ_PAGE, PROT_NONE) < 0)
 			return -1;
 	lz_other_cpus(t, &cpus);
 	s->gather = lz_gather_start(t->w, t->tid, s->ring, &cpus);
-	return s->gather ? log_ring(t, s->base) : -1;
+	if (!s->gather)
+		return -1;
+	s->mem = s->ring;
+	return log_ring(t, s->base);
 }
 
 /* At the exit stop of the hello call, its event under construction. */
