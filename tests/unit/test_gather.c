@@ -71,10 +71,13 @@ static uint8_t byte_at(uint64_t i)
 /* As a program does that fills the current buffer; what is there must be zero. */
 static void fill(uint32_t from, uint32_t to)
 {
+	unsigned left = 0;
+
 	for (uint32_t i = from; i < to; i++) {
-		ck_assert_uint_eq(buffer[i], 0);
+		left += buffer[i] != 0;
 		buffer[i] = byte_at(offset++);
 	}
+	ck_assert_uint_eq(left, 0);
 }
 
 static int lend(uint32_t from, uint32_t to)
@@ -98,8 +101,11 @@ static void check_stream(void)
 	for (uint64_t at = 0; at < offset;) {
 		int64_t n = lz_reader_markers(r, TID, at, got, sizeof(got));
 		ck_assert_int_gt(n, 0);
+		unsigned wrong = 0;
+
 		for (int64_t i = 0; i < n; i++)
-			ck_assert_uint_eq(got[i], byte_at(at + (uint64_t)i));
+			wrong += got[i] != byte_at(at + (uint64_t)i);
+		ck_assert_uint_eq(wrong, 0);
 		at += (uint64_t)n;
 	}
 	lz_reader_close(r);
