@@ -31,6 +31,15 @@ PLAIN static int victim(int n)
 	return sum; /* +13 */
 } /* +14 */
 
+/* At the top of its stack lies an address of its own, as an old return address may. */
+PLAIN static int stale(int n)
+{                                                              /* +18 */
+	__asm__("lea 1f(%rip), %rax; push %rax; nop; 1: nop"); /* +19 */
+	sink = n;                                              /* +20 */
+	__asm__("pop %rax");                                   /* +21 */
+	return sink;                                           /* +22 */
+}
+
 static struct lz_lines *self;
 static uint64_t bias;
 static pid_t child;
@@ -162,17 +171,17 @@ static struct lz_machine machine = {
     .in_loader = m_in_loader,
 };
 
-/* A child at the entry of victim(2). */
-static void start_child(void)
+/* A child at the entry of FUNCTION(2). */
+static void start_child(int (*function)(int))
 {
-	struct lz_place to = {.pc = (uint64_t)victim};
+	struct lz_place to = {.pc = (uint64_t)function};
 	int st;
 
 	child = fork();
 	if (child == 0) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
-		sink = victim(2);
+		sink = function(2);
 		_exit(0);
 	}
 	waitpid(child, &st, 0);
@@ -185,9 +194,9 @@ static void end_child(void)
 	waitpid(child, NULL, 0);
 }
 
-static void walk(enum lz_step_over over, const int *wanted, size_t n)
+static void walk(int (*function)(int), enum lz_step_over over, const int *wanted, size_t n)
 {
-	start_child();
+	start_child(function);
 	for (size_t i = 0; i < n; i++) {
 		struct user_regs_struct r;
 
@@ -205,7 +214,7 @@ START_TEST(step)
 {
 	static const int wanted[] = {8, 9, 10, 3, 4, 5, 9, 10, 3, 4, 5, 9, 11, 13, 14};
 
-	walk(LZ_OVER_NOTHING, wanted, sizeof(wanted) / sizeof(*wanted));
+	walk(victim, LZ_OVER_NOTHING, wanted, sizeof(wanted) / sizeof(*wanted));
 }
 END_TEST
 
@@ -213,7 +222,16 @@ START_TEST(next)
 {
 	static const int wanted[] = {8, 9, 10, 9, 10, 9, 11, 13, 14};
 
-	walk(LZ_OVER_ALL, wanted, sizeof(wanted) / sizeof(*wanted));
+	walk(victim, LZ_OVER_ALL, wanted, sizeof(wanted) / sizeof(*wanted));
+}
+END_TEST
+
+START_TEST(no_call)
+{
+	static const int wanted[] = {19, 20, 21, 22};
+
+	walk(stale, LZ_OVER_NOTHING, wanted, sizeof(wanted) / sizeof(*wanted));
+	walk(stale, LZ_OVER_ALL, wanted, sizeof(wanted) / sizeof(*wanted));
 }
 END_TEST
 
@@ -222,7 +240,7 @@ START_TEST(frames)
 	uint64_t cfa;
 	struct user_regs_struct r;
 
-	start_child();
+	start_child(victim);
 	m_regs(NULL, &r);
 	cfa = lz_gdb_frame(&machine, NULL);
 	ck_assert_uint_eq(cfa, r.rsp + 8);
@@ -242,6 +260,7 @@ int main(void)
 	tcase_add_test(t, not_elf);
 	tcase_add_test(t, step);
 	tcase_add_test(t, next);
+	tcase_add_test(t, no_call);
 	tcase_add_test(t, frames);
 	suite_add_tcase(s, t);
 	return run_suite(s);
