@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from itertools import zip_longest
 
 SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
@@ -140,7 +141,24 @@ def latency(level):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = [l[6:] for l in done.stdout.splitlines() if l.startswith("BENCH ")]
     print("\n".join(lines) if lines else done.stdout)
+    lines += front_ends(level, recording)
     shutil.rmtree(recording, ignore_errors=True)
+    return lines
+
+
+def front_ends(level, recording):
+    """GDB's own reverse commands, on both front ends line by line."""
+    table = {}
+    for front_end in ("patched", "stock"):
+        done = subprocess.run([BIN + "/lizard-gdb", "--" + front_end, "-batch", recording, "-ex", f"source {SRC}/bench/reverse.gdb.py"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        table[front_end] = [l[6:] for l in done.stdout.splitlines() if l.startswith("BENCH ")]
+        if not table[front_end]:
+            print(f"  --{front_end}: " + (done.stdout.strip().splitlines() or ["nothing"])[-1])
+    lines = [f"{front_end:8}{line}" for pair in zip_longest(table["patched"], table["stock"])
+             for front_end, line in zip(("patched", "stock"), pair) if line]
+    if lines:
+        print(f"GDB's reverse commands on bzip2 {level}, both front ends\n" + "\n".join(lines), flush=True)
     return lines
 
 

@@ -77,6 +77,28 @@ info symbol $pc
 delete
 continue
 jump main
+jump_backward start
+jump_forward factorial
+fs
+fn 2
+bs 3
+prev
+jump_forward *$pc
+jump_backward tour.c:33
+jump_forward add
+jump_forward 40
+jump_backward nowhere
+jump_forward
+jump_forward add if 1
+jump_forward end
+jump_forward add
+jump_backward 12.5%
+jump_backward 200%
+jump_forward 1:2.3@4#5
+jump_backward *length
+bs
+bs 0
+bs nothing
 checkpoint
 restart 1
 detach
@@ -97,5 +119,10 @@ ok $? "a session"
 cmp -s "$T/stock" "$T/patched"
 ok $? "shows the same in the patched GDB" || diag "$(diff "$T/stock" "$T/patched" | head -20)"
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
+out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run --patched "$T/tour")
+is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward when ' "help lizard"
+like "$out" '^jump_backward factorial$' "completion"
+like "$out" '^Usage: bs .N.$' "help of one"
+like "$(printf 'detach\nbs\nwhen\n' | gdb_run --patched "$T/tour")" 'not being replayed|No recording is open' "without a recording"
 like "$(echo 'continue' | gdb_run --patched --echo "$T/tour")" '^sum [0-9]' "--echo shows what the program writes"
 done_testing

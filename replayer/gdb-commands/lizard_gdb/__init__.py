@@ -1,4 +1,6 @@
 """GDB's commands for recordings: each file has one group of them, or what several need."""
+import re
+
 import gdb
 
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
@@ -16,7 +18,16 @@ COMMANDS = (
 )
 
 
+def built_in(command):
+    """The patched GDB has some of them itself, in a help class of their own."""
+    try:
+        return re.search("^%s --" % command.name, gdb.execute("help lizard", to_string=True), re.M)
+    except gdb.error:
+        return False
+
+
 def define():
     for command in COMMANDS:
-        command()
+        if not built_in(command):
+            command()
     gdb.events.stop.connect(on_stop)

@@ -19,7 +19,9 @@ def addresses(location):
     """Where GDB would put breakpoints for LOCATION."""
     if location.startswith("*"):
         return [int(gdb.parse_and_eval(location[1:]).cast(gdb.lookup_type("unsigned long")))]
-    gdb.decode_line(location)  # raises GDB's own sentence about an unknown place
+    rest, _ = gdb.decode_line(location)  # raises GDB's own sentence about an unknown place
+    if rest:
+        raise gdb.GdbError("Junk at end of arguments.")
     point = gdb.Breakpoint(location, internal=True)
     try:
         if hasattr(point, "locations"):
