@@ -8,8 +8,9 @@ $(GDB_COMMANDS): $(LIB)/%: replayer/gdb-commands/%
 all: $(GDB_COMMANDS)
 
 # The patched GDB, found by lizard-gdb as ../lib/lizard/gdb/bin/gdb. Takes minutes once, so nothing waits for it.
-gdb: all
+gdb:
 	@scripts/setup --gdb
+	@$(MAKE) --no-print-directory all
 	@CFLAGS='$(CFLAGS)' scripts/build-gdb $(LIB) $(OBJ)
 
 .PHONY: gdb

@@ -16,7 +16,10 @@ unit-tests: $(UNIT_TESTS)
 
 -include $(wildcard tests/*/build.mk)
 
-TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuzz/*.t))
+# What goes through lizard-gdb runs on the patched GDB where that is built, and on a stock one as well.
+ON_BOTH   := $(filter-out %/gdb-front-ends.t %/gdb-record.t %/gdb-reverse.t,$(sort $(wildcard tests/e2e/gdb-*.t tests/e2e/walk-*.t)))
+STOCK_TOO  = $(if $(wildcard $(LIB)/gdb/bin/gdb),$(addprefix stock:,$(ON_BOTH)))
+TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuzz/*.t)) $(STOCK_TOO)
 TEST_JOBS ?= 1
 TEST_TMP  ?= $(abspath $(BUILD))/test-tmp
 TEST_ENV   = LIZARD_SRC='$(CURDIR)' LIZARD_BUILD='$(abspath $(BUILD))' LIZARD_BIN='$(abspath $(BIN))' \
@@ -28,6 +31,7 @@ TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_st
 check check-long:
 	@scripts/setup
 	@$(MAKE) --no-print-directory all unit-tests
+	@$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory gdb)
 	@$(MAKE) --no-print-directory run-$@
 run-check: unit-tests
 	@mkdir -p '$(TEST_TMP)'

@@ -17,7 +17,7 @@ PATH=$LIZARD_BIN:$PATH
 LC_ALL=C
 export PATH LC_ALL
 
-tap_name=$(basename "$0" .t)
+tap_name=$(basename "$0" .t)${LIZARD_FRONT_END:+-$LIZARD_FRONT_END}
 T=$LIZARD_TMP/$tap_name
 rm -rf "$T"
 mkdir -p "$T/recordings"
