@@ -31,7 +31,7 @@ TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_st
 check check-long:
 	@scripts/setup
 	@$(MAKE) --no-print-directory all unit-tests
-	@$(if $(filter 1,$(SANITIZE)),,$(MAKE) --no-print-directory gdb)
+	@$(if $(filter 1,$(SANITIZE))$(filter command,$(origin TESTS)),,$(MAKE) --no-print-directory gdb)
 	@$(MAKE) --no-print-directory run-$@
 run-check: unit-tests
 	@mkdir -p '$(TEST_TMP)'
