@@ -291,3 +291,26 @@ lizard_target::wait (ptid_t ptid, target_waitstatus *status,
     }
   return report_stop (status);
 }
+
+void
+lizard_target::with_front (const std::function<int (lz_front *)> &job)
+{
+  std::string error_text;
+
+  call ([] {});
+  {
+    scoped_restore state = make_scoped_restore (&m_state, RUNNING);
+
+    m_begun = clock::now ();
+    m_worker->start ([&]
+      {
+	if (job (m_front) < 0)
+	  error_text = lz_error ();
+	m_event_pipe.mark ();
+      });
+    wait_for_stop ();
+    m_event_pipe.flush ();
+  }
+  if (!error_text.empty ())
+    error ("%s", error_text.c_str ());
+}

@@ -209,20 +209,6 @@ Try the `interrupt' command first."));
   m_worker->call (job);
 }
 
-void
-lizard_target::with_front (const std::function<int (lz_front *)> &job)
-{
-  std::string error_text;
-
-  call ([&]
-    {
-      if (job (m_front) < 0)
-	error_text = lz_error ();
-    });
-  if (!error_text.empty ())
-    error ("%s", error_text.c_str ());
-}
-
 /* The command.  */
 
 static lizard_open_options

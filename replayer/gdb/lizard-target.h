@@ -102,8 +102,8 @@ public:
   /* The position at which "record" was given, or empty.  */
   std::string record_begin;
 
-  /* Have the worker call JOB, which returns -1 on failure, and throw the
-     library's error then.  */
+  /* Have the worker call JOB, which may take long and can be interrupted.
+     It returns -1 on failure; then throw the library's error.  */
   void with_front (const std::function<int (lz_front *)> &job);
 
   const target_info &info () const override;

@@ -35,10 +35,10 @@ class Terminal:
         self.type(text + "\n")
         return self.until(re.escape(PROMPT) + "$")
 
-    def interrupt(self, text, after):
+    def interrupt(self, text, after, begun="Continuing"):
         """Starts a command and interrupts it."""
         self.type(text + "\n")
-        self.until("Continuing")
+        self.until(begun)
         time.sleep(after)
         begin = time.time()
         self.type("\x03")
@@ -54,6 +54,14 @@ def ok(good, name, text):
     print("%s - %s" % ("ok" if good else "not ok", name))
     if not good:
         print("".join("# %s\n" % line for line in text.splitlines()), end="")
+
+
+def history(t):
+    """The patched GDB only."""
+    t.command("set record instruction-history-size unlimited")
+    before = time_of(t)
+    text, took = t.interrupt("record instruction-history -", 1, "history -")
+    ok("interrupted" in text and time_of(t) == before and took < 10, "Ctrl-C in instruction-history (%.1f s)" % took, text[-500:])
 
 
 def main():
@@ -72,6 +80,8 @@ def main():
     ok("SIGINT" in text and 0 < now < total and took < 10, "Ctrl-C in reverse-continue (%.1f s)" % took, text)
     text = t.command("print state")
     ok(re.search(r"\$\d+ = \d+", text) is not None, "the program can be looked at after it", text)
+    if "target lizard" in t.command("info lizard"):
+        history(t)
     t.type("kill\ny\nquit\n")
     t.until("never", 1)
 
