@@ -20,6 +20,7 @@ static void put_threads(struct lz_buf *b, const struct lz_checkpoint *ck)
 		const struct lz_thread_state *t = &ck->threads[i];
 
 		lz_put_var(b, t->tid);
+		lz_put_var(b, t->flags);
 		lz_regs_put(b, &t->regs);
 		lz_put_var(b, t->xstate_len);
 		lz_put(b, t->xstate, t->xstate_len);
@@ -93,6 +94,7 @@ static void get_thread(struct lz_cur *c, struct lz_thread_state *t)
 	const uint8_t *x;
 
 	t->tid = (uint32_t)lz_get_max(c, UINT32_MAX);
+	t->flags = (uint32_t)lz_get_max(c, LZ_THREAD_IN_CALL);
 	lz_regs_get(c, &t->regs);
 	t->xstate_len = (uint32_t)lz_get_max(c, LZ_MAX_XSTATE);
 	x = lz_get(c, t->xstate_len);

@@ -17,13 +17,18 @@ void lz_regs_get(struct lz_cur *c, struct user_regs_struct *r)
 		memcpy(r, p, sizeof(*r));
 }
 
+static void put_call(struct lz_buf *b, const struct lz_event *ev)
+{
+	lz_put_var(b, ev->nr);
+	for (int i = 0; i < 6; i++)
+		lz_put_var(b, ev->args[i]);
+}
+
 static void put_body(struct lz_buf *b, const struct lz_event *ev)
 {
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL:
-		lz_put_var(b, ev->nr);
-		for (int i = 0; i < 6; i++)
-			lz_put_var(b, ev->args[i]);
+		put_call(b, ev);
 		lz_put_var(b, (uint64_t)ev->result);
 		break;
 	case LZ_EV_SIGNAL:
@@ -32,6 +37,11 @@ static void put_body(struct lz_buf *b, const struct lz_event *ev)
 		break;
 	case LZ_EV_INSN: lz_put_var(b, ev->insn); break;
 	case LZ_EV_EXIT: lz_put_var(b, ev->status); break;
+	case LZ_EV_SWITCH:
+		lz_put_var(b, ev->next);
+		if (ev->flags & LZ_EVF_IN_CALL)
+			put_call(b, ev);
+		break;
 	}
 }
 
@@ -107,15 +117,20 @@ const uint8_t *lz_event_skip(struct lz_cur *c, uint32_t *len)
 	return lz_get(c, *len);
 }
 
+static void get_call(struct lz_cur *c, struct lz_event *ev)
+{
+	ev->nr = lz_get_var(c);
+	for (int i = 0; i < 6; i++)
+		ev->args[i] = lz_get_var(c);
+}
+
 static int get_body(struct lz_cur *c, struct lz_event *ev)
 {
 	const uint8_t *p;
 
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL:
-		ev->nr = lz_get_var(c);
-		for (int i = 0; i < 6; i++)
-			ev->args[i] = lz_get_var(c);
+		get_call(c, ev);
 		ev->result = (int64_t)lz_get_var(c);
 		break;
 	case LZ_EV_SIGNAL:
@@ -126,7 +141,11 @@ static int get_body(struct lz_cur *c, struct lz_event *ev)
 		break;
 	case LZ_EV_INSN: ev->insn = (uint32_t)lz_get_max(c, UINT32_MAX); break;
 	case LZ_EV_EXIT: ev->status = (uint32_t)lz_get_max(c, UINT32_MAX); break;
-	case LZ_EV_SWITCH: break;
+	case LZ_EV_SWITCH:
+		ev->next = (uint32_t)lz_get_max(c, UINT32_MAX);
+		if (ev->flags & LZ_EVF_IN_CALL)
+			get_call(c, ev);
+		break;
 	default: return lz_fail("unknown kind %u of event", ev->kind);
 	}
 	return 0;

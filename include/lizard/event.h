@@ -1,11 +1,17 @@
 /* Events: everything that happened to the program from outside, in order.
  *
  * An event is applied at its instant: after exactly `marker` bytes of the
- * thread's stream, at address `ip`. Applying it means, in this order: change
+ * process's stream, at address `ip` of thread `tid`. Applying it means, in this order: change
  * mappings (SYSCALL of kind MAP only), write `writes`, set `regs` if
  * has_regs, else rax=result, rcx=rip, r11=flags as the `syscall` instruction
  * does. Whoever logs an event (a tracer stop today, an in-process log later)
- * must give thread, position and number within the thread. */
+ * must give thread, position and number within the thread.
+ *
+ * Threads run one at a time and share one marker stream: the write pointer is handed from one to the next by a SWITCH.
+ * Its `writes` begin with the next thread's __lizard_pos, once the hello call has been made; what else the kernel
+ * has written meanwhile follows. Its `regs` are the next thread's as it goes on (one that is inside a system call:
+ * those inside it); xstate is there only when that thread runs for the first time. A thread that is inside a
+ * call when it gets its turn has that call's SYSCALL as the next event, at once. */
 #ifndef LIZARD_EVENT_H
 #define LIZARD_EVENT_H
 
@@ -19,19 +25,22 @@ enum lz_event_kind {
 	LZ_EV_SIGNAL,      /* ip: of the instruction not yet executed (a faulting one,
 	                      a marker store, behind an interrupted system call) */
 	LZ_EV_INSN,        /* ip: of the trapped instruction: rdtsc, cpuid, rdrand, ... */
-	LZ_EV_SWITCH,      /* another thread runs from here (later) */
+	LZ_EV_SWITCH,      /* thread `next` runs from here. ip: as for a SIGNAL; with IN_CALL as
+	                      for a SYSCALL */
 	LZ_EV_EXIT         /* the process is gone: last event */
 };
 
 enum lz_event_flags {
-	LZ_EVF_REBASE = 1,  /* the address space was replaced (execve): replay goes on
+	LZ_EVF_REBASE = 1, /* the address space was replaced (execve): replay goes on
 	                        from the checkpoint whose position follows this event */
-	LZ_EVF_SPIN = 2,    /* SIGNAL in code without markers or system calls: the instant is
+	LZ_EVF_SPIN = 2, /* SIGNAL or SWITCH in code without markers or system calls: the instant is
 	                        named by the checkpoint whose position is this event's: replay
 	                        runs until address, registers and memory equal it */
-	LZ_EVF_FATAL = 4,   /* SIGNAL that ends the process */
-	LZ_EVF_SYNC = 8,    /* SIGNAL caused by the instruction at ip itself */
-	LZ_EVF_IGNORED = 16 /* SIGNAL that was ignored or had no effect on the program */
+	LZ_EVF_FATAL = 4,      /* SIGNAL that ends the process */
+	LZ_EVF_SYNC = 8,       /* SIGNAL caused by the instruction at ip itself */
+	LZ_EVF_IGNORED = 16,   /* SIGNAL that was ignored or had no effect on the program */
+	LZ_EVF_IN_CALL = 32,   /* SWITCH away from a thread inside system call nr(args) */
+	LZ_EVF_THREAD_END = 64 /* SYSCALL exit that ends its thread only: a SWITCH follows */
 };
 
 /* Bytes that the event put into the program's memory. */
@@ -69,9 +78,11 @@ struct lz_event {
 	uint64_t time_ns; /* since the recording began, CLOCK_MONOTONIC */
 	uint64_t map_id;  /* number of mmap-family calls before this event */
 
-	/* SYSCALL */
+	/* SYSCALL; nr and args also of a SWITCH with LZ_EVF_IN_CALL */
 	uint64_t nr, args[6];
 	int64_t result;
+	/* SWITCH: the thread that runs from here */
+	uint32_t next;
 	/* SIGNAL: number and the siginfo bytes as the program saw them */
 	uint32_t signo;
 	uint8_t siginfo[128];

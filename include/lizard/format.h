@@ -19,7 +19,7 @@
  *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var map_id:var
  *               body [regs] [xstate] [writes] [ops]     ; present: LZ_EVP_* says which
  *     body    = SYSCALL: nr:var arg:var*6 result:var | SIGNAL: signo:var siginfo:128 bytes
- *             | INSN: insn:var | EXIT: status:var | SWITCH: nothing
+ *             | INSN: insn:var | EXIT: status:var | SWITCH: next:var [nr:var arg:var*6]  ; if LZ_EVF_IN_CALL
  *     regs    = struct user_regs_struct, as in memory
  *     xstate  = len:var bytes
  *     writes  = n:var { addr:var len:var bytes }
@@ -29,7 +29,7 @@
  *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints, count = threads,
  *           { tid:u32 markers:u64 } sorted by tid
  *
- * DIR/markers-TID = { MARKERS }
+ * DIR/markers-TID = { MARKERS }       ; TID: of the first thread
  *   MARKERS: key0 = stream offset of its first byte, which begins a marker; raw_len <= LZ_BLOCK_MAX
  *
  * DIR/checkpoints = { HEAD { PAGES } }
@@ -37,7 +37,8 @@
  *     head    = index:var whole:u8 pos time:var map_id:var brk:var stack_limit:var
  *               n:var thread*n  n:var vma*n  page*count
  *     pos     = tid:var n:var event:var marker:var ip:var
- *     thread  = tid:var regs xstate marker:var buffer:var buffer_start:var
+ *     thread  = tid:var flags:var regs xstate marker:var buffer:var buffer_start:var
+ *                                     ; the running one first; one stream: the last three are the same in all
  *     vma     = start:var pages:var prot:var flags:var file:var role:var offset:var ; start - end of the one before,
  *                                                                                  ; in pages
  *     page    = var                       ; page number - the one before, so ascending
@@ -54,7 +55,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 4 };
+enum { LZ_FORMAT_VERSION = 5 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };

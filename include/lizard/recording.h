@@ -2,7 +2,7 @@
  *
  * DIR/meta            text, `key value` lines; finished by a rename, see state
  * DIR/events          frames of events
- * DIR/markers-TID     frames of the thread's marker stream
+ * DIR/markers-TID     frames of the marker stream, which all threads share; TID is the first one's
  * DIR/checkpoints     frames: HEAD (position, registers, mappings, dirty pages)
  *                     and PAGES (their contents, XOR to the one before, RLE)
  * DIR/files/          copies of mapped files; DIR/index/ is built by readers
@@ -23,8 +23,8 @@
 #define LZ_PAGE 4096u
 
 /* An instant; design.md section 5. After `event` events have been applied and
- * `marker` bytes of thread tid's stream written, the n-th time (from 1) since
- * the later of the two that control is at ip, the instruction there not yet
+ * `marker` bytes of the stream written, the n-th time (from 1) since
+ * the later of the two that control of thread tid is at ip, the instruction there not yet
  * executed. A whole rep instruction is one arrival. */
 struct lz_pos {
 	uint32_t tid, n;
@@ -55,12 +55,17 @@ struct lz_file {
 	char *damage; /* from the reader: why the copy is not used, or NULL */
 };
 
+enum lz_thread_flags {
+	LZ_THREAD_IN_CALL = 1 /* inside a system call whose event is still to come */
+};
+
 struct lz_thread_state {
 	uint32_t tid;
+	uint32_t flags; /* enum lz_thread_flags */
 	struct user_regs_struct regs;
 	uint8_t *xstate;
 	uint32_t xstate_len;
-	uint64_t marker;       /* this thread's stream offset */
+	uint64_t marker;       /* the stream's offset, the same in all threads */
 	uint64_t buffer;       /* base address of its marker buffer, 0 = none yet */
 	uint64_t buffer_start; /* stream offset of the byte at buffer+0 */
 };
@@ -73,10 +78,10 @@ struct lz_checkpoint {
 	uint64_t time_ns;
 	uint64_t map_id;
 	uint64_t brk;
-	uint64_t stack_limit; /* RLIMIT_STACK, bytes */
-	struct lz_thread_state *threads;
-	uint32_t n_threads;
-	struct lz_vma *vmas; /* sorted */
+	uint64_t stack_limit;            /* RLIMIT_STACK, bytes */
+	struct lz_thread_state *threads; /* the running one, pos.tid, first */
+	uint32_t n_threads;              /* 1 at least */
+	struct lz_vma *vmas;             /* sorted */
 	uint32_t n_vmas;
 	uint64_t *dirty; /* page addresses changed since the checkpoint before, sorted */
 	uint32_t n_dirty;

@@ -120,6 +120,12 @@ static struct lz_event make_event(uint64_t i)
 		break;
 	case LZ_EV_INSN: ev.insn = LZ_INSN_CPUID; break;
 	case LZ_EV_EXIT: ev.status = 0x8b00 + (uint32_t)(i & 0x7f); break;
+	case LZ_EV_SWITCH:
+		ev.next = 78 + (uint32_t)(i % 9);
+		ev.flags = i % 3 ? LZ_EVF_IN_CALL : LZ_EVF_SPIN;
+		ev.nr = i % 3 ? i % 400 : 0;
+		ev.args[5] = i % 3 ? ~i : 0;
+		break;
 	}
 	return ev;
 }
@@ -145,6 +151,7 @@ static void check_event(const struct lz_event *got, uint64_t i)
 	ck_assert_mem_eq(got->siginfo, want.siginfo, sizeof(want.siginfo));
 	ck_assert_uint_eq(got->insn, want.insn);
 	ck_assert_uint_eq(got->status, want.status);
+	ck_assert_uint_eq(got->next, want.next);
 	ck_assert_int_eq(got->has_regs, want.has_regs);
 	ck_assert_mem_eq(&got->regs, &want.regs, sizeof(want.regs));
 	ck_assert_uint_eq(got->xstate_len, want.xstate_len);
