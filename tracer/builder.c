@@ -25,7 +25,7 @@ int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
 
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
-	e->tid = t->tid;
+	e->tid = t->cur->tid;
 	e->marker = lz_stream_offset(t);
 	e->ip = ip;
 	e->time_ns = lz_elapsed(t);

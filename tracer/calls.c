@@ -9,7 +9,7 @@
 
 static void name_refused(struct lz_tracer *t)
 {
-	uint64_t nr = t->call.nr;
+	uint64_t nr = t->cur->call.nr;
 
 	if (nr < 512) {
 		if (t->refused[nr / 64] >> (nr % 64) & 1)
@@ -24,10 +24,10 @@ static void name_refused(struct lz_tracer *t)
 /* True: the call is not made, *result is given instead. */
 static bool decide(struct lz_tracer *t, int64_t *result)
 {
-	const struct lz_syscall *row = t->call.row;
+	const struct lz_syscall *row = t->cur->call.row;
 
 	*result = -ENOSYS;
-	if (t->call.nr == LZ_HELLO_NR)
+	if (t->cur->call.nr == LZ_HELLO_NR)
 		return true;
 	if (!row || row->klass == LZ_SC_REFUSED) {
 		name_refused(t);
@@ -47,16 +47,16 @@ static bool same_call(const struct lz_call *c, const struct user_regs_struct *r)
 
 static int log_exit_call(struct lz_tracer *t)
 {
-	if (lz_build(t, LZ_EV_SYSCALL, t->call.ip) < 0)
+	if (lz_build(t, LZ_EV_SYSCALL, t->cur->call.ip) < 0)
 		return -1;
-	t->b.ev.nr = t->call.nr;
-	memcpy(t->b.ev.args, t->call.args, sizeof(t->b.ev.args));
+	t->b.ev.nr = t->cur->call.nr;
+	memcpy(t->b.ev.args, t->cur->call.args, sizeof(t->b.ev.args));
 	return lz_build_commit(t);
 }
 
 static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	struct lz_call *c = &t->call;
+	struct lz_call *c = &t->cur->call;
 
 	*c = (struct lz_call){.inside = true,
 	                      .nr = r->orig_rax,
@@ -78,24 +78,24 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 
 int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	bool again = t->call.suspended && same_call(&t->call, r);
+	bool again = t->cur->call.suspended && same_call(&t->cur->call, r);
 
-	if (t->call.suspended && !again && lz_call_give_up(t) < 0)
+	if (t->cur->call.suspended && !again && lz_call_give_up(t) < 0)
 		return -1;
-	t->call.suspended = false;
-	t->call.inside = true;
+	t->cur->call.suspended = false;
+	t->cur->call.inside = true;
 	if (!again && begin(t, r) < 0)
 		return -1;
 	/* As if they had come just now: they interrupt the call if it blocks. */
-	return t->sig.n_held ? lz_signal_release_in_call(t) : 0;
+	return t->cur->sig.n_held ? lz_signal_release_in_call(t) : 0;
 }
 
 static int build_call(struct lz_tracer *t, int64_t result)
 {
-	if (lz_build(t, LZ_EV_SYSCALL, t->call.ip) < 0)
+	if (lz_build(t, LZ_EV_SYSCALL, t->cur->call.ip) < 0)
 		return -1;
-	t->b.ev.nr = t->call.nr;
-	memcpy(t->b.ev.args, t->call.args, sizeof(t->b.ev.args));
+	t->b.ev.nr = t->cur->call.nr;
+	memcpy(t->b.ev.args, t->cur->call.args, sizeof(t->b.ev.args));
 	t->b.ev.result = result;
 	return 0;
 }
@@ -104,7 +104,7 @@ int lz_call_give_up(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
 
-	t->call.suspended = false;
+	t->cur->call.suspended = false;
 	if (lz_proc_regs(&t->p, &r) < 0 || build_call(t, (int64_t)r.rax) < 0 ||
 	    lz_capture(t, (int64_t)r.rax) < 0)
 		return -1;
@@ -146,15 +146,15 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
 
-	if (t->call.nr == LZ_HELLO_NR) {
+	if (t->cur->call.nr == LZ_HELLO_NR) {
 		if (lz_stream_hello(t, &result) < 0)
 			return -1;
 		t->b.ev.result = result;
 		return set_result(t, r, result);
 	}
-	if (t->call.forced)
+	if (t->cur->call.forced)
 		return 0;
-	switch (t->call.row->klass) {
+	switch (t->cur->call.row->klass) {
 	case LZ_SC_MAP: return lz_map_call(t, result);
 	case LZ_SC_FORK: return lz_child_writes(t);
 	case LZ_SC_SIGRETURN:
@@ -163,14 +163,14 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 			return -1;
 		return lz_build_regs(t, r, true);
 	}
-	if (t->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
+	if (t->cur->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
 		return -1;
 	return lz_capture(t, result);
 }
 
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	struct lz_call *c = &t->call;
+	struct lz_call *c = &t->cur->call;
 
 	c->inside = false;
 	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced_result) < 0)
@@ -192,14 +192,14 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		return -1;
 	/* After EINTR the kernel may hold a signal mask to be restored, which an injected call
 	 * would lose. */
-	if ((int64_t)r->rax != -EINTR && !t->sig.armed && lz_stream_unfence(t) < 0)
+	if ((int64_t)r->rax != -EINTR && !t->cur->sig.armed && lz_stream_unfence(t) < 0)
 		return -1;
 	return lz_checkpoint_maybe(t, r);
 }
 
 int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	t->call.inside = false;
+	t->cur->call.inside = false;
 	if (build_call(t, 0) < 0)
 		return -1;
 	t->b.ev.flags = LZ_EVF_REBASE;

@@ -15,27 +15,27 @@ static uint64_t min64(uint64_t a, uint64_t b)
 
 int lz_capture_prepare(struct lz_tracer *t)
 {
-	const struct lz_syscall *row = t->call.row;
+	const struct lz_syscall *row = t->cur->call.row;
 
 	for (int i = 0; i < LZ_SYS_OUTS && row->out[i].kind; i++) {
-		uint64_t at = t->call.args[row->out[i].b];
-		t->call.in_len[i] = 0;
+		uint64_t at = t->cur->call.args[row->out[i].b];
+		t->cur->call.in_len[i] = 0;
 		if (row->out[i].kind == LZ_OUT_VALLEN && at)
-			lz_proc_read_some(&t->p, at, &t->call.in_len[i], 4);
+			lz_proc_read_some(&t->p, at, &t->cur->call.in_len[i], 4);
 	}
 	return 0;
 }
 
 static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t before)
 {
-	uint64_t at = t->call.args[o->b];
+	uint64_t at = t->cur->call.args[o->b];
 	uint32_t after = 0;
 
 	if (!at || lz_proc_read_some(&t->p, at, &after, 4) != 4)
 		return 0;
 	if (lz_build_read(t, at, 4) < 0)
 		return -1;
-	return lz_build_read(t, t->call.args[o->a], min64(before, after));
+	return lz_build_read(t, t->cur->call.args[o->a], min64(before, after));
 }
 
 /* LEN bytes scattered over COUNT iovecs at ADDR. */
@@ -84,8 +84,8 @@ static int messages(struct lz_tracer *t, uint64_t addr, int64_t count)
 
 static int capture_one(struct lz_tracer *t, int i, int64_t result)
 {
-	const struct lz_sys_out *o = &t->call.row->out[i];
-	const uint64_t *args = t->call.args;
+	const struct lz_sys_out *o = &t->cur->call.row->out[i];
+	const uint64_t *args = t->cur->call.args;
 	uint64_t at = args[o->a], count = args[o->b], ret = result > 0 ? (uint64_t)result : 0;
 
 	if (!at && o->kind != LZ_OUT_SPECIAL)
@@ -98,18 +98,19 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	case LZ_OUT_ARR: return lz_build_read(t, at, min64(count, 1 << 20) * o->size);
 	case LZ_OUT_BITS:
 	case LZ_OUT_FDSET: return lz_build_read(t, at, (min64(count, 1 << 20) + 63) / 64 * 8);
-	case LZ_OUT_VALLEN: return vallen(t, o, t->call.in_len[i]);
+	case LZ_OUT_VALLEN: return vallen(t, o, t->cur->call.in_len[i]);
 	case LZ_OUT_IOV: return iovecs(t, at, count, ret);
 	case LZ_OUT_MSG: return message(t, at, ret);
 	case LZ_OUT_MMSG: return messages(t, at, result);
 	case LZ_OUT_SPECIAL: return lz_capture_special(t, result);
 	}
-	return lz_fail("system call %s: unknown kind of output %d", t->call.row->name, o->kind);
+	return lz_fail("system call %s: unknown kind of output %d", t->cur->call.row->name,
+	               o->kind);
 }
 
 int lz_capture(struct lz_tracer *t, int64_t result)
 {
-	const struct lz_syscall *row = t->call.row;
+	const struct lz_syscall *row = t->cur->call.row;
 
 	for (int i = 0; row && i < LZ_SYS_OUTS && row->out[i].kind; i++)
 		if ((result >= 0 || row->out[i].always) && capture_one(t, i, result) < 0)

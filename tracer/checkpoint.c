@@ -97,7 +97,7 @@ static uint64_t computed(const struct lz_tracer *t)
 {
 	clockid_t program;
 
-	return own_time() + (clock_getcpuclockid(t->p.pid, &program) ? 0 : clock_ns(program));
+	return own_time() + (clock_getcpuclockid((pid_t)t->tid, &program) ? 0 : clock_ns(program));
 }
 
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)

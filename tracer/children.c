@@ -125,8 +125,8 @@ static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 
 int lz_child_new(struct lz_tracer *t, int event)
 {
-	bool shares =
-	    t->call.nr == SYS_vfork || (t->call.nr == SYS_clone && t->call.args[0] & CLONE_VM);
+	bool shares = t->cur->call.nr == SYS_vfork ||
+	              (t->cur->call.nr == SYS_clone && t->cur->call.args[0] & CLONE_VM);
 	struct lz_proc c;
 	unsigned long pid;
 	bool gone = false;
@@ -157,10 +157,10 @@ int lz_child_new(struct lz_tracer *t, int event)
 int lz_child_writes(struct lz_tracer *t)
 {
 	struct lz_page_set *s = &t->child_set;
-	uint64_t flags = t->call.nr == SYS_clone ? t->call.args[0] : 0;
+	uint64_t flags = t->cur->call.nr == SYS_clone ? t->cur->call.args[0] : 0;
 
 	if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) &&
-	    lz_build_read(t, t->call.args[2], 4) < 0)
+	    lz_build_read(t, t->cur->call.args[2], 4) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n; i++)
 		if (lz_build_write(t, s->addr[i], s->now[i], LZ_PAGE) < 0)
@@ -173,12 +173,12 @@ int lz_child_writes(struct lz_tracer *t)
 int64_t lz_affinity_set(struct lz_tracer *t)
 {
 	cpu_set_t *mask = t->old_affinity, wanted, both;
-	uint64_t n = t->call.args[1];
+	uint64_t n = t->cur->call.args[1];
 
 	CPU_ZERO(&wanted);
 	if (n > sizeof(wanted))
 		n = sizeof(wanted);
-	if (lz_proc_read_some(&t->p, t->call.args[2], &wanted, n) != n)
+	if (lz_proc_read_some(&t->p, t->cur->call.args[2], &wanted, n) != n)
 		return -EFAULT;
 	CPU_AND(&both, mask, &wanted);
 	if (CPU_COUNT(&both) == 0)
@@ -189,13 +189,13 @@ int64_t lz_affinity_set(struct lz_tracer *t)
 
 int lz_affinity_show(struct lz_tracer *t, int64_t result)
 {
-	uint64_t pid = t->call.args[0], n = (uint64_t)result;
+	uint64_t pid = t->cur->call.args[0], n = (uint64_t)result;
 
 	if (result <= 0 || (pid != 0 && pid != (uint64_t)t->p.pid))
 		return 0;
 	if (n > sizeof(cpu_set_t))
 		n = sizeof(cpu_set_t);
-	return lz_proc_write(&t->p, t->call.args[2], t->old_affinity, n);
+	return lz_proc_write(&t->p, t->cur->call.args[2], t->old_affinity, n);
 }
 
 /* At a stop of the program where calls can be made for it. */
@@ -203,7 +203,7 @@ static int leave_call(struct lz_tracer *t)
 {
 	int status;
 
-	if (!t->call.inside)
+	if (!t->cur->call.inside)
 		return 0;
 	if (ptrace(PTRACE_SYSCALL, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &status) < 0)
 		return -1;
@@ -220,11 +220,11 @@ static int halt(struct lz_tracer *t)
 {
 	int status;
 
-	if (!t->running)
+	if (!t->cur->running)
 		return 0;
 	if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &status) < 0)
 		return -1;
-	t->running = false;
+	t->cur->running = false;
 	if (!WIFSTOPPED(status)) {
 		t->ended = true;
 		t->status = status;
@@ -233,7 +233,7 @@ static int halt(struct lz_tracer *t)
 	if (status >> 16)
 		return 0;
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-		t->call.inside = !t->call.inside;
+		t->cur->call.inside = !t->cur->call.inside;
 	else if (lz_signal_hold_stop(t, WSTOPSIG(status)) < 0)
 		return -1;
 	return 0;

@@ -27,20 +27,20 @@ int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r)
 	uint64_t before = r->orig_rax;
 
 	lz_instant_stamp(r);
-	t->at = *r;
-	t->at_valid = true;
+	t->cur->at = *r;
+	t->cur->at_valid = true;
 	return r->orig_rax == before ? 0 : lz_proc_set_regs(&t->p, r);
 }
 
 /* The registers, because the kernel itself may have set a system call up to be made again. */
 bool lz_at_instant(const struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	const struct user_regs_struct *a = &t->at;
+	const struct user_regs_struct *a = &t->cur->at;
 
-	return t->at_valid && r->orig_rax != (uint64_t)-1 && a->rip == r->rip && a->rsp == r->rsp &&
-	       a->rax == r->rax && a->rbx == r->rbx && a->rcx == r->rcx && a->rdx == r->rdx &&
-	       a->rsi == r->rsi && a->rdi == r->rdi && a->rbp == r->rbp && a->r8 == r->r8 &&
-	       a->r9 == r->r9 && a->r10 == r->r10 && a->r11 == r->r11 && a->r12 == r->r12 &&
-	       a->r13 == r->r13 && a->r14 == r->r14 && a->r15 == r->r15 && a->eflags == r->eflags &&
-	       a->fs_base == r->fs_base && a->gs_base == r->gs_base;
+	return t->cur->at_valid && r->orig_rax != (uint64_t)-1 && a->rip == r->rip &&
+	       a->rsp == r->rsp && a->rax == r->rax && a->rbx == r->rbx && a->rcx == r->rcx &&
+	       a->rdx == r->rdx && a->rsi == r->rsi && a->rdi == r->rdi && a->rbp == r->rbp &&
+	       a->r8 == r->r8 && a->r9 == r->r9 && a->r10 == r->r10 && a->r11 == r->r11 &&
+	       a->r12 == r->r12 && a->r13 == r->r13 && a->r14 == r->r14 && a->r15 == r->r15 &&
+	       a->eflags == r->eflags && a->fs_base == r->fs_base && a->gs_base == r->gs_base;
 }

@@ -132,7 +132,8 @@ int lz_launch(struct lz_tracer *t)
 		child(t, &p);
 	t->p.pid = pid;
 	t->tid = (uint32_t)pid;
-	int ret = go(t, pid, &p);
+	t->cur = lz_thread_new(t, t->tid);
+	int ret = t->cur ? go(t, pid, &p) : -1;
 	close(p.go[1]);
 	close(p.back[0]);
 	return ret < 0 ? -1 : lz_proc_open(&t->p, pid);

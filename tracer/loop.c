@@ -28,7 +28,7 @@ static int spin_ms(const struct lz_tracer *t)
 /* SIGALRM only makes waitpid() return. */
 static int set_timer(struct lz_tracer *t)
 {
-	bool fast = t->sig.armed;
+	bool fast = t->cur->sig.armed;
 	long us = (fast ? spin_ms(t) : FLUSH_MS) * 1000L;
 	struct itimerval it = {{0, us}, {0, us}};
 
@@ -54,7 +54,7 @@ static int flush(struct lz_tracer *t)
 static int tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
-	struct lz_signals *s = &t->sig;
+	struct lz_thread_signals *s = &t->cur->sig;
 
 	/* Again and again while nothing comes of it: a call made for us meanwhile may have swallowed the stop. */
 	if (s->armed && now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000) {
@@ -66,10 +66,10 @@ static int tick(struct lz_tracer *t)
 
 static int next_stop(struct lz_tracer *t, int *status)
 {
-	if (t->has_pending_status) {
-		t->has_pending_status = false;
-		*status = t->pending_status;
-		t->running = false;
+	if (t->cur->has_pending_status) {
+		t->cur->has_pending_status = false;
+		*status = t->cur->pending_status;
+		t->cur->running = false;
 		return 0;
 	}
 	if (set_timer(t) < 0)
@@ -77,7 +77,7 @@ static int next_stop(struct lz_tracer *t, int *status)
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
 		if (got == t->p.pid) {
-			t->running = false;
+			t->cur->running = false;
 			return 0;
 		}
 		if (got < 0 && errno != EINTR)
@@ -108,7 +108,7 @@ static int at_call(struct lz_tracer *t)
 		t->exec_pending = false;
 		return lz_call_exec_done(t, &r);
 	}
-	return t->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
+	return t->cur->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
 }
 
 /* The old address space is gone, its last markers are still in the buffer. */
@@ -129,10 +129,10 @@ static int at_interrupt(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
 
-	if (!t->sig.interrupted)
+	if (!t->cur->sig.interrupted)
 		return 0;
-	t->sig.interrupted = false;
-	if (t->call.inside || t->call.suspended || lz_proc_regs(&t->p, &r) < 0)
+	t->cur->sig.interrupted = false;
+	if (t->cur->call.inside || t->cur->call.suspended || lz_proc_regs(&t->p, &r) < 0)
 		return 0;
 	return lz_signal_spin(t, &r);
 }
@@ -192,11 +192,11 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 
 static int resume(struct lz_tracer *t, int request, int sig)
 {
-	if (t->has_pending_status)
+	if (t->cur->has_pending_status)
 		return 0;
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume the program");
-	t->running = true;
+	t->cur->running = true;
 	return 0;
 }
 

@@ -88,7 +88,7 @@ static int added(struct lz_tracer *t, const struct lz_vma *v, uint32_t map_flags
 
 static int did_mmap(struct lz_tracer *t, uint64_t addr)
 {
-	const uint64_t *a = t->call.args;
+	const uint64_t *a = t->cur->call.args;
 	uint32_t flags = (uint32_t)a[3], file = LZ_NO_FILE;
 	uint64_t end = addr + up(a[1]);
 	bool anon = flags & MAP_ANONYMOUS;
@@ -131,8 +131,8 @@ static int did_brk(struct lz_tracer *t, uint64_t now)
 
 static int did_protect(struct lz_tracer *t)
 {
-	uint64_t start = t->call.args[0], len = up(t->call.args[1]);
-	uint32_t prot = (uint32_t)t->call.args[2] & 7;
+	uint64_t start = t->cur->call.args[0], len = up(t->cur->call.args[1]);
+	uint32_t prot = (uint32_t)t->cur->call.args[2] & 7;
 	struct lz_map_op op = {
 	    .op = LZ_PROTECT, .addr = start, .len = len, .prot = prot, .file = LZ_NO_FILE};
 
@@ -145,7 +145,8 @@ static int did_protect(struct lz_tracer *t)
 
 static int did_remap(struct lz_tracer *t, uint64_t addr)
 {
-	uint64_t old = t->call.args[0], old_len = up(t->call.args[1]), len = up(t->call.args[2]);
+	uint64_t old = t->cur->call.args[0], old_len = up(t->cur->call.args[1]),
+	         len = up(t->cur->call.args[2]);
 
 	if (addr == old && len <= old_len)
 		return len < old_len ? removed(t, old + len, old + old_len) : 0;
@@ -177,10 +178,10 @@ static int did_remap(struct lz_tracer *t, uint64_t addr)
 
 static int did_advise(struct lz_tracer *t)
 {
-	uint64_t start = t->call.args[0], end = start + up(t->call.args[1]);
+	uint64_t start = t->cur->call.args[0], end = start + up(t->cur->call.args[1]);
 	enum { MADV_DONTNEED_LOCKED_ = 24 };
 
-	if (t->call.args[2] != MADV_DONTNEED && t->call.args[2] != MADV_DONTNEED_LOCKED_)
+	if (t->cur->call.args[2] != MADV_DONTNEED && t->cur->call.args[2] != MADV_DONTNEED_LOCKED_)
 		return 0;
 	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
@@ -209,17 +210,19 @@ int lz_map_call(struct lz_tracer *t, int64_t result)
 	uint64_t addr = (uint64_t)result;
 
 	t->map_id++;
-	if (t->call.nr == SYS_brk)
+	if (t->cur->call.nr == SYS_brk)
 		return did_brk(t, addr);
 	if (result < 0 && result > -4096)
 		return 0;
-	switch (t->call.nr) {
+	switch (t->cur->call.nr) {
 	case SYS_mmap: return did_mmap(t, addr);
-	case SYS_munmap: return removed(t, t->call.args[0], t->call.args[0] + up(t->call.args[1]));
+	case SYS_munmap:
+		return removed(t, t->cur->call.args[0],
+		               t->cur->call.args[0] + up(t->cur->call.args[1]));
 	case SYS_mprotect:
 	case SYS_pkey_mprotect: return did_protect(t);
 	case SYS_mremap: return did_remap(t, addr);
 	case SYS_madvise: return did_advise(t);
 	}
-	return lz_fail("system call %s is in class MAP but unknown here", t->call.row->name);
+	return lz_fail("system call %s is in class MAP but unknown here", t->cur->call.row->name);
 }

@@ -54,8 +54,8 @@ static int run_to(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r
 			if (lz_signal_hold_stop(t, WSTOPSIG(status)) == 0)
 				continue;
 		}
-		t->pending_status = status;
-		t->has_pending_status = true;
+		t->cur->pending_status = status;
+		t->cur->has_pending_status = true;
 		return 0;
 	}
 }
@@ -72,7 +72,7 @@ int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_proc_set_debug(&t->p, 0, behind, 1, 'x') < 0)
 		return -1;
 	int ret = run_to(t, behind, r);
-	if (t->has_pending_status && !WIFSTOPPED(t->pending_status))
+	if (t->cur->has_pending_status && !WIFSTOPPED(t->cur->pending_status))
 		return ret;
 	return lz_proc_set_debug(&t->p, 0, 0, 1, 0) < 0 ? -1 : ret;
 }

@@ -98,9 +98,9 @@ static bool writes_file(uint64_t nr, const uint64_t *a, int *fd)
 /* Where in the file, if the position can be known; else all of it. */
 static struct written range_of(struct lz_tracer *t, int fd, uint64_t n)
 {
-	const uint64_t *a = t->call.args;
+	const uint64_t *a = t->cur->call.args;
 
-	switch (t->call.nr) {
+	switch (t->cur->call.nr) {
 	case SYS_pwrite64:
 	case SYS_pwritev: return (struct written){fd, a[3], a[3] + n};
 	case SYS_write:
@@ -169,13 +169,13 @@ static void forget_fds(struct lz_tracer *t, int64_t result)
 {
 	struct lz_shared *s = t->shared;
 
-	switch (t->call.nr) {
+	switch (t->cur->call.nr) {
 	case SYS_read:
 	case SYS_pread64:
 	case SYS_lseek: return;
 	case SYS_close:
-		if (t->call.args[0] < FDS)
-			s->fd[t->call.args[0]] = UNKNOWN;
+		if (t->cur->call.args[0] < FDS)
+			s->fd[t->cur->call.args[0]] = UNKNOWN;
 		return;
 	case SYS_close_range:
 	case SYS_recvmsg:
@@ -193,7 +193,7 @@ static int after_write(struct lz_tracer *t, int64_t result)
 	struct stat st;
 	int fd;
 
-	if (!writes_file(t->call.nr, t->call.args, &fd)) {
+	if (!writes_file(t->cur->call.nr, t->cur->call.args, &fd)) {
 		forget_fds(t, result);
 		return 0;
 	}

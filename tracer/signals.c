@@ -28,11 +28,11 @@ int lz_signal_init(struct lz_tracer *t)
 		return lz_fail_errno("cannot open %s", path);
 	while (fgets(line, sizeof(line), f)) {
 		sscanf(line, "SigIgn: %" SCNx64, &ignored);
-		sscanf(line, "SigBlk: %" SCNx64, &t->sig.blocked);
+		sscanf(line, "SigBlk: %" SCNx64, &t->cur->sig.blocked);
 	}
 	fclose(f);
 	for (int s = 1; s < LZ_SIGNALS; s++)
-		t->sig.act[s] = (struct lz_disposition){
+		t->act[s] = (struct lz_disposition){
 		    .handler = ignored >> (s - 1) & 1 ? (uint64_t)(uintptr_t)SIG_IGN : 0};
 	return 0;
 }
@@ -40,15 +40,9 @@ int lz_signal_init(struct lz_tracer *t)
 /* After an execve: handlers are gone, what was ignored stays ignored. */
 int lz_signal_exec(struct lz_tracer *t)
 {
-	t->sig.spin = false;
-	t->at_valid = false;
+	t->cur->sig.spin = false;
+	t->cur->at_valid = false;
 	return lz_signal_init(t);
-}
-
-void lz_signals_free(struct lz_tracer *t)
-{
-	free(t->sig.held);
-	free(t->sig.sent);
 }
 
 static int push(struct lz_held **list, size_t *n, size_t *room, int signo, const siginfo_t *info)
@@ -67,7 +61,7 @@ static int push(struct lz_held **list, size_t *n, size_t *room, int signo, const
 
 static uint64_t handler_of(const struct lz_tracer *t, int signo)
 {
-	return t->sig.act[signo].handler;
+	return t->act[signo].handler;
 }
 
 static bool ignored(const struct lz_tracer *t, int signo)
@@ -103,13 +97,13 @@ static bool synchronous(int signo, const siginfo_t *info)
 
 int lz_signal_release_in_call(struct lz_tracer *t)
 {
-	struct lz_signals *s = &t->sig;
+	struct lz_thread_signals *s = &t->cur->sig;
 
 	for (size_t i = 0; i < s->n_held; i++) {
 		if (push(&s->sent, &s->n_sent, &s->sent_room, s->held[i].signo, &s->held[i].info) <
 		    0)
 			return -1;
-		if (syscall(SYS_tgkill, t->p.pid, t->p.pid, s->held[i].signo) < 0)
+		if (syscall(SYS_tgkill, t->tid, t->cur->tid, s->held[i].signo) < 0)
 			return lz_fail_errno("cannot send signal %d to the program",
 			                     s->held[i].signo);
 	}
@@ -128,7 +122,7 @@ int lz_signal_release(struct lz_tracer *t)
 /* A signal that we have sent again: what it was. */
 static void find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
 {
-	struct lz_signals *s = &t->sig;
+	struct lz_thread_signals *s = &t->cur->sig;
 
 	if (info->si_code != SI_TKILL || info->si_pid != getpid())
 		return;
@@ -144,9 +138,9 @@ static void find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
 
 static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
-	struct lz_signals *s = &t->sig;
+	struct lz_thread_signals *s = &t->cur->sig;
 
-	t->at_valid = false;
+	t->cur->at_valid = false;
 	for (size_t i = 0; i < s->n_held; i++)
 		if (s->held[i].signo == signo && signo < 32)
 			return 0; /* ordinary signals do not queue */
@@ -164,8 +158,8 @@ static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, ui
 {
 	lz_build(t, LZ_EV_SIGNAL, ip);
 	t->b.ev.signo = (uint32_t)signo;
-	t->b.ev.flags = flags | (t->sig.spin ? LZ_EVF_SPIN : 0);
-	t->sig.spin = false;
+	t->b.ev.flags = flags | (t->cur->sig.spin ? LZ_EVF_SPIN : 0);
+	t->cur->sig.spin = false;
 	memcpy(t->b.ev.siginfo, info, sizeof(t->b.ev.siginfo));
 	return 0;
 }
@@ -208,13 +202,14 @@ static int set_pos(struct lz_tracer *t)
 static int at_handler(struct lz_tracer *t, int signo)
 {
 	struct user_regs_struct r;
-	struct lz_disposition *act = &t->sig.act[signo];
+	struct lz_disposition *act = &t->act[signo];
 
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_build_regs(t, &r, true) < 0 || log_frame(t, &r) < 0)
 		return -1;
 	if (act->flags & SA_RESETHAND_)
 		act->handler = 0;
-	if (ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked) < 0)
+	if (ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked), &t->cur->sig.blocked) <
+	    0)
 		return lz_fail_errno("cannot read the program's signal mask");
 	return lz_build_commit(t) < 0 ? -1 : lz_instant_here(t, &r);
 }
@@ -237,15 +232,15 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 	t->b.ev.flags |= LZ_EVF_IGNORED;
 	if (lz_build_commit(t) < 0)
 		return -1;
-	t->pending_status = status;
-	t->has_pending_status = true;
+	t->cur->pending_status = status;
+	t->cur->has_pending_status = true;
 	return 0;
 }
 
 static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
                        const struct user_regs_struct *r, uint32_t flags, int *deliver)
 {
-	if (t->call.suspended && lz_call_give_up(t) < 0)
+	if (t->cur->call.suspended && lz_call_give_up(t) < 0)
 		return -1;
 	if (handler_of(t, signo) > 1 && signo != SIGKILL)
 		return into_handler(t, signo, info, r->rip, flags);
@@ -280,8 +275,8 @@ static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
 		if (lz_wait(t->p.pid, &status) < 0)
 			return -1;
 		if (!WIFSTOPPED(status) || status >> 16) {
-			t->pending_status = status;
-			t->has_pending_status = true;
+			t->cur->pending_status = status;
+			t->cur->has_pending_status = true;
 			return 0;
 		}
 		if (WSTOPSIG(status) != SIGTRAP) {
@@ -304,7 +299,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 {
 	if (lz_stream_unfence(t) < 0)
 		return -1;
-	if (!t->sig.n_held)
+	if (!t->cur->sig.n_held)
 		return 0;
 	if (!deliverable) {
 		int taken = finish_marker(t, r);
@@ -312,7 +307,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 		if (taken < 0)
 			return -1;
 		if (!taken)
-			return t->has_pending_status ? 0 : lz_stream_fence(t);
+			return t->cur->has_pending_status ? 0 : lz_stream_fence(t);
 	}
 	return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
 }
@@ -322,7 +317,7 @@ static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (lz_instant_here(t, r) < 0 || lz_checkpoint_maybe(t, r) < 0)
 		return -1;
-	return t->sig.n_held ? at_marker(t, true, r) : 0;
+	return t->cur->sig.n_held ? at_marker(t, true, r) : 0;
 }
 
 /* A fault of our own making. 1: dealt with. */
@@ -337,7 +332,7 @@ static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 		ret = buffer_taken(t, r) < 0 ? -1 : 1;
 	else if (ret == 2)
 		ret = at_marker(t, lz_stream_deliverable(t, addr, r), r) < 0 ? -1 : 1;
-	if (ret > 0 && !t->has_pending_status && lz_signal_undo_force(t) < 0)
+	if (ret > 0 && !t->cur->has_pending_status && lz_signal_undo_force(t) < 0)
 		return -1;
 	return ret;
 }
@@ -388,40 +383,41 @@ int lz_signal_hold_stop(struct lz_tracer *t, int signo)
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (!t->sig.n_held)
+	if (!t->cur->sig.n_held)
 		return 0;
 	if (lz_stream_unfence(t) < 0)
 		return -1;
 	if (!lz_at_instant(t, r)) {
 		/* Between a marker's stores the stream cannot be interrupted. */
-		if (lz_stream_inside_marker(t, r) && t->sig.retries++ < 8) {
-			t->sig.armed_since = lz_now();
+		if (lz_stream_inside_marker(t, r) && t->cur->sig.retries++ < 8) {
+			t->cur->sig.armed_since = lz_now();
 			return lz_stream_fence(t);
 		}
 		if (lz_leave_rep(t, r) < 0)
 			return -1;
-		if (t->has_pending_status)
+		if (t->cur->has_pending_status)
 			return 0;
 		if (lz_checkpoint(t, r, false) < 0)
 			return -1;
-		t->sig.spin = true;
+		t->cur->sig.spin = true;
 	}
-	t->sig.retries = 0;
+	t->cur->sig.retries = 0;
 	return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
 }
 
 void lz_signal_call_done(struct lz_tracer *t, int64_t result)
 {
-	uint64_t signo = t->call.args[0];
+	uint64_t signo = t->cur->call.args[0];
 
-	switch (t->call.nr) {
+	switch (t->cur->call.nr) {
 	case SYS_rt_sigaction:
-		if (result == 0 && t->call.args[1] && signo < LZ_SIGNALS)
-			t->sig.act[signo] = t->call.act;
+		if (result == 0 && t->cur->call.args[1] && signo < LZ_SIGNALS)
+			t->act[signo] = t->cur->call.act;
 		break;
 	case SYS_rt_sigprocmask:
 	case SYS_rt_sigreturn:
-		ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked);
+		ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked),
+		       &t->cur->sig.blocked);
 		break;
 	}
 }
@@ -430,8 +426,8 @@ void lz_signal_call_done(struct lz_tracer *t, int64_t result)
  * before we see it. */
 int lz_signal_undo_force(struct lz_tracer *t)
 {
-	const struct lz_disposition *act = &t->sig.act[SIGSEGV];
-	bool blocked = t->sig.blocked >> (SIGSEGV - 1) & 1;
+	const struct lz_disposition *act = &t->act[SIGSEGV];
+	bool blocked = t->cur->sig.blocked >> (SIGSEGV - 1) & 1;
 	struct lz_disposition saved;
 	struct user_regs_struct r;
 	int64_t ret;
@@ -449,7 +445,8 @@ int lz_signal_undo_force(struct lz_tracer *t)
 		    lz_proc_write(&t->p, scratch, &saved, sizeof(saved)) < 0)
 			return -1;
 	}
-	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(t->sig.blocked), &t->sig.blocked) < 0)
+	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked), &t->cur->sig.blocked) <
+	    0)
 		return lz_fail_errno("cannot restore the program's signal mask");
 	return 0;
 }

@@ -65,8 +65,8 @@ static int64_t refuse_ioctl(uint32_t request)
 
 static int capture_ioctl(struct lz_tracer *t)
 {
-	uint32_t request = (uint32_t)t->call.args[1];
-	uint64_t at = t->call.args[2];
+	uint32_t request = (uint32_t)t->cur->call.args[1];
+	uint64_t at = t->cur->call.args[2];
 	int size = old_ioctl_size(request);
 
 	if (request == SIOCGIFCONF) {
@@ -87,9 +87,9 @@ static int capture_ioctl(struct lz_tracer *t)
 
 static int capture_fcntl(struct lz_tracer *t)
 {
-	uint64_t at = t->call.args[2];
+	uint64_t at = t->cur->call.args[2];
 
-	switch (t->call.args[1]) {
+	switch (t->cur->call.args[1]) {
 	case F_GETLK:
 	case F_OFD_GETLK: return lz_build_read(t, at, sizeof(struct flock));
 	case F_GETOWN_EX:
@@ -102,9 +102,9 @@ static int capture_fcntl(struct lz_tracer *t)
 
 static int capture_prctl(struct lz_tracer *t)
 {
-	uint64_t at = t->call.args[1];
+	uint64_t at = t->cur->call.args[1];
 
-	switch (t->call.args[0]) {
+	switch (t->cur->call.args[0]) {
 	case PR_GET_NAME: return lz_build_read(t, at, 16);
 	case PR_GET_PDEATHSIG:
 	case PR_GET_TSC:
@@ -120,37 +120,37 @@ static int capture_prctl(struct lz_tracer *t)
 
 static int capture_sem(struct lz_tracer *t)
 {
-	switch ((int)t->call.args[2] & 0xff) {
+	switch ((int)t->cur->call.args[2] & 0xff) {
 	case IPC_STAT:
 	case SEM_STAT:
 	case SEM_STAT_ANY:
 	case IPC_INFO:
-	case SEM_INFO: return lz_build_read(t, t->call.args[3], 104);
-	case GETALL: return lz_build_read(t, t->call.args[3], 2 * 32000);
+	case SEM_INFO: return lz_build_read(t, t->cur->call.args[3], 104);
+	case GETALL: return lz_build_read(t, t->cur->call.args[3], 2 * 32000);
 	}
 	return 0;
 }
 
 static int capture_futex(struct lz_tracer *t)
 {
-	int op = (int)t->call.args[1] & FUTEX_CMD_MASK;
+	int op = (int)t->cur->call.args[1] & FUTEX_CMD_MASK;
 
-	if (lz_build_read(t, t->call.args[0], 4) < 0)
+	if (lz_build_read(t, t->cur->call.args[0], 4) < 0)
 		return -1;
 	if (op == FUTEX_WAKE_OP || op == FUTEX_CMP_REQUEUE_PI)
-		return lz_build_read(t, t->call.args[4], 4);
+		return lz_build_read(t, t->cur->call.args[4], 4);
 	return 0;
 }
 
 int lz_capture_special(struct lz_tracer *t, int64_t result)
 {
-	const uint64_t *a = t->call.args;
+	const uint64_t *a = t->cur->call.args;
 
-	if (t->call.nr == SYS_futex)
+	if (t->cur->call.nr == SYS_futex)
 		return capture_futex(t);
 	if (result < 0)
 		return 0;
-	switch (t->call.nr) {
+	switch (t->cur->call.nr) {
 	case SYS_ioctl: return capture_ioctl(t);
 	case SYS_fcntl: return capture_fcntl(t);
 	case SYS_prctl: return capture_prctl(t);
@@ -190,7 +190,7 @@ static int64_t refuse_madvise(uint64_t advice)
 
 static int64_t refuse_clone(struct lz_tracer *t)
 {
-	uint64_t flags = t->call.args[0];
+	uint64_t flags = t->cur->call.args[0];
 
 	if (flags & CLONE_THREAD) {
 		lz_warn("threads are not supported yet: clone gives ENOSYS");
@@ -206,9 +206,9 @@ static int64_t refuse_clone(struct lz_tracer *t)
 
 static int64_t refuse_by_args(struct lz_tracer *t)
 {
-	const uint64_t *a = t->call.args;
+	const uint64_t *a = t->cur->call.args;
 
-	switch (t->call.nr) {
+	switch (t->cur->call.nr) {
 	case SYS_ioctl: return refuse_ioctl((uint32_t)a[1]);
 	case SYS_prctl: return refuse_prctl(a[0]);
 	case SYS_arch_prctl: return a[0] == ARCH_SET_CPUID ? -ENODEV : 0;
@@ -223,9 +223,9 @@ static int64_t refuse_by_args(struct lz_tracer *t)
 
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
-	uint64_t pid = t->call.args[0];
+	uint64_t pid = t->cur->call.args[0];
 
-	if (t->call.nr == SYS_sched_setaffinity && (!pid || pid == (uint64_t)t->p.pid)) {
+	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || pid == (uint64_t)t->p.pid)) {
 		*result = lz_affinity_set(t);
 		return true;
 	}

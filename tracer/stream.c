@@ -259,7 +259,7 @@ static int make_ring(struct lz_tracer *t)
 int lz_stream_hello(struct lz_tracer *t, int64_t *result)
 {
 	struct lz_stream *s = &t->s;
-	const uint64_t *args = t->call.args;
+	const uint64_t *args = t->cur->call.args;
 	uint32_t one = 1;
 
 	if (s->mem || args[0] != LZ_HELLO_VERSION) {

@@ -214,7 +214,7 @@ static void clean_up(struct lz_tracer *t)
 	lz_pages_free(t->pages);
 	lz_vmas_clear(&t->vmas);
 	lz_shared_free(t);
-	lz_signals_free(t);
+	lz_threads_free(t);
 	lz_random_forget(t);
 	free(t->b.bytes);
 	free(t->b.writes);

@@ -1,4 +1,4 @@
-/* The tracer's state, shared by its parts. One traced process with one thread. */
+/* The tracer's state, shared by its parts: one traced process, its threads. */
 #ifndef LIZARD_TRACER_TRACER_H
 #define LIZARD_TRACER_TRACER_H
 
@@ -57,8 +57,8 @@ struct lz_held {
 	siginfo_t info;
 };
 
-struct lz_signals {
-	struct lz_disposition act[LZ_SIGNALS];
+/* Signals of one thread. */
+struct lz_thread_signals {
 	uint64_t blocked;
 	struct lz_held *held; /* not yet given to the program, oldest first */
 	size_t n_held, held_room;
@@ -84,6 +84,18 @@ struct lz_call {        /* the system call under way */
 	struct lz_disposition act;    /* rt_sigaction: the new one */
 };
 
+struct lz_thread {
+	uint32_t tid;
+	struct lz_thread_signals sig;
+	struct lz_call call;
+	/* The registers at the last instant that a position names well: instant.c. */
+	struct user_regs_struct at;
+	bool at_valid;
+	int pending_status; /* a stop that was met while waiting for another one */
+	bool has_pending_status;
+	bool running; /* not at a stop */
+};
+
 /* Where the program's own rdrand and rdseed are armed; it may know of them only if all are. */
 struct lz_random {
 	uint64_t *at;
@@ -104,8 +116,11 @@ struct lz_page_set {
 
 struct lz_tracer {
 	const struct lz_trace_options *opt;
-	struct lz_proc p;
-	uint32_t tid;
+	struct lz_proc p; /* the process, reached through the current thread */
+	uint32_t tid;     /* of the process, its first thread and its stream */
+	struct lz_thread **thread;
+	size_t n_threads;
+	struct lz_thread *cur; /* the one that runs */
 	struct lz_writer *w;
 	struct lz_meta meta;
 	uint64_t t0;
@@ -114,11 +129,7 @@ struct lz_tracer {
 	struct lz_vmas vmas;
 	uint64_t brk;
 	struct lz_stream s;
-	struct lz_signals sig;
-	struct lz_call call;
-	/* The registers at the last instant that a position names well: instant.c. */
-	struct user_regs_struct at;
-	bool at_valid;
+	struct lz_disposition act[LZ_SIGNALS];
 	struct lz_pages *pages;
 	struct lz_shared *shared;
 	uint32_t n_shared; /* shared mappings made in this image */
@@ -133,14 +144,11 @@ struct lz_tracer {
 	bool cpuid_faults;
 	struct lz_random random;
 	bool ended;
-	int pending_status; /* a stop that was met while waiting for another one */
-	bool has_pending_status;
 	int status; /* as waitpid gives it */
 	bool timer_set, timer_fast;
 	int old_personality;
 	bool personality_set;
 	int cpu;
-	bool running;        /* not at a stop */
 	void *old_affinity;  /* cpu_set_t before pinning */
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;
@@ -161,6 +169,12 @@ int lz_build_commit(struct lz_tracer *t);
 
 /* trace.c: the CPUs that Lizard was given, without the program's if there are others. */
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
+
+/* thread.c */
+/* Adds one to t->thread. NULL: lz_error(). */
+struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid);
+void lz_thread_remove(struct lz_tracer *t, struct lz_thread *th);
+void lz_threads_free(struct lz_tracer *t);
 
 /* launch.c: forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
@@ -242,7 +256,6 @@ int lz_signal_init(struct lz_tracer *t);
 int lz_signal_hold_stop(struct lz_tracer *t, int signo);
 /* Puts back what the kernel changed when it forced a SIGSEGV of our own making. */
 int lz_signal_undo_force(struct lz_tracer *t);
-void lz_signals_free(struct lz_tracer *t);
 
 /* rep.c: runs to the end of a repeated string instruction, if *r is at one. */
 int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);
