@@ -3,9 +3,10 @@
 #   walk NAME PROGRAM|RECORDING [LIZARD-GDB OPTIONS]     passes one test per mode
 
 walk() {
-	walk_name=$1
+	walk_name=$1 walk_seconds=1200
 	shift
-	WALK_OUT=$T/$walk_name.walk timeout "${WALK_SECONDS:-1200}" "$LIZARD_BIN/lizard-gdb" -nx -batch \
+	[ -z "$LIZARD_LONG" ] || walk_seconds=7200
+	WALK_OUT=$T/$walk_name.walk timeout $walk_seconds "$LIZARD_BIN/lizard-gdb" -nx -batch \
 		-x "$LIZARD_SRC/tests/lib/walk.py" "$@" >"$T/$walk_name.log" 2>&1
 	grep -q '^done$' "$T/$walk_name.walk"
 	ok $? "$walk_name: the walk came to its end" || diag "$(tail -n 5 "$T/$walk_name.log")"
