@@ -56,7 +56,9 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	rc = from_cache(nav, next, stop);
 	if (rc <= 0)
 		return rc;
+	s->nested++;
 	rc = next ? lz_search_next(nav, &answer) : lz_search_step(nav, false, &answer);
+	s->nested--;
 	if (rc >= 0)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)

@@ -195,7 +195,6 @@ int lz_session_calls(struct lz_session *s, uint64_t time, size_t before, size_t 
 	return 0;
 }
 
-/* Not lz_session_step(), which forgets the interrupts that came before it. */
 static int step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
 {
 	int rc;
@@ -203,8 +202,7 @@ static int step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
 	do {
 		if (s->rp.interrupted)
 			return lz_session_stop_interrupted(s, stop);
-		rc = d == LZ_FORWARD ? lz_session_step_forward(s, stop)
-		                     : lz_session_step_back(s, stop);
+		rc = lz_session_step(s, d, stop);
 	} while (!rc && d == LZ_FORWARD && stop->reason == LZ_STOP_SIGNAL && !lz_session_at_end(s));
 	return rc;
 }
@@ -217,9 +215,8 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 	int rc = 0;
 
 	*found = 0;
-	if (s->lost)
-		return lz_fail("replay has diverged here: only seeking is possible");
 	s->rp.interrupted = 0;
+	s->nested++;
 	lz_session_where(s, &here);
 	for (size_t i = 0; !rc && i < skip + n; i++) {
 		rc = step(s, d, &stop);
@@ -229,6 +226,7 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 		if (i >= skip)
 			addrs[(*found)++] = now.ip;
 	}
+	s->nested--;
 	if (!rc && stop.reason == LZ_STOP_INTERRUPTED)
 		rc = lz_fail("interrupted");
 	if (lz_session_restore(s, &here) < 0)

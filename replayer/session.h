@@ -44,6 +44,8 @@ struct lz_session {
 	struct lz_replay rp;
 	struct lz_session_options opt;
 	struct lz_engine *e; /* the present; NULL only if even the start could not be built again */
+	unsigned
+	    nested; /* within a request made of others: no interrupt is forgotten between them */
 	volatile int deaf; /* on the way back to an instant with a name: interrupts are not heard */
 	struct lz_pos pos; /* exact; n = 0: not counted yet, see lz_session_name */
 	bool at_end;

@@ -388,15 +388,17 @@ int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop)
 	return ret < 0 || disarm(s) < 0 ? -1 : 0;
 }
 
-static int check_lost(struct lz_session *s)
+/* Interrupts that came before the user asked for anything are not meant for it. */
+static int begin_request(struct lz_session *s)
 {
+	if (!s->nested)
+		s->rp.interrupted = 0;
 	return s->lost ? lz_fail("replay has diverged here: only seeking is possible") : 0;
 }
 
 int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
 {
-	s->rp.interrupted = 0;
-	if (check_lost(s) < 0)
+	if (begin_request(s) < 0)
 		return -1;
 	if (d == LZ_BACKWARD)
 		return lz_session_run_back(s, stop);
@@ -410,8 +412,7 @@ int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *st
 
 int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
 {
-	s->rp.interrupted = 0;
-	if (check_lost(s) < 0)
+	if (begin_request(s) < 0)
 		return -1;
 	return d == LZ_FORWARD ? lz_session_step_forward(s, stop) : lz_session_step_back(s, stop);
 }
@@ -419,8 +420,7 @@ int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *s
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop)
 {
-	s->rp.interrupted = 0;
-	if (check_lost(s) < 0)
+	if (begin_request(s) < 0)
 		return -1;
 	if (d == LZ_BACKWARD)
 		return lz_session_step_range_back(s, start, end, stop);
