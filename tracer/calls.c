@@ -36,7 +36,7 @@ static bool decide(struct lz_tracer *t, int64_t *result)
 	return row->klass == LZ_SC_ABSENT || lz_answer_by_args(t, result);
 }
 
-static bool same_call(const struct lz_call *c, const struct user_regs_struct *r)
+bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r)
 {
 	if (c->ip != r->rip)
 		return false;
@@ -51,6 +51,8 @@ static int log_exit_call(struct lz_tracer *t)
 		return -1;
 	t->b.ev.nr = t->cur->call.nr;
 	memcpy(t->b.ev.args, t->cur->call.args, sizeof(t->b.ev.args));
+	if (t->cur->call.nr == SYS_exit && t->n_threads > 1)
+		t->b.ev.flags = LZ_EVF_THREAD_END;
 	return lz_build_commit(t);
 }
 
@@ -78,7 +80,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 
 int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	bool again = t->cur->call.suspended && same_call(&t->cur->call, r);
+	bool again = t->cur->call.suspended && lz_call_same(&t->cur->call, r);
 
 	if (t->cur->call.suspended && !again && lz_call_give_up(t) < 0)
 		return -1;
@@ -86,8 +88,11 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 	t->cur->call.inside = true;
 	if (!again && begin(t, r) < 0)
 		return -1;
+	/* It may lose its turn in there, where its registers cannot be read. */
+	if (lz_sched_threaded(t) && lz_call_waits(&t->cur->call) && lz_thread_save_xstate(t) < 0)
+		return -1;
 	/* As if they had come just now: they interrupt the call if it blocks. */
-	return t->cur->sig.n_held ? lz_signal_release_in_call(t) : 0;
+	return lz_signal_release_in_call(t);
 }
 
 static int build_call(struct lz_tracer *t, int64_t result)
@@ -194,6 +199,10 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	 * would lose. */
 	if ((int64_t)r->rax != -EINTR && !t->cur->sig.armed && lz_stream_unfence(t) < 0)
 		return -1;
+	t->sched.point = true;
+	t->sched.yielded |= c->nr == SYS_sched_yield;
+	if (c->nr == SYS_set_tid_address)
+		t->cur->clear_tid = c->args[0];
 	return lz_checkpoint_maybe(t, r);
 }
 
@@ -203,6 +212,9 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)
 	if (build_call(t, 0) < 0)
 		return -1;
 	t->b.ev.flags = LZ_EVF_REBASE;
+	if (t->cur->old_tid)
+		t->b.ev.tid = t->cur->old_tid;
+	t->cur->old_tid = 0;
 	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0)
 		return -1;
 	return lz_new_image(t);

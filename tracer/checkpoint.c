@@ -70,6 +70,37 @@ static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_pag
 	return ret;
 }
 
+/* The current one first. Its registers are R. */
+static int list_threads(struct lz_tracer *t, struct lz_checkpoint *ck,
+                        const struct user_regs_struct *r)
+{
+	uint64_t marker = lz_stream_offset(t);
+
+	ck->threads = calloc(t->n_threads, sizeof(*ck->threads));
+	if (!ck->threads)
+		return lz_fail("out of memory for a checkpoint");
+	if (lz_thread_save_xstate(t) < 0)
+		return -1;
+	t->cur->regs = *r;
+	for (size_t i = 0, other = 1; i < t->n_threads; i++) {
+		const struct lz_thread *th = t->thread[i];
+		struct lz_thread_state *to = &ck->threads[th == t->cur ? 0 : other++];
+
+		*to = (struct lz_thread_state){.tid = th->tid,
+		                               .flags = th->in_call ? LZ_THREAD_IN_CALL : 0,
+		                               .regs = th->regs,
+		                               .xstate = th->xstate,
+		                               .xstate_len = th->xstate_len,
+		                               .marker = marker,
+		                               .buffer = t->s.base,
+		                               .buffer_start = t->s.start};
+		to->regs.orig_rax = (uint64_t)-1; /* nothing to restart */
+	}
+	ck->n_threads = (uint32_t)t->n_threads;
+	ck->pos = (struct lz_pos){t->cur->tid, 1, t->next_event, marker, r->rip};
+	return 0;
+}
+
 static uint64_t stack_limit(pid_t pid)
 {
 	struct rlimit lim = {RLIM_INFINITY, RLIM_INFINITY};
@@ -102,30 +133,20 @@ static uint64_t computed(const struct lz_tracer *t)
 
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
 {
-	static uint8_t xstate[LZ_XSTATE_MAX];
 	uint64_t begin = lz_now(), cpu = own_time();
 	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
 	struct lz_page_set set;
-	struct lz_thread_state th = {.tid = t->tid,
-	                             .regs = *r,
-	                             .xstate = xstate,
-	                             .xstate_len = LZ_XSTATE_MAX,
-	                             .marker = lz_stream_offset(t),
-	                             .buffer = t->s.base,
-	                             .buffer_start = t->s.start};
 	struct lz_checkpoint ck = {.whole = whole || t->since_full + 1 >= every,
 	                           .time_ns = begin - t->t0,
 	                           .map_id = t->map_id,
 	                           .brk = t->brk,
-	                           .stack_limit = stack_limit(t->p.pid),
-	                           .threads = &th,
-	                           .n_threads = 1};
+	                           .stack_limit = stack_limit(t->p.pid)};
 
-	ck.pos = (struct lz_pos){t->tid, 1, t->next_event, th.marker, r->rip};
-	th.regs.orig_rax = (uint64_t)-1; /* nothing to restart */
-	if (lz_proc_xstate(&t->p, xstate, &th.xstate_len) < 0 || refresh_stack(t) < 0 ||
-	    lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
-	    lz_pages_done(t, &set, ck.whole) < 0)
+	int ret = list_threads(t, &ck, r) < 0 || refresh_stack(t) < 0 ||
+	          lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
+	          lz_pages_done(t, &set, ck.whole) < 0;
+	free(ck.threads);
+	if (ret)
 		return lz_fail_in("checkpoint %u", t->n_checkpoints);
 	if (lz_self_check(t) < 0)
 		return -1;

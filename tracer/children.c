@@ -53,7 +53,7 @@ static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 	return lz_proc_write(c, at, saved, sizeof(saved));
 }
 
-static int clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
+int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 {
 	int64_t ret;
 
@@ -134,6 +134,8 @@ int lz_child_new(struct lz_tracer *t, int event)
 
 	if (ptrace(PTRACE_GETEVENTMSG, t->p.pid, 0, &pid) < 0)
 		return lz_fail_errno("cannot learn about a new child");
+	if (t->cur->call.nr == SYS_clone && t->cur->call.args[0] & CLONE_THREAD)
+		return lz_thread_born(t, (pid_t)pid);
 	if (lz_wait((pid_t)pid, &status) < 0)
 		return -1;
 	if (!WIFSTOPPED(status))
@@ -143,7 +145,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 	c.syscall_insn = t->p.syscall_insn;
 	lz_stream_offset(t);
 	t->has_children = true;
-	int ret = clean(t, &c, shares);
+	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);
 	lz_proc_close(&c);
@@ -161,6 +163,9 @@ int lz_child_writes(struct lz_tracer *t)
 
 	if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) &&
 	    lz_build_read(t, t->cur->call.args[2], 4) < 0)
+		return -1;
+	if (flags & CLONE_THREAD && flags & CLONE_CHILD_SETTID &&
+	    lz_build_read(t, t->cur->call.args[3], 4) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n; i++)
 		if (lz_build_write(t, s->addr[i], s->now[i], LZ_PAGE) < 0)
@@ -191,61 +196,9 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result)
 {
 	uint64_t pid = t->cur->call.args[0], n = (uint64_t)result;
 
-	if (result <= 0 || (pid != 0 && pid != (uint64_t)t->p.pid))
+	if (result <= 0 || (pid && !lz_thread_find(t, (pid_t)pid)))
 		return 0;
 	if (n > sizeof(cpu_set_t))
 		n = sizeof(cpu_set_t);
 	return lz_proc_write(&t->p, t->cur->call.args[2], t->old_affinity, n);
-}
-
-/* At a stop of the program where calls can be made for it. */
-static int leave_call(struct lz_tracer *t)
-{
-	int status;
-
-	if (!t->cur->call.inside)
-		return 0;
-	if (ptrace(PTRACE_SYSCALL, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &status) < 0)
-		return -1;
-	if (!WIFSTOPPED(status)) {
-		t->ended = true;
-		t->status = status;
-		return -1;
-	}
-	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : -1;
-}
-
-/* Recording may fail while the program runs. */
-static int halt(struct lz_tracer *t)
-{
-	int status;
-
-	if (!t->cur->running)
-		return 0;
-	if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &status) < 0)
-		return -1;
-	t->cur->running = false;
-	if (!WIFSTOPPED(status)) {
-		t->ended = true;
-		t->status = status;
-		return -1;
-	}
-	if (status >> 16)
-		return 0;
-	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-		t->cur->call.inside = !t->cur->call.inside;
-	else if (lz_signal_hold_stop(t, WSTOPSIG(status)) < 0)
-		return -1;
-	return 0;
-}
-
-int lz_let_go(struct lz_tracer *t)
-{
-	if (halt(t) < 0 || leave_call(t) < 0)
-		return t->ended ? 0 : -1;
-	if (lz_signal_release_in_call(t) < 0 || clean(t, &t->p, false) < 0 ||
-	    ptrace(PTRACE_DETACH, t->p.pid, 0, 0) < 0 || lz_wait(t->p.pid, &t->status) < 0)
-		return -1;
-	t->ended = true;
-	return 0;
 }

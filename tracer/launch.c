@@ -133,6 +133,8 @@ int lz_launch(struct lz_tracer *t)
 	t->p.pid = pid;
 	t->tid = (uint32_t)pid;
 	t->cur = lz_thread_new(t, t->tid);
+	if (t->cur)
+		t->cur->seen = true;
 	int ret = t->cur ? go(t, pid, &p) : -1;
 	close(p.go[1]);
 	close(p.back[0]);

@@ -5,10 +5,15 @@
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-enum { FLUSH_MS = 500 };
+enum {
+	FLUSH_MS = 500,
+	GONE_MS = 200 /* how long the end of one thread may take to be the end of all */
+};
 
 int lz_wait(pid_t pid, int *status)
 {
@@ -28,14 +33,12 @@ static int spin_ms(const struct lz_tracer *t)
 /* SIGALRM only makes waitpid() return. */
 static int set_timer(struct lz_tracer *t)
 {
-	bool fast = t->cur->sig.armed;
-	long us = (fast ? spin_ms(t) : FLUSH_MS) * 1000L;
-	struct itimerval it = {{0, us}, {0, us}};
+	long ms = t->cur->sig.armed ? spin_ms(t) : t->n_threads > 1 ? LZ_SPIN_MS : FLUSH_MS;
+	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
 
-	if (t->timer_set && t->timer_fast == fast)
+	if (t->timer_ms == ms)
 		return 0;
-	t->timer_set = true;
-	t->timer_fast = fast;
+	t->timer_ms = ms;
 	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
 }
 
@@ -51,19 +54,22 @@ static int flush(struct lz_tracer *t)
 	           : 0;
 }
 
-static int tick(struct lz_tracer *t)
+int lz_tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
 	struct lz_thread_signals *s = &t->cur->sig;
+	bool stuck = s->armed ? now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000
+	                      : lz_sched_overdue(t, now);
 
 	/* Again and again while nothing comes of it: a call made for us meanwhile may have swallowed the stop. */
-	if (s->armed && now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000) {
+	if (stuck) {
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
 			s->interrupted = true;
 	}
 	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
+/* 1: none, but another thread has the turn. */
 static int next_stop(struct lz_tracer *t, int *status)
 {
 	if (t->cur->has_pending_status) {
@@ -74,6 +80,8 @@ static int next_stop(struct lz_tracer *t, int *status)
 	}
 	if (set_timer(t) < 0)
 		return -1;
+	if (lz_sched_threaded(t))
+		return lz_turn_wait(t, status);
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
 		if (got == t->p.pid) {
@@ -82,7 +90,7 @@ static int next_stop(struct lz_tracer *t, int *status)
 		}
 		if (got < 0 && errno != EINTR)
 			return lz_fail_errno("cannot wait for the program");
-		if (tick(t) < 0)
+		if (lz_tick(t) < 0)
 			return -1;
 	}
 }
@@ -116,6 +124,7 @@ static int at_exec(struct lz_tracer *t)
 {
 	if (lz_stream_push(t) < 0)
 		return -1;
+	lz_threads_exec(t);
 	lz_stream_forget(t);
 	lz_pages_free(t->pages);
 	t->pages = NULL;
@@ -134,6 +143,8 @@ static int at_interrupt(struct lz_tracer *t)
 	t->cur->sig.interrupted = false;
 	if (t->cur->call.inside || t->cur->call.suspended || lz_proc_regs(&t->p, &r) < 0)
 		return 0;
+	if (!t->cur->sig.armed && lz_sched_due(t) && !lz_at_instant(t, &r))
+		return lz_signal_arm(t);
 	return lz_signal_spin(t, &r);
 }
 
@@ -143,26 +154,40 @@ static int at_exit_event(struct lz_tracer *t)
 
 	if (lz_proc_regs(&t->p, &r) == 0)
 		t->last_ip = r.rip;
-	return lz_stream_push(t);
+	if (lz_stream_push(t) < 0)
+		return -1;
+	if (t->cur->call.inside && t->cur->call.nr == SYS_exit && t->n_threads > 1 &&
+	    !t->sched.dying)
+		return lz_thread_end(t);
+	t->sched.dying = true;
+	return 0;
 }
 
 bool lz_process_gone(struct lz_tracer *t, int *status)
 {
-	for (;;) {
-		pid_t got = waitpid(t->p.pid, status, WNOHANG | __WALL);
+	bool threaded = lz_sched_threaded(t);
+	int flags = WNOHANG;
+
+	for (int idle = 0;;) {
+		pid_t got = waitpid(threaded ? -1 : t->p.pid, status, flags | __WALL);
 		if (got < 0 && errno == ECHILD) { /* met while it made a call for us */
 			*status = SIGKILL;
 			return true;
 		}
-		if (got != t->p.pid)
+		if (got == 0 && threaded && idle++ < GONE_MS) {
+			usleep(1000);
+			continue;
+		}
+		if (got <= 0)
 			return false;
-		if (!WIFSTOPPED(*status))
-			return true;
-		if (*status >> 16 != PTRACE_EVENT_EXIT || ptrace(PTRACE_CONT, t->p.pid, 0, 0) < 0 ||
-		    lz_wait(t->p.pid, status) < 0)
+		if (!WIFSTOPPED(*status)) {
+			if (got == (pid_t)t->tid)
+				return true;
+			continue;
+		}
+		if (*status >> 16 != PTRACE_EVENT_EXIT || ptrace(PTRACE_CONT, got, 0, 0) < 0)
 			return false;
-		if (!WIFSTOPPED(*status))
-			return true;
+		flags = 0;
 	}
 }
 
@@ -182,6 +207,7 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 		if (stopsig == SIGTRAP)
 			return at_interrupt(t);
 		*request = PTRACE_LISTEN;
+		t->cur->listening = true;
 		return 0;
 	default: return 0;
 	}
@@ -192,7 +218,7 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 
 static int resume(struct lz_tracer *t, int request, int sig)
 {
-	if (t->cur->has_pending_status)
+	if (t->cur->has_pending_status || t->cur->ended)
 		return 0;
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume the program");
@@ -202,17 +228,21 @@ static int resume(struct lz_tracer *t, int request, int sig)
 
 int lz_loop(struct lz_tracer *t)
 {
-	int request = PTRACE_SYSCALL, sig = 0, status;
+	int request = PTRACE_SYSCALL, sig = 0, status, none;
 
 	t->last_flush = lz_now();
 	for (;;) {
-		if (resume(t, request, sig) < 0 || next_stop(t, &status) < 0)
+		if (resume(t, request, sig) < 0 || (none = next_stop(t, &status)) < 0)
 			return -1;
-		if (!WIFSTOPPED(status))
-			return ended(t, status);
 		request = PTRACE_SYSCALL;
 		sig = 0;
-		if (at_stop(t, status, &request, &sig) < 0) {
+		if (none)
+			continue;
+		if (!WIFSTOPPED(status))
+			return ended(t, status);
+		t->cur->listening = false;
+		if (at_stop(t, status, &request, &sig) < 0 ||
+		    (t->sched.point && lz_sched_at_point(t) < 0)) {
 			/* SIGKILL can end it in the middle of anything. */
 			if (lz_process_gone(t, &status))
 				return ended(t, status);

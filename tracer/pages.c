@@ -189,6 +189,8 @@ static int read_batch(struct lz_tracer *t, struct lz_page_set *s, const uint64_t
 		uint8_t *now = g->batch + i * LZ_PAGE;
 		if (i >= whole && lz_proc_read_some(&t->p, addr[i], now, LZ_PAGE) != LZ_PAGE)
 			now = NULL;
+		if (now)
+			lz_kept_show(t, addr[i], now);
 		if (compare_page(t, s, addr[i], now) < 0)
 			return -1;
 	}
@@ -277,6 +279,8 @@ int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set)
 		return -1;
 	g->fresh = false;
 	g->n_changed = g->n_carry = 0;
+	if (lz_kept_mark(t) < 0)
+		return -1;
 	if (!whole)
 		return 0;
 	int ret = remember(g, set);

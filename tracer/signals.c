@@ -136,6 +136,17 @@ static void find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
 	}
 }
 
+int lz_signal_arm(struct lz_tracer *t)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+
+	if (s->armed)
+		return 0;
+	s->armed = true;
+	s->armed_since = lz_now();
+	return lz_stream_fence(t);
+}
+
 static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
@@ -146,11 +157,7 @@ static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
 			return 0; /* ordinary signals do not queue */
 	if (push(&s->held, &s->n_held, &s->held_room, signo, info) < 0)
 		return -1;
-	if (s->armed)
-		return 0;
-	s->armed = true;
-	s->armed_since = lz_now();
-	return lz_stream_fence(t);
+	return lz_signal_arm(t);
 }
 
 static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ip,
@@ -299,7 +306,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 {
 	if (lz_stream_unfence(t) < 0)
 		return -1;
-	if (!t->cur->sig.n_held)
+	if (!t->cur->sig.armed)
 		return 0;
 	if (!deliverable) {
 		int taken = finish_marker(t, r);
@@ -309,7 +316,10 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 		if (!taken)
 			return t->cur->has_pending_status ? 0 : lz_stream_fence(t);
 	}
-	return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
+	if (lz_instant_here(t, r) < 0)
+		return -1;
+	t->sched.point = !t->cur->sig.n_held;
+	return lz_signal_release(t);
 }
 
 /* The guard page was met: an instant as good as any for a checkpoint or a signal. */
@@ -317,7 +327,8 @@ static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (lz_instant_here(t, r) < 0 || lz_checkpoint_maybe(t, r) < 0)
 		return -1;
-	return t->cur->sig.n_held ? at_marker(t, true, r) : 0;
+	t->sched.point = true;
+	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
 }
 
 /* A fault of our own making. 1: dealt with. */
@@ -335,6 +346,29 @@ static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 	if (ret > 0 && !t->cur->has_pending_status && lz_signal_undo_force(t) < 0)
 		return -1;
 	return ret;
+}
+
+static bool passes(const struct lz_tracer *t, int signo)
+{
+	return ignored(t, signo) || stops(t, signo);
+}
+
+static int pass(struct lz_tracer *t, int signo, siginfo_t *info)
+{
+	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot pass on signal %d", signo);
+	return 0;
+}
+
+int lz_signal_passes(struct lz_tracer *t, int signo)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0 || synchronous(signo, &info) ||
+	    !passes(t, signo))
+		return 0;
+	find_sent(t, signo, &info);
+	return pass(t, signo, &info) < 0 ? -1 : 1;
 }
 
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
@@ -357,11 +391,9 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 			return ours < 0 ? -1 : 0;
 		return deliver_now(t, signo, &info, &r, LZ_EVF_SYNC, deliver);
 	}
-	if (ignored(t, signo) || stops(t, signo)) {
-		if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, &info) < 0)
-			return lz_fail_errno("cannot pass on signal %d", signo);
+	if (passes(t, signo)) {
 		*deliver = signo;
-		return 0;
+		return pass(t, signo, &info);
 	}
 	if (lz_at_instant(t, &r))
 		return deliver_now(t, signo, &info, &r, 0, deliver);
@@ -383,11 +415,13 @@ int lz_signal_hold_stop(struct lz_tracer *t, int signo)
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (!t->cur->sig.n_held)
+	bool due = t->cur->sig.n_held || lz_sched_due(t);
+
+	if (!t->cur->sig.armed && !due)
 		return 0;
 	if (lz_stream_unfence(t) < 0)
 		return -1;
-	if (!lz_at_instant(t, r)) {
+	if (due && !lz_at_instant(t, r)) {
 		/* Between a marker's stores the stream cannot be interrupted. */
 		if (lz_stream_inside_marker(t, r) && t->cur->sig.retries++ < 8) {
 			t->cur->sig.armed_since = lz_now();
@@ -402,7 +436,10 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 		t->cur->sig.spin = true;
 	}
 	t->cur->sig.retries = 0;
-	return lz_instant_here(t, r) < 0 ? -1 : lz_signal_release(t);
+	if (due && lz_instant_here(t, r) < 0)
+		return -1;
+	t->sched.point = !t->cur->sig.n_held;
+	return lz_signal_release(t);
 }
 
 void lz_signal_call_done(struct lz_tracer *t, int64_t result)

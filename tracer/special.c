@@ -192,11 +192,7 @@ static int64_t refuse_clone(struct lz_tracer *t)
 {
 	uint64_t flags = t->cur->call.args[0];
 
-	if (flags & CLONE_THREAD) {
-		lz_warn("threads are not supported yet: clone gives ENOSYS");
-		return -ENOSYS;
-	}
-	if ((flags & CLONE_VM) && !(flags & CLONE_VFORK)) {
+	if ((flags & CLONE_VM) && !(flags & (CLONE_VFORK | CLONE_THREAD))) {
 		lz_warn("a child that shares memory with its running parent is not supported: "
 		        "clone gives ENOSYS");
 		return -ENOSYS;
@@ -225,7 +221,7 @@ bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
 	uint64_t pid = t->cur->call.args[0];
 
-	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || pid == (uint64_t)t->p.pid)) {
+	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || lz_thread_find(t, (pid_t)pid))) {
 		*result = lz_affinity_set(t);
 		return true;
 	}

@@ -271,6 +271,7 @@ int lz_stream_hello(struct lz_tracer *t, int64_t *result)
 	}
 	s->sink = args[1];
 	s->pos_addr = args[2];
+	s->pos_off = args[3];
 	s->traced_addr = args[4];
 	if (make_ring(t) < 0)
 		return -1;

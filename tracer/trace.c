@@ -201,13 +201,23 @@ static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 	return ret;
 }
 
+static void put_down(struct lz_tracer *t)
+{
+	pid_t pid = (pid_t)t->tid, got;
+
+	kill(pid, SIGKILL);
+	while ((got = waitpid(-1, &t->status, __WALL)) != pid || WIFSTOPPED(t->status)) {
+		if (got < 0 && errno != EINTR)
+			return;
+		if (got > 0 && WIFSTOPPED(t->status))
+			ptrace(PTRACE_CONT, got, 0, 0);
+	}
+}
+
 static void clean_up(struct lz_tracer *t)
 {
-	if (!t->ended && t->p.pid > 0) {
-		kill(t->p.pid, SIGKILL);
-		while (lz_wait(t->p.pid, &t->status) == 0 && WIFSTOPPED(t->status))
-			ptrace(PTRACE_CONT, t->p.pid, 0, 0);
-	}
+	if (!t->ended && t->tid)
+		put_down(t);
 	lz_stream_forget(t);
 	if (t->w)
 		lz_writer_abandon(t->w);
@@ -243,6 +253,7 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 
 	*result = (struct lz_trace_result){0};
 	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}};
+	t.sched.slice = (opt->slice_ms ? opt->slice_ms : LZ_SLICE_MS) * 1000000ULL;
 	ret = begin(&t);
 	if (t.w)
 		result->dir = strdup(lz_writer_dir(t.w));

@@ -14,6 +14,7 @@
 
 enum {
 	LZ_STUB_LEN = 0x10000,
+	LZ_SLICE_MS = 20,
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
 	LZ_SPIN_PLAIN_MS = 2, /* the same where there are no markers to wait for */
 	LZ_SIGNALS = 65
@@ -41,7 +42,8 @@ struct lz_stream {
 	uint64_t start;    /* stream offset of base; with mem NULL, the stream's length */
 	uint32_t parsed;   /* bytes from base known to be markers */
 	uint32_t pushed;   /* of these, already given to the writer */
-	uint64_t pos_addr; /* __lizard_pos */
+	uint64_t pos_addr; /* __lizard_pos of the current thread */
+	uint64_t pos_off;  /* its offset from the thread pointer */
 	uint64_t traced_addr;
 	uint64_t sink;
 	uint32_t fence;     /* in the ring: pages made inaccessible to catch a marker */
@@ -84,8 +86,30 @@ struct lz_call {        /* the system call under way */
 	struct lz_disposition act;    /* rt_sigaction: the new one */
 };
 
+/* Memory that a call under way may write, as it was before the kernel could. */
+struct lz_kept {
+	struct lz_write *a;
+	uint32_t n;
+	uint8_t *bytes;
+};
+
 struct lz_thread {
 	uint32_t tid;
+	uint32_t old_tid;   /* before an execve that gave it the first thread's; 0: none */
+	bool ready;         /* stopped, and may have the turn */
+	bool in_call;       /* lost its turn inside a system call whose event is still to come */
+	bool seen;          /* has had a turn */
+	bool ended;         /* has left the process, its switch is still to come */
+	bool listening;     /* in a group stop */
+	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
+	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
+	uint64_t *robust;   /* futexes that the kernel may have marked when it ended */
+	size_t n_robust;
+	/* While another one has the turn: */
+	struct user_regs_struct regs;
+	uint8_t *xstate;
+	uint32_t xstate_len;
+	struct lz_kept kept;
 	struct lz_thread_signals sig;
 	struct lz_call call;
 	/* The registers at the last instant that a position names well: instant.c. */
@@ -94,6 +118,14 @@ struct lz_thread {
 	int pending_status; /* a stop that was met while waiting for another one */
 	bool has_pending_status;
 	bool running; /* not at a stop */
+};
+
+/* Who has the turn: sched.c. */
+struct lz_sched {
+	uint64_t slice, slice_end; /* ns */
+	bool point;                /* another thread may go on here instead of the current one */
+	bool yielded;
+	bool dying; /* the process goes down: nobody else gets a turn */
 };
 
 /* Where the program's own rdrand and rdseed are armed; it may know of them only if all are. */
@@ -120,7 +152,8 @@ struct lz_tracer {
 	uint32_t tid;     /* of the process, its first thread and its stream */
 	struct lz_thread **thread;
 	size_t n_threads;
-	struct lz_thread *cur; /* the one that runs */
+	struct lz_thread *cur; /* the one that has the turn */
+	struct lz_sched sched;
 	struct lz_writer *w;
 	struct lz_meta meta;
 	uint64_t t0;
@@ -145,7 +178,7 @@ struct lz_tracer {
 	struct lz_random random;
 	bool ended;
 	int status; /* as waitpid gives it */
-	bool timer_set, timer_fast;
+	long timer_ms;
 	int old_personality;
 	bool personality_set;
 	int cpu;
@@ -173,8 +206,51 @@ void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
 /* thread.c */
 /* Adds one to t->thread. NULL: lz_error(). */
 struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid);
+struct lz_thread *lz_thread_find(const struct lz_tracer *t, pid_t tid);
 void lz_thread_remove(struct lz_tracer *t, struct lz_thread *th);
 void lz_threads_free(struct lz_tracer *t);
+/* An execve leaves the current thread only, as the first one. */
+void lz_threads_exec(struct lz_tracer *t);
+/* At a clone's event: takes over the new thread, stopped. */
+int lz_thread_born(struct lz_tracer *t, pid_t tid);
+int lz_thread_save_xstate(struct lz_tracer *t);
+/* As in /proc/PID/stat: R S D t Z ...; 0: not known. */
+char lz_thread_state_of(const struct lz_tracer *t, struct lz_thread *th);
+/* Lets the current thread leave, at its exit's event: it was not the last one. */
+int lz_thread_end(struct lz_tracer *t);
+/* At a switch: what the kernel wrote when TH ended. */
+int lz_thread_end_writes(struct lz_tracer *t, const struct lz_thread *th);
+
+/* kept.c: what the kernel writes for a call before the call's event. */
+int lz_kept_take(struct lz_tracer *t);
+void lz_kept_drop(struct lz_thread *th);
+/* Makes PAGE, read at ADDR, what it is without the output of calls under way. */
+void lz_kept_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);
+/* The pages that these calls write count as changed. */
+int lz_kept_mark(struct lz_tracer *t);
+
+/* switch.c: hands the turn to NEXT and logs it. IN_CALL: the current thread is inside a call, asleep. */
+int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call);
+/* Lets what works on the current thread work on TH. */
+void lz_become(struct lz_tracer *t, struct lz_thread *th);
+
+/* sched.c */
+/* Is there more than the first thread, or another one? */
+bool lz_sched_threaded(const struct lz_tracer *t);
+/* Who would get the turn; NULL: nobody can. */
+struct lz_thread *lz_sched_next(const struct lz_tracer *t);
+/* Should another thread go on, if that is possible here? */
+bool lz_sched_due(const struct lz_tracer *t);
+/* The same, and has the current one had time enough to come to a point by itself? */
+bool lz_sched_overdue(const struct lz_tracer *t, uint64_t now);
+void lz_sched_turn(struct lz_tracer *t); /* the current thread's slice begins */
+int lz_sched_at_point(struct lz_tracer *t);
+
+/* turn.c: waits, with more than one thread. 0: *status is a stop of the current thread or the process's end; 1: another
+ * thread has got the turn, and stands. */
+int lz_turn_wait(struct lz_tracer *t, int *status);
+/* Is it a call during which others may run? */
+bool lz_call_waits(const struct lz_call *c);
 
 /* launch.c: forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
@@ -193,12 +269,15 @@ int lz_new_image(struct lz_tracer *t);
 int lz_loop(struct lz_tracer *t);
 /* waitpid() for one process, restarted after EINTR. */
 int lz_wait(pid_t pid, int *status);
+int lz_tick(struct lz_tracer *t); /* after SIGALRM */
 /* Has the program ended behind our back? Then *status is set. */
 bool lz_process_gone(struct lz_tracer *t, int *status);
 
 /* calls.c */
 int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r);
+/* Is the entry stop with registers R the same call, made again? */
+bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r);
 /* Logs a suspended call with its result as seen. */
 int lz_call_give_up(struct lz_tracer *t);
 /* Stops at an execve's exit: logs it and starts over with the new image. */
@@ -245,6 +324,9 @@ bool lz_restarts(int64_t result);
 
 /* signals.c */
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
+/* 1: the program does not see it, it is passed on at once. */
+int lz_signal_passes(struct lz_tracer *t, int signo);
+int lz_signal_arm(struct lz_tracer *t);     /* waits for a marker or a system call */
 int lz_signal_release(struct lz_tracer *t); /* sends what is held again, to arrive here */
 /* The same at a system call's entry stop, where no call can be made for the program. */
 int lz_signal_release_in_call(struct lz_tracer *t);
@@ -275,14 +357,17 @@ void lz_random_forget(struct lz_tracer *t);
 
 /* children.c */
 int lz_child_new(struct lz_tracer *t, int event);
-/* Recording has failed: the program goes on without us, t->status is how it ended. */
-int lz_let_go(struct lz_tracer *t);
+/* Undoes in C what the kernel hands on to children and threads; SHARES: the memory stays ours. */
+int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares);
 /* Adds to the call's event what a child that shared the memory has written. */
 int lz_child_writes(struct lz_tracer *t);
 /* After sched_getaffinity: the program sees the CPUs it would have had without us. */
 int lz_affinity_show(struct lz_tracer *t, int64_t result);
 /* Instead of sched_setaffinity: what the program and its children believe in. */
 int64_t lz_affinity_set(struct lz_tracer *t);
+
+/* letgo.c: recording has failed: the program goes on without us, t->status is how it ended. */
+int lz_let_go(struct lz_tracer *t);
 
 /* pages.c */
 struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */

@@ -135,6 +135,7 @@ int lz_pages_check(struct lz_tracer *t)
 		ptrdiff_t a = lz_vmas_find(&t->vmas, addr);
 		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
 			continue;
+		lz_kept_show(t, addr, g->batch);
 		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
 			held = lz_zero_page;
 		if (!held || memcmp(held, g->batch, LZ_PAGE) != 0)

@@ -6,6 +6,7 @@
 
 enum lz_sys_class {
 	LZ_SC_PLAIN = 1, /* replay answers from the log: result and writes */
+	LZ_SC_WAIT,      /* the same; may wait for something: other threads run meanwhile */
 	LZ_SC_WRITE,     /* the same; puts the program's bytes into a file or stream */
 	LZ_SC_MAP,       /* changes the address space: the event has ops */
 	LZ_SC_FORK,      /* makes a child, which is not recorded; else as PLAIN */

@@ -14,6 +14,7 @@ struct lz_trace_options {
 	int64_t checkpoint_ms; /* CPU time between checkpoints; -1 automatic, 0 after every event */
 	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
 	enum lz_dirty_method dirty;
+	unsigned slice_ms; /* a thread's turn, if it does not wait for anything; 0: automatic */
 	uint64_t
 	    max_bytes; /* of the recording, looked at twice a second; 0: any. Then recording ends, the program
 	                     * goes on. */

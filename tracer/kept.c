@@ -1,0 +1,94 @@
+/* Memory that blocked calls write.
+ *
+ * The kernel writes a call's output while another thread has the turn; in the recording it appears with the call's
+ * event, when its own thread has the turn again. Checkpoints in between show the memory as the log has it: what was
+ * there when the thread lost its turn. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* The result that makes a call write most; more than a mebibyte is not kept. */
+static int64_t most(const struct lz_call *c)
+{
+	enum { MEBI = 1 << 20 };
+	uint64_t n = MEBI;
+
+	switch (c->nr) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_sendmmsg:
+	case SYS_recvmmsg:
+	case SYS_msgrcv: n = c->args[2];
+	}
+	return n < MEBI ? (int64_t)n : MEBI;
+}
+
+int lz_kept_take(struct lz_tracer *t)
+{
+	struct lz_kept *k = &t->cur->kept;
+	const struct lz_builder *b = &t->b;
+
+	lz_kept_drop(t->cur);
+	/* Its word belongs to all threads, and a waiting one's kernel does not write it unseen. */
+	if (t->cur->call.nr == SYS_futex)
+		return 0;
+	lz_build(t, LZ_EV_SYSCALL, 0); /* never committed: only to gather */
+	if (lz_capture(t, most(&t->cur->call)) < 0)
+		return -1;
+	if (!b->ev.n_writes)
+		return 0;
+	k->a = malloc(b->ev.n_writes * sizeof(*k->a));
+	k->bytes = malloc(b->used);
+	if (!k->a || !k->bytes)
+		return lz_fail("out of memory for a call's output");
+	memcpy(k->bytes, b->bytes, b->used);
+	k->n = b->ev.n_writes;
+	for (uint32_t i = 0; i < k->n; i++) {
+		k->a[i] = b->writes[i];
+		k->a[i].bytes = k->bytes + (uintptr_t)b->writes[i].bytes;
+	}
+	return 0;
+}
+
+void lz_kept_drop(struct lz_thread *th)
+{
+	free(th->kept.a);
+	free(th->kept.bytes);
+	th->kept = (struct lz_kept){0};
+}
+
+/* The part of W that is in the page at ADDR. */
+static void show(const struct lz_write *w, uint64_t addr, uint8_t *page)
+{
+	uint64_t from = w->addr > addr ? w->addr : addr;
+	uint64_t to = w->addr + w->len < addr + LZ_PAGE ? w->addr + w->len : addr + LZ_PAGE;
+
+	if (from < to)
+		memcpy(page + (from - addr), w->bytes + (from - w->addr), to - from);
+}
+
+void lz_kept_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page)
+{
+	for (size_t i = 0; i < t->n_threads; i++)
+		for (uint32_t j = 0; j < t->thread[i]->kept.n; j++)
+			show(&t->thread[i]->kept.a[j], addr, page);
+}
+
+int lz_kept_mark(struct lz_tracer *t)
+{
+	const uint64_t in_page = LZ_PAGE - 1;
+
+	for (size_t i = 0; i < t->n_threads; i++) {
+		const struct lz_kept *k = &t->thread[i]->kept;
+
+		for (uint32_t j = 0; j < k->n; j++)
+			if (lz_pages_changed(t, k->a[j].addr & ~in_page,
+			                     (k->a[j].addr + k->a[j].len + in_page) & ~in_page) < 0)
+				return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,187 @@
+/* Waiting, when there is more than one thread: for the one that has the turn, which runs, and for those that the kernel
+ * holds in a call. Those stop when it lets them go, before they can run, and wait for their turn. */
+#include "tracer/tracer.h"
+
+#include <errno.h>
+#include <lizard/error.h>
+#include <sched.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { ASLEEP = 2 };
+
+bool lz_call_waits(const struct lz_call *c)
+{
+	return c->inside && !c->forced && c->row &&
+	       (c->row->klass == LZ_SC_WAIT || c->row->klass == LZ_SC_WRITE);
+}
+
+static bool of_class(const struct lz_call *c, int klass)
+{
+	return c->inside && c->row && c->row->klass == klass;
+}
+
+/* It comes out of its call before anybody else is looked at: a clone's child would be met before its parent says
+ * whose it is. */
+static bool first_of_all(const struct lz_thread *cur)
+{
+	const struct lz_call *c = &cur->call;
+
+	return c->inside && !cur->ended && !lz_call_waits(c) && !of_class(c, LZ_SC_EXIT) &&
+	       !of_class(c, LZ_SC_EXEC);
+}
+
+/* ---- threads without the turn ---- */
+
+static int go_on(const struct lz_thread *th, int request, int sig)
+{
+	if (ptrace(request, (pid_t)th->tid, 0, sig) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot resume thread %u", th->tid);
+	return 0;
+}
+
+static int is_ready(struct lz_thread *th, int status)
+{
+	th->ready = th->has_pending_status = true;
+	th->pending_status = status;
+	return 0;
+}
+
+/* The call is over, or it is to be made again: to its user that is still the same call. */
+static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
+{
+	struct lz_call *c = &th->call;
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return 0; /* killed */
+	if (c->inside && lz_restarts((int64_t)r.rax)) {
+		c->inside = false;
+		c->suspended = true;
+		return lz_instant_here(t, &r) < 0 ? -1 : go_on(th, PTRACE_SYSCALL, 0);
+	}
+	if (c->suspended && lz_call_same(c, &r)) {
+		c->inside = true;
+		c->suspended = false;
+		return go_on(th, PTRACE_SYSCALL, 0);
+	}
+	return is_ready(th, status);
+}
+
+static int aside_stopped(struct lz_tracer *t, struct lz_thread *th, int status)
+{
+	int signo = WSTOPSIG(status);
+
+	switch (status >> 16) {
+	case 0: break;
+	case PTRACE_EVENT_EXIT:
+		th->ready = false;
+		if (!of_class(&t->cur->call, LZ_SC_EXEC))
+			t->sched.dying = true;
+		return go_on(th, PTRACE_CONT, 0);
+	case PTRACE_EVENT_STOP:
+		return go_on(th, signo == SIGTRAP ? PTRACE_SYSCALL : PTRACE_LISTEN, 0);
+	default: return go_on(th, PTRACE_SYSCALL, 0);
+	}
+	if (signo == (SIGTRAP | 0x80))
+		return aside_call(t, th, status);
+	int passes = lz_signal_passes(t, signo);
+	if (passes < 0)
+		return -1;
+	return passes ? go_on(th, PTRACE_SYSCALL, signo) : is_ready(th, status);
+}
+
+static int aside(struct lz_tracer *t, pid_t tid, int status)
+{
+	struct lz_thread *th = lz_thread_find(t, tid), *cur = t->cur;
+
+	if (!th)
+		return 0;
+	if (!WIFSTOPPED(status)) {
+		if (!of_class(&cur->call, LZ_SC_EXEC))
+			t->sched.dying = true;
+		lz_thread_remove(t, th);
+		return 0;
+	}
+	lz_become(t, th);
+	int ret = aside_stopped(t, th, status);
+	lz_become(t, cur);
+	return ret;
+}
+
+/* ---- waiting ---- */
+
+/* The first thread's id is now the current one's, which has called execve. */
+static void took_over(struct lz_tracer *t)
+{
+	struct lz_thread *cur = t->cur, *first = lz_thread_find(t, (pid_t)t->tid);
+
+	if (first)
+		lz_thread_remove(t, first);
+	cur->old_tid = cur->tid;
+	cur->tid = t->tid;
+	lz_become(t, cur);
+}
+
+/* 1: a stop of the current thread, or the process's end; 0: something else, or nothing. */
+static int one_stop(struct lz_tracer *t, int flags, int *status)
+{
+	struct lz_thread *cur = t->cur;
+	pid_t got = waitpid(first_of_all(cur) ? (pid_t)cur->tid : -1, status, __WALL | flags);
+
+	if (got < 0 && errno == EINTR)
+		return lz_tick(t);
+	if (got < 0)
+		return lz_fail_errno("cannot wait for the program");
+	if (got == 0)
+		return 0;
+	if (got == (pid_t)t->tid && !WIFSTOPPED(*status))
+		return 1;
+	if (got == (pid_t)t->tid && *status >> 16 == PTRACE_EVENT_EXEC && cur->tid != t->tid)
+		took_over(t);
+	if (got != (pid_t)t->cur->tid)
+		return aside(t, got, *status);
+	if (WIFSTOPPED(*status))
+		return 1;
+	cur->ended = t->sched.dying = true;
+	return 0;
+}
+
+/* The current thread is in a call that may wait. Tracer and program share a CPU: when the tracer runs again, the
+ * call is over or asleep, or else it takes long. */
+static int watch(struct lz_tracer *t, int *status)
+{
+	enum { TRIES = 100 };
+
+	for (int i = 0; i < TRIES; i++) {
+		sched_yield();
+		int got = one_stop(t, WNOHANG, status);
+		if (got)
+			return got;
+		char state = lz_thread_state_of(t, t->cur);
+		if (state == 'S' || state == 'D')
+			return ASLEEP;
+	}
+	return 0;
+}
+
+int lz_turn_wait(struct lz_tracer *t, int *status)
+{
+	for (;;) {
+		struct lz_thread *cur = t->cur, *next = lz_sched_next(t);
+		bool waits = !cur->ended && lz_call_waits(&cur->call);
+		int got = next && waits ? watch(t, status) : 0;
+
+		if (got == ASLEEP)
+			next = lz_sched_next(t);
+		if (next && (cur->ended || got == ASLEEP))
+			return lz_switch(t, next, got == ASLEEP) < 0 ? -1 : 1;
+		if (got == ASLEEP)
+			got = 0;
+		if (!got)
+			got = one_stop(t, 0, status);
+		if (got)
+			return got < 0 ? -1 : 0;
+	}
+}
