@@ -56,6 +56,8 @@ static int print_json(const struct lz_dump *d, const struct lz_checkpoint *ck)
 		json_t *t = json_object();
 
 		json_object_set_new(t, "tid", json_integer(ck->threads[i].tid));
+		json_object_set_new(t, "in_call",
+		                    json_boolean(ck->threads[i].flags & LZ_THREAD_IN_CALL));
 		json_object_set_new(t, "ip", lz_json_hex(ck->threads[i].regs.rip));
 		json_object_set_new(t, "sp", lz_json_hex(ck->threads[i].regs.rsp));
 		json_object_set_new(t, "marker", json_integer((json_int_t)ck->threads[i].marker));

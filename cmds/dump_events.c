@@ -25,11 +25,10 @@ static const char *op_name(unsigned op)
 static const struct {
 	uint32_t flag;
 	const char *name;
-} flag_names[] = {{LZ_EVF_REBASE, "rebase"},
-                  {LZ_EVF_SPIN, "spin"},
-                  {LZ_EVF_FATAL, "fatal"},
-                  {LZ_EVF_SYNC, "sync"},
-                  {LZ_EVF_IGNORED, "ignored"}};
+} flag_names[] = {{LZ_EVF_REBASE, "rebase"},        {LZ_EVF_SPIN, "spin"},
+                  {LZ_EVF_FATAL, "fatal"},          {LZ_EVF_SYNC, "sync"},
+                  {LZ_EVF_IGNORED, "ignored"},      {LZ_EVF_IN_CALL, "in-call"},
+                  {LZ_EVF_THREAD_END, "thread-end"}};
 enum { N_FLAGS = sizeof(flag_names) / sizeof(*flag_names) };
 
 /* ---- text ---- */
@@ -51,7 +50,7 @@ static void print_number(uint64_t v)
 	printf(v < 10000 ? "%" PRIu64 : "0x%" PRIx64, v);
 }
 
-static void print_syscall(const struct lz_event *ev)
+static void print_call(const struct lz_event *ev)
 {
 	const struct lz_syscall *row = lz_syscall(ev->nr);
 	unsigned n = row && row->n_args <= 6 ? row->n_args : 6;
@@ -62,7 +61,13 @@ static void print_syscall(const struct lz_event *ev)
 			printf(", ");
 		print_number(ev->args[i]);
 	}
-	printf(") = ");
+	printf(")");
+}
+
+static void print_syscall(const struct lz_event *ev)
+{
+	print_call(ev);
+	printf(" = ");
 	if (ev->result < 0 && ev->result > -4096 && strerrorname_np((int)-ev->result))
 		printf("-%s", strerrorname_np((int)-ev->result));
 	else
@@ -77,6 +82,13 @@ static void print_what(const struct lz_event *ev)
 	case LZ_EV_SYSCALL: print_syscall(ev); break;
 	case LZ_EV_SIGNAL:
 		printf("signal %u (%s)", ev->signo, lz_text_signal((int)ev->signo, buf));
+		break;
+	case LZ_EV_SWITCH:
+		printf("switch to thread %u", ev->next);
+		if (ev->flags & LZ_EVF_IN_CALL) {
+			printf(", inside ");
+			print_call(ev);
+		}
 		break;
 	case LZ_EV_INSN: printf("%s", lz_insn_name(ev->insn)); break;
 	case LZ_EV_EXIT: printf("exit: %s", lz_text_status((int)ev->status, buf)); break;
@@ -191,19 +203,28 @@ static json_t *ops_json(const struct lz_event *ev)
 	return list;
 }
 
+static void set_call(json_t *o, const struct lz_event *ev)
+{
+	json_t *list = json_array();
+
+	set_int(o, "nr", ev->nr);
+	json_object_set_new(o, "name", json_string(lz_syscall_name(ev->nr)));
+	for (int i = 0; i < 6; i++)
+		json_array_append_new(list, lz_json_hex(ev->args[i]));
+	json_object_set_new(o, "args", list);
+}
+
 static void set_what(json_t *o, const struct lz_event *ev)
 {
-	json_t *list;
-
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL:
-		set_int(o, "nr", ev->nr);
-		json_object_set_new(o, "name", json_string(lz_syscall_name(ev->nr)));
-		list = json_array();
-		for (int i = 0; i < 6; i++)
-			json_array_append_new(list, lz_json_hex(ev->args[i]));
-		json_object_set_new(o, "args", list);
+		set_call(o, ev);
 		json_object_set_new(o, "result", json_integer(ev->result));
+		break;
+	case LZ_EV_SWITCH:
+		set_int(o, "next", ev->next);
+		if (ev->flags & LZ_EVF_IN_CALL)
+			set_call(o, ev);
 		break;
 	case LZ_EV_SIGNAL: set_int(o, "signo", ev->signo); break;
 	case LZ_EV_INSN: json_object_set_new(o, "insn", json_string(lz_insn_name(ev->insn))); break;

@@ -9,6 +9,7 @@
 #include <cmds/pack.h>
 #include <cmds/text.h>
 #include <lizard/error.h>
+#include "replayer/turns.h"
 
 static void usage(FILE *to)
 {
@@ -47,6 +48,57 @@ static uint64_t all_markers(const struct lz_reader *r, uint64_t *stored)
 		*stored += part_bytes(r, name);
 	}
 	return sum;
+}
+
+/* ---- threads ---- */
+
+struct threads {
+	struct {
+		uint32_t tid;
+		uint64_t turns;
+	} * v; /* in the order in which they first ran */
+	uint32_t n;
+	uint64_t switches;
+};
+
+static int count_turn(struct threads *t, const struct lz_turns *turns, const struct lz_turn *turn,
+                      uint32_t *place, uint32_t i)
+{
+	if (turn->before != LZ_NO_TURN && place[turn->before] < t->n) {
+		place[i] = place[turn->before];
+	} else {
+		void *v = reallocarray(t->v, t->n + 1u, sizeof(*t->v));
+
+		if (!v)
+			return lz_fail("no memory for %u threads", turns->n);
+		t->v = v;
+		t->v[t->n].tid = turn->tid;
+		t->v[t->n].turns = 0;
+		place[i] = t->n++;
+	}
+	t->v[place[i]].turns++;
+	t->switches += turn->switched;
+	return 0;
+}
+
+/* Reads all events. */
+static int find_threads(struct lz_reader *r, struct threads *t)
+{
+	struct lz_turns turns;
+	int rc = 0;
+
+	*t = (struct threads){0};
+	if (lz_turns_read(&turns, r) < 0)
+		return -1;
+	uint32_t *place = calloc(turns.n + 1u, sizeof(*place));
+
+	if (!place)
+		rc = lz_fail("no memory for %u thread switches", turns.n);
+	for (uint32_t i = 0; i < turns.n && !rc; i++)
+		rc = count_turn(t, &turns, &turns.v[i], place, i);
+	free(place);
+	lz_turns_free(&turns);
+	return rc;
 }
 
 /* ---- text ---- */
@@ -95,7 +147,16 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 	printf("format        version %u\n", m->version);
 }
 
-static void print_text(const struct lz_reader *r)
+static void print_threads(const struct threads *t)
+{
+	if (t->n == 1)
+		printf("threads       1\n");
+	else if (t->n)
+		printf("threads       %u, which took turns %llu times\n", t->n,
+		       (unsigned long long)t->switches);
+}
+
+static void print_text(const struct lz_reader *r, const struct threads *threads)
 {
 	uint64_t stored, markers = all_markers(r, &stored);
 	char a[LZ_TEXT], b[LZ_TEXT];
@@ -106,9 +167,8 @@ static void print_text(const struct lz_reader *r)
 		whole += lz_reader_checkpoint_whole(r, i);
 	printf("events        %llu, %s on disk\n", (unsigned long long)lz_reader_n_events(r),
 	       lz_text_size(part_bytes(r, "events"), a));
-	printf("markers       %s, %s on disk, %u thread%s\n", lz_text_size(markers, a),
-	       lz_text_size(stored, b), lz_reader_n_threads(r),
-	       lz_reader_n_threads(r) == 1 ? "" : "s");
+	printf("markers       %s, %s on disk\n", lz_text_size(markers, a), lz_text_size(stored, b));
+	print_threads(threads);
 	printf("checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r), whole,
 	       lz_text_size(part_bytes(r, "checkpoints"), a));
 	printf("files         %u, %s on disk\n", lz_reader_n_files(r),
@@ -160,7 +220,21 @@ static json_t *files_json(const struct lz_reader *r)
 	return list;
 }
 
-static json_t *threads_json(const struct lz_reader *r)
+static json_t *threads_json(const struct threads *t)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		json_t *o = json_object();
+
+		set_int(o, "tid", t->v[i].tid);
+		set_int(o, "turns", t->v[i].turns);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *streams_json(const struct lz_reader *r)
 {
 	json_t *list = json_array();
 
@@ -200,7 +274,7 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	return o;
 }
 
-static int print_json(const struct lz_reader *r)
+static int print_json(const struct lz_reader *r, const struct threads *threads)
 {
 	json_t *o = meta_json(r, lz_reader_meta(r));
 	const char *damage = lz_reader_damage(r);
@@ -212,7 +286,9 @@ static int print_json(const struct lz_reader *r)
 	set_int(o, "markers_stored", stored);
 	set_int(o, "checkpoints", lz_reader_n_checkpoints(r));
 	set_int(o, "checkpoints_stored", part_bytes(r, "checkpoints"));
-	json_object_set_new(o, "threads", threads_json(r));
+	json_object_set_new(o, "streams", streams_json(r));
+	json_object_set_new(o, "threads", threads_json(threads));
+	set_int(o, "switches", threads->switches);
 	json_object_set_new(o, "files", files_json(r));
 	set_int(o, "files_stored", part_bytes(r, "files"));
 	set_int(o, "bytes", lz_recording_bytes(lz_reader_dir(r)));
@@ -258,10 +334,15 @@ static int info(const char *what, bool json, bool full)
 	struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
 	int rc = r ? 0 : -1;
 
+	struct threads threads = {0};
+
+	if (r && find_threads(r, &threads) < 0)
+		lz_warn("threads are not known: %s", lz_error());
 	if (r && json)
-		rc = print_json(r);
+		rc = print_json(r, &threads);
 	else if (r)
-		print_text(r);
+		print_text(r, &threads);
+	free(threads.v);
 	if (r && full && !rc)
 		rc = check(r);
 	if (rc < 0)

@@ -111,7 +111,7 @@ const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index)
 	return get_event(r, &r->user, index);
 }
 
-/* In a thread markers only grow. With one thread the frame headers tell where to look. */
+/* Markers only grow: the frame headers tell where to look. */
 static void narrow(const struct lz_reader *r, uint64_t marker, uint64_t *lo, uint64_t *hi)
 {
 	uint32_t a = 0, b = r->n_runs;
@@ -131,31 +131,21 @@ static void narrow(const struct lz_reader *r, uint64_t marker, uint64_t *lo, uin
 		*lo = r->runs[a - 1].first;
 }
 
-uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint32_t tid, uint64_t marker)
+uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker)
 {
 	uint64_t lo = 0, hi = r->n_events;
 
-	if (r->n_streams == 1)
-		narrow(r, marker, &lo, &hi);
+	narrow(r, marker, &lo, &hi);
 	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2, i = mid;
-		const struct lz_event *ev = NULL;
+		uint64_t mid = lo + (hi - lo) / 2;
+		const struct lz_event *ev = get_event(r, &r->search, mid);
 
-		while (i < hi && (ev = get_event(r, &r->search, i)) && ev->tid != tid)
-			i++;
-		if (i < hi && !ev)
-			return r->n_events;
-		if (i == hi || ev->marker >= marker)
-			hi = mid;
-		else
-			lo = i + 1;
-	}
-	for (const struct lz_event *ev; lo < r->n_events; lo++) {
-		ev = get_event(r, &r->search, lo);
 		if (!ev)
 			return r->n_events;
-		if (ev->tid == tid && ev->marker >= marker)
-			return lo;
+		if (ev->marker >= marker)
+			hi = mid;
+		else
+			lo = mid + 1;
 	}
-	return r->n_events;
+	return lo;
 }

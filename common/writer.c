@@ -21,7 +21,12 @@ struct stream {
 	struct lz_out out;
 	struct lz_buf buf; /* not pushed yet */
 	uint64_t start;    /* stream offset of buf's first byte */
-	uint64_t events;   /* of this thread */
+};
+
+/* How many events a thread has had. */
+struct thread_events {
+	uint32_t tid;
+	uint64_t n;
 };
 
 struct known_file {
@@ -42,6 +47,8 @@ struct lz_writer {
 	struct lz_buf buf;        /* events not pushed yet */
 	uint64_t n_events, first; /* first: index of the first event in buf */
 	uint64_t first_marker;
+	struct thread_events *threads; /* the latest ones last */
+	uint32_t n_threads, room_threads, last_thread;
 	uint32_t n_checkpoints;
 	struct lz_pagemap
 	    pages; /* which pages the reader's image will hold: pages.page is only a flag */
@@ -108,6 +115,7 @@ static void writer_free(struct lz_writer *w)
 		free(w->streams[i]);
 	}
 	free(w->streams);
+	free(w->threads);
 	close_out(&w->events);
 	close_out(&w->checkpoints);
 	if (w->dirfd >= 0)
@@ -296,20 +304,61 @@ static int check_event(const struct lz_event *ev)
 	return 0;
 }
 
+static struct thread_events *add_thread(struct lz_writer *w, uint32_t tid)
+{
+	if (w->n_threads == w->room_threads) {
+		uint32_t room = w->room_threads * 2 + 8;
+		struct thread_events *v = reallocarray(w->threads, room, sizeof(*v));
+
+		if (!v) {
+			lz_fail("no memory for a thread's events");
+			return NULL;
+		}
+		w->threads = v;
+		w->room_threads = room;
+	}
+	w->last_thread = w->n_threads++;
+	w->threads[w->last_thread] = (struct thread_events){tid, 0};
+	return &w->threads[w->last_thread];
+}
+
+static struct thread_events *events_of(struct lz_writer *w, uint32_t tid)
+{
+	if (w->last_thread < w->n_threads && w->threads[w->last_thread].tid == tid)
+		return &w->threads[w->last_thread];
+	for (uint32_t i = w->n_threads; i-- > 0;) {
+		if (w->threads[i].tid != tid)
+			continue;
+		w->last_thread = i;
+		return &w->threads[i];
+	}
+	return add_thread(w, tid);
+}
+
+/* The stream has the name of the first thread that anything happens to; it is there from then on, even if empty. */
+static int first_stream(struct lz_writer *w, uint32_t tid)
+{
+	if (w->n_events)
+		return 0;
+	pthread_mutex_lock(&w->lock);
+	struct stream *s = w->n_streams ? w->streams[0] : add_stream(w, tid);
+	pthread_mutex_unlock(&w->lock);
+	return s ? 0 : -1;
+}
+
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 {
-	pthread_mutex_lock(&w->lock);
-	struct stream *s = get_stream(w, ev->tid);
-	pthread_mutex_unlock(&w->lock);
+	struct thread_events *t = events_of(w, ev->tid);
 
-	if (!s || lz_worker_check(w->worker) < 0 || check_event(ev) < 0)
+	if (!t || first_stream(w, ev->tid) < 0 || lz_worker_check(w->worker) < 0 ||
+	    check_event(ev) < 0)
 		return -1;
 	if (!w->buf.len)
 		w->first_marker = ev->marker;
 	if (!w->buf.p)
 		lz_worker_spare(w->worker, LZ_EVENTS_FRAME + LZ_EVENTS_FRAME / 2, &w->buf);
 	ev->index = w->n_events++;
-	ev->number = s->events++;
+	ev->number = t->n++;
 	lz_event_put(&w->buf, ev);
 	if (w->buf.failed)
 		return lz_fail("no memory for an event");

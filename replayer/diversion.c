@@ -226,12 +226,29 @@ static int answer(struct lz_diversion *d, bool *gone)
 static int empty_buffer(struct lz_engine *e)
 {
 	static const uint8_t zeroes[LZ_BUFFER_GUARD];
+	uint64_t pos_addr = lz_engine_pos_addr(e, &e->regs);
 
 	if (lz_proc_write(&e->proc, e->buffer, zeroes, sizeof zeroes) < 0 ||
-	    lz_proc_write(&e->proc, e->pos_addr, &e->buffer, sizeof e->buffer) < 0)
+	    lz_proc_write(&e->proc, pos_addr, &e->buffer, sizeof e->buffer) < 0)
 		return -1;
 	e->regs.r15 = e->buffer;
 	e->regs_dirty = true;
+	return 0;
+}
+
+int lz_diversion_thread(struct lz_diversion *d, uint32_t tid)
+{
+	struct lz_engine *e = d->e;
+
+	if (tid == lz_engine_tid(e))
+		return 0;
+	if (lz_engine_become(e, tid) < 0)
+		return -1;
+	uint64_t r15 = e->regs.r15;
+	if (e->buffer && e->hello && empty_buffer(e) < 0)
+		return -1;
+	if (!e->buffer || r15 - lz_ring_of(e->buffer) >= LZ_RING_SIZE)
+		e->regs.r15 = r15; /* control is outside of instrumented code */
 	return 0;
 }
 
@@ -253,6 +270,7 @@ static int finish(struct lz_diversion *d, struct lz_stop *stop, enum lz_stop_rea
 	stop->reason = reason;
 	stop->signo = signo;
 	stop->pos = d->s->pos;
+	stop->pos.tid = lz_engine_tid(d->e);
 	stop->pos.ip = d->e->regs.rip;
 	return 1;
 }

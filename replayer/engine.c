@@ -227,7 +227,7 @@ void lz_engine_peek_next(struct lz_engine *e)
 		return;
 	}
 	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
-	if (!ev || ev->kind != LZ_EV_SIGNAL || ev->flags & LZ_EVF_SYNC)
+	if (!ev || !lz_event_async(ev))
 		return;
 	e->next.async = true;
 	e->next.marker = ev->marker;

@@ -7,6 +7,8 @@
 #ifndef LZ_REPLAYER_ENGINE_H
 #define LZ_REPLAYER_ENGINE_H
 
+#include "replayer/contexts.h"
+#include "replayer/turns.h"
 #include <lizard/proc.h>
 #include <lizard/recording.h>
 #include <lizard/sysfake.h>
@@ -22,8 +24,11 @@ enum lz_halt_flags {
 	LZ_HALT_END = 64,   /* the last instant of the recording */
 	LZ_HALT_INTERRUPT = 128,
 	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
-	LZ_HALT_PAGE = 512 /* after an instruction that touched a guarded page at `fault`; comes
+	LZ_HALT_PAGE = 512, /* after an instruction that touched a guarded page at `fault`; comes
 	                           together with LZ_HALT_WATCH */
+	LZ_HALT_GOES_ON =
+	    1024 /* with EXEC or BREAK: a thread has its turn where its last one ended.
+	                              It counts as an arrival of the gap, but was one before */
 };
 
 enum lz_end_kind {
@@ -54,11 +59,13 @@ struct lz_replay {
 	struct lz_reader *reader;
 	struct lz_image *image;
 	struct lz_end end;
-	uint32_t tid;
+	uint32_t tid; /* the first thread's, which names the stream */
 	uint64_t stream_len;
+	struct lz_turns turns;  /* empty until asked for: lz_replay_turns() */
 	uint64_t hello_scanned; /* events looked at for hello calls */
 	struct lz_hello {
 		uint64_t event, buffer, pos_addr;
+		uint64_t pos_offset; /* of any thread's, from its fs_base */
 	} * hellos;
 	uint32_t n_hellos;
 	volatile int interrupted;      /* set by lz_session_interrupt() */
@@ -78,9 +85,13 @@ struct lz_engine {
 	struct lz_space space;
 	uint64_t event;  /* applied so far */
 	uint64_t marker; /* stream bytes written and compared so far */
-	uint64_t buffer, buffer_start, pos_addr;
-	bool trapped; /* the next event is the SIGTRAP of an int3 just executed */
-	bool in_call; /* stopped inside an emulated system call */
+	uint64_t buffer, buffer_start;
+	bool hello; /* pos_offset is known */
+	uint64_t pos_offset;
+	bool trapped;               /* the next event is the SIGTRAP of an int3 just executed */
+	bool in_call;               /* the process is stopped inside an emulated system call */
+	struct lz_contexts threads; /* regs below: those of the running one */
+	bool gone;                  /* the running thread has ended: the next event is a switch */
 	struct user_regs_struct regs;
 	bool regs_dirty;
 	struct lz_slot slot[4];      /* as set in the process */
@@ -149,6 +160,21 @@ int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
 
+/* ---- threads (engine_threads.c) ---- */
+/* The one that runs. */
+uint32_t lz_engine_tid(const struct lz_engine *e);
+/* The running thread is inside a call, or has ended: the next event applies before anything runs, and control is not
+ * at the address that the registers hold. */
+bool lz_engine_in_kernel(const struct lz_engine *e);
+/* Where the thread with these registers has its __lizard_pos; 0 before the hello call. */
+uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_struct *regs);
+/* Not as recorded: thread TID goes on instead of the one that runs (diversions). */
+int lz_engine_become(struct lz_engine *e, uint32_t tid);
+/* The recording's turns; read when asked for first. NULL: failed. */
+const struct lz_turns *lz_replay_turns(struct lz_replay *rp);
+
+/* Does this event come from outside, when an address is arrived at (a signal, a switch)? */
+bool lz_event_async(const struct lz_event *ev);
 /* Does this event come at an address that control has not arrived at before it (behind an int3)? Then it
  * counts as an arrival itself. */
 bool lz_event_arrives(const struct lz_event *ev);
@@ -180,6 +206,9 @@ int lz_engine_settle(struct lz_engine *e);
 int lz_engine_compare(struct lz_engine *e, uint32_t index, bool whole, uint64_t *pages,
                       char **what);
 bool lz_regs_equal(const struct user_regs_struct *a, const struct user_regs_struct *b);
+/* Says how NOW differs from what was RECORDED; false: it does not. */
+bool lz_regs_difference(const struct user_regs_struct *now, const struct user_regs_struct *recorded,
+                        char *what, size_t room);
 
 /* ---- divergence ---- */
 /* Keeps the text ("event 12, TID:...: WHAT") in rp->divergence, with the last events; returns 1. */
@@ -191,6 +220,12 @@ char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *g
 /* ---- between the engine's own files ---- */
 int lz_engine_rebase(struct lz_engine *e);
 int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
+/* May this SWITCH be applied? 1: diverged. */
+int lz_engine_check_switch(struct lz_engine *e, const struct lz_event *ev);
+/* The part of applying a SWITCH that exchanges threads; what it writes and the new registers are set as with any event. */
+int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev);
+/* What an applied SYSCALL means for threads: one begins, one ends. */
+int lz_engine_after_call(struct lz_engine *e, const struct lz_event *ev);
 /* Parses and compares what was written since the last time. 1: diverged. */
 int lz_engine_sync(struct lz_engine *e);
 /* Takes a full buffer: compares, empties, r15 to the base of the ring's next. 1: diverged. */

@@ -50,6 +50,18 @@ bool lz_regs_equal(const struct user_regs_struct *a, const struct user_regs_stru
 	return !first_difference(a, b, &i);
 }
 
+bool lz_regs_difference(const struct user_regs_struct *now, const struct user_regs_struct *recorded,
+                        char *what, size_t room)
+{
+	size_t i;
+	const struct reg_name *d = first_difference(now, recorded, &i);
+
+	if (d)
+		snprintf(what, room, "register %s is %#" PRIx64 ", recorded was %#" PRIx64, d->name,
+		         reg_at(now, i), reg_at(recorded, i));
+	return d != NULL;
+}
+
 static int differ(char **what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static int differ(char **what, const char *fmt, ...)
 {
@@ -63,15 +75,11 @@ static int differ(char **what, const char *fmt, ...)
 }
 
 /* Component states only: header and the bytes kept for software say nothing about the program. */
-static int compare_xstate(struct lz_engine *e, const struct lz_thread_state *t, char **what)
+static int compare_xstate(const uint8_t *now, uint32_t len, const struct lz_thread_state *t,
+                          char **what)
 {
-	uint8_t now[LZ_XSTATE_MAX];
-	uint32_t len = sizeof now;
-
 	if (!t->xstate_len)
 		return 0;
-	if (lz_proc_xstate(&e->proc, now, &len) < 0)
-		return -1;
 	if (len > t->xstate_len)
 		len = t->xstate_len;
 	for (uint32_t i = 0; i < len; i++) {
@@ -85,21 +93,56 @@ static int compare_xstate(struct lz_engine *e, const struct lz_thread_state *t, 
 	return 0;
 }
 
-static int compare_regs(struct lz_engine *e, const struct lz_checkpoint *ck, char **what)
+static int compare_running(struct lz_engine *e, const struct lz_thread_state *t, char **what)
 {
-	const struct lz_thread_state *t = &ck->threads[0];
-	const struct user_regs_struct *now = lz_engine_regs(e);
-	size_t i;
+	uint8_t now[LZ_XSTATE_MAX];
+	uint32_t len = sizeof now;
+	char text[128];
 
-	const struct reg_name *d = first_difference(now, &t->regs, &i);
-	if (d)
-		return differ(what, "register %s is %#" PRIx64 ", recorded was %#" PRIx64, d->name,
-		              reg_at(now, i), reg_at(&t->regs, i));
+	if (lz_regs_difference(lz_engine_regs(e), &t->regs, text, sizeof text))
+		return differ(what, "%s", text);
 	if (e->marker != t->marker)
 		return differ(what,
 		              "%" PRIu64 " bytes of markers are written, recorded were %" PRIu64,
 		              e->marker, t->marker);
-	return compare_xstate(e, t, what);
+	if (lz_proc_xstate(&e->proc, now, &len) < 0)
+		return -1;
+	return compare_xstate(now, len, t, what);
+}
+
+/* r15 is given anew at the next switch; for rax see check_regs() in engine_threads.c. */
+static int compare_waiting(const struct lz_context *now, const struct lz_thread_state *t,
+                           char **what)
+{
+	struct user_regs_struct regs = now->regs;
+	char text[128];
+
+	regs.r15 = t->regs.r15;
+	if (now->in_call)
+		regs.rax = t->regs.rax;
+	if (now->in_call != !!(t->flags & LZ_THREAD_IN_CALL))
+		return differ(what, "thread %u is %sinside a system call, recorded was that it %s",
+		              t->tid, now->in_call ? "" : "not ", now->in_call ? "was not" : "was");
+	if (lz_regs_difference(&regs, &t->regs, text, sizeof text))
+		return differ(what, "thread %u: %s", t->tid, text);
+	return now->xstate ? compare_xstate(now->xstate, now->xstate_len, t, what) : 0;
+}
+
+static int compare_threads(struct lz_engine *e, const struct lz_checkpoint *ck, char **what)
+{
+	int ret = 0;
+
+	if (ck->n_threads != e->threads.n || ck->threads[0].tid != lz_engine_tid(e))
+		return differ(what, "%u threads are there and %u runs, recorded were %u and %u",
+		              e->threads.n, lz_engine_tid(e), ck->n_threads, ck->threads[0].tid);
+	for (uint32_t i = 0; i < ck->n_threads && !ret; i++) {
+		const struct lz_thread_state *t = &ck->threads[i];
+		const struct lz_context *now = lz_contexts_find(&e->threads, t->tid);
+		if (!now)
+			return differ(what, "there is no thread %u, recorded was one", t->tid);
+		ret = i ? compare_waiting(now, t, what) : compare_running(e, t, what);
+	}
+	return ret;
 }
 
 /* ---- pages ---- */
@@ -237,10 +280,10 @@ int lz_engine_compare(struct lz_engine *e, uint32_t index, bool whole, uint64_t 
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, index);
 	struct page_check c = {.e = e, .what = what};
 
-	if (!ck || ck->n_threads != 1 || lz_image_seek(e->rp->image, index) < 0)
+	if (!ck || !ck->n_threads || lz_image_seek(e->rp->image, index) < 0)
 		return ck ? -1 : lz_fail_in("checkpoint %u", index);
 	e->miss = 0;
-	int ret = compare_regs(e, ck, what);
+	int ret = compare_threads(e, ck, what);
 	if (!ret)
 		ret = whole ? check_whole(&c) : check_dirty(&c, ck);
 	*pages += c.pages;

@@ -10,8 +10,8 @@
 
 static void print_event(FILE *f, const struct lz_event *ev)
 {
-	fprintf(f, "\n  event %" PRIu64 " at marker %" PRIu64 ", %#" PRIx64 ": ", ev->index,
-	        ev->marker, ev->ip);
+	fprintf(f, "\n  event %" PRIu64 ", thread %u, at marker %" PRIu64 ", %#" PRIx64 ": ",
+	        ev->index, ev->tid, ev->marker, ev->ip);
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL:
 		fprintf(f, "%s(%#" PRIx64 ", %#" PRIx64 ", %#" PRIx64 ") = %" PRId64,
@@ -20,6 +20,7 @@ static void print_event(FILE *f, const struct lz_event *ev)
 	case LZ_EV_SIGNAL:
 		fprintf(f, "signal %u (%s)", ev->signo, strsignal((int)ev->signo));
 		break;
+	case LZ_EV_SWITCH: fprintf(f, "switch to thread %u", ev->next); break;
 	case LZ_EV_INSN: fprintf(f, "%s", lz_insn_name(ev->insn)); break;
 	default: fprintf(f, "exit");
 	}
@@ -29,7 +30,7 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 {
 	char *text = NULL, where[LZ_POS_TEXT];
 	size_t len;
-	struct lz_pos pos = {e->rp->tid, 1, e->event, e->marker, e->regs.rip};
+	struct lz_pos pos = {lz_engine_tid(e), 1, e->event, e->marker, e->regs.rip};
 	FILE *f = open_memstream(&text, &len);
 	va_list ap;
 

@@ -77,23 +77,6 @@ static int spin_here(struct lz_engine *e)
 	return ret < 0 ? -1 : ret ? 0 : LZ_HALT_EVENT;
 }
 
-int lz_engine_due(struct lz_engine *e)
-{
-	const struct lz_end *end = &e->rp->end;
-
-	if (e->event == end->event && end->kind == LZ_END_CUT && e->marker >= end->marker)
-		return LZ_HALT_END;
-	if (e->event == end->event && end->kind == LZ_END_CALL && e->marker == end->marker &&
-	    e->regs.rip == end->ip)
-		return LZ_HALT_END;
-	if (e->trapped)
-		return LZ_HALT_EVENT;
-	lz_engine_peek_next(e);
-	if (!e->next.async || e->next.marker != e->marker || e->next.ip != e->regs.rip)
-		return 0;
-	return e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
-}
-
 bool lz_event_arrives(const struct lz_event *ev)
 {
 	return ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SYNC && ev->signo == SIGTRAP;
@@ -122,7 +105,7 @@ static int check_call(struct lz_engine *e, const struct lz_event *ev, uint64_t n
 	char got[64];
 
 	snprintf(got, sizeof got, "%s", lz_syscall_name(nr));
-	if (ev->kind != LZ_EV_SYSCALL)
+	if (ev->kind != LZ_EV_SYSCALL && !(ev->kind == LZ_EV_SWITCH && ev->flags & LZ_EVF_IN_CALL))
 		return lz_engine_diverge(e,
 		                         "the program called %s at %#lx; recorded was no system "
 		                         "call but an event of kind %u at %#lx",
@@ -142,6 +125,63 @@ static int check_call(struct lz_engine *e, const struct lz_event *ev, uint64_t n
 	return check_args(e, ev);
 }
 
+/* Nothing runs before the next event: the end of the call that the thread is inside of, or the switch to another
+ * thread from one that has ended. */
+static int kernel_due(struct lz_engine *e)
+{
+	const struct lz_end *end = &e->rp->end;
+	const struct lz_context *t = lz_contexts_running(&e->threads);
+
+	if (e->event >= end->event && end->kind == LZ_END_CUT)
+		return LZ_HALT_END;
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	if (!ev)
+		return -1;
+	if (ev->flags & LZ_EVF_FATAL)
+		return LZ_HALT_EVENT;
+	int ret;
+	if (!e->gone && ev->kind == LZ_EV_SYSCALL)
+		ret = check_call(e, ev, t->call == LZ_NO_CALL ? ev->nr : t->call);
+	else if (e->gone && ev->kind == LZ_EV_SWITCH)
+		ret = lz_engine_check_switch(e, ev);
+	else
+		ret =
+		    lz_engine_diverge(e, "thread %u %s; recorded is an event of kind %u", t->tid,
+		                      e->gone ? "has ended" : "is inside a system call", ev->kind);
+	return ret ? diverged(ret) : LZ_HALT_EVENT;
+}
+
+/* The instant of event EV is here. */
+static int due_here(struct lz_engine *e)
+{
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+
+	if (!ev)
+		return -1;
+	int ret = ev->kind == LZ_EV_SWITCH ? lz_engine_check_switch(e, ev) : 0;
+	return ret ? diverged(ret) : LZ_HALT_EVENT;
+}
+
+int lz_engine_due(struct lz_engine *e)
+{
+	const struct lz_end *end = &e->rp->end;
+
+	if (e->event == end->event && end->kind == LZ_END_CUT && e->marker >= end->marker)
+		return LZ_HALT_END;
+	if (e->event == end->event && end->kind == LZ_END_CALL && e->marker == end->marker &&
+	    e->regs.rip == end->ip)
+		return LZ_HALT_END;
+	if (e->trapped)
+		return LZ_HALT_EVENT;
+	if (lz_engine_in_kernel(e))
+		return kernel_due(e);
+	lz_engine_peek_next(e);
+	if (!e->next.async || e->next.marker != e->marker || e->next.ip != e->regs.rip)
+		return 0;
+	int ret = e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
+	return ret == LZ_HALT_EVENT ? due_here(e) : ret;
+}
+
 int lz_engine_at_call(struct lz_engine *e)
 {
 	int ret = synced(e);
@@ -156,6 +196,8 @@ int lz_engine_at_call(struct lz_engine *e)
 		                                  "the program called %s; nothing more is recorded",
 		                                  lz_syscall_name(e->regs.orig_rax)));
 	ret = check_call(e, ev, e->regs.orig_rax);
+	if (!ret && ev->kind == LZ_EV_SWITCH)
+		ret = lz_engine_check_switch(e, ev);
 	if (ret)
 		return diverged(ret);
 	return e->event == e->rp->end.event ? LZ_HALT_END : LZ_HALT_EVENT;
@@ -203,17 +245,17 @@ int lz_engine_leave_call(struct lz_engine *e)
 	return 0;
 }
 
-/* The write pointer that a signal's delivery has put into __lizard_pos: if it is the next buffer's base, this one
- * had just been found full (the marker store that was interrupted did not fit). */
-static int take_before_signal(struct lz_engine *e, const struct lz_event *ev)
+/* The write pointer that a signal's delivery, or a switch, has put into __lizard_pos: if it is the next buffer's base,
+ * this one had just been found full (the marker store that was interrupted did not fit). */
+static int take_before_async(struct lz_engine *e, const struct lz_event *ev)
 {
-	uint64_t pos;
+	uint64_t pos, at = lz_engine_pos_addr(e, ev->kind == LZ_EV_SWITCH ? &ev->regs : &e->regs);
 
-	if (ev->kind != LZ_EV_SIGNAL || !e->buffer)
+	if ((ev->kind != LZ_EV_SIGNAL && ev->kind != LZ_EV_SWITCH) || !e->buffer || !at)
 		return 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
-		if (w->addr != e->pos_addr || w->len != sizeof pos)
+		if (w->addr != at || w->len != sizeof pos)
 			continue;
 		memcpy(&pos, w->bytes, sizeof pos);
 		return pos == lz_ring_next(e->buffer) ? lz_engine_take_buffer(e) : 0;
@@ -230,7 +272,8 @@ static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
 		if (w->addr != ev->args[2] || w->len != sizeof e->buffer)
 			continue;
 		memcpy(&e->buffer, w->bytes, sizeof e->buffer);
-		e->pos_addr = w->addr;
+		e->hello = true;
+		e->pos_offset = ev->args[3];
 		e->buffer_start = e->marker;
 		lz_space_set_role(&e->space, e->buffer, e->buffer + LZ_RING_SIZE + LZ_SINK_PAD,
 		                  LZ_VMA_BUFFER);
@@ -246,7 +289,9 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 		return -1;
 	if (ev->n_ops && lz_engine_unguard(e) < 0)
 		return -1;
-	if (take_before_signal(e, ev) != 0)
+	if (take_before_async(e, ev) != 0)
+		return -1;
+	if (ev->kind == LZ_EV_SWITCH && lz_engine_switch(e, ev) < 0)
 		return -1;
 	if (lz_fake_event(&e->proc, e->rp->reader, &e->space, ev, &regs) < 0)
 		return -1;
@@ -256,6 +301,8 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 	if (ev->xstate_len && lz_proc_set_xstate(&e->proc, ev->xstate, ev->xstate_len) < 0)
 		return -1;
 	meet_hello(e, ev);
+	if (lz_engine_after_call(e, ev) < 0)
+		return -1;
 	e->event++;
 	e->time_ns = ev->time_ns;
 	e->trapped = false;
@@ -265,11 +312,18 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 int lz_engine_apply(struct lz_engine *e, struct lz_halt *h)
 {
 	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
-	bool moved, again = false;
+	bool moved, again = false, goes_on = false;
 
 	if (!ev || ev->flags & LZ_EVF_FATAL)
 		return lz_fail("no event can be applied here");
+	if (ev->tid != lz_engine_tid(e) && !(ev->flags & LZ_EVF_REBASE))
+		return lz_fail("event %lu is thread %u's, but thread %u runs",
+		               (unsigned long)e->event, ev->tid, lz_engine_tid(e));
 	moved = ev->has_regs || ev->kind == LZ_EV_SYSCALL;
+	if (ev->kind == LZ_EV_SWITCH) {
+		const struct lz_context *t = lz_contexts_find(&e->threads, ev->next);
+		goes_on = t && !t->fresh;
+	}
 	if (ev->flags & LZ_EVF_REBASE) {
 		lz_engine_unbreak(e);
 		if (lz_engine_rebase(e) < 0)
@@ -284,8 +338,9 @@ int lz_engine_apply(struct lz_engine *e, struct lz_halt *h)
 		if (again)
 			lz_engine_insert(e);
 	}
-	if (h && moved)
+	if (h && moved && !lz_engine_in_kernel(e))
 		h->flags |= (e->want_ip && e->regs.rip == e->want_ip ? LZ_HALT_EXEC : 0) |
-		            (lz_engine_has_break(e, e->regs.rip) ? LZ_HALT_BREAK : 0);
+		            (lz_engine_has_break(e, e->regs.rip) ? LZ_HALT_BREAK : 0) |
+		            (goes_on ? LZ_HALT_GOES_ON : 0);
 	return 0;
 }

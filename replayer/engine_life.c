@@ -20,7 +20,7 @@ static void find_end(struct lz_replay *rp)
 	if (!n || !(ev = lz_reader_event(rp->reader, n - 1)))
 		return;
 	const struct lz_syscall *row = ev->kind == LZ_EV_SYSCALL ? lz_syscall(ev->nr) : NULL;
-	if (row && row->klass == LZ_SC_EXIT)
+	if (row && row->klass == LZ_SC_EXIT && !(ev->flags & LZ_EVF_THREAD_END))
 		rp->end = (struct lz_end){LZ_END_CALL, n - 1, ev->marker, ev->ip - 2};
 	else if (ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_FATAL)
 		rp->end = (struct lz_end){LZ_END_SIGNAL, n - 1, ev->marker, ev->ip};
@@ -35,17 +35,25 @@ int lz_replay_init(struct lz_replay *rp, struct lz_reader *r)
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, 0);
 	if (!ck)
 		return -1;
-	rp->tid = ck->pos.tid;
+	rp->tid = lz_reader_meta(r)->tid;
 	rp->stream_len = lz_reader_markers_len(r, rp->tid);
 	find_end(rp);
 	rp->image = lz_image_new(r);
 	return rp->image ? lz_watchdog_start(rp) : -1;
 }
 
+const struct lz_turns *lz_replay_turns(struct lz_replay *rp)
+{
+	if (!rp->turns.n && lz_turns_read(&rp->turns, rp->reader) < 0)
+		return NULL;
+	return &rp->turns;
+}
+
 void lz_replay_free(struct lz_replay *rp)
 {
 	lz_watchdog_stop(rp);
 	lz_image_free(rp->image);
+	lz_turns_free(&rp->turns);
 	free(rp->hellos);
 	free(rp->divergence);
 	*rp = (struct lz_replay){0};
@@ -53,7 +61,8 @@ void lz_replay_free(struct lz_replay *rp)
 
 static int note_hello(struct lz_replay *rp, const struct lz_event *ev)
 {
-	struct lz_hello h = {.event = ev->index, .pos_addr = ev->args[2]};
+	struct lz_hello h = {
+	    .event = ev->index, .pos_addr = ev->args[2], .pos_offset = ev->args[3]};
 
 	for (uint32_t i = 0; i < ev->n_writes; i++)
 		if (ev->writes[i].addr == h.pos_addr && ev->writes[i].len == sizeof h.buffer)
@@ -77,16 +86,21 @@ static bool hello_fits(struct lz_engine *e, const struct lz_hello *h)
 	       lz_ring_of(pos) == h->buffer;
 }
 
+static int use_hello(struct lz_engine *e, const struct lz_hello *h)
+{
+	e->hello = true;
+	e->pos_offset = h->pos_offset;
+	return 0;
+}
+
 /* Where __lizard_pos is: said once, by the hello call, which is among the first events. */
 static int find_pos(struct lz_engine *e)
 {
 	struct lz_replay *rp = e->rp;
 
 	for (uint32_t i = rp->n_hellos; i > 0; i--)
-		if (hello_fits(e, &rp->hellos[i - 1])) {
-			e->pos_addr = rp->hellos[i - 1].pos_addr;
-			return 0;
-		}
+		if (hello_fits(e, &rp->hellos[i - 1]))
+			return use_hello(e, &rp->hellos[i - 1]);
 	while (rp->hello_scanned < e->event) {
 		const struct lz_event *ev = lz_reader_event(rp->reader, rp->hello_scanned);
 		if (!ev)
@@ -97,10 +111,8 @@ static int find_pos(struct lz_engine *e)
 		uint32_t n = rp->n_hellos;
 		if (note_hello(rp, ev) < 0)
 			return -1;
-		if (rp->n_hellos > n && hello_fits(e, &rp->hellos[n])) {
-			e->pos_addr = rp->hellos[n].pos_addr;
-			return 0;
-		}
+		if (rp->n_hellos > n && hello_fits(e, &rp->hellos[n]))
+			return use_hello(e, &rp->hellos[n]);
 	}
 	return lz_fail("no hello call before event %lu explains the marker buffer at %#lx",
 	               (unsigned long)e->event, (unsigned long)e->buffer);
@@ -123,7 +135,8 @@ static int build(struct lz_engine *e, uint32_t index)
 	struct lz_reader *r = e->rp->reader;
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, index);
 
-	if (!ck || lz_image_seek(e->rp->image, index) < 0 ||
+	if (!ck || lz_contexts_load(&e->threads, ck) < 0 ||
+	    lz_image_seek(e->rp->image, index) < 0 ||
 	    lz_stub_start(&e->proc, lz_reader_meta(r)) < 0)
 		return -1;
 	if (lz_restore(&e->proc, r, e->rp->image, ck) < 0 || space_of(e, ck) < 0)
@@ -134,6 +147,7 @@ static int build(struct lz_engine *e, uint32_t index)
 	e->marker = t->marker;
 	e->buffer = t->buffer;
 	e->buffer_start = t->buffer ? t->buffer_start : t->marker;
+	e->hello = e->gone = false;
 	if (lz_proc_regs(&e->proc, &e->regs) < 0)
 		return -1;
 	if (e->buffer)
@@ -181,10 +195,13 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e)
 	copy->marker = e->marker;
 	copy->buffer = e->buffer;
 	copy->buffer_start = e->buffer_start;
-	copy->pos_addr = e->pos_addr;
+	copy->hello = e->hello;
+	copy->pos_offset = e->pos_offset;
+	copy->gone = e->gone;
 	copy->regs = e->regs;
 	copy->trapped = e->trapped;
-	if (lz_engine_flush(e) < 0 || lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
+	if (lz_engine_flush(e) < 0 || lz_contexts_copy(&copy->threads, &e->threads) < 0 ||
+	    lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
 	    lz_stub_fork(&e->proc, &copy->proc) < 0) {
 		lz_engine_free(copy);
 		return NULL;
@@ -198,6 +215,7 @@ void lz_engine_free(struct lz_engine *e)
 		return;
 	lz_stub_kill(&e->proc);
 	lz_space_free(&e->space);
+	lz_contexts_free(&e->threads);
 	free(e->breaks);
 	free(e->guarded);
 	free(e);
@@ -229,7 +247,6 @@ int lz_engine_rebase(struct lz_engine *e)
 		return lz_fail("no checkpoint follows the execve of event %lu",
 		               (unsigned long)e->event);
 	drop_process(e);
-	e->pos_addr = 0;
 	e->goal = UINT64_MAX;
 	for (size_t k = 0; k < e->n_breaks; k++)
 		e->breaks[k].in = false;

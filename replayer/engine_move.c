@@ -31,6 +31,7 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
 int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen)
 {
 	uint64_t event = e->event, marker = e->marker;
+	bool kernel = lz_engine_in_kernel(e);
 	int ret = 0;
 
 	e->want_ip = ip;
@@ -50,7 +51,7 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 			seen++;
 		else if (h.flags & (LZ_HALT_EVENT | LZ_HALT_END | LZ_HALT_DIVERGED))
 			ret = h.flags & LZ_HALT_EVENT && e->regs.rip == ip && !e->in_call &&
-			              seen + 1 == n
+			              !kernel && seen + 1 == n
 			          ? 0
 			          : 1;
 		if (!ret && h.flags & LZ_HALT_EVENT)

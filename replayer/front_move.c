@@ -58,8 +58,7 @@ static int seek_event(struct lz_front *f, const char *text)
 
 	if (!ev)
 		return -1;
-	struct lz_pos pos = {
-	    .tid = ev->tid, .n = 1, .event = n, .marker = ev->marker, .ip = ev->ip};
+	struct lz_pos pos = {.tid = 0, .n = 1, .event = n, .marker = ev->marker, .ip = ev->ip};
 
 	if (ev->has_regs)
 		pos.ip = ev->regs.rip;

@@ -44,6 +44,7 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 		stop->kind = watch_kind(f->stop.watch_kind);
 		stop->addr = f->stop.watch_addr;
 		break;
+	case LZ_STOP_THREAD_START:
 	case LZ_STOP_START: stop->why = LZ_SHOWN_BEGIN; break;
 	case LZ_STOP_END: stop->why = LZ_SHOWN_END; break;
 	case LZ_STOP_SIGNAL: stop->signo = (int)f->stop.signo; break;
@@ -54,6 +55,7 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 		if (f->moving == 'c' && at_users(f, stop))
 			stop->signo = SIGTRAP;
 		break;
+	case LZ_STOP_THREAD_END:
 	case LZ_STOP_STEP: break;
 	}
 }

@@ -34,17 +34,18 @@ static uint32_t count(struct lz_engine *e, struct counter *c)
 	return ++c->n;
 }
 
-static int hit_break(struct scan *c)
+/* AGAIN: it is no hit, but counts. */
+static int hit_break(struct scan *c, bool again)
 {
 	struct lz_engine *e = c->e;
 
 	for (size_t i = 0; i < c->n; i++) {
 		if (c->addrs[i] != e->regs.rip)
 			continue;
-		struct lz_hit h = {
-		    .kind = LZ_HIT_BREAK,
-		    .pos = {e->rp->tid, count(e, &c->counts[i]), e->event, e->marker, e->regs.rip}};
-		return c->fn(c->arg, &h);
+		struct lz_hit h = {.kind = LZ_HIT_BREAK,
+		                   .pos = {lz_engine_tid(e), count(e, &c->counts[i]), e->event,
+		                           e->marker, e->regs.rip}};
+		return again ? 0 : c->fn(c->arg, &h);
 	}
 	return 0;
 }
@@ -54,7 +55,7 @@ static int hit_watch(struct scan *c, const struct lz_user_watch *w)
 	struct lz_engine *e = c->e;
 	struct lz_hit h = {
 	    .kind = LZ_HIT_WATCH,
-	    .pos = {e->rp->tid, count(e, &c->changes), e->event, e->marker, e->regs.rip},
+	    .pos = {lz_engine_tid(e), count(e, &c->changes), e->event, e->marker, e->regs.rip},
 	    .watch_addr = w->addr,
 	    .watch_kind = w->kind};
 
@@ -62,10 +63,10 @@ static int hit_watch(struct scan *c, const struct lz_user_watch *w)
 }
 
 /* The event just applied, in the gap before it. */
-static int hit_event(struct scan *c, const struct lz_user_watch *w, uint64_t marker)
+static int hit_event(struct scan *c, const struct lz_user_watch *w, uint32_t tid, uint64_t marker)
 {
 	struct lz_hit h = {.kind = LZ_HIT_EVENT_WATCH,
-	                   .pos = {c->e->rp->tid, 1, c->e->event - 1, marker, c->e->regs.rip},
+	                   .pos = {tid, 1, c->e->event - 1, marker, c->e->regs.rip},
 	                   .watch_addr = w->addr,
 	                   .watch_kind = w->kind};
 
@@ -98,6 +99,7 @@ static int apply(struct scan *c, bool watch, struct lz_halt *h)
 {
 	struct lz_engine *e = c->e;
 	uint64_t marker = e->marker;
+	uint32_t tid = lz_engine_tid(e);
 
 	h->flags = 0;
 	if (e->event == e->rp->end.event)
@@ -105,7 +107,7 @@ static int apply(struct scan *c, bool watch, struct lz_halt *h)
 	if (lz_engine_apply(e, h) < 0)
 		return -1;
 	struct lz_user_watch *w = watch ? lz_watch_check(c->s, e, NULL) : NULL;
-	return w ? hit_event(c, w, marker) : 0;
+	return w ? hit_event(c, w, tid, marker) : 0;
 }
 
 static int one(struct scan *c, bool watch)
@@ -137,7 +139,7 @@ static int one(struct scan *c, bool watch)
 	if (!ret)
 		ret = at_end(c, h.flags & LZ_HALT_EXEC);
 	if (!ret && h.flags & LZ_HALT_BREAK)
-		ret = hit_break(c);
+		ret = hit_break(c, h.flags & LZ_HALT_GOES_ON);
 	if (!ret && h.flags == LZ_HALT_MARKER)
 		ret = lz_snapshot_maybe(c->s, e);
 	return ret;
@@ -157,8 +159,8 @@ int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end 
 		ret = lz_watch_arm(s, e);
 	if (!ret)
 		ret = at_end(&c, false);
-	if (!ret)
-		ret = hit_break(&c);
+	if (!ret && !lz_engine_in_kernel(e))
+		ret = hit_break(&c, false);
 	while (!ret)
 		ret = one(&c, watch);
 	free(c.counts);

@@ -114,14 +114,24 @@ uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 
 /* ---- moves (session_run.c, session_back.c, session_step_back.c) ---- */
 void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason);
-int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop);
-int lz_session_step_back(struct lz_session *s, struct lz_stop *stop);
+int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
+int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
                                struct lz_stop *stop);
 int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
 /* To the start, for the want of anything before; not at all. Both return 0 or -1. */
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);
 int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);
+
+/* ---- threads (session_threads.c) ---- */
+struct lz_turn_end {
+	struct lz_pos
+	    pos; /* the last instant: at the instruction of a system call that does not return in it */
+	bool in_call, ended;
+};
+/* The end of the last turn of thread TID before the one that an instant after EVENT events lies in. 1: there is none. */
+int lz_session_turn_before(struct lz_session *s, uint32_t tid, uint64_t event,
+                           struct lz_turn_end *end);
 
 /* ---- signals (session_signals.c) ---- */
 /* Does a run stop for this event, which is a signal? */

@@ -12,10 +12,18 @@ static int not_found(const struct lz_pos *pos)
 	return lz_fail("the position %s does not occur in this recording", text);
 }
 
+static int other_thread(const struct lz_pos *pos, uint32_t tid)
+{
+	char text[LZ_POS_TEXT];
+
+	lz_pos_print(pos, text);
+	return lz_fail("the position %s does not occur in this recording: thread %u runs there",
+	               text, tid);
+}
+
 static bool same_pos(const struct lz_pos *a, const struct lz_pos *b)
 {
-	return a->tid == b->tid && a->n == b->n && a->event == b->event && a->marker == b->marker &&
-	       a->ip == b->ip;
+	return a->n == b->n && a->event == b->event && a->marker == b->marker && a->ip == b->ip;
 }
 
 static bool in_spin(struct lz_session *s, const struct lz_pos *pos)
@@ -24,8 +32,7 @@ static bool in_spin(struct lz_session *s, const struct lz_pos *pos)
 	                                ? lz_reader_event(s->rp.reader, pos->event)
 	                                : NULL;
 
-	return ev && ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SPIN &&
-	       ev->marker == pos->marker;
+	return ev && lz_event_async(ev) && ev->flags & LZ_EVF_SPIN && ev->marker == pos->marker;
 }
 
 /* The checkpoint taken there, mostly in the middle of a gap; -1: none. Of a spin it does not know how often the
@@ -71,16 +78,15 @@ int lz_session_seek(struct lz_session *s, const struct lz_pos *pos)
 	struct lz_pos p = *pos;
 	bool start;
 
-	if (p.tid && p.tid != s->rp.tid)
-		return lz_fail("the recording has no thread %u", p.tid);
-	p.tid = s->rp.tid;
 	if (!p.n)
 		return not_found(&p);
-	bool near = !s->lost && !s->away && p.event == s->pos.event && p.marker == s->pos.marker &&
-	            p.ip == s->pos.ip;
+	bool near = s->e && !s->lost && !s->away && p.event == s->pos.event &&
+	            p.marker == s->pos.marker && p.ip == s->pos.ip;
 	if (near && lz_session_name(s) < 0)
 		return -1;
-	if (near && same_pos(&p, &s->pos)) {
+	if (near && p.n == s->pos.n && p.tid && p.tid != s->pos.tid)
+		return other_thread(&p, s->pos.tid);
+	if (near && p.n == s->pos.n) {
 		s->signal_told = 0;
 		return 0;
 	}
@@ -89,6 +95,11 @@ int lz_session_seek(struct lz_session *s, const struct lz_pos *pos)
 	struct lz_engine *e = engine_for(s, &p, &start);
 	if (!e)
 		return -1;
+	if (p.tid && p.tid != lz_engine_tid(e)) {
+		uint32_t tid = lz_engine_tid(e);
+		lz_engine_free(e);
+		return other_thread(&p, tid);
+	}
 	lz_session_replace(s, e);
 	lz_session_arrived(s, p.n, start);
 	return 0;
@@ -129,7 +140,7 @@ static int seek_last_gap(struct lz_session *s)
 int lz_session_seek_end(struct lz_session *s)
 {
 	const struct lz_end *end = &s->rp.end;
-	struct lz_pos pos = {s->rp.tid, 1, end->event, end->marker, end->ip};
+	struct lz_pos pos = {0, 1, end->event, end->marker, end->ip};
 	int ret = end->kind == LZ_END_CALL ? lz_session_seek(s, &pos) : seek_last_gap(s);
 
 	s->at_end = ret == 0;
@@ -142,7 +153,7 @@ int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker)
 	struct lz_engine *e = lz_session_engine_at(s, event, marker, &ret);
 
 	if (!e) {
-		struct lz_pos pos = {s->rp.tid, 1, event, marker, 0};
+		struct lz_pos pos = {0, 1, event, marker, 0};
 		return ret == 2 ? lz_fail("interrupted") : ret < 0 ? -1 : not_found(&pos);
 	}
 	lz_session_replace(s, e);

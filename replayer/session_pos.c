@@ -24,7 +24,7 @@ static int push(struct lz_trail *t, uint64_t ip)
 
 static void new_pos(struct lz_session *s, uint32_t n)
 {
-	s->pos = (struct lz_pos){.tid = s->rp.tid,
+	s->pos = (struct lz_pos){.tid = lz_engine_tid(s->e),
 	                         .n = n,
 	                         .event = s->e->event,
 	                         .marker = s->e->marker,

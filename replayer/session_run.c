@@ -160,7 +160,39 @@ struct run {
 	struct lz_session *s;
 	struct lz_pos prev;
 	struct lz_stop *stop;
+	uint32_t until; /* a thread that is to have its turn; 0: none */
 };
+
+enum { ITS_TURN = 2 };
+
+/* After an event (CALL: a system call) in a run until a thread has its turn: does it have it, can it still get it? */
+static int meet_thread(struct run *r, bool call)
+{
+	struct lz_session *s = r->s;
+
+	if (lz_engine_in_kernel(s->e))
+		return 0;
+	if (!lz_contexts_find(&s->e->threads, r->until)) {
+		lz_session_arrived(s, 1, true);
+		lz_session_fill(s, r->stop, LZ_STOP_THREAD_END);
+		return 1;
+	}
+	if (lz_engine_tid(s->e) != r->until)
+		return 0;
+	lz_session_arrived(s, 1, true);
+	/* the call that it was inside of is done now */
+	lz_session_fill(s, r->stop, LZ_STOP_STEP);
+	return call ? 1 : ITS_TURN;
+}
+
+/* A thread goes on at a breakpoint that it has arrived at before: not to be told again, but an arrival of this gap. */
+static void go_on_here(struct run *r, struct lz_halt *h)
+{
+	h->flags &= ~(unsigned)LZ_HALT_BREAK;
+	lz_session_arrived(r->s, 1, true);
+	r->s->away = true;
+	r->prev = r->s->pos;
+}
 
 static int run_event(struct run *r)
 {
@@ -191,9 +223,12 @@ static int run_event(struct run *r)
 		return 1;
 	}
 	echo(s, ev);
+	bool call = ev->kind == LZ_EV_SYSCALL;
 	if (lz_engine_apply(s->e, &h) < 0)
 		return -1;
 	struct lz_user_watch *w = lz_watch_check(s, s->e, NULL);
+	if (h.flags & LZ_HALT_GOES_ON && h.flags & LZ_HALT_BREAK && !w)
+		go_on_here(r, &h);
 	if (w || h.flags & LZ_HALT_BREAK) {
 		lz_session_arrived(s, 1, true);
 		lz_session_fill(s, r->stop, w ? LZ_STOP_WATCH : LZ_STOP_BREAKPOINT);
@@ -201,7 +236,8 @@ static int run_event(struct run *r)
 		r->stop->watch_kind = w ? w->kind : 0;
 		return 1;
 	}
-	return lz_snapshot_maybe(s, s->e);
+	int ret = r->until ? meet_thread(r, call) : 0;
+	return ret ? ret : lz_snapshot_maybe(s, s->e);
 }
 
 static int run_end(struct run *r)
@@ -262,9 +298,10 @@ static int run_halt(struct run *r, const struct lz_halt *h)
 	return h->flags & LZ_HALT_MARKER ? lz_snapshot_maybe(s, s->e) : 0;
 }
 
-static int run_forward(struct lz_session *s, struct lz_stop *stop)
+/* 1: stopped; ITS_TURN. */
+static int run_on(struct run *r)
 {
-	struct run r = {.s = s, .prev = s->pos, .stop = stop};
+	struct lz_session *s = r->s;
 	uint64_t addrs[s->n_breaks + 1];
 	struct lz_halt h;
 	int ret = 0;
@@ -279,11 +316,18 @@ static int run_forward(struct lz_session *s, struct lz_stop *stop)
 		e->want_marker = lz_snapshot_plan(s, e);
 		ret = lz_engine_resume(e, false, &h);
 		if (!ret)
-			ret = run_halt(&r, &h);
+			ret = run_halt(r, &h);
 		if (s->e != e) /* an interrupt replaced it */
 			break;
 	}
-	return ret < 0 ? -1 : 0;
+	return ret;
+}
+
+static int run_forward(struct lz_session *s, struct lz_stop *stop)
+{
+	struct run r = {.s = s, .prev = s->pos, .stop = stop};
+
+	return run_on(&r) < 0 ? -1 : 0;
 }
 
 /* Nothing of a move stays in the engine. */
@@ -322,7 +366,7 @@ static int step_event(struct lz_session *s, struct lz_stop *stop)
 		stop_end(s, stop);
 		return 1;
 	}
-	bool moved = ev->has_regs || ev->kind != LZ_EV_SIGNAL;
+	bool moved = ev->kind == LZ_EV_SIGNAL ? ev->has_regs : ev->kind != LZ_EV_SWITCH;
 	echo(s, ev);
 	if (lz_engine_apply(s->e, NULL) < 0)
 		return -1;
@@ -331,7 +375,7 @@ static int step_event(struct lz_session *s, struct lz_stop *stop)
 	lz_session_fill(s, stop, w ? LZ_STOP_WATCH : LZ_STOP_STEP);
 	stop->watch_addr = w ? w->addr : 0;
 	stop->watch_kind = w ? w->kind : 0;
-	return w || moved;
+	return w || (moved && !lz_engine_in_kernel(s->e));
 }
 
 static int step_halt(struct lz_session *s, const struct lz_halt *h, struct lz_stop *stop)
@@ -369,7 +413,18 @@ static int step_halt(struct lz_session *s, const struct lz_halt *h, struct lz_st
 	return 1;
 }
 
-int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop)
+/* Lets other threads run until TID can go on. 0: it can; 1: stopped. */
+static int run_to_turn(struct lz_session *s, uint32_t tid, struct lz_stop *stop)
+{
+	struct run r = {.s = s, .prev = s->pos, .stop = stop, .until = tid};
+	int ret = run_on(&r);
+
+	if (ret != ITS_TURN)
+		return ret;
+	return disarm(s) < 0 || lz_watch_arm(s, s->e) < 0 ? -1 : 0;
+}
+
+int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop)
 {
 	struct lz_halt h;
 	int ret = 0;
@@ -378,9 +433,15 @@ int lz_session_step_forward(struct lz_session *s, struct lz_stop *stop)
 		stop_end(s, stop);
 		return 0;
 	}
+	if (!lz_contexts_find(&s->e->threads, tid))
+		return lz_fail("there is no thread %u now", tid);
 	if (lz_watch_arm(s, s->e) < 0)
 		return -1;
 	while (!ret) {
+		if (lz_engine_tid(s->e) != tid || lz_engine_in_kernel(s->e)) {
+			ret = run_to_turn(s, tid, stop);
+			continue;
+		}
 		ret = lz_engine_resume(s->e, true, &h);
 		if (!ret)
 			ret = step_halt(s, &h, stop);
@@ -410,11 +471,18 @@ int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *st
 	return disarm(s) < 0 ? -1 : ret;
 }
 
-int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+int lz_session_step_thread(struct lz_session *s, uint32_t tid, enum lz_direction d,
+                           struct lz_stop *stop)
 {
 	if (begin_request(s) < 0)
 		return -1;
-	return d == LZ_FORWARD ? lz_session_step_forward(s, stop) : lz_session_step_back(s, stop);
+	return d == LZ_FORWARD ? lz_session_step_forward(s, tid, stop)
+	                       : lz_session_step_back(s, tid, stop);
+}
+
+int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+{
+	return lz_session_step_thread(s, s->pos.tid, d, stop);
 }
 
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
@@ -424,8 +492,8 @@ int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t st
 		return -1;
 	if (d == LZ_BACKWARD)
 		return lz_session_step_range_back(s, start, end, stop);
-	for (;;) {
-		int ret = lz_session_step_forward(s, stop);
+	for (uint32_t tid = s->pos.tid;;) {
+		int ret = lz_session_step_forward(s, tid, stop);
 		if (ret < 0 || stop->reason != LZ_STOP_STEP)
 			return ret;
 		if (s->pos.ip < start || s->pos.ip >= end)

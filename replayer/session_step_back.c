@@ -121,20 +121,48 @@ static int before_in_gap(struct lz_session *s, struct lz_pos *to)
 
 /* ---- the last instant of the gap before ---- */
 
+/* Is event INDEX the end of a system call that thread TID was inside of when it got its turn? */
+static int returns(struct lz_session *s, uint64_t index, uint32_t tid)
+{
+	const struct lz_event *before = index ? lz_reader_event(s->rp.reader, index - 1) : NULL;
+
+	if (!before || before->kind != LZ_EV_SWITCH || before->next != tid)
+		return 0;
+	const struct lz_turns *t = lz_replay_turns(&s->rp);
+	if (!t)
+		return -1;
+	const struct lz_turn *turn = &t->v[lz_turns_at(t, index)];
+	return turn->event == index && turn->returns;
+}
+
+/* Where it stands: a call's is its instruction. */
+static int instant_of(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
+{
+	*to = (struct lz_pos){ev->tid, 1, ev->index, ev->marker, ev->ip};
+	if (ev->kind == LZ_EV_SWITCH && ev->flags & LZ_EVF_IN_CALL)
+		to->ip = ev->ip - 2;
+	if (ev->kind != LZ_EV_SYSCALL)
+		return 0;
+	int ret = returns(s, to->event, to->tid);
+	if (!ret)
+		to->ip -= 2;
+	return ret < 0 ? -1 : 0;
+}
+
 int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
 {
-	int64_t n = 1;
+	bool counted = (ev->kind == LZ_EV_SIGNAL || ev->kind == LZ_EV_SWITCH) &&
+	               ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
 	int ret;
 
-	*to = (struct lz_pos){s->rp.tid, 1, ev->index, ev->marker, ev->ip};
-	if (ev->kind == LZ_EV_SYSCALL)
-		to->ip = ev->ip - 2;
-	if (ev->kind != LZ_EV_SIGNAL || !(ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN)))
+	if (instant_of(s, ev, to) < 0)
+		return -1;
+	if (!counted)
 		return 0;
 	struct lz_engine *e = lz_session_engine_at(s, to->event, to->marker, &ret);
 	if (!e)
 		return ret == 2 ? 2 : -1;
-	n = lz_engine_count_to_event(e, to->ip);
+	int64_t n = lz_engine_count_to_event(e, to->ip);
 	lz_engine_free(e);
 	if (n <= 0)
 		return -1;
@@ -184,59 +212,122 @@ static int before_marker(struct lz_session *s, struct lz_pos *to)
 	return 0;
 }
 
+/* What before_gap() finds, besides 0, 1 (nothing) and 2 (interrupted). */
+enum { THREAD_BEGINS = 3, TURN_BEFORE = 4 };
+
+/* The present instant begins a turn. At the end of the thread's turn before it stands at the same instruction, unless
+ * it went into a system call. */
+static int before_turn(struct lz_session *s, uint32_t tid, struct lz_pos *to)
+{
+	struct lz_turn_end end;
+	int ret = lz_session_turn_before(s, tid, s->pos.event, &end);
+
+	if (ret)
+		return ret < 0 ? -1 : THREAD_BEGINS;
+	*to = end.pos;
+	return end.in_call ? 0 : TURN_BEFORE;
+}
+
 static int before_gap(struct lz_session *s, struct lz_pos *to)
 {
 	const struct lz_event *ev;
 
 	if (lz_session_at_start(s))
 		return 1;
-	if (s->pos.event && (ev = lz_reader_event(s->rp.reader, s->pos.event - 1)) &&
-	    ev->marker == s->pos.marker)
-		return lz_session_before_event(s, ev, to);
-	return s->pos.marker ? before_marker(s, to) : 1;
+	if (!s->pos.event || !(ev = lz_reader_event(s->rp.reader, s->pos.event - 1)) ||
+	    ev->marker != s->pos.marker)
+		return s->pos.marker ? before_marker(s, to) : 1;
+	if (ev->kind == LZ_EV_SWITCH)
+		return before_turn(s, s->pos.tid, to);
+	int ret = ev->kind == LZ_EV_SYSCALL ? returns(s, s->pos.event - 1, s->pos.tid) : 0;
+	if (ret)
+		return ret < 0 ? -1 : before_turn(s, s->pos.tid, to);
+	ev = lz_reader_event(s->rp.reader, s->pos.event - 1);
+	return ev ? lz_session_before_event(s, ev, to) : -1;
 }
 
-int lz_session_step_back(struct lz_session *s, struct lz_stop *stop)
+/* Goes to TO; the trail up to there is kept if it is the instant before in the same gap. */
+static int go_before(struct lz_session *s, const struct lz_pos *to, bool inside)
 {
-	if (lz_session_name(s) < 0)
-		return -1;
-	struct lz_pos to, from = s->pos;
-	struct lz_trail *t = &s->trail;
+	struct lz_trail kept = {0}, *t = &s->trail;
 
+	if (inside && t->whole) {
+		kept = *t;
+		kept.n--;
+		*t = (struct lz_trail){0};
+	}
+	int ret = lz_session_seek(s, to);
+	if (kept.ips) {
+		free(t->ips);
+		*t = kept;
+	}
+	return ret;
+}
+
+/* A signal without effect is no step of its own. */
+static bool no_step(struct lz_session *s, const struct lz_pos *from)
+{
+	if (s->pos.ip != from->ip || s->pos.event == from->event || s->pos.event + 1 != from->event)
+		return false;
+	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event);
+	return ev && ev->kind == LZ_EV_SIGNAL && !ev->has_regs;
+}
+
+/* As before_gap(). */
+static int one_back(struct lz_session *s)
+{
+	struct lz_pos to;
+	int ret = before_in_gap(s, &to);
+	bool inside = ret == 0;
+
+	if (ret == 1)
+		ret = before_gap(s, &to);
+	if (ret && ret != TURN_BEFORE)
+		return ret;
+	return go_before(s, &to, inside) < 0 ? -1 : ret;
+}
+
+static int step_back(struct lz_session *s, struct lz_stop *stop)
+{
 	for (;;) {
-		int ret = before_in_gap(s, &to);
-		bool inside = ret == 0;
-		if (ret == 1)
-			ret = before_gap(s, &to);
+		struct lz_pos from = s->pos;
+		int ret = one_back(s);
+		if (ret < 0)
+			return -1;
 		if (ret == 1)
 			return lz_session_stop_start(s, stop);
 		if (ret == 2)
 			return lz_session_stop_interrupted(s, stop);
-		if (ret < 0)
-			return -1;
-		/* going to the instant before keeps the trail up to there */
-		struct lz_trail kept = {0};
-		if (inside && t->whole) {
-			kept = *t;
-			kept.n--;
-			*t = (struct lz_trail){0};
+		if (ret == THREAD_BEGINS) {
+			lz_session_fill(s, stop, LZ_STOP_THREAD_START);
+			return 0;
 		}
-		ret = lz_session_seek(s, &to);
-		if (kept.ips) {
-			free(t->ips);
-			*t = kept;
-		}
-		if (ret < 0)
-			return -1;
-		/* a signal without effect is no step of its own */
-		if (s->pos.ip != from.ip || s->pos.event == from.event ||
-		    s->pos.event + 1 != from.event)
-			break;
-		const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event);
-		if (!ev || ev->kind != LZ_EV_SIGNAL || ev->has_regs)
-			break;
-		from = s->pos;
+		if (ret == TURN_BEFORE || no_step(s, &from))
+			continue;
+		lz_session_fill(s, stop, LZ_STOP_STEP);
+		return 0;
 	}
+}
+
+int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop)
+{
+	struct lz_pos to;
+
+	if (!lz_contexts_find(&s->e->threads, tid))
+		return lz_fail("there is no thread %u now", tid);
+	if (lz_session_name(s) < 0)
+		return -1;
+	if (tid == s->pos.tid)
+		return step_back(s, stop);
+	int ret = before_turn(s, tid, &to);
+	if (ret == THREAD_BEGINS) {
+		lz_session_fill(s, stop, LZ_STOP_THREAD_START);
+		return 0;
+	}
+	if (ret < 0 || lz_session_seek(s, &to) < 0)
+		return -1;
+	if (ret == TURN_BEFORE)
+		return step_back(s, stop);
 	lz_session_fill(s, stop, LZ_STOP_STEP);
 	return 0;
 }
@@ -320,7 +411,7 @@ int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t en
 			lz_session_fill(s, stop, LZ_STOP_STEP);
 			return 0;
 		}
-		if (lz_session_step_back(s, stop) < 0)
+		if (lz_session_step_back(s, s->pos.tid, stop) < 0)
 			return -1;
 		if (stop->reason != LZ_STOP_STEP || ends_range(s, &r, s->pos.ip))
 			return 0;

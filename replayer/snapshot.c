@@ -80,7 +80,7 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
-	uint64_t e = lz_reader_event_after_marker(s->rp.reader, s->rp.tid, marker);
+	uint64_t e = lz_reader_event_after_marker(s->rp.reader, marker);
 
 	return ck && e < ck->pos.event ? ck->pos.event : e;
 }

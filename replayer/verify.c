@@ -42,7 +42,7 @@ static int compare_here(struct verify *v, const struct lz_checkpoint *ck)
 	int ret = 0;
 
 	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
-	bool spin = ev && ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_SPIN &&
+	bool spin = ev && lz_event_async(ev) && ev->flags & LZ_EVF_SPIN &&
 	            ev->marker == ck->pos.marker && ev->ip == ck->pos.ip;
 
 	/* Equal registers do not name a spin's instant: a loop may keep all that changes in memory. */

@@ -184,7 +184,8 @@ static int fill_buffer(struct lz_proc *p, struct lz_reader *r, const struct lz_t
 	    t->marker - t->buffer_start > LZ_BUFFER_GUARD)
 		return lz_fail("the checkpoint's marker buffer is not valid");
 	size_t len = (size_t)(t->marker - t->buffer_start);
-	if (len && lz_reader_markers(r, t->tid, t->buffer_start, buf, len) != (int64_t)len)
+	if (len &&
+	    lz_reader_markers(r, lz_reader_meta(r)->tid, t->buffer_start, buf, len) != (int64_t)len)
 		return lz_fail("the marker stream ends before the checkpoint");
 	if (len && lz_proc_write(p, t->buffer, buf, len) < 0)
 		return -1;
@@ -218,10 +219,8 @@ static int restore_maps(struct lz_proc *p, struct lz_reader *r, const struct lz_
 int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,
                const struct lz_checkpoint *ck)
 {
-	if (ck->n_threads != 1)
-		return lz_fail("checkpoint %u has %u threads; replay of more than one thread does "
-		               "not exist yet",
-		               ck->index, ck->n_threads);
+	if (!ck->n_threads)
+		return lz_fail("checkpoint %u has no thread", ck->index);
 	const struct lz_thread_state *t = &ck->threads[0];
 	struct user_regs_struct regs = t->regs;
 	regs.orig_rax = (uint64_t)-1;

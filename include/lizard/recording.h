@@ -188,8 +188,8 @@ uint64_t lz_reader_n_events(const struct lz_reader *r);
 /* Owned by the reader, valid until the next call of this function with another index. NULL: no such event,
  * or its frame is damaged. */
 const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index);
-/* The first event with (marker >= MARKER) in the thread; n_events if none. Binary search on frames. */
-uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint32_t tid, uint64_t marker);
+/* The first event with (marker >= MARKER), whichever thread's; n_events if none. Binary search on frames. */
+uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker);
 
 uint32_t lz_reader_n_threads(const struct lz_reader *r);
 uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);

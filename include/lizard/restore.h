@@ -33,7 +33,7 @@ void lz_stub_kill(struct lz_proc *p);
 /* Does one mapping operation in the process by injected calls. Shared mappings become private ones
  * of the recording's copy. */
 int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op);
-/* Mappings, contents and registers of checkpoint CK (IM stands at it) in an empty process. */
+/* Mappings, contents and the running thread's registers of checkpoint CK (IM stands at it) in an empty process. */
 int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,
                const struct lz_checkpoint *ck);
 

@@ -5,7 +5,10 @@
  * All functions return -1 or NULL with lz_error() set on failure. After LZ_STOP_DIVERGED only
  * seeking, querying and closing are useful.
  *
- * Threads: every call works on the thread of the position; tids are in all structures. */
+ * Threads run one at a time, so there is one line of time: at each position one thread runs, pos.tid, and the others
+ * have registers to go on with. Calls without a tid mean the thread that runs. The instant between a switch to a thread
+ * that is inside a system call and that call's end has a position as well, though nothing can run there; moves end
+ * there only for a watched change that the switch, or the call's end, makes. */
 #ifndef LIZARD_SESSION_H
 #define LIZARD_SESSION_H
 
@@ -44,17 +47,20 @@ enum lz_stop_reason {
 	LZ_STOP_START,      /* no more history backwards */
 	LZ_STOP_END,        /* ... forwards: the last instant, the process still exists */
 	LZ_STOP_INTERRUPTED,
-	LZ_STOP_DIVERGED
+	LZ_STOP_DIVERGED,
+	LZ_STOP_THREAD_START, /* a step backwards: the thread begins here; backwards it has nothing more */
+	LZ_STOP_THREAD_END /* a step forwards: the thread has ended; where the next one goes on */
 };
 struct lz_stop {
 	enum lz_stop_reason reason;
-	struct lz_pos pos; /* n = 0 where it was not counted: lz_session_where() does */
+	struct lz_pos pos; /* in thread pos.tid; n = 0 where not counted: lz_session_where() does */
 	uint32_t signo;
 	uint64_t watch_addr; /* address given to lz_session_watch */
 	char watch_kind;
 };
 
-/* Goes exactly there. A position that does not occur is an error and leaves the session where it was. */
+/* Goes exactly there. A position that does not occur, or at which another thread runs, is an error and leaves the
+ * session where it was. tid 0: whichever thread runs there. */
 int lz_session_seek(struct lz_session *s, const struct lz_pos *pos);
 int lz_session_seek_start(struct lz_session *s);
 int lz_session_seek_end(struct lz_session *s);
@@ -64,9 +70,17 @@ int lz_session_seek_time(struct lz_session *s, uint64_t time);
 /* Runs until a breakpoint, watchpoint, signal or an end of the history. A breakpoint at the present
  * position does not count. */
 int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *stop);
-/* One instruction (a whole rep instruction; an event is part of its instruction). In forward
+/* One instruction (a whole rep instruction; an event is part of its instruction) of the thread that runs. Others whose
+ * turn comes before it is done run meanwhile; forwards, a breakpoint, watchpoint or signal of theirs ends it. In forward
  * direction a signal stops it before the instruction; call again to take it. */
 int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop);
+/* The same of any thread that is there. Backwards: to the last instant before now at which it ran and stood at another
+ * instruction than now. */
+int lz_session_step_thread(struct lz_session *s, uint32_t tid, enum lz_direction d,
+                           struct lz_stop *stop);
+/* The present, if thread TID runs; else the first instant of its next turn, or (LZ_BACKWARD) the instant at which its last
+ * one ended: inside of a system call, that call's instruction. Does not go there. 1: it has no such turn. */
+int lz_session_turn(struct lz_session *s, uint32_t tid, enum lz_direction d, struct lz_pos *pos);
 /* As step, repeated while control stays in [start, end); backward only as far as START, and a return, breakpoint or
  * signal ends it. */
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
@@ -88,6 +102,18 @@ int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char k
 size_t lz_session_read(struct lz_session *s, uint64_t addr, void *buf, size_t len);
 int lz_session_regs(struct lz_session *s, struct user_regs_struct *r);
 int lz_session_xstate(struct lz_session *s, uint8_t *buf, uint32_t *len);
+struct lz_thread {
+	uint32_t tid;
+	bool running;      /* this one goes on when the session moves */
+	bool in_call;      /* inside a system call; regs.rip is behind its instruction */
+	bool fresh;        /* made by clone, has not run yet: stands behind it with the result 0 */
+	uint64_t pos_addr; /* of its __lizard_pos; 0: not known */
+};
+/* The threads that are there now, the oldest first as far as known; one at least. malloced. */
+int lz_session_threads(struct lz_session *s, struct lz_thread **threads, uint32_t *n);
+/* Of any of them. A fresh thread has no xstate: *len = 0. */
+int lz_session_thread_regs(struct lz_session *s, uint32_t tid, struct user_regs_struct *r);
+int lz_session_thread_xstate(struct lz_session *s, uint32_t tid, uint8_t *buf, uint32_t *len);
 /* malloced, sorted. */
 int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n);
 /* The next event (index = where().event); NULL at the end of the log. Owned by the reader. */
@@ -97,6 +123,8 @@ const struct lz_event *lz_session_next_event(struct lz_session *s);
 struct lz_diversion;
 struct lz_diversion *lz_diversion_new(struct lz_session *s);
 void lz_diversion_free(struct lz_diversion *d);
+/* Its registers, and what it runs, are those of thread TID from here on; at first the one that runs. */
+int lz_diversion_thread(struct lz_diversion *d, uint32_t tid);
 int lz_diversion_write(struct lz_diversion *d, uint64_t addr, const void *buf, size_t len);
 size_t lz_diversion_read(struct lz_diversion *d, uint64_t addr, void *buf, size_t len);
 int lz_diversion_regs(struct lz_diversion *d, struct user_regs_struct *r);
