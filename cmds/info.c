@@ -144,6 +144,8 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 	                          : "not known, the recording was not finished");
 	print_line("instrumented",
 	           m->instrumented ? "yes" : "no: system calls and checkpoints only");
+	for (char **o = m->outside; o && *o; o++)
+		print_line("outside", *o);
 	printf("format        version %u\n", m->version);
 }
 
@@ -193,7 +195,7 @@ static json_t *list_json(char **v)
 {
 	json_t *list = json_array();
 
-	for (; *v; v++)
+	for (; v && *v; v++)
 		json_array_append_new(list, lz_json_text(*v));
 	return list;
 }
@@ -270,6 +272,7 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	set_int(o, "start_time", m->start_time);
 	set_int(o, "duration_ns", m->duration_ns);
 	json_object_set_new(o, "exit_status", json_integer(m->exit_status));
+	json_object_set_new(o, "outside", list_json(m->outside));
 	json_object_set_new(o, "instrumented", json_boolean(m->instrumented));
 	return o;
 }

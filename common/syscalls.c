@@ -45,6 +45,10 @@
 	{                                                                                          \
 		LZ_OUT_VALLEN, a, b, 0, 0                                                          \
 	}
+#define VALLEN_ALWAYS(a, b)                                                                        \
+	{                                                                                          \
+		LZ_OUT_VALLEN, a, b, 1, 0                                                          \
+	}
 #define IOV(a, b)                                                                                  \
 	{                                                                                          \
 		LZ_OUT_IOV, a, b, 0, 0                                                             \

@@ -34,6 +34,7 @@ struct known_file {
 	ino_t ino;
 	off_t size;
 	struct timespec mtime;
+	char name[64];
 };
 
 struct lz_writer {
@@ -467,14 +468,16 @@ static int find_file(const struct lz_writer *w, const struct stat *st, uint32_t 
 	return 0;
 }
 
-static int remember_file(struct lz_writer *w, const struct stat *st)
+static int remember_file(struct lz_writer *w, const struct stat *st, const char *name)
 {
 	struct known_file *v = reallocarray(w->files, w->n_files + 1u, sizeof(*v));
 
 	if (!v)
 		return lz_fail("no memory for the file table");
 	w->files = v;
-	v[w->n_files++] = (struct known_file){st->st_dev, st->st_ino, st->st_size, st->st_mtim};
+	struct known_file *k = &v[w->n_files++];
+	*k = (struct known_file){st->st_dev, st->st_ino, st->st_size, st->st_mtim, ""};
+	snprintf(k->name, sizeof(k->name), "%s", name);
 	return 0;
 }
 
@@ -518,7 +521,7 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 		rc = file.build_id ? 0 : -1;
 	}
 	if (rc == 0)
-		rc = remember_file(w, st);
+		rc = remember_file(w, st, name);
 	if (rc == 0)
 		rc = push_file(w, &file, index);
 	free(file.build_id);
@@ -543,6 +546,15 @@ int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *inde
 	if (own >= 0)
 		close(own);
 	return rc;
+}
+
+int lz_writer_file_open(struct lz_writer *w, uint32_t index)
+{
+	int fd = index < w->n_files && *w->files[index].name
+	             ? openat(w->filesfd, w->files[index].name, O_RDONLY | O_CLOEXEC)
+	             : -1;
+
+	return fd >= 0 ? fd : lz_fail_errno("cannot open the copy of mapped file %u", index);
 }
 
 /* ---- flush ---- */

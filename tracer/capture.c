@@ -39,7 +39,7 @@ static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t befo
 }
 
 /* LEN bytes scattered over COUNT iovecs at ADDR. */
-static int iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
+int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
 {
 	struct iovec io[MAX_IOV];
 
@@ -66,7 +66,7 @@ static int message(struct lz_tracer *t, uint64_t addr, uint64_t len)
 	                  min64(m.msg_namelen, sizeof(struct sockaddr_storage))) < 0 ||
 	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_control, m.msg_controllen) < 0)
 		return -1;
-	return iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, len);
+	return lz_capture_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, len);
 }
 
 static int messages(struct lz_tracer *t, uint64_t addr, int64_t count)
@@ -99,7 +99,7 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	case LZ_OUT_BITS:
 	case LZ_OUT_FDSET: return lz_build_read(t, at, (min64(count, 1 << 20) + 63) / 64 * 8);
 	case LZ_OUT_VALLEN: return vallen(t, o, t->cur->call.in_len[i]);
-	case LZ_OUT_IOV: return iovecs(t, at, count, ret);
+	case LZ_OUT_IOV: return lz_capture_iovecs(t, at, count, ret);
 	case LZ_OUT_MSG: return message(t, at, ret);
 	case LZ_OUT_MMSG: return messages(t, at, result);
 	case LZ_OUT_SPECIAL: return lz_capture_special(t, result);

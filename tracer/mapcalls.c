@@ -3,36 +3,28 @@
 #include "tracer/tracer.h"
 
 #include <lizard/error.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static const struct lz_call *call_of(const struct lz_tracer *t)
+{
+	return &t->cur->call;
+}
 
 static uint64_t up(uint64_t x)
 {
 	return (x + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
 }
 
-int lz_file_index(struct lz_tracer *t, int fd, const char *path, uint32_t *index)
-{
-	struct stat st;
-
-	*index = LZ_NO_FILE;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	if (lz_writer_file(t->w, path, fd, index) < 0)
-		return -1;
-	return lz_shared_file(t, *index, &st);
-}
-
-/* The file behind the program's descriptor FD; LZ_NO_FILE if it cannot be copied. */
-static int file_of_fd(struct lz_tracer *t, int fd, uint32_t *index)
+/* The file behind the program's descriptor FD becomes what A is a mapping of, if it can be copied. */
+static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t offset)
 {
 	char link[64], path[4096];
 
-	*index = LZ_NO_FILE;
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
 	ssize_t n = readlink(link, path, sizeof(path) - 1);
 	if (n < 0)
@@ -41,7 +33,7 @@ static int file_of_fd(struct lz_tracer *t, int fd, uint32_t *index)
 	int own = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (own < 0)
 		return 0;
-	int ret = lz_file_index(t, own, path, index);
+	int ret = lz_map_file(t, a, own, path, offset);
 	close(own);
 	return ret;
 }
@@ -70,97 +62,130 @@ static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
-static int added(struct lz_tracer *t, const struct lz_vma *v, uint32_t map_flags)
+static int added(struct lz_tracer *t, const struct lz_area *a, uint32_t map_flags)
 {
-	struct lz_area area = {.v = *v};
+	const struct lz_vma *v = &a->v;
 	struct lz_map_op op = {.op = LZ_MAP,
 	                       .addr = v->start,
 	                       .len = v->end - v->start,
 	                       .prot = v->prot,
-	                       .flags = map_flags,
+	                       .flags = map_flags | (v->file == LZ_NO_FILE ? MAP_ANONYMOUS : 0),
 	                       .file = v->file,
 	                       .offset = v->offset};
 
-	if (lz_build_op(t, &op) < 0 || lz_vmas_add(&t->vmas, &area) < 0)
+	if (lz_build_op(t, &op) < 0 || lz_vmas_add(&t->vmas, a) < 0)
 		return -1;
 	return lz_pages_changed(t, v->start, v->end);
 }
 
 static int did_mmap(struct lz_tracer *t, uint64_t addr)
 {
-	const uint64_t *a = t->cur->call.args;
-	uint32_t flags = (uint32_t)a[3], file = LZ_NO_FILE;
-	uint64_t end = addr + up(a[1]);
+	const uint64_t *a = call_of(t)->args;
+	uint32_t flags = (uint32_t)a[3];
 	bool anon = flags & MAP_ANONYMOUS;
-
-	t->n_shared += flags & MAP_SHARED;
-
-	if (!anon && file_of_fd(t, (int)a[4], &file) < 0)
-		return -1;
 	uint32_t kept = (flags & MAP_SHARED ? MAP_SHARED : MAP_PRIVATE) | (flags & MAP_GROWSDOWN);
-	struct lz_vma v = {.start = addr,
-	                   .end = end,
-	                   .prot = (uint32_t)a[2] & 7,
-	                   .flags = kept,
-	                   .file = file,
-	                   .role = LZ_VMA_PLAIN,
-	                   .offset = file == LZ_NO_FILE ? 0 : a[5]};
-	if (removed(t, addr, end) < 0 ||
-	    added(t, &v, kept | (file == LZ_NO_FILE ? MAP_ANONYMOUS : 0)) < 0)
+	struct lz_area area = {.v = {.start = addr,
+	                             .end = addr + up(a[1]),
+	                             .prot = (uint32_t)a[2] & 7,
+	                             .flags = kept,
+	                             .file = LZ_NO_FILE,
+	                             .role = LZ_VMA_PLAIN}};
+
+	if (!anon && file_of_fd(t, (int)a[4], &area, a[5]) < 0)
 		return -1;
-	if (!anon && file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
-		return lz_build_read(t, addr, end - addr);
-	return 0;
+	if (removed(t, addr, area.v.end) < 0 || added(t, &area, kept) < 0)
+		return -1;
+	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
+		return lz_build_read(t, addr, area.v.end - addr);
+	return lz_shared_mapped(t, &area);
 }
 
 static int did_brk(struct lz_tracer *t, uint64_t now)
 {
 	uint64_t old_end = up(t->brk), end = up(now);
-	struct lz_vma v = {.start = old_end,
-	                   .end = end,
-	                   .prot = PROT_READ | PROT_WRITE,
-	                   .flags = MAP_PRIVATE,
-	                   .file = LZ_NO_FILE,
-	                   .role = LZ_VMA_HEAP};
+	struct lz_area heap = {.v = {.start = old_end,
+	                             .end = end,
+	                             .prot = PROT_READ | PROT_WRITE,
+	                             .flags = MAP_PRIVATE,
+	                             .file = LZ_NO_FILE,
+	                             .role = LZ_VMA_HEAP}};
 
 	t->brk = now;
 	if (end < old_end)
 		return removed(t, end, old_end);
-	return end > old_end ? added(t, &v, MAP_PRIVATE | MAP_ANONYMOUS) : 0;
+	return end > old_end ? added(t, &heap, MAP_PRIVATE) : 0;
 }
 
-static int did_protect(struct lz_tracer *t)
+static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
 {
-	uint64_t start = t->cur->call.args[0], len = up(t->cur->call.args[1]);
-	uint32_t prot = (uint32_t)t->cur->call.args[2] & 7;
 	struct lz_map_op op = {
-	    .op = LZ_PROTECT, .addr = start, .len = len, .prot = prot, .file = LZ_NO_FILE};
+	    .op = LZ_PROTECT, .addr = start, .len = end - start, .prot = prot, .file = LZ_NO_FILE};
 
-	if (!len)
+	if (start >= end)
 		return 0;
-	if (lz_build_op(t, &op) < 0 || lz_vmas_protect(&t->vmas, start, start + len, prot) < 0)
+	if (lz_build_op(t, &op) < 0 || lz_vmas_protect(&t->vmas, start, end, prot) < 0)
 		return -1;
-	return prot & PROT_WRITE ? lz_pages_changed(t, start, start + len) : 0;
+	return prot & PROT_WRITE ? lz_pages_changed(t, start, end) : 0;
 }
 
-static int did_remap(struct lz_tracer *t, uint64_t addr)
-{
-	uint64_t old = t->cur->call.args[0], old_len = up(t->cur->call.args[1]),
-	         len = up(t->cur->call.args[2]);
+struct range {
+	struct lz_tracer *t;
+	uint64_t start, end;
+};
 
-	if (addr == old && len <= old_len)
-		return len < old_len ? removed(t, old + len, old + old_len) : 0;
-	ptrdiff_t i = lz_vmas_find(&t->vmas, old);
-	if (i < 0)
-		return lz_fail("mremap of %#llx: no mapping known there", (unsigned long long)old);
-	struct lz_area a = t->vmas.a[i];
+/* Where the kernel's protection is another one than ours. */
+static int protected_here(void *arg, const struct lz_maps_entry *e)
+{
+	const struct range *r = arg;
+	uint64_t start = e->start > r->start ? e->start : r->start;
+	uint64_t end = e->end < r->end ? e->end : r->end;
+
+	for (size_t i = lz_vmas_from(&r->t->vmas, start); i < r->t->vmas.n; i++) {
+		const struct lz_vma *v = &r->t->vmas.a[i].v;
+		uint64_t from = v->start > start ? v->start : start;
+		uint64_t to = v->end < end ? v->end : end;
+		if (v->start >= end)
+			break;
+		if (v->prot != e->prot && v->role != LZ_VMA_BUFFER) {
+			if (protected(r->t, from, to, e->prot) < 0)
+				return -1;
+			i = lz_vmas_from(&r->t->vmas, to) - 1;
+		}
+	}
+	return 0;
+}
+
+/* A call that fails on its way has done its work up to there; PROT_GROWSDOWN reaches further than asked for. */
+static int did_protect_some(struct lz_tracer *t, uint64_t start, uint64_t end)
+{
+	ptrdiff_t i = lz_vmas_find(&t->vmas, start);
+	struct range r = {t, i < 0 ? start : t->vmas.a[i].v.start, end};
+
+	return lz_proc_maps(t->p.pid, protected_here, &r) < 0 ? -1 : 0;
+}
+
+static int did_protect(struct lz_tracer *t, bool failed)
+{
+	const uint64_t *a = call_of(t)->args;
+	uint64_t start = a[0], end = start + up(a[1]);
+
+	if (failed || a[2] & (PROT_GROWSDOWN | PROT_GROWSUP))
+		return did_protect_some(t, start, end);
+	return protected(t, start, end, (uint32_t)a[2] & 7);
+}
+
+/* One of our areas, or the part of it that was moved, is now LEN bytes at ADDR. */
+static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, uint64_t old_len,
+                 uint64_t addr, uint64_t len)
+{
+	struct lz_area a = *from;
+
 	if (a.v.file != LZ_NO_FILE)
 		a.v.offset += old - a.v.start;
+	a.object_at += old - a.v.start;
 	a.v.start = addr;
 	a.v.end = addr + len;
 	a.armed = false;
-	if (addr != old && removed(t, addr, addr + len) < 0)
-		return -1;
 	struct lz_map_op op = {.op = LZ_REMAP,
 	                       .addr = addr,
 	                       .len = len,
@@ -176,12 +201,44 @@ static int did_remap(struct lz_tracer *t, uint64_t addr)
 	return lz_pages_changed(t, addr, addr + len);
 }
 
-static int did_advise(struct lz_tracer *t)
+/* What is one mapping to the kernel may be several of ours, and a newer kernel moves several at once. */
+static int did_remap(struct lz_tracer *t, uint64_t addr)
 {
-	uint64_t start = t->cur->call.args[0], end = start + up(t->cur->call.args[1]);
+	const uint64_t *a = call_of(t)->args;
+	uint64_t old = a[0], old_end = old + up(a[1]), end = addr + up(a[2]), shift = addr - old;
+
+	if (addr == old && end <= old_end)
+		return removed(t, end, old_end);
+	if (end - addr < old_end - old) {
+		if (removed(t, old + (end - addr), old_end) < 0)
+			return -1;
+		old_end = old + (end - addr);
+	}
+	if (addr != old && removed(t, addr, end) < 0)
+		return -1;
+	for (uint64_t at = old, next; at < old_end; at = next) {
+		size_t i = lz_vmas_from(&t->vmas, at);
+		if (i >= t->vmas.n || t->vmas.a[i].v.start >= old_end)
+			break;
+		struct lz_area from = t->vmas.a[i];
+		at = from.v.start > at ? from.v.start : at;
+		next = from.v.end < old_end ? from.v.end : old_end;
+		uint64_t to_end = next == old_end ? end : next + shift;
+		if (addr == old && to_end == next)
+			continue;
+		if (moved(t, &from, at, next - at, at + shift, to_end - (at + shift)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int did_advise(struct lz_tracer *t, int64_t result)
+{
+	const uint64_t *a = call_of(t)->args;
+	uint64_t start = a[0], end = start + up(a[1]);
 	enum { MADV_DONTNEED_LOCKED_ = 24 };
 
-	if (t->cur->call.args[2] != MADV_DONTNEED && t->cur->call.args[2] != MADV_DONTNEED_LOCKED_)
+	if ((a[2] != MADV_DONTNEED && a[2] != MADV_DONTNEED_LOCKED_) || start % LZ_PAGE)
 		return 0;
 	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
@@ -201,28 +258,80 @@ static int did_advise(struct lz_tracer *t)
 		    .offset = v->file == LZ_NO_FILE ? 0 : v->offset + (from - v->start)};
 		if (lz_build_op(t, &op) < 0)
 			return -1;
+		/* Holes are skipped, with ENOMEM at the end; at anything else it stopped, we don't know where. */
+		if (result < 0 && result != -ENOMEM && lz_build_read(t, from, to - from) < 0)
+			return -1;
 	}
 	return lz_pages_changed(t, start, end);
 }
 
+/* ---- System V shared memory ---- */
+
+static int attached_here(void *arg, const struct lz_maps_entry *e)
+{
+	struct lz_area *a = arg;
+
+	if (e->start != a->v.start)
+		return 0;
+	a->v.end = e->end;
+	a->v.prot = e->prot;
+	return 1;
+}
+
+static int did_attach(struct lz_tracer *t, uint64_t addr)
+{
+	struct lz_area area = {
+	    .v = {.start = addr, .flags = MAP_SHARED, .file = LZ_NO_FILE, .role = LZ_VMA_PLAIN}};
+
+	if (lz_proc_maps(t->p.pid, attached_here, &area) < 0)
+		return -1;
+	if (!area.v.end)
+		return lz_fail("shmat gave %#llx, where nothing is mapped",
+		               (unsigned long long)addr);
+	if (lz_map_segment(t, &area, (int)call_of(t)->args[0]) < 0 ||
+	    removed(t, addr, area.v.end) < 0 || added(t, &area, MAP_SHARED) < 0)
+		return -1;
+	return lz_shared_mapped(t, &area);
+}
+
+/* What is left of the segment that was attached at ADDR. */
+static int did_detach(struct lz_tracer *t, uint64_t addr)
+{
+	uint32_t object = 0;
+
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		if (!a->object || a->v.start - a->object_at != addr ||
+		    (object && a->object != object) || !lz_is_segment(t, a->object))
+			continue;
+		object = a->object;
+		if (removed(t, a->v.start, a->v.end) < 0)
+			return -1;
+		i = (size_t)-1;
+	}
+	return 0;
+}
+
 int lz_map_call(struct lz_tracer *t, int64_t result)
 {
-	uint64_t addr = (uint64_t)result;
+	const struct lz_call *c = call_of(t);
+	bool failed = result < 0 && result > -4096;
 
 	t->map_id++;
-	if (t->cur->call.nr == SYS_brk)
-		return did_brk(t, addr);
-	if (result < 0 && result > -4096)
-		return 0;
-	switch (t->cur->call.nr) {
-	case SYS_mmap: return did_mmap(t, addr);
-	case SYS_munmap:
-		return removed(t, t->cur->call.args[0],
-		               t->cur->call.args[0] + up(t->cur->call.args[1]));
+	switch (c->nr) {
+	case SYS_brk: return did_brk(t, (uint64_t)result);
 	case SYS_mprotect:
-	case SYS_pkey_mprotect: return did_protect(t);
-	case SYS_mremap: return did_remap(t, addr);
-	case SYS_madvise: return did_advise(t);
+	case SYS_pkey_mprotect: return did_protect(t, failed);
+	case SYS_madvise: return did_advise(t, result);
 	}
-	return lz_fail("system call %s is in class MAP but unknown here", t->cur->call.row->name);
+	if (failed)
+		return 0;
+	switch (c->nr) {
+	case SYS_mmap: return did_mmap(t, (uint64_t)result);
+	case SYS_munmap: return removed(t, c->args[0], c->args[0] + up(c->args[1]));
+	case SYS_mremap: return did_remap(t, (uint64_t)result);
+	case SYS_shmat: return did_attach(t, (uint64_t)result);
+	case SYS_shmdt: return did_detach(t, c->args[0]);
+	}
+	return lz_fail("system call %s is in class MAP but unknown here", c->row->name);
 }

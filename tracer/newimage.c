@@ -162,11 +162,10 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 		int fd = open_mapped(t, e, path, sizeof(path));
 		if (fd < 0)
 			return -1;
-		int ret = lz_file_index(t, fd, path, &a.v.file);
+		int ret = lz_map_file(t, &a, fd, path, e->offset);
 		close(fd);
 		if (ret < 0)
 			return -1;
-		a.v.offset = a.v.file == LZ_NO_FILE ? 0 : e->offset;
 	}
 	return lz_vmas_add(&t->vmas, &a);
 }

@@ -1,64 +1,76 @@
-/* Memory that changes although the program does not write it: a file written while it is mapped,
- * and shared mappings that children write. Both are logged with the system call that follows the
- * change, or made it. */
-#include "tracer/tracer.h"
+/* Memory that changes although the program does not store to it: a file that is written, cut or extended while it is
+ * mapped, memory that others share, and the second mapping of what is stored to through the first. What changed is logged
+ * with the system call that follows the change, or made it. */
+#include "tracer/objects.h"
 
-#include <common/pagemap.h>
 #include <inttypes.h>
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-enum { FDS = 1024, MAX_FILES = 4096 };
-enum fd_state { UNKNOWN, OTHER, MAPPED };
+enum { BATCH = 64, MADV_REMOVE_ = 9 };
 
-struct lz_shared {
-	uint8_t fd[FDS]; /* enum fd_state */
-	struct {
-		dev_t dev;
-		ino_t ino;
-	} file[MAX_FILES]; /* of the recording's file table */
-	uint32_t n_files;
-	struct lz_pagemap seen; /* shared pages as last logged */
-};
-
-int lz_shared_file(struct lz_tracer *t, uint32_t index, const struct stat *st)
+static const struct lz_call *call_of(const struct lz_tracer *t)
 {
-	if (!t->shared && !(t->shared = calloc(1, sizeof(*t->shared))))
-		return lz_fail("out of memory");
-	if (index >= MAX_FILES)
-		return 0;
-	t->shared->file[index].dev = st->st_dev;
-	t->shared->file[index].ino = st->st_ino;
-	if (index >= t->shared->n_files)
-		t->shared->n_files = index + 1;
-	memset(t->shared->fd, UNKNOWN, sizeof(t->shared->fd));
+	return &t->cur->call;
+}
+
+static uint64_t up(uint64_t x)
+{
+	return (x + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
+}
+
+static uint64_t down(uint64_t x)
+{
+	return x & ~(uint64_t)(LZ_PAGE - 1);
+}
+
+/* ---- pages ---- */
+
+/* A private page is taken from the file here, so that it is the program's own from now on. */
+int lz_shared_log(struct lz_tracer *t, const struct lz_vma *v, uint64_t from, uint64_t to)
+{
+	uint8_t page[LZ_PAGE];
+
+	for (uint64_t at = from; at < to; at += LZ_PAGE) {
+		if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) != LZ_PAGE)
+			continue;
+		if (lz_build_write(t, at, page, LZ_PAGE) < 0)
+			return -1;
+		if (!(v->flags & MAP_SHARED) && lz_proc_write(&t->p, at, page, LZ_PAGE) < 0)
+			return -1;
+	}
+	return lz_pages_changed(t, from, to);
+}
+
+/* Calls FN for each page that can be read in the area. */
+static int each_page(struct lz_tracer *t, const struct lz_vma *v,
+                     int (*fn)(struct lz_tracer *t, uint64_t addr, const uint8_t *page, void *arg),
+                     void *arg)
+{
+	static uint8_t batch[BATCH * LZ_PAGE];
+
+	for (uint64_t at = v->start, n; at < v->end; at += n) {
+		n = v->end - at < sizeof(batch) ? v->end - at : sizeof(batch);
+		if (lz_proc_read(&t->p, at, batch, n) < 0 &&
+		    lz_proc_read_some(&t->p, at, batch, n = LZ_PAGE) != LZ_PAGE)
+			continue;
+		for (uint64_t i = 0; i < n; i += LZ_PAGE)
+			if (fn(t, at + i, batch + i, arg) < 0)
+				return -1;
+	}
 	return 0;
 }
 
-static void forget_seen(struct lz_shared *s)
-{
-	for (size_t i = 0; i < s->seen.cap; i++)
-		free(s->seen.slot[i].page);
-	lz_pagemap_free(&s->seen);
-}
-
-void lz_shared_free(struct lz_tracer *t)
-{
-	if (t->shared)
-		forget_seen(t->shared);
-	free(t->shared);
-	t->shared = NULL;
-}
-
-/* ---- files ---- */
+/* ---- files that are written ---- */
 
 struct written {
-	int fd; /* -1: none */
 	uint64_t from, to;
 };
 
@@ -77,10 +89,12 @@ static uint64_t position(struct lz_tracer *t, int fd)
 	return pos;
 }
 
-static bool writes_file(uint64_t nr, const uint64_t *a, int *fd)
+/* The descriptor that the call may have changed a file through; -1: none. */
+static int changed_fd(const struct lz_call *c, int64_t result)
 {
-	*fd = (int)a[0];
-	switch (nr) {
+	const uint64_t *a = c->args;
+
+	switch (c->nr) {
 	case SYS_write:
 	case SYS_writev:
 	case SYS_pwrite64:
@@ -88,178 +102,335 @@ static bool writes_file(uint64_t nr, const uint64_t *a, int *fd)
 	case SYS_pwritev2:
 	case SYS_sendfile:
 	case SYS_ftruncate:
-	case SYS_fallocate: return true;
+	case SYS_fallocate: return (int)a[0];
 	case SYS_copy_file_range:
-	case SYS_splice: *fd = (int)a[2]; return true;
+	case SYS_splice: return (int)a[2];
+	case SYS_ioctl: return a[1] == FICLONE || a[1] == FICLONERANGE ? (int)a[0] : -1;
+	case SYS_open: return a[1] & O_TRUNC ? (int)result : -1;
+	case SYS_openat: return a[2] & O_TRUNC ? (int)result : -1;
+	case SYS_openat2:
+	case SYS_creat: return (int)result;
 	}
-	return false;
+	return -1;
 }
 
 /* Where in the file, if the position can be known; else all of it. */
 static struct written range_of(struct lz_tracer *t, int fd, uint64_t n)
 {
-	const uint64_t *a = t->cur->call.args;
+	const uint64_t *a = call_of(t)->args;
 
-	switch (t->cur->call.nr) {
+	switch (call_of(t)->nr) {
 	case SYS_pwrite64:
-	case SYS_pwritev: return (struct written){fd, a[3], a[3] + n};
+	case SYS_pwritev: return (struct written){a[3], a[3] + n};
 	case SYS_write:
 	case SYS_writev: {
 		uint64_t end = position(t, fd);
-		return (struct written){fd, end > n ? end - n : 0, end};
+		return (struct written){end > n ? end - n : 0, end};
 	}
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat: return (struct written){0, 0};
 	}
-	return (struct written){fd, 0, UINT64_MAX};
+	return (struct written){0, UINT64_MAX};
 }
 
-static bool same_file(const struct lz_shared *s, uint32_t index, const struct stat *st)
+/* The part of area A that maps [FROM, TO) of its object. */
+static bool part_of(const struct lz_area *a, uint64_t from, uint64_t to, uint64_t *start,
+                    uint64_t *end)
 {
-	return index < s->n_files && s->file[index].dev == st->st_dev &&
-	       s->file[index].ino == st->st_ino;
+	uint64_t a_end = a->object_at + (a->v.end - a->v.start);
+
+	from = from > a->object_at ? from : a->object_at;
+	to = to < a_end ? to : a_end;
+	*start = a->v.start + (from - a->object_at);
+	*end = a->v.start + (to - a->object_at);
+	return from < to;
 }
 
-static bool is_mapped(struct lz_tracer *t, int fd, struct stat *st)
+static int log_written(struct lz_tracer *t, uint32_t object, struct written w)
 {
-	struct lz_shared *s = t->shared;
-	char path[64];
-	bool mapped = false;
+	uint64_t from, to;
 
-	if (fd >= 0 && fd < FDS && s->fd[fd] == OTHER)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)t->p.pid, fd);
-	if (stat(path, st) == 0 && S_ISREG(st->st_mode))
-		for (size_t i = 0; i < t->vmas.n && !mapped; i++)
-			mapped = same_file(s, t->vmas.a[i].v.file, st);
-	if (fd >= 0 && fd < FDS)
-		s->fd[fd] = mapped ? MAPPED : OTHER;
-	return mapped;
-}
-
-/* A private page is taken from the file here, so that it is the program's own from now on. */
-static int log_pages(struct lz_tracer *t, const struct lz_vma *v, uint64_t from, uint64_t to)
-{
-	uint8_t page[LZ_PAGE];
-
-	for (uint64_t at = from; at < to; at += LZ_PAGE) {
-		if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) != LZ_PAGE)
-			continue;
-		if (lz_build_write(t, at, page, LZ_PAGE) < 0)
-			return -1;
-		if (!(v->flags & MAP_SHARED) && lz_proc_write(&t->p, at, page, LZ_PAGE) < 0)
-			return -1;
-	}
-	return lz_pages_changed(t, from, to);
-}
-
-static int log_area(struct lz_tracer *t, const struct lz_vma *v, const struct written *w)
-{
-	uint64_t end = v->offset + (v->end - v->start);
-	uint64_t from = w->from > v->offset ? w->from : v->offset;
-	uint64_t to = w->to < end ? w->to : end;
-
-	if (from >= to)
+	if (w.from >= w.to)
 		return 0;
-	from &= ~(uint64_t)(LZ_PAGE - 1);
-	to = (to + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
-	return log_pages(t, v, v->start + (from - v->offset), v->start + (to - v->offset));
+	w.from = down(w.from);
+	w.to = w.to > UINT64_MAX - LZ_PAGE ? w.to : up(w.to);
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		struct lz_area a = t->vmas.a[i];
+		if (a.object == object && part_of(&a, w.from, w.to, &from, &to) &&
+		    lz_shared_log(t, &a.v, from, to) < 0)
+			return -1;
+	}
+	return 0;
 }
+
+/* ---- files that become shorter or longer ---- */
+
+/* Replay maps [FROM, TO) anew: beyond the end of the file's copy, where an access ends in SIGBUS as it does now, or as
+ * memory that is the program's own. */
+static int mapped_anew(struct lz_tracer *t, const struct lz_area *old, uint64_t from, uint64_t to,
+                       const struct lz_object *o, bool beyond)
+{
+	struct lz_area a = *old;
+
+	a.object_at += from - a.v.start;
+	a.v.start = from;
+	a.v.end = to;
+	a.v.file = beyond ? o->file : LZ_NO_FILE;
+	a.v.offset = beyond ? o->file_end : 0;
+	struct lz_map_op op = {.op = LZ_MAP,
+	                       .addr = from,
+	                       .len = to - from,
+	                       .prot = a.v.prot,
+	                       .flags = a.v.flags | (beyond ? 0 : MAP_ANONYMOUS),
+	                       .file = a.v.file,
+	                       .offset = a.v.offset};
+
+	if (lz_build_op(t, &op) < 0 || lz_vmas_add(&t->vmas, &a) < 0 ||
+	    lz_pages_changed(t, from, to) < 0)
+		return -1;
+	return beyond ? 0 : lz_shared_log(t, &a.v, from, to);
+}
+
+int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
+{
+	struct lz_object *o = lz_object(t, object);
+	uint64_t before = up(o->size), now = up(size), from, to;
+	bool shorter = size < o->size;
+
+	if (o->size == size)
+		return 0;
+	o->size = size;
+	o->stale = true;
+	for (size_t i = 0; i < t->vmas.n && before != now; i++) {
+		struct lz_area a = t->vmas.a[i];
+		if (a.object != object ||
+		    !part_of(&a, shorter ? now : before, shorter ? before : now, &from, &to))
+			continue;
+		if (mapped_anew(t, &a, from, to, o, shorter) < 0)
+			return -1;
+		i = lz_vmas_from(&t->vmas, to - 1);
+	}
+	/* The rest of the last page has become zeroes. */
+	return shorter && size % LZ_PAGE ? log_written(t, object, (struct written){size, size + 1})
+	                                 : 0;
+}
+
+/* ---- after a call ---- */
 
 /* A call that may have made a new descriptor, or closed one. */
 static void forget_fds(struct lz_tracer *t, int64_t result)
 {
 	struct lz_shared *s = t->shared;
+	const struct lz_call *c = call_of(t);
 
-	switch (t->cur->call.nr) {
+	switch (c->nr) {
 	case SYS_read:
 	case SYS_pread64:
 	case SYS_lseek: return;
 	case SYS_close:
-		if (t->cur->call.args[0] < FDS)
-			s->fd[t->cur->call.args[0]] = UNKNOWN;
+		if (c->args[0] < LZ_FDS)
+			s->fd[c->args[0]] = LZ_FD_UNKNOWN;
 		return;
 	case SYS_close_range:
 	case SYS_recvmsg:
 	case SYS_recvmmsg:
 	case SYS_pipe:
 	case SYS_pipe2:
-	case SYS_socketpair: memset(s->fd, UNKNOWN, sizeof(s->fd)); return;
+	case SYS_socketpair: memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd)); return;
 	}
-	if (result >= 0 && result < FDS)
-		s->fd[result] = UNKNOWN;
+	if (result >= 0 && result < LZ_FDS)
+		s->fd[result] = LZ_FD_UNKNOWN;
+}
+
+static bool is_write(uint64_t nr)
+{
+	return nr == SYS_write || nr == SYS_writev || nr == SYS_pwrite64 || nr == SYS_pwritev;
+}
+
+/* truncate() names its file. */
+static uint32_t truncated(struct lz_tracer *t, struct stat *st)
+{
+	char path[4096 + 64], name[4096];
+
+	if (call_of(t)->nr != SYS_truncate)
+		return 0;
+	size_t n = lz_proc_read_some(&t->p, call_of(t)->args[0], name, sizeof(name) - 1);
+	name[n] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/%s%s", (int)t->p.pid, *name == '/' ? "root" : "cwd/",
+	         name);
+	return stat(path, st) == 0 ? lz_object_of(t, st->st_dev, st->st_ino, false) : 0;
+}
+
+static int after_remove(struct lz_tracer *t)
+{
+	const struct lz_call *c = call_of(t);
+	ptrdiff_t i = lz_vmas_find(&t->vmas, c->args[0]);
+
+	if (i < 0)
+		return 0;
+	struct lz_area a = t->vmas.a[i];
+	uint64_t at = a.object_at + (c->args[0] - a.v.start);
+	if (a.object)
+		return log_written(t, a.object, (struct written){at, at + c->args[1]});
+	return lz_shared_log(t, &a.v, down(c->args[0]), up(c->args[0] + c->args[1]));
 }
 
 static int after_write(struct lz_tracer *t, int64_t result)
 {
+	const struct lz_call *c = call_of(t);
 	struct stat st;
-	int fd;
+	int fd = changed_fd(c, result);
+	uint32_t object = result >= 0 ? truncated(t, &st) : 0;
 
-	if (!writes_file(t->cur->call.nr, t->cur->call.args, &fd)) {
+	if (c->nr == SYS_madvise && c->args[2] == MADV_REMOVE_ && result == 0)
+		return after_remove(t);
+	if (fd < 0 || !is_write(c->nr))
 		forget_fds(t, result);
+	if (fd >= 0 && result >= 0)
+		object = lz_object_of_fd(t, fd, &st);
+	if (!object)
 		return 0;
-	}
-	if (result < 0 || !is_mapped(t, fd, &st))
-		return 0;
-	struct written w = range_of(t, fd, (uint64_t)result);
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		struct lz_vma v = t->vmas.a[i].v;
-		if (same_file(t->shared, v.file, &st) && log_area(t, &v, &w) < 0)
-			return -1;
-	}
-	return 0;
+	if (lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+		return -1;
+	return fd < 0 ? 0 : log_written(t, object, range_of(t, fd, (uint64_t)result));
 }
 
 /* ---- memory shared with others ---- */
 
-static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now)
+static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
 {
 	uint8_t **seen = lz_pagemap_at(&t->shared->seen, addr);
 	uint32_t from = 0, to = LZ_PAGE;
 
+	(void)arg;
 	if (!seen || (!*seen && !(*seen = calloc(1, LZ_PAGE))))
 		return lz_fail("out of memory for shared pages");
-	while (from < to && (*seen)[from] == now[from])
-		from++;
-	while (to > from && (*seen)[to - 1] == now[to - 1])
-		to--;
-	if (from == to)
+	if (memcmp(*seen, now, LZ_PAGE) == 0)
 		return 0;
+	while ((*seen)[from] == now[from])
+		from++;
+	while ((*seen)[to - 1] == now[to - 1])
+		to--;
 	memcpy(*seen, now, LZ_PAGE);
 	return lz_build_write(t, addr + from, now + from, to - from);
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
  * stores with it, which does no harm. */
-static int sync_shared(struct lz_tracer *t)
+int lz_shared_sync(struct lz_tracer *t)
 {
-	uint8_t page[LZ_PAGE];
-
 	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_vma *v = &t->vmas.a[i].v;
-		if (!(v->flags & MAP_SHARED) || v->role == LZ_VMA_BUFFER)
+		const struct lz_area *a = &t->vmas.a[i];
+		const struct lz_object *o = lz_object(t, a->object);
+		bool by_children = t->has_children && a->v.flags & MAP_SHARED;
+
+		if (a->v.role == LZ_VMA_BUFFER || !(by_children || (o && o->watched)))
 			continue;
-		for (uint64_t at = v->start; at < v->end; at += LZ_PAGE)
-			if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) == LZ_PAGE &&
-			    sync_page(t, at, page) < 0)
-				return -1;
+		if (each_page(t, &a->v, sync_page, NULL) < 0)
+			return -1;
 	}
 	return 0;
 }
 
 int lz_shared_call(struct lz_tracer *t, int64_t result)
 {
-	if (!t->shared)
+	struct lz_shared *s = t->shared;
+
+	if (!s)
 		return 0;
-	if (after_write(t, result) < 0)
+	if (after_write(t, result) < 0 || (t->n_shared && lz_outside_call(t) < 0))
 		return -1;
-	return t->has_children && t->n_shared ? sync_shared(t) : 0;
+	return s->watching || (t->has_children && t->n_shared) ? lz_shared_sync(t) : 0;
+}
+
+/* ---- a new mapping ---- */
+
+/* Its copy was made for an earlier mapping. */
+static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
+{
+	const struct {
+		const struct lz_area *a;
+		int fd;
+	} *c = arg;
+	uint8_t then[LZ_PAGE] = {0};
+	off_t at = (off_t)(c->a->object_at + (addr - c->a->v.start));
+
+	if (c->fd >= 0 && pread(c->fd, then, sizeof(then), at) < 0)
+		return lz_fail_errno("cannot read the copy of a mapped file");
+	return memcmp(then, now, LZ_PAGE) ? lz_build_write(t, addr, now, LZ_PAGE) : 0;
+}
+
+static int log_difference(struct lz_tracer *t, const struct lz_area *a, const struct lz_object *o)
+{
+	struct {
+		const struct lz_area *a;
+		int fd;
+	} c = {a, -1};
+
+	if (!o->segment && (c.fd = lz_writer_file_open(t->w, o->file)) < 0)
+		return -1;
+	int ret = each_page(t, &a->v, differs_from_copy, &c);
+	if (c.fd >= 0)
+		close(c.fd);
+	return ret;
+}
+
+/* Is some of it mapped a second time, and one of the two stored to? */
+static bool mapped_twice(const struct lz_tracer *t, const struct lz_area *a)
+{
+	uint64_t from, to;
+
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *b = &t->vmas.a[i];
+		bool stored = (a->v.flags & MAP_SHARED && a->v.prot & PROT_WRITE) ||
+		              (b->v.flags & MAP_SHARED && b->v.prot & PROT_WRITE);
+		if (b->object == a->object && b->v.start != a->v.start && stored &&
+		    part_of(b, a->object_at, a->object_at + (a->v.end - a->v.start), &from, &to))
+			return true;
+	}
+	return false;
+}
+
+int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
+{
+	struct lz_object *o = lz_object(t, a->object);
+	bool shared = a->v.flags & MAP_SHARED;
+
+	t->n_shared += shared;
+	if (shared && !lz_shared_of(t))
+		return -1;
+	if (!o)
+		return 0;
+	if ((o->again || o->segment) && log_difference(t, a, o) < 0)
+		return -1;
+	if (mapped_twice(t, a))
+		o->watched = t->shared->watching = true;
+	if (!shared)
+		return 0;
+	o->stale = true;
+	return lz_outside_watch(t, o);
 }
 
 void lz_shared_forget(struct lz_tracer *t)
 {
-	if (t->shared) {
-		forget_seen(t->shared);
-		memset(t->shared->fd, UNKNOWN, sizeof(t->shared->fd));
-	}
+	struct lz_shared *s = t->shared;
+
 	t->n_shared = 0;
 	t->has_children = false;
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->seen.cap; i++)
+		free(s->seen.slot[i].page);
+	lz_pagemap_free(&s->seen);
+	memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd));
+	for (uint32_t i = 1; i < s->n_objects; i++) {
+		s->object[i].watched = false;
+		s->object[i].inotify = 0;
+	}
+	s->watching = false;
+	if (s->inotify >= 0)
+		close(s->inotify);
+	s->inotify = -1;
 }

@@ -286,14 +286,25 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 /* capture.c: adds what the call wrote to the event. */
 int lz_capture(struct lz_tracer *t, int64_t result);
 int lz_capture_prepare(struct lz_tracer *t); /* at entry */
-/* special.c */
+/* LEN bytes scattered over COUNT iovecs at ADDR. */
+int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len);
+/* outputs.c */
 int lz_capture_special(struct lz_tracer *t, int64_t result);
+/* ioctls.c */
+int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t result);
+/* The error that the program gets instead of the call, 0: none. */
+int64_t lz_ioctl_refuse(uint32_t request);
+/* special.c */
 /* At entry: true if the call is not to be made, because of its arguments; *result is given instead. */
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
 
 /* mapcalls.c: ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);
-int lz_file_index(struct lz_tracer *t, int fd, const char *path, uint32_t *index);
+
+/* objects.c: what A maps is the file behind our descriptor FD (if it is a plain one), a segment. */
+int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset);
+int lz_map_segment(struct lz_tracer *t, struct lz_area *a, int id);
+bool lz_is_segment(const struct lz_tracer *t, uint32_t object);
 
 /* stream.c */
 uint64_t lz_stream_offset(struct lz_tracer *t);
@@ -386,8 +397,8 @@ int lz_pages_check(struct lz_tracer *t);
 const char *lz_pages_method(const struct lz_pages *g);
 
 /* sharedmem.c */
-/* Entry INDEX of the file table is this file. */
-int lz_shared_file(struct lz_tracer *t, uint32_t index, const struct stat *st);
+/* A new mapping, known to t->vmas and to the event: adds what it holds that replay would not know. */
+int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a);
 /* After each system call: adds to the event what changed in mapped files and shared memory. */
 int lz_shared_call(struct lz_tracer *t, int64_t result);
 void lz_shared_forget(struct lz_tracer *t); /* a new address space */

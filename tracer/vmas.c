@@ -56,6 +56,7 @@ static int split(struct lz_vmas *m, uint64_t addr)
 	struct lz_area high = m->a[i];
 	if (high.v.file != LZ_NO_FILE)
 		high.v.offset += addr - high.v.start;
+	high.object_at += addr - high.v.start;
 	high.v.start = addr;
 	if (insert(m, (size_t)i + 1, &high) < 0)
 		return -1;
@@ -93,6 +94,8 @@ static bool joins(const struct lz_area *x, const struct lz_area *y)
 
 	return v->end == w->start && v->prot == w->prot && v->flags == w->flags &&
 	       v->file == w->file && v->role == w->role && x->armed == y->armed &&
+	       x->object == y->object &&
+	       (!x->object || x->object_at + (v->end - v->start) == y->object_at) &&
 	       (v->file == LZ_NO_FILE || v->offset + (v->end - v->start) == w->offset);
 }
 

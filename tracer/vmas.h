@@ -9,7 +9,9 @@
 
 struct lz_area {
 	struct lz_vma v;
-	bool armed; /* registered for write tracking */
+	bool armed;         /* registered for write tracking */
+	uint32_t object;    /* what is mapped: objects.h; 0: nothing that others could map */
+	uint64_t object_at; /* where v.start is in it */
 };
 
 struct lz_vmas {

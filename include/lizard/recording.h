@@ -104,8 +104,9 @@ struct lz_meta {
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;
-	int exit_status;                                   /* as waitpid gives it; -1 unknown */
-	uint64_t instrumented;                             /* 1 if a hello call was seen */
+	int exit_status;       /* as waitpid gives it; -1 unknown */
+	char **outside;        /* mappings that others wrote, or could; NULL-terminated */
+	uint64_t instrumented; /* 1 if a hello call was seen */
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
 };
 void lz_meta_free(struct lz_meta *m);
@@ -154,6 +155,8 @@ int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const ui
                          const uint8_t *const *prev);
 /* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
+/* The copy of file INDEX, for reading; the caller closes it. -1: there is none. */
+int lz_writer_file_open(struct lz_writer *w, uint32_t index);
 /* Everything up to here becomes readable as soon as the worker has written it: pushes partial frames out and
  * marks a consistent position. Does not wait. A recording that was not finished ends at the last such mark. */
 int lz_writer_flush(struct lz_writer *w);

@@ -1,0 +1,63 @@
+/* What several mappings can be of: files and System V segments, by identity. An area names one by its index. */
+#ifndef LIZARD_TRACER_OBJECTS_H
+#define LIZARD_TRACER_OBJECTS_H
+
+#include "tracer/tracer.h"
+
+#include <common/pagemap.h>
+#include <sys/stat.h>
+
+enum { LZ_FDS = 1024 };
+enum lz_fd_state { LZ_FD_UNKNOWN, LZ_FD_OTHER, LZ_FD_MAPPED };
+
+struct lz_object {
+	dev_t dev;
+	ino_t ino;
+	char *path;        /* for messages */
+	bool segment;      /* of System V shared memory: ino is its id */
+	uint64_t size;     /* of a file, as last seen */
+	uint32_t file;     /* its copy, index in the file table */
+	uint64_t file_end; /* size of the copy, in whole pages */
+	bool stale;        /* may have changed since it was copied, though it has the same time */
+	bool again;        /* the mapping being made has such an older copy */
+	bool watched;      /* others than plain stores to one mapping may change it: compare */
+	bool named;        /* the user has been told of others */
+	int inotify;       /* watch descriptor, 0: none */
+};
+
+struct lz_shared {
+	uint8_t fd[LZ_FDS];       /* enum lz_fd_state */
+	struct lz_object *object; /* index 0 is nobody */
+	uint32_t n_objects;
+	struct lz_pagemap seen; /* shared pages as last logged */
+	bool watching;          /* an object is watched */
+	bool anonymous;         /* the user has been told of others in memory without a name */
+	int inotify;            /* -1: none */
+	uint64_t next_look, look_gap; /* ns: outside.c */
+};
+
+/* objects.c */
+struct lz_shared *lz_shared_of(struct lz_tracer *t); /* made if need be; NULL: out of memory */
+/* The object of index I; NULL for 0. */
+struct lz_object *lz_object(const struct lz_tracer *t, uint32_t i);
+/* The index of the object with this identity, 0 if there is none. */
+uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segment);
+/* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its state. */
+uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
+
+/* sharedmem.c */
+/* Adds to the event what is in [FROM, TO) of memory that V maps. */
+int lz_shared_log(struct lz_tracer *t, const struct lz_vma *v, uint64_t from, uint64_t to);
+/* A file has another size now. */
+int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
+/* Compares all areas of watched objects with what was logged last, and adds what differs. */
+int lz_shared_sync(struct lz_tracer *t);
+
+/* outside.c: who else has it? */
+int lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
+/* After a system call. */
+int lz_outside_call(struct lz_tracer *t);
+/* At the program's end. */
+int lz_outside_look(struct lz_tracer *t);
+
+#endif

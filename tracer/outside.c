@@ -1,0 +1,290 @@
+/* Processes outside of the recording that can write what the program has mapped: noticed, named once, and from then on
+ * looked for after each system call.
+ *
+ * A write to a file, and a file opened for writing, are told by inotify. Who has it mapped for writing stands in
+ * /proc/PID/maps of those processes that we may look at. */
+#include "tracer/objects.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <lizard/error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MS 1000000ULL
+enum { GAP_MIN_MS = 5, GAP_MAX_MS = 4000, COST_SHARE = 50, MOST = 64 };
+
+static const char no_name[] = "shared memory without a name";
+
+static int name(struct lz_tracer *t, const char *path, const char *text)
+{
+	char **list = t->meta.outside, *line;
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	list = reallocarray(list, n + 2, sizeof(*list));
+	if (!list)
+		return lz_fail("out of memory");
+	t->meta.outside = list;
+	list[n] = list[n + 1] = NULL;
+	if (asprintf(&line, "%s: %s", path, text) < 0)
+		return lz_fail("out of memory");
+	list[n] = line;
+	lz_warn(
+	    "%s, outside of the recording; what is changed there shows after the next system call",
+	    line);
+	return lz_writer_meta(t->w, &t->meta);
+}
+
+static int found(struct lz_tracer *t, struct lz_object *o, const char *text)
+{
+	bool *named = o ? &o->named : &t->shared->anonymous;
+
+	if (o)
+		o->watched = t->shared->watching = true;
+	if (*named)
+		return 0;
+	*named = true;
+	return name(t, o ? o->path : no_name, text);
+}
+
+/* ---- who has it mapped ---- */
+
+struct thing {
+	unsigned major, minor;
+	uint64_t inode;
+	uint32_t object;
+};
+
+struct look {
+	struct lz_tracer *t;
+	struct thing thing[MOST];
+	size_t n;
+	pid_t pid;     /* the one that is looked at */
+	bool writable; /* does the program have one that it can write? */
+};
+
+static bool has_identity(const struct lz_maps_entry *e)
+{
+	return e->shared && (e->inode || strncmp(e->path, "/SYSV", 5) == 0);
+}
+
+static int our_mapping(void *arg, const struct lz_maps_entry *e)
+{
+	struct look *l = arg;
+	ptrdiff_t i = has_identity(e) ? lz_vmas_find(&l->t->vmas, e->start) : -1;
+
+	if (i < 0 || l->t->vmas.a[i].v.role == LZ_VMA_BUFFER || l->n == MOST)
+		return 0;
+	l->writable |= (e->prot & PROT_WRITE) != 0;
+	l->thing[l->n++] =
+	    (struct thing){e->dev_major, e->dev_minor, e->inode, l->t->vmas.a[i].object};
+	return 0;
+}
+
+static bool is_recorded(const struct look *l, pid_t pid)
+{
+	char path[64], line[256];
+	int tracer = 0;
+
+	if ((uint32_t)pid == l->t->tid || pid == getpid())
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return tracer == getpid();
+}
+
+static void command_of(pid_t pid, char buf[32])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (!f || !fgets(buf, 32, f))
+		snprintf(buf, 32, "?");
+	if (f)
+		fclose(f);
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+static int their_mapping(void *arg, const struct lz_maps_entry *e)
+{
+	struct look *l = arg;
+	char command[32], text[96];
+
+	if (!has_identity(e) || !(e->prot & PROT_WRITE))
+		return 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct thing *g = &l->thing[i];
+		if (g->inode != e->inode || g->major != e->dev_major || g->minor != e->dev_minor)
+			continue;
+		if (is_recorded(l, l->pid))
+			return 1;
+		command_of(l->pid, command);
+		snprintf(text, sizeof(text), "shared with process %d (%s)", (int)l->pid, command);
+		if (found(l->t, lz_object(l->t, g->object), text) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int look_at_all(struct look *l)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	int ret = 0;
+
+	while (d && ret >= 0 && (e = readdir(d))) {
+		l->pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
+		if (!l->pid || (uint32_t)l->pid == l->t->tid || l->pid == getpid())
+			continue;
+		errno = 0;
+		ret = lz_proc_maps(l->pid, their_mapping, l);
+		if (ret < 0 && errno) /* gone, or not ours to look at */
+			ret = 0;
+	}
+	if (d)
+		closedir(d);
+	return ret < 0 ? -1 : 0;
+}
+
+int lz_outside_look(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+	struct look l = {.t = t};
+	uint64_t begun = lz_now();
+
+	if (!s || !t->n_shared)
+		return 0;
+	lz_proc_maps(t->p.pid, our_mapping, &l);
+	if (l.n && look_at_all(&l) < 0)
+		return -1;
+	uint64_t now = lz_now(), cost = (now - begun) * COST_SHARE;
+	s->look_gap = s->look_gap < GAP_MAX_MS * MS / 2 ? 2 * s->look_gap : GAP_MAX_MS * MS;
+	/* What the program only reads, others seldom write: then inotify has to tell. */
+	s->next_look = l.writable ? now + (s->look_gap > cost ? s->look_gap : cost) : UINT64_MAX;
+	return 0;
+}
+
+/* ---- who writes the file ---- */
+
+static void look_soon(struct lz_shared *s)
+{
+	s->look_gap = GAP_MIN_MS * MS;
+	s->next_look = lz_now() + s->look_gap;
+}
+
+int lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
+{
+	struct lz_shared *s = t->shared;
+	struct stat st;
+
+	look_soon(s);
+	s->next_look = 0;
+	if (s->inotify < 0)
+		s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (s->inotify < 0 || o->segment || o->inotify > 0 || stat(o->path, &st) < 0 ||
+	    st.st_ino != o->ino || st.st_dev != o->dev)
+		return 0;
+	int wd = inotify_add_watch(s->inotify, o->path, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
+	o->inotify = wd > 0 ? wd : 0;
+	return 0;
+}
+
+/* Calls by which the program itself, or we for it, open, close and write files. */
+static bool own_doing(const struct lz_tracer *t)
+{
+	switch (t->cur->call.nr) {
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat:
+	case SYS_close:
+	case SYS_close_range:
+	case SYS_dup2:
+	case SYS_dup3:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_execve:
+	case SYS_execveat:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_pwrite64:
+	case SYS_pwritev:
+	case SYS_pwritev2:
+	case SYS_sendfile:
+	case SYS_splice:
+	case SYS_copy_file_range:
+	case SYS_truncate:
+	case SYS_ftruncate:
+	case SYS_fallocate:
+	case SYS_ioctl:
+	case SYS_madvise: return true;
+	}
+	return false;
+}
+
+static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
+{
+	struct lz_object *o = lz_object(t, object);
+	struct stat st;
+
+	if (mask & IN_OPEN)
+		look_soon(t->shared);
+	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
+		return 0;
+	if (found(t, o,
+	          mask & IN_MODIFY ? "written by another process"
+	                           : "opened for writing by another process") < 0)
+		return -1;
+	o = lz_object(t, object);
+	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev)
+		return lz_shared_resize(t, object, (uint64_t)st.st_size);
+	return 0;
+}
+
+static int take_notes(struct lz_tracer *t)
+{
+	union {
+		struct inotify_event e;
+		char bytes[4096];
+	} buf;
+	bool own = own_doing(t);
+	ssize_t n;
+
+	while ((n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0; at < n && !own;) {
+			struct inotify_event e;
+			memcpy(&e, buf.bytes + at, sizeof(e));
+			at += (ssize_t)(sizeof(e) + e.len);
+			for (uint32_t i = 1; i < t->shared->n_objects; i++)
+				if (t->shared->object[i].inotify == e.wd &&
+				    happened(t, i, e.mask) < 0)
+					return -1;
+		}
+	return 0;
+}
+
+int lz_outside_call(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	if (s->inotify >= 0 && take_notes(t) < 0)
+		return -1;
+	return lz_now() >= s->next_look ? lz_outside_look(t) : 0;
+}
