@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_MARKERS = 512, FIRST_EVENTS = 16, GROW = 8 };
+enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
 enum {
-	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first */
+	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
+	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
 	SCAN_BY_RUN = 64 /* ... and so is a stretch so many times as long as the next window */
 };
 
@@ -217,7 +218,10 @@ struct by_markers {
 /* Is it cheaper now to scan the markers than to run the next window? */
 static bool worth_finding(struct lz_session *s, struct gap end, uint64_t markers)
 {
-	return markers >= NEAR_MARKERS && lz_find_last_cost(s, end.marker) / SCAN_BY_RUN <= markers;
+	uint64_t cost = lz_find_last_cost(s, end.marker);
+
+	return cost ? markers >= NEAR_MARKERS && cost / SCAN_BY_RUN <= markers
+	            : markers >= NEAR_INDEXED;
 }
 
 /* 0; 1: stopped. */
