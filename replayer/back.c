@@ -17,12 +17,17 @@ static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop
 	return 0;
 }
 
+/* Nothing of the thread was before. */
 static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
 {
+	const struct lz_turns *t = nav->strands.turns;
+	const struct lz_turn *turn = &t->v[nav->strands.first[nav->thread]];
+
 	memset(stop, 0, sizeof(*stop));
-	if (lz_session_seek_start(nav->s))
+	if (turn == t->v ? lz_session_seek_start(nav->s)
+	                 : lz_session_seek_gap(nav->s, turn->event, turn->marker))
 		return -1;
-	stop->reason = LZ_STOP_START;
+	stop->reason = turn == t->v ? LZ_STOP_START : LZ_STOP_THREAD_START;
 	lz_session_where(nav->s, &stop->pos);
 	return 0;
 }
@@ -51,8 +56,9 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	s->rp.interrupted = 0;
 	nav->interrupted = nav->gave_up = false;
 	nav->effort = 0;
-	lz_session_where(s, &nav->goal);
-	here = nav->goal;
+	lz_session_where(s, &here);
+	if (lz_nav_aim(nav, &here))
+		return -1;
 	rc = from_cache(nav, next, stop);
 	if (rc <= 0)
 		return rc;

@@ -13,11 +13,11 @@ enum { DEEPER_FAR = 1250 }; /* own markers to look back for a stop outside inlin
 static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct lz_act *t,
                        bool *local)
 {
-	struct lz_decoder *d = lz_stream_stack_local(nav->stream, offset);
+	struct lz_decoder *d = lz_stream_stack_local(nav->stream, offset, nav->thread);
 
 	*local = d && lz_decoder_top(d);
 	if (!*local)
-		d = lz_stream_stack(nav->stream, offset);
+		d = lz_stream_stack(nav->stream, offset, nav->thread);
 	if (!d || !lz_decoder_top(d) || lz_decoder_top(d)->fn != fn)
 		return false;
 	*t = *lz_decoder_top(d);
@@ -95,10 +95,10 @@ out:
 static size_t own_activations(struct lz_nav *nav, struct lz_candidate t[2])
 {
 	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
-	uint64_t at = nav->goal.marker;
+	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
 	size_t n = 0;
 
-	if (fn == LZ_FN_NONE)
+	if (fn == LZ_FN_NONE || at < 0)
 		return 0;
 	if (running_at(nav, at, fn, &t[n].act, &t[n].local))
 		n++;
@@ -111,11 +111,11 @@ static size_t own_activations(struct lz_nav *nav, struct lz_candidate t[2])
 /* The activation that has just been left for code without markers, if any. */
 static size_t left_activation(struct lz_nav *nav, struct lz_candidate *t)
 {
-	uint64_t at = nav->goal.marker;
-	struct lz_decoder *d = at ? lz_stream_stack(nav->stream, at) : NULL;
+	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
+	struct lz_decoder *d = at > 0 ? lz_stream_stack(nav->stream, at, nav->thread) : NULL;
 	size_t depth = d ? d->n : 0;
 
-	d = at ? lz_stream_stack(nav->stream, at - 1) : NULL;
+	d = at > 0 ? lz_stream_stack(nav->stream, at - 1, nav->thread) : NULL;
 	if (!d || d->n <= depth)
 		return 0;
 	*t = (struct lz_candidate){.act = *lz_decoder_top(d)};

@@ -19,7 +19,7 @@ struct stack {
 
 static int stack_at(struct lz_nav *nav, uint64_t offset, struct stack *st)
 {
-	struct lz_decoder *d = lz_stream_stack(nav->stream, offset);
+	struct lz_decoder *d = lz_stream_stack(nav->stream, offset, nav->thread);
 
 	st->a = NULL;
 	st->n = 0;
@@ -37,7 +37,8 @@ static int stack_at(struct lz_nav *nav, uint64_t offset, struct stack *st)
 /* Right behind an activation's exit marker control is still in it. */
 static bool is_in_exit(struct lz_nav *nav, uint64_t offset, size_t depth)
 {
-	struct lz_decoder *d = offset ? lz_stream_stack(nav->stream, offset - 1) : NULL;
+	struct lz_decoder *d =
+	    offset ? lz_stream_stack(nav->stream, offset - 1, nav->thread) : NULL;
 
 	return d && d->n > depth;
 }
@@ -91,14 +92,18 @@ struct search {
 /* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
 static int stack_at_goal(struct lz_nav *nav, struct stack *st)
 {
-	uint64_t at = nav->goal.marker;
+	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
 	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
-	struct lz_decoder *d = at && fn != LZ_FN_NONE ? lz_stream_stack(nav->stream, at - 1) : NULL;
+	struct lz_decoder *d = NULL;
 	size_t n;
 
+	if (at < 0)
+		return -1;
+	if (at && fn != LZ_FN_NONE)
+		d = lz_stream_stack(nav->stream, at - 1, nav->thread);
 	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn) {
 		n = d->n;
-		d = lz_stream_stack(nav->stream, at);
+		d = lz_stream_stack(nav->stream, at, nav->thread);
 		if (d && d->n < n)
 			at--;
 	}
@@ -172,7 +177,7 @@ static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *ac
 static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
 {
 	for (uint64_t back = (nav->goal.marker - from) / 2; back > 0 && !f->found; back /= 2) {
-		int64_t anchor = lz_marker_boundary(nav->s, nav->goal.marker - back);
+		int64_t anchor = lz_nav_own_back(nav, nav->goal.marker - back, 0);
 		const struct lz_chain_stop *p;
 		enum chain_end end;
 
@@ -263,27 +268,43 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 	return 0;
 }
 
+/* From the gap behind EVENT events, or the last one before that is of the goal's thread. */
+static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
+{
+	const struct lz_strands *t = &nav->strands;
+	uint32_t turn = lz_turns_at(t->turns, event), i = turn;
+	const struct lz_chain_stop *p;
+	const struct lz_event *ev;
+	enum chain_end end;
+
+	while (i > 0 && t->number[i] != nav->thread)
+		i--;
+	if (i != turn)
+		event = t->turns->v[i + 1].event - 1;
+	ev = event ? lz_reader_event(nav->s->rp.reader, event - 1) : NULL;
+	if (lz_session_seek_gap(nav->s, event, ev ? ev->marker : 0) ||
+	    lz_chain_build_here(nav, false, &f->chain, &end))
+		return -1;
+	p = predecessor(nav, f, end);
+	if (p) {
+		f->answer = p->pos;
+		f->found = true;
+	}
+	return 0;
+}
+
 /* Where there are no markers: anchors behind events. */
 static int find_by_events(struct lz_nav *nav, struct search *f)
 {
-	const struct lz_checkpoint *ck = lz_reader_checkpoint(nav->s->rp.reader, 0);
-	uint64_t event = nav->goal.event, back = 1, first = ck ? ck->pos.event : 0;
+	uint64_t first = nav->strands.turns->v[nav->strands.first[nav->thread]].event;
+	uint64_t event = nav->goal.event, back = 1;
 
+	if (nav->thread && event == first)
+		return try_event(nav, f, event); /* the thread begins with this gap */
 	while (event > first && !f->found) {
-		const struct lz_chain_stop *p;
-		const struct lz_event *ev;
-		enum chain_end end;
-
 		event = nav->goal.event > first + back ? nav->goal.event - back : first;
-		ev = event ? lz_reader_event(nav->s->rp.reader, event - 1) : NULL;
-		if (lz_session_seek_gap(nav->s, event, ev ? ev->marker : 0) ||
-		    lz_chain_build_here(nav, false, &f->chain, &end))
+		if (try_event(nav, f, event))
 			return -1;
-		p = predecessor(nav, f, end);
-		if (p) {
-			f->answer = p->pos;
-			f->found = true;
-		}
 		back *= 4;
 	}
 	return 0;
@@ -291,28 +312,28 @@ static int find_by_events(struct lz_nav *nav, struct search *f)
 
 static int find_step(struct lz_nav *nav, struct search *f)
 {
-	uint64_t anchor = nav->goal.marker, distance = 12, earlier, first;
+	uint64_t distance = 12, earlier, first = lz_nav_own_first(nav), now = nav->goal.marker;
+	int64_t anchor = lz_nav_own_end(nav, now);
 
-	/* What runs before the first marker is the loader. */
-	first = anchor ? lz_engine_next_marker(nav->s->e, 0) : 0;
-	if (anchor <= first)
+	if (anchor < 0)
+		return -1;
+	/* What the first thread runs before its first marker is the loader. */
+	if (!first || (uint64_t)anchor <= first)
 		return find_by_events(nav, f);
-	while (anchor > first && !f->found && !(f->outer && distance > OUTER_FAR)) {
-		anchor = nav->goal.marker > first + distance ? nav->goal.marker - distance : first;
+	while ((uint64_t)anchor > first && !f->found && !(f->outer && distance > OUTER_FAR)) {
+		anchor = lz_nav_own_back(nav, now, distance);
 		for (;;) {
-			int64_t boundary = lz_marker_boundary(nav->s, anchor);
-
-			if (boundary < 0)
+			if (anchor < 0 || try_step(nav, f, (uint64_t)anchor, &earlier))
 				return -1;
-			anchor = boundary;
-			if (try_step(nav, f, anchor, &earlier))
-				return -1;
-			if (f->found || earlier >= anchor)
+			if (f->found || earlier >= (uint64_t)anchor)
 				break;
-			anchor = earlier;
+			anchor = lz_nav_own_end(nav, earlier);
 		}
-		if (nav->goal.marker - anchor > distance)
-			distance = nav->goal.marker - anchor;
+		uint64_t tried =
+		    lz_strand_between(&nav->strands, nav->thread, (uint64_t)anchor, now);
+
+		if (tried > distance)
+			distance = tried;
 		distance *= 6;
 	}
 	return 0;

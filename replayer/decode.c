@@ -18,19 +18,57 @@ static void drop_parked(struct lz_decoder *d, size_t i)
 	memmove(&d->parked[i], &d->parked[i + 1], (d->n_parked - i) * sizeof(*d->parked));
 }
 
+static void free_stack(struct lz_stack *st)
+{
+	for (size_t i = 0; i < st->n_parked; i++)
+		free(st->parked[i].acts);
+	free(st->parked);
+	free(st->acts);
+	*st = (struct lz_stack){0};
+}
+
 void lz_decoder_reset(struct lz_decoder *d)
 {
 	while (d->n_parked)
 		drop_parked(d, d->n_parked - 1);
 	d->n = 0;
+	for (uint32_t i = 0; i < d->n_stacks; i++)
+		free_stack(&d->stack[i]);
+	d->thread = 0;
 }
 
 void lz_decoder_free(struct lz_decoder *d)
 {
 	lz_decoder_reset(d);
 	free(d->acts);
+	free(d->parked);
+	free(d->stack);
 	d->acts = NULL;
-	d->cap = 0;
+	d->parked = NULL;
+	d->stack = NULL;
+	d->cap = d->n_stacks = 0;
+}
+
+static int make_stacks(struct lz_decoder *d, uint32_t n)
+{
+	struct lz_stack *st;
+
+	if (n <= d->n_stacks)
+		return 0;
+	n += n / 2;
+	st = reallocarray(d->stack, n, sizeof(*st));
+	if (!st)
+		return lz_fail("out of memory for the call stacks of %u threads", n);
+	memset(st + d->n_stacks, 0, (n - d->n_stacks) * sizeof(*st));
+	d->stack = st;
+	d->n_stacks = n;
+	return 0;
+}
+
+void lz_decoder_drop(struct lz_decoder *d, uint32_t thread)
+{
+	if (thread < d->n_stacks && thread != d->thread)
+		free_stack(&d->stack[thread]);
 }
 
 int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act)
@@ -88,6 +126,27 @@ static void note_running(struct lz_decoder *d)
 		d->ran[d->acts[d->n - 1].fn] = 1;
 }
 
+int lz_decoder_switch(struct lz_decoder *d, uint32_t thread)
+{
+	struct lz_stack *st;
+
+	if (thread == d->thread)
+		return 0;
+	if (make_stacks(d, (thread > d->thread ? thread : d->thread) + 1))
+		return -1;
+	d->stack[d->thread] = (struct lz_stack){d->acts, d->n, d->cap, d->parked, d->n_parked};
+	st = &d->stack[thread];
+	d->acts = st->acts;
+	d->n = st->n;
+	d->cap = st->cap;
+	d->parked = st->parked;
+	d->n_parked = st->n_parked;
+	*st = (struct lz_stack){0};
+	d->thread = thread;
+	note_running(d);
+	return 0;
+}
+
 static int enter(struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct lz_act *top = lz_decoder_top(d);
@@ -142,6 +201,10 @@ static int park(struct lz_decoder *d, size_t base)
 	d->n = base;
 	if (!n || n > LZ_MAX_PARKED_ACTS)
 		return 0;
+	if (!d->parked)
+		d->parked = calloc(LZ_MAX_PARKED, sizeof(*d->parked));
+	if (!d->parked)
+		return lz_fail("out of memory for a parked call stack");
 	if (d->n_parked == LZ_MAX_PARKED)
 		drop_parked(d, 0);
 	p = &d->parked[d->n_parked];
@@ -171,8 +234,10 @@ static int unpark(struct lz_decoder *d, size_t i, size_t upto)
 	d->n_parked--;
 	memmove(&d->parked[i], &d->parked[i + 1], (d->n_parked - i) * sizeof(*d->parked));
 	rc = park(d, p.base < d->n ? p.base : d->n);
-	for (size_t k = 0; !rc && k < upto; k++)
+	for (size_t k = 0; !rc && k < upto; k++) {
+		p.acts[k].node = 0; /* saved without what is below it now */
 		rc = lz_decoder_push(d, &p.acts[k]);
+	}
 	free(p.acts);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* The marker stream decoded into activations: pure, knows neither recording nor session.
  *
  * ENTER pushes an activation, EXIT and TAIL pop it, LANDING makes an activation current again that may
- * lie deeper in the stack or, after swapcontext, on a parked one. The decoder never fails: what
- * does not fit is counted in `oddities` and it goes on; whoever needs certainty must look there.
+ * lie deeper in the stack or, after swapcontext, on a parked one. Threads have a stack each; whoever feeds the
+ * decoder says where they are switched. The decoder never fails: what does not fit is counted in `oddities` and it goes on; whoever needs certainty must look there.
  *
  * Sources: Lizard, "Tracing and Replaying algorithms" (marker pairs within one activation). */
 #ifndef LIZARD_REPLAYER_DECODE_H
@@ -41,11 +41,24 @@ struct lz_parked {
 
 enum { LZ_MAX_PARKED = 64, LZ_MAX_PARKED_ACTS = 4096 };
 
+/* A thread's activations while another one runs; as in struct lz_decoder. */
+struct lz_stack {
+	struct lz_act *acts;
+	size_t n, cap;
+	struct lz_parked *parked;
+	size_t n_parked;
+};
+
 struct lz_decoder {
+	/* Of the thread that runs. */
 	struct lz_act *acts; /* [n], the last is the running one */
 	size_t n, cap;
-	struct lz_parked parked[LZ_MAX_PARKED]; /* oldest first */
+	struct lz_parked *parked; /* oldest first, at most LZ_MAX_PARKED */
 	size_t n_parked;
+	uint32_t thread; /* its number */
+	struct lz_stack
+	    *stack; /* [n_stacks], by number, of the others; the running one's is empty */
+	uint32_t n_stacks;
 	uint64_t oddities;
 	/* If given: of which functions an activation ran (set to 1, never cleared). */
 	uint8_t *ran;
@@ -70,8 +83,13 @@ struct lz_mark {
 
 void lz_decoder_init(struct lz_decoder *d);
 void lz_decoder_free(struct lz_decoder *d);
+/* All threads' stacks become empty, and number 0 runs. */
 void lz_decoder_reset(struct lz_decoder *d);
-/* Pushes an activation (used to set up a known stack). -1 when out of memory. */
+/* Thread number THREAD runs from here. -1 when out of memory. */
+int lz_decoder_switch(struct lz_decoder *d, uint32_t thread);
+/* Forgets the stack of a thread that does not run. */
+void lz_decoder_drop(struct lz_decoder *d, uint32_t thread);
+/* Pushes an activation of the running thread (used to set up a known stack). -1 when out of memory. */
 int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act);
 
 /* Called before the marker takes effect. Non-zero stops the decoder. */

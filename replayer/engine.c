@@ -419,6 +419,8 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 		return -1;
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 		e->in_call = true;
+		if (step) /* the instruction keeps the flags there: the one that traps a step is ours */
+			e->regs.r11 &= ~(uint64_t)FLAG_TF;
 		return flags_of(lz_engine_at_call(e), h);
 	}
 	return on_signal(e, WSTOPSIG(status), step, h);

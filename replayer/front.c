@@ -101,12 +101,7 @@ uint32_t lz_front_tid(const struct lz_front *f)
 	struct lz_pos pos;
 
 	lz_session_where(f->s, &pos);
-	return pos.tid;
-}
-
-const char *lz_front_comm(const struct lz_front *f)
-{
-	return f->comm;
+	return f->div && f->in_call ? f->div_tid : pos.tid;
 }
 
 const char *lz_front_program(const struct lz_front *f)

@@ -19,46 +19,86 @@ void lz_front_catch(struct lz_front *f, const uint32_t *nrs, size_t n)
 		memcpy(f->caught, nrs, f->n_caught * sizeof *nrs);
 }
 
-static bool wanted(const struct lz_front *f, const struct lz_event *ev)
+/* A call begins with EV: one that lets other threads run before it returns begins with the switch. */
+static bool enters(struct lz_front *f, const struct lz_event *ev)
 {
-	if (!ev || ev->kind != LZ_EV_SYSCALL)
-		return false;
+	uint32_t tid = ev->tid;
+	uint64_t ip = ev->ip, index = ev->index;
+
+	if (ev->kind == LZ_EV_SWITCH)
+		return ev->flags & LZ_EVF_IN_CALL;
+	ev = index ? lz_reader_event(f->reader, index - 1) : NULL;
+	return !ev || ev->kind != LZ_EV_SWITCH || ev->next != tid || ev->regs.rip != ip;
+}
+
+static bool is_wanted(const struct lz_front *f, const struct lz_event *ev)
+{
 	for (uint32_t i = 0; i < f->n_caught; i++)
 		if (f->caught[i] == ev->nr)
 			return true;
 	return f->n_caught == 0;
 }
 
+/* What event INDEX is to a catchpoint: 'e' a call begins, 'r' one returns that began before other threads ran, 0 nothing.
+ * AT is the instant. */
+static char look(struct lz_front *f, uint64_t index, struct lz_pos *at, uint64_t *nr)
+{
+	const struct lz_event *ev = lz_reader_event(f->reader, index);
+	uint64_t ip;
+
+	if (!ev || (ev->kind != LZ_EV_SYSCALL && ev->kind != LZ_EV_SWITCH) || !is_wanted(f, ev))
+		return 0;
+	*nr = ev->nr;
+	ip = ev->has_regs ? ev->regs.rip : ev->ip;
+	at->event = index;
+	at->ip = ev->ip - SYSCALL_INSN;
+	bool call = ev->kind == LZ_EV_SYSCALL;
+
+	if (enters(f, ev))
+		return 'e';
+	if (!call)
+		return 0;
+	at->event = index + 1;
+	at->ip = ip;
+	return 'r';
+}
+
+/* Standing before a call that returns before anything else happens: its return comes next. */
+static bool returns_next(struct lz_front *f, const struct lz_pos *now, struct lz_pos *at)
+{
+	const struct lz_event *ev = lz_reader_event(f->reader, now->event);
+
+	if (!ev || ev->kind != LZ_EV_SYSCALL)
+		return false;
+	at->event = now->event + 1;
+	at->ip = ev->has_regs ? ev->regs.rip : ev->ip;
+	return true;
+}
+
 /* The next stop in direction D from now: 'e' before a call, 'r' behind it, 0 if there is none. */
 static char next_stop(struct lz_front *f, enum lz_direction d, struct lz_pos *at, uint64_t *nr)
 {
-	uint64_t n = lz_reader_n_events(f->reader);
+	uint64_t n = lz_reader_n_events(f->reader), i;
 	struct lz_pos now;
+	char what;
 
 	lz_session_where(f->s, &now);
-	const struct lz_event *ev = now.event < n ? lz_reader_event(f->reader, now.event) : NULL;
-
-	at->event = now.event;
-	if (d == LZ_FORWARD && wanted(f, ev) && now.ip == ev->ip - SYSCALL_INSN) {
-		at->event++; /* stands before it: the stop behind it comes next */
-		at->ip = ev->has_regs ? ev->regs.rip : ev->ip;
-		*nr = ev->nr;
-		return 'r';
+	i = now.event;
+	if (d == LZ_FORWARD && i < n && look(f, i, at, nr) == 'e' && now.ip == at->ip) {
+		if (returns_next(f, &now, at))
+			return 'r';
+		i++;
 	}
-	for (;;) {
-		if (d == LZ_BACKWARD && at->event-- == 0)
-			return 0;
-		if (d == LZ_FORWARD && at->event >= n)
-			return 0;
-		ev = lz_reader_event(f->reader, at->event);
-		if (wanted(f, ev))
-			break;
-		if (d == LZ_FORWARD)
-			at->event++;
+	if (d == LZ_FORWARD) {
+		for (; i < n; i++)
+			if ((what = look(f, i, at, nr)))
+				return what;
+		return 0;
 	}
-	at->ip = ev->ip - SYSCALL_INSN;
-	*nr = ev->nr;
-	return 'e';
+	while (i-- > 0)
+		if (look(f, i, at, nr) == 'e')
+			return 'e';
+	return 0;
 }
 
 int lz_front_run_catching(struct lz_front *f, enum lz_direction d)

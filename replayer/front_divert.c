@@ -15,6 +15,7 @@ int lz_front_divert(struct lz_front *f)
 	if (f->div)
 		return 0;
 	f->div = lz_diversion_new(f->s);
+	f->div_tid = lz_front_tid(f);
 	f->regs_valid = false;
 	f->in_call = f->div_written = false;
 	return f->div ? 0 : -1;
@@ -46,11 +47,34 @@ static bool same_registers(struct user_regs_struct a, struct user_regs_struct b)
 	return memcmp(&a, &b, sizeof a) == 0;
 }
 
+static bool is_as_recorded(struct lz_front *f)
+{
+	struct user_regs_struct now, recorded;
+
+	return lz_diversion_regs(f->div, &now) == 0 &&
+	       lz_session_thread_regs(f->s, f->div_tid, &recorded) == 0 &&
+	       same_registers(now, recorded);
+}
+
+int lz_front_divert_into(struct lz_front *f, uint32_t tid)
+{
+	if (f->div_tid == tid)
+		return 0;
+	if (f->in_call && !is_as_recorded(f))
+		return lz_fail("a function is being called in thread %u", f->div_tid);
+	f->in_call = false;
+	if (lz_diversion_thread(f->div, tid) < 0)
+		return -1;
+	f->div_tid = tid;
+	return 0;
+}
+
 enum lz_front_fate lz_front_divert_fate(struct lz_front *f)
 {
 	struct user_regs_struct now, recorded;
 
-	if (!f->div || lz_diversion_regs(f->div, &now) < 0 || lz_session_regs(f->s, &recorded) < 0)
+	if (!f->div || lz_diversion_regs(f->div, &now) < 0 ||
+	    lz_session_thread_regs(f->s, f->div_tid, &recorded) < 0)
 		return LZ_FATE_MOVE;
 	if (same_registers(now, recorded)) {
 		if (f->div_written && !f->in_call)

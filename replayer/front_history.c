@@ -53,18 +53,23 @@ int lz_front_calls(struct lz_front *f, int64_t size, struct lz_history_call **ca
 	if (!want)
 		return lz_fail("a page of no lines");
 	if (!p->used)
-		rc = size < 0 ? lz_session_calls(f->s, p->from.marker, want - 1, 1, calls, n)
-		              : lz_session_calls(f->s, p->from.marker, 0, want, calls, n);
+		rc = size < 0 ? lz_session_calls(f->s, lz_front_chosen(f), p->from.marker, want - 1,
+		                                 1, calls, n)
+		              : lz_session_calls(f->s, lz_front_chosen(f), p->from.marker, 0, want,
+		                                 calls, n);
 	else if (size < 0 && p->first > 0)
-		rc = lz_session_calls(f->s, (uint64_t)p->first - 1, want - 1, 1, calls, n);
+		rc = lz_session_calls(f->s, lz_front_chosen(f), (uint64_t)p->first - 1, want - 1, 1,
+		                      calls, n);
 	else if (size > 0 && (uint64_t)p->end < total)
-		rc = lz_session_calls(f->s, (uint64_t)p->end, 0, want, calls, n);
+		rc =
+		    lz_session_calls(f->s, lz_front_chosen(f), (uint64_t)p->end, 0, want, calls, n);
 	/* the first page is filled up from the other side */
 	if (!rc && !p->used && *n < want && size > 0) {
 		size_t more = want - *n;
 
 		free(*calls);
-		rc = lz_session_calls(f->s, p->from.marker, more, want - more, calls, n);
+		rc = lz_session_calls(f->s, lz_front_chosen(f), p->from.marker, more, want - more,
+		                      calls, n);
 	}
 	if (!rc)
 		note_calls(f, *calls, *n);
@@ -84,8 +89,8 @@ int lz_front_calls_from(struct lz_front *f, uint64_t time, int64_t size,
 		return lz_fail("the recording ends at time %lu", (unsigned long)total);
 	if (!want)
 		return lz_fail("a page of no lines");
-	int rc = size < 0 ? lz_session_calls(f->s, time, want - 1, 1, calls, n)
-	                  : lz_session_calls(f->s, time, 0, want, calls, n);
+	int rc = size < 0 ? lz_session_calls(f->s, lz_front_chosen(f), time, want - 1, 1, calls, n)
+	                  : lz_session_calls(f->s, lz_front_chosen(f), time, 0, want, calls, n);
 
 	if (!rc)
 		note_calls(f, *calls, *n);

@@ -31,6 +31,11 @@ struct lz_front {
 	struct lz_regmap *map;
 	struct lz_regfile regs; /* scratch of the present position, when regs_valid */
 	bool regs_valid;
+	uint32_t tid; /* the chosen thread, 0: the present one */
+	/* Where a step of one thread began in which another one would have stopped, and where it ended; n = 0: there
+	 * is none. See front_threads.c. */
+	struct lz_pos passed_from, passed_to;
+	uint32_t tls_modid; /* see front_tls.c; 0: not known */
 	uint8_t *auxv;
 	size_t auxv_len;
 	struct lz_front_break *breaks;
@@ -45,10 +50,12 @@ struct lz_front {
 	uint64_t syscall_nr;
 	/* a diversion, while the user has not moved in time */
 	struct lz_diversion *div;
+	uint32_t div_tid; /* the thread that runs in it */
 	bool in_call, div_written;
 	/* a move armed by a monitor command, carried out by the next reverse resume */
 	char *armed;
 	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */
+	uint32_t moved_tid; /* ... of this thread */
 	struct lz_front_page calls, insns;
 	char *note; /* what there is to say about the last move */
 };
@@ -58,7 +65,7 @@ struct lz_front {
 void lz_front_say(struct lz_front *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- front_state.c ---- */
-/* Registers of the diversion if there is one, else of the session. */
+/* The chosen thread's registers, in the diversion if there is one. */
 const struct lz_regfile *lz_front_regs(struct lz_front *f);
 /* Tries again what could not be set before. */
 void lz_front_breaks_retry(struct lz_front *f);
@@ -72,6 +79,8 @@ void lz_front_disarm(struct lz_front *f, uint64_t addr, void *bytes, size_t n);
 /* ---- front_divert.c ---- */
 int lz_front_divert(struct lz_front *f);
 void lz_front_undivert(struct lz_front *f);
+/* TID is the thread that runs in the diversion from here on. */
+int lz_front_divert_into(struct lz_front *f, uint32_t tid);
 /* Before a forward resume: what it means while there may be a diversion. */
 enum lz_front_fate {
 	LZ_FATE_MOVE,   /* the user moves in time: the diversion ends */
@@ -89,7 +98,18 @@ void lz_front_first_stop(struct lz_front *f);
 int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 
 /* ---- front_move.c ---- */
-int lz_front_move(struct lz_front *f, const char *text);
+/* In thread TID, where that matters. */
+int lz_front_move(struct lz_front *f, const char *text, uint32_t tid);
+
+/* ---- front_threads.c ---- */
+/* The thread that registers are asked of. */
+uint32_t lz_front_chosen(const struct lz_front *f);
+/* A thread's name now. */
+void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16]);
+/* A step or range of thread TID, into f->stop. */
+int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid);
+/* If the last step has passed another thread's stop: goes there. 1: it did. */
+int lz_front_go_to_passed(struct lz_front *f);
 
 /* ---- front_objects.c ---- */
 int lz_front_find_auxv(struct lz_front *f);

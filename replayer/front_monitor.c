@@ -15,6 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void print_thread(struct lz_front *f, FILE *to, uint32_t tid)
+{
+	struct lz_front_thread *t;
+	uint32_t n;
+
+	if (lz_front_threads(f, &t, &n) < 0)
+		return;
+	fprintf(to, "threads=%u\n", n);
+	for (uint32_t i = 0; i < n; i++)
+		if (t[i].tid == tid)
+			fprintf(to, "name=%s\n", t[i].name);
+	free(t);
+}
+
 static char *when(struct lz_front *f)
 {
 	char *text = NULL, where[LZ_POS_TEXT];
@@ -32,6 +46,7 @@ static char *when(struct lz_front *f)
 	fprintf(to, "time=%lu\ntotal=%lu\n", (unsigned long)time, (unsigned long)total);
 	fprintf(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)pos.marker, pos.tid);
 	fprintf(to, "start=%d\nend=%d\n", lz_session_at_start(f->s), lz_session_at_end(f->s));
+	print_thread(f, to, pos.tid);
 	fclose(to);
 	return text;
 }

@@ -1,8 +1,10 @@
 /* Moves that GDB has no name for: armed by a monitor command, carried out by the next reverse resume.
  *
  *   seek start | end | N% | time T | event N | POSITION
- *   jump forward|backward ADDR...
+ *   jump forward|backward [any] ADDR...    of the present thread, or of any
  *   back-step [N]    back-next [N]
+ *
+ * Where a thread matters it is the one that the resume is of.
  *
  * Only a reverse resume will do, for forward moves too: a forward one GDB would take for its step over a
  * breakpoint, and run on. A reverse-continue is answered without a signal, "Program stopped."; a
@@ -86,7 +88,7 @@ static int seek(struct lz_front *f, const char *where)
 	return lz_session_seek(f->s, &pos);
 }
 
-static int jump(struct lz_front *f, const char *args)
+static int jump(struct lz_front *f, const char *args, uint32_t tid)
 {
 	enum lz_direction d = LZ_FORWARD;
 	uint64_t addrs[512];
@@ -97,23 +99,41 @@ static int jump(struct lz_front *f, const char *args)
 		d = LZ_BACKWARD;
 	else if (strncmp(args, "forward ", 8) != 0)
 		return lz_fail("jump forward|backward ADDRESS...");
-	for (args = strchr(args, ' ') + 1; *args && n < 512; args = end) {
+	args = strchr(args, ' ') + 1;
+	if (strncmp(args, "any ", 4) == 0) {
+		tid = 0;
+		args += 4;
+	}
+	for (; *args && n < 512; args = end) {
 		addrs[n++] = strtoull(args, &end, 16);
 		if (end == args)
 			return lz_fail("'%s' is not an address", args);
 		while (*end == ' ')
 			end++;
 	}
-	return lz_session_jump(f->s, d, addrs, n, &f->stop);
+	return lz_session_jump(f->s, d, tid, addrs, n, &f->stop);
+}
+
+/* To the last instant of a thread that does not run now: its registers are the same as now. */
+static int enter(struct lz_front *f, uint32_t tid)
+{
+	struct lz_pos pos;
+	int rc = lz_session_turn(f->s, tid, LZ_BACKWARD, &pos);
+
+	if (rc > 0)
+		return lz_fail("thread %u has not run before", tid);
+	return rc < 0 ? -1 : lz_session_seek(f->s, &pos);
 }
 
 /* As often as asked; anything but a plain step ends it, as it ends `step 10`. */
-static int back(struct lz_front *f, const char *count,
+static int back(struct lz_front *f, const char *count, uint32_t tid,
                 int (*once)(struct lz_session *, struct lz_stop *))
 {
 	uint64_t n = 1;
 
 	if (*count && parse_number(count, &n) < 0)
+		return -1;
+	if (n && enter(f, tid) < 0)
 		return -1;
 	f->stop.reason = LZ_STOP_TARGET;
 	for (; n > 0; n--) {
@@ -126,7 +146,7 @@ static int back(struct lz_front *f, const char *count,
 	return 0;
 }
 
-int lz_front_move(struct lz_front *f, const char *text)
+int lz_front_move(struct lz_front *f, const char *text, uint32_t tid)
 {
 	memset(&f->stop, 0, sizeof f->stop);
 	lz_session_pass_signals(f->s, f->pass_signals);
@@ -134,10 +154,10 @@ int lz_front_move(struct lz_front *f, const char *text)
 	if (strncmp(text, "seek ", 5) == 0)
 		return seek(f, text + 5);
 	if (strncmp(text, "jump ", 5) == 0)
-		return jump(f, text + 5);
+		return jump(f, text + 5, tid);
 	if (strncmp(text, "back-step", 9) == 0)
-		return back(f, text + 9 + (text[9] == ' '), lz_session_back_step);
+		return back(f, text + 9 + (text[9] == ' '), tid, lz_session_back_step);
 	if (strncmp(text, "back-next", 9) == 0)
-		return back(f, text + 9 + (text[9] == ' '), lz_session_back_next);
+		return back(f, text + 9 + (text[9] == ' '), tid, lz_session_back_next);
 	return lz_fail("unknown move '%s'", text);
 }

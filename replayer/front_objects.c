@@ -77,15 +77,17 @@ const void *lz_front_siginfo(struct lz_front *f, size_t *len)
 	const struct lz_event *ev = lz_session_next_event(f->s);
 	struct lz_pos pos;
 
+	uint32_t tid = lz_front_chosen(f);
+
 	*len = sizeof ev->siginfo;
-	if (ev && ev->kind == LZ_EV_SIGNAL && f->stop.reason == LZ_STOP_SIGNAL)
+	if (ev && ev->kind == LZ_EV_SIGNAL && f->stop.reason == LZ_STOP_SIGNAL && ev->tid == tid)
 		return ev->siginfo;
 	lz_session_where(f->s, &pos);
 	uint64_t stop = pos.event > SIGINFO_SEARCH_MAX ? pos.event - SIGINFO_SEARCH_MAX : 0;
 
 	for (uint64_t i = pos.event; i > stop; i--) {
 		ev = lz_reader_event(f->reader, i - 1);
-		if (ev && ev->kind == LZ_EV_SIGNAL)
+		if (ev && ev->kind == LZ_EV_SIGNAL && ev->tid == tid)
 			return ev->siginfo;
 	}
 	return NULL;

@@ -42,19 +42,30 @@ static void strings(FILE *to, char **list)
 		fwrite(*list, 1, strlen(*list) + 1, to);
 }
 
+static uint32_t count_threads(struct lz_front *f)
+{
+	struct lz_front_thread *t;
+	uint32_t n;
+
+	if (lz_front_threads(f, &t, &n) < 0)
+		return 1;
+	free(t);
+	return n;
+}
+
 static void status(struct lz_front *f, FILE *to)
 {
 	fprintf(to,
 	        "Name:\t%.15s\nState:\tt (tracing stop)\nTgid:\t%u\nPid:\t%u\nPPid:\t0\n"
-	        "Threads:\t1\n",
-	        f->comm, f->pid, f->pid);
+	        "Threads:\t%u\n",
+	        f->comm, f->pid, f->pid, count_threads(f));
 }
 
 static void stat_line(struct lz_front *f, FILE *to)
 {
 	fprintf(to, "%u (%.15s) t 0 %u %u", f->pid, f->comm, f->pid, f->pid);
 	for (int i = 7; i <= 52; i++)
-		fputs(i == 20 ? " 1" : " 0", to);
+		fprintf(to, " %u", i == 20 ? count_threads(f) : 0);
 	fputs("\n", to);
 }
 

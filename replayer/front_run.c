@@ -51,7 +51,8 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 	case LZ_STOP_INTERRUPTED: stop->signo = SIGINT; break;
 	case LZ_STOP_TARGET: /* a move or a failure: no signal, or the end of a reverse-stepi */
 	case LZ_STOP_DIVERGED:
-		stop->signo = f->moving == 's' ? SIGTRAP : 0;
+		/* another thread than GDB knows to be stepping has no reason to stop */
+		stop->signo = f->moving == 's' && lz_front_tid(f) == f->moved_tid ? SIGTRAP : 0;
 		if (f->moving == 'c' && at_users(f, stop))
 			stop->signo = SIGTRAP;
 		break;
@@ -102,6 +103,7 @@ static void say_end(struct lz_front *f)
 static void finish(struct lz_front *f, int rc)
 {
 	f->regs_valid = false;
+	f->tid = 0;
 	if (rc < 0) {
 		f->stop.reason = LZ_STOP_TARGET;
 		lz_front_say(f, "%s%s", f->moving ? "error: " : "", lz_error());
@@ -114,7 +116,8 @@ static void finish(struct lz_front *f, int rc)
 		             what ? what : lz_error());
 	}
 	if (f->moving && f->quiet &&
-	    (f->stop.reason == LZ_STOP_END || f->stop.reason == LZ_STOP_START))
+	    (f->stop.reason == LZ_STOP_END || f->stop.reason == LZ_STOP_START ||
+	     f->stop.reason == LZ_STOP_THREAD_START))
 		lz_front_say(f, "history"); /* for a front end that suppresses GDB's own words */
 	if (f->stop.reason == LZ_STOP_END && !f->div)
 		say_end(f);
@@ -122,15 +125,15 @@ static void finish(struct lz_front *f, int rc)
 
 static int run(struct lz_front *f, const struct lz_front_resume *r)
 {
-	switch (r->how) {
-	case LZ_RESUME_STEP: return lz_session_step(f->s, r->direction, &f->stop);
-	case LZ_RESUME_RANGE:
-		return lz_session_step_range(f->s, r->direction, r->start, r->end, &f->stop);
-	default:
-		if (f->catching)
-			return lz_front_run_catching(f, r->direction);
-		return lz_session_run(f->s, r->direction, &f->stop);
-	}
+	int rc = r->direction == LZ_FORWARD && !r->alone ? lz_front_go_to_passed(f) : 0;
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (r->how != LZ_RESUME_CONTINUE)
+		return lz_front_step(f, r, r->tid ? r->tid : lz_front_tid(f));
+	if (f->catching)
+		return lz_front_run_catching(f, r->direction);
+	return lz_session_run(f->s, r->direction, &f->stop);
 }
 
 static void forget(char **text)
@@ -145,7 +148,8 @@ static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
 
 	f->armed = NULL;
 	lz_front_undivert(f);
-	int rc = lz_front_move(f, text);
+	f->moved_tid = r->tid ? r->tid : lz_front_tid(f);
+	int rc = lz_front_move(f, text, f->moved_tid);
 
 	free(text);
 	f->moving = r->how == LZ_RESUME_CONTINUE ? 'c' : 's';
@@ -159,6 +163,7 @@ static void move(struct lz_front *f, const struct lz_front_resume *r)
 	uint64_t pass = f->pass_all ? UINT64_MAX : f->pass_signals;
 
 	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? pass : 0);
+	f->tid = 0;
 	lz_front_breaks_retry(f);
 	memset(&f->stop, 0, sizeof f->stop);
 	finish(f, run(f, r));
@@ -188,5 +193,7 @@ void lz_front_not_resumed(struct lz_front *f)
 {
 	forget(&f->armed);
 	f->moving = 0;
+	f->tid = 0;
+	f->regs_valid = false;
 	f->stop.reason = LZ_STOP_INTERRUPTED;
 }

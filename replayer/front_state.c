@@ -8,17 +8,18 @@
 const struct lz_regfile *lz_front_regs(struct lz_front *f)
 {
 	struct lz_regfile *r = &f->regs;
+	uint32_t tid = lz_front_chosen(f);
 	int rc;
 
 	if (f->regs_valid)
 		return r;
 	r->xstate_len = sizeof r->xstate;
-	if (f->div)
+	if (f->div && f->div_tid == tid)
 		rc = lz_diversion_regs(f->div, &r->gpr) |
 		     lz_diversion_xstate(f->div, r->xstate, &r->xstate_len);
 	else
-		rc = lz_session_regs(f->s, &r->gpr) |
-		     lz_session_xstate(f->s, r->xstate, &r->xstate_len);
+		rc = lz_session_thread_regs(f->s, tid, &r->gpr) |
+		     lz_session_thread_xstate(f->s, tid, r->xstate, &r->xstate_len);
 	if (rc < 0)
 		return NULL;
 	f->regs_valid = true;
@@ -51,7 +52,7 @@ static int store_registers(struct lz_front *f, const struct lz_regfile *old,
 
 	if (!gpr && !x)
 		return 0;
-	if (lz_front_divert(f) < 0)
+	if (lz_front_divert(f) < 0 || lz_front_divert_into(f, lz_front_chosen(f)) < 0)
 		return -1;
 	f->regs_valid = false;
 	if (gpr && lz_diversion_set_regs(f->div, &r->gpr) < 0)

@@ -11,6 +11,7 @@ struct list {
 };
 
 struct walk {
+	uint32_t thread;
 	struct list list;
 	bool changed; /* the marker before was a call or return: a stretch begins behind it */
 	bool by_tail; /* ... it was a tail call, which does not come back to the caller's code */
@@ -48,12 +49,15 @@ static int begin(struct walk *w, struct lz_stream *s, struct lz_decoder *d)
 struct block_walk {
 	struct walk *w;
 	struct lz_stream *s;
+	uint32_t thread;
 };
 
 static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct block_walk *b = arg;
 
+	if (d->thread != b->thread)
+		return 0;
 	if (b->w->changed && !(b->w->by_tail && m->code == LZ_ENTER) && begin(b->w, b->s, d))
 		return -1;
 	if (m->id)
@@ -64,16 +68,24 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return 0;
 }
 
-/* The stretches that begin in a block, added to W's. The first block's first one is what ran before any marker. */
+/* Where the thread began, if that is in the block: its first stretch is what it ran before any marker. */
+static bool begins_in(struct lz_nav *nav, uint32_t block, uint32_t thread, uint64_t *at)
+{
+	*at = nav->strands.turns->v[nav->strands.first[thread]].marker;
+	return lz_stream_block_of(nav->stream, *at) == block;
+}
+
+/* The stretches of a thread that begin in a block, added to W's. */
 static int read_block(struct lz_nav *nav, uint32_t block, struct walk *w)
 {
-	struct block_walk b = {w, nav->stream};
+	struct block_walk b = {w, nav->stream, w->thread};
+	struct lz_decoder *d = lz_stream_decoder(nav->stream);
 
-	w->changed = block == 0;
-	w->at = 0;
-	if (lz_stream_decode(nav->stream, block, UINT64_MAX, NULL, mark, &b))
+	w->changed = begins_in(nav, block, w->thread, &w->at);
+	if (lz_stream_decode(nav->stream, block, UINT64_MAX, NULL, mark, &b) ||
+	    lz_decoder_switch(d, w->thread))
 		return -1;
-	return w->changed ? begin(w, nav->stream, lz_stream_decoder(nav->stream)) : 0;
+	return w->changed ? begin(w, nav->stream, d) : 0;
 }
 
 /* Puts what E holds in front of what L holds. */
@@ -118,7 +130,7 @@ static int read_before(struct lz_nav *nav, uint32_t block, uint64_t time, size_t
 	int rc = read_block(nav, block, w);
 
 	while (!rc && block > 0 && begun_before(&w->list, time) < wanted) {
-		struct walk earlier = {0};
+		struct walk earlier = {.thread = w->thread};
 
 		rc = was_interrupted(nav);
 		if (!rc)
@@ -158,11 +170,12 @@ static void cut(struct list *l, size_t first, size_t n, uint64_t end)
 	l->n = n;
 }
 
-int lz_session_calls(struct lz_session *s, uint64_t time, size_t before, size_t after,
+int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t before, size_t after,
                      struct lz_history_call **calls, size_t *n)
 {
 	struct lz_nav *nav = lz_nav_of(s);
 	struct walk w = {0};
+	struct lz_pos now;
 	uint32_t block;
 	size_t first;
 	int rc;
@@ -174,6 +187,10 @@ int lz_session_calls(struct lz_session *s, uint64_t time, size_t before, size_t 
 	if (!lz_stream_n_blocks(nav->stream))
 		return lz_fail("the recorded program is not instrumented: which functions ran is "
 		               "not known without running it");
+	lz_session_where(s, &now);
+	w.thread = lz_strand_find(&nav->strands, tid ? tid : now.tid, now.event);
+	if (w.thread == LZ_NO_STRAND)
+		return lz_fail("thread %u has not run before", tid);
 	s->rp.interrupted = 0;
 	block = lz_stream_block_of(nav->stream, time);
 	rc = read_before(nav, block, time + 1, before + 1, &w);
@@ -195,15 +212,18 @@ int lz_session_calls(struct lz_session *s, uint64_t time, size_t before, size_t 
 	return 0;
 }
 
-static int step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+/* Stops of other threads do not count. */
+static int step(struct lz_session *s, uint32_t tid, enum lz_direction d, struct lz_stop *stop)
 {
 	int rc;
 
 	do {
 		if (s->rp.interrupted)
 			return lz_session_stop_interrupted(s, stop);
-		rc = lz_session_step(s, d, stop);
-	} while (!rc && d == LZ_FORWARD && stop->reason == LZ_STOP_SIGNAL && !lz_session_at_end(s));
+		rc = lz_session_step_thread(s, tid, d, stop);
+	} while (!rc && d == LZ_FORWARD && !lz_session_at_end(s) &&
+	         (stop->reason == LZ_STOP_SIGNAL ||
+	          (s->pos.tid != tid && stop->reason != LZ_STOP_THREAD_END)));
 	return rc;
 }
 
@@ -219,7 +239,7 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 	s->nested++;
 	lz_session_where(s, &here);
 	for (size_t i = 0; !rc && i < skip + n; i++) {
-		rc = step(s, d, &stop);
+		rc = step(s, here.tid, d, &stop);
 		if (rc || (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_WATCH))
 			break;
 		lz_session_where(s, &now);

@@ -19,6 +19,7 @@ struct jump {
 	struct lz_nav *nav;
 	const uint64_t *addrs;
 	size_t n;
+	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_STRAND: all threads' */
 	struct lz_pos now;
 	uint64_t floor; /* no need to look for markers before it */
 	bool from_gap;  /* backward from the start of now's gap, not from now */
@@ -36,7 +37,7 @@ static int on_hit(void *arg, const struct lz_hit *h)
 {
 	struct jump *j = arg;
 
-	if (h->kind != LZ_HIT_BREAK)
+	if (h->kind != LZ_HIT_BREAK || (j->tid && h->pos.tid != j->tid))
 		return 0;
 	if (j->first && lz_gap_cmp(h->pos.event, h->pos.marker, j->now.event, j->now.marker) < 0)
 		return 0;
@@ -152,7 +153,8 @@ static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t 
 		j->broken = LZ_STOP_INTERRUPTED;
 		return 1;
 	}
-	if (lz_find_windows(j->nav->stream, j->nav->modules, block, from, to, j->targets, j->n, w))
+	if (lz_find_windows(j->nav->stream, j->nav->modules, block, from, to, j->thread, j->targets,
+	                    j->n, w))
 		return -1;
 	tries = w->n <= TRIES ? w->n : TRIES;
 	for (size_t i = 0; i < tries && !rc; i++) {
@@ -185,7 +187,7 @@ static int search_forward(struct jump *j)
 	for (; !rc && block < n && at != UINT64_MAX; block++) {
 		uint64_t start, len;
 
-		if (lz_reader_block(j->s->rp.reader, j->now.tid, block, &start, &len))
+		if (lz_reader_block(j->s->rp.reader, j->s->rp.tid, block, &start, &len))
 			return -1;
 		if (start > at)
 			at = start;
@@ -205,7 +207,7 @@ static int search_backward(struct jump *j)
 	for (; !rc; block--) {
 		uint64_t start, len, to;
 
-		if (lz_reader_block(j->s->rp.reader, j->now.tid, block, &start, &len))
+		if (lz_reader_block(j->s->rp.reader, j->s->rp.tid, block, &start, &len))
 			return -1;
 		to = start + len < j->now.marker ? start + len : j->now.marker;
 		if (to > start)
@@ -229,6 +231,9 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	} else if (j->broken) {
 		stop->reason = j->broken;
 		j->s->rp.interrupted = 0;
+	} else if (j->tid && j->nav->strands.n > 1) {
+		return lz_fail("thread %u does not come there %s; -any looks at all threads",
+		               j->tid, j->first ? "any more" : "before");
 	} else {
 		stop->reason = j->first ? LZ_STOP_END : LZ_STOP_START;
 		if (j->first ? lz_session_seek_end(j->s) : lz_session_seek_start(j->s))
@@ -240,6 +245,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 
 static int begin(struct jump *j)
 {
+	j->thread = LZ_NO_STRAND;
 	j->targets = calloc(j->n, sizeof(*j->targets));
 	if (!j->targets)
 		return lz_fail("out of memory for a jump");
@@ -256,10 +262,10 @@ static void end(struct jump *j)
 	free(j->windows.w);
 }
 
-int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *addrs, size_t n,
-                    struct lz_stop *stop)
+int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
+                    size_t n, struct lz_stop *stop)
 {
-	struct jump j = {.s = s, .nav = lz_nav_of(s), .addrs = addrs, .n = n};
+	struct jump j = {.s = s, .nav = lz_nav_of(s), .addrs = addrs, .n = n, .tid = tid};
 	int rc;
 
 	if (!j.nav)
@@ -269,6 +275,13 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *a
 	lz_session_where(s, &j.now);
 	if (begin(&j))
 		return -1;
+	if (tid) {
+		j.thread = lz_strand_find(&j.nav->strands, tid, j.now.event);
+		if (j.thread == LZ_NO_STRAND) {
+			end(&j);
+			return lz_fail("there is no thread %u here", tid);
+		}
+	}
 	s->rp.interrupted = 0;
 	rc = d == LZ_FORWARD ? search_forward(&j) : search_backward(&j);
 	end(&j);

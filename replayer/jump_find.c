@@ -112,6 +112,8 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 
 struct finder {
 	struct lz_stream *s;
+	const struct lz_strands *strands;
+	uint32_t thread;
 	const struct lz_target *t;
 	size_t n;
 	uint64_t from; /* gaps that end before it do not count */
@@ -175,14 +177,44 @@ static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t enter, bo
 	return 0;
 }
 
+static bool can_be_at(const struct finder *f, const struct lz_act *top)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->t[i].fn == top->fn && fits_before(&f->t[i], top->last))
+			return true;
+	return false;
+}
+
+/* What a thread ran between its last marker and the beginning of its turn TURN, in which it has not written any up to
+ * there: the ends of earlier turns, and whole ones. */
+static int push_earlier(struct finder *f, uint32_t turn, const struct lz_act *top)
+{
+	for (;;) {
+		uint64_t end;
+
+		turn = f->strands->turns->v[turn].before;
+		if (turn == LZ_NO_TURN)
+			return 0;
+		end = lz_turn_end(f->strands, turn);
+		if (push(f, end, end + 1, top->enter, true))
+			return -1;
+		if (f->strands->turns->v[turn].marker < end)
+			return 0;
+	}
+}
+
 /* The gap belongs to activation TOP, whose next own marker is not known yet. */
 static int note_gap(struct finder *f, const struct lz_act *top, const struct lz_mark *m,
                     uint64_t end)
 {
-	for (size_t i = 0; i < f->n; i++)
-		if (f->t[i].fn == top->fn && fits_before(&f->t[i], top->last))
-			return push(f, m->from, end, top->enter, true);
-	return 0;
+	uint32_t turn;
+
+	if (!can_be_at(f, top))
+		return 0;
+	turn = lz_turn_before(f->strands, m->offset + 1);
+	if (f->strands->turns->v[turn].marker == m->from && push_earlier(f, turn, top))
+		return -1;
+	return push(f, m->from, end, top->enter, true);
 }
 
 /* Activation TOP has written its next own marker B: its open windows are settled. */
@@ -216,6 +248,8 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	uint64_t end = m->offset + lz_marker_size(m->code);
 	bool exits = m->code == LZ_EXIT || m->code == LZ_TAIL;
 
+	if (f->thread != LZ_NO_STRAND && f->thread != d->thread)
+		return 0;
 	if (top && note_gap(f, top, m, end))
 		return -1;
 	if (m->code == LZ_ENTER || m->code == LZ_LANDING) {
@@ -268,6 +302,90 @@ static void tidy(struct lz_windows *o)
 	o->n = n;
 }
 
+/* ---- where threads are switched ---- */
+
+/* Is the marker at stream offset AT, of which BYTES are the first, one before which a target can have been arrived at that
+ * is not of the activation that ran? */
+static bool begins_target(struct finder *f, const uint8_t *bytes, uint64_t at)
+{
+	struct lz_decoder *d = lz_stream_decoder(f->s);
+	uint32_t entry, fn;
+
+	if (bytes[0] != LZ_ENTER && bytes[0] != LZ_LANDING)
+		return false;
+	memcpy(&entry, bytes + 1, sizeof(entry));
+	fn = d->resolve(d->arg, entry, at);
+	for (size_t i = 0; i < f->n && fn != LZ_FN_NONE; i++)
+		if (f->t[i].fn == fn && (f->t[i].loose || f->t[i].prologue || f->t[i].landing))
+			return true;
+	return false;
+}
+
+/* The first turn behind TURN in which its thread writes a marker. */
+static uint32_t next_writing(const struct lz_strands *t, uint32_t turn, uint64_t len)
+{
+	do {
+		turn = t->turns->v[turn].after;
+	} while (turn != LZ_NO_TURN && t->turns->v[turn].marker == lz_turn_end(t, turn));
+	return turn != LZ_NO_TURN && t->turns->v[turn].marker < len ? turn : LZ_NO_TURN;
+}
+
+/* A thread may have been switched away from in front of an entry marker that it writes when it runs again: where the
+ * buffer was full. */
+static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
+{
+	const struct lz_strands *t = f->strands;
+
+	for (uint32_t i = lz_turn_before(t, f->from) + 1; i < t->turns->n; i++) {
+		uint64_t at = t->turns->v[i].marker;
+		uint32_t next;
+		uint8_t bytes[5];
+
+		if (at >= to)
+			break;
+		if (f->thread != LZ_NO_STRAND && t->number[i - 1] != f->thread)
+			continue;
+		next = next_writing(t, i - 1, lz_stream_len(f->s));
+		if (next == LZ_NO_TURN ||
+		    lz_reader_markers(r, lz_reader_meta(r)->tid, t->turns->v[next].marker, bytes,
+		                      sizeof(bytes)) != sizeof(bytes))
+			continue;
+		if (begins_target(f, bytes, t->turns->v[next].marker) &&
+		    push(f, at, at + 1, 0, false))
+			return -1;
+	}
+	return 0;
+}
+
+/* Threads that do not run when the decoder comes to TO: what they ran since their last marker. */
+static int note_waiting(struct finder *f, struct lz_decoder *d, uint64_t to)
+{
+	for (uint32_t i = 0; i < f->strands->n; i++) {
+		struct lz_act *acts = i == d->thread ? d->acts : NULL;
+		size_t n = i == d->thread ? d->n : 0;
+		uint32_t turn;
+		uint64_t end;
+
+		if (f->thread != LZ_NO_STRAND && f->thread != i)
+			continue;
+		if (i != d->thread && i < d->n_stacks) {
+			acts = d->stack[i].acts;
+			n = d->stack[i].n;
+		}
+		turn = lz_strand_turn_before(f->strands, i, to);
+		if (!n || turn == LZ_NO_TURN || !can_be_at(f, &acts[n - 1]))
+			continue;
+		end = lz_turn_end(f->strands, turn);
+		if (end >= to)
+			continue; /* in the gap at TO, or later */
+		if (push(f, end, end + 1, acts[n - 1].enter, true))
+			return -1;
+		if (f->strands->turns->v[turn].marker == end && push_earlier(f, turn, &acts[n - 1]))
+			return -1;
+	}
+	return 0;
+}
+
 static bool may_run(struct lz_stream *s, uint32_t block, const struct lz_target *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -301,9 +419,10 @@ static int beside_loader_calls(struct finder *f, struct lz_modules *m, uint64_t 
 }
 
 int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, uint64_t from,
-                    uint64_t to, const struct lz_target *t, size_t n, struct lz_windows *out)
+                    uint64_t to, uint32_t thread, const struct lz_target *t, size_t n,
+                    struct lz_windows *out)
 {
-	struct finder f = {s, t, n, from, out};
+	struct finder f = {s, lz_stream_strands(s), thread, t, n, from, out};
 	uint8_t *watch = calloc(lz_stream_n_fns(s) + 1, 1);
 	bool anywhere = false, hook = false;
 	int rc = 0;
@@ -318,8 +437,13 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
 		else
 			watch[t[i].fn] = 1;
 	}
-	if (!anywhere && may_run(s, block, t, n))
+	if (!anywhere && may_run(s, block, t, n)) {
 		rc = lz_stream_decode(s, block, to, watch, mark, &f);
+		if (!rc)
+			rc = note_waiting(&f, lz_stream_decoder(s), to);
+	}
+	if (!rc && !anywhere)
+		rc = note_switches(&f, lz_stream_reader(s), to);
 	free(watch);
 	if (!rc && hook)
 		rc = beside_loader_calls(&f, m, to);

@@ -23,9 +23,11 @@ struct lz_chain {
 struct lz_nav {
 	struct lz_session *s;
 	struct lz_modules *modules;
+	struct lz_strands strands;
 	struct lz_stream *stream;
 	struct lz_chain step, next; /* the last ones that led to an answer */
-	struct lz_pos goal;         /* what the machine looks for */
+	struct lz_pos goal;         /* what the machine looks for, in its own thread */
+	uint32_t thread;            /* the goal's, by number */
 	bool interrupted;
 	uint32_t effort; /* stops on the way so far, of one search */
 	bool gave_up;
@@ -36,6 +38,14 @@ struct lz_nav {
 struct lz_nav *lz_nav_of(struct lz_session *s);
 void lz_nav_free(struct lz_nav *nav);
 
+/* Sets the goal, an instant at which its thread runs. */
+int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal);
+/* Where the goal's thread has written its last marker at or before OFFSET, or in the middle of one: its end; 0: none. */
+int64_t lz_nav_own_end(struct lz_nav *nav, uint64_t offset);
+/* The same, DISTANCE bytes of the thread's own markers further back, but not before the end of its first one. -1: failed */
+int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance);
+/* The end of its first one; 0: none. */
+uint64_t lz_nav_own_first(struct lz_nav *nav);
 bool lz_nav_same(const struct lz_pos *a, const struct lz_pos *b);
 /* Sets up nav->machine. */
 void lz_nav_machine(struct lz_nav *nav);

@@ -73,6 +73,14 @@ static bool must_end(struct lz_nav *nav)
 	return nav->interrupted || nav->gave_up;
 }
 
+/* What is looked for is in the goal's thread; others run on meanwhile, whatever they meet. */
+static bool elsewhere(struct lz_nav *nav, const struct lz_stop *stop)
+{
+	return nav->s->pos.tid != nav->goal.tid && stop->reason != LZ_STOP_END &&
+	       stop->reason != LZ_STOP_INTERRUPTED && stop->reason != LZ_STOP_DIVERGED &&
+	       stop->reason != LZ_STOP_THREAD_END;
+}
+
 /* Runs until at one of PLACES, or the goal, which may be one of them. */
 static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 {
@@ -92,6 +100,8 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 		if (must_end(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
 		    lz_session_regs(nav->s, &r))
 			break;
+		if (elsewhere(nav, &stop))
+			continue;
 		for (size_t i = 0; i < n && stop.reason != LZ_STOP_SIGNAL; i++) {
 			if (r.rip != places[i].pc || (places[i].sp && r.rsp != places[i].sp))
 				continue;
@@ -123,6 +133,16 @@ out:
 	return move;
 }
 
+/* One instruction of the goal's thread. */
+static int step_own(struct lz_nav *nav, struct lz_stop *stop)
+{
+	do {
+		if (lz_session_step_thread(nav->s, nav->goal.tid, LZ_FORWARD, stop))
+			return -1;
+	} while (elsewhere(nav, stop) && !must_end(nav));
+	return 0;
+}
+
 /* Stopped before a signal: over its handler, if there is one, else over the instruction. */
 static enum lz_move take_signal(struct lz_nav *nav)
 {
@@ -139,15 +159,25 @@ static enum lz_move take_signal(struct lz_nav *nav)
 	handler = ev->has_regs && ev->regs.rip != r.rip;
 	back.pc = r.rip;
 	back.sp = r.rsp;
-	if (lz_session_step(nav->s, LZ_FORWARD, &stop))
+	if (step_own(nav, &stop))
 		return LZ_MOVE_FAILED;
-	if (stop.reason == LZ_STOP_END)
+	if (stop.reason == LZ_STOP_END || stop.reason == LZ_STOP_THREAD_END)
 		return LZ_MOVE_END;
 	if (!handler)
 		return LZ_MOVE_DONE;
 	if (at_goal(nav))
 		return LZ_MOVE_GOAL;
 	return run(nav, &back, 1);
+}
+
+/* Until the goal's thread stops. */
+static int run_own(struct lz_nav *nav, struct lz_stop *stop)
+{
+	do {
+		if (lz_session_run(nav->s, LZ_FORWARD, stop))
+			return -1;
+	} while (elsewhere(nav, stop) && !must_end(nav));
+	return 0;
 }
 
 static bool within(uint64_t pc, uint64_t start, uint64_t end)
@@ -166,9 +196,11 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 
 		if (must_end(nav))
 			return LZ_MOVE_FAILED;
-		int rc = careful ? lz_session_step(nav->s, LZ_FORWARD, &stop)
+		int rc = careful ? step_own(nav, &stop)
 		                 : lz_session_step_range(nav->s, LZ_FORWARD, start, end, &stop);
 
+		if (!rc && elsewhere(nav, &stop))
+			rc = step_own(nav, &stop);
 		if (rc)
 			return LZ_MOVE_FAILED;
 		switch (stop.reason) {
@@ -182,6 +214,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 				return move;
 			break;
 		}
+		case LZ_STOP_THREAD_END:
 		case LZ_STOP_END: return LZ_MOVE_END;
 		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
 		default: return LZ_MOVE_FAILED;
@@ -238,9 +271,9 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
 	if (must_end(nav))
 		return LZ_MOVE_FAILED;
 	if (leads_anywhere(p, nav->s->pos.ip))
-		rc = lz_session_step(nav->s, LZ_FORWARD, &stop);
+		rc = step_own(nav, &stop);
 	else
-		rc = lz_session_run(nav->s, LZ_FORWARD, &stop);
+		rc = run_own(nav, &stop);
 	if (rc)
 		return LZ_MOVE_FAILED;
 	switch (stop.reason) {
@@ -248,6 +281,7 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
 	case LZ_STOP_BREAKPOINT:
 	case LZ_STOP_WATCH: return LZ_MOVE_DONE;
 	case LZ_STOP_SIGNAL: return is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
+	case LZ_STOP_THREAD_END:
 	case LZ_STOP_END: return LZ_MOVE_END;
 	case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
 	default: return LZ_MOVE_FAILED;

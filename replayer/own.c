@@ -20,7 +20,7 @@ static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct lz_own *o = arg;
 
-	if (!is_own(o, lz_decoder_top(d), m))
+	if (d->thread != o->thread || !is_own(o, lz_decoder_top(d), m))
 		return 0;
 	if (o->n == o->cap) {
 		size_t cap = o->cap ? o->cap * 2 : 256;
@@ -42,6 +42,7 @@ int lz_own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidat
 	int rc;
 
 	o->act = &k->act;
+	o->thread = nav->thread;
 	o->n = 0;
 	if (!watch)
 		return lz_fail("out of memory for navigation");

@@ -34,15 +34,6 @@ static int supported(struct lz_rsp *p, const char *packet)
 	    LZ_WIRE_PACKET_MAX, p->multiprocess ? '+' : '-');
 }
 
-static int thread_id(struct lz_rsp *p, const char *before)
-{
-	uint32_t tid = lz_front_tid(p->front);
-
-	if (p->multiprocess)
-		return lz_rsp_reply(p, "%sp%x.%x", before, lz_front_pid(p->front), tid);
-	return lz_rsp_reply(p, "%s%x", before, tid);
-}
-
 static int pass_signals(struct lz_rsp *p, const char *list)
 {
 	uint64_t mask = 0;
@@ -79,9 +70,11 @@ static int query(struct lz_rsp *p, const char *q, size_t len)
 	if (starts(q, "qSymbol"))
 		return lz_rsp_reply(p, "OK");
 	if (strcmp(q, "qC") == 0)
-		return thread_id(p, "QC");
+		return lz_rsp_current_thread(p);
+	if (starts(q, "qGetTLSAddr:"))
+		return lz_rsp_tls_address(p, q + 12);
 	if (strcmp(q, "qfThreadInfo") == 0)
-		return thread_id(p, "m");
+		return lz_rsp_thread_list(p);
 	if (strcmp(q, "qsThreadInfo") == 0)
 		return lz_rsp_reply(p, "l");
 	return lz_rsp_reply(p, "%s", "");
@@ -142,7 +135,7 @@ static int dispatch(struct lz_rsp *p, const char *packet, size_t len)
 	case 'Z':
 	case 'z': return lz_rsp_break_packet(p, packet);
 	case 'H':
-	case 'T':
+	case 'T': return lz_rsp_thread_packet(p, packet);
 	case '!': return lz_rsp_reply(p, "OK");
 	case 'q': return query(p, packet, len);
 	case 'Q': return set(p, packet);

@@ -14,6 +14,7 @@ struct lz_rsp {
 	struct lz_wire *wire;
 	const struct lz_rsp_options *o;
 	bool multiprocess, done, disconnected;
+	uint32_t general, resumed;   /* the threads of Hg and Hc; 0: any */
 	int files[LZ_RSP_FILES_MAX]; /* open vFiles' descriptors; 0: none */
 };
 
@@ -21,6 +22,18 @@ struct lz_rsp {
 int lz_rsp_reply(struct lz_rsp *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* 0, or -1 if the connection failed */
+/* ---- rsp_threads.c ---- */
+/* A thread's id as it stands in packets. */
+void lz_rsp_print_id(struct lz_rsp *p, FILE *to, uint32_t tid);
+/* The tid at TEXT ([pPID.]TID), 0 for any and all; *END: what is behind. */
+uint32_t lz_rsp_parse_id(const char *text, char **end);
+int lz_rsp_thread_packet(struct lz_rsp *p, const char *packet); /* H, T */
+int lz_rsp_current_thread(struct lz_rsp *p);
+int lz_rsp_thread_list(struct lz_rsp *p);
+int lz_rsp_tls_address(struct lz_rsp *p, const char *args);
+/* The object of qXfer:threads; malloced, NULL: failed. */
+char *lz_rsp_threads_xml(struct lz_rsp *p, size_t *len);
+
 /* ---- rsp_packets.c: memory, registers, breakpoints, catch syscall, monitor ---- */
 int lz_rsp_memory_packet(struct lz_rsp *p, const char *packet, size_t len);
 int lz_rsp_register_packet(struct lz_rsp *p, const char *packet, size_t len);

@@ -85,10 +85,10 @@ int lz_rsp_stop_packet(struct lz_rsp *p)
 	expedite(p, to, LZ_REG_RBP);
 	expedite(p, to, LZ_REG_RSP);
 	expedite(p, to, LZ_REG_RIP);
-	if (p->multiprocess)
-		fprintf(to, "thread:p%x.%x;", lz_front_pid(p->front), lz_front_tid(p->front));
-	else
-		fprintf(to, "thread:%x;", lz_front_tid(p->front));
+	p->general = 0; /* GDB takes the stop's thread for the one of Hg */
+	fputs("thread:", to);
+	lz_rsp_print_id(p, to, lz_front_tid(p->front));
+	fputc(';', to);
 	print_reason(to, &stop);
 	fclose(to);
 	return lz_wire_send(p->wire, text, strlen(text));
@@ -104,40 +104,74 @@ static int send_stop(struct lz_rsp *p)
 	return lz_rsp_stop_packet(p);
 }
 
-/* False: not understood. */
-static bool parse(const char *packet, struct lz_front_resume *r)
+/* One action; false: not understood. */
+static bool parse_action(const char *action, struct lz_front_resume *r, char **end)
 {
-	char *end;
-
-	memset(r, 0, sizeof *r);
-	if (packet[0] == 'b') {
-		r->direction = LZ_BACKWARD;
-		r->how = packet[1] == 's' ? LZ_RESUME_STEP : LZ_RESUME_CONTINUE;
-		return packet[1] == 's' || packet[1] == 'c';
+	*end = (char *)action + 1;
+	switch (action[0]) {
+	case 'S':
+	case 'C': strtoul(action + 1, end, 16); /* a signal: the recording has its own */
 	}
-	if (strncmp(packet, "vCont;", 6) == 0)
-		packet += 6;
-	switch (packet[0]) {
+	switch (action[0]) {
 	case 's':
 	case 'S': r->how = LZ_RESUME_STEP; return true;
 	case 'c':
 	case 'C': r->how = LZ_RESUME_CONTINUE; return true;
 	case 'r':
 		r->how = LZ_RESUME_RANGE;
-		r->start = strtoull(packet + 1, &end, 16);
-		if (*end != ',')
+		r->start = strtoull(action + 1, end, 16);
+		if (**end != ',')
 			return false;
-		r->end = strtoull(end + 1, &end, 16);
+		r->end = strtoull(*end + 1, end, 16);
 		return true;
 	}
 	return false;
+}
+
+/* vCont: the thread that steps if one does; it is alone if no action is for the others. */
+static bool parse_vcont(const char *text, struct lz_front_resume *r)
+{
+	bool others = false, known = false;
+
+	while (*text == ';') {
+		struct lz_front_resume one = {0};
+		char *end;
+
+		if (!parse_action(text + 1, &one, &end))
+			return known;
+		if (*end == ':')
+			one.tid = lz_rsp_parse_id(end + 1, &end);
+		if (!known || (r->how == LZ_RESUME_CONTINUE && one.how != LZ_RESUME_CONTINUE))
+			*r = one;
+		others |= !one.tid || (known && one.tid != r->tid);
+		known = true;
+		text = end;
+	}
+	r->alone = !others && r->how == LZ_RESUME_STEP;
+	return known;
+}
+
+/* False: not understood. */
+static bool parse(struct lz_rsp *p, const char *packet, struct lz_front_resume *r)
+{
+	char *end;
+
+	memset(r, 0, sizeof *r);
+	if (strncmp(packet, "vCont", 5) == 0)
+		return parse_vcont(packet + 5, r);
+	r->tid = p->resumed ? p->resumed : p->general;
+	if (packet[0] != 'b')
+		return parse_action(packet, r, &end);
+	r->direction = LZ_BACKWARD;
+	r->how = packet[1] == 's' ? LZ_RESUME_STEP : LZ_RESUME_CONTINUE;
+	return packet[1] == 's' || packet[1] == 'c';
 }
 
 int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 {
 	struct lz_front_resume r;
 
-	if (!parse(packet, &r))
+	if (!parse(p, packet, &r))
 		return lz_rsp_reply(p, "%s", "");
 	if (lz_wire_interrupted(p->wire)) {
 		lz_front_not_resumed(p->front);

@@ -33,21 +33,12 @@ static int part(struct lz_rsp *p, const char *range, const void *object, size_t 
 
 static int threads(struct lz_rsp *p, const char *range)
 {
-	char xml[512], id[64], name[16];
-	uint32_t pid = lz_front_pid(p->front), tid = lz_front_tid(p->front);
+	size_t len;
+	char *xml = lz_rsp_threads_xml(p, &len);
+	int rc = xml ? part(p, range, xml, len) : lz_rsp_reply(p, "E01");
 
-	if (p->multiprocess)
-		snprintf(id, sizeof id, "p%x.%x", pid, tid);
-	else
-		snprintf(id, sizeof id, "%x", tid);
-	snprintf(name, sizeof name, "%s", lz_front_comm(p->front));
-	for (char *c = name; *c; c++)
-		if (strchr("<>&\"", *c))
-			*c = '_';
-	snprintf(xml, sizeof xml,
-	         "<?xml version=\"1.0\"?>\n<threads><thread id=\"%s\" name=\"%s\"/></threads>\n",
-	         id, name);
-	return part(p, range, xml, strlen(xml));
+	free(xml);
+	return rc;
 }
 
 static int object_part(struct lz_rsp *p, const char *range, const void *object, size_t len)

@@ -3,8 +3,10 @@
 #include <lizard/error.h>
 #include "stream_int.h"
 
-struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m, uint32_t tid)
+struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
+                                const struct lz_strands *t)
 {
+	uint32_t tid = lz_reader_meta(r)->tid;
 	struct lz_stream *s = calloc(1, sizeof(*s));
 
 	if (!s) {
@@ -12,6 +14,7 @@ struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m, uint3
 		return NULL;
 	}
 	s->modules = m;
+	s->strands = t;
 	s->tid = tid;
 	s->n_blocks = lz_reader_n_blocks(r, tid);
 	lz_cursor_init(s, &s->own, r);
@@ -31,6 +34,16 @@ void lz_stream_free(struct lz_stream *s)
 	free(s->fns);
 	free(s->hash);
 	free(s);
+}
+
+struct lz_reader *lz_stream_reader(const struct lz_stream *s)
+{
+	return s->own.reader;
+}
+
+const struct lz_strands *lz_stream_strands(const struct lz_stream *s)
+{
+	return s->strands;
 }
 
 uint64_t lz_stream_len(const struct lz_stream *s)
@@ -104,21 +117,53 @@ int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	return 0;
 }
 
-int lz_cursor_decode(struct lz_cursor *c, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
-                     void *arg)
+int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c)
+{
+	c->at = c->buf_start;
+	c->turn = lz_turn_before(s->strands, c->at);
+	return lz_decoder_switch(&c->d, s->strands->number[c->turn]);
+}
+
+/* The turns that begin before the next marker. */
+static int next_turns(struct lz_stream *s, struct lz_cursor *c)
+{
+	const struct lz_strands *t = s->strands;
+
+	while (lz_turn_end(t, c->turn) <= c->at) {
+		uint32_t old = c->turn++;
+
+		if (lz_decoder_switch(&c->d, t->number[c->turn]))
+			return -1;
+		if (t->turns->v[old].ends)
+			lz_decoder_drop(&c->d, t->number[old]);
+	}
+	return 0;
+}
+
+int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
+                     lz_mark_fn *fn, void *arg)
 {
 	uint64_t stop = c->buf_start + c->buf_len;
-	int64_t used;
 
 	if (end < stop)
 		stop = end;
-	if (c->at >= stop)
-		return 0;
-	used = lz_decoder_feed(&c->d, c->buf + (c->at - c->buf_start), stop - c->at, c->at, watch,
-	                       fn, arg);
-	if (used < 0)
-		return (int)used;
-	c->at += used;
+	while (c->at < stop) {
+		uint64_t upto;
+		int64_t used;
+
+		if (next_turns(s, c))
+			return -1;
+		upto = lz_turn_end(s->strands, c->turn);
+		if (upto > stop)
+			upto = stop;
+		used = lz_decoder_feed(&c->d, c->buf + (c->at - c->buf_start), upto - c->at, c->at,
+		                       watch, fn, arg);
+		if (used < 0)
+			return (int)used;
+		c->at += used;
+		if (c->at < upto)
+			break;
+	}
 	return 0;
 }
 
@@ -132,10 +177,9 @@ int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const ui
 		c->at = 0;
 		return 0;
 	}
-	if (lz_index_restore(s, c, block) || lz_cursor_load(s, c, block))
+	if (lz_index_restore(s, c, block) || lz_cursor_load(s, c, block) || lz_cursor_begin(s, c))
 		return -1;
-	c->at = c->buf_start;
-	return lz_cursor_decode(c, end, watch, fn, arg);
+	return lz_cursor_decode(s, c, end, watch, fn, arg);
 }
 
 struct lz_decoder *lz_stream_decoder(struct lz_stream *s)
@@ -153,24 +197,25 @@ int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, co
 	lz_decoder_reset(&c->d);
 	if (block >= s->n_blocks)
 		return 0;
-	if (lz_cursor_load(s, c, block))
+	if (lz_cursor_load(s, c, block) || lz_cursor_begin(s, c))
 		return -1;
-	c->at = c->buf_start;
-	rc = lz_cursor_decode(c, end, watch, fn, arg);
+	rc = lz_cursor_decode(s, c, end, watch, fn, arg);
 	c->d.oddities = oddities; /* exits of what was entered before do not count */
 	return rc;
 }
 
-struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset)
+struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset, uint32_t thread)
 {
-	if (lz_stream_decode(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL))
+	if (lz_stream_decode(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL) ||
+	    lz_decoder_switch(&s->own.d, thread))
 		return NULL;
 	return &s->own.d;
 }
 
-struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset)
+struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset, uint32_t thread)
 {
-	if (lz_stream_decode_local(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL))
+	if (lz_stream_decode_local(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL) ||
+	    lz_decoder_switch(&s->own.d, thread))
 		return NULL;
 	return &s->own.d;
 }

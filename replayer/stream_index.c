@@ -15,8 +15,13 @@ struct node {
 	uint32_t parent;
 };
 
+/* At the start of a block: the stacks that are not empty. */
 struct saved {
-	uint32_t top;
+	uint32_t stacks, n; /* slice of stream.stacks */
+};
+
+struct saved_stack {
+	uint32_t thread, top;
 	uint32_t parked, n_parked; /* slice of stream.parked */
 };
 
@@ -64,16 +69,13 @@ static int save_acts(struct lz_stream *s, struct lz_act *a, size_t n, uint32_t *
 	return 0;
 }
 
-static int save(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+static int save_parked(struct lz_stream *s, struct lz_parked *parked, size_t n,
+                       struct saved_stack *st)
 {
-	struct saved *st = &s->starts[block];
-
-	if (save_acts(s, d->acts, d->n, &st->top))
-		return -1;
 	st->parked = s->n_parked;
-	st->n_parked = d->n_parked;
-	for (size_t i = 0; i < d->n_parked; i++) {
-		struct lz_parked *p = &d->parked[i];
+	st->n_parked = n;
+	for (size_t i = 0; i < n; i++) {
+		struct lz_parked *p = &parked[i];
 		struct saved_parked *sp = grow(s->parked, &s->cap_parked, s->n_parked, sizeof(*sp));
 
 		if (!sp)
@@ -88,6 +90,37 @@ static int save(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
 	return 0;
 }
 
+static int save_stack(struct lz_stream *s, uint32_t thread, const struct lz_stack *from)
+{
+	struct saved_stack *st, one = {.thread = thread};
+
+	if (!from->n && !from->n_parked)
+		return 0;
+	if (save_acts(s, from->acts, from->n, &one.top) ||
+	    save_parked(s, from->parked, from->n_parked, &one))
+		return -1;
+	st = grow(s->stacks, &s->cap_stacks, s->n_stacks, sizeof(*st));
+	if (!st)
+		return -1;
+	s->stacks = st;
+	st[s->n_stacks++] = one;
+	return 0;
+}
+
+static int save(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+{
+	struct lz_stack running = {d->acts, d->n, d->cap, d->parked, d->n_parked};
+	size_t first = s->n_stacks;
+
+	if (save_stack(s, d->thread, &running))
+		return -1;
+	for (uint32_t i = 0; i < d->n_stacks; i++)
+		if (save_stack(s, i, &d->stack[i]))
+			return -1;
+	s->starts[block] = (struct saved){first, s->n_stacks - first};
+	return 0;
+}
+
 /* The N topmost activations of a saved stack, oldest first. */
 static void load_acts(struct lz_stream *s, uint32_t top, struct lz_act *a, size_t n)
 {
@@ -98,20 +131,13 @@ static void load_acts(struct lz_stream *s, uint32_t top, struct lz_act *a, size_
 	}
 }
 
-static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+static int restore_parked(struct lz_stream *s, struct lz_decoder *d, const struct saved_stack *st)
 {
-	const struct saved *st = &s->starts[block];
-	struct lz_act empty = {.fn = LZ_FN_NONE};
-	size_t depth = 0;
-
-	lz_decoder_reset(d);
-	for (uint32_t i = st->top; i; i = s->nodes[i].parent)
-		depth++;
-	for (size_t i = 0; i < depth; i++)
-		if (lz_decoder_push(d, &empty))
-			return -1;
-	load_acts(s, st->top, d->acts, d->n);
-	for (uint32_t i = 0; i < st->n_parked; i++) {
+	if (!st->n_parked)
+		return 0;
+	if (!d->parked)
+		d->parked = calloc(LZ_MAX_PARKED, sizeof(*d->parked));
+	for (uint32_t i = 0; d->parked && i < st->n_parked; i++) {
 		const struct saved_parked *sp = &s->parked[st->parked + i];
 		struct lz_parked *p = &d->parked[i];
 
@@ -123,6 +149,33 @@ static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
 		p->base = sp->base;
 		d->n_parked++;
 	}
+	return d->parked ? 0 : lz_fail("out of memory for a parked call stack");
+}
+
+static int restore_stack(struct lz_stream *s, struct lz_decoder *d, const struct saved_stack *st)
+{
+	struct lz_act empty = {.fn = LZ_FN_NONE};
+	size_t depth = 0;
+
+	if (lz_decoder_switch(d, st->thread))
+		return -1;
+	for (uint32_t i = st->top; i; i = s->nodes[i].parent)
+		depth++;
+	for (size_t i = 0; i < depth; i++)
+		if (lz_decoder_push(d, &empty))
+			return -1;
+	load_acts(s, st->top, d->acts, d->n);
+	return restore_parked(s, d, st);
+}
+
+static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+{
+	const struct saved *st = &s->starts[block];
+
+	lz_decoder_reset(d);
+	for (uint32_t i = 0; i < st->n; i++)
+		if (restore_stack(s, d, &s->stacks[st->stacks + i]))
+			return -1;
 	return 0;
 }
 
@@ -137,7 +190,7 @@ static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
 	if (top && top->fn != LZ_FN_NONE)
 		s->running[top->fn] = 1;
 	c->d.ran = s->running;
-	rc = lz_cursor_decode(c, UINT64_MAX, NULL, NULL, NULL);
+	rc = lz_cursor_decode(s, c, UINT64_MAX, NULL, NULL, NULL);
 	c->d.ran = NULL;
 	for (size_t fn = 0; fn < s->n_fns; fn++)
 		if (s->running[fn])
@@ -151,9 +204,8 @@ static int index_next(struct lz_stream *s, struct lz_cursor *c)
 	uint32_t i = s->n_starts - 1;
 	uint64_t oddities = c->d.oddities;
 
-	if (restore(s, &c->d, i) || lz_cursor_load(s, c, i))
+	if (restore(s, &c->d, i) || lz_cursor_load(s, c, i) || lz_cursor_begin(s, c))
 		return -1;
-	c->at = c->buf_start;
 	if (decode_noting(s, c, i))
 		return -1;
 	if (c->d.oddities != oddities) {
@@ -239,6 +291,7 @@ void lz_index_free(struct lz_stream *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->nodes);
 	free(s->parked);
+	free(s->stacks);
 	free(s->starts);
 	free(s->ran);
 	free(s->running);

@@ -6,11 +6,12 @@
 #include <stdatomic.h>
 #include "stream.h"
 
-/* A place in the stream with the call stack there, for one thread. */
+/* A place in the stream with the call stacks there; for one thread of ours. */
 struct lz_cursor {
 	struct lz_reader *reader;
 	struct lz_decoder d;
-	uint64_t at; /* stream offset up to which d has decoded */
+	uint64_t at;   /* stream offset up to which d has decoded */
+	uint32_t turn; /* the one that is going on */
 	uint8_t *buf;
 	uint64_t buf_start, buf_len;
 	uint32_t buf_block;
@@ -18,6 +19,7 @@ struct lz_cursor {
 
 struct lz_stream {
 	struct lz_modules *modules;
+	const struct lz_strands *strands;
 	uint32_t tid, n_blocks;
 	struct lz_fn *fns;
 	size_t n_fns;
@@ -31,6 +33,8 @@ struct lz_stream {
 	size_t n_nodes, cap_nodes;
 	struct saved_parked *parked;
 	size_t n_parked, cap_parked;
+	struct saved_stack *stacks;
+	size_t n_stacks, cap_stacks;
 	struct saved *starts; /* [n_blocks], the first n_starts are known */
 	_Atomic uint32_t n_starts;
 	/* Which functions ran in block I, the first n_starts - 1: a bit for each, FN modulo ran_bits. */
@@ -50,9 +54,11 @@ struct lz_stream {
 void lz_cursor_init(struct lz_stream *s, struct lz_cursor *c, struct lz_reader *r);
 void lz_cursor_free(struct lz_cursor *c);
 int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
+/* To the start of the loaded block, the stacks there being known; the thread that has written what is before runs. */
+int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c);
 /* Decodes what is left of the loaded block, from c->at up to END. */
-int lz_cursor_decode(struct lz_cursor *c, uint64_t end, const uint8_t *watch, lz_mark_fn *fn,
-                     void *arg);
+int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
+                     lz_mark_fn *fn, void *arg);
 
 /* ---- stream_fns.c ---- */
 /* Finds the instrumented functions of all modules. */

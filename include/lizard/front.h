@@ -16,9 +16,24 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 /* Not the session. */
 void lz_front_free(struct lz_front *f);
 uint32_t lz_front_pid(const struct lz_front *f);
-uint32_t lz_front_tid(const struct lz_front *f); /* the present thread */
-/* The name of the recorded program's threads: at most 15 bytes. */
-const char *lz_front_comm(const struct lz_front *f);
+uint32_t
+lz_front_tid(const struct lz_front *f); /* the present thread, or the one in which a call is made */
+
+/* ---- threads ---- */
+struct lz_front_thread {
+	uint32_t tid;
+	bool running; /* the present one */
+	bool fresh;   /* has not run yet */
+	char name[16];
+};
+/* Those that are there now, the oldest first. malloced. */
+int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n);
+/* Registers, siginfo and calls are those of thread TID from here on; of the present one if it is 0, and after each move. */
+int lz_front_select(struct lz_front *f, uint32_t tid);
+/* *ADDR: byte OFFSET of the thread-local memory of the file whose struct link_map is at LINK_MAP (0: of a static
+ * program) in thread TID. */
+int lz_front_tls(struct lz_front *f, uint32_t tid, uint64_t link_map, uint64_t offset,
+                 uint64_t *addr);
 
 /* ---- registers: GDB's names, order and features for i386:x86-64 ---- */
 enum { LZ_REG_MAX = 32, LZ_REG_RBP = 6, LZ_REG_RSP = 7, LZ_REG_RIP = 16 };
@@ -53,6 +68,9 @@ enum lz_front_how { LZ_RESUME_CONTINUE, LZ_RESUME_STEP, LZ_RESUME_RANGE };
 struct lz_front_resume {
 	enum lz_front_how how;
 	enum lz_direction direction;
+	uint32_t tid; /* the thread that steps, or that a move is made in; 0: the present one */
+	bool
+	    alone; /* a step over a breakpoint: no stop of other threads is shown before the next resume */
 	uint64_t start, end; /* of the range */
 };
 enum lz_front_why {

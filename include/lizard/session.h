@@ -137,13 +137,15 @@ int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, s
                      struct lz_stop *stop);
 
 /* ---- navigation from markers and CFG (design.md section 7) ---- */
-/* The next or previous arrival at any of ADDRS: found by scanning the marker stream for pairs in the
- * pre- and post-sets, then confirmed by re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at
- * START and END the session is there. Breakpoints and watchpoints do not count. */
-int lz_session_jump(struct lz_session *s, enum lz_direction d, const uint64_t *addrs, size_t n,
-                    struct lz_stop *stop);
-/* The exact inverses of GDB's step and next: to the instant from which `step` (`next`) leads here.
- * Stops: STEP, BREAKPOINT (prev only, inside a call stepped over), START, ... */
+/* The next or previous arrival at any of ADDRS, of thread TID or, if that is 0, any: found by scanning the marker stream
+ * for pairs in the pre- and post-sets, then confirmed by re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at
+ * START and END the session is there. It fails where TID is one of several and does not come there. Breakpoints and
+ * watchpoints do not count. */
+int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
+                    size_t n, struct lz_stop *stop);
+/* The exact inverses of GDB's step and next in the thread that runs, what others do in between being skipped: to the
+ * instant from which `step` (`next`) leads here.
+ * Stops: STEP, START, THREAD_START (at the thread's first instant), ... */
 int lz_session_back_step(struct lz_session *s, struct lz_stop *stop);
 int lz_session_back_next(struct lz_session *s, struct lz_stop *stop);
 
@@ -155,9 +157,9 @@ struct lz_history_call {
 	uint64_t entry;      /* of the function; 0: none with markers had been called */
 	uint32_t depth;      /* calls of functions with markers that were not over */
 };
-/* From the markers, without re-executing: BEFORE stretches before the one that stream offset TIME lies in, that one,
+/* From the markers of thread TID (0: the one that runs), without re-executing: BEFORE stretches before the one that stream offset TIME lies in, that one,
  * and those behind it: AFTER in all. Fewer where there are no more. *CALLS is malloced. */
-int lz_session_calls(struct lz_session *s, uint64_t time, size_t before, size_t after,
+int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t before, size_t after,
                      struct lz_history_call **calls, size_t *n);
 /* The addresses of N instructions before or after the present one, the nearest first, without the SKIP nearest; *FOUND of
  * them. Re-executes, and comes back to the present. */

@@ -275,7 +275,10 @@ jump_to (const char *direction, const char *args)
 {
   std::string where (args == nullptr ? "" : skip_spaces (args));
   std::string text = string_printf ("jump %s", direction);
+  bool any = startswith (where.c_str (), "-any ");
 
+  if (any)
+    where = skip_spaces (where.c_str () + strlen ("-any "));
   while (!where.empty () && isspace (where.back ()))
     where.pop_back ();
   if (where.empty ())
@@ -287,6 +290,8 @@ jump_to (const char *direction, const char *args)
       return;
     }
   need_process ();
+  if (any)
+    text += " any";
   for (CORE_ADDR addr : addresses_of (where.c_str ()))
     text += string_printf (" %s", phex_nz (addr, sizeof addr));
   travel (text);
@@ -346,9 +351,13 @@ when_command (const char *args, int from_tty)
 	      timed ? percent (field ("time"), field ("total"))
 	      : percent (field ("event"), field ("events")),
 	      field ("position").c_str ());
+  if (field ("threads") != "1")
+    gdb_printf (_("thread %s \"%s\", one of %s\n"), field ("tid").c_str (),
+		field ("name").c_str (), field ("threads").c_str ());
 }
 
 #define LOCATION_HELP "\n\
+Other threads do not count, but for -any.\n\
 LOCATION is as for `break' (a line, a function, *ADDRESS), or an instant:\n\
 start, end, a percentage of the run such as 12.5%, or a position as\n\
 `when' prints it."
@@ -360,11 +369,11 @@ add_jumps ()
 
   c = add_cmd ("jump_forward", class_lizard, jump_forward_command, _("\
 Go forward to the next instant at which control is at LOCATION.\n\
-Usage: jump_forward LOCATION" LOCATION_HELP), &cmdlist);
+Usage: jump_forward [-any] LOCATION" LOCATION_HELP), &cmdlist);
   set_cmd_completer (c, location_completer);
   c = add_cmd ("jump_backward", class_lizard, jump_backward_command, _("\
 Go backward to the last instant at which control was at LOCATION.\n\
-Usage: jump_backward LOCATION" LOCATION_HELP), &cmdlist);
+Usage: jump_backward [-any] LOCATION" LOCATION_HELP), &cmdlist);
   set_cmd_completer (c, location_completer);
 }
 
@@ -392,7 +401,7 @@ function that has just returned, to the last iteration of a loop, to the\n\
 caller from a function's first line."), &cmdlist);
   add_jumps ();
   add_cmd ("when", class_lizard, when_command, _("\
-Show the present instant: event, global time and position.\n\
+Show the present instant: event, global time, position and thread.\n\
 Usage: when\n\
 The time is also shown as a percentage of the run.  The position can be given to jump_forward and jump_backward."), &cmdlist);
 }

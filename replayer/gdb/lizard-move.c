@@ -53,6 +53,7 @@ lizard_target::move (const char *text)
   ask (text);
   how.direction = LZ_BACKWARD;
   how.how = LZ_RESUME_STEP;
+  how.tid = inferior_ptid.lwp ();
   begin (how, false);
   end ();
   m_state = STOPPED;
@@ -86,11 +87,14 @@ std::string
 lizard_move (const char *move)
 {
   static const char failed[] = "error: ";
-  std::string note = current_lizard_target ()->move (move);
+  lizard_target *target = current_lizard_target ();
+  std::string note = target->move (move);
 
+  target->follow_thread ();
   registers_changed ();
   target_dcache_invalidate ();
   reinit_frame_cache ();
+  update_thread_list ();
   solib_add (nullptr, 0, auto_solib_add);
   inferior_thread ()->set_stop_pc
     (regcache_read_pc (get_current_regcache ()));
@@ -106,8 +110,12 @@ lizard_move (const char *move)
 void
 lizard_go (const char *move)
 {
+  ptid_t before = inferior_ptid;
   std::string note = lizard_move (move);
 
+  if (inferior_ptid != before)
+    gdb_printf (_("[Switching to %s]\n"),
+		target_pid_to_str (inferior_ptid).c_str ());
   if (note != "history\n")
     gdb_puts (note.c_str ());
   print_stack_frame (get_selected_frame (nullptr), 1, SRC_AND_LOC, 1);

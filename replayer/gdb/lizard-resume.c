@@ -85,6 +85,8 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
   m_direction = ::execution_direction;
   how.direction = m_direction == EXEC_REVERSE ? LZ_BACKWARD : LZ_FORWARD;
   how.how = step ? LZ_RESUME_STEP : LZ_RESUME_CONTINUE;
+  how.tid = thread->ptid.lwp ();
+  how.alone = step && ptid.lwp_p ();
   if (step && thread->control.may_range_step)
     {
       how.how = LZ_RESUME_RANGE;
@@ -100,6 +102,7 @@ lizard_target::begin (const struct lz_front_resume &how, bool interrupted)
 {
   m_ctrlc = false;
   m_begun = clock::now ();
+  m_threads.clear ();
   m_state = RUNNING;
   ignore_child_stops (true);
   m_worker->start ([this, how, interrupted]
@@ -296,6 +299,7 @@ void
 lizard_target::with_front (const std::function<int (lz_front *)> &job)
 {
   std::string error_text;
+  uint32_t tid = inferior_ptid.lwp ();
 
   call ([] {});
   {
@@ -304,7 +308,7 @@ lizard_target::with_front (const std::function<int (lz_front *)> &job)
     m_begun = clock::now ();
     m_worker->start ([&]
       {
-	if (job (m_front) < 0)
+	if (lz_front_select (m_front, tid) < 0 || job (m_front) < 0)
 	  error_text = lz_error ();
 	m_event_pipe.mark ();
       });

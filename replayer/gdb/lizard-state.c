@@ -31,9 +31,12 @@ lizard_target::fetch_registers (regcache *regs, int regnum)
   gdbarch *arch = regs->arch ();
   int first = regnum == -1 ? 0 : regnum;
   int last = regnum == -1 ? gdbarch_num_regs (arch) - 1 : regnum;
+  uint32_t tid = regs->ptid ().lwp ();
 
   call ([&]
     {
+      if (lz_front_select (m_front, tid) < 0)
+	return;
       for (int i = first; i <= last; i++)
 	{
 	  gdb_byte bytes[LZ_REG_MAX];
@@ -52,6 +55,7 @@ lizard_target::store_registers (regcache *regs, int regnum)
   gdbarch *arch = regs->arch ();
   int first = regnum == -1 ? 0 : regnum;
   int last = regnum == -1 ? gdbarch_num_regs (arch) - 1 : regnum;
+  uint32_t tid = regs->ptid ().lwp ();
   std::vector<size_t> nrs;
   gdb::byte_vector bytes;
   std::string error_text;
@@ -71,8 +75,9 @@ lizard_target::store_registers (regcache *regs, int regnum)
 
   call ([&]
     {
-      if (lz_front_set_registers (m_front, nrs.data (), nrs.size (),
-				  bytes.data ()) < 0)
+      if (lz_front_select (m_front, tid) < 0
+	  || lz_front_set_registers (m_front, nrs.data (), nrs.size (),
+				     bytes.data ()) < 0)
 	error_text = lz_error ();
     });
   if (!error_text.empty ())
@@ -123,6 +128,7 @@ lizard_target::xfer_partial (target_object object, const char *annex,
 			     ULONGEST *xfered_len)
 {
   const void *found = nullptr;
+  uint32_t tid = inferior_ptid.lwp ();
   size_t size = 0;
 
   switch (object)
@@ -143,7 +149,8 @@ lizard_target::xfer_partial (target_object object, const char *annex,
     case TARGET_OBJECT_SIGNAL_INFO:
       call ([&]
 	{
-	  found = lz_front_siginfo (m_front, &size);
+	  if (lz_front_select (m_front, tid) == 0)
+	    found = lz_front_siginfo (m_front, &size);
 	});
       break;
     default:

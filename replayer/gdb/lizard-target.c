@@ -86,7 +86,6 @@ lizard_target::open_in_worker (const lizard_open_options &options,
   m_pid = lz_front_pid (m_front);
   m_tid = lz_front_tid (m_front);
   m_program = lz_front_program (m_front);
-  m_comm = lz_front_comm (m_front);
   lz_front_stop (m_front, &m_stop);
 }
 

@@ -25,6 +25,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 extern "C"
 {
@@ -99,11 +100,15 @@ public:
   /* The answer to a monitor command.  */
   std::string ask (const char *command);
 
+  /* After a move of which GDB knows nothing: have it look at the thread
+     that runs there.  */
+  void follow_thread ();
+
   /* The position at which "record" was given, or empty.  */
   std::string record_begin;
 
-  /* Have the worker call JOB, which may take long and can be interrupted.
-     It returns -1 on failure; then throw the library's error.  */
+  /* Have the worker call JOB, which may take long and can be interrupted,
+     for the selected thread.  It returns -1 on failure; then throw the library's error.  */
   void with_front (const std::function<int (lz_front *)> &job);
 
   const target_info &info () const override;
@@ -182,11 +187,13 @@ public:
 			      gdb::array_view<const int> counts) override;
   void pass_signals (gdb::array_view<const unsigned char> pass) override;
 
-  bool thread_alive (ptid_t ptid) override
-  { return ptid.pid () == m_pid; }
+  bool thread_alive (ptid_t ptid) override;
+  void update_thread_list () override;
   std::string pid_to_str (ptid_t ptid) override;
-  const char *thread_name (thread_info *thread) override
-  { return m_comm.c_str (); }
+  const char *thread_name (thread_info *thread) override;
+  const char *extra_thread_info (thread_info *thread) override;
+  CORE_ADDR get_thread_local_address (ptid_t ptid, CORE_ADDR load_module,
+				      CORE_ADDR offset) override;
   const char *pid_to_exec_file (int pid) override
   { return m_program.c_str (); }
 
@@ -231,6 +238,9 @@ private:
 				  const gdb_byte *writebuf, CORE_ADDR addr,
 				  ULONGEST len, ULONGEST *xfered_len);
 
+  void list_threads ();
+  const lz_front_thread *find_thread (ptid_t ptid);
+
   static void handle_stop (int error, gdb_client_data data);
   static void handle_output (int error, gdb_client_data data);
 
@@ -243,8 +253,11 @@ private:
   gdb::unique_xmalloc_ptr<char> m_note;
   int m_tid = 0;
 
-  std::string m_dir, m_program, m_comm;
+  std::string m_dir, m_program;
   int m_pid = 0;
+
+  /* Those of the present position, or empty if nobody has asked.  */
+  std::vector<lz_front_thread> m_threads;
 
   /* ENDED: there is a stop that GDB has not heard of.  */
   enum { STOPPED, RUNNING, ENDED } m_state = STOPPED;

@@ -11,6 +11,7 @@ POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+$")
 PERCENT = re.compile(r"^\d+(\.\d*)?%$")
 
 LOCATION = """
+Other threads do not count, but for -any.
 LOCATION is as for `break` (a line, a function, *ADDRESS), or an instant: start, end, a percentage
 of the run such as 12.5%, or a position as `when` prints it."""
 
@@ -43,6 +44,10 @@ def listed_addresses(number):
 
 def jump(direction, arg):
     arg = arg.strip()
+    threads = ""
+    if arg.startswith("-any "):
+        threads = "any "
+        arg = arg[5:].strip()
     if not arg:
         raise gdb.GdbError("jump_%s: where to?" % direction)
     if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
@@ -50,12 +55,12 @@ def jump(direction, arg):
         return
     need_process()
     found = addresses(arg)
-    travel("jump %s %s" % (direction, " ".join("%x" % a for a in sorted(set(found)))))
+    travel("jump %s %s%s" % (direction, threads, " ".join("%x" % a for a in sorted(set(found)))))
 
 
 class JumpForward(Command):
     __doc__ = """Go forward to the next instant at which control is at LOCATION.
-Usage: jump_forward LOCATION""" + LOCATION
+Usage: jump_forward [-any] LOCATION""" + LOCATION
 
     name = "jump_forward"
     completer = gdb.COMPLETE_LOCATION
@@ -66,7 +71,7 @@ Usage: jump_forward LOCATION""" + LOCATION
 
 class JumpBackward(Command):
     __doc__ = """Go backward to the last instant at which control was at LOCATION.
-Usage: jump_backward LOCATION""" + LOCATION
+Usage: jump_backward [-any] LOCATION""" + LOCATION
 
     name = "jump_backward"
     completer = gdb.COMPLETE_LOCATION

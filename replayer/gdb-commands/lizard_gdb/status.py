@@ -16,7 +16,7 @@ def percent(w):
 
 
 class When(Command):
-    """Show the present instant: event number, global time, percentage of the run, and position.
+    """Show the present instant: event number, global time, percentage of the run, position, and thread.
 Usage: when
 The position can be given to jump_forward and jump_backward."""
 
@@ -36,6 +36,8 @@ The position can be given to jump_forward and jump_backward."""
                 w["position"],
             )
         )
+        if w["threads"] != "1":
+            gdb.write('thread %s "%s", one of %s\n' % (w["tid"], w["name"], w["threads"]))
 
 
 class InfoLizard(Command):

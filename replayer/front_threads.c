@@ -1,0 +1,129 @@
+/* Threads in front of a debugger: see include/lizard/front.h. */
+#include "replayer/front_int.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+uint32_t lz_front_chosen(const struct lz_front *f)
+{
+	return f->tid ? f->tid : lz_front_tid(f);
+}
+
+void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16])
+{
+	(void)tid;
+	snprintf(name, 16, "%s", f->comm);
+}
+
+int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n)
+{
+	struct lz_thread *t;
+
+	if (lz_session_threads(f->s, &t, n) < 0)
+		return -1;
+	*threads = calloc(*n + 1u, sizeof **threads);
+	for (uint32_t i = 0; *threads && i < *n; i++) {
+		struct lz_front_thread *to = &(*threads)[i];
+
+		to->tid = t[i].tid;
+		to->running = t[i].running;
+		to->fresh = t[i].fresh;
+		lz_front_thread_name(f, t[i].tid, to->name);
+	}
+	free(t);
+	return *threads ? 0 : lz_fail("out of memory for %u threads", *n);
+}
+
+int lz_front_select(struct lz_front *f, uint32_t tid)
+{
+	struct user_regs_struct r;
+
+	if (tid && tid != lz_front_tid(f) && lz_session_thread_regs(f->s, tid, &r) < 0)
+		return -1;
+	if (f->tid != tid)
+		f->regs_valid = false;
+	f->tid = tid;
+	return 0;
+}
+
+/* ---- stepping one thread ---- */
+
+/* Instructions in [start, end) of a thread that may have to wait for its turn. */
+static int step_range(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
+{
+	struct lz_pos now;
+
+	lz_session_where(f->s, &now);
+	if (now.tid != tid) {
+		int rc = lz_session_step_thread(f->s, tid, r->direction, &f->stop);
+
+		lz_session_where(f->s, &now);
+		if (rc < 0 || f->stop.reason != LZ_STOP_STEP || now.tid != tid ||
+		    now.ip <= r->start || now.ip >= r->end)
+			return rc;
+	}
+	return lz_session_step_range(f->s, r->direction, r->start, r->end, &f->stop);
+}
+
+static bool is_others(const struct lz_stop *stop, uint32_t tid)
+{
+	return stop->pos.tid != tid &&
+	       (stop->reason == LZ_STOP_BREAKPOINT || stop->reason == LZ_STOP_WATCH ||
+	        stop->reason == LZ_STOP_SIGNAL);
+}
+
+/* GDB steps over a breakpoint in one thread, and takes it for certain that no other one moves. In the recording they do
+ * if they are switched just there; where one of them would have stopped is gone to before the next resume. */
+static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
+{
+	struct lz_pos from;
+	bool passed = false;
+	int rc;
+
+	lz_session_where(f->s, &from);
+	for (;;) {
+		rc = lz_session_step_thread(f->s, tid, r->direction, &f->stop);
+		if (rc < 0 || !is_others(&f->stop, tid))
+			break;
+		passed = true;
+	}
+	if (rc == 0 && passed) {
+		f->passed_from = from;
+		lz_session_where(f->s, &f->passed_to);
+	}
+	return rc;
+}
+
+int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
+{
+	int rc;
+
+	if (r->alone && r->direction == LZ_FORWARD)
+		rc = step_alone(f, r, tid);
+	else if (r->how == LZ_RESUME_RANGE)
+		rc = step_range(f, r, tid);
+	else
+		rc = lz_session_step_thread(f->s, tid, r->direction, &f->stop);
+	/* the others go on */
+	if (rc == 0 && f->stop.reason == LZ_STOP_THREAD_END)
+		rc = lz_session_run(f->s, LZ_FORWARD, &f->stop);
+	return rc;
+}
+
+int lz_front_go_to_passed(struct lz_front *f)
+{
+	struct lz_pos now;
+	bool passed = f->passed_to.n != 0;
+
+	lz_session_where(f->s, &now);
+	passed = passed && memcmp(&now, &f->passed_to, sizeof now) == 0;
+	f->passed_to.n = 0;
+	if (!passed)
+		return 0;
+	if (lz_session_seek(f->s, &f->passed_from) < 0 ||
+	    lz_session_run(f->s, LZ_FORWARD, &f->stop) < 0)
+		return -1;
+	return 1;
+}

@@ -1,0 +1,347 @@
+/* A made-up recording of threads that share one marker stream: calls, exits, handlers' and landings' markers, cut by random
+ * switches. What is decoded of the shared stream must be what each thread's own markers give by themselves. */
+#include "tests/unit/suite.h"
+
+#include <check.h>
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <replayer/stream.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_TID = 500, THREADS_MAX = 8, SIZE = 6000, SWITCHES_MAX = 4000 };
+
+/* A thread's own markers, and where each byte is in the stream. */
+struct strand {
+	uint32_t tid;
+	bool ended, has_run;
+	uint8_t bytes[SIZE];
+	uint64_t at[SIZE];
+	size_t n;
+	uint32_t depth;
+};
+
+struct made {
+	struct strand s[THREADS_MAX];
+	uint32_t n, running;
+	uint8_t bytes[SIZE];
+	uint8_t owner[SIZE];
+	bool boundary[SIZE + 1];
+	size_t len;
+	uint64_t events;
+	struct lz_writer *w;
+	struct lz_reader *r;
+	struct lz_turns turns;
+	struct lz_strands strands;
+	struct lz_modules *modules;
+	struct lz_stream *stream;
+};
+
+static char dir[64];
+
+static struct lz_meta meta = {.program = "/usr/bin/prog",
+                              .build_id = "",
+                              .cwd = "/",
+                              .argv = (char *[]){"prog", NULL},
+                              .envp = (char *[]){NULL},
+                              .host = "host",
+                              .kernel = "Linux",
+                              .cpu = "CPU",
+                              .features = "",
+                              .tid = FIRST_TID,
+                              .exit_status = 0};
+
+/* ---- making ---- */
+
+static void put(struct made *m, const uint8_t *marker, unsigned size)
+{
+	struct strand *s = &m->s[m->running];
+
+	ck_assert_uint_le(m->len + size, SIZE);
+	for (unsigned i = 0; i < size; i++) {
+		m->owner[m->len] = (uint8_t)m->running;
+		s->at[s->n] = m->len;
+		s->bytes[s->n++] = marker[i];
+		m->bytes[m->len++] = marker[i];
+	}
+	m->boundary[m->len] = true;
+	ck_assert_int_eq(lz_writer_markers(m->w, FIRST_TID, marker, size), 0);
+	if (random() % 200 == 0) /* blocks of all sizes */
+		ck_assert_int_eq(lz_writer_flush(m->w), 0);
+}
+
+/* Calls, returns, edges, and now and then a landing on one of a few frames. */
+static void put_random(struct made *m)
+{
+	struct strand *s = &m->s[m->running];
+	uint8_t marker[LZ_MARKER_MAX_SIZE];
+	uint32_t entry = 0x1000 + (uint32_t)(random() % 12), frame;
+
+	switch (s->depth ? random() % 8 : 0) {
+	case 0:
+	case 1:
+		marker[0] = LZ_ENTER;
+		s->depth++;
+		break;
+	case 2:
+		marker[0] = random() % 9 ? LZ_EXIT : LZ_TAIL;
+		s->depth--;
+		break;
+	case 3:
+		marker[0] = random() % 4 ? 200 : LZ_LANDING;
+		/* the same frames in all threads: only the thread tells them apart */
+		frame = 0x100 + (uint32_t)(random() % 3);
+		memcpy(marker + 5, &frame, 4);
+		break;
+	default: marker[0] = (uint8_t)(1 + random() % LZ_EDGE_MAX);
+	}
+	memcpy(marker + 1, &entry, 4);
+	put(m, marker, lz_marker_size(marker[0]));
+}
+
+static void put_event(struct made *m, struct lz_event *ev)
+{
+	ev->tid = m->s[m->running].tid;
+	ev->marker = m->len;
+	ck_assert_int_eq(lz_writer_event(m->w, ev), 0);
+	m->events++;
+}
+
+static uint32_t new_thread(struct made *m, uint32_t tid)
+{
+	struct lz_event ev = {.kind = LZ_EV_SYSCALL, .nr = 56, .args = {0x10000}, .result = tid};
+
+	put_event(m, &ev);
+	m->s[m->n].tid = tid;
+	return m->n++;
+}
+
+static void switch_to(struct made *m, uint32_t thread)
+{
+	struct lz_event ev = {.kind = LZ_EV_SWITCH, .next = m->s[thread].tid, .has_regs = true};
+
+	ev.regs.rip = 0x401000;
+	ev.flags = random() % 3 ? 0 : LZ_EVF_IN_CALL;
+	if (m->s[m->running].ended)
+		ev.flags = 0;
+	put_event(m, &ev);
+	m->running = thread;
+	m->s[thread].has_run = true;
+}
+
+static void end_thread(struct made *m)
+{
+	struct lz_event ev = {.kind = LZ_EV_SYSCALL, .nr = 60, .flags = LZ_EVF_THREAD_END};
+
+	put_event(m, &ev);
+	m->s[m->running].ended = true;
+}
+
+static uint32_t any_other(struct made *m)
+{
+	uint32_t i;
+
+	do {
+		i = (uint32_t)(random() % m->n);
+	} while (i == m->running || m->s[i].ended);
+	return i;
+}
+
+static void make(struct made *m, unsigned seed)
+{
+	struct lz_checkpoint ck = {.whole = true, .pos = {.tid = FIRST_TID, .n = 1}};
+	struct lz_thread_state first = {.tid = FIRST_TID};
+
+	srandom(seed);
+	memset(m, 0, sizeof(*m));
+	strcpy(dir, "/tmp/lizard-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	m->w = lz_writer_create(dir, &meta);
+	ck_assert_msg(m->w != NULL, "%s", lz_error());
+	ck.threads = &first;
+	ck.n_threads = 1;
+	ck_assert_int_eq(lz_writer_checkpoint(m->w, &ck, NULL, NULL), 0);
+	m->s[0] = (struct strand){.tid = FIRST_TID, .has_run = true};
+	m->n = 1;
+	new_thread(m, 501);
+	new_thread(m, 502);
+	while (m->len < SIZE - 16) {
+		if (random() % 25 == 0)
+			switch_to(m, any_other(m)); /* some turns write nothing */
+		else
+			put_random(m);
+		/* a thread ends, and its number is used again */
+		if (m->len > SIZE / 2 && m->n == 3 && m->running == 1) {
+			end_thread(m);
+			switch_to(m, 2);
+			new_thread(m, 501);
+		}
+	}
+	ck_assert_int_eq(lz_writer_finish(m->w, &meta), 0);
+	m->r = lz_reader_open(dir);
+	ck_assert_msg(m->r != NULL, "%s", lz_error());
+	ck_assert_msg(!lz_turns_read(&m->turns, m->r), "%s", lz_error());
+	ck_assert_int_eq(lz_strands_init(&m->strands, &m->turns), 0);
+	m->modules = lz_modules_new(m->r);
+	ck_assert_msg(m->modules != NULL, "%s", lz_error());
+	m->stream = lz_stream_new(m->r, m->modules, &m->strands);
+	ck_assert_msg(m->stream != NULL, "%s", lz_error());
+	ck_assert_uint_gt(lz_stream_n_blocks(m->stream), 3);
+}
+
+static void unmake(struct made *m)
+{
+	char cmd[128];
+
+	lz_stream_free(m->stream);
+	lz_modules_free(m->modules);
+	lz_strands_free(&m->strands);
+	lz_turns_free(&m->turns);
+	lz_reader_close(m->r);
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+/* ---- comparing ---- */
+
+/* The decoder numbers threads in the order in which they first ran. */
+static uint32_t number_of(struct made *m, uint32_t strand)
+{
+	for (uint32_t i = 0; i < m->strands.n; i++) {
+		uint32_t tid = m->turns.v[m->strands.first[i]].tid;
+
+		/* tid 501 is two threads, the later of which is the last made */
+		if (tid == m->s[strand].tid && (strand != 3 || i == m->strands.n - 1))
+			return i;
+	}
+	return LZ_NO_STRAND;
+}
+
+/* How many of the strand's bytes lie before stream offset OFFSET. */
+static size_t before(const struct strand *s, uint64_t offset)
+{
+	size_t n = 0;
+
+	while (n < s->n && s->at[n] < offset)
+		n++;
+	return n;
+}
+
+static void compare(struct made *m, uint32_t strand, uint64_t offset, bool local)
+{
+	const struct strand *s = &m->s[strand];
+	size_t mine = before(s, offset);
+	struct lz_decoder want, *got;
+
+	lz_decoder_init(&want);
+	ck_assert_int_eq(lz_decoder_feed(&want, s->bytes, mine, 0, NULL, NULL, NULL),
+	                 (int64_t)mine);
+	got = local ? lz_stream_stack_local(m->stream, offset, number_of(m, strand))
+	            : lz_stream_stack(m->stream, offset, number_of(m, strand));
+	ck_assert_msg(got != NULL, "%s", lz_error());
+	if (!local)
+		ck_assert_msg(got->n == want.n && got->n_parked == want.n_parked,
+		              "strand %u at %lu: %zu activations, %zu parked, not %zu, %zu", strand,
+		              (unsigned long)offset, got->n, got->n_parked, want.n, want.n_parked);
+	for (size_t i = 1; i <= got->n && i <= want.n; i++) {
+		struct lz_act *a = &want.acts[want.n - i], *b = &got->acts[got->n - i];
+
+		if (local && s->at[a->enter] != b->enter)
+			break; /* began before the block */
+		ck_assert_uint_eq(s->at[a->enter], b->enter);
+		ck_assert_uint_eq(s->at[a->last_at - 1] + 1, b->last_at);
+		ck_assert_uint_eq(a->entry, b->entry);
+		ck_assert_uint_eq(a->frame, b->frame);
+		ck_assert_uint_eq(a->last, b->last);
+	}
+	lz_decoder_free(&want);
+}
+
+START_TEST(stacks_are_each_threads_own)
+{
+	static struct made m;
+
+	make(&m, (unsigned)_i);
+	for (int k = 0; k < 300; k++) {
+		uint64_t offset = (uint64_t)random() % (m.len + 1);
+
+		while (!m.boundary[offset] && offset)
+			offset--;
+		for (uint32_t i = 0; i < m.n; i++)
+			if (m.s[i].has_run && !(m.s[i].ended && offset > SIZE / 2))
+				compare(&m, i, offset, k % 5 == 4);
+	}
+	unmake(&m);
+}
+END_TEST
+
+struct counted {
+	struct made *m;
+	uint64_t behind; /* stream offset of the gap that must come next */
+	size_t n;
+};
+
+static int count(void *arg, struct lz_decoder *d, const struct lz_mark *mark)
+{
+	struct counted *c = arg;
+
+	ck_assert_uint_eq(mark->from, c->behind);
+	ck_assert_uint_eq(d->thread, number_of(c->m, c->m->owner[mark->offset]));
+	c->behind = mark->offset + lz_marker_size(mark->code);
+	c->n++;
+	return 0;
+}
+
+START_TEST(each_marker_is_its_threads)
+{
+	static struct made m;
+	struct counted c = {.m = &m};
+
+	make(&m, 100 + (unsigned)_i);
+	for (uint32_t i = 0; i < lz_stream_n_blocks(m.stream); i++)
+		ck_assert_int_eq(lz_stream_decode(m.stream, i, UINT64_MAX, NULL, count, &c), 0);
+	ck_assert_uint_eq(c.behind, m.len);
+	ck_assert_uint_gt(c.n, 1000);
+	unmake(&m);
+}
+END_TEST
+
+/* A thread's own bytes, counted one by one. */
+START_TEST(own_bytes)
+{
+	static struct made m;
+
+	make(&m, 200 + (unsigned)_i);
+	for (int k = 0; k < 2000; k++) {
+		uint64_t from = (uint64_t)random() % (m.len + 1);
+		uint64_t to = (uint64_t)random() % (m.len + 1), at;
+		uint32_t i = (uint32_t)random() % m.n, number = number_of(&m, i);
+		size_t a = before(&m.s[i], from), b = before(&m.s[i], to);
+		bool first;
+
+		if (number == LZ_NO_STRAND)
+			continue;
+		ck_assert_uint_eq(lz_strand_between(&m.strands, number, from, to),
+		                  from < to ? b - a : 0);
+		at = lz_strand_back(&m.strands, number, to, a, &first);
+		ck_assert_int_eq(first, b <= a);
+		if (!first) /* right behind one of its bytes, A before TO */
+			ck_assert_uint_eq(at, m.s[i].at[b - a - 1] + 1);
+	}
+	unmake(&m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("strands");
+	TCase *t = tcase_create("strands");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, stacks_are_each_threads_own, 0, 6);
+	tcase_add_loop_test(t, each_marker_is_its_threads, 0, 6);
+	tcase_add_loop_test(t, own_bytes, 0, 6);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
