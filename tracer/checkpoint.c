@@ -126,9 +126,10 @@ static uint64_t own_time(void)
 /* What replay will have to compute again: neither sleep nor a busy machine makes an interval longer. */
 static uint64_t computed(const struct lz_tracer *t)
 {
-	clockid_t program;
+	/* clock_getcpuclockid() would try the clock first. */
+	clockid_t program = (clockid_t)(~t->tid << 3 | 2);
 
-	return own_time() + (clock_getcpuclockid((pid_t)t->tid, &program) ? 0 : clock_ns(program));
+	return own_time() + clock_ns(program);
 }
 
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
@@ -153,6 +154,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	t->n_checkpoints++;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	t->last_checkpoint = lz_now();
+	t->next_look = 0;
 	t->computed = computed(t);
 	t->checkpoint_cost = own_time() - cpu;
 	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
@@ -176,10 +178,13 @@ static uint64_t interval(const struct lz_tracer *t)
 
 int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	uint64_t wait = interval(t);
+	uint64_t wait = interval(t), now = lz_now(), used;
 
-	/* The clock that costs no system call first. */
-	if (lz_now() - t->last_checkpoint < wait || computed(t) - t->computed < wait)
+	if (now - t->last_checkpoint < wait || now < t->next_look)
 		return 0;
-	return lz_checkpoint(t, r, false);
+	used = computed(t) - t->computed;
+	if (used >= wait)
+		return lz_checkpoint(t, r, false);
+	t->next_look = now + (wait - used); /* one CPU: not before */
+	return 0;
 }

@@ -148,13 +148,16 @@ static int key_out(struct lz_tracer *t, const uint64_t *a, int64_t result)
 
 static int futex_out(struct lz_tracer *t, const uint64_t *a)
 {
-	int op = (int)a[1] & FUTEX_CMD_MASK;
-
-	if (lz_build_read(t, a[0], 4) < 0)
-		return -1;
-	if (op == FUTEX_WAKE_OP || op == FUTEX_CMP_REQUEUE_PI)
-		return lz_build_read(t, a[4], 4);
-	return 0;
+	switch ((int)a[1] & FUTEX_CMD_MASK) {
+	case FUTEX_WAKE_OP:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_CMP_REQUEUE_PI: return lz_build_read(t, a[4], 4);
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_TRYLOCK_PI:
+	case FUTEX_UNLOCK_PI: return lz_build_read(t, a[0], 4);
+	}
+	return 0; /* only looked at */
 }
 
 /* The value of an extended attribute: a struct says where it goes. */

@@ -33,7 +33,7 @@ bool lz_sched_due(const struct lz_tracer *t)
 {
 	const struct lz_sched *s = &t->sched;
 
-	return t->n_threads > 1 && (s->yielded || lz_now() >= s->slice_end) && lz_sched_next(t);
+	return t->n_threads > 1 && lz_sched_next(t) && (s->yielded || lz_now() >= s->slice_end);
 }
 
 bool lz_sched_overdue(const struct lz_tracer *t, uint64_t now)

@@ -168,6 +168,7 @@ struct lz_tracer {
 	uint32_t n_shared; /* shared mappings made in this image */
 	bool has_children; /* a child has been made that may write them */
 	uint32_t n_checkpoints, since_full;
+	uint64_t next_look; /* not before is a checkpoint due, ns */
 	uint64_t last_checkpoint, checkpoint_cost, checkpoint_packing; /* ns */
 	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
 	uint64_t last_flush;

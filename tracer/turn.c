@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <lizard/error.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -11,10 +12,37 @@
 
 enum { ASLEEP = 2 };
 
+static bool futex_waits(const struct lz_call *c)
+{
+	switch ((int)c->args[1] & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2: return true;
+	}
+	return false;
+}
+
 bool lz_call_waits(const struct lz_call *c)
 {
-	return c->inside && !c->forced && c->row &&
-	       (c->row->klass == LZ_SC_WAIT || c->row->klass == LZ_SC_WRITE);
+	if (!c->inside || c->forced || !c->row)
+		return false;
+	if (c->nr == SYS_futex)
+		return futex_waits(c);
+	return c->row->klass == LZ_SC_WAIT || c->row->klass == LZ_SC_WRITE;
+}
+
+/* A futex's word says whether the call will sleep. Should another thread change it before the kernel looks, that is what
+ * may happen without us, too. */
+static bool will_sleep(const struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+	int op = (int)c->args[1] & FUTEX_CMD_MASK;
+	uint32_t word;
+
+	return c->nr == SYS_futex && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) &&
+	       lz_proc_read_some(&t->p, c->args[0], &word, 4) == 4 && word == (uint32_t)c->args[2];
 }
 
 static bool of_class(const struct lz_call *c, int klass)
@@ -171,7 +199,7 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 	for (;;) {
 		struct lz_thread *cur = t->cur, *next = lz_sched_next(t);
 		bool waits = !cur->ended && lz_call_waits(&cur->call);
-		int got = next && waits ? watch(t, status) : 0;
+		int got = !next || !waits ? 0 : will_sleep(t) ? ASLEEP : watch(t, status);
 
 		if (got == ASLEEP)
 			next = lz_sched_next(t);
