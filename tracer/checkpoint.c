@@ -152,6 +152,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	if (lz_self_check(t) < 0)
 		return -1;
 	t->n_checkpoints++;
+	t->last_pos = ck.pos;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	t->last_checkpoint = lz_now();
 	t->next_look = 0;
@@ -160,6 +161,13 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
 	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
 	return 0;
+}
+
+bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip)
+{
+	const struct lz_pos *p = &t->last_pos;
+
+	return p->event == t->next_event && p->marker == lz_stream_offset(t) && p->ip == ip;
 }
 
 /* In nanoseconds. */

@@ -422,8 +422,9 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_stream_unfence(t) < 0)
 		return -1;
 	if (due && !lz_at_instant(t, r)) {
-		/* Between a marker's stores the stream cannot be interrupted. */
-		if (lz_stream_inside_marker(t, r) && t->cur->sig.retries++ < 8) {
+		/* Between a marker's stores the stream cannot be interrupted; and a position is the name of one checkpoint. */
+		if ((lz_stream_inside_marker(t, r) || lz_checkpoint_at(t, r->rip)) &&
+		    t->cur->sig.retries++ < 8) {
 			t->cur->sig.armed_since = lz_now();
 			return lz_stream_fence(t);
 		}

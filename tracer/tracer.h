@@ -69,7 +69,7 @@ struct lz_thread_signals {
 	bool armed;           /* waiting for a marker or a system call */
 	uint64_t armed_since; /* ns */
 	bool interrupted;     /* PTRACE_INTERRUPT is under way */
-	unsigned retries;     /* spins put off because of a half-written marker */
+	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
 };
 
@@ -168,7 +168,8 @@ struct lz_tracer {
 	uint32_t n_shared; /* shared mappings made in this image */
 	bool has_children; /* a child has been made that may write them */
 	uint32_t n_checkpoints, since_full;
-	uint64_t next_look; /* not before is a checkpoint due, ns */
+	struct lz_pos last_pos; /* of the last checkpoint */
+	uint64_t next_look;     /* not before is a checkpoint due, ns */
 	uint64_t last_checkpoint, checkpoint_cost, checkpoint_packing; /* ns */
 	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
 	uint64_t last_flush;
@@ -411,6 +412,8 @@ int lz_self_check(struct lz_tracer *t);
 
 /* checkpoint.c */
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
+/* Is the last checkpoint's position this instant's? */
+bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip);
 /* If the interval has passed. */
 int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r);
 
