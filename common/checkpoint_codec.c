@@ -94,7 +94,7 @@ static void get_thread(struct lz_cur *c, struct lz_thread_state *t)
 	const uint8_t *x;
 
 	t->tid = (uint32_t)lz_get_max(c, UINT32_MAX);
-	t->flags = (uint32_t)lz_get_max(c, LZ_THREAD_IN_CALL);
+	t->flags = (uint32_t)lz_get_max(c, LZ_THREAD_IN_CALL | LZ_THREAD_FRESH);
 	lz_regs_get(c, &t->regs);
 	t->xstate_len = (uint32_t)lz_get_max(c, LZ_MAX_XSTATE);
 	x = lz_get(c, t->xstate_len);

@@ -56,6 +56,7 @@ static int load(struct lz_contexts *c, const struct lz_checkpoint *ck)
 			return lz_fail_in("checkpoint %u", ck->index);
 		t->regs = s->regs;
 		t->in_call = s->flags & LZ_THREAD_IN_CALL;
+		t->fresh = s->flags & LZ_THREAD_FRESH;
 	}
 	return 0;
 }
@@ -106,11 +107,12 @@ struct lz_context *lz_contexts_running(const struct lz_contexts *c)
 	return &c->v[c->running];
 }
 
-int lz_contexts_add(struct lz_contexts *c, uint32_t tid, const struct user_regs_struct *regs)
+int lz_contexts_add(struct lz_contexts *c, uint32_t tid, const struct user_regs_struct *regs,
+                    const uint8_t *xstate, uint32_t xstate_len)
 {
 	struct lz_context *t = add(c, tid);
 
-	if (!t)
+	if (!t || keep_xstate(t, xstate, xstate_len) < 0)
 		return -1;
 	t->regs = *regs;
 	t->fresh = true;

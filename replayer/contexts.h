@@ -9,16 +9,16 @@
 
 struct lz_context {
 	uint32_t tid;
-	bool in_call;  /* inside a system call whose event is still to come */
-	bool fresh;    /* made by clone, has not run: regs are what is known of them */
-	uint64_t call; /* number of that system call, LZ_NO_CALL if not known */
+	bool in_call;                 /* inside a system call whose event is still to come */
+	bool fresh;                   /* made by clone, has not run */
+	uint64_t call;                /* number of that system call, LZ_NO_CALL if not known */
 	struct user_regs_struct regs; /* of the running thread: not up to date */
 	uint8_t *xstate;              /* NULL: none known */
 	uint32_t xstate_len;
 };
 
 struct lz_contexts {
-	struct lz_context *v; /* the oldest first, as far as known */
+	struct lz_context *v; /* in no order */
 	uint32_t n, room;
 	uint32_t running; /* index of the one that runs */
 };
@@ -34,7 +34,8 @@ struct lz_context *lz_contexts_find(const struct lz_contexts *c, uint32_t tid);
 /* The one that runs; there is always one. */
 struct lz_context *lz_contexts_running(const struct lz_contexts *c);
 /* A new thread, which does not run yet. */
-int lz_contexts_add(struct lz_contexts *c, uint32_t tid, const struct user_regs_struct *regs);
+int lz_contexts_add(struct lz_contexts *c, uint32_t tid, const struct user_regs_struct *regs,
+                    const uint8_t *xstate, uint32_t xstate_len);
 /* From the running thread, whose state is given, to NEXT. GONE: the running one has ended. */
 int lz_contexts_switch(struct lz_contexts *c, const struct user_regs_struct *regs,
                        const uint8_t *xstate, uint32_t xstate_len, bool gone, uint32_t next);

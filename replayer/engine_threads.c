@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+enum { FLAG_RF = 1 << 16 };
+
 uint32_t lz_engine_tid(const struct lz_engine *e)
 {
 	return lz_contexts_running(&e->threads)->tid;
@@ -92,6 +94,9 @@ int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev)
 		return lz_fail("the recording does not have the registers of thread %u", ev->next);
 	from->in_call = ev->flags & LZ_EVF_IN_CALL;
 	from->call = from->in_call ? ev->nr : LZ_NO_CALL;
+	/* the flag of a single step is in what the instruction has put there */
+	if (from->in_call)
+		e->regs.r11 = e->regs.eflags & ~(uint64_t)FLAG_RF;
 	return exchange(e, ev->next);
 }
 
@@ -118,6 +123,8 @@ static int new_thread(struct lz_engine *e, const struct lz_event *ev, uint64_t f
                       uint64_t tls)
 {
 	struct user_regs_struct regs = e->regs;
+	uint8_t xstate[LZ_XSTATE_MAX];
+	uint32_t len = sizeof xstate;
 
 	if (!(flags & CLONE_THREAD))
 		return 0;
@@ -128,7 +135,9 @@ static int new_thread(struct lz_engine *e, const struct lz_event *ev, uint64_t f
 		regs.rsp = sp;
 	if (flags & CLONE_SETTLS)
 		regs.fs_base = tls;
-	return lz_contexts_add(&e->threads, (uint32_t)ev->result, &regs);
+	if (lz_proc_xstate(&e->proc, xstate, &len) < 0)
+		return -1;
+	return lz_contexts_add(&e->threads, (uint32_t)ev->result, &regs, xstate, len);
 }
 
 static int after_clone(struct lz_engine *e, const struct lz_event *ev)

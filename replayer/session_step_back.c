@@ -287,6 +287,24 @@ static int one_back(struct lz_session *s)
 	return go_before(s, &to, inside) < 0 ? -1 : ret;
 }
 
+/* A step forwards stops where a turn ends; the instant at which the thread goes on from there is no stop of its own. */
+static int to_turn_before(struct lz_session *s)
+{
+	while (s->pos.event && lz_session_at_gap(s)) {
+		const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event - 1);
+		struct lz_pos to;
+
+		if (!ev)
+			return -1;
+		if (ev->kind != LZ_EV_SWITCH || ev->marker != s->pos.marker ||
+		    before_turn(s, s->pos.tid, &to) != TURN_BEFORE)
+			return 0;
+		if (lz_session_seek(s, &to) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int step_back(struct lz_session *s, struct lz_stop *stop)
 {
 	for (;;) {
@@ -304,6 +322,8 @@ static int step_back(struct lz_session *s, struct lz_stop *stop)
 		}
 		if (ret == TURN_BEFORE || no_step(s, &from))
 			continue;
+		if (to_turn_before(s) < 0)
+			return -1;
 		lz_session_fill(s, stop, LZ_STOP_STEP);
 		return 0;
 	}
@@ -408,6 +428,8 @@ int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t en
 		if (ret == 2 || s->rp.interrupted)
 			return lz_session_stop_interrupted(s, stop);
 		if (ret == 0) {
+			if (to_turn_before(s) < 0)
+				return -1;
 			lz_session_fill(s, stop, LZ_STOP_STEP);
 			return 0;
 		}

@@ -16,6 +16,16 @@ static struct lz_engine *engine(struct lz_session *s)
 	return s->e;
 }
 
+static int by_tid(const void *a, const void *b, void *arg)
+{
+	const struct lz_thread *x = a, *y = b;
+	const uint32_t *first = arg;
+
+	if (x->tid == y->tid || x->tid == *first || y->tid == *first)
+		return x->tid == y->tid ? 0 : x->tid == *first ? -1 : 1;
+	return x->tid < y->tid ? -1 : 1;
+}
+
 int lz_session_threads(struct lz_session *s, struct lz_thread **threads, uint32_t *n)
 {
 	struct lz_engine *e = engine(s);
@@ -39,6 +49,7 @@ int lz_session_threads(struct lz_session *s, struct lz_thread **threads, uint32_
 		    .fresh = t->fresh,
 		    .pos_addr = lz_engine_pos_addr(e, running ? &e->regs : &t->regs)};
 	}
+	qsort_r(v, *n, sizeof *v, by_tid, &s->rp.tid);
 	*threads = v;
 	return 0;
 }

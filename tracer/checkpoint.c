@@ -70,6 +70,12 @@ static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_pag
 	return ret;
 }
 
+static uint32_t flags_of(const struct lz_tracer *t, const struct lz_thread *th)
+{
+	return (th->in_call ? LZ_THREAD_IN_CALL : 0) |
+	       (th != t->cur && !th->seen ? LZ_THREAD_FRESH : 0);
+}
+
 /* The current one first. Its registers are R. */
 static int list_threads(struct lz_tracer *t, struct lz_checkpoint *ck,
                         const struct user_regs_struct *r)
@@ -87,7 +93,7 @@ static int list_threads(struct lz_tracer *t, struct lz_checkpoint *ck,
 		struct lz_thread_state *to = &ck->threads[th == t->cur ? 0 : other++];
 
 		*to = (struct lz_thread_state){.tid = th->tid,
-		                               .flags = th->in_call ? LZ_THREAD_IN_CALL : 0,
+		                               .flags = flags_of(t, th),
 		                               .regs = th->regs,
 		                               .xstate = th->xstate,
 		                               .xstate_len = th->xstate_len,

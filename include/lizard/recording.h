@@ -56,7 +56,8 @@ struct lz_file {
 };
 
 enum lz_thread_flags {
-	LZ_THREAD_IN_CALL = 1 /* inside a system call whose event is still to come */
+	LZ_THREAD_IN_CALL = 1, /* inside a system call whose event is still to come */
+	LZ_THREAD_FRESH = 2    /* has not run yet */
 };
 
 struct lz_thread_state {

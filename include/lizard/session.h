@@ -109,9 +109,9 @@ struct lz_thread {
 	bool fresh;        /* made by clone, has not run yet: stands behind it with the result 0 */
 	uint64_t pos_addr; /* of its __lizard_pos; 0: not known */
 };
-/* The threads that are there now, the oldest first as far as known; one at least. malloced. */
+/* The threads that are there now: the first one if it still is, then by tid; one at least. malloced. */
 int lz_session_threads(struct lz_session *s, struct lz_thread **threads, uint32_t *n);
-/* Of any of them. A fresh thread has no xstate: *len = 0. */
+/* Of any of them. */
 int lz_session_thread_regs(struct lz_session *s, uint32_t tid, struct user_regs_struct *r);
 int lz_session_thread_xstate(struct lz_session *s, uint32_t tid, uint8_t *buf, uint32_t *len);
 /* malloced, sorted. */

@@ -15,7 +15,7 @@ enum { MAX_POINTS = 4096 };
 
 struct point {
 	struct lz_pos pos;
-	uint64_t hash;
+	uint64_t regs, vectors, memory; /* hashes */
 };
 
 static struct lz_session *s;
@@ -24,7 +24,9 @@ static unsigned n_points, n_seeks, n_steps;
 
 static void die(const char *what)
 {
-	printf("FAILED: %s: %s\n", what, lz_error());
+	const char *how = lz_session_divergence(s);
+
+	printf("FAILED: %s: %s\n%s\n", what, lz_error(), how ? how : "");
 	lz_session_close(s);
 	exit(1);
 }
@@ -42,40 +44,69 @@ static uint64_t mix(uint64_t h, const void *p, size_t len)
 	return h;
 }
 
-/* Writable memory but the marker buffer, and the general registers. */
-static uint64_t state_hash(void)
+/* All threads, with their registers. */
+static void hash_threads(struct point *p)
 {
-	static uint8_t buf[1 << 20];
+	static uint8_t xstate[16384];
 	struct user_regs_struct r;
-	struct lz_vma *v;
+	struct lz_thread *t;
 	uint32_t n;
 
-	if (lz_session_regs(s, &r) < 0 || lz_session_vmas(s, &v, &n) < 0)
+	if (lz_session_threads(s, &t, &n) < 0)
+		die("threads");
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t len = sizeof xstate;
+		memset(xstate, 0, sizeof xstate);
+		if (lz_session_thread_regs(s, t[i].tid, &r) < 0 ||
+		    lz_session_thread_xstate(s, t[i].tid, xstate, &len) < 0)
+			die("a thread's registers");
+		r.orig_rax = 0;
+		p->regs = mix(p->regs ^ t[i].tid ^ (uint64_t)t[i].in_call << 32, &r, sizeof r);
+		memset(xstate + 464, 0, 576 - 464); /* says nothing about the program */
+		p->vectors = mix(p->vectors, xstate, len);
+	}
+	free(t);
+}
+
+/* From where on a mapping counts: of a stack, what lies above the lowest stack pointer. The start of the first one depends on
+ * when it grew, and those of threads are large and mostly empty. */
+static uint64_t lowest_in(const struct lz_vma *v, const struct lz_thread *t, uint32_t n)
+{
+	uint64_t from = v->role == LZ_VMA_STACK ? v->end : v->start;
+	struct user_regs_struct r;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (lz_session_thread_regs(s, t[i].tid, &r) < 0)
+			die("a thread's registers");
+		uint64_t sp = (r.rsp & ~7ull) - 128;
+		if (sp >= v->start && sp < v->end && (from == v->start || sp < from))
+			from = sp;
+	}
+	return from;
+}
+
+/* Writable memory but the marker buffer. */
+static uint64_t hash_memory(void)
+{
+	static uint8_t buf[1 << 20];
+	struct lz_thread *t;
+	struct lz_vma *v;
+	uint32_t n, n_threads;
+	uint64_t h = 1;
+
+	if (lz_session_threads(s, &t, &n_threads) < 0 || lz_session_vmas(s, &v, &n) < 0)
 		die("state");
-	r.orig_rax = 0;
-	uint64_t h = mix(1, &r, sizeof r);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!(v[i].prot & PROT_WRITE) || v[i].role == LZ_VMA_BUFFER)
 			continue;
-		for (uint64_t at = v[i].start; at < v[i].end; at += sizeof buf) {
+		uint64_t at = lowest_in(&v[i], t, n_threads);
+		for (; at < v[i].end; at += sizeof buf) {
 			size_t len = v[i].end - at < sizeof buf ? v[i].end - at : sizeof buf;
-			size_t got = lz_session_read(s, at, buf, len);
-			/* the stack's start depends on when it grew */
-			if (v[i].role != LZ_VMA_STACK)
-				h = mix(h, buf, got);
-		}
-		if (v[i].role == LZ_VMA_STACK) {
-			uint64_t from =
-			    r.rsp > v[i].start && r.rsp < v[i].end ? r.rsp & ~7ull : v[i].end;
-			from = from > v[i].start + 128 ? from - 128 : from;
-			for (uint64_t at = from; at < v[i].end; at += sizeof buf) {
-				size_t len =
-				    v[i].end - at < sizeof buf ? v[i].end - at : sizeof buf;
-				h = mix(h, buf, lz_session_read(s, at, buf, len));
-			}
+			h = mix(h, buf, lz_session_read(s, at, buf, len));
 		}
 	}
 	free(v);
+	free(t);
 	return h;
 }
 
@@ -89,9 +120,21 @@ static const char *text(const struct lz_pos *p)
 	return t[i];
 }
 
+static struct point here(void)
+{
+	struct point p = {.regs = 1, .vectors = 1, .memory = hash_memory()};
+
+	lz_session_where(s, &p.pos);
+	hash_threads(&p);
+	if (getenv("WALK_LOG"))
+		printf("%s\n", text(&p.pos));
+	return p;
+}
+
 static bool same(const struct lz_pos *a, const struct lz_pos *b)
 {
-	return a->event == b->event && a->marker == b->marker && a->ip == b->ip && a->n == b->n;
+	return a->tid == b->tid && a->event == b->event && a->marker == b->marker &&
+	       a->ip == b->ip && a->n == b->n;
 }
 
 static void check(const struct point *want, const char *how)
@@ -104,21 +147,16 @@ static void check(const struct point *want, const char *how)
 		lz_session_close(s);
 		exit(1);
 	}
-	uint64_t h = state_hash();
-	if (h != want->hash) {
-		printf("FAILED: %s: the state at %s differs\n", how, text(&p));
+	struct point now = here();
+	const char *what = now.regs != want->regs         ? "registers"
+	                   : now.vectors != want->vectors ? "vector registers"
+	                   : now.memory != want->memory   ? "memory"
+	                                                  : NULL;
+	if (what) {
+		printf("FAILED: %s: the %s at %s differ\n", how, what, text(&p));
 		lz_session_close(s);
 		exit(1);
 	}
-}
-
-static struct point here(void)
-{
-	struct point p;
-
-	lz_session_where(s, &p.pos);
-	p.hash = state_hash();
-	return p;
 }
 
 static void seek(const struct point *p)
@@ -145,9 +183,13 @@ static void jump_somewhere(void)
 	uint64_t n = lz_reader_n_events(r);
 	const struct lz_event *ev = NULL;
 	for (int tries = 0; n && tries < 100; tries++) {
-		ev = lz_reader_event(r, (uint64_t)rand() % n);
-		if (ev && ev->kind == LZ_EV_SYSCALL && ev->nr != 231 &&
-		    !(ev->flags & LZ_EVF_REBASE))
+		uint64_t i = (uint64_t)rand() % n;
+		ev = i ? lz_reader_event(r, i - 1) : NULL;
+		bool switched = ev && ev->kind == LZ_EV_SWITCH; /* the call may have begun before */
+		ev = lz_reader_event(r, i);
+		if (ev && !switched && !(ev->flags & LZ_EVF_REBASE) &&
+		    ((ev->kind == LZ_EV_SYSCALL && ev->nr != 231 && ev->nr != 60) ||
+		     (ev->kind == LZ_EV_SWITCH && ev->flags & LZ_EVF_IN_CALL)))
 			break;
 		ev = NULL;
 	}
@@ -158,6 +200,32 @@ static void jump_somewhere(void)
 		die(text(&p));
 }
 
+/* The instant at which another thread has its next or its last turn. */
+static void to_other_thread(void)
+{
+	enum lz_direction d = rand() % 2 ? LZ_FORWARD : LZ_BACKWARD;
+	struct lz_thread *t;
+	struct lz_stop stop;
+	struct lz_pos p;
+	uint32_t n;
+
+	if (lz_session_threads(s, &t, &n) < 0)
+		die("threads");
+	uint32_t tid = t[(unsigned)rand() % n].tid;
+	free(t);
+	int ret = lz_session_turn(s, tid, d, &p);
+	if (ret < 0 || (!ret && lz_session_seek(s, &p) < 0))
+		die("another thread's turn");
+	lz_session_where(s, &p);
+	if (!ret && p.tid != tid) {
+		printf("FAILED: the turn of thread %u is at %s\n", tid, text(&p));
+		exit(1);
+	}
+	/* a turn's first instant is no stop of a step */
+	if (!ret && lz_session_step_thread(s, tid, LZ_FORWARD, &stop) < 0)
+		die("a step of another thread");
+}
+
 /* Steps there and back: the same positions in reverse. */
 static void there_and_back(int steps)
 {
@@ -166,8 +234,9 @@ static void there_and_back(int steps)
 	int n = 0;
 
 	way[n++] = here();
+	uint32_t tid = way[0].pos.tid;
 	while (n <= steps && n < 256) {
-		if (lz_session_step(s, LZ_FORWARD, &stop) < 0)
+		if (lz_session_step_thread(s, tid, LZ_FORWARD, &stop) < 0)
 			die("step");
 		if (stop.reason == LZ_STOP_SIGNAL)
 			continue;
@@ -176,8 +245,10 @@ static void there_and_back(int steps)
 		n_steps++;
 		way[n++] = here();
 	}
+	if (stop.reason == LZ_STOP_THREAD_END)
+		seek(&way[n - 1]);
 	for (int i = n - 2; i >= 0; i--) {
-		if (lz_session_step(s, LZ_BACKWARD, &stop) < 0)
+		if (lz_session_step_thread(s, tid, LZ_BACKWARD, &stop) < 0)
 			die("step back");
 		if (stop.reason != LZ_STOP_STEP) {
 			printf("FAILED: step back to %s stopped with reason %d\n",
@@ -246,6 +317,8 @@ int main(int argc, char **argv)
 	points[n_points++] = here();
 	for (int i = 0; i < atoi(argv[3]); i++) {
 		jump_somewhere();
+		if (i % 3 == 2)
+			to_other_thread();
 		there_and_back(rand() % 60);
 		if (i % 4 == 1)
 			run_and_back();

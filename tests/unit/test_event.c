@@ -109,7 +109,7 @@ static void put_rich_head(struct lz_buf *b)
 {
 	static uint8_t xstate[400];
 	struct lz_thread_state t[2] = {{.tid = 5, .xstate = xstate, .xstate_len = 400},
-	                               {.tid = 6, .flags = LZ_THREAD_IN_CALL}};
+	                               {.tid = 6, .flags = LZ_THREAD_IN_CALL | LZ_THREAD_FRESH}};
 	struct lz_vma v[2] = {{0x1000, 0x3000, 3, 2, 0, 1, 0}, {0x4000, 0x10000, 3, 2, 0, 2, 0}};
 	uint64_t dirty[4] = {0, 0x1000, 0x5000, 0xfffffffffffff000};
 	struct lz_checkpoint ck = {.index = 3,
@@ -140,7 +140,7 @@ START_TEST(heads)
 		ck_assert_uint_eq(ck->vmas[1].start, 0x4000);
 		ck_assert_uint_eq(ck->threads[0].xstate_len, 400);
 		ck_assert_uint_eq(ck->threads[0].flags, 0);
-		ck_assert_uint_eq(ck->threads[1].flags, LZ_THREAD_IN_CALL);
+		ck_assert_uint_eq(ck->threads[1].flags, LZ_THREAD_IN_CALL | LZ_THREAD_FRESH);
 		lz_checkpoint_free(ck);
 		damage(exact.p, exact.len);
 		ck = lz_head_get(&exact, seed % 7 ? 4 : rnd());

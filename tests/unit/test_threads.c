@@ -20,7 +20,7 @@ static void load(struct lz_contexts *c, uint32_t running)
 	struct lz_thread_state t[3] = {
 	    {.tid = 10, .xstate = xstate[0], .xstate_len = 100},
 	    {.tid = 11, .flags = LZ_THREAD_IN_CALL, .xstate = xstate[1], .xstate_len = 100},
-	    {.tid = 12, .xstate = xstate[2], .xstate_len = 100}};
+	    {.tid = 12, .flags = LZ_THREAD_FRESH, .xstate = xstate[2], .xstate_len = 100}};
 	struct lz_checkpoint ck = {.pos.tid = running, .threads = t, .n_threads = 3};
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -40,6 +40,8 @@ START_TEST(loaded)
 	ck_assert_uint_eq(lz_contexts_running(&c)->tid, 10);
 	ck_assert(!lz_contexts_find(&c, 10)->in_call);
 	ck_assert(lz_contexts_find(&c, 11)->in_call);
+	ck_assert(!lz_contexts_find(&c, 11)->fresh);
+	ck_assert(lz_contexts_find(&c, 12)->fresh);
 	ck_assert_uint_eq(lz_contexts_find(&c, 12)->regs.rip, 0x3000);
 	ck_assert_mem_eq(lz_contexts_find(&c, 12)->xstate, xstate[2], 100);
 	ck_assert_ptr_null(lz_contexts_find(&c, 13));
@@ -65,8 +67,9 @@ START_TEST(switched)
 	ck_assert_mem_eq(lz_contexts_find(&copy, 10)->xstate, xstate[1], 100);
 
 	/* a new one, and the end of one before and one behind the next in the table */
-	ck_assert_int_eq(lz_contexts_add(&c, 40, &regs), 0);
+	ck_assert_int_eq(lz_contexts_add(&c, 40, &regs, xstate[2], 100), 0);
 	ck_assert(lz_contexts_find(&c, 40)->fresh);
+	ck_assert_mem_eq(lz_contexts_find(&c, 40)->xstate, xstate[2], 100);
 	ck_assert_int_eq(lz_contexts_switch(&c, &regs, NULL, 0, true, 40), 0);
 	ck_assert_uint_eq(c.n, 3);
 	ck_assert_ptr_null(lz_contexts_find(&c, 12));
@@ -92,8 +95,8 @@ START_TEST(nonsense)
 	ck_assert_int_eq(lz_contexts_switch(&c, &regs, NULL, 0, false, 10), -1);
 	ck_assert_int_eq(lz_contexts_switch(&c, &regs, NULL, 0, false, 99), -1);
 	ck_assert_ptr_nonnull(strstr(lz_error(), "thread 99"));
-	ck_assert_int_eq(lz_contexts_add(&c, 11, &regs), -1);
-	ck_assert_int_eq(lz_contexts_add(&c, 0, &regs), -1);
+	ck_assert_int_eq(lz_contexts_add(&c, 11, &regs, NULL, 0), -1);
+	ck_assert_int_eq(lz_contexts_add(&c, 0, &regs, NULL, 0), -1);
 	ck_assert_int_eq(lz_contexts_load(&c, &ck), -1);
 	ck_assert_ptr_nonnull(strstr(lz_error(), "twice"));
 	ck.pos.tid = 11;
