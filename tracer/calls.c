@@ -47,7 +47,7 @@ bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r)
 
 static int log_exit_call(struct lz_tracer *t)
 {
-	if (lz_build(t, LZ_EV_SYSCALL, t->cur->call.ip) < 0)
+	if (lz_outside_end(t) < 0 || lz_build(t, LZ_EV_SYSCALL, t->cur->call.ip) < 0)
 		return -1;
 	t->b.ev.nr = t->cur->call.nr;
 	memcpy(t->b.ev.args, t->cur->call.args, sizeof(t->b.ev.args));
@@ -185,7 +185,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		return lz_instant_here(t, r);
 	}
 	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
-	    (!c->forced && lz_shared_call(t, (int64_t)r->rax) < 0))
+	    lz_shared_call(t, (int64_t)r->rax) < 0)
 		return -1;
 	if (!t->b.ev.has_regs && other_regs(&c->entry, r) && lz_build_regs(t, r, false) < 0)
 		return -1;
@@ -203,7 +203,9 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	t->sched.yielded |= c->nr == SYS_sched_yield;
 	if (c->nr == SYS_set_tid_address)
 		t->cur->clear_tid = c->args[0];
-	return lz_checkpoint_maybe(t, r);
+	int ret = lz_checkpoint_maybe(t, r);
+	lz_shared_unsettle(t);
+	return ret;
 }
 
 int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)

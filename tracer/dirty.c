@@ -220,7 +220,8 @@ static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct lz
 			break;
 		if (g->uffd >= 0 && lz_dirty_tracked(v) && lz_dirty_scan(g, from, to, false) < 0)
 			return -1;
-		if ((v->flags & MAP_SHARED) && v->role != LZ_VMA_BUFFER && all_of(g, from, to) < 0)
+		if ((v->flags & MAP_SHARED || t->vmas.a[i].follows) && v->role != LZ_VMA_BUFFER &&
+		    all_of(g, from, to) < 0)
 			return -1;
 	}
 	if ((c->end - c->start) / LZ_PAGE < g->copy.cap) {

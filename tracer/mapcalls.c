@@ -62,14 +62,14 @@ static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
-static int added(struct lz_tracer *t, const struct lz_area *a, uint32_t map_flags)
+int lz_map_op(struct lz_tracer *t, const struct lz_area *a)
 {
 	const struct lz_vma *v = &a->v;
 	struct lz_map_op op = {.op = LZ_MAP,
 	                       .addr = v->start,
 	                       .len = v->end - v->start,
 	                       .prot = v->prot,
-	                       .flags = map_flags | (v->file == LZ_NO_FILE ? MAP_ANONYMOUS : 0),
+	                       .flags = v->flags | (v->file == LZ_NO_FILE ? MAP_ANONYMOUS : 0),
 	                       .file = v->file,
 	                       .offset = v->offset};
 
@@ -93,7 +93,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 
 	if (!anon && file_of_fd(t, (int)a[4], &area, a[5]) < 0)
 		return -1;
-	if (removed(t, addr, area.v.end) < 0 || added(t, &area, kept) < 0)
+	if (removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
 		return -1;
 	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
 		return lz_build_read(t, addr, area.v.end - addr);
@@ -113,7 +113,7 @@ static int did_brk(struct lz_tracer *t, uint64_t now)
 	t->brk = now;
 	if (end < old_end)
 		return removed(t, end, old_end);
-	return end > old_end ? added(t, &heap, MAP_PRIVATE) : 0;
+	return end > old_end ? lz_map_op(t, &heap) : 0;
 }
 
 static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
@@ -175,8 +175,8 @@ static int did_protect(struct lz_tracer *t, bool failed)
 }
 
 /* One of our areas, or the part of it that was moved, is now LEN bytes at ADDR. */
-static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, uint64_t old_len,
-                 uint64_t addr, uint64_t len)
+static int moved_to(struct lz_tracer *t, const struct lz_area *from, uint64_t old, uint64_t old_len,
+                    uint64_t addr, uint64_t len)
 {
 	struct lz_area a = *from;
 
@@ -199,6 +199,23 @@ static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, 
 	    lz_vmas_add(&t->vmas, &a) < 0 || lz_pages_changed(t, old, old + old_len) < 0)
 		return -1;
 	return lz_pages_changed(t, addr, addr + len);
+}
+
+/* Where a file's mapping becomes longer, more of the file is mapped: not of its copy as it once was. */
+static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, uint64_t old_len,
+                 uint64_t addr, uint64_t len)
+{
+	struct lz_area more = *from;
+
+	if (!from->object || lz_is_segment(t, from->object) || len <= old_len)
+		return moved_to(t, from, old, old_len, addr, len);
+	if (addr != old && moved_to(t, from, old, old_len, addr, old_len) < 0)
+		return -1;
+	more.object_at += old - from->v.start + old_len;
+	more.v.start = addr + old_len;
+	more.v.end = addr + len;
+	more.armed = false;
+	return lz_shared_grown(t, &more);
 }
 
 /* What is one mapping to the kernel may be several of ours, and a newer kernel moves several at once. */
@@ -289,7 +306,7 @@ static int did_attach(struct lz_tracer *t, uint64_t addr)
 		return lz_fail("shmat gave %#llx, where nothing is mapped",
 		               (unsigned long long)addr);
 	if (lz_map_segment(t, &area, (int)call_of(t)->args[0]) < 0 ||
-	    removed(t, addr, area.v.end) < 0 || added(t, &area, MAP_SHARED) < 0)
+	    removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
 		return -1;
 	return lz_shared_mapped(t, &area);
 }

@@ -23,6 +23,8 @@ struct lz_object {
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
 	bool named;        /* the user has been told of others */
 	int inotify;       /* watch descriptor, 0: none */
+	uint64_t
+	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
 };
 
 struct lz_shared {
@@ -30,7 +32,9 @@ struct lz_shared {
 	struct lz_object *object; /* index 0 is nobody */
 	uint32_t n_objects;
 	struct lz_pagemap seen; /* shared pages as last logged */
+	bool segments;          /* there is one among the objects */
 	bool watching;          /* an object is watched */
+	bool settled;           /* seen is what memory was at the present event */
 	bool anonymous;         /* the user has been told of others in memory without a name */
 	int inotify;            /* -1: none */
 	uint64_t next_look, look_gap; /* ns: outside.c */
@@ -46,8 +50,8 @@ uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 
 /* sharedmem.c */
-/* Adds to the event what is in [FROM, TO) of memory that V maps. */
-int lz_shared_log(struct lz_tracer *t, const struct lz_vma *v, uint64_t from, uint64_t to);
+/* Adds to the event what is in [FROM, TO). */
+int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
 /* A file has another size now. */
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
 /* Compares all areas of watched objects with what was logged last, and adds what differs. */
@@ -57,7 +61,5 @@ int lz_shared_sync(struct lz_tracer *t);
 int lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
 /* After a system call. */
 int lz_outside_call(struct lz_tracer *t);
-/* At the program's end. */
-int lz_outside_look(struct lz_tracer *t);
 
 #endif

@@ -1,8 +1,8 @@
 /* Processes outside of the recording that can write what the program has mapped: noticed, named once, and from then on
  * looked for after each system call.
  *
- * A write to a file, and a file opened for writing, are told by inotify. Who has it mapped for writing stands in
- * /proc/PID/maps of those processes that we may look at. */
+ * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
+ * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
 #include "tracer/objects.h"
 
 #include <ctype.h>
@@ -16,11 +16,12 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define MS 1000000ULL
-enum { GAP_MIN_MS = 5, GAP_MAX_MS = 4000, COST_SHARE = 50, MOST = 64 };
+enum { GAP_MIN_MS = 5, GAP_MAX_MS = 4000, COST_SHARE = 50, EXEC_MS = 100, MOST = 64 };
 
 static const char no_name[] = "shared memory without a name";
 
@@ -162,7 +163,7 @@ static int look_at_all(struct look *l)
 	return ret < 0 ? -1 : 0;
 }
 
-int lz_outside_look(struct lz_tracer *t)
+static int look(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
 	struct look l = {.t = t};
@@ -188,6 +189,13 @@ static void look_soon(struct lz_shared *s)
 	s->next_look = lz_now() + s->look_gap;
 }
 
+static uint64_t attached(const struct lz_object *o)
+{
+	struct shmid_ds ds;
+
+	return shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
+}
+
 int lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 {
 	struct lz_shared *s = t->shared;
@@ -195,6 +203,9 @@ int lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 
 	look_soon(s);
 	s->next_look = 0;
+	s->segments |= o->segment;
+	if (o->segment)
+		o->attached = attached(o);
 	if (s->inotify < 0)
 		s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (s->inotify < 0 || o->segment || o->inotify > 0 || stat(o->path, &st) < 0 ||
@@ -244,8 +255,11 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	struct lz_object *o = lz_object(t, object);
 	struct stat st;
 
-	if (mask & IN_OPEN)
+	/* Whether it will write, nobody can say. */
+	if (mask & IN_OPEN) {
+		o->watched = t->shared->watching = true;
 		look_soon(t->shared);
+	}
 	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
 		return 0;
 	if (found(t, o,
@@ -280,11 +294,45 @@ static int take_notes(struct lz_tracer *t)
 	return 0;
 }
 
+/* Somebody attached a segment, and it was not the program. */
+static void count_attached(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+	const struct lz_call *c = &t->cur->call;
+	bool own = c->row && (c->row->klass == LZ_SC_MAP || c->row->klass == LZ_SC_FORK);
+
+	for (uint32_t i = 1; i < s->n_objects; i++) {
+		struct lz_object *o = &s->object[i];
+		uint64_t n = o->segment ? attached(o) : 0;
+		if (own)
+			o->attached = n;
+		else if (n > o->attached) {
+			o->watched = s->watching = true;
+			o->attached = n;
+			s->next_look = 0;
+		}
+	}
+}
+
+int lz_outside_end(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	if (!s || !t->n_shared || (t->n_threads > 1 && t->cur->call.nr == SYS_exit))
+		return 0;
+	return s->inotify >= 0 && take_notes(t) < 0 ? -1 : look(t);
+}
+
 int lz_outside_call(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
 
+	if (s->segments)
+		count_attached(t);
+	/* A child has it all, unless it is there to run another program. */
+	if (t->cur->call.row && t->cur->call.row->klass == LZ_SC_FORK)
+		s->next_look = lz_now() + EXEC_MS * MS;
 	if (s->inotify >= 0 && take_notes(t) < 0)
 		return -1;
-	return lz_now() >= s->next_look ? lz_outside_look(t) : 0;
+	return lz_now() >= s->next_look ? look(t) : 0;
 }

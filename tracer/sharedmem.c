@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,19 +34,28 @@ static uint64_t down(uint64_t x)
 
 /* ---- pages ---- */
 
-/* A private page is taken from the file here, so that it is the program's own from now on. */
-int lz_shared_log(struct lz_tracer *t, const struct lz_vma *v, uint64_t from, uint64_t to)
+/* Part of a page is logged. What a private mapping shows of its file is no page of the program's own that tracking would
+ * find: from now on checkpoints look at it. */
+static int log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, uint64_t len)
+{
+	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
+
+	if (lz_build_write(t, addr, bytes, len) < 0)
+		return -1;
+	if (i < 0 || t->vmas.a[i].v.flags & MAP_SHARED)
+		return 0;
+	t->vmas.a[i].follows = true;
+	return lz_pages_changed(t, down(addr), down(addr) + LZ_PAGE);
+}
+
+int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to)
 {
 	uint8_t page[LZ_PAGE];
 
-	for (uint64_t at = from; at < to; at += LZ_PAGE) {
-		if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) != LZ_PAGE)
-			continue;
-		if (lz_build_write(t, at, page, LZ_PAGE) < 0)
+	for (uint64_t at = from; at < to; at += LZ_PAGE)
+		if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) == LZ_PAGE &&
+		    log_bytes(t, at, page, LZ_PAGE) < 0)
 			return -1;
-		if (!(v->flags & MAP_SHARED) && lz_proc_write(&t->p, at, page, LZ_PAGE) < 0)
-			return -1;
-	}
 	return lz_pages_changed(t, from, to);
 }
 
@@ -159,7 +169,7 @@ static int log_written(struct lz_tracer *t, uint32_t object, struct written w)
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		struct lz_area a = t->vmas.a[i];
 		if (a.object == object && part_of(&a, w.from, w.to, &from, &to) &&
-		    lz_shared_log(t, &a.v, from, to) < 0)
+		    lz_shared_log(t, from, to) < 0)
 			return -1;
 	}
 	return 0;
@@ -179,18 +189,9 @@ static int mapped_anew(struct lz_tracer *t, const struct lz_area *old, uint64_t 
 	a.v.end = to;
 	a.v.file = beyond ? o->file : LZ_NO_FILE;
 	a.v.offset = beyond ? o->file_end : 0;
-	struct lz_map_op op = {.op = LZ_MAP,
-	                       .addr = from,
-	                       .len = to - from,
-	                       .prot = a.v.prot,
-	                       .flags = a.v.flags | (beyond ? 0 : MAP_ANONYMOUS),
-	                       .file = a.v.file,
-	                       .offset = a.v.offset};
-
-	if (lz_build_op(t, &op) < 0 || lz_vmas_add(&t->vmas, &a) < 0 ||
-	    lz_pages_changed(t, from, to) < 0)
+	if (lz_map_op(t, &a) < 0)
 		return -1;
-	return beyond ? 0 : lz_shared_log(t, &a.v, from, to);
+	return beyond ? 0 : lz_shared_log(t, from, to);
 }
 
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
@@ -274,7 +275,7 @@ static int after_remove(struct lz_tracer *t)
 	uint64_t at = a.object_at + (c->args[0] - a.v.start);
 	if (a.object)
 		return log_written(t, a.object, (struct written){at, at + c->args[1]});
-	return lz_shared_log(t, &a.v, down(c->args[0]), up(c->args[0] + c->args[1]));
+	return lz_shared_log(t, down(c->args[0]), up(c->args[0] + c->args[1]));
 }
 
 static int after_write(struct lz_tracer *t, int64_t result)
@@ -314,7 +315,15 @@ static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, voi
 	while ((*seen)[to - 1] == now[to - 1])
 		to--;
 	memcpy(*seen, now, LZ_PAGE);
-	return lz_build_write(t, addr + from, now + from, to - from);
+	return log_bytes(t, addr + from, now + from, to - from);
+}
+
+static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
+{
+	const struct lz_object *o = lz_object(t, a->object);
+	bool by_children = t->has_children && a->v.flags & MAP_SHARED;
+
+	return a->v.role != LZ_VMA_BUFFER && (by_children || (o && o->watched));
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
@@ -322,16 +331,46 @@ static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, voi
 int lz_shared_sync(struct lz_tracer *t)
 {
 	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_area *a = &t->vmas.a[i];
-		const struct lz_object *o = lz_object(t, a->object);
-		bool by_children = t->has_children && a->v.flags & MAP_SHARED;
-
-		if (a->v.role == LZ_VMA_BUFFER || !(by_children || (o && o->watched)))
-			continue;
-		if (each_page(t, &a->v, sync_page, NULL) < 0)
+		struct lz_area a = t->vmas.a[i];
+		if (is_compared(t, &a) && each_page(t, &a.v, sync_page, NULL) < 0)
 			return -1;
 	}
+	t->shared->settled = true;
 	return 0;
+}
+
+bool lz_shared_by_others(const struct lz_tracer *t)
+{
+	const struct lz_shared *s = t->shared;
+
+	return s && (s->watching || (t->has_children && t->n_shared));
+}
+
+void lz_shared_unsettle(struct lz_tracer *t)
+{
+	if (t->shared)
+		t->shared->settled = false;
+}
+
+void lz_shared_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page)
+{
+	ptrdiff_t i = t->shared && t->shared->settled ? lz_vmas_find(&t->vmas, addr) : -1;
+	const uint8_t *seen =
+	    i >= 0 && is_compared(t, &t->vmas.a[i]) ? lz_pagemap_get(&t->shared->seen, addr) : NULL;
+
+	if (seen)
+		memcpy(page, seen, LZ_PAGE);
+}
+
+/* A descriptor that is sent away may be mapped elsewhere. */
+static void pass_on(struct lz_tracer *t, int64_t result)
+{
+	const struct lz_call *c = call_of(t);
+	struct msghdr m;
+
+	if (t->n_shared && c->nr == SYS_sendmsg && result >= 0 &&
+	    lz_proc_read_some(&t->p, c->args[1], &m, sizeof(m)) == sizeof(m) && m.msg_controllen)
+		t->has_children = true;
 }
 
 int lz_shared_call(struct lz_tracer *t, int64_t result)
@@ -340,9 +379,10 @@ int lz_shared_call(struct lz_tracer *t, int64_t result)
 
 	if (!s)
 		return 0;
+	pass_on(t, result);
 	if (after_write(t, result) < 0 || (t->n_shared && lz_outside_call(t) < 0))
 		return -1;
-	return s->watching || (t->has_children && t->n_shared) ? lz_shared_sync(t) : 0;
+	return lz_shared_by_others(t) ? lz_shared_sync(t) : 0;
 }
 
 /* ---- a new mapping ---- */
@@ -359,7 +399,7 @@ static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *
 
 	if (c->fd >= 0 && pread(c->fd, then, sizeof(then), at) < 0)
 		return lz_fail_errno("cannot read the copy of a mapped file");
-	return memcmp(then, now, LZ_PAGE) ? lz_build_write(t, addr, now, LZ_PAGE) : 0;
+	return memcmp(then, now, LZ_PAGE) ? log_bytes(t, addr, now, LZ_PAGE) : 0;
 }
 
 static int log_difference(struct lz_tracer *t, const struct lz_area *a, const struct lz_object *o)
@@ -413,6 +453,36 @@ int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
 	return lz_outside_watch(t, o);
 }
 
+static int grown_by(struct lz_tracer *t, const struct lz_area *a, uint64_t from, uint64_t to,
+                    const struct lz_object *o, bool beyond)
+{
+	uint64_t start, end;
+
+	return part_of(a, from, to, &start, &end) ? mapped_anew(t, a, start, end, o, beyond) : 0;
+}
+
+int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
+{
+	struct lz_object *o = lz_object(t, a->object);
+	uint64_t now = up(o->size), copied = now < o->file_end ? now : o->file_end;
+	struct lz_area of_copy = *a;
+	uint64_t start, end;
+
+	if (lz_vmas_add(&t->vmas, a) < 0)
+		return -1;
+	if (part_of(a, 0, copied, &start, &end)) {
+		of_copy.v.end = end;
+		of_copy.v.file = o->file;
+		of_copy.v.offset = a->object_at;
+		if (lz_map_op(t, &of_copy) < 0 || log_difference(t, &of_copy, o) < 0)
+			return -1;
+	}
+	return grown_by(t, a, copied, now, o, false) < 0 ||
+	               grown_by(t, a, now, UINT64_MAX, o, true) < 0
+	           ? -1
+	           : 0;
+}
+
 void lz_shared_forget(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
@@ -429,7 +499,7 @@ void lz_shared_forget(struct lz_tracer *t)
 		s->object[i].watched = false;
 		s->object[i].inotify = 0;
 	}
-	s->watching = false;
+	s->watching = s->segments = false;
 	if (s->inotify >= 0)
 		close(s->inotify);
 	s->inotify = -1;

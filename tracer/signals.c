@@ -325,7 +325,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 /* The guard page was met: an instant as good as any for a checkpoint or a signal. */
 static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (lz_instant_here(t, r) < 0 || lz_checkpoint_maybe(t, r) < 0)
+	if (lz_instant_here(t, r) < 0 || (!lz_shared_by_others(t) && lz_checkpoint_maybe(t, r) < 0))
 		return -1;
 	t->sched.point = true;
 	return t->cur->sig.armed ? at_marker(t, true, r) : 0;

@@ -166,7 +166,7 @@ struct lz_tracer {
 	struct lz_pages *pages;
 	struct lz_shared *shared;
 	uint32_t n_shared; /* shared mappings made in this image */
-	bool has_children; /* a child has been made that may write them */
+	bool has_children; /* a child has been made that may write them, or they were passed on */
 	uint32_t n_checkpoints, since_full;
 	struct lz_pos last_pos; /* of the last checkpoint */
 	uint64_t next_look;     /* not before is a checkpoint due, ns */
@@ -302,6 +302,8 @@ bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
 
 /* mapcalls.c: ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);
+/* A is mapped from now on, for replay and for us. */
+int lz_map_op(struct lz_tracer *t, const struct lz_area *a);
 
 /* objects.c: what A maps is the file behind our descriptor FD (if it is a plain one), a segment. */
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset);
@@ -401,8 +403,18 @@ const char *lz_pages_method(const struct lz_pages *g);
 /* sharedmem.c */
 /* A new mapping, known to t->vmas and to the event: adds what it holds that replay would not know. */
 int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a);
+/* A, made of a mapping of a file, is new behind its end. */
+int lz_shared_grown(struct lz_tracer *t, struct lz_area *a);
 /* After each system call: adds to the event what changed in mapped files and shared memory. */
 int lz_shared_call(struct lz_tracer *t, int64_t result);
+/* May others write there at any time? Then only what has just been compared is known. */
+bool lz_shared_by_others(const struct lz_tracer *t);
+/* The program goes on, the comparison does not hold any more. */
+void lz_shared_unsettle(struct lz_tracer *t);
+/* outside.c: at the program's end, a last look for other processes. */
+int lz_outside_end(struct lz_tracer *t);
+/* Makes PAGE, read at ADDR, what it was at the comparison, if that holds. */
+void lz_shared_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);
 void lz_shared_forget(struct lz_tracer *t); /* a new address space */
 void lz_shared_free(struct lz_tracer *t);
 

@@ -1,0 +1,108 @@
+#!/bin/sh
+# Shared mappings: written by the program, by its system calls, by other processes.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+
+echo=$(tool replay-echo)
+ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/outside.c" -o "$T/outside" -lrt &&
+	gcc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/outside.c" -o "$T/other" -lrt
+ok $? "builds" || done_testing
+
+# replayed NAME: verifies it and compares what it prints with $T/out.
+replayed() {
+	timeout 120 "$echo" "$T/recordings/$1" >"$T/replayed" 2>"$T/verify"
+	ok $? "$1: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+	is "$(cat "$T/replayed")" "$(cat "$T/out")" "$1: replay prints the same"
+}
+
+# ---- by the program itself and by its system calls, while files grow and shrink ----
+
+for how in gcc lizard-cc; do
+	$how -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/mapped.c" -o "$T/mapped-$how" -lrt
+	ok $? "builds with $how" || done_testing
+	native=$("$T/mapped-$how" "$T/native-$how")
+	like "$native" "^all is well" "$how: natively"
+	for run in scan:0 scan:3 compare:0 auto:-; do
+		dirty=${run%:*} interval=${run#*:}
+		name=$how-$dirty-$interval
+		[ "$interval" = - ] && interval= || interval="--checkpoint-interval $interval"
+		rm -rf "$T/work"
+		LIZARD_TRACE_CHECK=1 timeout 120 lizard-trace -q --dirty=$dirty $interval -o "$T/recordings/$name" "$T/mapped-$how" "$T/work" \
+			>"$T/out" 2>"$T/err"
+		status=$?
+		if [ $dirty = scan ] && grep -q 'cannot scan for dirty pages' "$T/err"; then
+			skip "$name" "not on this kernel"
+			continue
+		fi
+		is "$status $(cat "$T/out")" "0 $native" "$name: recorded" || diag "$(cat "$T/err")"
+		is "$(cat "$T/err")" "" "$name: nobody is warned of"
+		replayed "$name"
+	done
+done
+
+# ---- by others ----
+
+# with NAME WHAT FILE OTHER: records `outside WHAT FILE` while `other OTHER FILE` runs outside.
+with() {
+	rm -f "$3.ready" "$3.pipe"
+	timeout 60 lizard-trace -q -o "$T/recordings/$1" "$T/outside" "$2" "$3" >"$T/out" 2>"$T/err" &
+	recorded=$!
+	if [ -n "$4" ]; then
+		wait_until test -e "$3.ready"
+		"$T/other" "$4" "$3"
+		is $? 0 "$1: the other one"
+	fi
+	wait $recorded
+	is "$? $(cat "$T/out")" "0 x after some rounds: right" "$1: recorded" || diag "$(cat "$T/err")"
+	replayed "$1"
+}
+
+# warned NAME TEXT: said once on stderr, and kept in the recording.
+warned() {
+	is "$(grep -c "$2" "$T/err") $(wc -l <"$T/err")" "1 1" "$1: warned of once" || diag "$(cat "$T/err")"
+	like "$(lizard info "$T/recordings/$1" | grep '^outside')" "$2" "$1: lizard info tells"
+	like "$(lizard info --json "$T/recordings/$1" | tr -d '\n' | sed 's/.*"outside": *\[//; s/\].*//')" "$2" "$1: so it does as JSON"
+}
+
+quiet() {
+	is "$(cat "$T/err")$(lizard info "$T/recordings/$1" | grep '^outside')" "" "$1: nobody is warned of"
+}
+
+for where in "$T/file" "/dev/shm/lizard-test-$$"; do
+	kind=$(basename "$where" "-$$")
+	fresh() {
+		rm -f "$where" && head -c 8192 /dev/zero >"$where"
+	}
+	fresh && with "$kind-write" wait "$where" write
+	warned "$kind-write" "$where: written by another process"
+	fresh && with "$kind-store" wait "$where" store
+	warned "$kind-store" "$where: shared with process [0-9]* .other."
+	fresh && with "$kind-brief" wait "$where" brief
+	warned "$kind-brief" "$where: opened for writing by another process"
+	fresh && with "$kind-alone" alone "$where" ""
+	quiet "$kind-alone"
+	fresh && with "$kind-look" alone "$where" look
+	quiet "$kind-look"
+	rm -f "$where" "$where.ready" "$where.pipe"
+done
+
+cd "$T" || exit 1
+id=$(ipcmk -M 8192 2>/dev/null | sed 's/.*: //')
+if [ -n "$id" ]; then
+	with segment-store wait "$id" store
+	warned segment-store "System V shared memory $id: shared with process [0-9]* .other."
+	ipcrm -m "$id"
+	id=$(ipcmk -M 8192 | sed 's/.*: //')
+	with segment-alone alone "$id" ""
+	quiet segment-alone
+	ipcrm -m "$id"
+else
+	skip "System V segments" "none can be made"
+fi
+
+timeout 60 lizard-trace -q -o "$T/recordings/child" "$T/outside" child >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out")" "0 x after some rounds: right" "child: recorded" || diag "$(cat "$T/err")"
+replayed child
+warned child "shared memory without a name: shared with process [0-9]* .outside."
+done_testing

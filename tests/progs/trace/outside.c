@@ -1,0 +1,127 @@
+/* outside WHAT FILE: two processes that have FILE in common (the number of a System V segment, if it is one).
+ *   wait    maps it, says "ready" in FILE.ready, sleeps a while and then for a byte in the pipe FILE.pipe; ends with what it
+ *           sees in the second page
+ *   write   writes an x into the file, then the byte
+ *   store   maps it and stores the x, then the byte
+ *   brief   the same, and is gone at once
+ *   look    maps it to read only, for a while
+ *   alone   stores the x itself; reads and writes the file, too
+ *   child   shared memory without a name, in which a child stores
+ * What others store while the program runs, and not while it waits, is not recorded faithfully; so it waits. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+static int fd = -1;
+
+static volatile char *map(const char *name, bool write)
+{
+	if (isdigit(*name))
+		return shmat(atoi(name), NULL, write ? 0 : SHM_RDONLY);
+	fd = open(name, write ? O_RDWR : O_RDONLY);
+	return mmap(NULL, 2 * PAGE, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+}
+
+static void rest(int ms)
+{
+	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static int beside(const char *name, const char *suffix, int flags)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s.%s", name, suffix);
+	if (*suffix == 'p')
+		mkfifo(path, 0600);
+	return open(path, flags | O_CLOEXEC, 0600);
+}
+
+/* Its own stores are seen as well. */
+static int see(volatile char *p, int pipe, int rounds)
+{
+	char b;
+
+	for (int i = 0; i < rounds; i++) {
+		p[0]++;
+		rest(1);
+	}
+	if (pipe >= 0 && read(pipe, &b, 1) != 1)
+		return 1;
+	p[1] = p[PAGE];
+	printf("%c after some rounds: %s\n", p[1], p[0] == (char)rounds ? "right" : "wrong");
+	return p[PAGE] != 'x';
+}
+
+static int with_child(void)
+{
+	volatile char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int pipes[2];
+
+	if (pipe(pipes) < 0)
+		return 1;
+	if (fork() == 0) {
+		rest(1500);
+		p[PAGE] = 'x';
+		_exit(write(pipes[1], "", 1) != 1);
+	}
+	int ret = see(p, pipes[0], 1000);
+	wait(NULL);
+	return ret;
+}
+
+static int alone(volatile char *p)
+{
+	char b[8];
+
+	for (int i = 0; i < 300; i++) {
+		p[PAGE] = i;
+		if (fd >= 0 && (pwrite(fd, &i, 1, 7) != 1 || pread(fd, b, 8, 0) != 8))
+			return 1;
+		rest(1);
+	}
+	p[PAGE] = 'x';
+	return see(p, -1, 0);
+}
+
+static int wake(const char *name)
+{
+	return write(beside(name, "pipe", O_WRONLY), "", 1) != 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argv[1], *name = argv[2];
+
+	if (argc == 2)
+		return with_child();
+	if (!strcmp(what, "write"))
+		return pwrite(open(name, O_RDWR), "x", 1, PAGE) != 1 || wake(name);
+	int pipe = beside(name, "pipe", O_RDWR);
+	volatile char *p = map(name, strcmp(what, "look"));
+	if (p == MAP_FAILED)
+		return 2;
+	if (!strcmp(what, "look"))
+		return rest(700), p[0] < 0;
+	if (!strcmp(what, "wait") || !strcmp(what, "alone"))
+		beside(name, "ready", O_CREAT | O_WRONLY);
+	if (!strcmp(what, "alone"))
+		return alone(p);
+	if (!strcmp(what, "wait"))
+		return see(p, pipe, 300);
+	if (strcmp(what, "brief"))
+		rest(1000);
+	p[PAGE] = 'x';
+	return wake(name);
+}
