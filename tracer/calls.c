@@ -21,12 +21,33 @@ static void name_refused(struct lz_tracer *t)
 	lz_warn("system call %s is not supported: the program gets ENOSYS", lz_syscall_name(nr));
 }
 
+/* The old gate has other numbers: what is called write there is exit. */
+static bool by_int80(struct lz_tracer *t, uint64_t ip)
+{
+	uint64_t *known = &t->syscall_at[ip / 2 % LZ_KNOWN_CALLS];
+	uint8_t insn[2];
+
+	if (*known == ip)
+		return false;
+	if (lz_proc_read_some(&t->p, ip - 2, insn, 2) == 2 && insn[0] == 0xcd && insn[1] == 0x80)
+		return true;
+	*known = ip;
+	return false;
+}
+
 /* True: the call is not made, *result is given instead. */
 static bool decide(struct lz_tracer *t, int64_t *result)
 {
 	const struct lz_syscall *row = t->cur->call.row;
 
 	*result = -ENOSYS;
+	if (t->cur->call.int80) {
+		if (!t->int80_named)
+			lz_warn("a 32-bit system call (int $0x80): not supported, the program gets "
+			        "ENOSYS");
+		t->int80_named = true;
+		return true;
+	}
 	if (t->cur->call.nr == LZ_HELLO_NR)
 		return true;
 	if (!row || row->klass == LZ_SC_REFUSED) {
@@ -66,6 +87,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 	                      .ip = r->rip,
 	                      .row = lz_syscall(r->orig_rax)};
 	c->entry = *r;
+	c->int80 = by_int80(t, r->rip);
 	c->forced = decide(t, &c->forced_result);
 	if (c->forced) {
 		r->orig_rax = (uint64_t)-1;
@@ -187,7 +209,8 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
 	    lz_shared_call(t, (int64_t)r->rax) < 0)
 		return -1;
-	if (!t->b.ev.has_regs && other_regs(&c->entry, r) && lz_build_regs(t, r, false) < 0)
+	if (!t->b.ev.has_regs && (c->int80 || other_regs(&c->entry, r)) &&
+	    lz_build_regs(t, r, false) < 0)
 		return -1;
 	if (lz_build_commit(t) < 0)
 		return -1;

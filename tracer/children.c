@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -60,6 +61,9 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 	if (!shares && (private_buffer(t, c) < 0 || lz_random_release(t, c) < 0))
 		return -1;
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
+		return -1;
+	if (!shares && t->undumpable &&
+	    lz_proc_syscall(c, &ret, SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0) < 0)
 		return -1;
 	if (!t->personality_set)
 		return 0;

@@ -185,6 +185,8 @@ int lz_new_image(struct lz_tracer *t)
 	t->brk = (uint64_t)brk;
 	lz_vmas_clear(&t->vmas);
 	lz_shared_forget(t);
+	t->undumpable = false;
+	memset(t->syscall_at, 0, sizeof(t->syscall_at));
 	if (lz_proc_maps(t->p.pid, add_area, t) < 0)
 		return lz_fail_in("preparing the program");
 	if (lz_random_arm(t) < 0)

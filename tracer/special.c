@@ -121,9 +121,26 @@ static int64_t refuse_by_args(struct lz_tracer *t)
 	return 0;
 }
 
+/* Without the right to it, we could not look at a process that cannot be dumped. It only believes that it is one. */
+static bool answer_dumpable(struct lz_tracer *t, int64_t *result)
+{
+	const uint64_t *a = t->cur->call.args;
+
+	if (t->cur->call.nr != SYS_prctl || (a[0] != PR_SET_DUMPABLE && a[0] != PR_GET_DUMPABLE) ||
+	    (a[0] == PR_SET_DUMPABLE && a[1] > 1))
+		return false;
+	if (a[0] == PR_SET_DUMPABLE)
+		t->undumpable = !a[1];
+	*result = 0;
+	return a[0] == PR_SET_DUMPABLE || t->undumpable;
+}
+
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
 	uint64_t pid = t->cur->call.args[0];
+
+	if (answer_dumpable(t, result))
+		return true;
 
 	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || lz_thread_find(t, (pid_t)pid))) {
 		*result = lz_affinity_set(t);

@@ -17,7 +17,8 @@ enum {
 	LZ_SLICE_MS = 20,
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
 	LZ_SPIN_PLAIN_MS = 2, /* the same where there are no markers to wait for */
-	LZ_SIGNALS = 65
+	LZ_SIGNALS = 65,
+	LZ_KNOWN_CALLS = 64
 };
 #define LZ_STUB_ADDR 0x68000000ULL
 
@@ -76,6 +77,7 @@ struct lz_thread_signals {
 struct lz_call {        /* the system call under way */
 	bool inside;    /* between the entry and the exit stop */
 	bool suspended; /* left with -ERESTART*, may be entered again */
+	bool int80;     /* made through the 32-bit gate */
 	bool forced;    /* not made: the program gets forced_result */
 	int64_t forced_result;
 	uint64_t nr, args[6];
@@ -181,10 +183,13 @@ struct lz_tracer {
 	bool ended;
 	int status; /* as waitpid gives it */
 	long timer_ms;
+	bool undumpable; /* the program believes so */
 	int old_personality;
 	bool personality_set;
 	int cpu;
-	void *old_affinity;  /* cpu_set_t before pinning */
+	void *old_affinity;                  /* cpu_set_t before pinning */
+	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
+	bool int80_named;
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;
 };

@@ -26,6 +26,16 @@ try children-filtered "$T/children" "$T/refuse"
 is $? 125 "scanning asked for where it is refused: an error"
 like "$(cat "$T/err")" "use --dirty=compare" "it says what to do"
 
+# The 32-bit gate, if the kernel has one.
+gcc -w -O1 "$LIZARD_SRC/tests/progs/trace/int80.c" -o "$T/int80"
+if "$T/int80" 2>/dev/null; then
+	lizard-trace -q -o "$T/recordings/int80" "$T/int80" 2>"$T/err"
+	is "$? $(grep -c 'int .0x80' "$T/err")" "1 1" "int \$0x80 gives ENOSYS, and it says so"
+	timeout 60 lizard verify "$T/recordings/int80" >"$T/verify" 2>&1
+	ok $? "int \$0x80: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+else
+	skip "int \$0x80" "not on this kernel"
+fi
 
 # Where there is no tracing at all, it says which setting it is.
 "$T/refuse" ptrace lizard-trace -q true 2>"$T/err"
