@@ -52,7 +52,7 @@ static int add_size(int fd, const char *name, void *arg)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return each_entry(fd, name, add_size, arg);
-	*sum += (uint64_t)st.st_size;
+	*sum += (uint64_t)st.st_size / (st.st_nlink ? st.st_nlink : 1);
 	return 0;
 }
 
@@ -93,7 +93,7 @@ int lz_remove_tree(const char *path)
 static int remove_part(int fd, const char *name, void *arg)
 {
 	static const char *const parts[] = {"events", "checkpoints", "meta.tmp"};
-	static const char *const folders[] = {"files", "sources"};
+	static const char *const folders[] = {"files", "sources", "processes"};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (!strcmp(name, folders[i]))
@@ -231,44 +231,62 @@ int lz_recording_remove(const char *path)
 
 /* ---- the list ---- */
 
-struct listing {
-	struct lz_catalog *c;
-	size_t cap;
-};
-
-static int fill_entry(struct lz_entry *e, const char *dir, const char *name)
+static int fill_entry(struct lz_entry *e, const char *path)
 {
-	e->name = strdup(name);
-	if (!e->name || asprintf(&e->path, "%s/%s", dir, name) < 0)
+	const char *slash = strrchr(path, '/');
+
+	e->name = strdup(slash ? slash + 1 : path);
+	e->path = strdup(path);
+	if (!e->name || !e->path)
 		return lz_fail("no memory");
-	if (lz_meta_read(e->path, &e->meta) < 0 && !(e->bad = strdup(lz_error())))
+	if (lz_meta_read(path, &e->meta) < 0 && !(e->bad = strdup(lz_error())))
 		return lz_fail("no memory");
-	e->busy = !e->bad && e->meta.state != LZ_REC_COMPLETE && lz_recording_busy(e->path);
-	e->bytes = lz_recording_bytes(e->path);
+	e->busy = !e->bad && e->meta.state != LZ_REC_COMPLETE && lz_recording_busy(path);
+	e->bytes = lz_recording_bytes(path);
 	return 0;
 }
+
+int lz_catalog_add(struct lz_catalog *c, const char *path)
+{
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 64;
+		struct lz_entry *v = reallocarray(c->v, c->room, sizeof(*v));
+		if (!v)
+			return lz_fail("no memory");
+		c->v = v;
+	}
+	memset(&c->v[c->n], 0, sizeof(c->v[c->n]));
+	return fill_entry(&c->v[c->n++], path);
+}
+
+struct listing {
+	struct lz_catalog *c;
+	const char *dir;
+};
 
 static int list_entry(int fd, const char *name, void *arg)
 {
 	struct listing *l = arg;
-	struct lz_catalog *c = l->c;
 	struct stat st;
-	char meta[300];
+	char meta[300], *path = NULL;
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
 	snprintf(meta, sizeof(meta), "%s/meta", name);
 	if (faccessat(fd, meta, F_OK, 0) < 0)
 		return 0;
-	if (c->n == l->cap) {
-		l->cap = l->cap ? 2 * l->cap : 64;
-		struct lz_entry *v = reallocarray(c->v, l->cap, sizeof(*v));
-		if (!v)
-			return lz_fail("no memory");
-		c->v = v;
-	}
-	memset(&c->v[c->n], 0, sizeof(c->v[c->n]));
-	return fill_entry(&c->v[c->n++], c->dir, name);
+	if (asprintf(&path, "%s/%s", l->dir, name) < 0)
+		return lz_fail("no memory");
+	int rc = lz_catalog_add(l->c, path);
+	free(path);
+	return rc;
+}
+
+int lz_catalog_add_all(struct lz_catalog *c, const char *dir)
+{
+	struct listing l = {c, dir};
+
+	return access(dir, F_OK) == 0 ? each_entry(AT_FDCWD, dir, list_entry, &l) : 0;
 }
 
 static int by_age(const void *a, const void *b)
@@ -282,27 +300,29 @@ static int by_age(const void *a, const void *b)
 
 int lz_catalog_read(struct lz_catalog *c)
 {
-	struct listing l = {.c = c};
-
 	memset(c, 0, sizeof(*c));
 	c->dir = lz_recordings_dir();
 	if (!c->dir)
 		return -1;
-	if (access(c->dir, F_OK) == 0 && each_entry(AT_FDCWD, c->dir, list_entry, &l) < 0)
+	if (lz_catalog_add_all(c, c->dir) < 0)
 		return -1;
 	if (c->n)
 		qsort(c->v, c->n, sizeof(*c->v), by_age);
 	return 0;
 }
 
+void lz_entry_free(struct lz_entry *e)
+{
+	free(e->name);
+	free(e->path);
+	free(e->bad);
+	lz_meta_free(&e->meta);
+}
+
 void lz_catalog_free(struct lz_catalog *c)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		free(c->v[i].name);
-		free(c->v[i].path);
-		free(c->v[i].bad);
-		lz_meta_free(&c->v[i].meta);
-	}
+	for (size_t i = 0; i < c->n; i++)
+		lz_entry_free(&c->v[i]);
 	free(c->v);
 	free(c->dir);
 	memset(c, 0, sizeof(*c));

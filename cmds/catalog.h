@@ -16,14 +16,18 @@ struct lz_entry {
 struct lz_catalog {
 	char *dir;
 	struct lz_entry *v; /* oldest first */
-	size_t n;
+	size_t n, room;
 };
 
 /* A directory that does not exist is empty. */
 int lz_catalog_read(struct lz_catalog *c);
 void lz_catalog_free(struct lz_catalog *c);
+void lz_entry_free(struct lz_entry *e);
+/* Adds the recording at PATH; all in the directory DIR, if it exists. In no order. */
+int lz_catalog_add(struct lz_catalog *c, const char *path);
+int lz_catalog_add_all(struct lz_catalog *c, const char *dir);
 
-/* Bytes of all files of the recording at PATH. */
+/* Bytes of all files of the recording at PATH; of one with several names its share. */
 uint64_t lz_recording_bytes(const char *path);
 /* Removes a recording's files and its directory; PROG-latest then names the newest one left of the
  * program, or goes too. Refuses what is no recording or is being written. */

@@ -14,6 +14,7 @@ int lz_cmd_gdb(int argc, char **argv) __attribute__((weak));
 int lz_cmd_serve(int argc, char **argv) __attribute__((weak));
 int lz_cmd_verify(int argc, char **argv) __attribute__((weak));
 int lz_cmd_ls(int argc, char **argv) __attribute__((weak));
+int lz_cmd_ps(int argc, char **argv) __attribute__((weak));
 int lz_cmd_rm(int argc, char **argv) __attribute__((weak));
 int lz_cmd_pack(int argc, char **argv) __attribute__((weak));
 int lz_cmd_unpack(int argc, char **argv) __attribute__((weak));

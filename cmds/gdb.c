@@ -2,6 +2,7 @@
  * (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"
 #include "cmds/pack.h"
+#include "cmds/processes.h"
 
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -17,7 +18,7 @@
 enum front_end { ANY, STOCK, PATCHED };
 
 struct options {
-	const char *what, *gdb, *port;
+	const char *what, *gdb, *port, *process;
 	enum front_end front_end;
 	bool at_end, echo, kept;
 	const char **rest; /* GDB's arguments */
@@ -31,6 +32,8 @@ static void usage(FILE *to)
 	    "Opens a recording in GDB: of a program its latest one, else the one named. Stops at "
 	    "main.\n\n"
 	    "  -e, --end         open at the end of the recording, where a crash is\n"
+	    "  -p, --process PID|NAME\n"
+	    "                    open this process of the recording (`lizard ps` shows them)\n"
 	    "  -s, --serve PORT  start no GDB, but serve one debugger after another on this port\n"
 	    "                    of this machine (0: any free one)\n"
 	    "      --echo        show what the program writes\n"
@@ -135,6 +138,8 @@ static int parse(int argc, char **argv, struct options *o)
 			return 1;
 		} else if (ours && (v = value_of(argc, argv, &i, "--gdb", NULL))) {
 			o->gdb = v;
+		} else if (ours && (v = value_of(argc, argv, &i, "--process", "-p"))) {
+			o->process = v;
 		} else if (ours && (v = value_of(argc, argv, &i, "--serve", "-s"))) {
 			o->port = v;
 		} else if (ours && argv[i][0] != '-') {
@@ -418,13 +423,25 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 	return rc;
 }
 
+/* The recording that is meant. malloced. */
+static char *find_recording(const struct options *o)
+{
+	char *dir = lz_find(o->what), *of;
+
+	if (!dir || !o->process)
+		return dir;
+	of = lz_process_find(dir, o->process);
+	free(dir);
+	return of;
+}
+
 int lz_cmd_gdb(int argc, char **argv)
 {
 	struct options o = {0};
 	int rc = parse(argc, argv, &o);
 
 	if (rc == 0) {
-		char *dir = lz_find(o.what);
+		char *dir = find_recording(&o);
 		struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
 
 		if (!r) {

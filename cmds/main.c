@@ -11,6 +11,7 @@ static const struct lz_cmd commands[] = {
     {"serve", "serve a recording to a remote debugger", lz_cmd_serve},
     {"verify", "replay a recording and compare it with itself", lz_cmd_verify},
     {"ls", "list recordings", lz_cmd_ls},
+    {"ps", "list the processes of a recording", lz_cmd_ps},
     {"rm", "remove recordings", lz_cmd_rm},
     {"prune", "remove old or big recordings", lz_cmd_prune},
     {"pack", "write a recording into one file", lz_cmd_pack},

@@ -21,6 +21,11 @@ static const char help[] =
     "                               remove the recording again unless the program ended with "
     "another\n"
     "                               status than 0 (failure), or by a signal (signal)\n"
+    "      --follow all|parent|PATTERN\n"
+    "                               record children too: all, none (parent, the default), or those "
+    "whose\n"
+    "                               program's name, or path if there is a slash in it, matches "
+    "PATTERN\n"
     "      --aslr                   leave address randomization on\n"
     "      --checkpoint-interval MS|auto\n"
     "                               time between checkpoints (auto: they cost a few percent)\n"
@@ -42,7 +47,17 @@ struct options {
 	bool quiet;
 };
 
-enum { OPT_ASLR = 256, OPT_KEEP, OPT_MAX_SIZE, OPT_INTERVAL, OPT_FULL, OPT_DIRTY, OPT_VERSION };
+enum {
+	OPT_ASLR = 256,
+	OPT_FOLLOW,
+	OPT_HANDED_OVER,
+	OPT_KEEP,
+	OPT_MAX_SIZE,
+	OPT_INTERVAL,
+	OPT_FULL,
+	OPT_DIRTY,
+	OPT_VERSION
+};
 
 static int number(const char *text, const char *what, long min, long *value)
 {
@@ -96,6 +111,7 @@ static int set_option(struct options *all, int c, const char *arg)
 	case 'q': all->quiet = true; return 0;
 	case OPT_KEEP: return set_keep(all, arg);
 	case OPT_ASLR: o->aslr = true; return 0;
+	case OPT_FOLLOW: o->follow = strcmp(arg, "parent") ? arg : NULL; return 0;
 	case OPT_INTERVAL:
 		if (strcmp(arg, "auto") == 0) {
 			o->checkpoint_ms = -1;
@@ -126,6 +142,8 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"keep", required_argument, NULL, OPT_KEEP},
     {"max-size", required_argument, NULL, OPT_MAX_SIZE},
+    {"follow", required_argument, NULL, OPT_FOLLOW},
+    {"handed-over", no_argument, NULL, OPT_HANDED_OVER},
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
@@ -188,6 +206,14 @@ static int run(const struct options *o)
 	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);
 }
 
+/* In the process that a tracer starts for a child of its program. */
+static int handed_over(int argc, char **argv)
+{
+	if (argc == 2 && lz_trace_handed_over(atoi(argv[0]), atoi(argv[1])) == 0)
+		return 0;
+	return 1;
+}
+
 int lz_cmd_trace(int argc, char **argv)
 {
 	struct options o = {.trace.checkpoint_ms = -1};
@@ -202,6 +228,8 @@ int lz_cmd_trace(int argc, char **argv)
 			printf("lizard %s\n", LIZARD_VERSION);
 			return 0;
 		}
+		if (c == OPT_HANDED_OVER)
+			return handed_over(argc - optind, argv + optind);
 		if (set_option(&o, c, optarg) < 0) {
 			fprintf(stderr, "Try 'lizard-trace --help'.\n");
 			return 125;

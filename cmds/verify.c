@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <cmds/cmds.h>
 #include <cmds/pack.h>
+#include <cmds/processes.h>
 #include <lizard/error.h>
 #include <lizard/session.h>
 
@@ -13,10 +14,11 @@ static void usage(FILE *to)
 {
 	fprintf(
 	    to,
-	    "usage: lizard verify [-q] RECORDING\n\n"
+	    "usage: lizard verify [-a] [-q] RECORDING\n\n"
 	    "Replays RECORDING (a directory, a name as `lizard ls` shows it, or a program) from\n"
 	    "start to end and compares every marker, every system call and every checkpoint with\n"
 	    "it. Prints one line. Exit status: 0 equal, 1 not.\n\n"
+	    "  -a, --all     every process of the recording, a line for each\n"
 	    "  -q, --quiet   print nothing if all is equal\n");
 }
 
@@ -45,13 +47,12 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 	return 0;
 }
 
-static int verify(const char *what, bool quiet)
+static int verify(const char *dir, bool quiet)
 {
 	struct lz_session_options o = {.echo_fd = -1};
 	struct lz_verify_result res = {0};
 	bool terminal = isatty(STDERR_FILENO) && !quiet;
-	char *dir = lz_find(what);
-	struct lz_session *s = dir ? lz_session_open(dir, &o) : NULL;
+	struct lz_session *s = lz_session_open(dir, &o);
 	int ret = -1;
 
 	if (s)
@@ -61,23 +62,43 @@ static int verify(const char *what, bool quiet)
 	if (ret == 0)
 		ret = report(dir, &res, lz_reader_damage(lz_session_reader(s)), quiet);
 	else
-		printf("%s: not verified: %s\n", dir ? dir : what, lz_error());
+		printf("%s: not verified: %s\n", dir, lz_error());
 	free(res.divergence);
 	lz_session_close(s);
-	free(dir);
 	return ret ? 1 : 0;
+}
+
+static int verify_all(const char *dir, bool quiet)
+{
+	struct lz_processes p;
+	int ret = 0;
+
+	if (lz_processes_read(&p, dir) < 0) {
+		printf("%s: not verified: %s\n", dir, lz_error());
+		return 1;
+	}
+	for (size_t i = 0; i < p.n; i++)
+		ret |= verify(p.v[i].path, quiet);
+	lz_processes_free(&p);
+	return ret;
 }
 
 int lz_cmd_verify(int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"help", no_argument, NULL, 'h'}, {"quiet", no_argument, NULL, 'q'}, {0}};
-	bool quiet = false;
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	                                        {"quiet", no_argument, NULL, 'q'},
+	                                        {"all", no_argument, NULL, 'a'},
+	                                        {0}};
+	bool quiet = false, all = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "hqa", options, NULL)) != -1) {
 		if (opt == 'q') {
 			quiet = true;
+			continue;
+		}
+		if (opt == 'a') {
+			all = true;
 			continue;
 		}
 		usage(opt == 'h' ? stdout : stderr);
@@ -87,5 +108,12 @@ int lz_cmd_verify(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
-	return verify(argv[optind], quiet);
+	char *dir = lz_find(argv[optind]);
+	if (!dir) {
+		printf("%s: not verified: %s\n", argv[optind], lz_error());
+		return 1;
+	}
+	int ret = all ? verify_all(dir, quiet) : verify(dir, quiet);
+	free(dir);
+	return ret;
 }

@@ -6,6 +6,15 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+/* There is no system call instruction where one should be. */
+static bool is_fault(int status)
+{
+	int signo = WSTOPSIG(status);
+
+	return !(status >> 16) &&
+	       (signo == SIGSEGV || signo == SIGBUS || signo == SIGILL || signo == SIGFPE);
+}
+
 /* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
  * ptrace itself makes can come between; an exit stop left over from an emulated call is passed
  * over. */
@@ -24,6 +33,9 @@ static int next_syscall_stop(pid_t pid, int op)
 		if (got != pid || !WIFSTOPPED(status))
 			return lz_fail("process %d died during a system call made for it",
 			               (int)pid);
+		if (is_fault(status))
+			return lz_fail("process %d got signal %d in a system call made for it",
+			               (int)pid, WSTOPSIG(status));
 		if ((WSTOPSIG(status) & 0x7f) != SIGTRAP || status >> 16)
 			continue;
 		if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0 && info.op == op)

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ struct known_file {
 
 struct lz_writer {
 	char *dir;
-	int dirfd, filesfd;
+	int dirfd, filesfd, store; /* store: lz_writer_share_copies(), -1 */
 	struct lz_worker *worker;
 	struct lz_out events, checkpoints;
 	pthread_mutex_t lock;    /* streams: markers may come from another thread */
@@ -123,6 +124,8 @@ static void writer_free(struct lz_writer *w)
 		close(w->dirfd);
 	if (w->filesfd >= 0)
 		close(w->filesfd);
+	if (w->store >= 0)
+		close(w->store);
 	lz_buf_free(&w->buf);
 	lz_pagemap_free(&w->pages);
 	pthread_mutex_destroy(&w->lock);
@@ -150,12 +153,20 @@ struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
 		return NULL;
 	}
 	pthread_mutex_init(&w->lock, NULL);
-	w->dirfd = w->filesfd = w->events.fd = w->checkpoints.fd = -1;
+	w->dirfd = w->filesfd = w->store = w->events.fd = w->checkpoints.fd = -1;
 	if (make_dir(w, dir, meta) == 0 && open_files(w) == 0 && lz_writer_meta(w, meta) == 0 &&
 	    (w->worker = lz_worker_start()))
 		return w;
 	writer_free(w);
 	return NULL;
+}
+
+int lz_writer_share_copies(struct lz_writer *w, const char *dir)
+{
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		return lz_fail_errno("cannot make the directory %s", dir);
+	w->store = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return w->store < 0 ? lz_fail_errno("cannot open the directory %s", dir) : 0;
 }
 
 const char *lz_writer_dir(const struct lz_writer *w)
@@ -516,7 +527,7 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 		return lz_fail("more than %u mapped files", LZ_MAX_FILES);
 	if (S_ISREG(st->st_mode)) {
 		copy_name(index, path, name);
-		rc = lz_copy_file(fd, &file.size, &file.crc, w->filesfd, name);
+		rc = lz_copy_from_store(w->store, fd, &file.size, &file.crc, w->filesfd, name);
 		file.build_id = rc < 0 ? NULL : lz_build_id_fd(fd);
 		rc = file.build_id ? 0 : -1;
 	}

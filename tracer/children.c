@@ -1,6 +1,6 @@
 /* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
  * until it execs or exits, and what it wrote becomes output of the parent's call. */
-#include "tracer/tracer.h"
+#include "tracer/follow.h"
 
 #include <errno.h>
 #include <lizard/error.h>
@@ -96,7 +96,7 @@ static int until_exec(pid_t pid, bool *gone)
 	int status, sig = 0;
 
 	*gone = false;
-	if (ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC) < 0)
+	if (ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD) < 0)
 		return lz_fail_errno("cannot watch child %d", (int)pid);
 	for (;;) {
 		if (ptrace(PTRACE_CONT, pid, 0, sig) < 0 && errno != ESRCH)
@@ -127,6 +127,45 @@ static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 	return lz_pages_watched(t, &t->child_set);
 }
 
+/* What a child that is to be recorded has inherited from this process. */
+static void inherited(const struct lz_tracer *t, struct lz_handover *h)
+{
+	const struct lz_stream *s = &t->s;
+
+	h->parent_marker = s->start + s->parsed;
+	h->stub_addr = t->meta.stub_addr;
+	memcpy(h->act, t->act, sizeof(h->act));
+	if (!s->mem)
+		return;
+	h->ring = lz_ring_of(s->base);
+	h->sink = s->sink;
+	h->pos_addr = s->pos_addr;
+	h->pos_off = s->pos_off;
+	h->traced_addr = s->traced_addr;
+}
+
+/* AFTER_EXEC: it stands at the event of its execve. */
+static int let_go(struct lz_tracer *t, struct lz_proc *c, bool after_exec)
+{
+	int kind = lz_follow_kind(t, c->pid, after_exec);
+	struct lz_handover *h = kind < 0 ? NULL : calloc(1, sizeof(*h));
+	int ret = 0;
+
+	if (h) {
+		h->kind = (enum lz_handover_kind)kind;
+		inherited(t, h);
+		if (after_exec)
+			ret = lz_exec_exit(c);
+		if (ret == 0)
+			ret = lz_hand_over(t, c, h);
+		free(h);
+		return ret;
+	}
+	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot let it go");
+	return 0;
+}
+
 int lz_child_new(struct lz_tracer *t, int event)
 {
 	bool shares = t->cur->call.nr == SYS_vfork ||
@@ -152,14 +191,11 @@ int lz_child_new(struct lz_tracer *t, int event)
 	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);
+	if (ret == 0 && !gone)
+		ret = let_go(t, &c, shares);
 	lz_proc_close(&c);
-	if (ret < 0)
-		return lz_fail_in("child %lu", pid);
-	if (!gone && ptrace(PTRACE_DETACH, (pid_t)pid, 0, 0) < 0 && errno != ESRCH)
-		return lz_fail_errno("cannot let child %lu go", pid);
-	return 0;
+	return ret < 0 ? lz_fail_in("child %lu", pid) : 0;
 }
-
 int lz_child_writes(struct lz_tracer *t)
 {
 	struct lz_page_set *s = &t->child_set;

@@ -45,7 +45,7 @@ static _Noreturn void child(struct lz_tracer *t, struct pipes *p)
 }
 
 /* Tracer and program on one CPU: a stop costs a twentieth of one across CPUs. */
-static int pin(struct lz_tracer *t)
+int lz_pin(struct lz_tracer *t)
 {
 	cpu_set_t *old = calloc(1, sizeof(*old)), one;
 
@@ -63,7 +63,7 @@ static int pin(struct lz_tracer *t)
 	return 0;
 }
 
-static int seize(struct lz_tracer *t, pid_t pid)
+int lz_seize(pid_t pid)
 {
 	unsigned long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
 	                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT |
@@ -108,7 +108,7 @@ static int go(struct lz_tracer *t, pid_t pid, struct pipes *p)
 {
 	close(p->go[0]);
 	close(p->back[1]);
-	if (seize(t, pid) < 0)
+	if (lz_seize(pid) < 0)
 		return -1;
 	if (write(p->go[1], "", 1) != 1)
 		return lz_fail_errno("cannot start the program");
@@ -119,7 +119,7 @@ int lz_launch(struct lz_tracer *t)
 {
 	struct pipes p;
 
-	if (pin(t) < 0)
+	if (lz_pin(t) < 0)
 		return -1;
 	t->old_personality = personality(0xffffffff);
 	t->personality_set = !t->opt->aslr && t->old_personality >= 0;

@@ -47,6 +47,7 @@ static int flush(struct lz_tracer *t)
 	uint64_t max = t->opt->max_bytes;
 
 	t->last_flush = lz_now();
+	lz_follow_tick(t);
 	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0)
 		return -1;
 	return max && lz_writer_size(t->w) >= max
@@ -99,6 +100,7 @@ static int ended(struct lz_tracer *t, int status)
 {
 	t->ended = true;
 	t->status = status;
+	lz_follow_gone(t);
 	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, t->last_ip) < 0)
 		return -1;
 	t->b.ev.status = (uint32_t)status;

@@ -41,6 +41,14 @@ static int find_insn(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
+int lz_find_syscall(struct lz_proc *p)
+{
+	p->syscall_insn = 0;
+	if (lz_proc_maps(p->pid, find_insn, p) < 0)
+		return -1;
+	return p->syscall_insn ? 0 : lz_fail("no system call instruction found in the program");
+}
+
 /* The stub's pages: reserved for replay; while recording they hold our system call instruction. */
 static int reserve_stub(struct lz_tracer *t)
 {
@@ -49,11 +57,8 @@ static int reserve_stub(struct lz_tracer *t)
 	uint64_t addr = t->meta.stub_addr ? t->meta.stub_addr : LZ_STUB_ADDR;
 	int64_t ret = -1;
 
-	p->syscall_insn = 0;
-	if (lz_proc_maps(p->pid, find_insn, p) < 0)
+	if (lz_find_syscall(p) < 0)
 		return -1;
-	if (!p->syscall_insn)
-		return lz_fail("no system call instruction found in the program");
 	for (int i = 0; i < 64 && ret < 0; i++) {
 		addr += i ? 0x1000000 : 0;
 		if (lz_proc_syscall(p, &ret, SYS_mmap, addr, LZ_STUB_LEN, PROT_READ | PROT_EXEC,
@@ -170,29 +175,42 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 	return lz_vmas_add(&t->vmas, &a);
 }
 
+/* Mappings, and their pages from now on. */
+static int take_stock(struct lz_tracer *t)
+{
+	int64_t brk;
+
+	if (lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
+		return -1;
+	t->brk = (uint64_t)brk;
+	lz_vmas_clear(&t->vmas);
+	lz_shared_forget(t);
+	t->undumpable = false;
+	memset(t->syscall_at, 0, sizeof(t->syscall_at));
+	if (lz_proc_maps(t->p.pid, add_area, t) < 0 || lz_random_arm(t) < 0)
+		return -1;
+	t->pages = lz_pages_new(t);
+	return t->pages ? 0 : -1;
+}
+
 int lz_new_image(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
-	int64_t brk;
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
 	if (r.cs != CS_64)
 		return lz_fail("32-bit programs are not supported");
 	if (reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 || lz_insn_trap(t) < 0 ||
-	    lz_signal_exec(t) < 0 || lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
+	    lz_signal_exec(t) < 0 || take_stock(t) < 0)
 		return lz_fail_in("preparing the program");
-	t->brk = (uint64_t)brk;
-	lz_vmas_clear(&t->vmas);
-	lz_shared_forget(t);
-	t->undumpable = false;
-	memset(t->syscall_at, 0, sizeof(t->syscall_at));
-	if (lz_proc_maps(t->p.pid, add_area, t) < 0)
-		return lz_fail_in("preparing the program");
-	if (lz_random_arm(t) < 0)
-		return lz_fail_in("preparing the program");
-	t->pages = lz_pages_new(t);
-	if (!t->pages)
-		return -1;
 	return lz_instant_here(t, &r) < 0 ? -1 : lz_checkpoint(t, &r, true);
+}
+
+int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
+{
+	if (lz_insn_trap(t) < 0 || lz_signal_init(t) < 0)
+		return lz_fail_in("preparing a child");
+	memcpy(t->act, act, sizeof(t->act));
+	return take_stock(t) < 0 ? lz_fail_in("preparing a child") : 0;
 }

@@ -89,7 +89,7 @@ static char *program_path(const char *exe, const char *argv0)
 	return path;
 }
 
-static int describe(struct lz_tracer *t)
+int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 {
 	struct lz_meta *m = &t->meta;
 	struct utsname u;
@@ -99,15 +99,15 @@ static int describe(struct lz_tracer *t)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->p.pid);
 	m->version = 1;
 	m->state = LZ_REC_INCOMPLETE;
-	m->program = program_path(path, t->opt->argv[0]);
+	m->program = program_path(path, argv[0] ? argv[0] : "");
 	m->build_id = lz_build_id(path);
 	if (!m->build_id)
 		m->build_id = strdup("");
-	m->cwd = getcwd(NULL, 0);
+	m->cwd = cwd;
 	if (!m->cwd)
 		m->cwd = strdup("");
-	m->argv = copy_list(t->opt->argv);
-	m->envp = copy_list(environ);
+	m->argv = copy_list(argv);
+	m->envp = copy_list(envp);
 	m->host = strdup(u.nodename);
 	m->kernel = strdup(u.release);
 	m->cpu = cpuinfo("model name");
@@ -138,7 +138,7 @@ static void pass_on(int signo)
 
 /* The terminal's signals are for the program: it decides what they do. Those that are sent to us
  * are passed on. */
-static void set_signals(pid_t pid)
+void lz_set_signals(pid_t pid)
 {
 	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
 	struct sigaction pass = {.sa_handler = pass_on};
@@ -168,11 +168,11 @@ static int begin(struct lz_tracer *t)
 
 	if (lz_launch(t) < 0)
 		return -1;
-	set_signals(t->p.pid);
-	if (describe(t) < 0)
+	lz_set_signals(t->p.pid);
+	if (lz_describe(t, t->opt->argv, environ, getcwd(NULL, 0)) < 0)
 		return -1;
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
-	if (!t->w)
+	if (!t->w || lz_follow_begin(t) < 0)
 		return -1;
 	lz_other_cpus(t, &cpus);
 	lz_writer_pin(t->w, &cpus);
@@ -246,25 +246,34 @@ static int go_on_alone(struct lz_tracer *t)
 	return 0;
 }
 
+int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
+{
+	int ret = lz_loop(t);
+
+	if (ret < 0)
+		ret = go_on_alone(t);
+	else if (finish(t, result) < 0)
+		lz_warn("the end of the recording is missing: %s", lz_error());
+	result->status = t->status;
+	clean_up(t);
+	lz_follow_end(t);
+	return ret;
+}
+
 int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 {
 	static struct lz_tracer t;
-	int ret;
 
 	*result = (struct lz_trace_result){0};
-	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}};
+	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1}};
 	t.sched.slice = (opt->slice_ms ? opt->slice_ms : LZ_SLICE_MS) * 1000000ULL;
-	ret = begin(&t);
+	int ret = begin(&t);
 	if (t.w)
 		result->dir = strdup(lz_writer_dir(t.w));
-	if (ret == 0) {
-		ret = lz_loop(&t);
-		if (ret < 0)
-			ret = go_on_alone(&t);
-		else if (finish(&t, result) < 0)
-			lz_warn("the end of the recording is missing: %s", lz_error());
-	}
+	if (ret == 0)
+		return lz_trace_to_end(&t, result);
 	result->status = t.status;
 	clean_up(&t);
+	lz_follow_end(&t);
 	return ret;
 }

@@ -148,6 +148,14 @@ struct lz_page_set {
 	size_t n;
 };
 
+/* Where the tracers of one run (--follow) tell the first one of their processes. */
+struct lz_follow {
+	int in, out; /* a pipe, -1: none; IN is the first one's only */
+	int64_t running;
+	pid_t *tracers; /* started by this one */
+	size_t n, room;
+};
+
 struct lz_tracer {
 	const struct lz_trace_options *opt;
 	struct lz_proc p; /* the process, reached through the current thread */
@@ -190,6 +198,8 @@ struct lz_tracer {
 	void *old_affinity;                  /* cpu_set_t before pinning */
 	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
 	bool int80_named;
+	struct lz_follow follow;
+	char *root;          /* recording of the first process, if others are followed */
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;
 };
@@ -207,7 +217,14 @@ int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op);
 int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool with_xstate);
 int lz_build_commit(struct lz_tracer *t);
 
-/* trace.c: the CPUs that Lizard was given, without the program's if there are others. */
+/* trace.c */
+/* Fills t->meta. CWD is taken over. */
+int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd);
+/* For the tracer itself: what it passes on to PID, what it ignores. */
+void lz_set_signals(pid_t pid);
+/* From the first checkpoint to the finished recording; frees T's parts. */
+int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result);
+/* The CPUs that Lizard was given, without the program's if there are others. */
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
 
 /* thread.c */
@@ -259,8 +276,19 @@ int lz_turn_wait(struct lz_tracer *t, int *status);
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
 
+/* follow.c: the first tracer's part in --follow; nothing without it. */
+/* adopt.c: a child that was followed is now another program, which its recording is called after. */
+int lz_follow_exec(struct lz_tracer *t);
+int lz_follow_begin(struct lz_tracer *t); /* the recording has been created */
+void lz_follow_tick(struct lz_tracer *t);
+void lz_follow_gone(struct lz_tracer *t); /* this process has ended */
+void lz_follow_end(struct lz_tracer *t);  /* waits for those that have only to write */
+
 /* launch.c: forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
+/* Puts the tracer on one CPU; old_affinity is what it had. */
+int lz_pin(struct lz_tracer *t);
+int lz_seize(pid_t pid);
 
 /* allowed.c */
 /* Says why PTRACE_SEIZE of PID has failed with the present errno. Gives -1. */
@@ -271,6 +299,11 @@ int lz_check_privileges(pid_t pid);
 /* newimage.c: after an execve, at its exit stop: tames what the kernel mapped, reserves the
  * stub's pages, reads the mappings and takes a whole checkpoint. */
 int lz_new_image(struct lz_tracer *t);
+/* For a child that has just been forked: the same, but with what is tamed already. ACT: its dispositions. The first
+ * checkpoint is left to the caller. */
+int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act);
+/* Any system call instruction in the process, for p->syscall_insn. */
+int lz_find_syscall(struct lz_proc *p);
 
 /* loop.c */
 int lz_loop(struct lz_tracer *t);

@@ -97,11 +97,14 @@ struct lz_meta {
 	char *program;  /* path as executed, absolute */
 	char *build_id; /* of the program, hex, "" if none */
 	char *cwd;
-	char **argv, **envp;          /* NULL-terminated */
-	char *host, *kernel, *cpu;    /* names */
-	char *features;               /* cpuid and xcr0 features, for the replay host's check */
-	uint32_t cpu_number;          /* the target ran on */
-	uint32_t tid;                 /* of the first thread */
+	char **argv, **envp;       /* NULL-terminated */
+	char *host, *kernel, *cpu; /* names */
+	char *features;            /* cpuid and xcr0 features, for the replay host's check */
+	uint32_t cpu_number;       /* the target ran on */
+	uint32_t tid;              /* of the first thread */
+	/* Of a process that was followed: its parent, and where in that one's recording it began; else 0. */
+	uint32_t parent;
+	uint64_t parent_event, parent_marker;
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;
@@ -136,6 +139,8 @@ struct lz_writer;
 /* Creates DIR (0700), or the next free PROG-N below lz_recordings_dir() if DIR is NULL, and points
  * PROG-latest at it. meta is copied and written as incomplete. */
 struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
+/* Copies of mapped files are from now on links into DIR, made if need be, which several recordings share. */
+int lz_writer_share_copies(struct lz_writer *w, const char *dir);
 const char *lz_writer_dir(const struct lz_writer *w);
 /* Copies EV. Its index and number are set by the writer and returned in *ev. */
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);

@@ -14,6 +14,9 @@ struct lz_trace_options {
 	int64_t checkpoint_ms; /* CPU time between checkpoints; -1 automatic, 0 after every event */
 	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
 	enum lz_dirty_method dirty;
+	const char *
+	    follow; /* children to be recorded: NULL none, "all", else a pattern (fnmatch) for their
+	                       program's path, if it has a slash, or name */
 	unsigned slice_ms; /* a thread's turn, if it does not wait for anything; 0: automatic */
 	uint64_t
 	    max_bytes; /* of the recording, looked at twice a second; 0: any. Then recording ends, the program
@@ -32,5 +35,9 @@ struct lz_trace_result {
  * could not be started or the recording could not be written. Changes the calling process's
  * signal dispositions and affinity: for the main program of a process only. */
 int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result);
+
+/* In the process that lz_trace() starts for a child that is followed: STATE and NEWS are the descriptors that it was given. -1:
+ * lz_error(). */
+int lz_trace_handed_over(int state, int news);
 
 #endif

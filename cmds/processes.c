@@ -1,0 +1,140 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmds/processes.h>
+#include <lizard/error.h>
+
+static uint32_t pid_of(const struct lz_entry *e)
+{
+	return e->bad ? 0 : e->meta.tid;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct lz_entry *x = a, *y = b;
+
+	if (x->meta.start_time != y->meta.start_time)
+		return x->meta.start_time < y->meta.start_time ? -1 : 1;
+	if (x->meta.parent == y->meta.parent && x->meta.parent_event != y->meta.parent_event)
+		return x->meta.parent_event < y->meta.parent_event ? -1 : 1;
+	return strverscmp(x->name, y->name);
+}
+
+/* Moves V[I], and behind it its descendants among what is left in V, to OUT. */
+static void place(struct lz_processes *out, struct lz_entry *v, bool *placed, size_t n, size_t i,
+                  unsigned depth)
+{
+	placed[i] = true;
+	out->depth[out->n] = depth;
+	out->v[out->n++] = v[i];
+	for (size_t k = 0; k < n; k++)
+		if (!placed[k] && pid_of(&v[i]) && v[k].meta.parent == pid_of(&v[i]))
+			place(out, v, placed, n, k, depth + 1);
+}
+
+static int order(struct lz_processes *p, struct lz_entry *v, size_t n)
+{
+	bool *placed = calloc(n, sizeof(*placed));
+
+	p->v = calloc(n, sizeof(*p->v));
+	p->depth = calloc(n, sizeof(*p->depth));
+	if (!placed || !p->v || !p->depth) {
+		free(placed);
+		return lz_fail("no memory");
+	}
+	if (n > 1)
+		qsort(v + 1, n - 1, sizeof(*v), by_start);
+	for (size_t i = 0; i < n; i++)
+		if (!placed[i])
+			place(p, v, placed, n, i, 0);
+	free(placed);
+	return 0;
+}
+
+int lz_processes_read(struct lz_processes *p, const char *recording)
+{
+	struct lz_catalog c = {0};
+	char *below = NULL;
+	int rc;
+
+	*p = (struct lz_processes){0};
+	if (asprintf(&below, "%s/processes", recording) < 0)
+		return lz_fail("no memory");
+	rc = lz_catalog_add(&c, recording);
+	if (rc == 0)
+		rc = lz_catalog_add_all(&c, below);
+	free(below);
+	for (size_t i = 1; rc == 0 && i < c.n; i++)
+		c.v[0].bytes -= c.v[i].bytes < c.v[0].bytes ? c.v[i].bytes : c.v[0].bytes;
+	if (rc == 0)
+		rc = order(p, c.v, c.n);
+	if (rc == 0)
+		c.n = 0; /* its entries are P's now */
+	lz_catalog_free(&c);
+	if (rc < 0)
+		lz_processes_free(p);
+	return rc;
+}
+
+void lz_processes_free(struct lz_processes *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		lz_entry_free(&p->v[i]);
+	free(p->v);
+	free(p->depth);
+	*p = (struct lz_processes){0};
+}
+
+static bool is_called(const struct lz_entry *e, const char *what)
+{
+	const char *slash = e->bad ? NULL : strrchr(e->meta.program, '/');
+	char *end;
+	unsigned long pid = strtoul(what, &end, 10);
+
+	if (e->bad)
+		return false;
+	if (*what && !*end)
+		return pid == e->meta.tid || strcmp(strrchr(e->path, '/') + 1, what) == 0;
+	return strcmp(what, e->meta.program) == 0 ||
+	       strcmp(what, slash ? slash + 1 : e->meta.program) == 0;
+}
+
+/* The ids of those that are called WHAT, or of all; for messages. */
+static void list_ids(const struct lz_processes *p, const char *what, char *text, size_t room)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->n && at + 16 < room; i++)
+		if (!what || is_called(&p->v[i], what))
+			at += (size_t)snprintf(text + at, room - at, "%s%u", at ? ", " : "",
+			                       pid_of(&p->v[i]));
+}
+
+char *lz_process_find(const char *recording, const char *what)
+{
+	struct lz_processes p;
+	char ids[400] = "", *found = NULL;
+	size_t n = 0;
+
+	if (lz_processes_read(&p, recording) < 0)
+		return NULL;
+	for (size_t i = 0; i < p.n; i++) {
+		if (!is_called(&p.v[i], what))
+			continue;
+		n++;
+		free(found);
+		found = strdup(p.v[i].path);
+	}
+	list_ids(&p, n ? what : NULL, ids, sizeof(ids));
+	lz_processes_free(&p);
+	if (n == 1)
+		return found;
+	free(found);
+	if (n)
+		lz_fail("%zu processes are called %s: %s; say which (`lizard ps` shows them)", n,
+		        what, ids);
+	else
+		lz_fail("no process %s is in %s; there are %s (`lizard ps` shows them)", what,
+		        recording, ids);
+	return NULL;
+}

@@ -1,0 +1,122 @@
+/* lizard ps: the processes of a recording, as a tree. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmds/cmds.h>
+#include <cmds/pack.h>
+#include <cmds/processes.h>
+#include <cmds/text.h>
+#include <lizard/error.h>
+
+static void usage(FILE *to)
+{
+	fprintf(
+	    to,
+	    "usage: lizard ps [--json] RECORDING\n\n"
+	    "Lists the processes of a recording made with lizard-trace --follow, children below\n"
+	    "their parents: process id, parent's id, duration, size, status, command. Each can be\n"
+	    "opened with `lizard-gdb -p PID RECORDING`.\n"
+	    "  --json  one JSON array instead\n");
+}
+
+static const char *status(const struct lz_entry *e, char buf[LZ_TEXT])
+{
+	if (e->bad)
+		return "damaged";
+	if (e->meta.state == LZ_REC_COMPLETE)
+		return lz_text_status(e->meta.exit_status, buf);
+	return e->busy ? "recording" : "not finished";
+}
+
+static json_t *to_json(const struct lz_entry *e)
+{
+	char buf[LZ_TEXT];
+	json_t *o = json_object(), *args = json_array();
+
+	json_object_set_new(o, "path", lz_json_text(e->path));
+	json_object_set_new(o, "status", json_string(status(e, buf)));
+	json_object_set_new(o, "bytes", json_integer((json_int_t)e->bytes));
+	if (e->bad) {
+		json_decref(args);
+		json_object_set_new(o, "error", lz_json_text(e->bad));
+		return o;
+	}
+	for (char **a = e->meta.argv; a && *a; a++)
+		json_array_append_new(args, lz_json_text(*a));
+	json_object_set_new(o, "pid", json_integer(e->meta.tid));
+	json_object_set_new(o, "parent", json_integer(e->meta.parent));
+	json_object_set_new(o, "parent_event", json_integer((json_int_t)e->meta.parent_event));
+	json_object_set_new(o, "program", lz_json_text(e->meta.program));
+	json_object_set_new(o, "arguments", args);
+	json_object_set_new(o, "duration_ns", json_integer((json_int_t)e->meta.duration_ns));
+	json_object_set_new(o, "exit_status", json_integer(e->meta.exit_status));
+	return o;
+}
+
+static int print_json(const struct lz_processes *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->n; i++)
+		json_array_append_new(list, to_json(&p->v[i]));
+	return lz_json_print(list);
+}
+
+static void print_entry(const struct lz_entry *e, unsigned depth)
+{
+	char took[LZ_TEXT], size[LZ_TEXT], st[LZ_TEXT], parent[16] = "-";
+
+	if (e->meta.parent)
+		snprintf(parent, sizeof(parent), "%u", e->meta.parent);
+	printf("%7u %7s  %9s  %9s  %-16s  %*s", e->bad ? 0 : e->meta.tid, parent,
+	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
+	       lz_text_size(e->bytes, size), status(e, st), (int)(2 * depth), "");
+	for (char **a = e->bad ? NULL : e->meta.argv; a && *a; a++) {
+		lz_text_print(*a);
+		putchar(a[1] ? ' ' : '\n');
+	}
+	if (e->bad || !e->meta.argv || !*e->meta.argv)
+		printf("%s\n", e->bad ? e->path : "?");
+}
+
+static void print_table(const struct lz_processes *p)
+{
+	printf("%7s %7s  %9s  %9s  %-16s  COMMAND\n", "PID", "PARENT", "DURATION", "SIZE",
+	       "STATUS");
+	for (size_t i = 0; i < p->n; i++)
+		print_entry(&p->v[i], p->depth[i]);
+}
+
+int lz_cmd_ps(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+	struct lz_processes p;
+	bool json = false;
+	int opt, rc = 0;
+
+	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		if (opt != 'j') {
+			usage(opt == 'h' ? stdout : stderr);
+			return opt == 'h' ? 0 : 2;
+		}
+		json = true;
+	}
+	if (optind + 1 != argc) {
+		usage(stderr);
+		return 2;
+	}
+	char *dir = lz_find(argv[optind]);
+	if (!dir || lz_processes_read(&p, dir) < 0) {
+		lz_warn("%s", lz_error());
+		free(dir);
+		return 1;
+	}
+	if (json)
+		rc = print_json(&p) < 0;
+	else
+		print_table(&p);
+	lz_processes_free(&p);
+	free(dir);
+	return lz_finish_output(rc);
+}

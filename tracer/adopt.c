@@ -1,0 +1,275 @@
+/* The next tracer's side of a handover: takes the parked process and records it. */
+#include "tracer/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lizard/error.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- taking it ---- */
+
+static int seize(pid_t pid)
+{
+	int status;
+
+	if (lz_seize(pid) < 0)
+		return -1;
+	if (ptrace(PTRACE_INTERRUPT, pid, 0, 0) < 0 || lz_wait(pid, &status) < 0)
+		return lz_fail_errno("cannot stop process %d", (int)pid);
+	return WIFSTOPPED(status) ? 0 : lz_fail("process %d is gone", (int)pid);
+}
+
+/* As it was before it was parked. */
+static int unpark(struct lz_proc *p, const struct lz_handover *h)
+{
+	struct user_regs_struct r = h->regs;
+
+	r.orig_rax = (uint64_t)-1;
+	if (lz_proc_set_regs(p, &r) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGMASK, p->pid, sizeof(h->mask), &h->mask) < 0)
+		return lz_fail_errno("cannot restore the signal mask of process %d", (int)p->pid);
+	return 0;
+}
+
+static int take(struct lz_tracer *t, const struct lz_handover *h)
+{
+	int64_t ignored;
+
+	if (seize(h->pid) < 0)
+		return -1;
+	t->tid = (uint32_t)h->pid;
+	t->cur = lz_thread_new(t, t->tid);
+	if (!t->cur || lz_proc_open(&t->p, h->pid) < 0 || unpark(&t->p, h) < 0)
+		return -1;
+	t->cur->seen = true;
+	t->p.syscall_insn = h->syscall_insn;
+	return lz_proc_syscall(&t->p, &ignored, SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
+}
+
+/* ---- its recording ---- */
+
+/* A file of /proc/PID that holds texts, each ended by a 0. */
+static char **texts_of(pid_t pid, const char *name)
+{
+	char path[64], *line = NULL;
+	size_t room = 0, n = 0;
+	char **v = calloc(1, sizeof(*v)), **more;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	FILE *f = fopen(path, "re");
+	while (f && v && getdelim(&line, &room, 0, f) > 0) {
+		more = reallocarray(v, n + 2, sizeof(*v));
+		if (!more)
+			break;
+		v = more;
+		v[n++] = strdup(line);
+		v[n] = NULL;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return v;
+}
+
+static void free_texts(char **v)
+{
+	for (char **s = v; s && *s; s++)
+		free(*s);
+	free(v);
+}
+
+static int describe(struct lz_tracer *t, const struct lz_handover *h)
+{
+	char path[64], cwd[PATH_MAX];
+	char **argv = texts_of(h->pid, "cmdline"), **envp = texts_of(h->pid, "environ");
+	int ret = argv && envp ? 0 : lz_fail("out of memory");
+
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)h->pid);
+	ssize_t n = readlink(path, cwd, sizeof(cwd) - 1);
+	cwd[n < 0 ? 0 : n] = 0;
+	if (ret == 0)
+		ret = lz_describe(t, argv, envp, strdup(cwd));
+	t->meta.parent = (uint32_t)h->parent;
+	t->meta.parent_event = h->parent_event;
+	t->meta.parent_marker = h->parent_marker;
+	free_texts(argv);
+	free_texts(envp);
+	return ret;
+}
+
+int lz_follow_exec(struct lz_tracer *t)
+{
+	struct lz_handover h = {.pid = (pid_t)t->tid};
+	struct lz_meta *m = &t->meta, old = *m;
+
+	if (!old.parent)
+		return 0;
+	*m = (struct lz_meta){.stub_addr = old.stub_addr, .stub_len = old.stub_len};
+	int ret = describe(t, &h);
+	m->parent = old.parent;
+	m->parent_event = old.parent_event;
+	m->parent_marker = old.parent_marker;
+	m->start_time = old.start_time;
+	m->instrumented = old.instrumented;
+	m->outside = old.outside;
+	old.outside = NULL;
+	lz_meta_free(&old);
+	return ret < 0 ? -1 : lz_writer_meta(t->w, m);
+}
+
+/* ROOT/processes/PID; another one if that process id comes for the second time. */
+static int make_recording(struct lz_tracer *t)
+{
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/processes", t->root);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return lz_fail_errno("cannot make the directory %s", path);
+	for (int i = 1; i < 1000 && !t->w; i++) {
+		snprintf(path, sizeof(path), i > 1 ? "%s/processes/%u.%d" : "%s/processes/%u",
+		         t->root, t->tid, i);
+		if (access(path, F_OK) < 0 && !(t->w = lz_writer_create(path, &t->meta)))
+			return -1;
+	}
+	if (!t->w)
+		return lz_fail("there are too many recordings of a process %u", t->tid);
+	snprintf(path, sizeof(path), "%s/processes/.files", t->root);
+	return lz_writer_share_copies(t->w, path);
+}
+
+/* ---- where a fork's child begins ---- */
+
+/* The parent's ring, by now a private sink, makes room for its own. */
+static int unmap_ring(struct lz_tracer *t, const struct lz_handover *h)
+{
+	int64_t ret;
+
+	if (!h->ring)
+		return 0;
+	return lz_proc_syscall(&t->p, &ret, SYS_munmap, h->ring, LZ_RING_SIZE + LZ_SINK_PAD, 0, 0,
+	                       0, 0);
+}
+
+/* The hello call was its parent's; the recording begins as if it had made its own. */
+static int say_hello(struct lz_tracer *t, const struct lz_handover *h)
+{
+	struct lz_call *c = &t->cur->call;
+	int64_t result = 0;
+
+	if (!h->ring)
+		return 0;
+	*c = (struct lz_call){
+	    .nr = LZ_HELLO_NR,
+	    .args = {LZ_HELLO_VERSION, h->sink, h->pos_addr, h->pos_off, h->traced_addr}};
+	if (lz_build(t, LZ_EV_SYSCALL, h->regs.rip) < 0)
+		return -1;
+	t->b.ev.nr = c->nr;
+	memcpy(t->b.ev.args, c->args, sizeof(c->args));
+	int ret = lz_stream_hello(t, &result);
+	*c = (struct lz_call){0};
+	t->b.ev.result = result;
+	return ret < 0 ? -1 : lz_build_commit(t);
+}
+
+static int forked(struct lz_tracer *t, const struct lz_handover *h)
+{
+	struct user_regs_struct r;
+
+	t->meta.stub_addr = h->stub_addr;
+	t->meta.stub_len = LZ_STUB_LEN;
+	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
+		return -1;
+	t->has_children = true; /* its parent may write what they share */
+	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
+		return -1;
+	return lz_checkpoint(t, &r, true);
+}
+
+/* ---- the whole of it ---- */
+
+static int begin(struct lz_tracer *t, const struct lz_handover *h)
+{
+	cpu_set_t cpus;
+
+	if (sched_setaffinity(0, sizeof(h->affinity), &h->affinity) < 0 || lz_pin(t) < 0)
+		lz_debug("the tracer stays where it is");
+	CPU_ZERO(&cpus);
+	CPU_SET(t->cpu, &cpus);
+	sched_setaffinity(h->pid, sizeof(cpus), &cpus);
+	if (describe(t, h) < 0 || make_recording(t) < 0)
+		return -1;
+	lz_other_cpus(t, &cpus);
+	lz_writer_pin(t->w, &cpus);
+	t->t0 = lz_now();
+	return h->kind == LZ_HANDOVER_FORK ? forked(t, h) : lz_new_image(t);
+}
+
+/* Its tracer has failed: the process goes on. */
+static int give_up(struct lz_tracer *t, const struct lz_handover *h)
+{
+	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
+	ptrace(PTRACE_DETACH, h->pid, 0, 0);
+	lz_follow_gone(t);
+	return -1;
+}
+
+static int read_handover(int fd, struct lz_handover *h)
+{
+	ssize_t n = read(fd, h, sizeof(*h));
+
+	close(fd);
+	if (n != (ssize_t)sizeof(*h))
+		return lz_fail("--handed-over is for lizard-trace itself");
+	h->follow[sizeof(h->follow) - 1] = h->root[sizeof(h->root) - 1] = 0;
+	h->opt.follow = h->follow;
+	return 0;
+}
+
+int lz_trace_handed_over(int state, int news)
+{
+	static struct lz_tracer t;
+	static struct lz_handover h;
+	struct lz_trace_result result;
+
+	if (read_handover(state, &h) < 0)
+		return -1;
+	fcntl(news, F_SETFD, FD_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
+	t = (struct lz_tracer){
+	    .opt = &h.opt, .p = {.mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
+	t.sched.slice = (h.opt.slice_ms ? h.opt.slice_ms : LZ_SLICE_MS) * 1000000ULL;
+	t.root = strdup(h.root);
+	t.old_affinity = NULL;
+	if (!t.root || take(&t, &h) < 0)
+		return give_up(&t, &h);
+	lz_set_signals(h.pid);
+	if (h.kind == LZ_HANDOVER_WATCH) {
+		/* its own children need the affinity that Lizard was given */
+		t.old_affinity = calloc(1, sizeof(cpu_set_t));
+		if (!t.old_affinity)
+			return give_up(&t, &h);
+		memcpy(t.old_affinity, &h.affinity, sizeof(cpu_set_t));
+		int ret = lz_watch_until_exec(&t);
+		if (ret < 0)
+			return give_up(&t, &h);
+		free(t.old_affinity);
+		t.old_affinity = NULL;
+		if (ret == 0) {
+			lz_follow_gone(&t);
+			return 0;
+		}
+		h.kind = LZ_HANDOVER_EXEC;
+	}
+	return begin(&t, &h) < 0 ? give_up(&t, &h) : lz_trace_to_end(&t, &result);
+}

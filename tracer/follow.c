@@ -1,0 +1,254 @@
+/* Handing a process over to another tracer. */
+#include "tracer/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <lizard/error.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Told by one tracer to the first one. */
+struct news {
+	pid_t pid;
+	int running; /* 1: has been handed over; -1: is gone */
+};
+
+enum {
+	STATE_FD = 100, /* of the next tracer: the handover, and its end of the pipe */
+	NEWS_FD,
+	GRACE_MS = 1000 /* the first process has ended: how long others may take to do so */
+};
+
+/* ---- who is followed ---- */
+
+static bool matches(const char *pattern, pid_t pid)
+{
+	char path[64], exe[PATH_MAX], comm[32] = "";
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = 0;
+	if (strchr(pattern, '/'))
+		return fnmatch(pattern, exe, 0) == 0;
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = 0;
+	if (f)
+		fclose(f);
+	const char *slash = strrchr(exe, '/');
+	/* a script is known by its own name, not by its interpreter's only */
+	return fnmatch(pattern, slash ? slash + 1 : exe, 0) == 0 || fnmatch(pattern, comm, 0) == 0;
+}
+
+int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec)
+{
+	const char *follow = t->opt->follow;
+
+	if (!follow)
+		return -1;
+	if (strcmp(follow, "all") != 0 && !matches(follow, pid))
+		return LZ_HANDOVER_WATCH;
+	return exec ? LZ_HANDOVER_EXEC : LZ_HANDOVER_FORK;
+}
+
+/* ---- parking ---- */
+
+int lz_exec_exit(struct lz_proc *c)
+{
+	pid_t pid = c->pid;
+	int status;
+
+	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_wait(pid, &status) < 0 ||
+	    !WIFSTOPPED(status))
+		return lz_fail("process %d is gone", (int)pid);
+	lz_proc_close(c);
+	if (lz_proc_open(c, pid) < 0)
+		return -1;
+	return lz_find_syscall(c);
+}
+
+/* Only a signal that cannot be blocked reaches it there. */
+static int park(struct lz_proc *c, struct lz_handover *h)
+{
+	uint64_t all = ~0ULL;
+	struct user_regs_struct r;
+	int64_t ignored;
+
+	/* Yama lets only ancestors trace it, which the next tracer is not. */
+	if (lz_proc_syscall(c, &ignored, SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0,
+	                    0) < 0 ||
+	    lz_proc_regs(c, &h->regs) < 0)
+		return -1;
+	if (ptrace(PTRACE_GETSIGMASK, c->pid, sizeof(h->mask), &h->mask) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, c->pid, sizeof(all), &all) < 0)
+		return lz_fail_errno("cannot change the signal mask of process %d", (int)c->pid);
+	r = h->regs;
+	r.rip = c->syscall_insn;
+	r.rax = SYS_pause;
+	r.orig_rax = (uint64_t)-1;
+	if (lz_proc_set_regs(c, &r) < 0)
+		return -1;
+	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0)
+		return lz_fail_errno("cannot let process %d go", (int)c->pid);
+	return 0;
+}
+
+/* ---- the next tracer ---- */
+
+static int keep(struct lz_follow *f, pid_t tracer)
+{
+	if (f->n == f->room) {
+		size_t room = f->room ? 2 * f->room : 16;
+		pid_t *v = reallocarray(f->tracers, room, sizeof(*v));
+		if (!v)
+			return lz_fail("out of memory for the list of tracers");
+		f->tracers = v;
+		f->room = room;
+	}
+	f->tracers[f->n++] = tracer;
+	return 0;
+}
+
+static int start(struct lz_follow *f, int state)
+{
+	char state_text[16], news_text[16];
+	char *argv[] = {"lizard", "trace", "--handed-over", state_text, news_text, NULL};
+	posix_spawn_file_actions_t files;
+	pid_t pid;
+
+	snprintf(state_text, sizeof(state_text), "%d", STATE_FD);
+	snprintf(news_text, sizeof(news_text), "%d", NEWS_FD);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, state, STATE_FD);
+	posix_spawn_file_actions_adddup2(&files, f->out, NEWS_FD);
+	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	errno = e;
+	return e ? lz_fail_errno("cannot start another tracer") : keep(f, pid);
+}
+
+static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
+{
+	h->pid = pid;
+	h->parent = (pid_t)t->tid;
+	h->parent_event = t->next_event;
+	h->affinity = *(const cpu_set_t *)t->old_affinity;
+	h->opt = *t->opt;
+	h->opt.argv = NULL;
+	h->opt.dir = h->opt.follow = NULL;
+	snprintf(h->follow, sizeof(h->follow), "%s", t->opt->follow);
+	snprintf(h->root, sizeof(h->root), "%s", t->root);
+}
+
+int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
+{
+	struct news news = {c->pid, 1};
+	int fd = memfd_create("lizard-handover", MFD_CLOEXEC), ret = 0;
+
+	fill(t, c->pid, h);
+	h->syscall_insn = c->syscall_insn;
+	if (fd < 0)
+		return lz_fail_errno("cannot hand process %d over", (int)c->pid);
+	if (park(c, h) < 0 || write(fd, h, sizeof(*h)) != sizeof(*h) || lseek(fd, 0, SEEK_SET) < 0)
+		ret = lz_fail_errno("cannot hand process %d over", (int)c->pid);
+	if (ret == 0 && write(t->follow.out, &news, sizeof(news)) < 0)
+		lz_debug("no room for news of process %d", (int)c->pid);
+	if (ret == 0)
+		ret = start(&t->follow, fd);
+	close(fd);
+	return ret;
+}
+
+/* ---- the first tracer ---- */
+
+int lz_follow_begin(struct lz_tracer *t)
+{
+	int fds[2];
+
+	t->follow.in = t->follow.out = -1;
+	if (!t->opt->follow)
+		return 0;
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return lz_fail_errno("cannot make a pipe");
+	t->follow.in = fds[0];
+	t->follow.out = fds[1];
+	t->root = strdup(lz_writer_dir(t->w));
+	return t->root ? 0 : lz_fail("out of memory");
+}
+
+/* 1: all tracers have finished. */
+static int read_news(struct lz_follow *f)
+{
+	struct news news;
+	ssize_t n;
+
+	while ((n = read(f->in, &news, sizeof(news))) == (ssize_t)sizeof(news))
+		f->running += news.running;
+	for (size_t i = 0; i < f->n;) {
+		if (waitpid(f->tracers[i], NULL, WNOHANG) == 0)
+			i++;
+		else
+			f->tracers[i] = f->tracers[--f->n];
+	}
+	return n == 0;
+}
+
+void lz_follow_tick(struct lz_tracer *t)
+{
+	if (t->follow.in >= 0)
+		read_news(&t->follow);
+}
+
+void lz_follow_gone(struct lz_tracer *t)
+{
+	struct news news = {(pid_t)t->tid, -1};
+
+	bool first = t->follow.in >= 0;
+
+	if (!first && t->follow.out >= 0 && write(t->follow.out, &news, sizeof(news)) < 0)
+		lz_debug("no room for news of process %d", (int)t->tid);
+}
+
+void lz_follow_end(struct lz_tracer *t)
+{
+	struct lz_follow *f = &t->follow;
+	struct pollfd p = {.fd = f->in, .events = POLLIN};
+	uint64_t quiet = lz_now();
+	int64_t before = f->running;
+
+	if (f->out >= 0)
+		close(f->out);
+	/* Those whose process is gone have only to write down the rest. */
+	while (f->in >= 0 && !read_news(f)) {
+		if (f->running != before || f->running <= 0)
+			quiet = lz_now();
+		before = f->running;
+		if (lz_now() - quiet >= GRACE_MS * 1000000ULL) {
+			lz_warn("%" PRId64 " more process%s still running", f->running,
+			        f->running == 1 ? " is" : "es are");
+			break;
+		}
+		poll(&p, 1, 50);
+	}
+	if (f->in >= 0)
+		close(f->in);
+	free(f->tracers);
+	free(t->root);
+	t->root = NULL;
+	*f = (struct lz_follow){.in = -1, .out = -1};
+}

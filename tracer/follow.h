@@ -1,0 +1,47 @@
+/* --follow: each process that is recorded has a tracer process of its own, and a recording of its own below the
+ * first one's. A new child is handed over: its tracer parks it in a pause() with all signals blocked, lets it go, and starts
+ * another tracer, which takes it from there. */
+#ifndef LIZARD_TRACER_FOLLOW_H
+#define LIZARD_TRACER_FOLLOW_H
+
+#include "tracer/tracer.h"
+
+#include <limits.h>
+#include <sched.h>
+
+enum lz_handover_kind {
+	LZ_HANDOVER_FORK, /* recorded from its fork on */
+	LZ_HANDOVER_EXEC, /* at the exit of an execve, recorded from there on */
+	LZ_HANDOVER_WATCH /* recorded from the first execve of a program that is to be recorded */
+};
+
+/* What the next tracer must know; both are of one build. */
+struct lz_handover {
+	enum lz_handover_kind kind;
+	pid_t pid, parent;
+	uint64_t parent_event, parent_marker;
+	struct user_regs_struct regs; /* before it was parked */
+	uint64_t mask;
+	uint64_t syscall_insn;
+	/* FORK: what it has inherited */
+	uint64_t stub_addr;
+	uint64_t ring, sink, pos_addr, pos_off, traced_addr; /* ring 0: none */
+	struct lz_disposition act[LZ_SIGNALS];
+	cpu_set_t affinity;          /* that Lizard was given */
+	struct lz_trace_options opt; /* without its pointers */
+	char follow[256], root[PATH_MAX];
+};
+
+/* What is to be done with PID, which has just been born or has called execve. -1: nothing. */
+int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec);
+/* Parks the stopped process C, lets it go and starts a tracer for it. H: kind and what it has inherited. */
+int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
+/* From the stop at an execve's event to its exit. Opens *C anew. */
+int lz_exec_exit(struct lz_proc *c);
+
+/* watch.c, in the next tracer */
+/* Runs the process without recording it. 1: it stands at the exit of an execve from which on it is recorded; 0: it is
+ * gone. */
+int lz_watch_until_exec(struct lz_tracer *t);
+
+#endif

@@ -1,0 +1,140 @@
+/* A process that is not recorded itself, but may start one that is. */
+#include "tracer/follow.h"
+
+#include <errno.h>
+#include <lizard/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+/* New tasks whose first stop came before the event that tells of them. */
+struct early {
+	pid_t *pid;
+	size_t n, room;
+};
+
+static bool is_thread(pid_t tid, pid_t of)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)of, (int)tid);
+	FILE *f = fopen(path, "re");
+	if (f)
+		fclose(f);
+	return f != NULL;
+}
+
+static int note_early(struct early *e, pid_t pid)
+{
+	if (e->n == e->room) {
+		size_t room = e->room ? 2 * e->room : 16;
+		pid_t *v = reallocarray(e->pid, room, sizeof(*v));
+		if (!v)
+			return lz_fail("out of memory");
+		e->pid = v;
+		e->room = room;
+	}
+	e->pid[e->n++] = pid;
+	return 0;
+}
+
+/* Its first stop, which may have come already. */
+static int first_stop(struct early *e, pid_t pid)
+{
+	int status;
+
+	for (size_t i = 0; i < e->n; i++) {
+		if (e->pid[i] == pid) {
+			e->pid[i] = e->pid[--e->n];
+			return 1;
+		}
+	}
+	if (lz_wait(pid, &status) < 0)
+		return -1;
+	return WIFSTOPPED(status);
+}
+
+static int go_on(pid_t pid, int sig)
+{
+	return ptrace(PTRACE_CONT, pid, 0, sig) < 0 && errno != ESRCH
+	           ? lz_fail_errno("cannot resume process %d", (int)pid)
+	           : 0;
+}
+
+static int child_born(struct lz_tracer *t, struct early *e, pid_t parent)
+{
+	struct lz_handover *h;
+	struct lz_proc c;
+	unsigned long pid;
+	int ret;
+
+	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &pid) < 0)
+		return 0; /* killed */
+	ret = first_stop(e, (pid_t)pid);
+	if (ret <= 0)
+		return ret;
+	if (is_thread((pid_t)pid, (pid_t)t->tid))
+		return go_on((pid_t)pid, 0);
+	h = calloc(1, sizeof(*h));
+	if (!h || lz_proc_open(&c, (pid_t)pid) < 0) {
+		free(h);
+		return -1;
+	}
+	h->kind = LZ_HANDOVER_WATCH;
+	ret = lz_find_syscall(&c);
+	if (ret == 0)
+		ret = lz_hand_over(t, &c, h);
+	lz_proc_close(&c);
+	free(h);
+	return ret;
+}
+
+/* 1: a program that is to be recorded begins. */
+static int exec_done(struct lz_tracer *t, pid_t pid)
+{
+	if (lz_follow_kind(t, pid, true) != LZ_HANDOVER_EXEC)
+		return go_on(pid, 0);
+	return lz_exec_exit(&t->p) < 0 ? -1 : 1;
+}
+
+static int stopped(struct lz_tracer *t, struct early *e, pid_t pid, int status)
+{
+	bool known = pid == (pid_t)t->tid || is_thread(pid, (pid_t)t->tid);
+
+	switch (status >> 16) {
+	case 0: return go_on(pid, WSTOPSIG(status));
+	case PTRACE_EVENT_EXEC: return exec_done(t, pid);
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE: return child_born(t, e, pid) < 0 ? -1 : go_on(pid, 0);
+	case PTRACE_EVENT_STOP:
+		if (!known)
+			return note_early(e, pid);
+		if (WSTOPSIG(status) == SIGTRAP) /* a thread's first one */
+			return pid == (pid_t)t->tid ? go_on(pid, 0) : note_early(e, pid);
+		ptrace(PTRACE_LISTEN, pid, 0, 0);
+		return 0;
+	default: return go_on(pid, 0);
+	}
+}
+
+int lz_watch_until_exec(struct lz_tracer *t)
+{
+	struct early e = {0};
+	int status, ret = go_on(t->p.pid, 0);
+
+	while (ret == 0) {
+		pid_t got = waitpid(-1, &status, __WALL);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			break; /* all gone */
+		if (WIFSTOPPED(status))
+			ret = stopped(t, &e, got, status);
+	}
+	free(e.pid);
+	return ret;
+}
