@@ -85,56 +85,63 @@ void lz_processes_free(struct lz_processes *p)
 	*p = (struct lz_processes){0};
 }
 
-static bool is_called(const struct lz_entry *e, const char *what)
+/* By the name of its recording, which for the first one is its id; or by its program. */
+static bool is_called(const struct lz_processes *p, size_t i, const char *what)
 {
+	const struct lz_entry *e = &p->v[i];
 	const char *slash = e->bad ? NULL : strrchr(e->meta.program, '/');
-	char *end;
-	unsigned long pid = strtoul(what, &end, 10);
+	char pid[16];
 
 	if (e->bad)
 		return false;
-	if (*what && !*end)
-		return pid == e->meta.tid || strcmp(strrchr(e->path, '/') + 1, what) == 0;
+	snprintf(pid, sizeof(pid), "%u", e->meta.tid);
+	if (strcmp(i ? e->name : pid, what) == 0)
+		return true;
 	return strcmp(what, e->meta.program) == 0 ||
 	       strcmp(what, slash ? slash + 1 : e->meta.program) == 0;
 }
 
-/* The ids of those that are called WHAT, or of all; for messages. */
-static void list_ids(const struct lz_processes *p, const char *what, char *text, size_t room)
+/* What those are called that are called WHAT, or all; for messages. */
+static void list_names(const struct lz_processes *p, const char *what, char *text, size_t room)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < p->n && at + 16 < room; i++)
-		if (!what || is_called(&p->v[i], what))
-			at += (size_t)snprintf(text + at, room - at, "%s%u", at ? ", " : "",
-			                       pid_of(&p->v[i]));
+	for (size_t i = 0; i < p->n && at + 32 < room; i++) {
+		char pid[16];
+
+		if (what && !is_called(p, i, what))
+			continue;
+		snprintf(pid, sizeof(pid), "%u", pid_of(&p->v[i]));
+		at += (size_t)snprintf(text + at, room - at, "%s%.24s", at ? ", " : "",
+		                       i ? p->v[i].name : pid);
+	}
 }
 
 char *lz_process_find(const char *recording, const char *what)
 {
 	struct lz_processes p;
-	char ids[400] = "", *found = NULL;
+	char names[400] = "", *found = NULL;
 	size_t n = 0;
 
 	if (lz_processes_read(&p, recording) < 0)
 		return NULL;
 	for (size_t i = 0; i < p.n; i++) {
-		if (!is_called(&p.v[i], what))
+		if (!is_called(&p, i, what))
 			continue;
 		n++;
 		free(found);
 		found = strdup(p.v[i].path);
 	}
-	list_ids(&p, n ? what : NULL, ids, sizeof(ids));
+	list_names(&p, n ? what : NULL, names, sizeof(names));
 	lz_processes_free(&p);
 	if (n == 1)
 		return found;
 	free(found);
 	if (n)
 		lz_fail("%zu processes are called %s: %s; say which (`lizard ps` shows them)", n,
-		        what, ids);
+		        what, names);
 	else
 		lz_fail("no process %s is in %s; there are %s (`lizard ps` shows them)", what,
-		        recording, ids);
+		        recording, names);
 	return NULL;
 }

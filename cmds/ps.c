@@ -23,6 +23,10 @@ static const char *status(const struct lz_entry *e, char buf[LZ_TEXT])
 {
 	if (e->bad)
 		return "damaged";
+	if (e->meta.became && *e->meta.became) {
+		snprintf(buf, LZ_TEXT, "became %.38s", e->meta.became);
+		return buf;
+	}
 	if (e->meta.state == LZ_REC_COMPLETE)
 		return lz_text_status(e->meta.exit_status, buf);
 	return e->busy ? "recording" : "not finished";
@@ -62,13 +66,17 @@ static int print_json(const struct lz_processes *p)
 	return lz_json_print(list);
 }
 
-static void print_entry(const struct lz_entry *e, unsigned depth)
+static void print_entry(const struct lz_entry *e, unsigned depth, bool first)
 {
-	char took[LZ_TEXT], size[LZ_TEXT], st[LZ_TEXT], parent[16] = "-";
+	char took[LZ_TEXT], size[LZ_TEXT], st[LZ_TEXT], parent[16] = "-", name[32];
 
 	if (e->meta.parent)
 		snprintf(parent, sizeof(parent), "%u", e->meta.parent);
-	printf("%7u %7s  %9s  %9s  %-16s  %*s", e->bad ? 0 : e->meta.tid, parent,
+	if (!e->bad && first)
+		snprintf(name, sizeof(name), "%u", e->meta.tid);
+	else
+		snprintf(name, sizeof(name), "%s", e->name);
+	printf("%9s %7s  %9s  %9s  %-16s  %*s", name, parent,
 	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
 	       lz_text_size(e->bytes, size), status(e, st), (int)(2 * depth), "");
 	for (char **a = e->bad ? NULL : e->meta.argv; a && *a; a++) {
@@ -81,10 +89,10 @@ static void print_entry(const struct lz_entry *e, unsigned depth)
 
 static void print_table(const struct lz_processes *p)
 {
-	printf("%7s %7s  %9s  %9s  %-16s  COMMAND\n", "PID", "PARENT", "DURATION", "SIZE",
+	printf("%9s %7s  %9s  %9s  %-16s  COMMAND\n", "PID", "PARENT", "DURATION", "SIZE",
 	       "STATUS");
 	for (size_t i = 0; i < p->n; i++)
-		print_entry(&p->v[i], p->depth[i]);
+		print_entry(&p->v[i], p->depth[i], i == 0);
 }
 
 int lz_cmd_ps(int argc, char **argv)

@@ -37,6 +37,8 @@ static const struct field {
     F("parent", U32, parent),
     F("parent-event", U64, parent_event),
     F("parent-marker", U64, parent_marker),
+    F("stack-start", U64, stack_start),
+    F("became", TEXT, became),
     F("stub-addr", U64, stub_addr),
     F("stub-len", U64, stub_len),
     F("start-time", U64, start_time),

@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A process that is followed has a recording for each of its programs. */
+static bool ends_with(const struct lz_event *ev, const struct lz_syscall *row)
+{
+	return (row->klass == LZ_SC_EXIT && !(ev->flags & LZ_EVF_THREAD_END)) ||
+	       (row->klass == LZ_SC_EXEC && !ev->result && !(ev->flags & LZ_EVF_REBASE));
+}
+
 static void find_end(struct lz_replay *rp)
 {
 	uint64_t n = lz_reader_n_events(rp->reader);
@@ -20,7 +27,7 @@ static void find_end(struct lz_replay *rp)
 	if (!n || !(ev = lz_reader_event(rp->reader, n - 1)))
 		return;
 	const struct lz_syscall *row = ev->kind == LZ_EV_SYSCALL ? lz_syscall(ev->nr) : NULL;
-	if (row && row->klass == LZ_SC_EXIT && !(ev->flags & LZ_EVF_THREAD_END))
+	if (row && ends_with(ev, row))
 		rp->end = (struct lz_end){LZ_END_CALL, n - 1, ev->marker, ev->ip - 2};
 	else if (ev->kind == LZ_EV_SIGNAL && ev->flags & LZ_EVF_FATAL)
 		rp->end = (struct lz_end){LZ_END_SIGNAL, n - 1, ev->marker, ev->ip};

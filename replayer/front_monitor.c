@@ -66,6 +66,7 @@ static char *info(struct lz_front *f)
 		fprintf(to, "%s%s", a == m->argv ? "" : " ", *a);
 	fprintf(to, "\nstarted=%lu\nduration_ns=%lu\nexit_status=%d\n",
 	        (unsigned long)m->start_time, (unsigned long)m->duration_ns, m->exit_status);
+	fprintf(to, "forked=%d\n", m->stack_start != 0);
 	fprintf(to, "checkpoints=%u\ninstrumented=%d\n", lz_reader_n_checkpoints(f->reader),
 	        (int)m->instrumented);
 	fprintf(to, "front_end=%s\n", f->name);

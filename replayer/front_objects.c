@@ -45,14 +45,17 @@ static int copy_auxv(struct lz_front *f, uint64_t addr)
 }
 
 /* From the stack that the kernel made: the recording begins at the program's first instruction,
- * with the stack pointer at argc; argv and envp follow, then the vector. */
+ * with the stack pointer at argc (or says where that is); argv and envp follow, then the vector. */
 int lz_front_find_auxv(struct lz_front *f)
 {
 	const struct lz_checkpoint *first = lz_reader_checkpoint(f->reader, 0);
 
 	if (!first || first->n_threads == 0)
 		return lz_fail("the recording has no first checkpoint");
-	uint64_t sp = first->threads[0].regs.rsp, argc = 0;
+	uint64_t sp = lz_reader_meta(f->reader)->stack_start, argc = 0;
+
+	if (!sp)
+		sp = first->threads[0].regs.rsp;
 
 	if (lz_session_read(f->s, sp, &argc, 8) != 8 || argc > AUXV_SEARCH_MAX / 8)
 		return lz_fail("no arguments on the first stack");

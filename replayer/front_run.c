@@ -86,9 +86,15 @@ void lz_front_first_stop(struct lz_front *f)
 
 static void say_end(struct lz_front *f)
 {
-	int status = lz_reader_meta(f->reader)->exit_status;
+	const struct lz_meta *m = lz_reader_meta(f->reader);
+	int status = m->exit_status;
 
-	if (lz_reader_damage(f->reader))
+	if (m->became && *m->became)
+		lz_front_say(f,
+		             "The recording ends here: the process goes on as another program "
+		             "(lizard-gdb -p %s).",
+		             m->became);
+	else if (lz_reader_damage(f->reader))
 		lz_front_say(f, "The recording ends here: it was cut (%s).",
 		             lz_reader_damage(f->reader));
 	else if (status >= 0 && (status & 0x7f))

@@ -89,6 +89,27 @@ static void free_texts(char **v)
 	free(v);
 }
 
+/* Its argc, argv, ...: proc_pid_stat(5), startstack. */
+static uint64_t stack_start(pid_t pid)
+{
+	char path[64], line[1024] = "";
+	uint64_t at = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	const char *p = strrchr(line, ')'); /* behind the second field */
+	for (int field = 2; p && field < 28; field++) {
+		p = strchr(p + 1, ' ');
+		if (p && field == 27)
+			at = strtoull(p, NULL, 10);
+	}
+	return at;
+}
+
 static int describe(struct lz_tracer *t, const struct lz_handover *h)
 {
 	char path[64], cwd[PATH_MAX];
@@ -108,26 +129,6 @@ static int describe(struct lz_tracer *t, const struct lz_handover *h)
 	return ret;
 }
 
-int lz_follow_exec(struct lz_tracer *t)
-{
-	struct lz_handover h = {.pid = (pid_t)t->tid};
-	struct lz_meta *m = &t->meta, old = *m;
-
-	if (!old.parent)
-		return 0;
-	*m = (struct lz_meta){.stub_addr = old.stub_addr, .stub_len = old.stub_len};
-	int ret = describe(t, &h);
-	m->parent = old.parent;
-	m->parent_event = old.parent_event;
-	m->parent_marker = old.parent_marker;
-	m->start_time = old.start_time;
-	m->instrumented = old.instrumented;
-	m->outside = old.outside;
-	old.outside = NULL;
-	lz_meta_free(&old);
-	return ret < 0 ? -1 : lz_writer_meta(t->w, m);
-}
-
 /* ROOT/processes/PID; another one if that process id comes for the second time. */
 static int make_recording(struct lz_tracer *t)
 {
@@ -136,7 +137,8 @@ static int make_recording(struct lz_tracer *t)
 	snprintf(path, sizeof(path), "%s/processes", t->root);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return lz_fail_errno("cannot make the directory %s", path);
-	for (int i = 1; i < 1000 && !t->w; i++) {
+	/* the first process's first one is ROOT itself */
+	for (int i = t->follow.in >= 0 ? 2 : 1; i < 1000 && !t->w; i++) {
 		snprintf(path, sizeof(path), i > 1 ? "%s/processes/%u.%d" : "%s/processes/%u",
 		         t->root, t->tid, i);
 		if (access(path, F_OK) < 0 && !(t->w = lz_writer_create(path, &t->meta)))
@@ -146,6 +148,34 @@ static int make_recording(struct lz_tracer *t)
 		return lz_fail("there are too many recordings of a process %u", t->tid);
 	snprintf(path, sizeof(path), "%s/processes/.files", t->root);
 	return lz_writer_share_copies(t->w, path);
+}
+
+int lz_next_recording(struct lz_tracer *t)
+{
+	struct lz_handover h = {.pid = (pid_t)t->tid};
+	struct lz_meta old = t->meta;
+	struct lz_writer *w = t->w;
+
+	t->w = NULL;
+	t->meta = (struct lz_meta){0};
+	int ret = describe(t, &h);
+	t->meta.parent = old.parent;
+	t->meta.parent_event = old.parent_event;
+	t->meta.parent_marker = old.parent_marker;
+	if (ret == 0)
+		ret = make_recording(t);
+	if (ret == 0) {
+		old.became = strdup(strrchr(lz_writer_dir(t->w), '/') + 1);
+		old.duration_ns = lz_elapsed(t);
+		ret = lz_writer_finish(w, &old);
+	} else {
+		lz_writer_abandon(w);
+	}
+	lz_meta_free(&old);
+	t->next_event = t->map_id = t->s.start = 0;
+	t->n_checkpoints = t->since_full = 0;
+	t->t0 = lz_now();
+	return ret;
 }
 
 /* ---- where a fork's child begins ---- */
@@ -188,12 +218,13 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 
 	t->meta.stub_addr = h->stub_addr;
 	t->meta.stub_len = LZ_STUB_LEN;
+	t->meta.stack_start = stack_start(h->pid);
 	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
 		return -1;
 	t->has_children = true; /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
-	return lz_checkpoint(t, &r, true);
+	return lz_writer_meta(t->w, &t->meta) < 0 ? -1 : lz_checkpoint(t, &r, true);
 }
 
 /* ---- the whole of it ---- */

@@ -236,11 +236,13 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)
 	t->cur->call.inside = false;
 	if (build_call(t, 0) < 0)
 		return -1;
+	if (t->root)
+		return lz_build_commit(t) < 0 || lz_next_recording(t) < 0 ? -1 : lz_new_image(t);
 	t->b.ev.flags = LZ_EVF_REBASE;
 	if (t->cur->old_tid)
 		t->b.ev.tid = t->cur->old_tid;
 	t->cur->old_tid = 0;
-	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0 || lz_follow_exec(t) < 0)
+	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0)
 		return -1;
 	return lz_new_image(t);
 }

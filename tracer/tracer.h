@@ -277,8 +277,8 @@ int lz_turn_wait(struct lz_tracer *t, int *status);
 bool lz_call_waits(const struct lz_call *c);
 
 /* follow.c: the first tracer's part in --follow; nothing without it. */
-/* adopt.c: a child that was followed is now another program, which its recording is called after. */
-int lz_follow_exec(struct lz_tracer *t);
+/* adopt.c: ends the recording; the process is another program now, which has one of its own. */
+int lz_next_recording(struct lz_tracer *t);
 int lz_follow_begin(struct lz_tracer *t); /* the recording has been created */
 void lz_follow_tick(struct lz_tracer *t);
 void lz_follow_gone(struct lz_tracer *t); /* this process has ended */

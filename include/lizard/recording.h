@@ -105,6 +105,9 @@ struct lz_meta {
 	/* Of a process that was followed: its parent, and where in that one's recording it began; else 0. */
 	uint32_t parent;
 	uint64_t parent_event, parent_marker;
+	uint64_t stack_start; /* where its program's arguments are; 0: the first stack pointer */
+	char *
+	    became; /* after an execve that a recording of its own follows: that one's name; else "" */
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;

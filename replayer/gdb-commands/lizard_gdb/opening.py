@@ -48,6 +48,8 @@ def connect(command, at_end):
     announce()
     if at_end:
         show_end()
+    elif table(monitor("info")).get("forked") == "1":
+        show_place()  # main began before its recording
     else:
         to_main()
     # Only now: what GDB itself writes while connecting is nobody's doing.
