@@ -250,6 +250,12 @@ static int begin(struct lz_tracer *t, const struct lz_handover *h)
 static int give_up(struct lz_tracer *t, const struct lz_handover *h)
 {
 	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
+	if (t->p.mem >= 0 && h->kind == LZ_HANDOVER_FORK) {
+		if (h->ring)
+			lz_private_ring(&t->p, h->ring, h->traced_addr);
+		lz_random_release(t, &t->p);
+		lz_insn_release(&t->p, t->cpuid_faults);
+	}
 	ptrace(PTRACE_DETACH, h->pid, 0, 0);
 	lz_follow_gone(t);
 	return -1;

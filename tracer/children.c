@@ -21,21 +21,18 @@ static uint64_t scratch_of(const struct user_regs_struct *r)
 	return (r->rsp - 1024) & ~15ULL;
 }
 
-/* The child's copy of __lizard_pos still points into the ring, which becomes its sink. */
-static int private_buffer(struct lz_tracer *t, struct lz_proc *c)
+int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
 {
 	uint32_t zero = 0;
 	int64_t ret;
 
-	if (!t->s.mem)
-		return 0;
-	if (lz_proc_syscall(c, &ret, SYS_mmap, lz_ring_of(t->s.base), LZ_RING_SIZE + LZ_SINK_PAD,
+	if (lz_proc_syscall(c, &ret, SYS_mmap, ring, LZ_RING_SIZE + LZ_SINK_PAD,
 	                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ULL,
 	                    0) < 0)
 		return -1;
 	if (ret < 0)
 		return lz_fail("cannot give a child its own marker sink: %s", strerror((int)-ret));
-	return t->s.traced_addr ? lz_proc_write(c, t->s.traced_addr, &zero, sizeof(zero)) : 0;
+	return traced_addr ? lz_proc_write(c, traced_addr, &zero, sizeof(zero)) : 0;
 }
 
 static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
@@ -58,7 +55,9 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 {
 	int64_t ret;
 
-	if (!shares && (private_buffer(t, c) < 0 || lz_random_release(t, c) < 0))
+	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
+		return -1;
+	if (!shares && lz_random_release(t, c) < 0)
 		return -1;
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
 		return -1;

@@ -143,13 +143,26 @@ static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e, char 
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return lz_fail("cannot open %s, which is mapped in the program", e->path);
+	/* it is gone from there, as a memfd never was */
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", (int)t->p.pid,
+	         (unsigned long long)e->start, (unsigned long long)e->end);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 ? fd : lz_fail("cannot open %s, which is mapped in the program", e->path);
+}
+
+/* Shared memory without a file, inherited by a fork. 1: it is of that kind. */
+static int add_shared(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_area *a)
+{
+	if (strncmp(e->path, "/SYSV", 5) == 0)
+		return lz_map_segment(t, a, (int)e->inode) < 0 ? -1 : 1;
+	return strcmp(e->path, "/dev/zero (deleted)") == 0;
 }
 
 static int add_area(void *arg, const struct lz_maps_entry *e)
 {
 	struct lz_tracer *t = arg;
 	char path[sizeof(e->path)];
+	int special = 0;
 	struct lz_area a = {.v = {.start = e->start,
 	                          .end = e->end,
 	                          .prot = e->prot,
@@ -163,7 +176,7 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 		a.v.flags |= MAP_GROWSDOWN;
 	} else if (strcmp(e->path, "[heap]") == 0) {
 		a.v.role = LZ_VMA_HEAP;
-	} else if (e->inode) {
+	} else if (e->inode && !(special = e->shared ? add_shared(t, e, &a) : 0)) {
 		int fd = open_mapped(t, e, path, sizeof(path));
 		if (fd < 0)
 			return -1;
@@ -172,7 +185,8 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 		if (ret < 0)
 			return -1;
 	}
-	return lz_vmas_add(&t->vmas, &a);
+	t->n_shared += e->shared;
+	return special < 0 ? -1 : lz_vmas_add(&t->vmas, &a);
 }
 
 /* Mappings, and their pages from now on. */

@@ -46,12 +46,17 @@ static int name(struct lz_tracer *t, const char *path, const char *text)
 	return lz_writer_meta(t->w, &t->meta);
 }
 
+static void watch(struct lz_tracer *t, struct lz_object *o)
+{
+	if (o)
+		o->watched = t->shared->watching = true;
+}
+
 static int found(struct lz_tracer *t, struct lz_object *o, const char *text)
 {
 	bool *named = o ? &o->named : &t->shared->anonymous;
 
-	if (o)
-		o->watched = t->shared->watching = true;
+	watch(t, o);
 	if (*named)
 		return 0;
 	*named = true;
@@ -92,13 +97,12 @@ static int our_mapping(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-static bool is_recorded(const struct look *l, pid_t pid)
+/* 0: nobody. */
+static pid_t tracer_of(pid_t pid)
 {
 	char path[64], line[256];
 	int tracer = 0;
 
-	if ((uint32_t)pid == l->t->tid || pid == getpid())
-		return true;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
@@ -106,7 +110,23 @@ static bool is_recorded(const struct look *l, pid_t pid)
 			break;
 	if (f)
 		fclose(f);
-	return tracer == getpid();
+	return tracer;
+}
+
+/* Does it run our own program? */
+static bool is_lizard(pid_t pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return pid && stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+	       own.st_ino == other.st_ino && own.st_dev == other.st_dev;
+}
+
+static bool is_ours(const struct look *l, pid_t pid)
+{
+	return (uint32_t)pid == l->t->tid || pid == getpid() || tracer_of(pid) == getpid();
 }
 
 static void command_of(pid_t pid, char buf[32])
@@ -133,8 +153,12 @@ static int their_mapping(void *arg, const struct lz_maps_entry *e)
 		const struct thing *g = &l->thing[i];
 		if (g->inode != e->inode || g->major != e->dev_major || g->minor != e->dev_minor)
 			continue;
-		if (is_recorded(l, l->pid))
+		if (is_ours(l, l->pid))
 			return 1;
+		if (l->t->root && is_lizard(tracer_of(l->pid))) { /* followed as well */
+			watch(l->t, lz_object(l->t, g->object));
+			continue;
+		}
 		command_of(l->pid, command);
 		snprintf(text, sizeof(text), "shared with process %d (%s)", (int)l->pid, command);
 		if (found(l->t, lz_object(l->t, g->object), text) < 0)

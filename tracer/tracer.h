@@ -409,6 +409,8 @@ int lz_random_release(const struct lz_tracer *t, const struct lz_proc *p);
 void lz_random_forget(struct lz_tracer *t);
 
 /* children.c */
+/* A forked child's copy of __lizard_pos still points into the ring, which becomes its sink. */
+int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr);
 int lz_child_new(struct lz_tracer *t, int event);
 /* Undoes in C what the kernel hands on to children and threads; SHARES: the memory stays ours. */
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares);

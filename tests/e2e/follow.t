@@ -1,0 +1,99 @@
+#!/bin/sh
+# Process trees: every process has its recording, what they say to each other replays, patterns choose, GDB opens any.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/real.sh"
+
+lizard-cc -g -O0 "$LIZARD_SRC/tests/progs/follow/tree.c" -o "$T/tree" && "$T/tree" >"$T/native"
+ok $? "builds and runs" || done_testing
+is "$(tail -n 1 "$T/native")" "tree done" "natively it is content"
+
+export LIZARD_TRACE_CHECK=1
+record() { # NAME PATTERN COMMAND...
+	name=$1 pattern=$2
+	shift 2
+	timeout -k 5 300 lizard-trace -q --follow "$pattern" -o "$T/recordings/$name" -- "$@" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/err")" "0 " "$name: recorded, nothing on stderr"
+}
+verified() { # NAME
+	timeout -k 5 600 lizard verify -a "$T/recordings/$1" >"$T/verify" 2>&1
+	ok $? "$1: every process verifies" || diag "$(grep -v ': clean:' "$T/verify")" "lizard verify -a $T/recordings/$1"
+	is "$(grep -c 'not complete' "$T/verify")" 0 "$1: every recording is complete"
+}
+# PROGRAM:STATUS of each process, sorted
+processes() { # NAME
+	lizard ps --json "$T/recordings/$1" | python3 -c '
+import json, os, re, sys
+for p in json.load(sys.stdin):
+    print(os.path.basename(p["program"]), re.sub(" [0-9.]+$", "", p["status"]) if "became" in p["status"] else p["status"], sep=":")' |
+		LC_ALL=C sort
+}
+
+# ---- all: three leaves, one of them forked first, as three shells; a grandchild; one that is killed ----
+record all all "$T/tree"
+is "$(cat "$T/out")" "$(cat "$T/native")" "all: the output is as natively"
+verified all
+is "$(processes all | uniq -c | sed 's/^ *//')" "3 sh:exit 5
+2 tree:became
+3 tree:exit 0
+1 tree:exit 3
+3 tree:exit 9
+1 tree:signal 15 (TERM)" "all: what became of each"
+pid=$(lizard ps --json "$T/recordings/all" | python3 -c '
+import json, sys
+print(next(p["pid"] for p in json.load(sys.stdin) if p["status"] == "exit 3"))')
+
+# ---- GDB in a forked child: the value that the parent got ----
+cat >"$T/commands" <<'END'
+break _exit
+continue
+up
+print mine
+reverse_watchpoint mine
+print mine
+when
+END
+for front in stock patched; do
+	[ "$front" = stock ] || [ -x "$LIZARD_BUILD/lib/lizard/gdb/bin/gdb" ] || continue
+	timeout -k 5 120 lizard-gdb --$front -p "$pid" "$T/recordings/all" -nx -batch -x "$T/commands" >"$T/gdb-$front" 2>&1
+	like "$(head -n 3 "$T/gdb-$front" | tr '\n' ' ')" "ork" "$front: a forked child opens where it was forked"
+	is "$(sed -n 's/^\$1 = //p' "$T/gdb-$front")" "$(sed -n 's/^pipe //p' "$T/native")" "$front: the value that its parent printed"
+	like "$(grep -c 'New value = \|new value' "$T/gdb-$front")" "^[1-9]" "$front: and where it came from" ||
+		diag "$(cat "$T/gdb-$front")"
+done
+lizard-gdb -p 1 "$T/recordings/all" -batch >"$T/out" 2>&1
+like "$? $(cat "$T/out")" "^1 lizard-gdb: no process 1 is in .*$pid" "no such process: it says which there are"
+lizard-gdb -p tree "$T/recordings/all" -batch >"$T/out" 2>&1
+like "$? $(cat "$T/out")" "^1 lizard-gdb: [0-9]* processes are called tree: .*$pid.*say which" "several of a name: it says so"
+
+# ---- a pattern: found below processes that are not recorded, and only it ----
+record pattern tree sh -c "sh -c '$T/tree leaf; true'; true"
+verified pattern
+is "$(processes pattern)" "sh:exit 0
+tree:exit 9" "pattern: what matches, and the first one"
+record path "*/nothing/tree" sh -c "$T/tree leaf; true"
+is "$(processes path)" "sh:exit 0" "a path that does not match: only the first one"
+timeout 60 lizard-trace -q --follow parent -o "$T/recordings/parent" -- "$T/tree" >"$T/out" 2>&1
+is "$? $(ls "$T/recordings/parent/processes" 2>&1 | grep -c '^[0-9]')" "0 0" "parent: nobody else"
+
+# ---- one that outlives the first ----
+timeout -k 5 60 lizard-trace -q --follow all -o "$T/recordings/daemon" -- "$T/tree" daemon >"$T/out" 2>"$T/err" </dev/null
+is $? 0 "a daemon: the first process's end is the end"
+like "$(cat "$T/err")" "1 more process is still running" "it is named"
+finished() { ! lizard ps "$T/recordings/daemon" | grep -q "recording\|not finished"; }
+wait_until finished
+verified daemon
+rm -rf "$T/recordings/gone" && cp -r "$T/recordings/daemon" "$T/recordings/gone" && lizard rm "$T/recordings/gone" >"$T/out" 2>&1
+is "$? $(ls "$T/recordings" | grep -c gone)" "0 0" "lizard rm removes all of it" || diag "$(cat "$T/out")"
+
+# ---- a real one: make runs the compiler, which runs its parts; one of them is wanted ----
+mkdir -p "$T/project"
+for f in a b c; do echo "int $f(void) { return 1; }" >"$T/project/$f.c"; done
+echo 'int a(void), b(void), c(void); int main(void) { return a() + b() + c() == 3 ? 0 : 1; }' >"$T/project/main.c"
+printf 'prog: main.o a.o b.o c.o\n\t$(CC) -o $@ $^\n' >"$T/project/Makefile"
+record make 'cc1' make -C "$T/project" CC=lizard-cc
+verified make
+is "$(processes make | uniq -c | sed 's/^ *//')" "4 cc1:exit 0
+1 make:exit 0" "make: the first one and four times the compiler proper"
+"$T/project/prog"
+is $? 0 "make: what was built runs"
+done_testing
