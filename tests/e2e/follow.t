@@ -66,11 +66,11 @@ lizard-gdb -p tree "$T/recordings/all" -batch >"$T/out" 2>&1
 like "$? $(cat "$T/out")" "^1 lizard-gdb: [0-9]* processes are called tree: .*$pid.*say which" "several of a name: it says so"
 
 # ---- a pattern: found below processes that are not recorded, and only it ----
-record pattern tree sh -c "sh -c '$T/tree leaf; true'; true"
+record pattern tree /bin/sh -c "sh -c '$T/tree leaf; true'; true"
 verified pattern
 is "$(processes pattern)" "sh:exit 0
 tree:exit 9" "pattern: what matches, and the first one"
-record path "*/nothing/tree" sh -c "$T/tree leaf; true"
+record path "*/nothing/tree" /bin/sh -c "$T/tree leaf; true"
 is "$(processes path)" "sh:exit 0" "a path that does not match: only the first one"
 timeout 60 lizard-trace -q --follow parent -o "$T/recordings/parent" -- "$T/tree" >"$T/out" 2>&1
 is "$? $(ls "$T/recordings/parent/processes" 2>&1 | grep -c '^[0-9]')" "0 0" "parent: nobody else"
