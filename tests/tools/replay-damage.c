@@ -11,7 +11,16 @@
  *   replay-damage FROM TO changed CHECKPOINT  one byte of a page that it lists as changed
  *   replay-damage FROM TO drop CHECKPOINT  a changed page is not listed (the checkpoint is whole)
  *   replay-damage FROM TO reg CHECKPOINT   one register
- *   replay-damage FROM TO xmm CHECKPOINT   one vector register */
+ *   replay-damage FROM TO xmm CHECKPOINT   one vector register
+ *   replay-damage FROM TO next EVENT       a switch to a thread that does not exist
+ *   replay-damage FROM TO self EVENT       ... to the one that runs
+ *   replay-damage FROM TO goes EVENT       ... after which the thread has another register
+ *   replay-damage FROM TO bare EVENT       ... without registers
+ *   replay-damage FROM TO tid EVENT        an event of another thread
+ *   replay-damage FROM TO alive EVENT      a thread does not end
+ *   replay-damage FROM TO waits CHECKPOINT one register of a thread that does not run
+ *   replay-damage FROM TO twice CHECKPOINT a thread is there twice
+ *   replay-damage FROM TO alone CHECKPOINT all threads but the running one are gone */
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/recording.h>
@@ -86,6 +95,22 @@ static int copy_markers(uint32_t tid)
 	return lz_writer_markers(w, tid, buf, len);
 }
 
+static void change_switch(struct lz_event *ev, uint64_t i)
+{
+	if (is("next", i))
+		ev->next += 1000;
+	if (is("self", i))
+		ev->next = ev->tid;
+	if (is("goes", i))
+		ev->regs.rbx ^= 4;
+	if (is("bare", i))
+		ev->has_regs = false;
+	if (is("tid", i))
+		ev->tid++;
+	if (is("alive", i))
+		ev->flags &= ~(uint32_t)LZ_EVF_THREAD_END;
+}
+
 static int copy_events(void)
 {
 	for (uint64_t i = 0; i < lz_reader_n_events(r); i++) {
@@ -97,6 +122,7 @@ static int copy_events(void)
 			copy.args[0]++;
 		if (is("nr", i))
 			copy.nr++;
+		change_switch(&copy, i);
 		uint8_t *bytes = NULL;
 		struct lz_write first;
 		if (is("data", i) && ev->n_writes == 1) {
@@ -181,23 +207,31 @@ static int copy_checkpoint(struct lz_image *im, uint32_t i)
 	if (whole ? lz_image_each(im, add, &p) : add_listed(im, ck, &p))
 		return -1;
 	struct lz_checkpoint copy = *ck;
-	struct lz_thread_state t = ck->threads[0];
+	struct lz_thread_state *t = calloc(ck->n_threads, sizeof *t);
+	memcpy(t, ck->threads, ck->n_threads * sizeof *t);
 	if (is("reg", i))
-		t.regs.rbx ^= 4;
+		t[0].regs.rbx ^= 4;
 	if (is("xmm", i))
-		t.xstate[160] ^= 1;
+		t[0].xstate[160] ^= 1;
+	if (is("waits", i))
+		t[ck->n_threads - 1].regs.rbx ^= 4;
+	if (is("twice", i))
+		t[ck->n_threads - 1].tid = t[0].tid;
+	if (is("alone", i))
+		copy.n_threads = 1;
 	if (is("page", i) || is("changed", i) || is("drop", i))
 		change_pages(&p);
 	copy.whole = whole;
 	copy.dirty = p.addr;
 	copy.n_dirty = p.n;
-	copy.threads = &t;
+	copy.threads = t;
 	if (lz_writer_checkpoint(w, &copy, (const uint8_t *const *)p.page, whole ? NULL : none) < 0)
 		return -1;
 	for (uint32_t k = 0; k < p.n; k++)
 		free(p.page[k]);
 	free(p.page);
 	free(p.addr);
+	free(t);
 	return 0;
 }
 
