@@ -1,24 +1,28 @@
 #!/bin/bash
 # 500 damaged recordings by fixed seeds: every command ends within seconds, with an error or with the
 # valid part; never by a signal, never in silence. With SANITIZE=1 under the address sanitizer.
-# lizard-gdb opens every tenth of them, all of them with LIZARD_LONG=1.
+# lizard-gdb opens every fifteenth of them, all of them with LIZARD_LONG=1.
 . "$(dirname "$0")/../lib/tap.sh"
 
 seeds=${LIZARD_SEEDS:-500}
 damage=$LIZARD_BUILD/tests/fuzz/damage
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 
-lizard-cc -g -O1 -o "$T/small" "$LIZARD_SRC/tests/progs/fuzz/small.c" 2>"$T/cc.log"
-ok $? "builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
-timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole" "$T/small" >"$T/out" 2>"$T/err"
-ok $? "records" || { diag "$(tail -n 3 "$T/err")"; done_testing; }
-timeout 60 lizard info --check "$T/whole" >/dev/null 2>"$T/err"
-ok $? "is whole" || diag "$(cat "$T/err")"
-checkpoints=$(lizard info --json "$T/whole" | grep -o '"checkpoints": [0-9]*')
-is "$([ "${checkpoints##* }" -gt 2 ] && echo several)" several "has several checkpoints"
-is "$(lizard dump --json --limit 300 "$T/whole" | perl -MJSON::PP -ne \
-	'$o = decode_json($_); $n{$o->{part}}++; END { print join " ", sort keys %n }')" \
-	"checkpoint event marker" "dump --json is JSON"
+for prog in small threads; do
+	lizard-cc -g -O1 -pthread -o "$T/$prog" "$LIZARD_SRC/tests/progs/fuzz/$prog.c" 2>"$T/cc.log"
+	ok $? "$prog: builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
+	timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole-$prog" "$T/$prog" >"$T/out" 2>"$T/err"
+	ok $? "$prog: records" || { diag "$(tail -n 3 "$T/err")"; done_testing; }
+	timeout 60 lizard info --check "$T/whole-$prog" >/dev/null 2>"$T/err"
+	ok $? "$prog: is whole" || diag "$(cat "$T/err")"
+	checkpoints=$(lizard info --json "$T/whole-$prog" | grep -o '"checkpoints": [0-9]*')
+	is "$([ "${checkpoints##* }" -gt 2 ] && echo several)" several "$prog: has several checkpoints"
+	is "$(lizard dump --json --limit 300 "$T/whole-$prog" | perl -MJSON::PP -ne \
+		'$o = decode_json($_); $n{$o->{part}}++; END { print join " ", sort keys %n }')" \
+		"checkpoint event marker" "$prog: dump --json is JSON"
+done
+switches=$(lizard info --json "$T/whole-threads" | grep -o '"switches": [0-9]*')
+is "$([ "${switches##* }" -gt 20 ] && echo many)" many "threads: has many switches"
 
 # try SECONDS WORDS...: fails if the command hangs, crashes, or fails without a word.
 try() {
@@ -28,7 +32,7 @@ try() {
 	rc=$?
 	[ $rc = 0 ] && return 0
 	[ $rc = 1 ] && { [ -s "$T/err" ] || [ -s "$T/out" ]; } && return 0
-	diag "seed $seed ($what): $*: status $rc"
+	diag "seed $seed ($prog: $what): $*: status $rc"
 	diag "$(tail -n 20 "$T/err")"
 	return 1
 }
@@ -38,7 +42,9 @@ refused=0
 for seed in $(seq 1 "$seeds"); do
 	d=$T/damaged
 	rm -rf "$d"
-	cp -r "$T/whole" "$d"
+	prog=small
+	[ $((seed % 2)) = 0 ] || prog=threads
+	cp -r "$T/whole-$prog" "$d"
 	what=$("$damage" "$d" "$seed") || { bad=$((bad + 1)); diag "seed $seed: no damage done"; continue; }
 	try 10 lizard info "$d" || bad=$((bad + 1))
 	try 20 lizard info --check "$d" || bad=$((bad + 1))
@@ -46,7 +52,7 @@ for seed in $(seq 1 "$seeds"); do
 	try 20 lizard dump "$d" || bad=$((bad + 1))
 	try 20 lizard dump --json --bytes --limit 2000 "$d" || bad=$((bad + 1))
 	try 60 lizard verify "$d" || bad=$((bad + 1))
-	if [ -n "$LIZARD_LONG" ] || [ $((seed % 10)) = 0 ]; then
+	if [ -n "$LIZARD_LONG" ] || [ $((seed % 15)) = 0 ]; then
 		try 60 lizard-gdb -batch -ex next -ex bs -ex when "$d" || bad=$((bad + 1))
 	fi
 done
