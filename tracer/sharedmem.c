@@ -124,23 +124,44 @@ static int changed_fd(const struct lz_call *c, int64_t result)
 	return -1;
 }
 
-/* Where in the file, if the position can be known; else all of it. */
+/* The N bytes before the descriptor's position, or before the offset at ARG that the call has advanced. */
+static struct written before(struct lz_tracer *t, int fd, uint64_t arg, uint64_t n)
+{
+	uint64_t end;
+
+	if (!arg)
+		end = position(t, fd);
+	else if (lz_proc_read_some(&t->p, arg, &end, sizeof(end)) != sizeof(end))
+		return (struct written){0, UINT64_MAX};
+	return (struct written){end > n ? end - n : 0, end};
+}
+
+/* Where in the file; all of it if that is not known. Its size is looked at apart. */
 static struct written range_of(struct lz_tracer *t, int fd, uint64_t n)
 {
 	const uint64_t *a = call_of(t)->args;
 
 	switch (call_of(t)->nr) {
+	case SYS_pwritev2:
+		if (a[3] == UINT64_MAX)
+			return before(t, fd, 0, n);
+		return (struct written){a[3], a[3] + n};
 	case SYS_pwrite64:
 	case SYS_pwritev: return (struct written){a[3], a[3] + n};
 	case SYS_write:
-	case SYS_writev: {
-		uint64_t end = position(t, fd);
-		return (struct written){end > n ? end - n : 0, end};
-	}
+	case SYS_writev:
+	case SYS_sendfile: return before(t, fd, 0, n);
+	case SYS_copy_file_range:
+	case SYS_splice: return before(t, fd, a[3], n);
+	case SYS_fallocate:
+		if (a[1] & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE))
+			break;
+		return (struct written){a[2], a[2] + a[3]};
 	case SYS_open:
 	case SYS_openat:
 	case SYS_openat2:
-	case SYS_creat: return (struct written){0, 0};
+	case SYS_creat:
+	case SYS_ftruncate: return (struct written){0, 0};
 	}
 	return (struct written){0, UINT64_MAX};
 }
@@ -293,7 +314,11 @@ static int after_write(struct lz_tracer *t, int64_t result)
 		object = lz_object_of_fd(t, fd, &st);
 	if (!object)
 		return 0;
+	uint64_t had = lz_object(t, object)->size;
 	if (lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+		return -1;
+	/* With O_APPEND whatever is written comes there. */
+	if (log_written(t, object, (struct written){had, (uint64_t)st.st_size}) < 0)
 		return -1;
 	return fd < 0 ? 0 : log_written(t, object, range_of(t, fd, (uint64_t)result));
 }

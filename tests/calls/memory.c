@@ -102,6 +102,13 @@ RECIPE(mremap)
 	mprotect(r + PAGE, PAGE, PROT_READ);
 	SEE(OK(mremap, r + 2 * PAGE, 2 * PAGE, PAGE, 0) == (long)(r + 2 * PAGE));
 	SEE(r[PAGE] == 'x');
+	/* Newer kernels move both. */
+	p = pages(3);
+	munmap(p, 3 * PAGE);
+	if (SYS(mremap, r, 3 * PAGE, 3 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p) == (long)p) {
+		SEE(p[0] == 'p' && p[PAGE] == 'x' && p[2 * PAGE] == 0 && dies(p + PAGE, true));
+		p[0] = p[2 * PAGE] = 'm';
+	}
 }
 
 RECIPE(madvise)

@@ -16,6 +16,10 @@ ok $? "each entry has a recipe" || { diag "$(grep -E 'error|undefined' "$T/cc.lo
 echo=$(tool replay-echo)
 ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
 "$calls" --list >"$T/list"
+# The kernel's own list, as the compiler's headers have it.
+echo '#include <asm/unistd_64.h>' | gcc -E -dM - | sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/\1 \2/p' | sort >"$T/kernel"
+cut -d' ' -f1,2 "$T/list" | sort >"$T/ours"
+is "$(wc -l <"$T/kernel" | grep -c '[1-9][0-9][0-9]') $(comm -23 "$T/kernel" "$T/ours")" "1 " "the table has all numbers of the kernel's headers"
 mkdir "$T/work"
 
 # record NAME TRACER: TRACER is a command. Status of the recorded program in $status, why it failed in $why.

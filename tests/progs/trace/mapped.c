@@ -83,6 +83,19 @@ static void both_ways(void)
 	add(p, 110);
 }
 
+/* Written elsewhere than where it is said. */
+static void appended(void)
+{
+	int fd = file("appended", "0123456789"), to = open("appended", O_RDWR | O_APPEND);
+	char *p = map(fd, 2, MAP_SHARED);
+
+	SEE(pwrite(to, "abc", 3, 2) == 3 && !memcmp(p, "0123456789abc", 14));
+	SEE(write(to, "def", 3) == 3 && !memcmp(p, "0123456789abcdef", 17));
+	SEE(pwritev2(fd, &(struct iovec){"xy", 2}, 1, -1, 0) == 2 && !memcmp(p + 9, "9xycdef", 8));
+	SEE(fallocate(fd, 0, 100, PAGE) == 0 && p[PAGE] == 0);
+	add(p, PAGE + 100);
+}
+
 static void twice(void)
 {
 	int fd = file("twice", "0123456789");
@@ -222,6 +235,7 @@ int main(int argc, char **argv)
 	SEE(argc == 2 && (mkdir(argv[1], 0700) == 0 || errno == EEXIST) && chdir(argv[1]) == 0);
 	signal(SIGBUS, on_bus);
 	both_ways();
+	appended();
 	twice();
 	longer();
 	shorter();
