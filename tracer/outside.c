@@ -277,18 +277,19 @@ static bool own_doing(const struct lz_tracer *t)
 static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 {
 	struct lz_object *o = lz_object(t, object);
+	bool modified = mask & IN_MODIFY;
 	struct stat st;
 
 	/* Whether it will write, nobody can say. */
-	if (mask & IN_OPEN) {
-		o->watched = t->shared->watching = true;
+	watch(t, o);
+	if (mask & IN_OPEN)
 		look_soon(t->shared);
-	}
 	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
 		return 0;
-	if (found(t, o,
-	          mask & IN_MODIFY ? "written by another process"
-	                           : "opened for writing by another process") < 0)
+	/* Nor who it was: where others are followed, it may be one of those. */
+	if (!t->root && found(t, o,
+	                      modified ? "written by another process"
+	                               : "opened for writing by another process") < 0)
 		return -1;
 	o = lz_object(t, object);
 	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev)
