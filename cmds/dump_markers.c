@@ -9,6 +9,7 @@
 #include <lizard/marker.h>
 #include <replayer/decode.h>
 #include <replayer/modules.h>
+#include <replayer/strands.h>
 
 /* A function that was entered. */
 struct fn {
@@ -30,7 +31,10 @@ struct names {
 	uint32_t n, cap;
 	struct hint hint[N_HINTS];
 	struct lz_dump *d;
-	uint32_t tid;
+	struct lz_turns turns; /* none: not known */
+	struct lz_strands strands;
+	uint32_t tid;  /* whose markers these are */
+	uint32_t turn; /* the one at hand */
 };
 
 /* ---- which function ---- */
@@ -224,21 +228,52 @@ static int print_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return 0;
 }
 
-/* ---- the streams ---- */
+/* ---- the stream ---- */
 
-static int dump_block(struct names *s, struct lz_decoder *dec, uint64_t start, uint64_t len)
+/* Up to the next turn that begins behind START; those that begin there are begun. */
+static int begin_turns(struct names *s, struct lz_decoder *dec, uint64_t start, uint64_t *end)
+{
+	const struct lz_turns *t = &s->turns;
+
+	while (s->turn + 1 < t->n && t->v[s->turn + 1].marker <= start)
+		s->turn++;
+	if (s->turn + 1 < t->n && t->v[s->turn + 1].marker < *end)
+		*end = t->v[s->turn + 1].marker;
+	if (!t->n)
+		return 0;
+	s->tid = t->v[s->turn].tid;
+	return lz_decoder_switch(dec, s->strands.number[s->turn]);
+}
+
+static int dump_bytes(struct names *s, struct lz_decoder *dec, const uint8_t *buf, uint64_t start,
+                      uint64_t len)
+{
+	for (uint64_t at = start, end; at < start + len; at = end) {
+		end = start + len;
+		if (begin_turns(s, dec, at, &end) < 0)
+			return -1;
+		int64_t n =
+		    lz_decoder_feed(dec, buf + (at - start), end - at, at, NULL, print_mark, s);
+		if (n < 0)
+			return (int)n;
+		if ((uint64_t)n != end - at)
+			return lz_fail("the marker stream, byte %" PRIu64 ": no marker",
+			               at + (uint64_t)n);
+	}
+	return 0;
+}
+
+static int dump_block(struct names *s, struct lz_decoder *dec, uint32_t tid, uint64_t start,
+                      uint64_t len)
 {
 	uint8_t *buf = malloc(len + 1);
-	int64_t n = buf ? lz_reader_markers(s->d->r, s->tid, start, buf, len)
+	int64_t n = buf ? lz_reader_markers(s->d->r, tid, start, buf, len)
 	                : lz_fail("no memory for a block of markers");
 
 	if (n >= 0)
-		n = lz_decoder_feed(dec, buf, (size_t)n, start, NULL, print_mark, s);
+		n = dump_bytes(s, dec, buf, start, (uint64_t)n);
 	free(buf);
-	if (n >= 0 && (uint64_t)n != len)
-		return lz_fail("markers-%u, byte %" PRIu64 ": no marker", s->tid,
-		               start + (uint64_t)n);
-	return n < 0 ? (int)n : 0;
+	return (int)n;
 }
 
 static int dump_stream(struct names *s, uint32_t tid)
@@ -256,10 +291,29 @@ static int dump_stream(struct names *s, uint32_t tid)
 
 		rc = lz_reader_block(s->d->r, tid, i, &start, &len);
 		if (rc == 0)
-			rc = dump_block(s, &dec, start, len);
+			rc = dump_block(s, &dec, tid, start, len);
 	}
 	lz_decoder_free(&dec);
 	return rc;
+}
+
+static void find_turns(struct names *s)
+{
+	if (lz_turns_read(&s->turns, s->d->r) == 0 && lz_strands_init(&s->strands, &s->turns) == 0)
+		return;
+	lz_warn("which thread wrote what is not known: %s", lz_error());
+	lz_turns_free(&s->turns);
+}
+
+static void free_names(struct names *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		free(s->fn[i].edge);
+	lz_strands_free(&s->strands);
+	lz_turns_free(&s->turns);
+	lz_modules_free(s->modules);
+	free(s->fn);
+	free(s);
 }
 
 int lz_dump_markers(struct lz_dump *d)
@@ -273,12 +327,9 @@ int lz_dump_markers(struct lz_dump *d)
 	s->modules = lz_modules_new(d->r);
 	if (!s->modules)
 		lz_warn("no function names: %s", lz_error());
+	find_turns(s);
 	for (uint32_t i = 0; rc == 0 && i < lz_reader_n_threads(d->r); i++)
 		rc = dump_stream(s, lz_reader_tid(d->r, i));
-	for (uint32_t i = 0; i < s->n; i++)
-		free(s->fn[i].edge);
-	lz_modules_free(s->modules);
-	free(s->fn);
-	free(s);
+	free_names(s);
 	return rc == ENOUGH ? 0 : rc;
 }

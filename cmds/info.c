@@ -9,7 +9,7 @@
 #include <cmds/pack.h>
 #include <cmds/text.h>
 #include <lizard/error.h>
-#include "replayer/turns.h"
+#include "replayer/strands.h"
 
 static void usage(FILE *to)
 {
@@ -61,23 +61,17 @@ struct threads {
 	uint64_t switches;
 };
 
-static int count_turn(struct threads *t, const struct lz_turns *turns, const struct lz_turn *turn,
-                      uint32_t *place, uint32_t i)
+static int count_turns(struct threads *t, const struct lz_strands *s)
 {
-	if (turn->before != LZ_NO_TURN && place[turn->before] < t->n) {
-		place[i] = place[turn->before];
-	} else {
-		void *v = reallocarray(t->v, t->n + 1u, sizeof(*t->v));
-
-		if (!v)
-			return lz_fail("no memory for %u threads", turns->n);
-		t->v = v;
-		t->v[t->n].tid = turn->tid;
-		t->v[t->n].turns = 0;
-		place[i] = t->n++;
+	t->v = calloc(s->n + 1u, sizeof(*t->v));
+	if (!t->v)
+		return lz_fail("no memory for %u threads", s->n);
+	t->n = s->n;
+	for (uint32_t i = 0; i < s->turns->n; i++) {
+		t->v[s->number[i]].tid = s->turns->v[i].tid;
+		t->v[s->number[i]].turns++;
+		t->switches += s->turns->v[i].switched;
 	}
-	t->v[place[i]].turns++;
-	t->switches += turn->switched;
 	return 0;
 }
 
@@ -85,18 +79,16 @@ static int count_turn(struct threads *t, const struct lz_turns *turns, const str
 static int find_threads(struct lz_reader *r, struct threads *t)
 {
 	struct lz_turns turns;
-	int rc = 0;
+	struct lz_strands strands;
 
 	*t = (struct threads){0};
 	if (lz_turns_read(&turns, r) < 0)
 		return -1;
-	uint32_t *place = calloc(turns.n + 1u, sizeof(*place));
-
-	if (!place)
-		rc = lz_fail("no memory for %u thread switches", turns.n);
-	for (uint32_t i = 0; i < turns.n && !rc; i++)
-		rc = count_turn(t, &turns, &turns.v[i], place, i);
-	free(place);
+	int rc = lz_strands_init(&strands, &turns);
+	if (!rc) {
+		rc = count_turns(t, &strands);
+		lz_strands_free(&strands);
+	}
 	lz_turns_free(&turns);
 	return rc;
 }

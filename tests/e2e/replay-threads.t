@@ -63,6 +63,12 @@ is "$(grep -c 'exit(0).* thread-end' "$T/events")" 5 "dump shows where threads e
 is "$(lizard dump --events --json "$rec" | perl -MJSON::PP -ne '$o = decode_json($_);
 	$n++ if $o->{kind} eq "switch" && $o->{next}; END { print $n == '"$(grep -c 'switch to' "$T/events")"' ? "all" : $n }')" \
 	all "dump --json names the next thread of each switch"
+# Whose function is running is right for each thread only if its markers are taken for its own.
+lizard dump --markers --json "$rec" | perl -MJSON::PP -ne '$o = decode_json($_); $t{$o->{tid}}++;
+	$f{$o->{tid}}{$o->{function}}++ if $o->{kind} eq "enter"; END { print scalar keys %t, " ",
+	join ",", sort map { join "+", sort keys %$_ } values %f }' >"$T/who"
+is "$(cat "$T/who")" "6 consumer+get,consumer+get,join+main+put+start,producer+put,producer+put,producer+put" \
+	"dump names the thread of each marker"
 
 # ---- lies ----
 
