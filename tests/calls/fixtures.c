@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -44,9 +45,11 @@ int sleeper(void)
 {
 	int pid = fork();
 
-	if (pid == 0)
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test fail */
 		for (;;)
 			pause();
+	}
 	SEE(pid > 0);
 	return pid;
 }
