@@ -99,7 +99,9 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 	label = lz_cfg_label_before(cfg, link);
 	if (label && lz_cfg_func(cfg, label->func) != fn->f)
 		label = NULL;
-	t->loose = fn->f->flags & LZ_FN_OPTIMIZED;
+	/* Without optimization GCC keeps the line of a jump in a `nop` before the block that it leads to, behind other code
+	 * (cfglayout, goto_locus). */
+	t->loose = fn->f->flags & LZ_FN_OPTIMIZED || next_label(cfg, link) == link + 1;
 	t->prologue = in_prologue(cfg, fn->f, link);
 	look_around(cfg, fn->f, link, label ? label->addr : fn->f->entry, t);
 	if (label && !t->prologue && label->block < fn->f->graph.n_nodes)

@@ -1,0 +1,51 @@
+#!/bin/sh
+# jump_forward and jump_backward in control flow that has no structure, from every iteration of a loop: where a breakpoint
+# at the same place stops.
+. "$(dirname "$0")/../lib/tap.sh"
+
+cat >"$T/compare.py" <<'END'
+import gdb
+
+
+def place():
+    return gdb.execute("when", to_string=True).splitlines()[1]
+
+
+def compare(line):
+    """From collatz's return, here and there in the run."""
+    wrong = compared = 0
+    for percent in range(8, 100, 9):
+        gdb.execute("jump_forward %d%%" % percent, to_string=True)
+        gdb.execute("jump_backward loops.c:14", to_string=True)
+        start = place()
+        for jump, run in (("jump_forward", "continue"), ("jump_backward", "reverse-continue")):
+            gdb.execute("%s loops.c:%d" % (jump, line), to_string=True)
+            jumped = place()
+            gdb.execute("jump_forward " + start.split()[1], to_string=True)
+            point = gdb.Breakpoint("loops.c:%d" % line, internal=True)
+            gdb.execute(run, to_string=True)
+            ran = place()
+            point.delete()
+            gdb.execute("jump_forward " + start.split()[1], to_string=True)
+            compared += 1
+            if jumped != ran:
+                wrong += 1
+                print("# from %s: %s to line %d: %s, %s: %s" % (start, jump, line, jumped, run, ran))
+    print("RESULT %d: %s compared, %d wrong" % (line, compared, wrong), flush=True)
+
+
+gdb.execute("set pagination off")
+for line in (24, 27, 28):
+    compare(line)
+END
+
+for level in -O0 -O2; do
+	rec=$T/recordings/loops$level
+	lizard-cc $level -g "$LIZARD_SRC/tests/progs/constructs/loops.c" -o "$T/loops$level" &&
+		lizard-trace -q -o "$rec" "$T/loops$level" >"$T/out"
+	ok $? "$level: recorded"
+	timeout -k 5 600 lizard-gdb "$rec" -nx -batch -x "$T/compare.py" >"$T/log" 2>&1
+	is "$(grep -c '^RESULT .* compared, 0 wrong$' "$T/log")" 3 "$level: jumps go where breakpoints stop" ||
+		{ diag "$(grep '^#\|^RESULT' "$T/log" | tail)"; replay_hint "$rec"; }
+done
+done_testing
