@@ -48,6 +48,7 @@ static int print_json(const struct lz_dump *d, const struct lz_checkpoint *ck)
 	json_object_set_new(o, "index", json_integer(ck->index));
 	json_object_set_new(o, "position", json_string(pos));
 	json_object_set_new(o, "whole", json_boolean(ck->whole));
+	json_object_set_new(o, "exact", json_boolean(ck->exact));
 	json_object_set_new(o, "time_ns", json_integer((json_int_t)ck->time_ns));
 	json_object_set_new(o, "pages", json_integer(ck->n_dirty));
 	json_object_set_new(o, "bytes",

@@ -54,7 +54,7 @@ void lz_head_put(struct lz_buf *b, const struct lz_checkpoint *ck)
 	uint64_t last = 0;
 
 	lz_put_var(b, ck->index);
-	lz_put_u8(b, ck->whole);
+	lz_put_u8(b, (uint8_t)(ck->whole | ck->exact << 1));
 	put_pos(b, &ck->pos);
 	lz_put_var(b, ck->time_ns);
 	lz_put_var(b, ck->map_id);
@@ -174,7 +174,10 @@ struct lz_checkpoint *lz_head_get(const struct lz_buf *b, uint32_t n_dirty)
 		return NULL;
 	}
 	ck->index = (uint32_t)lz_get_max(&c, UINT32_MAX);
-	ck->whole = lz_get_u8(&c);
+	uint8_t kind = lz_get_u8(&c);
+	ck->whole = kind & 1;
+	ck->exact = kind >> 1 & 1;
+	c.bad |= kind > 3;
 	get_pos(&c, &ck->pos);
 	ck->time_ns = lz_get_var(&c);
 	ck->map_id = lz_get_var(&c);

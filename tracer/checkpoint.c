@@ -63,6 +63,7 @@ static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_pag
 {
 	ck->dirty = set->addr;
 	ck->n_dirty = (uint32_t)set->n;
+	ck->exact = set->exact;
 	if (lz_stream_push(t) < 0 || list_vmas(t, ck) < 0)
 		return -1;
 	int ret = lz_writer_checkpoint(t->w, ck, set->now, ck->whole ? NULL : set->before);

@@ -151,6 +151,41 @@ int lz_set_room(struct lz_page_set *s, size_t n)
 	return s->addr && s->now && s->before ? 0 : lz_fail("out of memory for %zu dirty pages", n);
 }
 
+/* Of candidates: where writing is tracked, only what was written to is one. */
+static bool was_written(const struct lz_tracer *t, const struct lz_page_set *s, uint64_t addr)
+{
+	ptrdiff_t i = s->written ? lz_vmas_find(&t->vmas, addr) : -1;
+
+	return i >= 0 && t->vmas.a[i].armed && !(t->vmas.a[i].v.flags & MAP_SHARED);
+}
+
+static bool all_mapped(const struct lz_tracer *t, const struct lz_range *r)
+{
+	uint64_t at = r->start;
+
+	for (size_t i = lz_vmas_from(&t->vmas, at); i < t->vmas.n && at < r->end; i++) {
+		if (t->vmas.a[i].v.start > at)
+			return false;
+		at = t->vmas.a[i].v.end;
+	}
+	return at >= r->end;
+}
+
+/* Is writing tracked wherever the program can write, and could since the last checkpoint? */
+static bool all_tracked(const struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		if (a->v.prot & PROT_WRITE && a->v.role != LZ_VMA_BUFFER &&
+		    (!a->armed || a->v.flags & MAP_SHARED))
+			return false;
+	}
+	for (size_t i = 0; i < t->pages->n_changed; i++)
+		if (!all_mapped(t, &t->pages->changed[i]))
+			return false;
+	return true;
+}
+
 /* NOW: the page's contents, NULL if it is unmapped. */
 static int compare_page(struct lz_tracer *t, struct lz_page_set *s, uint64_t addr,
                         const uint8_t *now)
@@ -163,11 +198,14 @@ static int compare_page(struct lz_tracer *t, struct lz_page_set *s, uint64_t add
 			lz_set_add(s, addr, NULL, old);
 		return 0;
 	}
-	if (old && memcmp(old, now, LZ_PAGE) == 0)
+	if (old && memcmp(old, now, LZ_PAGE) == 0 && !was_written(t, s, addr))
 		return 0;
 	if (!old && memcmp(now, lz_zero_page, LZ_PAGE) == 0) {
 		ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
-		if (i >= 0 && t->vmas.a[i].v.file == LZ_NO_FILE)
+		bool empty = i >= 0 && t->vmas.a[i].v.file == LZ_NO_FILE;
+		if (empty && was_written(t, s, addr))
+			lz_set_add(s, addr, NULL, NULL);
+		if (empty)
 			return 0;
 	}
 	uint8_t *page = lz_page_new(g);
@@ -275,10 +313,11 @@ int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set)
 {
 	struct lz_pages *g = t->pages;
 
-	*set = (struct lz_page_set){0};
+	*set = (struct lz_page_set){.written = true};
 	if (lz_dirty_find(t, g) < 0 || lz_set_room(set, g->n_cand) < 0 ||
 	    lz_set_compare(t, set) < 0)
 		return -1;
+	set->exact = !whole && all_tracked(t);
 	g->fresh = false;
 	g->n_changed = g->n_carry = 0;
 	if (lz_kept_mark(t) < 0)

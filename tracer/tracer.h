@@ -146,6 +146,8 @@ struct lz_page_set {
 	uint64_t *addr;
 	const uint8_t **now, **before;
 	size_t n;
+	bool written; /* pages known to be written to are in it even if they are as before */
+	bool exact;   /* that is known of all pages */
 };
 
 /* Where the tracers of one run (--follow) tell the first one of their processes. */

@@ -34,8 +34,9 @@
  *
  * DIR/checkpoints = { HEAD { PAGES } }
  *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages, flags = LZ_HEAD_WHOLE or 0.
- *     head    = index:var whole:u8 pos time:var map_id:var brk:var stack_limit:var
+ *     head    = index:var kind:u8 pos time:var map_id:var brk:var stack_limit:var
  *               n:var thread*n  n:var vma*n  page*count
+ *     kind    = 1 (whole) + 2 (lists every page that was written to, changed or not)
  *     pos     = tid:var n:var event:var marker:var ip:var
  *     thread  = tid:var flags:var regs xstate marker:var buffer:var buffer_start:var
  *                                     ; the running one first; one stream: the last three are the same in all

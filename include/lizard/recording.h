@@ -86,6 +86,8 @@ struct lz_checkpoint {
 	uint32_t n_vmas;
 	uint64_t *dirty; /* page addresses changed since the checkpoint before, sorted */
 	uint32_t n_dirty;
+	bool
+	    exact; /* dirty lists every page that was written to, also one that is as before again */
 };
 
 /* ---- meta ---- */

@@ -47,6 +47,11 @@ for how in O0 O1 O2; do
 	ok $? "watched $how: four watchpoints at once" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
 done
 
+rec=$(record replay/toggled O1 --checkpoint-interval=5)
+ok $? "toggled: recorded and clean" || diag "$(tail -n 3 "$T/verify" "$T/cc.log")"
+timeout 300 "$watch" "$rec" "$(address "$T/replay/toggled-O1" toggled)" 4 >"$T/log" 2>&1
+is "$(cat "$T/log")" "24 stops: the same forward and backward" "toggled: what changes back is found" || replay_hint "$rec"
+
 # Reads, and accesses of any kind: as many as the source says, also where no page was dirty between two checkpoints.
 rm -r "$T/recordings/replay/watched-O0"
 rec=$(record replay/watched O0 --checkpoint-interval=0)

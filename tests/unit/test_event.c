@@ -113,6 +113,7 @@ static void put_rich_head(struct lz_buf *b)
 	struct lz_vma v[2] = {{0x1000, 0x3000, 3, 2, 0, 1, 0}, {0x4000, 0x10000, 3, 2, 0, 2, 0}};
 	uint64_t dirty[4] = {0, 0x1000, 0x5000, 0xfffffffffffff000};
 	struct lz_checkpoint ck = {.index = 3,
+	                           .exact = true,
 	                           .threads = t,
 	                           .n_threads = 2,
 	                           .vmas = v,
@@ -139,6 +140,7 @@ START_TEST(heads)
 		ck_assert_uint_eq(ck->dirty[3], 0xfffffffffffff000);
 		ck_assert_uint_eq(ck->vmas[1].start, 0x4000);
 		ck_assert_uint_eq(ck->threads[0].xstate_len, 400);
+		ck_assert(ck->exact && !ck->whole);
 		ck_assert_uint_eq(ck->threads[0].flags, 0);
 		ck_assert_uint_eq(ck->threads[1].flags, LZ_THREAD_IN_CALL | LZ_THREAD_FRESH);
 		lz_checkpoint_free(ck);
