@@ -45,6 +45,26 @@ static int from_cache(struct lz_nav *nav, bool next, struct lz_stop *stop)
 	return go(nav, &to, stop);
 }
 
+/* The user's breakpoints and watchpoints would only hold it up. */
+static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
+{
+	struct lz_session *s = nav->s;
+	struct lz_user_break *breaks = s->breaks;
+	size_t n_breaks = s->n_breaks, n_watches = s->n_watches;
+	int rc;
+
+	s->breaks = NULL;
+	s->n_breaks = s->n_watches = 0;
+	s->nested++;
+	rc = next ? lz_search_next(nav, answer) : lz_search_step(nav, false, answer);
+	s->nested--;
+	free(s->breaks);
+	s->breaks = breaks;
+	s->n_breaks = n_breaks;
+	s->n_watches = n_watches;
+	return rc;
+}
+
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
@@ -62,9 +82,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	rc = from_cache(nav, next, stop);
 	if (rc <= 0)
 		return rc;
-	s->nested++;
-	rc = next ? lz_search_next(nav, &answer) : lz_search_step(nav, false, &answer);
-	s->nested--;
+	rc = search(nav, next, &answer);
 	if (rc >= 0)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)

@@ -85,6 +85,7 @@ void lz_front_free(struct lz_front *f)
 	}
 	free(f->breaks);
 	lz_regmap_free(f->map);
+	free(f->names.v);
 	free(f->auxv);
 	free(f->armed);
 	free(f->note);

@@ -7,12 +7,13 @@
 
 enum { PAGE_MAX = 1 << 20, CHUNK = 256 };
 
-/* Pages begin anew at another instant. */
+/* Pages begin anew at another instant, or in another thread. */
 static void look_where(struct lz_front *f, struct lz_front_page *p)
 {
 	struct lz_pos now;
 
 	lz_session_where(f->s, &now);
+	now.tid = lz_front_chosen(f);
 	if (p->used && memcmp(&now, &p->from, sizeof now) == 0)
 		return;
 	*p = (struct lz_front_page){.from = now};
@@ -171,6 +172,9 @@ int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, si
 	look_where(f, p);
 	if (!want)
 		return lz_fail("a page of no lines");
+	if (p->from.tid != lz_front_tid(f))
+		return lz_fail("thread %u does not run at this instant, thread %u does",
+		               p->from.tid, lz_front_tid(f));
 	if (size < 0) {
 		end = p->used ? p->first : 1;
 		*first = end - want;

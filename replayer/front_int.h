@@ -35,6 +35,17 @@ struct lz_front {
 	/* Where a step of one thread began in which another one would have stopped, and where it ended; n = 0: there
 	 * is none. See front_threads.c. */
 	struct lz_pos passed_from, passed_to;
+	struct lz_front_names { /* names given by events up to `read` */
+		struct lz_front_name {
+			uint64_t event; /* from behind this event on */
+			uint32_t tid;
+			char name[16];
+		} * v;
+		size_t n, cap;
+		uint64_t read;
+		uint32_t fd,
+		    fd_tid; /* 1 + descriptor of the name file that is open, of whose thread */
+	} names;
 	uint32_t tls_modid; /* see front_tls.c; 0: not known */
 	uint8_t *auxv;
 	size_t auxv_len;
@@ -101,11 +112,13 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 /* In thread TID, where that matters. */
 int lz_front_move(struct lz_front *f, const char *text, uint32_t tid);
 
+/* ---- front_names.c ---- */
+/* Thread TID's name now. */
+void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16]);
+
 /* ---- front_threads.c ---- */
 /* The thread that registers are asked of. */
 uint32_t lz_front_chosen(const struct lz_front *f);
-/* A thread's name now. */
-void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16]);
 /* A step or range of thread TID, into f->stop. */
 int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid);
 /* If the last step has passed another thread's stop: goes there. 1: it did. */

@@ -11,12 +11,6 @@ uint32_t lz_front_chosen(const struct lz_front *f)
 	return f->tid ? f->tid : lz_front_tid(f);
 }
 
-void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16])
-{
-	(void)tid;
-	snprintf(name, 16, "%s", f->comm);
-}
-
 int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n)
 {
 	struct lz_thread *t;
@@ -74,26 +68,52 @@ static bool is_others(const struct lz_stop *stop, uint32_t tid)
 	        stop->reason == LZ_STOP_SIGNAL);
 }
 
+/* Others have stopped before TID had its turn: to its turn, whatever they meet. 0: the step is still to be made; 1: TID was
+ * inside a system call, whose end is the step's, or it has no turn any more. */
+static int go_to_turn(struct lz_front *f, uint32_t tid, uint64_t ip)
+{
+	struct lz_pos turn = {0};
+	int rc = lz_session_turn(f->s, tid, LZ_FORWARD, &turn);
+
+	if (rc < 0 || (rc ? lz_session_seek_end(f->s) : lz_session_seek(f->s, &turn)) < 0)
+		return -1;
+	f->stop = (struct lz_stop){.reason = rc ? LZ_STOP_END : LZ_STOP_STEP, .pos = turn};
+	return rc || turn.ip != ip;
+}
+
 /* GDB steps over a breakpoint in one thread, and takes it for certain that no other one moves. In the recording they do
  * if they are switched just there; where one of them would have stopped is gone to before the next resume. */
 static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
 {
+	struct user_regs_struct regs;
 	struct lz_pos from;
 	bool passed = false;
 	int rc;
 
 	lz_session_where(f->s, &from);
-	for (;;) {
+	if (lz_session_thread_regs(f->s, tid, &regs) < 0)
+		return -1;
+	do {
 		rc = lz_session_step_thread(f->s, tid, r->direction, &f->stop);
 		if (rc < 0 || !is_others(&f->stop, tid))
 			break;
 		passed = true;
+		rc = go_to_turn(f, tid, regs.rip);
+	} while (rc == 0);
+	if (rc < 0)
+		return -1;
+	/* a stop in another thread would be one that GDB asserts not to come */
+	if (f->stop.reason == LZ_STOP_INTERRUPTED && f->stop.pos.tid != tid)
+		return lz_session_seek(f->s, &from);
+	if (f->stop.reason == LZ_STOP_THREAD_END) {
+		f->stop.reason = LZ_STOP_END;
+		return lz_session_seek_end(f->s);
 	}
-	if (rc == 0 && passed) {
+	if (passed) {
 		f->passed_from = from;
 		lz_session_where(f->s, &f->passed_to);
 	}
-	return rc;
+	return 0;
 }
 
 int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)

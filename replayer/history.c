@@ -189,7 +189,8 @@ int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t b
 		               "not known without running it");
 	lz_session_where(s, &now);
 	w.thread = lz_strand_find(&nav->strands, tid ? tid : now.tid, now.event);
-	if (w.thread == LZ_NO_STRAND)
+	if (w.thread == LZ_NO_STRAND ||
+	    nav->strands.turns->v[nav->strands.first[w.thread]].event > now.event)
 		return lz_fail("thread %u has not run before", tid);
 	s->rp.interrupted = 0;
 	block = lz_stream_block_of(nav->stream, time);

@@ -38,8 +38,18 @@ uint32_t lz_strand_at(const struct lz_strands *t, uint64_t event)
 
 uint32_t lz_strand_find(const struct lz_strands *t, uint32_t tid, uint64_t event)
 {
-	for (uint32_t i = lz_turns_at(t->turns, event) + 1; i-- > 0;)
-		if (t->turns->v[i].tid == tid)
+	const struct lz_turn *v = t->turns->v;
+	uint32_t now = lz_turns_at(t->turns, event);
+
+	for (uint32_t i = now + 1; i-- > 0;) {
+		if (v[i].tid != tid)
+			continue;
+		if (v[i].ends && i != now)
+			break; /* that was another thread */
+		return t->number[i];
+	}
+	for (uint32_t i = now + 1; i < t->turns->n; i++)
+		if (v[i].tid == tid)
 			return t->number[i];
 	return LZ_NO_STRAND;
 }

@@ -20,7 +20,7 @@ void lz_strands_free(struct lz_strands *t);
 
 /* The number of the thread that runs after EVENT events. */
 uint32_t lz_strand_at(const struct lz_strands *t, uint64_t event);
-/* ... of thread TID that has run, or runs, at that instant; LZ_NO_STRAND. */
+/* ... of thread TID at that instant, which may run later only; LZ_NO_STRAND. */
 uint32_t lz_strand_find(const struct lz_strands *t, uint32_t tid, uint64_t event);
 /* The turn in which the marker that ends at stream offset OFFSET was written, the first for 0. Turns in which none was
  * written lie between a turn and the next that begins at a higher offset. */

@@ -115,5 +115,5 @@ int lz_capture(struct lz_tracer *t, int64_t result)
 	for (int i = 0; row && i < LZ_SYS_OUTS && row->out[i].kind; i++)
 		if ((result >= 0 || row->out[i].always) && capture_one(t, i, result) < 0)
 			return -1;
-	return 0;
+	return lz_names_note(t, result);
 }

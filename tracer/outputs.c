@@ -59,6 +59,7 @@ static int fcntl_out(struct lz_tracer *t, const uint64_t *a)
 static int prctl_out(struct lz_tracer *t, const uint64_t *a, int64_t result)
 {
 	static const struct size list[] = {
+	    {PR_SET_NAME, 16}, /* see names.c */
 	    {PR_GET_NAME, 16},   {PR_GET_PDEATHSIG, 4}, {PR_GET_TSC, 4},
 	    {PR_GET_ENDIAN, 4},  {PR_GET_FPEMU, 4},     {PR_GET_CHILD_SUBREAPER, 4},
 	    {PR_GET_UNALIGN, 4}, {PR_GET_FPEXC, 4},     {PR_GET_TID_ADDRESS, 8},

@@ -186,6 +186,7 @@ struct lz_tracer {
 	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
 	uint64_t last_flush;
 	struct lz_page_set child_set; /* written by a child that shared the memory */
+	uint32_t name_fd;             /* 1 + descriptor of a thread's name, see names.c; 0: none */
 	uint64_t last_ip;
 	bool exec_pending; /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
 	bool cpuid_faults;
@@ -327,6 +328,8 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* capture.c: adds what the call wrote to the event. */
 int lz_capture(struct lz_tracer *t, int64_t result);
+/* The name that the call gives to a thread, if it does. */
+int lz_names_note(struct lz_tracer *t, int64_t result);
 int lz_capture_prepare(struct lz_tracer *t); /* at entry */
 /* LEN bytes scattered over COUNT iovecs at ADDR. */
 int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len);

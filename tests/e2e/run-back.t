@@ -57,6 +57,11 @@ for level in -O0 -O2; do
 		check "lua$level" "$program" "$program" "$T/work.lua"
 	lizard-cc "$level" -g -DLIBRARY='"libm.so.6"' "$LIZARD_SRC/tests/progs/replay/libraries.c" -o "$T/libraries$level" &&
 		check "libraries$level" "$T/libraries$level" "$T/libraries$level"
+	for threads in gdb/slices threads/storm; do
+		name=${threads#*/}$level
+		lizard-cc "$level" -g "$LIZARD_SRC/tests/progs/$threads.c" -o "$T/$name" &&
+			check "$name" "$T/$name" "$T/$name"
+	done
 done
-is "$tap_n" "$((1 + 6 + 6 * $(echo $seeds | wc -w)))" "all programs were built and tried"
+is "$tap_n" "$((1 + 10 + 10 * $(echo $seeds | wc -w)))" "all programs were built and tried"
 done_testing

@@ -66,6 +66,7 @@ class Moment:
     def __init__(self):
         w = when()
         self.position = w["position"]
+        self.thread = w["tid"]
         self.end = w["end"] == "1"
         self.start = w["start"] == "1"
         frame = gdb.newest_frame()
@@ -112,11 +113,15 @@ def random_positions(rng, total):
 def forward(command):
     """N+1 moments: where the first COMMAND led, and each after it."""
     moments = []
+    thread = when()["tid"]
     for _ in range(2 * N):
         before = when()["position"]
         if not do(command):
             break
         m = Moment()
+        # The thread has ended, and another one has come to the end of the recording, or to a signal.
+        if m.thread != thread:
+            break
         # An end of the recording: nothing has to lead back from there.
         if m.end or len(moments) > N:
             break
@@ -214,9 +219,10 @@ def walk_next(result, origin):
 
 
 def arrivals(place):
-    """Positions at which a forward run meets a breakpoint, at most N."""
+    """Positions at which a forward run meets a breakpoint in the present thread, at most N."""
     point = gdb.Breakpoint(place, internal=True)
     point.silent = True
+    point.thread = gdb.selected_thread().num
     found = []
     try:
         while len(found) < N:
