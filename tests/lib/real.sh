@@ -46,6 +46,13 @@ real_build() (
 		make CC="$cc" CFLAGS="$cflags" && program=gzip ;;
 	bc)
 		make CC="$cc" CFLAGS="$cflags" MAKEINFO=true && program=bc/bc ;;
+	pbzip2)
+		# With bzip2's library in it, so that what the threads compute has markers.
+		cp "$(real_configured bzip2)"/*.[ch] . && rm -f bzip2.c bzip2recover.c mk251.c spewG.c unzcrash.c dlltest.c &&
+			printf 'OBJS = $(patsubst %%.c,%%.o,$(wildcard *.c)) $(patsubst %%.cpp,%%.o,$(wildcard *.cpp))\npbzip2: $(OBJS)\n\t$(CXX) -pthread $^ -o $@\n' >pbzip2.mk &&
+			make -f pbzip2.mk CC="$cc" CXX="${cc%cc}$(case $cc in *lizard-cc) echo c++ ;; *) echo ++ ;; esac)" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" \
+				CXXFLAGS="$cflags -I. -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 -pthread -DUSE_STACKSIZE_CUSTOMIZATION" &&
+			program=pbzip2 ;;
 	lua)
 		# Debian's makefile wants libtool; the program alone needs no more than this.
 		cd src && sources=$(ls l*.c | grep -v luac.c) &&
@@ -70,7 +77,7 @@ real_text() {
 real_input() {
 	mkdir -p "$2"
 	case $1 in
-	bzip2) real_text $((180000 * ${3:-1})) >"$2/text" ;;
+	bzip2 | pbzip2) real_text $((180000 * ${3:-1})) >"$2/text" ;;
 	gzip) real_text $((500000 * ${3:-1})) >"$2/text" ;;
 	bc)
 		cat >"$2/pi.bc" <<END
@@ -129,6 +136,7 @@ END
 real_command() {
 	case $1 in
 	bzip2) echo "'$2' -9 -c '$3/text'" ;;
+	pbzip2) echo "'$2' -p4 -b2 -k -c '$3/text'" ;;
 	gzip) echo "'$2' -9 -n -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	lua) echo "'$2' '$3/work.lua'" ;;
