@@ -2,6 +2,8 @@
 # and verified, each time with the output and the exit status of the native build. Five times with LIZARD_LONG.
 . "$LIZARD_SRC/tests/lib/real.sh"
 
+# Options of lizard-trace and lizard verify, if the test sets them.
+trace_options=${trace_options:-} verify_options=${verify_options:-}
 repeats=1
 [ -z "$LIZARD_LONG" ] || repeats=5
 
@@ -18,15 +20,15 @@ real_same() {
 }
 
 real_record_and_verify() { # NAME COMMAND LABEL DIR
-	real_run "lizard-trace -q -o '$4' -- $2" "$T/recorded"
+	real_run "lizard-trace -q $trace_options -o '$4' -- $2" "$T/recorded"
 	real_same "$T/recorded"
 	ok $? "$3: recorded, output and exit status are native's" || {
 		diag "exit status $(cat "$T/recorded.status")"
 		diag "$(tail -n 5 "$T/recorded.err")"
 	}
-	timeout 300 lizard verify "$4" >"$T/verify.log" 2>&1
+	timeout 300 lizard verify $verify_options "$4" >"$T/verify.log" 2>&1
 	ok $? "$3: verify is clean" || {
-		diag "$(tail -n 10 "$T/verify.log")"
+		diag "$(grep -v ': clean:' "$T/verify.log" | tail -n 10)"
 		diag "replay it with: $LIZARD_BIN/lizard-gdb $4"
 		return
 	}

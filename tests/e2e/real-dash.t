@@ -1,0 +1,6 @@
+#!/bin/sh
+# A shell that runs a script with pipes, subshells and background jobs: each of its processes is recorded.
+. "$(dirname "$0")/../lib/tap.sh"
+trace_options="--follow all" verify_options=-a
+. "$LIZARD_SRC/tests/lib/real-test.sh"
+real_test dash
