@@ -101,6 +101,8 @@ uint32_t lz_front_tid(const struct lz_front *f)
 {
 	struct lz_pos pos;
 
+	if (f->stepped_tid)
+		return f->stepped_tid;
 	lz_session_where(f->s, &pos);
 	return f->div && f->in_call ? f->div_tid : pos.tid;
 }

@@ -27,6 +27,7 @@ void lz_front_undivert(struct lz_front *f)
 		lz_diversion_free(f->div);
 	f->div = NULL;
 	f->in_call = f->div_written = false;
+	f->stepped_tid = 0;
 	f->regs_valid = false;
 }
 
@@ -111,5 +112,24 @@ int lz_front_divert_run(struct lz_front *f, bool step)
 		lz_front_undivert(f);
 		f->stop.reason = LZ_STOP_TARGET;
 	}
+	return rc;
+}
+
+/* GDB lets all threads run while it calls a function, and first steps those over their breakpoints that stand at one. */
+int lz_front_divert_step_other(struct lz_front *f, uint32_t tid)
+{
+	struct lz_regfile *r = &f->stepped;
+	int rc;
+
+	if (lz_diversion_thread(f->div, tid) < 0)
+		return -1;
+	memset(&f->stop, 0, sizeof f->stop);
+	rc = lz_diversion_run(f->div, true, NULL, 0, &f->stop);
+	r->xstate_len = sizeof r->xstate;
+	if (rc == 0 && lz_diversion_regs(f->div, &r->gpr) == 0 &&
+	    lz_diversion_xstate(f->div, r->xstate, &r->xstate_len) == 0)
+		f->stepped_tid = tid;
+	if (lz_diversion_thread(f->div, f->div_tid) < 0)
+		return -1;
 	return rc;
 }

@@ -63,6 +63,9 @@ struct lz_front {
 	struct lz_diversion *div;
 	uint32_t div_tid; /* the thread that runs in it */
 	bool in_call, div_written;
+	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next resume; 0: none */
+	uint32_t stepped_tid;
+	struct lz_regfile stepped;
 	/* a move armed by a monitor command, carried out by the next reverse resume */
 	char *armed;
 	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */
@@ -100,6 +103,8 @@ enum lz_front_fate {
 };
 enum lz_front_fate lz_front_divert_fate(struct lz_front *f);
 int lz_front_divert_run(struct lz_front *f, bool step);
+/* One instruction of another thread than the one in which the call is made. */
+int lz_front_divert_step_other(struct lz_front *f, uint32_t tid);
 
 /* ---- front_run.c ---- */
 void lz_front_first_stop(struct lz_front *f);

@@ -179,6 +179,8 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 {
 	f->syscall_stop = 0;
 	f->moving = 0;
+	f->stepped_tid = 0;
+	f->regs_valid = false;
 	if (f->armed && r->direction == LZ_BACKWARD) {
 		move_armed(f, r);
 		return;
@@ -186,7 +188,12 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 	forget(&f->armed);
 	forget(&f->note);
 	switch (r->direction == LZ_FORWARD ? lz_front_divert_fate(f) : LZ_FATE_MOVE) {
-	case LZ_FATE_CALL: finish(f, lz_front_divert_run(f, r->how != LZ_RESUME_CONTINUE)); break;
+	case LZ_FATE_CALL:
+		if (r->alone && r->tid && r->tid != f->div_tid)
+			finish(f, lz_front_divert_step_other(f, r->tid));
+		else
+			finish(f, lz_front_divert_run(f, r->how != LZ_RESUME_CONTINUE));
+		break;
 	case LZ_FATE_MOVE: move(f, r); break;
 	case LZ_FATE_REFUSED:
 		lz_front_undivert(f);

@@ -11,6 +11,8 @@ const struct lz_regfile *lz_front_regs(struct lz_front *f)
 	uint32_t tid = lz_front_chosen(f);
 	int rc;
 
+	if (f->stepped_tid && tid == f->stepped_tid)
+		return &f->stepped;
 	if (f->regs_valid)
 		return r;
 	r->xstate_len = sizeof r->xstate;

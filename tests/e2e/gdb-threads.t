@@ -48,10 +48,11 @@ thread apply all -q print mine
 thread apply all bt
 -- when
 when
-delete
 -- call
 thread 2
 print mine
+call twice (3)
+delete
 call add (1000, 0)
 print mine
 call twice (4)
@@ -77,7 +78,7 @@ is "$(printf '%s\n' "$text" | grep -c ' main () at')" 1 "and of main"
 like "$(section "$out" when)" '^thread [0-9]* "worker-1", one of 4$' "when names the thread"
 text=$(section "$out" call)
 is "$(printf '%s\n' "$text" | sed -n 's/^\$[0-9]* = //p' | tr '\n' ' ')" \
-	"$(mine 0 10) 2000 $(($(mine 0 10) + 2000)) 8 42 $(mine 1 10) " "calls in chosen threads"
+	"$(mine 0 10) 6 2000 $(($(mine 0 10) + 2000)) 8 42 $(mine 1 10) " "calls in chosen threads"
 text=$(section "$out" kept)
 is "$(printf '%s\n' "$text" | sed -n 's/^\$[0-9]* = //p')" "$(mine 0 10)" "and nothing of it stays"
 
