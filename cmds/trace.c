@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: lizard-trace [options] [--] PROG [ARGS]\n"
@@ -32,6 +34,11 @@ static const char help[] =
     "      --full-every N           make every N-th checkpoint whole\n"
     "      --dirty scan|compare|auto\n"
     "                               how changed pages are found (auto: what works here)\n"
+    "      --slice MS               how long a thread runs while others wait for their turn (20)\n"
+    "      --chaos[=SEED]           let threads take turns by chance, so that races show up; the "
+    "seed,\n"
+    "                               which the summary names, brings the same turns again\n"
+    "      --seed N                 the same as --chaos=N\n"
     "      --max-size SIZE          end the recording, not the program, at this size (500M, 2G)\n"
     "  -q, --quiet                  no summary\n"
     "  -h, --help                   this text\n"
@@ -56,7 +63,9 @@ enum {
 	OPT_INTERVAL,
 	OPT_FULL,
 	OPT_DIRTY,
-	OPT_VERSION
+	OPT_VERSION,
+	OPT_SLICE,
+	OPT_CHAOS
 };
 
 static int number(const char *text, const char *what, long min, long *value)
@@ -101,6 +110,26 @@ static int set_keep(struct options *o, const char *text)
 	return -1;
 }
 
+static int set_seed(struct lz_trace_options *o, const char *text)
+{
+	char *end;
+
+	if (!text) {
+		uint32_t any = 0;
+
+		if (getrandom(&any, sizeof(any), 0) < 0)
+			any = (uint32_t)getpid();
+		o->chaos_seed = (uint64_t)any + 1;
+		return 0;
+	}
+	errno = 0;
+	o->chaos_seed = strtoull(text, &end, 10);
+	if (!errno && end != text && !*end && text[0] != '-' && o->chaos_seed)
+		return 0;
+	fprintf(stderr, "lizard-trace: the seed is a number from 1 up, not '%s'\n", text);
+	return -1;
+}
+
 static int set_option(struct options *all, int c, const char *arg)
 {
 	struct lz_trace_options *o = &all->trace;
@@ -132,6 +161,12 @@ static int set_option(struct options *all, int c, const char *arg)
 		fprintf(stderr, "lizard-trace: --max-size: %s\n", lz_error());
 		return -1;
 	case OPT_DIRTY: return set_dirty(o, arg);
+	case OPT_CHAOS: return set_seed(o, arg);
+	case OPT_SLICE:
+		if (number(arg, "--slice", 1, &n) < 0)
+			return -1;
+		o->slice_ms = (unsigned)n;
+		return 0;
 	}
 	return -1;
 }
@@ -147,12 +182,15 @@ static const struct option long_options[] = {
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
+    {"slice", required_argument, NULL, OPT_SLICE},
+    {"chaos", optional_argument, NULL, OPT_CHAOS},
+    {"seed", required_argument, NULL, OPT_CHAOS},
     {"dirty", required_argument, NULL, OPT_DIRTY},
     {"version", no_argument, NULL, OPT_VERSION},
     {0},
 };
 
-static void summary(const struct lz_trace_result *r)
+static void summary(const struct lz_trace_result *r, uint64_t seed)
 {
 	double s = (double)r->duration_ns / 1e9;
 	char took[LZ_TEXT], total[LZ_TEXT], markers[LZ_TEXT];
@@ -163,6 +201,9 @@ static void summary(const struct lz_trace_result *r)
 	        r->dir, lz_text_duration(r->duration_ns, took), lz_text_size(r->bytes, total),
 	        r->n_events, r->n_checkpoints, lz_text_size(r->marker_bytes, markers),
 	        s > 0 ? (double)r->marker_bytes / 1e6 / s : 0.0);
+	if (seed)
+		fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
+		        seed);
 }
 
 static bool is_wanted(const struct options *o, int status)
@@ -199,7 +240,7 @@ static int run(const struct options *o)
 	if (rc == 0 && r.dir && !is_wanted(o, r.status))
 		discard(o, &r);
 	else if (rc == 0 && r.dir && r.complete && !o->quiet)
-		summary(&r);
+		summary(&r, o->trace.chaos_seed);
 	free(r.dir);
 	if (rc < 0)
 		return failed(r.status);

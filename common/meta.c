@@ -39,6 +39,7 @@ static const struct field {
     F("parent-marker", U64, parent_marker),
     F("stack-start", U64, stack_start),
     F("became", TEXT, became),
+    F("chaos-seed", U64, chaos_seed),
     F("stub-addr", U64, stub_addr),
     F("stub-len", U64, stub_len),
     F("start-time", U64, start_time),

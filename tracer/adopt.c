@@ -285,7 +285,7 @@ int lz_trace_handed_over(int state, int news)
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
 	t = (struct lz_tracer){
 	    .opt = &h.opt, .p = {.mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
-	t.sched.slice = (h.opt.slice_ms ? h.opt.slice_ms : LZ_SLICE_MS) * 1000000ULL;
+	lz_sched_begin(&t);
 	t.root = strdup(h.root);
 	t.old_affinity = NULL;
 	if (!t.root || take(&t, &h) < 0)

@@ -223,6 +223,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	if ((int64_t)r->rax != -EINTR && !t->cur->sig.armed && lz_stream_unfence(t) < 0)
 		return -1;
 	t->sched.point = true;
+	lz_chaos_call(t);
 	t->sched.yielded |= c->nr == SYS_sched_yield;
 	if (c->nr == SYS_set_tid_address)
 		t->cur->clear_tid = c->args[0];

@@ -130,13 +130,16 @@ static uint64_t own_time(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t lz_program_time(const struct lz_tracer *t)
+{
+	/* clock_getcpuclockid() would try the clock first. */
+	return clock_ns((clockid_t)(~t->tid << 3 | 2));
+}
+
 /* What replay will have to compute again: neither sleep nor a busy machine makes an interval longer. */
 static uint64_t computed(const struct lz_tracer *t)
 {
-	/* clock_getcpuclockid() would try the clock first. */
-	clockid_t program = (clockid_t)(~t->tid << 3 | 2);
-
-	return own_time() + clock_ns(program);
+	return own_time() + lz_program_time(t);
 }
 
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)

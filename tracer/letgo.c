@@ -94,6 +94,8 @@ static int restart(struct lz_tracer *t)
 
 static int release(struct lz_tracer *t, bool first)
 {
+	if (t->cur->watched && lz_chaos_unwatch(t) < 0)
+		return -1;
 	if (lz_signal_release_in_call(t) < 0 || lz_set_clean(t, &t->p, !first) < 0 ||
 	    restart(t) < 0 || ptrace(PTRACE_DETACH, t->p.pid, 0, 0) < 0)
 		return -1;

@@ -34,6 +34,8 @@ static int spin_ms(const struct lz_tracer *t)
 static int set_timer(struct lz_tracer *t)
 {
 	long ms = t->cur->sig.armed ? spin_ms(t) : t->n_threads > 1 ? LZ_SPIN_MS : FLUSH_MS;
+	if (t->sched.chaos.on && t->n_threads > 1)
+		ms = LZ_SPIN_PLAIN_MS;
 	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
 
 	if (t->timer_ms == ms)
@@ -76,7 +78,6 @@ static int next_stop(struct lz_tracer *t, int *status)
 	if (t->cur->has_pending_status) {
 		t->cur->has_pending_status = false;
 		*status = t->cur->pending_status;
-		t->cur->running = false;
 		return 0;
 	}
 	if (set_timer(t) < 0)
@@ -85,10 +86,8 @@ static int next_stop(struct lz_tracer *t, int *status)
 		return lz_turn_wait(t, status);
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
-		if (got == t->p.pid) {
-			t->cur->running = false;
+		if (got == t->p.pid)
 			return 0;
-		}
 		if (got < 0 && errno != EINTR)
 			return lz_fail_errno("cannot wait for the program");
 		if (lz_tick(t) < 0)
@@ -143,9 +142,11 @@ static int at_interrupt(struct lz_tracer *t)
 	if (!t->cur->sig.interrupted)
 		return 0;
 	t->cur->sig.interrupted = false;
-	if (t->cur->call.inside || t->cur->call.suspended || lz_proc_regs(&t->p, &r) < 0)
+	if (t->cur->call.inside || t->cur->call.suspended || lz_signal_fault_pending(t) ||
+	    lz_proc_regs(&t->p, &r) < 0)
 		return 0;
-	if (!t->cur->sig.armed && lz_sched_due(t) && !lz_at_instant(t, &r))
+	/* With chaos there has been time enough for a marker. */
+	if (!t->cur->sig.armed && !t->sched.chaos.on && lz_sched_due(t) && !lz_at_instant(t, &r))
 		return lz_signal_arm(t);
 	return lz_signal_spin(t, &r);
 }
@@ -242,7 +243,7 @@ int lz_loop(struct lz_tracer *t)
 			continue;
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
-		t->cur->listening = false;
+		t->cur->listening = t->cur->running = false;
 		if (at_stop(t, status, &request, &sig) < 0 ||
 		    (t->sched.point && lz_sched_at_point(t) < 0)) {
 			/* SIGKILL can end it in the middle of anything. */

@@ -74,5 +74,7 @@ int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r)
 	int ret = run_to(t, behind, r);
 	if (t->cur->has_pending_status && !WIFSTOPPED(t->cur->pending_status))
 		return ret;
-	return lz_proc_set_debug(&t->p, 0, 0, 1, 0) < 0 ? -1 : ret;
+	if (lz_proc_set_debug(&t->p, 0, 0, 1, 0) < 0)
+		return -1;
+	return ret < 0 || t->cur->has_pending_status ? ret : lz_signal_undo_force(t, SIGTRAP);
 }

@@ -95,6 +95,18 @@ static bool synchronous(int signo, const siginfo_t *info)
 	return false;
 }
 
+bool lz_signal_fault_pending(struct lz_tracer *t)
+{
+	struct __ptrace_peeksiginfo_args args = {.nr = 32};
+	siginfo_t info[32];
+	long n = ptrace(PTRACE_PEEKSIGINFO, t->p.pid, &args, info);
+
+	for (long i = 0; i < n; i++)
+		if (synchronous(info[i].si_signo, &info[i]))
+			return true;
+	return false;
+}
+
 int lz_signal_release_in_call(struct lz_tracer *t)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
@@ -269,8 +281,7 @@ static int guard_met(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 	           : lz_fail("a marker at %#llx cannot be stored", r->rip);
 }
 
-/* Runs the program up to the end of the marker that it is in the middle of. 1: it did not fit, the buffer was taken. */
-static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
+static int step_marker(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	uint64_t pointer = r->r15;
 	siginfo_t info;
@@ -301,6 +312,16 @@ static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
 	return 0;
 }
 
+/* Runs the program up to the end of the marker that it is in the middle of. 1: it did not fit, the buffer was taken. */
+static int finish_marker(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	int taken = step_marker(t, r);
+
+	if (taken < 0 || t->cur->has_pending_status)
+		return taken;
+	return lz_signal_undo_force(t, SIGTRAP) < 0 ? -1 : taken;
+}
+
 /* The marker that a held signal waited for. */
 static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_struct *r)
 {
@@ -325,7 +346,8 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 /* The guard page was met: an instant as good as any for a checkpoint or a signal. */
 static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (lz_instant_here(t, r) < 0 || (!lz_shared_by_others(t) && lz_checkpoint_maybe(t, r) < 0))
+	if (lz_instant_here(t, r) < 0 || lz_chaos_watch(t) < 0 ||
+	    (!lz_shared_by_others(t) && lz_checkpoint_maybe(t, r) < 0))
 		return -1;
 	t->sched.point = true;
 	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
@@ -343,9 +365,25 @@ static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 		ret = buffer_taken(t, r) < 0 ? -1 : 1;
 	else if (ret == 2)
 		ret = at_marker(t, lz_stream_deliverable(t, addr, r), r) < 0 ? -1 : 1;
-	if (ret > 0 && !t->cur->has_pending_status && lz_signal_undo_force(t) < 0)
+	if (ret > 0 && !t->cur->has_pending_status && lz_signal_undo_force(t, SIGSEGV) < 0)
 		return -1;
 	return ret;
+}
+
+/* The end of a turn by chance: behind the store of a marker's code byte, or of a byte before it. */
+static int turn_over(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (lz_chaos_unwatch(t) < 0 || lz_stream_unfence(t) < 0)
+		return -1;
+	t->sched.chaos.over = true;
+	if (finish_marker(t, r) < 0)
+		return -1;
+	if (t->cur->has_pending_status)
+		return 0;
+	if (lz_instant_here(t, r) < 0)
+		return -1;
+	t->sched.point = !t->cur->sig.n_held;
+	return lz_signal_release(t);
 }
 
 static bool passes(const struct lz_tracer *t, int signo)
@@ -387,6 +425,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	find_sent(t, signo, &info);
 	if (synchronous(signo, &info)) {
 		int ours = signo == SIGSEGV ? own_fault(t, &info, &r) : 0;
+		if (signo == SIGTRAP && lz_chaos_trapped(t))
+			ours = turn_over(t, &r) < 0 ? -1 : 1;
 		if (ours)
 			return ours < 0 ? -1 : 0;
 		return deliver_now(t, signo, &info, &r, LZ_EVF_SYNC, deliver);
@@ -460,12 +500,12 @@ void lz_signal_call_done(struct lz_tracer *t, int64_t result)
 	}
 }
 
-/* force_sig() in the kernel takes a blocked or ignored SIGSEGV back to its default and unblocks it,
+/* force_sig() in the kernel takes a blocked or ignored signal back to its default and unblocks it,
  * before we see it. */
-int lz_signal_undo_force(struct lz_tracer *t)
+int lz_signal_undo_force(struct lz_tracer *t, int signo)
 {
-	const struct lz_disposition *act = &t->act[SIGSEGV];
-	bool blocked = t->cur->sig.blocked >> (SIGSEGV - 1) & 1;
+	const struct lz_disposition *act = &t->act[signo];
+	bool blocked = t->cur->sig.blocked >> (signo - 1) & 1;
 	struct lz_disposition saved;
 	struct user_regs_struct r;
 	int64_t ret;
@@ -478,8 +518,8 @@ int lz_signal_undo_force(struct lz_tracer *t)
 	if (act->handler) {
 		if (lz_proc_read(&t->p, scratch, &saved, sizeof(saved)) < 0 ||
 		    lz_proc_write(&t->p, scratch, act, sizeof(*act)) < 0 ||
-		    lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, SIGSEGV, scratch, 0, 8, 0, 0) <
-		        0 ||
+		    lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, (uint64_t)signo, scratch, 0, 8,
+		                    0, 0) < 0 ||
 		    lz_proc_write(&t->p, scratch, &saved, sizeof(saved)) < 0)
 			return -1;
 	}

@@ -126,7 +126,8 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 		lz_thread_remove(t, old);
 	lz_kept_drop(next);
 	next->ready = false;
-	lz_sched_turn(t);
+	if (lz_sched_turn(t) < 0)
+		return -1;
 	if (next->in_call) {
 		next->in_call = false;
 		return 0;

@@ -30,6 +30,7 @@ struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid)
 	}
 	th->tid = tid;
 	th->stat = -1;
+	th->priority = lz_chaos_priority(t);
 	all[t->n_threads++] = th;
 	return th;
 }
@@ -87,6 +88,7 @@ void lz_threads_exec(struct lz_tracer *t)
 		close(cur->stat);
 	cur->stat = -1;
 	cur->clear_tid = 0;
+	cur->watched = false;
 	t->sched.dying = false;
 }
 
@@ -119,8 +121,8 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 	lz_become(t, th);
 	ret = lz_proc_regs(&t->p, &th->regs) < 0 || lz_thread_save_xstate(t) < 0 ? -1 : 0;
 	lz_become(t, parent);
-	if (t->n_threads == 2)
-		lz_sched_turn(t);
+	if (t->n_threads == 2 && lz_sched_turn(t) < 0)
+		ret = -1;
 	return ret < 0 ? lz_fail_in("thread %d", (int)tid) : 0;
 }
 

@@ -114,6 +114,7 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 	m->features = features();
 	m->cpu_number = (uint32_t)t->cpu;
 	m->tid = t->tid;
+	m->chaos_seed = t->opt->chaos_seed;
 	m->start_time = (uint64_t)time(NULL);
 	m->exit_status = -1;
 	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel)
@@ -266,7 +267,7 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 
 	*result = (struct lz_trace_result){0};
 	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1}};
-	t.sched.slice = (opt->slice_ms ? opt->slice_ms : LZ_SLICE_MS) * 1000000ULL;
+	lz_sched_begin(&t);
 	int ret = begin(&t);
 	if (t.w)
 		result->dir = strdup(lz_writer_dir(t.w));

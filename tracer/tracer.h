@@ -97,12 +97,14 @@ struct lz_kept {
 
 struct lz_thread {
 	uint32_t tid;
-	uint32_t old_tid;   /* before an execve that gave it the first thread's; 0: none */
-	bool ready;         /* stopped, and may have the turn */
-	bool in_call;       /* lost its turn inside a system call whose event is still to come */
-	bool seen;          /* has had a turn */
-	bool ended;         /* has left the process, its switch is still to come */
-	bool listening;     /* in a group stop */
+	uint32_t old_tid; /* before an execve that gave it the first thread's; 0: none */
+	bool ready;       /* stopped, and may have the turn */
+	bool in_call;     /* lost its turn inside a system call whose event is still to come */
+	bool seen;        /* has had a turn */
+	bool ended;       /* has left the process, its switch is still to come */
+	bool listening;   /* in a group stop */
+	bool watched;     /* has a data breakpoint on the end of its turn */
+	uint64_t priority;
 	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
 	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
 	uint64_t *robust;   /* futexes that the kernel may have marked when it ended */
@@ -122,12 +124,23 @@ struct lz_thread {
 	bool running; /* not at a stop */
 };
 
+/* Turns by chance: chaos.c. */
+struct lz_chaos {
+	bool on;
+	bool over; /* the turn is, as soon as there is a point */
+	uint64_t state;
+	uint64_t until; /* stream offset, */
+	uint32_t calls; /* or number of system calls, at which it is over */
+	uint64_t seen_marker, seen_event, seen_time;
+};
+
 /* Who has the turn: sched.c. */
 struct lz_sched {
 	uint64_t slice, slice_end; /* ns */
 	bool point;                /* another thread may go on here instead of the current one */
 	bool yielded;
 	bool dying; /* the process goes down: nobody else gets a turn */
+	struct lz_chaos chaos;
 };
 
 /* Where the program's own rdrand and rdseed are armed; it may know of them only if all are. */
@@ -262,20 +275,37 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call);
 void lz_become(struct lz_tracer *t, struct lz_thread *th);
 
 /* sched.c */
+void lz_sched_begin(struct lz_tracer *t);
 /* Is there more than the first thread, or another one? */
 bool lz_sched_threaded(const struct lz_tracer *t);
-/* Who would get the turn; NULL: nobody can. */
-struct lz_thread *lz_sched_next(const struct lz_tracer *t);
+/* The next in the round that can run; NULL: nobody can. */
+struct lz_thread *lz_sched_ready(const struct lz_tracer *t);
+/* The one that gets the turn, if somebody can run. Chooses anew each time: ask once for each switch. */
+struct lz_thread *lz_sched_next(struct lz_tracer *t);
 /* Should another thread go on, if that is possible here? */
 bool lz_sched_due(const struct lz_tracer *t);
 /* The same, and has the current one had time enough to come to a point by itself? */
-bool lz_sched_overdue(const struct lz_tracer *t, uint64_t now);
-void lz_sched_turn(struct lz_tracer *t); /* the current thread's slice begins */
+bool lz_sched_overdue(struct lz_tracer *t, uint64_t now);
+int lz_sched_turn(struct lz_tracer *t); /* the current thread's slice begins */
 int lz_sched_at_point(struct lz_tracer *t);
+
+/* chaos.c */
+void lz_chaos_begin(struct lz_tracer *t);
+uint64_t lz_chaos_priority(struct lz_tracer *t);
+struct lz_thread *lz_chaos_next(struct lz_tracer *t);
+int lz_chaos_turn(struct lz_tracer *t);
+int lz_chaos_watch(struct lz_tracer *t); /* the present buffer has changed */
+int lz_chaos_unwatch(struct lz_tracer *t);
+/* At a SIGTRAP: was it the data breakpoint? */
+bool lz_chaos_trapped(struct lz_tracer *t);
+void lz_chaos_call(struct lz_tracer *t); /* one more system call */
+bool lz_chaos_stuck(struct lz_tracer *t);
 
 /* turn.c: waits, with more than one thread. 0: *status is a stop of the current thread or the process's end; 1: another
  * thread has got the turn, and stands. */
 int lz_turn_wait(struct lz_tracer *t, int *status);
+/* With chaos, at a stop of the current thread: whoever the kernel has let go stands, or sleeps again. */
+int lz_turn_settle(struct lz_tracer *t);
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
 
@@ -384,6 +414,8 @@ bool lz_restarts(int64_t result);
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* 1: the program does not see it, it is passed on at once. */
 int lz_signal_passes(struct lz_tracer *t, int signo);
+/* At a stop that is not a signal's: has the instruction faulted, and its signal is what comes next? */
+bool lz_signal_fault_pending(struct lz_tracer *t);
 int lz_signal_arm(struct lz_tracer *t);     /* waits for a marker or a system call */
 int lz_signal_release(struct lz_tracer *t); /* sends what is held again, to arrive here */
 /* The same at a system call's entry stop, where no call can be made for the program. */
@@ -394,8 +426,8 @@ int lz_signal_exec(struct lz_tracer *t);
 int lz_signal_init(struct lz_tracer *t);
 /* At a signal's stop: holds it if it is an asynchronous one for the program, else gives 1. */
 int lz_signal_hold_stop(struct lz_tracer *t, int signo);
-/* Puts back what the kernel changed when it forced a SIGSEGV of our own making. */
-int lz_signal_undo_force(struct lz_tracer *t);
+/* Puts back what the kernel changed when it forced a SIGSEGV or SIGTRAP of our own making. */
+int lz_signal_undo_force(struct lz_tracer *t, int signo);
 
 /* rep.c: runs to the end of a repeated string instruction, if *r is at one. */
 int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);
@@ -469,6 +501,8 @@ int lz_self_check(struct lz_tracer *t);
 
 /* checkpoint.c */
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
+/* CPU time, ns */
+uint64_t lz_program_time(const struct lz_tracer *t);
 /* Is the last checkpoint's position this instant's? */
 bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip);
 /* If the interval has passed. */

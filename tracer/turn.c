@@ -194,20 +194,67 @@ static int watch(struct lz_tracer *t, int *status)
 	return 0;
 }
 
+/* Is anybody on the way from a call that is over to its stop? */
+static bool unsettled(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct lz_thread *th = t->thread[i];
+		char state = th->in_call && !th->ready ? lz_thread_state_of(t, th) : 'S';
+
+		if (state == 'R' || state == 't')
+			return true;
+	}
+	return false;
+}
+
+int lz_turn_settle(struct lz_tracer *t)
+{
+	enum { TRIES = 1000 };
+	int status, got;
+
+	for (int i = 0; i < TRIES && unsettled(t); i++) {
+		sched_yield();
+		got = one_stop(t, WNOHANG, &status);
+		if (got < 0)
+			return -1;
+		if (got) { /* killed */
+			t->cur->pending_status = status;
+			t->cur->has_pending_status = true;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* The current thread sleeps in a call, or has ended. 0: it does not, after all, or nobody else can run. */
+static int hand_over(struct lz_tracer *t, bool in_call)
+{
+	if (t->sched.chaos.on && lz_turn_settle(t) < 0)
+		return -1;
+	if (t->cur->has_pending_status || !lz_sched_ready(t))
+		return 0;
+	return lz_switch(t, lz_sched_next(t), in_call) < 0 ? -1 : 1;
+}
+
 int lz_turn_wait(struct lz_tracer *t, int *status)
 {
 	for (;;) {
-		struct lz_thread *cur = t->cur, *next = lz_sched_next(t);
-		bool waits = !cur->ended && lz_call_waits(&cur->call);
-		int got = !next || !waits ? 0 : will_sleep(t) ? ASLEEP : watch(t, status);
+		struct lz_thread *cur = t->cur;
+		bool ready = lz_sched_ready(t), waits = !cur->ended && lz_call_waits(&cur->call);
+		int got = 0, over = 0;
 
-		if (got == ASLEEP)
-			next = lz_sched_next(t);
-		if (next && (cur->ended || got == ASLEEP))
-			return lz_switch(t, next, got == ASLEEP) < 0 ? -1 : 1;
-		if (got == ASLEEP)
-			got = 0;
-		if (!got)
+		if (ready && waits)
+			got = !t->sched.chaos.on && will_sleep(t) ? ASLEEP : watch(t, status);
+		if (got == ASLEEP || (ready && cur->ended))
+			over = hand_over(t, !cur->ended);
+		if (over)
+			return over;
+		if (cur->has_pending_status) {
+			cur->has_pending_status = false;
+			*status = cur->pending_status;
+			return 0;
+		}
+		if (got == ASLEEP || !got)
 			got = one_stop(t, 0, status);
 		if (got)
 			return got < 0 ? -1 : 0;

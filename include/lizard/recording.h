@@ -110,6 +110,7 @@ struct lz_meta {
 	uint64_t stack_start; /* where its program's arguments are; 0: the first stack pointer */
 	char *
 	    became; /* after an execve that a recording of its own follows: that one's name; else "" */
+	uint64_t chaos_seed; /* of the order in which threads had their turns; 0: a round */
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;

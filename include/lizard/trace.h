@@ -17,6 +17,8 @@ struct lz_trace_options {
 	const char *
 	    follow; /* children to be recorded: NULL none, "all", else a pattern (fnmatch) for their
 	                       program's path, if it has a slash, or name */
+	uint64_t
+	    chaos_seed; /* turns of threads by chance, from this seed; 0: in a round, for a slice of time each */
 	unsigned slice_ms; /* a thread's turn, if it does not wait for anything; 0: automatic */
 	uint64_t
 	    max_bytes; /* of the recording, looked at twice a second; 0: any. Then recording ends, the program
