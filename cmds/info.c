@@ -134,6 +134,8 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 		print_line("duration", lz_text_duration(m->duration_ns, t));
 	print_line("ended", whole ? lz_text_status(m->exit_status, t)
 	                          : "not known, the recording was not finished");
+	if (m->chaos_seed)
+		printf("%-13s seed %" PRIu64 "\n", "chaos", m->chaos_seed);
 	print_line("instrumented",
 	           m->instrumented ? "yes" : "no: system calls and checkpoints only");
 	for (char **o = m->outside; o && *o; o++)
@@ -264,6 +266,7 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	set_int(o, "start_time", m->start_time);
 	set_int(o, "duration_ns", m->duration_ns);
 	json_object_set_new(o, "exit_status", json_integer(m->exit_status));
+	set_int(o, "chaos_seed", m->chaos_seed);
 	json_object_set_new(o, "outside", list_json(m->outside));
 	json_object_set_new(o, "instrumented", json_boolean(m->instrumented));
 	return o;

@@ -45,6 +45,42 @@ for source in "$progs"/*.c; do
 	recorded "$name, checkpoints everywhere" "$T/recordings/$name-all" --checkpoint-interval 0 "$T/$name-O0"
 done
 
+# Turns by chance: the same for the same seed, and a race that nobody sees otherwise shows.
+seeds=2
+[ -z "$LIZARD_LONG" ] || seeds=50
+for source in "$progs"/*.c; do
+	name=$(basename "$source" .c)
+	[ "$name" != ends ] || continue
+	for how in O2 plain; do
+		[ -x "$T/$name-$how" ] || continue
+		for seed in $(seq $seeds); do
+			recorded "$name $how, chaos $seed" "$T/recordings/chaos" "--chaos=$seed" "$T/$name-$how"
+			[ "$tap_failed" = 0 ] || break 3 # keeps the recording
+			rm -rf "$T/recordings/chaos"
+		done
+	done
+done
+lost() { # OPTIONS...: how many updates the racy counter has lost
+	rm -rf "$T/recordings/racy"
+	lizard-trace -q -o "$T/recordings/racy" "$@" "$T/racy-O2" | sed -n 's/^lost //p'
+}
+is "$(lost)" 0 "racy: in long slices nothing is lost"
+: >"$T/losses"
+for seed in 1 2 3 4 5 6 7 8; do
+	n=$(lost --seed $seed)
+	is "$(lost --chaos=$seed)" "$n" "racy: seed $seed brings its race again ($n lost)"
+	echo "$n" >>"$T/losses"
+done
+like "$(sort -u "$T/losses" | wc -l)" '^([3-8])$' "racy: seeds differ"
+rm -rf "$T/recordings/racy"
+lizard-trace --chaos -o "$T/recordings/racy" "$T/racy-O2" >"$T/out" 2>"$T/err"
+seed=$(sed -n 's/.*--chaos=//p' "$T/err")
+like "$seed" '^[0-9]+$' "the summary names the seed"
+is "$(lizard info "$T/recordings/racy" | sed -n 's/^chaos *seed //p')" "$seed" "so does lizard info"
+is "$(lost --chaos="$seed" | sed 's/^/lost /')" "$(head -n 1 "$T/out")" "and it brings the run again"
+lizard-trace --seed x "$T/racy-O2" >/dev/null 2>"$T/err"
+is "$?" 125 "a seed is a number"
+
 # How a process with threads ends is passed on.
 for how in O0 plain; do
 	prog=$(build ends $how)
