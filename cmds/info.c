@@ -1,4 +1,5 @@
 /* lizard info: what a recording is of, and what is in it. */
+#include <inttypes.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -92,6 +92,6 @@ int main(void)
 	join(start(spawns, NULL));
 	stop = 1;
 	for (int i = 0; i < 2; i++)
-		CHECK(join(th[i]));
+		join(th[i]);
 	DONE();
 }
