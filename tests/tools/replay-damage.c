@@ -92,7 +92,9 @@ static int copy_markers(uint32_t tid)
 	}
 	if (!strcmp(what, "more"))
 		buf[len++] = 1;
-	return lz_writer_markers(w, tid, buf, len);
+	int rc = lz_writer_markers(w, tid, buf, len);
+	free(buf);
+	return rc;
 }
 
 static void change_switch(struct lz_event *ev, uint64_t i)
