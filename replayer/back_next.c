@@ -174,6 +174,30 @@ static int in_goals_frame(struct lz_nav *nav, const struct lz_pos *pos)
 	return lz_gdb_frame(&nav->machine, NULL) == cfa;
 }
 
+/* At an inlined call that begins at ANSWER `step` stops, a walk of `next` that comes from further back may not: then its
+ * stop before. */
+static int before_inlined(struct lz_nav *nav, struct lz_pos *answer)
+{
+	struct lz_pos goal = nav->goal, before;
+	bool passed = false;
+	int rc;
+
+	if (lz_session_seek(nav->s, answer))
+		return -1;
+	if (!lz_gdb_hides(&nav->machine))
+		return 1;
+	nav->goal = *answer;
+	rc = lz_search_step(nav, false, &before);
+	nav->goal = goal;
+	if (rc > 0)
+		rc = in_goals_frame(nav, &before);
+	if (rc > 0)
+		rc = leads_here(nav, &before, &passed);
+	if (rc > 0 && !passed)
+		*answer = before;
+	return rc < 0 ? -1 : 1;
+}
+
 /* By the stops of `step` that are not in a deeper frame. 1: found. */
 static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 {
@@ -183,7 +207,10 @@ static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 	if (rc <= 0)
 		return rc;
 	own = in_goals_frame(nav, answer);
-	return own > 0 ? leads_here(nav, answer, &passed) : own < 0 ? -1 : 1;
+	if (own <= 0)
+		return own < 0 ? -1 : 1;
+	rc = leads_here(nav, answer, &passed);
+	return rc == 1 ? before_inlined(nav, answer) : rc;
 }
 
 /* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and mixed with code of

@@ -121,6 +121,17 @@ uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines)
 	return find_cfa(&s, &cfa) ? cfa : 0;
 }
 
+bool lz_gdb_hides(struct lz_machine *m)
+{
+	struct lz_inline in[MAX_INLINES];
+	struct user_regs_struct r;
+	size_t hidden = 0;
+
+	if (!m->regs(m->arg, &r))
+		find_inlines(m, r.rip, in, &hidden);
+	return hidden > 0;
+}
+
 static void fill_frame(struct stepping *s, const struct lz_inline *in, size_t n, struct frame *f)
 {
 	struct lz_range range;
