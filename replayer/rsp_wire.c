@@ -20,6 +20,8 @@ struct packet {
 	char bytes[];
 };
 
+enum { WAKE_END, WAKE_ECHO }; /* bytes in `wake` */
+
 struct lz_wire {
 	int in, out, wake[2];
 	_Atomic int echo;
@@ -273,6 +275,14 @@ static void wait_input(struct lz_wire *w, struct pollfd fds[3])
 	}
 }
 
+/* Woken up: to end, or because there is something new to wait for? */
+static bool is_over(struct lz_wire *w)
+{
+	char why = WAKE_END;
+
+	return read(w->wake[0], &why, 1) != 1 || why == WAKE_END;
+}
+
 static void *read_ahead(void *arg)
 {
 	struct lz_wire *w = arg;
@@ -280,7 +290,7 @@ static void *read_ahead(void *arg)
 
 	for (;;) {
 		wait_input(w, fds);
-		if (fds[1].revents)
+		if (fds[1].revents && is_over(w))
 			break;
 		if (!fds[0].revents)
 			continue;
@@ -345,7 +355,7 @@ void lz_wire_free(struct lz_wire *w)
 {
 	if (!w)
 		return;
-	if (write(w->wake[1], "", 1) == 1)
+	if (write(w->wake[1], &(char){WAKE_END}, 1) == 1)
 		pthread_join(w->reader, NULL);
 	interrupt_fn = NULL;
 	for (struct packet *p = w->first, *next; p; p = next) {
@@ -428,6 +438,8 @@ int lz_wire_console(struct lz_wire *w, const char *text)
 void lz_wire_echo(struct lz_wire *w, int fd)
 {
 	w->echo = fd;
+	if (write(w->wake[1], &(char){WAKE_ECHO}, 1) != 1)
+		lz_debug("the program's output is shown late");
 }
 
 void lz_wire_no_ack(struct lz_wire *w)

@@ -140,6 +140,7 @@ START_TEST(echo)
 	int fds[2];
 
 	ck_assert_int_eq(pipe2(fds, O_NONBLOCK), 0);
+	usleep(50000); /* by now the reader waits for nothing but the peer */
 	lz_wire_echo(wire, fds[0]);
 	lz_wire_run_begin(wire);
 	ck_assert_int_eq(write(fds[1], "ab", 2), 2);
