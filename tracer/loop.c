@@ -188,9 +188,16 @@ bool lz_process_gone(struct lz_tracer *t, int *status)
 				return true;
 			continue;
 		}
-		if (*status >> 16 != PTRACE_EVENT_EXIT || ptrace(PTRACE_CONT, got, 0, 0) < 0)
+		if (*status >> 16 == PTRACE_EVENT_EXIT && ptrace(PTRACE_CONT, got, 0, 0) == 0) {
+			flags = 0;
+			continue;
+		}
+		/* whoever lets the program go must know that this one stands */
+		struct lz_thread *th = lz_thread_find(t, got);
+		if (!th || th == t->cur)
 			return false;
-		flags = 0;
+		th->ready = th->has_pending_status = true;
+		th->pending_status = *status;
 	}
 }
 

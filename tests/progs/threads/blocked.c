@@ -22,7 +22,7 @@ static struct {
 	volatile unsigned long work;
 } page;
 static int fd[4][2], pair[2], epoll, listener;
-static const char path[] = "@lizard-threads-blocked";
+static char path[64];
 
 static void *in_read(void *arg)
 {
@@ -107,7 +107,7 @@ static void wake_all(void)
 	}
 	CHECK(write(fd[1][1], "x", 1) == 1);
 	CHECK(write(fd[2][1], "x", 1) == 1);
-	memcpy(to.sun_path + 1, path, sizeof(path));
+	strcpy(to.sun_path + 1, path);
 	int s = socket(AF_UNIX, SOCK_STREAM, 0);
 	CHECK(s >= 0 && connect(s, (struct sockaddr *)&to, sizeof(to)) == 0);
 	work(10);
@@ -126,7 +126,8 @@ int main(void)
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
 	CHECK((epoll = epoll_create1(0)) >= 0);
 	CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, fd[1][0], &e) == 0);
-	memcpy(at.sun_path + 1, path, sizeof(path));
+	snprintf(path, sizeof(path), "lizard-threads-blocked-%d", (int)getpid());
+	strcpy(at.sun_path + 1, path);
 	CHECK((listener = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0);
 	CHECK(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0 && listen(listener, 1) == 0);
 	for (int i = 0; i < N; i++)
