@@ -311,6 +311,19 @@ int lz_catalog_read(struct lz_catalog *c)
 	return 0;
 }
 
+const char *lz_entry_status(const struct lz_entry *e, char buf[LZ_TEXT])
+{
+	if (e->bad)
+		return "damaged";
+	if (e->meta.became && *e->meta.became) {
+		snprintf(buf, LZ_TEXT, "became %.38s", e->meta.became);
+		return buf;
+	}
+	if (e->meta.state == LZ_REC_COMPLETE)
+		return lz_text_status(e->meta.exit_status, buf);
+	return e->busy ? "recording" : "not finished";
+}
+
 void lz_entry_free(struct lz_entry *e)
 {
 	free(e->name);

@@ -3,6 +3,7 @@
 #define LIZARD_CMDS_CATALOG_H
 
 #include <stdbool.h>
+#include <cmds/text.h>
 #include <lizard/recording.h>
 
 struct lz_entry {
@@ -23,6 +24,8 @@ struct lz_catalog {
 int lz_catalog_read(struct lz_catalog *c);
 void lz_catalog_free(struct lz_catalog *c);
 void lz_entry_free(struct lz_entry *e);
+/* How it ended, or what is wrong: "exit 0", "recording", "became 12.2", ... */
+const char *lz_entry_status(const struct lz_entry *e, char buf[LZ_TEXT]);
 /* Adds the recording at PATH; all in the directory DIR, if it exists. In no order. */
 int lz_catalog_add(struct lz_catalog *c, const char *path);
 int lz_catalog_add_all(struct lz_catalog *c, const char *dir);

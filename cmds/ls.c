@@ -17,15 +17,6 @@ static void usage(FILE *to)
 	    "  --json  one JSON array instead\n");
 }
 
-static const char *status(const struct lz_entry *e, char buf[LZ_TEXT])
-{
-	if (e->bad)
-		return "damaged";
-	if (e->meta.state == LZ_REC_COMPLETE)
-		return lz_text_status(e->meta.exit_status, buf);
-	return e->busy ? "recording" : "not finished";
-}
-
 static json_t *to_json(const struct lz_entry *e)
 {
 	char buf[LZ_TEXT];
@@ -33,7 +24,7 @@ static json_t *to_json(const struct lz_entry *e)
 
 	json_object_set_new(o, "name", lz_json_text(e->name));
 	json_object_set_new(o, "path", lz_json_text(e->path));
-	json_object_set_new(o, "status", json_string(status(e, buf)));
+	json_object_set_new(o, "status", json_string(lz_entry_status(e, buf)));
 	json_object_set_new(o, "bytes", json_integer((json_int_t)e->bytes));
 	if (e->bad) {
 		json_object_set_new(o, "error", lz_json_text(e->bad));
@@ -70,7 +61,7 @@ static void print_entry(const struct lz_entry *e, int name, int prog)
 	print_cell(e->bad ? "-" : e->meta.program, prog);
 	printf("%-19s  %9s  %9s  %s\n", e->bad ? "-" : lz_text_time(e->meta.start_time, when),
 	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
-	       lz_text_size(e->bytes, size), status(e, st));
+	       lz_text_size(e->bytes, size), lz_entry_status(e, st));
 }
 
 static void print_table(const struct lz_catalog *c)

@@ -19,26 +19,13 @@ static void usage(FILE *to)
 	    "  --json  one JSON array instead\n");
 }
 
-static const char *status(const struct lz_entry *e, char buf[LZ_TEXT])
-{
-	if (e->bad)
-		return "damaged";
-	if (e->meta.became && *e->meta.became) {
-		snprintf(buf, LZ_TEXT, "became %.38s", e->meta.became);
-		return buf;
-	}
-	if (e->meta.state == LZ_REC_COMPLETE)
-		return lz_text_status(e->meta.exit_status, buf);
-	return e->busy ? "recording" : "not finished";
-}
-
 static json_t *to_json(const struct lz_entry *e)
 {
 	char buf[LZ_TEXT];
 	json_t *o = json_object(), *args = json_array();
 
 	json_object_set_new(o, "path", lz_json_text(e->path));
-	json_object_set_new(o, "status", json_string(status(e, buf)));
+	json_object_set_new(o, "status", json_string(lz_entry_status(e, buf)));
 	json_object_set_new(o, "bytes", json_integer((json_int_t)e->bytes));
 	if (e->bad) {
 		json_decref(args);
@@ -78,7 +65,7 @@ static void print_entry(const struct lz_entry *e, unsigned depth, bool first)
 		snprintf(name, sizeof(name), "%s", e->name);
 	printf("%9s %7s  %9s  %9s  %-16s  %*s", name, parent,
 	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
-	       lz_text_size(e->bytes, size), status(e, st), (int)(2 * depth), "");
+	       lz_text_size(e->bytes, size), lz_entry_status(e, st), (int)(2 * depth), "");
 	for (char **a = e->bad ? NULL : e->meta.argv; a && *a; a++) {
 		lz_text_print(*a);
 		putchar(a[1] ? ' ' : '\n');

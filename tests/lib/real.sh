@@ -49,6 +49,9 @@ real_build() (
 	dash)
 		# Debian's priv.c is known to its Makefile.am only.
 		make -C src CC="$cc" CFLAGS="$cflags" priv.o && make CC="$cc" CFLAGS="$cflags" LIBS=priv.o && program=src/dash ;;
+	redis)
+		make -C src MALLOC=libc USE_SYSTEMD=no CC="$cc" OPTIMIZATION="${cflags% -g}" redis-server redis-benchmark redis-cli &&
+			program=src/redis-server ;;
 	pbzip2)
 		# With bzip2's library in it, so that what the threads compute has markers.
 		cp "$(real_configured bzip2)"/*.[ch] . && rm -f bzip2.c bzip2recover.c mk251.c spewG.c unzcrash.c dlltest.c &&
