@@ -16,6 +16,15 @@ static int gone(struct lz_tracer *t, int status)
 	return -1;
 }
 
+/* At the exit of a call that we have interrupted: not every one is made again by itself. */
+static void left_call(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	t->cur->call.inside = false;
+	t->cur->call.suspended = lz_proc_regs(&t->p, &r) == 0 && (int64_t)r.rax == -EINTR;
+}
+
 /* At a stop of the current thread where calls can be made for it. */
 static int leave_call(struct lz_tracer *t)
 {
@@ -32,8 +41,12 @@ static int leave_call(struct lz_tracer *t)
 		return -1;
 	if (!WIFSTOPPED(status))
 		return gone(t, status);
+	if (WSTOPSIG(status) != (SIGTRAP | 0x80))
+		return -1;
 	c->inside = false;
-	return WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : -1;
+	if (lz_sched_threaded(t) && c->row)
+		left_call(t);
+	return 0;
 }
 
 /* Recording may fail while the thread runs. */
@@ -51,8 +64,10 @@ static int halt(struct lz_tracer *t)
 		return gone(t, status);
 	if (status >> 16)
 		return 0;
-	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-		cur->call.inside = !cur->call.inside;
+	if (WSTOPSIG(status) == (SIGTRAP | 0x80) && cur->call.inside)
+		left_call(t);
+	else if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+		cur->call.inside = true;
 	else if (lz_signal_hold_stop(t, WSTOPSIG(status)) < 0)
 		return -1;
 	return 0;
@@ -84,7 +99,9 @@ static int restart(struct lz_tracer *t)
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
-	if (r.orig_rax == (uint64_t)-1 || !lz_restarts((int64_t)r.rax))
+	bool cut = t->cur->call.suspended && (int64_t)r.rax == -EINTR;
+
+	if (r.orig_rax == (uint64_t)-1 || (!cut && !lz_restarts((int64_t)r.rax)))
 		return 0;
 	r.rip -= 2;
 	r.rax = (int64_t)r.rax == RESTART_BLOCK ? SYS_restart_syscall : r.orig_rax;

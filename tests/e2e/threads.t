@@ -103,6 +103,7 @@ cat >"$T/go_on.c" <<'EOF'
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 static sem_t a, b;
 static volatile unsigned long sum;
@@ -121,10 +122,23 @@ static void *answers(void *arg)
 	}
 	return NULL;
 }
+static int epoll, fd[2];
+static void *waits(void *arg)
+{
+	struct epoll_event e;
+
+	return epoll_wait(epoll, &e, 1, -1) == 1 ? arg : NULL; /* the kernel does not restart it by itself */
+}
 int main(void)
 {
-	pthread_t th[2];
+	struct epoll_event e = {.events = EPOLLIN};
+	pthread_t th[3];
+	void *ret;
 
+	pipe(fd);
+	epoll = epoll_create1(0);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd[0], &e);
+	pthread_create(&th[2], NULL, waits, &e);
 	pthread_create(&th[0], NULL, computes, NULL);
 	pthread_create(&th[1], NULL, answers, NULL);
 	for (int i = 0; i < 300; i++) {
@@ -133,6 +147,10 @@ int main(void)
 	}
 	pthread_join(th[0], NULL);
 	pthread_join(th[1], NULL);
+	write(fd[1], "x", 1);
+	pthread_join(th[2], &ret);
+	if (!ret)
+		return 1;
 	puts("all is well");
 	return 0;
 }
