@@ -196,7 +196,7 @@ RECIPE(nanosleep)
 	SEE(OK(nanosleep, &((struct timespec){0, 1000}), left) == 0);
 	in_a_moment();
 	FAILS(EINTR, nanosleep, &((struct timespec){100, 0}), left);
-	SEE(left->tv_sec >= 98 && left->tv_sec < 100);
+	SEE(left->tv_sec >= 20 && left->tv_sec < 100); /* a machine may be slow */
 }
 
 RECIPE(clock_nanosleep)
@@ -206,7 +206,7 @@ RECIPE(clock_nanosleep)
 	SEE(OK(clock_nanosleep, CLOCK_MONOTONIC, 0, &((struct timespec){0, 1000}), left) == 0);
 	in_a_moment();
 	FAILS(EINTR, clock_nanosleep, CLOCK_MONOTONIC, 0, &((struct timespec){100, 0}), left);
-	SEE(left->tv_sec >= 98 && left->tv_sec < 100);
+	SEE(left->tv_sec >= 20 && left->tv_sec < 100); /* a machine may be slow */
 }
 
 static const struct itimerspec later = {{5, 0}, {100, 0}};

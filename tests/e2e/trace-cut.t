@@ -83,7 +83,7 @@ cat >"$T/busy.c" <<'C'
 static volatile unsigned n;
 int main(void)
 {
-	for (unsigned i = 0; i < 300000000; i++)
+	for (unsigned i = 0; i < 1500000000; i++)
 		if (i * i % 7 > 3)
 			n++;
 	printf("%u\n", n);
