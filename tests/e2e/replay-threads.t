@@ -6,7 +6,7 @@
 
 walk=$(tool replay-walk) && watch=$(tool replay-watch) && runback=$(tool replay-runback) && damage=$(tool replay-damage)
 ok $? "the tools build" || { diag "$(cat "$T"/replay-*.log)"; done_testing; }
-rounds=5 seeds=1 programs="queue:O0 queue:O2 cancel:O2 pi:O0 exec:O0 detached:O2 racy:plain spin:O2"
+rounds=5 seeds=1 programs="queue:O0 queue:O2 cancel:O2 pi:O0 exec:O0 detached:O2 racy:plain racy:O2 spin:O2"
 [ -z "$LIZARD_LONG" ] || {
 	rounds=30 seeds="1 2 3 4"
 	programs=$(for f in "$LIZARD_SRC"/tests/progs/threads/*.c; do
@@ -41,7 +41,7 @@ address() { # PROGRAM NAME
 	printf '0x%x' $((0x555555554000 + 0x$(nm "$1" | grep " $2\$" | cut -d' ' -f1)))
 }
 
-for case in racy:plain:counter queue:O2:in; do
+for case in racy:O2:counter queue:O2:in; do
 	IFS=: read -r name how what <<<"$case"
 	rec=$T/recordings/$name-$how
 	timeout 300 "$watch" "$rec" "$(address "$T/$name-$how" "$what")" 4 >"$T/log" 2>&1
