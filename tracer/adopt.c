@@ -249,9 +249,14 @@ static int begin(struct lz_tracer *t, const struct lz_handover *h)
 /* Its tracer has failed: the process goes on. */
 static int give_up(struct lz_tracer *t, const struct lz_handover *h)
 {
+	if (!t->tid) {
+		lz_kill_parked(h->pid);
+		lz_follow_gone(t);
+		return -1;
+	}
 	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
-	if (t->p.mem >= 0 && h->kind == LZ_HANDOVER_FORK) {
-		if (h->ring)
+	if (t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
+		if (h->kind == LZ_HANDOVER_FORK && h->ring)
 			lz_private_ring(&t->p, h->ring, h->traced_addr);
 		lz_random_release(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);

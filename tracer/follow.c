@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,13 @@ static int park(struct lz_proc *c, struct lz_handover *h)
 	return 0;
 }
 
+void lz_kill_parked(pid_t pid)
+{
+	lz_warn("process %d could not be handed to a tracer of its own and has to be killed: %s",
+	        (int)pid, lz_error());
+	kill(pid, SIGKILL);
+}
+
 /* ---- the next tracer ---- */
 
 static int keep(struct lz_follow *f, pid_t tracer)
@@ -168,8 +176,12 @@ int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 		ret = lz_fail_errno("cannot hand process %d over", (int)c->pid);
 	if (ret == 0 && write(t->follow.out, &news, sizeof(news)) < 0)
 		lz_debug("no room for news of process %d", (int)c->pid);
-	if (ret == 0)
-		ret = start(&t->follow, fd);
+	if (ret == 0 && start(&t->follow, fd) < 0) {
+		lz_kill_parked(c->pid);
+		news.running = -1;
+		if (write(t->follow.out, &news, sizeof(news)) < 0)
+			lz_debug("no room for news of process %d", (int)c->pid);
+	}
 	close(fd);
 	return ret;
 }
