@@ -23,6 +23,7 @@ struct options {
 	bool at_end, echo, kept;
 	const char **rest; /* GDB's arguments */
 	int n_rest;
+	char *first; /* the recording of the first process, which has what all processes share */
 };
 
 static void usage(FILE *to)
@@ -328,11 +329,11 @@ enum { SOURCE_ROOTS = 16 };
 
 /* GDB's commands that make it find the source files a packed recording brought along: one for each directory of the
  * root, since GDB replaces whole ones. How many words were added. */
-static int source_words(const char *dir, const char **argv)
+static int source_words(const char *pack, const char **argv)
 {
 	char *sources = NULL, *command, *to;
 	struct dirent **v;
-	int n = 0, found = asprintf(&sources, "%s/sources", dir) < 0
+	int n = 0, found = asprintf(&sources, "%s/sources", pack) < 0
 	                       ? -1
 	                       : scandir(sources, &v, NULL, NULL);
 
@@ -359,8 +360,8 @@ static int source_words(const char *dir, const char **argv)
 	return n;
 }
 
-static int start_gdb(const struct options *o, const char *dir, const char *gdb,
-                     const char *commands, const char *program)
+static int start_gdb(const struct options *o, const char *gdb, const char *commands,
+                     const char *program)
 {
 	const char **argv = calloc((size_t)o->n_rest + 8 + 2 * SOURCE_ROOTS, sizeof *argv);
 	int n = 0;
@@ -369,7 +370,7 @@ static int start_gdb(const struct options *o, const char *dir, const char *gdb,
 		return lz_fail("out of memory");
 	argv[n++] = gdb;
 	argv[n++] = "-q";
-	n += source_words(dir, argv + n);
+	n += source_words(o->first, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;
 	for (int i = 0; i < o->n_rest; i++)
@@ -418,21 +419,18 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 	if (rc == 0)
 		rc = tell_gdb(o, self, dir);
 	if (rc == 0)
-		rc = start_gdb(o, dir, gdb, commands, program);
+		rc = start_gdb(o, gdb, commands, program);
 	free(program);
 	return rc;
 }
 
 /* The recording that is meant. malloced. */
-static char *find_recording(const struct options *o)
+static char *find_recording(struct options *o)
 {
-	char *dir = lz_find(o->what), *of;
-
-	if (!dir || !o->process)
-		return dir;
-	of = lz_process_find(dir, o->process);
-	free(dir);
-	return of;
+	o->first = lz_find(o->what);
+	if (!o->first)
+		return NULL;
+	return o->process ? lz_process_find(o->first, o->process) : strdup(o->first);
 }
 
 int lz_cmd_gdb(int argc, char **argv)
@@ -450,12 +448,15 @@ int lz_cmd_gdb(int argc, char **argv)
 			lz_reader_close(r);
 			rc = serve_port(&o, dir);
 			free(dir);
+			free(o.first);
+			free(o.rest);
 			return rc;
 		} else {
 			rc = open_in_gdb(&o, dir, r);
 		}
 		free(dir);
 	}
+	free(o.first);
 	free(o.rest);
 	if (rc < 0)
 		fprintf(stderr, "lizard-gdb: %s\n", lz_error());

@@ -13,16 +13,27 @@
 static void pack_usage(FILE *to)
 {
 	fprintf(to, "usage: lizard pack [-o FILE] [--no-sources] PROG|RECORDING\n\n"
-	            "Writes a recording into one file, with the program's source files, for "
-	            "another machine.\n"
+	            "Writes a recording with all its processes into one file, with the programs' "
+	            "source files,\nfor another machine.\n"
 	            "lizard-gdb and the other commands take the file in place of a recording.\n\n"
 	            "  -o, --output FILE   default: the recording's name with .lizard, here\n"
 	            "      --no-sources    leave the source files out\n");
 }
 
+static void say_packed(const char *path, uint64_t bytes, size_t processes, size_t sources)
+{
+	char size[LZ_TEXT], others[40] = "";
+
+	if (processes > 1)
+		snprintf(others, sizeof(others), "%zu processes, ", processes);
+	fprintf(stderr, "lizard: packed %s: %s, %swith %zu source files\n", path,
+	        lz_text_size(bytes, size), others, sources);
+}
+
 static int pack(const char *what, const char *output, bool with_sources)
 {
-	char *dir = lz_recording_find(what), *path = NULL, size[LZ_TEXT];
+	char *dir = lz_recording_find(what), *path = NULL;
+	struct lz_processes all = {0};
 	struct lz_names sources = {0};
 	struct stat st;
 	int rc = dir ? 0 : -1;
@@ -30,14 +41,16 @@ static int pack(const char *what, const char *output, bool with_sources)
 	if (rc == 0 && asprintf(&path, "%s%s", output ? output : strrchr(dir, '/') + 1,
 	                        output ? "" : ".lizard") < 0)
 		rc = lz_fail("no memory");
-	if (rc == 0 && with_sources)
-		rc = lz_pack_sources(dir, &sources);
 	if (rc == 0)
-		rc = lz_pack_write(dir, path, &sources);
+		rc = lz_processes_read(&all, dir);
+	if (rc == 0 && with_sources)
+		rc = lz_pack_sources(&all, &sources);
+	if (rc == 0)
+		rc = lz_pack_write(&all, path, &sources);
 	if (rc == 0 && stat(path, &st) == 0)
-		fprintf(stderr, "lizard: packed %s: %s, with %zu source files\n", path,
-		        lz_text_size((uint64_t)st.st_size, size), sources.n);
+		say_packed(path, (uint64_t)st.st_size, all.n, sources.n);
 	lz_names_free(&sources);
+	lz_processes_free(&all);
 	free(path);
 	free(dir);
 	return rc;

@@ -1,10 +1,12 @@
-/* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it may hold `sources/`, the
- * program's source files as they are found when it is packed, each below its absolute name. */
+/* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it holds those of the other
+ * processes, `processes/`, and `sources/`, the programs' source files as they are found when it is packed, each below its
+ * absolute name. A file that several processes have is in it once, and hard links to it. */
 #ifndef LIZARD_CMDS_PACK_H
 #define LIZARD_CMDS_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <cmds/processes.h>
 
 /* A sorted list of names; owned. */
 struct lz_names {
@@ -13,11 +15,11 @@ struct lz_names {
 };
 void lz_names_free(struct lz_names *names);
 
-/* The source files that the debug information of the recording DIR names and that can be read here. */
-int lz_pack_sources(const char *dir, struct lz_names *names);
+/* The source files that the debug information of the recordings ALL names and that can be read here. */
+int lz_pack_sources(const struct lz_processes *all, struct lz_names *names);
 
-/* Writes the recording DIR to the new file PATH, with SOURCES (may be empty). Nothing is left behind on failure. */
-int lz_pack_write(const char *dir, const char *path, const struct lz_names *sources);
+/* Writes the recordings ALL to the new file PATH, with SOURCES (may be empty). Nothing is left behind on failure. */
+int lz_pack_write(const struct lz_processes *all, const char *path, const struct lz_names *sources);
 
 /* Does PATH look like such a file? */
 bool lz_pack_is(const char *path);

@@ -10,6 +10,7 @@
 #include <zlib.h>
 #include "cmds/catalog.h"
 #include "cmds/pack.h"
+#include <common/filecopy.h>
 #include <common/recdir.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -60,10 +61,11 @@ static int enter(int fd, const char *name)
 	return openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Makes the file NAME below FD, with the directories that lead to it. No part of NAME can lead out of FD. */
-static int make_file(int root, char *name)
+/* Opens the directory below ROOT that NAME is in, and makes it if it is missing; *LAST: the file's own name. No part of
+ * NAME can lead out of ROOT. */
+static int enter_parents(int root, char *name, const char **last)
 {
-	int fd = dup(root), file;
+	int fd = dup(root);
 	char *part = name, *slash;
 
 	for (; fd >= 0 && (slash = strchr(part, '/')); part = slash + 1) {
@@ -75,21 +77,85 @@ static int make_file(int root, char *name)
 		close(fd);
 		fd = next;
 	}
+	*last = part;
+	return fd;
+}
+
+static int make_file(int root, char *name)
+{
+	const char *last;
+	int fd = enter_parents(root, name, &last), file;
+
 	if (fd < 0)
 		return -1;
-	file = openat(fd, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	file = openat(fd, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	close(fd);
 	return file;
 }
 
+/* Makes NAME another name of the file TARGET, or a copy of it where there are no links. */
+static int make_link(int root, char *name, char *target)
+{
+	const char *last, *target_last;
+	uint64_t size = 0;
+	uint32_t crc;
+	struct stat st;
+	int to = enter_parents(root, name, &last), file, rc;
+	int from = enter_parents(root, target, &target_last);
+
+	file = from < 0 ? -1 : openat(from, target_last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (file >= 0 && fstat(file, &st) == 0)
+		size = (uint64_t)st.st_size;
+	if (to < 0 || file < 0)
+		rc = -1;
+	else if ((rc = linkat(from, target_last, to, last, 0)) < 0 && errno != EEXIST)
+		rc = lz_copy_file(file, &size, &crc, to, last);
+	for (int i = 0, fds[] = {to, from, file}; i < 3; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return rc;
+}
+
+static bool is_copy(const char *name)
+{
+	return strncmp(name, "files/", 6) == 0 && name[6] && !strchr(name + 6, '/');
+}
+
+/* NAME without the process that it belongs to. */
+static const char *in_recording(const char *name)
+{
+	const char *slash;
+
+	if (strncmp(name, "processes/", 10) != 0)
+		return name;
+	slash = strchr(name + 10, '/');
+	return slash ? slash + 1 : "";
+}
+
 static bool is_allowed(struct archive_entry *e, const char *name)
 {
-	if (!name || archive_entry_filetype(e) != AE_IFREG || archive_entry_hardlink(e) ||
-	    strlen(name) > 4096)
+	const char *link = archive_entry_hardlink(e);
+
+	if (!name || (!link && archive_entry_filetype(e) != AE_IFREG) || strlen(name) > 4096)
 		return false;
-	if (strncmp(name, "files/", 6) == 0)
-		return name[6] && !strchr(name + 6, '/');
-	return is_known(name) || strncmp(name, "sources/", 8) == 0;
+	if (link)
+		return is_copy(in_recording(name)) && is_copy(in_recording(link));
+	return is_copy(in_recording(name)) || is_known(in_recording(name)) ||
+	       strncmp(name, "sources/", 8) == 0;
+}
+
+static int take_link(const char *given, const char *of, int root)
+{
+	char *name = strdup(given), *target = strdup(of);
+	int rc = -1;
+
+	if (!name || !target)
+		lz_fail("no memory");
+	else if ((rc = make_link(root, name, target)) < 0)
+		lz_fail_errno("cannot create its file %s", given);
+	free(name);
+	free(target);
+	return rc;
 }
 
 static int take_entry(struct archive *a, struct archive_entry *e, int root)
@@ -101,6 +167,8 @@ static int take_entry(struct archive *a, struct archive_entry *e, int root)
 	if (!is_allowed(e, given))
 		return lz_fail("it holds `%s`, which is no part of a recording",
 		               given ? given : "(no name)");
+	if (archive_entry_hardlink(e))
+		return take_link(given, archive_entry_hardlink(e), root);
 	name = strdup(given);
 	fd = name ? make_file(root, name) : -1;
 	if (fd < 0)

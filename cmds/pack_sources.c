@@ -122,22 +122,62 @@ static void sort(struct lz_names *names)
 	names->n = kept;
 }
 
-int lz_pack_sources(const char *dir, struct lz_names *names)
+/* Processes share the copies of what they all have mapped: each is looked at once. */
+struct seen {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct seen_files {
+	struct seen *v;
+	size_t n;
+};
+
+static int is_new(struct seen_files *s, const char *path)
+{
+	struct stat st;
+	struct seen *v;
+
+	if (stat(path, &st) < 0)
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].ino == st.st_ino && s->v[i].dev == st.st_dev)
+			return 0;
+	v = reallocarray(s->v, s->n + 1, sizeof(*v));
+	if (!v)
+		return lz_fail("no memory");
+	s->v = v;
+	v[s->n++] = (struct seen){st.st_dev, st.st_ino};
+	return 1;
+}
+
+static int add_recording(const char *dir, struct seen_files *seen, struct lz_names *names)
 {
 	struct lz_reader *r = lz_reader_open(dir);
 	int rc = 0;
 
-	*names = (struct lz_names){0};
 	if (!r)
 		return -1;
 	for (uint32_t i = 0; rc == 0 && i < lz_reader_n_files(r); i++) {
 		char *copy = lz_reader_copy_of(r, lz_reader_file(r, i)->path);
 
-		if (copy)
+		if (copy && (rc = is_new(seen, copy)) == 1)
 			rc = add_file(copy, names);
 		free(copy);
 	}
 	lz_reader_close(r);
+	return rc;
+}
+
+int lz_pack_sources(const struct lz_processes *all, struct lz_names *names)
+{
+	struct seen_files seen = {0};
+	int rc = 0;
+
+	*names = (struct lz_names){0};
+	for (size_t i = 0; rc == 0 && i < all->n; i++)
+		rc = all->v[i].bad ? 0 : add_recording(all->v[i].path, &seen, names);
+	free(seen.v);
 	sort(names);
 	if (rc < 0)
 		lz_names_free(names);

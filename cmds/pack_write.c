@@ -37,43 +37,92 @@ static int put_contents(struct archive *a, int fd, const char *name, off_t left)
 	return 0;
 }
 
-/* The file at PATH, as NAME. Who owned it is nobody's business. */
-static int put_file(struct archive *a, const char *path, const char *name)
+/* Files with several names, which the recordings of one run share: the first name is packed, the others as links to it. */
+struct packed {
+	dev_t dev;
+	ino_t ino;
+	char *name;
+};
+
+struct pack {
+	struct archive *a;
+	bool links; /* may be packed */
+	struct packed *shared;
+	size_t n, room;
+};
+
+static const char *packed_as(const struct pack *p, const struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
+	for (size_t i = 0; p->links && i < p->n; i++)
+		if (p->shared[i].ino == st->st_ino && p->shared[i].dev == st->st_dev)
+			return p->shared[i].name;
+	return NULL;
+}
+
+static int keep_name(struct pack *p, const struct stat *st, const char *name)
+{
+	if (st->st_nlink < 2 || !p->links)
+		return 0;
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : 64;
+		struct packed *v = reallocarray(p->shared, room, sizeof(*v));
+
+		if (!v)
+			return lz_fail("no memory");
+		p->shared = v;
+		p->room = room;
+	}
+	p->shared[p->n] = (struct packed){st->st_dev, st->st_ino, strdup(name)};
+	return p->shared[p->n++].name ? 0 : lz_fail("no memory");
+}
+
+static int put_entry(struct pack *p, int fd, const struct stat *st, const char *path,
+                     const char *name)
+{
 	struct archive_entry *e = archive_entry_new();
+	const char *first = packed_as(p, st);
+	int rc;
+
+	if (!e)
+		return lz_fail("no memory");
+	archive_entry_set_pathname(e, name);
+	archive_entry_set_filetype(e, AE_IFREG);
+	archive_entry_set_perm(e, 0600);
+	archive_entry_set_mtime(e, st->st_mtime, 0);
+	archive_entry_set_size(e, first ? 0 : st->st_size);
+	if (first)
+		archive_entry_set_hardlink(e, first);
+	rc = archive_write_header(p->a, e) == ARCHIVE_OK ? 0 : broken(p->a, name);
+	archive_entry_free(e);
+	if (rc < 0 || first)
+		return rc;
+	rc = put_contents(p->a, fd, path, st->st_size);
+	return rc == 0 ? keep_name(p, st, name) : rc;
+}
+
+/* The file at PATH, as NAME. Who owned it is nobody's business. */
+static int put_file(struct pack *p, const char *path, const char *name)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 	struct stat st;
 
-	if (!e || fd < 0 || fstat(fd, &st) < 0) {
-		lz_fail_errno("cannot read %s", path);
-	} else {
-		archive_entry_set_pathname(e, name);
-		archive_entry_set_filetype(e, AE_IFREG);
-		archive_entry_set_perm(e, 0600);
-		archive_entry_set_size(e, st.st_size);
-		archive_entry_set_mtime(e, st.st_mtime, 0);
-		rc = archive_write_header(a, e) == ARCHIVE_OK
-		         ? put_contents(a, fd, path, st.st_size)
-		         : broken(a, name);
-	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		rc = lz_fail_errno("cannot read %s", path);
+	else
+		rc = put_entry(p, fd, &st, path, name);
 	if (fd >= 0)
 		close(fd);
-	archive_entry_free(e);
 	return rc;
 }
 
-/* The plain files of DIR/BELOW, BELOW being "" or ending in a slash. */
-static int put_directory(struct archive *a, const char *dir, const char *below)
+/* The plain files of the folder PATH, their names behind BELOW; both end in a slash, or BELOW is "". */
+static int put_directory(struct pack *p, const char *path, const char *below)
 {
 	struct dirent **v;
-	char *path = NULL;
-	int n, rc = 0;
+	int n = scandir(path, &v, NULL, alphasort), rc = 0;
 
-	if (asprintf(&path, "%s/%s", dir, below) < 0)
-		return lz_fail("no memory");
-	n = scandir(path, &v, NULL, alphasort);
 	if (n < 0)
-		rc = lz_fail_errno("cannot read %s", path);
+		return lz_fail_errno("cannot read %s", path);
 	for (int i = 0; i < n; i++) {
 		char *file = NULL, *name = NULL;
 
@@ -82,40 +131,78 @@ static int put_directory(struct archive *a, const char *dir, const char *below)
 		     asprintf(&name, "%s%s", below, v[i]->d_name) < 0))
 			rc = lz_fail("no memory");
 		if (rc == 0 && file)
-			rc = put_file(a, file, name);
+			rc = put_file(p, file, name);
 		free(file);
 		free(name);
 		free(v[i]);
 	}
-	if (n >= 0)
-		free(v);
-	free(path);
+	free(v);
 	return rc;
 }
 
-static int put_all(struct archive *a, const char *dir, const struct lz_names *sources)
+/* The files of the recording DIR, their names behind BELOW. */
+static int put_recording(struct pack *p, const char *dir, const char *below)
 {
-	int rc = put_directory(a, dir, "");
+	char *own = NULL, *files = NULL, *below_files = NULL;
+	int rc = -1;
 
+	if (asprintf(&own, "%s/", dir) < 0 || asprintf(&files, "%s/files/", dir) < 0 ||
+	    asprintf(&below_files, "%sfiles/", below) < 0)
+		lz_fail("no memory");
+	else
+		rc = put_directory(p, own, below);
 	if (rc == 0)
-		rc = put_directory(a, dir, "files/");
-	for (size_t i = 0; rc == 0 && i < sources->n; i++) {
-		char *name = NULL;
+		rc = put_directory(p, files, below_files);
+	free(own);
+	free(files);
+	free(below_files);
+	return rc;
+}
 
-		if (asprintf(&name, "sources%s", sources->v[i]) < 0)
+static int put_processes(struct pack *p, const struct lz_processes *all)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < all->n; i++) {
+		char *below = NULL;
+
+		if (i && asprintf(&below, "processes/%s/", all->v[i].name) < 0)
 			return lz_fail("no memory");
-		rc = put_file(a, sources->v[i], name);
-		free(name);
+		rc = put_recording(p, all->v[i].path, i ? below : "");
+		free(below);
 	}
 	return rc;
 }
 
-int lz_pack_write(const char *dir, const char *path, const struct lz_names *sources)
+static int put_all(struct archive *a, const struct lz_processes *all,
+                   const struct lz_names *sources)
+{
+	struct pack p = {.a = a, .links = true};
+	int rc = put_processes(&p, all);
+
+	p.links = false;
+	for (size_t i = 0; rc == 0 && i < sources->n; i++) {
+		char *name = NULL;
+
+		if (asprintf(&name, "sources%s", sources->v[i]) < 0)
+			rc = lz_fail("no memory");
+		else
+			rc = put_file(&p, sources->v[i], name);
+		free(name);
+	}
+	for (size_t i = 0; i < p.n; i++)
+		free(p.shared[i].name);
+	free(p.shared);
+	return rc;
+}
+
+int lz_pack_write(const struct lz_processes *all, const char *path, const struct lz_names *sources)
 {
 	int fd, rc = -1;
 
-	if (lz_recording_busy(dir))
-		return lz_fail("%s is being written by lizard-trace", dir);
+	for (size_t i = 0; i < all->n; i++)
+		if (lz_recording_busy(all->v[i].path))
+			return lz_fail("%s is being written by lizard-trace", all->v[i].path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return lz_fail_errno("cannot create %s", path);
@@ -127,7 +214,7 @@ int lz_pack_write(const char *dir, const char *path, const struct lz_names *sour
 	         archive_write_open_fd(a, fd) != ARCHIVE_OK)
 		broken(a, path);
 	else
-		rc = put_all(a, dir, sources);
+		rc = put_all(a, all, sources);
 	if (rc == 0 && archive_write_close(a) != ARCHIVE_OK)
 		rc = broken(a, path);
 	archive_write_free(a);

@@ -2,6 +2,8 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <cmds/cmds.h>
 #include <cmds/pack.h>
 #include <cmds/processes.h>
@@ -15,7 +17,8 @@ static void usage(FILE *to)
 	    "usage: lizard ps [--json] RECORDING\n\n"
 	    "Lists the processes of a recording made with lizard-trace --follow, children below\n"
 	    "their parents: process id, parent's id, duration, size, status, command. Each can be\n"
-	    "opened with `lizard-gdb -p PID RECORDING`.\n"
+	    "opened with `lizard-gdb -p PID RECORDING`. On a terminal, lines are cut to its "
+	    "width.\n"
 	    "  --json  one JSON array instead\n");
 }
 
@@ -53,7 +56,8 @@ static int print_json(const struct lz_processes *p)
 	return lz_json_print(list);
 }
 
-static void print_entry(const struct lz_entry *e, unsigned depth, bool first)
+/* What print_entry() prints, to OUT. */
+static void format_entry(FILE *out, const struct lz_entry *e, unsigned depth, bool first)
 {
 	char took[LZ_TEXT], size[LZ_TEXT], st[LZ_TEXT], parent[16] = "-", name[32];
 
@@ -63,23 +67,51 @@ static void print_entry(const struct lz_entry *e, unsigned depth, bool first)
 		snprintf(name, sizeof(name), "%u", e->meta.tid);
 	else
 		snprintf(name, sizeof(name), "%s", e->name);
-	printf("%9s %7s  %9s  %9s  %-16s  %*s", name, parent,
-	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
-	       lz_text_size(e->bytes, size), lz_entry_status(e, st), (int)(2 * depth), "");
-	for (char **a = e->bad ? NULL : e->meta.argv; a && *a; a++) {
-		lz_text_print(*a);
-		putchar(a[1] ? ' ' : '\n');
-	}
+	fprintf(out, "%9s %7s  %9s  %9s  %-16s  %*s", name, parent,
+	        e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
+	        lz_text_size(e->bytes, size), lz_entry_status(e, st), (int)(2 * depth), "");
 	if (e->bad || !e->meta.argv || !*e->meta.argv)
-		printf("%s\n", e->bad ? e->path : "?");
+		fputs(e->bad ? e->path : "?", out);
+	for (char **a = e->bad ? NULL : e->meta.argv; a && *a; a++)
+		fprintf(out, "%s%s", *a, a[1] ? " " : "");
 }
 
-static void print_table(const struct lz_processes *p)
+/* How many columns a line may have; 0: any number. */
+static unsigned columns(void)
 {
+	struct winsize w;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+static int print_entry(const struct lz_entry *e, unsigned depth, bool first)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return lz_fail("no memory");
+	format_entry(out, e, depth, first);
+	if (fclose(out) != 0) {
+		free(line);
+		return lz_fail("no memory");
+	}
+	lz_text_print_cut(line, columns());
+	putchar('\n');
+	free(line);
+	return 0;
+}
+
+static int print_table(const struct lz_processes *p)
+{
+	int rc = 0;
+
 	printf("%9s %7s  %9s  %9s  %-16s  COMMAND\n", "PID", "PARENT", "DURATION", "SIZE",
 	       "STATUS");
-	for (size_t i = 0; i < p->n; i++)
-		print_entry(&p->v[i], p->depth[i], i == 0);
+	for (size_t i = 0; rc == 0 && i < p->n; i++)
+		rc = print_entry(&p->v[i], p->depth[i], i == 0);
+	return rc;
 }
 
 int lz_cmd_ps(int argc, char **argv)
@@ -107,11 +139,8 @@ int lz_cmd_ps(int argc, char **argv)
 		free(dir);
 		return 1;
 	}
-	if (json)
-		rc = print_json(&p) < 0;
-	else
-		print_table(&p);
+	rc = json ? print_json(&p) : print_table(&p);
 	lz_processes_free(&p);
 	free(dir);
-	return lz_finish_output(rc);
+	return lz_finish_output(rc < 0);
 }

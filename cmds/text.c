@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,14 +73,29 @@ const char *lz_text_status(int status, char buf[LZ_TEXT])
 	return buf;
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < 32 || c == 127;
+}
+
+void lz_text_print_cut(const char *s, unsigned columns)
+{
+	unsigned used = 0;
+
+	for (; *s; s++) {
+		/* The bytes of a UTF-8 character behind its first one take no room. */
+		unsigned width = is_control(*s) ? 4 : (*s & 0xc0) != 0x80;
+
+		if (columns && used + width > columns)
+			break;
+		used += width;
+		printf(is_control(*s) ? "\\x%02x" : "%c", *s);
+	}
+}
+
 void lz_text_print(const char *s)
 {
-	for (; *s; s++) {
-		if ((unsigned char)*s < 32 || *s == 127)
-			printf("\\x%02x", *s);
-		else
-			putchar(*s);
-	}
+	lz_text_print_cut(s, 0);
 }
 
 json_t *lz_json_text(const char *s)

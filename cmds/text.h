@@ -19,6 +19,8 @@ const char *lz_text_signal(int signo, char buf[LZ_TEXT]);
 
 /* Prints S; control characters, which could steer a terminal, become \xHH. */
 void lz_text_print(const char *s);
+/* The same, no more than COLUMNS characters of it (0: all). */
+void lz_text_print_cut(const char *s, unsigned columns);
 
 /* A JSON string; bytes that are not UTF-8 become \xHH. */
 json_t *lz_json_text(const char *s);

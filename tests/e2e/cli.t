@@ -62,6 +62,15 @@ for command in ls rm prune info dump pack unpack; do
 	like "$(lizard $command --help)" "^usage: lizard $command" "$command --help"
 done
 
+# ps on a terminal: cut to its width, characters of several bytes counted once.
+long=$(printf 'gr\303\274n %0200d' 7)
+lizard-trace -q -o "$T/long" ./small "$(printf '\033[1m')$long" >/dev/null
+is "$(lizard ps "$T/long" | tail -n 1 | grep -c "small .x1b.1m$long\$")" 1 "ps: all of a long command in a pipe"
+for width in 75 110 200; do
+	script -qc "stty cols $width; lizard ps '$T/long'" /dev/null </dev/null | tr -d '\r' | tail -n 1 >"$T/line"
+	is "$(LC_ALL=C.UTF-8 awk '{ print length }' "$T/line")" "$width" "ps: cut on a terminal of $width columns"
+done
+
 lizard prune --keep 2 --dry-run | grep -q small-1
 ok $? "prune --dry-run says what would go"
 is "$(lizard ls | wc -l)" 4 "... and leaves it"

@@ -29,6 +29,39 @@ lizard pack --no-sources -o "$T/bare.lizard" "$T/here/rec" 2>/dev/null
 is "$? $(tar --zstd -tf "$T/bare.lizard" | grep -c ^sources/)" "0 0" "--no-sources leaves them out"
 like "$(tar --zstd -tf "$T/rec.lizard")" "sources$T/here/src/crash.c" "otherwise they are in it"
 
+# Several processes.
+cat >"$T/here/src/family.c" <<'EOF'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int born(int n)
+{
+	return printf("born %d\n", n); /* the child's line */
+}
+int main(void)
+{
+	int status = 0;
+	fflush(stdout);
+	for (int i = 0; i < 2; i++)
+		if (fork() == 0)
+			return born(i) == 0;
+	while (wait(&status) > 0)
+		;
+	return status;
+}
+EOF
+lizard-cc -g -O0 "$T/here/src/family.c" -o "$T/here/family"
+lizard-trace -q --follow all -o "$T/here/tree" "$T/here/family" >"$T/out"
+is "$? $(sort "$T/out" | tr '\n' ' ')" "0 born 0 born 1 " "three processes recorded"
+other=$(ls "$T/here/tree/processes" | grep '^[0-9]' | head -n 1)
+flock "$T/here/tree/processes/$other" lizard pack -o "$T/tree.lizard" "$T/here/tree" >"$T/out" 2>&1
+is "$? $(grep -c "processes/$other is being written" "$T/out") $(ls "$T/tree.lizard" 2>/dev/null)" "1 1 " \
+	"a process that is being written: refused"
+lizard pack -o "$T/tree.lizard" "$T/here/tree" 2>"$T/err"
+like "$? $(cat "$T/err")" "^0 .*: packed .*, 3 processes, with [1-9][0-9]* source files" "three processes packed"
+copies() { find "$1" -path '*/files/*' -printf '%i\n' | sort -u | wc -l; }
+before=$(copies "$T/here/tree")
+
 # Another machine: no program, no sources, no recordings.
 mv "$T/here" "$T/gone"
 LIZARD_TRACE_DIR=$T/there
@@ -48,6 +81,19 @@ ok $? "what comes out is what went in"
 lizard rm "$(ls "$T/there")"
 is "$? $(ls "$T/there")" "0 " "rm removes it with its sources"
 
+timeout 60 lizard verify -a "$T/tree.lizard" >"$T/out" 2>&1
+is "$? $(grep -c ': clean: ' "$T/out")" "0 3" "verify -a takes all processes of a file" || diag "$(cat "$T/out")"
+tree=$(lizard unpack "$T/tree.lizard")
+is "$(copies "$tree")" "$before" "what processes share is there once"
+is "$(lizard ps "$T/tree.lizard" | grep -c 'exit 0 .*family')" 3 "ps takes the file"
+timeout 60 lizard-gdb -p "$other" "$T/tree.lizard" -nx -batch -ex 'break born' -ex c -ex 'print n' -ex 'list 6,6' >"$T/out" 2>&1
+like "$(cat "$T/out")" "^.1 = [01]" "-p opens one of its processes"
+like "$(cat "$T/out")" "the child's line" "with its sources"
+timeout 60 lizard-gdb -e "$T/tree.lizard" -nx -batch -ex 'info lizard' >"$T/out" 2>&1
+like "$(cat "$T/out")" "^recording +$tree\$" "without -p it is the first one" || diag "$(cat "$T/out")"
+lizard rm "$(basename "$tree")"
+is "$? $(ls "$T/there")" "0 " "rm removes all of it"
+
 # Not whole, or not ours.
 refused() { # FILE PATTERN NAME
 	timeout 20 lizard-gdb "$1" -nx -batch >"$T/out" 2>&1
@@ -65,6 +111,33 @@ tar --zstd -C "$T/bad" -cf "$T/c.lizard" meta sources/evil
 refused "$T/c.lizard" "holds .sources/evil., which is no part" "a link is refused"
 tar --zstd -P -C "$T/bad" --transform 's|evil|/tmp/evil|' -cf "$T/d.lizard" evil
 refused "$T/d.lizard" "holds ./tmp/evil., which is no part" "an absolute name is refused"
+mkdir -p "$T/bad/files" "$T/bad/processes/7/files" && echo x >"$T/bad/files/evil"
+refused_link() { # NAME TARGET WHAT: a file with a link NAME to TARGET, both as they stand there
+	python3 - "$T/bad/meta" "$T/bad/files/evil" "$1" "$2" "$T/link.tar" <<'EOF'
+import sys, tarfile
+meta, file, name, target, out = sys.argv[1:]
+with tarfile.open(out, "w") as t:
+    t.add(meta, "meta")
+    t.add(file, "files/evil")
+    link = tarfile.TarInfo(name)
+    link.type, link.linkname = tarfile.LNKTYPE, target
+    t.addfile(link)
+EOF
+	zstd -qf "$T/link.tar" -o "$T/link.lizard"
+	refused "$T/link.lizard" "$3" "a link $1 to $2 is refused"
+}
+no_part="which is no part"
+refused_link processes/7/files/a /etc/passwd "$no_part"
+refused_link processes/7/files/a ../../etc/passwd "$no_part"
+refused_link processes/7/files/a processes/../files/evil "cannot create its file"
+refused_link processes/../../evil files/evil "$no_part"
+refused_link processes/../files/a files/evil "cannot create its file"
+refused_link processes/7/processes/8/files/a files/evil "$no_part"
+refused_link processes//files/a files/evil "cannot create its file"
+refused_link meta files/evil "$no_part"
+refused_link files/a meta "$no_part"
+refused_link files/a files/b "cannot create its file"
+refused_link files/evil files/evil "cannot create its file"
 head -c 4000 /dev/urandom | zstd -q >"$T/e.lizard"
 refused "$T/e.lizard" "e.lizard" "noise is refused"
 done_testing
