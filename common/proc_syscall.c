@@ -16,9 +16,9 @@ static bool is_fault(int status)
 }
 
 /* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
- * ptrace itself makes can come between; an exit stop left over from an emulated call is passed
- * over. */
-static int next_syscall_stop(pid_t pid, int op)
+ * ptrace itself makes can come between, and SIGSTOP, which is held back: *sigstop. An exit stop left over from an emulated
+ * call is passed over. */
+static int next_syscall_stop(pid_t pid, int op, bool *sigstop)
 {
 	for (;;) {
 		struct __ptrace_syscall_info info;
@@ -36,6 +36,7 @@ static int next_syscall_stop(pid_t pid, int op)
 		if (is_fault(status))
 			return lz_fail("process %d got signal %d in a system call made for it",
 			               (int)pid, WSTOPSIG(status));
+		*sigstop |= status >> 8 == SIGSTOP;
 		if ((WSTOPSIG(status) & 0x7f) != SIGTRAP || status >> 16)
 			continue;
 		if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0 && info.op == op)
@@ -46,10 +47,14 @@ static int next_syscall_stop(pid_t pid, int op)
 static int run_call(struct lz_proc *p, int64_t *result)
 {
 	struct user_regs_struct r;
+	bool sigstop = false;
 
-	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_ENTRY) < 0 ||
-	    next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_EXIT) < 0 || lz_proc_regs(p, &r) < 0)
+	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_ENTRY, &sigstop) < 0 ||
+	    next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_EXIT, &sigstop) < 0 ||
+	    lz_proc_regs(p, &r) < 0)
 		return -1;
+	if (sigstop)
+		kill(p->pid, SIGSTOP);
 	*result = (int64_t)r.rax;
 	return 0;
 }

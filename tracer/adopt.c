@@ -18,15 +18,42 @@
 
 /* ---- taking it ---- */
 
-static int seize(pid_t pid)
+/* SIGSTOP cannot be blocked while a process is parked. What it makes of it must last. */
+struct stopped {
+	bool pending; /* it has come, and is sent once more later */
+	bool group;   /* it has had its effect already */
+};
+
+static int seize(pid_t pid, struct stopped *s)
 {
 	int status;
 
 	if (lz_seize(pid) < 0)
 		return -1;
-	if (ptrace(PTRACE_INTERRUPT, pid, 0, 0) < 0 || lz_wait(pid, &status) < 0)
+	if (ptrace(PTRACE_INTERRUPT, pid, 0, 0) < 0)
 		return lz_fail_errno("cannot stop process %d", (int)pid);
-	return WIFSTOPPED(status) ? 0 : lz_fail("process %d is gone", (int)pid);
+	for (;;) {
+		if (lz_wait(pid, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status))
+			return lz_fail("process %d is gone", (int)pid);
+		if (status >> 16)
+			break;
+		s->pending |= WSTOPSIG(status) == SIGSTOP;
+		if (ptrace(PTRACE_CONT, pid, 0, 0) < 0)
+			return lz_fail_errno("cannot stop process %d", (int)pid);
+	}
+	s->group = WSTOPSIG(status) != SIGTRAP;
+	return 0;
+}
+
+/* The kernel keeps in mind that the group is stopped; the next stop shows it. */
+static void stop_again(pid_t pid, const struct stopped *s)
+{
+	if (s->pending)
+		kill(pid, SIGSTOP);
+	if (s->group)
+		ptrace(PTRACE_INTERRUPT, pid, 0, 0);
 }
 
 /* As it was before it was parked. */
@@ -42,11 +69,11 @@ static int unpark(struct lz_proc *p, const struct lz_handover *h)
 	return 0;
 }
 
-static int take(struct lz_tracer *t, const struct lz_handover *h)
+static int take(struct lz_tracer *t, const struct lz_handover *h, struct stopped *stopped)
 {
 	int64_t ignored;
 
-	if (seize(h->pid) < 0)
+	if (seize(h->pid, stopped) < 0)
 		return -1;
 	t->tid = (uint32_t)h->pid;
 	t->cur = lz_thread_new(t, t->tid);
@@ -278,11 +305,31 @@ static int read_handover(int fd, struct lz_handover *h)
 	return 0;
 }
 
+/* 1: what it has become is to be recorded; 0: it is gone. */
+static int watch_first(struct lz_tracer *t, struct lz_handover *h)
+{
+	/* its own children need the affinity that Lizard was given */
+	t->old_affinity = calloc(1, sizeof(cpu_set_t));
+	if (!t->old_affinity)
+		return lz_fail("out of memory");
+	memcpy(t->old_affinity, &h->affinity, sizeof(cpu_set_t));
+	int ret = lz_watch_until_exec(t);
+	if (ret < 0)
+		return -1;
+	free(t->old_affinity);
+	t->old_affinity = NULL;
+	if (ret == 0)
+		lz_follow_gone(t);
+	h->kind = LZ_HANDOVER_EXEC;
+	return ret;
+}
+
 int lz_trace_handed_over(int state, int news)
 {
 	static struct lz_tracer t;
 	static struct lz_handover h;
 	struct lz_trace_result result;
+	struct stopped stopped = {0};
 
 	if (read_handover(state, &h) < 0)
 		return -1;
@@ -293,25 +340,18 @@ int lz_trace_handed_over(int state, int news)
 	lz_sched_begin(&t);
 	t.root = strdup(h.root);
 	t.old_affinity = NULL;
-	if (!t.root || take(&t, &h) < 0)
+	if (!t.root || take(&t, &h, &stopped) < 0)
 		return give_up(&t, &h);
 	lz_set_signals(h.pid);
 	if (h.kind == LZ_HANDOVER_WATCH) {
-		/* its own children need the affinity that Lizard was given */
-		t.old_affinity = calloc(1, sizeof(cpu_set_t));
-		if (!t.old_affinity)
-			return give_up(&t, &h);
-		memcpy(t.old_affinity, &h.affinity, sizeof(cpu_set_t));
-		int ret = lz_watch_until_exec(&t);
-		if (ret < 0)
-			return give_up(&t, &h);
-		free(t.old_affinity);
-		t.old_affinity = NULL;
-		if (ret == 0) {
-			lz_follow_gone(&t);
-			return 0;
-		}
-		h.kind = LZ_HANDOVER_EXEC;
+		stop_again(h.pid, &stopped);
+		stopped = (struct stopped){0};
+		int ret = watch_first(&t, &h);
+		if (ret <= 0)
+			return ret < 0 ? give_up(&t, &h) : 0;
 	}
-	return begin(&t, &h) < 0 ? give_up(&t, &h) : lz_trace_to_end(&t, &result);
+	if (begin(&t, &h) < 0)
+		return give_up(&t, &h);
+	stop_again(h.pid, &stopped);
+	return lz_trace_to_end(&t, &result);
 }

@@ -195,10 +195,45 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_capture(t, result);
 }
 
+/* The kernel does not make these again by itself after a signal that has no effect. */
+static bool is_cut_by_any(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_rt_sigtimedwait:
+	case SYS_io_getevents:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_recvfrom:
+	case SYS_recvmsg: return true;
+	}
+	return false;
+}
+
+/* Without us the kernel would have dropped a signal that is ignored, and the call would wait on. With this result it is made
+ * again, its time beginning anew, unless a handler runs. */
+int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const struct lz_call *c = &t->cur->call;
+	enum { ERESTARTNOHAND = 514 };
+
+	if ((int64_t)r->rax != -EINTR || c->forced || !is_cut_by_any(c->nr) ||
+	    !lz_signal_all_ignored(t))
+		return 0;
+	r->rax = (uint64_t)-ERESTARTNOHAND;
+	return lz_proc_set_regs(&t->p, r);
+}
+
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
 
+	if (lz_call_wait_on(t, r) < 0)
+		return -1;
 	c->inside = false;
 	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced_result) < 0)
 		return -1;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,20 +98,33 @@ static int our_mapping(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-/* 0: nobody. */
-static pid_t tracer_of(pid_t pid)
+struct traced {
+	int by; /* 0: nobody */
+	uint64_t blocked;
+};
+
+static struct traced traced(pid_t pid)
 {
+	struct traced is = {0};
 	char path[64], line[256];
-	int tracer = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-			break;
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "TracerPid: %d", &is.by);
+		sscanf(line, "SigBlk: %" SCNx64, &is.blocked);
+	}
 	if (f)
 		fclose(f);
-	return tracer;
+	return is;
+}
+
+/* Between two tracers: follow.c. */
+static bool is_parked(const struct traced *is)
+{
+	const uint64_t never = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
+
+	return !is->by && (is->blocked | never) == UINT64_MAX;
 }
 
 /* Does it run our own program? */
@@ -126,7 +140,15 @@ static bool is_lizard(pid_t pid)
 
 static bool is_ours(const struct look *l, pid_t pid)
 {
-	return (uint32_t)pid == l->t->tid || pid == getpid() || tracer_of(pid) == getpid();
+	return (uint32_t)pid == l->t->tid || pid == getpid() || traced(pid).by == getpid();
+}
+
+/* Another process of the same run. */
+static bool is_followed(const struct look *l, pid_t pid)
+{
+	struct traced is = traced(pid);
+
+	return l->t->root && (is_parked(&is) || is_lizard(is.by));
 }
 
 static void command_of(pid_t pid, char buf[32])
@@ -155,7 +177,7 @@ static int their_mapping(void *arg, const struct lz_maps_entry *e)
 			continue;
 		if (is_ours(l, l->pid))
 			return 1;
-		if (l->t->root && is_lizard(tracer_of(l->pid))) { /* followed as well */
+		if (is_followed(l, l->pid)) {
 			watch(l->t, lz_object(l->t, g->object));
 			continue;
 		}

@@ -107,6 +107,31 @@ bool lz_signal_fault_pending(struct lz_tracer *t)
 	return false;
 }
 
+/* 1: all that are not blocked are ignored, and there are some; 0: none; -1: others. */
+static int pending_ignored(const struct lz_tracer *t, uint32_t queue)
+{
+	struct __ptrace_peeksiginfo_args args = {.flags = queue, .nr = 32};
+	siginfo_t info[32];
+	long n = ptrace(PTRACE_PEEKSIGINFO, t->p.pid, &args, info);
+	int ret = 0;
+
+	for (long i = 0; i < n; i++) {
+		if (t->cur->sig.blocked >> (info[i].si_signo - 1) & 1)
+			continue;
+		if (!ignored(t, info[i].si_signo))
+			return -1;
+		ret = 1;
+	}
+	return ret;
+}
+
+bool lz_signal_all_ignored(struct lz_tracer *t)
+{
+	int own = pending_ignored(t, 0), group = pending_ignored(t, PTRACE_PEEKSIGINFO_SHARED);
+
+	return own >= 0 && group >= 0 && (own || group);
+}
+
 int lz_signal_release_in_call(struct lz_tracer *t)
 {
 	struct lz_thread_signals *s = &t->cur->sig;

@@ -349,6 +349,8 @@ bool lz_process_gone(struct lz_tracer *t, int *status);
 /* calls.c */
 int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r);
+/* At a call's exit: lets it be made again if only signals that are ignored have ended its wait. */
+int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r);
 /* Is the entry stop with registers R the same call, made again? */
 bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r);
 /* Logs a suspended call with its result as seen. */
@@ -414,6 +416,8 @@ bool lz_restarts(int64_t result);
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* 1: the program does not see it, it is passed on at once. */
 int lz_signal_passes(struct lz_tracer *t, int signo);
+/* Are there signals on their way to the current thread, all of them ignored? */
+bool lz_signal_all_ignored(struct lz_tracer *t);
 /* At a stop that is not a signal's: has the instruction faulted, and its signal is what comes next? */
 bool lz_signal_fault_pending(struct lz_tracer *t);
 int lz_signal_arm(struct lz_tracer *t);     /* waits for a marker or a system call */

@@ -84,6 +84,8 @@ static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return 0; /* killed */
+	if (c->inside && lz_call_wait_on(t, &r) < 0)
+		return -1;
 	if (c->inside && lz_restarts((int64_t)r.rax)) {
 		c->inside = false;
 		c->suspended = true;

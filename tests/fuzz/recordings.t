@@ -1,7 +1,8 @@
 #!/bin/bash
 # 500 damaged recordings by fixed seeds: every command ends within seconds, with an error or with the
 # valid part; never by a signal, never in silence. With SANITIZE=1 under the address sanitizer.
-# lizard-gdb opens every fifteenth of them, all of them with LIZARD_LONG=1.
+# lizard-gdb opens every fifteenth of them, all of them with LIZARD_LONG=1. LIZARD_FUZZ_SECONDS=N goes on to further seeds
+# for so long, from LIZARD_FUZZ_FROM on.
 . "$(dirname "$0")/../lib/tap.sh"
 
 seeds=${LIZARD_SEEDS:-500}
@@ -24,11 +25,11 @@ done
 switches=$(lizard info --json "$T/whole-threads" | grep -o '"switches": [0-9]*')
 is "$([ "${switches##* }" -gt 20 ] && echo many)" many "threads: has many switches"
 
-# try SECONDS WORDS...: fails if the command hangs, crashes, or fails without a word.
+# try SECONDS WORDS...: fails if the command computes for longer, hangs, crashes, or fails without a word.
 try() {
 	local limit=$1 rc
 	shift
-	timeout "$limit" "$@" >"$T/out" 2>"$T/err" </dev/null
+	(ulimit -t "$limit" && exec timeout $((10 * limit)) "$@") >"$T/out" 2>"$T/err" </dev/null
 	rc=$?
 	[ $rc = 0 ] && return 0
 	[ $rc = 1 ] && { [ -s "$T/err" ] || [ -s "$T/out" ]; } && return 0
@@ -39,7 +40,11 @@ try() {
 
 bad=0
 refused=0
-for seed in $(seq 1 "$seeds"); do
+seed=${LIZARD_FUZZ_FROM:-0}
+seeds=$((seed + seeds))
+until=$((SECONDS + ${LIZARD_FUZZ_SECONDS:-0}))
+while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
+	seed=$((seed + 1))
 	d=$T/damaged
 	rm -rf "$d"
 	prog=small
@@ -56,7 +61,8 @@ for seed in $(seq 1 "$seeds"); do
 		try 60 lizard-gdb -batch -ex next -ex bs -ex when "$d" || bad=$((bad + 1))
 	fi
 done
-is "$bad" 0 "$seeds damaged recordings: every command ends with an error or the valid part"
-[ "$refused" -gt $((seeds / 3)) ]
-ok $? "damage is found ($refused of $seeds)"
+is "$bad" 0 "damaged recordings up to seed $seed: every command ends with an error or the valid part"
+tried=$((seed - ${LIZARD_FUZZ_FROM:-0}))
+[ "$refused" -gt $((tried / 3)) ]
+ok $? "damage is found ($refused of $tried)"
 done_testing

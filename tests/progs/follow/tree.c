@@ -1,5 +1,5 @@
 /* A tree of processes that talk: forks, a fork that becomes another program, vfork and exec, posix_spawn, a pipe from
- * child to parent, memory shared with a child, a grandchild, a daemon. Argument: "daemon" leaves one running for a second. */
+ * child to parent, memory shared with a child, a grandchild, a daemon. Argument: "daemon" leaves one running for three seconds longer. */
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -103,9 +103,12 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "leaf") == 0)
 		return work(100) == 765 ? 9 : 1;
+	pid_t first = getpid();
 	if (argc > 1 && strcmp(argv[1], "daemon") == 0 && fork() == 0) {
 		setsid();
-		sleep(4);
+		while (getppid() == first)
+			usleep(10000);
+		sleep(3);
 		_exit(work(10) == 12 ? 0 : 1);
 	}
 	printf("pipe %d\n", through_pipe());

@@ -1,0 +1,45 @@
+#!/bin/bash
+# Every program of tests/progs/follow is a tree of processes that check themselves and each other; the first one prints a token
+# if all are content. Each is recorded with --follow all at -O0 and without instrumentation, and its first process alone: it
+# must print what it prints natively, every process must verify, and none may be lost.
+. "$(dirname "$0")/../lib/tap.sh"
+
+progs=$LIZARD_SRC/tests/progs/follow
+export LIZARD_TRACE_CHECK=1
+
+build() { # NAME HOW: prints the program's path
+	set -- "$@" -D_GNU_SOURCE -pthread -g -o "$T/$1-$2" "$progs/$1.c" -lrt
+	case $2 in
+	plain) gcc -O1 "${@:3}" ;;
+	*) lizard-cc "-$2" "${@:3}" ;;
+	esac 2>"$T/cc.log" && echo "$T/$1-$2"
+}
+
+recorded() { # LABEL DIR FOLLOW PROGRAM
+	timeout -k 5 100 lizard-trace -q --follow "$3" -o "$2" "$4" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 $(cat "$T/native")" "$1: all is well while recorded" || diag "$(tail -n 5 "$T/err")"
+	is "$(cat "$T/err")" "$said" "$1: nothing else on stderr"
+	timeout -k 5 200 lizard verify -a "$2" >"$T/verify" 2>&1
+	ok $? "$1: every process verifies" || { diag "$(grep -v ': clean:' "$T/verify" | tail -n 9)"; replay_hint "$2"; }
+	is "$(grep -c 'not complete' "$T/verify")" 0 "$1: every recording is complete"
+}
+
+for source in ${LIZARD_PROGS:-$progs/*.c}; do
+	name=$(basename "$source" .c)
+	[ "$name" != tree ] || continue
+	said=
+	[ "$name" != ptrace ] || said="lizard: system call ptrace is not supported: the program gets ENOSYS"
+	for how in O0 plain; do
+		prog=$(build "$name" $how)
+		ok $? "$name $how: builds" || { diag "$(cat "$T/cc.log")"; continue; }
+		timeout 60 "$prog" >"$T/native" 2>&1
+		is "$? $(cat "$T/native")" "0 all is well" "$name $how: natively" || continue
+		recorded "$name $how, all" "$T/recordings/$name-$how" all "$prog"
+	done
+	case $name in
+	futexes | ipc | locks | memory) continue ;; # what processes outside store shows late
+	ptrace) continue ;;                         # its child is not traced by anybody, and nor can it
+	esac
+	recorded "$name alone" "$T/recordings/$name" parent "$T/$name-O0"
+done
+done_testing
