@@ -242,3 +242,10 @@ bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr)
 
 	return p && p->counts;
 }
+
+bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr)
+{
+	const struct plt_section *p = plt_at(l, addr);
+
+	return p && !p->counts;
+}

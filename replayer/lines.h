@@ -45,8 +45,9 @@ struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
 /* The inlined calls around ADDR, outermost first; at most MAX. Returns how many. */
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max);
-/* A procedure linkage table is there. */
+/* A procedure linkage table is there, of those that GDB counts; a stub of another one (.plt.got). */
 bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr);
+bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr);
 /* The canonical frame address at ADDR for registers R; BIAS is what R's addresses have on top.
  * READ reads a word of the program. False if no rule is known. */
 typedef bool lz_read_word(void *arg, uint64_t addr, uint64_t *word);

@@ -321,6 +321,29 @@ static int through_loader(struct stepping *s, uint64_t start, uint64_t end)
 	return rc;
 }
 
+/* GDB's find_solib_trampoline_target(): the function that a stub of .plt.got jumps to; PC if it is none. */
+static uint64_t behind_stub(struct lz_machine *m, uint64_t pc)
+{
+	static const uint8_t endbr64[] = {0xF3, 0x0F, 0x1E, 0xFA};
+	uint64_t bias, at = pc, target;
+	struct lz_lines *l = m->lines(m->arg, pc, &bias);
+	uint8_t code[16];
+	const uint8_t *p = code;
+	int32_t disp;
+
+	if (!l || !lz_lines_in_other_plt(l, pc - bias) ||
+	    m->read(m->arg, pc, code, sizeof(code)) < 12)
+		return pc;
+	if (!memcmp(p, endbr64, sizeof(endbr64)))
+		p += sizeof(endbr64);
+	p += *p == 0xF2;                  /* bnd */
+	if (p[0] != 0xFF || p[1] != 0x25) /* jmp *disp(%rip) */
+		return pc;
+	memcpy(&disp, p + 2, sizeof(disp));
+	at += (uint64_t)(p - code) + 6 + (uint64_t)(int64_t)disp;
+	return read_word(m, at, &target) ? target : pc;
+}
+
 /* "Stepped into subroutine". */
 static int into_call(struct stepping *s)
 {
@@ -331,7 +354,8 @@ static int into_call(struct stepping *s)
 
 	if (s->over_calls)
 		return run_to_return(s, sp);
-	if (!find_function(s->m, s->r.rip, &f) || !find_line(s->m, f.start).sal.line)
+	if (!find_function(s->m, behind_stub(s->m, s->r.rip), &f) ||
+	    !find_line(s->m, f.start).sal.line)
 		return run_to_return(s, sp);
 	s->call_sp = 0;
 	stop = lz_gdb_skip_prologue(s->m, f.start, f.end);
