@@ -7,6 +7,7 @@
 #include <cmds/dump.h>
 #include <cmds/text.h>
 #include <lizard/error.h>
+#include <lizard/session.h>
 
 static void usage(FILE *to)
 {
@@ -38,13 +39,16 @@ static int dump_parts(struct lz_dump *d, int parts)
 static int dump(const char *what, struct lz_dump *d, int parts)
 {
 	char *dir = lz_find(what);
+	struct lz_rebuild *rb;
 	int rc = -1;
 
 	d->r = dir ? lz_reader_open(dir) : NULL;
 	if (d->r) {
 		if (lz_reader_damage(d->r))
 			lz_warn("%s: %s", dir, lz_reader_damage(d->r));
-		rc = dump_parts(d, parts ? parts : ALL);
+		rb = lz_rebuild_new(d->r);
+		rc = rb ? dump_parts(d, parts ? parts : ALL) : -1;
+		lz_rebuild_free(rb);
 	}
 	if (rc < 0)
 		lz_warn("%s", lz_error());

@@ -51,6 +51,16 @@ static uint64_t all_markers(const struct lz_reader *r, uint64_t *stored)
 	return sum;
 }
 
+/* Bytes of markers of which only checksums are kept. */
+static uint64_t all_hashed(const struct lz_reader *r)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
+		sum += lz_reader_markers_hashed(r, lz_reader_tid(r, i));
+	return sum;
+}
+
 /* ---- threads ---- */
 
 struct threads {
@@ -144,6 +154,22 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 	printf("format        version %u\n", m->version);
 }
 
+/* What is not stored, if anything. */
+static void print_flow(const struct lz_reader *r, uint64_t markers)
+{
+	const struct lz_meta *m = lz_reader_meta(r);
+	uint64_t hashed = all_hashed(r);
+	char a[LZ_TEXT];
+
+	printf("%-13s %s", "flow", m->flow);
+	if (hashed && hashed == markers)
+		printf(": only checksums are kept, replay computes the markers again");
+	else if (hashed)
+		printf(": of the last %s only checksums are kept, replay computes them again",
+		       lz_text_size(hashed, a));
+	putchar('\n');
+}
+
 static void print_threads(const struct threads *t)
 {
 	if (t->n == 1)
@@ -165,6 +191,7 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 	printf("events        %llu, %s on disk\n", (unsigned long long)lz_reader_n_events(r),
 	       lz_text_size(part_bytes(r, "events"), a));
 	printf("markers       %s, %s on disk\n", lz_text_size(markers, a), lz_text_size(stored, b));
+	print_flow(r, markers);
 	print_threads(threads);
 	printf("checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r), whole,
 	       lz_text_size(part_bytes(r, "checkpoints"), a));
@@ -268,6 +295,7 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	set_int(o, "duration_ns", m->duration_ns);
 	json_object_set_new(o, "exit_status", json_integer(m->exit_status));
 	set_int(o, "chaos_seed", m->chaos_seed);
+	json_object_set_new(o, "flow", lz_json_text(m->flow));
 	json_object_set_new(o, "outside", list_json(m->outside));
 	json_object_set_new(o, "instrumented", json_boolean(m->instrumented));
 	return o;
@@ -283,6 +311,7 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 	set_int(o, "events_stored", part_bytes(r, "events"));
 	set_int(o, "marker_bytes", markers);
 	set_int(o, "markers_stored", stored);
+	set_int(o, "marker_bytes_hashed", all_hashed(r));
 	set_int(o, "checkpoints", lz_reader_n_checkpoints(r));
 	set_int(o, "checkpoints_stored", part_bytes(r, "checkpoints"));
 	json_object_set_new(o, "streams", streams_json(r));
@@ -297,17 +326,20 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 
 /* ---- check ---- */
 
+/* What is only known by checksums is compared by `lizard verify`. */
 static int check_markers(struct lz_reader *r, uint32_t tid)
 {
-	enum { SIZE = 1 << 20 };
-	uint8_t *buf = malloc(SIZE);
-	uint64_t at = 0;
-	int64_t n = -1;
+	uint64_t start, len, sum;
+	uint8_t byte;
 
-	while (buf && (n = lz_reader_markers(r, tid, at, buf, SIZE)) > 0)
-		at += (uint64_t)n;
-	free(buf);
-	return n < 0 ? -1 : 0;
+	for (uint32_t i = 0; i < lz_reader_n_blocks(r, tid); i++) {
+		if (lz_reader_block_hashed(r, tid, i, &sum))
+			continue;
+		if (lz_reader_block(r, tid, i, &start, &len) < 0 ||
+		    lz_reader_markers(r, tid, start, &byte, 1) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int check(struct lz_reader *r)

@@ -39,12 +39,21 @@ static const char help[] =
     "seed,\n"
     "                               which the summary names, brings the same turns again\n"
     "      --seed N                 the same as --chaos=N\n"
+    "      --flow full|hash|auto    keep all of the control flow, or a checksum for each piece, "
+    "from "
+    "which\n"
+    "                               replay computes it again; auto, the default: all, checksums "
+    "from\n"
+    "                               --flow-limit on\n"
+    "      --flow-limit SIZE        of the control flow on disk, of each process (2G)\n"
     "      --max-size SIZE          end the recording, not the program, at this size (500M, 2G)\n"
     "  -q, --quiet                  no summary\n"
     "  -h, --help                   this text\n"
     "      --version                the version\n\n"
     "The exit status is the program's; 128+N if signal N ended it; 125 if recording failed,\n"
     "126 or 127 if PROG could not be run.\n";
+
+#define FLOW_LIMIT ((uint64_t)2 << 30)
 
 enum keep { KEEP_ALWAYS, KEEP_FAILURE, KEEP_SIGNAL };
 
@@ -65,7 +74,9 @@ enum {
 	OPT_DIRTY,
 	OPT_VERSION,
 	OPT_SLICE,
-	OPT_CHAOS
+	OPT_CHAOS,
+	OPT_FLOW,
+	OPT_FLOW_LIMIT
 };
 
 static int number(const char *text, const char *what, long min, long *value)
@@ -93,6 +104,28 @@ static int set_dirty(struct lz_trace_options *o, const char *text)
 		}
 	}
 	fprintf(stderr, "lizard-trace: --dirty is scan, compare or auto, not '%s'\n", text);
+	return -1;
+}
+
+static int set_flow(struct lz_trace_options *o, const char *text)
+{
+	static const char *const names[] = {"auto", "full", "hash"};
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			o->flow = (enum lz_flow)i;
+			return 0;
+		}
+	}
+	fprintf(stderr, "lizard-trace: --flow is full, hash or auto, not '%s'\n", text);
+	return -1;
+}
+
+static int set_size(uint64_t *to, const char *what, const char *text)
+{
+	if (lz_parse_size(text, to) == 0)
+		return 0;
+	fprintf(stderr, "lizard-trace: %s: %s\n", what, lz_error());
 	return -1;
 }
 
@@ -155,11 +188,9 @@ static int set_option(struct options *all, int c, const char *arg)
 			return -1;
 		o->full_every = (unsigned)n;
 		return 0;
-	case OPT_MAX_SIZE:
-		if (lz_parse_size(arg, &o->max_bytes) == 0)
-			return 0;
-		fprintf(stderr, "lizard-trace: --max-size: %s\n", lz_error());
-		return -1;
+	case OPT_MAX_SIZE: return set_size(&o->max_bytes, "--max-size", arg);
+	case OPT_FLOW: return set_flow(o, arg);
+	case OPT_FLOW_LIMIT: return set_size(&o->flow_limit, "--flow-limit", arg);
 	case OPT_DIRTY: return set_dirty(o, arg);
 	case OPT_CHAOS: return set_seed(o, arg);
 	case OPT_SLICE:
@@ -177,6 +208,8 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"keep", required_argument, NULL, OPT_KEEP},
     {"max-size", required_argument, NULL, OPT_MAX_SIZE},
+    {"flow", required_argument, NULL, OPT_FLOW},
+    {"flow-limit", required_argument, NULL, OPT_FLOW_LIMIT},
     {"follow", required_argument, NULL, OPT_FOLLOW},
     {"handed-over", no_argument, NULL, OPT_HANDED_OVER},
     {"aslr", no_argument, NULL, OPT_ASLR},
@@ -257,7 +290,7 @@ static int handed_over(int argc, char **argv)
 
 int lz_cmd_trace(int argc, char **argv)
 {
-	struct options o = {.trace.checkpoint_ms = -1};
+	struct options o = {.trace = {.checkpoint_ms = -1, .flow_limit = FLOW_LIMIT}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {

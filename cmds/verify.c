@@ -36,13 +36,15 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 	}
 	if (quiet)
 		return 0;
-	char spins[100] = "";
+	char spins[100] = "", hashed[60] = "";
+	if (res->hashed)
+		snprintf(hashed, sizeof(hashed), " (%" PRIu64 " of them by checksum)", res->hashed);
 	if (res->spins)
 		snprintf(spins, sizeof(spins),
 		         ", %" PRIu64 " long spins without markers not run again", res->spins);
-	printf("%s: clean: %" PRIu64 " bytes of markers, %" PRIu64 " events, %" PRIu64
+	printf("%s: clean: %" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
 	       " checkpoints, %" PRIu64 " pages%s%s%s\n",
-	       dir, res->markers, res->events, res->checkpoints, res->pages, spins,
+	       dir, res->markers, hashed, res->events, res->checkpoints, res->pages, spins,
 	       damage ? "; the recording is not complete: " : "", damage ? damage : "");
 	return 0;
 }

@@ -72,7 +72,7 @@ int lz_frame_unpack(const uint8_t in[LZ_FRAME_HEADER], struct lz_frame *f)
 	f->crc = lz_get_u32(&c);
 	if (lz_get_u32(&c) != (uint32_t)crc32(0, in, LZ_FRAME_HEADER - 4))
 		return lz_fail("checksum of a frame header is wrong");
-	if (!raw_limit(f->type) || f->codec >= LZ_CODECS)
+	if (!f->type || f->type >= LZ_FRAME_TYPES || f->codec >= LZ_CODECS)
 		return lz_fail("unknown frame type %u or compression %u", f->type, f->codec);
 	return check_lengths(f);
 }
@@ -206,23 +206,45 @@ int lz_frames_read(const struct lz_frames *fs, uint32_t i, struct lz_buf *out)
 	return rc;
 }
 
-const struct lz_buf *lz_cache_get(struct lz_frame_cache *c, const struct lz_frames *fs, uint32_t i)
+const struct lz_buf *lz_cache_find(struct lz_frame_cache *c, uint32_t i)
+{
+	for (unsigned k = 0; k < LZ_CACHE_SLOTS; k++) {
+		if (!c->slot[k].used || c->slot[k].frame != i)
+			continue;
+		c->slot[k].used = ++c->clock;
+		return &c->slot[k].buf;
+	}
+	return NULL;
+}
+
+struct lz_cache_slot *lz_cache_oldest(struct lz_frame_cache *c)
 {
 	struct lz_cache_slot *s = &c->slot[0];
 
-	for (unsigned k = 0; k < LZ_CACHE_SLOTS; k++) {
-		if (c->slot[k].used && c->slot[k].frame == i) {
-			c->slot[k].used = ++c->clock;
-			return &c->slot[k].buf;
-		}
+	for (unsigned k = 1; k < LZ_CACHE_SLOTS; k++)
 		if (c->slot[k].used < s->used)
 			s = &c->slot[k];
-	}
 	s->used = 0;
-	if (lz_frames_read(fs, i, &s->buf) < 0)
-		return NULL;
+	return s;
+}
+
+void lz_cache_filled(struct lz_frame_cache *c, struct lz_cache_slot *s, uint32_t i)
+{
 	s->frame = i;
 	s->used = ++c->clock;
+}
+
+const struct lz_buf *lz_cache_get(struct lz_frame_cache *c, const struct lz_frames *fs, uint32_t i)
+{
+	const struct lz_buf *found = lz_cache_find(c, i);
+	struct lz_cache_slot *s;
+
+	if (found)
+		return found;
+	s = lz_cache_oldest(c);
+	if (lz_frames_read(fs, i, &s->buf) < 0)
+		return NULL;
+	lz_cache_filled(c, s, i);
 	return &s->buf;
 }
 

@@ -46,6 +46,10 @@ struct lz_frame_cache {
 	uint64_t clock;
 };
 /* Frame i's payload, valid until LZ_CACHE_SLOTS - 1 other frames were asked for. */
+/* The same if it is there already, else NULL; a slot for frame I to be filled, which counts only when that is said. */
+const struct lz_buf *lz_cache_find(struct lz_frame_cache *c, uint32_t i);
+struct lz_cache_slot *lz_cache_oldest(struct lz_frame_cache *c);
+void lz_cache_filled(struct lz_frame_cache *c, struct lz_cache_slot *s, uint32_t i);
 const struct lz_buf *lz_cache_get(struct lz_frame_cache *c, const struct lz_frames *fs, uint32_t i);
 void lz_cache_free(struct lz_frame_cache *c);
 

@@ -39,6 +39,8 @@ static const struct field {
     F("parent-marker", U64, parent_marker),
     F("stack-start", U64, stack_start),
     F("became", TEXT, became),
+    F("flow", TEXT, flow),
+    F("hashed-from", TEXT, hashed_from),
     F("chaos-seed", U64, chaos_seed),
     F("stub-addr", U64, stub_addr),
     F("stub-len", U64, stub_len),

@@ -55,6 +55,8 @@ struct lz_reader {
 	uint32_t n_files;
 	struct lz_stream *streams; /* sorted by tid */
 	uint32_t n_streams;
+	lz_rebuild_fn *rebuild;
+	void *rebuild_arg;
 	struct lz_ck_place *cks;
 	uint32_t n_cks;
 	/* Two: a search must not spoil the event that the caller still looks at. */
@@ -63,6 +65,8 @@ struct lz_reader {
 
 /* Whether frames make sense as a sequence; what does not is cut off and said in fs->end. */
 void lz_frames_cut(struct lz_frames *fs, uint32_t n, const char *name, const char *why);
+/* How much of a stream a frame of it stands for. */
+uint32_t lz_block_len(const struct lz_frame *f);
 /* reader_index.c: fill runs, syncs, files; cks; streams. */
 int lz_index_events(struct lz_reader *r);
 int lz_index_checkpoints(struct lz_reader *r);
@@ -73,6 +77,8 @@ int lz_reader_cut(struct lz_reader *r);
 /* reader_files.c: a copy that is not what was copied is said in its file's `damage` and counts as not kept. */
 void lz_reader_check_files(struct lz_reader *r);
 
+/* The frame that holds the byte at OFFSET, which must be below the stream's length. */
+uint32_t lz_stream_frame(const struct lz_stream *s, uint64_t offset);
 struct lz_stream *lz_reader_stream(const struct lz_reader *r, uint32_t tid);
 void lz_ev_cache_free(struct lz_ev_cache *c);
 

@@ -38,12 +38,26 @@ struct lz_stream *lz_reader_stream(const struct lz_reader *r, uint32_t tid)
 	return NULL;
 }
 
+/* A block of which there is only a checksum is known as a whole or not at all. */
+static bool splits_hashed(const struct lz_stream *s, uint64_t len)
+{
+	uint32_t i = lz_stream_frame(s, len - 1);
+	const struct lz_frame *f = &s->frames.v[i];
+
+	return f->type == LZ_FRAME_HASHED && f->key0 + f->count != len;
+}
+
 static bool stream_reaches(struct lz_reader *r, uint32_t tid, uint64_t len)
 {
 	const struct lz_stream *s = lz_reader_stream(r, tid);
 
-	if ((s ? s->len : 0) >= len)
-		return true;
+	if ((s ? s->len : 0) >= len) {
+		if (!s || !len || !splits_hashed(s, len))
+			return true;
+		say(r, "damaged: markers-%u: %llu bytes end inside a block that is not stored", tid,
+		    (unsigned long long)len);
+		return false;
+	}
 	say(r, "cut: markers-%u ends at %llu of %llu bytes", tid,
 	    (unsigned long long)(s ? s->len : 0), (unsigned long long)len);
 	return false;

@@ -116,16 +116,27 @@ int lz_index_checkpoints(struct lz_reader *r)
 	return 0;
 }
 
+uint32_t lz_block_len(const struct lz_frame *f)
+{
+	return f->type == LZ_FRAME_HASHED ? f->count : f->raw_len;
+}
+
+static bool is_block(const struct lz_frame *f)
+{
+	return (f->type == LZ_FRAME_MARKERS || f->type == LZ_FRAME_HASHED) && lz_block_len(f) &&
+	       lz_block_len(f) <= LZ_BLOCK_MAX;
+}
+
 static void index_stream(struct lz_stream *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->frames.n; i++) {
 		const struct lz_frame *f = &s->frames.v[i];
 
-		if (f->type != LZ_FRAME_MARKERS || f->key0 != s->len || !f->raw_len) {
+		if (!is_block(f) || f->key0 != s->len) {
 			lz_frames_cut(&s->frames, i, name, "the markers are out of order");
 			return;
 		}
-		s->len += f->raw_len;
+		s->len += lz_block_len(f);
 	}
 }
 

@@ -19,8 +19,7 @@ uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid)
 	return s ? s->len : 0;
 }
 
-/* The frame that holds the byte at OFFSET, which must be below the stream's length. */
-static uint32_t frame_of(const struct lz_stream *s, uint64_t offset)
+uint32_t lz_stream_frame(const struct lz_stream *s, uint64_t offset)
 {
 	uint32_t lo = 0, hi = s->frames.n;
 
@@ -35,7 +34,53 @@ static uint32_t frame_of(const struct lz_stream *s, uint64_t offset)
 	return lo;
 }
 
-int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf, size_t len)
+/* A block that is not stored. */
+static const struct lz_buf *rebuilt(struct lz_reader *r, struct lz_stream *s, uint32_t i)
+{
+	const struct lz_frame *f = &s->frames.v[i];
+	struct lz_cache_slot *slot;
+
+	if (!r->rebuild) {
+		lz_fail("only a checksum was kept of the %u bytes of markers from %llu on "
+		        "(lizard-trace --flow=hash): replay has to compute them again",
+		        f->count, (unsigned long long)f->key0);
+		return NULL;
+	}
+	slot = lz_cache_oldest(&s->cache);
+	slot->buf.len = 0;
+	slot->buf.failed = false;
+	uint8_t *p = lz_buf_room(&slot->buf, f->count);
+	if (!p || r->rebuild(r->rebuild_arg, s->tid, i, p) < 0) {
+		if (!p)
+			lz_fail("no memory for a block of markers");
+		return NULL;
+	}
+	slot->buf.len = f->count;
+	lz_cache_filled(&s->cache, slot, i);
+	return &slot->buf;
+}
+
+/* *FAILED: it is not that nothing is at hand. */
+static const struct lz_buf *block(struct lz_reader *r, struct lz_stream *s, uint32_t i, bool kept,
+                                  bool *failed)
+{
+	const struct lz_buf *b;
+
+	if (s->frames.v[i].type != LZ_FRAME_HASHED) {
+		b = lz_cache_get(&s->cache, &s->frames, i);
+		*failed = !b;
+		return b;
+	}
+	b = lz_cache_find(&s->cache, i);
+	if (b || (kept && (!r->rebuild || r->rebuild(r->rebuild_arg, s->tid, i, NULL))))
+		return b;
+	b = rebuilt(r, s, i);
+	*failed = !b;
+	return b;
+}
+
+static int64_t copy(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf, size_t len,
+                    bool kept)
 {
 	struct lz_stream *s = lz_reader_stream(r, tid);
 	size_t done = 0;
@@ -44,12 +89,15 @@ int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, vo
 		return 0;
 	if (len > s->len - offset)
 		len = s->len - offset;
-	for (uint32_t i = frame_of(s, offset); done < len; i++) {
-		const struct lz_buf *b = lz_cache_get(&s->cache, &s->frames, i);
+	for (uint32_t i = lz_stream_frame(s, offset); done < len; i++) {
+		bool failed = false;
+		const struct lz_buf *b = block(r, s, i, kept, &failed);
 		size_t from, n;
 
-		if (!b)
+		if (failed)
 			return lz_fail_in("markers-%u", tid);
+		if (!b)
+			break;
 		from = (size_t)(offset + done - s->frames.v[i].key0);
 		n = b->len - from;
 		if (n > len - done)
@@ -60,11 +108,28 @@ int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, vo
 	return (int64_t)done;
 }
 
+int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf, size_t len)
+{
+	return copy(r, tid, offset, buf, len, false);
+}
+
+int64_t lz_reader_markers_kept(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf,
+                               size_t len)
+{
+	return copy(r, tid, offset, buf, len, true);
+}
+
+void lz_reader_on_rebuild(struct lz_reader *r, lz_rebuild_fn *fn, void *arg)
+{
+	r->rebuild = fn;
+	r->rebuild_arg = arg;
+}
+
 uint32_t lz_reader_n_blocks(const struct lz_reader *r, uint32_t tid)
 {
 	const struct lz_stream *s = lz_reader_stream(r, tid);
 
-	return s && s->len ? frame_of(s, s->len - 1) + 1 : 0;
+	return s && s->len ? lz_stream_frame(s, s->len - 1) + 1 : 0;
 }
 
 int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *start,
@@ -75,8 +140,37 @@ int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_
 	if (i >= lz_reader_n_blocks(r, tid))
 		return lz_fail("thread %u has no block %u of markers", tid, i);
 	*start = s->frames.v[i].key0;
-	*len = s->frames.v[i].raw_len;
+	*len = lz_block_len(&s->frames.v[i]);
 	if (*len > s->len - *start)
 		*len = s->len - *start;
 	return 0;
+}
+
+uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t offset)
+{
+	const struct lz_stream *s = lz_reader_stream(r, tid);
+	uint32_t n = lz_reader_n_blocks(r, tid);
+
+	return !n ? 0 : offset < s->len ? lz_stream_frame(s, offset) : n - 1;
+}
+
+bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *sum)
+{
+	const struct lz_stream *s = lz_reader_stream(r, tid);
+
+	if (i >= lz_reader_n_blocks(r, tid) || s->frames.v[i].type != LZ_FRAME_HASHED)
+		return false;
+	*sum = s->frames.v[i].key1;
+	return true;
+}
+
+uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid)
+{
+	uint64_t start, len, sum, all = 0;
+
+	for (uint32_t i = 0; i < lz_reader_n_blocks(r, tid); i++)
+		if (lz_reader_block_hashed(r, tid, i, &sum) &&
+		    !lz_reader_block(r, tid, i, &start, &len))
+			all += len;
+	return all;
 }

@@ -8,11 +8,11 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <common/codec.h>
+#include <common/flowsum.h>
 #include <common/markers.h>
 #include <common/thread.h>
 #include <common/worker.h>
 #include <lizard/error.h>
-#include <lizard/recording.h>
 
 /* Bytes that may wait; the recorded program is held up beyond. */
 enum { QUEUE_MAX = 64 << 20 };
@@ -37,6 +37,8 @@ struct lz_worker {
 	struct job *head, **tail;
 	size_t queued, n_jobs; /* bytes, jobs: the one at work included */
 	uint64_t written;
+	enum lz_flow flow;
+	uint64_t flow_limit, markers_written, hashed_from;
 	bool stop;
 	struct lz_buf spare[SPARES];
 	unsigned n_spares;
@@ -121,6 +123,33 @@ static int check_markers(const struct job *job)
 	                     (unsigned long long)(job->frame.key0 + end));
 }
 
+/* Is this block of markers only to be summed? Once one is, all that follow are. */
+static bool is_hashed(struct lz_worker *w, const struct lz_frame *f)
+{
+	pthread_mutex_lock(&w->lock);
+	bool hash = w->hashed_from != UINT64_MAX || w->flow == LZ_FLOW_HASH ||
+	            (w->flow == LZ_FLOW_AUTO && w->markers_written >= w->flow_limit);
+	if (hash && w->hashed_from == UINT64_MAX)
+		w->hashed_from = f->key0;
+	pthread_mutex_unlock(&w->lock);
+	return hash;
+}
+
+static int write_hashed(struct job *job)
+{
+	struct lz_frame *f = &job->frame;
+	struct lz_flow_sum sum = LZ_FLOW_SUM_EMPTY;
+	uint8_t header[LZ_FRAME_HEADER];
+
+	lz_flow_sum_add(&sum, job->raw.p, job->raw.len);
+	f->type = LZ_FRAME_HASHED;
+	f->count = (uint32_t)job->raw.len;
+	f->key1 = lz_flow_sum_value(&sum);
+	lz_frame_pack(f, header);
+	struct iovec v = {header, sizeof(header)};
+	return write_all(job->out, &v, 1);
+}
+
 static int write_frame(struct lz_worker *w, struct job *job)
 {
 	struct lz_frame *f = &job->frame;
@@ -132,8 +161,12 @@ static int write_frame(struct lz_worker *w, struct job *job)
 			return -1;
 		raw = &w->pages;
 	}
-	if (f->type == LZ_FRAME_MARKERS && check_markers(job) < 0)
-		return -1;
+	if (f->type == LZ_FRAME_MARKERS) {
+		if (check_markers(job) < 0)
+			return -1;
+		if (is_hashed(w, f))
+			return write_hashed(job);
+	}
 	w->packed.len = 0;
 	f->codec = (uint8_t)codec_for(w, job);
 	if (f->codec != LZ_CODEC_RAW &&
@@ -186,6 +219,8 @@ static void finish_job(struct lz_worker *w, struct job *job, bool write)
 		w->error = w->text;
 	} else if (write) {
 		w->written += LZ_FRAME_HEADER + job->frame.stored_len;
+		if (job->frame.type == LZ_FRAME_MARKERS)
+			w->markers_written += LZ_FRAME_HEADER + job->frame.stored_len;
 	}
 	w->queued -= job->raw.cap;
 	w->n_jobs--;
@@ -229,6 +264,8 @@ struct lz_worker *lz_worker_start(void)
 	pthread_cond_init(&w->more, NULL);
 	pthread_cond_init(&w->less, NULL);
 	w->tail = &w->head;
+	w->flow = LZ_FLOW_FULL;
+	w->hashed_from = UINT64_MAX;
 	if (lz_thread_start(&w->thread, "lizard-writer", work, w) < 0) {
 		free(w);
 		return NULL;
@@ -299,6 +336,22 @@ uint64_t lz_worker_written(struct lz_worker *w)
 	n = w->written;
 	pthread_mutex_unlock(&w->lock);
 	return n;
+}
+
+void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit)
+{
+	pthread_mutex_lock(&w->lock);
+	w->flow = flow;
+	w->flow_limit = limit;
+	pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t lz_worker_hashed_from(struct lz_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	uint64_t from = w->hashed_from;
+	pthread_mutex_unlock(&w->lock);
+	return from;
 }
 
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus)

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <common/frame.h>
+#include <lizard/recording.h>
 
 struct lz_worker;
 
@@ -27,6 +28,10 @@ int lz_worker_drain(struct lz_worker *w);
 int lz_worker_check(struct lz_worker *w);
 /* Bytes written so far. */
 uint64_t lz_worker_written(struct lz_worker *w);
+/* Which blocks of markers are stored and which are only summed (lizard/recording.h, lz_writer_flow()). */
+void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit);
+/* The stream offset from which on only checksums are kept; UINT64_MAX: all is stored so far. */
+uint64_t lz_worker_hashed_from(struct lz_worker *w);
 /* Which CPUs it may use. */
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus);
 /* Writes what is queued, ends the thread, frees W. -1 as lz_worker_check(). */

@@ -134,10 +134,29 @@ static void writer_free(struct lz_writer *w)
 	free(w);
 }
 
+void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit)
+{
+	lz_worker_flow(w->worker, flow, limit);
+}
+
+uint64_t lz_writer_hashed_from(const struct lz_writer *w)
+{
+	return lz_worker_hashed_from(w->worker);
+}
+
+/* FROM: as lz_worker_hashed_from(). */
+static void set_hashed(struct lz_meta *m, uint64_t from, char text[24])
+{
+	snprintf(text, 24, from == UINT64_MAX ? "" : "%llu", (unsigned long long)from);
+	m->hashed_from = text;
+}
+
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta)
 {
 	struct lz_meta m = *meta;
+	char from[24];
 
+	set_hashed(&m, w->worker ? lz_worker_hashed_from(w->worker) : UINT64_MAX, from);
 	m.version = LZ_FORMAT_VERSION;
 	m.state = LZ_REC_INCOMPLETE;
 	m.n_events = m.n_markers_bytes = m.n_checkpoints = 0;
@@ -187,8 +206,11 @@ uint64_t lz_writer_size(const struct lz_writer *w)
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta)
 {
 	struct lz_meta m = *meta;
-	int rc = lz_writer_flush(w);
+	int rc = lz_writer_drain(w);
 	struct lz_worker *worker = w->worker;
+	char from[24];
+
+	set_hashed(&m, lz_worker_hashed_from(worker), from);
 
 	w->worker = NULL;
 	if (lz_worker_stop(worker) < 0)

@@ -188,9 +188,17 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
 
 	if (e->goal == goal)
 		return 0;
-	if (len > sizeof buf ||
-	    lz_reader_markers(e->rp->reader, e->rp->tid, e->marker, buf, len) != (int64_t)len)
+	if (len > sizeof buf || goal > e->rp->stream_len)
 		return lz_fail("the marker stream does not reach %lu", (unsigned long)goal);
+	int64_t n = lz_engine_recorded(e, e->marker, buf, len);
+	if (n < 0)
+		return -1;
+	e->goal_guessed = (size_t)n != len;
+	if (e->goal_guessed) {
+		e->goal = goal;
+		e->goal_start = goal - 1;
+		return 0;
+	}
 	for (unsigned size; (size = lz_marker_size(buf[at])) && at + size < len;)
 		at += size;
 	if (at + lz_marker_size(buf[at]) != len)
@@ -267,6 +275,15 @@ int lz_engine_arm(struct lz_engine *e)
 	return 0;
 }
 
+/* A marker's last byte is stored first, its code byte last: if the one has just been written and the marker is not
+ * complete, what is to be waited for is the other. */
+static void correct_goal(struct lz_engine *e)
+{
+	if (e->goal_guessed && e->goal != UINT64_MAX && e->marker < e->goal &&
+	    e->goal - e->marker <= LZ_MARKER_MAX_SIZE)
+		e->goal_start = e->marker;
+}
+
 /* ---- stops ---- */
 
 static unsigned arrived(struct lz_engine *e)
@@ -305,8 +322,11 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e))
 		return flags_of(lz_engine_at_fault(e, SIGTRAP), h);
-	if (fired & 1 && e->slot[GOAL_SLOT].kind == 'w' && e->marker == e->want_marker)
-		h->flags |= LZ_HALT_MARKER;
+	if (fired & 1 && e->slot[GOAL_SLOT].kind == 'w') {
+		if (e->marker == e->want_marker)
+			h->flags |= LZ_HALT_MARKER;
+		correct_goal(e);
+	}
 	if (fired & 12) {
 		h->flags |= LZ_HALT_WATCH;
 		h->fired |= fired >> 2 & 3;

@@ -9,6 +9,7 @@
 
 #include "replayer/contexts.h"
 #include "replayer/turns.h"
+#include <common/flowsum.h>
 #include <lizard/proc.h>
 #include <lizard/recording.h>
 #include <lizard/sysfake.h>
@@ -79,6 +80,15 @@ struct lz_replay {
 	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
 };
 
+/* The block of the recorded stream that is being written. */
+struct lz_flow_block {
+	uint64_t start, end, at; /* AT: how far it has been compared */
+	bool hashed;             /* only its checksum is recorded */
+	bool whole;              /* it was seen from its start */
+	uint64_t want;
+	struct lz_flow_sum sum;
+};
+
 struct lz_engine {
 	struct lz_replay *rp;
 	struct lz_proc proc;
@@ -100,6 +110,12 @@ struct lz_engine {
 	uint64_t want_marker;        /* UINT64_MAX = none */
 	uint64_t want_ip;            /* 0 = none */
 	uint64_t goal, goal_start;   /* cache: the marker that ends at goal starts there */
+	bool
+	    goal_guessed; /* that marker is not stored: as if it were a single byte, until its payload shows otherwise */
+	struct lz_flow_block flow;
+	/* Is given markers that are not stored, as they come; COMPLETE: with these the block is whole, and right. */
+	int (*tap)(void *arg, uint64_t at, const uint8_t *bytes, size_t len, bool complete);
+	void *tap_arg;
 	bool
 	    unsettled; /* stopped by an interrupt: the present instruction's arrival is not yet seen */
 	struct lz_next {        /* cache: the next event, as far as running towards it needs it */
@@ -159,6 +175,8 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
+/* The same, UINT64_MAX also if it is not at hand. */
+uint64_t lz_engine_next_kept(const struct lz_engine *e, uint64_t marker);
 
 /* ---- threads (engine_threads.c) ---- */
 /* The one that runs. */
@@ -217,6 +235,9 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 /* Text about a difference of the stream: the recorded stream from OFFSET on against GOT. malloced. */
 char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *got, size_t len);
 
+/* What is known about where the program is, when the markers from FROM to UPTO are not those recorded. malloced. */
+char *lz_describe_flow(struct lz_engine *e, uint64_t from, uint64_t upto);
+
 /* ---- between the engine's own files ---- */
 int lz_engine_rebase(struct lz_engine *e);
 int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
@@ -228,6 +249,10 @@ int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev);
 int lz_engine_after_call(struct lz_engine *e, const struct lz_event *ev);
 /* Parses and compares what was written since the last time. 1: diverged. */
 int lz_engine_sync(struct lz_engine *e);
+/* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1: diverged. */
+int lz_engine_compare_markers(struct lz_engine *e, const uint8_t *got, size_t len);
+/* Is what is written at e->marker only recorded as a checksum? */
+bool lz_engine_hashed_here(struct lz_engine *e);
 /* Takes a full buffer: compares, empties, r15 to the base of the ring's next. 1: diverged. */
 int lz_engine_take_buffer(struct lz_engine *e);
 /* Is the instant of an event that comes from outside (a signal), or the end, here? Flags of enum
@@ -237,7 +262,7 @@ int lz_engine_due(struct lz_engine *e);
 int lz_engine_at_call(struct lz_engine *e);
 /* The program faulted by itself with signal SIGNO. Flags; -1 failed. */
 int lz_engine_at_fault(struct lz_engine *e, int signo);
-/* Recorded stream bytes; as lz_reader_markers(). */
+/* Recorded stream bytes; as lz_reader_markers_kept(). */
 int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
 /* Brings e->next up to date. */
 void lz_engine_peek_next(struct lz_engine *e);

@@ -207,6 +207,7 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e)
 	copy->gone = e->gone;
 	copy->regs = e->regs;
 	copy->trapped = e->trapped;
+	copy->flow = e->flow;
 	if (lz_engine_flush(e) < 0 || lz_contexts_copy(&copy->threads, &e->threads) < 0 ||
 	    lz_space_copy(&copy->space, e->space.vmas, e->space.n) < 0 ||
 	    lz_stub_fork(&e->proc, &copy->proc) < 0) {

@@ -35,7 +35,7 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 	int ret = 0;
 
 	e->want_ip = ip;
-	e->want_marker = lz_engine_next_marker(e, marker);
+	e->want_marker = lz_engine_next_kept(e, marker);
 	while (!ret && seen < n) {
 		struct lz_halt h;
 		if (lz_engine_resume(e, false, &h) < 0)

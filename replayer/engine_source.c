@@ -148,3 +148,39 @@ char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *g
 	lz_modules_free(m);
 	return text;
 }
+
+/* Where the program is now: "in NAME at FILE:LINE". */
+static void print_place(FILE *f, struct lz_engine *e, struct lz_modules *m)
+{
+	struct lz_module *mod = m ? lz_modules_at(m, e->regs.rip, e->event) : NULL;
+	struct lz_lines *l = mod ? lz_module_lines(m, mod) : NULL;
+	struct lz_range fn = {0};
+
+	if (!l || !lz_lines_function(l, e->regs.rip - mod->bias, &fn) || !fn.name) {
+		fprintf(f, "at %#" PRIx64, (uint64_t)e->regs.rip);
+		return;
+	}
+	struct lz_sal sal = lz_lines_find(l, e->regs.rip - mod->bias);
+	fprintf(f, "in %s", fn.name);
+	if (sal.line)
+		fprintf(f, " at %s:%" PRIu32, base_name(sal.file), sal.line);
+}
+
+char *lz_describe_flow(struct lz_engine *e, uint64_t from, uint64_t upto)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	struct lz_modules *m = lz_modules_new(e->rp->reader);
+	fprintf(f,
+	        "the markers from %" PRIu64 " to %" PRIu64
+	        " are not those recorded, of which there is only a checksum; the program is now ",
+	        from, upto);
+	print_place(f, e, m);
+	lz_modules_free(m);
+	fclose(f);
+	return text;
+}

@@ -44,33 +44,7 @@ int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size
 
 	if (rp->prefetch && lz_prefetch_read(rp->prefetch, offset, buf, len) == len)
 		return (int64_t)len;
-	return lz_reader_markers(rp->reader, rp->tid, offset, buf, len);
-}
-
-static int compare(struct lz_engine *e, const uint8_t *got, size_t len)
-{
-	uint8_t want[LZ_BUFFER_SIZE];
-	int64_t n = lz_engine_recorded(e, e->marker, want, len);
-	char *text;
-
-	if (n < 0)
-		return -1;
-	/* a recording that was cut may end before what is written here */
-	size_t have = (size_t)n < len ? (size_t)n : len;
-	if (memcmp(want, got, have) == 0 && (have == len || e->rp->end.kind == LZ_END_CUT))
-		return 0;
-	size_t same = 0;
-	while (same < have && want[same] == got[same])
-		same++;
-	/* back to the marker's beginning */
-	size_t start = 0;
-	for (unsigned size; start < have && (size = lz_marker_size(want[start])); start += size)
-		if (start + size > same)
-			break;
-	text = lz_describe_markers(e, e->marker + start, got + start, len - start);
-	int ret = lz_engine_diverge(e, "%s", text ? text : "the markers differ");
-	free(text);
-	return ret;
+	return lz_reader_markers_kept(rp->reader, rp->tid, offset, buf, len);
 }
 
 /* Most stops see few new markers: a small piece first, then larger ones. */
@@ -89,7 +63,7 @@ int lz_engine_sync(struct lz_engine *e)
 		if (lz_proc_read(&e->proc, e->buffer + off, buf, len) < 0)
 			return lz_fail_in("the marker buffer");
 		size_t n = parse(buf, len);
-		int ret = n ? compare(e, buf, n) : 0;
+		int ret = n ? lz_engine_compare_markers(e, buf, n) : 0;
 		if (ret)
 			return ret;
 		e->marker += n;
@@ -100,7 +74,7 @@ int lz_engine_sync(struct lz_engine *e)
 }
 
 /* At a full buffer the write pointer says how much there is: if that is what was recorded, it need not be
- * parsed. 1: done. */
+ * parsed. 1: done; 2: diverged. */
 static int sync_full(struct lz_engine *e)
 {
 	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
@@ -111,6 +85,11 @@ static int sync_full(struct lz_engine *e)
 	size_t len = (size_t)(end - off);
 	if (lz_proc_read(&e->proc, e->buffer + off, got, len) < 0)
 		return lz_fail_in("the marker buffer");
+	if (lz_engine_hashed_here(e)) {
+		int ret = lz_engine_compare_markers(e, got, len);
+		e->marker += ret ? 0 : len;
+		return ret > 0 ? 2 : ret < 0 ? -1 : 1;
+	}
 	int64_t n = lz_engine_recorded(e, e->marker, want, len);
 	if (n < 0)
 		return -1;
@@ -125,10 +104,9 @@ int lz_engine_take_buffer(struct lz_engine *e)
 	static const uint8_t zeroes[LZ_BUFFER_GUARD];
 	int ret = sync_full(e);
 
-	if (ret >= 0)
-		ret = ret ? 0 : lz_engine_sync(e);
-
-	if (ret)
+	if (ret < 0 || ret == 2)
+		return ret < 0 ? -1 : 1;
+	if (!ret && (ret = lz_engine_sync(e)) != 0)
 		return ret;
 	size_t used = (size_t)(e->marker - e->buffer_start) + LZ_MARKER_MAX_SIZE;
 	if (used > LZ_BUFFER_GUARD)
@@ -160,12 +138,26 @@ int lz_engine_settle(struct lz_engine *e)
 	return lz_engine_take_buffer(e);
 }
 
+/* N: as lz_reader_markers() has returned for CODE. */
+static uint64_t end_of(const struct lz_engine *e, uint64_t marker, uint8_t code, int64_t n)
+{
+	unsigned size = n == 1 ? lz_marker_size(code) : 0;
+
+	return size && marker + size <= e->rp->stream_len ? marker + size : UINT64_MAX;
+}
+
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker)
 {
-	uint8_t code;
+	uint8_t code = 0;
+	int64_t n = lz_reader_markers(e->rp->reader, e->rp->tid, marker, &code, 1);
 
-	if (lz_reader_markers(e->rp->reader, e->rp->tid, marker, &code, 1) != 1)
-		return UINT64_MAX;
-	unsigned size = lz_marker_size(code);
-	return size && marker + size <= e->rp->stream_len ? marker + size : UINT64_MAX;
+	return end_of(e, marker, code, n);
+}
+
+uint64_t lz_engine_next_kept(const struct lz_engine *e, uint64_t marker)
+{
+	uint8_t code = 0;
+	int64_t n = lz_reader_markers_kept(e->rp->reader, e->rp->tid, marker, &code, 1);
+
+	return end_of(e, marker, code, n);
 }

@@ -45,7 +45,7 @@ static void *fetch(void *arg)
 		}
 		struct piece *k = &p->piece[p->filled % PIECES];
 		pthread_mutex_unlock(&p->lock);
-		int64_t n = lz_reader_markers(p->reader, p->tid, offset, k->bytes, PIECE);
+		int64_t n = lz_reader_markers_kept(p->reader, p->tid, offset, k->bytes, PIECE);
 		k->start = offset;
 		k->len = n > 0 ? (size_t)n : 0;
 		offset += k->len;

@@ -1,5 +1,6 @@
 /* A session: opening, closing, asking. */
 #include "replayer/nav.h"
+#include "replayer/rebuild.h"
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <lizard/restore.h>
@@ -37,6 +38,10 @@ struct lz_session *lz_session_open(const char *dir, const struct lz_session_opti
 		free(s);
 		return NULL;
 	}
+	if (lz_reader_markers_hashed(r, s->rp.tid) && !(s->rebuild = lz_rebuild_new(r))) {
+		lz_session_close(s);
+		return NULL;
+	}
 	if (start(s) < 0) {
 		lz_session_close(s);
 		return NULL;
@@ -59,6 +64,7 @@ void lz_session_close(struct lz_session *s)
 	free(s->breaks);
 	free(s->trail.ips);
 	free(s->signals);
+	lz_rebuild_free(s->rebuild);
 	lz_replay_free(&s->rp);
 	lz_reader_close(r);
 	free(s);
@@ -107,6 +113,8 @@ void lz_session_interrupt(struct lz_session *s)
 	pid_t pid = s->rp.running;
 	if (pid > 0)
 		kill(pid, SIGSTOP);
+	if (s->rebuild)
+		lz_rebuild_interrupt(s->rebuild);
 }
 
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask)

@@ -62,8 +62,9 @@ struct lz_session {
 	struct lz_user_watch *watches;
 	size_t n_watches;
 	uint64_t pass_signals;
-	struct lz_nav *nav; /* navigation's own (nav.h), NULL until used */
-	uint64_t *signals;  /* events that are signals, once signals_known */
+	struct lz_rebuild *rebuild; /* NULL: all markers are stored */
+	struct lz_nav *nav;         /* navigation's own (nav.h), NULL until used */
+	uint64_t *signals;          /* events that are signals, once signals_known */
 	size_t n_signals;
 	bool signals_known;
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
@@ -109,6 +110,8 @@ bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *
 int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
 /* The last marker boundary at or before OFFSET. -1: failed. */
 int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
+/* The same where the markers are at hand; else, since any will do, the start of their block. */
+int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset);
 /* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 

@@ -73,7 +73,7 @@ static int window(struct lz_session *s, struct gap end, uint64_t markers, uint64
 	struct gap m = first_gap(s), e = m;
 
 	if (end.marker > m.marker + markers) {
-		int64_t at = lz_marker_boundary(s, end.marker - markers);
+		int64_t at = lz_marker_boundary_near(s, end.marker - markers);
 		if (at < 0)
 			return -1;
 		m = (struct gap){lz_gap_event(s, (uint64_t)at), (uint64_t)at};

@@ -77,6 +77,19 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 	}
 }
 
+int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset)
+{
+	uint64_t start, len;
+	uint8_t byte;
+
+	if (!offset || !s->rp.stream_len)
+		return 0;
+	if (find_block(s, offset, &start, &len) < 0)
+		return -1;
+	int64_t n = lz_reader_markers_kept(s->rp.reader, s->rp.tid, start, &byte, 1);
+	return n == 1 ? lz_marker_boundary(s, offset) : n < 0 ? -1 : (int64_t)start;
+}
+
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
@@ -131,7 +144,7 @@ uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e)
 {
 	if (s->planned <= e->marker || s->planned > e->marker + 2 * SNAPSHOT_MARKERS) {
 		int64_t at = s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
-		                 ? lz_marker_boundary(s, e->marker + SNAPSHOT_MARKERS)
+		                 ? lz_marker_boundary_near(s, e->marker + SNAPSHOT_MARKERS)
 		                 : -1;
 		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
 	}
@@ -245,9 +258,11 @@ static int climb_markers(struct lz_session *s, struct lz_engine *e, uint64_t eve
 		if (marker < d || e->marker + d >= marker ||
 		    (near && near->e->marker + d >= marker))
 			continue;
-		int64_t at = lz_marker_boundary(s, marker - d);
+		int64_t at = lz_marker_boundary_near(s, marker - d);
 		if (at < 0)
 			return -1;
+		if ((uint64_t)at <= e->marker)
+			continue;
 		uint64_t ev = lz_gap_event(s, (uint64_t)at);
 		if (lz_gap_cmp(ev, (uint64_t)at, event, marker) >= 0)
 			continue;

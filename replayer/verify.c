@@ -158,6 +158,7 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 		ret = check_end(&v);
 	res->markers = v.e->marker;
 	res->events = v.e->event;
+	res->hashed = lz_reader_markers_hashed(s->rp.reader, s->rp.tid);
 	res->spins = s->rp.spins_jumped;
 	if (ret == 1)
 		res->divergence = strdup(s->rp.divergence ? s->rp.divergence : lz_error());

@@ -173,7 +173,8 @@ static int write_pages(struct lz_proc *p, struct lz_reader *r, const struct lz_i
 	return ret ? lz_fail_in("contents of the checkpoint") : 0;
 }
 
-/* The buffer's contents are the stream's; its last page stays inaccessible. */
+/* The buffer's contents are the stream's, where that is stored: nobody reads what was written before. Its last page
+ * stays inaccessible. */
 static int fill_buffer(struct lz_proc *p, struct lz_reader *r, const struct lz_thread_state *t)
 {
 	uint8_t buf[LZ_BUFFER_GUARD];
@@ -184,10 +185,10 @@ static int fill_buffer(struct lz_proc *p, struct lz_reader *r, const struct lz_t
 	    t->marker - t->buffer_start > LZ_BUFFER_GUARD)
 		return lz_fail("the checkpoint's marker buffer is not valid");
 	size_t len = (size_t)(t->marker - t->buffer_start);
-	if (len &&
-	    lz_reader_markers(r, lz_reader_meta(r)->tid, t->buffer_start, buf, len) != (int64_t)len)
+	if (t->marker > lz_reader_markers_len(r, lz_reader_meta(r)->tid))
 		return lz_fail("the marker stream ends before the checkpoint");
-	if (len && lz_proc_write(p, t->buffer, buf, len) < 0)
+	int64_t n = lz_reader_markers_kept(r, lz_reader_meta(r)->tid, t->buffer_start, buf, len);
+	if (n < 0 || (n && lz_proc_write(p, t->buffer, buf, (size_t)n) < 0))
 		return -1;
 	if (call(p, "protect memory", t->buffer, 0, SYS_mprotect,
 	         (uint64_t[]){t->buffer, LZ_BUFFER_GUARD, PROT_READ | PROT_WRITE, 0, 0, 0}) < 0)

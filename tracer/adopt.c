@@ -173,6 +173,8 @@ static int make_recording(struct lz_tracer *t)
 	}
 	if (!t->w)
 		return lz_fail("there are too many recordings of a process %u", t->tid);
+	lz_writer_flow(t->w, t->opt->flow, t->opt->flow_limit);
+	t->hash_told = false;
 	snprintf(path, sizeof(path), "%s/processes/.files", t->root);
 	return lz_writer_share_copies(t->w, path);
 }

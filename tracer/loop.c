@@ -44,13 +44,26 @@ static int set_timer(struct lz_tracer *t)
 	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
 }
 
+/* AUTO has become HASH: said once, and written down in case that we are killed. */
+int lz_tell_hash(struct lz_tracer *t)
+{
+	if (t->hash_told || t->opt->flow != LZ_FLOW_AUTO ||
+	    lz_writer_hashed_from(t->w) == UINT64_MAX)
+		return 0;
+	t->hash_told = true;
+	lz_warn("%s: the control flow has reached %" PRIu64 " MB on disk: from here on only "
+	        "checksums are kept, and debugging computes it again (--flow, --flow-limit)",
+	        lz_writer_dir(t->w), t->opt->flow_limit >> 20);
+	return lz_writer_meta(t->w, &t->meta);
+}
+
 static int flush(struct lz_tracer *t)
 {
 	uint64_t max = t->opt->max_bytes;
 
 	t->last_flush = lz_now();
 	lz_follow_tick(t);
-	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0)
+	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
 		return -1;
 	return max && lz_writer_size(t->w) >= max
 	           ? lz_fail("it has reached the size that it may have, %" PRIu64 " bytes", max)

@@ -114,10 +114,11 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 	m->features = features();
 	m->cpu_number = (uint32_t)t->cpu;
 	m->tid = t->tid;
+	m->flow = strdup((const char *const[]){"auto", "full", "hash"}[t->opt->flow]);
 	m->chaos_seed = t->opt->chaos_seed;
 	m->start_time = (uint64_t)time(NULL);
 	m->exit_status = -1;
-	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel)
+	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel || !m->flow)
 		return lz_fail("out of memory");
 	return 0;
 }
@@ -175,6 +176,7 @@ static int begin(struct lz_tracer *t)
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
 	if (!t->w || lz_follow_begin(t) < 0)
 		return -1;
+	lz_writer_flow(t->w, t->opt->flow, t->opt->flow_limit);
 	lz_other_cpus(t, &cpus);
 	lz_writer_pin(t->w, &cpus);
 	t->t0 = lz_now();
@@ -191,7 +193,7 @@ static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 	m->n_events = t->next_event;
 	m->n_markers_bytes = lz_stream_offset(t);
 	m->n_checkpoints = t->n_checkpoints;
-	res->complete = lz_writer_drain(t->w) == 0;
+	res->complete = lz_writer_drain(t->w) == 0 && lz_tell_hash(t) == 0;
 	res->bytes = lz_writer_size(t->w);
 	res->duration_ns = m->duration_ns;
 	res->n_events = m->n_events;

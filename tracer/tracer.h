@@ -198,6 +198,7 @@ struct lz_tracer {
 	uint64_t last_checkpoint, checkpoint_cost, checkpoint_packing; /* ns */
 	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
 	uint64_t last_flush;
+	bool hash_told;               /* that only checksums of the markers are kept from now on */
 	struct lz_page_set child_set; /* written by a child that shared the memory */
 	uint32_t name_fd;             /* 1 + descriptor of a thread's name, see names.c; 0: none */
 	uint64_t last_ip;
@@ -343,6 +344,8 @@ int lz_loop(struct lz_tracer *t);
 /* waitpid() for one process, restarted after EINTR. */
 int lz_wait(pid_t pid, int *status);
 int lz_tick(struct lz_tracer *t); /* after SIGALRM */
+/* If the writer has begun to keep only checksums of markers: says so. */
+int lz_tell_hash(struct lz_tracer *t);
 /* Has the program ended behind our back? Then *status is set. */
 bool lz_process_gone(struct lz_tracer *t, int *status);
 

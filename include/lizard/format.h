@@ -29,8 +29,10 @@
  *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints, count = threads,
  *           { tid:u32 markers:u64 } sorted by tid
  *
- * DIR/markers-TID = { MARKERS }       ; TID: of the first thread
+ * DIR/markers-TID = { MARKERS | HASHED }  ; TID: of the first thread
  *   MARKERS: key0 = stream offset of its first byte, which begins a marker; raw_len <= LZ_BLOCK_MAX
+ *   HASHED:  a block that is not stored. key0 = as above, count = its bytes, 1 to LZ_BLOCK_MAX, key1 = checksum of
+ *            its bytes: Adler-32 << 32 | CRC-32. No payload; codec 0
  *
  * DIR/checkpoints = { HEAD { PAGES } }
  *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages, flags = LZ_HEAD_WHOLE or 0.
@@ -56,7 +58,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 5 };
+enum { LZ_FORMAT_VERSION = 6 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -68,6 +70,7 @@ enum lz_frame_type {
 	LZ_FRAME_MARKERS,
 	LZ_FRAME_HEAD,
 	LZ_FRAME_PAGES,
+	LZ_FRAME_HASHED,
 	LZ_FRAME_TYPES
 };
 

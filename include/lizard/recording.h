@@ -90,6 +90,10 @@ struct lz_checkpoint {
 	    exact; /* dirty lists every page that was written to, also one that is as before again */
 };
 
+/* What is kept of the marker stream: all of it, or a checksum for each block, from which replay can compute it again and
+ * tell that it did; AUTO: all of it up to a size, then checksums. */
+enum lz_flow { LZ_FLOW_AUTO, LZ_FLOW_FULL, LZ_FLOW_HASH };
+
 /* ---- meta ---- */
 enum lz_rec_state { LZ_REC_INCOMPLETE, LZ_REC_COMPLETE };
 
@@ -110,6 +114,9 @@ struct lz_meta {
 	uint64_t stack_start; /* where its program's arguments are; 0: the first stack pointer */
 	char *
 	    became; /* after an execve that a recording of its own follows: that one's name; else "" */
+	char *flow; /* as asked for: "auto", "full" or "hash" */
+	char *
+	    hashed_from; /* the marker from which on only checksums are kept, in decimal; "": none */
 	uint64_t chaos_seed; /* of the order in which threads had their turns; 0: a round */
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
@@ -148,6 +155,10 @@ struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
 /* Copies of mapped files are from now on links into DIR, made if need be, which several recordings share. */
 int lz_writer_share_copies(struct lz_writer *w, const char *dir);
 const char *lz_writer_dir(const struct lz_writer *w);
+/* What is kept of markers, before the first ones come; LIMIT: for LZ_FLOW_AUTO, bytes on disk. Without: LZ_FLOW_FULL. */
+void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit);
+/* The marker from which on only checksums are kept; UINT64_MAX: all is stored so far. Also set in meta. */
+uint64_t lz_writer_hashed_from(const struct lz_writer *w);
 /* Copies EV. Its index and number are set by the writer and returned in *ev. */
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 /* Writes meta anew, still as incomplete: for what is only known after the program has started (tid, ...). */
@@ -210,13 +221,28 @@ uint32_t lz_reader_n_threads(const struct lz_reader *r);
 uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);
 /* Length of a thread's stream in bytes. */
 uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
-/* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the end). */
+/* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the end). What is not stored
+ * is computed again by whoever has been set for that; without him that fails. */
 int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf,
                           size_t len);
+/* The same with what is at hand: short before the first byte that would have to be computed. */
+int64_t lz_reader_markers_kept(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf,
+                               size_t len);
+/* FN computes block BLOCK of a stream, of which only a checksum is kept: all its bytes into BUF, compared with that. BUF
+ * NULL: only tells whether it is at hand (0) or would have to be computed (1). */
+typedef int lz_rebuild_fn(void *arg, uint32_t tid, uint32_t block, uint8_t *buf);
+void lz_reader_on_rebuild(struct lz_reader *r, lz_rebuild_fn *fn, void *arg);
 /* Blocks: frame i covers [start, start+len); always begins at a marker boundary. */
 uint32_t lz_reader_n_blocks(const struct lz_reader *r, uint32_t tid);
 int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *start,
                     uint64_t *len);
+
+/* The block that holds stream byte OFFSET (the last one for what lies behind it). */
+uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t offset);
+/* Whether only a checksum is kept of the block; *SUM: it (common/flowsum.h). */
+bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *sum);
+/* How many bytes of the stream are only known by checksums. */
+uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid);
 
 uint32_t lz_reader_n_checkpoints(const struct lz_reader *r);
 /* Owned by the reader (cached), valid until lz_reader_close. */

@@ -169,6 +169,7 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 /* ---- verification ---- */
 struct lz_verify_result {
 	uint64_t markers, events, checkpoints, pages;
+	uint64_t hashed;  /* of the markers: compared by checksum */
 	uint64_t spins;   /* continued from their checkpoint: that stretch was not run again */
 	char *divergence; /* NULL = none; malloced text, source level where known */
 };
@@ -177,5 +178,12 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
                       void (*progress)(void *arg, double fraction), void *arg);
 /* Text about the last divergence; NULL if none. Owned by the session. */
 const char *lz_session_divergence(struct lz_session *s);
+
+/* ---- markers of which only checksums were recorded ----
+ * Sessions do this by themselves. For others: lets lz_reader_markers() of R have them computed again by replay, in the
+ * calling thread, which runs on the recording's CPU from then on. To be freed before R is closed. */
+struct lz_rebuild;
+struct lz_rebuild *lz_rebuild_new(struct lz_reader *r);
+void lz_rebuild_free(struct lz_rebuild *rb);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <lizard/recording.h>
 
 enum lz_dirty_method { LZ_DIRTY_AUTO, LZ_DIRTY_SCAN, LZ_DIRTY_COMPARE };
 
@@ -19,7 +20,9 @@ struct lz_trace_options {
 	                       program's path, if it has a slash, or name */
 	uint64_t
 	    chaos_seed; /* turns of threads by chance, from this seed; 0: in a round, for a slice of time each */
-	unsigned slice_ms; /* a thread's turn, if it does not wait for anything; 0: automatic */
+	unsigned slice_ms;   /* a thread's turn, if it does not wait for anything; 0: automatic */
+	enum lz_flow flow;   /* what is kept of the marker stream */
+	uint64_t flow_limit; /* AUTO: bytes of it on disk after which only checksums are kept */
 	uint64_t
 	    max_bytes; /* of the recording, looked at twice a second; 0: any. Then recording ends, the program
 	                     * goes on. */

@@ -1,0 +1,12 @@
+/* Computes markers again of which only checksums were recorded: an engine of its own runs from the checkpoint before to
+ * the one behind, with a reader of its own, so that nobody's events, image or interrupts are in the way. Each block
+ * is compared with its checksum before it is believed. */
+#ifndef LZ_REPLAYER_REBUILD_H
+#define LZ_REPLAYER_REBUILD_H
+
+#include <lizard/session.h>
+
+/* As lz_session_interrupt(): what is being computed now is given up. From any thread, or a signal handler. */
+void lz_rebuild_interrupt(struct lz_rebuild *rb);
+
+#endif
