@@ -10,23 +10,43 @@ REAL_PROGRAMS="bzip2 gzip bc lua"
 real_package() {
 	case $1 in
 	lua) echo lua5.4 ;;
+	make) echo make-dfsg ;;
 	*) echo "$1" ;;
+	esac
+}
+
+# Configures the source in the present directory.
+real_configure() {
+	case $1 in
+	make)
+		# Debian has taken configure out. What gettext's own files would be, m4/ has.
+		AUTOPOINT=true autoreconf -f -i && ./configure -q --disable-dependency-tracking --disable-nls --without-guile ;;
+	nginx)
+		./configure --with-cc=gcc --prefix=. --without-http_rewrite_module && touch config.status ;;
+	sqlite3)
+		./configure -q --disable-tcl --disable-readline && make sqlite3.c shell.c ;;
+	tcc)
+		./configure --cc=gcc --triplet=x86_64-linux-gnu && touch config.status ;;
+	*)
+		# Patched inputs must not ask for the automake of their day.
+		for f in aclocal.m4 configure config.h.in Makefile.in */Makefile.in; do
+			[ -e "$f" ] && touch "$f"
+		done
+		./configure -q --disable-dependency-tracking ;;
 	esac
 }
 
 # A configured copy of a source: configure runs once per machine, each build then names its compiler.
 real_configured() (
 	source=$("$LIZARD_SRC/tests/lib/fetch-source" "$(real_package "$1")") || exit 1
-	[ -e "$source/configure" ] || { echo "$source"; exit 0; }
+	[ -e "$source/configure" ] || [ -e "$source/configure.ac" ] || { echo "$source"; exit 0; }
 	done=$(dirname "$source").configured
+	exec 9>"$done.lock"
+	flock 9
 	if [ ! -e "$done/config.status" ]; then
-		rm -rf "$done" && cp -a "$source" "$done" && cd "$done" || exit 1
-		# Patched inputs must not ask for the automake of their day.
-		for f in aclocal.m4 configure config.h.in Makefile.in */Makefile.in; do
-			[ -e "$f" ] && touch "$f"
-		done
-		./configure -q --disable-dependency-tracking >configure.log 2>&1 </dev/null ||
-			{ rm -f config.status; tail -n 20 configure.log >&2; exit 1; }
+		rm -rf "$done.part" && cp -a "$source" "$done.part" && cd "$done.part" || exit 1
+		real_configure "$1" >configure.log 2>&1 </dev/null 9>&- || { tail -n 20 configure.log >&2; exit 1; }
+		rm -rf "$done" && mv "$done.part" "$done" || exit 1
 	fi
 	echo "$done"
 )
@@ -66,6 +86,15 @@ real_build() (
 			echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' >lua5.4-deb-multiarch.h &&
 			make -f lua.mk CC="$cc" CFLAGS="-std=gnu99 $cflags -DLUA_COMPAT_5_3 -DLUA_USE_LINUX" &&
 			program=src/lua ;;
+	make)
+		make CC="$cc" CFLAGS="$cflags" -C lib && make CC="$cc" CFLAGS="$cflags" make && program=make ;;
+	nginx)
+		make -f objs/Makefile CC="$cc" CFLAGS="$cflags" objs/nginx && program=objs/nginx ;;
+	sqlite3)
+		$cc $cflags -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS4 -DSQLITE_ENABLE_EXPLAIN_COMMENTS -o sqlite3 shell.c sqlite3.c -lpthread -ldl -lm &&
+			program=sqlite3 ;;
+	tcc)
+		make CC="$cc" CFLAGS="$cflags -fno-strict-aliasing -I." LDFLAGS= tcc libtcc1.a && program=tcc ;;
 	esac >"$dir/lizard-build.log" 2>&1 </dev/null ||
 		{ tail -n 20 "$dir/lizard-build.log" >&2; exit 1; }
 	echo "$dir/$program"
@@ -78,6 +107,61 @@ real_text() {
 		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
 		my @w = map { join "", map { chr(97 + rnd(26)) } 1 .. 2 + rnd(8) } 1 .. 2000;
 		print join(" ", map { $w[rnd(1 + rnd(2000))] } 1 .. 5 + rnd(12)), "\n" for 1 .. $lines' "$1"
+}
+
+# Inserts in one transaction, an index, queries by it and without.
+real_sql() {
+	cat <<END
+.open --new $2
+CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c REAL);
+CREATE TABLE log(n INTEGER, what TEXT);
+CREATE TRIGGER gone AFTER DELETE ON t BEGIN INSERT INTO log VALUES (old.id, old.b); END;
+BEGIN;
+END
+	perl -e 'my $x = 4711; for (1 .. shift) {
+		$x = ($x * 1103515245 + 12345) & 0x7fffffff;
+		printf "INSERT INTO t VALUES(%d,%d,\x27%s\x27,%d.5);\n", $_, ($x >> 8) % 1000, "x" x (($x >> 4) % 30) . $x, $x % 777; }' "$1"
+	cat <<END
+COMMIT;
+CREATE INDEX by_a ON t(a, b);
+ANALYZE;
+SELECT count(*), sum(a), total(c), max(b) FROM t;
+SELECT a, count(*) AS n, max(b) FROM t WHERE a BETWEEN 100 AND 120 GROUP BY a ORDER BY n DESC, a;
+EXPLAIN QUERY PLAN SELECT b FROM t WHERE a = 5;
+UPDATE t SET c = c * 2 WHERE a % 7 = 3;
+DELETE FROM t WHERE a < 20;
+SELECT count(*), max(what) FROM log;
+WITH RECURSIVE f(n, x, y) AS (SELECT 0, 0, 1 UNION ALL SELECT n + 1, y, x + y FROM f WHERE n < 60) SELECT max(x) FROM f;
+SELECT x.id, y.id FROM t x JOIN t y ON x.a = y.a AND x.b < y.b ORDER BY x.c DESC, x.id, y.id LIMIT 5;
+PRAGMA integrity_check;
+END
+}
+
+# Sources for make: a program of three files, one of them with a generated header, and a library in a subdirectory.
+real_project() {
+	mkdir -p "$1/lib"
+	cat >"$1/Makefile" <<'END'
+OBJS := $(addsuffix .o,main show count)
+CFLAGS = -O1 -g
+prog: $(OBJS) lib/libwords.a
+	$(CC) -o $@ $^
+%.o: %.c config.h
+	$(CC) $(CFLAGS) -c -o $@ $<
+config.h: Makefile
+	printf '\043define WORDS %d\n' $(words $(foreach i,1 2 3 4 5 6 7,a b c d e $(i))) >$@
+lib/libwords.a: FORCE
+	+$(MAKE) -C lib CFLAGS='$(CFLAGS)'
+FORCE: ;
+clean:
+	rm -f *.o lib/*.o lib/*.a prog config.h
+.PHONY: FORCE clean
+END
+	printf 'libwords.a: words.o hash.o\n\t$(AR) rcs $@ $^\n' >"$1/lib/Makefile"
+	printf '%s\n' '#include "config.h"' 'int show(int);' 'int count(int n);' 'int main(void) { return show(count(WORDS)); }' >"$1/main.c"
+	printf '%s\n' '#include <stdio.h>' 'int show(int n) { return printf("%d words\n", n) < 0; }' >"$1/show.c"
+	printf '%s\n' 'int words(int);' 'int count(int n) { int k = 0; for (int i = 0; i < n; i++) k += words(i); return k; }' >"$1/count.c"
+	printf '%s\n' 'unsigned hash(unsigned);' 'int words(int i) { return hash(i) != 7; }' >"$1/lib/words.c"
+	printf '%s\n' 'unsigned hash(unsigned x) { return x * 2654435761u >> 3 | 8; }' >"$1/lib/hash.c"
 }
 
 real_input() {
@@ -136,7 +220,16 @@ for i = 1, 60000 * scale do s[#s + 1] = t[i]:reverse():upper() end
 print("joined", #table.concat(s, ","))
 END
 		;;
+	sqlite3) real_sql $((200000 * ${3:-1} / ${REAL_PART:-1})) "$2/db" >"$2/work.sql" ;;
+	tcc) real_build tcc gcc -O1 "$2/tcc" >/dev/null ;;
+	make) real_project "$2" ;;
 	esac
+}
+
+# The compiler $1 with all that it needs for its own source, which is in $2; "": these arguments only.
+real_tcc() {
+	echo "${1:+'$1'} -B'$2/tcc' -I'$2/tcc/include' -I'$2/tcc' -DONE_SOURCE=1 -DTCC_TARGET_X86_64" \
+		"'-DCONFIG_TRIPLET=\"x86_64-linux-gnu\"' -lm -ldl -lpthread"
 }
 
 real_command() {
@@ -147,5 +240,7 @@ real_command() {
 	gzip) echo "'$2' -9 -n -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	lua) echo "'$2' '$3/work.lua'" ;;
+	sqlite3) echo "'$2' <'$3/work.sql'" ;;
+	tcc) echo "$(real_tcc "$2" "$3") '$3/tcc/tcc.c' -o '$3/tcc2' && cat '$3/tcc2'" ;;
 	esac
 }

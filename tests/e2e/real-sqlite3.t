@@ -1,0 +1,9 @@
+#!/bin/sh
+# A database: 200,000 inserts and an index. It takes a minute to build at -O2: a tenth of the work and -O0 only, unless
+# with LIZARD_LONG.
+. "$(dirname "$0")/../lib/tap.sh"
+[ -n "$LIZARD_LONG" ] || { levels=-O0 native_flags=-O0 REAL_PART=10; }
+walked=long
+WALK_PLACES="sqlite3BtreeInsert balance_nonroot sqlite3VdbeExec pager_write" WALK_WATCH="sqlite3Stat.nowValue[0]; sqlite3Prng.j"
+. "$LIZARD_SRC/tests/lib/real-test.sh"
+real_test sqlite3
