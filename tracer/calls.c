@@ -97,7 +97,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 		lz_proc_read_some(&t->p, c->args[1], &c->act, sizeof(c->act));
 	if (c->row->klass == LZ_SC_EXIT)
 		return log_exit_call(t);
-	return lz_capture_prepare(t);
+	return lz_capture_prepare(t) < 0 ? -1 : lz_kept_take_early(t);
 }
 
 int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
@@ -235,6 +235,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_call_wait_on(t, r) < 0)
 		return -1;
 	c->inside = false;
+	lz_kept_drop(t->cur);
 	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced_result) < 0)
 		return -1;
 	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && lz_restarts((int64_t)r->rax)) {

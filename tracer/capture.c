@@ -76,7 +76,9 @@ static int messages(struct lz_tracer *t, uint64_t addr, int64_t count)
 		uint64_t at = addr + (uint64_t)i * sizeof(m);
 		if (lz_proc_read_some(&t->p, at, &m, sizeof(m)) != sizeof(m))
 			break;
-		if (message(t, at, m.msg_len) < 0 || lz_build_read(t, at, sizeof(m)) < 0)
+		/* While the call is under way nobody knows how long it will be. */
+		uint64_t len = t->cur->call.inside ? SIZE_MAX : m.msg_len;
+		if (message(t, at, len) < 0 || lz_build_read(t, at, sizeof(m)) < 0)
 			return -1;
 	}
 	return 0;

@@ -8,6 +8,7 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 /* The result that makes a call write most; more than a mebibyte is not kept. */
@@ -52,6 +53,24 @@ int lz_kept_take(struct lz_tracer *t)
 		k->a[i].bytes = k->bytes + (uintptr_t)b->writes[i].bytes;
 	}
 	return 0;
+}
+
+/* Waits for more when it has written something. */
+static bool fills_up(const struct lz_call *c)
+{
+	switch (c->nr) {
+	case SYS_recvmmsg: return true;
+	case SYS_recvfrom: return c->args[3] & MSG_WAITALL;
+	case SYS_recvmsg: return c->args[2] & MSG_WAITALL;
+	}
+	return false;
+}
+
+int lz_kept_take_early(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	return lz_sched_threaded(t) && lz_call_waits(c) && fills_up(c) ? lz_kept_take(t) : 0;
 }
 
 void lz_kept_drop(struct lz_thread *th)

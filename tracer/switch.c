@@ -27,7 +27,7 @@ static int leave(struct lz_tracer *t, bool in_call)
 	if (in_call) {
 		cur->in_call = true;
 		cur->regs = cur->call.entry;
-		return lz_kept_take(t);
+		return cur->kept.n ? 0 : lz_kept_take(t);
 	}
 	cur->ready = true;
 	return lz_proc_regs(&t->p, &cur->regs) < 0 ? -1 : lz_thread_save_xstate(t);

@@ -86,6 +86,7 @@ struct lz_call {        /* the system call under way */
 	const struct lz_syscall *row;
 	uint32_t in_len[LZ_SYS_OUTS]; /* VALLEN: length before the call */
 	struct lz_disposition act;    /* rt_sigaction: the new one */
+	uint64_t held_since;          /* first seen in an uninterruptible wait, lz_now(); 0: not */
 };
 
 /* Memory that a call under way may write, as it was before the kernel could. */
@@ -264,6 +265,8 @@ int lz_thread_end_writes(struct lz_tracer *t, const struct lz_thread *th);
 
 /* kept.c: what the kernel writes for a call before the call's event. */
 int lz_kept_take(struct lz_tracer *t);
+/* At the entry of a call that may fall asleep having written a part already: the same at once. */
+int lz_kept_take_early(struct lz_tracer *t);
 void lz_kept_drop(struct lz_thread *th);
 /* Makes PAGE, read at ADDR, what it is without the output of calls under way. */
 void lz_kept_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);

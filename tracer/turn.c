@@ -178,6 +178,18 @@ static int one_stop(struct lz_tracer *t, int flags, int *status)
 	return 0;
 }
 
+/* In an uninterruptible wait a call is for the disk, or for a page that it copies to: it will be over without anybody's
+ * help, and may be in the middle of its output. Not so with a file system that the program itself provides. */
+static bool held_briefly(struct lz_call *c)
+{
+	enum { HELD_MS = 1000 };
+	uint64_t now = lz_now();
+
+	if (!c->held_since)
+		c->held_since = now;
+	return now - c->held_since < HELD_MS * 1000000ULL;
+}
+
 /* The current thread is in a call that may wait. Tracer and program share a CPU: when the tracer runs again, the
  * call is over or asleep, or else it takes long. */
 static int watch(struct lz_tracer *t, int *status)
@@ -190,7 +202,7 @@ static int watch(struct lz_tracer *t, int *status)
 		if (got)
 			return got;
 		char state = lz_thread_state_of(t, t->cur);
-		if (state == 'S' || state == 'D')
+		if (state == 'S' || (state == 'D' && !held_briefly(&t->cur->call)))
 			return ASLEEP;
 	}
 	return 0;
