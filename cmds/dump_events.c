@@ -10,7 +10,8 @@
 
 static const char *kind_name(unsigned kind)
 {
-	static const char *const name[] = {"?", "syscall", "signal", "insn", "switch", "exit"};
+	static const char *const name[] = {"?",      "syscall", "signal", "insn",
+	                                   "switch", "exit",    "shared"};
 
 	return name[kind < sizeof(name) / sizeof(*name) ? kind : 0];
 }

@@ -42,6 +42,7 @@ static void put_body(struct lz_buf *b, const struct lz_event *ev)
 		if (ev->flags & LZ_EVF_IN_CALL)
 			put_call(b, ev);
 		break;
+	case LZ_EV_SHARED: break;
 	}
 }
 
@@ -146,6 +147,7 @@ static int get_body(struct lz_cur *c, struct lz_event *ev)
 		if (ev->flags & LZ_EVF_IN_CALL)
 			get_call(c, ev);
 		break;
+	case LZ_EV_SHARED: break;
 	default: return lz_fail("unknown kind %u of event", ev->kind);
 	}
 	return 0;

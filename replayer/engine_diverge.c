@@ -22,6 +22,7 @@ static void print_event(FILE *f, const struct lz_event *ev)
 		break;
 	case LZ_EV_SWITCH: fprintf(f, "switch to thread %u", ev->next); break;
 	case LZ_EV_INSN: fprintf(f, "%s", lz_insn_name(ev->insn)); break;
+	case LZ_EV_SHARED: fprintf(f, "stores of other processes"); break;
 	default: fprintf(f, "exit");
 	}
 }

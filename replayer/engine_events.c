@@ -245,13 +245,13 @@ int lz_engine_leave_call(struct lz_engine *e)
 	return 0;
 }
 
-/* The write pointer that a signal's delivery, or a switch, has put into __lizard_pos: if it is the next buffer's base,
+/* The write pointer that a signal's delivery, a switch, or a wait for other processes has put into __lizard_pos: if it is the next buffer's base,
  * this one had just been found full (the marker store that was interrupted did not fit). */
 static int take_before_async(struct lz_engine *e, const struct lz_event *ev)
 {
 	uint64_t pos, at = lz_engine_pos_addr(e, ev->kind == LZ_EV_SWITCH ? &ev->regs : &e->regs);
 
-	if ((ev->kind != LZ_EV_SIGNAL && ev->kind != LZ_EV_SWITCH) || !e->buffer || !at)
+	if (ev->kind == LZ_EV_SYSCALL || ev->kind == LZ_EV_INSN || !e->buffer || !at)
 		return 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
@@ -282,15 +282,16 @@ static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
 
 static int do_event(struct lz_engine *e, const struct lz_event *ev)
 {
-	struct user_regs_struct regs = *lz_engine_regs(e);
 	uint64_t syscall_insn = e->proc.syscall_insn;
 
+	lz_engine_regs(e);
 	if (lz_fake_needs_calls(&e->space, ev) && lz_engine_leave_call(e) < 0)
 		return -1;
 	if (ev->n_ops && lz_engine_unguard(e) < 0)
 		return -1;
 	if (take_before_async(e, ev) != 0)
 		return -1;
+	struct user_regs_struct regs = *lz_engine_regs(e);
 	if (ev->kind == LZ_EV_SWITCH && lz_engine_switch(e, ev) < 0)
 		return -1;
 	if (lz_fake_event(&e->proc, e->rp->reader, &e->space, ev, &regs) < 0)

@@ -23,7 +23,8 @@ bool lz_engine_in_kernel(const struct lz_engine *e)
 bool lz_event_async(const struct lz_event *ev)
 {
 	return (ev->kind == LZ_EV_SIGNAL && !(ev->flags & LZ_EVF_SYNC)) ||
-	       (ev->kind == LZ_EV_SWITCH && !(ev->flags & LZ_EVF_IN_CALL));
+	       (ev->kind == LZ_EV_SWITCH && !(ev->flags & LZ_EVF_IN_CALL)) ||
+	       ev->kind == LZ_EV_SHARED;
 }
 
 uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_struct *regs)

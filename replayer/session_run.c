@@ -366,7 +366,9 @@ static int step_event(struct lz_session *s, struct lz_stop *stop)
 		stop_end(s, stop);
 		return 1;
 	}
-	bool moved = ev->kind == LZ_EV_SIGNAL ? ev->has_regs : ev->kind != LZ_EV_SWITCH;
+	bool moved = ev->kind == LZ_EV_SIGNAL
+	                 ? ev->has_regs
+	                 : ev->kind != LZ_EV_SWITCH && ev->kind != LZ_EV_SHARED;
 	echo(s, ev);
 	if (lz_engine_apply(s->e, NULL) < 0)
 		return -1;

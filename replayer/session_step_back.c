@@ -151,7 +151,7 @@ static int instant_of(struct lz_session *s, const struct lz_event *ev, struct lz
 
 int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
 {
-	bool counted = (ev->kind == LZ_EV_SIGNAL || ev->kind == LZ_EV_SWITCH) &&
+	bool counted = (ev->kind == LZ_EV_SIGNAL || lz_event_async(ev)) &&
 	               ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
 	int ret;
 
@@ -264,13 +264,13 @@ static int go_before(struct lz_session *s, const struct lz_pos *to, bool inside)
 	return ret;
 }
 
-/* A signal without effect is no step of its own. */
+/* A signal without effect is no step of its own, nor is what other processes have stored. */
 static bool no_step(struct lz_session *s, const struct lz_pos *from)
 {
 	if (s->pos.ip != from->ip || s->pos.event == from->event || s->pos.event + 1 != from->event)
 		return false;
 	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event);
-	return ev && ev->kind == LZ_EV_SIGNAL && !ev->has_regs;
+	return ev && (ev->kind == LZ_EV_SHARED || ev->kind == LZ_EV_SIGNAL) && !ev->has_regs;
 }
 
 /* As before_gap(). */

@@ -253,7 +253,9 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 	t->has_children = true; /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
-	return lz_writer_meta(t->w, &t->meta) < 0 ? -1 : lz_checkpoint(t, &r, true);
+	if (lz_floor_enter(t) < 0 || lz_writer_meta(t->w, &t->meta) < 0)
+		return -1;
+	return lz_checkpoint(t, &r, true);
 }
 
 /* ---- the whole of it ---- */
@@ -340,9 +342,10 @@ int lz_trace_handed_over(int state, int news)
 	t = (struct lz_tracer){
 	    .opt = &h.opt, .p = {.mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
 	lz_sched_begin(&t);
+	fcntl(h.floor, F_SETFD, FD_CLOEXEC);
 	t.root = strdup(h.root);
 	t.old_affinity = NULL;
-	if (!t.root || take(&t, &h, &stopped) < 0)
+	if (!t.root || lz_floor_map(&t.floor, h.floor) < 0 || take(&t, &h, &stopped) < 0)
 		return give_up(&t, &h);
 	lz_set_signals(h.pid);
 	if (h.kind == LZ_HANDOVER_WATCH) {

@@ -116,7 +116,10 @@ static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 {
 	const struct lz_stream *s = &t->s;
 
-	if (lz_pages_watch(t) < 0 || use_sink(t, c) < 0 || until_exec(c->pid, gone) < 0)
+	if (lz_pages_watch(t) < 0 || use_sink(t, c) < 0)
+		return -1;
+	lz_floor_leave(t); /* whoever it waits for may need it */
+	if (until_exec(c->pid, gone) < 0 || lz_floor_enter(t) < 0)
 		return -1;
 	if (s->mem) {
 		uint64_t now = s->base + s->parsed;

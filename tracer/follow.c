@@ -28,8 +28,9 @@ struct news {
 };
 
 enum {
-	STATE_FD = 100, /* of the next tracer: the handover, and its end of the pipe */
+	STATE_FD = 100, /* of the next tracer: the handover, its end of the pipe, the floor */
 	NEWS_FD,
+	FLOOR_FD,
 	GRACE_MS = 1000 /* the first process has ended: how long others may take to do so */
 };
 
@@ -132,7 +133,7 @@ static int keep(struct lz_follow *f, pid_t tracer)
 	return 0;
 }
 
-static int start(struct lz_follow *f, int state)
+static int start(struct lz_follow *f, int state, int floor)
 {
 	char state_text[16], news_text[16];
 	char *argv[] = {"lizard", "trace", "--handed-over", state_text, news_text, NULL};
@@ -144,6 +145,7 @@ static int start(struct lz_follow *f, int state)
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, state, STATE_FD);
 	posix_spawn_file_actions_adddup2(&files, f->out, NEWS_FD);
+	posix_spawn_file_actions_adddup2(&files, floor, FLOOR_FD);
 	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	errno = e;
@@ -156,6 +158,7 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->parent = (pid_t)t->tid;
 	h->parent_event = t->next_event;
 	h->affinity = *(const cpu_set_t *)t->old_affinity;
+	h->floor = FLOOR_FD;
 	h->opt = *t->opt;
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
@@ -176,7 +179,7 @@ int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 		ret = lz_fail_errno("cannot hand process %d over", (int)c->pid);
 	if (ret == 0 && write(t->follow.out, &news, sizeof(news)) < 0)
 		lz_debug("no room for news of process %d", (int)c->pid);
-	if (ret == 0 && start(&t->follow, fd) < 0) {
+	if (ret == 0 && start(&t->follow, fd, t->floor.fd) < 0) {
 		lz_kill_parked(c->pid);
 		news.running = -1;
 		if (write(t->follow.out, &news, sizeof(news)) < 0)
@@ -200,7 +203,7 @@ int lz_follow_begin(struct lz_tracer *t)
 	t->follow.in = fds[0];
 	t->follow.out = fds[1];
 	t->root = strdup(lz_writer_dir(t->w));
-	return t->root ? 0 : lz_fail("out of memory");
+	return t->root ? lz_floor_make(&t->floor) : lz_fail("out of memory");
 }
 
 /* 1: all tracers have finished. */
@@ -260,6 +263,7 @@ void lz_follow_end(struct lz_tracer *t)
 	if (f->in >= 0)
 		close(f->in);
 	free(f->tracers);
+	lz_floor_free(&t->floor);
 	free(t->root);
 	t->root = NULL;
 	*f = (struct lz_follow){.in = -1, .out = -1};

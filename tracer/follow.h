@@ -23,6 +23,7 @@ struct lz_handover {
 	struct user_regs_struct regs; /* before it was parked */
 	uint64_t mask;
 	uint64_t syscall_insn;
+	int floor; /* descriptor */
 	/* FORK: what it has inherited */
 	uint64_t stub_addr;
 	uint64_t ring, sink, pos_addr, pos_off, traced_addr; /* ring 0: none */

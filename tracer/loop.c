@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -33,7 +34,8 @@ static int spin_ms(const struct lz_tracer *t)
 /* SIGALRM only makes waitpid() return. */
 static int set_timer(struct lz_tracer *t)
 {
-	long ms = t->cur->sig.armed ? spin_ms(t) : t->n_threads > 1 ? LZ_SPIN_MS : FLUSH_MS;
+	bool slices = t->n_threads > 1 || t->floor.held;
+	long ms = t->cur->sig.armed ? spin_ms(t) : slices ? LZ_SPIN_MS : FLUSH_MS;
 	if (t->sched.chaos.on && t->n_threads > 1)
 		ms = LZ_SPIN_PLAIN_MS;
 	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
@@ -85,6 +87,23 @@ int lz_tick(struct lz_tracer *t)
 	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
+/* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the floor. */
+static int before_sleep(struct lz_tracer *t, int *status)
+{
+	enum { TRIES = 100 };
+
+	for (int i = 0; i < TRIES; i++) {
+		sched_yield();
+		if (waitpid(t->p.pid, status, WNOHANG | __WALL) == t->p.pid)
+			return 1;
+		char state = lz_thread_state_of(t, t->cur);
+		if (state == 'S' || state == 'D')
+			break;
+	}
+	lz_floor_leave(t);
+	return 0;
+}
+
 /* 1: none, but another thread has the turn. */
 static int next_stop(struct lz_tracer *t, int *status)
 {
@@ -97,6 +116,8 @@ static int next_stop(struct lz_tracer *t, int *status)
 		return -1;
 	if (lz_sched_threaded(t))
 		return lz_turn_wait(t, status);
+	if (t->floor.held && lz_call_may_sleep(&t->cur->call) && before_sleep(t, status))
+		return 0;
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
 		if (got == t->p.pid)
@@ -112,6 +133,7 @@ static int ended(struct lz_tracer *t, int status)
 {
 	t->ended = true;
 	t->status = status;
+	lz_floor_leave(t);
 	lz_follow_gone(t);
 	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, t->last_ip) < 0)
 		return -1;
@@ -159,7 +181,8 @@ static int at_interrupt(struct lz_tracer *t)
 	    lz_proc_regs(&t->p, &r) < 0)
 		return 0;
 	/* With chaos there has been time enough for a marker. */
-	if (!t->cur->sig.armed && !t->sched.chaos.on && lz_sched_due(t) && !lz_at_instant(t, &r))
+	if (!t->cur->sig.armed && !t->sched.chaos.on && (lz_sched_due(t) || lz_floor_due(t, 0)) &&
+	    !lz_at_instant(t, &r))
 		return lz_signal_arm(t);
 	return lz_signal_spin(t, &r);
 }
@@ -264,6 +287,8 @@ int lz_loop(struct lz_tracer *t)
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
 		t->cur->listening = t->cur->running = false;
+		if (lz_floor_enter(t) < 0)
+			return -1;
 		if (at_stop(t, status, &request, &sig) < 0 ||
 		    (t->sched.point && lz_sched_at_point(t) < 0)) {
 			/* SIGKILL can end it in the middle of anything. */
@@ -271,5 +296,7 @@ int lz_loop(struct lz_tracer *t)
 				return ended(t, status);
 			return -1;
 		}
+		if (t->floor.held && (request == PTRACE_LISTEN || !lz_floor_needed(t)))
+			lz_floor_leave(t);
 	}
 }

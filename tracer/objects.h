@@ -54,8 +54,6 @@ uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
 /* A file has another size now. */
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
-/* Compares all areas of watched objects with what was logged last, and adds what differs. */
-int lz_shared_sync(struct lz_tracer *t);
 
 /* outside.c: who else has it? */
 int lz_outside_watch(struct lz_tracer *t, struct lz_object *o);

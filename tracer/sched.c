@@ -52,8 +52,11 @@ bool lz_sched_overdue(struct lz_tracer *t, uint64_t now)
 {
 	const struct lz_thread *cur = t->cur;
 
-	if (t->n_threads < 2 || cur->call.inside || cur->call.suspended || cur->ended ||
-	    cur->listening)
+	if (cur->call.inside || cur->call.suspended || cur->ended || cur->listening)
+		return false;
+	if (lz_floor_due(t, GRACE_MS * 1000000ULL))
+		return true;
+	if (t->n_threads < 2)
 		return false;
 	if (t->sched.chaos.on)
 		t->sched.chaos.over |= lz_chaos_stuck(t);
@@ -76,6 +79,8 @@ int lz_sched_at_point(struct lz_tracer *t)
 		return -1;
 	if (!t->cur->has_pending_status && lz_sched_due(t))
 		return lz_switch(t, lz_sched_next(t), false);
+	if (!t->cur->has_pending_status && lz_floor_due(t, 0))
+		return lz_floor_yield(t);
 	t->sched.yielded = t->cur->sig.spin = false;
 	return 0;
 }

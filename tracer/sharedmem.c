@@ -343,10 +343,21 @@ static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, voi
 	return log_bytes(t, addr + from, now + from, to - from);
 }
 
+static int refresh_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
+{
+	uint8_t **seen = lz_pagemap_at(&t->shared->seen, addr);
+
+	(void)arg;
+	if (!seen || (!*seen && !(*seen = calloc(1, LZ_PAGE))))
+		return lz_fail("out of memory for shared pages");
+	memcpy(*seen, now, LZ_PAGE);
+	return 0;
+}
+
 static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
 {
 	const struct lz_object *o = lz_object(t, a->object);
-	bool by_children = t->has_children && a->v.flags & MAP_SHARED;
+	bool by_children = (t->has_children || t->root) && a->v.flags & MAP_SHARED;
 
 	return a->v.role != LZ_VMA_BUFFER && (by_children || (o && o->watched));
 }
@@ -361,6 +372,17 @@ int lz_shared_sync(struct lz_tracer *t)
 			return -1;
 	}
 	t->shared->settled = true;
+	t->floor.news = false;
+	return 0;
+}
+
+int lz_shared_refresh(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		struct lz_area a = t->vmas.a[i];
+		if (is_compared(t, &a) && each_page(t, &a.v, refresh_page, NULL) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -368,7 +390,7 @@ bool lz_shared_by_others(const struct lz_tracer *t)
 {
 	const struct lz_shared *s = t->shared;
 
-	return s && (s->watching || (t->has_children && t->n_shared));
+	return s && (s->watching || ((t->has_children || t->root) && t->n_shared));
 }
 
 void lz_shared_unsettle(struct lz_tracer *t)
@@ -404,10 +426,12 @@ int lz_shared_call(struct lz_tracer *t, int64_t result)
 
 	if (!s)
 		return 0;
+	if (lz_floor_enter(t) < 0)
+		return -1;
 	pass_on(t, result);
 	if (after_write(t, result) < 0 || (t->n_shared && lz_outside_call(t) < 0))
 		return -1;
-	return lz_shared_by_others(t) ? lz_shared_sync(t) : 0;
+	return lz_shared_by_others(t) && !lz_floor_quiet(t) ? lz_shared_sync(t) : 0;
 }
 
 /* ---- a new mapping ---- */

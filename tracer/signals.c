@@ -232,7 +232,7 @@ static int log_frame(struct lz_tracer *t, const struct user_regs_struct *r)
 }
 
 /* Before a handler runs, __lizard_pos must hold the pointer: the stream goes on there. */
-static int set_pos(struct lz_tracer *t)
+int lz_signal_set_pos(struct lz_tracer *t)
 {
 	uint64_t now = t->s.base + t->s.parsed;
 
@@ -263,7 +263,7 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 {
 	int status;
 
-	if (begin_event(t, signo, info, ip, flags) < 0 || set_pos(t) < 0)
+	if (begin_event(t, signo, info, ip, flags) < 0 || lz_signal_set_pos(t) < 0)
 		return -1;
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
 	    ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, signo) < 0)
@@ -372,7 +372,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (lz_instant_here(t, r) < 0 || lz_chaos_watch(t) < 0 ||
-	    (!lz_shared_by_others(t) && lz_checkpoint_maybe(t, r) < 0))
+	    ((!lz_shared_by_others(t) || lz_floor_quiet(t)) && lz_checkpoint_maybe(t, r) < 0))
 		return -1;
 	t->sched.point = true;
 	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
@@ -480,7 +480,7 @@ int lz_signal_hold_stop(struct lz_tracer *t, int signo)
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	bool due = t->cur->sig.n_held || lz_sched_due(t);
+	bool due = t->cur->sig.n_held || lz_sched_due(t) || lz_floor_due(t, 0);
 
 	if (!t->cur->sig.armed && !due)
 		return 0;

@@ -112,11 +112,11 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	struct lz_thread *old = t->cur;
 	struct user_regs_struct r;
 
-	if (leave(t, in_call) < 0)
+	if (lz_floor_enter(t) < 0 || leave(t, in_call) < 0)
 		return -1;
 	begin_event(t, next, in_call);
 	lz_become(t, next);
-	if (enter(t) < 0 || pi_words(t) < 0)
+	if (enter(t) < 0 || pi_words(t) < 0 || (t->floor.news && lz_shared_sync(t) < 0))
 		return -1;
 	if (old->ended && lz_thread_end_writes(t, old) < 0)
 		return -1;

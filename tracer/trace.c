@@ -241,6 +241,7 @@ static void clean_up(struct lz_tracer *t)
 static int go_on_alone(struct lz_tracer *t)
 {
 	lz_warn("recording ends here: %s", lz_error());
+	lz_floor_leave(t);
 	if (t->ended)
 		return 0;
 	lz_warn("the program goes on unrecorded");

@@ -2,6 +2,7 @@
 #ifndef LIZARD_TRACER_TRACER_H
 #define LIZARD_TRACER_TRACER_H
 
+#include "tracer/floor.h"
 #include "tracer/vmas.h"
 
 #include <lizard/marker.h>
@@ -217,6 +218,7 @@ struct lz_tracer {
 	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
 	bool int80_named;
 	struct lz_follow follow;
+	struct lz_floor floor;
 	char *root;          /* recording of the first process, if others are followed */
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;
@@ -312,6 +314,8 @@ int lz_turn_wait(struct lz_tracer *t, int *status);
 int lz_turn_settle(struct lz_tracer *t);
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
+/* Is it one during which other processes may run that share memory with this one? */
+bool lz_call_may_sleep(const struct lz_call *c);
 
 /* follow.c: the first tracer's part in --follow; nothing without it. */
 /* adopt.c: ends the recording; the process is another program now, which has one of its own. */
@@ -434,6 +438,8 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 void lz_signal_call_done(struct lz_tracer *t, int64_t result); /* rt_sigaction and its kin */
 int lz_signal_exec(struct lz_tracer *t);
 int lz_signal_init(struct lz_tracer *t);
+/* Lets __lizard_pos hold the pointer, and logs that. */
+int lz_signal_set_pos(struct lz_tracer *t);
 /* At a signal's stop: holds it if it is an asynchronous one for the program, else gives 1. */
 int lz_signal_hold_stop(struct lz_tracer *t, int signo);
 /* Puts back what the kernel changed when it forced a SIGSEGV or SIGTRAP of our own making. */
@@ -494,6 +500,10 @@ int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a);
 int lz_shared_grown(struct lz_tracer *t, struct lz_area *a);
 /* After each system call: adds to the event what changed in mapped files and shared memory. */
 int lz_shared_call(struct lz_tracer *t, int64_t result);
+/* Compares memory that others may store to with what was logged last, and adds what differs to the event. */
+int lz_shared_sync(struct lz_tracer *t);
+/* Nobody else has stored there since: what is there now is what replay has. */
+int lz_shared_refresh(struct lz_tracer *t);
 /* May others write there at any time? Then only what has just been compared is known. */
 bool lz_shared_by_others(const struct lz_tracer *t);
 /* The program goes on, the comparison does not hold any more. */

@@ -50,6 +50,12 @@ static bool of_class(const struct lz_call *c, int klass)
 	return c->inside && c->row && c->row->klass == klass;
 }
 
+/* What the kernel stores for others when a process ends comes before they go on. */
+bool lz_call_may_sleep(const struct lz_call *c)
+{
+	return c->inside && !c->forced && !of_class(c, LZ_SC_EXIT);
+}
+
 /* It comes out of its call before anybody else is looked at: a clone's child would be met before its parent says
  * whose it is. */
 static bool first_of_all(const struct lz_thread *cur)
@@ -259,7 +265,9 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 
 		if (ready && waits)
 			got = !t->sched.chaos.on && will_sleep(t) ? ASLEEP : watch(t, status);
-		if (got == ASLEEP || (ready && cur->ended))
+		else if (t->floor.held && lz_call_may_sleep(&cur->call))
+			got = watch(t, status);
+		if ((got == ASLEEP && waits) || (ready && cur->ended))
 			over = hand_over(t, !cur->ended);
 		if (over)
 			return over;
@@ -268,8 +276,11 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 			*status = cur->pending_status;
 			return 0;
 		}
-		if (got == ASLEEP || !got)
+		if (got == ASLEEP || !got) {
+			if (cur->ended || lz_call_may_sleep(&cur->call))
+				lz_floor_leave(t);
 			got = one_stop(t, 0, status);
+		}
 		if (got)
 			return got < 0 ? -1 : 0;
 	}

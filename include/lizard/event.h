@@ -27,13 +27,16 @@ enum lz_event_kind {
 	LZ_EV_INSN,        /* ip: of the trapped instruction: rdtsc, cpuid, rdrand, ... */
 	LZ_EV_SWITCH,      /* thread `next` runs from here. ip: as for a SIGNAL; with IN_CALL as
 	                      for a SYSCALL */
-	LZ_EV_EXIT         /* the process is gone: last event */
+	LZ_EV_EXIT,        /* the process is gone: last event */
+	LZ_EV_SHARED /* other recorded processes have stored into memory that they share with this one. ip: as for a
+	                      SIGNAL */
 };
 
 enum lz_event_flags {
 	LZ_EVF_REBASE = 1, /* the address space was replaced (execve): replay goes on
 	                        from the checkpoint whose position follows this event */
-	LZ_EVF_SPIN = 2, /* SIGNAL or SWITCH in code without markers or system calls: the instant is
+	LZ_EVF_SPIN =
+	    2, /* SIGNAL, SWITCH or SHARED in code without markers or system calls: the instant is
 	                        named by the checkpoint whose position is this event's: replay
 	                        runs until address, registers and memory equal it */
 	LZ_EVF_FATAL = 4,      /* SIGNAL that ends the process */

@@ -20,6 +20,7 @@
  *               body [regs] [xstate] [writes] [ops]     ; present: LZ_EVP_* says which
  *     body    = SYSCALL: nr:var arg:var*6 result:var | SIGNAL: signo:var siginfo:128 bytes
  *             | INSN: insn:var | EXIT: status:var | SWITCH: next:var [nr:var arg:var*6]  ; if LZ_EVF_IN_CALL
+ *             | SHARED: nothing
  *     regs    = struct user_regs_struct, as in memory
  *     xstate  = len:var bytes
  *     writes  = n:var { addr:var len:var bytes }

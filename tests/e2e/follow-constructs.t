@@ -42,4 +42,26 @@ for source in ${LIZARD_PROGS:-$progs/*.c}; do
 	esac
 	recorded "$name alone" "$T/recordings/$name" parent "$T/$name-O0"
 done
+
+# ---- a word that another process stored while the first one polled: GDB finds the instant, and steps over it ----
+if [ -d "$T/recordings/futexes-O0" ]; then
+	line=$(grep -n 's->count == 99' "$progs/futexes.c" | cut -d: -f1)
+	cat >"$T/commands" <<-END
+		break futexes.c:$line
+		continue
+		reverse_watchpoint s->count
+		print s->count
+		stepi
+		print s->count
+		reverse-stepi
+		reverse-stepi
+		print s->count
+	END
+	for front in stock patched; do
+		[ "$front" = stock ] || [ -x "$LIZARD_BUILD/lib/lizard/gdb/bin/gdb" ] || continue
+		timeout -k 5 120 lizard-gdb --$front "$T/recordings/futexes-O0" -nx -batch -x "$T/commands" >"$T/gdb" 2>&1
+		is "$(sed -n 's/^\(Old\|New\) value = //p; s/^\$[0-9]* = //p' "$T/gdb" | tr '\n' ' ')" "1500 99 1500 99 1500 " \
+			"$front: the store of another process, and the memory before it" || diag "$(cat "$T/gdb")"
+	done
+fi
 done_testing

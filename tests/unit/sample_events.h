@@ -95,7 +95,7 @@ static inline struct lz_event make_event(uint64_t i)
 	                      .map_id = i / 3,
 	                      .flags = (uint32_t)(i & 1)};
 
-	ev.kind = (uint8_t)(1 + i % 5);
+	ev.kind = (uint8_t)(1 + i % 6);
 	writes[0] = (struct lz_write){0x7fff0000 + i, i % 5000, bytes};
 	writes[1] = (struct lz_write){UINT64_MAX - 10, 3, bytes + 7};
 	switch (ev.kind) {

@@ -71,7 +71,7 @@ START_TEST(events)
 		uint8_t *copy;
 
 		state = seed;
-		put_rich_event(&b, 1 + seed % 5);
+		put_rich_event(&b, 1 + seed % 6);
 		/* An exact copy, so that the address sanitizer sees the end. */
 		copy = malloc(b.len - 4);
 		memcpy(copy, b.p + 4, b.len - 4);
