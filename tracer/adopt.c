@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -278,9 +279,9 @@ static int begin(struct lz_tracer *t, const struct lz_handover *h)
 }
 
 /* Its tracer has failed: the process goes on. */
-static int give_up(struct lz_tracer *t, const struct lz_handover *h)
+static int give_up(struct lz_tracer *t, const struct lz_handover *h, const struct stopped *stopped)
 {
-	if (!t->tid) {
+	if (!t->cur || !t->cur->seen) {
 		lz_kill_parked(h->pid);
 		lz_follow_gone(t);
 		return -1;
@@ -292,21 +293,31 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h)
 		lz_random_release(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);
 	}
+	stop_again(h->pid, stopped);
 	ptrace(PTRACE_DETACH, h->pid, 0, 0);
 	lz_follow_gone(t);
+	if (t->w)
+		lz_writer_abandon(t->w);
 	return -1;
 }
 
+/* 0: there is nothing to take after all. */
 static int read_handover(int fd, struct lz_handover *h)
 {
-	ssize_t n = read(fd, h, sizeof(*h));
+	ssize_t n = recv(fd, h, sizeof(*h), MSG_WAITALL);
+	char end;
 
+	/* Then its tracer lets it go. */
+	while (n == (ssize_t)sizeof(*h) && recv(fd, &end, 1, 0) < 0 && errno == EINTR)
+		;
 	close(fd);
+	if (n == 0)
+		return 0;
 	if (n != (ssize_t)sizeof(*h))
 		return lz_fail("--handed-over is for lizard-trace itself");
 	h->follow[sizeof(h->follow) - 1] = h->root[sizeof(h->root) - 1] = 0;
 	h->opt.follow = h->follow;
-	return 0;
+	return 1;
 }
 
 /* 1: what it has become is to be recorded; 0: it is gone. */
@@ -335,8 +346,9 @@ int lz_trace_handed_over(int state, int news)
 	struct lz_trace_result result;
 	struct stopped stopped = {0};
 
-	if (read_handover(state, &h) < 0)
-		return -1;
+	int got = read_handover(state, &h);
+	if (got <= 0)
+		return got;
 	fcntl(news, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
 	t = (struct lz_tracer){
@@ -346,17 +358,17 @@ int lz_trace_handed_over(int state, int news)
 	t.root = strdup(h.root);
 	t.old_affinity = NULL;
 	if (!t.root || lz_floor_map(&t.floor, h.floor) < 0 || take(&t, &h, &stopped) < 0)
-		return give_up(&t, &h);
+		return give_up(&t, &h, &stopped);
 	lz_set_signals(h.pid);
 	if (h.kind == LZ_HANDOVER_WATCH) {
 		stop_again(h.pid, &stopped);
 		stopped = (struct stopped){0};
 		int ret = watch_first(&t, &h);
 		if (ret <= 0)
-			return ret < 0 ? give_up(&t, &h) : 0;
+			return ret < 0 ? give_up(&t, &h, &stopped) : 0;
 	}
 	if (begin(&t, &h) < 0)
-		return give_up(&t, &h);
+		return give_up(&t, &h, &stopped);
 	stop_again(h.pid, &stopped);
 	return lz_trace_to_end(&t, &result);
 }

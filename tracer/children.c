@@ -196,6 +196,8 @@ int lz_child_new(struct lz_tracer *t, int event)
 	if (ret == 0 && !gone)
 		ret = let_go(t, &c, shares);
 	lz_proc_close(&c);
+	if (ret < 0 && lz_is_gone((pid_t)pid))
+		ret = 0; /* killed meanwhile */
 	return ret < 0 ? lz_fail_in("child %lu", pid) : 0;
 }
 int lz_child_writes(struct lz_tracer *t)

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ int lz_exec_exit(struct lz_proc *c)
 	return lz_find_syscall(c);
 }
 
-/* Only a signal that cannot be blocked reaches it there. */
+/* Once it is let go only a signal that cannot be blocked reaches it. */
 static int park(struct lz_proc *c, struct lz_handover *h)
 {
 	uint64_t all = ~0ULL;
@@ -103,15 +103,66 @@ static int park(struct lz_proc *c, struct lz_handover *h)
 	r.rip = c->syscall_insn;
 	r.rax = SYS_pause;
 	r.orig_rax = (uint64_t)-1;
-	if (lz_proc_set_regs(c, &r) < 0)
-		return -1;
+	return lz_proc_set_regs(c, &r);
+}
+
+/* Nobody is there to take it. */
+static int let_go(struct lz_proc *c, const struct lz_handover *h, bool is_parked)
+{
+	struct user_regs_struct r = h->regs;
+
+	lz_warn("process %d goes on unrecorded: %s", (int)c->pid, lz_error());
+	r.orig_rax = (uint64_t)-1;
+	if (is_parked && (lz_proc_set_regs(c, &r) < 0 ||
+	                  ptrace(PTRACE_SETSIGMASK, c->pid, sizeof(h->mask), &h->mask) < 0))
+		return lz_fail_errno("cannot let process %d go", (int)c->pid);
 	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0)
 		return lz_fail_errno("cannot let process %d go", (int)c->pid);
 	return 0;
 }
 
+struct status {
+	char state;
+	int tracer;
+	uint64_t blocked;
+};
+
+static struct status status_of(pid_t pid)
+{
+	struct status s = {0};
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &s.state);
+		sscanf(line, "TracerPid: %d", &s.tracer);
+		sscanf(line, "SigBlk: %" SCNx64, &s.blocked);
+	}
+	if (f)
+		fclose(f);
+	return s;
+}
+
+bool lz_is_parked(pid_t pid)
+{
+	const uint64_t never = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
+	struct status s = status_of(pid);
+
+	return s.state && !s.tracer && (s.blocked | never) == UINT64_MAX;
+}
+
+bool lz_is_gone(pid_t pid)
+{
+	char state = status_of(pid).state;
+
+	return !state || state == 'Z' || state == 'X';
+}
+
 void lz_kill_parked(pid_t pid)
 {
+	if (lz_is_gone(pid))
+		return; /* somebody else has killed it */
 	lz_warn("process %d could not be handed to a tracer of its own and has to be killed: %s",
 	        (int)pid, lz_error());
 	kill(pid, SIGKILL);
@@ -119,21 +170,21 @@ void lz_kill_parked(pid_t pid)
 
 /* ---- the next tracer ---- */
 
-static int keep(struct lz_follow *f, pid_t tracer)
+static int keep(struct lz_follow *f, pid_t tracer, pid_t process)
 {
 	if (f->n == f->room) {
 		size_t room = f->room ? 2 * f->room : 16;
-		pid_t *v = reallocarray(f->tracers, room, sizeof(*v));
+		struct lz_next *v = reallocarray(f->next, room, sizeof(*v));
 		if (!v)
 			return lz_fail("out of memory for the list of tracers");
-		f->tracers = v;
+		f->next = v;
 		f->room = room;
 	}
-	f->tracers[f->n++] = tracer;
+	f->next[f->n++] = (struct lz_next){tracer, process};
 	return 0;
 }
 
-static int start(struct lz_follow *f, int state, int floor)
+static int start(struct lz_follow *f, int state, int floor, pid_t process)
 {
 	char state_text[16], news_text[16];
 	char *argv[] = {"lizard", "trace", "--handed-over", state_text, news_text, NULL};
@@ -149,7 +200,7 @@ static int start(struct lz_follow *f, int state, int floor)
 	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	errno = e;
-	return e ? lz_fail_errno("cannot start another tracer") : keep(f, pid);
+	return e ? lz_fail_errno("cannot start another tracer") : keep(f, pid, process);
 }
 
 static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
@@ -166,27 +217,37 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	snprintf(h->root, sizeof(h->root), "%s", t->root);
 }
 
+/* The other one goes on when this end is closed. */
+static int pass(const struct lz_tracer *t, int end, const struct lz_handover *h)
+{
+	struct news news = {h->pid, 1};
+
+	if (send(end, h, sizeof(*h), MSG_NOSIGNAL) != sizeof(*h))
+		return lz_fail_errno("cannot hand process %d over", (int)h->pid);
+	if (write(t->follow.out, &news, sizeof(news)) < 0)
+		lz_debug("no room for news of process %d", (int)h->pid);
+	return 0;
+}
+
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 {
-	struct news news = {c->pid, 1};
-	int fd = memfd_create("lizard-handover", MFD_CLOEXEC), ret = 0;
+	int ends[2], ret = 0;
 
 	fill(t, c->pid, h);
 	h->syscall_insn = c->syscall_insn;
-	if (fd < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return lz_fail_errno("cannot hand process %d over", (int)c->pid);
-	if (park(c, h) < 0 || write(fd, h, sizeof(*h)) != sizeof(*h) || lseek(fd, 0, SEEK_SET) < 0)
-		ret = lz_fail_errno("cannot hand process %d over", (int)c->pid);
-	if (ret == 0 && write(t->follow.out, &news, sizeof(news)) < 0)
-		lz_debug("no room for news of process %d", (int)c->pid);
-	if (ret == 0 && start(&t->follow, fd, t->floor.fd) < 0) {
-		lz_kill_parked(c->pid);
-		news.running = -1;
-		if (write(t->follow.out, &news, sizeof(news)) < 0)
-			lz_debug("no room for news of process %d", (int)c->pid);
-	}
-	close(fd);
-	return ret;
+	/* It is there before the process is parked: should this tracer be killed in between, the other one goes on. */
+	bool is_started = start(&t->follow, ends[0], t->floor.fd, c->pid) == 0, is_parked = false;
+	close(ends[0]);
+	if (is_started)
+		is_parked = park(c, h) == 0;
+	if (is_parked && pass(t, ends[1], h) == 0)
+		ret = ptrace(PTRACE_DETACH, c->pid, 0, 0);
+	else if (!lz_is_gone(c->pid))
+		ret = let_go(c, h, is_parked);
+	close(ends[1]);
+	return ret < 0 && !lz_is_gone(c->pid) ? -1 : 0;
 }
 
 /* ---- the first tracer ---- */
@@ -214,17 +275,34 @@ static int read_news(struct lz_follow *f)
 
 	while ((n = read(f->in, &news, sizeof(news))) == (ssize_t)sizeof(news))
 		f->running += news.running;
-	for (size_t i = 0; i < f->n;) {
-		if (waitpid(f->tracers[i], NULL, WNOHANG) == 0)
-			i++;
-		else
-			f->tracers[i] = f->tracers[--f->n];
-	}
 	return n == 0;
+}
+
+/* A tracer that was killed before it had its process leaves it where nobody wakes it. */
+static void reap(struct lz_follow *f)
+{
+	int status;
+
+	for (size_t i = 0; i < f->n;) {
+		struct lz_next was = f->next[i];
+		pid_t got = waitpid(was.tracer, &status, WNOHANG);
+
+		if (got == 0) {
+			i++;
+			continue;
+		}
+		f->next[i] = f->next[--f->n];
+		if (got < 0 || !WIFSIGNALED(status) || !lz_is_parked(was.process))
+			continue;
+		lz_fail("its tracer was killed by signal %d", WTERMSIG(status));
+		lz_kill_parked(was.process);
+		f->running--;
+	}
 }
 
 void lz_follow_tick(struct lz_tracer *t)
 {
+	reap(&t->follow);
 	if (t->follow.in >= 0)
 		read_news(&t->follow);
 }
@@ -250,6 +328,7 @@ void lz_follow_end(struct lz_tracer *t)
 		close(f->out);
 	/* Those whose process is gone have only to write down the rest. */
 	while (f->in >= 0 && !read_news(f)) {
+		reap(f);
 		if (f->running != before || f->running <= 0)
 			quiet = lz_now();
 		before = f->running;
@@ -262,7 +341,7 @@ void lz_follow_end(struct lz_tracer *t)
 	}
 	if (f->in >= 0)
 		close(f->in);
-	free(f->tracers);
+	free(f->next);
 	lz_floor_free(&t->floor);
 	free(t->root);
 	t->root = NULL;

@@ -37,7 +37,10 @@ struct lz_handover {
 int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec);
 /* Parks the stopped process C, lets it go and starts a tracer for it. H: kind and what it has inherited. */
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
-/* Nobody can wake it any more; says so. */
+bool lz_is_gone(pid_t pid);
+/* Does it wait between two tracers? */
+bool lz_is_parked(pid_t pid);
+/* Nobody can wake it any more; says so, if it is still there. */
 void lz_kill_parked(pid_t pid);
 /* From the stop at an execve's event to its exit. Opens *C anew. */
 int lz_exec_exit(struct lz_proc *c);

@@ -3,6 +3,7 @@
  *
  * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
  * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
+#include "tracer/follow.h"
 #include "tracer/objects.h"
 
 #include <ctype.h>
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,33 +98,20 @@ static int our_mapping(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-struct traced {
-	int by; /* 0: nobody */
-	uint64_t blocked;
-};
-
-static struct traced traced(pid_t pid)
+/* 0: nobody. */
+static pid_t tracer_of(pid_t pid)
 {
-	struct traced is = {0};
 	char path[64], line[256];
+	int tracer = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "TracerPid: %d", &is.by);
-		sscanf(line, "SigBlk: %" SCNx64, &is.blocked);
-	}
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
 	if (f)
 		fclose(f);
-	return is;
-}
-
-/* Between two tracers: follow.c. */
-static bool is_parked(const struct traced *is)
-{
-	const uint64_t never = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
-
-	return !is->by && (is->blocked | never) == UINT64_MAX;
+	return tracer;
 }
 
 /* Does it run our own program? */
@@ -140,15 +127,13 @@ static bool is_lizard(pid_t pid)
 
 static bool is_ours(const struct look *l, pid_t pid)
 {
-	return (uint32_t)pid == l->t->tid || pid == getpid() || traced(pid).by == getpid();
+	return (uint32_t)pid == l->t->tid || pid == getpid() || tracer_of(pid) == getpid();
 }
 
 /* Another process of the same run. */
 static bool is_followed(const struct look *l, pid_t pid)
 {
-	struct traced is = traced(pid);
-
-	return l->t->root && (is_parked(&is) || is_lizard(is.by));
+	return l->t->root && (lz_is_parked(pid) || is_lizard(tracer_of(pid)));
 }
 
 static void command_of(pid_t pid, char buf[32])

@@ -165,11 +165,16 @@ struct lz_page_set {
 	bool exact;   /* that is known of all pages */
 };
 
+/* Another tracer, and the process that it was started for. */
+struct lz_next {
+	pid_t tracer, process;
+};
+
 /* Where the tracers of one run (--follow) tell the first one of their processes. */
 struct lz_follow {
 	int in, out; /* a pipe, -1: none; IN is the first one's only */
 	int64_t running;
-	pid_t *tracers; /* started by this one */
+	struct lz_next *next; /* started by this one */
 	size_t n, room;
 };
 

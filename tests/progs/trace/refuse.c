@@ -1,5 +1,5 @@
-/* refuse [ptrace] PROGRAM ARGS: runs it where what containers refuse is refused: personality, userfaultfd,
- * pidfd_getfd and process_vm_readv; ptrace, if asked for, instead. */
+/* refuse [ptrace|interrupt] PROGRAM ARGS: runs it where what containers refuse is refused: personality, userfaultfd,
+ * pidfd_getfd and process_vm_readv; instead, if asked for, ptrace, or only what it has to stop a process. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,10 +31,21 @@ int main(int argc, char **argv)
 	    REFUSE(SYS_ptrace),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
+	struct sock_filter no_interrupt[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+	    REFUSE(PTRACE_INTERRUPT),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
 	struct sock_fprog prog = {sizeof(f) / sizeof(f[0]), f};
 
 	if (argc > 2 && strcmp(argv[1], "ptrace") == 0) {
 		prog = (struct sock_fprog){sizeof(no_ptrace) / sizeof(no_ptrace[0]), no_ptrace};
+		argv++;
+	}
+	if (argc > 2 && strcmp(argv[1], "interrupt") == 0) {
+		prog = (struct sock_fprog){sizeof(no_interrupt) / sizeof(no_interrupt[0]), no_interrupt};
 		argv++;
 	}
 	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
