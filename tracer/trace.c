@@ -152,6 +152,7 @@ void lz_set_signals(pid_t pid)
 	sigaction(SIGALRM, &wake, NULL);
 	sigaction(SIGINT, &ignore, NULL);
 	sigaction(SIGQUIT, &ignore, NULL);
+	sigaction(SIGXFSZ, &ignore, NULL); /* what has no room in its file is an error */
 }
 
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)

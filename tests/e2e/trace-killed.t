@@ -1,41 +1,59 @@
-#!/bin/sh
-# The recorder is killed at random instants of a fixed seed, 200 of them with LIZARD_LONG: the recording replays up to
-# its end and says that it is cut, or says that there is nothing in it yet; the program is gone.
+#!/bin/bash
+# The recorder is killed at random instants of a fixed seed, 200 of each kind with LIZARD_LONG: of one thread, of several, and the
+# first one of a tree of processes. The recording replays up to its end and says that it is cut, or says that there is nothing in
+# it yet; the program is gone, and nobody is left behind stopped.
 . "$(dirname "$0")/../lib/tap.sh"
 
 n=12
 [ -z "$LIZARD_LONG" ] || n=200
 
-lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/trace/work.c" -o "$T/work"
+lizard-cc -g -O1 -pthread "$LIZARD_SRC/tests/progs/trace/rounds.c" -o "$T/rounds"
 ok $? "builds" || done_testing
 
 gone() {
 	[ -z "$program" ] && return
 	case $(ps -o stat= -p "$program") in '' | Z*) ;; *) return 1 ;; esac
 }
+# Children of a tree that had a recorder of their own may end by themselves.
+nobody_left() { ! pgrep -f "^$T/rounds" >/dev/null; }
 
-replayed=0 empty=0
-for delay in $(awk -v n=$n 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "%.3f\n", 1.2 * rand() * rand() }'); do
-	rec=$T/recordings/killed
-	rm -rf "$rec"
-	lizard-trace -q --checkpoint-interval 20 -o "$rec" "$T/work" 100 >"$T/out" 2>"$T/err" &
-	tracer=$!
-	sleep "$delay"
-	program=$(ps -o pid= --ppid $tracer | tr -d ' ')
-	kill -9 $tracer
-	wait $tracer 2>/dev/null
-	wait_until gone
-	ok $? "after $delay s: the program is gone" || kill -9 "$program"
-	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
-	status=$?
+# What there is of each process verifies, and the first one is cut.
+look_at() { # LABEL DIR
+	timeout -k 5 300 lizard verify "$2" >"$T/verify" 2>&1
+	local status=$? other
 	if [ $status = 0 ]; then
 		replayed=$((replayed + 1))
-		like "$(lizard info "$rec" 2>&1)" "incomplete|cut|ends early" "after $delay s: it replays, and says that it is cut" || keep=1
+		like "$(lizard info "$2" 2>&1)" "incomplete|cut|ends early" "$1: it replays, and says that it is cut" || keep=1
 	else
 		empty=$((empty + 1))
-		like "$status $(cat "$T/verify")" "^1 .*(no recording|no checkpoint|cannot open)" "after $delay s: it says that there is nothing yet" || keep=1
+		like "$status $(cat "$T/verify")" "^1 .*(no recording|no checkpoint|cannot open)" "$1: it says that there is nothing yet" || keep=1
 	fi
-	[ -z "$keep" ] || replay_hint "$rec"
+	for other in "$2"/processes/[0-9]*; do
+		[ -d "$other" ] || continue
+		timeout -k 5 300 lizard verify "$other" >"$T/verify" 2>&1 || grep -q 'no recording\|no checkpoint\|cannot open' "$T/verify" ||
+			{ ok 1 "$1: $(basename "$other") replays"; diag "$(tail -n 5 "$T/verify")"; keep=1; }
+	done
+	[ -z "$keep" ] || replay_hint "$2"
+}
+
+for mode in single threads tree; do
+	follow=
+	[ $mode != tree ] || follow="--follow all"
+	replayed=0 empty=0
+	for delay in $(awk -v n=$n 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "%.3f\n", 1.2 * rand() * rand() }'); do
+		rec=$T/recordings/killed
+		rm -rf "$rec"
+		lizard-trace -q $follow --checkpoint-interval 20 -o "$rec" "$T/rounds" $mode 100000 >"$T/out" 2>"$T/err" &
+		tracer=$!
+		sleep "$delay"
+		program=$(pgrep -P $tracer -f "^$T/rounds" | head -n 1)
+		kill -9 $tracer
+		wait $tracer 2>/dev/null
+		wait_until gone && wait_until nobody_left
+		ok $? "$mode, after $delay s: the program is gone" || { ps -eo pid,ppid,stat,wchan:20,args | grep "$T/rounds" >&2; done_testing; }
+		look_at "$mode, after $delay s" "$rec"
+		[ -z "$keep" ] || done_testing
+	done
+	ok "$([ $replayed -gt $((n / 2)) ]; echo $?)" "$mode: most of them replay ($replayed, $empty hold nothing yet)"
 done
-ok "$([ $replayed -gt $((n / 2)) ]; echo $?)" "most of them replay ($replayed, $empty hold nothing yet)"
 done_testing

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t m[3];
+static volatile int held;
 
 static void *dies(void *arg)
 {
@@ -10,13 +11,15 @@ static void *dies(void *arg)
 
 	CHECK(pthread_mutex_lock(mine) == 0);
 	CHECK(pthread_mutex_lock(&m[2]) == 0);
+	held = 1;
 	usleep(3000);
 	return NULL;
 }
 
 static void *waits(void *arg)
 {
-	usleep(1000);
+	while (!held)
+		usleep(1000);
 	int ret = pthread_mutex_lock(arg);
 	CHECK(ret == EOWNERDEAD);
 	CHECK(pthread_mutex_consistent(arg) == 0);

@@ -1,0 +1,60 @@
+#!/bin/bash
+# Hostile conditions, for one thread, several, and several processes: the program is killed, a disk, a file or memory is full.
+# It is said, the program does what it does without Lizard, and what was recorded replays.
+. "$(dirname "$0")/../lib/tap.sh"
+
+lizard-cc -g -O1 -pthread "$LIZARD_SRC/tests/progs/trace/rounds.c" -o "$T/rounds"
+ok $? "builds" || done_testing
+
+opens() { # LABEL DIR
+	timeout -k 5 200 lizard verify -a "$2" >"$T/verify" 2>&1
+	# processes of which nothing was written yet have nothing to verify
+	is "$(grep -vc ': clean:\|not complete\|has no checkpoint\|no recording' "$T/verify") $(grep -c ': clean:' "$T/verify" | sed 's/^[1-9].*/some/')" \
+		"0 some" "$1: it replays" || { diag "$(tail -n 5 "$T/verify")"; replay_hint "$2"; }
+}
+
+# limited LABEL MODE WANTED COMMAND...: the output and the status are as natively, and WANTED is said.
+limited() {
+	local label=$1 mode=$2 wanted=$3
+	shift 3
+	timeout -k 5 100 "$@" "$T/rounds" "$mode" 200 >"$T/out" 2>"$T/err"
+	is "$? $(sort "$T/out" | md5sum)" "4 $(sort "$T/native-$mode" | md5sum)" "$label: the program is as without Lizard" || diag "$(tail -n 5 "$T/err")"
+	like "$(cat "$T/err")" "$wanted" "$label: it is said"
+}
+has_worked() { [ "$(wc -l <"$T/out")" -ge 20 ]; }
+nobody_left() { ! pgrep -f "^$T/rounds" >/dev/null; }
+
+for mode in single threads tree; do
+	follow=
+	[ $mode != tree ] || follow="--follow all"
+	"$T/rounds" $mode 200 >"$T/native-$mode"
+	is "$? $(wc -l <"$T/native-$mode")" "4 200" "$mode: natively"
+
+	: >"$T/out"
+	lizard-trace -q $follow -o "$T/recordings/killed-$mode" "$T/rounds" $mode 100000 >"$T/out" 2>"$T/err" &
+	tracer=$!
+	wait_until has_worked
+	kill -9 "$(pgrep -P $tracer -f "^$T/rounds" | head -n 1)"
+	wait $tracer
+	is $? 137 "$mode killed: the status"
+	wait_until nobody_left
+	ok $? "$mode killed: nobody is left"
+	opens "$mode killed" "$T/recordings/killed-$mode"
+
+	limited "$mode, file size" $mode "recording ends here: .*File too large|unrecorded: .*File too large" \
+		bash -c 'ulimit -f 2300; exec "$@"' - lizard-trace -q $follow --checkpoint-interval 0 --full-every 1 -o "$T/recordings/fsize-$mode"
+	opens "$mode, file size" "$T/recordings/fsize-$mode"
+
+	limited "$mode, memory" $mode "recording ends here|goes on unrecorded" \
+		bash -c 'ulimit -v 60000; exec "$@"' - lizard-trace -q $follow -o "$T/recordings/memory-$mode"
+
+	if mkdir -p "$T/small" && mount -t tmpfs -o size=5m tmpfs "$T/small" 2>/dev/null; then
+		limited "$mode, full disk" $mode "recording ends here: .*No space left|unrecorded: .*No space left" \
+			lizard-trace -q $follow --checkpoint-interval 0 --full-every 1 -o "$T/small/full"
+		opens "$mode, full disk" "$T/small/full"
+		umount "$T/small"
+	else
+		skip "$mode, full disk" "no permission to mount a small one"
+	fi
+done
+done_testing
