@@ -1,6 +1,7 @@
 /* lizard trace [options] [--] PROG [ARGS] */
 #include "cmds/catalog.h"
 #include "cmds/cmds.h"
+#include "cmds/processes.h"
 #include "cmds/text.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ static const char help[] =
     "      --keep always|failure|signal\n"
     "                               remove the recording again unless the program ended with "
     "another\n"
-    "                               status than 0 (failure), or by a signal (signal)\n"
+    "                               status than 0 (failure), or by a signal (signal);\n"
+    "                               with --follow also if a signal ended another process\n"
     "      --follow all|parent|PATTERN\n"
     "                               record children too: all, none (parent, the default), or those "
     "whose\n"
@@ -239,13 +241,27 @@ static void summary(const struct lz_trace_result *r, uint64_t seed)
 		        seed);
 }
 
-static bool is_wanted(const struct options *o, int status)
+/* Has a signal ended one of the other processes, or does one go on? */
+static bool others_matter(const struct lz_trace_result *r)
 {
-	switch (o->keep) {
-	case KEEP_FAILURE: return status != 0;
-	case KEEP_SIGNAL: return WIFSIGNALED(status);
-	default: return true;
-	}
+	struct lz_processes p;
+	bool ret = false;
+
+	if (lz_processes_read(&p, r->dir) < 0)
+		return true;
+	for (size_t i = 1; i < p.n; i++)
+		ret |= p.v[i].busy || p.v[i].bad || WIFSIGNALED(p.v[i].meta.exit_status);
+	lz_processes_free(&p);
+	return ret;
+}
+
+static bool is_wanted(const struct options *o, const struct lz_trace_result *r)
+{
+	bool wanted = o->keep == KEEP_FAILURE ? r->status != 0 : WIFSIGNALED(r->status);
+
+	if (o->keep == KEEP_ALWAYS || wanted)
+		return true;
+	return o->trace.follow && others_matter(r);
 }
 
 /* What a run that is of no interest leaves behind. */
@@ -270,7 +286,7 @@ static int run(const struct options *o)
 	struct lz_trace_result r;
 	int rc = lz_trace(&o->trace, &r);
 
-	if (rc == 0 && r.dir && !is_wanted(o, r.status))
+	if (rc == 0 && r.dir && !is_wanted(o, &r))
 		discard(o, &r);
 	else if (rc == 0 && r.dir && r.complete && !o->quiet)
 		summary(&r, o->trace.chaos_seed);

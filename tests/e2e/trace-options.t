@@ -49,6 +49,16 @@ like "$(cat "$T/err")" "^lizard: not kept: exit 0$" "it says that nothing was ke
 lizard-trace -q false
 lizard-trace -q --keep=failure true
 is "$(readlink "$T/recordings/false-latest") $(readlink "$T/recordings/true-latest")" "false-1 " "the link to the latest goes with it"
+# Of trees: the first process's status, and a signal that ended any.
+tree() { # POLICY COMMAND
+	rm -rf "$T/kept"
+	lizard-trace -q --follow all -o "$T/kept" --keep="$1" sh -c "$2" >"$T/out" 2>"$T/err"
+	echo "$? $([ -f "$T/kept/meta" ] && echo kept || ls -d "$T/kept" 2>/dev/null || echo gone)"
+}
+is "$(tree failure 'sh -c "exit 5"; true') $(tree failure 'sh -c "kill -SEGV \$\$"; true') $(tree failure 'sh -c true; exit 2')" \
+	"0 gone 0 kept 2 kept" "--keep=failure of trees"
+is "$(tree signal 'sh -c "exit 5"; exit 5') $(tree signal 'sh -c "kill -SEGV \$\$"; true')" "5 gone 0 kept" "--keep=signal of trees"
+is "$(tree failure 'sleep 3 & true')" "0 kept" "not removed while a process goes on"
 lizard-trace --keep=maybe true 2>"$T/err"
 is "$? $(grep -c "not 'maybe'" "$T/err")" "125 1" "a bad policy: 125"
 is "$(lizard-trace -q nproc)" "$(nproc)" "the program sees the CPUs it has without us"
