@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 trace_options="--follow all" verify_options=-a walked=long
-WALK_PLACES="update_file reap_children lookup_variable_in_set hash_find_slot" WALK_WATCH="job_slots_used; commands_started; variable_buffer"
+WALK_PLACES="update_file reap_children lookup_variable_in_set hash_find_slot" WALK_WATCH="job_slots_used; commands_started; variable_buffer_length"
 . "$LIZARD_SRC/tests/lib/real-test.sh"
 
 native=$(real_build make gcc "-O2 -g" "$T/native-build")

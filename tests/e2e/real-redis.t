@@ -2,7 +2,9 @@
 # A server with threads, under load from redis-benchmark: 10,000 commands over loopback.
 . "$(dirname "$0")/../lib/tap.sh"
 [ -n "$LIZARD_LONG" ] || skip_all "takes minutes to build: with LIZARD_LONG"
-. "$LIZARD_SRC/tests/lib/real.sh"
+walked=long
+WALK_PLACES="processCommand dictFind addReply zslInsert" WALK_WATCH="server.stat_numcommands; server.cronloops; server.stat_total_reads_processed"
+. "$LIZARD_SRC/tests/lib/real-test.sh"
 
 answers() { "$tools/redis-cli" -p "$port" ping; }
 
@@ -24,6 +26,7 @@ for level in -O0 -O2; do
 		is "$? $(cat "$T/err")" "0 " "$level, run $i: it ends as without Lizard"
 		timeout 600 lizard verify "$rec" >"$T/verify" 2>&1
 		ok $? "$level, run $i: verify is clean" || { diag "$(tail -n 5 "$T/verify")"; replay_hint "$rec"; continue; }
+		[ "$i" != 1 ] || real_walk "redis$level" "$rec"
 		rm -rf "$rec"
 	done
 done

@@ -5,7 +5,7 @@
 #   real_levels NAME        all of it
 #
 # What a test may set before: trace_options, verify_options; levels, native_flags; walked=always|long|never, and for walks
-# WALK_PLACES and WALK_WATCH (tests/lib/walk.py).
+# WALK_PLACES and WALK_WATCH (tests/lib/walk.py); two_ways: the levels that need WALK_TWO_WAYS.
 . "$LIZARD_SRC/tests/lib/real.sh"
 . "$LIZARD_SRC/tests/lib/walk.sh"
 
@@ -51,6 +51,8 @@ real_walk() { # LABEL DIR [LIZARD-GDB OPTIONS]
 	case $walked$LIZARD_LONG in
 	never* | long) return ;;
 	esac
+	WALK_TWO_WAYS=
+	case " ${two_ways:-} " in *" $level "*) WALK_TWO_WAYS=1 ;; esac
 	WALK_POSITIONS=2 WALK_N=10 WALK_MODES="step next jump${WALK_WATCH:+ watch}"
 	export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_TWO_WAYS
 	if [ -z "$LIZARD_LONG" ]; then
