@@ -164,6 +164,14 @@ bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i,
 	return true;
 }
 
+bool lz_reader_block_at_hand(const struct lz_reader *r, uint32_t tid, uint32_t i)
+{
+	uint64_t sum;
+
+	return !lz_reader_block_hashed(r, tid, i, &sum) ||
+	       (r->rebuild && !r->rebuild(r->rebuild_arg, tid, i, NULL));
+}
+
 uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid)
 {
 	uint64_t start, len, sum, all = 0;

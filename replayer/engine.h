@@ -77,6 +77,7 @@ struct lz_replay {
 	struct lz_watchdog *watchdog;
 	struct lz_prefetch *prefetch; /* while verifying; NULL */
 	char *divergence;             /* text of the last one */
+	bool diverged;                /* there was one since this was reset */
 	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
 };
 

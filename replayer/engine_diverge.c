@@ -53,6 +53,7 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 	fclose(f);
 	free(e->rp->divergence);
 	e->rp->divergence = text;
+	e->rp->diverged = true;
 	lz_fail("replay diverged: %s", text ? text : "?");
 	return 1;
 }

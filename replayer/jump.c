@@ -357,6 +357,23 @@ int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t 
 	return rc;
 }
 
+/* What has to be computed again takes as long as so much that has only to be read. */
+enum { COMPUTED = 64 };
+
+/* Bytes of the blocks from FIRST on, up to MARKER, that would have to be computed. */
+static uint64_t hashed_before(struct lz_session *s, uint32_t first, uint64_t marker)
+{
+	uint64_t start, len, bytes = 0;
+
+	for (uint32_t i = first; i < lz_reader_n_blocks(s->rp.reader, s->rp.tid); i++) {
+		if (lz_reader_block(s->rp.reader, s->rp.tid, i, &start, &len) || start >= marker)
+			break;
+		if (!lz_reader_block_at_hand(s->rp.reader, s->rp.tid, i))
+			bytes += len;
+	}
+	return bytes;
+}
+
 uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker)
 {
 	struct lz_nav *nav = lz_nav_of(s);
@@ -365,5 +382,5 @@ uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker)
 
 	if (!done || lz_reader_block(s->rp.reader, s->rp.tid, done - 1, &start, &len))
 		return marker;
-	return marker > start ? marker - start : 0;
+	return marker > start ? marker - start + COMPUTED * hashed_before(s, done - 1, marker) : 0;
 }

@@ -12,6 +12,13 @@ static int not_found(const struct lz_pos *pos)
 	return lz_fail("the position %s does not occur in this recording", text);
 }
 
+static int not_reached(const struct lz_session *s, const struct lz_pos *pos)
+{
+	if (s->rp.diverged)
+		return lz_fail("replay diverged: %s", s->rp.divergence);
+	return not_found(pos);
+}
+
 static int other_thread(const struct lz_pos *pos, uint32_t tid)
 {
 	char text[LZ_POS_TEXT];
@@ -67,7 +74,7 @@ static struct lz_engine *engine_for(struct lz_session *s, const struct lz_pos *p
 		lz_engine_free(e);
 	}
 	if (ret == 1)
-		not_found(pos);
+		not_reached(s, pos);
 	if (ret == 2)
 		lz_fail("interrupted");
 	return NULL;
@@ -154,7 +161,7 @@ int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker)
 
 	if (!e) {
 		struct lz_pos pos = {0, 1, event, marker, 0};
-		return ret == 2 ? lz_fail("interrupted") : ret < 0 ? -1 : not_found(&pos);
+		return ret == 2 ? lz_fail("interrupted") : ret < 0 ? -1 : not_reached(s, &pos);
 	}
 	lz_session_replace(s, e);
 	lz_session_arrived(s, 1, true);

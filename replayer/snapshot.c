@@ -80,14 +80,14 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset)
 {
 	uint64_t start, len;
-	uint8_t byte;
 
 	if (!offset || !s->rp.stream_len)
 		return 0;
-	if (find_block(s, offset, &start, &len) < 0)
-		return -1;
-	int64_t n = lz_reader_markers_kept(s->rp.reader, s->rp.tid, start, &byte, 1);
-	return n == 1 ? lz_marker_boundary(s, offset) : n < 0 ? -1 : (int64_t)start;
+	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
+	if (lz_reader_block_at_hand(s->rp.reader, s->rp.tid, block))
+		return lz_marker_boundary(s, offset);
+	return lz_reader_block(s->rp.reader, s->rp.tid, block, &start, &len) < 0 ? -1
+	                                                                         : (int64_t)start;
 }
 
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
@@ -297,6 +297,7 @@ struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uin
 {
 	struct lz_engine *e = base_for(s, event, marker);
 
+	s->rp.diverged = false;
 	*ret = -1;
 	if (!e)
 		return NULL;

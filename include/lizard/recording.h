@@ -241,6 +241,8 @@ int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_
 uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t offset);
 /* Whether only a checksum is kept of the block; *SUM: it (common/flowsum.h). */
 bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *sum);
+/* Whether lz_reader_markers() can give the block without computing it. */
+bool lz_reader_block_at_hand(const struct lz_reader *r, uint32_t tid, uint32_t i);
 /* How many bytes of the stream are only known by checksums. */
 uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid);
 

@@ -319,7 +319,7 @@ static void change_frames(void)
 	if (how == 7) {
 		move_frame(i);
 	} else {
-		if (how < 2)
+		if (how < 2 || !pieces[i].f.raw_len)
 			change_header(&pieces[i].f);
 		else
 			change_contents(&pieces[i]);

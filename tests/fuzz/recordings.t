@@ -22,6 +22,10 @@ for prog in small threads; do
 		'$o = decode_json($_); $n{$o->{part}}++; END { print join " ", sort keys %n }')" \
 		"checkpoint event marker" "$prog: dump --json is JSON"
 done
+# The same with checksums instead of markers, but for the first few.
+timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --flow-limit 1 -o "$T/whole-hashed" "$T/threads" >"$T/out" 2>"$T/err"
+lizard info "$T/whole-hashed" | grep -q "only checksums"
+ok $? "hashed: records" || diag "$(tail -n 3 "$T/err")"
 switches=$(lizard info --json "$T/whole-threads" | grep -o '"switches": [0-9]*')
 is "$([ "${switches##* }" -gt 20 ] && echo many)" many "threads: has many switches"
 
@@ -47,8 +51,11 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	seed=$((seed + 1))
 	d=$T/damaged
 	rm -rf "$d"
-	prog=small
-	[ $((seed % 2)) = 0 ] || prog=threads
+	case $((seed % 3)) in
+	0) prog=small ;;
+	1) prog=threads ;;
+	2) prog=hashed ;;
+	esac
 	cp -r "$T/whole-$prog" "$d"
 	what=$("$damage" "$d" "$seed") || { bad=$((bad + 1)); diag "seed $seed: no damage done"; continue; }
 	try 10 lizard info "$d" || bad=$((bad + 1))

@@ -1,5 +1,6 @@
-/* flow-hash RECORDING [FROM]: makes a recording in which all markers are stored into what --flow=hash would have made of
- * the same run, from block FROM on: both then have the same positions. */
+/* flow-hash RECORDING [FROM [LIE]]: makes a recording in which all markers are stored into what --flow=hash would have made of
+ * the same run, from block FROM on: both then have the same positions. Block LIE gets
+ * another checksum. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void put(int fd, const void *bytes, size_t len)
 		die("cannot write");
 }
 
-static void put_hashed(int fd, const struct lz_frame *of, const struct lz_buf *raw)
+static void put_hashed(int fd, const struct lz_frame *of, const struct lz_buf *raw, bool lie)
 {
 	struct lz_flow_sum sum = LZ_FLOW_SUM_EMPTY;
 	uint8_t header[LZ_FRAME_HEADER];
@@ -31,7 +32,7 @@ static void put_hashed(int fd, const struct lz_frame *of, const struct lz_buf *r
 	struct lz_frame f = {.type = LZ_FRAME_HASHED,
 	                     .count = (uint32_t)raw->len,
 	                     .key0 = of->key0,
-	                     .key1 = lz_flow_sum_value(&sum)};
+	                     .key1 = lz_flow_sum_value(&sum) ^ lie};
 	lz_frame_pack(&f, header);
 	put(fd, header, sizeof(header));
 }
@@ -48,7 +49,7 @@ static void put_stored(int fd, int from, const struct lz_frame *f)
 	free(bytes);
 }
 
-static void convert(int dir, const char *name, uint32_t first)
+static void convert(int dir, const char *name, uint32_t first, uint32_t lie)
 {
 	struct lz_frames fs;
 	struct lz_buf raw = {0};
@@ -63,7 +64,7 @@ static void convert(int dir, const char *name, uint32_t first)
 		}
 		if (lz_frames_read(&fs, i, &raw) < 0)
 			die(name);
-		put_hashed(fd, &fs.v[i], &raw);
+		put_hashed(fd, &fs.v[i], &raw, i == lie);
 	}
 	lz_buf_free(&raw);
 	lz_frames_close(&fs);
@@ -78,14 +79,15 @@ int main(int argc, char **argv)
 	int dir;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: flow-hash RECORDING [FIRST-BLOCK]\n");
+		fprintf(stderr, "usage: flow-hash RECORDING [FROM [LIE]]\n");
 		return 2;
 	}
 	dir = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || lz_meta_read(argv[1], &m) < 0)
 		die(argv[1]);
 	snprintf(name, sizeof(name), "markers-%u", m.tid);
-	convert(dir, name, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0);
+	convert(dir, name, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0,
+	        argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : UINT32_MAX);
 	lz_meta_free(&m);
 	close(dir);
 	return 0;

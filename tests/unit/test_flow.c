@@ -1,0 +1,255 @@
+/* Blocks of markers of which only a checksum is kept: what the writer makes, what the reader says of them and takes, and
+ * where blocks that were computed again are put. */
+#include "tests/unit/suite.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <common/flowsum.h>
+#include <common/frame.h>
+#include <replayer/rebuild_store.h>
+#include "tests/unit/sample_events.h"
+
+enum { TID = 77, PIECE = 50000 };
+
+/* PIECES blocks of PIECE bytes. */
+static void record(enum lz_flow flow, uint64_t limit, unsigned pieces)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/rec", dir);
+	struct lz_writer *w = lz_writer_create(path, &meta);
+	ck_assert_msg(w != NULL, "%s", lz_error());
+	lz_writer_flow(w, flow, limit);
+	struct lz_event ev = {.kind = LZ_EV_EXIT, .tid = TID};
+	ck_assert_int_eq(lz_writer_event(w, &ev), 0);
+	for (unsigned i = 0; i < pieces; i++) {
+		put_markers(w, (uint64_t)i * PIECE, (uint64_t)(i + 1) * PIECE);
+		ck_assert_int_eq(lz_writer_drain(w), 0);
+	}
+	struct lz_meta m = meta;
+	ck_assert_msg(lz_writer_finish(w, &m) == 0, "%s", lz_error());
+}
+
+static struct lz_reader *open_it(void)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/rec", dir);
+	struct lz_reader *r = lz_reader_open(path);
+	ck_assert_msg(r != NULL, "%s", lz_error());
+	return r;
+}
+
+static uint64_t sum_of(uint64_t from, uint64_t len)
+{
+	struct lz_flow_sum s = LZ_FLOW_SUM_EMPTY;
+
+	for (uint64_t i = from; i < from + len; i++) {
+		uint8_t byte = stream_byte(i);
+		lz_flow_sum_add(&s, &byte, 1);
+	}
+	return lz_flow_sum_value(&s);
+}
+
+START_TEST(sums_by_pieces)
+{
+	static const uint8_t text[] = "some bytes of markers";
+	struct lz_flow_sum a = LZ_FLOW_SUM_EMPTY, b = LZ_FLOW_SUM_EMPTY;
+
+	lz_flow_sum_add(&a, text, sizeof(text));
+	lz_flow_sum_add(&b, text, 5);
+	lz_flow_sum_add(&b, text + 5, sizeof(text) - 5);
+	ck_assert_uint_eq(lz_flow_sum_value(&a), lz_flow_sum_value(&b));
+	ck_assert_uint_eq((uint32_t)lz_flow_sum_value(&a), crc32_z(0, text, sizeof(text)));
+	ck_assert_uint_eq(lz_flow_sum_value(&a) >> 32, adler32_z(1, text, sizeof(text)));
+}
+END_TEST
+
+START_TEST(only_sums)
+{
+	record(LZ_FLOW_HASH, 0, 3);
+	struct lz_reader *r = open_it();
+	uint64_t start, len, sum;
+	uint8_t byte;
+
+	ck_assert_ptr_null(lz_reader_damage(r));
+	ck_assert_str_eq(lz_reader_meta(r)->hashed_from, "0");
+	ck_assert_uint_eq(lz_reader_n_blocks(r, TID), 3);
+	ck_assert_uint_eq(lz_reader_markers_len(r, TID), 3 * PIECE);
+	ck_assert_uint_eq(lz_reader_markers_hashed(r, TID), 3 * PIECE);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_int_eq(lz_reader_block(r, TID, i, &start, &len), 0);
+		ck_assert(lz_reader_block_hashed(r, TID, i, &sum));
+		ck_assert_uint_eq(start, i * PIECE);
+		ck_assert_uint_eq(len, PIECE);
+		ck_assert_uint_eq(sum, sum_of(start, len));
+	}
+	ck_assert_int_eq(lz_reader_markers_kept(r, TID, 10, &byte, 1), 0);
+	ck_assert_int_eq(lz_reader_markers(r, TID, 10, &byte, 1), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "checksum"));
+	lz_reader_close(r);
+}
+END_TEST
+
+START_TEST(switches_at_the_limit)
+{
+	record(LZ_FLOW_AUTO, 1, 3);
+	struct lz_reader *r = open_it();
+	uint8_t bytes[8];
+	uint64_t sum;
+
+	ck_assert_str_eq(lz_reader_meta(r)->hashed_from, "50000");
+	ck_assert(!lz_reader_block_hashed(r, TID, 0, &sum));
+	ck_assert(lz_reader_block_hashed(r, TID, 1, &sum));
+	ck_assert(lz_reader_block_hashed(r, TID, 2, &sum));
+	ck_assert_uint_eq(lz_reader_markers_hashed(r, TID), 2 * PIECE);
+	/* what is at hand ends where the checksums begin */
+	ck_assert_int_eq(lz_reader_markers_kept(r, TID, PIECE - 3, bytes, 8), 3);
+	ck_assert_int_eq(bytes[2], stream_byte(PIECE - 1));
+	ck_assert_int_eq(lz_reader_markers(r, TID, PIECE - 3, bytes, 8), -1);
+	lz_reader_close(r);
+}
+END_TEST
+
+START_TEST(below_the_limit)
+{
+	record(LZ_FLOW_AUTO, 1 << 30, 3);
+	struct lz_reader *r = open_it();
+
+	ck_assert_str_eq(lz_reader_meta(r)->hashed_from, "");
+	ck_assert_uint_eq(lz_reader_markers_hashed(r, TID), 0);
+	lz_reader_close(r);
+}
+END_TEST
+
+struct asked {
+	unsigned times;
+	bool at_hand, fails;
+};
+
+static int rebuild(void *arg, uint32_t tid, uint32_t block, uint8_t *buf)
+{
+	struct asked *a = arg;
+
+	ck_assert_uint_eq(tid, TID);
+	if (!buf)
+		return !a->at_hand;
+	a->times++;
+	for (uint64_t i = 0; i < PIECE; i++)
+		buf[i] = stream_byte(block * (uint64_t)PIECE + i);
+	return a->fails ? lz_fail("cannot") : 0;
+}
+
+START_TEST(is_computed_again)
+{
+	record(LZ_FLOW_HASH, 0, 3);
+	struct lz_reader *r = open_it();
+	struct asked a = {0};
+	uint8_t bytes[8];
+
+	lz_reader_on_rebuild(r, rebuild, &a);
+	ck_assert_int_eq(lz_reader_markers_kept(r, TID, PIECE - 4, bytes, 8), 0);
+	ck_assert_uint_eq(a.times, 0);
+	ck_assert_int_eq(lz_reader_markers(r, TID, PIECE - 4, bytes, 8), 8);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(bytes[i], stream_byte((uint64_t)(PIECE - 4 + i)));
+	ck_assert_uint_eq(a.times, 2);
+	ck_assert_int_eq(lz_reader_markers_kept(r, TID, 5, bytes, 1), 1);
+	ck_assert_uint_eq(a.times, 2);
+	a.fails = true;
+	ck_assert_int_eq(lz_reader_markers(r, TID, 2 * PIECE, bytes, 1), -1);
+	a.fails = false;
+	a.at_hand = true;
+	ck_assert_int_eq(lz_reader_markers_kept(r, TID, 2 * PIECE, bytes, 1), 1);
+	lz_reader_close(r);
+}
+END_TEST
+
+/* Puts FRAME in the place of block 1, which is hashed. */
+static void replace(const struct lz_frame *f)
+{
+	uint8_t header[LZ_FRAME_HEADER];
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/rec/markers-77", dir);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	lz_frame_pack(f, header);
+	ck_assert_int_eq(pwrite(fd, header, sizeof(header), LZ_FRAME_HEADER), sizeof(header));
+	close(fd);
+}
+
+START_TEST(not_believed)
+{
+	static const struct lz_frame bad[] = {
+	    {.type = LZ_FRAME_HASHED, .key0 = PIECE, .count = 0},
+	    {.type = LZ_FRAME_HASHED, .key0 = PIECE, .count = LZ_BLOCK_MAX + 1},
+	    {.type = LZ_FRAME_HASHED, .key0 = PIECE, .count = UINT32_MAX},
+	    {.type = LZ_FRAME_HASHED, .key0 = PIECE + 1, .count = PIECE},
+	    {.type = LZ_FRAME_HASHED, .key0 = PIECE, .count = PIECE, .raw_len = 1, .stored_len = 1},
+	    /* longer, so that the last mark of a consistent position lies inside */
+	    {.type = LZ_FRAME_HASHED, .key0 = PIECE, .count = 3 * PIECE},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		record(LZ_FLOW_HASH, 0, 3);
+		replace(&bad[i]);
+		struct lz_reader *r = open_it();
+		ck_assert_msg(lz_reader_damage(r) != NULL, "case %u", i);
+		ck_assert_msg(lz_reader_markers_len(r, TID) == PIECE, "case %u: %u", i,
+		              (unsigned)lz_reader_markers_len(r, TID));
+		lz_reader_close(r);
+		remove_dir();
+		make_dir();
+	}
+}
+END_TEST
+
+START_TEST(store_keeps_the_latest)
+{
+	enum { BLOCKS = 64, LEN = 4096 };
+	struct lz_store *s = lz_store_new(dir, BLOCKS, 20 * LEN);
+	uint8_t buf[LEN], back[LEN];
+	unsigned kept = 0;
+
+	ck_assert_msg(s != NULL, "%s", lz_error());
+	srand(1);
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		for (int k = 0; k < LEN; k++)
+			buf[k] = (uint8_t)(rand() >> 7); /* does not compress */
+		buf[0] = (uint8_t)i;
+		ck_assert_int_eq(lz_store_put(s, i, buf, LEN), 0);
+		ck_assert_int_eq(lz_store_get(s, i, back, LEN), 0);
+		ck_assert_mem_eq(buf, back, LEN);
+	}
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		ck_assert_int_eq(lz_store_get(s, i, back, LEN), !lz_store_has(s, i));
+		kept += lz_store_has(s, i);
+		ck_assert(!lz_store_has(s, i) || back[0] == i);
+	}
+	/* at most the limit, at least half of it, without the last ones that are missing */
+	ck_assert_uint_ge(kept, 8);
+	ck_assert_uint_le(kept, 20);
+	ck_assert(lz_store_has(s, BLOCKS - 1));
+	ck_assert(!lz_store_has(s, 0));
+	ck_assert(!lz_store_has(s, BLOCKS));
+	ck_assert_int_eq(lz_store_get(s, BLOCKS, back, LEN), 1);
+	lz_store_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("flow");
+	TCase *t = tcase_create("flow");
+
+	suite_add_tcase(s, t);
+	tcase_add_checked_fixture(t, make_dir, remove_dir);
+	tcase_add_test(t, sums_by_pieces);
+	tcase_add_test(t, only_sums);
+	tcase_add_test(t, switches_at_the_limit);
+	tcase_add_test(t, below_the_limit);
+	tcase_add_test(t, is_computed_again);
+	tcase_add_test(t, not_believed);
+	tcase_add_test(t, store_keeps_the_latest);
+	return run_suite(s);
+}
