@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -48,7 +49,10 @@ static const char help[] =
     "from\n"
     "                               --flow-limit on\n"
     "      --flow-limit SIZE        of the control flow on disk, of each process (2G)\n"
-    "      --max-size SIZE          end the recording, not the program, at this size (500M, 2G)\n"
+    "      --max-size SIZE          how large the recording may become (500M, 2G)\n"
+    "      --keep-part first|last   what is kept then: the first part, the program goes on "
+    "unrecorded\n"
+    "                               (first, the default), or the last part\n"
     "  -q, --quiet                  no summary\n"
     "  -h, --help                   this text\n"
     "      --version                the version\n\n"
@@ -71,6 +75,7 @@ enum {
 	OPT_HANDED_OVER,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
+	OPT_KEEP_PART,
 	OPT_INTERVAL,
 	OPT_FULL,
 	OPT_DIRTY,
@@ -145,6 +150,15 @@ static int set_keep(struct options *o, const char *text)
 	return -1;
 }
 
+static int set_keep_part(struct lz_trace_options *o, const char *text)
+{
+	o->keep_last = strcmp(text, "last") == 0;
+	if (o->keep_last || strcmp(text, "first") == 0)
+		return 0;
+	fprintf(stderr, "lizard-trace: --keep-part is first or last, not '%s'\n", text);
+	return -1;
+}
+
 static int set_seed(struct lz_trace_options *o, const char *text)
 {
 	char *end;
@@ -193,6 +207,7 @@ static int set_option(struct options *all, int c, const char *arg)
 	case OPT_MAX_SIZE: return set_size(&o->max_bytes, "--max-size", arg);
 	case OPT_FLOW: return set_flow(o, arg);
 	case OPT_FLOW_LIMIT: return set_size(&o->flow_limit, "--flow-limit", arg);
+	case OPT_KEEP_PART: return set_keep_part(o, arg);
 	case OPT_DIRTY: return set_dirty(o, arg);
 	case OPT_CHAOS: return set_seed(o, arg);
 	case OPT_SLICE:
@@ -212,6 +227,7 @@ static const struct option long_options[] = {
     {"max-size", required_argument, NULL, OPT_MAX_SIZE},
     {"flow", required_argument, NULL, OPT_FLOW},
     {"flow-limit", required_argument, NULL, OPT_FLOW_LIMIT},
+    {"keep-part", required_argument, NULL, OPT_KEEP_PART},
     {"follow", required_argument, NULL, OPT_FOLLOW},
     {"handed-over", no_argument, NULL, OPT_HANDED_OVER},
     {"aslr", no_argument, NULL, OPT_ASLR},
@@ -239,6 +255,20 @@ static void summary(const struct lz_trace_result *r, uint64_t seed)
 	if (seed)
 		fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
 		        seed);
+}
+
+static bool shown;
+
+/* Of what has come since the last time. */
+static uint64_t rate_of(uint64_t ns, uint64_t written)
+{
+	static uint64_t last_ns, last;
+	double s = (double)(ns - last_ns) / 1e9;
+	uint64_t more = written - last;
+
+	last_ns = ns;
+	last = written;
+	return s > 0 ? (uint64_t)((double)more / s) : 0;
 }
 
 /* Has a signal ended one of the other processes, or does one go on? */
@@ -281,11 +311,35 @@ static int failed(int status)
 	return WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126 ? WEXITSTATUS(status) : 125;
 }
 
-static int run(const struct options *o)
+/* The cursor is left at the line's start: what the program prints next goes over it. Nothing is shown where the program
+ * has the terminal for itself, as an editor has. */
+static void show(uint64_t ns, uint64_t bytes, uint64_t written)
+{
+	char took[LZ_TEXT], total[LZ_TEXT], rate[LZ_TEXT];
+	struct termios mode;
+
+	if (tcgetattr(STDERR_FILENO, &mode) < 0 || !(mode.c_lflag & ICANON))
+		return;
+	fprintf(stderr, "\rrecording: %s, %s, %s a second\033[K\r", lz_text_duration(ns, took),
+	        lz_text_size(bytes, total), lz_text_size(rate_of(ns, written), rate));
+	shown = true;
+}
+
+static void clear_line(void)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+}
+
+static int run(struct options *o)
 {
 	struct lz_trace_result r;
-	int rc = lz_trace(&o->trace, &r);
+	int rc;
 
+	if (!o->quiet && isatty(STDERR_FILENO))
+		o->trace.progress = show;
+	rc = lz_trace(&o->trace, &r);
+	clear_line();
 	if (rc == 0 && r.dir && !is_wanted(o, &r))
 		discard(o, &r);
 	else if (rc == 0 && r.dir && r.complete && !o->quiet)
@@ -327,6 +381,10 @@ int lz_cmd_trace(int argc, char **argv)
 	}
 	if (optind == argc) {
 		fprintf(stderr, "lizard-trace: which program? Try 'lizard-trace --help'.\n");
+		return 125;
+	}
+	if (o.trace.keep_last && !o.trace.max_bytes) {
+		fprintf(stderr, "lizard-trace: --keep-part last: how much? --max-size says it\n");
 		return 125;
 	}
 	o.trace.argv = argv + optind;

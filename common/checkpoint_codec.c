@@ -60,6 +60,8 @@ void lz_head_put(struct lz_buf *b, const struct lz_checkpoint *ck)
 	lz_put_var(b, ck->map_id);
 	lz_put_var(b, ck->brk);
 	lz_put_var(b, ck->stack_limit);
+	lz_put_var(b, ck->stack_start);
+	lz_put_var(b, ck->pos_offset);
 	put_threads(b, ck);
 	put_vmas(b, ck);
 	for (uint32_t i = 0; i < ck->n_dirty; i++) {
@@ -183,6 +185,8 @@ struct lz_checkpoint *lz_head_get(const struct lz_buf *b, uint32_t n_dirty)
 	ck->map_id = lz_get_var(&c);
 	ck->brk = lz_get_var(&c);
 	ck->stack_limit = lz_get_var(&c);
+	ck->stack_start = lz_get_var(&c);
+	ck->pos_offset = lz_get_var(&c);
 	get_threads(&c, ck);
 	get_vmas(&c, ck);
 	get_dirty(&c, ck, n_dirty);

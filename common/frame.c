@@ -98,21 +98,22 @@ static int read_header(int fd, uint64_t at, uint64_t size, struct lz_frame *f)
 	return 1;
 }
 
-static int scan(struct lz_frames *fs, const char *name, uint64_t size)
+static int scan(struct lz_frames *fs, int fd, const char *name, uint64_t size)
 {
 	uint64_t at = 0;
-	uint32_t cap = 0;
 	struct lz_frame f;
 	int rc;
 
-	while ((rc = read_header(fs->fd, at, size, &f)) > 0) {
-		if (fs->n == cap) {
-			cap = cap ? cap * 2 : 64;
-			struct lz_frame *v = reallocarray(fs->v, cap, sizeof(*v));
+	while ((rc = read_header(fd, at, size, &f)) > 0) {
+		if (fs->n == fs->room) {
+			uint32_t room = fs->room ? fs->room * 2 : 64;
+			struct lz_frame *v = reallocarray(fs->v, room, sizeof(*v));
 			if (!v)
 				return lz_fail("%s: no memory for its frames", name);
 			fs->v = v;
+			fs->room = room;
 		}
+		f.fd = fd;
 		fs->v[fs->n++] = f;
 		at = f.payload + f.stored_len;
 	}
@@ -122,43 +123,76 @@ static int scan(struct lz_frames *fs, const char *name, uint64_t size)
 	return 0;
 }
 
-int lz_frames_open(int dirfd, const char *name, struct lz_frames *fs)
+/* A missing file is no error: *fd is -1 then. */
+static int open_file(int dirfd, const char *name, uint64_t *size, int *fd)
 {
 	struct stat st;
 
-	memset(fs, 0, sizeof(*fs));
 	/* O_NONBLOCK: a FIFO put in the file's place must not hang us. */
-	fs->fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fs->fd < 0)
+	*fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (*fd < 0)
 		return errno == ENOENT ? 0 : lz_fail_errno("cannot open %s", name);
-	if (fstat(fs->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		lz_frames_close(fs);
+	if (fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(*fd);
+		*fd = -1;
 		return lz_fail("%s is not a file", name);
 	}
-	fs->bytes = (uint64_t)st.st_size;
-	if (scan(fs, name, fs->bytes) < 0) {
+	*size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int lz_frames_open(int dirfd, const char *name, struct lz_frames *fs)
+{
+	memset(fs, 0, sizeof(*fs));
+	if (open_file(dirfd, name, &fs->bytes, &fs->fd) < 0)
+		return -1;
+	if (fs->fd >= 0 && scan(fs, fs->fd, name, fs->bytes) < 0) {
 		lz_frames_close(fs);
 		return -1;
 	}
 	return 0;
 }
 
+int lz_frames_append(int dirfd, const char *name, struct lz_frames *fs)
+{
+	uint64_t size;
+	int fd, *v;
+
+	if (fs->end || fs->fd < 0)
+		return 0;
+	v = reallocarray(fs->more, fs->n_more + 1u, sizeof(*v));
+	if (!v)
+		return lz_fail("%s: no memory", name);
+	fs->more = v;
+	if (open_file(dirfd, name, &size, &fd) < 0)
+		return -1;
+	if (fd < 0)
+		return asprintf(&fs->end, "%s is missing", name) < 0 ? lz_fail("no memory") : 0;
+	v[fs->n_more++] = fd;
+	fs->bytes += size;
+	return scan(fs, fd, name, size);
+}
+
 void lz_frames_close(struct lz_frames *fs)
 {
 	if (fs->fd >= 0)
 		close(fs->fd);
+	for (uint32_t i = 0; i < fs->n_more; i++)
+		close(fs->more[i]);
+	free(fs->more);
 	free(fs->v);
 	free(fs->end);
 	memset(fs, 0, sizeof(*fs));
 	fs->fd = -1;
 }
 
-static int read_stored(int fd, const struct lz_frame *f, uint8_t *buf)
+static int read_stored(const struct lz_frame *f, uint8_t *buf)
 {
 	size_t done = 0;
 
 	while (done < f->stored_len) {
-		ssize_t n = pread(fd, buf + done, f->stored_len - done, (off_t)(f->payload + done));
+		ssize_t n =
+		    pread(f->fd, buf + done, f->stored_len - done, (off_t)(f->payload + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -170,12 +204,11 @@ static int read_stored(int fd, const struct lz_frame *f, uint8_t *buf)
 	return 0;
 }
 
-static int unpack_into(const struct lz_frames *fs, const struct lz_frame *f, uint8_t *stored,
-                       struct lz_buf *out)
+static int unpack_into(const struct lz_frame *f, uint8_t *stored, struct lz_buf *out)
 {
 	uint8_t *raw;
 
-	if (read_stored(fs->fd, f, stored) < 0)
+	if (read_stored(f, stored) < 0)
 		return -1;
 	if ((uint32_t)crc32_z(0, stored, f->stored_len) != f->crc)
 		return lz_fail("checksum is wrong");
@@ -198,7 +231,7 @@ int lz_frames_read(const struct lz_frames *fs, uint32_t i, struct lz_buf *out)
 	out->failed = false;
 	if (!stored)
 		return lz_fail("no memory for a frame of %u bytes", f->stored_len);
-	rc = unpack_into(fs, f, stored, out);
+	rc = unpack_into(f, stored, out);
 	free(stored);
 	if (rc < 0)
 		lz_fail_in("frame %u (byte %llu)", i,

@@ -12,6 +12,7 @@ struct lz_frame {
 	uint32_t raw_len, stored_len, count;
 	uint64_t key0, key1;
 	uint32_t crc;     /* of the payload as stored */
+	int fd;           /* the file that it is in; not stored */
 	uint64_t payload; /* where it begins in the file; not stored */
 };
 
@@ -21,16 +22,20 @@ int lz_frame_unpack(const uint8_t in[LZ_FRAME_HEADER], struct lz_frame *f);
 
 /* A file's frames, headers only. */
 struct lz_frames {
-	int fd; /* -1: there is no file */
+	int fd;    /* -1: there is no file */
+	int *more; /* of its further parts */
+	uint32_t n_more, room;
 	uint32_t n;
 	struct lz_frame *v;
 	char *end;      /* why the list stops before the end of the file, or NULL. malloced */
-	uint64_t bytes; /* of the file */
+	uint64_t bytes; /* of all parts */
 };
 
 /* Opens NAME in the directory DIRFD and reads headers until the end or the first bad one, which is no error
  * but fills `end`. A missing file: an empty list with fd -1. -1: no memory or no right to read. */
 int lz_frames_open(int dirfd, const char *name, struct lz_frames *fs);
+/* Adds those of NAME, a further part of the same file. Nothing if the list has ended early, or there is no such file. */
+int lz_frames_append(int dirfd, const char *name, struct lz_frames *fs);
 void lz_frames_close(struct lz_frames *fs);
 /* The payload of frame i, checked and unpacked: OUT is emptied first. */
 int lz_frames_read(const struct lz_frames *fs, uint32_t i, struct lz_buf *out);

@@ -37,7 +37,6 @@ static const struct field {
     F("parent", U32, parent),
     F("parent-event", U64, parent_event),
     F("parent-marker", U64, parent_marker),
-    F("stack-start", U64, stack_start),
     F("became", TEXT, became),
     F("flow", TEXT, flow),
     F("hashed-from", TEXT, hashed_from),

@@ -29,8 +29,9 @@ struct lz_ev_cache {
 
 struct lz_stream {
 	uint32_t tid;
-	struct lz_frames frames; /* contiguous, from offset 0 */
-	uint64_t len;            /* usable */
+	struct lz_frames frames; /* contiguous */
+	uint32_t n_before;       /* frames before the first checkpoint: 1 or none */
+	uint64_t start, len;     /* offsets of what is there, usable */
 	struct lz_frame_cache cache;
 };
 
@@ -45,6 +46,10 @@ struct lz_reader {
 	int dirfd;
 	struct lz_meta meta;
 	char *damage;
+	uint32_t first_part, n_parts; /* of all files; part 0 alone is the usual case */
+	/* What the files begin with: all 0 with part 0. */
+	uint64_t first_event, first_marker; /* of the first checkpoint */
+	uint32_t first_ck;
 	struct lz_frames events, checkpoints;
 	struct lz_ev_run *runs;
 	uint32_t n_runs;
@@ -67,6 +72,12 @@ struct lz_reader {
 void lz_frames_cut(struct lz_frames *fs, uint32_t n, const char *name, const char *why);
 /* How much of a stream a frame of it stands for. */
 uint32_t lz_block_len(const struct lz_frame *f);
+/* reader_parts.c: which parts there are. */
+int lz_reader_list_parts(struct lz_reader *r);
+/* All parts of the file NAME. */
+int lz_reader_open_frames(struct lz_reader *r, const char *name, struct lz_frames *fs);
+/* Once the checkpoints are open. */
+int lz_reader_find_begin(struct lz_reader *r);
 /* reader_index.c: fill runs, syncs, files; cks; streams. */
 int lz_index_events(struct lz_reader *r);
 int lz_index_checkpoints(struct lz_reader *r);

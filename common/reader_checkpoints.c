@@ -15,13 +15,15 @@ static struct lz_checkpoint *load(struct lz_reader *r, uint32_t i)
 	if (lz_frames_read(&r->checkpoints, r->cks[i].head, &buf) == 0)
 		ck = lz_head_get(&buf, f->count);
 	lz_buf_free(&buf);
-	if (ck && (ck->index != i || ck->pos.event != f->key0 || ck->pos.marker != f->key1 ||
-	           ck->whole != (f->flags & LZ_HEAD_WHOLE))) {
+	if (ck && (ck->index != r->first_ck + i || ck->pos.event != f->key0 ||
+	           ck->pos.marker != f->key1 || ck->whole != (f->flags & LZ_HEAD_WHOLE))) {
 		lz_checkpoint_free(ck);
 		ck = NULL;
 		lz_fail("it does not agree with its frame");
 	}
-	if (!ck)
+	if (ck)
+		ck->index = i;
+	else
 		lz_fail_in("checkpoint %u", i);
 	return ck;
 }

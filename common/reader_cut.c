@@ -44,7 +44,7 @@ static bool splits_hashed(const struct lz_stream *s, uint64_t len)
 	uint32_t i = lz_stream_frame(s, len - 1);
 	const struct lz_frame *f = &s->frames.v[i];
 
-	return f->type == LZ_FRAME_HASHED && f->key0 + f->count != len;
+	return s->frames.n && f->type == LZ_FRAME_HASHED && f->key0 + f->count != len;
 }
 
 static bool stream_reaches(struct lz_reader *r, uint32_t tid, uint64_t len)
@@ -67,6 +67,7 @@ static bool stream_reaches(struct lz_reader *r, uint32_t tid, uint64_t len)
 static bool holds(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 {
 	const struct lz_frame *f = &r->events.v[frame];
+	uint64_t cks = r->first_ck + (uint64_t)r->n_cks;
 	struct lz_cur c;
 	bool ok = true;
 
@@ -74,10 +75,11 @@ static bool holds(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 		say(r, "damaged: events: a SYNC: %s", lz_error());
 		return false;
 	}
-	if (f->key0 > r->n_events || f->key1 > r->n_cks) {
-		say(r, "cut: %llu of %llu events and %u of %llu checkpoints are there",
-		    (unsigned long long)r->n_events, (unsigned long long)f->key0, r->n_cks,
-		    (unsigned long long)f->key1);
+	if (f->key0 > r->n_events || f->key1 > cks || f->key0 < r->first_event ||
+	    f->key1 < r->first_ck) {
+		say(r, "cut: %llu of %llu events and %llu of %llu checkpoints are there",
+		    (unsigned long long)r->n_events, (unsigned long long)f->key0,
+		    (unsigned long long)cks, (unsigned long long)f->key1);
 		return false;
 	}
 	c = (struct lz_cur){.p = buf->p, .end = buf->p + buf->len};
@@ -141,7 +143,8 @@ static bool is_all(const struct lz_reader *r)
 
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		markers += r->streams[i].len;
-	return r->n_events == r->meta.n_events && r->n_cks == r->meta.n_checkpoints &&
+	return r->n_events == r->meta.n_events &&
+	       r->first_ck + (uint64_t)r->n_cks == r->meta.n_checkpoints &&
 	       markers == r->meta.n_markers_bytes;
 }
 
@@ -179,9 +182,9 @@ int lz_reader_cut(struct lz_reader *r)
 		i--;
 	if (i) {
 		const struct lz_frame *f = &r->events.v[r->syncs[i - 1]];
-		cut_to(r, f->key0, (uint32_t)f->key1, &buf);
+		cut_to(r, f->key0, (uint32_t)f->key1 - r->first_ck, &buf);
 	} else {
-		cut_to(r, 0, 0, &(struct lz_buf){0});
+		cut_to(r, r->first_event, 0, &(struct lz_buf){0});
 	}
 	if (r->meta.state == LZ_REC_COMPLETE && !is_all(r))
 		say(r, "cut: less is there than meta says");

@@ -92,6 +92,11 @@ static const struct lz_event *get_event(struct lz_reader *r, struct lz_ev_cache 
 		        (unsigned long long)r->n_events);
 		return NULL;
 	}
+	if (index < r->first_event) {
+		lz_fail("event %llu was not kept, the recording begins with %llu",
+		        (unsigned long long)index, (unsigned long long)r->first_event);
+		return NULL;
+	}
 	run = run_of(r, index);
 	s = load_run(r, c, run);
 	if (!s)
@@ -133,7 +138,7 @@ static void narrow(const struct lz_reader *r, uint64_t marker, uint64_t *lo, uin
 
 uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker)
 {
-	uint64_t lo = 0, hi = r->n_events;
+	uint64_t lo = r->first_event, hi = r->n_events;
 
 	narrow(r, marker, &lo, &hi);
 	while (lo < hi) {

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <common/parts.h>
 #include <common/reader.h>
 #include <lizard/error.h>
+#include <lizard/marker.h>
 
 enum { MAX_STREAMS = 1 << 16, MIN_EVENT = 12 /* bytes */ };
 
@@ -26,6 +28,9 @@ static int add_file(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 {
 	struct lz_file *v;
 
+	/* Each part has the whole table. */
+	if (r->events.v[frame].key0 < r->n_files)
+		return 0;
 	if (r->events.v[frame].key0 != r->n_files || r->n_files >= LZ_MAX_FILES)
 		return lz_fail("the file table is out of order");
 	v = reallocarray(r->files, r->n_files + 1u, sizeof(*v));
@@ -64,6 +69,7 @@ int lz_index_events(struct lz_reader *r)
 {
 	struct lz_buf buf = {0};
 
+	r->n_events = r->first_event;
 	r->runs = calloc(r->events.n + 1u, sizeof(*r->runs));
 	r->syncs = calloc(r->events.n + 1u, sizeof(*r->syncs));
 	if (!r->runs || !r->syncs)
@@ -95,7 +101,7 @@ static uint32_t pages_end(const struct lz_frames *fs, uint32_t head, uint64_t in
 int lz_index_checkpoints(struct lz_reader *r)
 {
 	struct lz_frames *fs = &r->checkpoints;
-	uint64_t event = 0;
+	uint64_t event = r->first_event;
 
 	r->cks = calloc(fs->n + 1u, sizeof(*r->cks));
 	if (!r->cks)
@@ -103,7 +109,9 @@ int lz_index_checkpoints(struct lz_reader *r)
 	for (uint32_t i = 0, end; i < fs->n; i = end) {
 		const struct lz_frame *f = &fs->v[i];
 
-		end = f->type == LZ_FRAME_HEAD && f->key0 >= event ? pages_end(fs, i, r->n_cks) : 0;
+		end = f->type == LZ_FRAME_HEAD && f->key0 >= event
+		          ? pages_end(fs, i, r->first_ck + (uint64_t)r->n_cks)
+		          : 0;
 		if (end && !r->n_cks && !(f->flags & LZ_HEAD_WHOLE))
 			end = 0;
 		if (!end) {
@@ -127,17 +135,43 @@ static bool is_block(const struct lz_frame *f)
 	       lz_block_len(f) <= LZ_BLOCK_MAX;
 }
 
-static void index_stream(struct lz_stream *s, const char *name)
+/* Whether F holds the first checkpoint's marker buffer, up to its position. */
+static bool is_first_buffer(const struct lz_reader *r, const struct lz_frame *f)
 {
-	for (uint32_t i = 0; i < s->frames.n; i++) {
-		const struct lz_frame *f = &s->frames.v[i];
+	return f->type == LZ_FRAME_MARKERS && f->key0 < r->first_marker && f->raw_len &&
+	       f->raw_len <= LZ_BUFFER_GUARD && f->key0 + f->raw_len == r->first_marker;
+}
 
-		if (!is_block(f) || f->key0 != s->len) {
-			lz_frames_cut(&s->frames, i, name, "the markers are out of order");
-			return;
+/* A part begins with what its first checkpoint's marker buffer holds, which the part before has, too. */
+static bool is_repeated(const struct lz_frame *f, const struct lz_frame *before, uint64_t len)
+{
+	return f->type == LZ_FRAME_MARKERS && f->fd != before->fd && f->key0 < len &&
+	       f->key0 + f->raw_len == len;
+}
+
+static void index_stream(const struct lz_reader *r, struct lz_stream *s, const char *name)
+{
+	struct lz_frames *fs = &s->frames;
+	uint32_t n = 0;
+
+	s->start = s->len = r->first_marker;
+	for (uint32_t i = 0; i < fs->n; i++) {
+		const struct lz_frame f = fs->v[i];
+
+		if (!i && is_first_buffer(r, &f)) {
+			s->start = s->len = f.key0;
+			s->n_before = 1;
 		}
-		s->len += lz_block_len(f);
+		if (i && f.flags & LZ_MARKERS_BUFFER && is_repeated(&f, &fs->v[i - 1], s->len))
+			continue;
+		if (!is_block(&f) || f.key0 != s->len) {
+			lz_frames_cut(fs, i, name, "the markers are out of order");
+			break;
+		}
+		s->len += lz_block_len(&f);
+		fs->v[n++] = f;
 	}
+	fs->n = n;
 }
 
 static int add_stream(struct lz_reader *r, uint32_t tid)
@@ -152,23 +186,23 @@ static int add_stream(struct lz_reader *r, uint32_t tid)
 	memset(v, 0, sizeof(*v));
 	v->tid = tid;
 	snprintf(name, sizeof(name), "markers-%u", tid);
-	if (lz_frames_open(r->dirfd, name, &v->frames) < 0)
+	if (lz_reader_open_frames(r, name, &v->frames) < 0)
 		return -1;
 	r->n_streams++;
-	index_stream(v, name);
+	index_stream(r, v, name);
 	return 0;
 }
 
-/* The thread of a file name markers-TID as the writer spells it; -1 if it is something else. */
-static int64_t tid_of(const char *name)
+/* The thread of a file name markers-TID as the writer spells it for PART; -1 if it is something else. */
+static int64_t tid_of(const char *name, uint32_t part)
 {
-	char again[32];
+	char again[LZ_PART_NAME];
 	unsigned tid;
 
 	if (sscanf(name, "markers-%u", &tid) != 1)
 		return -1;
 	snprintf(again, sizeof(again), "markers-%u", tid);
-	return strcmp(again, name) ? -1 : (int64_t)tid;
+	return lz_part_of(name, again) == (int64_t)part ? (int64_t)tid : -1;
 }
 
 static int by_tid(const void *a, const void *b)
@@ -184,7 +218,7 @@ static int add_streams(struct lz_reader *r, DIR *d)
 	struct dirent *e;
 
 	while ((e = readdir(d))) {
-		int64_t tid = tid_of(e->d_name);
+		int64_t tid = tid_of(e->d_name, r->first_part);
 
 		if (tid < 0)
 			continue;

@@ -50,7 +50,7 @@ static const struct lz_buf *rebuilt(struct lz_reader *r, struct lz_stream *s, ui
 	slot->buf.len = 0;
 	slot->buf.failed = false;
 	uint8_t *p = lz_buf_room(&slot->buf, f->count);
-	if (!p || r->rebuild(r->rebuild_arg, s->tid, i, p) < 0) {
+	if (!p || r->rebuild(r->rebuild_arg, s->tid, i - s->n_before, p) < 0) {
 		if (!p)
 			lz_fail("no memory for a block of markers");
 		return NULL;
@@ -72,7 +72,8 @@ static const struct lz_buf *block(struct lz_reader *r, struct lz_stream *s, uint
 		return b;
 	}
 	b = lz_cache_find(&s->cache, i);
-	if (b || (kept && (!r->rebuild || r->rebuild(r->rebuild_arg, s->tid, i, NULL))))
+	if (b ||
+	    (kept && (!r->rebuild || r->rebuild(r->rebuild_arg, s->tid, i - s->n_before, NULL))))
 		return b;
 	b = rebuilt(r, s, i);
 	*failed = !b;
@@ -87,6 +88,9 @@ static int64_t copy(struct lz_reader *r, uint32_t tid, uint64_t offset, void *bu
 
 	if (!s || offset >= s->len)
 		return 0;
+	if (offset < s->start)
+		return lz_fail("the markers from byte %llu on were not kept",
+		               (unsigned long long)offset);
 	if (len > s->len - offset)
 		len = s->len - offset;
 	for (uint32_t i = lz_stream_frame(s, offset); done < len; i++) {
@@ -129,18 +133,20 @@ uint32_t lz_reader_n_blocks(const struct lz_reader *r, uint32_t tid)
 {
 	const struct lz_stream *s = lz_reader_stream(r, tid);
 
-	return s && s->len ? lz_stream_frame(s, s->len - 1) + 1 : 0;
+	return s && s->len > r->first_marker ? lz_stream_frame(s, s->len - 1) + 1 - s->n_before : 0;
 }
 
 int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *start,
                     uint64_t *len)
 {
 	const struct lz_stream *s = lz_reader_stream(r, tid);
+	const struct lz_frame *f;
 
 	if (i >= lz_reader_n_blocks(r, tid))
 		return lz_fail("thread %u has no block %u of markers", tid, i);
-	*start = s->frames.v[i].key0;
-	*len = lz_block_len(&s->frames.v[i]);
+	f = &s->frames.v[i + s->n_before];
+	*start = f->key0;
+	*len = lz_block_len(f);
 	if (*len > s->len - *start)
 		*len = s->len - *start;
 	return 0;
@@ -151,16 +157,18 @@ uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t of
 	const struct lz_stream *s = lz_reader_stream(r, tid);
 	uint32_t n = lz_reader_n_blocks(r, tid);
 
-	return !n ? 0 : offset < s->len ? lz_stream_frame(s, offset) : n - 1;
+	if (!n || offset < r->first_marker)
+		return 0;
+	return offset < s->len ? lz_stream_frame(s, offset) - s->n_before : n - 1;
 }
 
 bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *sum)
 {
 	const struct lz_stream *s = lz_reader_stream(r, tid);
 
-	if (i >= lz_reader_n_blocks(r, tid) || s->frames.v[i].type != LZ_FRAME_HASHED)
+	if (i >= lz_reader_n_blocks(r, tid) || s->frames.v[i + s->n_before].type != LZ_FRAME_HASHED)
 		return false;
-	*sum = s->frames.v[i].key1;
+	*sum = s->frames.v[i + s->n_before].key1;
 	return true;
 }
 

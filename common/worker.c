@@ -10,6 +10,7 @@
 #include <common/codec.h>
 #include <common/flowsum.h>
 #include <common/markers.h>
+#include <common/parts.h>
 #include <common/thread.h>
 #include <common/worker.h>
 #include <lizard/error.h>
@@ -25,6 +26,8 @@ enum { SPARES = 8, SPARE_MIN = 256 << 10, SPARE_MAX = 8 << 20 };
 
 struct job {
 	struct job *next;
+	int (*call)(void *arg, bool go); /* instead of a frame */
+	void *arg;
 	struct lz_out *out;
 	struct lz_frame frame;
 	struct lz_buf raw;
@@ -36,9 +39,11 @@ struct lz_worker {
 	pthread_cond_t more, less;
 	struct job *head, **tail;
 	size_t queued, n_jobs; /* bytes, jobs: the one at work included */
-	uint64_t written;
 	enum lz_flow flow;
 	uint64_t flow_limit, markers_written, hashed_from;
+	size_t queue_max;
+	struct lz_parts *parts;
+	uint64_t raw, packed_to, gone; /* bytes ever packed, what they became; no longer on disk */
 	bool stop;
 	struct lz_buf spare[SPARES];
 	unsigned n_spares;
@@ -135,7 +140,30 @@ static bool is_hashed(struct lz_worker *w, const struct lz_frame *f)
 	return hash;
 }
 
-static int write_hashed(struct job *job)
+static void count(struct lz_worker *w, size_t raw, size_t packed, uint64_t gone)
+{
+	pthread_mutex_lock(&w->lock);
+	w->raw += raw;
+	w->packed_to += packed;
+	w->gone += gone;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* STORE: the payload, or NULL. */
+static int append(struct lz_worker *w, struct job *job, uint8_t *header, const struct lz_buf *store)
+{
+	size_t len = LZ_FRAME_HEADER + (store ? store->len : 0);
+	uint64_t gone = w->parts ? lz_parts_room(w->parts, len) : 0;
+	struct iovec v[] = {{header, LZ_FRAME_HEADER},
+	                    {store ? store->p : NULL, len - LZ_FRAME_HEADER}};
+
+	if (write_all(job->out, v, store ? 2 : 1) < 0)
+		return -1;
+	count(w, job->raw.len, len, gone);
+	return 0;
+}
+
+static int write_hashed(struct lz_worker *w, struct job *job)
 {
 	struct lz_frame *f = &job->frame;
 	struct lz_flow_sum sum = LZ_FLOW_SUM_EMPTY;
@@ -146,8 +174,7 @@ static int write_hashed(struct job *job)
 	f->count = (uint32_t)job->raw.len;
 	f->key1 = lz_flow_sum_value(&sum);
 	lz_frame_pack(f, header);
-	struct iovec v = {header, sizeof(header)};
-	return write_all(job->out, &v, 1);
+	return append(w, job, header, NULL);
 }
 
 static int write_frame(struct lz_worker *w, struct job *job)
@@ -164,8 +191,8 @@ static int write_frame(struct lz_worker *w, struct job *job)
 	if (f->type == LZ_FRAME_MARKERS) {
 		if (check_markers(job) < 0)
 			return -1;
-		if (is_hashed(w, f))
-			return write_hashed(job);
+		if (!(f->flags & LZ_MARKERS_BUFFER) && is_hashed(w, f))
+			return write_hashed(w, job);
 	}
 	w->packed.len = 0;
 	f->codec = (uint8_t)codec_for(w, job);
@@ -180,8 +207,7 @@ static int write_frame(struct lz_worker *w, struct job *job)
 	f->stored_len = (uint32_t)store->len;
 	f->crc = (uint32_t)crc32_z(0, store->len ? store->p : header, store->len);
 	lz_frame_pack(f, header);
-	struct iovec v[] = {{header, sizeof(header)}, {store->p, store->len}};
-	return write_all(job->out, v, 2);
+	return append(w, job, header, store);
 }
 
 /* With the lock held. */
@@ -211,16 +237,14 @@ void lz_worker_spare(struct lz_worker *w, size_t n, struct lz_buf *raw)
 
 static void finish_job(struct lz_worker *w, struct job *job, bool write)
 {
-	int rc = write ? write_frame(w, job) : 0;
+	int rc = job->call ? job->call(job->arg, write) : write ? write_frame(w, job) : 0;
 
 	pthread_mutex_lock(&w->lock);
 	if (rc < 0) {
 		snprintf(w->text, sizeof(w->text), "%s", lz_error());
 		w->error = w->text;
-	} else if (write) {
-		w->written += LZ_FRAME_HEADER + job->frame.stored_len;
-		if (job->frame.type == LZ_FRAME_MARKERS)
-			w->markers_written += LZ_FRAME_HEADER + job->frame.stored_len;
+	} else if (write && job->frame.type == LZ_FRAME_MARKERS) {
+		w->markers_written += LZ_FRAME_HEADER + job->frame.stored_len;
 	}
 	w->queued -= job->raw.cap;
 	w->n_jobs--;
@@ -266,6 +290,7 @@ struct lz_worker *lz_worker_start(void)
 	w->tail = &w->head;
 	w->flow = LZ_FLOW_FULL;
 	w->hashed_from = UINT64_MAX;
+	w->queue_max = QUEUE_MAX;
 	if (lz_thread_start(&w->thread, "lizard-writer", work, w) < 0) {
 		free(w);
 		return NULL;
@@ -278,11 +303,27 @@ static int locked_check(struct lz_worker *w)
 	return w->error ? lz_fail("%s", w->error) : 0;
 }
 
+static int queue(struct lz_worker *w, struct job *job)
+{
+	int rc;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->queued && w->queued + job->raw.cap > w->queue_max && !w->error)
+		pthread_cond_wait(&w->less, &w->lock);
+	w->queued += job->raw.cap;
+	w->n_jobs++;
+	*w->tail = job;
+	w->tail = &job->next;
+	rc = locked_check(w);
+	pthread_cond_signal(&w->more);
+	pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
 int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_frame *frame,
                    struct lz_buf *raw)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	int rc;
 
 	if (!job || raw->failed) {
 		free(job);
@@ -293,17 +334,27 @@ int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_fram
 	job->frame = *frame;
 	job->raw = *raw;
 	memset(raw, 0, sizeof(*raw));
-	pthread_mutex_lock(&w->lock);
-	while (w->queued && w->queued + job->raw.cap > QUEUE_MAX && !w->error)
-		pthread_cond_wait(&w->less, &w->lock);
-	w->queued += job->raw.cap;
-	w->n_jobs++;
-	*w->tail = job;
-	w->tail = &job->next;
-	rc = locked_check(w);
-	pthread_cond_signal(&w->more);
-	pthread_mutex_unlock(&w->lock);
-	return rc;
+	return queue(w, job);
+}
+
+int lz_worker_call(struct lz_worker *w, int (*call)(void *arg, bool go), void *arg)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job) {
+		call(arg, false);
+		return lz_fail("no memory to write the recording");
+	}
+	job->call = call;
+	job->arg = arg;
+	return queue(w, job);
+}
+
+void lz_worker_parts(struct lz_worker *w, struct lz_parts *parts)
+{
+	w->parts = parts;
+	if (w->queue_max > lz_parts_queue(parts))
+		w->queue_max = lz_parts_queue(parts);
 }
 
 int lz_worker_check(struct lz_worker *w)
@@ -328,12 +379,26 @@ int lz_worker_drain(struct lz_worker *w)
 	return rc;
 }
 
-uint64_t lz_worker_written(struct lz_worker *w)
+uint64_t lz_worker_written(struct lz_worker *w, uint64_t *gone)
 {
 	uint64_t n;
 
 	pthread_mutex_lock(&w->lock);
-	n = w->written;
+	n = w->packed_to - w->gone;
+	if (gone)
+		*gone = w->gone;
+	pthread_mutex_unlock(&w->lock);
+	return n;
+}
+
+uint64_t lz_worker_expected(struct lz_worker *w)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&w->lock);
+	n = w->packed_to;
+	if (w->raw)
+		n += (uint64_t)((double)w->queued * (double)w->packed_to / (double)w->raw);
 	pthread_mutex_unlock(&w->lock);
 	return n;
 }

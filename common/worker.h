@@ -7,6 +7,7 @@
 #include <lizard/recording.h>
 
 struct lz_worker;
+struct lz_parts;
 
 /* A file that is written; owned by the writer, used by the worker. */
 struct lz_out {
@@ -22,16 +23,23 @@ int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_fram
 /* An empty buffer with room for N bytes, one whose contents were written if there is such: its pages are
  * there already, and touching new ones costs more than copying into them. RAW must be empty. */
 void lz_worker_spare(struct lz_worker *w, size_t n, struct lz_buf *raw);
+/* Runs JOB(ARG, true) on the thread, after all that was pushed so far; with false if a frame or job before it has
+ * failed. -1: likewise, or it could not be queued, then JOB has been called. */
+int lz_worker_call(struct lz_worker *w, int (*job)(void *arg, bool go), void *arg);
+/* Of what is on disk, the last part is kept. RING must outlive the worker. Before anything is pushed. */
+void lz_worker_parts(struct lz_worker *w, struct lz_parts *parts);
 /* Waits until the queue is empty. -1 as lz_worker_check(). */
 int lz_worker_drain(struct lz_worker *w);
 /* 0, or -1 with the worker's first error as lz_error(). */
 int lz_worker_check(struct lz_worker *w);
-/* Bytes written so far. */
-uint64_t lz_worker_written(struct lz_worker *w);
 /* Which blocks of markers are stored and which are only summed (lizard/recording.h, lz_writer_flow()). */
 void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit);
 /* The stream offset from which on only checksums are kept; UINT64_MAX: all is stored so far. */
 uint64_t lz_worker_hashed_from(struct lz_worker *w);
+/* Bytes on disk; *GONE, unless NULL: and no longer. */
+uint64_t lz_worker_written(struct lz_worker *w, uint64_t *gone);
+/* Bytes ever written when what is queued is written as well, guessed from how it has packed so far. */
+uint64_t lz_worker_expected(struct lz_worker *w);
 /* Which CPUs it may use. */
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus);
 /* Writes what is queued, ends the thread, frees W. -1 as lz_worker_check(). */

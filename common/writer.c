@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,55 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <common/codec.h>
-#include <common/filecopy.h>
 #include <common/meta.h>
-#include <common/pagemap.h>
 #include <common/recdir.h>
-#include <common/records.h>
-#include <common/worker.h>
+#include <common/writer.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
-
-struct stream {
-	uint32_t tid;
-	struct lz_out out;
-	struct lz_buf buf; /* not pushed yet */
-	uint64_t start;    /* stream offset of buf's first byte */
-};
-
-/* How many events a thread has had. */
-struct thread_events {
-	uint32_t tid;
-	uint64_t n;
-};
-
-struct known_file {
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-	struct timespec mtime;
-	char name[64];
-};
-
-struct lz_writer {
-	char *dir;
-	int dirfd, filesfd, store; /* store: lz_writer_share_copies(), -1 */
-	struct lz_worker *worker;
-	struct lz_out events, checkpoints;
-	pthread_mutex_t lock;    /* streams: markers may come from another thread */
-	struct stream **streams; /* sorted by nothing; few */
-	uint32_t n_streams, last_stream;
-	struct lz_buf buf;        /* events not pushed yet */
-	uint64_t n_events, first; /* first: index of the first event in buf */
-	uint64_t first_marker;
-	struct thread_events *threads; /* the latest ones last */
-	uint32_t n_threads, room_threads, last_thread;
-	uint32_t n_checkpoints;
-	struct lz_pagemap
-	    pages; /* which pages the reader's image will hold: pages.page is only a flag */
-	struct known_file *files;
-	uint32_t n_files;
-};
 
 /* ---- making and ending ---- */
 
@@ -118,6 +73,10 @@ static void writer_free(struct lz_writer *w)
 	}
 	free(w->streams);
 	free(w->threads);
+	for (uint32_t i = 0; i < w->n_files; i++)
+		lz_file_free(&w->files[i].file);
+	lz_parts_free(w->parts);
+	lz_buf_free(&w->tail);
 	close_out(&w->events);
 	close_out(&w->checkpoints);
 	if (w->dirfd >= 0)
@@ -200,7 +159,14 @@ int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus)
 
 uint64_t lz_writer_size(const struct lz_writer *w)
 {
-	return lz_worker_written(w->worker);
+	return lz_worker_written(w->worker, NULL);
+}
+
+uint64_t lz_writer_written(const struct lz_writer *w)
+{
+	uint64_t gone, kept = lz_worker_written(w->worker, &gone);
+
+	return kept + gone;
 }
 
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta)
@@ -235,10 +201,11 @@ void lz_writer_abandon(struct lz_writer *w)
 
 /* ---- markers ---- */
 
-static struct stream *add_stream(struct lz_writer *w, uint32_t tid)
+static struct lz_out_stream *add_stream(struct lz_writer *w, uint32_t tid)
 {
-	struct stream *s = calloc(1, sizeof(*s));
-	struct stream **v = reallocarray(w->streams, w->n_streams + 1u, sizeof(struct stream *));
+	struct lz_out_stream *s = calloc(1, sizeof(*s));
+	struct lz_out_stream **v =
+	    reallocarray(w->streams, w->n_streams + 1u, sizeof(struct lz_out_stream *));
 	char name[32];
 
 	if (v)
@@ -259,7 +226,7 @@ static struct stream *add_stream(struct lz_writer *w, uint32_t tid)
 	return s;
 }
 
-static struct stream *get_stream(struct lz_writer *w, uint32_t tid)
+static struct lz_out_stream *get_stream(struct lz_writer *w, uint32_t tid)
 {
 	if (w->last_stream < w->n_streams && w->streams[w->last_stream]->tid == tid)
 		return w->streams[w->last_stream];
@@ -272,7 +239,7 @@ static struct stream *get_stream(struct lz_writer *w, uint32_t tid)
 	return add_stream(w, tid);
 }
 
-static int push_markers(struct lz_writer *w, struct stream *s)
+int lz_writer_push_markers(struct lz_writer *w, struct lz_out_stream *s)
 {
 	struct lz_frame f = {.type = LZ_FRAME_MARKERS, .key0 = s->start};
 
@@ -284,18 +251,20 @@ static int push_markers(struct lz_writer *w, struct stream *s)
 
 static int put_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len)
 {
-	struct stream *s = get_stream(w, tid);
+	struct lz_out_stream *s = get_stream(w, tid);
 
 	if (!s || lz_worker_check(w->worker) < 0)
 		return -1;
 	if (len > LZ_BLOCK_MAX)
 		return lz_fail("%zu bytes of markers at once: %d are the limit", len, LZ_BLOCK_MAX);
-	if (s->buf.len + len > LZ_BLOCK_MAX && push_markers(w, s) < 0)
+	if (s->buf.len + len > LZ_BLOCK_MAX && lz_writer_push_markers(w, s) < 0)
 		return -1;
 	if (!s->buf.p)
 		lz_worker_spare(w->worker, LZ_BLOCK_MAX, &s->buf);
 	lz_put(&s->buf, bytes, len);
-	return s->buf.failed ? lz_fail("no memory for markers") : 0;
+	if (w->parts)
+		lz_writer_keep_tail(w, bytes, len);
+	return s->buf.failed || w->tail.failed ? lz_fail("no memory for markers") : 0;
 }
 
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len)
@@ -308,7 +277,7 @@ int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size
 
 /* ---- events ---- */
 
-static int push_events(struct lz_writer *w)
+int lz_writer_push_events(struct lz_writer *w)
 {
 	struct lz_frame f = {.type = LZ_FRAME_EVENTS,
 	                     .key0 = w->first,
@@ -338,11 +307,11 @@ static int check_event(const struct lz_event *ev)
 	return 0;
 }
 
-static struct thread_events *add_thread(struct lz_writer *w, uint32_t tid)
+static struct lz_thread_events *add_thread(struct lz_writer *w, uint32_t tid)
 {
 	if (w->n_threads == w->room_threads) {
 		uint32_t room = w->room_threads * 2 + 8;
-		struct thread_events *v = reallocarray(w->threads, room, sizeof(*v));
+		struct lz_thread_events *v = reallocarray(w->threads, room, sizeof(*v));
 
 		if (!v) {
 			lz_fail("no memory for a thread's events");
@@ -352,11 +321,11 @@ static struct thread_events *add_thread(struct lz_writer *w, uint32_t tid)
 		w->room_threads = room;
 	}
 	w->last_thread = w->n_threads++;
-	w->threads[w->last_thread] = (struct thread_events){tid, 0};
+	w->threads[w->last_thread] = (struct lz_thread_events){tid, 0};
 	return &w->threads[w->last_thread];
 }
 
-static struct thread_events *events_of(struct lz_writer *w, uint32_t tid)
+static struct lz_thread_events *events_of(struct lz_writer *w, uint32_t tid)
 {
 	if (w->last_thread < w->n_threads && w->threads[w->last_thread].tid == tid)
 		return &w->threads[w->last_thread];
@@ -375,14 +344,14 @@ static int first_stream(struct lz_writer *w, uint32_t tid)
 	if (w->n_events)
 		return 0;
 	pthread_mutex_lock(&w->lock);
-	struct stream *s = w->n_streams ? w->streams[0] : add_stream(w, tid);
+	struct lz_out_stream *s = w->n_streams ? w->streams[0] : add_stream(w, tid);
 	pthread_mutex_unlock(&w->lock);
 	return s ? 0 : -1;
 }
 
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 {
-	struct thread_events *t = events_of(w, ev->tid);
+	struct lz_thread_events *t = events_of(w, ev->tid);
 
 	if (!t || first_stream(w, ev->tid) < 0 || lz_worker_check(w->worker) < 0 ||
 	    check_event(ev) < 0)
@@ -396,7 +365,7 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 	lz_event_put(&w->buf, ev);
 	if (w->buf.failed)
 		return lz_fail("no memory for an event");
-	return w->buf.len >= LZ_EVENTS_FRAME ? push_events(w) : 0;
+	return w->buf.len >= LZ_EVENTS_FRAME ? lz_writer_push_events(w) : 0;
 }
 
 /* ---- checkpoints ---- */
@@ -459,8 +428,8 @@ static int push_pages(struct lz_writer *w, const struct lz_checkpoint *ck, uint3
 	return lz_worker_push(w->worker, &w->checkpoints, &f, &b);
 }
 
-int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
-                         const uint8_t *const *prev)
+static int push_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck,
+                           const uint8_t *const *pages, const uint8_t *const *prev)
 {
 	struct lz_frame f = {.type = LZ_FRAME_HEAD,
 	                     .flags = ck->whole ? LZ_HEAD_WHOLE : 0,
@@ -469,8 +438,6 @@ int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const ui
 	                     .count = ck->n_dirty};
 	struct lz_buf head = {0};
 
-	if (lz_worker_check(w->worker) < 0 || check_checkpoint(ck) < 0)
-		return -1;
 	ck->index = w->n_checkpoints++;
 	if (ck->whole)
 		lz_pagemap_free(&w->pages);
@@ -484,117 +451,25 @@ int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const ui
 	return lz_writer_flush(w);
 }
 
-/* ---- files ---- */
-
-static int find_file(const struct lz_writer *w, const struct stat *st, uint32_t *index)
+int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
+                         const uint8_t *const *prev)
 {
-	for (uint32_t i = 0; i < w->n_files; i++) {
-		const struct known_file *k = &w->files[i];
+	int part;
 
-		if (k->dev == st->st_dev && k->ino == st->st_ino && k->size == st->st_size &&
-		    k->mtime.tv_sec == st->st_mtim.tv_sec &&
-		    k->mtime.tv_nsec == st->st_mtim.tv_nsec) {
-			*index = i;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static int remember_file(struct lz_writer *w, const struct stat *st, const char *name)
-{
-	struct known_file *v = reallocarray(w->files, w->n_files + 1u, sizeof(*v));
-
-	if (!v)
-		return lz_fail("no memory for the file table");
-	w->files = v;
-	struct known_file *k = &v[w->n_files++];
-	*k = (struct known_file){st->st_dev, st->st_ino, st->st_size, st->st_mtim, ""};
-	snprintf(k->name, sizeof(k->name), "%s", name);
-	return 0;
-}
-
-/* files/N-BASENAME, short and without surprises. */
-static void copy_name(uint32_t index, const char *path, char out[64])
-{
-	const char *base = strrchr(path, '/');
-	int n = snprintf(out, 64, "%u-%.40s", index, base ? base + 1 : path);
-
-	for (int i = 0; i < n && i < 63; i++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-",
-		            out[i]))
-			out[i] = '_';
-}
-
-static int push_file(struct lz_writer *w, const struct lz_file *file, uint32_t index)
-{
-	struct lz_frame f = {.type = LZ_FRAME_FILE, .key0 = index, .count = 1};
-	struct lz_buf b = {0};
-
-	/* Events that name the file come behind it. */
-	if (push_events(w) < 0)
+	if (lz_worker_check(w->worker) < 0 || check_checkpoint(ck) < 0)
 		return -1;
-	lz_file_put(&b, file);
-	return lz_worker_push(w->worker, &w->events, &f, &b);
-}
-
-static int add_file(struct lz_writer *w, const char *path, int fd, const struct stat *st)
-{
-	uint32_t index = w->n_files;
-	char name[64] = "";
-	struct lz_file file = {.path = (char *)path, .copy = name, .size = (uint64_t)st->st_size};
-	int rc = 0;
-
-	if (index >= LZ_MAX_FILES)
-		return lz_fail("more than %u mapped files", LZ_MAX_FILES);
-	if (S_ISREG(st->st_mode)) {
-		copy_name(index, path, name);
-		rc = lz_copy_from_store(w->store, fd, &file.size, &file.crc, w->filesfd, name);
-		file.build_id = rc < 0 ? NULL : lz_build_id_fd(fd);
-		rc = file.build_id ? 0 : -1;
-	}
-	if (rc == 0)
-		rc = remember_file(w, st, name);
-	if (rc == 0)
-		rc = push_file(w, &file, index);
-	free(file.build_id);
-	return rc;
-}
-
-int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index)
-{
-	int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	int use = fd < 0 ? own : fd;
-	struct stat st;
-	int rc = 0;
-
-	if (lz_worker_check(w->worker) < 0)
-		rc = -1;
-	else if (use < 0 || fstat(use, &st) < 0)
-		rc = lz_fail_errno("cannot open the mapped file %s", path);
-	else if (!find_file(w, &st, index)) {
-		*index = w->n_files;
-		rc = add_file(w, path, use, &st);
-	}
-	if (own >= 0)
-		close(own);
-	return rc;
-}
-
-int lz_writer_file_open(struct lz_writer *w, uint32_t index)
-{
-	int fd = index < w->n_files && *w->files[index].name
-	             ? openat(w->filesfd, w->files[index].name, O_RDONLY | O_CLOEXEC)
-	             : -1;
-
-	return fd >= 0 ? fd : lz_fail_errno("cannot open the copy of mapped file %u", index);
+	part = lz_writer_part_begin(w, ck);
+	if (part < 0 || push_checkpoint(w, ck, pages, prev) < 0)
+		return -1;
+	return part ? lz_worker_call(w->worker, lz_parts_begun, w->parts) : 0;
 }
 
 /* ---- flush ---- */
 
 static int by_tid(const void *a, const void *b)
 {
-	const struct stream *x = *(struct stream *const *)a, *y = *(struct stream *const *)b;
+	const struct lz_out_stream *x = *(struct lz_out_stream *const *)a,
+	                           *y = *(struct lz_out_stream *const *)b;
 
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
@@ -608,7 +483,7 @@ static int push_sync(struct lz_writer *w)
 	struct lz_buf b = {0};
 
 	if (w->n_streams)
-		qsort(w->streams, w->n_streams, sizeof(struct stream *), by_tid);
+		qsort(w->streams, w->n_streams, sizeof(struct lz_out_stream *), by_tid);
 	for (uint32_t i = 0; i < w->n_streams; i++) {
 		lz_put_u32(&b, w->streams[i]->tid);
 		lz_put_u64(&b, w->streams[i]->start);
@@ -618,10 +493,10 @@ static int push_sync(struct lz_writer *w)
 
 static int push_all(struct lz_writer *w)
 {
-	if (push_events(w) < 0)
+	if (lz_writer_push_events(w) < 0)
 		return -1;
 	for (uint32_t i = 0; i < w->n_streams; i++)
-		if (push_markers(w, w->streams[i]) < 0)
+		if (lz_writer_push_markers(w, w->streams[i]) < 0)
 			return -1;
 	return push_sync(w);
 }

@@ -281,8 +281,8 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 		i--;
 	if (i != turn)
 		event = t->turns->v[i + 1].event - 1;
-	ev = event ? lz_reader_event(nav->s->rp.reader, event - 1) : NULL;
-	if (lz_session_seek_gap(nav->s, event, ev ? ev->marker : 0) ||
+	ev = lz_session_event_before(nav->s, event);
+	if ((ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s)) ||
 	    lz_chain_build_here(nav, false, &f->chain, &end))
 		return -1;
 	p = predecessor(nav, f, end);
@@ -293,13 +293,18 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 	return 0;
 }
 
+static bool begins_later(const struct lz_nav *nav)
+{
+	return lz_reader_begins_later(nav->s->rp.reader);
+}
+
 /* Where there are no markers: anchors behind events. */
 static int find_by_events(struct lz_nav *nav, struct search *f)
 {
 	uint64_t first = nav->strands.turns->v[nav->strands.first[nav->thread]].event;
 	uint64_t event = nav->goal.event, back = 1;
 
-	if (nav->thread && event == first)
+	if (event == first && (nav->thread || begins_later(nav)))
 		return try_event(nav, f, event); /* the thread begins with this gap */
 	while (event > first && !f->found) {
 		event = nav->goal.event > first + back ? nav->goal.event - back : first;
@@ -317,7 +322,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 
 	if (anchor < 0)
 		return -1;
-	/* What the first thread runs before its first marker is the loader. */
+	/* What the first thread runs before its first marker is the loader, unless earlier parts were not kept. */
 	if (!first || (uint64_t)anchor <= first)
 		return find_by_events(nav, f);
 	while ((uint64_t)anchor > first && !f->found && !(f->outer && distance > OUTER_FAR)) {
@@ -336,6 +341,8 @@ static int find_step(struct lz_nav *nav, struct search *f)
 			distance = tried;
 		distance *= 6;
 	}
+	if (!f->found && !f->outer && begins_later(nav))
+		return find_by_events(nav, f);
 	return 0;
 }
 

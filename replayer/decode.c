@@ -222,7 +222,8 @@ static int park(struct lz_decoder *d, size_t base)
 
 static bool is_activation(const struct lz_act *a, const struct lz_mark *m)
 {
-	return a->entry == m->entry && a->frame == m->frame;
+	/* Frame 0: of one that was entered before what is kept of the stream. */
+	return a->entry == m->entry && (!a->frame || a->frame == m->frame);
 }
 
 /* Puts parked stack I back on, and parks what ran instead of it. */
@@ -274,6 +275,7 @@ static int landing(struct lz_decoder *d, const struct lz_mark *m)
 	lz_decoder_top(d)->frame = m->frame;
 arrived:
 	top = lz_decoder_top(d);
+	top->frame = m->frame;
 	top->last = LZ_LAST_LANDING;
 	top->last_at = m->offset + 9;
 	top->node = 0;

@@ -62,13 +62,7 @@ struct lz_replay {
 	struct lz_end end;
 	uint32_t tid; /* the first thread's, which names the stream */
 	uint64_t stream_len;
-	struct lz_turns turns;  /* empty until asked for: lz_replay_turns() */
-	uint64_t hello_scanned; /* events looked at for hello calls */
-	struct lz_hello {
-		uint64_t event, buffer, pos_addr;
-		uint64_t pos_offset; /* of any thread's, from its fs_base */
-	} * hellos;
-	uint32_t n_hellos;
+	struct lz_turns turns;         /* empty until asked for: lz_replay_turns() */
 	volatile int interrupted;      /* set by lz_session_interrupt() */
 	volatile pid_t running;        /* the process being waited for, 0 none */
 	volatile uint64_t run;         /* counts resumes */

@@ -42,8 +42,10 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(f, fmt, ap);
 	va_end(ap);
-	uint64_t first = e->event > 4 ? e->event - 4 : 0;
-	if (e->event)
+	uint64_t first = lz_reader_first_event(e->rp->reader);
+	if (e->event > first + 4)
+		first = e->event - 4;
+	if (e->event > first)
 		fprintf(f, "\nthe last events:");
 	for (uint64_t i = first; i < e->event; i++) {
 		const struct lz_event *ev = lz_reader_event(e->rp->reader, i);

@@ -1,7 +1,6 @@
 /* Engines: made from checkpoints and from each other. */
 #include "replayer/engine.h"
 #include <lizard/error.h>
-#include <lizard/marker.h>
 #include <lizard/restore.h>
 #include <lizard/syscalls.h>
 #include <stdlib.h>
@@ -61,68 +60,8 @@ void lz_replay_free(struct lz_replay *rp)
 	lz_watchdog_stop(rp);
 	lz_image_free(rp->image);
 	lz_turns_free(&rp->turns);
-	free(rp->hellos);
 	free(rp->divergence);
 	*rp = (struct lz_replay){0};
-}
-
-static int note_hello(struct lz_replay *rp, const struct lz_event *ev)
-{
-	struct lz_hello h = {
-	    .event = ev->index, .pos_addr = ev->args[2], .pos_offset = ev->args[3]};
-
-	for (uint32_t i = 0; i < ev->n_writes; i++)
-		if (ev->writes[i].addr == h.pos_addr && ev->writes[i].len == sizeof h.buffer)
-			memcpy(&h.buffer, ev->writes[i].bytes, sizeof h.buffer);
-	if (!h.buffer)
-		return 0;
-	struct lz_hello *v = realloc(rp->hellos, (rp->n_hellos + 1) * sizeof *v);
-	if (!v)
-		return lz_fail("out of memory");
-	rp->hellos = v;
-	v[rp->n_hellos++] = h;
-	return 0;
-}
-
-static bool hello_fits(struct lz_engine *e, const struct lz_hello *h)
-{
-	uint64_t pos;
-
-	return h->buffer == lz_ring_of(e->buffer) && h->event < e->event &&
-	       lz_proc_read_some(&e->proc, h->pos_addr, &pos, sizeof pos) == sizeof pos &&
-	       lz_ring_of(pos) == h->buffer;
-}
-
-static int use_hello(struct lz_engine *e, const struct lz_hello *h)
-{
-	e->hello = true;
-	e->pos_offset = h->pos_offset;
-	return 0;
-}
-
-/* Where __lizard_pos is: said once, by the hello call, which is among the first events. */
-static int find_pos(struct lz_engine *e)
-{
-	struct lz_replay *rp = e->rp;
-
-	for (uint32_t i = rp->n_hellos; i > 0; i--)
-		if (hello_fits(e, &rp->hellos[i - 1]))
-			return use_hello(e, &rp->hellos[i - 1]);
-	while (rp->hello_scanned < e->event) {
-		const struct lz_event *ev = lz_reader_event(rp->reader, rp->hello_scanned);
-		if (!ev)
-			return -1;
-		rp->hello_scanned++;
-		if (ev->kind != LZ_EV_SYSCALL || ev->nr != LZ_HELLO_NR)
-			continue;
-		uint32_t n = rp->n_hellos;
-		if (note_hello(rp, ev) < 0)
-			return -1;
-		if (rp->n_hellos > n && hello_fits(e, &rp->hellos[n]))
-			return use_hello(e, &rp->hellos[n]);
-	}
-	return lz_fail("no hello call before event %lu explains the marker buffer at %#lx",
-	               (unsigned long)e->event, (unsigned long)e->buffer);
 }
 
 static int space_of(struct lz_engine *e, const struct lz_checkpoint *ck)
@@ -154,12 +93,10 @@ static int build(struct lz_engine *e, uint32_t index)
 	e->marker = t->marker;
 	e->buffer = t->buffer;
 	e->buffer_start = t->buffer ? t->buffer_start : t->marker;
-	e->hello = e->gone = false;
-	if (lz_proc_regs(&e->proc, &e->regs) < 0)
-		return -1;
-	if (e->buffer)
-		return find_pos(e);
-	return 0;
+	e->hello = e->buffer != 0;
+	e->pos_offset = ck->pos_offset;
+	e->gone = false;
+	return lz_proc_regs(&e->proc, &e->regs);
 }
 
 static struct lz_engine *engine_alloc(struct lz_replay *rp)

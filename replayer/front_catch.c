@@ -27,7 +27,8 @@ static bool enters(struct lz_front *f, const struct lz_event *ev)
 
 	if (ev->kind == LZ_EV_SWITCH)
 		return ev->flags & LZ_EVF_IN_CALL;
-	ev = index ? lz_reader_event(f->reader, index - 1) : NULL;
+	ev =
+	    index > lz_reader_first_event(f->reader) ? lz_reader_event(f->reader, index - 1) : NULL;
 	return !ev || ev->kind != LZ_EV_SWITCH || ev->next != tid || ev->regs.rip != ip;
 }
 
@@ -78,7 +79,7 @@ static bool returns_next(struct lz_front *f, const struct lz_pos *now, struct lz
 /* The next stop in direction D from now: 'e' before a call, 'r' behind it, 0 if there is none. */
 static char next_stop(struct lz_front *f, enum lz_direction d, struct lz_pos *at, uint64_t *nr)
 {
-	uint64_t n = lz_reader_n_events(f->reader), i;
+	uint64_t n = lz_reader_n_events(f->reader), first = lz_reader_first_event(f->reader), i;
 	struct lz_pos now;
 	char what;
 
@@ -95,7 +96,7 @@ static char next_stop(struct lz_front *f, enum lz_direction d, struct lz_pos *at
 				return what;
 		return 0;
 	}
-	while (i-- > 0)
+	while (i-- > first)
 		if (look(f, i, at, nr) == 'e')
 			return 'e';
 	return 0;

@@ -51,7 +51,7 @@ static int seek_event(struct lz_front *f, const char *text)
 
 	if (parse_number(text, &n) < 0)
 		return -1;
-	if (n == 0)
+	if (n == 0 || n == lz_reader_first_event(f->reader))
 		return lz_session_seek_start(f->s);
 	if (n > lz_reader_n_events(f->reader))
 		return lz_fail("the recording has only %lu events",

@@ -98,6 +98,8 @@ static int read_on(struct lz_front *f, uint64_t now)
 {
 	struct lz_front_names *m = &f->names;
 
+	if (m->read < lz_reader_first_event(f->reader))
+		m->read = lz_reader_first_event(f->reader);
 	for (; m->read < now; m->read++) {
 		const struct lz_event *ev = lz_reader_event(f->reader, m->read);
 

@@ -44,18 +44,21 @@ static int copy_auxv(struct lz_front *f, uint64_t addr)
 	return lz_fail("no end of the auxiliary vector");
 }
 
-/* From the stack that the kernel made: the recording begins at the program's first instruction,
- * with the stack pointer at argc (or says where that is); argv and envp follow, then the vector. */
+bool lz_front_begins_inside(struct lz_front *f)
+{
+	const struct lz_checkpoint *first = lz_reader_checkpoint(f->reader, 0);
+
+	return first && first->n_threads && first->threads[0].regs.rsp != first->stack_start;
+}
+
+/* From the stack that the kernel made: argc, argv, envp, then the vector. */
 int lz_front_find_auxv(struct lz_front *f)
 {
 	const struct lz_checkpoint *first = lz_reader_checkpoint(f->reader, 0);
 
 	if (!first || first->n_threads == 0)
 		return lz_fail("the recording has no first checkpoint");
-	uint64_t sp = lz_reader_meta(f->reader)->stack_start, argc = 0;
-
-	if (!sp)
-		sp = first->threads[0].regs.rsp;
+	uint64_t sp = first->stack_start, argc = 0;
 
 	if (lz_session_read(f->s, sp, &argc, 8) != 8 || argc > AUXV_SEARCH_MAX / 8)
 		return lz_fail("no arguments on the first stack");
@@ -86,7 +89,10 @@ const void *lz_front_siginfo(struct lz_front *f, size_t *len)
 	if (ev && ev->kind == LZ_EV_SIGNAL && f->stop.reason == LZ_STOP_SIGNAL && ev->tid == tid)
 		return ev->siginfo;
 	lz_session_where(f->s, &pos);
-	uint64_t stop = pos.event > SIGINFO_SEARCH_MAX ? pos.event - SIGINFO_SEARCH_MAX : 0;
+	uint64_t stop = lz_reader_first_event(f->reader);
+
+	if (pos.event > stop + SIGINFO_SEARCH_MAX)
+		stop = pos.event - SIGINFO_SEARCH_MAX;
 
 	for (uint64_t i = pos.event; i > stop; i--) {
 		ev = lz_reader_event(f->reader, i - 1);

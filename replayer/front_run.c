@@ -127,6 +127,9 @@ static void finish(struct lz_front *f, int rc)
 		lz_front_say(f, "history"); /* for a front end that suppresses GDB's own words */
 	if (f->stop.reason == LZ_STOP_END && !f->div)
 		say_end(f);
+	if (f->stop.reason == LZ_STOP_START && !f->div && lz_reader_begins_later(f->reader))
+		lz_front_say(f,
+		             "The recording begins here: earlier parts of the run were not kept.");
 }
 
 static int run(struct lz_front *f, const struct lz_front_resume *r)

@@ -200,6 +200,7 @@ static int search_forward(struct jump *j)
 static int search_backward(struct jump *j)
 {
 	uint32_t block = lz_stream_block_of(j->nav->stream, j->now.marker);
+	uint64_t begin = lz_reader_first_marker(j->s->rp.reader);
 	int rc = scan_window(j, j->now.marker, UINT64_MAX);
 
 	if (!lz_stream_n_blocks(j->nav->stream))
@@ -216,8 +217,8 @@ static int search_backward(struct jump *j)
 			break;
 	}
 	/* What ran before the first marker. */
-	if (!rc && j->now.marker && !j->floor)
-		rc = scan_window(j, 0, 1);
+	if (!rc && j->now.marker > begin && j->floor <= begin)
+		rc = scan_window(j, begin, begin + 1);
 	return rc;
 }
 
@@ -243,7 +244,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	return 0;
 }
 
-static int begin(struct jump *j)
+static int prepare(struct jump *j)
 {
 	j->thread = LZ_NO_STRAND;
 	j->targets = calloc(j->n, sizeof(*j->targets));
@@ -273,7 +274,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 	if (!n)
 		return lz_fail("jump to nowhere: no address is given");
 	lz_session_where(s, &j.now);
-	if (begin(&j))
+	if (prepare(&j))
 		return -1;
 	if (tid) {
 		j.thread = lz_strand_find(&j.nav->strands, tid, j.now.event);
@@ -325,7 +326,7 @@ static int find_last(struct jump *j)
 {
 	int rc;
 
-	if (begin(j))
+	if (prepare(j))
 		return -1;
 	if (!all_known(j))
 		return LZ_FIND_UNKNOWN;

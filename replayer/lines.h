@@ -53,5 +53,9 @@ bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr);
 typedef bool lz_read_word(void *arg, uint64_t addr, uint64_t *word);
 bool lz_lines_cfa(struct lz_lines *l, uint64_t addr, const struct user_regs_struct *r,
                   lz_read_word *read, void *arg, uint64_t *cfa);
+/* The same for a frame as a whole: *R becomes the caller's, as far as the rules tell. *SIGNAL: it is a signal's, and the
+ * caller's address is an instruction still to be executed, not one behind a call. False at the outermost frame, too. */
+bool lz_lines_unwind(struct lz_lines *l, uint64_t addr, struct user_regs_struct *r,
+                     lz_read_word *read, void *arg, bool *signal);
 
 #endif

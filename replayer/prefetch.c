@@ -31,7 +31,7 @@ struct lz_prefetch {
 static void *fetch(void *arg)
 {
 	struct lz_prefetch *p = arg;
-	uint64_t offset = 0;
+	uint64_t offset = lz_reader_first_marker(p->reader);
 	sigset_t all;
 
 	sigfillset(&all);

@@ -162,6 +162,13 @@ int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n)
 	return 0;
 }
 
+const struct lz_event *lz_session_event_before(struct lz_session *s, uint64_t event)
+{
+	return event > lz_reader_first_event(s->rp.reader)
+	           ? lz_reader_event(s->rp.reader, event - 1)
+	           : NULL;
+}
+
 const struct lz_event *lz_session_next_event(struct lz_session *s)
 {
 	if (s->pos.event >= lz_reader_n_events(s->rp.reader))

@@ -189,6 +189,8 @@ uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker);
 /* The position of a hit: for a watched change, that of the instruction or system call that makes it. 0; 2
  * interrupted; -1. */
 int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
+/* The event before number EVENT; NULL if there is none, or it was not kept. */
+const struct lz_event *lz_session_event_before(struct lz_session *s, uint64_t event);
 /* The last instant before an event, which for a system call is its instruction. The same results. */
 int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to);
 

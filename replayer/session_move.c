@@ -19,6 +19,15 @@ static int not_reached(const struct lz_session *s, const struct lz_pos *pos)
 	return not_found(pos);
 }
 
+static int not_kept(const struct lz_pos *pos)
+{
+	char text[LZ_POS_TEXT];
+
+	lz_pos_print(pos, text);
+	return lz_fail("the position %s lies in an earlier part of the run, which was not kept",
+	               text);
+}
+
 static int other_thread(const struct lz_pos *pos, uint32_t tid)
 {
 	char text[LZ_POS_TEXT];
@@ -97,6 +106,9 @@ int lz_session_seek(struct lz_session *s, const struct lz_pos *pos)
 		s->signal_told = 0;
 		return 0;
 	}
+	if (p.marker < lz_reader_first_marker(s->rp.reader) ||
+	    p.event < lz_reader_first_event(s->rp.reader))
+		return not_kept(&p);
 	if (p.marker > s->rp.stream_len || p.event > lz_reader_n_events(s->rp.reader))
 		return not_found(&p);
 	struct lz_engine *e = engine_for(s, &p, &start);

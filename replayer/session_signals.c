@@ -34,7 +34,7 @@ static int collect(struct lz_session *s)
 	if (s->signals_known)
 		return 0;
 	s->n_signals = 0;
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = lz_reader_first_event(s->rp.reader); i < n; i++) {
 		const struct lz_event *ev = lz_reader_event(s->rp.reader, i);
 
 		if (!ev || (ev->kind == LZ_EV_SIGNAL && add(s, i) < 0))

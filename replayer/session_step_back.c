@@ -124,7 +124,7 @@ static int before_in_gap(struct lz_session *s, struct lz_pos *to)
 /* Is event INDEX the end of a system call that thread TID was inside of when it got its turn? */
 static int returns(struct lz_session *s, uint64_t index, uint32_t tid)
 {
-	const struct lz_event *before = index ? lz_reader_event(s->rp.reader, index - 1) : NULL;
+	const struct lz_event *before = lz_session_event_before(s, index);
 
 	if (!before || before->kind != LZ_EV_SWITCH || before->next != tid)
 		return 0;
@@ -234,9 +234,10 @@ static int before_gap(struct lz_session *s, struct lz_pos *to)
 
 	if (lz_session_at_start(s))
 		return 1;
-	if (!s->pos.event || !(ev = lz_reader_event(s->rp.reader, s->pos.event - 1)) ||
-	    ev->marker != s->pos.marker)
-		return s->pos.marker ? before_marker(s, to) : 1;
+	ev = lz_session_event_before(s, s->pos.event);
+	if (!ev || ev->marker != s->pos.marker)
+		return s->pos.marker > lz_reader_first_marker(s->rp.reader) ? before_marker(s, to)
+		                                                            : 1;
 	if (ev->kind == LZ_EV_SWITCH)
 		return before_turn(s, s->pos.tid, to);
 	int ret = ev->kind == LZ_EV_SYSCALL ? returns(s, s->pos.event - 1, s->pos.tid) : 0;
@@ -290,7 +291,7 @@ static int one_back(struct lz_session *s)
 /* A step forwards stops where a turn ends; the instant at which the thread goes on from there is no stop of its own. */
 static int to_turn_before(struct lz_session *s)
 {
-	while (s->pos.event && lz_session_at_gap(s)) {
+	while (s->pos.event > lz_reader_first_event(s->rp.reader) && lz_session_at_gap(s)) {
 		const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event - 1);
 		struct lz_pos to;
 

@@ -174,8 +174,7 @@ bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *
 
 	if (!ck->index)
 		return true;
-	if (!ck->pos.event || !(ev = lz_reader_event(s->rp.reader, ck->pos.event - 1)) ||
-	    ev->marker != ck->pos.marker)
+	if (!(ev = lz_session_event_before(s, ck->pos.event)) || ev->marker != ck->pos.marker)
 		return false;
 	if (ev->flags & LZ_EVF_REBASE)
 		return true;

@@ -275,9 +275,11 @@ int lz_index_new(struct lz_stream *s)
 	s->starts = calloc(s->n_blocks + 1, sizeof(*s->starts));
 	s->n_nodes = 1; /* node 0: the empty stack */
 	s->n_starts = 1;
-	return s->starts && s->ran && s->running
-	           ? 0
-	           : lz_fail("out of memory for the index of call stacks");
+	if (!s->starts || !s->ran || !s->running)
+		return lz_fail("out of memory for the index of call stacks");
+	if (!lz_reader_begins_later(s->own.reader))
+		return 0;
+	return lz_stream_begin(s, &s->own.d) || save(s, &s->own.d, 0) ? -1 : 0;
 }
 
 void lz_index_free(struct lz_stream *s)

@@ -66,6 +66,10 @@ int lz_stream_collect(struct lz_stream *s);
 /* What a decoder asks about them. */
 void lz_stream_questions(struct lz_stream *s, struct lz_decoder *d);
 
+/* ---- stream_begin.c ---- */
+/* D gets the stacks that there are at the first checkpoint. */
+int lz_stream_begin(struct lz_stream *s, struct lz_decoder *d);
+
 /* ---- stream_index.c ---- */
 int lz_index_new(struct lz_stream *s);
 void lz_index_free(struct lz_stream *s);

@@ -156,8 +156,8 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 	s->rp.prefetch = NULL;
 	if (!ret)
 		ret = check_end(&v);
-	res->markers = v.e->marker;
-	res->events = v.e->event;
+	res->markers = v.e->marker - lz_reader_first_marker(s->rp.reader);
+	res->events = v.e->event - lz_reader_first_event(s->rp.reader);
 	res->hashed = lz_reader_markers_hashed(s->rp.reader, s->rp.tid);
 	res->spins = s->rp.spins_jumped;
 	if (ret == 1)

@@ -174,10 +174,9 @@ static int make_recording(struct lz_tracer *t)
 	}
 	if (!t->w)
 		return lz_fail("there are too many recordings of a process %u", t->tid);
-	lz_writer_flow(t->w, t->opt->flow, t->opt->flow_limit);
 	t->hash_told = false;
 	snprintf(path, sizeof(path), "%s/processes/.files", t->root);
-	return lz_writer_share_copies(t->w, path);
+	return lz_what_to_keep(t) < 0 ? -1 : lz_writer_share_copies(t->w, path);
 }
 
 int lz_next_recording(struct lz_tracer *t)
@@ -248,7 +247,7 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 
 	t->meta.stub_addr = h->stub_addr;
 	t->meta.stub_len = LZ_STUB_LEN;
-	t->meta.stack_start = stack_start(h->pid);
+	t->stack_start = stack_start(h->pid);
 	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
 		return -1;
 	t->has_children = true; /* its parent may write what they share */

@@ -147,11 +147,14 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	uint64_t begin = lz_now(), cpu = own_time();
 	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
 	struct lz_page_set set;
-	struct lz_checkpoint ck = {.whole = whole || t->since_full + 1 >= every,
+	struct lz_checkpoint ck = {.whole = whole || t->since_full + 1 >= every ||
+	                                    lz_writer_part_due(t->w),
 	                           .time_ns = begin - t->t0,
 	                           .map_id = t->map_id,
 	                           .brk = t->brk,
-	                           .stack_limit = stack_limit(t->p.pid)};
+	                           .stack_limit = stack_limit(t->p.pid),
+	                           .stack_start = t->stack_start,
+	                           .pos_offset = t->s.pos_off};
 
 	int ret = list_threads(t, &ck, r) < 0 || refresh_stack(t) < 0 ||
 	          lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
@@ -198,6 +201,8 @@ int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	uint64_t wait = interval(t), now = lz_now(), used;
 
+	if (lz_writer_part_due(t->w))
+		return lz_checkpoint(t, r, true);
 	if (now - t->last_checkpoint < wait || now < t->next_look)
 		return 0;
 	used = computed(t) - t->computed;

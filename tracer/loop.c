@@ -13,7 +13,8 @@
 
 enum {
 	FLUSH_MS = 500,
-	GONE_MS = 200 /* how long the end of one thread may take to be the end of all */
+	SHOW_MS = 950, /* every second flush */
+	GONE_MS = 200  /* how long the end of one thread may take to be the end of all */
 };
 
 int lz_wait(pid_t pid, int *status)
@@ -59,12 +60,21 @@ int lz_tell_hash(struct lz_tracer *t)
 	return lz_writer_meta(t->w, &t->meta);
 }
 
+static void show_progress(struct lz_tracer *t)
+{
+	if (!t->opt->progress || t->last_flush - t->last_shown < SHOW_MS * 1000000ULL)
+		return;
+	t->last_shown = t->last_flush;
+	t->opt->progress(lz_elapsed(t), lz_writer_size(t->w), lz_writer_written(t->w));
+}
+
 static int flush(struct lz_tracer *t)
 {
-	uint64_t max = t->opt->max_bytes;
+	uint64_t max = t->opt->keep_last ? 0 : t->opt->max_bytes;
 
 	t->last_flush = lz_now();
 	lz_follow_tick(t);
+	show_progress(t);
 	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
 		return -1;
 	return max && lz_writer_size(t->w) >= max

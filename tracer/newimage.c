@@ -218,6 +218,7 @@ int lz_new_image(struct lz_tracer *t)
 	if (reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 || lz_insn_trap(t) < 0 ||
 	    lz_signal_exec(t) < 0 || take_stock(t) < 0)
 		return lz_fail_in("preparing the program");
+	t->stack_start = r.rsp;
 	return lz_instant_here(t, &r) < 0 ? -1 : lz_checkpoint(t, &r, true);
 }
 

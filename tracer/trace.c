@@ -165,6 +165,17 @@ void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
 		*cpus = *given;
 }
 
+/* What goes again need not be made smaller by leaving its markers out. */
+int lz_what_to_keep(struct lz_tracer *t)
+{
+	const struct lz_trace_options *o = t->opt;
+	bool last = o->keep_last && o->max_bytes;
+
+	lz_writer_flow(t->w, last && o->flow == LZ_FLOW_AUTO ? LZ_FLOW_FULL : o->flow,
+	               o->flow_limit);
+	return last ? lz_writer_keep_last(t->w, o->max_bytes) : 0;
+}
+
 static int begin(struct lz_tracer *t)
 {
 	cpu_set_t cpus;
@@ -175,9 +186,8 @@ static int begin(struct lz_tracer *t)
 	if (lz_describe(t, t->opt->argv, environ, getcwd(NULL, 0)) < 0)
 		return -1;
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
-	if (!t->w || lz_follow_begin(t) < 0)
+	if (!t->w || lz_what_to_keep(t) < 0 || lz_follow_begin(t) < 0)
 		return -1;
-	lz_writer_flow(t->w, t->opt->flow, t->opt->flow_limit);
 	lz_other_cpus(t, &cpus);
 	lz_writer_pin(t->w, &cpus);
 	t->t0 = lz_now();

@@ -192,7 +192,7 @@ struct lz_tracer {
 	struct lz_builder b;
 	uint64_t next_event, map_id;
 	struct lz_vmas vmas;
-	uint64_t brk;
+	uint64_t brk, stack_start; /* stack_start: where the program's arguments are */
 	struct lz_stream s;
 	struct lz_disposition act[LZ_SIGNALS];
 	struct lz_pages *pages;
@@ -204,7 +204,7 @@ struct lz_tracer {
 	uint64_t next_look;     /* not before is a checkpoint due, ns */
 	uint64_t last_checkpoint, checkpoint_cost, checkpoint_packing; /* ns */
 	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
-	uint64_t last_flush;
+	uint64_t last_flush, last_shown;
 	bool hash_told;               /* that only checksums of the markers are kept from now on */
 	struct lz_page_set child_set; /* written by a child that shared the memory */
 	uint32_t name_fd;             /* 1 + descriptor of a thread's name, see names.c; 0: none */
@@ -247,6 +247,8 @@ int lz_build_commit(struct lz_tracer *t);
 int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd);
 /* For the tracer itself: what it passes on to PID, what it ignores. */
 void lz_set_signals(pid_t pid);
+/* Tells the new writer. */
+int lz_what_to_keep(struct lz_tracer *t);
 /* From the first checkpoint to the finished recording; frees T's parts. */
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result);
 /* The CPUs that Lizard was given, without the program's if there are others. */

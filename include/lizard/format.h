@@ -38,6 +38,7 @@
  * DIR/checkpoints = { HEAD { PAGES } }
  *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages, flags = LZ_HEAD_WHOLE or 0.
  *     head    = index:var kind:u8 pos time:var map_id:var brk:var stack_limit:var
+ *               stack_start:var pos_offset:var
  *               n:var thread*n  n:var vma*n  page*count
  *     kind    = 1 (whole) + 2 (lists every page that was written to, changed or not)
  *     pos     = tid:var n:var event:var marker:var ip:var
@@ -52,6 +53,15 @@
  *
  * DIR/meta        = "lizard-recording " version "\n" { key " " text "\n" }
  *   text: bytes below 32, 127 and the backslash are written \xHH. Unknown keys are skipped.
+ *
+ * Parts: a recording that keeps its last part only goes on in NAME.1, then NAME.2, ... for each NAME of these three; where
+ * `checkpoints.N` exists, the others do. The lowest N is where the recording begins, and there are no gaps. A part
+ *   - begins with a whole checkpoint, at whose position its EVENTS and all but its first MARKERS begin;
+ *   - has the whole file table, in front of its events. Of entries with one index, the first part's counts; a copy
+ *     that is not needed from a part on is called "" in it;
+ *   - has as its first MARKERS, with LZ_MARKERS_BUFFER, what is in the marker buffer of that checkpoint, unless that is
+ *     empty: it ends at the checkpoint's position, and the part before has the same bytes.
+ * Indices and offsets go on counting from the program's start.
  *
  * Checkpoint i is complete when the PAGES behind its HEAD hold `count` pages together. */
 #ifndef LIZARD_FORMAT_H
@@ -77,7 +87,8 @@ enum lz_frame_type {
 
 enum lz_codec { LZ_CODEC_RAW, LZ_CODEC_ZLIB, LZ_CODEC_ZSTD, LZ_CODEC_LZ4, LZ_CODECS };
 
-enum { LZ_HEAD_WHOLE = 1 };
+enum { LZ_HEAD_WHOLE = 1 };     /* flags of HEAD */
+enum { LZ_MARKERS_BUFFER = 1 }; /* flags of MARKERS */
 
 enum lz_page_kind {
 	LZ_PAGE_XOR,  /* to what the image holds there */

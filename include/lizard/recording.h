@@ -79,7 +79,10 @@ struct lz_checkpoint {
 	uint64_t time_ns;
 	uint64_t map_id;
 	uint64_t brk;
-	uint64_t stack_limit;            /* RLIMIT_STACK, bytes */
+	uint64_t stack_limit; /* RLIMIT_STACK, bytes */
+	uint64_t stack_start; /* the stack pointer that its program began with: argc is there */
+	uint64_t
+	    pos_offset; /* of __lizard_pos from a thread's fs_base, if there is a marker buffer */
 	struct lz_thread_state *threads; /* the running one, pos.tid, first */
 	uint32_t n_threads;              /* 1 at least */
 	struct lz_vma *vmas;             /* sorted */
@@ -111,7 +114,6 @@ struct lz_meta {
 	/* Of a process that was followed: its parent, and where in that one's recording it began; else 0. */
 	uint32_t parent;
 	uint64_t parent_event, parent_marker;
-	uint64_t stack_start; /* where its program's arguments are; 0: the first stack pointer */
 	char *
 	    became; /* after an execve that a recording of its own follows: that one's name; else "" */
 	char *flow; /* as asked for: "auto", "full" or "hash" */
@@ -154,6 +156,11 @@ struct lz_writer;
 struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
 /* Copies of mapped files are from now on links into DIR, made if need be, which several recordings share. */
 int lz_writer_share_copies(struct lz_writer *w, const char *dir);
+/* Of what is written, at most LIMIT bytes stay on disk, the last ones: whenever there is no room, the part up to a later
+ * whole checkpoint goes. More than LIMIT only where the last whole checkpoints do not fit. Before the first event. */
+int lz_writer_keep_last(struct lz_writer *w, uint64_t limit);
+/* With that: is it time for a whole checkpoint, from which a part can begin? Cheap. */
+bool lz_writer_part_due(struct lz_writer *w);
 const char *lz_writer_dir(const struct lz_writer *w);
 /* What is kept of markers, before the first ones come; LIMIT: for LZ_FLOW_AUTO, bytes on disk. Without: LZ_FLOW_FULL. */
 void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit);
@@ -185,8 +192,10 @@ int lz_writer_file_open(struct lz_writer *w, uint32_t index);
 int lz_writer_flush(struct lz_writer *w);
 /* As flush, but waits until all of it is written. */
 int lz_writer_drain(struct lz_writer *w);
-/* Bytes written so far; the error of the worker (disk full, ...) shows here and in every call above. */
+/* Bytes written so far and still on disk; the error of the worker (disk full, ...) shows here and in every call above. */
 uint64_t lz_writer_size(const struct lz_writer *w);
+/* The same with what is not kept. */
+uint64_t lz_writer_written(const struct lz_writer *w);
 /* Finishes: meta becomes complete (by rename). Frees w, also on error. */
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta);
 /* Frees w without finishing: the recording stays incomplete but readable. */
@@ -210,6 +219,13 @@ const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i);
 char *lz_reader_copy(const struct lz_reader *r, uint32_t i);
 char *lz_reader_copy_of(const struct lz_reader *r, const char *path);
 
+/* Where it begins: the position of checkpoint 0. Events and markers before were not kept (lz_writer_keep_last()); 0 if
+ * all were. Numbers of events and offsets of markers count from the program's start, checkpoints and blocks from here. */
+bool lz_reader_begins_later(const struct lz_reader *r);
+uint64_t lz_reader_first_event(const struct lz_reader *r);
+uint64_t lz_reader_first_marker(const struct lz_reader *r);
+
+/* Of the program's run, those not kept included. */
 uint64_t lz_reader_n_events(const struct lz_reader *r);
 /* Owned by the reader, valid until the next call of this function with another index. NULL: no such event,
  * or its frame is damaged. */
@@ -219,7 +235,7 @@ uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker);
 
 uint32_t lz_reader_n_threads(const struct lz_reader *r);
 uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);
-/* Length of a thread's stream in bytes. */
+/* Length of a thread's stream in bytes, those not kept included. */
 uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
 /* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the end). What is not stored
  * is computed again by whoever has been set for that; without him that fails. */

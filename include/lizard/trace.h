@@ -24,8 +24,10 @@ struct lz_trace_options {
 	enum lz_flow flow;   /* what is kept of the marker stream */
 	uint64_t flow_limit; /* AUTO: bytes of it on disk after which only checksums are kept */
 	uint64_t
-	    max_bytes; /* of the recording, looked at twice a second; 0: any. Then recording ends, the program
-	                     * goes on. */
+	    max_bytes; /* of the recording; 0: any. Then recording ends (looked at twice a second), the program goes on, */
+	bool keep_last; /* or what was recorded first goes; see lz_writer_keep_last() */
+	/* Called about once a second: the recording's age and size, and what was ever written. May be NULL. */
+	void (*progress)(uint64_t ns, uint64_t bytes, uint64_t written);
 };
 
 struct lz_trace_result {

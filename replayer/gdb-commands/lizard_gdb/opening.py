@@ -14,6 +14,11 @@ def announce():
     info = table(monitor("info"))
     if "damage" in info:
         gdb.write("This recording was cut: %s\n" % info["damage"])
+    if "not_kept" in info:
+        gdb.write(
+            "This is the last part of the run: what came before its event %s was not kept.\n"
+            % info["not_kept"]
+        )
     if info.get("instrumented") != "1":
         gdb.write(
             "The program was not built with lizard-cc, so there are no markers: bs and prev are GDB's "
@@ -48,7 +53,7 @@ def connect(command, at_end):
     announce()
     if at_end:
         show_end()
-    elif table(monitor("info")).get("forked") == "1":
+    elif table(monitor("info")).get("inside") == "1":
         show_place()  # main began before its recording
     else:
         to_main()

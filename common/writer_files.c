@@ -1,0 +1,122 @@
+/* The file table, and the copies of mapped files. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <common/filecopy.h>
+#include <common/writer.h>
+#include <lizard/error.h>
+#include <lizard/format.h>
+
+static int find_file(const struct lz_writer *w, const struct stat *st, uint32_t *index)
+{
+	for (uint32_t i = 0; i < w->n_files; i++) {
+		const struct lz_known_file *k = &w->files[i];
+
+		if (!k->gone && k->dev == st->st_dev && k->ino == st->st_ino &&
+		    k->size == st->st_size && k->mtime.tv_sec == st->st_mtim.tv_sec &&
+		    k->mtime.tv_nsec == st->st_mtim.tv_nsec) {
+			*index = i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int remember_file(struct lz_writer *w, const struct stat *st, const struct lz_file *file)
+{
+	struct lz_known_file *v = reallocarray(w->files, w->n_files + 1u, sizeof(*v));
+
+	if (!v)
+		return lz_fail("no memory for the file table");
+	w->files = v;
+	struct lz_known_file *k = &v[w->n_files++];
+	*k = (struct lz_known_file){.dev = st->st_dev,
+	                            .ino = st->st_ino,
+	                            .size = st->st_size,
+	                            .mtime = st->st_mtim,
+	                            .file = {.size = file->size, .crc = file->crc}};
+	snprintf(k->name, sizeof(k->name), "%s", file->copy);
+	if (!w->parts)
+		return 0;
+	k->file.path = strdup(file->path);
+	k->file.build_id = strdup(file->build_id ? file->build_id : "");
+	return k->file.path && k->file.build_id ? 0 : lz_fail("no memory for the file table");
+}
+
+/* files/N-BASENAME, short and without surprises. */
+static void copy_name(uint32_t index, const char *path, char out[64])
+{
+	const char *base = strrchr(path, '/');
+	int n = snprintf(out, 64, "%u-%.40s", index, base ? base + 1 : path);
+
+	for (int i = 0; i < n && i < 63; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-",
+		            out[i]))
+			out[i] = '_';
+}
+
+int lz_writer_push_file(struct lz_writer *w, const struct lz_file *file, uint32_t index)
+{
+	struct lz_frame f = {.type = LZ_FRAME_FILE, .key0 = index, .count = 1};
+	struct lz_buf b = {0};
+
+	/* Events that name the file come behind it. */
+	if (lz_writer_push_events(w) < 0)
+		return -1;
+	lz_file_put(&b, file);
+	return lz_worker_push(w->worker, &w->events, &f, &b);
+}
+
+static int add_file(struct lz_writer *w, const char *path, int fd, const struct stat *st)
+{
+	uint32_t index = w->n_files;
+	char name[64] = "";
+	struct lz_file file = {.path = (char *)path, .copy = name, .size = (uint64_t)st->st_size};
+	int rc = 0;
+
+	if (index >= LZ_MAX_FILES)
+		return lz_fail("more than %u mapped files", LZ_MAX_FILES);
+	if (S_ISREG(st->st_mode)) {
+		copy_name(index, path, name);
+		rc = lz_copy_from_store(w->store, fd, &file.size, &file.crc, w->filesfd, name);
+		file.build_id = rc < 0 ? NULL : lz_build_id_fd(fd);
+		rc = file.build_id ? 0 : -1;
+	}
+	if (rc == 0)
+		rc = remember_file(w, st, &file);
+	if (rc == 0)
+		rc = lz_writer_push_file(w, &file, index);
+	free(file.build_id);
+	return rc;
+}
+
+int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index)
+{
+	int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int use = fd < 0 ? own : fd;
+	struct stat st;
+	int rc = 0;
+
+	if (lz_worker_check(w->worker) < 0)
+		rc = -1;
+	else if (use < 0 || fstat(use, &st) < 0)
+		rc = lz_fail_errno("cannot open the mapped file %s", path);
+	else if (!find_file(w, &st, index)) {
+		*index = w->n_files;
+		rc = add_file(w, path, use, &st);
+	}
+	if (own >= 0)
+		close(own);
+	return rc;
+}
+
+int lz_writer_file_open(struct lz_writer *w, uint32_t index)
+{
+	int fd = index < w->n_files && *w->files[index].name
+	             ? openat(w->filesfd, w->files[index].name, O_RDONLY | O_CLOEXEC)
+	             : -1;
+
+	return fd >= 0 ? fd : lz_fail_errno("cannot open the copy of mapped file %u", index);
+}
