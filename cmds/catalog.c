@@ -1,3 +1,4 @@
+#include <common/parts.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -92,16 +93,12 @@ int lz_remove_tree(const char *path)
  * half removed recording is still one. */
 static int remove_part(int fd, const char *name, void *arg)
 {
-	static const char *const parts[] = {"events", "checkpoints", "meta.tmp"};
 	static const char *const folders[] = {"files", "sources", "processes"};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (!strcmp(name, folders[i]))
 			return remove_tree(fd, name, arg);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (!strcmp(name, parts[i]))
-			return remove_file(fd, name, arg);
-	return strncmp(name, "markers-", 8) ? 0 : remove_file(fd, name, arg);
+	return lz_part_is_file(name) || !strcmp(name, "meta.tmp") ? remove_file(fd, name, arg) : 0;
 }
 
 static int remove_all(const char *path, bool *gone)

@@ -260,7 +260,8 @@ static int print_json(const struct lz_dump *d, const struct lz_event *ev)
 
 int lz_dump_events(struct lz_dump *d)
 {
-	for (uint64_t i = 0; i < lz_reader_n_events(d->r) && d->lines < d->limit; i++, d->lines++) {
+	for (uint64_t i = lz_reader_first_event(d->r);
+	     i < lz_reader_n_events(d->r) && d->lines < d->limit; i++, d->lines++) {
 		const struct lz_event *ev = lz_reader_event(d->r, i);
 
 		if (!ev || (d->json ? print_json(d, ev) : print_text(d, ev)) < 0)

@@ -23,31 +23,24 @@ static void usage(FILE *to)
 	        "damaged\n");
 }
 
-static uint64_t part_bytes(const struct lz_reader *r, const char *part)
+static uint64_t copies_bytes(const struct lz_reader *r)
 {
 	char *path = NULL;
-	struct stat st;
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (asprintf(&path, "%s/%s", lz_reader_dir(r), part) < 0)
+	if (asprintf(&path, "%s/files", lz_reader_dir(r)) < 0)
 		return 0;
-	if (lstat(path, &st) == 0)
-		n = S_ISDIR(st.st_mode) ? lz_recording_bytes(path) : (uint64_t)st.st_size;
+	n = lz_recording_bytes(path);
 	free(path);
 	return n;
 }
 
-static uint64_t all_markers(const struct lz_reader *r, uint64_t *stored)
+static uint64_t all_markers(const struct lz_reader *r)
 {
 	uint64_t sum = 0;
-	char name[32];
 
-	*stored = 0;
-	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++) {
+	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
 		sum += lz_reader_markers_len(r, lz_reader_tid(r, i));
-		snprintf(name, sizeof(name), "markers-%u", lz_reader_tid(r, i));
-		*stored += part_bytes(r, name);
-	}
 	return sum;
 }
 
@@ -181,7 +174,7 @@ static void print_threads(const struct threads *t)
 
 static void print_text(const struct lz_reader *r, const struct threads *threads)
 {
-	uint64_t stored, markers = all_markers(r, &stored);
+	struct lz_stored stored = lz_reader_stored(r);
 	char a[LZ_TEXT], b[LZ_TEXT];
 	uint32_t whole = 0;
 
@@ -189,14 +182,15 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 	for (uint32_t i = 0; i < lz_reader_n_checkpoints(r); i++)
 		whole += lz_reader_checkpoint_whole(r, i);
 	printf("events        %llu, %s on disk\n", (unsigned long long)lz_reader_n_events(r),
-	       lz_text_size(part_bytes(r, "events"), a));
-	printf("markers       %s, %s on disk\n", lz_text_size(markers, a), lz_text_size(stored, b));
-	print_flow(r, markers);
+	       lz_text_size(stored.events, a));
+	printf("markers       %s, %s on disk\n", lz_text_size(all_markers(r), a),
+	       lz_text_size(stored.markers, b));
+	print_flow(r, all_markers(r));
 	print_threads(threads);
 	printf("checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r), whole,
-	       lz_text_size(part_bytes(r, "checkpoints"), a));
+	       lz_text_size(stored.checkpoints, a));
 	printf("files         %u, %s on disk\n", lz_reader_n_files(r),
-	       lz_text_size(part_bytes(r, "files"), a));
+	       lz_text_size(copies_bytes(r), a));
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
@@ -206,6 +200,10 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 		lz_text_print(f->build_id);
 		printf("%s\n", *f->copy ? "" : "  (not kept)");
 	}
+	if (lz_reader_begins_later(r))
+		printf("kept          the last part, from event %llu and %s of markers on\n",
+		       (unsigned long long)lz_reader_first_event(r),
+		       lz_text_size(lz_reader_first_marker(r), a));
 	printf("size          %s\n", lz_text_size(lz_recording_bytes(lz_reader_dir(r)), a));
 	if (lz_reader_damage(r))
 		printf("damage        %s\n", lz_reader_damage(r));
@@ -305,20 +303,22 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 {
 	json_t *o = meta_json(r, lz_reader_meta(r));
 	const char *damage = lz_reader_damage(r);
-	uint64_t stored, markers = all_markers(r, &stored);
+	struct lz_stored stored = lz_reader_stored(r);
 
+	set_int(o, "first_event", lz_reader_first_event(r));
+	set_int(o, "first_time", lz_reader_first_marker(r));
 	set_int(o, "events", lz_reader_n_events(r));
-	set_int(o, "events_stored", part_bytes(r, "events"));
-	set_int(o, "marker_bytes", markers);
-	set_int(o, "markers_stored", stored);
+	set_int(o, "events_stored", stored.events);
+	set_int(o, "marker_bytes", all_markers(r));
+	set_int(o, "markers_stored", stored.markers);
 	set_int(o, "marker_bytes_hashed", all_hashed(r));
 	set_int(o, "checkpoints", lz_reader_n_checkpoints(r));
-	set_int(o, "checkpoints_stored", part_bytes(r, "checkpoints"));
+	set_int(o, "checkpoints_stored", stored.checkpoints);
 	json_object_set_new(o, "streams", streams_json(r));
 	json_object_set_new(o, "threads", threads_json(threads));
 	set_int(o, "switches", threads->switches);
 	json_object_set_new(o, "files", files_json(r));
-	set_int(o, "files_stored", part_bytes(r, "files"));
+	set_int(o, "files_stored", copies_bytes(r));
 	set_int(o, "bytes", lz_recording_bytes(lz_reader_dir(r)));
 	json_object_set_new(o, "damage", damage ? lz_json_text(damage) : json_null());
 	return lz_json_print(o);
@@ -347,7 +347,7 @@ static int check(struct lz_reader *r)
 	struct lz_image *im = lz_image_new(r);
 	int rc = im ? 0 : -1;
 
-	for (uint64_t i = 0; !rc && i < lz_reader_n_events(r); i++)
+	for (uint64_t i = lz_reader_first_event(r); !rc && i < lz_reader_n_events(r); i++)
 		rc = lz_reader_event(r, i) ? 0 : -1;
 	for (uint32_t i = 0; !rc && i < lz_reader_n_threads(r); i++)
 		rc = check_markers(r, lz_reader_tid(r, i));

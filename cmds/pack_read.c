@@ -11,6 +11,7 @@
 #include "cmds/catalog.h"
 #include "cmds/pack.h"
 #include <common/filecopy.h>
+#include <common/parts.h>
 #include <common/recdir.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -32,12 +33,7 @@ static int open_archive(const char *path, struct archive **out)
 /* The first file of a recording is one of its own. */
 static bool is_known(const char *name)
 {
-	static const char *const known[] = {"meta", "events", "checkpoints"};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(name, known[i]) == 0)
-			return true;
-	return strncmp(name, "markers-", 8) == 0 && !strchr(name, '/');
+	return lz_part_is_file(name) || strcmp(name, "meta") == 0;
 }
 
 bool lz_pack_is(const char *path)

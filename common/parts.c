@@ -80,6 +80,12 @@ int64_t lz_part_of(const char *file, const char *name)
 	return strcmp(again, file) ? -1 : (int64_t)number;
 }
 
+bool lz_part_is_file(const char *name)
+{
+	return lz_part_of(name, "events") >= 0 || lz_part_of(name, "checkpoints") >= 0 ||
+	       (strncmp(name, "markers-", 8) == 0 && !strchr(name, '/'));
+}
+
 /* Part 0 is what every recording begins as; which files it has is known when it ends. */
 struct lz_parts *lz_parts_new(uint64_t limit, int dirfd, int filesfd)
 {

@@ -44,5 +44,7 @@ enum { LZ_PART_NAME = 64 };
 void lz_part_name(const char *name, uint32_t number, char out[LZ_PART_NAME]);
 /* The part's number if FILE is a part of NAME as it is spelled here, else -1. */
 int64_t lz_part_of(const char *file, const char *name);
+/* Is NAME one of a recording's files that are in parts? */
+bool lz_part_is_file(const char *name);
 
 #endif

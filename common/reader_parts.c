@@ -110,3 +110,12 @@ uint64_t lz_reader_first_marker(const struct lz_reader *r)
 {
 	return r->first_marker;
 }
+
+struct lz_stored lz_reader_stored(const struct lz_reader *r)
+{
+	struct lz_stored n = {.events = r->events.bytes, .checkpoints = r->checkpoints.bytes};
+
+	for (uint32_t i = 0; i < r->n_streams; i++)
+		n.markers += r->streams[i].frames.bytes;
+	return n;
+}

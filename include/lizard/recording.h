@@ -212,6 +212,12 @@ const char *lz_reader_dir(const struct lz_reader *r);
  * and checkpoints beyond the last consistent position are not shown. */
 const char *lz_reader_damage(const struct lz_reader *r);
 
+/* Bytes on disk. */
+struct lz_stored {
+	uint64_t events, markers, checkpoints;
+};
+struct lz_stored lz_reader_stored(const struct lz_reader *r);
+
 uint32_t lz_reader_n_files(const struct lz_reader *r);
 const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i);
 /* The path of the copy of file I, or of what PATH was when it was mapped first. malloced; NULL: none was kept or it
