@@ -222,8 +222,7 @@ static int park(struct lz_decoder *d, size_t base)
 
 static bool is_activation(const struct lz_act *a, const struct lz_mark *m)
 {
-	/* Frame 0: of one that was entered before what is kept of the stream. */
-	return a->entry == m->entry && (!a->frame || a->frame == m->frame);
+	return a->entry == m->entry && (a->frame == m->frame || a->frame == LZ_FRAME_ANY);
 }
 
 /* Puts parked stack I back on, and parks what ran instead of it. */

@@ -16,6 +16,7 @@
 
 #define LZ_FN_NONE 0xFFFFFFFFu      /* a function that nothing is known of */
 #define LZ_LAST_LANDING 0xFFFFFFFCu /* lz_act.last: control arrived at a landing site */
+#define LZ_FRAME_ANY 0xFFFFFFFFu    /* lz_act.frame: entered before what is kept of the stream */
 
 struct lz_act {
 	uint64_t enter;   /* stream offset of its ENTER */

@@ -36,6 +36,7 @@ static int add(struct unwinding *u, uint32_t fn, bool tail)
 	const struct lz_fn *f = lz_stream_fn(u->s, fn);
 	struct lz_act act = {.fn = fn,
 	                     .entry = f->entry,
+	                     .frame = LZ_FRAME_ANY,
 	                     .last = LZ_LAST_LANDING,
 	                     .last_at = lz_reader_first_marker(u->s->own.reader),
 	                     .tail = tail && f->tail == LZ_TAIL_EITHER ? 2 : 0,
