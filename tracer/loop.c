@@ -114,6 +114,15 @@ static int before_sleep(struct lz_tracer *t, int *status)
 	return 0;
 }
 
+/* A program that stops all the time leaves no alarm to waitpid(). */
+static int flush_at_stop(struct lz_tracer *t)
+{
+	if (!lz_alarmed)
+		return 0;
+	lz_alarmed = 0;
+	return lz_now() - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
+}
+
 /* 1: none, but another thread has the turn. */
 static int next_stop(struct lz_tracer *t, int *status)
 {
@@ -306,6 +315,9 @@ int lz_loop(struct lz_tracer *t)
 				return ended(t, status);
 			return -1;
 		}
+		/* not with a signal to be delivered, which would be lost if recording ended here */
+		if (!sig && request == PTRACE_SYSCALL && flush_at_stop(t) < 0)
+			return -1;
 		if (t->floor.held && (request == PTRACE_LISTEN || !lz_floor_needed(t)))
 			lz_floor_leave(t);
 	}

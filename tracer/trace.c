@@ -123,9 +123,12 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 	return 0;
 }
 
+volatile sig_atomic_t lz_alarmed;
+
 static void on_alarm(int signo)
 {
 	(void)signo;
+	lz_alarmed = 1;
 }
 
 static volatile pid_t target;

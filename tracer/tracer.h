@@ -243,6 +243,8 @@ int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool
 int lz_build_commit(struct lz_tracer *t);
 
 /* trace.c */
+/* SIGALRM has come since it was set to 0. */
+extern volatile sig_atomic_t lz_alarmed;
 /* Fills t->meta. CWD is taken over. */
 int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd);
 /* For the tracer itself: what it passes on to PID, what it ignores. */
