@@ -321,7 +321,7 @@ static struct lz_thread_events *add_thread(struct lz_writer *w, uint32_t tid)
 		w->room_threads = room;
 	}
 	w->last_thread = w->n_threads++;
-	w->threads[w->last_thread] = (struct lz_thread_events){tid, 0};
+	w->threads[w->last_thread] = (struct lz_thread_events){.tid = tid};
 	return &w->threads[w->last_thread];
 }
 
@@ -336,6 +336,15 @@ static struct lz_thread_events *events_of(struct lz_writer *w, uint32_t tid)
 		return &w->threads[i];
 	}
 	return add_thread(w, tid);
+}
+
+/* A program may start any number of threads, one after the other. */
+static void forget_ended(struct lz_writer *w, struct lz_thread_events *t, const struct lz_event *ev)
+{
+	if (t->ended && ev->kind == LZ_EV_SWITCH)
+		*t = w->threads[--w->n_threads];
+	else
+		t->ended = ev->flags & LZ_EVF_THREAD_END;
 }
 
 /* The stream has the name of the first thread that anything happens to; it is there from then on, even if empty. */
@@ -363,6 +372,7 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 	ev->index = w->n_events++;
 	ev->number = t->n++;
 	lz_event_put(&w->buf, ev);
+	forget_ended(w, t, ev);
 	if (w->buf.failed)
 		return lz_fail("no memory for an event");
 	return w->buf.len >= LZ_EVENTS_FRAME ? lz_writer_push_events(w) : 0;

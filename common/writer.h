@@ -22,6 +22,7 @@ struct lz_out_stream {
 /* How many events a thread has had. */
 struct lz_thread_events {
 	uint32_t tid;
+	bool ended; /* its switch is still to come */
 	uint64_t n;
 };
 
