@@ -3,7 +3,7 @@
 
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
-printed. Usage: bench.py [--rounds N] [--scale X] [--only NAME,...] [--json FILE] [--no-latency]
+printed. Usage: bench.py [--rounds N] [--scale X] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -164,6 +164,30 @@ def front_ends(level, recording):
     return lines
 
 
+def flow(rounds):
+    """All of the control flow against checksums of it: size of the recording, time to record and to verify."""
+    lines = []
+    for name, level in (("life", "-O2"), ("mesh", "-O2")):
+        program = build(name, level, BIN + "/lizard-cc", "lizard")
+        recording = f"{DIR}/recording"
+        rows = {kind: {"recorded": [], "verified": [], "bytes": []} for kind in ("full", "hash")}
+        for _ in range(rounds):
+            for kind, row in rows.items():
+                shutil.rmtree(recording, ignore_errors=True)
+                row["recorded"].append(run(f"'{BIN}/lizard-trace' -q --flow={kind} -o '{recording}' -- {program}")[0])
+                row["bytes"].append(size_of(recording))
+                row["verified"].append(run(f"'{BIN}/lizard' verify '{recording}'")[0])
+        shutil.rmtree(recording, ignore_errors=True)
+        line = {"program": name, "level": level}
+        for kind, row in rows.items():
+            line.update({f"{kind}_{k}": statistics.median(v) for k, v in row.items()})
+        lines.append(line)
+        print(f"{name:6} {level} --flow=full {line['full_recorded']:5.2f} s {line['full_bytes'] / 1e6:8.2f} MB, verified "
+              f"{line['full_verified']:5.2f} s; --flow=hash {line['hash_recorded']:5.2f} s {line['hash_bytes'] / 1e6:8.2f} MB, "
+              f"verified {line['hash_verified']:5.2f} s", flush=True)
+    return lines
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("--rounds", type=int, default=5)
@@ -172,11 +196,12 @@ def main():
     args.add_argument("--json")
     args.add_argument("--no-latency", action="store_true")
     args.add_argument("--latency-only", action="store_true")
+    args.add_argument("--flow-only", action="store_true")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    wanted = args.only.split(",") if args.only else [] if args.latency_only else REAL + list(OWN)
+    wanted = args.only.split(",") if args.only else [] if args.latency_only or args.flow_only else REAL + list(OWN)
     for name in REAL:
-        if name in wanted or not args.no_latency:
+        if name in wanted or not (args.no_latency or args.flow_only):
             sh(f"real_input {name} '{DIR}/input-{name}'")
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
@@ -190,10 +215,11 @@ def main():
             report(name, level, *measure(name, level, args.rounds), results)
     for text in limits_missed(results):
         print("missed:", text)
-    moves = [] if args.no_latency else [line for level in args.levels.split(",") for line in latency(level)]
+    flows = [] if args.latency_only else flow(args.rounds)
+    moves = [] if args.no_latency or args.flow_only else [line for level in args.levels.split(",") for line in latency(level)]
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "latency": moves}, f, indent=1)
+            json.dump({"rows": results, "flow": flows, "latency": moves}, f, indent=1)
 
 
 main()
