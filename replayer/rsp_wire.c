@@ -222,15 +222,28 @@ static void finish(struct lz_wire *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* The peer is gone: a run in progress is of no use to anybody. */
+/* Woken up: to end, or because there is something new to wait for? */
+static bool is_over(struct lz_wire *w)
+{
+	char why = WAKE_END;
+
+	return read(w->wake[0], &why, 1) != 1 || why == WAKE_END;
+}
+
+/* The peer is gone: a run in progress is of no use to anybody. Nor is one that begins later. */
 static void stop_run(struct lz_wire *w)
 {
 	struct pollfd stop = {.fd = w->wake[0], .events = POLLIN};
 
 	finish(w);
-	while (poll(&stop, 1, 50) == 0)
-		if (w->running)
+	for (;;) {
+		int woken = poll(&stop, 1, 50);
+
+		if (woken > 0 && is_over(w))
+			break;
+		if (woken == 0 && w->running)
 			pthread_kill(w->owner, SIGUSR1);
+	}
 }
 
 /* Everything that the program has written so far. */
@@ -273,14 +286,6 @@ static void wait_input(struct lz_wire *w, struct pollfd fds[3])
 			pass_echo(w);
 		pthread_mutex_unlock(&w->echoing);
 	}
-}
-
-/* Woken up: to end, or because there is something new to wait for? */
-static bool is_over(struct lz_wire *w)
-{
-	char why = WAKE_END;
-
-	return read(w->wake[0], &why, 1) != 1 || why == WAKE_END;
 }
 
 static void *read_ahead(void *arg)

@@ -164,6 +164,23 @@ START_TEST(gone)
 }
 END_TEST
 
+/* A run ends when the peer goes, whatever else wakes the reader up then. */
+START_TEST(gone_in_a_run)
+{
+	close(to_server[1]);
+	to_server[1] = dup(0);
+	usleep(50000);
+	lz_wire_echo(wire, -1);
+	usleep(100000);
+	ck_assert_int_eq(interrupts, 0);
+	lz_wire_run_begin(wire);
+	for (int i = 0; i < 100 && !interrupts; i++)
+		usleep(20000);
+	ck_assert_int_gt(interrupts, 0);
+	lz_wire_run_end(wire);
+}
+END_TEST
+
 START_TEST(too_long)
 {
 	size_t len;
@@ -311,6 +328,7 @@ int main(void)
 	tcase_add_test(w, interrupt);
 	tcase_add_test(w, echo);
 	tcase_add_test(w, gone);
+	tcase_add_test(w, gone_in_a_run);
 	tcase_add_test(w, too_long);
 	tcase_add_test(r, hex);
 	tcase_add_test(r, registers);
