@@ -14,6 +14,7 @@
 #include <zlib.h>
 #include <common/codec.h>
 #include <common/frame.h>
+#include <common/parts.h>
 #include <common/records.h>
 #include <lizard/error.h>
 #include <tests/fuzz/random.h>
@@ -147,6 +148,20 @@ static void replace_file(void)
 			die(name);
 	}
 	}
+}
+
+/* One part of a file as another part of it, or as a part that there was not. */
+static void rename_part(void)
+{
+	static const uint32_t numbers[] = {0, 1, 2, UINT32_MAX, UINT32_MAX - 1};
+	const char *name = pick();
+	char all[64], to[LZ_PART_NAME];
+
+	snprintf(all, sizeof(all), "%.*s", (int)strcspn(name, "."), name);
+	lz_part_name(all, rnd() % 2 ? numbers[rnd() % 5] : (uint32_t)(rnd() % 100), to);
+	printf("%s is called %s\n", name, to);
+	if (lz_part_is_file(name) && rename(name, to) < 0)
+		die(name);
 }
 
 /* A number of meta made absurd, or a line lost or doubled. */
@@ -298,8 +313,7 @@ static void change_frames(void)
 	uint32_t i, how = rnd() % 8;
 
 	for (unsigned k = 0; k < n_names; k++)
-		if (!strcmp(names[k], "events") || !strcmp(names[k], "checkpoints") ||
-		    !strncmp(names[k], "markers-", 8))
+		if (lz_part_is_file(names[k]))
 			framed[n++] = names[k];
 	if (!n) {
 		printf("nothing framed\n");
@@ -356,11 +370,15 @@ static void repair_entry(const char *name)
 {
 	struct lz_buf now = slurp(name);
 
-	take_apart("events");
-	for (uint32_t i = 0; i < n_pieces; i++)
-		change_entry(&pieces[i], strrchr(name, '/') + 1,
-		             (uint32_t)crc32_z(0, now.p, now.len));
-	put_together("events");
+	for (unsigned k = 0; k < n_names; k++) {
+		if (lz_part_of(names[k], "events") < 0)
+			continue;
+		take_apart(names[k]);
+		for (uint32_t i = 0; i < n_pieces; i++)
+			change_entry(&pieces[i], strrchr(name, '/') + 1,
+			             (uint32_t)crc32_z(0, now.p, now.len));
+		put_together(names[k]);
+	}
 	lz_buf_free(&now);
 }
 
@@ -399,8 +417,8 @@ static void change_elf(void)
 int main(int argc, char **argv)
 {
 	static void (*const kind[])(void) = {
-	    cut_file,   flip_file,     remove_file,   replace_file,  change_meta,  change_elf,
-	    change_elf, change_frames, change_frames, change_frames, change_frames};
+	    cut_file,   flip_file,     remove_file,   replace_file,  change_meta,   change_elf,
+	    change_elf, change_frames, change_frames, change_frames, change_frames, rename_part};
 
 	if (argc != 3 || chdir(argv[1]) < 0) {
 		fprintf(stderr, "usage: damage DIRECTORY SEED\n");

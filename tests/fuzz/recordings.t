@@ -26,6 +26,11 @@ done
 timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --flow-limit 1 -o "$T/whole-hashed" "$T/threads" >"$T/out" 2>"$T/err"
 lizard info "$T/whole-hashed" | grep -q "only checksums"
 ok $? "hashed: records" || diag "$(tail -n 3 "$T/err")"
+# The last part of a run only.
+lizard-cc -g -O0 -pthread -o "$T/lastpart" "$LIZARD_SRC/tests/progs/trace/lastpart.c" &&
+	timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --max-size 400K --keep-part last -o "$T/whole-last" "$T/lastpart" 60 500 1 >"$T/out" 2>"$T/err"
+lizard info "$T/whole-last" | grep -q "^kept "
+ok $? "last: records" || diag "$(tail -n 3 "$T/err")"
 switches=$(lizard info --json "$T/whole-threads" | grep -o '"switches": [0-9]*')
 is "$([ "${switches##* }" -gt 20 ] && echo many)" many "threads: has many switches"
 
@@ -51,10 +56,11 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	seed=$((seed + 1))
 	d=$T/damaged
 	rm -rf "$d"
-	case $((seed % 3)) in
+	case $((seed % 4)) in
 	0) prog=small ;;
 	1) prog=threads ;;
 	2) prog=hashed ;;
+	3) prog=last ;;
 	esac
 	cp -r "$T/whole-$prog" "$d"
 	what=$("$damage" "$d" "$seed") || { bad=$((bad + 1)); diag "seed $seed: no damage done"; continue; }
