@@ -20,8 +20,9 @@ static void *computes(void *arg)
 {
 	volatile unsigned long n = 0;
 
-	while (ready < 3)
+	do {
 		n++;
+	} while (ready < 3);
 	return (void *)(n > 0 ? 1L : 0L);
 }
 
