@@ -63,11 +63,11 @@ void lz_floor_free(struct lz_floor *f)
 /* ---- who needs it ---- */
 
 /* What is mapped to read only, of a file on a disk, others seldom write: then they are noticed (outside.c). */
-static bool may_be_stored_to(const struct lz_tracer *t, const struct lz_area *a)
+bool lz_floor_for(const struct lz_tracer *t, const struct lz_area *a)
 {
 	const struct lz_object *o = lz_object(t, a->object);
 
-	if (!(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
+	if (!t->floor.page || !(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
 		return false;
 	if (a->v.prot & PROT_WRITE || !o || o->segment || o->watched)
 		return true;
@@ -79,7 +79,7 @@ bool lz_floor_needed(const struct lz_tracer *t)
 	if (!t->floor.page || !t->shared || !t->n_shared)
 		return false;
 	for (size_t i = 0; i < t->vmas.n; i++)
-		if (may_be_stored_to(t, &t->vmas.a[i]))
+		if (lz_floor_for(t, &t->vmas.a[i]))
 			return true;
 	return false;
 }

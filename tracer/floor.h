@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lz_area;
 struct lz_tracer;
 struct lz_floor_page;
 
@@ -23,6 +24,8 @@ int lz_floor_make(struct lz_floor *f);
 int lz_floor_map(struct lz_floor *f, int fd);
 void lz_floor_free(struct lz_floor *f);
 
+/* May others of the run store to what is mapped there? */
+bool lz_floor_for(const struct lz_tracer *t, const struct lz_area *a);
 /* Has the process memory that others of the run may store to? */
 bool lz_floor_needed(const struct lz_tracer *t);
 /* Waits for it, if it is needed and not there. */

@@ -357,9 +357,10 @@ static int refresh_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, 
 static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
 {
 	const struct lz_object *o = lz_object(t, a->object);
-	bool by_children = (t->has_children || t->root) && a->v.flags & MAP_SHARED;
+	bool by_children = t->has_children && a->v.flags & MAP_SHARED;
 
-	return a->v.role != LZ_VMA_BUFFER && (by_children || (o && o->watched));
+	return a->v.role != LZ_VMA_BUFFER &&
+	       (by_children || lz_floor_for(t, a) || (o && o->watched));
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
@@ -390,7 +391,7 @@ bool lz_shared_by_others(const struct lz_tracer *t)
 {
 	const struct lz_shared *s = t->shared;
 
-	return s && (s->watching || ((t->has_children || t->root) && t->n_shared));
+	return s && (s->watching || (t->has_children && t->n_shared) || lz_floor_needed(t));
 }
 
 void lz_shared_unsettle(struct lz_tracer *t)
