@@ -285,6 +285,11 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 	}
 	s->rp.interrupted = 0;
 	rc = d == LZ_FORWARD ? search_forward(&j) : search_backward(&j);
+	/* it may have been the reading of markers that was interrupted */
+	if (rc < 0 && s->rp.interrupted) {
+		j.broken = LZ_STOP_INTERRUPTED;
+		rc = 0;
+	}
 	end(&j);
 	return rc < 0 ? -1 : finish(&j, stop);
 }

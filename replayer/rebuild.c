@@ -17,8 +17,9 @@ enum { STORE_MB = 1024 };
 enum { SHOW_AFTER_MS = 1000, SHOW_EVERY_MS = 200 };
 
 struct lz_rebuild {
-	struct lz_reader *of; /* whose stream it is */
-	struct lz_replay rp;  /* with the own reader; NULL there: not begun */
+	struct lz_reader *of;      /* whose stream it is */
+	const volatile int *heard; /* an interrupt that came between two runs */
+	struct lz_replay rp;       /* with the own reader; NULL there: not begun */
 	struct lz_store *store;
 	struct lz_engine
 	    *e;         /* at the end of what was computed last: the next is often what follows */
@@ -200,7 +201,7 @@ static int compute(struct lz_rebuild *rb, uint32_t block)
 		               (unsigned long)start);
 	rb->wanted = block;
 	rb->begun_ms = now_ms();
-	rb->rp.interrupted = 0;
+	rb->rp.interrupted = rb->heard && *rb->heard;
 	if (find_end(rb, start, index) < 0 || engine_for(rb, start, index, ck->pos.marker) < 0)
 		return -1;
 	rb->from = rb->e->marker;
@@ -261,6 +262,11 @@ void lz_rebuild_free(struct lz_rebuild *rb)
 	lz_store_free(rb->store);
 	free(rb->block);
 	free(rb);
+}
+
+void lz_rebuild_listen(struct lz_rebuild *rb, const volatile int *heard)
+{
+	rb->heard = heard;
 }
 
 void lz_rebuild_interrupt(struct lz_rebuild *rb)

@@ -42,6 +42,8 @@ struct lz_session *lz_session_open(const char *dir, const struct lz_session_opti
 		lz_session_close(s);
 		return NULL;
 	}
+	if (s->rebuild)
+		lz_rebuild_listen(s->rebuild, &s->rp.interrupted);
 	if (start(s) < 0) {
 		lz_session_close(s);
 		return NULL;
