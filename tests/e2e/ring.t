@@ -36,6 +36,7 @@ like "$(lizard ps "$rec")" "lastpart" "ps lists it"
 like "$(lizard ls)" "last .*exit 0|exit 0.*last" "ls lists it"
 
 # ---- in GDB: the end of the run is known, its beginning is not ----
+line_of_call=$(grep -n 'total += round_of' "$LIZARD_SRC/tests/progs/trace/lastpart.c" | cut -d : -f 1)
 print_line=$(grep -n 'the end \*/' "$LIZARD_SRC/tests/progs/trace/lastpart.c" | cut -d : -f 1)
 tail=$(tail -n 1 "$T/native")
 out=$(gdb_run --end "$rec" <<END
@@ -123,6 +124,11 @@ END
 timeout 280 lizard-gdb "$rec" -nx -batch -x "$T/walk.py" >"$T/walk" 2>&1
 is "$(grep -c '^WALK .* 0 wrong$' "$T/walk")" 3 "walks: bs and prev go where step and next came from" || diag "$(grep '^[#WT]\|rror' "$T/walk")"
 is "$(grep '^MAIN\|^PREV\|^BREAKS' "$T/walk" | tr '\n' ' ')" "MAIN True PREV True BREAKS True " "walks: jumps, prev and breakpoints in main, which was entered before" || diag "$(tail -n 12 "$T/walk")"
+
+# The calls made before the part are known from its first state: else the markers of their functions would fit nothing.
+LIZARD_DEBUG=1 timeout 200 lizard-gdb --end "$rec" -nx -batch -ex 'jump_backward round_of' -ex "jump_backward lastpart.c:$line_of_call" >"$T/debug" 2>&1
+is "$(grep -c 'do not fit' "$T/debug")" 0 "walks: the call stacks at the beginning are known"
+like "$(cat "$T/debug")" "total \+= round_of" "walks: ... and lead to the line of a call"
 
 # ---- threads ----
 timeout 200 lizard-trace -q --max-size 2M --keep-part last -o "$T/recordings/threads" "$T/lastpart" 120 2000 1 >"$T/out" 2>"$T/err"
