@@ -96,6 +96,13 @@ int lz_reader_find_begin(struct lz_reader *r)
 	           : lz_fail("the first checkpoint has a number that cannot be");
 }
 
+bool lz_reader_begins_inside(struct lz_reader *r)
+{
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, 0);
+
+	return ck && ck->n_threads && ck->threads[0].regs.rsp != ck->stack_start;
+}
+
 bool lz_reader_begins_later(const struct lz_reader *r)
 {
 	return r->first_part > 0;

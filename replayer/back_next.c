@@ -83,7 +83,7 @@ static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, s
 		block--;
 	}
 	if (!rc && !f.foreign)
-		rc = try_next(nav, t->enter + 5, c, answer, &f);
+		rc = try_next(nav, lz_act_begin(t), c, answer, &f);
 out:
 	free(o.at);
 	*passed = f.passed;
@@ -103,7 +103,7 @@ static size_t own_activations(struct lz_nav *nav, struct lz_candidate t[2])
 	if (running_at(nav, at, fn, &t[n].act, &t[n].local))
 		n++;
 	if (at && running_at(nav, at - 1, fn, &t[n].act, &t[n].local) &&
-	    (!n || t[1].act.enter != t[0].act.enter))
+	    (!n || lz_act_id(&t[1].act) != lz_act_id(&t[0].act)))
 		n++;
 	return n;
 }

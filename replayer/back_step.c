@@ -55,7 +55,7 @@ static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stac
 	if (stack_at(nav, anchor, &st))
 		return -1;
 	while (common < st.n && common < at_goal->n &&
-	       st.a[common].enter == at_goal->a[common].enter)
+	       lz_act_id(&st.a[common]) == lz_act_id(&at_goal->a[common]))
 		common++;
 	if (common && (common < st.n || is_in_exit(nav, anchor, st.n)) &&
 	    st.a[common - 1].last_at < anchor)
@@ -71,7 +71,7 @@ static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *
 	for (size_t i = 0; i < at_goal->n; i++) {
 		if (at_goal->a[i].enter < from)
 			continue;
-		*anchor = at_goal->a[i].enter + 5;
+		*anchor = lz_act_begin(&at_goal->a[i]);
 		return true;
 	}
 	return false;
@@ -143,7 +143,7 @@ static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t off
 	if (f->unmarked) {
 		rc = 1;
 	} else if (st.n) {
-		while (i < goal->n && goal->a[i].enter != st.a[st.n - 1].enter)
+		while (i < goal->n && lz_act_id(&goal->a[i]) != lz_act_id(&st.a[st.n - 1]))
 			i++;
 		rc = i == goal->n || (i + 1 < goal->n && goal->a[i + 1].enter < offset);
 	}
@@ -293,18 +293,13 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 	return 0;
 }
 
-static bool begins_later(const struct lz_nav *nav)
-{
-	return lz_reader_begins_later(nav->s->rp.reader);
-}
-
 /* Where there are no markers: anchors behind events. */
 static int find_by_events(struct lz_nav *nav, struct search *f)
 {
 	uint64_t first = nav->strands.turns->v[nav->strands.first[nav->thread]].event;
 	uint64_t event = nav->goal.event, back = 1;
 
-	if (event == first && (nav->thread || begins_later(nav)))
+	if (event == first && (nav->thread || lz_reader_begins_inside(nav->s->rp.reader)))
 		return try_event(nav, f, event); /* the thread begins with this gap */
 	while (event > first && !f->found) {
 		event = nav->goal.event > first + back ? nav->goal.event - back : first;
@@ -341,7 +336,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 			distance = tried;
 		distance *= 6;
 	}
-	if (!f->found && !f->outer && begins_later(nav))
+	if (!f->found && !f->outer && lz_reader_begins_inside(nav->s->rp.reader))
 		return find_by_events(nav, f);
 	return 0;
 }

@@ -28,7 +28,21 @@ struct lz_act {
 	uint32_t node;    /* of the saved copy, 0 = not saved as it is now */
 	uint32_t tail;    /* a TAIL was seen that may or may not be followed by an EXIT */
 	uint32_t limit;   /* the highest id of its function */
+	/* Entered before the stream begins (there are enter and last_at): its number, from 1. */
+	uint32_t inherited;
 };
+
+/* What tells an activation from all others of a stream. */
+static inline uint64_t lz_act_id(const struct lz_act *a)
+{
+	return a->inherited ? UINT64_MAX - a->inherited : a->enter;
+}
+
+/* The first stream offset at which it runs: behind its ENTER. */
+static inline uint64_t lz_act_begin(const struct lz_act *a)
+{
+	return a->inherited ? a->enter : a->enter + 5;
+}
 
 /* What TAIL means in a function: the call behind it may have become a plain one after all, then a
  * second EXIT follows. Told from the marker sites in the machine code. */

@@ -131,8 +131,6 @@ int lz_front_go_to_passed(struct lz_front *f);
 
 /* ---- front_objects.c ---- */
 int lz_front_find_auxv(struct lz_front *f);
-/* Does the recording begin elsewhere than at the program's first instruction? */
-bool lz_front_begins_inside(struct lz_front *f);
 
 /* ---- front_proc.c ---- */
 /* The text of /proc/PID/NAME at the present position. malloced; NULL if there is none. */

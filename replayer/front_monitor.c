@@ -66,7 +66,7 @@ static char *info(struct lz_front *f)
 		fprintf(to, "%s%s", a == m->argv ? "" : " ", *a);
 	fprintf(to, "\nstarted=%lu\nduration_ns=%lu\nexit_status=%d\n",
 	        (unsigned long)m->start_time, (unsigned long)m->duration_ns, m->exit_status);
-	fprintf(to, "inside=%d\n", lz_front_begins_inside(f));
+	fprintf(to, "inside=%d\n", lz_reader_begins_inside(f->reader));
 	if (lz_reader_begins_later(f->reader))
 		fprintf(to, "not_kept=%lu\n", (unsigned long)lz_reader_first_event(f->reader));
 	fprintf(to, "checkpoints=%u\ninstrumented=%d\n", lz_reader_n_checkpoints(f->reader),

@@ -44,13 +44,6 @@ static int copy_auxv(struct lz_front *f, uint64_t addr)
 	return lz_fail("no end of the auxiliary vector");
 }
 
-bool lz_front_begins_inside(struct lz_front *f)
-{
-	const struct lz_checkpoint *first = lz_reader_checkpoint(f->reader, 0);
-
-	return first && first->n_threads && first->threads[0].regs.rsp != first->stack_start;
-}
-
 /* From the stack that the kernel made: argc, argv, envp, then the vector. */
 int lz_front_find_auxv(struct lz_front *f)
 {

@@ -160,7 +160,7 @@ static bool fits_after(const struct lz_target *t, uint32_t b)
 	return (t->after && b == t->after) || member(t->block->post, t->block->n_post, b);
 }
 
-static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t enter, bool open)
+static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t owner, bool open)
 {
 	struct lz_windows *o = f->out;
 
@@ -175,7 +175,7 @@ static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t enter, bo
 		o->w = w;
 		o->cap = cap;
 	}
-	o->w[o->n++] = (struct lz_window){from, to, enter, open, false};
+	o->w[o->n++] = (struct lz_window){from, to, owner, open, false};
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static int push_earlier(struct finder *f, uint32_t turn, const struct lz_act *to
 		if (turn == LZ_NO_TURN)
 			return 0;
 		end = lz_turn_end(f->strands, turn);
-		if (push(f, end, end + 1, top->enter, true))
+		if (push(f, end, end + 1, lz_act_id(top), true))
 			return -1;
 		if (f->strands->turns->v[turn].marker < end)
 			return 0;
@@ -216,7 +216,7 @@ static int note_gap(struct finder *f, const struct lz_act *top, const struct lz_
 	turn = lz_turn_before(f->strands, m->offset + 1);
 	if (f->strands->turns->v[turn].marker == m->from && push_earlier(f, turn, top))
 		return -1;
-	return push(f, m->from, end, top->enter, true);
+	return push(f, m->from, end, lz_act_id(top), true);
 }
 
 /* Activation TOP has written its next own marker B: its open windows are settled. */
@@ -233,7 +233,7 @@ static void settle(struct finder *f, const struct lz_act *top, uint32_t b, bool 
 		first--;
 	keep = first;
 	for (size_t i = first; i < o->n; i++) {
-		if (o->w[i].open && o->w[i].enter == top->enter) {
+		if (o->w[i].open && o->w[i].owner == lz_act_id(top)) {
 			if (!fits)
 				continue;
 			o->w[i].open = false;
@@ -380,7 +380,7 @@ static int note_waiting(struct finder *f, struct lz_decoder *d, uint64_t to)
 		end = lz_turn_end(f->strands, turn);
 		if (end >= to)
 			continue; /* in the gap at TO, or later */
-		if (push(f, end, end + 1, acts[n - 1].enter, true))
+		if (push(f, end, end + 1, lz_act_id(&acts[n - 1]), true))
 			return -1;
 		if (f->strands->turns->v[turn].marker == end && push_earlier(f, turn, &acts[n - 1]))
 			return -1;

@@ -21,7 +21,7 @@ struct lz_target {
 /* A stretch of the stream that is worth running: from offset FROM to offset TO. */
 struct lz_window {
 	uint64_t from, to;
-	uint64_t enter; /* of the activation */
+	uint64_t owner; /* the activation: lz_act_id() */
 	bool open;      /* its next own marker has not been seen */
 	bool rough;     /* FROM may lie inside a marker */
 };

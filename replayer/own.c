@@ -10,9 +10,9 @@ static bool is_own(const struct lz_own *o, const struct lz_act *top, const struc
 	case LZ_EXIT:
 	case LZ_TAIL: return false;
 	case LZ_LANDING: /* the activation that it names, not the one that was left */
-		return m->offset > o->act->enter && m->entry == o->act->entry &&
-		       m->frame == o->act->frame;
-	default: return top && top->enter == o->act->enter;
+		return m->offset >= lz_act_begin(o->act) && m->entry == o->act->entry &&
+		       (m->frame == o->act->frame || o->act->frame == LZ_FRAME_ANY);
+	default: return top && lz_act_id(top) == lz_act_id(o->act);
 	}
 }
 

@@ -173,9 +173,8 @@ int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const ui
 	struct lz_cursor *c = &s->own;
 
 	if (block >= s->n_blocks) {
-		lz_decoder_reset(&c->d);
 		c->at = 0;
-		return 0;
+		return lz_index_restore(s, c, 0);
 	}
 	if (lz_index_restore(s, c, block) || lz_cursor_load(s, c, block) || lz_cursor_begin(s, c))
 		return -1;

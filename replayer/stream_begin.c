@@ -1,5 +1,5 @@
-/* The call stacks at the beginning of a recording whose earlier parts were not kept: unwound, since the markers that they
- * came from are gone. Of a coroutine that does not run nothing is known. */
+/* The call stacks at the beginning of a recording whose earlier parts were not kept, or of a forked process: unwound,
+ * since it does not have the markers that they came from. Of a coroutine that does not run nothing is known. */
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
@@ -12,7 +12,7 @@ struct unwinding {
 	struct lz_stream *s;
 	struct lz_image *image; /* at the first checkpoint */
 	uint64_t event;
-	uint64_t number;     /* of activations so far, of all threads */
+	uint32_t number;     /* of activations so far, of all threads */
 	struct lz_act *acts; /* innermost first */
 	size_t n, cap;
 };
@@ -38,6 +38,7 @@ static int add(struct unwinding *u, uint32_t fn, bool tail)
 	                     .entry = f->entry,
 	                     .frame = LZ_FRAME_ANY,
 	                     .last = LZ_LAST_LANDING,
+	                     .enter = lz_reader_first_marker(u->s->own.reader),
 	                     .last_at = lz_reader_first_marker(u->s->own.reader),
 	                     .tail = tail && f->tail == LZ_TAIL_EITHER ? 2 : 0,
 	                     .limit = f->f->n_markers};
@@ -87,13 +88,10 @@ static int unwind(struct unwinding *u, const struct lz_thread_state *t)
 	return 0;
 }
 
-/* Offsets of ENTER markers name activations: these are given such that no kept marker has. */
 static int push(struct unwinding *u, struct lz_decoder *d)
 {
-	uint64_t end = lz_reader_first_marker(u->s->own.reader);
-
-	for (size_t i = u->n; i-- > 0 && u->number < end;) {
-		u->acts[i].enter = u->number++;
+	for (size_t i = u->n; i-- > 0;) {
+		u->acts[i].inherited = ++u->number;
 		if (lz_decoder_push(d, &u->acts[i]))
 			return -1;
 	}

@@ -277,7 +277,7 @@ int lz_index_new(struct lz_stream *s)
 	s->n_starts = 1;
 	if (!s->starts || !s->ran || !s->running)
 		return lz_fail("out of memory for the index of call stacks");
-	if (!lz_reader_begins_later(s->own.reader))
+	if (!lz_reader_begins_inside(s->own.reader))
 		return 0;
 	return lz_stream_begin(s, &s->own.d) || save(s, &s->own.d, 0) ? -1 : 0;
 }

@@ -228,6 +228,8 @@ char *lz_reader_copy_of(const struct lz_reader *r, const char *path);
 /* Where it begins: the position of checkpoint 0. Events and markers before were not kept (lz_writer_keep_last()); 0 if
  * all were. Numbers of events and offsets of markers count from the program's start, checkpoints and blocks from here. */
 bool lz_reader_begins_later(const struct lz_reader *r);
+/* Functions had been called before: earlier parts were not kept, or the process was forked. */
+bool lz_reader_begins_inside(struct lz_reader *r);
 uint64_t lz_reader_first_event(const struct lz_reader *r);
 uint64_t lz_reader_first_marker(const struct lz_reader *r);
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Process trees: every process has its recording, what they say to each other replays, patterns choose, GDB opens any.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/walk.sh"
 . "$LIZARD_SRC/tests/lib/real.sh"
 
 lizard-cc -g -O0 "$LIZARD_SRC/tests/progs/follow/tree.c" -o "$T/tree" && "$T/tree" >"$T/native"
@@ -84,6 +85,14 @@ wait_until finished
 verified daemon
 rm -rf "$T/recordings/gone" && cp -r "$T/recordings/daemon" "$T/recordings/gone" && lizard rm "$T/recordings/gone" >"$T/out" 2>&1
 is "$? $(ls "$T/recordings" | grep -c gone)" "0 0" "lizard rm removes all of it" || diag "$(cat "$T/out")"
+
+# ---- forked in the middle of functions: what the parent had called is known ----
+lizard-cc -g -O0 -o "$T/inherit" "$LIZARD_SRC/tests/progs/follow/inherit.c"
+record inherit all "$T/inherit"
+for pid in $(ls "$T/recordings/inherit/processes"); do
+	WALK_POSITIONS=8 WALK_N=25 WALK_MODES="step next jump" walk "forked $pid" -p "$pid" "$T/recordings/inherit"
+done
+is "$(ls "$T/recordings/inherit/processes" | wc -l)" 2 "a child and a grandchild were walked"
 
 # ---- a real one: make runs the compiler, which runs its parts; one of them is wanted ----
 mkdir -p "$T/project"
