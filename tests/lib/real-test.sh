@@ -36,7 +36,7 @@ real_record() { # COMMAND LABEL DIR
 }
 
 real_verify() { # LABEL DIR
-	timeout 900 lizard verify $verify_options "$2" >"$T/verify.log" 2>&1
+	timeout 1800 lizard verify $verify_options "$2" >"$T/verify.log" 2>&1
 	ok $? "$1: verify is clean" || {
 		diag "$(grep -v ': clean:' "$T/verify.log" | tail -n 10)"
 		diag "replay it with: $LIZARD_BIN/lizard-gdb $2"
