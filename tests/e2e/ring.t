@@ -170,7 +170,7 @@ is "$? $(grep -c 'larger than 20480 bytes' "$T/err")" "0 1" "too small a limit: 
 like "$(timeout 200 lizard verify "$T/recordings/tiny")" "clean" "... and the end is there all the same"
 
 # ---- the first part, as before ----
-timeout 100 lizard-trace -q --max-size 1M --keep-part first -o "$T/recordings/first" "$T/lastpart" 400 >"$T/out" 2>"$T/err"
+timeout 100 lizard-trace -q --max-size 1M --keep-part first -o "$T/recordings/first" "$T/lastpart" 3000 >"$T/out" 2>"$T/err"
 is "$? $(grep -c 'goes on unrecorded' "$T/err")" "0 1" "the first part: recording ends, the program goes on"
 like "$(timeout 200 lizard verify "$T/recordings/first")" "clean" "the first part: it verifies"
 
@@ -179,7 +179,7 @@ tty_run() {
 	script -qec "$*" /dev/null </dev/null 2>&1
 }
 if command -v script >/dev/null; then
-	out=$(tty_run timeout 100 lizard-trace --max-size 1M --keep-part last -o "$T/recordings/shown" "$T/lastpart" 600)
+	out=$(tty_run timeout 100 lizard-trace --max-size 1M --keep-part last -o "$T/recordings/shown" "$T/lastpart" 1500)
 	like "$out" "recording: .* a second" "a terminal is shown how the recording grows"
 	out=$(tty_run timeout 100 lizard-trace -q --max-size 1M --keep-part last -o "$T/recordings/quiet" "$T/lastpart" 200)
 	is "$(printf '%s\n' "$out" | grep -c 'recording: ')" 0 "not with -q"
