@@ -1,8 +1,8 @@
-#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
 #include "decode.h"
+#include "edges.h"
 
 enum { MAX_DEPTH = 1 << 26 }; /* activations: a damaged stream must not eat all memory */
 
@@ -123,7 +123,21 @@ static void identify(struct lz_decoder *d, struct lz_act *act)
 static void note_running(struct lz_decoder *d)
 {
 	if (d->ran && d->n && d->acts[d->n - 1].fn != LZ_FN_NONE)
-		d->ran[d->acts[d->n - 1].fn] = 1;
+		d->ran[d->acts[d->n - 1].fn] |= LZ_RAN;
+}
+
+static void note_beginning(struct lz_decoder *d, const struct lz_act *act)
+{
+	if (d->ran && act->fn != LZ_FN_NONE)
+		d->ran[act->fn] |= LZ_BEGAN;
+}
+
+/* Is it of interest what the running activation writes? */
+static bool inside(const struct lz_decoder *d, const uint8_t *watch)
+{
+	const struct lz_act *top = d->n ? &d->acts[d->n - 1] : NULL;
+
+	return watch && top && top->fn != LZ_FN_NONE && watch[top->fn] == LZ_WATCH_ALL;
 }
 
 int lz_decoder_switch(struct lz_decoder *d, uint32_t thread)
@@ -154,6 +168,7 @@ static int enter(struct lz_decoder *d, const struct lz_mark *m)
 	    .enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER, .last_at = m->offset + 5};
 
 	identify(d, &act);
+	note_beginning(d, &act);
 	if (top && top->tail == 1)
 		top->tail = 2; /* this is the callee of the call in tail position */
 	else if (top && top->tail)
@@ -337,27 +352,14 @@ static void parse(const uint8_t *p, struct lz_mark *m)
 
 static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t *watch)
 {
-	struct lz_act *top = lz_decoder_top(d);
 	uint32_t fn;
 
-	if (!watch || (top && top->fn != LZ_FN_NONE && watch[top->fn]))
+	if (!watch || inside(d, watch))
 		return true;
 	if (m->code != LZ_ENTER && m->code != LZ_LANDING)
 		return false;
 	fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
 	return fn != LZ_FN_NONE && watch[fn];
-}
-
-/* How many of the next 16 bytes are markers of one byte, up to the first that is none. */
-static unsigned count_edges(const uint8_t *p)
-{
-	const __m128i first = _mm_set1_epi8((char)(LZ_EDGE_MAX + 1));
-	__m128i x = _mm_loadu_si128((const __m128i *)p);
-	__m128i other = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_setzero_si128()),
-	                             _mm_cmpeq_epi8(_mm_max_epu8(x, first), x));
-	unsigned mask = (unsigned)_mm_movemask_epi8(other);
-
-	return mask ? (unsigned)__builtin_ctz(mask) : 16;
 }
 
 /* What most of a stream is, where nobody looks at each marker: edges, of which the last one before another marker counts,
@@ -369,9 +371,9 @@ static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const u
 
 	while (end - p >= 32) {
 		struct lz_act *top = lz_decoder_top(d);
-		unsigned n = count_edges(p);
+		unsigned n = lz_count_edges(p);
 
-		if (!top || top->tail || (watch && top->fn != LZ_FN_NONE && watch[top->fn]))
+		if (!top || top->tail || inside(d, watch))
 			break;
 		if (n) {
 			p += n;
@@ -394,6 +396,7 @@ static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const u
 			if (watch && act.fn != LZ_FN_NONE && watch[act.fn])
 				break;
 			act.last_at = act.enter + 5;
+			note_beginning(d, &act);
 			d->acts[d->n++] = act;
 			p += 5;
 		} else {
@@ -424,11 +427,10 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 
 	while (p < end) {
 		struct lz_mark m;
-		struct lz_act *top = lz_decoder_top(d);
 		unsigned size;
 		int rc;
 
-		if (!fn || (watch && !(top && top->fn != LZ_FN_NONE && watch[top->fn]))) {
+		if (!fn || (watch && !inside(d, watch))) {
 			const uint8_t *q = feed_plain(d, p, end, offset + (uint64_t)(p - bytes),
 			                              fn ? watch : NULL);
 

@@ -56,6 +56,12 @@ struct lz_parked {
 
 enum { LZ_MAX_PARKED = 64, LZ_MAX_PARKED_ACTS = 4096 };
 
+enum { LZ_RAN = 1, LZ_BEGAN = 2 };
+
+/* Which markers of a function are of interest: all that its activations write, or only those at which one begins or
+ * control lands. */
+enum { LZ_WATCH_ALL = 1, LZ_WATCH_BEGIN = 2 };
+
 /* A thread's activations while another one runs; as in struct lz_decoder. */
 struct lz_stack {
 	struct lz_act *acts;
@@ -75,7 +81,7 @@ struct lz_decoder {
 	    *stack; /* [n_stacks], by number, of the others; the running one's is empty */
 	uint32_t n_stacks;
 	uint64_t oddities;
-	/* If given: of which functions an activation ran (set to 1, never cleared). */
+	/* If given, for each function: did an activation run, and did one begin (LZ_RAN, LZ_BEGAN; never cleared)? */
 	uint8_t *ran;
 	/* Number of the function whose entry address ends in ENTRY at stream offset OFFSET. */
 	uint32_t (*resolve)(void *arg, uint32_t entry, uint64_t offset);
@@ -112,7 +118,7 @@ typedef int lz_mark_fn(void *arg, struct lz_decoder *d, const struct lz_mark *ma
 
 /* Decodes whole markers from BYTES, whose first byte is at stream offset OFFSET and begins a
  * marker. FN (may be NULL) is called for every marker; if WATCH is given, only where the running
- * activation or, for ENTER, the new one is of a function with WATCH[fn] set. Returns the bytes used
+ * activation is of a function with WATCH[fn] LZ_WATCH_ALL or, for ENTER and LANDING, the new one of a function with either. Returns the bytes used
  * (fewer than LEN at a cut marker), or what FN returned if that was negative, -1 when out of memory. */
 int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
                         const uint8_t *watch, lz_mark_fn *fn, void *arg);

@@ -101,8 +101,11 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 		label = NULL;
 	/* Without optimization GCC keeps the line of a jump in a `nop` before the block that it leads to, behind other code
 	 * (cfglayout, goto_locus). */
-	t->loose = fn->f->flags & LZ_FN_OPTIMIZED || next_label(cfg, link) == link + 1;
 	t->prologue = in_prologue(cfg, fn->f, link);
+	t->loose = fn->f->flags & LZ_FN_OPTIMIZED || next_label(cfg, link) == link + 1;
+	/* No code of a function jumps to its first instruction but a call of itself, which writes a marker before. */
+	if (t->prologue && link == fn->f->entry)
+		t->loose = false;
 	look_around(cfg, fn->f, link, label ? label->addr : fn->f->entry, t);
 	if (label && !t->prologue && label->block < fn->f->graph.n_nodes)
 		t->block = &fn->f->blocks[label->block];
@@ -388,12 +391,30 @@ static int note_waiting(struct finder *f, struct lz_decoder *d, uint64_t to)
 	return 0;
 }
 
+/* Is it only arrived at where an activation begins? */
+static bool at_beginning(const struct lz_target *t)
+{
+	return t->prologue && !t->loose && !t->block && !t->epilogue && !t->landing;
+}
+
 static bool may_run(struct lz_stream *s, uint32_t block, const struct lz_target *t, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (t[i].fn != LZ_FN_NONE && lz_stream_ran(s, block, t[i].fn))
+	for (size_t i = 0; i < n; i++) {
+		if (t[i].fn == LZ_FN_NONE)
+			continue;
+		if (at_beginning(&t[i]) ? lz_stream_began(s, block, t[i].fn)
+		                        : lz_stream_ran(s, block, t[i].fn))
 			return true;
+	}
 	return false;
+}
+
+static void watch_for(const struct lz_target *t, uint8_t *watch)
+{
+	if (!at_beginning(t))
+		watch[t->fn] = LZ_WATCH_ALL;
+	else if (!watch[t->fn])
+		watch[t->fn] = LZ_WATCH_BEGIN;
 }
 
 /* The stretches beside the loader's system calls, between offsets FROM and TO; markers may lie in between, as of a malloc()
@@ -437,7 +458,7 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
 		if (t[i].fn == LZ_FN_NONE)
 			anywhere |= !t[i].hook;
 		else
-			watch[t[i].fn] = 1;
+			watch_for(&t[i], watch);
 	}
 	if (!anywhere && may_run(s, block, t, n)) {
 		rc = lz_stream_decode(s, block, to, watch, mark, &f);

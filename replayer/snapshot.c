@@ -1,6 +1,7 @@
 /* Gaps in the stream, and engines at their starts: from the present, a snapshot or a checkpoint,
  * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before it, so
  * that later moves near it are short. */
+#include "replayer/edges.h"
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -60,6 +61,11 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 			return -1;
 		uint64_t at = 0;
 		for (unsigned size; at < (uint64_t)n; at += size) {
+			size = at + 16 <= (uint64_t)n ? lz_count_edges(buf + at) : 0;
+			if (start + at + size > offset)
+				return (int64_t)offset;
+			if (size)
+				continue;
 			size = lz_marker_size(buf[at]);
 			if (!size)
 				return lz_fail("the marker stream is damaged at %lu",

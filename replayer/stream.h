@@ -45,6 +45,8 @@ int lz_stream_index(struct lz_stream *s, uint32_t block);
 uint32_t lz_stream_indexed(const struct lz_stream *s);
 /* May an activation of FN have run in BLOCK? Known for blocks before the last indexed one, else it may. */
 bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn);
+/* Did one begin? */
+bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn);
 
 /* Decodes block I from its start up to (not including) the first marker at or behind END; see
  * lz_decoder_feed(). The decoder's number of the running thread is that of the marker. It is the stream's own and holds the stack afterwards.

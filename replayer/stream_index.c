@@ -182,19 +182,24 @@ static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
 /* Decodes block I, which is loaded and whose stack at the start is known, and notes which functions run in it. */
 static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
 {
-	uint8_t *bits = s->ran + i * (s->ran_bits / 8);
+	size_t row = i * (s->ran_bits / 8);
 	struct lz_act *top = lz_decoder_top(&c->d);
 	int rc;
 
 	memset(s->running, 0, s->n_fns + 1);
 	if (top && top->fn != LZ_FN_NONE)
-		s->running[top->fn] = 1;
+		s->running[top->fn] = LZ_RAN;
 	c->d.ran = s->running;
 	rc = lz_cursor_decode(s, c, UINT64_MAX, NULL, NULL, NULL);
 	c->d.ran = NULL;
-	for (size_t fn = 0; fn < s->n_fns; fn++)
-		if (s->running[fn])
-			bits[fn % s->ran_bits / 8] |= 1 << fn % 8;
+	for (size_t fn = 0; fn < s->n_fns; fn++) {
+		size_t at = row + fn % s->ran_bits / 8;
+
+		if (s->running[fn] & LZ_RAN)
+			s->ran[at] |= 1 << fn % 8;
+		if (s->running[fn] & LZ_BEGAN)
+			s->began[at] |= 1 << fn % 8;
+	}
 	return rc;
 }
 
@@ -255,11 +260,21 @@ uint32_t lz_stream_indexed(const struct lz_stream *s)
 	return s->n_starts;
 }
 
-bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn)
+static bool noted(const struct lz_stream *s, const uint8_t *bits, uint32_t block, uint32_t fn)
 {
 	if (block + 1 >= s->n_starts || fn >= s->n_fns)
 		return true;
-	return s->ran[block * (s->ran_bits / 8) + fn % s->ran_bits / 8] >> fn % 8 & 1;
+	return bits[block * (s->ran_bits / 8) + fn % s->ran_bits / 8] >> fn % 8 & 1;
+}
+
+bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn)
+{
+	return noted(s, s->ran, block, fn);
+}
+
+bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn)
+{
+	return noted(s, s->began, block, fn);
 }
 
 enum { RAN_BITS_MAX = 4096 };
@@ -271,11 +286,12 @@ int lz_index_new(struct lz_stream *s)
 		s->ran_bits = RAN_BITS_MAX;
 	s->running = malloc(s->n_fns + 1);
 	s->ran = calloc((size_t)s->n_blocks + 1, s->ran_bits / 8);
+	s->began = calloc((size_t)s->n_blocks + 1, s->ran_bits / 8);
 	pthread_mutex_init(&s->lock, NULL);
 	s->starts = calloc(s->n_blocks + 1, sizeof(*s->starts));
 	s->n_nodes = 1; /* node 0: the empty stack */
 	s->n_starts = 1;
-	if (!s->starts || !s->ran || !s->running)
+	if (!s->starts || !s->ran || !s->began || !s->running)
 		return lz_fail("out of memory for the index of call stacks");
 	if (!lz_reader_begins_inside(s->own.reader))
 		return 0;
@@ -296,6 +312,7 @@ void lz_index_free(struct lz_stream *s)
 	free(s->stacks);
 	free(s->starts);
 	free(s->ran);
+	free(s->began);
 	free(s->running);
 }
 

@@ -26,7 +26,7 @@ struct lz_stream {
 	uint32_t *hash, hash_mask;
 	struct lz_cursor own;
 
-	/* The index, used with the lock held; n_starts, and what is known of blocks before it in `ran`, may be read
+	/* The index, used with the lock held; n_starts, and what is known of blocks before it in `ran` and `began`, may be read
 	 * without. */
 	pthread_mutex_t lock;
 	struct node *nodes;
@@ -37,8 +37,9 @@ struct lz_stream {
 	size_t n_stacks, cap_stacks;
 	struct saved *starts; /* [n_blocks], the first n_starts are known */
 	_Atomic uint32_t n_starts;
-	/* Which functions ran in block I, the first n_starts - 1: a bit for each, FN modulo ran_bits. */
-	uint8_t *ran;
+	/* Which functions ran in block I, the first n_starts - 1, and of which an activation began there: a bit for each, FN
+	 * modulo ran_bits. */
+	uint8_t *ran, *began;
 	size_t ran_bits;
 	uint8_t *running;          /* [n_fns + 1], of the block that is being decoded */
 	_Atomic uint64_t oddities; /* what did not fit when the index was made */
