@@ -15,11 +15,13 @@
 
 
 /* They show the same as those that Lizard gives to a GDB without
-   "target lizard", in Python; the rest of them are still there.  */
+   "target lizard", in Python: a change here is one there.  In this file
+   are fs, fn, bs, the jumps, and what all commands have in common.  */
 
 #include "defs.h"
 #include "arch-utils.h"
 #include "block.h"
+#include "breakpoint.h"
 #include "command.h"
 #include "completer.h"
 #include "frame.h"
@@ -39,47 +41,81 @@
 
 #include <set>
 
+#include "lizard-cmds.h"
 #include "lizard-target.h"
 
-/* A help class behind GDB's own.  */
+bool lizard_machine_interface;
 
-static const command_class class_lizard
-  = (command_class) (no_set_class + 1);
+void
+lizard_say (const char *format, ...)
+{
+  va_list args;
 
-/* Is this GDB driven by a machine interface?  It wants stops of its own
-   kind.  */
-static bool machine_interface;
+  va_start (args, format);
+  std::string text = string_vprintf (format, args);
+  va_end (args);
+  gdb_puts (text.c_str ());
+}
 
-static void
-need_process ()
+void
+lizard_need_process ()
 {
   if (current_inferior ()->pid == 0)
     error (_("The program is not being replayed."));
 }
 
-/* COMMAND, and all that follows from it.  */
-
-static void
-run_command (const std::string &command, int from_tty)
+std::string
+lizard_ask_recording (const char *command)
 {
-  scoped_restore save_async = make_scoped_restore (&current_ui->async, 0);
-
-  execute_command (command.c_str (), from_tty);
+  if (current_inferior ()->process_target () == nullptr)
+    error (_("No recording is open. "
+	     "(\"monitor\" command not supported by this target.)"));
+  return lizard_ask (command);
 }
 
-/* Where control is, without the frame's number.  */
-
-static void
-print_place ()
+bool
+lizard_is_instrumented ()
 {
+  return lizard_value_of (lizard_ask ("info"), "instrumented") == "1";
+}
+
+void
+lizard_run_command (const std::string &command, int from_tty)
+{
+  {
+    scoped_restore save_async = make_scoped_restore (&current_ui->async, 0);
+
+    execute_command (command.c_str (), from_tty);
+  }
+  /* Those of a breakpoint that it stopped at.  */
+  bpstat_do_actions ();
+}
+
+void
+lizard_print_place ()
+{
+  select_frame (get_current_frame ());
   print_stack_frame (get_current_frame (), 0, SRC_AND_LOC, 1);
+  do_displays ();
 }
 
-/* A move may pass an instant at which the program loaded a library.
-   True if GDB had not read the symbols of one.  */
+void
+lizard_show_place ()
+{
+  if (!lizard_machine_interface)
+    {
+      lizard_print_place ();
+      return;
+    }
 
-static bool
-refresh_libraries ()
+  std::string position = lizard_value_of (lizard_ask ("when"), "position");
+
+  lizard_ask (("seek " + position).c_str ());
+  lizard_run_command ("reverse-stepi");
+}
+
+bool
+lizard_refresh_libraries ()
 {
   bool unread = false;
 
@@ -93,11 +129,8 @@ refresh_libraries ()
   return true;
 }
 
-/* After a move: what there is to say about it.  SHOWN: GDB has shown
-   the new place itself.  */
-
-static void
-settle (bool shown)
+void
+lizard_settle (bool shown)
 {
   bool unknown = get_frame_function (get_current_frame ()) == nullptr
 		 && lookup_minimal_symbol_by_pc
@@ -105,8 +138,8 @@ settle (bool shown)
   std::string errors;
   std::string note;
 
-  if (refresh_libraries () && unknown && shown)
-    print_place ();
+  if (lizard_refresh_libraries () && unknown && shown)
+    lizard_print_place ();
 
   note = lizard_ask ("note");
   while (!note.empty ())
@@ -118,7 +151,7 @@ settle (bool shown)
       if (startswith (line.c_str (), "error: "))
 	errors += (errors.empty () ? "" : "\n") + line.substr (7);
       else if (line != "history")
-	gdb_printf ("%s%s", line.c_str (), line.empty () ? "" : "\n");
+	lizard_say ("%s%s", line.c_str (), line.empty () ? "" : "\n");
       else if (!shown)
 	gdb_puts (_("\nNo more reverse-execution history.\n"));
     }
@@ -131,31 +164,36 @@ settle (bool shown)
 static void
 short_move (const std::string &text)
 {
-  need_process ();
   lizard_ask (text.c_str ());
-  run_command ("reverse-stepi", 0);
-  settle (true);
+  lizard_run_command ("reverse-stepi");
+  lizard_settle (true);
 }
 
-/* A move to anywhere, whose end is shown with its function.  */
-
-static void
-travel (const std::string &text)
+void
+lizard_move_silently (const std::string &text)
 {
-  need_process ();
-  lizard_ask (text.c_str ());
-  {
-    auto stop = make_scoped_restore (&cli_suppress_notification.normal_stop,
-				     1);
-    auto context
-      = make_scoped_restore (&cli_suppress_notification.user_selected_context,
-			     1);
+  lizard_silence silence;
 
-    run_command ("reverse-stepi", 0);
-  }
-  settle (machine_interface);
-  if (!machine_interface)
-    print_place ();
+  lizard_ask (text.c_str ());
+  lizard_run_command ("reverse-stepi");
+}
+
+void
+lizard_travel (const std::string &text)
+{
+  lizard_need_process ();
+  lizard_move_silently (text);
+  lizard_settle (lizard_machine_interface);
+  if (!lizard_machine_interface)
+    lizard_print_place ();
+}
+
+LONGEST
+lizard_count (const char *args)
+{
+  if (args == nullptr || *skip_spaces (args) == '\0')
+    return 1;
+  return parse_and_eval_long (args);
 }
 
 /* fs, fn, bs.  */
@@ -163,36 +201,35 @@ travel (const std::string &text)
 static void
 fs_command (const char *args, int from_tty)
 {
-  run_command (std::string ("step ") + (args == nullptr ? "" : args),
+  lizard_run_command (std::string ("step ") + (args == nullptr ? "" : args),
 	       from_tty);
 }
 
 static void
 fn_command (const char *args, int from_tty)
 {
-  run_command (std::string ("next ") + (args == nullptr ? "" : args),
+  lizard_run_command (std::string ("next ") + (args == nullptr ? "" : args),
 	       from_tty);
 }
 
 static void
 bs_command (const char *args, int from_tty)
 {
-  LONGEST count = 1;
+  LONGEST count = lizard_count (args);
 
-  if (args != nullptr && *skip_spaces (args) != '\0')
-    count = parse_and_eval_long (args);
   if (count <= 0)
     return;
 
-  need_process ();
-  if (lizard_value_of (lizard_ask ("info"), "instrumented") == "1")
+  lizard_need_process ();
+  if (lizard_is_instrumented ())
     {
       short_move (string_printf ("back-step %s", plongest (count)));
       return;
     }
-  gdb_printf (_("The program was not built with lizard-cc: "
+  lizard_say (_("The program was not built with lizard-cc: "
 		"this is GDB's reverse-step.\n"));
-  run_command (string_printf ("reverse-step %s", plongest (count)), from_tty);
+  lizard_run_command (string_printf ("reverse-step %s", plongest (count)),
+		      from_tty);
 }
 
 /* jump_forward and jump_backward.  */
@@ -275,10 +312,10 @@ jump_to (const char *direction, const char *args)
 {
   std::string where (args == nullptr ? "" : skip_spaces (args));
   std::string text = string_printf ("jump %s", direction);
-  bool any = startswith (where.c_str (), "-any ");
+  bool any = where == "-any" || startswith (where.c_str (), "-any ");
 
   if (any)
-    where = skip_spaces (where.c_str () + strlen ("-any "));
+    where = skip_spaces (where.c_str () + strlen ("-any"));
   while (!where.empty () && isspace (where.back ()))
     where.pop_back ();
   if (where.empty ())
@@ -286,15 +323,15 @@ jump_to (const char *direction, const char *args)
   if (where == "start" || where == "end" || is_percentage (where)
       || is_position (where))
     {
-      travel ("seek " + where);
+      lizard_travel ("seek " + where);
       return;
     }
-  need_process ();
+  lizard_need_process ();
   if (any)
     text += " any";
   for (CORE_ADDR addr : addresses_of (where.c_str ()))
     text += string_printf (" %s", phex_nz (addr, sizeof addr));
-  travel (text);
+  lizard_travel (text);
 }
 
 static void
@@ -309,58 +346,13 @@ jump_backward_command (const char *args, int from_tty)
   jump_to ("backward", args);
 }
 
-/* when.  */
-
-static std::string
-with_commas (const std::string &number)
-{
-  std::string text;
-
-  for (size_t i = 0; i < number.size (); i++)
-    {
-      if (i != 0 && (number.size () - i) % 3 == 0)
-	text += ',';
-      text += number[i];
-    }
-  return text;
-}
-
-static double
-percent (const std::string &part, const std::string &whole)
-{
-  return 100.0 * strtod (part.c_str (), nullptr)
-	 / std::max (1.0, strtod (whole.c_str (), nullptr));
-}
-
-static void
-when_command (const char *args, int from_tty)
-{
-  if (current_inferior ()->process_target () == nullptr)
-    error (_("No recording is open. "
-	     "(\"monitor\" command not supported by this target.)"));
-
-  std::string text = lizard_ask ("when");
-  auto field = [&] (const char *key) { return lizard_value_of (text, key); };
-  bool timed = field ("total") != "0";
-
-  gdb_printf (_("event %s of %s, time %s of %s (%.2f%%)\nposition %s\n"),
-	      with_commas (field ("event")).c_str (),
-	      with_commas (field ("events")).c_str (),
-	      with_commas (field ("time")).c_str (),
-	      with_commas (field ("total")).c_str (),
-	      timed ? percent (field ("time"), field ("total"))
-	      : percent (field ("event"), field ("events")),
-	      field ("position").c_str ());
-  if (field ("threads") != "1")
-    gdb_printf (_("thread %s \"%s\", one of %s\n"), field ("tid").c_str (),
-		field ("name").c_str (), field ("threads").c_str ());
-}
+/* The commands.  */
 
 #define LOCATION_HELP "\n\
 Other threads do not count, but for -any.\n\
-LOCATION is as for `break' (a line, a function, *ADDRESS), or an instant:\n\
+LOCATION is as for \"break\" (a line, a function, *ADDRESS), or an instant:\n\
 start, end, a percentage of the run such as 12.5%, or a position as\n\
-`when' prints it."
+\"when\" prints it."
 
 static void
 add_jumps ()
@@ -381,27 +373,22 @@ void _initialize_lizard_cmds ();
 void
 _initialize_lizard_cmds ()
 {
-  machine_interface = getenv ("LIZARD_GDB_MI") != nullptr;
+  lizard_machine_interface = getenv ("LIZARD_GDB_MI") != nullptr;
 
-  add_cmd ("lizard", class_lizard, _("Moving in recordings made by \
-lizard-trace.\n\
-See also `prev' and `reverse_watchpoint', which lizard-gdb adds, and `help record'."),
-	   &cmdlist);
+  add_cmd ("lizard", class_lizard, _("\
+Moving in recordings made by lizard-trace.\n\
+See also \"help record\", \"info lizard\" and \"checkpoint\"."), &cmdlist);
   add_cmd ("fs", class_lizard, fs_command, _("\
-Step forward, into functions: GDB's `step'.\n\
+Step forward, into functions: GDB's \"step\".\n\
 Usage: fs [N]"), &cmdlist);
   add_cmd ("fn", class_lizard, fn_command, _("\
-Step forward, over functions: GDB's `next'.\n\
+Step forward, over functions: GDB's \"next\".\n\
 Usage: fn [N]"), &cmdlist);
   add_cmd ("bs", class_lizard, bs_command, _("\
-Step backward, into functions: the exact reverse of `step'.\n\
+Step backward, into functions: the exact reverse of \"step\".\n\
 Usage: bs [N]\n\
-Goes to the place from which `step' leads here: to the last line of a\n\
+Goes to the place from which \"step\" leads here: to the last line of a\n\
 function that has just returned, to the last iteration of a loop, to the\n\
 caller from a function's first line."), &cmdlist);
   add_jumps ();
-  add_cmd ("when", class_lizard, when_command, _("\
-Show the present instant: event, global time, position and thread.\n\
-Usage: when\n\
-The time is also shown as a percentage of the run.  The position can be given to jump_forward and jump_backward."), &cmdlist);
 }

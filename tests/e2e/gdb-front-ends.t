@@ -34,7 +34,28 @@ out=$("$T/alone/bin/lizard-gdb" -nx -batch -ex 'info lizard' "$T/tour" 2>&1)
 like "$out" '^lizard-gdb: .*gdb is older than .*make gdb' "or it is older than the library"
 like "$out" '^front end .*lizard serve$' "and then the stock one is"
 
-cat >"$T/session" <<'END'
+# One by one, so that an error does not end it.
+show() {
+	front_end=$1 of=$2
+	set --
+	while read -r command; do
+		set -- "$@" -ex "$command"
+	done <"$T/session"
+	timeout 240 "$LIZARD_BIN/lizard-gdb" "$front_end" -nx -batch -ex 'set pagination off' -ex 'set width 0' "$@" "$of" 2>&1 |
+		grep -v '^front end'
+}
+
+# The commands on stdin show the same, at least LINES lines, in both front ends.
+same() {
+	what=$1 of=$2 lines=$3
+	cat >"$T/session"
+	show --stock "$of" >"$T/stock"
+	show --patched "$of" >"$T/patched"
+	[ "$(wc -l <"$T/stock")" -ge "$lines" ] && cmp -s "$T/stock" "$T/patched"
+	ok $? "the same: $what" || diag "$(wc -l <"$T/stock") lines; $(diff "$T/stock" "$T/patched" | head -20)"
+}
+
+same "a session" "$T/tour" 200 <<'END'
 info registers
 info all-registers
 info auxv
@@ -103,24 +124,198 @@ checkpoint
 restart 1
 detach
 END
-# One by one, so that an error does not end it.
-show() {
-	front_end=$1
-	set --
-	while read -r command; do
-		set -- "$@" -ex "$command"
-	done <"$T/session"
-	timeout 120 "$LIZARD_BIN/lizard-gdb" "$front_end" -nx -batch -ex 'set pagination off' "$@" "$T/tour" 2>&1
-}
-show --stock >"$T/stock"
-show --patched >"$T/patched"
-[ "$(wc -l <"$T/stock")" -gt 200 ]
-ok $? "a session"
-cmp -s "$T/stock" "$T/patched"
-ok $? "shows the same in the patched GDB" || diag "$(diff "$T/stock" "$T/patched" | head -20)"
+
+same "every command" "$T/tour" 150 <<'END'
+when extra
+fs
+fn
+bs
+prev
+prev 3
+prev 0
+prev -1
+prev nothing
+prev 1 +
+break 45 if total == 5
+commands
+print n
+end
+tbreak add
+jump_forward 88
+prev
+info breakpoints
+prev 2
+display total
+display/i $pc
+fs 2
+prev 2
+bs 2
+jump_backward 60%
+jump_forward -any factorial
+jump_forward -any
+jump_backward -any end
+undisplay 1
+delete
+reverse_watchpoint
+reverse_watchpoint nothing
+reverse_watchpoint 1 +
+reverse_watchpoint 5
+reverse_watchpoint *(int *) 0
+reverse_watchpoint $rip
+jump_forward end
+reverse_watchpoint total
+reverse_watchpoint total
+reverse_watchpoint -l box.depth[1]
+reverse_watchpoint -location list->value
+reverse_watchpoint -l main
+reverse_watchpoint box
+reverse_watchpoint box.label
+reverse_watchpoint left + right
+jump_backward add
+reverse_watchpoint x
+finish
+reverse_watchpoint sum
+reverse_watchpoint i
+up
+break add
+display sum
+jump_forward factorial
+fs
+up
+reverse_watchpoint n
+info breakpoints
+undisplay 3
+checkpoint
+checkpoint extra
+jump_forward 50%
+checkpoint
+info checkpoints
+restart 1
+restart 1 + 1
+restart 9
+restart
+restart nothing
+delete checkpoint 1
+delete checkpoint 1
+delete checkpoint
+info checkpoints
+start
+run 1 2
+run
+start extra
+jump
+jump 5
+j main
+return
+return 5
+delete
+run
+info display
+reverse_watchpoint total
+detach
+when
+info lizard
+fs
+bs
+prev
+jump_forward main
+jump_forward start
+reverse_watchpoint total
+checkpoint
+restart 2
+info checkpoints
+run
+start
+END
+
+{
+	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start; do
+		echo "help $command"
+	done
+	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart '; do
+		echo "complete $text"
+	done
+} | same "help and completion" "$T/tour" 60
+
+"$LIZARD_BIN/lizard-cc" -g -O2 "$LIZARD_SRC/tests/progs/gdb/tour.c" -o "$T/tour-O2" && record tour-O2
+same "inlined functions" "$T/tour-O2" 60 <<'END'
+break factorial
+jump_forward end
+prev
+prev
+prev
+prev
+info frame
+prev
+prev
+backtrace
+prev
+up
+prev
+backtrace
+bs
+fn
+prev 4
+prev
+step
+prev
+prev
+reverse_watchpoint sum
+reverse_watchpoint total
+reverse_watchpoint list
+prev
+prev
+tbreak add
+prev 30
+when
+END
+
+cc -g "$LIZARD_SRC/tests/progs/gdb/tour.c" -o "$T/plain" && record plain
+same "a program without markers" "$T/plain" 15 <<'END'
+info lizard
+break factorial
+continue
+bs
+prev
+prev 2
+delete
+checkpoint
+reverse_watchpoint total
+restart 1
+reverse_watchpoint n
+END
+
+prog_build threads -O0 && record threads
+same "threads" "$T/threads" 50 <<'END'
+info threads
+jump_forward 50%
+when
+info threads
+prev
+bs
+prev 3
+when
+info threads
+thread 2
+prev
+bs
+checkpoint
+break work
+display $_thread
+jump_backward 30%
+prev
+prev 5
+continue
+prev
+prev
+restart 1
+info threads
+start
+END
+
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
 out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run --patched "$T/tour")
-is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward when ' "help lizard"
+is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward prev reverse_watchpoint when ' "help lizard"
 like "$out" '^jump_backward factorial$' "completion"
 like "$out" '^Usage: bs .N.$' "help of one"
 like "$(printf 'detach\nbs\nwhen\n' | gdb_run --patched "$T/tour")" 'not being replayed|No recording is open' "without a recording"

@@ -5,6 +5,7 @@ check-gdb-testsuite:
 	@rc=0; export LIZARD_BIN='$(abspath $(BIN))'; \
 	tests/gdb-testsuite/run || rc=1; \
 	tests/gdb-testsuite/run --list tests/gdb-testsuite/base.list --against stock || rc=1; \
+	tests/gdb-testsuite/run --against none gdb.lizard/lizard-commands.exp || rc=1; \
 	exit $$rc
 
 .PHONY: check-gdb-testsuite

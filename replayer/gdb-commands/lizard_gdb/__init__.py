@@ -1,5 +1,5 @@
 """GDB's commands for recordings: each file has one group of them, or what several need."""
-import re
+import os
 
 import gdb
 
@@ -18,16 +18,19 @@ COMMANDS = (
 )
 
 
-def built_in(command):
-    """The patched GDB has some of them itself, in a help class of their own."""
+def built_in():
+    """The patched GDB has them all itself, for its own target: there these are not needed."""
+    if os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
+        return False
     try:
-        return re.search("^%s --" % command.name, gdb.execute("help lizard", to_string=True), re.M)
+        return bool(gdb.execute("help lizard", to_string=True))
     except gdb.error:
         return False
 
 
 def define():
+    if built_in():
+        return
     for command in COMMANDS:
-        if not built_in(command):
-            command()
+        command()
     gdb.events.stop.connect(on_stop)

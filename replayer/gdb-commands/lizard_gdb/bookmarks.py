@@ -3,7 +3,7 @@ import gdb
 
 from .command import Command
 from .moves import travel
-from .places import place
+from .places import location
 from .server import need_process, when
 
 
@@ -13,7 +13,7 @@ class Bookmarks:
 
 
 class Checkpoint(Command):
-    """Remember the present instant; `restart N` comes back to it.
+    """Remember the present instant; "restart N" comes back to it.
 Usage: checkpoint"""
 
     name = "checkpoint"
@@ -22,7 +22,7 @@ Usage: checkpoint"""
         need_process()
         number = Bookmarks.next
         Bookmarks.next += 1
-        Bookmarks.kept[number] = (when()["position"], place().splitlines()[0])
+        Bookmarks.kept[number] = (when()["position"], location())
         gdb.write("Checkpoint %d: %s.\n" % (number, Bookmarks.kept[number][1]))
 
 
@@ -32,12 +32,12 @@ def bookmark(arg):
     except gdb.error:
         number = 0
     if number not in Bookmarks.kept:
-        raise gdb.GdbError("There is no checkpoint '%s'; `info checkpoints` lists them." % arg)
+        raise gdb.GdbError("There is no checkpoint '%s'; \"info checkpoints\" lists them." % arg)
     return number
 
 
 class Restart(Command):
-    """Go to the instant that `checkpoint` remembered as number N.
+    """Go to the instant that "checkpoint" remembered as number N.
 Usage: restart N"""
 
     name = "restart"

@@ -12,8 +12,9 @@ PERCENT = re.compile(r"^\d+(\.\d*)?%$")
 
 LOCATION = """
 Other threads do not count, but for -any.
-LOCATION is as for `break` (a line, a function, *ADDRESS), or an instant: start, end, a percentage
-of the run such as 12.5%, or a position as `when` prints it."""
+LOCATION is as for "break" (a line, a function, *ADDRESS), or an instant:
+start, end, a percentage of the run such as 12.5%, or a position as
+"when" prints it."""
 
 
 def addresses(location):
@@ -45,9 +46,9 @@ def listed_addresses(number):
 def jump(direction, arg):
     arg = arg.strip()
     threads = ""
-    if arg.startswith("-any "):
+    if arg.split(None, 1)[:1] == ["-any"]:
         threads = "any "
-        arg = arg[5:].strip()
+        arg = arg[len("-any") :].strip()
     if not arg:
         raise gdb.GdbError("jump_%s: where to?" % direction)
     if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):

@@ -7,9 +7,9 @@ import re
 
 import gdb
 
-from .places import MI, place, refresh_libraries
+from .places import MI, place, refresh_libraries, show_displays
 from .server import monitor, need_process, when
-from .stops import LastStop, Silence
+from .stops import LastStop, Silence, hits, reason_of_stop
 
 
 def settle(shown=True):
@@ -46,14 +46,16 @@ def move_outside(text):
     old = gdb.newest_frame()
     within = [frame for frame in inlined_around(old) if not begins(frame)]
     monitor(text)
-    LastStop.event = None
+    before = hits()
+    LastStop.hit = []
     with Silence() as silence:
         gdb.execute("reverse-stepi")
-    event = LastStop.event
+    reason = reason_of_stop(before)
     settle(not silence.works)
     hide_inlined(within)
     if silence.works:
-        gdb.write(as_after_step(old, event))
+        gdb.write(reason + place() if reason else as_after_step(old))
+        show_displays()
 
 
 def inlined_around(frame):
@@ -98,11 +100,9 @@ def hide_inlined(within):
         point.delete()
 
 
-def as_after_step(old, event):
-    """What GDB shows after a step that began in frame OLD and ended with EVENT."""
+def as_after_step(old):
+    """How GDB shows the present place after a step that began in frame OLD."""
     text = place()
-    if isinstance(event, gdb.BreakpointEvent):
-        return "\nBreakpoint %d, %s" % (event.breakpoint.number, text)
     if gdb.newest_frame() != old or "\n" not in text.rstrip("\n"):
         return text
     header, line = text.split("\n", 1)
@@ -121,6 +121,7 @@ def travel(text):
     settle(shown)
     if not shown:
         gdb.write(place())
+        show_displays()
 
 
 def quietly(text):

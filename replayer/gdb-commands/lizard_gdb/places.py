@@ -9,10 +9,25 @@ from .server import monitor, when
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
 
 
+def newest(command):
+    """COMMAND on the newest frame, without that frame's number."""
+    gdb.newest_frame().select()  # a command that changes the frame does not print it into the string
+    return re.sub(r"^#0 +", "", gdb.execute(command, to_string=True))
+
+
 def place():
-    """The frame line and the source line, without the frame's number."""
-    text = gdb.execute("frame 0", to_string=True)
-    return re.sub(r"^#0 +", "", text)
+    """The frame line and the source line."""
+    return newest("frame 0")
+
+
+def location():
+    """The frame line only."""
+    return newest("with print frame-info location -- frame 0").splitlines()[0]
+
+
+def show_displays():
+    """What `display` shows at each stop."""
+    gdb.execute("display")
 
 
 def show_place():
@@ -22,6 +37,7 @@ def show_place():
         gdb.execute("reverse-stepi")
     else:
         gdb.write(place())
+        show_displays()
 
 
 def refresh_libraries():

@@ -25,8 +25,8 @@ class Return(Command):
 
     def act(self, arg, from_tty):
         raise gdb.GdbError(
-            "A recorded run cannot be made to return early. `finish` goes to where the function "
-            "returned, `up` shows the caller."
+            'A recorded run cannot be made to return early. "finish" goes to where the function '
+            'returned, "up" shows the caller.'
         )
 
 

@@ -15,9 +15,11 @@ from .stops import Quiet, SignalsPass
 class ReverseWatchpoint(Command):
     """Go backward to the last instant at which the value of EXPRESSION changed.
 Usage: reverse_watchpoint [-l|-location] EXPRESSION
-With -l, as for `watch`: the memory that EXPRESSION refers to now, whatever becomes of the variables in it.
-Stops right before the instruction (or system call) that changed it, and shows the values before and
-after. Further uses go to earlier changes. Breakpoints do not count."""
+With -l, as for "watch": the memory that EXPRESSION refers to now, whatever
+becomes of the variables in it.
+Stops right before the instruction (or system call) that changed it, and
+shows the values before and after.  Further uses go to earlier changes.
+Breakpoints do not count."""
 
     name = "reverse_watchpoint"
     completer = gdb.COMPLETE_EXPRESSION

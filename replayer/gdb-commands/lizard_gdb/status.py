@@ -16,9 +16,11 @@ def percent(w):
 
 
 class When(Command):
-    """Show the present instant: event number, global time, percentage of the run, position, and thread.
+    """Show the present instant.
 Usage: when
-The position can be given to jump_forward and jump_backward."""
+That is the number of the event, the global time, the part of the run in
+percent, the position, and of several threads the present one.  The
+position can be given to jump_forward and jump_backward."""
 
     name = "when"
     kind = gdb.COMMAND_STATUS

@@ -8,7 +8,7 @@ from .server import instrumented, need_process
 
 
 class ForwardStep(Command):
-    """Step forward, into functions: GDB's `step`.
+    """Step forward, into functions: GDB's "step".
 Usage: fs [N]"""
 
     name = "fs"
@@ -18,7 +18,7 @@ Usage: fs [N]"""
 
 
 class ForwardNext(Command):
-    """Step forward, over functions: GDB's `next`.
+    """Step forward, over functions: GDB's "next".
 Usage: fn [N]"""
 
     name = "fn"
@@ -43,10 +43,11 @@ def back(move_name, fallback, arg, from_tty):
 
 
 class BackStep(Command):
-    """Step backward, into functions: the exact reverse of `step`.
+    """Step backward, into functions: the exact reverse of "step".
 Usage: bs [N]
-Goes to the place from which `step` leads here: to the last line of a function that has just
-returned, to the last iteration of a loop, to the caller from a function's first line."""
+Goes to the place from which "step" leads here: to the last line of a
+function that has just returned, to the last iteration of a loop, to the
+caller from a function's first line."""
 
     name = "bs"
 
@@ -55,9 +56,9 @@ returned, to the last iteration of a loop, to the caller from a function's first
 
 
 class Prev(Command):
-    """Step backward, over functions: the exact reverse of `next`.
+    """Step backward, over functions: the exact reverse of "next".
 Usage: prev [N]
-A breakpoint that control meets inside a function stepped over stops it there."""
+Breakpoints inside functions stepped over do not count."""
 
     name = "prev"
 

@@ -15,10 +15,42 @@ class LastStop:
     """What the last stop was about."""
 
     event = None
+    hit = []  # breakpoints: GDB deletes temporary ones after the stop
 
 
 def on_stop(event):
     LastStop.event = event
+    if isinstance(event, gdb.BreakpointEvent):
+        LastStop.hit = [
+            (p.number, p.hit_count, "%s%d%s" % ("Temporary breakpoint " if p.temporary else "Breakpoint ", p.number, place_of(p)))
+            for p in event.breakpoints
+            if p.is_valid() and p.number > 0 and not p.silent
+        ]
+
+
+def place_of(point):
+    """GDB's suffix for the place of a breakpoint that has several."""
+    addresses = [place.address for place in getattr(point, "locations", [])]
+    pc = gdb.newest_frame().pc()
+    return ".%d" % (addresses.index(pc) + 1) if len(addresses) > 1 and pc in addresses else ""
+
+
+def hits():
+    """How often each breakpoint was hit."""
+    return {p.number: p.hit_count for p in gdb.breakpoints() or ()}
+
+
+def reason_of_stop(before):
+    """What GDB says in front of the place if the last stop was about a breakpoint. BEFORE: hits() before it. One whose
+    condition is false is among those of the event, but was not hit."""
+    for number, count, text in LastStop.hit:
+        if count <= before.get(number, 0):
+            continue
+        thread = gdb.selected_thread()
+        if max(t.global_num for t in gdb.selected_inferior().threads()) > 1:
+            text = 'Thread %d "%s" hit %s' % (thread.num, thread.name, text)
+        return "\n%s, " % text
+    return ""
 
 
 def stopped_at(point):
