@@ -235,7 +235,8 @@ END
 	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart '; do
 		echo "complete $text"
 	done
-} | same "help and completion" "$T/tour" 60
+} >"$T/helps"
+same "help and completion" "$T/tour" 60 <"$T/helps"
 
 "$LIZARD_BIN/lizard-cc" -g -O2 "$LIZARD_SRC/tests/progs/gdb/tour.c" -o "$T/tour-O2" && record tour-O2
 same "inlined functions" "$T/tour-O2" 60 <<'END'
