@@ -45,7 +45,7 @@ void lz_kill_parked(pid_t pid);
 /* From the stop at an execve's event to its exit. Opens *C anew. */
 int lz_exec_exit(struct lz_proc *c);
 
-/* watch.c, in the next tracer */
+/* watch_child.c, in the next tracer */
 /* Runs the process without recording it. 1: it stands at the exit of an execve from which on it is recorded; 0: it is
  * gone. */
 int lz_watch_until_exec(struct lz_tracer *t);

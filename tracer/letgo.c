@@ -119,6 +119,20 @@ static int release(struct lz_tracer *t, bool first)
 	return 0;
 }
 
+/* Only the first tracer is its process's parent: nobody else hears how it ends. */
+static int wait_for_end(struct lz_tracer *t)
+{
+	pid_t got;
+
+	do {
+		got = waitpid((pid_t)t->tid, &t->status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0 && errno != ECHILD)
+		return lz_fail_errno("cannot wait for process %u", t->tid);
+	t->ended = true;
+	return 0;
+}
+
 int lz_let_go(struct lz_tracer *t)
 {
 	struct lz_thread *turn = t->cur;
@@ -139,8 +153,5 @@ int lz_let_go(struct lz_tracer *t)
 			return -1;
 		first = false;
 	}
-	if (lz_wait((pid_t)t->tid, &t->status) < 0)
-		return -1;
-	t->ended = true;
-	return 0;
+	return wait_for_end(t);
 }

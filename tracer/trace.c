@@ -259,7 +259,9 @@ static int go_on_alone(struct lz_tracer *t)
 	if (t->ended)
 		return 0;
 	lz_warn("the program goes on unrecorded");
-	if (lz_let_go(t) < 0)
+	int ret = lz_let_go(t);
+	lz_follow_gone(t);
+	if (ret < 0)
 		return lz_fail_in("the program could not go on");
 	return 0;
 }

@@ -72,6 +72,44 @@ else
 	skip "no room" "no permission to mount a small disk"
 fi
 
+# ---- the child's recording may not become any larger ----
+cat >"$T/large.c" <<'C'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned sum, calls;
+static __attribute__((noinline)) unsigned jump(unsigned x)
+{
+	return x & 0x40000 ? calls : x;
+}
+int main(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	for (unsigned i = 0, x = 1; !pid && i < 200000000; i++) {
+		x = x * 1103515245 + 12345; /* branches that nobody can make smaller */
+		if (x & 0x10000)
+			calls++;
+		else
+			sum += jump(x);
+	}
+	if (!pid) {
+		dprintf(1, "sum %u\n", sum);
+		_exit(7);
+	}
+	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status))
+		dprintf(1, "child: exit %d\n", WEXITSTATUS(status));
+	return 0;
+}
+C
+lizard-cc -g -O1 "$T/large.c" -o "$T/large" && want=$("$T/large" | tr '\n' ' ')
+ok $? "builds what becomes large"
+timeout -k 5 60 lizard-trace -q --follow all --max-size 1M -o "$T/recordings/large" "$T/large" >"$T/out" 2>"$T/err"
+is "$? $(tr '\n' ' ' <"$T/out")" "0 $want" "too large: the child goes on as without Lizard" || diag "$(cat "$T/err")"
+is "$(grep -c 'goes on unrecorded' "$T/err") $(grep -c 'still running' "$T/err")" "1 0" "too large: it is said, and all are known to be gone" ||
+	diag "$(cat "$T/err")"
+
 # ---- the next tracer is killed: at once, or as soon as it has been told of the child ----
 cat >"$T/killer.c" <<'C'
 #define _GNU_SOURCE
