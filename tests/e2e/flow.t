@@ -42,22 +42,14 @@ is "$(cat "$T/half.dump")" "$(cat "$T/full.dump")" "and some of them"
 is "$(LIZARD_FLOW_CACHE=1 timeout 100 lizard dump --markers "$T/hash" | md5sum)" "$(cat "$T/full.dump")" "and with little room to keep them"
 
 cat >"$T/walk.py" <<'END'
+import os
+import sys
+
 import gdb
 
+sys.path.insert(0, os.environ["LIZARD_SRC"] + "/tests/lib")
+from stops import walk
 
-def walk(command, times):
-    for _ in range(times):
-        try:
-            gdb.execute(command, to_string=True)
-            frame = gdb.selected_frame()
-            where = gdb.execute("when", to_string=True).split("position")[1].strip()
-            print("stop", command, frame.name(), frame.find_sal().line, where, flush=True)
-        except gdb.error as e:
-            print("stop", command, "failed:", e, flush=True)
-            break
-
-
-gdb.execute("set pagination off")
 for start in ("90%", "40%"):
     gdb.execute("jump_forward end", to_string=True)
     gdb.execute("jump_backward 10%" if start == "90%" else "jump_backward 60%", to_string=True)

@@ -10,24 +10,15 @@ unset LIZARD_FRONT_END
 steps=25
 [ -z "$LIZARD_LONG" ] || steps=1000
 
-# One line for each stop: what came before, function, line and position.
 cat >"$T/walk.py" <<END
+import os
+import sys
+
 import gdb
 
+sys.path.insert(0, os.environ["LIZARD_SRC"] + "/tests/lib")
+from stops import walk
 
-def walk(command, times):
-    for _ in range(times):
-        try:
-            gdb.execute(command, to_string=True)
-            frame = gdb.selected_frame()
-            where = gdb.execute("when", to_string=True).split("position")[1].strip()
-            print("stop", command, frame.name(), frame.find_sal().line, where, flush=True)
-        except gdb.error as e:
-            print("stop", command, "failed:", e, flush=True)
-            break
-
-
-gdb.execute("set pagination off")
 for start in ("30%", "60%", "95%"):
     gdb.execute("jump_backward 20%" if start == "30%" else "jump_backward 10%", to_string=True)
     gdb.execute("jump_forward " + start, to_string=True)
