@@ -7,8 +7,9 @@
 #include "replayer/session.h"
 
 enum {
-	OUTER_FAR = 2000, /* bytes of the stream to look back for a stop that is not deeper */
-	OWN_DEEP = 3      /* activations of the goal's stack whose own markers are tried */
+	OUTER_FAR = 2000,     /* bytes of the stream to look back for a stop that is not deeper, */
+	UNMARKED_FAR = 12000, /* the same where only callbacks write any */
+	OWN_DEEP = 3          /* activations of the goal's stack whose own markers are tried */
 };
 
 /* What the stack holds at a stream offset: the ENTER offsets and the last own marker of each. */
@@ -313,6 +314,7 @@ static int find_by_events(struct lz_nav *nav, struct search *f)
 static int find_step(struct lz_nav *nav, struct search *f)
 {
 	uint64_t distance = 12, earlier, first = lz_nav_own_first(nav), now = nav->goal.marker;
+	uint64_t far = f->unmarked ? UNMARKED_FAR : OUTER_FAR;
 	int64_t anchor = lz_nav_own_end(nav, now);
 
 	if (anchor < 0)
@@ -320,7 +322,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 	/* What the first thread runs before its first marker is the loader, unless earlier parts were not kept. */
 	if (!first || (uint64_t)anchor <= first)
 		return find_by_events(nav, f);
-	while ((uint64_t)anchor > first && !f->found && !(f->outer && distance > OUTER_FAR)) {
+	while ((uint64_t)anchor > first && !f->found && !(f->outer && distance > far)) {
 		anchor = lz_nav_own_back(nav, now, distance);
 		for (;;) {
 			if (anchor < 0 || try_step(nav, f, (uint64_t)anchor, &earlier))

@@ -102,7 +102,7 @@ lizard-trace --flow=some -o "$T/bad" "$prog" 2>"$T/err"
 is $? 125 "another word than full, hash and auto is refused"
 lizard-trace --flow-limit=x -o "$T/bad" "$prog" 2>"$T/err"
 is $? 125 "a limit that is no size is refused"
-lizard pack "$T/auto" -o "$T/auto.lzpack" >"$T/log" 2>&1 || lizard pack "$T/auto" "$T/auto.lzpack" >"$T/log" 2>&1
+lizard pack -o "$T/auto.lzpack" "$T/auto" >"$T/log" 2>&1
 clean packed "$T/auto.lzpack" "by checksum"
 
 # ---- lies ----
@@ -115,7 +115,8 @@ says() { # PATTERN NAME RECORDING
 }
 cp -r "$T/full" "$T/lie"
 "$hash" "$T/lie" 0 1
-says 'diverged: .*markers from .* are not those recorded.* in [a-z]* at collatz.c:[0-9]' "another checksum" "$T/lie"
+# A block may end in a call of the C library, of which not everybody has the lines.
+says 'diverged: .*markers from .* are not those recorded.* the program is now in \([a-z]* at collatz.c:[0-9]\|__\)' "another checksum" "$T/lie"
 timeout 100 lizard dump --markers "$T/lie" >"$T/out" 2>"$T/err"
 is $? 1 "another checksum: dump fails"
 grep -q "are not those recorded" "$T/err" && [ -s "$T/out" ]

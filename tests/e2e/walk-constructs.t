@@ -11,7 +11,7 @@ WALK_MODES="step next jump"
 export WALK_POSITIONS WALK_N WALK_MODES
 
 # In these GDB's own stepping leads to one stop from two, as 6.4 says.
-TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c"
+TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c alloca_vla.c funcptr.c"
 
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"

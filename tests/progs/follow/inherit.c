@@ -1,30 +1,21 @@
 /* A child and a grandchild go on in functions that were entered before their forks. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "check.h"
 
-static int total;
+static unsigned total;
 
-static int work(int n)
+static unsigned split(void)
 {
-	int sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += i % 7 == 3 ? i : 1;
-	return sum;
-}
-
-static int split(void)
-{
-	int x = 0;
+	unsigned x = 0;
 
 	for (int generation = 0; generation < 2; generation++) {
 		pid_t pid = fork();
 
+		CHECK(pid >= 0);
 		if (pid) {
-			waitpid(pid, NULL, 0);
-			return generation ? x : -1;
+			int status;
+
+			CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+			return x;
 		}
 		x += work(5);
 		x += work(2000);
@@ -33,14 +24,14 @@ static int split(void)
 	return x;
 }
 
-static int nest(int depth)
+static unsigned nest(unsigned depth)
 {
-	int got;
+	unsigned got;
 
-	for (int i = 0; i < depth; i++)
+	for (unsigned i = 0; i < depth; i++)
 		total += i;
 	got = depth ? nest(depth - 1) : split();
-	if (got < 0)
+	if (!got)
 		return got;
 	got += work(3);
 	for (int i = 0; i < 2; i++)
@@ -50,14 +41,11 @@ static int nest(int depth)
 
 int main(void)
 {
-	int r = nest(3);
+	unsigned each = work(5) + work(2000), r = nest(3);
 
-	if (r >= 0) {
-		r += work(4);
-		printf("%d %d\n", r, total);
-		fflush(stdout);
-		_exit(0);
-	}
-	puts("parent");
-	return 0;
+	if (r == 0)
+		DONE();
+	r += work(4);
+	CHECK(r == each + 4 * work(3) + work(4) || r == 2 * each + 4 * work(3) + work(4));
+	_exit(0);
 }
