@@ -80,26 +80,53 @@ static uint64_t longest_block(const struct lz_reader *r, uint32_t tid)
 	return longest;
 }
 
+static void undo(struct lz_rebuild *rb)
+{
+	lz_store_free(rb->store);
+	rb->store = NULL;
+	free(rb->block);
+	rb->block = NULL;
+	lz_replay_free(&rb->rp);
+}
+
+static int prepare(struct lz_rebuild *rb, struct lz_reader *r)
+{
+	if (lz_replay_init(&rb->rp, r) < 0)
+		return -1;
+	rb->block = malloc(longest_block(r, rb->rp.tid) + 1);
+	if (!rb->block)
+		return lz_fail("out of memory");
+	rb->store =
+	    lz_store_new(lz_reader_dir(r), lz_reader_n_blocks(r, rb->rp.tid), store_limit());
+	return rb->store ? 0 : -1;
+}
+
 static int begin(struct lz_rebuild *rb)
 {
-	const char *dir = lz_reader_dir(rb->of);
-
 	if (rb->rp.reader)
 		return 0;
 	if (lz_host_check(lz_reader_meta(rb->of)) < 0)
 		return -1;
-	struct lz_reader *r = lz_reader_open(dir);
+	struct lz_reader *r = lz_reader_open(lz_reader_dir(rb->of));
 	if (!r)
 		return -1;
 	lz_stub_pin(lz_reader_meta(r));
-	if (lz_replay_init(&rb->rp, r) < 0) {
-		lz_replay_free(&rb->rp);
-		lz_reader_close(r);
-		return -1;
-	}
-	rb->block = malloc(longest_block(r, rb->rp.tid) + 1);
-	rb->store = lz_store_new(dir, lz_reader_n_blocks(r, rb->rp.tid), store_limit());
-	return rb->block ? rb->store ? 0 : -1 : lz_fail("out of memory");
+	if (prepare(rb, r) == 0)
+		return 0;
+	undo(rb);
+	lz_reader_close(r);
+	return -1;
+}
+
+/* While it was still being recorded parts of it may have gone: then its blocks have other numbers. */
+static int check_same(const struct lz_rebuild *rb, uint32_t block, uint64_t start, uint64_t len)
+{
+	uint64_t own_start, own_len;
+
+	if (lz_reader_block(rb->rp.reader, rb->rp.tid, block, &own_start, &own_len) == 0 &&
+	    own_start == start && own_len == len)
+		return 0;
+	return lz_fail("the recording has changed since it was opened: open it again");
 }
 
 /* ---- the run ---- */
@@ -225,6 +252,8 @@ static int rebuild(void *arg, uint32_t tid, uint32_t block, uint8_t *buf)
 		return lz_fail_in("the markers cannot be computed again");
 	if (tid != rb->rp.tid)
 		return lz_fail("nobody writes these markers");
+	if (check_same(rb, block, start, len) < 0)
+		return -1;
 	int ret = lz_store_get(rb->store, block, buf, len);
 	if (ret <= 0)
 		return ret;
@@ -257,10 +286,8 @@ void lz_rebuild_free(struct lz_rebuild *rb)
 	lz_reader_on_rebuild(rb->of, NULL, NULL);
 	lz_engine_free(rb->e);
 	if (r)
-		lz_replay_free(&rb->rp);
+		undo(rb);
 	lz_reader_close(r);
-	lz_store_free(rb->store);
-	free(rb->block);
 	free(rb);
 }
 

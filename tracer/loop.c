@@ -232,7 +232,9 @@ bool lz_process_gone(struct lz_tracer *t, int *status)
 			*status = SIGKILL;
 			return true;
 		}
-		if (got == 0 && threaded && idle++ < GONE_MS) {
+		/* A killed process leaves its stop at once, and takes a while to be met. */
+		if (got == 0 && (threaded || lz_thread_state_of(t, t->cur) != 't') &&
+		    idle++ < GONE_MS) {
 			usleep(1000);
 			continue;
 		}

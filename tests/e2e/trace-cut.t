@@ -60,14 +60,14 @@ ok $? "killed recorder: a program without markers is gone as well" || kill "$pro
 start target
 kill -9 "$program"
 wait $tracer
-is $? 137 "killed program: exit status"
+is $? 137 "killed program: exit status" || diag "$(cat "$T/err")"
 opens "killed program" "$T/recordings/target" whole
 
 # Killed while a checkpoint is taken, as most of the time is spent so: no replay goes on to it.
 start taking --checkpoint-interval 0
 kill -9 "$program"
 wait $tracer
-is $? 137 "killed at a checkpoint: exit status"
+is $? 137 "killed at a checkpoint: exit status" || diag "$(cat "$T/err")"
 opens "killed at a checkpoint" "$T/recordings/taking" whole
 
 # A signal sent to the recorder is the program's.
