@@ -56,14 +56,14 @@ static int add(struct unwinding *u, uint32_t fn, bool tail)
 	return 0;
 }
 
-/* Has the function at ADDR an activation there? The innermost one may not have written its first marker, or has
- * written its last. */
-static int note_frame(struct unwinding *u, uint64_t addr, bool innermost)
+/* Has the function at ADDR an activation there? One that did not call, but is the innermost one or was interrupted by a
+ * signal, may not have written its first marker, or has written its last. */
+static int note_frame(struct unwinding *u, uint64_t addr, bool exact)
 {
 	struct lz_target t;
 
 	lz_target_find(u->s, u->s->modules, addr, u->event, &t);
-	if (t.fn == LZ_FN_NONE || (innermost && (t.prologue || t.epilogue)))
+	if (t.fn == LZ_FN_NONE || (exact && (t.prologue || t.epilogue)))
 		return 0;
 	return add(u, t.fn, t.epilogue);
 }
@@ -76,14 +76,17 @@ static int unwind(struct unwinding *u, const struct lz_thread_state *t)
 	u->n = 0;
 	for (int i = 0; i < MAX_FRAMES; i++) {
 		uint64_t addr = r.rip - !exact, sp = r.rsp;
+		size_t n = u->n;
 		struct lz_module *mod = lz_modules_at(u->s->modules, addr, u->event);
 		struct lz_lines *l = mod ? lz_module_lines(u->s->modules, mod) : NULL;
 
-		if (!l || note_frame(u, addr, !i) < 0)
+		if (!l || note_frame(u, addr, exact) < 0)
 			return l ? -1 : 0;
 		if (!lz_lines_unwind(l, addr - mod->bias, &r, read_word, u, &exact) ||
 		    (r.rsp <= sp && !exact))
 			return 0;
+		if (u->n > n && !exact) /* the frame's CFA, as its landings name it */
+			u->acts[n].frame = (uint32_t)r.rsp;
 	}
 	return 0;
 }

@@ -1,7 +1,10 @@
-/* A child and a grandchild go on in functions that were entered before their forks. */
+/* A child and a grandchild go on in functions that were entered before their forks, and longjmp() to an outer one of
+ * them. */
 #include "check.h"
+#include <setjmp.h>
 
-static unsigned total;
+static unsigned total, saved;
+static jmp_buf outermost;
 
 static unsigned split(void)
 {
@@ -30,18 +33,25 @@ static unsigned nest(unsigned depth)
 
 	for (unsigned i = 0; i < depth; i++)
 		total += i;
-	got = depth ? nest(depth - 1) : split();
+	if (depth == 4 && setjmp(outermost))
+		got = saved;
+	else
+		got = depth ? nest(depth - 1) : split();
 	if (!got)
 		return got;
 	got += work(3);
 	for (int i = 0; i < 2; i++)
 		total += got;
+	if (depth == 2) {
+		saved = got;
+		longjmp(outermost, 1);
+	}
 	return got;
 }
 
 int main(void)
 {
-	unsigned each = work(5) + work(2000), r = nest(3);
+	unsigned each = work(5) + work(2000), r = nest(4);
 
 	if (r == 0)
 		DONE();
