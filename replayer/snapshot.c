@@ -24,39 +24,25 @@ int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t m
 
 /* ---- boundaries ---- */
 
-static int find_block(struct lz_session *s, uint64_t offset, uint64_t *start, uint64_t *len)
-{
-	uint32_t low = 0, high = lz_reader_n_blocks(s->rp.reader, s->rp.tid);
-
-	if (!high)
-		return lz_fail("the recording holds no markers");
-	while (high - low > 1) {
-		uint32_t mid = low + (high - low) / 2;
-		if (lz_reader_block(s->rp.reader, s->rp.tid, mid, start, len) < 0)
-			return -1;
-		if (*start <= offset)
-			low = mid;
-		else
-			high = mid;
-	}
-	return lz_reader_block(s->rp.reader, s->rp.tid, low, start, len);
-}
-
 /* A boundary that was found remains the beginning of the next search in its block. */
 int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 {
 	uint8_t buf[4096];
 	uint64_t start, len;
+	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
 
 	if (!offset || !s->rp.stream_len)
 		return 0;
-	if (find_block(s, offset, &start, &len) < 0)
+	if (lz_reader_block(s->rp.reader, s->rp.tid, block, &start, &len) < 0)
 		return -1;
+	/* not beyond it: that might have to be computed */
+	uint64_t end = start + len;
 	for (unsigned i = 0; i < LZ_BOUNDS; i++)
 		if (s->bounds[i] > start && s->bounds[i] <= offset)
 			start = s->bounds[i];
 	for (;;) {
-		int64_t n = lz_reader_markers(s->rp.reader, s->rp.tid, start, buf, sizeof buf);
+		size_t most = end - start < sizeof buf ? end - start : sizeof buf;
+		int64_t n = lz_reader_markers(s->rp.reader, s->rp.tid, start, buf, most);
 		if (n < 0)
 			return -1;
 		uint64_t at = 0;

@@ -63,18 +63,7 @@ uint64_t lz_stream_oddities(const struct lz_stream *s)
 
 uint32_t lz_stream_block_of(struct lz_stream *s, uint64_t offset)
 {
-	uint32_t lo = 0, hi = s->n_blocks;
-
-	while (lo + 1 < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		uint64_t start, len;
-
-		if (lz_reader_block(s->own.reader, s->tid, mid, &start, &len) || start > offset)
-			hi = mid;
-		else
-			lo = mid;
-	}
-	return lo;
+	return lz_reader_block_of(s->own.reader, s->tid, offset);
 }
 
 /* ---- cursors ---- */
