@@ -9,7 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* New tasks whose first stop came before the event that tells of them. */
+/* New processes whose first stop came before the event that tells of them. Threads just go on. */
 struct early {
 	pid_t *pid;
 	size_t n, room;
@@ -40,17 +40,24 @@ static int note_early(struct early *e, pid_t pid)
 	return 0;
 }
 
+static bool take_early(struct early *e, pid_t pid)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		if (e->pid[i] == pid) {
+			e->pid[i] = e->pid[--e->n];
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Its first stop, which may have come already. */
 static int first_stop(struct early *e, pid_t pid)
 {
 	int status;
 
-	for (size_t i = 0; i < e->n; i++) {
-		if (e->pid[i] == pid) {
-			e->pid[i] = e->pid[--e->n];
-			return 1;
-		}
-	}
+	if (take_early(e, pid))
+		return 1;
 	if (lz_wait(pid, &status) < 0)
 		return -1;
 	return WIFSTOPPED(status);
@@ -72,11 +79,11 @@ static int child_born(struct lz_tracer *t, struct early *e, pid_t parent)
 
 	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &pid) < 0)
 		return 0; /* killed */
+	if (is_thread((pid_t)pid, (pid_t)t->tid) || lz_is_gone((pid_t)pid))
+		return 0;
 	ret = first_stop(e, (pid_t)pid);
 	if (ret <= 0)
 		return ret;
-	if (is_thread((pid_t)pid, (pid_t)t->tid))
-		return go_on((pid_t)pid, 0);
 	h = calloc(1, sizeof(*h));
 	if (!h || lz_proc_open(&c, (pid_t)pid) < 0) {
 		free(h);
@@ -112,8 +119,8 @@ static int stopped(struct lz_tracer *t, struct early *e, pid_t pid, int status)
 	case PTRACE_EVENT_STOP:
 		if (!known)
 			return note_early(e, pid);
-		if (WSTOPSIG(status) == SIGTRAP) /* a thread's first one */
-			return pid == (pid_t)t->tid ? go_on(pid, 0) : note_early(e, pid);
+		if (WSTOPSIG(status) == SIGTRAP) /* a thread's first one, or SIGCONT */
+			return go_on(pid, 0);
 		ptrace(PTRACE_LISTEN, pid, 0, 0);
 		return 0;
 	default: return go_on(pid, 0);
