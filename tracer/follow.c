@@ -279,10 +279,20 @@ static int read_news(struct lz_follow *f)
 	return n == 0;
 }
 
+static void tell_gone(struct lz_follow *f, pid_t pid)
+{
+	struct news news = {pid, -1};
+
+	if (f->in >= 0)
+		f->running--;
+	else if (f->out >= 0 && write(f->out, &news, sizeof(news)) < 0)
+		lz_debug("no room for news of process %d", (int)pid);
+}
+
 /* A tracer that was killed before it had its process leaves it where nobody wakes it. */
 static void reap(struct lz_follow *f)
 {
-	int status;
+	int status = 0;
 
 	for (size_t i = 0; i < f->n;) {
 		struct lz_next was = f->next[i];
@@ -293,11 +303,15 @@ static void reap(struct lz_follow *f)
 			continue;
 		}
 		f->next[i] = f->next[--f->n];
-		if (got < 0 || !WIFSIGNALED(status) || !lz_is_parked(was.process))
+		/* Whoever waits for any process has met it first: how it ended is not known. */
+		if ((got > 0 && !WIFSIGNALED(status)) || !lz_is_parked(was.process))
 			continue;
-		lz_fail("its tracer was killed by signal %d", WTERMSIG(status));
+		if (got > 0)
+			lz_fail("its tracer was killed by signal %d", WTERMSIG(status));
+		else
+			lz_fail("its tracer was killed");
 		lz_kill_parked(was.process);
-		f->running--;
+		tell_gone(f, was.process);
 	}
 }
 
@@ -310,12 +324,8 @@ void lz_follow_tick(struct lz_tracer *t)
 
 void lz_follow_gone(struct lz_tracer *t)
 {
-	struct news news = {(pid_t)t->tid, -1};
-
-	bool first = t->follow.in >= 0;
-
-	if (!first && t->follow.out >= 0 && write(t->follow.out, &news, sizeof(news)) < 0)
-		lz_debug("no room for news of process %d", (int)t->tid);
+	if (t->follow.in < 0) /* the first process was never counted */
+		tell_gone(&t->follow, (pid_t)t->tid);
 }
 
 void lz_follow_end(struct lz_tracer *t)

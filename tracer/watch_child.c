@@ -139,9 +139,19 @@ int lz_watch_until_exec(struct lz_tracer *t)
 			continue;
 		if (got < 0)
 			break; /* all gone */
-		if (WIFSTOPPED(status))
+		if (WIFSTOPPED(status)) {
 			ret = stopped(t, &e, got, status);
+			continue;
+		}
+		if (take_early(&e, got))
+			continue;
+		lz_follow_tick(t); /* it may have been a tracer */
+		if (got == (pid_t)t->tid)
+			break;
 	}
+	/* Nobody has lived to tell of these. */
+	while (e.n && ret <= 0)
+		ptrace(PTRACE_DETACH, e.pid[--e.n], 0, 0);
 	free(e.pid);
 	return ret;
 }

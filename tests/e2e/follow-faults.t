@@ -5,6 +5,7 @@
 
 cat >"$T/parent.c" <<'C'
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,12 @@ cat >"$T/parent.c" <<'C'
 #include <sys/wait.h>
 #include <unistd.h>
 static volatile unsigned sum;
+static void *sleeps(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
 static void work(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -21,8 +28,11 @@ static void work(unsigned n)
 int main(int argc, char **argv)
 {
 	static char zeroes[1 << 16];
+	pthread_t th;
 	int fd = argc > 2 ? open(argv[2], O_CREAT | O_WRONLY, 0600) : -1, status;
 
+	if (getenv("THREADED"))
+		pthread_create(&th, NULL, sleeps, NULL);
 	if (fd >= 0)
 		usleep(1200000); /* what has been recorded is on the disk by then */
 	while (fd >= 0 && (write(fd, zeroes, sizeof(zeroes)) > 0 || write(fd, zeroes, 1) > 0))
@@ -48,7 +58,7 @@ int main(int argc, char **argv)
 	return 3;
 }
 C
-lizard-cc -g -O1 "$T/parent.c" -o "$T/parent" &&
+lizard-cc -g -O1 -pthread "$T/parent.c" -o "$T/parent" &&
 	gcc -O1 -w "$LIZARD_SRC/tests/progs/trace/refuse.c" -o "$T/refuse"
 ok $? "builds" || done_testing
 
@@ -146,19 +156,85 @@ ssize_t recv(int fd, void *buf, size_t len, int flags)
 C
 gcc -w -shared -fPIC -o "$T/killer.so" "$T/killer.c" -ldl
 ok $? "builds what kills it"
-for when in begin told; do
-	rec=$T/recordings/killed-$when
+for how in begin told told-threaded; do
+	rec=$T/recordings/killed-$how when=${how%-threaded}
+	unset THREADED
+	[ "$when" = "$how" ] || export THREADED=1 # its tracer waits for any process then
 	KILL=$when LD_PRELOAD=$T/killer.so timeout -k 5 60 lizard-trace -q --follow all -o "$rec" "$T/parent" 2 >"$T/out" 2>"$T/err"
 	status=$?
 	case $when in
 	begin) # nobody is told, or the child is parked already: both are seen
 		is "$status $(grep -c 'child: \(exit 7\|signal 9\)' "$T/out") $(tail -n 1 "$T/out")" "3 2 parent done" "killed at once: the parent goes on" ;;
-	told) is "$status $(tr '\n' ' ' <"$T/out")" "3 child: signal 9 child: signal 9 parent done " "killed later: the child is, too, and the parent goes on" ;;
+	told) is "$status $(tr '\n' ' ' <"$T/out")" "3 child: signal 9 child: signal 9 parent done " "killed later ($how): the child is, too, and the parent goes on" ;;
 	esac || diag "$(cat "$T/err")"
-	is "$(grep -c 'goes on unrecorded\|has to be killed: its tracer was killed by signal 9' "$T/err")" 2 "killed ($when): it is said" ||
+	is "$(grep -c 'goes on unrecorded\|has to be killed: its tracer was killed' "$T/err")" 2 "killed ($how): it is said" ||
 		diag "$(cat "$T/err")"
 	timeout 60 lizard verify "$rec" >"$T/verify" 2>&1
-	ok $? "killed ($when): the parent verifies" || diag "$(cat "$T/verify")"
+	ok $? "killed ($how): the parent verifies" || diag "$(cat "$T/verify")"
 done
+unset THREADED
+
+# ---- processes that are only watched ----
+cat >"$T/watched.c" <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int ask[2], answer[2];
+static void *answers(void *arg)
+{
+	char b;
+
+	while (read(ask[0], &b, 1) == 1 && b != 'e')
+		write(answer[1], &b, 1);
+	return arg;
+}
+static int asked(void)
+{
+	char b = 0;
+
+	return write(ask[1], "a", 1) == 1 && read(answer[0], &b, 1) == 1 && b == 'a';
+}
+int main(int argc, char **argv)
+{
+	pthread_t th;
+	int status, before;
+	pid_t pid;
+
+	if (argc > 1) { /* a daemon, and one between */
+		if (fork() == 0) {
+			if (fork() == 0)
+				sleep(4);
+			_exit(0);
+		}
+		return wait(&status) < 0;
+	}
+	pipe(ask);
+	pipe(answer);
+	if ((pid = fork()) == 0) {
+		pthread_create(&th, NULL, answers, NULL);
+		pthread_join(th, NULL);
+		_exit(7);
+	}
+	before = asked();
+	kill(pid, SIGSTOP);
+	waitpid(pid, &status, WUNTRACED);
+	kill(pid, SIGCONT);
+	printf("%d %d\n", before, asked());
+	write(ask[1], "e", 1);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+C
+gcc -O1 -w -pthread "$T/watched.c" -o "$T/watched"
+ok $? "builds what is watched"
+timeout -k 5 20 lizard-trace -q --follow nobody -o "$T/recordings/watched" "$T/watched" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out" "$T/err")" "7 1 1" "watched: its thread goes on after SIGCONT"
+timeout -k 5 20 lizard-trace -q --follow nobody -o "$T/recordings/daemon" "$T/watched" daemon >"$T/out" 2>"$T/err" </dev/null
+is "$? $(cat "$T/err")" "0 lizard: 1 more process is still running" "watched: the one that is gone is not counted"
+gone() { ! pgrep -f "^$T/watched" >/dev/null; }
+wait_until gone
 is "$(pgrep -f "^$T/parent" | wc -l)" 0 "nobody stays behind"
 done_testing
