@@ -8,14 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { YIELD_US = 50, YIELDS = 400 };
+enum {
+	YIELD_US = 50,
+	YIELDS = 400,
+	ASK_MS = 10, /* how often whoever waits says so */
+	STALE_MS = 100
+};
 
 struct lz_floor_page {
 	pthread_mutex_t mutex; /* robust: a tracer may be killed */
-	uint32_t waiting;
-	pid_t last; /* tracer that has had it */
+	uint32_t waiting;      /* those that were killed meanwhile with them: what tells is asked */
+	uint64_t asked;        /* ns: when somebody last said that it waits */
+	pid_t last;            /* tracer that has had it */
 };
 
 /* ---- the page ---- */
@@ -92,15 +99,35 @@ bool lz_floor_quiet(const struct lz_tracer *t)
 
 /* ---- having it ---- */
 
-static int take(struct lz_floor_page *p)
+static int taken(struct lz_floor_page *p, int e)
 {
-	__atomic_fetch_add(&p->waiting, 1, __ATOMIC_SEQ_CST);
-	int e = pthread_mutex_lock(&p->mutex);
-	__atomic_fetch_sub(&p->waiting, 1, __ATOMIC_SEQ_CST);
 	if (e == EOWNERDEAD)
 		e = pthread_mutex_consistent(&p->mutex);
 	errno = e;
 	return e ? lz_fail_errno("cannot wait for other tracers") : 0;
+}
+
+static int ask(struct lz_floor_page *p)
+{
+	uint64_t now = lz_now(), until = now + ASK_MS * 1000000ULL;
+	struct timespec ts = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+
+	__atomic_store_n(&p->asked, now, __ATOMIC_SEQ_CST);
+	return pthread_mutex_clocklock(&p->mutex, CLOCK_MONOTONIC, &ts);
+}
+
+static int take(struct lz_floor_page *p)
+{
+	int e = pthread_mutex_trylock(&p->mutex);
+
+	if (e != EBUSY)
+		return taken(p, e);
+	__atomic_fetch_add(&p->waiting, 1, __ATOMIC_SEQ_CST);
+	do {
+		e = ask(p);
+	} while (e == ETIMEDOUT);
+	__atomic_fetch_sub(&p->waiting, 1, __ATOMIC_SEQ_CST);
+	return taken(p, e);
 }
 
 int lz_floor_enter(struct lz_tracer *t)
@@ -130,7 +157,10 @@ void lz_floor_leave(struct lz_tracer *t)
 
 static bool is_waited_for(const struct lz_floor *f)
 {
-	return __atomic_load_n(&f->page->waiting, __ATOMIC_SEQ_CST) > 0;
+	uint64_t asked = __atomic_load_n(&f->page->asked, __ATOMIC_SEQ_CST);
+
+	return __atomic_load_n(&f->page->waiting, __ATOMIC_SEQ_CST) > 0 &&
+	       lz_now() < asked + STALE_MS * 1000000ULL;
 }
 
 bool lz_floor_due(const struct lz_tracer *t, uint64_t grace)

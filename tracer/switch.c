@@ -122,6 +122,7 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 		return -1;
 	if (lz_build_commit(t) < 0)
 		return -1;
+	lz_shared_unsettle(t);
 	if (old->ended)
 		lz_thread_remove(t, old);
 	lz_kept_drop(next);
