@@ -325,32 +325,52 @@ static int after_write(struct lz_tracer *t, int64_t result)
 
 /* ---- memory shared with others ---- */
 
-static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
+/* Behind the page's bytes: is it to be logged whole? */
+enum { UNSURE = LZ_PAGE, SEEN_SIZE };
+
+static uint8_t *seen_page(struct lz_tracer *t, uint64_t addr)
 {
 	uint8_t **seen = lz_pagemap_at(&t->shared->seen, addr);
+
+	if (!seen || (!*seen && !(*seen = calloc(1, SEEN_SIZE)))) {
+		lz_fail("out of memory for shared pages");
+		return NULL;
+	}
+	return *seen;
+}
+
+static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
+{
+	uint8_t *seen = seen_page(t, addr);
 	uint32_t from = 0, to = LZ_PAGE;
 
 	(void)arg;
-	if (!seen || (!*seen && !(*seen = calloc(1, LZ_PAGE))))
-		return lz_fail("out of memory for shared pages");
-	if (memcmp(*seen, now, LZ_PAGE) == 0)
+	if (!seen)
+		return -1;
+	bool unsure = seen[UNSURE];
+	if (!unsure && memcmp(seen, now, LZ_PAGE) == 0)
 		return 0;
-	while ((*seen)[from] == now[from])
+	while (!unsure && seen[from] == now[from])
 		from++;
-	while ((*seen)[to - 1] == now[to - 1])
+	while (!unsure && seen[to - 1] == now[to - 1])
 		to--;
-	memcpy(*seen, now, LZ_PAGE);
+	memcpy(seen, now, LZ_PAGE);
+	seen[UNSURE] = false;
 	return log_bytes(t, addr + from, now + from, to - from);
 }
 
+/* What is new is the program's own, or the kernel has stored it meanwhile for a call of another process. */
 static int refresh_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
 {
-	uint8_t **seen = lz_pagemap_at(&t->shared->seen, addr);
+	uint8_t *seen = seen_page(t, addr);
 
 	(void)arg;
-	if (!seen || (!*seen && !(*seen = calloc(1, LZ_PAGE))))
-		return lz_fail("out of memory for shared pages");
-	memcpy(*seen, now, LZ_PAGE);
+	if (!seen)
+		return -1;
+	if (memcmp(seen, now, LZ_PAGE) == 0)
+		return 0;
+	memcpy(seen, now, LZ_PAGE);
+	seen[UNSURE] = true;
 	return 0;
 }
 
