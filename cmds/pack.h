@@ -18,6 +18,10 @@ void lz_names_free(struct lz_names *names);
 /* The source files that the debug information of the recordings ALL names and that can be read here. */
 int lz_pack_sources(const struct lz_processes *all, struct lz_names *names);
 
+/* Is NAME, within a recording, one of its own files? */
+bool lz_pack_is_own(const char *name);
+/* Or the copy of a file that was mapped? */
+bool lz_pack_is_copy(const char *name);
 /* Writes the recordings ALL to the new file PATH, with SOURCES (may be empty). Nothing is left behind on failure. */
 int lz_pack_write(const struct lz_processes *all, const char *path, const struct lz_names *sources);
 

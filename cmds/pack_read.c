@@ -11,7 +11,6 @@
 #include "cmds/catalog.h"
 #include "cmds/pack.h"
 #include <common/filecopy.h>
-#include <common/parts.h>
 #include <common/recdir.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -28,12 +27,6 @@ static int open_archive(const char *path, struct archive **out)
 	if (archive_read_open_filename(a, path, 1 << 17) != ARCHIVE_OK)
 		return lz_fail("cannot read %s: %s", path, archive_error_string(a));
 	return 0;
-}
-
-/* The first file of a recording is one of its own. */
-static bool is_known(const char *name)
-{
-	return lz_part_is_file(name) || strcmp(name, "meta") == 0;
 }
 
 bool lz_pack_is(const char *path)
@@ -112,11 +105,6 @@ static int make_link(int root, char *name, char *target)
 	return rc;
 }
 
-static bool is_copy(const char *name)
-{
-	return strncmp(name, "files/", 6) == 0 && name[6] && !strchr(name + 6, '/');
-}
-
 /* NAME without the process that it belongs to. */
 static const char *in_recording(const char *name)
 {
@@ -135,8 +123,8 @@ static bool is_allowed(struct archive_entry *e, const char *name)
 	if (!name || (!link && archive_entry_filetype(e) != AE_IFREG) || strlen(name) > 4096)
 		return false;
 	if (link)
-		return is_copy(in_recording(name)) && is_copy(in_recording(link));
-	return is_copy(in_recording(name)) || is_known(in_recording(name)) ||
+		return lz_pack_is_copy(in_recording(name)) && lz_pack_is_copy(in_recording(link));
+	return lz_pack_is_copy(in_recording(name)) || lz_pack_is_own(in_recording(name)) ||
 	       strncmp(name, "sources/", 8) == 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmds/pack.h"
+#include <common/parts.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -115,8 +116,19 @@ static int put_file(struct pack *p, const char *path, const char *name)
 	return rc;
 }
 
-/* The plain files of the folder PATH, their names behind BELOW; both end in a slash, or BELOW is "". */
-static int put_directory(struct pack *p, const char *path, const char *below)
+bool lz_pack_is_own(const char *name)
+{
+	return lz_part_is_file(name) || strcmp(name, "meta") == 0;
+}
+
+bool lz_pack_is_copy(const char *name)
+{
+	return strncmp(name, "files/", 6) == 0 && name[6] && !strchr(name + 6, '/');
+}
+
+/* The plain files of the folder PATH that belong to a recording (others may lie there, such as what a killed tracer has left), their names behind BELOW; both end in a slash, or BELOW
+ * is "". COPIES: all files there do. */
+static int put_directory(struct pack *p, const char *path, const char *below, bool copies)
 {
 	struct dirent **v;
 	int n = scandir(path, &v, NULL, alphasort), rc = 0;
@@ -126,7 +138,7 @@ static int put_directory(struct pack *p, const char *path, const char *below)
 	for (int i = 0; i < n; i++) {
 		char *file = NULL, *name = NULL;
 
-		if (rc == 0 && v[i]->d_type == DT_REG &&
+		if (rc == 0 && v[i]->d_type == DT_REG && (copies || lz_pack_is_own(v[i]->d_name)) &&
 		    (asprintf(&file, "%s%s", path, v[i]->d_name) < 0 ||
 		     asprintf(&name, "%s%s", below, v[i]->d_name) < 0))
 			rc = lz_fail("no memory");
@@ -150,9 +162,9 @@ static int put_recording(struct pack *p, const char *dir, const char *below)
 	    asprintf(&below_files, "%sfiles/", below) < 0)
 		lz_fail("no memory");
 	else
-		rc = put_directory(p, own, below);
+		rc = put_directory(p, own, below, false);
 	if (rc == 0)
-		rc = put_directory(p, files, below_files);
+		rc = put_directory(p, files, below_files, true);
 	free(own);
 	free(files);
 	free(below_files);

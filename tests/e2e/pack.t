@@ -20,6 +20,7 @@ EOF
 lizard-cc -g -O0 "$T/here/src/crash.c" -o "$T/here/crash"
 lizard-trace -q -o "$T/here/rec" "$T/here/crash" >/dev/null
 is $? 139 "recorded"
+touch "$T/here/rec/meta.tmp" "$T/here/rec/notes" # what a killed tracer leaves, and the user
 (cd "$T" && lizard pack "$T/here/rec") 2>"$T/err"
 is "$? $(ls "$T"/*.lizard)" "0 $T/rec.lizard" "packed, named after the recording"
 like "$(cat "$T/err")" "packed rec.lizard: .*, with [0-9]+ source files" "it says what it packed"
@@ -27,6 +28,7 @@ lizard pack -o "$T/rec.lizard" "$T/here/rec" 2>"$T/err"
 is "$? $(grep -c 'File exists' "$T/err")" "1 1" "an existing file is not written over"
 lizard pack --no-sources -o "$T/bare.lizard" "$T/here/rec" 2>/dev/null
 is "$? $(tar --zstd -tf "$T/bare.lizard" | grep -c ^sources/)" "0 0" "--no-sources leaves them out"
+is "$(tar --zstd -tf "$T/bare.lizard" | grep -c 'meta.tmp\|notes')" 0 "nor is anything in it that is no part of the recording"
 like "$(tar --zstd -tf "$T/rec.lizard")" "sources$T/here/src/crash.c" "otherwise they are in it"
 
 # Several processes.
