@@ -256,6 +256,9 @@ find_instruction (const std::string &expression, const std::string &later,
 
       before = position ();
       lizard_run_command ("nexti");
+      if (inferior_thread ()->stop_signal () == GDB_SIGNAL_INT
+	  || position () == before)
+	return { interrupted, new_value, new_value };
       now = value_text (expression);
     }
   while ((!is_known (now) || now == old_value) && position () != later);
@@ -284,6 +287,8 @@ search_in_frame (const std::string &expression)
       lizard_move ("back-next");
       if (lizard_value_of (lizard_ask ("when"), "start") == "1")
 	return { start_of_recording, new_value, new_value };
+      if (position () == later)
+	return { interrupted, new_value, new_value };
       if (get_frame_id (get_current_frame ()) != activation)
 	return { start_of_activation, new_value, new_value };
 

@@ -41,6 +41,8 @@ def search_in_frame(expression):
         quietly("back-next")
         if when()["start"] == "1":
             return "start of the recording", new, new
+        if when()["position"] == later:
+            return "interrupted", new, new
         if gdb.newest_frame() != frame:
             return "start of the activation", new, new
         frame = gdb.newest_frame()
@@ -58,7 +60,10 @@ def find_instruction(expression, later, old, new):
     with Silence():
         while True:
             before = when()["position"]
+            LastStop.event = None
             gdb.execute("nexti", to_string=True)
+            if isinstance(LastStop.event, gdb.SignalEvent) or when()["position"] == before:
+                return "interrupted", new, new
             now = evaluate(expression)[0]
             if known(now) and now != old:
                 break
