@@ -110,8 +110,7 @@ lizard_show_place ()
 
   std::string position = lizard_value_of (lizard_ask ("when"), "position");
 
-  lizard_ask (("seek " + position).c_str ());
-  lizard_run_command ("reverse-stepi");
+  lizard_carry_out ("seek " + position);
 }
 
 bool
@@ -159,14 +158,20 @@ lizard_settle (bool shown)
     error ("%s", errors.c_str ());
 }
 
-/* A short move, whose end is shown as after "step".  */
+/* The move is armed first: what comes between would leave it to the next
+   resume.  */
 
-static void
-short_move (const std::string &text)
+void
+lizard_carry_out (const std::string &text)
 {
   lizard_ask (text.c_str ());
-  lizard_run_command ("reverse-stepi");
-  lizard_settle (true);
+  {
+    lizard_forward forward;
+    scoped_restore save_async = make_scoped_restore (&current_ui->async, 0);
+
+    execute_command ("reverse-stepi", 0);
+  }
+  bpstat_do_actions ();
 }
 
 void
@@ -174,8 +179,7 @@ lizard_move_silently (const std::string &text)
 {
   lizard_silence silence;
 
-  lizard_ask (text.c_str ());
-  lizard_run_command ("reverse-stepi");
+  lizard_carry_out (text);
 }
 
 void
@@ -223,7 +227,8 @@ bs_command (const char *args, int from_tty)
   lizard_need_process ();
   if (lizard_is_instrumented ())
     {
-      short_move (string_printf ("back-step %s", plongest (count)));
+      lizard_carry_out (string_printf ("back-step %s", plongest (count)));
+      lizard_settle (true);
       return;
     }
   lizard_say (_("The program was not built with lizard-cc: "

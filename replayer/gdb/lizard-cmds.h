@@ -19,6 +19,7 @@
 #include "cli/cli-interp.h"
 #include "command.h"
 #include "gdbsupport/scoped_restore.h"
+#include "infrun.h"
 
 #include <string>
 #include <vector>
@@ -73,6 +74,10 @@ extern bool lizard_refresh_libraries ();
 
 extern void lizard_settle (bool shown);
 
+/* Carry out a move, whose end is shown as after "step".  */
+
+extern void lizard_carry_out (const std::string &text);
+
 /* Carry out a move that GDB shows nothing of.  */
 
 extern void lizard_move_silently (const std::string &text);
@@ -94,6 +99,15 @@ class lizard_silence
   scoped_restore_tmpl<bool> m_context
     = make_scoped_restore (&cli_suppress_notification.user_selected_context,
 			   true);
+};
+
+/* The program runs forward, whatever "set exec-direction" says, while
+   such an object lives; "reverse-" commands are refused otherwise.  */
+
+class lizard_forward
+{
+  scoped_restore_tmpl<exec_direction_kind> m_direction
+    = make_scoped_restore (&execution_direction, EXEC_FORWARD);
 };
 
 /* The user's breakpoints and watchpoints are off while such an object

@@ -181,8 +181,7 @@ prev_command (const char *args, int from_tty)
       back_next (text);
       return;
     }
-  lizard_ask (text.c_str ());
-  lizard_run_command ("reverse-stepi");
+  lizard_carry_out (text);
   lizard_settle (true);
 }
 

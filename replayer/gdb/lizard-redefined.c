@@ -69,6 +69,7 @@ to_main ()
 
   {
     lizard_quiet quiet;
+    lizard_forward forward;
 
     lizard_run_command ("continue");
   }

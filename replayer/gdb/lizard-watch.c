@@ -396,6 +396,7 @@ reverse_watchpoint_command (const char *args, int from_tty)
   search_result found;
   {
     lizard_quiet quiet;
+    lizard_forward forward;
     signals_pass pass;
 
     found = search (expression, value);

@@ -7,9 +7,9 @@ import re
 
 import gdb
 
-from .places import MI, place, refresh_libraries, show_displays
+from .places import MI, carry_out, place, refresh_libraries, show_displays
 from .server import monitor, need_process, when
-from .stops import LastStop, Silence, hits, reason_of_stop
+from .stops import Forward, LastStop, Silence, hits, reason_of_stop
 
 
 def settle(shown=True):
@@ -34,8 +34,7 @@ def settle(shown=True):
 def move(text):
     """Carries out a short move and shows the new place as after `step`."""
     need_process()
-    monitor(text)
-    gdb.execute("reverse-stepi")
+    carry_out(text)
     settle()
 
 
@@ -45,11 +44,10 @@ def move_outside(text):
     need_process()
     old = gdb.newest_frame()
     within = [frame for frame in inlined_around(old) if not begins(frame)]
-    monitor(text)
     before = hits()
     LastStop.hit = []
     with Silence() as silence:
-        gdb.execute("reverse-stepi")
+        carry_out(text)
     reason = reason_of_stop(before)
     settle(not silence.works)
     hide_inlined(within)
@@ -91,7 +89,7 @@ def hide_inlined(within):
     point.silent = True
     try:
         monitor("seek " + when()["position"])
-        with Silence():
+        with Silence(), Forward():
             gdb.execute("reverse-continue")
             hidden = len(shown) - len(inlined_around(gdb.newest_frame()))
             for _ in [frame for frame in shown[:hidden] if frame in within]:
@@ -114,9 +112,8 @@ def travel(text):
     """Carries out a move to anywhere and shows function and line. (GDB would show only the line if it
     took the place for the same activation.)"""
     need_process()
-    monitor(text)
     with Silence() as silence:
-        gdb.execute("reverse-stepi")
+        carry_out(text)
     shown = MI or not silence.works
     settle(shown)
     if not shown:
@@ -126,9 +123,8 @@ def travel(text):
 
 def quietly(text):
     """A move that is not shown."""
-    monitor(text)
     with Silence():
-        gdb.execute("reverse-stepi", to_string=True)
+        carry_out(text, to_string=True)
     errors = [line for line in monitor("note").splitlines() if line.startswith("error: ")]
     if errors:
         raise gdb.GdbError(errors[0][7:])

@@ -5,6 +5,7 @@ import re
 import gdb
 
 from .server import monitor, when
+from .stops import Forward
 
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
 
@@ -30,11 +31,17 @@ def show_displays():
     gdb.execute("display")
 
 
+def carry_out(text, to_string=False):
+    """Carries out a move. It is armed first: what comes between would leave it to the next resume."""
+    monitor(text)
+    with Forward():
+        gdb.execute("reverse-stepi", to_string=to_string)
+
+
 def show_place():
     """After a stop that was not shown. A machine interface wants a stop of its own kind."""
     if MI:
-        monitor("seek " + when()["position"])
-        gdb.execute("reverse-stepi")
+        carry_out("seek " + when()["position"])
     else:
         gdb.write(place())
         show_displays()

@@ -9,7 +9,7 @@ from .command import Command
 from .expressions import evaluate, evaluate_in, known, place_of, uses_locals
 from .places import refresh_libraries, show_place
 from .server import instrumented, need_process
-from .stops import Quiet, SignalsPass
+from .stops import Forward, Quiet, SignalsPass
 
 
 class ReverseWatchpoint(Command):
@@ -40,7 +40,7 @@ Breakpoints do not count."""
             raise gdb.GdbError("%s is optimized out here." % expression)
         if new[1] is None:
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
-        with Quiet(), SignalsPass():
+        with Quiet(), SignalsPass(), Forward():
             met, old, new = self.search(expression, new[0])
         self.report(expression, met, old, new)
 

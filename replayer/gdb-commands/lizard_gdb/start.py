@@ -2,15 +2,13 @@
 import gdb
 
 from .moves import settle
-from .places import show_place
-from .server import monitor
-from .stops import Quiet, Silence
+from .places import carry_out, show_place
+from .stops import Forward, Quiet, Silence
 
 
 def to_start():
-    monitor("seek start")
     with Silence():
-        gdb.execute("reverse-stepi")
+        carry_out("seek start")
     settle(False)
 
 
@@ -24,7 +22,7 @@ def to_main():
         return
     point.silent = True
     try:
-        with Quiet():
+        with Quiet(), Forward():
             gdb.execute("continue")
     finally:
         if point.is_valid():

@@ -96,6 +96,20 @@ class Quiet:
                     gdb.write("%s\n" % e)
 
 
+class Forward:
+    """The program runs forward for a while, whatever `set exec-direction` says; `reverse-` commands are refused
+    otherwise."""
+
+    def __enter__(self):
+        self.reverse = gdb.parameter("exec-direction") == "reverse"
+        if self.reverse:
+            gdb.execute("set exec-direction forward")
+
+    def __exit__(self, *unused):
+        if self.reverse:
+            gdb.execute("set exec-direction reverse")
+
+
 class SignalsPass:
     """No signal stops a run for a while."""
 
