@@ -206,6 +206,23 @@ set_at_activation_start (lizard_point *point, frame_info_ptr frame)
   point->set_break (spec.get (), condition.c_str ());
 }
 
+/* Select the frame of ACTIVATION, if control is in it or at the
+   beginning of what is inlined there.  */
+
+static bool
+select_activation (const frame_id &activation)
+{
+  frame_info_ptr frame = get_current_frame ();
+
+  while (frame != nullptr && get_frame_type (frame) == INLINE_FRAME
+	 && get_frame_id (frame) != activation)
+    frame = get_prev_frame (frame);
+  if (frame == nullptr || get_frame_id (frame) != activation)
+    return false;
+  select_frame (frame);
+  return true;
+}
+
 /* Searching.  */
 
 /* Run backward to the last change.  Returns the end that was met, or
@@ -245,10 +262,12 @@ position ()
    further than LATER.  */
 
 static search_result
-find_instruction (const std::string &expression, const std::string &later,
-		  const std::string &old_value, const std::string &new_value)
+find_instruction (const std::string &expression, const frame_id &activation,
+		  const std::string &later, const std::string &old_value,
+		  const std::string &new_value)
 {
   std::string before, now;
+  bool known;
 
   do
     {
@@ -259,12 +278,15 @@ find_instruction (const std::string &expression, const std::string &later,
       if (inferior_thread ()->stop_signal () == GDB_SIGNAL_INT
 	  || position () == before)
 	return { interrupted, new_value, new_value };
-      now = value_text (expression);
+      known = select_activation (activation);
+      if (known)
+	now = value_text (expression);
+      known = known && is_known (now);
     }
-  while ((!is_known (now) || now == old_value) && position () != later);
+  while ((!known || now == old_value) && position () != later);
 
   lizard_move (("seek " + before).c_str ());
-  return { nullptr, old_value, is_known (now) ? now : new_value };
+  return { nullptr, old_value, known ? now : new_value };
 }
 
 /* For a variable in registers: the last line of this activation that
@@ -289,7 +311,7 @@ search_in_frame (const std::string &expression)
 	return { start_of_recording, new_value, new_value };
       if (position () == later)
 	return { interrupted, new_value, new_value };
-      if (get_frame_id (get_current_frame ()) != activation)
+      if (!select_activation (activation))
 	return { start_of_activation, new_value, new_value };
 
       std::string old_value = value_text (expression);
@@ -297,7 +319,8 @@ search_in_frame (const std::string &expression)
       if (!is_known (old_value))
 	continue;
       if (is_known (new_value) && old_value != new_value)
-	return find_instruction (expression, later, old_value, new_value);
+	return find_instruction (expression, activation, later, old_value,
+				 new_value);
       new_value = old_value;
     }
 }

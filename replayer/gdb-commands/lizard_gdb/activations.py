@@ -13,6 +13,18 @@ def entry_of(frame):
     return block.start if block else None
 
 
+def select_activation(activation):
+    """Selects and returns the frame of ACTIVATION, if control is in it or at the beginning of what is inlined there;
+    else None."""
+    frame = gdb.newest_frame()
+    while frame is not None and frame.type() == gdb.INLINE_FRAME and frame != activation:
+        frame = frame.older()
+    if frame != activation:
+        return None
+    frame.select()
+    return frame
+
+
 def activation_start(frame):
     """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
     while frame is not None and frame.type() == gdb.INLINE_FRAME:

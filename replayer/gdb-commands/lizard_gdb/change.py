@@ -1,8 +1,8 @@
 """Searching for the last change of a value."""
 import gdb
 
-from .activations import entry_of
-from .expressions import evaluate, known
+from .activations import entry_of, select_activation
+from .expressions import ABSENT, evaluate, known
 from .moves import quietly
 from .server import monitor, table, when
 from .stops import LastStop, Silence, stopped_at
@@ -43,19 +43,19 @@ def search_in_frame(expression):
             return "start of the recording", new, new
         if when()["position"] == later:
             return "interrupted", new, new
-        if gdb.newest_frame() != frame:
+        frame = select_activation(frame)
+        if frame is None:
             return "start of the activation", new, new
-        frame = gdb.newest_frame()
         old = evaluate(expression)[0]
         if not known(old):
             continue
         if known(new) and old != new:
             break
         new = old
-    return find_instruction(expression, later, old, new)
+    return find_instruction(expression, frame, later, old, new)
 
 
-def find_instruction(expression, later, old, new):
+def find_instruction(expression, frame, later, old, new):
     """Forward from here to the instruction that changes the value, no further than LATER."""
     with Silence():
         while True:
@@ -64,7 +64,7 @@ def find_instruction(expression, later, old, new):
             gdb.execute("nexti", to_string=True)
             if isinstance(LastStop.event, gdb.SignalEvent) or when()["position"] == before:
                 return "interrupted", new, new
-            now = evaluate(expression)[0]
+            now = evaluate(expression)[0] if select_activation(frame) else ABSENT
             if known(now) and now != old:
                 break
             if when()["position"] == later:

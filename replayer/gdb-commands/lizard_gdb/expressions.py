@@ -19,8 +19,11 @@ def evaluate(expression):
     return (text, data if data is not None else text)
 
 
+ABSENT = "<optimized out>"
+
+
 def known(value):
-    return "<optimized out>" not in value
+    return ABSENT not in value
 
 
 def evaluate_in(frame, expression):
