@@ -178,7 +178,7 @@ entry_of (frame_info_ptr frame)
 
   while (b != nullptr && b->function () == nullptr)
     b = b->superblock ();
-  return b == nullptr ? 0 : b->start ();
+  return b == nullptr ? 0 : b->entry_pc ();
 }
 
 /* Set POINT at the entry of FRAME's activation, if that can be said: the

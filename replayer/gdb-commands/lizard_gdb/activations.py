@@ -10,7 +10,8 @@ def entry_of(frame):
         return None
     while block and not block.function:
         block = block.superblock
-    return block.start if block else None
+    # The block begins at the lowest address, which is another one in a function with a cold part.
+    return int(block.function.value().address) if block else None
 
 
 def select_activation(activation):
