@@ -121,7 +121,8 @@ public:
   DISABLE_COPY_AND_ASSIGN (lizard_quiet);
 
 private:
-  std::vector<int> m_off;
+  /* Their numbers and what "enable count" left of them.  */
+  std::vector<std::pair<int, int>> m_off;
 };
 
 /* A silent breakpoint of our own, deleted with the object.  GDB may

@@ -27,22 +27,25 @@ lizard_quiet::lizard_quiet ()
 {
   for (breakpoint *b : all_breakpoints ())
     if (user_breakpoint_p (b) && b->enable_state == bp_enabled)
-      m_off.push_back (b->number);
-  for (int number : m_off)
-    disable_breakpoint (get_breakpoint (number));
+      m_off.emplace_back (b->number, b->enable_count);
+  for (const auto &off : m_off)
+    disable_breakpoint (get_breakpoint (off.first));
 }
 
 lizard_quiet::~lizard_quiet ()
 {
-  for (int number : m_off)
+  for (const auto &off : m_off)
     try
       {
-	breakpoint *b = get_breakpoint (number);
+	breakpoint *b = get_breakpoint (off.first);
 
-	if (b != nullptr)
-	  enable_breakpoint (b);
+	if (b == nullptr)
+	  continue;
+	enable_breakpoint (b);
+	/* That of "enable count", which this ends.  */
+	b->enable_count = off.second;
       }
-    catch (const gdb_exception_error &ex)
+    catch (const gdb_exception &ex)
       {
 	lizard_say ("%s\n", ex.what ());
       }
@@ -54,7 +57,7 @@ lizard_point::~lizard_point ()
     {
       remove ();
     }
-  catch (const gdb_exception_error &ex)
+  catch (const gdb_exception &ex)
     {
       lizard_say ("%s\n", ex.what ());
     }

@@ -57,7 +57,7 @@ public:
       {
 	lizard_ask ("signals stop");
       }
-    catch (const gdb_exception_error &)
+    catch (const gdb_exception &)
       {
 	/* The recording has been closed.  */
       }

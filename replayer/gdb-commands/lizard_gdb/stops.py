@@ -76,6 +76,12 @@ class Silence:
             gdb.execute("set %s off" % self.setting)
 
 
+def enable_count(point):
+    """What `enable count` left of POINT, if it is more than once. Enabling it otherwise ends that."""
+    m = re.search(r"disable after (?:next|additional) (\d+) hits", gdb.execute("info breakpoints %d" % point.number, to_string=True))
+    return int(m.group(1)) if m else 0
+
+
 class Quiet:
     """No breakpoints and watchpoints of the user's for a while."""
 
@@ -83,15 +89,18 @@ class Quiet:
         self.off = []
         for point in gdb.breakpoints() or ():
             if point.number > 0 and point.enabled:
+                self.off.append((point, enable_count(point)))
                 point.enabled = False
-                self.off.append(point)
         return self
 
     def __exit__(self, *unused):
-        for point in self.off:
+        for point, count in self.off:
             if point.is_valid():
                 try:
-                    point.enabled = True
+                    if count:
+                        gdb.execute("enable count %d %d" % (count, point.number))
+                    else:
+                        point.enabled = True
                 except gdb.error as e:
                     gdb.write("%s\n" % e)
 
