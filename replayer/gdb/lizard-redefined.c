@@ -80,6 +80,7 @@ to_main ()
 static void
 run (const char *args, int from_tty)
 {
+  dont_repeat ();
   if (args != nullptr && *skip_spaces (args) != '\0')
     error (_("The program's arguments are the recorded ones."));
   to_start ();
@@ -89,6 +90,7 @@ run (const char *args, int from_tty)
 static void
 start (const char *args, int from_tty)
 {
+  dont_repeat ();
   to_start ();
   to_main ();
 }
@@ -140,11 +142,10 @@ checkpoint (const char *args, int from_tty)
   lizard_need_process ();
 
   std::string position = lizard_value_of (lizard_ask ("when"), "position");
-  remembered &here = checkpoints[++last_checkpoint];
+  std::string text = place_text ();
 
-  here = { position, place_text () };
-  lizard_say (_("Checkpoint %d: %s.\n"), last_checkpoint,
-	      here.text.c_str ());
+  checkpoints[++last_checkpoint] = { position, text };
+  lizard_say (_("Checkpoint %d: %s.\n"), last_checkpoint, text.c_str ());
 }
 
 /* The checkpoint whose number is in ARGS.  */
@@ -171,6 +172,8 @@ find_checkpoint (const char *args)
 static void
 restart (const char *args, int from_tty)
 {
+  dont_repeat ();
+  dont_repeat ();
   lizard_travel ("seek " + find_checkpoint (args)->second.position);
 }
 
@@ -187,6 +190,7 @@ info_checkpoints (const char *args, int from_tty)
 static void
 delete_checkpoint (const char *args, int from_tty)
 {
+  dont_repeat ();
   checkpoints.erase (find_checkpoint (args));
 }
 

@@ -20,10 +20,11 @@ Usage: checkpoint"""
 
     def act(self, arg, from_tty):
         need_process()
+        kept = when()["position"], location()
         number = Bookmarks.next
         Bookmarks.next += 1
-        Bookmarks.kept[number] = (when()["position"], location())
-        gdb.write("Checkpoint %d: %s.\n" % (number, Bookmarks.kept[number][1]))
+        Bookmarks.kept[number] = kept
+        gdb.write("Checkpoint %d: %s.\n" % (number, kept[1]))
 
 
 def bookmark(arg):
@@ -41,6 +42,7 @@ class Restart(Command):
 Usage: restart N"""
 
     name = "restart"
+    repeats = False
 
     def act(self, arg, from_tty):
         travel("seek " + Bookmarks.kept[bookmark(arg)][0])
@@ -65,6 +67,7 @@ class DeleteCheckpoint(Command):
 Usage: delete checkpoint N"""
 
     name = "delete checkpoint"
+    repeats = False
 
     def act(self, arg, from_tty):
         del Bookmarks.kept[bookmark(arg)]

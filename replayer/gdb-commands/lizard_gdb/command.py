@@ -8,11 +8,14 @@ class Command(gdb.Command):
     name = None
     kind = gdb.COMMAND_RUNNING
     completer = gdb.COMPLETE_NONE
+    repeats = True  # on an empty line
 
     def __init__(self):
         super().__init__(self.name, self.kind, self.completer)
 
     def invoke(self, arg, from_tty):
+        if not self.repeats:
+            self.dont_repeat()
         try:
             self.act(arg, from_tty)
         except gdb.error as e:  # its text is meant for the user, its type is not

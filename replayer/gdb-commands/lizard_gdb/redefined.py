@@ -35,6 +35,7 @@ class Run(Command):
 Usage: run"""
 
     name = "run"
+    repeats = False
 
     def act(self, arg, from_tty):
         if arg.strip():
@@ -48,6 +49,7 @@ class Start(Command):
 Usage: start"""
 
     name = "start"
+    repeats = False
 
     def act(self, arg, from_tty):
         to_start()
