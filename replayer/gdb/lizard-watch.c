@@ -334,6 +334,8 @@ search (const std::string &expression, const std::string &new_value)
   lizard_point watch, start;
 
   watch.set_watch (expression);
+  /* That may have emptied the frame cache.  */
+  frame = frame_find_by_id (id);
 
   bool in_memory = watch.get ()->type != bp_watchpoint;
 
