@@ -74,6 +74,17 @@ extern bool lizard_refresh_libraries ();
 
 extern void lizard_settle (bool shown);
 
+/* Put OURS in front of what GDB's command TEXT does.  Returns the
+   command, or null if there is none; GDB's own goes to GDBS.  */
+
+extern cmd_list_element *lizard_take_over (const char *text,
+					   cmd_func_ftype *ours,
+					   cmd_func_ftype **gdbs);
+
+/* The same with "record" and "record restore".  */
+
+extern void lizard_take_over_record ();
+
 /* Carry out a move, whose end is shown as after "step".  */
 
 extern void lizard_carry_out (const std::string &text);

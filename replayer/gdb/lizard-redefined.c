@@ -250,19 +250,26 @@ run_redefined (const char *args, int from_tty, cmd_list_element *c)
       o.gdbs (args, from_tty, c);
 }
 
-static void
-take_over (redefinition &o)
+cmd_list_element *
+lizard_take_over (const char *text, cmd_func_ftype *ours,
+		  cmd_func_ftype **gdbs)
 {
   cmd_list_element *alias, *prefix, *command;
 
-  if (lookup_cmd_composition (o.name, &alias, &prefix, &command) == 0
+  if (lookup_cmd_composition (text, &alias, &prefix, &command) == 0
       || command == nullptr || command == CMD_LIST_AMBIGUOUS)
-    return;
-  o.command = command;
-  o.gdbs = command->func;
-  command->func = run_redefined;
-  if (recordings_only)
-    command->doc = _(o.help);
+    return nullptr;
+  *gdbs = command->func;
+  command->func = ours;
+  return command;
+}
+
+static void
+take_over (redefinition &o)
+{
+  o.command = lizard_take_over (o.name, run_redefined, &o.gdbs);
+  if (o.command != nullptr && recordings_only)
+    o.command->doc = _(o.help);
 }
 
 /* Once all commands are there, which they are when the first inferior
@@ -273,10 +280,12 @@ take_over_commands (inferior *inf)
 {
   static bool done;
 
-  if (!done)
-    for (redefinition &o : redefinitions)
-      take_over (o);
+  if (done)
+    return;
   done = true;
+  for (redefinition &o : redefinitions)
+    take_over (o);
+  lizard_take_over_record ();
 }
 
 void _initialize_lizard_redefined ();

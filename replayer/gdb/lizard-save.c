@@ -23,7 +23,6 @@
    file a saved recording.  */
 
 #include "defs.h"
-#include "cli/cli-decode.h"
 #include "command.h"
 #include "gcore.h"
 #include "gdbcore.h"
@@ -32,7 +31,6 @@
 #include "gdbsupport/gdb_tilde_expand.h"
 #include "gdbsupport/gdb_unlinker.h"
 #include "inferior.h"
-#include "observable.h"
 #include "stack.h"
 #include "target.h"
 
@@ -42,6 +40,7 @@ extern "C"
 #include <lizard/recording.h>
 }
 
+#include "lizard-cmds.h"
 #include "lizard-target.h"
 
 /* What a core file says in a section of its own: this, and the position
@@ -192,39 +191,10 @@ restore_command (const char *args, int from_tty, cmd_list_element *c)
     restore_recording (args, filename, position);
 }
 
-/* Put OURS in front of what GDB's command TEXT does.  */
-
-static cmd_func_ftype *
-take_over (const char *text, cmd_func_ftype *ours)
-{
-  cmd_list_element *alias, *prefix, *command;
-
-  if (lookup_cmd_composition (text, &alias, &prefix, &command) == 0
-      || command == nullptr || command == CMD_LIST_AMBIGUOUS)
-    return nullptr;
-  cmd_func_ftype *old = command->func;
-
-  command->func = ours;
-  return old;
-}
-
-/* Once all commands are there, which they are when the first inferior
-   is.  */
-
-static void
-take_over_commands (inferior *inf)
-{
-  if (gdb_record != nullptr)
-    return;
-
-  /* "record" and "record full" come down to this one.  */
-  gdb_record = take_over ("target record-full", record_command);
-  gdb_restore = take_over ("record full restore", restore_command);
-}
-
-void _initialize_lizard_save ();
 void
-_initialize_lizard_save ()
+lizard_take_over_record ()
 {
-  gdb::observers::inferior_added.attach (take_over_commands, "lizard-save");
+  /* "record" and "record full" come down to this one.  */
+  lizard_take_over ("target record-full", record_command, &gdb_record);
+  lizard_take_over ("record full restore", restore_command, &gdb_restore);
 }
