@@ -110,4 +110,46 @@ like "$(section "$out" accesses | tr '\n' ' ')" \
 	'Old value = 10 New value = 4 .*add \(x=3, y=3\).* Value = 4 .* Value = 4 .*Old value = 4 New value = 10 .* Value = 10 .*add \(x=6, y=4\)' \
 	"GDB's awatch, both ways"
 like "$(section "$out" start)" 'did not change since the start of the recording' "the start of the recording"
+
+# Inlined functions begin between here and the change.
+prog_build inlined -O2 && record inlined
+return_line=inlined.c:$(grep -n 'return sum' "$LIZARD_SRC/tests/progs/gdb/inlined.c" | cut -d: -f1)
+out=$(gdb_run "$T/inlined" <<END
+jump_forward $return_line
+reverse_watchpoint sum
+END
+)
+like "$(echo "$out" | tr '\n' ' ')" 'sum  Old value = 31 New value = 94 .*sum = sum \* 3' "past inlined calls"
+
+# Breakpoints with an enable count, checkpoints and moves while GDB's direction is backward.
+out=$(gdb_run "$T/tour" <<END
+jump_forward $printf_line
+break push
+enable count 3 1
+break fill
+reverse_watchpoint total
+info breakpoints
+delete
+-- moves
+set exec-direction reverse
+bs
+prev
+reverse_watchpoint total
+jump_forward $printf_line
+reverse_watchpoint total
+-- step
+jump_forward $printf_line
+step
+reverse_watchpoint total
+-- start
+start
+show exec-direction
+END
+)
+like "$out" 'disable after next 3 hits' "an enable count stays"
+is "$(printf '%s\n' "$out" | grep -c 'disable after')" 1 "one only"
+is "$(printf '%s\n' "$out" | grep -c 'Already in reverse')" 0 "set exec-direction reverse: no move is refused"
+like "$(section "$out" moves | tr '\n' ' ')" 'Old value = 4 New value = 10 .*Old value = 10 New value = 20 ' "and each goes where it should"
+like "$(section "$out" step | tr '\n' ' ')" 'printf.*total \+= r' "as step does"
+like "$(section "$out" start | tr '\n' ' ')" 'main \(.*Reverse' "and start to main, and then it is still reverse"
 done_testing
