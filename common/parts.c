@@ -30,7 +30,7 @@ struct lz_parts {
 	uint64_t limit;
 	int dirfd, filesfd;
 	uint32_t asked; /* parts that the writer has begun */
-	_Atomic uint32_t begun;
+	_Atomic uint32_t begun, oldest;
 	_Atomic uint64_t start,
 	    whole; /* the present part: bytes written before it, and in its checkpoint */
 	/* The worker's. */
@@ -126,6 +126,11 @@ bool lz_parts_due(struct lz_parts *r, uint64_t expected)
 uint32_t lz_parts_next(struct lz_parts *r)
 {
 	return ++r->asked;
+}
+
+uint32_t lz_parts_oldest(const struct lz_parts *r)
+{
+	return r->oldest;
 }
 
 size_t lz_parts_queue(const struct lz_parts *r)
@@ -229,6 +234,7 @@ static uint64_t drop_oldest(struct lz_parts *r)
 		unlinkat(r->dirfd, old.names[i], 0);
 	for (uint32_t i = 0; i < now->n_gone; i++)
 		unlinkat(r->filesfd, now->gone[i], 0);
+	r->oldest = now->number;
 	held_free(&old);
 	r->n_parts--;
 	memmove(r->part, now, r->n_parts * sizeof(*now));

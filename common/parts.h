@@ -28,6 +28,8 @@ void lz_parts_free(struct lz_parts *r);
 bool lz_parts_due(struct lz_parts *r, uint64_t expected);
 /* The number of the part that is to begin next. */
 uint32_t lz_parts_next(struct lz_parts *r);
+/* The number of the oldest part that there is. */
+uint32_t lz_parts_oldest(const struct lz_parts *r);
 /* Bytes that wait at most, if the limit is to hold. */
 size_t lz_parts_queue(const struct lz_parts *r);
 

@@ -24,13 +24,26 @@ void lz_frames_cut(struct lz_frames *fs, uint32_t n, const char *name, const cha
 	fs->n = n;
 }
 
+/* Each part has the whole table; what is gone makes room for another file. */
+static int next_file(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
+{
+	struct lz_file *old = &r->files[r->events.v[frame].key0], now;
+
+	if (*old->copy)
+		return 0;
+	if (lz_frames_read(&r->events, frame, buf) < 0 || lz_file_get(buf, &now) < 0)
+		return -1;
+	lz_file_free(old);
+	*old = now;
+	return 0;
+}
+
 static int add_file(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 {
 	struct lz_file *v;
 
-	/* Each part has the whole table. */
 	if (r->events.v[frame].key0 < r->n_files)
-		return 0;
+		return next_file(r, frame, buf);
 	if (r->events.v[frame].key0 != r->n_files || r->n_files >= LZ_MAX_FILES)
 		return lz_fail("the file table is out of order");
 	v = reallocarray(r->files, r->n_files + 1u, sizeof(*v));

@@ -33,7 +33,10 @@ struct lz_known_file {
 	struct timespec mtime;
 	struct lz_file file; /* .path and .build_id: with parts only */
 	char name[64];
-	bool first, gone; /* mapped at the first checkpoint; unmapped since, and its copy dropped */
+	bool first;    /* mapped at the first checkpoint */
+	bool needed;   /* not mapped, but replay will want its copy */
+	bool gone;     /* no longer mapped when part ... */
+	uint32_t part; /* ... began, with which its copy goes */
 };
 
 struct lz_writer {

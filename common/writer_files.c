@@ -24,14 +24,31 @@ static int find_file(const struct lz_writer *w, const struct stat *st, uint32_t 
 	return 0;
 }
 
-static int remember_file(struct lz_writer *w, const struct stat *st, const struct lz_file *file)
+/* An entry that no part names any more, or one more. */
+static int find_entry(struct lz_writer *w, uint32_t *index)
 {
-	struct lz_known_file *v = reallocarray(w->files, w->n_files + 1u, sizeof(*v));
+	for (*index = 0; w->parts && *index < w->n_files; ++*index)
+		if (w->files[*index].gone && w->files[*index].part <= lz_parts_oldest(w->parts))
+			return 0;
+	*index = w->n_files;
+	return *index < LZ_MAX_FILES ? 0
+	                             : lz_fail("more than %u mapped files%s", LZ_MAX_FILES,
+	                                       w->parts ? " in what is kept" : "");
+}
 
-	if (!v)
+static int remember_file(struct lz_writer *w, uint32_t index, const struct stat *st,
+                         const struct lz_file *file)
+{
+	struct lz_known_file *v = w->files;
+
+	if (index < w->n_files)
+		lz_file_free(&v[index].file);
+	else if ((v = reallocarray(w->files, w->n_files + 1u, sizeof(*v))))
+		w->n_files++;
+	else
 		return lz_fail("no memory for the file table");
 	w->files = v;
-	struct lz_known_file *k = &v[w->n_files++];
+	struct lz_known_file *k = &v[index];
 	*k = (struct lz_known_file){.dev = st->st_dev,
 	                            .ino = st->st_ino,
 	                            .size = st->st_size,
@@ -69,15 +86,13 @@ int lz_writer_push_file(struct lz_writer *w, const struct lz_file *file, uint32_
 	return lz_worker_push(w->worker, &w->events, &f, &b);
 }
 
-static int add_file(struct lz_writer *w, const char *path, int fd, const struct stat *st)
+static int add_file(struct lz_writer *w, const char *path, int fd, const struct stat *st,
+                    uint32_t index)
 {
-	uint32_t index = w->n_files;
 	char name[64] = "";
 	struct lz_file file = {.path = (char *)path, .copy = name, .size = (uint64_t)st->st_size};
 	int rc = 0;
 
-	if (index >= LZ_MAX_FILES)
-		return lz_fail("more than %u mapped files", LZ_MAX_FILES);
 	if (S_ISREG(st->st_mode)) {
 		copy_name(index, path, name);
 		rc = lz_copy_from_store(w->store, fd, &file.size, &file.crc, w->filesfd, name);
@@ -85,7 +100,7 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 		rc = file.build_id ? 0 : -1;
 	}
 	if (rc == 0)
-		rc = remember_file(w, st, &file);
+		rc = remember_file(w, index, st, &file);
 	if (rc == 0)
 		rc = lz_writer_push_file(w, &file, index);
 	free(file.build_id);
@@ -103,13 +118,17 @@ int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *inde
 		rc = -1;
 	else if (use < 0 || fstat(use, &st) < 0)
 		rc = lz_fail_errno("cannot open the mapped file %s", path);
-	else if (!find_file(w, &st, index)) {
-		*index = w->n_files;
-		rc = add_file(w, path, use, &st);
-	}
+	else if (!find_file(w, &st, index))
+		rc = find_entry(w, index) < 0 ? -1 : add_file(w, path, use, &st, *index);
 	if (own >= 0)
 		close(own);
 	return rc;
+}
+
+void lz_writer_file_needed(struct lz_writer *w, uint32_t index)
+{
+	if (index < w->n_files)
+		w->files[index].needed = true;
 }
 
 int lz_writer_file_open(struct lz_writer *w, uint32_t index)

@@ -60,9 +60,13 @@ static int let_copies_go(struct lz_writer *w, const struct lz_checkpoint *ck, st
 	for (uint32_t i = 0; p->gone && i < w->n_files; i++) {
 		struct lz_known_file *k = &w->files[i];
 
-		if (k->gone || k->first || is_mapped(ck, i))
+		bool needed = k->needed;
+
+		k->needed = false;
+		if (k->gone || k->first || needed || is_mapped(ck, i))
 			continue;
 		k->gone = true;
+		k->part = p->number;
 		if (!*k->name)
 			continue;
 		p->gone[p->n_gone] = strdup(k->name);
@@ -137,11 +141,11 @@ static struct lz_part *make_part(struct lz_writer *w, const struct lz_checkpoint
 		return NULL;
 	}
 	p->parts = w->parts;
+	p->number = lz_parts_next(w->parts);
 	if (list_outs(w, p) < 0 || let_copies_go(w, ck, p) < 0) {
 		lz_part_free(p);
 		return NULL;
 	}
-	p->number = lz_parts_next(w->parts);
 	return p;
 }
 

@@ -1,5 +1,5 @@
 /* Checkpoints: when, and what they hold. */
-#include "tracer/tracer.h"
+#include "tracer/objects.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -59,6 +59,17 @@ static int list_vmas(struct lz_tracer *t, struct lz_checkpoint *ck)
 	return 0;
 }
 
+/* A file that has grown since it was mapped empty is memory of its own in replay, until it becomes shorter. */
+static void name_files(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_object *o = lz_object(t, t->vmas.a[i].object);
+
+		if (o && o->file != LZ_NO_FILE)
+			lz_writer_file_needed(t->w, o->file);
+	}
+}
+
 static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_page_set *set)
 {
 	ck->dirty = set->addr;
@@ -66,6 +77,8 @@ static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_pag
 	ck->exact = set->exact;
 	if (lz_stream_push(t) < 0 || list_vmas(t, ck) < 0)
 		return -1;
+	if (ck->whole)
+		name_files(t);
 	int ret = lz_writer_checkpoint(t->w, ck, set->now, ck->whole ? NULL : set->before);
 	free(ck->vmas);
 	return ret;

@@ -57,8 +57,9 @@
  * Parts: a recording that keeps its last part only goes on in NAME.1, then NAME.2, ... for each NAME of these three; where
  * `checkpoints.N` exists, the others do. The lowest N is where the recording begins, and there are no gaps. A part
  *   - begins with a whole checkpoint, at whose position its EVENTS and all but its first MARKERS begin;
- *   - has the whole file table, in front of its events. Of entries with one index, the first part's counts; a copy
- *     that is not needed from a part on is called "" in it;
+ *   - has the whole file table, in front of its events. A copy that is not needed from a part on is called "" in it; when
+ *     that part has become the first one, the index may name another file. So of entries with one index the first with a
+ *     copy counts;
  *   - has as its first MARKERS, with LZ_MARKERS_BUFFER, what is in the marker buffer of that checkpoint, unless that is
  *     empty: it ends at the checkpoint's position, and the part before has the same bytes.
  * Indices and offsets go on counting from the program's start.

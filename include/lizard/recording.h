@@ -185,6 +185,8 @@ int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const ui
                          const uint8_t *const *prev);
 /* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
+/* The next whole checkpoint is of a program that replay may map file INDEX for, though it is not mapped there. */
+void lz_writer_file_needed(struct lz_writer *w, uint32_t index);
 /* The copy of file INDEX, for reading; the caller closes it. -1: there is none. */
 int lz_writer_file_open(struct lz_writer *w, uint32_t index);
 /* Everything up to here becomes readable as soon as the worker has written it: pushes partial frames out and

@@ -144,6 +144,20 @@ END
 )
 is "$(printf '%s\n' "$out" | grep '^end')" "$(tail -n 1 "$T/native")" "threads: GDB: the last variables"
 
+# ---- files that come and go: what is kept knows those that it needs, and no others; one that grows and shrinks is needed ----
+lizard-cc -g -O0 "$LIZARD_SRC/tests/progs/trace/manyfiles.c" -o "$T/manyfiles" && mkdir "$T/many" "$T/many-native"
+ok $? "files: builds"
+rounds=${LIZARD_LONG:+70000} # more than a table has room for
+rounds=${rounds:-4000}
+"$T/manyfiles" "$T/many-native" $rounds >"$T/native"
+timeout 600 lizard-trace -q --max-size 1M --keep-part last -o "$T/recordings/many" "$T/manyfiles" "$T/many" $rounds >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out" "$T/err")" "0 $(cat "$T/native")" "files: recorded"
+timeout 200 lizard verify "$T/recordings/many" >"$T/verify" 2>&1
+like "$(cat "$T/verify")" "clean" "files: it verifies, those included that became shorter"
+n=$(lizard info --json "$T/recordings/many" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["files"]))')
+[ "$n" -lt 2500 ]
+ok $? "files: $n of $rounds are known"
+
 # ---- packed, on another machine, as it were ----
 lizard pack -o "$T/last.lizard" "$rec" >"$T/pack" 2>&1 && lizard unpack "$T/last.lizard" "$T/elsewhere" >>"$T/pack" 2>&1
 like "$(timeout 200 lizard verify "$T/elsewhere")" "clean" "packed and unpacked it verifies" || diag "$(cat "$T/pack")"
