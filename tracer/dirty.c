@@ -115,7 +115,7 @@ int lz_dirty_add(struct lz_pages *g, uint64_t addr)
 /* The range is not write-protected throughout. */
 enum { LOST = 1 };
 
-int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool written)
+int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, enum lz_dirty_what what)
 {
 	struct page_region regions[REGIONS];
 
@@ -129,12 +129,12 @@ int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool written
 		                        .category_inverted = IS_FILE | IS_PFNZERO,
 		                        .category_anyof_mask = IS_PRESENT | IS_SWAPPED,
 		                        .return_mask = IS_PRESENT};
-		if (written) {
-			a.flags = SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC;
+		if (what != LZ_DIRTY_OWNED)
 			a.category_mask |= IS_WRITTEN;
-		}
+		if (what == LZ_DIRTY_WRITTEN)
+			a.flags = SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC;
 		long n = ioctl(g->pagemap, SCAN, &a);
-		if (n < 0 && errno == EPERM && written)
+		if (n < 0 && errno == EPERM && what == LZ_DIRTY_WRITTEN)
 			return LOST;
 		if (n < 0)
 			return lz_fail_errno("PAGEMAP_SCAN of %#llx", (unsigned long long)start);
@@ -168,7 +168,7 @@ int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int all_of(struct lz_pages *g, uint64_t start, uint64_t end)
+int lz_dirty_all(struct lz_pages *g, uint64_t start, uint64_t end)
 {
 	for (; start < end; start += LZ_PAGE)
 		if (lz_dirty_add(g, start) < 0)
@@ -180,15 +180,15 @@ static int all_of(struct lz_pages *g, uint64_t start, uint64_t end)
  * such an area: every page that it has counts. */
 static int from_armed(struct lz_pages *g, struct lz_area *a)
 {
-	int ret = lz_dirty_scan(g, a->v.start, a->v.end, true);
+	int ret = lz_hot_scan(g, a->v.start, a->v.end);
 
 	if (ret != LOST)
 		return ret;
 	a->armed = false;
 	lz_dirty_arm(g, a);
-	if (a->armed && lz_dirty_scan(g, a->v.start, a->v.end, true) < 0)
+	if (a->armed && lz_dirty_scan(g, a->v.start, a->v.end, LZ_DIRTY_WRITTEN) < 0)
 		return -1;
-	return lz_dirty_scan(g, a->v.start, a->v.end, false);
+	return lz_dirty_scan(g, a->v.start, a->v.end, LZ_DIRTY_OWNED);
 }
 
 int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
@@ -198,13 +198,13 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
 	if (v->role == LZ_VMA_BUFFER)
 		return 0;
 	if (v->flags & MAP_SHARED) /* others may have written, and its pages are nobody's own */
-		return v->prot & PROT_WRITE ? all_of(g, v->start, v->end) : 0;
+		return v->prot & PROT_WRITE ? lz_dirty_all(g, v->start, v->end) : 0;
 	if (a->armed)
 		return from_armed(g, a);
 	if (g->uffd >= 0 && !(v->prot & PROT_WRITE) && !g->fresh)
 		return 0; /* has never been writable, or it would be armed */
 	if (g->have_scan)
-		return lz_dirty_scan(g, v->start, v->end, false);
+		return lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED);
 	return lz_dirty_walk(g, v->start, v->end);
 }
 
@@ -218,10 +218,11 @@ static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct lz
 		uint64_t to = v->end < c->end ? v->end : c->end;
 		if (v->start >= c->end)
 			break;
-		if (g->uffd >= 0 && lz_dirty_tracked(v) && lz_dirty_scan(g, from, to, false) < 0)
+		if (g->uffd >= 0 && lz_dirty_tracked(v) &&
+		    lz_dirty_scan(g, from, to, LZ_DIRTY_OWNED) < 0)
 			return -1;
 		if ((v->flags & MAP_SHARED || t->vmas.a[i].follows) && v->role != LZ_VMA_BUFFER &&
-		    all_of(g, from, to) < 0)
+		    lz_dirty_all(g, from, to) < 0)
 			return -1;
 	}
 	if ((c->end - c->start) / LZ_PAGE < g->copy.cap) {
@@ -251,6 +252,8 @@ int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
 {
 	size_t n = 0;
 
+	if (lz_hot_begin(g) < 0)
+		return -1;
 	g->n_cand = 0;
 	for (size_t i = 0; i < t->vmas.n; i++)
 		if (lz_dirty_from_area(g, &t->vmas.a[i]) < 0)

@@ -107,6 +107,7 @@ void lz_pages_free(struct lz_pages *g)
 	free(g->changed);
 	free(g->cand);
 	free(g->carry);
+	lz_hot_free(g);
 	free(g);
 }
 
@@ -198,8 +199,11 @@ static int compare_page(struct lz_tracer *t, struct lz_page_set *s, uint64_t add
 			lz_set_add(s, addr, NULL, old);
 		return 0;
 	}
-	if (old && memcmp(old, now, LZ_PAGE) == 0 && !was_written(t, s, addr))
+	bool same = old && memcmp(old, now, LZ_PAGE) == 0;
+	if (same && !was_written(t, s, addr))
 		return 0;
+	if (!same && lz_hot_changed(g, addr) < 0)
+		return -1;
 	if (!old && memcmp(now, lz_zero_page, LZ_PAGE) == 0) {
 		ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
 		bool empty = i >= 0 && t->vmas.a[i].v.file == LZ_NO_FILE;
@@ -317,6 +321,7 @@ int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set)
 	if (lz_dirty_find(t, g) < 0 || lz_set_room(set, g->n_cand) < 0 ||
 	    lz_set_compare(t, set) < 0)
 		return -1;
+	lz_hot_end(g);
 	set->exact = !whole && all_tracked(t);
 	g->fresh = false;
 	g->n_changed = g->n_carry = 0;

@@ -1,4 +1,4 @@
-/* Inside of page tracking: pages.c, dirty.c, watch.c. */
+/* Inside of page tracking: pages.c, dirty.c, hot.c, watch.c. */
 #ifndef LIZARD_TRACER_PAGES_H
 #define LIZARD_TRACER_PAGES_H
 
@@ -10,6 +10,17 @@ enum { LZ_PAGES_BATCH = 256 };
 
 struct lz_range {
 	uint64_t start, end;
+};
+
+/* Pages that changed until the last checkpoint. */
+struct lz_run {
+	uint64_t start, end;
+	bool hot; /* not write-protected */
+};
+
+struct lz_runs {
+	struct lz_run *a; /* by address */
+	size_t n, room;
 };
 
 struct lz_pages {
@@ -27,6 +38,8 @@ struct lz_pages {
 	size_t n_cand, cand_room;
 	uint64_t *carry; /* seen as written by lz_pages_watch(), not collected yet */
 	size_t n_carry;
+	struct lz_runs hot, hot_next; /* of the last checkpoint; of the one being taken */
+	size_t hot_at;
 	struct lz_page_set before; /* compare: at lz_pages_watch() */
 	uint8_t batch[LZ_PAGES_BATCH * LZ_PAGE];
 };
@@ -47,12 +60,28 @@ int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g);
 bool lz_dirty_tracked(const struct lz_vma *v);
 void lz_dirty_arm(struct lz_pages *g, struct lz_area *a);
 int lz_dirty_add(struct lz_pages *g, uint64_t addr);
-/* Pages of the program's own in the range, or only those written since the last time. */
-int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool written);
+int lz_dirty_all(struct lz_pages *g, uint64_t start, uint64_t end);
+enum lz_dirty_what {
+	LZ_DIRTY_OWNED,   /* the program's own pages */
+	LZ_DIRTY_WRITTEN, /* of these only what has been written to; from now on it has not */
+	LZ_DIRTY_PEEK     /* the same, and leaves things as they are */
+};
+/* Makes them candidates. 1: the range is not write-protected throughout. */
+int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, enum lz_dirty_what what);
 int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end);
 int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a);
 /* Fills g->cand, sorted: whatever may have changed since the last collection. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
 int lz_by_address(const void *a, const void *b);
+
+/* hot.c. A collection begins, finds its candidates area by area, tells which have changed (in the order of their
+ * addresses), and ends. */
+int lz_hot_begin(struct lz_pages *g);
+/* What is hot, and what has been written to of the rest; as lz_dirty_scan(). */
+int lz_hot_scan(struct lz_pages *g, uint64_t start, uint64_t end);
+int lz_hot_changed(struct lz_pages *g, uint64_t addr);
+void lz_hot_end(struct lz_pages *g);
+void lz_hot_none(struct lz_pages *g);
+void lz_hot_free(struct lz_pages *g);
 
 #endif

@@ -25,6 +25,7 @@ int lz_pages_watch(struct lz_tracer *t)
 {
 	struct lz_pages *g = t->pages;
 
+	lz_hot_none(g); /* or all that is hot would count as written meanwhile */
 	if (lz_dirty_find(t, g) < 0 || carry_on(g) < 0)
 		return -1;
 	if (g->uffd >= 0)
@@ -125,7 +126,7 @@ int lz_pages_check(struct lz_tracer *t)
 		const struct lz_vma *v = &t->vmas.a[i].v;
 		if (!lz_dirty_tracked(v))
 			continue;
-		int ret = g->have_scan ? lz_dirty_scan(g, v->start, v->end, false)
+		int ret = g->have_scan ? lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED)
 		                       : lz_dirty_walk(g, v->start, v->end);
 		if (ret < 0)
 			return -1;
