@@ -354,6 +354,7 @@ int lz_trace_handed_over(int state, int news)
 	    .opt = &h.opt, .p = {.mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
 	lz_sched_begin(&t);
 	fcntl(h.floor, F_SETFD, FD_CLOEXEC);
+	lz_descriptors_drop();
 	t.root = strdup(h.root);
 	t.old_affinity = NULL;
 	if (!t.root || lz_floor_map(&t.floor, h.floor) < 0 || take(&t, &h, &stopped) < 0)

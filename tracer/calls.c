@@ -3,6 +3,7 @@
 
 #include <lizard/error.h>
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -100,6 +101,27 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_capture_prepare(t) < 0 ? -1 : lz_kept_take_early(t);
 }
 
+/* CLONE_UNTRACED would keep a child from us that has our marker buffers. */
+static int show_child(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	if (c->forced || c->nr != SYS_clone || !(c->args[0] & CLONE_UNTRACED))
+		return 0;
+	r->rdi &= ~(uint64_t)CLONE_UNTRACED;
+	return lz_proc_set_regs(&t->p, r);
+}
+
+static int child_shown(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	if (c->nr != SYS_clone || r->rdi == c->entry.rdi)
+		return 0;
+	r->rdi = c->entry.rdi;
+	return lz_proc_set_regs(&t->p, r);
+}
+
 int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	bool again = t->cur->call.suspended && lz_call_same(&t->cur->call, r);
@@ -108,7 +130,7 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 		return -1;
 	t->cur->call.suspended = false;
 	t->cur->call.inside = true;
-	if (!again && begin(t, r) < 0)
+	if ((!again && begin(t, r) < 0) || show_child(t, r) < 0)
 		return -1;
 	/* It may lose its turn in there, where its registers cannot be read. */
 	if (lz_sched_threaded(t) && lz_call_waits(&t->cur->call) && lz_thread_save_xstate(t) < 0)
@@ -234,7 +256,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
 
-	if (lz_call_wait_on(t, r) < 0)
+	if (lz_call_wait_on(t, r) < 0 || child_shown(t, r) < 0)
 		return -1;
 	c->inside = false;
 	lz_kept_drop(t->cur);

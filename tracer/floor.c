@@ -5,6 +5,7 @@
 #include <lizard/error.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ struct lz_floor_page {
 	uint32_t waiting;      /* those that were killed meanwhile with them: what tells is asked */
 	uint64_t asked;        /* ns: when somebody last said that it waits */
 	pid_t last;            /* tracer that has had it */
+	pid_t first;           /* tracer that has made it */
 };
 
 /* ---- the page ---- */
@@ -50,6 +52,7 @@ int lz_floor_make(struct lz_floor *f)
 	}
 	if (lz_floor_map(f, fd) < 0)
 		return -1;
+	f->page->first = getpid();
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
@@ -65,6 +68,18 @@ void lz_floor_free(struct lz_floor *f)
 	munmap(f->page, sizeof(*f->page));
 	close(f->fd);
 	f->page = NULL;
+}
+
+bool lz_floor_common(const struct lz_floor *f, pid_t pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	if (!f->page || pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, LZ_FLOOR_FD);
+	return pid == f->page->first || (fstat(f->fd, &own) == 0 && stat(path, &other) == 0 &&
+	                                 own.st_ino == other.st_ino && own.st_dev == other.st_dev);
 }
 
 /* ---- who needs it ---- */
@@ -185,15 +200,12 @@ static void let_others(struct lz_tracer *t)
 	}
 }
 
-int lz_floor_yield(struct lz_tracer *t)
+int lz_floor_log(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
 	struct user_regs_struct r;
 
-	if (lz_proc_regs(&t->p, &r) < 0)
-		return -1;
-	let_others(t);
-	if (lz_floor_enter(t) < 0 || lz_build(t, LZ_EV_SHARED, r.rip) < 0)
+	if (lz_proc_regs(&t->p, &r) < 0 || lz_build(t, LZ_EV_SHARED, r.rip) < 0)
 		return -1;
 	t->b.ev.flags = cur->sig.spin ? LZ_EVF_SPIN : 0;
 	cur->sig.spin = false;
@@ -201,4 +213,10 @@ int lz_floor_yield(struct lz_tracer *t)
 		return -1;
 	lz_shared_unsettle(t);
 	return lz_instant_here(t, &r);
+}
+
+int lz_floor_yield(struct lz_tracer *t)
+{
+	let_others(t);
+	return lz_floor_enter(t) < 0 ? -1 : lz_floor_log(t);
 }

@@ -28,9 +28,8 @@ struct news {
 };
 
 enum {
-	STATE_FD = 100, /* of the next tracer: the handover, its end of the pipe, the floor */
+	STATE_FD = 100, /* of the next tracer: the handover, its end of the pipe */
 	NEWS_FD,
-	FLOOR_FD,
 	GRACE_MS = 1000 /* the first process has ended: how long others may take to do so */
 };
 
@@ -196,7 +195,7 @@ static int start(struct lz_follow *f, int state, int floor, pid_t process)
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, state, STATE_FD);
 	posix_spawn_file_actions_adddup2(&files, f->out, NEWS_FD);
-	posix_spawn_file_actions_adddup2(&files, floor, FLOOR_FD);
+	posix_spawn_file_actions_adddup2(&files, floor, LZ_FLOOR_FD);
 	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	errno = e;
@@ -209,7 +208,7 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->parent = (pid_t)t->tid;
 	h->parent_event = t->next_event;
 	h->affinity = *(const cpu_set_t *)t->old_affinity;
-	h->floor = FLOOR_FD;
+	h->floor = LZ_FLOOR_FD;
 	h->opt = *t->opt;
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
@@ -320,6 +319,8 @@ void lz_follow_tick(struct lz_tracer *t)
 	reap(&t->follow);
 	if (t->follow.in >= 0)
 		read_news(&t->follow);
+	else
+		lz_descriptors_alone(t->follow.out);
 }
 
 void lz_follow_gone(struct lz_tracer *t)

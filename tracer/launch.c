@@ -130,6 +130,7 @@ int lz_launch(struct lz_tracer *t)
 		return lz_fail_errno("cannot fork");
 	if (pid == 0)
 		child(t, &p);
+	lz_descriptors_drop();
 	t->p.pid = pid;
 	t->tid = (uint32_t)pid;
 	t->cur = lz_thread_new(t, t->tid);

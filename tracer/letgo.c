@@ -80,7 +80,10 @@ static int halt_aside(struct lz_tracer *t)
 
 	if (!cur->ready) {
 		cur->running = true;
-		return halt(t);
+		if (halt(t) < 0)
+			return -1;
+		if (!cur->halted)
+			return 0;
 	}
 	if (!cur->has_pending_status || cur->pending_status >> 16)
 		return 0;

@@ -82,6 +82,13 @@ static int flush(struct lz_tracer *t)
 	           : 0;
 }
 
+/* The first process of a PID namespace waits in its end for all others, behind all that the kernel stores for that end. */
+static void let_others_end(struct lz_tracer *t)
+{
+	if (t->floor.held && t->sched.dying && lz_thread_state_of(t, t->cur) == 'S')
+		lz_floor_leave(t);
+}
+
 int lz_tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
@@ -94,6 +101,7 @@ int lz_tick(struct lz_tracer *t)
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
 			s->interrupted = true;
 	}
+	let_others_end(t);
 	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
@@ -191,19 +199,55 @@ static int at_exec(struct lz_tracer *t)
 
 static int at_interrupt(struct lz_tracer *t)
 {
+	struct lz_thread_signals *s = &t->cur->sig;
 	struct user_regs_struct r;
+	bool asked = s->interrupted;
 
-	if (!t->cur->sig.interrupted)
-		return 0;
-	t->cur->sig.interrupted = false;
+	s->interrupted = s->stop_due = false;
 	if (t->cur->call.inside || t->cur->call.suspended || lz_signal_fault_pending(t) ||
 	    lz_proc_regs(&t->p, &r) < 0)
 		return 0;
+	/* behind a group stop */
+	if (t->floor.held && t->floor.news && lz_at_instant(t, &r))
+		return lz_floor_log(t);
+	if (!asked) {
+		s->spin &= s->n_sent > 0;
+		return 0;
+	}
 	/* With chaos there has been time enough for a marker. */
 	if (!t->cur->sig.armed && !t->sched.chaos.on && (lz_sched_due(t) || lz_floor_due(t, 0)) &&
 	    !lz_at_instant(t, &r))
 		return lz_signal_arm(t);
 	return lz_signal_spin(t, &r);
+}
+
+/* What others store meanwhile must have an instant: the stop is put off until the program is at one. */
+static int at_group_stop(struct lz_tracer *t, int *request)
+{
+	struct lz_thread *cur = t->cur;
+	struct user_regs_struct r;
+
+	cur->sig.interrupted = cur->sig.stop_due = false;
+	if (t->floor.held && !cur->call.inside && !cur->call.suspended &&
+	    lz_proc_regs(&t->p, &r) == 0 && !lz_at_instant(t, &r)) {
+		cur->sig.stop_due = true;
+		if (lz_signal_fault_pending(t)) /* an instant, or a handler's beginning */
+			return 0;
+		return lz_signal_arm(t) < 0 ? -1 : lz_signal_spin(t, &r);
+	}
+	*request = PTRACE_LISTEN;
+	cur->listening = true;
+	return lz_turn_halt(t);
+}
+
+/* The kernel has kept in mind that the group stops. */
+static void stop_if_due(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (t->cur->sig.stop_due && !t->cur->call.inside && lz_proc_regs(&t->p, &r) == 0 &&
+	    lz_at_instant(t, &r))
+		ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0);
 }
 
 static int at_exit_event(struct lz_tracer *t)
@@ -273,9 +317,7 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 	case PTRACE_EVENT_STOP:
 		if (stopsig == SIGTRAP)
 			return at_interrupt(t);
-		*request = PTRACE_LISTEN;
-		t->cur->listening = true;
-		return 0;
+		return at_group_stop(t, request);
 	default: return 0;
 	}
 	if (stopsig == (SIGTRAP | 0x80))
@@ -317,6 +359,7 @@ int lz_loop(struct lz_tracer *t)
 				return ended(t, status);
 			return -1;
 		}
+		stop_if_due(t);
 		/* not with a signal to be delivered, which would be lost if recording ended here */
 		if (!sig && request == PTRACE_SYSCALL && flush_at_stop(t) < 0)
 			return -1;

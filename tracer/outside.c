@@ -53,6 +53,15 @@ static void watch(struct lz_tracer *t, struct lz_object *o)
 		o->watched = t->shared->watching = true;
 }
 
+/* Who stores there does so only while it has the floor. */
+static void follow(struct lz_tracer *t, struct lz_object *o)
+{
+	if (strcmp(t->opt->follow, "all") != 0)
+		watch(t, o);
+	else if (o)
+		o->watched = true;
+}
+
 static int found(struct lz_tracer *t, struct lz_object *o, const char *text)
 {
 	bool *named = o ? &o->named : &t->shared->anonymous;
@@ -114,17 +123,6 @@ static pid_t tracer_of(pid_t pid)
 	return tracer;
 }
 
-/* Does it run our own program? */
-static bool is_lizard(pid_t pid)
-{
-	struct stat own, other;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	return pid && stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
-	       own.st_ino == other.st_ino && own.st_dev == other.st_dev;
-}
-
 static bool is_ours(const struct look *l, pid_t pid)
 {
 	return (uint32_t)pid == l->t->tid || pid == getpid() || tracer_of(pid) == getpid();
@@ -133,7 +131,7 @@ static bool is_ours(const struct look *l, pid_t pid)
 /* Another process of the same run. */
 static bool is_followed(const struct look *l, pid_t pid)
 {
-	return l->t->root && (lz_is_parked(pid) || is_lizard(tracer_of(pid)));
+	return l->t->root && (lz_is_parked(pid) || lz_floor_common(&l->t->floor, tracer_of(pid)));
 }
 
 static void command_of(pid_t pid, char buf[32])
@@ -163,7 +161,7 @@ static int their_mapping(void *arg, const struct lz_maps_entry *e)
 		if (is_ours(l, l->pid))
 			return 1;
 		if (is_followed(l, l->pid)) {
-			watch(l->t, lz_object(l->t, g->object));
+			follow(l->t, lz_object(l->t, g->object));
 			continue;
 		}
 		command_of(l->pid, command);

@@ -81,6 +81,7 @@ int lz_sched_at_point(struct lz_tracer *t)
 		return lz_switch(t, lz_sched_next(t), false);
 	if (!t->cur->has_pending_status && lz_floor_due(t, 0))
 		return lz_floor_yield(t);
-	t->sched.yielded = t->cur->sig.spin = false;
+	t->sched.yielded = false;
+	t->cur->sig.spin &= t->cur->sig.stop_due;
 	return 0;
 }

@@ -132,18 +132,24 @@ bool lz_signal_all_ignored(struct lz_tracer *t)
 	return own >= 0 && group >= 0 && (own || group);
 }
 
+static int send(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+
+	if (push(&s->sent, &s->n_sent, &s->sent_room, signo, info) < 0)
+		return -1;
+	if (syscall(SYS_tgkill, t->tid, t->cur->tid, signo) < 0)
+		return lz_fail_errno("cannot send signal %d to the program", signo);
+	return 0;
+}
+
 int lz_signal_release_in_call(struct lz_tracer *t)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 
-	for (size_t i = 0; i < s->n_held; i++) {
-		if (push(&s->sent, &s->n_sent, &s->sent_room, s->held[i].signo, &s->held[i].info) <
-		    0)
+	for (size_t i = 0; i < s->n_held; i++)
+		if (send(t, s->held[i].signo, &s->held[i].info) < 0)
 			return -1;
-		if (syscall(SYS_tgkill, t->tid, t->cur->tid, s->held[i].signo) < 0)
-			return lz_fail_errno("cannot send signal %d to the program",
-			                     s->held[i].signo);
-	}
 	s->n_held = 0;
 	s->armed = false;
 	return 0;
@@ -161,7 +167,8 @@ static void find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 
-	if (info->si_code != SI_TKILL || info->si_pid != getpid())
+	/* in a PID namespace of its own we are nobody */
+	if (info->si_code != SI_TKILL || (info->si_pid && info->si_pid != getpid()))
 		return;
 	for (size_t i = 0; i < s->n_sent; i++) {
 		if (s->sent[i].signo != signo)
@@ -171,6 +178,16 @@ static void find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
 		s->n_sent--;
 		return;
 	}
+}
+
+int lz_signal_put_back(struct lz_tracer *t, int signo)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
+		return 0; /* killed */
+	find_sent(t, signo, &info);
+	return send(t, signo, &info);
 }
 
 int lz_signal_arm(struct lz_tracer *t)
@@ -480,7 +497,8 @@ int lz_signal_hold_stop(struct lz_tracer *t, int signo)
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	bool due = t->cur->sig.n_held || lz_sched_due(t) || lz_floor_due(t, 0);
+	bool due =
+	    t->cur->sig.n_held || t->cur->sig.stop_due || lz_sched_due(t) || lz_floor_due(t, 0);
 
 	if (!t->cur->sig.armed && !due)
 		return 0;

@@ -71,6 +71,7 @@ struct lz_thread_signals {
 	bool armed;           /* waiting for a marker or a system call */
 	uint64_t armed_since; /* ns */
 	bool interrupted;     /* PTRACE_INTERRUPT is under way */
+	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
 };
@@ -105,7 +106,8 @@ struct lz_thread {
 	bool seen;        /* has had a turn */
 	bool ended;       /* has left the process, its switch is still to come */
 	bool listening;   /* in a group stop */
-	bool watched;     /* has a data breakpoint on the end of its turn */
+	bool halted;  /* in one, too, or on the way there, after it has stood without the turn */
+	bool watched; /* has a data breakpoint on the end of its turn */
 	uint64_t priority;
 	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
 	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
@@ -319,6 +321,8 @@ bool lz_chaos_stuck(struct lz_tracer *t);
 /* turn.c: waits, with more than one thread. 0: *status is a stop of the current thread or the process's end; 1: another
  * thread has got the turn, and stands. */
 int lz_turn_wait(struct lz_tracer *t, int *status);
+/* The current thread is in a group stop: whoever stands without the turn takes part in it. */
+int lz_turn_halt(struct lz_tracer *t);
 /* With chaos, at a stop of the current thread: whoever the kernel has let go stands, or sleeps again. */
 int lz_turn_settle(struct lz_tracer *t);
 /* Is it a call during which others may run? */
@@ -333,6 +337,11 @@ int lz_follow_begin(struct lz_tracer *t); /* the recording has been created */
 void lz_follow_tick(struct lz_tracer *t);
 void lz_follow_gone(struct lz_tracer *t); /* this process has ended */
 void lz_follow_end(struct lz_tracer *t);  /* waits for those that have only to write */
+
+/* descriptors.c: closes those that the tracer was given, but for stderr; stdin and stdout become /dev/null. */
+void lz_descriptors_drop(void);
+/* If nobody reads NEWS, the first tracer has ended: stderr, too. */
+void lz_descriptors_alone(int news);
 
 /* launch.c: forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
@@ -449,6 +458,8 @@ int lz_signal_exec(struct lz_tracer *t);
 int lz_signal_init(struct lz_tracer *t);
 /* Lets __lizard_pos hold the pointer, and logs that. */
 int lz_signal_set_pos(struct lz_tracer *t);
+/* At a signal's stop: sends it once more, to arrive when the thread goes on. */
+int lz_signal_put_back(struct lz_tracer *t, int signo);
 /* At a signal's stop: holds it if it is an asynchronous one for the program, else gives 1. */
 int lz_signal_hold_stop(struct lz_tracer *t, int signo);
 /* Puts back what the kernel changed when it forced a SIGSEGV or SIGTRAP of our own making. */

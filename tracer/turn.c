@@ -117,6 +117,11 @@ static int aside_stopped(struct lz_tracer *t, struct lz_thread *th, int status)
 			t->sched.dying = true;
 		return go_on(th, PTRACE_CONT, 0);
 	case PTRACE_EVENT_STOP:
+		if (signo == SIGTRAP && th->halted) {
+			th->halted = false;
+			th->ready = true;
+			return 0;
+		}
 		return go_on(th, signo == SIGTRAP ? PTRACE_SYSCALL : PTRACE_LISTEN, 0);
 	default: return go_on(th, PTRACE_SYSCALL, 0);
 	}
@@ -142,6 +147,36 @@ static int aside(struct lz_tracer *t, pid_t tid, int status)
 	}
 	lz_become(t, th);
 	int ret = aside_stopped(t, th, status);
+	lz_become(t, cur);
+	return ret;
+}
+
+/* It goes on to the stop that the kernel keeps for it, and stands again behind that. Of what it has been met at, a call is over
+ * all the same, and a signal comes again. */
+static int halt(struct lz_tracer *t, struct lz_thread *th)
+{
+	int status = th->has_pending_status ? th->pending_status : 0;
+
+	if (status && status >> 16 == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80)) {
+		if (lz_signal_put_back(t, WSTOPSIG(status)) < 0)
+			return -1;
+		th->has_pending_status = false;
+	}
+	th->halted = true;
+	th->ready = false;
+	return go_on(th, PTRACE_SYSCALL, 0);
+}
+
+int lz_turn_halt(struct lz_tracer *t)
+{
+	struct lz_thread *cur = t->cur;
+	int ret = 0;
+
+	for (size_t i = 0; i < t->n_threads && ret == 0; i++) {
+		lz_become(t, t->thread[i]);
+		if (t->cur->ready && t->cur != cur)
+			ret = halt(t, t->cur);
+	}
 	lz_become(t, cur);
 	return ret;
 }

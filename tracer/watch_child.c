@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+
+enum { TICK_MS = 500 };
 
 /* New processes whose first stop came before the event that tells of them. Threads just go on. */
 struct early {
@@ -127,16 +130,26 @@ static int stopped(struct lz_tracer *t, struct early *e, pid_t pid, int status)
 	}
 }
 
+/* SIGALRM only makes waitpid() return. */
+static int set_timer(long ms)
+{
+	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
+
+	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
+}
+
 int lz_watch_until_exec(struct lz_tracer *t)
 {
 	struct early e = {0};
-	int status, ret = go_on(t->p.pid, 0);
+	int status, ret = set_timer(TICK_MS) < 0 ? -1 : go_on(t->p.pid, 0);
 
 	while (ret == 0) {
 		pid_t got = waitpid(-1, &status, __WALL);
 
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && errno == EINTR) {
+			lz_follow_tick(t);
 			continue;
+		}
 		if (got < 0)
 			break; /* all gone */
 		if (WIFSTOPPED(status)) {

@@ -86,6 +86,57 @@ verified daemon
 rm -rf "$T/recordings/gone" && cp -r "$T/recordings/daemon" "$T/recordings/gone" && lizard rm "$T/recordings/gone" >"$T/out" 2>&1
 is "$? $(ls "$T/recordings" | grep -c gone)" "0 0" "lizard rm removes all of it" || diag "$(cat "$T/out")"
 
+# ---- its tracer keeps nobody waiting: the reader of what Lizard was given waits as long as without Lizard ----
+cat >"$T/leaves.c" <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+static void until_told(const char *file)
+{
+	for (int i = 0; i < 400 && access(file, F_OK); i++)
+		usleep(50000);
+}
+/* leaves FILE [PROGRAM]: what it leaves behind, or PROGRAM, closes all it has and lives until FILE is there. */
+int main(int argc, char **argv)
+{
+	dprintf(1, "said\n");
+	if (argc == 3 && fork() > 0)
+		return 0;
+	if (argc == 3 && fork() > 0)
+		_exit(0);
+	for (int fd = 0; fd < 10; fd++) {
+		close(fd);
+		open("/dev/null", O_RDWR);
+	}
+	if (argc == 3 && argv[2][0] == '/')
+		execl(argv[2], argv[2], argv[1], NULL);
+	until_told(argv[1]);
+	return 0;
+}
+C
+lizard-cc -O1 -w "$T/leaves.c" -o "$T/leaves" && gcc -O1 -w "$T/leaves.c" -o "$T/plain-leaves"
+ok $? "builds what closes its descriptors"
+lives() { ! [ -e "$T/told-$1" ] && pgrep -f "$T/told-$1" >/dev/null; }
+ended() { ! pgrep -f "$T/told-$1" >/dev/null; }
+for how in "left all -" "exec all $T/plain-leaves" "watched nobody -"; do
+	set -- $how
+	out=$(exec 5>&1; timeout -k 5 60 lizard-trace -q --follow "$2" -o "$T/recordings/$1" -- "$T/leaves" "$T/told-$1" "$3" 2>&1)
+	lives "$1"
+	ok $? "$1: the shell does not wait for it" || diag "$out"
+	is "$out" "said
+lizard: 1 more process is still running" "$1: and has read all there is"
+	: >"$T/told-$1"
+	wait_until ended "$1"
+done
+mkfifo "$T/fifo"
+lizard-trace -q -o "$T/recordings/closes" -- "$T/leaves" "$T/told-closes" >"$T/fifo" 5>"$T/fifo" 2>"$T/err" &
+cat <"$T/fifo" >"$T/out"
+lives closes
+ok $? "the first process: whoever reads what it has closed does not wait, either"
+: >"$T/told-closes"
+wait_until ended closes
+is "$(cat "$T/out" "$T/err")" said "and has read all there is"
+
 # ---- forked in the middle of functions: what the parent had called is known ----
 lizard-cc -g -O0 -o "$T/inherit" "$LIZARD_SRC/tests/progs/follow/inherit.c"
 record inherit all "$T/inherit"

@@ -37,6 +37,46 @@ else
 	skip "int \$0x80" "not on this kernel"
 fi
 
+# A child in its parent's memory, both running.
+cat >"$T/both.c" <<'EOF'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+static char stack[65536];
+static volatile int go;
+static int waits(void *arg)
+{
+	while (!go) /* for its parent, which runs on */
+		;
+	return *(int *)arg;
+}
+int main(void)
+{
+	int three = 3, status;
+	pid_t pid = clone(waits, stack + sizeof(stack), CLONE_VM | SIGCHLD, &three);
+
+	go = 1;
+	if (pid < 0)
+		printf("no child: %s\n", strerror(errno));
+	else if (waitpid(pid, &status, 0) == pid)
+		printf("child: %d\n", WEXITSTATUS(status));
+	return 0;
+}
+EOF
+lizard-cc -g -O0 -w "$T/both.c" -o "$T/both"
+is "$("$T/both")" "child: 3" "a child in its parent's memory: natively it runs"
+for follow in parent all; do
+	timeout -k 5 60 lizard-trace -q --follow $follow -o "$T/recordings/both-$follow" "$T/both" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out" "$T/err")" "0 no child: Function not implemented
+lizard: a child that shares memory with its running parent is not supported: clone gives ENOSYS" "... --follow $follow: refused, and it says so"
+	timeout 60 lizard verify -a "$T/recordings/both-$follow" >"$T/verify" 2>&1
+	ok $? "... --follow $follow: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+done
+
 # Where there is no tracing at all, it says which setting it is.
 "$T/refuse" ptrace lizard-trace -q true 2>"$T/err"
 is "$? $(grep -c 'in a container, allow it with --cap-add=SYS_PTRACE' "$T/err")" "125 1" "ptrace refused by a filter"

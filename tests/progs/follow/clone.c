@@ -87,6 +87,11 @@ int main(void)
 	CHECK(pidfd >= 0 && waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) == 0);
 	CHECK(info.si_pid == pid && info.si_status == 7 && info.si_code == CLD_EXITED);
 
+	/* one that wants no tracer */
+	pid = cloned(on_its_stack, SIGCHLD | CLONE_UNTRACED, &seven, NULL, NULL);
+	work(20000);
+	ends_with(pid, 7);
+
 	/* no signal at its end: only who asks for clones hears of it */
 	int status, zero = 0;
 	pid = cloned(on_its_stack, 0, &zero, NULL, NULL);
