@@ -58,6 +58,7 @@ const struct lz_turns *lz_replay_turns(struct lz_replay *rp)
 void lz_replay_free(struct lz_replay *rp)
 {
 	lz_watchdog_stop(rp);
+	lz_stub_reap();
 	lz_image_free(rp->image);
 	lz_turns_free(&rp->turns);
 	free(rp->divergence);
@@ -158,7 +159,7 @@ void lz_engine_free(struct lz_engine *e)
 {
 	if (!e)
 		return;
-	lz_stub_kill(&e->proc);
+	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	lz_contexts_free(&e->threads);
 	free(e->breaks);
@@ -168,7 +169,7 @@ void lz_engine_free(struct lz_engine *e)
 
 static void drop_process(struct lz_engine *e)
 {
-	lz_stub_kill(&e->proc);
+	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	memset(e->slot, 0, sizeof e->slot);
 	e->in_call = e->regs_dirty = e->trapped = false;

@@ -245,18 +245,61 @@ int lz_stub_start(struct lz_proc *p, const struct lz_meta *m)
 	return 0;
 }
 
-void lz_stub_kill(struct lz_proc *p)
+/* Is it gone? */
+static bool reap(pid_t pid, int options)
 {
 	pid_t got;
 
+	do {
+		got = waitpid(pid, NULL, __WALL | options);
+	} while (got == pid || (got < 0 && errno == EINTR));
+	return got < 0;
+}
+
+void lz_stub_kill(struct lz_proc *p)
+{
 	if (p->pid <= 0)
 		return;
 	kill(p->pid, SIGKILL);
-	do {
-		got = waitpid(p->pid, NULL, __WALL);
-	} while (got == p->pid || (got < 0 && errno == EINTR));
+	reap(p->pid, 0);
 	lz_proc_close(p);
 	p->pid = -1;
+}
+
+enum { DYING_MAX = 16 };
+static _Thread_local struct {
+	pid_t v[DYING_MAX];
+	unsigned n;
+} dying;
+
+static void reap_dying(int options)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < dying.n; i++)
+		if (!reap(dying.v[i], options))
+			dying.v[n++] = dying.v[i];
+	dying.n = n;
+}
+
+void lz_stub_drop(struct lz_proc *p)
+{
+	if (p->pid <= 0)
+		return;
+	reap_dying(WNOHANG);
+	if (dying.n == DYING_MAX)
+		reap_dying(0);
+	if (CPU_COUNT(&other_cpus))
+		sched_setaffinity(p->pid, sizeof other_cpus, &other_cpus);
+	kill(p->pid, SIGKILL);
+	dying.v[dying.n++] = p->pid;
+	lz_proc_close(p);
+	p->pid = -1;
+}
+
+void lz_stub_reap(void)
+{
+	reap_dying(0);
 }
 
 void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit)

@@ -29,6 +29,11 @@ int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy);
 void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit);
 /* Ends the process, reaps it and closes P. Does nothing if p->pid <= 0. */
 void lz_stub_kill(struct lz_proc *p);
+/* The same without waiting for its end, which takes a millisecond for a small program: it dies on another CPU if there is
+ * one, and is reaped by later calls of the same thread. */
+void lz_stub_drop(struct lz_proc *p);
+/* Waits for those that this thread has dropped. */
+void lz_stub_reap(void);
 
 /* Does one mapping operation in the process by injected calls. Shared mappings become private ones
  * of the recording's copy. */
