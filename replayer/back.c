@@ -73,7 +73,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 
 	if (!nav)
 		return -1;
-	s->rp.interrupted = 0;
+	lz_session_begin(s);
 	nav->interrupted = nav->gave_up = false;
 	nav->effort = 0;
 	lz_session_where(s, &here);
@@ -87,6 +87,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)
 		return 0;
+	nav->interrupted |= s->rp.interrupted != 0;
 	s->rp.interrupted = 0;
 	if (lz_session_restore(s, &here))
 		return -1;

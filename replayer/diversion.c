@@ -7,6 +7,7 @@
 #include <lizard/restore.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -312,6 +313,7 @@ static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
 	if (lz_engine_flush(e) < 0)
 		return -1;
 	d->s->rp.running = e->proc.pid;
+	atomic_thread_fence(memory_order_seq_cst); /* against lz_session_interrupt() */
 	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
 		return lz_fail_errno("cannot run the copy");
 	e->in_call = false;
@@ -342,7 +344,7 @@ int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, s
 	int ret = 0;
 
 	*stop = (struct lz_stop){0};
-	d->s->rp.interrupted = 0;
+	lz_session_begin(d->s);
 	if (d->exited)
 		return finish(d, stop, LZ_STOP_END, 0), 0;
 	if (lz_engine_break(e, addrs, n_addrs) < 0)

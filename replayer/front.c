@@ -63,6 +63,7 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 	f->host_files = host_files;
 	f->name = name;
 	f->reader = lz_session_reader(s);
+	lz_session_keep_interrupts(s);
 
 	const struct lz_meta *m = lz_reader_meta(f->reader);
 	const char *slash = strrchr(m->program, '/');

@@ -111,7 +111,11 @@ static int jump(struct lz_front *f, const char *args, uint32_t tid)
 		while (*end == ' ')
 			end++;
 	}
-	return lz_session_jump(f->s, d, tid, addrs, n, &f->stop);
+	if (lz_session_jump(f->s, d, tid, addrs, n, &f->stop) < 0)
+		return -1;
+	if (f->stop.reason == LZ_STOP_INTERRUPTED)
+		lz_front_say(f, "Interrupted.");
+	return 0;
 }
 
 /* To the last instant of a thread that does not run now: its registers are the same as now. */

@@ -29,8 +29,23 @@ static enum lz_front_kind watch_kind(char kind)
 	return kind == 'r' ? LZ_WATCH_READ : kind == 'a' ? LZ_WATCH_ACCESS : LZ_WATCH_WRITE;
 }
 
+/* One that the run met at its very end, where the user still wants to be told of what he asked for. */
+static void take_interrupt(struct lz_front *f)
+{
+	switch (f->stop.reason) {
+	case LZ_STOP_START:
+	case LZ_STOP_END:
+	case LZ_STOP_DIVERGED: lz_session_take_interrupt(f->s); break;
+	default:
+		if (lz_session_take_interrupt(f->s))
+			f->stop.reason = LZ_STOP_INTERRUPTED;
+		break;
+	}
+}
+
 void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 {
+	take_interrupt(f);
 	*stop = (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP};
 	switch (f->stop.reason) {
 	case LZ_STOP_BREAKPOINT:
@@ -110,6 +125,12 @@ static void finish(struct lz_front *f, int rc)
 {
 	f->regs_valid = false;
 	f->tid = 0;
+	if (rc < 0 && lz_session_take_interrupt(f->s)) {
+		f->stop.reason = LZ_STOP_INTERRUPTED;
+		if (f->moving)
+			lz_front_say(f, "Interrupted.");
+		return;
+	}
 	if (rc < 0) {
 		f->stop.reason = LZ_STOP_TARGET;
 		lz_front_say(f, "%s%s", f->moving ? "error: " : "", lz_error());

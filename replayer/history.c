@@ -192,7 +192,7 @@ int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t b
 	if (w.thread == LZ_NO_STRAND ||
 	    nav->strands.turns->v[nav->strands.first[w.thread]].event > now.event)
 		return lz_fail("thread %u has not run before", tid);
-	s->rp.interrupted = 0;
+	lz_session_begin(s);
 	block = lz_stream_block_of(nav->stream, time);
 	rc = read_before(nav, block, time + 1, before + 1, &w);
 	first = begun_before(&w.list, time + 1);
@@ -236,7 +236,7 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 	int rc = 0;
 
 	*found = 0;
-	s->rp.interrupted = 0;
+	lz_session_begin(s);
 	s->nested++;
 	lz_session_where(s, &here);
 	for (size_t i = 0; !rc && i < skip + n; i++) {

@@ -201,7 +201,8 @@ static int search_backward(struct jump *j)
 {
 	uint32_t block = lz_stream_block_of(j->nav->stream, j->now.marker);
 	uint64_t begin = lz_reader_first_marker(j->s->rp.reader);
-	int rc = scan_window(j, j->now.marker, UINT64_MAX);
+	bool begins = j->from_gap && lz_gap_event(j->s, j->now.marker) >= j->now.event;
+	int rc = begins ? 0 : scan_window(j, j->now.marker, UINT64_MAX);
 
 	if (!lz_stream_n_blocks(j->nav->stream))
 		return rc;
@@ -283,7 +284,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 			return lz_fail("there is no thread %u here", tid);
 		}
 	}
-	s->rp.interrupted = 0;
+	lz_session_begin(s);
 	rc = d == LZ_FORWARD ? search_forward(&j) : search_backward(&j);
 	/* it may have been the reading of markers that was interrupted */
 	if (rc < 0 && s->rp.interrupted) {

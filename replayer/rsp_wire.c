@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +24,12 @@ enum { WAKE_END, WAKE_ECHO }; /* bytes in `wake` */
 struct lz_wire {
 	int in, out, wake[2];
 	_Atomic int echo;
-	pthread_t reader, owner;
-	pthread_mutex_t lock, echoing;
+	pthread_t reader;
+	pthread_mutex_t lock, run; /* the second one: a run does not end while it is held */
 	pthread_cond_t more;
 	struct packet *first, **last;
 	bool closed;
 	_Atomic bool acks, running, pending;
-	_Atomic long begun; /* milliseconds: of the present run */
 	_Atomic long asked; /* milliseconds: when the interrupt came */
 	char *sent;         /* the last frame, in case the peer asks for it again */
 	size_t sent_len;
@@ -41,19 +39,9 @@ struct lz_wire {
 	size_t len;
 	unsigned char sum;
 	int want; /* the sum that the packet claims, -1: none */
+	void (*interrupt)(void *);
+	void *arg;
 };
-
-static void (*interrupt_fn)(void *);
-static void *interrupt_arg;
-
-static void on_signal(int sig)
-{
-	int saved = errno;
-
-	if (interrupt_fn)
-		interrupt_fn(interrupt_arg);
-	errno = saved;
-}
 
 static int write_all(int fd, const char *p, size_t n)
 {
@@ -230,6 +218,18 @@ static bool is_over(struct lz_wire *w)
 	return read(w->wake[0], &why, 1) != 1 || why == WAKE_END;
 }
 
+/* If there is a run. */
+static bool interrupt_run(struct lz_wire *w)
+{
+	pthread_mutex_lock(&w->run);
+	bool running = w->running;
+
+	if (running)
+		w->interrupt(w->arg);
+	pthread_mutex_unlock(&w->run);
+	return running;
+}
+
 /* The peer is gone: a run in progress is of no use to anybody. Nor is one that begins later. */
 static void stop_run(struct lz_wire *w)
 {
@@ -241,8 +241,8 @@ static void stop_run(struct lz_wire *w)
 
 		if (woken > 0 && is_over(w))
 			break;
-		if (woken == 0 && w->running)
-			pthread_kill(w->owner, SIGUSR1);
+		if (woken == 0)
+			interrupt_run(w);
 	}
 }
 
@@ -261,16 +261,14 @@ static void pass_echo(struct lz_wire *w)
 	}
 }
 
-/* Once for each byte: an interrupted run goes back to an instant with a name, and must not be
- * interrupted in that. Not at once: a run forgets the interrupts that came before it. */
-enum { SETTLE_MS = 10 };
+/* While an interrupt or the program's output waits for a run to begin. */
+enum { POLL_MS = 10 };
 
+/* Once for each byte. */
 static void pass_interrupt(struct lz_wire *w)
 {
-	if (w->pending && w->running && now_ms() - w->begun >= SETTLE_MS) {
+	if (w->pending && interrupt_run(w))
 		w->pending = false;
-		pthread_kill(w->owner, SIGUSR1);
-	}
 }
 
 static void wait_input(struct lz_wire *w, struct pollfd fds[3])
@@ -278,13 +276,13 @@ static void wait_input(struct lz_wire *w, struct pollfd fds[3])
 	fds[0] = (struct pollfd){.fd = w->in, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = w->wake[0], .events = POLLIN};
 	fds[2] = (struct pollfd){.fd = w->running ? w->echo : -1, .events = POLLIN};
-	poll(fds, 3, w->pending || w->echo >= 0 ? SETTLE_MS : -1);
+	poll(fds, 3, w->pending || w->echo >= 0 ? POLL_MS : -1);
 	pass_interrupt(w);
 	if (fds[2].revents) {
-		pthread_mutex_lock(&w->echoing);
+		pthread_mutex_lock(&w->run);
 		if (w->running)
 			pass_echo(w);
-		pthread_mutex_unlock(&w->echoing);
+		pthread_mutex_unlock(&w->run);
 	}
 }
 
@@ -317,14 +315,6 @@ static void *read_ahead(void *arg)
 	return NULL;
 }
 
-static int start_reader(struct lz_wire *w)
-{
-	struct sigaction act = {.sa_handler = on_signal};
-
-	sigaction(SIGUSR1, &act, NULL);
-	return lz_thread_start(&w->reader, "lizard-reader", read_ahead, w);
-}
-
 struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void *arg)
 {
 	struct lz_wire *w = calloc(1, sizeof *w);
@@ -340,14 +330,13 @@ struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void 
 	w->out = out;
 	w->acks = true;
 	w->last = &w->first;
-	w->owner = pthread_self();
 	w->echo = -1;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_mutex_init(&w->echoing, NULL);
+	pthread_mutex_init(&w->run, NULL);
 	pthread_cond_init(&w->more, NULL);
-	interrupt_fn = interrupt;
-	interrupt_arg = arg;
-	if (start_reader(w) == 0)
+	w->interrupt = interrupt;
+	w->arg = arg;
+	if (lz_thread_start(&w->reader, "lizard-reader", read_ahead, w) == 0)
 		return w;
 	close(w->wake[0]);
 	close(w->wake[1]);
@@ -362,7 +351,6 @@ void lz_wire_free(struct lz_wire *w)
 		return;
 	if (write(w->wake[1], &(char){WAKE_END}, 1) == 1)
 		pthread_join(w->reader, NULL);
-	interrupt_fn = NULL;
 	for (struct packet *p = w->first, *next; p; p = next) {
 		next = p->next;
 		free(p);
@@ -454,16 +442,15 @@ void lz_wire_no_ack(struct lz_wire *w)
 
 void lz_wire_run_begin(struct lz_wire *w)
 {
-	w->begun = now_ms();
 	w->running = true;
 }
 
 void lz_wire_run_end(struct lz_wire *w)
 {
-	pthread_mutex_lock(&w->echoing);
+	pthread_mutex_lock(&w->run);
 	pass_echo(w);
 	w->running = false;
-	pthread_mutex_unlock(&w->echoing);
+	pthread_mutex_unlock(&w->run);
 }
 
 bool lz_wire_interrupted(struct lz_wire *w)

@@ -1,7 +1,6 @@
 /* Packets of the remote serial protocol on two file descriptors.
  *
- * A thread reads ahead, so that the interrupt byte (0x03) is noticed during a long run: it calls
- * interrupt() in the main thread by a signal. */
+ * A thread reads ahead, so that the interrupt byte (0x03) is noticed during a long run. */
 #ifndef LIZARD_RSP_WIRE_H
 #define LIZARD_RSP_WIRE_H
 
@@ -12,7 +11,7 @@ enum { LZ_WIRE_PACKET_MAX = 0x20000 }; /* payload bytes, said in qSupported */
 
 struct lz_wire;
 
-/* INTERRUPT(ARG) is called inside a signal handler (SIGUSR1) of the thread that called this. */
+/* INTERRUPT(ARG) is called in another thread. */
 struct lz_wire *lz_wire_new(int in, int out, void (*interrupt)(void *arg), void *arg);
 /* What arrives on FD (non-blocking) during a run is shown to the user. Before the first run. */
 void lz_wire_echo(struct lz_wire *w, int fd);
@@ -24,7 +23,7 @@ int lz_wire_send(struct lz_wire *w, const char *payload, size_t len);
 /* Console output for the user (an O packet); only between a resume and its stop reply. */
 int lz_wire_console(struct lz_wire *w, const char *text);
 void lz_wire_no_ack(struct lz_wire *w);
-/* Between these two calls an interrupt byte interrupts. */
+/* Between these two calls an interrupt byte interrupts; none does when the second one has returned. */
 void lz_wire_run_begin(struct lz_wire *w);
 void lz_wire_run_end(struct lz_wire *w);
 /* Has an interrupt come just now that no run has taken? Asked before a run; forgets it. */

@@ -5,6 +5,7 @@
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,14 +110,48 @@ bool lz_session_at_end(struct lz_session *s)
 
 void lz_session_interrupt(struct lz_session *s)
 {
-	if (s->deaf)
+	enum lz_hearing hears = LZ_DEAF;
+
+	if (atomic_compare_exchange_strong(&s->hearing, &hears, LZ_CALLED) || hears == LZ_CALLED)
 		return;
 	s->rp.interrupted = 1;
+	atomic_thread_fence(memory_order_seq_cst);
 	pid_t pid = s->rp.running;
 	if (pid > 0)
 		kill(pid, SIGSTOP);
 	if (s->rebuild)
 		lz_rebuild_interrupt(s->rebuild);
+}
+
+void lz_session_keep_interrupts(struct lz_session *s)
+{
+	s->nested++;
+}
+
+bool lz_session_take_interrupt(struct lz_session *s)
+{
+	if (!s->rp.interrupted)
+		return false;
+	s->rp.interrupted = 0;
+	s->signal_told = 0;
+	return true;
+}
+
+void lz_session_begin(struct lz_session *s)
+{
+	if (!s->nested)
+		s->rp.interrupted = 0;
+}
+
+void lz_session_deafen(struct lz_session *s)
+{
+	atomic_store(&s->hearing, LZ_DEAF);
+}
+
+void lz_session_hear(struct lz_session *s)
+{
+	if (atomic_exchange(&s->hearing, LZ_HEARS) == LZ_CALLED)
+		s->rp.interrupted = 1;
 }
 
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask)

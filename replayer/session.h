@@ -40,13 +40,16 @@ struct lz_user_watch {
 	uint8_t *value; /* last seen */
 };
 
+/* On the way back to an instant with a name interrupts are only noted. */
+enum lz_hearing { LZ_HEARS, LZ_DEAF, LZ_CALLED };
+
 struct lz_session {
 	struct lz_replay rp;
 	struct lz_session_options opt;
 	struct lz_engine *e; /* the present; NULL only if even the start could not be built again */
 	unsigned
 	    nested; /* within a request made of others: no interrupt is forgotten between them */
-	volatile int deaf; /* on the way back to an instant with a name: interrupts are not heard */
+	_Atomic(enum lz_hearing) hearing;
 	struct lz_pos pos; /* exact; n = 0: not counted yet, see lz_session_name */
 	bool at_end;
 	bool away; /* the engine has left pos: no base for its gap */
@@ -71,6 +74,13 @@ struct lz_session {
 	uint64_t
 	    back_to; /* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
 };
+
+/* ---- interrupts (session.c) ---- */
+/* At the beginning of a request: those that came before the user asked for anything are not meant for it. */
+void lz_session_begin(struct lz_session *s);
+/* Between these two they are not answered. */
+void lz_session_deafen(struct lz_session *s);
+void lz_session_hear(struct lz_session *s);
 
 /* ---- the present (session_pos.c) ---- */
 /* The engine s->e stands at the n-th arrival of its address; START: at its gap's start. */

@@ -12,7 +12,7 @@
 enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
 enum {
 	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
-	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
+	NEAR_INDEXED = 32768,   /* and this long where the index of the markers is already made */
 	SCAN_BY_RUN = 64 /* ... and so is a stretch so many times as long as the next window */
 };
 

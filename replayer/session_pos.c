@@ -83,11 +83,11 @@ int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
 {
 	int interrupted = s->rp.interrupted;
 
-	s->deaf = 1;
+	lz_session_deafen(s);
 	s->rp.interrupted = 0;
 	int ret = restore(s, pos);
 	s->rp.interrupted = interrupted;
-	s->deaf = 0;
+	lz_session_hear(s);
 	return ret;
 }
 

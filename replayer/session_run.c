@@ -148,9 +148,9 @@ static int came_anywhere(struct lz_session *s, const struct lz_pos *prev)
 	s->rp.interrupted = 0;
 	if (event == prev->event && marker == prev->marker)
 		return lz_session_restore(s, prev);
-	s->deaf = 1;
+	lz_session_deafen(s);
 	int ret = lz_session_seek_gap(s, event, marker);
-	s->deaf = 0;
+	lz_session_hear(s);
 	return ret;
 }
 
@@ -451,11 +451,9 @@ int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *
 	return ret < 0 || disarm(s) < 0 ? -1 : 0;
 }
 
-/* Interrupts that came before the user asked for anything are not meant for it. */
 static int begin_request(struct lz_session *s)
 {
-	if (!s->nested)
-		s->rp.interrupted = 0;
+	lz_session_begin(s);
 	return s->lost ? lz_fail("replay has diverged here: only seeking is possible") : 0;
 }
 

@@ -143,7 +143,7 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 	struct verify v = {.s = s, .res = res, .progress = progress, .arg = arg};
 
 	*res = (struct lz_verify_result){0};
-	s->rp.interrupted = 0;
+	lz_session_begin(s);
 	s->rp.spins_jumped = 0;
 	v.n_checkpoints = lz_reader_n_checkpoints(s->rp.reader);
 	v.e = lz_engine_new(&s->rp, 0);

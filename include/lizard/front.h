@@ -47,7 +47,7 @@ size_t lz_front_register(struct lz_front *f, size_t nr, void *bytes);
 int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, const void *bytes);
 
 /* ---- memory ---- */
-/* As much as is mapped; of the diversion if there is one. */
+/* As much as is mapped; of the diversion if there is one. From any thread, while no other call goes on. */
 size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len);
 /* In a diversion: the recording is never changed. */
 int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len);
@@ -93,6 +93,7 @@ struct lz_front_stop {
 void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r);
 /* The resume was interrupted before it began. */
 void lz_front_not_resumed(struct lz_front *f);
+/* Asked when no interrupt can come any more: one that came as the resume ended is part of the stop. */
 void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop);
 /* What the user must be told with the stop; malloced, NULL if nothing. Once. */
 char *lz_front_note(struct lz_front *f);

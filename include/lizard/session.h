@@ -85,8 +85,14 @@ int lz_session_turn(struct lz_session *s, uint32_t tid, enum lz_direction d, str
  * signal ends it. */
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop);
-/* May be called from a signal handler: the present run stops soon with LZ_STOP_INTERRUPTED. */
+/* May be called from a signal handler or another thread: the present run stops soon with LZ_STOP_INTERRUPTED. What came
+ * before a request is forgotten when that begins, */
 void lz_session_interrupt(struct lz_session *s);
+/* ... but not from here on: */
+void lz_session_keep_interrupts(struct lz_session *s);
+/* Has there been an interrupt that no request has answered? Forgets it. A signal that a run stopped for instead is told
+ * again. */
+bool lz_session_take_interrupt(struct lz_session *s);
 /* Signals that do not stop a run (bit signo). All stop at first. */
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask);
 

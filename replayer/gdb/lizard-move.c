@@ -54,7 +54,7 @@ lizard_target::move (const char *text)
   how.direction = LZ_BACKWARD;
   how.how = LZ_RESUME_STEP;
   how.tid = inferior_ptid.lwp ();
-  begin (how, false);
+  begin (how, ctrlc_is_fresh ());
   end ();
   m_state = STOPPED;
 

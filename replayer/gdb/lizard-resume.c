@@ -27,10 +27,6 @@
 #include "lizard-target.h"
 #include "lizard-worker.h"
 
-/* A run forgets the interrupts that came before it began in the
-   worker, which is this much later at most.  */
-static const std::chrono::milliseconds settle_time {10};
-
 /* A Ctrl-C between two resumes of one command stops the next one.  */
 static const std::chrono::milliseconds ctrlc_lifetime {1000};
 
@@ -44,7 +40,6 @@ lizard_target::run (const struct lz_front_resume &how, bool interrupted)
     lz_front_not_resumed (m_front);
   else
     lz_front_resume (m_front, &how);
-  lz_front_stop (m_front, &m_stop);
   m_note.reset (lz_front_note (m_front));
   m_tid = lz_front_tid (m_front);
   m_event_pipe.mark ();
@@ -101,7 +96,6 @@ void
 lizard_target::begin (const struct lz_front_resume &how, bool interrupted)
 {
   m_ctrlc = false;
-  m_begun = clock::now ();
   m_threads.clear ();
   m_state = RUNNING;
   ignore_child_stops (true);
@@ -116,6 +110,10 @@ lizard_target::end ()
 {
   wait_for_stop ();
   m_event_pipe.flush ();
+  m_worker->call ([this]
+    {
+      lz_front_stop (m_front, &m_stop);
+    });
   m_state = ENDED;
   ignore_child_stops (false);
   show_program_output ();
@@ -132,13 +130,8 @@ lizard_target::interrupt ()
     if (thread->state == THREAD_RUNNING || thread->executing ())
       m_ctrlc = true;
   m_ctrlc_at = clock::now ();
-  if (m_state != RUNNING)
-    return;
-
-  /* Interrupts that come before the run has begun are forgotten by
-     it.  */
-  std::this_thread::sleep_until (m_begun + settle_time);
-  lz_session_interrupt (m_session);
+  if (m_state == RUNNING)
+    lz_session_interrupt (m_session);
 }
 
 void
@@ -305,7 +298,6 @@ lizard_target::with_front (const std::function<int (lz_front *)> &job)
   {
     scoped_restore state = make_scoped_restore (&m_state, RUNNING);
 
-    m_begun = clock::now ();
     m_worker->start ([&]
       {
 	if (lz_front_select (m_front, tid) < 0 || job (m_front) < 0)
@@ -315,6 +307,9 @@ lizard_target::with_front (const std::function<int (lz_front *)> &job)
     wait_for_stop ();
     m_event_pipe.flush ();
   }
+  /* Did one come too late for the job?  */
+  if (lz_session_take_interrupt (m_session) && error_text.empty ())
+    set_quit_flag ();
   if (!error_text.empty ())
     error ("%s", error_text.c_str ());
 }

@@ -95,13 +95,15 @@ lizard_target::xfer_memory (gdb_byte *readbuf, const gdb_byte *writebuf,
 
   if (m_state == RUNNING)
     return TARGET_XFER_E_IO;
-  call ([&]
-    {
-      if (readbuf != nullptr)
-	done = lz_front_read (m_front, addr, readbuf, len);
-      else if (lz_front_write (m_front, addr, writebuf, len) == 0)
-	done = len;
-    });
+  /* No need to wake up the worker, which takes longer.  */
+  if (readbuf != nullptr)
+    done = lz_front_read (m_front, addr, readbuf, len);
+  else
+    call ([&]
+      {
+	if (lz_front_write (m_front, addr, writebuf, len) == 0)
+	  done = len;
+      });
   *xfered_len = done;
   return done == 0 ? TARGET_XFER_E_IO : TARGET_XFER_OK;
 }

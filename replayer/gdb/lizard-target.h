@@ -23,6 +23,7 @@
 #include "record.h"
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -96,6 +97,10 @@ public:
   /* Carry out a move given as text, and return what there is to say
      about it.  */
   std::string move (const char *text);
+
+  /* Has Ctrl-C ended the last resume or move?  */
+  bool is_interrupted () const
+  { return stopped_at (LZ_SHOWN_SIGNAL) && m_stop.signo == SIGINT; }
 
   /* The answer to a monitor command.  */
   std::string ask (const char *command);
@@ -271,8 +276,7 @@ private:
   /* The program's output, or -1.  */
   int m_output[2] = { -1, -1 };
 
-  /* When the present resume began; a Ctrl-C that it did not take.  */
-  clock::time_point m_begun;
+  /* A Ctrl-C that no resume has taken.  */
   clock::time_point m_ctrlc_at;
   bool m_ctrlc = false;
 };

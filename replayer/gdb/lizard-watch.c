@@ -252,41 +252,73 @@ search_change (const lizard_point &watch, const lizard_point &start)
     }
 }
 
-static std::string
-position ()
+struct instant
 {
-  return lizard_value_of (lizard_ask ("when"), "position");
+  std::string position;
+  ULONGEST marker;
+  bool at_start;
+};
+
+static instant
+now ()
+{
+  std::string when = lizard_ask ("when");
+
+  return { lizard_value_of (when, "position"),
+	   strtoulst (lizard_value_of (when, "marker").c_str (), nullptr, 10),
+	   lizard_value_of (when, "start") == "1" };
 }
 
-/* Forward from here to the instruction that changes the value, no
-   further than LATER.  */
+/* A move.  False if Ctrl-C ended it.  */
+
+static bool
+go (const std::string &move)
+{
+  lizard_move (move.c_str ());
+  return !current_lizard_target ()->is_interrupted ();
+}
+
+/* Forward from here to LATER, and back to the last instruction on the
+   way that changes the value.  */
 
 static search_result
 find_instruction (const std::string &expression, const frame_id &activation,
-		  const std::string &later, const std::string &old_value,
+		  const instant &later, const std::string &old_value,
 		  const std::string &new_value)
 {
-  std::string before, now;
-  bool known;
+  instant here = now ();
+  instant change = here;
+  search_result found { nullptr, old_value, old_value };
 
-  do
+  /* A nexti may pass LATER: where a signal's handler does not return.  */
+  while (here.position != later.position && here.marker <= later.marker)
     {
       lizard_silence silence;
+      instant before = here;
 
-      before = position ();
       lizard_run_command ("nexti");
+      here = now ();
       if (inferior_thread ()->stop_signal () == GDB_SIGNAL_INT
-	  || position () == before)
+	  || here.position == before.position)
 	return { interrupted, new_value, new_value };
-      known = select_activation (activation);
-      if (known)
-	now = value_text (expression);
-      known = known && is_known (now);
-    }
-  while ((!known || now == old_value) && position () != later);
 
-  lizard_move (("seek " + before).c_str ());
-  return { nullptr, old_value, known ? now : new_value };
+      std::string value = new_value;
+
+      if (here.position != later.position)
+	{
+	  if (!select_activation (activation))
+	    continue;
+	  value = value_text (expression);
+	}
+      if (!is_known (value) || value == found.new_value)
+	continue;
+      found = { nullptr, found.new_value, value };
+      change = before;
+    }
+
+  if (!go ("seek " + change.position))
+    return { interrupted, new_value, new_value };
+  return found;
 }
 
 /* For a variable in registers: the last line of this activation that
@@ -299,17 +331,21 @@ search_in_frame (const std::string &expression)
   frame_id activation = get_frame_id (get_current_frame ());
   CORE_ADDR entry = entry_of (get_current_frame ());
   std::string new_value = value_text (expression);
+  instant here = now ();
+  instant later = here;
 
   while (true)
     {
-      std::string later = position ();
+      instant before = here;
 
       if (get_frame_pc (get_current_frame ()) == entry)
 	return { start_of_activation, new_value, new_value };
-      lizard_move ("back-next");
-      if (lizard_value_of (lizard_ask ("when"), "start") == "1")
+      if (!go ("back-next"))
+	return { interrupted, new_value, new_value };
+      here = now ();
+      if (here.at_start)
 	return { start_of_recording, new_value, new_value };
-      if (position () == later)
+      if (here.position == before.position)
 	return { interrupted, new_value, new_value };
       if (!select_activation (activation))
 	return { start_of_activation, new_value, new_value };
@@ -322,6 +358,7 @@ search_in_frame (const std::string &expression)
 	return find_instruction (expression, activation, later, old_value,
 				 new_value);
       new_value = old_value;
+      later = here;
     }
 }
 
@@ -424,7 +461,15 @@ reverse_watchpoint_command (const char *args, int from_tty)
     lizard_forward forward;
     signals_pass pass;
 
-    found = search (expression, value);
+    try
+      {
+	found = search (expression, value);
+      }
+    catch (const gdb_exception_quit &)
+      {
+	/* Ctrl-C while nothing ran.  */
+	found.met = interrupted;
+      }
   }
   report (expression, found);
 }

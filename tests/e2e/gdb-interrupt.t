@@ -4,9 +4,10 @@
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 
 prog_build long || skip_all "no program"
-record long 10000000
+mv "$T/long" "$T/long-O0" && record long-O0 10000000
 is $? 0 "recorded"
-timeout 300 python3 "$LIZARD_SRC/tests/lib/interrupt.py" "$LIZARD_BIN/lizard-gdb" "$T/long" >"$T/tap" 2>&1
+prog_build long -O1 && mv "$T/long" "$T/long-O1" && record long-O1 1000000
+timeout 300 python3 "$LIZARD_SRC/tests/lib/interrupt.py" "$LIZARD_BIN/lizard-gdb" "$T/long-O0" "$T/long-O1" >"$T/tap" 2>&1
 grep '^#' "$T/tap" >&2
 while read -r verdict name; do
 	case $verdict in
@@ -14,8 +15,8 @@ while read -r verdict name; do
 	not) ok 1 "${name#ok - }" ;;
 	esac
 done <"$T/tap"
-all=5
-! grep -q instruction-history "$T/tap" || all=6 # the patched GDB
+all=6
+! grep -q instruction-history "$T/tap" || all=7 # the patched GDB
 [ "$(grep -c '^\(not \)\?ok' "$T/tap")" = $all ]
 ok $? "all was tried" || diag "$(tail -5 "$T/tap")"
 done_testing

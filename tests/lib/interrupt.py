@@ -1,5 +1,5 @@
 """Types into lizard-gdb on a terminal: Ctrl-C in long runs. Prints TAP lines without a plan.
-Usage: interrupt.py LIZARD-GDB PROGRAM"""
+Usage: interrupt.py LIZARD-GDB PROGRAM THE-SAME-WITH-N-IN-A-REGISTER"""
 import os
 import pty
 import re
@@ -86,4 +86,15 @@ def main():
     t.until("never", 1)
 
 
+def search():
+    t = Terminal([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[3]])
+    t.until(re.escape(PROMPT) + "$")
+    t.command("jump_forward 90%")
+    text, took = t.interrupt("reverse_watchpoint n", 2, "_watchpoint n")
+    ok("Interrupted before a change" in text and took < 10, "Ctrl-C in reverse_watchpoint (%.1f s)" % took, text[-1000:])
+    t.type("kill\ny\nquit\n")
+    t.until("never", 1)
+
+
 main()
+search()

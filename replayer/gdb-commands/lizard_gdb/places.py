@@ -5,7 +5,7 @@ import re
 import gdb
 
 from .server import monitor, when
-from .stops import Forward
+from .stops import Forward, LastStop
 
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
 
@@ -35,6 +35,7 @@ def carry_out(text, to_string=False):
     """Carries out a move. It is armed first: what comes between would leave it to the next resume."""
     monitor(text)
     with Forward():
+        LastStop.event = None
         gdb.execute("reverse-stepi", to_string=to_string)
 
 

@@ -1,7 +1,24 @@
 """What the server of a recording is asked through monitor packets."""
+import signal
+
 import gdb
 
 
+def uninterrupted(function):
+    """Ctrl-C waits until FUNCTION is done."""
+
+    def call(*args):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+        try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            return function(*args)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    return call
+
+
+@uninterrupted  # GDB would go away from the answer, and take it for that to its next packet
 def monitor(text):
     """The server's answer to a monitor command."""
     try:

@@ -19,13 +19,26 @@ class LastStop:
 
 
 def on_stop(event):
-    LastStop.event = event
     if isinstance(event, gdb.BreakpointEvent):
         LastStop.hit = [
             (p.number, p.hit_count, "%s%d%s" % ("Temporary breakpoint " if p.temporary else "Breakpoint ", p.number, place_of(p)))
             for p in event.breakpoints
             if p.is_valid() and p.number > 0 and not p.silent
         ]
+    LastStop.event = event
+
+
+def run(command):
+    """GDB's command, without what it prints. False if Ctrl-C ended it."""
+    LastStop.event = None
+    gdb.execute(command, to_string=True)
+    return not interrupted()
+
+
+def interrupted():
+    """Did Ctrl-C end the last move? GDB forgets it if it comes during on_stop()."""
+    event = LastStop.event
+    return event is None or isinstance(event, gdb.SignalEvent) and event.stop_signal == "SIGINT"
 
 
 def place_of(point):
