@@ -2,10 +2,10 @@
 import gdb
 
 from .activations import entry_of, select_activation
-from .expressions import ABSENT, evaluate, known
+from .expressions import evaluate, known
 from .moves import quietly
 from .server import monitor, table, when
-from .stops import LastStop, Silence, stopped_at
+from .stops import LastStop, Silence, interrupted, run, stopped_at
 
 
 def search_change(expression, watch, start):
@@ -34,14 +34,18 @@ def search_in_frame(expression):
     frame = gdb.newest_frame()
     entry = entry_of(frame)
     new = evaluate(expression)[0]
+    here = later = when()
     while True:
-        later = when()["position"]
+        before = here
         if frame.pc() == entry:
             return "start of the activation", new, new
         quietly("back-next")
-        if when()["start"] == "1":
+        if interrupted():
+            return "interrupted", new, new
+        here = when()
+        if here["start"] == "1":
             return "start of the recording", new, new
-        if when()["position"] == later:
+        if here["position"] == before["position"]:
             return "interrupted", new, new
         frame = select_activation(frame)
         if frame is None:
@@ -51,23 +55,30 @@ def search_in_frame(expression):
             continue
         if known(new) and old != new:
             break
-        new = old
+        new, later = old, here
     return find_instruction(expression, frame, later, old, new)
 
 
 def find_instruction(expression, frame, later, old, new):
-    """Forward from here to the instruction that changes the value, no further than LATER."""
+    """Forward from here to LATER, and back to the last instruction on the way that changes the value."""
+    here = when()
+    change, found = here, (None, old, old)
     with Silence():
-        while True:
-            before = when()["position"]
-            LastStop.event = None
-            gdb.execute("nexti", to_string=True)
-            if isinstance(LastStop.event, gdb.SignalEvent) or when()["position"] == before:
+        # A nexti may pass LATER: where a signal's handler does not return.
+        while here["position"] != later["position"] and int(here["marker"]) <= int(later["marker"]):
+            before = here
+            if not run("nexti"):
                 return "interrupted", new, new
-            now = evaluate(expression)[0] if select_activation(frame) else ABSENT
-            if known(now) and now != old:
-                break
-            if when()["position"] == later:
-                break
-    quietly("seek " + before)
-    return None, old, now if known(now) else new
+            here = when()
+            if here["position"] == before["position"]:
+                return "interrupted", new, new
+            if here["position"] == later["position"]:
+                value = new
+            elif select_activation(frame):
+                value = evaluate(expression)[0]
+            else:
+                continue
+            if known(value) and value != found[2]:
+                change, found = before, (None, found[2], value)
+    quietly("seek " + change["position"])
+    return ("interrupted", new, new) if interrupted() else found

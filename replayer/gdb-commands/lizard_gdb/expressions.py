@@ -3,7 +3,10 @@ import re
 
 import gdb
 
+from .server import uninterrupted
 
+
+@uninterrupted  # GDB forgets a Ctrl-C that comes during pretty-printing
 def evaluate(expression):
     """The value as text and as bytes, for printing and for comparing."""
     try:

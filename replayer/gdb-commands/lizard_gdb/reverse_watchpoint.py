@@ -41,7 +41,10 @@ Breakpoints do not count."""
         if new[1] is None:
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
         with Quiet(), SignalsPass(), Forward():
-            met, old, new = self.search(expression, new[0])
+            try:
+                met, old, new = self.search(expression, new[0])
+            except KeyboardInterrupt:  # Ctrl-C while nothing ran
+                met, old, new = "interrupted", None, None
         self.report(expression, met, old, new)
 
     def search(self, expression, new):
