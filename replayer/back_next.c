@@ -232,7 +232,7 @@ static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 			return -1;
 		if (rc && !passed) {
 			*answer = from;
-			return 1;
+			return before_inlined(nav, answer);
 		}
 	}
 	return 0;

@@ -10,6 +10,7 @@ static struct lz_chain_stop frame_here(struct lz_nav *nav)
 	struct lz_chain_stop stop = {0};
 
 	stop.cfa = lz_gdb_frame(&nav->machine, &stop.inlines);
+	stop.hides = lz_gdb_hides(&nav->machine);
 	return stop;
 }
 
@@ -125,8 +126,12 @@ static const struct lz_chain_stop *outer_of(const struct lz_chain *c, size_t n,
 		return &c->stop[n - 1];
 	while (i && is_deeper(&c->stop[i - 1], at))
 		i--;
-	for (size_t k = i; k > 0 && !*sure; k--)
+	for (size_t k = i; k > 0 && !*sure; k--) {
+		/* The anchor may be a piece of the caller's in the midst of an inlined call, to the rest of which `next` led. */
+		if (k == 1 && c->next && c->stop[0].hides)
+			break;
 		*sure = !is_deeper(k > 1 ? &c->stop[k - 2] : &c->from, at);
+	}
 	return i ? &c->stop[i - 1] : NULL;
 }
 

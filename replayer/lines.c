@@ -124,7 +124,9 @@ void lz_lines_close(struct lz_lines *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->n_units; i++) {
-		free(l->units[i].rows);
+		for (size_t k = 0; k < l->units[i].n_tables; k++)
+			free(l->units[i].tables[k].rows);
+		free(l->units[i].tables);
 		free(l->units[i].funcs);
 		free(l->units[i].inlines);
 	}
@@ -159,36 +161,10 @@ static struct line_unit *unit_at(struct lz_lines *l, uint64_t addr)
 struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr)
 {
 	struct lz_sal sal = {.pc = addr};
-	struct line_unit *u = unit_at(l, addr);
-	const struct line_row *best;
-	size_t lo = 0, hi = u ? u->n_rows : 0;
+	const struct line_unit *u = unit_at(l, addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u->rows[mid].pc <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || u->rows[lo - 1].line == 0)
-		return sal;
-	best = &u->rows[lo - 1];
-	/* Of several rows at one address a statement's start counts. */
-	for (const struct line_row *r = best; !r->is_stmt && r > u->rows; r--) {
-		if (r[-1].pc != best->pc || r[-1].line == 0)
-			break;
-		if (r[-1].is_stmt) {
-			best = r - 1;
-			break;
-		}
-	}
-	sal.pc = best->pc;
-	sal.end = lo < u->n_rows ? u->rows[lo].pc : best->pc + 1;
-	sal.file = best->file;
-	sal.line = best->line;
-	sal.symtab = best->symtab;
-	sal.is_stmt = best->is_stmt;
+	if (u)
+		lines_find_row(u, addr, &sal);
 	return sal;
 }
 

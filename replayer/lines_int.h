@@ -1,4 +1,4 @@
-/* What lines.c, lines_unit.c and lines_cfa.c share. */
+/* What the files of lines.h share. */
 #ifndef LIZARD_REPLAYER_LINES_INT_H
 #define LIZARD_REPLAYER_LINES_INT_H
 
@@ -8,9 +8,15 @@
 struct line_row {
 	uint64_t pc;
 	uint32_t line; /* 0: the end of what came before */
-	uint32_t symtab;
-	const char *file;
 	bool is_stmt;
+};
+
+/* The rows of one file. */
+struct line_table {
+	const char *file;
+	uint32_t id;
+	struct line_row *rows; /* sorted */
+	size_t n_rows, cap_rows;
 };
 
 struct line_func {
@@ -27,8 +33,8 @@ struct line_inline {
 struct line_unit {
 	Dwarf_Off die;
 	bool loaded;
-	struct line_row *rows;
-	size_t n_rows, cap_rows;
+	struct line_table *tables; /* in GDB's order */
+	size_t n_tables, cap_tables;
 	struct line_func *funcs; /* sorted */
 	size_t n_funcs, cap_funcs;
 	struct line_inline *inlines; /* outer before inner */
@@ -74,6 +80,11 @@ int lines_grow(void **array, size_t *cap, size_t n, size_t size);
 
 /* Reads rows, functions and inlined calls of unit number U. */
 int lines_load_unit(struct lz_lines *l, uint32_t u);
+/* Of these the rows, from the unit's list of files. */
+int lines_load_rows(struct lz_lines *l, uint32_t u, Dwarf_Die *cu, Dwarf_Files *files,
+                    size_t n_files);
+/* Sets *SAL to the row that holds ADDR, if there is one. */
+void lines_find_row(const struct line_unit *u, uint64_t addr, struct lz_sal *sal);
 
 /* The code symbol that covers ADDR: by its size, or up to the next symbol if it has none. */
 bool lines_symbol(struct lz_lines *l, uint64_t addr, struct lz_range *out);

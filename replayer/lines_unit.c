@@ -1,126 +1,9 @@
-/* One compilation unit's rows, functions and inlined calls. */
+/* One compilation unit's functions and inlined calls. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
 #include "lines_int.h"
-
-/* State of one sequence of the line program, as GDB's reader keeps it. */
-struct sequence {
-	bool any, stmt_at_addr, discriminated;
-	uint32_t symtab, line; /* of the last row, */
-	uint64_t addr;
-	uint32_t kept_line; /* and of the last one that was kept */
-};
-
-struct symtab_names {
-	const char **name;
-	size_t n, cap;
-};
-
-static int symtab_of(struct symtab_names *t, uint32_t unit, const char *file, uint32_t *id)
-{
-	const char **slot;
-	size_t i;
-
-	for (i = 0; i < t->n; i++)
-		if (t->name[i] == file || !strcmp(t->name[i], file))
-			break;
-	if (i == t->n) {
-		slot = LINES_PUSH(t->name, t->n, t->cap);
-		if (!slot)
-			return -1;
-		*slot = file;
-	}
-	*id = unit << 12 | (i & 0xFFF);
-	return 0;
-}
-
-static int add_row(struct line_unit *u, const struct line_row *row)
-{
-	struct line_row *r = LINES_PUSH(u->rows, u->n_rows, u->cap_rows);
-
-	if (!r)
-		return -1;
-	*r = *row;
-	return 0;
-}
-
-/* The file's rows at this very address are empty: they go. */
-static void drop_empty(struct line_unit *u, uint32_t symtab, uint64_t pc)
-{
-	while (u->n_rows && u->rows[u->n_rows - 1].pc == pc &&
-	       u->rows[u->n_rows - 1].symtab == symtab && u->rows[u->n_rows - 1].line)
-		u->n_rows--;
-}
-
-static int take_row(struct line_unit *u, struct sequence *s, const struct line_row *row, bool end,
-                    unsigned discriminator)
-{
-	bool changed = !s->any || s->symtab != row->symtab;
-	bool ignore = !end && (row->line == 0 || (changed && s->any && s->addr == row->pc &&
-	                                          !row->is_stmt && s->stmt_at_addr));
-
-	s->discriminated = discriminator || (!changed && row->line == s->line && s->discriminated);
-	if (s->any && ((changed && !ignore) || end))
-		drop_empty(u, s->symtab, row->pc);
-	if (end) {
-		struct line_row stop = {.pc = row->pc};
-
-		*s = (struct sequence){0};
-		return add_row(u, &stop);
-	}
-	if (!ignore) {
-		if ((changed || row->line != s->kept_line || !s->discriminated) && add_row(u, row))
-			return -1;
-		s->kept_line = row->line;
-	}
-	if (!s->any || s->addr != row->pc)
-		s->stmt_at_addr = false;
-	s->any = true;
-	s->addr = row->pc;
-	s->line = row->line;
-	s->symtab = row->symtab;
-	s->stmt_at_addr |= row->is_stmt;
-	return 0;
-}
-
-static int load_rows(struct lz_lines *l, uint32_t unit, Dwarf_Die *cu)
-{
-	struct line_unit *u = &l->units[unit];
-	struct symtab_names names = {0};
-	struct sequence s = {0};
-	Dwarf_Lines *lines;
-	size_t n;
-	int rc = 0;
-
-	if (dwarf_getsrclines(cu, &lines, &n))
-		return 0;
-	for (size_t i = 0; i < n && !rc; i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i);
-		struct line_row row = {0};
-		unsigned discriminator = 0;
-		Dwarf_Addr addr;
-		bool end = false;
-		int no = 0;
-
-		if (!line || dwarf_lineaddr(line, &addr) || dwarf_lineno(line, &no))
-			continue;
-		dwarf_linebeginstatement(line, &row.is_stmt);
-		dwarf_lineendsequence(line, &end);
-		dwarf_linediscriminator(line, &discriminator);
-		row.pc = addr + l->dw_bias;
-		row.line = no;
-		row.file = dwarf_linesrc(line, NULL, NULL);
-		if (!row.file)
-			row.file = "?";
-		rc = symtab_of(&names, unit, row.file, &row.symtab);
-		if (!rc)
-			rc = take_row(u, &s, &row, end, discriminator);
-	}
-	free(names.name);
-	return rc;
-}
 
 static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
 {
@@ -140,6 +23,30 @@ static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
 	return 0;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct line_inline *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Pieces of one call that touch are one: GDB looks whether the byte before is in the call, too. Returns how many are
+ * left. */
+static size_t join_pieces(struct line_inline *in, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(in, n, sizeof(*in), by_address);
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || in[i].start > in[kept - 1].end)
+			in[kept++] = in[i];
+		else if (in[i].end > in[kept - 1].end)
+			in[kept - 1].end = in[i].end;
+	}
+	return kept;
+}
+
 static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, Dwarf_Files *files,
                       uint32_t depth)
 {
@@ -147,11 +54,11 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 	Dwarf_Addr base, start, end;
 	Dwarf_Attribute attr;
 	Dwarf_Word word;
+	size_t first = u->n_inlines;
 	ptrdiff_t off = 0;
-	bool first = true;
 
 	if (dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &word))
-		in.call_line = word;
+		in.call_line = (uint16_t)word; /* as GDB 13 keeps it */
 	if (files && dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &word))
 		in.call_file = dwarf_filesrc(files, word, NULL, NULL);
 	while ((off = dwarf_ranges(die, off, &base, &start, &end)) > 0) {
@@ -164,11 +71,11 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 			return -1;
 		in.start = start + l->dw_bias;
 		in.end = end + l->dw_bias;
-		if (first)
+		if (first == u->n_inlines - 1)
 			in.entry = in.start;
-		first = false;
 		*slot = in;
 	}
+	u->n_inlines = first + join_pieces(u->inlines + first, u->n_inlines - first);
 	return 0;
 }
 
@@ -220,7 +127,9 @@ int lines_load_unit(struct lz_lines *l, uint32_t unit)
 	u->loaded = true;
 	if (!dwarf_offdie(l->dw, u->die, &cu))
 		return lz_fail("cannot read a compilation unit: %s", dwarf_errmsg(-1));
-	if (dwarf_getsrcfiles(&cu, &files, &n))
+	if (dwarf_getsrcfiles(&cu, &files, &n)) {
 		files = NULL;
-	return load_rows(l, unit, &cu) || walk(l, u, &cu, files, 0, 0) ? -1 : 0;
+		n = 0;
+	}
+	return lines_load_rows(l, unit, &cu, files, n) || walk(l, u, &cu, files, 0, 0) ? -1 : 0;
 }

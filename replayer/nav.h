@@ -10,6 +10,7 @@ struct lz_chain_stop {
 	struct lz_pos pos;
 	uint64_t cfa;     /* of the frame, 0 = not known */
 	uint32_t inlines; /* inlined calls that control is in */
+	bool hides;       /* another one begins right there */
 };
 
 /* Consecutive stops of `step` or `next`, in the order of time. */

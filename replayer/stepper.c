@@ -98,7 +98,7 @@ static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *
 		in[i].end += bias;
 	}
 	*hidden = 0;
-	while (*hidden < n && in[n - 1 - *hidden].start == pc)
+	while (*hidden < n && (in[n - 1 - *hidden].start == pc || in[n - 1 - *hidden].entry == pc))
 		++*hidden;
 	return n;
 }

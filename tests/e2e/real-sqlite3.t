@@ -3,7 +3,7 @@
 # with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"
 [ -n "$LIZARD_LONG" ] || { levels=-O0 native_flags=-O0 REAL_PART=10; }
-walked=long
+walked=long two_ways=-O2 # as bzip2: docs/INTERNALS.md, 6.4
 WALK_PLACES="sqlite3BtreeInsert balance_nonroot sqlite3VdbeExec pager_write" WALK_WATCH="sqlite3Stat.nowValue[0]; sqlite3Prng.j"
 . "$LIZARD_SRC/tests/lib/real-test.sh"
 real_test sqlite3

@@ -5,6 +5,7 @@ Parameters, in the environment:
   WALK_MODES      any of step next jump watch (default: step next)
   WALK_SEED       of the random positions (default 1)
   WALK_POSITIONS  how many of them (default 50)
+  WALK_FROM       the first arrivals at these locations, separated by blanks, instead of random positions
   WALK_N          steps, arrivals or changes from each (default 20)
   WALK_PLACES     for jump: locations as for `break`, separated by blanks; default: lines met by stepping
   WALK_WATCH      for watch: expressions, separated by ;
@@ -23,6 +24,7 @@ import gdb
 MODES = os.environ.get("WALK_MODES", "step next").split()
 SEED = int(os.environ.get("WALK_SEED", "1"))
 POSITIONS = int(os.environ.get("WALK_POSITIONS", "50"))
+FROM = os.environ.get("WALK_FROM", "").split()
 N = int(os.environ.get("WALK_N", "20"))
 MAX_DEPTH = 64
 TWO_WAYS = os.environ.get("WALK_TWO_WAYS")
@@ -105,7 +107,16 @@ def do(command):
         return False
 
 
+def first_arrival(place):
+    seek("start")
+    seek(place)
+    return when()["position"]
+
+
 def random_positions(rng, total):
+    if FROM:
+        yield from map(first_arrival, FROM)
+        return
     for _ in range(POSITIONS):
         yield "%.9f%%" % (100.0 * rng.randrange(total + 1) / max(1, total))
 

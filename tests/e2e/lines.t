@@ -1,0 +1,43 @@
+#!/bin/sh
+# Line tables and inlined calls are what GDB takes them for, at every address of programs and of the C library.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/tools.sh"
+
+lines=$(tool lines)
+ok $? "the tool builds" || { diag "$(cat "$T/lines.log")"; done_testing; exit; }
+
+# compare LABEL FILE LOW HIGH
+compare() {
+	LINES_LOW=$3 LINES_HIGH=$4 LINES_OUT=$T/gdb.lines gdb -nx -batch -x "$LIZARD_SRC/tests/lib/lines.py" "$2" >"$T/gdb.log" 2>&1
+	"$lines" "$2" "$3" "$4" >"$T/our.lines"
+	grep -q ' [1-9][0-9]* [0-9a-f]* [0-9a-f]* ' "$T/gdb.lines" && cmp -s "$T/gdb.lines" "$T/our.lines"
+	ok $? "$1: $(wc -l <"$T/gdb.lines") addresses" || diag "$(tail -n 3 "$T/gdb.log"; diff "$T/gdb.lines" "$T/our.lines" | head -n 10)"
+}
+
+# compare_text LABEL FILE: all of its code
+compare_text() {
+	# shellcheck disable=SC2046
+	compare "$1" "$2" $(readelf -SW "$2" | sed 's/^ *\[[ 0-9]*\] *//' | perl -ne '
+		printf "%s %x", $1, hex($1) + hex($2) if /^\.text +PROGBITS +(\S+) +\S+ +(\S+)/')
+}
+
+# Several files at one address; pieces of an inlined call that touch.
+for source in gdb/vectors gdb/pieces replay/watched threads/queue constructs/tailcall; do
+	for options in "-O0 -g" "-O2 -g" "-O2 -gdwarf-4"; do
+		program=$T/$(basename $source)
+		# shellcheck disable=SC2086
+		lizard-cc -w $options -mssse3 -pthread -o "$program" "$LIZARD_SRC/tests/progs/$source.c" 2>"$T/log" ||
+			{ ok 1 "$source $options: builds" || diag "$(cat "$T/log")"; continue; }
+		compare_text "$source $options" "$program"
+	done
+done
+
+id=$(ldd /bin/sh | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p' | xargs readelf -n | sed -n 's/ *Build ID: //p')
+libc=/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug
+at=$(nm "$libc" 2>/dev/null | sed -n 's/^\([0-9a-f]*\) . __strpbrk_sse42$/\1/p')
+if [ -n "$at" ]; then
+	compare "the C library" "$libc" "$(printf %x $((0x$at - 8192)))" "$(printf %x $((0x$at + 8192)))"
+else
+	skip "the C library" "its debug information is not installed"
+fi
+done_testing

@@ -1,0 +1,38 @@
+"""What GDB's line tables and blocks say of each address of a stretch of code, as tests/tools/lines.c prints it.
+
+Parameters, in the environment: LINES_LOW, LINES_HIGH (hexadecimal), LINES_OUT (a file).
+"""
+import os
+
+import gdb
+
+
+def functions_around(pc):
+    """The blocks of functions around PC, innermost first; all but the last are inlined calls."""
+    found = []
+    block = gdb.block_for_pc(pc)
+    while block is not None and not block.is_static and not block.is_global:
+        if block.function is not None:
+            found.append((block.start, block.end, str(block.function)))
+        block = block.superblock
+    return found
+
+
+def inlined(pc):
+    around, before = functions_around(pc), functions_around(pc - 1)
+    begin = 0
+    while begin < len(around) - 1 and around[begin] not in before:
+        begin += 1
+    return "%d/%d" % (max(0, len(around) - 1), begin)
+
+
+def row(pc):
+    sal = gdb.find_pc_line(pc)
+    if not sal.line:
+        return "0"
+    return "%d %x %x %s" % (sal.line, sal.pc, (sal.last or 0) + 1, os.path.basename(sal.symtab.filename))
+
+
+with open(os.environ["LINES_OUT"], "w") as out:
+    for pc in range(int(os.environ["LINES_LOW"], 16), int(os.environ["LINES_HIGH"], 16)):
+        out.write("%x %s %s\n" % (pc, inlined(pc), row(pc)))
