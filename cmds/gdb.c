@@ -363,13 +363,17 @@ static int source_words(const char *pack, const char **argv)
 static int start_gdb(const struct options *o, const char *gdb, const char *commands,
                      const char *program)
 {
-	const char **argv = calloc((size_t)o->n_rest + 8 + 2 * SOURCE_ROOTS, sizeof *argv);
+	const char **argv = calloc((size_t)o->n_rest + 10 + 2 * SOURCE_ROOTS, sizeof *argv);
 	int n = 0;
 
 	if (!argv)
 		return lz_fail("out of memory");
 	argv[n++] = gdb;
 	argv[n++] = "-q";
+	if (o->front_end == PATCHED) { /* its Python files are in the installation */
+		argv[n++] = "-eiex";
+		argv[n++] = "set python dont-write-bytecode on";
+	}
 	n += source_words(o->first, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;

@@ -38,7 +38,7 @@ is "$("$prefix/bin/lizard-trace" -q -o "$T/recordings/hello" "$T/hello" one 2>&1
 	"$(printf 'hello\nhello\n3')" "the installed tracer records it"
 "$prefix/bin/lizard" verify "$T/recordings/hello" >"$T/log" 2>&1
 ok $? "and the installed lizard verifies it" || diag "$(tail -5 "$T/log")"
-"$prefix/bin/lizard-gdb" -nx -batch -ex fn -ex prev -ex when "$T/recordings/hello" >"$T/log" 2>&1
+env -u PYTHONDONTWRITEBYTECODE "$prefix/bin/lizard-gdb" -nx -batch -ex fn -ex prev -ex when "$T/recordings/hello" >"$T/log" 2>&1
 like "$(cat "$T/log")" '^position ' "and the installed lizard-gdb opens it" || diag "$(tail -5 "$T/log")"
 find "$T/dest" -name '*.py[co]' -o -name __pycache__ >"$T/log"
 [ ! -s "$T/log" ]
