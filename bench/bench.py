@@ -3,7 +3,8 @@
 
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
-printed. Usage: bench.py [--rounds N] [--scale X] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only]
+printed. Usage: bench.py [--rounds N] [--scale X] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
+--long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from itertools import zip_longest
+import long
 
 SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
@@ -188,6 +190,24 @@ def flow(rounds):
     return lines
 
 
+def long_runs(minutes):
+    """A program at full speed, and a million system calls a minute, each for so many minutes."""
+    runs = []
+    # Who computes is measured by CPU time, so that on a busy machine it has as much to do; who sleeps by the clock.
+    for name, level, trial, clock in (("life", "-O2", 1000, 1), ("calls", "-O2", 6, 0)):
+        OWN[name] = {level: ""}
+        native, lizard = (build(name, level, compiler, label).strip()
+                          for compiler, label in (("gcc", "native"), (BIN + "/lizard-cc", "lizard")))
+        # How fast the machine is now, from a tenth of the work right before.
+        work = int(minutes * 6 / run(f"{native} {trial}")[clock] * trial)
+        seconds = [10 * t for t in run(f"{native} {work}")]
+        recording = f"{DIR}/recording"
+        shutil.rmtree(recording, ignore_errors=True)
+        runs.append(long.measure(f"{name} {level}", seconds, [lizard.strip("'"), str(10 * work)], BIN, recording, size_of))
+    shutil.rmtree(recording, ignore_errors=True)
+    return runs
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("--rounds", type=int, default=5)
@@ -197,11 +217,13 @@ def main():
     args.add_argument("--no-latency", action="store_true")
     args.add_argument("--latency-only", action="store_true")
     args.add_argument("--flow-only", action="store_true")
+    args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    wanted = args.only.split(",") if args.only else [] if args.latency_only or args.flow_only else REAL + list(OWN)
+    nothing_else = args.latency_only or args.flow_only or args.long
+    wanted = args.only.split(",") if args.only else [] if nothing_else else REAL + list(OWN)
     for name in REAL:
-        if name in wanted or not (args.no_latency or args.flow_only):
+        if name in wanted or not (args.no_latency or args.flow_only or args.long):
             sh(f"real_input {name} '{DIR}/input-{name}'")
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
@@ -215,11 +237,12 @@ def main():
             report(name, level, *measure(name, level, args.rounds), results)
     for text in limits_missed(results):
         print("missed:", text)
-    flows = [] if args.latency_only else flow(args.rounds)
-    moves = [] if args.no_latency or args.flow_only else [line for level in args.levels.split(",") for line in latency(level)]
+    flows = [] if args.latency_only or args.long else flow(args.rounds)
+    moves = [] if args.no_latency or args.flow_only or args.long else [line for level in args.levels.split(",") for line in latency(level)]
+    long_lines = long_runs(args.long) if args.long else []
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "flow": flows, "latency": moves}, f, indent=1)
+            json.dump({"rows": results, "flow": flows, "latency": moves, "long": long_lines}, f, indent=1)
 
 
 main()

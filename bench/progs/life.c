@@ -28,17 +28,25 @@ static int generation(unsigned char from[H][W], unsigned char to[H][W])
 	return alive;
 }
 
+/* The same soup anew from time to time, so that a long run stays as hard to foretell. */
+static void soup(unsigned char w[H][W])
+{
+	unsigned x = 1;
+	for (int i = 0; i < W * H; i++) {
+		x = x * 1103515245 + 12345;
+		w[i / W][i % W] = (x >> 16) % 3 == 0;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 150;
 	int alive = 0;
-	unsigned x = 1;
-	for (int i = 0; i < W * H; i++) {
-		x = x * 1103515245 + 12345;
-		world[0][i / W][i % W] = (x >> 16) % 3 == 0;
-	}
-	for (int i = 0; i < rounds; i++)
+	for (int i = 0; i < rounds; i++) {
+		if (i % 256 == 0)
+			soup(world[0]);
 		alive = generation(world[i % 2], world[(i + 1) % 2]);
+	}
 	printf("%d alive\n", alive);
 	return 0;
 }
