@@ -84,10 +84,11 @@ int main(void)
 	pid = fork();
 	if (pid == 0) {
 		raise(SIGSTOP);
-		_exit(52);
+		_exit(read(fds[0], &b, 1) == 1 ? 52 : 1); /* its end would hide that it went on */
 	}
 	is_stopped(pid, SIGSTOP);
 	is_continued(pid);
+	CHECK(write(fds[1], "e", 1) == 1);
 	ends_with(pid, 52);
 
 	/* one that may not even have begun */
