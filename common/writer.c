@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,6 +198,21 @@ int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta)
 void lz_writer_abandon(struct lz_writer *w)
 {
 	writer_free(w);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	return remove(path);
+}
+
+void lz_writer_discard(struct lz_writer *w)
+{
+	char *dir = strdup(w->dir);
+
+	writer_free(w);
+	if (dir)
+		nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	free(dir);
 }
 
 /* ---- markers ---- */

@@ -277,6 +277,23 @@ static int begin(struct lz_tracer *t, const struct lz_handover *h)
 	return h->kind == LZ_HANDOVER_FORK ? forked(t, h) : lz_new_image(t);
 }
 
+/* Only what kills it takes it out of its stop; it may take a while. */
+static bool is_killed(pid_t pid)
+{
+	struct user_regs_struct r;
+
+	return ptrace(PTRACE_GETREGS, pid, 0, &r) < 0 && errno == ESRCH;
+}
+
+/* Before it did anything. */
+static int killed_early(struct lz_tracer *t)
+{
+	lz_follow_gone(t);
+	if (t->w)
+		lz_writer_discard(t->w);
+	return 0;
+}
+
 /* Its tracer has failed: the process goes on. */
 static int give_up(struct lz_tracer *t, const struct lz_handover *h, const struct stopped *stopped)
 {
@@ -285,6 +302,8 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h, const struc
 		lz_follow_gone(t);
 		return -1;
 	}
+	if (h->kind != LZ_HANDOVER_WATCH && is_killed(h->pid))
+		return killed_early(t);
 	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
 	if (t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
 		if (h->kind == LZ_HANDOVER_FORK && h->ring)

@@ -202,6 +202,8 @@ uint64_t lz_writer_written(const struct lz_writer *w);
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta);
 /* Frees w without finishing: the recording stays incomplete but readable. */
 void lz_writer_abandon(struct lz_writer *w);
+/* Frees w and removes what it has written. */
+void lz_writer_discard(struct lz_writer *w);
 
 /* ---- reading ---- */
 struct lz_reader;
