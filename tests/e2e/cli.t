@@ -68,7 +68,7 @@ lizard-trace -q -o "$T/long" ./small "$(printf '\033[1m')$long" >/dev/null
 is "$(lizard ps "$T/long" | tail -n 1 | grep -c "small .x1b.1m$long\$")" 1 "ps: all of a long command in a pipe"
 for width in 75 110 200; do
 	script -qc "stty cols $width; lizard ps '$T/long'" /dev/null </dev/null | tr -d '\r' | tail -n 1 >"$T/line"
-	is "$(LC_ALL=C.UTF-8 awk '{ print length }' "$T/line")" "$width" "ps: cut on a terminal of $width columns"
+	is "$(tr -d '\n' <"$T/line" | LC_ALL=C.UTF-8 wc -m)" "$width" "ps: cut on a terminal of $width columns"
 done
 
 lizard prune --keep 2 --dry-run | grep -q small-1
