@@ -29,7 +29,7 @@ real_configure() {
 		./configure --cc=gcc --triplet=x86_64-linux-gnu && touch config.status ;;
 	*)
 		# Patched inputs must not ask for the automake of their day.
-		for f in aclocal.m4 configure config.h.in Makefile.in */Makefile.in; do
+		for f in aclocal.m4 configure config.h.in */config.hin Makefile.in */Makefile.in; do
 			[ -e "$f" ] && touch "$f"
 		done
 		./configure -q --disable-dependency-tracking ;;
@@ -63,7 +63,7 @@ real_build() (
 			randtable.o compress.o decompress.o bzlib.o bzip2.o" >bzip2.mk &&
 			make -f bzip2.mk CC="$cc" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" && program=bzip2 ;;
 	gzip)
-		make CC="$cc" CFLAGS="$cflags" && program=gzip ;;
+		make CC="$cc" CFLAGS="$cflags" MAKEINFO=true && program=gzip ;;
 	bc)
 		make CC="$cc" CFLAGS="$cflags" MAKEINFO=true && program=bc/bc ;;
 	dash)

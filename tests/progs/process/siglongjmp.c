@@ -19,9 +19,10 @@ int main(void)
 	volatile int left = 0;
 
 	signal(SIGALRM, on_alarm);
-	setitimer(ITIMER_REAL, &t, NULL);
 	if (sigsetjmp(back, 1))
 		left++;
+	else /* not before: the jump needs what is saved last, too */
+		setitimer(ITIMER_REAL, &t, NULL);
 	while (left < 20)
 		spins++;
 	t.it_value.tv_usec = 0;
