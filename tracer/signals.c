@@ -451,6 +451,12 @@ int lz_signal_passes(struct lz_tracer *t, int signo)
 	return pass(t, signo, &info) < 0 ? -1 : 1;
 }
 
+/* SIGKILL takes a program out of any stop; what is read then is of the next one. */
+static bool has_gone_on(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
+}
+
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 {
 	struct user_regs_struct r;
@@ -462,6 +468,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 			return 0;
 		return lz_fail_errno("cannot read signal %d of the program", signo);
 	}
+	if (has_gone_on(&info))
+		return 0;
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
 	find_sent(t, signo, &info);
