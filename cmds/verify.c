@@ -49,14 +49,30 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 	return 0;
 }
 
+static bool never_ran(const char *dir)
+{
+	struct lz_meta m;
+
+	if (lz_meta_read(dir, &m) < 0)
+		return false;
+	bool never = lz_meta_never_ran(&m);
+	lz_meta_free(&m);
+	return never;
+}
+
 static int verify(const char *dir, bool quiet)
 {
 	struct lz_session_options o = {.echo_fd = -1};
 	struct lz_verify_result res = {0};
 	bool terminal = isatty(STDERR_FILENO) && !quiet;
-	struct lz_session *s = lz_session_open(dir, &o);
 	int ret = -1;
 
+	if (never_ran(dir)) {
+		if (!quiet)
+			printf("%s: clean: killed before its first instruction\n", dir);
+		return 0;
+	}
+	struct lz_session *s = lz_session_open(dir, &o);
 	if (s)
 		ret = lz_session_verify(s, &res, terminal ? show : NULL, NULL);
 	if (terminal && s)

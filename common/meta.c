@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <common/meta.h>
 #include <lizard/error.h>
@@ -335,4 +336,10 @@ void lz_meta_free(struct lz_meta *m)
 			free_list(*(char ***)at);
 	}
 	memset(m, 0, sizeof(*m));
+}
+
+bool lz_meta_never_ran(const struct lz_meta *m)
+{
+	return m->state == LZ_REC_COMPLETE && WIFSIGNALED(m->exit_status) && !m->n_checkpoints &&
+	       !m->n_markers_bytes;
 }

@@ -36,8 +36,11 @@ int lz_replay_init(struct lz_replay *rp, struct lz_reader *r)
 {
 	*rp = (struct lz_replay){.reader = r};
 	if (!lz_reader_n_checkpoints(r))
-		return lz_fail("the recording %s has no checkpoint: nothing can be replayed",
-		               lz_reader_dir(r));
+		return lz_fail("the recording %s has no checkpoint%s: nothing can be replayed",
+		               lz_reader_dir(r),
+		               lz_meta_never_ran(lz_reader_meta(r))
+		                   ? ", as the process was killed before its first instruction"
+		                   : "");
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, 0);
 	if (!ck)
 		return -1;

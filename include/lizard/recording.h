@@ -131,6 +131,8 @@ struct lz_meta {
 void lz_meta_free(struct lz_meta *m);
 /* Reads DIR/meta alone, as `lizard ls` does. Zeroes *m first; on failure nothing is left to free. */
 int lz_meta_read(const char *dir, struct lz_meta *m);
+/* Killed before its first instruction: there is nothing to replay. */
+bool lz_meta_never_ran(const struct lz_meta *m);
 
 /* The GNU build-id of an ELF file in hex, "" if it has none or is no ELF file. malloced; NULL: not readable. */
 char *lz_build_id(const char *path);

@@ -1,20 +1,24 @@
-/* Children killed before they have begun or soon after: their parent sees just that. */
+/* Children killed before they, or what they become by execve, have begun, or soon after: their parent sees just that. */
 #include "check.h"
 #include <time.h>
 
 static int computes(void *arg)
 {
+	if (arg)
+		execl("/proc/self/exe", "early", "computes", NULL);
 	for (;;)
 		work(1000);
 	return 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	for (unsigned i = 0; i < 40; i++) {
-		struct timespec pause = {0, i / 2 * 800000};
-		int sig = i % 2 ? SIGTERM : SIGKILL;
-		pid_t pid = child(computes, NULL);
+	if (argc > 1)
+		return computes(NULL);
+	for (unsigned i = 0; i < 80; i++) {
+		struct timespec pause = {0, i / 4 * 800000};
+		int sig = i & 1 ? SIGTERM : SIGKILL;
+		pid_t pid = child(computes, i & 2 ? argv : NULL);
 
 		nanosleep(&pause, NULL);
 		CHECK(kill(pid, sig) == 0);
