@@ -53,6 +53,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/lizard $(DESTDIR)$(PREFIX)/share/man/man1
 	cp -PR --preserve=mode,links $(BIN)/. $(DESTDIR)$(PREFIX)/bin/
 	cp -PR --preserve=mode,links $(LIB)/. $(DESTDIR)$(PREFIX)/lib/lizard/
+	find $(DESTDIR)$(PREFIX)/lib/lizard -name __pycache__ -prune -exec rm -r {} +
 	$(if $(MAN),install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1/)
 
 setup:

@@ -36,11 +36,11 @@ real_configure() {
 	esac
 }
 
-# A configured copy of a source: configure runs once per machine, each build then names its compiler.
+# A configured copy of a source: configure runs once per machine and version of this file, each build then names its compiler.
 real_configured() (
 	source=$("$LIZARD_SRC/tests/lib/fetch-source" "$(real_package "$1")") || exit 1
 	[ -e "$source/configure" ] || [ -e "$source/configure.ac" ] || { echo "$source"; exit 0; }
-	done=$(dirname "$source").configured
+	done=$(dirname "$source").configured-$(cksum <"$LIZARD_SRC/tests/lib/real.sh" | cut -d' ' -f1)
 	exec 9>"$done.lock"
 	flock 9
 	if [ ! -e "$done/config.status" ]; then
