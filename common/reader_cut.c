@@ -121,14 +121,15 @@ static void cut_to(struct lz_reader *r, uint64_t n_events, uint32_t n_cks,
 }
 
 /* A cut recording mostly ends right at a checkpoint, since each one flushes. Nothing of the run is known behind
- * it, so no replay could reach it and compare: it is left out, unless it is the only one. The same happens when
- * the program is killed while it waits for one to be taken: only its end is recorded then. */
+ * it, so no replay could reach it and compare: it is left out, unless it is the only one, or the program's memory behind
+ * an execve. The same happens when the program is killed while it waits for one to be taken: only its end is recorded then. */
 static void leave_out_last(struct lz_reader *r)
 {
+	const struct lz_event *e = lz_reader_event(r, r->n_events - 1);
 	const struct lz_frame *f;
 	uint64_t markers = 0, after = r->meta.state == LZ_REC_COMPLETE ? 1 : 0;
 
-	if (r->n_cks < 2)
+	if (r->n_cks < 2 || (e && e->flags & LZ_EVF_REBASE))
 		return;
 	f = &r->checkpoints.v[r->cks[r->n_cks - 1].head];
 	for (uint32_t i = 0; i < r->n_streams; i++)
