@@ -44,6 +44,7 @@ static int set_timer(struct lz_tracer *t)
 	if (t->timer_ms == ms)
 		return 0;
 	t->timer_ms = ms;
+	lz_alarmed = 1; /* set anew all the time it would never come */
 	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
 }
 
@@ -295,10 +296,14 @@ bool lz_process_gone(struct lz_tracer *t, int *status)
 		}
 		/* whoever lets the program go must know that this one stands */
 		struct lz_thread *th = lz_thread_find(t, got);
-		if (!th || th == t->cur)
+		if (!th)
 			return false;
-		th->ready = th->has_pending_status = true;
+		th->running = false;
+		th->has_pending_status = true;
 		th->pending_status = *status;
+		if (th == t->cur)
+			return false;
+		th->ready = true;
 	}
 }
 
