@@ -125,7 +125,7 @@ struct lz_thread {
 	bool at_valid;
 	int pending_status; /* a stop that was met while waiting for another one */
 	bool has_pending_status;
-	bool running; /* not at a stop */
+	bool running; /* not at a stop that has been met */
 };
 
 /* Turns by chance: chaos.c. */

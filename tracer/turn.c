@@ -68,10 +68,11 @@ static bool first_of_all(const struct lz_thread *cur)
 
 /* ---- threads without the turn ---- */
 
-static int go_on(const struct lz_thread *th, int request, int sig)
+static int go_on(struct lz_thread *th, int request, int sig)
 {
 	if (ptrace(request, (pid_t)th->tid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume thread %u", th->tid);
+	th->running = true;
 	return 0;
 }
 
@@ -145,6 +146,7 @@ static int aside(struct lz_tracer *t, pid_t tid, int status)
 		lz_thread_remove(t, th);
 		return 0;
 	}
+	th->running = false;
 	lz_become(t, th);
 	int ret = aside_stopped(t, th, status);
 	lz_become(t, cur);
@@ -273,6 +275,7 @@ int lz_turn_settle(struct lz_tracer *t)
 		if (got < 0)
 			return -1;
 		if (got) { /* killed */
+			t->cur->running = false;
 			t->cur->pending_status = status;
 			t->cur->has_pending_status = true;
 			return 0;
