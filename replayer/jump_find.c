@@ -326,6 +326,36 @@ static bool begins_target(struct finder *f, const uint8_t *bytes, uint64_t at)
 	return false;
 }
 
+static size_t deliveries_before(const struct lz_delivery *v, size_t n, uint64_t marker)
+{
+	size_t lo = 0;
+
+	while (lo < n) {
+		size_t mid = lo + (n - lo) / 2;
+
+		if (v[mid].marker < marker)
+			lo = mid + 1;
+		else
+			n = mid;
+	}
+	return lo;
+}
+
+/* A handler begins, and where another one begins at once, or the first push has met the end of the stack, the function's
+ * own entry marker does not come next. */
+static int note_signals(struct finder *f, struct lz_modules *m, uint64_t to)
+{
+	size_t n;
+	const struct lz_delivery *v = lz_modules_deliveries(m, &n);
+
+	for (size_t k = deliveries_before(v, n, f->from); k < n && v[k].marker < to; k++)
+		for (size_t i = 0; i < f->n; i++)
+			if ((f->t[i].addr == v[k].handler || f->t[i].addr == v[k].ip) &&
+			    push(f, v[k].marker, v[k].marker + 1, 0, false))
+				return -1;
+	return 0;
+}
+
 /* The first turn behind TURN in which its thread writes a marker. */
 static uint32_t next_writing(const struct lz_strands *t, uint32_t turn, uint64_t len)
 {
@@ -466,7 +496,9 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
 			rc = note_waiting(&f, lz_stream_decoder(s), to);
 	}
 	if (!rc && !anywhere)
-		rc = note_switches(&f, lz_stream_reader(s), to);
+		rc = note_switches(&f, lz_stream_reader(s), to) < 0 || note_signals(&f, m, to) < 0
+		         ? -1
+		         : 0;
 	free(watch);
 	if (!rc && hook)
 		rc = beside_loader_calls(&f, m, to);

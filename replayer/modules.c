@@ -17,6 +17,8 @@ struct lz_modules {
 	uint32_t n_paths;
 	uint64_t *calls; /* stream offsets of the loader's system calls */
 	size_t n_calls, cap_calls;
+	struct lz_delivery *deliveries;
+	size_t n_deliveries, cap_deliveries;
 };
 
 /* Where the program was, if it is still the one that was recorded; else "", which opens nothing. */
@@ -187,6 +189,23 @@ static int note_call(struct lz_modules *m, const struct lz_event *ev)
 	return 0;
 }
 
+static int note_signal(struct lz_modules *m, const struct lz_event *ev)
+{
+	if (ev->kind != LZ_EV_SIGNAL || !ev->has_regs)
+		return 0;
+	if (m->n_deliveries == m->cap_deliveries) {
+		size_t cap = m->cap_deliveries ? m->cap_deliveries * 2 : 64;
+		struct lz_delivery *v = reallocarray(m->deliveries, cap, sizeof(*v));
+
+		if (!v)
+			return lz_fail("out of memory for the table of signals");
+		m->deliveries = v;
+		m->cap_deliveries = cap;
+	}
+	m->deliveries[m->n_deliveries++] = (struct lz_delivery){ev->marker, ev->ip, ev->regs.rip};
+	return 0;
+}
+
 static int read_history(struct lz_modules *m)
 {
 	uint64_t n = lz_reader_n_events(m->reader), i = 0;
@@ -203,7 +222,7 @@ static int read_history(struct lz_modules *m)
 
 		if (!ev)
 			return -1;
-		if (note_call(m, ev))
+		if (note_call(m, ev) || note_signal(m, ev))
 			return -1;
 		if ((ev->n_ops || (ev->flags & LZ_EVF_REBASE)) && apply(m, ev))
 			return -1;
@@ -245,6 +264,7 @@ void lz_modules_free(struct lz_modules *m)
 		free(m->paths[i]);
 	free(m->paths);
 	free(m->calls);
+	free(m->deliveries);
 	free(m->mod);
 	free(m);
 }
@@ -306,6 +326,12 @@ const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n)
 {
 	*n = m->n_calls;
 	return m->calls;
+}
+
+const struct lz_delivery *lz_modules_deliveries(const struct lz_modules *m, size_t *n)
+{
+	*n = m->n_deliveries;
+	return m->deliveries;
 }
 
 bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event)

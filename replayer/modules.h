@@ -9,6 +9,11 @@
 
 struct lz_modules;
 
+/* Of a signal to a handler: where the program was, where it went on. */
+struct lz_delivery {
+	uint64_t marker, ip, handler;
+};
+
 /* One ELF file that was mapped executable somewhere, some time. */
 struct lz_module {
 	uint64_t start, end;           /* of the executable mapping */
@@ -38,6 +43,8 @@ struct lz_module *lz_modules_at(struct lz_modules *m, uint64_t addr, uint64_t ev
 bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event);
 /* The stream offsets at which the loader itself made system calls, in order, each once. */
 const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n);
+/* In order. */
+const struct lz_delivery *lz_modules_deliveries(const struct lz_modules *m, size_t *n);
 
 /* NULL if the file cannot be read or holds none; lz_error() says why in the first case. */
 struct lz_cfg *lz_module_cfg(struct lz_modules *m, struct lz_module *mod);
