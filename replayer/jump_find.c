@@ -115,6 +115,16 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 
 /* ---- windows ---- */
 
+/* Activations with open windows. */
+struct open_windows {
+	struct {
+		uint64_t owner;
+		uint32_t newest; /* 1 + index, 0: none */
+		bool used;
+	} * v;
+	size_t n, room; /* room: 0 or a power of 2 */
+};
+
 struct finder {
 	struct lz_stream *s;
 	const struct lz_strands *strands;
@@ -123,7 +133,51 @@ struct finder {
 	size_t n;
 	uint64_t from; /* gaps that end before it do not count */
 	struct lz_windows *out;
+	struct open_windows open;
 };
+
+static size_t place(const struct open_windows *o, uint64_t owner)
+{
+	size_t i = (owner * 0x9e3779b97f4a7c15ULL >> 20) & (o->room - 1);
+
+	while (o->v[i].used && o->v[i].owner != owner)
+		i = (i + 1) & (o->room - 1);
+	return i;
+}
+
+static int grow(struct open_windows *o)
+{
+	struct open_windows more = {.n = o->n, .room = o->room ? o->room * 2 : 1024};
+
+	more.v = calloc(more.room, sizeof(*more.v));
+	if (!more.v)
+		return lz_fail("out of memory for a jump");
+	for (size_t i = 0; i < o->room; i++)
+		if (o->v[i].used)
+			more.v[place(&more, o->v[i].owner)] = o->v[i];
+	free(o->v);
+	*o = more;
+	return 0;
+}
+
+/* NULL: there is none, or with ADD no memory. */
+static uint32_t *newest_open(struct open_windows *o, uint64_t owner, bool add)
+{
+	if (add && 2 * o->n >= o->room && grow(o) < 0)
+		return NULL;
+	if (!o->room)
+		return NULL;
+	size_t i = place(o, owner);
+
+	if (!o->v[i].used) {
+		if (!add)
+			return NULL;
+		o->n++;
+		o->v[i].owner = owner;
+		o->v[i].used = true;
+	}
+	return &o->v[i].newest;
+}
 
 static bool member(const uint32_t *set, uint32_t n, uint32_t id)
 {
@@ -166,6 +220,7 @@ static bool fits_after(const struct lz_target *t, uint32_t b)
 static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t owner, bool open)
 {
 	struct lz_windows *o = f->out;
+	uint32_t *newest = NULL;
 
 	if (to <= f->from)
 		return 0;
@@ -178,7 +233,11 @@ static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t owner, bo
 		o->w = w;
 		o->cap = cap;
 	}
-	o->w[o->n++] = (struct lz_window){from, to, owner, open, false};
+	if (open && !(newest = newest_open(&f->open, owner, true)))
+		return -1;
+	o->w[o->n++] = (struct lz_window){from, to, owner, open, newest ? *newest : 0, false};
+	if (newest)
+		*newest = (uint32_t)o->n;
 	return 0;
 }
 
@@ -227,23 +286,21 @@ static void settle(struct finder *f, const struct lz_act *top, uint32_t b, bool 
 {
 	struct lz_windows *o = f->out;
 	bool fits = any;
-	size_t keep, first = o->n;
+	uint32_t *newest = newest_open(&f->open, lz_act_id(top), false);
 
+	if (!newest || !*newest)
+		return;
 	for (size_t i = 0; i < f->n && !fits; i++)
 		fits = f->t[i].fn == top->fn && fits_before(&f->t[i], top->last) &&
 		       fits_after(&f->t[i], b);
-	while (first && o->w[first - 1].from >= top->last_at)
-		first--;
-	keep = first;
-	for (size_t i = first; i < o->n; i++) {
-		if (o->w[i].open && o->w[i].owner == lz_act_id(top)) {
-			if (!fits)
-				continue;
-			o->w[i].open = false;
-		}
-		o->w[keep++] = o->w[i];
+	for (uint32_t i = *newest; i; i = o->w[i - 1].older) {
+		o->w[i - 1].open = false;
+		if (!fits)
+			o->w[i - 1].to = o->w[i - 1].from; /* none */
 	}
-	o->n = keep;
+	*newest = 0;
+	while (o->n && o->w[o->n - 1].to == o->w[o->n - 1].from)
+		o->n--;
 }
 
 static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
@@ -297,6 +354,8 @@ static void tidy(struct lz_windows *o)
 	if (o->n)
 		qsort(o->w, o->n, sizeof(*o->w), by_from);
 	for (size_t i = 0; i < o->n; i++) {
+		if (o->w[i].to == o->w[i].from)
+			continue;
 		if (n && o->w[i].from < o->w[n - 1].to) {
 			if (o->w[i].to > o->w[n - 1].to)
 				o->w[n - 1].to = o->w[i].to;
@@ -475,7 +534,7 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
                     uint64_t to, uint32_t thread, const struct lz_target *t, size_t n,
                     struct lz_windows *out)
 {
-	struct finder f = {s, lz_stream_strands(s), thread, t, n, from, out};
+	struct finder f = {s, lz_stream_strands(s), thread, t, n, from, out, {0}};
 	uint8_t *watch = calloc(lz_stream_n_fns(s) + 1, 1);
 	bool anywhere = false, hook = false;
 	int rc = 0;
@@ -500,6 +559,7 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
 		         ? -1
 		         : 0;
 	free(watch);
+	free(f.open.v);
 	if (!rc && hook)
 		rc = beside_loader_calls(&f, m, to);
 	if (rc < 0)

@@ -23,7 +23,9 @@ struct lz_window {
 	uint64_t from, to;
 	uint64_t owner; /* the activation: lz_act_id() */
 	bool open;      /* its next own marker has not been seen */
-	bool rough;     /* FROM may lie inside a marker */
+	uint32_t
+	    older;  /* of an open one, its activation's open one before it: 1 + index; 0: none */
+	bool rough; /* FROM may lie inside a marker */
 };
 
 struct lz_windows {

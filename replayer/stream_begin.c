@@ -6,7 +6,7 @@
 #include "jump_find.h"
 #include "stream_int.h"
 
-enum { MAX_FRAMES = 1 << 16 };
+enum { MAX_FRAMES = 1 << 22 }; /* damaged ones may go in a circle */
 
 struct unwinding {
 	struct lz_stream *s;
@@ -88,6 +88,9 @@ static int unwind(struct unwinding *u, const struct lz_thread_state *t)
 		if (u->n > n && !exact) /* the frame's CFA, as its landings name it */
 			u->acts[n].frame = (uint32_t)r.rsp;
 	}
+	lz_warn("thread %u: only the innermost %d frames that it has at the recording's beginning "
+	        "are known",
+	        t->tid, MAX_FRAMES);
 	return 0;
 }
 
