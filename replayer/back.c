@@ -56,7 +56,7 @@ static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 	s->breaks = NULL;
 	s->n_breaks = s->n_watches = 0;
 	s->nested++;
-	rc = next ? lz_search_next(nav, answer) : lz_search_step(nav, false, answer);
+	rc = next ? lz_search_next(nav, answer) : lz_search_step(nav, LZ_SCOPE_ALL, answer);
 	s->nested--;
 	free(s->breaks);
 	s->breaks = breaks;

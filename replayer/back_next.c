@@ -6,7 +6,10 @@
 #include "replayer/own.h"
 #include "replayer/session.h"
 
-enum { DEEPER_FAR = 1250 }; /* own markers to look back for a stop outside inlined calls */
+enum {
+	DEEPER_FAR = 1250, /* own markers to look back for a stop outside inlined calls */
+	MAX_PIECES = 16    /* of inlined calls on one line: `step` stops there, `next` may not */
+};
 
 /* The running activation at a stream offset, if it is of function FN. *local: it is known without the
  * index, since it began in the same block. */
@@ -130,7 +133,7 @@ static int search_unmarked(struct lz_nav *nav, struct lz_chain *c, struct lz_pos
 	enum chain_end end;
 	struct lz_pos from;
 	bool sure;
-	int rc = lz_search_step(nav, false, &from);
+	int rc = lz_search_step(nav, LZ_SCOPE_ALL, &from);
 
 	if (rc != 1)
 		return rc;
@@ -174,35 +177,53 @@ static int in_goals_frame(struct lz_nav *nav, const struct lz_pos *pos)
 	return lz_gdb_frame(&nav->machine, NULL) == cfa;
 }
 
-/* At an inlined call that begins at ANSWER `step` stops, a walk of `next` that comes from further back may not: then its
- * stop before. */
-static int before_inlined(struct lz_nav *nav, struct lz_pos *answer)
+/* The last stop of `step` in SCOPE before ANSWER, if `next` leads from there to the goal. 1: it does. */
+static int leads_from_before(struct lz_nav *nav, const struct lz_pos *answer, enum lz_scope scope,
+                             struct lz_pos *before)
 {
-	struct lz_pos goal = nav->goal, before;
-	bool passed = false;
+	struct lz_pos goal = nav->goal;
+	bool passed;
 	int rc;
 
 	if (lz_session_seek(nav->s, answer))
 		return -1;
-	if (!lz_gdb_hides(&nav->machine))
-		return 1;
 	nav->goal = *answer;
-	rc = lz_search_step(nav, false, &before);
+	rc = lz_search_step(nav, scope, before);
 	nav->goal = goal;
 	if (rc > 0)
-		rc = in_goals_frame(nav, &before);
+		rc = in_goals_frame(nav, before);
 	if (rc > 0)
-		rc = leads_here(nav, &before, &passed);
-	if (rc > 0 && !passed)
+		rc = leads_here(nav, before, &passed);
+	return rc > 0 ? !passed : rc;
+}
+
+/* At an inlined call that begins at ANSWER, or a later piece of it does, `step` stops, a walk of `next` that comes from
+ * further back may not: then its stop before. */
+static int before_inlined(struct lz_nav *nav, struct lz_pos *answer)
+{
+	for (int i = 0; i < MAX_PIECES; i++) {
+		struct lz_pos before;
+		int rc;
+
+		if (lz_session_seek(nav->s, answer))
+			return -1;
+		if (!lz_gdb_hides(&nav->machine))
+			return 1;
+		rc = leads_from_before(nav, answer, LZ_SCOPE_OUTER, &before);
+		if (!rc)
+			rc = leads_from_before(nav, answer, LZ_SCOPE_ALL, &before);
+		if (rc <= 0)
+			return rc < 0 ? -1 : 1;
 		*answer = before;
-	return rc < 0 ? -1 : 1;
+	}
+	return 1;
 }
 
 /* By the stops of `step` that are not in a deeper frame. 1: found. */
 static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 {
 	bool passed;
-	int rc = lz_search_step(nav, true, answer), own;
+	int rc = lz_search_step(nav, LZ_SCOPE_OUTER, answer), own;
 
 	if (rc <= 0)
 		return rc;
@@ -220,12 +241,12 @@ static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 	struct lz_pos from;
 	int rc = 0;
 
-	for (int outer = 1; outer >= 0; outer--) {
+	for (int scope = LZ_SCOPE_OUTER; scope >= LZ_SCOPE_ALL; scope--) {
 		bool passed;
 
 		if (lz_session_seek(nav->s, &nav->goal))
 			return -1;
-		rc = lz_search_step(nav, outer, &from);
+		rc = lz_search_step(nav, scope, &from);
 		if (rc > 0)
 			rc = leads_here(nav, &from, &passed);
 		if (rc < 0)
@@ -271,5 +292,5 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 	if (!rc && left)
 		rc = search_activation(nav, &t[0], &c, answer, &passed);
 	free(c.stop);
-	return rc ? rc : lz_search_step(nav, false, answer);
+	return rc ? rc : lz_search_step(nav, LZ_SCOPE_ALL, answer);
 }

@@ -84,7 +84,7 @@ struct search {
 	bool have_stack;
 	struct lz_pos outside; /* the last stop before the goal was run over */
 	bool have_outside, found;
-	bool outer; /* the answer must not be in a deeper frame than the goal */
+	enum lz_scope scope; /* of the answer */
 	bool
 	    unmarked; /* the goal is in code without markers, and may be on the way out of a callback */
 	struct lz_pos answer;
@@ -121,15 +121,6 @@ static int need_stack(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
-static const struct lz_chain_stop *predecessor(struct lz_nav *nav, const struct search *f,
-                                               enum chain_end end)
-{
-	bool sure;
-
-	return f->outer ? lz_chain_outer(nav, &f->chain, end, &sure)
-	                : lz_chain_predecessor(&f->chain, end);
-}
-
 /* May the goal have been reached otherwise than by a call of the activation that ran at a stream offset? By a longjmp,
  * because another stack goes on there, or on the way out of a callback. */
 static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t offset)
@@ -164,7 +155,7 @@ static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *ac
 		enum chain_end end;
 
 		rc = lz_chain_build(nav, o.at[o.n - 1 - back], false, &f->chain, &end);
-		p = rc < 0 ? NULL : predecessor(nav, f, end);
+		p = rc < 0 ? NULL : lz_chain_last(nav, &f->chain, end, f->scope);
 		if (p) {
 			f->answer = p->pos;
 			f->found = true;
@@ -184,7 +175,7 @@ static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
 
 		if (anchor < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
 			return -1;
-		p = predecessor(nav, f, end);
+		p = lz_chain_last(nav, &f->chain, end, f->scope);
 		if (p && (f->unmarked || !nav->machine.left_unknown)) {
 			f->answer = p->pos;
 			f->found = true;
@@ -255,7 +246,7 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 		f->answer = f->outside;
 		return 0;
 	}
-	p = predecessor(nav, f, end);
+	p = lz_chain_last(nav, &f->chain, end, f->scope);
 	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end)) {
 		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
 			return -1;
@@ -286,7 +277,7 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 	if ((ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s)) ||
 	    lz_chain_build_here(nav, false, &f->chain, &end))
 		return -1;
-	p = predecessor(nav, f, end);
+	p = lz_chain_last(nav, &f->chain, end, f->scope);
 	if (p) {
 		f->answer = p->pos;
 		f->found = true;
@@ -316,13 +307,14 @@ static int find_step(struct lz_nav *nav, struct search *f)
 	uint64_t distance = 12, earlier, first = lz_nav_own_first(nav), now = nav->goal.marker;
 	uint64_t far = f->unmarked ? UNMARKED_FAR : OUTER_FAR;
 	int64_t anchor = lz_nav_own_end(nav, now);
+	bool limited = f->scope != LZ_SCOPE_ALL;
 
 	if (anchor < 0)
 		return -1;
 	/* What the first thread runs before its first marker is the loader, unless earlier parts were not kept. */
 	if (!first || (uint64_t)anchor <= first)
 		return find_by_events(nav, f);
-	while ((uint64_t)anchor > first && !f->found && !(f->outer && distance > far)) {
+	while ((uint64_t)anchor > first && !f->found && !(limited && distance > far)) {
 		anchor = lz_nav_own_back(nav, now, distance);
 		for (;;) {
 			if (anchor < 0 || try_step(nav, f, (uint64_t)anchor, &earlier))
@@ -338,15 +330,14 @@ static int find_step(struct lz_nav *nav, struct search *f)
 			distance = tried;
 		distance *= 6;
 	}
-	if (!f->found && !f->outer && lz_reader_begins_inside(nav->s->rp.reader))
+	if (!f->found && !limited && lz_reader_begins_inside(nav->s->rp.reader))
 		return find_by_events(nav, f);
 	return 0;
 }
 
-/* The predecessor by `step`; OUTER: the last one that is not in a deeper frame. 1: found. */
-int lz_search_step(struct lz_nav *nav, bool outer, struct lz_pos *answer)
+int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
 {
-	struct search f = {.outer = outer};
+	struct search f = {.scope = scope};
 	int rc;
 
 	f.unmarked = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event) == LZ_FN_NONE;
@@ -356,7 +347,7 @@ int lz_search_step(struct lz_nav *nav, bool outer, struct lz_pos *answer)
 	if (!rc && f.found) {
 		*answer = f.answer;
 		rc = 1;
-		if (!outer)
+		if (scope == LZ_SCOPE_ALL)
 			lz_chain_keep(&nav->step, &f.chain);
 	}
 	free(f.chain.stop);

@@ -151,6 +151,23 @@ const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_c
 	return outer_of(c, n, &goal, sure);
 }
 
+const struct lz_chain_stop *lz_chain_last(struct lz_nav *nav, const struct lz_chain *c,
+                                          enum chain_end end, enum lz_scope scope)
+{
+	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
+	struct lz_chain_stop goal;
+	bool sure;
+
+	if (scope == LZ_SCOPE_ALL)
+		return lz_chain_predecessor(c, end);
+	if (scope == LZ_SCOPE_OUTER)
+		return lz_chain_outer(nav, c, end, &sure);
+	goal = frame_here(nav);
+	while (n && c->stop[n - 1].cfa < goal.cfa)
+		n--;
+	return n ? &c->stop[n - 1] : NULL;
+}
+
 const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
                                             bool outer)
 {

@@ -5,6 +5,13 @@
 
 #include "replayer/nav.h"
 
+/* Which stops are asked for. */
+enum lz_scope {
+	LZ_SCOPE_ALL,
+	LZ_SCOPE_FRAME, /* those that are not in a deeper frame than the goal, inlined calls apart */
+	LZ_SCOPE_OUTER  /* the same, and inlined calls count as frames */
+};
+
 enum chain_end {
 	CHAIN_ARRIVED, /* the last stop is the goal */
 	CHAIN_PASSED,  /* the goal was passed in the middle of a line */
@@ -23,14 +30,17 @@ const struct lz_chain_stop *lz_chain_predecessor(const struct lz_chain *c, enum 
  * way before; if it was, GDB may stop there only because of that. */
 const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_chain *c,
                                            enum chain_end end, bool *sure);
+/* The last one in SCOPE; the session must be at the goal. */
+const struct lz_chain_stop *lz_chain_last(struct lz_nav *nav, const struct lz_chain *c,
+                                          enum chain_end end, enum lz_scope scope);
 /* The stop before POS, if the chain knows it for sure; OUTER: the last one that is not in a deeper frame. */
 const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
                                             bool outer);
 /* Exchanges *kept and *c. */
 void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c);
 
-/* The predecessor of the goal by `step`; OUTER: the last one that is not in a deeper frame. 1: found. */
-int lz_search_step(struct lz_nav *nav, bool outer, struct lz_pos *answer);
+/* The last stop of `step` in SCOPE before the goal. 1: found. */
+int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer);
 /* By `next`. */
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer);
 

@@ -26,4 +26,14 @@ for name in pieces vectors farlines; do
 	ok $? "$name is recorded"
 	WALK_FROM=main WALK_N=100 WALK_MODES="step next" walk "$name" "$T/recordings/$name"
 done
+
+# Calls made in inlined functions: one whose result comes in a later piece of the inlined code (`prev` from there leads to the
+# line of the call, not into what it called), and a tail call (`prev` leads from the callee to where the caller's line begins).
+for walk in "calls_within 1 calls_within.c:42" "tail_within 20 set_mark"; do
+	# shellcheck disable=SC2086
+	set -- $walk
+	lizard-cc -O2 -g -o "$T/$1" "$LIZARD_SRC/tests/progs/gdb/$1.c" && lizard-trace -q -o "$T/recordings/$1" "$T/$1" >/dev/null
+	ok $? "$1 is recorded"
+	WALK_FROM=$3 WALK_N=$2 WALK_MODES="step next" walk "$1" "$T/recordings/$1"
+done
 done_testing

@@ -194,9 +194,9 @@ def walk_step(result, origin):
 
 
 def leads_here(got, here):
-    """Is GOT a moment from which next leads HERE, no deeper than it? A HERE in the middle of GOT's line, where only
-    the return from a call stops, is passed by."""
-    if got.depth > here.depth:
+    """Is GOT a moment from which next leads HERE, in no deeper frame than it? A HERE in the middle of GOT's line, where
+    only the return from a call stops, is passed by. The call may have been made in an inlined function that ended with it."""
+    if got.frames > here.frames:
         return False
     do("next")
     return when()["position"] == here.position or (got.line, got.depth) == (here.line, here.depth)
