@@ -259,13 +259,15 @@ static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 	return 0;
 }
 
-/* Does GDB know a line of the goal's code? Where not, `next` out of an activation stops there, as `step` does. */
-static bool has_line(struct lz_nav *nav)
+/* In code with markers and without lines: both `next` and `step` stop there on the way out of what that called. 1: found. */
+static int search_lineless(struct lz_nav *nav, struct lz_pos *answer)
 {
-	uint64_t bias;
-	struct lz_lines *l = nav->machine.lines(nav, nav->goal.ip, &bias);
+	bool passed;
+	int rc = lz_search_step(nav, LZ_SCOPE_ALL, answer);
 
-	return l && lz_lines_find(l, nav->goal.ip - bias).line;
+	if (rc == 1)
+		rc = leads_here(nav, answer, &passed);
+	return rc == 1 ? !passed : rc;
 }
 
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
@@ -276,12 +278,17 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 	bool passed = false, left;
 	int rc = 0;
 
+	if (n && !lz_chain_goal_has_line(nav)) {
+		rc = search_lineless(nav, answer);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = search_activation(nav, &t[i], &c, answer, &passed);
 	if (rc == 1 && passed && search_exact(nav, answer) < 0)
 		rc = -1;
 	left = !n && left_activation(nav, t);
-	if (left && !has_line(nav))
+	if (left && !lz_chain_goal_has_line(nav))
 		rc = search_activation(nav, &t[0], &c, answer, &passed);
 	if (!n && !rc)
 		rc = search_unmarked(nav, &c, answer);

@@ -9,7 +9,9 @@
 enum {
 	OUTER_FAR = 2000,     /* bytes of the stream to look back for a stop that is not deeper, */
 	UNMARKED_FAR = 12000, /* the same where only callbacks write any */
-	OWN_DEEP = 3          /* activations of the goal's stack whose own markers are tried */
+	CALL_SIZE = 4,        /* less than what a call writes */
+	CALLS_FAR = 64, /* so far calls made from code without lines are looked for one by one */
+	OWN_DEEP = 3    /* activations of the goal's stack whose own markers are tried */
 };
 
 /* What the stack holds at a stream offset: the ENTER offsets and the last own marker of each. */
@@ -85,8 +87,9 @@ struct search {
 	struct lz_pos outside; /* the last stop before the goal was run over */
 	bool have_outside, found;
 	enum lz_scope scope; /* of the answer */
-	bool
-	    unmarked; /* the goal is in code without markers, and may be on the way out of a callback */
+	/* The goal is in code without markers, and may be on the way out of a callback. */
+	bool unmarked;
+	bool lineless; /* the goal is in code with markers, of which GDB knows no lines */
 	struct lz_pos answer;
 };
 
@@ -247,7 +250,9 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 		return 0;
 	}
 	p = lz_chain_last(nav, &f->chain, end, f->scope);
-	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end)) {
+	/* In code without lines GDB stops only on the way out of what that called. */
+	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end) &&
+	    !(f->lineless && end == CHAIN_ARRIVED)) {
 		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
 			return -1;
 		if (*earlier < anchor)
@@ -302,9 +307,16 @@ static int find_by_events(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
+/* How far back the anchor after the one at DISTANCE is. Where GDB stops only on the way out of calls, none is left out. */
+static uint64_t further(const struct search *f, uint64_t distance)
+{
+	return f->lineless && distance < CALLS_FAR ? distance + CALL_SIZE : distance * 6;
+}
+
 static int find_step(struct lz_nav *nav, struct search *f)
 {
-	uint64_t distance = 12, earlier, first = lz_nav_own_first(nav), now = nav->goal.marker;
+	uint64_t distance = f->lineless ? 1 : 12, earlier, first = lz_nav_own_first(nav),
+	         now = nav->goal.marker;
 	uint64_t far = f->unmarked ? UNMARKED_FAR : OUTER_FAR;
 	int64_t anchor = lz_nav_own_end(nav, now);
 	bool limited = f->scope != LZ_SCOPE_ALL;
@@ -328,7 +340,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 
 		if (tried > distance)
 			distance = tried;
-		distance *= 6;
+		distance = further(f, distance);
 	}
 	if (!f->found && !limited && lz_reader_begins_inside(nav->s->rp.reader))
 		return find_by_events(nav, f);
@@ -341,6 +353,7 @@ int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answe
 	int rc;
 
 	f.unmarked = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event) == LZ_FN_NONE;
+	f.lineless = !f.unmarked && !lz_chain_goal_has_line(nav);
 	rc = find_step(nav, &f);
 
 	free(f.stack.a);

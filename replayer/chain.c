@@ -14,7 +14,7 @@ static struct lz_chain_stop frame_here(struct lz_nav *nav)
 	return stop;
 }
 
-static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos)
+static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos, bool left)
 {
 	if (c->n == c->cap) {
 		size_t cap = c->cap ? c->cap * 2 : 64;
@@ -26,6 +26,7 @@ static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos 
 		c->cap = cap;
 	}
 	c->stop[c->n] = frame_here(nav);
+	c->stop[c->n].left = left;
 	c->stop[c->n++].pos = *pos;
 	return 0;
 }
@@ -50,6 +51,23 @@ static enum lz_step_result into_inlined(struct lz_nav *nav, const struct lz_pos 
 	return lz_session_seek(nav->s, &nav->goal) ? LZ_STEP_FAILED : LZ_STEP_PASSED;
 }
 
+/* One step of a chain. *left: it left code without lines. */
+static enum lz_step_result chain_step(struct lz_nav *nav, bool next, const struct lz_pos *from,
+                                      bool *left)
+{
+	struct lz_machine *m = &nav->machine;
+	bool before = m->left_unknown;
+	enum lz_step_result r;
+
+	m->left_unknown = false;
+	r = lz_gdb_step(m, next ? LZ_OVER_ALL : LZ_OVER_NOTHING);
+	if (r == LZ_STEP_PASSED && next)
+		r = into_inlined(nav, from);
+	*left = m->left_unknown;
+	m->left_unknown |= before;
+	return r;
+}
+
 /* Steps from the present instant on, up to the goal. */
 int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum chain_end *end)
 {
@@ -63,13 +81,12 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 	lz_session_where(nav->s, &now);
 	while (c->n < MAX_CHAIN) {
 		enum lz_step_result r;
+		bool left;
 
 		if (is_behind(&now, &nav->goal))
 			break;
 		before = now;
-		r = lz_gdb_step(&nav->machine, next ? LZ_OVER_ALL : LZ_OVER_NOTHING);
-		if (r == LZ_STEP_PASSED && next)
-			r = into_inlined(nav, &before);
+		r = chain_step(nav, next, &before, &left);
 		lz_session_where(nav->s, &now);
 		switch (r) {
 		case LZ_STEP_SIGNAL:
@@ -79,7 +96,7 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 		case LZ_STEPPED:
 			if (lz_nav_same(&now, &before))
 				goto lost;
-			if (add_stop(nav, c, &now))
+			if (add_stop(nav, c, &now, left))
 				return -1;
 			if (!lz_nav_same(&now, &nav->goal))
 				continue;
@@ -177,10 +194,20 @@ const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const stru
 	for (size_t i = c->n; i-- > 1;) {
 		if (!lz_nav_same(&c->stop[i].pos, pos))
 			continue;
+		if (!outer && c->stop[i].left)
+			return NULL;
 		found = outer ? outer_of(c, i, &c->stop[i], &sure) : &c->stop[i - 1];
 		return sure ? found : NULL;
 	}
 	return NULL;
+}
+
+bool lz_chain_goal_has_line(struct lz_nav *nav)
+{
+	uint64_t bias;
+	struct lz_lines *l = nav->machine.lines(nav, nav->goal.ip, &bias);
+
+	return l && lz_lines_find(l, nav->goal.ip - bias).line;
 }
 
 void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c)

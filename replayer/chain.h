@@ -36,6 +36,8 @@ const struct lz_chain_stop *lz_chain_last(struct lz_nav *nav, const struct lz_ch
 /* The stop before POS, if the chain knows it for sure; OUTER: the last one that is not in a deeper frame. */
 const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
                                             bool outer);
+/* Does GDB know a line of the goal's code? Where not, `next` out of an activation stops there, as `step` does. */
+bool lz_chain_goal_has_line(struct lz_nav *nav);
 /* Exchanges *kept and *c. */
 void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c);
 

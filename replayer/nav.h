@@ -11,6 +11,7 @@ struct lz_chain_stop {
 	uint64_t cfa;     /* of the frame, 0 = not known */
 	uint32_t inlines; /* inlined calls that control is in */
 	bool hides;       /* another one begins right there */
+	bool left;        /* come to by leaving code without lines, which other walks run over */
 };
 
 /* Consecutive stops of `step` or `next`, in the order of time. */

@@ -36,4 +36,11 @@ for walk in "calls_within 1 calls_within.c:42" "tail_within 20 set_mark"; do
 	ok $? "$1 is recorded"
 	WALK_FROM=$3 WALK_N=$2 WALK_MODES="step next" walk "$1" "$T/recordings/$1"
 done
+
+# A library with markers and without lines: gone over, and from inside of it, where GDB stops on the way out of each call.
+(cd "$T" && lizard-cc -c -DLIBRARY "$LIZARD_SRC/tests/progs/gdb/lineless.c" -o library.o &&
+	lizard-cc -g "$LIZARD_SRC/tests/progs/gdb/lineless.c" library.o -o lineless && lizard-trace -q -o "$T/recordings/lineless" ./lineless >/dev/null)
+ok $? "lineless is recorded"
+WALK_FROM=main WALK_N=20 WALK_MODES="step next" walk lineless "$T/recordings/lineless"
+WALK_TWO_WAYS=1 WALK_FROM="grow place" WALK_N=20 WALK_MODES="step next" walk lineless-inside "$T/recordings/lineless"
 done_testing
