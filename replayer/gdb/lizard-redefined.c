@@ -22,6 +22,7 @@
 #include "defs.h"
 #include "breakpoint.h"
 #include "cli/cli-decode.h"
+#include "frame.h"
 #include "gdbcmd.h"
 #include "inferior.h"
 #include "linespec.h"
@@ -109,6 +110,21 @@ return_early (const char *args, int from_tty)
 {
   error (_("A recorded run cannot be made to return early. \
 \"finish\" goes to where the function returned, \"up\" shows the caller."));
+}
+
+/* Is the selected frame one of a function that GDB has called?  That
+   runs in a copy of the process, which may go another way.  */
+
+static bool
+in_called_function ()
+{
+  if (!has_stack_frames ())
+    return false;
+  for (frame_info_ptr frame = get_selected_frame (nullptr); frame != nullptr;
+       frame = get_prev_frame (frame))
+    if (get_frame_type (frame) == DUMMY_FRAME)
+      return true;
+  return false;
 }
 
 /* checkpoint and its kin.  */
@@ -200,7 +216,12 @@ struct redefinition
 {
   const char *name;
   void (*ours) (const char *args, int from_tty);
+
+  /* nullptr: GDB's.  */
   const char *help;
+
+  /* Is it GDB's own all the same?  */
+  bool (*excepted) ();
 
   /* GDB's own.  */
   cmd_list_element *command;
@@ -216,8 +237,7 @@ Go to the start of the recording and from there to main.\n\
 Usage: start") },
   { "jump", jump, N_("\
 A recorded run cannot go another way: see jump_forward and jump_backward.") },
-  { "return", return_early, N_("\
-A recorded run cannot return early: see finish and reverse-finish.") },
+  { "return", return_early, nullptr, in_called_function },
   { "checkpoint", checkpoint, N_("\
 Remember the present instant; \"restart N\" comes back to it.\n\
 Usage: checkpoint") },
@@ -244,7 +264,8 @@ run_redefined (const char *args, int from_tty, cmd_list_element *c)
 	 (current_inferior ()->process_target ()) != nullptr;
 
   for (redefinition &o : redefinitions)
-    if (o.command == c && recording)
+    if (o.command == c && recording
+	&& (o.excepted == nullptr || !o.excepted ()))
       o.ours (args, from_tty);
     else if (o.command == c)
       o.gdbs (args, from_tty, c);
@@ -268,7 +289,7 @@ static void
 take_over (redefinition &o)
 {
   o.command = lizard_take_over (o.name, run_redefined, &o.gdbs);
-  if (o.command != nullptr && recordings_only)
+  if (o.command != nullptr && recordings_only && o.help != nullptr)
     o.command->doc = _(o.help);
 }
 

@@ -228,6 +228,25 @@ run
 start
 END
 
+# What GDB has called runs in a copy, which may go another way.
+same "return out of a called function" "$T/tour" 25 <<'END'
+jump_backward start
+jump_forward main
+break factorial
+print factorial(3)
+return 5
+backtrace
+return
+print factorial(3)
+continue
+up
+return
+backtrace
+stepi
+when
+END
+is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
+
 {
 	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start; do
 		echo "help $command"

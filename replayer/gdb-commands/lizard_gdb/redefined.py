@@ -18,12 +18,27 @@ class Jump(Command):
         )
 
 
-class Return(Command):
-    """A recorded run cannot return early: see finish and reverse-finish."""
+def in_called_function():
+    """Is the selected frame one of a function that GDB has called? That runs in a copy of the process."""
+    try:
+        frame = gdb.selected_frame()
+    except gdb.error:
+        return False
+    while frame is not None and frame.type() != gdb.DUMMY_FRAME:
+        frame = frame.older()
+    return frame is not None
 
-    name = "return"
 
-    def act(self, arg, from_tty):
+class Return(gdb.Function):
+    """Asked before GDB's own "return": a recorded run cannot return early."""
+
+    def __init__(self):
+        super().__init__("_lizard_may_return")
+        gdb.execute("define hook-return\nif $_lizard_may_return()\nend\nend")
+
+    def invoke(self):
+        if in_called_function():
+            return True
         raise gdb.GdbError(
             'A recorded run cannot be made to return early. "finish" goes to where the function '
             'returned, "up" shows the caller.'
