@@ -61,3 +61,24 @@ int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t e
 		return -1;
 	return l.n;
 }
+
+bool lz_always_leads(const uint8_t *code, size_t n, uint64_t pc, uint64_t to)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction in;
+	uint64_t target;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, n, &in)))
+		return false;
+	switch (in.meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_UNCOND_BR: return direct_target(&in, pc, &target) && target == to;
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET: return false;
+	default: return pc + in.length == to;
+	}
+}

@@ -1,5 +1,4 @@
-/* Where control can leave a piece of code, found by decoding it once: for running through it at full speed instead of
- * in single steps. Pure. */
+/* Where control goes, found by decoding. Pure. */
 #ifndef LIZARD_REPLAYER_EXITS_H
 #define LIZARD_REPLAYER_EXITS_H
 
@@ -15,9 +14,12 @@ struct lz_exit {
 	    inside; /* an instruction of the piece that may lead anywhere; else a place outside where it leads */
 };
 
-/* The exits of [start, end), whose instructions begin at BASE <= start; CODE holds the bytes from BASE to end. Calls are no
+/* Where control can leave a piece of code: for running through it at full speed instead of in single steps.
+ * The exits of [start, end), whose instructions begin at BASE <= start; CODE holds the bytes from BASE to end. Calls are no
  * exits: they come back. Returns their number; -1: they are too many, or the bytes are no code. */
 int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t end,
                   struct lz_exit exits[LZ_EXITS_MAX]);
+/* Does the instruction at PC, of which CODE has N bytes, lead to TO whatever the registers are, if it completes? */
+bool lz_always_leads(const uint8_t *code, size_t n, uint64_t pc, uint64_t to);
 
 #endif

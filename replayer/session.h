@@ -91,8 +91,9 @@ int lz_session_stepped(struct lz_session *s);
 int lz_session_name(struct lz_session *s);
 /* How often control has been at IP since the gap began, the present instant included. -1: failed. */
 int64_t lz_session_count(struct lz_session *s, uint64_t ip);
-/* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. */
-int lz_session_whole_trail(struct lz_session *s, size_t limit);
+/* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. *BEFORE: an engine at the instant
+ * before the present one, if that came for free; else NULL. */
+int lz_session_whole_trail(struct lz_session *s, size_t limit, struct lz_engine **before);
 /* Is the present instant the start of its gap? */
 bool lz_session_at_gap(const struct lz_session *s);
 /* Puts E in the place of the present engine. */

@@ -1,5 +1,6 @@
 /* The present position: the count of arrivals in the gap is known from the steps made in it, from a
  * position within it whose count is known, or found by running the gap once more when it is asked for. */
+#include "replayer/exits.h"
 #include "replayer/session.h"
 #include <lizard/error.h>
 #include <stdio.h>
@@ -100,8 +101,23 @@ static uint32_t occurrences(const struct lz_trail *t, uint64_t ip)
 	return n;
 }
 
-/* Steps a fresh engine from the gap's start to the anchor, noting the way. */
-static int walk(struct lz_engine *e, const struct lz_pos *anchor, struct lz_trail *to, size_t limit)
+/* Is the next step certain to be the one to the anchor, of whose arrivals SEEN are behind? */
+static bool just_before(struct lz_engine *e, const struct lz_pos *anchor, uint32_t seen)
+{
+	uint8_t code[16];
+
+	if (seen + 1 != anchor->n)
+		return false;
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	return lz_always_leads(code, n, e->regs.rip, anchor->ip);
+}
+
+enum { BEFORE = 3 };
+
+/* Steps a fresh engine from the gap's start to the anchor, noting the way. BEFORE: that was asked for, and it stands at
+ * the instant before the anchor, of which the trail has noted both. */
+static int walk(struct lz_engine *e, const struct lz_pos *anchor, struct lz_trail *to, size_t limit,
+                bool before)
 {
 	uint32_t seen = 0;
 
@@ -111,6 +127,8 @@ static int walk(struct lz_engine *e, const struct lz_pos *anchor, struct lz_trai
 			return -1;
 		if (e->regs.rip == anchor->ip && ++seen == anchor->n)
 			return 0;
+		if (before && just_before(e, anchor, seen))
+			return push(to, anchor->ip) < 0 ? -1 : BEFORE;
 		if (to->n >= limit)
 			return 1;
 		if (lz_engine_resume(e, true, &h) < 0)
@@ -123,11 +141,13 @@ static int walk(struct lz_engine *e, const struct lz_pos *anchor, struct lz_trai
 	}
 }
 
-int lz_session_whole_trail(struct lz_session *s, size_t limit)
+int lz_session_whole_trail(struct lz_session *s, size_t limit, struct lz_engine **before)
 {
 	struct lz_trail *t = &s->trail, fresh = {0};
 	int ret;
 
+	if (before)
+		*before = NULL;
 	if (t->whole)
 		return 0;
 	if (t->too_long >= limit)
@@ -135,8 +155,13 @@ int lz_session_whole_trail(struct lz_session *s, size_t limit)
 	struct lz_engine *e = lz_session_engine_at(s, s->pos.event, s->pos.marker, &ret);
 	if (!e)
 		return ret == 2 ? 2 : ret < 0 ? -1 : lz_fail("the present gap is not found again");
-	ret = walk(e, &t->anchor, &fresh, limit);
-	lz_engine_free(e);
+	ret = walk(e, &t->anchor, &fresh, limit, before && t->n == 1);
+	if (ret == BEFORE) {
+		*before = e;
+		ret = 0;
+	} else {
+		lz_engine_free(e);
+	}
 	for (size_t i = 1; !ret && i < t->n; i++)
 		ret = push(&fresh, t->ips[i]);
 	if (ret) {
@@ -203,7 +228,7 @@ static int64_t before_anchor(struct lz_session *s, uint64_t ip)
 
 int64_t lz_session_count(struct lz_session *s, uint64_t ip)
 {
-	int ret = lz_session_whole_trail(s, SHORT_GAP);
+	int ret = lz_session_whole_trail(s, SHORT_GAP, NULL);
 
 	if (ret < 0 || ret == 2)
 		return -1;

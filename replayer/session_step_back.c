@@ -99,11 +99,11 @@ static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
 	return 0;
 }
 
-/* 0: *to is set; 1: the present instant begins its gap; 2 interrupted. */
-static int before_in_gap(struct lz_session *s, struct lz_pos *to)
+/* 0: *to is set, and *E, if there is an engine already; 1: the present instant begins its gap; 2 interrupted. */
+static int before_in_gap(struct lz_session *s, struct lz_pos *to, struct lz_engine **e)
 {
 	struct lz_trail *t = &s->trail;
-	int ret = lz_session_whole_trail(s, LONG_GAP);
+	int ret = lz_session_whole_trail(s, LONG_GAP, e);
 
 	if (ret == 1)
 		return before_in_long_gap(s, to);
@@ -247,17 +247,25 @@ static int before_gap(struct lz_session *s, struct lz_pos *to)
 	return ev ? lz_session_before_event(s, ev, to) : -1;
 }
 
-/* Goes to TO; the trail up to there is kept if it is the instant before in the same gap. */
-static int go_before(struct lz_session *s, const struct lz_pos *to, bool inside)
+/* Goes to TO, where E stands if it is not NULL; the trail up to there is kept if it is the instant before in the same
+ * gap. */
+static int go_before(struct lz_session *s, const struct lz_pos *to, bool inside,
+                     struct lz_engine *e)
 {
 	struct lz_trail kept = {0}, *t = &s->trail;
+	int ret = 0;
 
 	if (inside && t->whole) {
 		kept = *t;
 		kept.n--;
 		*t = (struct lz_trail){0};
 	}
-	int ret = lz_session_seek(s, to);
+	if (e) {
+		lz_session_replace(s, e);
+		lz_session_arrived(s, to->n, false);
+	} else {
+		ret = lz_session_seek(s, to);
+	}
 	if (kept.ips) {
 		free(t->ips);
 		*t = kept;
@@ -277,15 +285,16 @@ static bool no_step(struct lz_session *s, const struct lz_pos *from)
 /* As before_gap(). */
 static int one_back(struct lz_session *s)
 {
+	struct lz_engine *e;
 	struct lz_pos to;
-	int ret = before_in_gap(s, &to);
+	int ret = before_in_gap(s, &to, &e);
 	bool inside = ret == 0;
 
 	if (ret == 1)
 		ret = before_gap(s, &to);
 	if (ret && ret != TURN_BEFORE)
 		return ret;
-	return go_before(s, &to, inside) < 0 ? -1 : ret;
+	return go_before(s, &to, inside, e) < 0 ? -1 : ret;
 }
 
 /* A step forwards stops where a turn ends; the instant at which the thread goes on from there is no stop of its own. */
@@ -404,7 +413,7 @@ static int back_on_trail(struct lz_session *s, size_t i)
  * end of the range; 1: not yet; 2: interrupted. */
 static int range_in_gap(struct lz_session *s, const struct range *r)
 {
-	int ret = lz_session_whole_trail(s, LONG_GAP);
+	int ret = lz_session_whole_trail(s, LONG_GAP, NULL);
 	size_t i = s->trail.n - 1;
 
 	if (ret || !i)

@@ -56,6 +56,31 @@ START_TEST(exits)
 }
 END_TEST
 
+START_TEST(leads)
+{
+	/* offset of the instruction in `code`, where it leads, whether it always does */
+	static const struct {
+		uint64_t at, to;
+		bool always;
+	} all[] = {
+	    {0x00, 0x01, true},                                             /* an ordinary one */
+	    {0x00, 0x02, false},  {0x01, 0x03, false}, {0x01, 0x0a, false}, /* a condition */
+	    {0x05, 0x100a, true}, {0x05, 0x0a, false},                      /* a call */
+	    {0x0a, 0x00, true},   {0x20, 0x125, true}, {0x20, 0x25, false}, /* a jump */
+	    {0x18, 0x1a, false},                                            /* an indirect one */
+	    {0x25, 0x26, false},                                            /* ret */
+	};
+	static const uint8_t syscall[] = {0x0f, 0x05};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		ck_assert_int_eq(lz_always_leads(code + all[i].at, sizeof(code) - all[i].at,
+		                                 BASE + all[i].at, BASE + all[i].to),
+		                 all[i].always);
+	ck_assert(!lz_always_leads(syscall, sizeof(syscall), BASE, BASE + 2));
+	ck_assert(!lz_always_leads(code + 5, 3, BASE, BASE + 3)); /* cut off */
+}
+END_TEST
+
 START_TEST(refused)
 {
 	struct lz_exit found[LZ_EXITS_MAX];
@@ -78,6 +103,7 @@ int main(void)
 	TCase *t = tcase_create("exits");
 
 	tcase_add_test(t, exits);
+	tcase_add_test(t, leads);
 	tcase_add_test(t, refused);
 	suite_add_tcase(s, t);
 	return run_suite(s);
