@@ -5,7 +5,7 @@
 #include "replayer/engine.h"
 #include <lizard/session.h>
 
-enum { LZ_SNAPSHOTS = 12, LZ_BOUNDS = 64, LZ_TRAIL_COUNTS = 32 };
+enum { LZ_SNAPSHOTS = 12, LZ_BOUNDS = 512, LZ_BOUND_EVERY = 4096, LZ_TRAIL_COUNTS = 32 };
 
 /* The arrivals that led to the present instant, which is the last one: from the gap's start if
  * `whole`, else from `anchor`, a position whose count is known. */
@@ -59,7 +59,7 @@ struct lz_session {
 	uint64_t clock; /* for the age of snapshots */
 	uint64_t last_kept_ms;
 	uint64_t planned; /* the next marker at which a run may keep a copy; UINT64_MAX none */
-	uint64_t bounds[LZ_BOUNDS]; /* some marker boundaries, 0 = none */
+	uint64_t bounds[LZ_BOUNDS]; /* marker boundaries, one per LZ_BOUND_EVERY; 0 = none */
 	struct lz_user_break *breaks;
 	size_t n_breaks;
 	struct lz_user_watch *watches;

@@ -64,22 +64,29 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 		if (!at || start + at >= s->rp.stream_len)
 			return (int64_t)(start + at);
 		start += at;
-		if (start / 65536 != (start - at) / 65536)
-			s->bounds[start / 65536 % LZ_BOUNDS] = start;
+		if (start / LZ_BOUND_EVERY != (start - at) / LZ_BOUND_EVERY)
+			s->bounds[start / LZ_BOUND_EVERY % LZ_BOUNDS] = start;
 	}
+}
+
+/* The start of the block that OFFSET lies in: a boundary that is known without reading the block. */
+static int64_t block_start(struct lz_session *s, uint64_t offset)
+{
+	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
+	uint64_t start, len;
+
+	return lz_reader_block(s->rp.reader, s->rp.tid, block, &start, &len) < 0 ? -1
+	                                                                         : (int64_t)start;
 }
 
 int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset)
 {
-	uint64_t start, len;
-
 	if (!offset || !s->rp.stream_len)
 		return 0;
 	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
 	if (lz_reader_block_at_hand(s->rp.reader, s->rp.tid, block))
 		return lz_marker_boundary(s, offset);
-	return lz_reader_block(s->rp.reader, s->rp.tid, block, &start, &len) < 0 ? -1
-	                                                                         : (int64_t)start;
+	return block_start(s, offset);
 }
 
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
@@ -136,7 +143,7 @@ uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e)
 {
 	if (s->planned <= e->marker || s->planned > e->marker + 2 * SNAPSHOT_MARKERS) {
 		int64_t at = s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
-		                 ? lz_marker_boundary_near(s, e->marker + SNAPSHOT_MARKERS)
+		                 ? block_start(s, e->marker + SNAPSHOT_MARKERS)
 		                 : -1;
 		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
 	}
