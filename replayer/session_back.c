@@ -12,7 +12,7 @@
 enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
 enum {
 	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
-	NEAR_INDEXED = 32768,   /* and this long where the index of the markers is already made */
+	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
 	SCAN_BY_RUN = 64 /* ... and so is a stretch so many times as long as the next window */
 };
 
@@ -272,8 +272,10 @@ static int skip(struct lz_session *s, struct gap *end, const struct by_markers *
 static int run_back(struct lz_session *s, struct lz_stop *stop)
 {
 	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS;
-	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start = end;
+	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start;
 	struct lz_pos here = s->pos;
+	/* the first window reaches into the present gap */
+	struct lz_scan_end to = {end.event, end.marker, lz_session_at_gap(s) ? NULL : &here};
 	struct by_markers found = {.addrs = addrs};
 	int ret = 0;
 
@@ -281,24 +283,22 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 		return stop_start(s, stop);
 	for (size_t i = 0; i < s->n_breaks; i++)
 		addrs[i] = s->breaks[i].addr;
-	if (!lz_session_at_gap(s)) {
-		struct lz_scan_end to = {end.event, end.marker, &here};
-		ret = look(s, start, &to, addrs, stop);
-	}
 	while (!ret) {
-		if (lz_gap_cmp(end.event, end.marker, first.event, first.marker) <= 0)
+		if (!to.pos && lz_gap_cmp(end.event, end.marker, first.event, first.marker) <= 0)
 			return stop_start(s, stop);
 		if (found.state == NOT_TRIED && worth_finding(s, end, markers))
 			ret = find_break(s, end, &found, stop);
-		if (!ret)
+		if (!ret && !to.pos) {
 			ret = skip(s, &end, &found, stop);
+			to = (struct lz_scan_end){end.event, end.marker, NULL};
+		}
 		if (ret)
 			break;
 		if (window(s, end, markers, events, &start) < 0)
 			return -1;
-		struct lz_scan_end to = {end.event, end.marker, NULL};
 		ret = look(s, start, &to, addrs, stop);
 		end = start;
+		to = (struct lz_scan_end){end.event, end.marker, NULL};
 		markers *= GROW;
 		events *= GROW;
 	}
