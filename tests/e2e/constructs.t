@@ -10,7 +10,7 @@ usual="-O0 -O2"
 check_recording() { # NAME PROGRAM LABEL
 	rec=$T/recordings/$1
 	rm -rf "$rec"
-	timeout 120 lizard-trace -q -o "$rec" "$2" >"$T/out" 2>"$T/err" </dev/null
+	timeout -k 5 120 lizard-trace -q -o "$rec" "$2" >"$T/out" 2>"$T/err" </dev/null
 	echo "status $?" >>"$T/out"
 	cmp -s "$T/wanted" "$T/out"
 	ok $? "$3: recorded as native" || {

@@ -20,7 +20,7 @@ clean() { # NAME RECORDING [PATTERN]
 
 # ---- the same run both ways ----
 
-printf 'A' | timeout 60 lizard-trace -q --checkpoint-interval 2 -o "$T/full" "$prog" 20000 >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace -q --checkpoint-interval 2 -o "$T/full" "$prog" 20000 >"$T/out"
 ok $? "recorded in full"
 for kind in hash half; do
 	cp -r "$T/full" "$T/$kind"
@@ -79,14 +79,14 @@ done
 
 # ---- recorded as such ----
 
-printf 'A' | timeout 60 lizard-trace -q --flow=hash -o "$T/small" "$prog" 60000 >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace -q --flow=hash -o "$T/small" "$prog" 60000 >"$T/out"
 ok $? "recorded with --flow=hash"
 clean small "$T/small" "by checksum"
 [ "$(du -b "$T/small"/markers-* | cut -f1)" -lt 10000 ]
 ok $? "a megabyte of markers takes 44 bytes" || diag "$(du -b "$T/small"/*)"
 grep -q '^flow hash$' "$T/small/meta" && grep -q '^hashed-from 0$' "$T/small/meta"
 ok $? "meta says so" || diag "$(grep -a -e flow -e hashed "$T/small/meta")"
-printf 'A' | timeout 60 lizard-trace --flow-limit 100K -o "$T/auto" "$prog" 60000 2>"$T/err" >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace --flow-limit 100K -o "$T/auto" "$prog" 60000 2>"$T/err" >"$T/out"
 grep -q "only checksums are kept" "$T/err"
 ok $? "the switch at a limit is said" || diag "$(cat "$T/err")"
 from=$(sed -n 's/^hashed-from //p' "$T/auto/meta")
@@ -95,7 +95,7 @@ ok $? "and in meta (from $from)"
 [ "$(du -b "$T/auto"/markers-* | cut -f1)" -lt 3000000 ]
 ok $? "the recording stops growing"
 clean auto "$T/auto" "by checksum"
-printf 'A' | timeout 60 lizard-trace -o "$T/default" "$prog" 60000 2>"$T/err" >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace -o "$T/default" "$prog" 60000 2>"$T/err" >"$T/out"
 ! grep -q checksums "$T/err" && ! lizard info "$T/default" | grep -q "only checksums"
 ok $? "by default a small recording is kept in full"
 lizard-trace --flow=some -o "$T/bad" "$prog" 2>"$T/err"
@@ -125,7 +125,7 @@ timeout 100 lizard-gdb -nx -batch -ex 'jump_forward 90%' -ex bs "$T/lie" >"$T/ou
 grep -q "are not those recorded" "$T/out"
 ok $? "GDB says it too" || diag "$(tail -n 3 "$T/out")"
 
-printf 'A' | timeout 60 lizard-trace -q -o "$T/short" "$prog" 4000 >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace -q -o "$T/short" "$prog" 4000 >"$T/out"
 read=$(lizard dump --events "$T/short" | sed -n 's/^event \([0-9]*\) .* read(0x0, .*/\1/p;s/^event \([0-9]*\) .* read(0, .*/\1/p' | tail -n 1)
 ok "$([ -n "$read" ]; echo $?)" "the program reads (event $read)" || diag "$(lizard dump --events "$T/short" | grep read | tail -n 3)"
 "$damage" "$T/short" "$T/honest" none >"$T/log" && "$hash" "$T/honest"
@@ -137,14 +137,14 @@ says 'diverged: ' "other data were read" "$T/data"
 
 lizard-cc -g -O1 -pthread -o "$T/queue" "$LIZARD_SRC/tests/progs/threads/queue.c"
 for seed in 3 4; do
-	timeout 60 lizard-trace -q --flow=hash --chaos=$seed -o "$T/queue.$seed" "$T/queue" >"$T/out" 2>"$T/err"
+	timeout -k 5 60 lizard-trace -q --flow=hash --chaos=$seed -o "$T/queue.$seed" "$T/queue" >"$T/out" 2>"$T/err"
 	ok $? "threads under chaos, seed $seed" || diag "$(cat "$T/err")"
 	clean "threads, seed $seed" "$T/queue.$seed" "by checksum"
 done
 timeout 100 lizard-gdb -nx -batch -ex 'jump_forward 50%' -ex bs -ex when -ex bs -ex when "$T/queue.3" >"$T/out" 2>&1 </dev/null
 is "$(grep -c 'position' "$T/out")" 2 "bs among threads" || diag "$(tail -n 3 "$T/out")"
 
-timeout 60 lizard-trace -q --flow=hash --follow all -o "$T/tree" sh -c "printf A | '$prog' 300; printf B | '$prog' 400" >"$T/out" 2>"$T/err"
+timeout -k 5 60 lizard-trace -q --flow=hash --follow all -o "$T/tree" sh -c "printf A | '$prog' 300; printf B | '$prog' 400" >"$T/out" 2>"$T/err"
 timeout 100 lizard verify -a "$T/tree" >"$T/verify"
 ok $? "all processes of a tree are clean" || diag "$(cat "$T/verify")"
 is "$(grep -c 'by checksum' "$T/verify")" 2 "two of them have markers"

@@ -73,7 +73,7 @@ is "$(processes pattern)" "sh:exit 0
 tree:exit 9" "pattern: what matches, and the first one"
 record path "*/nothing/tree" /bin/sh -c "$T/tree leaf; true"
 is "$(processes path)" "sh:exit 0" "a path that does not match: only the first one"
-timeout 60 lizard-trace -q --follow parent -o "$T/recordings/parent" -- "$T/tree" >"$T/out" 2>&1
+timeout -k 5 60 lizard-trace -q --follow parent -o "$T/recordings/parent" -- "$T/tree" >"$T/out" 2>&1
 is "$? $(ls "$T/recordings/parent/processes" 2>&1 | grep -c '^[0-9]')" "0 0" "parent: nobody else"
 
 # ---- one that outlives the first ----

@@ -53,7 +53,7 @@ compare() { # NAME OFTEN ONCE
 real_text 3000 >"$T/text"
 for level in -O0 -O2; do
 	program=$(real_build bzip2 lizard-cc "$level -g" "$T/bzip2$level") &&
-		timeout 120 lizard-trace -q -o "$T/recordings/bzip2$level" -- "$program" -9 -c "$T/text" >/dev/null 2>&1
+		timeout -k 5 120 lizard-trace -q -o "$T/recordings/bzip2$level" -- "$program" -9 -c "$T/text" >/dev/null 2>&1
 	ok $? "bzip2 $level: recorded"
 	compare "bzip2$level" BZ2_hbMakeCodeLengths BZ2_bzWriteOpen
 done

@@ -27,7 +27,7 @@ for source in "$progs"/*.c; do
 		prog=$(build "$name" $how)
 		ok $? "$name $how: builds" || { diag "$(cat "$T/cc.log")"; continue; }
 		rec=$T/recordings/$name-$how
-		timeout 60 lizard-trace -q -o "$rec" "$prog" >"$T/out" 2>"$T/err"
+		timeout -k 5 60 lizard-trace -q -o "$rec" "$prog" >"$T/out" 2>"$T/err"
 		is "$? $(tail -n 1 "$T/out")" "0 all is well" "$name $how: all is well while recorded" ||
 			diag "$(tail -n 5 "$T/err")"
 		verified "$name $how" "$rec"
@@ -39,7 +39,7 @@ for how in O0 plain; do
 	prog=$(build ends $how)
 	for case in 0:0 7:7 255:255 segv:139 abort:134 term:143 kill:137; do
 		rec=$T/recordings/ends-$how-${case%:*}
-		timeout 60 lizard-trace -q -o "$rec" "$prog" "${case%:*}" >"$T/out" 2>"$T/err"
+		timeout -k 5 60 lizard-trace -q -o "$rec" "$prog" "${case%:*}" >"$T/out" 2>"$T/err"
 		is $? "${case#*:}" "ends $how ${case%:*}: exit status"
 		verified "ends $how ${case%:*}" "$rec"
 	done

@@ -32,7 +32,7 @@ for level in -O0 -O2; do
 	ok $? "$level: builds with lizard-cc" || continue
 	for i in $(seq $repeats); do
 		rec=$T/recordings/make$level-$i
-		build timeout 300 lizard-trace -q --follow all -o "$rec" -- "$program"
+		build timeout -k 5 300 lizard-trace -q --follow all -o "$rec" -- "$program"
 		is "$? $(cat "$T/err")" "0 " "$level, run $i: recorded"
 		sed "s,$program,MAKE,g" "$T/made" >"$T/said"
 		outcome "$T/said" >"$T/got"

@@ -11,7 +11,7 @@ real_levels tcc
 cp "$T/input/tcc2" "$T/tcc2"
 for level in -O0 -O2; do
 	# Code that was made in memory has no markers.
-	(cd "$T" && eval "timeout 300 lizard-trace -q -o '$T/recordings/memory$level' -- $(real_tcc "$T/build$level/tcc" "$T/input") \
+	(cd "$T" && eval "timeout -k 5 300 lizard-trace -q -o '$T/recordings/memory$level' -- $(real_tcc "$T/build$level/tcc" "$T/input") \
 		-run '$T/input/tcc/tcc.c' $(real_tcc "" "$T/input") '$T/input/tcc/tcc.c' -o '$T/input/tcc2'") >"$T/out" 2>&1
 	is "$? $(cat "$T/out")" "0 " "$level: made in memory and run"
 	cmp -s "$T/tcc2" "$T/input/tcc2"

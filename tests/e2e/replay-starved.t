@@ -16,7 +16,7 @@ int main(void)
 	return 0;
 }
 C
-gcc -O1 -o "$T/rounds" "$T/rounds.c" && timeout 300 lizard-trace -q -o "$T/rec" "$T/rounds"
+gcc -O1 -o "$T/rounds" "$T/rounds.c" && timeout -k 5 300 lizard-trace -q -o "$T/rec" "$T/rounds"
 ok $? "recorded"
 
 lizard verify "$T/rec" >"$T/verify" 2>&1 &

@@ -21,7 +21,7 @@ record() { # NAME HOW [OPTION...]: prints the recording
 	case $how in
 	plain) gcc $flags -O1 -o "$T/$name-$how" "$LIZARD_SRC/tests/progs/threads/$name.c" ;;
 	*) lizard-cc $flags "-$how" -o "$T/$name-$how" "$LIZARD_SRC/tests/progs/threads/$name.c" ;;
-	esac 2>"$T/cc.log" && timeout 60 lizard-trace -q "$@" -o "$T/recordings/$name-$how" "$T/$name-$how" >"$T/out" 2>&1 </dev/null
+	esac 2>"$T/cc.log" && timeout -k 5 60 lizard-trace -q "$@" -o "$T/recordings/$name-$how" "$T/$name-$how" >"$T/out" 2>&1 </dev/null
 	timeout 120 lizard verify "$T/recordings/$name-$how" >"$T/verify" && echo "$T/recordings/$name-$how"
 }
 

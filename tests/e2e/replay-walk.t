@@ -13,7 +13,7 @@ record() { # NAME HOW [OPTION]: prints the recording
 	case $2 in
 	plain) gcc -w -D_GNU_SOURCE -O1 -g -o "$T/$1-$2" "$LIZARD_SRC/tests/progs/$1.c" ;;
 	*) lizard-cc -w -D_GNU_SOURCE "-$2" -g -o "$T/$1-$2" "$LIZARD_SRC/tests/progs/$1.c" ;;
-	esac 2>"$T/cc.log" && timeout 60 lizard-trace -q ${3:-} -o "$T/recordings/$1-$2" "$T/$1-$2" >"$T/out" 2>&1 </dev/null
+	esac 2>"$T/cc.log" && timeout -k 5 60 lizard-trace -q ${3:-} -o "$T/recordings/$1-$2" "$T/$1-$2" >"$T/out" 2>&1 </dev/null
 	lizard verify "$T/recordings/$1-$2" >"$T/verify" && echo "$T/recordings/$1-$2"
 }
 

@@ -15,7 +15,7 @@ stored() {
 
 # ---- recorded, and what there is of it ----
 rec=$T/recordings/last
-timeout 200 lizard-trace -q --max-size 2M --keep-part last -o "$rec" "$T/lastpart" 260 >"$T/out" 2>"$T/err"
+timeout -k 5 200 lizard-trace -q --max-size 2M --keep-part last -o "$rec" "$T/lastpart" 260 >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/err")" "0 " "recorded, nothing on stderr"
 "$T/lastpart" 260 >"$T/native"
 is "$(md5sum <"$T/out")" "$(md5sum <"$T/native")" "the output is as natively"
@@ -170,7 +170,7 @@ done
 like "$(cat "$T/debug")" "total \+= round_of" "walks: ... and lead to the line of a call"
 
 # ---- threads ----
-timeout 200 lizard-trace -q --max-size 2M --keep-part last -o "$T/recordings/threads" "$T/lastpart" 120 2000 1 >"$T/out" 2>"$T/err"
+timeout -k 5 200 lizard-trace -q --max-size 2M --keep-part last -o "$T/recordings/threads" "$T/lastpart" 120 2000 1 >"$T/out" 2>"$T/err"
 is "$?" 0 "threads: recorded"
 "$T/lastpart" 120 2000 1 >"$T/native"
 is "$(md5sum <"$T/out")" "$(md5sum <"$T/native")" "threads: the output is as natively"
@@ -189,7 +189,7 @@ ok $? "files: builds"
 rounds=${LIZARD_LONG:+70000} # more than a table has room for
 rounds=${rounds:-4000}
 "$T/manyfiles" "$T/many-native" $rounds >"$T/native"
-timeout 600 lizard-trace -q --max-size 1M --keep-part last -o "$T/recordings/many" "$T/manyfiles" "$T/many" $rounds >"$T/out" 2>"$T/err"
+timeout -k 5 600 lizard-trace -q --max-size 1M --keep-part last -o "$T/recordings/many" "$T/manyfiles" "$T/many" $rounds >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out" "$T/err")" "0 $(cat "$T/native")" "files: recorded"
 timeout 200 lizard verify "$T/recordings/many" >"$T/verify" 2>&1
 like "$(cat "$T/verify")" "clean" "files: it verifies, those included that became shorter"
@@ -218,12 +218,12 @@ for delay in 0.6 1.3 2.1 3.4; do
 done
 
 # ---- a limit that is too small for the program ----
-timeout 100 lizard-trace -q --max-size 20K --keep-part last -o "$T/recordings/tiny" "$T/lastpart" 40 >"$T/out" 2>"$T/err"
+timeout -k 5 100 lizard-trace -q --max-size 20K --keep-part last -o "$T/recordings/tiny" "$T/lastpart" 40 >"$T/out" 2>"$T/err"
 is "$? $(grep -c 'larger than 20480 bytes' "$T/err")" "0 1" "too small a limit: said once"
 like "$(timeout 200 lizard verify "$T/recordings/tiny")" "clean" "... and the end is there all the same"
 
 # ---- the first part, as before ----
-timeout 100 lizard-trace -q --max-size 1M --keep-part first -o "$T/recordings/first" "$T/lastpart" 3000 >"$T/out" 2>"$T/err"
+timeout -k 5 100 lizard-trace -q --max-size 1M --keep-part first -o "$T/recordings/first" "$T/lastpart" 3000 >"$T/out" 2>"$T/err"
 is "$? $(grep -c 'goes on unrecorded' "$T/err")" "0 1" "the first part: recording ends, the program goes on"
 like "$(timeout 200 lizard verify "$T/recordings/first")" "clean" "the first part: it verifies"
 
@@ -232,14 +232,14 @@ tty_run() {
 	script -qec "$*" /dev/null </dev/null 2>&1
 }
 if command -v script >/dev/null; then
-	out=$(tty_run timeout 100 lizard-trace --max-size 1M --keep-part last -o "$T/recordings/shown" "$T/lastpart" 1500)
+	out=$(tty_run timeout -k 5 100 lizard-trace --max-size 1M --keep-part last -o "$T/recordings/shown" "$T/lastpart" 1500)
 	like "$out" "recording: .* a second" "a terminal is shown how the recording grows"
-	out=$(tty_run timeout 100 lizard-trace -q --max-size 1M --keep-part last -o "$T/recordings/quiet" "$T/lastpart" 200)
+	out=$(tty_run timeout -k 5 100 lizard-trace -q --max-size 1M --keep-part last -o "$T/recordings/quiet" "$T/lastpart" 200)
 	is "$(printf '%s\n' "$out" | grep -c 'recording: ')" 0 "not with -q"
 else
 	skip "a terminal" "there is no script"
 fi
-timeout 100 lizard-trace --max-size 1M --keep-part last -o "$T/recordings/piped" "$T/lastpart" 200 >/dev/null 2>"$T/err"
+timeout -k 5 100 lizard-trace --max-size 1M --keep-part last -o "$T/recordings/piped" "$T/lastpart" 200 >/dev/null 2>"$T/err"
 is "$(grep -c 'recording: ' "$T/err")" 0 "nor where there is no terminal"
 
 lizard-trace --keep-part last true >"$T/out" 2>&1

@@ -29,7 +29,7 @@ hook() {
 check() { # NAME PROGRAM COMMAND...
 	name=$1 program=$2
 	shift 2
-	timeout 120 lizard-trace -q -o "$T/recordings/$name" -- "$@" >"$T/out" 2>&1 </dev/null
+	timeout -k 5 120 lizard-trace -q -o "$T/recordings/$name" -- "$@" >"$T/out" 2>&1 </dev/null
 	ok $? "$name: recorded" || { diag "$(tail -n 3 "$T/out")"; return; }
 	for seed in $seeds; do
 		timeout 300 "$runback" "$T/recordings/$name" "$seed" "$rounds" $base $(addresses "$program") \

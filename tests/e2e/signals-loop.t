@@ -10,7 +10,7 @@ ok $? "builds" || done_testing
 for i in $(seq 20); do
 	loop=$T/loop$((i % 2 * 2))
 	rec=$T/recordings/run-$i
-	timeout 60 lizard-trace -q -o "$rec" "$loop" >"$T/out-$i" 2>"$T/err-$i"
+	timeout -k 5 60 lizard-trace -q -o "$rec" "$loop" >"$T/out-$i" 2>"$T/err-$i"
 	status=$?
 	case $(tail -n 1 "$T/out-$i") in
 	end*) [ $status = 0 ] ;;

@@ -27,7 +27,7 @@ verified() { # LABEL DIR
 recorded() { # LABEL DIR OPTIONS... PROGRAM
 	local label=$1 rec=$2
 	shift 2
-	timeout 100 lizard-trace -q -o "$rec" "$@" >"$T/out" 2>"$T/err"
+	timeout -k 5 100 lizard-trace -q -o "$rec" "$@" >"$T/out" 2>"$T/err"
 	is "$? $(tail -n 1 "$T/out")" "0 all is well" "$label: all is well while recorded" ||
 		diag "$(tail -n 5 "$T/err")"
 	verified "$label" "$rec"
@@ -83,7 +83,7 @@ for how in O0 plain; do
 	prog=$(build ends $how)
 	for case in exit:7 segv:139 abort:134 kill:137 term:143 return:5 last:0; do
 		rec=$T/recordings/ends-$how-${case%:*}
-		timeout 60 lizard-trace -q -o "$rec" "$prog" "${case%:*}" >"$T/out" 2>"$T/err"
+		timeout -k 5 60 lizard-trace -q -o "$rec" "$prog" "${case%:*}" >"$T/out" 2>"$T/err"
 		is $? "${case#*:}" "ends $how ${case%:*}: exit status"
 		verified "ends $how ${case%:*}" "$rec"
 	done
@@ -158,7 +158,7 @@ EOF
 for cc in lizard-cc gcc; do
 	$cc -O1 -g -pthread "$T/go_on.c" -o "$T/go_on"
 	rec=$T/recordings/go_on-$cc
-	timeout 100 lizard-trace -q --max-size 10K -o "$rec" "$T/go_on" >"$T/out" 2>"$T/err"
+	timeout -k 5 100 lizard-trace -q --max-size 10K -o "$rec" "$T/go_on" >"$T/out" 2>"$T/err"
 	is "$? $(tail -n 1 "$T/out")" "0 all is well" "$cc: threads go on when recording has ended"
 	like "$(cat "$T/err")" "goes on unrecorded" "$cc: and the end of recording is announced"
 	verified "$cc, recording ended early" "$rec"

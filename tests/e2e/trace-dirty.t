@@ -10,7 +10,7 @@ for how in gcc lizard-cc; do
 	for run in scan:0 scan:1 scan:4 compare:0 compare:3; do
 		dirty=${run%:*} interval=${run#*:}
 		rec=$T/recordings/$how-$dirty-$interval
-		LIZARD_TRACE_CHECK=1 timeout 120 lizard-trace -q --dirty=$dirty --checkpoint-interval $interval --full-every 7 \
+		LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q --dirty=$dirty --checkpoint-interval $interval --full-every 7 \
 			-o "$rec" "$T/mappings-$how" >"$T/out" 2>"$T/err"
 		status=$?
 		if [ $dirty = scan ] && grep -q 'cannot scan for dirty pages' "$T/err"; then
@@ -33,7 +33,7 @@ for run in "scan 0 30 10" "scan 4 3000 20000" "compare 4 1000 20000"; do
 	set -- $run
 	dirty=$1 interval=$2
 	rec=$T/recordings/hot-$dirty-$interval
-	LIZARD_TRACE_CHECK=1 timeout 120 lizard-trace -q --dirty=$dirty --checkpoint-interval $interval --full-every 9999 \
+	LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q --dirty=$dirty --checkpoint-interval $interval --full-every 9999 \
 		-o "$rec" "$T/hot" $3 $4 >"$T/out" 2>"$T/err"
 	status=$?
 	if [ $dirty = scan ] && grep -q 'cannot scan for dirty pages' "$T/err"; then

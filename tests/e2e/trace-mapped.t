@@ -28,7 +28,7 @@ for how in gcc lizard-cc; do
 		name=$how-$dirty-$interval
 		[ "$interval" = - ] && interval= || interval="--checkpoint-interval $interval"
 		rm -rf "$T/work"
-		LIZARD_TRACE_CHECK=1 timeout 120 lizard-trace -q --dirty=$dirty $interval -o "$T/recordings/$name" "$T/mapped-$how" "$T/work" \
+		LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q --dirty=$dirty $interval -o "$T/recordings/$name" "$T/mapped-$how" "$T/work" \
 			>"$T/out" 2>"$T/err"
 		status=$?
 		if [ $dirty = scan ] && grep -q 'cannot scan for dirty pages' "$T/err"; then
@@ -46,7 +46,7 @@ done
 # with NAME WHAT FILE OTHER: records `outside WHAT FILE` while `other OTHER FILE` runs outside.
 with() {
 	rm -f "$3.ready" "$3.pipe"
-	timeout 60 lizard-trace -q -o "$T/recordings/$1" "$T/outside" "$2" "$3" >"$T/out" 2>"$T/err" &
+	timeout -k 5 60 lizard-trace -q -o "$T/recordings/$1" "$T/outside" "$2" "$3" >"$T/out" 2>"$T/err" &
 	recorded=$!
 	if [ -n "$4" ]; then
 		wait_until test -e "$3.ready"
@@ -101,7 +101,7 @@ else
 	skip "System V segments" "none can be made"
 fi
 
-timeout 60 lizard-trace -q -o "$T/recordings/child" "$T/outside" child >"$T/out" 2>"$T/err"
+timeout -k 5 60 lizard-trace -q -o "$T/recordings/child" "$T/outside" child >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out")" "0 x after some rounds: right" "child: recorded" || diag "$(cat "$T/err")"
 replayed child
 warned child "shared memory without a name: shared with process [0-9]* .outside."

@@ -15,7 +15,7 @@ for flags in -O0 -O2 -Os "-O2 -flizard-check" plain; do
 	ok $? "$flags: builds" || continue
 	for i in $(seq $repeats); do
 		rec=$T/recordings/$name-$i
-		timeout 60 lizard-trace -q -o "$rec" "$T/storm$name" >"$T/out" 2>"$T/err"
+		timeout -k 5 60 lizard-trace -q -o "$rec" "$T/storm$name" >"$T/out" 2>"$T/err"
 		like "$? $(tail -n 1 "$T/out")" "^0 [0-9]+ ticks, [0-9]+ nested$" "$flags, run $i: recorded" ||
 			diag "$(tail -n 5 "$T/err")"
 		timeout 200 lizard verify "$rec" >"$T/verify" 2>&1

@@ -23,7 +23,7 @@ for file in "$constructs"/*.c "$constructs"/*.cc; do
 		(cd "$constructs" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
 			{ ok 1 "$name $level: builds"; continue; }
 		rec=$T/recordings/$name$level
-		timeout 120 lizard-trace -q -o "$rec" "$T/${name%.*}$level" >/dev/null 2>"$T/err" </dev/null ||
+		timeout -k 5 120 lizard-trace -q -o "$rec" "$T/${name%.*}$level" >/dev/null 2>"$T/err" </dev/null ||
 			{ ok 1 "$name $level: recorded" || diag "$(head -n 3 "$T/err")"; continue; }
 		two_ways=
 		case " $TWO_WAYS " in *" $name "*) two_ways=1 ;; esac

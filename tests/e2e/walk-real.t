@@ -31,7 +31,7 @@ for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 	for level in -O0 -O2; do
 		program=$(real_build "$name" lizard-cc "$level -g" "$T/build-$name$level") || { ok 1 "$name $level: builds"; continue; }
 		rec=$T/recordings/$name$level
-		(cd "$T" && eval "timeout 300 lizard-trace -q -o '$rec' -- $(real_command "$name" "$program" "$T/input-$name")") >/dev/null 2>"$T/err"
+		(cd "$T" && eval "timeout -k 5 300 lizard-trace -q -o '$rec' -- $(real_command "$name" "$program" "$T/input-$name")") >/dev/null 2>"$T/err"
 		ok $? "$name $level: recorded" || { diag "$(cat "$T/err")"; continue; }
 		WALK_TWO_WAYS=
 		case " $TWO_WAYS " in *" $name$level "*) WALK_TWO_WAYS=1 ;; esac

@@ -10,7 +10,7 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 for prog in small threads; do
 	lizard-cc -g -O1 -pthread -o "$T/$prog" "$LIZARD_SRC/tests/progs/fuzz/$prog.c" 2>"$T/cc.log"
 	ok $? "$prog: builds" || { diag "$(cat "$T/cc.log")"; continue; }
-	timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole" "$T/$prog" >"$T/out" 2>"$T/err"
+	timeout -k 5 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole" "$T/$prog" >"$T/out" 2>"$T/err"
 	ok $? "$prog: records" || { diag "$(tail -n 3 "$T/err")"; continue; }
 	from=$((${LIZARD_FUZZ_FROM:-0} + 1))
 	until=$((SECONDS + ${LIZARD_FUZZ_SECONDS:-0} / 2))

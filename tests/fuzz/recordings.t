@@ -12,7 +12,7 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 for prog in small threads; do
 	lizard-cc -g -O1 -pthread -o "$T/$prog" "$LIZARD_SRC/tests/progs/fuzz/$prog.c" 2>"$T/cc.log"
 	ok $? "$prog: builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
-	timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole-$prog" "$T/$prog" >"$T/out" 2>"$T/err"
+	timeout -k 5 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 -o "$T/whole-$prog" "$T/$prog" >"$T/out" 2>"$T/err"
 	ok $? "$prog: records" || { diag "$(tail -n 3 "$T/err")"; done_testing; }
 	timeout 60 lizard info --check "$T/whole-$prog" >/dev/null 2>"$T/err"
 	ok $? "$prog: is whole" || diag "$(cat "$T/err")"
@@ -23,12 +23,12 @@ for prog in small threads; do
 		"checkpoint event marker" "$prog: dump --json is JSON"
 done
 # The same with checksums instead of markers, but for the first few.
-timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --flow-limit 1 -o "$T/whole-hashed" "$T/threads" >"$T/out" 2>"$T/err"
+timeout -k 5 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --flow-limit 1 -o "$T/whole-hashed" "$T/threads" >"$T/out" 2>"$T/err"
 lizard info "$T/whole-hashed" | grep -q "only checksums"
 ok $? "hashed: records" || diag "$(tail -n 3 "$T/err")"
 # The last part of a run only.
 lizard-cc -g -O0 -pthread -o "$T/lastpart" "$LIZARD_SRC/tests/progs/trace/lastpart.c" &&
-	timeout 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --max-size 400K --keep-part last -o "$T/whole-last" "$T/lastpart" 60 500 1 >"$T/out" 2>"$T/err"
+	timeout -k 5 60 lizard-trace -q --checkpoint-interval 2 --full-every 4 --max-size 400K --keep-part last -o "$T/whole-last" "$T/lastpart" 60 500 1 >"$T/out" 2>"$T/err"
 lizard info "$T/whole-last" | grep -q "^kept "
 ok $? "last: records" || diag "$(tail -n 3 "$T/err")"
 switches=$(lizard info --json "$T/whole-threads" | grep -o '"switches": [0-9]*')
