@@ -70,13 +70,18 @@ START_TEST(leads)
 	    {0x18, 0x1a, false},                                            /* an indirect one */
 	    {0x25, 0x26, false},                                            /* ret */
 	};
-	static const uint8_t syscall[] = {0x0f, 0x05};
+	static const uint8_t syscall[] = {0x0f, 0x05}, rep_movsb[] = {0xf3, 0xa4},
+	                     repne_scasb[] = {0xf2, 0xae}, movsb[] = {0xa4};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		ck_assert_int_eq(lz_always_leads(code + all[i].at, sizeof(code) - all[i].at,
 		                                 BASE + all[i].at, BASE + all[i].to),
 		                 all[i].always);
 	ck_assert(!lz_always_leads(syscall, sizeof(syscall), BASE, BASE + 2));
+	/* a step is one iteration */
+	ck_assert(!lz_always_leads(rep_movsb, sizeof(rep_movsb), BASE, BASE + 2));
+	ck_assert(!lz_always_leads(repne_scasb, sizeof(repne_scasb), BASE, BASE + 2));
+	ck_assert(lz_always_leads(movsb, sizeof(movsb), BASE, BASE + 1));
 	ck_assert(!lz_always_leads(code + 5, 3, BASE, BASE + 3)); /* cut off */
 }
 END_TEST
