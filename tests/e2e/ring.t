@@ -128,12 +128,11 @@ is "$(grep '^MAIN\|^PREV\|^BREAKS' "$T/walk" | tr '\n' ' ')" "MAIN True PREV Tru
 # The calls made before the part are known from its first state: else the markers of their functions would fit nothing.
 LIZARD_DEBUG=1 timeout 200 lizard-gdb --end "$rec" -nx -batch -ex 'jump_backward round_of' -ex "jump_backward lastpart.c:$line_of_call" >"$T/debug" 2>&1
 is "$(grep -c 'do not fit' "$T/debug")" 0 "walks: the call stacks at the beginning are known"
+like "$(cat "$T/debug")" "total \+= round_of" "walks: ... and lead to the line of a call"
 
-# A deep stack at the beginning: all its frames are known, also behind a longjmp out of the upper ones, and a jump's time
-# does not grow with their square (70,000 of them took 18 s).
+# ---- a deep stack at the beginning: all its frames are known, also behind a longjmp out of the upper ones ----
 cat >"$T/deep.py" <<'END'
 import gdb
-import time
 
 
 def place():
@@ -143,15 +142,13 @@ def place():
 gdb.execute("set pagination off")
 gdb.execute("jump_forward 0%", to_string=True)
 start = place()
-begun = time.time()
 gdb.execute("jump_forward deepstack.c:%s" % line, to_string=True)
-took = time.time() - begun
 jumped = place()
 gdb.execute("jump_forward " + start.split()[1], to_string=True)
 gdb.Breakpoint("deepstack.c:%s" % line, internal=True)
 gdb.execute("continue", to_string=True)
-print("DEEP %d %d" % (jumped == place(), took < 9))
-print("# %s, continue: %s, %.2f s" % (jumped, place(), took))
+print("DEEP %d" % (jumped == place()))
+print("# %s, continue: %s" % (jumped, place()))
 gdb.execute("jump_forward 100%", to_string=True)
 gdb.execute("jump_backward deepstack.c:%s" % line, to_string=True)
 print("OUTERMOST %d" % int(gdb.parse_and_eval("n")))
@@ -160,14 +157,13 @@ lizard-cc -O0 -g "$LIZARD_SRC/tests/progs/replay/deepstack.c" -o "$T/deepstack"
 for case in "return:/. back" "longjmp:outer back"; do
 	how=${case%:*}
 	line=$(grep -n "${case#*:}" "$LIZARD_SRC/tests/progs/replay/deepstack.c" | cut -d: -f1)
-	rec=$T/recordings/deep-$how
-	lizard-trace -q --max-size 1M --keep-part last --checkpoint-interval 100 -o "$rec" "$T/deepstack" 70000 $how >"$T/out" 2>"$T/err"
-	like "$(lizard info "$rec")" "^kept +the last part" "$how from a deep stack: the last part is kept" || diag "$(cat "$T/err")"
-	LIZARD_DEBUG=1 timeout 300 lizard-gdb "$rec" -nx -batch -ex "python line = $line" -x "$T/deep.py" >"$T/deep" 2>&1
-	is "$(grep '^DEEP' "$T/deep")" "DEEP 1 1" "$how from a deep stack: a jump goes where a breakpoint stops, soon" || diag "$(tail -n 5 "$T/deep")"
+	deep=$T/recordings/deep-$how
+	lizard-trace -q --max-size 1M --keep-part last --checkpoint-interval 100 -o "$deep" "$T/deepstack" 70000 $how >"$T/out" 2>"$T/err"
+	like "$(lizard info "$deep")" "^kept +the last part" "$how from a deep stack: the last part is kept" || diag "$(cat "$T/err")"
+	LIZARD_DEBUG=1 timeout 300 lizard-gdb "$deep" -nx -batch -ex "python line = $line" -x "$T/deep.py" >"$T/deep" 2>&1
+	is "$(grep '^DEEP' "$T/deep")" "DEEP 1" "$how from a deep stack: a jump goes where a breakpoint stops" || diag "$(tail -n 5 "$T/deep")"
 	is "$(grep '^OUTERMOST' "$T/deep") $(grep -c 'do not fit' "$T/deep")" "OUTERMOST 70000 0" "$how from a deep stack: all its frames are known"
 done
-like "$(cat "$T/debug")" "total \+= round_of" "walks: ... and lead to the line of a call"
 
 # ---- threads ----
 timeout -k 5 200 lizard-trace -q --max-size 2M --keep-part last -o "$T/recordings/threads" "$T/lastpart" 120 2000 1 >"$T/out" 2>"$T/err"
