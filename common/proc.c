@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int lz_proc_open(struct lz_proc *p, pid_t pid)
@@ -28,6 +29,34 @@ void lz_proc_close(struct lz_proc *p)
 	if (p->mem >= 0)
 		close(p->mem);
 	p->mem = -1;
+}
+
+bool lz_proc_has_ended(pid_t pid)
+{
+	char path[64], text[256];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
+	if (fd >= 0)
+		close(fd);
+	const char *name_end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
+	return !name_end || text + n - name_end <= 2 || name_end[2] == 'Z' || name_end[2] == 'X';
+}
+
+int lz_proc_wait(pid_t pid, int *status)
+{
+	pid_t got;
+
+	while ((got = waitpid(pid, status, __WALL)) < 0 && errno == EINTR) {
+		if (!lz_proc_has_ended(pid))
+			continue;
+		got = waitpid(pid, status, WNOHANG | __WALL);
+		break;
+	}
+	if (got == 0)
+		return lz_fail("thread %d has ended, and its process with it", (int)pid);
+	return got == pid ? 0 : lz_fail_errno("cannot wait for process %d", (int)pid);
 }
 
 size_t lz_proc_read_some(const struct lz_proc *p, uint64_t addr, void *buf, size_t len)

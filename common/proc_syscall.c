@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+enum { END_MS = 200 };
 
 /* There is no system call instruction where one should be. */
 static bool is_fault(int status)
@@ -15,6 +18,19 @@ static bool is_fault(int status)
 	       (signo == SIGSEGV || signo == SIGBUS || signo == SIGILL || signo == SIGFPE);
 }
 
+/* Killed, it ends as soon as it is let out of its exit event. Its parent is told when we have been; of the first of several
+ * threads nobody is before all of them have gone. */
+static int died(pid_t pid, int status)
+{
+	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8) &&
+	    ptrace(PTRACE_CONT, pid, 0, 0) == 0) {
+		for (int i = 0; i < END_MS && !lz_proc_has_ended(pid); i++)
+			usleep(1000);
+		waitpid(pid, &status, WNOHANG | __WALL);
+	}
+	return lz_fail("process %d died during a system call made for it", (int)pid);
+}
+
 /* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
  * ptrace itself makes can come between, and SIGSTOP, which is held back: *sigstop. An exit stop left over from an emulated
  * call is passed over. */
@@ -22,17 +38,13 @@ static int next_syscall_stop(pid_t pid, int op, bool *sigstop)
 {
 	for (;;) {
 		struct __ptrace_syscall_info info;
-		pid_t got;
-		int status;
+		int status = 0;
 
 		if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0)
 			return lz_fail_errno("cannot resume process %d", (int)pid);
-		do {
-			got = waitpid(pid, &status, __WALL);
-		} while (got < 0 && errno == EINTR);
-		if (got != pid || !WIFSTOPPED(status))
-			return lz_fail("process %d died during a system call made for it",
-			               (int)pid);
+		if (lz_proc_wait(pid, &status) < 0 || !WIFSTOPPED(status) ||
+		    status >> 16 == PTRACE_EVENT_EXIT)
+			return died(pid, status);
 		if (is_fault(status))
 			return lz_fail("process %d got signal %d in a system call made for it",
 			               (int)pid, WSTOPSIG(status));

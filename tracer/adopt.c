@@ -34,7 +34,7 @@ static int seize(pid_t pid, struct stopped *s)
 	if (ptrace(PTRACE_INTERRUPT, pid, 0, 0) < 0)
 		return lz_fail_errno("cannot stop process %d", (int)pid);
 	for (;;) {
-		if (lz_wait(pid, &status) < 0)
+		if (lz_proc_wait(pid, &status) < 0)
 			return -1;
 		if (!WIFSTOPPED(status))
 			return lz_fail("process %d is gone", (int)pid);

@@ -100,7 +100,7 @@ static int until_exec(pid_t pid, bool *gone)
 	for (;;) {
 		if (ptrace(PTRACE_CONT, pid, 0, sig) < 0 && errno != ESRCH)
 			return lz_fail_errno("cannot resume child %d", (int)pid);
-		if (lz_wait(pid, &status) < 0)
+		if (lz_proc_wait(pid, &status) < 0)
 			return -1;
 		if (!WIFSTOPPED(status)) {
 			*gone = true;
@@ -181,7 +181,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 		return lz_fail_errno("cannot learn about a new child");
 	if (t->cur->call.nr == SYS_clone && t->cur->call.args[0] & CLONE_THREAD)
 		return lz_thread_born(t, (pid_t)pid);
-	if (lz_wait((pid_t)pid, &status) < 0)
+	if (lz_proc_wait((pid_t)pid, &status) < 0)
 		return -1;
 	if (!WIFSTOPPED(status))
 		return 0; /* killed at once */
@@ -196,7 +196,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 	if (ret == 0 && !gone)
 		ret = let_go(t, &c, shares);
 	lz_proc_close(&c);
-	if (ret < 0 && lz_is_gone((pid_t)pid))
+	if (ret < 0 && lz_proc_has_ended((pid_t)pid))
 		ret = 0; /* killed meanwhile */
 	return ret < 0 ? lz_fail_in("child %lu", pid) : 0;
 }

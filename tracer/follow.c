@@ -74,7 +74,7 @@ int lz_exec_exit(struct lz_proc *c)
 	pid_t pid = c->pid;
 	int status;
 
-	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_wait(pid, &status) < 0 ||
+	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_proc_wait(pid, &status) < 0 ||
 	    !WIFSTOPPED(status))
 		return lz_fail("process %d is gone", (int)pid);
 	lz_proc_close(c);
@@ -151,16 +151,9 @@ bool lz_is_parked(pid_t pid)
 	return s.state && !s.tracer && (s.blocked | never) == UINT64_MAX;
 }
 
-bool lz_is_gone(pid_t pid)
-{
-	char state = status_of(pid).state;
-
-	return !state || state == 'Z' || state == 'X';
-}
-
 void lz_kill_parked(pid_t pid)
 {
-	if (lz_is_gone(pid))
+	if (lz_proc_has_ended(pid))
 		return; /* somebody else has killed it */
 	lz_warn("process %d could not be handed to a tracer of its own and has to be killed: %s",
 	        (int)pid, lz_error());
@@ -244,10 +237,10 @@ int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 		is_parked = park(c, h) == 0;
 	if (is_parked && pass(t, ends[1], h) == 0)
 		ret = ptrace(PTRACE_DETACH, c->pid, 0, 0);
-	else if (!lz_is_gone(c->pid))
+	else if (!lz_proc_has_ended(c->pid))
 		ret = let_go(c, h, is_parked);
 	close(ends[1]);
-	return ret < 0 && !lz_is_gone(c->pid) ? -1 : 0;
+	return ret < 0 && !lz_proc_has_ended(c->pid) ? -1 : 0;
 }
 
 /* ---- the first tracer ---- */

@@ -37,7 +37,6 @@ struct lz_handover {
 int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec);
 /* Parks the stopped process C, lets it go and starts a tracer for it. H: kind and what it has inherited. */
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
-bool lz_is_gone(pid_t pid);
 /* Does it wait between two tracers? */
 bool lz_is_parked(pid_t pid);
 /* Nobody can wake it any more; says so, if it is still there. */

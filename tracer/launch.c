@@ -79,7 +79,7 @@ static int first_exec(struct lz_tracer *t, pid_t pid, int back)
 	int status, error;
 
 	for (;;) {
-		if (lz_wait(pid, &status) < 0)
+		if (lz_proc_wait(pid, &status) < 0)
 			return -1;
 		if (!WIFSTOPPED(status)) {
 			t->ended = true;
@@ -96,7 +96,7 @@ static int first_exec(struct lz_tracer *t, pid_t pid, int back)
 		if (ptrace(PTRACE_CONT, pid, 0, sig) < 0)
 			return lz_fail_errno("cannot resume the program");
 	}
-	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_wait(pid, &status) < 0)
+	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_proc_wait(pid, &status) < 0)
 		return lz_fail_errno("cannot resume the program");
 	t->ended = !WIFSTOPPED(status);
 	if (t->ended || WSTOPSIG(status) != (SIGTRAP | 0x80))

@@ -61,7 +61,7 @@ static int next_stop(struct lz_tracer *t)
 	int status;
 
 	t->cur->running = false;
-	if (lz_wait(t->p.pid, &status) < 0)
+	if (lz_proc_wait(t->p.pid, &status) < 0)
 		return -1;
 	return WIFSTOPPED(status) ? note(t, status) : gone(t, status);
 }

@@ -17,16 +17,6 @@ enum {
 	GONE_MS = 200  /* how long the end of one thread may take to be the end of all */
 };
 
-int lz_wait(pid_t pid, int *status)
-{
-	pid_t got;
-
-	do {
-		got = waitpid(pid, status, __WALL);
-	} while (got < 0 && errno == EINTR);
-	return got == pid ? 0 : lz_fail_errno("cannot wait for process %d", (int)pid);
-}
-
 static int spin_ms(const struct lz_tracer *t)
 {
 	return t->s.mem ? LZ_SPIN_MS : LZ_SPIN_PLAIN_MS;

@@ -41,7 +41,7 @@ static int run_to(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r
 	for (;;) {
 		if (ptrace(PTRACE_CONT, t->p.pid, 0, 0) < 0 && errno != ESRCH)
 			return lz_fail_errno("cannot resume the program");
-		if (lz_wait(t->p.pid, &status) < 0)
+		if (lz_proc_wait(t->p.pid, &status) < 0)
 			return -1;
 		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP &&
 		    WSTOPSIG(status) == SIGTRAP)

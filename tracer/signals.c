@@ -285,7 +285,7 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
 	    ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, signo) < 0)
 		return lz_fail_errno("cannot deliver signal %d", signo);
-	if (lz_wait(t->p.pid, &status) < 0)
+	if (lz_proc_wait(t->p.pid, &status) < 0)
 		return -1;
 	if (WIFSTOPPED(status) && status >> 8 == SIGTRAP)
 		return at_handler(t, signo);
@@ -332,7 +332,7 @@ static int step_marker(struct lz_tracer *t, struct user_regs_struct *r)
 	for (int i = 0; i < 16 && r->r15 == pointer; i++) {
 		if (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, 0) < 0)
 			return lz_fail_errno("cannot step the program");
-		if (lz_wait(t->p.pid, &status) < 0)
+		if (lz_proc_wait(t->p.pid, &status) < 0)
 			return -1;
 		if (!WIFSTOPPED(status) || status >> 16) {
 			t->cur->pending_status = status;

@@ -108,7 +108,7 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 	struct lz_thread *parent = t->cur, *th;
 	int status, ret;
 
-	if (lz_wait(tid, &status) < 0)
+	if (lz_proc_wait(tid, &status) < 0)
 		return -1;
 	if (!WIFSTOPPED(status))
 		return 0; /* killed at once */
@@ -175,7 +175,7 @@ int lz_thread_end(struct lz_tracer *t)
 	cur->ended = true;
 	if (cur->tid == t->tid)
 		return until_zombie(t);
-	return lz_wait((pid_t)cur->tid, &status);
+	return lz_proc_wait((pid_t)cur->tid, &status);
 }
 
 int lz_thread_end_writes(struct lz_tracer *t, const struct lz_thread *th)

@@ -367,7 +367,6 @@ int lz_find_syscall(struct lz_proc *p);
 /* loop.c */
 int lz_loop(struct lz_tracer *t);
 /* waitpid() for one process, restarted after EINTR. */
-int lz_wait(pid_t pid, int *status);
 int lz_tick(struct lz_tracer *t); /* after SIGALRM */
 /* If the writer has begun to keep only checksums of markers: says so. */
 int lz_tell_hash(struct lz_tracer *t);

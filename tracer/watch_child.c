@@ -61,7 +61,7 @@ static int first_stop(struct early *e, pid_t pid)
 
 	if (take_early(e, pid))
 		return 1;
-	if (lz_wait(pid, &status) < 0)
+	if (lz_proc_wait(pid, &status) < 0)
 		return -1;
 	return WIFSTOPPED(status);
 }
@@ -82,7 +82,7 @@ static int child_born(struct lz_tracer *t, struct early *e, pid_t parent)
 
 	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &pid) < 0)
 		return 0; /* killed */
-	if (is_thread((pid_t)pid, (pid_t)t->tid) || lz_is_gone((pid_t)pid))
+	if (is_thread((pid_t)pid, (pid_t)t->tid) || lz_proc_has_ended((pid_t)pid))
 		return 0;
 	ret = first_stop(e, (pid_t)pid);
 	if (ret <= 0)

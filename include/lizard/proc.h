@@ -32,6 +32,12 @@ enum { LZ_XSTATE_MAX = 16384 };
 int lz_proc_xstate(const struct lz_proc *p, uint8_t *buf, uint32_t *len);
 int lz_proc_set_xstate(const struct lz_proc *p, const uint8_t *buf, uint32_t len);
 
+/* Has thread PID ended, or is it gone? The end of a process's first thread is not reported before all others are reaped. */
+bool lz_proc_has_ended(pid_t pid);
+/* waitpid() for a thread that is traced. -1 also if it has ended and that is not reported yet; this is noticed when a
+ * signal comes. */
+int lz_proc_wait(pid_t pid, int *status);
+
 /* Makes the stopped process execute one system call at p->syscall_insn and puts its registers back.
  * Must not be called between the entry and exit stop of another system call, except at an exit stop.
  * Signals that arrive meanwhile stay pending (they are blocked around it by PTRACE_SETSIGMASK).

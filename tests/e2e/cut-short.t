@@ -60,10 +60,10 @@ is_gone() {
 wait_until is_gone
 ok $? "the program does not outlive its tracer"
 
-# The disk is full: here, no file may grow beyond 4 MiB (the copies in files/ are smaller).
+# The disk is full: here, no file may grow beyond 32 MiB, which takes several checkpoints' time.
 cp "$T/busy" "$T/full-busy"
 (
-	ulimit -f 4096
+	ulimit -f 32768
 	timeout -k 5 120 lizard-trace -q --checkpoint-interval 50 -o "$T/full" "$T/full-busy" 20000 x >"$T/out" 2>"$T/err"
 )
 status=$?

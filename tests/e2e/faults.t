@@ -57,4 +57,17 @@ for mode in single threads tree; do
 		skip "$mode, full disk" "no permission to mount a small one"
 	fi
 done
+
+# ---- killed while the recorder does something with the first of several threads ----
+lizard-cc -g -O0 -pthread "$LIZARD_SRC/tests/progs/trace/shotdown.c" -o "$T/shotdown" || diag "shotdown does not build"
+for i in $(seq 24); do
+	rec=$T/recordings/shot
+	rm -rf "$rec"
+	timeout -k 5 60 lizard-trace -q -o "$rec" "$T/shotdown" $((20000 + i * 1531)) >"$T/out" 2>"$T/err"
+	got="$? $(cat "$T/err")"
+	timeout -k 5 60 lizard verify "$rec" >"$T/verify" 2>&1
+	got="$got $?"
+	[ "$got" = "137  0" ] || break
+done
+is "$got" "137  0" "several threads killed at 24 instants: it ends, says nothing, and replays" || { diag "instant $i: $(cat "$T/verify")"; replay_hint "$rec"; }
 done_testing

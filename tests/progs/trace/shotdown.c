@@ -1,0 +1,47 @@
+/* Several threads and a timer's signals all the time, until a child kills the whole: shotdown MICROSECONDS */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static volatile long n;
+
+static void on_alarm(int sig)
+{
+	n++;
+}
+
+static void *run(void *pauses)
+{
+	for (;;) {
+		for (int i = 0; i < 20000; i++)
+			n += i & 3;
+		if (pauses)
+			usleep(100);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct itimerval often = {{0, 500}, {0, 500}};
+	pthread_t t[3];
+	sigset_t alarms;
+
+	if (argc > 1 && fork() == 0) {
+		usleep((unsigned)atoi(argv[1]));
+		kill(getppid(), SIGKILL);
+		_exit(0);
+	}
+	signal(SIGALRM, on_alarm);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	/* for the first thread alone, whose end is told last */
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	for (long i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, run, (void *)i);
+	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	run(NULL);
+}
