@@ -57,13 +57,13 @@ bool lz_call_may_sleep(const struct lz_call *c)
 }
 
 /* It comes out of its call before anybody else is looked at: a clone's child would be met before its parent says
- * whose it is. */
-static bool first_of_all(const struct lz_thread *cur)
+ * whose it is. Unless it is killed in there. */
+static bool first_of_all(const struct lz_tracer *t)
 {
-	const struct lz_call *c = &cur->call;
+	const struct lz_call *c = &t->cur->call;
 
-	return c->inside && !cur->ended && !lz_call_waits(c) && !of_class(c, LZ_SC_EXIT) &&
-	       !of_class(c, LZ_SC_EXEC);
+	return c->inside && !t->cur->ended && !t->sched.dying && !lz_call_waits(c) &&
+	       !of_class(c, LZ_SC_EXIT) && !of_class(c, LZ_SC_EXEC);
 }
 
 /* ---- threads without the turn ---- */
@@ -201,10 +201,13 @@ static void took_over(struct lz_tracer *t)
 static int one_stop(struct lz_tracer *t, int flags, int *status)
 {
 	struct lz_thread *cur = t->cur;
-	pid_t got = waitpid(first_of_all(cur) ? (pid_t)cur->tid : -1, status, __WALL | flags);
+	bool first = first_of_all(t);
+	pid_t got = waitpid(first ? (pid_t)cur->tid : -1, status, __WALL | flags);
 
-	if (got < 0 && errno == EINTR)
+	if (got < 0 && errno == EINTR) {
+		t->sched.dying |= first && lz_proc_has_ended((pid_t)cur->tid);
 		return lz_tick(t);
+	}
 	if (got < 0)
 		return lz_fail_errno("cannot wait for the program");
 	if (got == 0)
