@@ -57,38 +57,79 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 	return sure;
 }
 
-/* Anchors at the own markers of T, further and further back. 1: found. */
+/* Where to look for anchors. */
+struct ladder {
+	struct lz_own own;
+	uint64_t
+	    far; /* the stream offset before which no stop outside inlined calls is looked for */
+	uint32_t inlines; /* calls that the goal is in */
+	size_t back;      /* how many markers of the block have been gone back over */
+};
+
+/* What an inlined call wrote is of no use any more: a walk that begins there may not leave it before the goal. */
+static int climb_out(struct lz_nav *nav, struct ladder *l)
+{
+	l->back = 2;
+	return lz_own_outside(nav, &l->own, l->inlines);
+}
+
+static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
+                    const struct found *f, struct ladder *l)
+{
+	struct lz_own *o = &l->own;
+	int first = lz_own_in_block(nav, block, k, o);
+
+	l->far = o->n > DEEPER_FAR ? o->mark[o->n - 1 - DEEPER_FAR].at : 0;
+	if (first >= 0 && f->deeper && climb_out(nav, l))
+		return -1;
+	return first;
+}
+
+/* Anchors in one block, further and further back. 1: found. */
+static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c,
+                        struct lz_pos *answer, struct found *f)
+{
+	struct lz_own *o = &l->own;
+	bool inside = !f->deeper;
+
+	while (!f->foreign && l->back < o->n) {
+		uint64_t anchor = o->mark[o->n - 1 - l->back].at;
+		int rc;
+
+		if (f->deeper && anchor < l->far)
+			return 0;
+		rc = try_next(nav, anchor, c, answer, f);
+		l->back *= 5;
+		if (!rc && inside && f->deeper) {
+			inside = false;
+			rc = climb_out(nav, l);
+		}
+		if (rc)
+			return rc;
+	}
+	if (f->foreign || !o->n || (f->deeper && l->far))
+		return 0;
+	return try_next(nav, o->mark[0].at, c, answer, f);
+}
+
+/* Anchors at the own markers of the activation, further and further back. 1: found. */
 static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, struct lz_chain *c,
                              struct lz_pos *answer, bool *passed)
 {
-	const struct lz_act *t = &k->act;
-	struct lz_own o = {0};
+	struct ladder l = {.back = 2, .inlines = lz_gdb_inlines(&nav->machine, nav->goal.ip)};
 	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
 	struct found f = {0};
-	size_t back = 2;
 	int rc = 0, first = 0;
 
-	while (!rc && !first && !f.foreign) {
-		first = lz_own_in_block(nav, block, k, &o);
-		if (first < 0)
-			rc = -1;
-		while (!rc && !f.foreign && back < o.n) {
-			if (f.deeper && back > DEEPER_FAR)
-				goto out;
-			rc = try_next(nav, o.at[o.n - 1 - back], c, answer, &f);
-			back *= 5;
-		}
-		if (f.deeper && o.n > DEEPER_FAR)
-			goto out;
-		if (!rc && !f.foreign && o.n > 1)
-			rc = try_next(nav, o.at[0], c, answer, &f);
-		back = 16;
+	while (!rc && !first && !f.foreign && !(f.deeper && l.far)) {
+		first = read_own(nav, block, k, &f, &l);
+		rc = first < 0 ? -1 : search_block(nav, &l, c, answer, &f);
+		l.back = 16;
 		block--;
 	}
-	if (!rc && !f.foreign)
-		rc = try_next(nav, lz_act_begin(t), c, answer, &f);
-out:
-	free(o.at);
+	if (!rc && !f.foreign && !(f.deeper && l.far))
+		rc = try_next(nav, lz_act_begin(&k->act), c, answer, &f);
+	free(l.own.mark);
 	*passed = f.passed;
 	return rc ? rc : f.deeper;
 }

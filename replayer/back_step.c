@@ -157,14 +157,14 @@ static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *ac
 		const struct lz_chain_stop *p;
 		enum chain_end end;
 
-		rc = lz_chain_build(nav, o.at[o.n - 1 - back], false, &f->chain, &end);
+		rc = lz_chain_build(nav, o.mark[o.n - 1 - back].at, false, &f->chain, &end);
 		p = rc < 0 ? NULL : lz_chain_last(nav, &f->chain, end, f->scope);
 		if (p) {
 			f->answer = p->pos;
 			f->found = true;
 		}
 	}
-	free(o.at);
+	free(o.mark);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -103,21 +103,25 @@ static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *
 	return n;
 }
 
+uint32_t lz_gdb_inlines(struct lz_machine *m, uint64_t pc)
+{
+	struct lz_inline in[MAX_INLINES];
+	size_t hidden, n = find_inlines(m, pc, in, &hidden);
+
+	return (uint32_t)(n - hidden);
+}
+
 uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines)
 {
 	struct stepping s = {.m = m};
-	struct lz_inline in[MAX_INLINES];
-	size_t n, hidden;
 	uint64_t cfa;
 
 	if (inlines)
 		*inlines = 0;
 	if (m->regs(m->arg, &s.r))
 		return 0;
-	if (inlines) {
-		n = find_inlines(m, s.r.rip, in, &hidden);
-		*inlines = n - hidden;
-	}
+	if (inlines)
+		*inlines = lz_gdb_inlines(m, s.r.rip);
 	return find_cfa(&s, &cfa) ? cfa : 0;
 }
 

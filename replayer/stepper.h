@@ -73,6 +73,9 @@ uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end
  * control is, those not counted that begin right here. */
 uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines);
 
+/* In how many inlined calls code at PC is, as above. */
+uint32_t lz_gdb_inlines(struct lz_machine *m, uint64_t pc);
+
 /* Does an inlined call begin right here, which GDB hides until it is stepped into? */
 bool lz_gdb_hides(struct lz_machine *m);
 
