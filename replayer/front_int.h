@@ -107,6 +107,8 @@ int lz_front_divert_run(struct lz_front *f, bool step);
 int lz_front_divert_step_other(struct lz_front *f, uint32_t tid);
 
 /* ---- front_run.c ---- */
+/* The signals that do not stop a run. */
+uint64_t lz_front_passed(const struct lz_front *f);
 void lz_front_first_stop(struct lz_front *f);
 
 /* ---- front_catch.c ---- */

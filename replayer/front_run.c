@@ -186,13 +186,16 @@ static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
 	finish(f, rc);
 }
 
+uint64_t lz_front_passed(const struct lz_front *f)
+{
+	return f->pass_all ? UINT64_MAX : f->pass_signals;
+}
+
 static void move(struct lz_front *f, const struct lz_front_resume *r)
 {
 	lz_front_undivert(f);
 	/* While stepping, signals are GDB's business: it steps over their handlers. */
-	uint64_t pass = f->pass_all ? UINT64_MAX : f->pass_signals;
-
-	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? pass : 0);
+	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? lz_front_passed(f) : 0);
 	f->tid = 0;
 	lz_front_breaks_retry(f);
 	memset(&f->stop, 0, sizeof f->stop);

@@ -61,6 +61,21 @@ static int step_range(struct lz_front *f, const struct lz_front_resume *r, uint3
 	return lz_session_step_range(f->s, r->direction, r->start, r->end, &f->stop);
 }
 
+/* Out of a piece of code, if the thread runs now. Handlers on the way run to their ends, as GDB steps over them. */
+static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
+{
+	struct lz_pos now;
+	int rc = 1;
+
+	lz_session_where(f->s, &now);
+	if (now.tid == tid && !f->catching) {
+		lz_session_pass_signals(f->s, lz_front_passed(f));
+		rc = lz_session_leave(f->s, r->base, r->start, r->end, &f->stop);
+		lz_session_pass_signals(f->s, 0);
+	}
+	return rc <= 0 ? rc : step_range(f, r, tid);
+}
+
 static bool is_others(const struct lz_stop *stop, uint32_t tid)
 {
 	return stop->pos.tid != tid &&
@@ -124,6 +139,8 @@ int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t 
 		rc = step_alone(f, r, tid);
 	else if (r->how == LZ_RESUME_RANGE)
 		rc = step_range(f, r, tid);
+	else if (r->how == LZ_RESUME_LEAVE)
+		rc = leave(f, r, tid);
 	else
 		rc = lz_session_step_thread(f->s, tid, r->direction, &f->stop);
 	/* the others go on */

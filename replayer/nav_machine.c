@@ -1,8 +1,8 @@
 /* The session as the machine that the stepper moves. */
 #include <stdlib.h>
 #include <lizard/error.h>
-#include "replayer/exits.h"
 #include "replayer/nav.h"
+#include "replayer/piece.h"
 #include "replayer/session.h"
 
 static struct lz_pos where(struct lz_nav *nav)
@@ -226,51 +226,15 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 
 /* ---- through a long piece of code ---- */
 
-enum { WORTH_RUNNING = 64, PIECE_MAX = 1 << 16 }; /* bytes of code */
-
-struct piece {
-	uint64_t start, end, cfa;
-	struct lz_exit exits[LZ_EXITS_MAX];
-	int n, set; /* set: breakpoints that are */
-};
-
-static bool find_exits(struct lz_nav *nav, uint64_t base, struct piece *p)
-{
-	size_t len = p->end - base;
-	uint8_t *code = len >= WORTH_RUNNING && len <= PIECE_MAX ? malloc(len) : NULL;
-
-	p->n = -1;
-	if (code && lz_session_read(nav->s, base, code, len) == len)
-		p->n = lz_exits_find(code, base, p->start, p->end, p->exits);
-	free(code);
-	return p->n >= 0;
-}
-
-static bool leads_anywhere(const struct piece *p, uint64_t ip)
-{
-	for (int i = 0; i < p->n; i++)
-		if (p->exits[i].inside && p->exits[i].pc == ip)
-			return true;
-	return false;
-}
-
-/* The piece's own code can run in a deeper frame as well. */
-static bool is_deeper(struct lz_nav *nav, const struct piece *p)
-{
-	uint64_t cfa = lz_gdb_frame(&nav->machine, NULL);
-
-	return cfa && cfa < p->cfa;
-}
-
 /* To the next exit, or the goal, in whatever frame. */
-static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
+static enum lz_move run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
 {
 	struct lz_stop stop;
 	int rc;
 
 	if (must_end(nav))
 		return LZ_MOVE_FAILED;
-	if (leads_anywhere(p, nav->s->pos.ip))
+	if (lz_piece_leads_anywhere(p, nav->s->pos.ip))
 		rc = step_own(nav, &stop);
 	else
 		rc = run_own(nav, &stop);
@@ -280,7 +244,7 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
 	case LZ_STOP_STEP:
 	case LZ_STOP_BREAKPOINT:
 	case LZ_STOP_WATCH: return LZ_MOVE_DONE;
-	case LZ_STOP_SIGNAL: return is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
+	case LZ_STOP_SIGNAL: return lz_piece_is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
 	case LZ_STOP_THREAD_END:
 	case LZ_STOP_END: return LZ_MOVE_END;
 	case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
@@ -288,7 +252,7 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct piece *p)
 	}
 }
 
-static enum lz_move leave(struct lz_nav *nav, const struct piece *p)
+static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p)
 {
 	for (;;) {
 		enum lz_move move = run_to_exit(nav, p);
@@ -297,8 +261,8 @@ static enum lz_move leave(struct lz_nav *nav, const struct piece *p)
 		if (move != LZ_MOVE_DONE)
 			return move;
 		if (ip == nav->goal.ip && at_goal(nav))
-			return is_deeper(nav, p) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
-		if (!within(ip, p->start, p->end) && !is_deeper(nav, p))
+			return lz_piece_is_deeper(nav, p) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
+		if (!within(ip, p->start, p->end) && !lz_piece_is_deeper(nav, p))
 			return LZ_MOVE_DONE;
 	}
 }
@@ -306,20 +270,16 @@ static enum lz_move leave(struct lz_nav *nav, const struct piece *p)
 static enum lz_move run_range(void *arg, uint64_t base, uint64_t start, uint64_t end)
 {
 	struct lz_nav *nav = arg;
-	struct piece p = {.start = start, .end = end};
+	struct lz_piece p;
 	enum lz_move move = LZ_MOVE_FAILED;
 
-	p.cfa = lz_gdb_frame(&nav->machine, NULL);
-	if (!p.cfa || !find_exits(nav, base, &p))
+	if (!lz_piece_find(nav, base, start, end, &p))
 		return step_range(arg, start, end);
-	while (p.set < p.n && !lz_session_break(nav->s, p.exits[p.set].pc))
-		p.set++;
-	if (p.set == p.n && !lz_session_break(nav->s, nav->goal.ip)) {
+	if (!lz_piece_arm(nav, &p) && !lz_session_break(nav->s, nav->goal.ip)) {
 		move = leave(nav, &p);
 		lz_session_unbreak(nav->s, nav->goal.ip);
 	}
-	while (p.set > 0)
-		lz_session_unbreak(nav->s, p.exits[--p.set].pc);
+	lz_piece_disarm(nav, &p);
 	return move;
 }
 

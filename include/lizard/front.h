@@ -64,7 +64,12 @@ void lz_front_catch(struct lz_front *f, const uint32_t *nrs, size_t n);
 void lz_front_pass_signals(struct lz_front *f, uint64_t mask);
 
 /* ---- resuming ---- */
-enum lz_front_how { LZ_RESUME_CONTINUE, LZ_RESUME_STEP, LZ_RESUME_RANGE };
+enum lz_front_how {
+	LZ_RESUME_CONTINUE,
+	LZ_RESUME_STEP,
+	LZ_RESUME_RANGE, /* step until outside of start..end */
+	LZ_RESUME_LEAVE /* the same of a piece of code of the present frame, over what that calls; forwards */
+};
 struct lz_front_resume {
 	enum lz_front_how how;
 	enum lz_direction direction;
@@ -72,6 +77,7 @@ struct lz_front_resume {
 	bool
 	    alone; /* a step over a breakpoint: no stop of other threads is shown before the next resume */
 	uint64_t start, end; /* of the range */
+	uint64_t base;       /* LEAVE: where its instructions begin, START or one byte before it */
 };
 enum lz_front_why {
 	LZ_SHOWN_SIGNAL,      /* signo says all */

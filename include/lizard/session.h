@@ -85,6 +85,11 @@ int lz_session_turn(struct lz_session *s, uint32_t tid, enum lz_direction d, str
  * signal ends it. */
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop);
+/* Forwards until the present thread's control is outside of [start, end), a piece of code of the present frame whose
+ * instructions begin at BASE, START or one byte before it; or to a breakpoint, watchpoint or signal in it. What it calls is
+ * run over. 1: something would stop a run there, or the piece is not worth it: nothing has moved, and steps must do. */
+int lz_session_leave(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+                     struct lz_stop *stop);
 /* May be called from a signal handler or another thread: the present run stops soon with LZ_STOP_INTERRUPTED. What came
  * before a request is forgotten when that begins, */
 void lz_session_interrupt(struct lz_session *s);

@@ -15,6 +15,9 @@
 
 
 #include "defs.h"
+#include "block.h"
+#include "breakpoint.h"
+#include "frame.h"
 #include "gdbsupport/event-loop.h"
 #include "gdbsupport/gdb-sigmask.h"
 #include "gdbsupport/gdb_select.h"
@@ -70,6 +73,74 @@ lizard_target::ctrlc_is_fresh () const
   return m_ctrlc && clock::now () - m_ctrlc_at < ctrlc_lifetime;
 }
 
+/* The inlined call within the stepping frame that control is in, if
+   `next' and its kind go on until it has ended, whatever it meets.  */
+
+static const struct block *
+inlined_call_gone_over (thread_info *thread)
+{
+  const thread_control_state &control = thread->control;
+
+  if (control.step_over_calls != STEP_OVER_ALL || control.step_range_end <= 1
+      || control.trap_expected || control.step_resume_breakpoint != nullptr
+      || control.exception_resume_breakpoint != nullptr
+      || thread->step_after_step_resume_breakpoint || bpstat_should_step ())
+    return nullptr;
+
+  frame_info_ptr frame = get_current_frame ();
+
+  while (get_frame_type (frame) == INLINE_FRAME)
+    {
+      frame_info_ptr caller = get_prev_frame (frame);
+
+      if (caller == nullptr)
+	return nullptr;
+      if (get_frame_id (caller) == control.step_frame_id)
+	return get_frame_block (frame, nullptr);
+      frame = caller;
+    }
+  return nullptr;
+}
+
+/* Is PC in BLOCK, but not at the start of a piece of it, where GDB hides
+   the call?  Then *START and *END become those of the piece.  */
+
+static bool
+find_piece (const struct block *block, CORE_ADDR pc, CORE_ADDR *start,
+	    CORE_ADDR *end)
+{
+  while (block != nullptr && !block_inlined_p (block))
+    block = block->superblock ();
+  if (block == nullptr)
+    return false;
+
+  *start = block->start ();
+  *end = block->end ();
+  for (const blockrange &range : block->ranges ())
+    if (pc >= range.start () && pc < range.end ())
+      {
+	*start = range.start ();
+	*end = range.end ();
+      }
+  return pc > *start && pc < *end && pc != block->entry_pc ();
+}
+
+/* Single steps through an inlined call would take minutes.  */
+
+static void
+leave_inlined_call (thread_info *thread, struct lz_front_resume *how)
+{
+  const struct block *block = inlined_call_gone_over (thread);
+  CORE_ADDR start, end;
+
+  if (block == nullptr || !find_piece (block, thread->stop_pc (), &start, &end))
+    return;
+  how->how = LZ_RESUME_LEAVE;
+  how->base = start;
+  how->start = start + 1;
+  how->end = end;
+}
+
 void
 lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
 {
@@ -88,6 +159,8 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
       how.start = thread->control.step_range_start;
       how.end = thread->control.step_range_end;
     }
+  else if (step && !how.alone && m_direction != EXEC_REVERSE)
+    leave_inlined_call (thread, &how);
 
   begin (how, interrupted);
 }

@@ -1,0 +1,26 @@
+/* A piece of code of one frame, for running through it at full speed: breakpoints are at its exits. */
+#ifndef LIZARD_REPLAYER_PIECE_H
+#define LIZARD_REPLAYER_PIECE_H
+
+#include "replayer/exits.h"
+#include "replayer/nav.h"
+
+struct lz_piece {
+	uint64_t start, end, cfa;
+	struct lz_exit exits[LZ_EXITS_MAX];
+	int n, armed; /* armed: breakpoints that are set */
+};
+
+/* [start, end), run by the present frame, whose instructions begin at BASE, START or one byte before it. False: running is
+ * not worth it, or not known to come out where control does. */
+bool lz_piece_find(struct lz_nav *nav, uint64_t base, uint64_t start, uint64_t end,
+                   struct lz_piece *p);
+/* Sets the breakpoints. -1: not all; disarm it in any case. */
+int lz_piece_arm(struct lz_nav *nav, struct lz_piece *p);
+void lz_piece_disarm(struct lz_nav *nav, struct lz_piece *p);
+/* Is there an exit at IP that may lead anywhere, so that only a step tells where? */
+bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip);
+/* Is the present frame one that was called from the piece? Its own code can run there as well. */
+bool lz_piece_is_deeper(struct lz_nav *nav, const struct lz_piece *p);
+
+#endif

@@ -1,0 +1,76 @@
+/* Out of a piece of code at full speed, for a debugger that would step through it. */
+#include "replayer/piece.h"
+#include "replayer/session.h"
+
+enum {
+	ELSEWHERE = 1
+}; /* a stop of the user's, which a debugger that steps would have come to otherwise */
+
+/* A breakpoint there that the piece has not set? */
+static bool is_users(const struct lz_session *s, const struct lz_piece *p, uint64_t addr)
+{
+	uint32_t own = 0;
+
+	for (int i = 0; i < p->armed; i++)
+		own += p->exits[i].pc == addr;
+	for (size_t i = 0; i < s->n_breaks; i++)
+		if (s->breaks[i].addr == addr)
+			return s->breaks[i].count > own;
+	return false;
+}
+
+static int go_on(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
+{
+	struct lz_session *s = nav->s;
+
+	if (s->pos.tid == tid && lz_piece_leads_anywhere(p, s->pos.ip))
+		return lz_session_step_thread(s, tid, LZ_FORWARD, stop);
+	return lz_session_run(s, LZ_FORWARD, stop);
+}
+
+/* To the first exit of thread TID's own frame. */
+static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
+{
+	for (;;) {
+		bool inside, users;
+
+		if (go_on(nav, p, tid, stop) < 0)
+			return -1;
+		inside = nav->s->pos.tid == tid && !lz_piece_is_deeper(nav, p);
+		switch (stop->reason) {
+		case LZ_STOP_STEP: users = false; break;
+		case LZ_STOP_BREAKPOINT: users = is_users(nav->s, p, nav->s->pos.ip); break;
+		case LZ_STOP_WATCH:
+		case LZ_STOP_SIGNAL: users = true; break;
+		default: return 0;
+		}
+		if (users)
+			return inside ? 0 : ELSEWHERE;
+		if (inside && (nav->s->pos.ip < p->start || nav->s->pos.ip >= p->end)) {
+			stop->reason = LZ_STOP_STEP;
+			return 0;
+		}
+	}
+}
+
+int lz_session_leave(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+                     struct lz_stop *stop)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	struct lz_pos from;
+	struct lz_piece p;
+	int rc;
+
+	if (!nav)
+		return -1;
+	if (!lz_piece_find(nav, base, start, end, &p))
+		return 1;
+	lz_session_where(s, &from);
+	rc = lz_piece_arm(nav, &p);
+	if (!rc)
+		rc = run_out(nav, &p, from.tid, stop);
+	lz_piece_disarm(nav, &p);
+	if (rc != ELSEWHERE)
+		return rc;
+	return lz_session_seek(s, &from) < 0 ? -1 : 1;
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# `next` over an inlined call, which the patched GDB runs through at full speed: it stops where it would by steps.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build over_inlined -O2 && record over_inlined || skip_all "no program"
+source=$LIZARD_SRC/tests/progs/gdb/over_inlined.c
+behind=$(grep -n 'return s;' "$source" | head -n 1 | cut -d: -f1)
+
+# From the line of the call in work(2): `next` after COMMAND, and where it leads: to the first line behind the loop.
+after_next() { # FRONT-END COMMAND
+	gdb_run "$1" "$T/over_inlined" <<-END
+		set pagination off
+		handle SIGUSR1 nostop noprint pass
+		tbreak work
+		continue
+		next
+		-- call
+		frame
+		$2
+		-- next
+		next
+		-- there
+		python
+		f = w = gdb.newest_frame()
+		while w.name() != "work":
+		    w = w.older()
+		print(f.name(), f.find_sal().line, w.read_var("depth"))
+		end
+		info breakpoints
+	END
+}
+
+for front_end in --stock --patched; do
+	if [ $front_end = --patched ] && ! patched_gdb; then
+		skip "the patched GDB" "not built, or older than the library: make gdb"
+		continue
+	fi
+	out=$(after_next $front_end "print 1")
+	like "$(section "$out" call)" 's \+= sum' "$front_end: at the line of the call"
+	like "$(section "$out" there)" "^work $behind 2\$" "... over its loop, not to the same line of a deeper call"
+	out=$(after_next $front_end "break callee if i == 1000")
+	like "$(section "$out" there)" "^work $behind 2\$" "$front_end: past a breakpoint in what it calls whose condition is false"
+	is "$(section "$out" there | grep -c 'already hit')" 0 "... which is not hit"
+	out=$(after_next $front_end "break callee if i == 57")
+	like "$(section "$out" there)" '^callee [0-9]* 0$' "$front_end: to one whose condition is true, in the innermost call"
+	like "$(section "$out" there)" 'already hit 1 time$' "... hit once"
+	out=$(after_next $front_end "watch -l beats")
+	like "$(section "$out" next)" 'New value = 10$' "$front_end: to a change of what is watched, by a handler"
+	out=$(after_next $front_end "handle SIGUSR1 stop print pass")
+	like "$(section "$out" next)" 'received signal SIGUSR1' "$front_end: to a signal"
+	out=$(after_next $front_end "handle SIGUSR1 nostop print pass")
+	like "$(section "$out" there)" "^work $behind 2\$" "$front_end: past signals that are only shown"
+	is "$(section "$out" next | grep -c 'received signal SIGUSR1')" 3 "... each of them once"
+done
+done_testing
