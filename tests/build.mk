@@ -27,6 +27,9 @@ TEST_ENV   = LIZARD_SRC='$(CURDIR)' LIZARD_BUILD='$(abspath $(BUILD))' LIZARD_BI
 # Leak reports are of no use in programs that exit at once.
 TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1
 
+# What was said to this make is not meant for those that tests run: TESTS= has a meaning for automake, too.
+TEST_SH = unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL TESTS; $(TEST_ENV)
+
 # Make reads some answers (the plugin's headers) while parsing: install first, then start afresh.
 check check-long:
 	@scripts/setup
@@ -35,9 +38,9 @@ check check-long:
 	@$(MAKE) --no-print-directory run-$@
 run-check: unit-tests
 	@mkdir -p '$(TEST_TMP)'
-	@$(TEST_ENV) scripts/run-tests -j $(TEST_JOBS) $(TESTS)
+	@$(TEST_SH) scripts/run-tests -j $(TEST_JOBS) $(TESTS)
 run-check-long: unit-tests
 	@mkdir -p '$(TEST_TMP)'
-	@$(TEST_ENV) LIZARD_LONG=1 scripts/run-tests -j $(TEST_JOBS) $(TESTS)
+	@$(TEST_SH) LIZARD_LONG=1 scripts/run-tests -j $(TEST_JOBS) $(TESTS)
 
 .PHONY: unit-tests check check-long run-check run-check-long
