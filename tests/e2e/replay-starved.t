@@ -30,7 +30,7 @@ ok $? "the replay runs"
 # Of the lowest class, beside two that only turn round on its CPU.
 cpu=$(taskset -cp "$replay" | sed 's/.*: *//')
 for _ in 1 2; do
-	timeout 40 taskset -c "$cpu" sh -c 'while :; do :; done' &
+	/usr/bin/timeout 40 taskset -c "$cpu" sh -c 'while :; do :; done' &
 done
 # Scheduling groups, where the kernel makes one of each session, count before classes do.
 weaken() { # NICE CLASS

@@ -1,19 +1,11 @@
-/* For a second it starts children, threads or itself: starts fork|vfork|thread|exec */
+/* Until it is let go, and some time longer, it starts children, threads or itself: starts fork|vfork|thread|exec */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static long now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+#include "traced.h"
 
 static void *ends(void *arg)
 {
@@ -46,13 +38,18 @@ static int one(const char *what)
 
 int main(int argc, char **argv)
 {
-	long until = argc > 2 ? atol(argv[2]) : now_ms() + 1000;
+	long until = argc > 2 ? atol(argv[2]) : now_ms() + LIMIT_MS;
+	bool is_free = argc > 3;
 	char text[32];
 
-	snprintf(text, sizeof(text), "%ld", until);
 	while (now_ms() < until) {
+		if (!is_free && !is_traced()) {
+			is_free = true;
+			until = now_ms() + FREE_MS;
+		}
+		snprintf(text, sizeof(text), "%ld", until);
 		if (!strcmp(argv[1], "exec"))
-			execl(argv[0], argv[0], argv[1], text, (char *)NULL);
+			execl(argv[0], argv[0], argv[1], text, is_free ? "free" : NULL, (char *)NULL);
 		if (!one(argv[1]))
 			return 1;
 	}
