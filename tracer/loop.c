@@ -13,8 +13,10 @@
 
 enum {
 	FLUSH_MS = 500,
-	SHOW_MS = 950, /* every second flush */
-	GONE_MS = 200  /* how long the end of one thread may take to be the end of all */
+	SHOW_MS = 950,  /* every second flush */
+	GONE_MS = 200,  /* how long the end of one thread may take to be the end of all */
+	ENDING_MS = 20, /* how long the ends of all threads may take to be met */
+	KILLED_MS = 20000
 };
 
 static int spin_ms(const struct lz_tracer *t)
@@ -256,20 +258,39 @@ static int at_exit_event(struct lz_tracer *t)
 	return 0;
 }
 
+/* How long to wait for the end. Nothing but SIGKILL takes a thread out of its stop, at once; what comes then may take its
+ * time on a busy machine. */
+static int gone_ms(struct lz_tracer *t)
+{
+	if (lz_thread_state_of(t, t->cur) != 't')
+		return KILLED_MS;
+	return lz_sched_threaded(t) ? GONE_MS : 0;
+}
+
+/* Ends that were met while another thread was waited for hold up the end of all. */
+static void let_end(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct lz_thread *th = t->thread[i];
+
+		if (th->has_pending_status && th->pending_status >> 16 == PTRACE_EVENT_EXIT)
+			ptrace(PTRACE_CONT, (pid_t)th->tid, 0, 0);
+	}
+}
+
 bool lz_process_gone(struct lz_tracer *t, int *status)
 {
 	bool threaded = lz_sched_threaded(t);
-	int flags = WNOHANG;
 
 	for (int idle = 0;;) {
-		pid_t got = waitpid(threaded ? -1 : t->p.pid, status, flags | __WALL);
+		pid_t got = waitpid(threaded ? -1 : t->p.pid, status, WNOHANG | __WALL);
 		if (got < 0 && errno == ECHILD) { /* met while it made a call for us */
 			*status = SIGKILL;
 			return true;
 		}
-		/* A killed process leaves its stop at once, and takes a while to be met. */
-		if (got == 0 && (threaded || lz_thread_state_of(t, t->cur) != 't') &&
-		    idle++ < GONE_MS) {
+		if (got == 0 && idle++ < gone_ms(t)) {
+			if (idle == ENDING_MS && gone_ms(t) == KILLED_MS)
+				let_end(t);
 			usleep(1000);
 			continue;
 		}
@@ -280,10 +301,8 @@ bool lz_process_gone(struct lz_tracer *t, int *status)
 				return true;
 			continue;
 		}
-		if (*status >> 16 == PTRACE_EVENT_EXIT && ptrace(PTRACE_CONT, got, 0, 0) == 0) {
-			flags = 0;
+		if (*status >> 16 == PTRACE_EVENT_EXIT && ptrace(PTRACE_CONT, got, 0, 0) == 0)
 			continue;
-		}
 		/* whoever lets the program go must know that this one stands */
 		struct lz_thread *th = lz_thread_find(t, got);
 		if (!th)

@@ -60,15 +60,20 @@ done
 
 # ---- killed while the recorder does something with the first of several threads ----
 lizard-cc -g -O0 -pthread "$LIZARD_SRC/tests/progs/trace/shotdown.c" -o "$T/shotdown" || diag "shotdown does not build"
-for i in $(seq 40); do
-	rec=$T/recordings/shot
-	rm -rf "$rec" "$T/status"
-	# a recorder that has to be killed must not look like the program that was
-	timeout -k 5 60 sh -c 'lizard-trace -q -o "$@"; echo $? >"$0"' "$T/status" "$rec" "$T/shotdown" $((20000 + i * 1531)) >"$T/out" 2>"$T/err"
-	got="$(cat "$T/status") $(cat "$T/err")"
-	timeout -k 5 60 lizard verify "$rec" >"$T/verify" 2>&1
-	got="$got $?"
-	[ "$got" = "137  0" ] || break
-done
-is "$got" "137  0" "several threads killed at 40 instants: it ends, says nothing, and replays" || { diag "instant $i: $(cat "$T/verify")"; replay_hint "$rec"; }
+shoot() { # TIMES MICROSECONDS STEP MEGABYTES WHAT
+	for i in $(seq "$1"); do
+		rec=$T/recordings/shot
+		rm -rf "$rec" "$T/status"
+		# a recorder that has to be killed must not look like the program that was
+		timeout -k 5 60 sh -c 'lizard-trace -q -o "$@"; echo $? >"$0"' "$T/status" "$rec" "$T/shotdown" $(($2 + i * $3)) "$4" >"$T/out" 2>"$T/err"
+		got="$(cat "$T/status") $(cat "$T/err")"
+		timeout -k 5 60 lizard verify "$rec" >"$T/verify" 2>&1
+		got="$got $?"
+		[ "$got" = "137  0" ] || break
+	done
+	is "$got" "137  0" "$5 killed at $1 instants: it ends, says nothing, and replays" ||
+		{ diag "instant $i: $(cat "$T/verify")"; replay_hint "$rec"; }
+}
+shoot 40 20000 1531 0 "several threads"
+shoot 24 290000 1777 2000 "several threads that take long to go"
 done_testing

@@ -1,7 +1,9 @@
-/* Several threads and, for the first one, a timer's signals all the time, until a child kills the whole: shotdown MICROSECONDS */
+/* Several threads and, for the first one, a timer's signals all the time, until a child kills the whole, which then takes
+ * long to go if it has many pages: shotdown MICROSECONDS MEGABYTES */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -25,11 +27,16 @@ int main(int argc, char **argv)
 	pthread_t t[3];
 	sigset_t alarms;
 
-	if (argc > 1 && fork() == 0) {
+	if (argc < 3)
+		return 2;
+	if (fork() == 0) {
 		usleep((unsigned)atoi(argv[1]));
 		kill(getppid(), SIGKILL);
 		_exit(0);
 	}
+	/* all of them the page of zeros */
+	mmap(NULL, (size_t)atoi(argv[2]) << 20, PROT_READ,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	signal(SIGALRM, on_alarm);
 	sigemptyset(&alarms);
 	sigaddset(&alarms, SIGALRM);
