@@ -62,6 +62,44 @@ int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t e
 	return l.n;
 }
 
+/* May the instruction at PC lead into [start, end)? */
+static bool may_enter(const ZydisDecodedInstruction *in, uint64_t pc, uint64_t start, uint64_t end)
+{
+	uint64_t target, next = pc + in->length;
+	bool falls = next >= start && next < end;
+
+	switch (in->meta.category) {
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return !direct_target(in, pc, &target) || (target >= start && target < end);
+	case ZYDIS_CATEGORY_COND_BR:
+		return falls || (direct_target(in, pc, &target) && target >= start && target < end);
+	case ZYDIS_CATEGORY_RET: return false;
+	default: return falls;
+	}
+}
+
+int lz_entries_find(const uint8_t *code, uint64_t base, uint64_t limit, uint64_t start,
+                    uint64_t end, uint64_t entries[LZ_EXITS_MAX])
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction in;
+	uint64_t pc = base;
+	int n = 0;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (; pc < limit; pc += in.length) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + (pc - base),
+		                                                limit - pc, &in)))
+			return -1;
+		if ((pc >= start && pc < end) || !may_enter(&in, pc, start, end))
+			continue;
+		if (n == LZ_EXITS_MAX)
+			return -1;
+		entries[n++] = pc;
+	}
+	return n;
+}
+
 bool lz_always_leads(const uint8_t *code, size_t n, uint64_t pc, uint64_t to)
 {
 	ZydisDecoder decoder;

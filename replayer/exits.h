@@ -1,4 +1,4 @@
-/* Where control goes, found by decoding. Pure. */
+/* Where control goes and comes from, found by decoding. Pure. */
 #ifndef LIZARD_REPLAYER_EXITS_H
 #define LIZARD_REPLAYER_EXITS_H
 
@@ -19,6 +19,10 @@ struct lz_exit {
  * exits: they come back. Returns their number; -1: they are too many, or the bytes are no code. */
 int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t end,
                   struct lz_exit exits[LZ_EXITS_MAX]);
+/* Where control can come from into a piece: the instructions outside of [start, end) that may lead there, as far as they are among
+ * those from BASE to LIMIT, whose bytes CODE holds. Returns their number; -1: they are too many, or the bytes are no code. */
+int lz_entries_find(const uint8_t *code, uint64_t base, uint64_t limit, uint64_t start,
+                    uint64_t end, uint64_t entries[LZ_EXITS_MAX]);
 /* Does the instruction at PC, of which CODE has N bytes, lead to TO whatever the registers are, if it completes? */
 bool lz_always_leads(const uint8_t *code, size_t n, uint64_t pc, uint64_t to);
 

@@ -70,7 +70,8 @@ static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t t
 	lz_session_where(f->s, &now);
 	if (now.tid == tid && !f->catching) {
 		lz_session_pass_signals(f->s, lz_front_passed(f));
-		rc = lz_session_leave(f->s, r->base, r->start, r->end, &f->stop);
+		rc = (r->direction == LZ_FORWARD ? lz_session_leave : lz_session_leave_back)(
+		    f->s, r->base, r->start, r->end, &f->stop);
 		lz_session_pass_signals(f->s, 0);
 	}
 	return rc <= 0 ? rc : step_range(f, r, tid);

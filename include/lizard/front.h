@@ -68,7 +68,7 @@ enum lz_front_how {
 	LZ_RESUME_CONTINUE,
 	LZ_RESUME_STEP,
 	LZ_RESUME_RANGE, /* step until outside of start..end */
-	LZ_RESUME_LEAVE /* the same of a piece of code of the present frame, over what that calls; forwards */
+	LZ_RESUME_LEAVE /* the same of a piece of code of the present frame, over what that calls */
 };
 struct lz_front_resume {
 	enum lz_front_how how;

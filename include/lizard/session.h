@@ -90,6 +90,9 @@ int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t st
  * run over. 1: something would stop a run there, or the piece is not worth it: nothing has moved, and steps must do. */
 int lz_session_leave(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
                      struct lz_stop *stop);
+/* Backwards, to the last instant at which it was outside, in the present activation. 1: the same, or that is not certain. */
+int lz_session_leave_back(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+                          struct lz_stop *stop);
 /* May be called from a signal handler or another thread: the present run stops soon with LZ_STOP_INTERRUPTED. What came
  * before a request is forgotten when that begins, */
 void lz_session_interrupt(struct lz_session *s);

@@ -159,7 +159,7 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
       how.start = thread->control.step_range_start;
       how.end = thread->control.step_range_end;
     }
-  else if (step && !how.alone && m_direction != EXEC_REVERSE)
+  else if (step && !how.alone)
     leave_inlined_call (thread, &how);
 
   begin (how, interrupted);

@@ -1,11 +1,14 @@
 #!/bin/sh
-# `next` over an inlined call, which the patched GDB runs through at full speed: it stops where it would by steps.
+# `next` and reverse-next over an inlined call, which the patched GDB runs through at full speed: they stop where they would by
+# steps.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 
 prog_build over_inlined -O2 && record over_inlined || skip_all "no program"
 source=$LIZARD_SRC/tests/progs/gdb/over_inlined.c
 behind=$(grep -n 'return s;' "$source" | head -n 1 | cut -d: -f1)
+
+call=$(grep -n 's += sum' "$source" | cut -d: -f1)
 
 # From the line of the call in work(2): `next` after COMMAND, and where it leads: to the first line behind the loop.
 after_next() { # FRONT-END COMMAND
@@ -31,6 +34,30 @@ after_next() { # FRONT-END COMMAND
 	END
 }
 
+# From behind it: reverse-next after COMMAND.
+before() { # FRONT-END COMMAND
+	gdb_run "$1" "$T/over_inlined" <<-END
+		set pagination off
+		handle SIGUSR1 nostop noprint pass
+		tbreak work
+		continue
+		next
+		next
+		$2
+		-- back
+		reverse-next
+		-- last
+		when
+		-- there
+		python
+		f = w = gdb.newest_frame()
+		while w.name() != "work":
+		    w = w.older()
+		print(f.name(), f.find_sal().line, w.read_var("depth"))
+		end
+	END
+}
+
 for front_end in --stock --patched; do
 	if [ $front_end = --patched ] && ! patched_gdb; then
 		skip "the patched GDB" "not built, or older than the library: make gdb"
@@ -52,5 +79,17 @@ for front_end in --stock --patched; do
 	out=$(after_next $front_end "handle SIGUSR1 nostop print pass")
 	like "$(section "$out" there)" "^work $behind 2\$" "$front_end: past signals that are only shown"
 	is "$(section "$out" next | grep -c 'received signal SIGUSR1')" 3 "... each of them once"
+
+	# and back: from behind the loop
+	out=$(before $front_end "print 1")
+	like "$(section "$out" there)" "^work $call 2\$" "$front_end: reverse-next from behind the loop to the line of the call"
+	[ $front_end = --patched ] || steps=$(section "$out" last)
+	is "$(section "$out" last)" "$steps" "... at the instant at which single steps end"
+	out=$(before $front_end "break callee if i == 1000")
+	like "$(section "$out" there)" "^work $call 2\$" "$front_end: back past a breakpoint whose condition is false"
+	out=$(before $front_end "break callee if i == 57")
+	like "$(section "$out" there)" '^callee [0-9]* 2$' "$front_end: back to one whose condition is true, in the outermost call"
+	out=$(before $front_end "watch -l beats")
+	like "$(section "$out" back)" 'New value = 20$' "$front_end: back to a change of what is watched, in a deeper call"
 done
 done_testing

@@ -1,4 +1,4 @@
-/* Where control can leave a piece of code. */
+/* Where control can leave a piece of code, and come into it. */
 #include "tests/unit/suite.h"
 
 #include <check.h>
@@ -56,6 +56,38 @@ START_TEST(exits)
 }
 END_TEST
 
+START_TEST(entries)
+{
+	/* start and end of a piece, and what leads into it */
+	static const struct {
+		uint64_t start, end, from[4];
+		int n;
+	} all[] = {
+	    {0x01, 0x0a, {0x00, 0x18, 0x1e}, 3}, /* fallen into; an indirect jump; a direct one */
+	    {0x0a, 0x0c, {0x01, 0x05, 0x18}, 3}, /* a condition; back from a call */
+	    {0x0c, 0x20, {0}, 0},                /* behind a jump */
+	    {0x20, 0x26, {0x03, 0x0c, 0x12, 0x18}, 4}, /* in the middle, too */
+	};
+	static const uint8_t no_code[] = {0x90, 0x06, 0x90};
+	uint8_t jumps[2 * (LZ_EXITS_MAX + 1)];
+	uint64_t found[LZ_EXITS_MAX];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		ck_assert_int_eq(lz_entries_find(code, BASE, BASE + sizeof(code),
+		                                 BASE + all[i].start, BASE + all[i].end, found),
+		                 all[i].n);
+		for (int k = 0; k < all[i].n; k++)
+			ck_assert_uint_eq(found[k], BASE + all[i].from[k]);
+	}
+	ck_assert_int_eq(lz_entries_find(no_code, BASE, BASE + 3, BASE, BASE + 1, found), -1);
+	for (size_t i = 0; i < sizeof(jumps); i += 2) /* jmp *%rax */
+		jumps[i] = 0xff, jumps[i + 1] = 0xe0;
+	ck_assert_int_eq(lz_entries_find(jumps, BASE, BASE + sizeof(jumps), 0, 1, found), -1);
+	ck_assert_int_eq(lz_entries_find(jumps, BASE, BASE + sizeof(jumps) - 2, 0, 1, found),
+	                 LZ_EXITS_MAX);
+}
+END_TEST
+
 START_TEST(leads)
 {
 	/* offset of the instruction in `code`, where it leads, whether it always does */
@@ -108,6 +140,7 @@ int main(void)
 	TCase *t = tcase_create("exits");
 
 	tcase_add_test(t, exits);
+	tcase_add_test(t, entries);
 	tcase_add_test(t, leads);
 	tcase_add_test(t, refused);
 	suite_add_tcase(s, t);

@@ -1,0 +1,145 @@
+/* Back out of a piece of code, for a debugger that would step through it backwards: to the last instant at which control was
+ * outside, found by breakpoints at all instructions that lead into it. */
+#include <stdlib.h>
+#include "replayer/piece.h"
+#include "replayer/session.h"
+
+enum { ELSEWHERE = 1, ENTRY = 2 };
+
+struct way_in {
+	struct lz_piece piece;
+	uint64_t entries[LZ_EXITS_MAX];
+	int n, armed;
+	struct lz_pos from;
+};
+
+static bool find_entries(struct lz_nav *nav, uint64_t start, uint64_t end, struct way_in *w)
+{
+	uint64_t bias, ip = w->from.ip;
+	struct lz_lines *l = nav->machine.lines(nav->machine.arg, ip, &bias);
+	struct lz_range f;
+	uint8_t *code = NULL;
+
+	w->n = 0;
+	if (!l || !lz_lines_function(l, ip - bias, &f))
+		return false;
+	code = malloc(f.end - f.start);
+	if (code &&
+	    lz_session_read(nav->s, f.start + bias, code, f.end - f.start) == f.end - f.start)
+		w->n = lz_entries_find(code, f.start + bias, f.end + bias, start, end, w->entries);
+	free(code);
+	return w->n > 0;
+}
+
+static bool is_entry(const struct way_in *w, uint64_t ip)
+{
+	for (int i = 0; i < w->n; i++)
+		if (w->entries[i] == ip)
+			return true;
+	return false;
+}
+
+/* To where control came in, or what may be that. */
+static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *stop)
+{
+	struct lz_session *s = nav->s;
+
+	for (;;) {
+		uint64_t cfa;
+
+		if (lz_session_run(s, LZ_BACKWARD, stop) < 0)
+			return -1;
+		if (stop->reason == LZ_STOP_INTERRUPTED)
+			return 0;
+		if (stop->reason != LZ_STOP_BREAKPOINT)
+			return ELSEWHERE;
+		cfa = lz_gdb_frame(&nav->machine, NULL);
+		if (!is_entry(w, s->pos.ip))
+			return ELSEWHERE; /* the user's */
+		if (s->pos.tid == w->from.tid && cfa == w->piece.cfa)
+			return ENTRY;
+		if (s->pos.tid == w->from.tid && !lz_piece_is_deeper(nav, &w->piece))
+			return ELSEWHERE;
+	}
+}
+
+/* Does control, from here on, get into the piece at once and stay in it up to where it was left? */
+static int leads_back(struct lz_nav *nav, const struct way_in *w)
+{
+	struct lz_session *s = nav->s;
+	struct lz_stop stop;
+	struct lz_pos now;
+	int rc = lz_session_step_thread(s, w->from.tid, LZ_FORWARD, &stop);
+
+	while (rc >= 0) {
+		bool own = s->pos.tid == w->from.tid;
+
+		lz_session_where(s, &now);
+		if (lz_nav_same(&now, &w->from))
+			return 1;
+		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT)
+			return 0;
+		if (own && (now.ip < w->piece.start || now.ip >= w->piece.end) &&
+		    !lz_piece_is_deeper(nav, &w->piece))
+			return 0;
+		rc = own && lz_piece_leads_anywhere(&w->piece, now.ip)
+		         ? lz_session_step_thread(s, w->from.tid, LZ_FORWARD, &stop)
+		         : lz_session_run(s, LZ_FORWARD, &stop);
+	}
+	return -1;
+}
+
+static int arm_entries(struct lz_session *s, struct way_in *w)
+{
+	while (w->armed < w->n && !lz_session_break(s, w->entries[w->armed]))
+		w->armed++;
+	return w->armed == w->n ? 0 : -1;
+}
+
+static void disarm_entries(struct lz_session *s, struct way_in *w)
+{
+	while (w->armed > 0)
+		lz_session_unbreak(s, w->entries[--w->armed]);
+}
+
+static int verify(struct lz_nav *nav, struct way_in *w)
+{
+	int rc = lz_piece_arm(nav, &w->piece);
+
+	if (!rc && !(rc = lz_session_break(nav->s, w->from.ip))) {
+		rc = leads_back(nav, w);
+		lz_session_unbreak(nav->s, w->from.ip);
+	}
+	lz_piece_disarm(nav, &w->piece);
+	return rc;
+}
+
+int lz_session_leave_back(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+                          struct lz_stop *stop)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	struct way_in w = {0};
+	struct lz_pos entry;
+	int rc;
+
+	if (!nav)
+		return -1;
+	lz_session_where(s, &w.from);
+	if (!lz_piece_find(nav, base, start, end, &w.piece) || !find_entries(nav, start, end, &w))
+		return 1;
+	rc = arm_entries(s, &w);
+	if (!rc)
+		rc = run_back(nav, &w, stop);
+	disarm_entries(s, &w);
+	if (rc <= 0)
+		return rc;
+	lz_session_where(s, &entry);
+	if (rc == ENTRY)
+		rc = verify(nav, &w);
+	else
+		rc = 0;
+	if (rc < 0 || lz_session_seek(s, rc ? &entry : &w.from) < 0)
+		return -1;
+	*stop = (struct lz_stop){.reason = LZ_STOP_STEP, .pos = entry};
+	return !rc;
+}
