@@ -7,11 +7,12 @@
 prog_build over_inlined -O2 && record over_inlined || skip_all "no program"
 source=$LIZARD_SRC/tests/progs/gdb/over_inlined.c
 behind=$(grep -n 'return s;' "$source" | head -n 1 | cut -d: -f1)
-
 call=$(grep -n 's += sum' "$source" | cut -d: -f1)
 
-# From the line of the call in work(2): `next` after COMMAND, and where it leads: to the first line behind the loop.
-after_next() { # FRONT-END COMMAND
+# At the line of the call in work(2), or behind the loop of that: MOVE after COMMAND, and where it leads.
+moved() { # FRONT-END MOVE COMMAND
+	behind_it=
+	[ "$2" = next ] || behind_it=next
 	gdb_run "$1" "$T/over_inlined" <<-END
 		set pagination off
 		handle SIGUSR1 nostop noprint pass
@@ -20,9 +21,12 @@ after_next() { # FRONT-END COMMAND
 		next
 		-- call
 		frame
+		$behind_it
+		$3
+		-- move
 		$2
-		-- next
-		next
+		-- instant
+		when
 		-- there
 		python
 		f = w = gdb.newest_frame()
@@ -34,62 +38,38 @@ after_next() { # FRONT-END COMMAND
 	END
 }
 
-# From behind it: reverse-next after COMMAND.
-before() { # FRONT-END COMMAND
-	gdb_run "$1" "$T/over_inlined" <<-END
-		set pagination off
-		handle SIGUSR1 nostop noprint pass
-		tbreak work
-		continue
-		next
-		next
-		$2
-		-- back
-		reverse-next
-		-- last
-		when
-		-- there
-		python
-		f = w = gdb.newest_frame()
-		while w.name() != "work":
-		    w = w.older()
-		print(f.name(), f.find_sal().line, w.read_var("depth"))
-		end
-	END
-}
-
 for front_end in --stock --patched; do
 	if [ $front_end = --patched ] && ! patched_gdb; then
 		skip "the patched GDB" "not built, or older than the library: make gdb"
 		continue
 	fi
-	out=$(after_next $front_end "print 1")
+	out=$(moved $front_end next "print 1")
 	like "$(section "$out" call)" 's \+= sum' "$front_end: at the line of the call"
 	like "$(section "$out" there)" "^work $behind 2\$" "... over its loop, not to the same line of a deeper call"
-	out=$(after_next $front_end "break callee if i == 1000")
+	out=$(moved $front_end next "break callee if i == 1000")
 	like "$(section "$out" there)" "^work $behind 2\$" "$front_end: past a breakpoint in what it calls whose condition is false"
 	is "$(section "$out" there | grep -c 'already hit')" 0 "... which is not hit"
-	out=$(after_next $front_end "break callee if i == 57")
+	out=$(moved $front_end next "break callee if i == 57")
 	like "$(section "$out" there)" '^callee [0-9]* 0$' "$front_end: to one whose condition is true, in the innermost call"
 	like "$(section "$out" there)" 'already hit 1 time$' "... hit once"
-	out=$(after_next $front_end "watch -l beats")
-	like "$(section "$out" next)" 'New value = 10$' "$front_end: to a change of what is watched, by a handler"
-	out=$(after_next $front_end "handle SIGUSR1 stop print pass")
-	like "$(section "$out" next)" 'received signal SIGUSR1' "$front_end: to a signal"
-	out=$(after_next $front_end "handle SIGUSR1 nostop print pass")
+	out=$(moved $front_end next "watch -l beats")
+	like "$(section "$out" move)" 'New value = 10$' "$front_end: to a change of what is watched, by a handler"
+	out=$(moved $front_end next "handle SIGUSR1 stop print pass")
+	like "$(section "$out" move)" 'received signal SIGUSR1' "$front_end: to a signal"
+	out=$(moved $front_end next "handle SIGUSR1 nostop print pass")
 	like "$(section "$out" there)" "^work $behind 2\$" "$front_end: past signals that are only shown"
-	is "$(section "$out" next | grep -c 'received signal SIGUSR1')" 3 "... each of them once"
+	is "$(section "$out" move | grep -c 'received signal SIGUSR1')" 3 "... each of them once"
 
 	# and back: from behind the loop
-	out=$(before $front_end "print 1")
+	out=$(moved $front_end reverse-next "print 1")
 	like "$(section "$out" there)" "^work $call 2\$" "$front_end: reverse-next from behind the loop to the line of the call"
-	[ $front_end = --patched ] || steps=$(section "$out" last)
-	is "$(section "$out" last)" "$steps" "... at the instant at which single steps end"
-	out=$(before $front_end "break callee if i == 1000")
+	[ $front_end = --patched ] || steps=$(section "$out" instant)
+	is "$(section "$out" instant)" "$steps" "... at the instant at which single steps end"
+	out=$(moved $front_end reverse-next "break callee if i == 1000")
 	like "$(section "$out" there)" "^work $call 2\$" "$front_end: back past a breakpoint whose condition is false"
-	out=$(before $front_end "break callee if i == 57")
+	out=$(moved $front_end reverse-next "break callee if i == 57")
 	like "$(section "$out" there)" '^callee [0-9]* 2$' "$front_end: back to one whose condition is true, in the outermost call"
-	out=$(before $front_end "watch -l beats")
-	like "$(section "$out" back)" 'New value = 20$' "$front_end: back to a change of what is watched, in a deeper call"
+	out=$(moved $front_end reverse-next "watch -l beats")
+	like "$(section "$out" move)" 'New value = 20$' "$front_end: back to a change of what is watched, in a deeper call"
 done
 done_testing
