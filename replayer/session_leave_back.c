@@ -4,7 +4,7 @@
 #include "replayer/piece.h"
 #include "replayer/session.h"
 
-enum { ELSEWHERE = 1, ENTRY = 2 };
+enum { ELSEWHERE = 1, ENTRY = 2, INTERRUPTED = 3 };
 
 struct way_in {
 	struct lz_piece piece;
@@ -39,6 +39,15 @@ static bool is_entry(const struct way_in *w, uint64_t ip)
 	return false;
 }
 
+/* Has the user a breakpoint there, besides the entry's own? */
+static bool is_users_too(const struct lz_session *s, uint64_t ip)
+{
+	for (size_t i = 0; i < s->n_breaks; i++)
+		if (s->breaks[i].addr == ip)
+			return s->breaks[i].count > 1;
+	return false;
+}
+
 /* To where control came in, or what may be that. */
 static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *stop)
 {
@@ -58,7 +67,8 @@ static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *
 			return ELSEWHERE; /* the user's */
 		if (s->pos.tid == w->from.tid && cfa == w->piece.cfa)
 			return ENTRY;
-		if (s->pos.tid == w->from.tid && !lz_piece_is_deeper(nav, &w->piece))
+		if (is_users_too(s, s->pos.ip) ||
+		    (s->pos.tid == w->from.tid && !lz_piece_is_deeper(nav, &w->piece)))
 			return ELSEWHERE;
 	}
 }
@@ -77,6 +87,8 @@ static int leads_back(struct lz_nav *nav, const struct way_in *w)
 		lz_session_where(s, &now);
 		if (lz_nav_same(&now, &w->from))
 			return 1;
+		if (stop.reason == LZ_STOP_INTERRUPTED)
+			return INTERRUPTED;
 		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT)
 			return 0;
 		if (own && (now.ip < w->piece.start || now.ip >= w->piece.end) &&
@@ -138,8 +150,12 @@ int lz_session_leave_back(struct lz_session *s, uint64_t base, uint64_t start, u
 		rc = verify(nav, &w);
 	else
 		rc = 0;
-	if (rc < 0 || lz_session_seek(s, rc ? &entry : &w.from) < 0)
+	if (rc < 0 || lz_session_seek(s, rc == 1 ? &entry : &w.from) < 0)
 		return -1;
+	if (rc == INTERRUPTED) {
+		*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = w.from};
+		return 0;
+	}
 	*stop = (struct lz_stop){.reason = LZ_STOP_STEP, .pos = entry};
 	return !rc;
 }
