@@ -1,10 +1,12 @@
 /* Mutexes with priority inheritance: contended, timed out, robust with a dead owner, and below a condition variable. */
 #include "check.h"
+#include <semaphore.h>
 #include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock, robust;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static sem_t held;
 static int counter, go;
 
 static void *adds(void *arg)
@@ -45,13 +47,14 @@ static void *waits(void *arg)
 static void *dies(void *arg)
 {
 	CHECK(pthread_mutex_lock(&robust) == 0);
+	CHECK(sem_post(&held) == 0);
 	usleep(2000);
 	return NULL;
 }
 
 static void *inherits(void *arg)
 {
-	usleep(500);
+	CHECK(sem_wait(&held) == 0);
 	CHECK(pthread_mutex_lock(&robust) == EOWNERDEAD);
 	CHECK(pthread_mutex_consistent(&robust) == 0);
 	CHECK(pthread_mutex_unlock(&robust) == 0);
@@ -86,6 +89,7 @@ int main(void)
 	for (int i = 0; i < 3; i++)
 		join(th[i]);
 	CHECK(counter == 303);
+	CHECK(sem_init(&held, 0, 0) == 0);
 	th[0] = start(dies, NULL);
 	th[1] = start(inherits, NULL);
 	join(th[0]);

@@ -53,6 +53,13 @@ static void *woken(void *arg)
 	return NULL;
 }
 
+static void *waits(void *arg)
+{
+	pthread_mutex_lock(&held);
+	pthread_mutex_unlock(&held);
+	return NULL;
+}
+
 int main(void)
 {
 	pthread_t th[5];
@@ -71,8 +78,9 @@ int main(void)
 	pthread_mutex_unlock(&lock);
 	join(th[0]);
 	struct timespec at = in_ms(3);
-	th[1] = start(sleeps, (void *)30);
+	th[1] = start(waits, NULL);
 	CHECK(pthread_timedjoin_np(th[1], NULL, &at) == ETIMEDOUT);
+	pthread_mutex_unlock(&held);
 	join(th[1]);
 	DONE();
 }
