@@ -190,18 +190,24 @@ int lz_signal_put_back(struct lz_tracer *t, int signo)
 	return send(t, signo, &info);
 }
 
+static void await(struct lz_thread_signals *s)
+{
+	s->armed = true;
+	s->armed_since = lz_now();
+}
+
 int lz_signal_arm(struct lz_tracer *t)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 
 	if (s->armed)
 		return 0;
-	s->armed = true;
-	s->armed_since = lz_now();
+	await(s);
 	return lz_stream_fence(t);
 }
 
-static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
+/* Without a fence: the program may have to finish a marker first. */
+static int keep(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 
@@ -209,9 +215,12 @@ static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
 	for (size_t i = 0; i < s->n_held; i++)
 		if (s->held[i].signo == signo && signo < 32)
 			return 0; /* ordinary signals do not queue */
-	if (push(&s->held, &s->n_held, &s->held_room, signo, info) < 0)
-		return -1;
-	return lz_signal_arm(t);
+	return push(&s->held, &s->n_held, &s->held_room, signo, info);
+}
+
+static int hold(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	return keep(t, signo, info) < 0 ? -1 : lz_signal_arm(t);
 }
 
 static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ip,
@@ -345,8 +354,10 @@ static int step_marker(struct lz_tracer *t, struct user_regs_struct *r)
 			if (WSTOPSIG(status) == SIGSEGV && synchronous(SIGSEGV, &info))
 				return guard_met(t, &info, r);
 			find_sent(t, WSTOPSIG(status), &info);
-			if (hold(t, WSTOPSIG(status), &info) < 0)
+			if (keep(t, WSTOPSIG(status), &info) < 0)
 				return -1;
+			if (!t->cur->sig.armed)
+				await(&t->cur->sig);
 		}
 		if (lz_proc_regs(&t->p, r) < 0)
 			return -1;

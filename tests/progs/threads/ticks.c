@@ -1,0 +1,52 @@
+/* A timer whose signals come at any instant of three threads that compute: in the middle of a marker, at a turn's end. */
+#include "check.h"
+#include <signal.h>
+#include <sys/time.h>
+
+enum { TICKS = 150 };
+
+static volatile int ticks;
+static __thread volatile int mine;
+
+static void on_tick(int sig)
+{
+	__atomic_fetch_add(&ticks, 1, __ATOMIC_SEQ_CST);
+	mine++;
+}
+
+/* A call's marker takes two stores. */
+static unsigned __attribute__((noinline)) next(unsigned x)
+{
+	__asm__ volatile("");
+	return x & 1 ? x * 3 + 1 : x / 2;
+}
+
+static void *computes(void *arg)
+{
+	unsigned x = (unsigned)(intptr_t)arg;
+
+	while (ticks < TICKS)
+		for (unsigned i = 0; i < 100; i++)
+			x = next(x) + i;
+	return (void *)(intptr_t)mine;
+}
+
+int main(void)
+{
+	struct itimerval every = {{0, 400}, {0, 400}}, never = {0};
+	pthread_t th[3];
+	intptr_t sum = 0;
+
+	CHECK(signal(SIGALRM, on_tick) != SIG_ERR);
+	for (intptr_t i = 0; i < 3; i++)
+		th[i] = start(computes, (void *)(i + 1));
+	CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+	while (ticks < TICKS)
+		;
+	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+	for (int i = 0; i < 3; i++)
+		sum += (intptr_t)join(th[i]);
+	CHECK(signal(SIGALRM, SIG_IGN) != SIG_ERR);
+	CHECK(sum + mine == ticks);
+	DONE();
+}
