@@ -6,6 +6,7 @@
 
 #include <lizard/error.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -69,8 +70,22 @@ static int take_pointer(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
+/* A mutex whose owner has ended belongs to who waits for it; the kernel stores that only when the waiter runs in it. */
+static void await_owner(struct lz_tracer *t, uint64_t at, const struct lz_thread *old)
+{
+	enum { MAX_MS = 200 };
+	uint64_t since = lz_now();
+	uint32_t word;
+
+	while (lz_proc_read_some(&t->p, at, &word, sizeof(word)) == sizeof(word) &&
+	       (!(word & FUTEX_TID_MASK) ||
+	        (old->ended && (word & FUTEX_TID_MASK) == old->tid)) &&
+	       lz_now() - since < MAX_MS * 1000000ULL)
+		sched_yield();
+}
+
 /* The kernel puts a waiter's mark, and later its id, into a priority-inheriting mutex's word. */
-static int pi_words(struct lz_tracer *t)
+static int pi_words(struct lz_tracer *t, const struct lz_thread *old)
 {
 	for (size_t i = 0; i < t->n_threads; i++) {
 		const struct lz_thread *th = t->thread[i];
@@ -81,7 +96,7 @@ static int pi_words(struct lz_tracer *t)
 		switch ((int)th->call.args[1] & FUTEX_CMD_MASK) {
 		case FUTEX_WAIT_REQUEUE_PI: at = th->call.args[4]; break;
 		case FUTEX_LOCK_PI:
-		case FUTEX_LOCK_PI2: break;
+		case FUTEX_LOCK_PI2: await_owner(t, at, old); break;
 		default: continue;
 		}
 		if (lz_build_read(t, at, 4) < 0)
@@ -116,7 +131,7 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 		return -1;
 	begin_event(t, next, in_call);
 	lz_become(t, next);
-	if (enter(t) < 0 || pi_words(t) < 0 || (t->floor.news && lz_shared_sync(t) < 0))
+	if (enter(t) < 0 || pi_words(t, old) < 0 || (t->floor.news && lz_shared_sync(t) < 0))
 		return -1;
 	if (old->ended && lz_thread_end_writes(t, old) < 0)
 		return -1;
