@@ -62,6 +62,49 @@ int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t e
 	return l.n;
 }
 
+static bool in_middle(uint64_t addr, const struct lz_part *part, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (addr > part[i].start && addr < part[i].end)
+			return true;
+	return false;
+}
+
+bool lz_enters_at_start(const uint8_t *code, uint64_t base, uint64_t end,
+                        const struct lz_part *part, size_t n)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction in;
+	uint64_t target;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (uint64_t pc = base; pc < end; pc += in.length) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + (pc - base),
+		                                                end - pc, &in)))
+			return false;
+		if (in.meta.category != ZYDIS_CATEGORY_COND_BR &&
+		    in.meta.category != ZYDIS_CATEGORY_UNCOND_BR)
+			continue;
+		if (!direct_target(&in, pc, &target) || in_middle(target, part, n))
+			return false;
+	}
+	return true;
+}
+
+bool lz_has_calls(const uint8_t *code, uint64_t base, uint64_t end)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction in;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (uint64_t pc = base; pc < end; pc += in.length)
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + (pc - base),
+		                                                end - pc, &in)) ||
+		    in.meta.category == ZYDIS_CATEGORY_CALL)
+			return true;
+	return false;
+}
+
 /* May the instruction at PC lead into [start, end)? */
 static bool may_enter(const ZydisDecodedInstruction *in, uint64_t pc, uint64_t start, uint64_t end)
 {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <lizard/session.h>
+
 enum { LZ_EXITS_MAX = 48 };
 
 struct lz_exit {
@@ -19,6 +21,11 @@ struct lz_exit {
  * exits: they come back. Returns their number; -1: they are too many, or the bytes are no code. */
 int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t end,
                   struct lz_exit exits[LZ_EXITS_MAX]);
+/* Does control get into each of the N parts, all in [base, end), at its beginning only: do no jumps between BASE and END, whose bytes
+ * CODE holds, lead into the middle of one? Calls come back to where they were made. */
+bool lz_enters_at_start(const uint8_t *code, uint64_t base, uint64_t end,
+                        const struct lz_part *part, size_t n);
+bool lz_has_calls(const uint8_t *code, uint64_t base, uint64_t end);
 /* Where control can come from into a piece: the instructions outside of [start, end) that may lead there, as far as they are among
  * those from BASE to LIMIT, whose bytes CODE holds. Returns their number; -1: they are too many, or the bytes are no code. */
 int lz_entries_find(const uint8_t *code, uint64_t base, uint64_t limit, uint64_t start,

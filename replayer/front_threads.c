@@ -61,7 +61,7 @@ static int step_range(struct lz_front *f, const struct lz_front_resume *r, uint3
 	return lz_session_step_range(f->s, r->direction, r->start, r->end, &f->stop);
 }
 
-/* Out of a piece of code, if the thread runs now. Handlers on the way run to their ends, as GDB steps over them. */
+/* Out of a piece of code, if the thread runs now. In an inlined call handlers run to their ends, as GDB steps over them. */
 static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
 {
 	struct lz_pos now;
@@ -69,9 +69,9 @@ static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t t
 
 	lz_session_where(f->s, &now);
 	if (now.tid == tid && !f->catching) {
-		lz_session_pass_signals(f->s, lz_front_passed(f));
+		lz_session_pass_signals(f->s, r->piece.lines ? 0 : lz_front_passed(f));
 		rc = (r->direction == LZ_FORWARD ? lz_session_leave : lz_session_leave_back)(
-		    f->s, r->base, r->start, r->end, &f->stop);
+		    f->s, &r->piece, &f->stop);
 		lz_session_pass_signals(f->s, 0);
 	}
 	return rc <= 0 ? rc : step_range(f, r, tid);

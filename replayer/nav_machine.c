@@ -270,10 +270,11 @@ static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p)
 static enum lz_move run_range(void *arg, uint64_t base, uint64_t start, uint64_t end)
 {
 	struct lz_nav *nav = arg;
+	struct lz_piece_of_code of = {.base = base, .start = start, .end = end};
 	struct lz_piece p;
 	enum lz_move move = LZ_MOVE_FAILED;
 
-	if (!lz_piece_find(nav, base, start, end, &p))
+	if (!lz_piece_find(nav, &of, &p))
 		return step_range(arg, start, end);
 	if (!lz_piece_arm(nav, &p) && !lz_session_break(nav->s, nav->goal.ip)) {
 		move = leave(nav, &p);

@@ -4,16 +4,24 @@
 
 enum { WORTH_RUNNING = 64, PIECE_MAX = 1 << 16 }; /* bytes of code */
 
-bool lz_piece_find(struct lz_nav *nav, uint64_t base, uint64_t start, uint64_t end,
-                   struct lz_piece *p)
+static bool refused(const struct lz_piece_of_code *of, const uint8_t *code)
 {
-	size_t len = end - base;
-	uint8_t *code = len >= WORTH_RUNNING && len <= PIECE_MAX ? malloc(len) : NULL;
+	return (of->n_parts &&
+	        !lz_enters_at_start(code, of->base, of->end, of->part, of->n_parts)) ||
+	       (of->without_calls && lz_has_calls(code, of->base, of->end));
+}
 
-	*p = (struct lz_piece){.start = start, .end = end, .n = -1};
+bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct lz_piece *p)
+{
+	size_t len = of->end - of->base;
+	bool worth = (len >= WORTH_RUNNING || of->lines) && len <= PIECE_MAX;
+	uint8_t *code = worth ? malloc(len) : NULL;
+
+	*p = (struct lz_piece){.start = of->start, .end = of->end, .n = -1};
 	p->cfa = lz_gdb_frame(&nav->machine, NULL);
-	if (p->cfa && code && lz_session_read(nav->s, base, code, len) == len)
-		p->n = lz_exits_find(code, base, start, end, p->exits);
+	if (p->cfa && code && lz_session_read(nav->s, of->base, code, len) == len &&
+	    !refused(of, code))
+		p->n = lz_exits_find(code, of->base, of->start, of->end, p->exits);
 	free(code);
 	return p->n >= 0;
 }

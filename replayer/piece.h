@@ -11,10 +11,8 @@ struct lz_piece {
 	int n, armed; /* armed: breakpoints that are set */
 };
 
-/* [start, end), run by the present frame, whose instructions begin at BASE, START or one byte before it. False: running is
- * not worth it, or not known to come out where control does. */
-bool lz_piece_find(struct lz_nav *nav, uint64_t base, uint64_t start, uint64_t end,
-                   struct lz_piece *p);
+/* False: running is not worth it, refused, or not known to come out where control does. */
+bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct lz_piece *p);
 /* Sets the breakpoints. -1: not all; disarm it in any case. */
 int lz_piece_arm(struct lz_nav *nav, struct lz_piece *p);
 void lz_piece_disarm(struct lz_nav *nav, struct lz_piece *p);

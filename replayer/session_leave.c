@@ -53,7 +53,7 @@ static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, s
 	}
 }
 
-int lz_session_leave(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
                      struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
@@ -63,7 +63,7 @@ int lz_session_leave(struct lz_session *s, uint64_t base, uint64_t start, uint64
 
 	if (!nav)
 		return -1;
-	if (!lz_piece_find(nav, base, start, end, &p))
+	if (!lz_piece_find(nav, piece, &p))
 		return 1;
 	lz_session_where(s, &from);
 	rc = lz_piece_arm(nav, &p);

@@ -126,7 +126,7 @@ static int verify(struct lz_nav *nav, struct way_in *w)
 	return rc;
 }
 
-int lz_session_leave_back(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *piece,
                           struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
@@ -137,7 +137,8 @@ int lz_session_leave_back(struct lz_session *s, uint64_t base, uint64_t start, u
 	if (!nav)
 		return -1;
 	lz_session_where(s, &w.from);
-	if (!lz_piece_find(nav, base, start, end, &w.piece) || !find_entries(nav, start, end, &w))
+	if (!lz_piece_find(nav, piece, &w.piece) ||
+	    !find_entries(nav, piece->start, piece->end, &w))
 		return 1;
 	rc = arm_entries(s, &w);
 	if (!rc)

@@ -78,8 +78,7 @@ static void await_owner(struct lz_tracer *t, uint64_t at, const struct lz_thread
 	uint32_t word;
 
 	while (lz_proc_read_some(&t->p, at, &word, sizeof(word)) == sizeof(word) &&
-	       (!(word & FUTEX_TID_MASK) ||
-	        (old->ended && (word & FUTEX_TID_MASK) == old->tid)) &&
+	       (!(word & FUTEX_TID_MASK) || (old->ended && (word & FUTEX_TID_MASK) == old->tid)) &&
 	       lz_now() - since < MAX_MS * 1000000ULL)
 		sched_yield();
 }

@@ -68,7 +68,7 @@ enum lz_front_how {
 	LZ_RESUME_CONTINUE,
 	LZ_RESUME_STEP,
 	LZ_RESUME_RANGE, /* step until outside of start..end */
-	LZ_RESUME_LEAVE /* the same of a piece of code of the present frame, over what that calls */
+	LZ_RESUME_LEAVE, /* the same of `piece`, over what that calls; steps in start..end if it is refused */
 };
 struct lz_front_resume {
 	enum lz_front_how how;
@@ -76,8 +76,8 @@ struct lz_front_resume {
 	uint32_t tid; /* the thread that steps, or that a move is made in; 0: the present one */
 	bool
 	    alone; /* a step over a breakpoint: no stop of other threads is shown before the next resume */
-	uint64_t start, end; /* of the range */
-	uint64_t base;       /* LEAVE: where its instructions begin, START or one byte before it */
+	uint64_t start, end;           /* of the range */
+	struct lz_piece_of_code piece; /* no signal goes by in one of lines */
 };
 enum lz_front_why {
 	LZ_SHOWN_SIGNAL,      /* signo says all */

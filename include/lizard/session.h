@@ -85,13 +85,26 @@ int lz_session_turn(struct lz_session *s, uint32_t tid, enum lz_direction d, str
  * signal ends it. */
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop);
-/* Forwards until the present thread's control is outside of [start, end), a piece of code of the present frame whose
- * instructions begin at BASE, START or one byte before it; or to a breakpoint, watchpoint or signal in it. What it calls is
- * run over. 1: something would stop a run there, or the piece is not worth it: nothing has moved, and steps must do. */
-int lz_session_leave(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+
+/* [start, end), a piece of code of the present frame whose instructions begin at BASE, START or one byte before it. */
+struct lz_part {
+	uint64_t start, end;
+};
+enum { LZ_PARTS_MAX = 16 };
+struct lz_piece_of_code {
+	uint64_t base, start, end;
+	bool lines; /* of whole lines of a source: worth it however short */
+	/* for forwards: */
+	struct lz_part part[LZ_PARTS_MAX]; /* refused if control can jump into the middle of one */
+	uint32_t n_parts;
+	bool without_calls; /* refused if it has any; else what it calls is run over */
+};
+/* Forwards until the present thread's control is outside of it; or to a breakpoint, watchpoint or signal in it. 1:
+ * something would stop a run there, or the piece is refused or not worth it: nothing has moved, and steps must do. */
+int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
                      struct lz_stop *stop);
 /* Backwards, to the last instant at which it was outside, in the present activation. 1: the same, or that is not certain. */
-int lz_session_leave_back(struct lz_session *s, uint64_t base, uint64_t start, uint64_t end,
+int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *piece,
                           struct lz_stop *stop);
 /* May be called from a signal handler or another thread: the present run stops soon with LZ_STOP_INTERRUPTED. What came
  * before a request is forgotten when that begins, */

@@ -25,6 +25,7 @@
 #include "inf-loop.h"
 #include "inferior.h"
 #include "infrun.h"
+#include "inline-frame.h"
 #include "target.h"
 
 #include "lizard-target.h"
@@ -73,6 +74,20 @@ lizard_target::ctrlc_is_fresh () const
   return m_ctrlc && clock::now () - m_ctrlc_at < ctrlc_lifetime;
 }
 
+/* Is there nothing but a step through lines to be done?  */
+
+static bool
+steps_undisturbed (const thread_info *thread)
+{
+  const thread_control_state &control = thread->control;
+
+  return control.step_range_end > 1 && !control.trap_expected
+	 && control.step_resume_breakpoint == nullptr
+	 && control.exception_resume_breakpoint == nullptr
+	 && !thread->step_after_step_resume_breakpoint
+	 && !bpstat_should_step ();
+}
+
 /* The inlined call within the stepping frame that control is in, if
    `next' and its kind go on until it has ended, whatever it meets.  */
 
@@ -81,10 +96,7 @@ inlined_call_gone_over (thread_info *thread)
 {
   const thread_control_state &control = thread->control;
 
-  if (control.step_over_calls != STEP_OVER_ALL || control.step_range_end <= 1
-      || control.trap_expected || control.step_resume_breakpoint != nullptr
-      || control.exception_resume_breakpoint != nullptr
-      || thread->step_after_step_resume_breakpoint || bpstat_should_step ())
+  if (control.step_over_calls != STEP_OVER_ALL || !steps_undisturbed (thread))
     return nullptr;
 
   frame_info_ptr frame = get_current_frame ();
@@ -136,9 +148,163 @@ leave_inlined_call (thread_info *thread, struct lz_front_resume *how)
   if (block == nullptr || !find_piece (block, thread->stop_pc (), &start, &end))
     return;
   how->how = LZ_RESUME_LEAVE;
-  how->base = start;
   how->start = start + 1;
   how->end = end;
+  how->piece.base = start;
+  how->piece.start = start + 1;
+  how->piece.end = end;
+}
+
+static bool
+is_present_line (const thread_info *thread, const symtab_and_line &row)
+{
+  return row.line == thread->current_line
+	 && row.symtab == thread->current_symtab;
+}
+
+/* Does a step go on when control comes to the beginning of ROW?  */
+
+static bool
+is_stepped_over (const thread_info *thread, const symtab_and_line &row)
+{
+  return row.line != 0 && (!row.is_stmt || is_present_line (thread, row));
+}
+
+/* Keep [FROM, TO) out of [*START, *END), which has PC in it.  */
+
+static void
+cut (CORE_ADDR from, CORE_ADDR to, CORE_ADDR pc, CORE_ADDR *start,
+     CORE_ADDR *end)
+{
+  if (to <= pc)
+    *start = std::max (*start, to);
+  else if (from > pc)
+    *end = std::min (*end, from);
+}
+
+/* [*START, *END): code around PC that is of the frame there and of no
+   inlined call in it.  */
+
+static bool
+find_own_code (CORE_ADDR pc, CORE_ADDR *start, CORE_ADDR *end)
+{
+  const struct blockvector *all = blockvector_for_pc (pc, nullptr);
+  const struct block *own = block_for_pc (pc);
+
+  while (own != nullptr && own->function () == nullptr)
+    own = own->superblock ();
+  if (own == nullptr || all == nullptr)
+    return false;
+
+  *start = own->start ();
+  *end = own->end ();
+  for (const blockrange &range : own->ranges ())
+    if (pc >= range.start () && pc < range.end ())
+      {
+	*start = range.start ();
+	*end = range.end ();
+      }
+
+  /* Where an inlined call begins GDB hides it.  */
+  if (block_inlined_p (own))
+    {
+      cut (*start, *start + 1, pc, start, end);
+      cut (own->entry_pc (), own->entry_pc () + 1, pc, start, end);
+    }
+
+  for (const struct block *block : all->blocks ())
+    {
+      if (block == own || !block_inlined_p (block)
+	  || block->start () >= *end || block->end () <= *start
+	  || !contained_in (block, own, true))
+	continue;
+      if (block->ranges ().empty ())
+	cut (block->start (), block->end (), pc, start, end);
+      for (const blockrange &range : block->ranges ())
+	cut (range.start (), range.end (), pc, start, end);
+    }
+  return true;
+}
+
+/* Add ROW to PIECE, if a step goes on in it and it touches PIECE.  */
+
+static bool
+add_row (const thread_info *thread, const symtab_and_line &row,
+	 CORE_ADDR lowest, CORE_ADDR highest, struct lz_piece_of_code *piece)
+{
+  if ((row.end != piece->start && row.pc != piece->end) || row.pc < lowest
+      || row.end > highest || !is_stepped_over (thread, row))
+    return false;
+  if (!is_present_line (thread, row))
+    {
+      if (piece->n_parts == LZ_PARTS_MAX)
+	return false;
+      piece->part[piece->n_parts++] = { row.pc, row.end };
+    }
+  piece->start = std::min<CORE_ADDR> (piece->start, row.pc);
+  piece->end = std::max<CORE_ADDR> (piece->end, row.end);
+  return true;
+}
+
+/* The rows of the line table around PC's through which a step goes on
+   whatever the way it takes; PIECE is filled in if there are others.
+
+   It must not come into the middle of a row of another line: that would be
+   the step's line from then on.  */
+
+static bool
+find_rows (const thread_info *thread, CORE_ADDR pc,
+	   struct lz_piece_of_code *piece)
+{
+  symtab_and_line row = find_pc_line (pc, 0);
+  CORE_ADDR lowest, highest;
+
+  if (row.pc != thread->control.step_range_start
+      || row.end != thread->control.step_range_end
+      || (pc != row.pc && !is_present_line (thread, row))
+      || !find_own_code (pc, &lowest, &highest))
+    return false;
+
+  piece->start = piece->end = row.pc;
+  if (!add_row (thread, row, lowest, highest, piece))
+    return false;
+  while (add_row (thread, find_pc_line (piece->end, 0), lowest, highest,
+		  piece));
+  while (add_row (thread, find_pc_line (piece->start - 1, 0), lowest, highest,
+		  piece));
+  piece->base = piece->start;
+  piece->lines = true;
+  return piece->end - piece->start > row.end - row.pc;
+}
+
+/* Has a step been through the range that begins at START just now?  */
+
+bool
+lizard_target::comes_again (CORE_ADDR start)
+{
+  bool seen = std::find (std::begin (m_ranges), std::end (m_ranges), start)
+	      != std::end (m_ranges);
+
+  m_ranges[m_n_ranges++ % ARRAY_SIZE (m_ranges)] = start;
+  return seen;
+}
+
+/* A loop of several rows would cost GDB a stop for each in each round.  */
+
+void
+lizard_target::leave_loop (thread_info *thread,
+			   struct lz_front_resume *how)
+{
+  const thread_control_state &control = thread->control;
+
+  if (how->direction != LZ_FORWARD || !comes_again (how->start)
+      || !steps_undisturbed (thread)
+      || (get_frame_id (get_current_frame ()) != control.step_frame_id)
+      || inline_skipped_frames (thread) != 0
+      || !find_rows (thread, thread->stop_pc (), &how->piece))
+    return;
+  how->piece.without_calls = control.step_over_calls != STEP_OVER_ALL;
+  how->how = LZ_RESUME_LEAVE;
 }
 
 void
@@ -158,6 +324,8 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
       how.how = LZ_RESUME_RANGE;
       how.start = thread->control.step_range_start;
       how.end = thread->control.step_range_end;
+      if (!how.alone)
+	leave_loop (thread, &how);
     }
   else if (step && !how.alone)
     leave_inlined_call (thread, &how);

@@ -234,6 +234,8 @@ private:
   void show_note ();
   void ignore_child_stops (bool ignore);
   bool ctrlc_is_fresh () const;
+  bool comes_again (CORE_ADDR start);
+  void leave_loop (thread_info *thread, struct lz_front_resume *how);
   ptid_t report_stop (target_waitstatus *status);
   int insert (lz_front_kind kind, CORE_ADDR addr, int len);
   int remove (lz_front_kind kind, CORE_ADDR addr, int len);
@@ -275,6 +277,10 @@ private:
 
   /* The program's output, or -1.  */
   int m_output[2] = { -1, -1 };
+
+  /* Where the last ranges began that steps went through.  */
+  CORE_ADDR m_ranges[8] {};
+  unsigned m_n_ranges = 0;
 
   /* A Ctrl-C that no resume has taken.  */
   clock::time_point m_ctrlc_at;

@@ -88,6 +88,34 @@ START_TEST(entries)
 }
 END_TEST
 
+/* [0, end) of the code and a part of it: is that got into at its beginning only? */
+static bool enters(uint64_t end, uint64_t from, uint64_t to)
+{
+	struct lz_part part[2] = {{0, 0}, {BASE + from, BASE + to}};
+
+	return lz_enters_at_start(code, BASE, BASE + end, part, 2);
+}
+
+START_TEST(parts)
+{
+	static const uint8_t indirect[] = {0xff, 0xe0}, call[] = {0xff, 0xd0, 0x90};
+	struct lz_part behind = {BASE + 1, BASE + 3};
+
+	ck_assert(enters(0x0c, 0x0a, 0x0c)); /* a jump's target */
+	ck_assert(!enters(0x0c, 0x09, 0x0c));
+	ck_assert(enters(0x0c, 0x0b, 0x0c));
+	ck_assert(!enters(0x18, 0x01, 0x26)); /* 25, from two conditions */
+	ck_assert(enters(0x18, 0x01, 0x0a));
+	ck_assert(!enters(0x1a, 0x25, 0x26)); /* an indirect jump leads anywhere */
+	ck_assert(!lz_enters_at_start(indirect, BASE, BASE + 2, NULL, 0));
+	ck_assert(lz_enters_at_start(call, BASE, BASE + 3, &behind, 1));
+	ck_assert(!enters(0x07, 0x25, 0x26)); /* cut off */
+	ck_assert(!lz_has_calls(code, BASE, BASE + 5));
+	ck_assert(lz_has_calls(code, BASE, BASE + 0x0a));
+	ck_assert(lz_has_calls(call, BASE, BASE + 3));
+}
+END_TEST
+
 START_TEST(leads)
 {
 	/* offset of the instruction in `code`, where it leads, whether it always does */
@@ -141,6 +169,7 @@ int main(void)
 
 	tcase_add_test(t, exits);
 	tcase_add_test(t, entries);
+	tcase_add_test(t, parts);
 	tcase_add_test(t, leads);
 	tcase_add_test(t, refused);
 	suite_add_tcase(s, t);
