@@ -54,6 +54,7 @@ struct lz_front {
 	uint64_t pass_signals; /* bit signo */
 	bool pass_all;
 	struct lz_stop stop; /* the last one */
+	bool ran;            /* it ended a run through a piece of code */
 	/* catch syscall */
 	bool catching;
 	uint32_t caught[LZ_FRONT_CAUGHT_MAX], n_caught; /* 0: all */

@@ -46,7 +46,7 @@ static void take_interrupt(struct lz_front *f)
 void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 {
 	take_interrupt(f);
-	*stop = (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP};
+	*stop = (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP, .ran = f->ran};
 	switch (f->stop.reason) {
 	case LZ_STOP_BREAKPOINT:
 		if (f->syscall_stop)
@@ -207,7 +207,7 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 	f->syscall_stop = 0;
 	f->moving = 0;
 	f->stepped_tid = 0;
-	f->regs_valid = false;
+	f->regs_valid = f->ran = false;
 	if (f->armed && r->direction == LZ_BACKWARD) {
 		move_armed(f, r);
 		return;

@@ -74,7 +74,8 @@ static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t t
 		    f->s, &r->piece, &f->stop);
 		lz_session_pass_signals(f->s, 0);
 	}
-	return rc <= 0 ? rc : step_range(f, r, tid);
+	f->ran = rc <= 0;
+	return f->ran ? rc : step_range(f, r, tid);
 }
 
 static bool is_others(const struct lz_stop *stop, uint32_t tid)

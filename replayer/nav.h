@@ -30,6 +30,7 @@ struct lz_nav {
 	struct lz_chain step, next; /* the last ones that led to an answer */
 	struct lz_pos goal;         /* what the machine looks for, in its own thread */
 	uint32_t thread;            /* the goal's, by number */
+	struct lz_pos barred[2]; /* running through a piece of code from in between was in vain */
 	bool interrupted;
 	uint32_t effort; /* stops on the way so far, of one search */
 	bool gave_up;

@@ -26,6 +26,20 @@ bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct
 	return p->n >= 0;
 }
 
+void lz_piece_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_pos *b)
+{
+	nav->barred[0] = *a;
+	nav->barred[1] = *b;
+}
+
+bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now)
+{
+	const struct lz_pos *a = &nav->barred[0], *b = &nav->barred[1];
+
+	return a->ip && lz_gap_cmp(a->event, a->marker, now->event, now->marker) <= 0 &&
+	       lz_gap_cmp(now->event, now->marker, b->event, b->marker) <= 0;
+}
+
 int lz_piece_arm(struct lz_nav *nav, struct lz_piece *p)
 {
 	while (p->armed < p->n && !lz_session_break(nav->s, p->exits[p->armed].pc))

@@ -16,6 +16,9 @@ bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct
 /* Sets the breakpoints. -1: not all; disarm it in any case. */
 int lz_piece_arm(struct lz_nav *nav, struct lz_piece *p);
 void lz_piece_disarm(struct lz_nav *nav, struct lz_piece *p);
+/* From A, or from B back, a run came to something else first: so will one from in between. */
+void lz_piece_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_pos *b);
+bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now);
 /* Is there an exit at IP that may lead anywhere, so that only a step tells where? */
 bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip);
 /* Is the present frame one that was called from the piece? Its own code can run there as well. */

@@ -19,11 +19,15 @@ static bool is_users(const struct lz_session *s, const struct lz_piece *p, uint6
 	return false;
 }
 
+/* An exit inside is stepped over even if others run before its thread comes to it: a breakpoint where a thread stands does not stop it. */
 static int go_on(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
 {
 	struct lz_session *s = nav->s;
+	struct user_regs_struct r = {.rip = s->pos.ip};
 
-	if (s->pos.tid == tid && lz_piece_leads_anywhere(p, s->pos.ip))
+	if (s->pos.tid != tid && lz_session_thread_regs(s, tid, &r) < 0)
+		r.rip = 0; /* it has ended */
+	if (lz_piece_leads_anywhere(p, r.rip))
 		return lz_session_step_thread(s, tid, LZ_FORWARD, stop);
 	return lz_session_run(s, LZ_FORWARD, stop);
 }
@@ -38,8 +42,11 @@ static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, s
 			return -1;
 		inside = nav->s->pos.tid == tid && !lz_piece_is_deeper(nav, p);
 		switch (stop->reason) {
-		case LZ_STOP_STEP: users = false; break;
-		case LZ_STOP_BREAKPOINT: users = is_users(nav->s, p, nav->s->pos.ip); break;
+		case LZ_STOP_STEP:
+		case LZ_STOP_BREAKPOINT:
+			if ((users = is_users(nav->s, p, nav->s->pos.ip)))
+				stop->reason = LZ_STOP_BREAKPOINT;
+			break;
 		case LZ_STOP_WATCH:
 		case LZ_STOP_SIGNAL: users = true; break;
 		default: return 0;
@@ -63,14 +70,15 @@ int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
 
 	if (!nav)
 		return -1;
-	if (!lz_piece_find(nav, piece, &p))
-		return 1;
 	lz_session_where(s, &from);
+	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, piece, &p))
+		return 1;
 	rc = lz_piece_arm(nav, &p);
 	if (!rc)
 		rc = run_out(nav, &p, from.tid, stop);
 	lz_piece_disarm(nav, &p);
 	if (rc != ELSEWHERE)
 		return rc;
+	lz_piece_bar(nav, &from, &s->pos);
 	return lz_session_seek(s, &from) < 0 ? -1 : 1;
 }

@@ -137,7 +137,7 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 	if (!nav)
 		return -1;
 	lz_session_where(s, &w.from);
-	if (!lz_piece_find(nav, piece, &w.piece) ||
+	if (lz_piece_is_barred(nav, &w.from) || !lz_piece_find(nav, piece, &w.piece) ||
 	    !find_entries(nav, piece->start, piece->end, &w))
 		return 1;
 	rc = arm_entries(s, &w);
@@ -151,6 +151,8 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 		rc = verify(nav, &w);
 	else
 		rc = 0;
+	if (!rc)
+		lz_piece_bar(nav, &entry, &w.from);
 	if (rc < 0 || lz_session_seek(s, rc == 1 ? &entry : &w.from) < 0)
 		return -1;
 	if (rc == INTERRUPTED) {

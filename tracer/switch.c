@@ -71,15 +71,15 @@ static int take_pointer(struct lz_tracer *t, struct user_regs_struct *r)
 }
 
 /* A mutex whose owner has ended belongs to who waits for it; the kernel stores that only when the waiter runs in it. */
-static void await_owner(struct lz_tracer *t, uint64_t at, const struct lz_thread *old)
+static void await_owner(struct lz_tracer *t, struct lz_thread *waiter, const struct lz_thread *old)
 {
 	enum { MAX_MS = 200 };
-	uint64_t since = lz_now();
+	uint64_t at = waiter->call.args[0], since = lz_now();
 	uint32_t word;
 
 	while (lz_proc_read_some(&t->p, at, &word, sizeof(word)) == sizeof(word) &&
 	       (!(word & FUTEX_TID_MASK) || (old->ended && (word & FUTEX_TID_MASK) == old->tid)) &&
-	       lz_now() - since < MAX_MS * 1000000ULL)
+	       lz_thread_state_of(t, waiter) != 't' && lz_now() - since < MAX_MS * 1000000ULL)
 		sched_yield();
 }
 
@@ -87,7 +87,7 @@ static void await_owner(struct lz_tracer *t, uint64_t at, const struct lz_thread
 static int pi_words(struct lz_tracer *t, const struct lz_thread *old)
 {
 	for (size_t i = 0; i < t->n_threads; i++) {
-		const struct lz_thread *th = t->thread[i];
+		struct lz_thread *th = t->thread[i];
 		uint64_t at = th->call.args[0];
 
 		if (!th->in_call || th->call.nr != SYS_futex)
@@ -95,7 +95,10 @@ static int pi_words(struct lz_tracer *t, const struct lz_thread *old)
 		switch ((int)th->call.args[1] & FUTEX_CMD_MASK) {
 		case FUTEX_WAIT_REQUEUE_PI: at = th->call.args[4]; break;
 		case FUTEX_LOCK_PI:
-		case FUTEX_LOCK_PI2: await_owner(t, at, old); break;
+		case FUTEX_LOCK_PI2:
+			if (!th->ready)
+				await_owner(t, th, old);
+			break;
 		default: continue;
 		}
 		if (lz_build_read(t, at, 4) < 0)

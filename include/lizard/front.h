@@ -93,6 +93,7 @@ struct lz_front_stop {
 	int signo; /* Linux's; 0: stopped for no reason of the program's */
 	enum lz_front_kind kind;
 	uint64_t addr, nr;
+	bool ran; /* after LEAVE: the piece was run through, not stepped */
 };
 /* A user's resume: carries out the armed move if there is one and this is a reverse resume, goes on with a call in the
  * diversion, or moves in time. What goes wrong becomes a note; there is always a stop. */

@@ -26,6 +26,7 @@
 #include "inferior.h"
 #include "infrun.h"
 #include "inline-frame.h"
+#include "regcache.h"
 #include "target.h"
 
 #include "lizard-target.h"
@@ -324,11 +325,13 @@ lizard_target::resume (ptid_t ptid, int step, gdb_signal sig)
       how.how = LZ_RESUME_RANGE;
       how.start = thread->control.step_range_start;
       how.end = thread->control.step_range_end;
-      if (!how.alone)
+      if (!how.alone && sig == GDB_SIGNAL_0)
 	leave_loop (thread, &how);
     }
-  else if (step && !how.alone)
+  else if (step && !how.alone && sig == GDB_SIGNAL_0)
     leave_inlined_call (thread, &how);
+  m_left = how.piece;
+  m_left_tid = how.tid;
 
   begin (how, interrupted);
 }
@@ -473,6 +476,23 @@ readable (int fd)
   return gdb_select (fd + 1, &fds, nullptr, nullptr, &at_once) > 0;
 }
 
+/* After a stop within the rows that were run through, the step's range is
+   the row there, as if it had come from row to row.  */
+
+void
+lizard_target::find_range (thread_info *thread)
+{
+  CORE_ADDR pc = regcache_read_pc (get_thread_regcache (thread));
+
+  if (pc >= m_left.start && pc < m_left.end)
+    {
+      symtab_and_line row = find_pc_line (pc, 0);
+
+      thread->control.step_range_start = row.pc;
+      thread->control.step_range_end = row.end;
+    }
+}
+
 ptid_t
 lizard_target::report_stop (target_waitstatus *status)
 {
@@ -499,9 +519,12 @@ lizard_target::report_stop (target_waitstatus *status)
   /* The Ctrl-C has been taken.  */
   if (m_stop.why == LZ_SHOWN_SIGNAL && m_stop.signo == SIGINT)
     m_ctrlc = false;
-  if (find_thread_ptid (this, ptid) == nullptr)
-    add_thread (this, ptid);
+  thread_info *thread = find_thread_ptid (this, ptid);
+  if (thread == nullptr)
+    thread = add_thread (this, ptid);
   m_state = STOPPED;
+  if (m_stop.ran && m_left.lines && m_left_tid == m_tid)
+    find_range (thread);
   return ptid;
 }
 

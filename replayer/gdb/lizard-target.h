@@ -236,6 +236,7 @@ private:
   bool ctrlc_is_fresh () const;
   bool comes_again (CORE_ADDR start);
   void leave_loop (thread_info *thread, struct lz_front_resume *how);
+  void find_range (thread_info *thread);
   ptid_t report_stop (target_waitstatus *status);
   int insert (lz_front_kind kind, CORE_ADDR addr, int len);
   int remove (lz_front_kind kind, CORE_ADDR addr, int len);
@@ -281,6 +282,10 @@ private:
   /* Where the last ranges began that steps went through.  */
   CORE_ADDR m_ranges[8] {};
   unsigned m_n_ranges = 0;
+
+  /* What the last resume may have run through, in which thread.  */
+  struct lz_piece_of_code m_left {};
+  int m_left_tid = 0;
 
   /* A Ctrl-C that no resume has taken.  */
   clock::time_point m_ctrlc_at;

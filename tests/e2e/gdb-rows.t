@@ -10,6 +10,7 @@ source=$LIZARD_SRC/tests/progs/gdb/rows.c
 # MOVE after COMMAND, from line A of a loop.
 moved() { # FRONT-END LOOP MOVE COMMAND
 	gdb_run "$1" "$T/rows" <<-END
+		handle SIGUSR2 nostop noprint pass
 		tbreak $(grep -n "/\* $2 A" "$source" | cut -d: -f1)
 		continue
 		$4
@@ -57,4 +58,11 @@ compare plain next 'break *in_plain if $eax == 101' "plain plain A"
 compare plain next "watch passed" "main middle(N)"
 compare calls next "break callee" "callee ++passed"
 compare returns next 'break callee if passed == 7' "callee ++passed"
+# control stops in the middle of B on the way, for something that GDB goes on from
+compare plain next 'break *in_b if $eax == 101' "main middle(N)"
+compare signals next "print 1" "signals return (int)n"
+stopped="handle SIGUSR2 stop print pass
+next"
+compare signals next "$stopped" "handler {"
+compare recurses next 'break *behind' "recurses recurses C"
 done_testing
