@@ -332,11 +332,29 @@ static int guard_met(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 	           : lz_fail("a marker at %#llx cannot be stored", r->rip);
 }
 
+/* A signal that a step within a marker has met, not the step's own trap. 1: the buffer was taken. */
+static int met_in_marker(struct lz_tracer *t, int signo, struct user_regs_struct *r)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
+		return lz_fail_errno("cannot read a signal of the program");
+	if (signo == SIGSEGV && synchronous(SIGSEGV, &info))
+		return guard_met(t, &info, r);
+	if (signo == SIGTRAP && synchronous(SIGTRAP, &info))
+		return 0;
+	find_sent(t, signo, &info);
+	if (keep(t, signo, &info) < 0)
+		return -1;
+	if (!t->cur->sig.armed)
+		await(&t->cur->sig);
+	return 0;
+}
+
 static int step_marker(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	uint64_t pointer = r->r15;
-	siginfo_t info;
-	int status;
+	int status, taken;
 
 	for (int i = 0; i < 16 && r->r15 == pointer; i++) {
 		if (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, 0) < 0)
@@ -348,17 +366,8 @@ static int step_marker(struct lz_tracer *t, struct user_regs_struct *r)
 			t->cur->has_pending_status = true;
 			return 0;
 		}
-		if (WSTOPSIG(status) != SIGTRAP) {
-			if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
-				return lz_fail_errno("cannot read a signal of the program");
-			if (WSTOPSIG(status) == SIGSEGV && synchronous(SIGSEGV, &info))
-				return guard_met(t, &info, r);
-			find_sent(t, WSTOPSIG(status), &info);
-			if (keep(t, WSTOPSIG(status), &info) < 0)
-				return -1;
-			if (!t->cur->sig.armed)
-				await(&t->cur->sig);
-		}
+		if ((taken = met_in_marker(t, WSTOPSIG(status), r)))
+			return taken;
 		if (lz_proc_regs(&t->p, r) < 0)
 			return -1;
 	}
