@@ -26,8 +26,6 @@ check_recording() { # NAME PROGRAM LABEL
 
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"
-	# Threads are recorded by a later version.
-	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
 	for level in $usual; do
 		case " ${levels:-$usual} " in *" $level "*) ;; *) continue ;; esac
 		# shellcheck disable=SC2086

@@ -16,7 +16,6 @@ TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c alloca_vla.c funcptr.
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"
 	case " ${CONSTRUCTS:-$name} " in *" $name "*) ;; *) continue ;; esac
-	case " $build " in *" -pthread "*) skip "$name" "uses threads" && continue ;; esac
 	for level in -O0 -O2; do
 		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
 		# shellcheck disable=SC2086
