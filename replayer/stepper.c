@@ -377,7 +377,10 @@ static int out_of_unknown(struct stepping *s)
 	uint64_t cfa;
 
 	s->m->left_unknown = true;
-	if (!find_cfa(s, &cfa) || !read_word(s->m, cfa - 8, &to.pc))
+	/* Without unwind rules GDB takes it that nothing has been pushed, which is so at the start. */
+	if (!find_cfa(s, &cfa))
+		cfa = s->r.rsp + 8;
+	if (!read_word(s->m, cfa - 8, &to.pc))
 		return LZ_STEPPED;
 	to.sp = cfa;
 	return after_run(s, s->m->run(s->m->arg, &to, 1));

@@ -37,6 +37,13 @@ for walk in "calls_within 1 calls_within.c:42" "tail_within 20 set_mark"; do
 	WALK_FROM=$3 WALK_N=$2 WALK_MODES="step next" walk "$1" "$T/recordings/$1"
 done
 
+# The first lines, before any marker but main's: the walk begins in the loader, and goes through the start of libgcc, a piece of
+# code without a name, lines or unwind rules.
+printf '%s\n' '#include <stdio.h>' 'int main(void)' '{' '	volatile int a = 1;' '	a += 2;' '	a *= 3;' '	return printf("%d\n", a) < 0;' '}' >"$T/begins.c"
+(cd "$T" && lizard-cc -g -o begins begins.c -Wl,--no-as-needed -lgcc_s && lizard-trace -q -o "$T/recordings/begins" ./begins >/dev/null)
+ok $? "begins is recorded"
+WALK_FROM=main WALK_N=3 WALK_MODES="step next" walk begins "$T/recordings/begins"
+
 # A library with markers and without lines: gone over, and from inside of it, where GDB stops on the way out of each call.
 (cd "$T" && lizard-cc -c -DLIBRARY "$LIZARD_SRC/tests/progs/gdb/lineless.c" -o library.o &&
 	lizard-cc -g "$LIZARD_SRC/tests/progs/gdb/lineless.c" library.o -o lineless && lizard-trace -q -o "$T/recordings/lineless" ./lineless >/dev/null)
