@@ -342,7 +342,8 @@ static int find_step(struct lz_nav *nav, struct search *f)
 			distance = tried;
 		distance = further(f, distance);
 	}
-	if (!f->found && !limited && lz_reader_begins_inside(nav->s->rp.reader))
+	/* The goal is the first stop behind the thread's first marker. */
+	if (!f->found && !limited)
 		return find_by_events(nav, f);
 	return 0;
 }

@@ -44,6 +44,21 @@ printf '%s\n' '#include <stdio.h>' 'int main(void)' '{' '	volatile int a = 1;' '
 ok $? "begins is recorded"
 WALK_FROM=main WALK_N=3 WALK_MODES="step next" walk begins "$T/recordings/begins"
 
+# The same, where the first line leads into a callee before anything else: of main, and of each thread.
+printf '%s\n' '#include <pthread.h>' '#include <stdio.h>' 'static int n;' 'static int f(int by)' '{' '	n += by;' '	return n;' '}' \
+	'static void *run(void *arg) { return (void *)(long)f(5); }' 'static void threads(void)' '{' '	pthread_t t[2];' \
+	'	for (int i = 0; i < 2; i++)' '		pthread_create(&t[i], NULL, run, NULL);' '	for (int i = 0; i < 2; i++)' '		pthread_join(t[i], NULL);' '}' \
+	'static int rest(void)' '{' '	threads();' '	return printf("%d\n", n) < 0;' '}' 'int main(void) { return rest(); }' >"$T/oneline.c"
+for level in O0 O2; do
+	(cd "$T" && lizard-cc "-$level" -fno-inline -g -pthread -o "oneline-$level" oneline.c && lizard-trace -q -o "$T/recordings/oneline-$level" "./oneline-$level" >/dev/null)
+	ok $? "oneline -$level is recorded"
+	WALK_FROM=main WALK_N=1 WALK_MODES=step walk "oneline -$level" "$T/recordings/oneline-$level"
+	for way in bs prev; do
+		lizard-gdb -nx -batch "$T/recordings/oneline-$level" -ex "break f" -ex continue -ex continue -ex $way >"$T/out" 2>&1
+		like "$(grep -v ^.Inferior "$T/out" | tail -n 1)" '^9	static void \*run' "oneline -$level: $way leads from a thread's first callee to its first line" || diag "$(tail -n 3 "$T/out")"
+	done
+done
+
 # A library with markers and without lines: gone over, and from inside of it, where GDB stops on the way out of each call.
 (cd "$T" && lizard-cc -c -DLIBRARY "$LIZARD_SRC/tests/progs/gdb/lineless.c" -o library.o &&
 	lizard-cc -g "$LIZARD_SRC/tests/progs/gdb/lineless.c" library.o -o lineless && lizard-trace -q -o "$T/recordings/lineless" ./lineless >/dev/null)
