@@ -90,9 +90,10 @@ hide_inlined (const std::vector<frame_id> &within)
   target_waitstatus ws;
   bpstat *chain;
 
+  regcache *regs = get_thread_regcache (thread);
+
   ws.set_stopped (GDB_SIGNAL_TRAP);
-  chain = build_bpstat_chain (get_thread_regcache (thread)->aspace (),
-			      thread->stop_pc (), ws);
+  chain = build_bpstat_chain (regs->aspace (), regcache_read_pc (regs), ws);
   clear_inline_frame_state (thread);
   skip_inline_frames (thread, chain);
   bpstat_clear (&chain);

@@ -89,6 +89,14 @@ steps_undisturbed (const thread_info *thread)
 	 && !bpstat_should_step ();
 }
 
+/* GDB knows a stop_pc of the thread that has stopped last only.  */
+
+static CORE_ADDR
+pc_of (thread_info *thread)
+{
+  return regcache_read_pc (get_thread_regcache (thread));
+}
+
 /* The inlined call within the stepping frame that control is in, if
    `next' and its kind go on until it has ended, whatever it meets.  */
 
@@ -146,7 +154,8 @@ leave_inlined_call (thread_info *thread, struct lz_front_resume *how)
   const struct block *block = inlined_call_gone_over (thread);
   CORE_ADDR start, end;
 
-  if (block == nullptr || !find_piece (block, thread->stop_pc (), &start, &end))
+  if (block == nullptr
+      || !find_piece (block, pc_of (thread), &start, &end))
     return;
   how->how = LZ_RESUME_LEAVE;
   how->start = start + 1;
@@ -302,7 +311,7 @@ lizard_target::leave_loop (thread_info *thread,
       || !steps_undisturbed (thread)
       || (get_frame_id (get_current_frame ()) != control.step_frame_id)
       || inline_skipped_frames (thread) != 0
-      || !find_rows (thread, thread->stop_pc (), &how->piece))
+      || !find_rows (thread, pc_of (thread), &how->piece))
     return;
   how->piece.without_calls = control.step_over_calls != STEP_OVER_ALL;
   how->how = LZ_RESUME_LEAVE;
@@ -482,7 +491,7 @@ readable (int fd)
 void
 lizard_target::find_range (thread_info *thread)
 {
-  CORE_ADDR pc = regcache_read_pc (get_thread_regcache (thread));
+  CORE_ADDR pc = pc_of (thread);
 
   if (pc >= m_left.start && pc < m_left.end)
     {

@@ -33,6 +33,28 @@ like "$(section "$out" end)" 'exited with status 0' "and then the program ends"
 is "$(section "$out" backwards | hits)" "$(echo "$calls" | tac)" "and backwards in the other order"
 is "$(section "$out" start | grep -c '^[* ] *[0-9]* *Thread')" 1 "at the start there is one thread"
 
+# Steps of a thread that is not the one that stopped: out of what waits for it in the C library (inlined there), and by lines.
+out=$(gdb_run "$T/threads" <<END
+break add
+continue
+continue
+delete
+stepi
+-- finish
+thread 1
+finish
+when
+-- next
+thread 1
+next
+when
+END
+)
+main_thread=$(printf '%s\n' "$out" | sed -n 's/.*(Thread \([0-9]*\)\.\1).*/\1/p' | head -n 1)
+for how in finish next; do
+	like "$(section "$out" $how)" "position $main_thread:" "$how goes on in the thread that was chosen" || diag "$out"
+done
+
 # What a thread has added up itself is in a thread-local variable; what is printed of it follows from the output.
 mine() { # of THREAD, after the first N rounds
 	echo "$rounds" | head -"$2" | awk -v id="$1" '$2 == id { sum += $3 } END { print 100 + sum }'
