@@ -185,19 +185,52 @@ static bool within(uint64_t pc, uint64_t start, uint64_t end)
 	return pc >= start && pc < end;
 }
 
+enum { WORTH_RUNNING = 64 }; /* steps; eight times as many after a run in vain */
+
+/* Through a loop in a range that the goal may be in, but not past the gap it is in. 1: steps must do. */
+static int run_to_goal(struct lz_nav *nav, uint64_t start, uint64_t end, struct lz_stop *stop)
+{
+	struct lz_piece_of_code range = {
+	    .base = start, .start = start, .end = end, .lines = true, .without_calls = true};
+	const struct lz_pos *goal = &nav->goal;
+	struct lz_pos now = where(nav);
+	int rc;
+
+	if (now.tid != goal->tid || now.marker >= goal->marker)
+		return 1;
+	nav->s->limit = goal->marker;
+	rc = lz_session_leave(nav->s, &range, stop);
+	nav->s->limit = 0;
+	if (rc || stop->reason == LZ_STOP_TARGET)
+		return rc;
+	/* Left no earlier than in the goal's gap: at its start control was still in the range. */
+	if (lz_gap_cmp(goal->event, goal->marker, stop->pos.event, stop->pos.marker) <= 0) {
+		rc = lz_session_seek_gap(nav->s, goal->event, goal->marker);
+		stop->reason = LZ_STOP_STEP;
+	}
+	return rc;
+}
+
 static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 {
 	struct lz_nav *nav = arg;
 	/* The goal can only be come across inside the range if its address is there. */
 	bool careful = within(nav->goal.ip, start, end);
+	uint64_t run_after = WORTH_RUNNING;
 
-	for (;;) {
+	for (uint64_t steps = 0;; steps++) {
 		struct lz_stop stop;
+		int rc = 1;
 
 		if (must_end(nav))
 			return LZ_MOVE_FAILED;
-		int rc = careful ? step_own(nav, &stop)
-		                 : lz_session_step_range(nav->s, LZ_FORWARD, start, end, &stop);
+		if (steps == run_after) {
+			run_after *= 8;
+			rc = run_to_goal(nav, start, end, &stop);
+		}
+		if (rc > 0)
+			rc = careful ? step_own(nav, &stop)
+			             : lz_session_step_range(nav->s, LZ_FORWARD, start, end, &stop);
 
 		if (!rc && elsewhere(nav, &stop))
 			rc = step_own(nav, &stop);
@@ -205,6 +238,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 			return LZ_MOVE_FAILED;
 		switch (stop.reason) {
 		case LZ_STOP_STEP:
+		case LZ_STOP_TARGET:
 		case LZ_STOP_BREAKPOINT:
 		case LZ_STOP_WATCH: break;
 		case LZ_STOP_SIGNAL: {

@@ -58,6 +58,7 @@ struct lz_session {
 	struct lz_snapshot snap[LZ_SNAPSHOTS];
 	uint64_t clock; /* for the age of snapshots */
 	uint64_t last_kept_ms;
+	uint64_t limit;   /* a run forwards ends when so many marker bytes are written; 0: none */
 	uint64_t planned; /* the next marker at which a run may keep a copy; UINT64_MAX none */
 	uint64_t bounds[LZ_BOUNDS]; /* marker boundaries, one per LZ_BOUND_EVERY; 0 = none */
 	struct lz_user_break *breaks;

@@ -73,8 +73,9 @@ static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *
 	}
 }
 
-/* Does control, from here on, get into the piece at once and stay in it up to where it was left? */
-static int leads_back(struct lz_nav *nav, const struct way_in *w)
+/* The same, with limit and breakpoint at hand: the breakpoint, at where the piece was left, only in the last gap, as a loop
+ * may come by there often. */
+static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 {
 	struct lz_session *s = nav->s;
 	struct lz_stop stop;
@@ -89,16 +90,36 @@ static int leads_back(struct lz_nav *nav, const struct way_in *w)
 			return 1;
 		if (stop.reason == LZ_STOP_INTERRUPTED)
 			return INTERRUPTED;
-		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT)
+		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT &&
+		    stop.reason != LZ_STOP_TARGET)
 			return 0;
 		if (own && (now.ip < w->piece.start || now.ip >= w->piece.end) &&
 		    !lz_piece_is_deeper(nav, &w->piece))
 			return 0;
+		if (!*near && now.marker >= w->from.marker) {
+			if (lz_session_break(s, w->from.ip))
+				return -1;
+			*near = true;
+		}
 		rc = own && lz_piece_leads_anywhere(&w->piece, now.ip)
 		         ? lz_session_step_thread(s, w->from.tid, LZ_FORWARD, &stop)
 		         : lz_session_run(s, LZ_FORWARD, &stop);
 	}
 	return -1;
+}
+
+/* Does control, from here on, get into the piece at once and stay in it up to where it was left? */
+static int leads_back(struct lz_nav *nav, const struct way_in *w)
+{
+	bool near = false;
+	int rc;
+
+	nav->s->limit = w->from.marker;
+	rc = lead_back(nav, w, &near);
+	nav->s->limit = 0;
+	if (near)
+		lz_session_unbreak(nav->s, w->from.ip);
+	return rc;
 }
 
 static int arm_entries(struct lz_session *s, struct way_in *w)
@@ -118,10 +139,8 @@ static int verify(struct lz_nav *nav, struct way_in *w)
 {
 	int rc = lz_piece_arm(nav, &w->piece);
 
-	if (!rc && !(rc = lz_session_break(nav->s, w->from.ip))) {
+	if (!rc)
 		rc = leads_back(nav, w);
-		lz_session_unbreak(nav->s, w->from.ip);
-	}
 	lz_piece_disarm(nav, &w->piece);
 	return rc;
 }

@@ -267,6 +267,17 @@ static int run_watch(struct run *r, const struct lz_halt *h)
 	return 1;
 }
 
+static int run_marker(struct run *r)
+{
+	struct lz_session *s = r->s;
+
+	if (s->e->marker != s->limit)
+		return lz_snapshot_maybe(s, s->e);
+	lz_session_arrived(s, 1, true);
+	lz_session_fill(s, r->stop, LZ_STOP_TARGET);
+	return 1;
+}
+
 static int run_halt(struct run *r, const struct lz_halt *h)
 {
 	struct lz_session *s = r->s;
@@ -295,7 +306,7 @@ static int run_halt(struct run *r, const struct lz_halt *h)
 		lz_session_fill(s, r->stop, LZ_STOP_BREAKPOINT);
 		return 1;
 	}
-	return h->flags & LZ_HALT_MARKER ? lz_snapshot_maybe(s, s->e) : 0;
+	return h->flags & LZ_HALT_MARKER ? run_marker(r) : 0;
 }
 
 /* 1: stopped; ITS_TURN. */
@@ -314,6 +325,8 @@ static int run_on(struct run *r)
 	s->away = true;
 	while (!ret) {
 		e->want_marker = lz_snapshot_plan(s, e);
+		if (s->limit > e->marker && s->limit < e->want_marker)
+			e->want_marker = s->limit;
 		ret = lz_engine_resume(e, false, &h);
 		if (!ret)
 			ret = run_halt(r, &h);
@@ -485,23 +498,55 @@ int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *s
 	return lz_session_step_thread(s, s->pos.tid, d, stop);
 }
 
+enum { WORTH_RUNNING = 64 }; /* steps; eight times as many after a run in vain */
+
+/* Through a loop in the range at full speed. 1: steps must do. */
+static int run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop)
+{
+	struct lz_piece_of_code range = {
+	    .base = start, .start = start, .end = end, .lines = true, .without_calls = true};
+	int ret;
+
+	s->nested++;
+	ret = lz_session_leave(s, &range, stop);
+	s->nested--;
+	return ret;
+}
+
+static bool has_break(const struct lz_session *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n_breaks; i++)
+		if (s->breaks[i].addr == addr)
+			return true;
+	return false;
+}
+
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop)
 {
+	uint32_t tid = s->pos.tid;
+	uint64_t run_after = WORTH_RUNNING;
+
 	if (begin_request(s) < 0)
 		return -1;
 	if (d == LZ_BACKWARD)
 		return lz_session_step_range_back(s, start, end, stop);
-	for (uint32_t tid = s->pos.tid;;) {
+	for (uint64_t steps = 1;; steps++) {
 		int ret = lz_session_step_forward(s, tid, stop);
+
 		if (ret < 0 || stop->reason != LZ_STOP_STEP)
 			return ret;
 		if (s->pos.ip < start || s->pos.ip >= end)
 			return 0;
-		for (size_t i = 0; i < s->n_breaks; i++)
-			if (s->breaks[i].addr == s->pos.ip) {
-				stop->reason = LZ_STOP_BREAKPOINT;
-				return 0;
-			}
+		if (has_break(s, s->pos.ip)) {
+			stop->reason = LZ_STOP_BREAKPOINT;
+			return 0;
+		}
+		if (steps == run_after) {
+			ret = run_range(s, start, end, stop);
+			if (ret <= 0)
+				return ret;
+			run_after *= 8;
+		}
 	}
 }

@@ -425,12 +425,31 @@ static int range_in_gap(struct lz_session *s, const struct range *r)
 	return back_on_trail(s, i) < 0 ? -1 : ret;
 }
 
+enum { WORTH_RUNNING = 16 }; /* gaps; eight times as many after a run in vain */
+
+/* Back through a loop in the range at full speed. 1: steps must do. */
+static int run_range_back(struct lz_session *s, const struct range *r, struct lz_stop *stop)
+{
+	struct lz_piece_of_code range = {.base = r->start,
+	                                 .start = r->start + 1,
+	                                 .end = r->end,
+	                                 .lines = true,
+	                                 .without_calls = true};
+	int ret;
+
+	s->nested++;
+	ret = lz_session_leave_back(s, &range, stop);
+	s->nested--;
+	return ret;
+}
+
 int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
                                struct lz_stop *stop)
 {
 	struct range r = {start, end};
+	uint64_t run_after = WORTH_RUNNING;
 
-	for (;;) {
+	for (uint64_t gaps = 1;; gaps++) {
 		int ret = lz_session_name(s) < 0 ? -1 : range_in_gap(s, &r);
 
 		if (ret < 0)
@@ -447,5 +466,11 @@ int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t en
 			return -1;
 		if (stop->reason != LZ_STOP_STEP || ends_range(s, &r, s->pos.ip))
 			return 0;
+		if (gaps == run_after) {
+			ret = run_range_back(s, &r, stop);
+			if (ret <= 0)
+				return ret;
+			run_after *= 8;
+		}
 	}
 }

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Over loops of millions of rounds in one line, whose single steps would take many minutes: forwards, backwards, and from
+# their midst. What leads there is the start of the line, which a walk forwards finds as well.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+prog_build oneline || skip_all "no program"
+record oneline
+out=$(gdb_run "$T/oneline" <<'END'
+set width 0
+jump_forward oneline.c:9
+-- start
+when
+-- fn
+fn
+when
+-- fs
+jump_backward oneline.c:9
+fs
+when
+-- bs
+bs
+when
+-- prev
+jump_forward oneline.c:10
+prev
+when
+-- bs from its end
+jump_forward oneline.c:10
+reverse-stepi
+bs
+when
+-- prev from its end
+jump_forward oneline.c:10
+reverse-stepi
+prev
+when
+-- bs from its midst
+jump_forward 30%
+bs
+when
+-- prev from its midst
+jump_forward 30%
+prev
+when
+-- down
+jump_forward oneline.c:11
+when
+-- down: bs
+jump_forward oneline.c:12
+bs
+when
+-- down: prev
+jump_forward oneline.c:12
+prev
+when
+-- watch
+jump_backward start
+jump_forward oneline.c:11
+watch n if n == 2999990
+next
+print n
+END
+)
+at() { section "$out" "$1" | sed -n 's/^position [0-9]*:\(.*\)/\1/p'; }
+start=$(at start)
+like "$start" '@0x' "the loop is come to" || diag "$out"
+is "$(at fs)" "$(at fn)" "fs and fn lead to the same place"
+ok $(($(at fs | tr -d , | cut -d. -f1) < 3000000)) "behind all rounds" || diag "$out"
+for way in bs prev "bs from its end" "prev from its end" "bs from its midst" "prev from its midst"; do
+	is "$(at "$way")" "$start" "$way"
+done
+is "$(at "down: bs")" "$(at down)" "bs over the other"
+is "$(at "down: prev")" "$(at down)" "prev over the other"
+like "$(section "$out" watch)" '= 2999990' "a watchpoint stops next in the loop" || diag "$out"
+
+# A stock GDB steps backwards by instructions.
+if [ "$LIZARD_FRONT_END" != stock ] && patched_gdb; then
+	out=$(gdb_run "$T/oneline" <<'END'
+jump_forward oneline.c:10
+reverse-step
+print i
+jump_forward oneline.c:10
+reverse-next
+print sum
+END
+)
+	is "$(printf '%s\n' "$out" | sed -n 's/^\$\([12]\) = //p' | tr '\n' ' ')" "0 1 " "reverse-step and reverse-next come to the loop's beginning" || diag "$out"
+fi
+done_testing
