@@ -87,6 +87,40 @@ int lz_proc_read(const struct lz_proc *p, uint64_t addr, void *buf, size_t len)
 	               (int)p->pid);
 }
 
+/* Where ADDR is in an object that is mapped more than once. */
+struct place {
+	uint64_t addr, at, left;
+	uint32_t object;
+};
+
+static int find_place(void *arg, const struct lz_maps_entry *e)
+{
+	struct place *w = arg;
+
+	if (w->addr < e->start || w->addr >= e->end)
+		return 0;
+	w->object = e->shared ? lz_proc_shared_object(e) : 0;
+	w->at = e->offset + (w->addr - e->start);
+	w->left = e->end - w->addr;
+	return 1;
+}
+
+/* A shared mapping that is not writable takes no write by way of the process. */
+static ssize_t write_shared(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
+{
+	struct place w = {.addr = addr};
+	char path[64];
+
+	if (!p->shares || lz_proc_maps(p->pid, find_place, &w) < 0 || !w.object)
+		return -1;
+	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)p->pid, LZ_SHARED_FD(w.object));
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : pwrite(fd, buf, len < w.left ? len : w.left, (off_t)w.at);
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
 int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
 {
 	size_t done = 0;
@@ -96,6 +130,8 @@ int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_
 		    pwrite(p->mem, (const char *)buf + done, len - done, (off_t)(addr + done));
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n <= 0)
+			n = write_shared(p, addr + done, (const char *)buf + done, len - done);
 		if (n <= 0)
 			return lz_fail("cannot write %zu bytes at %#lx of process %d", len,
 			               (unsigned long)addr, (int)p->pid);

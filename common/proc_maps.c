@@ -43,3 +43,12 @@ int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e),
 	fclose(f);
 	return ret;
 }
+
+uint32_t lz_proc_shared_object(const struct lz_maps_entry *e)
+{
+	static const char name[] = "/memfd:" LZ_SHARED_NAME;
+
+	return strncmp(e->path, name, sizeof name - 1) == 0
+	           ? (uint32_t)strtoul(e->path + sizeof name - 1, NULL, 10)
+	           : 0;
+}

@@ -208,7 +208,7 @@ static int check_unlisted(struct page_check *c, const struct lz_vma *v, uint64_t
 {
 	uint8_t want[LZ_PAGE];
 
-	if (lz_image_page(c->e->rp->image, addr))
+	if (lz_image_page(c->e->rp->image, addr) || lz_vma_follows(v))
 		return 0;
 	if (backing(c->e, v, addr, want) < 0)
 		return -1;
@@ -265,7 +265,7 @@ static int check_dirty(struct page_check *c, const struct lz_checkpoint *ck)
 	for (uint32_t i = 0; i < ck->n_dirty; i++) {
 		const uint8_t *want = lz_image_page(c->e->rp->image, ck->dirty[i]);
 		const struct lz_vma *v = lz_space_find(&c->e->space, ck->dirty[i]);
-		if (!want && (!v || v->file != LZ_NO_FILE))
+		if (!want && (!v || v->file != LZ_NO_FILE || lz_vma_follows(v)))
 			continue;
 		int ret = check_page(c, ck->dirty[i], want ? want : zeroes);
 		if (ret)

@@ -1,4 +1,6 @@
 /* Builds the address space of a checkpoint in the stub, call by injected call. */
+#include "restorer/share.h"
+
 #include <lizard/restore.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -12,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STUB_CODE_ROOM = 64, WRITE_CHUNK = 1 << 20 };
+enum { WRITE_CHUNK = 1 << 20 };
 
 static int call(struct lz_proc *p, const char *what, uint64_t addr, uint64_t want, uint64_t nr,
                 const uint64_t a[6])
@@ -32,7 +34,7 @@ static int call(struct lz_proc *p, const char *what, uint64_t addr, uint64_t wan
 static int open_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int64_t *fd)
 {
 	char path[PATH_MAX], *copy = lz_reader_copy(r, file);
-	uint64_t at = p->syscall_insn + STUB_CODE_ROOM;
+	uint64_t at = p->syscall_insn + LZ_STUB_CODE_ROOM;
 
 	if (!copy)
 		return -1;
@@ -43,7 +45,7 @@ static int open_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int6
 	free(copy);
 	if (!there)
 		return -1;
-	if (strlen(path) + 1 > LZ_PAGE - STUB_CODE_ROOM)
+	if (strlen(path) + 1 > LZ_PAGE - LZ_STUB_CODE_ROOM)
 		return lz_fail("the path %s is too long", path);
 	if (lz_proc_write(p, at, path, strlen(path) + 1) < 0 ||
 	    lz_proc_syscall(p, fd, SYS_open, at, O_RDONLY, 0, 0, 0, 0) < 0)
@@ -56,6 +58,13 @@ static int open_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int6
 static int map_range(struct lz_proc *p, struct lz_reader *r, uint64_t addr, uint64_t len,
                      uint32_t prot, uint32_t flags, uint32_t file, uint64_t offset)
 {
+	if (file == LZ_NO_FILE && lz_flags_object(flags))
+		return lz_share_map(p, &(struct lz_share){.addr = addr,
+		                                          .len = len,
+		                                          .prot = prot & 7,
+		                                          .object = lz_flags_object(flags),
+		                                          .at = offset,
+		                                          .own = !(flags & MAP_SHARED)});
 	uint64_t f = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (flags & MAP_GROWSDOWN);
 	int64_t fd = -1, result;
 
@@ -131,6 +140,7 @@ int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op
 struct page_run {
 	struct lz_proc *p;
 	struct lz_reader *r;
+	const struct lz_checkpoint *ck;
 	uint8_t *buf;
 	uint64_t addr;
 	size_t len;
@@ -148,7 +158,8 @@ static int add_page(void *arg, uint64_t addr, const uint8_t *page)
 {
 	struct page_run *run = arg;
 
-	if (overlaps_stub(run->p, run->r, addr, LZ_PAGE))
+	if (overlaps_stub(run->p, run->r, addr, LZ_PAGE) ||
+	    (run->p->shares && lz_share_shown_before(run->ck->vmas, run->ck->n_vmas, addr)))
 		return 0;
 	if ((run->len && addr != run->addr + run->len) || run->len + LZ_PAGE > WRITE_CHUNK)
 		if (flush_run(run) < 0)
@@ -160,9 +171,10 @@ static int add_page(void *arg, uint64_t addr, const uint8_t *page)
 	return 0;
 }
 
-static int write_pages(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im)
+static int write_pages(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,
+                       const struct lz_checkpoint *ck)
 {
-	struct page_run run = {.p = p, .r = r, .buf = malloc(WRITE_CHUNK)};
+	struct page_run run = {.p = p, .r = r, .ck = ck, .buf = malloc(WRITE_CHUNK)};
 
 	if (!run.buf)
 		return lz_fail("out of memory");
@@ -226,7 +238,7 @@ int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im
 	struct user_regs_struct regs = t->regs;
 	regs.orig_rax = (uint64_t)-1;
 	lz_stub_limit_stack(p, ck->stack_limit);
-	if (restore_maps(p, r, ck) < 0 || write_pages(p, r, im) < 0 || fill_buffer(p, r, t) < 0)
+	if (restore_maps(p, r, ck) < 0 || write_pages(p, r, im, ck) < 0 || fill_buffer(p, r, t) < 0)
 		return lz_fail_in("checkpoint %u", ck->index);
 	if (t->xstate_len && lz_proc_set_xstate(p, t->xstate, t->xstate_len) < 0)
 		return lz_fail_in("this machine's vector registers differ from the recording's");

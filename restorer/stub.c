@@ -1,5 +1,7 @@
 /* The stub: an empty process that mappings are then built in. It is started from a few bytes kept here
  * (an ELF header and one instruction), so that no file has to be found or installed. */
+#include "restorer/share.h"
+
 #include <lizard/restore.h>
 #include <lizard/error.h>
 #include <elf.h>
@@ -342,6 +344,11 @@ int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy)
 	    lz_proc_set_regs(copy, &regs) < 0) {
 		lz_stub_kill(copy);
 		return lz_fail("cannot set up the copy of the replay process");
+	}
+	copy->shares = p->shares;
+	if (p->shares && lz_share_split(p, copy) < 0) {
+		lz_stub_kill(copy);
+		return lz_fail_in("the copy of the replay process");
 	}
 	return 0;
 }

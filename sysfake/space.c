@@ -69,7 +69,7 @@ static int split(struct lz_space *s, uint64_t addr)
 	memmove(&s->vmas[i + 1], &s->vmas[i], (s->n - i) * sizeof *s->vmas);
 	s->n++;
 	s->vmas[i].end = addr;
-	if (s->vmas[i + 1].file != LZ_NO_FILE)
+	if (lz_vma_has_offset(&s->vmas[i + 1]))
 		s->vmas[i + 1].offset += addr - s->vmas[i + 1].start;
 	s->vmas[i + 1].start = addr;
 	return 0;
@@ -121,7 +121,7 @@ static int remap(struct lz_space *s, const struct lz_map_op *op, uint64_t len)
 		return lz_fail("mremap of %#lx, where nothing is mapped",
 		               (unsigned long)op->old_addr);
 	v = *old;
-	if (v.file != LZ_NO_FILE)
+	if (lz_vma_has_offset(&v))
 		v.offset += op->old_addr - v.start;
 	v.start = op->addr;
 	v.end = op->addr + len;

@@ -70,6 +70,15 @@ enum lz_map_opcode {
 };
 #define LZ_NO_FILE 0xFFFFFFFFu
 
+/* Memory that is mapped more than once: the flags of a mapping without a file name its object by a number from 1 above
+ * mmap's own bits, and `offset` is where in the object it begins. Mappings of one object show the same memory; what none
+ * shows any more is zeroes again. 0: memory of its own. */
+enum { LZ_OBJECT_SHIFT = 16, LZ_OBJECTS_MAX = 1000 };
+static inline uint32_t lz_flags_object(uint32_t flags)
+{
+	return flags >> LZ_OBJECT_SHIFT;
+}
+
 struct lz_event {
 	uint8_t kind;
 	uint32_t flags;

@@ -12,6 +12,7 @@
 struct lz_proc {
 	pid_t pid;
 	int mem;               /* /proc/PID/mem, opened read-write; reopened after exec */
+	bool shares;           /* a replay process: has memory that is mapped more than once */
 	uint64_t syscall_insn; /* address of a `syscall` instruction that may be used */
 };
 
@@ -60,5 +61,11 @@ struct lz_maps_entry {
 };
 /* Calls FN for each mapping; stops at non-zero and returns it. */
 int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e), void *arg);
+
+/* Memory that a replay process maps more than once: the memfd of object N, and its descriptor there. */
+#define LZ_SHARED_NAME "lizard-shared-"
+#define LZ_SHARED_FD(object) (15u + (object))
+/* Which object is mapped, shared or privately; 0: none. */
+uint32_t lz_proc_shared_object(const struct lz_maps_entry *e);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include <lizard/event.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define LZ_PAGE 4096u
@@ -38,6 +39,15 @@ struct lz_vma {
 	uint32_t role;        /* enum lz_vma_role */
 	uint64_t offset;
 };
+static inline bool lz_vma_has_offset(const struct lz_vma *v)
+{
+	return v->file != LZ_NO_FILE || lz_flags_object(v->flags);
+}
+/* A private mapping of a numbered object: what the program has not stored to there shows what the object holds. */
+static inline bool lz_vma_follows(const struct lz_vma *v)
+{
+	return lz_flags_object(v->flags) && !(v->flags & MAP_SHARED);
+}
 enum lz_vma_role {
 	LZ_VMA_PLAIN,
 	LZ_VMA_STACK,

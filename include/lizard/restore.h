@@ -2,7 +2,7 @@
  *
  * The process starts as an empty stub: nothing is mapped in it but one page at meta.stub_addr with a
  * `syscall` instruction, through which every mapping is then made. It is ptraced by the calling
- * thread, dies with it, has no open files and its own session, and runs on the CPU that the calling
+ * thread, dies with it, has its own session and no open files but the memory that it maps more than once, and runs on the CPU that the calling
  * thread is pinned to. rdtsc traps in it, and cpuid where the machine can do that. */
 #ifndef LIZARD_RESTORE_H
 #define LIZARD_RESTORE_H
@@ -36,7 +36,7 @@ void lz_stub_drop(struct lz_proc *p);
 void lz_stub_reap(void);
 
 /* Does one mapping operation in the process by injected calls. Shared mappings become private ones
- * of the recording's copy. */
+ * of the recording's copy, but for those of a numbered object, which show the same memory. */
 int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op);
 /* Mappings, contents and the running thread's registers of checkpoint CK (IM stands at it) in an empty process. */
 int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,

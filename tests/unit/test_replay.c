@@ -1,6 +1,7 @@
 /* The pure parts of replay, and the stub process. */
 #include "tests/unit/suite.h"
 #include "replayer/engine.h"
+#include "restorer/share.h"
 #include <check.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
@@ -15,7 +16,7 @@ enum { SLOTS = 64 };
 struct model {
 	struct {
 		bool mapped;
-		uint32_t prot, file;
+		uint32_t prot, file, flags;
 		uint64_t offset;
 	} page[SLOTS];
 };
@@ -23,6 +24,11 @@ struct model {
 static uint64_t addr_of(unsigned i)
 {
 	return 0x100000 + (uint64_t)i * LZ_PAGE;
+}
+
+static bool has_offset(uint32_t file, uint32_t flags)
+{
+	return file != LZ_NO_FILE || flags >> LZ_OBJECT_SHIFT;
 }
 
 static void model_apply(struct model *m, const struct lz_map_op *op)
@@ -38,8 +44,8 @@ static void model_apply(struct model *m, const struct lz_map_op *op)
 			memset(&m->page[from + i], 0, sizeof m->page[0]);
 		for (unsigned i = 0; i < n; i++) {
 			m->page[first + i] = old.page[from];
-			m->page[first + i].offset +=
-			    m->page[first + i].file == LZ_NO_FILE ? 0 : (uint64_t)i * LZ_PAGE;
+			if (has_offset(old.page[from].file, old.page[from].flags))
+				m->page[first + i].offset += (uint64_t)i * LZ_PAGE;
 		}
 		return;
 	}
@@ -53,8 +59,10 @@ static void model_apply(struct model *m, const struct lz_map_op *op)
 		m->page[i].mapped = true;
 		m->page[i].prot = op->prot;
 		m->page[i].file = op->file;
-		m->page[i].offset =
-		    op->file == LZ_NO_FILE ? 0 : op->offset + (uint64_t)(i - first) * LZ_PAGE;
+		m->page[i].flags = op->flags;
+		m->page[i].offset = op->offset;
+		if (has_offset(op->file, op->flags))
+			m->page[i].offset += (uint64_t)(i - first) * LZ_PAGE;
 	}
 }
 
@@ -67,7 +75,8 @@ static void compare(const struct model *m, const struct lz_space *s)
 			continue;
 		ck_assert_uint_eq(v->prot, m->page[i].prot);
 		ck_assert_uint_eq(v->file, m->page[i].file);
-		if (v->file != LZ_NO_FILE)
+		ck_assert_uint_eq(v->flags, m->page[i].flags);
+		if (lz_vma_has_offset(v))
 			ck_assert_uint_eq(v->offset + (addr_of(i) - v->start), m->page[i].offset);
 	}
 	for (uint32_t i = 1; i < s->n; i++)
@@ -79,7 +88,8 @@ static bool one_mapping(const struct model *m, unsigned from, unsigned n)
 	for (unsigned i = from; i < from + n; i++)
 		if (!m->page[i].mapped || m->page[i].file != m->page[from].file ||
 		    m->page[i].prot != m->page[from].prot ||
-		    (m->page[i].file != LZ_NO_FILE &&
+		    m->page[i].flags != m->page[from].flags ||
+		    (has_offset(m->page[i].file, m->page[i].flags) &&
 		     m->page[i].offset != m->page[from].offset + (uint64_t)(i - from) * LZ_PAGE))
 			return false;
 	return true;
@@ -101,6 +111,8 @@ START_TEST(space_is_what_the_pages_say)
 		                       .prot = (uint32_t)rand() % 8,
 		                       .file = rand() % 2 ? LZ_NO_FILE : (uint32_t)rand() % 3,
 		                       .offset = (uint64_t)(rand() % 9) * LZ_PAGE};
+		if (op.file == LZ_NO_FILE)
+			op.flags = MAP_SHARED | (uint32_t)(rand() % 3) << LZ_OBJECT_SHIFT;
 		if (op.op == LZ_REMAP) {
 			unsigned from = (unsigned)rand() % SLOTS, was = 1 + (unsigned)rand() % 4;
 			if (from + was > SLOTS || !one_mapping(&m, from, was))
@@ -224,6 +236,77 @@ START_TEST(stub_is_empty)
 }
 END_TEST
 
+static uint64_t word_at(const struct lz_proc *p, uint64_t addr)
+{
+	uint64_t word = 0;
+
+	ck_assert_int_eq(lz_proc_read(p, addr, &word, sizeof word), 0);
+	return word;
+}
+
+static void put_word(const struct lz_proc *p, uint64_t addr, uint64_t word)
+{
+	if (lz_proc_write(p, addr, &word, sizeof word) < 0)
+		ck_abort_msg("%s", lz_error());
+}
+
+static void share(struct lz_proc *p, struct lz_share m)
+{
+	if (lz_share_map(p, &m) < 0)
+		ck_abort_msg("%s", lz_error());
+}
+
+/* Mappings of an object show the same, one that may not be written to included; a copy of the process has its own. */
+START_TEST(shared_objects)
+{
+	enum { RO = PROT_READ, RW = PROT_READ | PROT_WRITE };
+	const uint64_t a = 0x10000000, b = 0x20000000, c = 0x30000000, d = 0x40000000;
+	struct lz_meta m = {.stub_addr = 0x68000000, .stub_len = 0x10000};
+	struct lz_proc p, copy;
+	int64_t result;
+
+	if (lz_stub_start(&p, &m) < 0)
+		ck_abort_msg("%s", lz_error());
+	share(&p, (struct lz_share){a, 3 * LZ_PAGE, 0, RW, 1, false});
+	put_word(&p, a + LZ_PAGE, 1);
+	put_word(&p, a + 2 * LZ_PAGE, 2);
+	share(&p, (struct lz_share){b, 2 * LZ_PAGE, LZ_PAGE, RO, 1, false});
+	share(&p, (struct lz_share){c, LZ_PAGE, 0, RW, 2, false});
+	share(&p, (struct lz_share){d, 3 * LZ_PAGE, 0, RW, 1, true});
+	ck_assert_uint_eq(word_at(&p, b), 1);
+	put_word(&p, b, 3); /* by way of the object */
+	put_word(&p, d, 4); /* its own */
+	put_word(&p, a, 5);
+	put_word(&p, c, 6);
+	ck_assert_uint_eq(word_at(&p, a + LZ_PAGE), 3);
+	ck_assert_uint_eq(word_at(&p, d + LZ_PAGE), 3);
+	ck_assert_uint_eq(word_at(&p, d), 4);
+	if (lz_stub_fork(&p, &copy) < 0)
+		ck_abort_msg("%s", lz_error());
+	put_word(&p, a + LZ_PAGE, 7);
+	put_word(&copy, a + 2 * LZ_PAGE, 8);
+	ck_assert_uint_eq(word_at(&p, b), 7);
+	ck_assert_uint_eq(word_at(&p, b + LZ_PAGE), 2);
+	lz_stub_kill(&p);
+	ck_assert_uint_eq(word_at(&copy, a), 5);
+	ck_assert_uint_eq(word_at(&copy, b), 3);
+	ck_assert_uint_eq(word_at(&copy, b + LZ_PAGE), 8);
+	ck_assert_uint_eq(word_at(&copy, d), 4);
+	ck_assert_uint_eq(word_at(&copy, d + 2 * LZ_PAGE), 8);
+	ck_assert_uint_eq(word_at(&copy, c), 6);
+	/* What nobody shows any more is empty when it is mapped again. */
+	ck_assert_int_eq(lz_proc_syscall(&copy, &result, SYS_munmap, a, 3 * LZ_PAGE, 0, 0, 0, 0),
+	                 0);
+	share(&copy, (struct lz_share){a, 3 * LZ_PAGE, 0, RW, 1, false});
+	ck_assert_uint_eq(word_at(&copy, a), 0);
+	ck_assert_uint_eq(word_at(&copy, a + LZ_PAGE), 3);
+	ck_assert_int_eq(lz_share_map(&copy, &(struct lz_share){a, LZ_PAGE, 1, RW, 1, false}), -1);
+	ck_assert_int_eq(lz_share_map(&copy, &(struct lz_share){a, LZ_PAGE, 0, RW, 65535, false}),
+	                 -1);
+	lz_stub_kill(&copy);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("replay");
@@ -236,6 +319,7 @@ int main(void)
 	tcase_add_test(t, marker_stores);
 	tcase_add_test(t, features);
 	tcase_add_test(t, stub_is_empty);
+	tcase_add_test(t, shared_objects);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -1,0 +1,304 @@
+/* Memory that is mapped more than once: each object of it is a memfd of the replay process, which keeps it open under a
+ * number of its own. Which parts are mapped where, the kernel knows. */
+#include "restorer/share.h"
+
+#include <lizard/error.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Larger than any offset in an object; what nobody has written takes no room. */
+#define OBJECT_SIZE (1ULL << 62)
+enum { COPY_CHUNK = 1 << 18 };
+
+struct parts {
+	struct lz_share *v;
+	size_t n, room;
+};
+
+static int call(struct lz_proc *p, const char *what, int64_t *result, uint64_t nr, uint64_t a,
+                uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	if (lz_proc_syscall(p, result, nr, a, b, c, d, e, f) < 0)
+		return -1;
+	return *result < 0 ? lz_fail("the replay process cannot %s shared memory: %s", what,
+	                             strerror((int)-*result))
+	                   : 0;
+}
+
+static int collect(void *arg, const struct lz_maps_entry *e)
+{
+	struct parts *s = arg;
+	uint32_t object = lz_proc_shared_object(e);
+
+	if (!object)
+		return 0;
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 16;
+		struct lz_share *v = reallocarray(s->v, room, sizeof *v);
+		if (!v)
+			return lz_fail("out of memory");
+		s->v = v;
+		s->room = room;
+	}
+	s->v[s->n++] = (struct lz_share){.addr = e->start,
+	                                 .len = e->end - e->start,
+	                                 .at = e->offset,
+	                                 .prot = e->prot,
+	                                 .object = object,
+	                                 .own = !e->shared};
+	return 0;
+}
+
+/* Makes the object's memory and leaves it open under its number. */
+static int make(struct lz_proc *p, uint32_t object)
+{
+	uint64_t at = p->syscall_insn + LZ_STUB_CODE_ROOM, want = LZ_SHARED_FD(object);
+	char name[32];
+	int64_t fd, result;
+
+	snprintf(name, sizeof name, LZ_SHARED_NAME "%u", object);
+	if (lz_proc_write(p, at, name, sizeof name) < 0 ||
+	    call(p, "make", &fd, SYS_memfd_create, at, MFD_CLOEXEC, 0, 0, 0, 0) < 0 ||
+	    call(p, "size", &result, SYS_ftruncate, (uint64_t)fd, OBJECT_SIZE, 0, 0, 0, 0) < 0)
+		return -1;
+	if ((uint64_t)fd == want)
+		return 0;
+	if (call(p, "keep", &result, SYS_dup2, (uint64_t)fd, want, 0, 0, 0, 0) < 0)
+		return -1;
+	return lz_proc_syscall(p, &result, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+}
+
+static int make_if_needed(struct lz_proc *p, uint32_t object)
+{
+	int64_t result;
+
+	if (lz_proc_syscall(p, &result, SYS_fcntl, LZ_SHARED_FD(object), F_GETFD, 0, 0, 0, 0) < 0)
+		return -1;
+	p->shares = true;
+	return result < 0 ? make(p, object) : 0;
+}
+
+/* The end of the piece of [AT, END) that begins at AT and is all mapped, or all not: *mapped. */
+static uint64_t piece(const struct parts *s, uint32_t object, uint64_t at, uint64_t end,
+                      bool *mapped)
+{
+	uint64_t next = end;
+
+	*mapped = false;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct lz_share *m = &s->v[i];
+		if (m->object != object || m->own || m->at + m->len <= at)
+			continue;
+		if (m->at <= at) {
+			*mapped = true;
+			return m->at + m->len < end ? m->at + m->len : end;
+		}
+		if (m->at < next)
+			next = m->at;
+	}
+	return next;
+}
+
+/* What no mapping shows is zeroes again. */
+static int empty_rest(struct lz_proc *p, const struct lz_share *m)
+{
+	uint64_t end = m->at + m->len;
+	struct parts s = {0};
+	int64_t result;
+	bool mapped;
+	int ret = lz_proc_maps(p->pid, collect, &s) < 0 ? -1 : 0;
+
+	for (uint64_t at = m->at, next; !ret && at < end; at = next) {
+		next = piece(&s, m->object, at, end, &mapped);
+		if (!mapped)
+			ret = call(p, "empty", &result, SYS_fallocate, LZ_SHARED_FD(m->object),
+			           FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, next - at, 0, 0);
+	}
+	free(s.v);
+	return ret;
+}
+
+static int map(struct lz_proc *p, const struct lz_share *m)
+{
+	uint64_t kind = m->own ? MAP_PRIVATE : MAP_SHARED;
+	int64_t result;
+
+	if (call(p, "map", &result, SYS_mmap, m->addr, m->len, m->prot,
+	         kind | MAP_FIXED | MAP_NORESERVE, LZ_SHARED_FD(m->object), m->at) < 0)
+		return -1;
+	return (uint64_t)result == m->addr
+	           ? 0
+	           : lz_fail("shared memory at %#lx: another address came back",
+	                     (unsigned long)m->addr);
+}
+
+int lz_share_map(struct lz_proc *p, const struct lz_share *m)
+{
+	if (m->object > LZ_OBJECTS_MAX || m->at % LZ_PAGE || m->at > OBJECT_SIZE - m->len)
+		return lz_fail("the recording maps object %u at offset %#lx", m->object,
+		               (unsigned long)m->at);
+	if (make_if_needed(p, m->object) < 0 || (!m->own && empty_rest(p, m) < 0))
+		return -1;
+	return map(p, m);
+}
+
+bool lz_share_shown_before(const struct lz_vma *vmas, uint32_t n, uint64_t addr)
+{
+	uint32_t i = 0;
+
+	while (i < n && vmas[i].end <= addr)
+		i++;
+	const struct lz_vma *v = &vmas[i];
+	if (i == n || v->start > addr || !lz_flags_object(v->flags) || !(v->flags & MAP_SHARED))
+		return false;
+	uint64_t at = v->offset + (addr - v->start);
+	while (i-- > 0) {
+		const struct lz_vma *u = &vmas[i];
+		if (u->flags == v->flags && u->offset <= at && at - u->offset < u->end - u->start)
+			return true;
+	}
+	return false;
+}
+
+/* ---- copies of the process ---- */
+
+static int open_object(const struct lz_proc *p, uint32_t object)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)p->pid, LZ_SHARED_FD(object));
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? lz_fail_errno("cannot open %s", path) : fd;
+}
+
+static int copy_range(int from, int to, off_t at, off_t end)
+{
+	static _Thread_local uint8_t buf[COPY_CHUNK];
+
+	while (at < end) {
+		size_t want = end - at < COPY_CHUNK ? (size_t)(end - at) : COPY_CHUNK;
+		ssize_t n = pread(from, buf, want, at);
+		if (n <= 0 || pwrite(to, buf, (size_t)n, at) != n)
+			return lz_fail_errno("cannot copy shared memory");
+		at += n;
+	}
+	return 0;
+}
+
+/* Only where there is something. */
+static int copy_all(int from, int to)
+{
+	off_t at = 0, end;
+
+	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
+		if ((end = lseek(from, at, SEEK_HOLE)) < 0 || copy_range(from, to, at, end) < 0)
+			return -1;
+		at = end;
+	}
+	return errno == ENXIO ? 0 : lz_fail_errno("cannot copy shared memory");
+}
+
+static int copy_object(struct lz_proc *p, struct lz_proc *copy, uint32_t object)
+{
+	if (make(copy, object) < 0)
+		return -1;
+	int from = open_object(p, object), to = from < 0 ? -1 : open_object(copy, object);
+	int ret = to < 0 ? -1 : copy_all(from, to);
+
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	return ret;
+}
+
+/* Bits of an entry of the page map. */
+enum { FILE_PAGE = 61, SWAPPED = 62, PRESENT = 63, ENTRIES = 512 };
+
+/* Pages that are the mapping's own, with their addresses before them. */
+struct own {
+	uint8_t *bytes;
+	size_t n, room;
+};
+enum { OWN_SIZE = 8 + LZ_PAGE };
+
+static int keep_page(const struct lz_proc *p, struct own *o, uint64_t addr)
+{
+	if (o->n == o->room) {
+		size_t room = o->room ? 2 * o->room : 16;
+		uint8_t *bytes = reallocarray(o->bytes, room, OWN_SIZE);
+		if (!bytes)
+			return lz_fail("out of memory");
+		o->bytes = bytes;
+		o->room = room;
+	}
+	uint8_t *to = o->bytes + o->n++ * OWN_SIZE;
+	memcpy(to, &addr, sizeof addr);
+	return lz_proc_read(p, addr, to + sizeof addr, LZ_PAGE);
+}
+
+static int keep_own(const struct lz_proc *p, int pagemap, const struct lz_share *m, struct own *o)
+{
+	uint64_t e[ENTRIES];
+
+	for (uint64_t addr = m->addr, end = m->addr + m->len; addr < end;) {
+		size_t want = (end - addr) / LZ_PAGE < ENTRIES ? (end - addr) / LZ_PAGE : ENTRIES;
+		ssize_t n =
+		    pread(pagemap, e, want * sizeof *e, (off_t)(addr / LZ_PAGE * sizeof *e));
+		if (n < (ssize_t)sizeof *e)
+			return lz_fail_errno("cannot read the page map of the replay process");
+		for (size_t i = 0; i < (size_t)n / sizeof *e; i++, addr += LZ_PAGE)
+			if ((e[i] >> PRESENT || e[i] >> SWAPPED & 1) && !(e[i] >> FILE_PAGE & 1) &&
+			    keep_page(p, o, addr) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Maps the copy's object in place of the original's; the pages that were the mapping's own are so again. */
+static int map_own(struct lz_proc *copy, const struct lz_share *m)
+{
+	struct own o = {0};
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)copy->pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret = fd < 0 ? lz_fail_errno("cannot open %s", path) : keep_own(copy, fd, m, &o);
+	if (fd >= 0)
+		close(fd);
+	if (!ret)
+		ret = map(copy, m);
+	for (size_t i = 0; !ret && i < o.n; i++) {
+		const uint8_t *at = o.bytes + i * OWN_SIZE;
+		uint64_t addr;
+		memcpy(&addr, at, sizeof addr);
+		ret = lz_proc_write(copy, addr, at + sizeof addr, LZ_PAGE);
+	}
+	free(o.bytes);
+	return ret;
+}
+
+int lz_share_split(struct lz_proc *p, struct lz_proc *copy)
+{
+	struct parts s = {0};
+	int ret = lz_proc_maps(copy->pid, collect, &s) < 0 ? -1 : 0;
+
+	for (size_t i = 0; !ret && i < s.n; i++) {
+		size_t first = 0;
+		while (s.v[first].object != s.v[i].object)
+			first++;
+		if (first == i)
+			ret = copy_object(p, copy, s.v[i].object);
+		if (!ret)
+			ret = s.v[i].own ? map_own(copy, &s.v[i]) : map(copy, &s.v[i]);
+	}
+	free(s.v);
+	return ret;
+}
