@@ -168,6 +168,17 @@ int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end)
 	return 0;
 }
 
+/* Is the page the program's own, not its file's? */
+bool lz_dirty_owned(const struct lz_tracer *t, uint64_t addr)
+{
+	uint64_t e = 0;
+
+	if (pread(t->pages->pagemap, &e, sizeof(e), (off_t)(addr / LZ_PAGE * sizeof(e))) !=
+	    sizeof(e))
+		return true;
+	return e >> 62 && !(e >> 61 & 1);
+}
+
 int lz_dirty_all(struct lz_pages *g, uint64_t start, uint64_t end)
 {
 	for (; start < end; start += LZ_PAGE)
@@ -198,7 +209,9 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
 	if (v->role == LZ_VMA_BUFFER)
 		return 0;
 	if (v->flags & MAP_SHARED) /* others may have written, and its pages are nobody's own */
-		return v->prot & PROT_WRITE ? lz_dirty_all(g, v->start, v->end) : 0;
+		return v->prot & PROT_WRITE || lz_flags_object(v->flags)
+		           ? lz_dirty_all(g, v->start, v->end)
+		           : 0;
 	if (a->armed)
 		return from_armed(g, a);
 	if (g->uffd >= 0 && !(v->prot & PROT_WRITE) && !g->fresh)

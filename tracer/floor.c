@@ -91,7 +91,7 @@ bool lz_floor_for(const struct lz_tracer *t, const struct lz_area *a)
 
 	if (!t->floor.page || !(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
 		return false;
-	if (a->v.prot & PROT_WRITE || !o || o->segment || o->watched)
+	if (a->v.prot & PROT_WRITE || lz_flags_object(a->v.flags) || !o || o->segment || o->watched)
 		return true;
 	return strncmp(o->path, "/memfd:", 7) == 0 || strncmp(o->path, "/dev/shm/", 9) == 0;
 }

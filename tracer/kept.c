@@ -8,6 +8,7 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -26,6 +27,56 @@ static int64_t most(const struct lz_call *c)
 	case SYS_msgrcv: n = c->args[2];
 	}
 	return n < MEBI ? (int64_t)n : MEBI;
+}
+
+/* W, as it is a part of area A, where area B shows it. */
+static int keep_alias(struct lz_kept *k, const struct lz_write *w, const struct lz_vma *a,
+                      const struct lz_vma *b)
+{
+	uint64_t from = w->addr > a->start ? w->addr : a->start;
+	uint64_t to = w->addr + w->len < a->end ? w->addr + w->len : a->end;
+	uint64_t at = a->offset + (from - a->start), end = a->offset + (to - a->start);
+	uint64_t b_end = b->offset + (b->end - b->start);
+
+	at = at > b->offset ? at : b->offset;
+	end = end < b_end ? end : b_end;
+	if (from >= to || at >= end)
+		return 0;
+	struct lz_write *more = reallocarray(k->a, k->n + 1, sizeof(*more));
+	if (!more)
+		return lz_fail("out of memory for a call's output");
+	k->a = more;
+	from = a->start + (at - a->offset);
+	more[k->n++] = (struct lz_write){.addr = b->start + (at - b->offset),
+	                                 .len = end - at,
+	                                 .bytes = w->bytes + (from - w->addr)};
+	return 0;
+}
+
+static bool shows_same(const struct lz_vma *a, const struct lz_vma *b)
+{
+	return a != b && lz_flags_object(a->flags) == lz_flags_object(b->flags) &&
+	       a->flags & b->flags & MAP_SHARED;
+}
+
+/* What is mapped more than once is written to wherever it is mapped. */
+static int keep_aliases(const struct lz_tracer *t, struct lz_kept *k)
+{
+	const struct lz_vmas *m = &t->vmas;
+
+	for (uint32_t i = 0, n = k->n; i < n; i++) {
+		struct lz_write w = k->a[i];
+		for (size_t j = lz_vmas_from(m, w.addr);
+		     j < m->n && m->a[j].v.start < w.addr + w.len; j++) {
+			if (!lz_flags_object(m->a[j].v.flags))
+				continue;
+			for (size_t l = 0; l < m->n; l++)
+				if (shows_same(&m->a[j].v, &m->a[l].v) &&
+				    keep_alias(k, &w, &m->a[j].v, &m->a[l].v) < 0)
+					return -1;
+		}
+	}
+	return 0;
 }
 
 int lz_kept_take(struct lz_tracer *t)
@@ -52,7 +103,7 @@ int lz_kept_take(struct lz_tracer *t)
 		k->a[i] = b->writes[i];
 		k->a[i].bytes = k->bytes + (uintptr_t)b->writes[i].bytes;
 	}
-	return 0;
+	return keep_aliases(t, k);
 }
 
 /* Waits for more when it has written something. */

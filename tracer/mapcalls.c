@@ -57,6 +57,11 @@ static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 		if (lz_build_op(t, &op) < 0)
 			return -1;
 	}
+	for (size_t i = first; i < last; i++) {
+		uint32_t number = lz_flags_object(t->vmas.a[i].v.flags);
+		if (number && lz_alias_recheck(t, number) < 0)
+			return -1;
+	}
 	if (lz_vmas_remove(&t->vmas, start, end) < 0)
 		return -1;
 	return first < last ? lz_pages_changed(t, start, end) : 0;
@@ -125,7 +130,9 @@ static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t
 		return 0;
 	if (lz_build_op(t, &op) < 0 || lz_vmas_protect(&t->vmas, start, end, prot) < 0)
 		return -1;
-	return prot & PROT_WRITE ? lz_pages_changed(t, start, end) : 0;
+	if (!(prot & PROT_WRITE))
+		return 0;
+	return lz_pages_changed(t, start, end) < 0 ? -1 : lz_alias_writable(t, start, end);
 }
 
 struct range {
@@ -180,7 +187,7 @@ static int moved_to(struct lz_tracer *t, const struct lz_area *from, uint64_t ol
 {
 	struct lz_area a = *from;
 
-	if (a.v.file != LZ_NO_FILE)
+	if (lz_vma_has_offset(&a.v))
 		a.v.offset += old - a.v.start;
 	a.object_at += old - a.v.start;
 	a.v.start = addr;
@@ -218,12 +225,33 @@ static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, 
 	return lz_shared_grown(t, &more);
 }
 
+/* Of a shared mapping: LEN bytes from OLD on are now at ADDR as well. */
+static int mapped_again(struct lz_tracer *t, uint64_t old, uint64_t addr, uint64_t end)
+{
+	ptrdiff_t i = lz_vmas_find(&t->vmas, old);
+
+	if (i < 0)
+		return lz_fail("mremap of %#llx, where nothing is mapped", (unsigned long long)old);
+	if (!t->vmas.a[i].object && lz_map_nameless(t, old) < 0)
+		return -1;
+	if (removed(t, addr, end) < 0)
+		return -1;
+	struct lz_area a = t->vmas.a[lz_vmas_find(&t->vmas, old)];
+	a.object_at += old - a.v.start;
+	a.v.start = addr;
+	a.v.end = end;
+	a.armed = false;
+	return lz_shared_again(t, &a);
+}
+
 /* What is one mapping to the kernel may be several of ours, and a newer kernel moves several at once. */
 static int did_remap(struct lz_tracer *t, uint64_t addr)
 {
 	const uint64_t *a = call_of(t)->args;
 	uint64_t old = a[0], old_end = old + up(a[1]), end = addr + up(a[2]), shift = addr - old;
 
+	if (old == old_end)
+		return mapped_again(t, old, addr, end);
 	if (addr == old && end <= old_end)
 		return removed(t, end, old_end);
 	if (end - addr < old_end - old) {

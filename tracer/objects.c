@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,6 +118,61 @@ int lz_map_segment(struct lz_tracer *t, struct lz_area *a, int id)
 	a->object = object_made(t, 0, (ino_t)id, true, name);
 	a->object_at = 0;
 	return a->object ? 0 : -1;
+}
+
+/* Where the kernel maps what is mapped at ADDR; its parts may differ in protection. */
+struct nameless {
+	struct lz_tracer *t;
+	uint64_t addr, inode;
+	unsigned major, minor;
+	uint32_t object;
+};
+
+static int find_inode(void *arg, const struct lz_maps_entry *e)
+{
+	struct nameless *n = arg;
+
+	if (n->addr < e->start || n->addr >= e->end)
+		return 0;
+	n->inode = strcmp(e->path, "/dev/zero (deleted)") ? 0 : e->inode;
+	n->major = e->dev_major;
+	n->minor = e->dev_minor;
+	return 1;
+}
+
+static int is_of_inode(void *arg, const struct lz_maps_entry *e)
+{
+	const struct nameless *n = arg;
+	struct lz_vmas *m = &n->t->vmas;
+	size_t first, last;
+
+	if (!e->shared || e->inode != n->inode || e->dev_major != n->major ||
+	    e->dev_minor != n->minor)
+		return 0;
+	/* Neighbours without objects are one area. */
+	if (lz_vmas_slice(m, e->start, e->end, &first, &last) < 0)
+		return -1;
+	for (size_t i = first; i < last; i++) {
+		m->a[i].object = n->object;
+		m->a[i].object_at = e->offset + (m->a[i].v.start - e->start);
+	}
+	return 0;
+}
+
+int lz_map_nameless(struct lz_tracer *t, uint64_t addr)
+{
+	struct nameless n = {.t = t, .addr = addr};
+
+	if (lz_proc_maps(t->p.pid, find_inode, &n) < 0)
+		return -1;
+	if (!n.inode)
+		return 0;
+	n.object = object_made(t, makedev(n.major, n.minor), n.inode, true,
+	                       "shared memory without a name");
+	if (!n.object)
+		return -1;
+	lz_object(t, n.object)->nameless = true;
+	return lz_proc_maps(t->p.pid, is_of_inode, &n) < 0 ? -1 : 0;
 }
 
 bool lz_is_segment(const struct lz_tracer *t, uint32_t object)

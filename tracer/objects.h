@@ -15,6 +15,7 @@ struct lz_object {
 	ino_t ino;
 	char *path;        /* for messages */
 	bool segment;      /* of System V shared memory: ino is its id */
+	bool nameless;     /* a segment that is not of System V, mapped without a file */
 	uint64_t size;     /* of a file, as last seen */
 	uint32_t file;     /* its copy, index in the file table */
 	uint64_t file_end; /* size of the copy, in whole pages */
@@ -54,6 +55,12 @@ uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
 /* A file has another size now. */
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
+
+/* alias.c */
+/* Gives the mappings of OBJECT a number if it is mapped more than once, and logs that. */
+int lz_alias_find(struct lz_tracer *t, uint32_t object, bool log);
+/* Area A gets the number, 0: none, and is of no file then. */
+void lz_alias_number(struct lz_area *a, uint32_t number);
 
 /* outside.c: who else has it? */
 int lz_outside_watch(struct lz_tracer *t, struct lz_object *o);

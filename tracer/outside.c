@@ -222,7 +222,7 @@ static uint64_t attached(const struct lz_object *o)
 {
 	struct shmid_ds ds;
 
-	return shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
+	return o->nameless || shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
 }
 
 int lz_outside_watch(struct lz_tracer *t, struct lz_object *o)

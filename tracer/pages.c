@@ -187,6 +187,12 @@ static bool all_tracked(const struct lz_tracer *t)
 	return true;
 }
 
+/* Is a page of which nothing is said zeroes there? */
+static bool is_empty(const struct lz_vma *v)
+{
+	return v->file == LZ_NO_FILE && !lz_vma_follows(v);
+}
+
 /* NOW: the page's contents, NULL if it is unmapped. */
 static int compare_page(struct lz_tracer *t, struct lz_page_set *s, uint64_t addr,
                         const uint8_t *now)
@@ -206,7 +212,7 @@ static int compare_page(struct lz_tracer *t, struct lz_page_set *s, uint64_t add
 		return -1;
 	if (!old && memcmp(now, lz_zero_page, LZ_PAGE) == 0) {
 		ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
-		bool empty = i >= 0 && t->vmas.a[i].v.file == LZ_NO_FILE;
+		bool empty = i >= 0 && is_empty(&t->vmas.a[i].v);
 		if (empty && was_written(t, s, addr))
 			lz_set_add(s, addr, NULL, NULL);
 		if (empty)
@@ -220,6 +226,14 @@ static int compare_page(struct lz_tracer *t, struct lz_page_set *s, uint64_t add
 	return 0;
 }
 
+/* Only what a shared mapping shows as well. */
+static bool shows_object(const struct lz_tracer *t, uint64_t addr)
+{
+	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
+
+	return i >= 0 && lz_alias_shows(t, &t->vmas.a[i], addr) && !lz_dirty_owned(t, addr);
+}
+
 static int read_batch(struct lz_tracer *t, struct lz_page_set *s, const uint64_t *addr, size_t n)
 {
 	struct lz_pages *g = t->pages;
@@ -230,6 +244,8 @@ static int read_batch(struct lz_tracer *t, struct lz_page_set *s, const uint64_t
 	for (size_t i = 0; i < n; i++) {
 		uint8_t *now = g->batch + i * LZ_PAGE;
 		if (i >= whole && lz_proc_read_some(&t->p, addr[i], now, LZ_PAGE) != LZ_PAGE)
+			now = NULL;
+		if (now && shows_object(t, addr[i]))
 			now = NULL;
 		if (now)
 			lz_kept_show(t, addr[i], now);
@@ -296,8 +312,8 @@ static int whole_set(struct lz_tracer *t, struct lz_page_set *s)
 		if (!*page)
 			continue;
 		ptrdiff_t a = lz_vmas_find(&t->vmas, addr);
-		if (a < 0 || (t->vmas.a[a].v.file == LZ_NO_FILE &&
-		              memcmp(*page, lz_zero_page, LZ_PAGE) == 0)) {
+		if (a < 0 ||
+		    (is_empty(&t->vmas.a[a].v) && memcmp(*page, lz_zero_page, LZ_PAGE) == 0)) {
 			if (lz_page_drop(g, *page) < 0)
 				return -1;
 			*page = NULL;

@@ -40,6 +40,8 @@ static int log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, u
 {
 	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
 
+	if (i >= 0 && lz_alias_shows(t, &t->vmas.a[i], addr)) /* logged there */
+		return 0;
 	if (lz_build_write(t, addr, bytes, len) < 0)
 		return -1;
 	if (i < 0 || t->vmas.a[i].v.flags & MAP_SHARED)
@@ -208,11 +210,10 @@ static int mapped_anew(struct lz_tracer *t, const struct lz_area *old, uint64_t 
 	a.object_at += from - a.v.start;
 	a.v.start = from;
 	a.v.end = to;
+	lz_alias_number(&a, 0);
 	a.v.file = beyond ? o->file : LZ_NO_FILE;
 	a.v.offset = beyond ? o->file_end : 0;
-	if (lz_map_op(t, &a) < 0)
-		return -1;
-	return beyond ? 0 : lz_shared_log(t, from, to);
+	return lz_map_op(t, &a);
 }
 
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
@@ -234,6 +235,10 @@ int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
 			return -1;
 		i = lz_vmas_from(&t->vmas, to - 1);
 	}
+	if (lz_alias_find(t, object, true) < 0)
+		return -1;
+	if (!shorter && log_written(t, object, (struct written){before, now}) < 0)
+		return -1;
 	/* The rest of the last page has become zeroes. */
 	return shorter && size % LZ_PAGE ? log_written(t, object, (struct written){size, size + 1})
 	                                 : 0;
@@ -487,22 +492,6 @@ static int log_difference(struct lz_tracer *t, const struct lz_area *a, const st
 	return ret;
 }
 
-/* Is some of it mapped a second time, and one of the two stored to? */
-static bool mapped_twice(const struct lz_tracer *t, const struct lz_area *a)
-{
-	uint64_t from, to;
-
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_area *b = &t->vmas.a[i];
-		bool stored = (a->v.flags & MAP_SHARED && a->v.prot & PROT_WRITE) ||
-		              (b->v.flags & MAP_SHARED && b->v.prot & PROT_WRITE);
-		if (b->object == a->object && b->v.start != a->v.start && stored &&
-		    part_of(b, a->object_at, a->object_at + (a->v.end - a->v.start), &from, &to))
-			return true;
-	}
-	return false;
-}
-
 int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
 {
 	struct lz_object *o = lz_object(t, a->object);
@@ -513,10 +502,10 @@ int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
 		return -1;
 	if (!o)
 		return 0;
+	if (lz_alias_find(t, a->object, true) < 0)
+		return -1;
 	if ((o->again || o->segment) && log_difference(t, a, o) < 0)
 		return -1;
-	if (mapped_twice(t, a))
-		o->watched = t->shared->watching = true;
 	if (!shared)
 		return 0;
 	o->stale = true;
@@ -535,22 +524,41 @@ int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
 {
 	struct lz_object *o = lz_object(t, a->object);
 	uint64_t now = up(o->size), copied = now < o->file_end ? now : o->file_end;
-	struct lz_area of_copy = *a;
+	struct lz_area of_copy;
 	uint64_t start, end;
 
+	lz_alias_number(a, 0);
 	if (lz_vmas_add(&t->vmas, a) < 0)
 		return -1;
-	if (part_of(a, 0, copied, &start, &end)) {
+	bool has_copy = part_of(a, 0, copied, &start, &end);
+	if (has_copy) {
+		of_copy = *a;
 		of_copy.v.end = end;
 		of_copy.v.file = o->file;
 		of_copy.v.offset = a->object_at;
-		if (lz_map_op(t, &of_copy) < 0 || log_difference(t, &of_copy, o) < 0)
+		if (lz_map_op(t, &of_copy) < 0)
 			return -1;
 	}
-	return grown_by(t, a, copied, now, o, false) < 0 ||
-	               grown_by(t, a, now, UINT64_MAX, o, true) < 0
-	           ? -1
-	           : 0;
+	if (grown_by(t, a, copied, now, o, false) < 0 ||
+	    grown_by(t, a, now, UINT64_MAX, o, true) < 0 || lz_alias_find(t, a->object, true) < 0)
+		return -1;
+	if (part_of(a, copied, now, &start, &end) && lz_shared_log(t, start, end) < 0)
+		return -1;
+	return has_copy ? log_difference(t, &of_copy, o) : 0;
+}
+
+int lz_shared_again(struct lz_tracer *t, struct lz_area *a)
+{
+	const struct lz_object *o = lz_object(t, a->object);
+
+	lz_alias_number(a, 0);
+	if (o && !o->segment) {
+		t->n_shared++;
+		return lz_shared_grown(t, a);
+	}
+	if (lz_map_op(t, a) < 0 || lz_shared_mapped(t, a) < 0)
+		return -1;
+	return o ? 0 : lz_shared_log(t, a->v.start, a->v.end);
 }
 
 void lz_shared_forget(struct lz_tracer *t)

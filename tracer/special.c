@@ -98,6 +98,14 @@ static int64_t refuse_clone(struct lz_tracer *t)
 	return 0;
 }
 
+/* Only that can be mapped a second time by mremap(). */
+static bool is_shared(const struct lz_tracer *t, uint64_t addr)
+{
+	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
+
+	return i >= 0 && t->vmas.a[i].v.flags & MAP_SHARED;
+}
+
 static int64_t refuse_by_args(struct lz_tracer *t)
 {
 	const uint64_t *a = t->cur->call.args;
@@ -115,7 +123,7 @@ static int64_t refuse_by_args(struct lz_tracer *t)
 	case SYS_socket: return a[0] == AF_XDP_ ? -EAFNOSUPPORT : 0;
 	case SYS_getsockopt:
 	case SYS_setsockopt: return refuse_sockopt(&t->cur->call);
-	case SYS_mremap: return !a[1] || (a[3] & ~3ULL) ? -EINVAL : 0;
+	case SYS_mremap: return (!a[1] && !is_shared(t, a[0])) || (a[3] & ~3ULL) ? -EINVAL : 0;
 	case SYS_pkey_mprotect: return a[3] != ~0ULL ? -EINVAL : 0;
 	}
 	return 0;

@@ -409,6 +409,8 @@ int lz_map_op(struct lz_tracer *t, const struct lz_area *a);
 
 /* objects.c: what A maps is the file behind our descriptor FD (if it is a plain one), a segment. */
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset);
+/* Shared memory without a name that is mapped at ADDR becomes an object, in all areas that map it. */
+int lz_map_nameless(struct lz_tracer *t, uint64_t addr);
 int lz_map_segment(struct lz_tracer *t, struct lz_area *a, int id);
 bool lz_is_segment(const struct lz_tracer *t, uint32_t object);
 
@@ -515,6 +517,18 @@ const char *lz_pages_method(const struct lz_pages *g);
 /* sharedmem.c */
 /* A new mapping, known to t->vmas and to the event: adds what it holds that replay would not know. */
 int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a);
+/* dirty.c: is the page at ADDR the program's own, not its file's? */
+bool lz_dirty_owned(const struct lz_tracer *t, uint64_t addr);
+/* alias.c: what is mapped more than once is given its numbers where that is not known yet: all of a new image, without an
+ * event; what can be written to from now on. */
+int lz_alias_find_all(struct lz_tracer *t);
+int lz_alias_writable(struct lz_tracer *t, uint64_t start, uint64_t end);
+/* Shared mappings with the number have come or gone: checkpoints look at the private ones that show the same. */
+int lz_alias_recheck(struct lz_tracer *t, uint32_t number);
+/* Is A a private mapping that at ADDR shows what a shared one of the object does, until it is stored to? */
+bool lz_alias_shows(const struct lz_tracer *t, const struct lz_area *a, uint64_t addr);
+/* A is another mapping of what its object is. */
+int lz_shared_again(struct lz_tracer *t, struct lz_area *a);
 /* A, made of a mapping of a file, is new behind its end. */
 int lz_shared_grown(struct lz_tracer *t, struct lz_area *a);
 /* After each system call: adds to the event what changed in mapped files and shared memory. */

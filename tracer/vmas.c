@@ -54,7 +54,7 @@ static int split(struct lz_vmas *m, uint64_t addr)
 	if (i < 0 || m->a[i].v.start == addr)
 		return 0;
 	struct lz_area high = m->a[i];
-	if (high.v.file != LZ_NO_FILE)
+	if (lz_vma_has_offset(&high.v))
 		high.v.offset += addr - high.v.start;
 	high.object_at += addr - high.v.start;
 	high.v.start = addr;
@@ -96,7 +96,7 @@ static bool joins(const struct lz_area *x, const struct lz_area *y)
 	       v->file == w->file && v->role == w->role && x->armed == y->armed &&
 	       x->follows == y->follows && x->object == y->object &&
 	       (!x->object || x->object_at + (v->end - v->start) == y->object_at) &&
-	       (v->file == LZ_NO_FILE || v->offset + (v->end - v->start) == w->offset);
+	       (!lz_vma_has_offset(v) || v->offset + (v->end - v->start) == w->offset);
 }
 
 static void join(struct lz_vmas *m, size_t i)

@@ -18,10 +18,11 @@ record() { # NAME HOW [OPTION]: prints the recording
 }
 
 mkdir -p "$T/process" "$T/signals" "$T/recordings/process" "$T/recordings/signals" "$T/replay" "$T/recordings/replay"
+declare -A options=([process/twice]=--checkpoint-interval=0)
 for case in process/io:O0 process/io:plain process/segv:O2 process/restart:O2 process/machine:O0 \
-	process/altstack:O2 process/siglongjmp:O0 process/maps:O1 signals/tight_loop:O2 replay/watched:O1; do
+	process/altstack:O2 process/siglongjmp:O0 process/maps:O1 process/twice:O0 process/twice:plain signals/tight_loop:O2 replay/watched:O1; do
 	name=${case%:*} how=${case#*:}
-	rec=$(record "$name" "$how")
+	rec=$(record "$name" "$how" ${options[$name]})
 	ok $? "$name $how: recorded and clean" || { diag "$(tail -n 3 "$T/verify" "$T/cc.log")"; continue; }
 	for seed in $seeds; do
 		timeout 300 "$walk" "$rec" "$seed" "$rounds" >"$T/log" 2>&1

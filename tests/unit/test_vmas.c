@@ -11,7 +11,7 @@ enum { PAGES = 64 };
 /* The definition: one entry for each page. */
 struct page {
 	bool mapped;
-	uint32_t prot, file;
+	uint32_t prot, file, flags;
 	uint64_t offset;
 };
 
@@ -34,7 +34,8 @@ static void compare(const struct lz_vmas *m, const struct page *plain)
 		const struct lz_vma *v = &m->a[i].v;
 		ck_assert_uint_eq(v->prot, plain[p].prot);
 		ck_assert_uint_eq(v->file, plain[p].file);
-		if (v->file != LZ_NO_FILE)
+		ck_assert_uint_eq(v->flags, plain[p].flags);
+		if (lz_vma_has_offset(v))
 			ck_assert_uint_eq(v->offset + (at(p) - v->start), plain[p].offset);
 	}
 }
@@ -47,12 +48,15 @@ static void change(struct lz_vmas *m, struct page *plain, int from, int to)
 	                          .flags = MAP_PRIVATE,
 	                          .file = random() % 2 ? LZ_NO_FILE : (uint32_t)random() % 3}};
 
-	a.v.offset = a.v.file == LZ_NO_FILE ? 0 : (uint64_t)(random() % 4 + from) * LZ_PAGE;
+	/* a file, memory of its own, or an object's */
+	if (a.v.file == LZ_NO_FILE)
+		a.v.flags = MAP_SHARED | (uint32_t)(random() % 3) << LZ_OBJECT_SHIFT;
+	a.v.offset = lz_vma_has_offset(&a.v) ? (uint64_t)(random() % 4 + from) * LZ_PAGE : 0;
 	switch (random() % 3) {
 	case 0:
 		ck_assert_int_eq(lz_vmas_add(m, &a), 0);
 		for (int p = from; p < to; p++)
-			plain[p] = (struct page){true, a.v.prot, a.v.file,
+			plain[p] = (struct page){true, a.v.prot, a.v.file, a.v.flags,
 			                         a.v.offset + (uint64_t)(p - from) * LZ_PAGE};
 		break;
 	case 1:
