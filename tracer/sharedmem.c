@@ -3,9 +3,6 @@
  * with the system call that follows the change, or made it. */
 #include "tracer/objects.h"
 
-#include <inttypes.h>
-#include <fcntl.h>
-#include <linux/fs.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,92 +79,6 @@ static int each_page(struct lz_tracer *t, const struct lz_vma *v,
 
 /* ---- files that are written ---- */
 
-struct written {
-	uint64_t from, to;
-};
-
-static uint64_t position(struct lz_tracer *t, int fd)
-{
-	char path[64], line[128];
-	uint64_t pos = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)t->p.pid, fd);
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "pos: %" SCNu64, &pos) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return pos;
-}
-
-/* The descriptor that the call may have changed a file through; -1: none. */
-static int changed_fd(const struct lz_call *c, int64_t result)
-{
-	const uint64_t *a = c->args;
-
-	switch (c->nr) {
-	case SYS_write:
-	case SYS_writev:
-	case SYS_pwrite64:
-	case SYS_pwritev:
-	case SYS_pwritev2:
-	case SYS_sendfile:
-	case SYS_ftruncate:
-	case SYS_fallocate: return (int)a[0];
-	case SYS_copy_file_range:
-	case SYS_splice: return (int)a[2];
-	case SYS_ioctl: return a[1] == FICLONE || a[1] == FICLONERANGE ? (int)a[0] : -1;
-	case SYS_open: return a[1] & O_TRUNC ? (int)result : -1;
-	case SYS_openat: return a[2] & O_TRUNC ? (int)result : -1;
-	case SYS_openat2:
-	case SYS_creat: return (int)result;
-	}
-	return -1;
-}
-
-/* The N bytes before the descriptor's position, or before the offset at ARG that the call has advanced. */
-static struct written before(struct lz_tracer *t, int fd, uint64_t arg, uint64_t n)
-{
-	uint64_t end;
-
-	if (!arg)
-		end = position(t, fd);
-	else if (lz_proc_read_some(&t->p, arg, &end, sizeof(end)) != sizeof(end))
-		return (struct written){0, UINT64_MAX};
-	return (struct written){end > n ? end - n : 0, end};
-}
-
-/* Where in the file; all of it if that is not known. Its size is looked at apart. */
-static struct written range_of(struct lz_tracer *t, int fd, uint64_t n)
-{
-	const uint64_t *a = call_of(t)->args;
-
-	switch (call_of(t)->nr) {
-	case SYS_pwritev2:
-		if (a[3] == UINT64_MAX)
-			return before(t, fd, 0, n);
-		return (struct written){a[3], a[3] + n};
-	case SYS_pwrite64:
-	case SYS_pwritev: return (struct written){a[3], a[3] + n};
-	case SYS_write:
-	case SYS_writev:
-	case SYS_sendfile: return before(t, fd, 0, n);
-	case SYS_copy_file_range:
-	case SYS_splice: return before(t, fd, a[3], n);
-	case SYS_fallocate:
-		if (a[1] & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE))
-			break;
-		return (struct written){a[2], a[2] + a[3]};
-	case SYS_open:
-	case SYS_openat:
-	case SYS_openat2:
-	case SYS_creat:
-	case SYS_ftruncate: return (struct written){0, 0};
-	}
-	return (struct written){0, UINT64_MAX};
-}
-
 /* The part of area A that maps [FROM, TO) of its object. */
 static bool part_of(const struct lz_area *a, uint64_t from, uint64_t to, uint64_t *start,
                     uint64_t *end)
@@ -181,7 +92,7 @@ static bool part_of(const struct lz_area *a, uint64_t from, uint64_t to, uint64_
 	return from < to;
 }
 
-static int log_written(struct lz_tracer *t, uint32_t object, struct written w)
+static int log_written(struct lz_tracer *t, uint32_t object, struct lz_written w)
 {
 	uint64_t from, to;
 
@@ -237,11 +148,12 @@ int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
 	}
 	if (lz_alias_find(t, object, true) < 0)
 		return -1;
-	if (!shorter && log_written(t, object, (struct written){before, now}) < 0)
+	if (!shorter && log_written(t, object, (struct lz_written){before, now}) < 0)
 		return -1;
 	/* The rest of the last page has become zeroes. */
-	return shorter && size % LZ_PAGE ? log_written(t, object, (struct written){size, size + 1})
-	                                 : 0;
+	return shorter && size % LZ_PAGE
+	           ? log_written(t, object, (struct lz_written){size, size + 1})
+	           : 0;
 }
 
 /* ---- after a call ---- */
@@ -300,7 +212,7 @@ static int after_remove(struct lz_tracer *t)
 	struct lz_area a = t->vmas.a[i];
 	uint64_t at = a.object_at + (c->args[0] - a.v.start);
 	if (a.object)
-		return log_written(t, a.object, (struct written){at, at + c->args[1]});
+		return log_written(t, a.object, (struct lz_written){at, at + c->args[1]});
 	return lz_shared_log(t, down(c->args[0]), up(c->args[0] + c->args[1]));
 }
 
@@ -308,7 +220,7 @@ static int after_write(struct lz_tracer *t, int64_t result)
 {
 	const struct lz_call *c = call_of(t);
 	struct stat st;
-	int fd = changed_fd(c, result);
+	int fd = lz_changed_fd(c, result);
 	uint32_t object = result >= 0 ? truncated(t, &st) : 0;
 
 	if (c->nr == SYS_madvise && c->args[2] == MADV_REMOVE_ && result == 0)
@@ -323,9 +235,9 @@ static int after_write(struct lz_tracer *t, int64_t result)
 	if (lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
 		return -1;
 	/* With O_APPEND whatever is written comes there. */
-	if (log_written(t, object, (struct written){had, (uint64_t)st.st_size}) < 0)
+	if (log_written(t, object, (struct lz_written){had, (uint64_t)st.st_size}) < 0)
 		return -1;
-	return fd < 0 ? 0 : log_written(t, object, range_of(t, fd, (uint64_t)result));
+	return fd < 0 ? 0 : log_written(t, object, lz_written_range(t, fd, (uint64_t)result));
 }
 
 /* ---- memory shared with others ---- */
