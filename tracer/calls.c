@@ -267,6 +267,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		return lz_instant_here(t, r);
 	}
 	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
+	    (!c->forced && lz_own_mem_call(t, (int64_t)r->rax) < 0) ||
 	    lz_shared_call(t, (int64_t)r->rax) < 0)
 		return -1;
 	if (!t->b.ev.has_regs && (c->int80 || other_regs(&c->entry, r)) &&

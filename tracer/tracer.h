@@ -201,6 +201,7 @@ struct lz_tracer {
 	struct lz_shared *shared;
 	uint32_t n_shared; /* shared mappings made in this image */
 	bool has_children; /* a child has been made that may write them, or they were passed on */
+	bool own_mem;      /* the program has opened its own /proc/PID/mem for writing */
 	uint32_t n_checkpoints, since_full;
 	struct lz_pos last_pos; /* of the last checkpoint */
 	uint64_t next_look;     /* not before is a checkpoint due, ns */
@@ -513,6 +514,9 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set);
 void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set);
 int lz_pages_check(struct lz_tracer *t);
 const char *lz_pages_method(const struct lz_pages *g);
+
+/* ownmem.c: after each system call: adds to the event what it has written through /proc/PID/mem of the program itself. */
+int lz_own_mem_call(struct lz_tracer *t, int64_t result);
 
 /* sharedmem.c */
 /* A new mapping, known to t->vmas and to the event: adds what it holds that replay would not know. */

@@ -24,6 +24,18 @@ for how in gcc lizard-cc; do
 	done
 done
 
+# What the program writes through its own /proc/PID/mem, where it could not store.
+lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/process/ownmem.c" -o "$T/ownmem"
+ok $? "the program that writes to its own /proc/PID/mem builds" || done_testing
+for dirty in auto compare; do
+	rec=$T/recordings/ownmem-$dirty
+	LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q --dirty=$dirty --checkpoint-interval 0 --full-every 7 \
+		-o "$rec" "$T/ownmem" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 all is well" "/proc/PID/mem, $dirty: recorded, nothing missed" || diag "$(cat "$T/err")"
+	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
+	ok $? "/proc/PID/mem, $dirty: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+done
+
 # Pages that change all the time cost no faults, nothing that is written to them is missed, and a page that is
 # written to and ends as it was counts as written.
 lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/hot.c" -o "$T/hot"
