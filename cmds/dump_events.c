@@ -56,7 +56,7 @@ static void print_call(const struct lz_event *ev)
 	const struct lz_syscall *row = lz_syscall(ev->nr);
 	unsigned n = row && row->n_args <= 6 ? row->n_args : 6;
 
-	printf("%s(", lz_syscall_name(ev->nr));
+	printf("%s(", lz_call_name(ev->nr, ev->args));
 	for (unsigned i = 0; i < n; i++) {
 		if (i)
 			printf(", ");
@@ -209,7 +209,7 @@ static void set_call(json_t *o, const struct lz_event *ev)
 	json_t *list = json_array();
 
 	set_int(o, "nr", ev->nr);
-	json_object_set_new(o, "name", json_string(lz_syscall_name(ev->nr)));
+	json_object_set_new(o, "name", json_string(lz_call_name(ev->nr, ev->args)));
 	for (int i = 0; i < 6; i++)
 		json_array_append_new(list, lz_json_hex(ev->args[i]));
 	json_object_set_new(o, "args", list);

@@ -86,8 +86,11 @@ const char *lz_syscall_name(uint64_t nr)
 
 	if (s)
 		return s->name;
-	if (nr == LZ_HELLO_NR)
-		return "lizard_hello";
 	snprintf(unknown, sizeof(unknown), "syscall_%" PRIu64, nr);
 	return unknown;
+}
+
+const char *lz_call_name(uint64_t nr, const uint64_t *args)
+{
+	return lz_hello_version(nr, args) ? "lizard_hello" : lz_syscall_name(nr);
 }

@@ -265,7 +265,7 @@ static int take_before_async(struct lz_engine *e, const struct lz_event *ev)
 
 static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
 {
-	if (ev->kind != LZ_EV_SYSCALL || ev->nr != LZ_HELLO_NR || ev->result)
+	if (ev->kind != LZ_EV_SYSCALL || !lz_hello_version(ev->nr, ev->args))
 		return;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];

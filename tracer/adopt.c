@@ -224,20 +224,20 @@ static int unmap_ring(struct lz_tracer *t, const struct lz_handover *h)
 static int say_hello(struct lz_tracer *t, const struct lz_handover *h)
 {
 	struct lz_call *c = &t->cur->call;
-	int64_t result = 0;
+	const uint64_t greeting = LZ_HELLO_MAGIC << 16 | LZ_HELLO_VERSION << 8;
 
 	if (!h->ring)
 		return 0;
 	*c = (struct lz_call){
 	    .nr = LZ_HELLO_NR,
-	    .args = {LZ_HELLO_VERSION, h->sink, h->pos_addr, h->pos_off, h->traced_addr}};
+	    .args = {0, h->sink, h->pos_addr, h->pos_off, h->traced_addr, greeting}};
 	if (lz_build(t, LZ_EV_SYSCALL, h->regs.rip) < 0)
 		return -1;
 	t->b.ev.nr = c->nr;
 	memcpy(t->b.ev.args, c->args, sizeof(c->args));
-	int ret = lz_stream_hello(t, &result);
+	int ret = lz_stream_hello(t);
 	*c = (struct lz_call){0};
-	t->b.ev.result = result;
+	t->b.ev.result = (int64_t)t->brk;
 	return ret < 0 ? -1 : lz_build_commit(t);
 }
 

@@ -49,13 +49,20 @@ static bool decide(struct lz_tracer *t, int64_t *result)
 		t->int80_named = true;
 		return true;
 	}
-	if (t->cur->call.nr == LZ_HELLO_NR)
+	if (t->cur->call.nr == LZ_HELLO_NR_1)
 		return true;
 	if (!row || row->klass == LZ_SC_REFUSED) {
 		name_refused(t);
 		return true;
 	}
 	return row->klass == LZ_SC_ABSENT || lz_answer_by_args(t, result);
+}
+
+/* The program may run where a filter of system calls kills whoever makes one that it does not know; what we have put in
+ * its place is filtered, too. */
+uint64_t lz_call_instead(bool int80)
+{
+	return int80 ? (uint64_t)-1 : SYS_getpid;
 }
 
 bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r)
@@ -91,7 +98,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 	c->int80 = by_int80(t, r->rip);
 	c->forced = decide(t, &c->forced_result);
 	if (c->forced) {
-		r->orig_rax = (uint64_t)-1;
+		r->orig_rax = lz_call_instead(c->int80);
 		return lz_proc_set_regs(&t->p, r);
 	}
 	if (c->nr == SYS_rt_sigaction && c->args[1])
@@ -193,16 +200,26 @@ static int set_result(struct lz_tracer *t, struct user_regs_struct *r, int64_t r
 	return lz_proc_set_regs(&t->p, r);
 }
 
+/* The result of an old one says whether it is welcome. */
+static int hello(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	bool forced = t->cur->call.forced;
+
+	if (!forced && lz_map_call(t, (int64_t)r->rax) < 0)
+		return -1;
+	int welcome = lz_stream_hello(t);
+	if (welcome <= 0 || !forced)
+		return welcome < 0 ? -1 : 0;
+	t->b.ev.result = 0;
+	return set_result(t, r, 0);
+}
+
 static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
 
-	if (t->cur->call.nr == LZ_HELLO_NR) {
-		if (lz_stream_hello(t, &result) < 0)
-			return -1;
-		t->b.ev.result = result;
-		return set_result(t, r, result);
-	}
+	if (lz_hello_version(t->cur->call.nr, t->cur->call.args))
+		return hello(t, r);
 	if (t->cur->call.forced)
 		return 0;
 	switch (t->cur->call.row->klass) {
@@ -260,7 +277,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		return -1;
 	c->inside = false;
 	lz_kept_drop(t->cur);
-	if (c->forced && c->nr != LZ_HELLO_NR && set_result(t, r, c->forced_result) < 0)
+	if (c->forced && set_result(t, r, c->forced_result) < 0)
 		return -1;
 	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && lz_restarts((int64_t)r->rax)) {
 		c->suspended = true;

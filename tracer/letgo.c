@@ -2,6 +2,7 @@
 #include "tracer/tracer.h"
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <lizard/error.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -25,6 +26,14 @@ static int side_of_call(const struct lz_tracer *t)
 	struct __ptrace_syscall_info info;
 
 	return ptrace(PTRACE_GET_SYSCALL_INFO, t->p.pid, sizeof(info), &info) > 0 ? info.op : -1;
+}
+
+static bool by_int80(const struct lz_tracer *t)
+{
+	struct __ptrace_syscall_info info;
+
+	return ptrace(PTRACE_GET_SYSCALL_INFO, t->p.pid, sizeof(info), &info) > 0 &&
+	       info.arch != AUDIT_ARCH_X86_64;
 }
 
 /* PTRACE_EVENT_*, 0: another stop. */
@@ -124,11 +133,11 @@ static int cancel(struct lz_tracer *t)
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
-	bool forced = r.orig_rax == (uint64_t)-1;
-	uint64_t nr = forced ? t->cur->call.entry.orig_rax : r.orig_rax;
+	const struct lz_call *c = &t->cur->call;
+	uint64_t nr = c->inside && c->forced ? c->entry.orig_rax : r.orig_rax;
 
 	none = r;
-	none.orig_rax = (uint64_t)-1;
+	none.orig_rax = lz_call_instead(by_int80(t));
 	if (lz_proc_set_regs(&t->p, &none) < 0 || ptrace(PTRACE_SYSCALL, t->p.pid, 0, 0) < 0 ||
 	    next_stop(t) < 0)
 		return -1;

@@ -255,18 +255,20 @@ static int make_ring(struct lz_tracer *t)
 	return log_ring(t, s->base);
 }
 
-/* At the exit stop of the hello call, its event under construction. */
-int lz_stream_hello(struct lz_tracer *t, int64_t *result)
+/* At the exit stop of the hello call, its event under construction. 1: welcome. */
+int lz_stream_hello(struct lz_tracer *t)
 {
 	struct lz_stream *s = &t->s;
 	const uint64_t *args = t->cur->call.args;
+	uint64_t version = lz_hello_version(t->cur->call.nr, args);
 	uint32_t one = 1;
 
-	if (s->mem || args[0] != LZ_HELLO_VERSION) {
-		if (!s->mem)
-			lz_warn("the program's markers have version %" PRIu64
-			        ", this lizard knows %d: only system calls are recorded",
-			        args[0], LZ_HELLO_VERSION);
+	if (s->mem)
+		return 0;
+	if (version > LZ_HELLO_VERSION) {
+		lz_warn("the program's markers have version %" PRIu64
+		        ", this lizard knows %d: only system calls are recorded",
+		        version, LZ_HELLO_VERSION);
 		return 0;
 	}
 	s->sink = args[1];
@@ -282,8 +284,7 @@ int lz_stream_hello(struct lz_tracer *t, int64_t *result)
 	                       lz_build_write(t, s->traced_addr, &one, sizeof(one)) < 0))
 		return lz_fail_in("hello call");
 	t->meta.instrumented = 1;
-	*result = 0;
-	return 0;
+	return 1;
 }
 
 void lz_stream_forget(struct lz_tracer *t)

@@ -379,6 +379,8 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r);
 /* At a call's exit: lets it be made again if only signals that are ignored have ended its wait. */
 int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r);
+/* The number that a call gets which is not to be made; INT80: it comes through the 32-bit gate. */
+uint64_t lz_call_instead(bool int80);
 /* Is the entry stop with registers R the same call, made again? */
 bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r);
 /* Logs a suspended call with its result as seen. */
@@ -417,7 +419,7 @@ bool lz_is_segment(const struct lz_tracer *t, uint32_t object);
 
 /* stream.c */
 uint64_t lz_stream_offset(struct lz_tracer *t);
-int lz_stream_hello(struct lz_tracer *t, int64_t *result);
+int lz_stream_hello(struct lz_tracer *t);
 int lz_stream_push(struct lz_tracer *t);
 /* Is ADDR in the ring? */
 bool lz_stream_has(const struct lz_tracer *t, uint64_t addr);

@@ -63,18 +63,37 @@ static inline uint64_t lz_ring_next(uint64_t base)
 	return lz_ring_of(base) + (base + LZ_BUFFER_SIZE) % LZ_RING_SIZE;
 }
 
-/* The hello call: a system call that no kernel has. Made once per process by
- * the runtime, as early as possible (.preinit_array of an executable).
- *   rdi = LZ_HELLO_VERSION
+/* The hello call, made once per process by the runtime, as early as possible
+ * (.preinit_array of an executable). It is brk(0), which every C library makes
+ * when it starts, so no filter of system calls that lets a program start
+ * objects to it; to the kernel the other registers mean nothing:
+ *   rdi = 0
  *   rsi = address of the sink (LZ_BUFFER_SIZE aligned)
  *   rdx = address of __lizard_pos of the calling thread
  *   r10 = __lizard_pos's offset from the thread pointer (fs base), negative
  *   r8  = address of __lizard_traced (uint32_t in .bss): set to 1 by a tracer
- *   r9  = flags (LZ_HELLO_CHECKING: code built in checking mode is present)
- * Without a tracer: -ENOSYS, ignored. With one: 0, and *(rdx) then holds the
- * base of the first buffer of a fresh ring. */
-#define LZ_HELLO_NR 0x4c5a
-enum { LZ_HELLO_VERSION = 1, LZ_HELLO_CHECKING = 1 };
+ *   r9  = LZ_HELLO_MAGIC << 16 | version << 8 | flags
+ *         (LZ_HELLO_CHECKING: code built in checking mode is present)
+ * With a tracer *(rdx) then holds the base of the first buffer of a fresh
+ * ring. The result is the kernel's and means nothing.
+ *
+ * Version 1 was a call with a number that no kernel has, LZ_HELLO_NR_1, with
+ * rdi = the version and r9 = the flags; it gave 0, or -ENOSYS without a tracer.
+ * Programs linked then make it, and recordings hold it. */
+#define LZ_HELLO_NR 12 /* brk */
+#define LZ_HELLO_NR_1 0x4c5a
+#define LZ_HELLO_MAGIC 0x6c697a617264ULL /* "lizard" */
+enum { LZ_HELLO_VERSION = 2, LZ_HELLO_CHECKING = 1 };
+
+/* The hello's version, 0 if this call is another one. ARG: its six arguments. */
+static inline uint64_t lz_hello_version(uint64_t nr, const uint64_t *arg)
+{
+	if (nr == LZ_HELLO_NR_1)
+		return arg[0];
+	if (nr == LZ_HELLO_NR && arg[0] == 0 && arg[5] >> 16 == LZ_HELLO_MAGIC)
+		return arg[5] >> 8 & 0xff;
+	return 0;
+}
 
 /* Size of the marker whose code byte is CODE; 0 for the byte 0 and for codes
  * that do not exist. */

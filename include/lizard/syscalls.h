@@ -50,7 +50,9 @@ struct lz_syscall {
 
 /* The row of a call, NULL if the number is not in the table. */
 const struct lz_syscall *lz_syscall(uint64_t nr);
-/* Its name; "syscall_NR" (per-thread buffer) if unknown, "lizard_hello" for the hello call. */
+/* Its name; "syscall_NR" (per-thread buffer) if unknown. */
 const char *lz_syscall_name(uint64_t nr);
+/* The same; "lizard_hello" for a hello call, which its six arguments tell. */
+const char *lz_call_name(uint64_t nr, const uint64_t *args);
 
 #endif

@@ -26,6 +26,42 @@ try children-filtered "$T/children" "$T/refuse"
 is $? 125 "scanning asked for where it is refused: an error"
 like "$(cat "$T/err")" "use --dirty=compare" "it says what to do"
 
+# Where system calls that a filter does not know kill: natively a program of ours needs none that others do not.
+cat >"$T/puts.c" <<'EOF'
+#include <stdio.h>
+int main(void)
+{
+	return puts("all is well") < 0;
+}
+EOF
+for link in "" -static; do
+	gcc -g $link "$T/puts.c" -o "$T/puts$link-gcc" && lizard-cc -g $link "$T/puts.c" -o "$T/puts$link"
+	ok $? "a small program $link builds"
+	for filter in unknown all; do
+		is "$("$T/refuse" $filter "$T/puts$link-gcc"; echo $?)" "all is well
+0" "a filter that kills ($filter) lets a program $link run"
+		is "$("$T/refuse" $filter "$T/puts$link"; echo $?)" "all is well
+0" "... and one with markers"
+	done
+done
+try puts-unknown "$T/puts" "$T/refuse" unknown
+like "$(lizard info "$rec")" "^instrumented +yes" "puts-unknown: its markers are recorded"
+try plain-unknown "$T/puts-gcc" "$T/refuse" unknown
+try mappings-unknown "$T/mappings" "$T/refuse" unknown
+try children-unknown "$T/children" "$T/refuse" unknown
+
+# A program linked before the hello was a brk(0).
+gcc -O1 -I"$LIZARD_SRC/include" -c "$LIZARD_SRC/tests/progs/trace/old_hello.c" -o "$T/old_hello.o" &&
+	lizard-cc -g "$T/old_hello.o" "$T/puts.c" -o "$T/old"
+ok $? "a program with a runtime of the first version builds"
+is "$("$T/old"; echo $?)" "all is well
+0" "... and runs"
+for filter in "" "$T/refuse unknown"; do
+	try "old${filter:+-unknown}" "$T/old" $filter
+	like "$(lizard info "$rec")" "^instrumented +yes" "... its markers are recorded"
+	is "$(lizard dump "$rec" | grep -c 'lizard_hello(1, .* = 0 ')" 1 "... and its hello is the old one"
+done
+
 # The 32-bit gate, if the kernel has one.
 gcc -w -O1 "$LIZARD_SRC/tests/progs/trace/int80.c" -o "$T/int80"
 if "$T/int80" 2>/dev/null; then

@@ -1,5 +1,6 @@
-/* refuse [ptrace|interrupt] PROGRAM ARGS: runs it where what containers refuse is refused: personality, userfaultfd,
- * pidfd_getfd and process_vm_readv; instead, if asked for, ptrace, or only what it has to stop a process. */
+/* refuse [ptrace|interrupt|unknown|all] PROGRAM ARGS: runs it where what containers refuse is refused: personality,
+ * userfaultfd, pidfd_getfd and process_vm_readv; instead, if asked for, ptrace, or only what it has to stop a process.
+ * Where what is unknown to Linux 7.0 kills; where all kills that a C library's start and puts() do not need. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -16,8 +17,43 @@
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1),                                           \
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
+#define ALLOW(nr)                                                                                  \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+enum { LAST_KNOWN = 471 };
+
 int main(int argc, char **argv)
 {
+	struct sock_filter unknown[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_filter all[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    ALLOW(SYS_execve),
+	    ALLOW(SYS_brk),
+	    ALLOW(SYS_mmap),
+	    ALLOW(SYS_mprotect),
+	    ALLOW(SYS_munmap),
+	    ALLOW(SYS_access),
+	    ALLOW(SYS_openat),
+	    ALLOW(SYS_newfstatat),
+	    ALLOW(SYS_read),
+	    ALLOW(SYS_pread64),
+	    ALLOW(SYS_readlink), /* statically linked */
+	    ALLOW(SYS_close),
+	    ALLOW(SYS_arch_prctl),
+	    ALLOW(SYS_set_tid_address),
+	    ALLOW(SYS_set_robust_list),
+	    ALLOW(SYS_rseq),
+	    ALLOW(SYS_prlimit64),
+	    ALLOW(SYS_getrandom),
+	    ALLOW(SYS_write),
+	    ALLOW(SYS_exit_group),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
 	struct sock_filter f[] = {
 	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	    REFUSE(SYS_personality),
@@ -46,6 +82,14 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && strcmp(argv[1], "interrupt") == 0) {
 		prog = (struct sock_fprog){sizeof(no_interrupt) / sizeof(no_interrupt[0]), no_interrupt};
+		argv++;
+	}
+	if (argc > 2 && strcmp(argv[1], "unknown") == 0) {
+		prog = (struct sock_fprog){sizeof(unknown) / sizeof(unknown[0]), unknown};
+		argv++;
+	}
+	if (argc > 2 && strcmp(argv[1], "all") == 0) {
+		prog = (struct sock_fprog){sizeof(all) / sizeof(all[0]), all};
 		argv++;
 	}
 	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
