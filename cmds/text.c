@@ -135,14 +135,15 @@ int lz_json_print(json_t *v)
 	return rc || ferror(stdout) ? lz_fail("cannot print JSON") : 0;
 }
 
-/* A number that is not negative and one letter of UNITS, or none. */
-static int parse(const char *text, const char *units, const double *factor, uint64_t *out)
+/* A number that is not negative and one letter of UNITS; BARE: or none. */
+static int parse(const char *text, const char *units, const double *factor, bool bare,
+                 uint64_t *out)
 {
 	char *end;
 	double v = strtod(text, &end);
 	const char *u = *end ? strchr(units, *end) : NULL;
 
-	if (end == text || !(v >= 0) || (*end && (!u || end[1])))
+	if (end == text || !(v >= 0) || (*end ? !u || end[1] : !bare))
 		return -1;
 	v *= u ? factor[u - units] : 1;
 	if (!(v < 1.8e19))
@@ -155,7 +156,7 @@ int lz_parse_size(const char *text, uint64_t *bytes)
 {
 	static const double f[] = {0x1p10, 0x1p10, 0x1p20, 0x1p20, 0x1p30, 0x1p30, 0x1p40, 0x1p40};
 
-	if (parse(text, "kKmMgGtT", f, bytes) < 0)
+	if (parse(text, "kKmMgGtT", f, true, bytes) < 0)
 		return lz_fail("`%s` is not a size: 500M and 1.5G are", text);
 	return 0;
 }
@@ -164,7 +165,7 @@ int lz_parse_duration(const char *text, uint64_t *seconds)
 {
 	static const double f[] = {1, 60, 3600, 86400, 7 * 86400};
 
-	if (parse(text, "smhdw", f, seconds) < 0)
+	if (parse(text, "smhdw", f, false, seconds) < 0)
 		return lz_fail("`%s` is not a duration: 30m, 12h, 7d and 2w are", text);
 	return 0;
 }

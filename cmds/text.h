@@ -28,7 +28,7 @@ json_t *lz_json_hex(uint64_t v);
 /* Prints one line and drops the reference. -1 if V is NULL (no memory) or stdout is broken. */
 int lz_json_print(json_t *v);
 
-/* "10", "10K", "1.5G" in bytes; "90", "90s", "30m", "12h", "7d", "2w" in seconds. -1: lz_error(). */
+/* "10", "10K", "1.5G" in bytes; "90s", "30m", "12h", "7d", "2w" in seconds. -1: lz_error(). */
 int lz_parse_size(const char *text, uint64_t *bytes);
 int lz_parse_duration(const char *text, uint64_t *seconds);
 

@@ -51,11 +51,13 @@ lizard dump small-2 >/dev/full 2>"$T/err"
 is "$?" 1 "dump to a full disk fails"
 
 for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls x" "rm" "prune" \
-	"pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q"; do
+	"pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q" "prune --older-than 5x" "prune --older-than 5" "prune --older-than 0"; do
 	# shellcheck disable=SC2086
 	lizard $bad >"$T/out" 2>"$T/err"
 	is "$? $(wc -c <"$T/out")" "2 0" "usage: lizard $bad"
 done
+like "$(lizard prune --older-than 5 2>&1)" 'lizard: `5` is not a duration: 30m, 12h, 7d and 2w are' \
+	"prune: an age without a unit could be days or seconds"
 lizard info nothing >"$T/out" 2>"$T/err"
 is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
 for command in ls rm prune info dump pack unpack; do
