@@ -229,7 +229,7 @@ static void set_what(json_t *o, const struct lz_event *ev)
 		break;
 	case LZ_EV_SIGNAL: set_int(o, "signo", ev->signo); break;
 	case LZ_EV_INSN: json_object_set_new(o, "insn", json_string(lz_insn_name(ev->insn))); break;
-	case LZ_EV_EXIT: set_int(o, "status", ev->status); break;
+	case LZ_EV_EXIT: lz_json_status(o, (int)ev->status); break;
 	}
 }
 

@@ -291,7 +291,7 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	json_object_set_new(o, "features", lz_json_text(m->features));
 	set_int(o, "start_time", m->start_time);
 	set_int(o, "duration_ns", m->duration_ns);
-	json_object_set_new(o, "exit_status", json_integer(m->exit_status));
+	lz_json_status(o, m->exit_status);
 	set_int(o, "chaos_seed", m->chaos_seed);
 	json_object_set_new(o, "flow", lz_json_text(m->flow));
 	json_object_set_new(o, "outside", list_json(m->outside));

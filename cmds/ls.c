@@ -34,7 +34,7 @@ static json_t *to_json(const struct lz_entry *e)
 	json_object_set_new(o, "program", lz_json_text(e->meta.program));
 	json_object_set_new(o, "start_time", json_integer((json_int_t)e->meta.start_time));
 	json_object_set_new(o, "duration_ns", json_integer((json_int_t)e->meta.duration_ns));
-	json_object_set_new(o, "exit_status", json_integer(e->meta.exit_status));
+	lz_json_status(o, e->meta.exit_status);
 	return o;
 }
 

@@ -118,6 +118,15 @@ json_t *lz_json_text(const char *s)
 	return v;
 }
 
+void lz_json_status(json_t *o, int status)
+{
+	bool known = status != -1, killed = known && WIFSIGNALED(status);
+
+	json_object_set_new(o, "exit_status",
+	                    known && !killed ? json_integer(WEXITSTATUS(status)) : json_null());
+	json_object_set_new(o, "signal", killed ? json_integer(WTERMSIG(status)) : json_null());
+}
+
 json_t *lz_json_hex(uint64_t v)
 {
 	char text[24];

@@ -21,6 +21,19 @@ is "$(lizard ls | wc -l)" 4 "ls: a heading and three lines"
 is "$(lizard ls --json | json 'join " ", map { "$_->{name}:$_->{status}" } @$o')" \
 	"small-1:exit 0 small-2:exit 0 small-3:exit 0" "ls --json: names and status"
 
+gcc -O1 -o "$T/ends" "$LIZARD_SRC/tests/progs/process/ends.c"
+for how in 3 segv; do
+	lizard-trace -q -o "$T/ends-$how" ./ends $how
+	for command in "info --json" "ps --json" "dump --events --json"; do
+		# shellcheck disable=SC2086
+		is "$(lizard $command "$T/ends-$how" | tail -n 1 | json '
+			$o = $$o[0] if ref $o eq "ARRAY";
+			join " ", map { exists $o->{$_} ? $o->{$_} // "null" : "none" } "exit_status", "signal"')" \
+			"$([ $how = 3 ] && echo 3 null || echo null 11)" "$command: how it ended ($how)"
+	done
+done
+is "$(lizard ls --json | json '"$$o[0]{exit_status} $$o[0]{signal}"')" "0 " "ls --json: how it ended"
+
 like "$(lizard info ./small)" "^program +$T/small\$" "info of a program: its latest recording"
 is "$(lizard info --json small-2 | json '$o->{complete} && $o->{instrumented} && !$o->{damage}')" 1 \
 	"info --json"
