@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +19,39 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Services and containers may have none in the environment. NULL: lz_error(). */
+static const char *home(void)
+{
+	const char *e = getenv("HOME");
+
+	if (e && *e)
+		return e;
+	const struct passwd *user = getpwuid(geteuid());
+	if (user && user->pw_dir && *user->pw_dir == '/')
+		return user->pw_dir;
+	lz_fail("there is no home directory to keep recordings in: HOME is not set, and user %u "
+	        "has none; "
+	        "set LIZARD_TRACE_DIR, or name the recording's directory (lizard-trace -o DIR)",
+	        (unsigned)geteuid());
+	return NULL;
+}
+
 char *lz_recordings_dir(void)
 {
-	const char *e;
-	char *dir = NULL;
+	const char *e, *below = "lizard";
+	char *dir;
 
-	if ((e = getenv("LIZARD_TRACE_DIR")) && *e)
+	if ((e = getenv("LIZARD_TRACE_DIR")) && *e) {
 		dir = strdup(e);
-	else if ((e = getenv("XDG_DATA_HOME")) && *e == '/')
-		dir = asprintf(&dir, "%s/lizard", e) < 0 ? NULL : dir;
-	else
-		dir = asprintf(&dir, "%s/.local/share/lizard",
-		               (e = getenv("HOME")) && *e ? e : "") < 0
-		          ? NULL
-		          : dir;
+	} else {
+		if (!(e = getenv("XDG_DATA_HOME")) || *e != '/') {
+			below = ".local/share/lizard";
+			e = home();
+		}
+		if (!e)
+			return NULL;
+		dir = asprintf(&dir, "%s/%s", e, below) < 0 ? NULL : dir;
+	}
 	if (!dir)
 		lz_fail("no memory");
 	return dir;

@@ -148,7 +148,7 @@ bool lz_meta_never_ran(const struct lz_meta *m);
 char *lz_build_id(const char *path);
 
 /* ---- where recordings live ---- */
-/* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced. */
+/* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced; NULL: lz_error(). */
 char *lz_recordings_dir(void);
 /* A recording's directory for what a user typed: a directory, PROG (its PROG-latest) or a
  * name below the recordings directory. The path has no links in it. malloced; NULL with an error that says what

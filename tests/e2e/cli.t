@@ -71,6 +71,20 @@ for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x sm
 done
 like "$(lizard prune --older-than 5 2>&1)" 'lizard: `5` is not a duration: 30m, 12h, 7d and 2w are' \
 	"prune: an age without a unit could be days or seconds"
+# Without HOME the user's home directory counts; whoever has none is told what to do.
+home=$(getent passwd "$(id -u)" | cut -d: -f6)
+like "$(env -u HOME -u XDG_DATA_HOME LIZARD_TRACE_DIR= lizard info nothing 2>&1)" " $home/.local/share/lizard " \
+	"HOME is not set: the user's home directory"
+if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null &&
+	setpriv --reuid=54321 --clear-groups test -x "$LIZARD_BIN/lizard-trace" 2>/dev/null; then
+	setpriv --reuid=54321 --clear-groups env -u HOME -u XDG_DATA_HOME LIZARD_TRACE_DIR= \
+		lizard-trace -q true 2>"$T/err"
+	is "$? $(grep -c 'user 54321 has none; set LIZARD_TRACE_DIR, or .*lizard-trace -o DIR' "$T/err")" "125 1" \
+		"a user without a home directory: an error"
+else
+	skip "a user without a home directory" "not root, or the build is out of its reach"
+fi
+
 lizard info nothing >"$T/out" 2>"$T/err"
 is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
 for command in ls rm prune info dump pack unpack; do
