@@ -119,6 +119,25 @@ static void print_args(const struct lz_meta *m)
 	putchar('\n');
 }
 
+/* meta says so at the end only; until there are markers nobody knows whether there will be some. */
+static bool is_instrumented(const struct lz_reader *r)
+{
+	return lz_reader_meta(r)->instrumented || all_markers(r);
+}
+
+static bool not_known_yet(const struct lz_reader *r)
+{
+	return !is_instrumented(r) && lz_reader_meta(r)->state != LZ_REC_COMPLETE &&
+	       lz_recording_busy(lz_reader_dir(r));
+}
+
+static const char *instrumented(const struct lz_reader *r)
+{
+	if (not_known_yet(r))
+		return "not known yet";
+	return is_instrumented(r) ? "yes" : "no: system calls and checkpoints only";
+}
+
 static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 {
 	bool whole = m->state == LZ_REC_COMPLETE;
@@ -140,8 +159,7 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 	                          : "not known, the recording was not finished");
 	if (m->chaos_seed)
 		printf("%-13s seed %" PRIu64 "\n", "chaos", m->chaos_seed);
-	print_line("instrumented",
-	           m->instrumented ? "yes" : "no: system calls and checkpoints only");
+	print_line("instrumented", instrumented(r));
 	for (char **o = m->outside; o && *o; o++)
 		print_line("outside", *o);
 	printf("format        version %u\n", m->version);
@@ -295,7 +313,8 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	set_int(o, "chaos_seed", m->chaos_seed);
 	json_object_set_new(o, "flow", lz_json_text(m->flow));
 	json_object_set_new(o, "outside", list_json(m->outside));
-	json_object_set_new(o, "instrumented", json_boolean(m->instrumented));
+	json_object_set_new(o, "instrumented",
+	                    not_known_yet(r) ? json_null() : json_boolean(is_instrumented(r)));
 	return o;
 }
 

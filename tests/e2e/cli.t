@@ -32,6 +32,27 @@ for how in 3 segv; do
 			"$([ $how = 3 ] && echo 3 null || echo null 11)" "$command: how it ended ($how)"
 	done
 done
+# While a recording is being made it is told whether the program has markers.
+printf '#include <unistd.h>\nint main(void) { char c; write(1, "x", 1); return read(0, &c, 1) != 1; }\n' >waits.c
+gcc -g waits.c -o waits-gcc && lizard-cc -g waits.c -o waits-lizard-cc
+ok $? "programs that wait build"
+for how in gcc lizard-cc; do
+	rm -f in && mkfifo in
+	lizard-trace -q -o "$T/waits-rec-$how" "./waits-$how" <in >"$T/out" 2>&1 &
+	pid=$!
+	exec 9>in
+	wait_until test -s "$T/out"
+	[ $how = gcc ] || wait_until sh -c "lizard info '$T/waits-rec-$how' | grep -q '^instrumented *yes'"
+	wanted=$([ $how = gcc ] && echo "not known yet" || echo yes)
+	is "$(lizard info "$T/waits-rec-$how" | sed -n 's/^instrumented  *//p') $(
+		lizard info --json "$T/waits-rec-$how" | json '$o->{instrumented} // "null"')" \
+		"$wanted $([ $how = gcc ] && echo null || echo 1)" "info of a recording that is being made, $how"
+	echo >&9
+	exec 9>&-
+	wait $pid
+	is "$? $(lizard info "$T/waits-rec-$how" | sed -n 's/^instrumented  *//p' | cut -c 1-3)" \
+		"0 $([ $how = gcc ] && echo no: || echo yes)" "... and when it is made"
+done
 is "$(lizard ls --json | json '"$$o[0]{exit_status} $$o[0]{signal}"')" "0 " "ls --json: how it ended"
 
 like "$(lizard info ./small)" "^program +$T/small\$" "info of a program: its latest recording"
