@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,70 +18,19 @@
 
 /* ---- taking it ---- */
 
-/* SIGSTOP cannot be blocked while a process is parked. What it makes of it must last. */
-struct stopped {
-	bool pending; /* it has come, and is sent once more later */
-	bool group;   /* it has had its effect already */
-};
-
-static int seize(pid_t pid, struct stopped *s)
+/* It stands, and is itself again. */
+static int take(struct lz_tracer *t, const struct lz_handover *h)
 {
-	int status;
-
-	if (lz_seize(pid) < 0)
+	lz_descriptors_drop();
+	t->root = strdup(h->root);
+	if (!t->root || lz_floor_map(&t->floor, h->floor) < 0 || lz_proc_open(&t->p, h->pid) < 0)
 		return -1;
-	if (ptrace(PTRACE_INTERRUPT, pid, 0, 0) < 0)
-		return lz_fail_errno("cannot stop process %d", (int)pid);
-	for (;;) {
-		if (lz_proc_wait(pid, &status) < 0)
-			return -1;
-		if (!WIFSTOPPED(status))
-			return lz_fail("process %d is gone", (int)pid);
-		if (status >> 16)
-			break;
-		s->pending |= WSTOPSIG(status) == SIGSTOP;
-		if (ptrace(PTRACE_CONT, pid, 0, 0) < 0)
-			return lz_fail_errno("cannot stop process %d", (int)pid);
-	}
-	s->group = WSTOPSIG(status) != SIGTRAP;
-	return 0;
-}
-
-/* The kernel keeps in mind that the group is stopped; the next stop shows it. */
-static void stop_again(pid_t pid, const struct stopped *s)
-{
-	if (s->pending)
-		kill(pid, SIGSTOP);
-	if (s->group)
-		ptrace(PTRACE_INTERRUPT, pid, 0, 0);
-}
-
-/* As it was before it was parked. */
-static int unpark(struct lz_proc *p, const struct lz_handover *h)
-{
-	struct user_regs_struct r = h->regs;
-
-	r.orig_rax = (uint64_t)-1;
-	if (lz_proc_set_regs(p, &r) < 0)
-		return -1;
-	if (ptrace(PTRACE_SETSIGMASK, p->pid, sizeof(h->mask), &h->mask) < 0)
-		return lz_fail_errno("cannot restore the signal mask of process %d", (int)p->pid);
-	return 0;
-}
-
-static int take(struct lz_tracer *t, const struct lz_handover *h, struct stopped *stopped)
-{
-	int64_t ignored;
-
-	if (seize(h->pid, stopped) < 0)
-		return -1;
-	t->tid = (uint32_t)h->pid;
+	t->p.syscall_insn = h->was.syscall_insn;
 	t->cur = lz_thread_new(t, t->tid);
-	if (!t->cur || lz_proc_open(&t->p, h->pid) < 0 || unpark(&t->p, h) < 0)
+	if (!t->cur)
 		return -1;
 	t->cur->seen = true;
-	t->p.syscall_insn = h->syscall_insn;
-	return lz_proc_syscall(&t->p, &ignored, SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
+	return lz_tracers_forget(&t->p);
 }
 
 /* ---- its recording ---- */
@@ -231,7 +179,7 @@ static int say_hello(struct lz_tracer *t, const struct lz_handover *h)
 	*c = (struct lz_call){
 	    .nr = LZ_HELLO_NR,
 	    .args = {0, h->sink, h->pos_addr, h->pos_off, h->traced_addr, greeting}};
-	if (lz_build(t, LZ_EV_SYSCALL, h->regs.rip) < 0)
+	if (lz_build(t, LZ_EV_SYSCALL, h->was.regs.rip) < 0)
 		return -1;
 	t->b.ev.nr = c->nr;
 	memcpy(t->b.ev.args, c->args, sizeof(c->args));
@@ -295,13 +243,9 @@ static int killed_early(struct lz_tracer *t)
 }
 
 /* Its tracer has failed: the process goes on. */
-static int give_up(struct lz_tracer *t, const struct lz_handover *h, const struct stopped *stopped)
+static int give_up(struct lz_tracer *t, const struct lz_handover *h,
+                   const struct lz_stopped *stopped)
 {
-	if (!t->cur || !t->cur->seen) {
-		lz_kill_parked(h->pid);
-		lz_follow_gone(t);
-		return -1;
-	}
 	if (h->kind != LZ_HANDOVER_WATCH && is_killed(h->pid))
 		return killed_early(t);
 	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
@@ -311,7 +255,7 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h, const struc
 		lz_random_release(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);
 	}
-	stop_again(h->pid, stopped);
+	lz_stop_again(h->pid, stopped);
 	ptrace(PTRACE_DETACH, h->pid, 0, 0);
 	lz_follow_gone(t);
 	if (t->w)
@@ -362,7 +306,7 @@ int lz_trace_handed_over(int state, int news)
 	static struct lz_tracer t;
 	static struct lz_handover h;
 	struct lz_trace_result result;
-	struct stopped stopped = {0};
+	struct lz_stopped stopped = {0};
 
 	int got = read_handover(state, &h);
 	if (got <= 0)
@@ -370,24 +314,27 @@ int lz_trace_handed_over(int state, int news)
 	fcntl(news, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
 	t = (struct lz_tracer){
-	    .opt = &h.opt, .p = {.mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
+	    .opt = &h.opt, .p = {.pid = h.pid, .mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
+	t.tid = (uint32_t)h.pid;
 	lz_sched_begin(&t);
 	fcntl(h.floor, F_SETFD, FD_CLOEXEC);
-	lz_descriptors_drop();
-	t.root = strdup(h.root);
-	t.old_affinity = NULL;
-	if (!t.root || lz_floor_map(&t.floor, h.floor) < 0 || take(&t, &h, &stopped) < 0)
+	if (lz_take_parked(&t.p, &h.was, &stopped) < 0) {
+		lz_kill_parked(h.pid);
+		lz_follow_gone(&t);
+		return -1;
+	}
+	if (take(&t, &h) < 0)
 		return give_up(&t, &h, &stopped);
 	lz_set_signals(h.pid);
 	if (h.kind == LZ_HANDOVER_WATCH) {
-		stop_again(h.pid, &stopped);
-		stopped = (struct stopped){0};
+		lz_stop_again(h.pid, &stopped);
+		stopped = (struct lz_stopped){0};
 		int ret = watch_first(&t, &h);
 		if (ret <= 0)
 			return ret < 0 ? give_up(&t, &h, &stopped) : 0;
 	}
 	if (begin(&t, &h) < 0)
 		return give_up(&t, &h, &stopped);
-	stop_again(h.pid, &stopped);
+	lz_stop_again(h.pid, &stopped);
 	return lz_trace_to_end(&t, &result);
 }

@@ -185,8 +185,9 @@ int lz_child_new(struct lz_tracer *t, int event)
 		return -1;
 	if (!WIFSTOPPED(status))
 		return 0; /* killed at once */
+	/* without descriptors it can still be let go as it should be */
 	if (lz_proc_open(&c, (pid_t)pid) < 0)
-		return -1;
+		c = (struct lz_proc){.pid = (pid_t)pid, .mem = -1};
 	c.syscall_insn = t->p.syscall_insn;
 	lz_stream_offset(t);
 	t->has_children = true;
@@ -196,9 +197,11 @@ int lz_child_new(struct lz_tracer *t, int event)
 	if (ret == 0 && !gone)
 		ret = let_go(t, &c, shares);
 	lz_proc_close(&c);
-	if (ret < 0 && lz_proc_has_ended((pid_t)pid))
-		ret = 0; /* killed meanwhile */
-	return ret < 0 ? lz_fail_in("child %lu", pid) : 0;
+	if (ret == 0 || lz_proc_has_ended((pid_t)pid)) /* killed meanwhile */
+		return 0;
+	lz_fail_in("child %lu", pid);
+	ptrace(PTRACE_DETACH, (pid_t)pid, 0, 0); /* whatever it is like */
+	return -1;
 }
 int lz_child_writes(struct lz_tracer *t)
 {

@@ -6,7 +6,22 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+static struct rlimit own;
+
+void lz_descriptors_most(void)
+{
+	if (getrlimit(RLIMIT_NOFILE, &own) == 0)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){own.rlim_max, own.rlim_max});
+}
+
+void lz_descriptors_own(void)
+{
+	if (own.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &own);
+}
 
 static void become_null(int fd)
 {

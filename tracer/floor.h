@@ -12,7 +12,7 @@ struct lz_area;
 struct lz_tracer;
 struct lz_floor_page;
 
-enum { LZ_FLOOR_FD = 102 }; /* of all tracers but the first */
+enum { LZ_FLOOR_FD = 3 }; /* of all tracers but the first */
 
 struct lz_floor {
 	struct lz_floor_page *page; /* common to all tracers of a run; NULL: nobody is followed */

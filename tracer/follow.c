@@ -28,9 +28,8 @@ struct news {
 };
 
 enum {
-	STATE_FD = 100, /* of the next tracer: the handover, its end of the pipe */
-	NEWS_FD,
-	GRACE_MS = 1000 /* the first process has ended: how long others may take to do so */
+	GRACE_MS = 1000, /* the first process has ended: how long others may take to do so */
+	TAKE_MS = 20000  /* how long a tracer may take to begin */
 };
 
 /* ---- who is followed ---- */
@@ -67,8 +66,6 @@ int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec)
 	return exec ? LZ_HANDOVER_EXEC : LZ_HANDOVER_FORK;
 }
 
-/* ---- parking ---- */
-
 int lz_exec_exit(struct lz_proc *c)
 {
 	pid_t pid = c->pid;
@@ -83,83 +80,6 @@ int lz_exec_exit(struct lz_proc *c)
 	return lz_find_syscall(c);
 }
 
-/* Once it is let go only a signal that cannot be blocked reaches it. */
-static int park(struct lz_proc *c, struct lz_handover *h)
-{
-	uint64_t all = ~0ULL;
-	struct user_regs_struct r;
-	int64_t ignored;
-
-	/* Yama lets only ancestors trace it, which the next tracer is not. */
-	if (lz_proc_syscall(c, &ignored, SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0,
-	                    0) < 0 ||
-	    lz_proc_regs(c, &h->regs) < 0)
-		return -1;
-	if (ptrace(PTRACE_GETSIGMASK, c->pid, sizeof(h->mask), &h->mask) < 0 ||
-	    ptrace(PTRACE_SETSIGMASK, c->pid, sizeof(all), &all) < 0)
-		return lz_fail_errno("cannot change the signal mask of process %d", (int)c->pid);
-	r = h->regs;
-	r.rip = c->syscall_insn;
-	r.rax = SYS_pause;
-	r.orig_rax = (uint64_t)-1;
-	return lz_proc_set_regs(c, &r);
-}
-
-/* Nobody is there to take it. */
-static int let_go(struct lz_proc *c, const struct lz_handover *h, bool is_parked)
-{
-	struct user_regs_struct r = h->regs;
-
-	lz_warn("process %d goes on unrecorded: %s", (int)c->pid, lz_error());
-	r.orig_rax = (uint64_t)-1;
-	if (is_parked && (lz_proc_set_regs(c, &r) < 0 ||
-	                  ptrace(PTRACE_SETSIGMASK, c->pid, sizeof(h->mask), &h->mask) < 0))
-		return lz_fail_errno("cannot let process %d go", (int)c->pid);
-	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0)
-		return lz_fail_errno("cannot let process %d go", (int)c->pid);
-	return 0;
-}
-
-struct status {
-	char state;
-	int tracer;
-	uint64_t blocked;
-};
-
-static struct status status_of(pid_t pid)
-{
-	struct status s = {0};
-	char path[64], line[256];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &s.state);
-		sscanf(line, "TracerPid: %d", &s.tracer);
-		sscanf(line, "SigBlk: %" SCNx64, &s.blocked);
-	}
-	if (f)
-		fclose(f);
-	return s;
-}
-
-bool lz_is_parked(pid_t pid)
-{
-	const uint64_t never = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
-	struct status s = status_of(pid);
-
-	return s.state && !s.tracer && (s.blocked | never) == UINT64_MAX;
-}
-
-void lz_kill_parked(pid_t pid)
-{
-	if (lz_proc_has_ended(pid))
-		return; /* somebody else has killed it */
-	lz_warn("process %d could not be handed to a tracer of its own and has to be killed: %s",
-	        (int)pid, lz_error());
-	kill(pid, SIGKILL);
-}
-
 /* ---- the next tracer ---- */
 
 static int keep(struct lz_follow *f, pid_t tracer, pid_t process)
@@ -172,7 +92,7 @@ static int keep(struct lz_follow *f, pid_t tracer, pid_t process)
 		f->next = v;
 		f->room = room;
 	}
-	f->next[f->n++] = (struct lz_next){tracer, process};
+	f->next[f->n++] = (struct lz_next){.tracer = tracer, .process = process};
 	return 0;
 }
 
@@ -183,11 +103,12 @@ static int start(struct lz_follow *f, int state, int floor, pid_t process)
 	posix_spawn_file_actions_t files;
 	pid_t pid;
 
-	snprintf(state_text, sizeof(state_text), "%d", STATE_FD);
-	snprintf(news_text, sizeof(news_text), "%d", NEWS_FD);
+	snprintf(state_text, sizeof(state_text), "%d", state);
+	snprintf(news_text, sizeof(news_text), "%d", f->out);
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, state, STATE_FD);
-	posix_spawn_file_actions_adddup2(&files, f->out, NEWS_FD);
+	/* onto itself: what is passed on */
+	posix_spawn_file_actions_adddup2(&files, state, state);
+	posix_spawn_file_actions_adddup2(&files, f->out, f->out);
 	posix_spawn_file_actions_adddup2(&files, floor, LZ_FLOOR_FD);
 	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
@@ -222,23 +143,49 @@ static int pass(const struct lz_tracer *t, int end, const struct lz_handover *h)
 	return 0;
 }
 
+/* Above the one that is the floor in the next tracer. */
+static int move_up(int *fd)
+{
+	int up = *fd > LZ_FLOOR_FD ? *fd : fcntl(*fd, F_DUPFD_CLOEXEC, LZ_FLOOR_FD + 1);
+
+	if (up < 0)
+		return -1;
+	if (up != *fd)
+		close(*fd);
+	*fd = up;
+	return 0;
+}
+
+/* For the handover; the next tracer's end comes first. */
+static int channel(int ends[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+		if (move_up(&ends[0]) == 0)
+			return 0;
+		close(ends[0]);
+		close(ends[1]);
+	}
+	return lz_fail_errno("cannot start another tracer");
+}
+
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 {
 	int ends[2], ret = 0;
 
 	fill(t, c->pid, h);
-	h->syscall_insn = c->syscall_insn;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return lz_fail_errno("cannot hand process %d over", (int)c->pid);
+	if (channel(ends) < 0)
+		return lz_go_unrecorded(c, NULL);
 	/* It is there before the process is parked: should this tracer be killed in between, the other one goes on. */
 	bool is_started = start(&t->follow, ends[0], t->floor.fd, c->pid) == 0, is_parked = false;
 	close(ends[0]);
-	if (is_started)
-		is_parked = park(c, h) == 0;
+	if (is_started) {
+		is_parked = lz_park(c, &h->was) == 0;
+		t->follow.next[t->follow.n - 1].was = h->was;
+	}
 	if (is_parked && pass(t, ends[1], h) == 0)
 		ret = ptrace(PTRACE_DETACH, c->pid, 0, 0);
 	else if (!lz_proc_has_ended(c->pid))
-		ret = let_go(c, h, is_parked);
+		ret = lz_go_unrecorded(c, is_parked ? &h->was : NULL);
 	close(ends[1]);
 	return ret < 0 && !lz_proc_has_ended(c->pid) ? -1 : 0;
 }
@@ -252,7 +199,7 @@ int lz_follow_begin(struct lz_tracer *t)
 	t->follow.in = t->follow.out = -1;
 	if (!t->opt->follow)
 		return 0;
-	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0 || move_up(&fds[1]) < 0)
 		return lz_fail_errno("cannot make a pipe");
 	t->follow.in = fds[0];
 	t->follow.out = fds[1];
@@ -281,7 +228,7 @@ static void tell_gone(struct lz_follow *f, pid_t pid)
 		lz_debug("no room for news of process %d", (int)pid);
 }
 
-/* A tracer that was killed before it had its process leaves it where nobody wakes it. */
+/* A tracer that has ended before it had its process leaves it where nobody wakes it. */
 static void reap(struct lz_follow *f)
 {
 	int status = 0;
@@ -295,16 +242,27 @@ static void reap(struct lz_follow *f)
 			continue;
 		}
 		f->next[i] = f->next[--f->n];
-		/* Whoever waits for any process has met it first: how it ended is not known. */
-		if ((got > 0 && !WIFSIGNALED(status)) || !lz_is_parked(was.process))
+		if (!lz_is_parked(was.process))
 			continue;
-		if (got > 0)
+		if (got > 0 && WIFSIGNALED(status))
 			lz_fail("its tracer was killed by signal %d", WTERMSIG(status));
-		else
-			lz_fail("its tracer was killed");
-		lz_kill_parked(was.process);
+		else /* whoever waits for any process has met it first, or it could not start */
+			lz_fail("its tracer has ended");
+		lz_free_parked(was.process, &was.was);
 		tell_gone(f, was.process);
 	}
+}
+
+/* Nobody but us wakes those whose tracer fails to begin. */
+static void until_taken(struct lz_follow *f)
+{
+	uint64_t begun = lz_now();
+
+	for (size_t i = 0; i < f->n && lz_now() - begun < TAKE_MS * 1000000ULL; reap(f))
+		if (lz_is_parked(f->next[i].process))
+			usleep(1000);
+		else
+			i++;
 }
 
 void lz_follow_tick(struct lz_tracer *t)
@@ -329,6 +287,7 @@ void lz_follow_end(struct lz_tracer *t)
 	uint64_t quiet = lz_now();
 	int64_t before = f->running;
 
+	until_taken(f);
 	if (f->out >= 0)
 		close(f->out);
 	/* Those whose process is gone have only to write down the rest. */

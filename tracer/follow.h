@@ -20,9 +20,7 @@ struct lz_handover {
 	enum lz_handover_kind kind;
 	pid_t pid, parent;
 	uint64_t parent_event, parent_marker;
-	struct user_regs_struct regs; /* before it was parked */
-	uint64_t mask;
-	uint64_t syscall_insn;
+	struct lz_parked was;
 	int floor; /* descriptor */
 	/* FORK: what it has inherited */
 	uint64_t stub_addr;
@@ -35,12 +33,33 @@ struct lz_handover {
 
 /* What is to be done with PID, which has just been born or has called execve. -1: nothing. */
 int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec);
-/* Parks the stopped process C, lets it go and starts a tracer for it. H: kind and what it has inherited. */
-int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
+/* park.c */
+/* C stands; when it is let go it waits. */
+int lz_park(struct lz_proc *c, struct lz_parked *was);
+/* C stands, at WAS if it is not parked: it is let go, and lz_error() said as the reason. */
+int lz_go_unrecorded(const struct lz_proc *c, const struct lz_parked *was);
+/* What SIGSTOP has made of a parked process. */
+struct lz_stopped {
+	bool pending; /* it has come, and is sent once more later */
+	bool group;   /* it has had its effect already */
+};
+/* Seizes P->pid: it stands as it did before it was parked. */
+int lz_take_parked(struct lz_proc *p, const struct lz_parked *was, struct lz_stopped *s);
+/* Only ancestors may trace it any more, as ever. */
+int lz_tracers_forget(struct lz_proc *p);
+/* The kernel keeps in mind that the group is stopped; the next stop shows it. */
+void lz_stop_again(pid_t pid, const struct lz_stopped *s);
 /* Does it wait between two tracers? */
 bool lz_is_parked(pid_t pid);
 /* Nobody can wake it any more; says so, if it is still there. */
 void lz_kill_parked(pid_t pid);
+/* Its tracer will not come, lz_error() says why: it goes on unrecorded. */
+void lz_free_parked(pid_t pid, const struct lz_parked *was);
+
+/* follow.c */
+/* Parks the stopped process C, lets it go and starts a tracer for it; if that cannot be, it goes on unrecorded. H: kind and
+ * what it has inherited. */
+int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
 /* From the stop at an execve's event to its exit. Opens *C anew. */
 int lz_exec_exit(struct lz_proc *c);
 

@@ -37,6 +37,7 @@ static _Noreturn void child(struct lz_tracer *t, struct pipes *p)
 	if (read(p->go[0], &c, 1) != 1)
 		_exit(127);
 	close(p->go[0]);
+	lz_descriptors_own();
 	if (!t->opt->aslr) /* may be refused: replay restores the addresses anyway */
 		personality((unsigned long)t->old_personality | ADDR_NO_RANDOMIZE);
 	execvp(t->opt->argv[0], t->opt->argv);
@@ -119,6 +120,7 @@ int lz_launch(struct lz_tracer *t)
 {
 	struct pipes p;
 
+	lz_descriptors_most();
 	if (lz_pin(t) < 0)
 		return -1;
 	t->old_personality = personality(0xffffffff);

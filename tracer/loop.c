@@ -262,7 +262,13 @@ static int at_exit_event(struct lz_tracer *t)
  * time on a busy machine. */
 static int gone_ms(struct lz_tracer *t)
 {
-	if (lz_thread_state_of(t, t->cur) != 't')
+	char state = lz_thread_state_of(t, t->cur);
+	unsigned long ignored;
+
+	/* without a descriptor for that, a thread that stands can be asked */
+	if (!state && ptrace(PTRACE_GETEVENTMSG, t->p.pid, 0, &ignored) == 0)
+		state = 't';
+	if (state != 't')
 		return KILLED_MS;
 	return lz_sched_threaded(t) ? GONE_MS : 0;
 }

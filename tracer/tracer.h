@@ -167,9 +167,16 @@ struct lz_page_set {
 	bool exact;   /* that is known of all pages */
 };
 
+/* What a process goes on with that waits between two tracers. */
+struct lz_parked {
+	struct user_regs_struct regs;
+	uint64_t mask, syscall_insn;
+};
+
 /* Another tracer, and the process that it was started for. */
 struct lz_next {
 	pid_t tracer, process;
+	struct lz_parked was;
 };
 
 /* Where the tracers of one run (--follow) tell the first one of their processes. */
@@ -339,7 +346,10 @@ void lz_follow_tick(struct lz_tracer *t);
 void lz_follow_gone(struct lz_tracer *t); /* this process has ended */
 void lz_follow_end(struct lz_tracer *t);  /* waits for those that have only to write */
 
-/* descriptors.c: closes those that the tracer was given, but for stderr; stdin and stdout become /dev/null. */
+/* descriptors.c: as many as the tracer may have; the program gets its own limit back. */
+void lz_descriptors_most(void);
+void lz_descriptors_own(void);
+/* Closes those that the tracer was given, but for stderr; stdin and stdout become /dev/null. */
 void lz_descriptors_drop(void);
 /* If nobody reads NEWS, the first tracer has ended: stderr, too. */
 void lz_descriptors_alone(int news);

@@ -88,14 +88,17 @@ static int child_born(struct lz_tracer *t, struct early *e, pid_t parent)
 	if (ret <= 0)
 		return ret;
 	h = calloc(1, sizeof(*h));
-	if (!h || lz_proc_open(&c, (pid_t)pid) < 0) {
-		free(h);
-		return -1;
-	}
+	if (!h)
+		return lz_fail("out of memory");
 	h->kind = LZ_HANDOVER_WATCH;
-	ret = lz_find_syscall(&c);
-	if (ret == 0)
+	if (lz_proc_open(&c, (pid_t)pid) < 0) {
+		c = (struct lz_proc){.pid = (pid_t)pid, .mem = -1};
+		ret = lz_go_unrecorded(&c, NULL);
+	} else if (lz_find_syscall(&c) < 0) {
+		ret = lz_go_unrecorded(&c, NULL);
+	} else {
 		ret = lz_hand_over(t, &c, h);
+	}
 	lz_proc_close(&c);
 	free(h);
 	return ret;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What goes wrong while processes are followed: the next tracer can stop nobody, is killed, finds no room; the first tracer or
-# a process is killed. The program goes on where it can, nobody stays behind stopped, and what was recorded replays.
+# What goes wrong while processes are followed: the next tracer can stop nobody, is killed, finds no room, has no descriptors;
+# the first tracer or a process is killed. The program goes on where it can, nobody stays behind stopped, and what was recorded replays.
 . "$(dirname "$0")/../lib/tap.sh"
 
 cat >"$T/parent.c" <<'C'
@@ -120,7 +120,7 @@ is "$? $(tr '\n' ' ' <"$T/out")" "0 $want" "too large: the child goes on as with
 is "$(grep -c 'goes on unrecorded' "$T/err") $(grep -c 'still running' "$T/err")" "1 0" "too large: it is said, and all are known to be gone" ||
 	diag "$(cat "$T/err")"
 
-# ---- the next tracer is killed: at once, or as soon as it has been told of the child ----
+# ---- the next tracer is killed: at once, or as soon as it has been told of the child; or it ends by itself ----
 cat >"$T/killer.c" <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -129,6 +129,7 @@ cat >"$T/killer.c" <<'C'
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 static int is_next;
 __attribute__((constructor)) static void begin(void)
 {
@@ -151,28 +152,51 @@ ssize_t recv(int fd, void *buf, size_t len, int flags)
 
 	if (is_next && n == 0 && !strcmp(getenv("KILL"), "told"))
 		raise(SIGKILL);
+	if (is_next && n == 0 && !strcmp(getenv("KILL"), "exit"))
+		_exit(3);
 	return n;
 }
 C
 gcc -w -shared -fPIC -o "$T/killer.so" "$T/killer.c" -ldl
 ok $? "builds what kills it"
-for how in begin told told-threaded; do
+for how in begin told told-threaded exit exit-threaded; do
 	rec=$T/recordings/killed-$how when=${how%-threaded}
 	unset THREADED
 	[ "$when" = "$how" ] || export THREADED=1 # its tracer waits for any process then
 	KILL=$when LD_PRELOAD=$T/killer.so timeout -k 5 60 lizard-trace -q --follow all -o "$rec" "$T/parent" 2 >"$T/out" 2>"$T/err"
 	status=$?
-	case $when in
-	begin) # nobody is told, or the child is parked already: both are seen
-		is "$status $(grep -c 'child: \(exit 7\|signal 9\)' "$T/out") $(tail -n 1 "$T/out")" "3 2 parent done" "killed at once: the parent goes on" ;;
-	told) is "$status $(tr '\n' ' ' <"$T/out")" "3 child: signal 9 child: signal 9 parent done " "killed later ($how): the child is, too, and the parent goes on" ;;
-	esac || diag "$(cat "$T/err")"
-	is "$(grep -c 'goes on unrecorded\|has to be killed: its tracer was killed' "$T/err")" 2 "killed ($how): it is said" ||
+	is "$status $(tr '\n' ' ' <"$T/out")" "3 child: exit 7 child: exit 7 parent done " "killed ($how): the child goes on, and the parent" ||
+		diag "$(cat "$T/err")"
+	is "$(grep -c 'goes on unrecorded: ' "$T/err")" 2 "killed ($how): it is said" ||
 		diag "$(cat "$T/err")"
 	timeout 60 lizard verify "$rec" >"$T/verify" 2>&1
 	ok $? "killed ($how): the parent verifies" || diag "$(cat "$T/verify")"
 done
 unset THREADED
+
+# ---- there are no descriptors ----
+for n in $(seq 13 19) 24 32; do
+	rec=$T/recordings/limit-$n
+	(ulimit -n "$n" && exec timeout -k 5 60 lizard-trace -q --follow all -o "$rec" "$T/parent" 2) >"$T/out" 2>"$T/err"
+	status=$?
+	want="child: exit 7 child: exit 7 parent done "
+	case $status in
+	125) # too few for the program itself
+		like "$(cat "$T/err")" 'lizard-trace: .*Too many open files' "$n descriptors: none for the recorder" && continue ;;
+	*) is "$status $(tr '\n' ' ' <"$T/out")" "3 $want" "$n descriptors: all go on as without Lizard" ;;
+	esac || diag "$(cat "$T/err")"
+	said=$(grep -c 'unrecorded: .*Too many\|recording ends here: .*Too many' "$T/err")
+	recorded=$(find "$rec/processes" -mindepth 1 -maxdepth 1 -name '[0-9]*' 2>/dev/null | wc -l)
+	[ "$recorded" = 2 ] || [ "$said" -ge 1 ]
+	ok $? "$n descriptors: what is not recorded is said" || diag "$recorded are: $(cat "$T/err")"
+	timeout 60 lizard verify -a "$rec" >"$T/verify" 2>&1
+	like "$? $(cat "$T/verify")" '^0 |^1 .*not finished|lizard-trace was killed' "$n descriptors: what there is verifies" || diag "$(cat "$T/verify")"
+done
+
+# The program has the limit that it was given, the recorder as many as there are.
+is "$(ulimit -Sn 17 && lizard-trace -q --follow all -o "$T/recordings/own" sh -c 'ulimit -Sn; (ulimit -Sn)')" "17
+17" "the limit of descriptors that the program sees is its own"
+is "$(lizard ps "$T/recordings/own" | grep -c 'exit')" 2 "and the recorder is not bound by it" || diag "$(lizard ps "$T/recordings/own")"
 
 # ---- processes that are only watched ----
 cat >"$T/watched.c" <<'C'
