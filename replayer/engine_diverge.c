@@ -27,6 +27,16 @@ static void print_event(FILE *f, const struct lz_event *ev)
 	}
 }
 
+/* What the recorder has named as not recorded faithfully. */
+static void print_outside(FILE *f, char **outside)
+{
+	if (outside && *outside)
+		fprintf(f, "\nThe probable reason: what others stored meanwhile in memory that the "
+		           "program shared with them is not recorded:");
+	for (; outside && *outside; outside++)
+		fprintf(f, "\n  %s", *outside);
+}
+
 int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 {
 	char *text = NULL, where[LZ_POS_TEXT];
@@ -52,6 +62,7 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 		if (ev)
 			print_event(f, ev);
 	}
+	print_outside(f, lz_reader_meta(e->rp->reader)->outside);
 	fclose(f);
 	free(e->rp->divergence);
 	e->rp->divergence = text;

@@ -146,10 +146,9 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 	h->traced_addr = s->traced_addr;
 }
 
-/* AFTER_EXEC: it stands at the event of its execve. */
-static int let_go(struct lz_tracer *t, struct lz_proc *c, bool after_exec)
+/* KIND: of its handover, -1: it is not followed. AFTER_EXEC: it stands at the event of its execve. */
+static int let_go(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_exec)
 {
-	int kind = lz_follow_kind(t, c->pid, after_exec);
 	struct lz_handover *h = kind < 0 ? NULL : calloc(1, sizeof(*h));
 	int ret = 0;
 
@@ -194,8 +193,12 @@ int lz_child_new(struct lz_tracer *t, int event)
 	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);
-	if (ret == 0 && !gone)
-		ret = let_go(t, &c, shares);
+	if (ret == 0 && !gone) {
+		int kind = lz_follow_kind(t, (pid_t)pid, shares);
+		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
+			lz_heirs_born(t, (pid_t)pid);
+		ret = let_go(t, &c, kind, shares);
+	}
 	lz_proc_close(&c);
 	if (ret == 0 || lz_proc_has_ended((pid_t)pid)) /* killed meanwhile */
 		return 0;

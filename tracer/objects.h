@@ -7,7 +7,7 @@
 #include <common/pagemap.h>
 #include <sys/stat.h>
 
-enum { LZ_FDS = 1024 };
+enum { LZ_FDS = 1024, LZ_HEIRS = 16 };
 enum lz_fd_state { LZ_FD_UNKNOWN, LZ_FD_OTHER, LZ_FD_MAPPED };
 
 struct lz_object {
@@ -28,6 +28,13 @@ struct lz_object {
 	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
 };
 
+/* A child that is not recorded: heirs.c. */
+struct lz_heir {
+	pid_t pid;
+	uint32_t gap_ms;
+	uint64_t born, looked; /* ns */
+};
+
 struct lz_shared {
 	uint8_t fd[LZ_FDS];       /* enum lz_fd_state */
 	struct lz_object *object; /* index 0 is nobody */
@@ -39,6 +46,8 @@ struct lz_shared {
 	bool anonymous;         /* the user has been told of others in memory without a name */
 	int inotify;            /* -1: none */
 	uint64_t next_look, look_gap; /* ns: outside.c */
+	struct lz_heir heir[LZ_HEIRS];
+	size_t n_heirs;
 };
 
 /* objects.c */
@@ -76,5 +85,12 @@ void lz_alias_number(struct lz_area *a, uint32_t number);
 int lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
 /* After a system call. */
 int lz_outside_call(struct lz_tracer *t);
+/* PID, an heir: 1 if it has what the program shares, and has not touched it yet; 0: it has not, or has been named. */
+int lz_outside_child(struct lz_tracer *t, pid_t pid);
+
+/* heirs.c */
+bool lz_heirs_has(const struct lz_tracer *t, pid_t pid);
+/* Has PID had to do with these pages? */
+bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end);
 
 #endif

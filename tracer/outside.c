@@ -26,24 +26,32 @@ enum { GAP_MIN_MS = 5, GAP_MAX_MS = 4000, COST_SHARE = 50, EXEC_MS = 100, MOST =
 
 static const char no_name[] = "shared memory without a name";
 
-static int name(struct lz_tracer *t, const char *path, const char *text)
+static size_t count(char **list)
 {
-	char **list = t->meta.outside, *line;
 	size_t n = 0;
 
 	while (list && list[n])
 		n++;
+	return n;
+}
+
+/* CHILD: it could be recorded as well. */
+static int name(struct lz_tracer *t, const char *path, const char *text, bool child)
+{
+	char **list = t->meta.outside, *line;
+	size_t n = count(list);
+
 	list = reallocarray(list, n + 2, sizeof(*list));
 	if (!list)
 		return lz_fail("out of memory");
 	t->meta.outside = list;
 	list[n] = list[n + 1] = NULL;
-	if (asprintf(&line, "%s: %s", path, text) < 0)
+	if (asprintf(&line, "%s: %s%s", path, text, child ? ", which is not recorded" : "") < 0)
 		return lz_fail("out of memory");
 	list[n] = line;
-	lz_warn(
-	    "%s, outside of the recording; what is changed there shows after the next system call",
-	    line);
+	lz_warn("%s%s; what is changed there shows after the next system call, not earlier%s", line,
+	        child ? "" : ", outside of the recording",
+	        child ? "; --follow all records both" : "");
 	return lz_writer_meta(t->w, &t->meta);
 }
 
@@ -62,7 +70,7 @@ static void follow(struct lz_tracer *t, struct lz_object *o)
 		o->watched = true;
 }
 
-static int found(struct lz_tracer *t, struct lz_object *o, const char *text)
+static int found(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
 {
 	bool *named = o ? &o->named : &t->shared->anonymous;
 
@@ -70,7 +78,7 @@ static int found(struct lz_tracer *t, struct lz_object *o, const char *text)
 	if (*named)
 		return 0;
 	*named = true;
-	return name(t, o ? o->path : no_name, text);
+	return name(t, o ? o->path : no_name, text, child);
 }
 
 /* ---- who has it mapped ---- */
@@ -87,6 +95,9 @@ struct look {
 	size_t n;
 	pid_t pid;     /* the one that is looked at */
 	bool writable; /* does the program have one that it can write? */
+	bool heir;     /* it is a child that is not recorded */
+	bool touched;  /* it is named only if it has touched it */
+	bool has;      /* it has one that it can write */
 };
 
 static bool has_identity(const struct lz_maps_entry *e)
@@ -158,15 +169,18 @@ static int their_mapping(void *arg, const struct lz_maps_entry *e)
 		const struct thing *g = &l->thing[i];
 		if (g->inode != e->inode || g->major != e->dev_major || g->minor != e->dev_minor)
 			continue;
-		if (is_ours(l, l->pid))
+		l->has = true;
+		if (l->touched && !lz_heirs_touched(l->pid, e->start, e->end))
+			continue;
+		if (!l->heir && is_ours(l, l->pid))
 			return 1;
-		if (is_followed(l, l->pid)) {
+		if (!l->heir && is_followed(l, l->pid)) {
 			follow(l->t, lz_object(l->t, g->object));
 			continue;
 		}
 		command_of(l->pid, command);
 		snprintf(text, sizeof(text), "shared with process %d (%s)", (int)l->pid, command);
-		if (found(l->t, lz_object(l->t, g->object), text) < 0)
+		if (found(l->t, lz_object(l->t, g->object), text, l->heir) < 0)
 			return -1;
 	}
 	return 0;
@@ -182,6 +196,7 @@ static int look_at_all(struct look *l)
 		l->pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
 		if (!l->pid || (uint32_t)l->pid == l->t->tid || l->pid == getpid())
 			continue;
+		l->heir = lz_heirs_has(l->t, l->pid);
 		errno = 0;
 		ret = lz_proc_maps(l->pid, their_mapping, l);
 		if (ret < 0 && errno) /* gone, or not ours to look at */
@@ -208,6 +223,18 @@ static int look(struct lz_tracer *t)
 	/* What the program only reads, others seldom write: then inotify has to tell. */
 	s->next_look = l.writable ? now + (s->look_gap > cost ? s->look_gap : cost) : UINT64_MAX;
 	return 0;
+}
+
+int lz_outside_child(struct lz_tracer *t, pid_t pid)
+{
+	struct look l = {.t = t, .pid = pid, .heir = true, .touched = true};
+	size_t named = count(t->meta.outside);
+
+	lz_proc_maps(t->p.pid, our_mapping, &l);
+	errno = 0;
+	if (l.n && lz_proc_maps(pid, their_mapping, &l) < 0 && !errno)
+		return -1;
+	return l.has && count(t->meta.outside) == named;
 }
 
 /* ---- who writes the file ---- */
@@ -292,9 +319,10 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
 		return 0;
 	/* Nor who it was: where others are followed, it may be one of those. */
-	if (!t->root && found(t, o,
-	                      modified ? "written by another process"
-	                               : "opened for writing by another process") < 0)
+	if (!t->root &&
+	    found(t, o,
+	          modified ? "written by another process" : "opened for writing by another process",
+	          false) < 0)
 		return -1;
 	o = lz_object(t, object);
 	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev)
@@ -350,7 +378,7 @@ int lz_outside_end(struct lz_tracer *t)
 
 	if (!s || !t->n_shared || (t->n_threads > 1 && t->cur->call.nr == SYS_exit))
 		return 0;
-	return s->inotify >= 0 && take_notes(t) < 0 ? -1 : look(t);
+	return lz_heirs_look(t) < 0 || (s->inotify >= 0 && take_notes(t) < 0) ? -1 : look(t);
 }
 
 int lz_outside_call(struct lz_tracer *t)
@@ -362,7 +390,7 @@ int lz_outside_call(struct lz_tracer *t)
 	/* A child has it all, unless it is there to run another program. */
 	if (t->cur->call.row && t->cur->call.row->klass == LZ_SC_FORK)
 		s->next_look = lz_now() + EXEC_MS * MS;
-	if (s->inotify >= 0 && take_notes(t) < 0)
+	if (lz_heirs_look(t) < 0 || (s->inotify >= 0 && take_notes(t) < 0))
 		return -1;
 	return lz_now() >= s->next_look ? look(t) : 0;
 }

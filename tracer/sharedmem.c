@@ -490,6 +490,7 @@ void lz_shared_forget(struct lz_tracer *t)
 		s->object[i].inotify = 0;
 	}
 	s->watching = s->segments = false;
+	s->n_heirs = 0;
 	if (s->inotify >= 0)
 		close(s->inotify);
 	s->inotify = -1;

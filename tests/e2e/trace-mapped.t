@@ -104,5 +104,26 @@ fi
 timeout -k 5 60 lizard-trace -q -o "$T/recordings/child" "$T/outside" child >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out")" "0 x after some rounds: right" "child: recorded" || diag "$(cat "$T/err")"
 replayed child
-warned child "shared memory without a name: shared with process [0-9]* .outside."
+warned child "shared memory without a name: shared with process [0-9]* .outside.*, which is not recorded"
+
+# ---- a child that is not recorded stores, and the program makes no system call: what follows is not faithful, and it is said ----
+for how in 0 20 200; do
+	timeout -k 5 60 lizard-trace -q -o "$T/recordings/polled-$how" "$T/outside" polled "$how" >"$T/out" 2>"$T/err"
+	is $? 0 "polled-$how: recorded"
+	warned "polled-$how" "shared memory without a name: shared with process [0-9]* .outside.*, which is not recorded"
+	like "$(cat "$T/err")" "--follow all records both" "polled-$how: and what helps"
+	timeout 60 lizard verify "$T/recordings/polled-$how" >"$T/verify" 2>&1
+	status=$?
+	[ $status = 0 ] || grep -q "The probable reason: .*shared with them" "$T/verify"
+	ok $? "polled-$how: where replay diverges that is named as the reason" || diag "$status $(cat "$T/verify")"
+done
+timeout -k 5 60 lizard-trace -q --follow all -o "$T/recordings/polled-all" "$T/outside" polled 20 >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/err")" "0 " "polled: not with --follow all"
+timeout 60 lizard verify -a "$T/recordings/polled-all" >"$T/verify" 2>&1
+ok $? "polled: which is faithful" || diag "$(cat "$T/verify")"
+for how in exec spawn; do
+	timeout -k 5 60 lizard-trace -q -o "$T/recordings/polled-$how" "$T/outside" polled $how >"$T/out" 2>"$T/err"
+	is $? 0 "polled-$how: recorded"
+	quiet "polled-$how"
+done
 done_testing

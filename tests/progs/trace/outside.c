@@ -7,9 +7,12 @@
  *   look    maps it to read only, for a while
  *   alone   stores the x itself; reads and writes the file, too
  *   child   shared memory without a name, in which a child stores
+ *   polled MS|exec|spawn
+ *           the same after MS milliseconds, and no system call until then; or the child runs another program
  * What others store while the program runs, and not while it waits, is not recorded faithfully; so it waits. */
 #include <ctype.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +84,29 @@ static int with_child(void)
 	return ret;
 }
 
+/* Not recorded faithfully. */
+static int polled(const char *how)
+{
+	volatile char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned long rounds = 0;
+	pid_t pid = 0;
+
+	if (!strcmp(how, "spawn"))
+		return posix_spawnp(&pid, "true", NULL, NULL, (char *[]){"true", NULL}, environ);
+	if (fork() == 0) {
+		rest(atoi(how));
+		if (!strcmp(how, "exec"))
+			execlp("sleep", "sleep", "0.3", NULL);
+		p[PAGE] = 'x';
+		rest(500);
+		_exit(0);
+	}
+	while (isdigit(*how) ? p[PAGE] != 'x' : ++rounds < 300000000)
+		;
+	wait(NULL);
+	return 0;
+}
+
 static int alone(volatile char *p)
 {
 	char b[8];
@@ -108,6 +134,8 @@ int main(int argc, char **argv)
 		return with_child();
 	if (!strcmp(what, "write"))
 		return pwrite(open(name, O_RDWR), "x", 1, PAGE) != 1 || wake(name);
+	if (!strcmp(what, "polled"))
+		return polled(name);
 	int pipe = beside(name, "pipe", O_RDWR);
 	volatile char *p = map(name, strcmp(what, "look"));
 	if (p == MAP_FAILED)
