@@ -318,6 +318,8 @@ const char *lz_entry_status(const struct lz_entry *e, char buf[LZ_TEXT])
 	}
 	if (e->meta.state == LZ_REC_COMPLETE)
 		return lz_text_status(e->meta.exit_status, buf);
+	if (*e->meta.stopped)
+		return "cut short";
 	return e->busy ? "recording" : "not finished";
 }
 

@@ -153,10 +153,13 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 	print_line("kernel", m->kernel);
 	print_line("cpu", m->cpu);
 	print_line("begun", lz_text_time(m->start_time, t));
-	if (whole)
+	if (whole || *m->stopped)
 		print_line("duration", lz_text_duration(m->duration_ns, t));
-	print_line("ended", whole ? lz_text_status(m->exit_status, t)
-	                          : "not known, the recording was not finished");
+	if (whole || m->exit_status >= 0)
+		print_line("ended", lz_text_status(m->exit_status, t));
+	else
+		print_line("ended", *m->stopped ? "not known, recording ended before the program"
+		                                : "not known, the recording was not finished");
 	if (m->chaos_seed)
 		printf("%-13s seed %" PRIu64 "\n", "chaos", m->chaos_seed);
 	print_line("instrumented", instrumented(r));
@@ -224,7 +227,8 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 		       lz_text_size(lz_reader_first_marker(r), a));
 	printf("size          %s\n", lz_text_size(lz_recording_bytes(lz_reader_dir(r)), a));
 	if (lz_reader_damage(r))
-		printf("damage        %s\n", lz_reader_damage(r));
+		printf("%-13s %s\n", *lz_reader_meta(r)->stopped ? "cut short" : "damage",
+		       lz_reader_damage(r));
 }
 
 /* ---- JSON ---- */
@@ -310,6 +314,7 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	set_int(o, "start_time", m->start_time);
 	set_int(o, "duration_ns", m->duration_ns);
 	lz_json_status(o, m->exit_status);
+	json_object_set_new(o, "stopped", lz_json_text(m->stopped));
 	set_int(o, "chaos_seed", m->chaos_seed);
 	json_object_set_new(o, "flow", lz_json_text(m->flow));
 	json_object_set_new(o, "outside", list_json(m->outside));
@@ -373,7 +378,7 @@ static int check(struct lz_reader *r)
 	for (uint32_t i = 0; !rc && i < lz_reader_n_checkpoints(r); i++)
 		rc = lz_image_seek(im, i);
 	lz_image_free(im);
-	if (!rc && lz_reader_damage(r))
+	if (!rc && lz_reader_damage(r) && !*lz_reader_meta(r)->stopped)
 		rc = lz_fail("%s", lz_reader_damage(r));
 	return rc;
 }

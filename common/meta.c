@@ -47,6 +47,7 @@ static const struct field {
     F("start-time", U64, start_time),
     F("duration-ns", U64, duration_ns),
     F("exit-status", INT, exit_status),
+    F("stopped", TEXT, stopped),
     F("outside", LIST, outside),
     F("instrumented", U64, instrumented),
     F("events", U64, n_events),

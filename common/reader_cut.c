@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
@@ -168,13 +169,27 @@ static void say_files(struct lz_reader *r)
 			say(r, "damaged: %s", r->files[i].damage);
 }
 
+static void say_stopped(struct lz_reader *r)
+{
+	const struct lz_meta *m = &r->meta;
+	char end[40] = "";
+
+	if (m->exit_status >= 0 && WIFSIGNALED(m->exit_status))
+		snprintf(end, sizeof(end), ", signal %d", WTERMSIG(m->exit_status));
+	else if (m->exit_status >= 0)
+		snprintf(end, sizeof(end), ", exit status %d", WEXITSTATUS(m->exit_status));
+	say(r, "incomplete: recording ended early: %s; the program went on%s", m->stopped, end);
+}
+
 int lz_reader_cut(struct lz_reader *r)
 {
 	struct lz_buf buf = {0};
 	uint32_t i = r->n_syncs;
 
 	/* An unfinished recording may well end in the middle of a frame: that is not worth a word of its own. */
-	if (r->meta.state != LZ_REC_COMPLETE)
+	if (r->meta.state != LZ_REC_COMPLETE && *r->meta.stopped)
+		say_stopped(r);
+	else if (r->meta.state != LZ_REC_COMPLETE)
 		say(r, "incomplete: lizard-trace %s",
 		    lz_recording_busy(r->dir) ? "is still at work"
 		                              : "was killed or ran out of disk space");

@@ -109,6 +109,8 @@ static void say_end(struct lz_front *f)
 		             "The recording ends here: the process goes on as another program "
 		             "(lizard-gdb -p %s).",
 		             m->became);
+	else if (*m->stopped)
+		lz_front_say(f, "The recording ends here: %s; the program went on.", m->stopped);
 	else if (lz_reader_damage(f->reader))
 		lz_front_say(f, "The recording ends here: it was cut (%s).",
 		             lz_reader_damage(f->reader));

@@ -62,6 +62,19 @@ static void show_progress(struct lz_tracer *t)
 	t->opt->progress(lz_elapsed(t), lz_writer_size(t->w), lz_writer_written(t->w));
 }
 
+/* As it was asked for. */
+static int too_large(uint64_t max)
+{
+	int k = 0;
+
+	while (k < 3 && max % 1024 == 0) {
+		max /= 1024;
+		k++;
+	}
+	return lz_fail("it has reached the size that --max-size allows, %" PRIu64 "%s", max,
+	               (const char *const[]){" bytes", "K", "M", "G"}[k]);
+}
+
 static int flush(struct lz_tracer *t)
 {
 	uint64_t max = t->opt->keep_last ? 0 : t->opt->max_bytes;
@@ -71,9 +84,7 @@ static int flush(struct lz_tracer *t)
 	show_progress(t);
 	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
 		return -1;
-	return max && lz_writer_size(t->w) >= max
-	           ? lz_fail("it has reached the size that it may have, %" PRIu64 " bytes", max)
-	           : 0;
+	return max && lz_writer_size(t->w) >= max ? too_large(max) : 0;
 }
 
 /* The first process of a PID namespace waits in its end for all others, behind all that the kernel stores for that end. */

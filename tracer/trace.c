@@ -251,15 +251,31 @@ static void clean_up(struct lz_tracer *t)
 	lz_proc_close(&t->p);
 }
 
+/* That it was we who ended the recording, and why; STATUS as waitpid gives it, -1: not known. */
+static void tell_stopped(struct lz_tracer *t, const char *why, int status)
+{
+	if (!t->w)
+		return;
+	if (why)
+		t->meta.stopped = strdup(why);
+	t->meta.exit_status = status;
+	if (lz_writer_meta(t->w, &t->meta) < 0)
+		lz_debug("%s", lz_error());
+}
+
 /* What has been recorded stays; the program need not suffer. */
 static int go_on_alone(struct lz_tracer *t)
 {
 	lz_warn("recording ends here: %s", lz_error());
+	t->meta.duration_ns = lz_elapsed(t);
+	tell_stopped(t, lz_error(), -1);
 	lz_floor_leave(t);
 	if (t->ended)
 		return 0;
 	lz_warn("the program goes on unrecorded");
 	int ret = lz_let_go(t);
+	if (ret == 0 && !t->meta.parent) /* else only its own parent hears how it ends */
+		tell_stopped(t, NULL, t->status);
 	lz_follow_gone(t);
 	if (ret < 0)
 		return lz_fail_in("the program could not go on");

@@ -134,6 +134,7 @@ struct lz_meta {
 	uint64_t start_time;          /* seconds since the epoch */
 	uint64_t duration_ns;
 	int exit_status;       /* as waitpid gives it; -1 unknown */
+	char *stopped;         /* why the recorder has ended it before the program's end; else "" */
 	char **outside;        /* mappings that others wrote, or could; NULL-terminated */
 	uint64_t instrumented; /* 1 if a hello call was seen */
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */

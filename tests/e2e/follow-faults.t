@@ -119,6 +119,8 @@ timeout -k 5 60 lizard-trace -q --follow all --max-size 1M -o "$T/recordings/lar
 is "$? $(tr '\n' ' ' <"$T/out")" "0 $want" "too large: the child goes on as without Lizard" || diag "$(cat "$T/err")"
 is "$(grep -c 'goes on unrecorded' "$T/err") $(grep -c 'still running' "$T/err")" "1 0" "too large: it is said, and all are known to be gone" ||
 	diag "$(cat "$T/err")"
+like "$(timeout 60 lizard verify -a "$T/recordings/large" 2>&1 | grep processes/)" "recording ended early: it has reached the size that --max-size allows, 1M; the program went on$" \
+	"too large: verify tells, too"
 
 # ---- the next tracer is killed: at once, or as soon as it has been told of the child; or it ends by itself ----
 cat >"$T/killer.c" <<'C'
@@ -190,7 +192,7 @@ for n in $(seq 13 19) 24 32; do
 	[ "$recorded" = 2 ] || [ "$said" -ge 1 ]
 	ok $? "$n descriptors: what is not recorded is said" || diag "$recorded are: $(cat "$T/err")"
 	timeout 60 lizard verify -a "$rec" >"$T/verify" 2>&1
-	like "$? $(cat "$T/verify")" '^0 |^1 .*not finished|lizard-trace was killed' "$n descriptors: what there is verifies" || diag "$(cat "$T/verify")"
+	ok $? "$n descriptors: what there is verifies" || diag "$(cat "$T/verify")"
 done
 
 # The program has the limit that it was given, the recorder as many as there are.

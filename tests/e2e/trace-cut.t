@@ -93,7 +93,12 @@ C
 lizard-cc -g -O1 "$T/busy.c" -o "$T/busy"
 timeout -k 5 120 lizard-trace -q --max-size 1M -o "$T/recordings/busy" "$T/busy" >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out")" "4 $("$T/busy")" "a size reached: the program's status and output"
-like "$(cat "$T/err")" "recording ends here: it has reached the size" "a size reached: it is said"
+like "$(cat "$T/err")" "recording ends here: it has reached the size that --max-size allows, 1M$" "a size reached: it is said"
+why="recording ended early: it has reached the size that --max-size allows, 1M; the program went on, exit status 4"
+lizard info --check "$T/recordings/busy" >"$T/info" 2>&1
+is "$? $(grep -E '^(ended|cut short|damage)' "$T/info")" "0 ended         exit 4
+cut short     incomplete: $why" "a size reached: info tells, and it is no damage"
+like "$(timeout 100 lizard verify "$T/recordings/busy")" "clean: .* the recording is not complete: incomplete: $why" "a size reached: verify tells"
 opens "a size reached" "$T/recordings/busy" cut
 timeout -k 5 120 lizard-trace -q --max-size some true 2>"$T/err"
 is $? 125 "a bad size: 125"
@@ -103,6 +108,8 @@ if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; t
 	timeout -k 5 120 lizard-trace -q --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
 	is $? 3 "full disk: the program's exit status"
 	like "$(cat "$T/err")" "recording ends here: .*No space left" "full disk: it is said"
+	like "$(lizard info "$T/small/full")" "recording ended early: .*No space left.*; the program went on|lizard-trace was killed or ran out of disk space" \
+		"full disk: info tells, if there was room for the reason"
 	opens "full disk" "$T/small/full" cut
 	rm -rf "$T/small/full"
 	lizard-trace -q -o "$T/small/full" sh -c "cat /dev/zero >'$T/small/fill'; exit 6" >"$T/out" 2>"$T/err"
