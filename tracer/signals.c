@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define SA_RESETHAND_ 0x80000000ULL
+enum { TRAP_FLAG = 0x100 };
 
 int lz_signal_init(struct lz_tracer *t)
 {
@@ -332,6 +333,25 @@ static int guard_met(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 	           : lz_fail("a marker at %#llx cannot be stored", r->rip);
 }
 
+/* The program steps itself: replay, which steps too, could not tell the two apart. It goes on in its handler; without
+ * one the next instruction ends it as this one would have. */
+static int steps_itself(struct lz_tracer *t)
+{
+	bool handled = handler_of(t, SIGTRAP) > 1;
+	int status = SIGTRAP << 8 | 0x7f;
+
+	if (handled && (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, SIGTRAP) < 0 ||
+	                lz_proc_wait(t->p.pid, &status) < 0))
+		return lz_fail_errno("cannot deliver a trap to the program");
+	if (!WIFSTOPPED(status) || status >> 8 != SIGTRAP) {
+		t->cur->pending_status = status;
+		t->cur->has_pending_status = true;
+	}
+	return lz_fail(
+	    "the program has set the trap flag of the processor to step itself, which is "
+	    "not supported");
+}
+
 /* A signal that a step within a marker has met, not the step's own trap. 1: the buffer was taken. */
 static int met_in_marker(struct lz_tracer *t, int signo, struct user_regs_struct *r)
 {
@@ -499,6 +519,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 			ours = turn_over(t, &r) < 0 ? -1 : 1;
 		if (ours)
 			return ours < 0 ? -1 : 0;
+		if (signo == SIGTRAP && info.si_code == TRAP_TRACE && r.eflags & TRAP_FLAG)
+			return steps_itself(t);
 		return deliver_now(t, signo, &info, &r, LZ_EVF_SYNC, deliver);
 	}
 	if (passes(t, signo)) {

@@ -269,6 +269,8 @@ static int go_on_alone(struct lz_tracer *t)
 	lz_warn("recording ends here: %s", lz_error());
 	t->meta.duration_ns = lz_elapsed(t);
 	tell_stopped(t, lz_error(), -1);
+	if (t->w && (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0))
+		lz_debug("the last moments are missing: %s", lz_error());
 	lz_floor_leave(t);
 	if (t->ended)
 		return 0;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Wherever a program is when its recording reaches its limit, it goes on as if it had not been recorded.
+# Wherever a program is when its recording reaches its limit, or becomes what cannot be recorded, it goes on as if it had not been recorded.
 . "$(dirname "$0")/../lib/tap.sh"
 
 runs=6
@@ -29,6 +29,20 @@ for cc in gcc lizard-cc; do
 	let_go $((2 * runs)) "turns, $cc" "$T/turns-$cc"
 	for what in fork vfork thread exec; do
 		let_go $runs "starts $what, $cc" "$T/starts-$cc" $what
+	done
+
+	# ---- it steps itself ----
+	$cc -O1 -g "$LIZARD_SRC/tests/progs/let-go/steps.c" -o "$T/steps-$cc" 2>"$T/cc"
+	ok $? "steps: builds with $cc" || diag "$(cat "$T/cc")"
+	for how in "" fatal; do
+		rec=$T/recordings/steps-$cc-$how
+		timeout -k 5 60 lizard-trace -q -o "$rec" "$T/steps-$cc" $how >"$T/out" 2>"$T/err"
+		got="$? $(cat "$T/out")"
+		[ "$how" = fatal ] && want="133 " || want="0 steps 50, others 0, sum 504450"
+		is "$got" "$want" "steps $how, $cc: none is lost"
+		like "$(cat "$T/err")" "recording ends here: the program has set the trap flag" "steps $how, $cc: it is said"
+		timeout 100 lizard verify "$rec" >"$T/verify" 2>&1
+		like "$? $(cat "$T/verify")" "^0 .*clean: .* 1[0-9]* events.*the program has set the trap flag" "steps $how, $cc: what is there replays"
 	done
 done
 done_testing
