@@ -3,6 +3,7 @@
 
 #include <lizard/error.h>
 #include <errno.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -36,6 +37,20 @@ static bool by_int80(struct lz_tracer *t, uint64_t ip)
 	return false;
 }
 
+/* The C library makes threads and spawns with it, and at once with clone() where it is absent: nobody need be told. */
+static bool is_library_clone3(struct lz_tracer *t)
+{
+	const uint64_t thread = CLONE_VM | CLONE_THREAD, spawn = CLONE_VM | CLONE_VFORK;
+	struct clone_args a = {0};
+	uint64_t size = t->cur->call.args[1];
+
+	size = size < sizeof(a) ? size : sizeof(a);
+	if (lz_proc_read_some(&t->p, t->cur->call.args[0], &a, size) != size)
+		return true;
+	return !a.set_tid_size && !(a.flags & (CLONE_PIDFD | CLONE_INTO_CGROUP)) &&
+	       ((a.flags & thread) == thread || (a.flags & spawn) == spawn);
+}
+
 /* True: the call is not made, *result is given instead. */
 static bool decide(struct lz_tracer *t, int64_t *result)
 {
@@ -51,6 +66,8 @@ static bool decide(struct lz_tracer *t, int64_t *result)
 	}
 	if (t->cur->call.nr == LZ_HELLO_NR_1)
 		return true;
+	if (t->cur->call.nr == SYS_clone3 && !is_library_clone3(t))
+		name_refused(t);
 	if (!row || row->klass == LZ_SC_REFUSED) {
 		name_refused(t);
 		return true;

@@ -113,6 +113,55 @@ lizard: a child that shares memory with its running parent is not supported: clo
 	ok $? "... --follow $follow: verify is clean" || diag "$(tail -n 5 "$T/verify")"
 done
 
+# clone3: named if it is the program's own call, not where the C library goes on with clone at once.
+cat >"$T/clone3.c" <<'EOF'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *nothing(void *arg)
+{
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	struct clone_args a = {.flags = argc > 2 ? CLONE_PIDFD : 0, .exit_signal = SIGCHLD};
+	int fd = -1;
+	pthread_t th;
+	pid_t pid;
+
+	a.pidfd = (unsigned long)&fd;
+	if (argc > 1) {
+		pid = syscall(SYS_clone3, &a, sizeof(a));
+		if (pid == 0)
+			_exit(0);
+		printf("%s\n", pid < 0 ? strerror(errno) : "a child");
+		return 0;
+	}
+	pthread_create(&th, NULL, nothing, NULL);
+	pthread_join(th, NULL);
+	posix_spawnp(&pid, "true", NULL, NULL, (char *[]){"true", NULL}, environ);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+EOF
+lizard-cc -g -O1 -w -pthread "$T/clone3.c" -o "$T/clone3"
+timeout -k 5 60 lizard-trace -q -o "$T/recordings/clone3" "$T/clone3" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out" "$T/err")" "0 " "clone3 of the C library: nothing is said"
+for args in one "one pidfd"; do
+	# shellcheck disable=SC2086
+	timeout -k 5 60 lizard-trace -q "$T/clone3" $args >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out" "$T/err")" "0 Function not implemented
+lizard: system call clone3 is not supported: the program gets ENOSYS" "clone3 of the program ($args): it is named"
+done
+
 # Where there is no tracing at all, it says which setting it is.
 "$T/refuse" ptrace lizard-trace -q true 2>"$T/err"
 is "$? $(grep -c 'in a container, allow it with --cap-add=SYS_PTRACE' "$T/err")" "125 1" "ptrace refused by a filter"
