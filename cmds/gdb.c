@@ -411,10 +411,8 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 	char *program = program_file(r, o);
 	bool host = same_files(r);
 
-	if (host) {
+	if (host)
 		setenv("LIZARD_GDB_SYSROOT", "", 1);
-		setenv("LIZARD_GDB_CWD", lz_reader_meta(r)->cwd, 1);
-	}
 	lz_reader_close(r);
 	if (!program)
 		return -1;

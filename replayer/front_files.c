@@ -5,6 +5,7 @@
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -71,12 +72,16 @@ static int open_copy(struct lz_front *f, const char *path)
 int lz_front_open(struct lz_front *f, const char *path)
 {
 	const char *proc = proc_name(f, path);
+	char real[PATH_MAX];
 	struct stat st;
 
 	if (proc)
 		return open_proc(f, proc);
 	int fd = open_copy(f, path);
 
+	/* By another name of this machine's, as /lib for /usr/lib. */
+	if (fd < 0 && f->host_files && realpath(path, real))
+		fd = open_copy(f, real);
 	if (fd < 0 && f->host_files)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)

@@ -1,4 +1,4 @@
-/* qXfer objects: features, auxv, exec-file, siginfo, threads. */
+/* qXfer objects: features, auxv, exec-file, siginfo, threads, libraries-svr4. */
 #include "replayer/rsp_int.h"
 
 #include <stdlib.h>
@@ -36,6 +36,15 @@ static int threads(struct lz_rsp *p, const char *range)
 	size_t len;
 	char *xml = lz_rsp_threads_xml(p, &len);
 	int rc = xml ? part(p, range, xml, len) : lz_rsp_reply(p, "E01");
+
+	free(xml);
+	return rc;
+}
+
+static int libraries(struct lz_rsp *p, const char *range)
+{
+	char *xml = lz_front_libraries(p->front);
+	int rc = xml ? part(p, range, xml, strlen(xml)) : lz_rsp_reply(p, "E01");
 
 	free(xml);
 	return rc;
@@ -81,6 +90,8 @@ int lz_rsp_xfer(struct lz_rsp *p, const char *packet)
 	}
 	if (strcmp(object, "threads") == 0)
 		return threads(p, range);
+	if (strcmp(object, "libraries-svr4") == 0)
+		return libraries(p, range);
 	if (strcmp(object, "siginfo") == 0) {
 		found = lz_front_siginfo(p->front, &len);
 		return object_part(p, range, found, len);

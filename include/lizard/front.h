@@ -130,6 +130,9 @@ const void *lz_front_auxv(const struct lz_front *f, size_t *len);
 /* Of the signal that is about to be delivered, else of the last one that was. */
 const void *lz_front_siginfo(struct lz_front *f, size_t *len);
 const char *lz_front_program(const struct lz_front *f);
+/* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped. malloced; NULL: the program has no
+ * list of them. */
+char *lz_front_libraries(struct lz_front *f);
 /* PATH as the recorded program saw it: /proc/PID/ made up from the recording, else the recording's copy, else the
  * host's file. Returns a descriptor that the caller closes. */
 int lz_front_open(struct lz_front *f, const char *path);

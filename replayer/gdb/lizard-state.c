@@ -130,6 +130,7 @@ lizard_target::xfer_partial (target_object object, const char *annex,
 			     ULONGEST *xfered_len)
 {
   const void *found = nullptr;
+  gdb::unique_xmalloc_ptr<char> libraries;
   uint32_t tid = inferior_ptid.lwp ();
   size_t size = 0;
 
@@ -154,6 +155,16 @@ lizard_target::xfer_partial (target_object object, const char *annex,
 	  if (lz_front_select (m_front, tid) == 0)
 	    found = lz_front_siginfo (m_front, &size);
 	});
+      break;
+    case TARGET_OBJECT_LIBRARIES_SVR4:
+      if (m_state == RUNNING)
+	return TARGET_XFER_E_IO;
+      call ([&]
+	{
+	  libraries.reset (lz_front_libraries (m_front));
+	});
+      found = libraries.get ();
+      size = found == nullptr ? 0 : strlen (libraries.get ());
       break;
     default:
       break;

@@ -48,6 +48,54 @@ out=$(echo 'print total' | gdb_run "$rec")
 like "$out" '^\$1 = 0' "a program that is gone is replaced by the copy"
 cp "$T/tour.old" "$T/tour"
 
+# A library whose name is relative to where the program ran, and one whose name is a link; opened there and elsewhere.
+mkdir -p "$T/there" "$T/elsewhere"
+cat >"$T/there/lib.c" <<'END'
+int sum;
+int bump(int n) { for (int i = 0; i < n; i++) sum += i; return sum; }
+END
+cat >"$T/there/opens.c" <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	int (*bump)(int) = (int (*)(int))dlsym(dlopen(argv[argc - 1], RTLD_NOW), "bump");
+	bump(4);
+	return bump(5);
+}
+END
+library() {
+	(cd "$T/there" && "$LIZARD_BIN/lizard-cc" -g -fPIC -shared "$@" lib.c -o "$name")
+}
+opened_in() {
+	for front_end in --stock $patched; do
+		out=$(cd "$1" && printf 'jump_forward end\njump_backward bump\nprint sum\nreverse-finish\ninfo sharedlibrary\n' |
+			gdb_run $front_end "$T/there/$rec")
+		like "$(echo "$out" | tr '\n' ' ')" 'bump .n=5. at lib.c:2 .*\$1 = 6 .* in main .*opens.c:6' "$2 ($front_end)"
+		like "$out" "Yes +(target:)?$T/there/real.so" "its file ($front_end)"
+	done
+}
+patched=
+! patched_gdb || patched=--patched
+name=real.so
+library -O0
+ln -s real.so "$T/there/link.so"
+(cd "$T/there" && "$LIZARD_BIN/lizard-cc" -g -O0 opens.c -o opens)
+(cd "$T/there" && "$LIZARD_BIN/lizard-trace" -q -o relative ./opens ./real.so)
+(cd "$T/there" && "$LIZARD_BIN/lizard-trace" -q -o linked ./opens "$T/there/link.so")
+name=other.so
+library -O2 -DOTHER
+ln -sf other.so "$T/there/link.so"
+rec=linked
+opened_in "$T/there" "a link that leads to another library now"
+rec=relative
+opened_in "$T/there" "a relative name"
+cp "$T/there/other.so" "$T/elsewhere/real.so"
+opened_in "$T/elsewhere" "and where another library has it"
+name=real.so
+library -O2
+opened_in "$T/there" "a relative name, rebuilt"
+opened_in / "and looked at from elsewhere"
+
 # A cut recording: the tracer was killed.
 prog_build long
 "$LIZARD_BIN/lizard-trace" -q -o "$T/cut" "$T/long" 100000000000 >/dev/null 2>&1 &

@@ -62,12 +62,6 @@ def connect(command, at_end):
     gdb.events.register_changed.connect(on_write)
 
 
-def search_from(cwd):
-    """A library's name may be relative to where the program was started."""
-    paths = gdb.parameter("solib-search-path")
-    gdb.execute("set solib-search-path " + (paths + ":" + cwd if paths else cwd))
-
-
 def open_recording():
     """Asked for by lizard-gdb through the environment."""
     command = os.environ.pop("LIZARD_GDB_OPEN", None)
@@ -77,9 +71,6 @@ def open_recording():
     sysroot = os.environ.pop("LIZARD_GDB_SYSROOT", None)
     if sysroot is not None:
         gdb.execute("set sysroot " + sysroot)
-    cwd = os.environ.pop("LIZARD_GDB_CWD", None)
-    if cwd:
-        search_from(cwd)
     confirm = gdb.parameter("confirm")
     gdb.execute("set confirm off")
     try:
