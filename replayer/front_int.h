@@ -47,6 +47,7 @@ struct lz_front {
 		    fd_tid; /* 1 + descriptor of the name file that is open, of whose thread */
 	} names;
 	uint32_t tls_modid; /* see front_tls.c; 0: not known */
+	bool said_unseen;   /* that changes of a thread-local variable may be missed */
 	uint8_t *auxv;
 	size_t auxv_len;
 	struct lz_front_break *breaks;
@@ -82,6 +83,8 @@ void lz_front_say(struct lz_front *f, const char *fmt, ...) __attribute__((forma
 /* ---- front_state.c ---- */
 /* The chosen thread's registers, in the diversion if there is one. */
 const struct lz_regfile *lz_front_regs(struct lz_front *f);
+/* Is a thread-local variable watched that is not there yet (lz_front_tls)? */
+bool lz_front_watches_nowhere(const struct lz_front *f);
 /* Tries again what could not be set before. */
 void lz_front_breaks_retry(struct lz_front *f);
 /* The user's breakpoint there; NULL if there is none. */

@@ -193,9 +193,22 @@ uint64_t lz_front_passed(const struct lz_front *f)
 	return f->pass_all ? UINT64_MAX : f->pass_signals;
 }
 
+/* A thread-local variable that is not there yet has no address; the debugger learns it at its next stop, be it a hidden one
+ * of its own. */
+static void say_unseen(struct lz_front *f, const struct lz_front_resume *r)
+{
+	if (f->said_unseen || r->how != LZ_RESUME_CONTINUE || r->direction != LZ_FORWARD ||
+	    !lz_front_watches_nowhere(f))
+		return;
+	f->said_unseen = true;
+	lz_front_say(f, "A watched thread-local variable is not there yet: what changed it before "
+	                "the next stop may have been passed by.");
+}
+
 static void move(struct lz_front *f, const struct lz_front_resume *r)
 {
 	lz_front_undivert(f);
+	say_unseen(f, r);
 	/* While stepping, signals are GDB's business: it steps over their handlers. */
 	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? lz_front_passed(f) : 0);
 	f->tid = 0;

@@ -107,6 +107,20 @@ int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t le
 	return 0;
 }
 
+/* No program can have memory there, so nothing happens to it; debug registers refuse such addresses. */
+static bool beyond_memory(const struct lz_front_break *b)
+{
+	return b->kind >= LZ_WATCH_WRITE && b->addr >= 1UL << 56;
+}
+
+bool lz_front_watches_nowhere(const struct lz_front *f)
+{
+	for (size_t i = 0; i < f->n_breaks; i++)
+		if (beyond_memory(&f->breaks[i]))
+			return true;
+	return false;
+}
+
 static int put(struct lz_front *f, const struct lz_front_break *b)
 {
 	if (b->kind < LZ_WATCH_WRITE)
@@ -122,8 +136,8 @@ int lz_front_insert(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, 
 	if (!more)
 		return lz_fail("out of memory for breakpoints");
 	f->breaks = more;
-	b.set = put(f, &b) == 0;
-	if (!b.set && kind >= LZ_WATCH_WRITE)
+	b.set = !beyond_memory(&b) && put(f, &b) == 0;
+	if (!b.set && !beyond_memory(&b) && kind >= LZ_WATCH_WRITE)
 		return -1;
 	f->breaks[f->n_breaks++] = b;
 	return 0;
@@ -149,7 +163,7 @@ void lz_front_remove(struct lz_front *f, enum lz_front_kind kind, uint64_t addr,
 void lz_front_breaks_retry(struct lz_front *f)
 {
 	for (size_t i = 0; i < f->n_breaks; i++)
-		if (!f->breaks[i].set)
+		if (!f->breaks[i].set && !beyond_memory(&f->breaks[i]))
 			f->breaks[i].set = put(f, &f->breaks[i]) == 0;
 }
 

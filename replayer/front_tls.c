@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOWHERE (1UL << 63) /* no canonical address, nor are those behind it */
+
 enum {
 	DTV_OFFSET = 8, /* of the vector's address in what fs points to: x86-64's ABI */
 	SLOT_SIZE = 16  /* of an entry of the vector */
@@ -42,41 +44,47 @@ static uint32_t modid_offset(struct lz_front *f)
 	return field[0] == 64 ? field[2] : 0;
 }
 
-/* The module's number; 0: failed. */
-static uint64_t modid(struct lz_front *f, uint64_t link_map)
+/* The module's number; 0: it has none now. */
+static int modid(struct lz_front *f, uint64_t link_map, uint64_t *id)
 {
-	uint64_t id = 0;
-
+	*id = 1; /* the program itself */
 	if (!link_map)
-		return 1; /* the program itself */
+		return 0;
 	if (!f->tls_modid)
 		f->tls_modid = modid_offset(f);
-	if (!f->tls_modid) {
-		lz_fail(
-		    "the program's C library is not one whose thread-local variables can be found");
-		return 0;
-	}
-	if (lz_session_read(f->s, link_map + f->tls_modid, &id, sizeof id) != sizeof id || !id ||
-	    id > UINT32_MAX) {
-		lz_fail("the file has no thread-local variables now");
-		return 0;
-	}
-	return id;
+	if (!f->tls_modid)
+		return lz_fail("the program's C library is not one whose thread-local variables "
+		               "can be found");
+	if (lz_session_read(f->s, link_map + f->tls_modid, id, sizeof *id) != sizeof *id ||
+	    *id > UINT32_MAX)
+		*id = 0;
+	return 0;
 }
 
+/* The memory of module ID's variables in the thread whose fs base that is; 0: there is none yet. */
+static uint64_t block(struct lz_front *f, uint64_t fs_base, uint64_t id)
+{
+	uint64_t dtv = 0, block = 0;
+
+	if (lz_session_read(f->s, fs_base + DTV_OFFSET, &dtv, sizeof dtv) != sizeof dtv ||
+	    lz_session_read(f->s, dtv + id * SLOT_SIZE, &block, sizeof block) != sizeof block ||
+	    block == UINT64_MAX)
+		return 0;
+	return block;
+}
+
+/* An error would end each run of GDB's while such a variable is watched: of all that can befall a watched expression it
+ * takes nothing but memory that cannot be read. So a variable that is not there yet is where no memory can be. */
 int lz_front_tls(struct lz_front *f, uint32_t tid, uint64_t link_map, uint64_t offset,
                  uint64_t *addr)
 {
-	uint64_t id = modid(f, link_map), dtv = 0, block = 0;
 	struct user_regs_struct r;
+	uint64_t id;
 
-	if (!id || lz_session_thread_regs(f->s, tid, &r) < 0)
+	if (modid(f, link_map, &id) < 0 || lz_session_thread_regs(f->s, tid, &r) < 0)
 		return -1;
-	if (lz_session_read(f->s, r.fs_base + DTV_OFFSET, &dtv, sizeof dtv) != sizeof dtv ||
-	    lz_session_read(f->s, dtv + id * SLOT_SIZE, &block, sizeof block) != sizeof block)
-		return lz_fail("thread %u has no thread-local variables yet", tid);
-	if (block == 0 || block == UINT64_MAX)
-		return lz_fail("thread %u has not used these thread-local variables yet", tid);
-	*addr = block + offset;
+	uint64_t at = id ? block(f, r.fs_base, id) : 0;
+
+	*addr = (at ? at : NOWHERE) + offset;
 	return 0;
 }

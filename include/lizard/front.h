@@ -31,7 +31,7 @@ int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint3
 /* Registers, siginfo and calls are those of thread TID from here on; of the present one if it is 0, and after each move. */
 int lz_front_select(struct lz_front *f, uint32_t tid);
 /* *ADDR: byte OFFSET of the thread-local memory of the file whose struct link_map is at LINK_MAP (0: of a static
- * program) in thread TID. */
+ * program) in thread TID; where the thread has none of it yet, an address at which there is never any memory. */
 int lz_front_tls(struct lz_front *f, uint32_t tid, uint64_t link_map, uint64_t offset,
                  uint64_t *addr);
 

@@ -121,6 +121,63 @@ END
 )
 like "$(echo "$out" | tr '\n' ' ')" 'sum  Old value = 31 New value = 94 .*sum = sum \* 3' "past inlined calls"
 
+# Thread-local variables: before the loader has made them they are nowhere.
+cat >"$T/local.c" <<'END'
+static __thread int zero, five = 5;
+int main(void)
+{
+	zero++;
+	five++;
+	return zero + five;
+}
+END
+"$LIZARD_BIN/lizard-cc" -g -O0 "$T/local.c" -o "$T/local" && record local
+"$LIZARD_BIN/lizard-cc" -g -O0 -static "$T/local.c" -o "$T/local-static" && record local-static
+out=$(gdb_run "$T/local" <<END
+reverse_watchpoint zero
+when
+-- set
+jump_forward main
+reverse_watchpoint five
+bt
+-- wild
+jump_forward main
+watch *(int *) 0x8000000000000000
+continue
+delete
+-- both
+jump_backward main
+watch zero
+watch five
+reverse-continue
+reverse-continue
+reverse-continue
+continue
+continue
+continue
+continue
+-- nowhere
+jump_backward start
+print zero
+END
+)
+like "$(echo "$out" | sed '/^-- set/q' | tr '\n' ' ')" 'No more reverse-execution history.* zero did not change since the start of the recording.*event 0 of ' \
+	"a thread-local variable that did not change"
+like "$(section "$out" nowhere)" 'Cannot access memory' "which is not there at the start"
+like "$(section "$out" "set" | tr '\n' ' ')" 'Old value = 0 New value = 5 .*_dl_allocate_tls_init' "one that the loader has set"
+is "$(printf '%s\n' "$out" | grep -c 'aborted\|debug registers')" 0 "no run is ended by it"
+like "$(section "$out" wild)" 'recording ends here' "nor by an address beyond all memory"
+like "$(section "$out" both | tr '\n' ' ')" 'Old value = 5 New value = 0 .*No more reverse.*Old value = 0 New value = 1 .*Old value = 5 New value = 6 ' \
+	"watched from before it is there"
+out=$(gdb_run "$T/local-static" <<END
+watch zero
+reverse-continue
+continue
+END
+)
+like "$(echo "$out" | tr '\n' ' ')" 'No more reverse.*thread-local variable is not there yet: .*recording ends here' \
+	"where nothing stops GDB when it is there, a sentence says so"
+
 # Breakpoints with an enable count, checkpoints and moves while GDB's direction is backward.
 out=$(gdb_run "$T/tour" <<END
 jump_forward $printf_line
