@@ -144,10 +144,6 @@ static void finish(struct lz_front *f, int rc)
 		lz_front_say(f, "The replay went another way than the recording: %s",
 		             what ? what : lz_error());
 	}
-	if (f->moving && f->quiet &&
-	    (f->stop.reason == LZ_STOP_END || f->stop.reason == LZ_STOP_START ||
-	     f->stop.reason == LZ_STOP_THREAD_START))
-		lz_front_say(f, "history"); /* for a front end that suppresses GDB's own words */
 	if (f->stop.reason == LZ_STOP_END && !f->div)
 		say_end(f);
 	if (f->stop.reason == LZ_STOP_START && !f->div && lz_reader_begins_later(f->reader))

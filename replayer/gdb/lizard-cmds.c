@@ -149,10 +149,8 @@ lizard_settle (bool shown)
       note = note.substr (end + 1);
       if (startswith (line.c_str (), "error: "))
 	errors += (errors.empty () ? "" : "\n") + line.substr (7);
-      else if (line != "history")
+      else
 	lizard_say ("%s%s", line.c_str (), line.empty () ? "" : "\n");
-      else if (!shown)
-	gdb_puts (_("\nNo more reverse-execution history.\n"));
     }
   if (!errors.empty ())
     error ("%s", errors.c_str ());

@@ -110,15 +110,12 @@ lizard_move (const char *move)
 void
 lizard_go (const char *move)
 {
-  static const char history[] = "history\n";
   ptid_t before = inferior_ptid;
   std::string note = lizard_move (move);
 
   if (inferior_ptid != before)
     gdb_printf (_("[Switching to %s]\n"),
 		target_pid_to_str (inferior_ptid).c_str ());
-  if (startswith (note.c_str (), history))
-    note = note.substr (strlen (history));
   gdb_puts (note.c_str ());
   print_stack_frame (get_selected_frame (nullptr), 1, SRC_AND_LOC, 1);
 }

@@ -193,7 +193,8 @@ set_at_activation_start (lizard_point *point, frame_info_ptr frame)
     return;
 
   CORE_ADDR entry = entry_of (frame);
-  frame_info_ptr older = get_prev_frame (frame);
+  /* Of main as well, which "backtrace" shows no caller of.  */
+  frame_info_ptr older = get_prev_frame_always (frame);
 
   if (entry == 0 || older == nullptr)
     return;
@@ -235,7 +236,11 @@ search_change (const lizard_point &watch, const lizard_point &start)
     {
       std::string before = lizard_ask ("when");
 
-      lizard_run_command ("reverse-continue");
+      {
+	lizard_silence silence;
+
+	lizard_run_command ("reverse-continue");
+      }
       if (start.stopped () || watch.get () == nullptr)
 	return start_of_activation;
       if (watch.stopped ())

@@ -80,10 +80,16 @@ continue
 continue
 continue
 delete
+-- main
+jump_backward start
+jump_forward main
+reverse_watchpoint i
 -- start
 jump_backward start
 jump_forward main
 reverse_watchpoint total
+-- nowhere
+jump_backward main
 END
 )
 like "$(section "$out" variable | tr '\n' ' ')" 'Old value = 10 New value = 20 .*total \+= r.*Old value = 4 New value = 10' "a variable, twice"
@@ -109,7 +115,10 @@ fi
 like "$(section "$out" accesses | tr '\n' ' ')" \
 	'Old value = 10 New value = 4 .*add \(x=3, y=3\).* Value = 4 .* Value = 4 .*Old value = 4 New value = 10 .* Value = 10 .*add \(x=6, y=4\)' \
 	"GDB's awatch, both ways"
+like "$(section "$out" main | tr '\n' ' ')" 'i did not change since the start of the activation.*main .argc=.* at .*tour.c:67 ' "a local variable of main that has not changed"
 like "$(section "$out" start)" 'did not change since the start of the recording' "the start of the recording"
+is "$(section "$out" start | grep -c ' in _start \|No more')" 3 "shown once"
+is "$(section "$out" nowhere | grep -c 'No more')" 1 "a jump that finds nothing says so once"
 
 # Inlined functions begin between here and the change.
 prog_build inlined -O2 && record inlined

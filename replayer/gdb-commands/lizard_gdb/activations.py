@@ -26,6 +26,18 @@ def select_activation(activation):
     return frame
 
 
+def callers_stack(frame):
+    """The stack pointer of FRAME's caller, or None. Main has one as well, which "backtrace" does not show."""
+    setting = "backtrace past-main"
+    kept = gdb.parameter(setting)
+    gdb.execute("set %s on" % setting)
+    try:
+        older = frame.older()
+        return int(older.read_register("rsp")) & (2**64 - 1) if older else None
+    finally:
+        gdb.execute("set %s %s" % (setting, "on" if kept else "off"))
+
+
 def activation_start(frame):
     """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
     while frame is not None and frame.type() == gdb.INLINE_FRAME:
@@ -33,10 +45,9 @@ def activation_start(frame):
     if frame is None:
         return None
     entry = entry_of(frame)
-    older = frame.older()
-    if entry is None or not older:
+    cfa = callers_stack(frame)
+    if entry is None or cfa is None:
         return None
-    cfa = int(older.read_register("rsp")) & (2**64 - 1)
     point = gdb.Breakpoint("*%d" % entry, internal=True)
     point.silent = True
     # The return address is on the stack and nothing else.

@@ -13,7 +13,8 @@ def search_change(expression, watch, start):
     while True:
         before = monitor("when")
         LastStop.event = None
-        gdb.execute("reverse-continue")
+        with Silence():
+            gdb.execute("reverse-continue")
         if start is not None and stopped_at(start):
             return "start of the activation"
         if not watch.is_valid():

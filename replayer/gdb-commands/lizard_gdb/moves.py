@@ -22,9 +22,6 @@ def settle(shown=True):
     for line in monitor("note").splitlines():
         if line.startswith("error: "):
             errors.append(line[7:])
-        elif line == "history":
-            if not shown:
-                gdb.write("\nNo more reverse-execution history.\n")
         elif line:
             gdb.write(line + "\n")
     if errors:
