@@ -36,7 +36,7 @@
 #include "lizard-cmds.h"
 #include "lizard-target.h"
 
-/* run and start.  */
+/* run, start, starti.  */
 
 static void
 to_start ()
@@ -96,7 +96,16 @@ start (const char *args, int from_tty)
   to_main ();
 }
 
-/* jump and return.  */
+static void
+starti (const char *args, int from_tty)
+{
+  dont_repeat ();
+  if (args != nullptr && *skip_spaces (args) != '\0')
+    error (_("The program's arguments are the recorded ones."));
+  lizard_travel ("seek start");
+}
+
+/* jump, return, signal, queue-signal.  */
 
 static void
 jump (const char *args, int from_tty)
@@ -110,6 +119,14 @@ return_early (const char *args, int from_tty)
 {
   error (_("A recorded run cannot be made to return early. \
 \"finish\" goes to where the function returned, \"up\" shows the caller."));
+}
+
+static void
+send_signal (const char *args, int from_tty)
+{
+  dont_repeat ();
+  error (_("A recorded run gets the signals that it got when it was recorded, \
+and no others. \"continue\" goes on with those."));
 }
 
 /* Is the selected frame one of a function that GDB has called?  That
@@ -235,6 +252,13 @@ Usage: run") },
   { "start", start, N_("\
 Go to the start of the recording and from there to main.\n\
 Usage: start") },
+  { "starti", starti, N_("\
+Go to the start of the recording.\n\
+Usage: starti") },
+  { "signal", send_signal, N_("\
+A recorded run gets the signals that it got, and no others.") },
+  { "queue-signal", send_signal, N_("\
+A recorded run gets the signals that it got, and no others.") },
   { "jump", jump, N_("\
 A recorded run cannot go another way: see jump_forward and jump_backward.") },
   { "return", return_early, nullptr, in_called_function },

@@ -202,6 +202,13 @@ info checkpoints
 start
 run 1 2
 run
+starti 1
+starti
+signal SIGUSR1
+signal 0
+signal
+queue-signal SIGUSR1
+when
 start extra
 jump
 jump 5
@@ -248,7 +255,7 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
-	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start; do
+	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
 	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart '; do

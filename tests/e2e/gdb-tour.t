@@ -145,7 +145,7 @@ bt 1
 -- refusals
 set confirm off
 python
-for c in ("jump main", "return", "jump_forward nowhere", "jump_forward 101%", "restart 9"):
+for c in ("jump main", "return", "signal SIGUSR1", "queue-signal SIGUSR1", "jump_forward nowhere", "jump_forward 101%", "restart 9"):
     try:
         gdb.execute(c)
     except gdb.error as e:
@@ -192,6 +192,8 @@ like "$(section "$out" "writes" | grep '^\$' | head -1)" '= 12345' "it holds in 
 like "$(section "$out" "writes" | grep '^\$' | tail -1)" '= 20' "and is thrown away"
 like "$(section "$out" "refusals")" 'refused jump main: .*another way' "jump is refused"
 like "$(section "$out" "refusals")" 'refused return: .*return early' "return is refused"
+like "$(section "$out" "refusals")" 'refused signal SIGUSR1: .*the signals that it got' "signal is refused"
+like "$(section "$out" "refusals")" 'refused queue-signal SIGUSR1: .*the signals that it got' "queue-signal is refused"
 like "$(section "$out" "refusals")" 'refused jump_forward nowhere: ' "an unknown place"
 like "$(section "$out" "refusals")" 'refused jump_forward 101%: ' "an unknown percentage"
 like "$(section "$out" "refusals")" 'refused restart 9: .*no checkpoint' "an unknown checkpoint"

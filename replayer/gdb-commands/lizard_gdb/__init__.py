@@ -6,7 +6,7 @@ import gdb
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
 from .opening import open_recording
-from .redefined import Jump, Return, Run, Start
+from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
 from .reverse_watchpoint import ReverseWatchpoint
 from .status import InfoLizard, When
 from .steps import BackStep, ForwardNext, ForwardStep, Prev
@@ -15,6 +15,7 @@ from .stops import on_stop
 COMMANDS = (
     ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint, When,
     InfoLizard, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
+    StartInstruction, Signal, QueueSignal,
 )
 
 

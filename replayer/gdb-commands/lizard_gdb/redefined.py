@@ -2,6 +2,7 @@
 import gdb
 
 from .command import Command
+from .moves import travel
 from .start import to_main, to_start
 
 
@@ -16,6 +17,25 @@ class Jump(Command):
             "A recorded run cannot be made to go another way. jump_forward and jump_backward go to "
             "an instant at which control was there."
         )
+
+
+class Signal(Command):
+    """A recorded run gets the signals that it got, and no others."""
+
+    name = "signal"
+    repeats = False
+
+    def act(self, arg, from_tty):
+        raise gdb.GdbError(
+            'A recorded run gets the signals that it got when it was recorded, and no others. '
+            '"continue" goes on with those.'
+        )
+
+
+class QueueSignal(Signal):
+    __doc__ = Signal.__doc__
+
+    name = "queue-signal"
 
 
 def in_called_function():
@@ -69,3 +89,16 @@ Usage: start"""
     def act(self, arg, from_tty):
         to_start()
         to_main()
+
+
+class StartInstruction(Command):
+    """Go to the start of the recording.
+Usage: starti"""
+
+    name = "starti"
+    repeats = False
+
+    def act(self, arg, from_tty):
+        if arg.strip():
+            raise gdb.GdbError("The program's arguments are the recorded ones.")
+        travel("seek start")
