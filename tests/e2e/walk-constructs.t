@@ -7,8 +7,7 @@
 
 WALK_POSITIONS=4 WALK_N=10
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
-WALK_MODES="step next jump"
-export WALK_POSITIONS WALK_N WALK_MODES
+export WALK_POSITIONS WALK_N
 
 # In these GDB's own stepping leads to one stop from two, as 6.4 says.
 TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c alloca_vla.c funcptr.c"
@@ -26,7 +25,7 @@ for file in "$constructs"/*.c "$constructs"/*.cc; do
 			{ ok 1 "$name $level: recorded" || diag "$(head -n 3 "$T/err")"; continue; }
 		two_ways=
 		case " $TWO_WAYS " in *" $name "*) two_ways=1 ;; esac
-		WALK_TWO_WAYS=$two_ways walk "$name$level" "$rec"
+		WALK_MODES="step next jump${watched:+ watch}" WALK_WATCH=$watched WALK_TWO_WAYS=$two_ways walk "$name$level" "$rec"
 	done
 done
 done_testing

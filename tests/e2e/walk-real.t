@@ -19,10 +19,19 @@ places() {
 	lua) echo "auxsort luaH_resize str_format lua_seti" ;;
 	esac
 }
-watched() {
+# Members of the structure of TYPE that POINTER refers to in FUNCTION, by its address: it is the same in the whole run.
+members() { # RECORDING FUNCTION POINTER TYPE MEMBERS
+	at=$("$LIZARD_BIN/lizard-gdb" -nx -batch "$1" -ex "jump_forward $2" -ex "printf \"at %p\\n\", $3" 2>/dev/null | sed -n 's/^at 0x/0x/p')
+	for member in ${at:+$5}; do
+		echo "(($4 *) $at)->$member;"
+	done
+}
+watched() { # NAME RECORDING
 	case $1 in
 	gzip) echo "bytes_in; outcnt; block_start" ;;
 	bc) echo "ex_stack; _bc_Free_list" ;;
+	bzip2) members "$2" BZ2_compressBlock s EState "nblock combinedCRC" ;;
+	lua) members "$2" auxsort "L->l_G" global_State "GCdebt gcstate" ;;
 	esac
 }
 
@@ -35,8 +44,11 @@ for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
 		ok $? "$name $level: recorded" || { diag "$(cat "$T/err")"; continue; }
 		WALK_TWO_WAYS=
 		case " $TWO_WAYS " in *" $name$level "*) WALK_TWO_WAYS=1 ;; esac
-		WALK_PLACES=$(places "$name") WALK_WATCH=$(watched "$name")
-		WALK_MODES="step next jump${WALK_WATCH:+ watch}"
+		WALK_PLACES=$(places "$name") WALK_WATCH=$(watched "$name" "$rec" | tr -d '\n')
+		WALK_WATCH=${WALK_WATCH%;}
+		[ "$WALK_WATCH" ]
+		ok $? "$name $level: there is something to watch" || continue
+		WALK_MODES="step next jump watch"
 		walk "$name$level" "$rec"
 	done
 done

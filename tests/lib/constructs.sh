@@ -1,7 +1,7 @@
 # The construct programs (tests/progs/constructs) and what they say of themselves. Sourced after tap.sh.
 #
 #   constructs      where they are
-#   about FILE      sets name, plain and ours (compilers), build (flags) and levels (empty: any)
+#   about FILE      sets name, plain and ours (compilers), build (flags), levels (empty: any) and watched (expressions)
 
 constructs=$LIZARD_SRC/tests/progs/constructs
 
@@ -15,4 +15,5 @@ about() {
 	case $1 in *.cc) plain=g++-12 ours=lizard-c++ ;; esac
 	build=$(says "$1" build)
 	levels=$(says "$1" levels)
+	watched=$(says "$1" watch)
 }

@@ -1,4 +1,6 @@
-/* makecontext and swapcontext: two coroutines and main take turns */
+/* makecontext and swapcontext: two coroutines and main take turns
+ * watch: left; log_text
+ */
 #include <string.h>
 #include <ucontext.h>
 #include "check.h"

@@ -1,4 +1,6 @@
-/* constructors and destructors with priorities; cleanup attributes */
+/* constructors and destructors with priorities; cleanup attributes
+ * watch: order
+ */
 #include <unistd.h>
 #include <string.h>
 #include "check.h"

@@ -1,4 +1,5 @@
 // C++ exceptions: thrown through instrumented C++ and C frames, caught, rethrown, with destructors
+// watch: destroyed
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,6 @@
-/* noreturn: exit out of nested calls through a noreturn function, and _exit in an atexit handler */
+/* noreturn: exit out of nested calls through a noreturn function, and _exit in an atexit handler
+ * watch: depth
+ */
 #include <unistd.h>
 #include "check.h"
 

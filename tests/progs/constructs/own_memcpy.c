@@ -1,4 +1,6 @@
-/* a program's own memcpy, strlen and qsort-like helper under the libc names */
+/* a program's own memcpy, strlen and qsort-like helper under the libc names
+ * watch: copies
+ */
 #include <stddef.h>
 #include "check.h"
 

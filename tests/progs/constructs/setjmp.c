@@ -1,5 +1,7 @@
 /* setjmp and longjmp: a loop, out of nested activations of a recursion, into a frame that returns twice
- * more than once, sigsetjmp, __builtin_setjmp */
+ * more than once, sigsetjmp, __builtin_setjmp
+ * watch: outer; builtin_buffer[1]
+ */
 #include <setjmp.h>
 #include "check.h"
 
