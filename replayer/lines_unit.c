@@ -115,6 +115,18 @@ static int walk(struct lz_lines *l, struct line_unit *u, Dwarf_Die *parent, Dwar
 	return 0;
 }
 
+/* Where the unit's functions are: with -gsplit-dwarf in a file of their own, beside which it has only lines and addresses. */
+static Dwarf_Die details(const Dwarf_Die *cu)
+{
+	Dwarf_Die split;
+	uint8_t type;
+
+	if (dwarf_cu_info(cu->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+	    type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit)
+		return split;
+	return *cu;
+}
+
 int lines_load_unit(struct lz_lines *l, uint32_t unit)
 {
 	struct line_unit *u = &l->units[unit];
@@ -131,5 +143,10 @@ int lines_load_unit(struct lz_lines *l, uint32_t unit)
 		files = NULL;
 		n = 0;
 	}
-	return lines_load_rows(l, unit, &cu, files, n) || walk(l, u, &cu, files, 0, 0) ? -1 : 0;
+	if (lines_load_rows(l, unit, &cu, files, n))
+		return -1;
+	cu = details(&cu);
+	if (dwarf_getsrcfiles(&cu, &files, &n))
+		files = NULL;
+	return walk(l, u, &cu, files, 0, 0) ? -1 : 0;
 }

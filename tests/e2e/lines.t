@@ -23,7 +23,7 @@ compare_text() {
 
 # Several files at one address; pieces of an inlined call that touch.
 for source in gdb/vectors gdb/pieces replay/watched threads/queue constructs/tailcall; do
-	for options in "-O0 -g" "-O2 -g" "-O2 -gdwarf-4"; do
+	for options in "-O0 -g" "-O2 -g" "-O2 -gdwarf-4" "-O2 -gsplit-dwarf" "-O2 -gdwarf-4 -gsplit-dwarf"; do
 		program=$T/$(basename $source)
 		# shellcheck disable=SC2086
 		lizard-cc -w $options -mssse3 -pthread -o "$program" "$LIZARD_SRC/tests/progs/$source.c" 2>"$T/log" ||
