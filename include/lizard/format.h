@@ -70,7 +70,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 6 };
+enum { LZ_FORMAT_VERSION = 7 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
