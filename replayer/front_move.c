@@ -17,15 +17,15 @@
 
 static int parse_number(const char *text, uint64_t *n)
 {
-	char *end;
-
 	*n = 0;
-	for (; *text && *text != '%'; text++) {
-		if (*text == ',')
+	for (const char *p = text; *p && *p != '%'; p++) {
+		if (*p == ',')
 			continue;
-		if (*text < '0' || *text > '9' || *n > UINT64_MAX / 10 - 1)
+		if (*p < '0' || *p > '9')
 			return lz_fail("'%s' is not a number", text);
-		*n = *n * 10 + strtoul((char[]){*text, 0}, &end, 10);
+		if (*n > UINT64_MAX / 10 - 1)
+			return lz_fail("%s is far behind the end of the recording", text);
+		*n = *n * 10 + (uint64_t)(*p - '0');
 	}
 	return 0;
 }

@@ -235,6 +235,9 @@ lizard_target_open (const char *args, int from_tty)
 {
   lizard_open_options options = parse_open_options (args);
 
+  if (non_stop)
+    error (_("Non-stop mode requested, but in a recording one thread runs"
+	     " at a time; use \"set non-stop off\"."));
   target_preopen (from_tty);
 
   lizard_target *target = new lizard_target ();

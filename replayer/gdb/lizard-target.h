@@ -134,6 +134,11 @@ public:
   void stop (ptid_t ptid) override
   { interrupt (); }
 
+  /* As through the server: a locked scheduler moves one thread as far as
+     the recording lets it.  */
+  thread_control_capabilities get_thread_control_capabilities () override
+  { return tc_schedlock; }
+
   bool can_async_p () override
   { return target_async_permitted; }
 

@@ -55,6 +55,16 @@ for how in finish next; do
 	like "$(section "$out" $how)" "position $main_thread:" "$how goes on in the thread that was chosen" || diag "$out"
 done
 
+# What only live threads know.
+out=$(gdb_run "$T/threads" <<'END'
+set scheduler-locking step
+show scheduler-locking
+END
+)
+like "$out" 'during execution is "step"' "the scheduler can be locked" || diag "$out"
+out=$("$LIZARD_BIN/lizard-gdb" -nx -batch -iex 'set non-stop on' "$T/threads" 2>&1 </dev/null)
+like "$out" 'Non-stop mode requested, but' "non-stop mode is refused" || diag "$out"
+
 # What a thread has added up itself is in a thread-local variable; what is printed of it follows from the output.
 mine() { # of THREAD, after the first N rounds
 	echo "$rounds" | head -"$2" | awk -v id="$1" '$2 == id { sum += $3 } END { print 100 + sum }'
