@@ -190,8 +190,6 @@ enum { WORTH_RUNNING = 64 }; /* steps; eight times as many after a run in vain *
 /* Through a loop in a range that the goal may be in, but not past the gap it is in. 1: steps must do. */
 static int run_to_goal(struct lz_nav *nav, uint64_t start, uint64_t end, struct lz_stop *stop)
 {
-	struct lz_piece_of_code range = {
-	    .base = start, .start = start, .end = end, .lines = true, .without_calls = true};
 	const struct lz_pos *goal = &nav->goal;
 	struct lz_pos now = where(nav);
 	int rc;
@@ -199,9 +197,10 @@ static int run_to_goal(struct lz_nav *nav, uint64_t start, uint64_t end, struct 
 	if (now.tid != goal->tid || now.marker >= goal->marker)
 		return 1;
 	nav->s->limit = goal->marker;
-	rc = lz_session_leave(nav->s, &range, stop);
+	rc = lz_session_run_range(nav->s, start, end, stop);
 	nav->s->limit = 0;
-	if (rc || stop->reason == LZ_STOP_TARGET)
+	if (rc || stop->reason == LZ_STOP_TARGET || stop->reason == LZ_STOP_INTERRUPTED ||
+	    stop->reason == LZ_STOP_DIVERGED)
 		return rc;
 	/* Left no earlier than in the goal's gap: at its start control was still in the range. */
 	if (lz_gap_cmp(goal->event, goal->marker, stop->pos.event, stop->pos.marker) <= 0) {

@@ -134,6 +134,11 @@ int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *sto
 int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
                                struct lz_stop *stop);
 int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
+/* Forwards through a loop in [start, end), a row of the line table, at full speed. A signal ends it, as it ends steps. 1: steps
+ * must go on, from wherever it is now. */
+int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop);
+/* Only there it is certain that an instruction begins. */
+bool lz_session_begins_row(struct lz_session *s, uint64_t addr);
 /* To the start, for the want of anything before; not at all. Both return 0 or -1. */
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);
 int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);

@@ -85,11 +85,11 @@ static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 	while (rc >= 0) {
 		bool own = s->pos.tid == w->from.tid;
 
+		if (stop.reason == LZ_STOP_INTERRUPTED)
+			return INTERRUPTED;
 		lz_session_where(s, &now);
 		if (lz_nav_same(&now, &w->from))
 			return 1;
-		if (stop.reason == LZ_STOP_INTERRUPTED)
-			return INTERRUPTED;
 		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT &&
 		    stop.reason != LZ_STOP_TARGET)
 			return 0;

@@ -500,19 +500,6 @@ int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *s
 
 enum { WORTH_RUNNING = 64 }; /* steps; eight times as many after a run in vain */
 
-/* Through a loop in the range at full speed. 1: steps must do. */
-static int run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop)
-{
-	struct lz_piece_of_code range = {
-	    .base = start, .start = start, .end = end, .lines = true, .without_calls = true};
-	int ret;
-
-	s->nested++;
-	ret = lz_session_leave(s, &range, stop);
-	s->nested--;
-	return ret;
-}
-
 static bool has_break(const struct lz_session *s, uint64_t addr)
 {
 	for (size_t i = 0; i < s->n_breaks; i++)
@@ -543,7 +530,7 @@ int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t st
 			return 0;
 		}
 		if (steps == run_after) {
-			ret = run_range(s, start, end, stop);
+			ret = lz_session_run_range(s, start, end, stop);
 			if (ret <= 0)
 				return ret;
 			run_after *= 8;

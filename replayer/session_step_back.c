@@ -437,6 +437,8 @@ static int run_range_back(struct lz_session *s, const struct range *r, struct lz
 	                                 .without_calls = true};
 	int ret;
 
+	if (!lz_session_begins_row(s, r->start))
+		return 1;
 	s->nested++;
 	ret = lz_session_leave_back(s, &range, stop);
 	s->nested--;

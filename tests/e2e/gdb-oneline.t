@@ -87,4 +87,18 @@ END
 )
 	is "$(printf '%s\n' "$out" | sed -n 's/^\$\([12]\) = //p' | tr '\n' ' ')" "0 1 " "reverse-step and reverse-next come to the loop's beginning" || diag "$out"
 fi
+# A handler that interrupts such a loop is not run over with it: from its first line a walk came from the one before.
+prog_build ticked && record ticked
+out=$(gdb_run "$T/ticked" <<'END'
+jump_forward ticked.c:10
+jump_forward ticked.c:10
+-- first
+bs
+-- before
+bs
+END
+)
+like "$(section "$out" first)" '^9	' "bs leads to the handler's first line" || diag "$out"
+like "$(section "$out" before)" '^12	}' "and to the last of the one before" || diag "$out"
+
 done_testing
