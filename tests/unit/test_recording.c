@@ -148,15 +148,16 @@ END_TEST
 
 START_TEST(other_version)
 {
-	char *path = record(NULL, true), file[128];
+	char *path = record(NULL, true), file[128], other[16];
 	int fd;
 
 	snprintf(file, sizeof(file), "%s/meta", path);
+	snprintf(other, sizeof(other), "version %d", LZ_FORMAT_VERSION + 1);
 	fd = open(file, O_RDWR);
-	ck_assert_int_eq(pwrite(fd, "7", 1, 17), 1);
+	ck_assert_int_eq(pwrite(fd, other + 8, 1, 17), 1);
 	close(fd);
 	ck_assert_ptr_null(lz_reader_open(path));
-	ck_assert_ptr_nonnull(strstr(lz_error(), "version 7"));
+	ck_assert_ptr_nonnull(strstr(lz_error(), other));
 	snprintf(file, sizeof(file), "version %d", LZ_FORMAT_VERSION);
 	ck_assert_ptr_nonnull(strstr(lz_error(), file));
 	free(path);
