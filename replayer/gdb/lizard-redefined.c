@@ -129,6 +129,16 @@ send_signal (const char *args, int from_tty)
 and no others. \"continue\" goes on with those."));
 }
 
+/* "signal 0" goes on like "continue".  */
+
+static void
+go_on_with (const char *args, int from_tty)
+{
+  if (args == nullptr || strcmp (args, "0") != 0)
+    send_signal (args, from_tty);
+  execute_command ("continue", from_tty);
+}
+
 /* Is the selected frame one of a function that GDB has called?  That
    runs in a copy of the process, which may go another way.  */
 
@@ -255,7 +265,7 @@ Usage: start") },
   { "starti", starti, N_("\
 Go to the start of the recording.\n\
 Usage: starti") },
-  { "signal", send_signal, N_("\
+  { "signal", go_on_with, N_("\
 A recorded run gets the signals that it got, and no others.") },
   { "queue-signal", send_signal, N_("\
 A recorded run gets the signals that it got, and no others.") },

@@ -59,8 +59,12 @@ done
 out=$(gdb_run "$T/threads" <<'END'
 set scheduler-locking step
 show scheduler-locking
+set scheduler-locking off
+break add
+signal 0
 END
 )
+like "$out" 'hit Breakpoint [0-9]*, add' '"signal 0" continues' || diag "$out"
 like "$out" 'during execution is "step"' "the scheduler can be locked" || diag "$out"
 out=$("$LIZARD_BIN/lizard-gdb" -nx -batch -iex 'set non-stop on' "$T/threads" 2>&1 </dev/null)
 like "$out" 'Non-stop mode requested, but' "non-stop mode is refused" || diag "$out"

@@ -19,10 +19,10 @@ class Jump(Command):
         )
 
 
-class Signal(Command):
+class QueueSignal(Command):
     """A recorded run gets the signals that it got, and no others."""
 
-    name = "signal"
+    name = "queue-signal"
     repeats = False
 
     def act(self, arg, from_tty):
@@ -32,10 +32,15 @@ class Signal(Command):
         )
 
 
-class QueueSignal(Signal):
-    __doc__ = Signal.__doc__
+class Signal(QueueSignal):
+    __doc__ = QueueSignal.__doc__
 
-    name = "queue-signal"
+    name = "signal"
+
+    def act(self, arg, from_tty):
+        if arg.strip() != "0":
+            super().act(arg, from_tty)
+        gdb.execute("continue", from_tty)
 
 
 def in_called_function():
