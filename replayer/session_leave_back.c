@@ -73,8 +73,8 @@ static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *
 	}
 }
 
-/* The same, with limit and breakpoint at hand: the breakpoint, at where the piece was left, only in the last gap, as a loop
- * may come by there often. */
+/* Forwards from the way in, up to where the piece was left. The breakpoint there is set in the last gap only (*near), as a
+ * loop may come by often. 1: that is where it leads. */
 static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 {
 	struct lz_session *s = nav->s;

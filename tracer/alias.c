@@ -123,22 +123,6 @@ int lz_alias_recheck(struct lz_tracer *t, uint32_t number)
 	return 0;
 }
 
-static int number_shared(struct lz_tracer *t, uint32_t object, uint32_t number, bool log)
-{
-	uint64_t from, to;
-
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_area *a = &t->vmas.a[i];
-		if (a->object != object || !is_shared(a) || lz_flags_object(a->v.flags) ||
-		    !has_memory(t, a, &from, &to))
-			continue;
-		if (number_part(t, *a, from, to, number, log) < 0)
-			return -1;
-		i = (size_t)-1;
-	}
-	return 0;
-}
-
 /* The part of the private area A that shared mappings of the object show as well. */
 static bool shown_part(const struct lz_tracer *t, const struct lz_area *a, uint64_t *from,
                        uint64_t *to)
@@ -170,18 +154,20 @@ bool lz_alias_shows(const struct lz_tracer *t, const struct lz_area *a, uint64_t
 	return lz_vma_follows(&a->v) && shown_part(t, &page, &from, &to);
 }
 
-static int number_private(struct lz_tracer *t, uint32_t object, uint32_t number, bool log)
+/* All the object's mappings of the kind that have none get the number. */
+static int number_mappings(struct lz_tracer *t, uint32_t object, bool shared, uint32_t number,
+                           bool log)
 {
 	uint64_t from, to;
 
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		const struct lz_area *a = &t->vmas.a[i];
-		if (a->object != object || is_shared(a) || lz_flags_object(a->v.flags) ||
-		    !shown_part(t, a, &from, &to))
+		if (a->object != object || is_shared(a) != shared || lz_flags_object(a->v.flags) ||
+		    !(shared ? has_memory : shown_part)(t, a, &from, &to))
 			continue;
 		if (number_part(t, *a, from, to, number, log) < 0)
 			return -1;
-		i = (size_t)-1;
+		i = (size_t)-1; /* the areas are others now */
 	}
 	return 0;
 }
@@ -197,8 +183,8 @@ int lz_alias_find(struct lz_tracer *t, uint32_t object, bool log)
 		lz_object(t, object)->watched = t->shared->watching = true;
 		return 0;
 	}
-	return number_shared(t, object, number, log) < 0 ||
-	               number_private(t, object, number, log) < 0
+	return number_mappings(t, object, true, number, log) < 0 ||
+	               number_mappings(t, object, false, number, log) < 0
 	           ? -1
 	           : lz_alias_recheck(t, number);
 }
