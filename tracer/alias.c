@@ -162,8 +162,9 @@ static int number_mappings(struct lz_tracer *t, uint32_t object, bool shared, ui
 
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		const struct lz_area *a = &t->vmas.a[i];
-		if (a->object != object || is_shared(a) != shared || lz_flags_object(a->v.flags) ||
-		    !(shared ? has_memory : shown_part)(t, a, &from, &to))
+		if (a->object != object || is_shared(a) != shared || lz_flags_object(a->v.flags))
+			continue;
+		if (!(shared ? has_memory(t, a, &from, &to) : shown_part(t, a, &from, &to)))
 			continue;
 		if (number_part(t, *a, from, to, number, log) < 0)
 			return -1;
