@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_MAX = 1 << 20, CHUNK = 256 };
+enum { PAGE_MAX = 1 << 20, CHUNK = 256, INSN_MAX = 1 << 24 };
 
 /* Pages begin anew at another instant, or in another thread. */
 static void look_where(struct lz_front *f, struct lz_front_page *p)
@@ -163,26 +163,18 @@ static int between(struct lz_front *f, int64_t *first, int64_t end, uint64_t *a,
 	return rc;
 }
 
-int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
-                          int64_t *first)
+/* A page of them: numbers FIRST to END - 1. */
+static int read_page(struct lz_front *f, int64_t begin, int64_t end, uint64_t **addrs, size_t *n,
+                     int64_t *first)
 {
 	struct lz_front_page *p = &f->insns;
-	int64_t want = (int64_t)page_size(size), end;
 
 	look_where(f, p);
-	if (!want)
-		return lz_fail("a page of no lines");
 	if (p->from.tid != lz_front_tid(f))
 		return lz_fail("thread %u does not run at this instant, thread %u does",
 		               p->from.tid, lz_front_tid(f));
-	if (size < 0) {
-		end = p->used ? p->first : 1;
-		*first = end - want;
-	} else {
-		*first = p->used ? p->end : 0;
-		end = *first + want;
-	}
-	*addrs = malloc((size_t)want * sizeof **addrs);
+	*first = begin;
+	*addrs = malloc((size_t)(end - begin) * sizeof **addrs);
 	if (!*addrs)
 		return lz_fail("out of memory for the history of instructions");
 	if (between(f, first, end, *addrs, n) < 0) {
@@ -195,4 +187,38 @@ int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, si
 		p->end = *first + (int64_t)*n;
 	}
 	return 0;
+}
+
+int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
+                          int64_t *first)
+{
+	const struct lz_front_page *p = &f->insns;
+	int64_t want = (int64_t)page_size(size), end;
+
+	look_where(f, &f->insns);
+	if (!want)
+		return lz_fail("a page of no lines");
+	if (size < 0) {
+		end = p->used ? p->first : 1;
+		return read_page(f, end - want, end, addrs, n, first);
+	}
+	end = p->used ? p->end : 0;
+	return read_page(f, end, end + want, addrs, n, first);
+}
+
+int lz_front_instructions_between(struct lz_front *f, int64_t from, int64_t to, uint64_t **addrs,
+                                  size_t *n, int64_t *first)
+{
+	if (to < from)
+		return lz_fail("instruction %ld comes before %ld", (long)to, (long)from);
+	if (to >= INSN_MAX || from <= -INSN_MAX)
+		return lz_fail("instructions are listed up to %d from the present one", INSN_MAX);
+	if (to - from >= PAGE_MAX)
+		to = from + PAGE_MAX - 1;
+	if (read_page(f, from, to + 1, addrs, n, first) < 0)
+		return -1;
+	if (*n)
+		return 0;
+	free(*addrs);
+	return lz_fail("the recording ends before instruction %ld", (long)from);
 }

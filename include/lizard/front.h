@@ -123,6 +123,9 @@ int lz_front_calls_between(struct lz_front *f, uint64_t from, uint64_t to,
  * the first one's. *ADDRS is malloced. */
 int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
                           int64_t *first);
+/* Numbers FROM to TO, as far as they exist. */
+int lz_front_instructions_between(struct lz_front *f, int64_t from, int64_t to, uint64_t **addrs,
+                                  size_t *n, int64_t *first);
 
 /* ---- files and objects ---- */
 /* Owned by F; NULL if there is none. */

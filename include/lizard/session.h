@@ -189,7 +189,8 @@ struct lz_history_call {
 int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t before, size_t after,
                      struct lz_history_call **calls, size_t *n);
 /* The addresses of N instructions before or after the present one, the nearest first, without the SKIP nearest; *FOUND of
- * them. Re-executes, and comes back to the present. */
+ * them. From the markers where they tell, as they do in instrumented code for the most part; else it re-executes and comes
+ * back to the present. */
 int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t skip, size_t n,
                             uint64_t *addrs, size_t *found);
 

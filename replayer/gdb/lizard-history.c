@@ -156,6 +156,26 @@ lizard_print_calls_between (ULONGEST from, ULONGEST to,
 
 /* Instructions.  */
 
+struct lizard_insns
+{
+  ~lizard_insns ()
+  { free (addrs); }
+
+  uint64_t *addrs = nullptr;
+  size_t n = 0;
+  int64_t first = 0;
+};
+
+static void
+get_insns (const std::function<int (lz_front *, lizard_insns &)> &get,
+	   lizard_insns &insns)
+{
+  current_lizard_target ()->with_front ([&] (lz_front *front)
+    {
+      return get (front, insns);
+    });
+}
+
 static void
 print_source (CORE_ADDR addr, symtab_and_line &last,
 	      gdb_disassembly_flags flags)
@@ -172,38 +192,78 @@ print_source (CORE_ADDR addr, symtab_and_line &last,
   last = sal;
 }
 
-void
-lizard_print_instructions (int size, gdb_disassembly_flags flags)
+/* Only number 0 is the present one, however often control comes there.  */
+
+static void
+print_mark (int64_t number, gdb_disassembly_flags &flags)
+{
+  if ((flags & DISASSEMBLY_OMIT_PC) == 0)
+    current_uiout->text (number == 0 ? "=> " : "   ");
+  flags |= DISASSEMBLY_OMIT_PC;
+}
+
+static void
+print_insns (const lizard_insns &insns, gdb_disassembly_flags flags)
 {
   ui_out *uiout = current_uiout;
   gdbarch *arch = get_current_regcache ()->arch ();
   symtab_and_line last;
-  uint64_t *addrs = nullptr;
-  size_t n = 0;
-  int64_t first = 0;
-
-  current_lizard_target ()->with_front ([&] (lz_front *front)
-    {
-      return lz_front_instructions (front, size, &addrs, &n, &first);
-    });
-  gdb::unique_xmalloc_ptr<uint64_t> holder (addrs);
-
-  if (n == 0)
-    gdb_printf (size < 0 ? _("At the start of the recording.\n")
-		: _("At the end of the recording.\n"));
-
   ui_out_emit_tuple tuple (uiout, "insn history");
   gdb_pretty_print_disassembler disassembler (arch, uiout);
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < insns.n; i++)
     {
+      int64_t number = insns.first + (int64_t) i;
+      gdb_disassembly_flags how = flags;
       disasm_insn insn {};
 
-      insn.addr = addrs[i];
+      insn.addr = insns.addrs[i];
       if ((flags & DISASSEMBLY_SOURCE) != 0)
 	print_source (insn.addr, last, flags);
-      uiout->field_signed ("insn-number", first + (int64_t) i);
+      uiout->field_signed ("insn-number", number);
       uiout->text ("\t");
-      disassembler.pretty_print_insn (&insn, flags);
+      print_mark (number, how);
+      disassembler.pretty_print_insn (&insn, how);
     }
+}
+
+void
+lizard_print_instructions (int size, gdb_disassembly_flags flags)
+{
+  lizard_insns insns;
+
+  get_insns ([=] (lz_front *front, lizard_insns &to)
+    {
+      return lz_front_instructions (front, size, &to.addrs, &to.n, &to.first);
+    }, insns);
+  if (insns.n == 0)
+    gdb_printf (size < 0 ? _("At the start of the recording.\n")
+		: _("At the end of the recording.\n"));
+  print_insns (insns, flags);
+}
+
+void
+lizard_print_instructions_between (LONGEST from, LONGEST to,
+				   gdb_disassembly_flags flags)
+{
+  lizard_insns insns;
+
+  get_insns ([=] (lz_front *front, lizard_insns &result)
+    {
+      return lz_front_instructions_between (front, from, to, &result.addrs,
+					    &result.n, &result.first);
+    }, insns);
+  print_insns (insns, flags);
+}
+
+void
+lizard_print_instructions_from (LONGEST from, int size,
+				gdb_disassembly_flags flags)
+{
+  if (size == 0)
+    error (_("Bad range."));
+  if (size < 0)
+    lizard_print_instructions_between (from + size + 1, from, flags);
+  else
+    lizard_print_instructions_between (from, from + size - 1, flags);
 }

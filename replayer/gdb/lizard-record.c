@@ -72,27 +72,15 @@ public:
 
   void insn_history_from (ULONGEST from, int size,
 			  gdb_disassembly_flags flags) override
-  { refuse_numbers (); }
+  { lizard_print_instructions_from (from, size, flags); }
 
   void insn_history_range (ULONGEST from, ULONGEST to,
 			   gdb_disassembly_flags flags) override
-  { refuse_numbers (); }
+  { lizard_print_instructions_between (from, to, flags); }
 
   gdb_byte *get_bookmark (const char *args, int from_tty) override;
   void goto_bookmark (const gdb_byte *bookmark, int from_tty) override;
-
-private:
-  void refuse_numbers ();
 };
-
-/* How many instructions ran before now nobody has counted.  */
-
-void
-lizard_record_target::refuse_numbers ()
-{
-  error (_("Instructions of a recording are numbered from the present one.\n\
-Use \"record goto TIME\" first."));
-}
 
 static lizard_record_target the_lizard_record_target;
 

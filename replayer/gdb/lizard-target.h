@@ -67,6 +67,10 @@ extern void lizard_print_calls_from (ULONGEST time, int size,
 extern void lizard_print_calls_between (ULONGEST from, ULONGEST to,
 					record_print_flags flags);
 extern void lizard_print_instructions (int size, gdb_disassembly_flags flags);
+extern void lizard_print_instructions_from (LONGEST from, int size,
+					    gdb_disassembly_flags flags);
+extern void lizard_print_instructions_between (LONGEST from, LONGEST to,
+					       gdb_disassembly_flags flags);
 
 /* Have the current inferior's target answer "info record", "record
    goto" and bookmarks, too.  */

@@ -90,5 +90,33 @@ is "$(addresses backward)" "$truth" "and what it has shown"
 like "$(section "$out" backward | tail -n 1)" '^0	=> ' "the present one has the number 0"
 like "$(section "$out" more | head -n 1)" "^-$((2 * steps - 1))	" "page by page"
 like "$(section "$out" sources)" '51.*strlen' "/s shows source lines"
-like "$(echo 'record instruction-history 5,6' | gdb_run --patched "$T/tour")" 'numbered from the present one' "absolute numbers are refused"
+
+# By numbers, which are the same ones; only number 0 is marked, however often control comes to its address.
+out=$(gdb_run --patched "$T/tour" <<'END'
+break factorial if n == 2
+continue
+set record instruction-history-size 400
+-- all
+record instruction-history -
+record instruction-history +
+-- range
+record instruction-history 5,9
+-- from
+record instruction-history 3,+4
+-- up to
+record instruction-history 1,-4
+-- late
+END
+)
+lines() { section "$out" all | grep -E "^-?[0-9]+	" | awk -F'\t' -v a="$1" -v b="$2" '$1 >= a && $1 <= b'; }
+is "$(section "$out" range)" "$(lines 5 9)" "a range of numbers"
+is "$(section "$out" from)" "$(lines 3 6)" "from a number on"
+is "$(section "$out" "up to")" "$(lines -2 1)" "up to a number"
+is "$(section "$out" all | grep '=>' | cut -f1)" 0 "one is the present one"
+here=$(lines 0 0 | sed 's/.*0x0*\([0-9a-f]*\) .*/\1/')
+[ "$(lines -400 400 | grep -c "0x0*$here ")" -gt 1 ]
+ok $? "though control comes to its address again"
+like "$(echo 'record instruction-history 9,5' | gdb_run --patched "$T/tour")" 'comes before' "a range from its end is refused"
+like "$(echo 'record instruction-history 99999999999' | gdb_run --patched "$T/tour")" 'from the present one' "so is one far away"
+like "$(echo 'record instruction-history 900000' | gdb_run --patched "$T/tour")" 'ends before instruction 900000' "there is an end"
 done_testing
