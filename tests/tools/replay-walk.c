@@ -261,6 +261,25 @@ static void there_and_back(int steps)
 		points[n_points++] = way[i];
 }
 
+/* The previous breakpoint hit. At the instant of a signal that is told, though a breakpoint is there too. */
+static void back_to(const struct point *hit)
+{
+	struct lz_stop stop;
+	struct lz_pos p;
+
+	do {
+		if (lz_session_run(s, LZ_BACKWARD, &stop) < 0)
+			die("run back");
+		lz_session_where(s, &p);
+	} while (stop.reason == LZ_STOP_SIGNAL && !same(&p, &hit->pos));
+	if (stop.reason != LZ_STOP_BREAKPOINT && stop.reason != LZ_STOP_SIGNAL) {
+		printf("FAILED: run back to %s stopped with reason %d at %s\n", text(&hit->pos),
+		       stop.reason, text(&stop.pos));
+		exit(1);
+	}
+	check(hit, "run back");
+}
+
 /* Breakpoint hits forward, then the same ones backward. */
 static void run_and_back(void)
 {
@@ -285,18 +304,8 @@ static void run_and_back(void)
 	int last = n - 1;
 	if (stop.reason != LZ_STOP_BREAKPOINT && n > 1)
 		last = n;
-	for (int i = last - 1; i >= 0; i--) {
-		do {
-			if (lz_session_run(s, LZ_BACKWARD, &stop) < 0)
-				die("run back");
-		} while (stop.reason == LZ_STOP_SIGNAL);
-		if (stop.reason != LZ_STOP_BREAKPOINT) {
-			printf("FAILED: run back to %s stopped with reason %d at %s\n",
-			       text(&way[i].pos), stop.reason, text(&stop.pos));
-			exit(1);
-		}
-		check(&way[i], "run back");
-	}
+	for (int i = last - 1; i >= 0; i--)
+		back_to(&way[i]);
 	lz_session_unbreak(s, p.ip);
 	for (int i = 0; i < n && n_points < MAX_POINTS; i++)
 		points[n_points++] = way[i];
