@@ -349,6 +349,48 @@ jump_backward_command (const char *args, int from_tty)
   jump_to ("backward", args);
 }
 
+/* What a jump's argument may begin with: -any, an instant's name, a
+   location.  */
+
+static void
+complete_jump (cmd_list_element *ignore, completion_tracker &tracker,
+	       const char *text, const char *word)
+{
+  static const char *const options[] = { "-any", nullptr };
+  static const char *const instants[] = { "start", "end", nullptr };
+
+  if (startswith (text, "-any") && isspace (text[strlen ("-any")]))
+    {
+      const char *rest = skip_spaces (text + strlen ("-any"));
+
+      tracker.advance_custom_word_point_by (rest - text);
+      text = rest;
+    }
+  else
+    complete_on_enum (tracker, options, text, text);
+  complete_on_enum (tracker, instants, text, text);
+  location_completer (ignore, tracker, text, word);
+}
+
+/* A location's words are not those between break characters, so GDB
+   completes it where it looks for them.  */
+
+static void
+complete_jump_by_word_point (cmd_list_element *ignore,
+			     completion_tracker &tracker,
+			     const char *text, const char *word)
+{
+  tracker.set_use_custom_word_point (true);
+  complete_jump (ignore, tracker, text, word);
+}
+
+static void
+complete_as_jump (cmd_list_element *c)
+{
+  set_cmd_completer (c, complete_jump);
+  set_cmd_completer_handle_brkchars (c, complete_jump_by_word_point);
+}
+
 /* The commands.  */
 
 #define LOCATION_HELP "\n\
@@ -365,11 +407,11 @@ add_jumps ()
   c = add_cmd ("jump_forward", class_lizard, jump_forward_command, _("\
 Go forward to the next instant at which control is at LOCATION.\n\
 Usage: jump_forward [-any] LOCATION" LOCATION_HELP), &cmdlist);
-  set_cmd_completer (c, location_completer);
+  complete_as_jump (c);
   c = add_cmd ("jump_backward", class_lizard, jump_backward_command, _("\
 Go backward to the last instant at which control was at LOCATION.\n\
 Usage: jump_backward [-any] LOCATION" LOCATION_HELP), &cmdlist);
-  set_cmd_completer (c, location_completer);
+  complete_as_jump (c);
 }
 
 void _initialize_lizard_cmds ();

@@ -109,7 +109,8 @@ lizard_record_target::info_record ()
   std::string info = lizard_ask ("info");
   std::string when = lizard_ask ("when");
 
-  gdb_printf (_("Recording: %s\n"), lizard_value_of (info, "recording").c_str ());
+  gdb_printf (_("Recording: %s\n"),
+	      lizard_value_of (info, "recording").c_str ());
   gdb_printf (_("Recorded program: %s\n"),
 	      lizard_value_of (info, "program").c_str ());
   gdb_printf (_("Checkpoints: %s\n"),

@@ -39,6 +39,13 @@
 /* run, start, starti.  */
 
 static void
+refuse_arguments (const char *args)
+{
+  if (args != nullptr && *skip_spaces (args) != '\0')
+    error (_("The program's arguments are the recorded ones."));
+}
+
+static void
 to_start ()
 {
   lizard_ask_recording ("seek start");
@@ -82,8 +89,7 @@ static void
 run (const char *args, int from_tty)
 {
   dont_repeat ();
-  if (args != nullptr && *skip_spaces (args) != '\0')
-    error (_("The program's arguments are the recorded ones."));
+  refuse_arguments (args);
   to_start ();
   lizard_run_command ("continue", from_tty);
 }
@@ -92,6 +98,7 @@ static void
 start (const char *args, int from_tty)
 {
   dont_repeat ();
+  refuse_arguments (args);
   to_start ();
   to_main ();
 }
@@ -100,8 +107,7 @@ static void
 starti (const char *args, int from_tty)
 {
   dont_repeat ();
-  if (args != nullptr && *skip_spaces (args) != '\0')
-    error (_("The program's arguments are the recorded ones."));
+  refuse_arguments (args);
   lizard_travel ("seek start");
 }
 
@@ -215,7 +221,6 @@ find_checkpoint (const char *args)
 static void
 restart (const char *args, int from_tty)
 {
-  dont_repeat ();
   dont_repeat ();
   lizard_travel ("seek " + find_checkpoint (args)->second.position);
 }

@@ -235,6 +235,8 @@ run
 start
 END
 
+is "$(grep -c "The program's arguments are the recorded ones" "$T/patched")" 3 "run, start and starti take no arguments"
+
 # What GDB has called runs in a copy, which may go another way.
 same "return out of a called function" "$T/tour" 25 <<'END'
 jump_backward start
@@ -258,11 +260,17 @@ is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was calle
 	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
-	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart '; do
+	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart ' 'jump_forward sta' \
+		'jump_backward en' 'jump_forward -' 'jump_forward -a' 'jump_backward -any' 'jump_backward -any sta' 'jump_forward -any  factor' \
+		'jump_forward -any tour.c:fac' 'jump_backward tour.c:fac' 'jump_backward -function fac' 'jump_forward -any -function fac' \
+		"jump_forward -any 'factoria" 'jump_forward *tot' 'jump_forward -any *tot' 'jump_backward -anyfac'; do
 		echo "complete $text"
 	done
 } >"$T/helps"
 same "help and completion" "$T/tour" 60 <"$T/helps"
+for want in 'jump_forward start' 'jump_backward end' 'jump_forward -any' 'jump_backward -any start' 'jump_forward -any  factorial' 'jump_backward tour\.c:factorial'; do
+	like "$(cat "$T/patched")" "^$want\$" "completion: $want"
+done
 
 "$LIZARD_BIN/lizard-cc" -g -O2 "$LIZARD_SRC/tests/progs/gdb/tour.c" -o "$T/tour-O2" && record tour-O2
 same "inlined functions" "$T/tour-O2" 60 <<'END'

@@ -1,6 +1,8 @@
 """What all commands have in common."""
 import gdb
 
+OWN_COMPLETER = -1  # the class's complete()
+
 
 class Command(gdb.Command):
     """A command whose help text is its class's docstring."""

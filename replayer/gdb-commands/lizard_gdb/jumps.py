@@ -3,7 +3,7 @@ import re
 
 import gdb
 
-from .command import Command
+from .command import OWN_COMPLETER, Command
 from .moves import travel
 from .server import need_process
 
@@ -59,12 +59,36 @@ def jump(direction, arg):
     travel("jump %s %s%s" % (direction, threads, " ".join("%x" % a for a in sorted(set(found)))))
 
 
+def locations(text):
+    """How GDB would complete TEXT as a location. gdb.execute() would cut white space off its end, `eval` does not."""
+    quoted = re.sub(r'([\\"])', r"\\\1", text).replace("%", "%%")
+    lines = gdb.execute('eval "complete break %s"' % quoted, to_string=True).splitlines()
+    found = [line[len("break ") :] for line in lines if "max-completions reached" not in line]
+    return [location for location in found if location.startswith(text)]
+
+
+def completions(text, word):
+    """-any, an instant's name, a location. WORD is what GDB takes for the end of TEXT that is to be completed."""
+    option = re.match(r"(-any\s+)?", text).group()
+    rest = text[len(option) :]
+    own = [name for name in ("start", "end") if name.startswith(rest)]
+    if not option and "-any".startswith(rest):
+        own.append("-any")
+    if not option and not own:
+        return gdb.COMPLETE_LOCATION
+    done = len(text) - len(option) - len(word or "")
+    return [whole[done:] for whole in own + locations(rest)]
+
+
 class JumpForward(Command):
     __doc__ = """Go forward to the next instant at which control is at LOCATION.
 Usage: jump_forward [-any] LOCATION""" + LOCATION
 
     name = "jump_forward"
-    completer = gdb.COMPLETE_LOCATION
+    completer = OWN_COMPLETER
+
+    def complete(self, text, word):
+        return completions(text, word)
 
     def act(self, arg, from_tty):
         jump("forward", arg)
@@ -75,7 +99,10 @@ class JumpBackward(Command):
 Usage: jump_backward [-any] LOCATION""" + LOCATION
 
     name = "jump_backward"
-    completer = gdb.COMPLETE_LOCATION
+    completer = OWN_COMPLETER
+
+    def complete(self, text, word):
+        return completions(text, word)
 
     def act(self, arg, from_tty):
         jump("backward", arg)

@@ -70,6 +70,11 @@ class Return(gdb.Function):
         )
 
 
+def refuse_arguments(arg):
+    if arg.strip():
+        raise gdb.GdbError("The program's arguments are the recorded ones.")
+
+
 class Run(Command):
     """Go to the start of the recording and continue from there.
 Usage: run"""
@@ -78,8 +83,7 @@ Usage: run"""
     repeats = False
 
     def act(self, arg, from_tty):
-        if arg.strip():
-            raise gdb.GdbError("The program's arguments are the recorded ones.")
+        refuse_arguments(arg)
         to_start()
         gdb.execute("continue", from_tty)
 
@@ -92,6 +96,7 @@ Usage: start"""
     repeats = False
 
     def act(self, arg, from_tty):
+        refuse_arguments(arg)
         to_start()
         to_main()
 
@@ -104,6 +109,5 @@ Usage: starti"""
     repeats = False
 
     def act(self, arg, from_tty):
-        if arg.strip():
-            raise gdb.GdbError("The program's arguments are the recorded ones.")
+        refuse_arguments(arg)
         travel("seek start")
