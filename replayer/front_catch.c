@@ -40,17 +40,26 @@ static bool is_wanted(const struct lz_front *f, const struct lz_event *ev)
 	return f->n_caught == 0;
 }
 
+/* The instant behind the call that EV is. */
+static struct lz_pos behind(const struct lz_event *ev)
+{
+	return (struct lz_pos){.n = 1,
+	                       .event = ev->index + 1,
+	                       .marker = ev->marker,
+	                       .ip = ev->has_regs ? ev->regs.rip : ev->ip};
+}
+
 /* What event INDEX is to a catchpoint: 'e' a call begins, 'r' one returns that began before other threads ran, 0 nothing.
  * AT is the instant. */
 static char look(struct lz_front *f, uint64_t index, struct lz_pos *at, uint64_t *nr)
 {
 	const struct lz_event *ev = lz_reader_event(f->reader, index);
-	uint64_t ip;
+	struct lz_pos to;
 
 	if (!ev || (ev->kind != LZ_EV_SYSCALL && ev->kind != LZ_EV_SWITCH) || !is_wanted(f, ev))
 		return 0;
 	*nr = ev->nr;
-	ip = ev->has_regs ? ev->regs.rip : ev->ip;
+	to = behind(ev);
 	at->event = index;
 	at->ip = ev->ip - SYSCALL_INSN;
 	bool call = ev->kind == LZ_EV_SYSCALL;
@@ -59,47 +68,76 @@ static char look(struct lz_front *f, uint64_t index, struct lz_pos *at, uint64_t
 		return 'e';
 	if (!call)
 		return 0;
-	at->event = index + 1;
-	at->ip = ip;
+	*at = to;
 	return 'r';
 }
 
-/* Standing before a call that returns before anything else happens: its return comes next. */
-static bool returns_next(struct lz_front *f, const struct lz_pos *now, struct lz_pos *at)
+/* Does a call return with event INDEX? A thread's last one does not. *AT is the instant. */
+static bool returns(struct lz_front *f, uint64_t index, struct lz_pos *at)
 {
-	const struct lz_event *ev = lz_reader_event(f->reader, now->event);
+	const struct lz_event *ev = lz_reader_event(f->reader, index);
 
-	if (!ev || ev->kind != LZ_EV_SYSCALL)
+	if (!ev || ev->kind != LZ_EV_SYSCALL || ev->flags & LZ_EVF_THREAD_END)
 		return false;
-	at->event = now->event + 1;
-	at->ip = ev->has_regs ? ev->regs.rip : ev->ip;
+	*at = behind(ev);
 	return true;
+}
+
+static char next_forward(struct lz_front *f, const struct lz_pos *now, struct lz_pos *at,
+                         uint64_t *nr)
+{
+	uint64_t n = lz_reader_n_events(f->reader), i = now->event;
+	char what;
+
+	if (i < n && look(f, i, at, nr) == 'e' && now->ip == at->ip) {
+		if (returns(f, i, at))
+			return 'r';
+		i++;
+	}
+	for (; i < n; i++)
+		if ((what = look(f, i, at, nr)))
+			return what;
+	return 0;
+}
+
+/* Control comes to the instruction behind a call again, if a loop begins with it. */
+static bool is_return(const struct lz_pos *now, const struct lz_pos *at)
+{
+	return now->event == at->event && now->marker == at->marker && now->ip == at->ip &&
+	       now->n == 1;
+}
+
+static char next_backward(struct lz_front *f, const struct lz_pos *now, struct lz_pos *at,
+                          uint64_t *nr)
+{
+	uint64_t first = lz_reader_first_event(f->reader), i = now->event;
+	struct lz_pos to;
+	char what;
+
+	while (i-- > first) {
+		what = look(f, i, at, nr);
+		if (what && returns(f, i, &to) && !is_return(now, &to)) {
+			*at = to;
+			return 'r';
+		}
+		if (what == 'e')
+			return what;
+	}
+	return 0;
 }
 
 /* The next stop in direction D from now: 'e' before a call, 'r' behind it, 0 if there is none. */
 static char next_stop(struct lz_front *f, enum lz_direction d, struct lz_pos *at, uint64_t *nr)
 {
-	uint64_t n = lz_reader_n_events(f->reader), first = lz_reader_first_event(f->reader), i;
 	struct lz_pos now;
-	char what;
 
 	lz_session_where(f->s, &now);
-	i = now.event;
-	if (d == LZ_FORWARD && i < n && look(f, i, at, nr) == 'e' && now.ip == at->ip) {
-		if (returns_next(f, &now, at))
-			return 'r';
-		i++;
-	}
-	if (d == LZ_FORWARD) {
-		for (; i < n; i++)
-			if ((what = look(f, i, at, nr)))
-				return what;
-		return 0;
-	}
-	while (i-- > first)
-		if (look(f, i, at, nr) == 'e')
-			return 'e';
-	return 0;
+	return (d == LZ_FORWARD ? next_forward : next_backward)(f, &now, at, nr);
+}
+
+static bool is_there(const struct lz_pos *now, const struct lz_pos *at, char what)
+{
+	return what == 'r' ? is_return(now, at) : now->event == at->event && now->ip == at->ip;
 }
 
 int lz_front_run_catching(struct lz_front *f, enum lz_direction d)
@@ -119,7 +157,7 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d)
 		if (rc < 0 || !what || f->stop.reason != LZ_STOP_BREAKPOINT)
 			return rc;
 		lz_session_where(f->s, &now);
-		if (now.ip == at.ip && now.event == at.event) {
+		if (is_there(&now, &at, what)) {
 			f->syscall_nr = nr;
 			f->syscall_stop = what;
 			return 0;

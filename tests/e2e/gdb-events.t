@@ -56,6 +56,7 @@ continue
 continue
 reverse-continue
 reverse-continue
+reverse-continue
 delete
 -- library
 jump_forward end
@@ -82,12 +83,45 @@ like "$(section "$out" handler)" 'Program received signal SIGALRM' "a signal tha
 like "$(section "$out" handler)" '^\$[0-9]+ = 1' "the handler ran"
 like "$(section "$out" "step over" | tr '\n' ' ')" 'raise\(SIGUSR1\).*before = 2.*= 1 .*raise\(SIGUSR1\).*= 0 .*before = 2' \
 	"next and prev step over a signal's handler"
-like "$(section "$out" catch | tr '\n' ' ')" 'call to syscall write.* in .*write \(.*returned from syscall write.*call to syscall write.*No more' \
+like "$(section "$out" catch | tr '\n' ' ')" 'call to syscall write.* in .*write \(.*returned from syscall write.*call to syscall write.*returned from syscall write.*call to syscall write.*No more' \
 	"catch syscall, both ways"
 like "$(section "$out" library)" '^triple \(n=14\)' "a function of a library loaded late"
 like "$(section "$out" library)" '^#1 .* in late \(' "its caller"
 is "$(section "$out" library | grep -v 'ld-linux' | grep -c '?? ()')" 0 "no place without a name, but in the loader"
 like "$(section "$out" library)" 'in late \(path|^late \(path' "bs out of the library"
+
+# All stops at system calls, forwards and then backwards, as lines `DIRECTION call|returned NAME POSITION`. A signal's handler
+# runs between some; threads wait in some, and end with one that does not return.
+cat >"$T/catch.py" <<'END'
+import gdb
+
+gdb.execute("handle all nostop noprint pass", to_string=True)
+gdb.execute("jump_forward start", to_string=True)
+gdb.execute("catch syscall")
+for command in ("continue", "reverse-continue"):
+    position = before = None
+    while before is None or position != before:
+        before = position
+        gdb.execute(command)
+        position = gdb.execute("when", to_string=True).split("position ")[1].split()[0]
+        print("stop", command, position, flush=True)
+END
+caught() {
+	gdb_run "$T/$1" -x "$T/catch.py" </dev/null |
+		sed -n "s/.*(\(call\|returned\) [a-z]* syscall '*\([a-z0-9_]*\).*/\1 \2/p; /^stop/p" |
+		awk '/^stop/ { if (what) print $2, what, $3; what = ""; next } { what = $0 }'
+}
+prog_build threads && record threads
+for name in events threads; do
+	caught $name >"$T/caught"
+	# The last one forwards is where the recording ends: the way back begins there.
+	sed -n 's/^continue //p' "$T/caught" | sed '$d' >"$T/forwards"
+	sed -n 's/^reverse-continue //p' "$T/caught" | tac >"$T/backwards"
+	like "$(sed -n 's/^continue //p' "$T/caught" | tail -n 1)" '^call exit_group ' "$name: stops at all system calls, up to the last"
+	ok $(($(grep -c ^returned "$T/forwards") < 60)) "... and behind them" || diag "$(tail -n 5 "$T/caught")"
+	cmp -s "$T/forwards" "$T/backwards"
+	ok $? "... and the same on the way back" || diag "$(diff "$T/forwards" "$T/backwards" | head -n 5)"
+done
 
 # Without markers.
 gcc -g -O0 -w "$LIZARD_SRC/tests/progs/gdb/tour.c" -o "$T/plain" || skip_all "no plain program"
