@@ -117,7 +117,8 @@ public:
   std::string record_begin;
 
   /* Have the worker call JOB, which may take long and can be interrupted,
-     for the selected thread.  It returns -1 on failure; then throw the library's error.  */
+     for the selected thread.  It returns -1 on failure; then throw the
+     library's error.  */
   void with_front (const std::function<int (lz_front *)> &job);
 
   const target_info &info () const override;
