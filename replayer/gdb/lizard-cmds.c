@@ -113,8 +113,10 @@ lizard_show_place ()
   lizard_carry_out ("seek " + position);
 }
 
-bool
-lizard_refresh_libraries ()
+/* Have GDB look what libraries there are.  */
+
+static bool
+read_libraries ()
 {
   bool unread = false;
 
@@ -126,6 +128,19 @@ lizard_refresh_libraries ()
     return false;
   solib_add (nullptr, 0, 1);
   return true;
+}
+
+/* A move unloads no library, so GDB need not say what it does about
+   breakpoints in one that was not there yet.  */
+
+bool
+lizard_refresh_libraries ()
+{
+  null_file nowhere;
+  bool news = false;
+
+  execute_fn_to_ui_file (&nowhere, [&] { news = read_libraries (); });
+  return news;
 }
 
 void

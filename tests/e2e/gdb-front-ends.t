@@ -320,6 +320,27 @@ restart 1
 reverse_watchpoint n
 END
 
+prog_build events && "$LIZARD_BIN/lizard-cc" -g -fPIC -shared "$LIZARD_SRC/tests/progs/gdb/late.c" -o "$T/late.so" && record events "$T/late.so"
+same "a library loaded late" "$T/events" 20 <<'END'
+handle all nostop noprint pass
+jump_forward end
+break triple
+jump_backward start
+info breakpoints
+continue
+jump_backward main
+bs
+fn
+tbreak late.c:4
+run
+prev
+start
+jump_forward end
+starti
+info sharedlibrary
+info breakpoints
+END
+
 prog_build threads -O0 && record threads
 same "threads" "$T/threads" 50 <<'END'
 info threads
