@@ -282,7 +282,10 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 	if ((ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s)) ||
 	    lz_chain_build_here(nav, false, &f->chain, &end))
 		return -1;
-	p = lz_chain_last(nav, &f->chain, end, f->scope);
+	if (end == CHAIN_OVER && f->chain.n)
+		p = &f->chain.stop[f->chain.n - 1];
+	else
+		p = lz_chain_last(nav, &f->chain, end, f->scope);
 	if (p) {
 		f->answer = p->pos;
 		f->found = true;

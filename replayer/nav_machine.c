@@ -16,8 +16,11 @@ static struct lz_pos where(struct lz_nav *nav)
 static bool at_goal(void *arg)
 {
 	struct lz_nav *nav = arg;
-	struct lz_pos now = where(nav);
+	struct lz_pos now;
 
+	if (nav->s->pos.ip != nav->goal.ip)
+		return false; /* before where() counts arrivals */
+	now = where(nav);
 	return lz_nav_same(&now, &nav->goal);
 }
 
@@ -89,6 +92,9 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 	size_t set = 0;
 	struct lz_stop stop;
 
+	/* Of what is run over, the first instruction: where control already is no breakpoint stops it. */
+	if (at_goal(nav))
+		return LZ_MOVE_GOAL;
 	for (; set < n; set++)
 		if (lz_session_break(nav->s, places[set].pc))
 			goto out;

@@ -317,8 +317,11 @@ static int through_loader(struct stepping *s, uint64_t start, uint64_t end)
 
 	/* The stub has pushed the number of the relocation, then the link map. */
 	if (s->call_sp == s->r.rsp || !read_word(s->m, s->r.rsp + 8, &reloc) || reloc >= 1 << 24 ||
-	    !(to[1].pc = resolver_end(s)) || !read_word(s->m, s->r.rsp + 16, &to[0].pc))
+	    !(to[1].pc = resolver_end(s)) || !read_word(s->m, s->r.rsp + 16, &to[0].pc)) {
+		if (s->m->at_goal(s->m->arg))
+			return LZ_STEP_OVER;
 		return after_run(s, s->m->step_range(s->m->arg, start, end));
+	}
 	rc = after_run(s, s->m->run(s->m->arg, to, 2));
 	if (rc == GO_ON && s->r.rip == to[1].pc)
 		rc = after_run(s, s->m->step_range(s->m->arg, s->r.rip, s->r.rip + 1));

@@ -59,6 +59,30 @@ for level in O0 O2; do
 	done
 done
 
+# On the first instruction of a function, at which `step` does not stop: what comes before is what comes before its first line.
+first_of="main plain fact fact,again compare run"
+for level in O0 O2; do
+	lizard-cc "-$level" -fno-inline -fno-optimize-sibling-calls -g -pthread -o "$T/entries-$level" "$LIZARD_SRC/tests/progs/gdb/entries.c" &&
+		lizard-trace -q -o "$T/recordings/entries-$level" "$T/entries-$level" >/dev/null
+	ok $? "entries -$level is recorded"
+	out=$(for at in $first_of; do
+		for way in bs prev; do
+			for star in "*" ""; do
+				printf '%s\n' "-- $star$at $way" "jump_backward start" "jump_forward -any $star${at%,*}"
+				[ "$at" = "${at%,*}" ] || echo "jump_forward $star${at%,*}"
+				printf '%s\n' "$way" when
+			done
+		done
+	done | gdb_run "$T/recordings/entries-$level")
+	for at in $first_of; do
+		for way in bs prev; do
+			line=$(section "$out" "$at $way" | grep '^position')
+			like "$line" @ "entries -$level: $way from the first line of $at" || diag "$out"
+			is "$(section "$out" "[*]$at $way" | grep '^position')" "$line" "entries -$level: the same from its first instruction"
+		done
+	done
+done
+
 # A library with markers and without lines: gone over, and from inside of it, where GDB stops on the way out of each call.
 (cd "$T" && lizard-cc -c -DLIBRARY "$LIZARD_SRC/tests/progs/gdb/lineless.c" -o library.o &&
 	lizard-cc -g "$LIZARD_SRC/tests/progs/gdb/lineless.c" library.o -o lineless && lizard-trace -q -o "$T/recordings/lineless" ./lineless >/dev/null)
