@@ -68,7 +68,7 @@ int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
 	struct lz_piece p;
 	int rc;
 
-	if (!nav)
+	if (!nav || lz_session_name(s) < 0)
 		return -1;
 	lz_session_where(s, &from);
 	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, piece, &p))
@@ -77,10 +77,12 @@ int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
 	if (!rc)
 		rc = run_out(nav, &p, from.tid, stop);
 	lz_piece_disarm(nav, &p);
-	if (rc != ELSEWHERE)
-		return rc;
-	lz_piece_bar(nav, &from, &s->pos);
-	return lz_session_seek(s, &from) < 0 ? -1 : 1;
+	if (!rc)
+		return 0;
+	if (rc == ELSEWHERE)
+		lz_piece_bar(nav, &from, &s->pos);
+	/* An interrupt must not hold it up on the way back; it stops what comes next. */
+	return lz_session_restore(s, &from) < 0 ? -1 : rc;
 }
 
 bool lz_session_begins_row(struct lz_session *s, uint64_t addr)

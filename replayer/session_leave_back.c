@@ -87,6 +87,8 @@ static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 
 		if (stop.reason == LZ_STOP_INTERRUPTED)
 			return INTERRUPTED;
+		if (lz_session_name(s) < 0)
+			return -1;
 		lz_session_where(s, &now);
 		if (lz_nav_same(&now, &w->from))
 			return 1;
@@ -153,7 +155,7 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 	struct lz_pos entry;
 	int rc;
 
-	if (!nav)
+	if (!nav || lz_session_name(s) < 0)
 		return -1;
 	lz_session_where(s, &w.from);
 	if (lz_piece_is_barred(nav, &w.from) || !lz_piece_find(nav, piece, &w.piece) ||
@@ -163,16 +165,17 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 	if (!rc)
 		rc = run_back(nav, &w, stop);
 	disarm_entries(s, &w);
-	if (rc <= 0)
-		return rc;
+	if (!rc)
+		return 0;
+	if (rc > 0 && lz_session_name(s) < 0)
+		rc = -1;
 	lz_session_where(s, &entry);
-	if (rc == ENTRY)
-		rc = verify(nav, &w);
-	else
-		rc = 0;
+	if (rc > 0)
+		rc = rc == ENTRY ? verify(nav, &w) : 0;
 	if (!rc)
 		lz_piece_bar(nav, &entry, &w.from);
-	if (rc < 0 || lz_session_seek(s, rc == 1 ? &entry : &w.from) < 0)
+	/* An interrupt must not hold it up on the way back. */
+	if (lz_session_restore(s, rc == 1 ? &entry : &w.from) < 0 || rc < 0)
 		return -1;
 	if (rc == INTERRUPTED) {
 		*stop = (struct lz_stop){.reason = LZ_STOP_INTERRUPTED, .pos = w.from};

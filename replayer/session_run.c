@@ -336,11 +336,21 @@ static int run_on(struct run *r)
 	return ret;
 }
 
+/* Back where it began, or where it last had a name. */
+static int run_failed(struct lz_session *s)
+{
+	struct lz_pos last = s->pos;
+
+	if (s->away)
+		lz_session_restore(s, &last);
+	return -1;
+}
+
 static int run_forward(struct lz_session *s, struct lz_stop *stop)
 {
 	struct run r = {.s = s, .prev = s->pos, .stop = stop};
 
-	return run_on(&r) < 0 ? -1 : 0;
+	return run_on(&r) < 0 ? run_failed(s) : 0;
 }
 
 /* Nothing of a move stays in the engine. */

@@ -100,7 +100,8 @@ struct lz_piece_of_code {
 	bool without_calls; /* refused if it has any; else what it calls is run over */
 };
 /* Forwards until the present thread's control is outside of it; or to a breakpoint, watchpoint or signal in it. 1:
- * something would stop a run there, or the piece is refused or not worth it: nothing has moved, and steps must do. */
+ * something would stop a run there, or the piece is refused or not worth it: nothing has moved, and steps must do; an
+ * interrupt that came on the way is still to be answered. -1: nothing has moved either. */
 int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
                      struct lz_stop *stop);
 /* Backwards, to the last instant at which it was outside, in the present activation. 1: the same, or that is not certain. */

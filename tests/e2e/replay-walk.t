@@ -82,4 +82,13 @@ for offset in 500000 900000 1048570; do
 	timeout 300 "$watch" "$rec" $(($(address "$T/replay/longgaps-O1" big) + offset)) 8 >"$T/log" 2>&1
 	ok $? "longgaps: 8 bytes at $offset" || { diag "$(tail -n 3 "$T/log")"; replay_hint "$rec"; }
 done
+
+# Moves that fail or are interrupted on their way go back to where they began.
+moves=$(tool replay-moves -Wl,--wrap=lz_session_unbreak,--wrap=lz_session_restore,--wrap=lz_engine_resume)
+ok $? "the tool builds" || diag "$(cat "$T/replay-moves.log")"
+rec=$(record replay/loopcall O0)
+ok $? "a loop with calls: recorded and clean" || diag "$(tail -n 3 "$T/verify" "$T/cc.log")"
+loop="$T/replay/loopcall-O0"
+timeout 100 "$moves" "$rec" "$(address "$loop" loop_begins)" "$(address "$loop" loop_ends)" "$(address "$loop" callee)" >"$T/log" 2>&1
+ok $? "moves out of it come back" || diag "$(cat "$T/log")"
 done_testing
