@@ -176,13 +176,13 @@ static enum lz_move take_signal(struct lz_nav *nav)
 	return run(nav, &back, 1);
 }
 
-/* Until the goal's thread stops. */
+/* Until the goal's thread stops, or at the limit. */
 static int run_own(struct lz_nav *nav, struct lz_stop *stop)
 {
 	do {
 		if (lz_session_run(nav->s, LZ_FORWARD, stop))
 			return -1;
-	} while (elsewhere(nav, stop) && !must_end(nav));
+	} while (elsewhere(nav, stop) && stop->reason != LZ_STOP_TARGET && !must_end(nav));
 	return 0;
 }
 
@@ -265,8 +265,10 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 
 /* ---- through a long piece of code ---- */
 
+enum { AT_LIMIT = -1 }; /* beside enum lz_move */
+
 /* To the next exit, or the goal, in whatever frame. */
-static enum lz_move run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
+static int run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
 {
 	struct lz_stop stop;
 	int rc;
@@ -280,10 +282,13 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
 	if (rc)
 		return LZ_MOVE_FAILED;
 	switch (stop.reason) {
+	case LZ_STOP_TARGET: return AT_LIMIT;
 	case LZ_STOP_STEP:
 	case LZ_STOP_BREAKPOINT:
 	case LZ_STOP_WATCH: return LZ_MOVE_DONE;
-	case LZ_STOP_SIGNAL: return lz_piece_is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
+	case LZ_STOP_SIGNAL:
+		nav->s->limit = 0; /* a handler runs to its end or to the goal */
+		return lz_piece_is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
 	case LZ_STOP_THREAD_END:
 	case LZ_STOP_END: return LZ_MOVE_END;
 	case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
@@ -291,34 +296,62 @@ static enum lz_move run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
 	}
 }
 
-static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p)
+/* From the goal's marker on it is looked for; a loop may come by its address often before. */
+static int look_for_goal(struct lz_nav *nav, bool *near)
 {
-	for (;;) {
-		enum lz_move move = run_to_exit(nav, p);
-		uint64_t ip = nav->s->pos.ip;
-
-		if (move != LZ_MOVE_DONE)
-			return move;
-		if (ip == nav->goal.ip && at_goal(nav))
-			return lz_piece_is_deeper(nav, p) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
-		if (!within(ip, p->start, p->end) && !lz_piece_is_deeper(nav, p))
-			return LZ_MOVE_DONE;
-	}
+	nav->s->limit = nav->goal.marker;
+	if (*near || nav->s->pos.marker < nav->goal.marker)
+		return 0;
+	nav->s->limit = 0;
+	if (lz_session_break(nav->s, nav->goal.ip))
+		return -1;
+	*near = true;
+	return 0;
 }
 
-static enum lz_move run_range(void *arg, uint64_t base, uint64_t start, uint64_t end)
+/* Other than by a step that left the piece, control comes to another frame by calls, or by a longjmp out of one, which
+ * `next` would run over. */
+static bool is_foreign(struct lz_nav *nav, const struct lz_piece *p, bool stepped)
+{
+	return stepped ? lz_piece_is_deeper(nav, p) : lz_gdb_frame(&nav->machine, NULL) != p->cfa;
+}
+
+static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
+{
+	while (!look_for_goal(nav, near)) {
+		bool stepped = lz_piece_leads_anywhere(p, nav->s->pos.ip);
+		int move = run_to_exit(nav, p);
+		uint64_t ip = nav->s->pos.ip;
+
+		if (move != LZ_MOVE_DONE && move != AT_LIMIT)
+			return (enum lz_move)move;
+		if (ip == nav->goal.ip && at_goal(nav))
+			return is_foreign(nav, p, stepped) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
+		/* At the limit control may be anywhere, where frames are not known, too. */
+		if (move == AT_LIMIT && !lz_piece_is_exit(p, ip))
+			continue;
+		if (nav->s->pos.tid == nav->goal.tid && !within(ip, p->start, p->end) &&
+		    !is_foreign(nav, p, stepped))
+			return LZ_MOVE_DONE;
+	}
+	return LZ_MOVE_FAILED;
+}
+
+static enum lz_move run_range(void *arg, uint64_t base, uint64_t start, uint64_t end, bool lines)
 {
 	struct lz_nav *nav = arg;
-	struct lz_piece_of_code of = {.base = base, .start = start, .end = end};
+	struct lz_piece_of_code of = {.base = base, .start = start, .end = end, .lines = lines};
 	struct lz_piece p;
 	enum lz_move move = LZ_MOVE_FAILED;
+	bool near = false;
 
 	if (!lz_piece_find(nav, &of, &p))
 		return step_range(arg, start, end);
-	if (!lz_piece_arm(nav, &p) && !lz_session_break(nav->s, nav->goal.ip)) {
-		move = leave(nav, &p);
+	if (!lz_piece_arm(nav, &p))
+		move = leave(nav, &p, &near);
+	if (near)
 		lz_session_unbreak(nav->s, nav->goal.ip);
-	}
+	nav->s->limit = 0;
 	lz_piece_disarm(nav, &p);
 	return move;
 }

@@ -61,6 +61,14 @@ bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip)
 	return false;
 }
 
+bool lz_piece_is_exit(const struct lz_piece *p, uint64_t ip)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->exits[i].pc == ip)
+			return true;
+	return false;
+}
+
 bool lz_piece_is_deeper(struct lz_nav *nav, const struct lz_piece *p)
 {
 	uint64_t cfa = lz_gdb_frame(&nav->machine, NULL);

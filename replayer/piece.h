@@ -21,6 +21,7 @@ void lz_piece_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_po
 bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now);
 /* Is there an exit at IP that may lead anywhere, so that only a step tells where? */
 bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip);
+bool lz_piece_is_exit(const struct lz_piece *p, uint64_t ip);
 /* Is the present frame one that was called from the piece? Its own code can run there as well. */
 bool lz_piece_is_deeper(struct lz_nav *nav, const struct lz_piece *p);
 

@@ -3,7 +3,11 @@
 #include <string.h>
 #include "stepper.h"
 
-enum { MAX_INLINES = 16 };
+enum {
+	MAX_INLINES = 16,
+	WORTH_RUNNING = 64,   /* rounds of `next` in one line; eight times as many after each run */
+	LINE_MAX_BYTES = 4096 /* of a line's code that is run through at full speed */
+};
 
 /* A line, and whose table says so. */
 struct place_line {
@@ -29,6 +33,7 @@ struct stepping {
 	uint64_t over_start, over_end;
 	struct user_regs_struct r;
 	uint64_t call_sp; /* rsp at the entry of a function being called through stubs, 0 = none */
+	uint64_t rounds, run_after;
 };
 
 static struct place_line find_line(struct lz_machine *m, uint64_t pc)
@@ -546,18 +551,69 @@ static int begin(struct stepping *s)
 	return GO_ON;
 }
 
+/* ---- loops that call, in one line ---- */
+
+/* Does `next` go on wherever control comes into this row? In the frame itself, not in an inlined call or at one. */
+static bool goes_on_in(struct stepping *s, const struct place_line *p)
+{
+	struct lz_inline in[MAX_INLINES];
+	size_t hidden;
+
+	if (!p->sal.line || p->sal.line != s->line || p->sal.symtab != s->symtab ||
+	    p->of != s->of || p->sal.end - p->sal.pc > LINE_MAX_BYTES)
+		return false;
+	for (uint64_t pc = p->sal.pc; pc < p->sal.end; pc++)
+		if (find_inlines(s->m, pc, in, &hidden) != s->frame.n || hidden)
+			return false;
+	return true;
+}
+
+/* The rows of the present line around the one that is stepped through. */
+static bool find_rows(struct stepping *s, uint64_t *start, uint64_t *end)
+{
+	struct place_line p = find_line(s->m, s->r.rip);
+	struct lz_range f;
+
+	if (!goes_on_in(s, &p) || !find_function(s->m, s->r.rip, &f))
+		return false;
+	*start = p.sal.pc;
+	*end = p.sal.end;
+	while (*end < f.end && *end - *start < LINE_MAX_BYTES) {
+		p = find_line(s->m, *end);
+		if (p.sal.pc != *end || !goes_on_in(s, &p))
+			break;
+		*end = p.sal.end;
+	}
+	while (*start > f.start && *end - *start < LINE_MAX_BYTES) {
+		p = find_line(s->m, *start - 1);
+		if (p.sal.end != *start || !goes_on_in(s, &p))
+			break;
+		*start = p.sal.pc;
+	}
+	return *start >= f.start && *end <= f.end;
+}
+
 static int step_over_range(struct stepping *s)
 {
+	uint64_t start, end;
+
 	if (s->r.rip >= s->over_start && s->r.rip < s->over_end)
-		return after_run(
-		    s, s->m->run_range(s->m->arg, s->over_start - 1, s->over_start, s->over_end));
+		return after_run(s, s->m->run_range(s->m->arg, s->over_start - 1, s->over_start,
+		                                    s->over_end, false));
+	if (s->over_calls && ++s->rounds == s->run_after) {
+		s->run_after *= 8;
+		if (find_rows(s, &start, &end))
+			return after_run(s, s->m->run_range(s->m->arg, start, start, end, true));
+	}
 	return after_run(s, s->m->step_range(s->m->arg, s->start, s->end));
 }
 
 enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
 {
-	struct stepping s = {
-	    .m = m, .over_calls = over != LZ_OVER_NOTHING, .over_inlines = over == LZ_OVER_ALL};
+	struct stepping s = {.m = m,
+	                     .over_calls = over != LZ_OVER_NOTHING,
+	                     .over_inlines = over == LZ_OVER_ALL,
+	                     .run_after = WORTH_RUNNING};
 	int rc = begin(&s);
 
 	while (rc == GO_ON) {

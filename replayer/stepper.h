@@ -35,8 +35,9 @@ struct lz_machine {
 	 * signal handler that would be entered runs to its end. */
 	enum lz_move (*step_range)(void *arg, uint64_t start, uint64_t end);
 	/* The same for a piece of code of one frame whose instructions begin at BASE, START or one byte before it; calls made
-	 * in it are run over. It may be long. */
-	enum lz_move (*run_range)(void *arg, uint64_t base, uint64_t start, uint64_t end);
+	 * in it are run over. It may be long, or, if it is LINES, have a loop in it. */
+	enum lz_move (*run_range)(void *arg, uint64_t base, uint64_t start, uint64_t end,
+	                          bool lines);
 	/* Until at one of the places. */
 	enum lz_move (*run)(void *arg, const struct lz_place *places, size_t n);
 	/* True when exactly at the position that is looked for. */

@@ -74,6 +74,65 @@ is "$(at "down: bs")" "$(at down)" "bs over the other"
 is "$(at "down: prev")" "$(at down)" "prev over the other"
 like "$(section "$out" watch)" '= 2999990' "a watchpoint stops next in the loop" || diag "$out"
 
+# One that calls, in two activations of a function: `prev` from behind it and from its midst goes to where `next` leads from.
+source=$LIZARD_SRC/tests/progs/gdb/callloop.c
+loop=$(grep -n 's += one' "$source" | cut -d: -f1) alone=$(grep -n 's -= one' "$source" | cut -d: -f1)
+rounds=300000
+# Forwards a stock GDB goes from call to call.
+[ "$LIZARD_FRONT_END" != stock ] && patched_gdb || rounds=2000
+for level in O0 O2; do
+	prog_build callloop -$level && mv "$T/callloop" "$T/callloop-$level" && record callloop-$level $rounds
+	is $? 0 "callloop -$level is recorded"
+	out=$(GDB_SECONDS=60 gdb_run "$T/callloop-$level" <<-END
+		jump_forward callloop.c:$((loop + 1))
+		-- inner
+		when
+		-- inner: prev
+		prev
+		when
+		print depth
+		-- inner: fn
+		fn
+		when
+		jump_forward callloop.c:$((loop + 1))
+		-- outer
+		when
+		-- outer: prev
+		prev
+		when
+		print depth
+		-- outer: fn
+		fn
+		when
+		tbreak callloop.c:$((alone + 1))
+		continue
+		-- alone
+		when
+		-- alone: prev
+		prev
+		-- alone: fn
+		fn
+		when
+		jump_backward 25%
+		jump_forward one
+		finish
+		-- midst: prev
+		prev
+		when
+	END
+	)
+	for depth in "inner 0" "outer 1" alone; do
+		at=${depth% *} line=$loop
+		[ "$at" != alone ] || line=$alone
+		like "$(at "$at")" '@0x' "-$level: $at: behind the loop"
+		like "$(section "$out" "$at: prev")" "^$line	" "-$level: $at: prev goes to its line"
+		[ "$at" = alone ] || like "$(section "$out" "$at: prev")" " = ${depth#* }\$" "-$level: ... in the same activation"
+		is "$(at "$at: fn")" "$(at "$at")" "-$level: ... from which fn leads back" || diag "$out"
+	done
+	# Optimized, the markers of a round belong to another line, and a walk that begins there stops at the loop's.
+	[ $level != O0 ] || is "$(at "midst: prev")" "$(at "inner: prev")" "-$level: from its midst: to its beginning" || diag "$out"
+done
+
 # A stock GDB steps backwards by instructions.
 if [ "$LIZARD_FRONT_END" != stock ] && patched_gdb; then
 	out=$(gdb_run "$T/oneline" <<'END'

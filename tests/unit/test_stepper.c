@@ -128,7 +128,7 @@ static enum lz_move m_step_range(void *arg, uint64_t start, uint64_t end)
 	return move;
 }
 
-static enum lz_move m_run_range(void *arg, uint64_t base, uint64_t start, uint64_t end)
+static enum lz_move m_run_range(void *arg, uint64_t base, uint64_t start, uint64_t end, bool lines)
 {
 	return m_step_range(arg, start, end);
 }
