@@ -315,6 +315,23 @@ static bool entry_between(const struct lz_cfg *cfg, uint64_t a, uint64_t b)
 	return lo < cfg->n_funcs && cfg->funcs[cfg->by_entry[lo]].entry <= b;
 }
 
+const struct lz_cfg_site *lz_cfg_sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left)
+{
+	const struct lz_cfg_site *s = cfg->sites;
+	size_t n = cfg->n_sites, lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*left = n - lo;
+	return s + lo;
+}
+
 const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_t addr)
 {
 	size_t lo = 0, hi = cfg->n_labels;

@@ -90,19 +90,12 @@ static void fill(const struct lz_cfg *cfg, struct lz_module *mod, const struct l
 static void find_marker(struct lz_insn_code *c, struct lz_code_insn *to)
 {
 	struct lz_cfg *cfg = cfg_at(c, to->pc);
-	size_t n = 0, lo = 0, hi;
-	const struct lz_cfg_site *s = cfg ? lz_cfg_sites(cfg, &n) : NULL;
+	size_t left = 0;
+	const struct lz_cfg_site *s =
+	    cfg ? lz_cfg_sites_from(cfg, to->pc - c->mod->bias, &left) : NULL;
 
-	for (hi = n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].addr < to->pc - c->mod->bias)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < n && s[lo].addr == to->pc - c->mod->bias)
-		fill(cfg, c->mod, &s[lo], to);
+	if (left && s->addr == to->pc - c->mod->bias)
+		fill(cfg, c->mod, s, to);
 }
 
 const struct lz_code_insn *lz_insn_at(struct lz_insn_code *c, uint64_t pc)

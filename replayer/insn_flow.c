@@ -8,6 +8,7 @@
 enum {
 	EFFORT = 64, /* instructions followed for each that is wanted, */
 	EFFORT_MIN = 1 << 16,
+	EFFORT_MAX = 1 << 26,
 	GAP_MAX = 1 << 14 /* and on one path without a marker */
 };
 
@@ -325,6 +326,10 @@ static int begin(struct flow *w)
 int lz_insn_flow(struct lz_insn_code *c, const struct lz_flow_query *q)
 {
 	struct flow w = {.code = c, .q = q, .effort = EFFORT_MIN + EFFORT * (uint64_t)q->wanted};
+
+	if (w.effort > EFFORT_MAX)
+		w.effort = EFFORT_MAX;
+
 	int rc = begin(&w);
 
 	while (!rc && w.n_forks)

@@ -9,23 +9,6 @@ enum {
 
 /* ---- targets ---- */
 
-static const struct lz_cfg_site *sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left)
-{
-	size_t n, lo = 0, hi;
-	const struct lz_cfg_site *s = lz_cfg_sites(cfg, &n);
-
-	for (hi = n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*left = n - lo;
-	return s + lo;
-}
-
 static uint64_t next_label(const struct lz_cfg *cfg, uint64_t addr)
 {
 	size_t n, lo = 0, hi;
@@ -46,7 +29,7 @@ static uint64_t next_label(const struct lz_cfg *cfg, uint64_t addr)
 static bool in_prologue(const struct lz_cfg *cfg, const struct lz_cfg_func *f, uint64_t addr)
 {
 	size_t left;
-	const struct lz_cfg_site *s = sites_from(cfg, f->entry, &left);
+	const struct lz_cfg_site *s = lz_cfg_sites_from(cfg, f->entry, &left);
 
 	if (addr < f->entry)
 		return false;
@@ -62,7 +45,7 @@ static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, u
 {
 	uint64_t end = next_label(cfg, addr);
 	size_t left;
-	const struct lz_cfg_site *s = sites_from(cfg, start, &left);
+	const struct lz_cfg_site *s = lz_cfg_sites_from(cfg, start, &left);
 
 	for (; left && s->addr < end; s++, left--) {
 		if (lz_cfg_func(cfg, s->func) != f)

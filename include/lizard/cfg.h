@@ -73,6 +73,8 @@ const char *lz_cfg_file_name(const struct lz_cfg *cfg, uint32_t file);
 
 /* Sorted by address. */
 const struct lz_cfg_site *lz_cfg_sites(const struct lz_cfg *cfg, size_t *n);
+/* The first at ADDR or behind it; *left: how many there are from it on. */
+const struct lz_cfg_site *lz_cfg_sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left);
 const struct lz_cfg_label *lz_cfg_labels(const struct lz_cfg *cfg, size_t *n);
 /* The last label at or before ADDR within the same function; NULL if none. */
 const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_t addr);
