@@ -205,18 +205,17 @@ static int leads_here(struct lz_nav *nav, const struct lz_pos *from, bool *passe
 	}
 }
 
-/* In the goal's own frame? And in as many inlined calls, if INLINES? Leaves the session elsewhere. */
-static int in_goals_frame(struct lz_nav *nav, const struct lz_pos *pos, bool inlines)
+/* In the goal's own frame? Leaves the session elsewhere. */
+static int in_goals_frame(struct lz_nav *nav, const struct lz_pos *pos)
 {
-	uint32_t goals, its;
 	uint64_t cfa;
 
 	if (lz_session_seek(nav->s, &nav->goal))
 		return -1;
-	cfa = lz_gdb_frame(&nav->machine, &goals);
+	cfa = lz_gdb_frame(&nav->machine, NULL);
 	if (lz_session_seek(nav->s, pos))
 		return -1;
-	return lz_gdb_frame(&nav->machine, &its) == cfa && (!inlines || its == goals);
+	return lz_gdb_frame(&nav->machine, NULL) == cfa;
 }
 
 /* The last stop of `step` in SCOPE before ANSWER, if `next` leads from there to the goal. 1: it does. */
@@ -233,7 +232,7 @@ static int leads_from_before(struct lz_nav *nav, const struct lz_pos *answer, en
 	rc = lz_search_step(nav, scope, before);
 	nav->goal = goal;
 	if (rc > 0)
-		rc = in_goals_frame(nav, before, false);
+		rc = in_goals_frame(nav, before);
 	if (rc > 0)
 		rc = leads_here(nav, before, &passed);
 	return rc > 0 ? !passed : rc;
@@ -269,7 +268,7 @@ static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 
 	if (rc <= 0)
 		return rc;
-	own = in_goals_frame(nav, answer, false);
+	own = in_goals_frame(nav, answer);
 	if (own <= 0)
 		return own < 0 ? -1 : 1;
 	rc = leads_here(nav, answer, &passed);
@@ -277,17 +276,13 @@ static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 }
 
 /* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and mixed with code of
- * their callers. Is there a stop of `step` from which `next` does stop at the goal? Then that is the answer. But where
- * the line passed is the goal's own, no stop in a call that it makes is: prev goes over that. */
+ * their callers. Is there a stop of `step` from which `next` does stop at the goal? Then that is the answer. */
 static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_pos from;
-	int rc = 0, own = in_goals_frame(nav, answer, true);
-	int deepest = own ? LZ_SCOPE_FRAME : LZ_SCOPE_ALL;
+	int rc = 0;
 
-	if (own < 0)
-		return -1;
-	for (int scope = LZ_SCOPE_OUTER; scope >= deepest; scope--) {
+	for (int scope = LZ_SCOPE_OUTER; scope >= LZ_SCOPE_ALL; scope--) {
 		bool passed;
 
 		if (lz_session_seek(nav->s, &nav->goal))

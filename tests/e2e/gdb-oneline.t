@@ -160,41 +160,4 @@ END
 like "$(section "$out" first)" '^9	' "bs leads to the handler's first line" || diag "$out"
 like "$(section "$out" before)" '^12	}' "and to the last of the one before" || diag "$out"
 
-# Behind each of several calls on one line: over all of them, and not into the callee, of which `next` comes out there as well.
-for level in -O0 -O2; do
-	prog_build behind $level && record behind
-	for callee in outer longer; do
-		out=$(gdb_run "$T/behind" <<-END
-			tbreak behind.c:$(grep -n "+= $callee(1)" "$LIZARD_SRC/tests/progs/gdb/behind.c" | cut -d: -f1)
-			continue
-			-- line
-			when
-			-- first
-			break $callee
-			continue
-			finish
-			prev
-			when
-			-- second
-			continue
-			continue
-			finish
-			prev
-			when
-			-- third
-			continue
-			continue
-			continue
-			finish
-			prev
-			when
-		END
-		)
-		start=$(at line)
-		like "$start" '@0x' "behind $level: the line that calls $callee" || diag "$out"
-		for call in first second third; do
-			is "$(at $call)" "$start" "... prev behind the $call call goes to its start" || diag "$(section "$out" $call)"
-		done
-	done
-done
 done_testing
