@@ -169,6 +169,7 @@ static int read_page(struct lz_front *f, int64_t begin, int64_t end, uint64_t **
 {
 	struct lz_front_page *p = &f->insns;
 
+	*addrs = NULL;
 	look_where(f, p);
 	if (p->from.tid != lz_front_tid(f))
 		return lz_fail("thread %u does not run at this instant, thread %u does",
@@ -179,6 +180,7 @@ static int read_page(struct lz_front *f, int64_t begin, int64_t end, uint64_t **
 		return lz_fail("out of memory for the history of instructions");
 	if (between(f, first, end, *addrs, n) < 0) {
 		free(*addrs);
+		*addrs = NULL;
 		return -1;
 	}
 	if (*n) {
@@ -195,6 +197,7 @@ int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, si
 	const struct lz_front_page *p = &f->insns;
 	int64_t want = (int64_t)page_size(size), end;
 
+	*addrs = NULL;
 	look_where(f, &f->insns);
 	if (!want)
 		return lz_fail("a page of no lines");
@@ -209,6 +212,7 @@ int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, si
 int lz_front_instructions_between(struct lz_front *f, int64_t from, int64_t to, uint64_t **addrs,
                                   size_t *n, int64_t *first)
 {
+	*addrs = NULL;
 	if (to < from)
 		return lz_fail("instruction %ld comes before %ld", (long)to, (long)from);
 	if (to >= INSN_MAX || from <= -INSN_MAX)
@@ -220,5 +224,6 @@ int lz_front_instructions_between(struct lz_front *f, int64_t from, int64_t to, 
 	if (*n)
 		return 0;
 	free(*addrs);
+	*addrs = NULL;
 	return lz_fail("the recording ends before instruction %ld", (long)from);
 }

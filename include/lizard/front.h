@@ -120,7 +120,7 @@ int lz_front_calls_from(struct lz_front *f, uint64_t time, int64_t size,
 int lz_front_calls_between(struct lz_front *f, uint64_t from, uint64_t to,
                            struct lz_history_call **calls, size_t *n);
 /* The addresses of instructions in the same manner, in the order of time. The present one has the number 0; *FIRST is
- * the first one's. *ADDRS is malloced. */
+ * the first one's. *ADDRS is malloced, NULL on failure. */
 int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
                           int64_t *first);
 /* Numbers FROM to TO, as far as they exist. */

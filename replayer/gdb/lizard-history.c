@@ -202,6 +202,14 @@ print_mark (int64_t number, gdb_disassembly_flags &flags)
   flags |= DISASSEMBLY_OMIT_PC;
 }
 
+/* The disassembler's callbacks cannot throw: GDB 13 ends where Ctrl-C comes
+   in one.  */
+
+static void
+quit_later ()
+{
+}
+
 static void
 print_insns (const lizard_insns &insns, gdb_disassembly_flags flags)
 {
@@ -223,7 +231,13 @@ print_insns (const lizard_insns &insns, gdb_disassembly_flags flags)
       uiout->field_signed ("insn-number", number);
       uiout->text ("\t");
       print_mark (number, how);
-      disassembler.pretty_print_insn (&insn, how);
+      {
+	scoped_restore restore
+	  = make_scoped_restore (&quit_handler, quit_later);
+
+	disassembler.pretty_print_insn (&insn, how);
+      }
+      QUIT;
     }
 }
 

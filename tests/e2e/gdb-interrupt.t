@@ -16,7 +16,7 @@ while read -r verdict name; do
 	esac
 done <"$T/tap"
 all=6
-! grep -q instruction-history "$T/tap" || all=7 # the patched GDB
+! grep -q instruction-history "$T/tap" || all=8 # the patched GDB
 [ "$(grep -c '^\(not \)\?ok' "$T/tap")" = $all ]
 ok $? "all was tried" || diag "$(tail -5 "$T/tap")"
 done_testing
