@@ -6,10 +6,7 @@
 #include "replayer/own.h"
 #include "replayer/session.h"
 
-enum {
-	DEEPER_FAR = 1250, /* own markers to look back for a stop outside inlined calls */
-	MAX_PIECES = 16    /* of inlined calls on one line: `step` stops there, `next` may not */
-};
+enum { MAX_PIECES = 16 }; /* of inlined calls on one line: `step` stops there, `next` may not */
 
 /* The running activation at a stream offset, if it is of function FN. *local: it is known without the
  * index, since it began in the same block. */
@@ -60,8 +57,6 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 /* Where to look for anchors. */
 struct ladder {
 	struct lz_own own;
-	uint64_t
-	    far; /* the stream offset before which no stop outside inlined calls is looked for */
 	uint32_t inlines; /* calls that the goal is in */
 	size_t back;      /* how many markers of the block have been gone back over */
 };
@@ -76,10 +71,8 @@ static int climb_out(struct lz_nav *nav, struct ladder *l)
 static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
                     const struct found *f, struct ladder *l)
 {
-	struct lz_own *o = &l->own;
-	int first = lz_own_in_block(nav, block, k, o);
+	int first = lz_own_in_block(nav, block, k, &l->own);
 
-	l->far = o->n > DEEPER_FAR ? o->mark[o->n - 1 - DEEPER_FAR].at : 0;
 	if (first >= 0 && f->deeper && climb_out(nav, l))
 		return -1;
 	return first;
@@ -94,11 +87,8 @@ static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c
 
 	while (!f->foreign && l->back < o->n) {
 		uint64_t anchor = o->mark[o->n - 1 - l->back].at;
-		int rc;
+		int rc = try_next(nav, anchor, c, answer, f);
 
-		if (f->deeper && anchor < l->far)
-			return 0;
-		rc = try_next(nav, anchor, c, answer, f);
 		l->back *= 5;
 		if (!rc && inside && f->deeper) {
 			inside = false;
@@ -107,7 +97,7 @@ static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c
 		if (rc)
 			return rc;
 	}
-	if (f->foreign || !o->n || (f->deeper && l->far))
+	if (f->foreign || !o->n)
 		return 0;
 	return try_next(nav, o->mark[0].at, c, answer, f);
 }
@@ -121,13 +111,13 @@ static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, s
 	struct found f = {0};
 	int rc = 0, first = 0;
 
-	while (!rc && !first && !f.foreign && !(f.deeper && l.far)) {
+	while (!rc && !first && !f.foreign) {
 		first = read_own(nav, block, k, &f, &l);
 		rc = first < 0 ? -1 : search_block(nav, &l, c, answer, &f);
 		l.back = 16;
 		block--;
 	}
-	if (!rc && !f.foreign && !(f.deeper && l.far))
+	if (!rc && !f.foreign)
 		rc = try_next(nav, lz_act_begin(&k->act), c, answer, &f);
 	free(l.own.mark);
 	*passed = f.passed;

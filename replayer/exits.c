@@ -5,6 +5,7 @@
 struct list {
 	struct lz_exit *exits;
 	int n;
+	const struct lz_piece_of_code *piece;
 };
 
 static bool add(struct list *l, uint64_t pc, bool inside)
@@ -27,38 +28,47 @@ static bool direct_target(const ZydisDecodedInstruction *in, uint64_t pc, uint64
 	return true;
 }
 
-int lz_exits_find(const uint8_t *code, uint64_t base, uint64_t start, uint64_t end,
-                  struct lz_exit exits[LZ_EXITS_MAX])
+/* Where the instruction at PC leads to the outside. False: no room, or not to be told. */
+static bool add_exit(struct list *l, const ZydisDecodedInstruction *in, uint64_t pc)
+{
+	uint64_t target;
+
+	switch (in->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		return direct_target(in, pc, &target) &&
+		       (lz_piece_has(l->piece, target) || add(l, target, false));
+	case ZYDIS_CATEGORY_UNCOND_BR: /* may be a tail call */
+		return (direct_target(in, pc, &target) && lz_piece_has(l->piece, target)) ||
+		       add(l, pc, true);
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_INTERRUPT: return add(l, pc, true);
+	default: return true;
+	}
+}
+
+static bool add_exits(struct list *l, const struct lz_part *range, const uint8_t *code)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction in;
-	struct list l = {exits, 0};
-	uint64_t pc = base, target;
-	bool room = true;
+	uint64_t pc;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (; pc < end && room; pc += in.length) {
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + (pc - base),
-		                                                end - pc, &in)))
+	for (pc = range->start; pc < range->end; pc += in.length)
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+		        &decoder, NULL, code + (pc - range->start), range->end - pc, &in)) ||
+		    !add_exit(l, &in, pc))
+			return false;
+	return pc == range->end && (lz_piece_has(l->piece, pc) || add(l, pc, false));
+}
+
+int lz_exits_find(const struct lz_piece_of_code *piece, uint8_t *const code[],
+                  struct lz_exit exits[LZ_EXITS_MAX])
+{
+	struct list l = {exits, 0, piece};
+
+	for (uint32_t i = 0; i < piece->n_ranges; i++)
+		if (!add_exits(&l, &piece->range[i], code[i]))
 			return -1;
-		switch (in.meta.category) {
-		case ZYDIS_CATEGORY_COND_BR:
-			if (!direct_target(&in, pc, &target))
-				return -1;
-			if (target < start || target >= end)
-				room = add(&l, target, false);
-			break;
-		case ZYDIS_CATEGORY_UNCOND_BR: /* may be a tail call */
-			if (!direct_target(&in, pc, &target) || target < start || target >= end)
-				room = add(&l, pc, true);
-			break;
-		case ZYDIS_CATEGORY_RET:
-		case ZYDIS_CATEGORY_INTERRUPT: room = add(&l, pc, true); break;
-		default: break;
-		}
-	}
-	if (pc != end || !room || !add(&l, end, false))
-		return -1;
 	return l.n;
 }
 
@@ -105,42 +115,49 @@ bool lz_has_calls(const uint8_t *code, uint64_t base, uint64_t end)
 	return false;
 }
 
-/* May the instruction at PC lead into [start, end)? */
-static bool may_enter(const ZydisDecodedInstruction *in, uint64_t pc, uint64_t start, uint64_t end)
+/* May the instruction at PC lead into the piece? */
+static bool may_enter(const ZydisDecodedInstruction *in, uint64_t pc,
+                      const struct lz_piece_of_code *piece)
 {
-	uint64_t target, next = pc + in->length;
-	bool falls = next >= start && next < end;
+	bool falls = lz_piece_has(piece, pc + in->length);
+	uint64_t target;
 
 	switch (in->meta.category) {
 	case ZYDIS_CATEGORY_UNCOND_BR:
-		return !direct_target(in, pc, &target) || (target >= start && target < end);
+		return !direct_target(in, pc, &target) || lz_piece_has(piece, target);
 	case ZYDIS_CATEGORY_COND_BR:
-		return falls || (direct_target(in, pc, &target) && target >= start && target < end);
+		return falls || (direct_target(in, pc, &target) && lz_piece_has(piece, target));
 	case ZYDIS_CATEGORY_RET: return false;
 	default: return falls;
 	}
 }
 
-int lz_entries_find(const uint8_t *code, uint64_t base, uint64_t limit, uint64_t start,
-                    uint64_t end, uint64_t entries[LZ_EXITS_MAX])
+static bool has_entry(const struct lz_entries *e, uint64_t pc)
+{
+	for (int i = 0; i < e->n; i++)
+		if (e->pc[i] == pc)
+			return true;
+	return false;
+}
+
+bool lz_entries_add(const uint8_t *code, uint64_t base, uint64_t limit,
+                    const struct lz_piece_of_code *piece, struct lz_entries *e)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction in;
-	uint64_t pc = base;
-	int n = 0;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (; pc < limit; pc += in.length) {
+	for (uint64_t pc = base; pc < limit; pc += in.length) {
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + (pc - base),
 		                                                limit - pc, &in)))
-			return -1;
-		if ((pc >= start && pc < end) || !may_enter(&in, pc, start, end))
+			return false;
+		if (lz_piece_has(piece, pc) || !may_enter(&in, pc, piece) || has_entry(e, pc))
 			continue;
-		if (n == LZ_EXITS_MAX)
-			return -1;
-		entries[n++] = pc;
+		if (e->n == LZ_EXITS_MAX)
+			return false;
+		e->pc[e->n++] = pc;
 	}
-	return n;
+	return true;
 }
 
 bool lz_always_leads(const uint8_t *code, size_t n, uint64_t pc, uint64_t to)

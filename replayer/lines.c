@@ -197,6 +197,14 @@ bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 	return lines_symbol(l, addr, out);
 }
 
+static const struct line_inline *inline_at(const struct line_unit *u, uint64_t addr, size_t which)
+{
+	for (size_t i = 0; i < u->n_inlines; i++)
+		if (addr >= u->inlines[i].start && addr < u->inlines[i].end && which-- == 0)
+			return &u->inlines[i];
+	return NULL;
+}
+
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max)
 {
 	struct line_unit *u = unit_at(l, addr);
@@ -209,6 +217,22 @@ size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out
 			out[n++] = (struct lz_inline){in->entry, in->start, in->end, in->call_line,
 			                              in->call_file};
 	}
+	return n;
+}
+
+size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, struct lz_part *out,
+                              size_t max)
+{
+	struct line_unit *u = unit_at(l, addr);
+	const struct line_inline *own = u ? inline_at(u, addr, which) : NULL;
+	size_t n = 0;
+
+	if (!own || !max)
+		return 0;
+	out[n++] = (struct lz_part){own->start, own->end};
+	for (const struct line_inline *in = u->inlines; in < u->inlines + u->n_inlines; in++)
+		if (in != own && in->die == own->die && n < max)
+			out[n++] = (struct lz_part){in->start, in->end};
 	return n;
 }
 

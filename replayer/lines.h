@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/user.h>
 
+#include <lizard/piece.h>
+
 struct lz_lines;
 
 /* A line-table row and its extent. line 0: nothing is known of the address. */
@@ -45,6 +47,10 @@ struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
 /* The inlined calls around ADDR, outermost first; at most MAX. Returns how many. */
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max);
+/* Where the code of number WHICH of them is, as far as there is room for: the part that holds ADDR first. At most MAX; returns
+ * how many. */
+size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, struct lz_part *out,
+                              size_t max);
 /* A procedure linkage table is there, of those that GDB counts; a stub of another one (.plt.got). */
 bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr);
 bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr);

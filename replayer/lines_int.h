@@ -26,6 +26,7 @@ struct line_func {
 
 struct line_inline {
 	uint64_t entry, start, end;
+	uint64_t die; /* whose part it is */
 	uint32_t depth, call_line;
 	const char *call_file;
 };

@@ -50,7 +50,7 @@ static size_t join_pieces(struct line_inline *in, size_t n)
 static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, Dwarf_Files *files,
                       uint32_t depth)
 {
-	struct line_inline in = {.depth = depth};
+	struct line_inline in = {.die = dwarf_dieoffset(die), .depth = depth};
 	Dwarf_Addr base, start, end;
 	Dwarf_Attribute attr;
 	Dwarf_Word word;

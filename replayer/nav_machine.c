@@ -330,23 +330,22 @@ static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p, bool *ne
 		/* At the limit control may be anywhere, where frames are not known, too. */
 		if (move == AT_LIMIT && !lz_piece_is_exit(p, ip))
 			continue;
-		if (nav->s->pos.tid == nav->goal.tid && !within(ip, p->start, p->end) &&
+		if (nav->s->pos.tid == nav->goal.tid && !lz_piece_has(p->of, ip) &&
 		    !is_foreign(nav, p, stepped))
 			return LZ_MOVE_DONE;
 	}
 	return LZ_MOVE_FAILED;
 }
 
-static enum lz_move run_range(void *arg, uint64_t base, uint64_t start, uint64_t end, bool lines)
+static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 {
 	struct lz_nav *nav = arg;
-	struct lz_piece_of_code of = {.base = base, .start = start, .end = end, .lines = lines};
 	struct lz_piece p;
 	enum lz_move move = LZ_MOVE_FAILED;
 	bool near = false;
 
-	if (!lz_piece_find(nav, &of, &p))
-		return step_range(arg, start, end);
+	if (!lz_piece_find(nav, of, &p))
+		return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 	if (!lz_piece_arm(nav, &p))
 		move = leave(nav, &p, &near);
 	if (near)
@@ -363,7 +362,7 @@ void lz_nav_machine(struct lz_nav *nav)
 	    .regs = regs,
 	    .read = read_memory,
 	    .step_range = step_range,
-	    .run_range = run_range,
+	    .run_out = run_out,
 	    .run = run,
 	    .at_goal = at_goal,
 	    .lines = lines,

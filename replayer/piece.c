@@ -2,27 +2,48 @@
 #include "replayer/piece.h"
 #include "replayer/session.h"
 
-enum { WORTH_RUNNING = 64, PIECE_MAX = 1 << 16 }; /* bytes of code */
+enum { WORTH_RUNNING = 64, PIECE_MAX = 1 << 18 }; /* bytes of code */
 
-static bool refused(const struct lz_piece_of_code *of, const uint8_t *code)
+static bool refused(const struct lz_piece_of_code *of, uint8_t *const code[])
 {
+	const struct lz_part *r = of->range;
+
 	return (of->n_parts &&
-	        !lz_enters_at_start(code, of->base, of->end, of->part, of->n_parts)) ||
-	       (of->without_calls && lz_has_calls(code, of->base, of->end));
+	        !lz_enters_at_start(code[0], r->start, r->end, of->part, of->n_parts)) ||
+	       (of->without_calls && lz_has_calls(code[0], r->start, r->end));
+}
+
+static bool is_worth_it(const struct lz_piece_of_code *of)
+{
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < of->n_ranges; i++)
+		len += of->range[i].end - of->range[i].start;
+	return (len >= WORTH_RUNNING || of->lines) && len <= PIECE_MAX;
+}
+
+static bool read_code(struct lz_nav *nav, const struct lz_part *range, uint8_t **code)
+{
+	size_t len = range->end - range->start;
+
+	*code = malloc(len);
+	return *code && lz_session_read(nav->s, range->start, *code, len) == len;
 }
 
 bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct lz_piece *p)
 {
-	size_t len = of->end - of->base;
-	bool worth = (len >= WORTH_RUNNING || of->lines) && len <= PIECE_MAX;
-	uint8_t *code = worth ? malloc(len) : NULL;
+	uint8_t *code[LZ_RANGES_MAX] = {NULL};
+	bool good;
 
-	*p = (struct lz_piece){.start = of->start, .end = of->end, .n = -1};
+	*p = (struct lz_piece){.of = of, .n = -1};
 	p->cfa = lz_gdb_frame(&nav->machine, NULL);
-	if (p->cfa && code && lz_session_read(nav->s, of->base, code, len) == len &&
-	    !refused(of, code))
-		p->n = lz_exits_find(code, of->base, of->start, of->end, p->exits);
-	free(code);
+	good = p->cfa && is_worth_it(of);
+	for (uint32_t i = 0; good && i < of->n_ranges; i++)
+		good = read_code(nav, &of->range[i], &code[i]);
+	if (good && !refused(of, code))
+		p->n = lz_exits_find(of, code, p->exits);
+	for (uint32_t i = 0; i < of->n_ranges; i++)
+		free(code[i]);
 	return p->n >= 0;
 }
 

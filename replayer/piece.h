@@ -6,7 +6,8 @@
 #include "replayer/nav.h"
 
 struct lz_piece {
-	uint64_t start, end, cfa;
+	const struct lz_piece_of_code *of; /* its owner outlives this */
+	uint64_t cfa;
 	struct lz_exit exits[LZ_EXITS_MAX];
 	int n, armed; /* armed: breakpoints that are set */
 };

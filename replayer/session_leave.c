@@ -53,7 +53,7 @@ static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, s
 		}
 		if (users)
 			return inside ? 0 : ELSEWHERE;
-		if (inside && (nav->s->pos.ip < p->start || nav->s->pos.ip >= p->end)) {
+		if (inside && !lz_piece_has(p->of, nav->s->pos.ip)) {
 			stop->reason = LZ_STOP_STEP;
 			return 0;
 		}
@@ -97,7 +97,7 @@ bool lz_session_begins_row(struct lz_session *s, uint64_t addr)
 int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop)
 {
 	struct lz_piece_of_code range = {
-	    .base = start, .start = start, .end = end, .lines = true, .without_calls = true};
+	    .range = {{start, end}}, .n_ranges = 1, .lines = true, .without_calls = true};
 	uint64_t passed = s->pass_signals;
 	int rc;
 

@@ -8,33 +8,49 @@ enum { ELSEWHERE = 1, ENTRY = 2, INTERRUPTED = 3 };
 
 struct way_in {
 	struct lz_piece piece;
-	uint64_t entries[LZ_EXITS_MAX];
-	int n, armed;
+	struct lz_entries entries;
+	int armed;
 	struct lz_pos from;
 };
 
-static bool find_entries(struct lz_nav *nav, uint64_t start, uint64_t end, struct way_in *w)
+/* In the part of the function that IP is in; *searched: the last one. */
+static bool find_in_part(struct lz_nav *nav, const struct lz_piece_of_code *piece, uint64_t ip,
+                         uint64_t *searched, struct lz_entries *e)
 {
-	uint64_t bias, ip = w->from.ip;
+	uint64_t bias;
 	struct lz_lines *l = nav->machine.lines(nav->machine.arg, ip, &bias);
 	struct lz_range f;
-	uint8_t *code = NULL;
+	uint8_t *code;
+	bool good;
 
-	w->n = 0;
 	if (!l || !lz_lines_function(l, ip - bias, &f))
 		return false;
+	if (f.start + bias == *searched)
+		return true;
+	*searched = f.start + bias;
 	code = malloc(f.end - f.start);
-	if (code &&
-	    lz_session_read(nav->s, f.start + bias, code, f.end - f.start) == f.end - f.start)
-		w->n = lz_entries_find(code, f.start + bias, f.end + bias, start, end, w->entries);
+	good = code &&
+	       lz_session_read(nav->s, f.start + bias, code, f.end - f.start) == f.end - f.start &&
+	       lz_entries_add(code, f.start + bias, f.end + bias, piece, e);
 	free(code);
-	return w->n > 0;
+	return good;
+}
+
+static bool find_entries(struct lz_nav *nav, const struct lz_piece_of_code *piece,
+                         struct lz_entries *e)
+{
+	uint64_t searched = 0;
+
+	for (uint32_t i = 0; i < piece->n_ranges; i++)
+		if (!find_in_part(nav, piece, piece->range[i].start, &searched, e))
+			return false;
+	return e->n > 0;
 }
 
 static bool is_entry(const struct way_in *w, uint64_t ip)
 {
-	for (int i = 0; i < w->n; i++)
-		if (w->entries[i] == ip)
+	for (int i = 0; i < w->entries.n; i++)
+		if (w->entries.pc[i] == ip)
 			return true;
 	return false;
 }
@@ -95,7 +111,7 @@ static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT &&
 		    stop.reason != LZ_STOP_TARGET)
 			return 0;
-		if (own && (now.ip < w->piece.start || now.ip >= w->piece.end) &&
+		if (own && !lz_piece_has(w->piece.of, now.ip) &&
 		    !lz_piece_is_deeper(nav, &w->piece))
 			return 0;
 		if (!*near && now.marker >= w->from.marker) {
@@ -126,15 +142,15 @@ static int leads_back(struct lz_nav *nav, const struct way_in *w)
 
 static int arm_entries(struct lz_session *s, struct way_in *w)
 {
-	while (w->armed < w->n && !lz_session_break(s, w->entries[w->armed]))
+	while (w->armed < w->entries.n && !lz_session_break(s, w->entries.pc[w->armed]))
 		w->armed++;
-	return w->armed == w->n ? 0 : -1;
+	return w->armed == w->entries.n ? 0 : -1;
 }
 
 static void disarm_entries(struct lz_session *s, struct way_in *w)
 {
 	while (w->armed > 0)
-		lz_session_unbreak(s, w->entries[--w->armed]);
+		lz_session_unbreak(s, w->entries.pc[--w->armed]);
 }
 
 static int verify(struct lz_nav *nav, struct way_in *w)
@@ -159,7 +175,7 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 		return -1;
 	lz_session_where(s, &w.from);
 	if (lz_piece_is_barred(nav, &w.from) || !lz_piece_find(nav, piece, &w.piece) ||
-	    !find_entries(nav, piece->start, piece->end, &w))
+	    !find_entries(nav, piece, &w.entries))
 		return 1;
 	rc = arm_entries(s, &w);
 	if (!rc)

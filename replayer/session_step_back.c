@@ -430,9 +430,9 @@ enum { WORTH_RUNNING = 16 }; /* gaps; eight times as many after a run in vain */
 /* Back through a loop in the range at full speed. 1: steps must do. */
 static int run_range_back(struct lz_session *s, const struct range *r, struct lz_stop *stop)
 {
-	struct lz_piece_of_code range = {.base = r->start,
-	                                 .start = r->start + 1,
-	                                 .end = r->end,
+	struct lz_piece_of_code range = {.range = {{r->start, r->end}},
+	                                 .n_ranges = 1,
+	                                 .hidden_starts = true,
 	                                 .lines = true,
 	                                 .without_calls = true};
 	int ret;

@@ -29,8 +29,8 @@ struct stepping {
 	uint32_t line, symtab;
 	const struct lz_lines *of;
 	struct frame frame;
-	/* A piece of an inlined call that is gone over: wherever control is in it, GDB steps on. */
-	uint64_t over_start, over_end;
+	/* An inlined call that is gone over: wherever control is in it, GDB steps on. */
+	struct lz_piece_of_code over;
 	struct user_regs_struct r;
 	uint64_t call_sp; /* rsp at the entry of a function being called through stubs, 0 = none */
 	uint64_t rounds, run_after;
@@ -394,6 +394,21 @@ static int out_of_unknown(struct stepping *s)
 	return after_run(s, s->m->run(s->m->arg, &to, 1));
 }
 
+/* Where the inlined call number WHICH around control is. */
+static void find_ranges(struct stepping *s, size_t which)
+{
+	uint64_t bias;
+	struct lz_lines *l = s->m->lines(s->m->arg, s->r.rip, &bias);
+
+	s->over.hidden_starts = true;
+	s->over.n_ranges = (uint32_t)lz_lines_inline_ranges(l, s->r.rip - bias, which,
+	                                                    s->over.range, LZ_RANGES_MAX);
+	for (uint32_t i = 0; i < s->over.n_ranges; i++) {
+		s->over.range[i].start += bias;
+		s->over.range[i].end += bias;
+	}
+}
+
 /* "Stepped into inlined function", "stepping through inlined function". GO_ON: neither. */
 static int inline_stop(struct stepping *s, const struct place_line *p, const struct lz_inline *in,
                        size_t n, size_t hidden, const struct frame *now, bool *keep_going)
@@ -413,8 +428,7 @@ static int inline_stop(struct stepping *s, const struct place_line *p, const str
 	if (now->n && inlined_from(now, &s->frame)) {
 		if (!s->over_inlines)
 			return LZ_STEPPED;
-		s->over_start = in[s->frame.n].start + 1; /* at its start it is hidden */
-		s->over_end = in[s->frame.n].end;
+		find_ranges(s, s->frame.n);
 		*keep_going = true;
 	}
 	return GO_ON;
@@ -422,7 +436,7 @@ static int inline_stop(struct stepping *s, const struct place_line *p, const str
 
 static void refresh(struct stepping *s, const struct place_line *p, const struct frame *now)
 {
-	s->over_start = s->over_end = 0; /* held for calls made in the frame before */
+	s->over.n_ranges = 0; /* held for calls made in the frame before */
 	s->frame = *now;
 	s->line = p->sal.line;
 	s->symtab = p->sal.symtab;
@@ -595,15 +609,14 @@ static bool find_rows(struct stepping *s, uint64_t *start, uint64_t *end)
 
 static int step_over_range(struct stepping *s)
 {
-	uint64_t start, end;
-
-	if (s->r.rip >= s->over_start && s->r.rip < s->over_end)
-		return after_run(s, s->m->run_range(s->m->arg, s->over_start - 1, s->over_start,
-		                                    s->over_end, false));
+	if (lz_piece_has(&s->over, s->r.rip))
+		return after_run(s, s->m->run_out(s->m->arg, &s->over));
 	if (s->over_calls && ++s->rounds == s->run_after) {
+		struct lz_piece_of_code rows = {.n_ranges = 1, .lines = true};
+
 		s->run_after *= 8;
-		if (find_rows(s, &start, &end))
-			return after_run(s, s->m->run_range(s->m->arg, start, start, end, true));
+		if (find_rows(s, &rows.range[0].start, &rows.range[0].end))
+			return after_run(s, s->m->run_out(s->m->arg, &rows));
 	}
 	return after_run(s, s->m->step_range(s->m->arg, s->start, s->end));
 }

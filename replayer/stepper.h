@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/user.h>
+#include <lizard/piece.h>
 #include "lines.h"
 
 enum lz_move {
@@ -34,10 +35,9 @@ struct lz_machine {
 	/* One instruction, and further ones while control stays in [start, end) and off the goal. A
 	 * signal handler that would be entered runs to its end. */
 	enum lz_move (*step_range)(void *arg, uint64_t start, uint64_t end);
-	/* The same for a piece of code of one frame whose instructions begin at BASE, START or one byte before it; calls made
-	 * in it are run over. It may be long, or, if it is LINES, have a loop in it. */
-	enum lz_move (*run_range)(void *arg, uint64_t base, uint64_t start, uint64_t end,
-	                          bool lines);
+	/* The same for a piece of code of one frame, in whose first range control is; calls made in it are run over. It may be
+	 * long, or, if it is of lines, have a loop in it. */
+	enum lz_move (*run_out)(void *arg, const struct lz_piece_of_code *of);
 	/* Until at one of the places. */
 	enum lz_move (*run)(void *arg, const struct lz_place *places, size_t n);
 	/* True when exactly at the position that is looked for. */

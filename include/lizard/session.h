@@ -12,6 +12,7 @@
 #ifndef LIZARD_SESSION_H
 #define LIZARD_SESSION_H
 
+#include <lizard/piece.h>
 #include <lizard/recording.h>
 
 struct lz_session;
@@ -86,20 +87,7 @@ int lz_session_turn(struct lz_session *s, uint32_t tid, enum lz_direction d, str
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop);
 
-/* [start, end), a piece of code of the present frame whose instructions begin at BASE, START or one byte before it. */
-struct lz_part {
-	uint64_t start, end;
-};
-enum { LZ_PARTS_MAX = 16 };
-struct lz_piece_of_code {
-	uint64_t base, start, end;
-	bool lines; /* of whole lines of a source: worth it however short */
-	/* for forwards: */
-	struct lz_part part[LZ_PARTS_MAX]; /* refused if control can jump into the middle of one */
-	uint32_t n_parts;
-	bool without_calls; /* refused if it has any; else what it calls is run over */
-};
-/* Forwards until the present thread's control is outside of it; or to a breakpoint, watchpoint or signal in it. 1:
+/* Out of a piece of the present frame's code: forwards until the present thread's control is outside of it; or to a breakpoint, watchpoint or signal in it. 1:
  * something would stop a run there, or the piece is refused or not worth it: nothing has moved, and steps must do; an
  * interrupt that came on the way is still to be answered. -1: nothing has moved either. */
 int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,

@@ -123,27 +123,30 @@ inlined_call_gone_over (thread_info *thread)
   return nullptr;
 }
 
-/* Is PC in BLOCK, but not at the start of a piece of it, where GDB hides
-   the call?  Then *START and *END become those of the piece.  */
+/* PIECE becomes the code of the inlined call that BLOCK is in, that around
+   PC first.  Is PC in it, and not where GDB hides the call, at the start
+   of a range?  */
 
 static bool
-find_piece (const struct block *block, CORE_ADDR pc, CORE_ADDR *start,
-	    CORE_ADDR *end)
+find_inlined_call (const struct block *block, CORE_ADDR pc,
+		   struct lz_piece_of_code *piece)
 {
   while (block != nullptr && !block_inlined_p (block))
     block = block->superblock ();
   if (block == nullptr)
     return false;
 
-  *start = block->start ();
-  *end = block->end ();
+  piece->hidden_starts = true;
+  if (block->ranges ().empty ())
+    piece->range[piece->n_ranges++] = { block->start (), block->end () };
   for (const blockrange &range : block->ranges ())
     if (pc >= range.start () && pc < range.end ())
-      {
-	*start = range.start ();
-	*end = range.end ();
-      }
-  return pc > *start && pc < *end && pc != block->entry_pc ();
+      piece->range[piece->n_ranges++] = { range.start (), range.end () };
+  for (const blockrange &range : block->ranges ())
+    if ((pc < range.start () || pc >= range.end ())
+	&& piece->n_ranges < LZ_RANGES_MAX)
+      piece->range[piece->n_ranges++] = { range.start (), range.end () };
+  return lz_piece_has (piece, pc) && pc != block->entry_pc ();
 }
 
 /* Single steps through an inlined call would take minutes.  */
@@ -152,17 +155,13 @@ static void
 leave_inlined_call (thread_info *thread, struct lz_front_resume *how)
 {
   const struct block *block = inlined_call_gone_over (thread);
-  CORE_ADDR start, end;
 
   if (block == nullptr
-      || !find_piece (block, pc_of (thread), &start, &end))
+      || !find_inlined_call (block, pc_of (thread), &how->piece))
     return;
   how->how = LZ_RESUME_LEAVE;
-  how->start = start + 1;
-  how->end = end;
-  how->piece.base = start;
-  how->piece.start = start + 1;
-  how->piece.end = end;
+  how->start = how->piece.range[0].start + 1;
+  how->end = how->piece.range[0].end;
 }
 
 static bool
@@ -242,7 +241,9 @@ static bool
 add_row (const thread_info *thread, const symtab_and_line &row,
 	 CORE_ADDR lowest, CORE_ADDR highest, struct lz_piece_of_code *piece)
 {
-  if ((row.end != piece->start && row.pc != piece->end) || row.pc < lowest
+  struct lz_part *range = &piece->range[0];
+
+  if ((row.end != range->start && row.pc != range->end) || row.pc < lowest
       || row.end > highest || !is_stepped_over (thread, row))
     return false;
   if (!is_present_line (thread, row))
@@ -251,8 +252,8 @@ add_row (const thread_info *thread, const symtab_and_line &row,
 	return false;
       piece->part[piece->n_parts++] = { row.pc, row.end };
     }
-  piece->start = std::min<CORE_ADDR> (piece->start, row.pc);
-  piece->end = std::max<CORE_ADDR> (piece->end, row.end);
+  range->start = std::min<CORE_ADDR> (range->start, row.pc);
+  range->end = std::max<CORE_ADDR> (range->end, row.end);
   return true;
 }
 
@@ -275,16 +276,18 @@ find_rows (const thread_info *thread, CORE_ADDR pc,
       || !find_own_code (pc, &lowest, &highest))
     return false;
 
-  piece->start = piece->end = row.pc;
+  struct lz_part *range = &piece->range[0];
+
+  range->start = range->end = row.pc;
   if (!add_row (thread, row, lowest, highest, piece))
     return false;
-  while (add_row (thread, find_pc_line (piece->end, 0), lowest, highest,
+  while (add_row (thread, find_pc_line (range->end, 0), lowest, highest,
 		  piece));
-  while (add_row (thread, find_pc_line (piece->start - 1, 0), lowest, highest,
+  while (add_row (thread, find_pc_line (range->start - 1, 0), lowest, highest,
 		  piece));
-  piece->base = piece->start;
+  piece->n_ranges = 1;
   piece->lines = true;
-  return piece->end - piece->start > row.end - row.pc;
+  return range->end - range->start > row.end - row.pc;
 }
 
 /* Has a step been through the range that begins at START just now?  */
@@ -493,7 +496,7 @@ lizard_target::find_range (thread_info *thread)
 {
   CORE_ADDR pc = pc_of (thread);
 
-  if (pc >= m_left.start && pc < m_left.end)
+  if (lz_piece_has (&m_left, pc))
     {
       symtab_and_line row = find_pc_line (pc, 0);
 

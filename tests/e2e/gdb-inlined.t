@@ -72,4 +72,22 @@ for front_end in --stock --patched; do
 	out=$(moved $front_end reverse-next "watch -l beats")
 	like "$(section "$out" move)" 'New value = 20$' "$front_end: back to a change of what is watched, in a deeper call"
 done
+
+# A call whose code is in several ranges, with more ways between them than a run through one would set breakpoints. Single steps
+# through it, or runs through one range after another, would take many minutes.
+prog_build cold_parts -O2 && record cold_parts
+call=$(grep -n 'mix(n);' "$LIZARD_SRC/tests/progs/gdb/cold_parts.c" | cut -d: -f1)
+there_and_back() { # FRONT-END BACK FORTH
+	out=$(printf '%s\n' "break $((call + 1))" continue '-- there' when '-- back' "$2" frame '-- forth' "$3" when |
+		gdb_run "$1" "$T/cold_parts")
+	like "$(section "$out" back)" "^$call	" "$1: $2 over a call in several ranges goes to its line" || diag "$out"
+	there=$(section "$out" there | grep '^position')
+	like "$(section "$out" forth)" "^$there\$" "... from which $3 leads back" || diag "$out"
+}
+there_and_back --stock prev "advance $((call + 1))"
+if patched_gdb; then
+	there_and_back --patched prev fn
+	there_and_back --patched prev next
+	there_and_back --patched reverse-next next
+fi
 done_testing

@@ -151,7 +151,7 @@ static int run(struct lz_session *of, const struct lz_piece_of_code *piece, stru
 }
 
 static const char *recording;
-static struct lz_piece_of_code piece = {.lines = true};
+static struct lz_piece_of_code piece = {.n_ranges = 1, .lines = true};
 
 /* A session that has learnt nothing of the loop yet, at its beginning or in its midst. */
 static void again(bool between, uint64_t callee)
@@ -164,7 +164,7 @@ static void again(bool between, uint64_t callee)
 	need(s ? 0 : -1, "open");
 	lz_session_keep_interrupts(s);
 	if (!between)
-		go_into(piece.start);
+		go_into(piece.range[0].start);
 	need(lz_session_break(s, callee), "break");
 	if (between)
 		go_between(callee);
@@ -177,8 +177,8 @@ int main(int argc, char **argv)
 	if (argc != 5)
 		return 2;
 	recording = argv[1];
-	piece.base = piece.start = strtoull(argv[2], NULL, 0);
-	piece.end = strtoull(argv[3], NULL, 0);
+	piece.range[0].start = strtoull(argv[2], NULL, 0);
+	piece.range[0].end = strtoull(argv[3], NULL, 0);
 	callee = strtoull(argv[4], NULL, 0);
 
 	again(false, callee);
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	erroneous("out of a loop, with an error", lz_session_leave, &piece);
 	again(false, callee);
 	erroneous("a run, with an error", run, &piece);
-	piece.start++;
+	piece.hidden_starts = true;
 	again(true, callee);
 	interrupted("back out of it, interrupted", lz_session_leave_back, &piece);
 	again(true, callee);

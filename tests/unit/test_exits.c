@@ -32,11 +32,25 @@ static int by_pc(const void *a, const void *b)
 	return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
+/* Those of one range of BYTES. */
+static int exits_of(const uint8_t *bytes, uint64_t len, bool hidden_start, struct lz_exit *found)
+{
+	struct lz_piece_of_code piece = {
+	    .range = {{BASE, BASE + len}}, .n_ranges = 1, .hidden_starts = hidden_start};
+	uint8_t *copy = malloc(len);
+	int n;
+
+	memcpy(copy, bytes, len);
+	n = lz_exits_find(&piece, &copy, found);
+	free(copy);
+	return n;
+}
+
 static void compare(uint64_t len, const struct lz_exit *wanted, int n)
 {
 	struct lz_exit found[LZ_EXITS_MAX];
 
-	ck_assert_int_eq(lz_exits_find(code, BASE, BASE + 1, BASE + len, found), n);
+	ck_assert_int_eq(exits_of(code, len, true, found), n);
 	qsort(found, (size_t)n, sizeof(*found), by_pc);
 	for (int i = 0; i < n; i++) {
 		ck_assert_uint_eq(found[i].pc, BASE + wanted[i].pc);
@@ -56,6 +70,14 @@ START_TEST(exits)
 }
 END_TEST
 
+static bool add_entries(const uint8_t *bytes, uint64_t len, uint64_t start, uint64_t end,
+                        struct lz_entries *e)
+{
+	struct lz_piece_of_code piece = {.range = {{BASE + start, BASE + end}}, .n_ranges = 1};
+
+	return lz_entries_add(bytes, BASE, BASE + len, &piece, e);
+}
+
 START_TEST(entries)
 {
 	/* start and end of a piece, and what leads into it */
@@ -70,21 +92,55 @@ START_TEST(entries)
 	};
 	static const uint8_t no_code[] = {0x90, 0x06, 0x90};
 	uint8_t jumps[2 * (LZ_EXITS_MAX + 1)];
-	uint64_t found[LZ_EXITS_MAX];
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		ck_assert_int_eq(lz_entries_find(code, BASE, BASE + sizeof(code),
-		                                 BASE + all[i].start, BASE + all[i].end, found),
-		                 all[i].n);
+		struct lz_entries e = {.n = 0};
+
+		ck_assert(add_entries(code, sizeof(code), all[i].start, all[i].end, &e));
+		/* nothing is found twice */
+		ck_assert(add_entries(code, sizeof(code), all[i].start, all[i].end, &e));
+		ck_assert_int_eq(e.n, all[i].n);
 		for (int k = 0; k < all[i].n; k++)
-			ck_assert_uint_eq(found[k], BASE + all[i].from[k]);
+			ck_assert_uint_eq(e.pc[k], BASE + all[i].from[k]);
 	}
-	ck_assert_int_eq(lz_entries_find(no_code, BASE, BASE + 3, BASE, BASE + 1, found), -1);
+	ck_assert(!add_entries(no_code, 3, 0, 1, &(struct lz_entries){.n = 0}));
 	for (size_t i = 0; i < sizeof(jumps); i += 2) /* jmp *%rax */
 		jumps[i] = 0xff, jumps[i + 1] = 0xe0;
-	ck_assert_int_eq(lz_entries_find(jumps, BASE, BASE + sizeof(jumps), 0, 1, found), -1);
-	ck_assert_int_eq(lz_entries_find(jumps, BASE, BASE + sizeof(jumps) - 2, 0, 1, found),
-	                 LZ_EXITS_MAX);
+	ck_assert(!add_entries(jumps, sizeof(jumps), 0x1000, 0x1001, &(struct lz_entries){.n = 0}));
+	ck_assert(
+	    add_entries(jumps, sizeof(jumps) - 2, 0x1000, 0x1001, &(struct lz_entries){.n = 0}));
+}
+END_TEST
+
+/* The same code as a piece of several ranges, [1, 5) and [0x18, 0x26): control stays in it from one to the other. */
+START_TEST(ranges)
+{
+	static const struct lz_exit wanted[] = {{0x05, false}, {0x0a, false}, {0x18, true},
+	                                        {0x20, true},  {0x25, true},  {0x26, false}};
+	struct lz_piece_of_code piece = {
+	    .range = {{BASE + 1, BASE + 5}, {BASE + 0x18, BASE + 0x26}}, .n_ranges = 2};
+	uint8_t first[4], second[0x26 - 0x18], *bytes[] = {first, second};
+	struct lz_exit found[LZ_EXITS_MAX];
+	struct lz_entries e = {.n = 0};
+
+	memcpy(first, code + 1, sizeof(first));
+	memcpy(second, code + 0x18, sizeof(second));
+	ck_assert_int_eq(lz_exits_find(&piece, bytes, found), 6);
+	qsort(found, 6, sizeof(*found), by_pc);
+	for (int i = 0; i < 6; i++) {
+		ck_assert_uint_eq(found[i].pc, BASE + wanted[i].pc);
+		ck_assert_int_eq(found[i].inside, wanted[i].inside);
+	}
+
+	/* jmp 1e to 01, of the other range, is no entry */
+	ck_assert(lz_entries_add(code, BASE, BASE + sizeof(code), &piece, &e));
+	ck_assert_int_eq(e.n, 3);
+	ck_assert_uint_eq(e.pc[0], BASE + 0x00);
+	ck_assert_uint_eq(e.pc[1], BASE + 0x0c);
+	ck_assert_uint_eq(e.pc[2], BASE + 0x12);
+
+	piece.hidden_starts = true; /* then it leads out */
+	ck_assert_int_eq(lz_exits_find(&piece, bytes, found), 7);
 }
 END_TEST
 
@@ -153,12 +209,11 @@ START_TEST(refused)
 	uint8_t rets[LZ_EXITS_MAX + 1];
 
 	/* In the middle of an instruction; what is no instruction; too many exits. */
-	ck_assert_int_eq(lz_exits_find(code, BASE, BASE, BASE + 7, found), -1);
-	ck_assert_int_eq(lz_exits_find(no_code, BASE, BASE, BASE + 3, found), -1);
+	ck_assert_int_eq(exits_of(code, 7, false, found), -1);
+	ck_assert_int_eq(exits_of(no_code, 3, false, found), -1);
 	memset(rets, 0xc3, sizeof(rets));
-	ck_assert_int_eq(lz_exits_find(rets, BASE, BASE, BASE + LZ_EXITS_MAX - 1, found),
-	                 LZ_EXITS_MAX);
-	ck_assert_int_eq(lz_exits_find(rets, BASE, BASE, BASE + LZ_EXITS_MAX, found), -1);
+	ck_assert_int_eq(exits_of(rets, LZ_EXITS_MAX - 1, false, found), LZ_EXITS_MAX);
+	ck_assert_int_eq(exits_of(rets, LZ_EXITS_MAX, false, found), -1);
 }
 END_TEST
 
@@ -169,6 +224,7 @@ int main(void)
 
 	tcase_add_test(t, exits);
 	tcase_add_test(t, entries);
+	tcase_add_test(t, ranges);
 	tcase_add_test(t, parts);
 	tcase_add_test(t, leads);
 	tcase_add_test(t, refused);

@@ -128,9 +128,9 @@ static enum lz_move m_step_range(void *arg, uint64_t start, uint64_t end)
 	return move;
 }
 
-static enum lz_move m_run_range(void *arg, uint64_t base, uint64_t start, uint64_t end, bool lines)
+static enum lz_move m_run_out(void *arg, const struct lz_piece_of_code *of)
 {
-	return m_step_range(arg, start, end);
+	return m_step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 }
 
 static enum lz_move m_run(void *arg, const struct lz_place *p, size_t n)
@@ -164,7 +164,7 @@ static struct lz_machine machine = {
     .regs = m_regs,
     .read = m_read,
     .step_range = m_step_range,
-    .run_range = m_run_range,
+    .run_out = m_run_out,
     .run = m_run,
     .at_goal = m_at_goal,
     .lines = m_lines,
