@@ -290,6 +290,28 @@ find_rows (const thread_info *thread, CORE_ADDR pc,
   return range->end - range->start > row.end - row.pc;
 }
 
+/* The step's range, but for its start, where a reverse step stops; if PC
+   is in that.  */
+
+static bool
+find_range_back (const thread_info *thread, CORE_ADDR pc,
+		 struct lz_piece_of_code *piece)
+{
+  const thread_control_state &control = thread->control;
+  CORE_ADDR lowest, highest;
+
+  if (control.step_over_calls != STEP_OVER_ALL
+      || !find_own_code (pc, &lowest, &highest)
+      || control.step_range_start < lowest || control.step_range_end > highest)
+    return false;
+
+  piece->range[0] = { control.step_range_start, control.step_range_end };
+  piece->n_ranges = 1;
+  piece->hidden_starts = true;
+  piece->lines = true;
+  return lz_piece_has (piece, pc);
+}
+
 /* Has a step been through the range that begins at START just now?  */
 
 bool
@@ -302,7 +324,8 @@ lizard_target::comes_again (CORE_ADDR start)
   return seen;
 }
 
-/* A loop of several rows would cost GDB a stop for each in each round.  */
+/* A loop of several rows would cost GDB a stop for each in each round,
+   one that calls some for each call backwards.  */
 
 void
 lizard_target::leave_loop (thread_info *thread,
@@ -310,11 +333,12 @@ lizard_target::leave_loop (thread_info *thread,
 {
   const thread_control_state &control = thread->control;
 
-  if (how->direction != LZ_FORWARD || !comes_again (how->start)
-      || !steps_undisturbed (thread)
+  auto *find = how->direction == LZ_FORWARD ? find_rows : find_range_back;
+
+  if (!comes_again (how->start) || !steps_undisturbed (thread)
       || (get_frame_id (get_current_frame ()) != control.step_frame_id)
       || inline_skipped_frames (thread) != 0
-      || !find_rows (thread, pc_of (thread), &how->piece))
+      || !find (thread, pc_of (thread), &how->piece))
     return;
   how->piece.without_calls = control.step_over_calls != STEP_OVER_ALL;
   how->how = LZ_RESUME_LEAVE;

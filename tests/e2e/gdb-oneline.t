@@ -145,6 +145,17 @@ print sum
 END
 )
 	is "$(printf '%s\n' "$out" | sed -n 's/^\$\([12]\) = //p' | tr '\n' ' ')" "0 1 " "reverse-step and reverse-next come to the loop's beginning" || diag "$out"
+	out=$(GDB_SECONDS=60 gdb_run "$T/callloop-O0" <<-END
+		tbreak callloop.c:$((alone + 1))
+		continue
+		-- reverse-next
+		reverse-next
+		print i
+		print s == n
+	END
+	)
+	like "$(section "$out" reverse-next)" "^$alone	" "reverse-next over a loop that calls" || diag "$out"
+	is "$(section "$out" reverse-next | sed -n 's/^\$[12] = //p' | tr '\n' ' ')" "0 1 " "... comes to its beginning"
 fi
 # A handler that interrupts such a loop is not run over with it: from its first line a walk came from the one before.
 prog_build ticked && record ticked
