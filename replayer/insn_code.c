@@ -3,6 +3,7 @@
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include "replayer/insn_code.h"
+#include "replayer/insn_targets.h"
 
 enum { KNOWN = 1 << 12 };
 
@@ -11,6 +12,7 @@ struct lz_insn_code {
 	uint64_t event;
 	ZydisDecoder decoder;
 	struct lz_module *mod; /* the last one that was asked for */
+	struct lz_insn_targets *targets;
 	struct lz_code_insn known[KNOWN];
 };
 
@@ -22,6 +24,11 @@ struct lz_insn_code *lz_insn_code_open(struct lz_nav *nav, uint64_t event)
 		lz_fail("out of memory for instructions");
 		return NULL;
 	}
+	c->targets = lz_insn_targets_open(nav, event);
+	if (!c->targets) {
+		free(c);
+		return NULL;
+	}
 	c->nav = nav;
 	c->event = event;
 	ZydisDecoderInit(&c->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -30,6 +37,8 @@ struct lz_insn_code *lz_insn_code_open(struct lz_nav *nav, uint64_t event)
 
 void lz_insn_code_close(struct lz_insn_code *c)
 {
+	if (c)
+		lz_insn_targets_close(c->targets);
 	free(c);
 }
 
@@ -109,6 +118,8 @@ const struct lz_code_insn *lz_insn_at(struct lz_insn_code *c, uint64_t pc)
 	find_marker(c, in);
 	if (in->target)
 		in->to = lz_insn_place(c, in->target);
+	else if (in->kind == LZ_CODE_JUMP)
+		in->n_targets = lz_insn_targets(c->targets, pc, &in->targets);
 	return in;
 }
 

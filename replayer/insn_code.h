@@ -21,8 +21,10 @@ enum lz_place_kind {
 
 struct lz_code_insn {
 	uint64_t pc;
-	uint64_t next;   /* the one behind it */
-	uint64_t target; /* 0: its bytes do not tell */
+	uint64_t next;           /* the one behind it */
+	uint64_t target;         /* 0: its bytes do not tell; of a jump, then: */
+	const uint64_t *targets; /* all it can have, within its function, and maybe more */
+	size_t n_targets;        /* 0: not known */
 	enum lz_code_kind kind;
 	enum lz_place_kind to;       /* the target's */
 	const struct lz_cfg_func *f; /* whose marker it writes; NULL: none */

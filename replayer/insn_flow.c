@@ -93,14 +93,17 @@ struct return_walk {
 	size_t n, room;
 };
 
-static int begin_behind(void *arg, const struct lz_code_insn *in)
+static int fork_in_caller(struct return_walk *r, uint64_t pc, uint32_t gap)
 {
-	struct return_walk *r = arg;
-
 	if (grow(&r->fork, &r->room, r->n, sizeof(*r->fork)))
 		return -1;
-	r->fork[r->n++] = (struct head){.pc = in->next};
+	r->fork[r->n++] = (struct head){.pc = pc, .gap = gap};
 	return 0;
+}
+
+static int begin_behind(void *arg, const struct lz_code_insn *in)
+{
+	return fork_in_caller(arg, in->next, 0);
 }
 
 /* Control comes back behind the call IN. */
@@ -117,36 +120,45 @@ static int return_behind(struct return_walk *r, const struct lz_code_insn *in)
 	return fork_at(r->w, &h, in->next);
 }
 
+/* Past the caller's instruction at H. */
+static int step_in_caller(struct return_walk *r, struct head *h)
+{
+	const struct lz_code_insn *in = lz_insn_at(r->w->code, h->pc);
+	int rc = 0;
+
+	if (h->gap++ > GAP_MAX || !r->w->effort--)
+		return LZ_FLOW_UNTOLD;
+	if (in->kind == LZ_CODE_NONE || in->kind == LZ_CODE_RETURN || in->f)
+		return DEAD;
+	h->pc = in->next;
+	if (in->kind == LZ_CODE_NEXT)
+		return 0;
+	if (in->kind == LZ_CODE_CALL)
+		return return_behind(r, in);
+	if (in->n_targets) {
+		for (size_t i = 0; !rc && i < in->n_targets; i++)
+			rc = fork_in_caller(r, in->targets[i], h->gap);
+		return rc ? rc : DEAD;
+	}
+	if (!in->target || in->to != LZ_PLACE_INSIDE)
+		return LZ_FLOW_UNTOLD;
+	if (in->kind == LZ_CODE_BRANCH)
+		rc = fork_in_caller(r, in->next, h->gap);
+	h->pc = in->target;
+	return rc;
+}
+
 /* Follows the caller's code from its last marker on, without calls, to all that it can have made before the next one. */
 static int find_calls(struct return_walk *r)
 {
 	while (r->n) {
 		struct head h = r->fork[--r->n];
+		int rc = 0;
 
-		for (;; h.gap++) {
-			const struct lz_code_insn *in = lz_insn_at(r->w->code, h.pc);
-			int rc = 0;
-
-			if (h.gap > GAP_MAX || !r->w->effort--)
-				return LZ_FLOW_UNTOLD;
-			if (in->kind == LZ_CODE_NONE || in->kind == LZ_CODE_RETURN || in->f)
-				break;
-			if (in->kind == LZ_CODE_CALL)
-				rc = return_behind(r, in);
-			if (rc)
-				return rc;
-			h.pc = in->next;
-			if (in->kind == LZ_CODE_CALL || in->kind == LZ_CODE_NEXT)
-				continue;
-			if (!in->target || in->to != LZ_PLACE_INSIDE)
-				return LZ_FLOW_UNTOLD;
-			if (in->kind == LZ_CODE_BRANCH) {
-				if (grow(&r->fork, &r->room, r->n, sizeof(*r->fork)))
-					return -1;
-				r->fork[r->n++] = h;
-			}
-			h.pc = in->target;
-		}
+		while (!rc)
+			rc = step_in_caller(r, &h);
+		if (rc != DEAD)
+			return rc;
 	}
 	return DEAD; /* the forks of the flow go on */
 }
@@ -200,12 +212,22 @@ static int step_call(struct flow *w, struct head *h, const struct lz_code_insn *
 	return 0;
 }
 
+static int fork_to_all(struct flow *w, const struct head *h, const struct lz_code_insn *in)
+{
+	for (size_t i = 0; i < in->n_targets; i++)
+		if (fork_at(w, h, in->targets[i]))
+			return -1;
+	return DEAD; /* the forks go on */
+}
+
 static int step_jump(struct flow *w, struct head *h, const struct lz_code_insn *in)
 {
 	if (in->target && in->to != LZ_PLACE_FOREIGN) {
 		h->pc = in->target;
 		return 0;
 	}
+	if (in->n_targets)
+		return fork_to_all(w, h, in);
 	if (!h->mark || w->q->mark[h->mark - 1].code != LZ_TAIL)
 		return LZ_FLOW_UNTOLD;
 	int rc = pass_hole(w, h);

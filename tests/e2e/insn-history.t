@@ -27,7 +27,7 @@ record() { # NAME COMMAND...: "" where that fails
 	timeout -k 5 120 lizard-trace -q -o "$rec" "$@" >"$T/log" 2>&1 </dev/null && lizard verify "$rec" >"$T/log" 2>&1
 }
 
-declare -A told=([loops-O0]=90 [loops-O2]=90 [tailcall-O0]=90)
+declare -A told=([loops-O0]=90 [loops-O2]=90 [tailcall-O0]=90 [computed_goto-O0]=70 [computed_goto-O2]=70 [switch-O0]=50)
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"
 	for level in -O0 -O2; do
