@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EFFORT_MAX (1 << 23)
+
 /* ---- decoding ---- */
 
 ZydisRegister lz_whole_register(ZydisRegister r)
@@ -13,7 +15,7 @@ ZydisRegister lz_whole_register(ZydisRegister r)
 static bool add_written(struct lz_op *op, ZydisRegister r)
 {
 	for (size_t i = 0; i < LZ_OP_WRITES; i++) {
-		if (op->written[i] == r)
+		if (op->written[i] == r || r == ZYDIS_REGISTER_NONE)
 			return true;
 		if (op->written[i] == ZYDIS_REGISTER_NONE) {
 			op->written[i] = r;
@@ -23,10 +25,25 @@ static bool add_written(struct lz_op *op, ZydisRegister r)
 	return false;
 }
 
-/* What a call leaves in other registers nobody reads, unless it is what was there before. */
+/* What is in these behind a call or a system call is its result, or nothing that anybody reads, as a rule. */
 static bool add_results(struct lz_op *op)
 {
-	return add_written(op, ZYDIS_REGISTER_RAX) && add_written(op, ZYDIS_REGISTER_RDX);
+	static const ZydisRegister r[] = {
+	    ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_RDX,
+	    ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_R8,
+	    ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10, ZYDIS_REGISTER_R11};
+
+	for (size_t i = 0; i < sizeof(r) / sizeof(*r); i++)
+		if (!add_written(op, r[i]))
+			return false;
+	return true;
+}
+
+static bool gives_results(const ZydisDecodedInstruction *in)
+{
+	return in->meta.category == ZYDIS_CATEGORY_CALL ||
+	       in->meta.category == ZYDIS_CATEGORY_SYSCALL ||
+	       in->meta.category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
 static uint64_t constant(const struct lz_op *op)
@@ -61,9 +78,7 @@ static bool fill(struct lz_op *op, const ZydisDecodedInstruction *in, const Zydi
 	if (jump && in->raw.imm[0].is_relative)
 		op->target = op->next + (uint64_t)in->raw.imm[0].value.s;
 	op->indirect = jump && !op->target;
-	return (in->meta.category != ZYDIS_CATEGORY_CALL &&
-	        in->meta.category != ZYDIS_CATEGORY_SYSCALL) ||
-	       add_results(op);
+	return !gives_results(in) || add_results(op);
 }
 
 static void *room_for(void *v, size_t n, size_t *room, size_t size)
@@ -130,6 +145,13 @@ size_t lz_ops_at(const struct lz_ops *o, uint64_t pc)
 	return i < o->n && o->v[i].pc == pc ? i : o->n;
 }
 
+bool lz_ops_end(const struct lz_ops *o, uint64_t pc)
+{
+	size_t i = first_from(o, pc);
+
+	return i > 0 && o->v[i - 1].next == pc;
+}
+
 static bool within_one(const struct lz_ops *o, uint64_t pc)
 {
 	size_t i = first_from(o, pc);
@@ -163,6 +185,8 @@ int lz_ops_edge(struct lz_ops *o, size_t from, size_t to)
 
 	if (at < o->n_edges && o->edge[at].to == to && o->edge[at].from == from)
 		return 0;
+	if (o->n_edges == LZ_EDGES_MAX)
+		return -1;
 	more = room_for(o->edge, o->n_edges, &o->edges_room, sizeof(*o->edge));
 	if (!more)
 		return -1;
@@ -195,6 +219,7 @@ struct walk {
 	uint8_t *seen;
 	size_t *todo;
 	size_t n;
+	uint64_t effort;
 };
 
 static void visit(struct walk *w, size_t i)
@@ -229,6 +254,8 @@ static bool collect(struct walk *w, size_t i, ZydisRegister r, struct lz_defs *d
 		return false;
 	visit_before(w, i);
 	while (w->n) {
+		if (w->effort++ > EFFORT_MAX)
+			return false;
 		i = w->todo[--w->n];
 		if (writes(&w->o->v[i], r)) {
 			if (d->n == LZ_DEFS_MAX)
@@ -243,13 +270,19 @@ static bool collect(struct walk *w, size_t i, ZydisRegister r, struct lz_defs *d
 	return true;
 }
 
-bool lz_ops_defs(const struct lz_ops *o, size_t i, ZydisRegister r, struct lz_defs *d)
+bool lz_ops_defs(struct lz_ops *o, size_t i, ZydisRegister r, struct lz_defs *d)
 {
-	struct walk w = {o, calloc(o->n, 1), calloc(o->n, sizeof(size_t)), 0};
-	bool all;
+	struct walk w = {.o = o, .effort = o->effort + o->n / 8}; /* for the memory */
+	bool all = false;
 
 	d->n = 0;
-	all = w.seen && w.todo && collect(&w, i, r, d);
+	if (r == ZYDIS_REGISTER_NONE || w.effort > EFFORT_MAX)
+		return false;
+	w.seen = calloc(o->n, 1);
+	w.todo = calloc(o->n, sizeof(size_t));
+	if (w.seen && w.todo)
+		all = collect(&w, i, r, d);
+	o->effort = w.effort;
 	free(w.seen);
 	free(w.todo);
 	return all;

@@ -222,13 +222,15 @@ static int fork_to_all(struct flow *w, const struct head *h, const struct lz_cod
 
 static int step_jump(struct flow *w, struct head *h, const struct lz_code_insn *in)
 {
+	bool leaves = h->mark && w->q->mark[h->mark - 1].code == LZ_TAIL;
+
 	if (in->target && in->to != LZ_PLACE_FOREIGN) {
 		h->pc = in->target;
 		return 0;
 	}
-	if (in->n_targets)
+	if (in->n_targets && h->mark && !leaves)
 		return fork_to_all(w, h, in);
-	if (!h->mark || w->q->mark[h->mark - 1].code != LZ_TAIL)
+	if (!leaves)
 		return LZ_FLOW_UNTOLD;
 	int rc = pass_hole(w, h);
 

@@ -180,18 +180,24 @@ static size_t behind(const struct marks *k, uint64_t offset)
 static int tell_after(struct lz_nav *nav, struct lz_insn_code *c, size_t n, uint64_t *addrs)
 {
 	struct lz_session *s = nav->s;
-	const struct lz_event *ev = lz_session_next_event(s);
-	struct marks k = {.nav = nav, .to = ev ? ev->marker : UINT64_MAX};
+	const struct lz_event *ev = lz_session_event_before(s, s->pos.event);
+	struct marks k = {.nav = nav, .from = ev ? ev->marker : 0};
 	uint32_t first = lz_stream_block_of(nav->stream, s->pos.marker), last = first;
-	uint32_t end = lz_stream_block_of(nav->stream, k.to); /* the last there is, at most */
-	uint64_t *list = malloc((n + 1) * sizeof(*list));
+	uint32_t end;
+	uint64_t *list;
 	int rc;
 
+	if (!ev && s->pos.event)
+		return 1;
+	ev = lz_session_next_event(s);
+	k.to = ev ? ev->marker : UINT64_MAX;
+	end = lz_stream_block_of(nav->stream, k.to); /* the last there is, at most */
+	list = malloc((n + 1) * sizeof(*list));
 	if (!list)
 		return lz_fail("out of memory for the history of instructions");
 	do {
 		rc = read_marks(&k, first, last);
-		/* the marker before the first one says who called, if it is an EXIT */
+		/* the marker before the first one says who called, if it is an EXIT, and whether a jump leaves, if it is a TAIL */
 		if (!rc)
 			rc = try_after(nav, c, &k, behind(&k, s->pos.marker), n + 1, list);
 	} while (rc == LZ_FLOW_SHORT && last++ < end);

@@ -7,77 +7,112 @@
 
 enum {
 	DEPTH_MAX = 8, /* copies of a value, from one register to the next */
-	EFFORT = 1 << 14
+	EFFORT = 1 << 12
 };
 
 struct search {
 	const struct lz_jumps_code *code;
 	struct lz_ops ops;
-	struct lz_part where; /* of the constants in hand */
-	uint8_t *constants;
+	uint64_t label[LZ_TARGETS_MAX]; /* instructions whose addresses stand somewhere */
+	size_t n_labels;
 	uint64_t target[LZ_TARGETS_MAX]; /* of the jump in hand */
 	size_t n;
 	uint32_t effort; /* values looked for */
 	bool lost;       /* a jump may lead anywhere */
 };
 
+static bool add(uint64_t *set, size_t *n, uint64_t pc)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (set[i] == pc)
+			return true;
+	if (*n == LZ_TARGETS_MAX)
+		return false;
+	set[(*n)++] = pc;
+	return true;
+}
+
 static bool add_target(struct search *s, uint64_t pc)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->target[i] == pc)
-			return true;
-	if (s->n == LZ_TARGETS_MAX)
-		return false;
-	s->target[s->n++] = pc;
+	return add(s->target, &s->n, pc);
+}
+
+/* ---- labels ---- */
+
+static bool add_label(struct search *s, uint64_t pc)
+{
+	size_t i;
+
+	if (pc < s->ops.v[0].pc || pc > s->ops.v[s->ops.n - 1].pc)
+		return true;
+	i = lz_ops_at(&s->ops, pc);
+	return i == s->ops.n || i == s->ops.entry || add(s->label, &s->n_labels, pc);
+}
+
+/* A label's address comes out of the file's data, at any place, or out of an instruction. */
+static bool find_labels(struct search *s)
+{
+	const struct lz_jumps_code *c = s->code;
+
+	for (size_t i = 0; i < c->n_data; i++) {
+		size_t len = c->data[i].where.end - c->data[i].where.start;
+		uint64_t pc;
+
+		for (size_t at = 0; at + sizeof(pc) <= len; at++) {
+			memcpy(&pc, c->data[i].bytes + at, sizeof(pc));
+			if (!add_label(s, pc))
+				return false;
+		}
+	}
+	for (size_t i = 0; i < s->ops.n; i++)
+		if (!add_label(s, s->ops.v[i].address))
+			return false;
 	return true;
 }
 
 /* ---- tables ---- */
 
-static bool constants_at(struct search *s, uint64_t addr)
+/* NULL: none that cannot change. */
+static const struct lz_jumps_data *constants_at(const struct search *s, uint64_t addr)
 {
-	if (s->constants && addr >= s->where.start && addr < s->where.end)
-		return true;
-	free(s->constants);
-	s->constants = s->code->constants(s->code->arg, addr, &s->where);
-	return s->constants && addr >= s->where.start && addr < s->where.end;
+	const struct lz_jumps_data *d = s->code->data;
+
+	for (size_t i = 0; i < s->code->n_data; i++)
+		if (addr >= d[i].where.start && addr < d[i].where.end)
+			return d[i].constant ? &d[i] : NULL;
+	return NULL;
 }
 
-/* Distances from the table itself, up to the first that leads to no instruction. Only compilers write these, without holes. */
+/* Distances from the table itself, up to the first that leads to no instruction. Only compilers write these. A case that cannot
+ * be has a label, too: it may stand behind the last instruction. */
 static bool add_distances(struct search *s, uint64_t table)
 {
-	uint64_t at = table;
+	const struct lz_jumps_data *d = constants_at(s, table);
+	bool any = false;
 
-	if (!constants_at(s, table))
-		return false;
-	for (; at + 4 <= s->where.end; at += 4) {
+	for (uint64_t at = table; d && at + 4 <= d->where.end; at += 4) {
 		int32_t distance;
 		uint64_t pc;
 
-		memcpy(&distance, s->constants + (at - s->where.start), sizeof(distance));
+		memcpy(&distance, d->bytes + (at - d->where.start), sizeof(distance));
 		pc = table + (uint64_t)(int64_t)distance;
-		if (lz_ops_at(&s->ops, pc) == s->ops.n)
+		if (lz_ops_at(&s->ops, pc) < s->ops.n) {
+			if (!add_target(s, pc))
+				return false;
+			any = true;
+		} else if (!lz_ops_end(&s->ops, pc)) {
 			break;
-		if (!add_target(s, pc))
-			return false;
+		}
 	}
-	return at > table;
+	return any;
 }
 
-/* Addresses, in a table that has them at AT: it may begin before, and have holes. So all that lie around. */
+/* Addresses, in a table that the code finds by AT: it may begin before or behind, even beside other data; so all labels count. */
 static bool add_addresses(struct search *s, uint64_t at)
 {
-	uint64_t low = s->ops.v[0].pc, high = s->ops.v[s->ops.n - 1].pc, pc;
-
-	if (!constants_at(s, at))
-		return false;
-	for (at = s->where.start + (at - s->where.start) % 8; at + 8 <= s->where.end; at += 8) {
-		memcpy(&pc, s->constants + (at - s->where.start), sizeof(pc));
-		if (pc >= low && pc <= high && lz_ops_at(&s->ops, pc) < s->ops.n &&
-		    !add_target(s, pc))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < s->n_labels; i++)
+		add_target(s, s->label[i]);
+	return constants_at(s, at) && s->n_labels;
 }
 
 /* ---- values; false: not to be told; nothing is visited, and *VALUE stays 0, where no definition reaches ---- */
@@ -135,7 +170,7 @@ static bool table_read(struct search *s, size_t i, const ZydisDecodedOperand *fr
 		return false;
 	if (m->base == ZYDIS_REGISTER_NONE && m->scale * 8 == size) {
 		*table = (uint64_t)m->disp.value;
-		return true;
+		return *table != 0;
 	}
 	if (m->disp.value && size == 32)
 		return false;
@@ -238,8 +273,8 @@ static int keep(struct search *s, struct lz_jump *j, size_t i)
 		int edge = lz_ops_edge(&s->ops, i, lz_ops_at(&s->ops, s->target[k]));
 
 		if (edge < 0)
-			return -1;
-		rc |= edge;
+			s->lost = true;
+		rc |= edge > 0;
 	}
 	if (!rc)
 		return 0;
@@ -264,17 +299,14 @@ static int find_all(struct search *s, struct lz_jumps *jumps)
 			size_t i = lz_ops_at(&s->ops, jumps->v[k].pc);
 			int rc;
 
-			if (!find_targets(s, i)) {
-				s->lost = true;
-				return 0;
-			}
-			rc = keep(s, &jumps->v[k], i);
-			if (rc < 0)
-				return -1;
+			s->lost = s->lost || !find_targets(s, i);
+			rc = s->lost ? 0 : keep(s, &jumps->v[k], i);
+			if (s->lost || rc < 0)
+				return rc < 0 ? -1 : 0;
 			news |= rc;
 		}
 	}
-	return news;
+	return 0;
 }
 
 static bool list_jumps(struct search *s, struct lz_jumps *jumps)
@@ -317,12 +349,11 @@ int lz_jumps_find(const struct lz_jumps_code *code, struct lz_jumps *jumps)
 	*jumps = (struct lz_jumps){NULL, 0};
 	if (s) {
 		s->code = code;
-		s->lost = !read_code(s);
+		s->lost = !read_code(s) || !find_labels(s);
 		rc = !list_jumps(s, jumps) ? -1 : s->lost ? 0 : find_all(s, jumps);
 		if (s->lost)
 			forget(jumps);
 		lz_ops_free(&s->ops);
-		free(s->constants);
 	}
 	free(s);
 	if (rc) {

@@ -1,6 +1,8 @@
-/* Where the indirect jumps of a function lead, as compilers write `switch` and computed goto: through tables of constants. Pure.
+/* Where the indirect jumps of a function lead, as compilers write `switch` and computed goto: through tables in the data of
+ * its file. Pure.
  *
- * Every target that a jump can have is found, and maybe more. */
+ * Every target within the function that a jump can have is found, and maybe more. Jumps out of it, as tail calls are, are not
+ * told from others. */
 #ifndef LIZARD_REPLAYER_INSN_JUMPS_H
 #define LIZARD_REPLAYER_INSN_JUMPS_H
 
@@ -11,15 +13,21 @@
 
 enum { LZ_TARGETS_MAX = 4096 };
 
+/* What a file has in memory. */
+struct lz_jumps_data {
+	struct lz_part where;
+	const uint8_t *bytes;
+	bool constant;
+};
+
 /* What the caller has. */
 struct lz_jumps_code {
 	const struct lz_part *range; /* of the function, in order of address */
 	uint8_t *const *bytes;       /* of each */
 	size_t n;
 	uint64_t entry;
-	/* The constants around ADDR: malloced, *WHERE says which; NULL: what is there can change. */
-	uint8_t *(*constants)(void *arg, uint64_t addr, struct lz_part *where);
-	void *arg;
+	const struct lz_jumps_data *data; /* all that the file has */
+	size_t n_data;
 };
 
 struct lz_jump {

@@ -8,8 +8,9 @@
 
 enum {
 	RANGES_MAX = 8,
-	CODE_MAX = 1 << 20, /* bytes of a range */
-	AROUND = 1 << 19,   /* of constants, on each side */
+	CODE_MAX = 1 << 18, /* bytes of a range */
+	DATA_MAX = 1 << 24, /* of all that a file has */
+	PARTS_MAX = 32,
 };
 
 /* One that was asked for. */
@@ -62,27 +63,51 @@ static uint8_t *read_part(struct lz_insn_targets *t, const struct lz_part *part)
 	return NULL;
 }
 
-/* ---- what the jumps read ---- */
+/* ---- what the function's file has ---- */
 
-static uint8_t *constants(void *arg, uint64_t addr, struct lz_part *where)
+struct data {
+	struct lz_jumps_data part[PARTS_MAX];
+	size_t n;
+};
+
+static const struct lz_vma *vma_at(const struct lz_insn_targets *t, uint64_t addr)
 {
-	struct lz_insn_targets *t = arg;
-
-	for (uint32_t i = 0; i < t->n_vmas; i++) {
-		const struct lz_vma *v = &t->vma[i];
-
-		if (addr < v->start || addr >= v->end)
-			continue;
-		if ((v->prot & PROT_WRITE) || !(v->prot & PROT_READ) || (v->flags & MAP_SHARED))
-			return NULL;
-		*where = (struct lz_part){v->start, v->end};
-		if (addr - where->start > AROUND)
-			where->start = addr - AROUND;
-		if (where->end - addr > AROUND)
-			where->end = addr + AROUND;
-		return read_part(t, where);
-	}
+	for (uint32_t i = 0; i < t->n_vmas; i++)
+		if (addr >= t->vma[i].start && addr < t->vma[i].end)
+			return &t->vma[i];
 	return NULL;
+}
+
+static void free_data(struct data *d)
+{
+	while (d->n)
+		free((void *)d->part[--d->n].bytes);
+}
+
+/* False: no room, or it cannot be read. */
+static bool read_data(struct lz_insn_targets *t, const struct lz_fn *fn, struct data *d)
+{
+	const struct lz_vma *code = vma_at(t, fn->mod->start);
+	size_t size = 0;
+
+	for (uint32_t i = 0; code && i < t->n_vmas; i++) {
+		const struct lz_vma *v = &t->vma[i];
+		struct lz_jumps_data *p = &d->part[d->n];
+
+		if (v->file != code->file || v->file == LZ_NO_FILE || !(v->prot & PROT_READ))
+			continue;
+		size += v->end - v->start;
+		if (d->n == PARTS_MAX || size > DATA_MAX)
+			return false;
+		*p = (struct lz_jumps_data){.where = {v->start, v->end},
+		                            .constant = !(v->prot & PROT_WRITE) &&
+		                                        !(v->flags & MAP_SHARED)};
+		p->bytes = read_part(t, &p->where);
+		if (!p->bytes)
+			return false;
+		d->n++;
+	}
+	return d->n > 0;
 }
 
 /* ---- where the function's code is ---- */
@@ -130,11 +155,11 @@ static int find_jumps(struct lz_insn_targets *t, const struct lz_fn *fn, struct 
 {
 	struct lz_part range[RANGES_MAX];
 	uint8_t *bytes[RANGES_MAX];
+	struct data data = {.n = 0};
 	struct lz_jumps_code code = {.range = range,
 	                             .bytes = bytes,
 	                             .entry = fn->f->entry + fn->mod->bias,
-	                             .constants = constants,
-	                             .arg = t};
+	                             .data = data.part};
 	size_t n = find_ranges(t, fn, range);
 	int rc = 0;
 
@@ -143,8 +168,11 @@ static int find_jumps(struct lz_insn_targets *t, const struct lz_fn *fn, struct 
 		return 0;
 	while (code.n < n && (bytes[code.n] = read_part(t, &range[code.n])))
 		code.n++;
-	if (code.n == n)
+	if (code.n == n && read_data(t, fn, &data)) {
+		code.n_data = data.n;
 		rc = lz_jumps_find(&code, jumps);
+	}
+	free_data(&data);
 	while (code.n)
 		free(bytes[--code.n]);
 	return rc;

@@ -48,6 +48,11 @@ for file in signals/tight_loop process/siglongjmp process/sigcontext threads/bar
 	compare "$program" "$rec" 12
 done
 
+# Tail calls through a table of functions are no `switch`.
+lizard-cc -g -O2 -fno-pie -no-pie -o "$T/tail_table" "$LIZARD_SRC/tests/progs/gdb/tail_table.c" 2>"$T/log" && record tail_table "$T/tail_table"
+ok $? "tail_table: recorded" || diag "$(tail -n 3 "$T/log")"
+rounds=200 compare tail_table "$T/recordings/tail_table" 12 50
+
 real_input bzip2 "$T/input" >/dev/null
 for level in -O0 -O2; do
 	program=$(real_build bzip2 lizard-cc "$level -g" "$T/bzip2$level" 2>"$T/log") && rec=$T/recordings/bzip2$level &&

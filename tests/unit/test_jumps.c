@@ -30,6 +30,8 @@ __asm__(
 	".endm\n"
 	"CONSTANT\n"
 	"LABEL constants_begin\n"
+	"VARIABLE\n"
+	"LABEL variables_begin\n"
 	/* switch at -O2: distances from the table, which is loaded far before */
 	"FUNCTION switch_far\n"
 	"\tlea\t9f(%rip), %rdi\n"
@@ -52,7 +54,7 @@ __asm__(
 	"CONSTANT\n"
 	"9:\t.long\tfar_b - 9b, far_a - 9b, far_b - 9b, 0x7fffffff\n"
 
-	/* switch at -O0: the table is loaded twice, the distance extended in rax */
+	/* switch at -O0: the table is loaded twice, the distance extended in rax; a case that cannot be */
 	"FUNCTION switch_near\n"
 	"\tlea\t0(,%rax,4), %rdx\n"
 	"\tlea\t9f(%rip), %rax\n"
@@ -68,9 +70,9 @@ __asm__(
 	"\tret\n"
 	"END switch_near\n"
 	"CONSTANT\n"
-	"9:\t.long\tnear_a - 9b, near_b - 9b\n"
+	"9:\t.long\tnear_a - 9b, switch_near_end - 9b, near_b - 9b\n"
 
-	/* computed goto: addresses, with a hole, read in two places; the table begins in front of what is loaded */
+	/* computed goto: addresses in structs, with a hole, read in two places; the table begins in front of what is loaded */
 	"FUNCTION computed\n"
 	"\tlea\t9f+8(%rip), %rbx\n"
 	"\tmov\t-8(%rbx,%rax,8), %rdx\n"
@@ -86,7 +88,10 @@ __asm__(
 	"\tret\n"
 	"END computed\n"
 	"CONSTANT\n"
-	"9:\t.quad\tcomputed_a, 0, computed_c, computed_b\n"
+	"\t.byte\t1\n"
+	"9:\t.quad\tcomputed_a, 0\n"
+	"\t.byte\t1\n"
+	"\t.quad\tcomputed_c, computed_b\n"
 
 	/* the same from a table that can be written to */
 	"FUNCTION written\n"
@@ -183,6 +188,8 @@ __asm__(
 	"9:\t.quad\tmerged_b\n"
 	"CONSTANT\n"
 	"LABEL constants_end\n"
+	"VARIABLE\n"
+	"LABEL variables_end\n"
 	".purgem LABEL\n"
 	".text\n");
 /* clang-format on */
@@ -192,19 +199,18 @@ extern uint8_t switch_far[], far_jump[], far_a[], far_b[], switch_near[], near_j
     late_jump2[], into[], into_jump[], late_end[], into_end[], called[], called_jump[], entered[],
     entered_jump[], entered_jump2[], merged[], merged_c[], merged_jump[], merged_a[], merged_b[],
     switch_far_end[], switch_near_end[], computed_end[], written_end[], given_end[], called_end[],
-    entered_end[], merged_end[], constants_begin[], constants_end[];
+    entered_end[], merged_end[], constants_begin[], constants_end[], variables_begin[],
+    variables_end[];
 
-static uint8_t *constants(void *arg, uint64_t addr, struct lz_part *where)
+/* What can change lies behind what cannot. */
+static struct lz_jumps_data data[2];
+
+static void find_data(void)
 {
-	uint8_t *copy;
-
-	(void)arg;
-	*where = (struct lz_part){(uintptr_t)constants_begin, (uintptr_t)constants_end};
-	if (addr < where->start || addr >= where->end)
-		return NULL;
-	copy = malloc(where->end - where->start);
-	memcpy(copy, constants_begin, where->end - where->start);
-	return copy;
+	data[0] = (struct lz_jumps_data){
+	    {(uintptr_t)constants_begin, (uintptr_t)constants_end}, constants_begin, true};
+	data[1] = (struct lz_jumps_data){
+	    {(uintptr_t)variables_begin, (uintptr_t)variables_end}, variables_begin, false};
 }
 
 /* The targets of the jump at PC in [START, END), of which the first BYTES are another range. */
@@ -218,10 +224,12 @@ static size_t targets_of(const uint8_t *start, const uint8_t *end, size_t bytes,
 	                             .bytes = copy + !bytes,
 	                             .n = bytes ? 2 : 1,
 	                             .entry = (uintptr_t)start,
-	                             .constants = constants};
+	                             .data = data,
+	                             .n_data = 2};
 	struct lz_jumps jumps;
 	size_t n = SIZE_MAX;
 
+	find_data();
 	ck_assert_int_eq(lz_jumps_find(&code, &jumps), 0);
 	for (size_t i = 0; i < jumps.n; i++)
 		if (jumps.v[i].pc == (uintptr_t)pc) {
@@ -303,7 +311,7 @@ START_TEST(no_code)
 	struct lz_part range = {0x1000, 0x1000 + sizeof(junk)};
 	uint8_t *bytes = (uint8_t *)junk;
 	struct lz_jumps_code code = {
-	    .range = &range, .bytes = &bytes, .n = 1, .entry = 0x1000, .constants = constants};
+	    .range = &range, .bytes = &bytes, .n = 1, .entry = 0x1000, .data = data, .n_data = 2};
 	struct lz_jumps jumps;
 
 	ck_assert_int_eq(lz_jumps_find(&code, &jumps), 0);
