@@ -14,8 +14,12 @@ enum {
 
 #define NO_HOLE SIZE_MAX
 
+/* Has the function in hand written its TAIL, so that its next indirect jump leaves it? */
+enum tail { NO_TAIL, TAIL, MAYBE_TAIL };
+
 /* Where a path stands. */
 struct head {
+	enum tail tail;
 	uint64_t pc;
 	size_t len;                   /* instructions so far */
 	size_t mark;                  /* the next */
@@ -222,16 +226,15 @@ static int fork_to_all(struct flow *w, const struct head *h, const struct lz_cod
 
 static int step_jump(struct flow *w, struct head *h, const struct lz_code_insn *in)
 {
-	bool leaves = h->mark && w->q->mark[h->mark - 1].code == LZ_TAIL;
-
 	if (in->target && in->to != LZ_PLACE_FOREIGN) {
 		h->pc = in->target;
 		return 0;
 	}
-	if (in->n_targets && h->mark && !leaves)
+	if (h->tail == NO_TAIL && in->n_targets)
 		return fork_to_all(w, h, in);
-	if (!leaves)
+	if (h->tail != TAIL)
 		return LZ_FLOW_UNTOLD;
+	h->tail = NO_TAIL; /* behind the caller's call */
 	int rc = pass_hole(w, h);
 
 	return rc ? rc : step_return(w, h);
@@ -246,6 +249,7 @@ static int step_marker(struct flow *w, struct head *h, const struct lz_code_insn
 		return DEAD;
 	h->mark++;
 	h->gap = 0;
+	h->tail = m->code == LZ_TAIL ? TAIL : NO_TAIL;
 	return h->mark == w->q->n && !w->q->goal ? ENDS : 0;
 }
 
@@ -323,13 +327,23 @@ static int follow(struct flow *w, struct head h)
 	return rc == DEAD ? 0 : rc;
 }
 
+/* An instant behind a TAIL may lie behind what was called then, too. */
+static enum tail tail_at_begin(const struct lz_flow_query *q)
+{
+	if (q->from && q->mark[q->from - 1].code != LZ_TAIL)
+		return NO_TAIL;
+	return q->start ? MAYBE_TAIL : TAIL;
+}
+
 static int begin_at_site(void *arg, const struct lz_code_insn *in)
 {
 	struct flow *w = arg;
+	struct head h = {.tail = tail_at_begin(w->q),
+	                 .mark = w->q->from,
+	                 .first_hole = NO_HOLE,
+	                 .last_hole = NO_HOLE};
 
-	return fork_at(
-	    w, &(struct head){.mark = w->q->from, .first_hole = NO_HOLE, .last_hole = NO_HOLE},
-	    in->next);
+	return fork_at(w, &h, in->next);
 }
 
 static int begin(struct flow *w)
