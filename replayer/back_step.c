@@ -85,6 +85,7 @@ struct search {
 	struct stack stack; /* at the goal, once it is needed */
 	bool have_stack;
 	struct lz_pos outside; /* the last stop before the goal was run over */
+	bool outside_fits; /* it is in SCOPE: not a line deeper, of a call that never came back */
 	bool have_outside, found;
 	enum lz_scope scope; /* of the answer */
 	/* The goal is in code without markers, and may be on the way out of a callback. */
@@ -124,6 +125,21 @@ static int need_stack(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
+/* Has control come back to the activation, from behind stream offset FROM on, other than by a return? As to a handler of a
+ * C++ exception. */
+static int has_landed(struct lz_nav *nav, const struct lz_act *act, uint64_t from)
+{
+	struct lz_candidate k = {.act = *act};
+	struct lz_own o = {0};
+	bool landed = false;
+	int rc = lz_own_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
+
+	for (size_t i = o.n; rc >= 0 && i > 0 && o.mark[i - 1].at > from; i--)
+		landed |= o.mark[i - 1].id == 0;
+	free(o.mark);
+	return rc < 0 ? -1 : landed;
+}
+
 /* May the goal have been reached otherwise than by a call of the activation that ran at a stream offset? By a longjmp,
  * because another stack goes on there, or on the way out of a callback. */
 static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t offset)
@@ -141,6 +157,8 @@ static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t off
 		while (i < goal->n && lz_act_id(&goal->a[i]) != lz_act_id(&st.a[st.n - 1]))
 			i++;
 		rc = i == goal->n || (i + 1 < goal->n && goal->a[i + 1].enter < offset);
+		if (!rc)
+			rc = has_landed(nav, &goal->a[i], offset);
 	}
 	free(st.a);
 	return rc;
@@ -216,10 +234,13 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 	if (lz_chain_build(nav, anchor, false, &f->chain, &end))
 		return -1;
 	if (end == CHAIN_OVER && f->chain.n) {
-		struct lz_pos last = f->chain.stop[f->chain.n - 1].pos;
+		struct lz_chain_stop over = f->chain.stop[f->chain.n - 1];
+		struct lz_pos last = over.pos;
+		bool fits = lz_chain_in_scope(nav, &over, f->scope);
 		uint64_t inner;
 
 		f->outside = last;
+		f->outside_fits = fits;
 		f->have_outside = true;
 		if (need_stack(nav, f))
 			return -1;
@@ -233,8 +254,10 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 				return -1;
 			if (f->found)
 				return 0;
-			if (!f->have_outside)
+			if (!f->have_outside) {
 				f->outside = last;
+				f->outside_fits = fits;
+			}
 			f->have_outside |= have;
 		}
 		switch (is_elsewhere(nav, f, last.marker)) {
@@ -245,7 +268,7 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 			if (f->found)
 				return 0;
 		}
-		f->found = true;
+		f->found = f->outside_fits;
 		f->answer = f->outside;
 		return 0;
 	}

@@ -168,19 +168,35 @@ const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_c
 	return outer_of(c, n, &goal, sure);
 }
 
+static bool in_scope(const struct lz_chain_stop *stop, const struct lz_chain_stop *goal,
+                     enum lz_scope scope)
+{
+	switch (scope) {
+	case LZ_SCOPE_FRAME: return stop->cfa >= goal->cfa;
+	case LZ_SCOPE_OUTER: return !is_deeper(stop, goal);
+	default: return true;
+	}
+}
+
+bool lz_chain_in_scope(struct lz_nav *nav, const struct lz_chain_stop *stop, enum lz_scope scope)
+{
+	struct lz_chain_stop goal = frame_here(nav);
+
+	return in_scope(stop, &goal, scope);
+}
+
 const struct lz_chain_stop *lz_chain_last(struct lz_nav *nav, const struct lz_chain *c,
                                           enum chain_end end, enum lz_scope scope)
 {
 	size_t n = end == CHAIN_ARRIVED ? c->n - 1 : end == CHAIN_PASSED ? c->n : 0;
-	struct lz_chain_stop goal;
+	struct lz_chain_stop goal = {0};
 	bool sure;
 
-	if (scope == LZ_SCOPE_ALL)
-		return lz_chain_predecessor(c, end);
 	if (scope == LZ_SCOPE_OUTER)
 		return lz_chain_outer(nav, c, end, &sure);
-	goal = frame_here(nav);
-	while (n && c->stop[n - 1].cfa < goal.cfa)
+	if (scope != LZ_SCOPE_ALL)
+		goal = frame_here(nav);
+	while (n && !in_scope(&c->stop[n - 1], &goal, scope))
 		n--;
 	return n ? &c->stop[n - 1] : NULL;
 }

@@ -33,6 +33,8 @@ const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_c
 /* The last one in SCOPE; the session must be at the goal. */
 const struct lz_chain_stop *lz_chain_last(struct lz_nav *nav, const struct lz_chain *c,
                                           enum chain_end end, enum lz_scope scope);
+/* Is STOP in SCOPE? The session must be at the goal. */
+bool lz_chain_in_scope(struct lz_nav *nav, const struct lz_chain_stop *stop, enum lz_scope scope);
 /* The stop before POS, if the chain knows it for sure; OUTER: the last one that is not in a deeper frame. */
 const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const struct lz_pos *pos,
                                             bool outer);

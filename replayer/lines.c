@@ -215,7 +215,7 @@ size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out
 
 		if (addr >= in->start && addr < in->end)
 			out[n++] = (struct lz_inline){in->entry, in->start, in->end, in->call_line,
-			                              in->call_file};
+			                              in->call_symtab};
 	}
 	return n;
 }

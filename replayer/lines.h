@@ -32,10 +32,9 @@ struct lz_range {
 
 /* An inlined call whose code holds an address. */
 struct lz_inline {
-	uint64_t entry;      /* where its first piece begins, as GDB 13 has it */
-	uint64_t start, end; /* the part of it that was asked for */
-	uint32_t call_line;
-	const char *call_file;
+	uint64_t entry;                  /* where its first piece begins, as GDB 13 has it */
+	uint64_t start, end;             /* the part of it that was asked for */
+	uint32_t call_line, call_symtab; /* where it is called, as in struct lz_sal */
 };
 
 /* Never NULL for a readable ELF file; without debug information it only knows symbols. */

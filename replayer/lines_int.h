@@ -27,8 +27,7 @@ struct line_func {
 struct line_inline {
 	uint64_t entry, start, end;
 	uint64_t die; /* whose part it is */
-	uint32_t depth, call_line;
-	const char *call_file;
+	uint32_t depth, call_line, call_symtab;
 };
 
 struct line_unit {
@@ -84,6 +83,8 @@ int lines_load_unit(struct lz_lines *l, uint32_t u);
 /* Of these the rows, from the unit's list of files. */
 int lines_load_rows(struct lz_lines *l, uint32_t u, Dwarf_Die *cu, Dwarf_Files *files,
                     size_t n_files);
+/* The table of FILE, by its full name; NULL: none. */
+struct line_table *lines_table(const struct line_unit *u, const char *file);
 /* Sets *SAL to the row that holds ADDR, if there is one. */
 void lines_find_row(const struct line_unit *u, uint64_t addr, struct lz_sal *sal);
 

@@ -17,14 +17,21 @@ struct sequence {
 
 /* ---- reading ---- */
 
-/* The table of the file, which may be named more than once. */
-static struct line_table *table_of(struct line_unit *u, uint32_t unit, const char *file)
+struct line_table *lines_table(const struct line_unit *u, const char *file)
 {
-	struct line_table *t;
-
 	for (size_t i = 0; i < u->n_tables; i++)
 		if (!strcmp(u->tables[i].file, file))
 			return &u->tables[i];
+	return NULL;
+}
+
+/* The table of the file, which may be named more than once. */
+static struct line_table *table_of(struct line_unit *u, uint32_t unit, const char *file)
+{
+	struct line_table *t = lines_table(u, file);
+
+	if (t)
+		return t;
 	t = LINES_PUSH(u->tables, u->n_tables, u->cap_tables);
 	if (t)
 		*t = (struct line_table){.file = file,

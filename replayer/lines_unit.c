@@ -5,6 +5,14 @@
 #include <lizard/error.h>
 #include "lines_int.h"
 
+/* The details of one unit while they are read. */
+struct reader {
+	struct lz_lines *l;
+	struct line_unit *u;
+	uint32_t *symtab; /* of each file that the details name by number */
+	size_t n_files;
+};
+
 static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
@@ -47,9 +55,9 @@ static size_t join_pieces(struct line_inline *in, size_t n)
 	return kept;
 }
 
-static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, Dwarf_Files *files,
-                      uint32_t depth)
+static int add_inline(const struct reader *rd, Dwarf_Die *die, uint32_t depth)
 {
+	struct line_unit *u = rd->u;
 	struct line_inline in = {.die = dwarf_dieoffset(die), .depth = depth};
 	Dwarf_Addr base, start, end;
 	Dwarf_Attribute attr;
@@ -59,8 +67,9 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 
 	if (dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &word))
 		in.call_line = (uint16_t)word; /* as GDB 13 keeps it */
-	if (files && dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &word))
-		in.call_file = dwarf_filesrc(files, word, NULL, NULL);
+	if (dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &word) &&
+	    word < rd->n_files)
+		in.call_symtab = rd->symtab[word];
 	while ((off = dwarf_ranges(die, off, &base, &start, &end)) > 0) {
 		struct line_inline *slot;
 
@@ -69,8 +78,8 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 		slot = LINES_PUSH(u->inlines, u->n_inlines, u->cap_inlines);
 		if (!slot)
 			return -1;
-		in.start = start + l->dw_bias;
-		in.end = end + l->dw_bias;
+		in.start = start + rd->l->dw_bias;
+		in.end = end + rd->l->dw_bias;
 		if (first == u->n_inlines - 1)
 			in.entry = in.start;
 		*slot = in;
@@ -81,8 +90,7 @@ static int add_inline(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die, D
 
 enum { MAX_NESTING = 256 }; /* of DIEs: a damaged file must not eat the stack */
 
-static int walk(struct lz_lines *l, struct line_unit *u, Dwarf_Die *parent, Dwarf_Files *files,
-                unsigned nesting, uint32_t depth)
+static int walk(const struct reader *rd, Dwarf_Die *parent, unsigned nesting, uint32_t depth)
 {
 	Dwarf_Die die;
 	int more;
@@ -94,12 +102,12 @@ static int walk(struct lz_lines *l, struct line_unit *u, Dwarf_Die *parent, Dwar
 
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
-			if (add_function(l, u, &die))
+			if (add_function(rd->l, rd->u, &die))
 				return -1;
 			inner = 0;
 			break;
 		case DW_TAG_inlined_subroutine:
-			if (add_inline(l, u, &die, files, depth))
+			if (add_inline(rd, &die, depth))
 				return -1;
 			inner++;
 			break;
@@ -109,7 +117,7 @@ static int walk(struct lz_lines *l, struct line_unit *u, Dwarf_Die *parent, Dwar
 		case DW_TAG_class_type: break;
 		default: continue;
 		}
-		if (walk(l, u, &die, files, nesting + 1, inner))
+		if (walk(rd, &die, nesting + 1, inner))
 			return -1;
 	} while ((more = dwarf_siblingof(&die, &die)) == 0);
 	return 0;
@@ -127,12 +135,32 @@ static Dwarf_Die details(const Dwarf_Die *cu)
 	return *cu;
 }
 
+static int read_details(struct reader *rd, Dwarf_Die *cu)
+{
+	Dwarf_Files *files;
+
+	if (dwarf_getsrcfiles(cu, &files, &rd->n_files))
+		rd->n_files = 0;
+	rd->symtab = calloc(rd->n_files + 1, sizeof(*rd->symtab));
+	if (!rd->symtab)
+		return lz_fail("out of memory for line tables");
+	for (size_t i = 0; i < rd->n_files; i++) {
+		const char *file = dwarf_filesrc(files, i, NULL, NULL);
+		const struct line_table *t = lines_table(rd->u, file ? file : "?");
+
+		rd->symtab[i] = t ? t->id : 0;
+	}
+	return walk(rd, cu, 0, 0);
+}
+
 int lines_load_unit(struct lz_lines *l, uint32_t unit)
 {
 	struct line_unit *u = &l->units[unit];
+	struct reader rd = {.l = l, .u = u};
 	Dwarf_Files *files = NULL;
 	Dwarf_Die cu;
 	size_t n;
+	int rc;
 
 	if (u->loaded)
 		return 0;
@@ -146,7 +174,7 @@ int lines_load_unit(struct lz_lines *l, uint32_t unit)
 	if (lines_load_rows(l, unit, &cu, files, n))
 		return -1;
 	cu = details(&cu);
-	if (dwarf_getsrcfiles(&cu, &files, &n))
-		files = NULL;
-	return walk(l, u, &cu, files, 0, 0) ? -1 : 0;
+	rc = read_details(&rd, &cu);
+	free(rd.symtab);
+	return rc;
 }

@@ -265,7 +265,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 
 /* ---- through a long piece of code ---- */
 
-enum { AT_LIMIT = -1 }; /* beside enum lz_move */
+enum { AT_LIMIT = -1, LANDED = -2 }; /* beside enum lz_move */
 
 /* To the next exit, or the goal, in whatever frame. */
 static int run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
@@ -316,7 +316,7 @@ static bool is_foreign(struct lz_nav *nav, const struct lz_piece *p, bool steppe
 	return stepped ? lz_piece_is_deeper(nav, p) : lz_gdb_frame(&nav->machine, NULL) != p->cfa;
 }
 
-static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
+static int leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
 {
 	while (!look_for_goal(nav, near)) {
 		bool stepped = lz_piece_leads_anywhere(p, nav->s->pos.ip);
@@ -324,9 +324,12 @@ static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p, bool *ne
 		uint64_t ip = nav->s->pos.ip;
 
 		if (move != LZ_MOVE_DONE && move != AT_LIMIT)
-			return (enum lz_move)move;
+			return move;
 		if (ip == nav->goal.ip && at_goal(nav))
 			return is_foreign(nav, p, stepped) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
+		if (nav->s->pos.tid == nav->goal.tid && lz_piece_lands_at(p, ip) &&
+		    !is_foreign(nav, p, stepped))
+			return LANDED;
 		/* At the limit control may be anywhere, where frames are not known, too. */
 		if (move == AT_LIMIT && !lz_piece_is_exit(p, ip))
 			continue;
@@ -340,11 +343,12 @@ static enum lz_move leave(struct lz_nav *nav, const struct lz_piece *p, bool *ne
 static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 {
 	struct lz_nav *nav = arg;
+	struct lz_pos from = where(nav);
 	struct lz_piece p;
-	enum lz_move move = LZ_MOVE_FAILED;
+	int move = LZ_MOVE_FAILED;
 	bool near = false;
 
-	if (!lz_piece_find(nav, of, &p))
+	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, of, &p))
 		return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 	if (!lz_piece_arm(nav, &p))
 		move = leave(nav, &p, &near);
@@ -352,7 +356,12 @@ static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 		lz_session_unbreak(nav->s, nav->goal.ip);
 	nav->s->limit = 0;
 	lz_piece_disarm(nav, &p);
-	return move;
+	if (move != LANDED)
+		return (enum lz_move)move;
+	lz_piece_bar(nav, &from, &nav->s->pos);
+	if (lz_session_seek(nav->s, &from))
+		return LZ_MOVE_FAILED;
+	return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 }
 
 void lz_nav_machine(struct lz_nav *nav)

@@ -5,11 +5,15 @@
 #include "replayer/exits.h"
 #include "replayer/nav.h"
 
+enum { LZ_LANDINGS_MAX = 128 };
+
 struct lz_piece {
 	const struct lz_piece_of_code *of; /* its owner outlives this */
 	uint64_t cfa;
 	struct lz_exit exits[LZ_EXITS_MAX];
-	int n, armed; /* armed: breakpoints that are set */
+	uint64_t landings
+	    [LZ_LANDINGS_MAX]; /* where control comes back to the function other than by a return */
+	int n, n_landings, armed; /* armed: breakpoints that are set */
 };
 
 /* False: running is not worth it, refused, or not known to come out where control does. */
@@ -22,6 +26,11 @@ void lz_piece_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_po
 bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now);
 /* Is there an exit at IP that may lead anywhere, so that only a step tells where? */
 bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip);
+/* Has a call made in the piece been left for IP, in the piece's own frame, by a longjmp or an exception? A debugger that steps
+ * over that call goes on until its return address is come to, which may be elsewhere. */
+bool lz_piece_lands_at(const struct lz_piece *p, uint64_t ip);
+/* How many of its breakpoints are at ADDR? */
+uint32_t lz_piece_breaks_at(const struct lz_piece *p, uint64_t addr);
 bool lz_piece_is_exit(const struct lz_piece *p, uint64_t ip);
 /* Is the present frame one that was called from the piece? Its own code can run there as well. */
 bool lz_piece_is_deeper(struct lz_nav *nav, const struct lz_piece *p);

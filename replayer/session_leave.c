@@ -2,20 +2,15 @@
 #include "replayer/piece.h"
 #include "replayer/session.h"
 
-enum {
-	ELSEWHERE = 1
-}; /* a stop of the user's, which a debugger that steps would have come to otherwise */
+/* A stop of the user's, which a debugger that steps would have come to otherwise, or a way that it would not have taken. */
+enum { ELSEWHERE = 1 };
 
 /* A breakpoint there that the piece has not set? */
 static bool is_users(const struct lz_session *s, const struct lz_piece *p, uint64_t addr)
 {
-	uint32_t own = 0;
-
-	for (int i = 0; i < p->armed; i++)
-		own += p->exits[i].pc == addr;
 	for (size_t i = 0; i < s->n_breaks; i++)
 		if (s->breaks[i].addr == addr)
-			return s->breaks[i].count > own;
+			return s->breaks[i].count > lz_piece_breaks_at(p, addr);
 	return false;
 }
 
@@ -53,6 +48,8 @@ static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, s
 		}
 		if (users)
 			return inside ? 0 : ELSEWHERE;
+		if (inside && lz_piece_lands_at(p, nav->s->pos.ip))
+			return ELSEWHERE;
 		if (inside && !lz_piece_has(p->of, nav->s->pos.ip)) {
 			stop->reason = LZ_STOP_STEP;
 			return 0;

@@ -111,7 +111,8 @@ static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT &&
 		    stop.reason != LZ_STOP_TARGET)
 			return 0;
-		if (own && !lz_piece_has(w->piece.of, now.ip) &&
+		if (own &&
+		    (!lz_piece_has(w->piece.of, now.ip) || lz_piece_lands_at(&w->piece, now.ip)) &&
 		    !lz_piece_is_deeper(nav, &w->piece))
 			return 0;
 		if (!*near && now.marker >= w->from.marker) {

@@ -410,15 +410,14 @@ static void find_ranges(struct stepping *s, size_t which)
 }
 
 /* "Stepped into inlined function", "stepping through inlined function". GO_ON: neither. */
-static int inline_stop(struct stepping *s, const struct place_line *p, const struct lz_inline *in,
-                       size_t n, size_t hidden, const struct frame *now, bool *keep_going)
+static int inline_stop(struct stepping *s, const struct lz_inline *in, size_t n, size_t hidden,
+                       const struct frame *now, bool *keep_going)
 {
 	*keep_going = false;
 	if (hidden && same_frame(now, &s->frame)) {
 		const struct lz_inline *call = &in[n - hidden];
-		bool same_line = call->call_line == s->line;
+		bool same_line = call->call_line == s->line && call->call_symtab == s->symtab;
 
-		(void)p;
 		if (s->over_inlines && same_line) {
 			*keep_going = true;
 			return GO_ON;
@@ -473,7 +472,7 @@ static int new_line(struct stepping *s)
 	}
 	n = find_inlines(s->m, s->r.rip, in, &hidden);
 	fill_frame(s, in, n - hidden, &now);
-	rc = inline_stop(s, &p, in, n, hidden, &now, &keep_going);
+	rc = inline_stop(s, in, n, hidden, &now, &keep_going);
 	if (rc != GO_ON || keep_going)
 		return rc;
 	if (s->r.rip == p.sal.pc &&
@@ -559,6 +558,7 @@ static int begin(struct stepping *s)
 	s->end = p.sal.end;
 	if (hidden) {
 		s->line = in[n - hidden].call_line;
+		s->symtab = in[n - hidden].call_symtab;
 		if (in[n - 1].end < s->end)
 			s->end = in[n - 1].end;
 	}

@@ -171,4 +171,22 @@ END
 like "$(section "$out" first)" '^9	' "bs leads to the handler's first line" || diag "$out"
 like "$(section "$out" before)" '^12	}' "and to the last of the one before" || diag "$out"
 
+# A call that control leaves by a longjmp into the caller: GDB goes on until the call's return address is come to, which is
+# never, however often one asks.
+lizard-cc -O2 -g -o "$T/setjmp" "$LIZARD_SRC/tests/progs/constructs/setjmp.c" && record setjmp
+call=$(grep -n 'builtin_jump();' "$LIZARD_SRC/tests/progs/constructs/setjmp.c" | cut -d: -f1)
+out=$(gdb_run "$T/setjmp" <<-END
+	jump_forward end
+	jump_backward setjmp.c:$call
+	-- first
+	next
+	jump_backward setjmp.c:$call
+	-- again
+	next
+END
+)
+for time in first again; do
+	like "$(section "$out" $time)" "^The recording ends here" "$time: next over a call that never returns" || diag "$out"
+done
+
 done_testing

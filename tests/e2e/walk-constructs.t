@@ -10,7 +10,7 @@ WALK_POSITIONS=4 WALK_N=10
 export WALK_POSITIONS WALK_N
 
 # In these GDB's own stepping leads to one stop from two, as 6.4 says.
-TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c alloca_vla.c funcptr.c"
+TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c alloca_vla.c funcptr.c exceptions.cc"
 
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"

@@ -19,8 +19,8 @@ ok $? "it is recorded"
 WALK_POSITIONS=10 WALK_MODES="step next" walk stubs "$T/recordings/stubs"
 
 # Inlined functions, of whose code two pieces touch, or pieces of the caller's lie in between; with rows of several files
-# at one address; on lines whose numbers GDB cuts off. `next` from inside of one leads where it leads from outside of it: so these walks begin in the caller.
-for name in pieces vectors farlines; do
+# at one address; on lines whose numbers GDB cuts off; in lines of another file. `next` from inside of one leads where it leads from outside of it: so these walks begin in the caller.
+for name in pieces vectors farlines from_header; do
 	lizard-cc -O2 -g -mssse3 -o "$T/$name" "$LIZARD_SRC/tests/progs/gdb/$name.c" &&
 		lizard-trace -q -o "$T/recordings/$name" "$T/$name" >/dev/null
 	ok $? "$name is recorded"

@@ -97,8 +97,7 @@ static void use_lines(const char *path, uint64_t low, uint64_t high)
 			sink += strlen(range.name);
 		n = lz_lines_inlines(l, addr, calls, 8);
 		for (size_t i = 0; i < n; i++)
-			sink +=
-			    calls[i].entry + (calls[i].call_file ? strlen(calls[i].call_file) : 0);
+			sink += calls[i].entry + calls[i].call_symtab;
 		sink += lz_lines_in_plt(l, addr);
 		sink += lz_lines_cfa(l, addr, &r, read_word, NULL, &cfa);
 	}
