@@ -17,7 +17,7 @@ unit-tests: $(UNIT_TESTS)
 -include $(wildcard tests/*/build.mk)
 
 # What goes through lizard-gdb runs on the patched GDB where that is built, and on a stock one as well.
-ON_BOTH   := $(filter-out %/gdb-front-ends.t %/gdb-record.t %/gdb-reverse.t,$(sort $(wildcard tests/e2e/gdb-*.t tests/e2e/walk-*.t)))
+ON_BOTH   := $(filter-out %/gdb-forward.t %/gdb-front-ends.t %/gdb-record.t %/gdb-reverse.t,$(sort $(wildcard tests/e2e/gdb-*.t tests/e2e/walk-*.t)))
 STOCK_TOO  = $(if $(wildcard $(LIB)/gdb/bin/gdb),$(addprefix stock:,$(ON_BOTH)))
 TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuzz/*.t)) $(STOCK_TOO)
 TEST_JOBS ?= 2
