@@ -343,13 +343,15 @@ static int leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
 static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 {
 	struct lz_nav *nav = arg;
-	struct lz_pos from = where(nav);
+	struct lz_pos from = nav->s->pos;
 	struct lz_piece p;
 	int move = LZ_MOVE_FAILED;
 	bool near = false;
 
 	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, of, &p))
 		return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
+	if (p.n_landings)
+		from = where(nav); /* which counts arrivals */
 	if (!lz_piece_arm(nav, &p))
 		move = leave(nav, &p, &near);
 	if (near)
