@@ -9,8 +9,8 @@ WALK_POSITIONS=4 WALK_N=10
 [ "${LIZARD_FRONT_END:-}" != stock ] || WALK_POSITIONS=2
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
 export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_TWO_WAYS
-# Nested inlined loops, cut up and mixed with their callers' code: docs/INTERNALS.md, 6.4.
-TWO_WAYS="bzip2-O2"
+# Nested inlined loops, cut up and mixed with their callers' code; tail calls: docs/INTERNALS.md, 6.4.
+TWO_WAYS="bzip2-O2 lua-O2"
 
 # Where control comes often and seldom, and what changes often and seldom.
 places() {
