@@ -519,18 +519,31 @@ static int step_once(struct lz_engine *e, struct lz_halt *h)
 	return ret;
 }
 
-/* A watchpoint that fires inside a rep instruction: to its end, where a position can be named. The processor
- * sets the resume flag when it is interrupted between iterations (Intel SDM volume 3, section 18.3.1.1). */
+/* A watchpoint has fired: inside the rep instruction at hand, between two iterations? Intel's processors set the resume flag
+ * then (SDM volume 3, section 18.3.1.1). AMD's leave it as it is, so there a store right before the instruction to what its first
+ * iteration would have come from is taken for one of its own. */
+static bool inside_rep(const struct lz_engine *e, const uint8_t *code, size_t n, unsigned fired)
+{
+	if (e->regs.eflags & FLAG_RF)
+		return true;
+	for (unsigned i = 0; i < 2 && !__builtin_cpu_is("intel"); i++)
+		if (fired >> i & 1 && lz_insn_rep_touched(code, n, &e->regs, e->user_slot[i].addr,
+		                                          e->user_slot[i].len))
+			return true;
+	return false;
+}
+
+/* A watchpoint that fires inside a rep instruction: to its end, where a position can be named. */
 static int finish_rep(struct lz_engine *e, struct lz_halt *h)
 {
 	uint8_t code[16];
 	struct lz_halt end = {.fired = h->fired};
 
-	if (h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED | LZ_HALT_PAGE) ||
-	    !(e->regs.eflags & FLAG_RF))
+	if (h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED | LZ_HALT_PAGE))
 		return 0;
-	unsigned rep = lz_insn_rep(code, lz_engine_read(e, e->regs.rip, code, sizeof code));
-	if (!rep)
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	unsigned rep = lz_insn_rep(code, n);
+	if (!rep || !inside_rep(e, code, n, h->fired))
 		return 0;
 	if (step_rep(e, rep, &end) < 0)
 		return -1;

@@ -272,6 +272,9 @@ int lz_engine_insert(struct lz_engine *e);
 /* ---- instructions ---- */
 /* Length of a rep-prefixed string instruction at CODE, 0 if it is none. */
 unsigned lz_insn_rep(const uint8_t *code, size_t len);
+/* With more iterations to come, has the one before accessed a byte of [ADDR, ADDR + N)? */
+bool lz_insn_rep_touched(const uint8_t *code, size_t len, const struct user_regs_struct *r,
+                         uint64_t addr, uint64_t n);
 bool lz_insn_pushf(const uint8_t *code, size_t len);
 /* A mov of a register or immediate to [r15 + disp]: its size, and *disp; 0 if it is something else. */
 unsigned lz_insn_r15_store(const uint8_t *code, size_t len, int32_t *disp);

@@ -159,6 +159,45 @@ START_TEST(string_instructions)
 }
 END_TEST
 
+/* Between two iterations: the one before was at the address below, or above when going down. */
+START_TEST(touched_by_rep)
+{
+	struct user_regs_struct r = {.rcx = 3, .rdi = 0x2008, .rsi = 0x3008, .fs_base = 0x100000};
+#define TOUCHED(addr, n, ...) lz_insn_rep_touched(CODE(__VA_ARGS__), &r, addr, n)
+
+	ck_assert(TOUCHED(0x2000, 8, 0xf3, 0x48, 0xab)); /* stosq */
+	ck_assert(TOUCHED(0x2007, 1, 0xf3, 0x48, 0xab));
+	ck_assert(TOUCHED(0x1ff9, 8, 0xf3, 0x48, 0xab));
+	ck_assert(!TOUCHED(0x2008, 8, 0xf3, 0x48, 0xab));
+	ck_assert(!TOUCHED(0x1ff8, 8, 0xf3, 0x48, 0xab));
+	ck_assert(TOUCHED(0x2007, 1, 0xf3, 0xaa)); /* stosb */
+	ck_assert(!TOUCHED(0x2006, 1, 0xf3, 0xaa));
+	ck_assert(TOUCHED(0x2006, 1, 0xf3, 0x66, 0xab)); /* stosw */
+	ck_assert(!TOUCHED(0x2005, 1, 0xf3, 0x66, 0xab));
+	ck_assert(TOUCHED(0x2004, 1, 0xf3, 0xab)); /* stosd */
+	ck_assert(!TOUCHED(0x2003, 1, 0xf3, 0xab));
+	ck_assert(!TOUCHED(0x3007, 1, 0xf3, 0xaa)); /* it does not read */
+	ck_assert(TOUCHED(0x3007, 1, 0xf3, 0xac));  /* lodsb */
+	ck_assert(!TOUCHED(0x2007, 1, 0xf3, 0xac));
+	ck_assert(TOUCHED(0x3007, 1, 0xf3, 0xa4)); /* movsb */
+	ck_assert(TOUCHED(0x2007, 1, 0xf3, 0xa4));
+	ck_assert(TOUCHED(0x103007, 1, 0x64, 0xf3, 0xa4)); /* from %fs */
+	ck_assert(!TOUCHED(0x3007, 1, 0x64, 0xf3, 0xa4));
+	ck_assert(TOUCHED(0x2007, 1, 0xf2, 0xae)); /* scasb */
+	ck_assert(!TOUCHED(0x3007, 1, 0xf2, 0xae));
+	ck_assert(!TOUCHED(0x2007, 1, 0xaa)); /* no rep */
+	r.eflags = 1 << 10;
+	ck_assert(TOUCHED(0x2009, 1, 0xf3, 0xaa));
+	ck_assert(!TOUCHED(0x2007, 1, 0xf3, 0xaa));
+	r.eflags = 0;
+	r.rdi += 1ULL << 32;
+	ck_assert(TOUCHED(0x2007, 1, 0x67, 0xf3, 0xaa)); /* 32-bit addresses */
+	r.rcx = 0;
+	ck_assert(!TOUCHED(0x2007, 1, 0x67, 0xf3, 0xaa)); /* it was the last one */
+#undef TOUCHED
+}
+END_TEST
+
 START_TEST(marker_stores)
 {
 	int32_t disp = -1;
@@ -316,6 +355,7 @@ int main(void)
 	tcase_add_loop_test(t, space_is_what_the_pages_say, 0, 20);
 	tcase_add_test(t, remap_of_nothing_is_an_error);
 	tcase_add_test(t, string_instructions);
+	tcase_add_test(t, touched_by_rep);
 	tcase_add_test(t, marker_stores);
 	tcase_add_test(t, features);
 	tcase_add_test(t, stub_is_empty);
