@@ -259,7 +259,8 @@ void lz_event_room_free(struct lz_event_room *room)
 
 const char *lz_insn_name(uint32_t insn)
 {
-	static const char *const name[] = {"?", "rdtsc", "rdtscp", "cpuid", "rdrand", "rdseed"};
+	static const char *const name[] = {"?",      "rdtsc",  "rdtscp", "cpuid",
+	                                   "rdrand", "rdseed", "xsavec"};
 
 	return name[insn < sizeof(name) / sizeof(*name) ? insn : 0];
 }

@@ -4,6 +4,7 @@
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/randinsn.h>
+#include <lizard/xsavec.h>
 #include <lizard/restore.h>
 #include <errno.h>
 #include <signal.h>
@@ -253,14 +254,35 @@ int lz_diversion_thread(struct lz_diversion *d, uint32_t tid)
 	return 0;
 }
 
-static bool do_random(struct lz_engine *e)
+static bool do_xsavec(struct lz_engine *e, const struct lz_xsavec *in)
 {
-	uint8_t code[LZ_RAND_MAX];
-	struct lz_rand_insn in;
+	uint8_t xstate[LZ_XSTATE_MAX], image[LZ_XSAVEC_ROOM];
+	struct lz_xsavec_part part[LZ_XSAVEC_PARTS];
+	uint64_t addr = lz_xsavec_addr(in, &e->regs);
+	uint32_t len = sizeof xstate;
+	int n = lz_proc_xstate(&e->proc, xstate, &len) < 0
+	            ? -1
+	            : lz_xsavec_image(xstate, len, lz_xsavec_mask(&e->regs), image, part);
 
-	if (!lz_rand_decode(code, lz_engine_read(e, e->regs.rip, code, sizeof code), true, &in))
+	for (int i = 0; i < n; i++)
+		if (lz_proc_write(&e->proc, addr + part[i].at, image + part[i].at, part[i].len) < 0)
+			return false;
+	e->regs.rip += in->len;
+	return n >= 0;
+}
+
+/* What is armed faults (lizard/randinsn.h, lizard/xsavec.h) and is done here. */
+static bool do_armed(struct lz_engine *e)
+{
+	uint8_t code[LZ_XSAVEC_MAX];
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	struct lz_rand_insn in;
+	struct lz_xsavec save;
+
+	if (lz_rand_decode(code, n, true, &in))
+		lz_rand_do(&in, &e->regs);
+	else if (!lz_xsavec_decode(code, n, true, &save) || !do_xsavec(e, &save))
 		return false;
-	lz_rand_do(&in, &e->regs);
 	e->regs_dirty = true;
 	return true;
 }
@@ -286,7 +308,7 @@ static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop 
 	uint64_t at = (uint64_t)(uintptr_t)info.si_addr;
 	if (sig == SIGSEGV && e->buffer && at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE)
 		return empty_buffer(e);
-	if (sig == SIGSEGV && info.si_code == SI_KERNEL && do_random(e))
+	if (sig == SIGSEGV && info.si_code == SI_KERNEL && do_armed(e))
 		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
 	if (sig == SIGTRAP && info.si_code == SI_KERNEL &&
 	    lz_engine_has_break(e, e->regs.rip - 1)) {

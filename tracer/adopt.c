@@ -252,7 +252,7 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 	if (t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
 		if (h->kind == LZ_HANDOVER_FORK && h->ring)
 			lz_private_ring(&t->p, h->ring, h->traced_addr);
-		lz_random_release(t, &t->p);
+		lz_armed_release(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);
 	}
 	lz_stop_again(h->pid, stopped);

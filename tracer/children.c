@@ -57,7 +57,7 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 
 	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
 		return -1;
-	if (!shares && lz_random_release(t, c) < 0)
+	if (lz_armed_release(t, c) < 0)
 		return -1;
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
 		return -1;
@@ -119,7 +119,7 @@ static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 	if (lz_pages_watch(t) < 0 || use_sink(t, c) < 0)
 		return -1;
 	lz_floor_leave(t); /* whoever it waits for may need it */
-	if (until_exec(c->pid, gone) < 0 || lz_floor_enter(t) < 0)
+	if (until_exec(c->pid, gone) < 0 || lz_floor_enter(t) < 0 || lz_armed_again(t) < 0)
 		return -1;
 	if (s->mem) {
 		uint64_t now = s->base + s->parsed;

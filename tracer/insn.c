@@ -1,9 +1,10 @@
-/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand and rdseed where they are
- * armed. They fault and are done here. */
+/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand, rdseed and xsavec where they
+ * are armed. They fault and are done here. */
 #include "tracer/tracer.h"
 
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
+#include <lizard/xsavec.h>
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <string.h>
@@ -91,17 +92,22 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	uint8_t insn[LZ_RAND_MAX] = {0};
+	uint8_t insn[LZ_XSAVEC_MAX] = {0};
 	int len = 0;
+	size_t n = lz_proc_read_some(&t->p, r->rip, insn, sizeof(insn));
 
-	lz_proc_read_some(&t->p, r->rip, insn, sizeof(insn));
-	uint64_t ip = r->rip;
+	if (lz_build(t, LZ_EV_INSN, r->rip) < 0)
+		return -1;
 	uint32_t which = execute(t, insn, r, &len);
-	if (!which)
-		return 0;
+	if (!which) {
+		int done = lz_xsavec_fault(t, insn, n, r);
+		if (done <= 0)
+			return done;
+		which = LZ_INSN_XSAVEC;
+	}
 	r->rip += (uint64_t)len;
 	lz_instant_stamp(r);
-	if (lz_proc_set_regs(&t->p, r) < 0 || lz_build(t, LZ_EV_INSN, ip) < 0)
+	if (lz_proc_set_regs(&t->p, r) < 0)
 		return -1;
 	t->b.ev.insn = which;
 	if (lz_build_regs(t, r, false) < 0 || lz_build_commit(t) < 0)

@@ -184,7 +184,7 @@ static int new_program(struct lz_tracer *t)
 
 	t->exec_pending = false;
 	lz_stream_forget(t);
-	lz_random_forget(t);
+	lz_armed_forget(t);
 	lz_proc_close(&t->p);
 	return lz_proc_open(&t->p, pid) < 0 ? -1 : lz_find_syscall(&t->p);
 }

@@ -19,7 +19,6 @@ struct place {
 /* The part of the program that this mapping shows. */
 static int arm_mapping(void *arg, const struct lz_maps_entry *e)
 {
-	static const uint8_t armed = LZ_RAND_ARMED;
 	struct place *p = arg;
 	struct lz_random *rnd = &p->t->random;
 
@@ -30,9 +29,8 @@ static int arm_mapping(void *arg, const struct lz_maps_entry *e)
 
 		if (p->sites[i] < e->offset || p->sites[i] - e->offset >= e->end - e->start)
 			continue;
-		if (lz_proc_write(&p->t->p, at, &armed, 1) < 0)
+		if (lz_armed_add(p->t, at) < 0)
 			return -1;
-		rnd->at[rnd->n++] = at;
 		rnd->start = e->start;
 		rnd->end = e->end;
 	}
@@ -55,7 +53,7 @@ int lz_random_arm(struct lz_tracer *t)
 	char exe[64];
 	int ret;
 
-	lz_random_forget(t);
+	t->random = (struct lz_random){0};
 	if (!can_do_both())
 		return 0;
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)t->p.pid);
@@ -63,12 +61,15 @@ int lz_random_arm(struct lz_tracer *t)
 		return lz_fail_errno("%s", exe);
 	ret = lz_rand_find(exe, &sites, &p.n);
 	if (ret < 0)
-		lz_debug("rdrand is hidden: %s", lz_error());
+		lz_debug("rdrand is not known: %s", lz_error());
+	if (ret && !t->cpuid_faults)
+		lz_warn("the program has rdrand or rdseed in code that is not instrumented, and "
+		        "this processor "
+		        "cannot hide them: replay will draw other numbers there");
 	if (ret || !p.n)
 		return 0;
 	p.sites = sites;
-	t->random.at = calloc(p.n, sizeof(*t->random.at));
-	ret = t->random.at ? lz_proc_maps(t->p.pid, arm_mapping, &p) : lz_fail("out of memory");
+	ret = lz_proc_maps(t->p.pid, arm_mapping, &p);
 	free(sites);
 	return ret < 0 ? -1 : 0;
 }
@@ -76,20 +77,4 @@ int lz_random_arm(struct lz_tracer *t)
 bool lz_random_known(const struct lz_tracer *t, uint64_t ip)
 {
 	return ip >= t->random.start && ip < t->random.end;
-}
-
-int lz_random_release(const struct lz_tracer *t, const struct lz_proc *p)
-{
-	static const uint8_t original = LZ_RAND_OPCODE;
-
-	for (size_t i = 0; i < t->random.n; i++)
-		if (lz_proc_write(p, t->random.at[i], &original, 1) < 0)
-			return -1;
-	return 0;
-}
-
-void lz_random_forget(struct lz_tracer *t)
-{
-	free(t->random.at);
-	t->random = (struct lz_random){0};
 }

@@ -242,7 +242,7 @@ static void clean_up(struct lz_tracer *t)
 	lz_vmas_clear(&t->vmas);
 	lz_shared_free(t);
 	lz_threads_free(t);
-	lz_random_forget(t);
+	lz_armed_forget(t);
 	free(t->b.bytes);
 	free(t->b.writes);
 	free(t->b.ops);

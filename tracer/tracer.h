@@ -147,11 +147,15 @@ struct lz_sched {
 	struct lz_chaos chaos;
 };
 
-/* Where the program's own rdrand and rdseed are armed; it may know of them only if all are. */
-struct lz_random {
+/* The bytes by which instructions are armed. */
+struct lz_armed {
 	uint64_t *at;
-	size_t n;
-	uint64_t start, end; /* the code that they are in */
+	size_t n, room;
+};
+
+/* The code in which all rdrand and rdseed are armed: it may know of them. */
+struct lz_random {
+	uint64_t start, end;
 };
 
 struct lz_pages;
@@ -221,6 +225,7 @@ struct lz_tracer {
 	uint64_t last_ip;
 	bool exec_pending; /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
 	bool cpuid_faults;
+	struct lz_armed armed;
 	struct lz_random random;
 	bool ended;
 	int status; /* as waitpid gives it */
@@ -487,13 +492,23 @@ int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected calls */
 int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
 
+/* armed.c */
+int lz_armed_add(struct lz_tracer *t, uint64_t at);
+bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
+/* In a process that is let go, or that runs in our memory for a while. */
+int lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
+int lz_armed_again(struct lz_tracer *t);
+void lz_armed_forget(struct lz_tracer *t);
+
 /* random.c: rdrand and rdseed in the new image's program. */
 int lz_random_arm(struct lz_tracer *t);
 /* Does the code at IP belong to a program of which all are armed? */
 bool lz_random_known(const struct lz_tracer *t, uint64_t ip);
-/* In a process that is let go. */
-int lz_random_release(const struct lz_tracer *t, const struct lz_proc *p);
-void lz_random_forget(struct lz_tracer *t);
+
+/* xsavec.c: xsavec in the new image's dynamic linker. */
+int lz_xsavec_arm(struct lz_tracer *t);
+/* Does the armed one at CODE and r->rip, and adds what it stores to the event that is being built. 0: there is none. */
+int lz_xsavec_fault(struct lz_tracer *t, const uint8_t *code, size_t n, struct user_regs_struct *r);
 
 /* children.c */
 /* A forked child's copy of __lizard_pos still points into the ring, which becomes its sink. */

@@ -114,7 +114,14 @@ struct lz_event {
 	struct lz_map_op *ops;
 	uint32_t n_ops;
 };
-enum lz_insn { LZ_INSN_RDTSC = 1, LZ_INSN_RDTSCP, LZ_INSN_CPUID, LZ_INSN_RDRAND, LZ_INSN_RDSEED };
+enum lz_insn {
+	LZ_INSN_RDTSC = 1,
+	LZ_INSN_RDTSCP,
+	LZ_INSN_CPUID,
+	LZ_INSN_RDRAND,
+	LZ_INSN_RDSEED,
+	LZ_INSN_XSAVEC
+};
 /* "?" for one that is not known. */
 const char *lz_insn_name(uint32_t insn);
 

@@ -1,0 +1,58 @@
+/* Instructions that have been armed, to fault and be done by the tracer: lizard/randinsn.h, lizard/xsavec.h. */
+#include "tracer/tracer.h"
+
+#include <lizard/error.h>
+#include <lizard/randinsn.h>
+#include <stdlib.h>
+
+int lz_armed_add(struct lz_tracer *t, uint64_t at)
+{
+	static const uint8_t armed = LZ_RAND_ARMED;
+	struct lz_armed *a = &t->armed;
+
+	if (a->n == a->room) {
+		size_t room = a->room ? 2 * a->room : 16;
+		uint64_t *p = reallocarray(a->at, room, sizeof(*p));
+
+		if (!p)
+			return lz_fail("out of memory for %zu instructions", room);
+		a->at = p;
+		a->room = room;
+	}
+	if (lz_proc_write(&t->p, at, &armed, 1) < 0)
+		return -1;
+	a->at[a->n++] = at;
+	return 0;
+}
+
+bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
+{
+	for (size_t i = 0; i < t->armed.n; i++)
+		if (t->armed.at[i] == at)
+			return true;
+	return false;
+}
+
+static int put(const struct lz_tracer *t, const struct lz_proc *p, uint8_t byte)
+{
+	for (size_t i = 0; i < t->armed.n; i++)
+		if (lz_proc_write(p, t->armed.at[i], &byte, 1) < 0)
+			return -1;
+	return 0;
+}
+
+int lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p)
+{
+	return put(t, p, LZ_RAND_OPCODE);
+}
+
+int lz_armed_again(struct lz_tracer *t)
+{
+	return put(t, &t->p, LZ_RAND_ARMED);
+}
+
+void lz_armed_forget(struct lz_tracer *t)
+{
+	free(t->armed.at);
+	t->armed = (struct lz_armed){0};
+}
