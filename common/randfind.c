@@ -1,5 +1,6 @@
-/* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels tell. */
+/* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels or the unwind rules tell. */
 #include <elf.h>
+#include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 struct find {
 	struct lz_cfg *cfg;
+	Dwarf_CFI *cfi;
 	const char *path;
 	uint64_t *sites;
 	size_t n;
@@ -20,18 +22,15 @@ struct find {
 	uint64_t addr, size, offset;
 };
 
-/* Is there an instruction at AT, and is it one of ours? 1 yes, 0 no, 2: cannot be told. */
-static int is_insn(const struct find *f, uint64_t at)
+/* Is one of ours at AT, if control comes from FROM? 2: the code between makes no sense. */
+static int is_insn_from(const struct find *f, uint64_t from, uint64_t at)
 {
-	const struct lz_cfg_label *label = lz_cfg_label_before(f->cfg, at);
 	struct lz_rand_insn in;
 	ZydisDecodedInstruction other;
 	ZydisDecoder decoder;
 
-	if (!label || label->addr < f->addr)
-		return 2;
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (uint64_t pc = label->addr; pc <= at;) {
+	for (uint64_t pc = from; pc <= at;) {
 		const uint8_t *code = f->code + (pc - f->addr);
 		size_t len = f->addr + f->size - pc;
 
@@ -42,6 +41,28 @@ static int is_insn(const struct find *f, uint64_t at)
 		pc += other.length;
 	}
 	return 0;
+}
+
+/* Where the unwind rules that hold at AT begin; 0: there are none. */
+static uint64_t rules_from(const struct find *f, uint64_t at)
+{
+	Dwarf_Addr start = 0;
+	Dwarf_Frame *frame;
+
+	if (!f->cfi || dwarf_cfi_addrframe(f->cfi, at, &frame) != 0)
+		return 0;
+	dwarf_frame_info(frame, &start, NULL, NULL);
+	free(frame);
+	return start >= f->addr && start <= at ? start : 0;
+}
+
+/* Is there an instruction at AT, and is it one of ours? 1 yes, 0 no, 2: cannot be told. */
+static int is_insn(const struct find *f, uint64_t at)
+{
+	const struct lz_cfg_label *label = lz_cfg_label_before(f->cfg, at);
+	uint64_t from = label && label->addr >= f->addr ? label->addr : rules_from(f, at);
+
+	return from ? is_insn_from(f, from, at) : 2;
 }
 
 static int add(struct find *f, uint64_t offset)
@@ -106,8 +127,11 @@ int lz_rand_find(const char *path, uint64_t **sites, size_t *n)
 		return lz_fail_errno("%s", path);
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
+	if (elf && elf_kind(elf) == ELF_K_ELF) {
+		f.cfi = dwarf_getcfi_elf(elf);
 		ret = search_elf(&f, elf);
+		dwarf_cfi_end(f.cfi);
+	}
 	elf_end(elf);
 	close(fd);
 	if (f.cfg)

@@ -63,9 +63,9 @@ int lz_random_arm(struct lz_tracer *t)
 	if (ret < 0)
 		lz_debug("rdrand is not known: %s", lz_error());
 	if (ret && !t->cpuid_faults)
-		lz_warn("the program has rdrand or rdseed in code that is not instrumented, and "
-		        "this processor "
-		        "cannot hide them: replay will draw other numbers there");
+		lz_warn(
+		    "the program may have rdrand or rdseed in code without unwind rules, and this "
+		    "processor cannot hide them: replay will draw other numbers there");
 	if (ret || !p.n)
 		return 0;
 	p.sites = sites;

@@ -8,6 +8,12 @@ __attribute__((target("rdrnd"))) static int draw(void)
 	return _rdrand64_step(&v);
 }
 
+#ifdef BARE
+__asm__(".text\n"
+        "bare: rdrand %eax\n"
+        "ret\n");
+#endif
+
 int other(void)
 {
 	int (*volatile f)(void) = draw;
