@@ -51,6 +51,22 @@ int lz_armed_again(struct lz_tracer *t)
 	return put(t, &t->p, LZ_RAND_ARMED);
 }
 
+void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to)
+{
+	struct lz_armed *a = &t->armed;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		uint64_t at = a->at[i];
+
+		if (at >= start && at < end)
+			at = to ? to + (at - start) : 0;
+		if (at)
+			a->at[n++] = at;
+	}
+	a->n = n;
+}
+
 void lz_armed_forget(struct lz_tracer *t)
 {
 	free(t->armed.at);

@@ -59,7 +59,7 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 {
 	struct lz_rand_insn in;
 
-	if (lz_rand_decode(insn, LZ_RAND_MAX, true, &in) && lz_random_known(t, r->rip)) {
+	if (lz_rand_decode(insn, LZ_RAND_MAX, true, &in) && lz_armed_has(t, r->rip + in.at)) {
 		lz_rand_do(&in, r);
 		return in.seed ? LZ_INSN_RDSEED : LZ_INSN_RDRAND;
 	}

@@ -64,6 +64,7 @@ static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	}
 	if (lz_vmas_remove(&t->vmas, start, end) < 0)
 		return -1;
+	lz_armed_moved(t, start, end, 0);
 	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
@@ -81,6 +82,14 @@ int lz_map_op(struct lz_tracer *t, const struct lz_area *a)
 	if (lz_build_op(t, &op) < 0 || lz_vmas_add(&t->vmas, a) < 0)
 		return -1;
 	return lz_pages_changed(t, v->start, v->end);
+}
+
+static int arm_random(struct lz_tracer *t, int fd, const struct lz_vma *v)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	return v->file == LZ_NO_FILE ? 0 : lz_random_mapped(t, link, v, true);
 }
 
 static int did_mmap(struct lz_tracer *t, uint64_t addr)
@@ -102,6 +111,8 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 		return -1;
 	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
 		return lz_build_read(t, addr, area.v.end - addr);
+	if (!anon && arm_random(t, (int)a[4], &area.v) < 0)
+		return -1;
 	return lz_shared_mapped(t, &area);
 }
 
@@ -193,6 +204,7 @@ static int moved_to(struct lz_tracer *t, const struct lz_area *from, uint64_t ol
 	a.v.start = addr;
 	a.v.end = addr + len;
 	a.armed = false;
+	lz_armed_moved(t, old, old + old_len, addr);
 	struct lz_map_op op = {.op = LZ_REMAP,
 	                       .addr = addr,
 	                       .len = len,

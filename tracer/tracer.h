@@ -498,10 +498,14 @@ bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
 /* In a process that is let go, or that runs in our memory for a while. */
 int lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
 int lz_armed_again(struct lz_tracer *t);
+/* What was mapped at START is now at TO (0: nowhere). */
+void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 void lz_armed_forget(struct lz_tracer *t);
 
 /* random.c: rdrand and rdseed in the new image's program. */
 int lz_random_arm(struct lz_tracer *t);
+/* In another file's mapping, where cpuid cannot hide them. LOGGED: the event that is being built tells it. */
+int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
 /* Does the code at IP belong to a program of which all are armed? */
 bool lz_random_known(const struct lz_tracer *t, uint64_t ip);
 
