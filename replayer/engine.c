@@ -539,7 +539,8 @@ static int finish_rep(struct lz_engine *e, struct lz_halt *h)
 	uint8_t code[16];
 	struct lz_halt end = {.fired = h->fired};
 
-	if (h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED | LZ_HALT_PAGE))
+	/* a step goes to the end anyway */
+	if (h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED | LZ_HALT_PAGE | LZ_HALT_STEP))
 		return 0;
 	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
 	unsigned rep = lz_insn_rep(code, n);

@@ -33,22 +33,21 @@ bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
 	return false;
 }
 
-static int put(const struct lz_tracer *t, const struct lz_proc *p, uint8_t byte)
+/* Where nothing is mapped any more, or nobody lives, nothing has to be done. */
+static void put(const struct lz_tracer *t, const struct lz_proc *p, uint8_t byte)
 {
 	for (size_t i = 0; i < t->armed.n; i++)
-		if (lz_proc_write(p, t->armed.at[i], &byte, 1) < 0)
-			return -1;
-	return 0;
+		lz_proc_write(p, t->armed.at[i], &byte, 1);
 }
 
-int lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p)
+void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p)
 {
-	return put(t, p, LZ_RAND_OPCODE);
+	put(t, p, LZ_RAND_OPCODE);
 }
 
-int lz_armed_again(struct lz_tracer *t)
+void lz_armed_again(struct lz_tracer *t)
 {
-	return put(t, &t->p, LZ_RAND_ARMED);
+	put(t, &t->p, LZ_RAND_ARMED);
 }
 
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to)

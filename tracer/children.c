@@ -57,8 +57,7 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 
 	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
 		return -1;
-	if (lz_armed_release(t, c) < 0)
-		return -1;
+	lz_armed_release(t, c);
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
 		return -1;
 	if (!shares && t->undumpable &&
@@ -112,21 +111,35 @@ static int until_exec(pid_t pid, bool *gone)
 	}
 }
 
-static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
+/* A child in our memory has gone: what it was given is ours again. */
+static int take_back(struct lz_tracer *t)
 {
 	const struct lz_stream *s = &t->s;
+	uint64_t now = s->base + s->parsed;
 
-	if (lz_pages_watch(t) < 0 || use_sink(t, c) < 0)
+	lz_armed_again(t);
+	return s->mem ? lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) : 0;
+}
+
+static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
+{
+	if (use_sink(t, c) < 0)
 		return -1;
 	lz_floor_leave(t); /* whoever it waits for may need it */
-	if (until_exec(c->pid, gone) < 0 || lz_floor_enter(t) < 0 || lz_armed_again(t) < 0)
+	int ret = until_exec(c->pid, gone);
+	return lz_floor_enter(t) < 0 ? -1 : ret;
+}
+
+static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
+{
+	if (lz_pages_watch(t) < 0)
 		return -1;
-	if (s->mem) {
-		uint64_t now = s->base + s->parsed;
-		if (lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) < 0)
+	if (run_shared(t, c, gone) < 0) {
+		if (!lz_proc_has_ended(c->pid))
 			return -1;
+		*gone = true;
 	}
-	return lz_pages_watched(t, &t->child_set);
+	return take_back(t) < 0 ? -1 : lz_pages_watched(t, &t->child_set);
 }
 
 /* What a child that is to be recorded has inherited from this process. */
@@ -200,8 +213,10 @@ int lz_child_new(struct lz_tracer *t, int event)
 		ret = let_go(t, &c, kind, shares);
 	}
 	lz_proc_close(&c);
-	if (ret == 0 || lz_proc_has_ended((pid_t)pid)) /* killed meanwhile */
+	if (ret == 0)
 		return 0;
+	if (lz_proc_has_ended((pid_t)pid)) /* killed meanwhile */
+		return shares ? take_back(t) : 0;
 	lz_fail_in("child %lu", pid);
 	ptrace(PTRACE_DETACH, (pid_t)pid, 0, 0); /* whatever it is like */
 	return -1;

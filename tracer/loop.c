@@ -198,6 +198,7 @@ static int at_exec(struct lz_tracer *t)
 		return -1;
 	lz_threads_exec(t);
 	lz_stream_forget(t);
+	lz_armed_forget(t);
 	lz_pages_free(t->pages);
 	t->pages = NULL;
 	t->exec_pending = true;

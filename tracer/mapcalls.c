@@ -305,6 +305,7 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 			continue;
 		uint64_t from = v->start > start ? v->start : start;
 		uint64_t to = v->end < end ? v->end : end;
+		lz_armed_moved(t, from, to, 0);
 		struct lz_map_op op = {
 		    .op = LZ_ZERO,
 		    .addr = from,

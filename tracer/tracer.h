@@ -496,8 +496,8 @@ int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
 int lz_armed_add(struct lz_tracer *t, uint64_t at);
 bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
 /* In a process that is let go, or that runs in our memory for a while. */
-int lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
-int lz_armed_again(struct lz_tracer *t);
+void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
+void lz_armed_again(struct lz_tracer *t);
 /* What was mapped at START is now at TO (0: nowhere). */
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 void lz_armed_forget(struct lz_tracer *t);

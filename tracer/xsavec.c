@@ -28,27 +28,30 @@ static bool is_restored(const uint8_t *code, size_t n, const struct lz_xsavec *i
 	return memmem(code, n < NEAR ? n : NEAR, restore, in->len) != NULL;
 }
 
-/* In a forked process they are armed already. */
+static bool has_prefix(const uint8_t *code, size_t i)
+{
+	return i && (code[i - 1] & 0xf0) == 0x40;
+}
+
 static int arm_code(struct lz_tracer *t, uint64_t addr, const uint8_t *code, size_t n)
 {
 	struct lz_xsavec in;
 
 	for (size_t i = 0; i < n; i++)
-		if ((lz_xsavec_decode(code + i, n - i, false, &in) ||
-		     lz_xsavec_decode(code + i, n - i, true, &in)) &&
+		if (lz_xsavec_decode(code + i, n - i, false, &in) && !has_prefix(code, i) &&
 		    is_restored(code + i, n - i, &in) && lz_armed_add(t, addr + i + in.at) < 0)
 			return -1;
 	return 0;
 }
 
-/* The linker's code is the first that is mapped at or behind its base. 1: done. */
+/* The linker's code is the first that is mapped behind its base. 1: done. */
 static int arm_mapping(void *arg, const struct lz_maps_entry *e)
 {
 	struct linker *l = arg;
 	uint8_t *code;
 	int ret;
 
-	if (e->start < l->base || !(e->prot & PROT_EXEC))
+	if (e->end <= l->base || !(e->prot & PROT_EXEC))
 		return 0;
 	code = malloc(e->end - e->start);
 	if (!code)
@@ -59,19 +62,23 @@ static int arm_mapping(void *arg, const struct lz_maps_entry *e)
 	return ret < 0 ? -1 : 1;
 }
 
-/* 0 if there is none. */
+/* Where the dynamic linker is; without one, or if it is itself the program, where the program begins. */
 static uint64_t linker_base(pid_t pid)
 {
 	char path[64];
-	uint64_t word[2] = {0}, base = 0;
+	uint64_t word[2] = {0}, base = 0, entry = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
 	FILE *f = fopen(path, "re");
-	while (f && !base && fread(word, sizeof(word), 1, f) == 1)
-		base = word[0] == AT_BASE ? word[1] : 0;
+	while (f && fread(word, sizeof(word), 1, f) == 1) {
+		if (word[0] == AT_BASE)
+			base = word[1];
+		if (word[0] == AT_ENTRY)
+			entry = word[1];
+	}
 	if (f)
 		fclose(f);
-	return base;
+	return base ? base : entry;
 }
 
 int lz_xsavec_arm(struct lz_tracer *t)

@@ -33,6 +33,19 @@ for how in plain O0 O2; do
 	ok "$([ "$n" -ge 20 ]; echo $?)" "$how: each of them is recorded" || diag "$n"
 done
 
+# The linker itself as the program.
+ld=$(readelf -l "$T/lazy-plain" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+lizard-trace -q -o "$T/recordings/linker" "$ld" "$T/lazy-plain" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out" "$T/err")" "0 $native" "the linker as the program: recorded"
+timeout 100 lizard verify "$T/recordings/linker" >"$T/verify" 2>&1
+ok $? "the linker as the program: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+if [ "$armed" ]; then
+	is "$(lizard dump --events "$T/recordings/linker" | grep -c ' xsavec ')" "$(lizard dump --events "$T/recordings/plain-1" | grep -c ' xsavec ')" \
+		"the linker as the program: as many"
+else
+	skip "the linker as the program: as many" "they are not left to chance here"
+fi
+
 # As the processes of one recording.
 lizard-trace -q --follow all -o "$T/recordings/all" "$T/lazy-O0" >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out" "$T/err")" "0 $native" "all processes: recorded"
