@@ -101,6 +101,7 @@ static void check_one(uint64_t mask, uint64_t set)
 	memset(standard, 0, ROOM);
 	save_both(state, mask, compact, standard);
 	memcpy(standard + 464, &x, sizeof(x));
+	memcpy(standard + LEGACY, &x, sizeof(x)); /* by chance all of them are in use */
 
 	static uint8_t buf[LZ_XSAVEC_ROOM];
 	int n = lz_xsavec_image(standard, ROOM, mask, buf, part);
@@ -135,6 +136,27 @@ START_TEST(as_the_processor)
 		check_one(ALL & ~1ULL, set);
 		check_one(ALL, set | 1);
 		check_one(set & ~1ULL, ALL);
+	}
+}
+END_TEST
+
+/* Other flags than at first are in use even if no register is. */
+START_TEST(flags)
+{
+	static area xstate;
+	static uint8_t image[LZ_XSAVEC_ROOM];
+	struct lz_xsavec_part part[LZ_XSAVEC_PARTS];
+	uint64_t x = 3, in_use;
+	uint32_t mxcsr = 0x1f80;
+
+	for (int other = 0; other < 2; other++, mxcsr ^= 0x8000) {
+		memset(xstate, 0, sizeof(xstate));
+		memcpy(xstate + 464, &x, sizeof(x));
+		memcpy(xstate + 24, &mxcsr, sizeof(mxcsr));
+		ck_assert_int_eq(lz_xsavec_image(xstate, LEGACY + 64, 2, image, part),
+		                 other ? 3 : 1);
+		memcpy(&in_use, image + LEGACY, sizeof(in_use));
+		ck_assert_uint_eq(in_use, other ? 2 : 0);
 	}
 }
 END_TEST
@@ -185,6 +207,7 @@ int main(void)
 	TCase *t = tcase_create("xsavec");
 
 	tcase_add_test(t, as_the_processor);
+	tcase_add_test(t, flags);
 	tcase_add_test(t, instructions);
 	tcase_add_test(t, nonsense);
 	suite_add_tcase(s, t);
