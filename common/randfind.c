@@ -79,16 +79,20 @@ static int add(struct find *f, uint64_t offset)
 /* The present section. 0, 1: not for sure, -1. */
 static int search(struct find *f)
 {
-	for (uint64_t i = 0; i + 2 < f->size; i++) {
-		if (f->code[i] != 0x0f || f->code[i + 1] != LZ_RAND_OPCODE || f->code[i + 2] < 0xf0)
+	const uint8_t *end = f->code + f->size, *c7 = f->code + 1;
+
+	for (; end - c7 > 1 && (c7 = memchr(c7, LZ_RAND_OPCODE, (size_t)(end - c7 - 1))); c7++) {
+		uint64_t at = (uint64_t)(c7 - f->code);
+
+		if (c7[-1] != 0x0f || c7[1] < 0xf0)
 			continue;
 		if (!f->cfg && !(f->cfg = lz_cfg_open(f->path)))
 			return -1;
-		int is = is_insn(f, f->addr + i + 1);
+		int is = is_insn(f, f->addr + at);
 
 		if (is == 2)
 			return 1;
-		if (is && add(f, f->offset + i + 1) < 0)
+		if (is && add(f, f->offset + at) < 0)
 			return -1;
 	}
 	return 0;
@@ -104,11 +108,12 @@ static int search_elf(struct find *f, Elf *elf)
 		Elf_Data *data;
 
 		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
-		    sh.sh_type != SHT_PROGBITS || !(data = elf_rawdata(scn, NULL)))
+		    sh.sh_type != SHT_PROGBITS || !(data = elf_rawdata(scn, NULL)) ||
+		    !data->d_buf)
 			continue;
 		f->code = data->d_buf;
 		f->addr = sh.sh_addr;
-		f->size = data->d_buf ? data->d_size : 0;
+		f->size = data->d_size;
 		f->offset = sh.sh_offset;
 		ret = search(f);
 	}
