@@ -108,8 +108,7 @@ static int search_elf(struct find *f, Elf *elf)
 		Elf_Data *data;
 
 		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
-		    sh.sh_type != SHT_PROGBITS || !(data = elf_rawdata(scn, NULL)) ||
-		    !data->d_buf)
+		    sh.sh_type != SHT_PROGBITS || !(data = elf_rawdata(scn, NULL)) || !data->d_buf)
 			continue;
 		f->code = data->d_buf;
 		f->addr = sh.sh_addr;
