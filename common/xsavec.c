@@ -84,22 +84,21 @@ static void store(struct image *m, uint32_t to, uint32_t from, uint32_t len)
 
 static void store_legacy(struct image *m, uint64_t mask)
 {
+	bool x87 = mask & m->in_use & 1ULL << X87, sse;
 	uint32_t mxcsr;
 
 	memcpy(&mxcsr, m->from + MXCSR_AT, sizeof(mxcsr));
-	if (mask >> X87 & 1 && m->in_use >> X87 & 1) {
+	sse = !is_zero(m->from + XMM_AT, XMM_END - XMM_AT) || mxcsr != MXCSR_INITIAL;
+	m->in_use = (m->in_use & ~(1ULL << SSE)) | (uint64_t)sse << SSE;
+	sse &= mask >> SSE & 1;
+	if (x87)
 		store(m, 0, 0, MXCSR_AT);
+	if (sse)
+		store(m, MXCSR_AT, MXCSR_AT, ST_AT - MXCSR_AT);
+	if (x87)
 		store(m, ST_AT, ST_AT, XMM_AT - ST_AT);
-	}
-	if (!(mask >> SSE & 1))
-		return;
-	if (is_zero(m->from + XMM_AT, XMM_END - XMM_AT) && mxcsr == MXCSR_INITIAL) {
-		m->in_use &= ~(1ULL << SSE);
-		return;
-	}
-	m->in_use |= 1ULL << SSE;
-	store(m, MXCSR_AT, MXCSR_AT, ST_AT - MXCSR_AT);
-	store(m, XMM_AT, XMM_AT, XMM_END - XMM_AT);
+	if (sse)
+		store(m, XMM_AT, XMM_AT, XMM_END - XMM_AT);
 }
 
 static int store_extended(struct image *m, uint64_t mask, uint32_t len)
@@ -136,12 +135,12 @@ int lz_xsavec_image(const uint8_t *xstate, uint32_t len, uint64_t mask, uint8_t 
 	memcpy(&m.in_use, xstate + HEADER_AT, sizeof(m.in_use));
 	mask &= xcr0;
 	store_legacy(&m, mask);
+	part[m.n++] = (struct lz_xsavec_part){HEADER_AT, sizeof(header)};
 	if (store_extended(&m, mask, len) < 0)
 		return -1;
 	header[0] = m.in_use & mask;
 	header[1] = mask | 1ULL << 63;
 	memcpy(image + HEADER_AT, header, sizeof(header));
-	part[m.n++] = (struct lz_xsavec_part){HEADER_AT, sizeof(header)};
 	return m.n;
 }
 

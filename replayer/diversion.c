@@ -4,8 +4,8 @@
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/randinsn.h>
-#include <lizard/xsavec.h>
 #include <lizard/restore.h>
+#include <lizard/xsavec.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>

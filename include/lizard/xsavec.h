@@ -24,7 +24,7 @@ bool lz_xsavec_by_chance(void);
 
 /* What xsavec stores (Intel SDM volume 1, section 13.10), where a component is in use if it has been and is not zero. XSTATE:
  * NT_X86_XSTATE; MASK: edx:eax. IMAGE has room for LZ_XSAVEC_ROOM bytes, PART for LZ_XSAVEC_PARTS. The number of parts of
- * the image that are stored; -1 if XSTATE makes no sense. */
+ * the image that are stored, from the lowest on; -1 if XSTATE makes no sense. */
 enum { LZ_XSAVEC_ROOM = 32768, LZ_XSAVEC_PARTS = 68 };
 struct lz_xsavec_part {
 	uint32_t at, len;

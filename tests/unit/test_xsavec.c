@@ -107,6 +107,8 @@ static void check_one(uint64_t mask, uint64_t set)
 	int n = lz_xsavec_image(standard, ROOM, mask, buf, part);
 	ck_assert_int_gt(n, 0);
 	memset(image, 0, ROOM);
+	for (int i = 1; i < n; i++)
+		ck_assert_uint_ge(part[i].at, part[i - 1].at + part[i - 1].len);
 	for (int i = 0; i < n; i++)
 		memcpy(image + part[i].at, buf + part[i].at, part[i].len);
 
