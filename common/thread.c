@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <signal.h>
+#include <common/clock.h>
 #include <common/thread.h>
 #include <lizard/error.h>
 
@@ -9,7 +10,9 @@ int lz_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), v
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
+	bool could = lz_counter_allow(true);
 	int rc = pthread_create(thread, NULL, run, arg);
+	lz_counter_allow(could);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc) {
 		errno = rc;

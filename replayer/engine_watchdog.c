@@ -2,6 +2,7 @@
  * nothing can be compared there (a loop in code without markers). A thread notices: it stops the process, and
  * the engine then says so. */
 #include "replayer/engine.h"
+#include <common/thread.h>
 #include <lizard/error.h>
 #include <pthread.h>
 #include <signal.h>
@@ -59,10 +60,7 @@ static void *watch(void *arg)
 {
 	struct lz_replay *rp = arg;
 	struct lz_watchdog *w = rp->watchdog;
-	sigset_t all;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	pthread_mutex_lock(&w->lock);
 	while (!w->quit) {
 		struct timespec t;
@@ -87,10 +85,10 @@ int lz_watchdog_start(struct lz_replay *rp)
 	pthread_cond_init(&w->wake, NULL);
 	rp->patience_ms = UINT64_MAX;
 	rp->watchdog = w;
-	if (pthread_create(&w->thread, NULL, watch, rp)) {
+	if (lz_thread_start(&w->thread, "lizard-watchdog", watch, rp) < 0) {
 		rp->watchdog = NULL;
 		free(w);
-		return lz_fail("cannot start a thread");
+		return -1;
 	}
 	return 0;
 }

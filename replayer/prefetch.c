@@ -1,10 +1,10 @@
 /* The marker stream read ahead by a thread with a reader of its own: decompression then takes none of the CPU
  * that replay and the replayed process share. Only for a run from start to end. */
 #include "replayer/prefetch.h"
+#include <common/thread.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +32,7 @@ static void *fetch(void *arg)
 {
 	struct lz_prefetch *p = arg;
 	uint64_t offset = lz_reader_first_marker(p->reader);
-	sigset_t all;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	lz_stub_unpin();
 	pthread_mutex_lock(&p->lock);
 	while (!p->quit && !p->done) {
@@ -76,7 +73,7 @@ struct lz_prefetch *lz_prefetch_new(const char *dir, uint32_t tid)
 	p->reader = lz_reader_open(dir);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->change, NULL);
-	if (!p->reader || pthread_create(&p->thread, NULL, fetch, p)) {
+	if (!p->reader || lz_thread_start(&p->thread, "lizard-prefetch", fetch, p) < 0) {
 		lz_reader_close(p->reader);
 		p->reader = NULL;
 		lz_prefetch_free(p);

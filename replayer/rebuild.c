@@ -1,13 +1,13 @@
 #include "replayer/rebuild.h"
 #include "replayer/engine.h"
 #include "replayer/rebuild_store.h"
+#include <common/clock.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* On disk; LIZARD_FLOW_CACHE says another number. */
@@ -30,19 +30,11 @@ struct lz_rebuild {
 	uint64_t begun_ms, shown_ms;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* ---- progress ---- */
 
 static void show(struct lz_rebuild *rb, uint64_t at)
 {
-	uint64_t now = now_ms();
+	uint64_t now = lz_now() / 1000000;
 
 	if (now - rb->begun_ms < SHOW_AFTER_MS || now - rb->shown_ms < SHOW_EVERY_MS ||
 	    !isatty(STDERR_FILENO))
@@ -227,7 +219,7 @@ static int compute(struct lz_rebuild *rb, uint32_t block)
 		return lz_fail("no checkpoint lies before the markers from %lu on",
 		               (unsigned long)start);
 	rb->wanted = block;
-	rb->begun_ms = now_ms();
+	rb->begun_ms = lz_now() / 1000000;
 	rb->rp.interrupted = rb->heard && *rb->heard;
 	if (find_end(rb, start, index) < 0 || engine_for(rb, start, index, ck->pos.marker) < 0)
 		return -1;

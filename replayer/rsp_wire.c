@@ -1,6 +1,7 @@
 /* Packet framing: see rsp_wire.h. */
 #include "replayer/rsp_wire.h"
 
+#include <common/clock.h>
 #include <common/thread.h>
 #include <lizard/error.h>
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct packet {
@@ -30,8 +30,8 @@ struct lz_wire {
 	struct packet *first, **last;
 	bool closed;
 	_Atomic bool acks, running, pending;
-	_Atomic long asked; /* milliseconds: when the interrupt came */
-	char *sent;         /* the last frame, in case the peer asks for it again */
+	_Atomic uint64_t asked; /* milliseconds: when the interrupt came */
+	char *sent;             /* the last frame, in case the peer asks for it again */
 	size_t sent_len;
 	/* the reader's parser */
 	enum { IDLE, PAYLOAD, SUM1, SUM2 } state;
@@ -117,14 +117,6 @@ static size_t unescape(char *p, size_t len)
  * itself (a breakpoint's condition was false), and the user still wants it stopped. */
 enum { STALE_MS = 1000 };
 
-static long now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int enqueue(struct lz_wire *w)
 {
 	struct packet *p = malloc(sizeof *p + w->len + 1);
@@ -168,7 +160,7 @@ static int idle_byte(struct lz_wire *w, unsigned char c)
 		w->len = 0;
 		w->sum = 0;
 	} else if (c == 3) {
-		w->asked = now_ms();
+		w->asked = lz_now() / 1000000;
 		w->pending = true;
 	} else if (c == '-' && w->acks) {
 		return resend(w);
@@ -455,5 +447,5 @@ void lz_wire_run_end(struct lz_wire *w)
 
 bool lz_wire_interrupted(struct lz_wire *w)
 {
-	return atomic_exchange(&w->pending, false) && now_ms() - w->asked < STALE_MS;
+	return atomic_exchange(&w->pending, false) && lz_now() / 1000000 - w->asked < STALE_MS;
 }

@@ -3,11 +3,11 @@
  * that later moves near it are short. */
 #include "replayer/edges.h"
 #include "replayer/session.h"
+#include <common/clock.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* In a long run a copy is kept each time that this much time has gone by. */
 enum { SNAPSHOT_MS = 200, SNAPSHOT_MARKERS = 8 << 20 };
@@ -121,17 +121,9 @@ int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e)
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 int lz_snapshot_maybe(struct lz_session *s, struct lz_engine *e)
 {
-	uint64_t now = now_ms();
+	uint64_t now = lz_now() / 1000000;
 
 	if (now - s->last_kept_ms < SNAPSHOT_MS)
 		return 0;

@@ -4,15 +4,6 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-uint64_t lz_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
 
 uint64_t lz_elapsed(const struct lz_tracer *t)
 {

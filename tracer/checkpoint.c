@@ -177,6 +177,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 		return lz_fail_in("checkpoint %u", t->n_checkpoints);
 	if (lz_self_check(t) < 0)
 		return -1;
+	lz_counter_allow(false);
 	t->n_checkpoints++;
 	t->last_pos = ck.pos;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;

@@ -110,7 +110,9 @@ static int start(struct lz_follow *f, int state, int floor, pid_t process)
 	posix_spawn_file_actions_adddup2(&files, state, state);
 	posix_spawn_file_actions_adddup2(&files, f->out, f->out);
 	posix_spawn_file_actions_adddup2(&files, floor, LZ_FLOOR_FD);
+	bool could = lz_counter_allow(true);
 	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
+	lz_counter_allow(could);
 	posix_spawn_file_actions_destroy(&files);
 	errno = e;
 	return e ? lz_fail_errno("cannot start another tracer") : keep(f, pid, process);

@@ -54,6 +54,15 @@ static void hide(bool random, uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t
 	}
 }
 
+static uint64_t read_counter(unsigned *aux)
+{
+	bool could = lz_counter_allow(true);
+	uint64_t tsc = aux ? __rdtscp(aux) : __rdtsc();
+
+	lz_counter_allow(could);
+	return tsc;
+}
+
 static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct user_regs_struct *r,
                         int *len)
 {
@@ -64,7 +73,7 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 		return in.seed ? LZ_INSN_RDSEED : LZ_INSN_RDRAND;
 	}
 	if (insn[0] == 0x0f && insn[1] == 0x31) {
-		uint64_t tsc = __rdtsc();
+		uint64_t tsc = read_counter(NULL);
 		r->rax = (uint32_t)tsc;
 		r->rdx = tsc >> 32;
 		*len = 2;
@@ -72,7 +81,7 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 	}
 	if (insn[0] == 0x0f && insn[1] == 0x01 && insn[2] == 0xf9) {
 		unsigned aux;
-		uint64_t tsc = __rdtscp(&aux);
+		uint64_t tsc = read_counter(&aux);
 		r->rax = (uint32_t)tsc;
 		r->rdx = tsc >> 32;
 		r->rcx = aux;

@@ -78,7 +78,7 @@ static bool just_changed(const struct stat *st)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	return (now.tv_sec - st->st_mtim.tv_sec) * 1000000000LL + now.tv_nsec -
 	           st->st_mtim.tv_nsec <
 	       TICKS_NS;

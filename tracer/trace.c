@@ -286,7 +286,9 @@ static int go_on_alone(struct lz_tracer *t)
 
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 {
+	lz_counter_allow(false);
 	int ret = lz_loop(t);
+	lz_counter_allow(true);
 
 	if (ret < 0)
 		ret = go_on_alone(t);

@@ -5,6 +5,7 @@
 #include "tracer/floor.h"
 #include "tracer/vmas.h"
 
+#include <common/clock.h>
 #include <lizard/marker.h>
 #include <lizard/proc.h>
 #include <lizard/recording.h>
@@ -244,7 +245,6 @@ struct lz_tracer {
 	uint64_t n_refused_other;
 };
 
-uint64_t lz_now(void);
 /* ns since the recording began. */
 uint64_t lz_elapsed(const struct lz_tracer *t);
 
