@@ -3,7 +3,7 @@
 
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
-printed. Usage: bench.py [--rounds N] [--scale X] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
+printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
 --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
@@ -22,11 +22,13 @@ SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspa
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
 DIR = os.environ.get("LIZARD_BENCH_DIR", "/tmp/lizard-bench")
 REAL = ["bzip2", "gzip", "lua"]
-# Arguments that make a program run 1 to 3 seconds natively.
+# The work of the first try; it is doubled until the program runs for LEAST seconds natively.
 OWN = {"mesh": {"-O0": "120", "-O2": "700"}, "life": {"-O0": "80", "-O2": "200"},
        "reads": {"-O0": "300000", "-O2": "300000"},
        # Four threads, of which one runs at a time while recorded: to be compared on one CPU.
        "threads": {"-O0": "10000", "-O2": "60000"}}
+LEAST = 1.0
+FIXED = ("reads", "threads")
 LIMITS = {"recorded": {"lua": 2.0, "reads": None, "threads": None}, "untraced": {"lua": 1.6, "threads": None}}
 
 
@@ -36,30 +38,47 @@ def sh(command):
 
 
 def build(name, level, compiler, label):
-    """Returns the shell command that runs the program."""
+    """Returns the program's path."""
     where = f"{DIR}/{name}{level}-{label}"
     if name in REAL:
-        program = sh(f"real_build {name} '{compiler}' '{level} -g' '{where}'")
-        return sh(f"real_command {name} '{program}' '{DIR}/input-{name}'")
+        return sh(f"real_build {name} '{compiler}' '{level} -g' '{where}'")
     os.makedirs(where, exist_ok=True)
     subprocess.run([compiler, level, "-g", f"{SRC}/bench/progs/{name}.c", "-o", f"{where}/{name}"], check=True)
-    return f"'{where}/{name}' {OWN[name][level]}"
+    return f"{where}/{name}"
 
 
-def run(command, cpus=None):
+def command(name, level, program, scale=1):
+    """The shell command that runs the program, on SCALE times the work."""
+    if name not in REAL:
+        return f"'{program}' {int(OWN[name][level]) * scale}"
+    work = f"{DIR}/input-{name}-{scale}"
+    if not os.path.exists(work):
+        sh(f"real_input {name} '{work}' {scale}")
+    return sh(f"real_command {name} '{program}' '{work}'")
+
+
+def long_enough(name, level, native):
+    """How much work makes the program run for LEAST seconds."""
+    scale = 1
+    while name not in FIXED and run(command(name, level, native, scale))[0] < LEAST:
+        scale *= 2
+    return scale
+
+
+def run(line, cpus=None):
     """Wall and CPU seconds of a shell command and all its descendants."""
     def pin():
         if cpus is not None:
             os.sched_setaffinity(0, cpus)
     start = time.monotonic()
-    child = subprocess.Popen(["sh", "-c", "exec " + command], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+    child = subprocess.Popen(["sh", "-c", "exec " + line], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, preexec_fn=pin)
     errors = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = 0
     wall = time.monotonic() - start
     if status != 0:
-        sys.exit(f"bench: {command}\nended with status {status}\n{errors.decode(errors='replace')}")
+        sys.exit(f"bench: {line}\nended with status {status}\n{errors.decode(errors='replace')}")
     return wall, usage.ru_utime + usage.ru_stime
 
 
@@ -73,8 +92,10 @@ def size_of(path):
 
 
 def measure(name, level, rounds):
-    native = build(name, level, "gcc", "native")
-    lizard = build(name, level, BIN + "/lizard-cc", "lizard")
+    native, lizard = (build(name, level, compiler, label)
+                      for compiler, label in (("gcc", "native"), (BIN + "/lizard-cc", "lizard")))
+    scale = long_enough(name, level, native)
+    native, lizard = (command(name, level, program, scale) for program in (native, lizard))
     recording = f"{DIR}/recording"
     modes = {"native": native, "untraced": lizard,
              "recorded": f"'{BIN}/lizard-trace' -q -o '{recording}' -- {lizard}",
@@ -85,10 +106,10 @@ def measure(name, level, rounds):
     run(native)
     for _ in range(rounds):
         for cpus in (None, one):
-            for mode, command in modes.items():
+            for mode, line in modes.items():
                 if mode == "recorded":
                     shutil.rmtree(recording, ignore_errors=True)
-                wall, cpu = run(command, cpus)
+                wall, cpu = run(line, cpus)
                 rows[mode]["wall" if cpus is None else "one"].append(wall)
                 if cpus is None:
                     rows[mode]["cpu"].append(cpu)
@@ -131,7 +152,7 @@ def latency(level):
     """Latency of the debugger's moves across one recording of bzip2; printed by latency.gdb.py inside GDB."""
     recording = f"{DIR}/recording"
     shutil.rmtree(recording, ignore_errors=True)
-    lizard = build("bzip2", level, BIN + "/lizard-cc", "lizard")
+    lizard = command("bzip2", level, build("bzip2", level, BIN + "/lizard-cc", "lizard"))
     run(f"'{BIN}/lizard-trace' -q -o '{recording}' -- {lizard}")
     print(f"\nlatency on the recording of bzip2 {level}", flush=True)
     dump = subprocess.run([BIN + "/lizard", "dump", "--checkpoints", "--json", recording], check=True,
@@ -170,7 +191,7 @@ def flow(rounds):
     """All of the control flow against checksums of it: size of the recording, time to record and to verify."""
     lines = []
     for name, level in (("life", "-O2"), ("mesh", "-O2")):
-        program = build(name, level, BIN + "/lizard-cc", "lizard")
+        program = command(name, level, build(name, level, BIN + "/lizard-cc", "lizard"))
         recording = f"{DIR}/recording"
         rows = {kind: {"recorded": [], "verified": [], "bytes": []} for kind in ("full", "hash")}
         for _ in range(rounds):
@@ -195,15 +216,14 @@ def long_runs(minutes):
     runs = []
     # Who computes is measured by CPU time, so that on a busy machine it has as much to do; who sleeps by the clock.
     for name, level, trial, clock in (("life", "-O2", 1000, 1), ("calls", "-O2", 6, 0)):
-        OWN[name] = {level: ""}
-        native, lizard = (build(name, level, compiler, label).strip()
+        native, lizard = (build(name, level, compiler, label)
                           for compiler, label in (("gcc", "native"), (BIN + "/lizard-cc", "lizard")))
         # How fast the machine is now, from a tenth of the work right before.
-        work = int(minutes * 6 / run(f"{native} {trial}")[clock] * trial)
-        seconds = [10 * t for t in run(f"{native} {work}")]
+        work = int(minutes * 6 / run(f"'{native}' {trial}")[clock] * trial)
+        seconds = [10 * t for t in run(f"'{native}' {work}")]
         recording = f"{DIR}/recording"
         shutil.rmtree(recording, ignore_errors=True)
-        runs.append(long.measure(f"{name} {level}", seconds, [lizard.strip("'"), str(10 * work)], BIN, recording, size_of))
+        runs.append(long.measure(f"{name} {level}", seconds, [lizard, str(10 * work)], BIN, recording, size_of))
     shutil.rmtree(recording, ignore_errors=True)
     return runs
 
@@ -222,9 +242,6 @@ def main():
     os.makedirs(DIR, exist_ok=True)
     nothing_else = args.latency_only or args.flow_only or args.long
     wanted = args.only.split(",") if args.only else [] if nothing_else else REAL + list(OWN)
-    for name in REAL:
-        if name in wanted or not (args.no_latency or args.flow_only or args.long):
-            sh(f"real_input {name} '{DIR}/input-{name}'")
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
     print(f"{model}, {len(os.sched_getaffinity(0))} CPUs, Linux {os.uname().release}; load {os.getloadavg()[0]:.1f}; "

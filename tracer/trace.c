@@ -147,8 +147,10 @@ void lz_set_signals(pid_t pid)
 {
 	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
 	struct sigaction pass = {.sa_handler = pass_on};
+	struct sigaction waited = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 
 	target = pid;
+	sigaction(SIGCHLD, &waited, NULL); /* no signal for a stop: it is waited for */
 	sigaction(SIGTERM, &pass, NULL);
 	sigaction(SIGHUP, &pass, NULL);
 
