@@ -221,6 +221,8 @@ static void set_what(json_t *o, const struct lz_event *ev)
 	case LZ_EV_SYSCALL:
 		set_call(o, ev);
 		json_object_set_new(o, "result", json_integer(ev->result));
+		if (ev->has_taken)
+			json_object_set_new(o, "taken", lz_json_hex(ev->taken));
 		break;
 	case LZ_EV_SWITCH:
 		set_int(o, "next", ev->next);

@@ -16,8 +16,8 @@ static void usage(FILE *to)
 	    to,
 	    "usage: lizard verify [-a] [-q] RECORDING\n\n"
 	    "Replays RECORDING (a directory, a name as `lizard ls` shows it, or a program) from\n"
-	    "start to end and compares every marker, every system call and every checkpoint with\n"
-	    "it. Prints one line. Exit status: 0 equal, 1 not.\n\n"
+	    "start to end and compares every marker, every system call, the bytes that it writes\n"
+	    "and every checkpoint with it. Prints one line. Exit status: 0 equal, 1 not.\n\n"
 	    "  -a, --all     every process of the recording, a line for each\n"
 	    "  -q, --quiet   print nothing if all is equal\n");
 }
@@ -43,8 +43,8 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 		snprintf(spins, sizeof(spins),
 		         ", %" PRIu64 " long spins without markers not run again", res->spins);
 	printf("%s: clean: %" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
-	       " checkpoints, %" PRIu64 " pages%s%s%s\n",
-	       dir, res->markers, hashed, res->events, res->checkpoints, res->pages, spins,
+	       " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
+	       dir, res->markers, hashed, res->events, res->checkpoints, res->pages, res->taken, spins,
 	       damage ? "; the recording is not complete: " : "", damage ? damage : "");
 	return 0;
 }

@@ -77,7 +77,8 @@ static void put_ops(struct lz_buf *b, const struct lz_event *ev)
 static uint8_t present(const struct lz_event *ev)
 {
 	return (uint8_t)((ev->has_regs ? LZ_EVP_REGS : 0) | (ev->xstate ? LZ_EVP_XSTATE : 0) |
-	                 (ev->n_writes ? LZ_EVP_WRITES : 0) | (ev->n_ops ? LZ_EVP_OPS : 0));
+	                 (ev->n_writes ? LZ_EVP_WRITES : 0) | (ev->n_ops ? LZ_EVP_OPS : 0) |
+	                 (ev->has_taken ? LZ_EVP_TAKEN : 0));
 }
 
 void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
@@ -106,6 +107,8 @@ void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
 		put_writes(b, ev);
 	if (ev->n_ops)
 		put_ops(b, ev);
+	if (ev->has_taken)
+		lz_put_u32(b, ev->taken);
 	if (b->failed)
 		return;
 	len = (uint32_t)(b->len - start - 4);
@@ -245,6 +248,9 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 		get_writes(&c, ev, room);
 	if (parts & LZ_EVP_OPS)
 		get_ops(&c, ev, room);
+	ev->has_taken = parts & LZ_EVP_TAKEN;
+	if (ev->has_taken)
+		ev->taken = lz_get_u32(&c);
 	if (c.bad || c.p != c.end)
 		return lz_fail("an event's bytes make no sense");
 	return 0;

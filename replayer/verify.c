@@ -3,6 +3,8 @@
 #include "replayer/session.h"
 #include <common/clock.h>
 #include <lizard/error.h>
+#include <lizard/syscalls.h>
+#include <lizard/taken.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,24 @@ static void show_progress(struct verify *v)
 		return;
 	v->shown = part;
 	v->progress(v->arg, part);
+}
+
+/* The bytes that a call is about to write, if the recording knows them. 1: diverged. */
+static int compare_taken(struct verify *v)
+{
+	struct lz_engine *e = v->e;
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	uint32_t crc = 0;
+
+	if (!ev)
+		return -1;
+	if (ev->kind != LZ_EV_SYSCALL || !ev->has_taken)
+		return 0;
+	v->res->taken += (uint64_t)ev->result;
+	if (lz_taken(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) && crc == ev->taken)
+		return 0;
+	return lz_engine_diverge(e, "%s: the %" PRId64 " bytes that it writes are not the recorded ones",
+	                         lz_syscall_name(ev->nr), ev->result);
 }
 
 /* The checkpoint whose gap has begun just now: on to its address and compare. 1: diverged. */
@@ -119,6 +139,8 @@ static int run_through(struct verify *v)
 			continue;
 		if (v->e->event == v->s->rp.end.event) /* the signal that ends it */
 			return 0;
+		if ((ret = compare_taken(v)))
+			return ret;
 		if (lz_engine_apply(v->e, NULL) < 0)
 			return -1;
 	}

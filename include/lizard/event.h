@@ -93,6 +93,8 @@ struct lz_event {
 	/* SYSCALL; nr and args also of a SWITCH with LZ_EVF_IN_CALL */
 	uint64_t nr, args[6];
 	int64_t result;
+	bool has_taken;
+	uint32_t taken; /* of the bytes that the call took from the program: taken.h */
 	/* SWITCH: the thread that runs from here */
 	uint32_t next;
 	/* SIGNAL: number and the siginfo bytes as the program saw them */

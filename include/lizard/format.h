@@ -17,7 +17,7 @@
  *   EVENTS: key0 = index of the first event, key1 = its marker offset, count = events.
  *           { length:u32 event }, event as in common/event_codec.c:
  *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var map_id:var
- *               body [regs] [xstate] [writes] [ops]     ; present: LZ_EVP_* says which
+ *               body [regs] [xstate] [writes] [ops] [taken] ; present: LZ_EVP_* says which
  *     body    = SYSCALL: nr:var arg:var*6 result:var | SIGNAL: signo:var siginfo:128 bytes
  *             | INSN: insn:var | EXIT: status:var | SWITCH: next:var [nr:var arg:var*6]  ; if LZ_EVF_IN_CALL
  *             | SHARED: nothing
@@ -70,7 +70,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 7 };
+enum { LZ_FORMAT_VERSION = 8 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -103,7 +103,8 @@ enum lz_event_present {
 	LZ_EVP_XSTATE = 2,
 	LZ_EVP_WRITES = 4,
 	LZ_EVP_OPS = 8,
-	LZ_EVP_ALL = 15
+	LZ_EVP_TAKEN = 16,
+	LZ_EVP_ALL = 31
 };
 
 /* What the writer makes. */

@@ -186,6 +186,7 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 /* ---- verification ---- */
 struct lz_verify_result {
 	uint64_t markers, events, checkpoints, pages;
+	uint64_t taken;   /* bytes that calls have written: compared by checksum */
 	uint64_t hashed;  /* of the markers: compared by checksum */
 	uint64_t spins;   /* continued from their checkpoint: that stretch was not run again */
 	char *divergence; /* NULL = none; malloced text, source level where known */

@@ -1,0 +1,82 @@
+#include <lizard/taken.h>
+
+#include <lizard/proc.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <zlib.h>
+
+enum { PIECE = 64 << 10, IOV_MAX_TAKEN = 1024 };
+
+struct sum {
+	const struct lz_proc *p;
+	bool (*counts)(void *arg, uint64_t addr, uint64_t len);
+	void *arg;
+	uint64_t left; /* bytes that the call took and that are not summed yet */
+	uint32_t crc;
+};
+
+static bool add(struct sum *s, uint64_t addr, uint64_t len)
+{
+	uint8_t bytes[PIECE];
+
+	if (len > s->left)
+		len = s->left;
+	if (len && s->counts && !s->counts(s->arg, addr, len))
+		return false;
+	s->left -= len;
+	while (len) {
+		size_t n = len < PIECE ? len : PIECE;
+
+		if (lz_proc_read_some(s->p, addr, bytes, n) != n)
+			return false;
+		s->crc = (uint32_t)crc32_z(s->crc, bytes, n);
+		addr += n;
+		len -= n;
+	}
+	return true;
+}
+
+static bool add_iovecs(struct sum *s, uint64_t addr, uint64_t count)
+{
+	struct iovec io;
+
+	for (uint64_t i = 0; i < count && i < IOV_MAX_TAKEN && s->left; i++, addr += sizeof(io))
+		if (lz_proc_read_some(s->p, addr, &io, sizeof(io)) != sizeof(io) ||
+		    !add(s, (uint64_t)(uintptr_t)io.iov_base, io.iov_len))
+			return false;
+	return true;
+}
+
+static bool add_message(struct sum *s, uint64_t addr)
+{
+	struct msghdr m;
+
+	return lz_proc_read_some(s->p, addr, &m, sizeof(m)) == sizeof(m) &&
+	       add_iovecs(s, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen);
+}
+
+static bool add_all(struct sum *s, uint64_t nr, const uint64_t *args)
+{
+	switch (nr) {
+	case SYS_write:
+	case SYS_pwrite64:
+	case SYS_sendto: return add(s, args[1], args[2]);
+	case SYS_writev:
+	case SYS_pwritev:
+	case SYS_pwritev2: return add_iovecs(s, args[1], args[2]);
+	case SYS_sendmsg: return add_message(s, args[1]);
+	}
+	return false;
+}
+
+bool lz_taken(const struct lz_proc *p, uint64_t nr, const uint64_t *args, int64_t result,
+              bool (*counts)(void *arg, uint64_t addr, uint64_t len), void *arg, uint32_t *crc)
+{
+	struct sum s = {.p = p, .counts = counts, .arg = arg, .left = (uint64_t)result};
+
+	if (result <= 0 || !add_all(&s, nr, args) || s.left)
+		return false;
+	*crc = s.crc;
+	return true;
+}
