@@ -44,8 +44,8 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 		         ", %" PRIu64 " long spins without markers not run again", res->spins);
 	printf("%s: clean: %" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
 	       " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
-	       dir, res->markers, hashed, res->events, res->checkpoints, res->pages, res->taken, spins,
-	       damage ? "; the recording is not complete: " : "", damage ? damage : "");
+	       dir, res->markers, hashed, res->events, res->checkpoints, res->pages, res->taken,
+	       spins, damage ? "; the recording is not complete: " : "", damage ? damage : "");
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <common/bytes.h>
 
 void lz_buf_free(struct lz_buf *b)
@@ -8,24 +9,35 @@ void lz_buf_free(struct lz_buf *b)
 	memset(b, 0, sizeof(*b));
 }
 
+enum { HUGE_PAGE = 2 << 20 };
+
+/* New memory costs a fault for each of its pages. */
+static void want_huge_pages(uint8_t *p, size_t len)
+{
+	size_t off = -(uintptr_t)p % 4096;
+
+	madvise(p + off, len - off, MADV_HUGEPAGE);
+}
+
 uint8_t *lz_buf_room(struct lz_buf *b, size_t n)
 {
 	if (b->failed)
 		return NULL;
 	if (b->cap - b->len < n) {
-		size_t cap = b->cap ? b->cap : 256;
-		while (cap - b->len < n) {
-			if (cap > SIZE_MAX / 2) {
-				b->failed = true;
-				return NULL;
-			}
-			cap *= 2;
+		size_t cap = b->cap > SIZE_MAX / 2 ? 0 : b->cap ? 2 * b->cap : 256;
+		if (n > SIZE_MAX - b->len) {
+			b->failed = true;
+			return NULL;
 		}
+		if (cap < b->len + n)
+			cap = b->len + n;
 		uint8_t *p = realloc(b->p, cap);
 		if (!p) {
 			b->failed = true;
 			return NULL;
 		}
+		if (cap >= HUGE_PAGE)
+			want_huge_pages(p, cap);
 		b->p = p;
 		b->cap = cap;
 	}

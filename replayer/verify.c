@@ -51,8 +51,9 @@ static int compare_taken(struct verify *v)
 	v->res->taken += (uint64_t)ev->result;
 	if (lz_taken(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) && crc == ev->taken)
 		return 0;
-	return lz_engine_diverge(e, "%s: the %" PRId64 " bytes that it writes are not the recorded ones",
-	                         lz_syscall_name(ev->nr), ev->result);
+	return lz_engine_diverge(
+	    e, "%s: the %" PRId64 " bytes that it writes are not the recorded ones",
+	    lz_syscall_name(ev->nr), ev->result);
 }
 
 /* The checkpoint whose gap has begun just now: on to its address and compare. 1: diverged. */
