@@ -22,12 +22,13 @@ SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspa
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
 DIR = os.environ.get("LIZARD_BENCH_DIR", "/tmp/lizard-bench")
 REAL = ["bzip2", "gzip", "lua"]
-# The work of the first try; it is doubled until the program runs for LEAST seconds natively.
+# The work of the first try; it is doubled until the program computes for LEAST seconds natively.
 OWN = {"mesh": {"-O0": "120", "-O2": "700"}, "life": {"-O0": "80", "-O2": "200"},
        "reads": {"-O0": "300000", "-O2": "300000"},
        # Four threads, of which one runs at a time while recorded: to be compared on one CPU.
        "threads": {"-O0": "10000", "-O2": "60000"}}
 LEAST = 1.0
+inputs = set()  # made by this run
 FIXED = ("reads", "threads")
 LIMITS = {"recorded": {"lua": 2.0, "reads": None, "threads": None}, "untraced": {"lua": 1.6, "threads": None}}
 
@@ -52,15 +53,16 @@ def command(name, level, program, scale=1):
     if name not in REAL:
         return f"'{program}' {int(OWN[name][level]) * scale}"
     work = f"{DIR}/input-{name}-{scale}"
-    if not os.path.exists(work):
+    if work not in inputs:
         sh(f"real_input {name} '{work}' {scale}")
+        inputs.add(work)
     return sh(f"real_command {name} '{program}' '{work}'")
 
 
 def long_enough(name, level, native):
     """How much work makes the program run for LEAST seconds."""
     scale = 1
-    while name not in FIXED and run(command(name, level, native, scale))[0] < LEAST:
+    while name not in FIXED and run(command(name, level, native, scale))[1] < LEAST:
         scale *= 2
     return scale
 

@@ -16,7 +16,7 @@ uint64_t lz_now(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-static _Thread_local volatile bool forgone;
+static _Thread_local bool forgone;
 static struct sigaction before;
 
 static bool reads_counter(const ucontext_t *at)
@@ -29,18 +29,27 @@ static bool reads_counter(const ucontext_t *at)
 /* The kernel tells of a trapped rdtsc as of a privileged instruction. It is executed again on return. */
 static void on_fault(int signo, siginfo_t *info, void *context)
 {
-	if (forgone && info->si_code == SI_KERNEL && reads_counter(context)) {
-		lz_counter_allow(true);
+	int mode = PR_TSC_ENABLE;
+
+	if (info->si_code == SI_KERNEL && prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV &&
+	    reads_counter(context) && prctl(PR_SET_TSC, PR_TSC_ENABLE) == 0) {
+		forgone = false;
 		return;
 	}
 	sigaction(signo, &before, NULL);
+	if (info->si_code <= 0) /* no instruction will do it again */
+		raise(signo);
 }
 
 static void watch(void)
 {
 	static bool watching;
-	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigset_t one;
 
+	sigemptyset(&one);
+	sigaddset(&one, SIGSEGV);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 	if (!watching)
 		sigaction(SIGSEGV, &fault, &before);
 	watching = true;

@@ -14,8 +14,9 @@
 uint64_t lz_now(void);
 
 /* Whether the calling thread may read the counter; returns whether it could before. If it reads it although it may not
- * (a library does), it may from then on. Threads and programs that it starts inherit this: lz_thread_start() and
- * posix_spawn() are called with it allowed. */
+ * (a library does), it may from then on. What it starts inherits this, and a program that begins without the counter dies
+ * in its dynamic linker: nothing is executed (posix_spawn, popen, system) but with the counter allowed. lz_thread_start()
+ * sees to that for threads. */
 bool lz_counter_allow(bool allow);
 
 #endif

@@ -6,15 +6,21 @@
 #include <sys/uio.h>
 #include <zlib.h>
 
-enum { PIECE = 64 << 10, IOV_MAX_TAKEN = 1024 };
+enum { PIECE = 64 << 10 };
 
 struct sum {
 	const struct lz_proc *p;
 	bool (*counts)(void *arg, uint64_t addr, uint64_t len);
 	void *arg;
-	uint64_t left; /* bytes that the call took and that are not summed yet */
+	uint64_t left; /* bytes that are to be summed yet */
 	uint32_t crc;
 };
+
+static bool get(struct sum *s, uint64_t addr, void *to, uint64_t len)
+{
+	return (!s->counts || s->counts(s->arg, addr, len)) &&
+	       lz_proc_read_some(s->p, addr, to, len) == len;
+}
 
 static bool add(struct sum *s, uint64_t addr, uint64_t len)
 {
@@ -22,13 +28,11 @@ static bool add(struct sum *s, uint64_t addr, uint64_t len)
 
 	if (len > s->left)
 		len = s->left;
-	if (len && s->counts && !s->counts(s->arg, addr, len))
-		return false;
 	s->left -= len;
 	while (len) {
-		size_t n = len < PIECE ? len : PIECE;
+		uint64_t n = len < PIECE ? len : PIECE;
 
-		if (lz_proc_read_some(s->p, addr, bytes, n) != n)
+		if (!get(s, addr, bytes, n))
 			return false;
 		s->crc = (uint32_t)crc32_z(s->crc, bytes, n);
 		addr += n;
@@ -41,8 +45,8 @@ static bool add_iovecs(struct sum *s, uint64_t addr, uint64_t count)
 {
 	struct iovec io;
 
-	for (uint64_t i = 0; i < count && i < IOV_MAX_TAKEN && s->left; i++, addr += sizeof(io))
-		if (lz_proc_read_some(s->p, addr, &io, sizeof(io)) != sizeof(io) ||
+	for (uint64_t i = 0; i < count && s->left; i++, addr += sizeof(io))
+		if (!get(s, addr, &io, sizeof(io)) ||
 		    !add(s, (uint64_t)(uintptr_t)io.iov_base, io.iov_len))
 			return false;
 	return true;
@@ -52,7 +56,7 @@ static bool add_message(struct sum *s, uint64_t addr)
 {
 	struct msghdr m;
 
-	return lz_proc_read_some(s->p, addr, &m, sizeof(m)) == sizeof(m) &&
+	return get(s, addr, &m, sizeof(m)) &&
 	       add_iovecs(s, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen);
 }
 
@@ -73,8 +77,9 @@ static bool add_all(struct sum *s, uint64_t nr, const uint64_t *args)
 bool lz_taken(const struct lz_proc *p, uint64_t nr, const uint64_t *args, int64_t result,
               bool (*counts)(void *arg, uint64_t addr, uint64_t len), void *arg, uint32_t *crc)
 {
-	struct sum s = {.p = p, .counts = counts, .arg = arg, .left = (uint64_t)result};
+	struct sum s = {.p = p, .counts = counts, .arg = arg};
 
+	s.left = result < LZ_TAKEN_MAX ? (uint64_t)result : LZ_TAKEN_MAX;
 	if (result <= 0 || !add_all(&s, nr, args) || s.left)
 		return false;
 	*crc = s.crc;

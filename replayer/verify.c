@@ -48,7 +48,7 @@ static int compare_taken(struct verify *v)
 		return -1;
 	if (ev->kind != LZ_EV_SYSCALL || !ev->has_taken)
 		return 0;
-	v->res->taken += (uint64_t)ev->result;
+	v->res->taken += (uint64_t)(ev->result < LZ_TAKEN_MAX ? ev->result : LZ_TAKEN_MAX);
 	if (lz_taken(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) && crc == ev->taken)
 		return 0;
 	return lz_engine_diverge(

@@ -2,12 +2,10 @@
 #include "tracer/tracer.h"
 
 #include <lizard/error.h>
-#include <lizard/taken.h>
 #include <errno.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
@@ -288,25 +286,6 @@ int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
-/* Memory that others change may be another now than when the call read it, and than when replay reads it. */
-static bool is_own(void *arg, uint64_t addr, uint64_t len)
-{
-	const struct lz_vmas *m = &((const struct lz_tracer *)arg)->vmas;
-
-	for (size_t i = lz_vmas_from(m, addr); i < m->n && m->a[i].v.start < addr + len; i++)
-		if (m->a[i].v.flags & MAP_SHARED || m->a[i].follows)
-			return false;
-	return true;
-}
-
-/* What it has written, for replay to compare. */
-static void note_taken(struct lz_tracer *t)
-{
-	struct lz_event *e = &t->b.ev;
-
-	e->has_taken = lz_taken(&t->p, e->nr, e->args, e->result, is_own, t, &e->taken);
-}
-
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
@@ -329,7 +308,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	    lz_build_regs(t, r, false) < 0)
 		return -1;
 	if (!c->forced)
-		note_taken(t);
+		lz_note_taken(t);
 	if (lz_build_commit(t) < 0)
 		return -1;
 	if (!c->forced)

@@ -12,10 +12,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+enum { MEBI = 1 << 20 };
+
 /* The result that makes a call write most; more than a mebibyte is not kept. */
 static int64_t most(const struct lz_call *c)
 {
-	enum { MEBI = 1 << 20 };
 	uint64_t n = MEBI;
 
 	switch (c->nr) {
@@ -161,4 +162,21 @@ int lz_kept_mark(struct lz_tracer *t)
 				return -1;
 	}
 	return 0;
+}
+
+bool lz_kept_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		const struct lz_kept *k = &t->thread[i]->kept;
+		uint64_t all = 0;
+
+		for (uint32_t j = 0; j < k->n; j++) {
+			all += k->a[j].len;
+			if (addr < k->a[j].addr + k->a[j].len && k->a[j].addr < addr + len)
+				return true;
+		}
+		if (all >= MEBI) /* perhaps not all that it stores is known */
+			return true;
+	}
+	return false;
 }

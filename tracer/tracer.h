@@ -298,6 +298,11 @@ void lz_kept_drop(struct lz_thread *th);
 void lz_kept_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);
 /* The pages that these calls write count as changed. */
 int lz_kept_mark(struct lz_tracer *t);
+/* May a call under way have stored there? */
+bool lz_kept_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len);
+
+/* taken.c: puts what the call has written, as a checksum, into its event, which is about to be committed. */
+void lz_note_taken(struct lz_tracer *t);
 
 /* switch.c: hands the turn to NEXT and logs it. IN_CALL: the current thread is inside a call, asleep. */
 int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call);

@@ -7,9 +7,12 @@
 
 struct lz_proc;
 
-/* CRC-32 of the bytes that the call, which has ended with RESULT, took: write, send and their kin. COUNTS, if given, says
- * whether a range is the program's own, so that replay finds the same bytes there. False: the call takes none, or they
- * are not to be had. */
+/* Bytes of a call that are summed, from its first one. */
+enum { LZ_TAKEN_MAX = 1 << 20 };
+
+/* CRC-32 of the bytes, at most LZ_TAKEN_MAX, that the call took, which has ended with RESULT: write, send and
+ * their kin. COUNTS, if given, says whether replay finds the same bytes in a range as recording did. False: the call takes
+ * none, or they are not to be had. */
 bool lz_taken(const struct lz_proc *p, uint64_t nr, const uint64_t *args, int64_t result,
               bool (*counts)(void *arg, uint64_t addr, uint64_t len), void *arg, uint32_t *crc);
 

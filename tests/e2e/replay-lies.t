@@ -87,56 +87,6 @@ for file in "$T"/rec/files/*; do
 done
 like "$(timeout 60 lizard-gdb -nx -batch "$T/lie" 2>&1)" "damaged: $name has the checksum" "lizard-gdb as well"
 
-# Numbers that no recording knows: rdrand in code that the program makes, where nobody looks for it. They change nothing
-# but what it writes.
-cat >"$T/drawn.c" <<'C'
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	static const unsigned char rdrand_ret[] = {0x48, 0x0f, 0xc7, 0xf0, 0xc3};
-	unsigned long (*draw)(void) = mmap(0, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	memcpy((void *)draw, rdrand_ret, sizeof rdrand_ret);
-	unsigned long n = argc > 2 ? draw() : 7;
-	struct iovec io[] = {{"n: ", 3}, {&n, sizeof n}};
-	struct msghdr m = {.msg_iov = io, .msg_iovlen = 2};
-	int s[2], fd = open("/dev/null", O_WRONLY);
-	socketpair(AF_UNIX, SOCK_DGRAM, 0, s);
-	ssize_t done = 0;
-	switch (*argv[1]) {
-	case 'w': done = write(fd, &n, sizeof n); break;
-	case 'v': done = writev(fd, io, 2); break;
-	case 'p': done = pwrite(fd, &n, sizeof n, 0); break;
-	case 'V': done = pwritev(fd, io, 2, 0); break;
-	case '2': done = pwritev2(fd, io, 2, 0, 0); break;
-	case 's': done = send(s[0], &n, sizeof n, 0); break;
-	case 'm': done = sendmsg(s[0], &m, 0); break;
-	}
-	return done < 8;
-}
-C
-lizard-cc -O1 -o "$T/drawn" "$T/drawn.c"
-if grep -qw rdrand /proc/cpuinfo; then
-	for way in write,write vector,writev pwrite,pwrite64 Vector,pwritev 2,pwritev2 send,sendto message,sendmsg; do
-		for n in "" random; do
-			rm -rf "$T/rec3"
-			lizard-trace -q -o "$T/rec3" "$T/drawn" "${way%,*}" $n 2>"$T/err"
-			lizard verify "$T/rec3" >"$T/verify"
-			is "$? $(grep -o '[a-z0-9]*: the [0-9]* bytes that it writes' "$T/verify" | sed 's/the [0-9]* bytes/the bytes/')" \
-				"$([ "$n" ] && echo "1 ${way#*,}: the bytes that it writes" || echo "0 ")" "${way#*,} of a number${n:+ that nobody knows}" || diag "$(cat "$T/verify")"
-		done
-	done
-else
-	skip "numbers that nobody knows" "the processor has no rdrand"
-fi
-
 # A lie that makes the program loop for ever in code where nothing can be compared.
 cat >"$T/wait.c" <<'C'
 #include <stdio.h>
