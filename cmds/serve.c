@@ -3,7 +3,6 @@
 #include "cmds/pack.h"
 #include "replayer/rsp.h"
 
-#include <common/clock.h>
 #include <lizard/error.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -135,7 +134,6 @@ static int serve(const struct options *o, const char *dir)
 
 	if (!s)
 		return -1;
-	lz_counter_allow(false);
 	int rc = o->at_end ? lz_session_seek_end(s) : 0;
 
 	if (rc == 0)

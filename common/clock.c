@@ -43,16 +43,16 @@ static void on_fault(int signo, siginfo_t *info, void *context)
 
 static void watch(void)
 {
-	static bool watching;
-	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	struct sigaction now,
+	    fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	sigset_t one;
 
 	sigemptyset(&one);
 	sigaddset(&one, SIGSEGV);
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-	if (!watching)
+	sigaction(SIGSEGV, NULL, &now);
+	if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_fault)
 		sigaction(SIGSEGV, &fault, &before);
-	watching = true;
 }
 
 bool lz_counter_allow(bool allow)

@@ -2,6 +2,7 @@
 #include "replayer/nav.h"
 #include "replayer/rebuild.h"
 #include "replayer/session.h"
+#include <common/clock.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <signal.h>
@@ -49,6 +50,7 @@ struct lz_session *lz_session_open(const char *dir, const struct lz_session_opti
 		lz_session_close(s);
 		return NULL;
 	}
+	lz_counter_allow(false);
 	return s;
 }
 
@@ -71,6 +73,7 @@ void lz_session_close(struct lz_session *s)
 	lz_replay_free(&s->rp);
 	lz_reader_close(r);
 	free(s);
+	lz_counter_allow(true);
 }
 
 struct lz_reader *lz_session_reader(struct lz_session *s)

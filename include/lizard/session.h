@@ -21,7 +21,8 @@ struct lz_session_options {
 	int echo_fd;      /* what the program writes to 1 and 2 is repeated here; -1: not */
 	const char *stub; /* path of the replay stub, NULL = beside the running program */
 };
-/* At the first checkpoint. The session owns the reader that it opens. */
+/* At the first checkpoint. The session owns the reader that it opens. The calling thread does without the time-stamp
+ * counter until the session is closed (common/clock.h). */
 struct lz_session *lz_session_open(const char *dir, const struct lz_session_options *o);
 void lz_session_close(struct lz_session *s);
 /* Begins to read, in a thread beside this one, what going back needs to know of the whole marker stream (its call
