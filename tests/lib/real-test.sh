@@ -44,7 +44,8 @@ real_verify() { # LABEL DIR
 	}
 }
 
-# Walks on a recording: a few positions on the default front end, or 50 on each one.
+# Walks on a recording: a few positions on the default front end, or 50 on each one. They take hours: REAL_POSITIONS=N and
+# REAL_FRONT_ENDS=patched or stock do a part.
 real_walk() { # LABEL DIR [LIZARD-GDB OPTIONS]
 	walk_label=$1 walk_dir=$2
 	shift 2
