@@ -229,6 +229,7 @@ def prev_again(here):
 
 def walk_next(result, origin):
     begin = when()["position"]
+    start = Moment()
     moments = forward("next")
     for i in range(len(moments) - 1, 0, -1):
         here, wanted = moments[i], moments[i - 1]
@@ -237,7 +238,8 @@ def walk_next(result, origin):
         same = got.key() == wanted.key()
         # The walk came here by finishing a deeper call, or by that and a stop in the middle of the line of the
         # call: prev goes to the call, from which next leads here as well.
-        returned = wanted.depth > here.depth or (i > 1 and moments[i - 2].depth > wanted.depth)
+        before = moments[i - 2] if i > 1 else start
+        returned = wanted.depth > here.depth or before.depth > wanted.depth
         result.check(
             same,
             lambda: "prev, walk from %s:\n  from   %s\n  wanted %s\n  got    %s" % (origin, here, wanted, got),
