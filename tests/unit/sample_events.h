@@ -148,6 +148,8 @@ static inline void check_event(const struct lz_event *got, uint64_t i)
 	ck_assert_uint_eq(got->nr, want.nr);
 	ck_assert_mem_eq(got->args, want.args, sizeof(want.args));
 	ck_assert_int_eq(got->result, want.result);
+	ck_assert(got->has_taken == want.has_taken);
+	ck_assert_uint_eq(got->taken, want.taken);
 	ck_assert_uint_eq(got->signo, want.signo);
 	ck_assert_mem_eq(got->siginfo, want.siginfo, sizeof(want.siginfo));
 	ck_assert_uint_eq(got->insn, want.insn);

@@ -6,6 +6,7 @@
 #include <common/clock.h>
 #include <common/thread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,21 +68,53 @@ START_TEST(thread)
 }
 END_TEST
 
-/* A fault of another kind ends the process as ever. */
-START_TEST(other_fault)
+/* The signal that a child without the counter ends with, or minus its exit status. */
+static int child_status(void (*run)(void))
 {
-	volatile int *volatile nowhere = NULL;
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		signal(SIGSEGV, SIG_DFL);
 		lz_counter_allow(false);
-		*nowhere = 1;
+		run();
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+}
+
+static void store_nowhere(void)
+{
+	*(volatile char *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+}
+
+static void get_signal(void)
+{
+	kill(getpid(), SIGSEGV);
+}
+
+/* Faults of another kind, and signals that are sent, end the process as ever. */
+START_TEST(other_faults)
+{
+	ck_assert_int_eq(child_status(store_nowhere), SIGSEGV);
+	ck_assert_int_eq(child_status(get_signal), SIGSEGV);
+}
+END_TEST
+
+static void read_it(void)
+{
+	__rdtsc();
+}
+
+/* Who starts us may block all signals. */
+START_TEST(blocked)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	ck_assert_int_eq(child_status(read_it), 0);
 }
 END_TEST
 
@@ -93,7 +126,8 @@ int main(void)
 	tcase_add_test(t, forgone);
 	tcase_add_test(t, read_anyway);
 	tcase_add_test(t, thread);
-	tcase_add_test(t, other_fault);
+	tcase_add_test(t, other_faults);
+	tcase_add_test(t, blocked);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
