@@ -103,7 +103,7 @@ static inline struct lz_event make_event(uint64_t i)
 		ev.nr = i % 400;
 		for (unsigned k = 0; k < 6; k++)
 			ev.args[k] = i << (k * 10);
-		ev.has_taken = i % 2;
+		ev.has_taken = i % 5 < 3;
 		ev.taken = ev.has_taken ? i * 77777777 : 0;
 		ev.result = i % 3 ? -(int64_t)(i % 100) : (int64_t)(0x7fff00000000 + i);
 		ev.writes = writes;
