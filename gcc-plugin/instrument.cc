@@ -263,6 +263,17 @@ static void insert_edge_markers(struct job *job)
 	}
 }
 
+static void commit_edge_markers()
+{
+	int known = last_basic_block_for_fn(cfun);
+	basic_block bb;
+
+	gsi_commit_edge_inserts();
+	FOR_EACH_BB_FN(bb, cfun)
+	if (bb->index >= known)
+		lz_keep_in_line(bb);
+}
+
 static void insert_exits(struct job *job)
 {
 	basic_block bb;
@@ -357,7 +368,7 @@ static void instrument(enum lz_convention conv)
 	for (unsigned node = 2; node < job.blocks.of_node.length(); node++)
 		insert_at_start(&job, node);
 	insert_edge_markers(&job);
-	gsi_commit_edge_inserts();
+	commit_edge_markers();
 	insert_exits(&job);
 	entry = insert_entry(&job);
 	insert_labels(&job, entry);

@@ -86,6 +86,10 @@ bool lz_block_is_dispatcher(basic_block bb);
 bool lz_block_lands_at_start(basic_block bb);
 void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f);
 
+/* layout.cc: makes GCC put this block, which was made for a marker on an edge, in line, unless it is believed to be
+ * rare or its profile was measured. */
+void lz_keep_in_line(basic_block marker);
+
 /* instrument.cc, regs.cc: the passes. */
 void lz_register_passes(const char *plugin_name);
 /* The current function needs r15 saved by its prologue. */
