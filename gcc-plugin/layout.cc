@@ -27,9 +27,9 @@ void lz_keep_in_line(basic_block marker)
 	    percent >= LIKELIER_PERCENT)
 		return;
 	edge other = EDGE_SUCC(e->src, EDGE_SUCC(e->src, 0) == e);
-	e->probability = profile_probability::from_reg_br_prob_base(LIKELIER_PERCENT *
-	                                                            REG_BR_PROB_BASE / 100)
-	                     .guessed();
+	e->probability =
+	    profile_probability::from_reg_br_prob_base(LIKELIER_PERCENT * REG_BR_PROB_BASE / 100)
+	        .guessed();
 	other->probability = e->probability.invert();
 	marker->count = e->count();
 }

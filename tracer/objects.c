@@ -182,10 +182,10 @@ bool lz_is_segment(const struct lz_tracer *t, uint32_t object)
 	return o && o->segment;
 }
 
-static bool is_mapped(const struct lz_tracer *t, uint32_t object)
+bool lz_object_is_mapped(const struct lz_tracer *t, uint32_t i)
 {
-	for (size_t i = 0; i < t->vmas.n; i++)
-		if (t->vmas.a[i].object == object)
+	for (size_t j = 0; j < t->vmas.n; j++)
+		if (t->vmas.a[j].object == i)
 			return true;
 	return false;
 }
@@ -202,7 +202,7 @@ uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st)
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)t->p.pid, fd);
 	if (stat(path, st) == 0 && S_ISREG(st->st_mode))
 		i = lz_object_of(t, st->st_dev, st->st_ino, false);
-	if (i && !is_mapped(t, i))
+	if (i && !lz_object_is_mapped(t, i))
 		i = 0;
 	if (known)
 		s->fd[fd] = i ? LZ_FD_MAPPED : LZ_FD_OTHER;

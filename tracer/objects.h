@@ -22,8 +22,9 @@ struct lz_object {
 	bool stale;        /* may have changed since it was copied, though it has the same time */
 	bool again;        /* the mapping being made has such an older copy */
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
+	bool shared;       /* has been mapped shared */
 	bool named;        /* the user has been told of others */
-	int inotify;       /* watch descriptor, 0: none */
+	int inotify;       /* watch descriptor, 0: none, -1: cannot be had */
 	uint64_t
 	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
 };
@@ -54,6 +55,7 @@ struct lz_shared {
 struct lz_shared *lz_shared_of(struct lz_tracer *t); /* made if need be; NULL: out of memory */
 /* The object of index I; NULL for 0. */
 struct lz_object *lz_object(const struct lz_tracer *t, uint32_t i);
+bool lz_object_is_mapped(const struct lz_tracer *t, uint32_t i);
 /* The index of the object with this identity, 0 if there is none. */
 uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segment);
 /* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its state. */
@@ -74,6 +76,8 @@ struct lz_written lz_written_range(struct lz_tracer *t, int fd, uint64_t n);
 int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
 /* A file has another size now. */
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
+/* Another process has written to a file: adds to the event what private mappings of it now show. */
+int lz_private_changed(struct lz_tracer *t, uint32_t object);
 
 /* alias.c */
 /* Gives the mappings of OBJECT a number if it is mapped more than once, and logs that. */
@@ -82,9 +86,11 @@ int lz_alias_find(struct lz_tracer *t, uint32_t object, bool log);
 void lz_alias_number(struct lz_area *a, uint32_t number);
 
 /* outside.c: who else has it? */
-int lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
-/* After a system call. */
-int lz_outside_call(struct lz_tracer *t);
+void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
+/* The same of a file that is mapped privately: only that it is written. */
+void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
+/* After a system call. CHANGED: the object that it has written to, 0 if none. */
+int lz_outside_call(struct lz_tracer *t, uint32_t changed);
 /* PID, an heir: 1 if it has what the program shares, and has not touched it yet; 0: it has not, or has been named. */
 int lz_outside_child(struct lz_tracer *t, pid_t pid);
 

@@ -1,5 +1,5 @@
 /* Processes outside of the recording that can write what the program has mapped: noticed, named once, and from then on
- * looked for after each system call.
+ * looked for after each system call; in a file that is mapped privately only, after those in which one was noticed.
  *
  * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
  * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
@@ -70,15 +70,20 @@ static void follow(struct lz_tracer *t, struct lz_object *o)
 		o->watched = true;
 }
 
-static int found(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
+static int tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
 {
 	bool *named = o ? &o->named : &t->shared->anonymous;
 
-	watch(t, o);
 	if (*named)
 		return 0;
 	*named = true;
 	return name(t, o ? o->path : no_name, text, child);
+}
+
+static int found(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
+{
+	watch(t, o);
+	return tell(t, o, text, child);
 }
 
 /* ---- who has it mapped ---- */
@@ -252,28 +257,41 @@ static uint64_t attached(const struct lz_object *o)
 	return o->nameless || shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
 }
 
-int lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
+static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
+{
+	struct stat st;
+
+	if (s->inotify < 0)
+		s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (s->inotify < 0 || o->segment || stat(o->path, &st) < 0 || st.st_ino != o->ino ||
+	    st.st_dev != o->dev)
+		return;
+	int wd = inotify_add_watch(s->inotify, o->path, mask);
+	o->inotify = wd > 0 ? wd : -1;
+}
+
+void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o)
+{
+	if (o->inotify == 0)
+		take_note_of(t->shared, o, IN_MODIFY | IN_CLOSE_WRITE);
+}
+
+void lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 {
 	struct lz_shared *s = t->shared;
-	struct stat st;
 
 	look_soon(s);
 	s->next_look = 0;
 	s->segments |= o->segment;
 	if (o->segment)
 		o->attached = attached(o);
-	if (s->inotify < 0)
-		s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (s->inotify < 0 || o->segment || o->inotify > 0 || stat(o->path, &st) < 0 ||
-	    st.st_ino != o->ino || st.st_dev != o->dev)
-		return 0;
-	int wd = inotify_add_watch(s->inotify, o->path, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
-	o->inotify = wd > 0 ? wd : 0;
-	return 0;
+	if (!o->shared || o->inotify == 0)
+		take_note_of(s, o, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
+	o->shared = true;
 }
 
-/* Calls by which the program itself, or we for it, open, close and write files. */
-static bool own_doing(const struct lz_tracer *t)
+/* Calls by which the program itself, or we for it, open and close files. */
+static bool opens_or_closes(const struct lz_tracer *t)
 {
 	switch (t->cur->call.nr) {
 	case SYS_open:
@@ -288,20 +306,7 @@ static bool own_doing(const struct lz_tracer *t)
 	case SYS_munmap:
 	case SYS_mremap:
 	case SYS_execve:
-	case SYS_execveat:
-	case SYS_write:
-	case SYS_writev:
-	case SYS_pwrite64:
-	case SYS_pwritev:
-	case SYS_pwritev2:
-	case SYS_sendfile:
-	case SYS_splice:
-	case SYS_copy_file_range:
-	case SYS_truncate:
-	case SYS_ftruncate:
-	case SYS_fallocate:
-	case SYS_ioctl:
-	case SYS_madvise: return true;
+	case SYS_execveat: return true;
 	}
 	return false;
 }
@@ -313,41 +318,58 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	struct stat st;
 
 	/* Whether it will write, nobody can say. */
-	watch(t, o);
+	if (o->shared)
+		watch(t, o);
 	if (mask & IN_OPEN)
 		look_soon(t->shared);
 	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
 		return 0;
 	/* Nor who it was: where others are followed, it may be one of those. */
-	if (!t->root &&
-	    found(t, o,
-	          modified ? "written by another process" : "opened for writing by another process",
-	          false) < 0)
+	if (!t->root && (modified || o->shared) &&
+	    tell(t, o,
+	         modified ? "written by another process" : "opened for writing by another process",
+	         false) < 0)
 		return -1;
-	o = lz_object(t, object);
-	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev)
-		return lz_shared_resize(t, object, (uint64_t)st.st_size);
+	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
+	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+		return -1;
+	return lz_private_changed(t, object);
+}
+
+/* A file that is not mapped any more is nobody's concern. */
+static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
+{
+	struct lz_object *o = lz_object(t, object);
+
+	if (lz_object_is_mapped(t, object))
+		return happened(t, object, mask);
+	inotify_rm_watch(t->shared->inotify, o->inotify);
+	o->inotify = 0;
 	return 0;
 }
 
-static int take_notes(struct lz_tracer *t)
+/* CHANGED: the object that the call itself has written to. */
+static int take_notes(struct lz_tracer *t, uint32_t changed)
 {
 	union {
 		struct inotify_event e;
 		char bytes[4096];
 	} buf;
-	bool own = own_doing(t);
+	uint32_t own = opens_or_closes(t) ? IN_OPEN | IN_CLOSE_WRITE : 0;
 	ssize_t n;
 
-	while ((n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
-		for (ssize_t at = 0; at < n && !own;) {
+	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0; at < n;) {
 			struct inotify_event e;
 			memcpy(&e, buf.bytes + at, sizeof(e));
 			at += (ssize_t)(sizeof(e) + e.len);
-			for (uint32_t i = 1; i < t->shared->n_objects; i++)
+			for (uint32_t i = 1; i < t->shared->n_objects; i++) {
+				uint32_t mask = e.mask & ~(own | (i == changed ? IN_MODIFY : 0));
 				if (t->shared->object[i].inotify == e.wd &&
-				    happened(t, i, e.mask) < 0)
+				    mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &&
+				    note(t, i, mask) < 0)
 					return -1;
+			}
 		}
 	return 0;
 }
@@ -376,21 +398,27 @@ int lz_outside_end(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
 
-	if (!s || !t->n_shared || (t->n_threads > 1 && t->cur->call.nr == SYS_exit))
+	if (!s || (t->n_threads > 1 && t->cur->call.nr == SYS_exit))
 		return 0;
-	return lz_heirs_look(t) < 0 || (s->inotify >= 0 && take_notes(t) < 0) ? -1 : look(t);
+	if (take_notes(t, 0) < 0)
+		return -1;
+	return !t->n_shared ? 0 : lz_heirs_look(t) < 0 ? -1 : look(t);
 }
 
-int lz_outside_call(struct lz_tracer *t)
+int lz_outside_call(struct lz_tracer *t, uint32_t changed)
 {
 	struct lz_shared *s = t->shared;
 
+	if (take_notes(t, changed) < 0)
+		return -1;
+	if (!t->n_shared)
+		return 0;
 	if (s->segments)
 		count_attached(t);
 	/* A child has it all, unless it is there to run another program. */
 	if (t->cur->call.row && t->cur->call.row->klass == LZ_SC_FORK)
 		s->next_look = lz_now() + EXEC_MS * MS;
-	if (lz_heirs_look(t) < 0 || (s->inotify >= 0 && take_notes(t) < 0))
+	if (lz_heirs_look(t) < 0)
 		return -1;
 	return lz_now() >= s->next_look ? look(t) : 0;
 }

@@ -202,7 +202,7 @@ static uint32_t truncated(struct lz_tracer *t, struct stat *st)
 	return stat(path, st) == 0 ? lz_object_of(t, st->st_dev, st->st_ino, false) : 0;
 }
 
-static int after_remove(struct lz_tracer *t)
+static int after_remove(struct lz_tracer *t, uint32_t *changed)
 {
 	const struct lz_call *c = call_of(t);
 	ptrdiff_t i = lz_vmas_find(&t->vmas, c->args[0]);
@@ -211,12 +211,14 @@ static int after_remove(struct lz_tracer *t)
 		return 0;
 	struct lz_area a = t->vmas.a[i];
 	uint64_t at = a.object_at + (c->args[0] - a.v.start);
+	*changed = a.object;
 	if (a.object)
 		return log_written(t, a.object, (struct lz_written){at, at + c->args[1]});
 	return lz_shared_log(t, down(c->args[0]), up(c->args[0] + c->args[1]));
 }
 
-static int after_write(struct lz_tracer *t, int64_t result)
+/* *CHANGED: the object that the call has written to. */
+static int after_write(struct lz_tracer *t, int64_t result, uint32_t *changed)
 {
 	const struct lz_call *c = call_of(t);
 	struct stat st;
@@ -224,11 +226,12 @@ static int after_write(struct lz_tracer *t, int64_t result)
 	uint32_t object = result >= 0 ? truncated(t, &st) : 0;
 
 	if (c->nr == SYS_madvise && c->args[2] == MADV_REMOVE_ && result == 0)
-		return after_remove(t);
+		return after_remove(t, changed);
 	if (fd < 0 || !is_write(c->nr))
 		forget_fds(t, result);
 	if (fd >= 0 && result >= 0)
 		object = lz_object_of_fd(t, fd, &st);
+	*changed = object;
 	if (!object)
 		return 0;
 	uint64_t had = lz_object(t, object)->size;
@@ -360,14 +363,14 @@ static void pass_on(struct lz_tracer *t, int64_t result)
 
 int lz_shared_call(struct lz_tracer *t, int64_t result)
 {
-	struct lz_shared *s = t->shared;
+	uint32_t changed = 0;
 
-	if (!s)
+	if (!t->shared)
 		return 0;
 	if (lz_floor_enter(t) < 0)
 		return -1;
 	pass_on(t, result);
-	if (after_write(t, result) < 0 || (t->n_shared && lz_outside_call(t) < 0))
+	if (after_write(t, result, &changed) < 0 || lz_outside_call(t, changed) < 0)
 		return -1;
 	return lz_shared_by_others(t) && !lz_floor_quiet(t) ? lz_shared_sync(t) : 0;
 }
@@ -389,14 +392,15 @@ static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *
 	return memcmp(then, now, LZ_PAGE) ? log_bytes(t, addr, now, LZ_PAGE) : 0;
 }
 
-static int log_difference(struct lz_tracer *t, const struct lz_area *a, const struct lz_object *o)
+/* FILE: its copy, or LZ_NO_FILE. */
+static int log_difference(struct lz_tracer *t, const struct lz_area *a, uint32_t file)
 {
 	struct {
 		const struct lz_area *a;
 		int fd;
 	} c = {a, -1};
 
-	if (!o->segment && (c.fd = lz_writer_file_open(t->w, o->file)) < 0)
+	if (file != LZ_NO_FILE && (c.fd = lz_writer_file_open(t->w, file)) < 0)
 		return -1;
 	int ret = each_page(t, &a->v, differs_from_copy, &c);
 	if (c.fd >= 0)
@@ -416,12 +420,27 @@ int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
 		return 0;
 	if (lz_alias_find(t, a->object, true) < 0)
 		return -1;
-	if ((o->again || o->segment) && log_difference(t, a, o) < 0)
+	if ((o->again || o->segment) && log_difference(t, a, o->segment ? LZ_NO_FILE : o->file) < 0)
 		return -1;
-	if (!shared)
-		return 0;
-	o->stale = true;
-	return lz_outside_watch(t, o);
+	if (shared) {
+		o->stale = true;
+		lz_outside_watch(t, o);
+	} else if (!o->segment) {
+		lz_outside_watch_private(t, o);
+	}
+	return 0;
+}
+
+int lz_private_changed(struct lz_tracer *t, uint32_t object)
+{
+	lz_object(t, object)->stale = true;
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		struct lz_area a = t->vmas.a[i];
+		if (a.object == object && !(a.v.flags & MAP_SHARED) &&
+		    log_difference(t, &a, a.v.file) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int grown_by(struct lz_tracer *t, const struct lz_area *a, uint64_t from, uint64_t to,
@@ -456,7 +475,7 @@ int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
 		return -1;
 	if (part_of(a, copied, now, &start, &end) && lz_shared_log(t, start, end) < 0)
 		return -1;
-	return has_copy ? log_difference(t, &of_copy, o) : 0;
+	return has_copy ? log_difference(t, &of_copy, o->file) : 0;
 }
 
 int lz_shared_again(struct lz_tracer *t, struct lz_area *a)
@@ -486,7 +505,7 @@ void lz_shared_forget(struct lz_tracer *t)
 	lz_pagemap_free(&s->seen);
 	memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd));
 	for (uint32_t i = 1; i < s->n_objects; i++) {
-		s->object[i].watched = false;
+		s->object[i].watched = s->object[i].shared = false;
 		s->object[i].inotify = 0;
 	}
 	s->watching = s->segments = false;

@@ -80,6 +80,10 @@ for where in "$T/file" "/dev/shm/lizard-test-$$"; do
 	warned "$kind-store" "$where: shared with process [0-9]* .other."
 	fresh && with "$kind-brief" wait "$where" brief
 	warned "$kind-brief" "$where: opened for writing by another process"
+	fresh && with "$kind-private" wait-private "$where" write
+	warned "$kind-private" "$where: written by another process"
+	fresh && with "$kind-private-alone" alone-private "$where" open
+	quiet "$kind-private-alone"
 	fresh && with "$kind-alone" alone "$where" ""
 	quiet "$kind-alone"
 	fresh && with "$kind-look" alone "$where" look

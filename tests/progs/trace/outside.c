@@ -5,7 +5,10 @@
  *   store   maps it and stores the x, then the byte
  *   brief   the same, and is gone at once
  *   look    maps it to read only, for a while
+ *   open    opens it as if to write
  *   alone   stores the x itself; reads and writes the file, too
+ *   wait-private, alone-private
+ *           the same, but map it privately
  *   child   shared memory without a name, in which a child stores
  *   polled MS|exec|spawn
  *           the same after MS milliseconds, and no system call until then; or the child runs another program
@@ -28,12 +31,13 @@ enum { PAGE = 4096 };
 
 static int fd = -1;
 
-static volatile char *map(const char *name, bool write)
+static volatile char *map(const char *name, bool write, bool privately)
 {
 	if (isdigit(*name))
 		return shmat(atoi(name), NULL, write ? 0 : SHM_RDONLY);
 	fd = open(name, write ? O_RDWR : O_RDONLY);
-	return mmap(NULL, 2 * PAGE, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	return mmap(NULL, 2 * PAGE, write ? PROT_READ | PROT_WRITE : PROT_READ,
+	            privately ? MAP_PRIVATE : MAP_SHARED, fd, 0);
 }
 
 static void rest(int ms)
@@ -69,7 +73,8 @@ static int see(volatile char *p, int pipe, int rounds)
 
 static int with_child(void)
 {
-	volatile char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile char *p =
+	    mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int pipes[2];
 
 	if (pipe(pipes) < 0)
@@ -87,7 +92,8 @@ static int with_child(void)
 /* Not recorded faithfully. */
 static int polled(const char *how)
 {
-	volatile char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile char *p =
+	    mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	unsigned long rounds = 0;
 	pid_t pid = 0;
 
@@ -134,19 +140,22 @@ int main(int argc, char **argv)
 		return with_child();
 	if (!strcmp(what, "write"))
 		return pwrite(open(name, O_RDWR), "x", 1, PAGE) != 1 || wake(name);
+	if (!strcmp(what, "open"))
+		return close(open(name, O_RDWR));
 	if (!strcmp(what, "polled"))
 		return polled(name);
 	int pipe = beside(name, "pipe", O_RDWR);
-	volatile char *p = map(name, strcmp(what, "look"));
+	bool waits = !strncmp(what, "wait", 4), is_alone = !strncmp(what, "alone", 5);
+	volatile char *p = map(name, strcmp(what, "look"), strchr(what, '-'));
 	if (p == MAP_FAILED)
 		return 2;
 	if (!strcmp(what, "look"))
 		return rest(700), p[0] < 0;
-	if (!strcmp(what, "wait") || !strcmp(what, "alone"))
+	if (waits || is_alone)
 		beside(name, "ready", O_CREAT | O_WRONLY);
-	if (!strcmp(what, "alone"))
+	if (is_alone)
 		return alone(p);
-	if (!strcmp(what, "wait"))
+	if (waits)
 		return see(p, pipe, 300);
 	if (strcmp(what, "brief"))
 		rest(1000);
