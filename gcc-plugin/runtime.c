@@ -11,9 +11,9 @@
 
 /* Twice the window, so that an aligned window fits wherever it is loaded. All
  * threads share it as long as no tracer gives them buffers. */
-unsigned char __lizard_sink[2 * LZ_BUFFER_SIZE + LZ_SINK_PAD] __attribute__((aligned(4096)));
+unsigned char __lizard_sink[2 * LZ_SINK_SIZE + LZ_SINK_PAD] __attribute__((aligned(4096)));
 
-#define FIRST_POSITION (__lizard_sink + LZ_BUFFER_SIZE - 1)
+#define FIRST_POSITION (__lizard_sink + LZ_SINK_SIZE - 1)
 
 __thread unsigned char *__lizard_pos __attribute__((tls_model("initial-exec"))) = FIRST_POSITION;
 
@@ -45,7 +45,7 @@ static void hello_call(unsigned char *sink, unsigned char **pos, long offset, ui
 static void hello(void)
 {
 	uintptr_t sink =
-	    ((uintptr_t)__lizard_sink + LZ_BUFFER_SIZE - 1) & -(uintptr_t)LZ_BUFFER_SIZE;
+	    ((uintptr_t)__lizard_sink + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE;
 	uintptr_t thread;
 
 	if (__lizard_greeted)

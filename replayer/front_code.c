@@ -1,7 +1,8 @@
-/* Code as the program's file has it: what was armed for recording (lizard/randinsn.h) is not shown. */
+/* Code as the program's file has it: what was changed for recording (lizard/randinsn.h, lizard/widen.h) is not shown. */
 #include "replayer/front_int.h"
 
 #include <lizard/randinsn.h>
+#include <lizard/widen.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static void disarm_mapping(struct lz_front *f, const struct lz_vma *v, uint64_t 
 	if (fd < 0)
 		return;
 	lz_rand_disarm(bytes + (from - addr), to - from, fd, v->offset + (from - v->start));
+	lz_widen_hide(bytes + (from - addr), to - from, fd, v->offset + (from - v->start));
 	close(fd);
 }
 
@@ -32,7 +34,8 @@ void lz_front_disarm(struct lz_front *f, uint64_t addr, void *bytes, size_t n)
 	struct lz_vma *v;
 	uint32_t count;
 
-	if (!memchr(bytes, LZ_RAND_ARMED, n) || lz_session_vmas(f->s, &v, &count) < 0)
+	if ((!memchr(bytes, LZ_RAND_ARMED, n) && !memchr(bytes, LZ_ADD_WIDE, n)) ||
+	    lz_session_vmas(f->s, &v, &count) < 0)
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		disarm_mapping(f, &v[i], addr, bytes, n);

@@ -111,7 +111,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 		return -1;
 	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
 		return lz_build_read(t, addr, area.v.end - addr);
-	if (!anon && arm_random(t, (int)a[4], &area.v) < 0)
+	if (!anon && (arm_random(t, (int)a[4], &area.v) < 0 || lz_wide_mapped(t, &area) < 0))
 		return -1;
 	return lz_shared_mapped(t, &area);
 }
@@ -132,6 +132,30 @@ static int did_brk(struct lz_tracer *t, uint64_t now)
 	return end > old_end ? lz_map_op(t, &heap) : 0;
 }
 
+/* What was not is about to be. */
+static int made_executable(struct lz_tracer *t, uint64_t start, uint64_t end)
+{
+	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
+		struct lz_area a = t->vmas.a[i];
+		struct lz_vma *v = &a.v;
+
+		if (v->start >= end)
+			break;
+		if (v->prot & PROT_EXEC || v->file == LZ_NO_FILE)
+			continue;
+		if (v->start < start) {
+			v->offset += start - v->start;
+			v->start = start;
+		}
+		if (v->end > end)
+			v->end = end;
+		v->prot |= PROT_EXEC;
+		if (lz_wide_mapped(t, &a) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
 {
 	struct lz_map_op op = {
@@ -139,7 +163,8 @@ static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t
 
 	if (start >= end)
 		return 0;
-	if (lz_build_op(t, &op) < 0 || lz_vmas_protect(&t->vmas, start, end, prot) < 0)
+	if (lz_build_op(t, &op) < 0 || (prot & PROT_EXEC && made_executable(t, start, end) < 0) ||
+	    lz_vmas_protect(&t->vmas, start, end, prot) < 0)
 		return -1;
 	if (!(prot & PROT_WRITE))
 		return 0;

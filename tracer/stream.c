@@ -283,6 +283,8 @@ int lz_stream_hello(struct lz_tracer *t)
 	if (s->traced_addr && (lz_proc_write(&t->p, s->traced_addr, &one, sizeof(one)) < 0 ||
 	                       lz_build_write(t, s->traced_addr, &one, sizeof(one)) < 0))
 		return lz_fail_in("hello call");
+	if (lz_wide_hello(t) < 0)
+		return -1;
 	t->meta.instrumented = 1;
 	return 1;
 }

@@ -148,10 +148,15 @@ struct lz_sched {
 	struct lz_chaos chaos;
 };
 
-/* The bytes by which instructions are armed. */
-struct lz_armed {
+struct lz_places {
 	uint64_t *at;
 	size_t n, room;
+};
+
+/* Bytes of the program's code that are changed: those by which instructions are armed, and the prefixes of the markers'
+ * adds. */
+struct lz_armed {
+	struct lz_places insn, add;
 };
 
 /* The code in which all rdrand and rdseed are armed: it may know of them. */
@@ -498,6 +503,9 @@ int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected call
 int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
 
 /* armed.c */
+int lz_places_add(struct lz_places *p, uint64_t at);
+/* Stores BYTE at each of them that is mapped. */
+void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t byte);
 int lz_armed_add(struct lz_tracer *t, uint64_t at);
 bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
 /* In a process that is let go, or that runs in our memory for a while. */
@@ -506,6 +514,11 @@ void lz_armed_again(struct lz_tracer *t);
 /* What was mapped at START is now at TO (0: nowhere). */
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 void lz_armed_forget(struct lz_tracer *t);
+
+/* widen.c: the markers in a new mapping, told by the event that is being built. Nothing is done before the hello call. */
+int lz_wide_mapped(struct lz_tracer *t, const struct lz_area *a);
+/* At the hello call: those in all mappings. */
+int lz_wide_hello(struct lz_tracer *t);
 
 /* random.c: rdrand and rdseed in the new image's program. */
 int lz_random_arm(struct lz_tracer *t);

@@ -40,17 +40,22 @@ enum {
 	LZ_MARKER_MAX_SIZE = 9
 };
 
-/* A thread's buffer: aligned to its size; the write pointer (r15) is advanced
- * by a 16-bit add. When traced, the page at LZ_BUFFER_GUARD is inaccessible. */
+/* Without a tracer all threads write to one sink, aligned to its size, in which the write pointer (r15) goes round: it is
+ * advanced by 16-bit adds. */
 enum {
-	LZ_BUFFER_SIZE = 0x10000,
-	LZ_BUFFER_GUARD = 0xF000,
-	LZ_SINK_PAD = 0x1000 /* accessible bytes behind a ring of buffers or a sink */
+	LZ_SINK_SIZE = 0x10000,
+	LZ_SINK_PAD = 0x1000 /* accessible bytes behind a sink or a ring of buffers */
 };
 
-/* When traced, a thread has a ring of buffers, aligned to the ring's size; each time one is full its markers go
- * on at the base of the next. */
-enum { LZ_RING_BUFFERS = 16, LZ_RING_SIZE = LZ_RING_BUFFERS * LZ_BUFFER_SIZE };
+/* When traced, a thread has a ring of buffers, aligned to the ring's size; each time one is full its markers go on at the
+ * base of the next. They are larger than a sink, since a full one costs a stop: the tracer makes the adds 64 bits
+ * wide (lizard/widen.h). The page at LZ_BUFFER_GUARD is inaccessible. */
+enum {
+	LZ_BUFFER_SIZE = 0x40000,
+	LZ_BUFFER_GUARD = LZ_BUFFER_SIZE - 0x1000,
+	LZ_RING_BUFFERS = 8,
+	LZ_RING_SIZE = LZ_RING_BUFFERS * LZ_BUFFER_SIZE
+};
 
 /* The ring that the buffer at BASE belongs to. */
 static inline uint64_t lz_ring_of(uint64_t base)
@@ -68,7 +73,7 @@ static inline uint64_t lz_ring_next(uint64_t base)
  * when it starts, so no filter of system calls that lets a program start
  * objects to it; to the kernel the other registers mean nothing:
  *   rdi = 0
- *   rsi = address of the sink (LZ_BUFFER_SIZE aligned)
+ *   rsi = address of the sink (LZ_SINK_SIZE aligned)
  *   rdx = address of __lizard_pos of the calling thread
  *   r10 = __lizard_pos's offset from the thread pointer (fs base), negative
  *   r8  = address of __lizard_traced (uint32_t in .bss): set to 1 by a tracer

@@ -15,6 +15,8 @@
 #include <lizard/error.h>
 #include <lizard/marker.h>
 
+enum { SINK_GUARD = LZ_SINK_SIZE - 0x1000 };
+
 extern __thread unsigned char *__lizard_pos __attribute__((tls_model("initial-exec")));
 
 static unsigned char *buffer, *kept;
@@ -43,7 +45,7 @@ static void take(unsigned char *end)
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	unsigned char *guard = buffer + LZ_BUFFER_GUARD, *at = info->si_addr;
+	unsigned char *guard = buffer + SINK_GUARD, *at = info->si_addr;
 
 	if (at < guard || at >= guard + 0x1000) {
 		signal(sig, SIG_DFL);
@@ -55,7 +57,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 static void start(void)
 {
-	size_t size = 2 * LZ_BUFFER_SIZE;
+	size_t size = 2 * LZ_SINK_SIZE;
 	unsigned char *p =
 	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	static unsigned char stack[65536];
@@ -64,8 +66,8 @@ static void start(void)
 	                        .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 
 	buffer =
-	    (unsigned char *)(((uintptr_t)p + LZ_BUFFER_SIZE - 1) & -(uintptr_t)LZ_BUFFER_SIZE);
-	mprotect(buffer + LZ_BUFFER_GUARD, 0x1000, PROT_NONE);
+	    (unsigned char *)(((uintptr_t)p + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE);
+	mprotect(buffer + SINK_GUARD, 0x1000, PROT_NONE);
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGSEGV, &act, NULL);
 	__lizard_pos = buffer;
