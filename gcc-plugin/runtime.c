@@ -44,8 +44,7 @@ static void hello_call(unsigned char *sink, unsigned char **pos, long offset, ui
 
 static void hello(void)
 {
-	uintptr_t sink =
-	    ((uintptr_t)__lizard_sink + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE;
+	uintptr_t sink = ((uintptr_t)__lizard_sink + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE;
 	uintptr_t thread;
 
 	if (__lizard_greeted)

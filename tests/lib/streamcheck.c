@@ -65,8 +65,7 @@ static void start(void)
 	struct sigaction act = {.sa_sigaction = on_fault,
 	                        .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 
-	buffer =
-	    (unsigned char *)(((uintptr_t)p + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE);
+	buffer = (unsigned char *)(((uintptr_t)p + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE);
 	mprotect(buffer + SINK_GUARD, 0x1000, PROT_NONE);
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGSEGV, &act, NULL);
