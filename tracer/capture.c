@@ -1,9 +1,11 @@
 /* What a system call wrote into the program's memory, from the table. */
 #include "tracer/tracer.h"
 
+#include <errno.h>
 #include <lizard/error.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 enum { MAX_IOV = 1024 };
@@ -110,12 +112,21 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	               o->kind);
 }
 
+/* Ended in the middle: what came before may have been written. ioctl and futex have their own rules. */
+static bool broke_off(const struct lz_call *c, int64_t result)
+{
+	return (result == -EFAULT && c->nr != SYS_ioctl && c->nr != SYS_futex) ||
+	       (result == -ENOMEM && c->nr == SYS_mincore);
+}
+
 int lz_capture(struct lz_tracer *t, int64_t result)
 {
-	const struct lz_syscall *row = t->cur->call.row;
+	const struct lz_call *c = &t->cur->call;
+	const struct lz_syscall *row = c->row;
+	int64_t wrote = broke_off(c, result) ? lz_call_most(c) : result;
 
 	for (int i = 0; row && i < LZ_SYS_OUTS && row->out[i].kind; i++)
-		if ((result >= 0 || row->out[i].always) && capture_one(t, i, result) < 0)
+		if ((wrote >= 0 || row->out[i].always) && capture_one(t, i, wrote) < 0)
 			return -1;
 	return lz_names_note(t, result);
 }

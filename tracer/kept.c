@@ -14,8 +14,7 @@
 
 enum { MEBI = 1 << 20 };
 
-/* The result that makes a call write most; more than a mebibyte is not kept. */
-static int64_t most(const struct lz_call *c)
+int64_t lz_call_most(const struct lz_call *c)
 {
 	uint64_t n = MEBI;
 
@@ -90,7 +89,7 @@ int lz_kept_take(struct lz_tracer *t)
 	if (t->cur->call.nr == SYS_futex)
 		return 0;
 	lz_build(t, LZ_EV_SYSCALL, 0); /* never committed: only to gather */
-	if (lz_capture(t, most(&t->cur->call)) < 0)
+	if (lz_capture(t, lz_call_most(&t->cur->call)) < 0)
 		return -1;
 	if (!b->ev.n_writes)
 		return 0;

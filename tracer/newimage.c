@@ -1,6 +1,7 @@
 /* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
 #include "tracer/tracer.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -126,28 +127,55 @@ static int hide_vdso(struct lz_tracer *t, const struct user_regs_struct *r)
 
 /* ---- the mappings ---- */
 
-static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e, char *path, size_t room)
+/* PATH, if it is the file that E maps; -1: it is not. */
+static int open_if_same(const char *path, const struct lz_maps_entry *e)
 {
 	struct stat st;
-	int fd = open(e->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	snprintf(path, room, "%s", e->path);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == e->inode)
 		return fd;
 	if (fd >= 0)
 		close(fd);
+	return -1;
+}
+
+/* The program may still have a descriptor of it. */
+static int open_descriptor(pid_t pid, const struct lz_maps_entry *e)
+{
+	char path[64 + sizeof(((struct dirent *)0)->d_name)];
+	struct dirent *f;
+	struct stat st;
+	int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *d = opendir(path);
+	while (d && fd < 0 && (f = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, f->d_name);
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == e->inode)
+			fd = open_if_same(path, e);
+	}
+	if (d)
+		closedir(d);
+	return fd;
+}
+
+/* -1: it is gone from its place, as a memfd never had one, and what is in map_files only the privileged may open. */
+static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e)
+{
 	char link[64];
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->p.pid);
-	fd = open(link, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == e->inode)
-		return fd;
+	int fd = open_if_same(e->path, e);
+
 	if (fd >= 0)
-		close(fd);
-	/* it is gone from there, as a memfd never was */
+		return fd;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->p.pid);
+	fd = open_if_same(link, e);
+	if (fd >= 0)
+		return fd;
 	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", (int)t->p.pid,
 	         (unsigned long long)e->start, (unsigned long long)e->end);
 	fd = open(link, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 ? fd : lz_fail("cannot open %s, which is mapped in the program", e->path);
+	return fd >= 0 ? fd : open_descriptor(t->p.pid, e);
 }
 
 /* Shared memory without a file, inherited by a fork. 1: it is of that kind. */
@@ -161,7 +189,6 @@ static int add_shared(struct lz_tracer *t, const struct lz_maps_entry *e, struct
 static int add_area(void *arg, const struct lz_maps_entry *e)
 {
 	struct lz_tracer *t = arg;
-	char path[sizeof(e->path)];
 	int special = 0;
 	struct lz_area a = {.v = {.start = e->start,
 	                          .end = e->end,
@@ -177,11 +204,11 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 	} else if (strcmp(e->path, "[heap]") == 0) {
 		a.v.role = LZ_VMA_HEAP;
 	} else if (e->inode && !(special = e->shared ? add_shared(t, e, &a) : 0)) {
-		int fd = open_mapped(t, e, path, sizeof(path));
-		if (fd < 0)
-			return -1;
-		int ret = lz_map_file(t, &a, fd, path, e->offset);
-		close(fd);
+		int fd = open_mapped(t, e);
+		int ret = fd < 0 ? lz_map_gone(t, &a, e)
+		                 : lz_map_file(t, &a, fd, e->path, e->offset);
+		if (fd >= 0)
+			close(fd);
 		if (ret < 0)
 			return -1;
 	}
@@ -206,7 +233,14 @@ static int take_stock(struct lz_tracer *t)
 	    lz_random_arm(t) < 0 || lz_xsavec_arm(t) < 0)
 		return -1;
 	t->pages = lz_pages_new(t);
-	return t->pages ? 0 : -1;
+	if (!t->pages)
+		return -1;
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		if (a->follows && lz_pages_changed(t, a->v.start, a->v.end) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int lz_new_image(struct lz_tracer *t)

@@ -175,6 +175,17 @@ int lz_map_nameless(struct lz_tracer *t, uint64_t addr)
 	return lz_proc_maps(t->p.pid, is_of_inode, &n) < 0 ? -1 : 0;
 }
 
+int lz_map_gone(struct lz_tracer *t, struct lz_area *a, const struct lz_maps_entry *e)
+{
+	a->follows = true;
+	a->object = object_made(t, makedev(e->dev_major, e->dev_minor), e->inode, true, e->path);
+	if (!a->object)
+		return -1;
+	a->object_at = e->offset;
+	lz_object(t, a->object)->nameless = true;
+	return 0;
+}
+
 bool lz_is_segment(const struct lz_tracer *t, uint32_t object)
 {
 	const struct lz_object *o = lz_object(t, object);

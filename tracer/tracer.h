@@ -350,6 +350,8 @@ int lz_turn_halt(struct lz_tracer *t);
 int lz_turn_settle(struct lz_tracer *t);
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
+/* kept.c: the result that makes the call write most; more than a mebibyte is not looked at. */
+int64_t lz_call_most(const struct lz_call *c);
 /* Is it one during which other processes may run that share memory with this one? */
 bool lz_call_may_sleep(const struct lz_call *c);
 
@@ -439,6 +441,8 @@ int lz_map_op(struct lz_tracer *t, const struct lz_area *a);
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset);
 /* Shared memory without a name that is mapped at ADDR becomes an object, in all areas that map it. */
 int lz_map_nameless(struct lz_tracer *t, uint64_t addr);
+/* Area A is E, of a file that cannot be opened any more: what it holds is read from the program. */
+int lz_map_gone(struct lz_tracer *t, struct lz_area *a, const struct lz_maps_entry *e);
 int lz_map_segment(struct lz_tracer *t, struct lz_area *a, int id);
 bool lz_is_segment(const struct lz_tracer *t, uint32_t object);
 

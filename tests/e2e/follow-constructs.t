@@ -37,11 +37,26 @@ for source in ${LIZARD_PROGS:-$progs/*.c}; do
 		recorded "$name $how, all" "$T/recordings/$name-$how" all "$prog"
 	done
 	case $name in
-	futexes | halted | ipc | locks | memory | pidns | received | twice) continue ;; # what processes outside store shows late
+	futexes | gone | halted | ipc | locks | memory | pidns | received | twice) continue ;; # what processes outside store shows late
 	ptrace) continue ;;                         # its child is not traced by anybody, and nor can it
 	esac
 	recorded "$name alone" "$T/recordings/$name" parent "$T/$name-O0"
 done
+
+# ---- an ordinary user, who may not open what is in /proc/PID/map_files ----
+mkdir -p "$T/user" && chmod 777 "$T/user"
+user="setpriv --reuid=54321 --regid=54321 --clear-groups"
+if [ "$(id -u)" = 0 ] && $user test -x "$LIZARD_BIN/lizard-trace" && $user test -w "$T/user"; then
+	for name in gone ipc memory twice; do
+		[ -x "$T/$name-O0" ] || continue
+		$user timeout -k 5 100 lizard-trace -q --follow all -o "$T/user/$name" "$T/$name-O0" >"$T/out" 2>"$T/err"
+		is "$? $(cat "$T/out" "$T/err")" "0 all is well" "$name, an ordinary user: all is well while recorded"
+		$user timeout -k 5 200 lizard verify -a "$T/user/$name" >"$T/verify" 2>&1
+		ok $? "$name, an ordinary user: every process verifies" || diag "$(grep -v ': clean:' "$T/verify" | tail -n 9)"
+	done
+else
+	skip "an ordinary user" "not root, or the build is out of its reach"
+fi
 
 # ---- a word that another process stored while the first one polled: GDB finds the instant, and steps over it ----
 if [ -d "$T/recordings/futexes-O0" ]; then
