@@ -198,6 +198,7 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 	t->stack_start = stack_start(h->pid);
 	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
 		return -1;
+	t->undumpable = h->undumpable;
 	t->has_children = true; /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
@@ -290,6 +291,9 @@ static int watch_first(struct lz_tracer *t, struct lz_handover *h)
 	if (!t->old_affinity)
 		return lz_fail("out of memory");
 	memcpy(t->old_affinity, &h->affinity, sizeof(cpu_set_t));
+	t->undumpable = h->undumpable;
+	if (lz_set_undumpable(t, &t->p) < 0)
+		return -1;
 	int ret = lz_watch_until_exec(t);
 	if (ret < 0)
 		return -1;

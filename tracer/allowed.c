@@ -2,6 +2,7 @@
 #include "tracer/tracer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,28 +56,47 @@ int lz_cannot_trace(pid_t pid)
 	return lz_fail_errno("cannot trace the program");
 }
 
-/* Traced by somebody without the right to it, a program does not get the privileges of its file, so it is another
- * program than without us. */
-int lz_check_privileges(pid_t pid)
+/* What kind of program PID runs, if it would have privileges that it does not get from its user. */
+static const char *privileged(pid_t pid)
 {
 	char path[64];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	if (geteuid() == 0 || stat(path, &st) < 0)
-		return 0;
-	const char *what = NULL;
-
+		return NULL;
 	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
-		what = "set-user-ID";
-	else if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-	         st.st_gid != getegid())
-		what = "set-group-ID";
-	else if (getxattr(path, "security.capability", NULL, 0) > 0)
-		what = "one with file capabilities";
+		return "set-user-ID";
+	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getegid())
+		return "set-group-ID";
+	return getxattr(path, "security.capability", NULL, 0) > 0 ? "one with file capabilities"
+	                                                          : NULL;
+}
+
+/* Traced by somebody without the right to it, a program does not get the privileges of its file, so it is another
+ * program than without us. */
+int lz_check_privileges(pid_t pid)
+{
+	const char *what = privileged(pid);
+
 	return what ? lz_fail("the program is %s: the kernel takes its privileges away while it is "
 	                      "traced, so "
 	                      "it is not run. Record it as root, or a copy without them",
 	                      what)
 	            : 0;
+}
+
+void lz_tell_privileges(pid_t pid)
+{
+	const char *what = privileged(pid);
+	char link[64], path[PATH_MAX];
+
+	if (!what)
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = 0;
+	lz_warn("process %d runs %s, which is %s, without its privileges: the kernel gives them to no "
+	        "program that is traced when it starts, unless root traces it",
+	        (int)pid, path, what);
 }

@@ -302,7 +302,8 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	}
 	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
 	    (!c->forced && lz_own_mem_call(t, (int64_t)r->rax) < 0) ||
-	    lz_shared_call(t, (int64_t)r->rax) < 0)
+	    lz_shared_call(t, (int64_t)r->rax) < 0 ||
+	    (!c->forced && lz_stay_dumpable(t, (int64_t)r->rax) < 0))
 		return -1;
 	if (!t->b.ev.has_regs && (c->int80 || other_regs(&c->entry, r)) &&
 	    lz_build_regs(t, r, false) < 0)

@@ -60,13 +60,19 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 	lz_armed_release(t, c);
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
 		return -1;
-	if (!shares && t->undumpable &&
-	    lz_proc_syscall(c, &ret, SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0) < 0)
-		return -1;
 	if (!t->personality_set)
 		return 0;
 	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->old_personality, 0, 0, 0, 0,
 	                       0);
+}
+
+int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c)
+{
+	int64_t ret;
+
+	if (!t->undumpable)
+		return 0;
+	return lz_proc_syscall(c, &ret, SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
 }
 
 /* Its markers go to the sink while it lives in our memory. */
@@ -148,6 +154,7 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 	const struct lz_stream *s = &t->s;
 
 	h->parent_marker = s->start + s->parsed;
+	h->undumpable = t->undumpable;
 	h->stub_addr = t->meta.stub_addr;
 	memcpy(h->act, t->act, sizeof(h->act));
 	if (!s->mem)
@@ -175,9 +182,30 @@ static int let_go(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_e
 		free(h);
 		return ret;
 	}
+	if (!after_exec && lz_set_undumpable(t, c) < 0)
+		return -1;
 	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot let it go");
 	return 0;
+}
+
+/* What runs as another user no other tracer could take. */
+static int kind_of(const struct lz_tracer *t, pid_t pid, bool exec)
+{
+	int kind = lz_follow_kind(t, pid, exec);
+	struct lz_proc p;
+
+	if (kind < 0)
+		return kind;
+	if (lz_proc_open(&p, pid) == 0) {
+		lz_proc_close(&p);
+		return kind;
+	}
+	if (errno != EACCES)
+		return kind;
+	if (kind != LZ_HANDOVER_WATCH)
+		lz_warn("process %d goes on unrecorded: %s", (int)pid, lz_error());
+	return -1;
 }
 
 int lz_child_new(struct lz_tracer *t, int event)
@@ -206,8 +234,10 @@ int lz_child_new(struct lz_tracer *t, int event)
 	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);
+	if (ret == 0 && shares && !gone)
+		lz_tell_privileges((pid_t)pid);
 	if (ret == 0 && !gone) {
-		int kind = lz_follow_kind(t, (pid_t)pid, shares);
+		int kind = kind_of(t, (pid_t)pid, shares);
 		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
 			lz_heirs_born(t, (pid_t)pid);
 		ret = let_go(t, &c, kind, shares);

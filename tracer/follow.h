@@ -24,6 +24,7 @@ struct lz_handover {
 	int floor; /* descriptor */
 	/* FORK: what it has inherited */
 	uint64_t stub_addr;
+	bool undumpable;
 	uint64_t ring, sink, pos_addr, pos_off, traced_addr; /* ring 0: none */
 	struct lz_disposition act[LZ_SIGNALS];
 	cpu_set_t affinity;          /* that Lizard was given */

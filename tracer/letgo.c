@@ -177,16 +177,46 @@ static int leave_call(struct lz_tracer *t)
 	return ret;
 }
 
+/* Code of the program that is a system call for as long as it takes to make some. */
+static struct {
+	uint64_t at; /* 0: none */
+	uint8_t was[2];
+} borrowed;
+
+/* Where the program has one cannot be seen. */
+static int borrow(struct lz_tracer *t)
+{
+	static const uint8_t call[2] = {0x0f, 0x05};
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) < 0 ||
+	    lz_proc_read(&t->p, r.rip, borrowed.was, sizeof(borrowed.was)) < 0 ||
+	    lz_proc_write(&t->p, r.rip, call, sizeof(call)) < 0)
+		return -1;
+	t->p.syscall_insn = borrowed.at = r.rip;
+	return 0;
+}
+
+static int give_back(struct lz_tracer *t)
+{
+	uint64_t at = borrowed.at;
+
+	borrowed.at = 0;
+	return at ? lz_proc_write(&t->p, at, borrowed.was, sizeof(borrowed.was)) : 0;
+}
+
 /* The recorder had no time to look at it. */
 static int new_program(struct lz_tracer *t)
 {
 	pid_t pid = t->p.pid;
 
-	t->exec_pending = false;
+	t->exec_pending = t->undumpable = false;
 	lz_stream_forget(t);
 	lz_armed_forget(t);
 	lz_proc_close(&t->p);
-	return lz_proc_open(&t->p, pid) < 0 ? -1 : lz_find_syscall(&t->p);
+	if (lz_proc_open(&t->p, pid) < 0)
+		t->p = (struct lz_proc){.pid = pid, .mem = -1};
+	return lz_find_syscall(&t->p) == 0 ? 0 : borrow(t);
 }
 
 static int stand(struct lz_tracer *t)
@@ -231,7 +261,8 @@ static int clean(struct lz_tracer *t)
 {
 	if (t->cur->watched && lz_chaos_unwatch(t) < 0)
 		return -1;
-	if (lz_signal_release_in_call(t) < 0 || lz_set_clean(t, &t->p, !is_first(t)) < 0)
+	if (lz_signal_release_in_call(t) < 0 || lz_set_clean(t, &t->p, !is_first(t)) < 0 ||
+	    lz_set_undumpable(t, &t->p) < 0 || give_back(t) < 0)
 		return -1;
 	return restart(t);
 }

@@ -205,8 +205,8 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 		a.v.role = LZ_VMA_HEAP;
 	} else if (e->inode && !(special = e->shared ? add_shared(t, e, &a) : 0)) {
 		int fd = open_mapped(t, e);
-		int ret = fd < 0 ? lz_map_gone(t, &a, e)
-		                 : lz_map_file(t, &a, fd, e->path, e->offset);
+		int ret =
+		    fd < 0 ? lz_map_gone(t, &a, e) : lz_map_file(t, &a, fd, e->path, e->offset);
 		if (fd >= 0)
 			close(fd);
 		if (ret < 0)
@@ -251,6 +251,7 @@ int lz_new_image(struct lz_tracer *t)
 		return -1;
 	if (r.cs != CS_64)
 		return lz_fail("32-bit programs are not supported");
+	lz_tell_privileges(t->p.pid);
 	if (reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 || lz_insn_trap(t) < 0 ||
 	    lz_signal_exec(t) < 0 || take_stock(t) < 0)
 		return lz_fail_in("preparing the program");

@@ -382,6 +382,8 @@ int lz_seize(pid_t pid);
 int lz_cannot_trace(pid_t pid);
 /* -1: PID's program is one that has no privileges only because we trace it. */
 int lz_check_privileges(pid_t pid);
+/* Says so of a process that is none of those that Lizard was told to run. */
+void lz_tell_privileges(pid_t pid);
 
 /* newimage.c: after an execve, at its exit stop: tames what the kernel mapped, reserves the
  * stub's pages, reads the mappings and takes a whole checkpoint. */
@@ -431,6 +433,8 @@ int64_t lz_ioctl_refuse(uint32_t request);
 /* special.c */
 /* At entry: true if the call is not to be made, because of its arguments; *result is given instead. */
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
+/* The kernel makes a process that has changed its user undumpable: it is made dumpable again, and believes that it is not. */
+int lz_stay_dumpable(struct lz_tracer *t, int64_t result);
 
 /* mapcalls.c: ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);
@@ -540,6 +544,8 @@ int lz_xsavec_fault(struct lz_tracer *t, const uint8_t *code, size_t n, struct u
 /* A forked child's copy of __lizard_pos still points into the ring, which becomes its sink. */
 int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr);
 int lz_child_new(struct lz_tracer *t, int event);
+/* What it believes to be, it becomes when it is let go. */
+int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
 /* Undoes in C what the kernel hands on to children and threads; SHARES: the memory stays ours. */
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares);
 /* Adds to the call's event what a child that shared the memory has written. */

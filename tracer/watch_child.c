@@ -107,8 +107,10 @@ static int child_born(struct lz_tracer *t, struct early *e, pid_t parent)
 /* 1: a program that is to be recorded begins. */
 static int exec_done(struct lz_tracer *t, pid_t pid)
 {
-	if (lz_follow_kind(t, pid, true) != LZ_HANDOVER_EXEC)
+	if (lz_follow_kind(t, pid, true) != LZ_HANDOVER_EXEC) {
+		lz_tell_privileges(pid);
 		return go_on(pid, 0);
+	}
 	return lz_exec_exit(&t->p) < 0 ? -1 : 1;
 }
 

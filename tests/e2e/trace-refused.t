@@ -192,6 +192,19 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$LIZARD_B
 	cp "$(command -v id)" "$T/id-setgid" && chmod 2755 "$T/id-setgid"
 	privileged setuid set-user-ID
 	privileged setgid set-group-ID
+	later() { # LABEL OPTIONS COMMAND...: a set-user-ID program that another one starts
+		label=$1 options=$2
+		shift 2
+		setpriv --reuid=65534 --regid=65534 --clear-groups lizard-trace -q $options -o "$T/recordings/user/later" "$@" >"$T/out" 2>"$T/err"
+		like "$? $(cat "$T/out") $(cat "$T/err")" \
+			"^0 uid=65534[^ ]* gid=65534[^ ]* groups=65534[^ ]* lizard: process [0-9]+ runs $T/id-setuid, which is set-user-ID, without its privileges" \
+			"$label a set-user-ID program: said" || diag "$(cat "$T/err")"
+		rm -rf "$T/recordings/user/later"
+	}
+	later "vfork and exec of" "" /bin/dash -c "$T/id-setuid; :"
+	later "a process that is not followed and runs" "--follow nothing-like-it" /bin/dash -c "$T/id-setuid; :"
+	later "a followed one that runs" "--follow all" /bin/dash -c "$T/id-setuid; :"
+	later "the program that becomes" "" /bin/dash -c "exec $T/id-setuid"
 	chown 65534 "$T/id-setuid" && chmod 4755 "$T/id-setuid"
 	setpriv --reuid=65534 --clear-groups lizard-trace -q -o "$T/recordings/user/own" "$T/id-setuid" >"$T/out" 2>&1
 	ok $? "one's own set-user-ID program has nothing to lose" || diag "$(cat "$T/out")"
