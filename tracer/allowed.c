@@ -96,7 +96,8 @@ void lz_tell_privileges(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	ssize_t n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = 0;
-	lz_warn("process %d runs %s, which is %s, without its privileges: the kernel gives them to no "
-	        "program that is traced when it starts, unless root traces it",
-	        (int)pid, path, what);
+	lz_warn(
+	    "process %d runs %s, which is %s, without its privileges: the kernel gives them to no "
+	    "program that is traced when it starts, unless root traces it",
+	    (int)pid, path, what);
 }

@@ -73,6 +73,15 @@ like "$(cat "$T/out")" "here it falls" "the crash is shown with its source line"
 like "$(cat "$T/out")" "#1 .* main .* at .*crash.c:10" "and with its callers"
 like "$(cat "$T/out")" "about to fall" "prev goes back from it"
 is "$(ls "$T/there" | grep -c '^rec\.[0-9a-f]*$')" 1 "it is one of the recordings now"
+program=$(lizard info "$T/rec.lizard" | sed -n 's/^program *//p')
+mkdir -p "$(dirname "$program")" && echo 'int main(void) { return 0; }' | gcc -x c - -o "$program"
+for front in stock patched; do
+	[ $front = stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || continue
+	timeout 60 lizard-gdb --$front -e "$T/rec.lizard" -nx -batch -ex bt >"$T/out" 2>&1
+	like "$(cat "$T/out")" "$program is another build; using the copy" "$front: another build of it is here: said"
+	like "$(cat "$T/out")" "#1 .* main .* at .*crash.c:10" "$front: and not used" || diag "$(cat "$T/out")"
+done
+rm -r "$T/here"
 timeout 60 lizard verify "$T/rec.lizard" >"$T/out" 2>&1
 is $? 0 "verify takes the file, too" || diag "$(cat "$T/out")"
 is "$(ls "$T/there" | wc -l)" 1 "unpacked once"
