@@ -183,8 +183,10 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 		lz_fail_in("%s is gone", m->program);
 	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0 && copy && lz_pack_is(o->what)) {
 		/* made elsewhere, as a rule: there may well be another one here */
-		fprintf(stderr, "lizard-gdb: %s is another build; using the copy that the recording keeps\n",
-		        m->program);
+		fprintf(
+		    stderr,
+		    "lizard-gdb: %s is another build; using the copy that the recording keeps\n",
+		    m->program);
 		free(now);
 		return copy;
 	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0) {

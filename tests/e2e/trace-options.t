@@ -22,6 +22,15 @@ lizard-trace "$T/text" 2>"$T/err"
 is $? 126 "not executable: 126"
 is "$(ls "$T/recordings")" "" "nothing was recorded of these"
 
+(umask 0; lizard-trace -q --follow all --checkpoint-interval 0 -o "$T/private" sh -c 'echo; true | cat; exit 0' >/dev/null)
+is "$(find "$T/private" -type d ! -perm 0700; find "$T/private" -type f -perm /0077)" "" "a recording is nobody else's to look into, whatever the umask"
+like "$(lizard ps "$T/private" | wc -l) processes" "^[3-9] " "so it is with those of other processes"
+like "$(lizard-gdb -p cat "$T/private" -nx -batch -ex 'info lizard' 2>&1)" "program +/[a-z/]*/cat$" "lizard-gdb -p NAME opens one of them"
+(umask 0; lizard pack -o "$T/private.lizard" "$T/private" 2>/dev/null)
+is "$(stat -c %a "$T/private.lizard")" 600 "and with a packed one"
+(umask 0; lizard unpack "$T/private.lizard" "$T/again" >/dev/null)
+is "$(find "$T/again" -type d ! -perm 0700; find "$T/again" -type f -perm /0077)" "" "and unpacked"
+
 out=$(lizard-trace sh -c 'cat; echo err >&2; exit 42' 2>"$T/err" <"$T/text")
 is "$? $out" "42 text" "exit status and pipes are the program's"
 like "$(cat "$T/err")" "^lizard: recorded .*-1: .* s, .* events, .* checkpoints" "the summary"
