@@ -73,6 +73,32 @@ for how in parent all; do
 	ok $? "--follow $how: verify is clean" || diag "$(tail -n 5 verify)"
 done
 
+# ---- code that becomes executable later: what the program itself sees of it tells ----
+cat >later.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+int main(int argc, char **argv)
+{
+	long at = strtol(argv[2], NULL, 16), page = at & -4096;
+	unsigned char *code = mmap(NULL, page + 4096, PROT_READ, MAP_PRIVATE, open(argv[1], O_RDONLY), 0);
+
+	printf("%x", code[at]);
+	mprotect(code + page, 4096, PROT_READ | PROT_EXEC);
+	printf(" %x\n", code[at]);
+	return 0;
+}
+END
+lizard-cc -O1 later.c -o later
+# an address in a library is an offset in its file, where its code is
+prefix=$(printf %x $((0x$(objdump -d --disassemble=work lib.so | awk '/add .*,%r15w/ { sub(":", "", $1); print $1; exit }') + 1)))
+is "$(./later ./lib.so "$prefix")" "41 41" "the prefix of an add, natively"
+is "$(lizard-trace -q -o later.rec -- ./later ./lib.so "$prefix")" "41 49" "recorded: wide as soon as it can run"
+lizard verify later.rec >verify 2>&1
+ok $? "so it is in replay" || diag "$(tail -n 5 verify)"
+
 # ---- what a debugger is shown ----
 site=$(objdump -d --disassemble=count main | awk '/add .*,%r15w/ { sub(":", "", $1); print $1; exit }')
 for front in stock patched; do
