@@ -10,18 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SITE_LEN = 9, PREFIX_AT = 5 };
-
 struct code {
 	Elf *elf;
 	const uint8_t *file;
 	size_t size;
 };
 
-static bool is_site(const uint8_t *code)
+bool lz_widen_is_site(const uint8_t *code, uint8_t prefix)
 {
-	static const uint8_t store[] = {0x41, 0xc6, 0x07},
-	                     add[] = {0x66, LZ_ADD_NARROW, 0x83, 0xc7};
+	const uint8_t store[] = {0x41, 0xc6, 0x07}, add[] = {0x66, prefix, 0x83, 0xc7};
 
 	return memcmp(code, store, sizeof(store)) == 0 &&
 	       memcmp(code + sizeof(store) + 1, add, sizeof(add)) == 0;
@@ -41,7 +38,7 @@ static uint64_t offset_of(const struct code *c, uint64_t addr)
 		    !(p.p_flags & PF_X) || addr < p.p_vaddr || addr - p.p_vaddr >= p.p_filesz)
 			continue;
 		uint64_t at = p.p_offset + (addr - p.p_vaddr);
-		return at < c->size && c->size - at >= SITE_LEN ? at : 0;
+		return at < c->size && c->size - at >= LZ_SITE_LEN ? at : 0;
 	}
 	return 0;
 }
@@ -60,12 +57,12 @@ static int find(const struct code *c, const struct lz_cfg *cfg, uint64_t *sites,
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at = offset_of(c, s[i].addr);
 
-		if (!at || !is_site(c->file + at)) {
+		if (!at || !lz_widen_is_site(c->file + at, LZ_ADD_NARROW)) {
 			lz_fail("no marker as this lizard writes them is at %#llx",
 			        (unsigned long long)s[i].addr);
 			return 1;
 		}
-		sites[i] = at + PREFIX_AT;
+		sites[i] = at + LZ_SITE_PREFIX;
 	}
 	qsort(sites, n, sizeof(*sites), by_value);
 	return 0;
@@ -78,7 +75,8 @@ static bool has_markers(const struct code *c)
 	const uint8_t *at = c->file, *end = at + c->size;
 
 	while (at && (at = memmem(at, (size_t)(end - at), add, sizeof(add))) != NULL) {
-		if (at - c->file >= PREFIX_AT - 1 && is_site(at - (PREFIX_AT - 1)))
+		if (at - c->file >= LZ_SITE_PREFIX - 1 &&
+		    lz_widen_is_site(at - (LZ_SITE_PREFIX - 1), LZ_ADD_NARROW))
 			return true;
 		at++;
 	}

@@ -254,6 +254,8 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 		if (h->kind == LZ_HANDOVER_FORK && h->ring)
 			lz_private_ring(&t->p, h->ring, h->traced_addr);
 		lz_armed_release(t, &t->p);
+		t->undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
+		lz_set_undumpable(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);
 	}
 	lz_stop_again(h->pid, stopped);

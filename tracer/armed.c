@@ -38,40 +38,46 @@ bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
 }
 
 /* Those from number I on that are in the same page; returns the number of the next. Where nothing is mapped any more, or
- * nobody lives, nothing has to be done. */
+ * nobody lives, nothing has to be done; nor where the program has put something else. */
 static size_t put_in_page(const struct lz_places *s, size_t i, const struct lz_proc *p,
-                          uint8_t byte)
+                          uint8_t from, uint8_t to)
 {
 	const uint64_t page = s->at[i] & ~(uint64_t)(LZ_PAGE - 1);
 	uint8_t code[LZ_PAGE];
-	bool there = lz_proc_read_some(p, page, code, LZ_PAGE) == LZ_PAGE;
+	bool there = lz_proc_read_some(p, page, code, LZ_PAGE) == LZ_PAGE, changed = false;
 
-	for (; i < s->n && s->at[i] - page < LZ_PAGE; i++)
-		code[s->at[i] - page] = byte;
-	if (there)
+	for (; i < s->n && s->at[i] - page < LZ_PAGE; i++) {
+		uint8_t *byte = &code[s->at[i] - page];
+
+		if (there && *byte == from) {
+			*byte = to;
+			changed = true;
+		}
+	}
+	if (changed)
 		lz_proc_write(p, page, code, LZ_PAGE);
 	return i;
 }
 
-void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t byte)
+void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t from, uint8_t to)
 {
 	for (size_t i = 0; i < s->n;)
-		i = put_in_page(s, i, p, byte);
+		i = put_in_page(s, i, p, from, to);
 }
 
 void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p)
 {
-	lz_places_put(&t->armed.insn, p, LZ_RAND_OPCODE);
-	lz_places_put(&t->armed.add, p, LZ_ADD_NARROW);
+	lz_places_put(&t->armed.insn, p, LZ_RAND_ARMED, LZ_RAND_OPCODE);
+	lz_places_put(&t->armed.add, p, LZ_ADD_WIDE, LZ_ADD_NARROW);
 }
 
 void lz_armed_again(struct lz_tracer *t)
 {
-	lz_places_put(&t->armed.insn, &t->p, LZ_RAND_ARMED);
-	lz_places_put(&t->armed.add, &t->p, LZ_ADD_WIDE);
+	lz_places_put(&t->armed.insn, &t->p, LZ_RAND_OPCODE, LZ_RAND_ARMED);
+	lz_places_put(&t->armed.add, &t->p, LZ_ADD_NARROW, LZ_ADD_WIDE);
 }
 
-static void places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to)
+void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to)
 {
 	size_t n = 0;
 
@@ -88,8 +94,8 @@ static void places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint
 
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to)
 {
-	places_moved(&t->armed.insn, start, end, to);
-	places_moved(&t->armed.add, start, end, to);
+	lz_places_moved(&t->armed.insn, start, end, to);
+	lz_places_moved(&t->armed.add, start, end, to);
 }
 
 void lz_armed_forget(struct lz_tracer *t)

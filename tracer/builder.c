@@ -27,6 +27,10 @@ int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
 
 static uint8_t *room_for(struct lz_builder *b, uint64_t len)
 {
+	if (len > SIZE_MAX / 4 - b->used) {
+		lz_fail("an event cannot have %zu bytes", (size_t)len);
+		return NULL;
+	}
 	if (len > b->room - b->used) {
 		size_t room = (b->used + len) * 2;
 		uint8_t *bytes = realloc(b->bytes, room);

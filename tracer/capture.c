@@ -66,7 +66,8 @@ static int message(struct lz_tracer *t, uint64_t addr, uint64_t len)
 	if (lz_build_read(t, addr, sizeof(m)) < 0 ||
 	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_name,
 	                  min64(m.msg_namelen, sizeof(struct sockaddr_storage))) < 0 ||
-	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_control, m.msg_controllen) < 0)
+	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_control, min64(m.msg_controllen, 1 << 20)) <
+	        0)
 		return -1;
 	return lz_capture_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, len);
 }

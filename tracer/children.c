@@ -234,10 +234,10 @@ int lz_child_new(struct lz_tracer *t, int event)
 	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);
-	if (ret == 0 && shares && !gone)
-		lz_tell_privileges((pid_t)pid);
 	if (ret == 0 && !gone) {
 		int kind = kind_of(t, (pid_t)pid, shares);
+		if (shares && kind != LZ_HANDOVER_EXEC) /* else its own tracer will */
+			lz_tell_privileges((pid_t)pid);
 		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
 			lz_heirs_born(t, (pid_t)pid);
 		ret = let_go(t, &c, kind, shares);

@@ -339,7 +339,11 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 		    .flags = v->flags,
 		    .file = v->file,
 		    .offset = v->file == LZ_NO_FILE ? 0 : v->offset + (from - v->start)};
-		if (lz_build_op(t, &op) < 0)
+		struct lz_area part = t->vmas.a[i];
+		part.v.start = from;
+		part.v.end = to;
+		part.v.offset = op.offset;
+		if (lz_build_op(t, &op) < 0 || lz_wide_mapped(t, &part) < 0)
 			return -1;
 		/* Holes are skipped, with ENOMEM at the end; at anything else it stopped, we don't know where. */
 		if (result < 0 && result != -ENOMEM && lz_build_read(t, from, to - from) < 0)

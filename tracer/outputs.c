@@ -210,7 +210,7 @@ int lz_capture_special(struct lz_tracer *t, int64_t result)
 	case SYS_shmctl: return shm_out(t, a);
 	case SYS_msgctl: return msg_out(t, a);
 	case SYS_msgrcv: return lz_build_read(t, a[1], 8 + (uint64_t)result);
-	case SYS_mincore: return lz_build_read(t, a[2], (a[1] + LZ_PAGE - 1) / LZ_PAGE);
+	case SYS_mincore: return lz_build_read(t, a[2], least(a[1] / LZ_PAGE + 1, 1 << 24));
 	case SYS_sysfs: return a[0] == 2 ? lz_build_read(t, a[2], 32) : 0;
 	case SYS_quotactl: return quota_out(t, a[0], a[3]);
 	case SYS_quotactl_fd: return quota_out(t, a[1], a[3]);

@@ -512,14 +512,15 @@ int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
 
 /* armed.c */
 int lz_places_add(struct lz_places *p, uint64_t at);
-/* Stores BYTE at each of them that is mapped. */
-void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t byte);
+/* What was mapped at START is now at TO (0: nowhere). */
+void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to);
+/* Stores TO at each of them where FROM is. */
+void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t from, uint8_t to);
 int lz_armed_add(struct lz_tracer *t, uint64_t at);
 bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
 /* In a process that is let go, or that runs in our memory for a while. */
 void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
 void lz_armed_again(struct lz_tracer *t);
-/* What was mapped at START is now at TO (0: nowhere). */
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 void lz_armed_forget(struct lz_tracer *t);
 

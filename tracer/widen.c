@@ -8,28 +8,50 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What mapping V shows of the file that has them at SITES. */
-static int widen(struct lz_tracer *t, const struct lz_vma *v, const uint64_t *sites, size_t n)
+/* Those of SITES that CODE, which V shows, has; the program may have put other code there. */
+static int widen_code(struct lz_tracer *t, const struct lz_vma *v, const uint8_t *code,
+                      const uint64_t *sites, size_t n)
 {
 	static const uint8_t wide = LZ_ADD_WIDE;
-	struct lz_places here = {0};
-	int ret = 0;
 
-	for (size_t i = 0; i < n && ret == 0; i++) {
-		uint64_t at = v->start + (sites[i] - v->offset);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t off = sites[i] - v->offset, at = v->start + off;
 
-		if (sites[i] < v->offset || sites[i] - v->offset >= v->end - v->start)
+		if (sites[i] < v->offset + LZ_SITE_PREFIX ||
+		    off + (LZ_SITE_LEN - LZ_SITE_PREFIX) > v->end - v->start)
 			continue;
-		if (lz_places_add(&here, at) < 0 || lz_places_add(&t->armed.add, at) < 0 ||
-		    lz_build_write(t, at, &wide, 1) < 0)
-			ret = -1;
+		const uint8_t *site = code + off - LZ_SITE_PREFIX;
+		bool narrow = lz_widen_is_site(site, LZ_ADD_NARROW);
+
+		if (!narrow && !lz_widen_is_site(site, LZ_ADD_WIDE))
+			continue;
+		if (lz_places_add(&t->armed.add, at) < 0 ||
+		    (narrow && lz_build_write(t, at, &wide, 1) < 0))
+			return -1;
 	}
-	if (ret == 0 && here.n) {
-		lz_places_put(&here, &t->p, wide);
-		ret = lz_pages_changed(t, v->start, v->end);
-	}
-	free(here.at);
-	return ret;
+	return 0;
+}
+
+static int widen(struct lz_tracer *t, const struct lz_vma *v, const uint64_t *sites, size_t n)
+{
+	size_t len = v->end - v->start;
+	/* behind the file's end there is nothing */
+	uint8_t *code = n ? calloc(1, len) : NULL;
+
+	if (!n)
+		return 0;
+	if (!code)
+		return lz_fail("out of memory for %zu bytes of code", len);
+	lz_places_moved(&t->armed.add, v->start, v->end, 0);
+	size_t had = t->armed.add.n;
+	lz_proc_read_some(&t->p, v->start, code, len);
+	int ret = widen_code(t, v, code, sites, n);
+	free(code);
+	if (ret < 0 || t->armed.add.n == had)
+		return ret;
+	struct lz_places here = {.at = t->armed.add.at + had, .n = t->armed.add.n - had};
+	lz_places_put(&here, &t->p, LZ_ADD_NARROW, LZ_ADD_WIDE);
+	return lz_pages_changed(t, v->start, v->end);
 }
 
 int lz_wide_mapped(struct lz_tracer *t, const struct lz_area *a)

@@ -4,8 +4,8 @@
 . "$(dirname "$0")/../lib/tap.sh"
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 chmod 755 "$T"
-gcc -g -O1 "$LIZARD_SRC/tests/progs/process/drop.c" -o "$T/drop-plain" &&
-	lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/process/drop.c" -o "$T/drop-lizard" || exit 1
+gcc -g -O1 "$LIZARD_SRC/tests/progs/trace/drop.c" -o "$T/drop-plain" &&
+	lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/trace/drop.c" -o "$T/drop-lizard" || exit 1
 caps=-sys_ptrace,-sys_admin,-checkpoint_restore
 few() { setpriv --bounding-set=$caps --inh-caps=$caps -- "$@"; }
 few test -x "$T/drop-plain" && setpriv --reuid=54321 --clear-groups test -x "$T/drop-plain" || skip_all "the build is out of reach"

@@ -87,6 +87,8 @@ int main(int argc, char **argv)
 
 	printf("%x", code[at]);
 	mprotect(code + page, 4096, PROT_READ | PROT_EXEC);
+	printf(" %x", code[at]);
+	madvise(code + page, 4096, MADV_DONTNEED);
 	printf(" %x\n", code[at]);
 	return 0;
 }
@@ -94,8 +96,8 @@ END
 lizard-cc -O1 later.c -o later
 # an address in a library is an offset in its file, where its code is
 prefix=$(printf %x $((0x$(objdump -d --disassemble=work lib.so | awk '/add .*,%r15w/ { sub(":", "", $1); print $1; exit }') + 1)))
-is "$(./later ./lib.so "$prefix")" "41 41" "the prefix of an add, natively"
-is "$(lizard-trace -q -o later.rec -- ./later ./lib.so "$prefix")" "41 49" "recorded: wide as soon as it can run"
+is "$(./later ./lib.so "$prefix")" "41 41 41" "the prefix of an add, natively"
+is "$(lizard-trace -q -o later.rec -- ./later ./lib.so "$prefix")" "41 49 49" "recorded: wide as soon as it can run, and when it comes from the file anew"
 lizard verify later.rec >verify 2>&1
 ok $? "so it is in replay" || diag "$(tail -n 5 verify)"
 
