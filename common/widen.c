@@ -50,8 +50,9 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int find(const struct code *c, const struct lz_cfg *cfg, uint64_t *sites, size_t n)
+static int find(const struct code *c, const struct lz_cfg *cfg, uint64_t *sites)
 {
+	size_t n;
 	const struct lz_cfg_site *s = lz_cfg_sites(cfg, &n);
 
 	for (size_t i = 0; i < n; i++) {
@@ -99,7 +100,7 @@ static int find_in(const char *path, Elf *elf, uint64_t **sites, size_t *n)
 	} else if (*n) {
 		*sites = malloc(*n * sizeof(**sites));
 		ret = !*sites || !c.file ? lz_fail("out of memory for %zu markers", *n)
-		                         : find(&c, cfg, *sites, *n);
+		                         : find(&c, cfg, *sites);
 	}
 	lz_cfg_close(cfg);
 	return ret;

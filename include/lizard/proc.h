@@ -16,7 +16,8 @@ struct lz_proc {
 	uint64_t syscall_insn; /* address of a `syscall` instruction that may be used */
 };
 
-/* Opens /proc/PID/mem. The process must be stopped under ptrace. */
+/* Opens /proc/PID/mem. The process must be stopped under ptrace. -1 with errno EACCES: it is another user's, or undumpable.
+ * With mem -1 and pid set, reading and writing go by ptrace(), slowly. */
 int lz_proc_open(struct lz_proc *p, pid_t pid);
 void lz_proc_close(struct lz_proc *p); /* closes files, leaves the process alone */
 

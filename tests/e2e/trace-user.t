@@ -6,7 +6,7 @@
 chmod 755 "$T"
 gcc -g -O1 "$LIZARD_SRC/tests/progs/trace/drop.c" -o "$T/drop-plain" &&
 	lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/trace/drop.c" -o "$T/drop-lizard" || exit 1
-caps=-sys_ptrace,-sys_admin,-checkpoint_restore
+caps=-sys_ptrace,-sys_admin,-perfmon,-checkpoint_restore
 few() { setpriv --bounding-set=$caps --inh-caps=$caps -- "$@"; }
 few test -x "$T/drop-plain" && setpriv --reuid=54321 --clear-groups test -x "$T/drop-plain" || skip_all "the build is out of reach"
 
