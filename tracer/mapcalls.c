@@ -132,7 +132,7 @@ static int did_brk(struct lz_tracer *t, uint64_t now)
 	return end > old_end ? lz_map_op(t, &heap) : 0;
 }
 
-/* What was not is about to be. */
+/* What was not is about to be; and what was, while it could be written as well. */
 static int made_executable(struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
@@ -141,12 +141,10 @@ static int made_executable(struct lz_tracer *t, uint64_t start, uint64_t end)
 
 		if (v->start >= end)
 			break;
-		if (v->prot & PROT_EXEC || v->file == LZ_NO_FILE)
+		if ((v->prot & (PROT_EXEC | PROT_WRITE)) == PROT_EXEC)
 			continue;
-		if (v->start < start) {
-			v->offset += start - v->start;
+		if (v->start < start)
 			v->start = start;
-		}
 		if (v->end > end)
 			v->end = end;
 		v->prot |= PROT_EXEC;
@@ -166,8 +164,10 @@ static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t
 	if (lz_build_op(t, &op) < 0 || (prot & PROT_EXEC && made_executable(t, start, end) < 0) ||
 	    lz_vmas_protect(&t->vmas, start, end, prot) < 0)
 		return -1;
+	/* what binds a library becomes read-only before its code runs */
+	ptrdiff_t i = lz_vmas_find(&t->vmas, start);
 	if (!(prot & PROT_WRITE))
-		return 0;
+		return i < 0 ? 0 : lz_wide_join(t, t->vmas.a[i].v.file, start, end);
 	return lz_pages_changed(t, start, end) < 0 ? -1 : lz_alias_writable(t, start, end);
 }
 

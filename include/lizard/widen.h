@@ -9,19 +9,14 @@
 #ifndef LIZARD_WIDEN_H
 #define LIZARD_WIDEN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { LZ_ADD_NARROW = 0x41, LZ_ADD_WIDE = 0x49 };
 enum { LZ_SITE_LEN = 9, LZ_SITE_PREFIX = 5 }; /* the prefix's offset in a site */
 
-/* Is a marker in the LZ_SITE_LEN bytes at CODE, with an add whose prefix is PREFIX? */
-bool lz_widen_is_site(const uint8_t *code, uint8_t prefix);
-
-/* The file offsets of the prefixes of all adds in PATH's code, ascending, malloced. 0; 1: PATH has markers that are
- * not all known (lz_error() says why), and none are given; -1. */
-int lz_widen_find(const char *path, uint64_t **sites, size_t *n);
+/* Where in the LEN bytes at CODE the first marker with such an add is, wide or not, from offset FROM on; LEN: nowhere. */
+size_t lz_widen_next(const uint8_t *code, size_t len, size_t from);
 /* CODE was read from FILE's offset OFFSET as far as that was not changed: what is wide there and not in the file is shown
  * as it is in the file. */
 void lz_widen_hide(uint8_t *code, size_t len, int file, uint64_t offset);

@@ -111,13 +111,158 @@ for front in stock patched; do
 	like "$(cat shown)" '{0x66, 0x41}' "$front: so are its bytes"
 done
 
+# ---- code that is in no file: copied elsewhere, made executable in two ways, and put in the place of the program's own ----
+cat >copied.c <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char __executable_start[], etext[];
+
+__attribute__((noinline, aligned(64))) static int count(int n)
+{
+	int s = 0;
+
+	for (int i = 0; i < n; i++)
+		s += i & 3;
+	return s;
+}
+
+/* Many markers: some of them lie across two pages. */
+#define ONE(k) if (n & 1 << (k) % 31) s ^= (k);
+#define TEN(k) ONE(k) ONE(k + 1) ONE(k + 2) ONE(k + 3) ONE(k + 4) ONE(k + 5) ONE(k + 6) ONE(k + 7) ONE(k + 8) ONE(k + 9)
+#define MANY(k) TEN(k) TEN(k + 10) TEN(k + 20) TEN(k + 30) TEN(k + 40) TEN(k + 50) TEN(k + 60) TEN(k + 70) TEN(k + 80)
+#define MOST(k) MANY(k) MANY(k + 100) MANY(k + 200) MANY(k + 300) MANY(k + 400) MANY(k + 500) MANY(k + 600) MANY(k + 700)
+int many(int n)
+{
+	volatile int s = n;
+
+	MOST(0) MOST(1000)
+	return s;
+}
+
+/* Are all adds wide, or none? */
+static int alike(const unsigned char *code, const unsigned char *end)
+{
+	int n[2] = {0, 0};
+
+	for (; code + 9 <= end; code++)
+		if (code[0] == 0x41 && code[1] == 0xc6 && code[2] == 7 && code[4] == 0x66 && code[6] == 0x83 && code[7] == 0xc7)
+			n[code[5] == 0x49]++;
+	return n[0] + n[1] > 1000 && (n[0] == 0 || n[1] == 0);
+}
+
+/* In the parent, and in a child that has no tracer to change its sink. */
+static void both(const char *name, int (*fn)(int), char *start, size_t len)
+{
+	const unsigned char *code = (unsigned char *)start;
+	int status;
+
+	printf("%s %d", name, fn(700000));
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit((fn(3000001) & 63) + alike(code, code + len));
+	waitpid(pid, &status, 0);
+	printf(" %d %x %d\n", fn(700002), status, alike(code, code + len));
+}
+
+static char *copy(const char *start, size_t len, int prot)
+{
+	char *at = mmap(NULL, len, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(at, start, len);
+	mprotect(at, len, PROT_READ | PROT_EXEC);
+	return at;
+}
+
+int main(void)
+{
+	char *start = (char *)((unsigned long)__executable_start & -4096);
+	size_t len = (size_t)(etext - start + 4095) & -4096, at = (size_t)((char *)count - start);
+
+	char *plain = copy(start, len, PROT_READ | PROT_WRITE);
+	both("copied", (int (*)(int))(plain + at), plain, len);
+	char *open = copy(start, len, PROT_READ | PROT_WRITE | PROT_EXEC);
+	both("copied and executable", (int (*)(int))(open + at), open, len);
+	mremap(plain, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, start);
+	both("put in its place", count, start, len);
+	for (size_t i = 0; i < len; i += 4096) {
+		mprotect(start + i, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+		mprotect(start + i, 4096, PROT_READ | PROT_EXEC);
+	}
+	both("page by page", count, start, len);
+	return 0;
+}
+END
+lizard-cc -O1 -g copied.c -o copied && ./copied >native
+for how in parent all; do
+	lizard-trace -q --follow $how -o "copied-$how" -- ./copied >out 2>err
+	is "$? $(cat out err)" "0 $(cat native)" "--follow $how: code that was copied, in a child as well"
+	lizard verify -a "copied-$how" >verify 2>&1
+	ok $? "--follow $how: verify is clean" || diag "$(tail -n 5 verify)"
+done
+
+# ---- libraries that have a copy of the runtime of their own ----
+cat >bound.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static int (*work)(int);
+
+static int count(int n)
+{
+	int s = 0;
+
+	for (int i = 0; i < n; i++)
+		s += i & 3;
+	return s;
+}
+
+static void *thread(void *arg)
+{
+	printf("%d %d\n", work(300000), count(300000));
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	int deep = strcmp(argv[2], "deep") == 0 ? RTLD_DEEPBIND : 0;
+	void *lib = strcmp(argv[2], "apart") == 0 ? dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW) : dlopen(argv[1], RTLD_NOW | deep);
+	pthread_t t;
+
+	work = lib ? dlsym(lib, "work") : NULL;
+	if (!work)
+		return 99;
+	for (int i = 0; i < 5; i++)
+		printf("%d %d\n", work(400000), count(400000));
+	return pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL);
+}
+END
+lizard-cc -O1 -g bound.c -o bound -ldl
+for how in shared deep apart; do
+	./bound ./lib.so $how >native
+	lizard-trace -q -o bound-$how -- ./bound ./lib.so $how >out 2>err
+	is "$? $(cat out err)" "0 $(cat native)" "a library, $how: the program does as ever"
+	lizard verify bound-$how >verify 2>&1
+	ok $? "$how: verify is clean" || diag "$(tail -n 5 verify)"
+	markers=$(sed -n 's/.*clean: \([0-9]*\)[0-9]\{3\} bytes of markers.*/\1/p' verify)
+	is "$markers" "${all:=$markers}" "$how: the library's markers are there"
+done
+
 # ---- markers of which nothing is known ----
-lizard-trace -o bare-lib -- ./main ./bare.so >out 2>err
-is "$? $(cat out)" "3 $(cat native)" "a library without its .lizard section: the program goes on"
-like "$(cat err)" "recording ends here: the markers in .*bare.so cannot be followed: its .lizard section is missing" "it is said why"
-lizard verify bare-lib >verify 2>&1
-ok $? "what was recorded up to there is" || diag "$(cat verify)"
-lizard-trace -o bare-main -- ./bare ./lib.so >out 2>err
-is "$? $(cat out)" "3 $(cat native)" "a program without: it goes on"
-like "$(cat err)" "the markers in .*bare cannot be followed" "it is said why"
+for bare in "main ./bare.so" "bare ./lib.so"; do
+	# shellcheck disable=SC2086 # program and argument
+	lizard-trace -q -o bare-rec -- ./$bare >out 2>err
+	is "$? $(cat out err)" "3 $(./main ./lib.so)" "no .lizard section, $bare: recorded all the same"
+	lizard verify bare-rec >verify 2>&1
+	ok $? "verify is clean" || diag "$(cat verify)"
+	rm -r bare-rec
+done
 done_testing
