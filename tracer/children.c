@@ -57,7 +57,8 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 
 	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
 		return -1;
-	lz_armed_release(t, c);
+	if (!shares)
+		lz_armed_release(t, c);
 	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
 		return -1;
 	if (!t->personality_set)
@@ -131,6 +132,7 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 {
 	if (use_sink(t, c) < 0)
 		return -1;
+	lz_armed_release(t, c);
 	lz_floor_leave(t); /* whoever it waits for may need it */
 	int ret = until_exec(c->pid, gone);
 	return lz_floor_enter(t) < 0 ? -1 : ret;

@@ -73,6 +73,14 @@ for how in parent all; do
 	ok $? "--follow $how: verify is clean" || diag "$(tail -n 5 verify)"
 done
 
+# A child in the program's memory needs the narrow ones. That is undone, and nothing that it has written.
+lizard-trace -q --dirty=compare -o compare -- ./main ./lib.so >out 2>err
+is "$? $(cat out err)" "3 $(cat native)" "pages are compared: the program does as ever"
+lizard dump --events compare | grep -E ' (v?fork|clone)\(' >children
+is "$(wc -l <children)" 3 "the events of its children"
+code=$(printf '%x000' $((0x$(nm main | sed -n 's/ T main$//p') / 4096 + 0x555555554)))
+is "$(grep -c " at 0x$code" children)" 0 "no code is among what they wrote"
+
 # ---- code that becomes executable later: what the program itself sees of it tells ----
 cat >later.c <<'END'
 #include <fcntl.h>
