@@ -133,8 +133,8 @@ struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
 	}
 	pthread_mutex_init(&w->lock, NULL);
 	w->dirfd = w->filesfd = w->store = w->events.fd = w->checkpoints.fd = -1;
-	if (make_dir(w, dir, meta) == 0 && open_files(w) == 0 && lz_writer_meta(w, meta) == 0 &&
-	    (w->worker = lz_worker_start()))
+	if ((w->worker = lz_worker_start()) && make_dir(w, dir, meta) == 0 && open_files(w) == 0 &&
+	    lz_writer_meta(w, meta) == 0)
 		return w;
 	writer_free(w);
 	return NULL;

@@ -310,10 +310,13 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1}};
 	lz_sched_begin(&t);
 	int ret = begin(&t);
-	if (t.w)
+	if (ret == 0) {
 		result->dir = strdup(lz_writer_dir(t.w));
-	if (ret == 0)
 		return lz_trace_to_end(&t, result);
+	}
+	if (t.w) /* there is nothing to replay in it */
+		lz_writer_discard(t.w);
+	t.w = NULL;
 	result->status = t.status;
 	clean_up(&t);
 	lz_follow_end(&t);
