@@ -4,7 +4,7 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---long [MINUTES]]
+--rates-only | --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -17,6 +17,7 @@ import sys
 import time
 from itertools import zip_longest
 import long
+import rates
 
 SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
@@ -189,6 +190,10 @@ def front_ends(level, recording):
     return lines
 
 
+def system_calls(rounds):
+    return rates.measure(run, build("rates", "-O2", BIN + "/lizard-cc", "lizard"), BIN, f"{DIR}/recording", rounds)
+
+
 def flow(rounds):
     """All of the control flow against checksums of it: size of the recording, time to record and to verify."""
     lines = []
@@ -239,10 +244,11 @@ def main():
     args.add_argument("--no-latency", action="store_true")
     args.add_argument("--latency-only", action="store_true")
     args.add_argument("--flow-only", action="store_true")
+    args.add_argument("--rates-only", action="store_true")
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    nothing_else = args.latency_only or args.flow_only or args.long
+    nothing_else = args.latency_only or args.flow_only or args.rates_only or args.long
     wanted = args.only.split(",") if args.only else [] if nothing_else else REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
@@ -256,12 +262,15 @@ def main():
             report(name, level, *measure(name, level, args.rounds), results)
     for text in limits_missed(results):
         print("missed:", text)
-    flows = [] if args.latency_only or args.long else flow(args.rounds)
-    moves = [] if args.no_latency or args.flow_only or args.long else [line for level in args.levels.split(",") for line in latency(level)]
+    calls = system_calls(args.rounds) if args.rates_only or not nothing_else and not args.only else []
+    flows = flow(args.rounds) if args.flow_only or not nothing_else else []
+    moves = []
+    if args.latency_only or not nothing_else and not args.no_latency:
+        moves = [line for level in args.levels.split(",") for line in latency(level)]
     long_lines = long_runs(args.long) if args.long else []
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "flow": flows, "latency": moves, "long": long_lines}, f, indent=1)
+            json.dump({"rows": results, "rates": calls, "flow": flows, "latency": moves, "long": long_lines}, f, indent=1)
 
 
 main()
