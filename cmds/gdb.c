@@ -268,6 +268,19 @@ static char *target_command(const struct options *o, const char *dir)
 	return n < 0 ? NULL : command;
 }
 
+/* An IDE's protocol: -i=mi, --interpreter mi2 and what else GDB takes. */
+static bool asks_for_mi(const struct options *o, int i)
+{
+	const char *arg = o->rest[i] + (o->rest[i][0] == '-') + (strncmp(o->rest[i], "--", 2) == 0);
+	size_t name = strcspn(arg, "=");
+
+	if (arg == o->rest[i] || (i > 0 && takes_word(o->rest[i - 1])) ||
+	    !(strncmp(arg, "i", name) == 0 || (name > 2 && strncmp(arg, "interpreter", name) == 0)))
+		return false;
+	const char *value = arg[name] ? arg + name + 1 : i + 1 < o->n_rest ? o->rest[i + 1] : "";
+	return strncmp(value, "mi", 2) == 0;
+}
+
 static int tell_gdb(const struct options *o, const char *self, const char *dir)
 {
 	char *command =
@@ -279,8 +292,7 @@ static int tell_gdb(const struct options *o, const char *self, const char *dir)
 	if (o->at_end)
 		setenv("LIZARD_GDB_END", "1", 1);
 	for (int i = 0; i < o->n_rest; i++)
-		if (strstr(o->rest[i], "mi") &&
-		    (strstr(o->rest[i], "-i") || (i && takes_word(o->rest[i - 1]))))
+		if (asks_for_mi(o, i))
 			setenv("LIZARD_GDB_MI", "1", 1);
 	free(command);
 	return 0;

@@ -35,9 +35,11 @@ bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr)
 static void put_break(struct lz_engine *e, struct lz_softbreak *b)
 {
 	static const uint8_t int3 = 0xcc;
+	const struct lz_vma *v = lz_space_find(&e->space, b->addr);
 
-	/* not mapped now: perhaps later */
-	if (!b->in && lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
+	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the return of a call. */
+	if (!b->in && v && v->prot & PROT_EXEC &&
+	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
 		b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
 }
 

@@ -33,6 +33,13 @@ static void become_null(int fd)
 	close(null);
 }
 
+void lz_descriptors_reserve(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDWR | O_CLOEXEC); /* the lowest one that is free */
+}
+
 /* All that is our own is closed by an execve; what we were given is not, or we would not have it. */
 void lz_descriptors_drop(void)
 {

@@ -285,6 +285,22 @@ static int at_handler(struct lz_tracer *t, int signo)
 	return lz_build_commit(t) < 0 ? -1 : lz_instant_here(t, &r);
 }
 
+/* A frame that did not fit: what is left of it is below the red zone, as far down as there is memory. */
+static int log_torn_frame(struct lz_tracer *t)
+{
+	enum { RED_ZONE = 128, MOST = 4 * LZ_PAGE };
+	struct user_regs_struct r;
+	uint8_t byte;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return 0; /* it is gone */
+	uint64_t top = r.rsp - RED_ZONE, from = top;
+	while (top - from < MOST &&
+	       lz_proc_read_some(&t->p, (from - 1) & ~(uint64_t)(LZ_PAGE - 1), &byte, 1) == 1)
+		from = (from - 1) & ~(uint64_t)(LZ_PAGE - 1);
+	return from < top ? lz_build_read(t, from, top - from) : 0;
+}
+
 static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_t ip,
                         uint32_t flags)
 {
@@ -301,7 +317,8 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 		return at_handler(t, signo);
 	/* The frame did not fit on the stack, or the program was killed meanwhile. */
 	t->b.ev.flags |= LZ_EVF_IGNORED;
-	if (lz_build_commit(t) < 0)
+	t->cur->sig.forced = WIFSTOPPED(status) && status >> 8 == SIGSEGV;
+	if ((t->cur->sig.forced && log_torn_frame(t) < 0) || lz_build_commit(t) < 0)
 		return -1;
 	t->cur->pending_status = status;
 	t->cur->has_pending_status = true;
@@ -497,6 +514,19 @@ static bool has_gone_on(const siginfo_t *info)
 	return info->si_signo == SIGTRAP && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
 }
 
+/* By the kernel, as there was no room for another signal's frame: no instruction has run since. One that is blocked or
+ * ignored has become fatal. */
+static bool is_forced(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+	bool forced = s->forced && signo == SIGSEGV && info->si_code == SI_KERNEL;
+
+	s->forced = false;
+	if (forced && (ignored(t, signo) || s->blocked >> (signo - 1) & 1))
+		t->act[signo].handler = 0;
+	return forced;
+}
+
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 {
 	struct user_regs_struct r;
@@ -513,6 +543,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
 	find_sent(t, signo, &info);
+	if (is_forced(t, signo, &info))
+		return deliver_now(t, signo, &info, &r, 0, deliver);
 	if (synchronous(signo, &info)) {
 		int ours = signo == SIGSEGV ? own_fault(t, &info, &r) : 0;
 		if (signo == SIGTRAP && lz_chaos_trapped(t))

@@ -141,22 +141,39 @@ static void pass_on(int signo)
 	errno = saved;
 }
 
-/* The terminal's signals are for the program: it decides what they do. Those that are sent to us
- * are passed on. */
+/* Who is in our process group, the program before all, will have sent it to the whole group. */
+static void pass_on_from_outside(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (info->si_code <= 0 && getpgid(info->si_pid) != getpgrp())
+		kill(target, signo);
+	errno = saved;
+}
+
+/* The terminal's signals are for the program: it decides what they do. Those that are sent to us are passed on: what asks
+ * to end in any case, others if they are not for the group. */
 void lz_set_signals(pid_t pid)
 {
 	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
 	struct sigaction pass = {.sa_handler = pass_on};
+	struct sigaction outside = {.sa_sigaction = pass_on_from_outside,
+	                            .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigaction waited = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+	static const int others[] = {SIGINT,    SIGQUIT, SIGUSR1, SIGUSR2,
+	                             SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
 
 	target = pid;
 	sigaction(SIGCHLD, &waited, NULL); /* no signal for a stop: it is waited for */
 	sigaction(SIGTERM, &pass, NULL);
 	sigaction(SIGHUP, &pass, NULL);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		sigaction(others[i], &outside, NULL);
+	for (int signo = SIGRTMIN; signo <= SIGRTMAX; signo++)
+		sigaction(signo, &outside, NULL);
 
 	sigaction(SIGALRM, &wake, NULL);
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGQUIT, &ignore, NULL);
+	sigaction(SIGPIPE, &ignore, NULL); /* nobody need read what we say */
 	sigaction(SIGXFSZ, &ignore, NULL); /* what has no room in its file is an error */
 }
 
@@ -308,6 +325,7 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 
 	*result = (struct lz_trace_result){0};
 	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1}};
+	lz_descriptors_reserve();
 	lz_sched_begin(&t);
 	int ret = begin(&t);
 	if (ret == 0) {

@@ -75,6 +75,7 @@ struct lz_thread_signals {
 	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
+	bool forced;          /* a signal's frame did not fit: SIGSEGV is next */
 };
 
 struct lz_call {        /* the system call under way */
@@ -363,7 +364,9 @@ void lz_follow_tick(struct lz_tracer *t);
 void lz_follow_gone(struct lz_tracer *t); /* this process has ended */
 void lz_follow_end(struct lz_tracer *t);  /* waits for those that have only to write */
 
-/* descriptors.c: as many as the tracer may have; the program gets its own limit back. */
+/* descriptors.c: of stdin, stdout and stderr, what is closed is not taken by files of ours. */
+void lz_descriptors_reserve(void);
+/* As many as the tracer may have; the program gets its own limit back. */
 void lz_descriptors_most(void);
 void lz_descriptors_own(void);
 /* Closes those that the tracer was given, but for stderr; stdin and stdout become /dev/null. */

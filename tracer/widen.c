@@ -48,7 +48,7 @@ static int widen_mapping(struct lz_tracer *t, const struct lz_vma *v, struct cod
 {
 	for (c->addr = v->start; c->addr < v->end; c->addr += c->len) {
 		c->len = v->end - c->addr < CHUNK ? v->end - c->addr : CHUNK;
-		memset(c->bytes, 0, sizeof(c->bytes));
+		memset(c->bytes, 0, MARGIN + c->len + MARGIN);
 		if (c->addr < MARGIN ||
 		    lz_proc_read_some(&t->p, c->addr - MARGIN, c->bytes, MARGIN) < MARGIN)
 			memset(c->bytes, 0, MARGIN);
