@@ -1,5 +1,6 @@
 /* lizard rm: removes recordings by name or directory. */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,20 @@ static void usage(FILE *to)
 	        "Removes recordings, each named as `lizard ls` shows it or by its directory.\n");
 }
 
+/* What lies elsewhere is not removed by a name that only leads there; PROG-latest leads to its neighbour. */
+static int remove_here(const char *path)
+{
+	char to[PATH_MAX];
+	ssize_t n = readlink(path, to, sizeof(to) - 1);
+
+	to[n < 0 ? 0 : n] = 0;
+	if (strchr(to, '/'))
+		return lz_fail(
+		    "%s is a link to %s: remove that by its own name, or the link with rm", path,
+		    to);
+	return lz_recording_remove(path);
+}
+
 /* A name is looked up among the recordings; what holds a slash is a directory. Unlike in other commands a
  * program does not stand for its latest recording: removing is not guessed at. */
 static int remove_one(const char *name)
@@ -23,14 +38,14 @@ static int remove_one(const char *name)
 	int rc;
 
 	if (strchr(name, '/'))
-		return lz_recording_remove(name);
+		return remove_here(name);
 	dir = lz_recordings_dir();
 	if (!dir || asprintf(&path, "%s/%s", dir, name) < 0) {
 		free(dir);
 		return -1;
 	}
 	rc = access(path, F_OK) == 0
-	         ? lz_recording_remove(path)
+	         ? remove_here(path)
 	         : lz_fail("no recording `%s` in %s; `lizard ls` lists what there is", name, dir);
 	free(path);
 	free(dir);

@@ -20,7 +20,7 @@
 static const char help[] =
     "usage: lizard-trace [options] [--] PROG [ARGS]\n"
     "Runs PROG and records it.\n\n"
-    "  -o, --output DIR             write the recording to DIR, which must not exist yet\n"
+    "  -o, --output DIR             write the recording to DIR, new or empty\n"
     "      --keep always|failure|signal\n"
     "                               remove the recording again unless the program ended with "
     "another\n"

@@ -213,12 +213,12 @@ static int parse_version(const char *line, struct lz_meta *m)
 	v = strtoul(line + strlen(FIRST_LINE), &end, 10);
 	if (*end || v > UINT32_MAX)
 		return lz_fail("the version makes no sense");
+	m->version = (uint32_t)v;
 	if (v != LZ_FORMAT_VERSION)
 		return lz_fail(
 		    "the recording has format version %lu, this Lizard reads version %d: "
 		    "record again, or use the Lizard it was made with",
 		    v, LZ_FORMAT_VERSION);
-	m->version = (uint32_t)v;
 	return 0;
 }
 
@@ -300,7 +300,10 @@ int lz_meta_read_at(int dirfd, struct lz_meta *m)
 	rc = text ? parse(text, m) : -1;
 	free(text);
 	if (rc < 0) {
+		uint32_t version = m->version;
+
 		lz_meta_free(m);
+		m->version = version;
 		return lz_fail_in("meta");
 	}
 	return 0;

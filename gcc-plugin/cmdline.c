@@ -126,6 +126,15 @@ static void note_option(struct command *c, const char *arg)
 	c->is_static |= strcmp(arg, "-static") == 0 || strcmp(arg, "-static-pie") == 0;
 }
 
+/* -Xlinker WORD is another way of -Wl,WORD. */
+static void note_linker_option(struct command *c, const char *word)
+{
+	char arg[64];
+
+	if (snprintf(arg, sizeof(arg), "-Wl,%s", word) < (int)sizeof(arg))
+		note_option(c, arg);
+}
+
 /* The next word of a response file: blanks separate, quotes and backslashes
  * protect. NULL at the end. */
 static char *next_word(const char **text)
@@ -216,6 +225,8 @@ struct command lz_cc_understand(const struct args *flat)
 			continue;
 		}
 		note_option(&c, arg);
+		if (strcmp(arg, "-Xlinker") == 0 && i + 1 < flat->n)
+			note_linker_option(&c, flat->v[i + 1]);
 		if (starts(arg, "-x"))
 			language = arg[2] || i + 1 == flat->n ? arg + 2 : flat->v[i + 1];
 		if (takes_value(arg))

@@ -140,7 +140,8 @@ struct lz_meta {
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
 };
 void lz_meta_free(struct lz_meta *m);
-/* Reads DIR/meta alone, as `lizard ls` does. Zeroes *m first; on failure nothing is left to free. */
+/* Reads DIR/meta alone, as `lizard ls` does. Zeroes *m first; on failure nothing is left to free, and m->version
+ * is the one that was read, if any. */
 int lz_meta_read(const char *dir, struct lz_meta *m);
 /* Killed before its first instruction: there is nothing to replay. */
 bool lz_meta_never_ran(const struct lz_meta *m);

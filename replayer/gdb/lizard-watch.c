@@ -149,6 +149,41 @@ place_of (const std::string &expression)
 			hex_string (value_as_address (addr)));
 }
 
+/* Would evaluating it change the program?  C's operators that do; text
+   between quotes does not count.  */
+
+static bool
+assigns (const std::string &expression)
+{
+  char quote = 0, before = ' ', last = ' ';
+
+  for (size_t i = 0; i < expression.size (); i++)
+    {
+      char c = expression[i];
+      char next = i + 1 < expression.size () ? expression[i + 1] : ' ';
+
+      if (quote != 0)
+	{
+	  if (c == '\\')
+	    i++;
+	  else if (c == quote)
+	    quote = 0;
+	  continue;
+	}
+      if (c == '\'' || c == '"')
+	quote = c;
+      if ((c == '+' || c == '-') && next == c)
+	return true;
+      bool compares = (strchr ("=!", last) != nullptr
+		       || (strchr ("<>", last) != nullptr && before != last));
+      if (c == '=' && next != '=' && !compares)
+	return true;
+      before = last;
+      last = c;
+    }
+  return false;
+}
+
 /* Does a name in it mean a local variable of the selected frame?  */
 
 static bool
@@ -440,6 +475,9 @@ reverse_watchpoint_command (const char *args, int from_tty)
     expression.pop_back ();
   if (expression.empty ())
     error (_("reverse_watchpoint: which expression?"));
+  if (assigns (expression))
+    error (_("reverse_watchpoint: \"%s\" changes what it is to watch; "
+	     "\"==\" compares."), expression.c_str ());
   lizard_need_process ();
 
   std::string location = location_argument (expression);

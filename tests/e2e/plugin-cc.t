@@ -47,6 +47,8 @@ ok $? "-x c-header, and -x c for a header"
 
 lizard-cc -O2 -fPIC -shared -Wl,-z,defs square.c -o libsquare.so
 ok $? "-shared with -z defs"
+lizard-cc -O2 -fPIC -Xlinker -shared square.c -o libsquare2.so
+ok $? "the linker's -shared by -Xlinker"
 lizard-cc main.c -L. -lsquare -Wl,-rpath,"$T" -o with_lib
 is "$(./with_lib)" 49 "instrumented program and library"
 gcc-12 main.c -L. -lsquare -Wl,-rpath,"$T" -o plain_host

@@ -75,4 +75,60 @@ is "$(lizard-trace -q nproc)" "$(nproc)" "the program sees the CPUs it has witho
 cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 is "$(taskset -c "$cpu" lizard-trace -q -o "$T/pinned" -- sh -c 'cat /proc/$PPID/task/*/status' | sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' | sort -u)" \
 	"$cpu" "on one CPU if told so"
+# ---- signals that are sent to the recorder ----
+cat >"$T/count.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static volatile int n;
+
+static void handler(int signo)
+{
+	n += signo == SIGUSR1 ? 1 : 100;
+}
+
+/* Argument: what to wait for. */
+int main(int argc, char **argv)
+{
+	int most = argc > 1 ? atoi(argv[1]) : 0;
+
+	signal(SIGUSR1, handler);
+	signal(SIGINT, handler);
+	kill(0, SIGUSR1);
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; i < 300 && n < most; i++)
+		usleep(100000);
+	usleep(100000);
+	printf("%d\n", n);
+	return 5;
+}
+END
+lizard-cc -O1 "$T/count.c" -o "$T/count"
+is "$(setsid -w lizard-trace -q -o "$T/own" -- "$T/count" 1; echo $?)" "$(setsid -w "$T/count" 1; echo $?)" "a signal to its own group reaches the program once, and does not end the recorder"
+setsid -w lizard-trace -q -o "$T/others" -- "$T/count" 102 >"$T/out" &
+is_ready() { grep -q ready "$T/out"; }
+wait_until is_ready
+recorder=$(pgrep -f "^lizard-trace -q -o $T/others")
+kill -USR1 "$recorder"
+kill -INT "$recorder"
+wait $!
+is "$? $(tail -n 1 "$T/out")" "5 102" "signals that others send to the recorder are passed on"
+
+# ---- descriptors that are closed; nobody who reads what is said ----
+number=0
+for closed in '<&- >&-' '<&- 2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
+	number=$((number + 1))
+	program="ls -l /proc/self/fd | sed 's/.* \\([0-9]* -> \\)/\\1/' | grep -v '/proc/\\|pipe:' >$T/shown; exit 5"
+	eval "sh -c \"\$program\" $closed"
+	natively="$? $(cat "$T/shown")"
+	eval "lizard-trace -q -o $T/closed-$number -- sh -c \"\$program\" $closed"
+	is "$? $(cat "$T/shown")" "$natively" "$closed: as natively"
+	lizard verify "$T/closed-$number" >"$T/verify" 2>&1
+	ok $? "$closed: verify is clean" || diag "$(cat "$T/verify")"
+done
+: | (lizard-trace sh -c 'sleep 0.2; exit 3'; echo $? >"$T/status") 2>&1 | true
+is "$(cat "$T/status")" 3 "nobody reads the last line: the status is the program's"
 done_testing

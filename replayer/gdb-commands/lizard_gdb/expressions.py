@@ -47,6 +47,12 @@ def place_of(expression):
     return "*(%s *) %#x" % (value.type, int(value.address))
 
 
+def assigns(expression):
+    """Would evaluating it change the program? C's operators that do; text between quotes does not count."""
+    bare = re.sub(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", "x", expression)
+    return bool(re.search(r"\+\+|--|(?:<<|>>|[^=!<>]|^)=(?!=)", bare))
+
+
 def uses_locals(expression):
     """Does a name in it mean a local variable of the selected frame?"""
     try:

@@ -6,7 +6,7 @@ import gdb
 from .activations import activation_start, entry_of
 from .change import search_change, search_in_frame
 from .command import Command
-from .expressions import evaluate, evaluate_in, known, place_of, uses_locals
+from .expressions import assigns, evaluate, evaluate_in, known, place_of, uses_locals
 from .places import refresh_libraries, show_place
 from .server import instrumented, need_process
 from .stops import Forward, Quiet, SignalsPass
@@ -28,6 +28,8 @@ Breakpoints do not count."""
         expression = arg.strip()
         if not expression:
             raise gdb.GdbError("reverse_watchpoint: which expression?")
+        if assigns(expression):
+            raise gdb.GdbError('reverse_watchpoint: "%s" changes what it is to watch; "==" compares.' % expression)
         need_process()
         location = re.match(r"-l(?:ocation)?\s+(.+)", expression)
         if location:

@@ -1,0 +1,71 @@
+#!/bin/sh
+# What the user does by mistake leaves the recording as it is: a called function that crashes, a breakpoint on data, "=" for
+# "==". And a GDB option's text is not taken for another option.
+. "$(dirname "$0")/../lib/tap.sh"
+cd "$T" || exit 1
+cat >p.c <<'END_OF_C'
+#include <stdio.h>
+
+int inserts, list[4] = {3, 1, 2, 0};
+
+__attribute__((noinline)) int at(const int *p, int i)
+{
+	return p[i];
+}
+
+__attribute__((noinline)) void insert(int n)
+{
+	inserts += n;
+}
+
+int main(void)
+{
+	for (int i = 0; i < 4; i++)
+		insert(at(list, i));
+	printf("%d\n", inserts);
+	return 0;
+}
+END_OF_C
+lizard-cc -O0 -g p.c -o p && lizard-trace -q -o rec -- ./p >out || exit 1
+is "$(cat out)" 6 "recorded"
+
+go() { # FRONT COMMAND...
+	front=$1
+	shift
+	for command; do
+		set -- "$@" -ex "$command"
+		shift
+	done
+	timeout -k 5 100 lizard-gdb "--$front" -nx -batch -ex 'set width 0' -ex 'set confirm off' "$@" rec 2>&1
+}
+
+for front in stock patched; do
+	[ $front = stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || { skip "$front" "it is not built"; continue; }
+
+	go $front 'tbreak insert' continue 'print at((int *) 0, 0)' bs delete 'tbreak 21' continue 'print inserts' \
+		'reverse_watchpoint inserts' reverse-continue when >shown
+	like "$(cat shown)" "received signal SIGSEGV" "$front: a called function crashes"
+	is "$(grep -c 'went another way' shown)" 0 "$front: runs go as recorded afterwards" || diag "$(cat shown)"
+	like "$(cat shown)" '\$1 = 6' "$front: forwards"
+	like "$(tr '\n' ' ' <shown)" "Old value = 4 +New value = 6" "$front: to a change"
+	like "$(tail -n 4 shown)" "event 0 of" "$front: and to the start" || diag "$(tail -n 5 shown)"
+
+	go $front 'break *&inserts' 'break *(char *) &list[1]' 'tbreak 21' continue 'print inserts' 'print list' 'delete' \
+		reverse-continue 'tbreak 21' continue 'print inserts' >shown
+	is "$(grep -c '^\$[13] = 6$' shown) $(grep -c '^\$2 = {3, 1, 2, 0}$' shown) $(grep -c 'another way' shown)" "2 1 0" \
+		"$front: breakpoints on data change nothing" || diag "$(cat shown)"
+
+	for wrong in 'inserts = 5' 'inserts += 5' 'inserts++' '--inserts' 'inserts <<= 1'; do
+		like "$(go $front 'tbreak 21' continue "reverse_watchpoint $wrong")" "changes what it is to watch" "$front: reverse_watchpoint $wrong"
+	done
+	for right in 'inserts == 3' 'inserts >= 6' 'inserts != 6' "inserts == '='"; do
+		is "$(go $front 'tbreak 21' continue "reverse_watchpoint $right" | grep -c 'changes what it is to watch')" 0 "$front: reverse_watchpoint $right"
+	done
+
+	go $front 'echo minimum\n' 'jump_forward insert' 'jump_forward 21' bs 'reverse_watchpoint inserts' | sed 1,/minimum/d >one
+	go $front 'echo maximum\n' 'jump_forward insert' 'jump_forward 21' bs 'reverse_watchpoint inserts' | sed 1,/maximum/d >other
+	like "$(cat one)" "insert \(n=3\) at p.c" "$front: a command with \"mi\" in it"
+	is "$(cat one)" "$(cat other)" "$front: does not make GDB speak to an IDE"
+	like "$(printf 'interpreter-exec mi -gdb-version\n-gdb-exit\n' | timeout 60 lizard-gdb --$front -nx -i=mi rec 2>&1)" '\^done|\^exit' "$front: -i=mi does"
+done
+done_testing
