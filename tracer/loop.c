@@ -378,7 +378,11 @@ int lz_loop(struct lz_tracer *t)
 
 	t->last_flush = lz_now();
 	for (;;) {
-		if (resume(t, request, sig) < 0 || (none = next_stop(t, &status)) < 0)
+		if (resume(t, request, sig) < 0)
+			return -1;
+		if (request == PTRACE_LISTEN)
+			lz_jobs_stopped(t);
+		if ((none = next_stop(t, &status)) < 0)
 			return -1;
 		request = PTRACE_SYSCALL;
 		sig = 0;

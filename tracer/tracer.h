@@ -364,6 +364,11 @@ void lz_follow_tick(struct lz_tracer *t);
 void lz_follow_gone(struct lz_tracer *t); /* this process has ended */
 void lz_follow_end(struct lz_tracer *t);  /* waits for those that have only to write */
 
+/* jobs.c: once the program has been started. */
+void lz_jobs_begin(void);
+/* The program has stopped; returns when it may go on. */
+void lz_jobs_stopped(const struct lz_tracer *t);
+
 /* descriptors.c: of stdin, stdout and stderr, what is closed is not taken by files of ours. */
 void lz_descriptors_reserve(void);
 /* As many as the tracer may have; the program gets its own limit back. */

@@ -1,38 +1,18 @@
 """Types into lizard-gdb on a terminal: Ctrl-C in long runs. Prints TAP lines without a plan.
 Usage: interrupt.py LIZARD-GDB PROGRAM THE-SAME-WITH-N-IN-A-REGISTER"""
 import os
-import pty
 import re
-import select
 import sys
 import time
+
+from terminal import Terminal
 
 PROMPT = "(gdb) "
 # while the program runs, or while GDB evaluates a condition
 STOPPED = r"SIGINT|testing breakpoint condition:\s+Quit"
 
 
-class Terminal:
-    def __init__(self, argv):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ["TERM"] = "dumb"
-            os.execvp(argv[0], argv)
-
-    def until(self, pattern, seconds=120):
-        text, end = "", time.time() + seconds
-        while time.time() < end and not re.search(pattern, text):
-            if select.select([self.fd], [], [], 0.2)[0]:
-                try:
-                    data = os.read(self.fd, 65536)
-                except OSError:
-                    break
-                text += data.decode(errors="replace").replace("\r", "")
-        return text
-
-    def type(self, text):
-        os.write(self.fd, text.encode())
-
+class Debugger(Terminal):
     def command(self, text):
         self.type(text + "\n")
         return self.until(re.escape(PROMPT) + "$")
@@ -72,7 +52,7 @@ def history(t):
 
 
 def main():
-    t = Terminal([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[2]])
+    t = Debugger([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[2]])
     ok(True, "started", t.until(re.escape(PROMPT) + "$"))
     t.command("set pagination off")
     t.command("break long.c:22 if i == 1000000000")
@@ -94,7 +74,7 @@ def main():
 
 
 def search():
-    t = Terminal([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[3]])
+    t = Debugger([sys.argv[1], "-nx", "-ex", "set width 0", "-ex", "set style enabled off", sys.argv[3]])
     t.until(re.escape(PROMPT) + "$")
     t.command("jump_forward 90%")
     text, took = t.interrupt("reverse_watchpoint n", 2, "_watchpoint n")
