@@ -274,7 +274,7 @@ static bool asks_for_mi(const struct options *o, int i)
 	const char *arg = o->rest[i] + (o->rest[i][0] == '-') + (strncmp(o->rest[i], "--", 2) == 0);
 	size_t name = strcspn(arg, "=");
 
-	if (arg == o->rest[i] || (i > 0 && takes_word(o->rest[i - 1])) ||
+	if (arg == o->rest[i] || !name || (i > 0 && takes_word(o->rest[i - 1])) ||
 	    !(strncmp(arg, "i", name) == 0 || (name > 2 && strncmp(arg, "interpreter", name) == 0)))
 		return false;
 	const char *value = arg[name] ? arg + name + 1 : i + 1 < o->n_rest ? o->rest[i + 1] : "";

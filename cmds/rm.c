@@ -19,8 +19,13 @@ static void usage(FILE *to)
 /* What lies elsewhere is not removed by a name that only leads there; PROG-latest leads to its neighbour. */
 static int remove_here(const char *path)
 {
-	char to[PATH_MAX];
-	ssize_t n = readlink(path, to, sizeof(to) - 1);
+	char to[PATH_MAX], bare[PATH_MAX];
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	snprintf(bare, sizeof(bare), "%.*s", (int)len, path);
+	ssize_t n = readlink(bare, to, sizeof(to) - 1);
 
 	to[n < 0 ? 0 : n] = 0;
 	if (strchr(to, '/'))

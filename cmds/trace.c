@@ -344,9 +344,12 @@ static int run(struct options *o)
 		discard(o, &r);
 	else if (rc == 0 && r.dir && r.complete && !o->quiet)
 		summary(&r, o->trace.chaos_seed);
+	int status = rc < 0 ? failed(r.status) : 0;
+	if (rc < 0 && r.empty && r.dir && lz_recording_remove(r.dir) < 0)
+		lz_warn("nothing was recorded, but a directory is left: %s", lz_error());
 	free(r.dir);
 	if (rc < 0)
-		return failed(r.status);
+		return status;
 	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);
 }
 

@@ -314,6 +314,7 @@ int lz_trace_handed_over(int state, int news)
 	struct lz_trace_result result;
 	struct lz_stopped stopped = {0};
 
+	lz_descriptors_reserve();
 	int got = read_handover(state, &h);
 	if (got <= 0)
 		return got;

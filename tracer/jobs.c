@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool leads_foreground(void)
@@ -27,7 +28,14 @@ void lz_jobs_begin(void)
 
 void lz_jobs_stopped(const struct lz_tracer *t)
 {
+	siginfo_t next = {0};
+
 	if (t->meta.parent || !leads_foreground())
+		return;
+	/* It goes on already, or is gone. */
+	if (waitid(P_PID, (id_t)t->p.pid, &next, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) ==
+	        0 &&
+	    next.si_pid)
 		return;
 	signal(SIGTSTP, SIG_DFL);
 	raise(

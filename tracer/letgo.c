@@ -301,14 +301,17 @@ static int wait_for_end(struct lz_tracer *t)
 	int status;
 
 	while (!t->ended) {
-		got = waitpid(-1, &status, __WALL);
+		got = waitpid(-1, &status, __WALL | WUNTRACED);
 		if (got < 0 && errno == ECHILD)
 			t->ended = true;
 		else if (got < 0 && errno != EINTR)
 			return lz_fail_errno("cannot wait for process %u", t->tid);
-		else if (got > 0 && WIFSTOPPED(status))
-			ptrace(PTRACE_CONT, got, 0, 0);
-		else if (got == (pid_t)t->tid) {
+		else if (got > 0 && WIFSTOPPED(status)) {
+			bool is_free = ptrace(PTRACE_CONT, got, 0, 0) < 0;
+
+			if (is_free && got == (pid_t)t->tid)
+				lz_jobs_stopped(t);
+		} else if (got == (pid_t)t->tid) {
 			t->ended = true;
 			t->status = status;
 		}

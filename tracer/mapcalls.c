@@ -343,7 +343,9 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 		part.v.start = from;
 		part.v.end = to;
 		part.v.offset = op.offset;
-		if (lz_build_op(t, &op) < 0 || lz_wide_mapped(t, &part) < 0)
+		if (lz_build_op(t, &op) < 0 ||
+		    (v->file != LZ_NO_FILE &&
+		     lz_wide_mapped(t, &part) < 0)) /* else there are zeroes */
 			return -1;
 		/* Holes are skipped, with ENOMEM at the end; at anything else it stopped, we don't know where. */
 		if (result < 0 && result != -ENOMEM && lz_build_read(t, from, to - from) < 0)

@@ -317,7 +317,9 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 		return at_handler(t, signo);
 	/* The frame did not fit on the stack, or the program was killed meanwhile. */
 	t->b.ev.flags |= LZ_EVF_IGNORED;
-	t->cur->sig.forced = WIFSTOPPED(status) && status >> 8 == SIGSEGV;
+	t->cur->sig.forced = WIFSTOPPED(status) && status >> 8 == SIGSEGV ? signo : 0;
+	if (t->act[signo].flags & SA_RESETHAND_)
+		t->act[signo].handler = 0;
 	if ((t->cur->sig.forced && log_torn_frame(t) < 0) || lz_build_commit(t) < 0)
 		return -1;
 	t->cur->pending_status = status;
@@ -515,15 +517,15 @@ static bool has_gone_on(const siginfo_t *info)
 }
 
 /* By the kernel, as there was no room for another signal's frame: no instruction has run since. One that is blocked or
- * ignored has become fatal. */
+ * ignored, or had no room itself, has become fatal. */
 static bool is_forced(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 	bool forced = s->forced && signo == SIGSEGV && info->si_code == SI_KERNEL;
 
-	s->forced = false;
-	if (forced && (ignored(t, signo) || s->blocked >> (signo - 1) & 1))
+	if (forced && (s->forced == SIGSEGV || ignored(t, signo) || s->blocked >> (signo - 1) & 1))
 		t->act[signo].handler = 0;
+	s->forced = 0;
 	return forced;
 }
 

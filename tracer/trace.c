@@ -146,7 +146,8 @@ static void pass_on_from_outside(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	if (info->si_code <= 0 && getpgid(info->si_pid) != getpgrp())
+	/* 0: it is in another PID namespace */
+	if (info->si_code <= 0 && (!info->si_pid || getpgid(info->si_pid) != getpgrp()))
 		kill(target, signo);
 	errno = saved;
 }
@@ -329,13 +330,11 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 	lz_descriptors_reserve();
 	lz_sched_begin(&t);
 	int ret = begin(&t);
-	if (ret == 0) {
+	if (t.w)
 		result->dir = strdup(lz_writer_dir(t.w));
+	if (ret == 0)
 		return lz_trace_to_end(&t, result);
-	}
-	if (t.w) /* there is nothing to replay in it */
-		lz_writer_discard(t.w);
-	t.w = NULL;
+	result->empty = true;
 	result->status = t.status;
 	clean_up(&t);
 	lz_follow_end(&t);

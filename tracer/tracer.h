@@ -75,7 +75,7 @@ struct lz_thread_signals {
 	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
-	bool forced;          /* a signal's frame did not fit: SIGSEGV is next */
+	int forced;           /* a signal whose frame did not fit: SIGSEGV is next; 0: none */
 };
 
 struct lz_call {        /* the system call under way */

@@ -49,7 +49,9 @@ static long write_large(void)
 /* Two calls. */
 static long through_pipe(void)
 {
-	return write(ends[1], small, 1) - read(ends[0], small, 1);
+	ssize_t n = write(ends[1], small, 1);
+
+	return n - read(ends[0], small, 1);
 }
 static long open_close(void)
 {

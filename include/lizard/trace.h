@@ -34,6 +34,7 @@ struct lz_trace_result {
 	int status;    /* of the program, as waitpid gives it */
 	char *dir;     /* of the recording, malloced; NULL: there is none */
 	bool complete; /* up to the program's end */
+	bool empty;    /* it could not begin: there is nothing to replay in it */
 	uint64_t duration_ns, bytes, n_events, marker_bytes;
 	uint32_t n_checkpoints;
 };

@@ -60,12 +60,16 @@ done
 
 # ---- as little memory as lets the tool itself start ----
 least=20000
-until (ulimit -v $least; lizard-trace --version) >/dev/null 2>&1; do least=$((least + 500)); done
+until [ $least -gt 1000000 ] || (ulimit -v $least; lizard-trace --version) >/dev/null 2>&1; do least=$((least + 500)); done
 (ulimit -v $((least + 500)); lizard-trace -q -o "$T/recordings/none" "$T/rounds" single 20) >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out")" "125 " "next to no memory: the program is not run"
 like "$(cat "$T/err")" "^lizard-trace: .*(memory|unavailable)" "it is said"
 [ ! -e "$T/recordings/none" ]
 ok $? "and nothing is left that cannot be replayed" || diag "$(ls -lR "$T/recordings/none")"
+lizard-trace -q "$T/rounds" single 20 >"$T/out"
+(ulimit -v 57000; lizard-trace -q "$T/rounds" single 20) >"$T/out" 2>"$T/err"
+lizard info rounds >"$T/out" 2>&1
+ok $? "nor does the link to the latest lead to it" || diag "$(cat "$T/out" "$T/err")"
 
 # ---- killed while the recorder does something with the first of several threads ----
 lizard-cc -g -O0 -pthread "$LIZARD_SRC/tests/progs/trace/shotdown.c" -o "$T/shotdown" || diag "shotdown does not build"

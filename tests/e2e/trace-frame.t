@@ -6,7 +6,7 @@ ulimit -c 0
 source=$LIZARD_SRC/tests/progs/trace/noframe.c
 gcc -O1 -g "$source" -o plain && lizard-cc -O0 -g "$source" -o o0 && lizard-cc -O2 -g "$source" -o o2 || exit 1
 
-for how in nested coroutine altstack blocked; do
+for how in nested coroutine altstack blocked overflow; do
 	(./plain $how; echo "status $?") >native 2>/dev/null
 	for program in plain o0 o2; do
 		(lizard-trace -q --checkpoint-interval 0 -o $program-$how -- ./$program $how; echo "status $?") >out 2>err

@@ -30,7 +30,7 @@ def bare(text):
     text = re.sub(r"\x1b\[[?0-9;]*[a-z]|\^Z|PROMPT> ", "", text)
     text = re.sub(r"(Stopped|Running) .*", r"\1", text)
     return [l for l in text.split("\n") if l.strip() and "jobs" not in l and "RUN" not in l and l.strip() == l
-            and not re.search(r"lizard-trace|^/", l)]
+            and not re.search(r"^lizard|lizard-trace|^/", l)]
 
 
 def main():
@@ -44,7 +44,7 @@ def main():
     }
     for number, (name, steps) in enumerate(cases.items(), 1):
         native = bare(session(program, steps))
-        recorded = bare(session(f"{recorder} -o jobs-{number} -- {program}", steps))
+        recorded = bare(session(f"{recorder} -o {os.environ['JOBS']}-{number} -- {program}", steps))
         good = native == recorded and any("status" in l for l in native)
         print(f"{'ok' if good else 'not ok'} - {name}: as without the recorder")
         if not good:

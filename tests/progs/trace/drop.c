@@ -28,7 +28,8 @@ int main(int argc, char **argv)
 	int status = -1;
 
 	if (argc < 2) {
-		printf("again %u, user %d, dumpable %d\n", work(1000), getuid() == OTHER, dumpable());
+		printf("again %u, user %d, dumpable %d\n", work(1000), getuid() == OTHER,
+		       dumpable());
 		return 4;
 	}
 	work(3000000);

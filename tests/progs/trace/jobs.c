@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 		kill(getpid(), SIGSTOP);
 	else
 		say("ready\n");
-	for (int i = 0; i < 15 && !caught; i++)
+	for (int i = 0; i < 30 && !caught; i++)
 		usleep(100000);
 	say("finished\n");
 	return 3;

@@ -63,7 +63,8 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 2 ? atoi(argv[2]) : 100, grows;
 
-	if (argc < 2 || chdir(argv[1]) || (grows = open("grows", O_RDWR | O_CREAT | O_EXCL, 0600)) < 0)
+	if (argc < 2 || chdir(argv[1]) ||
+	    (grows = open("grows", O_RDWR | O_CREAT | O_EXCL, 0600)) < 0)
 		return 1;
 	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, grows, 0);
 	signal(SIGBUS, on_bus);

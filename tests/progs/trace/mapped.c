@@ -70,7 +70,8 @@ static void both_ways(void)
 	int fd = file("both", "0123456789");
 	char *p = map(fd, 1, MAP_SHARED), b[20] = {0};
 
-	SEE(ftruncate(fd, PAGE) == 0); /* what is stored behind the end goes when the page is written back */
+	SEE(ftruncate(fd, PAGE) ==
+	    0); /* what is stored behind the end goes when the page is written back */
 	p[3] = 'x';
 	SEE(pread(fd, b, 10, 0) == 10 && !memcmp(b, "012x456789", 10));
 	SEE(pwrite(fd, "yz", 2, 5) == 2 && !memcmp(p, "012x4yz789", 10));
@@ -126,7 +127,8 @@ static void longer(void)
 	q[2 * PAGE] = 'q';
 	SEE(load(p + 3 * PAGE) == SIGBUS);
 	SEE(pwrite(fd, "end", 3, 4 * PAGE) == 3);
-	SEE(!memcmp(p + 4 * PAGE, "end", 3) && !memcmp(q + 4 * PAGE, "end", 3) && p[PAGE + 5] == 'x' && p[3 * PAGE] == 0);
+	SEE(!memcmp(p + 4 * PAGE, "end", 3) && !memcmp(q + 4 * PAGE, "end", 3) &&
+	    p[PAGE + 5] == 'x' && p[3 * PAGE] == 0);
 	add(p, 5 * PAGE), add(q, 5 * PAGE);
 	munmap(q, 5 * PAGE);
 }
@@ -140,7 +142,8 @@ static void shorter(void)
 	memset(p, 's', 4 * PAGE);
 	q[2 * PAGE] = 'q';
 	SEE(ftruncate(fd, PAGE + 100) == 0);
-	SEE(p[PAGE + 99] == 's' && p[PAGE + 100] == 0 && load(p + 2 * PAGE) == SIGBUS && load(q + 2 * PAGE) == SIGBUS);
+	SEE(p[PAGE + 99] == 's' && p[PAGE + 100] == 0 && load(p + 2 * PAGE) == SIGBUS &&
+	    load(q + 2 * PAGE) == SIGBUS);
 	SEE(ftruncate(fd, 4 * PAGE) == 0);
 	SEE(p[2 * PAGE] == 0 && q[2 * PAGE] == 0 && p[3 * PAGE] == 0);
 	p[3 * PAGE] = 't';
@@ -161,7 +164,8 @@ static void holes(void)
 	memset(p, 'h', 4 * PAGE);
 	SEE(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE, PAGE) == 0);
 	SEE(p[PAGE] == 0 && p[2 * PAGE] == 'h');
-	SEE(madvise(p + 2 * PAGE, PAGE, MADV_REMOVE) == 0 && p[2 * PAGE] == 0 && p[3 * PAGE] == 'h');
+	SEE(madvise(p + 2 * PAGE, PAGE, MADV_REMOVE) == 0 && p[2 * PAGE] == 0 &&
+	    p[3 * PAGE] == 'h');
 	SEE(madvise(p + 3 * PAGE, PAGE, MADV_DONTNEED) == 0 && p[3 * PAGE] == 'h');
 	lseek(fd, 10, SEEK_SET);
 	SEE(sendfile(fd, from, &in, 11) == 11 && !memcmp(p + 10, "copied text", 11));
@@ -220,7 +224,8 @@ static void segments(void)
 	p[6] = 'q';
 	getppid();
 	SEE(q[6] == 'q');
-	SEE(read(open("/proc/self/comm", O_RDONLY), p + PAGE, 6) == 6 && !memcmp(q + PAGE, "mapped", 6));
+	SEE(read(open("/proc/self/comm", O_RDONLY), p + PAGE, 6) == 6 &&
+	    !memcmp(q + PAGE, "mapped", 6));
 	/* In the place of another mapping, which is then gone. */
 	char *r = mmap(NULL, 3 * PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(r, 'r', 3 * PAGE);

@@ -1,7 +1,7 @@
 /* Signals whose frame does not fit on the stack, for which the kernel forces SIGSEGV. Argument: coroutine (a timer's, while a
  * coroutine with a small stack computes), nested (a handler that is interrupted by its own signal until the stack is full;
  * SIGSEGV's handler has another stack and goes back), altstack (one that cannot be written), blocked (nested, SIGSEGV is
- * blocked). */
+ * blocked), overflow (by recursion, and SIGSEGV's handler has no other stack). */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -45,6 +45,14 @@ static void handle(int signo, void (*handler)(int), int flags)
 	struct sigaction act = {.sa_handler = handler, .sa_flags = flags};
 
 	sigaction(signo, &act, NULL);
+}
+
+__attribute__((noinline)) static long recurse(volatile long i)
+{
+	volatile char frame[200];
+
+	frame[i % 200] = (char)i;
+	return recurse(i + 1) + frame[3];
 }
 
 static void *guarded(size_t len)
@@ -102,6 +110,10 @@ int main(int argc, char **argv)
 		sigprocmask(SIG_BLOCK, &set, NULL);
 	if (strcmp(how, "nested") == 0 || strcmp(how, "blocked") == 0)
 		fill_stack();
+	if (strcmp(how, "overflow") == 0) {
+		handle(SIGSEGV, segv, 0);
+		return (int)recurse(0);
+	}
 	if (strcmp(how, "altstack") == 0) {
 		stack_t stack = {.ss_sp = guarded(4096), .ss_size = 65536};
 		munmap(stack.ss_sp, 4096);

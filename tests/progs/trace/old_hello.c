@@ -9,8 +9,7 @@ extern __thread unsigned char *__lizard_pos __attribute__((tls_model("initial-ex
 
 static void hello(void)
 {
-	uintptr_t sink =
-	    ((uintptr_t)__lizard_sink + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE;
+	uintptr_t sink = ((uintptr_t)__lizard_sink + LZ_SINK_SIZE - 1) & -(uintptr_t)LZ_SINK_SIZE;
 	uintptr_t thread;
 	long result;
 

@@ -18,7 +18,8 @@
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
 #define ALLOW(nr)                                                                                  \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1),                                           \
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 enum { LAST_KNOWN = 471 };
 
@@ -81,7 +82,8 @@ int main(int argc, char **argv)
 		argv++;
 	}
 	if (argc > 2 && strcmp(argv[1], "interrupt") == 0) {
-		prog = (struct sock_fprog){sizeof(no_interrupt) / sizeof(no_interrupt[0]), no_interrupt};
+		prog = (struct sock_fprog){sizeof(no_interrupt) / sizeof(no_interrupt[0]),
+		                           no_interrupt};
 		argv++;
 	}
 	if (argc > 2 && strcmp(argv[1], "unknown") == 0) {

@@ -50,7 +50,8 @@ static int dump(int null)
 /* The vector is in memory that a child changes while the call waits. */
 static int vector(int null)
 {
-	struct iovec *io = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct iovec *io =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	(void)null;
 	*io = (struct iovec){bytes, sizeof(bytes)};
