@@ -123,20 +123,30 @@ inlined_call_gone_over (thread_info *thread)
   return nullptr;
 }
 
-/* PIECE becomes the code of the inlined call that BLOCK is in, that around
-   PC first.  Is PC in it, and not where GDB hides the call, at the start
-   of a range?  */
+/* Has `next' been at the line in which the inlined call CALL is made ever
+   since?  Then it goes on where GDB hides the call, at the start of a
+   range, too.  */
 
 static bool
-find_inlined_call (const struct block *block, CORE_ADDR pc,
-		   struct lz_piece_of_code *piece)
+is_made_here (const thread_info *thread, const struct block *call)
+{
+  return call->function ()->line () == thread->current_line
+	 && call->function ()->symtab () == thread->current_symtab;
+}
+
+/* PIECE becomes the code of the inlined call that BLOCK is in, that around
+   PC first.  Is PC in it, and not where GDB stops?  */
+
+static bool
+find_inlined_call (const thread_info *thread, const struct block *block,
+		   CORE_ADDR pc, struct lz_piece_of_code *piece)
 {
   while (block != nullptr && !block_inlined_p (block))
     block = block->superblock ();
   if (block == nullptr)
     return false;
 
-  piece->hidden_starts = true;
+  piece->hidden_starts = !is_made_here (thread, block);
   if (block->ranges ().empty ())
     piece->range[piece->n_ranges++] = { block->start (), block->end () };
   for (const blockrange &range : block->ranges ())
@@ -157,10 +167,10 @@ leave_inlined_call (thread_info *thread, struct lz_front_resume *how)
   const struct block *block = inlined_call_gone_over (thread);
 
   if (block == nullptr
-      || !find_inlined_call (block, pc_of (thread), &how->piece))
+      || !find_inlined_call (thread, block, pc_of (thread), &how->piece))
     return;
   how->how = LZ_RESUME_LEAVE;
-  how->start = how->piece.range[0].start + 1;
+  how->start = how->piece.range[0].start + how->piece.hidden_starts;
   how->end = how->piece.range[0].end;
 }
 

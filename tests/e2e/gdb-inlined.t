@@ -90,4 +90,22 @@ if patched_gdb; then
 	there_and_back --patched prev next
 	there_and_back --patched reverse-next next
 fi
+
+# Markers that are put far from the inlined call that they belong to: they are its code. A step over it that left it for each of them
+# would take minutes.
+prog_build apart -O2 && record apart
+source=$LIZARD_SRC/tests/progs/gdb/apart.c
+call=$(grep -n 's += scan' "$source" | cut -d: -f1)
+out=$(printf '%s\n' 'jump_forward 50%' '-- bt' bt | gdb_run --patched "$T/apart")
+like "$(section "$out" bt)" "^#0 .* in scan (n=400000) at .*apart.c:$(grep -n 'noise >= 0' "$source" | cut -d: -f1)
+#1 .* in work .*apart.c:$call
+#2 .* in main " "at a marker: the line that it belongs to, in the inlined call" || diag "$out"
+if patched_gdb; then
+	out=$(printf '%s\n' "tbreak $((call - 2))" continue next 'set debug infrun 1' '-- next' next '-- end' 'set debug infrun 0' '-- there' frame \
+		prev '-- back' frame | gdb_run --patched "$T/apart")
+	like "$(section "$out" there)" "^$((call + 1))	" "next over it goes to the next line" || diag "$out"
+	like "$(section "$out" back)" "^$call	" "... and prev back to that of the call" || diag "$out"
+	resumes=$(section "$out" next | grep -c 'resume_1:')
+	ok $((resumes > 10)) "... having resumed the program at most 10 times" || diag "$resumes times"
+fi
 done_testing
