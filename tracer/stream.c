@@ -264,7 +264,8 @@ int lz_stream_hello(struct lz_tracer *t)
 	uint32_t one = 1;
 
 	if (s->mem)
-		return 0;
+		return lz_wide_join_all(
+		    t); /* another copy of the runtime, and what is bound to it */
 	if (version > LZ_HELLO_VERSION) {
 		lz_warn("the program's markers have version %" PRIu64
 		        ", this lizard knows %d: only system calls are recorded",

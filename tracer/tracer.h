@@ -539,6 +539,8 @@ int lz_wide_hello(struct lz_tracer *t);
 /* FILE, of which [START, END) is a part, has been bound: its code is to use the runtime that has said hello, even if there
  * is another copy for it. */
 int lz_wide_join(struct lz_tracer *t, uint32_t file, uint64_t start, uint64_t end);
+/* The same for all files that are mapped. */
+int lz_wide_join_all(struct lz_tracer *t);
 
 /* random.c: rdrand and rdseed in the new image's program. */
 int lz_random_arm(struct lz_tracer *t);

@@ -135,14 +135,24 @@ int lz_wide_join(struct lz_tracer *t, uint32_t file, uint64_t start, uint64_t en
 	return 0;
 }
 
+int lz_wide_join_all(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+
+		if (v->prot & PROT_EXEC && lz_wide_join(t, v->file, 0, UINT64_MAX) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int lz_wide_hello(struct lz_tracer *t)
 {
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		const struct lz_area a = t->vmas.a[i];
 
-		if (lz_wide_mapped(t, &a) < 0 ||
-		    (a.v.prot & PROT_EXEC && lz_wide_join(t, a.v.file, 0, UINT64_MAX) < 0))
+		if (lz_wide_mapped(t, &a) < 0)
 			return -1;
 	}
-	return 0;
+	return lz_wide_join_all(t);
 }

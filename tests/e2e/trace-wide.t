@@ -254,14 +254,17 @@ int main(int argc, char **argv)
 }
 END
 lizard-cc -O1 -g bound.c -o bound -ldl
-for how in shared deep apart; do
-	./bound ./lib.so $how >native
-	lizard-trace -q -o bound-$how -- ./bound ./lib.so $how >out 2>err
-	is "$? $(cat out err)" "0 $(cat native)" "a library, $how: the program does as ever"
-	lizard verify bound-$how >verify 2>&1
-	ok $? "$how: verify is clean" || diag "$(tail -n 5 verify)"
+# Of one linked with norelro nothing becomes read-only when it has been bound: it is noticed when its runtime says hello.
+lizard-cc -O1 -g -shared -fPIC -Wl,-z,norelro lib.c -o norelro.so
+for case in "lib shared" "lib deep" "lib apart" "norelro deep" "norelro apart"; do
+	lib=${case% *} how=${case#* }
+	./bound "./$lib.so" "$how" >native
+	lizard-trace -q -o "bound-$lib-$how" -- ./bound "./$lib.so" "$how" >out 2>err
+	is "$? $(cat out err)" "0 $(cat native)" "$lib.so, $how: the program does as ever"
+	lizard verify "bound-$lib-$how" >verify 2>&1
+	ok $? "... verify is clean" || diag "$(tail -n 5 verify)"
 	markers=$(sed -n 's/.*clean: \([0-9]*\)[0-9]\{3\} bytes of markers.*/\1/p' verify)
-	is "$markers" "${all:=$markers}" "$how: the library's markers are there"
+	is "$markers" "${all:=$markers}" "... the library's markers are there"
 done
 
 # ---- markers of which nothing is known ----
