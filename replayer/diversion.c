@@ -189,7 +189,21 @@ static bool is_real(const struct user_regs_struct *r)
 	}
 }
 
-static int answer(struct lz_diversion *d, bool *gone)
+/* The signal that the copy sends itself, as abort() does; 0: none. It knows the recorded process's ids, or has asked for its own. */
+static uint32_t sent_to_itself(struct lz_diversion *d, const struct user_regs_struct *r)
+{
+	const uint32_t to = (uint32_t)(r->orig_rax == SYS_tgkill ? r->rsi : r->rdi);
+	const uint32_t signo = (uint32_t)(r->orig_rax == SYS_tgkill ? r->rdx : r->rsi);
+
+	if (r->orig_rax != SYS_tgkill && r->orig_rax != SYS_tkill && r->orig_rax != SYS_kill)
+		return 0;
+	if (to != (uint32_t)d->e->proc.pid && to != lz_engine_tid(d->e))
+		return 0;
+	return signo < NSIG ? signo : 0;
+}
+
+/* *SIGNO: it stops for that. */
+static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
 {
 	struct lz_engine *e = d->e;
 	struct user_regs_struct r = e->regs;
@@ -197,6 +211,7 @@ static int answer(struct lz_diversion *d, bool *gone)
 	uint64_t to;
 
 	*gone = r.orig_rax == SYS_exit || r.orig_rax == SYS_exit_group;
+	*signo = sent_to_itself(d, &r);
 	if (*gone)
 		return 0;
 	if (lz_engine_leave_call(e) < 0)
@@ -205,6 +220,8 @@ static int answer(struct lz_diversion *d, bool *gone)
 		if (lz_proc_syscall(&e->proc, &result, r.orig_rax, r.rdi, r.rsi, r.rdx, r.r10, r.r8,
 		                    r.r9) < 0)
 			return -1;
+	} else if (*signo) {
+		result = 0;
 	} else if (r.orig_rax == SYS_write && (r.rdi == 1 || r.rdi == 2)) {
 		result = write_out(d, r.rsi, r.rdx);
 	} else if (r.orig_rax == SYS_writev && (r.rdi == 1 || r.rdi == 2)) {
@@ -320,14 +337,14 @@ static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop 
 		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
 	if (sig == SIGSTOP)
 		return d->s->rp.interrupted ? finish(d, stop, LZ_STOP_INTERRUPTED, SIGINT) : 0;
-	return info.si_code > 0 || sig == SIGABRT ? finish(d, stop, LZ_STOP_SIGNAL, (uint32_t)sig)
-	                                          : 0;
+	return info.si_code > 0 ? finish(d, stop, LZ_STOP_SIGNAL, (uint32_t)sig) : 0;
 }
 
 /* One resume; 1: stopped. */
 static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
 {
 	struct lz_engine *e = d->e;
+	uint32_t signo;
 	pid_t got;
 	int status;
 	bool gone;
@@ -350,8 +367,10 @@ static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
 	if (WSTOPSIG(status) != (SIGTRAP | 0x80))
 		return on_signal(d, WSTOPSIG(status), step, stop);
 	e->in_call = true;
-	if (answer(d, &gone) < 0)
+	if (answer(d, &gone, &signo) < 0)
 		return -1;
+	if (signo)
+		return finish(d, stop, LZ_STOP_SIGNAL, signo);
 	if (gone) {
 		d->exited = true;
 		return finish(d, stop, LZ_STOP_END, 0);

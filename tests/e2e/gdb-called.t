@@ -1,10 +1,11 @@
 #!/bin/sh
-# What the user does by mistake leaves the recording as it is: a called function that crashes, a breakpoint on data, "=" for
+# What the user does by mistake leaves the recording as it is: a called function that crashes or aborts, a breakpoint on data, "=" for
 # "==". And a GDB option's text is not taken for another option.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$T" || exit 1
 cat >p.c <<'END_OF_C'
 #include <stdio.h>
+#include <stdlib.h>
 
 int inserts, list[4] = {3, 1, 2, 0};
 
@@ -16,6 +17,11 @@ __attribute__((noinline)) int at(const int *p, int i)
 __attribute__((noinline)) void insert(int n)
 {
 	inserts += n;
+}
+
+void give_up(void)
+{
+	abort();
 }
 
 int main(void)
@@ -42,7 +48,7 @@ go() { # FRONT COMMAND...
 for front in stock patched; do
 	[ $front = stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || { skip "$front" "it is not built"; continue; }
 
-	go $front 'tbreak insert' continue 'print at((int *) 0, 0)' bs delete 'tbreak 21' continue 'print inserts' \
+	go $front 'tbreak insert' continue 'print at((int *) 0, 0)' bs delete 'tbreak 27' continue 'print inserts' \
 		'reverse_watchpoint inserts' reverse-continue when >shown
 	like "$(cat shown)" "received signal SIGSEGV" "$front: a called function crashes"
 	is "$(grep -c 'went another way' shown)" 0 "$front: runs go as recorded afterwards" || diag "$(cat shown)"
@@ -50,20 +56,24 @@ for front in stock patched; do
 	like "$(tr '\n' ' ' <shown)" "Old value = 4 +New value = 6" "$front: to a change"
 	like "$(tail -n 4 shown)" "event 0 of" "$front: and to the start" || diag "$(tail -n 5 shown)"
 
-	go $front 'break *&inserts' 'break *(char *) &list[1]' 'tbreak 21' continue 'print inserts' 'print list' 'delete' \
-		reverse-continue 'tbreak 21' continue 'print inserts' >shown
+	go $front 'tbreak insert' continue 'call give_up()' backtrace >aborted
+	like "$(cat aborted)" "received signal SIGABRT" "$front: a called function that aborts"
+	like "$(cat aborted)" " in give_up ()" "... is shown where it does" || diag "$(cat aborted)"
+
+	go $front 'break *&inserts' 'break *(char *) &list[1]' 'tbreak 27' continue 'print inserts' 'print list' 'delete' \
+		reverse-continue 'tbreak 27' continue 'print inserts' >shown
 	is "$(grep -c '^\$[13] = 6$' shown) $(grep -c '^\$2 = {3, 1, 2, 0}$' shown) $(grep -c 'another way' shown)" "2 1 0" \
 		"$front: breakpoints on data change nothing" || diag "$(cat shown)"
 
 	for wrong in 'inserts = 5' 'inserts += 5' 'inserts++' '--inserts' 'inserts <<= 1'; do
-		like "$(go $front 'tbreak 21' continue "reverse_watchpoint $wrong")" "changes what it is to watch" "$front: reverse_watchpoint $wrong"
+		like "$(go $front 'tbreak 27' continue "reverse_watchpoint $wrong")" "changes what it is to watch" "$front: reverse_watchpoint $wrong"
 	done
 	for right in 'inserts == 3' 'inserts >= 6' 'inserts != 6' "inserts == '='"; do
-		is "$(go $front 'tbreak 21' continue "reverse_watchpoint $right" | grep -c 'changes what it is to watch')" 0 "$front: reverse_watchpoint $right"
+		is "$(go $front 'tbreak 27' continue "reverse_watchpoint $right" | grep -c 'changes what it is to watch')" 0 "$front: reverse_watchpoint $right"
 	done
 
-	go $front 'echo minimum\n' 'jump_forward insert' 'jump_forward 21' bs 'reverse_watchpoint inserts' | sed 1,/minimum/d >one
-	go $front 'echo maximum\n' 'jump_forward insert' 'jump_forward 21' bs 'reverse_watchpoint inserts' | sed 1,/maximum/d >other
+	go $front 'echo minimum\n' 'jump_forward insert' 'jump_forward 27' bs 'reverse_watchpoint inserts' | sed 1,/minimum/d >one
+	go $front 'echo maximum\n' 'jump_forward insert' 'jump_forward 27' bs 'reverse_watchpoint inserts' | sed 1,/maximum/d >other
 	like "$(cat one)" "insert \(n=3\) at p.c" "$front: a command with \"mi\" in it"
 	is "$(cat one)" "$(cat other)" "$front: does not make GDB speak to an IDE"
 	like "$(printf 'interpreter-exec mi -gdb-version\n-gdb-exit\n' | timeout 60 lizard-gdb --$front -nx -i=mi rec 2>&1)" '\^done|\^exit' "$front: -i=mi does"
