@@ -24,8 +24,8 @@ TEST_JOBS ?= 2
 TEST_TMP  ?= $(abspath $(BUILD))/test-tmp
 TEST_ENV   = LIZARD_SRC='$(CURDIR)' LIZARD_BUILD='$(abspath $(BUILD))' LIZARD_BIN='$(abspath $(BIN))' \
 	LIZARD_TMP='$(TEST_TMP)' LIZARD_SANITIZE='$(SANITIZE)'
-# Leak reports are of no use in programs that exit at once.
-TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1
+# Leak reports are of no use in programs that exit at once. A test preloads a library of its own.
+TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
 
 # What was said to this make is not meant for those that tests run: TESTS= has a meaning for automake, too.
 TEST_SH = unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL TESTS; $(TEST_ENV)
