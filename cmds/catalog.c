@@ -228,6 +228,15 @@ int lz_recording_remove(const char *path)
 
 /* ---- the list ---- */
 
+static uint64_t written(const char *path)
+{
+	char meta[PATH_MAX];
+	struct stat st;
+
+	snprintf(meta, sizeof(meta), "%s/meta", path);
+	return stat(meta, &st) < 0 ? 0 : (uint64_t)st.st_mtime;
+}
+
 static int fill_entry(struct lz_entry *e, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -238,6 +247,7 @@ static int fill_entry(struct lz_entry *e, const char *path)
 		return lz_fail("no memory");
 	if (lz_meta_read(path, &e->meta) < 0 && !(e->bad = strdup(lz_error())))
 		return lz_fail("no memory");
+	e->began = e->bad ? written(path) : e->meta.start_time;
 	e->busy = !e->bad && e->meta.state != LZ_REC_COMPLETE && lz_recording_busy(path);
 	e->bytes = lz_recording_bytes(path);
 	return 0;
@@ -290,8 +300,8 @@ static int by_age(const void *a, const void *b)
 {
 	const struct lz_entry *x = a, *y = b;
 
-	if (x->meta.start_time != y->meta.start_time)
-		return x->meta.start_time < y->meta.start_time ? -1 : 1;
+	if (x->began != y->began)
+		return x->began < y->began ? -1 : 1;
 	return strverscmp(x->name, y->name);
 }
 

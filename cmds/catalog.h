@@ -10,6 +10,7 @@ struct lz_entry {
 	char *name, *path;
 	struct lz_meta meta; /* zeroes if bad */
 	char *bad;           /* why meta cannot be read, or NULL */
+	uint64_t began;      /* seconds since the epoch; if bad, when meta was last written */
 	bool busy;
 	uint64_t bytes; /* on disk, all files */
 };

@@ -51,8 +51,7 @@ static bool goes(const struct conditions *c, const struct lz_catalog *all, size_
 	const struct lz_entry *e = &all->v[i];
 	uint64_t now = (uint64_t)time(NULL);
 
-	/* The age of a recording whose meta cannot be read is not known. */
-	if (c->has_age && !e->bad && now > e->meta.start_time && now - e->meta.start_time > c->age)
+	if (c->has_age && now > e->began && now - e->began > c->age)
 		return true;
 	return (c->has_keep && all->n - i > c->keep) || (c->has_size && left > c->size);
 }

@@ -143,6 +143,10 @@ rm "$LIZARD_TRACE_DIR/leads"
 mv "$T/mine/real" "$LIZARD_TRACE_DIR/small-2"
 sed -i '1s/[0-9]*$/1/' "$LIZARD_TRACE_DIR/small-2/meta"
 like "$(lizard ls)" "format 1" "ls: a recording of another version is not called damaged"
+cp -r "$LIZARD_TRACE_DIR/small-2" "$LIZARD_TRACE_DIR/old"
+touch -d '3 hours ago' "$LIZARD_TRACE_DIR/old/meta"
+lizard prune --older-than 1h >"$T/out"
+is "$(ls "$LIZARD_TRACE_DIR" | grep -c "^small-2$\|^old$") $(grep -c ' old$' "$T/out")" "1 1" "prune --older-than: of one of another version it is known when it was last written"
 lizard prune --max-size 1K >/dev/null
 is "$(ls -A "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
 cd /
