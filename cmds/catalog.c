@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmds/catalog.h>
 #include <lizard/error.h>
@@ -234,7 +235,7 @@ static uint64_t written(const char *path)
 	struct stat st;
 
 	snprintf(meta, sizeof(meta), "%s/meta", path);
-	return stat(meta, &st) < 0 ? 0 : (uint64_t)st.st_mtime;
+	return (uint64_t)(stat(meta, &st) < 0 ? time(NULL) : st.st_mtime);
 }
 
 static int fill_entry(struct lz_entry *e, const char *path)
@@ -248,7 +249,7 @@ static int fill_entry(struct lz_entry *e, const char *path)
 	if (lz_meta_read(path, &e->meta) < 0 && !(e->bad = strdup(lz_error())))
 		return lz_fail("no memory");
 	e->began = e->bad ? written(path) : e->meta.start_time;
-	e->busy = !e->bad && e->meta.state != LZ_REC_COMPLETE && lz_recording_busy(path);
+	e->busy = (e->bad || e->meta.state != LZ_REC_COMPLETE) && lz_recording_busy(path);
 	e->bytes = lz_recording_bytes(path);
 	return 0;
 }

@@ -247,33 +247,6 @@ static gimple *tail_call_of(basic_block bb)
 	return NULL;
 }
 
-/* The line and scope that BB ends in, as far as known. */
-static location_t where_it_ends(basic_block bb)
-{
-	for (gimple_stmt_iterator gsi = gsi_last_bb(bb); !gsi_end_p(gsi); gsi_prev(&gsi)) {
-		gimple *stmt = gsi_stmt(gsi);
-
-		if (!is_gimple_debug(stmt) && gimple_block(stmt))
-			return gimple_location(stmt);
-	}
-	return UNKNOWN_LOCATION;
-}
-
-/* A marker's block may be put far from those that it belongs to. It is given the place where its edge begins, or for a
- * debugger it would belong to whatever stands before it. The line only if that makes no place to stop at: if those are
- * told by debug markers. */
-static gimple *edge_marker(edge e, unsigned id)
-{
-	gimple *marker = lz_asm_edge(id);
-	location_t where = where_it_ends(e->src);
-
-	if (cfun->debug_nonbind_markers)
-		gimple_set_location(marker, where);
-	else if (LOCATION_BLOCK(where))
-		gimple_set_block(marker, LOCATION_BLOCK(where));
-	return marker;
-}
-
 static void insert_edge_markers(struct job *job)
 {
 	for (unsigned i = 0; i < job->blocks.edges.length(); i++) {
@@ -285,7 +258,9 @@ static void insert_edge_markers(struct job *job)
 			gimple_stmt_iterator gsi = gsi_for_stmt(tail);
 			gsi_insert_before(&gsi, lz_asm_edge(id), GSI_SAME_STMT);
 		} else if (id) {
-			gsi_insert_on_edge(e, edge_marker(e, id));
+			gimple *marker = lz_asm_edge(id);
+			lz_place_marker(marker, e);
+			gsi_insert_on_edge(e, marker);
 		}
 	}
 }

@@ -90,6 +90,10 @@ void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f);
  * rare or its profile was measured. */
 void lz_keep_in_line(basic_block marker);
 
+/* scopes.cc: debug information takes MARKER, which is about to be put on E, for code of the line and the inlined call that
+ * E begins in. */
+void lz_place_marker(gimple *marker, edge e);
+
 /* instrument.cc, regs.cc: the passes. */
 void lz_register_passes(const char *plugin_name);
 /* The current function needs r15 saved by its prologue. */

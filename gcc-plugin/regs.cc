@@ -95,6 +95,7 @@ static void add_pass(const char *plugin_name, opt_pass *pass, const char *refere
 
 opt_pass *lz_make_gimple_pass(gcc::context *ctxt);
 opt_pass *lz_make_record_pass(bool begin);
+opt_pass *lz_make_scopes_pass();
 
 void lz_register_passes(const char *plugin_name)
 {
@@ -107,6 +108,7 @@ void lz_register_passes(const char *plugin_name)
 	         "pro_and_epilogue", PASS_POS_INSERT_BEFORE);
 	add_pass(plugin_name, new pass_regs("lizard_after_prologue", after_prologue),
 	         "pro_and_epilogue", PASS_POS_INSERT_AFTER);
+	add_pass(plugin_name, lz_make_scopes_pass(), "shorten", PASS_POS_INSERT_BEFORE);
 	add_pass(plugin_name, lz_make_record_pass(true), "final", PASS_POS_INSERT_BEFORE);
 	add_pass(plugin_name, lz_make_record_pass(false), "final", PASS_POS_INSERT_AFTER);
 }

@@ -394,19 +394,13 @@ static int out_of_unknown(struct stepping *s)
 	return after_run(s, s->m->run(s->m->arg, &to, 1));
 }
 
-/* Is the call made in the line that is stepped through? There `next` goes on where GDB hides it, too. */
-static bool is_made_here(const struct stepping *s, const struct lz_inline *call)
-{
-	return call->call_line == s->line && call->call_symtab == s->symtab;
-}
-
-/* Where CALL, the inlined call number WHICH around control, is. */
-static void find_ranges(struct stepping *s, const struct lz_inline *call, size_t which)
+/* Where the inlined call number WHICH around control is. */
+static void find_ranges(struct stepping *s, size_t which)
 {
 	uint64_t bias;
 	struct lz_lines *l = s->m->lines(s->m->arg, s->r.rip, &bias);
 
-	s->over.hidden_starts = !is_made_here(s, call);
+	s->over.hidden_starts = true;
 	s->over.n_ranges = (uint32_t)lz_lines_inline_ranges(l, s->r.rip - bias, which,
 	                                                    s->over.range, LZ_RANGES_MAX);
 	for (uint32_t i = 0; i < s->over.n_ranges; i++) {
@@ -421,7 +415,10 @@ static int inline_stop(struct stepping *s, const struct lz_inline *in, size_t n,
 {
 	*keep_going = false;
 	if (hidden && same_frame(now, &s->frame)) {
-		if (s->over_inlines && is_made_here(s, &in[n - hidden])) {
+		const struct lz_inline *call = &in[n - hidden];
+		bool same_line = call->call_line == s->line && call->call_symtab == s->symtab;
+
+		if (s->over_inlines && same_line) {
 			*keep_going = true;
 			return GO_ON;
 		}
@@ -430,7 +427,7 @@ static int inline_stop(struct stepping *s, const struct lz_inline *in, size_t n,
 	if (now->n && inlined_from(now, &s->frame)) {
 		if (!s->over_inlines)
 			return LZ_STEPPED;
-		find_ranges(s, &in[s->frame.n], s->frame.n);
+		find_ranges(s, s->frame.n);
 		*keep_going = true;
 	}
 	return GO_ON;

@@ -123,30 +123,20 @@ inlined_call_gone_over (thread_info *thread)
   return nullptr;
 }
 
-/* Has `next' been at the line in which the inlined call CALL is made ever
-   since?  Then it goes on where GDB hides the call, at the start of a
-   range, too.  */
-
-static bool
-is_made_here (const thread_info *thread, const struct block *call)
-{
-  return call->function ()->line () == thread->current_line
-	 && call->function ()->symtab () == thread->current_symtab;
-}
-
 /* PIECE becomes the code of the inlined call that BLOCK is in, that around
-   PC first.  Is PC in it, and not where GDB stops?  */
+   PC first.  Is PC in it, and not where GDB hides the call, at the start
+   of a range?  */
 
 static bool
-find_inlined_call (const thread_info *thread, const struct block *block,
-		   CORE_ADDR pc, struct lz_piece_of_code *piece)
+find_inlined_call (const struct block *block, CORE_ADDR pc,
+		   struct lz_piece_of_code *piece)
 {
   while (block != nullptr && !block_inlined_p (block))
     block = block->superblock ();
   if (block == nullptr)
     return false;
 
-  piece->hidden_starts = !is_made_here (thread, block);
+  piece->hidden_starts = true;
   if (block->ranges ().empty ())
     piece->range[piece->n_ranges++] = { block->start (), block->end () };
   for (const blockrange &range : block->ranges ())
@@ -167,10 +157,10 @@ leave_inlined_call (thread_info *thread, struct lz_front_resume *how)
   const struct block *block = inlined_call_gone_over (thread);
 
   if (block == nullptr
-      || !find_inlined_call (thread, block, pc_of (thread), &how->piece))
+      || !find_inlined_call (block, pc_of (thread), &how->piece))
     return;
   how->how = LZ_RESUME_LEAVE;
-  how->start = how->piece.range[0].start + how->piece.hidden_starts;
+  how->start = how->piece.range[0].start + 1;
   how->end = how->piece.range[0].end;
 }
 
