@@ -93,16 +93,17 @@ fi
 
 # Markers that are put far from the inlined call that they belong to: they are its code. A step over it that left it for each of them
 # would take minutes.
-prog_build apart -O2 && record apart
-source=$LIZARD_SRC/tests/progs/gdb/apart.c
-call=$(grep -n 's += scan' "$source" | cut -d: -f1)
-out=$(printf '%s\n' 'jump_forward 50%' '-- bt' bt | gdb_run --patched "$T/apart")
-like "$(section "$out" bt)" "^#0 .* in scan (n=400000) at .*apart.c:$(grep -n 'noise >= 0' "$source" | cut -d: -f1)
-#1 .* in work .*apart.c:$call
-#2 .* in main " "at a marker: the line that it belongs to, in the inlined call" || diag "$out"
+prog_build nested_inlined -O2 && record nested_inlined
+source=$LIZARD_SRC/tests/progs/gdb/nested_inlined.c
+call=$(grep -n 's += outer' "$source" | cut -d: -f1)
+out=$(printf '%s\n' 'jump_forward 50%' '-- bt' bt | gdb_run --stock "$T/nested_inlined")
+like "$(section "$out" bt)" "^#0 .* in scan (n=200) at .*:$(grep -n 'noise >= 0' "$source" | cut -d: -f1)
+#1 .* in outer .*:$(grep -n 's += scan' "$source" | cut -d: -f1)
+#2 .* in work .*:$call
+#3 .* in main " "at a marker: the line that it belongs to, in the inlined call" || diag "$out"
 if patched_gdb; then
 	out=$(printf '%s\n' "tbreak $((call - 2))" continue next 'set debug infrun 1' '-- next' next '-- end' 'set debug infrun 0' '-- there' frame \
-		prev '-- back' frame | gdb_run --patched "$T/apart")
+		prev '-- back' frame | gdb_run --patched "$T/nested_inlined")
 	like "$(section "$out" there)" "^$((call + 1))	" "next over it goes to the next line" || diag "$out"
 	like "$(section "$out" back)" "^$call	" "... and prev back to that of the call" || diag "$out"
 	resumes=$(section "$out" next | grep -c 'resume_1:')
@@ -111,7 +112,6 @@ if patched_gdb; then
 fi
 
 # What a debugger shows of optimized code is as without markers: the same steps, and breakpoints where the program gets to.
-source=$LIZARD_SRC/tests/progs/gdb/nested_inlined.c
 cat >"$T/steps.py" <<END
 import gdb
 gdb.execute("tbreak %s" % place)
