@@ -229,6 +229,7 @@ int lz_recording_remove(const char *path)
 
 /* ---- the list ---- */
 
+/* Not known: now, so that it is not taken for an old one. */
 static uint64_t written(const char *path)
 {
 	char meta[PATH_MAX];

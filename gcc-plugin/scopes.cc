@@ -83,12 +83,12 @@ static void add_with_outer(blocks *seen, tree block)
 }
 
 /* BLOCK, or what is around the outermost inlined call that it is in and that is not among SEEN. */
-static tree within(const blocks *seen, tree block)
+static tree within(blocks *seen, tree block)
 {
 	tree found = block;
 
 	for (tree b = block; b; b = around(b))
-		if (inlined_function_outer_scope_p(b) && !const_cast<blocks *>(seen)->contains(b))
+		if (inlined_function_outer_scope_p(b) && !seen->contains(b))
 			found = around(b);
 	return found;
 }
@@ -126,8 +126,8 @@ static rtx_insn *far_label(rtx_insn *marker)
 	return NULL;
 }
 
-/* At the first byte of a range of an inlined call GDB hides the call, and a step out of it would end there. A marker's block
- * that stands alone gets one before it that never runs. */
+/* At the first byte of a range of an inlined call GDB hides the call, and takes control there for having left it. Where a
+ * marker would be that byte, a nop that never runs is put before it. */
 static void pad_far_markers()
 {
 	for (rtx_insn *insn = get_insns(); insn; insn = NEXT_INSN(insn)) {

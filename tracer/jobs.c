@@ -38,7 +38,7 @@ void lz_jobs_stopped(const struct lz_tracer *t)
 	    next.si_pid)
 		return;
 	signal(SIGTSTP, SIG_DFL);
-	raise(
-	    SIGTSTP); /* until the shell lets the job go on; nothing happens where no shell could */
+	/* until the shell lets the job go on; nothing happens where no shell could */
+	raise(SIGTSTP);
 	signal(SIGTSTP, SIG_IGN);
 }

@@ -263,9 +263,9 @@ int lz_stream_hello(struct lz_tracer *t)
 	uint64_t version = lz_hello_version(t->cur->call.nr, args);
 	uint32_t one = 1;
 
+	/* another copy of the runtime, and what is bound to it */
 	if (s->mem)
-		return lz_wide_join_all(
-		    t); /* another copy of the runtime, and what is bound to it */
+		return lz_wide_join_all(t);
 	if (version > LZ_HELLO_VERSION) {
 		lz_warn("the program's markers have version %" PRIu64
 		        ", this lizard knows %d: only system calls are recorded",
