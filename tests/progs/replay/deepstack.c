@@ -19,7 +19,7 @@ static void work(void)
 static int down(int n)
 {
 	if (!n) {
-		for (int i = 0; i < 40; i++) {
+		for (int i = 0; i < 80; i++) {
 			work();
 			usleep(20000);
 		}
