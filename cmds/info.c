@@ -119,15 +119,10 @@ static void print_args(const struct lz_meta *m)
 	putchar('\n');
 }
 
-/* meta says so at the end only; until there are markers nobody knows whether there will be some. */
-static bool is_instrumented(const struct lz_reader *r)
-{
-	return lz_reader_meta(r)->instrumented || all_markers(r);
-}
-
+/* Until there are markers nobody knows whether there will be some. */
 static bool not_known_yet(const struct lz_reader *r)
 {
-	return !is_instrumented(r) && lz_reader_meta(r)->state != LZ_REC_COMPLETE &&
+	return !lz_reader_instrumented(r) && lz_reader_meta(r)->state != LZ_REC_COMPLETE &&
 	       lz_recording_busy(lz_reader_dir(r));
 }
 
@@ -135,7 +130,7 @@ static const char *instrumented(const struct lz_reader *r)
 {
 	if (not_known_yet(r))
 		return "not known yet";
-	return is_instrumented(r) ? "yes" : "no: system calls and checkpoints only";
+	return lz_reader_instrumented(r) ? "yes" : "no: system calls and checkpoints only";
 }
 
 static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
@@ -319,7 +314,8 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	json_object_set_new(o, "flow", lz_json_text(m->flow));
 	json_object_set_new(o, "outside", list_json(m->outside));
 	json_object_set_new(o, "instrumented",
-	                    not_known_yet(r) ? json_null() : json_boolean(is_instrumented(r)));
+	                    not_known_yet(r) ? json_null()
+	                                     : json_boolean(lz_reader_instrumented(r)));
 	return o;
 }
 

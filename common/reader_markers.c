@@ -19,6 +19,15 @@ uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid)
 	return s ? s->len : 0;
 }
 
+bool lz_reader_instrumented(const struct lz_reader *r)
+{
+	bool any = lz_reader_meta(r)->instrumented;
+
+	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
+		any |= lz_reader_markers_len(r, lz_reader_tid(r, i)) > 0;
+	return any;
+}
+
 uint32_t lz_stream_frame(const struct lz_stream *s, uint64_t offset)
 {
 	uint32_t lo = 0, hi = s->frames.n;

@@ -2,6 +2,7 @@
 #ifndef LIZARD_FRONT_INT_H
 #define LIZARD_FRONT_INT_H
 
+#include "replayer/over.h"
 #include "replayer/regs.h"
 #include <lizard/front.h>
 #include <stdio.h>
@@ -68,6 +69,7 @@ struct lz_front {
 	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next resume; 0: none */
 	uint32_t stepped_tid;
 	struct lz_regfile stepped;
+	struct lz_over over; /* the command that steps */
 	/* a move armed by a monitor command, carried out by the next reverse resume */
 	char *armed;
 	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */

@@ -6,6 +6,9 @@
  *   note         what there was to say about the last move
  *   signals pass, signals stop
  *                no signal stops a run, or those that GDB has not passed do (at first)
+ *   over N, over none
+ *                a next or finish begins whose frame is in N inlined calls: those within it are not
+ *                stepped through; or it has ended
  *   seek ..., jump ..., back-step, back-next
  *                arms a move that the next reverse-stepi or reverse-continue carries out: see
  *                front_move.c */
@@ -70,7 +73,7 @@ static char *info(struct lz_front *f)
 	if (lz_reader_begins_later(f->reader))
 		fprintf(to, "not_kept=%lu\n", (unsigned long)lz_reader_first_event(f->reader));
 	fprintf(to, "checkpoints=%u\ninstrumented=%d\n", lz_reader_n_checkpoints(f->reader),
-	        (int)m->instrumented);
+	        (int)lz_reader_instrumented(f->reader));
 	fprintf(to, "front_end=%s\n", f->name);
 	if (lz_reader_damage(f->reader))
 		fprintf(to, "damage=%s\n", lz_reader_damage(f->reader));
@@ -101,11 +104,23 @@ static char *arm(struct lz_front *f, const char *text)
 	return f->armed ? strdup("") : NULL;
 }
 
-static const char help[] =
-    "monitor commands: when, info, quiet, note, signals pass|stop, and moves that the next "
-    "reverse-stepi carries out: seek "
-    "start|end|N%|time T|event N|POSITION, jump forward|backward "
-    "ADDRESS..., back-step [N], back-next [N]\n";
+static char *step_over(struct lz_front *f, const char *text)
+{
+	char *end;
+	unsigned long depth = strtoul(text, &end, 10);
+
+	if (end == text || *end)
+		lz_over_end(&f->over);
+	else
+		lz_over_begin(&f->over, (uint32_t)depth);
+	return strdup("");
+}
+
+static const char help[] = "monitor commands: when, info, quiet, note, signals pass|stop, over "
+                           "N|none, and moves that the next "
+                           "reverse-stepi carries out: seek "
+                           "start|end|N%|time T|event N|POSITION, jump forward|backward "
+                           "ADDRESS..., back-step [N], back-next [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)
 {
@@ -121,6 +136,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = (f->quiet = true) ? strdup("") : NULL;
 	else if (strcmp(text, "signals pass") == 0 || strcmp(text, "signals stop") == 0)
 		answer = (f->pass_all = text[8] == 'p', strdup(""));
+	else if (strncmp(text, "over ", 5) == 0)
+		answer = step_over(f, text + 5);
 	else if (is_move(text))
 		answer = arm(f, text);
 	else

@@ -133,10 +133,28 @@ static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint3
 	return 0;
 }
 
+/* *OVER: a step within an inlined call that the debugger goes over becomes a run out of that. False: R stands. */
+static bool goes_over(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid,
+                      struct lz_front_resume *over)
+{
+	if (!lz_over_step(&f->over, f->s, tid, &over->piece) || r->how != LZ_RESUME_STEP ||
+	    r->alone)
+		return false;
+	over->how = LZ_RESUME_LEAVE;
+	over->direction = r->direction;
+	over->tid = r->tid;
+	over->start = over->piece.range[0].start + 1;
+	over->end = over->piece.range[0].end;
+	return true;
+}
+
 int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
 {
+	struct lz_front_resume over = {0};
 	int rc;
 
+	if (goes_over(f, r, tid, &over))
+		r = &over;
 	if (r->alone && r->direction == LZ_FORWARD)
 		rc = step_alone(f, r, tid);
 	else if (r->how == LZ_RESUME_RANGE)

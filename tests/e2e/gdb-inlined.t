@@ -38,6 +38,36 @@ moved() { # FRONT-END MOVE COMMAND
 	END
 }
 
+# A stock GDB goes by single steps if the server is not told that it goes over the call.
+by_steps="define hook-next
+end
+define hook-finish
+end"
+steps=$(section "$(moved --stock reverse-next "$by_steps")" instant)
+like "$steps" '^position' "where single steps end"
+over() { # COMMAND...: what the last one does, over the inlined call or out of it
+	before=$(printf '%s\n' "$@" | sed '$d')
+	printf '%s\n' "set pagination off" "handle SIGUSR1 nostop noprint pass" "tbreak work" continue "$before" \
+		"set debug remote 1" "-- move" "$(printf '%s\n' "$@" | tail -n 1)" "-- end" "set debug remote 0" "-- instant" when |
+		gdb_run --stock "$T/over_inlined"
+}
+inside="tbreak $(grep -n 'if (i == 40)' "$source" | cut -d: -f1)"
+for case in "next;next" "next;next;reverse-next" "$inside;continue;finish" "$inside;continue;reverse-finish"; do
+	IFS=';' read -r a b c <<-END
+		$case
+	END
+	by_itself=$(over "$by_steps" "$a" $b $c)
+	told=$(over "$a" $b $c)
+	is "$(section "$told" instant)" "$(section "$by_itself" instant)" "$case: a stock GDB ends where single steps end"
+	n=$(section "$told" move | grep -cE 'Sending packet: .(vCont;|bs)')
+	of=$(section "$by_itself" move | grep -cE 'Sending packet: .(vCont;|bs)')
+	[ "$n" -ge 1 ] && [ $((10 * n)) -le "$of" ]
+	ok $? "... with $n resumes instead of $of"
+done
+# What is watched without hardware is compared after each step.
+out=$(over next 'set can-use-hw-watchpoints 0' 'watch beats' next)
+like "$(section "$out" move)" 'New value = 10$' "a stock GDB's own watchpoint is not passed by"
+
 for front_end in --stock --patched; do
 	if [ $front_end = --patched ] && ! patched_gdb; then
 		skip "the patched GDB" "not built, or older than the library: make gdb"
@@ -63,7 +93,6 @@ for front_end in --stock --patched; do
 	# and back: from behind the loop
 	out=$(moved $front_end reverse-next "print 1")
 	like "$(section "$out" there)" "^work $call 2\$" "$front_end: reverse-next from behind the loop to the line of the call"
-	[ $front_end = --patched ] || steps=$(section "$out" instant)
 	is "$(section "$out" instant)" "$steps" "... at the instant at which single steps end"
 	out=$(moved $front_end reverse-next "break callee if i == 1000")
 	like "$(section "$out" there)" "^work $call 2\$" "$front_end: back past a breakpoint whose condition is false"

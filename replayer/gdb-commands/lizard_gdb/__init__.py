@@ -3,6 +3,7 @@ import os
 
 import gdb
 
+from . import inlined
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
 from .opening import open_recording
@@ -34,4 +35,5 @@ def define():
         return
     for command in COMMANDS:
         command()
+    inlined.define()
     gdb.events.stop.connect(on_stop)

@@ -3,6 +3,7 @@ import re
 
 import gdb
 
+from . import inlined
 from .server import monitor
 
 
@@ -19,6 +20,7 @@ class LastStop:
 
 
 def on_stop(event):
+    inlined.over()
     if isinstance(event, gdb.BreakpointEvent):
         LastStop.hit = [
             (p.number, p.hit_count, "%s%d%s" % ("Temporary breakpoint " if p.temporary else "Breakpoint ", p.number, place_of(p)))
