@@ -30,15 +30,14 @@ struct found {
 	bool passed;  /* by the walk that gave the answer, which does not stop at the goal */
 };
 
-/* Tries the anchor; 1: found. */
-static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, struct lz_pos *answer,
-                    struct found *f)
+/* Tries a walk from here; 1: found. */
+static int try_here(struct lz_nav *nav, struct lz_chain *c, struct lz_pos *answer, struct found *f)
 {
 	const struct lz_chain_stop *p;
 	enum chain_end end;
 	bool sure;
 
-	if (lz_chain_build(nav, anchor, true, c, &end))
+	if (lz_chain_build_here(nav, true, c, &end))
 		return -1;
 	f->foreign = end == CHAIN_OVER || end == CHAIN_LOST;
 	p = lz_chain_predecessor(c, end);
@@ -54,6 +53,24 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 	return sure;
 }
 
+/* Tries the anchor; 1: found. */
+static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, struct lz_pos *answer,
+                    struct found *f)
+{
+	return lz_chain_seek(nav, anchor) ? -1 : try_here(nav, c, answer, f);
+}
+
+/* The same after the inlined calls around the anchor, but for so many, are left, if that is before the goal. */
+static int try_outside(struct lz_nav *nav, uint64_t anchor, uint32_t inlines, struct lz_chain *c,
+                       struct lz_pos *answer, struct found *f)
+{
+	if (lz_chain_seek(nav, anchor))
+		return -1;
+	if (lz_gdb_leave(&nav->machine, inlines) != LZ_STEPPED)
+		return nav->interrupted || nav->gave_up ? -1 : 0;
+	return try_here(nav, c, answer, f);
+}
+
 /* Where to look for anchors. */
 struct ladder {
 	struct lz_own own;
@@ -61,19 +78,13 @@ struct ladder {
 	size_t back;      /* how many markers of the block have been gone back over */
 };
 
-/* What an inlined call wrote is of no use any more: a walk that begins there may not leave it before the goal. */
-static int climb_out(struct lz_nav *nav, struct ladder *l)
-{
-	l->back = 2;
-	return lz_own_outside(nav, &l->own, l->inlines);
-}
-
 static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
                     const struct found *f, struct ladder *l)
 {
 	int first = lz_own_in_block(nav, block, k, &l->own);
 
-	if (first >= 0 && f->deeper && climb_out(nav, l))
+	/* What an inlined call wrote is of no use so far back: it may not be left before the goal. */
+	if (first >= 0 && f->deeper && lz_own_outside(nav, &l->own, l->inlines))
 		return -1;
 	return first;
 }
@@ -83,23 +94,22 @@ static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c
                         struct lz_pos *answer, struct found *f)
 {
 	struct lz_own *o = &l->own;
-	bool inside = !f->deeper;
 
 	while (!f->foreign && l->back < o->n) {
 		uint64_t anchor = o->mark[o->n - 1 - l->back].at;
-		int rc = try_next(nav, anchor, c, answer, f);
+		bool outside = f->deeper;
+		int rc = outside ? try_outside(nav, anchor, l->inlines, c, answer, f)
+		                 : try_next(nav, anchor, c, answer, f);
 
-		l->back *= 5;
-		if (!rc && inside && f->deeper) {
-			inside = false;
-			rc = climb_out(nav, l);
-		}
 		if (rc)
 			return rc;
+		if (outside == f->deeper)
+			l->back *= outside ? 2 : 5; /* it costs little to leave a call in vain */
 	}
 	if (f->foreign || !o->n)
 		return 0;
-	return try_next(nav, o->mark[0].at, c, answer, f);
+	return f->deeper ? try_outside(nav, o->mark[0].at, l->inlines, c, answer, f)
+	                 : try_next(nav, o->mark[0].at, c, answer, f);
 }
 
 /* Anchors at the own markers of the activation, further and further back. 1: found. */

@@ -115,15 +115,18 @@ lost:
 	return nav->interrupted || nav->gave_up ? -1 : 0;
 }
 
-/* The same from the stream offset ANCHOR on. */
+int lz_chain_seek(struct lz_nav *nav, uint64_t anchor)
+{
+	if (!lz_session_seek_time(nav->s, anchor))
+		return 0;
+	nav->interrupted = nav->s->rp.interrupted != 0;
+	return -1;
+}
+
 int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
                    enum chain_end *end)
 {
-	if (lz_session_seek_time(nav->s, anchor)) {
-		nav->interrupted = nav->s->rp.interrupted != 0;
-		return -1;
-	}
-	return lz_chain_build_here(nav, next, c, end);
+	return lz_chain_seek(nav, anchor) ? -1 : lz_chain_build_here(nav, next, c, end);
 }
 
 static bool is_deeper(const struct lz_chain_stop *a, const struct lz_chain_stop *b)

@@ -21,7 +21,9 @@ enum chain_end {
 
 /* Steps from the present instant on, up to the goal. */
 int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum chain_end *end);
-/* The same from stream offset ANCHOR on. */
+/* To stream offset ANCHOR, where a chain may begin. */
+int lz_chain_seek(struct lz_nav *nav, uint64_t anchor);
+/* Steps from stream offset ANCHOR on, up to the goal. */
 int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_chain *c,
                    enum chain_end *end);
 /* The stop that leads to the goal, if the chain knows it. */

@@ -25,7 +25,6 @@ struct lz_trail {
 /* A copy of the process at the start of its gap (e->event, e->marker). */
 struct lz_snapshot {
 	struct lz_engine *e;
-	uint64_t used;
 };
 
 struct lz_user_break {
@@ -56,7 +55,6 @@ struct lz_session {
 	bool lost; /* the engine has diverged: no base at all */
 	struct lz_trail trail;
 	struct lz_snapshot snap[LZ_SNAPSHOTS];
-	uint64_t clock; /* for the age of snapshots */
 	uint64_t last_kept_ms;
 	uint64_t limit;   /* a run forwards ends when so many marker bytes are written; 0: none */
 	uint64_t planned; /* the next marker at which a run may keep a copy; UINT64_MAX none */

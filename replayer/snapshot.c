@@ -15,6 +15,9 @@ enum { SNAPSHOT_MS = 200, SNAPSHOT_MARKERS = 8 << 20 };
 /* Restoring a checkpoint takes about as long as running over this much. */
 enum { RESTORE_MARKERS = 4 << 20, RESTORE_EVENTS = 4000 };
 
+/* Copies nearer than that (in restores) are all equally near. */
+static const double NEAR = 2048.0 / RESTORE_MARKERS;
+
 int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b)
 {
 	if (event_a != event_b)
@@ -99,25 +102,82 @@ uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
 
 /* ---- snapshots ---- */
 
-int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e)
+/* How far it is from (event, marker) to the target, in units of a restore. */
+static double distance(uint64_t event, uint64_t marker, uint64_t to_event, uint64_t to_marker)
 {
-	struct lz_snapshot *slot = &s->snap[0];
+	return (double)(to_marker - marker) / RESTORE_MARKERS +
+	       (double)(to_event - event) / RESTORE_EVENTS;
+}
+
+/* The same in either direction. */
+static double apart(const struct lz_engine *a, const struct lz_engine *b)
+{
+	bool behind = lz_gap_cmp(a->event, a->marker, b->event, b->marker) > 0;
+	const struct lz_engine *from = behind ? b : a, *to = behind ? a : b;
+
+	return distance(from->event, from->marker, to->event, to->marker);
+}
+
+static struct lz_snapshot *best_snapshot(struct lz_session *s, uint64_t event, uint64_t marker)
+{
+	struct lz_snapshot *best = NULL;
 
 	for (int i = 0; i < LZ_SNAPSHOTS; i++) {
 		struct lz_snapshot *k = &s->snap[i];
-		if (k->e && k->e->event == e->event && k->e->marker == e->marker) {
-			k->used = ++s->clock;
-			return 0;
-		}
-		if (!k->e || (slot->e && k->used < slot->used))
-			slot = k;
+		if (!k->e || lz_gap_cmp(k->e->event, k->e->marker, event, marker) > 0)
+			continue;
+		if (!best ||
+		    lz_gap_cmp(k->e->event, k->e->marker, best->e->event, best->e->marker) > 0)
+			best = k;
 	}
+	return best;
+}
+
+/* What it would cost to be without K, for one who is at HERE: to run from the copy before it, the less the further
+ * away that is from where one is likely to go. */
+static double worth(struct lz_session *s, struct lz_snapshot *k, const struct lz_engine *here)
+{
+	struct lz_engine *e = k->e;
+	struct lz_snapshot *before;
+
+	k->e = NULL;
+	before = best_snapshot(s, e->event, e->marker);
+	k->e = e;
+	return (before ? apart(before->e, e) : distance(0, 0, e->event, e->marker)) /
+	       (apart(e, here) + NEAR);
+}
+
+/* A free slot, or that of the copy which is worth least. */
+static struct lz_snapshot *slot_for(struct lz_session *s, const struct lz_engine *here)
+{
+	struct lz_snapshot *slot = NULL;
+	double least = 0;
+
+	for (int i = 0; i < LZ_SNAPSHOTS; i++) {
+		struct lz_snapshot *k = &s->snap[i];
+		if (!k->e)
+			return k;
+		double w = worth(s, k, here);
+		if (!slot || w < least) {
+			slot = k;
+			least = w;
+		}
+	}
+	return slot;
+}
+
+int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e)
+{
+	struct lz_snapshot *slot = best_snapshot(s, e->event, e->marker);
+
+	if (slot && slot->e->event == e->event && slot->e->marker == e->marker)
+		return 0;
 	struct lz_engine *copy = lz_engine_fork(e);
 	if (!copy)
 		return -1;
+	slot = slot_for(s, e);
 	lz_engine_free(slot->e);
 	slot->e = copy;
-	slot->used = ++s->clock;
 	return 0;
 }
 
@@ -140,21 +200,6 @@ uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e)
 		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
 	}
 	return s->planned;
-}
-
-static struct lz_snapshot *best_snapshot(struct lz_session *s, uint64_t event, uint64_t marker)
-{
-	struct lz_snapshot *best = NULL;
-
-	for (int i = 0; i < LZ_SNAPSHOTS; i++) {
-		struct lz_snapshot *k = &s->snap[i];
-		if (!k->e || lz_gap_cmp(k->e->event, k->e->marker, event, marker) > 0)
-			continue;
-		if (!best ||
-		    lz_gap_cmp(k->e->event, k->e->marker, best->e->event, best->e->marker) > 0)
-			best = k;
-	}
-	return best;
 }
 
 /* ---- checkpoints ---- */
@@ -198,13 +243,6 @@ static int64_t best_checkpoint(struct lz_session *s, uint64_t event, uint64_t ma
 
 /* ---- engines ---- */
 
-/* How far it is from (event, marker) to the target, in units of a restore. */
-static double distance(uint64_t event, uint64_t marker, uint64_t to_event, uint64_t to_marker)
-{
-	return (double)(to_marker - marker) / RESTORE_MARKERS +
-	       (double)(to_event - event) / RESTORE_EVENTS;
-}
-
 static struct lz_engine *base_for(struct lz_session *s, uint64_t event, uint64_t marker)
 {
 	struct lz_snapshot *snap = best_snapshot(s, event, marker);
@@ -215,7 +253,7 @@ static struct lz_engine *base_for(struct lz_session *s, uint64_t event, uint64_t
 		int c = lz_gap_cmp(e->event, e->marker, event, marker);
 		if ((c < 0 || (c == 0 && !s->away && lz_session_at_gap(s))) &&
 		    (!live || lz_gap_cmp(e->event, e->marker, live->event, live->marker) >= 0))
-			live = e, snap = NULL;
+			live = e;
 	}
 	int64_t i = best_checkpoint(s, event, marker);
 	const struct lz_checkpoint *ck =
@@ -225,8 +263,6 @@ static struct lz_engine *base_for(struct lz_session *s, uint64_t event, uint64_t
 	if (!live || distance(live->event, live->marker, event, marker) >
 	                 1 + distance(ck->pos.event, ck->pos.marker, event, marker))
 		return lz_engine_new(&s->rp, (uint32_t)i);
-	if (snap)
-		snap->used = ++s->clock;
 	return lz_engine_fork(live);
 }
 

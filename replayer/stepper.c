@@ -638,3 +638,17 @@ enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
 	}
 	return rc;
 }
+
+enum lz_step_result lz_gdb_leave(struct lz_machine *m, uint32_t inlines)
+{
+	struct stepping s = {.m = m};
+	int rc = m->regs(m->arg, &s.r) ? LZ_STEP_FAILED : GO_ON;
+
+	while (rc == GO_ON && lz_gdb_inlines(m, s.r.rip) > inlines) {
+		find_ranges(&s, inlines);
+		rc = after_run(&s, m->run_out(m->arg, &s.over));
+		if (rc == GO_ON && m->at_goal(m->arg))
+			rc = LZ_STEP_PASSED;
+	}
+	return rc == GO_ON ? LZ_STEPPED : rc;
+}

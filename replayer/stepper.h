@@ -66,6 +66,9 @@ enum lz_step_over {
 /* One `step` or `next` from here. */
 enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over);
 
+/* Runs out of inlined calls of this frame until control is in no more than INLINES of them. LZ_STEPPED: it is. */
+enum lz_step_result lz_gdb_leave(struct lz_machine *m, uint32_t inlines);
+
 /* Where GDB would put the end of the prologue of the function at START..END (run-time addresses)
  * when it steps into it. */
 uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end);
