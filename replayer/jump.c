@@ -17,8 +17,8 @@ enum {
 struct jump {
 	struct lz_session *s;
 	struct lz_nav *nav;
-	const uint64_t *addrs;
-	size_t n;
+	uint64_t *addrs;
+	size_t n, n_marked; /* those of which the markers tell come first */
 	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_STRAND: all threads' */
 	struct lz_pos now;
 	uint64_t floor; /* no need to look for markers before it */
@@ -143,7 +143,8 @@ static int scan_windows(struct jump *j, const struct lz_window *first, const str
 	return from < 0 ? -1 : scan_window(j, (uint64_t)from, last->to);
 }
 
-static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
+/* Windows in a block, for the first N addresses. */
+static int search_windows(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
 {
 	struct lz_windows *w = &j->windows;
 	size_t tries;
@@ -168,6 +169,25 @@ static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t 
 	if (j->first)
 		return scan_windows(j, &w->w[tries], &w->w[w->n - 1]);
 	return scan_windows(j, &w->w[0], &w->w[w->n - 1 - tries]);
+}
+
+/* An address without markers makes the whole block a window, in which there may be countless arrivals at the others:
+ * backward first for these, then only behind the last of them. */
+static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
+{
+	size_t n = j->n;
+	int rc = 0;
+
+	if (!j->first && j->n_marked && j->n_marked < n) {
+		j->n = j->n_marked;
+		rc = search_windows(j, block, from, to);
+		j->n = n;
+		if (rc < 0 || j->broken)
+			return rc;
+		if (j->found)
+			from = j->hit.marker;
+	}
+	return search_windows(j, block, from, to);
 }
 
 static int search_forward(struct jump *j)
@@ -245,21 +265,31 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	return 0;
 }
 
-static int prepare(struct jump *j)
+static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
 {
+	size_t other = n;
+
 	j->thread = LZ_NO_STRAND;
-	j->targets = calloc(j->n, sizeof(*j->targets));
-	if (!j->targets)
+	j->n = n;
+	j->addrs = calloc(n, sizeof(*j->addrs));
+	j->targets = calloc(n, sizeof(*j->targets));
+	if (!j->addrs || !j->targets)
 		return lz_fail("out of memory for a jump");
-	for (size_t i = 0; i < j->n; i++)
-		lz_target_find(j->nav->stream, j->nav->modules, j->addrs[i], j->now.event,
-		               &j->targets[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct lz_target t;
+
+		lz_target_find(j->nav->stream, j->nav->modules, addrs[i], j->now.event, &t);
+		size_t at = t.fn != LZ_FN_NONE || t.hook ? j->n_marked++ : --other;
+		j->addrs[at] = addrs[i];
+		j->targets[at] = t;
+	}
 	return 0;
 }
 
 static void end(struct jump *j)
 {
 	lz_engine_free(j->e);
+	free(j->addrs);
 	free(j->targets);
 	free(j->windows.w);
 }
@@ -267,7 +297,7 @@ static void end(struct jump *j)
 int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
                     size_t n, struct lz_stop *stop)
 {
-	struct jump j = {.s = s, .nav = lz_nav_of(s), .addrs = addrs, .n = n, .tid = tid};
+	struct jump j = {.s = s, .nav = lz_nav_of(s), .tid = tid};
 	int rc;
 
 	if (!j.nav)
@@ -275,8 +305,10 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 	if (!n)
 		return lz_fail("jump to nowhere: no address is given");
 	lz_session_where(s, &j.now);
-	if (prepare(&j))
+	if (prepare(&j, addrs, n)) {
+		end(&j);
 		return -1;
+	}
 	if (tid) {
 		j.thread = lz_strand_find(&j.nav->strands, tid, j.now.event);
 		if (j.thread == LZ_NO_STRAND) {
@@ -328,11 +360,11 @@ static int index_stream(struct jump *j)
 	return 0;
 }
 
-static int find_last(struct jump *j)
+static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
 {
 	int rc;
 
-	if (prepare(j))
+	if (prepare(j, addrs, n))
 		return -1;
 	if (!all_known(j))
 		return LZ_FIND_UNKNOWN;
@@ -351,14 +383,13 @@ static int find_last(struct jump *j)
 int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
                  const uint64_t *addrs, size_t n, struct lz_pos *hit)
 {
-	struct jump j = {
-	    .s = s, .nav = lz_nav_of(s), .addrs = addrs, .n = n, .floor = floor, .from_gap = true};
+	struct jump j = {.s = s, .nav = lz_nav_of(s), .floor = floor, .from_gap = true};
 	int rc;
 
 	if (!j.nav)
 		return -1;
 	j.now = (struct lz_pos){.tid = s->rp.tid, .event = event, .marker = marker};
-	rc = find_last(&j);
+	rc = find_last(&j, addrs, n);
 	*hit = j.hit;
 	end(&j);
 	return rc;

@@ -101,4 +101,48 @@ TRUTH second 6" "$level: a handler that is interrupted at once is arrived at twi
 	is "$(grep -c '^RESULT .*: 1$' "$T/log")" 4 "$level: jumps find each beginning of a handler" ||
 		{ diag "$(grep '^#\|^RESULT' "$T/log" | tail)"; replay_hint "$rec"; }
 done
+# A name that code without markers has as well: arrivals at both, in their order.
+cat >"$T/namesakes.py" <<'END'
+import gdb
+
+
+def place():
+    return gdb.execute("when", to_string=True).splitlines()[1].split()[1]
+
+
+gdb.execute("set pagination off")
+libraries = wrong = 0
+for percent in range(4, 100, 5):
+    gdb.execute("jump_forward %d%%" % percent, to_string=True)
+    start = place()
+    for jump, run in (("jump_forward", "continue"), ("jump_backward", "reverse-continue")):
+        # several in a row, as calls of the library's come in pairs
+        places = []
+        for command in (jump, run):
+            gdb.execute("jump_forward " + start, to_string=True)
+            point = gdb.Breakpoint("visit", internal=True) if command == run else None
+            found = []
+            for _ in range(8):
+                gdb.execute(command + (" visit" if command == jump else ""), to_string=True)
+                found.append(place())
+                libraries += command == run and gdb.selected_frame().find_sal().symtab.filename.endswith("lib.c")
+            if point:
+                point.delete()
+            places.append(found)
+        wrong += places[0] != places[1]
+        if places[0] != places[1]:
+            print("# from %s: %s: %s, %s: %s" % (start, jump, places[0], run, places[1]))
+print("RESULT %s, %d wrong" % ("some in the library" if libraries > 40 else libraries, wrong))
+END
+for level in -O0 -O2; do
+	rec=$T/recordings/namesakes$level
+	gcc -O1 -g -fPIC -shared "$LIZARD_SRC/tests/progs/gdb/namesakes_lib.c" -o "$T/libnamesakes.so" &&
+		lizard-cc $level -g "$LIZARD_SRC/tests/progs/gdb/namesakes.c" "$T/libnamesakes.so" -o "$T/namesakes$level" &&
+		lizard-trace -q -o "$rec" "$T/namesakes$level" >"$T/out"
+	ok $? "namesakes, $level: recorded"
+	timeout -k 5 600 lizard-gdb "$rec" -nx -batch -x "$T/namesakes.py" >"$T/log" 2>&1
+	is "$(grep '^RESULT' "$T/log")" "RESULT some in the library, 0 wrong" \
+		"$level: jumps go to each of a name's places, with markers or without" ||
+		{ diag "$(grep '^#\|^RESULT' "$T/log" | tail)"; replay_hint "$rec"; }
+done
 done_testing
