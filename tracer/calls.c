@@ -150,6 +150,8 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	bool again = t->cur->call.suspended && lz_call_same(&t->cur->call, r);
 
+	if (lz_stream_call(t, r) < 0)
+		return -1;
 	if (t->cur->call.suspended && !again && lz_call_give_up(t) < 0)
 		return -1;
 	t->cur->call.suspended = false;

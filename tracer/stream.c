@@ -14,7 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LEN = LZ_RING_SIZE + LZ_SINK_PAD };
+enum {
+	LEN = LZ_RING_SIZE + LZ_SINK_PAD,
+	WORTH_ASKING = 4096 /* bytes that take longer to parse than to read __lizard_pos */
+};
 
 /* Parses on from the last known boundary; returns the stream's length. */
 uint64_t lz_stream_offset(struct lz_tracer *t)
@@ -25,6 +28,20 @@ uint64_t lz_stream_offset(struct lz_tracer *t)
 		return s->start;
 	s->parsed = lz_markers_end(s->mem, s->parsed, LZ_BUFFER_GUARD);
 	return s->start + s->parsed;
+}
+
+int lz_stream_call(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct lz_stream *s = &t->s;
+	uint64_t at = r->r15 - s->base, pos;
+
+	if (!s->mem || at < s->parsed + WORTH_ASKING || at > LZ_BUFFER_GUARD || s->mem[at] ||
+	    lz_proc_read(&t->p, s->pos_addr, &pos, sizeof(pos)) < 0 || pos != r->r15)
+		return 0;
+	if (lz_self_check_markers(t, (uint32_t)at) < 0)
+		return -1;
+	s->parsed = (uint32_t)at;
+	return 0;
 }
 
 int lz_stream_push(struct lz_tracer *t)

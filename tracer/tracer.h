@@ -460,6 +460,10 @@ bool lz_is_segment(const struct lz_tracer *t, uint32_t object);
 
 /* stream.c */
 uint64_t lz_stream_offset(struct lz_tracer *t);
+/* Where a system call begins, with registers R: lets lz_stream_offset() do without parsing if r15 and __lizard_pos agree,
+ * for then both are the pointer. In code with markers r15 is; in other code __lizard_pos is, since it was set when that
+ * code was called, whatever r15 is left with. */
+int lz_stream_call(struct lz_tracer *t, const struct user_regs_struct *r);
 int lz_stream_hello(struct lz_tracer *t);
 int lz_stream_push(struct lz_tracer *t);
 /* Is ADDR in the ring? */
@@ -634,6 +638,8 @@ void lz_shared_free(struct lz_tracer *t);
 /* selfcheck.c: with LIZARD_TRACE_CHECK=1, after each checkpoint: mappings and pages are what we
  * believe they are. For tests. */
 int lz_self_check(struct lz_tracer *t);
+/* The same where the markers were not parsed: they end at offset END of the buffer. */
+int lz_self_check_markers(struct lz_tracer *t, uint32_t end);
 
 /* checkpoint.c */
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
