@@ -244,6 +244,8 @@ int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev);
 int lz_engine_after_call(struct lz_engine *e, const struct lz_event *ev);
 /* Parses and compares what was written since the last time. 1: diverged. */
 int lz_engine_sync(struct lz_engine *e);
+/* The same where the markers should end at stream offset MARKER: if they do they need not be parsed. */
+int lz_engine_sync_to(struct lz_engine *e, uint64_t marker);
 /* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1: diverged. */
 int lz_engine_compare_markers(struct lz_engine *e, const uint8_t *got, size_t len);
 /* Is what is written at e->marker only recorded as a checksum? */

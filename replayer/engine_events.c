@@ -14,9 +14,13 @@
 /* Beyond this many arrivals a spin is continued from its checkpoint: each costs a stop. */
 enum { SPIN_LIMIT = 5000 };
 
+/* At a stop that the next event may explain. */
 static int synced(struct lz_engine *e)
 {
-	int ret = lz_engine_sync(e);
+	const struct lz_event *ev = e->event < lz_reader_n_events(e->rp->reader)
+	                                ? lz_reader_event(e->rp->reader, e->event)
+	                                : NULL;
+	int ret = lz_engine_sync_to(e, ev ? ev->marker : 0);
 
 	return ret > 0 ? LZ_HALT_DIVERGED : ret;
 }

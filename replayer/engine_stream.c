@@ -73,30 +73,54 @@ int lz_engine_sync(struct lz_engine *e)
 	}
 }
 
+/* The next LEN bytes, taken if they are what was recorded; LAST: and no marker follows. 1: taken. */
+static int take_equal(struct lz_engine *e, size_t len, bool last)
+{
+	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
+	uint64_t off = e->marker - e->buffer_start;
+
+	if (lz_proc_read(&e->proc, e->buffer + off, got, len + last) < 0)
+		return lz_fail_in("the marker buffer");
+	int64_t n = lz_engine_recorded(e, e->marker, want, len);
+	if (n < 0)
+		return -1;
+	if ((size_t)n != len || memcmp(got, want, len) || (last && got[len]))
+		return 0;
+	e->marker += len;
+	return 1;
+}
+
+int lz_engine_sync_to(struct lz_engine *e, uint64_t marker)
+{
+	uint64_t off = e->marker - e->buffer_start;
+
+	if (e->buffer && marker > e->marker && marker - e->marker < LZ_BUFFER_GUARD - off &&
+	    !lz_engine_hashed_here(e)) {
+		int ret = take_equal(e, (size_t)(marker - e->marker), true);
+		if (ret)
+			return ret < 0 ? -1 : 0;
+	}
+	return lz_engine_sync(e);
+}
+
 /* At a full buffer the write pointer says how much there is: if that is what was recorded, it need not be
  * parsed. 1: done; 2: diverged. */
 static int sync_full(struct lz_engine *e)
 {
-	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
 	uint64_t end = e->regs.r15 - e->buffer, off = e->marker - e->buffer_start;
 
 	if (end > LZ_BUFFER_GUARD || end + LZ_MARKER_MAX_SIZE < LZ_BUFFER_GUARD || end <= off)
 		return 0;
 	size_t len = (size_t)(end - off);
-	if (lz_proc_read(&e->proc, e->buffer + off, got, len) < 0)
-		return lz_fail_in("the marker buffer");
 	if (lz_engine_hashed_here(e)) {
+		uint8_t got[LZ_BUFFER_SIZE];
+		if (lz_proc_read(&e->proc, e->buffer + off, got, len) < 0)
+			return lz_fail_in("the marker buffer");
 		int ret = lz_engine_compare_markers(e, got, len);
 		e->marker += ret ? 0 : len;
 		return ret > 0 ? 2 : ret < 0 ? -1 : 1;
 	}
-	int64_t n = lz_engine_recorded(e, e->marker, want, len);
-	if (n < 0)
-		return -1;
-	if ((size_t)n != len || memcmp(got, want, len))
-		return 0;
-	e->marker += len;
-	return 1;
+	return take_equal(e, len, false);
 }
 
 int lz_engine_take_buffer(struct lz_engine *e)

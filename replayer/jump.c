@@ -18,7 +18,7 @@ struct jump {
 	struct lz_session *s;
 	struct lz_nav *nav;
 	uint64_t *addrs;
-	size_t n, n_marked; /* those of which the markers tell come first */
+	size_t n, n_marked;   /* those of which the markers tell come first */
 	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_STRAND: all threads' */
 	struct lz_pos now;
 	uint64_t floor; /* no need to look for markers before it */

@@ -70,7 +70,7 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 9 };
+enum { LZ_FORMAT_VERSION = 10 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };

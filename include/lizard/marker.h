@@ -51,9 +51,9 @@ enum {
  * base of the next. They are larger than a sink, since a full one costs a stop: the tracer makes the adds 64 bits
  * wide (lizard/widen.h). The page at LZ_BUFFER_GUARD is inaccessible. */
 enum {
-	LZ_BUFFER_SIZE = 0x40000,
+	LZ_BUFFER_SIZE = 0x80000,
 	LZ_BUFFER_GUARD = LZ_BUFFER_SIZE - 0x1000,
-	LZ_RING_BUFFERS = 8,
+	LZ_RING_BUFFERS = 4,
 	LZ_RING_SIZE = LZ_RING_BUFFERS * LZ_BUFFER_SIZE
 };
 
