@@ -13,4 +13,18 @@ for how in gcc lizard-cc; do
 	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
 	ok $? "$how: verify is clean" || diag "$(tail -n 5 "$T/verify")"
 done
+
+# Where the markers end at a call is known from the pointer, which may be in r15, in __lizard_pos or in both; each is
+# checked by parsing as well.
+progs=$LIZARD_SRC/tests/progs/trace
+gcc -O2 -g -shared -fPIC -D_GNU_SOURCE "$progs/callback_calls_lib.c" -o "$T/libcallback_calls.so"
+for level in -O0 -O2; do
+	rec=$T/recordings/callbacks$level
+	lizard-cc $level -g -D_GNU_SOURCE "$progs/callback_calls.c" "$T/libcallback_calls.so" -o "$T/callbacks$level"
+	ok $? "callbacks, $level: builds"
+	LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q -o "$rec" "$T/callbacks$level" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 $("$T/callbacks$level")" "callbacks, $level: recorded" || diag "$(cat "$T/err")"
+	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
+	ok $? "callbacks, $level: verify is clean" || { diag "$(tail -n 5 "$T/verify")"; replay_hint "$rec"; }
+done
 done_testing
