@@ -23,7 +23,10 @@ static long spin_and_call(long n)
 	for (long i = 0; i < n; i++) {
 		sum += i & 1 ? i : 1;
 		if (i % 20000 == 19999) {
-			__asm__ volatile("syscall" : "=a"(parent) : "a"(SYS_getppid) : "rcx", "r11", "memory");
+			__asm__ volatile("syscall"
+			                 : "=a"(parent)
+			                 : "a"(SYS_getppid)
+			                 : "rcx", "r11", "memory");
 			sum += parent > 0;
 		}
 	}
