@@ -17,7 +17,9 @@
 #include "defs.h"
 #include "gdbthread.h"
 #include "inferior.h"
+#include "observable.h"
 #include "regcache.h"
+#include "progspace.h"
 #include "solib.h"
 #include "stack.h"
 #include "symfile.h"
@@ -81,6 +83,18 @@ lizard_ask (const char *command)
   return current_lizard_target ()->ask (command);
 }
 
+/* GDB learns of libraries where the program loads them, and a move may
+   pass such a moment.  At the first instant none is listed: what tells GDB
+   of the loader is what a new process has it do.  */
+
+static void
+refresh_libraries (const lizard_target *target)
+{
+  solib_add (nullptr, 0, auto_solib_add);
+  if (target->is_at_begin () && current_program_space->so_list == nullptr)
+    solib_create_inferior_hook (0);
+}
+
 /* GDB has resumed nothing, so it must be told that all has changed.  */
 
 std::string
@@ -95,7 +109,7 @@ lizard_move (const char *move)
   target_dcache_invalidate ();
   reinit_frame_cache ();
   update_thread_list ();
-  solib_add (nullptr, 0, auto_solib_add);
+  refresh_libraries (target);
   inferior_thread ()->set_stop_pc
     (regcache_read_pc (get_current_regcache ()));
 
@@ -118,4 +132,24 @@ lizard_go (const char *move)
 		target_pid_to_str (inferior_ptid).c_str ());
   gdb_puts (note.c_str ());
   print_stack_frame (get_selected_frame (nullptr), 1, SRC_AND_LOC, 1);
+}
+
+/* Run back to the begin, GDB would still look names up among the libraries
+   of later only.  */
+
+static void
+note_stop (bpstat *, int)
+{
+  const lizard_target *target
+    = dynamic_cast<lizard_target *> (current_inferior ()->process_target ());
+
+  if (target != nullptr && target->is_at_begin ())
+    refresh_libraries (target);
+}
+
+void _initialize_lizard_move ();
+void
+_initialize_lizard_move ()
+{
+  gdb::observers::normal_stop.attach (note_stop, "lizard-move");
 }

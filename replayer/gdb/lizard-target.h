@@ -106,6 +106,11 @@ public:
   bool is_interrupted () const
   { return stopped_at (LZ_SHOWN_SIGNAL) && m_stop.signo == SIGINT; }
 
+  /* Is this where the last resume or move came to the recording's
+     begin?  */
+  bool is_at_begin () const
+  { return stopped_at (LZ_SHOWN_BEGIN); }
+
   /* The answer to a monitor command.  */
   std::string ask (const char *command);
 

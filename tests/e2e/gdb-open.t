@@ -48,6 +48,30 @@ out=$(echo 'print total' | gdb_run "$rec")
 like "$out" '^\$1 = 0' "a program that is gone is replaced by the copy"
 cp "$T/tour.old" "$T/tour"
 
+# Names at the first instant, come to from behind: the libraries that are loaded later have none of them.
+out=$(gdb_run "$rec" <<END
+-- begin
+reverse-continue
+output left
+echo \\n
+info sharedlibrary
+END
+)
+like "$(section "$out" begin)" "^3$" "at the begin, after reverse-continue, a variable has its type"
+is "$(section "$out" begin | grep -c 'libc\.so')" 0 "and libraries of later are not listed"
+if patched_gdb && [ "$LIZARD_FRONT_END" != stock ]; then
+	out=$(gdb_run -e "$rec" <<END
+-- begin
+reverse-continue
+prev
+info sharedlibrary
+backtrace
+END
+)
+	like "$(section "$out" begin)" '^0x.* /.*ld-linux' "opened at the end, the loader is known at the begin"
+	like "$(section "$out" begin)" '^#0 .* _start \(\)' "and its functions"
+fi
+
 # A library whose name is relative to where the program ran, and one whose name is a link; opened there and elsewhere.
 mkdir -p "$T/there" "$T/elsewhere"
 cat >"$T/there/lib.c" <<'END'

@@ -7,7 +7,8 @@ import re
 
 import gdb
 
-from .places import MI, carry_out, place, refresh_libraries, show_displays
+from .libraries import refresh_libraries
+from .places import MI, carry_out, place, show_displays
 from .server import monitor, need_process, when
 from .stops import Forward, LastStop, Silence, hits, reason_of_stop
 

@@ -46,14 +46,3 @@ def show_place():
     else:
         gdb.write(place())
         show_displays()
-
-
-def refresh_libraries():
-    """GDB learns of libraries when the program loads them, and a move may pass such a moment. True if
-    GDB heard of libraries that it did not know."""
-    # This makes GDB look what there is, but not read the symbols of what is new.
-    listed = gdb.execute("info sharedlibrary", to_string=True)
-    if not gdb.parameter("auto-solib-add") or not re.search(r"^0x\S+ +0x\S+ +No ", listed, re.M):
-        return False
-    gdb.execute("sharedlibrary", to_string=True)
-    return True

@@ -7,7 +7,8 @@ from .activations import activation_start, entry_of
 from .change import search_change, search_in_frame
 from .command import Command
 from .expressions import assigns, evaluate, evaluate_in, known, place_of, uses_locals
-from .places import refresh_libraries, show_place
+from .libraries import refresh_libraries
+from .places import show_place
 from .server import instrumented, need_process
 from .stops import Forward, Quiet, SignalsPass
 

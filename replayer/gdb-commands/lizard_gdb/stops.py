@@ -4,6 +4,7 @@ import re
 import gdb
 
 from . import inlined
+from .libraries import refresh_in_loader
 from .server import monitor
 
 
@@ -28,6 +29,7 @@ def on_stop(event):
             if p.is_valid() and p.number > 0 and not p.silent
         ]
     LastStop.event = event
+    refresh_in_loader()
 
 
 def run(command):
