@@ -4,12 +4,15 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <common/frame.h>
+#include <common/worker.h>
+#include <common/writer.h>
 
 START_TEST(round_trip)
 {
@@ -111,6 +114,11 @@ START_TEST(numbered)
 }
 END_TEST
 
+static int wait_for(void *arg, bool go)
+{
+	return go ? sem_wait(arg) : -1;
+}
+
 /* Markers that come faster than zstd packs them: LZ4 packs those that would have to wait. */
 START_TEST(in_a_hurry)
 {
@@ -121,14 +129,18 @@ START_TEST(in_a_hurry)
 	struct lz_frames fs;
 	struct lz_reader *r;
 	char *path;
+	sem_t come; /* all of them have */
 	int at;
 
 	ck_assert_msg(w, "%s", lz_error());
 	path = strdup(lz_writer_dir(w));
+	ck_assert_int_eq(sem_init(&come, 0, 0), 0);
+	ck_assert_int_eq(lz_worker_call(w->worker, wait_for, &come), 0);
 	for (uint64_t i = 0; i < LEN; i++)
 		stream[i] = stream_byte(i);
 	for (uint64_t i = 0; i < LEN; i += PIECE)
 		ck_assert_int_eq(lz_writer_markers(w, 77, stream + i, PIECE), 0);
+	sem_post(&come);
 	ck_assert_msg(!lz_writer_finish(w, &meta), "%s", lz_error());
 	at = open(path, O_RDONLY | O_DIRECTORY);
 	ck_assert_int_eq(lz_frames_open(at, "markers-77", &fs), 0);
