@@ -275,29 +275,85 @@ static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
 	return rc == 1 ? before_inlined(nav, answer) : rc;
 }
 
-/* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and mixed with code of
- * their callers. Is there a stop of `step` from which `next` does stop at the goal? Then that is the answer. */
-static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
+/* Does a walk of `next` from FROM stop at the goal, and before that where it is not in a deeper frame (*answer)? 1: yes. */
+static int walk_arrives(struct lz_nav *nav, const struct lz_chain_stop *from, struct lz_chain *c,
+                        struct lz_pos *answer)
+{
+	const struct lz_chain_stop *p = from;
+	enum chain_end end;
+
+	if (lz_session_seek(nav->s, &from->pos) || lz_chain_build_here(nav, true, c, &end))
+		return -1;
+	if (end != CHAIN_ARRIVED)
+		return 0;
+	if (c->n > 1)
+		p = &c->stop[c->n - 2];
+	if (!lz_chain_in_scope(nav, p, LZ_SCOPE_OUTER))
+		return 0;
+	*answer = p->pos;
+	return 1;
+}
+
+/* The same from the stops of `step` between *ANSWER and the goal that are in the goal's frame, the last one first. */
+static int search_between(struct lz_nav *nav, struct lz_pos *answer)
+{
+	struct lz_chain steps = {0}, c = {0};
+	enum chain_end end;
+	uint64_t cfa = 0;
+	size_t n = 0;
+	int rc = -1;
+
+	if (lz_session_seek(nav->s, answer) || lz_chain_build_here(nav, false, &steps, &end))
+		goto out;
+	if (end == CHAIN_ARRIVED || end == CHAIN_PASSED)
+		n = steps.n - (end == CHAIN_ARRIVED);
+	if (lz_session_seek(nav->s, &nav->goal))
+		goto out;
+	cfa = lz_gdb_frame(&nav->machine, NULL);
+	rc = 0;
+	for (size_t tries = 0; n-- && !rc && tries < MAX_PIECES;)
+		if (steps.stop[n].cfa == cfa) {
+			rc = walk_arrives(nav, &steps.stop[n], &c, answer);
+			tries++;
+		}
+out:
+	free(steps.stop);
+	free(c.stop);
+	return rc;
+}
+
+/* The last stop of `step` in SCOPE, if `next` leads from it to the goal and does not pass by. 1: it does. */
+static int last_in_scope(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
 {
 	struct lz_pos from;
-	int rc = 0;
+	bool passed;
+	int rc;
 
-	for (int scope = LZ_SCOPE_OUTER; scope >= LZ_SCOPE_ALL; scope--) {
-		bool passed;
+	if (lz_session_seek(nav->s, &nav->goal))
+		return -1;
+	rc = lz_search_step(nav, scope, &from);
+	if (rc > 0)
+		rc = leads_here(nav, &from, &passed);
+	if (rc <= 0 || passed)
+		return rc < 0 ? -1 : 0;
+	*answer = from;
+	return before_inlined(nav, answer);
+}
 
-		if (lz_session_seek(nav->s, &nav->goal))
-			return -1;
-		rc = lz_search_step(nav, scope, &from);
-		if (rc > 0)
-			rc = leads_here(nav, &from, &passed);
-		if (rc < 0)
-			return -1;
-		if (rc && !passed) {
-			*answer = from;
-			return before_inlined(nav, answer);
-		}
-	}
-	return 0;
+/* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and mixed with code of
+ * their callers. Is there a stop of `step`, or one of `next` from there, from which `next` does stop at the goal? Then that
+ * is the answer. */
+static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
+{
+	int rc = last_in_scope(nav, LZ_SCOPE_OUTER, answer);
+
+	if (!rc)
+		rc = search_between(nav, answer);
+	if (!rc)
+		rc = last_in_scope(nav, LZ_SCOPE_FRAME, answer);
+	if (!rc)
+		rc = last_in_scope(nav, LZ_SCOPE_ALL, answer);
+	return rc;
 }
 
 /* In code with markers and without lines: both `next` and `step` stop there on the way out of what that called. 1: found. */

@@ -10,7 +10,7 @@ WALK_POSITIONS=4 WALK_N=10
 [ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
 export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_TWO_WAYS
 # Nested inlined loops, cut up and mixed with their callers' code; tail calls: docs/INTERNALS.md, 6.4.
-TWO_WAYS="bzip2-O2 lua-O2"
+TWO_WAYS="bzip2-O2 lua-O2 xz-O2"
 
 # Where control comes often and seldom, and what changes often and seldom.
 places() {
@@ -18,6 +18,7 @@ places() {
 	bzip2) echo "BZ2_bzCompress generateMTFValues BZ2_hbMakeCodeLengths compress.c:180" ;;
 	gzip) echo "flush_block fill_window send_all_trees longest_match" ;;
 	bc) echo "bc_divide execute more_variables _bc_simp_mul" ;;
+	xz) echo "lzma_lzma_optimum_normal bt_find_func bt_skip_func length_update_prices" ;;
 	lua) echo "auxsort luaH_resize str_format lua_seti" ;;
 	esac
 }
@@ -33,11 +34,12 @@ watched() { # NAME RECORDING
 	gzip) echo "bytes_in; outcnt; block_start" ;;
 	bc) echo "ex_stack; _bc_Free_list" ;;
 	bzip2) members "$2" BZ2_compressBlock s EState "nblock combinedCRC" ;;
+	xz) members "$2" lzma_lzma_encode coder "struct lzma_lzma1_encoder_s" "opts_end_index match_price_count" ;;
 	lua) members "$2" auxsort "L->l_G" global_State "GCdebt gcstate" ;;
 	esac
 }
 
-for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS}; do
+for name in ${WALK_PROGRAMS:-$REAL_PROGRAMS ${LIZARD_LONG:+$REAL_LONG}}; do
 	real_input "$name" "$T/input-$name"
 	for level in -O0 -O2; do
 		program=$(real_build "$name" lizard-cc "$level -g" "$T/build-$name$level") || { ok 1 "$name $level: builds"; continue; }

@@ -6,11 +6,13 @@
 #   real_command NAME PROGRAM DIR           prints the shell command that runs it; stdout is the result
 
 REAL_PROGRAMS="bzip2 gzip bc lua"
+REAL_LONG="xz" # where LIZARD_LONG is set
 
 real_package() {
 	case $1 in
 	lua) echo lua5.4 ;;
 	make) echo make-dfsg ;;
+	xz) echo xz-utils ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -25,6 +27,8 @@ real_configure() {
 		./configure --with-cc=gcc --prefix=. --without-http_rewrite_module && touch config.status ;;
 	sqlite3)
 		./configure -q --disable-tcl --disable-readline && make sqlite3.c shell.c ;;
+	xz)
+		./configure -q --disable-dependency-tracking --disable-nls --disable-shared ;;
 	tcc)
 		./configure --cc=gcc --triplet=x86_64-linux-gnu && touch config.status ;;
 	*)
@@ -93,6 +97,8 @@ real_build() (
 	sqlite3)
 		$cc $cflags -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS4 -DSQLITE_ENABLE_EXPLAIN_COMMENTS -o sqlite3 shell.c sqlite3.c -lpthread -ldl -lm &&
 			program=sqlite3 ;;
+	xz)
+		make -C src/liblzma CC="$cc" CFLAGS="$cflags" && make -C src/xz CC="$cc" CFLAGS="$cflags" && program=src/xz/xz ;;
 	tcc)
 		make CC="$cc" CFLAGS="$cflags -fno-strict-aliasing -I." LDFLAGS= tcc libtcc1.a && program=tcc ;;
 	esac >"$dir/lizard-build.log" 2>&1 </dev/null ||
@@ -169,6 +175,7 @@ real_input() {
 	case $1 in
 	bzip2 | pbzip2) real_text $((180000 * ${3:-1})) >"$2/text" ;;
 	gzip) real_text $((500000 * ${3:-1})) >"$2/text" ;;
+	xz) real_text $((30000 * ${3:-1})) >"$2/text" ;;
 	bc)
 		cat >"$2/pi.bc" <<END
 scale = 300
@@ -238,6 +245,7 @@ real_command() {
 	dash) echo "'$2' '$LIZARD_SRC/tests/progs/follow/pipes.sh' '$3/out'" ;;
 	pbzip2) echo "'$2' -p4 -b2 -k -c '$3/text'" ;;
 	gzip) echo "'$2' -9 -n -c '$3/text'" ;;
+	xz) echo "'$2' -T1 -6 -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	lua) echo "'$2' '$3/work.lua'" ;;
 	sqlite3) echo "'$2' <'$3/work.sql'" ;;
