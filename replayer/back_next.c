@@ -326,7 +326,7 @@ out:
 static int last_in_scope(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
 {
 	struct lz_pos from;
-	bool passed;
+	bool passed = false;
 	int rc;
 
 	if (lz_session_seek(nav->s, &nav->goal))
