@@ -7,6 +7,9 @@
 #include "replayer/session.h"
 
 enum { MAX_PIECES = 16 }; /* of inlined calls on one line: `step` stops there, `next` may not */
+enum {
+	NEAR = 1024
+}; /* bytes of markers: so far `step` is walked to look for another way to the goal */
 
 /* The running activation at a stream offset, if it is of function FN. *local: it is known without the
  * index, since it began in the same block. */
@@ -303,6 +306,8 @@ static int search_between(struct lz_nav *nav, struct lz_pos *answer)
 	size_t n = 0;
 	int rc = -1;
 
+	if (nav->goal.marker - answer->marker > NEAR)
+		return 0;
 	if (lz_session_seek(nav->s, answer) || lz_chain_build_here(nav, false, &steps, &end))
 		goto out;
 	if (end == CHAIN_ARRIVED || end == CHAIN_PASSED)

@@ -143,7 +143,7 @@ static int scan_windows(struct jump *j, const struct lz_window *first, const str
 	return from < 0 ? -1 : scan_window(j, (uint64_t)from, last->to);
 }
 
-/* Windows in a block, for the first N addresses. */
+/* Windows in a block, for the first J->n addresses. */
 static int search_windows(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
 {
 	struct lz_windows *w = &j->windows;
@@ -182,12 +182,14 @@ static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t 
 		j->n = j->n_marked;
 		rc = search_windows(j, block, from, to);
 		j->n = n;
-		if (rc < 0 || j->broken)
-			return rc;
 		if (j->found)
 			from = j->hit.marker;
 	}
-	return search_windows(j, block, from, to);
+	if (rc >= 0 && !j->broken)
+		rc = search_windows(j, block, from, to);
+	if (!j->first && j->broken) /* then the last one is not known */
+		j->found = false;
+	return rc;
 }
 
 static int search_forward(struct jump *j)

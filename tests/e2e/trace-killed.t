@@ -49,6 +49,11 @@ for mode in single threads tree; do
 		program=$(pgrep -P $tracer -f "^$T/rounds" | head -n 1)
 		kill -9 $tracer
 		wait $tracer 2>/dev/null
+		case $? in
+		137) ;;
+		4) diag "$mode, after $delay s: the program had ended, on a machine that stood still"; continue ;;
+		*) ok 1 "$mode, after $delay s: the recorder is killed"; continue ;;
+		esac
 		wait_until gone && wait_until nobody_left
 		ok $? "$mode, after $delay s: the program is gone" || { ps -eo pid,ppid,stat,wchan:20,args | grep "$T/rounds" >&2; done_testing; }
 		look_at "$mode, after $delay s" "$rec"
