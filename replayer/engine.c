@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { FLAG_RF = 1 << 16, FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
+enum { FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
 #ifndef PTRACE_SYSEMU
 #define PTRACE_SYSEMU 31
 #define PTRACE_SYSEMU_SINGLESTEP 32
@@ -103,8 +103,8 @@ size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
 
 const struct user_regs_struct *lz_engine_regs(struct lz_engine *e)
 {
-	if (e->regs.eflags & FLAG_RF) {
-		e->regs.eflags &= ~(uint64_t)FLAG_RF;
+	if (e->regs.eflags & LZ_FLAG_RF) {
+		e->regs.eflags &= ~(uint64_t)LZ_FLAG_RF;
 		e->regs_dirty = true;
 	}
 	return &e->regs;
@@ -526,7 +526,7 @@ static int step_once(struct lz_engine *e, struct lz_halt *h)
  * iteration would have come from is taken for one of its own. */
 static bool inside_rep(const struct lz_engine *e, const uint8_t *code, size_t n, unsigned fired)
 {
-	if (e->regs.eflags & FLAG_RF)
+	if (e->regs.eflags & LZ_FLAG_RF)
 		return true;
 	for (unsigned i = 0; i < 2 && !__builtin_cpu_is("intel"); i++)
 		if (fired >> i & 1 && lz_insn_rep_touched(code, n, &e->regs, e->user_slot[i].addr,
@@ -577,8 +577,8 @@ static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
 {
 	for (int i = 0; i < 4; i++)
 		if (e->slot[i].kind == 'x' && e->slot[i].addr == e->regs.rip &&
-		    !(e->regs.eflags & FLAG_RF)) {
-			e->regs.eflags |= FLAG_RF;
+		    !(e->regs.eflags & LZ_FLAG_RF)) {
+			e->regs.eflags |= LZ_FLAG_RF;
 			e->regs_dirty = true;
 		}
 	if (step || !break_at(e, e->regs.rip))

@@ -32,6 +32,9 @@ enum lz_halt_flags {
 	                              It counts as an arrival of the gap, but was one before */
 };
 
+/* In eflags: the processor's, for a debugger; says nothing about the program. */
+enum { LZ_FLAG_RF = 1 << 16 };
+
 enum lz_end_kind {
 	LZ_END_CALL,   /* exit_group: before its system call instruction */
 	LZ_END_SIGNAL, /* a fatal signal: before it */

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FLAG_RF = 1 << 16 };
-
 struct reg_name {
 	const char *name;
 	size_t at;
@@ -30,8 +28,9 @@ static uint64_t reg_at(const struct user_regs_struct *r, size_t i)
 	uint64_t v;
 
 	memcpy(&v, (const char *)r + reg_names[i].at, sizeof v);
-	return reg_names[i].at == offsetof(struct user_regs_struct, eflags) ? v & ~(uint64_t)FLAG_RF
-	                                                                    : v;
+	return reg_names[i].at == offsetof(struct user_regs_struct, eflags)
+	           ? v & ~(uint64_t)LZ_FLAG_RF
+	           : v;
 }
 
 static const struct reg_name *first_difference(const struct user_regs_struct *a,

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-enum { FLAG_RF = 1 << 16 };
-
 uint32_t lz_engine_tid(const struct lz_engine *e)
 {
 	return lz_contexts_running(&e->threads)->tid;
@@ -97,7 +95,7 @@ int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev)
 	from->call = from->in_call ? ev->nr : LZ_NO_CALL;
 	/* the flag of a single step is in what the instruction has put there */
 	if (from->in_call)
-		e->regs.r11 = e->regs.eflags & ~(uint64_t)FLAG_RF;
+		e->regs.r11 = e->regs.eflags & ~(uint64_t)LZ_FLAG_RF;
 	return exchange(e, ev->next);
 }
 

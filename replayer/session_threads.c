@@ -64,6 +64,7 @@ int lz_session_thread_regs(struct lz_session *s, uint32_t tid, struct user_regs_
 	if (!t)
 		return no_thread(tid);
 	*r = t == lz_contexts_running(&e->threads) ? *lz_engine_regs(e) : t->regs;
+	r->eflags &= ~(uint64_t)LZ_FLAG_RF; /* recorded registers may have it */
 	return 0;
 }
 

@@ -88,10 +88,10 @@ lizard_ask (const char *command)
    of the loader is what a new process has it do.  */
 
 static void
-refresh_libraries (const lizard_target *target)
+refresh_libraries ()
 {
   solib_add (nullptr, 0, auto_solib_add);
-  if (target->is_at_begin () && current_program_space->so_list == nullptr)
+  if (current_program_space->so_list == nullptr)
     solib_create_inferior_hook (0);
 }
 
@@ -109,7 +109,7 @@ lizard_move (const char *move)
   target_dcache_invalidate ();
   reinit_frame_cache ();
   update_thread_list ();
-  refresh_libraries (target);
+  refresh_libraries ();
   inferior_thread ()->set_stop_pc
     (regcache_read_pc (get_current_regcache ()));
 
@@ -144,7 +144,7 @@ note_stop (bpstat *, int)
     = dynamic_cast<lizard_target *> (current_inferior ()->process_target ());
 
   if (target != nullptr && target->is_at_begin ())
-    refresh_libraries (target);
+    refresh_libraries ();
 }
 
 void _initialize_lizard_move ();
