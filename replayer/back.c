@@ -32,17 +32,20 @@ static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
 	return 0;
 }
 
-/* An answer from the chain that was found last. 1: there is none. */
-static int from_cache(struct lz_nav *nav, bool next, struct lz_stop *stop)
+/* An answer that was given before, or one from the chain that was found last. false: there is none. */
+static bool is_known(struct lz_nav *nav, bool next, struct lz_pos *answer)
 {
-	const struct lz_chain_stop *p =
-	    lz_chain_before(next ? &nav->next : &nav->step, &nav->goal, next);
-	struct lz_pos to;
+	const struct lz_pos *given = lz_answers_find(next ? &nav->nexts : &nav->steps, &nav->goal);
+	const struct lz_chain_stop *p;
 
-	if (!p)
-		return 1;
-	to = p->pos;
-	return go(nav, &to, stop);
+	if (given) {
+		*answer = *given;
+		return true;
+	}
+	p = lz_chain_before(next ? &nav->next : &nav->step, &nav->goal, next);
+	if (p)
+		*answer = p->pos;
+	return p;
 }
 
 /* The user's breakpoints and watchpoints would only hold it up. */
@@ -68,7 +71,7 @@ static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
-	struct lz_pos here, answer;
+	struct lz_pos here, goal, answer;
 	int rc;
 
 	if (!nav)
@@ -79,10 +82,10 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	lz_session_where(s, &here);
 	if (lz_nav_aim(nav, &here))
 		return -1;
-	rc = from_cache(nav, next, stop);
-	if (rc <= 0)
-		return rc;
-	rc = search(nav, next, &answer);
+	goal = nav->goal;
+	rc = is_known(nav, next, &answer) ? 1 : search(nav, next, &answer);
+	if (rc == 1)
+		lz_answers_keep(next ? &nav->nexts : &nav->steps, &goal, &answer);
 	if (rc >= 0)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)

@@ -45,6 +45,8 @@ void lz_nav_free(struct lz_nav *nav)
 	lz_modules_free(nav->modules);
 	free(nav->step.stop);
 	free(nav->next.stop);
+	lz_answers_free(&nav->steps);
+	lz_answers_free(&nav->nexts);
 	free(nav);
 }
 
