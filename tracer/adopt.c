@@ -26,6 +26,8 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 	if (!t->root || lz_floor_map(&t->floor, h->floor) < 0 || lz_proc_open(&t->p, h->pid) < 0)
 		return -1;
 	t->p.syscall_insn = h->was.syscall_insn;
+	t->old_personality = h->old_personality;
+	t->personality_set = h->personality_set;
 	t->cur = lz_thread_new(t, t->tid);
 	if (!t->cur)
 		return -1;
@@ -257,6 +259,7 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 		t->undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
 		lz_set_undumpable(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);
+		lz_set_randomized(t, &t->p);
 	}
 	lz_stop_again(h->pid, stopped);
 	ptrace(PTRACE_DETACH, h->pid, 0, 0);

@@ -53,14 +53,17 @@ static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 {
-	int64_t ret;
-
 	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
 		return -1;
 	if (!shares)
 		lz_armed_release(t, c);
-	if (lz_insn_release(c, t->cpuid_faults) < 0 || restore_affinity(t, c) < 0)
-		return -1;
+	return lz_insn_release(c, t->cpuid_faults) < 0 ? -1 : restore_affinity(t, c);
+}
+
+int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c)
+{
+	int64_t ret;
+
 	if (!t->personality_set)
 		return 0;
 	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->old_personality, 0, 0, 0, 0,
@@ -210,6 +213,16 @@ static int kind_of(const struct lz_tracer *t, pid_t pid, bool exec)
 	return -1;
 }
 
+/* Will the program that it executes be recorded, whatever its name is? Then at the same addresses each time. */
+static bool is_followed(const struct lz_tracer *t, pid_t pid, bool shares)
+{
+	const char *follow = t->opt->follow;
+
+	return follow &&
+	       (strcmp(follow, "all") == 0 ||
+	        (!shares && lz_follow_kind(t, pid, false) == LZ_HANDOVER_FORK));
+}
+
 int lz_child_new(struct lz_tracer *t, int event)
 {
 	bool shares = t->cur->call.nr == SYS_vfork ||
@@ -234,6 +247,8 @@ int lz_child_new(struct lz_tracer *t, int event)
 	lz_stream_offset(t);
 	t->has_children = true;
 	int ret = lz_set_clean(t, &c, shares);
+	if (ret == 0 && !is_followed(t, (pid_t)pid, shares))
+		ret = lz_set_randomized(t, &c);
 	if (ret == 0 && shares)
 		ret = share_memory(t, &c, &gone);
 	if (ret == 0 && !gone) {

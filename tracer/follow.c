@@ -124,6 +124,8 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->parent = (pid_t)t->tid;
 	h->parent_event = t->next_event;
 	h->affinity = *(const cpu_set_t *)t->old_affinity;
+	h->old_personality = t->old_personality;
+	h->personality_set = t->personality_set;
 	h->floor = LZ_FLOOR_FD;
 	h->opt = *t->opt;
 	h->opt.argv = NULL;

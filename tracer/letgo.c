@@ -262,7 +262,7 @@ static int clean(struct lz_tracer *t)
 	if (t->cur->watched && lz_chaos_unwatch(t) < 0)
 		return -1;
 	if (lz_signal_release_in_call(t) < 0 || lz_set_clean(t, &t->p, !is_first(t)) < 0 ||
-	    lz_set_undumpable(t, &t->p) < 0 || give_back(t) < 0)
+	    lz_set_randomized(t, &t->p) < 0 || lz_set_undumpable(t, &t->p) < 0 || give_back(t) < 0)
 		return -1;
 	return restart(t);
 }

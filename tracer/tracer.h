@@ -566,6 +566,8 @@ int lz_child_new(struct lz_tracer *t, int event);
 int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
 /* Undoes in C what the kernel hands on to children and threads; SHARES: the memory stays ours. */
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares);
+/* What C executes is where the kernel puts it, if that was so before Lizard. */
+int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c);
 /* Adds to the call's event what a child that shared the memory has written. */
 int lz_child_writes(struct lz_tracer *t);
 /* After sched_getaffinity: the program sees the CPUs it would have had without us. */

@@ -145,6 +145,25 @@ for pid in $(ls "$T/recordings/inherit/processes"); do
 done
 is "$(ls "$T/recordings/inherit/processes" | wc -l)" 2 "a child and a grandchild were walked"
 
+# ---- where what recorded processes execute is put ----
+cat >"$T/stacks.sh" <<'END'
+sed -n 's/-.*\[stack\]//p' /proc/self/maps
+(true; sed -n 's/-.*\[stack\]//p' /proc/self/maps)
+env sh -c "sed -n 's/-.*\[stack\]//p' /proc/self/maps; true"
+END
+stacks() { # LIZARD-TRACE OPTIONS
+	rm -rf "$T/recordings/stacks"
+	timeout -k 5 60 lizard-trace -q "$@" -o "$T/recordings/stacks" -- sh "$T/stacks.sh" 2>&1
+}
+if [ "$(cat /proc/sys/kernel/randomize_va_space)" = 0 ] || [ "$(setarch -R sh "$T/stacks.sh" | sort -u | wc -l)" != 1 ]; then
+	skip "addresses" "the kernel puts programs at random, and can't be asked not to, or never does"
+else
+	is "$(stacks --follow all)" "$(setarch -R sh "$T/stacks.sh")" "followed: without address randomization, at the same addresses each time"
+	is "$(stacks --follow all --aslr | sort -u | wc -l)" 3 "--aslr: with it"
+	is "$(stacks --follow parent | sort -u | wc -l)" 3 "not followed: with it, as natively"
+	is "$(stacks --follow nothing | sort -u | wc -l)" 3 "a pattern that does not match: the same"
+fi
+
 # ---- a real one: make runs the compiler, which runs its parts; one of them is wanted ----
 mkdir -p "$T/project"
 for f in a b c; do echo "int $f(void) { return 1; }" >"$T/project/$f.c"; done
