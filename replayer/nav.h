@@ -28,10 +28,10 @@ struct lz_nav {
 	struct lz_modules *modules;
 	struct lz_strands strands;
 	struct lz_stream *stream;
-	struct lz_chain step, next; /* the last ones that led to an answer */
+	struct lz_chain step, next;     /* the last ones that led to an answer */
 	struct lz_answers steps, nexts; /* all that were found, as far as there is room */
-	struct lz_pos goal;         /* what the machine looks for, in its own thread */
-	uint32_t thread;            /* the goal's, by number */
+	struct lz_pos goal;             /* what the machine looks for, in its own thread */
+	uint32_t thread;                /* the goal's, by number */
 	struct lz_pos barred[2]; /* running through a piece of code from in between was in vain */
 	bool interrupted;
 	uint32_t effort; /* stops on the way so far, of one search */

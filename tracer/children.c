@@ -218,9 +218,8 @@ static bool is_followed(const struct lz_tracer *t, pid_t pid, bool shares)
 {
 	const char *follow = t->opt->follow;
 
-	return follow &&
-	       (strcmp(follow, "all") == 0 ||
-	        (!shares && lz_follow_kind(t, pid, false) == LZ_HANDOVER_FORK));
+	return follow && (strcmp(follow, "all") == 0 ||
+	                  (!shares && lz_follow_kind(t, pid, false) == LZ_HANDOVER_FORK));
 }
 
 int lz_child_new(struct lz_tracer *t, int event)

@@ -27,8 +27,8 @@ struct lz_handover {
 	bool undumpable;
 	uint64_t ring, sink, pos_addr, pos_off, traced_addr; /* ring 0: none */
 	struct lz_disposition act[LZ_SIGNALS];
-	cpu_set_t affinity;          /* that Lizard was given */
-	int old_personality;         /* the same, and whether another one was set */
+	cpu_set_t affinity;  /* that Lizard was given */
+	int old_personality; /* the same, and whether another one was set */
 	bool personality_set;
 	struct lz_trace_options opt; /* without its pointers */
 	char follow[256], root[PATH_MAX];

@@ -8,7 +8,7 @@
 # What finds the answers is the same for both front ends: half of the places do for the second.
 WALK_POSITIONS=4 WALK_N=10
 [ "${LIZARD_FRONT_END:-}" != stock ] || WALK_POSITIONS=2
-[ -z "$LIZARD_LONG" ] || WALK_POSITIONS=50 WALK_N=20
+[ -z "$LIZARD_LONG" ] || walk_long
 export WALK_POSITIONS WALK_N
 
 # In these GDB's own stepping leads to one stop from two, as 6.4 says.

@@ -60,8 +60,9 @@ real_walk() { # LABEL DIR [LIZARD-GDB OPTIONS]
 		walk "$walk_label" "$@" "$walk_dir"
 		return
 	fi
-	WALK_POSITIONS=${REAL_POSITIONS:-50} WALK_N=20
 	for walk_front in ${REAL_FRONT_ENDS:-patched stock}; do
+		walk_long $walk_front
+		WALK_POSITIONS=${REAL_POSITIONS:-50}
 		if [ $walk_front = patched ] && [ ! -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ]; then
 			skip "$walk_label on the patched GDB" "it is not built"
 		else

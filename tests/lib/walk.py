@@ -190,9 +190,26 @@ def exception(command, back, here, wanted, got, shown):
     return shown and "%s at %s: the walk's %s came from %s, %s goes to %s; %s" % (back, here, command, wanted, back, got, shown)
 
 
+STEPPED = {}
+
+
+def steps_from(origin):
+    """Moments of a walk of step, each made once: from the recording's first instant GDB steps through the whole loader."""
+    if origin in STEPPED:
+        if STEPPED[origin]:
+            seek(STEPPED[origin][-1].position)
+        return STEPPED[origin]
+    STEPPED[origin] = forward("step")
+    return STEPPED[origin]
+
+
+def distinct(origins):
+    return list(dict.fromkeys(origins))
+
+
 def walk_step(result, origin):
     begin = when()["position"]
-    moments = forward("step")
+    moments = steps_from(origin)
     if len(moments) < 2:
         return
     for here, wanted in zip(reversed(moments), reversed(moments[:-1])):
@@ -376,7 +393,7 @@ def places_met(rng, total):
     met = set()
     for origin in random_positions(rng, total):
         seek(origin)
-        for m in forward("step"):
+        for m in steps_from(origin):
             if not m.line.startswith("?"):
                 met.add(m.line)
     return sorted(met)
@@ -390,12 +407,12 @@ def main():
     gdb.execute("set backtrace past-main on")
     gdb.execute("handle all nostop noprint pass", to_string=True)
     if "step" in MODES:
-        for origin in random_positions(rng, total):
+        for origin in distinct(random_positions(rng, total)):
             seek(origin)
             walk_step(result, origin)
         result.end("fs and bs")
     if "next" in MODES:
-        for origin in random_positions(rng, total):
+        for origin in distinct(random_positions(rng, total)):
             seek(origin)
             walk_next(result, origin)
         result.end("fn and prev")

@@ -2,6 +2,16 @@
 #
 #   walk NAME PROGRAM|RECORDING [LIZARD-GDB OPTIONS]     passes one test per mode
 
+# How much is walked with LIZARD_LONG: 50 positions. What finds the answers is the same for both front ends, so on the patched
+# GDB fewer moves are made from each.
+walk_long() { # [patched|stock]
+	WALK_POSITIONS=50 WALK_N=20
+	case ${1:-${LIZARD_FRONT_END:-}} in
+	stock) ;;
+	*) [ ! -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || WALK_N=8 ;;
+	esac
+}
+
 walk() {
 	walk_name=$1 walk_seconds=1200
 	shift
