@@ -8,8 +8,10 @@
 
 enum { MAX_PIECES = 16 }; /* of inlined calls on one line: `step` stops there, `next` may not */
 enum {
-	NEAR = 1024
-}; /* bytes of markers: so far `step` is walked to look for another way to the goal */
+	NEAR =
+	    1024, /* bytes of markers: so far `step` is walked to look for another way to the goal, */
+	CALL_FAR = 1 << 20 /* and a call is run over again to look for the line that makes it */
+};
 
 /* The running activation at a stream offset, if it is of function FN. *local: it is known without the
  * index, since it began in the same block. */
@@ -28,6 +30,8 @@ static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct 
 }
 
 struct found {
+	bool
+	    left; /* the activation looked in has been left for the goal's code: its own stops will do */
 	bool foreign; /* the goal is not in this activation */
 	bool deeper;  /* there is an answer, but it lies in an inlined call */
 	bool passed;  /* by the walk that gave the answer, which does not stop at the goal */
@@ -48,6 +52,10 @@ static int try_here(struct lz_nav *nav, struct lz_chain *c, struct lz_pos *answe
 		return 0;
 	*answer = p->pos;
 	f->passed = end == CHAIN_PASSED;
+	if (f->left && !lz_chain_is_deeper(p, &c->from)) {
+		f->deeper = false;
+		return 1;
+	}
 	p = lz_chain_outer(nav, c, end, &sure);
 	if (p)
 		*answer = p->pos;
@@ -115,13 +123,13 @@ static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c
 	                 : try_next(nav, o->mark[0].at, c, answer, f);
 }
 
-/* Anchors at the own markers of the activation, further and further back. 1: found. */
-static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, struct lz_chain *c,
-                             struct lz_pos *answer, bool *passed)
+/* Anchors at the own markers of the activation, further and further back; LEFT: it is not the goal's. 1: found. */
+static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, bool left,
+                             struct lz_chain *c, struct lz_pos *answer, bool *passed)
 {
 	struct ladder l = {.back = 2, .inlines = lz_gdb_inlines(&nav->machine, nav->goal.ip)};
 	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
-	struct found f = {0};
+	struct found f = {.left = left};
 	int rc = 0, first = 0;
 
 	while (!rc && !first && !f.foreign) {
@@ -263,11 +271,13 @@ static int before_inlined(struct lz_nav *nav, struct lz_pos *answer)
 	return 1;
 }
 
-/* By the stops of `step` that are not in a deeper frame. 1: found. */
-static int search_outer(struct lz_nav *nav, struct lz_pos *answer)
+/* By the stops of `step` that are not in a deeper frame; NEAR: not from far back. 1: found. */
+static int search_outer(struct lz_nav *nav, bool near, struct lz_pos *answer)
 {
 	bool passed;
-	int rc = lz_search_step(nav, LZ_SCOPE_OUTER, answer), own;
+	int rc = near ? lz_search_step_near(nav, LZ_SCOPE_OUTER, answer)
+	              : lz_search_step(nav, LZ_SCOPE_OUTER, answer);
+	int own;
 
 	if (rc <= 0)
 		return rc;
@@ -372,6 +382,24 @@ static int search_lineless(struct lz_nav *nav, struct lz_pos *answer)
 	return rc == 1 ? !passed : rc;
 }
 
+/* In code without markers that has lines, behind an activation that it called: the line that made the call is found by
+ * `next` from before that, which runs over it, where `step` would walk through all of it. 1: found. */
+static int search_behind_call(struct lz_nav *nav, const struct lz_act *act, struct lz_chain *c,
+                              struct lz_pos *answer)
+{
+	int64_t before = act->inherited ? 0 : lz_nav_own_end(nav, act->enter);
+	uint64_t length = nav->goal.marker - act->enter;
+	struct found f = {0};
+	int rc = before < 0 ? -1 : search_outer(nav, true, answer);
+
+	/* Where the thread begins with it there is no way to come to its caller's frame. */
+	if (!rc && before && length <= CALL_FAR)
+		rc = try_next(nav, (uint64_t)before, c, answer, &f);
+	if (!rc && before && length <= LZ_UNMARKED_FAR)
+		rc = search_outer(nav, false, answer);
+	return rc;
+}
+
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain c = {0};
@@ -386,20 +414,21 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 			return rc;
 	}
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = search_activation(nav, &t[i], &c, answer, &passed);
+		rc = search_activation(nav, &t[i], false, &c, answer, &passed);
 	if (rc == 1 && passed && search_exact(nav, answer) < 0)
 		rc = -1;
 	left = !n && left_activation(nav, t);
 	if (left && !lz_chain_goal_has_line(nav))
-		rc = search_activation(nav, &t[0], &c, answer, &passed);
+		rc = search_activation(nav, &t[0], true, &c, answer, &passed);
 	if (!n && !rc)
 		rc = search_unmarked(nav, &c, answer);
 	if (!rc)
-		rc = search_outer(nav, answer);
+		rc = left ? search_behind_call(nav, &t[0].act, &c, answer)
+		          : search_outer(nav, false, answer);
 	else if (rc == 1)
 		lz_chain_keep(&nav->next, &c);
 	if (!rc && left)
-		rc = search_activation(nav, &t[0], &c, answer, &passed);
+		rc = search_activation(nav, &t[0], true, &c, answer, &passed);
 	free(c.stop);
 	return rc ? rc : lz_search_step(nav, LZ_SCOPE_ALL, answer);
 }

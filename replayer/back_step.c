@@ -7,11 +7,11 @@
 #include "replayer/session.h"
 
 enum {
-	OUTER_FAR = 2000,     /* bytes of the stream to look back for a stop that is not deeper, */
-	UNMARKED_FAR = 12000, /* the same where only callbacks write any */
-	CALL_SIZE = 4,        /* less than what a call writes */
-	CALLS_FAR = 64, /* so far calls made from code without lines are looked for one by one */
-	OWN_DEEP = 3    /* activations of the goal's stack whose own markers are tried */
+	OUTER_FAR = 2000, /* bytes of the stream to look back for a stop that is not deeper, */
+	NEAR = 100,       /* the same where whatever is further back is found otherwise */
+	CALL_SIZE = 4,    /* less than what a call writes */
+	CALLS_FAR = 64,   /* so far calls made from code without lines are looked for one by one */
+	OWN_DEEP = 3      /* activations of the goal's stack whose own markers are tried */
 };
 
 /* What the stack holds at a stream offset: the ENTER offsets and the last own marker of each. */
@@ -88,6 +88,8 @@ struct search {
 	bool outside_fits; /* it is in SCOPE: not a line deeper, of a call that never came back */
 	bool have_outside, found;
 	enum lz_scope scope; /* of the answer */
+	uint64_t
+	    far; /* how many bytes of the stream to look back for it, unless all stops are in SCOPE */
 	/* The goal is in code without markers, and may be on the way out of a callback. */
 	bool unmarked;
 	bool lineless; /* the goal is in code with markers, of which GDB knows no lines */
@@ -343,7 +345,6 @@ static int find_step(struct lz_nav *nav, struct search *f)
 {
 	uint64_t distance = f->lineless ? 1 : 12, earlier, first = lz_nav_own_first(nav),
 	         now = nav->goal.marker;
-	uint64_t far = f->unmarked ? UNMARKED_FAR : OUTER_FAR;
 	int64_t anchor = lz_nav_own_end(nav, now);
 	bool limited = f->scope != LZ_SCOPE_ALL;
 
@@ -352,7 +353,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 	/* What the first thread runs before its first marker is the loader, unless earlier parts were not kept. */
 	if (!first || (uint64_t)anchor <= first)
 		return find_by_events(nav, f);
-	while ((uint64_t)anchor > first && !f->found && !(limited && distance > far)) {
+	while ((uint64_t)anchor > first && !f->found && !(limited && distance > f->far)) {
 		anchor = lz_nav_own_back(nav, now, distance);
 		for (;;) {
 			if (anchor < 0 || try_step(nav, f, (uint64_t)anchor, &earlier))
@@ -374,13 +375,15 @@ static int find_step(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
-int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
+static int search(struct lz_nav *nav, enum lz_scope scope, uint64_t far, struct lz_pos *answer)
 {
-	struct search f = {.scope = scope};
+	struct search f = {.scope = scope, .far = far};
 	int rc;
 
 	f.unmarked = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event) == LZ_FN_NONE;
 	f.lineless = !f.unmarked && !lz_chain_goal_has_line(nav);
+	if (!far)
+		f.far = f.unmarked ? LZ_UNMARKED_FAR : OUTER_FAR;
 	rc = find_step(nav, &f);
 
 	free(f.stack.a);
@@ -392,4 +395,14 @@ int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answe
 	}
 	free(f.chain.stop);
 	return rc;
+}
+
+int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
+{
+	return search(nav, scope, 0, answer);
+}
+
+int lz_search_step_near(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
+{
+	return search(nav, scope, NEAR, answer);
 }

@@ -129,7 +129,7 @@ int lz_chain_build(struct lz_nav *nav, uint64_t anchor, bool next, struct lz_cha
 	return lz_chain_seek(nav, anchor) ? -1 : lz_chain_build_here(nav, next, c, end);
 }
 
-static bool is_deeper(const struct lz_chain_stop *a, const struct lz_chain_stop *b)
+bool lz_chain_is_deeper(const struct lz_chain_stop *a, const struct lz_chain_stop *b)
 {
 	return a->cfa < b->cfa || (a->cfa == b->cfa && a->inlines > b->inlines);
 }
@@ -141,16 +141,16 @@ static const struct lz_chain_stop *outer_of(const struct lz_chain *c, size_t n,
 	size_t i = n;
 
 	/* A stop of `next` in a called function, of which GDB did not see the call: an asm statement's. */
-	*sure = c->next && n && c->stop[n - 1].cfa < at->cfa && !is_deeper(&c->from, at);
+	*sure = c->next && n && c->stop[n - 1].cfa < at->cfa && !lz_chain_is_deeper(&c->from, at);
 	if (*sure)
 		return &c->stop[n - 1];
-	while (i && is_deeper(&c->stop[i - 1], at))
+	while (i && lz_chain_is_deeper(&c->stop[i - 1], at))
 		i--;
 	for (size_t k = i; k > 0 && !*sure; k--) {
 		/* The anchor may be a piece of the caller's in the midst of an inlined call, to the rest of which `next` led. */
 		if (k == 1 && c->next && c->stop[0].hides)
 			break;
-		*sure = !is_deeper(k > 1 ? &c->stop[k - 2] : &c->from, at);
+		*sure = !lz_chain_is_deeper(k > 1 ? &c->stop[k - 2] : &c->from, at);
 	}
 	return i ? &c->stop[i - 1] : NULL;
 }
@@ -176,7 +176,7 @@ static bool in_scope(const struct lz_chain_stop *stop, const struct lz_chain_sto
 {
 	switch (scope) {
 	case LZ_SCOPE_FRAME: return stop->cfa >= goal->cfa;
-	case LZ_SCOPE_OUTER: return !is_deeper(stop, goal);
+	case LZ_SCOPE_OUTER: return !lz_chain_is_deeper(stop, goal);
 	default: return true;
 	}
 }

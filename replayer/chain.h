@@ -5,6 +5,9 @@
 
 #include "replayer/nav.h"
 
+/* Bytes of the stream: so far lz_search_step() looks back from code without markers for a stop that is not deeper. */
+enum { LZ_UNMARKED_FAR = 12000 };
+
 /* Which stops are asked for. */
 enum lz_scope {
 	LZ_SCOPE_ALL,
@@ -35,6 +38,8 @@ const struct lz_chain_stop *lz_chain_outer(struct lz_nav *nav, const struct lz_c
 /* The last one in SCOPE; the session must be at the goal. */
 const struct lz_chain_stop *lz_chain_last(struct lz_nav *nav, const struct lz_chain *c,
                                           enum chain_end end, enum lz_scope scope);
+/* Is A in a deeper frame than B, inlined calls counted? */
+bool lz_chain_is_deeper(const struct lz_chain_stop *a, const struct lz_chain_stop *b);
 /* Is STOP in SCOPE? The session must be at the goal. */
 bool lz_chain_in_scope(struct lz_nav *nav, const struct lz_chain_stop *stop, enum lz_scope scope);
 /* The stop before POS, if the chain knows it for sure; OUTER: the last one that is not in a deeper frame. */
@@ -47,6 +52,8 @@ void lz_chain_keep(struct lz_chain *kept, struct lz_chain *c);
 
 /* The last stop of `step` in SCOPE before the goal. 1: found. */
 int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer);
+/* The same, but not from far back; SCOPE: not all. */
+int lz_search_step_near(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer);
 /* By `next`. */
 int lz_search_next(struct lz_nav *nav, struct lz_pos *answer);
 

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Back into functions that have been left for the C library's code, after millions of calls: at once, whether that has lines
+# (libc6-dbg) or not. `prev` may go to a line of the C library's that made the call, if `next` leads from there, too.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+source=$LIZARD_SRC/tests/progs/gdb/leaving.c
+line_of() { grep -n "$1 is left here" "$source" | cut -d: -f1; }
+at() { section "$out" "$1" | sed -n 's/^position [0-9]*:\(.*\)/\1/p'; }
+
+for build in -O0 "-O0 -DBEFORE"; do
+	# shellcheck disable=SC2086
+	prog_build leaving $build && record leaving
+	is "$? $(cat "$T/leaving.out")" "0 500000" "$build: recorded"
+	for name in main behind; do
+		out=$(GDB_SECONDS=60 gdb_run "$T/leaving" <<-END
+			jump_forward end
+			jump_backward leaving.c:$(line_of $name)
+			-- last
+			when
+			-- left
+			next
+			when
+			-- prev
+			prev
+			when
+			-- fn
+			fn
+			when
+			-- bs
+			bs
+			when
+		END
+		)
+		like "$(at last)" '@0x' "$build: $name's last line"
+		[ "$(at left)" ] && [ "$(at left)" != "$(at last)" ]
+		ok $? "$build: $name is left"
+		is "$(at fn)" "$(at left)" "$build: ... prev goes to where next leads from" || diag "$out"
+		# Before main only a constructor has markers: from there, next leads over main, too.
+		[ "$name$build" != main-O0 ] || is "$(at prev)" "$(at last)" "$build: ... which is main's last line" || diag "$out"
+		is "$(at bs)" "$(at last)" "$build: ... bs goes to its last line" || diag "$out"
+	done
+done
+done_testing
