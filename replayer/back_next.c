@@ -307,34 +307,72 @@ static int walk_arrives(struct lz_nav *nav, const struct lz_chain_stop *from, st
 	return 1;
 }
 
+/* The stops of `step` between FROM and the goal, which is not far away, and the goal's frame. 0 also if there are none. */
+static int steps_to_goal(struct lz_nav *nav, const struct lz_pos *from, struct lz_chain *steps,
+                         uint64_t *cfa)
+{
+	enum chain_end end;
+
+	if (nav->goal.marker - from->marker > NEAR)
+		return 0;
+	if (lz_session_seek(nav->s, from) || lz_chain_build_here(nav, false, steps, &end))
+		return -1;
+	if (end == CHAIN_ARRIVED)
+		steps->n--;
+	else if (end != CHAIN_PASSED)
+		steps->n = 0;
+	if (lz_session_seek(nav->s, &nav->goal))
+		return -1;
+	*cfa = lz_gdb_frame(&nav->machine, NULL);
+	return 0;
+}
+
 /* The same from the stops of `step` between *ANSWER and the goal that are in the goal's frame, the last one first. */
 static int search_between(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain steps = {0}, c = {0};
-	enum chain_end end;
 	uint64_t cfa = 0;
-	size_t n = 0;
-	int rc = -1;
+	int rc = steps_to_goal(nav, answer, &steps, &cfa);
+	size_t n = steps.n;
 
-	if (nav->goal.marker - answer->marker > NEAR)
-		return 0;
-	if (lz_session_seek(nav->s, answer) || lz_chain_build_here(nav, false, &steps, &end))
-		goto out;
-	if (end == CHAIN_ARRIVED || end == CHAIN_PASSED)
-		n = steps.n - (end == CHAIN_ARRIVED);
-	if (lz_session_seek(nav->s, &nav->goal))
-		goto out;
-	cfa = lz_gdb_frame(&nav->machine, NULL);
-	rc = 0;
 	for (size_t tries = 0; n-- && !rc && tries < MAX_PIECES;)
 		if (steps.stop[n].cfa == cfa) {
 			rc = walk_arrives(nav, &steps.stop[n], &c, answer);
 			tries++;
 		}
-out:
 	free(steps.stop);
 	free(c.stop);
 	return rc;
+}
+
+/* In the call that came back just before the goal: the last stop of `step` from which `next` leads there, and not in what that
+ * called in turn, if `next` leads there from outside of it as well. 1: found. */
+static int search_callee(struct lz_nav *nav, struct lz_pos *answer)
+{
+	struct lz_chain steps = {0};
+	uint64_t cfa = 0, least = 0; /* how deep what was found is */
+	struct lz_pos found;
+	int rc = steps_to_goal(nav, answer, &steps, &cfa);
+	size_t n = steps.n;
+
+	for (size_t tries = 0; rc >= 0 && n-- && steps.stop[n].cfa < cfa && tries < MAX_PIECES;) {
+		const struct lz_chain_stop *p = &steps.stop[n];
+		bool passed;
+
+		if (p->cfa <= least)
+			continue;
+		rc = leads_here(nav, &p->pos, &passed);
+		tries++;
+		if (rc <= 0 || passed)
+			continue;
+		least = p->cfa;
+		found = p->pos;
+	}
+	free(steps.stop);
+	if (rc < 0 || !least)
+		return rc < 0 ? -1 : 0;
+	*answer = found;
+	return before_inlined(nav, answer);
 }
 
 /* The last stop of `step` in SCOPE, if `next` leads from it to the goal and does not pass by. 1: it does. */
@@ -366,6 +404,8 @@ static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 		rc = search_between(nav, answer);
 	if (!rc)
 		rc = last_in_scope(nav, LZ_SCOPE_FRAME, answer);
+	if (!rc)
+		rc = search_callee(nav, answer);
 	if (!rc)
 		rc = last_in_scope(nav, LZ_SCOPE_ALL, answer);
 	return rc;
