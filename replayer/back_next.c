@@ -345,34 +345,72 @@ static int search_between(struct lz_nav *nav, struct lz_pos *answer)
 	return rc;
 }
 
-/* In the call that came back just before the goal: the last stop of `step` from which `next` leads there, and not in what that
- * called in turn, if `next` leads there from outside of it as well. 1: found. */
+/* The last of STEPS that is deeper than the frame CFA and from which `next` leads to the goal, and not in what that
+ * called in turn, if it leads there from outside of it as well. *at: its index. 1: found. */
+static int last_in_callee(struct lz_nav *nav, const struct lz_chain *steps, uint64_t cfa,
+                          size_t *at)
+{
+	uint64_t least = 0; /* how deep what was found is */
+	size_t tries = 0;
+
+	for (size_t n = steps->n; n-- && steps->stop[n].cfa < cfa && tries < MAX_PIECES;) {
+		bool passed;
+		int rc;
+
+		if (steps->stop[n].cfa <= least)
+			continue;
+		rc = leads_here(nav, &steps->stop[n].pos, &passed);
+		if (rc < 0)
+			return -1;
+		tries++;
+		if (!rc || passed)
+			continue;
+		least = steps->stop[n].cfa;
+		*at = n;
+	}
+	return least != 0;
+}
+
+/* The stop before the goal in a walk of `next` that begins as early in the same call as stop number AT of STEPS does. */
+static int walk_from_earlier(struct lz_nav *nav, const struct lz_chain *steps, size_t at,
+                             struct lz_pos *answer)
+{
+	uint64_t cfa = steps->stop[at].cfa;
+	struct lz_chain c = {0};
+	enum chain_end end = CHAIN_ARRIVED;
+	int rc = 0;
+
+	*answer = steps->stop[at].pos;
+	for (size_t i = at, tries = 0; i-- && steps->stop[i].cfa <= cfa && tries < MAX_PIECES;) {
+		const struct lz_pos *from = &steps->stop[i].pos;
+
+		if (steps->stop[i].cfa != cfa)
+			continue;
+		tries++;
+		rc = lz_session_seek(nav->s, from) || lz_chain_build_here(nav, true, &c, &end);
+		/* What comes out of another call made from the same frame does not stop at the goal. */
+		if (rc || end != CHAIN_ARRIVED)
+			break;
+		*answer = c.n > 1 ? c.stop[c.n - 2].pos : *from;
+	}
+	free(c.stop);
+	return rc ? -1 : 0;
+}
+
+/* In the call that came back just before the goal: the last stop of a walk of `next` through it. 1: found. */
 static int search_callee(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain steps = {0};
-	uint64_t cfa = 0, least = 0; /* how deep what was found is */
-	struct lz_pos found;
+	uint64_t cfa = 0;
+	size_t at = 0;
 	int rc = steps_to_goal(nav, answer, &steps, &cfa);
-	size_t n = steps.n;
 
-	for (size_t tries = 0; rc >= 0 && n-- && steps.stop[n].cfa < cfa && tries < MAX_PIECES;) {
-		const struct lz_chain_stop *p = &steps.stop[n];
-		bool passed;
-
-		if (p->cfa <= least)
-			continue;
-		rc = leads_here(nav, &p->pos, &passed);
-		tries++;
-		if (rc <= 0 || passed)
-			continue;
-		least = p->cfa;
-		found = p->pos;
-	}
+	if (!rc)
+		rc = last_in_callee(nav, &steps, cfa, &at);
+	if (rc > 0 && walk_from_earlier(nav, &steps, at, answer))
+		rc = -1;
 	free(steps.stop);
-	if (rc < 0 || !least)
-		return rc < 0 ? -1 : 0;
-	*answer = found;
-	return before_inlined(nav, answer);
+	return rc > 0 ? before_inlined(nav, answer) : rc;
 }
 
 /* The last stop of `step` in SCOPE, if `next` leads from it to the goal and does not pass by. 1: it does. */

@@ -41,4 +41,26 @@ for build in -O0 "-O0 -DBEFORE"; do
 		is "$(at bs)" "$(at last)" "$build: ... bs goes to its last line" || diag "$out"
 	done
 done
+
+# A statement right behind a call, at which only what comes out of that stops: the callee's last line calls twice in turn, and `prev`
+# goes into neither, but to where a walk through the callee was.
+lizard-c++ -w -O0 -g -o "$T/exceptions" "$LIZARD_SRC/tests/progs/constructs/exceptions.cc" && record exceptions
+out=$(gdb_run "$T/exceptions" <<-END
+	jump_forward stl_iterator.h:$(grep -n 'return __lhs.base() - __rhs.base()' "$(echo '#include <vector>' | g++-12 -M -x c++ - | tr ' ' '\n' | grep 'bits/stl_iterator.h')" | sed -n '$s/:.*//p')
+	-- last
+	when
+	-- behind
+	next
+	when
+	-- prev
+	prev
+	when
+	-- fn
+	fn
+	when
+END
+)
+like "$(section "$out" behind)" '_M_realloc_insert' "behind a call that makes others" || diag "$out"
+is "$(at prev)" "$(at last)" "prev goes to the line that called them" || diag "$out"
+is "$(at fn)" "$(at behind)" "... from which next leads back"
 done_testing
