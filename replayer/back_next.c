@@ -8,9 +8,8 @@
 
 enum { MAX_PIECES = 16 }; /* of inlined calls on one line: `step` stops there, `next` may not */
 enum {
-	NEAR =
-	    1024, /* bytes of markers: so far `step` is walked to look for another way to the goal, */
-	CALL_FAR = 1 << 20 /* and a call is run over again to look for the line that makes it */
+	NEAR = 1024, /* bytes of markers: so far `step` is walked for another way to the goal */
+	CALL_FAR = 1 << 20 /* so far a call is run over again for the line that makes it */
 };
 
 /* The running activation at a stream offset, if it is of function FN. *local: it is known without the
@@ -30,8 +29,7 @@ static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct 
 }
 
 struct found {
-	bool
-	    left; /* the activation looked in has been left for the goal's code: its own stops will do */
+	bool left;    /* the activation has been left for the goal's code: its own stops will do */
 	bool foreign; /* the goal is not in this activation */
 	bool deeper;  /* there is an answer, but it lies in an inlined call */
 	bool passed;  /* by the walk that gave the answer, which does not stop at the goal */
