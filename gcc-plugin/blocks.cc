@@ -54,16 +54,43 @@ static uint64_t block_weight(basic_block bb)
 	return (uint64_t)1 << (3 * depth + 8);
 }
 
-/* Profile or GCC's static estimate; at -O0 there is neither: loop depth. */
+/* GCC's guess of two ways, if neither is rare: then nobody knows which is taken more often (see layout.cc). */
+static bool is_undecided(edge e, int *percent)
+{
+	return EDGE_COUNT(e->src->succs) == 2 && lz_edge_is_guess(e, percent) &&
+	       *percent >= LZ_RARE_PERCENT && *percent <= 100 - LZ_RARE_PERCENT;
+}
+
+/* How often E is taken, in percent of its block, where GCC's guess of it says little: loops go on; else both ways are equal. */
+static int believed_percent(edge e)
+{
+	class loop *loop = e->src->loop_father;
+	edge way;
+	edge_iterator ei;
+	bool leaves = false;
+
+	FOR_EACH_EDGE(way, ei, e->src->succs)
+	leaves |= loop_exit_edge_p(loop, way);
+	if (!leaves)
+		return 50;
+	return loop_exit_edge_p(loop, e) ? LZ_RARE_PERCENT : 100 - LZ_RARE_PERCENT;
+}
+
+/* Profile or GCC's static estimate, in hundredths; at -O0 there is neither: loop depth. */
 static uint64_t edge_weight(edge e)
 {
 	profile_count count = e->count();
 	unsigned ways = 0;
+	int percent;
 	edge other;
 	edge_iterator ei;
 
-	if (profile_status_for_fn(cfun) != PROFILE_ABSENT && count.initialized_p())
-		return (uint64_t)count.to_gcov_type();
+	if (profile_status_for_fn(cfun) != PROFILE_ABSENT && count.initialized_p()) {
+		if (is_undecided(e, &percent) && e->src->count.initialized_p())
+			return (uint64_t)e->src->count.to_gcov_type() * believed_percent(e) +
+			       percent;
+		return (uint64_t)count.to_gcov_type() * 100;
+	}
 	FOR_EACH_EDGE(other, ei, e->src->succs)
 	ways += !(other->flags & (EDGE_ABNORMAL | EDGE_EH));
 	if (e->src->index == ENTRY_BLOCK || e->dest->index == EXIT_BLOCK)

@@ -7,9 +7,9 @@
  * of a guess of 20 to 50 % that is not known: it may be off by any amount (a loop's `if (y || x)`: guessed 20 %, true
  * 89 %; the program took 1.5 times native, 1.2 in line). Below, most are right: errors, ends of loops, what
  * __builtin_expect() says. */
-enum { RARE_PERCENT = 20, LIKELIER_PERCENT = 55 };
+enum { LIKELIER_PERCENT = 55 };
 
-static bool is_guess(edge e, int *percent)
+bool lz_edge_is_guess(edge e, int *percent)
 {
 	if (!e->probability.initialized_p() || e->probability.reliable_p())
 		return false;
@@ -24,8 +24,8 @@ void lz_keep_in_line(basic_block marker)
 	if (!single_pred_p(marker))
 		return;
 	edge e = single_pred_edge(marker);
-	if (EDGE_COUNT(e->src->succs) != 2 || !is_guess(e, &percent) || percent < RARE_PERCENT ||
-	    percent >= LIKELIER_PERCENT)
+	if (EDGE_COUNT(e->src->succs) != 2 || !lz_edge_is_guess(e, &percent) ||
+	    percent < LZ_RARE_PERCENT || percent >= LIKELIER_PERCENT)
 		return;
 	edge other = EDGE_SUCC(e->src, EDGE_SUCC(e->src, 0) == e);
 	e->probability =

@@ -86,7 +86,10 @@ bool lz_block_is_dispatcher(basic_block bb);
 bool lz_block_lands_at_start(basic_block bb);
 void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f);
 
-/* layout.cc: makes GCC put this block, which was made for a marker on an edge, in line, unless it is believed to be
+/* layout.cc: E's probability was not measured, but guessed at *PERCENT. */
+bool lz_edge_is_guess(edge e, int *percent);
+enum { LZ_RARE_PERCENT = 20 }; /* guesses below are mostly right, those of 20 to 50 are not */
+/* Makes GCC put this block, which was made for a marker on an edge, in line, unless it is believed to be
  * rare or its profile was measured. */
 void lz_keep_in_line(basic_block marker);
 
