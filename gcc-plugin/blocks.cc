@@ -61,19 +61,27 @@ static bool is_undecided(edge e, int *percent)
 	       *percent >= LZ_RARE_PERCENT && *percent <= 100 - LZ_RARE_PERCENT;
 }
 
+static bool leaves_loop(edge e)
+{
+	return e->src->loop_father && e->dest->loop_father &&
+	       loop_exit_edge_p(e->src->loop_father, e);
+}
+
 /* How often E is taken, in percent of its block, where GCC's guess of it says little: loops go on; else both ways are equal. */
 static int believed_percent(edge e)
 {
-	class loop *loop = e->src->loop_father;
-	edge way;
-	edge_iterator ei;
-	bool leaves = false;
+	if (leaves_loop(e))
+		return LZ_RARE_PERCENT;
+	return leaves_loop(EDGE_SUCC(e->src, EDGE_SUCC(e->src, 0) == e)) ? 100 - LZ_RARE_PERCENT
+	                                                                 : 50;
+}
 
-	FOR_EACH_EDGE(way, ei, e->src->succs)
-	leaves |= loop_exit_edge_p(loop, way);
-	if (!leaves)
-		return 50;
-	return loop_exit_edge_p(loop, e) ? LZ_RARE_PERCENT : 100 - LZ_RARE_PERCENT;
+/* Of COUNT, which GCC limits, so that there is room for all of them. */
+static uint64_t hundredths(profile_count count, unsigned percent)
+{
+	uint64_t n = count.to_gcov_type();
+
+	return MIN(n, UINT64_MAX / 128) * percent;
 }
 
 /* Profile or GCC's static estimate, in hundredths; at -O0 there is neither: loop depth. */
@@ -87,9 +95,8 @@ static uint64_t edge_weight(edge e)
 
 	if (profile_status_for_fn(cfun) != PROFILE_ABSENT && count.initialized_p()) {
 		if (is_undecided(e, &percent) && e->src->count.initialized_p())
-			return (uint64_t)e->src->count.to_gcov_type() * believed_percent(e) +
-			       percent;
-		return (uint64_t)count.to_gcov_type() * 100;
+			return hundredths(e->src->count, believed_percent(e)) + percent;
+		return hundredths(count, 100);
 	}
 	FOR_EACH_EDGE(other, ei, e->src->succs)
 	ways += !(other->flags & (EDGE_ABNORMAL | EDGE_EH));
