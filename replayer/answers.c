@@ -6,8 +6,8 @@ static size_t slot_of(const struct lz_pos *p)
 {
 	uint64_t h = ((p->ip * 31 + p->marker) * 31 + p->event) * 31 + p->n;
 
-	return (h * 0x9e3779b97f4a7c15) >>
-	       52; /* Knuth: multiplicative hashing, by the golden ratio */
+	/* Knuth: multiplicative hashing, by the golden ratio; the upper bits depend on all */
+	return (h * 0x9e3779b97f4a7c15 >> 32) % LZ_ANSWERS;
 }
 
 const struct lz_pos *lz_answers_find(const struct lz_answers *a, const struct lz_pos *goal)

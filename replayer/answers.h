@@ -7,10 +7,12 @@
 
 enum { LZ_ANSWERS = 1 << 12 }; /* a place for each of so many goals; the later one has it */
 
+struct lz_answer {
+	struct lz_pos goal, to; /* goal.n 0: free */
+};
+
 struct lz_answers {
-	struct lz_answer {
-		struct lz_pos goal, to; /* goal.n 0: free */
-	} * slot;                       /* LZ_ANSWERS of them, or NULL: none yet */
+	struct lz_answer *slot; /* LZ_ANSWERS of them, or NULL: none yet */
 };
 
 /* NULL: not known. Valid until the next one is kept. */

@@ -88,8 +88,7 @@ struct search {
 	bool outside_fits; /* it is in SCOPE: not a line deeper, of a call that never came back */
 	bool have_outside, found;
 	enum lz_scope scope; /* of the answer */
-	uint64_t
-	    far; /* how many bytes of the stream to look back for it, unless all stops are in SCOPE */
+	uint64_t far;        /* bytes of the stream to look back, unless all stops are in SCOPE */
 	/* The goal is in code without markers, and may be on the way out of a callback. */
 	bool unmarked;
 	bool lineless; /* the goal is in code with markers, of which GDB knows no lines */

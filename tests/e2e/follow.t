@@ -156,7 +156,7 @@ stacks() { # LIZARD-TRACE OPTIONS
 	timeout -k 5 60 lizard-trace -q "$@" -o "$T/recordings/stacks" -- sh "$T/stacks.sh" 2>&1
 }
 if [ "$(cat /proc/sys/kernel/randomize_va_space)" = 0 ] || [ "$(setarch -R sh "$T/stacks.sh" | sort -u | wc -l)" != 1 ]; then
-	skip "addresses" "the kernel puts programs at random, and can't be asked not to, or never does"
+	skip "addresses" "address randomization is off on this machine, or cannot be switched off"
 else
 	is "$(stacks --follow all)" "$(setarch -R sh "$T/stacks.sh")" "followed: without address randomization, at the same addresses each time"
 	is "$(stacks --follow all --aslr | sort -u | wc -l)" 3 "--aslr: with it"

@@ -8,30 +8,18 @@ source=$LIZARD_SRC/tests/progs/gdb/leaving.c
 line_of() { grep -n "$1 is left here" "$source" | cut -d: -f1; }
 at() { section "$out" "$1" | sed -n 's/^position [0-9]*:\(.*\)/\1/p'; }
 
+there_and_back() { # COMMANDS: go there, leave it by next, and come back
+	for command in "$@" "-- last" when "-- left" next when "-- prev" prev when "-- fn" fn when "-- bs" bs when; do
+		echo "$command"
+	done
+}
+
 for build in -O0 "-O0 -DBEFORE"; do
 	# shellcheck disable=SC2086
 	prog_build leaving $build && record leaving
 	is "$? $(cat "$T/leaving.out")" "0 500000" "$build: recorded"
 	for name in main behind; do
-		out=$(GDB_SECONDS=60 gdb_run "$T/leaving" <<-END
-			jump_forward end
-			jump_backward leaving.c:$(line_of $name)
-			-- last
-			when
-			-- left
-			next
-			when
-			-- prev
-			prev
-			when
-			-- fn
-			fn
-			when
-			-- bs
-			bs
-			when
-		END
-		)
+		out=$(there_and_back "jump_forward end" "jump_backward leaving.c:$(line_of $name)" | GDB_SECONDS=60 gdb_run "$T/leaving")
 		like "$(at last)" '@0x' "$build: $name's last line"
 		[ "$(at left)" ] && [ "$(at left)" != "$(at last)" ]
 		ok $? "$build: $name is left"
@@ -45,22 +33,10 @@ done
 # A statement right behind a call, at which only what comes out of that stops: the callee's last line calls twice in turn, and `prev`
 # goes into neither, but to where a walk through the callee was.
 lizard-c++ -w -O0 -g -o "$T/exceptions" "$LIZARD_SRC/tests/progs/constructs/exceptions.cc" && record exceptions
-out=$(gdb_run "$T/exceptions" <<-END
-	jump_forward stl_iterator.h:$(grep -n 'return __lhs.base() - __rhs.base()' "$(echo '#include <vector>' | g++-12 -M -x c++ - | tr ' ' '\n' | grep 'bits/stl_iterator.h')" | sed -n '$s/:.*//p')
-	-- last
-	when
-	-- behind
-	next
-	when
-	-- prev
-	prev
-	when
-	-- fn
-	fn
-	when
-END
-)
-like "$(section "$out" behind)" '_M_realloc_insert' "behind a call that makes others" || diag "$out"
+header=$(echo '#include <vector>' | g++-12 -M -x c++ - | tr ' ' '\n' | grep 'bits/stl_iterator.h')
+line=$(grep -n 'return __lhs.base() - __rhs.base()' "$header" | sed -n '$s/:.*//p')
+out=$(there_and_back "jump_forward stl_iterator.h:$line" | gdb_run "$T/exceptions")
+like "$(section "$out" left)" '_M_realloc_insert' "behind a call that makes others" || diag "$out"
 is "$(at prev)" "$(at last)" "prev goes to the line that called them" || diag "$out"
-is "$(at fn)" "$(at behind)" "... from which next leads back"
+is "$(at fn)" "$(at left)" "... from which next leads back"
 done_testing
