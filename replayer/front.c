@@ -89,6 +89,7 @@ void lz_front_free(struct lz_front *f)
 	free(f->names.v);
 	free(f->auxv);
 	free(f->armed);
+	lz_front_libs_free(&f->libs);
 	free(f->note);
 	free(f);
 }

@@ -70,6 +70,12 @@ struct lz_front {
 	uint32_t stepped_tid;
 	struct lz_regfile stepped;
 	struct lz_over over; /* the command that steps */
+	/* The libraries that the debugger was told of last; kept: it is to forget none of them. See front_libs.c. */
+	struct lz_front_libs {
+		char **xml; /* an element of the list each */
+		size_t n;
+	} libs;
+	bool libs_kept;
 	/* a move armed by a monitor command, carried out by the next reverse resume */
 	char *armed;
 	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */
@@ -124,6 +130,9 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 /* ---- front_move.c ---- */
 /* In thread TID, where that matters. */
 int lz_front_move(struct lz_front *f, const char *text, uint32_t tid);
+
+/* ---- front_libs.c ---- */
+void lz_front_libs_free(struct lz_front_libs *libs);
 
 /* ---- front_names.c ---- */
 /* Thread TID's name now. */

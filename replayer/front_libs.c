@@ -17,12 +17,12 @@ enum {
 	DYNAMIC_MAX = 512
 };
 
-/* A list of the loader's while it is written down. */
+/* A list of the loader's while it is read. */
 struct list {
 	struct lz_front *f;
-	FILE *to;
 	struct lz_vma *vmas;
 	uint32_t n_vmas, n;
+	struct lz_front_libs libs;
 };
 
 static bool read_all(struct lz_front *f, uint64_t addr, void *to, size_t n)
@@ -107,7 +107,36 @@ static void print_escaped(FILE *to, const char *text)
 			fputc(*text, to);
 }
 
-static void print_library(struct list *l, uint64_t space, uint64_t at, const struct link_map *m)
+static char *as_xml(const char *name, uint64_t space, uint64_t at, const struct link_map *m)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return NULL;
+	fputs("<library name=\"", to);
+	print_escaped(to, name);
+	fprintf(to, "\" lm=\"0x%lx\" l_addr=\"0x%lx\" l_ld=\"0x%lx\" lmid=\"0x%lx\"/>", at,
+	        (uint64_t)m->l_addr, (uint64_t)m->l_ld, space);
+	fclose(to);
+	return text;
+}
+
+/* Takes XML. */
+static void add(struct lz_front_libs *libs, char *xml)
+{
+	char **more = xml ? realloc(libs->xml, (libs->n + 1) * sizeof *more) : NULL;
+
+	if (!more) {
+		free(xml);
+		return;
+	}
+	libs->xml = more;
+	libs->xml[libs->n++] = xml;
+}
+
+static void add_library(struct list *l, uint64_t space, uint64_t at, const struct link_map *m)
 {
 	char name[PATH_MAX] = "";
 	size_t n = lz_front_read(l->f, (uint64_t)m->l_name, name, sizeof name - 1);
@@ -117,14 +146,11 @@ static void print_library(struct list *l, uint64_t space, uint64_t at, const str
 		return;
 	const char *mapped = file_at(l, (uint64_t)m->l_ld);
 
-	fputs("<library name=\"", l->to);
-	print_escaped(l->to, mapped && !leads_to(name, mapped) ? mapped : name);
-	fprintf(l->to, "\" lm=\"0x%lx\" l_addr=\"0x%lx\" l_ld=\"0x%lx\" lmid=\"0x%lx\"/>", at,
-	        (uint64_t)m->l_addr, (uint64_t)m->l_ld, space);
+	add(&l->libs, as_xml(mapped && !leads_to(name, mapped) ? mapped : name, space, at, m));
 }
 
 /* Those of one namespace; the first of the first one is the program itself. */
-static void print_namespace(struct list *l, uint64_t space, uint64_t at, bool first)
+static void read_namespace(struct list *l, uint64_t space, uint64_t at, bool first)
 {
 	struct link_map m;
 
@@ -132,47 +158,94 @@ static void print_namespace(struct list *l, uint64_t space, uint64_t at, bool fi
 		if (!read_all(l->f, at, &m, sizeof m))
 			return;
 		if (!first)
-			print_library(l, space, at, &m);
+			add_library(l, space, at, &m);
 		first = false;
 	}
 }
 
-static void print_list(struct list *l, uint64_t r_debug)
+/* Returns where the first namespace's list begins. */
+static uint64_t read_list(struct list *l, uint64_t r_debug)
 {
 	struct r_debug d = {0};
-	uint64_t space = r_debug;
+	uint64_t space = r_debug, main_map = 0;
 
-	fputs("<library-list-svr4 version=\"1.0\"", l->to);
-	if (space && read_all(l->f, space, &d, sizeof d) && d.r_map)
-		fprintf(l->to, " main-lm=\"0x%lx\"", (uint64_t)d.r_map);
-	fputc('>', l->to);
 	for (int i = 0; space && i < NAMESPACES_MAX && read_all(l->f, space, &d, sizeof d); i++) {
 		uint64_t next = 0; /* of struct r_debug_extended, from version 2 on */
 
-		print_namespace(l, space, (uint64_t)d.r_map, space == r_debug);
+		if (space == r_debug)
+			main_map = (uint64_t)d.r_map;
+		read_namespace(l, space, (uint64_t)d.r_map, space == r_debug);
 		if (d.r_version < 2 || !read_all(l->f, space + sizeof d, &next, sizeof next))
 			break;
 		space = next;
 	}
-	fputs("</library-list-svr4>", l->to);
+	return main_map;
+}
+
+static bool is_among(const struct lz_front_libs *libs, const char *xml)
+{
+	for (size_t i = 0; i < libs->n; i++)
+		if (strcmp(libs->xml[i], xml) == 0)
+			return true;
+	return false;
+}
+
+/* Those that the debugger knows and that are not there now, even where something else has their place. */
+static void add_kept(struct lz_front_libs *libs, struct lz_front_libs *known)
+{
+	for (size_t i = 0; i < known->n; i++)
+		if (!is_among(libs, known->xml[i])) {
+			add(libs, known->xml[i]);
+			known->xml[i] = NULL;
+		}
+}
+
+void lz_front_libs_free(struct lz_front_libs *libs)
+{
+	for (size_t i = 0; i < libs->n; i++)
+		free(libs->xml[i]);
+	free(libs->xml);
+	*libs = (struct lz_front_libs){0};
+}
+
+static char *print_list(const struct lz_front_libs *libs, uint64_t main_map)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to) {
+		lz_fail("out of memory");
+		return NULL;
+	}
+	fputs("<library-list-svr4 version=\"1.0\"", to);
+	if (main_map)
+		fprintf(to, " main-lm=\"0x%lx\"", main_map);
+	fputc('>', to);
+	for (size_t i = 0; i < libs->n; i++)
+		fputs(libs->xml[i], to);
+	fputs("</library-list-svr4>", to);
+	fclose(to);
+	return text;
+}
+
+void lz_front_keep_libraries(struct lz_front *f, bool keep)
+{
+	f->libs_kept = keep;
 }
 
 char *lz_front_libraries(struct lz_front *f)
 {
 	struct list l = {.f = f};
-	uint64_t r_debug = 0;
-	char *text = NULL;
-	size_t len;
+	uint64_t r_debug = 0, main_map;
 
 	if (find_list(f, &r_debug) < 0 || lz_session_vmas(f->s, &l.vmas, &l.n_vmas) < 0)
 		return NULL;
-	l.to = open_memstream(&text, &len);
-	if (l.to) {
-		print_list(&l, r_debug);
-		fclose(l.to);
-	} else {
-		lz_fail("out of memory");
-	}
+	main_map = read_list(&l, r_debug);
+	if (f->libs_kept)
+		add_kept(&l.libs, &f->libs);
 	free(l.vmas);
-	return text;
+	lz_front_libs_free(&f->libs);
+	f->libs = l.libs;
+	return print_list(&f->libs, main_map);
 }

@@ -9,6 +9,8 @@
  *   over N, over none
  *                a next or finish begins whose frame is in N inlined calls: those within it are not
  *                stepped through; or it has ended
+ *   libraries keep, libraries forget
+ *                libraries that GDB knows stay in its list where they are not loaded; they go (at first)
  *   seek ..., jump ..., back-step, back-next
  *                arms a move that the next reverse-stepi or reverse-continue carries out: see
  *                front_move.c */
@@ -117,7 +119,7 @@ static char *step_over(struct lz_front *f, const char *text)
 }
 
 static const char help[] = "monitor commands: when, info, quiet, note, signals pass|stop, over "
-                           "N|none, and moves that the next "
+                           "N|none, libraries keep|forget, and moves that the next "
                            "reverse-stepi carries out: seek "
                            "start|end|N%|time T|event N|POSITION, jump forward|backward "
                            "ADDRESS..., back-step [N], back-next [N]\n";
@@ -136,6 +138,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = (f->quiet = true) ? strdup("") : NULL;
 	else if (strcmp(text, "signals pass") == 0 || strcmp(text, "signals stop") == 0)
 		answer = (f->pass_all = text[8] == 'p', strdup(""));
+	else if (strcmp(text, "libraries keep") == 0 || strcmp(text, "libraries forget") == 0)
+		answer = (lz_front_keep_libraries(f, text[10] == 'k'), strdup(""));
 	else if (strncmp(text, "over ", 5) == 0)
 		answer = step_over(f, text + 5);
 	else if (is_move(text))

@@ -16,6 +16,7 @@
 
 #include "defs.h"
 #include "arch-utils.h"
+#include "breakpoint.h"
 #include "inferior.h"
 #include "regcache.h"
 #include "target.h"
@@ -123,6 +124,18 @@ xfer_part (const void *object, size_t size, gdb_byte *readbuf,
   return TARGET_XFER_OK;
 }
 
+/* The expression of a watchpoint refers to the symbols of the libraries
+   that it was parsed with, and GDB evaluates it at each resume.  */
+
+static bool
+is_anything_watched ()
+{
+  for (breakpoint *b : all_breakpoints ())
+    if (is_watchpoint (b))
+      return true;
+  return false;
+}
+
 target_xfer_status
 lizard_target::xfer_partial (target_object object, const char *annex,
 			     gdb_byte *readbuf, const gdb_byte *writebuf,
@@ -161,6 +174,7 @@ lizard_target::xfer_partial (target_object object, const char *annex,
 	return TARGET_XFER_E_IO;
       call ([&]
 	{
+	  lz_front_keep_libraries (m_front, is_anything_watched ());
 	  libraries.reset (lz_front_libraries (m_front));
 	});
       found = libraries.get ();

@@ -67,7 +67,7 @@ prev
 bs
 jump_backward start
 jump_forward end
-jump_backward late.c:6
+jump_backward late.c:9
 END
 )
 like "$(section "$out" signal)" 'Program received signal SIGUSR1' "a signal stops"
@@ -146,4 +146,48 @@ like "$(section "$out" walk)" "this is GDB's reverse-step" "bs says what it is"
 like "$(section "$out" walk)" 'No more reverse-execution history' "back to the start"
 like "$(section "$out" jump)" '^factorial \(n=1\)' "a jump"
 like "$(section "$out" jump)" '^New value = 20' "a reverse watchpoint"
+# GDB evaluates what is watched with the symbols of libraries, also where a library is not loaded.
+out=$(gdb_run "$T/events" <<END
+set breakpoint pending on
+handle SIGUSR1 SIGALRM nostop noprint pass
+break triple
+continue
+next
+next
+delete
+watch tripled
+reverse-continue
+-- begin
+reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
+when
+info sharedlibrary
+-- forward
+continue
+continue
+continue
+continue
+continue
+continue
+-- forgotten
+delete
+jump_backward start
+info sharedlibrary
+-- search
+tbreak triple
+continue
+next
+next
+reverse_watchpoint tripled
+reverse_watchpoint tripled
+when
+END
+)
+like "$(section "$out" begin | tr '\n' ' ')" 'No more reverse.*event 0 of .*late\.so' "back to the begin with a library's variable watched"
+like "$(section "$out" forward | tr '\n' ' ')" 'Old value = 0 New value = 14 .*recording ends here' "and forward again"
+is "$(section "$out" forgotten | grep -c 'late\.so')" 0 "without the watchpoint the library is not known where it is not loaded"
+like "$(section "$out" search | tr '\n' ' ')" 'Old value = 0 New value = 14 .*event [0-9]+ of ' "reverse_watchpoint to before the library"
 done_testing

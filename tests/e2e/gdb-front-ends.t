@@ -331,7 +331,7 @@ continue
 jump_backward main
 bs
 fn
-tbreak late.c:4
+tbreak late.c:6
 run
 prev
 start

@@ -6,6 +6,7 @@ import gdb
 from . import inlined
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
+from .libraries import on_new_breakpoint
 from .opening import open_recording
 from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
 from .reverse_watchpoint import ReverseWatchpoint
@@ -37,3 +38,4 @@ def define():
         command()
     inlined.define()
     gdb.events.stop.connect(on_stop)
+    gdb.events.breakpoint_created.connect(on_new_breakpoint)

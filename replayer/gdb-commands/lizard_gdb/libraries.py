@@ -4,10 +4,32 @@ import re
 
 import gdb
 
+from .server import monitor
+
+WATCHPOINTS = (gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT)
+watchpoints = []
+
+
+def on_new_breakpoint(point):
+    """The expression of a watchpoint refers to the symbols of the libraries that it was parsed with, and GDB evaluates it
+    at each resume: it must not forget one of them meanwhile."""
+    if point.type in WATCHPOINTS:
+        watchpoints.append(point)
+        keep_libraries()
+
+
+def keep_libraries():
+    """As long as there are watchpoints."""
+    if not watchpoints or gdb.selected_inferior().pid == 0:
+        return
+    watchpoints[:] = [point for point in watchpoints if point.is_valid()]
+    monitor("libraries keep" if watchpoints else "libraries forget")
+
 
 def refresh_libraries():
     """GDB learns of libraries when the program loads them, and a move may pass such a moment. True if
     GDB heard of libraries that it did not know."""
+    keep_libraries()
     # This makes GDB look what there is, but not read the symbols of what is new.
     listed = gdb.execute("info sharedlibrary", to_string=True)
     if not gdb.parameter("auto-solib-add") or not re.search(r"^0x\S+ +0x\S+ +No ", listed, re.M):

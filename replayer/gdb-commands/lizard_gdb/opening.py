@@ -4,6 +4,7 @@ import signal
 
 import gdb
 
+from .libraries import keep_libraries
 from .places import show_place
 from .server import monitor, table
 from .start import to_main
@@ -50,6 +51,7 @@ def connect(command, at_end):
         gdb.execute("set remotetimeout 600")
         gdb.execute(command)
     monitor("quiet")
+    keep_libraries()  # for watchpoints of GDB's initialization files
     announce()
     if at_end:
         show_end()
