@@ -8,9 +8,24 @@
 
 static char *debug_path = ":.debug:/usr/lib/debug";
 
+/* The module is named for the place at which GDB opens the file: what a link in it names is looked for from there. */
+static int find_debuginfo(Dwfl_Module *mod, void **data, const char *origin, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word crc, char **found)
+{
+	const char *copy = NULL;
+	int fd = -1;
+
+	dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, &copy, NULL);
+	if (link && *origin == '/' && file && copy && !strcmp(file, copy))
+		fd = dwfl_standard_find_debuginfo(mod, data, NULL, base, origin, link, crc, found);
+	if (fd >= 0)
+		return fd;
+	return dwfl_standard_find_debuginfo(mod, data, NULL, base, file, link, crc, found);
+}
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debuginfo,
     .debuginfo_path = &debug_path,
 };
 
@@ -93,7 +108,7 @@ static void find_plt(struct lz_lines *l)
 	}
 }
 
-struct lz_lines *lz_lines_open(const char *path)
+struct lz_lines *lz_lines_open(const char *path, const char *origin)
 {
 	struct lz_lines *l = calloc(1, sizeof(*l));
 
@@ -103,7 +118,7 @@ struct lz_lines *lz_lines_open(const char *path)
 		return NULL;
 	}
 	dwfl_report_begin(l->dwfl);
-	l->mod = dwfl_report_elf(l->dwfl, path, path, -1, 0, true);
+	l->mod = dwfl_report_elf(l->dwfl, origin, path, -1, 0, true);
 	dwfl_report_end(l->dwfl, NULL, NULL);
 	if (!l->mod) {
 		lz_fail("%s: cannot read it as an ELF file: %s", path, dwfl_errmsg(-1));

@@ -37,8 +37,9 @@ struct lz_inline {
 	uint32_t call_line, call_symtab; /* where it is called, as in struct lz_sal */
 };
 
-/* Never NULL for a readable ELF file; without debug information it only knows symbols. */
-struct lz_lines *lz_lines_open(const char *path);
+/* Never NULL for a readable ELF file; without debug information it only knows symbols. ORIGIN: where the file was that PATH is a
+ * copy of, as debug information beside it is found from there. */
+struct lz_lines *lz_lines_open(const char *path, const char *origin);
 void lz_lines_close(struct lz_lines *l);
 
 struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);

@@ -316,8 +316,10 @@ struct lz_lines *lz_module_lines(struct lz_modules *m, struct lz_module *mod)
 	struct lz_module *o = owner(m, mod);
 
 	if (!o->tried_lines) {
+		const struct lz_file *f = lz_reader_file(m->reader, o->file);
+
 		o->tried_lines = true;
-		o->lines = lz_lines_open(o->path);
+		o->lines = lz_lines_open(o->path, f && f->path ? f->path : o->path);
 	}
 	return o->lines;
 }

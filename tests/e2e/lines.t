@@ -2,6 +2,7 @@
 # Line tables and inlined calls are what GDB takes them for, at every address of programs and of the C library.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/tools.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
 
 lines=$(tool lines)
 ok $? "the tool builds" || { diag "$(cat "$T/lines.log")"; done_testing; exit; }
@@ -40,4 +41,16 @@ if [ -n "$at" ]; then
 else
 	skip "the C library" "its debug information is not installed"
 fi
+
+# Debug information in a file of its own is found beside the program, where GDB finds it.
+to_the_call() {
+	printf 'break fill\ncontinue\nbs\nbs\n' | gdb_run "$T/tour" | grep -v '^\[Inferior'
+}
+prog_build tour && record tour
+want=$(to_the_call)
+like "$want" '^81[[:space:]]+fill' "bs goes to the call"
+objcopy --only-keep-debug "$T/tour" "$T/tour.debug" && strip -g "$T/tour" && objcopy --add-gnu-debuglink="$T/tour.debug" "$T/tour" && record tour
+is "$(to_the_call)" "$want" "with its debug information beside it, too"
+mkdir "$T/.debug" && mv "$T/tour.debug" "$T/.debug"
+is "$(to_the_call)" "$want" "and in .debug"
 done_testing

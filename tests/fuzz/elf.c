@@ -82,7 +82,7 @@ static bool read_word(void *arg, uint64_t addr, uint64_t *word)
 
 static void use_lines(const char *path, uint64_t low, uint64_t high)
 {
-	struct lz_lines *l = lz_lines_open(path);
+	struct lz_lines *l = lz_lines_open(path, path);
 
 	for (uint64_t addr = low; l && addr < high; addr += (high - low) / 300 + 1) {
 		struct user_regs_struct r = {.rip = addr, .rsp = 0x7fff0000, .rbp = 0x7fff0100};

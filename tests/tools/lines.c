@@ -29,7 +29,7 @@ static void print(struct lz_lines *l, uint64_t addr)
 
 int main(int argc, char **argv)
 {
-	struct lz_lines *l = argc == 4 ? lz_lines_open(argv[1]) : NULL;
+	struct lz_lines *l = argc == 4 ? lz_lines_open(argv[1], argv[1]) : NULL;
 	uint64_t high;
 
 	if (!l)

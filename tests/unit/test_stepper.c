@@ -48,7 +48,7 @@ extern char __executable_start[];
 
 static void setup(void)
 {
-	self = lz_lines_open("/proc/self/exe");
+	self = lz_lines_open("/proc/self/exe", "/proc/self/exe");
 	ck_assert_ptr_nonnull(self);
 	/* The first byte of a position-independent executable has the link-time address 0. */
 	bias = (uint64_t)__executable_start < 0x10000000 ? 0 : (uint64_t)__executable_start;
@@ -81,8 +81,8 @@ END_TEST
 
 START_TEST(not_elf)
 {
-	ck_assert_ptr_null(lz_lines_open("/dev/null"));
-	ck_assert_ptr_null(lz_lines_open("/nonexistent"));
+	ck_assert_ptr_null(lz_lines_open("/dev/null", "/dev/null"));
+	ck_assert_ptr_null(lz_lines_open("/nonexistent", "/nonexistent"));
 }
 END_TEST
 
