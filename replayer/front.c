@@ -106,7 +106,7 @@ uint32_t lz_front_tid(const struct lz_front *f)
 	if (f->stepped_tid)
 		return f->stepped_tid;
 	lz_session_where(f->s, &pos);
-	return f->div && f->in_call ? f->div_tid : pos.tid;
+	return f->div && f->called ? f->div_tid : pos.tid;
 }
 
 const char *lz_front_program(const struct lz_front *f)

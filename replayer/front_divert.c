@@ -3,7 +3,8 @@
  * One `call f("abc")` is several resumes (malloc for the string, then f), so a diversion lives until the
  * user moves in time: until a resume that is not part of a call. A resume is a call's if, at its first
  * resume, the word at the stack pointer is an address with a breakpoint (GDB's return trap) and the
- * stack is deeper than the recorded one; it stays one until the registers are as recorded again. */
+ * stack is deeper than the recorded one; it stays one until GDB sets the stack pointer to above that word,
+ * as it does when it restores the registers. They need not be the recorded ones: the user may change some. */
 #include "replayer/front_int.h"
 
 #include <lizard/error.h>
@@ -17,7 +18,8 @@ int lz_front_divert(struct lz_front *f)
 	f->div = lz_diversion_new(f->s);
 	f->div_tid = lz_front_tid(f);
 	f->regs_valid = false;
-	f->in_call = f->div_written = false;
+	f->called = f->div_written = false;
+	f->call_sp = 0;
 	return f->div ? 0 : -1;
 }
 
@@ -26,7 +28,8 @@ void lz_front_undivert(struct lz_front *f)
 	if (f->div)
 		lz_diversion_free(f->div);
 	f->div = NULL;
-	f->in_call = f->div_written = false;
+	f->called = f->div_written = false;
+	f->call_sp = 0;
 	f->stepped_tid = 0;
 	f->regs_valid = false;
 }
@@ -48,22 +51,13 @@ static bool same_registers(struct user_regs_struct a, struct user_regs_struct b)
 	return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static bool is_as_recorded(struct lz_front *f)
-{
-	struct user_regs_struct now, recorded;
-
-	return lz_diversion_regs(f->div, &now) == 0 &&
-	       lz_session_thread_regs(f->s, f->div_tid, &recorded) == 0 &&
-	       same_registers(now, recorded);
-}
-
 int lz_front_divert_into(struct lz_front *f, uint32_t tid)
 {
 	if (f->div_tid == tid)
 		return 0;
-	if (f->in_call && !is_as_recorded(f))
+	if (f->call_sp)
 		return lz_fail("a function is being called in thread %u", f->div_tid);
-	f->in_call = false;
+	f->called = false;
 	if (lz_diversion_thread(f->div, tid) < 0)
 		return -1;
 	f->div_tid = tid;
@@ -78,15 +72,17 @@ enum lz_front_fate lz_front_divert_fate(struct lz_front *f)
 	    lz_session_thread_regs(f->s, f->div_tid, &recorded) < 0)
 		return LZ_FATE_MOVE;
 	if (same_registers(now, recorded)) {
-		if (f->div_written && !f->in_call)
+		if (f->div_written && !f->called)
 			lz_front_say(f, "The change of memory was thrown away: "
 			                "a recording cannot be changed.");
 		return LZ_FATE_MOVE;
 	}
-	if (f->in_call || call_begins(f, &now, &recorded)) {
-		f->in_call = true;
-		return LZ_FATE_CALL;
+	if (!f->call_sp && call_begins(f, &now, &recorded)) {
+		f->called = true;
+		f->call_sp = now.rsp;
 	}
+	if (f->call_sp)
+		return LZ_FATE_CALL;
 	lz_front_say(f, "A recorded run cannot be made to go another way: the changed registers "
 	                "were thrown away.");
 	return LZ_FATE_REFUSED;

@@ -65,7 +65,9 @@ struct lz_front {
 	/* a diversion, while the user has not moved in time */
 	struct lz_diversion *div;
 	uint32_t div_tid; /* the thread that runs in it */
-	bool in_call, div_written;
+	bool called, div_written;
+	/* Where the function that is being called finds its return address; 0: none is. */
+	uint64_t call_sp;
 	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next resume; 0: none */
 	uint32_t stepped_tid;
 	struct lz_regfile stepped;

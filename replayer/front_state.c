@@ -59,6 +59,8 @@ static int store_registers(struct lz_front *f, const struct lz_regfile *old,
 	f->regs_valid = false;
 	if (gpr && lz_diversion_set_regs(f->div, &r->gpr) < 0)
 		return -1;
+	if (r->gpr.rsp != old->gpr.rsp && r->gpr.rsp > f->call_sp)
+		f->call_sp = 0; /* its frame is popped */
 	if (x && lz_diversion_set_xstate(f->div, r->xstate, r->xstate_len) < 0)
 		return -1;
 	return 0;
@@ -102,7 +104,7 @@ int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t le
 		return 0;
 	if (lz_front_divert(f) < 0 || lz_diversion_write(f->div, addr, buf, len) < 0)
 		return -1;
-	if (!f->in_call)
+	if (!f->called)
 		f->div_written = true;
 	return 0;
 }

@@ -65,6 +65,13 @@ for front in stock patched; do
 	is "$(grep -c '^\$[13] = 6$' shown) $(grep -c '^\$2 = {3, 1, 2, 0}$' shown) $(grep -c 'another way' shown)" "2 1 0" \
 		"$front: breakpoints on data change nothing" || diag "$(cat shown)"
 
+	# Changed after a call, before one, and in a function that stopped.
+	go $front 'break insert' continue 'call at(list, 0)' 'set var $rcx = 1' step when 'set var $rcx = 1' 'call at(list, 0)' 'print $rcx' next when \
+		'tbreak at' 'call at(list, 0)' 'call at(list, 1)' 'set var $rcx = 2' finish 'set var $rsp = $rsp - 8' next when next when >shown
+	is "$(grep -c 'changed registers were thrown away' shown)" 3 "$front: changed registers are thrown away beside calls, too" || diag "$(cat shown)"
+	is "$(grep '^position' shown | uniq -c | sed 's/ *\([0-9]*\) .*/\1/' | tr '\n' ' ')" "3 1 " "... nothing moves with them, the next step does" || diag "$(cat shown)"
+	is "$(sed -n 's/^\(Value returned is \)*\$[0-9]* = //p' shown | tr '\n' ' ')" "3 3 1 1 3 " "... and the calls go on" || diag "$(cat shown)"
+
 	for wrong in 'inserts = 5' 'inserts += 5' 'inserts++' '--inserts' 'inserts <<= 1'; do
 		like "$(go $front 'tbreak 27' continue "reverse_watchpoint $wrong")" "changes what it is to watch" "$front: reverse_watchpoint $wrong"
 	done
