@@ -68,7 +68,7 @@ public:
 
 /* Expressions.  */
 
-/* TEXT: the value as "output" shows it, or the error.  False if there
+/* TEXT: the value as "output" shows it, or <the error>.  False if there
    is none.  */
 
 static bool
@@ -85,7 +85,7 @@ evaluate (const std::string &expression, std::string *text)
     }
   catch (const gdb_exception_error &ex)
     {
-      *text = ex.what ();
+      *text = string_printf ("<%s>", ex.what ());
       return false;
     }
   execute_command_to_string (*text, ("output " + expression).c_str (), 0,
@@ -100,13 +100,31 @@ value_text (const std::string &expression)
 {
   std::string text;
 
-  return evaluate (expression, &text) ? text : "<" + text + ">";
+  evaluate (expression, &text);
+  return text;
 }
 
 static bool
 is_known (const std::string &text)
 {
-  return text.find ("<optimized out>") == std::string::npos;
+  /* It, or what leads to it.  */
+  return (text.find ("<optimized out>") == std::string::npos
+	  && text != "<value has been optimized out>");
+}
+
+static bool
+is_unreadable (const std::string &text)
+{
+  return startswith (text.c_str (), "<Cannot access memory at address ");
+}
+
+/* To watchpoints, what cannot be read is one value, wherever it would
+   be.  */
+
+static bool
+is_same (const std::string &a, const std::string &b)
+{
+  return a == b || (is_unreadable (a) && is_unreadable (b));
 }
 
 /* As frame ID sees it, though control is in a function that it
@@ -350,7 +368,7 @@ find_instruction (const std::string &expression, const frame_id &activation,
 	    continue;
 	  value = value_text (expression);
 	}
-      if (!is_known (value) || value == found.new_value)
+      if (!is_known (value) || is_same (value, found.new_value))
 	continue;
       found = { nullptr, found.new_value, value };
       change = before;
@@ -394,7 +412,7 @@ search_in_frame (const std::string &expression)
 
       if (!is_known (old_value))
 	continue;
-      if (is_known (new_value) && old_value != new_value)
+      if (is_known (new_value) && !is_same (old_value, new_value))
 	return find_instruction (expression, activation, later, old_value,
 				 new_value);
       new_value = old_value;
@@ -495,8 +513,9 @@ reverse_watchpoint_command (const char *args, int from_tty)
 
   if (!is_known (value))
     error (_("%s is optimized out here."), expression.c_str ());
-  if (!readable)
-    error ("%s: %s", expression.c_str (), value.c_str ());
+  if (!readable && !is_unreadable (value))
+    error ("%s: %s", expression.c_str (),
+	   value.substr (1, value.size () - 2).c_str ());
 
   search_result found;
   {

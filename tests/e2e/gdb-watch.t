@@ -187,6 +187,56 @@ END
 like "$(echo "$out" | tr '\n' ' ')" 'No more reverse.*thread-local variable is not there yet: .*recording ends here' \
 	"where nothing stops GDB when it is there, a sentence says so"
 
+# Where it cannot be read; the second variable is in a register.
+cat >"$T/wild.c" <<'END'
+char cell[2], *p;
+int n;
+__attribute__((noipa)) static char *at(long to) { return to ? (char *)to : cell; }
+__attribute__((noipa)) static void use(char *q) { n += q != 0; }
+int main(void)
+{
+	char *q = at(0);
+	p = q;
+	q[1] = 'a';
+	use(q);
+	p[1] = 'b';
+	p = at(8);
+	use(q);
+	q = at(4);
+	use(q);
+	q = at(8);
+	use(q);
+	p = 0;
+	n = 0;
+	return 0;
+}
+END
+"$LIZARD_BIN/lizard-cc" -g -O1 "$T/wild.c" -o "$T/wild" && record wild
+out=$(gdb_run "$T/wild" <<END
+jump_forward wild.c:17
+-- register
+info address q
+reverse_watchpoint q[1]
+reverse_watchpoint q[1]
+jump_forward end
+-- memory
+reverse_watchpoint p[1]
+reverse_watchpoint p[1]
+reverse_watchpoint p[1]
+-- null
+reverse_watchpoint *(char *) 0
+-- unknown
+reverse_watchpoint p[nothing]
+END
+)
+values() { section "$out" "$1" | sed -n 's/^\(Old\|New\) value = //p' | tr '\n' ' '; }
+is "$(values register)" "98 'b' <Cannot access memory at address 0x5> 97 'a' 98 'b' " "from a register that leads nowhere"
+like "$(section "$out" register)" 'a variable in .r' "it is in a register"
+is "$(values memory)" "98 'b' <Cannot access memory at address 0x1> 97 'a' 98 'b' 0 '\\000' 97 'a' " \
+	"to where it could be read, not to where it led to another place that cannot"
+like "$(section "$out" null)" 'did not change since the start of the recording' "what never could"
+like "$(section "$out" unknown)" 'No symbol "nothing" in current context' "a name that is none"
+
 # Breakpoints with an enable count, checkpoints and moves while GDB's direction is backward.
 out=$(gdb_run "$T/tour" <<END
 jump_forward $printf_line

@@ -2,7 +2,7 @@
 import gdb
 
 from .activations import entry_of, select_activation
-from .expressions import evaluate, known
+from .expressions import evaluate, known, same
 from .moves import quietly
 from .server import monitor, table, when
 from .stops import LastStop, Silence, interrupted, run, stopped_at
@@ -54,7 +54,7 @@ def search_in_frame(expression):
         old = evaluate(expression)[0]
         if not known(old):
             continue
-        if known(new) and old != new:
+        if known(new) and not same(old, new):
             break
         new, later = old, here
     return find_instruction(expression, frame, later, old, new)
@@ -79,7 +79,7 @@ def find_instruction(expression, frame, later, old, new):
                 value = evaluate(expression)[0]
             else:
                 continue
-            if known(value) and value != found[2]:
+            if known(value) and not same(value, found[2]):
                 change, found = before, (None, found[2], value)
     quietly("seek " + change["position"])
     return ("interrupted", new, new) if interrupted() else found

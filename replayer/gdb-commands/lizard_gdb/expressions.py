@@ -26,7 +26,16 @@ ABSENT = "<optimized out>"
 
 
 def known(value):
-    return ABSENT not in value
+    return ABSENT not in value and value != "<value has been optimized out>"  # it, or what leads to it
+
+
+def unreadable(value):
+    return value.startswith("<Cannot access memory at address ")
+
+
+def same(a, b):
+    """To watchpoints, what cannot be read is one value, wherever it would be."""
+    return a == b or unreadable(a) and unreadable(b)
 
 
 def evaluate_in(frame, expression):

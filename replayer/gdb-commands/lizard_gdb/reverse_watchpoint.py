@@ -6,7 +6,7 @@ import gdb
 from .activations import activation_start, entry_of
 from .change import search_change, search_in_frame
 from .command import Command
-from .expressions import assigns, evaluate, evaluate_in, known, place_of, uses_locals
+from .expressions import assigns, evaluate, evaluate_in, known, place_of, unreadable, uses_locals
 from .libraries import refresh_libraries
 from .places import show_place
 from .server import instrumented, need_process
@@ -41,7 +41,7 @@ Breakpoints do not count."""
         new = evaluate(expression)
         if not known(new[0]):
             raise gdb.GdbError("%s is optimized out here." % expression)
-        if new[1] is None:
+        if new[1] is None and not unreadable(new[0]):
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
         with Quiet(), SignalsPass(), Forward():
             try:
