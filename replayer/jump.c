@@ -250,8 +250,9 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	memset(stop, 0, sizeof(*stop));
 	if (j->found) {
 		stop->reason = LZ_STOP_TARGET;
-		if (lz_session_seek(j->s, &j->hit))
-			return -1;
+		if (lz_session_seek(j->s, &j->hit)) /* a prefix ran into the breakpoint */
+			return lz_fail_in("no instruction seems to begin at 0x%llx",
+			                  (unsigned long long)j->hit.ip);
 	} else if (j->broken) {
 		stop->reason = j->broken;
 		j->s->rp.interrupted = 0;

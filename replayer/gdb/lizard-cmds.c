@@ -310,6 +310,11 @@ addresses_of (const char *location)
 
   if (*rest != '\0')
     error (_("Junk at end of arguments."));
+  /* GDB would abort.  */
+  if (spec->type () == PROBE_LOCATION_SPEC
+      || (spec->type () == LINESPEC_LOCATION_SPEC
+	  && as_linespec_location_spec (spec.get ())->spec_string == nullptr))
+    error (_("There is no code at %s."), location);
   decode_line_full (spec.get (), DECODE_LINE_FUNFIRSTLINE, nullptr,
 		    displayed ? get_last_displayed_symtab () : here.symtab,
 		    displayed ? get_last_displayed_line () : here.line,

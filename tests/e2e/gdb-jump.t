@@ -48,6 +48,30 @@ for level in -O0 -O2; do
 	is "$(grep -c '^RESULT .* compared, 0 wrong$' "$T/log")" 3 "$level: jumps go where breakpoints stop" ||
 		{ diag "$(grep '^#\|^RESULT' "$T/log" | tail)"; replay_hint "$rec"; }
 done
+# GDB's explicit locations.
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+out=$(gdb_run "$T/recordings/loops-O0" <<END
+-- function
+jump_forward -any -function collatz
+-- line
+jump_backward start
+jump_forward -source loops.c -line 14
+jump_backward -qualified collatz
+-- junk
+jump_forward -line 14 more
+END
+)
+like "$(section "$out" function)" '^collatz \(' "jump_forward -any -function"
+like "$(section "$out" line | tr '\n' ' ')" ' 14[^0-9].*collatz \(' "-source -line, -qualified"
+like "$(section "$out" junk)" 'Junk at end of arguments' "and nothing behind"
+for where in -qualified '-probe-stap libc:setjmp' '-function nothing' '-line'; do
+	out=$(echo "jump_forward $where" | gdb_run "$T/recordings/loops-O0")
+	like "$out" 'There is no code at -|Function "nothing" not defined|missing argument for "-line"' "no location: $where"
+done
+address=$(printf 'print/x (long)collatz + 2\n' | gdb_run "$T/recordings/loops-O0" | sed -n 's/^\$1 = //p')
+out=$(echo "jump_forward *$address" | gdb_run "$T/recordings/loops-O0")
+like "$out" "no instruction seems to begin at $address" "*ADDRESS within an instruction"
+
 # A handler that begins, and is interrupted by another signal's before its first instruction.
 cat >"$T/handlers.py" <<'END'
 import gdb

@@ -7,6 +7,10 @@ from .command import OWN_COMPLETER, Command
 from .moves import travel
 from .server import need_process
 
+EXPLICIT = re.compile(r"-[a-oq-z]")  # -function and its like; -p is for probes
+QUALIFIED = re.compile(r"^(-q[a-z]*(\s+|$))+")
+PROBE = re.compile(r"-p(robe)?(-?(stap|dtrace))?(\s|$)")
+JUNK = re.compile(r"""(?<!\S)((if|thread|task)\b|-[ls]\w*\s+("[^"]*"|'[^']*'|\S+)\s+[^-])""")
 POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+$")
 PERCENT = re.compile(r"^\d+(\.\d*)?%$")
 
@@ -17,12 +21,22 @@ start, end, a percentage of the run such as 12.5%, or a position as
 "when" prints it."""
 
 
+def rest_of(location):
+    """What stands behind LOCATION; raises GDB's own sentence about an unknown place. decode_line() knows no explicit ones."""
+    if not EXPLICIT.match(location):
+        return gdb.decode_line(location)[0]
+    gdb.execute("info scope " + location, to_string=True)
+    return JUNK.search(location)
+
+
 def addresses(location):
     """Where GDB would put breakpoints for LOCATION."""
     if location.startswith("*"):
         return [int(gdb.parse_and_eval(location[1:]).cast(gdb.lookup_type("unsigned long")))]
-    rest, _ = gdb.decode_line(location)  # raises GDB's own sentence about an unknown place
-    if rest:
+    name = QUALIFIED.sub("", location)
+    if not name or PROBE.match(name):  # GDB would abort
+        raise gdb.GdbError("There is no code at %s." % location)
+    if rest_of(name):
         raise gdb.GdbError("Junk at end of arguments.")
     point = gdb.Breakpoint(location, internal=True)
     try:
