@@ -237,6 +237,20 @@ static char *quoted(const char *text)
 	return out;
 }
 
+/* TEXT as one word of a command of GDB's, which takes a backslash for itself between quotes as well. malloced. */
+static char *escaped(const char *text)
+{
+	char *out = malloc(2 * strlen(text) + 1), *q = out;
+
+	if (!out)
+		return NULL;
+	for (; *text; *q++ = *text++)
+		if (strchr(" \t\v\f\r'\"\\", *text))
+			*q++ = '\\';
+	*q = 0;
+	return out;
+}
+
 /* GDB's command that opens the recording. malloced. */
 static char *server_command(const struct options *o, const char *self, const char *dir)
 {
@@ -258,7 +272,7 @@ static char *server_command(const struct options *o, const char *self, const cha
 
 static char *target_command(const struct options *o, const char *dir)
 {
-	char *recording = quoted(dir), *command = NULL;
+	char *recording = escaped(dir), *command = NULL;
 	int n = -1;
 
 	if (recording)
@@ -362,7 +376,7 @@ static int source_words(const char *pack, const char **argv)
 
 		to = NULL;
 		if (name[0] != '.' && n < 2 * SOURCE_ROOTS &&
-		    asprintf(&to, "%s/%s", sources, name) > 0 && (command = quoted(to))) {
+		    asprintf(&to, "%s/%s", sources, name) > 0 && (command = escaped(to))) {
 			free(to);
 			if (asprintf(&to, "set substitute-path /%s %s", name, command) > 0) {
 				argv[n++] = "-iex";

@@ -18,6 +18,10 @@ like "$out" 'lizard-gdb: .*nothing' "no recording: sentence"
 rec=$(readlink -f "$LIZARD_TRACE_DIR/tour-latest")
 like "$(echo 'info lizard' | gdb_run "$rec")" "^recording +$rec" "opened by its directory"
 
+cp "$T/tour" "$T/back\\slash of 'tour\""
+"$LIZARD_BIN/lizard-trace" -q "$T/back\\slash of 'tour\"" >"$T/out"
+like "$(echo 'print total' | gdb_run "$T/back\\slash of 'tour\"")" '^\$1 = 0' "a name with a backslash, blanks and quotes"
+
 # Served on a port: loopback only, one debugger after another, GDB without Lizard's commands.
 timeout 100 "$LIZARD_BIN/lizard-gdb" -s 0 "$T/tour" 2>"$T/serve.err" &
 server=$!
