@@ -48,7 +48,8 @@ static bool is_known(struct lz_nav *nav, bool next, struct lz_pos *answer)
 	return p;
 }
 
-/* The user's breakpoints and watchpoints would only hold it up. */
+/* The user's breakpoints and watchpoints would only hold it up. Of a signal that is passed by the machine must be
+ * told: unseen, it would take a walk into its handler, which GDB steps over. */
 static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 {
 	struct lz_session *s = nav->s;
@@ -58,6 +59,7 @@ static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 
 	s->breaks = NULL;
 	s->n_breaks = s->n_watches = 0;
+	s->pass_signals = 0;
 	s->nested++;
 	rc = next ? lz_search_next(nav, answer) : lz_search_step(nav, LZ_SCOPE_ALL, answer);
 	s->nested--;
@@ -65,7 +67,19 @@ static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 	s->breaks = breaks;
 	s->n_breaks = n_breaks;
 	s->n_watches = n_watches;
+	s->pass_signals = nav->passed;
 	return rc;
+}
+
+/* What was found holds for the signals that were passed by then. */
+static void pass_by(struct lz_nav *nav, uint64_t signals)
+{
+	if (nav->passed == signals)
+		return;
+	nav->passed = signals;
+	nav->step.n = nav->next.n = 0;
+	lz_answers_free(&nav->steps);
+	lz_answers_free(&nav->nexts);
 }
 
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
@@ -79,6 +93,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	lz_session_begin(s);
 	nav->interrupted = nav->gave_up = false;
 	nav->effort = 0;
+	pass_by(nav, s->pass_signals);
 	lz_session_where(s, &here);
 	if (lz_nav_aim(nav, &here))
 		return -1;

@@ -62,7 +62,7 @@ static bool in_loader(void *arg, uint64_t addr, uint64_t *start, uint64_t *end)
 /* What the debugger wants to see none of: it steps over their handlers. */
 static bool passes_by(struct lz_nav *nav, uint32_t signo)
 {
-	return signo < 64 && (nav->s->pass_signals >> signo & 1);
+	return signo < 64 && (nav->passed >> signo & 1);
 }
 
 /* Stops of a search, 20 us each and more: where no walk comes to the goal it would go on for hours. */

@@ -157,19 +157,63 @@ END
 	like "$(section "$out" reverse-next)" "^$alone	" "reverse-next over a loop that calls" || diag "$out"
 	is "$(section "$out" reverse-next | sed -n 's/^\$[12] = //p' | tr '\n' ' ')" "0 1 " "... comes to its beginning"
 fi
-# A handler that interrupts such a loop is not run over with it: from its first line a walk came from the one before.
+# A handler that interrupts such a loop is not run over with it. Where its signal stops, a walk comes into it; where not, GDB
+# steps over it, from the line that `bs` then leads to from its first stop, be it in lines of its own or in one.
 prog_build ticked && record ticked
 out=$(gdb_run "$T/ticked" <<'END'
+handle SIGALRM stop print pass
 jump_forward ticked.c:10
 jump_forward ticked.c:10
 -- first
 bs
+-- signal
+bs
 -- before
+bs
+handle SIGALRM nostop noprint pass
+jump_forward ticked.c:10
+-- lines: bs
+bs
+when
+-- lines: fs
+fs
+-- lines: again
+bs
+when
+jump_forward at_once
+jump_forward at_once
+-- one: bs
+bs
+when
+-- one: fs
+fs
+-- one: again
+bs
+when
+jump_forward at_once
+fs
+-- one: behind
+when
+-- one: bs from behind
+bs
+fs
+when
+jump_backward *at_once
+-- one: bs from the first instruction
 bs
 END
 )
 like "$(section "$out" first)" '^9	' "bs leads to the handler's first line" || diag "$out"
+like "$(section "$out" signal)" '/\* waits \*/' "... to its signal"
 like "$(section "$out" before)" '^12	}' "and to the last of the one before" || diag "$out"
+like "$(section "$out" "lines: bs")" '/\* waits \*/' "its signal does not stop: bs leads to the line outside" || diag "$out"
+like "$(section "$out" "lines: fs")" 'signal\(SIGALRM, at_once\)' "... from which fs goes over the handler"
+is "$(at "lines: again")" "$(at "lines: bs")" "... and bs comes back"
+like "$(section "$out" "one: bs")" '^2[4-7]	' "a handler in one line: bs leads to the line outside" || diag "$out"
+like "$(section "$out" "one: fs")" '^2[4-7]	' "... from which fs goes over the handler"
+is "$(at "one: again")" "$(at "one: bs")" "... to which bs comes back" || diag "$out"
+is "$(at "one: bs from behind")" "$(at "one: behind")" "from behind it bs leads to where fs leads back from" || diag "$out"
+like "$(section "$out" "one: bs from the first instruction")" '^2[4-7]	' "from its first instruction to the line outside, too" || diag "$out"
 
 # A call that control leaves by a longjmp into the caller: GDB goes on until the call's return address is come to, which is
 # never, however often one asks.
