@@ -66,7 +66,8 @@ static void *guarded(size_t len)
 
 static void coroutine(void)
 {
-	struct itimerval timer = {.it_value.tv_usec = 2000};
+	/* Not once only: the first may come before the coroutine runs. */
+	struct itimerval timer = {.it_interval.tv_usec = 2000, .it_value.tv_usec = 2000};
 
 	handle(SIGALRM, tick, 0);
 	getcontext(&to);
