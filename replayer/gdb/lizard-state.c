@@ -18,7 +18,10 @@
 #include "arch-utils.h"
 #include "breakpoint.h"
 #include "inferior.h"
+#include "parser-defs.h"
+#include "progspace.h"
 #include "regcache.h"
+#include "solist.h"
 #include "target.h"
 
 #include "lizard-target.h"
@@ -124,15 +127,32 @@ xfer_part (const void *object, size_t size, gdb_byte *readbuf,
   return TARGET_XFER_OK;
 }
 
-/* The expression of a watchpoint refers to the symbols of the libraries
-   that it was parsed with, and GDB evaluates it at each resume.  */
+/* Does EXP refer to symbols of a library?  */
 
 static bool
-is_anything_watched ()
+uses_library (expression *exp)
+{
+  for (so_list *so : current_program_space->solibs ())
+    if (so->objfile != nullptr && exp_uses_objfile (exp, so->objfile))
+      return true;
+  return false;
+}
+
+/* GDB evaluates what is watched at each resume.  Where it loads a library
+   it looks afresh what that is, so libraries are not kept for the program's
+   own variables.  */
+
+static bool
+is_library_watched ()
 {
   for (breakpoint *b : all_breakpoints ())
     if (is_watchpoint (b))
-      return true;
+      {
+	const watchpoint *w = (const watchpoint *) b;
+
+	if (w->exp != nullptr && uses_library (w->exp.get ()))
+	  return true;
+      }
   return false;
 }
 
@@ -174,7 +194,7 @@ lizard_target::xfer_partial (target_object object, const char *annex,
 	return TARGET_XFER_E_IO;
       call ([&]
 	{
-	  lz_front_keep_libraries (m_front, is_anything_watched ());
+	  lz_front_keep_libraries (m_front, is_library_watched ());
 	  libraries.reset (lz_front_libraries (m_front));
 	});
       found = libraries.get ();

@@ -11,11 +11,27 @@ watchpoints = []
 
 
 def on_new_breakpoint(point):
-    """The expression of a watchpoint refers to the symbols of the libraries that it was parsed with, and GDB evaluates it
-    at each resume: it must not forget one of them meanwhile."""
-    if point.type in WATCHPOINTS:
+    """What is watched may depend on the symbols of a library, and GDB evaluates it at each resume: it must not forget the
+    library meanwhile. It may where only the program's own are watched; where it loads one, it looks afresh."""
+    if point.type in WATCHPOINTS and uses_library(point.expression):
         watchpoints.append(point)
         keep_libraries()
+
+
+def uses_library(expression):
+    """Is a name in it one of a library?"""
+    return any(is_of_library(name) for name in set(re.findall(r"[A-Za-z_]\w*", expression)))
+
+
+def is_of_library(name):
+    symbol = gdb.lookup_symbol(name)[0] or gdb.lookup_symbol(name, domain=gdb.SYMBOL_STRUCT_DOMAIN)[0]
+    if symbol is not None and symbol.symtab is not None:
+        objfile = symbol.symtab.objfile
+        return (objfile.owner or objfile).filename != gdb.current_progspace().filename
+    try:  # one without debug information
+        return symbol is None and gdb.solib_name(int(gdb.parse_and_eval("&" + name))) is not None
+    except gdb.error:
+        return False
 
 
 def keep_libraries():
