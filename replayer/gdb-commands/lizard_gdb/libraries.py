@@ -24,14 +24,16 @@ def uses_library(expression):
 
 
 def is_of_library(name):
-    symbol = gdb.lookup_symbol(name)[0] or gdb.lookup_symbol(name, domain=gdb.SYMBOL_STRUCT_DOMAIN)[0]
-    if symbol is not None and symbol.symtab is not None:
-        objfile = symbol.symtab.objfile
-        return (objfile.owner or objfile).filename != gdb.current_progspace().filename
-    try:  # one without debug information
-        return symbol is None and gdb.solib_name(int(gdb.parse_and_eval("&" + name))) is not None
-    except gdb.error:
+    try:
+        symbol = gdb.lookup_symbol(name)[0] or gdb.lookup_symbol(name, domain=gdb.SYMBOL_STRUCT_DOMAIN)[0]
+        if symbol is None:  # one without debug information
+            return gdb.solib_name(int(gdb.parse_and_eval("&" + name))) is not None
+    except gdb.error:  # none, or there is no process yet
         return False
+    if symbol.symtab is None:
+        return False
+    objfile = symbol.symtab.objfile
+    return (objfile.owner or objfile).filename != gdb.current_progspace().filename
 
 
 def keep_libraries():
