@@ -218,6 +218,28 @@ static int try_own_stack(struct lz_nav *nav, struct search *f, uint64_t from)
 	return f->found ? 0 : try_between(nav, f, from);
 }
 
+/* The goal was passed in the middle of a line, where a handler that was run over came back to. On the way out of it `step`
+ * may stop there: then the answer is in the handler. Leaves the session at the goal. */
+static int try_handler(struct lz_nav *nav, struct search *f)
+{
+	bool left = nav->machine.left_unknown;
+	struct lz_pos inside = nav->handler;
+	const struct lz_chain_stop *p;
+	struct lz_chain c = {0};
+	enum chain_end end = CHAIN_LOST;
+	int rc = lz_session_seek(nav->s, &inside) || lz_chain_build_here(nav, false, &c, &end);
+
+	p = end == CHAIN_ARRIVED ? lz_chain_last(nav, &c, end, f->scope) : NULL;
+	if (p) {
+		f->answer = p->pos;
+		f->found = true;
+		lz_chain_keep(&f->chain, &c);
+	}
+	free(c.stop);
+	nav->machine.left_unknown = left;
+	return rc ? -1 : lz_session_seek(nav->s, &nav->goal);
+}
+
 /* The goal's own frame, as it is when a function is come to that has a stop in front of its first marker. */
 static bool is_same_frame(const struct lz_chain *c, const struct lz_chain_stop *p,
                           enum chain_end end)
@@ -273,6 +295,12 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 		f->answer = f->outside;
 		return 0;
 	}
+	if (end == CHAIN_PASSED && nav->handler.event) {
+		if (try_handler(nav, f))
+			return -1;
+		if (f->found)
+			return 0;
+	}
 	p = lz_chain_last(nav, &f->chain, end, f->scope);
 	/* In code without lines GDB stops only on the way out of what that called. */
 	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end) &&
@@ -306,6 +334,8 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 	if ((ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s)) ||
 	    lz_chain_build_here(nav, false, &f->chain, &end))
 		return -1;
+	if (end == CHAIN_PASSED && nav->handler.event && (try_handler(nav, f) || f->found))
+		return f->found ? 0 : -1;
 	if (end == CHAIN_OVER && f->chain.n)
 		p = &f->chain.stop[f->chain.n - 1];
 	else

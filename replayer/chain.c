@@ -78,6 +78,7 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 	c->from = frame_here(nav);
 	nav->machine.left_unknown = false;
 	nav->interrupted = false;
+	nav->handler.event = 0;
 	lz_session_where(nav->s, &now);
 	while (c->n < MAX_CHAIN) {
 		enum lz_step_result r;

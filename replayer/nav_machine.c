@@ -155,7 +155,9 @@ static enum lz_move take_signal(struct lz_nav *nav)
 	const struct lz_event *ev = lz_session_next_event(nav->s);
 	struct user_regs_struct r;
 	struct lz_place back = {0};
+	enum lz_move move;
 	struct lz_stop stop;
+	struct lz_pos inside;
 	bool handler;
 
 	if (!ev || ev->kind != LZ_EV_SIGNAL || lz_session_regs(nav->s, &r))
@@ -173,7 +175,11 @@ static enum lz_move take_signal(struct lz_nav *nav)
 		return LZ_MOVE_DONE;
 	if (at_goal(nav))
 		return LZ_MOVE_GOAL;
-	return run(nav, &back, 1);
+	inside = where(nav);
+	move = run(nav, &back, 1);
+	if (move == LZ_MOVE_DONE && at_goal(nav))
+		nav->handler = inside;
+	return move;
 }
 
 /* Until the goal's thread stops, or at the limit. */

@@ -215,6 +215,40 @@ is "$(at "one: again")" "$(at "one: bs")" "... to which bs comes back" || diag "
 is "$(at "one: bs from behind")" "$(at "one: behind")" "from behind it bs leads to where fs leads back from" || diag "$out"
 like "$(section "$out" "one: bs from the first instruction")" '^2[4-7]	' "from its first instruction to the line outside, too" || diag "$out"
 
+# A signal that arrives where a line begins: a step out of its handler stops there, one that goes over the handler does not.
+prog_build at-line && record at-line
+out=$(gdb_run "$T/at-line" <<'END'
+handle SIGALRM nostop noprint pass
+jump_forward on_alarm
+jump_forward on_alarm
+fs
+-- last
+fs
+when
+-- behind
+fs
+when
+-- bs
+bs
+when
+-- fs
+fs
+when
+bs
+bs
+bs
+-- outside
+bs
+-- over
+fs
+END
+)
+like "$(section "$out" behind)" '/\* behind the signal \*/' "out of a handler to where a line begins" || diag "$out"
+is "$(at bs)" "$(at last)" "... bs leads back into the handler" || diag "$out"
+is "$(at fs)" "$(at behind)" "... and fs out of it"
+like "$(section "$out" outside)" '/\* behind the signal \*/' "from the handler's first line bs leads to the line outside" || diag "$out"
+like "$(section "$out" over)" '^24	' "... and fs over the handler to the line after that"
+
 # A call that control leaves by a longjmp into the caller: GDB goes on until the call's return address is come to, which is
 # never, however often one asks.
 lizard-cc -O2 -g -o "$T/setjmp" "$LIZARD_SRC/tests/progs/constructs/setjmp.c" && record setjmp
