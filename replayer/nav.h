@@ -32,9 +32,8 @@ struct lz_nav {
 	struct lz_answers steps, nexts; /* all that were found, as far as there is room */
 	struct lz_pos goal;             /* what the machine looks for, in its own thread */
 	uint32_t thread;                /* the goal's, by number */
-	uint64_t passed; /* bit signo: passed by; during a search the session tells of it */
-	struct lz_pos
-	    handler; /* the start of one that was run over and came back to the goal; event 0: none */
+	uint64_t passed;       /* bit signo: passed by; during a search the session tells of it */
+	struct lz_pos handler; /* begins here, was run over, came back to the goal; event 0: none */
 	struct lz_pos barred[2]; /* running through a piece of code from in between was in vain */
 	bool interrupted;
 	uint32_t effort; /* stops on the way so far, of one search */
