@@ -52,7 +52,8 @@ static void store(unsigned n)
 static void map(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		char *at = mmap(NULL, (1 + i % 7) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *at = mmap(NULL, (1 + i % 7) * PAGE, PROT_READ | PROT_WRITE,
+		                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		*at = 1;
 		munmap(at, (1 + i % 7) * PAGE);
@@ -91,8 +92,9 @@ static const struct {
 	const char *name;
 	void (*run)(unsigned n);
 } ways[] = {
-	{"markers", compute}, {"calls", call},        {"pages", store},            {"mappings", map},
-	{"threads", start},   {"signals", interrupt}, {"children", have_children},
+    {"markers", compute},        {"calls", call},    {"pages", store},
+    {"mappings", map},           {"threads", start}, {"signals", interrupt},
+    {"children", have_children},
 };
 
 int main(int argc, char **argv)
