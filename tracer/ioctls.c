@@ -8,6 +8,7 @@
 #include <linux/cdrom.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
+#include <linux/fsmap.h>
 #include <linux/hdreg.h>
 #include <linux/if_tun.h>
 #include <linux/kd.h>
@@ -71,27 +72,32 @@ static const struct {
 };
 
 /* Structures that are followed by an array, or point to one: `width` bytes at `count` of the structure hold how many
- * elements there are (0: the result does); `ptr` is where the pointer stands, BEHIND for an array at the structure's end. */
+ * elements there are (0: the result does); `ptr` is where the pointer stands, BEHIND for an array at the structure's end.
+ * `room`, if there is one, is where the program says how many it has room for: with none it only asks how many there are. */
 enum { BEHIND = 0xff, MOST = 1 << 24 };
 static const struct further {
 	uint32_t request;
 	uint16_t size;
-	uint8_t ptr, count, width, elem;
+	uint8_t ptr, count, width, elem, room;
 } further[] = {
-    {SIOCGIFCONF, 16, 8, 0, 4, 1},
-    {FS_IOC_FIEMAP, 32, BEHIND, 20, 4, 56},
-    {FIDEDUPERANGE, 24, BEHIND, 16, 2, 32},
-    {0xc0096616 /* FS_IOC_GET_ENCRYPTION_POLICY_EX */, 8, BEHIND, 0, 4, 1},
-    {0xc0046686 /* FS_IOC_MEASURE_VERITY */, 4, BEHIND, 2, 2, 1},
-    {0xc0286687 /* FS_IOC_READ_VERITY_METADATA */, 40, 24, 0, 0, 1},
-    {0xc0606610 /* PAGEMAP_SCAN */, 96, 40, 0, 0, 24},
-    {0xc0686611 /* PROCMAP_QUERY */, 104, 88, 80, 4, 1},
-    {0xc0686611, 0, 96, 84, 4, 1},
-    {0xc0101282 /* BLKREPORTZONE */, 16, BEHIND, 8, 4, 64},
+    {SIOCGIFCONF, 16, 8, 0, 4, 1, 0},
+    {FS_IOC_FIEMAP, 32, BEHIND, 20, 4, 56, 24},
+    {0xc020662a /* EXT4_IOC_GET_ES_CACHE */, 32, BEHIND, 20, 4, 56, 24},
+    {FS_IOC_GETFSMAP, 192, BEHIND, 12, 4, 64, 8},
+    {0xc0205826 /* XFS_IOC_GETBMAP */, 32, BEHIND, 28, 4, 32, 0},
+    {0xc0305838 /* XFS_IOC_GETBMAPX */, 48, BEHIND, 28, 4, 48, 0},
+    {FIDEDUPERANGE, 24, BEHIND, 16, 2, 32, 0},
+    {0xc0096616 /* FS_IOC_GET_ENCRYPTION_POLICY_EX */, 8, BEHIND, 0, 4, 1, 0},
+    {0xc0046686 /* FS_IOC_MEASURE_VERITY */, 4, BEHIND, 2, 2, 1, 0},
+    {0xc0286687 /* FS_IOC_READ_VERITY_METADATA */, 40, 24, 0, 0, 1, 0},
+    {0xc0606610 /* PAGEMAP_SCAN */, 96, 40, 0, 0, 24, 0},
+    {0xc0686611 /* PROCMAP_QUERY */, 104, 88, 80, 4, 1, 0},
+    {0xc0686611, 0, 96, 84, 4, 1, 0},
+    {0xc0101282 /* BLKREPORTZONE */, 16, BEHIND, 8, 4, 64, 0},
 };
 
 /* Types whose structures hold pointers that only their drivers know, or that make the kernel write to memory later:
- * graphics, video, sound, virtual machines, USB, SPI, the binder, NVMe commands. */
+ * graphics, video, sound, virtual machines, USB, SPI, the binder, NVMe commands, InfiniBand, flash memory, XFS' own. */
 static bool unknowable(uint32_t request)
 {
 	uint32_t nr = _IOC_NR(request);
@@ -103,10 +109,15 @@ static bool unknowable(uint32_t request)
 	case 'k':
 	case 'b':
 	case ';':
+	case 0x1b:
 	case 0xae:
 	case 0xaf: return _IOC_DIR(request) != 0;
 	case 'N': return nr >= 0x41 && _IOC_DIR(request);
 	case 'U': return nr <= 32 && _IOC_DIR(request);
+	case 'M': return nr == 4 || nr == 22 || nr == 26; /* MEMREADOOB, MEMREADOOB64, MEMREAD */
+	case 'X': /* bulkstat, inumbers, handles, attributes and parents by handle, scrubv */
+		return (nr >= 62 && nr <= 64) || (nr >= 101 && nr <= 108) || nr == 122 ||
+		       nr == 123 || nr == 127 || nr == 128;
 	case 0x94: /* btrfs: paths and extents behind a pointer or a number that is not said */
 		return nr == 17 || nr == 20 || nr == 35 || nr == 36 || nr == 59 || nr == 64;
 	}
@@ -137,7 +148,7 @@ int64_t lz_ioctl_refuse(uint32_t request)
 
 static int more(struct lz_tracer *t, const struct further *f, uint64_t at, int64_t result)
 {
-	uint8_t head[104];
+	uint8_t head[192];
 	uint64_t to = at + f->size, count = (uint64_t)result;
 
 	if (lz_proc_read_some(&t->p, at, head, sizeof(head)) < f->size)
@@ -148,10 +159,9 @@ static int more(struct lz_tracer *t, const struct further *f, uint64_t at, int64
 	}
 	if (f->ptr != BEHIND)
 		memcpy(&to, head + f->ptr, sizeof(to));
-	if (f->request ==
-	    FS_IOC_FIEMAP) { /* asked how many, or given fewer places than there are */
+	if (f->room) {
 		uint32_t room;
-		memcpy(&room, head + 24, sizeof(room));
+		memcpy(&room, head + f->room, sizeof(room));
 		count = room < count ? room : count;
 	}
 	if (lz_build_read(t, at, f->size) < 0)

@@ -4,12 +4,14 @@
 #include <lizard/error.h>
 #include <asm/prctl.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/keyctl.h>
 #include <sys/ipc.h>
 #include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/msg.h>
 #include <sys/quota.h>
 #include <sys/syscall.h>
@@ -184,6 +186,17 @@ static int statmount_out(struct lz_tracer *t, const uint64_t *a)
 	return lz_build_read(t, a[1], least(size, a[2]));
 }
 
+/* A socket's filter: the length is in instructions. */
+static int getsockopt_out(struct lz_tracer *t, const uint64_t *a)
+{
+	uint32_t n;
+
+	if ((int)a[1] != SOL_SOCKET || (int)a[2] != SO_GET_FILTER ||
+	    lz_proc_read_some(&t->p, a[4], &n, sizeof(n)) != sizeof(n))
+		return 0;
+	return lz_build_read(t, a[3], least(n, BPF_MAXINSNS) * sizeof(struct sock_filter));
+}
+
 /* Into ourselves; what another process gets is not recorded. */
 static int process_write_out(struct lz_tracer *t, const uint64_t *a, int64_t result)
 {
@@ -203,6 +216,7 @@ int lz_capture_special(struct lz_tracer *t, int64_t result)
 	if (result < 0)
 		return 0;
 	switch (nr) {
+	case SYS_getsockopt: return getsockopt_out(t, a);
 	case SYS_fcntl: return fcntl_out(t, a);
 	case SYS_prctl: return prctl_out(t, a, result);
 	case SYS_arch_prctl: return arch_prctl_out(t, a);

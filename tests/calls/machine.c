@@ -4,6 +4,7 @@
 #include <asm/termbits.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
+#include <linux/fsmap.h>
 #include <linux/mount.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -415,6 +416,19 @@ static void of_files(void)
 	ask.f.fm_flags = 0x4000; /* none that there is: it says which it does not know */
 	m = inout(&ask, sizeof(ask));
 	SYS(ioctl, fd, FS_IOC_FIEMAP, m);
+	ask.f.fm_flags = 0;
+	SYS(ioctl, fd, _IOWR('f', 42, struct fiemap) /* EXT4_IOC_GET_ES_CACHE */,
+	    inout(&ask, sizeof(ask)));
+
+	struct {
+		struct fsmap_head h;
+		struct fsmap e[8];
+	} of_disk = {.h = {.fmh_count = 8, .fmh_keys[1] = {~0U, ~0U, ~0ULL, ~0ULL, ~0ULL, 0, {0}}}};
+
+	SYS(ioctl, fd, FS_IOC_GETFSMAP, inout(&of_disk, sizeof(of_disk)));
+	of_disk.h.fmh_count = 0;
+	SYS(ioctl, fd, FS_IOC_GETFSMAP, inout(&of_disk, sizeof(of_disk)));
+	REFUSES(ENOTTY, ioctl, fd, _IOWR('X', 101, char[32]) /* XFS_IOC_FSBULKSTAT */, out(32));
 	SEE(OK(ioctl, fd, FIONBIO, &zero) == 0);
 	SEE(OK(ioctl, fd, FIOCLEX) == 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC);
 }

@@ -1,6 +1,7 @@
 /* Sockets. */
 #include "calls.h"
 
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -293,4 +294,16 @@ RECIPE(getsockopt)
 	/* Too small: it fails and says how much it would be. */
 	*n = 0;
 	SEE(SYS(getsockopt, s[0], SOL_SOCKET, 59 /* SO_PEERGROUPS */, value, n) <= 0);
+
+	/* In instructions, first only how many. */
+	struct sock_filter code[3] = {{.code = BPF_LD | BPF_W | BPF_LEN},
+	                              {.code = BPF_RET | BPF_A},
+	                              {.code = BPF_RET, .k = 77}},
+	                   *got = out(sizeof(code));
+	struct sock_fprog program = {3, code};
+
+	SEE(setsockopt(s[0], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0);
+	*n = 0;
+	SEE(OK(getsockopt, s[0], SOL_SOCKET, SO_GET_FILTER, got, n) == 0 && *n == 3);
+	SEE(OK(getsockopt, s[0], SOL_SOCKET, SO_GET_FILTER, got, n) == 0 && got[2].k == 77);
 }
