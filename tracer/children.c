@@ -244,7 +244,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 		c = (struct lz_proc){.pid = (pid_t)pid, .mem = -1};
 	c.syscall_insn = t->p.syscall_insn;
 	lz_stream_offset(t);
-	t->has_children = true;
+	lz_shared_lent(t);
 	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && !is_followed(t, (pid_t)pid, shares))
 		ret = lz_set_randomized(t, &c);

@@ -84,16 +84,9 @@ bool lz_floor_common(const struct lz_floor *f, pid_t pid)
 
 /* ---- who needs it ---- */
 
-/* What is mapped to read only, of a file on a disk, others seldom write: then they are noticed (outside.c). */
 bool lz_floor_for(const struct lz_tracer *t, const struct lz_area *a)
 {
-	const struct lz_object *o = lz_object(t, a->object);
-
-	if (!t->floor.page || !(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
-		return false;
-	if (a->v.prot & PROT_WRITE || lz_flags_object(a->v.flags) || !o || o->segment || o->watched)
-		return true;
-	return strncmp(o->path, "/memfd:", 7) == 0 || strncmp(o->path, "/dev/shm/", 9) == 0;
+	return t->floor.page && lz_is_common(t, a);
 }
 
 bool lz_floor_needed(const struct lz_tracer *t)

@@ -23,6 +23,7 @@ struct lz_object {
 	bool again;        /* the mapping being made has such an older copy */
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
 	bool shared;       /* has been mapped shared */
+	bool lent;         /* a child has it and can store there, or make it so */
 	bool named;        /* the user has been told of others */
 	int inotify;       /* watch descriptor, 0: none, -1: cannot be had */
 	uint64_t
@@ -98,5 +99,8 @@ int lz_outside_child(struct lz_tracer *t, pid_t pid);
 bool lz_heirs_has(const struct lz_tracer *t, pid_t pid);
 /* Has PID had to do with these pages? */
 bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end);
+/* May others store there at any time? What is mapped to read only, of a file on a disk, others seldom write: then they are
+ * noticed (outside.c). */
+bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
 
 #endif

@@ -297,10 +297,9 @@ static int refresh_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, 
 static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
 {
 	const struct lz_object *o = lz_object(t, a->object);
-	bool by_children = t->has_children && a->v.flags & MAP_SHARED;
 
 	return a->v.role != LZ_VMA_BUFFER &&
-	       (by_children || lz_floor_for(t, a) || (o && o->watched));
+	       ((t->has_children && lz_is_common(t, a)) || lz_floor_for(t, a) || (o && o->watched));
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
@@ -358,7 +357,7 @@ static void pass_on(struct lz_tracer *t, int64_t result)
 
 	if (t->n_shared && c->nr == SYS_sendmsg && result >= 0 &&
 	    lz_proc_read_some(&t->p, c->args[1], &m, sizeof(m)) == sizeof(m) && m.msg_controllen)
-		t->has_children = true;
+		lz_shared_lent(t);
 }
 
 int lz_shared_call(struct lz_tracer *t, int64_t result)
@@ -505,7 +504,7 @@ void lz_shared_forget(struct lz_tracer *t)
 	lz_pagemap_free(&s->seen);
 	memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd));
 	for (uint32_t i = 1; i < s->n_objects; i++) {
-		s->object[i].watched = s->object[i].shared = false;
+		s->object[i].watched = s->object[i].shared = s->object[i].lent = false;
 		s->object[i].inotify = 0;
 	}
 	s->watching = s->segments = false;
