@@ -165,28 +165,32 @@ static int rebuilt(const char *path, const char *now, const struct lz_meta *m, c
 	               copy ? "): lizard-gdb --kept" : "");
 }
 
+static void say_copy_is_used(const char *program, const char *why)
+{
+	lz_fail("%s is %s; using the copy that the recording keeps", program, why);
+	fprintf(stderr, "lizard-gdb: %s\n", lz_error());
+}
+
 /* The program file for GDB: the recorded one, checked. malloced. */
 static char *program_file(struct lz_reader *r, const struct options *o)
 {
 	const struct lz_meta *m = lz_reader_meta(r);
-	char *now = o->kept ? NULL : lz_build_id(m->program);
+	/* no recorder names it otherwise, and GDB might take it for an option */
+	bool absolute = m->program[0] == '/';
+	char *now = o->kept || !absolute ? NULL : lz_build_id(m->program);
 	char *copy = lz_reader_copy_of(r, m->program);
 
 	if (o->kept)
 		return copy;
 	if (!now && copy) {
-		fprintf(stderr, "lizard-gdb: %s is gone; using the copy that the recording keeps\n",
-		        m->program);
+		say_copy_is_used(m->program, "gone");
 		return copy;
 	}
 	if (!now) {
 		lz_fail_in("%s is gone", m->program);
 	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0 && copy && lz_pack_is(o->what)) {
 		/* made elsewhere, as a rule: there may well be another one here */
-		fprintf(
-		    stderr,
-		    "lizard-gdb: %s is another build; using the copy that the recording keeps\n",
-		    m->program);
+		say_copy_is_used(m->program, "another build");
 		free(now);
 		return copy;
 	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0) {
@@ -297,6 +301,10 @@ static bool asks_for_mi(const struct options *o, int i)
 
 static int tell_gdb(const struct options *o, const char *self, const char *dir)
 {
+	if (strchr(self, '\n') || strchr(dir, '\n'))
+		return lz_fail("%s: GDB has no way to name a path with a line break in it; "
+		               "rename it",
+		               strchr(dir, '\n') ? dir : self);
 	char *command =
 	    o->front_end == PATCHED ? target_command(o, dir) : server_command(o, self, dir);
 
@@ -361,31 +369,39 @@ static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
 
 enum { SOURCE_ROOTS = 16 };
 
+/* The command that makes GDB look for the sources below /NAME in the pack's directory of them. malloced; NULL: there is none. */
+static char *substitution(const char *sources, const char *name)
+{
+	char *from = NULL, *to = NULL, *command = NULL, *path;
+
+	if (name[0] == '.' || strchr(name, '\n') || strchr(sources, '\n') ||
+	    asprintf(&path, "%s/%s", sources, name) < 0)
+		return NULL;
+	from = escaped(name);
+	to = escaped(path);
+	if (!from || !to || asprintf(&command, "set substitute-path /%s %s", from, to) < 0)
+		command = NULL;
+	free(from);
+	free(to);
+	free(path);
+	return command;
+}
+
 /* GDB's commands that make it find the source files a packed recording brought along: one for each directory of the
  * root, since GDB replaces whole ones. How many words were added. */
 static int source_words(const char *pack, const char **argv)
 {
-	char *sources = NULL, *command, *to;
+	char *sources = NULL, *command;
 	struct dirent **v;
 	int n = 0, found = asprintf(&sources, "%s/sources", pack) < 0
 	                       ? -1
 	                       : scandir(sources, &v, NULL, NULL);
 
 	for (int i = 0; i < found; i++) {
-		const char *name = v[i]->d_name;
-
-		to = NULL;
-		if (name[0] != '.' && n < 2 * SOURCE_ROOTS &&
-		    asprintf(&to, "%s/%s", sources, name) > 0 && (command = escaped(to))) {
-			free(to);
-			if (asprintf(&to, "set substitute-path /%s %s", name, command) > 0) {
-				argv[n++] = "-iex";
-				argv[n++] = to;
-				to = NULL;
-			}
-			free(command);
+		if (n < 2 * SOURCE_ROOTS && (command = substitution(sources, v[i]->d_name))) {
+			argv[n++] = "-iex";
+			argv[n++] = command;
 		}
-		free(to);
 		free(v[i]);
 	}
 	if (found >= 0)
@@ -471,9 +487,23 @@ static char *find_recording(struct options *o)
 	return o->process ? lz_process_find(o->first, o->process) : strdup(o->first);
 }
 
+/* GDB would have its pipe to the server where it expects its input. */
+static void open_missing(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int lz_cmd_gdb(int argc, char **argv)
 {
 	struct options o = {0};
+
+	open_missing();
 	int rc = parse(argc, argv, &o);
 
 	if (rc == 0) {

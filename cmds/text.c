@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <cmds/text.h>
+#include <common/printable.h>
 #include <lizard/error.h>
 
 const char *lz_text_size(uint64_t bytes, char buf[LZ_TEXT])
@@ -73,23 +74,20 @@ const char *lz_text_status(int status, char buf[LZ_TEXT])
 	return buf;
 }
 
-static bool is_control(char c)
-{
-	return (unsigned char)c < 32 || c == 127;
-}
-
 void lz_text_print_cut(const char *s, unsigned columns)
 {
+	char c[LZ_PRINTABLE];
 	unsigned used = 0;
 
-	for (; *s; s++) {
+	while (*s) {
+		unsigned len = lz_printable(&s, "", c);
 		/* The bytes of a UTF-8 character behind its first one take no room. */
-		unsigned width = is_control(*s) ? 4 : (*s & 0xc0) != 0x80;
+		unsigned width = len > 1 ? len : (c[0] & 0xc0) != 0x80;
 
 		if (columns && used + width > columns)
 			break;
 		used += width;
-		printf(is_control(*s) ? "\\x%02x" : "%c", *s);
+		fputs(c, stdout);
 	}
 }
 

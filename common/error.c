@@ -1,5 +1,6 @@
 /* Error texts and warnings: see include/lizard/error.h. */
 #include <lizard/error.h>
+#include <common/printable.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,12 @@
 #include <string.h>
 
 static __thread char text[2048] = "no error";
+
+/* What it says may come from a recording. Lines are our own: a divergence has several. */
+static void keep(const char *fresh)
+{
+	lz_copy_printable(text, sizeof text, fresh, "\n");
+}
 
 int lz_fail(const char *fmt, ...)
 {
@@ -16,34 +23,37 @@ int lz_fail(const char *fmt, ...)
 	char fresh[sizeof text];
 	vsnprintf(fresh, sizeof fresh, fmt, ap);
 	va_end(ap);
-	memcpy(text, fresh, sizeof text);
+	keep(fresh);
 	return -1;
 }
 
 int lz_fail_errno(const char *fmt, ...)
 {
 	int saved = errno;
-	char fresh[sizeof text / 2];
+	char fresh[sizeof text];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(fresh, sizeof fresh, fmt, ap);
+	vsnprintf(fresh, sizeof fresh / 2, fmt, ap);
 	va_end(ap);
-	snprintf(text, sizeof text, "%s: %s", fresh, strerror(saved));
+	size_t len = strlen(fresh);
+
+	snprintf(fresh + len, sizeof fresh - len, ": %s", strerror(saved));
+	keep(fresh);
 	errno = saved;
 	return -1;
 }
 
 int lz_fail_in(const char *fmt, ...)
 {
-	char old[sizeof text], context[sizeof text / 4];
+	char context[sizeof text / 4], fresh[sizeof text];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(context, sizeof context, fmt, ap);
 	va_end(ap);
-	memcpy(old, text, sizeof old);
-	snprintf(text, sizeof text, "%s: %.1500s", context, old);
+	snprintf(fresh, sizeof fresh, "%s: %.1500s", context, text);
+	keep(fresh);
 	return -1;
 }
 
@@ -54,10 +64,11 @@ const char *lz_error(void)
 
 static void print_line(const char *fmt, va_list ap)
 {
-	char line[sizeof text];
+	char line[sizeof text], shown[2 * sizeof text];
 
 	vsnprintf(line, sizeof line, fmt, ap);
-	fprintf(stderr, "lizard: %s\n", line);
+	lz_copy_printable(shown, sizeof shown, line, "\n");
+	fprintf(stderr, "lizard: %s\n", shown);
 }
 
 void lz_warn(const char *fmt, ...)

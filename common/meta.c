@@ -11,6 +11,9 @@
 #include <lizard/format.h>
 
 #define FIRST_LINE "lizard-recording "
+#define NEXT "meta.tmp"
+
+enum { LONGER = 4096 }; /* by how much a later one may be longer */
 
 enum field_type { TEXT, LIST, U32, U64, INT };
 
@@ -87,7 +90,8 @@ static void print_field(FILE *f, const struct field *d, const struct lz_meta *m)
 
 int lz_meta_write(int dirfd, const struct lz_meta *m)
 {
-	int fd = openat(dirfd, "meta.tmp", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* not O_TRUNC, which would give back what was reserved */
+	int fd = openat(dirfd, NEXT, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 	int bad;
 
@@ -99,11 +103,28 @@ int lz_meta_write(int dirfd, const struct lz_meta *m)
 	fprintf(f, FIRST_LINE "%u\n", m->version);
 	for (int i = 0; i < N_FIELDS; i++)
 		print_field(f, &fields[i], m);
-	bad = ferror(f);
-	bad |= fclose(f);
-	if (bad || renameat(dirfd, "meta.tmp", dirfd, "meta") < 0)
+	bad = fflush(f) != 0 || ftruncate(fd, ftello(f)) < 0;
+	bad |= fclose(f) != 0;
+	if (bad || renameat(dirfd, NEXT, dirfd, "meta") < 0)
 		return lz_fail_errno("cannot write the recording's meta file");
 	return 0;
+}
+
+void lz_meta_reserve(int dirfd)
+{
+	struct stat st;
+	int fd = openat(dirfd, NEXT, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	if (fstatat(dirfd, "meta", &st, 0) == 0)
+		fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, st.st_size + LONGER);
+	close(fd);
+}
+
+void lz_meta_unreserve(int dirfd)
+{
+	unlinkat(dirfd, NEXT, 0);
 }
 
 /* In place; -1 if an escape is broken or stands for the byte 0. */

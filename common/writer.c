@@ -80,8 +80,10 @@ static void writer_free(struct lz_writer *w)
 	lz_buf_free(&w->tail);
 	close_out(&w->events);
 	close_out(&w->checkpoints);
-	if (w->dirfd >= 0)
+	if (w->dirfd >= 0) {
+		lz_meta_unreserve(w->dirfd);
 		close(w->dirfd);
+	}
 	if (w->filesfd >= 0)
 		close(w->filesfd);
 	if (w->store >= 0)
@@ -120,7 +122,10 @@ int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta)
 	m.version = LZ_FORMAT_VERSION;
 	m.state = LZ_REC_INCOMPLETE;
 	m.n_events = m.n_markers_bytes = m.n_checkpoints = 0;
-	return lz_meta_write(w->dirfd, &m);
+	if (lz_meta_write(w->dirfd, &m) < 0)
+		return -1;
+	lz_meta_reserve(w->dirfd);
+	return 0;
 }
 
 struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)

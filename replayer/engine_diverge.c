@@ -1,5 +1,6 @@
 /* A divergence, said in words. */
 #include "replayer/engine.h"
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 #include <inttypes.h>
@@ -33,14 +34,17 @@ static void print_outside(FILE *f, char **outside)
 	if (outside && *outside)
 		fprintf(f, "\nThe probable reason: what others stored meanwhile in memory that the "
 		           "program shared with them is not recorded:");
-	for (; outside && *outside; outside++)
-		fprintf(f, "\n  %s", *outside);
+	for (; outside && *outside; outside++) {
+		fprintf(f, "\n  ");
+		lz_put_printable(f, *outside, "");
+	}
 }
 
 int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 {
-	char *text = NULL, where[LZ_POS_TEXT];
+	char *text = NULL, *what, where[LZ_POS_TEXT];
 	size_t len;
+	int n;
 	struct lz_pos pos = {lz_engine_tid(e), 1, e->event, e->marker, e->regs.rip};
 	FILE *f = open_memstream(&text, &len);
 	va_list ap;
@@ -50,8 +54,10 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 	lz_pos_print(&pos, where);
 	fprintf(f, "event %" PRIu64 ", position %s: ", e->event, where);
 	va_start(ap, fmt);
-	vfprintf(f, fmt, ap);
+	n = vasprintf(&what, fmt, ap);
 	va_end(ap);
+	lz_put_printable(f, n < 0 ? "out of memory" : what, "\n");
+	free(n < 0 ? NULL : what);
 	uint64_t first = lz_reader_first_event(e->rp->reader);
 	if (e->event > first + 4)
 		first = e->event - 4;

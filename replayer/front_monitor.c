@@ -14,11 +14,20 @@
  *   seek ..., jump ..., back-step, back-next
  *                arms a move that the next reverse-stepi or reverse-continue carries out: see
  *                front_move.c */
+#include <common/printable.h>
 #include "replayer/front_int.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* One line, for a terminal. */
+static void print_text(FILE *to, const char *key, const char *text)
+{
+	fprintf(to, "%s=", key);
+	lz_put_printable(to, text, "");
+	fputc('\n', to);
+}
 
 static void print_thread(struct lz_front *f, FILE *to, uint32_t tid)
 {
@@ -30,7 +39,7 @@ static void print_thread(struct lz_front *f, FILE *to, uint32_t tid)
 	fprintf(to, "threads=%u\n", n);
 	for (uint32_t i = 0; i < n; i++)
 		if (t[i].tid == tid)
-			fprintf(to, "name=%s\n", t[i].name);
+			print_text(to, "name", t[i].name);
 	free(t);
 }
 
@@ -65,10 +74,14 @@ static char *info(struct lz_front *f)
 
 	if (!to)
 		return NULL;
-	fprintf(to, "recording=%s\nprogram=%s\ncwd=%s\nargs=", lz_reader_dir(f->reader), m->program,
-	        m->cwd);
-	for (char **a = m->argv; a && *a; a++)
-		fprintf(to, "%s%s", a == m->argv ? "" : " ", *a);
+	print_text(to, "recording", lz_reader_dir(f->reader));
+	print_text(to, "program", m->program);
+	print_text(to, "cwd", m->cwd);
+	fprintf(to, "args=");
+	for (char **a = m->argv; a && *a; a++) {
+		fputs(a == m->argv ? "" : " ", to);
+		lz_put_printable(to, *a, "");
+	}
 	fprintf(to, "\nstarted=%lu\nduration_ns=%lu\nexit_status=%d\n",
 	        (unsigned long)m->start_time, (unsigned long)m->duration_ns, m->exit_status);
 	fprintf(to, "inside=%d\n", lz_reader_begins_inside(f->reader));
@@ -78,7 +91,7 @@ static char *info(struct lz_front *f)
 	        (int)lz_reader_instrumented(f->reader));
 	fprintf(to, "front_end=%s\n", f->name);
 	if (lz_reader_damage(f->reader))
-		fprintf(to, "damage=%s\n", lz_reader_damage(f->reader));
+		print_text(to, "damage", lz_reader_damage(f->reader));
 	fclose(to);
 	return text;
 }

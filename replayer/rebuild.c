@@ -28,6 +28,7 @@ struct lz_rebuild {
 	uint8_t *out; /* the wanted one goes there; NULL: it has */
 	uint64_t from, to;
 	uint64_t begun_ms, shown_ms;
+	bool told; /* that something could not be kept */
 };
 
 /* ---- progress ---- */
@@ -141,8 +142,12 @@ static int collect(void *arg, uint64_t at, const uint8_t *bytes, size_t len, boo
 		memcpy(rb->out, rb->block, size);
 		rb->out = NULL;
 	}
-	if (lz_store_put(rb->store, i, rb->block, size) < 0)
-		lz_debug("block %u is not kept: %s", i, lz_error());
+	if (lz_store_put(rb->store, i, rb->block, size) < 0 && !rb->told) {
+		rb->told = true;
+		lz_warn("%s: what is computed again is computed each time, and moves that need it "
+		        "take much longer",
+		        lz_error());
+	}
 	return 0;
 }
 

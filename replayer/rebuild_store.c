@@ -26,19 +26,26 @@ struct lz_store {
 	} half[HALVES];
 	unsigned now;
 	uint64_t limit; /* of a half */
+	char *where;    /* for messages */
 	struct lz_packer packer;
 	struct lz_buf packed;
 };
 
-static int open_nameless(const char *dir)
+static int open_nameless(struct lz_store *s, const char *dir)
 {
 	const char *tmp = getenv("TMPDIR");
 	char path[4096];
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
+	free(s->where);
+	s->where = strdup(fd >= 0 ? dir : tmp && *tmp ? tmp : "/tmp");
+	if (!s->where && fd >= 0)
+		close(fd);
+	if (!s->where)
+		return lz_fail("out of memory");
 	if (fd >= 0)
 		return fd;
-	snprintf(path, sizeof path, "%s/lizard-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	snprintf(path, sizeof path, "%s/lizard-XXXXXX", s->where);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(path);
@@ -60,7 +67,7 @@ struct lz_store *lz_store_new(const char *dir, uint32_t n_blocks, uint64_t limit
 	s->limit = limit / HALVES;
 	s->half[0].fd = s->half[1].fd = -1;
 	for (int i = 0; i < HALVES; i++) {
-		s->half[i].fd = open_nameless(dir);
+		s->half[i].fd = open_nameless(s, dir);
 		if (s->half[i].fd >= 0)
 			continue;
 		lz_store_free(s);
@@ -76,6 +83,7 @@ void lz_store_free(struct lz_store *s)
 	for (int i = 0; i < HALVES; i++)
 		if (s->half[i].fd >= 0)
 			close(s->half[i].fd);
+	free(s->where);
 	lz_packer_free(&s->packer);
 	lz_buf_free(&s->packed);
 	free(s->v);
@@ -101,14 +109,14 @@ static int read_all(int fd, uint8_t *buf, size_t len, uint64_t at)
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *buf, size_t len, uint64_t at)
+static int write_all(struct lz_store *s, const uint8_t *buf, size_t len, const struct half *h)
 {
 	for (size_t done = 0; done < len;) {
-		ssize_t n = pwrite(fd, buf + done, len - done, (off_t)(at + done));
+		ssize_t n = pwrite(h->fd, buf + done, len - done, (off_t)(h->size + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return lz_fail_errno("cannot keep computed markers");
+			return lz_fail_errno("cannot keep computed markers in %s", s->where);
 		done += (size_t)n;
 	}
 	return 0;
@@ -142,6 +150,34 @@ static int turn(struct lz_store *s)
 	           : 0;
 }
 
+static int append(struct lz_store *s, uint32_t block)
+{
+	struct half *h = &s->half[s->now];
+
+	if (write_all(s, s->packed.p, s->packed.len, h) < 0)
+		return -1;
+	s->v[block] = (struct place){(uint8_t)(s->now + 1), (uint32_t)s->packed.len, h->size};
+	h->size += s->packed.len;
+	return 0;
+}
+
+/* There is no more room than what we have already. */
+static int make_do(struct lz_store *s, uint32_t block)
+{
+	uint64_t room = (s->half[0].size + s->half[1].size) / HALVES;
+
+	if (room < s->packed.len)
+		return -1;
+	s->limit = room;
+	for (int i = 0; i < HALVES; i++) {
+		if (turn(s) < 0)
+			return -1;
+		if (append(s, block) == 0)
+			return 0;
+	}
+	return -1;
+}
+
 int lz_store_put(struct lz_store *s, uint32_t block, const uint8_t *buf, size_t len)
 {
 	if (block >= s->n || s->v[block].half)
@@ -152,10 +188,7 @@ int lz_store_put(struct lz_store *s, uint32_t block, const uint8_t *buf, size_t 
 		return -1;
 	if (s->half[s->now].size + s->packed.len > s->limit && turn(s) < 0)
 		return -1;
-	struct half *h = &s->half[s->now];
-	if (write_all(h->fd, s->packed.p, s->packed.len, h->size) < 0)
-		return -1;
-	s->v[block] = (struct place){(uint8_t)(s->now + 1), (uint32_t)s->packed.len, h->size};
-	h->size += s->packed.len;
-	return 0;
+	if (append(s, block) == 0)
+		return 0;
+	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? make_do(s, block) : -1;
 }

@@ -1,5 +1,5 @@
 /* Blocks of the marker stream that were computed again, compressed, in a file without a name: it is gone with the process,
- * and nobody else can write to it. Bounded: the oldest half is thrown away when it is full. */
+ * and nobody else can write to it. Bounded, also by what the disk has room for: the oldest half is thrown away when it is full. */
 #ifndef LZ_REPLAYER_REBUILD_STORE_H
 #define LZ_REPLAYER_REBUILD_STORE_H
 

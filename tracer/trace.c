@@ -218,6 +218,18 @@ static int begin(struct lz_tracer *t)
 	return lz_new_image(t);
 }
 
+/* That it was we who ended the recording, and why; STATUS as waitpid gives it, -1: not known. */
+static void tell_stopped(struct lz_tracer *t, const char *why, int status)
+{
+	if (!t->w)
+		return;
+	if (why)
+		t->meta.stopped = strdup(why);
+	t->meta.exit_status = status;
+	if (lz_writer_meta(t->w, &t->meta) < 0)
+		lz_debug("%s", lz_error());
+}
+
 static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 {
 	struct lz_meta *m = &t->meta;
@@ -228,7 +240,10 @@ static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 	m->n_events = t->next_event;
 	m->n_markers_bytes = lz_stream_offset(t);
 	m->n_checkpoints = t->n_checkpoints;
-	res->complete = lz_writer_drain(t->w) == 0 && lz_tell_hash(t) == 0;
+	bool drained = lz_writer_drain(t->w) == 0;
+	if (!drained)
+		tell_stopped(t, lz_error(), t->status);
+	res->complete = drained && lz_tell_hash(t) == 0;
 	res->bytes = lz_writer_size(t->w);
 	res->duration_ns = m->duration_ns;
 	res->n_events = m->n_events;
@@ -270,18 +285,6 @@ static void clean_up(struct lz_tracer *t)
 	free(t->old_affinity);
 	lz_meta_free(&t->meta);
 	lz_proc_close(&t->p);
-}
-
-/* That it was we who ended the recording, and why; STATUS as waitpid gives it, -1: not known. */
-static void tell_stopped(struct lz_tracer *t, const char *why, int status)
-{
-	if (!t->w)
-		return;
-	if (why)
-		t->meta.stopped = strdup(why);
-	t->meta.exit_status = status;
-	if (lz_writer_meta(t->w, &t->meta) < 0)
-		lz_debug("%s", lz_error());
 }
 
 /* What has been recorded stays; the program need not suffer. */

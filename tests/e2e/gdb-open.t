@@ -22,6 +22,29 @@ cp "$T/tour" "$T/back\\slash of 'tour\""
 "$LIZARD_BIN/lizard-trace" -q "$T/back\\slash of 'tour\"" >"$T/out"
 like "$(echo 'print total' | gdb_run "$T/back\\slash of 'tour\"")" '^\$1 = 0' "a name with a backslash, blanks and quotes"
 
+mkdir "$T/broken
+line"
+cp -r "$rec" "$T/broken
+line/rec"
+out=$(echo 'print total' | gdb_run "$T/broken
+line/rec")
+is "$? $(echo "$out" | tail -n 1)" "1 line/rec: GDB has no way to name a path with a line break in it; rename it" "a name with a line break"
+
+gdb_closed() { timeout 60 "$LIZARD_BIN/lizard-gdb" -nx -batch -ex 'set pagination off' -ex "pipe print total | cat >$T/printed" "$rec"; }
+for closed in "<&-" ">&-" "<&- >&- 2>&-"; do
+	rm -f "$T/printed"
+	eval "gdb_closed $closed" >"$T/closed" 2>&1
+	is "$? $(cat "$T/printed")" "0 \$1 = 0" "closed descriptors: $closed" || diag "$(cat "$T/closed")"
+done
+
+# A signal that has no name in Python.
+printf '#include <signal.h>\n#include <unistd.h>\nint main(void) { return kill(getpid(), 40); }\n' >"$T/rt.c"
+"$LIZARD_BIN/lizard-cc" -g "$T/rt.c" -o "$T/rt"
+"$LIZARD_BIN/lizard-trace" -q -o "$T/rt.rec" "$T/rt"
+is $? 168 "ended by a real-time signal"
+out=$(echo 'when' | gdb_run -e "$T/rt.rec")
+like "$out" '^Program received signal SIG40, Real-time signal 6\.$' "it is named at the end" || diag "$out"
+
 # Served on a port: loopback only, one debugger after another, GDB without Lizard's commands.
 timeout 100 "$LIZARD_BIN/lizard-gdb" -s 0 "$T/tour" 2>"$T/serve.err" &
 server=$!

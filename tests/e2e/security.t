@@ -48,4 +48,30 @@ for way in 1 2; do
 	[ ! -e "$T/evil" ]
 	ok $? "way $way: no file was made"
 done
+
+# The program's name in `meta`: GDB takes no option from it, and a terminal no commands.
+lie() { # NAME: what is there of the recording with that in it
+	rm -rf "$T/lie"
+	cp -r "$T/rec" "$T/lie"
+	sed "s|^program .*|program $1|" "$T/rec/meta" >"$T/lie/meta"
+}
+lie "-iex=shell touch owned"
+cp "$T/prog" "$T/lie/-iex=shell touch owned"
+for front in --stock --patched; do
+	[ $front = --stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || continue
+	(cd "$T/lie" && timeout 60 lizard-gdb $front . -nx -batch -ex when) >"$T/out" 2>&1
+	[ ! -e "$T/lie/owned" ]
+	ok $? "$front: a program named like an option is none" || diag "$(cat "$T/out")"
+done
+escape=$(printf '\033]0;')
+lie '/gone\\x1b]0;owned\\x07'
+for command in "gdb" "gdb --kept" verify info ps; do
+	timeout 60 lizard $command "$T/lie" </dev/null >"$T/out" 2>&1
+	is "$(grep -c . "$T/out" | grep -c '[1-9]') $(grep -cF "$escape" "$T/out")" "1 0" "lizard $command: nothing steers the terminal"
+done
+timeout 60 lizard-gdb --kept "$T/lie" -nx -batch -ex 'info lizard' >"$T/out" 2>&1
+is "$(grep -cF "$escape" "$T/out")" 0 "nor does info lizard"
+mkdir "$T/pack" && (cd "$T/pack" && echo >"${escape}owned" && tar --zstd -cf "$T/odd.lizard" "${escape}owned")
+lizard unpack "$T/odd.lizard" "$T/unpacked" >"$T/out" 2>&1
+is "$? $(grep -cF "$escape" "$T/out")" "1 0" "nor a packed recording's entry" || diag "$(cat "$T/out")"
 done_testing

@@ -108,13 +108,16 @@ if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; t
 	timeout -k 5 120 lizard-trace -q --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
 	is $? 3 "full disk: the program's exit status"
 	like "$(cat "$T/err")" "recording ends here: .*No space left" "full disk: it is said"
-	like "$(lizard info "$T/small/full")" "recording ended early: .*No space left.*; the program went on|lizard-trace was killed or ran out of disk space" \
-		"full disk: info tells, if there was room for the reason"
+	is "$(lizard info "$T/small/full" | grep -c "^ended  *exit 3$\|recording ended early: .*No space left.*; the program went on, exit status 3$")" 2 \
+		"full disk: info tells, and how the program ended" || diag "$(lizard info "$T/small/full")"
+	is "$(cd "$T/small/full" && echo meta*)" meta "full disk: what was reserved for that is not left behind"
 	opens "full disk" "$T/small/full" cut
 	rm -rf "$T/small/full"
 	lizard-trace -q -o "$T/small/full" sh -c "cat /dev/zero >'$T/small/fill'; exit 6" >"$T/out" 2>"$T/err"
 	is $? 6 "full disk at the end: the program's exit status"
 	like "$(cat "$T/err")" "end of the recording is missing: .*No space left|recording ends here: .*No space left" "full disk at the end: it is said"
+	is "$(lizard info "$T/small/full" | grep -c "^ended  *exit 6$\|recording ended early: .*No space left")" 2 "full disk at the end: so does info" ||
+		diag "$(lizard info "$T/small/full")"
 	umount "$T/small"
 else
 	skip "full disk" "no permission to mount a small one"

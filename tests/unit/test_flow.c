@@ -3,6 +3,8 @@
 #include "tests/unit/suite.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <common/flowsum.h>
 #include <common/frame.h>
@@ -204,14 +206,23 @@ START_TEST(not_believed)
 }
 END_TEST
 
+enum { BLOCKS = 64, LEN = 4096, FITS = 20 };
+
+static void allow_files_of(rlim_t size)
+{
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){size, RLIM_INFINITY}), 0);
+}
+
+/* What limits it: the number that it is given, or each file. */
 START_TEST(store_keeps_the_latest)
 {
-	enum { BLOCKS = 64, LEN = 4096 };
-	struct lz_store *s = lz_store_new(dir, BLOCKS, 20 * LEN);
+	struct lz_store *s = lz_store_new(dir, BLOCKS, _i ? 1 << 30 : FITS * LEN);
 	uint8_t buf[LEN], back[LEN];
 	unsigned kept = 0;
 
 	ck_assert_msg(s != NULL, "%s", lz_error());
+	allow_files_of(_i ? FITS / 2 * LEN + 100 * FITS : RLIM_INFINITY);
 	srand(1);
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		for (int k = 0; k < LEN; k++)
@@ -227,13 +238,29 @@ START_TEST(store_keeps_the_latest)
 		ck_assert(!lz_store_has(s, i) || back[0] == i);
 	}
 	/* at most the limit, at least half of it, without the last ones that are missing */
-	ck_assert_uint_ge(kept, 8);
-	ck_assert_uint_le(kept, 20);
+	ck_assert_uint_ge(kept, _i ? 4 : 8);
+	ck_assert_uint_le(kept, FITS);
 	ck_assert(lz_store_has(s, BLOCKS - 1));
 	ck_assert(!lz_store_has(s, 0));
 	ck_assert(!lz_store_has(s, BLOCKS));
 	ck_assert_int_eq(lz_store_get(s, BLOCKS, back, LEN), 1);
 	lz_store_free(s);
+	allow_files_of(RLIM_INFINITY);
+}
+END_TEST
+
+START_TEST(store_without_any_room)
+{
+	struct lz_store *s = lz_store_new(dir, BLOCKS, 1 << 30);
+	uint8_t buf[LEN] = {1};
+
+	ck_assert_msg(s != NULL, "%s", lz_error());
+	allow_files_of(4);
+	ck_assert_int_eq(lz_store_put(s, 1, buf, LEN), -1);
+	ck_assert_msg(strstr(lz_error(), dir), "%s", lz_error());
+	ck_assert(!lz_store_has(s, 1));
+	lz_store_free(s);
+	allow_files_of(RLIM_INFINITY);
 }
 END_TEST
 
@@ -250,6 +277,7 @@ int main(void)
 	tcase_add_test(t, below_the_limit);
 	tcase_add_test(t, is_computed_again);
 	tcase_add_test(t, not_believed);
-	tcase_add_test(t, store_keeps_the_latest);
+	tcase_add_loop_test(t, store_keeps_the_latest, 0, 2);
+	tcase_add_test(t, store_without_any_room);
 	return run_suite(s);
 }

@@ -28,12 +28,22 @@ def announce():
         )
 
 
+def signal_name(number):
+    """As GDB shows it; real-time signals, and numbers that are none, have no name of their own in Python."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = "SIG%d" % number
+    try:
+        return "%s, %s" % (name, signal.strsignal(number))
+    except ValueError:
+        return name
+
+
 def show_end():
     status = int(table(monitor("info"))["exit_status"])
     if status > 0 and status & 0x7F:
-        number = status & 0x7F
-        name = signal.Signals(number).name
-        gdb.write("\nProgram received signal %s, %s.\n" % (name, signal.strsignal(number)))
+        gdb.write("\nProgram received signal %s.\n" % signal_name(status & 0x7F))
     show_place()
 
 
