@@ -7,6 +7,7 @@
 #include <cmds/cmds.h>
 #include <cmds/pack.h>
 #include <cmds/processes.h>
+#include <cmds/text.h>
 #include <lizard/error.h>
 #include <lizard/session.h>
 
@@ -133,5 +134,5 @@ int lz_cmd_verify(int argc, char **argv)
 	}
 	int ret = all ? verify_all(dir, quiet) : verify(dir, quiet);
 	free(dir);
-	return ret;
+	return lz_finish_output(ret);
 }

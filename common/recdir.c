@@ -194,7 +194,7 @@ static bool is_recording(const char *dir)
 
 	if (asprintf(&meta, "%s/meta", dir) < 0)
 		return false;
-	yes = access(meta, F_OK) == 0;
+	yes = access(meta, F_OK) == 0 || errno == EACCES; /* whoever opens it will say so */
 	free(meta);
 	return yes;
 }

@@ -83,6 +83,8 @@ lizard dump --markers small-2 2>"$T/err" | head -n 1 >/dev/null
 is "$(cat "$T/err")" "" "dump into a closed pipe is quiet"
 lizard dump small-2 >/dev/full 2>"$T/err"
 is "$?" 1 "dump to a full disk fails"
+lizard verify small-2 >/dev/full 2>"$T/err"
+is "$? $(grep -c 'cannot write the output' "$T/err")" "1 1" "so does verify"
 
 for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls x" "rm" "prune" \
 	"pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q" "prune --older-than 5x" "prune --older-than 5" "prune --older-than 0"; do
@@ -102,8 +104,11 @@ if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null &&
 		lizard-trace -q true 2>"$T/err"
 	is "$? $(grep -c 'user 54321 has none; set LIZARD_TRACE_DIR, or .*lizard-trace -o DIR' "$T/err")" "125 1" \
 		"a user without a home directory: an error"
+	setpriv --reuid=54321 --clear-groups lizard info "$T/recordings/small-2" >"$T/out" 2>"$T/err"
+	is "$? $(grep -c 'small-2.*: Permission denied' "$T/err")" "1 1" "somebody else's recording: it may not be read" || diag "$(cat "$T/err")"
 else
 	skip "a user without a home directory" "not root, or the build is out of its reach"
+	skip "somebody else's recording" "likewise"
 fi
 
 lizard info nothing >"$T/out" 2>"$T/err"
