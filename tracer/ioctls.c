@@ -48,7 +48,7 @@ static const struct {
     {SIOCSIFNETMASK, 0}, {SIOCGIFMETRIC, 40}, {SIOCSIFMETRIC, 0}, {SIOCGIFMTU, 40}, {SIOCSIFMTU, 0}, {SIOCSIFNAME, 0},
     {SIOCGIFHWADDR, 40}, {SIOCSIFHWADDR, 0}, {SIOCADDMULTI, 0}, {SIOCDELMULTI, 0}, {SIOCGIFINDEX, 40},
     {SIOCGIFPFLAGS, 40}, {SIOCDIFADDR, 0}, {SIOCGIFCOUNT, 40}, {SIOCGIFTXQLEN, 40}, {SIOCSIFTXQLEN, 0},
-    {SIOCOUTQNSD, 4}, {SIOCGSKNS, 0}, {SIOCDARP, 0}, {SIOCGARP, 68}, {SIOCSARP, 0}, {SIOCGIFMAP, 40},
+    {SIOCOUTQNSD, 4}, {SIOCGSKNS, 0}, {SIOCDARP, 0}, {SIOCGARP, 68}, {SIOCSARP, 0}, {SIOCGIFMAP, 40}, {SIOCGIFMEM, 40}, {SIOCGIFSLAVE, 40}, {SIOCGIFENCAP, 40},
     {SIOCPROTOPRIVATE, 40}, /* SIOCUNIXFILE, SIOCGETVIFCNT */ {TUNSETIFF, 40}, {TUNGETIFF, 40},
     /* files */
     {FIBMAP, 4}, {FIGETBSZ, 4}, {0x400c6615 /* FS_IOC_GET_ENCRYPTION_POLICY */, 12},
@@ -137,8 +137,10 @@ static bool is_dm(uint32_t request)
 	return _IOC_TYPE(request) == 0xfd && _IOC_SIZE(request) == 312;
 }
 
-int64_t lz_ioctl_refuse(uint32_t request)
+int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at)
 {
+	if (request == SIOCETHTOOL)
+		return lz_ethtool_refuse(t, at);
 	if (!unknowable(request) && (_IOC_DIR(request) || request == SG_IO ||
 	                             request == SIOCGIFCONF || size_of(request) >= 0))
 		return 0;
@@ -213,6 +215,8 @@ int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t
 		return 0;
 	if (request == SG_IO)
 		return sg_io(t, at);
+	if (request == SIOCETHTOOL)
+		return lz_ethtool_capture(t, at);
 	if (is_dm(request))
 		return dm(t, at);
 	if (size >= 0)

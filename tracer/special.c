@@ -111,7 +111,7 @@ static int64_t refuse_by_args(struct lz_tracer *t)
 	const uint64_t *a = t->cur->call.args;
 
 	switch (t->cur->call.nr) {
-	case SYS_ioctl: return lz_ioctl_refuse((uint32_t)a[1]);
+	case SYS_ioctl: return lz_ioctl_refuse(t, (uint32_t)a[1], a[2]);
 	case SYS_prctl: return refuse_prctl(a[0]);
 	case SYS_arch_prctl: return refuse_arch_prctl(a[0]);
 	case SYS_madvise: return refuse_madvise(a[2]);

@@ -437,7 +437,10 @@ int lz_capture_special(struct lz_tracer *t, int64_t result);
 /* ioctls.c */
 int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t result);
 /* The error that the program gets instead of the call, 0: none. */
-int64_t lz_ioctl_refuse(uint32_t request);
+int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at);
+/* ethtool.c: the same of SIOCETHTOOL. */
+int lz_ethtool_capture(struct lz_tracer *t, uint64_t at);
+int64_t lz_ethtool_refuse(struct lz_tracer *t, uint64_t at);
 /* special.c */
 /* At entry: true if the call is not to be made, because of its arguments; *result is given instead. */
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);

@@ -2,6 +2,7 @@
 #include "calls.h"
 
 #include <asm/termbits.h>
+#include <linux/ethtool.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/fsmap.h>
@@ -379,6 +380,44 @@ static void terminal(void)
 	SYS(ioctl, master, TIOCGPTLCK, out(4));
 }
 
+/* SIOCETHTOOL: what each card can tell differs. */
+static void of_cards(int s, const char *name)
+{
+	static const unsigned only_ask[] = {
+	    ETHTOOL_GLINK,     ETHTOOL_GDRVINFO,   ETHTOOL_GSET,      ETHTOOL_GET_TS_INFO,
+	    ETHTOOL_GCHANNELS, ETHTOOL_GRINGPARAM, ETHTOOL_GCOALESCE, ETHTOOL_GLINKSETTINGS,
+	    ETHTOOL_GFLAGS,    ETHTOOL_GTSO,       ETHTOOL_GMSGLVL,   ETHTOOL_GWOL};
+	struct ifreq r = {0};
+	unsigned *ask = out(8192);
+
+	memcpy(r.ifr_name, name, strnlen(name, sizeof(r.ifr_name) - 1));
+	r.ifr_data = (char *)ask;
+	for (size_t i = 0; i < sizeof(only_ask) / sizeof(*only_ask); i++) {
+		ask[0] = only_ask[i];
+		ask[1] = 0;
+		SYS(ioctl, s, SIOCETHTOOL, &r);
+	}
+	/* how many strings, then the strings, then what they name */
+	memcpy(ask,
+	       (unsigned[]){ETHTOOL_GSSET_INFO, 0, 1U << ETH_SS_FEATURES | 1U << ETH_SS_STATS, 0, 0,
+	                    0},
+	       24);
+	SYS(ioctl, s, SIOCETHTOOL, &r);
+	memcpy(ask, (unsigned[]){ETHTOOL_GSTRINGS, ETH_SS_FEATURES, 0}, 12);
+	if (SYS(ioctl, s, SIOCETHTOOL, &r) == 0)
+		SEE(ask[2] > 0 && ask[2] < 200);
+	memcpy(ask, (unsigned[]){ETHTOOL_GFEATURES, 2}, 8);
+	SYS(ioctl, s, SIOCETHTOOL, &r);
+	memcpy(ask, (unsigned[]){ETHTOOL_GSTATS, 0}, 8);
+	SYS(ioctl, s, SIOCETHTOOL, &r);
+	memcpy(ask, (unsigned[]){ETHTOOL_GPERMADDR, 6}, 8);
+	SYS(ioctl, s, SIOCETHTOOL, &r);
+	ask[0] = 0xfeed;
+	REFUSES(EOPNOTSUPP, ioctl, s, SIOCETHTOOL, &r);
+	r.ifr_data = NULL;
+	FAILS(EFAULT, ioctl, s, SIOCETHTOOL, &r);
+}
+
 static void interfaces(void)
 {
 	int s = socket(AF_INET, SOCK_DGRAM, 0);
@@ -396,6 +435,11 @@ static void interfaces(void)
 	SEE(OK(ioctl, s, SIOCGIFHWADDR, r) == 0);
 	SEE(OK(ioctl, s, SIOCGIFCONF, conf) == 0 && conf->ifc_len % (int)sizeof(*r) == 0);
 	SEE(OK(ioctl, s, SIOCOUTQ, out(4)) == 0);
+	of_cards(s, "lo");
+	r = inout(&lo, sizeof(lo));
+	r->ifr_ifindex = 2;
+	if (SYS(ioctl, s, SIOCGIFNAME, r) == 0)
+		of_cards(s, r->ifr_name);
 }
 
 static void of_files(void)
