@@ -4,6 +4,7 @@
 #include "cmds/pack.h"
 #include "cmds/processes.h"
 
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 #include <dirent.h>
@@ -167,8 +168,9 @@ static int rebuilt(const char *path, const char *now, const struct lz_meta *m, c
 
 static void say_copy_is_used(const char *program, const char *why)
 {
-	lz_fail("%s is %s; using the copy that the recording keeps", program, why);
-	fprintf(stderr, "lizard-gdb: %s\n", lz_error());
+	fputs("lizard-gdb: ", stderr);
+	lz_put_printable(stderr, program, "");
+	fprintf(stderr, " is %s; using the copy that the recording keeps\n", why);
 }
 
 /* The program file for GDB: the recorded one, checked. malloced. */
@@ -187,7 +189,7 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 		return copy;
 	}
 	if (!now) {
-		lz_fail_in("%s is gone", m->program);
+		lz_fail_in("%s is %s", m->program, absolute ? "gone" : "no program's path");
 	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0 && copy && lz_pack_is(o->what)) {
 		/* made elsewhere, as a rule: there may well be another one here */
 		say_copy_is_used(m->program, "another build");

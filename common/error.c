@@ -9,7 +9,7 @@
 
 static __thread char text[2048] = "no error";
 
-/* What it says may come from a recording. Lines are our own: a divergence has several. */
+/* What it says may come from a recording. Line breaks stay: a divergence has several lines. */
 static void keep(const char *fresh)
 {
 	lz_copy_printable(text, sizeof text, fresh, "\n");

@@ -103,7 +103,7 @@ int lz_meta_write(int dirfd, const struct lz_meta *m)
 	fprintf(f, FIRST_LINE "%u\n", m->version);
 	for (int i = 0; i < N_FIELDS; i++)
 		print_field(f, &fields[i], m);
-	bad = fflush(f) != 0 || ftruncate(fd, ftello(f)) < 0;
+	bad = fflush(f) != 0 || ferror(f) || ftruncate(fd, ftello(f)) < 0;
 	bad |= fclose(f) != 0;
 	if (bad || renameat(dirfd, NEXT, dirfd, "meta") < 0)
 		return lz_fail_errno("cannot write the recording's meta file");

@@ -27,8 +27,10 @@ void lz_put_printable(FILE *to, const char *s, const char *keep)
 {
 	char c[LZ_PRINTABLE];
 
-	while (*s)
-		fwrite(c, lz_printable(&s, keep, c), 1, to);
+	while (*s) {
+		lz_printable(&s, keep, c);
+		fputs(c, to);
+	}
 }
 
 void lz_copy_printable(char *to, size_t size, const char *s, const char *keep)

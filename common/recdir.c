@@ -189,12 +189,15 @@ int lz_recdir_latest(const char *dir, const char *program)
 
 static bool is_recording(const char *dir)
 {
+	struct stat st;
 	char *meta = NULL;
 	bool yes;
 
 	if (asprintf(&meta, "%s/meta", dir) < 0)
 		return false;
-	yes = access(meta, F_OK) == 0 || errno == EACCES; /* whoever opens it will say so */
+	/* one that may not be read is one, and whoever opens it will say so */
+	yes = access(meta, F_OK) == 0 ||
+	      (errno == EACCES && stat(dir, &st) == 0 && S_ISDIR(st.st_mode));
 	free(meta);
 	return yes;
 }

@@ -42,9 +42,8 @@ static void print_outside(FILE *f, char **outside)
 
 int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 {
-	char *text = NULL, *what, where[LZ_POS_TEXT];
+	char *text = NULL, *what = NULL, where[LZ_POS_TEXT];
 	size_t len;
-	int n;
 	struct lz_pos pos = {lz_engine_tid(e), 1, e->event, e->marker, e->regs.rip};
 	FILE *f = open_memstream(&text, &len);
 	va_list ap;
@@ -54,10 +53,11 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 	lz_pos_print(&pos, where);
 	fprintf(f, "event %" PRIu64 ", position %s: ", e->event, where);
 	va_start(ap, fmt);
-	n = vasprintf(&what, fmt, ap);
+	if (vasprintf(&what, fmt, ap) < 0)
+		what = NULL;
 	va_end(ap);
-	lz_put_printable(f, n < 0 ? "out of memory" : what, "\n");
-	free(n < 0 ? NULL : what);
+	lz_put_printable(f, what ? what : "out of memory", "\n");
+	free(what);
 	uint64_t first = lz_reader_first_event(e->rp->reader);
 	if (e->event > first + 4)
 		first = e->event - 4;

@@ -14,9 +14,9 @@
  *   seek ..., jump ..., back-step, back-next
  *                arms a move that the next reverse-stepi or reverse-continue carries out: see
  *                front_move.c */
-#include <common/printable.h>
 #include "replayer/front_int.h"
 
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -144,6 +144,7 @@ static int collect(void *arg, uint64_t at, const uint8_t *bytes, size_t len, boo
 	}
 	if (lz_store_put(rb->store, i, rb->block, size) < 0 && !rb->told) {
 		rb->told = true;
+		show_end(rb);
 		lz_warn("%s: what is computed again is computed each time, and moves that need it "
 		        "take much longer",
 		        lz_error());

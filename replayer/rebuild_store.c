@@ -161,7 +161,12 @@ static int append(struct lz_store *s, uint32_t block)
 	return 0;
 }
 
-/* There is no more room than what we have already. */
+static bool is_full(void)
+{
+	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+}
+
+/* There is no more room than what we have already. The older half goes first; if only one has anything, that. */
 static int make_do(struct lz_store *s, uint32_t block)
 {
 	uint64_t room = (s->half[0].size + s->half[1].size) / HALVES;
@@ -174,6 +179,8 @@ static int make_do(struct lz_store *s, uint32_t block)
 			return -1;
 		if (append(s, block) == 0)
 			return 0;
+		if (!is_full())
+			return -1;
 	}
 	return -1;
 }
@@ -190,5 +197,5 @@ int lz_store_put(struct lz_store *s, uint32_t block, const uint8_t *buf, size_t 
 		return -1;
 	if (append(s, block) == 0)
 		return 0;
-	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? make_do(s, block) : -1;
+	return is_full() ? make_do(s, block) : -1;
 }

@@ -6,44 +6,10 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { GAP_MIN_MS = 5, EARLY_NS = 1000000, SHARE = 4, BATCH = 512 };
-
-bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a)
-{
-	const struct lz_object *o = lz_object(t, a->object);
-
-	if (!(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
-		return false;
-	if (a->v.prot & PROT_WRITE || lz_flags_object(a->v.flags) || !o || o->segment ||
-	    o->watched || o->lent)
-		return true;
-	return strncmp(o->path, "/memfd:", 7) == 0 || strncmp(o->path, "/dev/shm/", 9) == 0;
-}
-
-/* Whoever has a mapping of a file that was opened for writing may make it writable. */
-static bool may_be_writable(const struct lz_tracer *t, const struct lz_vma *v)
-{
-	char path[96];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)t->p.pid, v->start, v->end);
-	return lstat(path, &st) < 0 || st.st_mode & S_IWUSR;
-}
-
-void lz_shared_lent(struct lz_tracer *t)
-{
-	t->has_children = true;
-	for (size_t i = 0; t->shared && t->n_shared && i < t->vmas.n; i++) {
-		const struct lz_area *a = &t->vmas.a[i];
-		struct lz_object *o = lz_object(t, a->object);
-		if (o && a->v.flags & MAP_SHARED && !o->lent)
-			o->lent = a->v.prot & PROT_WRITE || may_be_writable(t, &a->v);
-	}
-}
 
 bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end)
 {

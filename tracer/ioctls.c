@@ -114,7 +114,8 @@ static bool unknowable(uint32_t request)
 	case 0xaf: return _IOC_DIR(request) != 0;
 	case 'N': return nr >= 0x41 && _IOC_DIR(request);
 	case 'U': return nr <= 32 && _IOC_DIR(request);
-	case 'M': return nr == 4 || nr == 22 || nr == 26; /* MEMREADOOB, MEMREADOOB64, MEMREAD */
+	case 'M': /* MEMREADOOB, MEMREADOOB64, MEMREAD; OSS's mixers have these numbers, too */
+		return _IOC_SIZE(request) > sizeof(int) && (nr == 4 || nr == 22 || nr == 26);
 	case 'X': /* bulkstat, inumbers, handles, attributes and parents by handle, scrubv */
 		return (nr >= 62 && nr <= 64) || (nr >= 101 && nr <= 108) || nr == 122 ||
 		       nr == 123 || nr == 127 || nr == 128;

@@ -69,8 +69,12 @@ static uint32_t object_made(struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 		lz_fail("out of memory for the list of mapped files");
 		return 0;
 	}
-	o[s->n_objects] = (struct lz_object){
-	    .dev = dev, .ino = ino, .segment = segment, .path = copy, .file = LZ_NO_FILE};
+	o[s->n_objects] = (struct lz_object){.dev = dev,
+	                                     .ino = ino,
+	                                     .segment = segment,
+	                                     .path = copy,
+	                                     .file = LZ_NO_FILE,
+	                                     .lent = lz_was_lent(s, dev, ino)};
 	return s->n_objects++;
 }
 

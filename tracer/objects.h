@@ -23,11 +23,16 @@ struct lz_object {
 	bool again;        /* the mapping being made has such an older copy */
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
 	bool shared;       /* has been mapped shared */
-	bool lent;         /* a child has it and can store there, or make it so */
+	bool lent;         /* somebody else has got what it takes to store there: lent.c */
 	bool named;        /* the user has been told of others */
 	int inotify;       /* watch descriptor, 0: none, -1: cannot be had */
 	uint64_t
 	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
+};
+
+struct lz_identity {
+	dev_t dev;
+	ino_t ino;
 };
 
 /* A child that is not recorded: heirs.c. */
@@ -50,6 +55,9 @@ struct lz_shared {
 	uint64_t next_look, look_gap; /* ns: outside.c */
 	struct lz_heir heir[LZ_HEIRS];
 	size_t n_heirs;
+	struct lz_identity *lent; /* files of which others have got a descriptor to write to */
+	size_t n_lent;
+	bool all_lent; /* or which those are is not known */
 };
 
 /* objects.c */
@@ -99,8 +107,15 @@ int lz_outside_child(struct lz_tracer *t, pid_t pid);
 bool lz_heirs_has(const struct lz_tracer *t, pid_t pid);
 /* Has PID had to do with these pages? */
 bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end);
-/* May others store there at any time? What is mapped to read only, of a file on a disk, others seldom write: then they are
+
+/* lent.c */
+/* May who has it, too, store there? What is mapped to read only, of a file on a disk, others seldom write: then they are
  * noticed (outside.c). */
 bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
+/* May a child, or who was sent a descriptor, store there without being noticed? */
+bool lz_is_lent(const struct lz_tracer *t, const struct lz_area *a);
+/* Has a descriptor to write to this file been inherited or sent? */
+bool lz_was_lent(const struct lz_shared *s, dev_t dev, ino_t ino);
+void lz_lent_forget(struct lz_shared *s);
 
 #endif

@@ -299,7 +299,7 @@ static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
 	const struct lz_object *o = lz_object(t, a->object);
 
 	return a->v.role != LZ_VMA_BUFFER &&
-	       ((t->has_children && lz_is_common(t, a)) || lz_floor_for(t, a) || (o && o->watched));
+	       (lz_is_lent(t, a) || lz_floor_for(t, a) || (o && o->watched));
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
@@ -509,6 +509,7 @@ void lz_shared_forget(struct lz_tracer *t)
 	}
 	s->watching = s->segments = false;
 	s->n_heirs = 0;
+	lz_lent_forget(s);
 	if (s->inotify >= 0)
 		close(s->inotify);
 	s->inotify = -1;

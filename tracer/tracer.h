@@ -629,7 +629,7 @@ bool lz_shared_by_others(const struct lz_tracer *t);
 void lz_shared_unsettle(struct lz_tracer *t);
 /* heirs.c: PID is a child of the program that is not recorded. */
 void lz_heirs_born(struct lz_tracer *t, pid_t pid);
-/* What is mapped shared has been inherited or passed on. */
+/* lent.c: what is mapped shared, and descriptors, have been inherited or passed on. */
 void lz_shared_lent(struct lz_tracer *t);
 /* From time to time: those that store to what the program shares with them are named. */
 int lz_heirs_look(struct lz_tracer *t);

@@ -106,9 +106,13 @@ if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null &&
 		"a user without a home directory: an error"
 	setpriv --reuid=54321 --clear-groups lizard info "$T/recordings/small-2" >"$T/out" 2>"$T/err"
 	is "$? $(grep -c 'small-2.*: Permission denied' "$T/err")" "1 1" "somebody else's recording: it may not be read" || diag "$(cat "$T/err")"
+	mkdir -m 0700 "$T/closed" && mkdir "$T/theirs" && chmod 0755 "$T/theirs" && cp -r "$T/recordings/small-2" "$T/theirs" && chown -R 54321 "$T/theirs"
+	(cd "$T/closed" && setpriv --reuid=54321 --clear-groups env LIZARD_TRACE_DIR="$T/theirs" lizard info small-2) >"$T/out" 2>"$T/err"
+	is $? 0 "a recording is found from a directory that may not be searched" || diag "$(cat "$T/err")"
 else
 	skip "a user without a home directory" "not root, or the build is out of its reach"
 	skip "somebody else's recording" "likewise"
+	skip "from a directory that may not be searched" "likewise"
 fi
 
 lizard info nothing >"$T/out" 2>"$T/err"

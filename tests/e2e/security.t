@@ -69,8 +69,11 @@ for command in "gdb" "gdb --kept" verify info ps; do
 	timeout 60 lizard $command "$T/lie" </dev/null >"$T/out" 2>&1
 	is "$(grep -c . "$T/out" | grep -c '[1-9]') $(grep -cF "$escape" "$T/out")" "1 0" "lizard $command: nothing steers the terminal"
 done
-timeout 60 lizard-gdb --kept "$T/lie" -nx -batch -ex 'info lizard' >"$T/out" 2>&1
-is "$(grep -cF "$escape" "$T/out")" 0 "nor does info lizard"
+timeout 60 lizard info "$T/lie" >"$T/out" 2>&1
+is "$(grep -cF '/gone\x1b]0;owned\x07' "$T/out")" 1 "it is shown as text"
+cp -r "$T/rec" "$T/args" && sed -i 's|^arg .*|arg x\\x1b]0;owned|' "$T/args/meta"
+timeout 60 lizard-gdb "$T/args" -nx -batch -ex 'info lizard' >"$T/out" 2>&1
+is "$(grep -c '^command  *x.x1b]0;owned' "$T/out") $(grep -cF "$escape" "$T/out")" "1 0" "by info lizard as well" || diag "$(cat -v "$T/out")"
 mkdir "$T/pack" && (cd "$T/pack" && echo >"${escape}owned" && tar --zstd -cf "$T/odd.lizard" "${escape}owned")
 lizard unpack "$T/odd.lizard" "$T/unpacked" >"$T/out" 2>&1
 is "$? $(grep -cF "$escape" "$T/out")" "1 0" "nor a packed recording's entry" || diag "$(cat "$T/out")"

@@ -45,7 +45,7 @@ done
 
 lizard-cc -D_GNU_SOURCE -g -O1 "$LIZARD_SRC/tests/progs/trace/lent.c" -o "$T/lent"
 ok $? "builds" || done_testing
-for way in read-only made-writable then-read-only; do
+for way in read-only made-writable then-read-only mapped-later by-descriptor unlinked sent; do
 	for follow in "" "--follow all"; do
 		rec=$T/recordings/lent-$way
 		rm -rf "$rec"
@@ -53,7 +53,8 @@ for way in read-only made-writable then-read-only; do
 		timeout -k 5 60 lizard-trace -q $follow -o "$rec" "$T/lent" $way "$T/lent.bin" 8388608 >"$T/out" 2>"$T/err"
 		like "$? $(cat "$T/out")" "^0 $way: all is well" "$way${follow:+, $follow}: recorded" || diag "$(cat "$T/err")"
 		replayed lent-$way
-		[ $way != read-only ] || [ "$(stat -c %s "$rec/events")" -lt 100000 ]
+		[ $way = read-only ] || continue
+		[ "$(stat -c %s "$rec/events")" -lt 100000 ]
 		ok $? "$way${follow:+, $follow}: nothing is logged of what nobody can change" || diag "$(ls -l "$rec")"
 	done
 done

@@ -8,7 +8,8 @@
 lizard-cc -O2 -g -D_GNU_SOURCE -pthread "$LIZARD_SRC/tests/progs/trace/more.c" -o "$T/more"
 ok $? "builds" || done_testing
 
-# Prints the recorder's peak in KiB as it was seen last: it only grows.
+# Prints the recorder's peak in KiB as it was seen last: it only grows. Before lizard-trace itself runs it is the shell's. Of
+# a tree it is that of the first process's recorder.
 peak() { # WAY N OPTIONS...
 	way=$1 n=$2 seen=0
 	shift 2
@@ -26,7 +27,8 @@ while read -r way few many options; do
 	label=$way${options:+, $options}
 	set -- $(peak "$way" "$few" $options) $(peak "$way" "$many" $options)
 	is "$1 $2, $4 $5" "0 done, 0 done" "$label: recorded"
-	[ "$3" -gt 0 ] && [ "$6" -lt $(($3 + 8192)) ]
+	[ "$3" -lt 8000 ] && set -- "$1" "$2" 8000 "$4" "$5" "$6" # hardly seen
+	[ "$6" -gt 8000 ] && [ "$6" -lt $(($3 + 8192)) ]
 	ok $? "$label: $many take no more memory than $few" || diag "$3 and $6 KiB"
 done <<END
 markers 10000 150000
