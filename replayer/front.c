@@ -105,6 +105,8 @@ uint32_t lz_front_tid(const struct lz_front *f)
 
 	if (f->stepped_tid)
 		return f->stepped_tid;
+	if (f->waiting_tid)
+		return f->waiting_tid;
 	lz_session_where(f->s, &pos);
 	return f->div && f->called ? f->div_tid : pos.tid;
 }

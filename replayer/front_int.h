@@ -68,6 +68,8 @@ struct lz_front {
 	bool called, div_written;
 	/* Where the function that is being called finds its return address; 0: none is. */
 	uint64_t call_sp;
+	uint32_t
+	    waiting_tid; /* the stop is of this thread, which has not had its turn; 0: of the one that has it */
 	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next resume; 0: none */
 	uint32_t stepped_tid;
 	struct lz_regfile stepped;

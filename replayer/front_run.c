@@ -151,6 +151,25 @@ static void finish(struct lz_front *f, int rc)
 		             "The recording begins here: earlier parts of the run were not kept.");
 }
 
+/* The debugger goes on in a thread that waits for its turn, and has put a breakpoint where that stands, to go on with a step
+ * that others have disturbed. A live thread would meet it at once. In the order of time others come first, and where they run
+ * through the same code they would meet it over and over. */
+static bool stands_at_break(struct lz_front *f, const struct lz_front_resume *r)
+{
+	struct user_regs_struct regs;
+	struct lz_pos now;
+
+	if (r->how != LZ_RESUME_CONTINUE || r->direction != LZ_FORWARD || r->alone || !r->tid)
+		return false;
+	lz_session_where(f->s, &now);
+	if (now.tid == r->tid || lz_session_thread_regs(f->s, r->tid, &regs) < 0 ||
+	    !lz_front_break_at(f, regs.rip))
+		return false;
+	f->waiting_tid = r->tid;
+	f->stop = (struct lz_stop){.reason = LZ_STOP_BREAKPOINT, .pos = now};
+	return true;
+}
+
 static int run(struct lz_front *f, const struct lz_front_resume *r)
 {
 	int rc = r->direction == LZ_FORWARD && !r->alone ? lz_front_go_to_passed(f) : 0;
@@ -210,14 +229,14 @@ static void move(struct lz_front *f, const struct lz_front_resume *r)
 	f->tid = 0;
 	lz_front_breaks_retry(f);
 	memset(&f->stop, 0, sizeof f->stop);
-	finish(f, run(f, r));
+	finish(f, stands_at_break(f, r) ? 0 : run(f, r));
 }
 
 void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 {
 	f->syscall_stop = 0;
 	f->moving = 0;
-	f->stepped_tid = 0;
+	f->stepped_tid = f->waiting_tid = 0;
 	f->regs_valid = f->ran = false;
 	if (f->armed && r->direction == LZ_BACKWARD) {
 		move_armed(f, r);
@@ -244,7 +263,7 @@ void lz_front_not_resumed(struct lz_front *f)
 {
 	forget(&f->armed);
 	f->moving = 0;
-	f->tid = 0;
+	f->tid = f->waiting_tid = 0;
 	f->regs_valid = false;
 	f->stop.reason = LZ_STOP_INTERRUPTED;
 }

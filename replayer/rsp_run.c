@@ -173,6 +173,8 @@ int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 
 	if (!parse(p, packet, &r))
 		return lz_rsp_reply(p, "%s", "");
+	if (!r.tid && r.how == LZ_RESUME_CONTINUE)
+		r.tid = p->general; /* the one that it has looked at */
 	if (lz_wire_interrupted(p->wire)) {
 		lz_front_not_resumed(p->front);
 	} else {

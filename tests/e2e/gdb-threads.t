@@ -246,4 +246,30 @@ ok $((n == 0)) "threads that compute are switched at markers"
 out=$(gdb_run -ex "python switches = [$(head -3 "$T/switches" | tr '\n' ' ')]" -x "$T/slices.py" "$T/slices" </dev/null)
 is "$(printf '%s\n' "$out" | grep -c '^switch [0-9]: same$')" "$n" "breakpoints beside a switch are met in order, forwards and backwards" ||
 	diag "$out"
+
+# next over a function that other threads run as well: they return to where it will return, and run through where it waits.
+prog_build same -O1 -pthread && record same
+ok $? "threads in the same function" || done_testing
+line=$(sed -n '/x = work/=' "$LIZARD_SRC/tests/progs/gdb/same.c")
+for round in 1 2 3; do
+	out=$(GDB_SECONDS=60 gdb_run "$T/same" <<END
+handle all nostop noprint pass
+break $line if round == $round
+continue
+delete
+set \$thread = \$_thread
+-- next
+next
+when
+-- again
+jump_backward same.c:$line
+tbreak same.c:$((line + 1)) if \$_thread == \$thread
+continue
+when
+END
+)
+	like "$(section "$out" next)" '^position ' "round $round: next ends"
+	is "$(section "$out" next | grep ^position)" "$(section "$out" again | grep ^position)" "round $round: where a breakpoint for the thread stops" ||
+		diag "$out"
+done
 done_testing
