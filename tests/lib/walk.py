@@ -156,6 +156,24 @@ def instant(position):
     return tuple(int(n.replace(",", "")) for n in re.match(r"\d+:([\d,]+)\.([\d,]+)@", position).groups())
 
 
+def comes_to(position, later):
+    """Whether a run from POSITION meets LATER; between the same markers and events only running tells."""
+    if instant(position) != instant(later):
+        return instant(position) < instant(later)
+    seek(position)
+    point = gdb.Breakpoint("*" + re.search("@(0x[0-9a-f]+)#", later).group(1), internal=True)
+    point.silent = True
+    point.thread = gdb.selected_thread().num
+    try:
+        while do("continue"):
+            now = when()["position"]
+            if now == later or instant(now) != instant(later):
+                return now == later
+        return False
+    finally:
+        point.delete()
+
+
 # The compiler's own code around a program, without lines and unwind rules: GDB guesses what called what there.
 UNKNOWN_FRAMES = ("__do_global_dtors_aux", "_fini", "__cxa_finalize@plt")
 LONGJMPS = ("longjmp", "_longjmp", "siglongjmp", "_siglongjmp", "__libc_longjmp", "__libc_siglongjmp")
@@ -177,7 +195,7 @@ def two_ways(command, begin, wanted, got, here):
     if now == here.position:
         if got.position != begin and instant(got.position) <= instant(begin):
             return "%s leads from both, from the latter over the place where the walk began" % command
-        if instant(wanted.position) < instant(got.position):
+        if comes_to(wanted.position, got.position):
             return "%s leads from both, past the latter when it comes from the former" % command
     # It calls what we are at the start of, and does not stop there as it did coming from an earlier call.
     if here.name in LONGJMPS and instant(wanted.position) < instant(here.position) < instant(now):
