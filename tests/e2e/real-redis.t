@@ -13,7 +13,7 @@ for level in -O0 -O2; do
 	ok $? "$level: builds with lizard-cc" || continue
 	tools=$(dirname "$server")
 	for i in 1 2 3 4 5; do
-		rec=$T/recordings/redis$level-$i
+		rec=$T/recordings/redis$level-$i failed=$tap_failed
 		port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 		lizard-trace -q -o "$rec" -- "$server" --port "$port" --bind 127.0.0.1 --dir "$T" --save '' >"$T/out" 2>"$T/err" &
 		pid=$!
@@ -27,7 +27,7 @@ for level in -O0 -O2; do
 		timeout 600 lizard verify "$rec" >"$T/verify" 2>&1
 		ok $? "$level, run $i: verify is clean" || { diag "$(tail -n 5 "$T/verify")"; replay_hint "$rec"; continue; }
 		[ "$i" != 1 ] || real_walk "redis$level" "$rec"
-		rm -rf "$rec"
+		[ "$tap_failed" != "$failed" ] || rm -rf "$rec"
 	done
 done
 done_testing

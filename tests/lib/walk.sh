@@ -13,7 +13,7 @@ walk_long() { # [patched|stock]
 }
 
 walk() {
-	walk_name=$1 walk_seconds=1200
+	walk_name=$1 walk_seconds=1200 walk_failed=$tap_failed
 	shift
 	[ -z "$LIZARD_LONG" ] || walk_seconds=7200
 	WALK_OUT=$T/$walk_name.walk timeout $walk_seconds "$LIZARD_BIN/lizard-gdb" -nx -batch \
@@ -28,4 +28,5 @@ walk() {
 		*) printf '%s %s\n' "$verdict" "$text" >&2 ;;
 		esac
 	done <"$T/$walk_name.walk"
+	[ "$tap_failed" = "$walk_failed" ] || replay_hint "$*"
 }
