@@ -1,5 +1,5 @@
 /* Memory, registers and debug registers of a ptraced process. */
-#include <lizard/proc.h>
+#include <common/guard.h>
 #include <lizard/error.h>
 #include <elf.h>
 #include <errno.h>
@@ -141,7 +141,7 @@ static ssize_t write_shared(const struct lz_proc *p, uint64_t addr, const void *
 	struct place w = {.addr = addr};
 	char path[64];
 
-	if (!p->shares || lz_proc_maps(p->pid, find_place, &w) < 0 || !w.object)
+	if (!p->stub || !p->stub->shares || lz_proc_maps(p->pid, find_place, &w) < 0 || !w.object)
 		return -1;
 	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)p->pid, LZ_SHARED_FD(w.object));
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -167,7 +167,7 @@ static int poke(const struct lz_proc *p, uint64_t addr, const uint8_t *buf, size
 	return 0;
 }
 
-int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
+static int write_all(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
 {
 	size_t done = 0;
 
@@ -184,6 +184,37 @@ int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_
 			return lz_fail("cannot write %zu bytes at %#lx of process %d", len,
 			               (unsigned long)addr, (int)p->pid);
 		done += (size_t)n;
+	}
+	return 0;
+}
+
+int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
+{
+	return lz_guard_range(p, addr, len) < 0 ? -1 : write_all(p, addr, buf, len);
+}
+
+int lz_proc_write_own(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len)
+{
+	if (addr < p->stub->start || addr > p->stub->end || len > p->stub->end - addr)
+		return lz_fail("%zu bytes do not fit into the replay stub at %#lx", len,
+		               (unsigned long)addr);
+	return write_all(p, addr, buf, len);
+}
+
+int lz_proc_clear(const struct lz_proc *p, uint64_t addr, size_t len)
+{
+	static const uint8_t zeroes[1 << 16];
+	struct iovec here = {(void *)zeroes, 0}, there = {(void *)(uintptr_t)addr, 0};
+
+	if (lz_guard_range(p, addr, len) < 0)
+		return -1;
+	for (size_t done = 0; done < len; done += here.iov_len) {
+		there.iov_base = (void *)(uintptr_t)(addr + done);
+		here.iov_len = there.iov_len =
+		    len - done < sizeof zeroes ? len - done : sizeof zeroes;
+		if (process_vm_writev(p->pid, &here, 1, &there, 1, 0) != (ssize_t)here.iov_len)
+			return lz_fail_errno("cannot clear %zu bytes at %#lx of process %d", len,
+			                     (unsigned long)addr, (int)p->pid);
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* A system call made by a stopped process on our behalf. */
-#include <lizard/proc.h>
+#include <common/guard.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <signal.h>
@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { END_MS = 200 };
+/* The selectors of 64-bit code and its stack. */
+enum { END_MS = 200, USER_CS = 0x33, USER_SS = 0x2b };
 
 /* There is no system call instruction where one should be. */
 static bool is_fault(int status)
@@ -34,10 +35,9 @@ static int died(pid_t pid, int status)
 /* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
  * ptrace itself makes can come between, and SIGSTOP, which is held back: *sigstop. An exit stop left over from an emulated
  * call is passed over. */
-static int next_syscall_stop(pid_t pid, int op, bool *sigstop)
+static int next_syscall_stop(pid_t pid, int op, struct __ptrace_syscall_info *info, bool *sigstop)
 {
 	for (;;) {
-		struct __ptrace_syscall_info info;
 		int status = 0;
 
 		if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0)
@@ -51,28 +51,50 @@ static int next_syscall_stop(pid_t pid, int op, bool *sigstop)
 		*sigstop |= status >> 8 == SIGSTOP;
 		if ((WSTOPSIG(status) & 0x7f) != SIGTRAP || status >> 16)
 			continue;
-		if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0 && info.op == op)
+		if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof *info, info) > 0 && info->op == op)
 			return 0;
 	}
 }
 
-static int run_call(struct lz_proc *p, int64_t *result)
+/* A filter of system calls kills behind the exit of the call, in which the number is the result. */
+static bool killed_by_filter(pid_t pid)
 {
+	struct __ptrace_peeksiginfo_args which = {.nr = 4};
+	siginfo_t pending[4];
+	long n = ptrace(PTRACE_PEEKSIGINFO, pid, &which, pending);
+
+	while (n > 0)
+		if (pending[--n].si_signo == SIGSYS)
+			return true;
+	return false;
+}
+
+static int run_call(struct lz_proc *p, uint64_t nr, const uint64_t args[6], int64_t *result)
+{
+	struct __ptrace_syscall_info info;
 	struct user_regs_struct r;
 	bool sigstop = false;
 
-	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_ENTRY, &sigstop) < 0 ||
-	    next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_EXIT, &sigstop) < 0 ||
+	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_ENTRY, &info, &sigstop) < 0)
+		return -1;
+	if (lz_guard_entry(p, &info, nr, args) < 0) {
+		kill(p->pid, SIGKILL);
+		return -1;
+	}
+	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_EXIT, &info, &sigstop) < 0 ||
 	    lz_proc_regs(p, &r) < 0)
 		return -1;
 	if (sigstop)
 		kill(p->pid, SIGSTOP);
 	*result = (int64_t)r.rax;
+	if (r.rax == nr && p->stub && killed_by_filter(p->pid))
+		return lz_fail("process %d was killed by its system call filter: the recording is "
+		               "damaged or forged",
+		               (int)p->pid);
 	return 0;
 }
 
-int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
-                    uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+static int inject(struct lz_proc *p, int64_t *result, uint64_t nr, const uint64_t args[6])
 {
 	struct user_regs_struct saved, r;
 	uint64_t mask, all = ~0ULL;
@@ -83,13 +105,31 @@ int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a,
 	    ptrace(PTRACE_SETSIGMASK, p->pid, sizeof all, &all) < 0)
 		return lz_fail_errno("cannot change the signal mask of process %d", (int)p->pid);
 	r = saved;
+	/* whatever the program was in: 32-bit code would make another call of the same number */
+	r.cs = USER_CS, r.ss = USER_SS;
 	r.rip = p->syscall_insn;
 	r.rax = nr;
-	r.orig_rax = (uint64_t)-1; /* else the kernel may take it for a call to restart */
-	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
-	if (lz_proc_set_regs(p, &r) < 0 || run_call(p, result) < 0)
+	/* else the kernel may take it for a call to restart */
+	r.orig_rax = (uint64_t)-1;
+	r.rdi = args[0], r.rsi = args[1], r.rdx = args[2];
+	r.r10 = args[3], r.r8 = args[4], r.r9 = args[5];
+	if (lz_proc_set_regs(p, &r) < 0 || run_call(p, nr, args, result) < 0)
 		return -1;
 	if (ptrace(PTRACE_SETSIGMASK, p->pid, sizeof mask, &mask) < 0)
 		return lz_fail_errno("cannot restore the signal mask of process %d", (int)p->pid);
 	return lz_proc_set_regs(p, &saved);
+}
+
+int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
+                    uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	const uint64_t args[6] = {a, b, c, d, e, f};
+
+	return lz_guard_call(p, nr, args) < 0 ? -1 : inject(p, result, nr, args);
+}
+
+int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
+                        uint64_t c)
+{
+	return inject(p, result, nr, (const uint64_t[6]){a, b, c});
 }

@@ -159,7 +159,23 @@ static int64_t stat_output(struct lz_diversion *d, uint64_t to)
 	return lz_proc_write(&d->e->proc, to, &st, sizeof st) < 0 ? -EFAULT : 0;
 }
 
-/* What is done for real, in the copy. */
+/* Advice is taken for followed, but for what changes contents. */
+static bool is_advice(const struct user_regs_struct *r)
+{
+	return r->orig_rax == SYS_madvise && (int)r->rdx != MADV_DONTNEED;
+}
+
+/* The fourth argument, without what the filter of the process does not let through and a called function does not
+ * need: memory that is filled or locked at once, or of huge pages. */
+static uint64_t tame(const struct user_regs_struct *r)
+{
+	const uint64_t flags = MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_FIXED_NOREPLACE |
+	                       MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN | MAP_STACK;
+
+	return r->orig_rax == SYS_mmap ? r->r10 & flags : r->r10;
+}
+
+/* What is done for real, in the copy: restorer/confine.c has to allow it. */
 static bool is_real(const struct user_regs_struct *r)
 {
 	switch (r->orig_rax) {
@@ -216,9 +232,11 @@ static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
 		return 0;
 	if (lz_engine_leave_call(e) < 0)
 		return -1;
-	if (is_real(&r)) {
-		if (lz_proc_syscall(&e->proc, &result, r.orig_rax, r.rdi, r.rsi, r.rdx, r.r10, r.r8,
-		                    r.r9) < 0)
+	if (is_advice(&r)) {
+		result = 0;
+	} else if (is_real(&r)) {
+		if (lz_proc_syscall(&e->proc, &result, r.orig_rax, r.rdi, r.rsi, r.rdx, tame(&r),
+		                    r.r8, r.r9) < 0)
 			return -1;
 	} else if (*signo) {
 		result = 0;

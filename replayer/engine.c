@@ -413,6 +413,10 @@ static int wait_for(struct lz_engine *e, int *status)
 		return 0;
 	if (got == e->proc.pid)
 		e->proc.pid = -1;
+	if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGSYS)
+		return lz_fail(
+		    "the replay process was killed by its system call filter: the recording "
+		    "is damaged or forged");
 	return lz_fail("the replay process died (status %#x): was it killed, or is memory short?",
 	               *status);
 }

@@ -112,7 +112,7 @@ static struct lz_engine *engine_alloc(struct lz_replay *rp)
 		return NULL;
 	}
 	e->rp = rp;
-	e->proc = (struct lz_proc){.pid = -1, .mem = -1};
+	e->proc = LZ_NO_PROC;
 	e->want_marker = e->goal = UINT64_MAX;
 	return e;
 }

@@ -5,7 +5,6 @@
 #include <lizard/marker.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 /* Are all eight bytes in 1..LZ_EDGE_MAX: none zero, none with the upper four bits set? */
 static bool all_edges(uint64_t w)
@@ -125,7 +124,6 @@ static int sync_full(struct lz_engine *e)
 
 int lz_engine_take_buffer(struct lz_engine *e)
 {
-	static const uint8_t zeroes[LZ_BUFFER_GUARD];
 	int ret = sync_full(e);
 
 	if (ret < 0 || ret == 2)
@@ -135,9 +133,8 @@ int lz_engine_take_buffer(struct lz_engine *e)
 	size_t used = (size_t)(e->marker - e->buffer_start) + LZ_MARKER_MAX_SIZE;
 	if (used > LZ_BUFFER_GUARD)
 		used = LZ_BUFFER_GUARD;
-	struct iovec here = {(void *)zeroes, used}, there = {(void *)e->buffer, used};
-	if (process_vm_writev(e->proc.pid, &here, 1, &there, 1, 0) != (ssize_t)used)
-		return lz_fail_errno("cannot empty the marker buffer");
+	if (lz_proc_clear(&e->proc, e->buffer, used) < 0)
+		return lz_fail_in("the marker buffer");
 	e->buffer = lz_ring_next(e->buffer);
 	e->regs.r15 = e->buffer;
 	e->regs_dirty = true;

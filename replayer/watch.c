@@ -132,7 +132,7 @@ static int add_watch(struct spans *l, const struct lz_engine *e, const struct lz
 	uint64_t end = w->addr + w->len;
 	int ret = add_span(l, w->addr, end, w->kind != 'w');
 
-	for (uint32_t i = 0; !ret && e->proc.shares && i < e->space.n; i++) {
+	for (uint32_t i = 0; !ret && e->proc.stub->shares && i < e->space.n; i++) {
 		const struct lz_vma *v = &e->space.vmas[i];
 		uint64_t from = w->addr > v->start ? w->addr : v->start;
 		uint64_t to = end < v->end ? end : v->end;
@@ -245,7 +245,7 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 	uint8_t small[64], *now;
 
 	/* An event may have mapped the memory once more. */
-	if (!h && e->proc.shares && (e->user_slot[0].kind || e->n_guarded) &&
+	if (!h && e->proc.stub->shares && (e->user_slot[0].kind || e->n_guarded) &&
 	    choose_slots(s, e) < 0)
 		lz_warn("%s", lz_error());
 

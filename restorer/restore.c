@@ -1,4 +1,5 @@
 /* Builds the address space of a checkpoint in the stub, call by injected call. */
+#include "restorer/give.h"
 #include "restorer/share.h"
 
 #include <lizard/restore.h>
@@ -6,7 +7,6 @@
 #include <lizard/marker.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,29 +30,19 @@ static int call(struct lz_proc *p, const char *what, uint64_t addr, uint64_t wan
 	return 0;
 }
 
-/* The path is put into the stub's page, behind its code. */
-static int open_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int64_t *fd)
+/* Opened here: the process itself cannot open anything. */
+static int give_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int64_t *to)
 {
-	char path[PATH_MAX], *copy = lz_reader_copy(r, file);
-	uint64_t at = p->syscall_insn + LZ_STUB_CODE_ROOM;
+	char *copy = lz_reader_copy(r, file);
 
 	if (!copy)
 		return -1;
-	bool there = realpath(copy, path) != NULL;
-
-	if (!there)
-		lz_fail_errno("the recording's copy %s", copy);
+	int fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int ret = fd < 0 ? lz_fail_errno("the recording's copy %s", copy) : lz_give(p, fd, to);
+	if (fd >= 0)
+		close(fd);
 	free(copy);
-	if (!there)
-		return -1;
-	if (strlen(path) + 1 > LZ_PAGE - LZ_STUB_CODE_ROOM)
-		return lz_fail("the path %s is too long", path);
-	if (lz_proc_write(p, at, path, strlen(path) + 1) < 0 ||
-	    lz_proc_syscall(p, fd, SYS_open, at, O_RDONLY, 0, 0, 0, 0) < 0)
-		return -1;
-	return *fd < 0
-	           ? lz_fail("cannot open %s in the replay process: %s", path, strerror((int)-*fd))
-	           : 0;
+	return ret;
 }
 
 static int map_range(struct lz_proc *p, struct lz_reader *r, uint64_t addr, uint64_t len,
@@ -71,7 +61,7 @@ static int map_range(struct lz_proc *p, struct lz_reader *r, uint64_t addr, uint
 	prot &= PROT_READ | PROT_WRITE | PROT_EXEC;
 	if (file == LZ_NO_FILE)
 		f |= MAP_ANONYMOUS;
-	else if (open_copy(p, r, file, &fd) < 0)
+	else if (give_copy(p, r, file, &fd) < 0)
 		return -1;
 	int ret = call(p, "map memory", addr, addr, SYS_mmap,
 	               (uint64_t[]){addr, len, prot, f, (uint64_t)fd, fd < 0 ? 0 : offset});
@@ -92,14 +82,9 @@ static int remap(struct lz_proc *p, const struct lz_map_op *op)
 	            (uint64_t[]){op->old_addr, op->old_len, op->len, flags, op->addr, 0});
 }
 
-static bool overlaps_stub(const struct lz_proc *p, const struct lz_reader *r, uint64_t addr,
-                          uint64_t len)
+static bool overlaps_stub(const struct lz_proc *p, uint64_t addr, uint64_t len)
 {
-	uint64_t stub_len = lz_reader_meta(r)->stub_len;
-
-	if (stub_len < LZ_PAGE)
-		stub_len = LZ_PAGE;
-	return addr < p->syscall_insn + stub_len && addr + len > p->syscall_insn;
+	return addr < p->stub->end && addr + len > p->stub->start;
 }
 
 static bool bad_range(uint64_t addr, uint64_t len)
@@ -107,7 +92,7 @@ static bool bad_range(uint64_t addr, uint64_t len)
 	return addr % LZ_PAGE || !len || len > 1ULL << 47 || addr > (1ULL << 47) - len;
 }
 
-int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op)
+static int do_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op)
 {
 	uint64_t len = (op->len + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
 
@@ -115,7 +100,7 @@ int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op
 	    (op->op == LZ_REMAP && bad_range(op->old_addr, op->old_len)))
 		return lz_fail("the recording has a mapping operation with the range %#lx+%#lx",
 		               (unsigned long)op->addr, (unsigned long)op->len);
-	if (overlaps_stub(p, r, op->addr, len))
+	if (overlaps_stub(p, op->addr, len))
 		return op->op == LZ_UNMAP || op->op == LZ_PROTECT
 		           ? 0
 		           : lz_fail("the program maps memory over the page of the replay stub");
@@ -136,10 +121,14 @@ int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op
 	}
 }
 
+int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op)
+{
+	return do_op(p, r, op) < 0 ? -1 : lz_give_end(p);
+}
+
 /* Neighbouring pages are written with one call. */
 struct page_run {
 	struct lz_proc *p;
-	struct lz_reader *r;
 	const struct lz_checkpoint *ck;
 	uint8_t *buf;
 	uint64_t addr;
@@ -158,8 +147,8 @@ static int add_page(void *arg, uint64_t addr, const uint8_t *page)
 {
 	struct page_run *run = arg;
 
-	if (overlaps_stub(run->p, run->r, addr, LZ_PAGE) ||
-	    (run->p->shares && lz_share_shown_before(run->ck->vmas, run->ck->n_vmas, addr)))
+	if (overlaps_stub(run->p, addr, LZ_PAGE) ||
+	    (run->p->stub->shares && lz_share_shown_before(run->ck->vmas, run->ck->n_vmas, addr)))
 		return 0;
 	if ((run->len && addr != run->addr + run->len) || run->len + LZ_PAGE > WRITE_CHUNK)
 		if (flush_run(run) < 0)
@@ -171,10 +160,9 @@ static int add_page(void *arg, uint64_t addr, const uint8_t *page)
 	return 0;
 }
 
-static int write_pages(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,
-                       const struct lz_checkpoint *ck)
+static int write_pages(struct lz_proc *p, const struct lz_image *im, const struct lz_checkpoint *ck)
 {
-	struct page_run run = {.p = p, .r = r, .ck = ck, .buf = malloc(WRITE_CHUNK)};
+	struct page_run run = {.p = p, .ck = ck, .buf = malloc(WRITE_CHUNK)};
 
 	if (!run.buf)
 		return lz_fail("out of memory");
@@ -219,7 +207,7 @@ static int restore_maps(struct lz_proc *p, struct lz_reader *r, const struct lz_
 		if (v->start >= v->end || bad_range(v->start, v->end - v->start))
 			return lz_fail("checkpoint %u has a mapping %#lx-%#lx", ck->index,
 			               (unsigned long)v->start, (unsigned long)v->end);
-		if (overlaps_stub(p, r, v->start, v->end - v->start))
+		if (overlaps_stub(p, v->start, v->end - v->start))
 			continue;
 		uint32_t flags = v->flags | (v->role == LZ_VMA_STACK ? MAP_GROWSDOWN : 0);
 		if (map_range(p, r, v->start, v->end - v->start, v->prot, flags, v->file,
@@ -238,7 +226,8 @@ int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im
 	struct user_regs_struct regs = t->regs;
 	regs.orig_rax = (uint64_t)-1;
 	lz_stub_limit_stack(p, ck->stack_limit);
-	if (restore_maps(p, r, ck) < 0 || write_pages(p, r, im, ck) < 0 || fill_buffer(p, r, t) < 0)
+	if (restore_maps(p, r, ck) < 0 || lz_give_end(p) < 0 || write_pages(p, im, ck) < 0 ||
+	    fill_buffer(p, r, t) < 0)
 		return lz_fail_in("checkpoint %u", ck->index);
 	if (t->xstate_len && lz_proc_set_xstate(p, t->xstate, t->xstate_len) < 0)
 		return lz_fail_in("this machine's vector registers differ from the recording's");

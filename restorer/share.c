@@ -1,5 +1,6 @@
 /* Memory that is mapped more than once: each object of it is a memfd of the replay process, which keeps it open under a
  * number of its own. Which parts are mapped where, the kernel knows. */
+#include "restorer/give.h"
 #include "restorer/share.h"
 
 #include <lizard/error.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,33 +58,60 @@ static int collect(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-/* Makes the object's memory and leaves it open under its number. */
-static int make(struct lz_proc *p, uint32_t object)
+static int make_memory(uint32_t object)
 {
-	uint64_t at = p->syscall_insn + LZ_STUB_CODE_ROOM, want = LZ_SHARED_FD(object);
 	char name[32];
-	int64_t fd, result;
 
 	snprintf(name, sizeof name, LZ_SHARED_NAME "%u", object);
-	if (lz_proc_write(p, at, name, sizeof name) < 0 ||
-	    call(p, "make", &fd, SYS_memfd_create, at, MFD_CLOEXEC, 0, 0, 0, 0) < 0 ||
-	    call(p, "size", &result, SYS_ftruncate, (uint64_t)fd, OBJECT_SIZE, 0, 0, 0, 0) < 0)
+	int fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd >= 0 && ftruncate(fd, OBJECT_SIZE) == 0)
+		return fd;
+	lz_fail_errno("cannot make shared memory for the replay process");
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Makes the object's memory, which the process keeps open under its number. */
+static int make(struct lz_proc *p, uint32_t object)
+{
+	uint64_t want = LZ_SHARED_FD(object);
+	int64_t fd, result;
+	int memory = make_memory(object);
+
+	if (memory < 0)
 		return -1;
-	if ((uint64_t)fd == want)
-		return 0;
+	int ret = lz_give(p, memory, &fd);
+	close(memory);
+	if (ret < 0 || (uint64_t)fd == want)
+		return ret;
 	if (call(p, "keep", &result, SYS_dup2, (uint64_t)fd, want, 0, 0, 0, 0) < 0)
 		return -1;
 	return lz_proc_syscall(p, &result, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
+static void object_path(const struct lz_proc *p, uint32_t object, char path[64])
+{
+	snprintf(path, 64, "/proc/%d/fd/%u", (int)p->pid, LZ_SHARED_FD(object));
+}
+
+static int open_object(const struct lz_proc *p, uint32_t object)
+{
+	char path[64];
+
+	object_path(p, object, path);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? lz_fail_errno("cannot open %s", path) : fd;
+}
+
 static int make_if_needed(struct lz_proc *p, uint32_t object)
 {
-	int64_t result;
+	struct stat st;
+	char path[64];
 
-	if (lz_proc_syscall(p, &result, SYS_fcntl, LZ_SHARED_FD(object), F_GETFD, 0, 0, 0, 0) < 0)
-		return -1;
-	p->shares = true;
-	return result < 0 ? make(p, object) : 0;
+	p->stub->shares = true;
+	object_path(p, object, path);
+	return lstat(path, &st) < 0 ? make(p, object) : 0;
 }
 
 /* The end of the piece of [AT, END) that begins at AT and is all mapped, or all not: *mapped. */
@@ -109,19 +138,21 @@ static uint64_t piece(const struct parts *s, uint32_t object, uint64_t at, uint6
 /* What no mapping shows is zeroes again. */
 static int empty_rest(struct lz_proc *p, const struct lz_share *m)
 {
+	const int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 	uint64_t end = m->at + m->len;
 	struct parts s = {0};
-	int64_t result;
 	bool mapped;
-	int ret = lz_proc_maps(p->pid, collect, &s) < 0 ? -1 : 0;
+	int fd = open_object(p, m->object);
+	int ret = fd < 0 || lz_proc_maps(p->pid, collect, &s) < 0 ? -1 : 0;
 
 	for (uint64_t at = m->at, next; !ret && at < end; at = next) {
 		next = piece(&s, m->object, at, end, &mapped);
-		if (!mapped)
-			ret = call(p, "empty", &result, SYS_fallocate, LZ_SHARED_FD(m->object),
-			           FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, next - at, 0, 0);
+		if (!mapped && fallocate(fd, punch, (off_t)at, (off_t)(next - at)) < 0)
+			ret = lz_fail_errno("cannot empty shared memory of the replay process");
 	}
 	free(s.v);
+	if (fd >= 0)
+		close(fd);
 	return ret;
 }
 
@@ -168,15 +199,6 @@ bool lz_share_shown_before(const struct lz_vma *vmas, uint32_t n, uint64_t addr)
 }
 
 /* ---- copies of the process ---- */
-
-static int open_object(const struct lz_proc *p, uint32_t object)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)p->pid, LZ_SHARED_FD(object));
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? lz_fail_errno("cannot open %s", path) : fd;
-}
 
 static int copy_range(int from, int to, off_t at, off_t end)
 {
@@ -300,5 +322,5 @@ int lz_share_split(struct lz_proc *p, struct lz_proc *copy)
 			ret = s.v[i].own ? map_own(copy, &s.v[i]) : map(copy, &s.v[i]);
 	}
 	free(s.v);
-	return ret;
+	return ret < 0 ? -1 : lz_give_end(copy);
 }

@@ -1,5 +1,6 @@
 /* The stub: an empty process that mappings are then built in. It is started from a few bytes kept here
  * (an ELF header and one instruction), so that no file has to be found or installed. */
+#include "restorer/confine.h"
 #include "restorer/share.h"
 
 #include <lizard/restore.h>
@@ -16,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -110,7 +112,7 @@ static int stub_memfd(void)
 }
 
 /* In the child: no libc function that could change state shared with the parent. */
-static void __attribute__((noreturn)) become_stub(int fd)
+static void __attribute__((noreturn)) become_stub(int fd, int socket)
 {
 	struct rlimit none = {0, 0};
 	static char name[] = "lizard-replay";
@@ -124,8 +126,11 @@ static void __attribute__((noreturn)) become_stub(int fd)
 		signal(sig, SIG_DFL);
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* both to where the socket's number is in nobody's way */
+	fd = fcntl(fd, F_DUPFD, LZ_STUB_SOCKET + 1);
+	socket = fcntl(socket, F_DUPFD, LZ_STUB_SOCKET + 1);
 	close_range(0, ~0U, CLOSE_RANGE_CLOEXEC);
-	if (ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
+	if (dup2(socket, LZ_STUB_SOCKET) == LZ_STUB_SOCKET && ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
 		syscall(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
 	_exit(127);
 }
@@ -176,36 +181,72 @@ static int unmap_rest(struct lz_proc *p, uint64_t keep, uint64_t keep_end)
 	return 0;
 }
 
-static int move_code(struct lz_proc *p, const struct lz_meta *m)
+/* Where the recording says that the program has nothing. */
+static int find_place(struct lz_stub *stub, const struct lz_meta *m)
 {
+	enum { LENGTH_MAX = 1 << 20, LOWEST = 1 << 16 };
 	uint64_t addr = m->stub_addr ? m->stub_addr : STUB_FALLBACK;
-	uint64_t len = m->stub_len >= LZ_PAGE ? m->stub_len : LZ_PAGE;
-	int64_t result;
+	uint64_t len = m->stub_len ? m->stub_len : LZ_STUB_PAGES * LZ_PAGE;
 
-	if ((addr | len) % LZ_PAGE || len > 1 << 20)
+	if ((addr | len) % LZ_PAGE || len > LENGTH_MAX || len < LZ_STUB_PAGES * LZ_PAGE ||
+	    addr < LOWEST || addr > (1ULL << 47) - LENGTH_MAX)
 		return lz_fail("the recording reserves no valid range for the replay stub");
-	if (lz_proc_syscall(p, &result, SYS_mmap, addr, len, PROT_READ | PROT_EXEC,
-	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1, 0) < 0)
-		return -1;
-	if (result != (int64_t)addr)
-		return lz_fail("cannot map the replay stub at %#lx: %s", (unsigned long)addr,
-		               strerror((int)-result));
-	if (lz_proc_write(p, addr, stub_code, sizeof stub_code) < 0)
-		return -1;
-	p->syscall_insn = addr;
-	return unmap_rest(p, addr, addr + len);
+	stub->start = addr;
+	stub->end = addr + len;
+	return 0;
 }
 
-static int prepare(struct lz_proc *p, const struct lz_meta *m)
+static int map_own(struct lz_proc *p, uint64_t addr, uint64_t len, int prot)
 {
 	int64_t result;
 
+	if (lz_proc_syscall(p, &result, SYS_mmap, addr, len, (uint64_t)prot,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1, 0) < 0)
+		return -1;
+	return result == (int64_t)addr ? 0
+	                               : lz_fail("cannot map the replay stub at %#lx: %s",
+	                                         (unsigned long)addr, strerror((int)-result));
+}
+
+/* From here on the range is the stub's. */
+static int move_code(struct lz_proc *p, struct lz_stub *stub, const struct lz_meta *m)
+{
+	if (find_place(stub, m) < 0 ||
+	    map_own(p, stub->start, stub->end - stub->start, PROT_READ | PROT_EXEC) < 0 ||
+	    map_own(p, stub->start + LZ_PAGE, LZ_PAGE, PROT_NONE) < 0 ||
+	    lz_proc_write(p, stub->start, stub_code, sizeof stub_code) < 0)
+		return -1;
+	p->syscall_insn = stub->start;
+	p->stub = stub;
+	return unmap_rest(p, stub->start, stub->end);
+}
+
+/* When memory is short it is the first to go: a recording may ask for any amount. Best effort. */
+static void go_first(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) != 4)
+		lz_debug("%s cannot be set: %s", path, strerror(errno));
+	close(fd);
+}
+
+static int prepare(struct lz_proc *p, struct lz_stub *stub, const struct lz_meta *m)
+{
+	int64_t result;
+
+	/* whatever it might start is traced as well, and killed with it */
 	if (ptrace(PTRACE_SETOPTIONS, p->pid, 0,
-	           PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE |
-	               PTRACE_O_TRACESYSGOOD) < 0)
+	           PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+	               PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD) < 0)
 		return lz_fail_errno("cannot set up the replay process");
+	go_first(p->pid);
 	p->syscall_insn = STUB_BASE + offsetof(struct stub_file, code);
-	if (move_code(p, m) < 0)
+	if (move_code(p, stub, m) < 0)
 		return -1;
 	if (lz_proc_syscall(p, &result, SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0, 0) < 0)
 		return -1;
@@ -215,36 +256,82 @@ static int prepare(struct lz_proc *p, const struct lz_meta *m)
 		return -1;
 	if (result)
 		lz_debug("cpuid cannot be trapped here: %s", strerror((int)-result));
-	return 0;
+	return lz_confine(p);
 }
 
-int lz_stub_start(struct lz_proc *p, const struct lz_meta *m)
+static struct lz_stub *new_stub(int socket)
 {
-	int status = 0, fd = stub_memfd();
+	struct lz_stub *stub = calloc(1, sizeof *stub);
 
-	*p = (struct lz_proc){.pid = -1, .mem = -1};
-	if (fd < 0)
-		return -1;
+	if (stub)
+		stub->socket = socket;
+	else
+		lz_fail("out of memory");
+	return stub;
+}
+
+static void free_stub(struct lz_stub *stub)
+{
+	if (stub && stub->socket >= 0)
+		close(stub->socket);
+	free(stub);
+}
+
+/* The child stands at its first instruction, or is gone. */
+static pid_t spawn(int file, int socket)
+{
+	int status = 0;
 	pid_t pid = fork();
+
 	if (pid == 0)
-		become_stub(fd);
-	close(fd);
+		become_stub(file, socket);
 	if (pid < 0)
 		return lz_fail_errno("cannot start the replay process");
 	if (wait_stop(pid, &status) < 0)
 		return lz_fail("cannot start the replay process: ptrace or running a file in "
 		               "memory is not allowed here (status %#x)",
 		               status);
-	if (lz_proc_open(p, pid) < 0) {
+	return pid;
+}
+
+static int set_up(struct lz_proc *p, pid_t pid, int socket, const struct lz_meta *m)
+{
+	struct lz_stub *stub = NULL;
+
+	if (lz_proc_open(p, pid) < 0 || !(stub = new_stub(socket))) {
+		close(socket);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, __WALL);
+		lz_proc_close(p);
 		return -1;
 	}
-	if (prepare(p, m) < 0) {
+	int ret = prepare(p, stub, m);
+	p->stub = stub;
+	if (ret < 0) {
 		lz_stub_kill(p);
 		return lz_fail_in("the replay process");
 	}
 	return 0;
+}
+
+int lz_stub_start(struct lz_proc *p, const struct lz_meta *m)
+{
+	int pair[2], file = stub_memfd();
+
+	*p = LZ_NO_PROC;
+	if (file < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		close(file);
+		return lz_fail_errno("cannot make a socket for the replay process");
+	}
+	pid_t pid = spawn(file, pair[1]);
+	close(file);
+	close(pair[1]);
+	if (pid > 0)
+		return set_up(p, pid, pair[0], m);
+	close(pair[0]);
+	return -1;
 }
 
 /* Is it gone? */
@@ -258,14 +345,20 @@ static bool reap(pid_t pid, int options)
 	return got < 0;
 }
 
+static void forget(struct lz_proc *p)
+{
+	lz_proc_close(p);
+	free_stub(p->stub);
+	*p = LZ_NO_PROC;
+}
+
 void lz_stub_kill(struct lz_proc *p)
 {
-	if (p->pid <= 0)
-		return;
-	kill(p->pid, SIGKILL);
-	reap(p->pid, 0);
-	lz_proc_close(p);
-	p->pid = -1;
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		reap(p->pid, 0);
+	}
+	forget(p);
 }
 
 enum { DYING_MAX = 16 };
@@ -286,17 +379,16 @@ static void reap_dying(int options)
 
 void lz_stub_drop(struct lz_proc *p)
 {
-	if (p->pid <= 0)
-		return;
-	reap_dying(WNOHANG);
-	if (dying.n == DYING_MAX)
-		reap_dying(0);
-	if (CPU_COUNT(&other_cpus))
-		sched_setaffinity(p->pid, sizeof other_cpus, &other_cpus);
-	kill(p->pid, SIGKILL);
-	dying.v[dying.n++] = p->pid;
-	lz_proc_close(p);
-	p->pid = -1;
+	if (p->pid > 0) {
+		reap_dying(WNOHANG);
+		if (dying.n == DYING_MAX)
+			reap_dying(0);
+		if (CPU_COUNT(&other_cpus))
+			sched_setaffinity(p->pid, sizeof other_cpus, &other_cpus);
+		kill(p->pid, SIGKILL);
+		dying.v[dying.n++] = p->pid;
+	}
+	forget(p);
 }
 
 void lz_stub_reap(void)
@@ -318,35 +410,57 @@ void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit)
 		    (unsigned long)limit, strerror(errno));
 }
 
-/* CLONE_PARENT: the copy is our child, not the stub's, so that it never remains as a zombie. */
-int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy)
+/* What the copy has of Lizard's is the same, with a descriptor of its own. */
+static struct lz_stub *copy_stub(const struct lz_stub *stub)
 {
-	struct user_regs_struct regs;
-	uint64_t mask = 0;
+	int socket = fcntl(stub->socket, F_DUPFD_CLOEXEC, 0);
+	struct lz_stub *copy = socket < 0 ? NULL : new_stub(socket);
+
+	if (socket < 0)
+		lz_fail_errno("cannot copy the replay process");
+	else if (!copy)
+		close(socket);
+	else
+		*copy =
+		    (struct lz_stub){stub->start, stub->end, socket, stub->taking, stub->shares};
+	return copy;
+}
+
+/* CLONE_PARENT: the copy is our child, not the stub's, so that it never remains as a zombie. */
+static int clone_process(struct lz_proc *p, struct lz_proc *copy)
+{
 	int64_t child;
 	int status;
 
-	*copy = (struct lz_proc){.pid = -1, .mem = -1};
-	if (lz_proc_regs(p, &regs) < 0 ||
-	    lz_proc_syscall(p, &child, SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0, 0) < 0)
+	if (lz_proc_syscall(p, &child, SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0, 0) < 0)
 		return -1;
 	if (child <= 0)
 		return lz_fail("cannot copy the replay process: %s", strerror((int)-child));
 	if (wait_stop((pid_t)child, &status) < 0)
 		return lz_fail("the copy of the replay process died at once");
-	if (lz_proc_open(copy, (pid_t)child) < 0) {
-		kill((pid_t)child, SIGKILL);
-		waitpid((pid_t)child, NULL, __WALL);
+	if (lz_proc_open(copy, (pid_t)child) == 0)
+		return 0;
+	kill((pid_t)child, SIGKILL);
+	waitpid((pid_t)child, NULL, __WALL);
+	return -1;
+}
+
+int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy)
+{
+	struct user_regs_struct regs;
+	uint64_t mask = 0;
+
+	*copy = LZ_NO_PROC;
+	if (lz_proc_regs(p, &regs) < 0 || clone_process(p, copy) < 0)
 		return -1;
-	}
 	copy->syscall_insn = p->syscall_insn;
-	if (ptrace(PTRACE_SETSIGMASK, copy->pid, sizeof mask, &mask) < 0 ||
+	copy->stub = copy_stub(p->stub);
+	if (!copy->stub || ptrace(PTRACE_SETSIGMASK, copy->pid, sizeof mask, &mask) < 0 ||
 	    lz_proc_set_regs(copy, &regs) < 0) {
 		lz_stub_kill(copy);
 		return lz_fail("cannot set up the copy of the replay process");
 	}
-	copy->shares = p->shares;
-	if (p->shares && lz_share_split(p, copy) < 0) {
+	if (p->stub->shares && lz_share_split(p, copy) < 0) {
 		lz_stub_kill(copy);
 		return lz_fail_in("the copy of the replay process");
 	}

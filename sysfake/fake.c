@@ -1,4 +1,5 @@
 /* An event is answered from the log: its effects are put into the process. */
+#include <common/guard.h>
 #include <lizard/sysfake.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -90,6 +91,8 @@ static int grow_stack(struct lz_proc *p, struct lz_reader *r, struct lz_space *s
 static int do_write(struct lz_proc *p, struct lz_reader *r, struct lz_space *s,
                     const struct lz_write *w)
 {
+	if (lz_guard_range(p, w->addr, w->len) < 0)
+		return -1;
 	if (lz_proc_write(p, w->addr, w->bytes, w->len) == 0)
 		return 0;
 	if (grow_stack(p, r, s, w->addr) < 0)

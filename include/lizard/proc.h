@@ -9,21 +9,41 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+/* What a replayed process has of Lizard's (restore.h): nothing is written, mapped or unmapped in [start, end)
+ * but by lz_proc_write_own() and the restorer's set-up. */
+struct lz_stub {
+	uint64_t start, end;
+	/* our end of the socket by which the stub takes descriptors */
+	int socket;
+	/* the page that it takes them in can be written to now */
+	bool taking;
+	/* memory is mapped more than once */
+	bool shares;
+};
+
 struct lz_proc {
 	pid_t pid;
-	int mem;               /* /proc/PID/mem, opened read-write; reopened after exec */
-	bool shares;           /* a replay process: has memory that is mapped more than once */
-	uint64_t syscall_insn; /* address of a `syscall` instruction that may be used */
+	/* /proc/PID/mem, opened read-write; reopened after exec */
+	int mem;
+	/* address of a `syscall` instruction that may be used */
+	uint64_t syscall_insn;
+	/* of a replayed process, the restorer's own; else NULL */
+	struct lz_stub *stub;
 };
+#define LZ_NO_PROC ((struct lz_proc){.pid = -1, .mem = -1})
 
 /* Opens /proc/PID/mem. The process must be stopped under ptrace. -1 with errno EACCES: it is another user's, or undumpable.
  * With mem -1 and pid set, reading and writing go by ptrace(), slowly. */
 int lz_proc_open(struct lz_proc *p, pid_t pid);
 void lz_proc_close(struct lz_proc *p); /* closes files, leaves the process alone */
 
-/* Whole transfers or -1. Writes go through page protection (FOLL_FORCE). */
+/* Whole transfers or -1. Writes go through page protection (FOLL_FORCE). A write that touches the stub is refused. */
 int lz_proc_read(const struct lz_proc *p, uint64_t addr, void *buf, size_t len);
 int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len);
+/* Zeroes, quicker; refused where the program itself may not write, and at the stub. */
+int lz_proc_clear(const struct lz_proc *p, uint64_t addr, size_t len);
+/* Into the stub, and nowhere else. */
+int lz_proc_write_own(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len);
 /* Reads as much as is mapped; returns the count (0 if nothing). */
 size_t lz_proc_read_some(const struct lz_proc *p, uint64_t addr, void *buf, size_t len);
 
@@ -40,12 +60,16 @@ bool lz_proc_has_ended(pid_t pid);
  * signal comes. */
 int lz_proc_wait(pid_t pid, int *status);
 
-/* Makes the stopped process execute one system call at p->syscall_insn and puts its registers back.
+/* Makes the stopped process execute one system call at p->syscall_insn and puts its registers back. One that would
+ * map, unmap, move or protect anything of the stub is refused.
  * Must not be called between the entry and exit stop of another system call, except at an exit stop.
  * Signals that arrive meanwhile stay pending (they are blocked around it by PTRACE_SETSIGMASK).
  * *result gets the raw result (-errno on failure). -1 only if ptrace itself failed or the process died. */
 int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                     uint64_t c, uint64_t d, uint64_t e, uint64_t f);
+/* The same for the stub's own pages: arguments 4 to 6 are 0. */
+int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
+                        uint64_t c);
 
 /* Hardware debug register SLOT (0..3). len 1,2,4,8. KIND 'x' execute, 'w' write, 'a' read or write, 0 off. */
 int lz_proc_set_debug(const struct lz_proc *p, int slot, uint64_t addr, int len, int kind);
