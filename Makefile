@@ -23,9 +23,11 @@ OBJ := $(BUILD)/obj
 
 all:
 
-# One static library per folder, top to bottom.
+# One static library per folder, top to bottom; some folders have rooms.
 FOLDERS := cmds replayer sysfake restorer tracer common
-SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
+# replayer/gdb is compiled with GDB.
+SOURCES  = $(filter-out replayer/gdb/%,$(wildcard $(1)/*.c $(1)/*/*.c))
+SRC     := $(foreach d,$(FOLDERS),$(call SOURCES,$(d)))
 OBJS    := $(SRC:%.c=$(OBJ)/%.o)
 ARCHIVE  = $(OBJ)/lib$(1).a
 
@@ -34,9 +36,9 @@ $(OBJ)/%.o: %.c
 	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c $< -o $@
 
 define folder_archive
-$(OBJ)/lib$(1).a: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)/*.c))
+$(OBJ)/lib$(1).a: $(patsubst %.c,$(OBJ)/%.o,$(call SOURCES,$(1)))
 	@rm -f $$@
-	ar rcs $$@ $$^
+	ar qcs $$@ $$^
 endef
 $(foreach d,$(FOLDERS),$(eval $(call folder_archive,$(d))))
 

@@ -7,9 +7,9 @@
 #include <lizard/cfg.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
-#include <replayer/decode.h>
-#include <replayer/modules.h>
-#include <replayer/strands.h>
+#include <replayer/stream/decode.h>
+#include <replayer/program/modules.h>
+#include <replayer/stream/strands.h>
 
 /* A function that was entered. */
 struct fn {

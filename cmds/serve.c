@@ -1,7 +1,7 @@
 /* `lizard serve`: a recording served to a remote debugger, on a pipe or on a loopback port. */
 #include "cmds/cmds.h"
 #include "cmds/pack.h"
-#include "replayer/rsp.h"
+#include "replayer/rsp/rsp.h"
 
 #include <lizard/error.h>
 #include <arpa/inet.h>

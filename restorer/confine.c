@@ -50,7 +50,7 @@ static const struct rule rules[] = {
     {SYS_clone, 0, CLONE_PARENT | SIGCHLD, false},
     {SYS_prctl, 0, PR_SET_TSC, false},
     {SYS_arch_prctl, 0, ARCH_SET_CPUID, false},
-    /* what a function that is called in a copy may ask: replayer/diversion.c */
+    /* what a function that is called in a copy may ask: replayer/front/diversion.c */
     {SYS_getpid, ANY, 0, false},
     {SYS_gettid, ANY, 0, false},
     {SYS_getppid, ANY, 0, false},

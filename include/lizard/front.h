@@ -105,7 +105,7 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop);
 /* What the user must be told with the stop; malloced, NULL if nothing. Once. */
 char *lz_front_note(struct lz_front *f);
 
-/* ---- commands as text: what `monitor` takes; see replayer/front_monitor.c. Malloced. ---- */
+/* ---- commands as text: what `monitor` takes; see replayer/front/monitor.c. Malloced. ---- */
 char *lz_front_monitor(struct lz_front *f, const char *text);
 
 /* ---- what ran ---- */

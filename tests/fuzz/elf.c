@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <lizard/cfg.h>
 #include <lizard/error.h>
-#include <replayer/lines.h>
+#include <replayer/program/lines.h>
 #include <tests/fuzz/random.h>
 
 static volatile uint64_t sink;

@@ -4,7 +4,7 @@
  *   exit status 1 if any answer is wrong */
 #include <lizard/error.h>
 #include <lizard/session.h>
-#include "replayer/insn_history.h"
+#include "replayer/insn/history.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *   lines FILE LOW HIGH     link-time addresses in hexadecimal; a line for each of them:
  *
  * address, inlined calls around it / how many of the innermost begin there; line, begin and end of the row, file. */
-#include <replayer/lines.h>
+#include <replayer/program/lines.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "replayer/engine.h"
+#include "replayer/engine/engine.h"
 
 static struct lz_session *s;
 static bool interrupts;  /* when a breakpoint is taken away */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <replayer/decode.h>
+#include <replayer/stream/decode.h>
 
 /* Function n has the entry address 0x1000 + n, for n below 16. */
 static uint32_t resolve(void *arg, uint32_t entry, uint64_t offset)

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include "replayer/exits.h"
+#include "replayer/program/exits.h"
 
 enum { BASE = 0x1000 };
 

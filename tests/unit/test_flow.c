@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <common/flowsum.h>
 #include <common/frame.h>
-#include <replayer/rebuild_store.h>
+#include <replayer/session/rebuild_store.h>
 #include "tests/unit/sample_events.h"
 
 enum { TID = 77, PIECE = 50000 };

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "tracer/gather.h"
+#include "tracer/log/gather.h"
 
 enum { TID = 5 };
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include "replayer/insn_jumps.h"
+#include "replayer/insn/jumps.h"
 
 /* Code that nobody runs, and the tables it reads, which cannot change or can. */
 /* clang-format off */

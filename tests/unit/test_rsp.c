@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <lizard/front.h>
-#include <replayer/regs.h>
-#include <replayer/rsp_wire.h>
+#include <replayer/front/regs.h>
+#include <replayer/rsp/wire.h>
 
 static int to_server[2], from_server[2];
 static struct lz_wire *wire;

@@ -8,8 +8,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <replayer/lines.h>
-#include <replayer/stepper.h>
+#include <replayer/program/lines.h>
+#include <replayer/navigate/stepper.h>
 
 #define PLAIN __attribute__((optimize("O0"), noipa, noinline))
 

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
-#include <replayer/stream.h>
+#include <replayer/stream/stream.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The table of threads in replay, and the list of turns of a recording. */
 #include "tests/unit/suite.h"
-#include "replayer/contexts.h"
-#include "replayer/turns.h"
+#include "replayer/engine/contexts.h"
+#include "replayer/stream/turns.h"
 #include <check.h>
 #include <lizard/error.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <tracer/vmas.h>
+#include <tracer/state/vmas.h>
 
 enum { PAGES = 64 };
 

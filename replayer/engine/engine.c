@@ -1,0 +1,625 @@
+/* One resume of a re-executed process: breakpoints, debug registers, stops and what they mean.
+ *
+ * Debug registers: 0 stops at the marker or address that is the next goal, 1 at want_ip, 2 and 3
+ * are the user's watchpoints. A data breakpoint on a marker's code byte in the buffer traps right
+ * after the marker is written: exact, without skid. */
+#include "replayer/engine/engine.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
+#ifndef PTRACE_SYSEMU
+#define PTRACE_SYSEMU 31
+#define PTRACE_SYSEMU_SINGLESTEP 32
+#endif
+
+/* ---- breakpoints ---- */
+
+bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr)
+{
+	for (size_t i = 0; i < e->n_breaks; i++)
+		if (e->breaks[i].addr == addr)
+			return true;
+	return false;
+}
+
+static void put_break(struct lz_engine *e, struct lz_softbreak *b)
+{
+	static const uint8_t int3 = 0xcc;
+	const struct lz_vma *v = lz_space_find(&e->space, b->addr);
+
+	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the return of a call. */
+	if (!b->in && v && v->prot & PROT_EXEC &&
+	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
+		b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
+}
+
+static void take_break(struct lz_engine *e, struct lz_softbreak *b)
+{
+	uint8_t now;
+
+	if (b->in && lz_proc_read_some(&e->proc, b->addr, &now, 1) == 1 && now == 0xcc)
+		lz_proc_write(&e->proc, b->addr, &b->saved, 1);
+	b->in = false;
+}
+
+int lz_engine_insert(struct lz_engine *e)
+{
+	if (e->breaks_in)
+		return 0;
+	for (size_t i = 0; i < e->n_breaks; i++)
+		put_break(e, &e->breaks[i]);
+	e->breaks_in = true;
+	return 0;
+}
+
+void lz_engine_unbreak(struct lz_engine *e)
+{
+	if (!e->breaks_in)
+		return;
+	for (size_t i = 0; i < e->n_breaks; i++)
+		take_break(e, &e->breaks[i]);
+	e->breaks_in = false;
+}
+
+int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n)
+{
+	lz_engine_unbreak(e);
+	e->n_breaks = 0;
+	if (!n)
+		return 0;
+	struct lz_softbreak *b = realloc(e->breaks, n * sizeof *b);
+	if (!b)
+		return lz_fail("out of memory");
+	e->breaks = b;
+	for (size_t i = 0; i < n; i++)
+		if (!lz_engine_has_break(e, addrs[i]))
+			b[e->n_breaks++] = (struct lz_softbreak){.addr = addrs[i]};
+	return 0;
+}
+
+size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
+{
+	size_t n = lz_proc_read_some(&e->proc, addr, buf, len);
+
+	for (size_t i = 0; e->breaks_in && i < e->n_breaks; i++) {
+		struct lz_softbreak *b = &e->breaks[i];
+		if (b->in && b->addr - addr < n && ((uint8_t *)buf)[b->addr - addr] == 0xcc)
+			((uint8_t *)buf)[b->addr - addr] = b->saved;
+	}
+	return n;
+}
+
+/* ---- registers ---- */
+
+const struct user_regs_struct *lz_engine_regs(struct lz_engine *e)
+{
+	if (e->regs.eflags & LZ_FLAG_RF) {
+		e->regs.eflags &= ~(uint64_t)LZ_FLAG_RF;
+		e->regs_dirty = true;
+	}
+	return &e->regs;
+}
+
+int lz_engine_flush(struct lz_engine *e)
+{
+	if (e->regs_dirty && lz_proc_set_regs(&e->proc, &e->regs) < 0)
+		return -1;
+	e->regs_dirty = false;
+	return 0;
+}
+
+/* ---- guarded pages ---- */
+
+static int protect(struct lz_engine *e, uint64_t page, uint32_t prot)
+{
+	int64_t result;
+
+	if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||
+	    lz_proc_syscall(&e->proc, &result, SYS_mprotect, page, LZ_PAGE, prot, 0, 0, 0) < 0)
+		return -1;
+	return result
+	           ? lz_fail("cannot protect the page %#lx for a watchpoint", (unsigned long)page)
+	           : 0;
+}
+
+static const struct lz_vma *mapping_of(struct lz_engine *e, uint64_t page)
+{
+	const struct lz_vma *v = lz_space_find(&e->space, page);
+
+	if (v || lz_space_follow_stack(&e->space, e->proc.pid) < 0)
+		return v;
+	return lz_space_find(&e->space, page);
+}
+
+int lz_engine_guard(struct lz_engine *e)
+{
+	for (size_t i = 0; i < e->n_guarded; i++) {
+		struct lz_guarded *g = &e->guarded[i];
+		if (g->in)
+			continue;
+		const struct lz_vma *v = mapping_of(e, g->page);
+		if (!v || !(v->prot & PROT_WRITE) || v->role == LZ_VMA_BUFFER)
+			continue;
+		g->prot = v->prot;
+		if (protect(e, g->page, g->reads ? PROT_NONE : v->prot & ~(uint32_t)PROT_WRITE) < 0)
+			return -1;
+		g->in = true;
+	}
+	return 0;
+}
+
+int lz_engine_unguard(struct lz_engine *e)
+{
+	for (size_t i = 0; i < e->n_guarded; i++) {
+		struct lz_guarded *g = &e->guarded[i];
+		if (g->in && protect(e, g->page, g->prot) < 0)
+			return -1;
+		g->in = false;
+	}
+	return 0;
+}
+
+/* ---- debug registers ---- */
+
+static int set_slot(struct lz_engine *e, int i, uint64_t addr, int len, int kind)
+{
+	struct lz_slot *s = &e->slot[i];
+
+	if (s->kind == kind && (!kind || (s->addr == addr && s->len == len)))
+		return 0;
+	if (lz_proc_set_debug(&e->proc, i, addr, len ? len : 1, kind) < 0)
+		return lz_fail_in("replay needs the hardware debug registers");
+	*s = (struct lz_slot){addr, len, kind};
+	return 0;
+}
+
+/* Where the marker that ends at GOAL begins. */
+static int goal_start(struct lz_engine *e, uint64_t goal)
+{
+	uint8_t buf[LZ_BUFFER_SIZE];
+	size_t len = (size_t)(goal - e->marker), at = 0;
+
+	if (e->goal == goal)
+		return 0;
+	if (len > sizeof buf || goal > e->rp->stream_len)
+		return lz_fail("the marker stream does not reach %lu", (unsigned long)goal);
+	int64_t n = lz_engine_recorded(e, e->marker, buf, len);
+	if (n < 0)
+		return -1;
+	e->goal_guessed = (size_t)n != len;
+	if (e->goal_guessed) {
+		e->goal = goal;
+		e->goal_start = goal - 1;
+		return 0;
+	}
+	for (unsigned size; (size = lz_marker_size(buf[at])) && at + size < len;)
+		at += size;
+	if (at + lz_marker_size(buf[at]) != len)
+		return lz_fail("no marker ends at %lu", (unsigned long)goal);
+	e->goal = goal;
+	e->goal_start = e->marker + at;
+	return 0;
+}
+
+/* The same code takes about the same CPU time in replay; generous, as machines and their clocks differ. */
+static void set_patience(struct lz_engine *e)
+{
+	enum { LEAST_MS = 5000, TIMES = 25 };
+	const struct lz_event *ev = e->event < lz_reader_n_events(e->rp->reader)
+	                                ? lz_reader_event(e->rp->reader, e->event)
+	                                : NULL;
+	uint64_t end = ev ? ev->time_ns : lz_reader_meta(e->rp->reader)->duration_ns;
+	uint64_t ms = end > e->time_ns ? (end - e->time_ns) / 1000000 : 0;
+
+	e->next.patience_ms = LEAST_MS + (ms < 1ULL << 40 ? ms : 1ULL << 40) * TIMES;
+}
+
+void lz_engine_peek_next(struct lz_engine *e)
+{
+	if (e->next.event == e->event && e->next.ip)
+		return;
+	const struct lz_end *end = &e->rp->end;
+	e->next = (struct lz_next){.event = e->event, .ip = 1, .marker = UINT64_MAX};
+	set_patience(e);
+	if (e->event == end->event && end->kind != LZ_END_SIGNAL) {
+		e->next.marker = end->marker;
+		e->next.ip = end->kind == LZ_END_CALL ? end->ip : 1;
+		e->next.async = true;
+		return;
+	}
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	if (!ev || !lz_event_async(ev))
+		return;
+	e->next.async = true;
+	e->next.marker = ev->marker;
+	e->next.ip = ev->ip;
+	e->next.flags = ev->flags;
+}
+
+/* The nearest marker that someone waits for, or the address where the next signal comes. */
+static int arm_goal(struct lz_engine *e)
+{
+	uint64_t goal = UINT64_MAX;
+
+	lz_engine_peek_next(e);
+	if (e->next.async && e->next.marker == e->marker && e->next.ip > 1)
+		return set_slot(e, GOAL_SLOT, e->next.ip, 1, 'x');
+	if (e->want_marker > e->marker)
+		goal = e->want_marker;
+	if (e->next.async && e->next.marker > e->marker && e->next.marker < goal)
+		goal = e->next.marker;
+	/* exact: whatever ends at or below the guard is in this buffer */
+	if (goal == UINT64_MAX || !e->buffer || goal - e->buffer_start > LZ_BUFFER_GUARD)
+		return set_slot(e, GOAL_SLOT, 0, 0, 0);
+	if (goal_start(e, goal) < 0)
+		return -1;
+	return set_slot(e, GOAL_SLOT, e->buffer + (e->goal_start - e->buffer_start), 1, 'w');
+}
+
+int lz_engine_arm(struct lz_engine *e)
+{
+	if (arm_goal(e) < 0 || set_slot(e, IP_SLOT, e->want_ip, 1, e->want_ip ? 'x' : 0) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		const struct lz_slot *u = &e->user_slot[i];
+		if (set_slot(e, USER_SLOT + i, u->addr, u->len, u->kind) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A marker's last byte is stored first, its code byte last: if the one has just been written and the marker is not
+ * complete, what is to be waited for is the other. */
+static void correct_goal(struct lz_engine *e)
+{
+	if (e->goal_guessed && e->goal != UINT64_MAX && e->marker < e->goal &&
+	    e->goal - e->marker <= LZ_MARKER_MAX_SIZE)
+		e->goal_start = e->marker;
+}
+
+/* ---- stops ---- */
+
+static unsigned arrived(struct lz_engine *e)
+{
+	return (e->want_ip && e->regs.rip == e->want_ip ? LZ_HALT_EXEC : 0) |
+	       (lz_engine_has_break(e, e->regs.rip) ? LZ_HALT_BREAK : 0);
+}
+
+/* Our own int3: back to its address. */
+static bool at_int3(struct lz_engine *e)
+{
+	for (size_t i = 0; i < e->n_breaks; i++)
+		if (e->breaks[i].in && e->breaks[i].addr == e->regs.rip - 1) {
+			e->regs.rip--;
+			e->regs_dirty = true;
+			return true;
+		}
+	return false;
+}
+
+static int flags_of(int ret, struct lz_halt *h)
+{
+	if (ret > 0)
+		h->flags |= (unsigned)ret;
+	return ret < 0 ? -1 : 0;
+}
+
+static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct lz_halt *h)
+{
+	uint64_t fired;
+
+	if (lz_proc_take_debug(&e->proc, &fired) < 0)
+		return -1;
+	int ret = lz_engine_sync(e);
+	if (ret)
+		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
+	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e))
+		return flags_of(lz_engine_at_fault(e, SIGTRAP), h);
+	if (fired & 1 && e->slot[GOAL_SLOT].kind == 'w') {
+		if (e->marker == e->want_marker)
+			h->flags |= LZ_HALT_MARKER;
+		correct_goal(e);
+	}
+	if (fired & 12) {
+		h->flags |= LZ_HALT_WATCH;
+		h->fired |= fired >> 2 & 3;
+	}
+	if (fired & 0x4000 && step)
+		h->flags |= LZ_HALT_STEP;
+	h->flags |= arrived(e);
+	return 0;
+}
+
+static bool guarded_at(const struct lz_engine *e, uint64_t addr)
+{
+	for (size_t i = 0; i < e->n_guarded; i++)
+		if (e->guarded[i].in && addr - e->guarded[i].page < LZ_PAGE)
+			return true;
+	return false;
+}
+
+static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h)
+{
+	uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
+
+	if (e->buffer && info->si_code > 0 && info->si_code != SI_KERNEL &&
+	    at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE) {
+		int ret = lz_engine_take_buffer(e);
+		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
+	}
+	if (info->si_code == SEGV_ACCERR && guarded_at(e, at)) {
+		h->flags |= LZ_HALT_PAGE;
+		h->fault = at;
+		return 0;
+	}
+	return flags_of(lz_engine_at_fault(e, SIGSEGV), h);
+}
+
+/* Stopped by ourselves: for an interrupt (seen before the next resume), or for running too long. */
+static int on_stop(struct lz_engine *e, struct lz_halt *h)
+{
+	struct lz_replay *rp = e->rp;
+
+	if (!rp->stuck || rp->stuck != rp->run)
+		return 0;
+	rp->stuck = 0;
+	int ret = lz_engine_sync(e);
+	if (!ret)
+		ret = lz_engine_diverge(
+		    e,
+		    "the program ran for %lu s of CPU time without coming to what is recorded next",
+		    (unsigned long)(rp->patience_ms / 1000));
+	return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
+}
+
+static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, e->proc.pid, 0, &info) < 0)
+		return lz_fail_errno("cannot ask why the replay process stopped");
+	switch (sig) {
+	case SIGTRAP: return on_trap(e, &info, step, h);
+	case SIGSEGV: return on_segv(e, &info, h);
+	case SIGBUS:
+	case SIGFPE:
+	case SIGILL:
+		if (info.si_code > 0)
+			return flags_of(lz_engine_at_fault(e, sig), h);
+		return 0;
+	case SIGSTOP: return on_stop(e, h);
+	default: /* from outside: not meant for the program */ return 0;
+	}
+}
+
+static int wait_for(struct lz_engine *e, int *status)
+{
+	pid_t got;
+
+	do {
+		got = waitpid(e->proc.pid, status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	if (got == e->proc.pid && WIFSTOPPED(*status))
+		return 0;
+	if (got == e->proc.pid)
+		e->proc.pid = -1;
+	if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGSYS)
+		return lz_fail(
+		    "the replay process was killed by its system call filter: the recording "
+		    "is damaged or forged");
+	return lz_fail("the replay process died (status %#x): was it killed, or is memory short?",
+	               *status);
+}
+
+/* One resume. No flag set in H: go on. */
+static int go(struct lz_engine *e, bool step, struct lz_halt *h)
+{
+	struct lz_replay *rp = e->rp;
+	int status;
+
+	if (lz_engine_flush(e) < 0)
+		return -1;
+	rp->patience_ms = e->next.patience_ms ? e->next.patience_ms : UINT64_MAX;
+	rp->run++;
+	rp->running = e->proc.pid;
+	atomic_thread_fence(memory_order_seq_cst); /* against lz_session_interrupt() */
+	if (rp->interrupted) {
+		rp->running = 0;
+		h->flags |= LZ_HALT_INTERRUPT;
+		return 0;
+	}
+	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
+		return lz_fail_errno("cannot resume the replay process");
+	e->in_call = false;
+	int ret = wait_for(e, &status);
+	rp->running = 0;
+	if (ret < 0 || lz_proc_regs(&e->proc, &e->regs) < 0)
+		return -1;
+	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+		e->in_call = true;
+		if (step) /* the instruction keeps the flags there: the one that traps a step is ours */
+			e->regs.r11 &= ~(uint64_t)FLAG_TF;
+		return flags_of(lz_engine_at_call(e), h);
+	}
+	return on_signal(e, WSTOPSIG(status), step, h);
+}
+
+/* ---- single steps ---- */
+
+static struct lz_softbreak *break_at(struct lz_engine *e, uint64_t addr)
+{
+	for (size_t i = 0; i < e->n_breaks; i++)
+		if (e->breaks[i].addr == addr)
+			return &e->breaks[i];
+	return NULL;
+}
+
+/* To the end of a rep instruction by a breakpoint behind it, or, if no debug register is free,
+ * iteration by iteration. Traps of watchpoints on the way are remembered. */
+static int step_rep(struct lz_engine *e, unsigned len, struct lz_halt *h)
+{
+	uint64_t start = e->regs.rip;
+	int slot = !e->want_ip ? IP_SLOT : !e->user_slot[1].kind ? USER_SLOT + 1 : 0;
+	unsigned seen = 0;
+
+	while (e->regs.rip == start) {
+		struct lz_halt one = {0};
+		if (slot && set_slot(e, slot, start + len, 1, 'x') < 0)
+			return -1;
+		if (go(e, !slot, &one) < 0)
+			return -1;
+		h->fired |= one.fired;
+		h->fault = one.fault;
+		seen |= one.flags & LZ_HALT_WATCH;
+		if (one.flags &
+		    ~(unsigned)(LZ_HALT_WATCH | LZ_HALT_STEP | LZ_HALT_EXEC | LZ_HALT_BREAK)) {
+			h->flags |= one.flags | seen;
+			return 0;
+		}
+	}
+	h->flags |= seen | LZ_HALT_STEP | arrived(e);
+	return 0;
+}
+
+/* The flag that traps each step must not be seen in what pushf pushes. */
+static void fix_pushf(struct lz_engine *e)
+{
+	uint64_t pushed;
+
+	if (lz_proc_read_some(&e->proc, e->regs.rsp, &pushed, sizeof pushed) != sizeof pushed ||
+	    !(pushed & FLAG_TF))
+		return;
+	pushed &= ~(uint64_t)FLAG_TF;
+	lz_proc_write(&e->proc, e->regs.rsp, &pushed, sizeof pushed);
+}
+
+/* Until flags are set or nothing was done (a buffer was taken): then again. */
+static int step_once(struct lz_engine *e, struct lz_halt *h)
+{
+	uint8_t code[16];
+	struct lz_softbreak *b = break_at(e, e->regs.rip);
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	unsigned rep = lz_insn_rep(code, n);
+	int ret;
+
+	if (b && e->breaks_in)
+		take_break(e, b);
+	if (rep)
+		ret = step_rep(e, rep, h);
+	else
+		ret = go(e, true, h);
+	if (b && e->breaks_in)
+		put_break(e, b);
+	if (!ret && h->flags & LZ_HALT_STEP && lz_insn_pushf(code, n))
+		fix_pushf(e);
+	return ret;
+}
+
+/* A watchpoint has fired: inside the rep instruction at hand, between two iterations? Intel's processors set the resume flag
+ * then (SDM volume 3, section 18.3.1.1). AMD's leave it as it is, so there a store right before the instruction to what its first
+ * iteration would have come from is taken for one of its own. */
+static bool inside_rep(const struct lz_engine *e, const uint8_t *code, size_t n, unsigned fired)
+{
+	if (e->regs.eflags & LZ_FLAG_RF)
+		return true;
+	for (unsigned i = 0; i < 2 && !__builtin_cpu_is("intel"); i++)
+		if (fired >> i & 1 && lz_insn_rep_touched(code, n, &e->regs, e->user_slot[i].addr,
+		                                          e->user_slot[i].len))
+			return true;
+	return false;
+}
+
+/* A watchpoint that fires inside a rep instruction: to its end, where a position can be named. */
+static int finish_rep(struct lz_engine *e, struct lz_halt *h)
+{
+	uint8_t code[16];
+	struct lz_halt end = {.fired = h->fired};
+
+	/* a step goes to the end anyway */
+	if (h->flags & (LZ_HALT_EVENT | LZ_HALT_DIVERGED | LZ_HALT_PAGE | LZ_HALT_STEP))
+		return 0;
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	unsigned rep = lz_insn_rep(code, n);
+	if (!rep || !inside_rep(e, code, n, h->fired))
+		return 0;
+	if (step_rep(e, rep, &end) < 0)
+		return -1;
+	h->fired = end.fired;
+	h->flags = (end.flags & ~(unsigned)LZ_HALT_STEP) | LZ_HALT_WATCH;
+	return 0;
+}
+
+/* The instruction at hand faulted in a guarded page: done with the page accessible. */
+static int pass_guard(struct lz_engine *e, struct lz_halt *h)
+{
+	uint64_t fault = h->fault;
+
+	*h = (struct lz_halt){0};
+	if (lz_engine_unguard(e) < 0)
+		return -1;
+	while (!h->flags)
+		if (step_once(e, h) < 0)
+			return -1;
+	if (h->flags & LZ_HALT_STEP)
+		h->flags |= LZ_HALT_WATCH | LZ_HALT_PAGE;
+	h->fault = fault;
+	return 0;
+}
+
+/* An instruction that we stand on must not trap again at its own breakpoint. 1: it was stepped over. */
+static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
+{
+	for (int i = 0; i < 4; i++)
+		if (e->slot[i].kind == 'x' && e->slot[i].addr == e->regs.rip &&
+		    !(e->regs.eflags & LZ_FLAG_RF)) {
+			e->regs.eflags |= LZ_FLAG_RF;
+			e->regs_dirty = true;
+		}
+	if (step || !break_at(e, e->regs.rip))
+		return 0;
+	while (!h->flags)
+		if (step_once(e, h) < 0)
+			return -1;
+	h->flags &= ~(unsigned)LZ_HALT_STEP;
+	return 1;
+}
+
+int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h)
+{
+	bool first = !e->unsettled;
+
+	*h = (struct lz_halt){0};
+	e->unsettled = false;
+	while (!h->flags) {
+		int moved = 0, due = lz_engine_due(e);
+		if (due)
+			return flags_of(due, h);
+		if (lz_engine_insert(e) < 0 || lz_engine_arm(e) < 0 || lz_engine_guard(e) < 0)
+			return -1;
+		if (first)
+			moved = leave_here(e, step, h);
+		first = false;
+		if (moved < 0 || (!moved && (step ? step_once(e, h) : go(e, false, h)) < 0))
+			return -1;
+		if (h->flags & LZ_HALT_PAGE) {
+			if (pass_guard(e, h) < 0)
+				return -1;
+			if (!step)
+				h->flags &= ~(unsigned)LZ_HALT_STEP;
+		}
+	}
+	if (h->flags & LZ_HALT_WATCH && finish_rep(e, h) < 0)
+		return -1;
+	e->unsettled = h->flags & LZ_HALT_INTERRUPT;
+	return 0;
+}

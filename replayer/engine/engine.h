@@ -1,0 +1,287 @@
+/* The engine: one process that re-executes the recording from a checkpoint onwards, and is compared
+ * with it on the way. Inside the replayer only; the session is built of engines.
+ *
+ * A *gap* is the stretch of execution from one event or marker to the next: it is named by (event,
+ * marker), events applied and stream bytes written. A position is a gap, an address and a count
+ * of arrivals there since the gap began. */
+#ifndef LZ_REPLAYER_ENGINE_H
+#define LZ_REPLAYER_ENGINE_H
+
+#include "replayer/engine/contexts.h"
+#include "replayer/stream/turns.h"
+#include <common/flowsum.h>
+#include <lizard/proc.h>
+#include <lizard/recording.h>
+#include <lizard/sysfake.h>
+
+enum lz_halt_flags {
+	LZ_HALT_EVENT = 1,  /* the next event applies here (at a system call the registers are
+	                           already those inside it): lz_engine_apply() */
+	LZ_HALT_MARKER = 2, /* want_marker bytes are written, the last one just now */
+	LZ_HALT_EXEC = 4,   /* arrived at want_ip */
+	LZ_HALT_BREAK = 8,  /* arrived at one of the breakpoints */
+	LZ_HALT_WATCH = 16, /* debug register 2 or 3 fired (`fired`), after the instruction */
+	LZ_HALT_STEP = 32,  /* one instruction done */
+	LZ_HALT_END = 64,   /* the last instant of the recording */
+	LZ_HALT_INTERRUPT = 128,
+	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
+	LZ_HALT_PAGE = 512, /* after an instruction that touched a guarded page at `fault`; comes
+	                           together with LZ_HALT_WATCH */
+	LZ_HALT_GOES_ON =
+	    1024 /* with EXEC or BREAK: a thread has its turn where its last one ended.
+	                              It counts as an arrival of the gap, but was one before */
+};
+
+/* In eflags: the processor's, for a debugger; says nothing about the program. */
+enum { LZ_FLAG_RF = 1 << 16 };
+
+enum lz_end_kind {
+	LZ_END_CALL,   /* exit_group: before its system call instruction */
+	LZ_END_SIGNAL, /* a fatal signal: before it */
+	LZ_END_CUT     /* nothing more is known: when `marker` bytes are written */
+};
+
+/* Where the recording ends: in the gap after `event` events. */
+struct lz_end {
+	enum lz_end_kind kind;
+	uint64_t event, marker, ip;
+};
+
+struct lz_slot {
+	uint64_t addr;
+	int len, kind; /* as lz_proc_set_debug() */
+};
+
+struct lz_softbreak {
+	uint64_t addr;
+	uint8_t saved;
+	bool in;
+};
+
+/* Shared by all engines of a session. */
+struct lz_replay {
+	struct lz_reader *reader;
+	struct lz_image *image;
+	struct lz_end end;
+	uint32_t tid; /* the first thread's, which names the stream */
+	uint64_t stream_len;
+	struct lz_turns turns;         /* empty until asked for: lz_replay_turns() */
+	volatile int interrupted;      /* set by lz_session_interrupt() */
+	volatile pid_t running;        /* the process being waited for, 0 none */
+	volatile uint64_t run;         /* counts resumes */
+	volatile uint64_t patience_ms; /* CPU time that a run may take without any stop */
+	volatile uint64_t stuck;       /* the run that took more and was stopped, 0 none */
+	struct lz_watchdog *watchdog;
+	struct lz_prefetch *prefetch; /* while verifying; NULL */
+	char *divergence;             /* text of the last one */
+	bool diverged;                /* there was one since this was reset */
+	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
+};
+
+/* The block of the recorded stream that is being written. */
+struct lz_flow_block {
+	uint64_t start, end, at; /* AT: how far it has been compared */
+	bool hashed;             /* only its checksum is recorded */
+	bool whole;              /* it was seen from its start */
+	uint64_t want;
+	struct lz_flow_sum sum;
+};
+
+struct lz_engine {
+	struct lz_replay *rp;
+	struct lz_proc proc;
+	struct lz_space space;
+	uint64_t event;  /* applied so far */
+	uint64_t marker; /* stream bytes written and compared so far */
+	uint64_t buffer, buffer_start;
+	bool hello; /* pos_offset is known */
+	uint64_t pos_offset;
+	bool trapped;               /* the next event is the SIGTRAP of an int3 just executed */
+	bool in_call;               /* the process is stopped inside an emulated system call */
+	struct lz_contexts threads; /* regs below: those of the running one */
+	bool gone;                  /* the running thread has ended: the next event is a switch */
+	struct user_regs_struct regs;
+	bool regs_dirty;
+	struct lz_slot slot[4];      /* as set in the process */
+	struct lz_slot user_slot[2]; /* wanted in slots 2 and 3 */
+	uint64_t time_ns;            /* of the last event applied, or of the checkpoint */
+	uint64_t want_marker;        /* UINT64_MAX = none */
+	uint64_t want_ip;            /* 0 = none */
+	uint64_t goal, goal_start;   /* cache: the marker that ends at goal starts there */
+	bool
+	    goal_guessed; /* that marker is not stored: as if it were a single byte, until its payload shows otherwise */
+	struct lz_flow_block flow;
+	/* Is given markers that are not stored, as they come; COMPLETE: with these the block is whole, and right. */
+	int (*tap)(void *arg, uint64_t at, const uint8_t *bytes, size_t len, bool complete);
+	void *tap_arg;
+	bool
+	    unsettled; /* stopped by an interrupt: the present instruction's arrival is not yet seen */
+	struct lz_next {        /* cache: the next event, as far as running towards it needs it */
+		uint64_t event; /* whose cache it is; UINT64_MAX none */
+		bool async;     /* comes from outside, at (marker, ip) */
+		uint64_t marker, ip;
+		uint32_t flags;
+		uint64_t patience_ms; /* for rp->patience_ms */
+	} next;
+	struct lz_softbreak *breaks;
+	size_t n_breaks;
+	bool breaks_in;
+	struct lz_guarded { /* pages kept inaccessible while running, for watchpoints */
+		uint64_t page;
+		bool reads, in;
+		uint32_t prot; /* as the program has it */
+	} * guarded;
+	size_t n_guarded;
+	uint64_t spin_hits; /* arrivals compared with the present spin's checkpoint */
+	uint64_t miss; /* where memory differed at the last comparison that failed, 0: nowhere */
+	uint8_t miss_want; /* what it should hold there */
+	uint64_t fulls;    /* buffers taken, for tests and verify */
+};
+
+struct lz_halt {
+	unsigned flags;
+	unsigned fired; /* bits of slots 2 and 3 as 0 and 1 */
+	uint64_t fault; /* LZ_HALT_PAGE */
+};
+
+/* ---- life ---- */
+int lz_replay_init(struct lz_replay *rp, struct lz_reader *r);
+void lz_replay_free(struct lz_replay *rp);
+/* At checkpoint INDEX. */
+struct lz_engine *lz_engine_new(struct lz_replay *rp, uint32_t index);
+/* A copy in a process of its own; breakpoints and wants are not copied. */
+struct lz_engine *lz_engine_fork(struct lz_engine *e);
+void lz_engine_free(struct lz_engine *e);
+
+/* ---- one resume ----
+ * Runs until something of enum lz_halt_flags; several at once are possible. Buffers that fill up are
+ * taken, compared and emptied on the way. STEP: one instruction, a whole rep instruction, or up to
+ * the event that the instruction makes. -1: the machinery failed (lz_error). */
+int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
+/* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has thereby
+ * arrived there. H may be NULL. */
+int lz_engine_apply(struct lz_engine *e, struct lz_halt *h);
+
+/* ---- going to a position ----
+ * They return 0; 1 if that does not occur (the engine is then somewhere behind); 2 if interrupted; -1. */
+/* From an earlier gap, or from its own start: to the start of gap (event, marker). */
+int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
+/* Within the gap: on to the arrival number N at IP, of which SEEN have been counted (the present
+ * one included). */
+int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen);
+/* From the start of a gap that an event ends, up to that event: how often control arrives at IP; -1. */
+int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip);
+/* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
+uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
+/* The same, UINT64_MAX also if it is not at hand. */
+uint64_t lz_engine_next_kept(const struct lz_engine *e, uint64_t marker);
+
+/* ---- threads (engine_threads.c) ---- */
+/* The one that runs. */
+uint32_t lz_engine_tid(const struct lz_engine *e);
+/* The running thread is inside a call, or has ended: the next event applies before anything runs, and control is not
+ * at the address that the registers hold. */
+bool lz_engine_in_kernel(const struct lz_engine *e);
+/* Where the thread with these registers has its __lizard_pos; 0 before the hello call. */
+uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_struct *regs);
+/* Not as recorded: thread TID goes on instead of the one that runs (diversions). */
+int lz_engine_become(struct lz_engine *e, uint32_t tid);
+/* The recording's turns; read when asked for first. NULL: failed. */
+const struct lz_turns *lz_replay_turns(struct lz_replay *rp);
+
+/* Does this event come from outside, when an address is arrived at (a signal, a switch)? */
+bool lz_event_async(const struct lz_event *ev);
+/* Does this event come at an address that control has not arrived at before it (behind an int3)? Then it
+ * counts as an arrival itself. */
+bool lz_event_arrives(const struct lz_event *ev);
+
+/* ---- state ---- */
+/* Without the resume flag that replay itself sets. Valid until the next resume. */
+const struct user_regs_struct *lz_engine_regs(struct lz_engine *e);
+/* Memory without our breakpoints. */
+size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len);
+/* Breakpoints for the following resumes; replaced as a whole. They are in memory only while
+ * running: call lz_engine_unbreak() before anything else looks at the process or copies it. */
+int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n);
+void lz_engine_unbreak(struct lz_engine *e);
+/* Gives guarded pages their protection back (before the process is copied or compared). */
+int lz_engine_unguard(struct lz_engine *e);
+int lz_engine_guard(struct lz_engine *e);
+bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr);
+/* Puts changed registers into the process. */
+int lz_engine_flush(struct lz_engine *e);
+/* Finishes an emulated system call so that lz_proc_syscall() may be used. */
+int lz_engine_leave_call(struct lz_engine *e);
+/* If the instruction at hand is a marker store that does not fit any more, takes the buffer now: the state
+ * at such an instant is then the same on every way to it. */
+int lz_engine_settle(struct lz_engine *e);
+
+/* ---- comparing with checkpoints (verify.c, spins) ---- */
+/* 0 = equal, 1 = different with *what set to a malloced text, -1 failed. WHOLE: all pages, not only
+ * those that changed since the checkpoint before. *pages counts. */
+int lz_engine_compare(struct lz_engine *e, uint32_t index, bool whole, uint64_t *pages,
+                      char **what);
+bool lz_regs_equal(const struct user_regs_struct *a, const struct user_regs_struct *b);
+/* Says how NOW differs from what was RECORDED; false: it does not. */
+bool lz_regs_difference(const struct user_regs_struct *now, const struct user_regs_struct *recorded,
+                        char *what, size_t room);
+
+/* ---- divergence ---- */
+/* Keeps the text ("event 12, TID:...: WHAT") in rp->divergence, with the last events; returns 1. */
+int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Text about a difference of the stream: the recorded stream from OFFSET on against GOT. malloced. */
+char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *got, size_t len);
+
+/* What is known about where the program is, when the markers from FROM to UPTO are not those recorded. malloced. */
+char *lz_describe_flow(struct lz_engine *e, uint64_t from, uint64_t upto);
+
+/* ---- between the engine's own files ---- */
+int lz_engine_rebase(struct lz_engine *e);
+int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
+/* May this SWITCH be applied? 1: diverged. */
+int lz_engine_check_switch(struct lz_engine *e, const struct lz_event *ev);
+/* The part of applying a SWITCH that exchanges threads; what it writes and the new registers are set as with any event. */
+int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev);
+/* What an applied SYSCALL means for threads: one begins, one ends. */
+int lz_engine_after_call(struct lz_engine *e, const struct lz_event *ev);
+/* Parses and compares what was written since the last time. 1: diverged. */
+int lz_engine_sync(struct lz_engine *e);
+/* The same where the markers should end at stream offset MARKER: if they do they need not be parsed. */
+int lz_engine_sync_to(struct lz_engine *e, uint64_t marker);
+/* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1: diverged. */
+int lz_engine_compare_markers(struct lz_engine *e, const uint8_t *got, size_t len);
+/* Is what is written at e->marker only recorded as a checksum? */
+bool lz_engine_hashed_here(struct lz_engine *e);
+/* Takes a full buffer: compares, empties, r15 to the base of the ring's next. 1: diverged. */
+int lz_engine_take_buffer(struct lz_engine *e);
+/* Is the instant of an event that comes from outside (a signal), or the end, here? Flags of enum
+ * lz_halt_flags, 0 = no; -1 failed. */
+int lz_engine_due(struct lz_engine *e);
+/* At the stop of a system call: does the next event fit? Flags; -1 failed. */
+int lz_engine_at_call(struct lz_engine *e);
+/* The program faulted by itself with signal SIGNO. Flags; -1 failed. */
+int lz_engine_at_fault(struct lz_engine *e, int signo);
+/* Recorded stream bytes; as lz_reader_markers_kept(). */
+int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
+/* Brings e->next up to date. */
+void lz_engine_peek_next(struct lz_engine *e);
+/* A thread that stops what computes longer than rp->patience_ms. */
+int lz_watchdog_start(struct lz_replay *rp);
+void lz_watchdog_stop(struct lz_replay *rp);
+/* Sets the debug registers as wanted. */
+int lz_engine_arm(struct lz_engine *e);
+/* Breakpoints into memory. */
+int lz_engine_insert(struct lz_engine *e);
+
+/* ---- instructions ---- */
+/* Length of a rep-prefixed string instruction at CODE, 0 if it is none. */
+unsigned lz_insn_rep(const uint8_t *code, size_t len);
+/* With more iterations to come, has the one before accessed a byte of [ADDR, ADDR + N)? */
+bool lz_insn_rep_touched(const uint8_t *code, size_t len, const struct user_regs_struct *r,
+                         uint64_t addr, uint64_t n);
+bool lz_insn_pushf(const uint8_t *code, size_t len);
+/* A mov of a register or immediate to [r15 + disp]: its size, and *disp; 0 if it is something else. */
+unsigned lz_insn_r15_store(const uint8_t *code, size_t len, int32_t *disp);
+
+#endif

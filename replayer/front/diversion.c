@@ -1,0 +1,429 @@
+/* Diversions: a copy of the present that may be changed and run freely, then thrown away. Nothing in it is
+ * compared with the recording. */
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <lizard/randinsn.h>
+#include <lizard/restore.h>
+#include <lizard/xsavec.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PTRACE_SYSEMU
+#define PTRACE_SYSEMU 31
+#define PTRACE_SYSEMU_SINGLESTEP 32
+#endif
+enum { ARCH_SET_CPUID = 0x1012 };
+
+struct lz_diversion {
+	struct lz_session *s;
+	struct lz_engine *e;
+	bool exited;
+};
+
+struct lz_diversion *lz_diversion_new(struct lz_session *s)
+{
+	struct lz_diversion *d = calloc(1, sizeof *d);
+	int64_t result;
+
+	if (!d) {
+		lz_fail("out of memory");
+		return NULL;
+	}
+	d->s = s;
+	d->e = s->lost ? NULL : lz_engine_fork(s->e);
+	if (s->lost)
+		lz_fail("replay has diverged here: nothing can be run");
+	if (!d->e ||
+	    lz_proc_syscall(&d->e->proc, &result, SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0,
+	                    0) < 0 ||
+	    lz_proc_syscall(&d->e->proc, &result, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0) <
+	        0) {
+		lz_diversion_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void lz_diversion_free(struct lz_diversion *d)
+{
+	if (!d)
+		return;
+	lz_engine_free(d->e);
+	free(d);
+}
+
+int lz_diversion_write(struct lz_diversion *d, uint64_t addr, const void *buf, size_t len)
+{
+	return lz_proc_write(&d->e->proc, addr, buf, len);
+}
+
+size_t lz_diversion_read(struct lz_diversion *d, uint64_t addr, void *buf, size_t len)
+{
+	return lz_engine_read(d->e, addr, buf, len);
+}
+
+int lz_diversion_regs(struct lz_diversion *d, struct user_regs_struct *r)
+{
+	*r = *lz_engine_regs(d->e);
+	return 0;
+}
+
+int lz_diversion_set_regs(struct lz_diversion *d, const struct user_regs_struct *r)
+{
+	if (lz_engine_leave_call(d->e) < 0)
+		return -1;
+	d->e->regs = *r;
+	d->e->regs.orig_rax = (uint64_t)-1;
+	d->e->regs_dirty = true;
+	return 0;
+}
+
+int lz_diversion_xstate(struct lz_diversion *d, uint8_t *buf, uint32_t *len)
+{
+	return lz_proc_xstate(&d->e->proc, buf, len);
+}
+
+int lz_diversion_set_xstate(struct lz_diversion *d, const uint8_t *buf, uint32_t len)
+{
+	return lz_proc_set_xstate(&d->e->proc, buf, len);
+}
+
+/* ---- system calls ---- */
+
+static int64_t write_out(struct lz_diversion *d, uint64_t addr, uint64_t len)
+{
+	int fd = d->s->opt.echo_fd >= 0 ? d->s->opt.echo_fd : STDERR_FILENO;
+	uint8_t buf[4096];
+	uint64_t done = 0;
+
+	while (done < len) {
+		size_t n = len - done < sizeof buf ? len - done : sizeof buf;
+		n = lz_engine_read(d->e, addr + done, buf, n);
+		ssize_t w = n ? write(fd, buf, n) : 0;
+		if (w <= 0)
+			return done ? (int64_t)done : -EFAULT;
+		done += (uint64_t)w;
+	}
+	return (int64_t)done;
+}
+
+static int64_t writev_out(struct lz_diversion *d, uint64_t vec, uint64_t n)
+{
+	int64_t done = 0;
+
+	for (uint64_t i = 0; i < n && i < 1024; i++) {
+		struct iovec v;
+		if (lz_engine_read(d->e, vec + i * sizeof v, &v, sizeof v) != sizeof v)
+			return -EFAULT;
+		int64_t w = write_out(d, (uint64_t)v.iov_base, v.iov_len);
+		if (w < 0)
+			return done ? done : w;
+		done += w;
+	}
+	return done;
+}
+
+/* Is it a question about standard output or error? *TO: where the answer goes. */
+static bool asks_about_output(struct lz_diversion *d, const struct user_regs_struct *r,
+                              uint64_t *to)
+{
+	char path = 1;
+
+	*to = r->orig_rax == SYS_fstat ? r->rsi : r->rdx;
+	if (r->rdi != 1 && r->rdi != 2)
+		return false;
+	return r->orig_rax == SYS_fstat || (r->orig_rax == SYS_newfstatat &&
+	                                    lz_engine_read(d->e, r->rsi, &path, 1) == 1 && !path);
+}
+
+/* A terminal, so that stdio writes each line at once: what it kept would be lost with the copy. */
+static int64_t stat_output(struct lz_diversion *d, uint64_t to)
+{
+	enum { PTY_MAJOR = 136 };
+	struct stat st = {.st_mode = S_IFCHR | 0620, .st_nlink = 1, .st_blksize = 1024};
+
+	st.st_rdev = makedev(PTY_MAJOR, 0);
+	return lz_proc_write(&d->e->proc, to, &st, sizeof st) < 0 ? -EFAULT : 0;
+}
+
+/* Advice is taken for followed, but for what changes contents. */
+static bool is_advice(const struct user_regs_struct *r)
+{
+	return r->orig_rax == SYS_madvise && (int)r->rdx != MADV_DONTNEED;
+}
+
+/* The fourth argument, without what the filter of the process does not let through and a called function does not
+ * need: memory that is filled or locked at once, or of huge pages. */
+static uint64_t tame(const struct user_regs_struct *r)
+{
+	const uint64_t flags = MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_FIXED_NOREPLACE |
+	                       MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN | MAP_STACK;
+
+	return r->orig_rax == SYS_mmap ? r->r10 & flags : r->r10;
+}
+
+/* What is done for real, in the copy: restorer/confine.c has to allow it. */
+static bool is_real(const struct user_regs_struct *r)
+{
+	switch (r->orig_rax) {
+	case SYS_mmap: return r->r10 & MAP_ANONYMOUS;
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_mremap:
+	case SYS_madvise:
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getppid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid:
+	case SYS_uname:
+	case SYS_sysinfo:
+	case SYS_times:
+	case SYS_time:
+	case SYS_gettimeofday:
+	case SYS_clock_gettime:
+	case SYS_clock_getres:
+	case SYS_getrusage:
+	case SYS_getrandom:
+	case SYS_sched_yield: return true;
+	default: return false;
+	}
+}
+
+/* The signal that the copy sends itself, as abort() does; 0: none. It knows the recorded process's ids, or has asked for its own. */
+static uint32_t sent_to_itself(struct lz_diversion *d, const struct user_regs_struct *r)
+{
+	const uint32_t to = (uint32_t)(r->orig_rax == SYS_tgkill ? r->rsi : r->rdi);
+	const uint32_t signo = (uint32_t)(r->orig_rax == SYS_tgkill ? r->rdx : r->rsi);
+
+	if (r->orig_rax != SYS_tgkill && r->orig_rax != SYS_tkill && r->orig_rax != SYS_kill)
+		return 0;
+	if (to != (uint32_t)d->e->proc.pid && to != lz_engine_tid(d->e))
+		return 0;
+	return signo < NSIG ? signo : 0;
+}
+
+/* *SIGNO: it stops for that. */
+static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
+{
+	struct lz_engine *e = d->e;
+	struct user_regs_struct r = e->regs;
+	int64_t result = -ENOSYS;
+	uint64_t to;
+
+	*gone = r.orig_rax == SYS_exit || r.orig_rax == SYS_exit_group;
+	*signo = sent_to_itself(d, &r);
+	if (*gone)
+		return 0;
+	if (lz_engine_leave_call(e) < 0)
+		return -1;
+	if (is_advice(&r)) {
+		result = 0;
+	} else if (is_real(&r)) {
+		if (lz_proc_syscall(&e->proc, &result, r.orig_rax, r.rdi, r.rsi, r.rdx, tame(&r),
+		                    r.r8, r.r9) < 0)
+			return -1;
+	} else if (*signo) {
+		result = 0;
+	} else if (r.orig_rax == SYS_write && (r.rdi == 1 || r.rdi == 2)) {
+		result = write_out(d, r.rsi, r.rdx);
+	} else if (r.orig_rax == SYS_writev && (r.rdi == 1 || r.rdi == 2)) {
+		result = writev_out(d, r.rsi, r.rdx);
+	} else if (asks_about_output(d, &r, &to)) {
+		result = stat_output(d, to);
+	} else if (r.orig_rax == SYS_brk) {
+		result = 0; /* no heap there: malloc then maps */
+	} else if (r.orig_rax == SYS_futex) {
+		result = (r.rsi & 127) == 0 ? -EAGAIN : 0; /* nobody else runs */
+	}
+	e->regs = r;
+	e->regs.orig_rax = (uint64_t)-1;
+	e->regs.rax = (uint64_t)result;
+	e->regs_dirty = true;
+	return 0;
+}
+
+/* ---- running ---- */
+
+static int empty_buffer(struct lz_engine *e)
+{
+	static const uint8_t zeroes[LZ_BUFFER_GUARD];
+	uint64_t pos_addr = lz_engine_pos_addr(e, &e->regs);
+
+	if (lz_proc_write(&e->proc, e->buffer, zeroes, sizeof zeroes) < 0 ||
+	    lz_proc_write(&e->proc, pos_addr, &e->buffer, sizeof e->buffer) < 0)
+		return -1;
+	e->regs.r15 = e->buffer;
+	e->regs_dirty = true;
+	return 0;
+}
+
+int lz_diversion_thread(struct lz_diversion *d, uint32_t tid)
+{
+	struct lz_engine *e = d->e;
+
+	if (tid == lz_engine_tid(e))
+		return 0;
+	if (lz_engine_become(e, tid) < 0)
+		return -1;
+	uint64_t r15 = e->regs.r15;
+	if (e->buffer && e->hello && empty_buffer(e) < 0)
+		return -1;
+	if (!e->buffer || r15 - lz_ring_of(e->buffer) >= LZ_RING_SIZE)
+		e->regs.r15 = r15; /* control is outside of instrumented code */
+	return 0;
+}
+
+static bool do_xsavec(struct lz_engine *e, const struct lz_xsavec *in)
+{
+	uint8_t xstate[LZ_XSTATE_MAX], image[LZ_XSAVEC_ROOM];
+	struct lz_xsavec_part part[LZ_XSAVEC_PARTS];
+	uint64_t addr = lz_xsavec_addr(in, &e->regs);
+	uint32_t len = sizeof xstate;
+	int n = lz_proc_xstate(&e->proc, xstate, &len) < 0
+	            ? -1
+	            : lz_xsavec_image(xstate, len, lz_xsavec_mask(&e->regs), image, part);
+
+	for (int i = 0; i < n; i++)
+		if (lz_proc_write(&e->proc, addr + part[i].at, image + part[i].at, part[i].len) < 0)
+			return false;
+	e->regs.rip += in->len;
+	return n >= 0;
+}
+
+/* What is armed faults (lizard/randinsn.h, lizard/xsavec.h) and is done here. */
+static bool do_armed(struct lz_engine *e)
+{
+	uint8_t code[LZ_XSAVEC_MAX];
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	struct lz_rand_insn in;
+	struct lz_xsavec save;
+
+	if (lz_rand_decode(code, n, true, &in))
+		lz_rand_do(&in, &e->regs);
+	else if (!lz_xsavec_decode(code, n, true, &save) || !do_xsavec(e, &save))
+		return false;
+	e->regs_dirty = true;
+	return true;
+}
+
+static int finish(struct lz_diversion *d, struct lz_stop *stop, enum lz_stop_reason reason,
+                  uint32_t signo)
+{
+	stop->reason = reason;
+	stop->signo = signo;
+	stop->pos = d->s->pos;
+	stop->pos.tid = lz_engine_tid(d->e);
+	stop->pos.ip = d->e->regs.rip;
+	return 1;
+}
+
+static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop *stop)
+{
+	struct lz_engine *e = d->e;
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, e->proc.pid, 0, &info) < 0)
+		return lz_fail_errno("cannot ask why the copy stopped");
+	uint64_t at = (uint64_t)(uintptr_t)info.si_addr;
+	if (sig == SIGSEGV && e->buffer && at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE)
+		return empty_buffer(e);
+	if (sig == SIGSEGV && info.si_code == SI_KERNEL && do_armed(e))
+		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
+	if (sig == SIGTRAP && info.si_code == SI_KERNEL &&
+	    lz_engine_has_break(e, e->regs.rip - 1)) {
+		e->regs.rip--;
+		e->regs_dirty = true;
+		return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP);
+	}
+	if (sig == SIGTRAP && info.si_code != SI_KERNEL)
+		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
+	if (sig == SIGSTOP)
+		return d->s->rp.interrupted ? finish(d, stop, LZ_STOP_INTERRUPTED, SIGINT) : 0;
+	return info.si_code > 0 ? finish(d, stop, LZ_STOP_SIGNAL, (uint32_t)sig) : 0;
+}
+
+/* One resume; 1: stopped. */
+static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
+{
+	struct lz_engine *e = d->e;
+	uint32_t signo;
+	pid_t got;
+	int status;
+	bool gone;
+
+	if (lz_engine_flush(e) < 0)
+		return -1;
+	d->s->rp.running = e->proc.pid;
+	atomic_thread_fence(memory_order_seq_cst); /* against lz_session_interrupt() */
+	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
+		return lz_fail_errno("cannot run the copy");
+	e->in_call = false;
+	do {
+		got = waitpid(e->proc.pid, &status, __WALL);
+	} while (got < 0 && errno == EINTR);
+	d->s->rp.running = 0;
+	if (got != e->proc.pid || !WIFSTOPPED(status))
+		return lz_fail("the copy died");
+	if (lz_proc_regs(&e->proc, &e->regs) < 0)
+		return -1;
+	if (WSTOPSIG(status) != (SIGTRAP | 0x80))
+		return on_signal(d, WSTOPSIG(status), step, stop);
+	e->in_call = true;
+	if (answer(d, &gone, &signo) < 0)
+		return -1;
+	if (signo)
+		return finish(d, stop, LZ_STOP_SIGNAL, signo);
+	if (gone) {
+		d->exited = true;
+		return finish(d, stop, LZ_STOP_END, 0);
+	}
+	return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
+}
+
+int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, size_t n_addrs,
+                     struct lz_stop *stop)
+{
+	struct lz_engine *e = d->e;
+	int ret = 0;
+
+	*stop = (struct lz_stop){0};
+	lz_session_begin(d->s);
+	if (d->exited)
+		return finish(d, stop, LZ_STOP_END, 0), 0;
+	if (lz_engine_break(e, addrs, n_addrs) < 0)
+		return -1;
+	/* off the breakpoint at hand */
+	if (!step && lz_engine_has_break(e, e->regs.rip)) {
+		while (!stop->reason && ret >= 0)
+			ret = one(d, true, stop);
+		bool again = stop->reason == LZ_STOP_STEP;
+		if (ret < 0 || !again)
+			return ret < 0 ? -1 : 0;
+		if (lz_engine_has_break(e, e->regs.rip))
+			return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP), 0;
+		*stop = (struct lz_stop){0};
+		ret = 0;
+	}
+	if (!step)
+		lz_engine_insert(e);
+	while (!ret)
+		ret = one(d, step, stop);
+	lz_engine_unbreak(e);
+	return ret < 0 ? -1 : 0;
+}

@@ -1,0 +1,109 @@
+/* Files of the recorded program's world: /proc/PID of the recording, the recording's copies of mapped files, and,
+ * where allowed, the host's. */
+#include "replayer/front/inside.h"
+
+#include <lizard/error.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The part of PATH behind /proc/PID/ or /proc/PID/task/TID/; NULL if it is another path. */
+static const char *proc_name(const struct lz_front *f, const char *path)
+{
+	unsigned pid, tid;
+	int at = 0;
+
+	if (sscanf(path, "/proc/%u/task/%u/%n", &pid, &tid, &at) == 2 && at)
+		return pid == f->pid ? path + at : NULL;
+	at = 0;
+	if (sscanf(path, "/proc/%u/%n", &pid, &at) == 1 && at)
+		return pid == f->pid ? path + at : NULL;
+	return NULL;
+}
+
+/* TEXT as a file that is in memory only. */
+static int text_file(const char *text, size_t len)
+{
+	int fd = memfd_create("lizard-proc", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return lz_fail_errno("making a file in memory");
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n <= 0) {
+			lz_fail_errno("writing a file in memory");
+			close(fd);
+			return -1;
+		}
+		text += n;
+		len -= (size_t)n;
+	}
+	return fd;
+}
+
+static int open_proc(struct lz_front *f, const char *name)
+{
+	size_t len;
+	char *text = lz_front_proc_file(f, name, &len);
+
+	if (!text)
+		return lz_fail("the recording knows nothing of /proc/%u/%s", f->pid, name);
+	int fd = text_file(text, len);
+
+	free(text);
+	return fd;
+}
+
+static int open_copy(struct lz_front *f, const char *path)
+{
+	char *copy = lz_reader_copy_of(f->reader, path);
+	int fd = copy ? open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+
+	free(copy);
+	return fd;
+}
+
+int lz_front_open(struct lz_front *f, const char *path)
+{
+	const char *proc = proc_name(f, path);
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (proc)
+		return open_proc(f, proc);
+	int fd = open_copy(f, path);
+
+	/* By another name of this machine's, as /lib for /usr/lib. */
+	if (fd < 0 && f->host_files && realpath(path, real))
+		fd = open_copy(f, real);
+	if (fd < 0 && f->host_files)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return lz_fail("there is no file %s", path);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return lz_fail("%s is no regular file", path);
+}
+
+char *lz_front_readlink(struct lz_front *f, const char *path)
+{
+	char target[4096];
+	const char *proc = proc_name(f, path);
+	const char *to = proc ? lz_front_proc_link(f, proc) : NULL;
+
+	if (to)
+		return strdup(to);
+	ssize_t n = proc || !f->host_files ? -1 : readlink(path, target, sizeof target);
+
+	if (n >= 0)
+		return strndup(target, (size_t)n);
+	lz_fail("there is no link %s", path);
+	return NULL;
+}

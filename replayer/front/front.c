@@ -1,0 +1,117 @@
+/* Opening and closing a front, and its notes: see include/lizard/front.h. */
+#include "replayer/front/inside.h"
+
+#include <lizard/error.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lz_front_say(struct lz_front *f, const char *fmt, ...)
+{
+	char *text, *all;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if (asprintf(&all, "%s%s\n", f->note ? f->note : "", text) >= 0) {
+		free(f->note);
+		f->note = all;
+	}
+	free(text);
+}
+
+/* During a move, a front end that has said `quiet` asks for the note itself. */
+char *lz_front_note(struct lz_front *f)
+{
+	char *note = f->note;
+
+	if (f->quiet && f->moving)
+		return NULL;
+	f->note = NULL;
+	return note;
+}
+
+static int set_up(struct lz_front *f)
+{
+	const struct lz_regfile *regs = lz_front_regs(f);
+
+	if (!regs)
+		return lz_fail_in("reading the first registers");
+	f->map = lz_regmap_new(regs->xstate, regs->xstate_len);
+	if (!f->map)
+		return lz_fail("out of memory for the registers' description");
+	if (lz_front_find_auxv(f) < 0)
+		lz_debug("no auxiliary vector: %s", lz_error());
+	lz_front_first_stop(f);
+	if (lz_session_read_ahead(f->s) < 0)
+		lz_debug("nothing is read ahead: %s", lz_error());
+	return 0;
+}
+
+struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char *name)
+{
+	struct lz_front *f = calloc(1, sizeof *f);
+
+	if (!f) {
+		lz_fail("out of memory for the debugger's state");
+		return NULL;
+	}
+	f->s = s;
+	f->host_files = host_files;
+	f->name = name;
+	f->reader = lz_session_reader(s);
+	lz_session_keep_interrupts(s);
+
+	const struct lz_meta *m = lz_reader_meta(f->reader);
+	const char *slash = strrchr(m->program, '/');
+
+	f->pid = m->tid;
+	snprintf(f->comm, sizeof f->comm, "%s", slash ? slash + 1 : m->program);
+	if (set_up(f) == 0)
+		return f;
+	lz_front_free(f);
+	return NULL;
+}
+
+void lz_front_free(struct lz_front *f)
+{
+	lz_front_undivert(f);
+	while (f->n_breaks) {
+		const struct lz_front_break *b = &f->breaks[f->n_breaks - 1];
+
+		lz_front_remove(f, b->kind, b->addr, b->len);
+	}
+	free(f->breaks);
+	lz_regmap_free(f->map);
+	free(f->names.v);
+	free(f->auxv);
+	free(f->armed);
+	lz_front_libs_free(&f->libs);
+	free(f->note);
+	free(f);
+}
+
+uint32_t lz_front_pid(const struct lz_front *f)
+{
+	return f->pid;
+}
+
+uint32_t lz_front_tid(const struct lz_front *f)
+{
+	struct lz_pos pos;
+
+	if (f->stepped_tid)
+		return f->stepped_tid;
+	if (f->waiting_tid)
+		return f->waiting_tid;
+	lz_session_where(f->s, &pos);
+	return f->div && f->called ? f->div_tid : pos.tid;
+}
+
+const char *lz_front_program(const struct lz_front *f)
+{
+	return lz_reader_meta(f->reader)->program;
+}

@@ -1,0 +1,183 @@
+/* Memory, registers and breakpoints: see include/lizard/front.h. */
+#include "replayer/front/inside.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct lz_regfile *lz_front_regs(struct lz_front *f)
+{
+	struct lz_regfile *r = &f->regs;
+	uint32_t tid = lz_front_chosen(f);
+	int rc;
+
+	if (f->stepped_tid && tid == f->stepped_tid)
+		return &f->stepped;
+	if (f->regs_valid)
+		return r;
+	r->xstate_len = sizeof r->xstate;
+	if (f->div && f->div_tid == tid)
+		rc = lz_diversion_regs(f->div, &r->gpr) |
+		     lz_diversion_xstate(f->div, r->xstate, &r->xstate_len);
+	else
+		rc = lz_session_thread_regs(f->s, tid, &r->gpr) |
+		     lz_session_thread_xstate(f->s, tid, r->xstate, &r->xstate_len);
+	if (rc < 0)
+		return NULL;
+	f->regs_valid = true;
+	return r;
+}
+
+const char *lz_front_features(const struct lz_front *f)
+{
+	return lz_regmap_xml(f->map);
+}
+
+size_t lz_front_n_registers(const struct lz_front *f)
+{
+	return lz_regmap_count(f->map);
+}
+
+size_t lz_front_register(struct lz_front *f, size_t nr, void *bytes)
+{
+	const struct lz_regfile *r = lz_front_regs(f);
+
+	return r ? lz_reg_get(f->map, r, nr, bytes) : 0;
+}
+
+/* Registers, like memory, change in a diversion only. */
+static int store_registers(struct lz_front *f, const struct lz_regfile *old,
+                           const struct lz_regfile *r)
+{
+	bool gpr = memcmp(&old->gpr, &r->gpr, sizeof r->gpr) != 0;
+	bool x = memcmp(old->xstate, r->xstate, r->xstate_len) != 0;
+
+	if (!gpr && !x)
+		return 0;
+	if (lz_front_divert(f) < 0 || lz_front_divert_into(f, lz_front_chosen(f)) < 0)
+		return -1;
+	f->regs_valid = false;
+	if (gpr && lz_diversion_set_regs(f->div, &r->gpr) < 0)
+		return -1;
+	if (r->gpr.rsp != old->gpr.rsp && r->gpr.rsp > f->call_sp)
+		f->call_sp = 0; /* its frame is popped */
+	if (x && lz_diversion_set_xstate(f->div, r->xstate, r->xstate_len) < 0)
+		return -1;
+	return 0;
+}
+
+int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, const void *bytes)
+{
+	const struct lz_regfile *old = lz_front_regs(f);
+	struct lz_regfile *r = malloc(sizeof *r);
+	const uint8_t *from = bytes;
+	int rc = old ? 0 : -1;
+
+	if (!r)
+		return lz_fail("out of memory for registers");
+	if (old)
+		*r = *old;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		size_t size = lz_reg_set(f->map, r, nrs[i], from);
+
+		rc = size ? 0 : lz_fail("there is no register number %zu", nrs[i]);
+		from += size;
+	}
+	if (rc == 0)
+		rc = store_registers(f, old, r);
+	free(r);
+	return rc;
+}
+
+size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len)
+{
+	size_t n = f->div ? lz_diversion_read(f->div, addr, buf, len)
+	                  : lz_session_read(f->s, addr, buf, len);
+
+	lz_front_disarm(f, addr, buf, n);
+	return n;
+}
+
+int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len)
+{
+	if (len == 0)
+		return 0;
+	if (lz_front_divert(f) < 0 || lz_diversion_write(f->div, addr, buf, len) < 0)
+		return -1;
+	if (!f->called)
+		f->div_written = true;
+	return 0;
+}
+
+/* No program can have memory there, so nothing happens to it; debug registers refuse such addresses. */
+static bool beyond_memory(const struct lz_front_break *b)
+{
+	return b->kind >= LZ_WATCH_WRITE && b->addr >= 1UL << 56;
+}
+
+bool lz_front_watches_nowhere(const struct lz_front *f)
+{
+	for (size_t i = 0; i < f->n_breaks; i++)
+		if (beyond_memory(&f->breaks[i]))
+			return true;
+	return false;
+}
+
+static int put(struct lz_front *f, const struct lz_front_break *b)
+{
+	if (b->kind < LZ_WATCH_WRITE)
+		return lz_session_break(f->s, b->addr);
+	return lz_session_watch(f->s, b->addr, b->len, "wra"[b->kind - LZ_WATCH_WRITE]);
+}
+
+int lz_front_insert(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len)
+{
+	struct lz_front_break b = {.kind = kind, .addr = addr, .len = len};
+	struct lz_front_break *more = realloc(f->breaks, (f->n_breaks + 1) * sizeof *more);
+
+	if (!more)
+		return lz_fail("out of memory for breakpoints");
+	f->breaks = more;
+	b.set = !beyond_memory(&b) && put(f, &b) == 0;
+	if (!b.set && !beyond_memory(&b) && kind >= LZ_WATCH_WRITE)
+		return -1;
+	f->breaks[f->n_breaks++] = b;
+	return 0;
+}
+
+void lz_front_remove(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len)
+{
+	for (size_t i = 0; i < f->n_breaks; i++) {
+		struct lz_front_break *b = &f->breaks[i];
+		bool watch = kind >= LZ_WATCH_WRITE;
+
+		if (b->kind != kind || b->addr != addr || (watch && b->len != len))
+			continue;
+		if (b->set && !watch)
+			lz_session_unbreak(f->s, addr);
+		else if (b->set)
+			lz_session_unwatch(f->s, addr, len, "wra"[kind - LZ_WATCH_WRITE]);
+		*b = f->breaks[--f->n_breaks];
+		return;
+	}
+}
+
+void lz_front_breaks_retry(struct lz_front *f)
+{
+	for (size_t i = 0; i < f->n_breaks; i++)
+		if (!f->breaks[i].set && !beyond_memory(&f->breaks[i]))
+			f->breaks[i].set = put(f, &f->breaks[i]) == 0;
+}
+
+const struct lz_front_break *lz_front_break_at(const struct lz_front *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->n_breaks; i++)
+		if (f->breaks[i].kind < LZ_WATCH_WRITE && f->breaks[i].addr == addr)
+			return &f->breaks[i];
+	return NULL;
+}
+
+void lz_front_pass_signals(struct lz_front *f, uint64_t mask)
+{
+	f->pass_signals = mask;
+}

@@ -1,0 +1,437 @@
+/* Anchors for bs: some markers back, further and further. */
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "replayer/navigate/chain.h"
+#include "replayer/navigate/own.h"
+#include "replayer/session/session.h"
+
+enum {
+	OUTER_FAR = 2000, /* bytes of the stream to look back for a stop that is not deeper, */
+	NEAR = 100,       /* the same where whatever is further back is found otherwise */
+	CALL_SIZE = 4,    /* less than what a call writes */
+	CALLS_FAR = 64,   /* so far calls made from code without lines are looked for one by one */
+	OWN_DEEP = 3      /* activations of the goal's stack whose own markers are tried */
+};
+
+/* What the stack holds at a stream offset: the ENTER offsets and the last own marker of each. */
+struct stack {
+	struct lz_act *a;
+	size_t n;
+};
+
+static int stack_at(struct lz_nav *nav, uint64_t offset, struct stack *st)
+{
+	struct lz_decoder *d = lz_stream_stack(nav->stream, offset, nav->thread);
+
+	st->a = NULL;
+	st->n = 0;
+	if (!d)
+		return -1;
+	st->a = malloc((d->n + 1) * sizeof(*st->a));
+	if (!st->a)
+		return lz_fail("out of memory for a call stack");
+	if (d->n)
+		memcpy(st->a, d->acts, d->n * sizeof(*st->a));
+	st->n = d->n;
+	return 0;
+}
+
+/* Right behind an activation's exit marker control is still in it. */
+static bool is_in_exit(struct lz_nav *nav, uint64_t offset, size_t depth)
+{
+	struct lz_decoder *d =
+	    offset ? lz_stream_stack(nav->stream, offset - 1, nav->thread) : NULL;
+
+	return d && d->n > depth;
+}
+
+/* The anchor lies in a callback or handler that the goal is not in: one before that, in the youngest
+ * activation that holds both. */
+static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stack *at_goal,
+                          uint64_t *earlier)
+{
+	struct stack st;
+	size_t common = 0;
+
+	*earlier = anchor;
+	if (stack_at(nav, anchor, &st))
+		return -1;
+	while (common < st.n && common < at_goal->n &&
+	       lz_act_id(&st.a[common]) == lz_act_id(&at_goal->a[common]))
+		common++;
+	if (common && (common < st.n || is_in_exit(nav, anchor, st.n)) &&
+	    st.a[common - 1].last_at < anchor)
+		*earlier = st.a[common - 1].last_at;
+	free(st.a);
+	return 0;
+}
+
+/* The goal lies in something that was run over since stream offset FROM: the oldest activation entered
+ * since then that is still there. */
+static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *anchor)
+{
+	for (size_t i = 0; i < at_goal->n; i++) {
+		if (at_goal->a[i].enter < from)
+			continue;
+		*anchor = lz_act_begin(&at_goal->a[i]);
+		return true;
+	}
+	return false;
+}
+
+struct search {
+	struct lz_chain chain;
+	struct stack stack; /* at the goal, once it is needed */
+	bool have_stack;
+	struct lz_pos outside; /* the last stop before the goal was run over */
+	bool outside_fits; /* it is in SCOPE: not a line deeper, of a call that never came back */
+	bool have_outside, found;
+	enum lz_scope scope; /* of the answer */
+	uint64_t far;        /* bytes of the stream to look back, unless all stops are in SCOPE */
+	/* The goal is in code without markers, and may be on the way out of a callback. */
+	bool unmarked;
+	bool lineless; /* the goal is in code with markers, of which GDB knows no lines */
+	struct lz_pos answer;
+};
+
+/* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
+static int stack_at_goal(struct lz_nav *nav, struct stack *st)
+{
+	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
+	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
+	struct lz_decoder *d = NULL;
+	size_t n;
+
+	if (at < 0)
+		return -1;
+	if (at && fn != LZ_FN_NONE)
+		d = lz_stream_stack(nav->stream, at - 1, nav->thread);
+	if (d && lz_decoder_top(d) && lz_decoder_top(d)->fn == fn) {
+		n = d->n;
+		d = lz_stream_stack(nav->stream, at, nav->thread);
+		if (d && d->n < n)
+			at--;
+	}
+	return stack_at(nav, at, st);
+}
+
+static int need_stack(struct lz_nav *nav, struct search *f)
+{
+	if (f->have_stack)
+		return 0;
+	if (stack_at_goal(nav, &f->stack))
+		return -1;
+	f->have_stack = true;
+	return 0;
+}
+
+/* Has control come back to the activation, from behind stream offset FROM on, other than by a return? As to a handler of a
+ * C++ exception. */
+static int has_landed(struct lz_nav *nav, const struct lz_act *act, uint64_t from)
+{
+	struct lz_candidate k = {.act = *act};
+	struct lz_own o = {0};
+	bool landed = false;
+	int rc = lz_own_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
+
+	for (size_t i = o.n; rc >= 0 && i > 0 && o.mark[i - 1].at > from; i--)
+		landed |= o.mark[i - 1].id == 0;
+	free(o.mark);
+	return rc < 0 ? -1 : landed;
+}
+
+/* May the goal have been reached otherwise than by a call of the activation that ran at a stream offset? By a longjmp,
+ * because another stack goes on there, or on the way out of a callback. */
+static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t offset)
+{
+	const struct stack *goal = &f->stack;
+	struct stack st;
+	size_t i = 0;
+	int rc = 0;
+
+	if (stack_at(nav, offset, &st))
+		return -1;
+	if (f->unmarked) {
+		rc = 1;
+	} else if (st.n) {
+		while (i < goal->n && lz_act_id(&goal->a[i]) != lz_act_id(&st.a[st.n - 1]))
+			i++;
+		rc = i == goal->n || (i + 1 < goal->n && goal->a[i + 1].enter < offset);
+		if (!rc)
+			rc = has_landed(nav, &goal->a[i], offset);
+	}
+	free(st.a);
+	return rc;
+}
+
+/* From own markers of one of the goal's activations. */
+static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *act)
+{
+	struct lz_candidate k = {.act = *act};
+	struct lz_own o = {0};
+	int rc = lz_own_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
+
+	for (size_t back = 0; rc >= 0 && !f->found && back < o.n; back = 4 * back + 1) {
+		const struct lz_chain_stop *p;
+		enum chain_end end;
+
+		rc = lz_chain_build(nav, o.mark[o.n - 1 - back].at, false, &f->chain, &end);
+		p = rc < 0 ? NULL : lz_chain_last(nav, &f->chain, end, f->scope);
+		if (p) {
+			f->answer = p->pos;
+			f->found = true;
+		}
+	}
+	free(o.mark);
+	return rc < 0 ? -1 : 0;
+}
+
+/* From in between, nearer and nearer. */
+static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
+{
+	for (uint64_t back = (nav->goal.marker - from) / 2; back > 0 && !f->found; back /= 2) {
+		int64_t anchor = lz_nav_own_back(nav, nav->goal.marker - back, 0);
+		const struct lz_chain_stop *p;
+		enum chain_end end;
+
+		if (anchor < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
+			return -1;
+		p = lz_chain_last(nav, &f->chain, end, f->scope);
+		if (p && (f->unmarked || !nav->machine.left_unknown)) {
+			f->answer = p->pos;
+			f->found = true;
+		}
+	}
+	return 0;
+}
+
+/* The goal was run over from elsewhere, at stream offset FROM: by its own activations, the innermost first, or by those
+ * that have run since. */
+static int try_own_stack(struct lz_nav *nav, struct search *f, uint64_t from)
+{
+	size_t n = f->stack.n;
+
+	for (size_t i = n; i > 0 && n - i < OWN_DEEP && !f->found; i--)
+		if (try_own(nav, f, &f->stack.a[i - 1]))
+			return -1;
+	return f->found ? 0 : try_between(nav, f, from);
+}
+
+/* The goal was passed in the middle of a line, where a handler that was run over came back to. On the way out of it `step`
+ * may stop there: then the answer is in the handler. Leaves the session at the goal. */
+static int try_handler(struct lz_nav *nav, struct search *f)
+{
+	bool left = nav->machine.left_unknown;
+	struct lz_pos inside = nav->handler;
+	const struct lz_chain_stop *p;
+	struct lz_chain c = {0};
+	enum chain_end end = CHAIN_LOST;
+	int rc = lz_session_seek(nav->s, &inside) || lz_chain_build_here(nav, false, &c, &end);
+
+	p = end == CHAIN_ARRIVED ? lz_chain_last(nav, &c, end, f->scope) : NULL;
+	if (p) {
+		f->answer = p->pos;
+		f->found = true;
+		lz_chain_keep(&f->chain, &c);
+	}
+	free(c.stop);
+	nav->machine.left_unknown = left;
+	return rc ? -1 : lz_session_seek(nav->s, &nav->goal);
+}
+
+/* The goal's own frame, as it is when a function is come to that has a stop in front of its first marker. */
+static bool is_same_frame(const struct lz_chain *c, const struct lz_chain_stop *p,
+                          enum chain_end end)
+{
+	return end == CHAIN_ARRIVED && p->cfa && p->cfa == c->stop[c->n - 1].cfa;
+}
+
+/* One anchor tried. *earlier: where to go on if not found. */
+static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
+{
+	const struct lz_chain_stop *p;
+	enum chain_end end;
+
+	*earlier = anchor;
+	if (lz_chain_build(nav, anchor, false, &f->chain, &end))
+		return -1;
+	if (end == CHAIN_OVER && f->chain.n) {
+		struct lz_chain_stop over = f->chain.stop[f->chain.n - 1];
+		struct lz_pos last = over.pos;
+		bool fits = lz_chain_in_scope(nav, &over, f->scope);
+		uint64_t inner;
+
+		f->outside = last;
+		f->outside_fits = fits;
+		f->have_outside = true;
+		if (need_stack(nav, f))
+			return -1;
+		if (anchor_inside(&f->stack, last.marker, &inner) && inner > anchor &&
+		    inner <= nav->goal.marker) {
+			uint64_t ignored;
+			bool have = f->have_outside;
+
+			f->have_outside = false;
+			if (try_step(nav, f, inner, &ignored))
+				return -1;
+			if (f->found)
+				return 0;
+			if (!f->have_outside) {
+				f->outside = last;
+				f->outside_fits = fits;
+			}
+			f->have_outside |= have;
+		}
+		switch (is_elsewhere(nav, f, last.marker)) {
+		case -1: return -1;
+		case 1:
+			if (try_own_stack(nav, f, last.marker))
+				return -1;
+			if (f->found)
+				return 0;
+		}
+		f->found = f->outside_fits;
+		f->answer = f->outside;
+		return 0;
+	}
+	if (end == CHAIN_PASSED && nav->handler.event) {
+		if (try_handler(nav, f))
+			return -1;
+		if (f->found)
+			return 0;
+	}
+	p = lz_chain_last(nav, &f->chain, end, f->scope);
+	/* In code without lines GDB stops only on the way out of what that called. */
+	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end) &&
+	    !(f->lineless && end == CHAIN_ARRIVED)) {
+		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
+			return -1;
+		if (*earlier < anchor)
+			return 0;
+	}
+	if (p) {
+		f->answer = p->pos;
+		f->found = true;
+	}
+	return 0;
+}
+
+/* From the gap behind EVENT events, or the last one before that is of the goal's thread. */
+static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
+{
+	const struct lz_strands *t = &nav->strands;
+	uint32_t turn = lz_turns_at(t->turns, event), i = turn;
+	const struct lz_chain_stop *p;
+	const struct lz_event *ev;
+	enum chain_end end;
+
+	while (i > 0 && t->number[i] != nav->thread)
+		i--;
+	if (i != turn)
+		event = t->turns->v[i + 1].event - 1;
+	ev = lz_session_event_before(nav->s, event);
+	if ((ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s)) ||
+	    lz_chain_build_here(nav, false, &f->chain, &end))
+		return -1;
+	if (end == CHAIN_PASSED && nav->handler.event && (try_handler(nav, f) || f->found))
+		return f->found ? 0 : -1;
+	if (end == CHAIN_OVER && f->chain.n)
+		p = &f->chain.stop[f->chain.n - 1];
+	else
+		p = lz_chain_last(nav, &f->chain, end, f->scope);
+	if (p) {
+		f->answer = p->pos;
+		f->found = true;
+	}
+	return 0;
+}
+
+/* Where there are no markers: anchors behind events. */
+static int find_by_events(struct lz_nav *nav, struct search *f)
+{
+	uint64_t first = nav->strands.turns->v[nav->strands.first[nav->thread]].event;
+	uint64_t event = nav->goal.event, back = 1;
+
+	if (event == first && (nav->thread || lz_reader_begins_inside(nav->s->rp.reader)))
+		return try_event(nav, f, event); /* the thread begins with this gap */
+	while (event > first && !f->found) {
+		event = nav->goal.event > first + back ? nav->goal.event - back : first;
+		if (try_event(nav, f, event))
+			return -1;
+		back *= 4;
+	}
+	return 0;
+}
+
+/* How far back the anchor after the one at DISTANCE is. Where GDB stops only on the way out of calls, none is left out. */
+static uint64_t further(const struct search *f, uint64_t distance)
+{
+	return f->lineless && distance < CALLS_FAR ? distance + CALL_SIZE : distance * 6;
+}
+
+static int find_step(struct lz_nav *nav, struct search *f)
+{
+	uint64_t distance = f->lineless ? 1 : 12, earlier, first = lz_nav_own_first(nav),
+	         now = nav->goal.marker;
+	int64_t anchor = lz_nav_own_end(nav, now);
+	bool limited = f->scope != LZ_SCOPE_ALL;
+
+	if (anchor < 0)
+		return -1;
+	/* What the first thread runs before its first marker is the loader, unless earlier parts were not kept. */
+	if (!first || (uint64_t)anchor <= first)
+		return find_by_events(nav, f);
+	while ((uint64_t)anchor > first && !f->found && !(limited && distance > f->far)) {
+		anchor = lz_nav_own_back(nav, now, distance);
+		for (;;) {
+			if (anchor < 0 || try_step(nav, f, (uint64_t)anchor, &earlier))
+				return -1;
+			if (f->found || earlier >= (uint64_t)anchor)
+				break;
+			anchor = lz_nav_own_end(nav, earlier);
+		}
+		uint64_t tried =
+		    lz_strand_between(&nav->strands, nav->thread, (uint64_t)anchor, now);
+
+		if (tried > distance)
+			distance = tried;
+		distance = further(f, distance);
+	}
+	/* The goal is the first stop behind the thread's first marker. */
+	if (!f->found && !limited)
+		return find_by_events(nav, f);
+	return 0;
+}
+
+static int search(struct lz_nav *nav, enum lz_scope scope, uint64_t far, struct lz_pos *answer)
+{
+	struct search f = {.scope = scope, .far = far};
+	int rc;
+
+	f.unmarked = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event) == LZ_FN_NONE;
+	f.lineless = !f.unmarked && !lz_chain_goal_has_line(nav);
+	if (!far)
+		f.far = f.unmarked ? LZ_UNMARKED_FAR : OUTER_FAR;
+	rc = find_step(nav, &f);
+
+	free(f.stack.a);
+	if (!rc && f.found) {
+		*answer = f.answer;
+		rc = 1;
+		if (scope == LZ_SCOPE_ALL)
+			lz_chain_keep(&nav->step, &f.chain);
+	}
+	free(f.chain.stop);
+	return rc;
+}
+
+int lz_search_step(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
+{
+	return search(nav, scope, 0, answer);
+}
+
+int lz_search_step_near(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
+{
+	return search(nav, scope, NEAR, answer);
+}

@@ -1,0 +1,111 @@
+/* Out of a piece of code at full speed, for a debugger that would step through it. */
+#include "replayer/navigate/piece.h"
+#include "replayer/session/session.h"
+
+/* A stop of the user's, which a debugger that steps would have come to otherwise, or a way that it would not have taken. */
+enum { ELSEWHERE = 1 };
+
+/* A breakpoint there that the piece has not set? */
+static bool is_users(const struct lz_session *s, const struct lz_piece *p, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n_breaks; i++)
+		if (s->breaks[i].addr == addr)
+			return s->breaks[i].count > lz_piece_breaks_at(p, addr);
+	return false;
+}
+
+/* An exit inside is stepped over even if others run before its thread comes to it: a breakpoint where a thread stands does not stop it. */
+static int go_on(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
+{
+	struct lz_session *s = nav->s;
+	struct user_regs_struct r = {.rip = s->pos.ip};
+
+	if (s->pos.tid != tid && lz_session_thread_regs(s, tid, &r) < 0)
+		r.rip = 0; /* it has ended */
+	if (lz_piece_leads_anywhere(p, r.rip))
+		return lz_session_step_thread(s, tid, LZ_FORWARD, stop);
+	return lz_session_run(s, LZ_FORWARD, stop);
+}
+
+/* To the first exit of thread TID's own frame. */
+static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
+{
+	for (;;) {
+		bool inside, users;
+
+		if (go_on(nav, p, tid, stop) < 0)
+			return -1;
+		inside = nav->s->pos.tid == tid && !lz_piece_is_deeper(nav, p);
+		switch (stop->reason) {
+		case LZ_STOP_STEP:
+		case LZ_STOP_BREAKPOINT:
+			if ((users = is_users(nav->s, p, nav->s->pos.ip)))
+				stop->reason = LZ_STOP_BREAKPOINT;
+			break;
+		case LZ_STOP_WATCH:
+		case LZ_STOP_SIGNAL: users = true; break;
+		default: return 0;
+		}
+		if (users)
+			return inside ? 0 : ELSEWHERE;
+		if (inside && lz_piece_lands_at(p, nav->s->pos.ip))
+			return ELSEWHERE;
+		if (inside && !lz_piece_has(p->of, nav->s->pos.ip)) {
+			stop->reason = LZ_STOP_STEP;
+			return 0;
+		}
+	}
+}
+
+int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
+                     struct lz_stop *stop)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	struct lz_pos from;
+	struct lz_piece p;
+	int rc;
+
+	if (!nav || lz_session_name(s) < 0)
+		return -1;
+	lz_session_where(s, &from);
+	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, piece, &p))
+		return 1;
+	rc = lz_piece_arm(nav, &p);
+	if (!rc)
+		rc = run_out(nav, &p, from.tid, stop);
+	lz_piece_disarm(nav, &p);
+	if (!rc)
+		return 0;
+	if (rc == ELSEWHERE)
+		lz_piece_bar(nav, &from, &s->pos);
+	/* An interrupt must not hold it up on the way back; it stops what comes next. */
+	return lz_session_restore(s, &from) < 0 ? -1 : rc;
+}
+
+bool lz_session_begins_row(struct lz_session *s, uint64_t addr)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+	uint64_t bias;
+	struct lz_lines *l = nav ? nav->machine.lines(nav->machine.arg, addr, &bias) : NULL;
+
+	return l && lz_lines_find(l, addr - bias).pc == addr - bias;
+}
+
+int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop)
+{
+	struct lz_piece_of_code range = {
+	    .range = {{start, end}}, .n_ranges = 1, .lines = true, .without_calls = true};
+	uint64_t passed = s->pass_signals;
+	int rc;
+
+	if (!lz_session_begins_row(s, start))
+		return 1;
+	s->pass_signals = 0;
+	s->nested++;
+	rc = lz_session_leave(s, &range, stop);
+	s->nested--;
+	s->pass_signals = passed;
+	if (!rc && stop->reason == LZ_STOP_SIGNAL && stop->signo < 64 && passed >> stop->signo & 1)
+		return 1;
+	return rc;
+}

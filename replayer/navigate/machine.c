@@ -1,0 +1,388 @@
+/* The session as the machine that the stepper moves. */
+#include <stdlib.h>
+#include <lizard/error.h>
+#include "replayer/navigate/nav.h"
+#include "replayer/navigate/piece.h"
+#include "replayer/session/session.h"
+
+static struct lz_pos where(struct lz_nav *nav)
+{
+	struct lz_pos pos;
+
+	lz_session_where(nav->s, &pos);
+	return pos;
+}
+
+static bool at_goal(void *arg)
+{
+	struct lz_nav *nav = arg;
+	struct lz_pos now;
+
+	if (nav->s->pos.ip != nav->goal.ip)
+		return false; /* before where() counts arrivals */
+	now = where(nav);
+	return lz_nav_same(&now, &nav->goal);
+}
+
+static int regs(void *arg, struct user_regs_struct *r)
+{
+	struct lz_nav *nav = arg;
+
+	return lz_session_regs(nav->s, r);
+}
+
+static size_t read_memory(void *arg, uint64_t addr, void *buf, size_t len)
+{
+	struct lz_nav *nav = arg;
+
+	return lz_session_read(nav->s, addr, buf, len);
+}
+
+static struct lz_lines *lines(void *arg, uint64_t addr, uint64_t *bias)
+{
+	struct lz_nav *nav = arg;
+	struct lz_module *mod = lz_modules_at(nav->modules, addr, where(nav).event);
+
+	*bias = mod ? mod->bias : 0;
+	return mod ? lz_module_lines(nav->modules, mod) : NULL;
+}
+
+static bool in_loader(void *arg, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	struct lz_nav *nav = arg;
+	struct lz_module *mod = lz_modules_at(nav->modules, addr, where(nav).event);
+
+	if (!mod || !mod->interpreter)
+		return false;
+	*start = mod->start;
+	*end = mod->end;
+	return true;
+}
+
+/* What the debugger wants to see none of: it steps over their handlers. */
+static bool passes_by(struct lz_nav *nav, uint32_t signo)
+{
+	return signo < 64 && (nav->passed >> signo & 1);
+}
+
+/* Stops of a search, 20 us each and more: where no walk comes to the goal it would go on for hours. */
+enum { EFFORT_MAX = 1 << 20 };
+
+/* By a request that came while nothing ran, or because the search has taken too long. */
+static bool must_end(struct lz_nav *nav)
+{
+	nav->interrupted |= nav->s->rp.interrupted != 0;
+	nav->gave_up |= ++nav->effort > EFFORT_MAX;
+	return nav->interrupted || nav->gave_up;
+}
+
+/* What is looked for is in the goal's thread; others run on meanwhile, whatever they meet. */
+static bool elsewhere(struct lz_nav *nav, const struct lz_stop *stop)
+{
+	return nav->s->pos.tid != nav->goal.tid && stop->reason != LZ_STOP_END &&
+	       stop->reason != LZ_STOP_INTERRUPTED && stop->reason != LZ_STOP_DIVERGED &&
+	       stop->reason != LZ_STOP_THREAD_END;
+}
+
+/* Runs until at one of PLACES, or the goal, which may be one of them. */
+static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
+{
+	struct lz_nav *nav = arg;
+	enum lz_move move = LZ_MOVE_FAILED;
+	size_t set = 0;
+	struct lz_stop stop;
+
+	/* Of what is run over, the first instruction: where control already is no breakpoint stops it. */
+	if (at_goal(nav))
+		return LZ_MOVE_GOAL;
+	for (; set < n; set++)
+		if (lz_session_break(nav->s, places[set].pc))
+			goto out;
+	if (lz_session_break(nav->s, nav->goal.ip))
+		goto out;
+	for (bool going = true; going;) {
+		struct user_regs_struct r;
+
+		if (must_end(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
+		    lz_session_regs(nav->s, &r))
+			break;
+		if (elsewhere(nav, &stop))
+			continue;
+		for (size_t i = 0; i < n && stop.reason != LZ_STOP_SIGNAL; i++) {
+			if (r.rip != places[i].pc || (places[i].sp && r.rsp != places[i].sp))
+				continue;
+			move = LZ_MOVE_DONE;
+			going = false;
+		}
+		if (!going)
+			break;
+		switch (stop.reason) {
+		case LZ_STOP_BREAKPOINT:
+		case LZ_STOP_WATCH:
+		case LZ_STOP_SIGNAL: break;
+		case LZ_STOP_END:
+			move = LZ_MOVE_END;
+			going = false;
+			break;
+		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
+		default: going = false;
+		}
+		if (at_goal(nav)) {
+			move = stop.reason == LZ_STOP_END ? LZ_MOVE_END : LZ_MOVE_GOAL;
+			going = false;
+		}
+	}
+	lz_session_unbreak(nav->s, nav->goal.ip);
+out:
+	while (set > 0)
+		lz_session_unbreak(nav->s, places[--set].pc);
+	return move;
+}
+
+/* One instruction of the goal's thread. */
+static int step_own(struct lz_nav *nav, struct lz_stop *stop)
+{
+	do {
+		if (lz_session_step_thread(nav->s, nav->goal.tid, LZ_FORWARD, stop))
+			return -1;
+	} while (elsewhere(nav, stop) && !must_end(nav));
+	return 0;
+}
+
+/* Stopped before a signal: over its handler, if there is one, else over the instruction. */
+static enum lz_move take_signal(struct lz_nav *nav)
+{
+	const struct lz_event *ev = lz_session_next_event(nav->s);
+	struct user_regs_struct r;
+	struct lz_place back = {0};
+	enum lz_move move;
+	struct lz_stop stop;
+	struct lz_pos inside;
+	bool handler;
+
+	if (!ev || ev->kind != LZ_EV_SIGNAL || lz_session_regs(nav->s, &r))
+		return LZ_MOVE_FAILED;
+	if (!passes_by(nav, ev->signo))
+		return LZ_MOVE_SIGNAL;
+	handler = ev->has_regs && ev->regs.rip != r.rip;
+	back.pc = r.rip;
+	back.sp = r.rsp;
+	if (step_own(nav, &stop))
+		return LZ_MOVE_FAILED;
+	if (stop.reason == LZ_STOP_END || stop.reason == LZ_STOP_THREAD_END)
+		return LZ_MOVE_END;
+	if (!handler)
+		return LZ_MOVE_DONE;
+	if (at_goal(nav))
+		return LZ_MOVE_GOAL;
+	inside = where(nav);
+	move = run(nav, &back, 1);
+	if (move == LZ_MOVE_DONE && at_goal(nav))
+		nav->handler = inside;
+	return move;
+}
+
+/* Until the goal's thread stops, or at the limit. */
+static int run_own(struct lz_nav *nav, struct lz_stop *stop)
+{
+	do {
+		if (lz_session_run(nav->s, LZ_FORWARD, stop))
+			return -1;
+	} while (elsewhere(nav, stop) && stop->reason != LZ_STOP_TARGET && !must_end(nav));
+	return 0;
+}
+
+static bool within(uint64_t pc, uint64_t start, uint64_t end)
+{
+	return pc >= start && pc < end;
+}
+
+enum { WORTH_RUNNING = 64 }; /* steps; eight times as many after a run in vain */
+
+/* Through a loop in a range that the goal may be in, but not past the gap it is in. 1: steps must do. */
+static int run_to_goal(struct lz_nav *nav, uint64_t start, uint64_t end, struct lz_stop *stop)
+{
+	const struct lz_pos *goal = &nav->goal;
+	struct lz_pos now = where(nav);
+	int rc;
+
+	if (now.tid != goal->tid || now.marker >= goal->marker)
+		return 1;
+	nav->s->limit = goal->marker;
+	rc = lz_session_run_range(nav->s, start, end, stop);
+	nav->s->limit = 0;
+	if (rc || stop->reason == LZ_STOP_TARGET || stop->reason == LZ_STOP_INTERRUPTED ||
+	    stop->reason == LZ_STOP_DIVERGED)
+		return rc;
+	/* Left no earlier than in the goal's gap: at its start control was still in the range. */
+	if (lz_gap_cmp(goal->event, goal->marker, stop->pos.event, stop->pos.marker) <= 0) {
+		rc = lz_session_seek_gap(nav->s, goal->event, goal->marker);
+		stop->reason = LZ_STOP_STEP;
+	}
+	return rc;
+}
+
+static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
+{
+	struct lz_nav *nav = arg;
+	/* The goal can only be come across inside the range if its address is there. */
+	bool careful = within(nav->goal.ip, start, end);
+	uint64_t run_after = WORTH_RUNNING;
+
+	for (uint64_t steps = 0;; steps++) {
+		struct lz_stop stop;
+		int rc = 1;
+
+		if (must_end(nav))
+			return LZ_MOVE_FAILED;
+		if (steps == run_after) {
+			run_after *= 8;
+			rc = run_to_goal(nav, start, end, &stop);
+		}
+		if (rc > 0)
+			rc = careful ? step_own(nav, &stop)
+			             : lz_session_step_range(nav->s, LZ_FORWARD, start, end, &stop);
+
+		if (!rc && elsewhere(nav, &stop))
+			rc = step_own(nav, &stop);
+		if (rc)
+			return LZ_MOVE_FAILED;
+		switch (stop.reason) {
+		case LZ_STOP_STEP:
+		case LZ_STOP_TARGET:
+		case LZ_STOP_BREAKPOINT:
+		case LZ_STOP_WATCH: break;
+		case LZ_STOP_SIGNAL: {
+			enum lz_move move = take_signal(nav);
+
+			if (move != LZ_MOVE_DONE)
+				return move;
+			break;
+		}
+		case LZ_STOP_THREAD_END:
+		case LZ_STOP_END: return LZ_MOVE_END;
+		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
+		default: return LZ_MOVE_FAILED;
+		}
+		if (!within(where(nav).ip, start, end) || at_goal(nav))
+			return LZ_MOVE_DONE;
+	}
+}
+
+/* ---- through a long piece of code ---- */
+
+enum { AT_LIMIT = -1, LANDED = -2 }; /* beside enum lz_move */
+
+/* To the next exit, or the goal, in whatever frame. */
+static int run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
+{
+	struct lz_stop stop;
+	int rc;
+
+	if (must_end(nav))
+		return LZ_MOVE_FAILED;
+	if (lz_piece_leads_anywhere(p, nav->s->pos.ip))
+		rc = step_own(nav, &stop);
+	else
+		rc = run_own(nav, &stop);
+	if (rc)
+		return LZ_MOVE_FAILED;
+	switch (stop.reason) {
+	case LZ_STOP_TARGET: return AT_LIMIT;
+	case LZ_STOP_STEP:
+	case LZ_STOP_BREAKPOINT:
+	case LZ_STOP_WATCH: return LZ_MOVE_DONE;
+	case LZ_STOP_SIGNAL:
+		nav->s->limit = 0; /* a handler runs to its end or to the goal */
+		return lz_piece_is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
+	case LZ_STOP_THREAD_END:
+	case LZ_STOP_END: return LZ_MOVE_END;
+	case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
+	default: return LZ_MOVE_FAILED;
+	}
+}
+
+/* From the goal's marker on it is looked for; a loop may come by its address often before. */
+static int look_for_goal(struct lz_nav *nav, bool *near)
+{
+	nav->s->limit = nav->goal.marker;
+	if (*near || nav->s->pos.marker < nav->goal.marker)
+		return 0;
+	nav->s->limit = 0;
+	if (lz_session_break(nav->s, nav->goal.ip))
+		return -1;
+	*near = true;
+	return 0;
+}
+
+/* Other than by a step that left the piece, control comes to another frame by calls, or by a longjmp out of one, which
+ * `next` would run over. */
+static bool is_foreign(struct lz_nav *nav, const struct lz_piece *p, bool stepped)
+{
+	return stepped ? lz_piece_is_deeper(nav, p) : lz_gdb_frame(&nav->machine, NULL) != p->cfa;
+}
+
+static int leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
+{
+	while (!look_for_goal(nav, near)) {
+		bool stepped = lz_piece_leads_anywhere(p, nav->s->pos.ip);
+		int move = run_to_exit(nav, p);
+		uint64_t ip = nav->s->pos.ip;
+
+		if (move != LZ_MOVE_DONE && move != AT_LIMIT)
+			return move;
+		if (ip == nav->goal.ip && at_goal(nav))
+			return is_foreign(nav, p, stepped) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
+		if (nav->s->pos.tid == nav->goal.tid && lz_piece_lands_at(p, ip) &&
+		    !is_foreign(nav, p, stepped))
+			return LANDED;
+		/* At the limit control may be anywhere, where frames are not known, too. */
+		if (move == AT_LIMIT && !lz_piece_is_exit(p, ip))
+			continue;
+		if (nav->s->pos.tid == nav->goal.tid && !lz_piece_has(p->of, ip) &&
+		    !is_foreign(nav, p, stepped))
+			return LZ_MOVE_DONE;
+	}
+	return LZ_MOVE_FAILED;
+}
+
+static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
+{
+	struct lz_nav *nav = arg;
+	struct lz_pos from = nav->s->pos;
+	struct lz_piece p;
+	int move = LZ_MOVE_FAILED;
+	bool near = false;
+
+	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, of, &p))
+		return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
+	if (p.n_landings)
+		from = where(nav); /* which counts arrivals */
+	if (!lz_piece_arm(nav, &p))
+		move = leave(nav, &p, &near);
+	if (near)
+		lz_session_unbreak(nav->s, nav->goal.ip);
+	nav->s->limit = 0;
+	lz_piece_disarm(nav, &p);
+	if (move != LANDED)
+		return (enum lz_move)move;
+	lz_piece_bar(nav, &from, &nav->s->pos);
+	if (lz_session_seek(nav->s, &from))
+		return LZ_MOVE_FAILED;
+	return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
+}
+
+void lz_nav_machine(struct lz_nav *nav)
+{
+	nav->machine = (struct lz_machine){
+	    .arg = nav,
+	    .regs = regs,
+	    .read = read_memory,
+	    .step_range = step_range,
+	    .run_out = run_out,
+	    .run = run,
+	    .at_goal = at_goal,
+	    .lines = lines,
+	    .in_loader = in_loader,
+	};
+}

@@ -1,0 +1,129 @@
+#include <stdlib.h>
+#include <lizard/error.h>
+#include "replayer/navigate/nav.h"
+#include "replayer/session/session.h"
+
+struct lz_nav *lz_nav_of(struct lz_session *s)
+{
+	struct lz_nav *nav = s->nav;
+	const struct lz_turns *turns;
+
+	if (nav)
+		return nav;
+	nav = calloc(1, sizeof(*nav));
+	if (!nav) {
+		lz_fail("out of memory for navigation");
+		return NULL;
+	}
+	nav->s = s;
+	nav->modules = lz_modules_new(s->rp.reader);
+	turns = nav->modules ? lz_replay_turns(&s->rp) : NULL;
+	if (turns && !lz_strands_init(&nav->strands, turns))
+		nav->stream = lz_stream_new(s->rp.reader, nav->modules, &nav->strands);
+	if (!nav->stream) {
+		lz_nav_free(nav);
+		return NULL;
+	}
+	lz_nav_machine(nav);
+	s->nav = nav;
+	return nav;
+}
+
+int lz_session_read_ahead(struct lz_session *s)
+{
+	struct lz_nav *nav = lz_nav_of(s);
+
+	return nav ? lz_stream_index_ahead(nav->stream) : -1;
+}
+
+void lz_nav_free(struct lz_nav *nav)
+{
+	if (!nav)
+		return;
+	lz_stream_free(nav->stream);
+	lz_strands_free(&nav->strands);
+	lz_modules_free(nav->modules);
+	free(nav->step.stop);
+	free(nav->next.stop);
+	lz_answers_free(&nav->steps);
+	lz_answers_free(&nav->nexts);
+	free(nav);
+}
+
+bool lz_nav_same(const struct lz_pos *a, const struct lz_pos *b)
+{
+	return a->tid == b->tid && a->event == b->event && a->marker == b->marker &&
+	       a->ip == b->ip && a->n == b->n;
+}
+
+/* A thread that gets its turn again is at the instant at which it was switched away from: that is how a walk within it
+ * comes there. */
+static int same_before_switch(struct lz_nav *nav)
+{
+	const struct lz_turns *turns = nav->strands.turns;
+
+	for (;;) {
+		struct lz_pos *g = &nav->goal;
+		const struct lz_turn *turn = &turns->v[lz_turns_at(turns, g->event)];
+		struct lz_turn_end end;
+
+		if (!turn->switched || turn->returns || turn->before == LZ_NO_TURN)
+			return 0;
+		if (g->event != turn->event || g->marker != turn->marker || g->ip != turn->ip ||
+		    g->n != 1)
+			return 0;
+		if (lz_session_turn_before(nav->s, g->tid, g->event, &end))
+			return -1;
+		*g = end.pos;
+	}
+}
+
+int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal)
+{
+	nav->goal = *goal;
+	nav->thread = lz_strand_at(&nav->strands, goal->event);
+	return same_before_switch(nav);
+}
+
+/* The marker boundary at or before AT, which is not in front of what the thread has written there. */
+static int64_t own_boundary(struct lz_nav *nav, uint64_t at)
+{
+	const struct lz_strands *t = &nav->strands;
+	int64_t boundary = lz_marker_boundary(nav->s, at);
+	uint32_t turn = lz_strand_turn_before(t, nav->thread, at);
+
+	if (boundary >= 0 && turn != LZ_NO_TURN && (uint64_t)boundary <= t->turns->v[turn].marker)
+		return (int64_t)lz_engine_next_marker(nav->s->e, t->turns->v[turn].marker);
+	return boundary;
+}
+
+int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance)
+{
+	bool first;
+	uint64_t at = lz_strand_back(&nav->strands, nav->thread, offset, distance, &first);
+
+	return first ? (int64_t)lz_nav_own_first(nav) : own_boundary(nav, at);
+}
+
+int64_t lz_nav_own_end(struct lz_nav *nav, uint64_t offset)
+{
+	bool first;
+	uint64_t at = lz_strand_back(&nav->strands, nav->thread, offset, 0, &first);
+
+	return first ? 0 : own_boundary(nav, at);
+}
+
+uint64_t lz_nav_own_first(struct lz_nav *nav)
+{
+	const struct lz_strands *t = &nav->strands;
+	uint64_t len = lz_stream_len(nav->stream);
+	uint32_t i = t->first[nav->thread];
+
+	for (; i != LZ_NO_TURN; i = t->turns->v[i].after) {
+		uint64_t start = t->turns->v[i].marker;
+
+		if (start < lz_turn_end(t, i) && start < len)
+			return lz_engine_next_marker(nav->s->e, start);
+	}
+	return 0;
+}

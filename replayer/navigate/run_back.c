@@ -1,0 +1,318 @@
+/* Moving backward to the last breakpoint, watched change or signal before.
+ *
+ * A backward run looks at stretches of the recording, each ending where the one before began and growing eightfold, from
+ * the present towards the start; in each it runs forward and keeps the last hit. When they have become long, the last
+ * arrival at a breakpoint is looked for in the markers (lz_find_last()); what is watched still needs the runs. */
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
+enum {
+	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
+	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
+	SCAN_BY_RUN = 64 /* ... and so is a stretch so many times as long as the next window */
+};
+
+/* Right before the signal that a run back must not pass by. */
+static int stop_signal(struct lz_session *s, struct lz_stop *stop)
+{
+	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->back_to - 1);
+	struct lz_pos to;
+
+	if (!ev)
+		return -1;
+	uint32_t signo = ev->signo;
+	int ret = lz_session_before_event(s, ev, &to);
+
+	if (ret == 2)
+		return lz_session_stop_interrupted(s, stop);
+	if (ret < 0 || lz_session_seek(s, &to) < 0)
+		return -1;
+	lz_session_fill(s, stop, LZ_STOP_SIGNAL);
+	stop->signo = signo;
+	s->signal_told = s->back_to;
+	return 0;
+}
+
+/* Nothing stopped it before. */
+static int stop_start(struct lz_session *s, struct lz_stop *stop)
+{
+	return s->back_to ? stop_signal(s, stop) : lz_session_stop_start(s, stop);
+}
+
+/* ---- windows ---- */
+
+struct gap {
+	uint64_t event, marker;
+};
+
+/* The earliest gap that a run back looks at. */
+static struct gap first_gap(struct lz_session *s)
+{
+	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
+	const struct lz_event *ev =
+	    s->back_to ? lz_reader_event(s->rp.reader, s->back_to - 1) : NULL;
+
+	if (ev)
+		return (struct gap){s->back_to, ev->marker};
+	return ck ? (struct gap){ck->pos.event, ck->pos.marker} : (struct gap){0, 0};
+}
+
+static struct gap later(struct gap a, struct gap b)
+{
+	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
+}
+
+/* The beginning of the window that ends at END. */
+static int window(struct lz_session *s, struct gap end, uint64_t markers, uint64_t events,
+                  struct gap *start)
+{
+	struct gap m = first_gap(s), e = m;
+
+	if (end.marker > m.marker + markers) {
+		int64_t at = lz_marker_boundary_near(s, end.marker - markers);
+		if (at < 0)
+			return -1;
+		m = (struct gap){lz_gap_event(s, (uint64_t)at), (uint64_t)at};
+	}
+	if (end.event > e.event + events) {
+		const struct lz_event *ev = lz_reader_event(s->rp.reader, end.event - events - 1);
+		if (!ev)
+			return -1;
+		e = (struct gap){end.event - events, ev->marker};
+	}
+	*start = later(m, e);
+	return 0;
+}
+
+static bool page_dirty(const struct lz_session *s, const struct lz_checkpoint *ck)
+{
+	for (size_t i = 0; i < s->n_watches; i++) {
+		uint64_t page = s->watches[i].addr & ~(uint64_t)(LZ_PAGE - 1);
+		uint64_t end = s->watches[i].addr + s->watches[i].len;
+		uint32_t low = 0, high = ck->n_dirty;
+		while (low < high) {
+			uint32_t mid = low + (high - low) / 2;
+			if (ck->dirty[mid] < page)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (low < ck->n_dirty && ck->dirty[low] < end)
+			return true;
+	}
+	return false;
+}
+
+/* A gap's start at or behind the checkpoint, which may stand in the middle of one. */
+static struct gap behind(struct lz_session *s, const struct lz_checkpoint *ck)
+{
+	if (lz_checkpoint_starts_gap(s, ck))
+		return (struct gap){ck->pos.event, ck->pos.marker};
+	uint64_t next = lz_engine_next_marker(s->e, ck->pos.marker);
+	if (next == UINT64_MAX)
+		return (struct gap){UINT64_MAX, UINT64_MAX};
+	return (struct gap){lz_gap_event(s, next), next};
+}
+
+/* With watchpoints only, or where it is known when control was at the breakpoints: whole intervals between checkpoints,
+ * before END, in which no watched page was written, need not be run. What differs at their ends does not tell: a value
+ * may have changed and changed back. */
+static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_known)
+{
+	struct lz_reader *r = s->rp.reader;
+	uint32_t i = lz_reader_checkpoint_before(r, end.event, end.marker);
+
+	for (size_t k = 0; k < s->n_watches; k++)
+		if (s->watches[k].kind != 'w')
+			return end;
+	if ((s->n_breaks && !breaks_known) || i >= lz_reader_n_checkpoints(r))
+		return end;
+	/* END lies in the interval behind checkpoint i: that one is clean if checkpoint i+1 says so */
+	for (i++; i > 0; i--) {
+		if (i >= lz_reader_n_checkpoints(r))
+			break;
+		const struct lz_checkpoint *ck = lz_reader_checkpoint(r, i);
+		const struct lz_checkpoint *before = lz_reader_checkpoint(r, i - 1);
+		if (!ck || !before || ck->whole || !ck->exact || page_dirty(s, ck))
+			break;
+		struct gap g = behind(s, before);
+		if (lz_gap_cmp(g.event, g.marker, end.event, end.marker) < 0)
+			end = g;
+	}
+	return end;
+}
+
+/* ---- the run ---- */
+
+struct last_hit {
+	bool any;
+	struct lz_hit hit;
+};
+
+static int keep_last(void *arg, const struct lz_hit *hit)
+{
+	struct last_hit *l = arg;
+
+	l->any = true;
+	l->hit = *hit;
+	return 0;
+}
+
+static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz_stop *stop)
+{
+	struct lz_pos to;
+	int ret = lz_session_resolve(s, hit, &to);
+
+	if (ret == 2)
+		return lz_session_stop_interrupted(s, stop);
+	if (ret < 0 || lz_session_seek(s, &to) < 0)
+		return -1;
+	lz_session_fill(s, stop, hit->kind == LZ_HIT_BREAK ? LZ_STOP_BREAKPOINT : LZ_STOP_WATCH);
+	stop->watch_addr = hit->watch_addr;
+	stop->watch_kind = hit->watch_kind;
+	return 0;
+}
+
+/* One window; 0: nothing in it, 1: stopped. */
+static int look(struct lz_session *s, struct gap start, const struct lz_scan_end *end,
+                const uint64_t *addrs, struct lz_stop *stop)
+{
+	struct last_hit last = {0};
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, start.event, start.marker, &ret);
+	if (!e)
+		return ret == 2
+		           ? (lz_session_stop_interrupted(s, stop), 1)
+		           : lz_fail_in("going back to event %lu, marker %lu",
+		                        (unsigned long)start.event, (unsigned long)start.marker);
+	ret = lz_scan(s, e, end, addrs, s->n_breaks, s->n_watches > 0, keep_last, &last);
+	lz_engine_free(e);
+	if (ret == LZ_SCAN_INTERRUPTED)
+		return lz_session_stop_interrupted(s, stop), 1;
+	if (ret == LZ_SCAN_DIVERGED) {
+		lz_session_fill(s, stop, LZ_STOP_DIVERGED);
+		return 1;
+	}
+	if (ret == LZ_SCAN_PAST)
+		return lz_fail("the present instant is not found again");
+	if (ret < 0)
+		return -1;
+	if (!last.any)
+		return 0;
+	return stop_at_hit(s, &last.hit, stop) < 0 ? -1 : 1;
+}
+
+/* ---- breakpoints by their markers ---- */
+
+/* Looked for once in a backward run, when the windows have become long. */
+struct by_markers {
+	const uint64_t *addrs;
+	enum { NOT_TRIED, UNKNOWN, NONE, FOUND } state;
+	struct lz_hit hit;
+};
+
+/* Is it cheaper now to scan the markers than to run the next window? */
+static bool worth_finding(struct lz_session *s, struct gap end, uint64_t markers)
+{
+	uint64_t cost = lz_find_last_cost(s, end.marker);
+
+	return cost ? markers >= NEAR_MARKERS && cost / SCAN_BY_RUN <= markers
+	            : markers >= NEAR_INDEXED;
+}
+
+/* 0; 1: stopped. */
+static int find_break(struct lz_session *s, struct gap end, struct by_markers *b,
+                      struct lz_stop *stop)
+{
+	if (!s->n_breaks) {
+		b->state = NONE;
+		return 0;
+	}
+	struct gap first = first_gap(s);
+	int ret = lz_find_last(s, first.marker, end.event, end.marker, b->addrs, s->n_breaks,
+	                       &b->hit.pos);
+
+	if (ret == LZ_SCAN_INTERRUPTED)
+		return lz_session_stop_interrupted(s, stop), 1;
+	if (ret == LZ_SCAN_DIVERGED) {
+		lz_session_fill(s, stop, LZ_STOP_DIVERGED);
+		return 1;
+	}
+	if (ret < 0)
+		return -1;
+	b->hit.kind = LZ_HIT_BREAK;
+	b->state = ret == LZ_FIND_UNKNOWN ? UNKNOWN : ret ? FOUND : NONE;
+	if (lz_gap_cmp(b->hit.pos.event, b->hit.pos.marker, first.event, first.marker) < 0 &&
+	    ret == 1)
+		b->state = NONE; /* behind a signal that the run stops for */
+	return 0;
+}
+
+/* With the last arrival at a breakpoint known: moves END back over what need not be run. 1: stopped. */
+static int skip(struct lz_session *s, struct gap *end, const struct by_markers *b,
+                struct lz_stop *stop)
+{
+	struct gap first = first_gap(s);
+	bool known = b->state == NONE || b->state == FOUND;
+	const struct lz_pos *hit = &b->hit.pos;
+
+	*end = known && !s->n_watches ? first : skip_clean(s, *end, known);
+	if (b->state == FOUND && lz_gap_cmp(hit->event, hit->marker, end->event, end->marker) >= 0)
+		return stop_at_hit(s, &b->hit, stop) < 0 ? -1 : 1;
+	if (lz_gap_cmp(end->event, end->marker, first.event, first.marker) <= 0)
+		return stop_start(s, stop) < 0 ? -1 : 1;
+	return 0;
+}
+
+static int run_back(struct lz_session *s, struct lz_stop *stop)
+{
+	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS;
+	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start;
+	struct lz_pos here = s->pos;
+	/* the first window reaches into the present gap */
+	struct lz_scan_end to = {end.event, end.marker, lz_session_at_gap(s) ? NULL : &here};
+	struct by_markers found = {.addrs = addrs};
+	int ret = 0;
+
+	if (!s->n_breaks && !s->n_watches)
+		return stop_start(s, stop);
+	for (size_t i = 0; i < s->n_breaks; i++)
+		addrs[i] = s->breaks[i].addr;
+	while (!ret) {
+		if (!to.pos && lz_gap_cmp(end.event, end.marker, first.event, first.marker) <= 0)
+			return stop_start(s, stop);
+		if (found.state == NOT_TRIED && worth_finding(s, end, markers))
+			ret = find_break(s, end, &found, stop);
+		if (!ret && !to.pos) {
+			ret = skip(s, &end, &found, stop);
+			to = (struct lz_scan_end){end.event, end.marker, NULL};
+		}
+		if (ret)
+			break;
+		if (window(s, end, markers, events, &start) < 0)
+			return -1;
+		ret = look(s, start, &to, addrs, stop);
+		end = start;
+		to = (struct lz_scan_end){end.event, end.marker, NULL};
+		markers *= GROW;
+		events *= GROW;
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
+{
+	if (lz_session_name(s) < 0)
+		return -1;
+	if (lz_session_signal_before(s, s->pos.event, &s->back_to) < 0)
+		return -1;
+	int ret = run_back(s, stop);
+
+	s->back_to = 0;
+	return ret;
+}

@@ -1,0 +1,94 @@
+/* What the files of lines.h share. */
+#ifndef LIZARD_REPLAYER_LINES_INT_H
+#define LIZARD_REPLAYER_LINES_INT_H
+
+#include <elfutils/libdwfl.h>
+#include "replayer/program/lines.h"
+
+struct line_row {
+	uint64_t pc;
+	uint32_t line; /* 0: the end of what came before */
+	bool is_stmt;
+};
+
+/* The rows of one file. */
+struct line_table {
+	const char *file;
+	uint32_t id;
+	struct line_row *rows; /* sorted */
+	size_t n_rows, cap_rows;
+};
+
+struct line_func {
+	uint64_t start, end;
+	const char *name;
+};
+
+struct line_inline {
+	uint64_t entry, start, end;
+	uint64_t die; /* whose part it is */
+	uint32_t depth, call_line, call_symtab;
+};
+
+struct line_unit {
+	Dwarf_Off die;
+	bool loaded;
+	struct line_table *tables; /* in GDB's order */
+	size_t n_tables, cap_tables;
+	struct line_func *funcs; /* sorted */
+	size_t n_funcs, cap_funcs;
+	struct line_inline *inlines; /* outer before inner */
+	size_t n_inlines, cap_inlines;
+};
+
+struct unit_range {
+	uint64_t start, end;
+	uint32_t unit;
+};
+
+struct line_sym {
+	uint64_t addr, size, limit; /* limit: the section's end */
+	const char *name;
+};
+
+/* Stubs of a linkage table, of STUB bytes each. */
+struct plt_section {
+	uint64_t start, end, stub;
+	bool counts;
+};
+
+struct lz_lines {
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	Dwarf *dw;
+	Dwarf_Addr dw_bias;
+	struct line_unit *units;
+	size_t n_units, cap_units;
+	struct unit_range *ranges; /* sorted */
+	size_t n_ranges, cap_ranges;
+	struct line_sym *syms; /* sorted, one per address */
+	size_t n_syms, cap_syms;
+	bool syms_read;
+	struct plt_section plt[8];
+	size_t n_plt;
+};
+
+/* Makes room for one more element in a growing array; -1 when out of memory. */
+int lines_grow(void **array, size_t *cap, size_t n, size_t size);
+#define LINES_PUSH(array, n, cap)                                                                  \
+	(lines_grow((void **)&(array), &(cap), (n), sizeof(*(array))) ? NULL : &(array)[(n)++])
+
+/* Reads rows, functions and inlined calls of unit number U. */
+int lines_load_unit(struct lz_lines *l, uint32_t u);
+/* Of these the rows, from the unit's list of files. */
+int lines_load_rows(struct lz_lines *l, uint32_t u, Dwarf_Die *cu, Dwarf_Files *files,
+                    size_t n_files);
+/* The table of FILE, by its full name; NULL: none. */
+struct line_table *lines_table(const struct line_unit *u, const char *file);
+/* Sets *SAL to the row that holds ADDR, if there is one. */
+void lines_find_row(const struct line_unit *u, uint64_t addr, struct lz_sal *sal);
+
+/* The code symbol that covers ADDR: by its size, or up to the next symbol if it has none. */
+bool lines_symbol(struct lz_lines *l, uint64_t addr, struct lz_range *out);
+
+#endif

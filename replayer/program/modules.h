@@ -1,0 +1,53 @@
+/* Address <-> (mapped file, load bias, CFG, line table), through the whole history of mappings of a
+ * recording: a library that came and went is found at the instants at which it was there. */
+#ifndef LIZARD_REPLAYER_MODULES_H
+#define LIZARD_REPLAYER_MODULES_H
+
+#include <lizard/cfg.h>
+#include <lizard/recording.h>
+#include "replayer/program/lines.h"
+
+struct lz_modules;
+
+/* Of a signal to a handler: where the program was, where it went on. */
+struct lz_delivery {
+	uint64_t marker, ip, handler;
+};
+
+/* One ELF file that was mapped executable somewhere, some time. */
+struct lz_module {
+	uint64_t start, end;           /* of the executable mapping */
+	uint64_t bias;                 /* run-time address - link-time address */
+	uint64_t from_event, to_event; /* mapped from after event from-1 to event to-1 */
+	uint64_t from_marker, to_marker;
+	uint32_t file;
+	const char *path;       /* of what is read: the recording's copy */
+	bool interpreter;       /* the run-time loader */
+	struct lz_cfg *cfg;     /* lz_module_cfg() and */
+	struct lz_lines *lines; /* lz_module_lines() open them, in the file's first instance */
+	bool tried_cfg, tried_lines;
+	uint64_t
+	    hook; /* of the run-time loader: link-time address of _dl_debug_state(), 0 = none */
+	bool tried_hook;
+};
+
+/* Reads all events once. The reader must outlive it. */
+struct lz_modules *lz_modules_new(struct lz_reader *r);
+void lz_modules_free(struct lz_modules *m);
+size_t lz_modules_count(const struct lz_modules *m);
+struct lz_module *lz_modules_get(struct lz_modules *m, size_t i);
+/* What is mapped executable at ADDR after EVENT events; NULL if nothing with a file is. */
+struct lz_module *lz_modules_at(struct lz_modules *m, uint64_t addr, uint64_t event);
+
+/* Is ADDR where the run-time loader tells debuggers that its list of libraries changes? */
+bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event);
+/* The stream offsets at which the loader itself made system calls, in order, each once. */
+const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n);
+/* In order. */
+const struct lz_delivery *lz_modules_deliveries(const struct lz_modules *m, size_t *n);
+
+/* NULL if the file cannot be read or holds none; lz_error() says why in the first case. */
+struct lz_cfg *lz_module_cfg(struct lz_modules *m, struct lz_module *mod);
+struct lz_lines *lz_module_lines(struct lz_modules *m, struct lz_module *mod);
+
+#endif

@@ -1,0 +1,265 @@
+/* The present position: the count of arrivals in the gap is known from the steps made in it, from a
+ * position within it whose count is known, or found by running the gap once more when it is asked for. */
+#include "replayer/program/exits.h"
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORT_GAP = 3000 };
+
+static int push(struct lz_trail *t, uint64_t ip)
+{
+	if (t->n == t->room) {
+		size_t room = t->room * 2 + 64;
+		uint64_t *v = realloc(t->ips, room * sizeof *v);
+		if (!v)
+			return lz_fail("out of memory");
+		t->ips = v;
+		t->room = room;
+	}
+	t->ips[t->n++] = ip;
+	return 0;
+}
+
+static void new_pos(struct lz_session *s, uint32_t n)
+{
+	s->pos = (struct lz_pos){.tid = lz_engine_tid(s->e),
+	                         .n = n,
+	                         .event = s->e->event,
+	                         .marker = s->e->marker,
+	                         .ip = s->e->regs.rip};
+}
+
+void lz_session_arrived(struct lz_session *s, uint32_t n, bool start)
+{
+	struct lz_trail *t = &s->trail;
+
+	new_pos(s, n);
+	s->at_end = s->away = s->lost = false;
+	s->signal_told = 0;
+	t->n = t->n_counts = 0;
+	t->too_long = 0;
+	t->whole = start;
+	t->anchor = s->pos;
+	push(t, s->pos.ip);
+}
+
+bool lz_session_at_gap(const struct lz_session *s)
+{
+	return s->trail.whole && s->trail.n == 1;
+}
+
+void lz_session_replace(struct lz_session *s, struct lz_engine *e)
+{
+	if (s->e != e)
+		lz_engine_free(s->e);
+	s->e = e;
+}
+
+/* Whatever happens the session has an engine afterwards: at the start if POS cannot be reached. */
+static int restore(struct lz_session *s, const struct lz_pos *pos)
+{
+	struct lz_pos p = *pos;
+	char why[512];
+
+	if (!p.n) {
+		int64_t n = lz_session_count(s, p.ip);
+		if (n < 0)
+			return -1;
+		p.n = (uint32_t)n;
+	}
+	s->lost = true;
+	lz_engine_free(s->e);
+	s->e = NULL;
+	if (lz_session_seek(s, &p) == 0)
+		return 0;
+	snprintf(why, sizeof why, "%s", lz_error());
+	lz_session_seek_start(s);
+	return lz_fail("%s", why);
+}
+
+int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
+{
+	int interrupted = s->rp.interrupted;
+
+	lz_session_deafen(s);
+	s->rp.interrupted = 0;
+	int ret = restore(s, pos);
+	s->rp.interrupted = interrupted;
+	lz_session_hear(s);
+	return ret;
+}
+
+static uint32_t occurrences(const struct lz_trail *t, uint64_t ip)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += t->ips[i] == ip;
+	return n;
+}
+
+/* Is the next step certain to be the one to the anchor, of whose arrivals SEEN are behind? */
+static bool just_before(struct lz_engine *e, const struct lz_pos *anchor, uint32_t seen)
+{
+	uint8_t code[16];
+
+	if (seen + 1 != anchor->n)
+		return false;
+	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
+	return lz_always_leads(code, n, e->regs.rip, anchor->ip);
+}
+
+enum { BEFORE = 3 };
+
+/* Steps a fresh engine from the gap's start to the anchor, noting the way. BEFORE: that was asked for, and it stands at
+ * the instant before the anchor, of which the trail has noted both. */
+static int walk(struct lz_engine *e, const struct lz_pos *anchor, struct lz_trail *to, size_t limit,
+                bool before)
+{
+	uint32_t seen = 0;
+
+	for (;;) {
+		struct lz_halt h;
+		if (push(to, e->regs.rip) < 0)
+			return -1;
+		if (e->regs.rip == anchor->ip && ++seen == anchor->n)
+			return 0;
+		if (before && just_before(e, anchor, seen))
+			return push(to, anchor->ip) < 0 ? -1 : BEFORE;
+		if (to->n >= limit)
+			return 1;
+		if (lz_engine_resume(e, true, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_INTERRUPT)
+			return 2;
+		if (!(h.flags & LZ_HALT_STEP) || e->event != anchor->event ||
+		    e->marker != anchor->marker)
+			return lz_fail("the gap is left before the present instant");
+	}
+}
+
+int lz_session_whole_trail(struct lz_session *s, size_t limit, struct lz_engine **before)
+{
+	struct lz_trail *t = &s->trail, fresh = {0};
+	int ret;
+
+	if (before)
+		*before = NULL;
+	if (t->whole)
+		return 0;
+	if (t->too_long >= limit)
+		return 1;
+	struct lz_engine *e = lz_session_engine_at(s, s->pos.event, s->pos.marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : ret < 0 ? -1 : lz_fail("the present gap is not found again");
+	ret = walk(e, &t->anchor, &fresh, limit, before && t->n == 1);
+	if (ret == BEFORE) {
+		*before = e;
+		ret = 0;
+	} else {
+		lz_engine_free(e);
+	}
+	for (size_t i = 1; !ret && i < t->n; i++)
+		ret = push(&fresh, t->ips[i]);
+	if (ret) {
+		if (ret == 1)
+			t->too_long = limit;
+		free(fresh.ips);
+		return ret;
+	}
+	free(t->ips);
+	t->ips = fresh.ips;
+	t->n = fresh.n;
+	t->room = fresh.room;
+	t->whole = true;
+	return 0;
+}
+
+/* Arrivals at IP from the gap's start up to the anchor, in a gap too long for steps. */
+static int64_t count_to_anchor(struct lz_session *s, uint64_t ip)
+{
+	const struct lz_pos *a = &s->trail.anchor;
+	struct lz_halt h;
+	uint32_t seen = 0;
+	int64_t count = 0;
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, a->event, a->marker, &ret);
+	if (!e)
+		return ret < 0 ? -1 : lz_fail("the present gap is not found again");
+	unsigned here =
+	    (e->regs.rip == ip ? LZ_HALT_EXEC : 0) | (e->regs.rip == a->ip ? LZ_HALT_BREAK : 0);
+	ret = lz_engine_break(e, &a->ip, 1);
+	e->want_ip = ip;
+	while (!ret) {
+		seen += !!(here & LZ_HALT_BREAK);
+		count += !!(here & LZ_HALT_EXEC);
+		if (seen == a->n)
+			break;
+		if (lz_engine_resume(e, false, &h) < 0)
+			ret = -1;
+		else if (!(h.flags & (LZ_HALT_BREAK | LZ_HALT_EXEC)))
+			ret = lz_fail("the present instant is not found again");
+		here = h.flags;
+	}
+	lz_engine_free(e);
+	return ret < 0 ? -1 : count;
+}
+
+static int64_t before_anchor(struct lz_session *s, uint64_t ip)
+{
+	struct lz_trail *t = &s->trail;
+
+	if (ip == t->anchor.ip)
+		return t->anchor.n - 1;
+	for (unsigned i = 0; i < t->n_counts; i++)
+		if (t->counts[i].ip == ip)
+			return t->counts[i].n;
+	int64_t n = count_to_anchor(s, ip);
+	if (n < 0)
+		return -1;
+	if (t->n_counts < LZ_TRAIL_COUNTS)
+		t->counts[t->n_counts++] = (struct lz_trail_count){ip, n};
+	return n;
+}
+
+int64_t lz_session_count(struct lz_session *s, uint64_t ip)
+{
+	int ret = lz_session_whole_trail(s, SHORT_GAP, NULL);
+
+	if (ret < 0 || ret == 2)
+		return -1;
+	uint32_t n = occurrences(&s->trail, ip);
+	if (!ret)
+		return n;
+	int64_t before = before_anchor(s, ip);
+	return before < 0 ? -1 : before + n;
+}
+
+int lz_session_stepped(struct lz_session *s)
+{
+	struct lz_engine *e = s->e;
+
+	if (e->event != s->pos.event || e->marker != s->pos.marker) {
+		lz_session_arrived(s, 1, true);
+		return 0;
+	}
+	if (push(&s->trail, e->regs.rip) < 0)
+		return -1;
+	new_pos(s, s->trail.whole ? occurrences(&s->trail, e->regs.rip) : 0);
+	return 0;
+}
+
+int lz_session_name(struct lz_session *s)
+{
+	if (s->pos.n)
+		return 0;
+	int64_t n = lz_session_count(s, s->pos.ip);
+	if (n < 0)
+		return -1;
+	s->pos.n = (uint32_t)n;
+	return 0;
+}

@@ -1,0 +1,176 @@
+/* Runs a stretch of the recording and reports every arrival at given addresses and every watched change
+ * in it, with positions: what reverse-continue and navigation search in. */
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AT_END = 1 << 30 };
+
+/* Arrivals at one address in the gap at hand. */
+struct counter {
+	uint64_t event, marker;
+	uint32_t n;
+};
+
+struct scan {
+	struct lz_session *s;
+	struct lz_engine *e;
+	const struct lz_scan_end *end;
+	const uint64_t *addrs;
+	size_t n;
+	struct counter *counts;
+	struct counter changes;
+	uint32_t end_seen; /* arrivals at end->pos in its gap */
+	bool in_end_gap;
+	int (*fn)(void *arg, const struct lz_hit *hit);
+	void *arg;
+};
+
+static uint32_t count(struct lz_engine *e, struct counter *c)
+{
+	if (c->event != e->event || c->marker != e->marker || !c->n)
+		*c = (struct counter){e->event, e->marker, 0};
+	return ++c->n;
+}
+
+/* AGAIN: it is no hit, but counts. */
+static int hit_break(struct scan *c, bool again)
+{
+	struct lz_engine *e = c->e;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->addrs[i] != e->regs.rip)
+			continue;
+		struct lz_hit h = {.kind = LZ_HIT_BREAK,
+		                   .pos = {lz_engine_tid(e), count(e, &c->counts[i]), e->event,
+		                           e->marker, e->regs.rip}};
+		return again ? 0 : c->fn(c->arg, &h);
+	}
+	return 0;
+}
+
+static int hit_watch(struct scan *c, const struct lz_user_watch *w)
+{
+	struct lz_engine *e = c->e;
+	struct lz_hit h = {
+	    .kind = LZ_HIT_WATCH,
+	    .pos = {lz_engine_tid(e), count(e, &c->changes), e->event, e->marker, e->regs.rip},
+	    .watch_addr = w->addr,
+	    .watch_kind = w->kind};
+
+	return c->fn(c->arg, &h);
+}
+
+/* The event just applied, in the gap before it. */
+static int hit_event(struct scan *c, const struct lz_user_watch *w, uint32_t tid, uint64_t marker)
+{
+	struct lz_hit h = {.kind = LZ_HIT_EVENT_WATCH,
+	                   .pos = {tid, 1, c->e->event - 1, marker, c->e->regs.rip},
+	                   .watch_addr = w->addr,
+	                   .watch_kind = w->kind};
+
+	return c->fn(c->arg, &h);
+}
+
+/* AT_END: the end is here; ARRIVED: control has just come to this address. */
+static int at_end(struct scan *c, bool arrived)
+{
+	struct lz_engine *e = c->e;
+	const struct lz_scan_end *end = c->end;
+
+	if (lz_gap_cmp(e->event, e->marker, end->event, end->marker) < 0)
+		return 0;
+	if (e->event != end->event || e->marker != end->marker)
+		return LZ_SCAN_PAST;
+	if (!end->pos)
+		return AT_END;
+	if (!c->in_end_gap) {
+		c->in_end_gap = true;
+		e->want_ip = end->pos->ip;
+		arrived |= e->regs.rip == end->pos->ip;
+	}
+	if (arrived && e->regs.rip == end->pos->ip)
+		c->end_seen++;
+	return c->end_seen >= end->pos->n ? AT_END : 0;
+}
+
+static int apply(struct scan *c, bool watch, struct lz_halt *h)
+{
+	struct lz_engine *e = c->e;
+	uint64_t marker = e->marker;
+	uint32_t tid = lz_engine_tid(e);
+
+	h->flags = 0;
+	if (e->event == e->rp->end.event)
+		return LZ_SCAN_PAST;
+	if (lz_engine_apply(e, h) < 0)
+		return -1;
+	struct lz_user_watch *w = watch ? lz_watch_check(c->s, e, NULL) : NULL;
+	return w ? hit_event(c, w, tid, marker) : 0;
+}
+
+static int one(struct scan *c, bool watch)
+{
+	struct lz_engine *e = c->e;
+	const struct lz_scan_end *end = c->end;
+	struct lz_halt h;
+	int ret = 0;
+
+	e->want_marker = lz_snapshot_plan(c->s, e);
+	if (e->event == end->event && e->marker < end->marker && end->marker < e->want_marker)
+		e->want_marker = end->marker;
+	if (lz_engine_resume(e, false, &h) < 0)
+		return -1;
+	if (h.flags & LZ_HALT_INTERRUPT)
+		return LZ_SCAN_INTERRUPTED;
+	if (h.flags & LZ_HALT_DIVERGED)
+		return LZ_SCAN_DIVERGED;
+	if (h.flags & LZ_HALT_WATCH && watch) {
+		struct lz_user_watch *w = lz_watch_check(c->s, e, &h);
+		ret = w ? hit_watch(c, w) : 0;
+	} else if (h.flags & LZ_HALT_EVENT) {
+		ret = apply(c, watch, &h);
+	} else if (h.flags & LZ_HALT_END) {
+		/* the end's own address counts as arrived at */
+		ret = at_end(c, true);
+		return ret ? ret : LZ_SCAN_PAST;
+	}
+	if (!ret)
+		ret = at_end(c, h.flags & LZ_HALT_EXEC);
+	if (!ret && h.flags & LZ_HALT_BREAK)
+		ret = hit_break(c, h.flags & LZ_HALT_GOES_ON);
+	if (!ret && h.flags == LZ_HALT_MARKER)
+		ret = lz_snapshot_maybe(c->s, e);
+	return ret;
+}
+
+int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
+            const uint64_t *addrs, size_t n, bool watch,
+            int (*fn)(void *arg, const struct lz_hit *hit), void *arg)
+{
+	struct scan c = {s,   e, end,   addrs, n,  calloc(n + 1, sizeof(struct counter)),
+	                 {0}, 0, false, fn,    arg};
+
+	if (!c.counts)
+		return lz_fail("out of memory");
+	int ret = lz_engine_break(e, addrs, n);
+	if (!ret && watch)
+		ret = lz_watch_arm(s, e);
+	if (!ret)
+		ret = at_end(&c, false);
+	if (!ret && !lz_engine_in_kernel(e))
+		ret = hit_break(&c, false);
+	while (!ret)
+		ret = one(&c, watch);
+	free(c.counts);
+	lz_engine_unbreak(e);
+	lz_engine_break(e, NULL, 0);
+	e->want_ip = 0;
+	e->want_marker = UINT64_MAX;
+	memset(e->user_slot, 0, sizeof e->user_slot);
+	if (lz_engine_unguard(e) < 0)
+		return -1;
+	e->n_guarded = 0;
+	return ret == AT_END ? 0 : ret;
+}

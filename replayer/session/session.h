@@ -1,0 +1,212 @@
+/* The session's own state; for the session's files and navigation. */
+#ifndef LZ_REPLAYER_SESSION_H
+#define LZ_REPLAYER_SESSION_H
+
+#include "replayer/engine/engine.h"
+#include <lizard/session.h>
+
+enum { LZ_SNAPSHOTS = 12, LZ_BOUNDS = 512, LZ_BOUND_EVERY = 4096, LZ_TRAIL_COUNTS = 32 };
+
+/* The arrivals that led to the present instant, which is the last one: from the gap's start if
+ * `whole`, else from `anchor`, a position whose count is known. */
+struct lz_trail {
+	bool whole;
+	struct lz_pos anchor;
+	uint64_t *ips;
+	size_t n, room;
+	size_t too_long; /* steps that were not enough to make it whole */
+	struct lz_trail_count {
+		uint64_t ip;
+		int64_t n;
+	} counts[LZ_TRAIL_COUNTS]; /* arrivals up to the anchor, where it was counted */
+	unsigned n_counts;
+};
+
+/* A copy of the process at the start of its gap (e->event, e->marker). */
+struct lz_snapshot {
+	struct lz_engine *e;
+};
+
+struct lz_user_break {
+	uint64_t addr;
+	uint32_t count;
+};
+
+struct lz_user_watch {
+	uint64_t addr, len;
+	char kind;
+	uint32_t count;
+	uint8_t *value; /* last seen */
+};
+
+/* On the way back to an instant with a name interrupts are only noted. */
+enum lz_hearing { LZ_HEARS, LZ_DEAF, LZ_CALLED };
+
+struct lz_session {
+	struct lz_replay rp;
+	struct lz_session_options opt;
+	struct lz_engine *e; /* the present; NULL only if even the start could not be built again */
+	unsigned
+	    nested; /* within a request made of others: no interrupt is forgotten between them */
+	_Atomic(enum lz_hearing) hearing;
+	struct lz_pos pos; /* exact; n = 0: not counted yet, see lz_session_name */
+	bool at_end;
+	bool away; /* the engine has left pos: no base for its gap */
+	bool lost; /* the engine has diverged: no base at all */
+	struct lz_trail trail;
+	struct lz_snapshot snap[LZ_SNAPSHOTS];
+	uint64_t last_kept_ms;
+	uint64_t limit;   /* a run forwards ends when so many marker bytes are written; 0: none */
+	uint64_t planned; /* the next marker at which a run may keep a copy; UINT64_MAX none */
+	uint64_t bounds[LZ_BOUNDS]; /* marker boundaries, one per LZ_BOUND_EVERY; 0 = none */
+	struct lz_user_break *breaks;
+	size_t n_breaks;
+	struct lz_user_watch *watches;
+	size_t n_watches;
+	uint64_t pass_signals;
+	struct lz_rebuild *rebuild; /* NULL: all markers are stored */
+	struct lz_nav *nav;         /* navigation's own (nav.h), NULL until used */
+	uint64_t *signals;          /* events that are signals, once signals_known */
+	size_t n_signals;
+	bool signals_known;
+	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
+	uint64_t
+	    back_to; /* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
+};
+
+/* ---- interrupts (session.c) ---- */
+/* At the beginning of a request: those that came before the user asked for anything are not meant for it. */
+void lz_session_begin(struct lz_session *s);
+/* Between these two they are not answered. */
+void lz_session_deafen(struct lz_session *s);
+void lz_session_hear(struct lz_session *s);
+
+/* ---- the present (session_pos.c) ---- */
+/* The engine s->e stands at the n-th arrival of its address; START: at its gap's start. */
+void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
+/* The engine s->e made one step within or out of the present gap. */
+int lz_session_stepped(struct lz_session *s);
+/* Counts pos.n if that was not done yet. */
+int lz_session_name(struct lz_session *s);
+/* How often control has been at IP since the gap began, the present instant included. -1: failed. */
+int64_t lz_session_count(struct lz_session *s, uint64_t ip);
+/* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. *BEFORE: an engine at the instant
+ * before the present one, if that came for free; else NULL. */
+int lz_session_whole_trail(struct lz_session *s, size_t limit, struct lz_engine **before);
+/* Is the present instant the start of its gap? */
+bool lz_session_at_gap(const struct lz_session *s);
+/* Puts E in the place of the present engine. */
+void lz_session_replace(struct lz_session *s, struct lz_engine *e);
+/* Goes back to where it was after a failed move. */
+int lz_session_restore(struct lz_session *s, const struct lz_pos *pos);
+
+/* To the start of a gap. */
+int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker);
+
+/* ---- gaps (snapshot.c) ---- */
+/* A new engine at the start of the gap: from the present one (copied), a snapshot or a checkpoint, taking
+ * snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
+struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
+                                       int *ret);
+/* Keeps a copy of E, which stands at the start of its gap. */
+int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e);
+/* The same, if enough time has passed since the last one. */
+int lz_snapshot_maybe(struct lz_session *s, struct lz_engine *e);
+/* In a long run: the marker behind which to ask again. UINT64_MAX: none. */
+uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e);
+/* Was the checkpoint taken at the very start of its gap? */
+bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *ck);
+/* Orders instants by (event, marker). */
+int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
+/* The last marker boundary at or before OFFSET. -1: failed. */
+int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
+/* The same where the markers are at hand; else, since any will do, the start of their block. */
+int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset);
+/* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
+uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
+
+/* ---- moves (session_run.c, session_back.c, session_step_back.c) ---- */
+void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason);
+int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
+int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
+int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
+                               struct lz_stop *stop);
+int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
+/* Forwards through a loop in [start, end), a row of the line table, at full speed. A signal ends it, as it ends steps. 1: steps
+ * must go on, from wherever it is now. */
+int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop);
+/* Only there it is certain that an instruction begins. */
+bool lz_session_begins_row(struct lz_session *s, uint64_t addr);
+/* To the start, for the want of anything before; not at all. Both return 0 or -1. */
+int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);
+int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);
+
+/* ---- threads (session_threads.c) ---- */
+struct lz_turn_end {
+	struct lz_pos
+	    pos; /* the last instant: at the instruction of a system call that does not return in it */
+	bool in_call, ended;
+};
+/* The end of the last turn of thread TID before the one that an instant after EVENT events lies in. 1: there is none. */
+int lz_session_turn_before(struct lz_session *s, uint32_t tid, uint64_t event,
+                           struct lz_turn_end *end);
+
+/* ---- signals (session_signals.c) ---- */
+/* Does a run stop for this event, which is a signal? */
+bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev);
+/* *ONE_MORE: 1 + the index of the last event before EVENT that a run stops for; 0: there is none. */
+int lz_session_signal_before(struct lz_session *s, uint64_t event, uint64_t *one_more);
+
+/* ---- watchpoints (watch.c) ---- */
+/* Debug registers for the session's watchpoints; reads the present values from E. */
+int lz_watch_arm(struct lz_session *s, struct lz_engine *e);
+/* What changed or was touched since the last call: the watchpoint, or NULL. H: the stop's, NULL after
+ * an event. */
+struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
+                                     const struct lz_halt *h);
+
+/* ---- scanning a stretch of the run (scan.c): reverse-continue, navigation ---- */
+struct lz_scan_end {
+	uint64_t event, marker;   /* up to this gap's start, exclusive, */
+	const struct lz_pos *pos; /* or, if set, up to this position in it */
+};
+enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH };
+struct lz_hit {
+	enum lz_hit_kind kind;
+	struct lz_pos pos; /* BREAK: exact. WATCH: ip behind the instruction, n: which change of
+	                           the gap it is, from 1. EVENT_WATCH: the gap and event that wrote */
+	uint64_t watch_addr;
+	char watch_kind;
+};
+/* Runs E, which stands at the start of its gap, up to END with breakpoints at ADDRS and, if WATCH,
+ * the session's watchpoints; calls FN for each hit in order (the start included, the end not); FN's
+ * non-zero result ends the scan and is returned. 0: reached the end. -1 failed, LZ_SCAN_*. */
+enum {
+	LZ_SCAN_INTERRUPTED = -2,
+	LZ_SCAN_DIVERGED = -3,
+	LZ_SCAN_PAST = -4 /* END does not occur */
+};
+int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
+            const uint64_t *addrs, size_t n, bool watch,
+            int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
+
+/* ---- the last arrival, found from markers (jump.c) ---- */
+enum { LZ_FIND_UNKNOWN = 2 };
+/* The last arrival at one of ADDRS before the start of the gap (EVENT, MARKER); those before marker FLOOR need not be
+ * found. 1: *HIT; 0: there is none;
+ * LZ_FIND_UNKNOWN: the markers do not tell of all these addresses; LZ_SCAN_*; -1. */
+int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
+                 const uint64_t *addrs, size_t n, struct lz_pos *hit);
+/* How many bytes of markers before MARKER must be looked at for the first time. */
+uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker);
+
+/* ---- from a hit to a position (change.c, session_back.c) ---- */
+/* The position of a hit: for a watched change, that of the instruction or system call that makes it. 0; 2
+ * interrupted; -1. */
+int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
+/* The event before number EVENT; NULL if there is none, or it was not kept. */
+const struct lz_event *lz_session_event_before(struct lz_session *s, uint64_t event);
+/* The last instant before an event, which for a system call is its instruction. The same results. */
+int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to);
+
+#endif

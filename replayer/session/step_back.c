@@ -1,0 +1,478 @@
+/* Moving backward by one instruction: the gap's trail has it, or it is the last one of the gap before. */
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONG_GAP = 20000 };
+
+int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop)
+{
+	if (lz_session_seek_start(s) < 0)
+		return -1;
+	lz_session_fill(s, stop, LZ_STOP_START);
+	return 0;
+}
+
+int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop)
+{
+	s->rp.interrupted = 0;
+	lz_session_fill(s, stop, LZ_STOP_INTERRUPTED);
+	return 0;
+}
+
+/* ---- the instruction before, within the gap ---- */
+
+/* Arrivals at X in E's gap up to the arrival number N at IP, which is not counted. E stands at the gap's start. */
+static int64_t count_up_to(struct lz_engine *e, uint64_t x, uint64_t ip, uint32_t n)
+{
+	struct lz_halt h = {.flags = (e->regs.rip == x ? LZ_HALT_EXEC : 0) |
+	                             (e->regs.rip == ip ? LZ_HALT_BREAK : 0)};
+	uint32_t seen = 0;
+	int64_t count = 0;
+
+	if (x == ip)
+		return n - 1;
+	if (lz_engine_break(e, &ip, 1) < 0)
+		return -1;
+	e->want_ip = x;
+	for (;;) {
+		if (h.flags & LZ_HALT_BREAK && ++seen == n)
+			return count;
+		count += !!(h.flags & LZ_HALT_EXEC);
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		if (!(h.flags & (LZ_HALT_BREAK | LZ_HALT_EXEC)))
+			return lz_fail("the present instant is not found again");
+	}
+}
+
+/* Steps E to the arrival number N at IP (SEEN so far); *BEFORE: the address just before. */
+static int step_up_to(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen, uint64_t *before)
+{
+	while (seen < n) {
+		struct lz_halt h;
+		*before = e->regs.rip;
+		if (lz_engine_resume(e, true, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_INTERRUPT)
+			return 2;
+		if (!(h.flags & LZ_HALT_STEP))
+			return lz_fail("the present instant is not found again");
+		seen += e->regs.rip == ip;
+	}
+	return 0;
+}
+
+/* In a gap too long to note every step of: as near as possible by counting, the rest by steps. */
+static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
+{
+	struct lz_pos p = s->pos;
+	uint64_t before = 0;
+	int64_t n;
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, p.event, p.marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	uint32_t seen = e->regs.rip == p.ip;
+	if (p.n > 1) {
+		ret = lz_engine_to_arrival(e, p.ip, p.n - 1, seen);
+		seen = p.n - 1;
+	}
+	if (!ret)
+		ret = step_up_to(e, p.ip, p.n, seen, &before);
+	lz_engine_free(e);
+	if (ret)
+		return ret;
+	e = lz_session_engine_at(s, p.event, p.marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	n = count_up_to(e, before, p.ip, p.n);
+	lz_engine_free(e);
+	if (n <= 0)
+		return -1;
+	*to = p;
+	to->ip = before;
+	to->n = (uint32_t)n;
+	return 0;
+}
+
+/* 0: *to is set, and *E, if there is an engine already; 1: the present instant begins its gap; 2 interrupted. */
+static int before_in_gap(struct lz_session *s, struct lz_pos *to, struct lz_engine **e)
+{
+	struct lz_trail *t = &s->trail;
+	int ret = lz_session_whole_trail(s, LONG_GAP, e);
+
+	if (ret == 1)
+		return before_in_long_gap(s, to);
+	if (ret)
+		return ret;
+	if (t->n == 1)
+		return 1;
+	*to = s->pos;
+	to->ip = t->ips[t->n - 2];
+	to->n = 0;
+	for (size_t i = 0; i + 1 < t->n; i++)
+		to->n += t->ips[i] == to->ip;
+	return 0;
+}
+
+/* ---- the last instant of the gap before ---- */
+
+/* Is event INDEX the end of a system call that thread TID was inside of when it got its turn? */
+static int returns(struct lz_session *s, uint64_t index, uint32_t tid)
+{
+	const struct lz_event *before = lz_session_event_before(s, index);
+
+	if (!before || before->kind != LZ_EV_SWITCH || before->next != tid)
+		return 0;
+	const struct lz_turns *t = lz_replay_turns(&s->rp);
+	if (!t)
+		return -1;
+	const struct lz_turn *turn = &t->v[lz_turns_at(t, index)];
+	return turn->event == index && turn->returns;
+}
+
+/* Where it stands: a call's is its instruction. */
+static int instant_of(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
+{
+	*to = (struct lz_pos){ev->tid, 1, ev->index, ev->marker, ev->ip};
+	if (ev->kind == LZ_EV_SWITCH && ev->flags & LZ_EVF_IN_CALL)
+		to->ip = ev->ip - 2;
+	if (ev->kind != LZ_EV_SYSCALL)
+		return 0;
+	int ret = returns(s, to->event, to->tid);
+	if (!ret)
+		to->ip -= 2;
+	return ret < 0 ? -1 : 0;
+}
+
+int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
+{
+	bool counted = (ev->kind == LZ_EV_SIGNAL || lz_event_async(ev)) &&
+	               ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
+	int ret;
+
+	if (instant_of(s, ev, to) < 0)
+		return -1;
+	if (!counted)
+		return 0;
+	struct lz_engine *e = lz_session_engine_at(s, to->event, to->marker, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	int64_t n = lz_engine_count_to_event(e, to->ip);
+	lz_engine_free(e);
+	if (n <= 0)
+		return -1;
+	to->n = (uint32_t)n;
+	return 0;
+}
+
+/* The usual marker store, `movb $code, (%r15)`, is told by its bytes. */
+static bool is_store(struct lz_session *s, uint64_t ip, uint8_t code)
+{
+	uint8_t b[4];
+
+	return lz_engine_read(s->e, ip - 4, b, 4) == 4 && b[0] == 0x41 && b[1] == 0xc6 &&
+	       b[2] == 0x07 && b[3] == code;
+}
+
+static int before_marker(struct lz_session *s, struct lz_pos *to)
+{
+	uint64_t before = s->pos.ip, marker = s->pos.marker;
+	int64_t prev = lz_marker_boundary(s, marker - 1), n = 0;
+	uint8_t code;
+	int ret;
+
+	if (prev < 0 || lz_reader_markers(s->rp.reader, s->rp.tid, (uint64_t)prev, &code, 1) != 1)
+		return -1;
+	*to = s->pos;
+	to->marker = (uint64_t)prev;
+	to->ip = before - 4;
+	to->n = 1;
+	if (is_store(s, before, code))
+		return 0;
+	struct lz_engine *e = lz_session_engine_at(s, s->pos.event, (uint64_t)prev, &ret);
+	if (!e)
+		return ret == 2 ? 2 : -1;
+	while (e->marker < marker) {
+		struct lz_halt h;
+		before = e->regs.rip;
+		if (lz_engine_resume(e, true, &h) < 0 || !(h.flags & LZ_HALT_STEP)) {
+			lz_engine_free(e);
+			return h.flags & LZ_HALT_INTERRUPT ? 2 : -1;
+		}
+		n += before == to->ip; /* counted below for the address found */
+	}
+	lz_engine_free(e);
+	/* a marker store is executed once per marker */
+	to->ip = before;
+	return 0;
+}
+
+/* What before_gap() finds, besides 0, 1 (nothing) and 2 (interrupted). */
+enum { THREAD_BEGINS = 3, TURN_BEFORE = 4 };
+
+/* The present instant begins a turn. At the end of the thread's turn before it stands at the same instruction, unless
+ * it went into a system call. */
+static int before_turn(struct lz_session *s, uint32_t tid, struct lz_pos *to)
+{
+	struct lz_turn_end end;
+	int ret = lz_session_turn_before(s, tid, s->pos.event, &end);
+
+	if (ret)
+		return ret < 0 ? -1 : THREAD_BEGINS;
+	*to = end.pos;
+	return end.in_call ? 0 : TURN_BEFORE;
+}
+
+static int before_gap(struct lz_session *s, struct lz_pos *to)
+{
+	const struct lz_event *ev;
+
+	if (lz_session_at_start(s))
+		return 1;
+	ev = lz_session_event_before(s, s->pos.event);
+	if (!ev || ev->marker != s->pos.marker)
+		return s->pos.marker > lz_reader_first_marker(s->rp.reader) ? before_marker(s, to)
+		                                                            : 1;
+	if (ev->kind == LZ_EV_SWITCH)
+		return before_turn(s, s->pos.tid, to);
+	int ret = ev->kind == LZ_EV_SYSCALL ? returns(s, s->pos.event - 1, s->pos.tid) : 0;
+	if (ret)
+		return ret < 0 ? -1 : before_turn(s, s->pos.tid, to);
+	ev = lz_reader_event(s->rp.reader, s->pos.event - 1);
+	return ev ? lz_session_before_event(s, ev, to) : -1;
+}
+
+/* Goes to TO, where E stands if it is not NULL; the trail up to there is kept if it is the instant before in the same
+ * gap. */
+static int go_before(struct lz_session *s, const struct lz_pos *to, bool inside,
+                     struct lz_engine *e)
+{
+	struct lz_trail kept = {0}, *t = &s->trail;
+	int ret = 0;
+
+	if (inside && t->whole) {
+		kept = *t;
+		kept.n--;
+		*t = (struct lz_trail){0};
+	}
+	if (e) {
+		lz_session_replace(s, e);
+		lz_session_arrived(s, to->n, false);
+	} else {
+		ret = lz_session_seek(s, to);
+	}
+	if (kept.ips) {
+		free(t->ips);
+		*t = kept;
+	}
+	return ret;
+}
+
+/* A signal without effect is no step of its own, nor is what other processes have stored. */
+static bool no_step(struct lz_session *s, const struct lz_pos *from)
+{
+	if (s->pos.ip != from->ip || s->pos.event == from->event || s->pos.event + 1 != from->event)
+		return false;
+	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event);
+	return ev && (ev->kind == LZ_EV_SHARED || ev->kind == LZ_EV_SIGNAL) && !ev->has_regs;
+}
+
+/* As before_gap(). */
+static int one_back(struct lz_session *s)
+{
+	struct lz_engine *e;
+	struct lz_pos to;
+	int ret = before_in_gap(s, &to, &e);
+	bool inside = ret == 0;
+
+	if (ret == 1)
+		ret = before_gap(s, &to);
+	if (ret && ret != TURN_BEFORE)
+		return ret;
+	return go_before(s, &to, inside, e) < 0 ? -1 : ret;
+}
+
+/* A step forwards stops where a turn ends; the instant at which the thread goes on from there is no stop of its own. */
+static int to_turn_before(struct lz_session *s)
+{
+	while (s->pos.event > lz_reader_first_event(s->rp.reader) && lz_session_at_gap(s)) {
+		const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event - 1);
+		struct lz_pos to;
+
+		if (!ev)
+			return -1;
+		if (ev->kind != LZ_EV_SWITCH || ev->marker != s->pos.marker ||
+		    before_turn(s, s->pos.tid, &to) != TURN_BEFORE)
+			return 0;
+		if (lz_session_seek(s, &to) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int step_back(struct lz_session *s, struct lz_stop *stop)
+{
+	for (;;) {
+		struct lz_pos from = s->pos;
+		int ret = one_back(s);
+		if (ret < 0)
+			return -1;
+		if (ret == 1)
+			return lz_session_stop_start(s, stop);
+		if (ret == 2)
+			return lz_session_stop_interrupted(s, stop);
+		if (ret == THREAD_BEGINS) {
+			lz_session_fill(s, stop, LZ_STOP_THREAD_START);
+			return 0;
+		}
+		if (ret == TURN_BEFORE || no_step(s, &from))
+			continue;
+		if (to_turn_before(s) < 0)
+			return -1;
+		lz_session_fill(s, stop, LZ_STOP_STEP);
+		return 0;
+	}
+}
+
+int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop)
+{
+	struct lz_pos to;
+
+	if (!lz_contexts_find(&s->e->threads, tid))
+		return lz_fail("there is no thread %u now", tid);
+	if (lz_session_name(s) < 0)
+		return -1;
+	if (tid == s->pos.tid)
+		return step_back(s, stop);
+	int ret = before_turn(s, tid, &to);
+	if (ret == THREAD_BEGINS) {
+		lz_session_fill(s, stop, LZ_STOP_THREAD_START);
+		return 0;
+	}
+	if (ret < 0 || lz_session_seek(s, &to) < 0)
+		return -1;
+	if (ret == TURN_BEFORE)
+		return step_back(s, stop);
+	lz_session_fill(s, stop, LZ_STOP_STEP);
+	return 0;
+}
+
+/* ---- backward through a range of code ---- */
+
+struct range {
+	uint64_t start, end;
+};
+
+/* Control has just come back into a callee: which line that is of is not for the range to say. */
+static bool is_return(struct lz_session *s, uint64_t ip)
+{
+	uint8_t b[2] = {0};
+
+	if (lz_engine_read(s->e, ip, b, 2) == 0)
+		return false;
+	return b[0] == 0xc3 || b[0] == 0xc2 || (b[0] == 0xf3 && b[1] == 0xc3);
+}
+
+/* Must a step backwards through the range stop at IP? At its first instruction, too: a line begins there. */
+static bool ends_range(struct lz_session *s, const struct range *r, uint64_t ip)
+{
+	if (ip <= r->start || ip >= r->end || is_return(s, ip))
+		return true;
+	for (size_t i = 0; i < s->n_breaks; i++)
+		if (s->breaks[i].addr == ip)
+			return true;
+	return false;
+}
+
+/* To instant I of the present gap, whose trail is whole. */
+static int back_on_trail(struct lz_session *s, size_t i)
+{
+	struct lz_trail kept, *t = &s->trail;
+	struct lz_pos to = s->pos;
+
+	to.ip = t->ips[i];
+	to.n = 0;
+	for (size_t k = 0; k <= i; k++)
+		to.n += t->ips[k] == to.ip;
+	kept = *t;
+	kept.n = i + 1;
+	*t = (struct lz_trail){0};
+	int ret = lz_session_seek(s, &to);
+
+	free(t->ips);
+	*t = kept;
+	return ret;
+}
+
+/* To the last instant before now, in the present gap, that ends the range; if there is none, to the gap's start. 0: at the
+ * end of the range; 1: not yet; 2: interrupted. */
+static int range_in_gap(struct lz_session *s, const struct range *r)
+{
+	int ret = lz_session_whole_trail(s, LONG_GAP, NULL);
+	size_t i = s->trail.n - 1;
+
+	if (ret || !i)
+		return ret ? ret : 1;
+	do {
+		i--;
+		ret = ends_range(s, r, s->trail.ips[i]) ? 0 : 1;
+	} while (ret && i);
+	return back_on_trail(s, i) < 0 ? -1 : ret;
+}
+
+enum { WORTH_RUNNING = 16 }; /* gaps; eight times as many after a run in vain */
+
+/* Back through a loop in the range at full speed. 1: steps must do. */
+static int run_range_back(struct lz_session *s, const struct range *r, struct lz_stop *stop)
+{
+	struct lz_piece_of_code range = {.range = {{r->start, r->end}},
+	                                 .n_ranges = 1,
+	                                 .hidden_starts = true,
+	                                 .lines = true,
+	                                 .without_calls = true};
+	int ret;
+
+	if (!lz_session_begins_row(s, r->start))
+		return 1;
+	s->nested++;
+	ret = lz_session_leave_back(s, &range, stop);
+	s->nested--;
+	return ret;
+}
+
+int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
+                               struct lz_stop *stop)
+{
+	struct range r = {start, end};
+	uint64_t run_after = WORTH_RUNNING;
+
+	for (uint64_t gaps = 1;; gaps++) {
+		int ret = lz_session_name(s) < 0 ? -1 : range_in_gap(s, &r);
+
+		if (ret < 0)
+			return -1;
+		if (ret == 2 || s->rp.interrupted)
+			return lz_session_stop_interrupted(s, stop);
+		if (ret == 0) {
+			if (to_turn_before(s) < 0)
+				return -1;
+			lz_session_fill(s, stop, LZ_STOP_STEP);
+			return 0;
+		}
+		if (lz_session_step_back(s, s->pos.tid, stop) < 0)
+			return -1;
+		if (stop->reason != LZ_STOP_STEP || ends_range(s, &r, s->pos.ip))
+			return 0;
+		if (gaps == run_after) {
+			ret = run_range_back(s, &r, stop);
+			if (ret <= 0)
+				return ret;
+			run_after *= 8;
+		}
+	}
+}

@@ -1,0 +1,269 @@
+/* Breakpoints and watchpoints of a session: kept here, armed in engines. */
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lz_session_break(struct lz_session *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n_breaks; i++)
+		if (s->breaks[i].addr == addr) {
+			s->breaks[i].count++;
+			return 0;
+		}
+	struct lz_user_break *v = realloc(s->breaks, (s->n_breaks + 1) * sizeof *v);
+	if (!v)
+		return lz_fail("out of memory");
+	s->breaks = v;
+	v[s->n_breaks++] = (struct lz_user_break){addr, 1};
+	return 0;
+}
+
+int lz_session_unbreak(struct lz_session *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n_breaks; i++) {
+		if (s->breaks[i].addr != addr)
+			continue;
+		if (!--s->breaks[i].count)
+			s->breaks[i] = s->breaks[--s->n_breaks];
+		return 0;
+	}
+	return lz_fail("there is no breakpoint at %#lx", (unsigned long)addr);
+}
+
+/* ---- watchpoints ---- */
+
+enum { WATCH_MAX = 1 << 20 };
+
+static struct lz_user_watch *find_watch(struct lz_session *s, uint64_t addr, uint64_t len,
+                                        char kind)
+{
+	for (size_t i = 0; i < s->n_watches; i++) {
+		struct lz_user_watch *w = &s->watches[i];
+		if (w->addr == addr && w->len == len && w->kind == kind)
+			return w;
+	}
+	return NULL;
+}
+
+int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kind)
+{
+	struct lz_user_watch *w = find_watch(s, addr, len, kind);
+
+	if (w) {
+		w->count++;
+		return 0;
+	}
+	if (!len || len > WATCH_MAX || (kind != 'w' && len > 8) || !strchr("wra", kind))
+		return lz_fail("a watchpoint of %lu bytes of kind '%c' is not possible",
+		               (unsigned long)len, kind);
+	struct lz_user_watch *v = realloc(s->watches, (s->n_watches + 1) * sizeof *v);
+	if (!v)
+		return lz_fail("out of memory");
+	s->watches = v;
+	uint8_t *value = calloc(1, len);
+	if (!value)
+		return lz_fail("out of memory");
+	v[s->n_watches++] = (struct lz_user_watch){addr, len, kind, 1, value};
+	return 0;
+}
+
+int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char kind)
+{
+	struct lz_user_watch *w = find_watch(s, addr, len, kind);
+
+	if (!w)
+		return lz_fail("there is no watchpoint at %#lx", (unsigned long)addr);
+	if (--w->count)
+		return 0;
+	free(w->value);
+	*w = s->watches[--s->n_watches];
+	return 0;
+}
+
+/* Memory to be watched: a watchpoint's, and the same memory where it is mapped at other addresses, through which only stores
+ * are of interest. */
+struct span {
+	uint64_t addr, end;
+	bool reads;
+};
+
+struct spans {
+	struct span *v;
+	size_t n, room;
+};
+
+static int add_span(struct spans *l, uint64_t addr, uint64_t end, bool reads)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : 8;
+		struct span *v = reallocarray(l->v, room, sizeof *v);
+		if (!v)
+			return lz_fail("out of memory");
+		l->v = v;
+		l->room = room;
+	}
+	l->v[l->n++] = (struct span){addr, end, reads};
+	return 0;
+}
+
+/* [FROM, TO) of mapping V, in the others of its object. */
+static int add_aliases(struct spans *l, const struct lz_space *space, const struct lz_vma *v,
+                       uint64_t from, uint64_t to)
+{
+	uint64_t at = v->offset + (from - v->start), end = at + (to - from);
+
+	for (uint32_t i = 0; i < space->n; i++) {
+		const struct lz_vma *u = &space->vmas[i];
+		uint64_t u_end = u->offset + (u->end - u->start);
+		if (u == v || lz_flags_object(u->flags) != lz_flags_object(v->flags) ||
+		    u->offset >= end || u_end <= at)
+			continue;
+		uint64_t first = at > u->offset ? at : u->offset, last = end < u_end ? end : u_end;
+		if (add_span(l, u->start + (first - u->offset), u->start + (last - u->offset),
+		             false) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_watch(struct spans *l, const struct lz_engine *e, const struct lz_user_watch *w)
+{
+	uint64_t end = w->addr + w->len;
+	int ret = add_span(l, w->addr, end, w->kind != 'w');
+
+	for (uint32_t i = 0; !ret && e->proc.stub->shares && i < e->space.n; i++) {
+		const struct lz_vma *v = &e->space.vmas[i];
+		uint64_t from = w->addr > v->start ? w->addr : v->start;
+		uint64_t to = end < v->end ? end : v->end;
+		if (lz_flags_object(v->flags) && from < to)
+			ret = add_aliases(l, &e->space, v, from, to);
+	}
+	return ret;
+}
+
+/* The aligned words, of at most 8 bytes, that cover a span: too wide is harmless, since values are
+ * compared. */
+static size_t words(const struct span *w, struct lz_slot *slots, size_t n, size_t room)
+{
+	int size = 1;
+
+	while (size < 8 && (w->addr & ~(uint64_t)(size - 1)) + (uint64_t)size < w->end)
+		size *= 2;
+	uint64_t at = w->addr & ~(uint64_t)(size - 1);
+	for (; at < w->end; at += (uint64_t)size, n++)
+		if (n < room)
+			slots[n] = (struct lz_slot){at, size, w->reads ? 'a' : 'w'};
+	return n;
+}
+
+static int add_page(struct lz_engine *e, uint64_t page, bool reads)
+{
+	for (size_t i = 0; i < e->n_guarded; i++)
+		if (e->guarded[i].page == page) {
+			e->guarded[i].reads |= reads;
+			return 0;
+		}
+	struct lz_guarded *v = realloc(e->guarded, (e->n_guarded + 1) * sizeof *v);
+	if (!v)
+		return lz_fail("out of memory");
+	e->guarded = v;
+	v[e->n_guarded++] = (struct lz_guarded){.page = page, .reads = reads};
+	return 0;
+}
+
+/* More than debug registers can hold: the pages are made inaccessible instead. */
+static int guard_all(const struct spans *l, struct lz_engine *e)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		uint64_t page = l->v[i].addr & ~(uint64_t)(LZ_PAGE - 1);
+		for (; page < l->v[i].end; page += LZ_PAGE)
+			if (add_page(e, page, l->v[i].reads) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+static int choose_slots(struct lz_session *s, struct lz_engine *e)
+{
+	struct lz_slot slots[2] = {{0}};
+	struct spans l = {0};
+	size_t n = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->n_watches; i++)
+		ret = add_watch(&l, e, &s->watches[i]);
+	for (size_t i = 0; !ret && i < l.n; i++)
+		n = words(&l.v[i], slots, n, 2);
+	memset(e->user_slot, 0, sizeof e->user_slot);
+	if (!ret && n > 2)
+		ret = guard_all(&l, e);
+	else if (!ret)
+		memcpy(e->user_slot, slots, sizeof slots);
+	free(l.v);
+	return ret;
+}
+
+int lz_watch_arm(struct lz_session *s, struct lz_engine *e)
+{
+	if (lz_engine_unguard(e) < 0)
+		return -1;
+	e->n_guarded = 0;
+	if (choose_slots(s, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n_watches; i++) {
+		struct lz_user_watch *w = &s->watches[i];
+		memset(w->value, 0, w->len);
+		lz_engine_read(e, w->addr, w->value, w->len);
+	}
+	return 0;
+}
+
+static bool overlaps(const struct lz_slot *slot, const struct lz_user_watch *w)
+{
+	return slot->kind && slot->addr < w->addr + w->len &&
+	       w->addr < slot->addr + (uint64_t)slot->len;
+}
+
+static bool touched(const struct lz_engine *e, const struct lz_user_watch *w,
+                    const struct lz_halt *h)
+{
+	if (!h)
+		return false;
+	if (h->flags & LZ_HALT_PAGE)
+		return h->fault - w->addr < w->len;
+	for (int i = 0; i < 2; i++)
+		if (h->fired >> i & 1 && overlaps(&e->user_slot[i], w))
+			return true;
+	return false;
+}
+
+struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
+                                     const struct lz_halt *h)
+{
+	struct lz_user_watch *found = NULL;
+	uint8_t small[64], *now;
+
+	/* An event may have mapped the memory once more. */
+	if (!h && e->proc.stub->shares && (e->user_slot[0].kind || e->n_guarded) &&
+	    choose_slots(s, e) < 0)
+		lz_warn("%s", lz_error());
+
+	for (size_t i = 0; i < s->n_watches; i++) {
+		struct lz_user_watch *w = &s->watches[i];
+		now = w->len <= sizeof small ? small : malloc(w->len);
+		if (!now)
+			continue;
+		memset(now, 0, w->len);
+		lz_engine_read(e, w->addr, now, w->len);
+		bool changed = memcmp(now, w->value, w->len) != 0;
+		memcpy(w->value, now, w->len);
+		if (now != small)
+			free(now);
+		if (w->kind == 'w'   ? changed
+		    : w->kind == 'a' ? changed || touched(e, w, h)
+		                     : !changed && touched(e, w, h))
+			found = w;
+	}
+	return found;
+}

@@ -1,0 +1,352 @@
+/* The call stack at the start of every block. Activations that several blocks share are kept once: a stack is a path
+ * in a tree, from its innermost activation to the root. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <common/thread.h>
+#include <lizard/error.h>
+#include <lizard/restore.h>
+#include "replayer/stream/inside.h"
+
+/* A saved activation; the ones below it hang on `parent`. Node 0 is the empty stack. */
+struct node {
+	struct lz_act act;
+	uint32_t parent;
+};
+
+/* At the start of a block: the stacks that are not empty. */
+struct saved {
+	uint32_t stacks, n; /* slice of stream.stacks */
+};
+
+struct saved_stack {
+	uint32_t thread, top;
+	uint32_t parked, n_parked; /* slice of stream.parked */
+};
+
+struct saved_parked {
+	uint32_t top;
+	uint32_t n;
+	size_t base;
+};
+
+static void *grow(void *array, size_t *cap, size_t n, size_t size)
+{
+	void *p;
+
+	if (n < *cap)
+		return array;
+	p = reallocarray(array, *cap ? *cap * 2 : 1024, size);
+	if (!p) {
+		lz_fail("out of memory for the index of call stacks");
+		return NULL;
+	}
+	*cap = *cap ? *cap * 2 : 1024;
+	return p;
+}
+
+/* Saves what is not yet saved of N activations; what lies below a saved one is saved too. */
+static int save_acts(struct lz_stream *s, struct lz_act *a, size_t n, uint32_t *top)
+{
+	size_t first = n;
+	uint32_t parent;
+
+	while (first && !a[first - 1].node)
+		first--;
+	parent = first ? a[first - 1].node : 0;
+	for (size_t i = first; i < n; i++) {
+		struct node *nodes = grow(s->nodes, &s->cap_nodes, s->n_nodes, sizeof(*nodes));
+
+		if (!nodes)
+			return -1;
+		s->nodes = nodes;
+		a[i].node = s->n_nodes;
+		nodes[s->n_nodes++] = (struct node){a[i], parent};
+		parent = a[i].node;
+	}
+	*top = parent;
+	return 0;
+}
+
+static int save_parked(struct lz_stream *s, struct lz_parked *parked, size_t n,
+                       struct saved_stack *st)
+{
+	st->parked = s->n_parked;
+	st->n_parked = n;
+	for (size_t i = 0; i < n; i++) {
+		struct lz_parked *p = &parked[i];
+		struct saved_parked *sp = grow(s->parked, &s->cap_parked, s->n_parked, sizeof(*sp));
+
+		if (!sp)
+			return -1;
+		s->parked = sp;
+		sp += s->n_parked++;
+		sp->base = p->base;
+		sp->n = p->n;
+		if (save_acts(s, p->acts, p->n, &sp->top))
+			return -1;
+	}
+	return 0;
+}
+
+static int save_stack(struct lz_stream *s, uint32_t thread, const struct lz_stack *from)
+{
+	struct saved_stack *st, one = {.thread = thread};
+
+	if (!from->n && !from->n_parked)
+		return 0;
+	if (save_acts(s, from->acts, from->n, &one.top) ||
+	    save_parked(s, from->parked, from->n_parked, &one))
+		return -1;
+	st = grow(s->stacks, &s->cap_stacks, s->n_stacks, sizeof(*st));
+	if (!st)
+		return -1;
+	s->stacks = st;
+	st[s->n_stacks++] = one;
+	return 0;
+}
+
+static int save(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+{
+	struct lz_stack running = {d->acts, d->n, d->cap, d->parked, d->n_parked};
+	size_t first = s->n_stacks;
+
+	if (save_stack(s, d->thread, &running))
+		return -1;
+	for (uint32_t i = 0; i < d->n_stacks; i++)
+		if (save_stack(s, i, &d->stack[i]))
+			return -1;
+	s->starts[block] = (struct saved){first, s->n_stacks - first};
+	return 0;
+}
+
+/* The N topmost activations of a saved stack, oldest first. */
+static void load_acts(struct lz_stream *s, uint32_t top, struct lz_act *a, size_t n)
+{
+	for (size_t i = n; i-- > 0 && top;) {
+		a[i] = s->nodes[top].act;
+		a[i].node = top;
+		top = s->nodes[top].parent;
+	}
+}
+
+static int restore_parked(struct lz_stream *s, struct lz_decoder *d, const struct saved_stack *st)
+{
+	if (!st->n_parked)
+		return 0;
+	if (!d->parked)
+		d->parked = calloc(LZ_MAX_PARKED, sizeof(*d->parked));
+	for (uint32_t i = 0; d->parked && i < st->n_parked; i++) {
+		const struct saved_parked *sp = &s->parked[st->parked + i];
+		struct lz_parked *p = &d->parked[i];
+
+		p->acts = calloc(sp->n, sizeof(*p->acts));
+		if (!p->acts)
+			return lz_fail("out of memory for a parked call stack");
+		load_acts(s, sp->top, p->acts, sp->n);
+		p->n = sp->n;
+		p->base = sp->base;
+		d->n_parked++;
+	}
+	return d->parked ? 0 : lz_fail("out of memory for a parked call stack");
+}
+
+static int restore_stack(struct lz_stream *s, struct lz_decoder *d, const struct saved_stack *st)
+{
+	struct lz_act empty = {.fn = LZ_FN_NONE};
+	size_t depth = 0;
+
+	if (lz_decoder_switch(d, st->thread))
+		return -1;
+	for (uint32_t i = st->top; i; i = s->nodes[i].parent)
+		depth++;
+	for (size_t i = 0; i < depth; i++)
+		if (lz_decoder_push(d, &empty))
+			return -1;
+	load_acts(s, st->top, d->acts, d->n);
+	return restore_parked(s, d, st);
+}
+
+static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+{
+	const struct saved *st = &s->starts[block];
+
+	lz_decoder_reset(d);
+	for (uint32_t i = 0; i < st->n; i++)
+		if (restore_stack(s, d, &s->stacks[st->stacks + i]))
+			return -1;
+	return 0;
+}
+
+/* Decodes block I, which is loaded and whose stack at the start is known, and notes which functions run in it. */
+static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
+{
+	size_t row = i * (s->ran_bits / 8);
+	struct lz_act *top = lz_decoder_top(&c->d);
+	int rc;
+
+	memset(s->running, 0, s->n_fns + 1);
+	if (top && top->fn != LZ_FN_NONE)
+		s->running[top->fn] = LZ_RAN;
+	c->d.ran = s->running;
+	rc = lz_cursor_decode(s, c, UINT64_MAX, NULL, NULL, NULL);
+	c->d.ran = NULL;
+	for (size_t fn = 0; fn < s->n_fns; fn++) {
+		size_t at = row + fn % s->ran_bits / 8;
+
+		if (s->running[fn] & LZ_RAN)
+			s->ran[at] |= 1 << fn % 8;
+		if (s->running[fn] & LZ_BEGAN)
+			s->began[at] |= 1 << fn % 8;
+	}
+	return rc;
+}
+
+/* Finds the stack at the start of the first block whose is not known. */
+static int index_next(struct lz_stream *s, struct lz_cursor *c)
+{
+	uint32_t i = s->n_starts - 1;
+	uint64_t oddities = c->d.oddities;
+
+	if (restore(s, &c->d, i) || lz_cursor_load(s, c, i) || lz_cursor_begin(s, c))
+		return -1;
+	if (decode_noting(s, c, i))
+		return -1;
+	if (c->d.oddities != oddities) {
+		lz_debug("block %u of markers-%u: %llu markers do not fit", i, s->tid,
+		         (unsigned long long)(c->d.oddities - oddities));
+		s->oddities += c->d.oddities - oddities;
+	}
+	if (save(s, &c->d, i + 1))
+		return -1;
+	s->n_starts++;
+	return 0;
+}
+
+static void lock(struct lz_stream *s)
+{
+	s->waiting++;
+	pthread_mutex_lock(&s->lock);
+	s->waiting--;
+}
+
+int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
+{
+	int ret = 0;
+
+	lock(s);
+	while (!ret && s->n_starts <= block)
+		ret = index_next(s, c);
+	if (!ret)
+		ret = restore(s, &c->d, block);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+int lz_stream_index(struct lz_stream *s, uint32_t block)
+{
+	int ret = 0;
+
+	lock(s);
+	while (!ret && s->n_starts <= block)
+		ret = index_next(s, &s->own);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+uint32_t lz_stream_indexed(const struct lz_stream *s)
+{
+	return s->n_starts;
+}
+
+static bool noted(const struct lz_stream *s, const uint8_t *bits, uint32_t block, uint32_t fn)
+{
+	if (block + 1 >= s->n_starts || fn >= s->n_fns)
+		return true;
+	return bits[block * (s->ran_bits / 8) + fn % s->ran_bits / 8] >> fn % 8 & 1;
+}
+
+bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn)
+{
+	return noted(s, s->ran, block, fn);
+}
+
+bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn)
+{
+	return noted(s, s->began, block, fn);
+}
+
+enum { RAN_BITS_MAX = 4096 };
+
+int lz_index_new(struct lz_stream *s)
+{
+	s->ran_bits = (s->n_fns + 8) & ~(size_t)7;
+	if (s->ran_bits > RAN_BITS_MAX)
+		s->ran_bits = RAN_BITS_MAX;
+	s->running = malloc(s->n_fns + 1);
+	s->ran = calloc((size_t)s->n_blocks + 1, s->ran_bits / 8);
+	s->began = calloc((size_t)s->n_blocks + 1, s->ran_bits / 8);
+	pthread_mutex_init(&s->lock, NULL);
+	s->starts = calloc(s->n_blocks + 1, sizeof(*s->starts));
+	s->n_nodes = 1; /* node 0: the empty stack */
+	s->n_starts = 1;
+	if (!s->starts || !s->ran || !s->began || !s->running)
+		return lz_fail("out of memory for the index of call stacks");
+	if (!lz_reader_begins_inside(s->own.reader))
+		return 0;
+	return lz_stream_begin(s, &s->own.d) || save(s, &s->own.d, 0) ? -1 : 0;
+}
+
+void lz_index_free(struct lz_stream *s)
+{
+	if (s->has_thread) {
+		s->quit = true;
+		pthread_join(s->thread, NULL);
+		lz_reader_close(s->ahead.reader);
+		lz_cursor_free(&s->ahead);
+	}
+	pthread_mutex_destroy(&s->lock);
+	free(s->nodes);
+	free(s->parked);
+	free(s->stacks);
+	free(s->starts);
+	free(s->ran);
+	free(s->began);
+	free(s->running);
+}
+
+/* An error ends it: whoever needs the rest meets it again, and can report it. */
+static void *work(void *arg)
+{
+	struct lz_stream *s = arg;
+	int ret = 0;
+
+	lz_stub_unpin();
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+	while (!ret && !s->quit) {
+		pthread_mutex_lock(&s->lock);
+		ret = s->n_starts < s->n_blocks ? index_next(s, &s->ahead) : -1;
+		pthread_mutex_unlock(&s->lock);
+		while (s->waiting && !s->quit)
+			usleep(100);
+	}
+	return NULL;
+}
+
+int lz_stream_index_ahead(struct lz_stream *s)
+{
+	if (s->has_thread || s->n_blocks < 2)
+		return 0;
+	struct lz_reader *r = lz_reader_open(lz_reader_dir(s->own.reader));
+	if (!r)
+		return -1;
+	lz_cursor_init(s, &s->ahead, r);
+	if (lz_thread_start(&s->thread, "lizard-index", work, s) < 0) {
+		lz_cursor_free(&s->ahead);
+		lz_reader_close(r);
+		return -1;
+	}
+	s->has_thread = true;
+	return 0;
+}

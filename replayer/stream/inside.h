@@ -1,0 +1,80 @@
+/* What the files of the decoded stream share. */
+#ifndef LIZARD_REPLAYER_STREAM_INT_H
+#define LIZARD_REPLAYER_STREAM_INT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "replayer/stream/stream.h"
+
+/* A place in the stream with the call stacks there; for one thread of ours. */
+struct lz_cursor {
+	struct lz_reader *reader;
+	struct lz_decoder d;
+	uint64_t at;   /* stream offset up to which d has decoded */
+	uint32_t turn; /* the one that is going on */
+	uint8_t *buf;
+	uint64_t buf_start, buf_len;
+	uint32_t buf_block;
+};
+
+struct lz_stream {
+	struct lz_modules *modules;
+	const struct lz_strands *strands;
+	uint32_t tid, n_blocks;
+	struct lz_fn *fns;
+	size_t n_fns;
+	uint32_t *hash, hash_mask;
+	struct lz_cursor own;
+
+	/* The index, used with the lock held; n_starts, and what is known of blocks before it in `ran` and `began`, may be read
+	 * without. */
+	pthread_mutex_t lock;
+	struct node *nodes;
+	size_t n_nodes, cap_nodes;
+	struct saved_parked *parked;
+	size_t n_parked, cap_parked;
+	struct saved_stack *stacks;
+	size_t n_stacks, cap_stacks;
+	struct saved *starts; /* [n_blocks], the first n_starts are known */
+	_Atomic uint32_t n_starts;
+	/* Which functions ran in block I, the first n_starts - 1, and of which an activation began there: a bit for each, FN
+	 * modulo ran_bits. */
+	uint8_t *ran, *began;
+	size_t ran_bits;
+	uint8_t *running;          /* [n_fns + 1], of the block that is being decoded */
+	_Atomic uint64_t oddities; /* what did not fit when the index was made */
+
+	/* A thread that makes the index. */
+	pthread_t thread;
+	bool has_thread;
+	_Atomic bool quit;
+	_Atomic uint32_t waiting; /* for the lock: the thread lets them */
+	struct lz_cursor ahead;
+};
+
+void lz_cursor_init(struct lz_stream *s, struct lz_cursor *c, struct lz_reader *r);
+void lz_cursor_free(struct lz_cursor *c);
+int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
+/* To the start of the loaded block, the stacks there being known; the thread that has written what is before runs. */
+int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c);
+/* Decodes what is left of the loaded block, from c->at up to END. */
+int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
+                     lz_mark_fn *fn, void *arg);
+
+/* ---- stream_fns.c ---- */
+/* Finds the instrumented functions of all modules. */
+int lz_stream_collect(struct lz_stream *s);
+/* What a decoder asks about them. */
+void lz_stream_questions(struct lz_stream *s, struct lz_decoder *d);
+
+/* ---- stream_begin.c ---- */
+/* D gets the stacks that there are at the first checkpoint. */
+int lz_stream_begin(struct lz_stream *s, struct lz_decoder *d);
+
+/* ---- stream_index.c ---- */
+int lz_index_new(struct lz_stream *s);
+void lz_index_free(struct lz_stream *s);
+/* C's decoder gets the stack at the start of BLOCK, found first if it is not known. */
+int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
+
+#endif

@@ -1,0 +1,209 @@
+#include <stdlib.h>
+#include <string.h>
+#include <lizard/error.h>
+#include "replayer/stream/inside.h"
+
+struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
+                                const struct lz_strands *t)
+{
+	uint32_t tid = lz_reader_meta(r)->tid;
+	struct lz_stream *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		lz_fail("out of memory for a marker stream");
+		return NULL;
+	}
+	s->modules = m;
+	s->strands = t;
+	s->tid = tid;
+	s->n_blocks = lz_reader_n_blocks(r, tid);
+	lz_cursor_init(s, &s->own, r);
+	if (lz_stream_collect(s) || lz_index_new(s)) {
+		lz_stream_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void lz_stream_free(struct lz_stream *s)
+{
+	if (!s)
+		return;
+	lz_index_free(s);
+	lz_cursor_free(&s->own);
+	free(s->fns);
+	free(s->hash);
+	free(s);
+}
+
+struct lz_reader *lz_stream_reader(const struct lz_stream *s)
+{
+	return s->own.reader;
+}
+
+const struct lz_strands *lz_stream_strands(const struct lz_stream *s)
+{
+	return s->strands;
+}
+
+uint64_t lz_stream_len(const struct lz_stream *s)
+{
+	return lz_reader_markers_len(s->own.reader, s->tid);
+}
+
+uint32_t lz_stream_n_blocks(const struct lz_stream *s)
+{
+	return s->n_blocks;
+}
+
+uint64_t lz_stream_oddities(const struct lz_stream *s)
+{
+	return s->own.d.oddities + s->oddities;
+}
+
+uint32_t lz_stream_block_of(struct lz_stream *s, uint64_t offset)
+{
+	return lz_reader_block_of(s->own.reader, s->tid, offset);
+}
+
+/* ---- cursors ---- */
+
+void lz_cursor_init(struct lz_stream *s, struct lz_cursor *c, struct lz_reader *r)
+{
+	c->reader = r;
+	c->buf_block = UINT32_MAX;
+	lz_decoder_init(&c->d);
+	lz_stream_questions(s, &c->d);
+}
+
+void lz_cursor_free(struct lz_cursor *c)
+{
+	lz_decoder_free(&c->d);
+	free(c->buf);
+}
+
+int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
+{
+	uint64_t start, len;
+
+	if (c->buf_block == block)
+		return 0;
+	if (lz_reader_block(c->reader, s->tid, block, &start, &len))
+		return lz_fail("block %u of markers-%u does not exist", block, s->tid);
+	c->buf_block = UINT32_MAX;
+	if (len > c->buf_len || !c->buf) {
+		uint8_t *p = realloc(c->buf, len ? len : 1);
+
+		if (!p)
+			return lz_fail("out of memory for a block of markers");
+		c->buf = p;
+	}
+	if (lz_reader_markers(c->reader, s->tid, start, c->buf, len) != (int64_t)len)
+		return lz_fail_in("block %u of markers-%u cannot be read", block, s->tid);
+	c->buf_start = start;
+	c->buf_len = len;
+	c->buf_block = block;
+	return 0;
+}
+
+int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c)
+{
+	c->at = c->buf_start;
+	c->turn = lz_turn_before(s->strands, c->at);
+	return lz_decoder_switch(&c->d, s->strands->number[c->turn]);
+}
+
+/* The turns that begin before the next marker. */
+static int next_turns(struct lz_stream *s, struct lz_cursor *c)
+{
+	const struct lz_strands *t = s->strands;
+
+	while (lz_turn_end(t, c->turn) <= c->at) {
+		uint32_t old = c->turn++;
+
+		if (lz_decoder_switch(&c->d, t->number[c->turn]))
+			return -1;
+		if (t->turns->v[old].ends)
+			lz_decoder_drop(&c->d, t->number[old]);
+	}
+	return 0;
+}
+
+int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
+                     lz_mark_fn *fn, void *arg)
+{
+	uint64_t stop = c->buf_start + c->buf_len;
+
+	if (end < stop)
+		stop = end;
+	while (c->at < stop) {
+		uint64_t upto;
+		int64_t used;
+
+		if (next_turns(s, c))
+			return -1;
+		upto = lz_turn_end(s->strands, c->turn);
+		if (upto > stop)
+			upto = stop;
+		used = lz_decoder_feed(&c->d, c->buf + (c->at - c->buf_start), upto - c->at, c->at,
+		                       watch, fn, arg);
+		if (used < 0)
+			return (int)used;
+		c->at += used;
+		if (c->at < upto)
+			break;
+	}
+	return 0;
+}
+
+int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
+                     lz_mark_fn *fn, void *arg)
+{
+	struct lz_cursor *c = &s->own;
+
+	if (block >= s->n_blocks) {
+		c->at = 0;
+		return lz_index_restore(s, c, 0);
+	}
+	if (lz_index_restore(s, c, block) || lz_cursor_load(s, c, block) || lz_cursor_begin(s, c))
+		return -1;
+	return lz_cursor_decode(s, c, end, watch, fn, arg);
+}
+
+struct lz_decoder *lz_stream_decoder(struct lz_stream *s)
+{
+	return &s->own.d;
+}
+
+int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
+                           lz_mark_fn *fn, void *arg)
+{
+	struct lz_cursor *c = &s->own;
+	uint64_t oddities = c->d.oddities;
+	int rc;
+
+	lz_decoder_reset(&c->d);
+	if (block >= s->n_blocks)
+		return 0;
+	if (lz_cursor_load(s, c, block) || lz_cursor_begin(s, c))
+		return -1;
+	rc = lz_cursor_decode(s, c, end, watch, fn, arg);
+	c->d.oddities = oddities; /* exits of what was entered before do not count */
+	return rc;
+}
+
+struct lz_decoder *lz_stream_stack(struct lz_stream *s, uint64_t offset, uint32_t thread)
+{
+	if (lz_stream_decode(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL) ||
+	    lz_decoder_switch(&s->own.d, thread))
+		return NULL;
+	return &s->own.d;
+}
+
+struct lz_decoder *lz_stream_stack_local(struct lz_stream *s, uint64_t offset, uint32_t thread)
+{
+	if (lz_stream_decode_local(s, lz_stream_block_of(s, offset), offset, NULL, NULL, NULL) ||
+	    lz_decoder_switch(&s->own.d, thread))
+		return NULL;
+	return &s->own.d;
+}

@@ -1,0 +1,268 @@
+/* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
+#include "tracer/state/tracer.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <lizard/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CS_64 = 0x33 }; /* the kernel's __USER_CS */
+
+static bool is_special(const char *path)
+{
+	return strncmp(path, "[v", 2) == 0; /* [vdso] [vvar] [vvar_vclock] [vsyscall] */
+}
+
+/* ---- a system call instruction to use ---- */
+
+static int find_insn(void *arg, const struct lz_maps_entry *e)
+{
+	struct lz_proc *p = arg;
+	uint8_t buf[65536];
+
+	if (!(e->prot & PROT_EXEC) || is_special(e->path))
+		return 0;
+	for (uint64_t at = e->start; at < e->end; at += sizeof(buf) - 1) {
+		uint64_t want = e->end - at < sizeof(buf) ? e->end - at : sizeof(buf);
+		size_t n = lz_proc_read_some(p, at, buf, want);
+		for (size_t i = 0; i + 1 < n; i++) {
+			if (buf[i] != 0x0f || buf[i + 1] != 0x05)
+				continue;
+			p->syscall_insn = at + i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int lz_find_syscall(struct lz_proc *p)
+{
+	p->syscall_insn = 0;
+	if (lz_proc_maps(p->pid, find_insn, p) < 0)
+		return -1;
+	return p->syscall_insn ? 0 : lz_fail("no system call instruction found in the program");
+}
+
+/* The stub's pages: reserved for replay; while recording they hold our system call instruction. */
+static int reserve_stub(struct lz_tracer *t)
+{
+	static const uint8_t code[] = {0x0f, 0x05, 0xcc};
+	struct lz_proc *p = &t->p;
+	uint64_t addr = t->meta.stub_addr ? t->meta.stub_addr : LZ_STUB_ADDR;
+	int64_t ret = -1;
+
+	if (lz_find_syscall(p) < 0)
+		return -1;
+	for (int i = 0; i < 64 && ret < 0; i++) {
+		addr += i ? 0x1000000 : 0;
+		if (lz_proc_syscall(p, &ret, SYS_mmap, addr, LZ_STUB_LEN, PROT_READ | PROT_EXEC,
+		                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL,
+		                    0) < 0)
+			return -1;
+	}
+	if (ret < 0)
+		return lz_fail("no room in the program for replay's page: %s", strerror((int)-ret));
+	if ((uint64_t)ret != addr)
+		return lz_fail("this kernel does not know MAP_FIXED_NOREPLACE (Linux 4.17)");
+	p->syscall_insn = addr;
+	t->meta.stub_addr = addr;
+	t->meta.stub_len = LZ_STUB_LEN;
+	return lz_proc_write(p, addr, code, sizeof(code));
+}
+
+/* ---- no time without a system call ---- */
+
+struct vdso {
+	struct {
+		uint64_t start, end;
+	} area[8];
+	int n;
+};
+
+static int find_vdso(void *arg, const struct lz_maps_entry *e)
+{
+	struct vdso *v = arg;
+
+	if (is_special(e->path) && strcmp(e->path, "[vsyscall]") != 0 && v->n < 8) {
+		v->area[v->n].start = e->start;
+		v->area[v->n++].end = e->end;
+	}
+	return 0;
+}
+
+static int hide_vdso(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct vdso v = {.n = 0};
+	uint64_t at = r->rsp, word[2];
+	int64_t ret;
+
+	for (int nulls = -1; nulls < 2; at += 8) { /* argc, argv.. 0, envp.. 0 */
+		if (lz_proc_read(&t->p, at, word, 8) < 0)
+			return -1;
+		nulls += nulls < 0 || word[0] == 0;
+	}
+	do {
+		if (lz_proc_read(&t->p, at, word, 16) < 0)
+			return -1;
+		uint64_t ignore = AT_IGNORE;
+		if (word[0] == AT_SYSINFO_EHDR && lz_proc_write(&t->p, at, &ignore, 8) < 0)
+			return -1;
+		at += 16;
+	} while (word[0] != AT_NULL);
+	if (lz_proc_maps(t->p.pid, find_vdso, &v) < 0)
+		return -1;
+	for (int i = 0; i < v.n; i++) /* may be refused where it is sealed */
+		if (lz_proc_syscall(&t->p, &ret, SYS_munmap, v.area[i].start,
+		                    v.area[i].end - v.area[i].start, 0, 0, 0, 0) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the mappings ---- */
+
+/* PATH, if it is the file that E maps; -1: it is not. */
+static int open_if_same(const char *path, const struct lz_maps_entry *e)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == e->inode)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* The program may still have a descriptor of it. */
+static int open_descriptor(pid_t pid, const struct lz_maps_entry *e)
+{
+	char path[64 + sizeof(((struct dirent *)0)->d_name)];
+	struct dirent *f;
+	struct stat st;
+	int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *d = opendir(path);
+	while (d && fd < 0 && (f = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, f->d_name);
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == e->inode)
+			fd = open_if_same(path, e);
+	}
+	if (d)
+		closedir(d);
+	return fd;
+}
+
+/* -1: it is gone from its place, as a memfd never had one, and what is in map_files only the privileged may open. */
+static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e)
+{
+	char link[64];
+	int fd = open_if_same(e->path, e);
+
+	if (fd >= 0)
+		return fd;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->p.pid);
+	fd = open_if_same(link, e);
+	if (fd >= 0)
+		return fd;
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", (int)t->p.pid,
+	         (unsigned long long)e->start, (unsigned long long)e->end);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 ? fd : open_descriptor(t->p.pid, e);
+}
+
+/* Shared memory without a file, inherited by a fork. 1: it is of that kind. */
+static int add_shared(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_area *a)
+{
+	if (strncmp(e->path, "/SYSV", 5) == 0)
+		return lz_map_segment(t, a, (int)e->inode) < 0 ? -1 : 1;
+	return strcmp(e->path, "/dev/zero (deleted)") == 0;
+}
+
+static int add_area(void *arg, const struct lz_maps_entry *e)
+{
+	struct lz_tracer *t = arg;
+	int special = 0;
+	struct lz_area a = {.v = {.start = e->start,
+	                          .end = e->end,
+	                          .prot = e->prot,
+	                          .flags = e->shared ? MAP_SHARED : MAP_PRIVATE,
+	                          .file = LZ_NO_FILE}};
+
+	if (is_special(e->path) || e->start == t->meta.stub_addr)
+		return 0;
+	if (strcmp(e->path, "[stack]") == 0) {
+		a.v.role = LZ_VMA_STACK;
+		a.v.flags |= MAP_GROWSDOWN;
+	} else if (strcmp(e->path, "[heap]") == 0) {
+		a.v.role = LZ_VMA_HEAP;
+	} else if (e->inode && !(special = e->shared ? add_shared(t, e, &a) : 0)) {
+		int fd = open_mapped(t, e);
+		int ret =
+		    fd < 0 ? lz_map_gone(t, &a, e) : lz_map_file(t, &a, fd, e->path, e->offset);
+		if (fd >= 0)
+			close(fd);
+		if (ret < 0)
+			return -1;
+	}
+	t->n_shared += e->shared;
+	return special < 0 ? -1 : lz_vmas_add(&t->vmas, &a);
+}
+
+/* Mappings, and their pages from now on. */
+static int take_stock(struct lz_tracer *t)
+{
+	int64_t brk;
+
+	if (lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
+		return -1;
+	t->brk = (uint64_t)brk;
+	lz_vmas_clear(&t->vmas);
+	lz_shared_forget(t);
+	lz_armed_forget(t);
+	t->undumpable = false;
+	memset(t->syscall_at, 0, sizeof(t->syscall_at));
+	if (lz_proc_maps(t->p.pid, add_area, t) < 0 || lz_alias_find_all(t) < 0 ||
+	    lz_random_arm(t) < 0 || lz_xsavec_arm(t) < 0)
+		return -1;
+	t->pages = lz_pages_new(t);
+	if (!t->pages)
+		return -1;
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		if (a->follows && lz_pages_changed(t, a->v.start, a->v.end) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int lz_new_image(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	if (r.cs != CS_64)
+		return lz_fail("32-bit programs are not supported");
+	lz_tell_privileges(t->p.pid);
+	if (reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 || lz_insn_trap(t) < 0 ||
+	    lz_signal_exec(t) < 0 || take_stock(t) < 0)
+		return lz_fail_in("preparing the program");
+	t->stack_start = r.rsp;
+	return lz_instant_here(t, &r) < 0 ? -1 : lz_checkpoint(t, &r, true);
+}
+
+int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
+{
+	if (lz_insn_trap(t) < 0 || lz_signal_init(t) < 0)
+		return lz_fail_in("preparing a child");
+	memcpy(t->act, act, sizeof(t->act));
+	return take_stock(t) < 0 ? lz_fail_in("preparing a child") : 0;
+}

@@ -1,0 +1,68 @@
+/* The program's memory as a file: what it writes to its own /proc/PID/mem changes memory as a store does, also where no
+ * store could. Nothing is looked at before such a file has been opened for writing. */
+#include "tracer/memory/objects.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Not that of another process, nor of the program that this one was before an execve: nothing can be written there. */
+static bool is_own_mem(const struct lz_tracer *t, int fd)
+{
+	char link[64], name[256];
+	int pid = 0, tid = 0, end = 0;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	ssize_t n = readlink(link, name, sizeof(name) - 1);
+	if (n < 4 || memcmp(name + n - 4, "/mem", 4) != 0)
+		return false;
+	name[n] = 0;
+	const char *proc = strstr(name, "/proc/"); /* wherever that is mounted */
+	if (!proc)
+		return false;
+	if (sscanf(proc, "/proc/%d/mem%n", &pid, &end) != 1 || !end)
+		sscanf(proc, "/proc/%d/task/%d/mem%n", &pid, &tid, &end);
+	return end && !proc[end] && lz_thread_find(t, tid ? tid : pid);
+}
+
+static bool for_writing(uint64_t flags)
+{
+	return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
+}
+
+/* May the call have opened a file for writing? */
+static bool opens(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+	uint64_t flags = 0;
+
+	switch (c->nr) {
+	case SYS_open: flags = c->args[1]; break;
+	case SYS_openat: flags = c->args[2]; break;
+	case SYS_openat2: lz_proc_read_some(&t->p, c->args[2], &flags, sizeof(flags)); break;
+	case SYS_creat: return true;
+	}
+	return for_writing(flags);
+}
+
+int lz_own_mem_call(struct lz_tracer *t, int64_t result)
+{
+	const uint64_t in_page = LZ_PAGE - 1, n = (uint64_t)result;
+	int fd = t->own_mem ? lz_changed_fd(&t->cur->call, result) : -1;
+
+	if (result < 0)
+		return 0;
+	if (!t->own_mem && opens(t))
+		t->own_mem = is_own_mem(t, (int)result);
+	if (fd < 0 || !n || !is_own_mem(t, fd))
+		return 0;
+	struct lz_written w = lz_written_range(t, fd, n);
+	if (w.to - w.from != n)
+		return 0;
+	if (lz_build_read(t, w.from, n) < 0)
+		return -1;
+	/* Write tracking does not know of pages that the program cannot write. */
+	return lz_pages_changed(t, w.from & ~in_page, (w.to + in_page) & ~in_page);
+}

@@ -1,0 +1,37 @@
+/* The checksum of what a call has written, where replay finds the same bytes at the call's event. */
+#include "tracer/state/tracer.h"
+
+#include <lizard/taken.h>
+#include <sys/mman.h>
+
+static bool is_own_area(const struct lz_area *a)
+{
+	return !(a->v.flags & MAP_SHARED) && !a->follows && a->v.role != LZ_VMA_BUFFER;
+}
+
+/* Of memory that others change, of what a call under way has stored and no event shows yet, and of memory that is not the
+ * program's, replay knows other bytes. */
+static bool is_own(void *arg, uint64_t addr, uint64_t len)
+{
+	const struct lz_tracer *t = arg;
+	const struct lz_vmas *m = &t->vmas;
+	uint64_t at = addr, end = addr + len;
+
+	if (end < addr || lz_kept_overlaps(t, addr, len))
+		return false;
+	for (size_t i = lz_vmas_from(m, addr); at < end; i++) {
+		if (i == m->n || m->a[i].v.start > at || !is_own_area(&m->a[i]))
+			return false;
+		at = m->a[i].v.end;
+	}
+	return true;
+}
+
+void lz_note_taken(struct lz_tracer *t)
+{
+	struct lz_event *e = &t->b.ev;
+
+	/* what it has changed itself may be what it has written */
+	if (!e->n_writes && !e->n_ops)
+		e->has_taken = lz_taken(&t->p, e->nr, e->args, e->result, is_own, t, &e->taken);
+}

@@ -1,0 +1,227 @@
+/* Checkpoints: when, and what they hold. */
+#include "tracer/memory/objects.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <sys/resource.h>
+
+enum {
+	/* The automatic interval is never shorter than this, */
+	MIN_MS = 50,
+	/* nor than this many times what the last checkpoint cost the tracer: with what it costs the program
+	 * afterwards, 3 %, */
+	COST_FACTOR = 60,
+	/* nor than this many times what its pages cost the writing thread when that is busy: it has the markers to
+	 * pack too, and when it falls behind the program waits for it; */
+	PACK_NS = 20000,
+	PACK_FACTOR = 5,
+	/* and never longer: it bounds how far a debugger has to run again. */
+	MAX_MS = 3000,
+	FULL_EVERY = 16
+};
+
+static int stack_start(void *arg, const struct lz_maps_entry *e)
+{
+	uint64_t *at = arg;
+
+	if (e->end != at[0])
+		return 0;
+	at[1] = e->start;
+	return 1;
+}
+
+/* The stack grows without a system call. */
+static int refresh_stack(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		struct lz_vma *v = &t->vmas.a[i].v;
+		uint64_t at[2] = {v->end, 0};
+		if (!(v->flags & MAP_GROWSDOWN))
+			continue;
+		if (lz_proc_maps(t->p.pid, stack_start, at) < 0)
+			return -1;
+		if (at[1] && at[1] < v->start)
+			v->start = at[1];
+	}
+	return 0;
+}
+
+static int list_vmas(struct lz_tracer *t, struct lz_checkpoint *ck)
+{
+	ck->vmas = malloc((t->vmas.n + 1) * sizeof(*ck->vmas));
+	if (!ck->vmas)
+		return lz_fail("out of memory for a checkpoint");
+	for (size_t i = 0; i < t->vmas.n; i++)
+		ck->vmas[ck->n_vmas++] = t->vmas.a[i].v;
+	return 0;
+}
+
+/* A file that has grown since it was mapped empty is memory of its own in replay, until it becomes shorter. */
+static void name_files(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_object *o = lz_object(t, t->vmas.a[i].object);
+
+		if (o && o->file != LZ_NO_FILE)
+			lz_writer_file_needed(t->w, o->file);
+	}
+}
+
+static int write_it(struct lz_tracer *t, struct lz_checkpoint *ck, struct lz_page_set *set)
+{
+	ck->dirty = set->addr;
+	ck->n_dirty = (uint32_t)set->n;
+	ck->exact = set->exact;
+	if (lz_stream_push(t) < 0 || list_vmas(t, ck) < 0)
+		return -1;
+	if (ck->whole)
+		name_files(t);
+	int ret = lz_writer_checkpoint(t->w, ck, set->now, ck->whole ? NULL : set->before);
+	free(ck->vmas);
+	return ret;
+}
+
+static uint32_t flags_of(const struct lz_tracer *t, const struct lz_thread *th)
+{
+	return (th->in_call ? LZ_THREAD_IN_CALL : 0) |
+	       (th != t->cur && !th->seen ? LZ_THREAD_FRESH : 0);
+}
+
+/* The current one first. Its registers are R. */
+static int list_threads(struct lz_tracer *t, struct lz_checkpoint *ck,
+                        const struct user_regs_struct *r)
+{
+	uint64_t marker = lz_stream_offset(t);
+
+	ck->threads = calloc(t->n_threads, sizeof(*ck->threads));
+	if (!ck->threads)
+		return lz_fail("out of memory for a checkpoint");
+	if (lz_thread_save_xstate(t) < 0)
+		return -1;
+	t->cur->regs = *r;
+	for (size_t i = 0, other = 1; i < t->n_threads; i++) {
+		const struct lz_thread *th = t->thread[i];
+		struct lz_thread_state *to = &ck->threads[th == t->cur ? 0 : other++];
+
+		*to = (struct lz_thread_state){.tid = th->tid,
+		                               .flags = flags_of(t, th),
+		                               .regs = th->regs,
+		                               .xstate = th->xstate,
+		                               .xstate_len = th->xstate_len,
+		                               .marker = marker,
+		                               .buffer = t->s.base,
+		                               .buffer_start = t->s.start};
+		to->regs.orig_rax = (uint64_t)-1; /* nothing to restart */
+	}
+	ck->n_threads = (uint32_t)t->n_threads;
+	ck->pos = (struct lz_pos){t->cur->tid, 1, t->next_event, marker, r->rip};
+	return 0;
+}
+
+static uint64_t stack_limit(pid_t pid)
+{
+	struct rlimit lim = {RLIM_INFINITY, RLIM_INFINITY};
+
+	prlimit(pid, RLIMIT_STACK, NULL, &lim);
+	return lim.rlim_cur;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+/* Of the tracer's thread, which the program waits for; what others do on the machine is not ours. */
+static uint64_t own_time(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t lz_program_time(const struct lz_tracer *t)
+{
+	/* clock_getcpuclockid() would try the clock first. */
+	return clock_ns((clockid_t)(~t->tid << 3 | 2));
+}
+
+/* What replay will have to compute again: neither sleep nor a busy machine makes an interval longer. */
+static uint64_t computed(const struct lz_tracer *t)
+{
+	return own_time() + lz_program_time(t);
+}
+
+int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
+{
+	uint64_t begin = lz_now(), cpu = own_time();
+	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
+	struct lz_page_set set;
+	struct lz_checkpoint ck = {.whole = whole || t->since_full + 1 >= every ||
+	                                    lz_writer_part_due(t->w),
+	                           .time_ns = begin - t->t0,
+	                           .map_id = t->map_id,
+	                           .brk = t->brk,
+	                           .stack_limit = stack_limit(t->p.pid),
+	                           .stack_start = t->stack_start,
+	                           .pos_offset = t->s.pos_off};
+
+	int ret = list_threads(t, &ck, r) < 0 || refresh_stack(t) < 0 ||
+	          lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
+	          lz_pages_done(t, &set, ck.whole) < 0;
+	free(ck.threads);
+	if (ret)
+		return lz_fail_in("checkpoint %u", t->n_checkpoints);
+	if (lz_self_check(t) < 0)
+		return -1;
+	lz_counter_allow(false);
+	t->n_checkpoints++;
+	t->last_pos = ck.pos;
+	t->since_full = ck.whole ? 0 : t->since_full + 1;
+	t->last_checkpoint = lz_now();
+	t->next_look = 0;
+	t->computed = computed(t);
+	t->checkpoint_cost = own_time() - cpu;
+	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
+	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
+	return 0;
+}
+
+bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip)
+{
+	const struct lz_pos *p = &t->last_pos;
+
+	return p->event == t->next_event && p->marker == lz_stream_offset(t) && p->ip == ip;
+}
+
+/* In nanoseconds. */
+static uint64_t interval(const struct lz_tracer *t)
+{
+	uint64_t wait = t->checkpoint_cost * COST_FACTOR;
+
+	if (t->opt->checkpoint_ms >= 0)
+		return (uint64_t)t->opt->checkpoint_ms * 1000000;
+	if (wait < t->checkpoint_packing * PACK_FACTOR)
+		wait = t->checkpoint_packing * PACK_FACTOR;
+	if (wait > (uint64_t)MAX_MS * 1000000)
+		wait = (uint64_t)MAX_MS * 1000000;
+	return wait < (uint64_t)MIN_MS * 1000000 ? (uint64_t)MIN_MS * 1000000 : wait;
+}
+
+int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	uint64_t wait = interval(t), now = lz_now(), used;
+
+	if (lz_writer_part_due(t->w))
+		return lz_checkpoint(t, r, true);
+	if (now - t->last_checkpoint < wait || now < t->next_look)
+		return 0;
+	used = computed(t) - t->computed;
+	if (used >= wait)
+		return lz_checkpoint(t, r, false);
+	t->next_look = now + (wait - used); /* one CPU: not before */
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* The program's code as it is while it is recorded: instructions that have been armed, to fault and be done by the tracer
+ * (lizard/randinsn.h, lizard/xsavec.h), and the markers' adds, which have been widened (lizard/widen.h). */
+#include "tracer/state/tracer.h"
+
+#include <lizard/error.h>
+#include <lizard/randinsn.h>
+#include <lizard/widen.h>
+#include <stdlib.h>
+
+int lz_places_add(struct lz_places *p, uint64_t at)
+{
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : 16;
+		uint64_t *more = reallocarray(p->at, room, sizeof(*more));
+
+		if (!more)
+			return lz_fail("out of memory for %zu instructions", room);
+		p->at = more;
+		p->room = room;
+	}
+	p->at[p->n++] = at;
+	return 0;
+}
+
+int lz_armed_add(struct lz_tracer *t, uint64_t at)
+{
+	static const uint8_t armed = LZ_RAND_ARMED;
+
+	return lz_places_add(&t->armed.insn, at) < 0 ? -1 : lz_proc_write(&t->p, at, &armed, 1);
+}
+
+bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
+{
+	for (size_t i = 0; i < t->armed.insn.n; i++)
+		if (t->armed.insn.at[i] == at)
+			return true;
+	return false;
+}
+
+/* Those from number I on that are in the same page; returns the number of the next. Where nothing is mapped any more, or
+ * nobody lives, nothing has to be done; nor where the program has put something else. */
+static size_t put_in_page(const struct lz_places *s, size_t i, const struct lz_proc *p,
+                          uint8_t from, uint8_t to)
+{
+	const uint64_t page = s->at[i] & ~(uint64_t)(LZ_PAGE - 1);
+	uint8_t code[LZ_PAGE];
+	bool there = lz_proc_read_some(p, page, code, LZ_PAGE) == LZ_PAGE, changed = false;
+
+	for (; i < s->n && s->at[i] - page < LZ_PAGE; i++) {
+		uint8_t *byte = &code[s->at[i] - page];
+
+		if (there && *byte == from) {
+			*byte = to;
+			changed = true;
+		}
+	}
+	if (changed)
+		lz_proc_write(p, page, code, LZ_PAGE);
+	return i;
+}
+
+void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t from, uint8_t to)
+{
+	for (size_t i = 0; i < s->n;)
+		i = put_in_page(s, i, p, from, to);
+}
+
+void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p)
+{
+	lz_places_put(&t->armed.insn, p, LZ_RAND_ARMED, LZ_RAND_OPCODE);
+	lz_places_put(&t->armed.add, p, LZ_ADD_WIDE, LZ_ADD_NARROW);
+}
+
+void lz_armed_again(struct lz_tracer *t)
+{
+	lz_places_put(&t->armed.insn, &t->p, LZ_RAND_OPCODE, LZ_RAND_ARMED);
+	lz_places_put(&t->armed.add, &t->p, LZ_ADD_NARROW, LZ_ADD_WIDE);
+}
+
+void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t at = p->at[i];
+
+		if (at >= start && at < end)
+			at = to ? to + (at - start) : 0;
+		if (at)
+			p->at[n++] = at;
+	}
+	p->n = n;
+}
+
+void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to)
+{
+	lz_places_moved(&t->armed.insn, start, end, to);
+	lz_places_moved(&t->armed.add, start, end, to);
+}
+
+void lz_armed_forget(struct lz_tracer *t)
+{
+	free(t->armed.insn.at);
+	free(t->armed.add.at);
+	t->armed = (struct lz_armed){0};
+}

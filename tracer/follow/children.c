@@ -1,0 +1,315 @@
+/* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
+ * until it execs or exits, and what it wrote becomes output of the parent's call. */
+#include "tracer/follow/follow.h"
+
+#include <errno.h>
+#include <lizard/error.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static uint64_t scratch_of(const struct user_regs_struct *r)
+{
+	return (r->rsp - 1024) & ~15ULL;
+}
+
+int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
+{
+	uint32_t zero = 0;
+	int64_t ret;
+
+	if (lz_proc_syscall(c, &ret, SYS_mmap, ring, LZ_RING_SIZE + LZ_SINK_PAD,
+	                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ULL,
+	                    0) < 0)
+		return -1;
+	if (ret < 0)
+		return lz_fail("cannot give a child its own marker sink: %s", strerror((int)-ret));
+	return traced_addr ? lz_proc_write(c, traced_addr, &zero, sizeof(zero)) : 0;
+}
+
+static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
+{
+	struct user_regs_struct r;
+	uint8_t saved[sizeof(cpu_set_t)];
+	int64_t ret;
+
+	if (lz_proc_regs(c, &r) < 0)
+		return -1;
+	uint64_t at = scratch_of(&r);
+	if (lz_proc_read(c, at, saved, sizeof(saved)) < 0 ||
+	    lz_proc_write(c, at, t->old_affinity, sizeof(cpu_set_t)) < 0 ||
+	    lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0) < 0)
+		return -1;
+	return lz_proc_write(c, at, saved, sizeof(saved));
+}
+
+int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
+{
+	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
+		return -1;
+	if (!shares)
+		lz_armed_release(t, c);
+	return lz_insn_release(c, t->cpuid_faults) < 0 ? -1 : restore_affinity(t, c);
+}
+
+int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c)
+{
+	int64_t ret;
+
+	if (!t->personality_set)
+		return 0;
+	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->old_personality, 0, 0, 0, 0,
+	                       0);
+}
+
+int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c)
+{
+	int64_t ret;
+
+	if (!t->undumpable)
+		return 0;
+	return lz_proc_syscall(c, &ret, SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
+}
+
+/* Its markers go to the sink while it lives in our memory. */
+static int use_sink(struct lz_tracer *t, struct lz_proc *c)
+{
+	const struct lz_stream *s = &t->s;
+	struct user_regs_struct r;
+
+	if (!s->mem)
+		return 0;
+	if (lz_proc_regs(c, &r) < 0)
+		return -1;
+	if (lz_stream_has(t, r.r15)) {
+		r.r15 = s->sink;
+		if (lz_proc_set_regs(c, &r) < 0)
+			return -1;
+	}
+	return lz_proc_write(c, s->pos_addr, &s->sink, sizeof(s->sink));
+}
+
+/* Runs the child, which is not ours to disturb, until it has a memory of its own or is gone.
+ * *gone says which. */
+static int until_exec(pid_t pid, bool *gone)
+{
+	int status, sig = 0;
+
+	*gone = false;
+	if (ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD) < 0)
+		return lz_fail_errno("cannot watch child %d", (int)pid);
+	for (;;) {
+		if (ptrace(PTRACE_CONT, pid, 0, sig) < 0 && errno != ESRCH)
+			return lz_fail_errno("cannot resume child %d", (int)pid);
+		if (lz_proc_wait(pid, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status)) {
+			*gone = true;
+			return 0;
+		}
+		if (status >> 16 == PTRACE_EVENT_EXEC)
+			return 0;
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+	}
+}
+
+/* A child in our memory has gone: what it was given is ours again. */
+static int take_back(struct lz_tracer *t)
+{
+	const struct lz_stream *s = &t->s;
+	uint64_t now = s->base + s->parsed;
+
+	lz_armed_again(t);
+	return s->mem ? lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) : 0;
+}
+
+static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
+{
+	if (use_sink(t, c) < 0)
+		return -1;
+	lz_armed_release(t, c);
+	lz_floor_leave(t); /* whoever it waits for may need it */
+	int ret = until_exec(c->pid, gone);
+	return lz_floor_enter(t) < 0 ? -1 : ret;
+}
+
+static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
+{
+	if (lz_pages_watch(t) < 0)
+		return -1;
+	if (run_shared(t, c, gone) < 0) {
+		if (!lz_proc_has_ended(c->pid))
+			return -1;
+		*gone = true;
+	}
+	return take_back(t) < 0 ? -1 : lz_pages_watched(t, &t->child_set);
+}
+
+/* What a child that is to be recorded has inherited from this process. */
+static void inherited(const struct lz_tracer *t, struct lz_handover *h)
+{
+	const struct lz_stream *s = &t->s;
+
+	h->parent_marker = s->start + s->parsed;
+	h->undumpable = t->undumpable;
+	h->stub_addr = t->meta.stub_addr;
+	memcpy(h->act, t->act, sizeof(h->act));
+	if (!s->mem)
+		return;
+	h->ring = lz_ring_of(s->base);
+	h->sink = s->sink;
+	h->pos_addr = s->pos_addr;
+	h->pos_off = s->pos_off;
+	h->traced_addr = s->traced_addr;
+}
+
+/* KIND: of its handover, -1: it is not followed. AFTER_EXEC: it stands at the event of its execve. */
+static int let_go(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_exec)
+{
+	struct lz_handover *h = kind < 0 ? NULL : calloc(1, sizeof(*h));
+	int ret = 0;
+
+	if (h) {
+		h->kind = (enum lz_handover_kind)kind;
+		inherited(t, h);
+		if (after_exec)
+			ret = lz_exec_exit(c);
+		if (ret == 0)
+			ret = lz_hand_over(t, c, h);
+		free(h);
+		return ret;
+	}
+	if (!after_exec && lz_set_undumpable(t, c) < 0)
+		return -1;
+	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot let it go");
+	return 0;
+}
+
+/* What runs as another user no other tracer could take. */
+static int kind_of(const struct lz_tracer *t, pid_t pid, bool exec)
+{
+	int kind = lz_follow_kind(t, pid, exec);
+	struct lz_proc p;
+
+	if (kind < 0)
+		return kind;
+	if (lz_proc_open(&p, pid) == 0) {
+		lz_proc_close(&p);
+		return kind;
+	}
+	if (errno != EACCES)
+		return kind;
+	if (kind != LZ_HANDOVER_WATCH)
+		lz_warn("process %d goes on unrecorded: %s", (int)pid, lz_error());
+	return -1;
+}
+
+/* Will the program that it executes be recorded, whatever its name is? Then at the same addresses each time. */
+static bool is_followed(const struct lz_tracer *t, pid_t pid, bool shares)
+{
+	const char *follow = t->opt->follow;
+
+	return follow && (strcmp(follow, "all") == 0 ||
+	                  (!shares && lz_follow_kind(t, pid, false) == LZ_HANDOVER_FORK));
+}
+
+int lz_child_new(struct lz_tracer *t, int event)
+{
+	bool shares = t->cur->call.nr == SYS_vfork ||
+	              (t->cur->call.nr == SYS_clone && t->cur->call.args[0] & CLONE_VM);
+	struct lz_proc c;
+	unsigned long pid;
+	bool gone = false;
+	int status;
+
+	if (ptrace(PTRACE_GETEVENTMSG, t->p.pid, 0, &pid) < 0)
+		return lz_fail_errno("cannot learn about a new child");
+	if (t->cur->call.nr == SYS_clone && t->cur->call.args[0] & CLONE_THREAD)
+		return lz_thread_born(t, (pid_t)pid);
+	if (lz_proc_wait((pid_t)pid, &status) < 0)
+		return -1;
+	if (!WIFSTOPPED(status))
+		return 0; /* killed at once */
+	/* without descriptors it can still be let go as it should be */
+	if (lz_proc_open(&c, (pid_t)pid) < 0)
+		c = (struct lz_proc){.pid = (pid_t)pid, .mem = -1};
+	c.syscall_insn = t->p.syscall_insn;
+	lz_stream_offset(t);
+	lz_shared_lent(t);
+	int ret = lz_set_clean(t, &c, shares);
+	if (ret == 0 && !is_followed(t, (pid_t)pid, shares))
+		ret = lz_set_randomized(t, &c);
+	if (ret == 0 && shares)
+		ret = share_memory(t, &c, &gone);
+	if (ret == 0 && !gone) {
+		int kind = kind_of(t, (pid_t)pid, shares);
+		if (shares && kind != LZ_HANDOVER_EXEC) /* else its own tracer will */
+			lz_tell_privileges((pid_t)pid);
+		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
+			lz_heirs_born(t, (pid_t)pid);
+		ret = let_go(t, &c, kind, shares);
+	}
+	lz_proc_close(&c);
+	if (ret == 0)
+		return 0;
+	if (lz_proc_has_ended((pid_t)pid)) /* killed meanwhile */
+		return shares ? take_back(t) : 0;
+	lz_fail_in("child %lu", pid);
+	ptrace(PTRACE_DETACH, (pid_t)pid, 0, 0); /* whatever it is like */
+	return -1;
+}
+int lz_child_writes(struct lz_tracer *t)
+{
+	struct lz_page_set *s = &t->child_set;
+	uint64_t flags = t->cur->call.nr == SYS_clone ? t->cur->call.args[0] : 0;
+
+	if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) &&
+	    lz_build_read(t, t->cur->call.args[2], 4) < 0)
+		return -1;
+	if (flags & CLONE_THREAD && flags & CLONE_CHILD_SETTID &&
+	    lz_build_read(t, t->cur->call.args[3], 4) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n; i++)
+		if (lz_build_write(t, s->addr[i], s->now[i], LZ_PAGE) < 0)
+			return -1;
+	lz_pages_forget(t, s);
+	return 0;
+}
+
+/* The program stays on the tracer's CPU. */
+int64_t lz_affinity_set(struct lz_tracer *t)
+{
+	cpu_set_t *mask = t->old_affinity, wanted, both;
+	uint64_t n = t->cur->call.args[1];
+
+	CPU_ZERO(&wanted);
+	if (n > sizeof(wanted))
+		n = sizeof(wanted);
+	if (lz_proc_read_some(&t->p, t->cur->call.args[2], &wanted, n) != n)
+		return -EFAULT;
+	CPU_AND(&both, mask, &wanted);
+	if (CPU_COUNT(&both) == 0)
+		return -EINVAL;
+	*mask = both;
+	return 0;
+}
+
+int lz_affinity_show(struct lz_tracer *t, int64_t result)
+{
+	uint64_t pid = t->cur->call.args[0], n = (uint64_t)result;
+
+	if (result <= 0 || (pid && !lz_thread_find(t, (pid_t)pid)))
+		return 0;
+	if (n > sizeof(cpu_set_t))
+		n = sizeof(cpu_set_t);
+	return lz_proc_write(&t->p, t->cur->call.args[2], t->old_affinity, n);
+}

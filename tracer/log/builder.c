@@ -1,0 +1,126 @@
+/* One event at a time: its writes and mapping changes are gathered here. */
+#include "tracer/state/tracer.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t lz_elapsed(const struct lz_tracer *t)
+{
+	return lz_now() - t->t0;
+}
+
+int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
+{
+	struct lz_event *e = &t->b.ev;
+
+	memset(e, 0, sizeof(*e));
+	e->kind = kind;
+	e->tid = t->cur->tid;
+	e->marker = lz_stream_offset(t);
+	e->ip = ip;
+	e->time_ns = lz_elapsed(t);
+	e->map_id = t->map_id;
+	t->b.used = 0;
+	return 0;
+}
+
+static uint8_t *room_for(struct lz_builder *b, uint64_t len)
+{
+	if (len > SIZE_MAX / 4 - b->used) {
+		lz_fail("an event cannot have %zu bytes", (size_t)len);
+		return NULL;
+	}
+	if (len > b->room - b->used) {
+		size_t room = (b->used + len) * 2;
+		uint8_t *bytes = realloc(b->bytes, room);
+		if (!bytes) {
+			lz_fail("out of memory for an event of %zu bytes", room);
+			return NULL;
+		}
+		b->bytes = bytes;
+		b->room = room;
+	}
+	return b->bytes + b->used;
+}
+
+static int add_write(struct lz_builder *b, uint64_t addr, uint64_t len)
+{
+	if (b->ev.n_writes == b->writes_room) {
+		size_t room = b->writes_room ? 2 * b->writes_room : 16;
+		struct lz_write *w = realloc(b->writes, room * sizeof(*w));
+		if (!w)
+			return lz_fail("out of memory for an event's writes");
+		b->writes = w;
+		b->writes_room = room;
+	}
+	b->writes[b->ev.n_writes++] =
+	    (struct lz_write){addr, len, (const uint8_t *)(uintptr_t)b->used};
+	b->used += len;
+	return 0;
+}
+
+int lz_build_read(struct lz_tracer *t, uint64_t addr, uint64_t len)
+{
+	if (!addr || !len)
+		return 0;
+	uint8_t *to = room_for(&t->b, len);
+	if (!to)
+		return -1;
+	if (lz_proc_read(&t->p, addr, to, len) < 0)
+		len = lz_proc_read_some(&t->p, addr, to, len);
+	return len ? add_write(&t->b, addr, len) : 0;
+}
+
+int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len)
+{
+	uint8_t *to = room_for(&t->b, len);
+
+	if (!to)
+		return -1;
+	memcpy(to, bytes, len);
+	return add_write(&t->b, addr, len);
+}
+
+int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op)
+{
+	struct lz_builder *b = &t->b;
+
+	if (b->ev.n_ops == b->ops_room) {
+		size_t room = b->ops_room ? 2 * b->ops_room : 16;
+		struct lz_map_op *ops = realloc(b->ops, room * sizeof(*ops));
+		if (!ops)
+			return lz_fail("out of memory for an event's mapping changes");
+		b->ops = ops;
+		b->ops_room = room;
+	}
+	b->ops[b->ev.n_ops++] = *op;
+	return 0;
+}
+
+int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool with_xstate)
+{
+	struct lz_event *e = &t->b.ev;
+
+	e->has_regs = true;
+	e->regs = *regs;
+	if (!with_xstate)
+		return 0;
+	e->xstate_len = LZ_XSTATE_MAX;
+	e->xstate = t->b.xstate;
+	return lz_proc_xstate(&t->p, t->b.xstate, &e->xstate_len);
+}
+
+int lz_build_commit(struct lz_tracer *t)
+{
+	struct lz_builder *b = &t->b;
+
+	for (uint32_t i = 0; i < b->ev.n_writes; i++)
+		b->writes[i].bytes = b->bytes + (uintptr_t)b->writes[i].bytes;
+	b->ev.writes = b->writes;
+	b->ev.ops = b->ops;
+	if (lz_writer_event(t->w, &b->ev) < 0)
+		return -1;
+	t->next_event = b->ev.index + 1;
+	return 0;
+}

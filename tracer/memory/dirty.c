@@ -1,0 +1,286 @@
+/* Finding the pages that may have changed.
+ *
+ * With scan: userfaultfd write protection in asynchronous mode, read out by PAGEMAP_SCAN; a page
+ * that is populated and not write-protected has been written. With compare: every page that the
+ * program owns. */
+#include "tracer/memory/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Newer than Debian 12's headers. */
+#define FEATURE_WP_UNPOPULATED (1 << 13)
+#define FEATURE_WP_ASYNC (1 << 15)
+#define USER_MODE_ONLY 1
+
+struct page_region {
+	uint64_t start, end, categories;
+};
+struct pm_scan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+#define SCAN _IOWR('f', 16, struct pm_scan_arg)
+enum { SCAN_WP_MATCHING = 1, SCAN_CHECK_WPASYNC = 2 };
+enum { IS_WRITTEN = 2, IS_FILE = 4, IS_PRESENT = 8, IS_SWAPPED = 16, IS_PFNZERO = 32 };
+enum { REGIONS = 512 };
+
+/* ---- write tracking ---- */
+
+/* Moves a userfaultfd from the program, which makes it, to us. */
+static int fetch_uffd(struct lz_tracer *t)
+{
+	int64_t fd, closed;
+
+	if (lz_proc_syscall(&t->p, &fd, SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, 0,
+	                    0, 0, 0, 0) < 0)
+		return -2;
+	if (fd < 0)
+		return -1;
+	int pidfd = (int)syscall(SYS_pidfd_open, t->p.pid, 0);
+	int own = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, (int)fd, 0);
+	if (pidfd >= 0)
+		close(pidfd);
+	if (lz_proc_syscall(&t->p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
+		return -2;
+	return own;
+}
+
+int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g)
+{
+	struct uffdio_api api = {.api = UFFD_API,
+	                         .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED |
+	                                     UFFD_FEATURE_PAGEFAULT_FLAG_WP};
+	struct pm_scan_arg probe = {.size = sizeof(probe)};
+
+	g->have_scan = ioctl(g->pagemap, SCAN, &probe) == 0;
+	if (t->opt->dirty == LZ_DIRTY_COMPARE || !g->have_scan)
+		return 0;
+	g->uffd = fetch_uffd(t);
+	if (g->uffd == -2)
+		return -1;
+	if (g->uffd >= 0 && ioctl(g->uffd, UFFDIO_API, &api) < 0) {
+		close(g->uffd);
+		g->uffd = -1;
+	}
+	return 0;
+}
+
+bool lz_dirty_tracked(const struct lz_vma *v)
+{
+	return v->role != LZ_VMA_BUFFER && !(v->flags & MAP_SHARED);
+}
+
+void lz_dirty_arm(struct lz_pages *g, struct lz_area *a)
+{
+	struct uffdio_register reg = {.range = {a->v.start, a->v.end - a->v.start},
+	                              .mode = UFFDIO_REGISTER_MODE_WP};
+	struct uffdio_writeprotect clear = {.range = reg.range};
+
+	if (g->uffd < 0 || a->armed || !lz_dirty_tracked(&a->v) || !(a->v.prot & PROT_WRITE))
+		return;
+	/* While an area is not registered a write leaves the bit of its page behind, and the page
+	 * would count as unwritten for good: all bits are cleared. */
+	a->armed = ioctl(g->uffd, UFFDIO_REGISTER, &reg) == 0 &&
+	           ioctl(g->uffd, UFFDIO_WRITEPROTECT, &clear) == 0;
+	if (!a->armed)
+		lz_debug("cannot track writes to %#llx: %s", (unsigned long long)a->v.start,
+		         strerror(errno));
+}
+
+/* ---- candidates ---- */
+
+int lz_dirty_add(struct lz_pages *g, uint64_t addr)
+{
+	if (g->n_cand == g->cand_room) {
+		size_t room = g->cand_room ? 2 * g->cand_room : 1024;
+		uint64_t *c = realloc(g->cand, room * sizeof(*c));
+		if (!c)
+			return lz_fail("out of memory for the list of dirty pages");
+		g->cand = c;
+		g->cand_room = room;
+	}
+	g->cand[g->n_cand++] = addr;
+	return 0;
+}
+
+/* The range is not write-protected throughout. */
+enum { LOST = 1 };
+
+int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, enum lz_dirty_what what)
+{
+	struct page_region regions[REGIONS];
+
+	while (start < end) {
+		struct pm_scan_arg a = {.size = sizeof(a),
+		                        .start = start,
+		                        .end = end,
+		                        .vec = (uint64_t)(uintptr_t)regions,
+		                        .vec_len = REGIONS,
+		                        .category_mask = IS_FILE | IS_PFNZERO,
+		                        .category_inverted = IS_FILE | IS_PFNZERO,
+		                        .category_anyof_mask = IS_PRESENT | IS_SWAPPED,
+		                        .return_mask = IS_PRESENT};
+		if (what != LZ_DIRTY_OWNED)
+			a.category_mask |= IS_WRITTEN;
+		if (what == LZ_DIRTY_WRITTEN)
+			a.flags = SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC;
+		long n = ioctl(g->pagemap, SCAN, &a);
+		if (n < 0 && errno == EPERM && what == LZ_DIRTY_WRITTEN)
+			return LOST;
+		if (n < 0)
+			return lz_fail_errno("PAGEMAP_SCAN of %#llx", (unsigned long long)start);
+		for (long i = 0; i < n; i++)
+			for (uint64_t p = regions[i].start; p < regions[i].end; p += LZ_PAGE)
+				if (lz_dirty_add(g, p) < 0)
+					return -1;
+		start = a.walk_end > start ? a.walk_end : end;
+	}
+	return 0;
+}
+
+/* Kernels without PAGEMAP_SCAN: 8 bytes for each page. */
+int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end)
+{
+	uint64_t e[512];
+
+	while (start < end) {
+		uint64_t want = (end - start) / LZ_PAGE;
+		ssize_t n = pread(g->pagemap, e, want < 512 ? want * 8 : sizeof(e),
+		                  (off_t)(start / LZ_PAGE * 8));
+		if (n <= 0)
+			return lz_fail_errno("cannot read the page map");
+		for (ssize_t i = 0; i < n / 8; i++) {
+			bool there = e[i] >> 62, file = e[i] >> 61 & 1;
+			if (there && !file && lz_dirty_add(g, start + (uint64_t)i * LZ_PAGE) < 0)
+				return -1;
+		}
+		start += (uint64_t)n / 8 * LZ_PAGE;
+	}
+	return 0;
+}
+
+/* Is the page the program's own, not its file's? */
+bool lz_dirty_owned(const struct lz_tracer *t, uint64_t addr)
+{
+	uint64_t e = 0;
+
+	if (pread(t->pages->pagemap, &e, sizeof(e), (off_t)(addr / LZ_PAGE * sizeof(e))) !=
+	    sizeof(e))
+		return true;
+	return e >> 62 && !(e >> 61 & 1);
+}
+
+int lz_dirty_all(struct lz_pages *g, uint64_t start, uint64_t end)
+{
+	for (; start < end; start += LZ_PAGE)
+		if (lz_dirty_add(g, start) < 0)
+			return -1;
+	return 0;
+}
+
+/* An mremap may take tracking from a neighbour that the kernel joined it with. Nothing is known of
+ * such an area: every page that it has counts. */
+static int from_armed(struct lz_pages *g, struct lz_area *a)
+{
+	int ret = lz_hot_scan(g, a->v.start, a->v.end);
+
+	if (ret != LOST)
+		return ret;
+	a->armed = false;
+	lz_dirty_arm(g, a);
+	if (a->armed && lz_dirty_scan(g, a->v.start, a->v.end, LZ_DIRTY_WRITTEN) < 0)
+		return -1;
+	return lz_dirty_scan(g, a->v.start, a->v.end, LZ_DIRTY_OWNED);
+}
+
+int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
+{
+	const struct lz_vma *v = &a->v;
+
+	if (v->role == LZ_VMA_BUFFER)
+		return 0;
+	if (v->flags & MAP_SHARED) /* others may have written, and its pages are nobody's own */
+		return v->prot & PROT_WRITE || lz_flags_object(v->flags)
+		           ? lz_dirty_all(g, v->start, v->end)
+		           : 0;
+	if (a->armed)
+		return from_armed(g, a);
+	if (g->uffd >= 0 && !(v->prot & PROT_WRITE) && !g->fresh)
+		return 0; /* has never been writable, or it would be armed */
+	if (g->have_scan)
+		return lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED);
+	return lz_dirty_walk(g, v->start, v->end);
+}
+
+/* What we hold of ranges that were mapped anew or unmapped, and what is there now: an mremap brings
+ * pages along. */
+static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct lz_range *c)
+{
+	for (size_t i = lz_vmas_from(&t->vmas, c->start); i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		uint64_t from = v->start > c->start ? v->start : c->start;
+		uint64_t to = v->end < c->end ? v->end : c->end;
+		if (v->start >= c->end)
+			break;
+		if (g->uffd >= 0 && lz_dirty_tracked(v) &&
+		    lz_dirty_scan(g, from, to, LZ_DIRTY_OWNED) < 0)
+			return -1;
+		if ((v->flags & MAP_SHARED || t->vmas.a[i].follows) && v->role != LZ_VMA_BUFFER &&
+		    lz_dirty_all(g, from, to) < 0)
+			return -1;
+	}
+	if ((c->end - c->start) / LZ_PAGE < g->copy.cap) {
+		for (uint64_t p = c->start; p < c->end; p += LZ_PAGE)
+			if (lz_pagemap_get(&g->copy, p) && lz_dirty_add(g, p) < 0)
+				return -1;
+		return 0;
+	}
+	for (size_t i = 0; i < g->copy.cap; i++) {
+		uint64_t p = (g->copy.slot[i].key - 1) * LZ_PAGE;
+		if (g->copy.slot[i].page && p >= c->start && p < c->end && lz_dirty_add(g, p) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int lz_by_address(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Without uffd every page is compared anyway, but what has gone back to its backing is not
+ * populated and would not be seen. */
+int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
+{
+	size_t n = 0;
+
+	if (lz_hot_begin(g) < 0)
+		return -1;
+	g->n_cand = 0;
+	for (size_t i = 0; i < t->vmas.n; i++)
+		if (lz_dirty_from_area(g, &t->vmas.a[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < g->n_changed; i++)
+		if (from_changed(t, g, &g->changed[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < g->n_carry; i++)
+		if (lz_dirty_add(g, g->carry[i]) < 0)
+			return -1;
+	qsort(g->cand, g->n_cand, sizeof(*g->cand), lz_by_address);
+	for (size_t i = 0; i < g->n_cand; i++)
+		if (!n || g->cand[n - 1] != g->cand[i])
+			g->cand[n++] = g->cand[i];
+	g->n_cand = n;
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* What is mapped shared that others may store to at any time, without that being told: then it is compared after each call. */
+#include "tracer/memory/objects.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LENT_MOST = 1024 };
+
+bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a)
+{
+	const struct lz_object *o = lz_object(t, a->object);
+
+	if (!(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
+		return false;
+	if (a->v.prot & PROT_WRITE || lz_flags_object(a->v.flags) || !o || o->segment || o->watched)
+		return true;
+	return strncmp(o->path, "/memfd:", 7) == 0 || strncmp(o->path, "/dev/shm/", 9) == 0;
+}
+
+bool lz_is_lent(const struct lz_tracer *t, const struct lz_area *a)
+{
+	const struct lz_object *o = lz_object(t, a->object);
+
+	if (!t->has_children || !(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
+		return false;
+	return lz_is_common(t, a) || o->lent || o->inotify <= 0; /* <= 0: nothing would tell */
+}
+
+bool lz_was_lent(const struct lz_shared *s, dev_t dev, ino_t ino)
+{
+	for (size_t i = 0; i < s->n_lent; i++)
+		if (s->lent[i].ino == ino && s->lent[i].dev == dev)
+			return true;
+	return s->all_lent;
+}
+
+static void lend(struct lz_shared *s, const struct stat *st)
+{
+	struct lz_identity *more = NULL;
+
+	if (lz_was_lent(s, st->st_dev, st->st_ino))
+		return;
+	if (s->n_lent < LENT_MOST)
+		more = reallocarray(s->lent, s->n_lent + 1, sizeof(*more));
+	if (!more) {
+		s->all_lent = true;
+		return;
+	}
+	s->lent = more;
+	s->lent[s->n_lent++] = (struct lz_identity){st->st_dev, st->st_ino};
+}
+
+/* Through a descriptor that was opened for writing a file can be mapped, which nothing tells. */
+static void lend_descriptors(struct lz_tracer *t)
+{
+	char path[64];
+	struct dirent *e;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)t->p.pid);
+	DIR *d = opendir(path);
+	if (!d)
+		t->shared->all_lent = true;
+	while (d && (e = readdir(d))) {
+		struct stat link, st;
+		if (fstatat(dirfd(d), e->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISLNK(link.st_mode) && link.st_mode & S_IWUSR &&
+		    fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+			lend(t->shared, &st);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Whoever has a mapping of a file that was opened for writing may make it writable. */
+static bool may_be_writable(const struct lz_tracer *t, const struct lz_vma *v)
+{
+	char path[96];
+	struct stat st;
+
+	if (v->prot & PROT_WRITE)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)t->p.pid, v->start, v->end);
+	return lstat(path, &st) < 0 || st.st_mode & S_IWUSR;
+}
+
+void lz_shared_lent(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	t->has_children = true;
+	if (!s)
+		return;
+	lend_descriptors(t);
+	for (uint32_t i = 1; i < s->n_objects; i++)
+		s->object[i].lent |= lz_was_lent(s, s->object[i].dev, s->object[i].ino);
+	for (size_t i = 0; t->n_shared && i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		struct lz_object *o = lz_object(t, a->object);
+		if (o && a->v.flags & MAP_SHARED && !o->lent)
+			o->lent = may_be_writable(t, &a->v);
+	}
+}
+
+void lz_lent_forget(struct lz_shared *s)
+{
+	free(s->lent);
+	s->lent = NULL;
+	s->n_lent = 0;
+	s->all_lent = false;
+}

@@ -1,0 +1,121 @@
+/* What several mappings can be of: files and System V segments, by identity. An area names one by its index. */
+#ifndef LIZARD_TRACER_OBJECTS_H
+#define LIZARD_TRACER_OBJECTS_H
+
+#include "tracer/state/tracer.h"
+
+#include <common/pagemap.h>
+#include <sys/stat.h>
+
+enum { LZ_FDS = 1024, LZ_HEIRS = 16 };
+enum lz_fd_state { LZ_FD_UNKNOWN, LZ_FD_OTHER, LZ_FD_MAPPED };
+
+struct lz_object {
+	dev_t dev;
+	ino_t ino;
+	char *path;        /* for messages */
+	bool segment;      /* of System V shared memory: ino is its id */
+	bool nameless;     /* a segment that is not of System V, mapped without a file */
+	uint64_t size;     /* of a file, as last seen */
+	uint32_t file;     /* its copy, index in the file table */
+	uint64_t file_end; /* size of the copy, in whole pages */
+	bool stale;        /* may have changed since it was copied, though it has the same time */
+	bool again;        /* the mapping being made has such an older copy */
+	bool watched;      /* others than plain stores to one mapping may change it: compare */
+	bool shared;       /* has been mapped shared */
+	bool lent;         /* somebody else has got what it takes to store there: lent.c */
+	bool named;        /* the user has been told of others */
+	int inotify;       /* watch descriptor, 0: none, -1: cannot be had */
+	uint64_t
+	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
+};
+
+struct lz_identity {
+	dev_t dev;
+	ino_t ino;
+};
+
+/* A child that is not recorded: heirs.c. */
+struct lz_heir {
+	pid_t pid;
+	uint32_t gap_ms;
+	uint64_t born, looked; /* ns */
+};
+
+struct lz_shared {
+	uint8_t fd[LZ_FDS];       /* enum lz_fd_state */
+	struct lz_object *object; /* index 0 is nobody */
+	uint32_t n_objects;
+	struct lz_pagemap seen; /* shared pages as last logged */
+	bool segments;          /* there is one among the objects */
+	bool watching;          /* an object is watched */
+	bool settled;           /* seen is what memory was at the present event */
+	bool anonymous;         /* the user has been told of others in memory without a name */
+	int inotify;            /* -1: none */
+	uint64_t next_look, look_gap; /* ns: outside.c */
+	struct lz_heir heir[LZ_HEIRS];
+	size_t n_heirs;
+	struct lz_identity *lent; /* files of which others have got a descriptor to write to */
+	size_t n_lent;
+	bool all_lent; /* or which those are is not known */
+};
+
+/* objects.c */
+struct lz_shared *lz_shared_of(struct lz_tracer *t); /* made if need be; NULL: out of memory */
+/* The object of index I; NULL for 0. */
+struct lz_object *lz_object(const struct lz_tracer *t, uint32_t i);
+bool lz_object_is_mapped(const struct lz_tracer *t, uint32_t i);
+/* The index of the object with this identity, 0 if there is none. */
+uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segment);
+/* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its state. */
+uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
+
+/* written.c */
+struct lz_written {
+	uint64_t from, to;
+};
+/* The descriptor that the call may have changed a file through; -1: none. */
+int lz_changed_fd(const struct lz_call *c, int64_t result);
+/* Where in the file of FD the current call has written N bytes; all of it if that is not known. Its size is looked at
+ * apart. */
+struct lz_written lz_written_range(struct lz_tracer *t, int fd, uint64_t n);
+
+/* sharedmem.c */
+/* Adds to the event what is in [FROM, TO). */
+int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
+/* A file has another size now. */
+int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
+/* Another process has written to a file: adds to the event what private mappings of it now show. */
+int lz_private_changed(struct lz_tracer *t, uint32_t object);
+
+/* alias.c */
+/* Gives the mappings of OBJECT a number if it is mapped more than once, and logs that. */
+int lz_alias_find(struct lz_tracer *t, uint32_t object, bool log);
+/* Area A gets the number, 0: none, and is of no file then. */
+void lz_alias_number(struct lz_area *a, uint32_t number);
+
+/* outside.c: who else has it? */
+void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
+/* The same of a file that is mapped privately: only that it is written. */
+void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
+/* After a system call. CHANGED: the object that it has written to, 0 if none. */
+int lz_outside_call(struct lz_tracer *t, uint32_t changed);
+/* PID, an heir: 1 if it has what the program shares, and has not touched it yet; 0: it has not, or has been named. */
+int lz_outside_child(struct lz_tracer *t, pid_t pid);
+
+/* heirs.c */
+bool lz_heirs_has(const struct lz_tracer *t, pid_t pid);
+/* Has PID had to do with these pages? */
+bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end);
+
+/* lent.c */
+/* May who has it, too, store there? What is mapped to read only, of a file on a disk, others seldom write: then they are
+ * noticed (outside.c). */
+bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
+/* May a child, or who was sent a descriptor, store there without being noticed? */
+bool lz_is_lent(const struct lz_tracer *t, const struct lz_area *a);
+/* Has a descriptor to write to this file been inherited or sent? */
+bool lz_was_lent(const struct lz_shared *s, dev_t dev, ino_t ino);
+void lz_lent_forget(struct lz_shared *s);
+
+#endif

@@ -1,0 +1,424 @@
+/* Processes outside of the recording that can write what the program has mapped: noticed, named once, and from then on
+ * looked for after each system call; in a file that is mapped privately only, after those in which one was noticed.
+ *
+ * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
+ * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
+#include "tracer/follow/follow.h"
+#include "tracer/memory/objects.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <lizard/error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MS 1000000ULL
+enum { GAP_MIN_MS = 5, GAP_MAX_MS = 4000, COST_SHARE = 50, EXEC_MS = 100, MOST = 64 };
+
+static const char no_name[] = "shared memory without a name";
+
+static size_t count(char **list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+/* CHILD: it could be recorded as well. */
+static int name(struct lz_tracer *t, const char *path, const char *text, bool child)
+{
+	char **list = t->meta.outside, *line;
+	size_t n = count(list);
+
+	list = reallocarray(list, n + 2, sizeof(*list));
+	if (!list)
+		return lz_fail("out of memory");
+	t->meta.outside = list;
+	list[n] = list[n + 1] = NULL;
+	if (asprintf(&line, "%s: %s%s", path, text, child ? ", which is not recorded" : "") < 0)
+		return lz_fail("out of memory");
+	list[n] = line;
+	lz_warn("%s%s; what is changed there shows after the next system call, not earlier%s", line,
+	        child ? "" : ", outside of the recording",
+	        child ? "; --follow all records both" : "");
+	return lz_writer_meta(t->w, &t->meta);
+}
+
+static void watch(struct lz_tracer *t, struct lz_object *o)
+{
+	if (o)
+		o->watched = t->shared->watching = true;
+}
+
+/* Who stores there does so only while it has the floor. */
+static void follow(struct lz_tracer *t, struct lz_object *o)
+{
+	if (strcmp(t->opt->follow, "all") != 0)
+		watch(t, o);
+	else if (o)
+		o->watched = true;
+}
+
+static int tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
+{
+	bool *named = o ? &o->named : &t->shared->anonymous;
+
+	if (*named)
+		return 0;
+	*named = true;
+	return name(t, o ? o->path : no_name, text, child);
+}
+
+static int found(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
+{
+	watch(t, o);
+	return tell(t, o, text, child);
+}
+
+/* ---- who has it mapped ---- */
+
+struct thing {
+	unsigned major, minor;
+	uint64_t inode;
+	uint32_t object;
+};
+
+struct look {
+	struct lz_tracer *t;
+	struct thing thing[MOST];
+	size_t n;
+	pid_t pid;     /* the one that is looked at */
+	bool writable; /* does the program have one that it can write? */
+	bool heir;     /* it is a child that is not recorded */
+	bool touched;  /* it is named only if it has touched it */
+	bool has;      /* it has one that it can write */
+};
+
+static bool has_identity(const struct lz_maps_entry *e)
+{
+	return e->shared && (e->inode || strncmp(e->path, "/SYSV", 5) == 0);
+}
+
+static int our_mapping(void *arg, const struct lz_maps_entry *e)
+{
+	struct look *l = arg;
+	ptrdiff_t i = has_identity(e) ? lz_vmas_find(&l->t->vmas, e->start) : -1;
+
+	if (i < 0 || l->t->vmas.a[i].v.role == LZ_VMA_BUFFER || l->n == MOST)
+		return 0;
+	l->writable |= (e->prot & PROT_WRITE) != 0;
+	l->thing[l->n++] =
+	    (struct thing){e->dev_major, e->dev_minor, e->inode, l->t->vmas.a[i].object};
+	return 0;
+}
+
+/* 0: nobody. */
+static pid_t tracer_of(pid_t pid)
+{
+	char path[64], line[256];
+	int tracer = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return tracer;
+}
+
+static bool is_ours(const struct look *l, pid_t pid)
+{
+	return (uint32_t)pid == l->t->tid || pid == getpid() || tracer_of(pid) == getpid();
+}
+
+/* Another process of the same run. */
+static bool is_followed(const struct look *l, pid_t pid)
+{
+	return l->t->root && (lz_is_parked(pid) || lz_floor_common(&l->t->floor, tracer_of(pid)));
+}
+
+static void command_of(pid_t pid, char buf[32])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (!f || !fgets(buf, 32, f))
+		snprintf(buf, 32, "?");
+	if (f)
+		fclose(f);
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+static int their_mapping(void *arg, const struct lz_maps_entry *e)
+{
+	struct look *l = arg;
+	char command[32], text[96];
+
+	if (!has_identity(e) || !(e->prot & PROT_WRITE))
+		return 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct thing *g = &l->thing[i];
+		if (g->inode != e->inode || g->major != e->dev_major || g->minor != e->dev_minor)
+			continue;
+		l->has = true;
+		if (l->touched && !lz_heirs_touched(l->pid, e->start, e->end))
+			continue;
+		if (!l->heir && is_ours(l, l->pid))
+			return 1;
+		if (!l->heir && is_followed(l, l->pid)) {
+			follow(l->t, lz_object(l->t, g->object));
+			continue;
+		}
+		command_of(l->pid, command);
+		snprintf(text, sizeof(text), "shared with process %d (%s)", (int)l->pid, command);
+		if (found(l->t, lz_object(l->t, g->object), text, l->heir) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int look_at_all(struct look *l)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	int ret = 0;
+
+	while (d && ret >= 0 && (e = readdir(d))) {
+		l->pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
+		if (!l->pid || (uint32_t)l->pid == l->t->tid || l->pid == getpid())
+			continue;
+		l->heir = lz_heirs_has(l->t, l->pid);
+		errno = 0;
+		ret = lz_proc_maps(l->pid, their_mapping, l);
+		if (ret < 0 && errno) /* gone, or not ours to look at */
+			ret = 0;
+	}
+	if (d)
+		closedir(d);
+	return ret < 0 ? -1 : 0;
+}
+
+static int look(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+	struct look l = {.t = t};
+	uint64_t begun = lz_now();
+
+	if (!s || !t->n_shared)
+		return 0;
+	lz_proc_maps(t->p.pid, our_mapping, &l);
+	if (l.n && look_at_all(&l) < 0)
+		return -1;
+	uint64_t now = lz_now(), cost = (now - begun) * COST_SHARE;
+	s->look_gap = s->look_gap < GAP_MAX_MS * MS / 2 ? 2 * s->look_gap : GAP_MAX_MS * MS;
+	/* What the program only reads, others seldom write: then inotify has to tell. */
+	s->next_look = l.writable ? now + (s->look_gap > cost ? s->look_gap : cost) : UINT64_MAX;
+	return 0;
+}
+
+int lz_outside_child(struct lz_tracer *t, pid_t pid)
+{
+	struct look l = {.t = t, .pid = pid, .heir = true, .touched = true};
+	size_t named = count(t->meta.outside);
+
+	lz_proc_maps(t->p.pid, our_mapping, &l);
+	errno = 0;
+	if (l.n && lz_proc_maps(pid, their_mapping, &l) < 0 && !errno)
+		return -1;
+	return l.has && count(t->meta.outside) == named;
+}
+
+/* ---- who writes the file ---- */
+
+static void look_soon(struct lz_shared *s)
+{
+	s->look_gap = GAP_MIN_MS * MS;
+	s->next_look = lz_now() + s->look_gap;
+}
+
+static uint64_t attached(const struct lz_object *o)
+{
+	struct shmid_ds ds;
+
+	return o->nameless || shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
+}
+
+static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
+{
+	struct stat st;
+
+	if (s->inotify < 0)
+		s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (s->inotify < 0 || o->segment || stat(o->path, &st) < 0 || st.st_ino != o->ino ||
+	    st.st_dev != o->dev)
+		return;
+	int wd = inotify_add_watch(s->inotify, o->path, mask);
+	o->inotify = wd > 0 ? wd : -1;
+}
+
+void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o)
+{
+	if (o->inotify == 0)
+		take_note_of(t->shared, o, IN_MODIFY | IN_CLOSE_WRITE);
+}
+
+void lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
+{
+	struct lz_shared *s = t->shared;
+
+	look_soon(s);
+	s->next_look = 0;
+	s->segments |= o->segment;
+	if (o->segment)
+		o->attached = attached(o);
+	if (!o->shared || o->inotify == 0)
+		take_note_of(s, o, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
+	o->shared = true;
+}
+
+/* Calls by which the program itself, or we for it, open and close files. */
+static bool opens_or_closes(const struct lz_tracer *t)
+{
+	switch (t->cur->call.nr) {
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat:
+	case SYS_close:
+	case SYS_close_range:
+	case SYS_dup2:
+	case SYS_dup3:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_execve:
+	case SYS_execveat: return true;
+	}
+	return false;
+}
+
+static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
+{
+	struct lz_object *o = lz_object(t, object);
+	bool modified = mask & IN_MODIFY;
+	struct stat st;
+
+	/* Whether it will write, nobody can say. */
+	if (o->shared)
+		watch(t, o);
+	if (mask & IN_OPEN)
+		look_soon(t->shared);
+	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
+		return 0;
+	/* Nor who it was: where others are followed, it may be one of those. */
+	if (!t->root && (modified || o->shared) &&
+	    tell(t, o,
+	         modified ? "written by another process" : "opened for writing by another process",
+	         false) < 0)
+		return -1;
+	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
+	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+		return -1;
+	return lz_private_changed(t, object);
+}
+
+/* A file that is not mapped any more is nobody's concern. */
+static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
+{
+	struct lz_object *o = lz_object(t, object);
+
+	if (lz_object_is_mapped(t, object))
+		return happened(t, object, mask);
+	inotify_rm_watch(t->shared->inotify, o->inotify);
+	o->inotify = 0;
+	return 0;
+}
+
+/* CHANGED: the object that the call itself has written to. */
+static int take_notes(struct lz_tracer *t, uint32_t changed)
+{
+	union {
+		struct inotify_event e;
+		char bytes[4096];
+	} buf;
+	uint32_t own = opens_or_closes(t) ? IN_OPEN | IN_CLOSE_WRITE : 0;
+	ssize_t n;
+
+	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			struct inotify_event e;
+			memcpy(&e, buf.bytes + at, sizeof(e));
+			at += (ssize_t)(sizeof(e) + e.len);
+			for (uint32_t i = 1; i < t->shared->n_objects; i++) {
+				uint32_t mask = e.mask & ~(own | (i == changed ? IN_MODIFY : 0));
+				if (t->shared->object[i].inotify == e.wd &&
+				    mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &&
+				    note(t, i, mask) < 0)
+					return -1;
+			}
+		}
+	return 0;
+}
+
+/* Somebody attached a segment, and it was not the program. */
+static void count_attached(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+	const struct lz_call *c = &t->cur->call;
+	bool own = c->row && (c->row->klass == LZ_SC_MAP || c->row->klass == LZ_SC_FORK);
+
+	for (uint32_t i = 1; i < s->n_objects; i++) {
+		struct lz_object *o = &s->object[i];
+		uint64_t n = o->segment ? attached(o) : 0;
+		if (own)
+			o->attached = n;
+		else if (n > o->attached) {
+			o->watched = s->watching = true;
+			o->attached = n;
+			s->next_look = 0;
+		}
+	}
+}
+
+int lz_outside_end(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	if (!s || (t->n_threads > 1 && t->cur->call.nr == SYS_exit))
+		return 0;
+	if (take_notes(t, 0) < 0)
+		return -1;
+	return !t->n_shared ? 0 : lz_heirs_look(t) < 0 ? -1 : look(t);
+}
+
+int lz_outside_call(struct lz_tracer *t, uint32_t changed)
+{
+	struct lz_shared *s = t->shared;
+
+	if (take_notes(t, changed) < 0)
+		return -1;
+	if (!t->n_shared)
+		return 0;
+	if (s->segments)
+		count_attached(t);
+	/* A child has it all, unless it is there to run another program. */
+	if (t->cur->call.row && t->cur->call.row->klass == LZ_SC_FORK)
+		s->next_look = lz_now() + EXEC_MS * MS;
+	if (lz_heirs_look(t) < 0)
+		return -1;
+	return lz_now() >= s->next_look ? look(t) : 0;
+}

@@ -1,0 +1,148 @@
+/* Pages that another process writes, and checking our own copies. */
+#include "tracer/memory/pages.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- watching another writer ---- */
+
+/* The candidates so far stay candidates. */
+static int carry_on(struct lz_pages *g)
+{
+	uint64_t *c = malloc((g->n_cand + 1) * sizeof(*c));
+
+	if (!c)
+		return lz_fail("out of memory for the list of dirty pages");
+	memcpy(c, g->cand, g->n_cand * sizeof(*c));
+	free(g->carry);
+	g->carry = c;
+	g->n_carry = g->n_cand;
+	return 0;
+}
+
+int lz_pages_watch(struct lz_tracer *t)
+{
+	struct lz_pages *g = t->pages;
+
+	lz_hot_none(g); /* or all that is hot would count as written meanwhile */
+	if (lz_dirty_find(t, g) < 0 || carry_on(g) < 0)
+		return -1;
+	if (g->uffd >= 0)
+		return 0;
+	return lz_set_room(&g->before, g->n_cand) < 0 ? -1 : lz_set_compare(t, &g->before);
+}
+
+static const uint8_t *find_now(const struct lz_pages *g, const struct lz_page_set *s, uint64_t addr)
+{
+	const uint64_t *p = bsearch(&addr, s->addr, s->n, sizeof(addr), lz_by_address);
+	const uint8_t *held = p ? s->now[p - s->addr] : lz_pagemap_get(&g->copy, addr);
+
+	return held ? held : lz_zero_page;
+}
+
+/* What differs between g->before and AFTER, both relative to our copy. */
+static int differences(struct lz_tracer *t, const struct lz_page_set *after,
+                       struct lz_page_set *set)
+{
+	struct lz_pages *g = t->pages;
+	const struct lz_page_set *both[2] = {&g->before, after};
+
+	if (lz_set_room(set, g->before.n + after->n) < 0)
+		return -1;
+	for (int k = 0; k < 2; k++) {
+		for (size_t i = 0; i < both[k]->n; i++) {
+			uint64_t addr = both[k]->addr[i];
+			const uint8_t *now = find_now(g, after, addr);
+			if (memcmp(now, find_now(g, &g->before, addr), LZ_PAGE) == 0)
+				continue;
+			uint8_t *page = lz_page_new(g);
+			if (!page)
+				return -1;
+			memcpy(page, now, LZ_PAGE);
+			lz_set_add(set, addr, page, NULL);
+		}
+	}
+	return 0;
+}
+
+static int watched_compare(struct lz_tracer *t, struct lz_page_set *set)
+{
+	struct lz_pages *g = t->pages;
+	struct lz_page_set after = {0};
+
+	if (lz_dirty_find(t, g) < 0 || lz_set_room(&after, g->n_cand) < 0 ||
+	    lz_set_compare(t, &after) < 0 || differences(t, &after, set) < 0)
+		return -1;
+	lz_pages_forget(t, &after);
+	lz_pages_forget(t, &g->before);
+	return 0;
+}
+
+int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
+{
+	struct lz_pages *g = t->pages;
+
+	if (g->uffd < 0)
+		return watched_compare(t, set);
+	g->n_cand = 0;
+	for (size_t i = 0; i < t->vmas.n; i++)
+		if (t->vmas.a[i].armed && lz_dirty_from_area(g, &t->vmas.a[i]) < 0)
+			return -1;
+	if (lz_set_room(set, g->n_cand) < 0)
+		return -1;
+	for (size_t i = 0; i < g->n_cand; i++) {
+		uint8_t *page = lz_page_new(g);
+		if (!page)
+			return -1;
+		if (lz_proc_read(&t->p, g->cand[i], page, LZ_PAGE) < 0)
+			return -1;
+		lz_kept_show(t, g->cand[i], page); /* that was the kernel, for another thread */
+		lz_set_add(set, g->cand[i], page, NULL);
+	}
+	for (size_t i = 0; i < g->n_carry; i++)
+		if (lz_dirty_add(g, g->carry[i]) < 0)
+			return -1;
+	return carry_on(g);
+}
+
+void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->now[i])
+			lz_page_drop(t->pages, (uint8_t *)set->now[i]);
+	lz_set_free(set);
+}
+
+/* ---- checking ourselves ---- */
+
+/* Is every page that the program owns what we believe it to be? */
+int lz_pages_check(struct lz_tracer *t)
+{
+	struct lz_pages *g = t->pages;
+
+	g->n_cand = 0;
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		if (!lz_dirty_tracked(v))
+			continue;
+		int ret = g->have_scan ? lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED)
+		                       : lz_dirty_walk(g, v->start, v->end);
+		if (ret < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < g->n_cand; i++) {
+		uint64_t addr = g->cand[i];
+		const uint8_t *held = lz_pagemap_get(&g->copy, addr);
+		ptrdiff_t a = lz_vmas_find(&t->vmas, addr);
+		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
+			continue;
+		lz_kept_show(t, addr, g->batch);
+		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
+			held = lz_zero_page;
+		if (!held || memcmp(held, g->batch, LZ_PAGE) != 0)
+			return lz_fail("self check: page %#llx changed unseen (%s)",
+			               (unsigned long long)addr, held ? "written" : "new");
+	}
+	return 0;
+}

@@ -1,0 +1,350 @@
+/* The next tracer's side of a handover: takes the parked process and records it. */
+#include "tracer/follow/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lizard/error.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- taking it ---- */
+
+/* It stands, and is itself again. */
+static int take(struct lz_tracer *t, const struct lz_handover *h)
+{
+	lz_descriptors_drop();
+	t->root = strdup(h->root);
+	if (!t->root || lz_floor_map(&t->floor, h->floor) < 0 || lz_proc_open(&t->p, h->pid) < 0)
+		return -1;
+	t->p.syscall_insn = h->was.syscall_insn;
+	t->old_personality = h->old_personality;
+	t->personality_set = h->personality_set;
+	t->cur = lz_thread_new(t, t->tid);
+	if (!t->cur)
+		return -1;
+	t->cur->seen = true;
+	return lz_tracers_forget(&t->p);
+}
+
+/* ---- its recording ---- */
+
+/* A file of /proc/PID that holds texts, each ended by a 0. */
+static char **texts_of(pid_t pid, const char *name)
+{
+	char path[64], *line = NULL;
+	size_t room = 0, n = 0;
+	char **v = calloc(1, sizeof(*v)), **more;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	FILE *f = fopen(path, "re");
+	while (f && v && getdelim(&line, &room, 0, f) > 0) {
+		more = reallocarray(v, n + 2, sizeof(*v));
+		if (!more)
+			break;
+		v = more;
+		v[n++] = strdup(line);
+		v[n] = NULL;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return v;
+}
+
+static void free_texts(char **v)
+{
+	for (char **s = v; s && *s; s++)
+		free(*s);
+	free(v);
+}
+
+/* Its argc, argv, ...: proc_pid_stat(5), startstack. */
+static uint64_t stack_start(pid_t pid)
+{
+	char path[64], line[1024] = "";
+	uint64_t at = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	const char *p = strrchr(line, ')'); /* behind the second field */
+	for (int field = 2; p && field < 28; field++) {
+		p = strchr(p + 1, ' ');
+		if (p && field == 27)
+			at = strtoull(p, NULL, 10);
+	}
+	return at;
+}
+
+static int describe(struct lz_tracer *t, const struct lz_handover *h)
+{
+	char path[64], cwd[PATH_MAX];
+	char **argv = texts_of(h->pid, "cmdline"), **envp = texts_of(h->pid, "environ");
+	int ret = argv && envp ? 0 : lz_fail("out of memory");
+
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)h->pid);
+	ssize_t n = readlink(path, cwd, sizeof(cwd) - 1);
+	cwd[n < 0 ? 0 : n] = 0;
+	if (ret == 0)
+		ret = lz_describe(t, argv, envp, strdup(cwd));
+	t->meta.parent = (uint32_t)h->parent;
+	t->meta.parent_event = h->parent_event;
+	t->meta.parent_marker = h->parent_marker;
+	free_texts(argv);
+	free_texts(envp);
+	return ret;
+}
+
+/* ROOT/processes/PID; another one if that process id comes for the second time. */
+static int make_recording(struct lz_tracer *t)
+{
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/processes", t->root);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return lz_fail_errno("cannot make the directory %s", path);
+	/* the first process's first one is ROOT itself */
+	for (int i = t->follow.in >= 0 ? 2 : 1; i < 1000 && !t->w; i++) {
+		snprintf(path, sizeof(path), i > 1 ? "%s/processes/%u.%d" : "%s/processes/%u",
+		         t->root, t->tid, i);
+		if (access(path, F_OK) < 0 && !(t->w = lz_writer_create(path, &t->meta)))
+			return -1;
+	}
+	if (!t->w)
+		return lz_fail("there are too many recordings of a process %u", t->tid);
+	t->hash_told = false;
+	snprintf(path, sizeof(path), "%s/processes/.files", t->root);
+	return lz_what_to_keep(t) < 0 ? -1 : lz_writer_share_copies(t->w, path);
+}
+
+int lz_next_recording(struct lz_tracer *t)
+{
+	struct lz_handover h = {.pid = (pid_t)t->tid};
+	struct lz_meta old = t->meta;
+	struct lz_writer *w = t->w;
+
+	t->w = NULL;
+	t->meta = (struct lz_meta){0};
+	int ret = describe(t, &h);
+	t->meta.parent = old.parent;
+	t->meta.parent_event = old.parent_event;
+	t->meta.parent_marker = old.parent_marker;
+	if (ret == 0)
+		ret = make_recording(t);
+	if (ret == 0) {
+		old.became = strdup(strrchr(lz_writer_dir(t->w), '/') + 1);
+		old.duration_ns = lz_elapsed(t);
+		ret = lz_writer_finish(w, &old);
+	} else {
+		lz_writer_abandon(w);
+	}
+	lz_meta_free(&old);
+	t->next_event = t->map_id = t->s.start = 0;
+	t->n_checkpoints = t->since_full = 0;
+	t->t0 = lz_now();
+	return ret;
+}
+
+/* ---- where a fork's child begins ---- */
+
+/* The parent's ring, by now a private sink, makes room for its own. */
+static int unmap_ring(struct lz_tracer *t, const struct lz_handover *h)
+{
+	int64_t ret;
+
+	if (!h->ring)
+		return 0;
+	return lz_proc_syscall(&t->p, &ret, SYS_munmap, h->ring, LZ_RING_SIZE + LZ_SINK_PAD, 0, 0,
+	                       0, 0);
+}
+
+/* The hello call was its parent's; the recording begins as if it had made its own. */
+static int say_hello(struct lz_tracer *t, const struct lz_handover *h)
+{
+	struct lz_call *c = &t->cur->call;
+	const uint64_t greeting = LZ_HELLO_MAGIC << 16 | LZ_HELLO_VERSION << 8;
+
+	if (!h->ring)
+		return 0;
+	*c = (struct lz_call){
+	    .nr = LZ_HELLO_NR,
+	    .args = {0, h->sink, h->pos_addr, h->pos_off, h->traced_addr, greeting}};
+	if (lz_build(t, LZ_EV_SYSCALL, h->was.regs.rip) < 0)
+		return -1;
+	t->b.ev.nr = c->nr;
+	memcpy(t->b.ev.args, c->args, sizeof(c->args));
+	int ret = lz_stream_hello(t);
+	*c = (struct lz_call){0};
+	t->b.ev.result = (int64_t)t->brk;
+	return ret < 0 ? -1 : lz_build_commit(t);
+}
+
+static int forked(struct lz_tracer *t, const struct lz_handover *h)
+{
+	struct user_regs_struct r;
+
+	t->meta.stub_addr = h->stub_addr;
+	t->meta.stub_len = LZ_STUB_LEN;
+	t->stack_start = stack_start(h->pid);
+	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
+		return -1;
+	t->undumpable = h->undumpable;
+	lz_shared_lent(t); /* its parent may write what they share */
+	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
+		return -1;
+	if (lz_floor_enter(t) < 0 || lz_writer_meta(t->w, &t->meta) < 0)
+		return -1;
+	return lz_checkpoint(t, &r, true);
+}
+
+/* ---- the whole of it ---- */
+
+static int begin(struct lz_tracer *t, const struct lz_handover *h)
+{
+	cpu_set_t cpus;
+
+	if (sched_setaffinity(0, sizeof(h->affinity), &h->affinity) < 0 || lz_pin(t) < 0)
+		lz_debug("the tracer stays where it is");
+	CPU_ZERO(&cpus);
+	CPU_SET(t->cpu, &cpus);
+	sched_setaffinity(h->pid, sizeof(cpus), &cpus);
+	if (describe(t, h) < 0 || make_recording(t) < 0)
+		return -1;
+	lz_other_cpus(t, &cpus);
+	lz_writer_pin(t->w, &cpus);
+	t->t0 = lz_now();
+	return h->kind == LZ_HANDOVER_FORK ? forked(t, h) : lz_new_image(t);
+}
+
+/* Only what kills it takes it out of its stop; it may take a while. */
+static bool is_killed(pid_t pid)
+{
+	struct user_regs_struct r;
+
+	return ptrace(PTRACE_GETREGS, pid, 0, &r) < 0 && errno == ESRCH;
+}
+
+/* Before it did anything. */
+static int killed_early(struct lz_tracer *t)
+{
+	lz_follow_gone(t);
+	if (t->w)
+		lz_writer_discard(t->w);
+	return 0;
+}
+
+/* Its tracer has failed: the process goes on. */
+static int give_up(struct lz_tracer *t, const struct lz_handover *h,
+                   const struct lz_stopped *stopped)
+{
+	if (h->kind != LZ_HANDOVER_WATCH && is_killed(h->pid))
+		return killed_early(t);
+	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
+	if (t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
+		if (h->kind == LZ_HANDOVER_FORK && h->ring)
+			lz_private_ring(&t->p, h->ring, h->traced_addr);
+		lz_armed_release(t, &t->p);
+		t->undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
+		lz_set_undumpable(t, &t->p);
+		lz_insn_release(&t->p, t->cpuid_faults);
+		lz_set_randomized(t, &t->p);
+	}
+	lz_stop_again(h->pid, stopped);
+	ptrace(PTRACE_DETACH, h->pid, 0, 0);
+	lz_follow_gone(t);
+	if (t->w)
+		lz_writer_abandon(t->w);
+	return -1;
+}
+
+/* 0: there is nothing to take after all. */
+static int read_handover(int fd, struct lz_handover *h)
+{
+	ssize_t n = recv(fd, h, sizeof(*h), MSG_WAITALL);
+	char end;
+
+	/* Then its tracer lets it go. */
+	while (n == (ssize_t)sizeof(*h) && recv(fd, &end, 1, 0) < 0 && errno == EINTR)
+		;
+	close(fd);
+	if (n == 0)
+		return 0;
+	if (n != (ssize_t)sizeof(*h))
+		return lz_fail("--handed-over is for lizard-trace itself");
+	h->follow[sizeof(h->follow) - 1] = h->root[sizeof(h->root) - 1] = 0;
+	h->opt.follow = h->follow;
+	return 1;
+}
+
+/* 1: what it has become is to be recorded; 0: it is gone. */
+static int watch_first(struct lz_tracer *t, struct lz_handover *h)
+{
+	/* its own children need the affinity that Lizard was given */
+	t->old_affinity = calloc(1, sizeof(cpu_set_t));
+	if (!t->old_affinity)
+		return lz_fail("out of memory");
+	memcpy(t->old_affinity, &h->affinity, sizeof(cpu_set_t));
+	t->undumpable = h->undumpable;
+	if (lz_set_undumpable(t, &t->p) < 0)
+		return -1;
+	int ret = lz_watch_until_exec(t);
+	if (ret < 0)
+		return -1;
+	free(t->old_affinity);
+	t->old_affinity = NULL;
+	if (ret == 0)
+		lz_follow_gone(t);
+	h->kind = LZ_HANDOVER_EXEC;
+	return ret;
+}
+
+int lz_trace_handed_over(int state, int news)
+{
+	static struct lz_tracer t;
+	static struct lz_handover h;
+	struct lz_trace_result result;
+	struct lz_stopped stopped = {0};
+
+	lz_descriptors_reserve();
+	int got = read_handover(state, &h);
+	if (got <= 0)
+		return got;
+	fcntl(news, F_SETFD, FD_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
+	t = (struct lz_tracer){
+	    .opt = &h.opt, .p = {.pid = h.pid, .mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
+	t.tid = (uint32_t)h.pid;
+	lz_sched_begin(&t);
+	fcntl(h.floor, F_SETFD, FD_CLOEXEC);
+	if (lz_take_parked(&t.p, &h.was, &stopped) < 0) {
+		lz_kill_parked(h.pid);
+		lz_follow_gone(&t);
+		return -1;
+	}
+	if (take(&t, &h) < 0)
+		return give_up(&t, &h, &stopped);
+	lz_set_signals(h.pid);
+	if (h.kind == LZ_HANDOVER_WATCH) {
+		lz_stop_again(h.pid, &stopped);
+		stopped = (struct lz_stopped){0};
+		int ret = watch_first(&t, &h);
+		if (ret <= 0)
+			return ret < 0 ? give_up(&t, &h, &stopped) : 0;
+	}
+	if (begin(&t, &h) < 0)
+		return give_up(&t, &h, &stopped);
+	lz_stop_again(h.pid, &stopped);
+	return lz_trace_to_end(&t, &result);
+}

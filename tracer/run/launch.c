@@ -1,0 +1,145 @@
+/* Starting the program: forked, pinned, seized, up to its first execve. */
+#include "tracer/state/tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lizard/error.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The child waits on GO until it is seized; an execve that fails reports errno on BACK. */
+struct pipes {
+	int go[2], back[2];
+};
+
+static void report(int fd)
+{
+	int e = errno;
+
+	if (write(fd, &e, sizeof(e)) < 0)
+		_exit(126);
+	_exit(e == ENOENT ? 127 : 126);
+}
+
+static _Noreturn void child(struct lz_tracer *t, struct pipes *p)
+{
+	char c;
+
+	close(p->go[1]);
+	close(p->back[0]);
+	if (read(p->go[0], &c, 1) != 1)
+		_exit(127);
+	close(p->go[0]);
+	lz_descriptors_own();
+	if (!t->opt->aslr) /* may be refused: replay restores the addresses anyway */
+		personality((unsigned long)t->old_personality | ADDR_NO_RANDOMIZE);
+	execvp(t->opt->argv[0], t->opt->argv);
+	report(p->back[1]);
+	_exit(127);
+}
+
+/* Tracer and program on one CPU: a stop costs a twentieth of one across CPUs. */
+int lz_pin(struct lz_tracer *t)
+{
+	cpu_set_t *old = calloc(1, sizeof(*old)), one;
+
+	t->old_affinity = old;
+	if (!old)
+		return lz_fail("out of memory");
+	sched_getaffinity(0, sizeof(*old), old);
+	t->cpu = sched_getcpu();
+	if (t->cpu < 0)
+		t->cpu = 0;
+	CPU_ZERO(&one);
+	CPU_SET(t->cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		lz_debug("cannot pin to one CPU: %s", strerror(errno));
+	return 0;
+}
+
+int lz_seize(pid_t pid)
+{
+	unsigned long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+	                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT |
+	                        PTRACE_O_EXITKILL;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, options) < 0)
+		return lz_cannot_trace(pid);
+	return 0;
+}
+
+static int first_exec(struct lz_tracer *t, pid_t pid, int back)
+{
+	int status, error;
+
+	for (;;) {
+		if (lz_proc_wait(pid, &status) < 0)
+			return -1;
+		if (!WIFSTOPPED(status)) {
+			t->ended = true;
+			t->status = status;
+			if (read(back, &error, sizeof(error)) == sizeof(error)) {
+				errno = error;
+				return lz_fail_errno("cannot run %s", t->opt->argv[0]);
+			}
+			return lz_fail("%s ended before it began", t->opt->argv[0]);
+		}
+		if (status >> 16 == PTRACE_EVENT_EXEC)
+			break;
+		int sig = status >> 16 ? 0 : WSTOPSIG(status);
+		if (ptrace(PTRACE_CONT, pid, 0, sig) < 0)
+			return lz_fail_errno("cannot resume the program");
+	}
+	if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || lz_proc_wait(pid, &status) < 0)
+		return lz_fail_errno("cannot resume the program");
+	t->ended = !WIFSTOPPED(status);
+	if (t->ended || WSTOPSIG(status) != (SIGTRAP | 0x80))
+		return lz_fail("%s was killed before it began", t->opt->argv[0]);
+	return lz_check_privileges(pid);
+}
+
+static int go(struct lz_tracer *t, pid_t pid, struct pipes *p)
+{
+	close(p->go[0]);
+	close(p->back[1]);
+	if (lz_seize(pid) < 0)
+		return -1;
+	if (write(p->go[1], "", 1) != 1)
+		return lz_fail_errno("cannot start the program");
+	return first_exec(t, pid, p->back[0]);
+}
+
+int lz_launch(struct lz_tracer *t)
+{
+	struct pipes p;
+
+	lz_descriptors_most();
+	if (lz_pin(t) < 0)
+		return -1;
+	t->old_personality = personality(0xffffffff);
+	t->personality_set = !t->opt->aslr && t->old_personality >= 0;
+	if (pipe2(p.go, O_CLOEXEC) < 0 || pipe2(p.back, O_CLOEXEC) < 0)
+		return lz_fail_errno("cannot make a pipe");
+	pid_t pid = fork();
+	if (pid < 0)
+		return lz_fail_errno("cannot fork");
+	if (pid == 0)
+		child(t, &p);
+	lz_descriptors_drop();
+	t->p.pid = pid;
+	t->tid = (uint32_t)pid;
+	t->cur = lz_thread_new(t, t->tid);
+	if (t->cur)
+		t->cur->seen = true;
+	int ret = t->cur ? go(t, pid, &p) : -1;
+	close(p.go[1]);
+	close(p.back[0]);
+	return ret < 0 ? -1 : lz_proc_open(&t->p, pid);
+}

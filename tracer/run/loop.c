@@ -1,0 +1,410 @@
+/* The program's stops, one after the other. */
+#include "tracer/state/tracer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <lizard/error.h>
+#include <sched.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	FLUSH_MS = 500,
+	SHOW_MS = 950,  /* every second flush */
+	GONE_MS = 200,  /* how long the end of one thread may take to be the end of all */
+	ENDING_MS = 20, /* how long the ends of all threads may take to be met */
+	KILLED_MS = 20000
+};
+
+static int spin_ms(const struct lz_tracer *t)
+{
+	return t->s.mem ? LZ_SPIN_MS : LZ_SPIN_PLAIN_MS;
+}
+
+/* SIGALRM only makes waitpid() return. */
+static int set_timer(struct lz_tracer *t)
+{
+	bool slices = t->n_threads > 1 || t->floor.held;
+	long ms = t->cur->sig.armed ? spin_ms(t) : slices ? LZ_SPIN_MS : FLUSH_MS;
+	if (t->sched.chaos.on && t->n_threads > 1)
+		ms = LZ_SPIN_PLAIN_MS;
+	ms = lz_heirs_timer(t, ms);
+	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
+
+	if (t->timer_ms == ms)
+		return 0;
+	t->timer_ms = ms;
+	lz_alarmed = 1; /* set anew all the time it would never come */
+	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
+}
+
+/* AUTO has become HASH: said once, and written down in case that we are killed. */
+int lz_tell_hash(struct lz_tracer *t)
+{
+	if (t->hash_told || t->opt->flow != LZ_FLOW_AUTO ||
+	    lz_writer_hashed_from(t->w) == UINT64_MAX)
+		return 0;
+	t->hash_told = true;
+	lz_warn("%s: the control flow has reached %" PRIu64 " MB on disk: from here on only "
+	        "checksums are kept, and debugging computes it again (--flow, --flow-limit)",
+	        lz_writer_dir(t->w), t->opt->flow_limit >> 20);
+	return lz_writer_meta(t->w, &t->meta);
+}
+
+static void show_progress(struct lz_tracer *t)
+{
+	if (!t->opt->progress || t->last_flush - t->last_shown < SHOW_MS * 1000000ULL)
+		return;
+	t->last_shown = t->last_flush;
+	t->opt->progress(lz_elapsed(t), lz_writer_size(t->w), lz_writer_written(t->w));
+}
+
+/* As it was asked for. */
+static int too_large(uint64_t max)
+{
+	int k = 0;
+
+	while (k < 3 && max % 1024 == 0) {
+		max /= 1024;
+		k++;
+	}
+	return lz_fail("it has reached the size that --max-size allows, %" PRIu64 "%s", max,
+	               (const char *const[]){" bytes", "K", "M", "G"}[k]);
+}
+
+static int flush(struct lz_tracer *t)
+{
+	uint64_t max = t->opt->keep_last ? 0 : t->opt->max_bytes;
+
+	t->last_flush = lz_now();
+	lz_follow_tick(t);
+	show_progress(t);
+	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
+		return -1;
+	return max && lz_writer_size(t->w) >= max ? too_large(max) : 0;
+}
+
+/* The first process of a PID namespace waits in its end for all others, behind all that the kernel stores for that end. */
+static void let_others_end(struct lz_tracer *t)
+{
+	if (t->floor.held && t->sched.dying && lz_thread_state_of(t, t->cur) == 'S')
+		lz_floor_leave(t);
+}
+
+int lz_tick(struct lz_tracer *t)
+{
+	uint64_t now = lz_now();
+	struct lz_thread_signals *s = &t->cur->sig;
+	bool stuck = s->armed ? now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000
+	                      : lz_sched_overdue(t, now);
+
+	/* Again and again while nothing comes of it: a call made for us meanwhile may have swallowed the stop. */
+	if (stuck) {
+		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
+			s->interrupted = true;
+	}
+	let_others_end(t);
+	if (lz_heirs_look(t) < 0)
+		return -1;
+	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
+}
+
+/* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the floor. */
+static int before_sleep(struct lz_tracer *t, int *status)
+{
+	enum { TRIES = 100 };
+
+	for (int i = 0; i < TRIES; i++) {
+		sched_yield();
+		if (waitpid(t->p.pid, status, WNOHANG | __WALL) == t->p.pid)
+			return 1;
+		char state = lz_thread_state_of(t, t->cur);
+		if (state == 'S' || state == 'D')
+			break;
+	}
+	lz_floor_leave(t);
+	return 0;
+}
+
+/* A program that stops all the time leaves no alarm to waitpid(). */
+static int flush_at_stop(struct lz_tracer *t)
+{
+	if (!lz_alarmed)
+		return 0;
+	lz_alarmed = 0;
+	if (lz_heirs_look(t) < 0)
+		return -1;
+	return lz_now() - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
+}
+
+/* 1: none, but another thread has the turn. */
+static int next_stop(struct lz_tracer *t, int *status)
+{
+	if (t->cur->has_pending_status) {
+		t->cur->has_pending_status = false;
+		*status = t->cur->pending_status;
+		return 0;
+	}
+	if (set_timer(t) < 0)
+		return -1;
+	if (lz_sched_threaded(t))
+		return lz_turn_wait(t, status);
+	if (t->floor.held && lz_call_may_sleep(&t->cur->call) && before_sleep(t, status))
+		return 0;
+	for (;;) {
+		pid_t got = waitpid(t->p.pid, status, __WALL);
+		if (got == t->p.pid)
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return lz_fail_errno("cannot wait for the program");
+		if (lz_tick(t) < 0)
+			return -1;
+	}
+}
+
+static int ended(struct lz_tracer *t, int status)
+{
+	t->ended = true;
+	t->status = status;
+	lz_floor_leave(t);
+	lz_follow_gone(t);
+	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, t->last_ip) < 0)
+		return -1;
+	t->b.ev.status = (uint32_t)status;
+	return lz_build_commit(t);
+}
+
+static int at_call(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	t->last_ip = r.rip;
+	if (t->exec_pending) {
+		t->exec_pending = false;
+		return lz_call_exec_done(t, &r);
+	}
+	return t->cur->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
+}
+
+/* The old address space is gone, its last markers are still in the buffer. */
+static int at_exec(struct lz_tracer *t)
+{
+	if (lz_stream_push(t) < 0)
+		return -1;
+	lz_threads_exec(t);
+	lz_stream_forget(t);
+	lz_armed_forget(t);
+	lz_pages_free(t->pages);
+	t->pages = NULL;
+	t->exec_pending = true;
+	pid_t pid = t->p.pid;
+	lz_proc_close(&t->p);
+	return lz_proc_open(&t->p, pid);
+}
+
+static int at_interrupt(struct lz_tracer *t)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+	struct user_regs_struct r;
+	bool asked = s->interrupted;
+
+	s->interrupted = s->stop_due = false;
+	if (t->cur->call.inside || t->cur->call.suspended || lz_signal_fault_pending(t) ||
+	    lz_proc_regs(&t->p, &r) < 0)
+		return 0;
+	/* behind a group stop */
+	if (t->floor.held && t->floor.news && lz_at_instant(t, &r))
+		return lz_floor_log(t);
+	if (!asked) {
+		s->spin &= s->n_sent > 0;
+		return 0;
+	}
+	/* With chaos there has been time enough for a marker. */
+	if (!t->cur->sig.armed && !t->sched.chaos.on && (lz_sched_due(t) || lz_floor_due(t, 0)) &&
+	    !lz_at_instant(t, &r))
+		return lz_signal_arm(t);
+	return lz_signal_spin(t, &r);
+}
+
+/* What others store meanwhile must have an instant: the stop is put off until the program is at one. */
+static int at_group_stop(struct lz_tracer *t, int *request)
+{
+	struct lz_thread *cur = t->cur;
+	struct user_regs_struct r;
+
+	cur->sig.interrupted = cur->sig.stop_due = false;
+	if (t->floor.held && !cur->call.inside && !cur->call.suspended &&
+	    lz_proc_regs(&t->p, &r) == 0 && !lz_at_instant(t, &r)) {
+		cur->sig.stop_due = true;
+		if (lz_signal_fault_pending(t)) /* an instant, or a handler's beginning */
+			return 0;
+		return lz_signal_arm(t) < 0 ? -1 : lz_signal_spin(t, &r);
+	}
+	*request = PTRACE_LISTEN;
+	cur->listening = true;
+	return lz_turn_halt(t);
+}
+
+/* The kernel has kept in mind that the group stops. */
+static void stop_if_due(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (t->cur->sig.stop_due && !t->cur->call.inside && lz_proc_regs(&t->p, &r) == 0 &&
+	    lz_at_instant(t, &r))
+		ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0);
+}
+
+static int at_exit_event(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) == 0)
+		t->last_ip = r.rip;
+	if (lz_stream_push(t) < 0)
+		return -1;
+	if (t->cur->call.inside && t->cur->call.nr == SYS_exit && t->n_threads > 1 &&
+	    !t->sched.dying)
+		return lz_thread_end(t);
+	t->sched.dying = true;
+	return 0;
+}
+
+/* How long to wait for the end. Nothing but SIGKILL takes a thread out of its stop, at once; what comes then may take its
+ * time on a busy machine. */
+static int gone_ms(struct lz_tracer *t)
+{
+	char state = lz_thread_state_of(t, t->cur);
+	unsigned long ignored;
+
+	/* without a descriptor for that, a thread that stands can be asked */
+	if (!state && ptrace(PTRACE_GETEVENTMSG, t->p.pid, 0, &ignored) == 0)
+		state = 't';
+	if (state != 't')
+		return KILLED_MS;
+	return lz_sched_threaded(t) ? GONE_MS : 0;
+}
+
+/* Ends that were met while another thread was waited for hold up the end of all. */
+static void let_end(struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct lz_thread *th = t->thread[i];
+
+		if (th->has_pending_status && th->pending_status >> 16 == PTRACE_EVENT_EXIT)
+			ptrace(PTRACE_CONT, (pid_t)th->tid, 0, 0);
+	}
+}
+
+bool lz_process_gone(struct lz_tracer *t, int *status)
+{
+	bool threaded = lz_sched_threaded(t);
+
+	for (int idle = 0;;) {
+		pid_t got = waitpid(threaded ? -1 : t->p.pid, status, WNOHANG | __WALL);
+		if (got < 0 && errno == ECHILD) { /* met while it made a call for us */
+			*status = SIGKILL;
+			return true;
+		}
+		if (got == 0 && idle++ < gone_ms(t)) {
+			if (idle == ENDING_MS && gone_ms(t) == KILLED_MS)
+				let_end(t);
+			usleep(1000);
+			continue;
+		}
+		if (got <= 0)
+			return false;
+		if (!WIFSTOPPED(*status)) {
+			if (got == (pid_t)t->tid)
+				return true;
+			continue;
+		}
+		if (*status >> 16 == PTRACE_EVENT_EXIT && ptrace(PTRACE_CONT, got, 0, 0) == 0)
+			continue;
+		/* whoever lets the program go must know that this one stands */
+		struct lz_thread *th = lz_thread_find(t, got);
+		if (!th)
+			return false;
+		th->running = false;
+		th->has_pending_status = true;
+		th->pending_status = *status;
+		if (th == t->cur)
+			return false;
+		th->ready = true;
+	}
+}
+
+/* *request: how to go on; *sig: with which signal. */
+static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
+{
+	int stopsig = WSTOPSIG(status);
+
+	switch (status >> 16) {
+	case 0: break;
+	case PTRACE_EVENT_EXEC: return at_exec(t);
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE: return lz_child_new(t, status >> 16);
+	case PTRACE_EVENT_EXIT: return at_exit_event(t);
+	case PTRACE_EVENT_STOP:
+		if (stopsig == SIGTRAP)
+			return at_interrupt(t);
+		return at_group_stop(t, request);
+	default: return 0;
+	}
+	if (stopsig == (SIGTRAP | 0x80))
+		return at_call(t);
+	return lz_signal_stop(t, stopsig, sig);
+}
+
+static int resume(struct lz_tracer *t, int request, int sig)
+{
+	if (t->cur->has_pending_status || t->cur->ended)
+		return 0;
+	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot resume the program");
+	t->cur->running = true;
+	return 0;
+}
+
+int lz_loop(struct lz_tracer *t)
+{
+	int request = PTRACE_SYSCALL, sig = 0, status, none;
+
+	t->last_flush = lz_now();
+	for (;;) {
+		if (resume(t, request, sig) < 0)
+			return -1;
+		if (request == PTRACE_LISTEN)
+			lz_jobs_stopped(t);
+		if ((none = next_stop(t, &status)) < 0)
+			return -1;
+		request = PTRACE_SYSCALL;
+		sig = 0;
+		if (none)
+			continue;
+		if (!WIFSTOPPED(status))
+			return ended(t, status);
+		t->cur->listening = t->cur->running = false;
+		if (lz_floor_enter(t) < 0)
+			return -1;
+		if (at_stop(t, status, &request, &sig) < 0 ||
+		    (t->sched.point && lz_sched_at_point(t) < 0)) {
+			/* SIGKILL can end it in the middle of anything. */
+			if (lz_process_gone(t, &status))
+				return ended(t, status);
+			return -1;
+		}
+		stop_if_due(t);
+		/* not with a signal to be delivered, which would be lost if recording ended here */
+		if (!sig && request == PTRACE_SYSCALL && flush_at_stop(t) < 0)
+			return -1;
+		if (t->floor.held && (request == PTRACE_LISTEN || !lz_floor_needed(t)))
+			lz_floor_leave(t);
+	}
+}

@@ -1,0 +1,119 @@
+/* --chaos: turns of random length for random threads, so that races show up.
+ *
+ * A turn ends after a number of marker bytes or of system calls, both drawn from the seed, never after a time: so the same
+ * seed gives the same turns to a program whose input is the same. Each thread has a random priority; the highest that
+ * can run does, and now and then somebody draws a new one (after Burckhardt et al., "A Randomized Scheduler with
+ * Probabilistic Guarantees of Finding Bugs", 2010). The end at a marker is a data breakpoint on its code byte. */
+#include "tracer/state/tracer.h"
+
+#include <lizard/error.h>
+#include <sched.h>
+
+enum {
+	SLOT = 1, /* of the debug registers; rep.c has 0 */
+	MAX_MARKERS_LOG2 = 17,
+	MAX_CALLS = 24,
+	STUCK_MS = 2
+};
+
+/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014: splitmix64. */
+static uint64_t draw(struct lz_chaos *c)
+{
+	uint64_t x = c->state += 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+void lz_chaos_begin(struct lz_tracer *t)
+{
+	t->sched.chaos.state = t->opt->chaos_seed;
+	t->sched.chaos.on = t->opt->chaos_seed != 0;
+}
+
+uint64_t lz_chaos_priority(struct lz_tracer *t)
+{
+	return draw(&t->sched.chaos);
+}
+
+struct lz_thread *lz_chaos_next(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+	struct lz_thread *best = NULL;
+
+	if (draw(c) % 4 == 0)
+		t->thread[draw(c) % t->n_threads]->priority = draw(c);
+	for (size_t i = 0; i < t->n_threads; i++) {
+		struct lz_thread *th = t->thread[i];
+
+		if (th->ready && th != t->cur && (!best || th->priority > best->priority))
+			best = th;
+	}
+	return best;
+}
+
+/* The data breakpoint for the end of the turn, if that lies in the present buffer. */
+int lz_chaos_watch(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+	const struct lz_stream *s = &t->s;
+	uint64_t at = lz_stream_offset(t);
+
+	if (!c->on || !s->mem || t->n_threads < 2)
+		return 0;
+	if (c->until <= at)
+		c->over = true;
+	if (c->over || c->until - s->start >= LZ_BUFFER_GUARD)
+		return t->cur->watched ? lz_chaos_unwatch(t) : 0;
+	t->cur->watched = true;
+	return lz_proc_set_debug(&t->p, SLOT, s->base + (c->until - s->start), 1, 'w');
+}
+
+int lz_chaos_unwatch(struct lz_tracer *t)
+{
+	t->cur->watched = false;
+	return lz_proc_set_debug(&t->p, SLOT, 0, 1, 0);
+}
+
+bool lz_chaos_trapped(struct lz_tracer *t)
+{
+	uint64_t fired;
+
+	return t->cur->watched && lz_proc_take_debug(&t->p, &fired) == 0 && fired >> SLOT & 1;
+}
+
+int lz_chaos_turn(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+
+	c->over = false;
+	c->until = lz_stream_offset(t) + (draw(c) & ((1ULL << draw(c) % MAX_MARKERS_LOG2) - 1)) + 1;
+	c->calls = draw(c) % MAX_CALLS + 1;
+	return lz_chaos_watch(t);
+}
+
+void lz_chaos_call(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+
+	if (c->calls && --c->calls == 0)
+		c->over = true;
+}
+
+/* Neither markers nor calls while the program computed: it spins. */
+bool lz_chaos_stuck(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+	uint64_t at = lz_stream_offset(t), used = lz_program_time(t);
+
+	if (at != c->seen_marker || t->next_event != c->seen_event) {
+		c->seen_marker = at;
+		c->seen_event = t->next_event;
+		c->seen_time = used;
+	}
+	if (used - c->seen_time <= STUCK_MS * 1000000ULL)
+		return false;
+	t->cur->priority = 0; /* somebody else must do what it waits for */
+	return true;
+}
