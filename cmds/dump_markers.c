@@ -9,7 +9,7 @@
 #include <lizard/marker.h>
 #include <replayer/stream/decode.h>
 #include <replayer/program/modules.h>
-#include <replayer/stream/strands.h>
+#include <replayer/stream/threads.h>
 
 /* A function that was entered. */
 struct fn {

@@ -10,7 +10,7 @@
 #include <cmds/pack.h>
 #include <cmds/text.h>
 #include <lizard/error.h>
-#include "replayer/stream/strands.h"
+#include "replayer/stream/threads.h"
 
 static void usage(FILE *to)
 {

@@ -2,7 +2,7 @@
 #ifndef LIZARD_FRONT_INT_H
 #define LIZARD_FRONT_INT_H
 
-#include "replayer/navigate/over.h"
+#include "replayer/navigate/over_inlined.h"
 #include "replayer/front/regs.h"
 #include <lizard/front.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <lizard/marker.h>
 #include "replayer/insn/flow.h"
 #include "replayer/insn/history.h"
-#include "replayer/stream/jump_find.h"
+#include "replayer/stream/windows.h"
 #include "replayer/session/session.h"
 
 enum { INSNS_PER_MARK = 8 }; /* a first guess */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
-#include "replayer/stream/jump_find.h"
+#include "replayer/stream/windows.h"
 #include "replayer/navigate/nav.h"
 #include "replayer/session/session.h"
 

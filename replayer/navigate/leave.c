@@ -1,5 +1,5 @@
 /* Out of a piece of code at full speed, for a debugger that would step through it. */
-#include "replayer/navigate/piece.h"
+#include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
 
 /* A stop of the user's, which a debugger that steps would have come to otherwise, or a way that it would not have taken. */

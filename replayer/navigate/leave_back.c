@@ -1,7 +1,7 @@
 /* Back out of a piece of code, for a debugger that would step through it backwards: to the last instant at which control was
  * outside, found by breakpoints at all instructions that lead into it. */
 #include <stdlib.h>
-#include "replayer/navigate/piece.h"
+#include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
 
 enum { ELSEWHERE = 1, ENTRY = 2, INTERRUPTED = 3 };

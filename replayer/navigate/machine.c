@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <lizard/error.h>
 #include "replayer/navigate/nav.h"
-#include "replayer/navigate/piece.h"
+#include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
 
 static struct lz_pos where(struct lz_nav *nav)

@@ -3,8 +3,8 @@
 #define LIZARD_REPLAYER_NAV_H
 
 #include <lizard/session.h>
-#include "replayer/navigate/answers.h"
-#include "replayer/navigate/stepper.h"
+#include "replayer/navigate/result_cache.h"
+#include "replayer/navigate/gdb_step.h"
 #include "replayer/stream/stream.h"
 
 struct lz_chain_stop {

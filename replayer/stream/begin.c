@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
-#include "replayer/stream/jump_find.h"
+#include "replayer/stream/windows.h"
 #include "replayer/stream/inside.h"
 
 enum { MAX_FRAMES = 1 << 22 }; /* damaged ones may go in a circle */

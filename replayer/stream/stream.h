@@ -5,7 +5,7 @@
 
 #include "replayer/stream/decode.h"
 #include "replayer/program/modules.h"
-#include "replayer/stream/strands.h"
+#include "replayer/stream/threads.h"
 
 struct lz_stream;
 

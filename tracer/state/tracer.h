@@ -2,7 +2,7 @@
 #ifndef LIZARD_TRACER_TRACER_H
 #define LIZARD_TRACER_TRACER_H
 
-#include "tracer/turns/floor.h"
+#include "tracer/turns/shared_memory_lock.h"
 #include "tracer/state/vmas.h"
 
 #include <common/clock.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
-#include "replayer/navigate/chain.h"
+#include "replayer/navigate/stop_chain.h"
 #include "replayer/session/session.h"
 
 static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop)

@@ -1,5 +1,5 @@
 #include <stdlib.h>
-#include "replayer/navigate/piece.h"
+#include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
 
 enum { WORTH_RUNNING = 64, PIECE_MAX = 1 << 18 }; /* bytes of code */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <replayer/program/lines.h>
-#include <replayer/navigate/stepper.h>
+#include <replayer/navigate/gdb_step.h>
 
 #define PLAIN __attribute__((optimize("O0"), noipa, noinline))
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
-#include "replayer/stream/jump_find.h"
+#include "replayer/stream/windows.h"
 
 enum {
 	LOADER_BUSY = 1 << 16

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 #include <lizard/error.h>
-#include "replayer/navigate/chain.h"
+#include "replayer/navigate/stop_chain.h"
 #include "replayer/session/session.h"
 
 enum { MAX_CHAIN = 1 << 20 }; /* stops: longer than any walk */

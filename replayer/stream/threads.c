@@ -1,4 +1,4 @@
-#include "replayer/stream/strands.h"
+#include "replayer/stream/threads.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* The order of the tests below is that of GDB 13's process_event_stop_test(); where it matters
  * the comment says which of them it is. */
 #include <string.h>
-#include "replayer/navigate/stepper.h"
+#include "replayer/navigate/gdb_step.h"
 
 enum {
 	MAX_INLINES = 16,

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
-#include "replayer/navigate/chain.h"
-#include "replayer/navigate/own.h"
+#include "replayer/navigate/stop_chain.h"
+#include "replayer/navigate/own_markers.h"
 #include "replayer/session/session.h"
 
 enum { MAX_PIECES = 16 }; /* of inlined calls on one line: `step` stops there, `next` may not */

@@ -1,4 +1,4 @@
-#include "replayer/navigate/own.h"
+#include "replayer/navigate/own_markers.h"
 
 #include <stdlib.h>
 #include <lizard/error.h>

@@ -1,5 +1,5 @@
 /* Over inlined calls: see over.h. */
-#include "replayer/navigate/over.h"
+#include "replayer/navigate/over_inlined.h"
 #include "replayer/program/lines.h"
 #include "replayer/navigate/nav.h"
 #include "replayer/session/session.h"

@@ -2,7 +2,7 @@
 #include "tests/unit/suite.h"
 
 #include <check.h>
-#include <replayer/navigate/answers.h>
+#include <replayer/navigate/result_cache.h>
 
 static const struct lz_pos goal = {7, 1, 20, 300, 0x5555};
 static const struct lz_pos to = {7, 2, 19, 290, 0x4444};

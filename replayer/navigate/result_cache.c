@@ -1,5 +1,5 @@
 #include <stdlib.h>
-#include "replayer/navigate/answers.h"
+#include "replayer/navigate/result_cache.h"
 #include "replayer/navigate/nav.h"
 
 static size_t slot_of(const struct lz_pos *p)
