@@ -1,11 +1,19 @@
 #!/bin/sh
-# No folder includes from a folder above it.
+# No folder or room includes, or calls, what lies above it.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$LIZARD_SRC" || exit 1
-out=$(scripts/check-layers)
-ok $? "the include layering holds" || diag "$out"
+out=$(scripts/check-layers "$LIZARD_BUILD/obj")
+ok $? "no folder or room includes or calls what lies above it" || diag "$out"
 # The check itself must be able to fail.
 mkdir -p "$T/common" "$T/tracer"
 echo '#include "tracer/x.h"' >"$T/common/bad.c"
 like "$(cd "$T" && "$LIZARD_SRC/scripts/check-layers")" 'common/bad.c:1: common/ is below tracer/' "a violation is found"
+mkdir -p "$T/tracer/log" "$T/tracer/run" "$T/obj/tracer/log" "$T/obj/tracer/run"
+echo 'int lz_above(void); int lz_below(void) { return lz_above(); }' >"$T/tracer/log/down.c"
+echo 'int lz_above(void) { return 1; }' >"$T/tracer/run/up.c"
+for name in log/down run/up; do
+	gcc -c "$T/tracer/$name.c" -o "$T/obj/tracer/$name.o"
+done
+like "$(cd "$T" && "$LIZARD_SRC/scripts/check-layers" obj)" \
+	'tracer/log/down.c: tracer/log/ is below tracer/run/ and must not call lz_above\(\)' "so is a call that goes up"
 done_testing
