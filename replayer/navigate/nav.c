@@ -3,9 +3,23 @@
 #include "replayer/navigate/nav.h"
 #include "replayer/session/session.h"
 
+static void free_nav(void *companion)
+{
+	struct lz_nav *nav = companion;
+
+	lz_stream_free(nav->stream);
+	lz_strands_free(&nav->strands);
+	lz_modules_free(nav->modules);
+	free(nav->step.stop);
+	free(nav->next.stop);
+	lz_answers_free(&nav->steps);
+	lz_answers_free(&nav->nexts);
+	free(nav);
+}
+
 struct lz_nav *lz_nav_of(struct lz_session *s)
 {
-	struct lz_nav *nav = s->nav;
+	struct lz_nav *nav = s->companion;
 	const struct lz_turns *turns;
 
 	if (nav)
@@ -21,11 +35,12 @@ struct lz_nav *lz_nav_of(struct lz_session *s)
 	if (turns && !lz_strands_init(&nav->strands, turns))
 		nav->stream = lz_stream_new(s->rp.reader, nav->modules, &nav->strands);
 	if (!nav->stream) {
-		lz_nav_free(nav);
+		free_nav(nav);
 		return NULL;
 	}
 	lz_nav_machine(nav);
-	s->nav = nav;
+	s->companion = nav;
+	s->free_companion = free_nav;
 	return nav;
 }
 
@@ -34,20 +49,6 @@ int lz_session_read_ahead(struct lz_session *s)
 	struct lz_nav *nav = lz_nav_of(s);
 
 	return nav ? lz_stream_index_ahead(nav->stream) : -1;
-}
-
-void lz_nav_free(struct lz_nav *nav)
-{
-	if (!nav)
-		return;
-	lz_stream_free(nav->stream);
-	lz_strands_free(&nav->strands);
-	lz_modules_free(nav->modules);
-	free(nav->step.stop);
-	free(nav->next.stop);
-	lz_answers_free(&nav->steps);
-	lz_answers_free(&nav->nexts);
-	free(nav);
 }
 
 bool lz_nav_same(const struct lz_pos *a, const struct lz_pos *b)

@@ -41,9 +41,8 @@ struct lz_nav {
 	struct lz_machine machine; /* the session itself, for the stepper */
 };
 
-/* The session's; made on first use. NULL on failure. */
+/* The session's, freed with it; made on first use. NULL on failure. */
 struct lz_nav *lz_nav_of(struct lz_session *s);
-void lz_nav_free(struct lz_nav *nav);
 
 /* Sets the goal, an instant at which its thread runs. */
 int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal);

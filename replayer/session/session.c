@@ -1,5 +1,4 @@
 /* A session: opening, closing, asking. */
-#include "replayer/navigate/nav.h"
 #include "replayer/session/rebuild.h"
 #include "replayer/session/session.h"
 #include <common/clock.h>
@@ -59,7 +58,8 @@ void lz_session_close(struct lz_session *s)
 	if (!s)
 		return;
 	struct lz_reader *r = s->rp.reader;
-	lz_nav_free(s->nav);
+	if (s->companion)
+		s->free_companion(s->companion);
 	lz_engine_free(s->e);
 	for (int i = 0; i < LZ_SNAPSHOTS; i++)
 		lz_engine_free(s->snap[i].e);

@@ -65,8 +65,10 @@ struct lz_session {
 	size_t n_watches;
 	uint64_t pass_signals;
 	struct lz_rebuild *rebuild; /* NULL: all markers are stored */
-	struct lz_nav *nav;         /* navigation's own (nav.h), NULL until used */
-	uint64_t *signals;          /* events that are signals, once signals_known */
+	/* Of a user of the session that lives as long as it does: navigation. NULL until used. */
+	void *companion;
+	void (*free_companion)(void *companion);
+	uint64_t *signals; /* events that are signals, once signals_known */
 	size_t n_signals;
 	bool signals_known;
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
