@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
+#include "replayer/navigate/jump.h"
 #include "replayer/stream/windows.h"
 #include "replayer/navigate/nav.h"
-#include "replayer/session/session.h"
 
 enum {
 	TRIES = 12,

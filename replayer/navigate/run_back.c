@@ -1,8 +1,9 @@
-/* Moving backward to the last breakpoint, watched change or signal before.
+/* Running, in either direction: backward to the last breakpoint, watched change or signal before.
  *
  * A backward run looks at stretches of the recording, each ending where the one before began and growing eightfold, from
  * the present towards the start; in each it runs forward and keeps the last hit. When they have become long, the last
  * arrival at a breakpoint is looked for in the markers (lz_find_last()); what is watched still needs the runs. */
+#include "replayer/navigate/jump.h"
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -305,7 +306,7 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	return ret < 0 ? -1 : 0;
 }
 
-int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
+static int go_back(struct lz_session *s, struct lz_stop *stop)
 {
 	if (lz_session_name(s) < 0)
 		return -1;
@@ -315,4 +316,11 @@ int lz_session_run_back(struct lz_session *s, struct lz_stop *stop)
 
 	s->back_to = 0;
 	return ret;
+}
+
+int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+{
+	if (lz_session_begin_move(s) < 0)
+		return -1;
+	return d == LZ_BACKWARD ? go_back(s, stop) : lz_session_run_forward(s, stop);
 }

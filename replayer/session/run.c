@@ -346,13 +346,6 @@ static int run_failed(struct lz_session *s)
 	return -1;
 }
 
-static int run_forward(struct lz_session *s, struct lz_stop *stop)
-{
-	struct run r = {.s = s, .prev = s->pos, .stop = stop};
-
-	return run_on(&r) < 0 ? run_failed(s) : 0;
-}
-
 /* Nothing of a move stays in the engine. */
 static int disarm(struct lz_session *s)
 {
@@ -474,30 +467,27 @@ int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *
 	return ret < 0 || disarm(s) < 0 ? -1 : 0;
 }
 
-static int begin_request(struct lz_session *s)
+int lz_session_begin_move(struct lz_session *s)
 {
 	lz_session_begin(s);
 	return s->lost ? lz_fail("replay has diverged here: only seeking is possible") : 0;
 }
 
-int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *stop)
+int lz_session_run_forward(struct lz_session *s, struct lz_stop *stop)
 {
-	if (begin_request(s) < 0)
-		return -1;
-	if (d == LZ_BACKWARD)
-		return lz_session_run_back(s, stop);
 	if (s->at_end) {
 		stop_end(s, stop);
 		return 0;
 	}
-	int ret = run_forward(s, stop);
+	struct run r = {.s = s, .prev = s->pos, .stop = stop};
+	int ret = run_on(&r) < 0 ? run_failed(s) : 0;
 	return disarm(s) < 0 ? -1 : ret;
 }
 
 int lz_session_step_thread(struct lz_session *s, uint32_t tid, enum lz_direction d,
                            struct lz_stop *stop)
 {
-	if (begin_request(s) < 0)
+	if (lz_session_begin_move(s) < 0)
 		return -1;
 	return d == LZ_FORWARD ? lz_session_step_forward(s, tid, stop)
 	                       : lz_session_step_back(s, tid, stop);
@@ -524,7 +514,7 @@ int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t st
 	uint32_t tid = s->pos.tid;
 	uint64_t run_after = WORTH_RUNNING;
 
-	if (begin_request(s) < 0)
+	if (lz_session_begin_move(s) < 0)
 		return -1;
 	if (d == LZ_BACKWARD)
 		return lz_session_step_range_back(s, start, end, stop);

@@ -83,7 +83,7 @@ void lz_session_begin(struct lz_session *s);
 void lz_session_deafen(struct lz_session *s);
 void lz_session_hear(struct lz_session *s);
 
-/* ---- the present (session_pos.c) ---- */
+/* ---- the present (position.c) ---- */
 /* The engine s->e stands at the n-th arrival of its address; START: at its gap's start. */
 void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
 /* The engine s->e made one step within or out of the present gap. */
@@ -127,13 +127,15 @@ int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset);
 /* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 
-/* ---- moves (session_run.c, session_back.c, session_step_back.c) ---- */
+/* ---- moves (run.c, step_back.c) ---- */
 void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason);
+/* Begins a request that moves. -1: no move is possible. */
+int lz_session_begin_move(struct lz_session *s);
+int lz_session_run_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
                                struct lz_stop *stop);
-int lz_session_run_back(struct lz_session *s, struct lz_stop *stop);
 /* Forwards through a loop in [start, end), a row of the line table, at full speed. A signal ends it, as it ends steps. 1: steps
  * must go on, from wherever it is now. */
 int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop);
@@ -143,7 +145,7 @@ bool lz_session_begins_row(struct lz_session *s, uint64_t addr);
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);
 int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);
 
-/* ---- threads (session_threads.c) ---- */
+/* ---- threads (threads.c) ---- */
 struct lz_turn_end {
 	struct lz_pos
 	    pos; /* the last instant: at the instruction of a system call that does not return in it */
@@ -153,7 +155,7 @@ struct lz_turn_end {
 int lz_session_turn_before(struct lz_session *s, uint32_t tid, uint64_t event,
                            struct lz_turn_end *end);
 
-/* ---- signals (session_signals.c) ---- */
+/* ---- signals (signals.c) ---- */
 /* Does a run stop for this event, which is a signal? */
 bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev);
 /* *ONE_MORE: 1 + the index of the last event before EVENT that a run stops for; 0: there is none. */
@@ -192,17 +194,7 @@ int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end 
             const uint64_t *addrs, size_t n, bool watch,
             int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
 
-/* ---- the last arrival, found from markers (jump.c) ---- */
-enum { LZ_FIND_UNKNOWN = 2 };
-/* The last arrival at one of ADDRS before the start of the gap (EVENT, MARKER); those before marker FLOOR need not be
- * found. 1: *HIT; 0: there is none;
- * LZ_FIND_UNKNOWN: the markers do not tell of all these addresses; LZ_SCAN_*; -1. */
-int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
-                 const uint64_t *addrs, size_t n, struct lz_pos *hit);
-/* How many bytes of markers before MARKER must be looked at for the first time. */
-uint64_t lz_find_last_cost(struct lz_session *s, uint64_t marker);
-
-/* ---- from a hit to a position (change.c, session_back.c) ---- */
+/* ---- from a hit to a position (resolve.c, step_back.c) ---- */
 /* The position of a hit: for a watched change, that of the instruction or system call that makes it. 0; 2
  * interrupted; -1. */
 int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
