@@ -81,31 +81,3 @@ int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
 	/* An interrupt must not hold it up on the way back; it stops what comes next. */
 	return lz_session_restore(s, &from) < 0 ? -1 : rc;
 }
-
-bool lz_session_begins_row(struct lz_session *s, uint64_t addr)
-{
-	struct lz_nav *nav = lz_nav_of(s);
-	uint64_t bias;
-	struct lz_lines *l = nav ? nav->machine.lines(nav->machine.arg, addr, &bias) : NULL;
-
-	return l && lz_lines_find(l, addr - bias).pc == addr - bias;
-}
-
-int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop)
-{
-	struct lz_piece_of_code range = {
-	    .range = {{start, end}}, .n_ranges = 1, .lines = true, .without_calls = true};
-	uint64_t passed = s->pass_signals;
-	int rc;
-
-	if (!lz_session_begins_row(s, start))
-		return 1;
-	s->pass_signals = 0;
-	s->nested++;
-	rc = lz_session_leave(s, &range, stop);
-	s->nested--;
-	s->pass_signals = passed;
-	if (!rc && stop->reason == LZ_STOP_SIGNAL && stop->signo < 64 && passed >> stop->signo & 1)
-		return 1;
-	return rc;
-}

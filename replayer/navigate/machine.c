@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <lizard/error.h>
 #include "replayer/navigate/nav.h"
+#include "replayer/navigate/range.h"
 #include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
 

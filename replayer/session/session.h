@@ -5,7 +5,13 @@
 #include "replayer/engine/engine.h"
 #include <lizard/session.h>
 
-enum { LZ_SNAPSHOTS = 12, LZ_BOUNDS = 512, LZ_BOUND_EVERY = 4096, LZ_TRAIL_COUNTS = 32 };
+enum {
+	LZ_SNAPSHOTS = 12,
+	LZ_BOUNDS = 512,
+	LZ_BOUND_EVERY = 4096,
+	LZ_TRAIL_COUNTS = 32,
+	LZ_LONG_GAP = 20000
+};
 
 /* The arrivals that led to the present instant, which is the last one: from the gap's start if
  * `whole`, else from `anchor`, a position whose count is known. */
@@ -134,13 +140,8 @@ int lz_session_begin_move(struct lz_session *s);
 int lz_session_run_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
-int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
-                               struct lz_stop *stop);
-/* Forwards through a loop in [start, end), a row of the line table, at full speed. A signal ends it, as it ends steps. 1: steps
- * must go on, from wherever it is now. */
-int lz_session_run_range(struct lz_session *s, uint64_t start, uint64_t end, struct lz_stop *stop);
-/* Only there it is certain that an instruction begins. */
-bool lz_session_begins_row(struct lz_session *s, uint64_t addr);
+/* Back over the instants at which a thread only got its turn again. */
+int lz_session_to_turn_before(struct lz_session *s);
 /* To the start, for the want of anything before; not at all. Both return 0 or -1. */
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop);
 int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);

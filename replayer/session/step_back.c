@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG_GAP = 20000 };
-
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop)
 {
 	if (lz_session_seek_start(s) < 0)
@@ -103,7 +101,7 @@ static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
 static int before_in_gap(struct lz_session *s, struct lz_pos *to, struct lz_engine **e)
 {
 	struct lz_trail *t = &s->trail;
-	int ret = lz_session_whole_trail(s, LONG_GAP, e);
+	int ret = lz_session_whole_trail(s, LZ_LONG_GAP, e);
 
 	if (ret == 1)
 		return before_in_long_gap(s, to);
@@ -298,7 +296,7 @@ static int one_back(struct lz_session *s)
 }
 
 /* A step forwards stops where a turn ends; the instant at which the thread goes on from there is no stop of its own. */
-static int to_turn_before(struct lz_session *s)
+int lz_session_to_turn_before(struct lz_session *s)
 {
 	while (s->pos.event > lz_reader_first_event(s->rp.reader) && lz_session_at_gap(s)) {
 		const struct lz_event *ev = lz_reader_event(s->rp.reader, s->pos.event - 1);
@@ -332,7 +330,7 @@ static int step_back(struct lz_session *s, struct lz_stop *stop)
 		}
 		if (ret == TURN_BEFORE || no_step(s, &from))
 			continue;
-		if (to_turn_before(s) < 0)
+		if (lz_session_to_turn_before(s) < 0)
 			return -1;
 		lz_session_fill(s, stop, LZ_STOP_STEP);
 		return 0;
@@ -360,119 +358,4 @@ int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *sto
 		return step_back(s, stop);
 	lz_session_fill(s, stop, LZ_STOP_STEP);
 	return 0;
-}
-
-/* ---- backward through a range of code ---- */
-
-struct range {
-	uint64_t start, end;
-};
-
-/* Control has just come back into a callee: which line that is of is not for the range to say. */
-static bool is_return(struct lz_session *s, uint64_t ip)
-{
-	uint8_t b[2] = {0};
-
-	if (lz_engine_read(s->e, ip, b, 2) == 0)
-		return false;
-	return b[0] == 0xc3 || b[0] == 0xc2 || (b[0] == 0xf3 && b[1] == 0xc3);
-}
-
-/* Must a step backwards through the range stop at IP? At its first instruction, too: a line begins there. */
-static bool ends_range(struct lz_session *s, const struct range *r, uint64_t ip)
-{
-	if (ip <= r->start || ip >= r->end || is_return(s, ip))
-		return true;
-	for (size_t i = 0; i < s->n_breaks; i++)
-		if (s->breaks[i].addr == ip)
-			return true;
-	return false;
-}
-
-/* To instant I of the present gap, whose trail is whole. */
-static int back_on_trail(struct lz_session *s, size_t i)
-{
-	struct lz_trail kept, *t = &s->trail;
-	struct lz_pos to = s->pos;
-
-	to.ip = t->ips[i];
-	to.n = 0;
-	for (size_t k = 0; k <= i; k++)
-		to.n += t->ips[k] == to.ip;
-	kept = *t;
-	kept.n = i + 1;
-	*t = (struct lz_trail){0};
-	int ret = lz_session_seek(s, &to);
-
-	free(t->ips);
-	*t = kept;
-	return ret;
-}
-
-/* To the last instant before now, in the present gap, that ends the range; if there is none, to the gap's start. 0: at the
- * end of the range; 1: not yet; 2: interrupted. */
-static int range_in_gap(struct lz_session *s, const struct range *r)
-{
-	int ret = lz_session_whole_trail(s, LONG_GAP, NULL);
-	size_t i = s->trail.n - 1;
-
-	if (ret || !i)
-		return ret ? ret : 1;
-	do {
-		i--;
-		ret = ends_range(s, r, s->trail.ips[i]) ? 0 : 1;
-	} while (ret && i);
-	return back_on_trail(s, i) < 0 ? -1 : ret;
-}
-
-enum { WORTH_RUNNING = 16 }; /* gaps; eight times as many after a run in vain */
-
-/* Back through a loop in the range at full speed. 1: steps must do. */
-static int run_range_back(struct lz_session *s, const struct range *r, struct lz_stop *stop)
-{
-	struct lz_piece_of_code range = {.range = {{r->start, r->end}},
-	                                 .n_ranges = 1,
-	                                 .hidden_starts = true,
-	                                 .lines = true,
-	                                 .without_calls = true};
-	int ret;
-
-	if (!lz_session_begins_row(s, r->start))
-		return 1;
-	s->nested++;
-	ret = lz_session_leave_back(s, &range, stop);
-	s->nested--;
-	return ret;
-}
-
-int lz_session_step_range_back(struct lz_session *s, uint64_t start, uint64_t end,
-                               struct lz_stop *stop)
-{
-	struct range r = {start, end};
-	uint64_t run_after = WORTH_RUNNING;
-
-	for (uint64_t gaps = 1;; gaps++) {
-		int ret = lz_session_name(s) < 0 ? -1 : range_in_gap(s, &r);
-
-		if (ret < 0)
-			return -1;
-		if (ret == 2 || s->rp.interrupted)
-			return lz_session_stop_interrupted(s, stop);
-		if (ret == 0) {
-			if (to_turn_before(s) < 0)
-				return -1;
-			lz_session_fill(s, stop, LZ_STOP_STEP);
-			return 0;
-		}
-		if (lz_session_step_back(s, s->pos.tid, stop) < 0)
-			return -1;
-		if (stop->reason != LZ_STOP_STEP || ends_range(s, &r, s->pos.ip))
-			return 0;
-		if (gaps == run_after) {
-			ret = run_range_back(s, &r, stop);
-			if (ret <= 0)
-				return ret;
-			run_after *= 8;
-		}
-	}
 }
