@@ -18,11 +18,11 @@ struct lz_rsp {
 	int files[LZ_RSP_FILES_MAX]; /* open vFiles' descriptors; 0: none */
 };
 
-/* ---- rsp.c ---- */
+/* ---- reply.c ---- */
+/* 0, or -1 if the connection failed */
 int lz_rsp_reply(struct lz_rsp *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* 0, or -1 if the connection failed */
-/* ---- rsp_threads.c ---- */
+/* ---- threads.c ---- */
 /* A thread's id as it stands in packets. */
 void lz_rsp_print_id(struct lz_rsp *p, FILE *to, uint32_t tid);
 /* The tid at TEXT ([pPID.]TID), 0 for any and all; *END: what is behind. */
@@ -34,22 +34,22 @@ int lz_rsp_tls_address(struct lz_rsp *p, const char *args);
 /* The object of qXfer:threads; malloced, NULL: failed. */
 char *lz_rsp_threads_xml(struct lz_rsp *p, size_t *len);
 
-/* ---- rsp_packets.c: memory, registers, breakpoints, catch syscall, monitor ---- */
+/* ---- packets.c: memory, registers, breakpoints, catch syscall, monitor ---- */
 int lz_rsp_memory_packet(struct lz_rsp *p, const char *packet, size_t len);
 int lz_rsp_register_packet(struct lz_rsp *p, const char *packet, size_t len);
 int lz_rsp_break_packet(struct lz_rsp *p, const char *packet);
 int lz_rsp_catch_packet(struct lz_rsp *p, const char *args);
 int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len);
 
-/* ---- rsp_run.c ---- */
+/* ---- run.c ---- */
 int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet);
 int lz_rsp_stop_packet(struct lz_rsp *p); /* ? */
 int lz_rsp_signal_from_gdb(int signo);
 
-/* ---- rsp_xfer.c ---- */
+/* ---- xfer.c ---- */
 int lz_rsp_xfer(struct lz_rsp *p, const char *packet);
 
-/* ---- rsp_files.c ---- */
+/* ---- files.c ---- */
 int lz_rsp_vfile(struct lz_rsp *p, const char *packet, size_t len);
 void lz_rsp_files_close(struct lz_rsp *p);
 
