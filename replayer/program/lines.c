@@ -29,21 +29,6 @@ static const Dwfl_Callbacks callbacks = {
     .debuginfo_path = &debug_path,
 };
 
-int lines_grow(void **array, size_t *cap, size_t n, size_t size)
-{
-	size_t want = *cap ? *cap * 2 : 16;
-	void *p;
-
-	if (n < *cap)
-		return 0;
-	p = reallocarray(*array, want, size);
-	if (!p)
-		return lz_fail("out of memory for line tables");
-	*array = p;
-	*cap = want;
-	return 0;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct unit_range *x = a, *y = b;
