@@ -52,6 +52,7 @@ struct lz_stream {
 	struct lz_cursor ahead;
 };
 
+/* ---- cursor.c ---- */
 void lz_cursor_init(struct lz_stream *s, struct lz_cursor *c, struct lz_reader *r);
 void lz_cursor_free(struct lz_cursor *c);
 int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
@@ -61,17 +62,17 @@ int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c);
 int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
 
-/* ---- stream_fns.c ---- */
+/* ---- fns.c ---- */
 /* Finds the instrumented functions of all modules. */
 int lz_stream_collect(struct lz_stream *s);
 /* What a decoder asks about them. */
 void lz_stream_questions(struct lz_stream *s, struct lz_decoder *d);
 
-/* ---- stream_begin.c ---- */
+/* ---- begin.c ---- */
 /* D gets the stacks that there are at the first checkpoint. */
 int lz_stream_begin(struct lz_stream *s, struct lz_decoder *d);
 
-/* ---- stream_index.c ---- */
+/* ---- index.c ---- */
 int lz_index_new(struct lz_stream *s);
 void lz_index_free(struct lz_stream *s);
 /* C's decoder gets the stack at the start of BLOCK, found first if it is not known. */
