@@ -1,22 +1,8 @@
 /* Where, in one block of the marker stream, control can have been at given addresses. */
-#ifndef LIZARD_REPLAYER_JUMP_FIND_H
-#define LIZARD_REPLAYER_JUMP_FIND_H
+#ifndef LIZARD_REPLAYER_WINDOWS_H
+#define LIZARD_REPLAYER_WINDOWS_H
 
-#include "replayer/stream/stream.h"
-
-/* An address as the CFG knows it. */
-struct lz_target {
-	uint64_t addr;
-	uint32_t fn;   /* LZ_FN_NONE: not instrumented, may be reached anywhere */
-	bool loose;    /* optimised code: any gap of the function, and those beside it */
-	bool prologue; /* in front of the entry marker */
-	bool epilogue; /* behind an exit marker */
-	bool landing;  /* in front of a landing marker */
-	bool hook; /* the run-time loader's, for debuggers: reached beside its system calls only */
-	const struct lz_cfg_block *block;
-	uint32_t before, after; /* ids of markers between the block's label and the address, and
-	                           between the address and the next label; 0 = none */
-};
+#include "replayer/stream/target.h"
 
 /* A stretch of the stream that is worth running: from offset FROM to offset TO. */
 struct lz_window {
@@ -33,8 +19,6 @@ struct lz_windows {
 	size_t n, cap;
 };
 
-void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, uint64_t event,
-                    struct lz_target *t);
 /* The windows of block BLOCK between stream offsets FROM and TO, in the order of their beginnings, in which thread
  * number THREAD (LZ_NO_STRAND: any) can have been at one of the N targets.
  * Where the stream does not fit the CFG the whole block is one window. */
