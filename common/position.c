@@ -75,3 +75,9 @@ int lz_pos_parse(const char *text, struct lz_pos *p)
 	p->n = (uint32_t)n;
 	return 0;
 }
+
+bool lz_pos_same(const struct lz_pos *a, const struct lz_pos *b)
+{
+	return a->tid == b->tid && a->event == b->event && a->marker == b->marker &&
+	       a->ip == b->ip && a->n == b->n;
+}

@@ -313,7 +313,9 @@ int lz_image_each(const struct lz_image *im,
                   int (*fn)(void *arg, uint64_t addr, const uint8_t *page), void *arg);
 void lz_image_free(struct lz_image *im);
 
-/* ---- positions as text: TID:MARKER.EVENT@ADDR#N, commas in numbers allowed ---- */
+/* ---- positions ---- */
+bool lz_pos_same(const struct lz_pos *a, const struct lz_pos *b);
+/* As text: TID:MARKER.EVENT@ADDR#N, commas in numbers allowed. */
 enum { LZ_POS_TEXT = 128 };
 void lz_pos_print(const struct lz_pos *p, char buf[LZ_POS_TEXT]);
 int lz_pos_parse(const char *text, struct lz_pos *p);

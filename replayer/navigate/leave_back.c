@@ -106,7 +106,7 @@ static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 		if (lz_session_name(s) < 0)
 			return -1;
 		lz_session_where(s, &now);
-		if (lz_nav_same(&now, &w->from))
+		if (lz_pos_same(&now, &w->from))
 			return 1;
 		if (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_BREAKPOINT &&
 		    stop.reason != LZ_STOP_TARGET)

@@ -22,7 +22,7 @@ static bool at_goal(void *arg)
 	if (nav->s->pos.ip != nav->goal.ip)
 		return false; /* before where() counts arrivals */
 	now = where(nav);
-	return lz_nav_same(&now, &nav->goal);
+	return lz_pos_same(&now, &nav->goal);
 }
 
 static int regs(void *arg, struct user_regs_struct *r)

@@ -51,12 +51,6 @@ int lz_session_read_ahead(struct lz_session *s)
 	return nav ? lz_stream_index_ahead(nav->stream) : -1;
 }
 
-bool lz_nav_same(const struct lz_pos *a, const struct lz_pos *b)
-{
-	return a->tid == b->tid && a->event == b->event && a->marker == b->marker &&
-	       a->ip == b->ip && a->n == b->n;
-}
-
 /* A thread that gets its turn again is at the instant at which it was switched away from: that is how a walk within it
  * comes there. */
 static int same_before_switch(struct lz_nav *nav)

@@ -52,7 +52,6 @@ int64_t lz_nav_own_end(struct lz_nav *nav, uint64_t offset);
 int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance);
 /* The end of its first one; 0: none. */
 uint64_t lz_nav_own_first(struct lz_nav *nav);
-bool lz_nav_same(const struct lz_pos *a, const struct lz_pos *b);
 /* Sets up nav->machine. */
 void lz_nav_machine(struct lz_nav *nav);
 

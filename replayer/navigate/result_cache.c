@@ -14,7 +14,7 @@ const struct lz_pos *lz_answers_find(const struct lz_answers *a, const struct lz
 {
 	const struct lz_answer *s = a->slot ? &a->slot[slot_of(goal)] : NULL;
 
-	return s && lz_nav_same(&s->goal, goal) ? &s->to : NULL;
+	return s && lz_pos_same(&s->goal, goal) ? &s->to : NULL;
 }
 
 void lz_answers_keep(struct lz_answers *a, const struct lz_pos *goal, const struct lz_pos *to)

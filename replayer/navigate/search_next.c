@@ -210,7 +210,7 @@ static int leads_here(struct lz_nav *nav, const struct lz_pos *from, bool *passe
 	switch (lz_gdb_step(&nav->machine, LZ_OVER_ALL)) {
 	case LZ_STEP_PASSED: *passed = true; return 1;
 	case LZ_STEP_OVER: return 0;
-	default: lz_session_where(nav->s, &now); return lz_nav_same(&now, &nav->goal);
+	default: lz_session_where(nav->s, &now); return lz_pos_same(&now, &nav->goal);
 	}
 }
 

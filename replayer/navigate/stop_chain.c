@@ -91,22 +91,22 @@ int lz_chain_build_here(struct lz_nav *nav, bool next, struct lz_chain *c, enum 
 		lz_session_where(nav->s, &now);
 		switch (r) {
 		case LZ_STEP_SIGNAL:
-			if (lz_nav_same(&now, &before))
+			if (lz_pos_same(&now, &before))
 				continue; /* reported; the next step takes it */
 			                  /* fall through */
 		case LZ_STEPPED:
-			if (lz_nav_same(&now, &before))
+			if (lz_pos_same(&now, &before))
 				goto lost;
 			if (add_stop(nav, c, &now, left))
 				return -1;
-			if (!lz_nav_same(&now, &nav->goal))
+			if (!lz_pos_same(&now, &nav->goal))
 				continue;
 			*end = CHAIN_ARRIVED;
 			return 0;
 		case LZ_STEP_PASSED: *end = CHAIN_PASSED; return 0;
 		case LZ_STEP_OVER: *end = CHAIN_OVER; return 0;
 		case LZ_STEP_END:
-			*end = lz_nav_same(&now, &nav->goal) ? CHAIN_PASSED : CHAIN_LOST;
+			*end = lz_pos_same(&now, &nav->goal) ? CHAIN_PASSED : CHAIN_LOST;
 			return 0;
 		default: goto lost;
 		}
@@ -212,7 +212,7 @@ const struct lz_chain_stop *lz_chain_before(const struct lz_chain *c, const stru
 	bool sure = true;
 
 	for (size_t i = c->n; i-- > 1;) {
-		if (!lz_nav_same(&c->stop[i].pos, pos))
+		if (!lz_pos_same(&c->stop[i].pos, pos))
 			continue;
 		if (!outer && c->stop[i].left)
 			return NULL;
