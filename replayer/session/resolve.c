@@ -14,6 +14,8 @@ static struct lz_engine *armed_at(struct lz_session *s, const struct lz_pos *p, 
 {
 	struct lz_engine *e = lz_session_engine_at(s, p->event, p->marker, ret);
 
+	if (*ret == 1)
+		*ret = lost();
 	if (e && (*ret = lz_watch_arm(s, e)) < 0) {
 		lz_engine_free(e);
 		return NULL;
@@ -159,7 +161,7 @@ int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz
 		return ret;
 	int64_t n = count_to_change(s, &hit->pos, hit->pos.n, before);
 	if (n <= 0)
-		return n == -2 ? 2 : -1;
+		return n == -2 ? 2 : n < 0 ? -1 : lost();
 	*to = hit->pos;
 	to->ip = before;
 	to->n = (uint32_t)n;

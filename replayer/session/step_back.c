@@ -15,9 +15,24 @@ int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop)
 
 int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop)
 {
-	s->rp.interrupted = 0;
+	s->rp.interrupted = false;
 	lz_session_fill(s, stop, LZ_STOP_INTERRUPTED);
 	return 0;
+}
+
+static int lost(void)
+{
+	return lz_fail("the present instant is not found again");
+}
+
+/* A new engine at the start of a gap that there is. NULL: *ret = 2 interrupted, -1. */
+static struct lz_engine *engine_at(struct lz_session *s, uint64_t event, uint64_t marker, int *ret)
+{
+	struct lz_engine *e = lz_session_engine_at(s, event, marker, ret);
+
+	if (*ret == 1)
+		*ret = lost();
+	return e;
 }
 
 /* ---- the instruction before, within the gap ---- */
@@ -42,7 +57,7 @@ static int64_t count_up_to(struct lz_engine *e, uint64_t x, uint64_t ip, uint32_
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
 		if (!(h.flags & (LZ_HALT_BREAK | LZ_HALT_EXEC)))
-			return lz_fail("the present instant is not found again");
+			return lost();
 	}
 }
 
@@ -57,7 +72,7 @@ static int step_up_to(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t see
 		if (h.flags & LZ_HALT_INTERRUPT)
 			return 2;
 		if (!(h.flags & LZ_HALT_STEP))
-			return lz_fail("the present instant is not found again");
+			return lost();
 		seen += e->regs.rip == ip;
 	}
 	return 0;
@@ -71,9 +86,9 @@ static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
 	int64_t n;
 	int ret;
 
-	struct lz_engine *e = lz_session_engine_at(s, p.event, p.marker, &ret);
+	struct lz_engine *e = engine_at(s, p.event, p.marker, &ret);
 	if (!e)
-		return ret == 2 ? 2 : -1;
+		return ret;
 	uint32_t seen = e->regs.rip == p.ip;
 	if (p.n > 1) {
 		ret = lz_engine_to_arrival(e, p.ip, p.n - 1, seen);
@@ -83,14 +98,14 @@ static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
 		ret = step_up_to(e, p.ip, p.n, seen, &before);
 	lz_engine_free(e);
 	if (ret)
-		return ret;
-	e = lz_session_engine_at(s, p.event, p.marker, &ret);
+		return ret == 1 ? lost() : ret;
+	e = engine_at(s, p.event, p.marker, &ret);
 	if (!e)
-		return ret == 2 ? 2 : -1;
+		return ret;
 	n = count_up_to(e, before, p.ip, p.n);
 	lz_engine_free(e);
 	if (n <= 0)
-		return -1;
+		return n < 0 ? -1 : lost();
 	*to = p;
 	to->ip = before;
 	to->n = (uint32_t)n;
@@ -157,13 +172,13 @@ int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, str
 		return -1;
 	if (!counted)
 		return 0;
-	struct lz_engine *e = lz_session_engine_at(s, to->event, to->marker, &ret);
+	struct lz_engine *e = engine_at(s, to->event, to->marker, &ret);
 	if (!e)
-		return ret == 2 ? 2 : -1;
+		return ret;
 	int64_t n = lz_engine_count_to_event(e, to->ip);
 	lz_engine_free(e);
 	if (n <= 0)
-		return -1;
+		return n < 0 ? -1 : lost();
 	to->n = (uint32_t)n;
 	return 0;
 }
@@ -177,37 +192,45 @@ static bool is_store(struct lz_session *s, uint64_t ip, uint8_t code)
 	       b[2] == 0x07 && b[3] == code;
 }
 
+/* Steps E to the end of marker MARKER; *LAST: the instruction that came to it. */
+static int step_to_marker(struct lz_engine *e, uint64_t marker, uint64_t *last)
+{
+	while (e->marker < marker) {
+		struct lz_halt h;
+
+		*last = e->regs.rip;
+		if (lz_engine_resume(e, true, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_INTERRUPT)
+			return 2;
+		if (!(h.flags & LZ_HALT_STEP))
+			return lost();
+	}
+	return 0;
+}
+
+/* The store that wrote the marker in front of the gap. It is the first arrival there: a second one
+ * would have written a marker more. */
 static int before_marker(struct lz_session *s, struct lz_pos *to)
 {
-	uint64_t before = s->pos.ip, marker = s->pos.marker;
-	int64_t prev = lz_marker_boundary(s, marker - 1), n = 0;
+	int64_t prev = lz_marker_boundary(s, s->pos.marker - 1), n;
 	uint8_t code;
 	int ret;
 
-	if (prev < 0 || lz_reader_markers(s->rp.reader, s->rp.tid, (uint64_t)prev, &code, 1) != 1)
+	if (prev < 0)
 		return -1;
-	*to = s->pos;
-	to->marker = (uint64_t)prev;
-	to->ip = before - 4;
-	to->n = 1;
-	if (is_store(s, before, code))
+	n = lz_reader_markers(s->rp.reader, s->rp.tid, (uint64_t)prev, &code, 1);
+	if (n != 1)
+		return n < 0 ? -1 : lost();
+	*to = (struct lz_pos){s->pos.tid, 1, s->pos.event, (uint64_t)prev, s->pos.ip - 4};
+	if (is_store(s, s->pos.ip, code))
 		return 0;
-	struct lz_engine *e = lz_session_engine_at(s, s->pos.event, (uint64_t)prev, &ret);
+	struct lz_engine *e = engine_at(s, to->event, to->marker, &ret);
 	if (!e)
-		return ret == 2 ? 2 : -1;
-	while (e->marker < marker) {
-		struct lz_halt h;
-		before = e->regs.rip;
-		if (lz_engine_resume(e, true, &h) < 0 || !(h.flags & LZ_HALT_STEP)) {
-			lz_engine_free(e);
-			return h.flags & LZ_HALT_INTERRUPT ? 2 : -1;
-		}
-		n += before == to->ip; /* counted below for the address found */
-	}
+		return ret;
+	ret = step_to_marker(e, s->pos.marker, &to->ip);
 	lz_engine_free(e);
-	/* a marker store is executed once per marker */
-	to->ip = before;
-	return 0;
+	return ret;
 }
 
 /* What before_gap() finds, besides 0, 1 (nothing) and 2 (interrupted). */
