@@ -8,7 +8,6 @@
 #include <lizard/marker.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -432,7 +431,6 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 	rp->patience_ms = e->next.patience_ms ? e->next.patience_ms : UINT64_MAX;
 	rp->run++;
 	rp->running = e->proc.pid;
-	atomic_thread_fence(memory_order_seq_cst); /* against lz_session_interrupt() */
 	if (rp->interrupted) {
 		rp->running = 0;
 		h->flags |= LZ_HALT_INTERRUPT;

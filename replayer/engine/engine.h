@@ -65,12 +65,14 @@ struct lz_replay {
 	struct lz_end end;
 	uint32_t tid; /* the first thread's, which names the stream */
 	uint64_t stream_len;
-	struct lz_turns turns;         /* empty until asked for: lz_replay_turns() */
-	volatile int interrupted;      /* set by lz_session_interrupt() */
-	volatile pid_t running;        /* the process being waited for, 0 none */
-	volatile uint64_t run;         /* counts resumes */
-	volatile uint64_t patience_ms; /* CPU time that a run may take without any stop */
-	volatile uint64_t stuck;       /* the run that took more and was stopped, 0 none */
+	struct lz_turns turns; /* empty until asked for: lz_replay_turns() */
+	/* Whoever interrupts sets `interrupted` and then stops what is `running`; a run sets `running` and then looks at
+	 * `interrupted`. */
+	_Atomic bool interrupted;
+	_Atomic pid_t running;        /* the process being waited for, 0 none */
+	_Atomic uint64_t run;         /* counts resumes */
+	_Atomic uint64_t patience_ms; /* CPU time that a run may take without any stop */
+	_Atomic uint64_t stuck;       /* the run that took more and was stopped, 0 none */
 	struct lz_watchdog *watchdog;
 	struct lz_prefetch *prefetch; /* while verifying; NULL */
 	char *divergence;             /* text of the last one */

@@ -8,7 +8,6 @@
 #include <lizard/xsavec.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -370,7 +369,10 @@ static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
 	if (lz_engine_flush(e) < 0)
 		return -1;
 	d->s->rp.running = e->proc.pid;
-	atomic_thread_fence(memory_order_seq_cst); /* against lz_session_interrupt() */
+	if (d->s->rp.interrupted) {
+		d->s->rp.running = 0;
+		return finish(d, stop, LZ_STOP_INTERRUPTED, SIGINT);
+	}
 	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
 		return lz_fail_errno("cannot run the copy");
 	e->in_call = false;

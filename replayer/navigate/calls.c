@@ -104,7 +104,7 @@ static int was_interrupted(struct lz_nav *nav)
 {
 	if (!nav->s->rp.interrupted)
 		return 0;
-	nav->s->rp.interrupted = 0;
+	nav->s->rp.interrupted = false;
 	return lz_fail("interrupted");
 }
 

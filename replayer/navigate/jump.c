@@ -255,7 +255,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 			                  (unsigned long long)j->hit.ip);
 	} else if (j->broken) {
 		stop->reason = j->broken;
-		j->s->rp.interrupted = 0;
+		j->s->rp.interrupted = false;
 	} else if (j->tid && j->nav->strands.n > 1) {
 		return lz_fail("thread %u does not come there %s; -any looks at all threads",
 		               j->tid, j->first ? "any more" : "before");

@@ -72,7 +72,7 @@ enum { EFFORT_MAX = 1 << 20 };
 /* By a request that came while nothing ran, or because the search has taken too long. */
 static bool must_end(struct lz_nav *nav)
 {
-	nav->interrupted |= nav->s->rp.interrupted != 0;
+	nav->interrupted |= nav->s->rp.interrupted;
 	nav->gave_up |= ++nav->effort > EFFORT_MAX;
 	return nav->interrupted || nav->gave_up;
 }

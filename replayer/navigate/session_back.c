@@ -105,8 +105,8 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)
 		return 0;
-	nav->interrupted |= s->rp.interrupted != 0;
-	s->rp.interrupted = 0;
+	nav->interrupted |= s->rp.interrupted;
+	s->rp.interrupted = false;
 	if (lz_session_restore(s, &here))
 		return -1;
 	if (nav->gave_up)

@@ -120,7 +120,7 @@ int lz_chain_seek(struct lz_nav *nav, uint64_t anchor)
 {
 	if (!lz_session_seek_time(nav->s, anchor))
 		return 0;
-	nav->interrupted = nav->s->rp.interrupted != 0;
+	nav->interrupted = nav->s->rp.interrupted;
 	return -1;
 }
 

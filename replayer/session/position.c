@@ -82,10 +82,10 @@ static int restore(struct lz_session *s, const struct lz_pos *pos)
 
 int lz_session_restore(struct lz_session *s, const struct lz_pos *pos)
 {
-	int interrupted = s->rp.interrupted;
+	bool interrupted = s->rp.interrupted;
 
 	lz_session_deafen(s);
-	s->rp.interrupted = 0;
+	s->rp.interrupted = false;
 	int ret = restore(s, pos);
 	s->rp.interrupted = interrupted;
 	lz_session_hear(s);

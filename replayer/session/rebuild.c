@@ -18,7 +18,7 @@ enum { SHOW_AFTER_MS = 1000, SHOW_EVERY_MS = 200 };
 
 struct lz_rebuild {
 	struct lz_reader *of;      /* whose stream it is */
-	const volatile int *heard; /* an interrupt that came between two runs */
+	const _Atomic bool *heard; /* an interrupt that came between two runs */
 	struct lz_replay rp;       /* with the own reader; NULL there: not begun */
 	struct lz_store *store;
 	struct lz_engine
@@ -289,16 +289,15 @@ void lz_rebuild_free(struct lz_rebuild *rb)
 	free(rb);
 }
 
-void lz_rebuild_listen(struct lz_rebuild *rb, const volatile int *heard)
+void lz_rebuild_listen(struct lz_rebuild *rb, const _Atomic bool *heard)
 {
 	rb->heard = heard;
 }
 
 void lz_rebuild_interrupt(struct lz_rebuild *rb)
 {
+	rb->rp.interrupted = true;
 	pid_t pid = rb->rp.running;
-
-	rb->rp.interrupted = 1;
 	if (pid > 0)
 		kill(pid, SIGSTOP);
 }

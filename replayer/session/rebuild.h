@@ -7,7 +7,7 @@
 #include <lizard/session.h>
 
 /* *HEARD: there was an interrupt which the request at hand has not answered; nothing is begun then. */
-void lz_rebuild_listen(struct lz_rebuild *rb, const volatile int *heard);
+void lz_rebuild_listen(struct lz_rebuild *rb, const _Atomic bool *heard);
 /* As lz_session_interrupt(): what is being computed now is given up. From any thread, or a signal handler. */
 void lz_rebuild_interrupt(struct lz_rebuild *rb);
 

@@ -145,7 +145,7 @@ static int came_anywhere(struct lz_session *s, const struct lz_pos *prev)
 {
 	uint64_t event = s->e->event, marker = s->e->marker;
 
-	s->rp.interrupted = 0;
+	s->rp.interrupted = false;
 	if (event == prev->event && marker == prev->marker)
 		return lz_session_restore(s, prev);
 	lz_session_deafen(s);
@@ -401,7 +401,7 @@ static int step_halt(struct lz_session *s, const struct lz_halt *h, struct lz_st
 	struct lz_pos prev = s->pos;
 
 	if (h->flags & LZ_HALT_INTERRUPT) {
-		s->rp.interrupted = 0;
+		s->rp.interrupted = false;
 		if (lz_session_restore(s, &prev) < 0)
 			return -1;
 		lz_session_fill(s, stop, LZ_STOP_INTERRUPTED);

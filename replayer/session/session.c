@@ -117,8 +117,7 @@ void lz_session_interrupt(struct lz_session *s)
 
 	if (atomic_compare_exchange_strong(&s->hearing, &hears, LZ_CALLED) || hears == LZ_CALLED)
 		return;
-	s->rp.interrupted = 1;
-	atomic_thread_fence(memory_order_seq_cst);
+	s->rp.interrupted = true;
 	pid_t pid = s->rp.running;
 	if (pid > 0)
 		kill(pid, SIGSTOP);
@@ -135,7 +134,7 @@ bool lz_session_take_interrupt(struct lz_session *s)
 {
 	if (!s->rp.interrupted)
 		return false;
-	s->rp.interrupted = 0;
+	s->rp.interrupted = false;
 	s->signal_told = 0;
 	return true;
 }
@@ -143,7 +142,7 @@ bool lz_session_take_interrupt(struct lz_session *s)
 void lz_session_begin(struct lz_session *s)
 {
 	if (!s->nested)
-		s->rp.interrupted = 0;
+		s->rp.interrupted = false;
 }
 
 void lz_session_deafen(struct lz_session *s)
@@ -154,7 +153,7 @@ void lz_session_deafen(struct lz_session *s)
 void lz_session_hear(struct lz_session *s)
 {
 	if (atomic_exchange(&s->hearing, LZ_HEARS) == LZ_CALLED)
-		s->rp.interrupted = 1;
+		s->rp.interrupted = true;
 }
 
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask)
