@@ -85,56 +85,69 @@ static bool elsewhere(struct lz_nav *nav, const struct lz_stop *stop)
 	       stop->reason != LZ_STOP_THREAD_END;
 }
 
+static bool is_at(const struct user_regs_struct *r, const struct lz_place *places, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (r->rip == places[i].pc && (!places[i].sp || r->rsp == places[i].sp))
+			return true;
+	return false;
+}
+
+enum { GOES_ON = -3 }; /* beside enum lz_move */
+
+/* What a stop of the goal's thread, at none of the places that it runs to, means for the run. */
+static int judge(struct lz_nav *nav, const struct lz_stop *stop)
+{
+	int move = LZ_MOVE_FAILED;
+
+	switch (stop->reason) {
+	case LZ_STOP_BREAKPOINT:
+	case LZ_STOP_WATCH:
+	case LZ_STOP_SIGNAL: move = GOES_ON; break;
+	case LZ_STOP_END: return LZ_MOVE_END;
+	case LZ_STOP_INTERRUPTED: nav->interrupted = true; break;
+	default: break;
+	}
+	return at_goal(nav) ? LZ_MOVE_GOAL : move;
+}
+
+/* Breakpoints are set at all of them. */
+static enum lz_move run_to(struct lz_nav *nav, const struct lz_place *places, size_t n)
+{
+	for (;;) {
+		struct user_regs_struct r;
+		struct lz_stop stop;
+		int move;
+
+		if (must_end(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
+		    lz_session_regs(nav->s, &r))
+			return LZ_MOVE_FAILED;
+		if (elsewhere(nav, &stop))
+			continue;
+		if (stop.reason != LZ_STOP_SIGNAL && is_at(&r, places, n))
+			return LZ_MOVE_DONE;
+		move = judge(nav, &stop);
+		if (move != GOES_ON)
+			return (enum lz_move)move;
+	}
+}
+
 /* Runs until at one of PLACES, or the goal, which may be one of them. */
 static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 {
 	struct lz_nav *nav = arg;
 	enum lz_move move = LZ_MOVE_FAILED;
 	size_t set = 0;
-	struct lz_stop stop;
 
 	/* Of what is run over, the first instruction: where control already is no breakpoint stops it. */
 	if (at_goal(nav))
 		return LZ_MOVE_GOAL;
-	for (; set < n; set++)
-		if (lz_session_break(nav->s, places[set].pc))
-			goto out;
-	if (lz_session_break(nav->s, nav->goal.ip))
-		goto out;
-	for (bool going = true; going;) {
-		struct user_regs_struct r;
-
-		if (must_end(nav) || lz_session_run(nav->s, LZ_FORWARD, &stop) ||
-		    lz_session_regs(nav->s, &r))
-			break;
-		if (elsewhere(nav, &stop))
-			continue;
-		for (size_t i = 0; i < n && stop.reason != LZ_STOP_SIGNAL; i++) {
-			if (r.rip != places[i].pc || (places[i].sp && r.rsp != places[i].sp))
-				continue;
-			move = LZ_MOVE_DONE;
-			going = false;
-		}
-		if (!going)
-			break;
-		switch (stop.reason) {
-		case LZ_STOP_BREAKPOINT:
-		case LZ_STOP_WATCH:
-		case LZ_STOP_SIGNAL: break;
-		case LZ_STOP_END:
-			move = LZ_MOVE_END;
-			going = false;
-			break;
-		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
-		default: going = false;
-		}
-		if (at_goal(nav)) {
-			move = stop.reason == LZ_STOP_END ? LZ_MOVE_END : LZ_MOVE_GOAL;
-			going = false;
-		}
+	while (set < n && !lz_session_break(nav->s, places[set].pc))
+		set++;
+	if (set == n && !lz_session_break(nav->s, nav->goal.ip)) {
+		move = run_to(nav, places, n);
+		lz_session_unbreak(nav->s, nav->goal.ip);
 	}
-	lz_session_unbreak(nav->s, nav->goal.ip);
-out:
 	while (set > 0)
 		lz_session_unbreak(nav->s, places[--set].pc);
 	return move;
@@ -272,7 +285,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 
 /* ---- through a long piece of code ---- */
 
-enum { AT_LIMIT = -1, LANDED = -2 }; /* beside enum lz_move */
+enum { AT_LIMIT = -1, LANDED = -2 }; /* beside enum lz_move, as GOES_ON */
 
 /* To the next exit, or the goal, in whatever frame. */
 static int run_to_exit(struct lz_nav *nav, const struct lz_piece *p)

@@ -80,13 +80,19 @@ static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *
 	return false;
 }
 
+/* The last stop before the goal was run over. */
+struct outside {
+	struct lz_pos pos;
+	bool fits; /* it is in SCOPE: not a line deeper, of a call that never came back */
+	bool known;
+};
+
 struct search {
 	struct lz_chain chain;
 	struct stack stack; /* at the goal, once it is needed */
 	bool have_stack;
-	struct lz_pos outside; /* the last stop before the goal was run over */
-	bool outside_fits; /* it is in SCOPE: not a line deeper, of a call that never came back */
-	bool have_outside, found;
+	struct outside outside;
+	bool found;
 	enum lz_scope scope; /* of the answer */
 	uint64_t far;        /* bytes of the stream to look back, unless all stops are in SCOPE */
 	/* The goal is in code without markers, and may be on the way out of a callback. */
@@ -94,6 +100,12 @@ struct search {
 	bool lineless; /* the goal is in code with markers, of which GDB knows no lines */
 	struct lz_pos answer;
 };
+
+static void found(struct search *f, const struct lz_pos *answer)
+{
+	f->answer = *answer;
+	f->found = true;
+}
 
 /* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
 static int stack_at_goal(struct lz_nav *nav, struct stack *st)
@@ -178,10 +190,8 @@ static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *ac
 
 		rc = lz_chain_build(nav, o.mark[o.n - 1 - back].at, false, &f->chain, &end);
 		p = rc < 0 ? NULL : lz_chain_last(nav, &f->chain, end, f->scope);
-		if (p) {
-			f->answer = p->pos;
-			f->found = true;
-		}
+		if (p)
+			found(f, &p->pos);
 	}
 	free(o.mark);
 	return rc < 0 ? -1 : 0;
@@ -198,10 +208,8 @@ static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
 		if (anchor < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
 			return -1;
 		p = lz_chain_last(nav, &f->chain, end, f->scope);
-		if (p && (f->unmarked || !nav->machine.left_unknown)) {
-			f->answer = p->pos;
-			f->found = true;
-		}
+		if (p && (f->unmarked || !nav->machine.left_unknown))
+			found(f, &p->pos);
 	}
 	return 0;
 }
@@ -231,8 +239,7 @@ static int try_handler(struct lz_nav *nav, struct search *f)
 
 	p = end == CHAIN_ARRIVED ? lz_chain_last(nav, &c, end, f->scope) : NULL;
 	if (p) {
-		f->answer = p->pos;
-		f->found = true;
+		found(f, &p->pos);
 		lz_chain_keep(&f->chain, &c);
 	}
 	free(c.stop);
@@ -247,6 +254,53 @@ static bool is_same_frame(const struct lz_chain *c, const struct lz_chain_stop *
 	return end == CHAIN_ARRIVED && p->cfa && p->cfa == c->stop[c->n - 1].cfa;
 }
 
+/* Does the last stop P need an anchor further out? In code without lines GDB stops only on the way out of what that
+ * called. */
+static bool is_on_way_out(struct lz_nav *nav, const struct search *f, const struct lz_chain_stop *p,
+                          enum chain_end end)
+{
+	return nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end) &&
+	       !(f->lineless && end == CHAIN_ARRIVED);
+}
+
+static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier);
+
+/* From the beginning of the activation that was run over, if that is behind ANCHOR. */
+static int try_inside(struct lz_nav *nav, struct search *f, uint64_t anchor)
+{
+	const struct outside outside = f->outside;
+	uint64_t inner, ignored;
+
+	if (!anchor_inside(&f->stack, outside.pos.marker, &inner) || inner <= anchor ||
+	    inner > nav->goal.marker)
+		return 0;
+	f->outside.known = false;
+	if (try_step(nav, f, inner, &ignored))
+		return -1;
+	if (!f->outside.known)
+		f->outside = outside;
+	return 0;
+}
+
+/* The goal was run over since the chain's last stop. */
+static int try_over(struct lz_nav *nav, struct search *f, uint64_t anchor)
+{
+	const struct lz_chain_stop last = f->chain.stop[f->chain.n - 1];
+	int elsewhere;
+
+	f->outside = (struct outside){last.pos, lz_chain_in_scope(nav, &last, f->scope), true};
+	if (need_stack(nav, f) || try_inside(nav, f, anchor))
+		return -1;
+	if (f->found)
+		return 0;
+	elsewhere = is_elsewhere(nav, f, last.pos.marker);
+	if (elsewhere < 0 || (elsewhere && try_own_stack(nav, f, last.pos.marker)))
+		return -1;
+	if (!f->found && f->outside.fits)
+		found(f, &f->outside.pos);
+	return 0;
+}
+
 /* One anchor tried. *earlier: where to go on if not found. */
 static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
 {
@@ -256,45 +310,8 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 	*earlier = anchor;
 	if (lz_chain_build(nav, anchor, false, &f->chain, &end))
 		return -1;
-	if (end == CHAIN_OVER && f->chain.n) {
-		struct lz_chain_stop over = f->chain.stop[f->chain.n - 1];
-		struct lz_pos last = over.pos;
-		bool fits = lz_chain_in_scope(nav, &over, f->scope);
-		uint64_t inner;
-
-		f->outside = last;
-		f->outside_fits = fits;
-		f->have_outside = true;
-		if (need_stack(nav, f))
-			return -1;
-		if (anchor_inside(&f->stack, last.marker, &inner) && inner > anchor &&
-		    inner <= nav->goal.marker) {
-			uint64_t ignored;
-			bool have = f->have_outside;
-
-			f->have_outside = false;
-			if (try_step(nav, f, inner, &ignored))
-				return -1;
-			if (f->found)
-				return 0;
-			if (!f->have_outside) {
-				f->outside = last;
-				f->outside_fits = fits;
-			}
-			f->have_outside |= have;
-		}
-		switch (is_elsewhere(nav, f, last.marker)) {
-		case -1: return -1;
-		case 1:
-			if (try_own_stack(nav, f, last.marker))
-				return -1;
-			if (f->found)
-				return 0;
-		}
-		f->found = f->outside_fits;
-		f->answer = f->outside;
-		return 0;
-	}
+	if (end == CHAIN_OVER && f->chain.n)
+		return try_over(nav, f, anchor);
 	if (end == CHAIN_PASSED && nav->handler.event) {
 		if (try_handler(nav, f))
 			return -1;
@@ -302,18 +319,15 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 			return 0;
 	}
 	p = lz_chain_last(nav, &f->chain, end, f->scope);
-	/* In code without lines GDB stops only on the way out of what that called. */
-	if (p && nav->machine.left_unknown && !f->unmarked && !is_same_frame(&f->chain, p, end) &&
-	    !(f->lineless && end == CHAIN_ARRIVED)) {
+	if (!p)
+		return 0;
+	if (is_on_way_out(nav, f, p, end)) {
 		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))
 			return -1;
 		if (*earlier < anchor)
 			return 0;
 	}
-	if (p) {
-		f->answer = p->pos;
-		f->found = true;
-	}
+	found(f, &p->pos);
 	return 0;
 }
 
@@ -340,10 +354,8 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 		p = &f->chain.stop[f->chain.n - 1];
 	else
 		p = lz_chain_last(nav, &f->chain, end, f->scope);
-	if (p) {
-		f->answer = p->pos;
-		f->found = true;
-	}
+	if (p)
+		found(f, &p->pos);
 	return 0;
 }
 
