@@ -143,6 +143,25 @@ START_TEST(tail_calls)
 }
 END_TEST
 
+/* Markers of activations that were never entered: each counts once, and nothing is made up. */
+START_TEST(nothing_entered)
+{
+	static const uint8_t codes[] = {LZ_EXIT, LZ_TAIL, 7};
+	struct lz_decoder d;
+
+	init(&d);
+	for (uint64_t i = 0; i < sizeof(codes); i++) {
+		struct text t = {0};
+
+		byte(&t, codes[i]);
+		feed(&d, &t);
+		ck_assert_uint_eq(d.n, 0);
+		ck_assert_uint_eq(d.oddities, i + 1);
+	}
+	lz_decoder_free(&d);
+}
+END_TEST
+
 START_TEST(longjmp_out_of_recursion)
 {
 	struct lz_decoder d;
@@ -318,6 +337,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, calls);
 	tcase_add_test(t, tail_calls);
+	tcase_add_test(t, nothing_entered);
 	tcase_add_test(t, longjmp_out_of_recursion);
 	tcase_add_test(t, coroutines);
 	tcase_add_test(t, watching);

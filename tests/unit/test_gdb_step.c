@@ -68,7 +68,7 @@ START_TEST(lines)
 	ck_assert_uint_eq(sal.pc, at);
 	ck_assert_uint_eq(sal.line, FIRST + 2);
 	ck_assert(sal.is_stmt);
-	ck_assert_ptr_nonnull(strstr(sal.file, "test_stepper.c"));
+	ck_assert_ptr_nonnull(strstr(sal.file, "test_gdb_step.c"));
 	ck_assert_uint_eq(lz_lines_find(self, sal.end).line, FIRST + 3);
 	ck_assert_uint_eq(lz_lines_find(self, sal.end - 1).line, FIRST + 2);
 	ck_assert(lz_lines_function(self, at + 3, &f));
@@ -133,10 +133,15 @@ static enum lz_move m_run_out(void *arg, const struct lz_piece_of_code *of)
 	return m_step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 }
 
+/* What a run finds instead of its places. */
+static enum lz_move run_finds = LZ_MOVE_DONE;
+
 static enum lz_move m_run(void *arg, const struct lz_place *p, size_t n)
 {
 	struct user_regs_struct r;
 
+	if (run_finds != LZ_MOVE_DONE)
+		return run_finds;
 	while (one(&r) == LZ_MOVE_DONE)
 		for (size_t i = 0; i < n; i++)
 			if (r.rip == p[i].pc && (!p[i].sp || p[i].sp == r.rsp))
@@ -235,6 +240,29 @@ START_TEST(no_call)
 }
 END_TEST
 
+/* `next` over a call that does not come back as it should. */
+START_TEST(cut_short)
+{
+	static const struct {
+		enum lz_move move;
+		enum lz_step_result result;
+	} t[] = {{LZ_MOVE_END, LZ_STEP_END},
+	         {LZ_MOVE_GOAL, LZ_STEP_OVER},
+	         {LZ_MOVE_SIGNAL, LZ_STEP_SIGNAL},
+	         {LZ_MOVE_FAILED, LZ_STEP_FAILED}};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		start_child(victim);
+		for (int k = 0; k < 3; k++)
+			ck_assert_int_eq(lz_gdb_step(&machine, LZ_OVER_ALL), LZ_STEPPED);
+		run_finds = t[i].move;
+		ck_assert_int_eq(lz_gdb_step(&machine, LZ_OVER_ALL), t[i].result);
+		run_finds = LZ_MOVE_DONE;
+		end_child();
+	}
+}
+END_TEST
+
 START_TEST(frames)
 {
 	uint64_t cfa;
@@ -252,8 +280,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("stepper");
-	TCase *t = tcase_create("stepper");
+	Suite *s = suite_create("gdb_step");
+	TCase *t = tcase_create("gdb_step");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, lines);
@@ -261,6 +289,7 @@ int main(void)
 	tcase_add_test(t, step);
 	tcase_add_test(t, next);
 	tcase_add_test(t, no_call);
+	tcase_add_test(t, cut_short);
 	tcase_add_test(t, frames);
 	suite_add_tcase(s, t);
 	return run_suite(s);

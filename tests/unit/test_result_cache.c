@@ -63,8 +63,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("answers");
-	TCase *t = tcase_create("answers");
+	Suite *s = suite_create("result_cache");
+	TCase *t = tcase_create("result_cache");
 
 	tcase_add_test(t, nothing_kept);
 	tcase_add_test(t, of_its_goal_only);

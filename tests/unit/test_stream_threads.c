@@ -335,8 +335,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("strands");
-	TCase *t = tcase_create("strands");
+	Suite *s = suite_create("stream_threads");
+	TCase *t = tcase_create("stream_threads");
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, stacks_are_each_threads_own, 0, 6);
