@@ -197,9 +197,16 @@ START_TEST(coroutines)
 	landing(&t, 1, 0x500);
 	enter(&t, 2);
 	landing(&t, 2, 0x480);
+	feed(&d, &t);
+	for (size_t i = 0; i < d.n; i++)
+		d.acts[i].node = 77; /* saved */
+	t.n = 0;
 	landing(&t, 0, 0x900); /* switches back */
 	feed(&d, &t);
 	STACK(&d, 0);
+	ck_assert_uint_eq(d.n_parked, 1);
+	for (size_t i = 0; i < d.parked[0].n; i++)
+		ck_assert_uint_eq(d.parked[0].acts[i].node, 0); /* not as it is now */
 	t.n = 0;
 	landing(&t, 2, 0x480); /* and in again, where it left off */
 	feed(&d, &t);

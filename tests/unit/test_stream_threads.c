@@ -333,6 +333,42 @@ START_TEST(own_bytes)
 }
 END_TEST
 
+/* Thread 11 ends, and its number is used again. */
+START_TEST(threads_by_number)
+{
+	struct lz_turn v[] = {
+	    {.tid = 10, .event = 0, .marker = 0, .before = LZ_NO_TURN},
+	    {.tid = 11, .event = 5, .marker = 10, .before = LZ_NO_TURN},
+	    {.tid = 10, .event = 8, .marker = 20, .before = 0},
+	    {.tid = 11, .event = 12, .marker = 20, .before = 1, .ends = true},
+	    {.tid = 10, .event = 15, .marker = 30, .before = 2},
+	    {.tid = 11, .event = 20, .marker = 30, .before = LZ_NO_TURN},
+	};
+	struct lz_turns turns = {.v = v, .n = sizeof(v) / sizeof(*v)};
+	struct lz_strands t;
+
+	ck_assert_int_eq(lz_strands_init(&t, &turns), 0);
+	ck_assert_uint_eq(t.n, 3);
+	ck_assert_uint_eq(lz_strand_at(&t, 12), 1);
+	ck_assert_uint_eq(lz_strand_at(&t, 20), 2);
+
+	ck_assert_uint_eq(lz_strand_find(&t, 11, 0), 1);  /* runs later only */
+	ck_assert_uint_eq(lz_strand_find(&t, 11, 12), 1); /* in its last turn */
+	ck_assert_uint_eq(lz_strand_find(&t, 11, 15), 2);
+	ck_assert_uint_eq(lz_strand_find(&t, 11, 20), 2);
+	ck_assert_uint_eq(lz_strand_find(&t, 10, 20), 0);
+	ck_assert_uint_eq(lz_strand_find(&t, 12, 20), LZ_NO_STRAND);
+
+	ck_assert_uint_eq(lz_strand_turn_before(&t, 0, 0), LZ_NO_TURN);
+	ck_assert_uint_eq(lz_strand_turn_before(&t, 1, 10), LZ_NO_TURN);
+	ck_assert_uint_eq(lz_strand_turn_before(&t, 1, 11), 1);
+	ck_assert_uint_eq(lz_strand_turn_before(&t, 0, 30), 2);
+	ck_assert_uint_eq(lz_strand_turn_before(&t, 0, 31), 4);
+	ck_assert_uint_eq(lz_strand_turn_before(&t, 2, 31), 5);
+	lz_strands_free(&t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("stream_threads");
@@ -342,6 +378,7 @@ int main(void)
 	tcase_add_loop_test(t, stacks_are_each_threads_own, 0, 6);
 	tcase_add_loop_test(t, each_marker_is_its_threads, 0, 6);
 	tcase_add_loop_test(t, own_bytes, 0, 6);
+	tcase_add_test(t, threads_by_number);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -151,12 +151,15 @@ static void hand_over(struct lz_writer *w, uint32_t from, uint32_t to, uint64_t 
 	                         .regs.rip = 0x700 + to});
 }
 
-static struct lz_reader *recording(void (*fill)(struct lz_writer *w))
+/* N_THREADS: that there are at the first checkpoint; all but the first are inside of calls. */
+static struct lz_reader *recording(void (*fill)(struct lz_writer *w), uint32_t n_threads)
 {
 	char *path = NULL;
-	struct lz_thread_state t = {.tid = 10};
+	struct lz_thread_state t[] = {{.tid = 10},
+	                              {.tid = 99, .flags = LZ_THREAD_IN_CALL},
+	                              {.tid = 11, .flags = LZ_THREAD_IN_CALL}};
 	struct lz_checkpoint ck = {
-	    .whole = true, .pos = {10, 1, 0, 0, 0x400}, .threads = &t, .n_threads = 1};
+	    .whole = true, .pos = {10, 1, 0, 0, 0x400}, .threads = t, .n_threads = n_threads};
 
 	ck_assert_int_gt(
 	    asprintf(&path, "%s/threads-%d", getenv("LIZARD_TMP") ?: "/tmp", (int)getpid()), 0);
@@ -192,7 +195,7 @@ static void some_turns(struct lz_writer *w)
 
 START_TEST(turns)
 {
-	struct lz_reader *r = recording(some_turns);
+	struct lz_reader *r = recording(some_turns, 1);
 	struct lz_turns t;
 
 	ck_assert_msg(!lz_turns_read(&t, r), "%s", lz_error());
@@ -221,6 +224,20 @@ START_TEST(turns)
 }
 END_TEST
 
+/* The first turn of a thread that a call was going on of ends that. Thread 99 never runs. */
+START_TEST(calls_at_the_beginning)
+{
+	struct lz_reader *r = recording(some_turns, 3);
+	struct lz_turns t;
+
+	ck_assert_msg(!lz_turns_read(&t, r), "%s", lz_error());
+	for (unsigned i = 0; i < t.n; i++)
+		ck_assert_int_eq(t.v[i].returns, i == 1 || i == 2);
+	lz_turns_free(&t);
+	lz_reader_close(r);
+}
+END_TEST
+
 static void many_threads(struct lz_writer *w)
 {
 	for (uint32_t i = 0; i < 20000; i++)
@@ -230,7 +247,7 @@ static void many_threads(struct lz_writer *w)
 /* Time must not grow with the square of their number. */
 START_TEST(many)
 {
-	struct lz_reader *r = recording(many_threads);
+	struct lz_reader *r = recording(many_threads, 1);
 	struct lz_turns t;
 
 	ck_assert_msg(!lz_turns_read(&t, r), "%s", lz_error());
@@ -250,6 +267,7 @@ int main(void)
 	tcase_add_test(table, switched);
 	tcase_add_test(table, nonsense);
 	tcase_add_test(list, turns);
+	tcase_add_test(list, calls_at_the_beginning);
 	tcase_add_test(list, many);
 	suite_add_tcase(s, table);
 	suite_add_tcase(s, list);
