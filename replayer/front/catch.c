@@ -7,16 +7,16 @@ enum { SYSCALL_INSN = 2 }; /* its length; an event's ip is behind it */
 
 void lz_front_catch_none(struct lz_front *f)
 {
-	f->catching = false;
-	f->n_caught = 0;
+	f->catch.on = false;
+	f->catch.n = 0;
 }
 
 void lz_front_catch(struct lz_front *f, const uint32_t *nrs, size_t n)
 {
-	f->catching = true;
-	f->n_caught = n < LZ_FRONT_CAUGHT_MAX ? (uint32_t)n : LZ_FRONT_CAUGHT_MAX;
+	f->catch.on = true;
+	f->catch.n = n < LZ_FRONT_CAUGHT_MAX ? (uint32_t)n : LZ_FRONT_CAUGHT_MAX;
 	if (n)
-		memcpy(f->caught, nrs, f->n_caught * sizeof *nrs);
+		memcpy(f->catch.calls, nrs, f->catch.n * sizeof *nrs);
 }
 
 /* A call begins with EV: one that lets other threads run before it returns begins with the switch. */
@@ -34,10 +34,10 @@ static bool enters(struct lz_front *f, const struct lz_event *ev)
 
 static bool is_wanted(const struct lz_front *f, const struct lz_event *ev)
 {
-	for (uint32_t i = 0; i < f->n_caught; i++)
-		if (f->caught[i] == ev->nr)
+	for (uint32_t i = 0; i < f->catch.n; i++)
+		if (f->catch.calls[i] == ev->nr)
 			return true;
-	return f->n_caught == 0;
+	return f->catch.n == 0;
 }
 
 /* The instant behind the call that EV is. */
@@ -158,8 +158,8 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d)
 			return rc;
 		lz_session_where(f->s, &now);
 		if (is_there(&now, &at, what)) {
-			f->syscall_nr = nr;
-			f->syscall_stop = what;
+			f->catch.nr = nr;
+			f->catch.stop = what;
 			return 0;
 		}
 		if (lz_front_break_at(f, now.ip))

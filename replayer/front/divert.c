@@ -13,25 +13,25 @@
 
 int lz_front_divert(struct lz_front *f)
 {
-	if (f->div)
+	if (f->div.run)
 		return 0;
-	f->div = lz_diversion_new(f->s);
-	f->div_tid = lz_front_tid(f);
-	f->regs_valid = false;
-	f->called = f->div_written = false;
-	f->call_sp = 0;
-	return f->div ? 0 : -1;
+	f->div.run = lz_diversion_new(f->s);
+	f->div.tid = lz_front_tid(f);
+	f->regs.valid = false;
+	f->div.called = f->div.written = false;
+	f->div.call_sp = 0;
+	return f->div.run ? 0 : -1;
 }
 
 void lz_front_undivert(struct lz_front *f)
 {
-	if (f->div)
-		lz_diversion_free(f->div);
-	f->div = NULL;
-	f->called = f->div_written = false;
-	f->call_sp = 0;
-	f->stepped_tid = 0;
-	f->regs_valid = false;
+	if (f->div.run)
+		lz_diversion_free(f->div.run);
+	f->div.run = NULL;
+	f->div.called = f->div.written = false;
+	f->div.call_sp = 0;
+	f->div.stepped_tid = 0;
+	f->regs.valid = false;
 }
 
 static bool call_begins(struct lz_front *f, const struct user_regs_struct *now,
@@ -40,7 +40,7 @@ static bool call_begins(struct lz_front *f, const struct user_regs_struct *now,
 	uint64_t ret = 0;
 
 	return now->rsp < recorded->rsp &&
-	       lz_diversion_read(f->div, now->rsp, &ret, sizeof ret) == sizeof ret &&
+	       lz_diversion_read(f->div.run, now->rsp, &ret, sizeof ret) == sizeof ret &&
 	       lz_front_break_at(f, ret);
 }
 
@@ -53,14 +53,14 @@ static bool same_registers(struct user_regs_struct a, struct user_regs_struct b)
 
 int lz_front_divert_into(struct lz_front *f, uint32_t tid)
 {
-	if (f->div_tid == tid)
+	if (f->div.tid == tid)
 		return 0;
-	if (f->call_sp)
-		return lz_fail("a function is being called in thread %u", f->div_tid);
-	f->called = false;
-	if (lz_diversion_thread(f->div, tid) < 0)
+	if (f->div.call_sp)
+		return lz_fail("a function is being called in thread %u", f->div.tid);
+	f->div.called = false;
+	if (lz_diversion_thread(f->div.run, tid) < 0)
 		return -1;
-	f->div_tid = tid;
+	f->div.tid = tid;
 	return 0;
 }
 
@@ -68,20 +68,20 @@ enum lz_front_fate lz_front_divert_fate(struct lz_front *f)
 {
 	struct user_regs_struct now, recorded;
 
-	if (!f->div || lz_diversion_regs(f->div, &now) < 0 ||
-	    lz_session_thread_regs(f->s, f->div_tid, &recorded) < 0)
+	if (!f->div.run || lz_diversion_regs(f->div.run, &now) < 0 ||
+	    lz_session_thread_regs(f->s, f->div.tid, &recorded) < 0)
 		return LZ_FATE_MOVE;
 	if (same_registers(now, recorded)) {
-		if (f->div_written && !f->called)
+		if (f->div.written && !f->div.called)
 			lz_front_say(f, "The change of memory was thrown away: "
 			                "a recording cannot be changed.");
 		return LZ_FATE_MOVE;
 	}
-	if (!f->call_sp && call_begins(f, &now, &recorded)) {
-		f->called = true;
-		f->call_sp = now.rsp;
+	if (!f->div.call_sp && call_begins(f, &now, &recorded)) {
+		f->div.called = true;
+		f->div.call_sp = now.rsp;
 	}
-	if (f->call_sp)
+	if (f->div.call_sp)
 		return LZ_FATE_CALL;
 	lz_front_say(f, "A recorded run cannot be made to go another way: the changed registers "
 	                "were thrown away.");
@@ -90,17 +90,17 @@ enum lz_front_fate lz_front_divert_fate(struct lz_front *f)
 
 int lz_front_divert_run(struct lz_front *f, bool step)
 {
-	uint64_t *addrs = calloc(f->n_breaks + 1, sizeof *addrs);
+	uint64_t *addrs = calloc(f->breaks.n + 1, sizeof *addrs);
 	size_t n = 0;
 
 	if (!addrs)
 		return lz_fail("out of memory for breakpoints");
-	for (size_t i = 0; i < f->n_breaks; i++)
-		if (f->breaks[i].kind < LZ_WATCH_WRITE)
-			addrs[n++] = f->breaks[i].addr;
-	f->regs_valid = false;
+	for (size_t i = 0; i < f->breaks.n; i++)
+		if (f->breaks.v[i].kind < LZ_WATCH_WRITE)
+			addrs[n++] = f->breaks.v[i].addr;
+	f->regs.valid = false;
 	memset(&f->stop, 0, sizeof f->stop);
-	int rc = lz_diversion_run(f->div, step, addrs, n, &f->stop);
+	int rc = lz_diversion_run(f->div.run, step, addrs, n, &f->stop);
 
 	free(addrs);
 	if (rc == 0 && f->stop.reason == LZ_STOP_END) {
@@ -114,18 +114,18 @@ int lz_front_divert_run(struct lz_front *f, bool step)
 /* GDB lets all threads run while it calls a function, and first steps those over their breakpoints that stand at one. */
 int lz_front_divert_step_other(struct lz_front *f, uint32_t tid)
 {
-	struct lz_regfile *r = &f->stepped;
+	struct lz_regfile *r = &f->div.stepped;
 	int rc;
 
-	if (lz_diversion_thread(f->div, tid) < 0)
+	if (lz_diversion_thread(f->div.run, tid) < 0)
 		return -1;
 	memset(&f->stop, 0, sizeof f->stop);
-	rc = lz_diversion_run(f->div, true, NULL, 0, &f->stop);
+	rc = lz_diversion_run(f->div.run, true, NULL, 0, &f->stop);
 	r->xstate_len = sizeof r->xstate;
-	if (rc == 0 && lz_diversion_regs(f->div, &r->gpr) == 0 &&
-	    lz_diversion_xstate(f->div, r->xstate, &r->xstate_len) == 0)
-		f->stepped_tid = tid;
-	if (lz_diversion_thread(f->div, f->div_tid) < 0)
+	if (rc == 0 && lz_diversion_regs(f->div.run, &r->gpr) == 0 &&
+	    lz_diversion_xstate(f->div.run, r->xstate, &r->xstate_len) == 0)
+		f->div.stepped_tid = tid;
+	if (lz_diversion_thread(f->div.run, f->div.tid) < 0)
 		return -1;
 	return rc;
 }

@@ -28,7 +28,7 @@ char *lz_front_note(struct lz_front *f)
 {
 	char *note = f->note;
 
-	if (f->quiet && f->moving)
+	if (f->quiet && f->move.kind)
 		return NULL;
 	f->note = NULL;
 	return note;
@@ -79,17 +79,17 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 void lz_front_free(struct lz_front *f)
 {
 	lz_front_undivert(f);
-	while (f->n_breaks) {
-		const struct lz_front_break *b = &f->breaks[f->n_breaks - 1];
+	while (f->breaks.n) {
+		const struct lz_front_break *b = &f->breaks.v[f->breaks.n - 1];
 
 		lz_front_remove(f, b->kind, b->addr, b->len);
 	}
-	free(f->breaks);
+	free(f->breaks.v);
 	lz_regmap_free(f->map);
 	free(f->names.v);
-	free(f->auxv);
+	free(f->auxv.bytes);
 	free(f->armed);
-	lz_front_libs_free(&f->libs);
+	lz_front_libs_free(&f->libs.told);
 	free(f->note);
 	free(f);
 }
@@ -103,12 +103,12 @@ uint32_t lz_front_tid(const struct lz_front *f)
 {
 	struct lz_pos pos;
 
-	if (f->stepped_tid)
-		return f->stepped_tid;
-	if (f->waiting_tid)
-		return f->waiting_tid;
+	if (f->div.stepped_tid)
+		return f->div.stepped_tid;
+	if (f->run.waiting_tid)
+		return f->run.waiting_tid;
 	lz_session_where(f->s, &pos);
-	return f->div && f->called ? f->div_tid : pos.tid;
+	return f->div.run && f->div.called ? f->div.tid : pos.tid;
 }
 
 const char *lz_front_program(const struct lz_front *f)

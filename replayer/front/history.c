@@ -30,7 +30,7 @@ static size_t page_size(int64_t size)
 
 static void note_calls(struct lz_front *f, const struct lz_history_call *c, size_t n)
 {
-	struct lz_front_page *p = &f->calls;
+	struct lz_front_page *p = &f->pages.calls;
 
 	look_where(f, p);
 	if (!n)
@@ -42,7 +42,7 @@ static void note_calls(struct lz_front *f, const struct lz_history_call *c, size
 
 int lz_front_calls(struct lz_front *f, int64_t size, struct lz_history_call **calls, size_t *n)
 {
-	struct lz_front_page *p = &f->calls;
+	struct lz_front_page *p = &f->pages.calls;
 	size_t want = page_size(size);
 	uint64_t total;
 	int rc = 0;
@@ -159,7 +159,7 @@ static int between(struct lz_front *f, int64_t *first, int64_t end, uint64_t *a,
 		                             &found);
 		*n += found;
 	}
-	f->regs_valid = false;
+	f->regs.valid = false;
 	return rc;
 }
 
@@ -167,7 +167,7 @@ static int between(struct lz_front *f, int64_t *first, int64_t end, uint64_t *a,
 static int read_page(struct lz_front *f, int64_t begin, int64_t end, uint64_t **addrs, size_t *n,
                      int64_t *first)
 {
-	struct lz_front_page *p = &f->insns;
+	struct lz_front_page *p = &f->pages.insns;
 
 	*addrs = NULL;
 	look_where(f, p);
@@ -194,11 +194,11 @@ static int read_page(struct lz_front *f, int64_t begin, int64_t end, uint64_t **
 int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
                           int64_t *first)
 {
-	const struct lz_front_page *p = &f->insns;
+	const struct lz_front_page *p = &f->pages.insns;
 	int64_t want = (int64_t)page_size(size), end;
 
 	*addrs = NULL;
-	look_where(f, &f->insns);
+	look_where(f, &f->pages.insns);
 	if (!want)
 		return lz_fail("a page of no lines");
 	if (size < 0) {

@@ -13,7 +13,104 @@ struct lz_front_break {
 	bool set; /* the session has it (an address that is not mapped now may be refused) */
 };
 
+/* The user's breakpoints and watchpoints. */
+struct lz_front_breaks {
+	struct lz_front_break *v;
+	size_t n;
+};
+
+/* The registers of the chosen thread at the present position. */
+struct lz_front_regs {
+	struct lz_regfile file;
+	bool valid;
+};
+
+/* Where a step of one thread began in which another one would have stopped, and where it ended; n = 0:
+ * there is none. For threads.c. */
+struct lz_front_passed {
+	struct lz_pos from, to;
+};
+
+/* Names given by events up to `read`. For names.c. */
+struct lz_front_names {
+	struct lz_front_name {
+		/* from behind this event on */
+		uint64_t event;
+		uint32_t tid;
+		char name[16];
+	} * v;
+	size_t n, cap;
+	uint64_t read;
+	/* 1 + descriptor of the name file that is open, of whose thread */
+	uint32_t fd, fd_tid;
+};
+
+/* For tls.c. */
+struct lz_front_tls {
+	/* 0: not known */
+	uint32_t modid;
+};
+
+struct lz_front_auxv {
+	uint8_t *bytes;
+	size_t len;
+};
+
+/* What is to say of the last stop, besides the stop. */
+struct lz_front_run {
+	/* it ended a run through a piece of code */
+	bool through;
+	/* it is of this thread, which has not had its turn; 0: of the one that has it */
+	uint32_t waiting_tid;
+	/* that changes of a thread-local variable may be missed */
+	bool said_unseen;
+};
+
 enum { LZ_FRONT_CAUGHT_MAX = 512 };
+
+/* `catch syscall`. */
+struct lz_front_catch {
+	bool on;
+	/* n = 0: all */
+	uint32_t calls[LZ_FRONT_CAUGHT_MAX], n;
+	/* this stop is at a call's entry 'e' or return 'r' */
+	char stop;
+	uint64_t nr;
+};
+
+/* A diversion, while the user has not moved in time. */
+struct lz_front_div {
+	struct lz_diversion *run;
+	/* the thread that runs in it */
+	uint32_t tid;
+	bool called, written;
+	/* Where the function that is being called finds its return address; 0: none is. */
+	uint64_t call_sp;
+	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next
+	 * resume; 0: none */
+	uint32_t stepped_tid;
+	struct lz_regfile stepped;
+};
+
+/* The libraries that the debugger was told of, an element of the list each. */
+struct lz_front_libs {
+	char **xml;
+	size_t n;
+};
+
+/* For libs.c. */
+struct lz_front_told {
+	struct lz_front_libs told;
+	/* it is to forget none of them */
+	bool kept;
+};
+
+/* A move that was armed by a monitor command, and is carried out by the next reverse resume. */
+struct lz_front_moving {
+	/* 's' or 'c': this stop ends it, begun by a step or a continue; 0: no */
+	char kind;
+	uint32_t tid;
+};
 
 /* The part of a history that was shown last; FROM: the instant at which that was. */
 struct lz_front_page {
@@ -22,77 +119,55 @@ struct lz_front_page {
 	int64_t first, end;
 };
 
+/* For history.c. */
+struct lz_front_pages {
+	struct lz_front_page calls, insns;
+};
+
 struct lz_front {
+	/* what is debugged */
 	struct lz_session *s;
 	struct lz_reader *reader;
-	const char *name; /* the front end's */
 	uint32_t pid;
 	char comm[16];
+	struct lz_front_auxv auxv;
+	struct lz_front_names names;
+	struct lz_front_told libs;
+	struct lz_front_tls tls;
+
+	/* the front end, and what it wants */
+	const char *name;
 	bool host_files, quiet;
-	struct lz_regmap *map;
-	struct lz_regfile regs; /* scratch of the present position, when regs_valid */
-	bool regs_valid;
-	uint32_t tid; /* the chosen thread, 0: the present one */
-	/* Where a step of one thread began in which another one would have stopped, and where it ended; n = 0: there
-	 * is none. See front_threads.c. */
-	struct lz_pos passed_from, passed_to;
-	struct lz_front_names { /* names given by events up to `read` */
-		struct lz_front_name {
-			uint64_t event; /* from behind this event on */
-			uint32_t tid;
-			char name[16];
-		} * v;
-		size_t n, cap;
-		uint64_t read;
-		uint32_t fd,
-		    fd_tid; /* 1 + descriptor of the name file that is open, of whose thread */
-	} names;
-	uint32_t tls_modid; /* see front_tls.c; 0: not known */
-	bool said_unseen;   /* that changes of a thread-local variable may be missed */
-	uint8_t *auxv;
-	size_t auxv_len;
-	struct lz_front_break *breaks;
-	size_t n_breaks;
-	uint64_t pass_signals; /* bit signo */
+	struct lz_front_breaks breaks;
+	struct lz_front_catch catch;
+	/* bit signo */
+	uint64_t pass_signals;
 	bool pass_all;
-	struct lz_stop stop; /* the last one */
-	bool ran;            /* it ended a run through a piece of code */
-	/* catch syscall */
-	bool catching;
-	uint32_t caught[LZ_FRONT_CAUGHT_MAX], n_caught; /* 0: all */
-	char syscall_stop; /* this stop is at a call's entry 'e' or return 'r' */
-	uint64_t syscall_nr;
-	/* a diversion, while the user has not moved in time */
-	struct lz_diversion *div;
-	uint32_t div_tid; /* the thread that runs in it */
-	bool called, div_written;
-	/* Where the function that is being called finds its return address; 0: none is. */
-	uint64_t call_sp;
-	uint32_t
-	    waiting_tid; /* the stop is of this thread, which has not had its turn; 0: of the one that has it */
-	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next resume; 0: none */
-	uint32_t stepped_tid;
-	struct lz_regfile stepped;
-	struct lz_over over; /* the command that steps */
-	/* The libraries that the debugger was told of last; kept: it is to forget none of them. See front_libs.c. */
-	struct lz_front_libs {
-		char **xml; /* an element of the list each */
-		size_t n;
-	} libs;
-	bool libs_kept;
-	/* a move armed by a monitor command, carried out by the next reverse resume */
+	/* the chosen thread, 0: the present one */
+	uint32_t tid;
+	/* the command that steps */
+	struct lz_over over;
+	/* see struct lz_front_moving; NULL: none */
 	char *armed;
-	char moving; /* 's' or 'c': this stop ends an armed move, begun by a step or a continue */
-	uint32_t moved_tid; /* ... of this thread */
-	struct lz_front_page calls, insns;
-	char *note; /* what there is to say about the last move */
+
+	/* where it is */
+	struct lz_stop stop;
+	struct lz_front_run run;
+	struct lz_front_passed passed;
+	struct lz_front_moving move;
+	struct lz_regmap *map;
+	struct lz_front_regs regs;
+	struct lz_front_div div;
+	struct lz_front_pages pages;
+	/* what there is to say about the last move */
+	char *note;
 };
 
 /* ---- front.c ---- */
 /* Adds a line to the note. */
 void lz_front_say(struct lz_front *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- front_state.c ---- */
+/* ---- state.c ---- */
 /* The chosen thread's registers, in the diversion if there is one. */
 const struct lz_regfile *lz_front_regs(struct lz_front *f);
 /* Is a thread-local variable watched that is not there yet (lz_front_tls)? */
@@ -102,11 +177,11 @@ void lz_front_breaks_retry(struct lz_front *f);
 /* The user's breakpoint there; NULL if there is none. */
 const struct lz_front_break *lz_front_break_at(const struct lz_front *f, uint64_t addr);
 
-/* ---- front_code.c ---- */
+/* ---- code.c ---- */
 /* BYTES were read at ADDR. */
 void lz_front_disarm(struct lz_front *f, uint64_t addr, void *bytes, size_t n);
 
-/* ---- front_divert.c ---- */
+/* ---- divert.c ---- */
 int lz_front_divert(struct lz_front *f);
 void lz_front_undivert(struct lz_front *f);
 /* TID is the thread that runs in the diversion from here on. */
@@ -122,27 +197,27 @@ int lz_front_divert_run(struct lz_front *f, bool step);
 /* One instruction of another thread than the one in which the call is made. */
 int lz_front_divert_step_other(struct lz_front *f, uint32_t tid);
 
-/* ---- front_run.c ---- */
+/* ---- run.c ---- */
 /* The signals that do not stop a run. */
 uint64_t lz_front_passed(const struct lz_front *f);
 void lz_front_first_stop(struct lz_front *f);
 
-/* ---- front_catch.c ---- */
+/* ---- catch.c ---- */
 /* As lz_session_run() into f->stop; at a caught system call sets syscall_stop. */
 int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 
-/* ---- front_move.c ---- */
+/* ---- move.c ---- */
 /* In thread TID, where that matters. */
 int lz_front_move(struct lz_front *f, const char *text, uint32_t tid);
 
-/* ---- front_libs.c ---- */
+/* ---- libs.c ---- */
 void lz_front_libs_free(struct lz_front_libs *libs);
 
-/* ---- front_names.c ---- */
+/* ---- names.c ---- */
 /* Thread TID's name now. */
 void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16]);
 
-/* ---- front_threads.c ---- */
+/* ---- threads.c ---- */
 /* The thread that registers are asked of. */
 uint32_t lz_front_chosen(const struct lz_front *f);
 /* A step or range of thread TID, into f->stop. */
@@ -150,10 +225,10 @@ int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t 
 /* If the last step has passed another thread's stop: goes there. 1: it did. */
 int lz_front_go_to_passed(struct lz_front *f);
 
-/* ---- front_objects.c ---- */
+/* ---- objects.c ---- */
 int lz_front_find_auxv(struct lz_front *f);
 
-/* ---- front_proc.c ---- */
+/* ---- proc.c ---- */
 /* The text of /proc/PID/NAME at the present position. malloced; NULL if there is none. */
 char *lz_front_proc_file(struct lz_front *f, const char *name, size_t *len);
 /* What /proc/PID/NAME links to; NULL if it is no link. Owned by the recording. */

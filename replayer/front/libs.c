@@ -32,9 +32,9 @@ static bool read_all(struct lz_front *f, uint64_t addr, void *to, size_t n)
 
 static uint64_t auxv_value(const struct lz_front *f, uint64_t type)
 {
-	const Elf64_auxv_t *v = (const Elf64_auxv_t *)f->auxv;
+	const Elf64_auxv_t *v = (const Elf64_auxv_t *)f->auxv.bytes;
 
-	for (size_t i = 0; i < f->auxv_len / sizeof *v; i++)
+	for (size_t i = 0; i < f->auxv.len / sizeof *v; i++)
 		if (v[i].a_type == type)
 			return v[i].a_un.a_val;
 	return 0;
@@ -231,7 +231,7 @@ static char *print_list(const struct lz_front_libs *libs, uint64_t main_map)
 
 void lz_front_keep_libraries(struct lz_front *f, bool keep)
 {
-	f->libs_kept = keep;
+	f->libs.kept = keep;
 }
 
 char *lz_front_libraries(struct lz_front *f)
@@ -242,10 +242,10 @@ char *lz_front_libraries(struct lz_front *f)
 	if (find_list(f, &r_debug) < 0 || lz_session_vmas(f->s, &l.vmas, &l.n_vmas) < 0)
 		return NULL;
 	main_map = read_list(&l, r_debug);
-	if (f->libs_kept)
-		add_kept(&l.libs, &f->libs);
+	if (f->libs.kept)
+		add_kept(&l.libs, &f->libs.told);
 	free(l.vmas);
-	lz_front_libs_free(&f->libs);
-	f->libs = l.libs;
-	return print_list(&f->libs, main_map);
+	lz_front_libs_free(&f->libs.told);
+	f->libs.told = l.libs;
+	return print_list(&f->libs.told, main_map);
 }

@@ -34,11 +34,11 @@ static int copy_auxv(struct lz_front *f, uint64_t addr)
 
 	for (size_t i = 0; i < n; i++)
 		if (entries[i].a_type == AT_NULL) {
-			f->auxv_len = (i + 1) * sizeof entries[0];
-			f->auxv = malloc(f->auxv_len);
-			if (!f->auxv)
+			f->auxv.len = (i + 1) * sizeof entries[0];
+			f->auxv.bytes = malloc(f->auxv.len);
+			if (!f->auxv.bytes)
 				return lz_fail("out of memory");
-			memcpy(f->auxv, entries, f->auxv_len);
+			memcpy(f->auxv.bytes, entries, f->auxv.len);
 			return 0;
 		}
 	return lz_fail("no end of the auxiliary vector");
@@ -65,8 +65,8 @@ int lz_front_find_auxv(struct lz_front *f)
 
 const void *lz_front_auxv(const struct lz_front *f, size_t *len)
 {
-	*len = f->auxv_len;
-	return f->auxv;
+	*len = f->auxv.len;
+	return f->auxv.bytes;
 }
 
 enum { SIGINFO_SEARCH_MAX = 100000 }; /* events */

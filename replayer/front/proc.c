@@ -85,8 +85,8 @@ static bool print_file(struct lz_front *f, const char *name, FILE *to)
 		status(f, to);
 	else if (strcmp(name, "stat") == 0)
 		stat_line(f, to);
-	else if (strcmp(name, "auxv") == 0 && f->auxv)
-		fwrite(f->auxv, 1, f->auxv_len, to);
+	else if (strcmp(name, "auxv") == 0 && f->auxv.bytes)
+		fwrite(f->auxv.bytes, 1, f->auxv.len, to);
 	else
 		return false;
 	return true;

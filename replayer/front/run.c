@@ -20,8 +20,8 @@ static bool at_users(struct lz_front *f, struct lz_front_stop *stop)
 
 static void at_call(struct lz_front *f, struct lz_front_stop *stop)
 {
-	stop->why = f->syscall_stop == 'e' ? LZ_SHOWN_CALL_ENTRY : LZ_SHOWN_CALL_RETURN;
-	stop->nr = f->syscall_nr;
+	stop->why = f->catch.stop == 'e' ? LZ_SHOWN_CALL_ENTRY : LZ_SHOWN_CALL_RETURN;
+	stop->nr = f->catch.nr;
 }
 
 static enum lz_front_kind watch_kind(char kind)
@@ -46,10 +46,11 @@ static void take_interrupt(struct lz_front *f)
 void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 {
 	take_interrupt(f);
-	*stop = (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP, .ran = f->ran};
+	*stop =
+	    (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP, .ran = f->run.through};
 	switch (f->stop.reason) {
 	case LZ_STOP_BREAKPOINT:
-		if (f->syscall_stop)
+		if (f->catch.stop)
 			at_call(f, stop);
 		else
 			at_users(f, stop);
@@ -67,8 +68,8 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 	case LZ_STOP_TARGET: /* a move or a failure: no signal, or the end of a reverse-stepi */
 	case LZ_STOP_DIVERGED:
 		/* another thread than GDB knows to be stepping has no reason to stop */
-		stop->signo = f->moving == 's' && lz_front_tid(f) == f->moved_tid ? SIGTRAP : 0;
-		if (f->moving == 'c' && at_users(f, stop))
+		stop->signo = f->move.kind == 's' && lz_front_tid(f) == f->move.tid ? SIGTRAP : 0;
+		if (f->move.kind == 'c' && at_users(f, stop))
 			stop->signo = SIGTRAP;
 		break;
 	case LZ_STOP_THREAD_END:
@@ -125,17 +126,17 @@ static void say_end(struct lz_front *f)
 /* RC < 0: what was asked for could not be done, or replay went wrong. */
 static void finish(struct lz_front *f, int rc)
 {
-	f->regs_valid = false;
+	f->regs.valid = false;
 	f->tid = 0;
 	if (rc < 0 && lz_session_take_interrupt(f->s)) {
 		f->stop.reason = LZ_STOP_INTERRUPTED;
-		if (f->moving)
+		if (f->move.kind)
 			lz_front_say(f, "Interrupted.");
 		return;
 	}
 	if (rc < 0) {
 		f->stop.reason = LZ_STOP_TARGET;
-		lz_front_say(f, "%s%s", f->moving ? "error: " : "", lz_error());
+		lz_front_say(f, "%s%s", f->move.kind ? "error: " : "", lz_error());
 		return;
 	}
 	if (f->stop.reason == LZ_STOP_DIVERGED) {
@@ -144,9 +145,9 @@ static void finish(struct lz_front *f, int rc)
 		lz_front_say(f, "The replay went another way than the recording: %s",
 		             what ? what : lz_error());
 	}
-	if (f->stop.reason == LZ_STOP_END && !f->div)
+	if (f->stop.reason == LZ_STOP_END && !f->div.run)
 		say_end(f);
-	if (f->stop.reason == LZ_STOP_START && !f->div && lz_reader_begins_later(f->reader))
+	if (f->stop.reason == LZ_STOP_START && !f->div.run && lz_reader_begins_later(f->reader))
 		lz_front_say(f,
 		             "The recording begins here: earlier parts of the run were not kept.");
 }
@@ -165,7 +166,7 @@ static bool stands_at_break(struct lz_front *f, const struct lz_front_resume *r)
 	if (now.tid == r->tid || lz_session_thread_regs(f->s, r->tid, &regs) < 0 ||
 	    !lz_front_break_at(f, regs.rip))
 		return false;
-	f->waiting_tid = r->tid;
+	f->run.waiting_tid = r->tid;
 	f->stop = (struct lz_stop){.reason = LZ_STOP_BREAKPOINT, .pos = now};
 	return true;
 }
@@ -178,7 +179,7 @@ static int run(struct lz_front *f, const struct lz_front_resume *r)
 		return rc < 0 ? -1 : 0;
 	if (r->how != LZ_RESUME_CONTINUE)
 		return lz_front_step(f, r, r->tid ? r->tid : lz_front_tid(f));
-	if (f->catching)
+	if (f->catch.on)
 		return lz_front_run_catching(f, r->direction);
 	return lz_session_run(f->s, r->direction, &f->stop);
 }
@@ -195,11 +196,11 @@ static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
 
 	f->armed = NULL;
 	lz_front_undivert(f);
-	f->moved_tid = r->tid ? r->tid : lz_front_tid(f);
-	int rc = lz_front_move(f, text, f->moved_tid);
+	f->move.tid = r->tid ? r->tid : lz_front_tid(f);
+	int rc = lz_front_move(f, text, f->move.tid);
 
 	free(text);
-	f->moving = r->how == LZ_RESUME_CONTINUE ? 'c' : 's';
+	f->move.kind = r->how == LZ_RESUME_CONTINUE ? 'c' : 's';
 	finish(f, rc);
 }
 
@@ -212,10 +213,10 @@ uint64_t lz_front_passed(const struct lz_front *f)
  * of its own. */
 static void say_unseen(struct lz_front *f, const struct lz_front_resume *r)
 {
-	if (f->said_unseen || r->how != LZ_RESUME_CONTINUE || r->direction != LZ_FORWARD ||
+	if (f->run.said_unseen || r->how != LZ_RESUME_CONTINUE || r->direction != LZ_FORWARD ||
 	    !lz_front_watches_nowhere(f))
 		return;
-	f->said_unseen = true;
+	f->run.said_unseen = true;
 	lz_front_say(f, "A watched thread-local variable is not there yet: what changed it before "
 	                "the next stop may have been passed by.");
 }
@@ -234,10 +235,10 @@ static void move(struct lz_front *f, const struct lz_front_resume *r)
 
 void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 {
-	f->syscall_stop = 0;
-	f->moving = 0;
-	f->stepped_tid = f->waiting_tid = 0;
-	f->regs_valid = f->ran = false;
+	f->catch.stop = 0;
+	f->move.kind = 0;
+	f->div.stepped_tid = f->run.waiting_tid = 0;
+	f->regs.valid = f->run.through = false;
 	if (f->armed && r->direction == LZ_BACKWARD) {
 		move_armed(f, r);
 		return;
@@ -246,7 +247,7 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 	forget(&f->note);
 	switch (r->direction == LZ_FORWARD ? lz_front_divert_fate(f) : LZ_FATE_MOVE) {
 	case LZ_FATE_CALL:
-		if (r->alone && r->tid && r->tid != f->div_tid)
+		if (r->alone && r->tid && r->tid != f->div.tid)
 			finish(f, lz_front_divert_step_other(f, r->tid));
 		else
 			finish(f, lz_front_divert_run(f, r->how != LZ_RESUME_CONTINUE));
@@ -262,8 +263,8 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 void lz_front_not_resumed(struct lz_front *f)
 {
 	forget(&f->armed);
-	f->moving = 0;
-	f->tid = f->waiting_tid = 0;
-	f->regs_valid = false;
+	f->move.kind = 0;
+	f->tid = f->run.waiting_tid = 0;
+	f->regs.valid = false;
 	f->stop.reason = LZ_STOP_INTERRUPTED;
 }

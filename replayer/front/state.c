@@ -7,24 +7,24 @@
 
 const struct lz_regfile *lz_front_regs(struct lz_front *f)
 {
-	struct lz_regfile *r = &f->regs;
+	struct lz_regfile *r = &f->regs.file;
 	uint32_t tid = lz_front_chosen(f);
 	int rc;
 
-	if (f->stepped_tid && tid == f->stepped_tid)
-		return &f->stepped;
-	if (f->regs_valid)
+	if (f->div.stepped_tid && tid == f->div.stepped_tid)
+		return &f->div.stepped;
+	if (f->regs.valid)
 		return r;
 	r->xstate_len = sizeof r->xstate;
-	if (f->div && f->div_tid == tid)
-		rc = lz_diversion_regs(f->div, &r->gpr) |
-		     lz_diversion_xstate(f->div, r->xstate, &r->xstate_len);
+	if (f->div.run && f->div.tid == tid)
+		rc = lz_diversion_regs(f->div.run, &r->gpr) |
+		     lz_diversion_xstate(f->div.run, r->xstate, &r->xstate_len);
 	else
 		rc = lz_session_thread_regs(f->s, tid, &r->gpr) |
 		     lz_session_thread_xstate(f->s, tid, r->xstate, &r->xstate_len);
 	if (rc < 0)
 		return NULL;
-	f->regs_valid = true;
+	f->regs.valid = true;
 	return r;
 }
 
@@ -56,12 +56,12 @@ static int store_registers(struct lz_front *f, const struct lz_regfile *old,
 		return 0;
 	if (lz_front_divert(f) < 0 || lz_front_divert_into(f, lz_front_chosen(f)) < 0)
 		return -1;
-	f->regs_valid = false;
-	if (gpr && lz_diversion_set_regs(f->div, &r->gpr) < 0)
+	f->regs.valid = false;
+	if (gpr && lz_diversion_set_regs(f->div.run, &r->gpr) < 0)
 		return -1;
-	if (r->gpr.rsp != old->gpr.rsp && r->gpr.rsp > f->call_sp)
-		f->call_sp = 0; /* its frame is popped */
-	if (x && lz_diversion_set_xstate(f->div, r->xstate, r->xstate_len) < 0)
+	if (r->gpr.rsp != old->gpr.rsp && r->gpr.rsp > f->div.call_sp)
+		f->div.call_sp = 0; /* its frame is popped */
+	if (x && lz_diversion_set_xstate(f->div.run, r->xstate, r->xstate_len) < 0)
 		return -1;
 	return 0;
 }
@@ -91,8 +91,8 @@ int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, cons
 
 size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len)
 {
-	size_t n = f->div ? lz_diversion_read(f->div, addr, buf, len)
-	                  : lz_session_read(f->s, addr, buf, len);
+	size_t n = f->div.run ? lz_diversion_read(f->div.run, addr, buf, len)
+	                      : lz_session_read(f->s, addr, buf, len);
 
 	lz_front_disarm(f, addr, buf, n);
 	return n;
@@ -102,10 +102,10 @@ int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t le
 {
 	if (len == 0)
 		return 0;
-	if (lz_front_divert(f) < 0 || lz_diversion_write(f->div, addr, buf, len) < 0)
+	if (lz_front_divert(f) < 0 || lz_diversion_write(f->div.run, addr, buf, len) < 0)
 		return -1;
-	if (!f->called)
-		f->div_written = true;
+	if (!f->div.called)
+		f->div.written = true;
 	return 0;
 }
 
@@ -117,8 +117,8 @@ static bool beyond_memory(const struct lz_front_break *b)
 
 bool lz_front_watches_nowhere(const struct lz_front *f)
 {
-	for (size_t i = 0; i < f->n_breaks; i++)
-		if (beyond_memory(&f->breaks[i]))
+	for (size_t i = 0; i < f->breaks.n; i++)
+		if (beyond_memory(&f->breaks.v[i]))
 			return true;
 	return false;
 }
@@ -133,22 +133,22 @@ static int put(struct lz_front *f, const struct lz_front_break *b)
 int lz_front_insert(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len)
 {
 	struct lz_front_break b = {.kind = kind, .addr = addr, .len = len};
-	struct lz_front_break *more = realloc(f->breaks, (f->n_breaks + 1) * sizeof *more);
+	struct lz_front_break *more = realloc(f->breaks.v, (f->breaks.n + 1) * sizeof *more);
 
 	if (!more)
 		return lz_fail("out of memory for breakpoints");
-	f->breaks = more;
+	f->breaks.v = more;
 	b.set = !beyond_memory(&b) && put(f, &b) == 0;
 	if (!b.set && !beyond_memory(&b) && kind >= LZ_WATCH_WRITE)
 		return -1;
-	f->breaks[f->n_breaks++] = b;
+	f->breaks.v[f->breaks.n++] = b;
 	return 0;
 }
 
 void lz_front_remove(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len)
 {
-	for (size_t i = 0; i < f->n_breaks; i++) {
-		struct lz_front_break *b = &f->breaks[i];
+	for (size_t i = 0; i < f->breaks.n; i++) {
+		struct lz_front_break *b = &f->breaks.v[i];
 		bool watch = kind >= LZ_WATCH_WRITE;
 
 		if (b->kind != kind || b->addr != addr || (watch && b->len != len))
@@ -157,23 +157,23 @@ void lz_front_remove(struct lz_front *f, enum lz_front_kind kind, uint64_t addr,
 			lz_session_unbreak(f->s, addr);
 		else if (b->set)
 			lz_session_unwatch(f->s, addr, len, "wra"[kind - LZ_WATCH_WRITE]);
-		*b = f->breaks[--f->n_breaks];
+		*b = f->breaks.v[--f->breaks.n];
 		return;
 	}
 }
 
 void lz_front_breaks_retry(struct lz_front *f)
 {
-	for (size_t i = 0; i < f->n_breaks; i++)
-		if (!f->breaks[i].set && !beyond_memory(&f->breaks[i]))
-			f->breaks[i].set = put(f, &f->breaks[i]) == 0;
+	for (size_t i = 0; i < f->breaks.n; i++)
+		if (!f->breaks.v[i].set && !beyond_memory(&f->breaks.v[i]))
+			f->breaks.v[i].set = put(f, &f->breaks.v[i]) == 0;
 }
 
 const struct lz_front_break *lz_front_break_at(const struct lz_front *f, uint64_t addr)
 {
-	for (size_t i = 0; i < f->n_breaks; i++)
-		if (f->breaks[i].kind < LZ_WATCH_WRITE && f->breaks[i].addr == addr)
-			return &f->breaks[i];
+	for (size_t i = 0; i < f->breaks.n; i++)
+		if (f->breaks.v[i].kind < LZ_WATCH_WRITE && f->breaks.v[i].addr == addr)
+			return &f->breaks.v[i];
 	return NULL;
 }
 

@@ -37,7 +37,7 @@ int lz_front_select(struct lz_front *f, uint32_t tid)
 	if (tid && tid != lz_front_tid(f) && lz_session_thread_regs(f->s, tid, &r) < 0)
 		return -1;
 	if (f->tid != tid)
-		f->regs_valid = false;
+		f->regs.valid = false;
 	f->tid = tid;
 	return 0;
 }
@@ -68,14 +68,14 @@ static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t t
 	int rc = 1;
 
 	lz_session_where(f->s, &now);
-	if (now.tid == tid && !f->catching) {
+	if (now.tid == tid && !f->catch.on) {
 		lz_session_pass_signals(f->s, r->piece.lines ? 0 : lz_front_passed(f));
 		rc = (r->direction == LZ_FORWARD ? lz_session_leave : lz_session_leave_back)(
 		    f->s, &r->piece, &f->stop);
 		lz_session_pass_signals(f->s, 0);
 	}
-	f->ran = rc <= 0;
-	return f->ran ? rc : step_range(f, r, tid);
+	f->run.through = rc <= 0;
+	return f->run.through ? rc : step_range(f, r, tid);
 }
 
 static bool is_others(const struct lz_stop *stop, uint32_t tid)
@@ -127,8 +127,8 @@ static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint3
 		return lz_session_seek_end(f->s);
 	}
 	if (passed) {
-		f->passed_from = from;
-		lz_session_where(f->s, &f->passed_to);
+		f->passed.from = from;
+		lz_session_where(f->s, &f->passed.to);
 	}
 	return 0;
 }
@@ -172,14 +172,14 @@ int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t 
 int lz_front_go_to_passed(struct lz_front *f)
 {
 	struct lz_pos now;
-	bool passed = f->passed_to.n != 0;
+	bool passed = f->passed.to.n != 0;
 
 	lz_session_where(f->s, &now);
-	passed = passed && memcmp(&now, &f->passed_to, sizeof now) == 0;
-	f->passed_to.n = 0;
+	passed = passed && memcmp(&now, &f->passed.to, sizeof now) == 0;
+	f->passed.to.n = 0;
 	if (!passed)
 		return 0;
-	if (lz_session_seek(f->s, &f->passed_from) < 0 ||
+	if (lz_session_seek(f->s, &f->passed.from) < 0 ||
 	    lz_session_run(f->s, LZ_FORWARD, &f->stop) < 0)
 		return -1;
 	return 1;

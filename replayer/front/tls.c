@@ -50,12 +50,12 @@ static int modid(struct lz_front *f, uint64_t link_map, uint64_t *id)
 	*id = 1; /* the program itself */
 	if (!link_map)
 		return 0;
-	if (!f->tls_modid)
-		f->tls_modid = modid_offset(f);
-	if (!f->tls_modid)
+	if (!f->tls.modid)
+		f->tls.modid = modid_offset(f);
+	if (!f->tls.modid)
 		return lz_fail("the program's C library is not one whose thread-local variables "
 		               "can be found");
-	if (lz_session_read(f->s, link_map + f->tls_modid, id, sizeof *id) != sizeof *id ||
+	if (lz_session_read(f->s, link_map + f->tls.modid, id, sizeof *id) != sizeof *id ||
 	    *id > UINT32_MAX)
 		*id = 0;
 	return 0;
