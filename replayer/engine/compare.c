@@ -159,8 +159,8 @@ static int page_differs(struct page_check *c, uint64_t addr, const uint8_t *now,
 
 	while (now[i] == want[i])
 		i++;
-	c->e->miss = addr + i;
-	c->e->miss_want = want[i];
+	c->e->miss.addr = addr + i;
+	c->e->miss.want = want[i];
 	return differ(c->what, "memory at %#" PRIx64 " holds %#x, recorded was %#x", addr + i,
 	              now[i], want[i]);
 }
@@ -281,7 +281,7 @@ int lz_engine_compare(struct lz_engine *e, uint32_t index, bool whole, uint64_t 
 
 	if (!ck || !ck->n_threads || lz_image_seek(e->rp->image, index) < 0)
 		return ck ? -1 : lz_fail_in("checkpoint %u", index);
-	e->miss = 0;
+	e->miss.addr = 0;
 	int ret = compare_threads(e, ck, what);
 	if (!ret)
 		ret = whole ? check_whole(&c) : check_dirty(&c, ck);

@@ -3,7 +3,7 @@
  * Debug registers: 0 stops at the marker or address that is the next goal, 1 at want_ip, 2 and 3
  * are the user's watchpoints. A data breakpoint on a marker's code byte in the buffer traps right
  * after the marker is written: exact, without skid. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <errno.h>
@@ -25,8 +25,8 @@ enum { FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
 
 bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr)
 {
-	for (size_t i = 0; i < e->n_breaks; i++)
-		if (e->breaks[i].addr == addr)
+	for (size_t i = 0; i < e->breaks.n; i++)
+		if (e->breaks.v[i].addr == addr)
 			return true;
 	return false;
 }
@@ -53,36 +53,36 @@ static void take_break(struct lz_engine *e, struct lz_softbreak *b)
 
 int lz_engine_insert(struct lz_engine *e)
 {
-	if (e->breaks_in)
+	if (e->breaks.in)
 		return 0;
-	for (size_t i = 0; i < e->n_breaks; i++)
-		put_break(e, &e->breaks[i]);
-	e->breaks_in = true;
+	for (size_t i = 0; i < e->breaks.n; i++)
+		put_break(e, &e->breaks.v[i]);
+	e->breaks.in = true;
 	return 0;
 }
 
 void lz_engine_unbreak(struct lz_engine *e)
 {
-	if (!e->breaks_in)
+	if (!e->breaks.in)
 		return;
-	for (size_t i = 0; i < e->n_breaks; i++)
-		take_break(e, &e->breaks[i]);
-	e->breaks_in = false;
+	for (size_t i = 0; i < e->breaks.n; i++)
+		take_break(e, &e->breaks.v[i]);
+	e->breaks.in = false;
 }
 
 int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n)
 {
 	lz_engine_unbreak(e);
-	e->n_breaks = 0;
+	e->breaks.n = 0;
 	if (!n)
 		return 0;
-	struct lz_softbreak *b = realloc(e->breaks, n * sizeof *b);
+	struct lz_softbreak *b = realloc(e->breaks.v, n * sizeof *b);
 	if (!b)
 		return lz_fail("out of memory");
-	e->breaks = b;
+	e->breaks.v = b;
 	for (size_t i = 0; i < n; i++)
 		if (!lz_engine_has_break(e, addrs[i]))
-			b[e->n_breaks++] = (struct lz_softbreak){.addr = addrs[i]};
+			b[e->breaks.n++] = (struct lz_softbreak){.addr = addrs[i]};
 	return 0;
 }
 
@@ -90,8 +90,8 @@ size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
 {
 	size_t n = lz_proc_read_some(&e->proc, addr, buf, len);
 
-	for (size_t i = 0; e->breaks_in && i < e->n_breaks; i++) {
-		struct lz_softbreak *b = &e->breaks[i];
+	for (size_t i = 0; e->breaks.in && i < e->breaks.n; i++) {
+		struct lz_softbreak *b = &e->breaks.v[i];
 		if (b->in && b->addr - addr < n && ((uint8_t *)buf)[b->addr - addr] == 0xcc)
 			((uint8_t *)buf)[b->addr - addr] = b->saved;
 	}
@@ -142,8 +142,8 @@ static const struct lz_vma *mapping_of(struct lz_engine *e, uint64_t page)
 
 int lz_engine_guard(struct lz_engine *e)
 {
-	for (size_t i = 0; i < e->n_guarded; i++) {
-		struct lz_guarded *g = &e->guarded[i];
+	for (size_t i = 0; i < e->guarded.n; i++) {
+		struct lz_guarded *g = &e->guarded.v[i];
 		if (g->in)
 			continue;
 		const struct lz_vma *v = mapping_of(e, g->page);
@@ -159,8 +159,8 @@ int lz_engine_guard(struct lz_engine *e)
 
 int lz_engine_unguard(struct lz_engine *e)
 {
-	for (size_t i = 0; i < e->n_guarded; i++) {
-		struct lz_guarded *g = &e->guarded[i];
+	for (size_t i = 0; i < e->guarded.n; i++) {
+		struct lz_guarded *g = &e->guarded.v[i];
 		if (g->in && protect(e, g->page, g->prot) < 0)
 			return -1;
 		g->in = false;
@@ -172,7 +172,7 @@ int lz_engine_unguard(struct lz_engine *e)
 
 static int set_slot(struct lz_engine *e, int i, uint64_t addr, int len, int kind)
 {
-	struct lz_slot *s = &e->slot[i];
+	struct lz_slot *s = &e->debug.set[i];
 
 	if (s->kind == kind && (!kind || (s->addr == addr && s->len == len)))
 		return 0;
@@ -188,25 +188,25 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
 	uint8_t buf[LZ_BUFFER_SIZE];
 	size_t len = (size_t)(goal - e->marker), at = 0;
 
-	if (e->goal == goal)
+	if (e->goal.end == goal)
 		return 0;
 	if (len > sizeof buf || goal > e->rp->stream_len)
 		return lz_fail("the marker stream does not reach %lu", (unsigned long)goal);
 	int64_t n = lz_engine_recorded(e, e->marker, buf, len);
 	if (n < 0)
 		return -1;
-	e->goal_guessed = (size_t)n != len;
-	if (e->goal_guessed) {
-		e->goal = goal;
-		e->goal_start = goal - 1;
+	e->goal.guessed = (size_t)n != len;
+	if (e->goal.guessed) {
+		e->goal.end = goal;
+		e->goal.start = goal - 1;
 		return 0;
 	}
 	for (unsigned size; (size = lz_marker_size(buf[at])) && at + size < len;)
 		at += size;
 	if (at + lz_marker_size(buf[at]) != len)
 		return lz_fail("no marker ends at %lu", (unsigned long)goal);
-	e->goal = goal;
-	e->goal_start = e->marker + at;
+	e->goal.end = goal;
+	e->goal.start = e->marker + at;
 	return 0;
 }
 
@@ -228,7 +228,7 @@ void lz_engine_peek_next(struct lz_engine *e)
 	if (e->next.event == e->event && e->next.ip)
 		return;
 	const struct lz_end *end = &e->rp->end;
-	e->next = (struct lz_next){.event = e->event, .ip = 1, .marker = UINT64_MAX};
+	e->next = (struct lz_engine_next){.event = e->event, .ip = 1, .marker = UINT64_MAX};
 	set_patience(e);
 	if (e->event == end->event && end->kind != LZ_END_SIGNAL) {
 		e->next.marker = end->marker;
@@ -253,24 +253,24 @@ static int arm_goal(struct lz_engine *e)
 	lz_engine_peek_next(e);
 	if (e->next.async && e->next.marker == e->marker && e->next.ip > 1)
 		return set_slot(e, GOAL_SLOT, e->next.ip, 1, 'x');
-	if (e->want_marker > e->marker)
-		goal = e->want_marker;
+	if (e->want.marker > e->marker)
+		goal = e->want.marker;
 	if (e->next.async && e->next.marker > e->marker && e->next.marker < goal)
 		goal = e->next.marker;
 	/* exact: whatever ends at or below the guard is in this buffer */
-	if (goal == UINT64_MAX || !e->buffer || goal - e->buffer_start > LZ_BUFFER_GUARD)
+	if (goal == UINT64_MAX || !e->buffer.base || goal - e->buffer.start > LZ_BUFFER_GUARD)
 		return set_slot(e, GOAL_SLOT, 0, 0, 0);
 	if (goal_start(e, goal) < 0)
 		return -1;
-	return set_slot(e, GOAL_SLOT, e->buffer + (e->goal_start - e->buffer_start), 1, 'w');
+	return set_slot(e, GOAL_SLOT, e->buffer.base + (e->goal.start - e->buffer.start), 1, 'w');
 }
 
 int lz_engine_arm(struct lz_engine *e)
 {
-	if (arm_goal(e) < 0 || set_slot(e, IP_SLOT, e->want_ip, 1, e->want_ip ? 'x' : 0) < 0)
+	if (arm_goal(e) < 0 || set_slot(e, IP_SLOT, e->want.ip, 1, e->want.ip ? 'x' : 0) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++) {
-		const struct lz_slot *u = &e->user_slot[i];
+		const struct lz_slot *u = &e->debug.user[i];
 		if (set_slot(e, USER_SLOT + i, u->addr, u->len, u->kind) < 0)
 			return -1;
 	}
@@ -281,24 +281,24 @@ int lz_engine_arm(struct lz_engine *e)
  * complete, what is to be waited for is the other. */
 static void correct_goal(struct lz_engine *e)
 {
-	if (e->goal_guessed && e->goal != UINT64_MAX && e->marker < e->goal &&
-	    e->goal - e->marker <= LZ_MARKER_MAX_SIZE)
-		e->goal_start = e->marker;
+	if (e->goal.guessed && e->goal.end != UINT64_MAX && e->marker < e->goal.end &&
+	    e->goal.end - e->marker <= LZ_MARKER_MAX_SIZE)
+		e->goal.start = e->marker;
 }
 
 /* ---- stops ---- */
 
 static unsigned arrived(struct lz_engine *e)
 {
-	return (e->want_ip && e->regs.rip == e->want_ip ? LZ_HALT_EXEC : 0) |
+	return (e->want.ip && e->regs.rip == e->want.ip ? LZ_HALT_EXEC : 0) |
 	       (lz_engine_has_break(e, e->regs.rip) ? LZ_HALT_BREAK : 0);
 }
 
 /* Our own int3: back to its address. */
 static bool at_int3(struct lz_engine *e)
 {
-	for (size_t i = 0; i < e->n_breaks; i++)
-		if (e->breaks[i].in && e->breaks[i].addr == e->regs.rip - 1) {
+	for (size_t i = 0; i < e->breaks.n; i++)
+		if (e->breaks.v[i].in && e->breaks.v[i].addr == e->regs.rip - 1) {
 			e->regs.rip--;
 			e->regs_dirty = true;
 			return true;
@@ -324,8 +324,8 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e))
 		return flags_of(lz_engine_at_fault(e, SIGTRAP), h);
-	if (fired & 1 && e->slot[GOAL_SLOT].kind == 'w') {
-		if (e->marker == e->want_marker)
+	if (fired & 1 && e->debug.set[GOAL_SLOT].kind == 'w') {
+		if (e->marker == e->want.marker)
 			h->flags |= LZ_HALT_MARKER;
 		correct_goal(e);
 	}
@@ -341,8 +341,8 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 
 static bool guarded_at(const struct lz_engine *e, uint64_t addr)
 {
-	for (size_t i = 0; i < e->n_guarded; i++)
-		if (e->guarded[i].in && addr - e->guarded[i].page < LZ_PAGE)
+	for (size_t i = 0; i < e->guarded.n; i++)
+		if (e->guarded.v[i].in && addr - e->guarded.v[i].page < LZ_PAGE)
 			return true;
 	return false;
 }
@@ -351,8 +351,8 @@ static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h
 {
 	uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
 
-	if (e->buffer && info->si_code > 0 && info->si_code != SI_KERNEL &&
-	    at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE) {
+	if (e->buffer.base && info->si_code > 0 && info->si_code != SI_KERNEL &&
+	    at - e->buffer.base - LZ_BUFFER_GUARD < LZ_PAGE) {
 		int ret = lz_engine_take_buffer(e);
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 	}
@@ -456,9 +456,9 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 
 static struct lz_softbreak *break_at(struct lz_engine *e, uint64_t addr)
 {
-	for (size_t i = 0; i < e->n_breaks; i++)
-		if (e->breaks[i].addr == addr)
-			return &e->breaks[i];
+	for (size_t i = 0; i < e->breaks.n; i++)
+		if (e->breaks.v[i].addr == addr)
+			return &e->breaks.v[i];
 	return NULL;
 }
 
@@ -467,7 +467,7 @@ static struct lz_softbreak *break_at(struct lz_engine *e, uint64_t addr)
 static int step_rep(struct lz_engine *e, unsigned len, struct lz_halt *h)
 {
 	uint64_t start = e->regs.rip;
-	int slot = !e->want_ip ? IP_SLOT : !e->user_slot[1].kind ? USER_SLOT + 1 : 0;
+	int slot = !e->want.ip ? IP_SLOT : !e->debug.user[1].kind ? USER_SLOT + 1 : 0;
 	unsigned seen = 0;
 
 	while (e->regs.rip == start) {
@@ -510,13 +510,13 @@ static int step_once(struct lz_engine *e, struct lz_halt *h)
 	unsigned rep = lz_insn_rep(code, n);
 	int ret;
 
-	if (b && e->breaks_in)
+	if (b && e->breaks.in)
 		take_break(e, b);
 	if (rep)
 		ret = step_rep(e, rep, h);
 	else
 		ret = go(e, true, h);
-	if (b && e->breaks_in)
+	if (b && e->breaks.in)
 		put_break(e, b);
 	if (!ret && h->flags & LZ_HALT_STEP && lz_insn_pushf(code, n))
 		fix_pushf(e);
@@ -531,8 +531,8 @@ static bool inside_rep(const struct lz_engine *e, const uint8_t *code, size_t n,
 	if (e->regs.eflags & LZ_FLAG_RF)
 		return true;
 	for (unsigned i = 0; i < 2 && !__builtin_cpu_is("intel"); i++)
-		if (fired >> i & 1 && lz_insn_rep_touched(code, n, &e->regs, e->user_slot[i].addr,
-		                                          e->user_slot[i].len))
+		if (fired >> i & 1 && lz_insn_rep_touched(code, n, &e->regs, e->debug.user[i].addr,
+		                                          e->debug.user[i].len))
 			return true;
 	return false;
 }
@@ -578,7 +578,7 @@ static int pass_guard(struct lz_engine *e, struct lz_halt *h)
 static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
 {
 	for (int i = 0; i < 4; i++)
-		if (e->slot[i].kind == 'x' && e->slot[i].addr == e->regs.rip &&
+		if (e->debug.set[i].kind == 'x' && e->debug.set[i].addr == e->regs.rip &&
 		    !(e->regs.eflags & LZ_FLAG_RF)) {
 			e->regs.eflags |= LZ_FLAG_RF;
 			e->regs_dirty = true;

@@ -47,15 +47,43 @@ struct lz_end {
 	uint64_t event, marker, ip;
 };
 
+/* Debug registers. */
 struct lz_slot {
 	uint64_t addr;
-	int len, kind; /* as lz_proc_set_debug() */
+	/* as lz_proc_set_debug() */
+	int len, kind;
+};
+
+struct lz_slots {
+	/* as they are in the process */
+	struct lz_slot set[4];
+	/* wanted in slots 2 and 3 */
+	struct lz_slot user[2];
 };
 
 struct lz_softbreak {
 	uint64_t addr;
 	uint8_t saved;
 	bool in;
+};
+
+struct lz_softbreaks {
+	struct lz_softbreak *v;
+	size_t n;
+	bool in;
+};
+
+/* Pages kept inaccessible while running, for watchpoints. */
+struct lz_guarded {
+	uint64_t page;
+	bool reads, in;
+	/* as the program has it */
+	uint32_t prot;
+};
+
+struct lz_guards {
+	struct lz_guarded *v;
+	size_t n;
 };
 
 /* Shared by all engines of a session. */
@@ -89,55 +117,97 @@ struct lz_flow_block {
 	struct lz_flow_sum sum;
 };
 
+/* The buffer of markers that the program writes. */
+struct lz_engine_buffer {
+	uint64_t base;
+	/* the stream offset of its first byte */
+	uint64_t start;
+	/* pos_offset is known */
+	bool hello;
+	uint64_t pos_offset;
+};
+
+/* What a resume is to halt for. */
+struct lz_engine_want {
+	/* UINT64_MAX = none */
+	uint64_t marker;
+	/* 0 = none */
+	uint64_t ip;
+};
+
+/* Cache: the marker that ends at `end` starts at `start`. */
+struct lz_engine_goal {
+	uint64_t start, end;
+	/* It is not stored: as if it were a single byte, until its payload shows otherwise. */
+	bool guessed;
+};
+
+/* Cache: the next event, as far as running towards it needs it. */
+struct lz_engine_next {
+	/* whose cache it is; UINT64_MAX none */
+	uint64_t event;
+	/* comes from outside, at (marker, ip) */
+	bool async;
+	uint64_t marker, ip;
+	uint32_t flags;
+	/* for rp->patience_ms */
+	uint64_t patience_ms;
+};
+
+/* Is given markers that are not stored, as they come; COMPLETE: with these the block is whole, and right. */
+struct lz_engine_tap {
+	int (*fn)(void *arg, uint64_t at, const uint8_t *bytes, size_t len, bool complete);
+	void *arg;
+};
+
+/* Where memory differed at the last comparison that failed, 0: nowhere; and what it should hold there. */
+struct lz_engine_miss {
+	uint64_t addr;
+	uint8_t want;
+};
+
 struct lz_engine {
 	struct lz_replay *rp;
+
+	/* the process */
 	struct lz_proc proc;
 	struct lz_space space;
-	uint64_t event;  /* applied so far */
-	uint64_t marker; /* stream bytes written and compared so far */
-	uint64_t buffer, buffer_start;
-	bool hello; /* pos_offset is known */
-	uint64_t pos_offset;
-	bool trapped;               /* the next event is the SIGTRAP of an int3 just executed */
-	bool in_call;               /* the process is stopped inside an emulated system call */
-	struct lz_contexts threads; /* regs below: those of the running one */
-	bool gone;                  /* the running thread has ended: the next event is a switch */
+	/* regs below: those of the running one */
+	struct lz_contexts threads;
 	struct user_regs_struct regs;
 	bool regs_dirty;
-	struct lz_slot slot[4];      /* as set in the process */
-	struct lz_slot user_slot[2]; /* wanted in slots 2 and 3 */
-	uint64_t time_ns;            /* of the last event applied, or of the checkpoint */
-	uint64_t want_marker;        /* UINT64_MAX = none */
-	uint64_t want_ip;            /* 0 = none */
-	uint64_t goal, goal_start;   /* cache: the marker that ends at goal starts there */
-	bool
-	    goal_guessed; /* that marker is not stored: as if it were a single byte, until its payload shows otherwise */
+	/* it is stopped inside an emulated system call */
+	bool in_call;
+	/* the running thread has ended: the next event is a switch */
+	bool gone;
+	/* the next event is the SIGTRAP of an int3 just executed */
+	bool trapped;
+	/* stopped by an interrupt: the present instruction's arrival is not yet seen */
+	bool unsettled;
+
+	/* where it is */
+	/* applied so far */
+	uint64_t event;
+	/* stream bytes written and compared so far */
+	uint64_t marker;
+	/* of the last event applied, or of the checkpoint */
+	uint64_t time_ns;
+	/* arrivals compared with the present spin's checkpoint */
+	uint64_t spin_hits;
+	struct lz_engine_buffer buffer;
+	struct lz_engine_goal goal;
+	struct lz_engine_next next;
+
+	/* what it halts for */
+	struct lz_engine_want want;
+	struct lz_slots debug;
+	struct lz_softbreaks breaks;
+	struct lz_guards guarded;
+
+	/* comparing */
 	struct lz_flow_block flow;
-	/* Is given markers that are not stored, as they come; COMPLETE: with these the block is whole, and right. */
-	int (*tap)(void *arg, uint64_t at, const uint8_t *bytes, size_t len, bool complete);
-	void *tap_arg;
-	bool
-	    unsettled; /* stopped by an interrupt: the present instruction's arrival is not yet seen */
-	struct lz_next {        /* cache: the next event, as far as running towards it needs it */
-		uint64_t event; /* whose cache it is; UINT64_MAX none */
-		bool async;     /* comes from outside, at (marker, ip) */
-		uint64_t marker, ip;
-		uint32_t flags;
-		uint64_t patience_ms; /* for rp->patience_ms */
-	} next;
-	struct lz_softbreak *breaks;
-	size_t n_breaks;
-	bool breaks_in;
-	struct lz_guarded { /* pages kept inaccessible while running, for watchpoints */
-		uint64_t page;
-		bool reads, in;
-		uint32_t prot; /* as the program has it */
-	} * guarded;
-	size_t n_guarded;
-	uint64_t spin_hits; /* arrivals compared with the present spin's checkpoint */
-	uint64_t miss; /* where memory differed at the last comparison that failed, 0: nowhere */
-	uint8_t miss_want; /* what it should hold there */
-	uint64_t fulls;    /* buffers taken, for tests and verify */
+	struct lz_engine_tap tap;
+	struct lz_engine_miss miss;
 };
 
 struct lz_halt {
@@ -178,7 +248,7 @@ uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
 /* The same, UINT64_MAX also if it is not at hand. */
 uint64_t lz_engine_next_kept(const struct lz_engine *e, uint64_t marker);
 
-/* ---- threads (engine_threads.c) ---- */
+/* ---- threads (threads.c) ---- */
 /* The one that runs. */
 uint32_t lz_engine_tid(const struct lz_engine *e);
 /* The running thread is inside a call, or has ended: the next event applies before anything runs, and control is not
@@ -206,6 +276,8 @@ size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
  * running: call lz_engine_unbreak() before anything else looks at the process or copies it. */
 int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n);
 void lz_engine_unbreak(struct lz_engine *e);
+/* Puts them into memory, for who runs the process by itself. */
+int lz_engine_insert(struct lz_engine *e);
 /* Gives guarded pages their protection back (before the process is copied or compared). */
 int lz_engine_unguard(struct lz_engine *e);
 int lz_engine_guard(struct lz_engine *e);
@@ -237,53 +309,5 @@ char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *g
 
 /* What is known about where the program is, when the markers from FROM to UPTO are not those recorded. malloced. */
 char *lz_describe_flow(struct lz_engine *e, uint64_t from, uint64_t upto);
-
-/* ---- between the engine's own files ---- */
-int lz_engine_rebase(struct lz_engine *e);
-int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
-/* May this SWITCH be applied? 1: diverged. */
-int lz_engine_check_switch(struct lz_engine *e, const struct lz_event *ev);
-/* The part of applying a SWITCH that exchanges threads; what it writes and the new registers are set as with any event. */
-int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev);
-/* What an applied SYSCALL means for threads: one begins, one ends. */
-int lz_engine_after_call(struct lz_engine *e, const struct lz_event *ev);
-/* Parses and compares what was written since the last time. 1: diverged. */
-int lz_engine_sync(struct lz_engine *e);
-/* The same where the markers should end at stream offset MARKER: if they do they need not be parsed. */
-int lz_engine_sync_to(struct lz_engine *e, uint64_t marker);
-/* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1: diverged. */
-int lz_engine_compare_markers(struct lz_engine *e, const uint8_t *got, size_t len);
-/* Is what is written at e->marker only recorded as a checksum? */
-bool lz_engine_hashed_here(struct lz_engine *e);
-/* Takes a full buffer: compares, empties, r15 to the base of the ring's next. 1: diverged. */
-int lz_engine_take_buffer(struct lz_engine *e);
-/* Is the instant of an event that comes from outside (a signal), or the end, here? Flags of enum
- * lz_halt_flags, 0 = no; -1 failed. */
-int lz_engine_due(struct lz_engine *e);
-/* At the stop of a system call: does the next event fit? Flags; -1 failed. */
-int lz_engine_at_call(struct lz_engine *e);
-/* The program faulted by itself with signal SIGNO. Flags; -1 failed. */
-int lz_engine_at_fault(struct lz_engine *e, int signo);
-/* Recorded stream bytes; as lz_reader_markers_kept(). */
-int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
-/* Brings e->next up to date. */
-void lz_engine_peek_next(struct lz_engine *e);
-/* A thread that stops what computes longer than rp->patience_ms. */
-int lz_watchdog_start(struct lz_replay *rp);
-void lz_watchdog_stop(struct lz_replay *rp);
-/* Sets the debug registers as wanted. */
-int lz_engine_arm(struct lz_engine *e);
-/* Breakpoints into memory. */
-int lz_engine_insert(struct lz_engine *e);
-
-/* ---- instructions ---- */
-/* Length of a rep-prefixed string instruction at CODE, 0 if it is none. */
-unsigned lz_insn_rep(const uint8_t *code, size_t len);
-/* With more iterations to come, has the one before accessed a byte of [ADDR, ADDR + N)? */
-bool lz_insn_rep_touched(const uint8_t *code, size_t len, const struct user_regs_struct *r,
-                         uint64_t addr, uint64_t n);
-bool lz_insn_pushf(const uint8_t *code, size_t len);
-/* A mov of a register or immediate to [r15 + disp]: its size, and *disp; 0 if it is something else. */
-unsigned lz_insn_r15_store(const uint8_t *code, size_t len, int32_t *disp);
 
 #endif

@@ -1,5 +1,5 @@
 /* Events in re-execution: is this the one that the log has next, and applying it. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/syscalls.h>
@@ -37,8 +37,8 @@ static bool still_missed(struct lz_engine *e)
 {
 	uint8_t now;
 
-	return e->spin_hits > 1 && e->miss && lz_engine_read(e, e->miss, &now, 1) == 1 &&
-	       now != e->miss_want;
+	return e->spin_hits > 1 && e->miss.addr && lz_engine_read(e, e->miss.addr, &now, 1) == 1 &&
+	       now != e->miss.want;
 }
 
 /* The pages that the checkpoint lists have changed since the one before; in between others may have changed and
@@ -68,7 +68,7 @@ static int spin_here(struct lz_engine *e)
 		return lz_fail("no checkpoint names the instant of event %lu",
 		               (unsigned long)e->event);
 	/* whoever counts arrivals or looks for changes must see all of it */
-	bool watched = e->want_ip || e->n_breaks || e->user_slot[0].kind || e->n_guarded;
+	bool watched = e->want.ip || e->breaks.n || e->debug.user[0].kind || e->guarded.n;
 	if (++e->spin_hits > SPIN_LIMIT && !watched) {
 		e->spin_hits = 0;
 		return lz_engine_jump_spin(e, i) < 0 ? -1 : LZ_HALT_EVENT;
@@ -255,14 +255,14 @@ static int take_before_async(struct lz_engine *e, const struct lz_event *ev)
 {
 	uint64_t pos, at = lz_engine_pos_addr(e, ev->kind == LZ_EV_SWITCH ? &ev->regs : &e->regs);
 
-	if (ev->kind == LZ_EV_SYSCALL || ev->kind == LZ_EV_INSN || !e->buffer || !at)
+	if (ev->kind == LZ_EV_SYSCALL || ev->kind == LZ_EV_INSN || !e->buffer.base || !at)
 		return 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
 		if (w->addr != at || w->len != sizeof pos)
 			continue;
 		memcpy(&pos, w->bytes, sizeof pos);
-		return pos == lz_ring_next(e->buffer) ? lz_engine_take_buffer(e) : 0;
+		return pos == lz_ring_next(e->buffer.base) ? lz_engine_take_buffer(e) : 0;
 	}
 	return 0;
 }
@@ -273,14 +273,14 @@ static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
 		return;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
-		if (w->addr != ev->args[2] || w->len != sizeof e->buffer)
+		if (w->addr != ev->args[2] || w->len != sizeof e->buffer.base)
 			continue;
-		memcpy(&e->buffer, w->bytes, sizeof e->buffer);
-		e->hello = true;
-		e->pos_offset = ev->args[3];
-		e->buffer_start = e->marker;
-		lz_space_set_role(&e->space, e->buffer, e->buffer + LZ_RING_SIZE + LZ_SINK_PAD,
-		                  LZ_VMA_BUFFER);
+		memcpy(&e->buffer.base, w->bytes, sizeof e->buffer.base);
+		e->buffer.hello = true;
+		e->buffer.pos_offset = ev->args[3];
+		e->buffer.start = e->marker;
+		lz_space_set_role(&e->space, e->buffer.base,
+		                  e->buffer.base + LZ_RING_SIZE + LZ_SINK_PAD, LZ_VMA_BUFFER);
 	}
 }
 
@@ -334,7 +334,7 @@ int lz_engine_apply(struct lz_engine *e, struct lz_halt *h)
 		if (lz_engine_rebase(e) < 0)
 			return -1;
 	} else {
-		if (e->breaks_in && (ev->n_ops || ev->n_writes)) {
+		if (e->breaks.in && (ev->n_ops || ev->n_writes)) {
 			lz_engine_unbreak(e);
 			again = true;
 		}
@@ -344,7 +344,7 @@ int lz_engine_apply(struct lz_engine *e, struct lz_halt *h)
 			lz_engine_insert(e);
 	}
 	if (h && moved && !lz_engine_in_kernel(e))
-		h->flags |= (e->want_ip && e->regs.rip == e->want_ip ? LZ_HALT_EXEC : 0) |
+		h->flags |= (e->want.ip && e->regs.rip == e->want.ip ? LZ_HALT_EXEC : 0) |
 		            (lz_engine_has_break(e, e->regs.rip) ? LZ_HALT_BREAK : 0) |
 		            (goes_on ? LZ_HALT_GOES_ON : 0);
 	return 0;

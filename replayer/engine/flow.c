@@ -1,6 +1,6 @@
 /* What a re-executed process writes is compared with the recorded stream: byte for byte where that is stored, else
  * block by block, by checksum. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static int add_to_block(struct lz_engine *e, const uint8_t *got, size_t len)
 	lz_flow_sum_add(&b->sum, got, len);
 	if (b->at == b->end && lz_flow_sum_value(&b->sum) != b->want)
 		return block_differs(e);
-	return e->tap ? e->tap(e->tap_arg, at, got, len, b->at == b->end) : 0;
+	return e->tap.fn ? e->tap.fn(e->tap.arg, at, got, len, b->at == b->end) : 0;
 }
 
 /* ---- byte for byte ---- */

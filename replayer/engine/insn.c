@@ -1,5 +1,5 @@
 /* The few instructions that replay must know: pure. Intel SDM volume 2, chapter 2. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <string.h>
 
 static bool is_prefix(uint8_t b)

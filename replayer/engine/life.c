@@ -1,5 +1,5 @@
 /* Engines: made from checkpoints and from each other. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <lizard/syscalls.h>
@@ -95,10 +95,10 @@ static int build(struct lz_engine *e, uint32_t index)
 	e->event = ck->pos.event;
 	e->time_ns = ck->time_ns;
 	e->marker = t->marker;
-	e->buffer = t->buffer;
-	e->buffer_start = t->buffer ? t->buffer_start : t->marker;
-	e->hello = e->buffer != 0;
-	e->pos_offset = ck->pos_offset;
+	e->buffer.base = t->buffer;
+	e->buffer.start = t->buffer ? t->buffer_start : t->marker;
+	e->buffer.hello = e->buffer.base != 0;
+	e->buffer.pos_offset = ck->pos_offset;
 	e->gone = false;
 	return lz_proc_regs(&e->proc, &e->regs);
 }
@@ -113,7 +113,7 @@ static struct lz_engine *engine_alloc(struct lz_replay *rp)
 	}
 	e->rp = rp;
 	e->proc = LZ_NO_PROC;
-	e->want_marker = e->goal = UINT64_MAX;
+	e->want.marker = e->goal.end = UINT64_MAX;
 	return e;
 }
 
@@ -142,9 +142,6 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e)
 	copy->time_ns = e->time_ns;
 	copy->marker = e->marker;
 	copy->buffer = e->buffer;
-	copy->buffer_start = e->buffer_start;
-	copy->hello = e->hello;
-	copy->pos_offset = e->pos_offset;
 	copy->gone = e->gone;
 	copy->regs = e->regs;
 	copy->trapped = e->trapped;
@@ -165,8 +162,8 @@ void lz_engine_free(struct lz_engine *e)
 	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	lz_contexts_free(&e->threads);
-	free(e->breaks);
-	free(e->guarded);
+	free(e->breaks.v);
+	free(e->guarded.v);
 	free(e);
 }
 
@@ -174,10 +171,10 @@ static void drop_process(struct lz_engine *e)
 {
 	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
-	memset(e->slot, 0, sizeof e->slot);
+	memset(e->debug.set, 0, sizeof e->debug.set);
 	e->in_call = e->regs_dirty = e->trapped = false;
-	for (size_t k = 0; k < e->n_guarded; k++)
-		e->guarded[k].in = false;
+	for (size_t k = 0; k < e->guarded.n; k++)
+		e->guarded.v[k].in = false;
 }
 
 /* An execve: the rest goes on in a new process built from the checkpoint behind the event. */
@@ -196,10 +193,10 @@ int lz_engine_rebase(struct lz_engine *e)
 		return lz_fail("no checkpoint follows the execve of event %lu",
 		               (unsigned long)e->event);
 	drop_process(e);
-	e->goal = UINT64_MAX;
-	for (size_t k = 0; k < e->n_breaks; k++)
-		e->breaks[k].in = false;
-	e->breaks_in = false;
+	e->goal.end = UINT64_MAX;
+	for (size_t k = 0; k < e->breaks.n; k++)
+		e->breaks.v[k].in = false;
+	e->breaks.in = false;
 	return build(e, i);
 }
 

@@ -6,11 +6,11 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
 {
 	struct lz_halt h;
 
-	e->want_ip = 0;
+	e->want.ip = 0;
 	while (e->event < event || e->marker < marker) {
 		if (e->event > event || e->marker > marker)
 			return 1;
-		e->want_marker = e->event == event ? marker : UINT64_MAX;
+		e->want.marker = e->event == event ? marker : UINT64_MAX;
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
 		if (h.flags & LZ_HALT_INTERRUPT)
@@ -24,7 +24,7 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
 				return -1;
 		}
 	}
-	e->want_marker = UINT64_MAX;
+	e->want.marker = UINT64_MAX;
 	return e->event == event && e->marker == marker ? 0 : 1;
 }
 
@@ -34,8 +34,8 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 	bool kernel = lz_engine_in_kernel(e);
 	int ret = 0;
 
-	e->want_ip = ip;
-	e->want_marker = lz_engine_next_kept(e, marker);
+	e->want.ip = ip;
+	e->want.marker = lz_engine_next_kept(e, marker);
 	while (!ret && seen < n) {
 		struct lz_halt h;
 		if (lz_engine_resume(e, false, &h) < 0)
@@ -57,8 +57,8 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 		if (!ret && h.flags & LZ_HALT_EVENT)
 			break;
 	}
-	e->want_ip = 0;
-	e->want_marker = UINT64_MAX;
+	e->want.ip = 0;
+	e->want.marker = UINT64_MAX;
 	return ret ? ret : lz_engine_settle(e);
 }
 
@@ -67,7 +67,7 @@ int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip)
 	int64_t n = e->regs.rip == ip;
 	struct lz_halt h;
 
-	e->want_ip = ip;
+	e->want.ip = ip;
 	do {
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
@@ -76,7 +76,7 @@ int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip)
 		if (h.flags & LZ_HALT_EXEC)
 			n++;
 	} while (!(h.flags & LZ_HALT_EVENT));
-	e->want_ip = 0;
+	e->want.ip = 0;
 	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
 	return n + (ev && lz_event_arrives(ev));
 }

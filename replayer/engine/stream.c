@@ -1,5 +1,5 @@
 /* The marker buffer of a re-executed process: read, compared with the recording, emptied. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include "replayer/engine/prefetch.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -52,14 +52,14 @@ int lz_engine_sync(struct lz_engine *e)
 	uint8_t buf[LZ_BUFFER_SIZE];
 	size_t chunk = 64;
 
-	if (!e->buffer)
+	if (!e->buffer.base)
 		return 0;
 	for (;;) {
-		uint64_t off = e->marker - e->buffer_start;
+		uint64_t off = e->marker - e->buffer.start;
 		if (off >= LZ_BUFFER_GUARD)
 			return 0;
 		size_t len = LZ_BUFFER_GUARD - off < chunk ? LZ_BUFFER_GUARD - off : chunk;
-		if (lz_proc_read(&e->proc, e->buffer + off, buf, len) < 0)
+		if (lz_proc_read(&e->proc, e->buffer.base + off, buf, len) < 0)
 			return lz_fail_in("the marker buffer");
 		size_t n = parse(buf, len);
 		int ret = n ? lz_engine_compare_markers(e, buf, n) : 0;
@@ -76,9 +76,9 @@ int lz_engine_sync(struct lz_engine *e)
 static int take_equal(struct lz_engine *e, size_t len, bool last)
 {
 	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
-	uint64_t off = e->marker - e->buffer_start;
+	uint64_t off = e->marker - e->buffer.start;
 
-	if (lz_proc_read(&e->proc, e->buffer + off, got, len + last) < 0)
+	if (lz_proc_read(&e->proc, e->buffer.base + off, got, len + last) < 0)
 		return lz_fail_in("the marker buffer");
 	int64_t n = lz_engine_recorded(e, e->marker, want, len);
 	if (n < 0)
@@ -91,9 +91,9 @@ static int take_equal(struct lz_engine *e, size_t len, bool last)
 
 int lz_engine_sync_to(struct lz_engine *e, uint64_t marker)
 {
-	uint64_t off = e->marker - e->buffer_start;
+	uint64_t off = e->marker - e->buffer.start;
 
-	if (e->buffer && marker > e->marker && marker - e->marker < LZ_BUFFER_GUARD - off &&
+	if (e->buffer.base && marker > e->marker && marker - e->marker < LZ_BUFFER_GUARD - off &&
 	    !lz_engine_hashed_here(e)) {
 		int ret = take_equal(e, (size_t)(marker - e->marker), true);
 		if (ret)
@@ -106,14 +106,14 @@ int lz_engine_sync_to(struct lz_engine *e, uint64_t marker)
  * parsed. 1: done; 2: diverged. */
 static int sync_full(struct lz_engine *e)
 {
-	uint64_t end = e->regs.r15 - e->buffer, off = e->marker - e->buffer_start;
+	uint64_t end = e->regs.r15 - e->buffer.base, off = e->marker - e->buffer.start;
 
 	if (end > LZ_BUFFER_GUARD || end + LZ_MARKER_MAX_SIZE < LZ_BUFFER_GUARD || end <= off)
 		return 0;
 	size_t len = (size_t)(end - off);
 	if (lz_engine_hashed_here(e)) {
 		uint8_t got[LZ_BUFFER_SIZE];
-		if (lz_proc_read(&e->proc, e->buffer + off, got, len) < 0)
+		if (lz_proc_read(&e->proc, e->buffer.base + off, got, len) < 0)
 			return lz_fail_in("the marker buffer");
 		int ret = lz_engine_compare_markers(e, got, len);
 		e->marker += ret ? 0 : len;
@@ -130,17 +130,16 @@ int lz_engine_take_buffer(struct lz_engine *e)
 		return ret < 0 ? -1 : 1;
 	if (!ret && (ret = lz_engine_sync(e)) != 0)
 		return ret;
-	size_t used = (size_t)(e->marker - e->buffer_start) + LZ_MARKER_MAX_SIZE;
+	size_t used = (size_t)(e->marker - e->buffer.start) + LZ_MARKER_MAX_SIZE;
 	if (used > LZ_BUFFER_GUARD)
 		used = LZ_BUFFER_GUARD;
-	if (lz_proc_clear(&e->proc, e->buffer, used) < 0)
+	if (lz_proc_clear(&e->proc, e->buffer.base, used) < 0)
 		return lz_fail_in("the marker buffer");
-	e->buffer = lz_ring_next(e->buffer);
-	e->regs.r15 = e->buffer;
+	e->buffer.base = lz_ring_next(e->buffer.base);
+	e->regs.r15 = e->buffer.base;
 	e->regs_dirty = true;
-	e->buffer_start = e->marker;
-	e->goal = UINT64_MAX;
-	e->fulls++;
+	e->buffer.start = e->marker;
+	e->goal.end = UINT64_MAX;
 	return 0;
 }
 
@@ -149,12 +148,13 @@ int lz_engine_settle(struct lz_engine *e)
 	uint8_t code[16];
 	int32_t disp;
 
-	if (!e->buffer || e->marker - e->buffer_start < LZ_BUFFER_GUARD - LZ_MARKER_MAX_SIZE ||
-	    e->regs.r15 - e->buffer >= LZ_BUFFER_SIZE)
+	if (!e->buffer.base || e->marker - e->buffer.start < LZ_BUFFER_GUARD - LZ_MARKER_MAX_SIZE ||
+	    e->regs.r15 - e->buffer.base >= LZ_BUFFER_SIZE)
 		return 0;
 	size_t n = lz_engine_read(e, e->regs.rip, code, sizeof code);
 	unsigned size = lz_insn_r15_store(code, n, &disp);
-	if (!size || e->regs.r15 + (uint64_t)(int64_t)disp + size <= e->buffer + LZ_BUFFER_GUARD)
+	if (!size ||
+	    e->regs.r15 + (uint64_t)(int64_t)disp + size <= e->buffer.base + LZ_BUFFER_GUARD)
 		return 0;
 	return lz_engine_take_buffer(e);
 }

@@ -1,5 +1,5 @@
 /* Threads in re-execution: the registers of the one that runs are exchanged at a switch. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ bool lz_event_async(const struct lz_event *ev)
 
 uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_struct *regs)
 {
-	return e->hello ? regs->fs_base + e->pos_offset : 0;
+	return e->buffer.hello ? regs->fs_base + e->buffer.pos_offset : 0;
 }
 
 /* ---- is it the recorded switch ---- */

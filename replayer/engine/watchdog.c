@@ -1,7 +1,7 @@
 /* A re-executed program that runs on and on where the recorded one went to its next event has diverged, though
  * nothing can be compared there (a loop in code without markers). A thread notices: it stops the process, and
  * the engine then says so. */
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include <common/thread.h>
 #include <lizard/error.h>
 #include <pthread.h>

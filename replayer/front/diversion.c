@@ -264,10 +264,10 @@ static int empty_buffer(struct lz_engine *e)
 	static const uint8_t zeroes[LZ_BUFFER_GUARD];
 	uint64_t pos_addr = lz_engine_pos_addr(e, &e->regs);
 
-	if (lz_proc_write(&e->proc, e->buffer, zeroes, sizeof zeroes) < 0 ||
-	    lz_proc_write(&e->proc, pos_addr, &e->buffer, sizeof e->buffer) < 0)
+	if (lz_proc_write(&e->proc, e->buffer.base, zeroes, sizeof zeroes) < 0 ||
+	    lz_proc_write(&e->proc, pos_addr, &e->buffer.base, sizeof e->buffer.base) < 0)
 		return -1;
-	e->regs.r15 = e->buffer;
+	e->regs.r15 = e->buffer.base;
 	e->regs_dirty = true;
 	return 0;
 }
@@ -281,9 +281,9 @@ int lz_diversion_thread(struct lz_diversion *d, uint32_t tid)
 	if (lz_engine_become(e, tid) < 0)
 		return -1;
 	uint64_t r15 = e->regs.r15;
-	if (e->buffer && e->hello && empty_buffer(e) < 0)
+	if (e->buffer.base && e->buffer.hello && empty_buffer(e) < 0)
 		return -1;
-	if (!e->buffer || r15 - lz_ring_of(e->buffer) >= LZ_RING_SIZE)
+	if (!e->buffer.base || r15 - lz_ring_of(e->buffer.base) >= LZ_RING_SIZE)
 		e->regs.r15 = r15; /* control is outside of instrumented code */
 	return 0;
 }
@@ -340,7 +340,7 @@ static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop 
 	if (ptrace(PTRACE_GETSIGINFO, e->proc.pid, 0, &info) < 0)
 		return lz_fail_errno("cannot ask why the copy stopped");
 	uint64_t at = (uint64_t)(uintptr_t)info.si_addr;
-	if (sig == SIGSEGV && e->buffer && at - e->buffer - LZ_BUFFER_GUARD < LZ_PAGE)
+	if (sig == SIGSEGV && e->buffer.base && at - e->buffer.base - LZ_BUFFER_GUARD < LZ_PAGE)
 		return empty_buffer(e);
 	if (sig == SIGSEGV && info.si_code == SI_KERNEL && do_armed(e))
 		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;

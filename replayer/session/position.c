@@ -193,7 +193,7 @@ static int64_t count_to_anchor(struct lz_session *s, uint64_t ip)
 	unsigned here =
 	    (e->regs.rip == ip ? LZ_HALT_EXEC : 0) | (e->regs.rip == a->ip ? LZ_HALT_BREAK : 0);
 	ret = lz_engine_break(e, &a->ip, 1);
-	e->want_ip = ip;
+	e->want.ip = ip;
 	while (!ret) {
 		seen += !!(here & LZ_HALT_BREAK);
 		count += !!(here & LZ_HALT_EXEC);

@@ -158,7 +158,7 @@ static int run(struct lz_rebuild *rb)
 	struct lz_halt h;
 
 	while (e->marker < rb->to) {
-		e->want_marker = rb->to;
+		e->want.marker = rb->to;
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
 		if (h.flags & LZ_HALT_INTERRUPT)
@@ -183,8 +183,8 @@ static int engine_for(struct lz_rebuild *rb, uint64_t start, uint32_t index, uin
 	rb->e = lz_engine_new(&rb->rp, index);
 	if (!rb->e)
 		return -1;
-	rb->e->tap = collect;
-	rb->e->tap_arg = rb;
+	rb->e->tap.fn = collect;
+	rb->e->tap.arg = rb;
 	return 0;
 }
 

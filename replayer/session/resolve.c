@@ -31,7 +31,7 @@ static int advance(struct lz_session *s, struct lz_engine *e, uint32_t changes, 
 	uint32_t seen = 0;
 	struct lz_halt h;
 
-	e->want_ip = ip;
+	e->want.ip = ip;
 	while (seen < changes || n < arrivals) {
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
@@ -43,7 +43,7 @@ static int advance(struct lz_session *s, struct lz_engine *e, uint32_t changes, 
 			seen++;
 		n += !!(h.flags & LZ_HALT_EXEC);
 	}
-	e->want_ip = 0;
+	e->want.ip = 0;
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static int64_t count_to_change(struct lz_session *s, const struct lz_pos *gap, u
 		return ret == 2 ? -2 : -1;
 	int64_t n = e->regs.rip == ip;
 	uint32_t seen = 0;
-	e->want_ip = ip;
+	e->want.ip = ip;
 	for (;;) {
 		struct lz_halt h;
 		if (lz_engine_resume(e, false, &h) < 0) {

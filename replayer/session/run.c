@@ -62,7 +62,7 @@ static int64_t count_on(struct lz_session *s, struct lz_engine *e, uint64_t ip, 
 
 	if (watch && lz_watch_arm(s, e) < 0)
 		return -1;
-	e->want_ip = ip;
+	e->want.ip = ip;
 	for (;;) {
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
@@ -324,9 +324,9 @@ static int run_on(struct run *r)
 	struct lz_engine *e = s->e;
 	s->away = true;
 	while (!ret) {
-		e->want_marker = lz_snapshot_plan(s, e);
-		if (s->limit > e->marker && s->limit < e->want_marker)
-			e->want_marker = s->limit;
+		e->want.marker = lz_snapshot_plan(s, e);
+		if (s->limit > e->marker && s->limit < e->want.marker)
+			e->want.marker = s->limit;
 		ret = lz_engine_resume(e, false, &h);
 		if (!ret)
 			ret = run_halt(r, &h);
@@ -355,12 +355,12 @@ static int disarm(struct lz_session *s)
 		return 0;
 	lz_engine_unbreak(e);
 	lz_engine_break(e, NULL, 0);
-	memset(e->user_slot, 0, sizeof e->user_slot);
-	e->want_marker = UINT64_MAX;
-	e->want_ip = 0;
+	memset(e->debug.user, 0, sizeof e->debug.user);
+	e->want.marker = UINT64_MAX;
+	e->want.ip = 0;
 	if (lz_engine_unguard(e) < 0)
 		return -1;
-	e->n_guarded = 0;
+	e->guarded.n = 0;
 	return 0;
 }
 

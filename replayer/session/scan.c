@@ -87,7 +87,7 @@ static int at_end(struct scan *c, bool arrived)
 		return AT_END;
 	if (!c->in_end_gap) {
 		c->in_end_gap = true;
-		e->want_ip = end->pos->ip;
+		e->want.ip = end->pos->ip;
 		arrived |= e->regs.rip == end->pos->ip;
 	}
 	if (arrived && e->regs.rip == end->pos->ip)
@@ -117,9 +117,9 @@ static int one(struct scan *c, bool watch)
 	struct lz_halt h;
 	int ret = 0;
 
-	e->want_marker = lz_snapshot_plan(c->s, e);
-	if (e->event == end->event && e->marker < end->marker && end->marker < e->want_marker)
-		e->want_marker = end->marker;
+	e->want.marker = lz_snapshot_plan(c->s, e);
+	if (e->event == end->event && e->marker < end->marker && end->marker < e->want.marker)
+		e->want.marker = end->marker;
 	if (lz_engine_resume(e, false, &h) < 0)
 		return -1;
 	if (h.flags & LZ_HALT_INTERRUPT)
@@ -166,11 +166,11 @@ int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end 
 	free(c.counts);
 	lz_engine_unbreak(e);
 	lz_engine_break(e, NULL, 0);
-	e->want_ip = 0;
-	e->want_marker = UINT64_MAX;
-	memset(e->user_slot, 0, sizeof e->user_slot);
+	e->want.ip = 0;
+	e->want.marker = UINT64_MAX;
+	memset(e->debug.user, 0, sizeof e->debug.user);
 	if (lz_engine_unguard(e) < 0)
 		return -1;
-	e->n_guarded = 0;
+	e->guarded.n = 0;
 	return ret == AT_END ? 0 : ret;
 }

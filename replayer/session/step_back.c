@@ -49,7 +49,7 @@ static int64_t count_up_to(struct lz_engine *e, uint64_t x, uint64_t ip, uint32_
 		return n - 1;
 	if (lz_engine_break(e, &ip, 1) < 0)
 		return -1;
-	e->want_ip = x;
+	e->want.ip = x;
 	for (;;) {
 		if (h.flags & LZ_HALT_BREAK && ++seen == n)
 			return count;

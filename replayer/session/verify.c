@@ -125,7 +125,7 @@ static int run_through(struct verify *v)
 		int ret = meet_checkpoints(v, &want);
 		if (ret)
 			return ret;
-		v->e->want_marker = want;
+		v->e->want.marker = want;
 		if (lz_engine_resume(v->e, false, &h) < 0)
 			return -1;
 		show_progress(v);

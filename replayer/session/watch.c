@@ -159,16 +159,16 @@ static size_t words(const struct span *w, struct lz_slot *slots, size_t n, size_
 
 static int add_page(struct lz_engine *e, uint64_t page, bool reads)
 {
-	for (size_t i = 0; i < e->n_guarded; i++)
-		if (e->guarded[i].page == page) {
-			e->guarded[i].reads |= reads;
+	for (size_t i = 0; i < e->guarded.n; i++)
+		if (e->guarded.v[i].page == page) {
+			e->guarded.v[i].reads |= reads;
 			return 0;
 		}
-	struct lz_guarded *v = realloc(e->guarded, (e->n_guarded + 1) * sizeof *v);
+	struct lz_guarded *v = realloc(e->guarded.v, (e->guarded.n + 1) * sizeof *v);
 	if (!v)
 		return lz_fail("out of memory");
-	e->guarded = v;
-	v[e->n_guarded++] = (struct lz_guarded){.page = page, .reads = reads};
+	e->guarded.v = v;
+	v[e->guarded.n++] = (struct lz_guarded){.page = page, .reads = reads};
 	return 0;
 }
 
@@ -195,11 +195,11 @@ static int choose_slots(struct lz_session *s, struct lz_engine *e)
 		ret = add_watch(&l, e, &s->watches[i]);
 	for (size_t i = 0; !ret && i < l.n; i++)
 		n = words(&l.v[i], slots, n, 2);
-	memset(e->user_slot, 0, sizeof e->user_slot);
+	memset(e->debug.user, 0, sizeof e->debug.user);
 	if (!ret && n > 2)
 		ret = guard_all(&l, e);
 	else if (!ret)
-		memcpy(e->user_slot, slots, sizeof slots);
+		memcpy(e->debug.user, slots, sizeof slots);
 	free(l.v);
 	return ret;
 }
@@ -208,7 +208,7 @@ int lz_watch_arm(struct lz_session *s, struct lz_engine *e)
 {
 	if (lz_engine_unguard(e) < 0)
 		return -1;
-	e->n_guarded = 0;
+	e->guarded.n = 0;
 	if (choose_slots(s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n_watches; i++) {
@@ -233,7 +233,7 @@ static bool touched(const struct lz_engine *e, const struct lz_user_watch *w,
 	if (h->flags & LZ_HALT_PAGE)
 		return h->fault - w->addr < w->len;
 	for (int i = 0; i < 2; i++)
-		if (h->fired >> i & 1 && overlaps(&e->user_slot[i], w))
+		if (h->fired >> i & 1 && overlaps(&e->debug.user[i], w))
 			return true;
 	return false;
 }
@@ -245,7 +245,7 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 	uint8_t small[64], *now;
 
 	/* An event may have mapped the memory once more. */
-	if (!h && e->proc.stub->shares && (e->user_slot[0].kind || e->n_guarded) &&
+	if (!h && e->proc.stub->shares && (e->debug.user[0].kind || e->guarded.n) &&
 	    choose_slots(s, e) < 0)
 		lz_warn("%s", lz_error());
 

@@ -1,6 +1,6 @@
 /* The pure parts of replay, and the stub process. */
 #include "tests/unit/suite.h"
-#include "replayer/engine/engine.h"
+#include "replayer/engine/inside.h"
 #include "restorer/share.h"
 #include <check.h>
 #include <lizard/error.h>
