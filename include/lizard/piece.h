@@ -15,8 +15,8 @@ enum { LZ_RANGES_MAX = 64, LZ_PARTS_MAX = 16 };
 struct lz_piece_of_code {
 	struct lz_part range[LZ_RANGES_MAX]; /* in any order; not overlapping */
 	uint32_t n_ranges;
-	bool
-	    hidden_starts; /* control at a range's first byte is outside: there GDB hides an inlined call */
+	/* control at a range's first byte is outside: there GDB hides an inlined call */
+	bool hidden_starts;
 	bool lines; /* of whole lines of a source: worth it however short */
 	/* for forwards, of one range: */
 	bool without_calls; /* refused if it has any; else what it calls is run over */

@@ -1,14 +1,15 @@
 /* The debugger back-end as a library: a recording re-executed to any instant. It knows no debugger.
  *
  * A session is always at a position. Moving forward re-executes; moving backward restores a
- * checkpoint or a snapshot and re-executes. The recording is never changed.
- * All functions return -1 or NULL with lz_error() set on failure. After LZ_STOP_DIVERGED only
- * seeking, querying and closing are useful.
+ * checkpoint or a snapshot and re-executes. The recording is never changed. All functions return -1
+ * or NULL with lz_error() set on failure. After LZ_STOP_DIVERGED only seeking, querying and closing
+ * are useful.
  *
- * Threads run one at a time, so there is one line of time: at each position one thread runs, pos.tid, and the others
- * have registers to go on with. Calls without a tid mean the thread that runs. The instant between a switch to a thread
- * that is inside a system call and that call's end has a position as well, though nothing can run there; moves end
- * there only for a watched change that the switch, or the call's end, makes. */
+ * Threads run one at a time, so there is one line of time: at each position one thread runs,
+ * pos.tid, and the others have registers to go on with. Calls without a tid mean the thread that
+ * runs. The instant between a switch to a thread that is inside a system call and that call's
+ * end has a position as well, though nothing can run there; moves end there only for a watched
+ * change that the switch, or the call's end, makes. */
 #ifndef LIZARD_SESSION_H
 #define LIZARD_SESSION_H
 
@@ -21,12 +22,12 @@ struct lz_session_options {
 	int echo_fd;      /* what the program writes to 1 and 2 is repeated here; -1: not */
 	const char *stub; /* path of the replay stub, NULL = beside the running program */
 };
-/* At the first checkpoint. The session owns the reader that it opens. The calling thread does without the time-stamp
- * counter until the session is closed (common/clock.h). */
+/* At the first checkpoint. The session owns the reader that it opens. The calling thread does
+ * without the time-stamp counter until the session is closed (common/clock.h). */
 struct lz_session *lz_session_open(const char *dir, const struct lz_session_options *o);
 void lz_session_close(struct lz_session *s);
-/* Begins to read, in a thread beside this one, what going back needs to know of the whole marker stream (its call
- * stacks). Optional: without, the first move that needs it reads it. */
+/* Begins to read, in a thread beside this one, what going back needs to know of the whole marker
+ * stream (its call stacks). Optional: without, the first move that needs it reads it. */
 int lz_session_read_ahead(struct lz_session *s);
 struct lz_reader *lz_session_reader(struct lz_session *s);
 
@@ -50,7 +51,8 @@ enum lz_stop_reason {
 	LZ_STOP_END,        /* ... forwards: the last instant, the process still exists */
 	LZ_STOP_INTERRUPTED,
 	LZ_STOP_DIVERGED,
-	LZ_STOP_THREAD_START, /* a step backwards: the thread begins here; backwards it has nothing more */
+	/* a step backwards: the thread begins here; backwards it has nothing more */
+	LZ_STOP_THREAD_START,
 	LZ_STOP_THREAD_END /* a step forwards: the thread has ended; where the next one goes on */
 };
 struct lz_stop {
@@ -61,8 +63,8 @@ struct lz_stop {
 	char watch_kind;
 };
 
-/* Goes exactly there. A position that does not occur, or at which another thread runs, is an error and leaves the
- * session where it was. tid 0: whichever thread runs there. */
+/* Goes exactly there. A position that does not occur, or at which another thread runs, is an
+ * error and leaves the session where it was. tid 0: whichever thread runs there. */
 int lz_session_seek(struct lz_session *s, const struct lz_pos *pos);
 int lz_session_seek_start(struct lz_session *s);
 int lz_session_seek_end(struct lz_session *s);
@@ -72,37 +74,41 @@ int lz_session_seek_time(struct lz_session *s, uint64_t time);
 /* Runs until a breakpoint, watchpoint, signal or an end of the history. A breakpoint at the present
  * position does not count. */
 int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *stop);
-/* One instruction (a whole rep instruction; an event is part of its instruction) of the thread that runs. Others whose
- * turn comes before it is done run meanwhile; forwards, a breakpoint, watchpoint or signal of theirs ends it. In forward
- * direction a signal stops it before the instruction; call again to take it. */
+/* One instruction (a whole rep instruction; an event is part of its instruction) of the thread
+ * that runs. Others whose turn comes before it is done run meanwhile; forwards, a breakpoint,
+ * watchpoint or signal of theirs ends it. In forward direction a signal stops it before the
+ * instruction; call again to take it. */
 int lz_session_step(struct lz_session *s, enum lz_direction d, struct lz_stop *stop);
-/* The same of any thread that is there. Backwards: to the last instant before now at which it ran and stood at another
- * instruction than now. */
+/* The same of any thread that is there. Backwards: to the last instant before now at which it
+ * ran and stood at another instruction than now. */
 int lz_session_step_thread(struct lz_session *s, uint32_t tid, enum lz_direction d,
                            struct lz_stop *stop);
-/* The present, if thread TID runs; else the first instant of its next turn, or (LZ_BACKWARD) the instant at which its last
- * one ended: inside of a system call, that call's instruction. Does not go there. 1: it has no such turn. */
+/* The present, if thread TID runs; else the first instant of its next turn, or (LZ_BACKWARD) the
+ * instant at which its last one ended: inside of a system call, that call's instruction. Does
+ * not go there. 1: it has no such turn. */
 int lz_session_turn(struct lz_session *s, uint32_t tid, enum lz_direction d, struct lz_pos *pos);
-/* As step, repeated while control stays in [start, end); backward only as far as START, and a return, breakpoint or
- * signal ends it. */
+/* As step, repeated while control stays in [start, end); backward only as far as START, and a
+ * return, breakpoint or signal ends it. */
 int lz_session_step_range(struct lz_session *s, enum lz_direction d, uint64_t start, uint64_t end,
                           struct lz_stop *stop);
 
-/* Out of a piece of the present frame's code: forwards until the present thread's control is outside of it; or to a breakpoint, watchpoint or signal in it. 1:
- * something would stop a run there, or the piece is refused or not worth it: nothing has moved, and steps must do; an
+/* Out of a piece of the present frame's code: forwards until the present thread's control is
+ * outside of it; or to a breakpoint, watchpoint or signal in it. 1: something would stop a run
+ * there, or the piece is refused or not worth it: nothing has moved, and steps must do; an
  * interrupt that came on the way is still to be answered. -1: nothing has moved either. */
 int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
                      struct lz_stop *stop);
-/* Backwards, to the last instant at which it was outside, in the present activation. 1: the same, or that is not certain. */
+/* Backwards, to the last instant at which it was outside, in the present activation. 1: the
+ * same, or that is not certain. */
 int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *piece,
                           struct lz_stop *stop);
-/* May be called from a signal handler or another thread: the present run stops soon with LZ_STOP_INTERRUPTED. What came
- * before a request is forgotten when that begins, */
+/* May be called from a signal handler or another thread: the present run stops soon with
+ * LZ_STOP_INTERRUPTED. What came before a request is forgotten when that begins, */
 void lz_session_interrupt(struct lz_session *s);
 /* ... but not from here on: */
 void lz_session_keep_interrupts(struct lz_session *s);
-/* Has there been an interrupt that no request has answered? Forgets it. A signal that a run stopped for instead is told
- * again. */
+/* Has there been an interrupt that no request has answered? Forgets it. A signal that a run
+ * stopped for instead is told again. */
 bool lz_session_take_interrupt(struct lz_session *s);
 /* Signals that do not stop a run (bit signo). All stop at first. */
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask);
@@ -126,7 +132,8 @@ struct lz_thread {
 	bool fresh;        /* made by clone, has not run yet: stands behind it with the result 0 */
 	uint64_t pos_addr; /* of its __lizard_pos; 0: not known */
 };
-/* The threads that are there now: the first one if it still is, then by tid; one at least. malloced. */
+/* The threads that are there now: the first one if it still is, then by tid; one at least.
+ * malloced. */
 int lz_session_threads(struct lz_session *s, struct lz_thread **threads, uint32_t *n);
 /* Of any of them. */
 int lz_session_thread_regs(struct lz_session *s, uint32_t tid, struct user_regs_struct *r);
@@ -136,11 +143,12 @@ int lz_session_vmas(struct lz_session *s, struct lz_vma **v, uint32_t *n);
 /* The next event (index = where().event); NULL at the end of the log. Owned by the reader. */
 const struct lz_event *lz_session_next_event(struct lz_session *s);
 
-/* ---- diversions: a copy of the present state that may be changed and run, then thrown away ---- */
+/* ---- diversions: a copy of the present that may be changed and run, then thrown away ---- */
 struct lz_diversion;
 struct lz_diversion *lz_diversion_new(struct lz_session *s);
 void lz_diversion_free(struct lz_diversion *d);
-/* Its registers, and what it runs, are those of thread TID from here on; at first the one that runs. */
+/* Its registers, and what it runs, are those of thread TID from here on; at first the one that
+ * runs. */
 int lz_diversion_thread(struct lz_diversion *d, uint32_t tid);
 int lz_diversion_write(struct lz_diversion *d, uint64_t addr, const void *buf, size_t len);
 size_t lz_diversion_read(struct lz_diversion *d, uint64_t addr, void *buf, size_t len);
@@ -148,39 +156,42 @@ int lz_diversion_regs(struct lz_diversion *d, struct user_regs_struct *r);
 int lz_diversion_set_regs(struct lz_diversion *d, const struct user_regs_struct *r);
 int lz_diversion_xstate(struct lz_diversion *d, uint8_t *buf, uint32_t *len);
 int lz_diversion_set_xstate(struct lz_diversion *d, const uint8_t *buf, uint32_t len);
-/* Runs or steps until one of ADDRS, a signal, or exit. System calls: write to 1 and 2 is done on echo_fd or
- * stderr, memory mapping is real, what only looks (getpid, clock) is real, everything else is -ENOSYS. */
+/* Runs or steps until one of ADDRS, a signal, or exit. System calls: write to 1 and 2 is done on
+ * echo_fd or stderr, memory mapping is real, what only looks (getpid, clock) is real, everything
+ * else is -ENOSYS. */
 int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, size_t n_addrs,
                      struct lz_stop *stop);
 
 /* ---- navigation from markers and CFG (design.md section 7) ---- */
-/* The next or previous arrival at any of ADDRS, of thread TID or, if that is 0, any: found by scanning the marker stream
- * for pairs in the pre- and post-sets, then confirmed by re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at
- * START and END the session is there. It fails where TID is one of several and does not come there. Breakpoints and
+/* The next or previous arrival at any of ADDRS, of thread TID or, if that is 0, any: found by
+ * scanning the marker stream for pairs in the pre- and post-sets, then confirmed by
+ * re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at START and END the session
+ * is there. It fails where TID is one of several and does not come there. Breakpoints and
  * watchpoints do not count. */
 int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
                     size_t n, struct lz_stop *stop);
-/* The exact inverses of GDB's step and next in the thread that runs, what others do in between being skipped: to the
- * instant from which `step` (`next`) leads here.
- * Stops: STEP, START, THREAD_START (at the thread's first instant), ... */
+/* The exact inverses of GDB's step and next in the thread that runs, what others do in between
+ * being skipped: to the instant from which `step` (`next`) leads here. Stops: STEP, START,
+ * THREAD_START (at the thread's first instant), ... */
 int lz_session_back_step(struct lz_session *s, struct lz_stop *stop);
 int lz_session_back_next(struct lz_session *s, struct lz_stop *stop);
 
 /* ---- what ran ---- */
-/* One function's code, between one call or return and the next. Code without markers does not appear: it counts to what
- * called it. */
+/* One function's code, between one call or return and the next. Code without markers does not
+ * appear: it counts to what called it. */
 struct lz_history_call {
 	uint64_t begin, end; /* stream offsets */
 	uint64_t entry;      /* of the function; 0: none with markers had been called */
 	uint32_t depth;      /* calls of functions with markers that were not over */
 };
-/* From the markers of thread TID (0: the one that runs), without re-executing: BEFORE stretches before the one that stream offset TIME lies in, that one,
- * and those behind it: AFTER in all. Fewer where there are no more. *CALLS is malloced. */
+/* From the markers of thread TID (0: the one that runs), without re-executing: BEFORE stretches
+ * before the one that stream offset TIME lies in, that one, and those behind it: AFTER in all.
+ * Fewer where there are no more. *CALLS is malloced. */
 int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t before, size_t after,
                      struct lz_history_call **calls, size_t *n);
-/* The addresses of N instructions before or after the present one, the nearest first, without the SKIP nearest; *FOUND of
- * them. From the markers where they tell, as they do in instrumented code for the most part; else it re-executes and comes
- * back to the present. */
+/* The addresses of N instructions before or after the present one, the nearest first, without
+ * the SKIP nearest; *FOUND of them. From the markers where they tell, as they do in instrumented
+ * code for the most part; else it re-executes and comes back to the present. */
 int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t skip, size_t n,
                             uint64_t *addrs, size_t *found);
 
@@ -198,9 +209,10 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 /* Text about the last divergence; NULL if none. Owned by the session. */
 const char *lz_session_divergence(struct lz_session *s);
 
-/* ---- markers of which only checksums were recorded ----
- * Sessions do this by themselves. For others: lets lz_reader_markers() of R have them computed again by replay, in the
- * calling thread, which runs on the recording's CPU from then on. To be freed before R is closed. */
+/* ---- markers of which only checksums were recorded ---- */
+/* Sessions do this by themselves. For others: lets lz_reader_markers() of R have them computed again
+ * by replay, in the calling thread, which runs on the recording's CPU from then on. To be freed
+ * before R is closed. */
 struct lz_rebuild;
 struct lz_rebuild *lz_rebuild_new(struct lz_reader *r);
 void lz_rebuild_free(struct lz_rebuild *rb);

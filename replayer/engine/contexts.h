@@ -1,5 +1,5 @@
-/* The threads of a re-executed process. Replay has one kernel thread: the thread that runs is in it, of the others
- * there are the registers to go on with. Pure. */
+/* The threads of a re-executed process. Replay has one kernel thread: the thread that runs is in
+ * it, of the others there are the registers to go on with. Pure. */
 #ifndef LZ_REPLAYER_CONTEXTS_H
 #define LZ_REPLAYER_CONTEXTS_H
 
@@ -23,8 +23,8 @@ struct lz_contexts {
 	uint32_t running; /* index of the one that runs */
 };
 
-/* All threads of a checkpoint, the first of which runs, in place of what was there. -1: it makes no sense, nothing is
- * changed. */
+/* All threads of a checkpoint, the first of which runs, in place of what was there. -1: it makes
+ * no sense, nothing is changed. */
 int lz_contexts_load(struct lz_contexts *c, const struct lz_checkpoint *ck);
 int lz_contexts_copy(struct lz_contexts *to, const struct lz_contexts *from);
 void lz_contexts_free(struct lz_contexts *c);

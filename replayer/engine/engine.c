@@ -36,7 +36,8 @@ static void put_break(struct lz_engine *e, struct lz_softbreak *b)
 	static const uint8_t int3 = 0xcc;
 	const struct lz_vma *v = lz_space_find(&e->space, b->addr);
 
-	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the return of a call. */
+	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the
+	 * return of a call. */
 	if (!b->in && v && v->prot & PROT_EXEC &&
 	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
 		b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
@@ -210,7 +211,8 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
 	return 0;
 }
 
-/* The same code takes about the same CPU time in replay; generous, as machines and their clocks differ. */
+/* The same code takes about the same CPU time in replay; generous, as machines and their clocks
+ * differ. */
 static void set_patience(struct lz_engine *e)
 {
 	enum { LEAST_MS = 5000, TIMES = 25 };
@@ -277,8 +279,8 @@ int lz_engine_arm(struct lz_engine *e)
 	return 0;
 }
 
-/* A marker's last byte is stored first, its code byte last: if the one has just been written and the marker is not
- * complete, what is to be waited for is the other. */
+/* A marker's last byte is stored first, its code byte last: if the one has just been written and
+ * the marker is not complete, what is to be waited for is the other. */
 static void correct_goal(struct lz_engine *e)
 {
 	if (e->goal.guessed && e->goal.end != UINT64_MAX && e->marker < e->goal.end &&
@@ -445,7 +447,8 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 		return -1;
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 		e->in_call = true;
-		if (step) /* the instruction keeps the flags there: the one that traps a step is ours */
+		/* the instruction keeps the flags there: the one that traps a step is ours */
+		if (step)
 			e->regs.r11 &= ~(uint64_t)FLAG_TF;
 		return flags_of(lz_engine_at_call(e), h);
 	}
@@ -523,9 +526,10 @@ static int step_once(struct lz_engine *e, struct lz_halt *h)
 	return ret;
 }
 
-/* A watchpoint has fired: inside the rep instruction at hand, between two iterations? Intel's processors set the resume flag
- * then (SDM volume 3, section 18.3.1.1). AMD's leave it as it is, so there a store right before the instruction to what its first
- * iteration would have come from is taken for one of its own. */
+/* A watchpoint has fired: inside the rep instruction at hand, between two iterations? Intel's
+ * processors set the resume flag then (SDM volume 3, section 18.3.1.1). AMD's leave it as it is,
+ * so there a store right before the instruction to what its first iteration would have come from
+ * is taken for one of its own. */
 static bool inside_rep(const struct lz_engine *e, const uint8_t *code, size_t n, unsigned fired)
 {
 	if (e->regs.eflags & LZ_FLAG_RF)
@@ -574,7 +578,8 @@ static int pass_guard(struct lz_engine *e, struct lz_halt *h)
 	return 0;
 }
 
-/* An instruction that we stand on must not trap again at its own breakpoint. 1: it was stepped over. */
+/* An instruction that we stand on must not trap again at its own breakpoint. 1: it was stepped
+ * over. */
 static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
 {
 	for (int i = 0; i < 4; i++)

@@ -25,11 +25,11 @@ enum lz_halt_flags {
 	LZ_HALT_END = 64,   /* the last instant of the recording */
 	LZ_HALT_INTERRUPT = 128,
 	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
-	LZ_HALT_PAGE = 512, /* after an instruction that touched a guarded page at `fault`; comes
-	                           together with LZ_HALT_WATCH */
-	LZ_HALT_GOES_ON =
-	    1024 /* with EXEC or BREAK: a thread has its turn where its last one ended.
-	                              It counts as an arrival of the gap, but was one before */
+	/* after an instruction that touched a guarded page at `fault`; comes together with WATCH */
+	LZ_HALT_PAGE = 512,
+	/* with EXEC or BREAK: a thread has its turn where its last one ended. It counts as an arrival
+	 * of the gap, but was one before */
+	LZ_HALT_GOES_ON = 1024
 };
 
 /* In eflags: the processor's, for a debugger; says nothing about the program. */
@@ -94,8 +94,8 @@ struct lz_replay {
 	uint32_t tid; /* the first thread's, which names the stream */
 	uint64_t stream_len;
 	struct lz_turns turns; /* empty until asked for: lz_replay_turns() */
-	/* Whoever interrupts sets `interrupted` and then stops what is `running`; a run sets `running` and then looks at
-	 * `interrupted`. */
+	/* Whoever interrupts sets `interrupted` and then stops what is `running`; a run sets
+	 * `running` and then looks at `interrupted`. */
 	_Atomic bool interrupted;
 	_Atomic pid_t running;        /* the process being waited for, 0 none */
 	_Atomic uint64_t run;         /* counts resumes */
@@ -154,13 +154,15 @@ struct lz_engine_next {
 	uint64_t patience_ms;
 };
 
-/* Is given markers that are not stored, as they come; COMPLETE: with these the block is whole, and right. */
+/* Is given markers that are not stored, as they come; COMPLETE: with these the block is whole,
+ * and right. */
 struct lz_engine_tap {
 	int (*fn)(void *arg, uint64_t at, const uint8_t *bytes, size_t len, bool complete);
 	void *arg;
 };
 
-/* Where memory differed at the last comparison that failed, 0: nowhere; and what it should hold there. */
+/* Where memory differed at the last comparison that failed, 0: nowhere; and what it should hold
+ * there. */
 struct lz_engine_miss {
 	uint64_t addr;
 	uint8_t want;
@@ -225,23 +227,25 @@ struct lz_engine *lz_engine_new(struct lz_replay *rp, uint32_t index);
 struct lz_engine *lz_engine_fork(struct lz_engine *e);
 void lz_engine_free(struct lz_engine *e);
 
-/* ---- one resume ----
- * Runs until something of enum lz_halt_flags; several at once are possible. Buffers that fill up are
+/* ---- one resume ---- */
+/* Runs until something of enum lz_halt_flags; several at once are possible. Buffers that fill up are
  * taken, compared and emptied on the way. STEP: one instruction, a whole rep instruction, or up to
  * the event that the instruction makes. -1: the machinery failed (lz_error). */
 int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
-/* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has thereby
- * arrived there. H may be NULL. */
+/* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has
+ * thereby arrived there. H may be NULL. */
 int lz_engine_apply(struct lz_engine *e, struct lz_halt *h);
 
-/* ---- going to a position ----
- * They return 0; 1 if that does not occur (the engine is then somewhere behind); 2 if interrupted; -1. */
+/* ---- going to a position ---- */
+/* They return 0; 1 if that does not occur (the engine is then somewhere behind); 2 if interrupted;
+ * -1. */
 /* From an earlier gap, or from its own start: to the start of gap (event, marker). */
 int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
 /* Within the gap: on to the arrival number N at IP, of which SEEN have been counted (the present
  * one included). */
 int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen);
-/* From the start of a gap that an event ends, up to that event: how often control arrives at IP; -1. */
+/* From the start of a gap that an event ends, up to that event: how often control arrives at IP;
+ * -1. */
 int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
@@ -251,8 +255,8 @@ uint64_t lz_engine_next_kept(const struct lz_engine *e, uint64_t marker);
 /* ---- threads (threads.c) ---- */
 /* The one that runs. */
 uint32_t lz_engine_tid(const struct lz_engine *e);
-/* The running thread is inside a call, or has ended: the next event applies before anything runs, and control is not
- * at the address that the registers hold. */
+/* The running thread is inside a call, or has ended: the next event applies before anything
+ * runs, and control is not at the address that the registers hold. */
 bool lz_engine_in_kernel(const struct lz_engine *e);
 /* Where the thread with these registers has its __lizard_pos; 0 before the hello call. */
 uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_struct *regs);
@@ -263,8 +267,8 @@ const struct lz_turns *lz_replay_turns(struct lz_replay *rp);
 
 /* Does this event come from outside, when an address is arrived at (a signal, a switch)? */
 bool lz_event_async(const struct lz_event *ev);
-/* Does this event come at an address that control has not arrived at before it (behind an int3)? Then it
- * counts as an arrival itself. */
+/* Does this event come at an address that control has not arrived at before it (behind an int3)?
+ * Then it counts as an arrival itself. */
 bool lz_event_arrives(const struct lz_event *ev);
 
 /* ---- state ---- */
@@ -286,8 +290,8 @@ bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr);
 int lz_engine_flush(struct lz_engine *e);
 /* Finishes an emulated system call so that lz_proc_syscall() may be used. */
 int lz_engine_leave_call(struct lz_engine *e);
-/* If the instruction at hand is a marker store that does not fit any more, takes the buffer now: the state
- * at such an instant is then the same on every way to it. */
+/* If the instruction at hand is a marker store that does not fit any more, takes the buffer now:
+ * the state at such an instant is then the same on every way to it. */
 int lz_engine_settle(struct lz_engine *e);
 
 /* ---- comparing with checkpoints (verify.c, spins) ---- */
@@ -304,10 +308,12 @@ bool lz_regs_difference(const struct user_regs_struct *now, const struct user_re
 /* Keeps the text ("event 12, TID:...: WHAT") in rp->divergence, with the last events; returns 1. */
 int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Text about a difference of the stream: the recorded stream from OFFSET on against GOT. malloced. */
+/* Text about a difference of the stream: the recorded stream from OFFSET on against GOT.
+ * malloced. */
 char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *got, size_t len);
 
-/* What is known about where the program is, when the markers from FROM to UPTO are not those recorded. malloced. */
+/* What is known about where the program is, when the markers from FROM to UPTO are not those
+ * recorded. malloced. */
 char *lz_describe_flow(struct lz_engine *e, uint64_t from, uint64_t upto);
 
 #endif

@@ -32,7 +32,8 @@ static int diverged(int ret)
 
 /* ---- spins ---- */
 
-/* Memory differed there at the arrival before: if it still does, that is all there is to look at. */
+/* Memory differed there at the arrival before: if it still does, that is all there is to look
+ * at. */
 static bool still_missed(struct lz_engine *e)
 {
 	uint8_t now;
@@ -41,8 +42,8 @@ static bool still_missed(struct lz_engine *e)
 	       now != e->miss.want;
 }
 
-/* The pages that the checkpoint lists have changed since the one before; in between others may have changed and
- * changed back. 1: differs. */
+/* The pages that the checkpoint lists have changed since the one before; in between others may
+ * have changed and changed back. 1: differs. */
 static int compare_all(struct lz_engine *e, uint32_t index)
 {
 	uint64_t pages = 0;
@@ -129,8 +130,8 @@ static int check_call(struct lz_engine *e, const struct lz_event *ev, uint64_t n
 	return check_args(e, ev);
 }
 
-/* Nothing runs before the next event: the end of the call that the thread is inside of, or the switch to another
- * thread from one that has ended. */
+/* Nothing runs before the next event: the end of the call that the thread is inside of, or the
+ * switch to another thread from one that has ended. */
 static int kernel_due(struct lz_engine *e)
 {
 	const struct lz_end *end = &e->rp->end;
@@ -249,8 +250,9 @@ int lz_engine_leave_call(struct lz_engine *e)
 	return 0;
 }
 
-/* The write pointer that a signal's delivery, a switch, or a wait for other processes has put into __lizard_pos: if it is the next buffer's base,
- * this one had just been found full (the marker store that was interrupted did not fit). */
+/* The write pointer that a signal's delivery, a switch, or a wait for other processes has put
+ * into __lizard_pos: if it is the next buffer's base, this one had just been found full (the
+ * marker store that was interrupted did not fit). */
 static int take_before_async(struct lz_engine *e, const struct lz_event *ev)
 {
 	uint64_t pos, at = lz_engine_pos_addr(e, ev->kind == LZ_EV_SWITCH ? &ev->regs : &e->regs);

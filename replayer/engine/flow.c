@@ -1,5 +1,5 @@
-/* What a re-executed process writes is compared with the recorded stream: byte for byte where that is stored, else
- * block by block, by checksum. */
+/* What a re-executed process writes is compared with the recorded stream: byte for byte where
+ * that is stored, else block by block, by checksum. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The block that e->marker + DONE lies in. Behind the end of the recording there is one more, without end. */
+/* The block that e->marker + DONE lies in. Behind the end of the recording there is one more,
+ * without end. */
 static int find_block(struct lz_engine *e, uint64_t at)
 {
 	struct lz_flow_block *b = &e->flow;

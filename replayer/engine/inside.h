@@ -8,15 +8,18 @@ int lz_engine_rebase(struct lz_engine *e);
 int lz_engine_jump_spin(struct lz_engine *e, uint32_t index);
 /* May this SWITCH be applied? 1: diverged. */
 int lz_engine_check_switch(struct lz_engine *e, const struct lz_event *ev);
-/* The part of applying a SWITCH that exchanges threads; what it writes and the new registers are set as with any event. */
+/* The part of applying a SWITCH that exchanges threads; what it writes and the new registers are
+ * set as with any event. */
 int lz_engine_switch(struct lz_engine *e, const struct lz_event *ev);
 /* What an applied SYSCALL means for threads: one begins, one ends. */
 int lz_engine_after_call(struct lz_engine *e, const struct lz_event *ev);
 /* Parses and compares what was written since the last time. 1: diverged. */
 int lz_engine_sync(struct lz_engine *e);
-/* The same where the markers should end at stream offset MARKER: if they do they need not be parsed. */
+/* The same where the markers should end at stream offset MARKER: if they do they need not be
+ * parsed. */
 int lz_engine_sync_to(struct lz_engine *e, uint64_t marker);
-/* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1: diverged. */
+/* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1:
+ * diverged. */
 int lz_engine_compare_markers(struct lz_engine *e, const uint8_t *got, size_t len);
 /* Is what is written at e->marker only recorded as a checksum? */
 bool lz_engine_hashed_here(struct lz_engine *e);
@@ -46,7 +49,8 @@ unsigned lz_insn_rep(const uint8_t *code, size_t len);
 bool lz_insn_rep_touched(const uint8_t *code, size_t len, const struct user_regs_struct *r,
                          uint64_t addr, uint64_t n);
 bool lz_insn_pushf(const uint8_t *code, size_t len);
-/* A mov of a register or immediate to [r15 + disp]: its size, and *disp; 0 if it is something else. */
+/* A mov of a register or immediate to [r15 + disp]: its size, and *disp; 0 if it is something
+ * else. */
 unsigned lz_insn_r15_store(const uint8_t *code, size_t len, int32_t *disp);
 
 #endif

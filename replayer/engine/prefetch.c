@@ -1,5 +1,5 @@
-/* The marker stream read ahead by a thread with a reader of its own: decompression then takes none of the CPU
- * that replay and the replayed process share. Only for a run from start to end. */
+/* The marker stream read ahead by a thread with a reader of its own: decompression then takes
+ * none of the CPU that replay and the replayed process share. Only for a run from start to end. */
 #include "replayer/engine/prefetch.h"
 #include <common/thread.h>
 #include <lizard/error.h>

@@ -72,7 +72,8 @@ int lz_engine_sync(struct lz_engine *e)
 	}
 }
 
-/* The next LEN bytes, taken if they are what was recorded; LAST: and no marker follows. 1: taken. */
+/* The next LEN bytes, taken if they are what was recorded; LAST: and no marker follows. 1:
+ * taken. */
 static int take_equal(struct lz_engine *e, size_t len, bool last)
 {
 	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
@@ -102,8 +103,8 @@ int lz_engine_sync_to(struct lz_engine *e, uint64_t marker)
 	return lz_engine_sync(e);
 }
 
-/* At a full buffer the write pointer says how much there is: if that is what was recorded, it need not be
- * parsed. 1: done; 2: diverged. */
+/* At a full buffer the write pointer says how much there is: if that is what was recorded, it
+ * need not be parsed. 1: done; 2: diverged. */
 static int sync_full(struct lz_engine *e)
 {
 	uint64_t end = e->regs.r15 - e->buffer.base, off = e->marker - e->buffer.start;

@@ -32,8 +32,8 @@ uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_st
 
 /* ---- is it the recorded switch ---- */
 
-/* The registers that a thread goes on with must be those that it had. r15 is given anew. What is in rax inside of a
- * call depends on how far the kernel has come. */
+/* The registers that a thread goes on with must be those that it had. r15 is given anew. What is
+ * in rax inside of a call depends on how far the kernel has come. */
 static int check_regs(struct lz_engine *e, const struct lz_event *ev, const struct lz_context *t)
 {
 	struct user_regs_struct want = ev->regs, had = t->regs;
@@ -67,7 +67,8 @@ int lz_engine_check_switch(struct lz_engine *e, const struct lz_event *ev)
 
 /* ---- applying ---- */
 
-/* Keeps what the running thread has, and gives the process TO's vector registers if they are known. */
+/* Keeps what the running thread has, and gives the process TO's vector registers if they are
+ * known. */
 static int exchange(struct lz_engine *e, uint32_t to)
 {
 	struct user_regs_struct regs = *lz_engine_regs(e);

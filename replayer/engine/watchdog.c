@@ -1,6 +1,6 @@
-/* A re-executed program that runs on and on where the recorded one went to its next event has diverged, though
- * nothing can be compared there (a loop in code without markers). A thread notices: it stops the process, and
- * the engine then says so. */
+/* A re-executed program that runs on and on where the recorded one went to its next event has
+ * diverged, though nothing can be compared there (a loop in code without markers). A thread
+ * notices: it stops the process, and the engine then says so. */
 #include "replayer/engine/inside.h"
 #include <common/thread.h>
 #include <lizard/error.h>
@@ -32,9 +32,9 @@ static uint64_t cpu_ms(pid_t pid)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Time in which the process did not get the CPU (a busy machine, a paused debugger) does not count. When a virtual
- * machine stands still, its clocks may jump and the time be charged to whoever was running: so a look adds no
- * more than can have passed since the last one. */
+/* Time in which the process did not get the CPU (a busy machine, a paused debugger) does not
+ * count. When a virtual machine stands still, its clocks may jump and the time be charged to
+ * whoever was running: so a look adds no more than can have passed since the last one. */
 static void look(struct lz_replay *rp, struct lz_watchdog *w)
 {
 	uint64_t run = rp->run;

@@ -1,4 +1,5 @@
-/* `catch syscall`: the event log says which call comes next and where; a breakpoint of our own there. */
+/* `catch syscall`: the event log says which call comes next and where; a breakpoint of our own
+ * there. */
 #include "replayer/front/inside.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ void lz_front_catch(struct lz_front *f, const uint32_t *nrs, size_t n)
 		memcpy(f->catch.calls, nrs, f->catch.n * sizeof *nrs);
 }
 
-/* A call begins with EV: one that lets other threads run before it returns begins with the switch. */
+/* A call begins with EV: one that lets other threads run before it returns begins with the
+ * switch. */
 static bool enters(struct lz_front *f, const struct lz_event *ev)
 {
 	uint32_t tid = ev->tid;
@@ -49,8 +51,8 @@ static struct lz_pos behind(const struct lz_event *ev)
 	                       .ip = ev->has_regs ? ev->regs.rip : ev->ip};
 }
 
-/* What event INDEX is to a catchpoint: 'e' a call begins, 'r' one returns that began before other threads ran, 0 nothing.
- * AT is the instant. */
+/* What event INDEX is to a catchpoint: 'e' a call begins, 'r' one returns that began before
+ * other threads ran, 0 nothing. AT is the instant. */
 static char look(struct lz_front *f, uint64_t index, struct lz_pos *at, uint64_t *nr)
 {
 	const struct lz_event *ev = lz_reader_event(f->reader, index);

@@ -1,4 +1,5 @@
-/* Code as the program's file has it: what was changed for recording (lizard/randinsn.h, lizard/widen.h) is not shown. */
+/* Code as the program's file has it: what was changed for recording (lizard/randinsn.h,
+ * lizard/widen.h) is not shown. */
 #include "replayer/front/inside.h"
 
 #include <lizard/randinsn.h>

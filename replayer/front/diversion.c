@@ -1,5 +1,5 @@
-/* Diversions: a copy of the present that may be changed and run freely, then thrown away. Nothing in it is
- * compared with the recording. */
+/* Diversions: a copy of the present that may be changed and run freely, then thrown away.
+ * Nothing in it is compared with the recording. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -164,8 +164,8 @@ static bool is_advice(const struct user_regs_struct *r)
 	return r->orig_rax == SYS_madvise && (int)r->rdx != MADV_DONTNEED;
 }
 
-/* The fourth argument, without what the filter of the process does not let through and a called function does not
- * need: memory that is filled or locked at once, or of huge pages. */
+/* The fourth argument, without what the filter of the process does not let through and a called
+ * function does not need: memory that is filled or locked at once, or of huge pages. */
 static uint64_t tame(const struct user_regs_struct *r)
 {
 	const uint64_t flags = MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_FIXED_NOREPLACE |
@@ -204,7 +204,8 @@ static bool is_real(const struct user_regs_struct *r)
 	}
 }
 
-/* The signal that the copy sends itself, as abort() does; 0: none. It knows the recorded process's ids, or has asked for its own. */
+/* The signal that the copy sends itself, as abort() does; 0: none. It knows the recorded
+ * process's ids, or has asked for its own. */
 static uint32_t sent_to_itself(struct lz_diversion *d, const struct user_regs_struct *r)
 {
 	const uint32_t to = (uint32_t)(r->orig_rax == SYS_tgkill ? r->rsi : r->rdi);

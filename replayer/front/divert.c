@@ -1,10 +1,11 @@
 /* Diversions: what the debugger changes, and calls of the program's functions, happen in a copy.
  *
- * One `call f("abc")` is several resumes (malloc for the string, then f), so a diversion lives until the
- * user moves in time: until a resume that is not part of a call. A resume is a call's if, at its first
- * resume, the word at the stack pointer is an address with a breakpoint (GDB's return trap) and the
- * stack is deeper than the recorded one; it stays one until GDB sets the stack pointer to above that word,
- * as it does when it restores the registers. They need not be the recorded ones: the user may change some. */
+ * One `call f("abc")` is several resumes (malloc for the string, then f), so a diversion lives
+ * until the user moves in time: until a resume that is not part of a call. A resume is a call's
+ * if, at its first resume, the word at the stack pointer is an address with a breakpoint (GDB's
+ * return trap) and the stack is deeper than the recorded one; it stays one until GDB sets the
+ * stack pointer to above that word, as it does when it restores the registers. They need not be
+ * the recorded ones: the user may change some. */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>
@@ -111,7 +112,8 @@ int lz_front_divert_run(struct lz_front *f, bool step)
 	return rc;
 }
 
-/* GDB lets all threads run while it calls a function, and first steps those over their breakpoints that stand at one. */
+/* GDB lets all threads run while it calls a function, and first steps those over their
+ * breakpoints that stand at one. */
 int lz_front_divert_step_other(struct lz_front *f, uint32_t tid)
 {
 	struct lz_regfile *r = &f->div.stepped;

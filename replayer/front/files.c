@@ -1,5 +1,5 @@
-/* Files of the recorded program's world: /proc/PID of the recording, the recording's copies of mapped files, and,
- * where allowed, the host's. */
+/* Files of the recorded program's world: /proc/PID of the recording, the recording's copies of
+ * mapped files, and, where allowed, the host's. */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>

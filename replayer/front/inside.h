@@ -25,8 +25,8 @@ struct lz_front_regs {
 	bool valid;
 };
 
-/* Where a step of one thread began in which another one would have stopped, and where it ended; n = 0:
- * there is none. For threads.c. */
+/* Where a step of one thread began in which another one would have stopped, and where it ended;
+ * n = 0: there is none. For threads.c. */
 struct lz_front_passed {
 	struct lz_pos from, to;
 };
@@ -86,8 +86,8 @@ struct lz_front_div {
 	bool called, written;
 	/* Where the function that is being called finds its return address; 0: none is. */
 	uint64_t call_sp;
-	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until the next
-	 * resume; 0: none */
+	/* A thread that was stepped meanwhile in it, over a breakpoint, and its registers until
+	 * the next resume; 0: none */
 	uint32_t stepped_tid;
 	struct lz_regfile stepped;
 };

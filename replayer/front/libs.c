@@ -1,6 +1,7 @@
-/* The loaded libraries, as GDB's library-list-svr4. The loader's list of them is in the program's memory; a debugger would
- * look there itself, but a name in it may be relative to a directory of then, or a link that leads elsewhere by now. What
- * is given here is the file that was mapped. */
+/* The loaded libraries, as GDB's library-list-svr4. The loader's list of them is in the
+ * program's memory; a debugger would look there itself, but a name in it may be relative to a
+ * directory of then, or a link that leads elsewhere by now. What is given here is the file that
+ * was mapped. */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>
@@ -57,7 +58,8 @@ static uint64_t dynamic_section(struct lz_front *f)
 	return dynamic ? dynamic + bias : 0;
 }
 
-/* Where the loader's list begins, 0 before it is made. -1: the program is not one with such a list. */
+/* Where the loader's list begins, 0 before it is made. -1: the program is not one with such a
+ * list. */
 static int find_list(struct lz_front *f, uint64_t *r_debug)
 {
 	uint64_t at = dynamic_section(f);
@@ -190,7 +192,8 @@ static bool is_among(const struct lz_front_libs *libs, const char *xml)
 	return false;
 }
 
-/* Those that the debugger knows and that are not there now, even where something else has their place. */
+/* Those that the debugger knows and that are not there now, even where something else has their
+ * place. */
 static void add_kept(struct lz_front_libs *libs, struct lz_front_libs *known)
 {
 	for (size_t i = 0; i < known->n; i++)

@@ -1,14 +1,14 @@
-/* Moves that GDB has no name for: armed by a monitor command, carried out by the next reverse resume.
+/* Moves that GDB has no name for: armed by a monitor command, carried out by the next reverse
+ * resume.
  *
- *   seek start | end | N% | time T | event N | POSITION
- *   jump forward|backward [any] ADDR...    of the present thread, or of any
- *   back-step [N]    back-next [N]
+ * seek start | end | N% | time T | event N | POSITION jump forward|backward [any] ADDR...    of the
+ * present thread, or of any back-step [N]    back-next [N]
  *
  * Where a thread matters it is the one that the resume is of.
  *
- * Only a reverse resume will do, for forward moves too: a forward one GDB would take for its step over a
- * breakpoint, and run on. A reverse-continue is answered without a signal, "Program stopped."; a
- * reverse-stepi as a step, so that the user sees the new place as after `step`. */
+ * Only a reverse resume will do, for forward moves too: a forward one GDB would take for its
+ * step over a breakpoint, and run on. A reverse-continue is answered without a signal, "Program
+ * stopped."; a reverse-stepi as a step, so that the user sees the new place as after `step`. */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>

@@ -1,4 +1,5 @@
-/* The names of threads: given to oneself by prctl(), to others through a file, inherited from who makes the thread. */
+/* The names of threads: given to oneself by prctl(), to others through a file, inherited from
+ * who makes the thread. */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>

@@ -29,7 +29,8 @@ static enum lz_front_kind watch_kind(char kind)
 	return kind == 'r' ? LZ_WATCH_READ : kind == 'a' ? LZ_WATCH_ACCESS : LZ_WATCH_WRITE;
 }
 
-/* One that the run met at its very end, where the user still wants to be told of what he asked for. */
+/* One that the run met at its very end, where the user still wants to be told of what he asked
+ * for. */
 static void take_interrupt(struct lz_front *f)
 {
 	switch (f->stop.reason) {
@@ -152,9 +153,10 @@ static void finish(struct lz_front *f, int rc)
 		             "The recording begins here: earlier parts of the run were not kept.");
 }
 
-/* The debugger goes on in a thread that waits for its turn, and has put a breakpoint where that stands, to go on with a step
- * that others have disturbed. A live thread would meet it at once. In the order of time others come first, and where they run
- * through the same code they would meet it over and over. */
+/* The debugger goes on in a thread that waits for its turn, and has put a breakpoint where that
+ * stands, to go on with a step that others have disturbed. A live thread would meet it at once.
+ * In the order of time others come first, and where they run through the same code they would
+ * meet it over and over. */
 static bool stands_at_break(struct lz_front *f, const struct lz_front_resume *r)
 {
 	struct user_regs_struct regs;
@@ -209,8 +211,8 @@ uint64_t lz_front_passed(const struct lz_front *f)
 	return f->pass_all ? UINT64_MAX : f->pass_signals;
 }
 
-/* A thread-local variable that is not there yet has no address; the debugger learns it at its next stop, be it a hidden one
- * of its own. */
+/* A thread-local variable that is not there yet has no address; the debugger learns it at its
+ * next stop, be it a hidden one of its own. */
 static void say_unseen(struct lz_front *f, const struct lz_front_resume *r)
 {
 	if (f->run.said_unseen || r->how != LZ_RESUME_CONTINUE || r->direction != LZ_FORWARD ||

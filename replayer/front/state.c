@@ -109,7 +109,8 @@ int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t le
 	return 0;
 }
 
-/* No program can have memory there, so nothing happens to it; debug registers refuse such addresses. */
+/* No program can have memory there, so nothing happens to it; debug registers refuse such
+ * addresses. */
 static bool beyond_memory(const struct lz_front_break *b)
 {
 	return b->kind >= LZ_WATCH_WRITE && b->addr >= 1UL << 56;

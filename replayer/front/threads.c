@@ -61,7 +61,8 @@ static int step_range(struct lz_front *f, const struct lz_front_resume *r, uint3
 	return lz_session_step_range(f->s, r->direction, r->start, r->end, &f->stop);
 }
 
-/* Out of a piece of code, if the thread runs now. In an inlined call handlers run to their ends, as GDB steps over them. */
+/* Out of a piece of code, if the thread runs now. In an inlined call handlers run to their ends,
+ * as GDB steps over them. */
 static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
 {
 	struct lz_pos now;
@@ -85,8 +86,9 @@ static bool is_others(const struct lz_stop *stop, uint32_t tid)
 	        stop->reason == LZ_STOP_SIGNAL);
 }
 
-/* Others have stopped before TID had its turn: to its turn, whatever they meet. 0: the step is still to be made; 1: TID was
- * inside a system call, whose end is the step's, or it has no turn any more. */
+/* Others have stopped before TID had its turn: to its turn, whatever they meet. 0: the step is
+ * still to be made; 1: TID was inside a system call, whose end is the step's, or it has no turn
+ * any more. */
 static int go_to_turn(struct lz_front *f, uint32_t tid, uint64_t ip)
 {
 	struct lz_pos turn = {0};
@@ -98,8 +100,9 @@ static int go_to_turn(struct lz_front *f, uint32_t tid, uint64_t ip)
 	return rc || turn.ip != ip;
 }
 
-/* GDB steps over a breakpoint in one thread, and takes it for certain that no other one moves. In the recording they do
- * if they are switched just there; where one of them would have stopped is gone to before the next resume. */
+/* GDB steps over a breakpoint in one thread, and takes it for certain that no other one moves.
+ * In the recording they do if they are switched just there; where one of them would have stopped
+ * is gone to before the next resume. */
 static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid)
 {
 	struct user_regs_struct regs;
@@ -133,7 +136,8 @@ static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint3
 	return 0;
 }
 
-/* *OVER: a step within an inlined call that the debugger goes over becomes a run out of that. False: R stands. */
+/* *OVER: a step within an inlined call that the debugger goes over becomes a run out of that.
+ * False: R stands. */
 static bool goes_over(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid,
                       struct lz_front_resume *over)
 {

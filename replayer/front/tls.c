@@ -1,5 +1,6 @@
-/* Addresses of thread-local variables, as libthread_db finds them: from the thread's vector of blocks, by the number of the
- * module that the run-time loader has noted in its link map. Where in the link map, the C library says itself. */
+/* Addresses of thread-local variables, as libthread_db finds them: from the thread's vector of
+ * blocks, by the number of the module that the run-time loader has noted in its link map. Where
+ * in the link map, the C library says itself. */
 #include "replayer/program/elf_syms.h"
 #include "replayer/front/inside.h"
 
@@ -73,8 +74,9 @@ static uint64_t block(struct lz_front *f, uint64_t fs_base, uint64_t id)
 	return block;
 }
 
-/* An error would end each run of GDB's while such a variable is watched: of all that can befall a watched expression it
- * takes nothing but memory that cannot be read. So a variable that is not there yet is where no memory can be. */
+/* An error would end each run of GDB's while such a variable is watched: of all that can befall
+ * a watched expression it takes nothing but memory that cannot be read. So a variable that is
+ * not there yet is where no memory can be. */
 int lz_front_tls(struct lz_front *f, uint32_t tid, uint64_t link_map, uint64_t offset,
                  uint64_t *addr)
 {

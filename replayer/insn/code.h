@@ -41,8 +41,8 @@ void lz_insn_code_close(struct lz_insn_code *c);
 /* Valid until the next call. */
 const struct lz_code_insn *lz_insn_at(struct lz_insn_code *c, uint64_t pc);
 enum lz_place_kind lz_insn_place(struct lz_insn_code *c, uint64_t pc);
-/* Calls FN for each copy of the instruction that writes a marker: ID, or else (0) the kind CODE. Returns the first
- * result that is not 0. */
+/* Calls FN for each copy of the instruction that writes a marker: ID, or else (0) the kind CODE.
+ * Returns the first result that is not 0. */
 int lz_insn_sites(struct lz_insn_code *c, const struct lz_fn *fn, uint8_t code, uint32_t id,
                   int (*visit)(void *arg, const struct lz_code_insn *in), void *arg);
 

@@ -25,7 +25,8 @@ static bool add_written(struct lz_op *op, ZydisRegister r)
 	return false;
 }
 
-/* What is in these behind a call or a system call is its result, or nothing that anybody reads, as a rule. */
+/* What is in these behind a call or a system call is its result, or nothing that anybody reads,
+ * as a rule. */
 static bool add_results(struct lz_op *op)
 {
 	static const ZydisRegister r[] = {

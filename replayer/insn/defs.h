@@ -42,8 +42,8 @@ struct lz_defs {
 
 /* The code at START. Ranges must come in order of address. False: no memory, or not code alone. */
 bool lz_ops_add(struct lz_ops *o, const uint8_t *code, uint64_t start, size_t len);
-/* When all are there: control comes in at ENTRY. Makes the edges of direct jumps. False: they lead into instructions, are too
- * many, or there is no instruction at ENTRY. */
+/* When all are there: control comes in at ENTRY. Makes the edges of direct jumps. False: they
+ * lead into instructions, are too many, or there is no instruction at ENTRY. */
 bool lz_ops_link(struct lz_ops *o, uint64_t entry);
 void lz_ops_free(struct lz_ops *o);
 
@@ -53,10 +53,12 @@ size_t lz_ops_at(const struct lz_ops *o, uint64_t pc);
 bool lz_ops_end(const struct lz_ops *o, uint64_t pc);
 /* 1: it is new; 0: it was there; -1: no memory, or LZ_EDGES_MAX are there. */
 int lz_ops_edge(struct lz_ops *o, size_t from, size_t to);
-/* The definitions of R, a whole register, that reach the instruction number I along the edges there are. False: R may have been
- * set before the function was entered, there are too many, it was too much effort, or no memory.
+/* The definitions of R, a whole register, that reach the instruction number I along the edges there
+ * are. False: R may have been set before the function was entered, there are too many, it was too
+ * much effort, or no memory.
  *
- * Source: Aho, Lam, Sethi, Ullman, "Compilers", 2nd edition, 9.2.4 (reaching definitions), for one use, from there backwards. */
+ * Source: Aho, Lam, Sethi, Ullman, "Compilers", 2nd edition, 9.2.4 (reaching definitions), for
+ * one use, from there backwards. */
 bool lz_ops_defs(struct lz_ops *o, size_t i, ZydisRegister r, struct lz_defs *d);
 
 ZydisRegister lz_whole_register(ZydisRegister r);

@@ -75,7 +75,8 @@ static int fork_at(struct flow *w, const struct head *h, uint64_t pc)
 
 enum { DEAD = 10, ENDS };
 
-/* Code without markers runs and comes back. If it may have called code that has some, nobody can tell. */
+/* Code without markers runs and comes back. If it may have called code that has some, nobody can
+ * tell. */
 static int pass_hole(struct flow *w, struct head *h)
 {
 	const struct lz_flow_query *q = w->q;
@@ -152,7 +153,8 @@ static int step_in_caller(struct return_walk *r, struct head *h)
 	return rc;
 }
 
-/* Follows the caller's code from its last marker on, without calls, to all that it can have made before the next one. */
+/* Follows the caller's code from its last marker on, without calls, to all that it can have made
+ * before the next one. */
 static int find_calls(struct return_walk *r)
 {
 	while (r->n) {

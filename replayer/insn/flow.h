@@ -1,10 +1,12 @@
-/* The instructions between two instants, found by following the machine code from marker to marker. Nothing is run.
+/* The instructions between two instants, found by following the machine code from marker to marker.
+ * Nothing is run.
  *
- * Of all paths through the code those remain that write the markers of the recording and no others. Often that is one;
- * where it is not, or where it leads through code without markers, the markers do not tell.
+ * Of all paths through the code those remain that write the markers of the recording and no others.
+ * Often that is one; where it is not, or where it leads through code without markers, the markers
+ * do not tell.
  *
- * Source: Ball and Larus, "Optimally Profiling and Tracing Programs", TOPLAS 1994, section 3 (a path regenerated from its
- * markers), here in machine code. */
+ * Source: Ball and Larus, "Optimally Profiling and Tracing Programs", TOPLAS 1994, section 3 (a
+ * path regenerated from its markers), here in machine code. */
 #ifndef LIZARD_REPLAYER_INSN_FLOW_H
 #define LIZARD_REPLAYER_INSN_FLOW_H
 
@@ -27,7 +29,8 @@ struct lz_flow_query {
 	size_t n;
 	size_t from;    /* the first that is still to be written */
 	uint64_t start; /* the first instruction, or 0: behind that which writes mark[from - 1] */
-	/* The end: the arrival number GOAL_N (0: any) at GOAL behind the last marker; without (0) the last marker. */
+	/* The end: the arrival number GOAL_N (0: any) at GOAL behind the last marker; without
+	 * (0) the last marker. */
 	uint64_t goal;
 	uint32_t goal_n;
 	bool before_enter; /* the goal's function has not written its first marker there */
@@ -37,7 +40,8 @@ struct lz_flow_query {
 };
 
 enum { LZ_FLOW_UNTOLD = 1, LZ_FLOW_SHORT };
-/* 0: the addresses are there. LZ_FLOW_SHORT: there are fewer between the two instants. LZ_FLOW_UNTOLD; -1. */
+/* 0: the addresses are there. LZ_FLOW_SHORT: there are fewer between the two instants.
+ * LZ_FLOW_UNTOLD; -1. */
 int lz_insn_flow(struct lz_insn_code *c, const struct lz_flow_query *q);
 
 #endif

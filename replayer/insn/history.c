@@ -197,7 +197,8 @@ static int tell_after(struct lz_nav *nav, struct lz_insn_code *c, size_t n, uint
 		return lz_fail("out of memory for the history of instructions");
 	do {
 		rc = read_marks(&k, first, last);
-		/* the marker before the first one says who called, if it is an EXIT, and whether a jump leaves, if it is a TAIL */
+		/* the marker before the first one says who called, if it is an EXIT, and whether
+		 * a jump leaves, if it is a TAIL */
 		if (!rc)
 			rc = try_after(nav, c, &k, behind(&k, s->pos.marker), n + 1, list);
 	} while (rc == LZ_FLOW_SHORT && last++ < end);

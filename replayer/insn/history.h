@@ -4,8 +4,9 @@
 
 #include <lizard/session.h>
 
-/* The addresses of the N instructions before or after the present one, the nearest first, as far as the markers tell
- * without running anything: those of the present turn of the present thread, with no event between. 0; 1: they do not tell; -1. */
+/* The addresses of the N instructions before or after the present one, the nearest first, as far
+ * as the markers tell without running anything: those of the present turn of the present thread,
+ * with no event between. 0; 1: they do not tell; -1. */
 int lz_insn_history(struct lz_session *s, enum lz_direction d, size_t n, uint64_t *addrs);
 
 #endif

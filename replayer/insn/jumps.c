@@ -83,8 +83,8 @@ static const struct lz_jumps_data *constants_at(const struct search *s, uint64_t
 	return NULL;
 }
 
-/* Distances from the table itself, up to the first that leads to no instruction. Only compilers write these. A case that cannot
- * be has a label, too: it may stand behind the last instruction. */
+/* Distances from the table itself, up to the first that leads to no instruction. Only compilers
+ * write these. A case that cannot be has a label, too: it may stand behind the last instruction. */
 static bool add_distances(struct search *s, uint64_t table)
 {
 	const struct lz_jumps_data *d = constants_at(s, table);
@@ -107,7 +107,8 @@ static bool add_distances(struct search *s, uint64_t table)
 	return any;
 }
 
-/* Addresses, in a table that the code finds by AT: it may begin before or behind, even beside other data; so all labels count. */
+/* Addresses, in a table that the code finds by AT: it may begin before or behind, even beside
+ * other data; so all labels count. */
 static bool add_addresses(struct search *s, uint64_t at)
 {
 	for (size_t i = 0; i < s->n_labels; i++)
@@ -115,7 +116,8 @@ static bool add_addresses(struct search *s, uint64_t at)
 	return constants_at(s, at) && s->n_labels;
 }
 
-/* ---- values; false: not to be told; nothing is visited, and *VALUE stays 0, where no definition reaches ---- */
+/* ---- values ---- */
+/* False: not to be told. Nothing is visited, and *VALUE stays 0, where no definition reaches. */
 
 typedef bool visit_def(struct search *s, size_t i, uint64_t *value);
 
@@ -288,7 +290,8 @@ static int keep(struct search *s, struct lz_jump *j, size_t i)
 	return rc;
 }
 
-/* A jump's targets are new ways for values to other jumps, so all are looked at until nothing is new. */
+/* A jump's targets are new ways for values to other jumps, so all are looked at until nothing is
+ * new. */
 static int find_all(struct search *s, struct lz_jumps *jumps)
 {
 	int news = 1;

@@ -1,8 +1,8 @@
-/* Where the indirect jumps of a function lead, as compilers write `switch` and computed goto: through tables in the data of
- * its file. Pure.
+/* Where the indirect jumps of a function lead, as compilers write `switch` and computed goto:
+ * through tables in the data of its file. Pure.
  *
- * Every target within the function that a jump can have is found, and maybe more. Jumps out of it, as tail calls are, are not
- * told from others. */
+ * Every target within the function that a jump can have is found, and maybe more. Jumps out of
+ * it, as tail calls are, are not told from others. */
 #ifndef LIZARD_REPLAYER_INSN_JUMPS_H
 #define LIZARD_REPLAYER_INSN_JUMPS_H
 

@@ -6,11 +6,12 @@
 
 struct lz_insn_targets;
 
-/* For the code as it is after EVENT events, where the session of NAV must be. NULL: out of memory. */
+/* For the code as it is after EVENT events, where the session of NAV must be. NULL: out of
+ * memory. */
 struct lz_insn_targets *lz_insn_targets_open(struct lz_nav *nav, uint64_t event);
 void lz_insn_targets_close(struct lz_insn_targets *t);
-/* All within its function that the one at PC can have, and maybe more; T's. Returns how many; 0: not known. A tail call is not
- * told from others. */
+/* All within its function that the one at PC can have, and maybe more; T's. Returns how many; 0:
+ * not known. A tail call is not told from others. */
 size_t lz_insn_targets(struct lz_insn_targets *t, uint64_t pc, const uint64_t **targets);
 
 #endif

@@ -68,7 +68,8 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return 0;
 }
 
-/* Where the thread began, if that is in the block: its first stretch is what it ran before any marker. */
+/* Where the thread began, if that is in the block: its first stretch is what it ran before any
+ * marker. */
 static bool begins_in(struct lz_nav *nav, uint32_t block, uint32_t thread, uint64_t *at)
 {
 	*at = nav->strands.turns->v[nav->strands.first[thread]].marker;
@@ -123,7 +124,8 @@ static size_t begun_before(const struct list *l, uint64_t time)
 	return lo;
 }
 
-/* The stretches around TIME: the last WANTED that begin before it (if there are so many), and later ones. */
+/* The stretches around TIME: the last WANTED that begin before it (if there are so many), and
+ * later ones. */
 static int read_before(struct lz_nav *nav, uint32_t block, uint64_t time, size_t wanted,
                        struct walk *w)
 {

@@ -1,4 +1,5 @@
-/* A piece of code of one frame, for running through it at full speed: breakpoints are at its exits. */
+/* A piece of code of one frame, for running through it at full speed: breakpoints are at its
+ * exits. */
 #ifndef LIZARD_REPLAYER_PIECE_H
 #define LIZARD_REPLAYER_PIECE_H
 
@@ -11,9 +12,10 @@ struct lz_piece {
 	const struct lz_piece_of_code *of; /* its owner outlives this */
 	uint64_t cfa;
 	struct lz_exit exits[LZ_EXITS_MAX];
-	uint64_t landings
-	    [LZ_LANDINGS_MAX]; /* where control comes back to the function other than by a return */
-	int n, n_landings, armed; /* armed: breakpoints that are set */
+	/* where control comes back to the function other than by a return */
+	uint64_t landings[LZ_LANDINGS_MAX];
+	/* armed: breakpoints that are set */
+	int n, n_landings, armed;
 };
 
 /* False: running is not worth it, refused, or not known to come out where control does. */
@@ -26,8 +28,9 @@ void lz_piece_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_po
 bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now);
 /* Is there an exit at IP that may lead anywhere, so that only a step tells where? */
 bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip);
-/* Has a call made in the piece been left for IP, in the piece's own frame, by a longjmp or an exception? A debugger that steps
- * over that call goes on until its return address is come to, which may be elsewhere. */
+/* Has a call made in the piece been left for IP, in the piece's own frame, by a longjmp or an
+ * exception? A debugger that steps over that call goes on until its return address is come to,
+ * which may be elsewhere. */
 bool lz_piece_lands_at(const struct lz_piece *p, uint64_t ip);
 /* How many of its breakpoints are at ADDR? */
 uint32_t lz_piece_breaks_at(const struct lz_piece *p, uint64_t addr);

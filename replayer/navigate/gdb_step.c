@@ -89,8 +89,8 @@ static bool find_cfa(struct stepping *s, uint64_t *cfa)
 
 /* ---- inlined calls ---- */
 
-/* The inlined calls around PC; *hidden: how many of the innermost begin right here, or a further piece of theirs,
- * which GDB hides until they are stepped into. */
+/* The inlined calls around PC; *hidden: how many of the innermost begin right here, or a further
+ * piece of theirs, which GDB hides until they are stepped into. */
 static size_t find_inlines(struct lz_machine *m, uint64_t pc, struct lz_inline *in, size_t *hidden)
 {
 	uint64_t bias;
@@ -270,8 +270,8 @@ static bool caller_cfa(struct stepping *s, uint64_t ret, uint64_t *cfa)
 	return l && lz_lines_cfa(l, ret - 1 - bias, &r, read_word, s->m, cfa);
 }
 
-/* Control has left the range: by a call? Then it is deeper, and GDB unwinds to the frame that is stepped through,
- * be the call in the range or in an inlined function of that frame. */
+/* Control has left the range: by a call? Then it is deeper, and GDB unwinds to the frame that is
+ * stepped through, be the call in the range or in an inlined function of that frame. */
 static bool called(struct stepping *s)
 {
 	uint64_t ret, cfa;
@@ -312,8 +312,8 @@ static uint64_t resolver_end(struct stepping *s)
 	return 0;
 }
 
-/* In the run-time loader (START..END), of which GDB shows nothing: from its resolver straight to the function
- * itself, else on until control is outside. */
+/* In the run-time loader (START..END), of which GDB shows nothing: from its resolver straight to
+ * the function itself, else on until control is outside. */
 static int through_loader(struct stepping *s, uint64_t start, uint64_t end)
 {
 	struct lz_place to[2] = {{.sp = s->r.rsp + 24}, {.sp = s->r.rsp + 16}};
@@ -333,7 +333,8 @@ static int through_loader(struct stepping *s, uint64_t start, uint64_t end)
 	return rc;
 }
 
-/* GDB's find_solib_trampoline_target(): the function that a stub of .plt.got jumps to; PC if it is none. */
+/* GDB's find_solib_trampoline_target(): the function that a stub of .plt.got jumps to; PC if it
+ * is none. */
 static uint64_t behind_stub(struct lz_machine *m, uint64_t pc)
 {
 	static const uint8_t endbr64[] = {0xF3, 0x0F, 0x1E, 0xFA};
@@ -385,7 +386,8 @@ static int out_of_unknown(struct stepping *s)
 	uint64_t cfa;
 
 	s->m->left_unknown = true;
-	/* Without unwind rules GDB takes it that nothing has been pushed, which is so at the start. */
+	/* Without unwind rules GDB takes it that nothing has been pushed, which is so at the
+	 * start. */
 	if (!find_cfa(s, &cfa))
 		cfa = s->r.rsp + 8;
 	if (!read_word(s->m, cfa - 8, &to.pc))
@@ -567,7 +569,8 @@ static int begin(struct stepping *s)
 
 /* ---- loops that call, in one line ---- */
 
-/* Does `next` go on wherever control comes into this row? In the frame itself, not in an inlined call or at one. */
+/* Does `next` go on wherever control comes into this row? In the frame itself, not in an inlined
+ * call or at one. */
 static bool goes_on_in(struct stepping *s, const struct place_line *p)
 {
 	struct lz_inline in[MAX_INLINES];

@@ -1,7 +1,8 @@
 /* What GDB 13's `step` and `next` do, on a machine that can execute one instruction or run to an
  * address: the same stops, so that bs and prev can be their exact inverses. Knows no session.
  *
- * Where GDB single-steps through code that it will not stop in, this runs to where it would come out. */
+ * Where GDB single-steps through code that it will not stop in, this runs to where it would come
+ * out. */
 #ifndef LIZARD_REPLAYER_STEPPER_H
 #define LIZARD_REPLAYER_STEPPER_H
 
@@ -27,16 +28,16 @@ struct lz_place {
 
 struct lz_machine {
 	void *arg;
-	/* Set when control left a function that GDB knows no lines of other than by running over it: a
-	 * callback or a signal handler has returned. */
+	/* Set when control left a function that GDB knows no lines of other than by running over
+	 * it: a callback or a signal handler has returned. */
 	bool left_unknown;
 	int (*regs)(void *arg, struct user_regs_struct *r);
 	size_t (*read)(void *arg, uint64_t addr, void *buf, size_t len);
 	/* One instruction, and further ones while control stays in [start, end) and off the goal. A
 	 * signal handler that would be entered runs to its end. */
 	enum lz_move (*step_range)(void *arg, uint64_t start, uint64_t end);
-	/* The same for a piece of code of one frame, in whose first range control is; calls made in it are run over. It may be
-	 * long, or, if it is of lines, have a loop in it. */
+	/* The same for a piece of code of one frame, in whose first range control is; calls made
+	 * in it are run over. It may be long, or, if it is of lines, have a loop in it. */
 	enum lz_move (*run_out)(void *arg, const struct lz_piece_of_code *of);
 	/* Until at one of the places. */
 	enum lz_move (*run)(void *arg, const struct lz_place *places, size_t n);
@@ -66,15 +67,16 @@ enum lz_step_over {
 /* One `step` or `next` from here. */
 enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over);
 
-/* Runs out of inlined calls of this frame until control is in no more than INLINES of them. LZ_STEPPED: it is. */
+/* Runs out of inlined calls of this frame until control is in no more than INLINES of them.
+ * LZ_STEPPED: it is. */
 enum lz_step_result lz_gdb_leave(struct lz_machine *m, uint32_t inlines);
 
 /* Where GDB would put the end of the prologue of the function at START..END (run-time addresses)
  * when it steps into it. */
 uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end);
 
-/* The canonical frame address here, 0 if no rule is known. *inlines (may be NULL): in how many inlined calls
- * control is, those not counted that begin right here. */
+/* The canonical frame address here, 0 if no rule is known. *inlines (may be NULL): in how many
+ * inlined calls control is, those not counted that begin right here. */
 uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines);
 
 /* In how many inlined calls code at PC is, as above. */

@@ -1,5 +1,5 @@
-/* jump_forward, jump_backward: the marker stream says where control can have been at an address, block by
- * block; each candidate is run again, so an answer is never wrong.
+/* jump_forward, jump_backward: the marker stream says where control can have been at an address,
+ * block by block; each candidate is run again, so an answer is never wrong.
  *
  * Source: Lizard, "Tracing and Replaying algorithms" (jumps by pairs in pre- and post-sets). */
 #include <stdlib.h>
@@ -171,8 +171,8 @@ static int search_windows(struct jump *j, uint32_t block, uint64_t from, uint64_
 	return scan_windows(j, &w->w[0], &w->w[w->n - 1 - tries]);
 }
 
-/* An address without markers makes the whole block a window, in which there may be countless arrivals at the others:
- * backward first for these, then only behind the last of them. */
+/* An address without markers makes the whole block a window, in which there may be countless
+ * arrivals at the others: backward first for these, then only behind the last of them. */
 static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
 {
 	size_t n = j->n;
@@ -332,7 +332,8 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 
 /* ---- the last arrival, for a backward run ---- */
 
-/* Do the markers tell of all arrivals at the targets? Not where the file at an address was another one at other times. */
+/* Do the markers tell of all arrivals at the targets? Not where the file at an address was
+ * another one at other times. */
 static bool all_known(struct jump *j)
 {
 	for (size_t i = 0; i < j->n; i++) {

@@ -2,7 +2,8 @@
 #include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
 
-/* A stop of the user's, which a debugger that steps would have come to otherwise, or a way that it would not have taken. */
+/* A stop of the user's, which a debugger that steps would have come to otherwise, or a way that
+ * it would not have taken. */
 enum { ELSEWHERE = 1 };
 
 /* A breakpoint there that the piece has not set? */
@@ -14,7 +15,8 @@ static bool is_users(const struct lz_session *s, const struct lz_piece *p, uint6
 	return false;
 }
 
-/* An exit inside is stepped over even if others run before its thread comes to it: a breakpoint where a thread stands does not stop it. */
+/* An exit inside is stepped over even if others run before its thread comes to it: a breakpoint
+ * where a thread stands does not stop it. */
 static int go_on(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
 {
 	struct lz_session *s = nav->s;

@@ -1,5 +1,6 @@
-/* Back out of a piece of code, for a debugger that would step through it backwards: to the last instant at which control was
- * outside, found by breakpoints at all instructions that lead into it. */
+/* Back out of a piece of code, for a debugger that would step through it backwards: to the last
+ * instant at which control was outside, found by breakpoints at all instructions that lead into
+ * it. */
 #include <stdlib.h>
 #include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"
@@ -89,8 +90,8 @@ static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *
 	}
 }
 
-/* Forwards from the way in, up to where the piece was left. The breakpoint there is set in the last gap only (*near), as a
- * loop may come by often. 1: that is where it leads. */
+/* Forwards from the way in, up to where the piece was left. The breakpoint there is set in the
+ * last gap only (*near), as a loop may come by often. 1: that is where it leads. */
 static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 {
 	struct lz_session *s = nav->s;

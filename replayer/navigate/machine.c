@@ -66,7 +66,8 @@ static bool passes_by(struct lz_nav *nav, uint32_t signo)
 	return signo < 64 && (nav->passed >> signo & 1);
 }
 
-/* Stops of a search, 20 us each and more: where no walk comes to the goal it would go on for hours. */
+/* Stops of a search, 20 us each and more: where no walk comes to the goal it would go on for
+ * hours. */
 enum { EFFORT_MAX = 1 << 20 };
 
 /* By a request that came while nothing ran, or because the search has taken too long. */
@@ -139,7 +140,8 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 	enum lz_move move = LZ_MOVE_FAILED;
 	size_t set = 0;
 
-	/* Of what is run over, the first instruction: where control already is no breakpoint stops it. */
+	/* Of what is run over, the first instruction: where control already is no breakpoint
+	 * stops it. */
 	if (at_goal(nav))
 		return LZ_MOVE_GOAL;
 	while (set < n && !lz_session_break(nav->s, places[set].pc))
@@ -213,7 +215,8 @@ static bool within(uint64_t pc, uint64_t start, uint64_t end)
 
 enum { WORTH_RUNNING = 64 }; /* steps; eight times as many after a run in vain */
 
-/* Through a loop in a range that the goal may be in, but not past the gap it is in. 1: steps must do. */
+/* Through a loop in a range that the goal may be in, but not past the gap it is in. 1: steps
+ * must do. */
 static int run_to_goal(struct lz_nav *nav, uint64_t start, uint64_t end, struct lz_stop *stop)
 {
 	const struct lz_pos *goal = &nav->goal;
@@ -329,8 +332,8 @@ static int look_for_goal(struct lz_nav *nav, bool *near)
 	return 0;
 }
 
-/* Other than by a step that left the piece, control comes to another frame by calls, or by a longjmp out of one, which
- * `next` would run over. */
+/* Other than by a step that left the piece, control comes to another frame by calls, or by a
+ * longjmp out of one, which `next` would run over. */
 static bool is_foreign(struct lz_nav *nav, const struct lz_piece *p, bool stepped)
 {
 	return stepped ? lz_piece_is_deeper(nav, p) : lz_gdb_frame(&nav->machine, NULL) != p->cfa;

@@ -51,8 +51,8 @@ int lz_session_read_ahead(struct lz_session *s)
 	return nav ? lz_stream_index_ahead(nav->stream) : -1;
 }
 
-/* A thread that gets its turn again is at the instant at which it was switched away from: that is how a walk within it
- * comes there. */
+/* A thread that gets its turn again is at the instant at which it was switched away from: that
+ * is how a walk within it comes there. */
 static int same_before_switch(struct lz_nav *nav)
 {
 	const struct lz_turns *turns = nav->strands.turns;
@@ -80,7 +80,8 @@ int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal)
 	return same_before_switch(nav);
 }
 
-/* The marker boundary at or before AT, which is not in front of what the thread has written there. */
+/* The marker boundary at or before AT, which is not in front of what the thread has written
+ * there. */
 static int64_t own_boundary(struct lz_nav *nav, uint64_t at)
 {
 	const struct lz_strands *t = &nav->strands;

@@ -46,9 +46,11 @@ struct lz_nav *lz_nav_of(struct lz_session *s);
 
 /* Sets the goal, an instant at which its thread runs. */
 int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal);
-/* Where the goal's thread has written its last marker at or before OFFSET, or in the middle of one: its end; 0: none. */
+/* Where the goal's thread has written its last marker at or before OFFSET, or in the middle of
+ * one: its end; 0: none. */
 int64_t lz_nav_own_end(struct lz_nav *nav, uint64_t offset);
-/* The same, DISTANCE bytes of the thread's own markers further back, but not before the end of its first one. -1: failed */
+/* The same, DISTANCE bytes of the thread's own markers further back, but not before the end of
+ * its first one. -1: failed */
 int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance);
 /* The end of its first one; 0: none. */
 uint64_t lz_nav_own_first(struct lz_nav *nav);

@@ -61,7 +61,8 @@ int lz_own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidat
 	return k->local || lz_stream_block_of(nav->stream, k->act.enter) >= block;
 }
 
-/* For each marker id of FN: is any copy of its code in more than INLINES inlined calls? NULL: out of memory. */
+/* For each marker id of FN: is any copy of its code in more than INLINES inlined calls? NULL:
+ * out of memory. */
 static bool *find_inside(struct lz_nav *nav, const struct lz_fn *fn, uint32_t inlines)
 {
 	const struct lz_cfg *cfg = lz_module_cfg(nav->modules, fn->mod);

@@ -22,8 +22,9 @@ struct lz_own {
 	size_t n, cap;
 };
 
-/* Sets O to those of the activation, which is of the goal's thread, that lie in the block, before the goal. O is zeroed or of a call before; free O->mark.
- * 1: the activation began in this block. */
+/* Sets O to those of the activation, which is of the goal's thread, that lie in the block,
+ * before the goal. O is zeroed or of a call before; free O->mark. 1: the activation began in
+ * this block. */
 int lz_own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
                     struct lz_own *o);
 /* Leaves in O only the markers whose code is in at most INLINES inlined calls. */

@@ -86,7 +86,8 @@ static bool is_return(struct lz_session *s, uint64_t ip)
 	return b[0] == 0xc3 || b[0] == 0xc2 || (b[0] == 0xf3 && b[1] == 0xc3);
 }
 
-/* Must a step backwards through the range stop at IP? At its first instruction, too: a line begins there. */
+/* Must a step backwards through the range stop at IP? At its first instruction, too: a line
+ * begins there. */
 static bool ends_range(struct lz_session *s, const struct range *r, uint64_t ip)
 {
 	return ip <= r->start || ip >= r->end || is_return(s, ip) || has_break(s, ip);
@@ -112,8 +113,8 @@ static int back_on_trail(struct lz_session *s, size_t i)
 	return ret;
 }
 
-/* To the last instant before now, in the present gap, that ends the range; if there is none, to the gap's start. 0: at the
- * end of the range; 1: not yet; 2: interrupted. */
+/* To the last instant before now, in the present gap, that ends the range; if there is none, to
+ * the gap's start. 0: at the end of the range; 1: not yet; 2: interrupted. */
 static int range_in_gap(struct lz_session *s, const struct range *r)
 {
 	int ret = lz_session_whole_trail(s, LZ_LONG_GAP, NULL);

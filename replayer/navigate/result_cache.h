@@ -1,5 +1,6 @@
-/* What bs has found before, or prev. A recording does not change, so nor do they, as long as the debugger passes the
- * same signals by: who comes back to an instant has the answer at once, and always the same. */
+/* What bs has found before, or prev. A recording does not change, so nor do they, as long as the
+ * debugger passes the same signals by: who comes back to an instant has the answer at once, and
+ * always the same. */
 #ifndef LIZARD_REPLAYER_ANSWERS_H
 #define LIZARD_REPLAYER_ANSWERS_H
 

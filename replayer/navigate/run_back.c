@@ -1,8 +1,9 @@
 /* Running, in either direction: backward to the last breakpoint, watched change or signal before.
  *
- * A backward run looks at stretches of the recording, each ending where the one before began and growing eightfold, from
- * the present towards the start; in each it runs forward and keeps the last hit. When they have become long, the last
- * arrival at a breakpoint is looked for in the markers (lz_find_last()); what is watched still needs the runs. */
+ * A backward run looks at stretches of the recording, each ending where the one before began and
+ * growing eightfold, from the present towards the start; in each it runs forward and keeps the
+ * last hit. When they have become long, the last arrival at a breakpoint is looked for in the
+ * markers (lz_find_last()); what is watched still needs the runs. */
 #include "replayer/navigate/jump.h"
 #include "replayer/session/session.h"
 #include <lizard/error.h>
@@ -119,9 +120,9 @@ static struct gap behind(struct lz_session *s, const struct lz_checkpoint *ck)
 	return (struct gap){lz_gap_event(s, next), next};
 }
 
-/* With watchpoints only, or where it is known when control was at the breakpoints: whole intervals between checkpoints,
- * before END, in which no watched page was written, need not be run. What differs at their ends does not tell: a value
- * may have changed and changed back. */
+/* With watchpoints only, or where it is known when control was at the breakpoints: whole
+ * intervals between checkpoints, before END, in which no watched page was written, need not be
+ * run. What differs at their ends does not tell: a value may have changed and changed back. */
 static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_known)
 {
 	struct lz_reader *r = s->rp.reader;
@@ -132,7 +133,8 @@ static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_k
 			return end;
 	if ((s->n_breaks && !breaks_known) || i >= lz_reader_n_checkpoints(r))
 		return end;
-	/* END lies in the interval behind checkpoint i: that one is clean if checkpoint i+1 says so */
+	/* END lies in the interval behind checkpoint i: that one is clean if checkpoint i+1 says
+	 * so */
 	for (i++; i > 0; i--) {
 		if (i >= lz_reader_n_checkpoints(r))
 			break;
@@ -254,7 +256,8 @@ static int find_break(struct lz_session *s, struct gap end, struct by_markers *b
 	return 0;
 }
 
-/* With the last arrival at a breakpoint known: moves END back over what need not be run. 1: stopped. */
+/* With the last arrival at a breakpoint known: moves END back over what need not be run. 1:
+ * stopped. */
 static int skip(struct lz_session *s, struct gap *end, const struct by_markers *b,
                 struct lz_stop *stop)
 {

@@ -12,8 +12,8 @@ enum {
 	CALL_FAR = 1 << 20 /* so far a call is run over again for the line that makes it */
 };
 
-/* The running activation at a stream offset, if it is of function FN. *local: it is known without the
- * index, since it began in the same block. */
+/* The running activation at a stream offset, if it is of function FN. *local: it is known
+ * without the index, since it began in the same block. */
 static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct lz_act *t,
                        bool *local)
 {
@@ -57,7 +57,8 @@ static int try_here(struct lz_nav *nav, struct lz_chain *c, struct lz_pos *answe
 	p = lz_chain_outer(nav, c, end, &sure);
 	if (p)
 		*answer = p->pos;
-	/* In an inlined call that has ended since, or just behind one: the line of the call is further back. */
+	/* In an inlined call that has ended since, or just behind one: the line of the call is
+	 * further back. */
 	f->deeper = !sure;
 	return sure;
 }
@@ -69,7 +70,8 @@ static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, str
 	return lz_chain_seek(nav, anchor) ? -1 : try_here(nav, c, answer, f);
 }
 
-/* The same after the inlined calls around the anchor, but for so many, are left, if that is before the goal. */
+/* The same after the inlined calls around the anchor, but for so many, are left, if that is
+ * before the goal. */
 static int try_outside(struct lz_nav *nav, uint64_t anchor, uint32_t inlines, struct lz_chain *c,
                        struct lz_pos *answer, struct found *f)
 {
@@ -92,7 +94,8 @@ static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidat
 {
 	int first = lz_own_in_block(nav, block, k, &l->own);
 
-	/* What an inlined call wrote is of no use so far back: it may not be left before the goal. */
+	/* What an inlined call wrote is of no use so far back: it may not be left before the
+	 * goal. */
 	if (first >= 0 && f->deeper && lz_own_outside(nav, &l->own, l->inlines))
 		return -1;
 	return first;
@@ -121,7 +124,8 @@ static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c
 	                 : try_next(nav, o->mark[0].at, c, answer, f);
 }
 
-/* Anchors at the own markers of the activation, further and further back; LEFT: it is not the goal's. 1: found. */
+/* Anchors at the own markers of the activation, further and further back; LEFT: it is not the
+ * goal's. 1: found. */
 static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, bool left,
                              struct lz_chain *c, struct lz_pos *answer, bool *passed)
 {
@@ -143,8 +147,8 @@ static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, b
 	return rc ? rc : f.deeper;
 }
 
-/* The activations that the present position may belong to: the running one, or one that has written its
- * exit marker but not returned. */
+/* The activations that the present position may belong to: the running one, or one that has
+ * written its exit marker but not returned. */
 static size_t own_activations(struct lz_nav *nav, struct lz_candidate t[2])
 {
 	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
@@ -175,8 +179,8 @@ static size_t left_activation(struct lz_nav *nav, struct lz_candidate *t)
 	return 1;
 }
 
-/* In code without markers: `next` from the stop from which `step` leads here, which may be in a callee. It stops in the
- * loader, `step` does not. 1: found. */
+/* In code without markers: `next` from the stop from which `step` leads here, which may be in a
+ * callee. It stops in the loader, `step` does not. 1: found. */
 static int search_unmarked(struct lz_nav *nav, struct lz_chain *c, struct lz_pos *answer)
 {
 	const struct lz_chain_stop *p;
@@ -198,8 +202,9 @@ static int search_unmarked(struct lz_nav *nav, struct lz_chain *c, struct lz_pos
 	return 1;
 }
 
-/* Does `next` lead from FROM to the goal, or past it in the middle of a line (*passed)? Not if it runs over a call that
- * never comes back, as by a longjmp. Leaves the session elsewhere. 1: yes. */
+/* Does `next` lead from FROM to the goal, or past it in the middle of a line (*passed)? Not if
+ * it runs over a call that never comes back, as by a longjmp. Leaves the session elsewhere. 1:
+ * yes. */
 static int leads_here(struct lz_nav *nav, const struct lz_pos *from, bool *passed)
 {
 	struct lz_pos now;
@@ -227,7 +232,8 @@ static int in_goals_frame(struct lz_nav *nav, const struct lz_pos *pos)
 	return lz_gdb_frame(&nav->machine, NULL) == cfa;
 }
 
-/* The last stop of `step` in SCOPE before ANSWER, if `next` leads from there to the goal. 1: it does. */
+/* The last stop of `step` in SCOPE before ANSWER, if `next` leads from there to the goal. 1: it
+ * does. */
 static int leads_from_before(struct lz_nav *nav, const struct lz_pos *answer, enum lz_scope scope,
                              struct lz_pos *before)
 {
@@ -247,8 +253,8 @@ static int leads_from_before(struct lz_nav *nav, const struct lz_pos *answer, en
 	return rc > 0 ? !passed : rc;
 }
 
-/* At an inlined call that begins at ANSWER, or a later piece of it does, `step` stops, a walk of `next` that comes from
- * further back may not: then its stop before. */
+/* At an inlined call that begins at ANSWER, or a later piece of it does, `step` stops, a walk of
+ * `next` that comes from further back may not: then its stop before. */
 static int before_inlined(struct lz_nav *nav, struct lz_pos *answer)
 {
 	for (int i = 0; i < MAX_PIECES; i++) {
@@ -286,7 +292,8 @@ static int search_outer(struct lz_nav *nav, bool near, struct lz_pos *answer)
 	return rc == 1 ? before_inlined(nav, answer) : rc;
 }
 
-/* Does a walk of `next` from FROM stop at the goal, and before that where it is not in a deeper frame (*answer)? 1: yes. */
+/* Does a walk of `next` from FROM stop at the goal, and before that where it is not in a deeper
+ * frame (*answer)? 1: yes. */
 static int walk_arrives(struct lz_nav *nav, const struct lz_chain_stop *from, struct lz_chain *c,
                         struct lz_pos *answer)
 {
@@ -305,7 +312,8 @@ static int walk_arrives(struct lz_nav *nav, const struct lz_chain_stop *from, st
 	return 1;
 }
 
-/* The stops of `step` between FROM and the goal, which is not far away, and the goal's frame. 0 also if there are none. */
+/* The stops of `step` between FROM and the goal, which is not far away, and the goal's frame. 0
+ * also if there are none. */
 static int steps_to_goal(struct lz_nav *nav, const struct lz_pos *from, struct lz_chain *steps,
                          uint64_t *cfa)
 {
@@ -325,7 +333,8 @@ static int steps_to_goal(struct lz_nav *nav, const struct lz_pos *from, struct l
 	return 0;
 }
 
-/* The same from the stops of `step` between *ANSWER and the goal that are in the goal's frame, the last one first. */
+/* The same from the stops of `step` between *ANSWER and the goal that are in the goal's frame,
+ * the last one first. */
 static int search_between(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain steps = {0}, c = {0};
@@ -343,8 +352,9 @@ static int search_between(struct lz_nav *nav, struct lz_pos *answer)
 	return rc;
 }
 
-/* The last of STEPS that is deeper than the frame CFA and from which `next` leads to the goal, and not in what that
- * called in turn, if it leads there from outside of it as well. *at: its index. 1: found. */
+/* The last of STEPS that is deeper than the frame CFA and from which `next` leads to the goal,
+ * and not in what that called in turn, if it leads there from outside of it as well. *at: its
+ * index. 1: found. */
 static int last_in_callee(struct lz_nav *nav, const struct lz_chain *steps, uint64_t cfa,
                           size_t *at)
 {
@@ -369,7 +379,8 @@ static int last_in_callee(struct lz_nav *nav, const struct lz_chain *steps, uint
 	return least != 0;
 }
 
-/* The stop before the goal in a walk of `next` that begins as early in the same call as stop number AT of STEPS does. */
+/* The stop before the goal in a walk of `next` that begins as early in the same call as stop
+ * number AT of STEPS does. */
 static int walk_from_earlier(struct lz_nav *nav, const struct lz_chain *steps, size_t at,
                              struct lz_pos *answer)
 {
@@ -386,7 +397,8 @@ static int walk_from_earlier(struct lz_nav *nav, const struct lz_chain *steps, s
 			continue;
 		tries++;
 		rc = lz_session_seek(nav->s, from) || lz_chain_build_here(nav, true, &c, &end);
-		/* What comes out of another call made from the same frame does not stop at the goal. */
+		/* What comes out of another call made from the same frame does not stop at the
+		 * goal. */
 		if (rc || end != CHAIN_ARRIVED)
 			break;
 		*answer = c.n > 1 ? c.stop[c.n - 2].pos : *from;
@@ -395,7 +407,8 @@ static int walk_from_earlier(struct lz_nav *nav, const struct lz_chain *steps, s
 	return rc ? -1 : 0;
 }
 
-/* In the call that came back just before the goal: the last stop of a walk of `next` through it. 1: found. */
+/* In the call that came back just before the goal: the last stop of a walk of `next` through it.
+ * 1: found. */
 static int search_callee(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain steps = {0};
@@ -411,7 +424,8 @@ static int search_callee(struct lz_nav *nav, struct lz_pos *answer)
 	return rc > 0 ? before_inlined(nav, answer) : rc;
 }
 
-/* The last stop of `step` in SCOPE, if `next` leads from it to the goal and does not pass by. 1: it does. */
+/* The last stop of `step` in SCOPE, if `next` leads from it to the goal and does not pass by. 1:
+ * it does. */
 static int last_in_scope(struct lz_nav *nav, enum lz_scope scope, struct lz_pos *answer)
 {
 	struct lz_pos from;
@@ -429,9 +443,9 @@ static int last_in_scope(struct lz_nav *nav, enum lz_scope scope, struct lz_pos 
 	return before_inlined(nav, answer);
 }
 
-/* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and mixed with code of
- * their callers. Is there a stop of `step`, or one of `next` from there, from which `next` does stop at the goal? Then that
- * is the answer. */
+/* A walk of `next` may go on past a line at which another stops, if inlined calls are cut up and
+ * mixed with code of their callers. Is there a stop of `step`, or one of `next` from there, from
+ * which `next` does stop at the goal? Then that is the answer. */
 static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 {
 	int rc = last_in_scope(nav, LZ_SCOPE_OUTER, answer);
@@ -447,7 +461,8 @@ static int search_exact(struct lz_nav *nav, struct lz_pos *answer)
 	return rc;
 }
 
-/* In code with markers and without lines: both `next` and `step` stop there on the way out of what that called. 1: found. */
+/* In code with markers and without lines: both `next` and `step` stop there on the way out of
+ * what that called. 1: found. */
 static int search_lineless(struct lz_nav *nav, struct lz_pos *answer)
 {
 	bool passed;
@@ -458,8 +473,9 @@ static int search_lineless(struct lz_nav *nav, struct lz_pos *answer)
 	return rc == 1 ? !passed : rc;
 }
 
-/* In code without markers that has lines, behind an activation that it called: the line that made the call is found by
- * `next` from before that, which runs over it, where `step` would walk through all of it. 1: found. */
+/* In code without markers that has lines, behind an activation that it called: the line that
+ * made the call is found by `next` from before that, which runs over it, where `step` would walk
+ * through all of it. 1: found. */
 static int search_behind_call(struct lz_nav *nav, const struct lz_act *act, struct lz_chain *c,
                               struct lz_pos *answer)
 {

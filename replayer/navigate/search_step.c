@@ -46,8 +46,8 @@ static bool is_in_exit(struct lz_nav *nav, uint64_t offset, size_t depth)
 	return d && d->n > depth;
 }
 
-/* The anchor lies in a callback or handler that the goal is not in: one before that, in the youngest
- * activation that holds both. */
+/* The anchor lies in a callback or handler that the goal is not in: one before that, in the
+ * youngest activation that holds both. */
 static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stack *at_goal,
                           uint64_t *earlier)
 {
@@ -67,8 +67,8 @@ static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stac
 	return 0;
 }
 
-/* The goal lies in something that was run over since stream offset FROM: the oldest activation entered
- * since then that is still there. */
+/* The goal lies in something that was run over since stream offset FROM: the oldest activation
+ * entered since then that is still there. */
 static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *anchor)
 {
 	for (size_t i = 0; i < at_goal->n; i++) {
@@ -107,7 +107,8 @@ static void found(struct search *f, const struct lz_pos *answer)
 	f->found = true;
 }
 
-/* The stack at the goal, with the goal's own activation if that has written its exit marker already. */
+/* The stack at the goal, with the goal's own activation if that has written its exit marker
+ * already. */
 static int stack_at_goal(struct lz_nav *nav, struct stack *st)
 {
 	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
@@ -138,8 +139,8 @@ static int need_stack(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
-/* Has control come back to the activation, from behind stream offset FROM on, other than by a return? As to a handler of a
- * C++ exception. */
+/* Has control come back to the activation, from behind stream offset FROM on, other than by a
+ * return? As to a handler of a C++ exception. */
 static int has_landed(struct lz_nav *nav, const struct lz_act *act, uint64_t from)
 {
 	struct lz_candidate k = {.act = *act};
@@ -153,8 +154,8 @@ static int has_landed(struct lz_nav *nav, const struct lz_act *act, uint64_t fro
 	return rc < 0 ? -1 : landed;
 }
 
-/* May the goal have been reached otherwise than by a call of the activation that ran at a stream offset? By a longjmp,
- * because another stack goes on there, or on the way out of a callback. */
+/* May the goal have been reached otherwise than by a call of the activation that ran at a stream
+ * offset? By a longjmp, because another stack goes on there, or on the way out of a callback. */
 static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t offset)
 {
 	const struct stack *goal = &f->stack;
@@ -214,8 +215,8 @@ static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
 	return 0;
 }
 
-/* The goal was run over from elsewhere, at stream offset FROM: by its own activations, the innermost first, or by those
- * that have run since. */
+/* The goal was run over from elsewhere, at stream offset FROM: by its own activations, the
+ * innermost first, or by those that have run since. */
 static int try_own_stack(struct lz_nav *nav, struct search *f, uint64_t from)
 {
 	size_t n = f->stack.n;
@@ -226,8 +227,9 @@ static int try_own_stack(struct lz_nav *nav, struct search *f, uint64_t from)
 	return f->found ? 0 : try_between(nav, f, from);
 }
 
-/* The goal was passed in the middle of a line, where a handler that was run over came back to. On the way out of it `step`
- * may stop there: then the answer is in the handler. Leaves the session at the goal. */
+/* The goal was passed in the middle of a line, where a handler that was run over came back to.
+ * On the way out of it `step` may stop there: then the answer is in the handler. Leaves the
+ * session at the goal. */
 static int try_handler(struct lz_nav *nav, struct search *f)
 {
 	bool left = nav->machine.left_unknown;
@@ -247,15 +249,16 @@ static int try_handler(struct lz_nav *nav, struct search *f)
 	return rc ? -1 : lz_session_seek(nav->s, &nav->goal);
 }
 
-/* The goal's own frame, as it is when a function is come to that has a stop in front of its first marker. */
+/* The goal's own frame, as it is when a function is come to that has a stop in front of its
+ * first marker. */
 static bool is_same_frame(const struct lz_chain *c, const struct lz_chain_stop *p,
                           enum chain_end end)
 {
 	return end == CHAIN_ARRIVED && p->cfa && p->cfa == c->stop[c->n - 1].cfa;
 }
 
-/* Does the last stop P need an anchor further out? In code without lines GDB stops only on the way out of what that
- * called. */
+/* Does the last stop P need an anchor further out? In code without lines GDB stops only on the
+ * way out of what that called. */
 static bool is_on_way_out(struct lz_nav *nav, const struct search *f, const struct lz_chain_stop *p,
                           enum chain_end end)
 {
@@ -376,7 +379,8 @@ static int find_by_events(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
-/* How far back the anchor after the one at DISTANCE is. Where GDB stops only on the way out of calls, none is left out. */
+/* How far back the anchor after the one at DISTANCE is. Where GDB stops only on the way out of
+ * calls, none is left out. */
 static uint64_t further(const struct search *f, uint64_t distance)
 {
 	return f->lineless && distance < CALLS_FAR ? distance + CALL_SIZE : distance * 6;
@@ -391,7 +395,8 @@ static int find_step(struct lz_nav *nav, struct search *f)
 
 	if (anchor < 0)
 		return -1;
-	/* What the first thread runs before its first marker is the loader, unless earlier parts were not kept. */
+	/* What the first thread runs before its first marker is the loader, unless earlier parts
+	 * were not kept. */
 	if (!first || (uint64_t)anchor <= first)
 		return find_by_events(nav, f);
 	while ((uint64_t)anchor > first && !f->found && !(limited && distance > f->far)) {

@@ -1,6 +1,6 @@
-/* bs and prev: from an anchor before the present position GDB's stepping is done forwards again until it
- * comes here; the stop before the last is the answer. Each chain of stops is kept: the next bs finds its
- * answer in it. */
+/* bs and prev: from an anchor before the present position GDB's stepping is done forwards again
+ * until it comes here; the stop before the last is the answer. Each chain of stops is kept: the
+ * next bs finds its answer in it. */
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
@@ -32,7 +32,8 @@ static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
 	return 0;
 }
 
-/* An answer that was given before, or one from the chain that was found last. false: there is none. */
+/* An answer that was given before, or one from the chain that was found last. false: there is
+ * none. */
 static bool is_known(struct lz_nav *nav, bool next, struct lz_pos *answer)
 {
 	const struct lz_pos *given = lz_answers_find(next ? &nav->nexts : &nav->steps, &nav->goal);
@@ -48,8 +49,8 @@ static bool is_known(struct lz_nav *nav, bool next, struct lz_pos *answer)
 	return p;
 }
 
-/* The user's breakpoints and watchpoints would only hold it up. Of a signal that is passed by the machine must be
- * told: unseen, it would take a walk into its handler, which GDB steps over. */
+/* The user's breakpoints and watchpoints would only hold it up. Of a signal that is passed by
+ * the machine must be told: unseen, it would take a walk into its handler, which GDB steps over. */
 static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 {
 	struct lz_session *s = nav->s;

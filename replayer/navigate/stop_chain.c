@@ -36,7 +36,8 @@ static bool is_behind(const struct lz_pos *a, const struct lz_pos *b)
 	return a->event > b->event || a->marker > b->marker;
 }
 
-/* The goal was passed by `next` from FROM: in an inlined call made there? Then again from FROM, and into it. */
+/* The goal was passed by `next` from FROM: in an inlined call made there? Then again from FROM,
+ * and into it. */
 static enum lz_step_result into_inlined(struct lz_nav *nav, const struct lz_pos *from)
 {
 	uint32_t inlines, inner;
@@ -141,14 +142,16 @@ static const struct lz_chain_stop *outer_of(const struct lz_chain *c, size_t n,
 {
 	size_t i = n;
 
-	/* A stop of `next` in a called function, of which GDB did not see the call: an asm statement's. */
+	/* A stop of `next` in a called function, of which GDB did not see the call: an asm
+	 * statement's. */
 	*sure = c->next && n && c->stop[n - 1].cfa < at->cfa && !lz_chain_is_deeper(&c->from, at);
 	if (*sure)
 		return &c->stop[n - 1];
 	while (i && lz_chain_is_deeper(&c->stop[i - 1], at))
 		i--;
 	for (size_t k = i; k > 0 && !*sure; k--) {
-		/* The anchor may be a piece of the caller's in the midst of an inlined call, to the rest of which `next` led. */
+		/* The anchor may be a piece of the caller's in the midst of an inlined call, to
+		 * the rest of which `next` led. */
 		if (k == 1 && c->next && c->stop[0].hides)
 			break;
 		*sure = !lz_chain_is_deeper(k > 1 ? &c->stop[k - 2] : &c->from, at);

@@ -8,7 +8,8 @@
 
 static char *debug_path = ":.debug:/usr/lib/debug";
 
-/* The module is named for the place at which GDB opens the file: what a link in it names is looked for from there. */
+/* The module is named for the place at which GDB opens the file: what a link in it names is
+ * looked for from there. */
 static int find_debuginfo(Dwfl_Module *mod, void **data, const char *origin, Dwarf_Addr base,
                           const char *file, const char *link, GElf_Word crc, char **found)
 {

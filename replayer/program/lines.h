@@ -37,8 +37,8 @@ struct lz_inline {
 	uint32_t call_line, call_symtab; /* where it is called, as in struct lz_sal */
 };
 
-/* Never NULL for a readable ELF file; without debug information it only knows symbols. ORIGIN: where the file was that PATH is a
- * copy of, as debug information beside it is found from there. */
+/* Never NULL for a readable ELF file; without debug information it only knows symbols. ORIGIN:
+ * where the file was that PATH is a copy of, as debug information beside it is found from there. */
 struct lz_lines *lz_lines_open(const char *path, const char *origin);
 void lz_lines_close(struct lz_lines *l);
 
@@ -47,11 +47,12 @@ struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
 /* The inlined calls around ADDR, outermost first; at most MAX. Returns how many. */
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max);
-/* Where the code of number WHICH of them is, as far as there is room for: the part that holds ADDR first. At most MAX; returns
- * how many. */
+/* Where the code of number WHICH of them is, as far as there is room for: the part that holds
+ * ADDR first. At most MAX; returns how many. */
 size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, struct lz_part *out,
                               size_t max);
-/* A procedure linkage table is there, of those that GDB counts; a stub of another one (.plt.got). */
+/* A procedure linkage table is there, of those that GDB counts; a stub of another one
+ * (.plt.got). */
 bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr);
 bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr);
 /* The canonical frame address at ADDR for registers R; BIAS is what R's addresses have on top.
@@ -59,8 +60,9 @@ bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr);
 typedef bool lz_read_word(void *arg, uint64_t addr, uint64_t *word);
 bool lz_lines_cfa(struct lz_lines *l, uint64_t addr, const struct user_regs_struct *r,
                   lz_read_word *read, void *arg, uint64_t *cfa);
-/* The same for a frame as a whole: *R becomes the caller's, as far as the rules tell. *SIGNAL: it is a signal's, and the
- * caller's address is an instruction still to be executed, not one behind a call. False at the outermost frame, too. */
+/* The same for a frame as a whole: *R becomes the caller's, as far as the rules tell. *SIGNAL:
+ * it is a signal's, and the caller's address is an instruction still to be executed, not one
+ * behind a call. False at the outermost frame, too. */
 bool lz_lines_unwind(struct lz_lines *l, uint64_t addr, struct user_regs_struct *r,
                      lz_read_word *read, void *arg, bool *signal);
 

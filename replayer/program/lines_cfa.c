@@ -155,7 +155,8 @@ static bool caller_reg(Dwarf_Frame *frame, int no, struct cfa_eval *e, uint64_t 
 		*value = 0;
 		return ops == mem || dwarf_reg(e->regs, (uint64_t)no, value);
 	}
-	/* Rules take the frame's address from the stack; those that name it do so by DW_OP_call_frame_cfa. */
+	/* Rules take the frame's address from the stack; those that name it do so by
+	 * DW_OP_call_frame_cfa. */
 	e->n = 0;
 	if (ops[0].atom == DW_OP_call_frame_cfa) {
 		ops++;

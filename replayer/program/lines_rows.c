@@ -228,8 +228,8 @@ static const struct line_row *statement_of(const struct line_table *t, const str
 	return row;
 }
 
-/* GDB's find_pc_sect_line(). Where the row ends depends on the order of the files: a table that comes before the one that
- * has the best row is only looked at for a row, not for an end. */
+/* GDB's find_pc_sect_line(). Where the row ends depends on the order of the files: a table that
+ * comes before the one that has the best row is only looked at for a row, not for an end. */
 void lines_find_row(const struct line_unit *u, uint64_t addr, struct lz_sal *sal)
 {
 	const struct line_row *best = NULL;

@@ -38,8 +38,8 @@ static int by_address(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Pieces of one call that touch are one: GDB looks whether the byte before is in the call, too. Returns how many are
- * left. */
+/* Pieces of one call that touch are one: GDB looks whether the byte before is in the call, too.
+ * Returns how many are left. */
 static size_t join_pieces(struct line_inline *in, size_t n)
 {
 	size_t kept = 0;
@@ -123,7 +123,8 @@ static int walk(const struct reader *rd, Dwarf_Die *parent, unsigned nesting, ui
 	return 0;
 }
 
-/* Where the unit's functions are: with -gsplit-dwarf in a file of their own, beside which it has only lines and addresses. */
+/* Where the unit's functions are: with -gsplit-dwarf in a file of their own, beside which it has
+ * only lines and addresses. */
 static Dwarf_Die details(const Dwarf_Die *cu)
 {
 	Dwarf_Die split;

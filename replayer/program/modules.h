@@ -26,8 +26,8 @@ struct lz_module {
 	struct lz_cfg *cfg;     /* lz_module_cfg() and */
 	struct lz_lines *lines; /* lz_module_lines() open them, in the file's first instance */
 	bool tried_cfg, tried_lines;
-	uint64_t
-	    hook; /* of the run-time loader: link-time address of _dl_debug_state(), 0 = none */
+	/* of the run-time loader: link-time address of _dl_debug_state(), 0 = none */
+	uint64_t hook;
 	bool tried_hook;
 };
 

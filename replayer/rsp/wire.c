@@ -113,8 +113,8 @@ static size_t unescape(char *p, size_t len)
 	return n;
 }
 
-/* An interrupt may meet a run that just ends; if the next one begins this soon after it, GDB has gone on by
- * itself (a breakpoint's condition was false), and the user still wants it stopped. */
+/* An interrupt may meet a run that just ends; if the next one begins this soon after it, GDB has
+ * gone on by itself (a breakpoint's condition was false), and the user still wants it stopped. */
 enum { STALE_MS = 1000 };
 
 static int enqueue(struct lz_wire *w)

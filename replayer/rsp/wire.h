@@ -23,7 +23,8 @@ int lz_wire_send(struct lz_wire *w, const char *payload, size_t len);
 /* Console output for the user (an O packet); only between a resume and its stop reply. */
 int lz_wire_console(struct lz_wire *w, const char *text);
 void lz_wire_no_ack(struct lz_wire *w);
-/* Between these two calls an interrupt byte interrupts; none does when the second one has returned. */
+/* Between these two calls an interrupt byte interrupts; none does when the second one has
+ * returned. */
 void lz_wire_run_begin(struct lz_wire *w);
 void lz_wire_run_end(struct lz_wire *w);
 /* Has an interrupt come just now that no run has taken? Asked before a run; forgets it. */

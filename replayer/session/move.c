@@ -51,8 +51,8 @@ static bool in_spin(struct lz_session *s, const struct lz_pos *pos)
 	return ev && lz_event_async(ev) && ev->flags & LZ_EVF_SPIN && ev->marker == pos->marker;
 }
 
-/* The checkpoint taken there, mostly in the middle of a gap; -1: none. Of a spin it does not know how often the
- * address was arrived at before. */
+/* The checkpoint taken there, mostly in the middle of a gap; -1: none. Of a spin it does not
+ * know how often the address was arrived at before. */
 static int64_t checkpoint_at(struct lz_session *s, const struct lz_pos *pos)
 {
 	uint32_t i = lz_reader_checkpoint_before(s->rp.reader, pos->event, pos->marker);

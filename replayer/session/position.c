@@ -1,5 +1,6 @@
-/* The present position: the count of arrivals in the gap is known from the steps made in it, from a
- * position within it whose count is known, or found by running the gap once more when it is asked for. */
+/* The present position: the count of arrivals in the gap is known from the steps made in it,
+ * from a position within it whose count is known, or found by running the gap once more when it
+ * is asked for. */
 #include "replayer/program/exits.h"
 #include "replayer/session/session.h"
 #include <lizard/error.h>
@@ -114,8 +115,8 @@ static bool just_before(struct lz_engine *e, const struct lz_pos *anchor, uint32
 
 enum { BEFORE = 3 };
 
-/* Steps a fresh engine from the gap's start to the anchor, noting the way. BEFORE: that was asked for, and it stands at
- * the instant before the anchor, of which the trail has noted both. */
+/* Steps a fresh engine from the gap's start to the anchor, noting the way. BEFORE: that was
+ * asked for, and it stands at the instant before the anchor, of which the trail has noted both. */
 static int walk(struct lz_engine *e, const struct lz_pos *anchor, struct lz_trail *to, size_t limit,
                 bool before)
 {

@@ -21,8 +21,8 @@ struct lz_rebuild {
 	const _Atomic bool *heard; /* an interrupt that came between two runs */
 	struct lz_replay rp;       /* with the own reader; NULL there: not begun */
 	struct lz_store *store;
-	struct lz_engine
-	    *e;         /* at the end of what was computed last: the next is often what follows */
+	/* at the end of what was computed last: the next is often what follows */
+	struct lz_engine *e;
 	uint8_t *block; /* the one that is coming */
 	uint32_t wanted;
 	uint8_t *out; /* the wanted one goes there; NULL: it has */
@@ -111,7 +111,8 @@ static int begin(struct lz_rebuild *rb)
 	return -1;
 }
 
-/* While it was still being recorded parts of it may have gone: then its blocks have other numbers. */
+/* While it was still being recorded parts of it may have gone: then its blocks have other
+ * numbers. */
 static int check_same(const struct lz_rebuild *rb, uint32_t block, uint64_t start, uint64_t len)
 {
 	uint64_t own_start, own_len;

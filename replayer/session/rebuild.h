@@ -1,14 +1,17 @@
-/* Computes markers again of which only checksums were recorded: an engine of its own runs from the checkpoint before to
- * the one behind, with a reader of its own, so that nobody's events, image or interrupts are in the way. Each block
- * is compared with its checksum before it is believed. */
+/* Computes markers again of which only checksums were recorded: an engine of its own runs from
+ * the checkpoint before to the one behind, with a reader of its own, so that nobody's events,
+ * image or interrupts are in the way. Each block is compared with its checksum before it is
+ * believed. */
 #ifndef LZ_REPLAYER_REBUILD_H
 #define LZ_REPLAYER_REBUILD_H
 
 #include <lizard/session.h>
 
-/* *HEARD: there was an interrupt which the request at hand has not answered; nothing is begun then. */
+/* *HEARD: there was an interrupt which the request at hand has not answered; nothing is begun
+ * then. */
 void lz_rebuild_listen(struct lz_rebuild *rb, const _Atomic bool *heard);
-/* As lz_session_interrupt(): what is being computed now is given up. From any thread, or a signal handler. */
+/* As lz_session_interrupt(): what is being computed now is given up. From any thread, or a
+ * signal handler. */
 void lz_rebuild_interrupt(struct lz_rebuild *rb);
 
 #endif

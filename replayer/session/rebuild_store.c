@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Two files take turns: when the one that is written is full, the other one is emptied and written. */
+/* Two files take turns: when the one that is written is full, the other one is emptied and
+ * written. */
 enum { HALVES = 2 };
 
 struct place {
@@ -166,7 +167,8 @@ static bool is_full(void)
 	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
 }
 
-/* There is no more room than what we have already. The older half goes first; if only one has anything, that. */
+/* There is no more room than what we have already. The older half goes first; if only one has
+ * anything, that. */
 static int make_do(struct lz_store *s, uint32_t block)
 {
 	uint64_t room = (s->half[0].size + s->half[1].size) / HALVES;

@@ -1,5 +1,6 @@
-/* Blocks of the marker stream that were computed again, compressed, in a file without a name: it is gone with the process,
- * and nobody else can write to it. Bounded, also by what the disk has room for: the oldest half is thrown away when it is full. */
+/* Blocks of the marker stream that were computed again, compressed, in a file without a name: it
+ * is gone with the process, and nobody else can write to it. Bounded, also by what the disk has
+ * room for: the oldest half is thrown away when it is full. */
 #ifndef LZ_REPLAYER_REBUILD_STORE_H
 #define LZ_REPLAYER_REBUILD_STORE_H
 
@@ -9,7 +10,8 @@
 
 struct lz_store;
 
-/* For blocks 0..N_BLOCKS-1, of a recording in DIR: the file is there if it may be, else in $TMPDIR or /tmp. LIMIT: bytes. */
+/* For blocks 0..N_BLOCKS-1, of a recording in DIR: the file is there if it may be, else in
+ * $TMPDIR or /tmp. LIMIT: bytes. */
 struct lz_store *lz_store_new(const char *dir, uint32_t n_blocks, uint64_t limit);
 void lz_store_free(struct lz_store *s);
 bool lz_store_has(const struct lz_store *s, uint32_t block);

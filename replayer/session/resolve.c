@@ -1,5 +1,6 @@
-/* From a watched change, known as the k-th of its gap, to the instruction that makes it: a data breakpoint
- * traps behind it, and which instruction was before an address cannot be read off the code. */
+/* From a watched change, known as the k-th of its gap, to the instruction that makes it: a data
+ * breakpoint traps behind it, and which instruction was before an address cannot be read off the
+ * code. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 

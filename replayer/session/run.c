@@ -54,7 +54,8 @@ static void stop_signal(struct lz_session *s, const struct lz_event *ev, struct 
 
 /* ---- where a run came to ---- */
 
-/* Counts from E (at FROM's instant, COUNT arrivals at IP so far) until an event or a watched change. */
+/* Counts from E (at FROM's instant, COUNT arrivals at IP so far) until an event or a watched
+ * change. */
 static int64_t count_on(struct lz_session *s, struct lz_engine *e, uint64_t ip, int64_t count,
                         bool watch)
 {
@@ -80,8 +81,8 @@ static int64_t count_on(struct lz_session *s, struct lz_engine *e, uint64_t ip, 
 	}
 }
 
-/* The count of arrivals at the present address, after a run from PREV that stopped in the middle of a gap for a
- * fault or a watched change. */
+/* The count of arrivals at the present address, after a run from PREV that stopped in the middle
+ * of a gap for a fault or a watched change. */
 static int64_t count_here(struct lz_session *s, const struct lz_pos *prev, bool watch)
 {
 	struct lz_engine *now = s->e, *e;
@@ -165,7 +166,8 @@ struct run {
 
 enum { ITS_TURN = 2 };
 
-/* After an event (CALL: a system call) in a run until a thread has its turn: does it have it, can it still get it? */
+/* After an event (CALL: a system call) in a run until a thread has its turn: does it have it,
+ * can it still get it? */
 static int meet_thread(struct run *r, bool call)
 {
 	struct lz_session *s = r->s;
@@ -185,7 +187,8 @@ static int meet_thread(struct run *r, bool call)
 	return call ? 1 : ITS_TURN;
 }
 
-/* A thread goes on at a breakpoint that it has arrived at before: not to be told again, but an arrival of this gap. */
+/* A thread goes on at a breakpoint that it has arrived at before: not to be told again, but an
+ * arrival of this gap. */
 static void go_on_here(struct run *r, struct lz_halt *h)
 {
 	h->flags &= ~(unsigned)LZ_HALT_BREAK;

@@ -1,5 +1,5 @@
-/* Runs a stretch of the recording and reports every arrival at given addresses and every watched change
- * in it, with positions: what reverse-continue and navigation search in. */
+/* Runs a stretch of the recording and reports every arrival at given addresses and every watched
+ * change in it, with positions: what reverse-continue and navigation search in. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <stdlib.h>

@@ -52,8 +52,8 @@ struct lz_session {
 	struct lz_replay rp;
 	struct lz_session_options opt;
 	struct lz_engine *e; /* the present; NULL only if even the start could not be built again */
-	unsigned
-	    nested; /* within a request made of others: no interrupt is forgotten between them */
+	/* within a request made of others: no interrupt is forgotten between them */
+	unsigned nested;
 	_Atomic(enum lz_hearing) hearing;
 	struct lz_pos pos; /* exact; n = 0: not counted yet, see lz_session_name */
 	bool at_end;
@@ -78,12 +78,13 @@ struct lz_session {
 	size_t n_signals;
 	bool signals_known;
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
-	uint64_t
-	    back_to; /* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
+	/* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
+	uint64_t back_to;
 };
 
 /* ---- interrupts (session.c) ---- */
-/* At the beginning of a request: those that came before the user asked for anything are not meant for it. */
+/* At the beginning of a request: those that came before the user asked for anything are not
+ * meant for it. */
 void lz_session_begin(struct lz_session *s);
 /* Between these two they are not answered. */
 void lz_session_deafen(struct lz_session *s);
@@ -96,10 +97,11 @@ void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
 int lz_session_stepped(struct lz_session *s);
 /* Counts pos.n if that was not done yet. */
 int lz_session_name(struct lz_session *s);
-/* How often control has been at IP since the gap began, the present instant included. -1: failed. */
+/* How often control has been at IP since the gap began, the present instant included. -1:
+ * failed. */
 int64_t lz_session_count(struct lz_session *s, uint64_t ip);
-/* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. *BEFORE: an engine at the instant
- * before the present one, if that came for free; else NULL. */
+/* Makes the trail whole if the gap is not longer than LIMIT steps. 1: it is longer. *BEFORE: an
+ * engine at the instant before the present one, if that came for free; else NULL. */
 int lz_session_whole_trail(struct lz_session *s, size_t limit, struct lz_engine **before);
 /* Is the present instant the start of its gap? */
 bool lz_session_at_gap(const struct lz_session *s);
@@ -112,8 +114,8 @@ int lz_session_restore(struct lz_session *s, const struct lz_pos *pos);
 int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker);
 
 /* ---- gaps (snapshot.c) ---- */
-/* A new engine at the start of the gap: from the present one (copied), a snapshot or a checkpoint, taking
- * snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
+/* A new engine at the start of the gap: from the present one (copied), a snapshot or a
+ * checkpoint, taking snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
 struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
                                        int *ret);
 /* Keeps a copy of E, which stands at the start of its gap. */
@@ -130,7 +132,8 @@ int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t m
 int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
 /* The same where the markers are at hand; else, since any will do, the start of their block. */
 int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset);
-/* The gap that begins when MARKER is written (a boundary) and all events before that are applied. */
+/* The gap that begins when MARKER is written (a boundary) and all events before that are
+ * applied. */
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);
 
 /* ---- moves (run.c, step_back.c) ---- */
@@ -148,25 +151,27 @@ int lz_session_stop_interrupted(struct lz_session *s, struct lz_stop *stop);
 
 /* ---- threads (threads.c) ---- */
 struct lz_turn_end {
-	struct lz_pos
-	    pos; /* the last instant: at the instruction of a system call that does not return in it */
+	/* the last instant: at the instruction of a system call that does not return in it */
+	struct lz_pos pos;
 	bool in_call, ended;
 };
-/* The end of the last turn of thread TID before the one that an instant after EVENT events lies in. 1: there is none. */
+/* The end of the last turn of thread TID before the one that an instant after EVENT events lies
+ * in. 1: there is none. */
 int lz_session_turn_before(struct lz_session *s, uint32_t tid, uint64_t event,
                            struct lz_turn_end *end);
 
 /* ---- signals (signals.c) ---- */
 /* Does a run stop for this event, which is a signal? */
 bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev);
-/* *ONE_MORE: 1 + the index of the last event before EVENT that a run stops for; 0: there is none. */
+/* *ONE_MORE: 1 + the index of the last event before EVENT that a run stops for; 0: there is
+ * none. */
 int lz_session_signal_before(struct lz_session *s, uint64_t event, uint64_t *one_more);
 
 /* ---- watchpoints (watch.c) ---- */
 /* Debug registers for the session's watchpoints; reads the present values from E. */
 int lz_watch_arm(struct lz_session *s, struct lz_engine *e);
-/* What changed or was touched since the last call: the watchpoint, or NULL. H: the stop's, NULL after
- * an event. */
+/* What changed or was touched since the last call: the watchpoint, or NULL. H: the stop's, NULL
+ * after an event. */
 struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
                                      const struct lz_halt *h);
 
@@ -178,8 +183,9 @@ struct lz_scan_end {
 enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH };
 struct lz_hit {
 	enum lz_hit_kind kind;
-	struct lz_pos pos; /* BREAK: exact. WATCH: ip behind the instruction, n: which change of
-	                           the gap it is, from 1. EVENT_WATCH: the gap and event that wrote */
+	/* BREAK: exact. WATCH: ip behind the instruction, n: which change of the gap it is, from 1.
+	 * EVENT_WATCH: the gap and event that wrote */
+	struct lz_pos pos;
 	uint64_t watch_addr;
 	char watch_kind;
 };
@@ -196,12 +202,13 @@ int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end 
             int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
 
 /* ---- from a hit to a position (resolve.c, step_back.c) ---- */
-/* The position of a hit: for a watched change, that of the instruction or system call that makes it. 0; 2
- * interrupted; -1. */
+/* The position of a hit: for a watched change, that of the instruction or system call that makes
+ * it. 0; 2 interrupted; -1. */
 int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
 /* The event before number EVENT; NULL if there is none, or it was not kept. */
 const struct lz_event *lz_session_event_before(struct lz_session *s, uint64_t event);
-/* The last instant before an event, which for a system call is its instruction. The same results. */
+/* The last instant before an event, which for a system call is its instruction. The same
+ * results. */
 int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to);
 
 #endif

@@ -1,6 +1,6 @@
 /* Gaps in the stream, and engines at their starts: from the present, a snapshot or a checkpoint,
- * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before it, so
- * that later moves near it are short. */
+ * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before
+ * it, so that later moves near it are short. */
 #include "replayer/stream/edges.h"
 #include "replayer/session/session.h"
 #include <common/clock.h>
@@ -72,7 +72,8 @@ int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
 	}
 }
 
-/* The start of the block that OFFSET lies in: a boundary that is known without reading the block. */
+/* The start of the block that OFFSET lies in: a boundary that is known without reading the
+ * block. */
 static int64_t block_start(struct lz_session *s, uint64_t offset)
 {
 	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
@@ -133,8 +134,8 @@ static struct lz_snapshot *best_snapshot(struct lz_session *s, uint64_t event, u
 	return best;
 }
 
-/* What it would cost to be without K, for one who is at HERE: to run from the copy before it, the less the further
- * away that is from where one is likely to go. */
+/* What it would cost to be without K, for one who is at HERE: to run from the copy before it,
+ * the less the further away that is from where one is likely to go. */
 static double worth(struct lz_session *s, struct lz_snapshot *k, const struct lz_engine *here)
 {
 	struct lz_engine *e = k->e;

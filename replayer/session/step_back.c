@@ -1,4 +1,5 @@
-/* Moving backward by one instruction: the gap's trail has it, or it is the last one of the gap before. */
+/* Moving backward by one instruction: the gap's trail has it, or it is the last one of the gap
+ * before. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -37,7 +38,8 @@ static struct lz_engine *engine_at(struct lz_session *s, uint64_t event, uint64_
 
 /* ---- the instruction before, within the gap ---- */
 
-/* Arrivals at X in E's gap up to the arrival number N at IP, which is not counted. E stands at the gap's start. */
+/* Arrivals at X in E's gap up to the arrival number N at IP, which is not counted. E stands at
+ * the gap's start. */
 static int64_t count_up_to(struct lz_engine *e, uint64_t x, uint64_t ip, uint32_t n)
 {
 	struct lz_halt h = {.flags = (e->regs.rip == x ? LZ_HALT_EXEC : 0) |
@@ -112,7 +114,8 @@ static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
 	return 0;
 }
 
-/* 0: *to is set, and *E, if there is an engine already; 1: the present instant begins its gap; 2 interrupted. */
+/* 0: *to is set, and *E, if there is an engine already; 1: the present instant begins its gap; 2
+ * interrupted. */
 static int before_in_gap(struct lz_session *s, struct lz_pos *to, struct lz_engine **e)
 {
 	struct lz_trail *t = &s->trail;
@@ -236,8 +239,8 @@ static int before_marker(struct lz_session *s, struct lz_pos *to)
 /* What before_gap() finds, besides 0, 1 (nothing) and 2 (interrupted). */
 enum { THREAD_BEGINS = 3, TURN_BEFORE = 4 };
 
-/* The present instant begins a turn. At the end of the thread's turn before it stands at the same instruction, unless
- * it went into a system call. */
+/* The present instant begins a turn. At the end of the thread's turn before it stands at the
+ * same instruction, unless it went into a system call. */
 static int before_turn(struct lz_session *s, uint32_t tid, struct lz_pos *to)
 {
 	struct lz_turn_end end;
@@ -268,8 +271,8 @@ static int before_gap(struct lz_session *s, struct lz_pos *to)
 	return ev ? lz_session_before_event(s, ev, to) : -1;
 }
 
-/* Goes to TO, where E stands if it is not NULL; the trail up to there is kept if it is the instant before in the same
- * gap. */
+/* Goes to TO, where E stands if it is not NULL; the trail up to there is kept if it is the
+ * instant before in the same gap. */
 static int go_before(struct lz_session *s, const struct lz_pos *to, bool inside,
                      struct lz_engine *e)
 {
@@ -318,7 +321,8 @@ static int one_back(struct lz_session *s)
 	return go_before(s, &to, inside, e) < 0 ? -1 : ret;
 }
 
-/* A step forwards stops where a turn ends; the instant at which the thread goes on from there is no stop of its own. */
+/* A step forwards stops where a turn ends; the instant at which the thread goes on from there is
+ * no stop of its own. */
 int lz_session_to_turn_before(struct lz_session *s)
 {
 	while (s->pos.event > lz_reader_first_event(s->rp.reader) && lz_session_at_gap(s)) {

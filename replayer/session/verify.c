@@ -66,7 +66,8 @@ static int compare_here(struct verify *v, const struct lz_checkpoint *ck)
 	bool spin = ev && lz_event_async(ev) && ev->flags & LZ_EVF_SPIN &&
 	            ev->marker == ck->pos.marker && ev->ip == ck->pos.ip;
 
-	/* Equal registers do not name a spin's instant: a loop may keep all that changes in memory. */
+	/* Equal registers do not name a spin's instant: a loop may keep all that changes in
+	 * memory. */
 	if (spin) {
 		struct lz_halt h;
 		if (lz_engine_resume(e, false, &h) < 0)

@@ -81,8 +81,8 @@ int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char k
 	return 0;
 }
 
-/* Memory to be watched: a watchpoint's, and the same memory where it is mapped at other addresses, through which only stores
- * are of interest. */
+/* Memory to be watched: a watchpoint's, and the same memory where it is mapped at other
+ * addresses, through which only stores are of interest. */
 struct span {
 	uint64_t addr, end;
 	bool reads;

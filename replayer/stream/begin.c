@@ -1,5 +1,6 @@
-/* The call stacks at the beginning of a recording whose earlier parts were not kept, or of a forked process: unwound,
- * since it does not have the markers that they came from. Of a coroutine that does not run nothing is known. */
+/* The call stacks at the beginning of a recording whose earlier parts were not kept, or of a
+ * forked process: unwound, since it does not have the markers that they came from. Of a
+ * coroutine that does not run nothing is known. */
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
@@ -56,8 +57,9 @@ static int add(struct unwinding *u, uint32_t fn, bool tail)
 	return 0;
 }
 
-/* Has the function at ADDR an activation there? One that did not call, but is the innermost one or was interrupted by a
- * signal, may not have written its first marker, or has written its last. */
+/* Has the function at ADDR an activation there? One that did not call, but is the innermost one
+ * or was interrupted by a signal, may not have written its first marker, or has written its
+ * last. */
 static int note_frame(struct unwinding *u, uint64_t addr, bool exact)
 {
 	struct lz_target t;

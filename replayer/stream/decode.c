@@ -362,8 +362,9 @@ static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t
 	return fn != LZ_FN_NONE && watch[fn];
 }
 
-/* What most of a stream is, where nobody looks at each marker: edges, of which the last one before another marker counts,
- * plain calls and returns. Up to the first byte that is anything else, or is near END; AT: P's stream offset. */
+/* What most of a stream is, where nobody looks at each marker: edges, of which the last one
+ * before another marker counts, plain calls and returns. Up to the first byte that is anything
+ * else, or is near END; AT: P's stream offset. */
 static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const uint8_t *end,
                                  uint64_t at, const uint8_t *watch)
 {

@@ -1,8 +1,9 @@
 /* The marker stream decoded into activations: pure, knows neither recording nor session.
  *
- * ENTER pushes an activation, EXIT and TAIL pop it, LANDING makes an activation current again that may
- * lie deeper in the stack or, after swapcontext, on a parked one. Threads have a stack each; whoever feeds the
- * decoder says where they are switched. The decoder never fails: what does not fit is counted in `oddities` and it goes on; whoever needs certainty must look there.
+ * ENTER pushes an activation, EXIT and TAIL pop it, LANDING makes an activation current again that
+ * may lie deeper in the stack or, after swapcontext, on a parked one. Threads have a stack each;
+ * whoever feeds the decoder says where they are switched. The decoder never fails: what does not
+ * fit is counted in `oddities` and it goes on; whoever needs certainty must look there.
  *
  * Sources: Lizard, "Tracing and Replaying algorithms" (marker pairs within one activation). */
 #ifndef LIZARD_REPLAYER_DECODE_H
@@ -58,8 +59,8 @@ enum { LZ_MAX_PARKED = 64, LZ_MAX_PARKED_ACTS = 4096 };
 
 enum { LZ_RAN = 1, LZ_BEGAN = 2 };
 
-/* Which markers of a function are of interest: all that its activations write, or only those at which one begins or
- * control lands. */
+/* Which markers of a function are of interest: all that its activations write, or only those at
+ * which one begins or control lands. */
 enum { LZ_WATCH_ALL = 1, LZ_WATCH_BEGIN = 2 };
 
 /* A thread's activations while another one runs; as in struct lz_decoder. */
@@ -77,11 +78,12 @@ struct lz_decoder {
 	struct lz_parked *parked; /* oldest first, at most LZ_MAX_PARKED */
 	size_t n_parked;
 	uint32_t thread; /* its number */
-	struct lz_stack
-	    *stack; /* [n_stacks], by number, of the others; the running one's is empty */
+	/* [n_stacks], by number, of the others; the running one's is empty */
+	struct lz_stack *stack;
 	uint32_t n_stacks;
 	uint64_t oddities;
-	/* If given, for each function: did an activation run, and did one begin (LZ_RAN, LZ_BEGAN; never cleared)? */
+	/* If given, for each function: did an activation run, and did one begin (LZ_RAN,
+	 * LZ_BEGAN; never cleared)? */
 	uint8_t *ran;
 	/* Number of the function whose entry address ends in ENTRY at stream offset OFFSET. */
 	uint32_t (*resolve)(void *arg, uint32_t entry, uint64_t offset);
@@ -110,7 +112,8 @@ void lz_decoder_reset(struct lz_decoder *d);
 int lz_decoder_switch(struct lz_decoder *d, uint32_t thread);
 /* Forgets the stack of a thread that does not run. */
 void lz_decoder_drop(struct lz_decoder *d, uint32_t thread);
-/* Pushes an activation of the running thread (used to set up a known stack). -1 when out of memory. */
+/* Pushes an activation of the running thread (used to set up a known stack). -1 when out of
+ * memory. */
 int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act);
 
 /* Called before the marker takes effect. Non-zero stops the decoder. */
@@ -118,8 +121,9 @@ typedef int lz_mark_fn(void *arg, struct lz_decoder *d, const struct lz_mark *ma
 
 /* Decodes whole markers from BYTES, whose first byte is at stream offset OFFSET and begins a
  * marker. FN (may be NULL) is called for every marker; if WATCH is given, only where the running
- * activation is of a function with WATCH[fn] LZ_WATCH_ALL or, for ENTER and LANDING, the new one of a function with either. Returns the bytes used
- * (fewer than LEN at a cut marker), or what FN returned if that was negative, -1 when out of memory. */
+ * activation is of a function with WATCH[fn] LZ_WATCH_ALL or, for ENTER and LANDING, the new one
+ * of a function with either. Returns the bytes used (fewer than LEN at a cut marker), or what FN
+ * returned if that was negative, -1 when out of memory. */
 int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
                         const uint8_t *watch, lz_mark_fn *fn, void *arg);
 

@@ -1,5 +1,5 @@
-/* The call stack at the start of every block. Activations that several blocks share are kept once: a stack is a path
- * in a tree, from its innermost activation to the root. */
+/* The call stack at the start of every block. Activations that several blocks share are kept
+ * once: a stack is a path in a tree, from its innermost activation to the root. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -179,7 +179,8 @@ static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
 	return 0;
 }
 
-/* Decodes block I, which is loaded and whose stack at the start is known, and notes which functions run in it. */
+/* Decodes block I, which is loaded and whose stack at the start is known, and notes which
+ * functions run in it. */
 static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
 {
 	size_t row = i * (s->ran_bits / 8);

@@ -26,8 +26,8 @@ struct lz_stream {
 	uint32_t *hash, hash_mask;
 	struct lz_cursor own;
 
-	/* The index, used with the lock held; n_starts, and what is known of blocks before it in `ran` and `began`, may be read
-	 * without. */
+	/* The index, used with the lock held; n_starts, and what is known of blocks before it in
+	 * `ran` and `began`, may be read without. */
 	pthread_mutex_t lock;
 	struct node *nodes;
 	size_t n_nodes, cap_nodes;
@@ -37,8 +37,8 @@ struct lz_stream {
 	size_t n_stacks, cap_stacks;
 	struct saved *starts; /* [n_blocks], the first n_starts are known */
 	_Atomic uint32_t n_starts;
-	/* Which functions ran in block I, the first n_starts - 1, and of which an activation began there: a bit for each, FN
-	 * modulo ran_bits. */
+	/* Which functions ran in block I, the first n_starts - 1, and of which an activation
+	 * began there: a bit for each, FN modulo ran_bits. */
 	uint8_t *ran, *began;
 	size_t ran_bits;
 	uint8_t *running;          /* [n_fns + 1], of the block that is being decoded */
@@ -56,7 +56,8 @@ struct lz_stream {
 void lz_cursor_init(struct lz_stream *s, struct lz_cursor *c, struct lz_reader *r);
 void lz_cursor_free(struct lz_cursor *c);
 int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
-/* To the start of the loaded block, the stacks there being known; the thread that has written what is before runs. */
+/* To the start of the loaded block, the stacks there being known; the thread that has written
+ * what is before runs. */
 int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c);
 /* Decodes what is left of the loaded block, from c->at up to END. */
 int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,

@@ -1,5 +1,6 @@
-/* The marker stream with all threads' call stacks at the start of every block, found on first use and
- * kept in memory: only calls and returns are looked at, which runs as fast as the stream decompresses. */
+/* The marker stream with all threads' call stacks at the start of every block, found on first
+ * use and kept in memory: only calls and returns are looked at, which runs as fast as the stream
+ * decompresses. */
 #ifndef LIZARD_REPLAYER_STREAM_H
 #define LIZARD_REPLAYER_STREAM_H
 
@@ -23,8 +24,8 @@ struct lz_fn {
 struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
                                 const struct lz_strands *t);
 void lz_stream_free(struct lz_stream *s);
-/* Begins to find the stacks at the starts of all blocks in a thread with a reader of its own. Optional: without, they
- * are found when they are needed. */
+/* Begins to find the stacks at the starts of all blocks in a thread with a reader of its own.
+ * Optional: without, they are found when they are needed. */
 int lz_stream_index_ahead(struct lz_stream *s);
 struct lz_reader *lz_stream_reader(const struct lz_stream *s);
 const struct lz_strands *lz_stream_strands(const struct lz_stream *s);
@@ -35,28 +36,30 @@ uint32_t lz_stream_block_of(struct lz_stream *s, uint64_t offset);
 
 size_t lz_stream_n_fns(const struct lz_stream *s);
 const struct lz_fn *lz_stream_fn(const struct lz_stream *s, uint32_t fn);
-/* The number of an instrumented function by the run-time address of any of its instructions, after EVENT
- * events; LZ_FN_NONE if it is not instrumented. */
+/* The number of an instrumented function by the run-time address of any of its instructions,
+ * after EVENT events; LZ_FN_NONE if it is not instrumented. */
 uint32_t lz_stream_fn_at(struct lz_stream *s, uint64_t addr, uint64_t event);
 
-/* Makes the call stacks at the starts of blocks 0..BLOCK known, if they are not. What follows does so by itself, in one go. */
+/* Makes the call stacks at the starts of blocks 0..BLOCK known, if they are not. What follows
+ * does so by itself, in one go. */
 int lz_stream_index(struct lz_stream *s, uint32_t block);
 /* At how many blocks' starts they are known. */
 uint32_t lz_stream_indexed(const struct lz_stream *s);
-/* May an activation of FN have run in BLOCK? Known for blocks before the last indexed one, else it may. */
+/* May an activation of FN have run in BLOCK? Known for blocks before the last indexed one, else
+ * it may. */
 bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn);
 /* Did one begin? */
 bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn);
 
 /* Decodes block I from its start up to (not including) the first marker at or behind END; see
- * lz_decoder_feed(). The decoder's number of the running thread is that of the marker. It is the stream's own and holds the stack afterwards.
- * Returns 0, or what FN returned. */
+ * lz_decoder_feed(). The decoder's number of the running thread is that of the marker. It is the
+ * stream's own and holds the stack afterwards. Returns 0, or what FN returned. */
 int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
 /* The decoder that the last decoding has left. */
 struct lz_decoder *lz_stream_decoder(struct lz_stream *s);
-/* As lz_stream_decode(), without the index: from an empty stack, as if nothing were known of what was called
- * before the block. Activations that began in the block are right. */
+/* As lz_stream_decode(), without the index: from an empty stack, as if nothing were known of
+ * what was called before the block. Activations that began in the block are right. */
 int lz_stream_decode_local(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                            lz_mark_fn *fn, void *arg);
 /* The stack of thread number THREAD after exactly OFFSET bytes. Valid until the next call. */

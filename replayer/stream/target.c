@@ -74,11 +74,12 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 	label = lz_cfg_label_before(cfg, link);
 	if (label && lz_cfg_func(cfg, label->func) != fn->f)
 		label = NULL;
-	/* Without optimization GCC keeps the line of a jump in a `nop` before the block that it leads to, behind other code
-	 * (cfglayout, goto_locus). */
+	/* Without optimization GCC keeps the line of a jump in a `nop` before the block that it
+	 * leads to, behind other code (cfglayout, goto_locus). */
 	t->prologue = in_prologue(cfg, fn->f, link);
 	t->loose = fn->f->flags & LZ_FN_OPTIMIZED || next_label(cfg, link) == link + 1;
-	/* No code of a function jumps to its first instruction but a call of itself, which writes a marker before. */
+	/* No code of a function jumps to its first instruction but a call of itself, which
+	 * writes a marker before. */
 	if (t->prologue && link == fn->f->entry)
 		t->loose = false;
 	look_around(cfg, fn->f, link, label ? label->addr : fn->f->entry, t);

@@ -1,5 +1,6 @@
-/* Threads along the marker stream, which they share: whose marker is it at a stream offset? Threads are numbered from 0 in
- * the order in which they ran first; a tid that is used again is another thread. Pure. */
+/* Threads along the marker stream, which they share: whose marker is it at a stream offset?
+ * Threads are numbered from 0 in the order in which they ran first; a tid that is used again is
+ * another thread. Pure. */
 #ifndef LIZARD_REPLAYER_STRANDS_H
 #define LIZARD_REPLAYER_STRANDS_H
 
@@ -22,16 +23,17 @@ void lz_strands_free(struct lz_strands *t);
 uint32_t lz_strand_at(const struct lz_strands *t, uint64_t event);
 /* ... of thread TID at that instant, which may run later only; LZ_NO_STRAND. */
 uint32_t lz_strand_find(const struct lz_strands *t, uint32_t tid, uint64_t event);
-/* The turn in which the marker that ends at stream offset OFFSET was written, the first for 0. Turns in which none was
- * written lie between a turn and the next that begins at a higher offset. */
+/* The turn in which the marker that ends at stream offset OFFSET was written, the first for 0.
+ * Turns in which none was written lie between a turn and the next that begins at a higher
+ * offset. */
 uint32_t lz_turn_before(const struct lz_strands *t, uint64_t offset);
 /* The same of one thread: the last that began before OFFSET; LZ_NO_TURN. */
 uint32_t lz_strand_turn_before(const struct lz_strands *t, uint32_t thread, uint64_t offset);
 /* The stream offset at which a turn ends: UINT64_MAX for the last. */
 uint64_t lz_turn_end(const struct lz_strands *t, uint32_t turn);
 
-/* The stream offset DISTANCE bytes of the thread's own markers before OFFSET, behind one of its markers or inside of
- * one; *FIRST: it has not written as much. */
+/* The stream offset DISTANCE bytes of the thread's own markers before OFFSET, behind one of its
+ * markers or inside of one; *FIRST: it has not written as much. */
 uint64_t lz_strand_back(const struct lz_strands *t, uint32_t thread, uint64_t offset,
                         uint64_t distance, bool *first);
 /* How many bytes the thread has written between two offsets. */

@@ -8,8 +8,8 @@
 
 /* A thread runs from the instant (event, marker) up to the next turn's. */
 struct lz_turn {
-	uint64_t
-	    event; /* events applied when it begins: 1 + the index of the SWITCH, if one begins it */
+	/* events applied when it begins: 1 + the index of the SWITCH, if one begins it */
+	uint64_t event;
 	uint64_t marker; /* stream offset */
 	uint64_t ip;     /* where the thread goes on; 0: in the first turn and after an execve */
 	uint32_t tid;

@@ -141,8 +141,8 @@ static bool can_be_at(const struct finder *f, const struct lz_act *top)
 	return false;
 }
 
-/* What a thread ran between its last marker and the beginning of its turn TURN, in which it has not written any up to
- * there: the ends of earlier turns, and whole ones. */
+/* What a thread ran between its last marker and the beginning of its turn TURN, in which it has
+ * not written any up to there: the ends of earlier turns, and whole ones. */
 static int push_earlier(struct finder *f, uint32_t turn, const struct lz_act *top)
 {
 	for (;;) {
@@ -260,8 +260,8 @@ static void tidy(struct lz_windows *o)
 
 /* ---- where threads are switched ---- */
 
-/* Is the marker at stream offset AT, of which BYTES are the first, one before which a target can have been arrived at that
- * is not of the activation that ran? */
+/* Is the marker at stream offset AT, of which BYTES are the first, one before which a target can
+ * have been arrived at that is not of the activation that ran? */
 static bool begins_target(struct finder *f, const uint8_t *bytes, uint64_t at)
 {
 	struct lz_decoder *d = lz_stream_decoder(f->s);
@@ -292,8 +292,8 @@ static size_t deliveries_before(const struct lz_delivery *v, size_t n, uint64_t 
 	return lo;
 }
 
-/* A handler begins, and where another one begins at once, or the first push has met the end of the stack, the function's
- * own entry marker does not come next. */
+/* A handler begins, and where another one begins at once, or the first push has met the end of
+ * the stack, the function's own entry marker does not come next. */
 static int note_signals(struct finder *f, struct lz_modules *m, uint64_t to)
 {
 	size_t n;
@@ -316,8 +316,8 @@ static uint32_t next_writing(const struct lz_strands *t, uint32_t turn, uint64_t
 	return turn != LZ_NO_TURN && t->turns->v[turn].marker < len ? turn : LZ_NO_TURN;
 }
 
-/* A thread may have been switched away from in front of an entry marker that it writes when it runs again: where the
- * buffer was full. */
+/* A thread may have been switched away from in front of an entry marker that it writes when it
+ * runs again: where the buffer was full. */
 static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
 {
 	const struct lz_strands *t = f->strands;
@@ -398,8 +398,8 @@ static void watch_for(const struct lz_target *t, uint8_t *watch)
 		watch[t->fn] = LZ_WATCH_BEGIN;
 }
 
-/* The stretches beside the loader's system calls, between offsets FROM and TO; markers may lie in between, as of a malloc()
- * of the program's own. */
+/* The stretches beside the loader's system calls, between offsets FROM and TO; markers may lie
+ * in between, as of a malloc() of the program's own. */
 static int beside_loader_calls(struct finder *f, struct lz_modules *m, uint64_t to)
 {
 	size_t n;

@@ -9,8 +9,8 @@ struct lz_window {
 	uint64_t from, to;
 	uint64_t owner; /* the activation: lz_act_id() */
 	bool open;      /* its next own marker has not been seen */
-	uint32_t
-	    older;  /* of an open one, its activation's open one before it: 1 + index; 0: none */
+	/* of an open one, its activation's open one before it: 1 + index; 0: none */
+	uint32_t older;
 	bool rough; /* FROM may lie inside a marker */
 };
 
@@ -19,9 +19,9 @@ struct lz_windows {
 	size_t n, cap;
 };
 
-/* The windows of block BLOCK between stream offsets FROM and TO, in the order of their beginnings, in which thread
- * number THREAD (LZ_NO_STRAND: any) can have been at one of the N targets.
- * Where the stream does not fit the CFG the whole block is one window. */
+/* The windows of block BLOCK between stream offsets FROM and TO, in the order of their
+ * beginnings, in which thread number THREAD (LZ_NO_STRAND: any) can have been at one of the N
+ * targets. Where the stream does not fit the CFG the whole block is one window. */
 int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, uint64_t from,
                     uint64_t to, uint32_t thread, const struct lz_target *t, size_t n,
                     struct lz_windows *out);
