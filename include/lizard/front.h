@@ -1,8 +1,10 @@
-/* What any debugger needs in front of a session, whatever it speaks: registers by GDB's numbers, breakpoints that
- * may be set early, changes and calls in a diversion, caught system calls, moves given as text, the files of the
- * program's world. The remote protocol's server and the GDB target are thin over it.
+/* What any debugger needs in front of a session, whatever it speaks: registers by GDB's numbers,
+ * breakpoints that may be set early, changes and calls in a diversion, caught system calls, moves
+ * given as text, the files of the program's world. The remote protocol's server and the GDB target
+ * are thin over it.
  *
- * All calls come from the thread that opened the session. -1 or NULL with lz_error() set on failure. */
+ * All calls come from the thread that opened the session. -1 or NULL with lz_error() set on
+ * failure. */
 #ifndef LIZARD_FRONT_H
 #define LIZARD_FRONT_H
 
@@ -10,8 +12,8 @@
 
 struct lz_front;
 
-/* HOST_FILES: files that the recording has no copy of may be read from this machine. NAME: what the front end calls
- * itself in `monitor info`; kept. */
+/* HOST_FILES: files that the recording has no copy of may be read from this machine. NAME: what
+ * the front end calls itself in `monitor info`; kept. */
 struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char *name);
 /* Not the session. */
 void lz_front_free(struct lz_front *f);
@@ -28,10 +30,12 @@ struct lz_front_thread {
 };
 /* Those that are there now, the oldest first. malloced. */
 int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n);
-/* Registers, siginfo and calls are those of thread TID from here on; of the present one if it is 0, and after each move. */
+/* Registers, siginfo and calls are those of thread TID from here on; of the present one if it is
+ * 0, and after each move. */
 int lz_front_select(struct lz_front *f, uint32_t tid);
-/* *ADDR: byte OFFSET of the thread-local memory of the file whose struct link_map is at LINK_MAP (0: of a static
- * program) in thread TID; where the thread has none of it yet, an address at which there is never any memory. */
+/* *ADDR: byte OFFSET of the thread-local memory of the file whose struct link_map is at LINK_MAP
+ * (0: of a static program) in thread TID; where the thread has none of it yet, an address at
+ * which there is never any memory. */
 int lz_front_tls(struct lz_front *f, uint32_t tid, uint64_t link_map, uint64_t offset,
                  uint64_t *addr);
 
@@ -42,12 +46,13 @@ const char *lz_front_features(const struct lz_front *f);
 size_t lz_front_n_registers(const struct lz_front *f);
 /* Bytes of register NR copied to BYTES; 0 if there is none. */
 size_t lz_front_register(struct lz_front *f, size_t nr, void *bytes);
-/* Sets the registers whose numbers are in NRS to what stands one behind the other in BYTES: in a diversion, and only if
- * something really changes. */
+/* Sets the registers whose numbers are in NRS to what stands one behind the other in BYTES: in a
+ * diversion, and only if something really changes. */
 int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, const void *bytes);
 
 /* ---- memory ---- */
-/* As much as is mapped; of the diversion if there is one. From any thread, while no other call goes on. */
+/* As much as is mapped; of the diversion if there is one. From any thread, while no other call
+ * goes on. */
 size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len);
 /* In a diversion: the recording is never changed. */
 int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len);
@@ -68,14 +73,15 @@ enum lz_front_how {
 	LZ_RESUME_CONTINUE,
 	LZ_RESUME_STEP,
 	LZ_RESUME_RANGE, /* step until outside of start..end */
-	LZ_RESUME_LEAVE, /* the same of `piece`, over what that calls; steps in start..end if it is refused */
+	/* the same of `piece`, over what that calls; steps in start..end if it is refused */
+	LZ_RESUME_LEAVE,
 };
 struct lz_front_resume {
 	enum lz_front_how how;
 	enum lz_direction direction;
 	uint32_t tid; /* the thread that steps, or that a move is made in; 0: the present one */
-	bool
-	    alone; /* a step over a breakpoint: no stop of other threads is shown before the next resume */
+	/* a step over a breakpoint: no stop of other threads is shown before the next resume */
+	bool alone;
 	uint64_t start, end;           /* of the range */
 	struct lz_piece_of_code piece; /* no signal goes by in one of lines */
 };
@@ -95,12 +101,14 @@ struct lz_front_stop {
 	uint64_t addr, nr;
 	bool ran; /* after LEAVE: the piece was run through, not stepped */
 };
-/* A user's resume: carries out the armed move if there is one and this is a reverse resume, goes on with a call in the
- * diversion, or moves in time. What goes wrong becomes a note; there is always a stop. */
+/* A user's resume: carries out the armed move if there is one and this is a reverse resume, goes
+ * on with a call in the diversion, or moves in time. What goes wrong becomes a note; there is
+ * always a stop. */
 void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r);
 /* The resume was interrupted before it began. */
 void lz_front_not_resumed(struct lz_front *f);
-/* Asked when no interrupt can come any more: one that came as the resume ended is part of the stop. */
+/* Asked when no interrupt can come any more: one that came as the resume ended is part of the
+ * stop. */
 void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop);
 /* What the user must be told with the stop; malloced, NULL if nothing. Once. */
 char *lz_front_note(struct lz_front *f);
@@ -109,9 +117,9 @@ char *lz_front_note(struct lz_front *f);
 char *lz_front_monitor(struct lz_front *f, const char *text);
 
 /* ---- what ran ---- */
-/* The stretches of one function each (lz_session_calls) around now: at first the present one and SIZE - 1 behind it, or
- * before it if SIZE is negative; then those behind, or before, what was given last, until the next move. *CALLS is malloced;
- * none where the recording ends. */
+/* The stretches of one function each (lz_session_calls) around now: at first the present one and
+ * SIZE - 1 behind it, or before it if SIZE is negative; then those behind, or before, what was
+ * given last, until the next move. *CALLS is malloced; none where the recording ends. */
 int lz_front_calls(struct lz_front *f, int64_t size, struct lz_history_call **calls, size_t *n);
 /* The same from the one at TIME on, or up to it. */
 int lz_front_calls_from(struct lz_front *f, uint64_t time, int64_t size,
@@ -119,8 +127,8 @@ int lz_front_calls_from(struct lz_front *f, uint64_t time, int64_t size,
 /* The one at FROM, and all that begin up to TO. */
 int lz_front_calls_between(struct lz_front *f, uint64_t from, uint64_t to,
                            struct lz_history_call **calls, size_t *n);
-/* The addresses of instructions in the same manner, in the order of time. The present one has the number 0; *FIRST is
- * the first one's. *ADDRS is malloced, NULL on failure. */
+/* The addresses of instructions in the same manner, in the order of time. The present one has
+ * the number 0; *FIRST is the first one's. *ADDRS is malloced, NULL on failure. */
 int lz_front_instructions(struct lz_front *f, int64_t size, uint64_t **addrs, size_t *n,
                           int64_t *first);
 /* Numbers FROM to TO, as far as they exist. */
@@ -133,14 +141,15 @@ const void *lz_front_auxv(const struct lz_front *f, size_t *len);
 /* Of the signal that is about to be delivered, else of the last one that was. */
 const void *lz_front_siginfo(struct lz_front *f, size_t *len);
 const char *lz_front_program(const struct lz_front *f);
-/* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped. malloced; NULL: the program has no
- * list of them. */
+/* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped. malloced;
+ * NULL: the program has no list of them. */
 char *lz_front_libraries(struct lz_front *f);
-/* KEEP: from now on libraries that were in the last list stay in it where they are not loaded (yet, or any more). For a
- * debugger that has an expression with their variables: see docs/INTERNALS.md, 7. */
+/* KEEP: from now on libraries that were in the last list stay in it where they are not loaded
+ * (yet, or any more). For a debugger that has an expression with their variables: see
+ * docs/INTERNALS.md, 7. */
 void lz_front_keep_libraries(struct lz_front *f, bool keep);
-/* PATH as the recorded program saw it: /proc/PID/ made up from the recording, else the recording's copy, else the
- * host's file. Returns a descriptor that the caller closes. */
+/* PATH as the recorded program saw it: /proc/PID/ made up from the recording, else the
+ * recording's copy, else the host's file. Returns a descriptor that the caller closes. */
 int lz_front_open(struct lz_front *f, const char *path);
 /* malloced; NULL if it is no link or there is no such file. */
 char *lz_front_readlink(struct lz_front *f, const char *path);
