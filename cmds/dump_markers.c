@@ -32,7 +32,7 @@ struct names {
 	struct hint hint[N_HINTS];
 	struct lz_dump *d;
 	struct lz_turns turns; /* none: not known */
-	struct lz_strands strands;
+	struct lz_stream_threads threads;
 	uint32_t tid;  /* whose markers these are */
 	uint32_t turn; /* the one at hand */
 };
@@ -242,7 +242,7 @@ static int begin_turns(struct names *s, struct lz_decoder *dec, uint64_t start, 
 	if (!t->n)
 		return 0;
 	s->tid = t->v[s->turn].tid;
-	return lz_decoder_switch(dec, s->strands.number[s->turn]);
+	return lz_decoder_switch(dec, s->threads.number[s->turn]);
 }
 
 static int dump_bytes(struct names *s, struct lz_decoder *dec, const uint8_t *buf, uint64_t start,
@@ -299,7 +299,8 @@ static int dump_stream(struct names *s, uint32_t tid)
 
 static void find_turns(struct names *s)
 {
-	if (lz_turns_read(&s->turns, s->d->r) == 0 && lz_strands_init(&s->strands, &s->turns) == 0)
+	if (lz_turns_read(&s->turns, s->d->r) == 0 &&
+	    lz_stream_threads_init(&s->threads, &s->turns) == 0)
 		return;
 	lz_warn("which thread wrote what is not known: %s", lz_error());
 	lz_turns_free(&s->turns);
@@ -309,7 +310,7 @@ static void free_names(struct names *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		free(s->fn[i].edge);
-	lz_strands_free(&s->strands);
+	lz_stream_threads_free(&s->threads);
 	lz_turns_free(&s->turns);
 	lz_modules_free(s->modules);
 	free(s->fn);

@@ -65,7 +65,7 @@ struct threads {
 	uint64_t switches;
 };
 
-static int count_turns(struct threads *t, const struct lz_strands *s)
+static int count_turns(struct threads *t, const struct lz_stream_threads *s)
 {
 	t->v = calloc(s->n + 1u, sizeof(*t->v));
 	if (!t->v)
@@ -83,15 +83,15 @@ static int count_turns(struct threads *t, const struct lz_strands *s)
 static int find_threads(struct lz_reader *r, struct threads *t)
 {
 	struct lz_turns turns;
-	struct lz_strands strands;
+	struct lz_stream_threads threads;
 
 	*t = (struct threads){0};
 	if (lz_turns_read(&turns, r) < 0)
 		return -1;
-	int rc = lz_strands_init(&strands, &turns);
+	int rc = lz_stream_threads_init(&threads, &turns);
 	if (!rc) {
-		rc = count_turns(t, &strands);
-		lz_strands_free(&strands);
+		rc = count_turns(t, &threads);
+		lz_stream_threads_free(&threads);
 	}
 	lz_turns_free(&turns);
 	return rc;

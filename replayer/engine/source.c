@@ -110,9 +110,10 @@ static void print_marker(const struct teller *t, const uint8_t *p, size_t len)
 
 /* The function that has written the marker before stream offset OFFSET in the thread that runs. */
 static const struct lz_fn *function_at(struct lz_engine *e, struct lz_stream *st,
-                                       const struct lz_strands *t, uint64_t offset)
+                                       const struct lz_stream_threads *t, uint64_t offset)
 {
-	struct lz_decoder *d = st ? lz_stream_stack(st, offset, lz_strand_at(t, e->event)) : NULL;
+	struct lz_decoder *d =
+	    st ? lz_stream_stack(st, offset, lz_stream_thread_at(t, e->event)) : NULL;
 	struct lz_act *top = d ? lz_decoder_top(d) : NULL;
 
 	return top && top->fn != LZ_FN_NONE ? lz_stream_fn(st, top->fn) : NULL;
@@ -122,7 +123,7 @@ char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *g
 {
 	struct lz_reader *r = e->rp->reader;
 	const struct lz_turns *turns = lz_replay_turns(e->rp);
-	struct lz_strands strands = {0};
+	struct lz_stream_threads threads = {0};
 	uint8_t want[LZ_MARKER_MAX_SIZE];
 	char *text = NULL;
 	size_t text_len;
@@ -132,9 +133,9 @@ char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *g
 	if (!t.f)
 		return NULL;
 	struct lz_modules *m = lz_modules_new(r);
-	if (m && turns && !lz_strands_init(&strands, turns))
-		t.st = lz_stream_new(r, m, &strands);
-	t.fn = function_at(e, t.st, &strands, offset);
+	if (m && turns && !lz_stream_threads_init(&threads, turns))
+		t.st = lz_stream_new(r, m, &threads);
+	t.fn = function_at(e, t.st, &threads, offset);
 	fprintf(t.f, "marker %" PRIu64, offset);
 	if (t.fn)
 		fprintf(t.f, " in %s", t.fn->f->name);
@@ -144,7 +145,7 @@ char *lz_describe_markers(struct lz_engine *e, uint64_t offset, const uint8_t *g
 	print_marker(&t, got, len);
 	fclose(t.f);
 	lz_stream_free(t.st);
-	lz_strands_free(&strands);
+	lz_stream_threads_free(&threads);
 	lz_modules_free(m);
 	return text;
 }

@@ -72,7 +72,7 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
  * marker. */
 static bool begins_in(struct lz_nav *nav, uint32_t block, uint32_t thread, uint64_t *at)
 {
-	*at = nav->strands.turns->v[nav->strands.first[thread]].marker;
+	*at = nav->threads.turns->v[nav->threads.first[thread]].marker;
 	return lz_stream_block_of(nav->stream, *at) == block;
 }
 
@@ -190,9 +190,9 @@ int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t b
 		return lz_fail("the recorded program is not instrumented: which functions ran is "
 		               "not known without running it");
 	lz_session_where(s, &now);
-	w.thread = lz_strand_find(&nav->strands, tid ? tid : now.tid, now.event);
-	if (w.thread == LZ_NO_STRAND ||
-	    nav->strands.turns->v[nav->strands.first[w.thread]].event > now.event)
+	w.thread = lz_stream_thread_find(&nav->threads, tid ? tid : now.tid, now.event);
+	if (w.thread == LZ_NO_THREAD ||
+	    nav->threads.turns->v[nav->threads.first[w.thread]].event > now.event)
 		return lz_fail("thread %u has not run before", tid);
 	lz_session_begin(s);
 	block = lz_stream_block_of(nav->stream, time);

@@ -39,7 +39,7 @@ static bool has_calls(const struct lz_piece_of_code *of, uint8_t *const code[])
 }
 
 /* The landing sites of the function. False: they are too many. */
-static bool find_landings(struct lz_nav *nav, struct lz_piece *p)
+static bool find_landings(struct lz_nav *nav, struct lz_exit_breaks *p)
 {
 	uint32_t number = lz_stream_fn_at(nav->stream, p->of->range[0].start, nav->s->pos.event);
 	const struct lz_fn *fn = number == LZ_FN_NONE ? NULL : lz_stream_fn(nav->stream, number);
@@ -58,12 +58,13 @@ static bool find_landings(struct lz_nav *nav, struct lz_piece *p)
 	return true;
 }
 
-bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct lz_piece *p)
+bool lz_exit_breaks_find(struct lz_nav *nav, const struct lz_piece_of_code *of,
+                         struct lz_exit_breaks *p)
 {
 	uint8_t *code[LZ_RANGES_MAX] = {NULL};
 	bool good;
 
-	*p = (struct lz_piece){.of = of, .n = -1};
+	*p = (struct lz_exit_breaks){.of = of, .n = -1};
 	p->cfa = lz_gdb_frame(&nav->machine, NULL);
 	good = p->cfa && is_worth_it(of);
 	for (uint32_t i = 0; good && i < of->n_ranges; i++)
@@ -75,13 +76,13 @@ bool lz_piece_find(struct lz_nav *nav, const struct lz_piece_of_code *of, struct
 	return p->n >= 0;
 }
 
-void lz_piece_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_pos *b)
+void lz_exit_breaks_bar(struct lz_nav *nav, const struct lz_pos *a, const struct lz_pos *b)
 {
 	nav->barred[0] = *a;
 	nav->barred[1] = *b;
 }
 
-bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now)
+bool lz_exit_breaks_is_barred(const struct lz_nav *nav, const struct lz_pos *now)
 {
 	const struct lz_pos *a = &nav->barred[0], *b = &nav->barred[1];
 
@@ -89,12 +90,12 @@ bool lz_piece_is_barred(const struct lz_nav *nav, const struct lz_pos *now)
 	       lz_gap_cmp(now->event, now->marker, b->event, b->marker) <= 0;
 }
 
-static uint64_t breakpoint(const struct lz_piece *p, int i)
+static uint64_t breakpoint(const struct lz_exit_breaks *p, int i)
 {
 	return i < p->n ? p->exits[i].pc : p->landings[i - p->n];
 }
 
-int lz_piece_arm(struct lz_nav *nav, struct lz_piece *p)
+int lz_exit_breaks_arm(struct lz_nav *nav, struct lz_exit_breaks *p)
 {
 	int n = p->n + p->n_landings;
 
@@ -103,13 +104,13 @@ int lz_piece_arm(struct lz_nav *nav, struct lz_piece *p)
 	return p->armed == n ? 0 : -1;
 }
 
-void lz_piece_disarm(struct lz_nav *nav, struct lz_piece *p)
+void lz_exit_breaks_disarm(struct lz_nav *nav, struct lz_exit_breaks *p)
 {
 	while (p->armed > 0)
 		lz_session_unbreak(nav->s, breakpoint(p, --p->armed));
 }
 
-uint32_t lz_piece_breaks_at(const struct lz_piece *p, uint64_t addr)
+uint32_t lz_exit_breaks_count(const struct lz_exit_breaks *p, uint64_t addr)
 {
 	uint32_t n = 0;
 
@@ -118,7 +119,7 @@ uint32_t lz_piece_breaks_at(const struct lz_piece *p, uint64_t addr)
 	return n;
 }
 
-bool lz_piece_lands_at(const struct lz_piece *p, uint64_t ip)
+bool lz_exit_breaks_lands_at(const struct lz_exit_breaks *p, uint64_t ip)
 {
 	for (int i = 0; i < p->n_landings; i++)
 		if (p->landings[i] == ip)
@@ -126,7 +127,7 @@ bool lz_piece_lands_at(const struct lz_piece *p, uint64_t ip)
 	return false;
 }
 
-bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip)
+bool lz_exit_breaks_leads_anywhere(const struct lz_exit_breaks *p, uint64_t ip)
 {
 	for (int i = 0; i < p->n; i++)
 		if (p->exits[i].inside && p->exits[i].pc == ip)
@@ -134,7 +135,7 @@ bool lz_piece_leads_anywhere(const struct lz_piece *p, uint64_t ip)
 	return false;
 }
 
-bool lz_piece_is_exit(const struct lz_piece *p, uint64_t ip)
+bool lz_exit_breaks_is_exit(const struct lz_exit_breaks *p, uint64_t ip)
 {
 	for (int i = 0; i < p->n; i++)
 		if (p->exits[i].pc == ip)
@@ -142,7 +143,7 @@ bool lz_piece_is_exit(const struct lz_piece *p, uint64_t ip)
 	return false;
 }
 
-bool lz_piece_is_deeper(struct lz_nav *nav, const struct lz_piece *p)
+bool lz_exit_breaks_is_deeper(struct lz_nav *nav, const struct lz_exit_breaks *p)
 {
 	uint64_t cfa = lz_gdb_frame(&nav->machine, NULL);
 

@@ -3,8 +3,8 @@
  *
  * Where GDB single-steps through code that it will not stop in, this runs to where it would come
  * out. */
-#ifndef LIZARD_REPLAYER_STEPPER_H
-#define LIZARD_REPLAYER_STEPPER_H
+#ifndef LIZARD_REPLAYER_GDB_STEP_H
+#define LIZARD_REPLAYER_GDB_STEP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -19,7 +19,7 @@ struct jump {
 	struct lz_nav *nav;
 	uint64_t *addrs;
 	size_t n, n_marked;   /* those of which the markers tell come first */
-	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_STRAND: all threads' */
+	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_THREAD: all threads' */
 	struct lz_pos now;
 	uint64_t floor; /* no need to look for markers before it */
 	bool from_gap;  /* backward from the start of now's gap, not from now */
@@ -256,7 +256,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	} else if (j->broken) {
 		stop->reason = j->broken;
 		j->s->rp.interrupted = false;
-	} else if (j->tid && j->nav->strands.n > 1) {
+	} else if (j->tid && j->nav->threads.n > 1) {
 		return lz_fail("thread %u does not come there %s; -any looks at all threads",
 		               j->tid, j->first ? "any more" : "before");
 	} else {
@@ -272,7 +272,7 @@ static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
 {
 	size_t other = n;
 
-	j->thread = LZ_NO_STRAND;
+	j->thread = LZ_NO_THREAD;
 	j->n = n;
 	j->addrs = calloc(n, sizeof(*j->addrs));
 	j->targets = calloc(n, sizeof(*j->targets));
@@ -313,8 +313,8 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 		return -1;
 	}
 	if (tid) {
-		j.thread = lz_strand_find(&j.nav->strands, tid, j.now.event);
-		if (j.thread == LZ_NO_STRAND) {
+		j.thread = lz_stream_thread_find(&j.nav->threads, tid, j.now.event);
+		if (j.thread == LZ_NO_THREAD) {
 			end(&j);
 			return lz_fail("there is no thread %u here", tid);
 		}

@@ -7,37 +7,39 @@
 enum { ELSEWHERE = 1 };
 
 /* A breakpoint there that the piece has not set? */
-static bool is_users(const struct lz_session *s, const struct lz_piece *p, uint64_t addr)
+static bool is_users(const struct lz_session *s, const struct lz_exit_breaks *p, uint64_t addr)
 {
 	for (size_t i = 0; i < s->n_breaks; i++)
 		if (s->breaks[i].addr == addr)
-			return s->breaks[i].count > lz_piece_breaks_at(p, addr);
+			return s->breaks[i].count > lz_exit_breaks_count(p, addr);
 	return false;
 }
 
 /* An exit inside is stepped over even if others run before its thread comes to it: a breakpoint
  * where a thread stands does not stop it. */
-static int go_on(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
+static int go_on(struct lz_nav *nav, const struct lz_exit_breaks *p, uint32_t tid,
+                 struct lz_stop *stop)
 {
 	struct lz_session *s = nav->s;
 	struct user_regs_struct r = {.rip = s->pos.ip};
 
 	if (s->pos.tid != tid && lz_session_thread_regs(s, tid, &r) < 0)
 		r.rip = 0; /* it has ended */
-	if (lz_piece_leads_anywhere(p, r.rip))
+	if (lz_exit_breaks_leads_anywhere(p, r.rip))
 		return lz_session_step_thread(s, tid, LZ_FORWARD, stop);
 	return lz_session_run(s, LZ_FORWARD, stop);
 }
 
 /* To the first exit of thread TID's own frame. */
-static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, struct lz_stop *stop)
+static int run_out(struct lz_nav *nav, const struct lz_exit_breaks *p, uint32_t tid,
+                   struct lz_stop *stop)
 {
 	for (;;) {
 		bool inside, users;
 
 		if (go_on(nav, p, tid, stop) < 0)
 			return -1;
-		inside = nav->s->pos.tid == tid && !lz_piece_is_deeper(nav, p);
+		inside = nav->s->pos.tid == tid && !lz_exit_breaks_is_deeper(nav, p);
 		switch (stop->reason) {
 		case LZ_STOP_STEP:
 		case LZ_STOP_BREAKPOINT:
@@ -50,7 +52,7 @@ static int run_out(struct lz_nav *nav, const struct lz_piece *p, uint32_t tid, s
 		}
 		if (users)
 			return inside ? 0 : ELSEWHERE;
-		if (inside && lz_piece_lands_at(p, nav->s->pos.ip))
+		if (inside && lz_exit_breaks_lands_at(p, nav->s->pos.ip))
 			return ELSEWHERE;
 		if (inside && !lz_piece_has(p->of, nav->s->pos.ip)) {
 			stop->reason = LZ_STOP_STEP;
@@ -64,22 +66,22 @@ int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
 {
 	struct lz_nav *nav = lz_nav_of(s);
 	struct lz_pos from;
-	struct lz_piece p;
+	struct lz_exit_breaks p;
 	int rc;
 
 	if (!nav || lz_session_name(s) < 0)
 		return -1;
 	lz_session_where(s, &from);
-	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, piece, &p))
+	if (lz_exit_breaks_is_barred(nav, &from) || !lz_exit_breaks_find(nav, piece, &p))
 		return 1;
-	rc = lz_piece_arm(nav, &p);
+	rc = lz_exit_breaks_arm(nav, &p);
 	if (!rc)
 		rc = run_out(nav, &p, from.tid, stop);
-	lz_piece_disarm(nav, &p);
+	lz_exit_breaks_disarm(nav, &p);
 	if (!rc)
 		return 0;
 	if (rc == ELSEWHERE)
-		lz_piece_bar(nav, &from, &s->pos);
+		lz_exit_breaks_bar(nav, &from, &s->pos);
 	/* An interrupt must not hold it up on the way back; it stops what comes next. */
 	return lz_session_restore(s, &from) < 0 ? -1 : rc;
 }

@@ -8,7 +8,7 @@
 enum { ELSEWHERE = 1, ENTRY = 2, INTERRUPTED = 3 };
 
 struct way_in {
-	struct lz_piece piece;
+	struct lz_exit_breaks piece;
 	struct lz_entries entries;
 	int armed;
 	struct lz_pos from;
@@ -85,7 +85,7 @@ static int run_back(struct lz_nav *nav, const struct way_in *w, struct lz_stop *
 		if (s->pos.tid == w->from.tid && cfa == w->piece.cfa)
 			return ENTRY;
 		if (is_users_too(s, s->pos.ip) ||
-		    (s->pos.tid == w->from.tid && !lz_piece_is_deeper(nav, &w->piece)))
+		    (s->pos.tid == w->from.tid && !lz_exit_breaks_is_deeper(nav, &w->piece)))
 			return ELSEWHERE;
 	}
 }
@@ -113,15 +113,16 @@ static int lead_back(struct lz_nav *nav, const struct way_in *w, bool *near)
 		    stop.reason != LZ_STOP_TARGET)
 			return 0;
 		if (own &&
-		    (!lz_piece_has(w->piece.of, now.ip) || lz_piece_lands_at(&w->piece, now.ip)) &&
-		    !lz_piece_is_deeper(nav, &w->piece))
+		    (!lz_piece_has(w->piece.of, now.ip) ||
+		     lz_exit_breaks_lands_at(&w->piece, now.ip)) &&
+		    !lz_exit_breaks_is_deeper(nav, &w->piece))
 			return 0;
 		if (!*near && now.marker >= w->from.marker) {
 			if (lz_session_break(s, w->from.ip))
 				return -1;
 			*near = true;
 		}
-		rc = own && lz_piece_leads_anywhere(&w->piece, now.ip)
+		rc = own && lz_exit_breaks_leads_anywhere(&w->piece, now.ip)
 		         ? lz_session_step_thread(s, w->from.tid, LZ_FORWARD, &stop)
 		         : lz_session_run(s, LZ_FORWARD, &stop);
 	}
@@ -157,11 +158,11 @@ static void disarm_entries(struct lz_session *s, struct way_in *w)
 
 static int verify(struct lz_nav *nav, struct way_in *w)
 {
-	int rc = lz_piece_arm(nav, &w->piece);
+	int rc = lz_exit_breaks_arm(nav, &w->piece);
 
 	if (!rc)
 		rc = leads_back(nav, w);
-	lz_piece_disarm(nav, &w->piece);
+	lz_exit_breaks_disarm(nav, &w->piece);
 	return rc;
 }
 
@@ -176,7 +177,7 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 	if (!nav || lz_session_name(s) < 0)
 		return -1;
 	lz_session_where(s, &w.from);
-	if (lz_piece_is_barred(nav, &w.from) || !lz_piece_find(nav, piece, &w.piece) ||
+	if (lz_exit_breaks_is_barred(nav, &w.from) || !lz_exit_breaks_find(nav, piece, &w.piece) ||
 	    !find_entries(nav, piece, &w.entries))
 		return 1;
 	rc = arm_entries(s, &w);
@@ -191,7 +192,7 @@ int lz_session_leave_back(struct lz_session *s, const struct lz_piece_of_code *p
 	if (rc > 0)
 		rc = rc == ENTRY ? verify(nav, &w) : 0;
 	if (!rc)
-		lz_piece_bar(nav, &entry, &w.from);
+		lz_exit_breaks_bar(nav, &entry, &w.from);
 	/* An interrupt must not hold it up on the way back. */
 	if (lz_session_restore(s, rc == 1 ? &entry : &w.from) < 0 || rc < 0)
 		return -1;

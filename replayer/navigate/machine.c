@@ -291,14 +291,14 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 enum { AT_LIMIT = -1, LANDED = -2 }; /* beside enum lz_move, as GOES_ON */
 
 /* To the next exit, or the goal, in whatever frame. */
-static int run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
+static int run_to_exit(struct lz_nav *nav, const struct lz_exit_breaks *p)
 {
 	struct lz_stop stop;
 	int rc;
 
 	if (must_end(nav))
 		return LZ_MOVE_FAILED;
-	if (lz_piece_leads_anywhere(p, nav->s->pos.ip))
+	if (lz_exit_breaks_leads_anywhere(p, nav->s->pos.ip))
 		rc = step_own(nav, &stop);
 	else
 		rc = run_own(nav, &stop);
@@ -311,7 +311,7 @@ static int run_to_exit(struct lz_nav *nav, const struct lz_piece *p)
 	case LZ_STOP_WATCH: return LZ_MOVE_DONE;
 	case LZ_STOP_SIGNAL:
 		nav->s->limit = 0; /* a handler runs to its end or to the goal */
-		return lz_piece_is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
+		return lz_exit_breaks_is_deeper(nav, p) ? LZ_MOVE_DONE : take_signal(nav);
 	case LZ_STOP_THREAD_END:
 	case LZ_STOP_END: return LZ_MOVE_END;
 	case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
@@ -334,15 +334,16 @@ static int look_for_goal(struct lz_nav *nav, bool *near)
 
 /* Other than by a step that left the piece, control comes to another frame by calls, or by a
  * longjmp out of one, which `next` would run over. */
-static bool is_foreign(struct lz_nav *nav, const struct lz_piece *p, bool stepped)
+static bool is_foreign(struct lz_nav *nav, const struct lz_exit_breaks *p, bool stepped)
 {
-	return stepped ? lz_piece_is_deeper(nav, p) : lz_gdb_frame(&nav->machine, NULL) != p->cfa;
+	return stepped ? lz_exit_breaks_is_deeper(nav, p)
+	               : lz_gdb_frame(&nav->machine, NULL) != p->cfa;
 }
 
-static int leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
+static int leave(struct lz_nav *nav, const struct lz_exit_breaks *p, bool *near)
 {
 	while (!look_for_goal(nav, near)) {
-		bool stepped = lz_piece_leads_anywhere(p, nav->s->pos.ip);
+		bool stepped = lz_exit_breaks_leads_anywhere(p, nav->s->pos.ip);
 		int move = run_to_exit(nav, p);
 		uint64_t ip = nav->s->pos.ip;
 
@@ -350,11 +351,11 @@ static int leave(struct lz_nav *nav, const struct lz_piece *p, bool *near)
 			return move;
 		if (ip == nav->goal.ip && at_goal(nav))
 			return is_foreign(nav, p, stepped) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
-		if (nav->s->pos.tid == nav->goal.tid && lz_piece_lands_at(p, ip) &&
+		if (nav->s->pos.tid == nav->goal.tid && lz_exit_breaks_lands_at(p, ip) &&
 		    !is_foreign(nav, p, stepped))
 			return LANDED;
 		/* At the limit control may be anywhere, where frames are not known, too. */
-		if (move == AT_LIMIT && !lz_piece_is_exit(p, ip))
+		if (move == AT_LIMIT && !lz_exit_breaks_is_exit(p, ip))
 			continue;
 		if (nav->s->pos.tid == nav->goal.tid && !lz_piece_has(p->of, ip) &&
 		    !is_foreign(nav, p, stepped))
@@ -367,23 +368,23 @@ static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 {
 	struct lz_nav *nav = arg;
 	struct lz_pos from = nav->s->pos;
-	struct lz_piece p;
+	struct lz_exit_breaks p;
 	int move = LZ_MOVE_FAILED;
 	bool near = false;
 
-	if (lz_piece_is_barred(nav, &from) || !lz_piece_find(nav, of, &p))
+	if (lz_exit_breaks_is_barred(nav, &from) || !lz_exit_breaks_find(nav, of, &p))
 		return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 	if (p.n_landings)
 		from = where(nav); /* which counts arrivals */
-	if (!lz_piece_arm(nav, &p))
+	if (!lz_exit_breaks_arm(nav, &p))
 		move = leave(nav, &p, &near);
 	if (near)
 		lz_session_unbreak(nav->s, nav->goal.ip);
 	nav->s->limit = 0;
-	lz_piece_disarm(nav, &p);
+	lz_exit_breaks_disarm(nav, &p);
 	if (move != LANDED)
 		return (enum lz_move)move;
-	lz_piece_bar(nav, &from, &nav->s->pos);
+	lz_exit_breaks_bar(nav, &from, &nav->s->pos);
 	if (lz_session_seek(nav->s, &from))
 		return LZ_MOVE_FAILED;
 	return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);

@@ -8,12 +8,12 @@ static void free_nav(void *companion)
 	struct lz_nav *nav = companion;
 
 	lz_stream_free(nav->stream);
-	lz_strands_free(&nav->strands);
+	lz_stream_threads_free(&nav->threads);
 	lz_modules_free(nav->modules);
 	free(nav->step.stop);
 	free(nav->next.stop);
-	lz_answers_free(&nav->steps);
-	lz_answers_free(&nav->nexts);
+	lz_results_free(&nav->steps);
+	lz_results_free(&nav->nexts);
 	free(nav);
 }
 
@@ -32,8 +32,8 @@ struct lz_nav *lz_nav_of(struct lz_session *s)
 	nav->s = s;
 	nav->modules = lz_modules_new(s->rp.reader);
 	turns = nav->modules ? lz_replay_turns(&s->rp) : NULL;
-	if (turns && !lz_strands_init(&nav->strands, turns))
-		nav->stream = lz_stream_new(s->rp.reader, nav->modules, &nav->strands);
+	if (turns && !lz_stream_threads_init(&nav->threads, turns))
+		nav->stream = lz_stream_new(s->rp.reader, nav->modules, &nav->threads);
 	if (!nav->stream) {
 		free_nav(nav);
 		return NULL;
@@ -55,7 +55,7 @@ int lz_session_read_ahead(struct lz_session *s)
  * is how a walk within it comes there. */
 static int same_before_switch(struct lz_nav *nav)
 {
-	const struct lz_turns *turns = nav->strands.turns;
+	const struct lz_turns *turns = nav->threads.turns;
 
 	for (;;) {
 		struct lz_pos *g = &nav->goal;
@@ -76,7 +76,7 @@ static int same_before_switch(struct lz_nav *nav)
 int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal)
 {
 	nav->goal = *goal;
-	nav->thread = lz_strand_at(&nav->strands, goal->event);
+	nav->thread = lz_stream_thread_at(&nav->threads, goal->event);
 	return same_before_switch(nav);
 }
 
@@ -84,9 +84,9 @@ int lz_nav_aim(struct lz_nav *nav, const struct lz_pos *goal)
  * there. */
 static int64_t own_boundary(struct lz_nav *nav, uint64_t at)
 {
-	const struct lz_strands *t = &nav->strands;
+	const struct lz_stream_threads *t = &nav->threads;
 	int64_t boundary = lz_marker_boundary(nav->s, at);
-	uint32_t turn = lz_strand_turn_before(t, nav->thread, at);
+	uint32_t turn = lz_stream_thread_turn_before(t, nav->thread, at);
 
 	if (boundary >= 0 && turn != LZ_NO_TURN && (uint64_t)boundary <= t->turns->v[turn].marker)
 		return (int64_t)lz_engine_next_marker(nav->s->e, t->turns->v[turn].marker);
@@ -96,7 +96,7 @@ static int64_t own_boundary(struct lz_nav *nav, uint64_t at)
 int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance)
 {
 	bool first;
-	uint64_t at = lz_strand_back(&nav->strands, nav->thread, offset, distance, &first);
+	uint64_t at = lz_stream_thread_back(&nav->threads, nav->thread, offset, distance, &first);
 
 	return first ? (int64_t)lz_nav_own_first(nav) : own_boundary(nav, at);
 }
@@ -104,14 +104,14 @@ int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance)
 int64_t lz_nav_own_end(struct lz_nav *nav, uint64_t offset)
 {
 	bool first;
-	uint64_t at = lz_strand_back(&nav->strands, nav->thread, offset, 0, &first);
+	uint64_t at = lz_stream_thread_back(&nav->threads, nav->thread, offset, 0, &first);
 
 	return first ? 0 : own_boundary(nav, at);
 }
 
 uint64_t lz_nav_own_first(struct lz_nav *nav)
 {
-	const struct lz_strands *t = &nav->strands;
+	const struct lz_stream_threads *t = &nav->threads;
 	uint64_t len = lz_stream_len(nav->stream);
 	uint32_t i = t->first[nav->thread];
 

@@ -26,10 +26,10 @@ struct lz_chain {
 struct lz_nav {
 	struct lz_session *s;
 	struct lz_modules *modules;
-	struct lz_strands strands;
+	struct lz_stream_threads threads;
 	struct lz_stream *stream;
 	struct lz_chain step, next;     /* the last ones that led to an answer */
-	struct lz_answers steps, nexts; /* all that were found, as far as there is room */
+	struct lz_results steps, nexts; /* all that were found, as far as there is room */
 	struct lz_pos goal;             /* what the machine looks for, in its own thread */
 	uint32_t thread;                /* the goal's, by number */
 	uint64_t passed;       /* bit signo: passed by; during a search the session tells of it */

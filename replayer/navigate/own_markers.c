@@ -5,7 +5,7 @@
 
 enum { INLINES_MAX = 16 };
 
-static bool is_own(const struct lz_own *o, const struct lz_act *top, const struct lz_mark *m)
+static bool is_own(const struct lz_own_marks *o, const struct lz_act *top, const struct lz_mark *m)
 {
 	switch (m->code) {
 	case LZ_ENTER:
@@ -20,7 +20,7 @@ static bool is_own(const struct lz_own *o, const struct lz_act *top, const struc
 
 static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 {
-	struct lz_own *o = arg;
+	struct lz_own_marks *o = arg;
 
 	if (d->thread != o->thread || !is_own(o, lz_decoder_top(d), m))
 		return 0;
@@ -37,8 +37,8 @@ static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return 0;
 }
 
-int lz_own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
-                    struct lz_own *o)
+int lz_own_marks_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
+                          struct lz_own_marks *o)
 {
 	uint8_t *watch = calloc(lz_stream_n_fns(nav->stream) + 1, 1);
 	int rc;
@@ -80,7 +80,7 @@ static bool *find_inside(struct lz_nav *nav, const struct lz_fn *fn, uint32_t in
 	return inside;
 }
 
-int lz_own_outside(struct lz_nav *nav, struct lz_own *o, uint32_t inlines)
+int lz_own_marks_outside(struct lz_nav *nav, struct lz_own_marks *o, uint32_t inlines)
 {
 	const struct lz_fn *fn;
 	bool *inside;

@@ -1,6 +1,6 @@
 /* The markers that one activation itself has written. */
-#ifndef LIZARD_REPLAYER_OWN_H
-#define LIZARD_REPLAYER_OWN_H
+#ifndef LIZARD_REPLAYER_OWN_MARKERS_H
+#define LIZARD_REPLAYER_OWN_MARKERS_H
 
 #include "replayer/navigate/nav.h"
 
@@ -15,7 +15,7 @@ struct lz_own_mark {
 };
 
 /* Where an activation wrote its own markers. */
-struct lz_own {
+struct lz_own_marks {
 	const struct lz_act *act;
 	uint32_t thread;
 	struct lz_own_mark *mark;
@@ -25,9 +25,9 @@ struct lz_own {
 /* Sets O to those of the activation, which is of the goal's thread, that lie in the block,
  * before the goal. O is zeroed or of a call before; free O->mark. 1: the activation began in
  * this block. */
-int lz_own_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
-                    struct lz_own *o);
+int lz_own_marks_in_block(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
+                          struct lz_own_marks *o);
 /* Leaves in O only the markers whose code is in at most INLINES inlined calls. */
-int lz_own_outside(struct lz_nav *nav, struct lz_own *o, uint32_t inlines);
+int lz_own_marks_outside(struct lz_nav *nav, struct lz_own_marks *o, uint32_t inlines);
 
 #endif

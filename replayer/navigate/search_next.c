@@ -84,7 +84,7 @@ static int try_outside(struct lz_nav *nav, uint64_t anchor, uint32_t inlines, st
 
 /* Where to look for anchors. */
 struct ladder {
-	struct lz_own own;
+	struct lz_own_marks own;
 	uint32_t inlines; /* calls that the goal is in */
 	size_t back;      /* how many markers of the block have been gone back over */
 };
@@ -92,11 +92,11 @@ struct ladder {
 static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
                     const struct found *f, struct ladder *l)
 {
-	int first = lz_own_in_block(nav, block, k, &l->own);
+	int first = lz_own_marks_in_block(nav, block, k, &l->own);
 
 	/* What an inlined call wrote is of no use so far back: it may not be left before the
 	 * goal. */
-	if (first >= 0 && f->deeper && lz_own_outside(nav, &l->own, l->inlines))
+	if (first >= 0 && f->deeper && lz_own_marks_outside(nav, &l->own, l->inlines))
 		return -1;
 	return first;
 }
@@ -105,7 +105,7 @@ static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidat
 static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c,
                         struct lz_pos *answer, struct found *f)
 {
-	struct lz_own *o = &l->own;
+	struct lz_own_marks *o = &l->own;
 
 	while (!f->foreign && l->back < o->n) {
 		uint64_t anchor = o->mark[o->n - 1 - l->back].at;

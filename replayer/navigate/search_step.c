@@ -144,9 +144,10 @@ static int need_stack(struct lz_nav *nav, struct search *f)
 static int has_landed(struct lz_nav *nav, const struct lz_act *act, uint64_t from)
 {
 	struct lz_candidate k = {.act = *act};
-	struct lz_own o = {0};
+	struct lz_own_marks o = {0};
 	bool landed = false;
-	int rc = lz_own_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
+	int rc =
+	    lz_own_marks_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
 
 	for (size_t i = o.n; rc >= 0 && i > 0 && o.mark[i - 1].at > from; i--)
 		landed |= o.mark[i - 1].id == 0;
@@ -182,8 +183,9 @@ static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t off
 static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *act)
 {
 	struct lz_candidate k = {.act = *act};
-	struct lz_own o = {0};
-	int rc = lz_own_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
+	struct lz_own_marks o = {0};
+	int rc =
+	    lz_own_marks_in_block(nav, lz_stream_block_of(nav->stream, nav->goal.marker), &k, &o);
 
 	for (size_t back = 0; rc >= 0 && !f->found && back < o.n; back = 4 * back + 1) {
 		const struct lz_chain_stop *p;
@@ -337,7 +339,7 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 /* From the gap behind EVENT events, or the last one before that is of the goal's thread. */
 static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 {
-	const struct lz_strands *t = &nav->strands;
+	const struct lz_stream_threads *t = &nav->threads;
 	uint32_t turn = lz_turns_at(t->turns, event), i = turn;
 	const struct lz_chain_stop *p;
 	const struct lz_event *ev;
@@ -365,7 +367,7 @@ static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
 /* Where there are no markers: anchors behind events. */
 static int find_by_events(struct lz_nav *nav, struct search *f)
 {
-	uint64_t first = nav->strands.turns->v[nav->strands.first[nav->thread]].event;
+	uint64_t first = nav->threads.turns->v[nav->threads.first[nav->thread]].event;
 	uint64_t event = nav->goal.event, back = 1;
 
 	if (event == first && (nav->thread || lz_reader_begins_inside(nav->s->rp.reader)))
@@ -409,7 +411,7 @@ static int find_step(struct lz_nav *nav, struct search *f)
 			anchor = lz_nav_own_end(nav, earlier);
 		}
 		uint64_t tried =
-		    lz_strand_between(&nav->strands, nav->thread, (uint64_t)anchor, now);
+		    lz_stream_thread_between(&nav->threads, nav->thread, (uint64_t)anchor, now);
 
 		if (tried > distance)
 			distance = tried;

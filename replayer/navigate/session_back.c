@@ -20,8 +20,8 @@ static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop
 /* Nothing of the thread was before. */
 static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
 {
-	const struct lz_turns *t = nav->strands.turns;
-	const struct lz_turn *turn = &t->v[nav->strands.first[nav->thread]];
+	const struct lz_turns *t = nav->threads.turns;
+	const struct lz_turn *turn = &t->v[nav->threads.first[nav->thread]];
 
 	memset(stop, 0, sizeof(*stop));
 	if (turn == t->v ? lz_session_seek_start(nav->s)
@@ -36,7 +36,7 @@ static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
  * none. */
 static bool is_known(struct lz_nav *nav, bool next, struct lz_pos *answer)
 {
-	const struct lz_pos *given = lz_answers_find(next ? &nav->nexts : &nav->steps, &nav->goal);
+	const struct lz_pos *given = lz_results_find(next ? &nav->nexts : &nav->steps, &nav->goal);
 	const struct lz_chain_stop *p;
 
 	if (given) {
@@ -79,8 +79,8 @@ static void pass_by(struct lz_nav *nav, uint64_t signals)
 		return;
 	nav->passed = signals;
 	nav->step.n = nav->next.n = 0;
-	lz_answers_free(&nav->steps);
-	lz_answers_free(&nav->nexts);
+	lz_results_free(&nav->steps);
+	lz_results_free(&nav->nexts);
 }
 
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
@@ -101,7 +101,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	goal = nav->goal;
 	rc = is_known(nav, next, &answer) ? 1 : search(nav, next, &answer);
 	if (rc == 1)
-		lz_answers_keep(next ? &nav->nexts : &nav->steps, &goal, &answer);
+		lz_results_keep(next ? &nav->nexts : &nav->steps, &goal, &answer);
 	if (rc >= 0)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)

@@ -1,7 +1,7 @@
 /* What bs and prev share: chains of stops, found by stepping forwards from an anchor. Knows how
  * to build them, not where to begin. */
-#ifndef LIZARD_REPLAYER_CHAIN_H
-#define LIZARD_REPLAYER_CHAIN_H
+#ifndef LIZARD_REPLAYER_STOP_CHAIN_H
+#define LIZARD_REPLAYER_STOP_CHAIN_H
 
 #include "replayer/navigate/nav.h"
 

@@ -109,9 +109,10 @@ static int push(struct unwinding *u, struct lz_decoder *d)
 static int fill(struct unwinding *u, const struct lz_checkpoint *ck, struct lz_decoder *d)
 {
 	for (uint32_t i = 0; i < ck->n_threads; i++) {
-		uint32_t thread = lz_strand_find(u->s->strands, ck->threads[i].tid, ck->pos.event);
+		uint32_t thread =
+		    lz_stream_thread_find(u->s->threads, ck->threads[i].tid, ck->pos.event);
 
-		if (thread == LZ_NO_STRAND)
+		if (thread == LZ_NO_THREAD)
 			continue; /* it has no turn any more */
 		if (unwind(u, &ck->threads[i]) || lz_decoder_switch(d, thread) || push(u, d))
 			return -1;

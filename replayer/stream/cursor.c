@@ -44,14 +44,14 @@ int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c)
 {
 	c->at = c->buf_start;
-	c->turn = lz_turn_before(s->strands, c->at);
-	return lz_decoder_switch(&c->d, s->strands->number[c->turn]);
+	c->turn = lz_turn_before(s->threads, c->at);
+	return lz_decoder_switch(&c->d, s->threads->number[c->turn]);
 }
 
 /* The turns that begin before the next marker. */
 static int next_turns(struct lz_stream *s, struct lz_cursor *c)
 {
-	const struct lz_strands *t = s->strands;
+	const struct lz_stream_threads *t = s->threads;
 
 	while (lz_turn_end(t, c->turn) <= c->at) {
 		uint32_t old = c->turn++;
@@ -77,7 +77,7 @@ int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, con
 
 		if (next_turns(s, c))
 			return -1;
-		upto = lz_turn_end(s->strands, c->turn);
+		upto = lz_turn_end(s->threads, c->turn);
 		if (upto > stop)
 			upto = stop;
 		used = lz_decoder_feed(&c->d, c->buf + (c->at - c->buf_start), upto - c->at, c->at,

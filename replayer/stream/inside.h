@@ -19,7 +19,7 @@ struct lz_cursor {
 
 struct lz_stream {
 	struct lz_modules *modules;
-	const struct lz_strands *strands;
+	const struct lz_stream_threads *threads;
 	uint32_t tid, n_blocks;
 	struct lz_fn *fns;
 	size_t n_fns;

@@ -4,7 +4,7 @@
 #include "replayer/stream/inside.h"
 
 struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
-                                const struct lz_strands *t)
+                                const struct lz_stream_threads *t)
 {
 	uint32_t tid = lz_reader_meta(r)->tid;
 	struct lz_stream *s = calloc(1, sizeof(*s));
@@ -14,7 +14,7 @@ struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
 		return NULL;
 	}
 	s->modules = m;
-	s->strands = t;
+	s->threads = t;
 	s->tid = tid;
 	s->n_blocks = lz_reader_n_blocks(r, tid);
 	lz_cursor_init(s, &s->own, r);
@@ -41,9 +41,9 @@ struct lz_reader *lz_stream_reader(const struct lz_stream *s)
 	return s->own.reader;
 }
 
-const struct lz_strands *lz_stream_strands(const struct lz_stream *s)
+const struct lz_stream_threads *lz_stream_threads(const struct lz_stream *s)
 {
-	return s->strands;
+	return s->threads;
 }
 
 uint64_t lz_stream_len(const struct lz_stream *s)

@@ -22,13 +22,13 @@ struct lz_fn {
 
 /* Reader, modules and threads must outlive it. */
 struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
-                                const struct lz_strands *t);
+                                const struct lz_stream_threads *t);
 void lz_stream_free(struct lz_stream *s);
 /* Begins to find the stacks at the starts of all blocks in a thread with a reader of its own.
  * Optional: without, they are found when they are needed. */
 int lz_stream_index_ahead(struct lz_stream *s);
 struct lz_reader *lz_stream_reader(const struct lz_stream *s);
-const struct lz_strands *lz_stream_strands(const struct lz_stream *s);
+const struct lz_stream_threads *lz_stream_threads(const struct lz_stream *s);
 uint64_t lz_stream_len(const struct lz_stream *s);
 uint32_t lz_stream_n_blocks(const struct lz_stream *s);
 /* The block that holds stream byte OFFSET (the last one for what lies behind it). */

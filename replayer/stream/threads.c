@@ -2,13 +2,13 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 
-int lz_strands_init(struct lz_strands *t, const struct lz_turns *turns)
+int lz_stream_threads_init(struct lz_stream_threads *t, const struct lz_turns *turns)
 {
-	*t = (struct lz_strands){.turns = turns,
-	                         .number = calloc(turns->n, sizeof(*t->number)),
-	                         .first = calloc(turns->n, sizeof(*t->first))};
+	*t = (struct lz_stream_threads){.turns = turns,
+	                                .number = calloc(turns->n, sizeof(*t->number)),
+	                                .first = calloc(turns->n, sizeof(*t->first))};
 	if (!t->number || !t->first) {
-		lz_strands_free(t);
+		lz_stream_threads_free(t);
 		return lz_fail("out of memory for %u turns of threads", turns->n);
 	}
 	for (uint32_t i = 0; i < turns->n; i++) {
@@ -24,19 +24,19 @@ int lz_strands_init(struct lz_strands *t, const struct lz_turns *turns)
 	return 0;
 }
 
-void lz_strands_free(struct lz_strands *t)
+void lz_stream_threads_free(struct lz_stream_threads *t)
 {
 	free(t->number);
 	free(t->first);
-	*t = (struct lz_strands){0};
+	*t = (struct lz_stream_threads){0};
 }
 
-uint32_t lz_strand_at(const struct lz_strands *t, uint64_t event)
+uint32_t lz_stream_thread_at(const struct lz_stream_threads *t, uint64_t event)
 {
 	return t->number[lz_turns_at(t->turns, event)];
 }
 
-uint32_t lz_strand_find(const struct lz_strands *t, uint32_t tid, uint64_t event)
+uint32_t lz_stream_thread_find(const struct lz_stream_threads *t, uint32_t tid, uint64_t event)
 {
 	const struct lz_turn *v = t->turns->v;
 	uint32_t now = lz_turns_at(t->turns, event);
@@ -51,10 +51,10 @@ uint32_t lz_strand_find(const struct lz_strands *t, uint32_t tid, uint64_t event
 	for (uint32_t i = now + 1; i < t->turns->n; i++)
 		if (v[i].tid == tid)
 			return t->number[i];
-	return LZ_NO_STRAND;
+	return LZ_NO_THREAD;
 }
 
-uint32_t lz_turn_before(const struct lz_strands *t, uint64_t offset)
+uint32_t lz_turn_before(const struct lz_stream_threads *t, uint64_t offset)
 {
 	uint32_t lo = 0, hi = t->turns->n;
 
@@ -69,7 +69,8 @@ uint32_t lz_turn_before(const struct lz_strands *t, uint64_t offset)
 	return lo;
 }
 
-uint32_t lz_strand_turn_before(const struct lz_strands *t, uint32_t thread, uint64_t offset)
+uint32_t lz_stream_thread_turn_before(const struct lz_stream_threads *t, uint32_t thread,
+                                      uint64_t offset)
 {
 	for (uint32_t i = lz_turn_before(t, offset) + 1; i-- > 0;)
 		if (t->number[i] == thread && t->turns->v[i].marker < offset)
@@ -77,15 +78,15 @@ uint32_t lz_strand_turn_before(const struct lz_strands *t, uint32_t thread, uint
 	return LZ_NO_TURN;
 }
 
-uint64_t lz_turn_end(const struct lz_strands *t, uint32_t turn)
+uint64_t lz_turn_end(const struct lz_stream_threads *t, uint32_t turn)
 {
 	return turn + 1 < t->turns->n ? t->turns->v[turn + 1].marker : UINT64_MAX;
 }
 
-uint64_t lz_strand_back(const struct lz_strands *t, uint32_t thread, uint64_t offset,
-                        uint64_t distance, bool *first)
+uint64_t lz_stream_thread_back(const struct lz_stream_threads *t, uint32_t thread, uint64_t offset,
+                               uint64_t distance, bool *first)
 {
-	uint32_t i = lz_strand_turn_before(t, thread, offset);
+	uint32_t i = lz_stream_thread_turn_before(t, thread, offset);
 
 	*first = false;
 	for (; i != LZ_NO_TURN; i = t->turns->v[i].before) {
@@ -101,9 +102,10 @@ uint64_t lz_strand_back(const struct lz_strands *t, uint32_t thread, uint64_t of
 	return 0;
 }
 
-uint64_t lz_strand_between(const struct lz_strands *t, uint32_t thread, uint64_t from, uint64_t to)
+uint64_t lz_stream_thread_between(const struct lz_stream_threads *t, uint32_t thread, uint64_t from,
+                                  uint64_t to)
 {
-	uint32_t i = from < to ? lz_strand_turn_before(t, thread, to) : LZ_NO_TURN;
+	uint32_t i = from < to ? lz_stream_thread_turn_before(t, thread, to) : LZ_NO_TURN;
 	uint64_t sum = 0;
 
 	for (; i != LZ_NO_TURN; i = t->turns->v[i].before) {

@@ -19,7 +19,7 @@ struct open_windows {
 
 struct finder {
 	struct lz_stream *s;
-	const struct lz_strands *strands;
+	const struct lz_stream_threads *threads;
 	uint32_t thread;
 	const struct lz_target *t;
 	size_t n;
@@ -148,13 +148,13 @@ static int push_earlier(struct finder *f, uint32_t turn, const struct lz_act *to
 	for (;;) {
 		uint64_t end;
 
-		turn = f->strands->turns->v[turn].before;
+		turn = f->threads->turns->v[turn].before;
 		if (turn == LZ_NO_TURN)
 			return 0;
-		end = lz_turn_end(f->strands, turn);
+		end = lz_turn_end(f->threads, turn);
 		if (push(f, end, end + 1, lz_act_id(top), true))
 			return -1;
-		if (f->strands->turns->v[turn].marker < end)
+		if (f->threads->turns->v[turn].marker < end)
 			return 0;
 	}
 }
@@ -167,8 +167,8 @@ static int note_gap(struct finder *f, const struct lz_act *top, const struct lz_
 
 	if (!can_be_at(f, top))
 		return 0;
-	turn = lz_turn_before(f->strands, m->offset + 1);
-	if (f->strands->turns->v[turn].marker == m->from && push_earlier(f, turn, top))
+	turn = lz_turn_before(f->threads, m->offset + 1);
+	if (f->threads->turns->v[turn].marker == m->from && push_earlier(f, turn, top))
 		return -1;
 	return push(f, m->from, end, lz_act_id(top), true);
 }
@@ -202,7 +202,7 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	uint64_t end = m->offset + lz_marker_size(m->code);
 	bool exits = m->code == LZ_EXIT || m->code == LZ_TAIL;
 
-	if (f->thread != LZ_NO_STRAND && f->thread != d->thread)
+	if (f->thread != LZ_NO_THREAD && f->thread != d->thread)
 		return 0;
 	if (top && note_gap(f, top, m, end))
 		return -1;
@@ -308,7 +308,7 @@ static int note_signals(struct finder *f, struct lz_modules *m, uint64_t to)
 }
 
 /* The first turn behind TURN in which its thread writes a marker. */
-static uint32_t next_writing(const struct lz_strands *t, uint32_t turn, uint64_t len)
+static uint32_t next_writing(const struct lz_stream_threads *t, uint32_t turn, uint64_t len)
 {
 	do {
 		turn = t->turns->v[turn].after;
@@ -320,7 +320,7 @@ static uint32_t next_writing(const struct lz_strands *t, uint32_t turn, uint64_t
  * runs again: where the buffer was full. */
 static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
 {
-	const struct lz_strands *t = f->strands;
+	const struct lz_stream_threads *t = f->threads;
 
 	for (uint32_t i = lz_turn_before(t, f->from) + 1; i < t->turns->n; i++) {
 		uint64_t at = t->turns->v[i].marker;
@@ -329,7 +329,7 @@ static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
 
 		if (at >= to)
 			break;
-		if (f->thread != LZ_NO_STRAND && t->number[i - 1] != f->thread)
+		if (f->thread != LZ_NO_THREAD && t->number[i - 1] != f->thread)
 			continue;
 		next = next_writing(t, i - 1, lz_stream_len(f->s));
 		if (next == LZ_NO_TURN ||
@@ -346,27 +346,27 @@ static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
 /* Threads that do not run when the decoder comes to TO: what they ran since their last marker. */
 static int note_waiting(struct finder *f, struct lz_decoder *d, uint64_t to)
 {
-	for (uint32_t i = 0; i < f->strands->n; i++) {
+	for (uint32_t i = 0; i < f->threads->n; i++) {
 		struct lz_act *acts = i == d->thread ? d->acts : NULL;
 		size_t n = i == d->thread ? d->n : 0;
 		uint32_t turn;
 		uint64_t end;
 
-		if (f->thread != LZ_NO_STRAND && f->thread != i)
+		if (f->thread != LZ_NO_THREAD && f->thread != i)
 			continue;
 		if (i != d->thread && i < d->n_stacks) {
 			acts = d->stack[i].acts;
 			n = d->stack[i].n;
 		}
-		turn = lz_strand_turn_before(f->strands, i, to);
+		turn = lz_stream_thread_turn_before(f->threads, i, to);
 		if (!n || turn == LZ_NO_TURN || !can_be_at(f, &acts[n - 1]))
 			continue;
-		end = lz_turn_end(f->strands, turn);
+		end = lz_turn_end(f->threads, turn);
 		if (end >= to)
 			continue; /* in the gap at TO, or later */
 		if (push(f, end, end + 1, lz_act_id(&acts[n - 1]), true))
 			return -1;
-		if (f->strands->turns->v[turn].marker == end && push_earlier(f, turn, &acts[n - 1]))
+		if (f->threads->turns->v[turn].marker == end && push_earlier(f, turn, &acts[n - 1]))
 			return -1;
 	}
 	return 0;
@@ -426,7 +426,7 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
                     uint64_t to, uint32_t thread, const struct lz_target *t, size_t n,
                     struct lz_windows *out)
 {
-	struct finder f = {s, lz_stream_strands(s), thread, t, n, from, out, {0}};
+	struct finder f = {s, lz_stream_threads(s), thread, t, n, from, out, {0}};
 	uint8_t *watch = calloc(lz_stream_n_fns(s) + 1, 1);
 	bool anywhere = false, hook = false;
 	int rc = 0;

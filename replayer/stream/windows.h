@@ -20,7 +20,7 @@ struct lz_windows {
 };
 
 /* The windows of block BLOCK between stream offsets FROM and TO, in the order of their
- * beginnings, in which thread number THREAD (LZ_NO_STRAND: any) can have been at one of the N
+ * beginnings, in which thread number THREAD (LZ_NO_THREAD: any) can have been at one of the N
  * targets. Where the stream does not fit the CFG the whole block is one window. */
 int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, uint64_t from,
                     uint64_t to, uint32_t thread, const struct lz_target *t, size_t n,

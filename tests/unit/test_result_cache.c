@@ -9,16 +9,16 @@ static const struct lz_pos to = {7, 2, 19, 290, 0x4444};
 
 START_TEST(nothing_kept)
 {
-	struct lz_answers a = {0};
+	struct lz_results a = {0};
 
-	ck_assert_ptr_null(lz_answers_find(&a, &goal));
-	lz_answers_free(&a);
+	ck_assert_ptr_null(lz_results_find(&a, &goal));
+	lz_results_free(&a);
 }
 END_TEST
 
 START_TEST(of_its_goal_only)
 {
-	struct lz_answers a = {0};
+	struct lz_results a = {0};
 	struct lz_pos other[5] = {goal, goal, goal, goal, goal};
 
 	other[0].tid++;
@@ -26,38 +26,38 @@ START_TEST(of_its_goal_only)
 	other[2].event++;
 	other[3].marker++;
 	other[4].ip++;
-	lz_answers_keep(&a, &goal, &to);
-	ck_assert_ptr_nonnull(lz_answers_find(&a, &goal));
-	ck_assert_mem_eq(lz_answers_find(&a, &goal), &to, sizeof(to));
+	lz_results_keep(&a, &goal, &to);
+	ck_assert_ptr_nonnull(lz_results_find(&a, &goal));
+	ck_assert_mem_eq(lz_results_find(&a, &goal), &to, sizeof(to));
 	for (size_t i = 0; i < 5; i++)
-		ck_assert_ptr_null(lz_answers_find(&a, &other[i]));
-	lz_answers_free(&a);
+		ck_assert_ptr_null(lz_results_find(&a, &other[i]));
+	lz_results_free(&a);
 }
 END_TEST
 
 START_TEST(many)
 {
-	struct lz_answers a = {0};
+	struct lz_results a = {0};
 	size_t known = 0;
 
-	for (uint64_t i = 0; i < 20 * LZ_ANSWERS; i++) {
+	for (uint64_t i = 0; i < 20 * LZ_RESULTS; i++) {
 		struct lz_pos g = {1, 1, i / 50, i, 0x401000 + i % 777}, t = {1, 1, 0, i, 0};
 
-		lz_answers_keep(&a, &g, &t);
-		ck_assert_uint_eq(lz_answers_find(&a, &g)->marker, i);
+		lz_results_keep(&a, &g, &t);
+		ck_assert_uint_eq(lz_results_find(&a, &g)->marker, i);
 	}
-	for (uint64_t i = 0; i < 20 * LZ_ANSWERS; i++) {
+	for (uint64_t i = 0; i < 20 * LZ_RESULTS; i++) {
 		struct lz_pos g = {1, 1, i / 50, i, 0x401000 + i % 777};
-		const struct lz_pos *p = lz_answers_find(&a, &g);
+		const struct lz_pos *p = lz_results_find(&a, &g);
 
 		if (!p)
 			continue;
 		ck_assert_uint_eq(p->marker, i);
 		known++;
 	}
-	ck_assert_uint_le(known, LZ_ANSWERS);
-	ck_assert_uint_gt(known, LZ_ANSWERS / 2);
-	lz_answers_free(&a);
+	ck_assert_uint_le(known, LZ_RESULTS);
+	ck_assert_uint_gt(known, LZ_RESULTS / 2);
+	lz_results_free(&a);
 }
 END_TEST
 

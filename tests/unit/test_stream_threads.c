@@ -13,7 +13,7 @@
 enum { FIRST_TID = 500, THREADS_MAX = 8, SIZE = 6000, SWITCHES_MAX = 4000 };
 
 /* A thread's own markers, and where each byte is in the stream. */
-struct strand {
+struct made_thread {
 	uint32_t tid;
 	bool ended, has_run;
 	uint8_t bytes[SIZE];
@@ -23,7 +23,7 @@ struct strand {
 };
 
 struct made {
-	struct strand s[THREADS_MAX];
+	struct made_thread s[THREADS_MAX];
 	uint32_t n, running;
 	uint8_t bytes[SIZE];
 	uint8_t owner[SIZE];
@@ -33,7 +33,7 @@ struct made {
 	struct lz_writer *w;
 	struct lz_reader *r;
 	struct lz_turns turns;
-	struct lz_strands strands;
+	struct lz_stream_threads threads;
 	struct lz_modules *modules;
 	struct lz_stream *stream;
 };
@@ -56,7 +56,7 @@ static struct lz_meta meta = {.program = "/usr/bin/prog",
 
 static void put(struct made *m, const uint8_t *marker, unsigned size)
 {
-	struct strand *s = &m->s[m->running];
+	struct made_thread *s = &m->s[m->running];
 
 	ck_assert_uint_le(m->len + size, SIZE);
 	for (unsigned i = 0; i < size; i++) {
@@ -74,7 +74,7 @@ static void put(struct made *m, const uint8_t *marker, unsigned size)
 /* Calls, returns, edges, and now and then a landing on one of a few frames. */
 static void put_random(struct made *m)
 {
-	struct strand *s = &m->s[m->running];
+	struct made_thread *s = &m->s[m->running];
 	uint8_t marker[LZ_MARKER_MAX_SIZE];
 	uint32_t entry = 0x1000 + (uint32_t)(random() % 12), frame;
 
@@ -162,7 +162,7 @@ static void make(struct made *m, unsigned seed)
 	ck.threads = &first;
 	ck.n_threads = 1;
 	ck_assert_int_eq(lz_writer_checkpoint(m->w, &ck, NULL, NULL), 0);
-	m->s[0] = (struct strand){.tid = FIRST_TID, .has_run = true};
+	m->s[0] = (struct made_thread){.tid = FIRST_TID, .has_run = true};
 	m->n = 1;
 	new_thread(m, 501);
 	new_thread(m, 502);
@@ -182,10 +182,10 @@ static void make(struct made *m, unsigned seed)
 	m->r = lz_reader_open(dir);
 	ck_assert_msg(m->r != NULL, "%s", lz_error());
 	ck_assert_msg(!lz_turns_read(&m->turns, m->r), "%s", lz_error());
-	ck_assert_int_eq(lz_strands_init(&m->strands, &m->turns), 0);
+	ck_assert_int_eq(lz_stream_threads_init(&m->threads, &m->turns), 0);
 	m->modules = lz_modules_new(m->r);
 	ck_assert_msg(m->modules != NULL, "%s", lz_error());
-	m->stream = lz_stream_new(m->r, m->modules, &m->strands);
+	m->stream = lz_stream_new(m->r, m->modules, &m->threads);
 	ck_assert_msg(m->stream != NULL, "%s", lz_error());
 	ck_assert_uint_gt(lz_stream_n_blocks(m->stream), 3);
 }
@@ -196,7 +196,7 @@ static void unmake(struct made *m)
 
 	lz_stream_free(m->stream);
 	lz_modules_free(m->modules);
-	lz_strands_free(&m->strands);
+	lz_stream_threads_free(&m->threads);
 	lz_turns_free(&m->turns);
 	lz_reader_close(m->r);
 	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
@@ -206,20 +206,20 @@ static void unmake(struct made *m)
 /* ---- comparing ---- */
 
 /* The decoder numbers threads in the order in which they first ran. */
-static uint32_t number_of(struct made *m, uint32_t strand)
+static uint32_t number_of(struct made *m, uint32_t thread)
 {
-	for (uint32_t i = 0; i < m->strands.n; i++) {
-		uint32_t tid = m->turns.v[m->strands.first[i]].tid;
+	for (uint32_t i = 0; i < m->threads.n; i++) {
+		uint32_t tid = m->turns.v[m->threads.first[i]].tid;
 
 		/* tid 501 is two threads, the later of which is the last made */
-		if (tid == m->s[strand].tid && (strand != 3 || i == m->strands.n - 1))
+		if (tid == m->s[thread].tid && (thread != 3 || i == m->threads.n - 1))
 			return i;
 	}
-	return LZ_NO_STRAND;
+	return LZ_NO_THREAD;
 }
 
-/* How many of the strand's bytes lie before stream offset OFFSET. */
-static size_t before(const struct strand *s, uint64_t offset)
+/* How many of the thread's bytes lie before stream offset OFFSET. */
+static size_t before(const struct made_thread *s, uint64_t offset)
 {
 	size_t n = 0;
 
@@ -228,21 +228,21 @@ static size_t before(const struct strand *s, uint64_t offset)
 	return n;
 }
 
-static void compare(struct made *m, uint32_t strand, uint64_t offset, bool local)
+static void compare(struct made *m, uint32_t thread, uint64_t offset, bool local)
 {
-	const struct strand *s = &m->s[strand];
+	const struct made_thread *s = &m->s[thread];
 	size_t mine = before(s, offset);
 	struct lz_decoder want, *got;
 
 	lz_decoder_init(&want);
 	ck_assert_int_eq(lz_decoder_feed(&want, s->bytes, mine, 0, NULL, NULL, NULL),
 	                 (int64_t)mine);
-	got = local ? lz_stream_stack_local(m->stream, offset, number_of(m, strand))
-	            : lz_stream_stack(m->stream, offset, number_of(m, strand));
+	got = local ? lz_stream_stack_local(m->stream, offset, number_of(m, thread))
+	            : lz_stream_stack(m->stream, offset, number_of(m, thread));
 	ck_assert_msg(got != NULL, "%s", lz_error());
 	if (!local)
 		ck_assert_msg(got->n == want.n && got->n_parked == want.n_parked,
-		              "strand %u at %lu: %zu activations, %zu parked, not %zu, %zu", strand,
+		              "thread %u at %lu: %zu activations, %zu parked, not %zu, %zu", thread,
 		              (unsigned long)offset, got->n, got->n_parked, want.n, want.n_parked);
 	for (size_t i = 1; i <= got->n && i <= want.n; i++) {
 		struct lz_act *a = &want.acts[want.n - i], *b = &got->acts[got->n - i];
@@ -320,11 +320,11 @@ START_TEST(own_bytes)
 		size_t a = before(&m.s[i], from), b = before(&m.s[i], to);
 		bool first;
 
-		if (number == LZ_NO_STRAND)
+		if (number == LZ_NO_THREAD)
 			continue;
-		ck_assert_uint_eq(lz_strand_between(&m.strands, number, from, to),
+		ck_assert_uint_eq(lz_stream_thread_between(&m.threads, number, from, to),
 		                  from < to ? b - a : 0);
-		at = lz_strand_back(&m.strands, number, to, a, &first);
+		at = lz_stream_thread_back(&m.threads, number, to, a, &first);
 		ck_assert_int_eq(first, b <= a);
 		if (!first) /* right behind one of its bytes, A before TO */
 			ck_assert_uint_eq(at, m.s[i].at[b - a - 1] + 1);
@@ -345,27 +345,27 @@ START_TEST(threads_by_number)
 	    {.tid = 11, .event = 20, .marker = 30, .before = LZ_NO_TURN},
 	};
 	struct lz_turns turns = {.v = v, .n = sizeof(v) / sizeof(*v)};
-	struct lz_strands t;
+	struct lz_stream_threads t;
 
-	ck_assert_int_eq(lz_strands_init(&t, &turns), 0);
+	ck_assert_int_eq(lz_stream_threads_init(&t, &turns), 0);
 	ck_assert_uint_eq(t.n, 3);
-	ck_assert_uint_eq(lz_strand_at(&t, 12), 1);
-	ck_assert_uint_eq(lz_strand_at(&t, 20), 2);
+	ck_assert_uint_eq(lz_stream_thread_at(&t, 12), 1);
+	ck_assert_uint_eq(lz_stream_thread_at(&t, 20), 2);
 
-	ck_assert_uint_eq(lz_strand_find(&t, 11, 0), 1);  /* runs later only */
-	ck_assert_uint_eq(lz_strand_find(&t, 11, 12), 1); /* in its last turn */
-	ck_assert_uint_eq(lz_strand_find(&t, 11, 15), 2);
-	ck_assert_uint_eq(lz_strand_find(&t, 11, 20), 2);
-	ck_assert_uint_eq(lz_strand_find(&t, 10, 20), 0);
-	ck_assert_uint_eq(lz_strand_find(&t, 12, 20), LZ_NO_STRAND);
+	ck_assert_uint_eq(lz_stream_thread_find(&t, 11, 0), 1);  /* runs later only */
+	ck_assert_uint_eq(lz_stream_thread_find(&t, 11, 12), 1); /* in its last turn */
+	ck_assert_uint_eq(lz_stream_thread_find(&t, 11, 15), 2);
+	ck_assert_uint_eq(lz_stream_thread_find(&t, 11, 20), 2);
+	ck_assert_uint_eq(lz_stream_thread_find(&t, 10, 20), 0);
+	ck_assert_uint_eq(lz_stream_thread_find(&t, 12, 20), LZ_NO_THREAD);
 
-	ck_assert_uint_eq(lz_strand_turn_before(&t, 0, 0), LZ_NO_TURN);
-	ck_assert_uint_eq(lz_strand_turn_before(&t, 1, 10), LZ_NO_TURN);
-	ck_assert_uint_eq(lz_strand_turn_before(&t, 1, 11), 1);
-	ck_assert_uint_eq(lz_strand_turn_before(&t, 0, 30), 2);
-	ck_assert_uint_eq(lz_strand_turn_before(&t, 0, 31), 4);
-	ck_assert_uint_eq(lz_strand_turn_before(&t, 2, 31), 5);
-	lz_strands_free(&t);
+	ck_assert_uint_eq(lz_stream_thread_turn_before(&t, 0, 0), LZ_NO_TURN);
+	ck_assert_uint_eq(lz_stream_thread_turn_before(&t, 1, 10), LZ_NO_TURN);
+	ck_assert_uint_eq(lz_stream_thread_turn_before(&t, 1, 11), 1);
+	ck_assert_uint_eq(lz_stream_thread_turn_before(&t, 0, 30), 2);
+	ck_assert_uint_eq(lz_stream_thread_turn_before(&t, 0, 31), 4);
+	ck_assert_uint_eq(lz_stream_thread_turn_before(&t, 2, 31), 5);
+	lz_stream_threads_free(&t);
 }
 END_TEST
 
