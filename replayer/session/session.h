@@ -113,7 +113,7 @@ int lz_session_restore(struct lz_session *s, const struct lz_pos *pos);
 /* To the start of a gap. */
 int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker);
 
-/* ---- gaps (snapshot.c) ---- */
+/* ---- gaps (gaps.c, snapshot.c) ---- */
 /* A new engine at the start of the gap: from the present one (copied), a snapshot or a
  * checkpoint, taking snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
 struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
@@ -132,6 +132,8 @@ int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t m
 int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
 /* The same where the markers are at hand; else, since any will do, the start of their block. */
 int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset);
+/* The start of the block that OFFSET lies in: a boundary that is known without reading the block. */
+int64_t lz_block_start(struct lz_session *s, uint64_t offset);
 /* The gap that begins when MARKER is written (a boundary) and all events before that are
  * applied. */
 uint64_t lz_gap_event(struct lz_session *s, uint64_t marker);

@@ -1,11 +1,9 @@
-/* Gaps in the stream, and engines at their starts: from the present, a snapshot or a checkpoint,
+/* Engines at the starts of gaps: from the present, a snapshot or a checkpoint,
  * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before
  * it, so that later moves near it are short. */
-#include "replayer/stream/edges.h"
 #include "replayer/session/session.h"
 #include <common/clock.h>
 #include <lizard/error.h>
-#include <lizard/marker.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,89 +15,6 @@ enum { RESTORE_MARKERS = 4 << 20, RESTORE_EVENTS = 4000 };
 
 /* Copies nearer than that (in restores) are all equally near. */
 static const double NEAR = 2048.0 / RESTORE_MARKERS;
-
-int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b)
-{
-	if (event_a != event_b)
-		return event_a < event_b ? -1 : 1;
-	return marker_a < marker_b ? -1 : marker_a > marker_b;
-}
-
-/* ---- boundaries ---- */
-
-/* A boundary that was found remains the beginning of the next search in its block. */
-int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset)
-{
-	uint8_t buf[4096];
-	uint64_t start, len;
-	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
-
-	if (!offset || !s->rp.stream_len)
-		return 0;
-	if (lz_reader_block(s->rp.reader, s->rp.tid, block, &start, &len) < 0)
-		return -1;
-	/* not beyond it: that might have to be computed */
-	uint64_t end = start + len;
-	for (unsigned i = 0; i < LZ_BOUNDS; i++)
-		if (s->bounds[i] > start && s->bounds[i] <= offset)
-			start = s->bounds[i];
-	for (;;) {
-		size_t most = end - start < sizeof buf ? end - start : sizeof buf;
-		int64_t n = lz_reader_markers(s->rp.reader, s->rp.tid, start, buf, most);
-		if (n < 0)
-			return -1;
-		uint64_t at = 0;
-		for (unsigned size; at < (uint64_t)n; at += size) {
-			size = at + 16 <= (uint64_t)n ? lz_count_edges(buf + at) : 0;
-			if (start + at + size > offset)
-				return (int64_t)offset;
-			if (size)
-				continue;
-			size = lz_marker_size(buf[at]);
-			if (!size)
-				return lz_fail("the marker stream is damaged at %lu",
-				               (unsigned long)(start + at));
-			if (start + at + size > offset)
-				return (int64_t)(start + at);
-			if (at + size > (uint64_t)n)
-				break;
-		}
-		if (!at || start + at >= s->rp.stream_len)
-			return (int64_t)(start + at);
-		start += at;
-		if (start / LZ_BOUND_EVERY != (start - at) / LZ_BOUND_EVERY)
-			s->bounds[start / LZ_BOUND_EVERY % LZ_BOUNDS] = start;
-	}
-}
-
-/* The start of the block that OFFSET lies in: a boundary that is known without reading the
- * block. */
-static int64_t block_start(struct lz_session *s, uint64_t offset)
-{
-	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
-	uint64_t start, len;
-
-	return lz_reader_block(s->rp.reader, s->rp.tid, block, &start, &len) < 0 ? -1
-	                                                                         : (int64_t)start;
-}
-
-int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset)
-{
-	if (!offset || !s->rp.stream_len)
-		return 0;
-	uint32_t block = lz_reader_block_of(s->rp.reader, s->rp.tid, offset);
-	if (lz_reader_block_at_hand(s->rp.reader, s->rp.tid, block))
-		return lz_marker_boundary(s, offset);
-	return block_start(s, offset);
-}
-
-uint64_t lz_gap_event(struct lz_session *s, uint64_t marker)
-{
-	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
-	uint64_t e = lz_reader_event_after_marker(s->rp.reader, marker);
-
-	return ck && e < ck->pos.event ? ck->pos.event : e;
-}
 
 /* ---- snapshots ---- */
 
@@ -196,7 +111,7 @@ uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e)
 {
 	if (s->planned <= e->marker || s->planned > e->marker + 2 * SNAPSHOT_MARKERS) {
 		int64_t at = s->rp.stream_len > e->marker + SNAPSHOT_MARKERS
-		                 ? block_start(s, e->marker + SNAPSHOT_MARKERS)
+		                 ? lz_block_start(s, e->marker + SNAPSHOT_MARKERS)
 		                 : -1;
 		s->planned = at > (int64_t)e->marker ? (uint64_t)at : UINT64_MAX;
 	}
