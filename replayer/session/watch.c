@@ -1,37 +1,8 @@
-/* Breakpoints and watchpoints of a session: kept here, armed in engines. */
+/* Watchpoints of a session: kept here, armed in engines. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
-
-int lz_session_break(struct lz_session *s, uint64_t addr)
-{
-	for (size_t i = 0; i < s->n_breaks; i++)
-		if (s->breaks[i].addr == addr) {
-			s->breaks[i].count++;
-			return 0;
-		}
-	struct lz_user_break *v = realloc(s->breaks, (s->n_breaks + 1) * sizeof *v);
-	if (!v)
-		return lz_fail("out of memory");
-	s->breaks = v;
-	v[s->n_breaks++] = (struct lz_user_break){addr, 1};
-	return 0;
-}
-
-int lz_session_unbreak(struct lz_session *s, uint64_t addr)
-{
-	for (size_t i = 0; i < s->n_breaks; i++) {
-		if (s->breaks[i].addr != addr)
-			continue;
-		if (!--s->breaks[i].count)
-			s->breaks[i] = s->breaks[--s->n_breaks];
-		return 0;
-	}
-	return lz_fail("there is no breakpoint at %#lx", (unsigned long)addr);
-}
-
-/* ---- watchpoints ---- */
 
 enum { WATCH_MAX = 1 << 20 };
 
