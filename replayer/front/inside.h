@@ -170,6 +170,8 @@ void lz_front_say(struct lz_front *f, const char *fmt, ...) __attribute__((forma
 /* ---- state.c ---- */
 /* The chosen thread's registers, in the diversion if there is one. */
 const struct lz_regfile *lz_front_regs(struct lz_front *f);
+
+/* ---- breaks.c ---- */
 /* Is a thread-local variable watched that is not there yet (lz_front_tls)? */
 bool lz_front_watches_nowhere(const struct lz_front *f);
 /* Tries again what could not be set before. */

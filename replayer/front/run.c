@@ -206,6 +206,11 @@ static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
 	finish(f, rc);
 }
 
+void lz_front_pass_signals(struct lz_front *f, uint64_t mask)
+{
+	f->pass_signals = mask;
+}
+
 uint64_t lz_front_passed(const struct lz_front *f)
 {
 	return f->pass_all ? UINT64_MAX : f->pass_signals;
