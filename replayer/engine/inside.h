@@ -39,6 +39,9 @@ void lz_engine_peek_next(struct lz_engine *e);
 /* A thread that stops what computes longer than rp->patience_ms. */
 int lz_watchdog_start(struct lz_replay *rp);
 void lz_watchdog_stop(struct lz_replay *rp);
+/* One breakpoint into memory, and out of it. */
+void lz_engine_put_break(struct lz_engine *e, struct lz_softbreak *b);
+void lz_engine_take_break(struct lz_engine *e, struct lz_softbreak *b);
 /* Sets the debug registers as wanted. */
 int lz_engine_arm(struct lz_engine *e);
 

@@ -1,4 +1,4 @@
-/* One resume of a re-executed process: breakpoints, debug registers, stops and what they mean.
+/* One resume of a re-executed process: debug registers, stops and what they mean.
  *
  * Debug registers: 0 stops at the marker or address that is the next goal, 1 at want_ip, 2 and 3
  * are the user's watchpoints. A data breakpoint on a marker's code byte in the buffer traps right
@@ -21,84 +21,6 @@ enum { FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
 #define PTRACE_SYSEMU_SINGLESTEP 32
 #endif
 
-/* ---- breakpoints ---- */
-
-bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr)
-{
-	for (size_t i = 0; i < e->breaks.n; i++)
-		if (e->breaks.v[i].addr == addr)
-			return true;
-	return false;
-}
-
-static void put_break(struct lz_engine *e, struct lz_softbreak *b)
-{
-	static const uint8_t int3 = 0xcc;
-	const struct lz_vma *v = lz_space_find(&e->space, b->addr);
-
-	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the
-	 * return of a call. */
-	if (!b->in && v && v->prot & PROT_EXEC &&
-	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
-		b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
-}
-
-static void take_break(struct lz_engine *e, struct lz_softbreak *b)
-{
-	uint8_t now;
-
-	if (b->in && lz_proc_read_some(&e->proc, b->addr, &now, 1) == 1 && now == 0xcc)
-		lz_proc_write(&e->proc, b->addr, &b->saved, 1);
-	b->in = false;
-}
-
-int lz_engine_insert(struct lz_engine *e)
-{
-	if (e->breaks.in)
-		return 0;
-	for (size_t i = 0; i < e->breaks.n; i++)
-		put_break(e, &e->breaks.v[i]);
-	e->breaks.in = true;
-	return 0;
-}
-
-void lz_engine_unbreak(struct lz_engine *e)
-{
-	if (!e->breaks.in)
-		return;
-	for (size_t i = 0; i < e->breaks.n; i++)
-		take_break(e, &e->breaks.v[i]);
-	e->breaks.in = false;
-}
-
-int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n)
-{
-	lz_engine_unbreak(e);
-	e->breaks.n = 0;
-	if (!n)
-		return 0;
-	struct lz_softbreak *b = realloc(e->breaks.v, n * sizeof *b);
-	if (!b)
-		return lz_fail("out of memory");
-	e->breaks.v = b;
-	for (size_t i = 0; i < n; i++)
-		if (!lz_engine_has_break(e, addrs[i]))
-			b[e->breaks.n++] = (struct lz_softbreak){.addr = addrs[i]};
-	return 0;
-}
-
-size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
-{
-	size_t n = lz_proc_read_some(&e->proc, addr, buf, len);
-
-	for (size_t i = 0; e->breaks.in && i < e->breaks.n; i++) {
-		struct lz_softbreak *b = &e->breaks.v[i];
-		if (b->in && b->addr - addr < n && ((uint8_t *)buf)[b->addr - addr] == 0xcc)
-			((uint8_t *)buf)[b->addr - addr] = b->saved;
-	}
-	return n;
-}
-
 /* ---- registers ---- */
 
 const struct user_regs_struct *lz_engine_regs(struct lz_engine *e)
@@ -115,57 +37,6 @@ int lz_engine_flush(struct lz_engine *e)
 	if (e->regs_dirty && lz_proc_set_regs(&e->proc, &e->regs) < 0)
 		return -1;
 	e->regs_dirty = false;
-	return 0;
-}
-
-/* ---- guarded pages ---- */
-
-static int protect(struct lz_engine *e, uint64_t page, uint32_t prot)
-{
-	int64_t result;
-
-	if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||
-	    lz_proc_syscall(&e->proc, &result, SYS_mprotect, page, LZ_PAGE, prot, 0, 0, 0) < 0)
-		return -1;
-	return result
-	           ? lz_fail("cannot protect the page %#lx for a watchpoint", (unsigned long)page)
-	           : 0;
-}
-
-static const struct lz_vma *mapping_of(struct lz_engine *e, uint64_t page)
-{
-	const struct lz_vma *v = lz_space_find(&e->space, page);
-
-	if (v || lz_space_follow_stack(&e->space, e->proc.pid) < 0)
-		return v;
-	return lz_space_find(&e->space, page);
-}
-
-int lz_engine_guard(struct lz_engine *e)
-{
-	for (size_t i = 0; i < e->guarded.n; i++) {
-		struct lz_guarded *g = &e->guarded.v[i];
-		if (g->in)
-			continue;
-		const struct lz_vma *v = mapping_of(e, g->page);
-		if (!v || !(v->prot & PROT_WRITE) || v->role == LZ_VMA_BUFFER)
-			continue;
-		g->prot = v->prot;
-		if (protect(e, g->page, g->reads ? PROT_NONE : v->prot & ~(uint32_t)PROT_WRITE) < 0)
-			return -1;
-		g->in = true;
-	}
-	return 0;
-}
-
-int lz_engine_unguard(struct lz_engine *e)
-{
-	for (size_t i = 0; i < e->guarded.n; i++) {
-		struct lz_guarded *g = &e->guarded.v[i];
-		if (g->in && protect(e, g->page, g->prot) < 0)
-			return -1;
-		g->in = false;
-	}
 	return 0;
 }
 
@@ -514,13 +385,13 @@ static int step_once(struct lz_engine *e, struct lz_halt *h)
 	int ret;
 
 	if (b && e->breaks.in)
-		take_break(e, b);
+		lz_engine_take_break(e, b);
 	if (rep)
 		ret = step_rep(e, rep, h);
 	else
 		ret = go(e, true, h);
 	if (b && e->breaks.in)
-		put_break(e, b);
+		lz_engine_put_break(e, b);
 	if (!ret && h->flags & LZ_HALT_STEP && lz_insn_pushf(code, n))
 		fix_pushf(e);
 	return ret;

@@ -1,0 +1,81 @@
+/* Breakpoints in a re-executed process, and its memory without them. */
+#include "replayer/engine/inside.h"
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr)
+{
+	for (size_t i = 0; i < e->breaks.n; i++)
+		if (e->breaks.v[i].addr == addr)
+			return true;
+	return false;
+}
+
+void lz_engine_put_break(struct lz_engine *e, struct lz_softbreak *b)
+{
+	static const uint8_t int3 = 0xcc;
+	const struct lz_vma *v = lz_space_find(&e->space, b->addr);
+
+	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the
+	 * return of a call. */
+	if (!b->in && v && v->prot & PROT_EXEC &&
+	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
+		b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
+}
+
+void lz_engine_take_break(struct lz_engine *e, struct lz_softbreak *b)
+{
+	uint8_t now;
+
+	if (b->in && lz_proc_read_some(&e->proc, b->addr, &now, 1) == 1 && now == 0xcc)
+		lz_proc_write(&e->proc, b->addr, &b->saved, 1);
+	b->in = false;
+}
+
+int lz_engine_insert(struct lz_engine *e)
+{
+	if (e->breaks.in)
+		return 0;
+	for (size_t i = 0; i < e->breaks.n; i++)
+		lz_engine_put_break(e, &e->breaks.v[i]);
+	e->breaks.in = true;
+	return 0;
+}
+
+void lz_engine_unbreak(struct lz_engine *e)
+{
+	if (!e->breaks.in)
+		return;
+	for (size_t i = 0; i < e->breaks.n; i++)
+		lz_engine_take_break(e, &e->breaks.v[i]);
+	e->breaks.in = false;
+}
+
+int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n)
+{
+	lz_engine_unbreak(e);
+	e->breaks.n = 0;
+	if (!n)
+		return 0;
+	struct lz_softbreak *b = realloc(e->breaks.v, n * sizeof *b);
+	if (!b)
+		return lz_fail("out of memory");
+	e->breaks.v = b;
+	for (size_t i = 0; i < n; i++)
+		if (!lz_engine_has_break(e, addrs[i]))
+			b[e->breaks.n++] = (struct lz_softbreak){.addr = addrs[i]};
+	return 0;
+}
+
+size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
+{
+	size_t n = lz_proc_read_some(&e->proc, addr, buf, len);
+
+	for (size_t i = 0; e->breaks.in && i < e->breaks.n; i++) {
+		struct lz_softbreak *b = &e->breaks.v[i];
+		if (b->in && b->addr - addr < n && ((uint8_t *)buf)[b->addr - addr] == 0xcc)
+			((uint8_t *)buf)[b->addr - addr] = b->saved;
+	}
+	return n;
+}
