@@ -210,9 +210,9 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 const char *lz_session_divergence(struct lz_session *s);
 
 /* ---- markers of which only checksums were recorded ---- */
-/* Sessions do this by themselves. For others: lets lz_reader_markers() of R have them computed again
- * by replay, in the calling thread, which runs on the recording's CPU from then on. To be freed
- * before R is closed. */
+/* Sessions do this by themselves. For others: lets lz_reader_markers() of R have them computed
+ * again by replay, in the calling thread, which runs on the recording's CPU from then on. To be
+ * freed before R is closed. */
 struct lz_rebuild;
 struct lz_rebuild *lz_rebuild_new(struct lz_reader *r);
 void lz_rebuild_free(struct lz_rebuild *rb);

@@ -27,8 +27,8 @@ enum lz_halt_flags {
 	LZ_HALT_DIVERGED = 256, /* e->divergence says how */
 	/* after an instruction that touched a guarded page at `fault`; comes together with WATCH */
 	LZ_HALT_PAGE = 512,
-	/* with EXEC or BREAK: a thread has its turn where its last one ended. It counts as an arrival
-	 * of the gap, but was one before */
+	/* with EXEC or BREAK: a thread has its turn where its last one ended. It counts as an
+	 * arrival of the gap, but was one before */
 	LZ_HALT_GOES_ON = 1024
 };
 
@@ -228,9 +228,9 @@ struct lz_engine *lz_engine_fork(struct lz_engine *e);
 void lz_engine_free(struct lz_engine *e);
 
 /* ---- one resume ---- */
-/* Runs until something of enum lz_halt_flags; several at once are possible. Buffers that fill up are
- * taken, compared and emptied on the way. STEP: one instruction, a whole rep instruction, or up to
- * the event that the instruction makes. -1: the machinery failed (lz_error). */
+/* Runs until something of enum lz_halt_flags; several at once are possible. Buffers that fill up
+ * are taken, compared and emptied on the way. STEP: one instruction, a whole rep instruction, or
+ * up to the event that the instruction makes. -1: the machinery failed (lz_error). */
 int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
 /* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has
  * thereby arrived there. H may be NULL. */

@@ -1,4 +1,5 @@
-/* Pages that are inaccessible while a re-executed process runs, for what debug registers cannot watch. */
+/* Pages that are inaccessible while a re-executed process runs, for what debug registers cannot
+ * watch. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>
 #include <sys/mman.h>

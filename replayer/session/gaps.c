@@ -1,4 +1,5 @@
-/* Gaps in the stream: their order, the boundaries of markers that they lie between, and their events. */
+/* Gaps in the stream: their order, the boundaries of markers that they lie between, and their
+ * events. */
 #include "replayer/stream/edges.h"
 #include "replayer/session/session.h"
 #include <lizard/error.h>

@@ -132,7 +132,8 @@ int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t m
 int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
 /* The same where the markers are at hand; else, since any will do, the start of their block. */
 int64_t lz_marker_boundary_near(struct lz_session *s, uint64_t offset);
-/* The start of the block that OFFSET lies in: a boundary that is known without reading the block. */
+/* The start of the block that OFFSET lies in: a boundary that is known without reading the
+ * block. */
 int64_t lz_block_start(struct lz_session *s, uint64_t offset);
 /* The gap that begins when MARKER is written (a boundary) and all events before that are
  * applied. */
