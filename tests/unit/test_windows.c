@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MAX = 400000, ADDRS_MAX = 4000 };
+enum { STEPS_MAX = 400000, CUTS = 4 };
 
 static const char source[] = "#include <pthread.h>\n"
                              "#include <setjmp.h>\n"
@@ -80,6 +80,7 @@ static struct made {
 	struct lz_module *mod; /* the program */
 	struct arrival *v;
 	size_t n;
+	uint64_t cuts[CUTS]; /* boundaries of markers */
 } m;
 
 static void run_command(const char *fmt, const char *options)
@@ -178,77 +179,103 @@ static int by_ip(const void *a, const void *b)
 	return x->ip < y->ip ? -1 : x->ip > y->ip;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
 static bool covers(const struct lz_window *w, const struct arrival *a)
 {
 	return w->from <= a->marker && a->marker < w->to;
 }
 
-/* Of the N arrivals V at one address, each lies in a window. *IN_VAIN: windows without one. */
-static void check(const struct arrival *v, size_t n, uint32_t thread, size_t *windows,
-                  size_t *in_vain)
+struct count {
+	size_t windows, in_vain;
+};
+
+/* Of the N arrivals V at one address, each with a marker in [from, to) of a block lies in a window. */
+static void check_piece(const struct arrival *v, size_t n, uint32_t thread, uint32_t block,
+                        uint64_t from, uint64_t to, struct count *c)
 {
 	struct lz_target t;
 	struct lz_windows w = {0};
 
 	lz_target_find(m.stream, m.modules, v->ip, v->event, &t);
-	for (uint32_t block = 0; block < lz_stream_n_blocks(m.stream); block++) {
-		uint64_t from, len;
+	ck_assert_msg(!lz_find_windows(m.stream, m.modules, block, from, to, thread, &t, 1, &w),
+	              "%s", lz_error());
+	for (size_t i = 0; i < n; i++) {
+		bool found = v[i].marker < from || v[i].marker >= to ||
+		             (thread != LZ_NO_THREAD &&
+		              lz_stream_thread_at(&m.threads, v[i].event) != thread);
 
-		ck_assert_int_eq(lz_reader_block(m.r, m.turns.v[0].tid, block, &from, &len), 0);
-		ck_assert_msg(!lz_find_windows(m.stream, m.modules, block, from, from + len, thread,
-		                               &t, 1, &w),
-		              "%s", lz_error());
-		for (size_t i = 0; i < n; i++) {
-			bool found = v[i].marker < from || v[i].marker >= from + len ||
-			             (thread != LZ_NO_THREAD &&
-			              lz_stream_thread_at(&m.threads, v[i].event) != thread);
-
-			for (size_t k = 0; k < w.n && !found; k++)
-				found = covers(&w.w[k], &v[i]);
-			ck_assert_msg(found,
-			              "%#lx at marker %lu, event %lu is in none of %zu windows",
-			              (unsigned long)v[i].ip, (unsigned long)v[i].marker,
-			              (unsigned long)v[i].event, w.n);
-		}
-		for (size_t k = 0; k < w.n; k++) {
-			bool any = false;
-
-			ck_assert_uint_lt(w.w[k].from, w.w[k].to);
-			ck_assert(!k || w.w[k - 1].to <= w.w[k].from);
-
-			for (size_t i = 0; i < n && !any; i++)
-				any = covers(&w.w[k], &v[i]);
-			*in_vain += !any;
-		}
-		*windows += w.n;
+		for (size_t k = 0; k < w.n && !found; k++)
+			found = covers(&w.w[k], &v[i]);
+		ck_assert_msg(found, "%#lx at marker %lu, event %lu is in none of %zu windows",
+		              (unsigned long)v[i].ip, (unsigned long)v[i].marker,
+		              (unsigned long)v[i].event, w.n);
 	}
+	for (size_t k = 0; k < w.n; k++) {
+		bool any = false;
+
+		ck_assert_uint_lt(w.w[k].from, w.w[k].to);
+		ck_assert(!k || w.w[k - 1].to <= w.w[k].from);
+		for (size_t i = 0; i < n && !any; i++)
+			any = covers(&w.w[k], &v[i]);
+		c->in_vain += !any;
+	}
+	c->windows += w.n;
 	free(w.w);
 }
 
-static void check_all(uint32_t thread, size_t *windows, size_t *in_vain)
+/* In whole blocks, or cut where a thread may have been waiting. */
+static void check(const struct arrival *v, size_t n, uint32_t thread, bool cut, struct count *c)
 {
-	*windows = *in_vain = 0;
+	for (uint32_t block = 0; block < lz_stream_n_blocks(m.stream); block++) {
+		uint64_t from, len, end;
+
+		ck_assert_int_eq(lz_reader_block(m.r, m.turns.v[0].tid, block, &from, &len), 0);
+		end = from + len;
+		for (size_t k = 0; cut && k < CUTS; k++) {
+			if (m.cuts[k] <= from || m.cuts[k] >= end)
+				continue;
+			check_piece(v, n, thread, block, from, m.cuts[k], c);
+			from = m.cuts[k];
+		}
+		check_piece(v, n, thread, block, from, end, c);
+	}
+}
+
+static struct count check_all(uint32_t thread, bool cut)
+{
+	struct count c = {0};
+
 	for (size_t i = 0, n; i < m.n; i += n) {
 		for (n = 1; i + n < m.n && m.v[i + n].ip == m.v[i].ip;)
 			n++;
-		check(&m.v[i], n, thread, windows, in_vain);
+		check(&m.v[i], n, thread, cut, &c);
 	}
+	return c;
 }
 
 /* Without optimization the markers tell of each gap what ran in it; then most windows are right. */
 START_TEST(every_arrival_is_in_a_window)
 {
-	size_t windows, in_vain;
+	struct count c;
 
 	make(_i ? "-O1" : "-O0");
 	ck_assert_uint_gt(m.n, 3000);
+	for (size_t k = 0; k < CUTS; k++)
+		m.cuts[k] = m.v[m.n / 4 + k * (m.n / 2) / CUTS].marker;
+	qsort(m.cuts, CUTS, sizeof(*m.cuts), by_offset);
 	qsort(m.v, m.n, sizeof(*m.v), by_ip);
-	check_all(LZ_NO_THREAD, &windows, &in_vain);
-	fprintf(stderr, "# %zu arrivals, %zu windows, %zu in vain\n", m.n, windows, in_vain);
+	c = check_all(LZ_NO_THREAD, false);
+	fprintf(stderr, "# %zu arrivals, %zu windows, %zu in vain\n", m.n, c.windows, c.in_vain);
 	if (_i == 0)
-		ck_assert_uint_lt(2 * in_vain, windows);
+		ck_assert_uint_lt(2 * c.in_vain, c.windows);
 	for (uint32_t i = 0; i < m.threads.n; i++)
-		check_all(i, &windows, &in_vain);
+		check_all(i, true);
 	unmake();
 }
 END_TEST
