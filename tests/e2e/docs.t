@@ -25,6 +25,10 @@ two lines](good.md#bs-and-prev-and-more_of-it), [a folder](../docs),
 
 | $long |
 
+1. An item
+
+   | $long |
+
 ## Twice
 ## Twice
 END
