@@ -40,6 +40,8 @@ static uint32_t raw_limit(unsigned type)
 /* Deflate packs at most 1032 to 1, LZ4 255 to 1: more is a lie that would only cost memory. */
 static int check_lengths(const struct lz_frame *f)
 {
+	if (f->stored_len > f->raw_len)
+		return lz_fail("frame claims to store %u bytes for %u", f->stored_len, f->raw_len);
 	if (f->raw_len > raw_limit(f->type))
 		return lz_fail("frame of type %u claims %u bytes, the limit is %u", f->type,
 		               f->raw_len, raw_limit(f->type));
