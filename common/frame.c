@@ -130,8 +130,8 @@ static int open_file(int dirfd, const char *name, uint64_t *size, int *fd)
 {
 	struct stat st;
 
-	/* O_NONBLOCK: a FIFO put in the file's place must not hang us. */
-	*fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* A FIFO put in the file's place must not hang us, a link lead to a device. */
+	*fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (*fd < 0)
 		return errno == ENOENT ? 0 : lz_fail_errno("cannot open %s", name);
 	if (fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode)) {

@@ -308,7 +308,7 @@ static char *slurp(int fd)
 
 int lz_meta_read_at(int dirfd, struct lz_meta *m)
 {
-	int fd = openat(dirfd, "meta", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dirfd, "meta", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char *text;
 	int rc;
 
