@@ -2,6 +2,10 @@
 # What a stranger's recording holds beside plain files, and what its `meta` says of itself: nothing outside it is read,
 # packed, opened or removed for that.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+
+damage=$(tool replay-damage)
+ok $? "the tool builds" || { diag "$(cat "$T/replay-damage.log")"; done_testing; }
 
 printf '#include <unistd.h>\nint main(void) { return write(1, "hello\\n", 6) != 6; }\n' >"$T/prog.c"
 lizard-cc -g -o "$T/prog" "$T/prog.c" && lizard-trace -q -o "$T/rec" "$T/prog" >/dev/null
@@ -34,6 +38,35 @@ is "$? $(grep -c 'files. is not a directory' "$T/out")" "1 1" "nor is that mappe
 lizard rm "$T/lie/" >"$T/out" 2>&1
 [ -e "$T/mine/files/key" ] && [ ! -e "$T/lie" ]
 ok $? "rm removes the link, not what it leads to" || diag "$(cat "$T/out")"
+
+# ---- files of this machine that it names ----
+
+watched() { # NAME COMMAND...: which neither hangs nor opens the FIFO that the recording names
+	rm -f "$T/fifo" "$T/opened"
+	mkfifo "$T/fifo"
+	(: >"$T/fifo"; : >"$T/opened") &
+	waiting=$!
+	called=$1
+	shift
+	(cd "$T" && timeout 60 "$@") </dev/null >"$T/out" 2>&1
+	status=$?
+	[ $status != 124 ] && [ ! -e "$T/opened" ]
+	ok $? "$called" || diag "status $status: $(cat "$T/out")"
+	kill $waiting 2>/dev/null
+	wait $waiting 2>/dev/null
+}
+lie && sed -i "s|^program .*|program $T/fifo|; s|^build-id .*|build-id |" "$T/lie/meta"
+for i in 0 1 2 3; do
+	rm -rf "$T/named-$i" && (cd "$T" && "$damage" rec "named-$i" path $i "$T/fifo") >"$T/log" 2>&1
+done
+for front in --stock --patched; do
+	[ $front = --stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || { skip "$front" "it is not built"; continue; }
+	watched "$front: a program that is a FIFO" lizard-gdb $front lie -nx -batch -ex when
+	for i in 0 1 2 3; do
+		[ -e "$T/named-$i/meta" ] || continue
+		watched "$front: a mapped file that is a FIFO" lizard-gdb $front "named-$i" -nx -batch -ex 'info sharedlibrary' -ex next
+	done
+done
 
 # ---- what `prune` believes ----
 
