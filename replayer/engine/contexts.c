@@ -33,6 +33,10 @@ static struct lz_context *add(struct lz_contexts *c, uint32_t tid)
 		        tid);
 		return NULL;
 	}
+	if (c->n == LZ_MAX_THREADS) {
+		lz_fail("the recording has more than %d threads at once", LZ_MAX_THREADS);
+		return NULL;
+	}
 	if (c->n == c->room) {
 		uint32_t room = c->room * 2 + 4;
 		struct lz_context *v = reallocarray(c->v, room, sizeof *v);

@@ -2,7 +2,7 @@
 #ifndef LZ_REPLAYER_DIVERSION_CALLS_H
 #define LZ_REPLAYER_DIVERSION_CALLS_H
 
-#include "replayer/engine.h"
+#include "replayer/engine/engine.h"
 
 /* The call in R, whose arguments are a stranger's. Memory is mapped in the copy, apart from the stub. Questions about
  * the world are answered by the replayer, which the copy cannot ask. 1: *RESULT; 0: it is another call; -1: failed. */

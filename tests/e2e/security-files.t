@@ -13,6 +13,14 @@ ok $? "a program is recorded" || done_testing
 mkdir "$T/mine" && echo secret >"$T/mine/key" && cp -r "$T/rec" "$T/mine/other"
 sed -i 's|^arg .*|arg not-for-strangers|' "$T/mine/other/meta"
 
+# ---- numbers ----
+
+for tid in 2147483648 4294967295 -1; do
+	rm -rf "$T/lie" && cp -r "$T/rec" "$T/lie" && sed -i "s|^tid .*|tid $tid|" "$T/lie/meta"
+	lizard info "$T/lie" >"$T/out" 2>&1
+	is "$? $(grep -c 'value of .tid. makes no sense' "$T/out")" "1 1" "$tid is no number of a process" || diag "$(cat "$T/out")"
+done
+
 # ---- links ----
 
 lie() { # a copy of the recording, to be changed
