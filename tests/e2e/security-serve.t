@@ -18,16 +18,16 @@ if sys.argv[2] != "0":
 s = socket.socket(family)
 s.settimeout(20)
 s.connect(("::ffff:127.0.0.1" if family == socket.AF_INET6 else "127.0.0.1", int(sys.argv[1])))
+got, more = b"", b"+"
 try:
     s.sendall(b"$qC#b4")
-    got, more = b"", b"+"
     while more and b"#" not in got:
         more = s.recv(100)
         got += more
-    print(got)
     s.sendall(b"$D#44")
 except OSError:
-    print(b"")
+    pass
+print(got)
 END
 lizard serve -s 0 "$T/rec" 2>"$T/err" &
 server=$!
@@ -42,6 +42,9 @@ for family in 4 6; do
 	fi
 done
 like "$(python3 "$T/ask.py" "$port" 0 4)" '[$]QC' "and then the user again"
+is "$(cat /proc/$server/oom_score_adj)" 800 "when memory runs out, the server goes first"
+replayed=$(pgrep -P $server | head -n 1)
+is "$(cat "/proc/${replayed:-none}/oom_score_adj")" 800 "so does the process that it replays"
 kill $server
 wait $server 2>/dev/null
 done_testing

@@ -20,6 +20,7 @@
  *   replay-damage FROM TO tid EVENT        an event of another thread
  *   replay-damage FROM TO alive EVENT      a thread does not end
  *   replay-damage FROM TO waits CHECKPOINT one register of a thread that does not run
+ *   replay-damage FROM TO far CHECKPOINT    more markers were written before than there are
  *   replay-damage FROM TO twice CHECKPOINT a thread is there twice
  *   replay-damage FROM TO alone CHECKPOINT all threads but the running one are gone */
 #include <lizard/error.h>
@@ -221,6 +222,8 @@ static int copy_checkpoint(struct lz_image *im, uint32_t i)
 		t[ck->n_threads - 1].regs.rbx ^= 4;
 	if (is("twice", i))
 		t[ck->n_threads - 1].tid = t[0].tid;
+	if (is("far", i))
+		copy.pos.marker = t[0].marker = UINT64_MAX - 3;
 	if (is("alone", i))
 		copy.n_threads = 1;
 	if (is("page", i) || is("changed", i) || is("drop", i))
