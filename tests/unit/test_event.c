@@ -106,24 +106,60 @@ START_TEST(events_cut)
 }
 END_TEST
 
-static int event_comes_back(uint32_t tid, uint32_t next)
+static int comes_back(const struct lz_event *ev)
 {
-	struct lz_event ev = {.kind = LZ_EV_SWITCH, .tid = tid, .next = next}, back;
 	struct lz_event_room room = {0};
+	struct lz_event back;
 	struct lz_buf b = {0};
 
-	lz_event_put(&b, &ev);
+	lz_event_put(&b, ev);
 	int rc = lz_event_get(b.p + 4, (uint32_t)b.len - 4, &back, &room);
 	lz_buf_free(&b);
+	lz_event_room_free(&room);
 	return rc;
 }
 
 /* A debugger takes numbers of threads for positive ones. */
 START_TEST(numbers_of_threads)
 {
-	ck_assert_int_eq(event_comes_back(LZ_MAX_TID, LZ_MAX_TID), 0);
-	ck_assert_int_eq(event_comes_back(LZ_MAX_TID + 1, 1), -1);
-	ck_assert_int_eq(event_comes_back(1, UINT32_MAX), -1);
+	struct lz_event ev = {.kind = LZ_EV_SWITCH, .tid = LZ_MAX_TID, .next = LZ_MAX_TID};
+
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.tid++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev.tid = 1;
+	ev.next = UINT32_MAX;
+	ck_assert_int_eq(comes_back(&ev), -1);
+}
+END_TEST
+
+/* The highest value of each, and the one above. */
+START_TEST(event_limits)
+{
+	static uint8_t bytes[LZ_MAX_XSTATE + 1];
+	struct lz_write w = {.addr = UINT64_MAX - 5, .len = 5, .bytes = bytes};
+	struct lz_map_op op = {.op = LZ_ZERO, .addr = UINT64_MAX - 5, .len = 5};
+	struct lz_event ev = {.kind = LZ_EV_SIGNAL, .signo = 64};
+
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.signo++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED, .writes = &w, .n_writes = 1};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	w.addr++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED, .ops = &op, .n_ops = 1};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	op.op++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	op = (struct lz_map_op){.op = LZ_REMAP, .old_addr = UINT64_MAX, .old_len = 1};
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED, .xstate = bytes, .xstate_len = LZ_MAX_XSTATE};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.xstate_len++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED + 1};
+	ck_assert_int_eq(comes_back(&ev), -1);
 }
 END_TEST
 
@@ -243,6 +279,7 @@ int main(void)
 	tcase_add_test(t, heads);
 	tcase_add_test(t, file_names);
 	tcase_add_test(t, numbers_of_threads);
+	tcase_add_test(t, event_limits);
 	tcase_add_test(t, head_limits);
 	suite_add_tcase(s, t);
 	return run_suite(s);
