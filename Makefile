@@ -1,4 +1,4 @@
-# Lizard: `make` builds into build/; the README names the rest.
+# Lizard: `make` builds into build/; CONTRIBUTING.md names the rest.
 # Each folder says in its own build.mk what it adds; order does not matter.
 
 BUILD  ?= build

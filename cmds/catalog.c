@@ -18,9 +18,11 @@ static bool is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
+/* Only the directory that was asked for may be named by a link, none of those in it. */
 static DIR *open_dir(int at, const char *name)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int links = at == AT_FDCWD ? 0 : O_NOFOLLOW;
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | links);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!d && fd >= 0)
@@ -45,6 +47,15 @@ static int each_entry(int at, const char *name, int (*fn)(int dirfd, const char 
 	return rc;
 }
 
+/* What it takes on disk, if that is much less than its size: a few bytes of a stranger's recording may claim to be
+ * larger than all others, and `prune --max-size` would remove those. */
+static uint64_t size_of(const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size, taken = (uint64_t)st->st_blocks * 512;
+
+	return taken < size / 2 && size > 1 << 20 ? taken : size;
+}
+
 static int add_size(int fd, const char *name, void *arg)
 {
 	uint64_t *sum = arg;
@@ -54,7 +65,7 @@ static int add_size(int fd, const char *name, void *arg)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return each_entry(fd, name, add_size, arg);
-	*sum += (uint64_t)st.st_size / (st.st_nlink ? st.st_nlink : 1);
+	*sum += size_of(&st) / (st.st_nlink ? st.st_nlink : 1);
 	return 0;
 }
 
@@ -239,6 +250,15 @@ static uint64_t written(const char *path)
 	return (uint64_t)(stat(meta, &st) < 0 ? time(NULL) : st.st_mtime);
 }
 
+/* A recording cannot have begun after it was written: a stranger's would stay newer than all others, and `prune --keep`
+ * would remove those. */
+static uint64_t began(const struct lz_entry *e, const char *path)
+{
+	uint64_t latest = written(path);
+
+	return e->bad || e->meta.start_time > latest ? latest : e->meta.start_time;
+}
+
 static int fill_entry(struct lz_entry *e, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -249,7 +269,7 @@ static int fill_entry(struct lz_entry *e, const char *path)
 		return lz_fail("no memory");
 	if (lz_meta_read(path, &e->meta) < 0 && !(e->bad = strdup(lz_error())))
 		return lz_fail("no memory");
-	e->began = e->bad ? written(path) : e->meta.start_time;
+	e->began = began(e, path);
 	e->busy = (e->bad || e->meta.state != LZ_REC_COMPLETE) && lz_recording_busy(path);
 	e->bytes = lz_recording_bytes(path);
 	return 0;

@@ -4,6 +4,7 @@
 #include "cmds/pack.h"
 #include "cmds/processes.h"
 
+#include <common/hostfile.h>
 #include <common/printable.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -207,12 +208,15 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 	return fine ? strdup(m->program) : NULL;
 }
 
-/* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. */
+/* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. It would open whatever has such a
+ * name, a FIFO as well. */
 static bool same_files(struct lz_reader *r)
 {
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
+		if (lz_is_special(f->path))
+			return false;
 		if (!f->build_id[0])
 			continue;
 		char *now = lz_build_id(f->path);

@@ -1,9 +1,12 @@
 /* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
 #include "cmds/cmds.h"
 
+#include <lizard/error.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct lz_cmd commands[] = {
     {"trace", "run a program and record it", lz_cmd_trace},
@@ -38,6 +41,24 @@ static void usage(FILE *to)
 	fprintf(to, "\n`lizard COMMAND --help` says more; man lizard-COMMAND says all.\n");
 }
 
+/* What reads a recording, and the program that it replays, may be made to take all memory. Then they go, not others. */
+static void be_first_to_go(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "800", 3) < 0)
+		lz_debug("the kernel may end other processes first when memory runs out");
+	if (fd >= 0)
+		close(fd);
+}
+
+static int run(const struct lz_cmd *c, int argc, char **argv)
+{
+	if (c->main != lz_cmd_trace)
+		be_first_to_go();
+	return c->main(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
@@ -46,7 +67,7 @@ int main(int argc, char **argv)
 	if (strncmp(self, "lizard-", 7) == 0) {
 		const struct lz_cmd *c = find(self + 7);
 		if (c)
-			return c->main(argc, argv);
+			return run(c, argc, argv);
 	}
 	if (argc < 2) {
 		usage(stderr);
@@ -67,5 +88,5 @@ int main(int argc, char **argv)
 		        argv[1]);
 		return 2;
 	}
-	return c->main(argc - 1, argv + 1);
+	return run(c, argc - 1, argv + 1);
 }

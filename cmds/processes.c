@@ -1,7 +1,10 @@
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmds/processes.h>
+#include <common/recdir.h>
 #include <lizard/error.h>
 
 static uint32_t pid_of(const struct lz_entry *e)
@@ -51,19 +54,42 @@ static int order(struct lz_processes *p, struct lz_entry *v, size_t n)
 	return 0;
 }
 
+/* What a link leads to is another recording's. */
+static int check_folders(const char *recording)
+{
+	int fd = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 ? lz_fail_errno("cannot open it") : lz_recdir_check(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return rc < 0 ? lz_fail_in("%s", recording) : 0;
+}
+
+/* The recording and those below its `processes`. */
+static int read_all(struct lz_catalog *c, const char *recording)
+{
+	char *below = NULL;
+	int rc = check_folders(recording);
+
+	if (rc == 0 && asprintf(&below, "%s/processes", recording) < 0)
+		return lz_fail("no memory");
+	if (rc == 0)
+		rc = lz_catalog_add(c, recording);
+	if (rc == 0)
+		rc = lz_catalog_add_all(c, below);
+	for (size_t i = 1; rc == 0 && i < c->n; i++)
+		rc = check_folders(c->v[i].path);
+	free(below);
+	return rc;
+}
+
 int lz_processes_read(struct lz_processes *p, const char *recording)
 {
 	struct lz_catalog c = {0};
-	char *below = NULL;
 	int rc;
 
 	*p = (struct lz_processes){0};
-	if (asprintf(&below, "%s/processes", recording) < 0)
-		return lz_fail("no memory");
-	rc = lz_catalog_add(&c, recording);
-	if (rc == 0)
-		rc = lz_catalog_add_all(&c, below);
-	free(below);
+	rc = read_all(&c, recording);
 	for (size_t i = 1; rc == 0 && i < c.n; i++)
 		c.v[0].bytes -= c.v[i].bytes < c.v[0].bytes ? c.v[i].bytes : c.v[0].bytes;
 	if (rc == 0)

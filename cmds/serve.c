@@ -1,6 +1,7 @@
 /* `lizard serve`: a recording served to a remote debugger, on a pipe or on a loopback port. */
 #include "cmds/cmds.h"
 #include "cmds/pack.h"
+#include "cmds/peer.h"
 #include "replayer/rsp/rsp.h"
 
 #include <lizard/error.h>
@@ -107,6 +108,11 @@ static int serve_port(struct lz_session *s, struct lz_rsp_options *r, int port)
 		if (fd < 0) {
 			rc = lz_fail_errno("accepting a connection");
 			break;
+		}
+		if (!lz_peer_is_us(fd)) {
+			lz_warn("a connection was refused: %s", lz_error());
+			close(fd);
+			continue;
 		}
 		r->in = r->out = fd;
 		rc = lz_rsp_serve(s, r);

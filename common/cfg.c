@@ -62,6 +62,16 @@ static int read_records(struct lz_cfg *cfg, const char *path)
 	return 0;
 }
 
+/* ELF has at most one section of each of these kinds. */
+static bool is_first(const GElf_Shdr *shdr, unsigned *seen)
+{
+	unsigned kind = shdr->sh_type == SHT_SYMTAB ? 1 : shdr->sh_type == SHT_DYNSYM ? 2 : 0;
+	bool first = kind & ~*seen;
+
+	*seen |= kind;
+	return first;
+}
+
 /* Where functions end: from the symbols, as far as there are any. */
 static int read_ranges(struct lz_cfg *cfg, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
@@ -86,6 +96,7 @@ static int read_ranges(struct lz_cfg *cfg, Elf_Scn *scn, const GElf_Shdr *shdr)
 static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
+	unsigned seen = 0;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) < 0)
@@ -98,8 +109,7 @@ static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
 			return lz_fail("%s: a section header is damaged: %s", path, elf_errmsg(-1));
 		if (holds_records(name) && copy_section(cfg, path, elf, scn) < 0)
 			return -1;
-		if ((shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM) &&
-		    read_ranges(cfg, scn, &shdr) < 0)
+		if (is_first(&shdr, &seen) && read_ranges(cfg, scn, &shdr) < 0)
 			return -1;
 	}
 	return cfg->section ? read_records(cfg, path) : 0;

@@ -164,6 +164,9 @@ static int read_edges(const struct parts *p, size_t offset, struct lz_cfg_func *
 	return 0;
 }
 
+/* Edges looked at for the sets that a file leaves out: a second. A few megabytes of a stranger's could ask for days. */
+#define WORK_MAX (1ULL << 28)
+
 /* The set at INDEX of the words; where the writer left it out, computes it. */
 static int read_set(const struct parts *p, size_t offset, uint32_t index, struct lz_cfg_func *f,
                     struct lz_graph_walker *w, uint32_t node, bool post)
@@ -184,6 +187,8 @@ static int read_set(const struct parts *p, size_t offset, uint32_t index, struct
 		return 0;
 	}
 	n = lz_graph_walker_set(w, node, post, &found);
+	if (n < 0)
+		return damaged(offset, "its marker sets are too much work");
 	ids = malloc((size_t)n * sizeof(*ids) + 1);
 	if (!ids)
 		return lz_fail("out of memory reading the control-flow graphs");
@@ -193,13 +198,15 @@ static int read_set(const struct parts *p, size_t offset, uint32_t index, struct
 	return 0;
 }
 
-static int read_sets(const struct parts *p, size_t offset, struct lz_cfg_func *f)
+static int read_sets(struct lz_cfg *cfg, const struct parts *p, size_t offset,
+                     struct lz_cfg_func *f)
 {
 	struct lz_graph_walker *w = lz_graph_walker_open(&f->graph);
 	int result = 0;
 
 	if (!w)
 		return lz_fail("out of memory reading the control-flow graphs");
+	lz_graph_walker_limit(w, WORK_MAX - cfg->work);
 	for (uint32_t v = 0; v < p->h.n_nodes && result == 0; v++) {
 		struct lz_cfg_node node;
 
@@ -208,11 +215,13 @@ static int read_sets(const struct parts *p, size_t offset, struct lz_cfg_func *f
 		    read_set(p, offset, node.post, f, w, v, true) < 0)
 			result = -1;
 	}
+	cfg->work = WORK_MAX - lz_graph_walker_left(w);
 	lz_graph_walker_close(w);
 	return result;
 }
 
-static int read_nodes(const struct parts *p, size_t offset, struct lz_cfg_func *f)
+static int read_nodes(struct lz_cfg *cfg, const struct parts *p, size_t offset,
+                      struct lz_cfg_func *f)
 {
 	struct lz_cfg_node node;
 	uint8_t *flags = (uint8_t *)f->graph.node_flags;
@@ -227,7 +236,7 @@ static int read_nodes(const struct parts *p, size_t offset, struct lz_cfg_func *
 		f->blocks[v].first_line = node.first_line;
 		f->blocks[v].n_lines = node.n_lines;
 	}
-	return read_sets(p, offset, f);
+	return read_sets(cfg, p, offset, f);
 }
 
 static int read_rows(struct lz_cfg *cfg, const struct parts *p, size_t offset)
@@ -310,7 +319,7 @@ static int fill_func(struct lz_cfg *cfg, const struct parts *p, size_t offset,
 	f->flags = p->h.flags;
 	f->n_markers = p->h.n_markers;
 	if (allocate(p, f) < 0 || read_lines(cfg, p, offset, f) < 0 ||
-	    read_edges(p, offset, f) < 0 || read_nodes(p, offset, f) < 0)
+	    read_edges(p, offset, f) < 0 || read_nodes(cfg, p, offset, f) < 0)
 		return -1;
 	return read_rows(cfg, p, offset);
 }

@@ -19,6 +19,7 @@ struct lz_cfg {
 	size_t n_hash;
 	struct lz_cfg_range *ranges; /* code of one symbol, ascending */
 	size_t n_ranges, room_ranges;
+	uint64_t work;    /* done for sets that the file leaves out */
 	size_t *by_entry; /* function numbers by entry address */
 	char *section;    /* the section's bytes: names point into it */
 	size_t section_size;

@@ -75,7 +75,7 @@ void lz_head_put(struct lz_buf *b, const struct lz_checkpoint *ck)
 
 static void get_pos(struct lz_cur *c, struct lz_pos *p)
 {
-	p->tid = (uint32_t)lz_get_max(c, UINT32_MAX);
+	p->tid = (uint32_t)lz_get_max(c, LZ_MAX_TID);
 	p->n = (uint32_t)lz_get_max(c, UINT32_MAX);
 	p->event = lz_get_var(c);
 	p->marker = lz_get_var(c);
@@ -91,11 +91,19 @@ static void *get_array(struct lz_cur *c, size_t n, size_t size)
 	return p;
 }
 
+/* Of what takes EACH bytes at least. */
+static uint32_t get_count(struct lz_cur *c, size_t each, uint32_t max)
+{
+	size_t room = lz_cur_left(c) / each;
+
+	return (uint32_t)lz_get_max(c, room < max ? room : max);
+}
+
 static void get_thread(struct lz_cur *c, struct lz_thread_state *t)
 {
 	const uint8_t *x;
 
-	t->tid = (uint32_t)lz_get_max(c, UINT32_MAX);
+	t->tid = (uint32_t)lz_get_max(c, LZ_MAX_TID);
 	t->flags = (uint32_t)lz_get_max(c, LZ_THREAD_IN_CALL | LZ_THREAD_FRESH);
 	lz_regs_get(c, &t->regs);
 	t->xstate_len = (uint32_t)lz_get_max(c, LZ_MAX_XSTATE);
@@ -110,7 +118,7 @@ static void get_thread(struct lz_cur *c, struct lz_thread_state *t)
 
 static void get_threads(struct lz_cur *c, struct lz_checkpoint *ck)
 {
-	uint32_t n = (uint32_t)lz_get_max(c, lz_cur_left(c) / sizeof(struct user_regs_struct));
+	uint32_t n = get_count(c, sizeof(struct user_regs_struct), LZ_MAX_THREADS);
 
 	ck->threads = get_array(c, n, sizeof(*ck->threads));
 	for (uint32_t i = 0; i < n && ck->threads && !c->bad; i++) {
@@ -139,7 +147,7 @@ static void get_vma(struct lz_cur *c, struct lz_vma *v, uint64_t *page)
 
 static void get_vmas(struct lz_cur *c, struct lz_checkpoint *ck)
 {
-	uint32_t n = (uint32_t)lz_get_max(c, lz_cur_left(c) / 7);
+	uint32_t n = get_count(c, 7, LZ_MAX_VMAS);
 	uint64_t page = 0;
 
 	ck->vmas = get_array(c, n, sizeof(*ck->vmas));

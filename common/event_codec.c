@@ -146,7 +146,7 @@ static int get_body(struct lz_cur *c, struct lz_event *ev)
 	case LZ_EV_INSN: ev->insn = (uint32_t)lz_get_max(c, UINT32_MAX); break;
 	case LZ_EV_EXIT: ev->status = (uint32_t)lz_get_max(c, UINT32_MAX); break;
 	case LZ_EV_SWITCH:
-		ev->next = (uint32_t)lz_get_max(c, UINT32_MAX);
+		ev->next = (uint32_t)lz_get_max(c, LZ_MAX_TID);
 		if (ev->flags & LZ_EVF_IN_CALL)
 			get_call(c, ev);
 		break;
@@ -229,7 +229,7 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 	ev->kind = lz_get_u8(&c);
 	parts = lz_get_u8(&c);
 	ev->flags = (uint32_t)lz_get_max(&c, UINT32_MAX);
-	ev->tid = (uint32_t)lz_get_max(&c, UINT32_MAX);
+	ev->tid = (uint32_t)lz_get_max(&c, LZ_MAX_TID);
 	ev->number = lz_get_var(&c);
 	ev->marker = lz_get_var(&c);
 	ev->ip = lz_get_var(&c);

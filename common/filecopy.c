@@ -10,6 +10,7 @@
 #include <libelf.h>
 #include <zlib.h>
 #include <common/filecopy.h>
+#include <common/hostfile.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -134,16 +135,13 @@ char *lz_build_id_fd(int fd)
 
 char *lz_build_id(const char *path)
 {
-	/* The path may come from a recording: a FIFO there must not hang us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
+	/* the path may come from a recording */
+	int fd = lz_open_regular(path);
 	char *hex;
 
-	if (fd < 0) {
-		lz_fail_errno("cannot open %s", path);
+	if (fd < 0)
 		return NULL;
-	}
-	hex = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? lz_build_id_fd(fd) : strdup("");
+	hex = lz_build_id_fd(fd);
 	close(fd);
 	return hex;
 }

@@ -40,6 +40,8 @@ static uint32_t raw_limit(unsigned type)
 /* Deflate packs at most 1032 to 1, LZ4 255 to 1: more is a lie that would only cost memory. */
 static int check_lengths(const struct lz_frame *f)
 {
+	if (f->stored_len > f->raw_len)
+		return lz_fail("frame claims to store %u bytes for %u", f->stored_len, f->raw_len);
 	if (f->raw_len > raw_limit(f->type))
 		return lz_fail("frame of type %u claims %u bytes, the limit is %u", f->type,
 		               f->raw_len, raw_limit(f->type));
@@ -128,8 +130,8 @@ static int open_file(int dirfd, const char *name, uint64_t *size, int *fd)
 {
 	struct stat st;
 
-	/* O_NONBLOCK: a FIFO put in the file's place must not hang us. */
-	*fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* A FIFO put in the file's place must not hang us, a link lead to a device. */
+	*fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (*fd < 0)
 		return errno == ENOENT ? 0 : lz_fail_errno("cannot open %s", name);
 	if (fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode)) {

@@ -48,7 +48,18 @@ struct lz_graph_walker {
 	size_t n_ids;
 	uint32_t *behind, *before; /* [n_places]: the place of a marker id, NOWHERE */
 	uint32_t n_places;
+	uint64_t left; /* edges that may still be looked at */
 };
+
+void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left)
+{
+	w->left = left;
+}
+
+uint64_t lz_graph_walker_left(const struct lz_graph_walker *w)
+{
+	return w->left;
+}
 
 void lz_graph_walker_close(struct lz_graph_walker *w)
 {
@@ -101,6 +112,7 @@ struct lz_graph_walker *lz_graph_walker_open(const struct lz_graph *g)
 	if (!w)
 		return NULL;
 	w->g = g;
+	w->left = UINT64_MAX;
 	w->stack = calloc(places, sizeof(*w->stack));
 	w->from = calloc(places, sizeof(*w->from));
 	w->seen = calloc(places, sizeof(*w->seen));
@@ -158,6 +170,18 @@ static void step(struct lz_graph_walker *w, uint32_t place)
 	}
 }
 
+/* False: the step is one too many. */
+static bool pay(struct lz_graph_walker *w, uint32_t place)
+{
+	const struct adjacency *adj = w->backward ? &w->pred : &w->succ;
+	uint64_t price = 1 + adj->first[place / 2 + 1] - adj->first[place / 2];
+
+	if (w->left < price)
+		return false;
+	w->left -= price;
+	return true;
+}
+
 static int ascending(const void *pa, const void *pb)
 {
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
@@ -174,8 +198,10 @@ int64_t lz_graph_walker_set(struct lz_graph_walker *w, uint32_t node, bool post,
 	begin_walk(w, !post);
 	/* the node's code lies behind its marker, or before it if that is last */
 	visit(w, 2 * node + !last, 2 * node + !last);
-	while (w->n_stack)
+	while (w->n_stack && pay(w, w->stack[w->n_stack - 1]))
 		step(w, w->stack[--w->n_stack]);
+	if (w->n_stack)
+		return -1;
 	qsort(w->ids, w->n_ids, sizeof(*w->ids), ascending);
 	for (size_t i = 0; i < w->n_ids; i++)
 		if (n == 0 || w->ids[i] != w->ids[n - 1])

@@ -15,7 +15,7 @@
 
 enum { LONGER = 4096 }; /* by how much a later one may be longer */
 
-enum field_type { TEXT, LIST, U32, U64, INT };
+enum field_type { TEXT, LIST, U32, U64, INT, TID };
 
 static const struct field {
 	const char *key;
@@ -37,8 +37,8 @@ static const struct field {
     F("cpu", TEXT, cpu),
     F("features", TEXT, features),
     F("cpu-number", U32, cpu_number),
-    F("tid", U32, tid),
-    F("parent", U32, parent),
+    F("tid", TID, tid),
+    F("parent", TID, parent),
     F("parent-event", U64, parent_event),
     F("parent-marker", U64, parent_marker),
     F("became", TEXT, became),
@@ -82,6 +82,7 @@ static void print_field(FILE *f, const struct field *d, const struct lz_meta *m)
 		for (char **s = *(char **const *)at; s && *s; s++)
 			print_text(f, d->key, *s);
 		break;
+	case TID:
 	case U32: fprintf(f, "%s %u\n", d->key, *(const uint32_t *)at); break;
 	case U64: fprintf(f, "%s %llu\n", d->key, (unsigned long long)*(const uint64_t *)at); break;
 	case INT: fprintf(f, "%s %d\n", d->key, *(const int *)at); break;
@@ -184,9 +185,10 @@ static int parse_number(const struct field *d, const char *text, void *at)
 		return 0;
 	}
 	u = strtoull(text, &end, 10);
-	if (errno || *end || end == text || *text == '-' || (d->type == U32 && u > UINT32_MAX))
+	if (errno || *end || end == text || *text == '-' || (d->type == U32 && u > UINT32_MAX) ||
+	    (d->type == TID && u > LZ_MAX_TID))
 		return -1;
-	if (d->type == U32)
+	if (d->type != U64)
 		*(uint32_t *)at = (uint32_t)u;
 	else
 		*(uint64_t *)at = u;
@@ -308,7 +310,7 @@ static char *slurp(int fd)
 
 int lz_meta_read_at(int dirfd, struct lz_meta *m)
 {
-	int fd = openat(dirfd, "meta", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dirfd, "meta", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char *text;
 	int rc;
 

@@ -32,11 +32,23 @@ static int died(pid_t pid, int status)
 	return lz_fail("process %d died during a system call made for it", (int)pid);
 }
 
+/* A replayed process is copied by clone(), and starts nothing else. */
+static bool has_started_another(const struct lz_proc *p, int status)
+{
+	int event = status >> 16;
+
+	return p->stub && (event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_EXEC ||
+	                   event == PTRACE_EVENT_CLONE);
+}
+
 /* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
  * ptrace itself makes can come between, and SIGSTOP, which is held back: *sigstop. An exit stop left over from an emulated
  * call is passed over. */
-static int next_syscall_stop(pid_t pid, int op, struct __ptrace_syscall_info *info, bool *sigstop)
+static int next_syscall_stop(const struct lz_proc *p, int op, struct __ptrace_syscall_info *info,
+                             bool *sigstop)
 {
+	const pid_t pid = p->pid;
+
 	for (;;) {
 		int status = 0;
 
@@ -48,6 +60,13 @@ static int next_syscall_stop(pid_t pid, int op, struct __ptrace_syscall_info *in
 		if (is_fault(status))
 			return lz_fail("process %d got signal %d in a system call made for it",
 			               (int)pid, WSTOPSIG(status));
+		if (has_started_another(p, status)) {
+			kill(pid, SIGKILL);
+			return lz_fail(
+			    "process %d started another one in a system call made for it: "
+			    "the recording is damaged or forged",
+			    (int)pid);
+		}
 		*sigstop |= status >> 8 == SIGSTOP;
 		if ((WSTOPSIG(status) & 0x7f) != SIGTRAP || status >> 16)
 			continue;
@@ -75,19 +94,19 @@ static int run_call(struct lz_proc *p, uint64_t nr, const uint64_t args[6], int6
 	struct user_regs_struct r;
 	bool sigstop = false;
 
-	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_ENTRY, &info, &sigstop) < 0)
+	if (next_syscall_stop(p, PTRACE_SYSCALL_INFO_ENTRY, &info, &sigstop) < 0)
 		return -1;
 	if (lz_guard_entry(p, &info, nr, args) < 0) {
 		kill(p->pid, SIGKILL);
 		return -1;
 	}
-	if (next_syscall_stop(p->pid, PTRACE_SYSCALL_INFO_EXIT, &info, &sigstop) < 0 ||
+	if (next_syscall_stop(p, PTRACE_SYSCALL_INFO_EXIT, &info, &sigstop) < 0 ||
 	    lz_proc_regs(p, &r) < 0)
 		return -1;
 	if (sigstop)
 		kill(p->pid, SIGSTOP);
 	*result = (int64_t)r.rax;
-	if (r.rax == nr && p->stub && killed_by_filter(p->pid))
+	if (p->stub && r.rax == r.orig_rax && killed_by_filter(p->pid))
 		return lz_fail("process %d was killed by its system call filter: the recording is "
 		               "damaged or forged",
 		               (int)p->pid);

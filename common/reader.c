@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <common/meta.h>
 #include <common/reader.h>
+#include <common/recdir.h>
 #include <lizard/error.h>
 
 static int open_all(struct lz_reader *r, const char *dir)
@@ -14,8 +15,8 @@ static int open_all(struct lz_reader *r, const char *dir)
 	r->dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->dirfd < 0)
 		return lz_fail_errno("cannot open");
-	if (lz_meta_read_at(r->dirfd, &r->meta) < 0 || lz_reader_list_parts(r) < 0 ||
-	    lz_reader_open_frames(r, "events", &r->events) < 0 ||
+	if (lz_meta_read_at(r->dirfd, &r->meta) < 0 || lz_recdir_check(r->dirfd) < 0 ||
+	    lz_reader_list_parts(r) < 0 || lz_reader_open_frames(r, "events", &r->events) < 0 ||
 	    lz_reader_open_frames(r, "checkpoints", &r->checkpoints) < 0)
 		return -1;
 	if (lz_reader_find_begin(r) < 0 || lz_index_events(r) < 0 || lz_index_checkpoints(r) < 0 ||

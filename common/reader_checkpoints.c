@@ -6,6 +6,16 @@ uint32_t lz_reader_n_checkpoints(const struct lz_reader *r)
 	return r->n_cks;
 }
 
+/* Replay counts on from there: to the end of the numbers, if it could. */
+static bool is_behind_markers(const struct lz_reader *r, const struct lz_checkpoint *ck)
+{
+	uint64_t end = r->first_marker;
+
+	for (uint32_t i = 0; i < r->n_streams; i++)
+		end = r->streams[i].len > end ? r->streams[i].len : end;
+	return ck->pos.marker > end;
+}
+
 static struct lz_checkpoint *load(struct lz_reader *r, uint32_t i)
 {
 	const struct lz_frame *f = &r->checkpoints.v[r->cks[i].head];
@@ -20,6 +30,11 @@ static struct lz_checkpoint *load(struct lz_reader *r, uint32_t i)
 		lz_checkpoint_free(ck);
 		ck = NULL;
 		lz_fail("it does not agree with its frame");
+	}
+	if (ck && is_behind_markers(r, ck)) {
+		lz_checkpoint_free(ck);
+		ck = NULL;
+		lz_fail("it lies behind the last marker");
 	}
 	if (ck)
 		ck->index = i;

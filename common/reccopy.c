@@ -65,7 +65,8 @@ static int copy_files(int from_dir, int to_dir)
 
 static int copy_level(int from, int to, const char *name)
 {
-	static const int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	/* not through a link: that would take somebody else's files */
+	static const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 	return copy_files(openat(from, name, how), openat(to, name, how));
 }

@@ -106,6 +106,18 @@ int lz_recdir_make(const char *dir)
 	return 0;
 }
 
+int lz_recdir_check(int dirfd)
+{
+	static const char *const folders[] = {"files", "processes"};
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (fstatat(dirfd, folders[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    !S_ISDIR(st.st_mode))
+			return lz_fail("its `%s` is not a directory", folders[i]);
+	return 0;
+}
+
 /* The number of a directory entry `PROG-N`, 0 if it is none. */
 static unsigned long number_of(const char *name, const char *prog)
 {

@@ -11,4 +11,7 @@ char *lz_recdir_next(const char *program);
 /* Points PROG-latest beside DIR at it. */
 int lz_recdir_latest(const char *dir, const char *program);
 
+/* The folders of the recording that DIRFD is are its own: none is a link to somebody else's. */
+int lz_recdir_check(int dirfd);
+
 #endif

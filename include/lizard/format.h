@@ -122,6 +122,8 @@ enum {
 #define LZ_MAX_PAGES_RAW (16u << 20)
 #define LZ_MAX_META (64u << 20)
 #define LZ_MAX_FILES (1u << 16)
+#define LZ_MAX_TID 0x7fffffffu
+#define LZ_MAX_VMAS (1u << 20)
 #define LZ_MAX_XSTATE (64u << 10)
 
 #endif

@@ -146,7 +146,7 @@ const char *lz_front_program(const struct lz_front *f);
 char *lz_front_libraries(struct lz_front *f);
 /* KEEP: from now on libraries that were in the last list stay in it where they are not loaded
  * (yet, or any more). For a debugger that has an expression with their variables: see
- * docs/INTERNALS.md, 7. */
+ * docs/design/gdb.md. */
 void lz_front_keep_libraries(struct lz_front *f, bool keep);
 /* PATH as the recorded program saw it: /proc/PID/ made up from the recording, else the
  * recording's copy, else the host's file. Returns a descriptor that the caller closes. */

@@ -64,7 +64,10 @@ int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b, uint32_t
 struct lz_graph_walker;
 struct lz_graph_walker *lz_graph_walker_open(const struct lz_graph *g);
 void lz_graph_walker_close(struct lz_graph_walker *w);
-/* *ids belongs to the walker and is good until its next call. */
+/* How many edges it may look at for sets from now on; how many are left. At first there is no limit. */
+void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left);
+uint64_t lz_graph_walker_left(const struct lz_graph_walker *w);
+/* *ids belongs to the walker and is good until its next call. -1: the limit was met. */
 int64_t lz_graph_walker_set(struct lz_graph_walker *w, uint32_t node, bool post,
                             const uint32_t **ids);
 int64_t lz_graph_walker_path(struct lz_graph_walker *w, uint32_t a, uint32_t b, uint32_t **nodes);

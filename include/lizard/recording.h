@@ -23,7 +23,10 @@
 
 #define LZ_PAGE 4096u
 
-/* An instant; design.md section 5. After `event` events have been applied and
+/* More at once are not taken from a recording: they are looked up one by one. */
+enum { LZ_MAX_THREADS = 1 << 15 };
+
+/* An instant (docs/design/replay.md, "Positions"). After `event` events have been applied and
  * `marker` bytes of the stream written, the n-th time (from 1) since
  * the later of the two that control of thread tid is at ip, the instruction there not yet
  * executed. A whole rep instruction is one arrival. */

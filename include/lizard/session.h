@@ -162,7 +162,7 @@ int lz_diversion_set_xstate(struct lz_diversion *d, const uint8_t *buf, uint32_t
 int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, size_t n_addrs,
                      struct lz_stop *stop);
 
-/* ---- navigation from markers and CFG (design.md section 7) ---- */
+/* ---- navigation from markers and CFG (docs/design/navigation.md) ---- */
 /* The next or previous arrival at any of ADDRS, of thread TID or, if that is 0, any: found by
  * scanning the marker stream for pairs in the pre- and post-sets, then confirmed by
  * re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at START and END the session

@@ -1,6 +1,7 @@
 /* The table of threads. */
 #include "replayer/engine/contexts.h"
 #include <lizard/error.h>
+#include <lizard/marker.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,10 @@ static struct lz_context *add(struct lz_contexts *c, uint32_t tid)
 		        tid);
 		return NULL;
 	}
+	if (c->n == LZ_MAX_THREADS) {
+		lz_fail("the recording has more than %d threads at once", LZ_MAX_THREADS);
+		return NULL;
+	}
 	if (c->n == c->room) {
 		uint32_t room = c->room * 2 + 4;
 		struct lz_context *v = reallocarray(c->v, room, sizeof *v);
@@ -47,11 +52,26 @@ static struct lz_context *add(struct lz_contexts *c, uint32_t tid)
 	return &c->v[c->n++];
 }
 
+/* All threads write into one stream; the buffer holds what was written last. */
+static bool fits_stream(const struct lz_thread_state *t, const struct lz_checkpoint *ck)
+{
+	const struct lz_thread_state *first = &ck->threads[0];
+
+	return t->marker == ck->pos.marker && t->buffer == first->buffer &&
+	       t->buffer_start == first->buffer_start &&
+	       (!t->buffer ||
+	        (t->buffer % LZ_BUFFER_SIZE == 0 && t->buffer < 1ULL << 47 &&
+	         t->marker >= t->buffer_start && t->marker - t->buffer_start <= LZ_BUFFER_GUARD));
+}
+
 static int load(struct lz_contexts *c, const struct lz_checkpoint *ck)
 {
 	for (uint32_t i = 0; i < ck->n_threads; i++) {
 		const struct lz_thread_state *s = &ck->threads[i];
 		struct lz_context *t = add(c, s->tid);
+		if (t && !fits_stream(s, ck))
+			return lz_fail("checkpoint %u: thread %u's markers are not the program's",
+			               ck->index, s->tid);
 		if (!t || keep_xstate(t, s->xstate, s->xstate_len) < 0)
 			return lz_fail_in("checkpoint %u", ck->index);
 		t->regs = s->regs;

@@ -1,5 +1,6 @@
 /* Diversions: a copy of the present that may be changed and run freely, then thrown away.
  * Nothing in it is compared with the recording. */
+#include "replayer/front/diversion_calls.h"
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -102,12 +103,17 @@ int lz_diversion_set_xstate(struct lz_diversion *d, const uint8_t *buf, uint32_t
 
 /* ---- system calls ---- */
 
+/* Of one write: a stranger's code may ask for all its memory to be shown. */
+enum { OUT_MAX = 1 << 20 };
+
 static int64_t write_out(struct lz_diversion *d, uint64_t addr, uint64_t len)
 {
 	int fd = d->s->opt.echo_fd >= 0 ? d->s->opt.echo_fd : STDERR_FILENO;
 	uint8_t buf[4096];
 	uint64_t done = 0;
 
+	if (len > OUT_MAX)
+		len = OUT_MAX;
 	while (done < len) {
 		size_t n = len - done < sizeof buf ? len - done : sizeof buf;
 		n = lz_engine_read(d->e, addr + done, buf, n);
@@ -158,54 +164,7 @@ static int64_t stat_output(struct lz_diversion *d, uint64_t to)
 	return lz_proc_write(&d->e->proc, to, &st, sizeof st) < 0 ? -EFAULT : 0;
 }
 
-/* Advice is taken for followed, but for what changes contents. */
-static bool is_advice(const struct user_regs_struct *r)
-{
-	return r->orig_rax == SYS_madvise && (int)r->rdx != MADV_DONTNEED;
-}
-
-/* The fourth argument, without what the filter of the process does not let through and a called
- * function does not need: memory that is filled or locked at once, or of huge pages. */
-static uint64_t tame(const struct user_regs_struct *r)
-{
-	const uint64_t flags = MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_FIXED_NOREPLACE |
-	                       MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN | MAP_STACK;
-
-	return r->orig_rax == SYS_mmap ? r->r10 & flags : r->r10;
-}
-
-/* What is done for real, in the copy: restorer/confine.c has to allow it. */
-static bool is_real(const struct user_regs_struct *r)
-{
-	switch (r->orig_rax) {
-	case SYS_mmap: return r->r10 & MAP_ANONYMOUS;
-	case SYS_munmap:
-	case SYS_mprotect:
-	case SYS_mremap:
-	case SYS_madvise:
-	case SYS_getpid:
-	case SYS_gettid:
-	case SYS_getppid:
-	case SYS_getuid:
-	case SYS_geteuid:
-	case SYS_getgid:
-	case SYS_getegid:
-	case SYS_uname:
-	case SYS_sysinfo:
-	case SYS_times:
-	case SYS_time:
-	case SYS_gettimeofday:
-	case SYS_clock_gettime:
-	case SYS_clock_getres:
-	case SYS_getrusage:
-	case SYS_getrandom:
-	case SYS_sched_yield: return true;
-	default: return false;
-	}
-}
-
-/* The signal that the copy sends itself, as abort() does; 0: none. It knows the recorded
- * process's ids, or has asked for its own. */
+/* The signal that the copy sends itself, as abort() does; 0: none. It knows the recorded process's ids, or has asked for its own. */
 static uint32_t sent_to_itself(struct lz_diversion *d, const struct user_regs_struct *r)
 {
 	const uint32_t to = (uint32_t)(r->orig_rax == SYS_tgkill ? r->rsi : r->rdi);
@@ -218,13 +177,31 @@ static uint32_t sent_to_itself(struct lz_diversion *d, const struct user_regs_st
 	return signo < NSIG ? signo : 0;
 }
 
+/* What has no effect but on the output. */
+static int64_t pretend(struct lz_diversion *d, const struct user_regs_struct *r)
+{
+	bool to_output = r->rdi == 1 || r->rdi == 2;
+	uint64_t to;
+
+	if (asks_about_output(d, r, &to))
+		return stat_output(d, to);
+	switch (r->orig_rax) {
+	case SYS_write: return to_output ? write_out(d, r->rsi, r->rdx) : -ENOSYS;
+	case SYS_writev: return to_output ? writev_out(d, r->rsi, r->rdx) : -ENOSYS;
+	/* no heap there: malloc then maps */
+	case SYS_brk: return 0;
+	/* nobody else runs */
+	case SYS_futex: return (r->rsi & 127) == 0 ? -EAGAIN : 0;
+	default: return -ENOSYS;
+	}
+}
+
 /* *SIGNO: it stops for that. */
 static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
 {
 	struct lz_engine *e = d->e;
 	struct user_regs_struct r = e->regs;
-	int64_t result = -ENOSYS;
-	uint64_t to;
+	int64_t result = 0;
 
 	*gone = r.orig_rax == SYS_exit || r.orig_rax == SYS_exit_group;
 	*signo = sent_to_itself(d, &r);
@@ -232,25 +209,11 @@ static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
 		return 0;
 	if (lz_engine_leave_call(e) < 0)
 		return -1;
-	if (is_advice(&r)) {
-		result = 0;
-	} else if (is_real(&r)) {
-		if (lz_proc_syscall(&e->proc, &result, r.orig_rax, r.rdi, r.rsi, r.rdx, tame(&r),
-		                    r.r8, r.r9) < 0)
-			return -1;
-	} else if (*signo) {
-		result = 0;
-	} else if (r.orig_rax == SYS_write && (r.rdi == 1 || r.rdi == 2)) {
-		result = write_out(d, r.rsi, r.rdx);
-	} else if (r.orig_rax == SYS_writev && (r.rdi == 1 || r.rdi == 2)) {
-		result = writev_out(d, r.rsi, r.rdx);
-	} else if (asks_about_output(d, &r, &to)) {
-		result = stat_output(d, to);
-	} else if (r.orig_rax == SYS_brk) {
-		result = 0; /* no heap there: malloc then maps */
-	} else if (r.orig_rax == SYS_futex) {
-		result = (r.rsi & 127) == 0 ? -EAGAIN : 0; /* nobody else runs */
-	}
+	int done = lz_diversion_call(e, &r, &result);
+	if (done < 0)
+		return -1;
+	if (!done)
+		result = *signo ? 0 : pretend(d, &r);
 	e->regs = r;
 	e->regs.orig_rax = (uint64_t)-1;
 	e->regs.rax = (uint64_t)result;

@@ -2,6 +2,7 @@
  * mapped files, and, where allowed, the host's. */
 #include "replayer/front/inside.h"
 
+#include <common/hostfile.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +64,7 @@ static int open_proc(struct lz_front *f, const char *name)
 static int open_copy(struct lz_front *f, const char *path)
 {
 	char *copy = lz_reader_copy_of(f->reader, path);
-	int fd = copy ? open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	int fd = copy ? lz_open_regular(copy) : -1;
 
 	free(copy);
 	return fd;
@@ -73,7 +74,6 @@ int lz_front_open(struct lz_front *f, const char *path)
 {
 	const char *proc = proc_name(f, path);
 	char real[PATH_MAX];
-	struct stat st;
 
 	if (proc)
 		return open_proc(f, proc);
@@ -83,13 +83,8 @@ int lz_front_open(struct lz_front *f, const char *path)
 	if (fd < 0 && f->host_files && realpath(path, real))
 		fd = open_copy(f, real);
 	if (fd < 0 && f->host_files)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return lz_fail("there is no file %s", path);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return lz_fail("%s is no regular file", path);
+		fd = lz_open_regular(path);
+	return fd < 0 ? lz_fail("there is no file %s", path) : fd;
 }
 
 char *lz_front_readlink(struct lz_front *f, const char *path)

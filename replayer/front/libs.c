@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	LIBRARIES_MAX = 20000, /* a damaged list may have no end */
+	LIBRARIES_MAX = 4000, /* a damaged list may have no end */
 	NAMESPACES_MAX = 1000,
 	HEADERS_MAX = 64,
 	DYNAMIC_MAX = 512
@@ -148,6 +148,9 @@ static void add_library(struct list *l, uint64_t space, uint64_t at, const struc
 		return;
 	const char *mapped = file_at(l, (uint64_t)m->l_ld);
 
+	/* that is the program's word alone, and the debugger would open what has such a name */
+	if (!mapped && strchr(name, '/'))
+		return;
 	add(&l->libs, as_xml(mapped && !leads_to(name, mapped) ? mapped : name, space, at, m));
 }
 

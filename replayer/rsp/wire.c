@@ -28,6 +28,7 @@ struct lz_wire {
 	pthread_mutex_t lock, run; /* the second one: a run does not end while it is held */
 	pthread_cond_t more;
 	struct packet *first, **last;
+	size_t waiting; /* bytes of those */
 	bool closed;
 	_Atomic bool acks, running, pending;
 	_Atomic uint64_t asked; /* milliseconds: when the interrupt came */
@@ -117,6 +118,24 @@ static size_t unescape(char *p, size_t len)
  * gone on by itself (a breakpoint's condition was false), and the user still wants it stopped. */
 enum { STALE_MS = 1000 };
 
+/* A debugger waits for its answers. Whoever does not must not fill the memory. */
+enum { WAITING_MAX = 4 << 20 };
+
+static int append(struct lz_wire *w, struct packet *p)
+{
+	pthread_mutex_lock(&w->lock);
+	bool room = w->waiting + p->len <= WAITING_MAX;
+
+	if (room) {
+		*w->last = p;
+		w->last = &p->next;
+		w->waiting += p->len + sizeof *p;
+		pthread_cond_signal(&w->more);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return room ? 0 : -1;
+}
+
 static int enqueue(struct lz_wire *w)
 {
 	struct packet *p = malloc(sizeof *p + w->len + 1);
@@ -127,12 +146,10 @@ static int enqueue(struct lz_wire *w)
 	p->len = unescape(w->buf, w->len);
 	memcpy(p->bytes, w->buf, p->len);
 	p->bytes[p->len] = 0;
-	pthread_mutex_lock(&w->lock);
-	*w->last = p;
-	w->last = &p->next;
-	pthread_cond_signal(&w->more);
-	pthread_mutex_unlock(&w->lock);
-	return 0;
+	if (append(w, p) == 0)
+		return 0;
+	free(p);
+	return lz_fail("the debugger sends more than it waits for");
 }
 
 static int resend(struct lz_wire *w)
@@ -363,6 +380,7 @@ char *lz_wire_next(struct lz_wire *w, size_t *len)
 
 	if (p) {
 		w->first = p->next;
+		w->waiting -= p->len + sizeof *p;
 		if (!w->first)
 			w->last = &w->first;
 	}

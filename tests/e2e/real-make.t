@@ -2,7 +2,7 @@
 # GNU make that builds a small project with lizard-cc: a make in a subdirectory, a jobserver, the compiler's processes.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
-trace_options="--follow all" verify_options=-a walked=long two_ways=-O2 # a loop on one line, entered in its midst: docs/INTERNALS.md, 6.4
+trace_options="--follow all" verify_options=-a walked=long two_ways=-O2 # a loop on one line, entered in its midst: docs/design/exceptions.md
 WALK_PLACES="update_file reap_children lookup_variable_in_set hash_find_slot" WALK_WATCH="job_slots_used; commands_started; variable_buffer_length"
 . "$LIZARD_SRC/tests/lib/real-test.sh"
 

@@ -5,7 +5,7 @@
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 levels=-O0 requests=200
 [ -z "$LIZARD_LONG" ] || levels="-O0 -O2" requests=1000
-verify_options=-a walked=long two_ways=-O2 # ngx_http_alloc_request() in ngx_http_create_request(): docs/INTERNALS.md, 6.4
+verify_options=-a walked=long two_ways=-O2 # ngx_http_alloc_request() in ngx_http_create_request(): docs/design/exceptions.md
 WALK_PLACES="ngx_http_handler ngx_http_parse_header_line ngx_event_process_posted ngx_output_chain"
 WALK_WATCH="ngx_cycle->free_connection_n; ngx_cached_time; ngx_event_timer_rbtree.root"
 . "$LIZARD_SRC/tests/lib/real-test.sh"

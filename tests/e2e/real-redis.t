@@ -2,7 +2,7 @@
 # A server with threads, under load from redis-benchmark: 10,000 commands over loopback.
 . "$(dirname "$0")/../lib/tap.sh"
 [ -n "$LIZARD_LONG" ] || skip_all "takes minutes to build: with LIZARD_LONG"
-walked=long two_ways="-O0 -O2" # its Lua is compiled without -g: docs/INTERNALS.md, 6.4
+walked=long two_ways="-O0 -O2" # its Lua is compiled without -g: docs/design/exceptions.md
 WALK_PLACES="processCommand dictFind addReply zslInsert" WALK_WATCH="server.stat_numcommands; server.cronloops; server.stat_total_reads_processed"
 . "$LIZARD_SRC/tests/lib/real-test.sh"
 

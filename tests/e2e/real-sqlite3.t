@@ -3,7 +3,7 @@
 # with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"
 [ -n "$LIZARD_LONG" ] || { levels=-O0 native_flags=-O0 REAL_PART=10; }
-walked=long two_ways=-O2 # as bzip2: docs/INTERNALS.md, 6.4
+walked=long two_ways=-O2 # as bzip2: docs/design/exceptions.md
 # Places and values that are met all the time: one that is not costs a run to the end, a minute, from each position.
 WALK_PLACES="sqlite3BtreeInsert sqlite3BtreeNext sqlite3VdbeRecordCompareWithSkip sqlite3VdbeMemGrow"
 WALK_WATCH="sqlite3Stat.nowValue[0]; sqlite3Stat.nowValue[9]"

@@ -2,7 +2,7 @@
 # A compiler that compiles itself: to a file, and into memory, where what it made compiles it to a file.
 . "$(dirname "$0")/../lib/tap.sh"
 walked=always
-# An inlined function's piece that begins in its own loop: docs/INTERNALS.md, 6.4.
+# An inlined function's piece that begins in its own loop: docs/design/exceptions.md.
 two_ways=-O2
 WALK_PLACES="gen_op decl_initializer put_elf_sym tccpp.c:2700" WALK_WATCH="ind; anon_sym; nocode_wanted"
 . "$LIZARD_SRC/tests/lib/real-test.sh"

@@ -30,7 +30,7 @@ for case in $programs; do
 	name=${case%:*} how=${case#*:}
 	rec=$(record "$name" "$how" --checkpoint-interval 2)
 	ok $? "$name $how: recorded and clean" || { diag "$(tail -n 3 "$T/verify" "$T/cc.log")"; continue; }
-	# What verify does not run again takes a walk minutes for each pass (docs/INTERNALS.md, 5.6).
+	# What verify does not run again takes a walk minutes for each pass (docs/limits.md, "Debug").
 	[ "$how" = plain ] && grep -q 'long spins' "$T/verify" && { skip "$name $how: a walk" "it spins long in code without markers"; continue; }
 	for seed in $seeds; do
 		timeout 300 "$walk" "$rec" "$seed" "$rounds" >"$T/log" 2>&1

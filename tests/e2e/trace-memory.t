@@ -1,7 +1,7 @@
 #!/bin/sh
 # However often a program does something, the recorder holds no more memory: many times as much of each kind of event ends in
-# the same peak, but for what the compressors' tables and the queue take as they fill: 8 MiB. docs/INTERNALS.md, section 4, names
-# the bound; here the queue is small.
+# the same peak, but for what the compressors' tables and the queue take as they fill: 8 MiB. docs/design/format.md, "Memory of
+# the recorder", names the bound; here the queue is small.
 . "$(dirname "$0")/../lib/tap.sh"
 
 [ "${LIZARD_SANITIZE:-}" != 1 ] || skip_all "the sanitizer holds memory back"

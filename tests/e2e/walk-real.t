@@ -9,7 +9,7 @@ WALK_POSITIONS=4 WALK_N=10
 [ "${LIZARD_FRONT_END:-}" != stock ] || WALK_POSITIONS=2
 [ -z "$LIZARD_LONG" ] || walk_long
 export WALK_POSITIONS WALK_N WALK_MODES WALK_PLACES WALK_WATCH WALK_TWO_WAYS
-# Nested inlined loops, cut up and mixed with their callers' code; tail calls: docs/INTERNALS.md, 6.4.
+# Nested inlined loops, cut up and mixed with their callers' code; tail calls: docs/design/exceptions.md.
 TWO_WAYS="bzip2-O2 lua-O2 xz-O2"
 
 # Where control comes often and seldom, and what changes often and seldom.

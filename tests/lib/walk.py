@@ -10,7 +10,7 @@ Parameters, in the environment:
   WALK_PLACES     for jump: locations as for `break`, separated by blanks; default: lines met by stepping
   WALK_WATCH      for watch: expressions, separated by ;
   WALK_TWO_WAYS   set for a program in which GDB's own stepping is known to lead to one stop from two, or past a stop that
-                  it makes elsewhere (docs/INTERNALS.md, 6.4): such a difference, shown by stepping, is an exception
+                  it makes elsewhere (docs/design/exceptions.md): such a difference, shown by stepping, is an exception
   WALK_OUT        file for the result: lines `ok ...`, `not ok ...`, `# ...`; each exception is one of the latter
 """
 import os

@@ -7,6 +7,7 @@
  *   replay-damage FROM TO data EVENT       another first byte of what it wrote
  *   replay-damage FROM TO more             one more marker at the end
  *   replay-damage FROM TO file N           the number behind "which-way-to-go" in the program's copy
+ *   replay-damage FROM TO path FILE NAME   a mapped file was called NAME
  *   replay-damage FROM TO page CHECKPOINT  one byte of memory
  *   replay-damage FROM TO changed CHECKPOINT  one byte of a page that it lists as changed
  *   replay-damage FROM TO drop CHECKPOINT  a changed page is not listed (the checkpoint is whole)
@@ -19,6 +20,7 @@
  *   replay-damage FROM TO tid EVENT        an event of another thread
  *   replay-damage FROM TO alive EVENT      a thread does not end
  *   replay-damage FROM TO waits CHECKPOINT one register of a thread that does not run
+ *   replay-damage FROM TO far CHECKPOINT    more markers were written before than there are
  *   replay-damage FROM TO twice CHECKPOINT a thread is there twice
  *   replay-damage FROM TO alone CHECKPOINT all threads but the running one are gone */
 #include <lizard/error.h>
@@ -32,7 +34,7 @@
 
 static struct lz_reader *r;
 static struct lz_writer *w;
-static const char *what;
+static const char *what, *name;
 static uint64_t at;
 
 static bool is(const char *name, uint64_t n)
@@ -69,7 +71,8 @@ static int copy_files(const char *from)
 		int fd = open(*f->copy ? path : "/dev/null", O_RDONLY);
 		if (!strcmp(what, "file") && !strcmp(f->path, lz_reader_meta(r)->program))
 			fd = other_program(fd);
-		if (fd < 0 || lz_writer_file(w, f->path, fd, &index) < 0 || index != i)
+		const char *called = is("path", i) ? name : f->path;
+		if (fd < 0 || lz_writer_file(w, called, fd, &index) < 0 || index != i)
 			return lz_fail_in("file %s", path);
 		close(fd);
 	}
@@ -219,6 +222,8 @@ static int copy_checkpoint(struct lz_image *im, uint32_t i)
 		t[ck->n_threads - 1].regs.rbx ^= 4;
 	if (is("twice", i))
 		t[ck->n_threads - 1].tid = t[0].tid;
+	if (is("far", i))
+		copy.pos.marker = t[0].marker = UINT64_MAX - 3;
 	if (is("alone", i))
 		copy.n_threads = 1;
 	if (is("page", i) || is("changed", i) || is("drop", i))
@@ -254,6 +259,7 @@ int main(int argc, char **argv)
 		return 2;
 	what = argv[3];
 	at = argc > 4 ? strtoull(argv[4], NULL, 0) : 0;
+	name = argc > 5 ? argv[5] : "";
 	r = lz_reader_open(argv[1]);
 	w = r ? lz_writer_create(argv[2], lz_reader_meta(r)) : NULL;
 	if (!w || copy_files(argv[1]) < 0 ||

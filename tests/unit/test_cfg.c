@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <common/cfg_record.h>
 #include <lizard/cfg.h>
 #include <lizard/cfg_format.h>
 #include <lizard/error.h>
@@ -306,6 +307,85 @@ START_TEST(damaged_files_do_no_harm)
 }
 END_TEST
 
+static size_t ranges_of(const char *path)
+{
+	struct lz_cfg *cfg = lz_cfg_open(path);
+	size_t n = cfg->n_ranges;
+
+	lz_cfg_close(cfg);
+	return n;
+}
+
+/* Section headers take 64 bytes each, and each could name all symbols again. */
+START_TEST(symbols_are_read_once)
+{
+	char *copy = malloc(size);
+	Elf64_Ehdr head;
+	Elf64_Shdr sh, symbols = {0};
+
+	memcpy(copy, bytes, size);
+	memcpy(&head, bytes, sizeof(head));
+	for (int i = 0; i < head.e_shnum; i++) {
+		memcpy(&sh, bytes + head.e_shoff + i * sizeof(sh), sizeof(sh));
+		if (sh.sh_type == SHT_SYMTAB)
+			symbols = sh;
+	}
+	ck_assert_uint_eq(symbols.sh_type, SHT_SYMTAB);
+	for (int i = 0; i < head.e_shnum; i++) {
+		memcpy(&sh, bytes + head.e_shoff + i * sizeof(sh), sizeof(sh));
+		if (sh.sh_type == SHT_NOTE)
+			memcpy(copy + head.e_shoff + i * sizeof(sh), &symbols, sizeof(sh));
+	}
+	write_file(damaged, copy, size);
+	free(copy);
+	ck_assert_uint_eq(ranges_of(damaged), ranges_of(program));
+}
+END_TEST
+
+/* A function of N blocks one behind the other, without markers: each block's sets lead through all. */
+static void *long_chain(uint32_t n, size_t *len)
+{
+	struct lz_cfg_header h = {.magic = LZ_CFG_MAGIC,
+	                          .version = LZ_CFG_VERSION,
+	                          .entry = 1,
+	                          .n_nodes = n,
+	                          .exit_node = n - 1,
+	                          .n_edges = n - 1,
+	                          .strings_size = 8};
+	struct lz_cfg_node node = {.pre = LZ_CFG_NO_SET, .post = LZ_CFG_NO_SET};
+	char *all, *to;
+
+	h.size = *len = LZ_CFG_HEADER_SIZE + n * sizeof(node) +
+	                (n - 1) * sizeof(struct lz_cfg_edge) + h.strings_size;
+	all = to = calloc(*len, 1);
+	memcpy(to, &h, LZ_CFG_HEADER_SIZE);
+	to += LZ_CFG_HEADER_SIZE;
+	for (uint32_t v = 0; v < n; v++, to += sizeof(node))
+		memcpy(to, &node, sizeof(node));
+	for (uint32_t v = 0; v + 1 < n; v++, to += sizeof(struct lz_cfg_edge))
+		memcpy(to, &(struct lz_cfg_edge){.src = v, .dst = v + 1},
+		       sizeof(struct lz_cfg_edge));
+	return all;
+}
+
+static int64_t read_chain(uint32_t n)
+{
+	struct lz_cfg *cfg = calloc(1, sizeof(*cfg));
+
+	cfg->section = long_chain(n, &cfg->section_size);
+	int64_t size = lz_cfg_add_record(cfg, 0);
+	lz_cfg_close(cfg);
+	return size;
+}
+
+START_TEST(work_has_a_limit)
+{
+	ck_assert_int_gt(read_chain(1000), 0);
+	ck_assert_int_eq(read_chain(200000), -1);
+	ck_assert_msg(strstr(lz_error(), "too much work") != NULL, "%s", lz_error());
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("cfg");
@@ -319,6 +399,8 @@ int main(void)
 	tcase_add_test(t, programs_without_sections);
 	tcase_add_test(t, unknown_version_is_named);
 	tcase_add_test(t, damaged_files_do_no_harm);
+	tcase_add_test(t, symbols_are_read_once);
+	tcase_add_test(t, work_has_a_limit);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <common/records.h>
 #include <lizard/error.h>
+#include <lizard/format.h>
 
 static uint64_t state;
 
@@ -105,6 +106,94 @@ START_TEST(events_cut)
 }
 END_TEST
 
+static int comes_back(const struct lz_event *ev)
+{
+	struct lz_event_room room = {0};
+	struct lz_event back;
+	struct lz_buf b = {0};
+
+	lz_event_put(&b, ev);
+	int rc = lz_event_get(b.p + 4, (uint32_t)b.len - 4, &back, &room);
+	lz_buf_free(&b);
+	lz_event_room_free(&room);
+	return rc;
+}
+
+/* A debugger takes numbers of threads for positive ones. */
+START_TEST(numbers_of_threads)
+{
+	struct lz_event ev = {.kind = LZ_EV_SWITCH, .tid = LZ_MAX_TID, .next = LZ_MAX_TID};
+
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.tid++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev.tid = 1;
+	ev.next = UINT32_MAX;
+	ck_assert_int_eq(comes_back(&ev), -1);
+}
+END_TEST
+
+/* The highest value of each, and the one above. */
+START_TEST(event_limits)
+{
+	static uint8_t bytes[LZ_MAX_XSTATE + 1];
+	struct lz_write w = {.addr = UINT64_MAX - 5, .len = 5, .bytes = bytes};
+	struct lz_map_op op = {.op = LZ_ZERO, .addr = UINT64_MAX - 5, .len = 5};
+	struct lz_event ev = {.kind = LZ_EV_SIGNAL, .signo = 64};
+
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.signo++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED, .writes = &w, .n_writes = 1};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	w.addr++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED, .ops = &op, .n_ops = 1};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	op.op++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	op = (struct lz_map_op){.op = LZ_REMAP, .old_addr = UINT64_MAX, .old_len = 1};
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED, .xstate = bytes, .xstate_len = LZ_MAX_XSTATE};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.xstate_len++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){.kind = LZ_EV_SHARED + 1};
+	ck_assert_int_eq(comes_back(&ev), -1);
+}
+END_TEST
+
+static bool head_comes_back(uint32_t tid, uint32_t n_threads, uint32_t n_vmas)
+{
+	struct lz_thread_state *t = calloc(n_threads, sizeof(*t));
+	struct lz_vma *v = calloc(n_vmas, sizeof(*v));
+	struct lz_checkpoint ck = {
+	    .threads = t, .n_threads = n_threads, .vmas = v, .n_vmas = n_vmas};
+	struct lz_buf b = {0};
+
+	t[0].tid = tid;
+	for (uint32_t i = 0; i < n_vmas; i++)
+		v[i] = (struct lz_vma){.start = i * 0x1000ull, .end = (i + 1) * 0x1000ull};
+	lz_head_put(&b, &ck);
+	struct lz_checkpoint *back = lz_head_get(&b, 0);
+	lz_checkpoint_free(back);
+	lz_buf_free(&b);
+	free(t);
+	free(v);
+	return back;
+}
+
+/* More would only cost time. */
+START_TEST(head_limits)
+{
+	ck_assert(head_comes_back(LZ_MAX_TID, LZ_MAX_THREADS, 1));
+	ck_assert(!head_comes_back(LZ_MAX_TID + 1, 1, 1));
+	ck_assert(!head_comes_back(1, LZ_MAX_THREADS + 1, 1));
+	ck_assert(head_comes_back(1, 1, LZ_MAX_VMAS));
+	ck_assert(!head_comes_back(1, 1, LZ_MAX_VMAS + 1));
+}
+END_TEST
+
 static void put_rich_head(struct lz_buf *b)
 {
 	static uint8_t xstate[400];
@@ -189,6 +278,9 @@ int main(void)
 	tcase_add_test(t, events_cut);
 	tcase_add_test(t, heads);
 	tcase_add_test(t, file_names);
+	tcase_add_test(t, numbers_of_threads);
+	tcase_add_test(t, event_limits);
+	tcase_add_test(t, head_limits);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

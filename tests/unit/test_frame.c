@@ -165,6 +165,12 @@ START_TEST(absurd)
 	    {.type = LZ_FRAME_MARKERS, .codec = LZ_CODEC_ZSTD, .raw_len = UINT32_MAX},
 	    {.type = LZ_FRAME_PAGES, .codec = LZ_CODEC_ZLIB, .raw_len = 1 << 20, .stored_len = 100},
 	    {.type = LZ_FRAME_SYNC, .codec = LZ_CODEC_RAW, .raw_len = 12, .stored_len = 13},
+	    {.type = LZ_FRAME_SYNC, .codec = LZ_CODEC_ZSTD, .raw_len = 12, .stored_len = 13},
+	    /* more by one is none at all */
+	    {.type = LZ_FRAME_SYNC,
+	     .codec = LZ_CODEC_ZSTD,
+	     .raw_len = 12,
+	     .stored_len = UINT32_MAX},
 	};
 	struct lz_frame ok = {.type = LZ_FRAME_SYNC, .raw_len = 12, .stored_len = 12}, back;
 	uint8_t h[LZ_FRAME_HEADER];

@@ -181,6 +181,30 @@ START_TEST(gone_in_a_run)
 }
 END_TEST
 
+/* Packets that nobody takes: the first ones are kept, then the connection is taken for gone. */
+START_TEST(too_many)
+{
+	static char packet[32768];
+	size_t len, all = 0;
+	char *got;
+
+	memset(packet, 'x', sizeof packet);
+	packet[0] = '$';
+	memcpy(packet + sizeof packet - 3, "#00", 3);
+	lz_wire_no_ack(wire);
+	ck_assert_int_eq(fcntl(to_server[1], F_SETFL, O_NONBLOCK), 0);
+	for (int i = 0, full = 0; i < 5000 && full < 500; i++) {
+		full = write(to_server[1], packet, sizeof packet) < 0 ? full + 1 : 0;
+		if (full)
+			usleep(1000);
+	}
+	for (int i = 0; (got = lz_wire_next(wire, &len)); i++, all += len)
+		free(got);
+	ck_assert_uint_gt(all, 1 << 20);
+	ck_assert_uint_le(all, 4 << 20);
+}
+END_TEST
+
 START_TEST(too_long)
 {
 	size_t len;
@@ -329,6 +353,7 @@ int main(void)
 	tcase_add_test(w, echo);
 	tcase_add_test(w, gone);
 	tcase_add_test(w, gone_in_a_run);
+	tcase_add_test(w, too_many);
 	tcase_add_test(w, too_long);
 	tcase_add_test(r, hex);
 	tcase_add_test(r, registers);

@@ -4,6 +4,7 @@
 #include "replayer/stream/turns.h"
 #include <check.h>
 #include <lizard/error.h>
+#include <lizard/marker.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,37 @@ START_TEST(nonsense)
 	ck_assert_uint_eq(c.n, 3);
 	ck_assert_uint_eq(lz_contexts_running(&c)->tid, 10);
 	lz_contexts_free(&c);
+}
+END_TEST
+
+static int load_with(uint64_t marker, uint64_t buffer, uint64_t start, uint64_t other)
+{
+	struct lz_contexts c = {0};
+	struct lz_thread_state t[2] = {
+	    {.tid = 10, .marker = marker, .buffer = buffer, .buffer_start = start},
+	    {.tid = 11, .marker = marker, .buffer = buffer + other, .buffer_start = start}};
+	struct lz_checkpoint ck = {
+	    .pos = {.tid = 10, .marker = 1 << 20}, .threads = t, .n_threads = 2};
+	int rc = lz_contexts_load(&c, &ck);
+
+	lz_contexts_free(&c);
+	return rc;
+}
+
+/* Where the buffer is, and how much is in it. */
+START_TEST(buffers)
+{
+	uint64_t at = 3 * LZ_BUFFER_SIZE, all = 1 << 20;
+
+	ck_assert_int_eq(load_with(all, 0, 0, 0), 0);
+	ck_assert_int_eq(load_with(all, at, all, 0), 0);
+	ck_assert_int_eq(load_with(all, at, all - LZ_BUFFER_GUARD, 0), 0);
+	ck_assert_int_eq(load_with(all, at, all - LZ_BUFFER_GUARD - 1, 0), -1);
+	ck_assert_int_eq(load_with(all, at, all + 1, 0), -1);
+	ck_assert_int_eq(load_with(all + 1, 0, 0, 0), -1);
+	ck_assert_int_eq(load_with(all, at + 4096, all, 0), -1);
+	ck_assert_int_eq(load_with(all, 1ull << 47, all, 0), -1);
+	ck_assert_int_eq(load_with(all, at, all, LZ_BUFFER_SIZE), -1);
 }
 END_TEST
 
@@ -266,6 +298,7 @@ int main(void)
 	tcase_add_test(table, loaded);
 	tcase_add_test(table, switched);
 	tcase_add_test(table, nonsense);
+	tcase_add_test(table, buffers);
 	tcase_add_test(list, turns);
 	tcase_add_test(list, calls_at_the_beginning);
 	tcase_add_test(list, many);

@@ -1,5 +1,5 @@
 /* The marker stream: the ring of buffers that the tracer and the program share, their guard pages and the
- * fence. The program sees private memory; see design.md section 4.2. */
+ * fence. The program sees private memory; see docs/design/recording.md. */
 #include "tracer/log/gather.h"
 #include "tracer/state/tracer.h"
 

@@ -1,6 +1,6 @@
 /* Signals: held until the program is at an instant that replay can find again (a system call, a
  * marker store, or a checkpoint taken on the spot), then delivered by one single step, which stops
- * at the handler's first instruction. Design.md section 6. */
+ * at the handler's first instruction. See docs/design/signals.md. */
 #include "tracer/state/tracer.h"
 
 #include <lizard/error.h>
