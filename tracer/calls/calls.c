@@ -82,15 +82,6 @@ uint64_t lz_call_instead(bool int80)
 	return int80 ? (uint64_t)-1 : SYS_getpid;
 }
 
-bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r)
-{
-	if (c->ip != r->rip)
-		return false;
-	return r->orig_rax == SYS_restart_syscall ||
-	       (r->orig_rax == c->nr && r->rdi == c->args[0] && r->rsi == c->args[1] &&
-	        r->rdx == c->args[2]);
-}
-
 static int log_exit_call(struct lz_tracer *t)
 {
 	if (lz_outside_end(t) < 0 || lz_build(t, LZ_EV_SYSCALL, t->cur->call.ip) < 0)

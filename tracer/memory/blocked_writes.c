@@ -12,23 +12,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-enum { MEBI = 1 << 20 };
-
-int64_t lz_call_most(const struct lz_call *c)
-{
-	uint64_t n = MEBI;
-
-	switch (c->nr) {
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_sendmmsg:
-	case SYS_recvmmsg:
-	case SYS_msgrcv: n = c->args[2];
-	}
-	return n < MEBI ? (int64_t)n : MEBI;
-}
-
 /* W, as it is a part of area A, where area B shows it. */
 static int keep_alias(struct lz_kept *k, const struct lz_write *w, const struct lz_vma *a,
                       const struct lz_vma *b)
@@ -174,7 +157,7 @@ bool lz_kept_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len)
 			if (addr < k->a[j].addr + k->a[j].len && k->a[j].addr < addr + len)
 				return true;
 		}
-		if (all >= MEBI) /* perhaps not all that it stores is known */
+		if (all >= LZ_CALL_MOST) /* perhaps not all that it stores is known */
 			return true;
 	}
 	return false;

@@ -12,27 +12,6 @@
 
 enum { ASLEEP = 2 };
 
-static bool futex_waits(const struct lz_call *c)
-{
-	switch ((int)c->args[1] & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_WAIT_REQUEUE_PI:
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2: return true;
-	}
-	return false;
-}
-
-bool lz_call_waits(const struct lz_call *c)
-{
-	if (!c->inside || c->forced || !c->row)
-		return false;
-	if (c->nr == SYS_futex)
-		return futex_waits(c);
-	return c->row->klass == LZ_SC_WAIT || c->row->klass == LZ_SC_WRITE;
-}
-
 /* A futex's word says whether the call will sleep. Should another thread change it before the kernel looks, that is what
  * may happen without us, too. */
 static bool will_sleep(const struct lz_tracer *t)
@@ -45,17 +24,6 @@ static bool will_sleep(const struct lz_tracer *t)
 	       lz_proc_read_some(&t->p, c->args[0], &word, 4) == 4 && word == (uint32_t)c->args[2];
 }
 
-static bool of_class(const struct lz_call *c, int klass)
-{
-	return c->inside && c->row && c->row->klass == klass;
-}
-
-/* What the kernel stores for others when a process ends comes before they go on. */
-bool lz_call_may_sleep(const struct lz_call *c)
-{
-	return c->inside && !c->forced && !of_class(c, LZ_SC_EXIT);
-}
-
 /* It comes out of its call before anybody else is looked at: a clone's child would be met before its parent says
  * whose it is. Unless it is killed in there. */
 static bool first_of_all(const struct lz_tracer *t)
@@ -63,7 +31,7 @@ static bool first_of_all(const struct lz_tracer *t)
 	const struct lz_call *c = &t->cur->call;
 
 	return c->inside && !t->cur->ended && !t->sched.dying && !lz_call_waits(c) &&
-	       !of_class(c, LZ_SC_EXIT) && !of_class(c, LZ_SC_EXEC);
+	       !lz_call_has_class(c, LZ_SC_EXIT) && !lz_call_has_class(c, LZ_SC_EXEC);
 }
 
 /* ---- threads without the turn ---- */
@@ -114,7 +82,7 @@ static int aside_stopped(struct lz_tracer *t, struct lz_thread *th, int status)
 	case 0: break;
 	case PTRACE_EVENT_EXIT:
 		th->ready = false;
-		if (!of_class(&t->cur->call, LZ_SC_EXEC))
+		if (!lz_call_has_class(&t->cur->call, LZ_SC_EXEC))
 			t->sched.dying = true;
 		return go_on(th, PTRACE_CONT, 0);
 	case PTRACE_EVENT_STOP:
@@ -141,7 +109,7 @@ static int aside(struct lz_tracer *t, pid_t tid, int status)
 	if (!th)
 		return 0;
 	if (!WIFSTOPPED(status)) {
-		if (!of_class(&cur->call, LZ_SC_EXEC))
+		if (!lz_call_has_class(&cur->call, LZ_SC_EXEC))
 			t->sched.dying = true;
 		lz_thread_remove(t, th);
 		return 0;

@@ -202,3 +202,8 @@ char lz_thread_state_of(const struct lz_tracer *t, struct lz_thread *th)
 	p = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
 	return p && text + n - p > 2 ? p[2] : 0;
 }
+
+bool lz_sched_threaded(const struct lz_tracer *t)
+{
+	return t->n_threads > 1 || t->cur->tid != t->tid;
+}

@@ -20,7 +20,9 @@ enum {
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
 	LZ_SPIN_PLAIN_MS = 2, /* the same where there are no markers to wait for */
 	LZ_SIGNALS = 65,
-	LZ_KNOWN_CALLS = 64
+	LZ_KNOWN_CALLS = 64,
+	LZ_CALL_MOST =
+	    1 << 20 /* more bytes of a call's output are not looked at before it is over */
 };
 #define LZ_STUB_ADDR 0x68000000ULL
 
@@ -351,10 +353,12 @@ int lz_turn_halt(struct lz_tracer *t);
 int lz_turn_settle(struct lz_tracer *t);
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
-/* kept.c: the result that makes the call write most; more than a mebibyte is not looked at. */
+/* The result that makes the call write most; more than LZ_CALL_MOST is not looked at. */
 int64_t lz_call_most(const struct lz_call *c);
 /* Is it one during which other processes may run that share memory with this one? */
 bool lz_call_may_sleep(const struct lz_call *c);
+/* Is it under way, and of this class of syscalls.h? */
+bool lz_call_has_class(const struct lz_call *c, int klass);
 
 /* follow.c: the first tracer's part in --follow; nothing without it. */
 /* adopt.c: ends the recording; the process is another program now, which has one of its own. */

@@ -12,11 +12,6 @@ void lz_sched_begin(struct lz_tracer *t)
 	lz_chaos_begin(t);
 }
 
-bool lz_sched_threaded(const struct lz_tracer *t)
-{
-	return t->n_threads > 1 || t->cur->tid != t->tid;
-}
-
 struct lz_thread *lz_sched_ready(const struct lz_tracer *t)
 {
 	size_t at = 0;
