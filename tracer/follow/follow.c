@@ -1,5 +1,6 @@
 /* Handing a process over to another tracer. */
 #include "tracer/follow/follow.h"
+#include "tracer/state/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -52,8 +52,6 @@ int lz_take_parked(struct lz_proc *p, const struct lz_parked *was, struct lz_sto
 int lz_tracers_forget(struct lz_proc *p);
 /* The kernel keeps in mind that the group is stopped; the next stop shows it. */
 void lz_stop_again(pid_t pid, const struct lz_stopped *s);
-/* Does it wait between two tracers? */
-bool lz_is_parked(pid_t pid);
 /* Nobody can wake it any more; says so, if it is still there. */
 void lz_kill_parked(pid_t pid);
 /* Its tracer will not come, lz_error() says why: it goes on unrecorded. */

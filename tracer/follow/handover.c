@@ -1,5 +1,6 @@
 /* A process between two tracers: it waits in a pause() with all signals blocked. */
 #include "tracer/follow/follow.h"
+#include "tracer/state/process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,37 +109,6 @@ int lz_tracers_forget(struct lz_proc *p)
 }
 
 /* ---- nobody has come for it ---- */
-
-struct status {
-	char state;
-	int tracer;
-	uint64_t blocked;
-};
-
-static struct status status_of(pid_t pid)
-{
-	struct status s = {0};
-	char path[64], line[256];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &s.state);
-		sscanf(line, "TracerPid: %d", &s.tracer);
-		sscanf(line, "SigBlk: %" SCNx64, &s.blocked);
-	}
-	if (f)
-		fclose(f);
-	return s;
-}
-
-bool lz_is_parked(pid_t pid)
-{
-	const uint64_t never = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
-	struct status s = status_of(pid);
-
-	return s.state && !s.tracer && (s.blocked | never) == UINT64_MAX;
-}
 
 void lz_kill_parked(pid_t pid)
 {

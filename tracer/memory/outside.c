@@ -3,8 +3,8 @@
  *
  * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
  * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
-#include "tracer/follow/follow.h"
 #include "tracer/memory/objects.h"
+#include "tracer/state/process.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -123,31 +123,17 @@ static int our_mapping(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-/* 0: nobody. */
-static pid_t tracer_of(pid_t pid)
-{
-	char path[64], line[256];
-	int tracer = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return tracer;
-}
-
 static bool is_ours(const struct look *l, pid_t pid)
 {
-	return (uint32_t)pid == l->t->tid || pid == getpid() || tracer_of(pid) == getpid();
+	return (uint32_t)pid == l->t->tid || pid == getpid() ||
+	       lz_process_status(pid).tracer == getpid();
 }
 
 /* Another process of the same run. */
 static bool is_followed(const struct look *l, pid_t pid)
 {
-	return l->t->root && (lz_is_parked(pid) || lz_floor_common(&l->t->floor, tracer_of(pid)));
+	return l->t->root &&
+	       (lz_is_parked(pid) || lz_floor_common(&l->t->floor, lz_process_status(pid).tracer));
 }
 
 static void command_of(pid_t pid, char buf[32])

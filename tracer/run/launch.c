@@ -1,4 +1,5 @@
 /* Starting the program: forked, pinned, seized, up to its first execve. */
+#include "tracer/state/process.h"
 #include "tracer/state/tracer.h"
 
 #include <errno.h>
@@ -61,17 +62,6 @@ int lz_pin(struct lz_tracer *t)
 	CPU_SET(t->cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
 		lz_debug("cannot pin to one CPU: %s", strerror(errno));
-	return 0;
-}
-
-int lz_seize(pid_t pid)
-{
-	unsigned long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
-	                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT |
-	                        PTRACE_O_EXITKILL;
-
-	if (ptrace(PTRACE_SEIZE, pid, 0, options) < 0)
-		return lz_cannot_trace(pid);
 	return 0;
 }
 

@@ -178,16 +178,6 @@ void lz_set_signals(pid_t pid)
 	sigaction(SIGXFSZ, &ignore, NULL); /* what has no room in its file is an error */
 }
 
-void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
-{
-	const cpu_set_t *given = t->old_affinity;
-
-	*cpus = *given;
-	CPU_CLR(t->cpu, cpus);
-	if (!CPU_COUNT(cpus))
-		*cpus = *given;
-}
-
 /* What goes again need not be made smaller by leaving its markers out. */
 int lz_what_to_keep(struct lz_tracer *t)
 {

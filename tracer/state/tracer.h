@@ -276,6 +276,8 @@ void lz_set_signals(pid_t pid);
 int lz_what_to_keep(struct lz_tracer *t);
 /* From the first checkpoint to the finished recording; frees T's parts. */
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result);
+
+/* process.c */
 /* The CPUs that Lizard was given, without the program's if there are others. */
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
 
@@ -387,7 +389,6 @@ void lz_descriptors_alone(int news);
 int lz_launch(struct lz_tracer *t);
 /* Puts the tracer on one CPU; old_affinity is what it had. */
 int lz_pin(struct lz_tracer *t);
-int lz_seize(pid_t pid);
 
 /* allowed.c */
 /* Says why PTRACE_SEIZE of PID has failed with the present errno. Gives -1. */

@@ -1,0 +1,54 @@
+/* Processes by their id, and the CPUs for what is not one of the program's. */
+#include "tracer/state/process.h"
+
+#include "tracer/state/tracer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+
+struct lz_process_status lz_process_status(pid_t pid)
+{
+	struct lz_process_status s = {0};
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &s.state);
+		sscanf(line, "TracerPid: %d", &s.tracer);
+		sscanf(line, "SigBlk: %" SCNx64, &s.blocked);
+	}
+	if (f)
+		fclose(f);
+	return s;
+}
+
+bool lz_is_parked(pid_t pid)
+{
+	const uint64_t never = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1);
+	struct lz_process_status s = lz_process_status(pid);
+
+	return s.state && !s.tracer && (s.blocked | never) == UINT64_MAX;
+}
+
+int lz_seize(pid_t pid)
+{
+	unsigned long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+	                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT |
+	                        PTRACE_O_EXITKILL;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, options) < 0)
+		return lz_cannot_trace(pid);
+	return 0;
+}
+
+void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
+{
+	const cpu_set_t *given = t->old_affinity;
+
+	*cpus = *given;
+	CPU_CLR(t->cpu, cpus);
+	if (!CPU_COUNT(cpus))
+		*cpus = *given;
+}

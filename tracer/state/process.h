@@ -1,0 +1,21 @@
+/* Processes by their id, recorded or not. */
+#ifndef LIZARD_TRACER_PROCESS_H
+#define LIZARD_TRACER_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct lz_process_status {
+	char state;   /* as in /proc/PID/status, 0: there is no such process */
+	pid_t tracer; /* 0: nobody */
+	uint64_t blocked;
+};
+
+struct lz_process_status lz_process_status(pid_t pid);
+/* Does it wait between two tracers? */
+bool lz_is_parked(pid_t pid);
+/* Attaches to it, with the options that recording needs. */
+int lz_seize(pid_t pid);
+
+#endif
