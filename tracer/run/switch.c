@@ -10,12 +10,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-void lz_become(struct lz_tracer *t, struct lz_thread *th)
-{
-	t->cur = th;
-	t->p.pid = (pid_t)th->tid;
-}
-
 /* Saves what the current thread will go on with. */
 static int leave(struct lz_tracer *t, bool in_call)
 {

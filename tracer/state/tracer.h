@@ -294,6 +294,8 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid);
 int lz_thread_save_xstate(struct lz_tracer *t);
 /* As in /proc/PID/stat: R S D t Z ...; 0: not known. */
 char lz_thread_state_of(const struct lz_tracer *t, struct lz_thread *th);
+/* Lets what works on the current thread work on TH. */
+void lz_become(struct lz_tracer *t, struct lz_thread *th);
 /* Lets the current thread leave, at its exit's event: it was not the last one. */
 int lz_thread_end(struct lz_tracer *t);
 /* At a switch: what the kernel wrote when TH ended. */
@@ -316,8 +318,6 @@ void lz_note_taken(struct lz_tracer *t);
 
 /* switch.c: hands the turn to NEXT and logs it. IN_CALL: the current thread is inside a call, asleep. */
 int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call);
-/* Lets what works on the current thread work on TH. */
-void lz_become(struct lz_tracer *t, struct lz_thread *th);
 
 /* sched.c */
 void lz_sched_begin(struct lz_tracer *t);
