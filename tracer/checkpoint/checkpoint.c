@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <sys/resource.h>
 
 enum {
@@ -129,35 +128,15 @@ static uint64_t stack_limit(pid_t pid)
 	return lim.rlim_cur;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts = {0};
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
-/* Of the tracer's thread, which the program waits for; what others do on the machine is not ours. */
-static uint64_t own_time(void)
-{
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-uint64_t lz_program_time(const struct lz_tracer *t)
-{
-	/* clock_getcpuclockid() would try the clock first. */
-	return clock_ns((clockid_t)(~t->tid << 3 | 2));
-}
-
 /* What replay will have to compute again: neither sleep nor a busy machine makes an interval longer. */
 static uint64_t computed(const struct lz_tracer *t)
 {
-	return own_time() + lz_program_time(t);
+	return lz_tracer_time() + lz_program_time(t);
 }
 
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
 {
-	uint64_t begin = lz_now(), cpu = own_time();
+	uint64_t begin = lz_now(), cpu = lz_tracer_time();
 	unsigned every = t->opt->full_every ? t->opt->full_every : FULL_EVERY;
 	struct lz_page_set set;
 	struct lz_checkpoint ck = {.whole = whole || t->since_full + 1 >= every ||
@@ -184,7 +163,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	t->last_checkpoint = lz_now();
 	t->next_look = 0;
 	t->computed = computed(t);
-	t->checkpoint_cost = own_time() - cpu;
+	t->checkpoint_cost = lz_tracer_time() - cpu;
 	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
 	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
 	return 0;

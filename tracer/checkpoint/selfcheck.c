@@ -2,7 +2,6 @@
  * the program's. */
 #include "tracer/state/tracer.h"
 
-#include <common/markers.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,27 +64,7 @@ static int check(struct lz_tracer *t)
 	return lz_pages_check(t);
 }
 
-/* What is wrong ends the program: it would go on unrecorded, end well, and no test would see it. */
-static int end_program(struct lz_tracer *t)
-{
-	kill((pid_t)t->tid, SIGKILL);
-	return -1;
-}
-
 int lz_self_check(struct lz_tracer *t)
 {
-	return !getenv("LIZARD_TRACE_CHECK") || check(t) == 0 ? 0 : end_program(t);
-}
-
-int lz_self_check_markers(struct lz_tracer *t, uint32_t end)
-{
-	const struct lz_stream *s = &t->s;
-
-	if (!getenv("LIZARD_TRACE_CHECK") ||
-	    lz_markers_end(s->mem, s->parsed, LZ_BUFFER_GUARD) == end)
-		return 0;
-	lz_fail("self check: the pointer is at offset %#x of the buffer, the markers do not end "
-	        "there",
-	        end);
-	return end_program(t);
+	return !getenv("LIZARD_TRACE_CHECK") || check(t) == 0 ? 0 : lz_self_check_failed(t);
 }

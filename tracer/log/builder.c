@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t lz_elapsed(const struct lz_tracer *t)
-{
-	return lz_now() - t->t0;
-}
-
 int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
 {
 	struct lz_event *e = &t->b.ev;

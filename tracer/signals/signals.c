@@ -258,18 +258,6 @@ static int log_frame(struct lz_tracer *t, const struct user_regs_struct *r)
 	return lz_build_read(t, r->rsp, fp + size - r->rsp);
 }
 
-/* Before a handler runs, __lizard_pos must hold the pointer: the stream goes on there. */
-int lz_signal_set_pos(struct lz_tracer *t)
-{
-	uint64_t now = t->s.base + t->s.parsed;
-
-	if (!t->s.mem)
-		return 0;
-	if (lz_proc_write(&t->p, t->s.pos_addr, &now, sizeof(now)) < 0)
-		return -1;
-	return lz_build_write(t, t->s.pos_addr, &now, sizeof(now));
-}
-
 static int at_handler(struct lz_tracer *t, int signo)
 {
 	struct user_regs_struct r;
@@ -306,7 +294,7 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 {
 	int status;
 
-	if (begin_event(t, signo, info, ip, flags) < 0 || lz_signal_set_pos(t) < 0)
+	if (begin_event(t, signo, info, ip, flags) < 0 || lz_stream_set_pos(t) < 0)
 		return -1;
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
 	    ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, signo) < 0)

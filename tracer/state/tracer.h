@@ -253,8 +253,12 @@ struct lz_tracer {
 	uint64_t n_refused_other;
 };
 
+/* time.c */
 /* ns since the recording began. */
 uint64_t lz_elapsed(const struct lz_tracer *t);
+/* CPU time, ns: of the program; of the tracer's thread. */
+uint64_t lz_program_time(const struct lz_tracer *t);
+uint64_t lz_tracer_time(void);
 
 /* builder.c */
 int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip);
@@ -487,6 +491,15 @@ bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct 
 bool lz_stream_deliverable(struct lz_tracer *t, uint64_t addr, const struct user_regs_struct *r);
 void lz_stream_forget(struct lz_tracer *t); /* the address space is gone */
 
+/* pointer.c: lets __lizard_pos hold the pointer, and logs that. */
+int lz_stream_set_pos(struct lz_tracer *t);
+
+/* check_markers.c */
+/* With LIZARD_TRACE_CHECK=1, where the markers were not parsed: they end at offset END of the buffer. */
+int lz_self_check_markers(struct lz_tracer *t, uint32_t end);
+/* What is wrong ends the program: it would go on unrecorded, end well, and no test would see it. Gives -1. */
+int lz_self_check_failed(struct lz_tracer *t);
+
 /* instant.c */
 /* The program stands, with registers R, at an instant that a position names well. */
 int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r);
@@ -513,8 +526,6 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 void lz_signal_call_done(struct lz_tracer *t, int64_t result); /* rt_sigaction and its kin */
 int lz_signal_exec(struct lz_tracer *t);
 int lz_signal_init(struct lz_tracer *t);
-/* Lets __lizard_pos hold the pointer, and logs that. */
-int lz_signal_set_pos(struct lz_tracer *t);
 /* At a signal's stop: sends it once more, to arrive when the thread goes on. */
 int lz_signal_put_back(struct lz_tracer *t, int signo);
 /* At a signal's stop: holds it if it is an asynchronous one for the program, else gives 1. */
@@ -650,13 +661,9 @@ void lz_shared_free(struct lz_tracer *t);
 /* selfcheck.c: with LIZARD_TRACE_CHECK=1, after each checkpoint: mappings and pages are what we
  * believe they are. For tests. */
 int lz_self_check(struct lz_tracer *t);
-/* The same where the markers were not parsed: they end at offset END of the buffer. */
-int lz_self_check_markers(struct lz_tracer *t, uint32_t end);
 
 /* checkpoint.c */
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
-/* CPU time, ns */
-uint64_t lz_program_time(const struct lz_tracer *t);
 /* Is the last checkpoint's position this instant's? */
 bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip);
 /* If the interval has passed. */

@@ -202,7 +202,7 @@ int lz_floor_log(struct lz_tracer *t)
 		return -1;
 	t->b.ev.flags = cur->sig.spin ? LZ_EVF_SPIN : 0;
 	cur->sig.spin = false;
-	if (lz_signal_set_pos(t) < 0 || lz_shared_sync(t) < 0 || lz_build_commit(t) < 0)
+	if (lz_stream_set_pos(t) < 0 || lz_shared_sync(t) < 0 || lz_build_commit(t) < 0)
 		return -1;
 	lz_shared_unsettle(t);
 	return lz_instant_here(t, &r);

@@ -1,0 +1,25 @@
+/* For tests: do the markers end where the program's pointer says? */
+#include "tracer/state/tracer.h"
+
+#include <common/markers.h>
+#include <lizard/error.h>
+#include <stdlib.h>
+
+int lz_self_check_failed(struct lz_tracer *t)
+{
+	kill((pid_t)t->tid, SIGKILL);
+	return -1;
+}
+
+int lz_self_check_markers(struct lz_tracer *t, uint32_t end)
+{
+	const struct lz_stream *s = &t->s;
+
+	if (!getenv("LIZARD_TRACE_CHECK") ||
+	    lz_markers_end(s->mem, s->parsed, LZ_BUFFER_GUARD) == end)
+		return 0;
+	lz_fail("self check: the pointer is at offset %#x of the buffer, the markers do not end "
+	        "there",
+	        end);
+	return lz_self_check_failed(t);
+}
