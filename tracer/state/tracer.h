@@ -587,8 +587,9 @@ int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares);
 /* What C executes is where the kernel puts it, if that was so before Lizard. */
 int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c);
-/* Adds to the call's event what a child that shared the memory has written. */
+/* child_writes.c: adds to the call's event what a child that shared the memory has written. */
 int lz_child_writes(struct lz_tracer *t);
+/* affinity.c */
 /* After sched_getaffinity: the program sees the CPUs it would have had without us. */
 int lz_affinity_show(struct lz_tracer *t, int64_t result);
 /* Instead of sched_setaffinity: what the program and its children believe in. */

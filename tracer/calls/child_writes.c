@@ -1,0 +1,24 @@
+/* The output of a call that makes a child. */
+#include "tracer/state/tracer.h"
+
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+int lz_child_writes(struct lz_tracer *t)
+{
+	struct lz_page_set *s = &t->child_set;
+	uint64_t flags = t->cur->call.nr == SYS_clone ? t->cur->call.args[0] : 0;
+
+	if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) &&
+	    lz_build_read(t, t->cur->call.args[2], 4) < 0)
+		return -1;
+	if (flags & CLONE_THREAD && flags & CLONE_CHILD_SETTID &&
+	    lz_build_read(t, t->cur->call.args[3], 4) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n; i++)
+		if (lz_build_write(t, s->addr[i], s->now[i], LZ_PAGE) < 0)
+			return -1;
+	lz_pages_forget(t, s);
+	return 0;
+}
