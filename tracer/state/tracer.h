@@ -511,7 +511,6 @@ void lz_instant_stamp(struct user_regs_struct *r);
 bool lz_restarts(int64_t result);
 
 /* signals.c */
-int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* 1: the program does not see it, it is passed on at once. */
 int lz_signal_passes(struct lz_tracer *t, int signo);
 /* Are there signals on their way to the current thread, all of them ignored? */
@@ -522,7 +521,6 @@ int lz_signal_arm(struct lz_tracer *t);     /* waits for a marker or a system ca
 int lz_signal_release(struct lz_tracer *t); /* sends what is held again, to arrive here */
 /* The same at a system call's entry stop, where no call can be made for the program. */
 int lz_signal_release_in_call(struct lz_tracer *t);
-int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 void lz_signal_call_done(struct lz_tracer *t, int64_t result); /* rt_sigaction and its kin */
 int lz_signal_exec(struct lz_tracer *t);
 int lz_signal_init(struct lz_tracer *t);
@@ -532,6 +530,33 @@ int lz_signal_put_back(struct lz_tracer *t, int signo);
 int lz_signal_hold_stop(struct lz_tracer *t, int signo);
 /* Puts back what the kernel changed when it forced a SIGSEGV or SIGTRAP of our own making. */
 int lz_signal_undo_force(struct lz_tracer *t, int signo);
+
+/* The program's handler, or SIG_DFL or SIG_IGN. */
+uint64_t lz_signal_handler(const struct lz_tracer *t, int signo);
+bool lz_signal_ignored(const struct lz_tracer *t, int signo);
+/* Ignored, or a stop by default: the program does not see it. */
+bool lz_signal_unseen(const struct lz_tracer *t, int signo);
+/* An instruction's own. */
+bool lz_signal_synchronous(int signo, const siginfo_t *info);
+/* Goes with the next resumption. */
+int lz_signal_pass(struct lz_tracer *t, int signo, siginfo_t *info);
+/* Until the next instant, for which a fence is put up; without one, as the program may have to finish a marker first. */
+int lz_signal_hold(struct lz_tracer *t, int signo, const siginfo_t *info);
+int lz_signal_keep(struct lz_tracer *t, int signo, const siginfo_t *info);
+/* From now on an instant is waited for. */
+void lz_signal_await(struct lz_thread_signals *s);
+/* Of a signal that we have sent again: what it was. */
+void lz_signal_find_sent(struct lz_tracer *t, int signo, siginfo_t *info);
+
+/* finish_marker.c: runs the program up to the end of the marker that it is in the middle of. 1: it did not fit, the buffer was
+ * taken. */
+int lz_finish_marker(struct lz_tracer *t, struct user_regs_struct *r);
+
+/* deliver.c */
+/* A signal has stopped the program. *DELIVER: what it is to go on with. */
+int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
+/* Neither a marker nor a system call has come in time. */
+int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* rep.c: runs to the end of a repeated string instruction, if *r is at one. */
 int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);

@@ -1,0 +1,291 @@
+/* Signals reach the program: at an instant that replay can find again (a system call, a marker store, or a checkpoint
+ * taken on the spot), by one single step, which stops at the handler's first instruction. */
+#include "tracer/state/tracer.h"
+
+#include <errno.h>
+#include <lizard/error.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+#define SA_RESETHAND_ 0x80000000ULL
+enum { TRAP_FLAG = 0x100 };
+
+static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ip,
+                       uint32_t flags)
+{
+	lz_build(t, LZ_EV_SIGNAL, ip);
+	t->b.ev.signo = (uint32_t)signo;
+	t->b.ev.flags = flags | (t->cur->sig.spin ? LZ_EVF_SPIN : 0);
+	t->cur->sig.spin = false;
+	memcpy(t->b.ev.siginfo, info, sizeof(t->b.ev.siginfo));
+	return 0;
+}
+
+/* From the stack pointer to the end of the saved vector registers. */
+static int log_frame(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct {
+		uint64_t restorer;
+		ucontext_t uc;
+	} f;
+	uint32_t size = 0;
+	uint64_t fp = 0;
+
+	if (lz_proc_read(&t->p, r->rsp, &f, 8 + offsetof(ucontext_t, uc_sigmask)) < 0)
+		return -1;
+	fp = (uint64_t)(uintptr_t)f.uc.uc_mcontext.fpregs;
+	/* struct _fpx_sw_bytes: extended_size, in the part that fxsave leaves to software */
+	if (fp > r->rsp && fp - r->rsp < 65536)
+		lz_proc_read_some(&t->p, fp + 464 + 4, &size, sizeof(size));
+	else
+		fp = r->rsp + sizeof(f) + 128;
+	if (size > 65536)
+		size = 512;
+	return lz_build_read(t, r->rsp, fp + size - r->rsp);
+}
+
+static int at_handler(struct lz_tracer *t, int signo)
+{
+	struct user_regs_struct r;
+	struct lz_disposition *act = &t->act[signo];
+
+	if (lz_proc_regs(&t->p, &r) < 0 || lz_build_regs(t, &r, true) < 0 || log_frame(t, &r) < 0)
+		return -1;
+	if (act->flags & SA_RESETHAND_)
+		act->handler = 0;
+	if (ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked), &t->cur->sig.blocked) <
+	    0)
+		return lz_fail_errno("cannot read the program's signal mask");
+	return lz_build_commit(t) < 0 ? -1 : lz_instant_here(t, &r);
+}
+
+/* A frame that did not fit: what is left of it is below the red zone, as far down as there is memory. */
+static int log_torn_frame(struct lz_tracer *t)
+{
+	enum { RED_ZONE = 128, MOST = 4 * LZ_PAGE };
+	struct user_regs_struct r;
+	uint8_t byte;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return 0; /* it is gone */
+	uint64_t top = r.rsp - RED_ZONE, from = top;
+	while (top - from < MOST &&
+	       lz_proc_read_some(&t->p, (from - 1) & ~(uint64_t)(LZ_PAGE - 1), &byte, 1) == 1)
+		from = (from - 1) & ~(uint64_t)(LZ_PAGE - 1);
+	return from < top ? lz_build_read(t, from, top - from) : 0;
+}
+
+static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_t ip,
+                        uint32_t flags)
+{
+	int status;
+
+	if (begin_event(t, signo, info, ip, flags) < 0 || lz_stream_set_pos(t) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
+	    ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, signo) < 0)
+		return lz_fail_errno("cannot deliver signal %d", signo);
+	if (lz_proc_wait(t->p.pid, &status) < 0)
+		return -1;
+	if (WIFSTOPPED(status) && status >> 8 == SIGTRAP)
+		return at_handler(t, signo);
+	/* The frame did not fit on the stack, or the program was killed meanwhile. */
+	t->b.ev.flags |= LZ_EVF_IGNORED;
+	t->cur->sig.forced = WIFSTOPPED(status) && status >> 8 == SIGSEGV ? signo : 0;
+	if (t->act[signo].flags & SA_RESETHAND_)
+		t->act[signo].handler = 0;
+	if ((t->cur->sig.forced && log_torn_frame(t) < 0) || lz_build_commit(t) < 0)
+		return -1;
+	t->cur->pending_status = status;
+	t->cur->has_pending_status = true;
+	return 0;
+}
+
+static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
+                       const struct user_regs_struct *r, uint32_t flags, int *deliver)
+{
+	if (t->cur->call.suspended && lz_call_give_up(t) < 0)
+		return -1;
+	if (lz_signal_handler(t, signo) > 1 && signo != SIGKILL)
+		return into_handler(t, signo, info, r->rip, flags);
+	if (begin_event(t, signo, info, r->rip, flags | LZ_EVF_FATAL) < 0 || lz_build_commit(t) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0)
+		return lz_fail_errno("cannot deliver signal %d", signo);
+	*deliver = signo;
+	return 0;
+}
+
+/* The program steps itself: replay, which steps too, could not tell the two apart. It goes on in its handler; without
+ * one the next instruction ends it as this one would have. */
+static int steps_itself(struct lz_tracer *t)
+{
+	bool handled = lz_signal_handler(t, SIGTRAP) > 1;
+	int status = SIGTRAP << 8 | 0x7f;
+
+	if (handled && (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, SIGTRAP) < 0 ||
+	                lz_proc_wait(t->p.pid, &status) < 0))
+		return lz_fail_errno("cannot deliver a trap to the program");
+	if (!WIFSTOPPED(status) || status >> 8 != SIGTRAP) {
+		t->cur->pending_status = status;
+		t->cur->has_pending_status = true;
+	}
+	return lz_fail(
+	    "the program has set the trap flag of the processor to step itself, which is "
+	    "not supported");
+}
+
+/* The marker that a held signal waited for. */
+static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_struct *r)
+{
+	if (lz_stream_unfence(t) < 0)
+		return -1;
+	if (!t->cur->sig.armed)
+		return 0;
+	if (!deliverable) {
+		int taken = lz_finish_marker(t, r);
+
+		if (taken < 0)
+			return -1;
+		if (!taken)
+			return t->cur->has_pending_status ? 0 : lz_stream_fence(t);
+	}
+	if (lz_instant_here(t, r) < 0)
+		return -1;
+	t->sched.point = !t->cur->sig.n_held;
+	return lz_signal_release(t);
+}
+
+/* The guard page was met: an instant as good as any for a checkpoint or a signal. */
+static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (lz_instant_here(t, r) < 0 || lz_chaos_watch(t) < 0 ||
+	    ((!lz_shared_by_others(t) || lz_floor_quiet(t)) && lz_checkpoint_maybe(t, r) < 0))
+		return -1;
+	t->sched.point = true;
+	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
+}
+
+/* A fault of our own making. 1: dealt with. */
+static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)info->si_addr;
+	int ret = 0;
+
+	if (info->si_code == SI_KERNEL)
+		ret = lz_insn_fault(t, r);
+	else if (info->si_code == SEGV_ACCERR && (ret = lz_stream_fault(t, addr, r)) == 1)
+		ret = buffer_taken(t, r) < 0 ? -1 : 1;
+	else if (ret == 2)
+		ret = at_marker(t, lz_stream_deliverable(t, addr, r), r) < 0 ? -1 : 1;
+	if (ret > 0 && !t->cur->has_pending_status && lz_signal_undo_force(t, SIGSEGV) < 0)
+		return -1;
+	return ret;
+}
+
+/* The end of a turn by chance: behind the store of a marker's code byte, or of a byte before it. */
+static int turn_over(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (lz_chaos_unwatch(t) < 0 || lz_stream_unfence(t) < 0)
+		return -1;
+	t->sched.chaos.over = true;
+	if (lz_finish_marker(t, r) < 0)
+		return -1;
+	if (t->cur->has_pending_status)
+		return 0;
+	if (lz_instant_here(t, r) < 0)
+		return -1;
+	t->sched.point = !t->cur->sig.n_held;
+	return lz_signal_release(t);
+}
+
+/* SIGKILL takes a program out of any stop; what is read then is of the next one. */
+static bool has_gone_on(const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
+}
+
+/* By the kernel, as there was no room for another signal's frame: no instruction has run since. One that is blocked or
+ * ignored, or had no room itself, has become fatal. */
+static bool is_forced(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+	bool forced = s->forced && signo == SIGSEGV && info->si_code == SI_KERNEL;
+
+	if (forced &&
+	    (s->forced == SIGSEGV || lz_signal_ignored(t, signo) || s->blocked >> (signo - 1) & 1))
+		t->act[signo].handler = 0;
+	s->forced = 0;
+	return forced;
+}
+
+int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
+{
+	struct user_regs_struct r;
+	siginfo_t info;
+
+	*deliver = 0;
+	if (ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0) {
+		if (errno == ESRCH)
+			return 0;
+		return lz_fail_errno("cannot read signal %d of the program", signo);
+	}
+	if (has_gone_on(&info))
+		return 0;
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	lz_signal_find_sent(t, signo, &info);
+	if (is_forced(t, signo, &info))
+		return deliver_now(t, signo, &info, &r, 0, deliver);
+	if (lz_signal_synchronous(signo, &info)) {
+		int ours = signo == SIGSEGV ? own_fault(t, &info, &r) : 0;
+		if (signo == SIGTRAP && lz_chaos_trapped(t))
+			ours = turn_over(t, &r) < 0 ? -1 : 1;
+		if (ours)
+			return ours < 0 ? -1 : 0;
+		if (signo == SIGTRAP && info.si_code == TRAP_TRACE && r.eflags & TRAP_FLAG)
+			return steps_itself(t);
+		return deliver_now(t, signo, &info, &r, LZ_EVF_SYNC, deliver);
+	}
+	if (lz_signal_unseen(t, signo)) {
+		*deliver = signo;
+		return lz_signal_pass(t, signo, &info);
+	}
+	if (lz_at_instant(t, &r))
+		return deliver_now(t, signo, &info, &r, 0, deliver);
+	return lz_signal_hold(t, signo, &info);
+}
+
+/* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
+int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	bool due =
+	    t->cur->sig.n_held || t->cur->sig.stop_due || lz_sched_due(t) || lz_floor_due(t, 0);
+
+	if (!t->cur->sig.armed && !due)
+		return 0;
+	if (lz_stream_unfence(t) < 0)
+		return -1;
+	if (due && !lz_at_instant(t, r)) {
+		/* Between a marker's stores the stream cannot be interrupted; and a position is the name of one checkpoint. */
+		if ((lz_stream_inside_marker(t, r) || lz_checkpoint_at(t, r->rip)) &&
+		    t->cur->sig.retries++ < 8) {
+			t->cur->sig.armed_since = lz_now();
+			return lz_stream_fence(t);
+		}
+		if (lz_leave_rep(t, r) < 0)
+			return -1;
+		if (t->cur->has_pending_status)
+			return 0;
+		if (lz_checkpoint(t, r, false) < 0)
+			return -1;
+		t->cur->sig.spin = true;
+	}
+	t->cur->sig.retries = 0;
+	if (due && lz_instant_here(t, r) < 0)
+		return -1;
+	t->sched.point = !t->cur->sig.n_held;
+	return lz_signal_release(t);
+}
