@@ -217,7 +217,7 @@ static int hello(struct lz_tracer *t, struct user_regs_struct *r)
 
 	if (!forced && lz_map_call(t, (int64_t)r->rax) < 0)
 		return -1;
-	int welcome = lz_stream_hello(t);
+	int welcome = lz_call_hello(t);
 	if (welcome <= 0 || !forced)
 		return welcome < 0 ? -1 : 0;
 	t->b.ev.result = 0;

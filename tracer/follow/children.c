@@ -26,9 +26,8 @@ int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
 	uint32_t zero = 0;
 	int64_t ret;
 
-	if (lz_proc_syscall(c, &ret, SYS_mmap, ring, LZ_RING_SIZE + LZ_SINK_PAD,
-	                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ULL,
-	                    0) < 0)
+	if (lz_proc_syscall(c, &ret, SYS_mmap, ring, LZ_RING_LEN, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ULL, 0) < 0)
 		return -1;
 	if (ret < 0)
 		return lz_fail("cannot give a child its own marker sink: %s", strerror((int)-ret));

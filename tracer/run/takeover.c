@@ -166,8 +166,7 @@ static int unmap_ring(struct lz_tracer *t, const struct lz_handover *h)
 
 	if (!h->ring)
 		return 0;
-	return lz_proc_syscall(&t->p, &ret, SYS_munmap, h->ring, LZ_RING_SIZE + LZ_SINK_PAD, 0, 0,
-	                       0, 0);
+	return lz_proc_syscall(&t->p, &ret, SYS_munmap, h->ring, LZ_RING_LEN, 0, 0, 0, 0);
 }
 
 /* The hello call was its parent's; the recording begins as if it had made its own. */
@@ -185,7 +184,7 @@ static int say_hello(struct lz_tracer *t, const struct lz_handover *h)
 		return -1;
 	t->b.ev.nr = c->nr;
 	memcpy(t->b.ev.args, c->args, sizeof(c->args));
-	int ret = lz_stream_hello(t);
+	int ret = lz_call_hello(t);
 	*c = (struct lz_call){0};
 	t->b.ev.result = (int64_t)t->brk;
 	return ret < 0 ? -1 : lz_build_commit(t);

@@ -16,6 +16,7 @@
 
 enum {
 	LZ_STUB_LEN = 0x10000,
+	LZ_RING_LEN = LZ_RING_SIZE + LZ_SINK_PAD,
 	LZ_SLICE_MS = 20,
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
 	LZ_SPIN_PLAIN_MS = 2, /* the same where there are no markers to wait for */
@@ -434,6 +435,9 @@ int lz_call_give_up(struct lz_tracer *t);
 /* Stops at an execve's exit: logs it and starts over with the new image. */
 int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 
+/* hello.c: at the exit stop of the hello call, its event under construction: makes the ring. 1: welcome. */
+int lz_call_hello(struct lz_tracer *t);
+
 /* capture.c: adds what the call wrote to the event. */
 int lz_capture(struct lz_tracer *t, int64_t result);
 /* The name that the call gives to a thread, if it does. */
@@ -476,7 +480,8 @@ uint64_t lz_stream_offset(struct lz_tracer *t);
  * for then both are the pointer. In code with markers r15 is; in other code __lizard_pos is, since it was set when that
  * code was called, whatever r15 is left with. */
 int lz_stream_call(struct lz_tracer *t, const struct user_regs_struct *r);
-int lz_stream_hello(struct lz_tracer *t);
+/* LEN bytes at offset FROM of the ring. */
+int lz_stream_protect(struct lz_tracer *t, uint32_t from, uint32_t len, int prot);
 int lz_stream_push(struct lz_tracer *t);
 /* Is ADDR in the ring? */
 bool lz_stream_has(const struct lz_tracer *t, uint64_t addr);
