@@ -68,22 +68,6 @@ static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
-int lz_map_op(struct lz_tracer *t, const struct lz_area *a)
-{
-	const struct lz_vma *v = &a->v;
-	struct lz_map_op op = {.op = LZ_MAP,
-	                       .addr = v->start,
-	                       .len = v->end - v->start,
-	                       .prot = v->prot,
-	                       .flags = v->flags | (v->file == LZ_NO_FILE ? MAP_ANONYMOUS : 0),
-	                       .file = v->file,
-	                       .offset = v->offset};
-
-	if (lz_build_op(t, &op) < 0 || lz_vmas_add(&t->vmas, a) < 0)
-		return -1;
-	return lz_pages_changed(t, v->start, v->end);
-}
-
 static int arm_random(struct lz_tracer *t, int fd, const struct lz_vma *v)
 {
 	char link[64];
