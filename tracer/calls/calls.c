@@ -113,7 +113,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 		lz_proc_read_some(&t->p, c->args[1], &c->act, sizeof(c->act));
 	if (c->row->klass == LZ_SC_EXIT)
 		return log_exit_call(t);
-	return lz_capture_prepare(t) < 0 ? -1 : lz_kept_take_early(t);
+	return lz_capture_prepare(t) < 0 ? -1 : lz_blocked_take_early(t);
 }
 
 /* CLONE_UNTRACED would keep a child from us that has our marker buffers. */
@@ -286,7 +286,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_call_wait_on(t, r) < 0 || child_shown(t, r) < 0)
 		return -1;
 	c->inside = false;
-	lz_kept_drop(t->cur);
+	lz_blocked_drop(t->cur);
 	if (c->forced && set_result(t, r, c->forced_result) < 0)
 		return -1;
 	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && lz_restarts((int64_t)r->rax)) {

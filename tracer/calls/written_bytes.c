@@ -17,7 +17,7 @@ static bool is_own(void *arg, uint64_t addr, uint64_t len)
 	const struct lz_vmas *m = &t->vmas;
 	uint64_t at = addr, end = addr + len;
 
-	if (end < addr || lz_kept_overlaps(t, addr, len))
+	if (end < addr || lz_blocked_overlaps(t, addr, len))
 		return false;
 	for (size_t i = lz_vmas_from(m, addr); at < end; i++) {
 		if (i == m->n || m->a[i].v.start > at || !is_own_area(&m->a[i]))

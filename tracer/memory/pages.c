@@ -248,7 +248,7 @@ static int read_batch(struct lz_tracer *t, struct lz_page_set *s, const uint64_t
 		if (now && shows_object(t, addr[i]))
 			now = NULL;
 		if (now)
-			lz_kept_show(t, addr[i], now);
+			lz_blocked_show(t, addr[i], now);
 		if (now)
 			lz_shared_show(t, addr[i], now);
 		if (compare_page(t, s, addr[i], now) < 0)
@@ -341,7 +341,7 @@ int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set)
 	set->exact = !whole && all_tracked(t);
 	g->fresh = false;
 	g->n_changed = g->n_carry = 0;
-	if (lz_kept_mark(t) < 0)
+	if (lz_blocked_mark(t) < 0)
 		return -1;
 	if (!whole)
 		return 0;

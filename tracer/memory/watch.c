@@ -97,7 +97,7 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
 			return -1;
 		if (lz_proc_read(&t->p, g->cand[i], page, LZ_PAGE) < 0)
 			return -1;
-		lz_kept_show(t, g->cand[i], page); /* that was the kernel, for another thread */
+		lz_blocked_show(t, g->cand[i], page); /* that was the kernel, for another thread */
 		lz_set_add(set, g->cand[i], page, NULL);
 	}
 	for (size_t i = 0; i < g->n_carry; i++)
@@ -137,7 +137,7 @@ int lz_pages_check(struct lz_tracer *t)
 		ptrdiff_t a = lz_vmas_find(&t->vmas, addr);
 		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
 			continue;
-		lz_kept_show(t, addr, g->batch);
+		lz_blocked_show(t, addr, g->batch);
 		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
 			held = lz_zero_page;
 		if (!held || memcmp(held, g->batch, LZ_PAGE) != 0)

@@ -22,7 +22,7 @@ static int leave(struct lz_tracer *t, bool in_call)
 	if (in_call) {
 		cur->in_call = true;
 		cur->regs = cur->call.entry;
-		return cur->kept.n ? 0 : lz_kept_take(t);
+		return cur->blocked.n ? 0 : lz_blocked_take(t);
 	}
 	cur->ready = true;
 	return lz_proc_regs(&t->p, &cur->regs) < 0 ? -1 : lz_thread_save_xstate(t);
@@ -136,7 +136,7 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	lz_shared_unsettle(t);
 	if (old->ended)
 		lz_thread_remove(t, old);
-	lz_kept_drop(next);
+	lz_blocked_drop(next);
 	next->ready = false;
 	if (lz_sched_turn(t) < 0)
 		return -1;

@@ -97,7 +97,7 @@ struct lz_call {        /* the system call under way */
 };
 
 /* Memory that a call under way may write, as it was before the kernel could. */
-struct lz_kept {
+struct lz_blocked {
 	struct lz_write *a;
 	uint32_t n;
 	uint8_t *bytes;
@@ -122,7 +122,7 @@ struct lz_thread {
 	struct user_regs_struct regs;
 	uint8_t *xstate;
 	uint32_t xstate_len;
-	struct lz_kept kept;
+	struct lz_blocked blocked;
 	struct lz_thread_signals sig;
 	struct lz_call call;
 	/* The registers at the last instant that a position names well: instant.c. */
@@ -306,17 +306,14 @@ int lz_thread_end(struct lz_tracer *t);
 /* At a switch: what the kernel wrote when TH ended. */
 int lz_thread_end_writes(struct lz_tracer *t, const struct lz_thread *th);
 
-/* kept.c: what the kernel writes for a call before the call's event. */
-int lz_kept_take(struct lz_tracer *t);
-/* At the entry of a call that may fall asleep having written a part already: the same at once. */
-int lz_kept_take_early(struct lz_tracer *t);
-void lz_kept_drop(struct lz_thread *th);
+/* blocked_writes.c */
+void lz_blocked_drop(struct lz_thread *th);
 /* Makes PAGE, read at ADDR, what it is without the output of calls under way. */
-void lz_kept_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);
+void lz_blocked_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);
 /* The pages that these calls write count as changed. */
-int lz_kept_mark(struct lz_tracer *t);
+int lz_blocked_mark(struct lz_tracer *t);
 /* May a call under way have stored there? */
-bool lz_kept_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len);
+bool lz_blocked_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len);
 
 /* taken.c: puts what the call has written, as a checksum, into its event, which is about to be committed. */
 void lz_note_taken(struct lz_tracer *t);
@@ -437,6 +434,11 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* hello.c: at the exit stop of the hello call, its event under construction: makes the ring. 1: welcome. */
 int lz_call_hello(struct lz_tracer *t);
+
+/* blocked_take.c: what the kernel may write for a call before the call's event. */
+int lz_blocked_take(struct lz_tracer *t);
+/* At the entry of a call that may fall asleep having written a part already: the same at once. */
+int lz_blocked_take_early(struct lz_tracer *t);
 
 /* capture.c: adds what the call wrote to the event. */
 int lz_capture(struct lz_tracer *t, int64_t result);

@@ -37,7 +37,7 @@ static void release(struct lz_thread *th)
 {
 	if (th->stat >= 0)
 		close(th->stat);
-	lz_kept_drop(th);
+	lz_blocked_drop(th);
 	free(th->robust);
 	free(th->xstate);
 	free(th->sig.held);
