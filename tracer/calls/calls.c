@@ -174,7 +174,7 @@ int lz_call_give_up(struct lz_tracer *t)
 	if (lz_proc_regs(&t->p, &r) < 0 || build_call(t, (int64_t)r.rax) < 0 ||
 	    lz_capture(t, (int64_t)r.rax) < 0)
 		return -1;
-	if (t->floor.held && lz_shared_sync(t) < 0)
+	if (t->shared_lock.held && lz_shared_sync(t) < 0)
 		return -1;
 	return lz_build_commit(t);
 }

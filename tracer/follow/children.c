@@ -1,6 +1,7 @@
 /* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
  * until it execs or exits, and what it wrote becomes output of the parent's call. */
 #include "tracer/follow/follow.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
 #include <lizard/error.h>
@@ -135,9 +136,9 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 	if (use_sink(t, c) < 0)
 		return -1;
 	lz_armed_release(t, c);
-	lz_floor_leave(t); /* whoever it waits for may need it */
+	lz_shared_lock_leave(t); /* whoever it waits for may need it */
 	int ret = until_exec(c->pid, gone);
-	return lz_floor_enter(t) < 0 ? -1 : ret;
+	return lz_shared_lock_enter(t) < 0 ? -1 : ret;
 }
 
 static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)

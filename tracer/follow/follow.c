@@ -1,5 +1,6 @@
 /* Handing a process over to another tracer. */
 #include "tracer/follow/follow.h"
+#include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ static int keep(struct lz_follow *f, pid_t tracer, pid_t process)
 	return 0;
 }
 
-static int start(struct lz_follow *f, int state, int floor, pid_t process)
+static int start(struct lz_follow *f, int state, int shared_lock, pid_t process)
 {
 	char state_text[16], news_text[16];
 	char *argv[] = {"lizard", "trace", "--handed-over", state_text, news_text, NULL};
@@ -110,7 +111,7 @@ static int start(struct lz_follow *f, int state, int floor, pid_t process)
 	/* onto itself: what is passed on */
 	posix_spawn_file_actions_adddup2(&files, state, state);
 	posix_spawn_file_actions_adddup2(&files, f->out, f->out);
-	posix_spawn_file_actions_adddup2(&files, floor, LZ_FLOOR_FD);
+	posix_spawn_file_actions_adddup2(&files, shared_lock, LZ_SHARED_LOCK_FD);
 	bool could = lz_counter_allow(true);
 	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
 	lz_counter_allow(could);
@@ -127,7 +128,7 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->affinity = *(const cpu_set_t *)t->old_affinity;
 	h->old_personality = t->old_personality;
 	h->personality_set = t->personality_set;
-	h->floor = LZ_FLOOR_FD;
+	h->shared_lock = LZ_SHARED_LOCK_FD;
 	h->opt = *t->opt;
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
@@ -148,10 +149,10 @@ static int pass(const struct lz_tracer *t, int end, const struct lz_handover *h)
 	return 0;
 }
 
-/* Above the one that is the floor in the next tracer. */
+/* Above the one that is the shared memory lock in the next tracer. */
 static int move_up(int *fd)
 {
-	int up = *fd > LZ_FLOOR_FD ? *fd : fcntl(*fd, F_DUPFD_CLOEXEC, LZ_FLOOR_FD + 1);
+	int up = *fd > LZ_SHARED_LOCK_FD ? *fd : fcntl(*fd, F_DUPFD_CLOEXEC, LZ_SHARED_LOCK_FD + 1);
 
 	if (up < 0)
 		return -1;
@@ -181,7 +182,8 @@ int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 	if (channel(ends) < 0)
 		return lz_go_unrecorded(c, NULL);
 	/* It is there before the process is parked: should this tracer be killed in between, the other one goes on. */
-	bool is_started = start(&t->follow, ends[0], t->floor.fd, c->pid) == 0, is_parked = false;
+	bool is_started = start(&t->follow, ends[0], t->shared_lock.fd, c->pid) == 0,
+	     is_parked = false;
 	close(ends[0]);
 	if (is_started) {
 		is_parked = lz_park(c, &h->was) == 0;
@@ -209,7 +211,7 @@ int lz_follow_begin(struct lz_tracer *t)
 	t->follow.in = fds[0];
 	t->follow.out = fds[1];
 	t->root = strdup(lz_writer_dir(t->w));
-	return t->root ? lz_floor_make(&t->floor) : lz_fail("out of memory");
+	return t->root ? lz_shared_lock_make(&t->shared_lock) : lz_fail("out of memory");
 }
 
 /* 1: all tracers have finished. */
@@ -311,7 +313,7 @@ void lz_follow_end(struct lz_tracer *t)
 	if (f->in >= 0)
 		close(f->in);
 	free(f->next);
-	lz_floor_free(&t->floor);
+	lz_shared_lock_free(&t->shared_lock);
 	free(t->root);
 	t->root = NULL;
 	*f = (struct lz_follow){.in = -1, .out = -1};

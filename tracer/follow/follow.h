@@ -21,7 +21,7 @@ struct lz_handover {
 	pid_t pid, parent;
 	uint64_t parent_event, parent_marker;
 	struct lz_parked was;
-	int floor; /* descriptor */
+	int shared_lock; /* descriptor */
 	/* FORK: what it has inherited */
 	uint64_t stub_addr;
 	bool undumpable;

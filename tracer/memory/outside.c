@@ -4,6 +4,7 @@
  * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
  * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
 #include "tracer/memory/objects.h"
+#include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
 
 #include <ctype.h>
@@ -61,7 +62,7 @@ static void watch(struct lz_tracer *t, struct lz_object *o)
 		o->watched = t->shared->watching = true;
 }
 
-/* Who stores there does so only while it has the floor. */
+/* Who stores there does so only while it has the shared memory lock. */
 static void follow(struct lz_tracer *t, struct lz_object *o)
 {
 	if (strcmp(t->opt->follow, "all") != 0)
@@ -133,7 +134,8 @@ static bool is_ours(const struct look *l, pid_t pid)
 static bool is_followed(const struct look *l, pid_t pid)
 {
 	return l->t->root &&
-	       (lz_is_parked(pid) || lz_floor_common(&l->t->floor, lz_process_status(pid).tracer));
+	       (lz_is_parked(pid) ||
+	        lz_shared_lock_common(&l->t->shared_lock, lz_process_status(pid).tracer));
 }
 
 static void command_of(pid_t pid, char buf[32])

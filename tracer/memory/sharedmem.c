@@ -2,6 +2,8 @@
  * mapped, memory that others share, and the second mapping of what is stored to through the first. What changed is logged
  * with the system call that follows the change, or made it. */
 #include "tracer/memory/objects.h"
+#include "tracer/memory/shared_lock_page.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <lizard/error.h>
 #include <stdio.h>
@@ -299,7 +301,7 @@ static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
 	const struct lz_object *o = lz_object(t, a->object);
 
 	return a->v.role != LZ_VMA_BUFFER &&
-	       (lz_is_lent(t, a) || lz_floor_for(t, a) || (o && o->watched));
+	       (lz_is_lent(t, a) || lz_shared_lock_for(t, a) || (o && o->watched));
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
@@ -312,7 +314,7 @@ int lz_shared_sync(struct lz_tracer *t)
 			return -1;
 	}
 	t->shared->settled = true;
-	t->floor.news = false;
+	t->shared_lock.news = false;
 	return 0;
 }
 
@@ -330,7 +332,7 @@ bool lz_shared_by_others(const struct lz_tracer *t)
 {
 	const struct lz_shared *s = t->shared;
 
-	return s && (s->watching || (t->has_children && t->n_shared) || lz_floor_needed(t));
+	return s && (s->watching || (t->has_children && t->n_shared) || lz_shared_lock_needed(t));
 }
 
 void lz_shared_unsettle(struct lz_tracer *t)
@@ -366,12 +368,12 @@ int lz_shared_call(struct lz_tracer *t, int64_t result)
 
 	if (!t->shared)
 		return 0;
-	if (lz_floor_enter(t) < 0)
+	if (lz_shared_lock_enter(t) < 0)
 		return -1;
 	pass_on(t, result);
 	if (after_write(t, result, &changed) < 0 || lz_outside_call(t, changed) < 0)
 		return -1;
-	return lz_shared_by_others(t) && !lz_floor_quiet(t) ? lz_shared_sync(t) : 0;
+	return lz_shared_by_others(t) && !lz_shared_lock_quiet(t) ? lz_shared_sync(t) : 0;
 }
 
 /* ---- a new mapping ---- */

@@ -1,6 +1,8 @@
 /* Signals reach the program: at an instant that replay can find again (a system call, a marker store, or a checkpoint
  * taken on the spot), by one single step, which stops at the handler's first instruction. */
+#include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/tracer.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
 #include <lizard/error.h>
@@ -162,7 +164,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (lz_instant_here(t, r) < 0 || lz_chaos_watch(t) < 0 ||
-	    ((!lz_shared_by_others(t) || lz_floor_quiet(t)) && lz_checkpoint_maybe(t, r) < 0))
+	    ((!lz_shared_by_others(t) || lz_shared_lock_quiet(t)) && lz_checkpoint_maybe(t, r) < 0))
 		return -1;
 	t->sched.point = true;
 	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
@@ -261,8 +263,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	bool due =
-	    t->cur->sig.n_held || t->cur->sig.stop_due || lz_sched_due(t) || lz_floor_due(t, 0);
+	bool due = t->cur->sig.n_held || t->cur->sig.stop_due || lz_sched_due(t) ||
+	           lz_shared_lock_due(t, 0);
 
 	if (!t->cur->sig.armed && !due)
 		return 0;

@@ -1,5 +1,7 @@
 /* The program's stops, one after the other. */
+#include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/tracer.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +29,7 @@ static int spin_ms(const struct lz_tracer *t)
 /* SIGALRM only makes waitpid() return. */
 static int set_timer(struct lz_tracer *t)
 {
-	bool slices = t->n_threads > 1 || t->floor.held;
+	bool slices = t->n_threads > 1 || t->shared_lock.held;
 	long ms = t->cur->sig.armed ? spin_ms(t) : slices ? LZ_SPIN_MS : FLUSH_MS;
 	if (t->sched.chaos.on && t->n_threads > 1)
 		ms = LZ_SPIN_PLAIN_MS;
@@ -90,8 +92,8 @@ static int flush(struct lz_tracer *t)
 /* The first process of a PID namespace waits in its end for all others, behind all that the kernel stores for that end. */
 static void let_others_end(struct lz_tracer *t)
 {
-	if (t->floor.held && t->sched.dying && lz_thread_state_of(t, t->cur) == 'S')
-		lz_floor_leave(t);
+	if (t->shared_lock.held && t->sched.dying && lz_thread_state_of(t, t->cur) == 'S')
+		lz_shared_lock_leave(t);
 }
 
 int lz_tick(struct lz_tracer *t)
@@ -112,7 +114,7 @@ int lz_tick(struct lz_tracer *t)
 	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
-/* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the floor. */
+/* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the shared memory lock. */
 static int before_sleep(struct lz_tracer *t, int *status)
 {
 	enum { TRIES = 100 };
@@ -125,7 +127,7 @@ static int before_sleep(struct lz_tracer *t, int *status)
 		if (state == 'S' || state == 'D')
 			break;
 	}
-	lz_floor_leave(t);
+	lz_shared_lock_leave(t);
 	return 0;
 }
 
@@ -152,7 +154,7 @@ static int next_stop(struct lz_tracer *t, int *status)
 		return -1;
 	if (lz_sched_threaded(t))
 		return lz_turn_wait(t, status);
-	if (t->floor.held && lz_call_may_sleep(&t->cur->call) && before_sleep(t, status))
+	if (t->shared_lock.held && lz_call_may_sleep(&t->cur->call) && before_sleep(t, status))
 		return 0;
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
@@ -169,7 +171,7 @@ static int ended(struct lz_tracer *t, int status)
 {
 	t->ended = true;
 	t->status = status;
-	lz_floor_leave(t);
+	lz_shared_lock_leave(t);
 	lz_follow_gone(t);
 	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, t->last_ip) < 0)
 		return -1;
@@ -218,15 +220,15 @@ static int at_interrupt(struct lz_tracer *t)
 	    lz_proc_regs(&t->p, &r) < 0)
 		return 0;
 	/* behind a group stop */
-	if (t->floor.held && t->floor.news && lz_at_instant(t, &r))
-		return lz_floor_log(t);
+	if (t->shared_lock.held && t->shared_lock.news && lz_at_instant(t, &r))
+		return lz_shared_lock_log(t);
 	if (!asked) {
 		s->spin &= s->n_sent > 0;
 		return 0;
 	}
 	/* With chaos there has been time enough for a marker. */
-	if (!t->cur->sig.armed && !t->sched.chaos.on && (lz_sched_due(t) || lz_floor_due(t, 0)) &&
-	    !lz_at_instant(t, &r))
+	if (!t->cur->sig.armed && !t->sched.chaos.on &&
+	    (lz_sched_due(t) || lz_shared_lock_due(t, 0)) && !lz_at_instant(t, &r))
 		return lz_signal_arm(t);
 	return lz_signal_spin(t, &r);
 }
@@ -238,7 +240,7 @@ static int at_group_stop(struct lz_tracer *t, int *request)
 	struct user_regs_struct r;
 
 	cur->sig.interrupted = cur->sig.stop_due = false;
-	if (t->floor.held && !cur->call.inside && !cur->call.suspended &&
+	if (t->shared_lock.held && !cur->call.inside && !cur->call.suspended &&
 	    lz_proc_regs(&t->p, &r) == 0 && !lz_at_instant(t, &r)) {
 		cur->sig.stop_due = true;
 		if (lz_signal_fault_pending(t)) /* an instant, or a handler's beginning */
@@ -391,7 +393,7 @@ int lz_loop(struct lz_tracer *t)
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
 		t->cur->listening = t->cur->running = false;
-		if (lz_floor_enter(t) < 0)
+		if (lz_shared_lock_enter(t) < 0)
 			return -1;
 		if (at_stop(t, status, &request, &sig) < 0 ||
 		    (t->sched.point && lz_sched_at_point(t) < 0)) {
@@ -404,7 +406,7 @@ int lz_loop(struct lz_tracer *t)
 		/* not with a signal to be delivered, which would be lost if recording ended here */
 		if (!sig && request == PTRACE_SYSCALL && flush_at_stop(t) < 0)
 			return -1;
-		if (t->floor.held && (request == PTRACE_LISTEN || !lz_floor_needed(t)))
-			lz_floor_leave(t);
+		if (t->shared_lock.held && (request == PTRACE_LISTEN || !lz_shared_lock_needed(t)))
+			lz_shared_lock_leave(t);
 	}
 }

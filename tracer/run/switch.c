@@ -3,6 +3,7 @@
  * All threads write one marker stream: whoever gets the turn gets the write pointer. Where code keeps it in r15 it is set
  * there, as after a signal handler; everybody else finds it in the thread's __lizard_pos. */
 #include "tracer/state/tracer.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <lizard/error.h>
 #include <linux/futex.h>
@@ -123,11 +124,11 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	struct lz_thread *old = t->cur;
 	struct user_regs_struct r;
 
-	if (lz_floor_enter(t) < 0 || leave(t, in_call) < 0)
+	if (lz_shared_lock_enter(t) < 0 || leave(t, in_call) < 0)
 		return -1;
 	begin_event(t, next, in_call);
 	lz_become(t, next);
-	if (enter(t) < 0 || pi_words(t, old) < 0 || (t->floor.news && lz_shared_sync(t) < 0))
+	if (enter(t) < 0 || pi_words(t, old) < 0 || (t->shared_lock.news && lz_shared_sync(t) < 0))
 		return -1;
 	if (old->ended && lz_thread_end_writes(t, old) < 0)
 		return -1;

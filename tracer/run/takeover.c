@@ -1,5 +1,7 @@
 /* The next tracer's side of a handover: takes the parked process and records it. */
 #include "tracer/follow/follow.h"
+#include "tracer/memory/shared_lock_page.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,8 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 {
 	lz_descriptors_drop();
 	t->root = strdup(h->root);
-	if (!t->root || lz_floor_map(&t->floor, h->floor) < 0 || lz_proc_open(&t->p, h->pid) < 0)
+	if (!t->root || lz_shared_lock_map(&t->shared_lock, h->shared_lock) < 0 ||
+	    lz_proc_open(&t->p, h->pid) < 0)
 		return -1;
 	t->p.syscall_insn = h->was.syscall_insn;
 	t->old_personality = h->old_personality;
@@ -203,7 +206,7 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 	lz_shared_lent(t); /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
-	if (lz_floor_enter(t) < 0 || lz_writer_meta(t->w, &t->meta) < 0)
+	if (lz_shared_lock_enter(t) < 0 || lz_writer_meta(t->w, &t->meta) < 0)
 		return -1;
 	return lz_checkpoint(t, &r, true);
 }
@@ -326,7 +329,7 @@ int lz_trace_handed_over(int state, int news)
 	    .opt = &h.opt, .p = {.pid = h.pid, .mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
 	t.tid = (uint32_t)h.pid;
 	lz_sched_begin(&t);
-	fcntl(h.floor, F_SETFD, FD_CLOEXEC);
+	fcntl(h.shared_lock, F_SETFD, FD_CLOEXEC);
 	if (lz_take_parked(&t.p, &h.was, &stopped) < 0) {
 		lz_kill_parked(h.pid);
 		lz_follow_gone(&t);

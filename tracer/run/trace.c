@@ -1,5 +1,6 @@
 /* From the options to a finished recording. */
 #include "tracer/state/tracer.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -285,7 +286,7 @@ static int go_on_alone(struct lz_tracer *t)
 	tell_stopped(t, lz_error(), -1);
 	if (t->w && (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0))
 		lz_debug("the last moments are missing: %s", lz_error());
-	lz_floor_leave(t);
+	lz_shared_lock_leave(t);
 	if (t->ended)
 		return 0;
 	lz_warn("the program goes on unrecorded");

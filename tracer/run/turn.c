@@ -1,6 +1,7 @@
 /* Waiting, when there is more than one thread: for the one that has the turn, which runs, and for those that the kernel
  * holds in a call. Those stop when it lets them go, before they can run, and wait for their turn. */
 #include "tracer/state/tracer.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
 #include <lizard/error.h>
@@ -274,7 +275,7 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 
 		if (ready && waits)
 			got = !t->sched.chaos.on && will_sleep(t) ? ASLEEP : watch(t, status);
-		else if (t->floor.held && lz_call_may_sleep(&cur->call))
+		else if (t->shared_lock.held && lz_call_may_sleep(&cur->call))
 			got = watch(t, status);
 		if ((got == ASLEEP && waits) || (ready && cur->ended))
 			over = hand_over(t, !cur->ended);
@@ -287,7 +288,7 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 		}
 		if (got == ASLEEP || !got) {
 			if (cur->ended || lz_call_may_sleep(&cur->call))
-				lz_floor_leave(t);
+				lz_shared_lock_leave(t);
 			got = one_stop(t, 0, status);
 		}
 		if (got)

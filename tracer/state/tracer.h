@@ -2,7 +2,6 @@
 #ifndef LIZARD_TRACER_TRACER_H
 #define LIZARD_TRACER_TRACER_H
 
-#include "tracer/turns/shared_memory_lock.h"
 #include "tracer/state/vmas.h"
 
 #include <common/clock.h>
@@ -201,6 +200,16 @@ struct lz_follow {
 	size_t n, room;
 };
 
+/* Among recorded processes that share memory only the one that has it runs: turns/shared_memory_lock.h. */
+struct lz_shared_lock {
+	struct lz_shared_lock_page
+	    *page; /* common to all tracers of a run; NULL: nobody is followed */
+	int fd;
+	bool held;
+	bool news;      /* somebody has had it since shared memory was compared */
+	uint64_t since; /* ns */
+};
+
 struct lz_tracer {
 	const struct lz_trace_options *opt;
 	struct lz_proc p; /* the process, reached through the current thread */
@@ -248,7 +257,7 @@ struct lz_tracer {
 	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
 	bool int80_named;
 	struct lz_follow follow;
-	struct lz_floor floor;
+	struct lz_shared_lock shared_lock;
 	char *root;          /* recording of the first process, if others are followed */
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;

@@ -1,5 +1,6 @@
 /* Who has the turn, and for how long. */
 #include "tracer/state/tracer.h"
+#include "tracer/turns/shared_memory_lock.h"
 
 enum {
 	GRACE_MS =
@@ -49,7 +50,7 @@ bool lz_sched_overdue(struct lz_tracer *t, uint64_t now)
 
 	if (cur->call.inside || cur->call.suspended || cur->ended || cur->listening)
 		return false;
-	if (lz_floor_due(t, GRACE_MS * 1000000ULL))
+	if (lz_shared_lock_due(t, GRACE_MS * 1000000ULL))
 		return true;
 	if (t->n_threads < 2)
 		return false;
@@ -74,8 +75,8 @@ int lz_sched_at_point(struct lz_tracer *t)
 		return -1;
 	if (!t->cur->has_pending_status && lz_sched_due(t))
 		return lz_switch(t, lz_sched_next(t), false);
-	if (!t->cur->has_pending_status && lz_floor_due(t, 0))
-		return lz_floor_yield(t);
+	if (!t->cur->has_pending_status && lz_shared_lock_due(t, 0))
+		return lz_shared_lock_yield(t);
 	t->sched.yielded = false;
 	t->cur->sig.spin &= t->cur->sig.stop_due;
 	return 0;

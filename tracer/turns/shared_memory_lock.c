@@ -1,14 +1,11 @@
-/* Who of the recorded processes that share memory may run: floor.h. */
-#include "tracer/memory/objects.h"
+#include "tracer/turns/shared_memory_lock.h"
+
+#include "tracer/memory/shared_lock_page.h"
+#include "tracer/state/tracer.h"
 
 #include <errno.h>
 #include <lizard/error.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,95 +16,9 @@ enum {
 	STALE_MS = 100
 };
 
-struct lz_floor_page {
-	pthread_mutex_t mutex; /* robust: a tracer may be killed */
-	uint32_t waiting;      /* those that were killed meanwhile with them: what tells is asked */
-	uint64_t asked;        /* ns: when somebody last said that it waits */
-	pid_t last;            /* tracer that has had it */
-	pid_t first;           /* tracer that has made it */
-};
-
-/* ---- the page ---- */
-
-int lz_floor_map(struct lz_floor *f, int fd)
-{
-	void *p = mmap(NULL, sizeof(*f->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	*f = (struct lz_floor){.fd = fd, .news = true};
-	if (p == MAP_FAILED)
-		return lz_fail_errno("cannot map what tracers have in common");
-	f->page = p;
-	return 0;
-}
-
-int lz_floor_make(struct lz_floor *f)
-{
-	int fd = memfd_create("lizard-floor", MFD_CLOEXEC);
-	pthread_mutexattr_t attr;
-
-	if (fd < 0 || ftruncate(fd, sizeof(*f->page)) < 0) {
-		if (fd >= 0)
-			close(fd);
-		return lz_fail_errno("cannot make what tracers have in common");
-	}
-	if (lz_floor_map(f, fd) < 0)
-		return -1;
-	f->page->first = getpid();
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&f->page->mutex, &attr);
-	pthread_mutexattr_destroy(&attr);
-	return 0;
-}
-
-void lz_floor_free(struct lz_floor *f)
-{
-	if (!f->page)
-		return;
-	munmap(f->page, sizeof(*f->page));
-	close(f->fd);
-	f->page = NULL;
-}
-
-bool lz_floor_common(const struct lz_floor *f, pid_t pid)
-{
-	struct stat own, other;
-	char path[64];
-
-	if (!f->page || pid <= 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, LZ_FLOOR_FD);
-	return pid == f->page->first || (fstat(f->fd, &own) == 0 && stat(path, &other) == 0 &&
-	                                 own.st_ino == other.st_ino && own.st_dev == other.st_dev);
-}
-
-/* ---- who needs it ---- */
-
-bool lz_floor_for(const struct lz_tracer *t, const struct lz_area *a)
-{
-	return t->floor.page && lz_is_common(t, a);
-}
-
-bool lz_floor_needed(const struct lz_tracer *t)
-{
-	if (!t->floor.page || !t->shared || !t->n_shared)
-		return false;
-	for (size_t i = 0; i < t->vmas.n; i++)
-		if (lz_floor_for(t, &t->vmas.a[i]))
-			return true;
-	return false;
-}
-
-bool lz_floor_quiet(const struct lz_tracer *t)
-{
-	return t->floor.held && !t->floor.news && !t->shared->watching &&
-	       strcmp(t->opt->follow, "all") == 0;
-}
-
 /* ---- having it ---- */
 
-static int taken(struct lz_floor_page *p, int e)
+static int taken(struct lz_shared_lock_page *p, int e)
 {
 	if (e == EOWNERDEAD)
 		e = pthread_mutex_consistent(&p->mutex);
@@ -115,7 +26,7 @@ static int taken(struct lz_floor_page *p, int e)
 	return e ? lz_fail_errno("cannot wait for other tracers") : 0;
 }
 
-static int ask(struct lz_floor_page *p)
+static int ask(struct lz_shared_lock_page *p)
 {
 	uint64_t now = lz_now(), until = now + ASK_MS * 1000000ULL;
 	struct timespec ts = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
@@ -124,7 +35,7 @@ static int ask(struct lz_floor_page *p)
 	return pthread_mutex_clocklock(&p->mutex, CLOCK_MONOTONIC, &ts);
 }
 
-static int take(struct lz_floor_page *p)
+static int take(struct lz_shared_lock_page *p)
 {
 	int e = pthread_mutex_trylock(&p->mutex);
 
@@ -138,11 +49,11 @@ static int take(struct lz_floor_page *p)
 	return taken(p, e);
 }
 
-int lz_floor_enter(struct lz_tracer *t)
+int lz_shared_lock_enter(struct lz_tracer *t)
 {
-	struct lz_floor *f = &t->floor;
+	struct lz_shared_lock *f = &t->shared_lock;
 
-	if (f->held || !lz_floor_needed(t))
+	if (f->held || !lz_shared_lock_needed(t))
 		return 0;
 	if (take(f->page) < 0)
 		return -1;
@@ -153,17 +64,17 @@ int lz_floor_enter(struct lz_tracer *t)
 	return 0;
 }
 
-void lz_floor_leave(struct lz_tracer *t)
+void lz_shared_lock_leave(struct lz_tracer *t)
 {
-	if (!t->floor.held)
+	if (!t->shared_lock.held)
 		return;
-	if (!t->ended && !t->floor.news && lz_shared_refresh(t) < 0)
+	if (!t->ended && !t->shared_lock.news && lz_shared_refresh(t) < 0)
 		lz_debug("shared memory: %s", lz_error());
-	t->floor.held = false;
-	pthread_mutex_unlock(&t->floor.page->mutex);
+	t->shared_lock.held = false;
+	pthread_mutex_unlock(&t->shared_lock.page->mutex);
 }
 
-static bool is_waited_for(const struct lz_floor *f)
+static bool is_waited_for(const struct lz_shared_lock *f)
 {
 	uint64_t asked = __atomic_load_n(&f->page->asked, __ATOMIC_SEQ_CST);
 
@@ -171,9 +82,9 @@ static bool is_waited_for(const struct lz_floor *f)
 	       lz_now() < asked + STALE_MS * 1000000ULL;
 }
 
-bool lz_floor_due(const struct lz_tracer *t, uint64_t grace)
+bool lz_shared_lock_due(const struct lz_tracer *t, uint64_t grace)
 {
-	const struct lz_floor *f = &t->floor;
+	const struct lz_shared_lock *f = &t->shared_lock;
 
 	return f->held && is_waited_for(f) && lz_now() >= f->since + t->sched.slice + grace;
 }
@@ -183,9 +94,9 @@ bool lz_floor_due(const struct lz_tracer *t, uint64_t grace)
 /* A mutex is not fair: whoever gives it away would have it again before the others are awake. */
 static void let_others(struct lz_tracer *t)
 {
-	const struct lz_floor *f = &t->floor;
+	const struct lz_shared_lock *f = &t->shared_lock;
 
-	lz_floor_leave(t);
+	lz_shared_lock_leave(t);
 	for (int i = 0; i < YIELDS && is_waited_for(f); i++) {
 		if (__atomic_load_n(&f->page->last, __ATOMIC_SEQ_CST) != getpid())
 			return;
@@ -193,7 +104,7 @@ static void let_others(struct lz_tracer *t)
 	}
 }
 
-int lz_floor_log(struct lz_tracer *t)
+int lz_shared_lock_log(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
 	struct user_regs_struct r;
@@ -208,8 +119,8 @@ int lz_floor_log(struct lz_tracer *t)
 	return lz_instant_here(t, &r);
 }
 
-int lz_floor_yield(struct lz_tracer *t)
+int lz_shared_lock_yield(struct lz_tracer *t)
 {
 	let_others(t);
-	return lz_floor_enter(t) < 0 ? -1 : lz_floor_log(t);
+	return lz_shared_lock_enter(t) < 0 ? -1 : lz_shared_lock_log(t);
 }
