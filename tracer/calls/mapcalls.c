@@ -15,11 +15,6 @@ static const struct lz_call *call_of(const struct lz_tracer *t)
 	return &t->cur->call;
 }
 
-static uint64_t up(uint64_t x)
-{
-	return (x + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
-}
-
 /* The file behind the program's descriptor FD becomes what A is a mapping of, if it can be copied. */
 static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t offset)
 {
@@ -83,7 +78,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 	bool anon = flags & MAP_ANONYMOUS;
 	uint32_t kept = (flags & MAP_SHARED ? MAP_SHARED : MAP_PRIVATE) | (flags & MAP_GROWSDOWN);
 	struct lz_area area = {.v = {.start = addr,
-	                             .end = addr + up(a[1]),
+	                             .end = addr + lz_page_up(a[1]),
 	                             .prot = (uint32_t)a[2] & 7,
 	                             .flags = kept,
 	                             .file = LZ_NO_FILE,
@@ -102,7 +97,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 
 static int did_brk(struct lz_tracer *t, uint64_t now)
 {
-	uint64_t old_end = up(t->brk), end = up(now);
+	uint64_t old_end = lz_page_up(t->brk), end = lz_page_up(now);
 	struct lz_area heap = {.v = {.start = old_end,
 	                             .end = end,
 	                             .prot = PROT_READ | PROT_WRITE,
@@ -194,7 +189,7 @@ static int did_protect_some(struct lz_tracer *t, uint64_t start, uint64_t end)
 static int did_protect(struct lz_tracer *t, bool failed)
 {
 	const uint64_t *a = call_of(t)->args;
-	uint64_t start = a[0], end = start + up(a[1]);
+	uint64_t start = a[0], end = start + lz_page_up(a[1]);
 
 	if (failed || a[2] & (PROT_GROWSDOWN | PROT_GROWSUP))
 		return did_protect_some(t, start, end);
@@ -269,7 +264,8 @@ static int mapped_again(struct lz_tracer *t, uint64_t old, uint64_t addr, uint64
 static int did_remap(struct lz_tracer *t, uint64_t addr)
 {
 	const uint64_t *a = call_of(t)->args;
-	uint64_t old = a[0], old_end = old + up(a[1]), end = addr + up(a[2]), shift = addr - old;
+	uint64_t old = a[0], old_end = old + lz_page_up(a[1]), end = addr + lz_page_up(a[2]),
+	         shift = addr - old;
 
 	if (old == old_end)
 		return mapped_again(t, old, addr, end);
@@ -301,7 +297,7 @@ static int did_remap(struct lz_tracer *t, uint64_t addr)
 static int did_advise(struct lz_tracer *t, int64_t result)
 {
 	const uint64_t *a = call_of(t)->args;
-	uint64_t start = a[0], end = start + up(a[1]);
+	uint64_t start = a[0], end = start + lz_page_up(a[1]);
 	enum { MADV_DONTNEED_LOCKED_ = 24 };
 
 	if ((a[2] != MADV_DONTNEED && a[2] != MADV_DONTNEED_LOCKED_) || start % LZ_PAGE)
@@ -401,7 +397,7 @@ int lz_map_call(struct lz_tracer *t, int64_t result)
 		return 0;
 	switch (c->nr) {
 	case SYS_mmap: return did_mmap(t, (uint64_t)result);
-	case SYS_munmap: return removed(t, c->args[0], c->args[0] + up(c->args[1]));
+	case SYS_munmap: return removed(t, c->args[0], c->args[0] + lz_page_up(c->args[1]));
 	case SYS_mremap: return did_remap(t, (uint64_t)result);
 	case SYS_shmat: return did_attach(t, (uint64_t)result);
 	case SYS_shmdt: return did_detach(t, c->args[0]);

@@ -42,7 +42,7 @@ bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
 static size_t put_in_page(const struct lz_places *s, size_t i, const struct lz_proc *p,
                           uint8_t from, uint8_t to)
 {
-	const uint64_t page = s->at[i] & ~(uint64_t)(LZ_PAGE - 1);
+	const uint64_t page = lz_page_down(s->at[i]);
 	uint8_t code[LZ_PAGE];
 	bool there = lz_proc_read_some(p, page, code, LZ_PAGE) == LZ_PAGE, changed = false;
 

@@ -103,7 +103,7 @@ static int find_slot(struct lz_tracer *t, const struct lz_vma *v, uint64_t *slot
 
 static int join(struct lz_tracer *t, uint64_t slot)
 {
-	const uint64_t page = slot & ~(uint64_t)(LZ_PAGE - 1);
+	const uint64_t page = lz_page_down(slot);
 	uint64_t offset;
 
 	if (lz_proc_read(&t->p, slot, &offset, sizeof(offset)) < 0 || !offset ||

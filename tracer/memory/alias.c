@@ -57,7 +57,7 @@ static bool has_memory(const struct lz_tracer *t, const struct lz_area *a, uint6
                        uint64_t *to)
 {
 	const struct lz_object *o = lz_object(t, a->object);
-	uint64_t size = (o->size + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
+	uint64_t size = lz_page_up(o->size);
 	uint64_t len = a->v.end - a->v.start;
 
 	*from = a->v.start;

@@ -34,14 +34,12 @@ void lz_blocked_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page)
 
 int lz_blocked_mark(struct lz_tracer *t)
 {
-	const uint64_t in_page = LZ_PAGE - 1;
-
 	for (size_t i = 0; i < t->n_threads; i++) {
 		const struct lz_blocked *k = &t->thread[i]->blocked;
 
 		for (uint32_t j = 0; j < k->n; j++)
-			if (lz_pages_changed(t, k->a[j].addr & ~in_page,
-			                     (k->a[j].addr + k->a[j].len + in_page) & ~in_page) < 0)
+			if (lz_pages_changed(t, lz_page_down(k->a[j].addr),
+			                     lz_page_up(k->a[j].addr + k->a[j].len)) < 0)
 				return -1;
 	}
 	return 0;

@@ -109,7 +109,7 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 		o->stale = just_changed(&st);
 	o->file = file;
 	o->size = (uint64_t)st.st_size;
-	o->file_end = (o->size + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
+	o->file_end = lz_page_up(o->size);
 	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
 	return 0;
 }

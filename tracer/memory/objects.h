@@ -70,19 +70,14 @@ uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 /* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its state. */
 uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 
-/* written.c */
-struct lz_written {
-	uint64_t from, to;
-};
-/* The descriptor that the call may have changed a file through; -1: none. */
-int lz_changed_fd(const struct lz_call *c, int64_t result);
-/* Where in the file of FD the current call has written N bytes; all of it if that is not known. Its size is looked at
- * apart. */
-struct lz_written lz_written_range(struct lz_tracer *t, int fd, uint64_t n);
-
 /* sharedmem.c */
 /* Adds to the event what is in [FROM, TO). */
 int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
+/* The same of what an object's bytes from W.from up to W.to are mapped at. */
+struct lz_written {
+	uint64_t from, to;
+};
+int lz_shared_log_object(struct lz_tracer *t, uint32_t object, struct lz_written w);
 /* A file has another size now. */
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
 /* Another process has written to a file: adds to the event what private mappings of it now show. */

@@ -3,33 +3,14 @@
  * with the system call that follows the change, or made it. */
 #include "tracer/memory/objects.h"
 #include "tracer/memory/shared_lock_page.h"
-#include "tracer/turns/shared_memory_lock.h"
 
 #include <lizard/error.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BATCH = 64, MADV_REMOVE_ = 9 };
-
-static const struct lz_call *call_of(const struct lz_tracer *t)
-{
-	return &t->cur->call;
-}
-
-static uint64_t up(uint64_t x)
-{
-	return (x + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
-}
-
-static uint64_t down(uint64_t x)
-{
-	return x & ~(uint64_t)(LZ_PAGE - 1);
-}
+enum { BATCH = 64 };
 
 /* ---- pages ---- */
 
@@ -46,7 +27,7 @@ static int log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, u
 	if (i < 0 || t->vmas.a[i].v.flags & MAP_SHARED)
 		return 0;
 	t->vmas.a[i].follows = true;
-	return lz_pages_changed(t, down(addr), down(addr) + LZ_PAGE);
+	return lz_pages_changed(t, lz_page_down(addr), lz_page_down(addr) + LZ_PAGE);
 }
 
 int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to)
@@ -94,14 +75,14 @@ static bool part_of(const struct lz_area *a, uint64_t from, uint64_t to, uint64_
 	return from < to;
 }
 
-static int log_written(struct lz_tracer *t, uint32_t object, struct lz_written w)
+int lz_shared_log_object(struct lz_tracer *t, uint32_t object, struct lz_written w)
 {
 	uint64_t from, to;
 
 	if (w.from >= w.to)
 		return 0;
-	w.from = down(w.from);
-	w.to = w.to > UINT64_MAX - LZ_PAGE ? w.to : up(w.to);
+	w.from = lz_page_down(w.from);
+	w.to = w.to > UINT64_MAX - LZ_PAGE ? w.to : lz_page_up(w.to);
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		struct lz_area a = t->vmas.a[i];
 		if (a.object == object && part_of(&a, w.from, w.to, &from, &to) &&
@@ -132,7 +113,7 @@ static int mapped_anew(struct lz_tracer *t, const struct lz_area *old, uint64_t 
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
 {
 	struct lz_object *o = lz_object(t, object);
-	uint64_t before = up(o->size), now = up(size), from, to;
+	uint64_t before = lz_page_up(o->size), now = lz_page_up(size), from, to;
 	bool shorter = size < o->size;
 
 	if (o->size == size)
@@ -150,99 +131,12 @@ int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
 	}
 	if (lz_alias_find(t, object, true) < 0)
 		return -1;
-	if (!shorter && log_written(t, object, (struct lz_written){before, now}) < 0)
+	if (!shorter && lz_shared_log_object(t, object, (struct lz_written){before, now}) < 0)
 		return -1;
 	/* The rest of the last page has become zeroes. */
 	return shorter && size % LZ_PAGE
-	           ? log_written(t, object, (struct lz_written){size, size + 1})
+	           ? lz_shared_log_object(t, object, (struct lz_written){size, size + 1})
 	           : 0;
-}
-
-/* ---- after a call ---- */
-
-/* A call that may have made a new descriptor, or closed one. */
-static void forget_fds(struct lz_tracer *t, int64_t result)
-{
-	struct lz_shared *s = t->shared;
-	const struct lz_call *c = call_of(t);
-
-	switch (c->nr) {
-	case SYS_read:
-	case SYS_pread64:
-	case SYS_lseek: return;
-	case SYS_close:
-		if (c->args[0] < LZ_FDS)
-			s->fd[c->args[0]] = LZ_FD_UNKNOWN;
-		return;
-	case SYS_close_range:
-	case SYS_recvmsg:
-	case SYS_recvmmsg:
-	case SYS_pipe:
-	case SYS_pipe2:
-	case SYS_socketpair: memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd)); return;
-	}
-	if (result >= 0 && result < LZ_FDS)
-		s->fd[result] = LZ_FD_UNKNOWN;
-}
-
-static bool is_write(uint64_t nr)
-{
-	return nr == SYS_write || nr == SYS_writev || nr == SYS_pwrite64 || nr == SYS_pwritev;
-}
-
-/* truncate() names its file. */
-static uint32_t truncated(struct lz_tracer *t, struct stat *st)
-{
-	char path[4096 + 64], name[4096];
-
-	if (call_of(t)->nr != SYS_truncate)
-		return 0;
-	size_t n = lz_proc_read_some(&t->p, call_of(t)->args[0], name, sizeof(name) - 1);
-	name[n] = 0;
-	snprintf(path, sizeof(path), "/proc/%d/%s%s", (int)t->p.pid, *name == '/' ? "root" : "cwd/",
-	         name);
-	return stat(path, st) == 0 ? lz_object_of(t, st->st_dev, st->st_ino, false) : 0;
-}
-
-static int after_remove(struct lz_tracer *t, uint32_t *changed)
-{
-	const struct lz_call *c = call_of(t);
-	ptrdiff_t i = lz_vmas_find(&t->vmas, c->args[0]);
-
-	if (i < 0)
-		return 0;
-	struct lz_area a = t->vmas.a[i];
-	uint64_t at = a.object_at + (c->args[0] - a.v.start);
-	*changed = a.object;
-	if (a.object)
-		return log_written(t, a.object, (struct lz_written){at, at + c->args[1]});
-	return lz_shared_log(t, down(c->args[0]), up(c->args[0] + c->args[1]));
-}
-
-/* *CHANGED: the object that the call has written to. */
-static int after_write(struct lz_tracer *t, int64_t result, uint32_t *changed)
-{
-	const struct lz_call *c = call_of(t);
-	struct stat st;
-	int fd = lz_changed_fd(c, result);
-	uint32_t object = result >= 0 ? truncated(t, &st) : 0;
-
-	if (c->nr == SYS_madvise && c->args[2] == MADV_REMOVE_ && result == 0)
-		return after_remove(t, changed);
-	if (fd < 0 || !is_write(c->nr))
-		forget_fds(t, result);
-	if (fd >= 0 && result >= 0)
-		object = lz_object_of_fd(t, fd, &st);
-	*changed = object;
-	if (!object)
-		return 0;
-	uint64_t had = lz_object(t, object)->size;
-	if (lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
-		return -1;
-	/* With O_APPEND whatever is written comes there. */
-	if (log_written(t, object, (struct lz_written){had, (uint64_t)st.st_size}) < 0)
-		return -1;
-	return fd < 0 ? 0 : log_written(t, object, lz_written_range(t, fd, (uint64_t)result));
 }
 
 /* ---- memory shared with others ---- */
@@ -351,31 +245,6 @@ void lz_shared_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page)
 		memcpy(page, seen, LZ_PAGE);
 }
 
-/* A descriptor that is sent away may be mapped elsewhere. */
-static void pass_on(struct lz_tracer *t, int64_t result)
-{
-	const struct lz_call *c = call_of(t);
-	struct msghdr m;
-
-	if (t->n_shared && c->nr == SYS_sendmsg && result >= 0 &&
-	    lz_proc_read_some(&t->p, c->args[1], &m, sizeof(m)) == sizeof(m) && m.msg_controllen)
-		lz_shared_lent(t);
-}
-
-int lz_shared_call(struct lz_tracer *t, int64_t result)
-{
-	uint32_t changed = 0;
-
-	if (!t->shared)
-		return 0;
-	if (lz_shared_lock_enter(t) < 0)
-		return -1;
-	pass_on(t, result);
-	if (after_write(t, result, &changed) < 0 || lz_outside_call(t, changed) < 0)
-		return -1;
-	return lz_shared_by_others(t) && !lz_shared_lock_quiet(t) ? lz_shared_sync(t) : 0;
-}
-
 /* ---- a new mapping ---- */
 
 /* Its copy was made for an earlier mapping. */
@@ -455,7 +324,7 @@ static int grown_by(struct lz_tracer *t, const struct lz_area *a, uint64_t from,
 int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
 {
 	struct lz_object *o = lz_object(t, a->object);
-	uint64_t now = up(o->size), copied = now < o->file_end ? now : o->file_end;
+	uint64_t now = lz_page_up(o->size), copied = now < o->file_end ? now : o->file_end;
 	struct lz_area of_copy;
 	uint64_t start, end;
 

@@ -73,9 +73,8 @@ static int log_torn_frame(struct lz_tracer *t)
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return 0; /* it is gone */
 	uint64_t top = r.rsp - RED_ZONE, from = top;
-	while (top - from < MOST &&
-	       lz_proc_read_some(&t->p, (from - 1) & ~(uint64_t)(LZ_PAGE - 1), &byte, 1) == 1)
-		from = (from - 1) & ~(uint64_t)(LZ_PAGE - 1);
+	while (top - from < MOST && lz_proc_read_some(&t->p, lz_page_down(from - 1), &byte, 1) == 1)
+		from = lz_page_down(from - 1);
 	return from < top ? lz_build_read(t, from, top - from) : 0;
 }
 

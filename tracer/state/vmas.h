@@ -7,6 +7,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Page boundaries: at X or above, at X or below. */
+static inline uint64_t lz_page_up(uint64_t x)
+{
+	return (x + LZ_PAGE - 1) & ~(uint64_t)(LZ_PAGE - 1);
+}
+
+static inline uint64_t lz_page_down(uint64_t x)
+{
+	return x & ~(uint64_t)(LZ_PAGE - 1);
+}
+
 struct lz_area {
 	struct lz_vma v;
 	bool armed;         /* registered for write tracking */

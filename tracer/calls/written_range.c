@@ -1,5 +1,5 @@
 /* Where a call has written: which descriptor, and what part of the file behind it. */
-#include "tracer/memory/objects.h"
+#include "tracer/calls/written_range.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
