@@ -329,7 +329,7 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)
 	if (build_call(t, 0) < 0)
 		return -1;
 	if (t->root)
-		return lz_build_commit(t) < 0 || lz_next_recording(t) < 0 ? -1 : lz_new_image(t);
+		return lz_build_commit(t) < 0 ? -1 : 1;
 	t->b.ev.flags = LZ_EVF_REBASE;
 	if (t->cur->old_tid)
 		t->b.ev.tid = t->cur->old_tid;

@@ -179,6 +179,15 @@ static int ended(struct lz_tracer *t, int status)
 	return lz_build_commit(t);
 }
 
+static int at_exec_exit(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	t->exec_pending = false;
+	int apart = lz_call_exec_done(t, r);
+	if (apart <= 0)
+		return apart;
+	return lz_next_recording(t) < 0 ? -1 : lz_new_image(t);
+}
+
 static int at_call(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
@@ -186,10 +195,8 @@ static int at_call(struct lz_tracer *t)
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
 	t->last_ip = r.rip;
-	if (t->exec_pending) {
-		t->exec_pending = false;
-		return lz_call_exec_done(t, &r);
-	}
+	if (t->exec_pending)
+		return at_exec_exit(t, &r);
 	return t->cur->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
 }
 

@@ -438,7 +438,8 @@ uint64_t lz_call_instead(bool int80);
 bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r);
 /* Logs a suspended call with its result as seen. */
 int lz_call_give_up(struct lz_tracer *t);
-/* Stops at an execve's exit: logs it and starts over with the new image. */
+/* Stops at an execve's exit: logs it and starts over with the new image. 1: that one has a recording of its own, which has not
+ * begun yet. */
 int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* hello.c: at the exit stop of the hello call, its event under construction: makes the ring. 1: welcome. */
