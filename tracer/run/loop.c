@@ -403,7 +403,7 @@ int lz_loop(struct lz_tracer *t)
 		if (lz_shared_lock_enter(t) < 0)
 			return -1;
 		if (at_stop(t, status, &request, &sig) < 0 ||
-		    (t->sched.point && lz_sched_at_point(t) < 0)) {
+		    (t->sched.point && lz_turn_at_point(t) < 0)) {
 			/* SIGKILL can end it in the middle of anything. */
 			if (lz_process_gone(t, &status))
 				return ended(t, status);

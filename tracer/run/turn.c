@@ -236,7 +236,8 @@ static bool unsettled(struct lz_tracer *t)
 	return false;
 }
 
-int lz_turn_settle(struct lz_tracer *t)
+/* With chaos, at a stop of the current thread: whoever the kernel has let go stands, or sleeps again. */
+static int settle(struct lz_tracer *t)
 {
 	enum { TRIES = 1000 };
 	int status, got;
@@ -259,7 +260,7 @@ int lz_turn_settle(struct lz_tracer *t)
 /* The current thread sleeps in a call, or has ended. 0: it does not, after all, or nobody else can run. */
 static int hand_over(struct lz_tracer *t, bool in_call)
 {
-	if (t->sched.chaos.on && lz_turn_settle(t) < 0)
+	if (t->sched.chaos.on && settle(t) < 0)
 		return -1;
 	if (t->cur->has_pending_status || !lz_sched_ready(t))
 		return 0;
@@ -294,4 +295,18 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 		if (got)
 			return got < 0 ? -1 : 0;
 	}
+}
+
+int lz_turn_at_point(struct lz_tracer *t)
+{
+	t->sched.point = false;
+	if (t->sched.chaos.on && t->n_threads > 1 && settle(t) < 0)
+		return -1;
+	if (!t->cur->has_pending_status && lz_sched_due(t))
+		return lz_switch(t, lz_sched_next(t), false);
+	if (!t->cur->has_pending_status && lz_shared_lock_due(t, 0))
+		return lz_shared_lock_yield(t);
+	t->sched.yielded = false;
+	t->cur->sig.spin &= t->cur->sig.stop_due;
+	return 0;
 }

@@ -343,7 +343,6 @@ bool lz_sched_due(const struct lz_tracer *t);
 /* The same, and has the current one had time enough to come to a point by itself? */
 bool lz_sched_overdue(struct lz_tracer *t, uint64_t now);
 int lz_sched_turn(struct lz_tracer *t); /* the current thread's slice begins */
-int lz_sched_at_point(struct lz_tracer *t);
 
 /* chaos.c */
 void lz_chaos_begin(struct lz_tracer *t);
@@ -362,8 +361,8 @@ bool lz_chaos_stuck(struct lz_tracer *t);
 int lz_turn_wait(struct lz_tracer *t, int *status);
 /* The current thread is in a group stop: whoever stands without the turn takes part in it. */
 int lz_turn_halt(struct lz_tracer *t);
-/* With chaos, at a stop of the current thread: whoever the kernel has let go stands, or sleeps again. */
-int lz_turn_settle(struct lz_tracer *t);
+/* Another thread, or another process, may go on here: lets it, if its time has come. */
+int lz_turn_at_point(struct lz_tracer *t);
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
 /* The result that makes the call write most; more than LZ_CALL_MOST is not looked at. */

@@ -67,17 +67,3 @@ int lz_sched_turn(struct lz_tracer *t)
 	t->sched.slice_end = lz_now() + t->sched.slice;
 	return t->sched.chaos.on ? lz_chaos_turn(t) : 0;
 }
-
-int lz_sched_at_point(struct lz_tracer *t)
-{
-	t->sched.point = false;
-	if (t->sched.chaos.on && t->n_threads > 1 && lz_turn_settle(t) < 0)
-		return -1;
-	if (!t->cur->has_pending_status && lz_sched_due(t))
-		return lz_switch(t, lz_sched_next(t), false);
-	if (!t->cur->has_pending_status && lz_shared_lock_due(t, 0))
-		return lz_shared_lock_yield(t);
-	t->sched.yielded = false;
-	t->cur->sig.spin &= t->cur->sig.stop_due;
-	return 0;
-}
