@@ -111,7 +111,7 @@ static void pass_on(struct lz_tracer *t, int64_t result)
 
 	if (t->n_shared && c->nr == SYS_sendmsg && result >= 0 &&
 	    lz_proc_read_some(&t->p, c->args[1], &m, sizeof(m)) == sizeof(m) && m.msg_controllen)
-		lz_shared_lent(t);
+		lz_share_with_others(t);
 }
 
 int lz_shared_call(struct lz_tracer *t, int64_t result)

@@ -50,7 +50,7 @@ static bool opens(struct lz_tracer *t)
 
 int lz_own_mem_call(struct lz_tracer *t, int64_t result)
 {
-	const uint64_t in_page = LZ_PAGE - 1, n = (uint64_t)result;
+	const uint64_t n = (uint64_t)result;
 	int fd = t->own_mem ? lz_changed_fd(&t->cur->call, result) : -1;
 
 	if (result < 0)
@@ -65,5 +65,5 @@ int lz_own_mem_call(struct lz_tracer *t, int64_t result)
 	if (lz_build_read(t, w.from, n) < 0)
 		return -1;
 	/* Write tracking does not know of pages that the program cannot write. */
-	return lz_pages_changed(t, w.from & ~in_page, (w.to + in_page) & ~in_page);
+	return lz_pages_changed(t, lz_page_down(w.from), lz_page_up(w.to));
 }

@@ -244,7 +244,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 		c = (struct lz_proc){.pid = (pid_t)pid, .mem = -1};
 	c.syscall_insn = t->p.syscall_insn;
 	lz_stream_offset(t);
-	lz_shared_lent(t);
+	lz_share_with_others(t);
 	int ret = lz_set_clean(t, &c, shares);
 	if (ret == 0 && !is_followed(t, (pid_t)pid, shares))
 		ret = lz_set_randomized(t, &c);
@@ -255,7 +255,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 		if (shares && kind != LZ_HANDOVER_EXEC) /* else its own tracer will */
 			lz_tell_privileges((pid_t)pid);
 		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
-			lz_heirs_born(t, (pid_t)pid);
+			lz_unrecorded_born(t, (pid_t)pid);
 		ret = let_go(t, &c, kind, shares);
 	}
 	lz_proc_close(&c);

@@ -74,7 +74,7 @@ static uint32_t object_made(struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 	                                     .segment = segment,
 	                                     .path = copy,
 	                                     .file = LZ_NO_FILE,
-	                                     .lent = lz_was_lent(s, dev, ino)};
+	                                     .with_others = lz_was_shared_with_others(s, dev, ino)};
 	return s->n_objects++;
 }
 

@@ -7,7 +7,7 @@
 #include <common/pagemap.h>
 #include <sys/stat.h>
 
-enum { LZ_FDS = 1024, LZ_HEIRS = 16 };
+enum { LZ_FDS = 1024, LZ_UNRECORDED_MOST = 16 };
 enum lz_fd_state { LZ_FD_UNKNOWN, LZ_FD_OTHER, LZ_FD_MAPPED };
 
 struct lz_object {
@@ -23,9 +23,10 @@ struct lz_object {
 	bool again;        /* the mapping being made has such an older copy */
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
 	bool shared;       /* has been mapped shared */
-	bool lent;         /* somebody else has got what it takes to store there: lent.c */
-	bool named;        /* the user has been told of others */
-	int inotify;       /* watch descriptor, 0: none, -1: cannot be had */
+	bool
+	    with_others; /* somebody else has got what it takes to store there: shared_with_others.c */
+	bool named;      /* the user has been told of others */
+	int inotify;     /* watch descriptor, 0: none, -1: cannot be had */
 	uint64_t
 	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
 };
@@ -35,8 +36,8 @@ struct lz_identity {
 	ino_t ino;
 };
 
-/* A child that is not recorded: heirs.c. */
-struct lz_heir {
+/* A child that is not recorded: unrecorded_children.c. */
+struct lz_unrecorded_child {
 	pid_t pid;
 	uint32_t gap_ms;
 	uint64_t born, looked; /* ns */
@@ -53,11 +54,12 @@ struct lz_shared {
 	bool anonymous;         /* the user has been told of others in memory without a name */
 	int inotify;            /* -1: none */
 	uint64_t next_look, look_gap; /* ns: outside.c */
-	struct lz_heir heir[LZ_HEIRS];
-	size_t n_heirs;
-	struct lz_identity *lent; /* files of which others have got a descriptor to write to */
-	size_t n_lent;
-	bool all_lent; /* or which those are is not known */
+	struct lz_unrecorded_child unrecorded[LZ_UNRECORDED_MOST];
+	size_t n_unrecorded;
+	struct lz_identity
+	    *with_others; /* files of which others have got a descriptor to write to */
+	size_t n_with_others;
+	bool all_with_others; /* or which those are is not known */
 };
 
 /* objects.c */
@@ -95,22 +97,22 @@ void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
 void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
 /* After a system call. CHANGED: the object that it has written to, 0 if none. */
 int lz_outside_call(struct lz_tracer *t, uint32_t changed);
-/* PID, an heir: 1 if it has what the program shares, and has not touched it yet; 0: it has not, or has been named. */
+/* PID, a child that is not recorded: 1 if it has what the program shares, and has not touched it yet; 0: it has not, or has been named. */
 int lz_outside_child(struct lz_tracer *t, pid_t pid);
 
-/* heirs.c */
-bool lz_heirs_has(const struct lz_tracer *t, pid_t pid);
+/* unrecorded_children.c */
+bool lz_unrecorded_has(const struct lz_tracer *t, pid_t pid);
 /* Has PID had to do with these pages? */
-bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end);
+bool lz_unrecorded_touched(pid_t pid, uint64_t start, uint64_t end);
 
-/* lent.c */
+/* shared_with_others.c */
 /* May who has it, too, store there? What is mapped to read only, of a file on a disk, others seldom write: then they are
  * noticed (outside.c). */
 bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
 /* May a child, or who was sent a descriptor, store there without being noticed? */
-bool lz_is_lent(const struct lz_tracer *t, const struct lz_area *a);
+bool lz_is_shared_with_others(const struct lz_tracer *t, const struct lz_area *a);
 /* Has a descriptor to write to this file been inherited or sent? */
-bool lz_was_lent(const struct lz_shared *s, dev_t dev, ino_t ino);
-void lz_lent_forget(struct lz_shared *s);
+bool lz_was_shared_with_others(const struct lz_shared *s, dev_t dev, ino_t ino);
+void lz_shared_with_others_forget(struct lz_shared *s);
 
 #endif

@@ -99,11 +99,11 @@ struct look {
 	struct lz_tracer *t;
 	struct thing thing[MOST];
 	size_t n;
-	pid_t pid;     /* the one that is looked at */
-	bool writable; /* does the program have one that it can write? */
-	bool heir;     /* it is a child that is not recorded */
-	bool touched;  /* it is named only if it has touched it */
-	bool has;      /* it has one that it can write */
+	pid_t pid;       /* the one that is looked at */
+	bool writable;   /* does the program have one that it can write? */
+	bool unrecorded; /* it is a child that is not recorded */
+	bool touched;    /* it is named only if it has touched it */
+	bool has;        /* it has one that it can write */
 };
 
 static bool has_identity(const struct lz_maps_entry *e)
@@ -163,17 +163,17 @@ static int their_mapping(void *arg, const struct lz_maps_entry *e)
 		if (g->inode != e->inode || g->major != e->dev_major || g->minor != e->dev_minor)
 			continue;
 		l->has = true;
-		if (l->touched && !lz_heirs_touched(l->pid, e->start, e->end))
+		if (l->touched && !lz_unrecorded_touched(l->pid, e->start, e->end))
 			continue;
-		if (!l->heir && is_ours(l, l->pid))
+		if (!l->unrecorded && is_ours(l, l->pid))
 			return 1;
-		if (!l->heir && is_followed(l, l->pid)) {
+		if (!l->unrecorded && is_followed(l, l->pid)) {
 			follow(l->t, lz_object(l->t, g->object));
 			continue;
 		}
 		command_of(l->pid, command);
 		snprintf(text, sizeof(text), "shared with process %d (%s)", (int)l->pid, command);
-		if (found(l->t, lz_object(l->t, g->object), text, l->heir) < 0)
+		if (found(l->t, lz_object(l->t, g->object), text, l->unrecorded) < 0)
 			return -1;
 	}
 	return 0;
@@ -189,7 +189,7 @@ static int look_at_all(struct look *l)
 		l->pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
 		if (!l->pid || (uint32_t)l->pid == l->t->tid || l->pid == getpid())
 			continue;
-		l->heir = lz_heirs_has(l->t, l->pid);
+		l->unrecorded = lz_unrecorded_has(l->t, l->pid);
 		errno = 0;
 		ret = lz_proc_maps(l->pid, their_mapping, l);
 		if (ret < 0 && errno) /* gone, or not ours to look at */
@@ -220,7 +220,7 @@ static int look(struct lz_tracer *t)
 
 int lz_outside_child(struct lz_tracer *t, pid_t pid)
 {
-	struct look l = {.t = t, .pid = pid, .heir = true, .touched = true};
+	struct look l = {.t = t, .pid = pid, .unrecorded = true, .touched = true};
 	size_t named = count(t->meta.outside);
 
 	lz_proc_maps(t->p.pid, our_mapping, &l);
@@ -390,7 +390,7 @@ int lz_outside_end(struct lz_tracer *t)
 		return 0;
 	if (take_notes(t, 0) < 0)
 		return -1;
-	return !t->n_shared ? 0 : lz_heirs_look(t) < 0 ? -1 : look(t);
+	return !t->n_shared ? 0 : lz_unrecorded_look(t) < 0 ? -1 : look(t);
 }
 
 int lz_outside_call(struct lz_tracer *t, uint32_t changed)
@@ -406,7 +406,7 @@ int lz_outside_call(struct lz_tracer *t, uint32_t changed)
 	/* A child has it all, unless it is there to run another program. */
 	if (t->cur->call.row && t->cur->call.row->klass == LZ_SC_FORK)
 		s->next_look = lz_now() + EXEC_MS * MS;
-	if (lz_heirs_look(t) < 0)
+	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return lz_now() >= s->next_look ? look(t) : 0;
 }

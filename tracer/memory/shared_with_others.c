@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LENT_MOST = 1024 };
+enum { MOST = 1024 };
 
 bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a)
 {
@@ -22,41 +22,42 @@ bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a)
 	return strncmp(o->path, "/memfd:", 7) == 0 || strncmp(o->path, "/dev/shm/", 9) == 0;
 }
 
-bool lz_is_lent(const struct lz_tracer *t, const struct lz_area *a)
+bool lz_is_shared_with_others(const struct lz_tracer *t, const struct lz_area *a)
 {
 	const struct lz_object *o = lz_object(t, a->object);
 
 	if (!t->has_children || !(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
 		return false;
-	return lz_is_common(t, a) || o->lent || o->inotify <= 0; /* <= 0: nothing would tell */
+	return lz_is_common(t, a) || o->with_others ||
+	       o->inotify <= 0; /* <= 0: nothing would tell */
 }
 
-bool lz_was_lent(const struct lz_shared *s, dev_t dev, ino_t ino)
+bool lz_was_shared_with_others(const struct lz_shared *s, dev_t dev, ino_t ino)
 {
-	for (size_t i = 0; i < s->n_lent; i++)
-		if (s->lent[i].ino == ino && s->lent[i].dev == dev)
+	for (size_t i = 0; i < s->n_with_others; i++)
+		if (s->with_others[i].ino == ino && s->with_others[i].dev == dev)
 			return true;
-	return s->all_lent;
+	return s->all_with_others;
 }
 
-static void lend(struct lz_shared *s, const struct stat *st)
+static void share_file(struct lz_shared *s, const struct stat *st)
 {
 	struct lz_identity *more = NULL;
 
-	if (lz_was_lent(s, st->st_dev, st->st_ino))
+	if (lz_was_shared_with_others(s, st->st_dev, st->st_ino))
 		return;
-	if (s->n_lent < LENT_MOST)
-		more = reallocarray(s->lent, s->n_lent + 1, sizeof(*more));
+	if (s->n_with_others < MOST)
+		more = reallocarray(s->with_others, s->n_with_others + 1, sizeof(*more));
 	if (!more) {
-		s->all_lent = true;
+		s->all_with_others = true;
 		return;
 	}
-	s->lent = more;
-	s->lent[s->n_lent++] = (struct lz_identity){st->st_dev, st->st_ino};
+	s->with_others = more;
+	s->with_others[s->n_with_others++] = (struct lz_identity){st->st_dev, st->st_ino};
 }
 
 /* Through a descriptor that was opened for writing a file can be mapped, which nothing tells. */
-static void lend_descriptors(struct lz_tracer *t)
+static void share_descriptors(struct lz_tracer *t)
 {
 	char path[64];
 	struct dirent *e;
@@ -64,13 +65,13 @@ static void lend_descriptors(struct lz_tracer *t)
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)t->p.pid);
 	DIR *d = opendir(path);
 	if (!d)
-		t->shared->all_lent = true;
+		t->shared->all_with_others = true;
 	while (d && (e = readdir(d))) {
 		struct stat link, st;
 		if (fstatat(dirfd(d), e->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISLNK(link.st_mode) && link.st_mode & S_IWUSR &&
 		    fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
-			lend(t->shared, &st);
+			share_file(t->shared, &st);
 	}
 	if (d)
 		closedir(d);
@@ -88,28 +89,29 @@ static bool may_be_writable(const struct lz_tracer *t, const struct lz_vma *v)
 	return lstat(path, &st) < 0 || st.st_mode & S_IWUSR;
 }
 
-void lz_shared_lent(struct lz_tracer *t)
+void lz_share_with_others(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
 
 	t->has_children = true;
 	if (!s)
 		return;
-	lend_descriptors(t);
+	share_descriptors(t);
 	for (uint32_t i = 1; i < s->n_objects; i++)
-		s->object[i].lent |= lz_was_lent(s, s->object[i].dev, s->object[i].ino);
+		s->object[i].with_others |=
+		    lz_was_shared_with_others(s, s->object[i].dev, s->object[i].ino);
 	for (size_t i = 0; t->n_shared && i < t->vmas.n; i++) {
 		const struct lz_area *a = &t->vmas.a[i];
 		struct lz_object *o = lz_object(t, a->object);
-		if (o && a->v.flags & MAP_SHARED && !o->lent)
-			o->lent = may_be_writable(t, &a->v);
+		if (o && a->v.flags & MAP_SHARED && !o->with_others)
+			o->with_others = may_be_writable(t, &a->v);
 	}
 }
 
-void lz_lent_forget(struct lz_shared *s)
+void lz_shared_with_others_forget(struct lz_shared *s)
 {
-	free(s->lent);
-	s->lent = NULL;
-	s->n_lent = 0;
-	s->all_lent = false;
+	free(s->with_others);
+	s->with_others = NULL;
+	s->n_with_others = 0;
+	s->all_with_others = false;
 }

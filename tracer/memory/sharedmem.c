@@ -195,7 +195,7 @@ static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
 	const struct lz_object *o = lz_object(t, a->object);
 
 	return a->v.role != LZ_VMA_BUFFER &&
-	       (lz_is_lent(t, a) || lz_shared_lock_for(t, a) || (o && o->watched));
+	       (lz_is_shared_with_others(t, a) || lz_shared_lock_for(t, a) || (o && o->watched));
 }
 
 /* Others may have written there since the last call: what differs is logged, the program's own
@@ -375,12 +375,12 @@ void lz_shared_forget(struct lz_tracer *t)
 	lz_pagemap_free(&s->seen);
 	memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd));
 	for (uint32_t i = 1; i < s->n_objects; i++) {
-		s->object[i].watched = s->object[i].shared = s->object[i].lent = false;
+		s->object[i].watched = s->object[i].shared = s->object[i].with_others = false;
 		s->object[i].inotify = 0;
 	}
 	s->watching = s->segments = false;
-	s->n_heirs = 0;
-	lz_lent_forget(s);
+	s->n_unrecorded = 0;
+	lz_shared_with_others_forget(s);
 	if (s->inotify >= 0)
 		close(s->inotify);
 	s->inotify = -1;

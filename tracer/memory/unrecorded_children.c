@@ -11,7 +11,7 @@
 
 enum { GAP_MIN_MS = 5, EARLY_NS = 1000000, SHARE = 4, BATCH = 512 };
 
-bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end)
+bool lz_unrecorded_touched(pid_t pid, uint64_t start, uint64_t end)
 {
 	const uint64_t present = 3ULL << 62; /* in memory or swapped out */
 	uint64_t entry[BATCH];
@@ -32,39 +32,40 @@ bool lz_heirs_touched(pid_t pid, uint64_t start, uint64_t end)
 	return found;
 }
 
-bool lz_heirs_has(const struct lz_tracer *t, pid_t pid)
+bool lz_unrecorded_has(const struct lz_tracer *t, pid_t pid)
 {
 	const struct lz_shared *s = t->shared;
 
-	for (size_t i = 0; s && i < s->n_heirs; i++)
-		if (s->heir[i].pid == pid)
+	for (size_t i = 0; s && i < s->n_unrecorded; i++)
+		if (s->unrecorded[i].pid == pid)
 			return true;
 	return false;
 }
 
-void lz_heirs_born(struct lz_tracer *t, pid_t pid)
+void lz_unrecorded_born(struct lz_tracer *t, pid_t pid)
 {
 	struct lz_shared *s = t->shared;
 	uint64_t now = lz_now();
 
-	if (!s || !t->n_shared || s->n_heirs == LZ_HEIRS)
+	if (!s || !t->n_shared || s->n_unrecorded == LZ_UNRECORDED_MOST)
 		return;
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
 		if (v->role == LZ_VMA_BUFFER || !(v->flags & MAP_SHARED) || !(v->prot & PROT_WRITE))
 			continue;
-		s->heir[s->n_heirs++] = (struct lz_heir){pid, GAP_MIN_MS, now, now};
+		s->unrecorded[s->n_unrecorded++] =
+		    (struct lz_unrecorded_child){pid, GAP_MIN_MS, now, now};
 		return;
 	}
 }
 
-int lz_heirs_look(struct lz_tracer *t)
+int lz_unrecorded_look(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
-	uint64_t now = s && s->n_heirs ? lz_now() : 0;
+	uint64_t now = s && s->n_unrecorded ? lz_now() : 0;
 
-	for (size_t i = 0; s && i < s->n_heirs;) {
-		struct lz_heir *h = &s->heir[i];
+	for (size_t i = 0; s && i < s->n_unrecorded;) {
+		struct lz_unrecorded_child *h = &s->unrecorded[i];
 		if (now - h->looked + EARLY_NS < h->gap_ms * 1000000ULL) {
 			i++;
 			continue;
@@ -78,17 +79,17 @@ int lz_heirs_look(struct lz_tracer *t)
 		if (ret)
 			i++;
 		else
-			*h = s->heir[--s->n_heirs];
+			*h = s->unrecorded[--s->n_unrecorded];
 	}
 	return 0;
 }
 
-long lz_heirs_timer(const struct lz_tracer *t, long ms)
+long lz_unrecorded_timer(const struct lz_tracer *t, long ms)
 {
 	const struct lz_shared *s = t->shared;
 
-	for (size_t i = 0; s && i < s->n_heirs; i++)
-		if ((long)s->heir[i].gap_ms < ms)
-			ms = (long)s->heir[i].gap_ms;
+	for (size_t i = 0; s && i < s->n_unrecorded; i++)
+		if ((long)s->unrecorded[i].gap_ms < ms)
+			ms = (long)s->unrecorded[i].gap_ms;
 	return ms;
 }

@@ -33,7 +33,7 @@ static int set_timer(struct lz_tracer *t)
 	long ms = t->cur->sig.armed ? spin_ms(t) : slices ? LZ_SPIN_MS : FLUSH_MS;
 	if (t->sched.chaos.on && t->n_threads > 1)
 		ms = LZ_SPIN_PLAIN_MS;
-	ms = lz_heirs_timer(t, ms);
+	ms = lz_unrecorded_timer(t, ms);
 	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
 
 	if (t->timer_ms == ms)
@@ -109,7 +109,7 @@ int lz_tick(struct lz_tracer *t)
 			s->interrupted = true;
 	}
 	let_others_end(t);
-	if (lz_heirs_look(t) < 0)
+	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
@@ -137,7 +137,7 @@ static int flush_at_stop(struct lz_tracer *t)
 	if (!lz_alarmed)
 		return 0;
 	lz_alarmed = 0;
-	if (lz_heirs_look(t) < 0)
+	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return lz_now() - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }

@@ -203,7 +203,7 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
 		return -1;
 	t->undumpable = h->undumpable;
-	lz_shared_lent(t); /* its parent may write what they share */
+	lz_share_with_others(t); /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
 	if (lz_shared_lock_enter(t) < 0 || lz_writer_meta(t->w, &t->meta) < 0)

@@ -685,14 +685,14 @@ int lz_shared_refresh(struct lz_tracer *t);
 bool lz_shared_by_others(const struct lz_tracer *t);
 /* The program goes on, the comparison does not hold any more. */
 void lz_shared_unsettle(struct lz_tracer *t);
-/* heirs.c: PID is a child of the program that is not recorded. */
-void lz_heirs_born(struct lz_tracer *t, pid_t pid);
-/* lent.c: what is mapped shared, and descriptors, have been inherited or passed on. */
-void lz_shared_lent(struct lz_tracer *t);
+/* unrecorded_children.c: PID is a child of the program that is not recorded. */
+void lz_unrecorded_born(struct lz_tracer *t, pid_t pid);
+/* shared_with_others.c: what is mapped shared, and descriptors, have been inherited or passed on. */
+void lz_share_with_others(struct lz_tracer *t);
 /* From time to time: those that store to what the program shares with them are named. */
-int lz_heirs_look(struct lz_tracer *t);
-/* At most MS, in which lz_heirs_look() is due again. */
-long lz_heirs_timer(const struct lz_tracer *t, long ms);
+int lz_unrecorded_look(struct lz_tracer *t);
+/* At most MS, in which lz_unrecorded_look() is due again. */
+long lz_unrecorded_timer(const struct lz_tracer *t, long ms);
 /* outside.c: at the program's end, a last look for other processes. */
 int lz_outside_end(struct lz_tracer *t);
 /* Makes PAGE, read at ADDR, what it was at the comparison, if that holds. */
