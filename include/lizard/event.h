@@ -94,7 +94,7 @@ struct lz_event {
 	uint64_t nr, args[6];
 	int64_t result;
 	bool has_taken;
-	uint32_t taken; /* of the bytes that the call took from the program: taken.h */
+	uint32_t taken; /* of the bytes that the call took from the program: written_bytes.h */
 	/* SWITCH: the thread that runs from here */
 	uint32_t next;
 	/* SIGNAL: number and the siginfo bytes as the program saw them */

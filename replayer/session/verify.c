@@ -3,7 +3,7 @@
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
-#include <lizard/taken.h>
+#include <lizard/written_bytes.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static int compare_taken(struct verify *v)
 		return -1;
 	if (ev->kind != LZ_EV_SYSCALL || !ev->has_taken)
 		return 0;
-	v->res->taken += (uint64_t)(ev->result < LZ_TAKEN_MAX ? ev->result : LZ_TAKEN_MAX);
-	if (lz_taken(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) && crc == ev->taken)
+	v->res->taken += (uint64_t)(ev->result < LZ_WRITTEN_BYTES_MAX ? ev->result : LZ_WRITTEN_BYTES_MAX);
+	if (lz_written_bytes_crc(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) && crc == ev->taken)
 		return 0;
 	return lz_engine_diverge(
 	    e, "%s: the %" PRId64 " bytes that it writes are not the recorded ones",

@@ -302,7 +302,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	    lz_build_regs(t, r, false) < 0)
 		return -1;
 	if (!c->forced)
-		lz_note_taken(t);
+		lz_note_written_bytes(t);
 	if (lz_build_commit(t) < 0)
 		return -1;
 	if (!c->forced)

@@ -1,7 +1,7 @@
 /* The checksum of what a call has written, where replay finds the same bytes at the call's event. */
 #include "tracer/state/tracer.h"
 
-#include <lizard/taken.h>
+#include <lizard/written_bytes.h>
 #include <sys/mman.h>
 
 static bool is_own_area(const struct lz_area *a)
@@ -27,11 +27,12 @@ static bool is_own(void *arg, uint64_t addr, uint64_t len)
 	return true;
 }
 
-void lz_note_taken(struct lz_tracer *t)
+void lz_note_written_bytes(struct lz_tracer *t)
 {
 	struct lz_event *e = &t->b.ev;
 
 	/* what it has changed itself may be what it has written */
 	if (!e->n_writes && !e->n_ops)
-		e->has_taken = lz_taken(&t->p, e->nr, e->args, e->result, is_own, t, &e->taken);
+		e->has_taken =
+		    lz_written_bytes_crc(&t->p, e->nr, e->args, e->result, is_own, t, &e->taken);
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -68,15 +67,6 @@ int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c)
 		return 0;
 	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->old_personality, 0, 0, 0, 0,
 	                       0);
-}
-
-int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c)
-{
-	int64_t ret;
-
-	if (!t->undumpable)
-		return 0;
-	return lz_proc_syscall(c, &ret, SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
 }
 
 /* Its markers go to the sink while it lives in our memory. */

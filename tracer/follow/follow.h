@@ -36,7 +36,7 @@ struct lz_handover {
 
 /* What is to be done with PID, which has just been born or has called execve. -1: nothing. */
 int lz_follow_kind(const struct lz_tracer *t, pid_t pid, bool exec);
-/* park.c */
+/* handover.c */
 /* C stands; when it is let go it waits. */
 int lz_park(struct lz_proc *c, struct lz_parked *was);
 /* C stands, at WAS if it is not parked: it is let go, and lz_error() said as the reason. */

@@ -53,7 +53,7 @@ struct lz_shared {
 	bool settled;           /* seen is what memory was at the present event */
 	bool anonymous;         /* the user has been told of others in memory without a name */
 	int inotify;            /* -1: none */
-	uint64_t next_look, look_gap; /* ns: outside.c */
+	uint64_t next_look, look_gap; /* ns: outside_writers.c */
 	struct lz_unrecorded_child unrecorded[LZ_UNRECORDED_MOST];
 	size_t n_unrecorded;
 	struct lz_identity
@@ -91,7 +91,7 @@ int lz_alias_find(struct lz_tracer *t, uint32_t object, bool log);
 /* Area A gets the number, 0: none, and is of no file then. */
 void lz_alias_number(struct lz_area *a, uint32_t number);
 
-/* outside.c: who else has it? */
+/* outside_writers.c: who else has it? */
 void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
 /* The same of a file that is mapped privately: only that it is written. */
 void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
@@ -107,7 +107,7 @@ bool lz_unrecorded_touched(pid_t pid, uint64_t start, uint64_t end);
 
 /* shared_with_others.c */
 /* May who has it, too, store there? What is mapped to read only, of a file on a disk, others seldom write: then they are
- * noticed (outside.c). */
+ * noticed (outside_writers.c). */
 bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
 /* May a child, or who was sent a descriptor, store there without being noticed? */
 bool lz_is_shared_with_others(const struct lz_tracer *t, const struct lz_area *a);

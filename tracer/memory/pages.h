@@ -1,4 +1,4 @@
-/* Inside of page tracking: pages.c, dirty.c, hot.c, watch.c. */
+/* Inside of page tracking: pages.c, dirty.c, hot_pages.c, pages_watch.c. */
 #ifndef LIZARD_TRACER_PAGES_H
 #define LIZARD_TRACER_PAGES_H
 
@@ -74,7 +74,7 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a);
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
 int lz_by_address(const void *a, const void *b);
 
-/* hot.c. A collection begins, finds its candidates area by area, tells which have changed (in the order of their
+/* hot_pages.c. A collection begins, finds its candidates area by area, tells which have changed (in the order of their
  * addresses), and ends. */
 int lz_hot_begin(struct lz_pages *g);
 /* What is hot, and what has been written to of the rest; as lz_dirty_scan(). */

@@ -324,8 +324,8 @@ int lz_blocked_mark(struct lz_tracer *t);
 /* May a call under way have stored there? */
 bool lz_blocked_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len);
 
-/* taken.c: puts what the call has written, as a checksum, into its event, which is about to be committed. */
-void lz_note_taken(struct lz_tracer *t);
+/* written_bytes.c: puts what the call has written, as a checksum, into its event, which is about to be committed. */
+void lz_note_written_bytes(struct lz_tracer *t);
 
 /* switch.c: hands the turn to NEXT and logs it. IN_CALL: the current thread is inside a call, asleep. */
 int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call);
@@ -373,7 +373,7 @@ bool lz_call_may_sleep(const struct lz_call *c);
 bool lz_call_has_class(const struct lz_call *c, int klass);
 
 /* follow.c: the first tracer's part in --follow; nothing without it. */
-/* adopt.c: ends the recording; the process is another program now, which has one of its own. */
+/* takeover.c: ends the recording; the process is another program now, which has one of its own. */
 int lz_next_recording(struct lz_tracer *t);
 int lz_follow_begin(struct lz_tracer *t); /* the recording has been created */
 void lz_follow_tick(struct lz_tracer *t);
@@ -400,7 +400,7 @@ int lz_launch(struct lz_tracer *t);
 /* Puts the tracer on one CPU; old_affinity is what it had. */
 int lz_pin(struct lz_tracer *t);
 
-/* allowed.c */
+/* privileges.c */
 /* Says why PTRACE_SEIZE of PID has failed with the present errno. Gives -1. */
 int lz_cannot_trace(pid_t pid);
 /* -1: PID's program is one that has no privileges only because we trace it. */
@@ -465,9 +465,12 @@ int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at);
 /* ethtool.c: the same of SIOCETHTOOL. */
 int lz_ethtool_capture(struct lz_tracer *t, uint64_t at);
 int64_t lz_ethtool_refuse(struct lz_tracer *t, uint64_t at);
-/* special.c */
+/* answer_by_args.c */
 /* At entry: true if the call is not to be made, because of its arguments; *result is given instead. */
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
+/* dumpable.c */
+/* At entry, as lz_answer_by_args(). */
+bool lz_answer_dumpable(struct lz_tracer *t, int64_t *result);
 /* The kernel makes a process that has changed its user undumpable: it is made dumpable again, and believes that it is not. */
 int lz_stay_dumpable(struct lz_tracer *t, int64_t result);
 
@@ -574,7 +577,7 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* Neither a marker nor a system call has come in time. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 
-/* rep.c: runs to the end of a repeated string instruction, if *r is at one. */
+/* leave_rep.c: runs to the end of a repeated string instruction, if *r is at one. */
 int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* insn.c: 1 if the instruction at r->rip was a trapped one and has been done. */
@@ -636,7 +639,7 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result);
 /* Instead of sched_setaffinity: what the program and its children believe in. */
 int64_t lz_affinity_set(struct lz_tracer *t);
 
-/* letgo.c: recording has failed: the program goes on without us, t->status is how it ended. */
+/* detach.c: recording has failed: the program goes on without us, t->status is how it ended. */
 int lz_let_go(struct lz_tracer *t);
 
 /* pages.c */
@@ -693,7 +696,7 @@ void lz_share_with_others(struct lz_tracer *t);
 int lz_unrecorded_look(struct lz_tracer *t);
 /* At most MS, in which lz_unrecorded_look() is due again. */
 long lz_unrecorded_timer(const struct lz_tracer *t, long ms);
-/* outside.c: at the program's end, a last look for other processes. */
+/* outside_writers.c: at the program's end, a last look for other processes. */
 int lz_outside_end(struct lz_tracer *t);
 /* Makes PAGE, read at ADDR, what it was at the comparison, if that holds. */
 void lz_shared_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page);

@@ -10,7 +10,7 @@
 #include <sched.h>
 
 enum {
-	SLOT = 1, /* of the debug registers; rep.c has 0 */
+	SLOT = 1, /* of the debug registers; leave_rep.c has 0 */
 	MAX_MARKERS_LOG2 = 17,
 	MAX_CALLS = 24,
 	STUCK_MS = 2

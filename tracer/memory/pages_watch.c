@@ -1,11 +1,9 @@
-/* Pages that another process writes, and checking our own copies. */
+/* Pages that another process writes. */
 #include "tracer/memory/pages.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- watching another writer ---- */
 
 /* The candidates so far stay candidates. */
 static int carry_on(struct lz_pages *g)
@@ -112,37 +110,4 @@ void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set)
 		if (set->now[i])
 			lz_page_drop(t->pages, (uint8_t *)set->now[i]);
 	lz_set_free(set);
-}
-
-/* ---- checking ourselves ---- */
-
-/* Is every page that the program owns what we believe it to be? */
-int lz_pages_check(struct lz_tracer *t)
-{
-	struct lz_pages *g = t->pages;
-
-	g->n_cand = 0;
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_vma *v = &t->vmas.a[i].v;
-		if (!lz_dirty_tracked(v))
-			continue;
-		int ret = g->have_scan ? lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED)
-		                       : lz_dirty_walk(g, v->start, v->end);
-		if (ret < 0)
-			return -1;
-	}
-	for (size_t i = 0; i < g->n_cand; i++) {
-		uint64_t addr = g->cand[i];
-		const uint8_t *held = lz_pagemap_get(&g->copy, addr);
-		ptrdiff_t a = lz_vmas_find(&t->vmas, addr);
-		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
-			continue;
-		lz_blocked_show(t, addr, g->batch);
-		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
-			held = lz_zero_page;
-		if (!held || memcmp(held, g->batch, LZ_PAGE) != 0)
-			return lz_fail("self check: page %#llx changed unseen (%s)",
-			               (unsigned long long)addr, held ? "written" : "new");
-	}
-	return 0;
 }

@@ -1,4 +1,4 @@
-#include <lizard/taken.h>
+#include <lizard/written_bytes.h>
 
 #include <lizard/proc.h>
 #include <sys/socket.h>
@@ -74,12 +74,12 @@ static bool add_all(struct sum *s, uint64_t nr, const uint64_t *args)
 	return false;
 }
 
-bool lz_taken(const struct lz_proc *p, uint64_t nr, const uint64_t *args, int64_t result,
+bool lz_written_bytes_crc(const struct lz_proc *p, uint64_t nr, const uint64_t *args, int64_t result,
               bool (*counts)(void *arg, uint64_t addr, uint64_t len), void *arg, uint32_t *crc)
 {
 	struct sum s = {.p = p, .counts = counts, .arg = arg};
 
-	s.left = result < LZ_TAKEN_MAX ? (uint64_t)result : LZ_TAKEN_MAX;
+	s.left = result < LZ_WRITTEN_BYTES_MAX ? (uint64_t)result : LZ_WRITTEN_BYTES_MAX;
 	if (result <= 0 || !add_all(&s, nr, args) || s.left)
 		return false;
 	*crc = s.crc;

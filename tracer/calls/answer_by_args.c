@@ -129,55 +129,11 @@ static int64_t refuse_by_args(struct lz_tracer *t)
 	return 0;
 }
 
-/* Without the right to it, we could not look at a process that cannot be dumped. It only believes that it is one. */
-static bool answer_dumpable(struct lz_tracer *t, int64_t *result)
-{
-	const uint64_t *a = t->cur->call.args;
-
-	if (t->cur->call.nr != SYS_prctl || (a[0] != PR_SET_DUMPABLE && a[0] != PR_GET_DUMPABLE) ||
-	    (a[0] == PR_SET_DUMPABLE && a[1] > 1))
-		return false;
-	if (a[0] == PR_SET_DUMPABLE)
-		t->undumpable = !a[1];
-	*result = 0;
-	return a[0] == PR_SET_DUMPABLE || t->undumpable;
-}
-
-static bool changes_user(uint64_t nr)
-{
-	switch (nr) {
-	case SYS_setuid:
-	case SYS_setgid:
-	case SYS_setreuid:
-	case SYS_setregid:
-	case SYS_setresuid:
-	case SYS_setresgid:
-	case SYS_setfsuid:
-	case SYS_setfsgid:
-	case SYS_capset: return true;
-	}
-	return false;
-}
-
-int lz_stay_dumpable(struct lz_tracer *t, int64_t result)
-{
-	int64_t now, ret;
-
-	if (!changes_user(t->cur->call.nr) || result < 0)
-		return 0;
-	if (lz_proc_syscall(&t->p, &now, SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0) < 0)
-		return -1;
-	if (now == 1)
-		return 0;
-	t->undumpable = true;
-	return lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0, 0);
-}
-
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
 	uint64_t pid = t->cur->call.args[0];
 
-	if (answer_dumpable(t, result))
+	if (lz_answer_dumpable(t, result))
 		return true;
 
 	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || lz_thread_find(t, (pid_t)pid))) {
