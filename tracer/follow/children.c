@@ -162,7 +162,7 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 }
 
 /* KIND: of its handover, -1: it is not followed. AFTER_EXEC: it stands at the event of its execve. */
-static int let_go(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_exec)
+static int hand_over_or_detach(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_exec)
 {
 	struct lz_handover *h = kind < 0 ? NULL : calloc(1, sizeof(*h));
 	int ret = 0;
@@ -246,7 +246,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 			lz_tell_privileges((pid_t)pid);
 		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
 			lz_unrecorded_born(t, (pid_t)pid);
-		ret = let_go(t, &c, kind, shares);
+		ret = hand_over_or_detach(t, &c, kind, shares);
 	}
 	lz_proc_close(&c);
 	if (ret == 0)

@@ -267,7 +267,7 @@ static int clean(struct lz_tracer *t)
 	return restart(t);
 }
 
-static int detach(struct lz_tracer *t)
+static int detach_thread(struct lz_tracer *t)
 {
 	return ptrace(PTRACE_DETACH, t->p.pid, 0, 0) < 0 && errno != ESRCH ? -1 : 0;
 }
@@ -320,9 +320,9 @@ static int wait_for_end(struct lz_tracer *t)
 }
 
 /* None goes on before all of them can: it might end the process meanwhile. */
-int lz_let_go(struct lz_tracer *t)
+int lz_detach(struct lz_tracer *t)
 {
-	if (for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach) < 0)
+	if (for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach_thread) < 0)
 		return -1;
 	return wait_for_end(t);
 }

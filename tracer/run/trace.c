@@ -3,181 +3,14 @@
 #include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <lizard/error.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
-
-static char *read_link(const char *path)
-{
-	char buf[4096];
-	ssize_t n = readlink(path, buf, sizeof(buf) - 1);
-
-	return n < 0 ? strdup("") : strndup(buf, (size_t)n);
-}
-
-static char **copy_list(char **v)
-{
-	size_t n = 0;
-
-	while (v[n])
-		n++;
-	char **copy = calloc(n + 1, sizeof(*copy));
-	for (size_t i = 0; copy && i < n; i++)
-		copy[i] = strdup(v[i]);
-	return copy;
-}
-
-/* `key : value` of the first CPU. */
-static char *cpuinfo(const char *key)
-{
-	char *line = NULL, *found = NULL;
-	size_t room = 0;
-	FILE *f = fopen("/proc/cpuinfo", "re");
-
-	while (f && !found && getline(&line, &room, f) > 0) {
-		char *colon = strchr(line, ':');
-		if (strncmp(line, key, strlen(key)) != 0 || !colon)
-			continue;
-		colon += strspn(colon, ": ");
-		colon[strcspn(colon, "\n")] = 0;
-		found = strdup(colon);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found ? found : strdup("");
-}
-
-/* Processor features as the program can see them: cpuid's, and what the kernel has enabled. */
-static char *features(void)
-{
-	char *flags = cpuinfo("flags"), *all = NULL;
-	uint32_t low, high;
-
-	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	if (asprintf(&all, "%s xcr0=%#" PRIx64, flags ? flags : "", (uint64_t)high << 32 | low) < 0)
-		all = NULL;
-	free(flags);
-	return all;
-}
-
-/* The path that was asked for if it is the executed file itself; a script's interpreter otherwise. */
-static char *program_path(const char *exe, const char *argv0)
-{
-	struct stat a, b;
-	char *dir, *path = NULL;
-
-	if (!strchr(argv0, '/') || stat(exe, &a) < 0 || stat(argv0, &b) < 0 ||
-	    a.st_ino != b.st_ino || a.st_dev != b.st_dev)
-		return read_link(exe);
-	if (argv0[0] == '/')
-		return strdup(argv0);
-	dir = getcwd(NULL, 0);
-	if (!dir || asprintf(&path, "%s/%s", dir, argv0 + (strncmp(argv0, "./", 2) ? 0 : 2)) < 0)
-		path = NULL;
-	free(dir);
-	return path;
-}
-
-int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
-{
-	struct lz_meta *m = &t->meta;
-	struct utsname u;
-	char path[64];
-
-	uname(&u);
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->p.pid);
-	m->version = 1;
-	m->state = LZ_REC_INCOMPLETE;
-	m->program = program_path(path, argv[0] ? argv[0] : "");
-	m->build_id = lz_build_id(path);
-	if (!m->build_id)
-		m->build_id = strdup("");
-	m->cwd = cwd;
-	if (!m->cwd)
-		m->cwd = strdup("");
-	m->argv = copy_list(argv);
-	m->envp = copy_list(envp);
-	m->host = strdup(u.nodename);
-	m->kernel = strdup(u.release);
-	m->cpu = cpuinfo("model name");
-	m->features = features();
-	m->cpu_number = (uint32_t)t->cpu;
-	m->tid = t->tid;
-	m->flow = strdup((const char *const[]){"auto", "full", "hash"}[t->opt->flow]);
-	m->chaos_seed = t->opt->chaos_seed;
-	m->start_time = (uint64_t)time(NULL);
-	m->exit_status = -1;
-	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel || !m->flow)
-		return lz_fail("out of memory");
-	return 0;
-}
-
-volatile sig_atomic_t lz_alarmed;
-
-static void on_alarm(int signo)
-{
-	(void)signo;
-	lz_alarmed = 1;
-}
-
-static volatile pid_t target;
-
-static void pass_on(int signo)
-{
-	int saved = errno;
-
-	kill(target, signo);
-	errno = saved;
-}
-
-/* Who is in our process group, the program before all, will have sent it to the whole group. */
-static void pass_on_from_outside(int signo, siginfo_t *info, void *context)
-{
-	int saved = errno;
-
-	/* 0: it is in another PID namespace */
-	if (info->si_code <= 0 && (!info->si_pid || getpgid(info->si_pid) != getpgrp()))
-		kill(target, signo);
-	errno = saved;
-}
-
-/* The terminal's signals are for the program: it decides what they do. Those that are sent to us are passed on: what asks
- * to end in any case, others if they are not for the group. */
-void lz_set_signals(pid_t pid)
-{
-	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
-	struct sigaction pass = {.sa_handler = pass_on};
-	struct sigaction outside = {.sa_sigaction = pass_on_from_outside,
-	                            .sa_flags = SA_SIGINFO | SA_RESTART};
-	struct sigaction waited = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
-	static const int others[] = {SIGINT,    SIGQUIT, SIGUSR1, SIGUSR2,
-	                             SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
-
-	target = pid;
-	sigaction(SIGCHLD, &waited, NULL); /* no signal for a stop: it is waited for */
-	sigaction(SIGTERM, &pass, NULL);
-	sigaction(SIGHUP, &pass, NULL);
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		sigaction(others[i], &outside, NULL);
-	for (int signo = SIGRTMIN; signo <= SIGRTMAX; signo++)
-		sigaction(signo, &outside, NULL);
-
-	sigaction(SIGALRM, &wake, NULL);
-	sigaction(SIGPIPE, &ignore, NULL); /* nobody need read what we say */
-	sigaction(SIGXFSZ, &ignore, NULL); /* what has no room in its file is an error */
-}
 
 /* What goes again need not be made smaller by leaving its markers out. */
 int lz_what_to_keep(struct lz_tracer *t)
@@ -290,7 +123,7 @@ static int go_on_alone(struct lz_tracer *t)
 	if (t->ended)
 		return 0;
 	lz_warn("the program goes on unrecorded");
-	int ret = lz_let_go(t);
+	int ret = lz_detach(t);
 	if (ret == 0 && !t->meta.parent) /* else only its own parent hears how it ends */
 		tell_stopped(t, NULL, t->status);
 	lz_follow_gone(t);

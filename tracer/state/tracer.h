@@ -640,7 +640,7 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result);
 int64_t lz_affinity_set(struct lz_tracer *t);
 
 /* detach.c: recording has failed: the program goes on without us, t->status is how it ended. */
-int lz_let_go(struct lz_tracer *t);
+int lz_detach(struct lz_tracer *t);
 
 /* pages.c */
 struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */
