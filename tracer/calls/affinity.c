@@ -1,5 +1,6 @@
 /* The CPUs that the program believes it has: it stays on the tracer's one. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* System calls that are refused, or answered by us, because of their arguments. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/state/state.h"
 
 #include <lizard/error.h>
 #include <asm/prctl.h>

@@ -1,5 +1,8 @@
 /* What a call may write while another thread has the turn is taken down before: memory/blocked_writes.c. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/state/state.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -100,5 +103,5 @@ int lz_blocked_take_early(struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	return lz_sched_threaded(t) && lz_call_waits(c) && fills_up(c) ? lz_blocked_take(t) : 0;
+	return lz_threaded(t) && lz_call_waits(c) && fills_up(c) ? lz_blocked_take(t) : 0;
 }

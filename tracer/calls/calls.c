@@ -1,5 +1,11 @@
 /* System calls: the stop before and the stop after. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/checkpoint/checkpoint.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/signals/signals.h"
+#include "tracer/state/state.h"
+#include "tracer/turns/turns.h"
 
 #include <lizard/error.h>
 #include <errno.h>
@@ -150,7 +156,7 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 	if ((!again && begin(t, r) < 0) || show_child(t, r) < 0)
 		return -1;
 	/* It may lose its turn in there, where its registers cannot be read. */
-	if (lz_sched_threaded(t) && lz_call_waits(&t->cur->call) && lz_thread_save_xstate(t) < 0)
+	if (lz_threaded(t) && lz_call_waits(&t->cur->call) && lz_thread_save_xstate(t) < 0)
 		return -1;
 	/* As if they had come just now: they interrupt the call if it blocks. */
 	return lz_signal_release_in_call(t);

@@ -1,5 +1,7 @@
 /* What a system call wrote into the program's memory, from the table. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <lizard/error.h>

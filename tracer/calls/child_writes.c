@@ -1,5 +1,7 @@
 /* The output of a call that makes a child. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 
 #include <linux/sched.h>
 #include <sched.h>

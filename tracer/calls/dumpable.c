@@ -1,6 +1,6 @@
 /* Whether the program can be dumped: without the right to it, we could not look at one that cannot. It only believes that
  * it is one, until it goes on by itself. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -1,6 +1,7 @@
 /* SIOCETHTOOL: the interface's request points to a structure whose first word is the command. What a command writes there is
  * in the table; others are refused as by a driver that does not have them. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
 
 #include <lizard/error.h>
 #include <errno.h>

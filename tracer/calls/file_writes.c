@@ -1,5 +1,7 @@
 /* What a system call has done to files and memory that are mapped: written, cut, extended, removed, passed on. */
+#include "tracer/calls/calls.h"
 #include "tracer/calls/written_range.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/turns/shared_memory_lock.h"

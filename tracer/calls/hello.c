@@ -1,6 +1,9 @@
 /* The hello call of the program's runtime: from here on it has a ring of marker buffers. */
+#include "tracer/calls/calls.h"
+#include "tracer/code/code.h"
 #include "tracer/log/gather.h"
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
+#include "tracer/state/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* What an ioctl writes. The number of a newer one tells the direction and the size; the older ones, and those whose
  * number lies or whose argument points further, stand in the tables here. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
 
 #include <lizard/error.h>
 #include <asm/ioctls.h>

@@ -1,6 +1,9 @@
 /* The mmap family: what was done, in terms that replay can redo and undo. Lizard, "Replaying
  * programs that use mmap and munmap". */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 
 #include <lizard/error.h>
 #include <errno.h>

@@ -1,5 +1,11 @@
 /* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/checkpoint/checkpoint.h"
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/signals/signals.h"
+#include "tracer/state/state.h"
 
 #include <dirent.h>
 #include <elf.h>

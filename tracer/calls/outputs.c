@@ -1,5 +1,7 @@
 /* What system calls write whose output depends on their arguments: LZ_OUT_SPECIAL. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+#include "tracer/state/state.h"
 
 #include <lizard/error.h>
 #include <asm/prctl.h>

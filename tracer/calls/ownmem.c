@@ -1,7 +1,11 @@
 /* The program's memory as a file: what it writes to its own /proc/PID/mem changes memory as a store does, also where no
  * store could. Nothing is looked at before such a file has been opened for writing. */
+#include "tracer/calls/calls.h"
 #include "tracer/calls/written_range.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
+#include "tracer/state/state.h"
 
 #include <fcntl.h>
 #include <stdio.h>

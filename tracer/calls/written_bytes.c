@@ -1,5 +1,6 @@
 /* The checksum of what a call has written, where replay finds the same bytes at the call's event. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/memory/memory.h"
 
 #include <lizard/written_bytes.h>
 #include <sys/mman.h>

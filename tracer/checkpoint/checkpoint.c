@@ -1,5 +1,9 @@
 /* Checkpoints: when, and what they hold. */
+#include "tracer/checkpoint/checkpoint.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
+#include "tracer/state/state.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* For tests: the model of the address space against /proc/PID/maps, our copies of pages against
  * the program's. */
-#include "tracer/state/tracer.h"
+#include "tracer/checkpoint/checkpoint.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>

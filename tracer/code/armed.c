@@ -1,6 +1,6 @@
 /* The program's code as it is while it is recorded: instructions that have been armed, to fault and be done by the tracer
  * (lizard/randinsn.h, lizard/xsavec.h), and the markers' adds, which have been widened (lizard/widen.h). */
-#include "tracer/state/tracer.h"
+#include "tracer/code/code.h"
 
 #include <lizard/error.h>
 #include <lizard/randinsn.h>

@@ -1,6 +1,7 @@
 /* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand, rdseed and xsavec where they
  * are armed. They fault and are done here. */
-#include "tracer/state/tracer.h"
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
 
 #include <lizard/error.h>
 #include <lizard/randinsn.h>

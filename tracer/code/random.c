@@ -1,5 +1,6 @@
 /* Arms rdrand and rdseed: the program's own, and libraries' where they cannot be hidden. See lizard/randinsn.h. */
-#include "tracer/state/tracer.h"
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
 
 #include <cpuid.h>
 #include <lizard/error.h>

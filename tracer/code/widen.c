@@ -1,4 +1,7 @@
 /* Makes the markers' adds wide, so that the pointer does not go round in 64 KiB as it does in a sink: lizard/widen.h. */
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
 #include <lizard/error.h>

@@ -1,5 +1,6 @@
 /* Arms the dynamic linker's xsavec, and does it: see lizard/xsavec.h. */
-#include "tracer/state/tracer.h"
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
 
 #include <elf.h>
 #include <lizard/error.h>

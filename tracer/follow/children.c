@@ -1,7 +1,14 @@
 /* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
  * until it execs or exits, and what it wrote becomes output of the parent's call. */
+#include "tracer/calls/calls.h"
+#include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
+#include "tracer/follow/handover.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <lizard/error.h>

@@ -1,7 +1,10 @@
 /* Handing a process over to another tracer. */
+#include "tracer/calls/calls.h"
 #include "tracer/follow/follow.h"
+#include "tracer/follow/handover.h"
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* A process between two tracers: it waits in a pause() with all signals blocked. */
-#include "tracer/follow/follow.h"
+#include "tracer/follow/handover.h"
+
 #include "tracer/state/process.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* A process that is not recorded itself, but may start one that is. */
+#include "tracer/calls/calls.h"
 #include "tracer/follow/follow.h"
+#include "tracer/follow/handover.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <lizard/error.h>

@@ -1,5 +1,5 @@
 /* One event at a time: its writes and mapping changes are gathered here. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>

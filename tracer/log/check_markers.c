@@ -1,5 +1,5 @@
 /* For tests: do the markers end where the program's pointer says? */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
 
 #include <common/markers.h>
 #include <lizard/error.h>

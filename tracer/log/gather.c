@@ -1,5 +1,7 @@
 #include "tracer/log/gather.h"
 
+#include "tracer/state/tracer.h"
+
 #include <common/thread.h>
 #include <errno.h>
 #include <lizard/error.h>

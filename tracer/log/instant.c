@@ -4,7 +4,7 @@
  * system call's number until the program enters the kernel anew by anything but a system call, which sets it to -1
  * (arch/x86/entry, "no syscall to restart"). So behind a system call it is there by itself, and at other instants we
  * put a number into it. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
 
 enum { NOTHING_RAN = 0x4c5a };
 

@@ -1,5 +1,5 @@
 /* The pointer behind the last marker, where the program keeps it between functions: __lizard_pos. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
 
 /* Before a handler runs, __lizard_pos must hold the pointer: the stream goes on there. */
 int lz_stream_set_pos(struct lz_tracer *t)

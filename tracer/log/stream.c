@@ -1,7 +1,7 @@
 /* The marker stream: the ring of buffers that the tracer and the program share, their guard pages and the
  * fence. calls/hello.c makes it. The program sees private memory; see design.md section 4.2. */
 #include "tracer/log/gather.h"
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
 
 #include <common/markers.h>
 #include <lizard/error.h>

@@ -1,5 +1,5 @@
 /* What time it is for the recording, and how much the program has computed. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
 
 #include <time.h>
 

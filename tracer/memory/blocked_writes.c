@@ -3,7 +3,7 @@
  * The kernel writes a call's output while another thread has the turn; in the recording it appears with the call's
  * event, when its own thread has the turn again. Checkpoints in between show the memory as the log has it: what was
  * there when the thread lost its turn. */
-#include "tracer/state/tracer.h"
+#include "tracer/memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

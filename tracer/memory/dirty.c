@@ -3,6 +3,7 @@
  * With scan: userfaultfd write protection in asynchronous mode, read out by PAGEMAP_SCAN; a page
  * that is populated and not write-protected has been written. With compare: every page that the
  * program owns. */
+#include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* A new mapping: told to replay, and known from then on. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 
 #include <sys/mman.h>
 

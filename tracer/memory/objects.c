@@ -1,6 +1,8 @@
 /* Files and segments that are mapped: which of them is which, and whether their copies still hold. */
 #include "tracer/memory/objects.h"
 
+#include "tracer/memory/memory.h"
+
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <stdio.h>

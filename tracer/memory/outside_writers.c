@@ -3,6 +3,7 @@
  *
  * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
  * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"

@@ -1,6 +1,8 @@
 /* Our copies of the program's pages: what each held at the last checkpoint. */
 #include "tracer/memory/pages.h"
 
+#include "tracer/memory/memory.h"
+
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -54,11 +56,6 @@ uint8_t *lz_page_new(struct lz_pages *g)
 	return g->spare[--g->n_spare];
 }
 
-const char *lz_pages_method(const struct lz_pages *g)
-{
-	return g->uffd >= 0 ? "scan" : "compare";
-}
-
 struct lz_pages *lz_pages_new(struct lz_tracer *t)
 {
 	struct lz_pages *g = calloc(1, sizeof(*g));
@@ -84,7 +81,7 @@ struct lz_pages *lz_pages_new(struct lz_tracer *t)
 	}
 	for (size_t i = 0; i < t->vmas.n; i++)
 		lz_dirty_arm(g, &t->vmas.a[i]);
-	lz_debug("dirty pages: %s", lz_pages_method(g));
+	lz_debug("dirty pages: %s", g->uffd >= 0 ? "scan" : "compare");
 	return g;
 fail:
 	lz_pages_free(g);

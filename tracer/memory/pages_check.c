@@ -1,4 +1,5 @@
 /* For tests: our copies of pages against the program's. */
+#include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
 
 #include <lizard/error.h>

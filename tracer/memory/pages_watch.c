@@ -1,4 +1,5 @@
 /* Pages that another process writes. */
+#include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
 
 #include <lizard/error.h>

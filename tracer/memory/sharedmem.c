@@ -1,6 +1,8 @@
 /* Memory that changes although the program does not store to it: a file that is written, cut or extended while it is
  * mapped, memory that others share, and the second mapping of what is stored to through the first. What changed is logged
  * with the system call that follows the change, or made it. */
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/memory/shared_lock_page.h"
 

@@ -2,6 +2,7 @@
  * program's next system call only, and a program that just polls makes none: so that it is said in time, children are looked
  * at until they have another program, are gone or have been named. One that is there to run another program leaves the
  * memory alone: fork() gives it none of these pages, it has those that it has touched. */
+#include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
 #include <fcntl.h>

@@ -1,8 +1,15 @@
 /* Signals reach the program: at an instant that replay can find again (a system call, a marker store, or a checkpoint
  * taken on the spot), by one single step, which stops at the handler's first instruction. */
+#include "tracer/calls/calls.h"
+#include "tracer/checkpoint/checkpoint.h"
+#include "tracer/code/code.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/shared_lock_page.h"
-#include "tracer/state/tracer.h"
+#include "tracer/run/run.h"
+#include "tracer/signals/signals.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <lizard/error.h>

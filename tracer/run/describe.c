@@ -1,5 +1,5 @@
 /* What is to be known about the program, its run and its machine: the recording's meta data. */
-#include "tracer/state/tracer.h"
+#include "tracer/run/run.h"
 
 #include <inttypes.h>
 #include <lizard/error.h>

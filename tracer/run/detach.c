@@ -1,5 +1,12 @@
 /* Recording has failed: the program goes on by itself. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/code/code.h"
+#include "tracer/follow/follow.h"
+#include "tracer/log/log.h"
+#include "tracer/run/run.h"
+#include "tracer/signals/signals.h"
+#include "tracer/state/state.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <linux/audit.h>

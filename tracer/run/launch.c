@@ -1,6 +1,8 @@
 /* Starting the program: forked, pinned, seized, up to its first execve. */
+#include "tracer/run/run.h"
 #include "tracer/state/process.h"
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <fcntl.h>

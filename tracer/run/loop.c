@@ -1,7 +1,15 @@
 /* The program's stops, one after the other. */
+#include "tracer/calls/calls.h"
+#include "tracer/code/code.h"
+#include "tracer/follow/follow.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/shared_lock_page.h"
-#include "tracer/state/tracer.h"
+#include "tracer/run/run.h"
+#include "tracer/signals/signals.h"
+#include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -152,7 +160,7 @@ static int next_stop(struct lz_tracer *t, int *status)
 	}
 	if (set_timer(t) < 0)
 		return -1;
-	if (lz_sched_threaded(t))
+	if (lz_threaded(t))
 		return lz_turn_wait(t, status);
 	if (t->shared_lock.held && lz_call_may_sleep(&t->cur->call) && before_sleep(t, status))
 		return 0;
@@ -296,7 +304,7 @@ static int gone_ms(struct lz_tracer *t)
 		state = 't';
 	if (state != 't')
 		return KILLED_MS;
-	return lz_sched_threaded(t) ? GONE_MS : 0;
+	return lz_threaded(t) ? GONE_MS : 0;
 }
 
 /* Ends that were met while another thread was waited for hold up the end of all. */
@@ -312,7 +320,7 @@ static void let_end(struct lz_tracer *t)
 
 bool lz_process_gone(struct lz_tracer *t, int *status)
 {
-	bool threaded = lz_sched_threaded(t);
+	bool threaded = lz_threaded(t);
 
 	for (int idle = 0;;) {
 		pid_t got = waitpid(threaded ? -1 : t->p.pid, status, WNOHANG | __WALL);

@@ -1,5 +1,5 @@
 /* Signals to the tracer itself: what it passes on to the program, what it ignores. */
-#include "tracer/state/tracer.h"
+#include "tracer/run/run.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,8 +2,13 @@
  *
  * All threads write one marker stream: whoever gets the turn gets the write pointer. Where code keeps it in r15 it is set
  * there, as after a signal handler; everybody else finds it in the thread's __lizard_pos. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/run/run.h"
+#include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <lizard/error.h>
 #include <linux/futex.h>

@@ -1,7 +1,17 @@
 /* The next tracer's side of a handover: takes the parked process and records it. */
+#include "tracer/calls/calls.h"
+#include "tracer/checkpoint/checkpoint.h"
+#include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
+#include "tracer/follow/handover.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/shared_lock_page.h"
+#include "tracer/run/run.h"
+#include "tracer/state/process.h"
+#include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <fcntl.h>

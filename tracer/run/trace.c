@@ -1,6 +1,14 @@
 /* From the options to a finished recording. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/code/code.h"
+#include "tracer/follow/follow.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/run/run.h"
+#include "tracer/state/process.h"
+#include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <lizard/error.h>

@@ -1,7 +1,12 @@
 /* Waiting, when there is more than one thread: for the one that has the turn, which runs, and for those that the kernel
  * holds in a call. Those stop when it lets them go, before they can run, and wait for their turn. */
-#include "tracer/state/tracer.h"
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+#include "tracer/run/run.h"
+#include "tracer/signals/signals.h"
+#include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <lizard/error.h>

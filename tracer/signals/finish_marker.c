@@ -1,5 +1,6 @@
 /* A marker is not interrupted between its stores: the program is stepped to its end first. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
+#include "tracer/signals/signals.h"
 
 #include <lizard/error.h>
 #include <sys/ptrace.h>

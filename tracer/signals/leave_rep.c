@@ -1,6 +1,6 @@
 /* A rep instruction can be interrupted half way. No position names such an instant: a whole rep is
  * one arrival. */
-#include "tracer/state/tracer.h"
+#include "tracer/signals/signals.h"
 
 #include <errno.h>
 #include <lizard/error.h>

@@ -1,6 +1,7 @@
 /* Signals: what the program does about them, and those that are held until it is at an instant that replay can find again:
  * run/deliver.c. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
+#include "tracer/signals/signals.h"
 
 #include <lizard/error.h>
 #include <errno.h>

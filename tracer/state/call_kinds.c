@@ -1,5 +1,5 @@
 /* What a system call is like, by its number and arguments alone. */
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

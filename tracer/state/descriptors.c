@@ -1,5 +1,5 @@
 /* The tracer's descriptors. What it was given is the program's: whoever waits for the end of a pipe must not wait for us. */
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
  *
  * Only where this process is the job's leader in the foreground, as an interactive shell starts it: others who wait for us
  * do not expect a stop, and who lets the program go on would not think of us. */
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
 
 #include <fcntl.h>
 #include <signal.h>

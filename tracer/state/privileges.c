@@ -1,5 +1,5 @@
 /* May this program be traced here, and would it be the same program then? */
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Processes by their id, and the CPUs for what is not one of the program's. */
 #include "tracer/state/process.h"
 
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,12 @@
 #ifndef LIZARD_TRACER_PROCESS_H
 #define LIZARD_TRACER_PROCESS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct lz_tracer;
 
 struct lz_process_status {
 	char state;   /* as in /proc/PID/status, 0: there is no such process */
@@ -17,5 +20,7 @@ struct lz_process_status lz_process_status(pid_t pid);
 bool lz_is_parked(pid_t pid);
 /* Attaches to it, with the options that recording needs. */
 int lz_seize(pid_t pid);
+/* The CPUs that Lizard was given, without the program's if there are others. */
+void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
 
 #endif

@@ -1,5 +1,5 @@
 /* The state that each thread has of its own. */
-#include "tracer/state/tracer.h"
+#include "tracer/state/state.h"
 
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -41,7 +41,7 @@ char lz_thread_state_of(const struct lz_tracer *t, struct lz_thread *th)
 	return p && text + n - p > 2 ? p[2] : 0;
 }
 
-bool lz_sched_threaded(const struct lz_tracer *t)
+bool lz_threaded(const struct lz_tracer *t)
 {
 	return t->n_threads > 1 || t->cur->tid != t->tid;
 }

@@ -4,7 +4,8 @@
  * seed gives the same turns to a program whose input is the same. Each thread has a random priority; the highest that
  * can run does, and now and then somebody draws a new one (after Burckhardt et al., "A Randomized Scheduler with
  * Probabilistic Guarantees of Finding Bugs", 2010). The end at a marker is a data breakpoint on its code byte. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
+#include "tracer/turns/turns.h"
 
 #include <lizard/error.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* Who has the turn, and for how long. */
-#include "tracer/state/tracer.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 enum {
 	GRACE_MS =

@@ -1,7 +1,8 @@
 #include "tracer/turns/shared_memory_lock.h"
 
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/memory/shared_lock_page.h"
-#include "tracer/state/tracer.h"
 
 #include <errno.h>
 #include <lizard/error.h>

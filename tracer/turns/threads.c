@@ -1,5 +1,8 @@
 /* Threads that begin and end. */
-#include "tracer/state/tracer.h"
+#include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
+#include "tracer/state/state.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <lizard/error.h>

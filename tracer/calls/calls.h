@@ -1,0 +1,105 @@
+/* System calls: what they do to the program, told by their events. */
+#ifndef LIZARD_TRACER_CALLS_H
+#define LIZARD_TRACER_CALLS_H
+
+#include "tracer/state/tracer.h"
+
+/* written_bytes.c */
+/* Puts what the call has written, as a checksum, into its event, which is about to be committed. */
+void lz_note_written_bytes(struct lz_tracer *t);
+
+/* newimage.c */
+/* After an execve, at its exit stop: tames what the kernel mapped, reserves the stub's pages,
+ * reads the mappings and takes a whole checkpoint. */
+int lz_new_image(struct lz_tracer *t);
+/* For a child that has just been forked: the same, but with what is tamed already. ACT: its
+ * dispositions. The first checkpoint is left to the caller. */
+int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act);
+/* Any system call instruction in the process, for p->syscall_insn. */
+int lz_find_syscall(struct lz_proc *p);
+
+/* calls.c */
+int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r);
+int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r);
+/* At a call's exit: lets it be made again if only signals that are ignored have ended its wait. */
+int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r);
+/* The number that a call gets which is not to be made; INT80: it comes through the 32-bit gate. */
+uint64_t lz_call_instead(bool int80);
+/* Logs a suspended call with its result as seen. */
+int lz_call_give_up(struct lz_tracer *t);
+/* Stops at an execve's exit: logs it and starts over with the new image. 1: that one has a
+ * recording of its own, which has not begun yet. */
+int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
+
+/* hello.c */
+/* At the exit stop of the hello call, its event under construction: makes the ring. 1: welcome. */
+int lz_call_hello(struct lz_tracer *t);
+
+/* blocked_take.c */
+/* What the kernel may write for a call before the call's event. */
+int lz_blocked_take(struct lz_tracer *t);
+/* At the entry of a call that may fall asleep having written a part already: the same at once. */
+int lz_blocked_take_early(struct lz_tracer *t);
+
+/* capture.c */
+/* Adds what the call wrote to the event. */
+int lz_capture(struct lz_tracer *t, int64_t result);
+int lz_capture_prepare(struct lz_tracer *t); /* at entry */
+/* LEN bytes scattered over COUNT iovecs at ADDR. */
+int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len);
+
+/* names.c */
+/* The name that the call gives to a thread, if it does. */
+int lz_names_note(struct lz_tracer *t, int64_t result);
+
+/* outputs.c */
+int lz_capture_special(struct lz_tracer *t, int64_t result);
+
+/* ioctls.c */
+int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t result);
+/* The error that the program gets instead of the call, 0: none. */
+int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at);
+
+/* ethtool.c */
+/* The same of SIOCETHTOOL. */
+int lz_ethtool_capture(struct lz_tracer *t, uint64_t at);
+int64_t lz_ethtool_refuse(struct lz_tracer *t, uint64_t at);
+
+/* answer_by_args.c */
+/* At entry: true if the call is not to be made, because of its arguments; *result is given
+ * instead. */
+bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
+
+/* dumpable.c */
+/* At entry, as lz_answer_by_args(). */
+bool lz_answer_dumpable(struct lz_tracer *t, int64_t *result);
+/* The kernel makes a process that has changed its user undumpable: it is made dumpable again,
+ * and believes that it is not. */
+int lz_stay_dumpable(struct lz_tracer *t, int64_t result);
+/* What it believes to be, it becomes when it is let go. */
+int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
+
+/* mapcalls.c */
+/* Ops of an mmap-family call that returned RESULT. */
+int lz_map_call(struct lz_tracer *t, int64_t result);
+
+/* child_writes.c */
+/* Adds to the call's event what a child that shared the memory has written. */
+int lz_child_writes(struct lz_tracer *t);
+
+/* affinity.c */
+/* After sched_getaffinity: the program sees the CPUs it would have had without us. */
+int lz_affinity_show(struct lz_tracer *t, int64_t result);
+/* Instead of sched_setaffinity: what the program and its children believe in. */
+int64_t lz_affinity_set(struct lz_tracer *t);
+
+/* ownmem.c */
+/* After each system call: adds to the event what it has written through /proc/PID/mem of the
+ * program itself. */
+int lz_own_mem_call(struct lz_tracer *t, int64_t result);
+
+/* file_writes.c */
+/* After each system call: adds to the event what changed in mapped files and shared memory. */
+int lz_shared_call(struct lz_tracer *t, int64_t result);
+
+#endif

@@ -1,0 +1,19 @@
+/* Checkpoints, and the check of what they hold. */
+#ifndef LIZARD_TRACER_CHECKPOINT_H
+#define LIZARD_TRACER_CHECKPOINT_H
+
+#include "tracer/state/tracer.h"
+
+/* selfcheck.c */
+/* With LIZARD_TRACE_CHECK=1, after each checkpoint: mappings and pages are what we believe they
+ * are. For tests. */
+int lz_self_check(struct lz_tracer *t);
+
+/* checkpoint.c */
+int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
+/* Is the last checkpoint's position this instant's? */
+bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip);
+/* If the interval has passed. */
+int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r);
+
+#endif

@@ -1,0 +1,55 @@
+/* Code of the program that is changed: instructions that are armed, markers that are widened. */
+#ifndef LIZARD_TRACER_CODE_H
+#define LIZARD_TRACER_CODE_H
+
+#include "tracer/state/tracer.h"
+
+/* insn.c */
+/* 1 if the instruction at r->rip was a trapped one and has been done. */
+int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
+int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected calls */
+int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
+
+/* armed.c */
+int lz_places_add(struct lz_places *p, uint64_t at);
+/* What was mapped at START is now at TO (0: nowhere). */
+void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to);
+/* Stores TO at each of them where FROM is. */
+void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t from, uint8_t to);
+int lz_armed_add(struct lz_tracer *t, uint64_t at);
+bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
+/* In a process that is let go, or that runs in our memory for a while. */
+void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
+void lz_armed_again(struct lz_tracer *t);
+void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
+void lz_armed_forget(struct lz_tracer *t);
+
+/* widen.c */
+/* The markers in a new mapping, told by the event that is being built. Nothing is done before
+ * the hello call. */
+int lz_wide_mapped(struct lz_tracer *t, const struct lz_area *a);
+/* At the hello call: those in all mappings. */
+int lz_wide_hello(struct lz_tracer *t);
+/* FILE, of which [START, END) is a part, has been bound: its code is to use the runtime that has
+ * said hello, even if there is another copy for it. */
+int lz_wide_join(struct lz_tracer *t, uint32_t file, uint64_t start, uint64_t end);
+/* The same for all files that are mapped. */
+int lz_wide_join_all(struct lz_tracer *t);
+
+/* random.c */
+/* Arms rdrand and rdseed in the new image's program. */
+int lz_random_arm(struct lz_tracer *t);
+/* In another file's mapping, where cpuid cannot hide them. LOGGED: the event that is being built
+ * tells it. */
+int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
+/* Does the code at IP belong to a program of which all are armed? */
+bool lz_random_known(const struct lz_tracer *t, uint64_t ip);
+
+/* xsavec.c */
+/* Arms xsavec in the new image's dynamic linker. */
+int lz_xsavec_arm(struct lz_tracer *t);
+/* Does the armed instruction at CODE and r->rip, and adds what it stores to the event that is
+ * being built. 0: there is none. */
+int lz_xsavec_fault(struct lz_tracer *t, const uint8_t *code, size_t n, struct user_regs_struct *r);
+
+#endif

@@ -1,0 +1,65 @@
+/* The program's stops, and what is done at each: tracer/run/. */
+#ifndef LIZARD_TRACER_RUN_H
+#define LIZARD_TRACER_RUN_H
+
+#include "tracer/state/tracer.h"
+
+/* own_signals.c */
+/* SIGALRM has come since it was set to 0. */
+extern volatile sig_atomic_t lz_alarmed;
+/* For the tracer itself: what it passes on to PID, what it ignores. */
+void lz_set_signals(pid_t pid);
+
+/* describe.c */
+/* Fills t->meta. CWD is taken over. */
+int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd);
+
+/* trace.c */
+/* Tells the new writer. */
+int lz_what_to_keep(struct lz_tracer *t);
+/* From the first checkpoint to the finished recording; frees T's parts. */
+int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result);
+
+/* switch.c */
+/* Hands the turn to NEXT and logs it. IN_CALL: the current thread is inside a call, asleep. */
+int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call);
+
+/* turn.c */
+/* Waits, with more than one thread. 0: *status is a stop of the current thread or the process's
+ * end; 1: another thread has got the turn, and stands. */
+int lz_turn_wait(struct lz_tracer *t, int *status);
+/* The current thread is in a group stop: whoever stands without the turn takes part in it. */
+int lz_turn_halt(struct lz_tracer *t);
+/* Another thread, or another process, may go on here: lets it, if its time has come. */
+int lz_turn_at_point(struct lz_tracer *t);
+
+/* takeover.c */
+/* Ends the recording; the process is another program now, which has one of its own. */
+int lz_next_recording(struct lz_tracer *t);
+
+/* launch.c */
+/* Forks, seizes and goes up to the first execve. */
+int lz_launch(struct lz_tracer *t);
+/* Puts the tracer on one CPU; old_affinity is what it had. */
+int lz_pin(struct lz_tracer *t);
+
+/* loop.c */
+int lz_loop(struct lz_tracer *t);
+/* After SIGALRM. */
+int lz_tick(struct lz_tracer *t);
+/* If the writer has begun to keep only checksums of markers: says so. */
+int lz_tell_hash(struct lz_tracer *t);
+/* Has the program ended behind our back? Then *status is set. */
+bool lz_process_gone(struct lz_tracer *t, int *status);
+
+/* deliver.c */
+/* A signal has stopped the program. *DELIVER: what it is to go on with. */
+int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
+/* Neither a marker nor a system call has come in time. */
+int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
+
+/* detach.c */
+/* Recording has failed: the program goes on without us, t->status is how it ended. */
+int lz_detach(struct lz_tracer *t);
+
+#endif

@@ -1,0 +1,46 @@
+/* Who may run: threads by turns, processes that share memory one at a time. */
+#ifndef LIZARD_TRACER_TURNS_H
+#define LIZARD_TRACER_TURNS_H
+
+#include "tracer/state/tracer.h"
+
+/* threads.c */
+/* Adds one to t->thread. NULL: lz_error(). */
+struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid);
+void lz_thread_remove(struct lz_tracer *t, struct lz_thread *th);
+void lz_threads_free(struct lz_tracer *t);
+/* An execve leaves the current thread only, as the first one. */
+void lz_threads_exec(struct lz_tracer *t);
+/* At a clone's event: takes over the new thread, stopped. */
+int lz_thread_born(struct lz_tracer *t, pid_t tid);
+/* Lets the current thread leave, at its exit's event: it was not the last one. */
+int lz_thread_end(struct lz_tracer *t);
+/* At a switch: what the kernel wrote when TH ended. */
+int lz_thread_end_writes(struct lz_tracer *t, const struct lz_thread *th);
+
+/* sched.c */
+void lz_sched_begin(struct lz_tracer *t);
+/* The next in the round that can run; NULL: nobody can. */
+struct lz_thread *lz_sched_ready(const struct lz_tracer *t);
+/* The one that gets the turn, if somebody can run. Chooses anew each time: ask once for each
+ * switch. */
+struct lz_thread *lz_sched_next(struct lz_tracer *t);
+/* Should another thread go on, if that is possible here? */
+bool lz_sched_due(const struct lz_tracer *t);
+/* The same, and has the current one had time enough to come to a point by itself? */
+bool lz_sched_overdue(struct lz_tracer *t, uint64_t now);
+int lz_sched_turn(struct lz_tracer *t); /* the current thread's slice begins */
+
+/* chaos.c */
+void lz_chaos_begin(struct lz_tracer *t);
+uint64_t lz_chaos_priority(struct lz_tracer *t);
+struct lz_thread *lz_chaos_next(struct lz_tracer *t);
+int lz_chaos_turn(struct lz_tracer *t);
+int lz_chaos_watch(struct lz_tracer *t); /* the present buffer has changed */
+int lz_chaos_unwatch(struct lz_tracer *t);
+/* At a SIGTRAP: was it the data breakpoint? */
+bool lz_chaos_trapped(struct lz_tracer *t);
+void lz_chaos_call(struct lz_tracer *t); /* one more system call */
+bool lz_chaos_stuck(struct lz_tracer *t);
+
+#endif
