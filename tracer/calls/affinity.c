@@ -7,7 +7,7 @@
 
 int64_t lz_affinity_set(struct lz_tracer *t)
 {
-	cpu_set_t *mask = t->old_affinity, wanted, both;
+	cpu_set_t *mask = &t->borrowed.affinity, wanted, both;
 	uint64_t n = t->cur->call.args[1];
 
 	CPU_ZERO(&wanted);
@@ -30,5 +30,5 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result)
 		return 0;
 	if (n > sizeof(cpu_set_t))
 		n = sizeof(cpu_set_t);
-	return lz_proc_write(&t->p, t->cur->call.args[2], t->old_affinity, n);
+	return lz_proc_write(&t->p, t->cur->call.args[2], &t->borrowed.affinity, n);
 }

@@ -334,7 +334,7 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)
 	t->cur->call.inside = false;
 	if (build_call(t, 0) < 0)
 		return -1;
-	if (t->root)
+	if (t->follow.root)
 		return lz_build_commit(t) < 0 ? -1 : 1;
 	t->b.ev.flags = LZ_EVF_REBASE;
 	if (t->cur->old_tid)

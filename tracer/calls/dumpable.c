@@ -13,9 +13,9 @@ bool lz_answer_dumpable(struct lz_tracer *t, int64_t *result)
 	    (a[0] == PR_SET_DUMPABLE && a[1] > 1))
 		return false;
 	if (a[0] == PR_SET_DUMPABLE)
-		t->undumpable = !a[1];
+		t->borrowed.undumpable = !a[1];
 	*result = 0;
-	return a[0] == PR_SET_DUMPABLE || t->undumpable;
+	return a[0] == PR_SET_DUMPABLE || t->borrowed.undumpable;
 }
 
 static bool changes_user(uint64_t nr)
@@ -44,7 +44,7 @@ int lz_stay_dumpable(struct lz_tracer *t, int64_t result)
 		return -1;
 	if (now == 1)
 		return 0;
-	t->undumpable = true;
+	t->borrowed.undumpable = true;
 	return lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0, 0);
 }
 
@@ -52,7 +52,7 @@ int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c)
 {
 	int64_t ret;
 
-	if (!t->undumpable)
+	if (!t->borrowed.undumpable)
 		return 0;
 	return lz_proc_syscall(c, &ret, SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
 }

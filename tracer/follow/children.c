@@ -51,7 +51,7 @@ static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 		return -1;
 	uint64_t at = scratch_of(&r);
 	if (lz_proc_read(c, at, saved, sizeof(saved)) < 0 ||
-	    lz_proc_write(c, at, t->old_affinity, sizeof(cpu_set_t)) < 0 ||
+	    lz_proc_write(c, at, &t->borrowed.affinity, sizeof(cpu_set_t)) < 0 ||
 	    lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0) < 0)
 		return -1;
 	return lz_proc_write(c, at, saved, sizeof(saved));
@@ -70,10 +70,10 @@ int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c)
 {
 	int64_t ret;
 
-	if (!t->personality_set)
+	if (!t->borrowed.personality_set)
 		return 0;
-	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->old_personality, 0, 0, 0, 0,
-	                       0);
+	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->borrowed.personality, 0, 0, 0,
+	                       0, 0);
 }
 
 /* Its markers go to the sink while it lives in our memory. */
@@ -156,7 +156,7 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 	const struct lz_stream *s = &t->s;
 
 	h->parent_marker = s->start + s->parsed;
-	h->undumpable = t->undumpable;
+	h->undumpable = t->borrowed.undumpable;
 	h->stub_addr = t->meta.stub_addr;
 	memcpy(h->act, t->act, sizeof(h->act));
 	if (!s->mem)

@@ -128,16 +128,16 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->pid = pid;
 	h->parent = (pid_t)t->tid;
 	h->parent_event = t->next_event;
-	h->affinity = *(const cpu_set_t *)t->old_affinity;
-	h->old_personality = t->old_personality;
-	h->personality_set = t->personality_set;
+	h->affinity = t->borrowed.affinity;
+	h->old_personality = t->borrowed.personality;
+	h->personality_set = t->borrowed.personality_set;
 	h->shared_lock = LZ_SHARED_LOCK_FD;
 	h->opt = *t->opt;
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
 	h->opt.progress = NULL; /* the first process's is shown */
 	snprintf(h->follow, sizeof(h->follow), "%s", t->opt->follow);
-	snprintf(h->root, sizeof(h->root), "%s", t->root);
+	snprintf(h->root, sizeof(h->root), "%s", t->follow.root);
 }
 
 /* The other one goes on when this end is closed. */
@@ -213,8 +213,8 @@ int lz_follow_begin(struct lz_tracer *t)
 		return lz_fail_errno("cannot make a pipe");
 	t->follow.in = fds[0];
 	t->follow.out = fds[1];
-	t->root = strdup(lz_writer_dir(t->w));
-	return t->root ? lz_shared_lock_make(&t->shared_lock) : lz_fail("out of memory");
+	t->follow.root = strdup(lz_writer_dir(t->w));
+	return t->follow.root ? lz_shared_lock_make(&t->shared_lock) : lz_fail("out of memory");
 }
 
 /* 1: all tracers have finished. */
@@ -317,7 +317,7 @@ void lz_follow_end(struct lz_tracer *t)
 		close(f->in);
 	free(f->next);
 	lz_shared_lock_free(&t->shared_lock);
-	free(t->root);
-	t->root = NULL;
+	free(t->follow.root);
+	t->follow.root = NULL;
 	*f = (struct lz_follow){.in = -1, .out = -1};
 }

@@ -134,7 +134,7 @@ static bool is_ours(const struct look *l, pid_t pid)
 /* Another process of the same run. */
 static bool is_followed(const struct look *l, pid_t pid)
 {
-	return l->t->root &&
+	return l->t->follow.root &&
 	       (lz_is_parked(pid) ||
 	        lz_shared_lock_common(&l->t->shared_lock, lz_process_status(pid).tracer));
 }
@@ -314,7 +314,7 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
 		return 0;
 	/* Nor who it was: where others are followed, it may be one of those. */
-	if (!t->root && (modified || o->shared) &&
+	if (!t->follow.root && (modified || o->shared) &&
 	    tell(t, o,
 	         modified ? "written by another process" : "opened for writing by another process",
 	         false) < 0)

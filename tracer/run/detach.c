@@ -188,7 +188,7 @@ static int leave_call(struct lz_tracer *t)
 static struct {
 	uint64_t at; /* 0: none */
 	uint8_t was[2];
-} borrowed;
+} patched;
 
 /* Where the program has one cannot be seen. */
 static int borrow(struct lz_tracer *t)
@@ -197,19 +197,19 @@ static int borrow(struct lz_tracer *t)
 	struct user_regs_struct r;
 
 	if (lz_proc_regs(&t->p, &r) < 0 ||
-	    lz_proc_read(&t->p, r.rip, borrowed.was, sizeof(borrowed.was)) < 0 ||
+	    lz_proc_read(&t->p, r.rip, patched.was, sizeof(patched.was)) < 0 ||
 	    lz_proc_write(&t->p, r.rip, call, sizeof(call)) < 0)
 		return -1;
-	t->p.syscall_insn = borrowed.at = r.rip;
+	t->p.syscall_insn = patched.at = r.rip;
 	return 0;
 }
 
 static int give_back(struct lz_tracer *t)
 {
-	uint64_t at = borrowed.at;
+	uint64_t at = patched.at;
 
-	borrowed.at = 0;
-	return at ? lz_proc_write(&t->p, at, borrowed.was, sizeof(borrowed.was)) : 0;
+	patched.at = 0;
+	return at ? lz_proc_write(&t->p, at, patched.was, sizeof(patched.was)) : 0;
 }
 
 /* The recorder had no time to look at it. */
@@ -217,7 +217,7 @@ static int new_program(struct lz_tracer *t)
 {
 	pid_t pid = t->p.pid;
 
-	t->exec_pending = t->undumpable = false;
+	t->exec_pending = t->borrowed.undumpable = false;
 	lz_stream_forget(t);
 	lz_armed_forget(t);
 	lz_proc_close(&t->p);

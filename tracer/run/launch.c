@@ -42,29 +42,26 @@ static _Noreturn void child(struct lz_tracer *t, struct pipes *p)
 	close(p->go[0]);
 	lz_descriptors_own();
 	if (!t->opt->aslr) /* may be refused: replay restores the addresses anyway */
-		personality((unsigned long)t->old_personality | ADDR_NO_RANDOMIZE);
+		personality((unsigned long)t->borrowed.personality | ADDR_NO_RANDOMIZE);
 	execvp(t->opt->argv[0], t->opt->argv);
 	report(p->back[1]);
 	_exit(127);
 }
 
 /* Tracer and program on one CPU: a stop costs a twentieth of one across CPUs. */
-int lz_pin(struct lz_tracer *t)
+void lz_pin(struct lz_tracer *t)
 {
-	cpu_set_t *old = calloc(1, sizeof(*old)), one;
+	struct lz_borrowed *b = &t->borrowed;
+	cpu_set_t one;
 
-	t->old_affinity = old;
-	if (!old)
-		return lz_fail("out of memory");
-	sched_getaffinity(0, sizeof(*old), old);
-	t->cpu = sched_getcpu();
-	if (t->cpu < 0)
-		t->cpu = 0;
+	sched_getaffinity(0, sizeof(b->affinity), &b->affinity);
+	b->cpu = sched_getcpu();
+	if (b->cpu < 0)
+		b->cpu = 0;
 	CPU_ZERO(&one);
-	CPU_SET(t->cpu, &one);
+	CPU_SET(b->cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
 		lz_debug("cannot pin to one CPU: %s", strerror(errno));
-	return 0;
 }
 
 static int first_exec(struct lz_tracer *t, pid_t pid, int back)
@@ -113,10 +110,9 @@ int lz_launch(struct lz_tracer *t)
 	struct pipes p;
 
 	lz_descriptors_most();
-	if (lz_pin(t) < 0)
-		return -1;
-	t->old_personality = personality(0xffffffff);
-	t->personality_set = !t->opt->aslr && t->old_personality >= 0;
+	lz_pin(t);
+	t->borrowed.personality = personality(0xffffffff);
+	t->borrowed.personality_set = !t->opt->aslr && t->borrowed.personality >= 0;
 	if (pipe2(p.go, O_CLOEXEC) < 0 || pipe2(p.back, O_CLOEXEC) < 0)
 		return lz_fail_errno("cannot make a pipe");
 	pid_t pid = fork();

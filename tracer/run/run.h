@@ -40,8 +40,8 @@ int lz_next_recording(struct lz_tracer *t);
 /* launch.c */
 /* Forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
-/* Puts the tracer on one CPU; old_affinity is what it had. */
-int lz_pin(struct lz_tracer *t);
+/* Puts the tracer on one CPU; t->borrowed.affinity is what it had. */
+void lz_pin(struct lz_tracer *t);
 
 /* loop.c */
 int lz_loop(struct lz_tracer *t);

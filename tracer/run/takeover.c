@@ -34,13 +34,13 @@
 static int take(struct lz_tracer *t, const struct lz_handover *h)
 {
 	lz_descriptors_drop();
-	t->root = strdup(h->root);
-	if (!t->root || lz_shared_lock_map(&t->shared_lock, h->shared_lock) < 0 ||
+	t->follow.root = strdup(h->root);
+	if (!t->follow.root || lz_shared_lock_map(&t->shared_lock, h->shared_lock) < 0 ||
 	    lz_proc_open(&t->p, h->pid) < 0)
 		return -1;
 	t->p.syscall_insn = h->was.syscall_insn;
-	t->old_personality = h->old_personality;
-	t->personality_set = h->personality_set;
+	t->borrowed.personality = h->old_personality;
+	t->borrowed.personality_set = h->personality_set;
 	t->cur = lz_thread_new(t, t->tid);
 	if (!t->cur)
 		return -1;
@@ -125,20 +125,20 @@ static int make_recording(struct lz_tracer *t)
 {
 	char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/processes", t->root);
+	snprintf(path, sizeof(path), "%s/processes", t->follow.root);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return lz_fail_errno("cannot make the directory %s", path);
 	/* the first process's first one is ROOT itself */
 	for (int i = t->follow.in >= 0 ? 2 : 1; i < 1000 && !t->w; i++) {
 		snprintf(path, sizeof(path), i > 1 ? "%s/processes/%u.%d" : "%s/processes/%u",
-		         t->root, t->tid, i);
+		         t->follow.root, t->tid, i);
 		if (access(path, F_OK) < 0 && !(t->w = lz_writer_create(path, &t->meta)))
 			return -1;
 	}
 	if (!t->w)
 		return lz_fail("there are too many recordings of a process %u", t->tid);
 	t->hash_told = false;
-	snprintf(path, sizeof(path), "%s/processes/.files", t->root);
+	snprintf(path, sizeof(path), "%s/processes/.files", t->follow.root);
 	return lz_what_to_keep(t) < 0 ? -1 : lz_writer_share_copies(t->w, path);
 }
 
@@ -212,7 +212,7 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 	t->stack_start = stack_start(h->pid);
 	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
 		return -1;
-	t->undumpable = h->undumpable;
+	t->borrowed.undumpable = h->undumpable;
 	lz_share_with_others(t); /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
@@ -227,10 +227,11 @@ static int begin(struct lz_tracer *t, const struct lz_handover *h)
 {
 	cpu_set_t cpus;
 
-	if (sched_setaffinity(0, sizeof(h->affinity), &h->affinity) < 0 || lz_pin(t) < 0)
+	if (sched_setaffinity(0, sizeof(h->affinity), &h->affinity) < 0)
 		lz_debug("the tracer stays where it is");
+	lz_pin(t);
 	CPU_ZERO(&cpus);
-	CPU_SET(t->cpu, &cpus);
+	CPU_SET(t->borrowed.cpu, &cpus);
 	sched_setaffinity(h->pid, sizeof(cpus), &cpus);
 	if (describe(t, h) < 0 || make_recording(t) < 0)
 		return -1;
@@ -268,7 +269,7 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 		if (h->kind == LZ_HANDOVER_FORK && h->ring)
 			lz_private_ring(&t->p, h->ring, h->traced_addr);
 		lz_armed_release(t, &t->p);
-		t->undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
+		t->borrowed.undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
 		lz_set_undumpable(t, &t->p);
 		lz_insn_release(&t->p, t->cpuid_faults);
 		lz_set_randomized(t, &t->p);
@@ -304,18 +305,13 @@ static int read_handover(int fd, struct lz_handover *h)
 static int watch_first(struct lz_tracer *t, struct lz_handover *h)
 {
 	/* its own children need the affinity that Lizard was given */
-	t->old_affinity = calloc(1, sizeof(cpu_set_t));
-	if (!t->old_affinity)
-		return lz_fail("out of memory");
-	memcpy(t->old_affinity, &h->affinity, sizeof(cpu_set_t));
-	t->undumpable = h->undumpable;
+	t->borrowed.affinity = h->affinity;
+	t->borrowed.undumpable = h->undumpable;
 	if (lz_set_undumpable(t, &t->p) < 0)
 		return -1;
 	int ret = lz_watch_until_exec(t);
 	if (ret < 0)
 		return -1;
-	free(t->old_affinity);
-	t->old_affinity = NULL;
 	if (ret == 0)
 		lz_follow_gone(t);
 	h->kind = LZ_HANDOVER_EXEC;
@@ -336,7 +332,7 @@ int lz_trace_handed_over(int state, int news)
 	fcntl(news, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
 	t = (struct lz_tracer){
-	    .opt = &h.opt, .p = {.pid = h.pid, .mem = -1}, .follow = {-1, news, 0, NULL, 0, 0}};
+	    .opt = &h.opt, .p = {.pid = h.pid, .mem = -1}, .follow = {.in = -1, .out = news}};
 	t.tid = (uint32_t)h.pid;
 	lz_sched_begin(&t);
 	fcntl(h.shared_lock, F_SETFD, FD_CLOEXEC);

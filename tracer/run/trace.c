@@ -114,7 +114,6 @@ static void clean_up(struct lz_tracer *t)
 	free(t->b.bytes);
 	free(t->b.writes);
 	free(t->b.ops);
-	free(t->old_affinity);
 	lz_meta_free(&t->meta);
 	lz_proc_close(&t->p);
 }

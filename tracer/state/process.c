@@ -45,10 +45,10 @@ int lz_seize(pid_t pid)
 
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
 {
-	const cpu_set_t *given = t->old_affinity;
+	const cpu_set_t *given = &t->borrowed.affinity;
 
 	*cpus = *given;
-	CPU_CLR(t->cpu, cpus);
+	CPU_CLR(t->borrowed.cpu, cpus);
 	if (!CPU_COUNT(cpus))
 		*cpus = *given;
 }

@@ -10,6 +10,7 @@
 #include <lizard/recording.h>
 #include <lizard/syscalls.h>
 #include <lizard/trace.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -198,12 +199,22 @@ struct lz_follow {
 	int64_t running;
 	struct lz_next *next; /* started by this one */
 	size_t n, room;
+	char *root; /* recording of the first process; NULL: nobody is followed */
+};
+
+/* What is the program's own and is given back to it, and to its children, when they go on without a tracer. */
+struct lz_borrowed {
+	int personality;
+	bool personality_set; /* another one was set */
+	cpu_set_t affinity;   /* before the tracer and the program were put on one CPU, */
+	int cpu;              /* this one */
+	bool undumpable;      /* the program believes so */
 };
 
 /* Among recorded processes that share memory only the one that has it runs: turns/shared_memory_lock.h. */
 struct lz_shared_lock {
-	struct lz_shared_lock_page
-	    *page; /* common to all tracers of a run; NULL: nobody is followed */
+	/* Common to all tracers of a run; NULL: nobody is followed. */
+	struct lz_shared_lock_page *page;
 	int fd;
 	bool held;
 	bool news;      /* somebody has had it since shared memory was compared */
@@ -249,16 +260,11 @@ struct lz_tracer {
 	bool ended;
 	int status; /* as waitpid gives it */
 	long timer_ms;
-	bool undumpable; /* the program believes so */
-	int old_personality;
-	bool personality_set;
-	int cpu;
-	void *old_affinity;                  /* cpu_set_t before pinning */
+	struct lz_borrowed borrowed;
 	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
 	bool int80_named;
 	struct lz_follow follow;
 	struct lz_shared_lock shared_lock;
-	char *root;          /* recording of the first process, if others are followed */
 	uint64_t refused[8]; /* bit per system call already named */
 	uint64_t n_refused_other;
 };
