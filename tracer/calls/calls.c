@@ -15,15 +15,22 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+/* What has been said already. */
+static struct {
+	uint64_t refused[8]; /* bit per system call */
+	uint64_t other;      /* with numbers beyond these */
+	bool int80;
+} named;
+
 static void name_refused(struct lz_tracer *t)
 {
 	uint64_t nr = t->cur->call.nr;
 
 	if (nr < 512) {
-		if (t->refused[nr / 64] >> (nr % 64) & 1)
+		if (named.refused[nr / 64] >> (nr % 64) & 1)
 			return;
-		t->refused[nr / 64] |= 1ULL << (nr % 64);
-	} else if (t->n_refused_other++) {
+		named.refused[nr / 64] |= 1ULL << (nr % 64);
+	} else if (named.other++) {
 		return;
 	}
 	lz_warn("system call %s is not supported: the program gets ENOSYS", lz_syscall_name(nr));
@@ -64,10 +71,10 @@ static bool decide(struct lz_tracer *t, int64_t *result)
 
 	*result = -ENOSYS;
 	if (t->cur->call.int80) {
-		if (!t->int80_named)
+		if (!named.int80)
 			lz_warn("a 32-bit system call (int $0x80): not supported, the program gets "
 			        "ENOSYS");
-		t->int80_named = true;
+		named.int80 = true;
 		return true;
 	}
 	if (t->cur->call.nr == LZ_HELLO_NR_1)

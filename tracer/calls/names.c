@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+/* 1 + the program's descriptor of a thread's name; 0: none. */
+static uint32_t name_fd;
+
 /* How pthread_setname_np() reaches another thread than its own. */
 static bool is_comm_file(const char *path)
 {
@@ -24,14 +27,14 @@ static int note_open(struct lz_tracer *t, uint64_t path, int64_t fd)
 	lz_proc_read_some(&t->p, path, text, sizeof(text) - 1);
 	if (!is_comm_file(text))
 		return 0;
-	t->name_fd = (uint32_t)fd + 1;
+	name_fd = (uint32_t)fd + 1;
 	return lz_build_read(t, path, strlen(text) + 1);
 }
 
 int lz_names_note(struct lz_tracer *t, int64_t result)
 {
 	const uint64_t *a = t->cur->call.args;
-	bool named = t->name_fd && (uint32_t)a[0] + 1 == t->name_fd;
+	bool named = name_fd && (uint32_t)a[0] + 1 == name_fd;
 
 	if (result < 0)
 		return 0;
@@ -40,7 +43,7 @@ int lz_names_note(struct lz_tracer *t, int64_t result)
 	case SYS_write: return named ? lz_build_read(t, a[1], a[2] < 16 ? a[2] : 16) : 0;
 	case SYS_close:
 		if (named)
-			t->name_fd = 0;
+			name_fd = 0;
 	}
 	return 0;
 }

@@ -13,6 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The program has opened its own /proc/PID/mem for writing. */
+static bool opened;
+
 /* Not that of another process, nor of the program that this one was before an execve: nothing can be written there. */
 static bool is_own_mem(const struct lz_tracer *t, int fd)
 {
@@ -55,12 +58,12 @@ static bool opens(struct lz_tracer *t)
 int lz_own_mem_call(struct lz_tracer *t, int64_t result)
 {
 	const uint64_t n = (uint64_t)result;
-	int fd = t->own_mem ? lz_changed_fd(&t->cur->call, result) : -1;
+	int fd = opened ? lz_changed_fd(&t->cur->call, result) : -1;
 
 	if (result < 0)
 		return 0;
-	if (!t->own_mem && opens(t))
-		t->own_mem = is_own_mem(t, (int)result);
+	if (!opened && opens(t))
+		opened = is_own_mem(t, (int)result);
 	if (fd < 0 || !n || !is_own_mem(t, fd))
 		return 0;
 	struct lz_written w = lz_written_range(t, fd, n);

@@ -26,6 +26,14 @@ enum {
 	FULL_EVERY = 16
 };
 
+/* The last one, of the one process that is traced. */
+static struct {
+	struct lz_pos pos;
+	/* When it was done; what it cost the tracer, and will cost the writing thread; CPU time of program and tracer until
+	 * then; not before is the next one due. In ns. */
+	uint64_t at, cost, packing, computed, next_look;
+} last;
+
 static int stack_start(void *arg, const struct lz_maps_entry *e)
 {
 	uint64_t *at = arg;
@@ -162,20 +170,20 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 		return -1;
 	lz_counter_allow(false);
 	t->n_checkpoints++;
-	t->last_pos = ck.pos;
+	last.pos = ck.pos;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
-	t->last_checkpoint = lz_now();
-	t->next_look = 0;
-	t->computed = computed(t);
-	t->checkpoint_cost = lz_tracer_time() - cpu;
-	t->checkpoint_packing = (uint64_t)ck.n_dirty * PACK_NS;
-	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)t->checkpoint_cost / 1e6);
+	last.at = lz_now();
+	last.next_look = 0;
+	last.computed = computed(t);
+	last.cost = lz_tracer_time() - cpu;
+	last.packing = (uint64_t)ck.n_dirty * PACK_NS;
+	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)last.cost / 1e6);
 	return 0;
 }
 
 bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip)
 {
-	const struct lz_pos *p = &t->last_pos;
+	const struct lz_pos *p = &last.pos;
 
 	return p->event == t->next_event && p->marker == lz_stream_offset(t) && p->ip == ip;
 }
@@ -183,12 +191,12 @@ bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip)
 /* In nanoseconds. */
 static uint64_t interval(const struct lz_tracer *t)
 {
-	uint64_t wait = t->checkpoint_cost * COST_FACTOR;
+	uint64_t wait = last.cost * COST_FACTOR;
 
 	if (t->opt->checkpoint_ms >= 0)
 		return (uint64_t)t->opt->checkpoint_ms * 1000000;
-	if (wait < t->checkpoint_packing * PACK_FACTOR)
-		wait = t->checkpoint_packing * PACK_FACTOR;
+	if (wait < last.packing * PACK_FACTOR)
+		wait = last.packing * PACK_FACTOR;
 	if (wait > (uint64_t)MAX_MS * 1000000)
 		wait = (uint64_t)MAX_MS * 1000000;
 	return wait < (uint64_t)MIN_MS * 1000000 ? (uint64_t)MIN_MS * 1000000 : wait;
@@ -200,11 +208,11 @@ int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
 
 	if (lz_writer_part_due(t->w))
 		return lz_checkpoint(t, r, true);
-	if (now - t->last_checkpoint < wait || now < t->next_look)
+	if (now - last.at < wait || now < last.next_look)
 		return 0;
-	used = computed(t) - t->computed;
+	used = computed(t) - last.computed;
 	if (used >= wait)
 		return lz_checkpoint(t, r, false);
-	t->next_look = now + (wait - used); /* one CPU: not before */
+	last.next_look = now + (wait - used); /* one CPU: not before */
 	return 0;
 }

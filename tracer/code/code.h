@@ -43,7 +43,7 @@ int lz_random_arm(struct lz_tracer *t);
  * tells it. */
 int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
 /* Does the code at IP belong to a program of which all are armed? */
-bool lz_random_known(const struct lz_tracer *t, uint64_t ip);
+bool lz_random_known(uint64_t ip);
 
 /* xsavec.c */
 /* Arms xsavec in the new image's dynamic linker. */

@@ -92,7 +92,7 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 	if (insn[0] == 0x0f && insn[1] == 0xa2) {
 		uint32_t a, b, c, d, leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
 		__cpuid_count(leaf, sub, a, b, c, d);
-		hide(!lz_random_known(t, r->rip), leaf, sub, &b, &c);
+		hide(!lz_random_known(r->rip), leaf, sub, &b, &c);
 		r->rax = a, r->rbx = b, r->rcx = c, r->rdx = d;
 		*len = 2;
 		return LZ_INSN_CPUID;

@@ -10,6 +10,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+/* The code in which all rdrand and rdseed are armed: it may know of them. */
+static struct known_code {
+	uint64_t start, end;
+} known;
+
 struct place {
 	struct lz_tracer *t;
 	struct stat exe;
@@ -51,7 +56,7 @@ static int arm_program(void *arg, const struct lz_maps_entry *e)
 		return 0;
 	int n = arm_sites(p->t, p->sites, p->n, &v, false);
 	if (n > 0)
-		p->t->random = (struct lz_random){e->start, e->end};
+		known = (struct known_code){e->start, e->end};
 	return n < 0 ? -1 : 0;
 }
 
@@ -102,7 +107,7 @@ int lz_random_arm(struct lz_tracer *t)
 	char exe[64];
 	int ret;
 
-	t->random = (struct lz_random){0};
+	known = (struct known_code){0};
 	if (!can_do_both())
 		return 0;
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)t->p.pid);
@@ -125,7 +130,7 @@ int lz_random_arm(struct lz_tracer *t)
 	return ret < 0 ? -1 : 0;
 }
 
-bool lz_random_known(const struct lz_tracer *t, uint64_t ip)
+bool lz_random_known(uint64_t ip)
 {
-	return ip >= t->random.start && ip < t->random.end;
+	return ip >= known.start && ip < known.end;
 }

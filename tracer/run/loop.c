@@ -29,6 +29,13 @@ enum {
 	KILLED_MS = 20000
 };
 
+/* One process is traced, with one timer. */
+static struct {
+	long timer_ms;                   /* 0: not set yet */
+	uint64_t last_flush, last_shown; /* ns */
+	uint64_t last_ip;
+} loop;
+
 static int spin_ms(const struct lz_tracer *t)
 {
 	return t->s.mem ? LZ_SPIN_MS : LZ_SPIN_PLAIN_MS;
@@ -44,9 +51,9 @@ static int set_timer(struct lz_tracer *t)
 	ms = lz_unrecorded_timer(t, ms);
 	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
 
-	if (t->timer_ms == ms)
+	if (loop.timer_ms == ms)
 		return 0;
-	t->timer_ms = ms;
+	loop.timer_ms = ms;
 	lz_alarmed = 1; /* set anew all the time it would never come */
 	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
 }
@@ -66,9 +73,9 @@ int lz_tell_hash(struct lz_tracer *t)
 
 static void show_progress(struct lz_tracer *t)
 {
-	if (!t->opt->progress || t->last_flush - t->last_shown < SHOW_MS * 1000000ULL)
+	if (!t->opt->progress || loop.last_flush - loop.last_shown < SHOW_MS * 1000000ULL)
 		return;
-	t->last_shown = t->last_flush;
+	loop.last_shown = loop.last_flush;
 	t->opt->progress(lz_elapsed(t), lz_writer_size(t->w), lz_writer_written(t->w));
 }
 
@@ -89,7 +96,7 @@ static int flush(struct lz_tracer *t)
 {
 	uint64_t max = t->opt->keep_last ? 0 : t->opt->max_bytes;
 
-	t->last_flush = lz_now();
+	loop.last_flush = lz_now();
 	lz_follow_tick(t);
 	show_progress(t);
 	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
@@ -119,7 +126,7 @@ int lz_tick(struct lz_tracer *t)
 	let_others_end(t);
 	if (lz_unrecorded_look(t) < 0)
 		return -1;
-	return now - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
+	return now - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
 /* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the shared memory lock. */
@@ -147,7 +154,7 @@ static int flush_at_stop(struct lz_tracer *t)
 	lz_alarmed = 0;
 	if (lz_unrecorded_look(t) < 0)
 		return -1;
-	return lz_now() - t->last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
+	return lz_now() - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
 /* 1: none, but another thread has the turn. */
@@ -181,7 +188,7 @@ static int ended(struct lz_tracer *t, int status)
 	t->status = status;
 	lz_shared_lock_leave(t);
 	lz_follow_gone(t);
-	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, t->last_ip) < 0)
+	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, loop.last_ip) < 0)
 		return -1;
 	t->b.ev.status = (uint32_t)status;
 	return lz_build_commit(t);
@@ -202,7 +209,7 @@ static int at_call(struct lz_tracer *t)
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
-	t->last_ip = r.rip;
+	loop.last_ip = r.rip;
 	if (t->exec_pending)
 		return at_exec_exit(t, &r);
 	return t->cur->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
@@ -282,7 +289,7 @@ static int at_exit_event(struct lz_tracer *t)
 	struct user_regs_struct r;
 
 	if (lz_proc_regs(&t->p, &r) == 0)
-		t->last_ip = r.rip;
+		loop.last_ip = r.rip;
 	if (lz_stream_push(t) < 0)
 		return -1;
 	if (t->cur->call.inside && t->cur->call.nr == SYS_exit && t->n_threads > 1 &&
@@ -393,7 +400,7 @@ int lz_loop(struct lz_tracer *t)
 {
 	int request = PTRACE_SYSCALL, sig = 0, status, none;
 
-	t->last_flush = lz_now();
+	loop.last_flush = lz_now();
 	for (;;) {
 		if (resume(t, request, sig) < 0)
 			return -1;

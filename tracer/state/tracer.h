@@ -163,11 +163,6 @@ struct lz_armed {
 	struct lz_places insn, add;
 };
 
-/* The code in which all rdrand and rdseed are armed: it may know of them. */
-struct lz_random {
-	uint64_t start, end;
-};
-
 struct lz_pages;
 struct lz_shared;
 struct stat;
@@ -242,31 +237,18 @@ struct lz_tracer {
 	struct lz_shared *shared;
 	uint32_t n_shared; /* shared mappings made in this image */
 	bool has_children; /* a child has been made that may write them, or they were passed on */
-	bool own_mem;      /* the program has opened its own /proc/PID/mem for writing */
 	uint32_t n_checkpoints, since_full;
-	struct lz_pos last_pos; /* of the last checkpoint */
-	uint64_t next_look;     /* not before is a checkpoint due, ns */
-	uint64_t last_checkpoint, checkpoint_cost, checkpoint_packing; /* ns */
-	uint64_t computed; /* CPU time of program and tracer at the last checkpoint, ns */
-	uint64_t last_flush, last_shown;
 	bool hash_told;               /* that only checksums of the markers are kept from now on */
 	struct lz_page_set child_set; /* written by a child that shared the memory */
-	uint32_t name_fd;             /* 1 + descriptor of a thread's name, see names.c; 0: none */
-	uint64_t last_ip;
-	bool exec_pending; /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
+	bool exec_pending;            /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
 	bool cpuid_faults;
 	struct lz_armed armed;
-	struct lz_random random;
 	bool ended;
 	int status; /* as waitpid gives it */
-	long timer_ms;
 	struct lz_borrowed borrowed;
 	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
-	bool int80_named;
 	struct lz_follow follow;
 	struct lz_shared_lock shared_lock;
-	uint64_t refused[8]; /* bit per system call already named */
-	uint64_t n_refused_other;
 };
 
 #endif
