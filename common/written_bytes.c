@@ -74,8 +74,9 @@ static bool add_all(struct sum *s, uint64_t nr, const uint64_t *args)
 	return false;
 }
 
-bool lz_written_bytes_crc(const struct lz_proc *p, uint64_t nr, const uint64_t *args, int64_t result,
-              bool (*counts)(void *arg, uint64_t addr, uint64_t len), void *arg, uint32_t *crc)
+bool lz_written_bytes_crc(const struct lz_proc *p, uint64_t nr, const uint64_t *args,
+                          int64_t result, bool (*counts)(void *arg, uint64_t addr, uint64_t len),
+                          void *arg, uint32_t *crc)
 {
 	struct sum s = {.p = p, .counts = counts, .arg = arg};
 
