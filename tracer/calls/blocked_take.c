@@ -1,4 +1,5 @@
-/* What a call may write while another thread has the turn is taken down before: memory/blocked_writes.c. */
+/* What a call may write while another thread has the turn is taken down before:
+ * memory/blocked_writes.c. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"

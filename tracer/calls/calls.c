@@ -50,7 +50,8 @@ static bool by_int80(struct lz_tracer *t, uint64_t ip)
 	return false;
 }
 
-/* The C library makes threads and spawns with it, and at once with clone() where it is absent: nobody need be told. */
+/* The C library makes threads and spawns with it, and at once with clone() where it is absent:
+ * nobody need be told. */
 static bool is_library_clone3(struct lz_tracer *t)
 {
 	const uint64_t thread = CLONE_VM | CLONE_THREAD, spawn = CLONE_VM | CLONE_VFORK;
@@ -88,8 +89,8 @@ static bool decide(struct lz_tracer *t, int64_t *result)
 	return row->klass == LZ_SC_ABSENT || lz_answer_by_args(t, result);
 }
 
-/* The program may run where a filter of system calls kills whoever makes one that it does not know; what we have put in
- * its place is filtered, too. */
+/* The program may run where a filter of system calls kills whoever makes one that it does not
+ * know; what we have put in its place is filtered, too. */
 uint64_t lz_call_instead(bool int80)
 {
 	return int80 ? (uint64_t)-1 : SYS_getpid;
@@ -278,8 +279,8 @@ static bool is_cut_by_any(uint64_t nr)
 	return false;
 }
 
-/* Without us the kernel would have dropped a signal that is ignored, and the call would wait on. With this result it is made
- * again, its time beginning anew, unless a handler runs. */
+/* Without us the kernel would have dropped a signal that is ignored, and the call would wait on.
+ * With this result it is made again, its time beginning anew, unless a handler runs. */
 int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_call *c = &t->cur->call;

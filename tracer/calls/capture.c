@@ -115,7 +115,8 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	               o->kind);
 }
 
-/* Ended in the middle: what came before may have been written. ioctl and futex have their own rules. */
+/* Ended in the middle: what came before may have been written. ioctl and futex have their own
+ * rules. */
 static bool broke_off(const struct lz_call *c, int64_t result)
 {
 	return (result == -EFAULT && c->nr != SYS_ioctl && c->nr != SYS_futex) ||

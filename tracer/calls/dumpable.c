@@ -1,5 +1,5 @@
-/* Whether the program can be dumped: without the right to it, we could not look at one that cannot. It only believes that
- * it is one, until it goes on by itself. */
+/* Whether the program can be dumped: without the right to it, we could not look at one that
+ * cannot. It only believes that it is one, until it goes on by itself. */
 #include "tracer/calls/calls.h"
 
 #include <sys/prctl.h>

@@ -1,5 +1,6 @@
-/* SIOCETHTOOL: the interface's request points to a structure whose first word is the command. What a command writes there is
- * in the table; others are refused as by a driver that does not have them. */
+/* SIOCETHTOOL: the interface's request points to a structure whose first word is the command.
+ * What a command writes there is in the table; others are refused as by a driver that does not
+ * have them. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 
@@ -12,7 +13,8 @@
 /* At most as many elements as can follow where nothing says how many do. */
 enum { SETS = 64, MODES = 3 * 127, MOST = 1 << 20 };
 
-/* The structure's size; behind it as many elements as the 32 bits at `count` of it say, `always` if that is 0. */
+/* The structure's size; behind it as many elements as the 32 bits at `count` of it say, `always`
+ * if that is 0. */
 static const struct command {
 	uint32_t command;
 	uint16_t size, count, elem, always;

@@ -1,4 +1,5 @@
-/* What a system call has done to files and memory that are mapped: written, cut, extended, removed, passed on. */
+/* What a system call has done to files and memory that are mapped: written, cut, extended,
+ * removed, passed on. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/written_range.h"
 #include "tracer/memory/memory.h"

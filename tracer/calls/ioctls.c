@@ -1,5 +1,5 @@
-/* What an ioctl writes. The number of a newer one tells the direction and the size; the older ones, and those whose
- * number lies or whose argument points further, stand in the tables here. */
+/* What an ioctl writes. The number of a newer one tells the direction and the size; the older
+ * ones, and those whose number lies or whose argument points further, stand in the tables here. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 
@@ -72,9 +72,10 @@ static const struct {
     /* clang-format on */
 };
 
-/* Structures that are followed by an array, or point to one: `width` bytes at `count` of the structure hold how many
- * elements there are (0: the result does); `ptr` is where the pointer stands, BEHIND for an array at the structure's end.
- * `room`, if there is one, is where the program says how many it has room for: with none it only asks how many there are. */
+/* Structures that are followed by an array, or point to one: `width` bytes at `count` of the
+ * structure hold how many elements there are (0: the result does); `ptr` is where the pointer
+ * stands, BEHIND for an array at the structure's end. `room`, if there is one, is where the
+ * program says how many it has room for: with none it only asks how many there are. */
 enum { BEHIND = 0xff, MOST = 1 << 24 };
 static const struct further {
 	uint32_t request;
@@ -97,8 +98,9 @@ static const struct further {
     {0xc0101282 /* BLKREPORTZONE */, 16, BEHIND, 8, 4, 64, 0},
 };
 
-/* Types whose structures hold pointers that only their drivers know, or that make the kernel write to memory later:
- * graphics, video, sound, virtual machines, USB, SPI, the binder, NVMe commands, InfiniBand, flash memory, XFS' own. */
+/* Types whose structures hold pointers that only their drivers know, or that make the kernel
+ * write to memory later: graphics, video, sound, virtual machines, USB, SPI, the binder, NVMe
+ * commands, InfiniBand, flash memory, XFS' own. */
 static bool unknowable(uint32_t request)
 {
 	uint32_t nr = _IOC_NR(request);

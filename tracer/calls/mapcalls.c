@@ -18,7 +18,8 @@ static const struct lz_call *call_of(const struct lz_tracer *t)
 	return &t->cur->call;
 }
 
-/* The file behind the program's descriptor FD becomes what A is a mapping of, if it can be copied. */
+/* The file behind the program's descriptor FD becomes what A is a mapping of, if it can be
+ * copied. */
 static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t offset)
 {
 	char link[64], path[4096];
@@ -180,7 +181,8 @@ static int protected_here(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-/* A call that fails on its way has done its work up to there; PROT_GROWSDOWN reaches further than asked for. */
+/* A call that fails on its way has done its work up to there; PROT_GROWSDOWN reaches further
+ * than asked for. */
 static int did_protect_some(struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	ptrdiff_t i = lz_vmas_find(&t->vmas, start);
@@ -227,7 +229,8 @@ static int moved_to(struct lz_tracer *t, const struct lz_area *from, uint64_t ol
 	return lz_pages_changed(t, addr, addr + len);
 }
 
-/* Where a file's mapping becomes longer, more of the file is mapped: not of its copy as it once was. */
+/* Where a file's mapping becomes longer, more of the file is mapped: not of its copy as it once
+ * was. */
 static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, uint64_t old_len,
                  uint64_t addr, uint64_t len)
 {
@@ -263,7 +266,8 @@ static int mapped_again(struct lz_tracer *t, uint64_t old, uint64_t addr, uint64
 	return lz_shared_again(t, &a);
 }
 
-/* What is one mapping to the kernel may be several of ours, and a newer kernel moves several at once. */
+/* What is one mapping to the kernel may be several of ours, and a newer kernel moves several at
+ * once. */
 static int did_remap(struct lz_tracer *t, uint64_t addr)
 {
 	const uint64_t *a = call_of(t)->args;
@@ -330,7 +334,8 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 		    (v->file != LZ_NO_FILE &&
 		     lz_wide_mapped(t, &part) < 0)) /* else there are zeroes */
 			return -1;
-		/* Holes are skipped, with ENOMEM at the end; at anything else it stopped, we don't know where. */
+		/* Holes are skipped, with ENOMEM at the end; at anything else it stopped, we
+		 * don't know where. */
 		if (result < 0 && result != -ENOMEM && lz_build_read(t, from, to - from) < 0)
 			return -1;
 	}

@@ -1,5 +1,6 @@
-/* Names that threads are given: the program's own bytes, which replay does not need, so a debugger could not show them.
- * They are logged as if the kernel had written them, which changes nothing: they are there already. */
+/* Names that threads are given: the program's own bytes, which replay does not need, so a
+ * debugger could not show them. They are logged as if the kernel had written them, which changes
+ * nothing: they are there already. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 

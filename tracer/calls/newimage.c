@@ -166,7 +166,8 @@ static int open_descriptor(pid_t pid, const struct lz_maps_entry *e)
 	return fd;
 }
 
-/* -1: it is gone from its place, as a memfd never had one, and what is in map_files only the privileged may open. */
+/* -1: it is gone from its place, as a memfd never had one, and what is in map_files only the
+ * privileged may open. */
 static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e)
 {
 	char link[64];

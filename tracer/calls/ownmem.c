@@ -1,5 +1,6 @@
-/* The program's memory as a file: what it writes to its own /proc/PID/mem changes memory as a store does, also where no
- * store could. Nothing is looked at before such a file has been opened for writing. */
+/* The program's memory as a file: what it writes to its own /proc/PID/mem changes memory as a
+ * store does, also where no store could. Nothing is looked at before such a file has been opened
+ * for writing. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/written_range.h"
 #include "tracer/log/log.h"
@@ -16,7 +17,8 @@
 /* The program has opened its own /proc/PID/mem for writing. */
 static bool opened;
 
-/* Not that of another process, nor of the program that this one was before an execve: nothing can be written there. */
+/* Not that of another process, nor of the program that this one was before an execve: nothing
+ * can be written there. */
 static bool is_own_mem(const struct lz_tracer *t, int fd)
 {
 	char link[64], name[256];

@@ -1,4 +1,5 @@
-/* The checksum of what a call has written, where replay finds the same bytes at the call's event. */
+/* The checksum of what a call has written, where replay finds the same bytes at the call's
+ * event. */
 #include "tracer/calls/calls.h"
 #include "tracer/memory/memory.h"
 
@@ -10,8 +11,8 @@ static bool is_own_area(const struct lz_area *a)
 	return !(a->v.flags & MAP_SHARED) && !a->follows && a->v.role != LZ_VMA_BUFFER;
 }
 
-/* Of memory that others change, of what a call under way has stored and no event shows yet, and of memory that is not the
- * program's, replay knows other bytes. */
+/* Of memory that others change, of what a call under way has stored and no event shows yet, and
+ * of memory that is not the program's, replay knows other bytes. */
 static bool is_own(void *arg, uint64_t addr, uint64_t len)
 {
 	const struct lz_tracer *t = arg;

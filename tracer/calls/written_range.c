@@ -46,7 +46,8 @@ int lz_changed_fd(const struct lz_call *c, int64_t result)
 	return -1;
 }
 
-/* The N bytes before the descriptor's position, or before the offset at ARG that the call has advanced. */
+/* The N bytes before the descriptor's position, or before the offset at ARG that the call has
+ * advanced. */
 static struct lz_written before(struct lz_tracer *t, int fd, uint64_t arg, uint64_t n)
 {
 	uint64_t end;

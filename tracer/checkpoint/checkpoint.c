@@ -14,11 +14,11 @@
 enum {
 	/* The automatic interval is never shorter than this, */
 	MIN_MS = 50,
-	/* nor than this many times what the last checkpoint cost the tracer: with what it costs the program
-	 * afterwards, 3 %, */
+	/* nor than this many times what the last checkpoint cost the tracer: with what it costs
+	 * the program afterwards, 3 %, */
 	COST_FACTOR = 60,
-	/* nor than this many times what its pages cost the writing thread when that is busy: it has the markers to
-	 * pack too, and when it falls behind the program waits for it; */
+	/* nor than this many times what its pages cost the writing thread when that is busy: it
+	 * has the markers to pack too, and when it falls behind the program waits for it; */
 	PACK_NS = 20000,
 	PACK_FACTOR = 5,
 	/* and never longer: it bounds how far a debugger has to run again. */
@@ -29,8 +29,8 @@ enum {
 /* The last one, of the one process that is traced. */
 static struct {
 	struct lz_pos pos;
-	/* When it was done; what it cost the tracer, and will cost the writing thread; CPU time of program and tracer until
-	 * then; not before is the next one due. In ns. */
+	/* When it was done; what it cost the tracer, and will cost the writing thread; CPU time
+	 * of program and tracer until then; not before is the next one due. In ns. */
 	uint64_t at, cost, packing, computed, next_look;
 } last;
 
@@ -70,7 +70,8 @@ static int list_vmas(struct lz_tracer *t, struct lz_checkpoint *ck)
 	return 0;
 }
 
-/* A file that has grown since it was mapped empty is memory of its own in replay, until it becomes shorter. */
+/* A file that has grown since it was mapped empty is memory of its own in replay, until it
+ * becomes shorter. */
 static void name_files(struct lz_tracer *t)
 {
 	for (size_t i = 0; i < t->vmas.n; i++) {
@@ -140,7 +141,8 @@ static uint64_t stack_limit(pid_t pid)
 	return lim.rlim_cur;
 }
 
-/* What replay will have to compute again: neither sleep nor a busy machine makes an interval longer. */
+/* What replay will have to compute again: neither sleep nor a busy machine makes an interval
+ * longer. */
 static uint64_t computed(const struct lz_tracer *t)
 {
 	return lz_tracer_time() + lz_program_time(t);

@@ -1,5 +1,6 @@
-/* The program's code as it is while it is recorded: instructions that have been armed, to fault and be done by the tracer
- * (lizard/randinsn.h, lizard/xsavec.h), and the markers' adds, which have been widened (lizard/widen.h). */
+/* The program's code as it is while it is recorded: instructions that have been armed, to fault
+ * and be done by the tracer (lizard/randinsn.h, lizard/xsavec.h), and the markers' adds, which
+ * have been widened (lizard/widen.h). */
 #include "tracer/code/code.h"
 
 #include <lizard/error.h>
@@ -37,8 +38,9 @@ bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
 	return false;
 }
 
-/* Those from number I on that are in the same page; returns the number of the next. Where nothing is mapped any more, or
- * nobody lives, nothing has to be done; nor where the program has put something else. */
+/* Those from number I on that are in the same page; returns the number of the next. Where
+ * nothing is mapped any more, or nobody lives, nothing has to be done; nor where the program has
+ * put something else. */
 static size_t put_in_page(const struct lz_places *s, size_t i, const struct lz_proc *p,
                           uint8_t from, uint8_t to)
 {

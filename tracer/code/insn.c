@@ -1,5 +1,5 @@
-/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand, rdseed and xsavec where they
- * are armed. They fault and are done here. */
+/* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand,
+ * rdseed and xsavec where they are armed. They fault and are done here. */
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 
@@ -42,7 +42,8 @@ int lz_insn_release(struct lz_proc *child, bool cpuid)
 	return lz_proc_syscall(child, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0);
 }
 
-/* What replay could not repeat is hidden: rdrand and rdseed where they are not armed, TSX, rdpid. */
+/* What replay could not repeat is hidden: rdrand and rdseed where they are not armed, TSX,
+ * rdpid. */
 static void hide(bool random, uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t *c)
 {
 	enum { RDRAND = 1u << 30, RDSEED = 1u << 18 };

@@ -1,4 +1,5 @@
-/* Arms rdrand and rdseed: the program's own, and libraries' where they cannot be hidden. See lizard/randinsn.h. */
+/* Arms rdrand and rdseed: the program's own, and libraries' where they cannot be hidden. See
+ * lizard/randinsn.h. */
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 

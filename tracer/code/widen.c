@@ -1,4 +1,5 @@
-/* Makes the markers' adds wide, so that the pointer does not go round in 64 KiB as it does in a sink: lizard/widen.h. */
+/* Makes the markers' adds wide, so that the pointer does not go round in 64 KiB as it does in a
+ * sink: lizard/widen.h. */
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
@@ -16,7 +17,8 @@
 
 enum { CHUNK = 1 << 20, MARGIN = LZ_SITE_LEN - 1 };
 
-/* The LEN bytes at ADDR and as many as a marker that lies across an end needs; what cannot be read is zero. */
+/* The LEN bytes at ADDR and as many as a marker that lies across an end needs; what cannot be
+ * read is zero. */
 struct code {
 	uint64_t addr;
 	size_t len;

@@ -63,7 +63,8 @@ static int arm_mapping(void *arg, const struct lz_maps_entry *e)
 	return ret < 0 ? -1 : 1;
 }
 
-/* Where the dynamic linker is; without one, or if it is itself the program, where the program begins. */
+/* Where the dynamic linker is; without one, or if it is itself the program, where the program
+ * begins. */
 static uint64_t linker_base(pid_t pid)
 {
 	char path[64];
@@ -108,7 +109,8 @@ int lz_xsavec_fault(struct lz_tracer *t, const uint8_t *code, size_t n, struct u
 	for (int i = 0; i < parts; i++) {
 		const void *bytes = image + part[i].at;
 
-		/* no room on the stack, which shows at the lowest part: the fault is the program's */
+		/* no room on the stack, which shows at the lowest part: the fault is the
+		 * program's */
 		if (lz_proc_write(&t->p, addr + part[i].at, bytes, part[i].len) < 0)
 			return 0;
 		if (lz_build_write(t, addr + part[i].at, bytes, part[i].len) < 0)

@@ -168,7 +168,8 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 	h->traced_addr = s->traced_addr;
 }
 
-/* KIND: of its handover, -1: it is not followed. AFTER_EXEC: it stands at the event of its execve. */
+/* KIND: of its handover, -1: it is not followed. AFTER_EXEC: it stands at the event of its
+ * execve. */
 static int hand_over_or_detach(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_exec)
 {
 	struct lz_handover *h = kind < 0 ? NULL : calloc(1, sizeof(*h));
@@ -210,7 +211,8 @@ static int kind_of(const struct lz_tracer *t, pid_t pid, bool exec)
 	return -1;
 }
 
-/* Will the program that it executes be recorded, whatever its name is? Then at the same addresses each time. */
+/* Will the program that it executes be recorded, whatever its name is? Then at the same
+ * addresses each time. */
 static bool is_followed(const struct lz_tracer *t, pid_t pid, bool shares)
 {
 	const char *follow = t->opt->follow;

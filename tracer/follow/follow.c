@@ -184,7 +184,8 @@ int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 	fill(t, c->pid, h);
 	if (channel(ends) < 0)
 		return lz_go_unrecorded(c, NULL);
-	/* It is there before the process is parked: should this tracer be killed in between, the other one goes on. */
+	/* It is there before the process is parked: should this tracer be killed in between, the
+	 * other one goes on. */
 	bool is_started = start(&t->follow, ends[0], t->shared_lock.fd, c->pid) == 0,
 	     is_parked = false;
 	close(ends[0]);

@@ -1,6 +1,6 @@
-/* --follow: each process that is recorded has a tracer process of its own, and a recording of its own below the
- * first one's. A new child is handed over: its tracer parks it in a pause() with all signals blocked, lets it go, and starts
- * another tracer, which takes it from there. */
+/* --follow: each process that is recorded has a tracer process of its own, and a recording of
+ * its own below the first one's. A new child is handed over: its tracer parks it in a pause()
+ * with all signals blocked, lets it go, and starts another tracer, which takes it from there. */
 #ifndef LIZARD_TRACER_HANDOVER_H
 #define LIZARD_TRACER_HANDOVER_H
 
@@ -58,15 +58,15 @@ void lz_kill_parked(pid_t pid);
 void lz_free_parked(pid_t pid, const struct lz_parked *was);
 
 /* follow.c */
-/* Parks the stopped process C, lets it go and starts a tracer for it; if that cannot be, it goes on unrecorded. H: kind and
- * what it has inherited. */
+/* Parks the stopped process C, lets it go and starts a tracer for it; if that cannot be, it goes
+ * on unrecorded. H: kind and what it has inherited. */
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
 /* From the stop at an execve's event to its exit. Opens *C anew. */
 int lz_exec_exit(struct lz_proc *c);
 
 /* watch_child.c, in the next tracer */
-/* Runs the process without recording it. 1: it stands at the exit of an execve from which on it is recorded; 0: it is
- * gone. */
+/* Runs the process without recording it. 1: it stands at the exit of an execve from which on it
+ * is recorded; 0: it is gone. */
 int lz_watch_until_exec(struct lz_tracer *t);
 
 #endif

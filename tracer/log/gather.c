@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Between two looks: longer while little comes, until a look every 4 ms has met nothing 25 times. */
+/* Between two looks: longer while little comes, until a look every 4 ms has met nothing 25
+ * times. */
 enum { REST_MIN_US = 250, REST_MAX_US = 4000, QUIET_LOOKS = 25 };
 
 struct lz_gather {

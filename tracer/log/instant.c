@@ -1,9 +1,9 @@
 /* Has the program run since the last instant that a position names well?
  *
- * Equal registers do not tell: a loop may keep all that changes in memory. The kernel's orig_rax does. It holds the
- * system call's number until the program enters the kernel anew by anything but a system call, which sets it to -1
- * (arch/x86/entry, "no syscall to restart"). So behind a system call it is there by itself, and at other instants we
- * put a number into it. */
+ * Equal registers do not tell: a loop may keep all that changes in memory. The kernel's orig_rax
+ * does. It holds the system call's number until the program enters the kernel anew by anything
+ * but a system call, which sets it to -1 (arch/x86/entry, "no syscall to restart"). So behind a
+ * system call it is there by itself, and at other instants we put a number into it. */
 #include "tracer/log/log.h"
 
 enum { NOTHING_RAN = 0x4c5a };

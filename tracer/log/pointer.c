@@ -1,4 +1,5 @@
-/* The pointer behind the last marker, where the program keeps it between functions: __lizard_pos. */
+/* The pointer behind the last marker, where the program keeps it between functions:
+ * __lizard_pos. */
 #include "tracer/log/log.h"
 
 /* Before a handler runs, __lizard_pos must hold the pointer: the stream goes on there. */

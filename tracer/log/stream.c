@@ -1,5 +1,5 @@
-/* The marker stream: the ring of buffers that the tracer and the program share, their guard pages and the
- * fence. calls/hello.c makes it. The program sees private memory; see design.md section 4.2. */
+/* The marker stream: the ring of buffers that the tracer and the program share, their guard
+ * pages and the fence. calls/hello.c makes it. The program sees private memory. */
 #include "tracer/log/gather.h"
 #include "tracer/log/log.h"
 
@@ -55,16 +55,17 @@ int lz_stream_push(struct lz_tracer *t)
 	return lz_writer_markers(t->w, t->tid, s->mem + from, s->parsed - from);
 }
 
-/* The store that found the guard restarts at the base of the ring's next buffer. It is the first one of its marker,
- * since a marker is stored from its highest address down. __lizard_pos need not be set: who has used the pointer puts
- * it there before code that reads it can run. */
+/* The store that found the guard restarts at the base of the ring's next buffer. It is the first
+ * one of its marker, since a marker is stored from its highest address down. __lizard_pos need
+ * not be set: who has used the pointer puts it there before code that reads it can run. */
 static int take(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_stream *s = &t->s;
 	uint32_t end = (uint32_t)(r->r15 - s->base);
 
-	/* The pointer says where the markers end: to parse them here as well would hold the program up for
-	 * as long as it takes to write them. The thread that writes the recording does it. */
+	/* The pointer says where the markers end: to parse them here as well would hold the
+	 * program up for as long as it takes to write them. The thread that writes the recording
+	 * does it. */
 	if (end < s->parsed)
 		return lz_fail("the marker stream is broken: markers end at offset %#x of the "
 		               "buffer, the program's pointer is at %#x (at %#llx); is there code "

@@ -16,7 +16,8 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* Of the tracer's thread, which the program waits for; what others do on the machine is not ours. */
+/* Of the tracer's thread, which the program waits for; what others do on the machine is not
+ * ours. */
 uint64_t lz_tracer_time(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -1,5 +1,6 @@
-/* Memory that the program maps more than once: what is stored through one mapping shows through the others at once. Replay
- * is told, by a number in the mappings' flags, which of them show the same. */
+/* Memory that the program maps more than once: what is stored through one mapping shows through
+ * the others at once. Replay is told, by a number in the mappings' flags, which of them show the
+ * same. */
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"

@@ -1,8 +1,8 @@
 /* Memory that blocked calls write.
  *
- * The kernel writes a call's output while another thread has the turn; in the recording it appears with the call's
- * event, when its own thread has the turn again. Checkpoints in between show the memory as the log has it: what was
- * there when the thread lost its turn. */
+ * The kernel writes a call's output while another thread has the turn; in the recording it
+ * appears with the call's event, when its own thread has the turn again. Checkpoints in between
+ * show the memory as the log has it: what was there when the thread lost its turn. */
 #include "tracer/memory/memory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Pages that change from checkpoint to checkpoint. To protect them would cost the program a fault for each, to learn
- * what is known; they stay unprotected and are compared instead. */
+/* Pages that change from checkpoint to checkpoint. To protect them would cost the program a
+ * fault for each, to learn what is known; they stay unprotected and are compared instead. */
 #include "tracer/memory/pages.h"
 
 #include <lizard/error.h>

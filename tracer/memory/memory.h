@@ -35,8 +35,8 @@ struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */
 void lz_pages_free(struct lz_pages *g);
 /* A mapping appeared or lost its contents: track it. */
 int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end);
-/* Collects pages that have changed since the last call; whoever is done with them lets their contents be
- * remembered. */
+/* Collects pages that have changed since the last call; whoever is done with them lets their
+ * contents be remembered. */
 int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set);
 int lz_pages_done(struct lz_tracer *t, struct lz_page_set *set, bool whole);
 

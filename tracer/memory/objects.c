@@ -1,4 +1,5 @@
-/* Files and segments that are mapped: which of them is which, and whether their copies still hold. */
+/* Files and segments that are mapped: which of them is which, and whether their copies still
+ * hold. */
 #include "tracer/memory/objects.h"
 
 #include "tracer/memory/memory.h"
@@ -13,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A file changed so shortly before it was copied may change again without a later time: the kernel's clock ticks. */
+/* A file changed so shortly before it was copied may change again without a later time: the
+ * kernel's clock ticks. */
 enum { TICKS_NS = 20 * 1000 * 1000 };
 
 struct lz_shared *lz_shared_of(struct lz_tracer *t)

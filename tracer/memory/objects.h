@@ -1,4 +1,5 @@
-/* What several mappings can be of: files and System V segments, by identity. An area names one by its index. */
+/* What several mappings can be of: files and System V segments, by identity. An area names one
+ * by its index. */
 #ifndef LIZARD_TRACER_OBJECTS_H
 #define LIZARD_TRACER_OBJECTS_H
 
@@ -23,12 +24,12 @@ struct lz_object {
 	bool again;        /* the mapping being made has such an older copy */
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
 	bool shared;       /* has been mapped shared */
-	bool
-	    with_others; /* somebody else has got what it takes to store there: shared_with_others.c */
-	bool named;      /* the user has been told of others */
-	int inotify;     /* watch descriptor, 0: none, -1: cannot be had */
-	uint64_t
-	    attached; /* a segment's mappings, in all processes, when the program made or lost one */
+	/* Somebody else has got what it takes to store there: shared_with_others.c. */
+	bool with_others;
+	bool named;  /* the user has been told of others */
+	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
+	/* A segment's mappings, in all processes, when the program made or lost one. */
+	uint64_t attached;
 };
 
 struct lz_identity {
@@ -69,7 +70,8 @@ struct lz_object *lz_object(const struct lz_tracer *t, uint32_t i);
 bool lz_object_is_mapped(const struct lz_tracer *t, uint32_t i);
 /* The index of the object with this identity, 0 if there is none. */
 uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segment);
-/* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its state. */
+/* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its
+ * state. */
 uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 
 /* sharedmem.c */
@@ -97,7 +99,8 @@ void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
 void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
 /* After a system call. CHANGED: the object that it has written to, 0 if none. */
 int lz_outside_call(struct lz_tracer *t, uint32_t changed);
-/* PID, a child that is not recorded: 1 if it has what the program shares, and has not touched it yet; 0: it has not, or has been named. */
+/* PID, a child that is not recorded: 1 if it has what the program shares, and has not touched it
+ * yet; 0: it has not, or has been named. */
 int lz_outside_child(struct lz_tracer *t, pid_t pid);
 
 /* unrecorded_children.c */
@@ -106,8 +109,8 @@ bool lz_unrecorded_has(const struct lz_tracer *t, pid_t pid);
 bool lz_unrecorded_touched(pid_t pid, uint64_t start, uint64_t end);
 
 /* shared_with_others.c */
-/* May who has it, too, store there? What is mapped to read only, of a file on a disk, others seldom write: then they are
- * noticed (outside_writers.c). */
+/* May who has it, too, store there? What is mapped to read only, of a file on a disk, others
+ * seldom write: then they are noticed (outside_writers.c). */
 bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
 /* May a child, or who was sent a descriptor, store there without being noticed? */
 bool lz_is_shared_with_others(const struct lz_tracer *t, const struct lz_area *a);

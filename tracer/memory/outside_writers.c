@@ -1,8 +1,10 @@
-/* Processes outside of the recording that can write what the program has mapped: noticed, named once, and from then on
- * looked for after each system call; in a file that is mapped privately only, after those in which one was noticed.
+/* Processes outside of the recording that can write what the program has mapped: noticed, named
+ * once, and from then on looked for after each system call; in a file that is mapped privately
+ * only, after those in which one was noticed.
  *
- * A write to a file, and who opens it, are told by inotify; that a segment of System V shared memory is attached, by its
- * count. Who has it mapped for writing stands in /proc/PID/maps of those processes that we may look at. */
+ * A write to a file, and who opens it, are told by inotify; that a segment of System V shared
+ * memory is attached, by its count. Who has it mapped for writing stands in /proc/PID/maps of
+ * those processes that we may look at. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/memory/shared_lock_page.h"

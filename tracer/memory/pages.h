@@ -74,8 +74,8 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a);
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
 int lz_by_address(const void *a, const void *b);
 
-/* hot_pages.c. A collection begins, finds its candidates area by area, tells which have changed (in the order of their
- * addresses), and ends. */
+/* hot_pages.c. A collection begins, finds its candidates area by area, tells which have changed
+ * (in the order of their addresses), and ends. */
 int lz_hot_begin(struct lz_pages *g);
 /* What is hot, and what has been written to of the rest; as lz_dirty_scan(). */
 int lz_hot_scan(struct lz_pages *g, uint64_t start, uint64_t end);

@@ -1,4 +1,5 @@
-/* What the shared memory lock (turns/shared_memory_lock.h) consists of: a page that the tracers of a run share. */
+/* What the shared memory lock (turns/shared_memory_lock.h) consists of: a page that the tracers
+ * of a run share. */
 #ifndef LIZARD_TRACER_SHARED_LOCK_PAGE_H
 #define LIZARD_TRACER_SHARED_LOCK_PAGE_H
 

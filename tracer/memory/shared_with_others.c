@@ -1,4 +1,5 @@
-/* What is mapped shared that others may store to at any time, without that being told: then it is compared after each call. */
+/* What is mapped shared that others may store to at any time, without that being told: then it
+ * is compared after each call. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 

@@ -1,6 +1,7 @@
-/* Memory that changes although the program does not store to it: a file that is written, cut or extended while it is
- * mapped, memory that others share, and the second mapping of what is stored to through the first. What changed is logged
- * with the system call that follows the change, or made it. */
+/* Memory that changes although the program does not store to it: a file that is written, cut or
+ * extended while it is mapped, memory that others share, and the second mapping of what is
+ * stored to through the first. What changed is logged with the system call that follows the
+ * change, or made it. */
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
@@ -16,8 +17,8 @@ enum { BATCH = 64 };
 
 /* ---- pages ---- */
 
-/* Part of a page is logged. What a private mapping shows of its file is no page of the program's own that tracking would
- * find: from now on checkpoints look at it. */
+/* Part of a page is logged. What a private mapping shows of its file is no page of the program's
+ * own that tracking would find: from now on checkpoints look at it. */
 static int log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, uint64_t len)
 {
 	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
@@ -96,8 +97,8 @@ int lz_shared_log_object(struct lz_tracer *t, uint32_t object, struct lz_written
 
 /* ---- files that become shorter or longer ---- */
 
-/* Replay maps [FROM, TO) anew: beyond the end of the file's copy, where an access ends in SIGBUS as it does now, or as
- * memory that is the program's own. */
+/* Replay maps [FROM, TO) anew: beyond the end of the file's copy, where an access ends in SIGBUS
+ * as it does now, or as memory that is the program's own. */
 static int mapped_anew(struct lz_tracer *t, const struct lz_area *old, uint64_t from, uint64_t to,
                        const struct lz_object *o, bool beyond)
 {
@@ -177,7 +178,8 @@ static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, voi
 	return log_bytes(t, addr + from, now + from, to - from);
 }
 
-/* What is new is the program's own, or the kernel has stored it meanwhile for a call of another process. */
+/* What is new is the program's own, or the kernel has stored it meanwhile for a call of another
+ * process. */
 static int refresh_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
 {
 	uint8_t *seen = seen_page(t, addr);

@@ -1,6 +1,7 @@
-/* Children that are not recorded and have inherited shared memory that they can write. What one stores there shows after the
- * program's next system call only, and a program that just polls makes none: so that it is said in time, children are looked
- * at until they have another program, are gone or have been named. One that is there to run another program leaves the
+/* Children that are not recorded and have inherited shared memory that they can write. What one
+ * stores there shows after the program's next system call only, and a program that just polls
+ * makes none: so that it is said in time, children are looked at until they have another
+ * program, are gone or have been named. One that is there to run another program leaves the
  * memory alone: fork() gives it none of these pages, it has those that it has touched. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"

@@ -1,5 +1,6 @@
-/* Signals reach the program: at an instant that replay can find again (a system call, a marker store, or a checkpoint
- * taken on the spot), by one single step, which stops at the handler's first instruction. */
+/* Signals reach the program: at an instant that replay can find again (a system call, a marker
+ * store, or a checkpoint taken on the spot), by one single step, which stops at the handler's
+ * first instruction. */
 #include "tracer/calls/calls.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
@@ -70,7 +71,8 @@ static int at_handler(struct lz_tracer *t, int signo)
 	return lz_build_commit(t) < 0 ? -1 : lz_instant_here(t, &r);
 }
 
-/* A frame that did not fit: what is left of it is below the red zone, as far down as there is memory. */
+/* A frame that did not fit: what is left of it is below the red zone, as far down as there is
+ * memory. */
 static int log_torn_frame(struct lz_tracer *t)
 {
 	enum { RED_ZONE = 128, MOST = 4 * LZ_PAGE };
@@ -126,8 +128,8 @@ static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
 	return 0;
 }
 
-/* The program steps itself: replay, which steps too, could not tell the two apart. It goes on in its handler; without
- * one the next instruction ends it as this one would have. */
+/* The program steps itself: replay, which steps too, could not tell the two apart. It goes on in
+ * its handler; without one the next instruction ends it as this one would have. */
 static int steps_itself(struct lz_tracer *t)
 {
 	bool handled = lz_signal_handler(t, SIGTRAP) > 1;
@@ -215,8 +217,8 @@ static bool has_gone_on(const siginfo_t *info)
 	return info->si_signo == SIGTRAP && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
 }
 
-/* By the kernel, as there was no room for another signal's frame: no instruction has run since. One that is blocked or
- * ignored, or had no room itself, has become fatal. */
+/* By the kernel, as there was no room for another signal's frame: no instruction has run since.
+ * One that is blocked or ignored, or had no room itself, has become fatal. */
 static bool is_forced(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
@@ -277,7 +279,8 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_stream_unfence(t) < 0)
 		return -1;
 	if (due && !lz_at_instant(t, r)) {
-		/* Between a marker's stores the stream cannot be interrupted; and a position is the name of one checkpoint. */
+		/* Between a marker's stores the stream cannot be interrupted; and a position is
+		 * the name of one checkpoint. */
 		if ((lz_stream_inside_marker(t, r) || lz_checkpoint_at(t, r->rip)) &&
 		    t->cur->sig.retries++ < 8) {
 			t->cur->sig.armed_since = lz_now();

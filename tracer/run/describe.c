@@ -65,7 +65,8 @@ static char *features(void)
 	return all;
 }
 
-/* The path that was asked for if it is the executed file itself; a script's interpreter otherwise. */
+/* The path that was asked for if it is the executed file itself; a script's interpreter
+ * otherwise. */
 static char *program_path(const char *exe, const char *argv0)
 {
 	struct stat a, b;

@@ -27,7 +27,8 @@ static int gone(struct lz_tracer *t, int status)
 
 /* ---- where a thread stands ---- */
 
-/* PTRACE_SYSCALL_INFO_ENTRY, _EXIT, or _NONE outside of calls and at ptrace's own events; -1: it has been killed. */
+/* PTRACE_SYSCALL_INFO_ENTRY, _EXIT, or _NONE outside of calls and at ptrace's own events; -1: it
+ * has been killed. */
 static int side_of_call(const struct lz_tracer *t)
 {
 	struct __ptrace_syscall_info info;
@@ -301,7 +302,8 @@ static int for_all(struct lz_tracer *t, int (*step)(struct lz_tracer *t))
 	return 0;
 }
 
-/* Only the first tracer is its process's parent: nobody else hears how it ends. Threads that have been killed are still ours. */
+/* Only the first tracer is its process's parent: nobody else hears how it ends. Threads that
+ * have been killed are still ours. */
 static int wait_for_end(struct lz_tracer *t)
 {
 	pid_t got;

@@ -104,7 +104,8 @@ static int flush(struct lz_tracer *t)
 	return max && lz_writer_size(t->w) >= max ? too_large(max) : 0;
 }
 
-/* The first process of a PID namespace waits in its end for all others, behind all that the kernel stores for that end. */
+/* The first process of a PID namespace waits in its end for all others, behind all that the
+ * kernel stores for that end. */
 static void let_others_end(struct lz_tracer *t)
 {
 	if (t->shared_lock.held && t->sched.dying && lz_thread_state_of(t, t->cur) == 'S')
@@ -118,7 +119,8 @@ int lz_tick(struct lz_tracer *t)
 	bool stuck = s->armed ? now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000
 	                      : lz_sched_overdue(t, now);
 
-	/* Again and again while nothing comes of it: a call made for us meanwhile may have swallowed the stop. */
+	/* Again and again while nothing comes of it: a call made for us meanwhile may have
+	 * swallowed the stop. */
 	if (stuck) {
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
 			s->interrupted = true;
@@ -129,7 +131,8 @@ int lz_tick(struct lz_tracer *t)
 	return now - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
 
-/* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the shared memory lock. */
+/* 1: a stop; 0: the program sleeps in a call, or is long in it: others may have the shared
+ * memory lock. */
 static int before_sleep(struct lz_tracer *t, int *status)
 {
 	enum { TRIES = 100 };
@@ -255,7 +258,8 @@ static int at_interrupt(struct lz_tracer *t)
 	return lz_signal_spin(t, &r);
 }
 
-/* What others store meanwhile must have an instant: the stop is put off until the program is at one. */
+/* What others store meanwhile must have an instant: the stop is put off until the program is at
+ * one. */
 static int at_group_stop(struct lz_tracer *t, int *request)
 {
 	struct lz_thread *cur = t->cur;
@@ -299,8 +303,8 @@ static int at_exit_event(struct lz_tracer *t)
 	return 0;
 }
 
-/* How long to wait for the end. Nothing but SIGKILL takes a thread out of its stop, at once; what comes then may take its
- * time on a busy machine. */
+/* How long to wait for the end. Nothing but SIGKILL takes a thread out of its stop, at once;
+ * what comes then may take its time on a busy machine. */
 static int gone_ms(struct lz_tracer *t)
 {
 	char state = lz_thread_state_of(t, t->cur);

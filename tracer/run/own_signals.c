@@ -33,8 +33,8 @@ static void pass_on_from_outside(int signo, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* The terminal's signals are for the program: it decides what they do. Those that are sent to us are passed on: what asks
- * to end in any case, others if they are not for the group. */
+/* The terminal's signals are for the program: it decides what they do. Those that are sent to us
+ * are passed on: what asks to end in any case, others if they are not for the group. */
 void lz_set_signals(pid_t pid)
 {
 	struct sigaction wake = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};

@@ -1,7 +1,8 @@
 /* Handing the turn from one thread to another.
  *
- * All threads write one marker stream: whoever gets the turn gets the write pointer. Where code keeps it in r15 it is set
- * there, as after a signal handler; everybody else finds it in the thread's __lizard_pos. */
+ * All threads write one marker stream: whoever gets the turn gets the write pointer. Where code
+ * keeps it in r15 it is set there, as after a signal handler; everybody else finds it in the
+ * thread's __lizard_pos. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
@@ -70,7 +71,8 @@ static int take_pointer(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
-/* A mutex whose owner has ended belongs to who waits for it; the kernel stores that only when the waiter runs in it. */
+/* A mutex whose owner has ended belongs to who waits for it; the kernel stores that only when
+ * the waiter runs in it. */
 static void await_owner(struct lz_tracer *t, struct lz_thread *waiter, const struct lz_thread *old)
 {
 	enum { MAX_MS = 200 };

@@ -1,5 +1,6 @@
-/* Waiting, when there is more than one thread: for the one that has the turn, which runs, and for those that the kernel
- * holds in a call. Those stop when it lets them go, before they can run, and wait for their turn. */
+/* Waiting, when there is more than one thread: for the one that has the turn, which runs, and
+ * for those that the kernel holds in a call. Those stop when it lets them go, before they can
+ * run, and wait for their turn. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 #include "tracer/run/run.h"
@@ -18,8 +19,8 @@
 
 enum { ASLEEP = 2 };
 
-/* A futex's word says whether the call will sleep. Should another thread change it before the kernel looks, that is what
- * may happen without us, too. */
+/* A futex's word says whether the call will sleep. Should another thread change it before the
+ * kernel looks, that is what may happen without us, too. */
 static bool will_sleep(const struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
@@ -30,8 +31,8 @@ static bool will_sleep(const struct lz_tracer *t)
 	       lz_proc_read_some(&t->p, c->args[0], &word, 4) == 4 && word == (uint32_t)c->args[2];
 }
 
-/* It comes out of its call before anybody else is looked at: a clone's child would be met before its parent says
- * whose it is. Unless it is killed in there. */
+/* It comes out of its call before anybody else is looked at: a clone's child would be met before
+ * its parent says whose it is. Unless it is killed in there. */
 static bool first_of_all(const struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
@@ -127,8 +128,8 @@ static int aside(struct lz_tracer *t, pid_t tid, int status)
 	return ret;
 }
 
-/* It goes on to the stop that the kernel keeps for it, and stands again behind that. Of what it has been met at, a call is over
- * all the same, and a signal comes again. */
+/* It goes on to the stop that the kernel keeps for it, and stands again behind that. Of what it
+ * has been met at, a call is over all the same, and a signal comes again. */
 static int halt(struct lz_tracer *t, struct lz_thread *th)
 {
 	int status = th->has_pending_status ? th->pending_status : 0;
@@ -198,8 +199,9 @@ static int one_stop(struct lz_tracer *t, int flags, int *status)
 	return 0;
 }
 
-/* In an uninterruptible wait a call is for the disk, or for a page that it copies to: it will be over without anybody's
- * help, and may be in the middle of its output. Not so with a file system that the program itself provides. */
+/* In an uninterruptible wait a call is for the disk, or for a page that it copies to: it will be
+ * over without anybody's help, and may be in the middle of its output. Not so with a file system
+ * that the program itself provides. */
 static bool held_briefly(struct lz_call *c)
 {
 	enum { HELD_MS = 1000 };
@@ -210,8 +212,8 @@ static bool held_briefly(struct lz_call *c)
 	return now - c->held_since < HELD_MS * 1000000ULL;
 }
 
-/* The current thread is in a call that may wait. Tracer and program share a CPU: when the tracer runs again, the
- * call is over or asleep, or else it takes long. */
+/* The current thread is in a call that may wait. Tracer and program share a CPU: when the tracer
+ * runs again, the call is over or asleep, or else it takes long. */
 static int watch(struct lz_tracer *t, int *status)
 {
 	enum { TRIES = 100 };
@@ -241,7 +243,8 @@ static bool unsettled(struct lz_tracer *t)
 	return false;
 }
 
-/* With chaos, at a stop of the current thread: whoever the kernel has let go stands, or sleeps again. */
+/* With chaos, at a stop of the current thread: whoever the kernel has let go stands, or sleeps
+ * again. */
 static int settle(struct lz_tracer *t)
 {
 	enum { TRIES = 1000 };
@@ -262,7 +265,8 @@ static int settle(struct lz_tracer *t)
 	return 0;
 }
 
-/* The current thread sleeps in a call, or has ended. 0: it does not, after all, or nobody else can run. */
+/* The current thread sleeps in a call, or has ended. 0: it does not, after all, or nobody else
+ * can run. */
 static int hand_over(struct lz_tracer *t, bool in_call)
 {
 	if (t->sched.chaos.on && settle(t) < 0)

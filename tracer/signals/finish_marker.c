@@ -6,7 +6,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* The marker's first store reaches into the guard page as well as into the fence. 1: the buffer was taken. */
+/* The marker's first store reaches into the guard page as well as into the fence. 1: the buffer
+ * was taken. */
 static int guard_met(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
 {
 	if (lz_proc_regs(&t->p, r) < 0)
@@ -16,7 +17,8 @@ static int guard_met(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 	           : lz_fail("a marker at %#llx cannot be stored", r->rip);
 }
 
-/* A signal that a step within a marker has met, not the step's own trap. 1: the buffer was taken. */
+/* A signal that a step within a marker has met, not the step's own trap. 1: the buffer was
+ * taken. */
 static int met_in_marker(struct lz_tracer *t, int signo, struct user_regs_struct *r)
 {
 	siginfo_t info;

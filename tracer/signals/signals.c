@@ -1,5 +1,5 @@
-/* Signals: what the program does about them, and those that are held until it is at an instant that replay can find again:
- * run/deliver.c. */
+/* Signals: what the program does about them, and those that are held until it is at an instant
+ * that replay can find again: run/deliver.c. */
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
 

@@ -1,4 +1,5 @@
-/* The tracer's descriptors. What it was given is the program's: whoever waits for the end of a pipe must not wait for us. */
+/* The tracer's descriptors. What it was given is the program's: whoever waits for the end of a
+ * pipe must not wait for us. */
 #include "tracer/state/state.h"
 
 #include <ctype.h>
@@ -40,7 +41,8 @@ void lz_descriptors_reserve(void)
 			open("/dev/null", O_RDWR | O_CLOEXEC); /* the lowest one that is free */
 }
 
-/* All that is our own is closed by an execve; what we were given is not, or we would not have it. */
+/* All that is our own is closed by an execve; what we were given is not, or we would not have
+ * it. */
 void lz_descriptors_drop(void)
 {
 	DIR *d = opendir("/proc/self/fd");

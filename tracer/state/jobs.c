@@ -1,8 +1,9 @@
-/* Job control. Ctrl-Z is for the program, as other keys are: if it stops, or has stopped itself, the shell has to see that its
- * job, this process, has stopped.
+/* Job control. Ctrl-Z is for the program, as other keys are: if it stops, or has stopped itself,
+ * the shell has to see that its job, this process, has stopped.
  *
- * Only where this process is the job's leader in the foreground, as an interactive shell starts it: others who wait for us
- * do not expect a stop, and who lets the program go on would not think of us. */
+ * Only where this process is the job's leader in the foreground, as an interactive shell starts
+ * it: others who wait for us do not expect a stop, and who lets the program go on would not
+ * think of us. */
 #include "tracer/state/state.h"
 
 #include <fcntl.h>

@@ -73,8 +73,8 @@ static const char *privileged(pid_t pid)
 	                                                          : NULL;
 }
 
-/* Traced by somebody without the right to it, a program does not get the privileges of its file, so it is another
- * program than without us. */
+/* Traced by somebody without the right to it, a program does not get the privileges of its file,
+ * so it is another program than without us. */
 int lz_check_privileges(pid_t pid)
 {
 	const char *what = privileged(pid);

@@ -157,8 +157,8 @@ struct lz_places {
 	size_t n, room;
 };
 
-/* Bytes of the program's code that are changed: those by which instructions are armed, and the prefixes of the markers'
- * adds. */
+/* Bytes of the program's code that are changed: those by which instructions are armed, and the
+ * prefixes of the markers' adds. */
 struct lz_armed {
 	struct lz_places insn, add;
 };
@@ -197,7 +197,8 @@ struct lz_follow {
 	char *root; /* recording of the first process; NULL: nobody is followed */
 };
 
-/* What is the program's own and is given back to it, and to its children, when they go on without a tracer. */
+/* What is the program's own and is given back to it, and to its children, when they go on
+ * without a tracer. */
 struct lz_borrowed {
 	int personality;
 	bool personality_set; /* another one was set */
@@ -206,7 +207,8 @@ struct lz_borrowed {
 	bool undumpable;      /* the program believes so */
 };
 
-/* Among recorded processes that share memory only the one that has it runs: turns/shared_memory_lock.h. */
+/* Among recorded processes that share memory only the one that has it runs:
+ * turns/shared_memory_lock.h. */
 struct lz_shared_lock {
 	/* Common to all tracers of a run; NULL: nobody is followed. */
 	struct lz_shared_lock_page *page;

@@ -1,9 +1,10 @@
 /* --chaos: turns of random length for random threads, so that races show up.
  *
- * A turn ends after a number of marker bytes or of system calls, both drawn from the seed, never after a time: so the same
- * seed gives the same turns to a program whose input is the same. Each thread has a random priority; the highest that
- * can run does, and now and then somebody draws a new one (after Burckhardt et al., "A Randomized Scheduler with
- * Probabilistic Guarantees of Finding Bugs", 2010). The end at a marker is a data breakpoint on its code byte. */
+ * A turn ends after a number of marker bytes or of system calls, both drawn from the seed, never
+ * after a time: so the same seed gives the same turns to a program whose input is the same. Each
+ * thread has a random priority; the highest that can run does, and now and then somebody draws a
+ * new one (after Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of
+ * Finding Bugs", 2010). The end at a marker is a data breakpoint on its code byte. */
 #include "tracer/log/log.h"
 #include "tracer/turns/turns.h"
 

@@ -1,6 +1,7 @@
-/* Among recorded processes that share memory only the one that has the lock runs code of its own. So what others store there
- * changes between two instants of a process that its recording names: it has had the lock in one piece. A process leaves it
- * when it sleeps in a call, and at the end of a slice if others wait for it. */
+/* Among recorded processes that share memory only the one that has the lock runs code of its
+ * own. So what others store there changes between two instants of a process that its recording
+ * names: it has had the lock in one piece. A process leaves it when it sleeps in a call, and at
+ * the end of a slice if others wait for it. */
 #ifndef LIZARD_TRACER_SHARED_MEMORY_LOCK_H
 #define LIZARD_TRACER_SHARED_MEMORY_LOCK_H
 

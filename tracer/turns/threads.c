@@ -111,7 +111,8 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 
 /* ---- the end ---- */
 
-/* The futexes that the kernel will mark as their owner's leaving: the list that set_robust_list() names. */
+/* The futexes that the kernel will mark as their owner's leaving: the list that
+ * set_robust_list() names. */
 static void find_robust(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
