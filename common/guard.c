@@ -1,6 +1,7 @@
 #include <common/guard.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
+#include <linux/audit.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -65,7 +66,8 @@ int lz_guard_entry(const struct lz_proc *p, const struct __ptrace_syscall_info *
 {
 	if (!guarded(p))
 		return 0;
-	if (info->instruction_pointer == p->syscall_insn + SYSCALL_LEN && info->entry.nr == nr &&
+	if (info->arch == AUDIT_ARCH_X86_64 &&
+	    info->instruction_pointer == p->syscall_insn + SYSCALL_LEN && info->entry.nr == nr &&
 	    memcmp(info->entry.args, args, sizeof info->entry.args) == 0)
 		return 0;
 	return lz_fail("the replayed process was about to make system call %lu by itself: the "

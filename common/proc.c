@@ -281,6 +281,11 @@ int lz_proc_set_debug(const struct lz_proc *p, int slot, uint64_t addr, int len,
 
 	if (slot < 0 || slot > 3 || (kind && len != 1 && len != 2 && len != 4 && len != 8))
 		return lz_fail("debug register %d with length %d does not exist", slot, len);
+	/* root could have the kernel's own memory watched */
+	if (kind && addr >> 47)
+		return lz_fail(
+		    "the address %#lx is not a program's: the recording is damaged or forged",
+		    (unsigned long)addr);
 	if (peek_debug(p, 7, &dr7) < 0)
 		return -1;
 	uint64_t off = dr7 & ~(3ULL << (2 * slot)) & ~(15ULL << (16 + 4 * slot));

@@ -25,10 +25,11 @@ enum { FILTER = 1 };
 
 enum { ARCH_SET_CPUID = 0x1012, ANY = -1, VSYSCALL_HIGH = -1, SYSCALL_LEN = 2 };
 
-/* What a mapping of a diversion or a replay may be: nothing that locks or fills memory at once. */
+/* What a mapping may be, a called function's too (replayer/front/diversion_calls.c): nothing that locks or fills
+ * memory at once. */
 #define MAP_FLAGS                                                                                  \
 	(MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_ANONYMOUS |              \
-	 MAP_NORESERVE | MAP_GROWSDOWN | MAP_STACK)
+	 MAP_NORESERVE | MAP_GROWSDOWN | MAP_STACK | MAP_32BIT)
 
 /* Argument ARG is VALUE, or has no bit but those of VALUE (MASK). */
 struct rule {
@@ -50,24 +51,6 @@ static const struct rule rules[] = {
     {SYS_clone, 0, CLONE_PARENT | SIGCHLD, false},
     {SYS_prctl, 0, PR_SET_TSC, false},
     {SYS_arch_prctl, 0, ARCH_SET_CPUID, false},
-    /* what a function that is called in a copy may ask: replayer/front/diversion.c */
-    {SYS_getpid, ANY, 0, false},
-    {SYS_gettid, ANY, 0, false},
-    {SYS_getppid, ANY, 0, false},
-    {SYS_getuid, ANY, 0, false},
-    {SYS_geteuid, ANY, 0, false},
-    {SYS_getgid, ANY, 0, false},
-    {SYS_getegid, ANY, 0, false},
-    {SYS_uname, ANY, 0, false},
-    {SYS_sysinfo, ANY, 0, false},
-    {SYS_times, ANY, 0, false},
-    {SYS_time, ANY, 0, false},
-    {SYS_gettimeofday, ANY, 0, false},
-    {SYS_clock_gettime, ANY, 0, false},
-    {SYS_clock_getres, ANY, 0, false},
-    {SYS_getrusage, ANY, 0, false},
-    {SYS_getrandom, ANY, 0, false},
-    {SYS_sched_yield, ANY, 0, false},
 };
 enum { N_RULES = sizeof rules / sizeof *rules };
 

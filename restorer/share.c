@@ -180,12 +180,24 @@ int lz_share_map(struct lz_proc *p, const struct lz_share *m)
 	return map(p, m);
 }
 
+/* Index of the first mapping that ends after ADDR. */
+static uint32_t index_of(const struct lz_vma *vmas, uint32_t n, uint64_t addr)
+{
+	uint32_t low = 0;
+
+	while (low < n) {
+		uint32_t mid = low + (n - low) / 2;
+		if (vmas[mid].end > addr)
+			n = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
 bool lz_share_shown_before(const struct lz_vma *vmas, uint32_t n, uint64_t addr)
 {
-	uint32_t i = 0;
-
-	while (i < n && vmas[i].end <= addr)
-		i++;
+	uint32_t i = index_of(vmas, n, addr);
 	const struct lz_vma *v = &vmas[i];
 	if (i == n || v->start > addr || !lz_flags_object(v->flags) || !(v->flags & MAP_SHARED))
 		return false;

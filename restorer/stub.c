@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,7 +404,8 @@ void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit)
 	if (prlimit(p->pid, RLIMIT_STACK, NULL, &now) < 0 || now.rlim_cur == limit)
 		return;
 	lim = (struct rlimit){limit, limit > now.rlim_max ? limit : now.rlim_max};
-	if (prlimit(p->pid, RLIMIT_STACK, &lim, NULL) < 0)
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+	if (prlimit(p->pid, RLIMIT_STACK, &lim, NULL) < 0 && !atomic_flag_test_and_set(&told))
 		lz_warn(
 		    "cannot set the replayed program's stack limit to %lu bytes: %s; a deep stack "
 		    "may end elsewhere",

@@ -128,6 +128,7 @@ static const struct {
     {SYS_mmap, 0x10000000, LZ_PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED},
     {SYS_mmap, 0x10000000, LZ_PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE},
     {SYS_mmap, 0x10000000, LZ_PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB},
+    {SYS_getpid, 0, 0, 0, 0},
     {SYS_shmget, 0, LZ_PAGE, 0, 0},
     {SYS_exit_group, 0, 0, 0, 0},
     {SYS_io_uring_setup, 1, 0x68000040, 0, 0},
@@ -153,12 +154,12 @@ START_TEST(filter_knows_the_place)
 	static const uint8_t code[] = {0x0f, 0x05, 0xcc};
 	struct lz_proc p = start();
 
-	ck_assert_int_lt(call(&p, SYS_getpid, 0, 0, 0, 0, 0), 0);
+	ck_assert_int_eq(call(&p, SYS_close, 99, 0, 0, 0, 0), EBADF);
 	ck_assert_int_eq(call(&p, SYS_mmap, elsewhere, LZ_PAGE, 7, fixed, (uint64_t)-1),
 	                 -(int)elsewhere);
 	ck_assert_int_eq(lz_proc_write(&p, elsewhere, code, sizeof code), 0);
 	p.syscall_insn = elsewhere;
-	ck_assert_int_eq(call(&p, SYS_getpid, 0, 0, 0, 0, 0), -1);
+	ck_assert_int_eq(call(&p, SYS_close, 99, 0, 0, 0, 0), -1);
 	ck_assert_msg(strstr(lz_error(), "killed by its system call filter") != NULL, "%s",
 	              lz_error());
 	lz_stub_kill(&p);
@@ -179,6 +180,18 @@ START_TEST(in_32_bit_code)
 	ck_assert_msg(call(&p, SYS_munmap, elsewhere, LZ_PAGE, 0, 0, 0) == 0, "%s", lz_error());
 	ck_assert_int_eq(lz_proc_regs(&p, &r), 0);
 	ck_assert_uint_eq(r.cs, USER32_CS);
+	lz_stub_kill(&p);
+}
+END_TEST
+
+/* Nothing of the kernel's is watched. */
+START_TEST(debug_registers)
+{
+	struct lz_proc p = start();
+
+	ck_assert_int_eq(lz_proc_set_debug(&p, 0, 0xffffffff81000000, 1, 'x'), -1);
+	ck_assert_int_eq(lz_proc_set_debug(&p, 0, 1ULL << 47, 8, 'w'), -1);
+	ck_assert_int_eq(lz_proc_set_debug(&p, 0, elsewhere, 8, 'w'), 0);
 	lz_stub_kill(&p);
 }
 END_TEST
@@ -214,6 +227,7 @@ int main(void)
 	tcase_add_loop_test(t, filter_kills, 0, sizeof forbidden / sizeof *forbidden);
 	tcase_add_test(t, filter_knows_the_place);
 	tcase_add_test(t, in_32_bit_code);
+	tcase_add_test(t, debug_registers);
 	tcase_add_loop_test(t, no_place_for_the_stub, 0, sizeof places / sizeof *places);
 	suite_add_tcase(s, t);
 	return run_suite(s);
