@@ -269,21 +269,28 @@ static int take_before_async(struct lz_engine *e, const struct lz_event *ev)
 	return 0;
 }
 
-static void meet_hello(struct lz_engine *e, const struct lz_event *ev)
+static int meet_hello(struct lz_engine *e, const struct lz_event *ev)
 {
+	uint64_t base;
+
 	if (ev->kind != LZ_EV_SYSCALL || !lz_hello_version(ev->nr, ev->args))
-		return;
+		return 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
-		if (w->addr != ev->args[2] || w->len != sizeof e->buffer.base)
+		if (w->addr != ev->args[2] || w->len != sizeof base)
 			continue;
-		memcpy(&e->buffer.base, w->bytes, sizeof e->buffer.base);
+		memcpy(&base, w->bytes, sizeof base);
+		if (base % LZ_BUFFER_SIZE || base >= (1ULL << 47) - LZ_RING_SIZE - LZ_SINK_PAD)
+			return lz_fail("the hello call's marker buffer %#lx is not valid",
+			               (unsigned long)base);
+		e->buffer.base = base;
 		e->buffer.hello = true;
 		e->buffer.pos_offset = ev->args[3];
 		e->buffer.start = e->marker;
-		lz_space_set_role(&e->space, e->buffer.base,
-		                  e->buffer.base + LZ_RING_SIZE + LZ_SINK_PAD, LZ_VMA_BUFFER);
+		lz_space_set_role(&e->space, base, base + LZ_RING_SIZE + LZ_SINK_PAD,
+		                  LZ_VMA_BUFFER);
 	}
+	return 0;
 }
 
 static int do_event(struct lz_engine *e, const struct lz_event *ev)
@@ -307,8 +314,7 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 	e->regs_dirty = true;
 	if (ev->xstate_len && lz_proc_set_xstate(&e->proc, ev->xstate, ev->xstate_len) < 0)
 		return -1;
-	meet_hello(e, ev);
-	if (lz_engine_after_call(e, ev) < 0)
+	if (meet_hello(e, ev) < 0 || lz_engine_after_call(e, ev) < 0)
 		return -1;
 	e->event++;
 	e->time_ns = ev->time_ns;

@@ -70,14 +70,15 @@ void lz_replay_free(struct lz_replay *rp)
 
 static int space_of(struct lz_engine *e, const struct lz_checkpoint *ck)
 {
-	const struct lz_meta *m = lz_reader_meta(e->rp->reader);
-	struct lz_map_op stub = {.op = LZ_UNMAP, .addr = m->stub_addr, .len = m->stub_len};
+	const struct lz_stub *stub = e->proc.stub;
+	const struct lz_map_op own = {
+	    .op = LZ_UNMAP, .addr = stub->start, .len = stub->end - stub->start};
 
 	if (lz_space_copy(&e->space, ck->vmas, ck->n_vmas) < 0)
 		return -1;
 	while (e->space.n && e->space.vmas[e->space.n - 1].start >> 47)
 		e->space.n--;
-	return m->stub_len ? lz_space_apply(&e->space, &stub) : 0;
+	return lz_space_apply(&e->space, &own);
 }
 
 static int build(struct lz_engine *e, uint32_t index)

@@ -86,14 +86,15 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
  * differ. */
 static void set_patience(struct lz_engine *e)
 {
-	enum { LEAST_MS = 5000, TIMES = 25 };
+	/* at most a day of recorded time: a forged one would make replay wait for ever */
+	enum { LEAST_MS = 5000, TIMES = 25, MOST_MS = 24 * 3600 * 1000 };
 	const struct lz_event *ev = e->event < lz_reader_n_events(e->rp->reader)
 	                                ? lz_reader_event(e->rp->reader, e->event)
 	                                : NULL;
 	uint64_t end = ev ? ev->time_ns : lz_reader_meta(e->rp->reader)->duration_ns;
 	uint64_t ms = end > e->time_ns ? (end - e->time_ns) / 1000000 : 0;
 
-	e->next.patience_ms = LEAST_MS + (ms < 1ULL << 40 ? ms : 1ULL << 40) * TIMES;
+	e->next.patience_ms = LEAST_MS + (ms < MOST_MS ? ms : MOST_MS) * TIMES;
 }
 
 void lz_engine_peek_next(struct lz_engine *e)
