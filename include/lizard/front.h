@@ -28,6 +28,7 @@ struct lz_front_thread {
 	bool fresh;   /* has not run yet */
 	char name[16];
 };
+enum { LZ_THREAD_TEXT = 64 }; /* a name for a terminal: up to 15 bytes, \xHH for each */
 /* Those that are there now, the oldest first. malloced. */
 int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n);
 /* Registers, siginfo and calls are those of thread TID from here on; of the present one if it is
@@ -113,7 +114,70 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop);
 /* What the user must be told with the stop; malloced, NULL if nothing. Once. */
 char *lz_front_note(struct lz_front *f);
 
-/* ---- commands as text: what `monitor` takes; see replayer/front/monitor.c. Malloced. ---- */
+/* ---- the present instant, and the recording ---- */
+struct lz_front_instant {
+	struct lz_pos pos;
+	uint64_t events;      /* in all */
+	uint64_t time, total; /* of the global time */
+	bool at_start, at_end;
+	uint32_t n_threads;
+	char thread[LZ_THREAD_TEXT]; /* the present one's name, for a terminal */
+};
+int lz_front_now(struct lz_front *f, struct lz_front_instant *now);
+
+/* Names are text for a terminal. */
+struct lz_front_recording {
+	char *recording, *program, *command, *cwd;
+	char *damage; /* NULL: the recording is whole */
+	const char *front_end;
+	uint64_t started, duration_ns;
+	uint64_t not_kept; /* the events before this one; 0: all are kept */
+	int exit_status;   /* negative: the end is not in the recording */
+	uint32_t n_checkpoints;
+	bool inside; /* main began before the recording */
+	bool instrumented;
+};
+/* From any thread, while no other call goes on. */
+int lz_front_describe(struct lz_front *f, struct lz_front_recording *info);
+void lz_front_recording_free(struct lz_front_recording *info);
+
+/* ---- moves that a debugger has no name for ---- */
+enum lz_front_move_kind {
+	LZ_MOVE_START,
+	LZ_MOVE_END,
+	LZ_MOVE_PERCENT,  /* of the run */
+	LZ_MOVE_TIME,     /* n */
+	LZ_MOVE_EVENT,    /* right after n events */
+	LZ_MOVE_POSITION, /* pos */
+	LZ_MOVE_JUMP,     /* to where control is at one of the addresses */
+	LZ_MOVE_BACK_STEP,
+	LZ_MOVE_BACK_NEXT /* n times */
+};
+enum { LZ_JUMP_ADDRS_MAX = 512 };
+struct lz_front_move {
+	enum lz_front_move_kind kind;
+	double percent;
+	uint64_t n;
+	struct lz_pos pos;
+	/* Of a jump. */
+	enum lz_direction direction;
+	bool any_thread;
+	size_t n_addrs;
+	uint64_t addrs[LZ_JUMP_ADDRS_MAX];
+};
+/* M becomes the move to a place as users write it: start, end, N%, time T, event N, or a position. */
+int lz_front_move_to(struct lz_front_move *m, const char *where);
+/* The next reverse resume carries M out; M is copied. From any thread, while no other call goes on. */
+int lz_front_arm(struct lz_front *f, const struct lz_front_move *m);
+/* From now on lz_front_outcome() is asked for what there is to say of a move: it is no note of the stop. */
+void lz_front_quiet(struct lz_front *f);
+/* *NOTE: what there is to say of the last move, in lines; *FAILURE: why it could not be made. Both are malloced, or NULL.
+ * Once. From any thread, while no other call goes on. */
+void lz_front_outcome(struct lz_front *f, char **note, char **failure);
+/* PASS: no signal stops a continue, whatever lz_front_pass_signals() says. */
+void lz_front_pass_all_signals(struct lz_front *f, bool pass);
+
+/* ---- the same as text: what `monitor` takes; see replayer/front/monitor.c. Malloced. ---- */
 char *lz_front_monitor(struct lz_front *f, const char *text);
 
 /* ---- what ran ---- */

@@ -23,15 +23,39 @@ void lz_front_say(struct lz_front *f, const char *fmt, ...)
 	free(text);
 }
 
-/* During a move, a front end that has said `quiet` asks for the note itself. */
+void lz_front_forget_outcome(struct lz_front *f)
+{
+	free(f->note);
+	free(f->failure);
+	f->note = f->failure = NULL;
+}
+
+void lz_front_outcome(struct lz_front *f, char **note, char **failure)
+{
+	*note = f->note;
+	*failure = f->failure;
+	f->note = f->failure = NULL;
+}
+
+char *lz_front_outcome_text(struct lz_front *f)
+{
+	char *note, *failure;
+
+	if (f->failure)
+		lz_front_say(f, "error: %s", f->failure);
+	lz_front_outcome(f, &note, &failure);
+	free(failure);
+	return note;
+}
+
 char *lz_front_note(struct lz_front *f)
 {
-	char *note = f->note;
+	return f->quiet && f->move.kind ? NULL : lz_front_outcome_text(f);
+}
 
-	if (f->quiet && f->move.kind)
-		return NULL;
-	f->note = NULL;
-	return note;
+void lz_front_quiet(struct lz_front *f)
+{
+	f->quiet = true;
 }
 
 static int set_up(struct lz_front *f)
@@ -90,7 +114,7 @@ void lz_front_free(struct lz_front *f)
 	free(f->auxv.bytes);
 	free(f->armed);
 	lz_front_libs_free(&f->libs.told);
-	free(f->note);
+	lz_front_forget_outcome(f);
 	free(f);
 }
 

@@ -105,7 +105,7 @@ struct lz_front_told {
 	bool kept;
 };
 
-/* A move that was armed by a monitor command, and is carried out by the next reverse resume. */
+/* The stop ends an armed move. */
 struct lz_front_moving {
 	/* 's' or 'c': this stop ends it, begun by a step or a continue; 0: no */
 	char kind;
@@ -147,8 +147,8 @@ struct lz_front {
 	uint32_t tid;
 	/* the command that steps */
 	struct lz_over over;
-	/* see struct lz_front_moving; NULL: none */
-	char *armed;
+	/* a move that the next reverse resume carries out; NULL: none */
+	struct lz_front_move *armed;
 
 	/* where it is */
 	struct lz_stop stop;
@@ -161,11 +161,17 @@ struct lz_front {
 	struct lz_front_pages pages;
 	/* what there is to say about the last move */
 	char *note;
+	/* why it could not be made */
+	char *failure;
 };
 
 /* ---- front.c ---- */
 /* Adds a line to the note. */
 void lz_front_say(struct lz_front *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* All that lz_front_outcome() gives as one text, a failure behind "error: ". malloced, or NULL. */
+char *lz_front_outcome_text(struct lz_front *f);
+/* There is nothing to say. */
+void lz_front_forget_outcome(struct lz_front *f);
 
 /* ---- state.c ---- */
 /* The chosen thread's registers, in the diversion if there is one. */
@@ -210,7 +216,10 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 
 /* ---- move.c ---- */
 /* In thread TID, where that matters. */
-int lz_front_move(struct lz_front *f, const char *text, uint32_t tid);
+int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t tid);
+
+/* ---- move_text.c ---- */
+int lz_front_move_parse(const char *text, struct lz_front_move *m);
 
 /* ---- libs.c ---- */
 void lz_front_libs_free(struct lz_front_libs *libs);

@@ -12,96 +12,71 @@
  *   libraries keep, libraries forget
  *                libraries that GDB knows stay in its list where they are not loaded; they go (at first)
  *   seek ..., jump ..., back-step, back-next
- *                arms a move that the next reverse-stepi or reverse-continue carries out: see
- *                front_move.c */
+ *                arms a move that the next reverse-stepi or reverse-continue carries out, see
+ *                move_text.c; the answer is why it cannot, or nothing */
 #include "replayer/front/inside.h"
 
-#include <common/printable.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One line, for a terminal. */
-static void print_text(FILE *to, const char *key, const char *text)
-{
-	fprintf(to, "%s=", key);
-	lz_put_printable(to, text, "");
-	fputc('\n', to);
-}
-
-static void print_thread(struct lz_front *f, FILE *to, uint32_t tid)
-{
-	struct lz_front_thread *t;
-	uint32_t n;
-
-	if (lz_front_threads(f, &t, &n) < 0)
-		return;
-	fprintf(to, "threads=%u\n", n);
-	for (uint32_t i = 0; i < n; i++)
-		if (t[i].tid == tid)
-			print_text(to, "name", t[i].name);
-	free(t);
-}
-
 static char *when(struct lz_front *f)
 {
+	struct lz_front_instant now;
 	char *text = NULL, where[LZ_POS_TEXT];
 	size_t len;
+
+	if (lz_front_now(f, &now) < 0)
+		return NULL;
 	FILE *to = open_memstream(&text, &len);
-	struct lz_pos pos;
-	uint64_t total, time = lz_session_time(f->s, &total);
-	uint64_t events = lz_reader_n_events(f->reader);
 
 	if (!to)
 		return NULL;
-	lz_session_where(f->s, &pos);
-	lz_pos_print(&pos, where);
-	fprintf(to, "event=%lu\nevents=%lu\n", (unsigned long)pos.event, (unsigned long)events);
-	fprintf(to, "time=%lu\ntotal=%lu\n", (unsigned long)time, (unsigned long)total);
-	fprintf(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)pos.marker, pos.tid);
-	fprintf(to, "start=%d\nend=%d\n", lz_session_at_start(f->s), lz_session_at_end(f->s));
-	print_thread(f, to, pos.tid);
+	lz_pos_print(&now.pos, where);
+	fprintf(to, "event=%lu\nevents=%lu\n", (unsigned long)now.pos.event,
+	        (unsigned long)now.events);
+	fprintf(to, "time=%lu\ntotal=%lu\n", (unsigned long)now.time, (unsigned long)now.total);
+	fprintf(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)now.pos.marker,
+	        now.pos.tid);
+	fprintf(to, "start=%d\nend=%d\n", now.at_start, now.at_end);
+	fprintf(to, "threads=%u\nname=%s\n", now.n_threads, now.thread);
 	fclose(to);
 	return text;
 }
 
 static char *info(struct lz_front *f)
 {
-	const struct lz_meta *m = lz_reader_meta(f->reader);
+	struct lz_front_recording i;
 	char *text = NULL;
 	size_t len;
+
+	if (lz_front_describe(f, &i) < 0)
+		return NULL;
 	FILE *to = open_memstream(&text, &len);
 
-	if (!to)
-		return NULL;
-	print_text(to, "recording", lz_reader_dir(f->reader));
-	print_text(to, "program", m->program);
-	print_text(to, "cwd", m->cwd);
-	fprintf(to, "args=");
-	for (char **a = m->argv; a && *a; a++) {
-		fputs(a == m->argv ? "" : " ", to);
-		lz_put_printable(to, *a, "");
+	if (to) {
+		fprintf(to, "recording=%s\nprogram=%s\n", i.recording, i.program);
+		fprintf(to, "cwd=%s\nargs=%s\n", i.cwd, i.command);
+		fprintf(to, "started=%lu\nduration_ns=%lu\nexit_status=%d\n",
+		        (unsigned long)i.started, (unsigned long)i.duration_ns, i.exit_status);
+		fprintf(to, "inside=%d\n", i.inside);
+		if (i.not_kept)
+			fprintf(to, "not_kept=%lu\n", (unsigned long)i.not_kept);
+		fprintf(to, "checkpoints=%u\ninstrumented=%d\n", i.n_checkpoints, i.instrumented);
+		fprintf(to, "front_end=%s\n", i.front_end);
+		if (i.damage)
+			fprintf(to, "damage=%s\n", i.damage);
+		fclose(to);
 	}
-	fprintf(to, "\nstarted=%lu\nduration_ns=%lu\nexit_status=%d\n",
-	        (unsigned long)m->start_time, (unsigned long)m->duration_ns, m->exit_status);
-	fprintf(to, "inside=%d\n", lz_reader_begins_inside(f->reader));
-	if (lz_reader_begins_later(f->reader))
-		fprintf(to, "not_kept=%lu\n", (unsigned long)lz_reader_first_event(f->reader));
-	fprintf(to, "checkpoints=%u\ninstrumented=%d\n", lz_reader_n_checkpoints(f->reader),
-	        (int)lz_reader_instrumented(f->reader));
-	fprintf(to, "front_end=%s\n", f->name);
-	if (lz_reader_damage(f->reader))
-		print_text(to, "damage", lz_reader_damage(f->reader));
-	fclose(to);
+	lz_front_recording_free(&i);
 	return text;
 }
 
 static char *give_note(struct lz_front *f)
 {
-	char *note = f->note;
+	char *text = lz_front_outcome_text(f);
 
-	f->note = NULL;
-	return note ? note : strdup("");
+	return text ? text : strdup("");
 }
 
 static bool is_move(const char *text)
@@ -112,11 +87,12 @@ static bool is_move(const char *text)
 
 static char *arm(struct lz_front *f, const char *text)
 {
-	free(f->armed);
-	free(f->note);
-	f->note = NULL;
-	f->armed = strdup(text);
-	return f->armed ? strdup("") : NULL;
+	struct lz_front_move m;
+	char *why = NULL;
+
+	if (lz_front_move_parse(text, &m) == 0 && lz_front_arm(f, &m) == 0)
+		return strdup("");
+	return asprintf(&why, "%s\n", lz_error()) < 0 ? NULL : why;
 }
 
 static char *step_over(struct lz_front *f, const char *text)
@@ -148,9 +124,9 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 	else if (strcmp(text, "note") == 0)
 		answer = give_note(f);
 	else if (strcmp(text, "quiet") == 0)
-		answer = (f->quiet = true) ? strdup("") : NULL;
+		answer = (lz_front_quiet(f), strdup(""));
 	else if (strcmp(text, "signals pass") == 0 || strcmp(text, "signals stop") == 0)
-		answer = (f->pass_all = text[8] == 'p', strdup(""));
+		answer = (lz_front_pass_all_signals(f, text[8] == 'p'), strdup(""));
 	else if (strcmp(text, "libraries keep") == 0 || strcmp(text, "libraries forget") == 0)
 		answer = (lz_front_keep_libraries(f, text[10] == 'k'), strdup(""));
 	else if (strncmp(text, "over ", 5) == 0)

@@ -1,8 +1,4 @@
-/* Moves that GDB has no name for: armed by a monitor command, carried out by the next reverse
- * resume.
- *
- * seek start | end | N% | time T | event N | POSITION jump forward|backward [any] ADDR...    of the
- * present thread, or of any back-step [N]    back-next [N]
+/* Moves that GDB has no name for: armed, and carried out by the next reverse resume.
  *
  * Where a thread matters it is the one that the resume is of.
  *
@@ -15,29 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int parse_number(const char *text, uint64_t *n)
+static int seek_percent(struct lz_front *f, double percent)
 {
-	*n = 0;
-	for (const char *p = text; *p && *p != '%'; p++) {
-		if (*p == ',')
-			continue;
-		if (*p < '0' || *p > '9')
-			return lz_fail("'%s' is not a number", text);
-		if (*n > UINT64_MAX / 10 - 1)
-			return lz_fail("%s is far behind the end of the recording", text);
-		*n = *n * 10 + (uint64_t)(*p - '0');
-	}
-	return 0;
-}
-
-static int seek_percent(struct lz_front *f, const char *text)
-{
-	char *end;
-	double percent = strtod(text, &end);
 	uint64_t total;
 
-	if (strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100))
-		return lz_fail("'%s' is not a percentage from 0%% to 100%%", text);
 	lz_session_time(f->s, &total);
 	if (percent >= 100)
 		return lz_session_seek_end(f->s);
@@ -45,12 +22,8 @@ static int seek_percent(struct lz_front *f, const char *text)
 }
 
 /* The instant right after N events. */
-static int seek_event(struct lz_front *f, const char *text)
+static int seek_event(struct lz_front *f, uint64_t n)
 {
-	uint64_t n;
-
-	if (parse_number(text, &n) < 0)
-		return -1;
 	if (n == 0 || n == lz_reader_first_event(f->reader))
 		return lz_session_seek_start(f->s);
 	if (n > lz_reader_n_events(f->reader))
@@ -67,51 +40,10 @@ static int seek_event(struct lz_front *f, const char *text)
 	return lz_session_seek(f->s, &pos);
 }
 
-static int seek(struct lz_front *f, const char *where)
+static int jump(struct lz_front *f, const struct lz_front_move *m, uint32_t tid)
 {
-	struct lz_pos pos;
-	uint64_t time;
-
-	f->stop.reason = LZ_STOP_TARGET;
-	if (strcmp(where, "start") == 0)
-		return lz_session_seek_start(f->s);
-	if (strcmp(where, "end") == 0)
-		return lz_session_seek_end(f->s);
-	if (strncmp(where, "event ", 6) == 0)
-		return seek_event(f, where + 6);
-	if (strncmp(where, "time ", 5) == 0)
-		return parse_number(where + 5, &time) < 0 ? -1 : lz_session_seek_time(f->s, time);
-	if (strchr(where, '%'))
-		return seek_percent(f, where);
-	if (lz_pos_parse(where, &pos) < 0)
-		return -1;
-	return lz_session_seek(f->s, &pos);
-}
-
-static int jump(struct lz_front *f, const char *args, uint32_t tid)
-{
-	enum lz_direction d = LZ_FORWARD;
-	uint64_t addrs[512];
-	size_t n = 0;
-	char *end;
-
-	if (strncmp(args, "backward ", 9) == 0)
-		d = LZ_BACKWARD;
-	else if (strncmp(args, "forward ", 8) != 0)
-		return lz_fail("jump forward|backward ADDRESS...");
-	args = strchr(args, ' ') + 1;
-	if (strncmp(args, "any ", 4) == 0) {
-		tid = 0;
-		args += 4;
-	}
-	for (; *args && n < 512; args = end) {
-		addrs[n++] = strtoull(args, &end, 16);
-		if (end == args)
-			return lz_fail("'%s' is not an address", args);
-		while (*end == ' ')
-			end++;
-	}
-	if (lz_session_jump(f->s, d, tid, addrs, n, &f->stop) < 0)
+	if (lz_session_jump(f->s, m->direction, m->any_thread ? 0 : tid, m->addrs, m->n_addrs,
+	                    &f->stop) < 0)
 		return -1;
 	if (f->stop.reason == LZ_STOP_INTERRUPTED)
 		lz_front_say(f, "Interrupted.");
@@ -129,14 +61,10 @@ static int enter(struct lz_front *f, uint32_t tid)
 	return rc < 0 ? -1 : lz_session_seek(f->s, &pos);
 }
 
-/* As often as asked; anything but a plain step ends it, as it ends `step 10`. */
-static int back(struct lz_front *f, const char *count, uint32_t tid,
+/* N times; anything but a plain step ends it, as it ends `step 10`. */
+static int back(struct lz_front *f, uint64_t n, uint32_t tid,
                 int (*once)(struct lz_session *, struct lz_stop *))
 {
-	uint64_t n = 1;
-
-	if (*count && parse_number(count, &n) < 0)
-		return -1;
 	if (n && enter(f, tid) < 0)
 		return -1;
 	f->stop.reason = LZ_STOP_TARGET;
@@ -150,18 +78,35 @@ static int back(struct lz_front *f, const char *count, uint32_t tid,
 	return 0;
 }
 
-int lz_front_move(struct lz_front *f, const char *text, uint32_t tid)
+int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t tid)
 {
 	memset(&f->stop, 0, sizeof f->stop);
 	lz_session_pass_signals(f->s, f->pass_signals);
 	lz_front_breaks_retry(f);
-	if (strncmp(text, "seek ", 5) == 0)
-		return seek(f, text + 5);
-	if (strncmp(text, "jump ", 5) == 0)
-		return jump(f, text + 5, tid);
-	if (strncmp(text, "back-step", 9) == 0)
-		return back(f, text + 9 + (text[9] == ' '), tid, lz_session_back_step);
-	if (strncmp(text, "back-next", 9) == 0)
-		return back(f, text + 9 + (text[9] == ' '), tid, lz_session_back_next);
-	return lz_fail("unknown move '%s'", text);
+	f->stop.reason = LZ_STOP_TARGET;
+	switch (m->kind) {
+	case LZ_MOVE_START: return lz_session_seek_start(f->s);
+	case LZ_MOVE_END: return lz_session_seek_end(f->s);
+	case LZ_MOVE_PERCENT: return seek_percent(f, m->percent);
+	case LZ_MOVE_TIME: return lz_session_seek_time(f->s, m->n);
+	case LZ_MOVE_EVENT: return seek_event(f, m->n);
+	case LZ_MOVE_POSITION: return lz_session_seek(f->s, &m->pos);
+	case LZ_MOVE_JUMP: return jump(f, m, tid);
+	case LZ_MOVE_BACK_STEP: return back(f, m->n, tid, lz_session_back_step);
+	case LZ_MOVE_BACK_NEXT: return back(f, m->n, tid, lz_session_back_next);
+	}
+	return lz_fail("unknown move %d", (int)m->kind);
+}
+
+int lz_front_arm(struct lz_front *f, const struct lz_front_move *m)
+{
+	struct lz_front_move *copy = malloc(sizeof *copy);
+
+	if (!copy)
+		return lz_fail("out of memory for a move");
+	*copy = *m;
+	free(f->armed);
+	f->armed = copy;
+	lz_front_forget_outcome(f);
+	return 0;
 }

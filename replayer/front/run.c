@@ -137,7 +137,10 @@ static void finish(struct lz_front *f, int rc)
 	}
 	if (rc < 0) {
 		f->stop.reason = LZ_STOP_TARGET;
-		lz_front_say(f, "%s%s", f->move.kind ? "error: " : "", lz_error());
+		if (f->move.kind)
+			f->failure = strdup(lz_error());
+		else
+			lz_front_say(f, "%s", lz_error());
 		return;
 	}
 	if (f->stop.reason == LZ_STOP_DIVERGED) {
@@ -186,22 +189,19 @@ static int run(struct lz_front *f, const struct lz_front_resume *r)
 	return lz_session_run(f->s, r->direction, &f->stop);
 }
 
-static void forget(char **text)
+static void disarm(struct lz_front *f)
 {
-	free(*text);
-	*text = NULL;
+	free(f->armed);
+	f->armed = NULL;
 }
 
 static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
 {
-	char *text = f->armed;
-
-	f->armed = NULL;
 	lz_front_undivert(f);
 	f->move.tid = r->tid ? r->tid : lz_front_tid(f);
-	int rc = lz_front_move(f, text, f->move.tid);
+	int rc = lz_front_move(f, f->armed, f->move.tid);
 
-	free(text);
+	disarm(f);
 	f->move.kind = r->how == LZ_RESUME_CONTINUE ? 'c' : 's';
 	finish(f, rc);
 }
@@ -209,6 +209,11 @@ static void move_armed(struct lz_front *f, const struct lz_front_resume *r)
 void lz_front_pass_signals(struct lz_front *f, uint64_t mask)
 {
 	f->pass_signals = mask;
+}
+
+void lz_front_pass_all_signals(struct lz_front *f, bool pass)
+{
+	f->pass_all = pass;
 }
 
 uint64_t lz_front_passed(const struct lz_front *f)
@@ -250,8 +255,8 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 		move_armed(f, r);
 		return;
 	}
-	forget(&f->armed);
-	forget(&f->note);
+	disarm(f);
+	lz_front_forget_outcome(f);
 	switch (r->direction == LZ_FORWARD ? lz_front_divert_fate(f) : LZ_FATE_MOVE) {
 	case LZ_FATE_CALL:
 		if (r->alone && r->tid && r->tid != f->div.tid)
@@ -269,7 +274,7 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 
 void lz_front_not_resumed(struct lz_front *f)
 {
-	forget(&f->armed);
+	disarm(f);
 	f->move.kind = 0;
 	f->tid = f->run.waiting_tid = 0;
 	f->regs.valid = false;

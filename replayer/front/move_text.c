@@ -1,0 +1,122 @@
+/* Moves as text:
+ *
+ *   seek start | end | N% | time T | event N | POSITION
+ *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
+ *   back-step [N]    back-next [N] */
+#include "replayer/front/inside.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_number(const char *text, uint64_t *n)
+{
+	*n = 0;
+	for (const char *p = text; *p; p++) {
+		if (*p == ',')
+			continue;
+		if (*p < '0' || *p > '9')
+			return lz_fail("'%s' is not a number", text);
+		if (*n > UINT64_MAX / 10 - 1)
+			return lz_fail("%s is far behind the end of the recording", text);
+		*n = *n * 10 + (uint64_t)(*p - '0');
+	}
+	return 0;
+}
+
+static int parse_percent(const char *text, double *percent)
+{
+	char *end;
+
+	*percent = strtod(text, &end);
+	if (strcmp(end, "%") != 0 || !(*percent >= 0 && *percent <= 100))
+		return lz_fail("'%s' is not a percentage from 0%% to 100%%", text);
+	return 0;
+}
+
+static bool begins(const char **text, const char *with)
+{
+	size_t n = strlen(with);
+
+	if (strncmp(*text, with, n) != 0)
+		return false;
+	*text += n;
+	return true;
+}
+
+int lz_front_move_to(struct lz_front_move *m, const char *where)
+{
+	memset(m, 0, sizeof *m);
+	if (strcmp(where, "start") == 0) {
+		m->kind = LZ_MOVE_START;
+		return 0;
+	}
+	if (strcmp(where, "end") == 0) {
+		m->kind = LZ_MOVE_END;
+		return 0;
+	}
+	if (begins(&where, "event ")) {
+		m->kind = LZ_MOVE_EVENT;
+		return parse_number(where, &m->n);
+	}
+	if (begins(&where, "time ")) {
+		m->kind = LZ_MOVE_TIME;
+		return parse_number(where, &m->n);
+	}
+	if (strchr(where, '%')) {
+		m->kind = LZ_MOVE_PERCENT;
+		return parse_percent(where, &m->percent);
+	}
+	m->kind = LZ_MOVE_POSITION;
+	return lz_pos_parse(where, &m->pos);
+}
+
+static int parse_addresses(const char *text, struct lz_front_move *m)
+{
+	char *end;
+
+	for (; *text; text = end) {
+		if (m->n_addrs == LZ_JUMP_ADDRS_MAX)
+			return lz_fail("a jump takes at most %d addresses", LZ_JUMP_ADDRS_MAX);
+		m->addrs[m->n_addrs++] = strtoull(text, &end, 16);
+		if (end == text)
+			return lz_fail("'%s' is not an address", text);
+		while (*end == ' ')
+			end++;
+	}
+	return 0;
+}
+
+static int parse_jump(const char *text, struct lz_front_move *m)
+{
+	m->kind = LZ_MOVE_JUMP;
+	m->direction = LZ_FORWARD;
+	if (begins(&text, "backward "))
+		m->direction = LZ_BACKWARD;
+	else if (!begins(&text, "forward "))
+		return lz_fail("jump forward|backward ADDRESS...");
+	m->any_thread = begins(&text, "any ");
+	return parse_addresses(text, m);
+}
+
+static int parse_back(const char *count, enum lz_front_move_kind kind, struct lz_front_move *m)
+{
+	m->kind = kind;
+	m->n = 1;
+	begins(&count, " ");
+	return *count ? parse_number(count, &m->n) : 0;
+}
+
+int lz_front_move_parse(const char *text, struct lz_front_move *m)
+{
+	memset(m, 0, sizeof *m);
+	if (begins(&text, "seek "))
+		return lz_front_move_to(m, text);
+	if (begins(&text, "jump "))
+		return parse_jump(text, m);
+	if (begins(&text, "back-step"))
+		return parse_back(text, LZ_MOVE_BACK_STEP, m);
+	if (begins(&text, "back-next"))
+		return parse_back(text, LZ_MOVE_BACK_NEXT, m);
+	return lz_fail("unknown move '%s'", text);
+}
