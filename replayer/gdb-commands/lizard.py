@@ -1,6 +1,7 @@
-"""Lizard's commands for GDB, over `lizard serve`: what lizard-gdb loads into a stock GDB (10 or newer).
+"""Lizard's commands for GDB: what lizard-gdb loads into a stock GDB (10 or newer) and into the patched one.
 
-Works after `target remote :PORT` by hand as well. The commands are in the package beside this file.
+Works after `target remote :PORT` by hand as well; "target lizard" loads it, too. The commands are in the package beside
+this file.
 """
 import os
 import sys

@@ -15,21 +15,70 @@
 
 
 #include "defs.h"
+#include "gdbcmd.h"
 #include "gdbthread.h"
 #include "inferior.h"
 #include "observable.h"
 #include "regcache.h"
 #include "progspace.h"
 #include "solib.h"
+#include "solist.h"
 #include "stack.h"
 #include "symfile.h"
 #include "target.h"
 #include "target-dcache.h"
+#include "ui-file.h"
 
 #include "lizard-target.h"
 
+/* Questions.  */
+
+lz_front_instant
+lizard_target::now ()
+{
+  lz_front_instant now {};
+  std::string error_text;
+
+  call ([&]
+    {
+      if (lz_front_now (m_front, &now) < 0)
+	error_text = lz_error ();
+    });
+  if (!error_text.empty ())
+    error ("%s", error_text.c_str ());
+  return now;
+}
+
 std::string
-lizard_target::ask (const char *command)
+lizard_target::position ()
+{
+  char text[LZ_POS_TEXT];
+  lz_front_instant instant = now ();
+
+  lz_pos_print (&instant.pos, text);
+  return text;
+}
+
+lizard_info
+lizard_target::recording ()
+{
+  lizard_info info (new lz_front_recording ());
+
+  check_stopped ();
+  if (lz_front_describe (m_front, info.get ()) < 0)
+    error ("%s", lz_error ());
+  return info;
+}
+
+void
+lizard_target::pass_all_signals (bool pass)
+{
+  check_stopped ();
+  lz_front_pass_all_signals (m_front, pass);
+}
+
+void
+lizard_target::rcmd (const char *command, ui_file *output)
 {
   gdb::unique_xmalloc_ptr<char> answer;
 
@@ -37,33 +86,57 @@ lizard_target::ask (const char *command)
     {
       answer.reset (lz_front_monitor (m_front, command));
     });
-  return answer == nullptr ? "" : answer.get ();
+  if (answer != nullptr)
+    output->puts (answer.get ());
+}
+
+/* Moves.  */
+
+lz_front_move
+lizard_move_to (const char *where)
+{
+  lz_front_move move;
+
+  if (lz_front_move_to (&move, where) < 0)
+    error ("%s", lz_error ());
+  return move;
 }
 
 void
-lizard_target::rcmd (const char *command, ui_file *output)
+lizard_target::arm (const lz_front_move &move)
 {
-  output->puts (ask (command).c_str ());
+  check_stopped ();
+  if (lz_front_arm (m_front, &move) < 0)
+    error ("%s", lz_error ());
 }
 
-std::string
-lizard_target::move (const char *text)
+lizard_outcome
+lizard_target::outcome ()
+{
+  char *note, *failure;
+
+  check_stopped ();
+  lz_front_outcome (m_front, &note, &failure);
+
+  gdb::unique_xmalloc_ptr<char> keep_note (note), keep_failure (failure);
+
+  return { note == nullptr ? "" : note, failure == nullptr ? "" : failure };
+}
+
+lizard_outcome
+lizard_target::move (const lz_front_move &move)
 {
   struct lz_front_resume how {};
 
   /* The move is armed, and carried out by a reverse resume.  */
-  ask (text);
+  arm (move);
   how.direction = LZ_BACKWARD;
   how.how = LZ_RESUME_STEP;
   how.tid = inferior_ptid.lwp ();
   begin (how, ctrlc_is_fresh ());
   end ();
   m_state = STOPPED;
-
-  std::string note = m_note == nullptr ? ask ("note") : m_note.get ();
-
-  m_note.reset ();
-  return note;
+  return outcome ();
 }
 
 lizard_target *
@@ -77,10 +150,29 @@ current_lizard_target ()
   return target;
 }
 
-std::string
-lizard_ask (const char *command)
+static bool
+read_libraries ()
 {
-  return current_lizard_target ()->ask (command);
+  bool unread = false;
+
+  update_solib_list (0);
+  for (so_list *so : current_program_space->solibs ())
+    unread |= so->so_name[0] != '\0' && so->addr_high != 0
+	      && !so->symbols_loaded;
+  if (!unread || !auto_solib_add)
+    return false;
+  solib_add (nullptr, 0, 1);
+  return true;
+}
+
+bool
+lizard_refresh_libraries ()
+{
+  null_file nowhere;
+  bool news = false;
+
+  execute_fn_to_ui_file (&nowhere, [&] { news = read_libraries (); });
+  return news;
 }
 
 /* GDB learns of libraries where the program loads them, and a move may
@@ -98,11 +190,10 @@ refresh_libraries ()
 /* GDB has resumed nothing, so it must be told that all has changed.  */
 
 std::string
-lizard_move (const char *move)
+lizard_move (const lz_front_move &move)
 {
-  static const char failed[] = "error: ";
   lizard_target *target = current_lizard_target ();
-  std::string note = target->move (move);
+  lizard_outcome outcome = target->move (move);
 
   target->follow_thread ();
   registers_changed ();
@@ -113,16 +204,13 @@ lizard_move (const char *move)
   inferior_thread ()->set_stop_pc
     (regcache_read_pc (get_current_regcache ()));
 
-  if (startswith (note.c_str (), failed))
-    {
-      note.pop_back ();
-      error ("%s", note.c_str () + strlen (failed));
-    }
-  return note;
+  if (!outcome.failure.empty ())
+    error ("%s", outcome.failure.c_str ());
+  return outcome.note;
 }
 
 void
-lizard_go (const char *move)
+lizard_go (const lz_front_move &move)
 {
   ptid_t before = inferior_ptid;
   std::string note = lizard_move (move);

@@ -44,14 +44,20 @@ public:
   { error (_("The recording was finished before; there is nothing to stop.")); }
 
   void goto_record_begin () override
-  { lizard_go ("seek start"); }
+  { lizard_go (lizard_move_to ("start")); }
 
   void goto_record_end () override
-  { lizard_go ("seek end"); }
+  { lizard_go (lizard_move_to ("end")); }
 
   /* Numbers are of the global time, as "info record" shows it.  */
   void goto_record (ULONGEST time) override
-  { lizard_go (string_printf ("seek time %s", pulongest (time)).c_str ()); }
+  {
+    lz_front_move move {};
+
+    move.kind = LZ_MOVE_TIME;
+    move.n = time;
+    lizard_go (move);
+  }
 
   void save_record (const char *filename) override
   { lizard_save_recording (filename); }
@@ -90,39 +96,23 @@ push_lizard_record_target ()
   current_inferior ()->push_target (&the_lizard_record_target);
 }
 
-std::string
-lizard_value_of (const std::string &text, const char *key)
-{
-  std::string start = std::string ("\n") + key + "=";
-  std::string lines = "\n" + text;
-  size_t at = lines.find (start);
-
-  if (at == std::string::npos)
-    return "";
-  at += start.size ();
-  return lines.substr (at, lines.find ('\n', at) - at);
-}
-
 void
 lizard_record_target::info_record ()
 {
-  std::string info = lizard_ask ("info");
-  std::string when = lizard_ask ("when");
+  lizard_target *target = current_lizard_target ();
+  lizard_info info = target->recording ();
+  lz_front_instant now = target->now ();
+  char position[LZ_POS_TEXT];
 
-  gdb_printf (_("Recording: %s\n"),
-	      lizard_value_of (info, "recording").c_str ());
-  gdb_printf (_("Recorded program: %s\n"),
-	      lizard_value_of (info, "program").c_str ());
-  gdb_printf (_("Checkpoints: %s\n"),
-	      lizard_value_of (info, "checkpoints").c_str ());
-  gdb_printf (_("Current time: %s of %s\n"),
-	      lizard_value_of (when, "time").c_str (),
-	      lizard_value_of (when, "total").c_str ());
-  gdb_printf (_("Current event: %s of %s\n"),
-	      lizard_value_of (when, "event").c_str (),
-	      lizard_value_of (when, "events").c_str ());
-  gdb_printf (_("Current position: %s\n"),
-	      lizard_value_of (when, "position").c_str ());
+  lz_pos_print (&now.pos, position);
+  gdb_printf (_("Recording: %s\n"), info->recording);
+  gdb_printf (_("Recorded program: %s\n"), info->program);
+  gdb_printf (_("Checkpoints: %u\n"), info->n_checkpoints);
+  gdb_printf (_("Current time: %s of %s\n"), pulongest (now.time),
+	      pulongest (now.total));
+  gdb_printf (_("Current event: %s of %s\n"), pulongest (now.pos.event),
+	      pulongest (now.events));
+  gdb_printf (_("Current position: %s\n"), position);
 }
 
 /* A bookmark is a position.  */
@@ -130,9 +120,7 @@ lizard_record_target::info_record ()
 gdb_byte *
 lizard_record_target::get_bookmark (const char *args, int from_tty)
 {
-  std::string position = lizard_value_of (lizard_ask ("when"), "position");
-
-  return (gdb_byte *) xstrdup (position.c_str ());
+  return (gdb_byte *) xstrdup (current_lizard_target ()->position ().c_str ());
 }
 
 void
@@ -147,5 +135,5 @@ lizard_record_target::goto_bookmark (const gdb_byte *bookmark, int from_tty)
     where = "end";
   else if (where[0] == '\'' || where[0] == '"')
     where = where.substr (1, where.size () - 2);
-  lizard_go (("seek " + where).c_str ());
+  lizard_go (lizard_move_to (where.c_str ()));
 }

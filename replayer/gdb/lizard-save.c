@@ -31,6 +31,7 @@
 #include "gdbsupport/gdb_tilde_expand.h"
 #include "gdbsupport/gdb_unlinker.h"
 #include "inferior.h"
+#include "observable.h"
 #include "stack.h"
 #include "target.h"
 
@@ -40,7 +41,6 @@ extern "C"
 #include <lizard/recording.h>
 }
 
-#include "lizard-cmds.h"
 #include "lizard-target.h"
 
 /* What a core file says in a section of its own: this, and the position
@@ -62,7 +62,7 @@ saved_recording (const std::string &core_file)
 static void
 go_quietly (const std::string &position)
 {
-  lizard_move (("seek " + position).c_str ());
+  lizard_move (lizard_move_to (position.c_str ()));
 }
 
 static void
@@ -94,16 +94,15 @@ lizard_save_recording (const char *args)
 {
   lizard_target *target = current_lizard_target ();
   std::string filename = gdb_tilde_expand (args);
-  std::string present = lizard_value_of (target->ask ("when"), "position");
-  std::string recording = lizard_value_of (target->ask ("info"), "recording");
+  std::string present = target->position ();
 
-  if (lz_recording_copy (recording.c_str (),
+  if (lz_recording_copy (target->connection_string (),
 			 saved_recording (filename).c_str ()) < 0)
     error ("%s", lz_error ());
 
   go_quietly (target->record_begin.empty () ? "start"
 	      : target->record_begin);
-  std::string begin = lizard_value_of (target->ask ("when"), "position");
+  std::string begin = target->position ();
 
   try
     {
@@ -171,7 +170,7 @@ record_command (const char *args, int from_tty, cmd_list_element *c)
       gdb_record (args, from_tty, c);
       return;
     }
-  target->record_begin = lizard_value_of (target->ask ("when"), "position");
+  target->record_begin = target->position ();
 }
 
 static void
@@ -191,10 +190,21 @@ restore_command (const char *args, int from_tty, cmd_list_element *c)
     restore_recording (args, filename, position);
 }
 
-void
-lizard_take_over_record ()
+/* Once all commands are there, which they are when the first inferior
+   is.  "record" and "record full" come down to the same one.  */
+
+static void
+take_over_commands (inferior *)
 {
-  /* "record" and "record full" come down to this one.  */
+  if (gdb_record != nullptr)
+    return;
   lizard_take_over ("target record-full", record_command, &gdb_record);
   lizard_take_over ("record full restore", restore_command, &gdb_restore);
+}
+
+void _initialize_lizard_save ();
+void
+_initialize_lizard_save ()
+{
+  gdb::observers::inferior_added.attach (take_over_commands, "lizard-save");
 }

@@ -83,6 +83,7 @@ lizard_target::open_in_worker (const lizard_open_options &options,
       return;
     }
 
+  lz_front_quiet (m_front);
   m_pid = lz_front_pid (m_front);
   m_tid = lz_front_tid (m_front);
   m_program = lz_front_program (m_front);
@@ -197,14 +198,20 @@ lizard_target::disconnect (const char *args, int from_tty)
 
 /* Jobs.  */
 
+void
+lizard_target::check_stopped () const
+{
+  if (m_state == RUNNING)
+    error (_("Cannot do this while the recording is being replayed.\n\
+Try the `interrupt' command first."));
+}
+
 /* Have JOB done by the worker, which must have nothing else to do.  */
 
 void
 lizard_target::call (const std::function<void ()> &job)
 {
-  if (m_state == RUNNING)
-    error (_("Cannot do this while the recording is being replayed.\n\
-Try the `interrupt' command first."));
+  check_stopped ();
   m_worker->call (job);
 }
 
@@ -239,6 +246,7 @@ lizard_target_open (const char *args, int from_tty)
     error (_("Non-stop mode requested, but in a recording one thread runs"
 	     " at a time; use \"set non-stop off\"."));
   target_preopen (from_tty);
+  lizard_load_commands ();
 
   lizard_target *target = new lizard_target ();
   target_ops_up holder (target);

@@ -17,6 +17,7 @@
 #ifndef LIZARD_TARGET_H
 #define LIZARD_TARGET_H
 
+#include "command.h"
 #include "gdbsupport/event-loop.h"
 #include "gdbsupport/event-pipe.h"
 #include "process-stratum-target.h"
@@ -36,23 +37,63 @@ extern "C"
 
 class lizard_worker;
 
-/* Carry out a move of the current inferior's replay, given as for
-   "monitor", and show the new place.  Throws an error if that fails.  */
+/* The move to a place as users write it: start, end, N%, or a position.
+   Throws an error if it is none.  */
 
-extern void lizard_go (const char *move);
+extern lz_front_move lizard_move_to (const char *where);
+
+/* Carry out a move of the current inferior's replay, and show the new
+   place.  Throws an error if that fails.  */
+
+extern void lizard_go (const lz_front_move &move);
 
 /* The same, without a word.  Returns what there is to say.  */
 
-extern std::string lizard_move (const char *move);
+extern std::string lizard_move (const lz_front_move &move);
 
-/* The answer to a "monitor" command.  */
+/* Have GDB look what libraries there are.  A move may pass an instant at
+   which the program loaded one, but unloads none, so GDB need not say what
+   it does about breakpoints in one that was not there yet.  True if GDB
+   had not read the symbols of one.  */
 
-extern std::string lizard_ask (const char *command);
+extern bool lizard_refresh_libraries ();
 
-/* The value of KEY in TEXT, which has lines "key=value".  */
+/* What there is to say about a move, and why it could not be made; both
+   may be empty.  */
 
-extern std::string lizard_value_of (const std::string &text,
-				    const char *key);
+struct lizard_outcome
+{
+  std::string note, failure;
+};
+
+/* What a user is told of the recording.  */
+
+struct lizard_info_deleter
+{
+  void operator() (lz_front_recording *info) const
+  {
+    lz_front_recording_free (info);
+    delete info;
+  }
+};
+
+using lizard_info = std::unique_ptr<lz_front_recording, lizard_info_deleter>;
+
+/* Put OURS in front of what GDB's command TEXT does.  Returns the
+   command, or null if there is none; GDB's own goes to GDBS.  */
+
+extern cmd_list_element *lizard_take_over (const char *text,
+					   cmd_func_ftype *ours,
+					   cmd_func_ftype **gdbs);
+
+/* Has lizard-gdb started this GDB?  Then there is nothing else than
+   recordings.  */
+
+extern bool lizard_recordings_only ();
+
+/* Source Lizard's commands, which are in Python, if nobody has yet.  */
+
+extern void lizard_load_commands ();
 
 /* "record save FILENAME".  */
 
@@ -98,21 +139,30 @@ public:
   /* Add the recorded process to the current inferior.  */
   void appear ();
 
-  /* Carry out a move given as text, and return what there is to say
-     about it.  */
-  std::string move (const char *text);
+  /* The present instant.  */
+  lz_front_instant now ();
 
-  /* Has Ctrl-C ended the last resume or move?  */
-  bool is_interrupted () const
-  { return stopped_at (LZ_SHOWN_SIGNAL) && m_stop.signo == SIGINT; }
+  /* The same as text.  */
+  std::string position ();
+
+  lizard_info recording ();
+
+  /* Have the next reverse resume carry out MOVE.  */
+  void arm (const lz_front_move &move);
+
+  /* What there is to say about the last move.  */
+  lizard_outcome outcome ();
+
+  /* Carry out a move of which GDB knows nothing.  */
+  lizard_outcome move (const lz_front_move &move);
+
+  /* No signal stops a run, if PASS.  */
+  void pass_all_signals (bool pass);
 
   /* Is this where the last resume or move came to the recording's
      begin?  */
   bool is_at_begin () const
   { return stopped_at (LZ_SHOWN_BEGIN); }
-
-  /* The answer to a monitor command.  */
-  std::string ask (const char *command);
 
   /* After a move of which GDB knows nothing: have it look at the thread
      that runs there.  */
@@ -238,6 +288,7 @@ public:
 private:
   using clock = std::chrono::steady_clock;
 
+  void check_stopped () const;
   void call (const std::function<void ()> &job);
   void open_in_worker (const lizard_open_options &options, int echo_fd,
 		       std::string *error);

@@ -9,6 +9,7 @@ from .jumps import JumpBackward, JumpForward
 from .libraries import on_new_breakpoint
 from .opening import open_recording
 from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
+from .replay import _lizard
 from .reverse_watchpoint import ReverseWatchpoint
 from .status import InfoLizard, When
 from .steps import BackStep, ForwardNext, ForwardStep, Prev
@@ -21,21 +22,18 @@ COMMANDS = (
 )
 
 
-def built_in():
-    """The patched GDB has them all itself, for its own target: there these are not needed."""
-    if os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
-        return False
-    try:
-        return bool(gdb.execute("help lizard", to_string=True))
-    except gdb.error:
-        return False
+done = False
 
 
 def define():
-    if built_in():
+    """The patched GDB's target does by itself what the server is to be told by events and hooks."""
+    global done
+    if done:
         return
+    done = True
     for command in COMMANDS:
         command()
-    inlined.define()
     gdb.events.stop.connect(on_stop)
-    gdb.events.breakpoint_created.connect(on_new_breakpoint)
+    if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
+        inlined.define()
+        gdb.events.breakpoint_created.connect(on_new_breakpoint)

@@ -4,7 +4,7 @@ import gdb
 from .command import Command
 from .moves import travel
 from .places import location
-from .server import need_process, when
+from .replay import need_process, position
 
 
 class Bookmarks:
@@ -17,10 +17,11 @@ class Checkpoint(Command):
 Usage: checkpoint"""
 
     name = "checkpoint"
+    redefines = True
 
     def act(self, arg, from_tty):
         need_process()
-        kept = when()["position"], location()
+        kept = position(), location()
         number = Bookmarks.next
         Bookmarks.next += 1
         Bookmarks.kept[number] = kept
@@ -42,10 +43,11 @@ class Restart(Command):
 Usage: restart N"""
 
     name = "restart"
+    redefines = True
     repeats = False
 
     def act(self, arg, from_tty):
-        travel("seek " + Bookmarks.kept[bookmark(arg)][0])
+        travel("seek", Bookmarks.kept[bookmark(arg)][0])
 
 
 class InfoCheckpoints(Command):
@@ -53,13 +55,14 @@ class InfoCheckpoints(Command):
 Usage: info checkpoints"""
 
     name = "info checkpoints"
+    redefines = True
     kind = gdb.COMMAND_STATUS
 
     def act(self, arg, from_tty):
         if not Bookmarks.kept:
             gdb.write("No checkpoints.\n")
-        for number, (position, text) in sorted(Bookmarks.kept.items()):
-            gdb.write("  %d %s, %s\n" % (number, position, text))
+        for number, (place, text) in sorted(Bookmarks.kept.items()):
+            gdb.write("  %d %s, %s\n" % (number, place, text))
 
 
 class DeleteCheckpoint(Command):
@@ -67,6 +70,7 @@ class DeleteCheckpoint(Command):
 Usage: delete checkpoint N"""
 
     name = "delete checkpoint"
+    redefines = True
     repeats = False
 
     def act(self, arg, from_tty):

@@ -4,14 +4,14 @@ import gdb
 from .activations import entry_of, select_activation
 from .expressions import evaluate, known, same
 from .moves import quietly
-from .server import monitor, table, when
+from .replay import replay
 from .stops import LastStop, Silence, interrupted, run, stopped_at
 
 
 def search_change(expression, watch, start):
     """Runs backward to the last change; says which end was met, or None."""
     while True:
-        before = monitor("when")
+        before = replay().now()
         LastStop.event = None
         with Silence():
             gdb.execute("reverse-continue")
@@ -21,9 +21,10 @@ def search_change(expression, watch, start):
             return "start of the activation"
         if stopped_at(watch):
             return None
-        if table(monitor("when"))["start"] == "1":
+        here = replay().now()
+        if here["start"]:
             return "start of the recording"
-        if monitor("when") == before or not isinstance(LastStop.event, gdb.StopEvent):
+        if here == before or not isinstance(LastStop.event, gdb.StopEvent):
             return "interrupted"
         if isinstance(LastStop.event, gdb.SignalEvent):
             return "interrupted"
@@ -35,16 +36,16 @@ def search_in_frame(expression):
     frame = gdb.newest_frame()
     entry = entry_of(frame)
     new = evaluate(expression)[0]
-    here = later = when()
+    here = later = replay().now()
     while True:
         before = here
         if frame.pc() == entry:
             return "start of the activation", new, new
-        quietly("back-next")
+        quietly("back-next", 1)
         if interrupted():
             return "interrupted", new, new
-        here = when()
-        if here["start"] == "1":
+        here = replay().now()
+        if here["start"]:
             return "start of the recording", new, new
         if here["position"] == before["position"]:
             return "interrupted", new, new
@@ -62,15 +63,15 @@ def search_in_frame(expression):
 
 def find_instruction(expression, frame, later, old, new):
     """Forward from here to LATER, and back to the last instruction on the way that changes the value."""
-    here = when()
+    here = replay().now()
     change, found = here, (None, old, old)
     with Silence():
         # A nexti may pass LATER: where a signal's handler does not return.
-        while here["position"] != later["position"] and int(here["marker"]) <= int(later["marker"]):
+        while here["position"] != later["position"] and here["marker"] <= later["marker"]:
             before = here
             if not run("nexti"):
                 return "interrupted", new, new
-            here = when()
+            here = replay().now()
             if here["position"] == before["position"]:
                 return "interrupted", new, new
             if here["position"] == later["position"]:
@@ -81,5 +82,5 @@ def find_instruction(expression, frame, later, old, new):
                 continue
             if known(value) and not same(value, found[2]):
                 change, found = before, (None, found[2], value)
-    quietly("seek " + change["position"])
+    quietly("seek", change["position"])
     return ("interrupted", new, new) if interrupted() else found

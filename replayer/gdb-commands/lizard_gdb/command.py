@@ -1,6 +1,8 @@
 """What all commands have in common."""
 import gdb
 
+from .replay import _lizard
+
 OWN_COMPLETER = -1  # the class's complete()
 
 
@@ -11,9 +13,17 @@ class Command(gdb.Command):
     kind = gdb.COMMAND_RUNNING
     completer = gdb.COMPLETE_NONE
     repeats = True  # on an empty line
+    redefines = False  # GDB's command, for recordings
 
     def __init__(self):
-        super().__init__(self.name, self.kind, self.completer)
+        if _lizard is None:
+            super().__init__(self.name, self.kind, self.completer)
+        elif self.redefines:  # other programs keep GDB's
+            _lizard.take_over(self.name, self.invoke, self.__doc__)
+        else:
+            super().__init__(self.name, self.kind, self.completer)
+            if " " not in self.name:
+                _lizard.list_in_help(self.name)
 
     def invoke(self, arg, from_tty):
         if not self.repeats:

@@ -5,7 +5,7 @@ import gdb
 
 from .command import OWN_COMPLETER, Command
 from .moves import travel
-from .server import need_process
+from .replay import need_process
 
 EXPLICIT = re.compile(r"-[a-oq-z]")  # -function and its like; -p is for probes
 QUALIFIED = re.compile(r"^(-q[a-z]*(\s+|$))+")
@@ -59,18 +59,16 @@ def listed_addresses(number):
 
 def jump(direction, arg):
     arg = arg.strip()
-    threads = ""
-    if arg.split(None, 1)[:1] == ["-any"]:
-        threads = "any "
+    any_thread = arg.split(None, 1)[:1] == ["-any"]
+    if any_thread:
         arg = arg[len("-any") :].strip()
     if not arg:
         raise gdb.GdbError("jump_%s: where to?" % direction)
     if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
-        travel("seek " + arg)
+        travel("seek", arg)
         return
     need_process()
-    found = addresses(arg)
-    travel("jump %s %s%s" % (direction, threads, " ".join("%x" % a for a in sorted(set(found)))))
+    travel("jump", direction, any_thread, sorted(set(addresses(arg))))
 
 
 def locations(text):

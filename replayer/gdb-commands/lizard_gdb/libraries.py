@@ -4,6 +4,7 @@ import re
 
 import gdb
 
+from .replay import _lizard, inside
 from .server import monitor
 
 WATCHPOINTS = (gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT)
@@ -37,8 +38,8 @@ def is_of_library(name):
 
 
 def keep_libraries():
-    """As long as there are watchpoints."""
-    if not watchpoints or gdb.selected_inferior().pid == 0:
+    """As long as there are watchpoints. The patched GDB's target looks itself."""
+    if inside() or not watchpoints or gdb.selected_inferior().pid == 0:
         return
     watchpoints[:] = [point for point in watchpoints if point.is_valid()]
     monitor("libraries keep" if watchpoints else "libraries forget")
@@ -47,6 +48,8 @@ def keep_libraries():
 def refresh_libraries():
     """GDB learns of libraries when the program loads them, and a move may pass such a moment. True if
     GDB heard of libraries that it did not know."""
+    if inside():
+        return _lizard.refresh_libraries()
     keep_libraries()
     # This makes GDB look what there is, but not read the symbols of what is new.
     listed = gdb.execute("info sharedlibrary", to_string=True)
@@ -58,7 +61,9 @@ def refresh_libraries():
 
 def refresh_in_loader():
     """The same after a stop in the loader, as at the recording's begin: GDB would take libraries of later for loaded and
-    look names up among theirs only."""
+    look names up among theirs only. The patched GDB's target does so itself."""
+    if inside():
+        return
     loader = gdb.solib_name(gdb.newest_frame().pc())
     if loader and os.path.basename(loader).startswith("ld-"):
         refresh_libraries()

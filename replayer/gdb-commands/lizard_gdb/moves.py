@@ -1,42 +1,37 @@
 """Moves that the remote protocol has no packet for.
 
-Each is armed by a monitor packet and carried out by one reverse-stepi, so that GDB refreshes all it
-knows and shows the new place as after `step`.
+Each is armed and carried out by one reverse-stepi, so that GDB refreshes all it knows and shows the new place as after
+`step`.
 """
-import re
-
 import gdb
 
 from .libraries import refresh_libraries
-from .places import MI, carry_out, place, show_displays
-from .server import monitor, need_process, when
+from .places import MI, carry_out, print_place, show_displays
+from .replay import _lizard, inside, need_process, position, replay
 from .stops import Forward, LastStop, Silence, hits, reason_of_stop
 
 
 def settle(shown=True):
-    """After a move: what the server has to say about it, and the libraries. SHOWN: GDB has shown the
+    """After a move: what there is to say about it, and the libraries. SHOWN: GDB has shown the
     new place itself."""
     unknown = gdb.newest_frame().name() is None
     if refresh_libraries() and unknown and shown:
-        gdb.write(place())
-    errors = []
-    for line in monitor("note").splitlines():
-        if line.startswith("error: "):
-            errors.append(line[7:])
-        elif line:
-            gdb.write(line + "\n")
-    if errors:
-        raise gdb.GdbError("\n".join(errors))
+        print_place()
+    note, failure = replay().outcome()
+    if note:
+        gdb.write(note)
+    if failure:
+        raise gdb.GdbError(failure)
 
 
-def move(text):
+def move(*move):
     """Carries out a short move and shows the new place as after `step`."""
     need_process()
-    carry_out(text)
+    carry_out(move)
     settle()
 
 
-def move_outside(text):
+def move_outside(*move):
     """As move(), but where inlined functions begin that control was not in, GDB shows the place as outside of them,
     as `next` does."""
     need_process()
@@ -45,12 +40,13 @@ def move_outside(text):
     before = hits()
     LastStop.hit = []
     with Silence() as silence:
-        carry_out(text)
+        carry_out(move)
     reason = reason_of_stop(before)
     settle(not silence.works)
     hide_inlined(within)
     if silence.works:
-        gdb.write(reason + place() if reason else as_after_step(old))
+        gdb.write(reason)
+        print_place(None if reason else old)
         show_displays()
 
 
@@ -83,46 +79,48 @@ def hide_inlined(within):
     shown = inlined_around(gdb.newest_frame())
     if not shown or shown[0] in within:
         return
+    if inside():
+        _lizard.hide_inlined()
+    else:
+        arrive_silently()
+    hidden = len(shown) - len(inlined_around(gdb.newest_frame()))
+    for _ in [frame for frame in shown[:hidden] if frame in within]:
+        if inside():
+            _lizard.enter_inlined()
+        else:
+            with Silence(), Forward():
+                gdb.execute("step")
+
+
+def arrive_silently():
+    """Has GDB take the present place for one that it has run to: there it hides what is inlined."""
     point = gdb.Breakpoint("*%d" % gdb.newest_frame().pc(), internal=True)
     point.silent = True
     try:
-        monitor("seek " + when()["position"])
+        replay().arm("seek", position())
         with Silence(), Forward():
             gdb.execute("reverse-continue")
-            hidden = len(shown) - len(inlined_around(gdb.newest_frame()))
-            for _ in [frame for frame in shown[:hidden] if frame in within]:
-                gdb.execute("step")
     finally:
         point.delete()
 
 
-def as_after_step(old):
-    """How GDB shows the present place after a step that began in frame OLD."""
-    text = place()
-    if gdb.newest_frame() != old or "\n" not in text.rstrip("\n"):
-        return text
-    header, line = text.split("\n", 1)
-    middle = re.match(r"(0x[0-9a-f]+) in ", header)
-    return middle.group(1) + "\t" + line if middle else line
-
-
-def travel(text):
+def travel(*move):
     """Carries out a move to anywhere and shows function and line. (GDB would show only the line if it
     took the place for the same activation.)"""
     need_process()
     with Silence() as silence:
-        carry_out(text)
+        carry_out(move)
     shown = MI or not silence.works
     settle(shown)
     if not shown:
-        gdb.write(place())
+        print_place()
         show_displays()
 
 
-def quietly(text):
+def quietly(*move):
     """A move that is not shown."""
     with Silence():
-        carry_out(text, to_string=True)
-    errors = [line for line in monitor("note").splitlines() if line.startswith("error: ")]
-    if errors:
-        raise gdb.GdbError(errors[0][7:])
+        carry_out(move, to_string=True)
+    failure = replay().outcome()[1]
+    if failure:
+        raise gdb.GdbError(failure)

@@ -6,13 +6,14 @@ import gdb
 
 from .libraries import keep_libraries
 from .places import show_place
-from .server import monitor, table
+from .replay import inside, replay
+from .server import monitor
 from .start import to_main
 from .stops import Silence
 
 
 def announce():
-    info = table(monitor("info"))
+    info = replay().info()
     if "damage" in info:
         gdb.write("This recording was cut: %s\n" % info["damage"])
     if "not_kept" in info:
@@ -20,7 +21,7 @@ def announce():
             "This is the last part of the run: what came before its event %s was not kept.\n"
             % info["not_kept"]
         )
-    if info.get("instrumented") != "1":
+    if not info["instrumented"]:
         gdb.write(
             "The program was not built with lizard-cc, so there are no markers: bs and prev are GDB's "
             "reverse-step and reverse-next, jumps and reverse runs go from checkpoint to checkpoint, "
@@ -41,7 +42,7 @@ def signal_name(number):
 
 
 def show_end():
-    status = int(table(monitor("info"))["exit_status"])
+    status = replay().info()["exit_status"]
     if status > 0 and status & 0x7F:
         gdb.write("\nProgram received signal %s.\n" % signal_name(status & 0x7F))
     show_place()
@@ -60,12 +61,13 @@ def connect(command, at_end):
         # it dies, the pipe's end tells.
         gdb.execute("set remotetimeout 600")
         gdb.execute(command)
-    monitor("quiet")
+    if not inside():
+        monitor("quiet")
     keep_libraries()  # for watchpoints of GDB's initialization files
     announce()
     if at_end:
         show_end()
-    elif table(monitor("info")).get("inside") == "1":
+    elif replay().info()["inside"]:
         show_place()  # main began before its recording
     else:
         to_main()

@@ -4,7 +4,7 @@ import re
 
 import gdb
 
-from .server import monitor, when
+from .replay import _lizard, inside, position, replay
 from .stops import Forward, LastStop
 
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
@@ -26,14 +26,32 @@ def location():
     return newest("with print frame-info location -- frame 0").splitlines()[0]
 
 
+def as_after_step(old):
+    """How GDB shows the present place after a step that began in frame OLD."""
+    text = place()
+    if gdb.newest_frame() != old or "\n" not in text.rstrip("\n"):
+        return text
+    header, line = text.split("\n", 1)
+    middle = re.match(r"(0x[0-9a-f]+) in ", header)
+    return middle.group(1) + "\t" + line if middle else line
+
+
+def print_place(stepped_from=None):
+    """Shows the present place, as after a step that began in frame STEPPED_FROM."""
+    if inside():
+        _lizard.print_place(gdb.newest_frame() == stepped_from)
+    else:
+        gdb.write(as_after_step(stepped_from))
+
+
 def show_displays():
     """What `display` shows at each stop."""
     gdb.execute("display")
 
 
-def carry_out(text, to_string=False):
+def carry_out(move, to_string=False):
     """Carries out a move. It is armed first: what comes between would leave it to the next resume."""
-    monitor(text)
+    replay().arm(*move)
     with Forward():
         LastStop.event = None
         gdb.execute("reverse-stepi", to_string=to_string)
@@ -42,7 +60,7 @@ def carry_out(text, to_string=False):
 def show_place():
     """After a stop that was not shown. A machine interface wants a stop of its own kind."""
     if MI:
-        carry_out("seek " + when()["position"])
+        carry_out(("seek", position()))
     else:
-        gdb.write(place())
+        print_place()
         show_displays()

@@ -3,6 +3,7 @@ import gdb
 
 from .command import Command
 from .moves import travel
+from .replay import _lizard
 from .start import to_main, to_start
 
 
@@ -10,6 +11,7 @@ class Jump(Command):
     """A recorded run cannot go another way: see jump_forward and jump_backward."""
 
     name = "jump"
+    redefines = True
     completer = gdb.COMPLETE_LOCATION
 
     def act(self, arg, from_tty):
@@ -23,6 +25,7 @@ class QueueSignal(Command):
     """A recorded run gets the signals that it got, and no others."""
 
     name = "queue-signal"
+    redefines = True
     repeats = False
 
     def act(self, arg, from_tty):
@@ -58,10 +61,13 @@ class Return(gdb.Function):
     """Asked before GDB's own "return": a recorded run cannot return early."""
 
     def __init__(self):
+        if _lizard is not None:
+            _lizard.take_over("return", self.invoke, None)
+            return
         super().__init__("_lizard_may_return")
         gdb.execute("define hook-return\nif $_lizard_may_return()\nend\nend")
 
-    def invoke(self):
+    def invoke(self, *unused):
         if in_called_function():
             return True
         raise gdb.GdbError(
@@ -80,6 +86,7 @@ class Run(Command):
 Usage: run"""
 
     name = "run"
+    redefines = True
     repeats = False
 
     def act(self, arg, from_tty):
@@ -93,6 +100,7 @@ class Start(Command):
 Usage: start"""
 
     name = "start"
+    redefines = True
     repeats = False
 
     def act(self, arg, from_tty):
@@ -106,8 +114,9 @@ class StartInstruction(Command):
 Usage: starti"""
 
     name = "starti"
+    redefines = True
     repeats = False
 
     def act(self, arg, from_tty):
         refuse_arguments(arg)
-        travel("seek start")
+        travel("seek", "start")

@@ -9,7 +9,7 @@ from .command import Command
 from .expressions import assigns, evaluate, evaluate_in, known, place_of, unreadable, uses_locals
 from .libraries import refresh_libraries
 from .places import show_place
-from .server import instrumented, need_process
+from .replay import instrumented, need_process
 from .stops import Forward, Quiet, SignalsPass
 
 

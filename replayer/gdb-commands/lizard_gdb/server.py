@@ -1,7 +1,10 @@
-"""What the server of a recording is asked through monitor packets."""
+"""What the server of a recording is asked through monitor packets. The patched GDB has a module with the same functions,
+`_lizard`, for its own target: see replay.py."""
 import signal
 
 import gdb
+
+TEXTS = {"position", "name", "recording", "program", "cwd", "args", "damage", "front_end"}
 
 
 def uninterrupted(function):
@@ -29,17 +32,38 @@ def monitor(text):
 
 def table(text):
     """Lines key=value as a dict."""
-    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {key: value if key in TEXTS else int(value) for key, value in pairs}
 
 
-def when():
+def now():
+    """The present instant."""
     return table(monitor("when"))
 
 
-def need_process():
-    if gdb.selected_inferior().pid == 0:
-        raise gdb.GdbError("The program is not being replayed.")
+def info():
+    """The recording."""
+    return table(monitor("info"))
 
 
-def instrumented():
-    return table(monitor("info")).get("instrumented") == "1"
+def arm(kind, *rest):
+    """The next reverse resume carries out a move: ("seek", PLACE), ("jump", DIRECTION, ANY_THREAD, ADDRESSES),
+    ("back-step", N) or ("back-next", N)."""
+    if kind == "jump":
+        direction, any_thread, addresses = rest
+        rest = [direction] + ["any"] * any_thread + ["%x" % a for a in addresses]
+    refused = monitor(" ".join([kind] + [str(word) for word in rest]))
+    if refused:
+        raise gdb.GdbError(refused.rstrip("\n"))
+
+
+def outcome():
+    """What there is to say about the last move, and why it could not be made, or None."""
+    lines = monitor("note").splitlines()
+    errors = [line[7:] for line in lines if line.startswith("error: ")]
+    note = "".join(line + "\n" for line in lines if line and not line.startswith("error: "))
+    return note, "\n".join(errors) or None
+
+
+def pass_all_signals(on):
+    monitor("signals pass" if on else "signals stop")

@@ -8,7 +8,7 @@ from .stops import Forward, Quiet, Silence
 
 def to_start():
     with Silence():
-        carry_out("seek start")
+        carry_out(("seek", "start"))
     settle(False)
 
 

@@ -2,17 +2,17 @@
 import gdb
 
 from .command import Command
-from .server import monitor, table, when
+from .replay import replay
 
 
 def commas(number):
-    return "{:,}".format(int(number))
+    return "{:,}".format(number)
 
 
 def percent(w):
-    if int(w["total"]):
-        return 100.0 * int(w["time"]) / int(w["total"])
-    return 100.0 * int(w["event"]) / max(1, int(w["events"]))
+    if w["total"]:
+        return 100.0 * w["time"] / w["total"]
+    return 100.0 * w["event"] / max(1, w["events"])
 
 
 class When(Command):
@@ -26,7 +26,7 @@ position can be given to jump_forward and jump_backward."""
     kind = gdb.COMMAND_STATUS
 
     def act(self, arg, from_tty):
-        w = when()
+        w = replay().now()
         gdb.write(
             "event %s of %s, time %s of %s (%.2f%%)\nposition %s\n"
             % (
@@ -38,7 +38,7 @@ position can be given to jump_forward and jump_backward."""
                 w["position"],
             )
         )
-        if w["threads"] != "1":
+        if w["threads"] != 1:
             gdb.write('thread %s "%s", one of %s\n' % (w["tid"], w["name"], w["threads"]))
 
 
@@ -50,15 +50,15 @@ Usage: info lizard"""
     kind = gdb.COMMAND_STATUS
 
     def act(self, arg, from_tty):
-        i = table(monitor("info"))
+        i = replay().info()
         gdb.write("recording    %s\n" % i["recording"])
         gdb.write("program      %s\n" % i["program"])
         gdb.write("command      %s\n" % i["args"])
         gdb.write("directory    %s\n" % i["cwd"])
-        gdb.write("ran for      %.3f s, %s\n" % (int(i["duration_ns"]) / 1e9, ending(i)))
+        gdb.write("ran for      %.3f s, %s\n" % (i["duration_ns"] / 1e9, ending(i)))
         gdb.write("checkpoints  %s\n" % i["checkpoints"])
         gdb.write("front end    GDB %s with %s\n" % (gdb.VERSION, i["front_end"]))
-        if i["instrumented"] != "1":
+        if not i["instrumented"]:
             gdb.write("The program was not built with lizard-cc.\n")
         if "damage" in i:
             gdb.write("The recording was cut: %s\n" % i["damage"])
@@ -66,7 +66,7 @@ Usage: info lizard"""
 
 
 def ending(info):
-    status = int(info["exit_status"])
+    status = info["exit_status"]
     if status < 0:
         return "its end is not in the recording"
     if status & 0x7F:

@@ -4,7 +4,7 @@ import gdb
 from .command import Command
 from .moves import move, move_outside
 from .places import MI
-from .server import instrumented, need_process
+from .replay import instrumented, need_process
 
 
 class ForwardStep(Command):
@@ -36,7 +36,7 @@ def back(move_name, fallback, arg, from_tty):
     need_process()
     if instrumented():
         carry_out = move_outside if move_name == "back-next" and not MI else move
-        carry_out("%s %d" % (move_name, count))
+        carry_out(move_name, count)
         return
     gdb.write("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
     gdb.execute("%s %d" % (fallback, count), from_tty)

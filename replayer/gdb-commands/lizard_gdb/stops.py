@@ -5,7 +5,7 @@ import gdb
 
 from . import inlined
 from .libraries import refresh_in_loader
-from .server import monitor
+from .replay import replay
 
 
 def version():
@@ -140,10 +140,10 @@ class SignalsPass:
     """No signal stops a run for a while."""
 
     def __enter__(self):
-        monitor("signals pass")
+        replay().pass_all_signals(True)
 
     def __exit__(self, *unused):
         try:
-            monitor("signals stop")
+            replay().pass_all_signals(False)
         except gdb.GdbError:
             pass  # the recording has been closed
