@@ -1,7 +1,7 @@
 /* What any debugger needs in front of a session, whatever it speaks: registers by GDB's numbers,
  * breakpoints that may be set early, changes and calls in a diversion, caught system calls, moves
- * given as text, the files of the program's world. The remote protocol's server and the GDB target
- * are thin over it.
+ * that it has no name for, the files of the program's world. The remote protocol's server and the
+ * GDB target are thin over it.
  *
  * All calls come from the thread that opened the session. -1 or NULL with lz_error() set on
  * failure. */

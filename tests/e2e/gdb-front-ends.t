@@ -376,4 +376,13 @@ like "$out" '^jump_backward factorial$' "completion"
 like "$out" '^Usage: bs .N.$' "help of one"
 like "$(printf 'detach\nbs\nwhen\n' | gdb_run --patched "$T/tour")" 'not being replayed|No recording is open' "without a recording"
 like "$(echo 'continue' | gdb_run --patched --echo "$T/tour")" '^sum [0-9]' "--echo shows what the program writes"
+
+# Without lizard-gdb: the target brings the commands, and programs that are no recordings keep GDB's own.
+echo 'int main(void) { return 3; }' | cc -g -x c - -o "$T/live"
+out=$("$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -nx -batch -ex "target lizard $T/tour" -ex 'jump_forward add' -ex 'run 1' -ex bs \
+	-ex detach -ex "file $T/live" -ex run -ex 'return 5' 2>&1)
+like "$out" '^add \(' "target lizard alone: a jump"
+like "$out" "^The program's arguments are the recorded ones" "and run"
+like "$out" '^\[Inferior 1 .* exited with code 03\]' "run of a program that is no recording"
+like "$out" '^No selected frame' "and return"
 done_testing

@@ -21,12 +21,11 @@ COMMANDS = (
     StartInstruction, Signal, QueueSignal,
 )
 
-
 done = False
 
 
 def define():
-    """The patched GDB's target does by itself what the server is to be told by events and hooks."""
+    """Of what events and hooks tell the server, the patched GDB's target sees itself."""
     global done
     if done:
         return

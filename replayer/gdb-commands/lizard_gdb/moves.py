@@ -24,14 +24,14 @@ def settle(shown=True):
         raise gdb.GdbError(failure)
 
 
-def move(*move):
+def move(*what):
     """Carries out a short move and shows the new place as after `step`."""
     need_process()
-    carry_out(move)
+    carry_out(what)
     settle()
 
 
-def move_outside(*move):
+def move_outside(*what):
     """As move(), but where inlined functions begin that control was not in, GDB shows the place as outside of them,
     as `next` does."""
     need_process()
@@ -40,7 +40,7 @@ def move_outside(*move):
     before = hits()
     LastStop.hit = []
     with Silence() as silence:
-        carry_out(move)
+        carry_out(what)
     reason = reason_of_stop(before)
     settle(not silence.works)
     hide_inlined(within)
@@ -104,12 +104,12 @@ def arrive_silently():
         point.delete()
 
 
-def travel(*move):
+def travel(*what):
     """Carries out a move to anywhere and shows function and line. (GDB would show only the line if it
     took the place for the same activation.)"""
     need_process()
     with Silence() as silence:
-        carry_out(move)
+        carry_out(what)
     shown = MI or not silence.works
     settle(shown)
     if not shown:
@@ -117,10 +117,10 @@ def travel(*move):
         show_displays()
 
 
-def quietly(*move):
+def quietly(*what):
     """A move that is not shown."""
     with Silence():
-        carry_out(move, to_string=True)
+        carry_out(what, to_string=True)
     failure = replay().outcome()[1]
     if failure:
         raise gdb.GdbError(failure)
