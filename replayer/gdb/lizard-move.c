@@ -153,9 +153,12 @@ current_lizard_target ()
 static bool
 read_libraries ()
 {
+  lizard_target *target
+    = dynamic_cast<lizard_target *> (current_inferior ()->process_target ());
   bool unread = false;
 
-  update_solib_list (0);
+  if (target == nullptr || !target->is_list_of_libraries_known ())
+    update_solib_list (0);
   for (so_list *so : current_program_space->solibs ())
     unread |= so->so_name[0] != '\0' && so->addr_high != 0
 	      && !so->symbols_loaded;

@@ -143,7 +143,7 @@ info (PyObject *, PyObject *)
     });
 }
 
-/* arm.  */
+/* Moves.  */
 
 /* The addresses of a jump.  False with Python's error set.  */
 
@@ -219,6 +219,22 @@ set_move (PyObject *args, lz_front_move *move)
     return false;
   *move = lizard_move_to (where);
   return true;
+}
+
+/* GDB resumes nothing for it, which is faster where nothing is shown.  */
+
+static PyObject *
+move (PyObject *, PyObject *args)
+{
+  return guarded ([=] () -> PyObject *
+    {
+      lz_front_move what {};
+
+      if (!set_move (args, &what))
+	return nullptr;
+      lizard_move (what);
+      return PyBool_FromLong (!current_lizard_target ()->is_interrupted ());
+    });
 }
 
 static PyObject *
@@ -391,6 +407,8 @@ static PyMethodDef methods[] = {
   { "info", info, METH_NOARGS, "The recording." },
   { "arm", arm, METH_VARARGS,
     "The next reverse resume carries out this move." },
+  { "move", move, METH_VARARGS,
+    "Carries out a move that is not shown; false if Ctrl-C ended it." },
   { "outcome", outcome, METH_NOARGS,
     "What there is to say about the last move, and why it could not be made, \
 or None." },

@@ -18,6 +18,7 @@
 #include "block.h"
 #include "breakpoint.h"
 #include "frame.h"
+#include "extension-priv.h"
 #include "gdbsupport/event-loop.h"
 #include "gdbsupport/gdb-sigmask.h"
 #include "gdbsupport/gdb_select.h"
@@ -470,6 +471,25 @@ lizard_target::show_note ()
   m_note.reset ();
 }
 
+/* While such an object lives, Ctrl-C wakes interruptible_select even if
+   Python has called us.  */
+
+class gdb_is_active
+{
+public:
+  gdb_is_active ()
+    : m_previous (set_active_ext_lang (&extension_language_gdb))
+  {}
+
+  ~gdb_is_active ()
+  { restore_active_ext_lang (m_previous); }
+
+  DISABLE_COPY_AND_ASSIGN (gdb_is_active);
+
+private:
+  active_ext_lang_state *m_previous;
+};
+
 /* Sleep until the worker has announced the end of the resume.  */
 
 void
@@ -477,6 +497,7 @@ lizard_target::wait_for_stop ()
 {
   int fd = m_event_pipe.event_fd ();
   int output = m_output[0];
+  gdb_is_active active;
 
   while (true)
     {

@@ -156,6 +156,30 @@ is_library_watched ()
   return false;
 }
 
+/* Empty: the program has no list of libraries.  */
+
+std::string
+lizard_target::list_libraries ()
+{
+  gdb::unique_xmalloc_ptr<char> list;
+
+  call ([&]
+    {
+      lz_front_keep_libraries (m_front, is_library_watched ());
+      list.reset (lz_front_libraries (m_front));
+    });
+  return list == nullptr ? "" : list.get ();
+}
+
+/* To read the list is a good part of what a step backwards costs.  */
+
+bool
+lizard_target::is_list_of_libraries_known ()
+{
+  return current_program_space->so_list != nullptr
+	 && list_libraries () == m_libraries;
+}
+
 target_xfer_status
 lizard_target::xfer_partial (target_object object, const char *annex,
 			     gdb_byte *readbuf, const gdb_byte *writebuf,
@@ -163,7 +187,6 @@ lizard_target::xfer_partial (target_object object, const char *annex,
 			     ULONGEST *xfered_len)
 {
   const void *found = nullptr;
-  gdb::unique_xmalloc_ptr<char> libraries;
   uint32_t tid = inferior_ptid.lwp ();
   size_t size = 0;
 
@@ -192,13 +215,10 @@ lizard_target::xfer_partial (target_object object, const char *annex,
     case TARGET_OBJECT_LIBRARIES_SVR4:
       if (m_state == RUNNING)
 	return TARGET_XFER_E_IO;
-      call ([&]
-	{
-	  lz_front_keep_libraries (m_front, is_library_watched ());
-	  libraries.reset (lz_front_libraries (m_front));
-	});
-      found = libraries.get ();
-      size = found == nullptr ? 0 : strlen (libraries.get ());
+      if (offset == 0)
+	m_libraries = list_libraries ();
+      size = m_libraries.size ();
+      found = size == 0 ? nullptr : m_libraries.c_str ();
       break;
     default:
       break;

@@ -156,6 +156,13 @@ public:
   /* Carry out a move of which GDB knows nothing.  */
   lizard_outcome move (const lz_front_move &move);
 
+  /* Has Ctrl-C ended the last resume or move?  */
+  bool is_interrupted () const
+  { return stopped_at (LZ_SHOWN_SIGNAL) && m_stop.signo == SIGINT; }
+
+  /* Does GDB have the present list of libraries?  */
+  bool is_list_of_libraries_known ();
+
   /* No signal stops a run, if PASS.  */
   void pass_all_signals (bool pass);
 
@@ -312,6 +319,7 @@ private:
 				  const gdb_byte *writebuf, CORE_ADDR addr,
 				  ULONGEST len, ULONGEST *xfered_len);
 
+  std::string list_libraries ();
   void list_threads ();
   const lz_front_thread *find_thread (ptid_t ptid);
 
@@ -329,6 +337,9 @@ private:
 
   std::string m_dir, m_program;
   int m_pid = 0;
+
+  /* The list of libraries that GDB has read last.  */
+  std::string m_libraries;
 
   /* Those of the present position, or empty if nobody has asked.  */
   std::vector<lz_front_thread> m_threads;

@@ -5,7 +5,7 @@ from .activations import entry_of, select_activation
 from .expressions import evaluate, known, same
 from .moves import quietly
 from .replay import replay
-from .stops import LastStop, Silence, interrupted, run, stopped_at
+from .stops import LastStop, Silence, run, stopped_at
 
 
 def search_change(expression, watch, start):
@@ -41,8 +41,7 @@ def search_in_frame(expression):
         before = here
         if frame.pc() == entry:
             return "start of the activation", new, new
-        quietly("back-next", 1)
-        if interrupted():
+        if not quietly("back-next", 1):
             return "interrupted", new, new
         here = replay().now()
         if here["start"]:
@@ -82,5 +81,4 @@ def find_instruction(expression, frame, later, old, new):
                 continue
             if known(value) and not same(value, found[2]):
                 change, found = before, (None, found[2], value)
-    quietly("seek", change["position"])
-    return ("interrupted", new, new) if interrupted() else found
+    return found if quietly("seek", change["position"]) else ("interrupted", new, new)

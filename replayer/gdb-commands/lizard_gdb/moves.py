@@ -8,7 +8,7 @@ import gdb
 from .libraries import refresh_libraries
 from .places import MI, carry_out, print_place, show_displays
 from .replay import _lizard, inside, need_process, position, replay
-from .stops import Forward, LastStop, Silence, hits, reason_of_stop
+from .stops import Forward, LastStop, Silence, hits, interrupted, reason_of_stop
 
 
 def settle(shown=True):
@@ -118,9 +118,12 @@ def travel(*what):
 
 
 def quietly(*what):
-    """A move that is not shown."""
+    """A move that is not shown. False if Ctrl-C ended it."""
+    if inside():
+        return _lizard.move(*what)
     with Silence():
         carry_out(what, to_string=True)
     failure = replay().outcome()[1]
     if failure:
         raise gdb.GdbError(failure)
+    return not interrupted()
