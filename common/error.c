@@ -1,5 +1,6 @@
 /* Error texts and warnings: see include/lizard/error.h. */
 #include <lizard/error.h>
+#include <common/print.h>
 #include <common/printable.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -64,11 +65,12 @@ const char *lz_error(void)
 
 static void print_line(const char *fmt, va_list ap)
 {
-	char line[sizeof text], shown[2 * sizeof text];
+	char *line = NULL;
 
-	vsnprintf(line, sizeof line, fmt, ap);
-	lz_copy_printable(shown, sizeof shown, line, "\n");
-	fprintf(stderr, "lizard: %s\n", shown);
+	if (asprintf(&line, "lizard: %s\n", fmt) < 0)
+		line = NULL;
+	lz_vprint_lines(stderr, line ? line : fmt, ap);
+	free(line);
 }
 
 void lz_warn(const char *fmt, ...)
