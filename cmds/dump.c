@@ -1,8 +1,8 @@
 /* lizard dump: what a recording holds, in plain words. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/dump.h>
 #include <cmds/text.h>
@@ -84,7 +84,7 @@ int lz_cmd_dump(int argc, char **argv)
 	struct lz_dump d = {.limit = UINT64_MAX};
 	int parts = 0, opt;
 
-	while ((opt = getopt_long(argc, argv, "emcjbn:h", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "emcjbn:h", options)) != -1) {
 		if (opt == 'h' || parse_option(opt, &d, &parts) < 0) {
 			usage(opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;

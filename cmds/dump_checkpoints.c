@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <cmds/dump.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 
 static void print_text(const struct lz_dump *d, const struct lz_checkpoint *ck)
@@ -9,10 +10,10 @@ static void print_text(const struct lz_dump *d, const struct lz_checkpoint *ck)
 	char pos[LZ_POS_TEXT], size[LZ_TEXT];
 
 	lz_pos_print(&ck->pos, pos);
-	printf("checkpoint %u  %s  %.6f s  %s  %u pages  %u mappings  %u thread%s  %s\n", ck->index,
-	       pos, (double)ck->time_ns / 1e9, ck->whole ? "whole" : "diff", ck->n_dirty,
-	       ck->n_vmas, ck->n_threads, ck->n_threads == 1 ? "" : "s",
-	       lz_text_size(lz_reader_checkpoint_size(d->r, ck->index), size));
+	lz_print(stdout, "checkpoint %u  %s  %.6f s  %s  %u pages  %u mappings  %u thread%s  %s\n",
+	         ck->index, pos, (double)ck->time_ns / 1e9, ck->whole ? "whole" : "diff",
+	         ck->n_dirty, ck->n_vmas, ck->n_threads, ck->n_threads == 1 ? "" : "s",
+	         lz_text_size(lz_reader_checkpoint_size(d->r, ck->index), size));
 }
 
 static json_t *vmas_json(const struct lz_checkpoint *ck)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <cmds/dump.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 
@@ -37,10 +38,10 @@ enum { N_FLAGS = sizeof(flag_names) / sizeof(*flag_names) };
 static void print_bytes(const uint8_t *p, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
-		if (p[i] == '\\' || p[i] == '"')
-			printf("\\%c", p[i]);
-		else if (isprint(p[i]))
-			putchar(p[i]);
+		bool quoted = p[i] == '\\' || p[i] == '"';
+
+		if (isprint(p[i]))
+			lz_print(stdout, quoted ? "\\%c" : "%c", p[i]);
 		else
 			printf("\\x%02x", p[i]);
 	}
@@ -56,7 +57,7 @@ static void print_call(const struct lz_event *ev)
 	const struct lz_syscall *row = lz_syscall(ev->nr);
 	unsigned n = row && row->n_args <= 6 ? row->n_args : 6;
 
-	printf("%s(", lz_call_name(ev->nr, ev->args));
+	lz_print(stdout, "%s(", lz_call_name(ev->nr, ev->args));
 	for (unsigned i = 0; i < n; i++) {
 		if (i)
 			printf(", ");
@@ -70,7 +71,7 @@ static void print_syscall(const struct lz_event *ev)
 	print_call(ev);
 	printf(" = ");
 	if (ev->result < 0 && ev->result > -4096 && strerrorname_np((int)-ev->result))
-		printf("-%s", strerrorname_np((int)-ev->result));
+		lz_print(stdout, "-%s", strerrorname_np((int)-ev->result));
 	else
 		print_number((uint64_t)ev->result);
 }
@@ -82,7 +83,7 @@ static void print_what(const struct lz_event *ev)
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL: print_syscall(ev); break;
 	case LZ_EV_SIGNAL:
-		printf("signal %u (%s)", ev->signo, lz_text_signal((int)ev->signo, buf));
+		lz_print(stdout, "signal %u (%s)", ev->signo, lz_text_signal((int)ev->signo, buf));
 		break;
 	case LZ_EV_SWITCH:
 		printf("switch to thread %u", ev->next);
@@ -91,13 +92,13 @@ static void print_what(const struct lz_event *ev)
 			print_call(ev);
 		}
 		break;
-	case LZ_EV_INSN: printf("%s", lz_insn_name(ev->insn)); break;
-	case LZ_EV_EXIT: printf("exit: %s", lz_text_status((int)ev->status, buf)); break;
-	default: printf("%s", kind_name(ev->kind));
+	case LZ_EV_INSN: lz_print(stdout, "%s", lz_insn_name(ev->insn)); break;
+	case LZ_EV_EXIT: lz_print(stdout, "exit: %s", lz_text_status((int)ev->status, buf)); break;
+	default: lz_print(stdout, "%s", kind_name(ev->kind));
 	}
 	for (int i = 0; i < N_FLAGS; i++)
 		if (ev->flags & flag_names[i].flag)
-			printf(" %s", flag_names[i].name);
+			lz_print(stdout, " %s", flag_names[i].name);
 }
 
 static void print_effects(const struct lz_dump *d, const struct lz_event *ev)
@@ -107,7 +108,7 @@ static void print_effects(const struct lz_dump *d, const struct lz_event *ev)
 	for (uint32_t i = 0; i < ev->n_ops; i++) {
 		const struct lz_map_op *o = &ev->ops[i];
 
-		printf(" {%s 0x%" PRIx64 "+0x%" PRIx64, op_name(o->op), o->addr, o->len);
+		lz_print(stdout, " {%s 0x%" PRIx64 "+0x%" PRIx64, op_name(o->op), o->addr, o->len);
 		if (o->op == LZ_REMAP)
 			printf(" from 0x%" PRIx64 "+0x%" PRIx64, o->old_addr, o->old_len);
 		if (o->op == LZ_MAP || o->op == LZ_PROTECT)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <cmds/dump.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/cfg.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -165,21 +166,21 @@ static void print_text(struct names *s, const struct fn *fn, const struct lz_mar
 	const struct lz_edge *e = edge_of(fn, m);
 	char from[128], to[128];
 
-	printf("marker %u:%" PRIu64 "  %s", s->tid, m->offset, code_name(m->code));
+	lz_print(stdout, "marker %u:%" PRIu64 "  %s", s->tid, m->offset, code_name(m->code));
 	if (m->id)
 		printf(" %u", m->id);
 	if (fn)
-		printf("  %s", fn->f->name);
+		lz_print(stdout, "  %s", fn->f->name);
 	else if (m->code == LZ_ENTER || m->code == LZ_LANDING)
 		printf("  0x%x", m->entry);
 	if (m->code == LZ_ENTER && fn && fn->f->file)
-		printf("  %s:%u", base_name(fn->f->file), fn->f->line);
+		lz_print(stdout, "  %s:%u", base_name(fn->f->file), fn->f->line);
 	if (m->code == LZ_LANDING)
 		printf("  frame 0x%x", m->frame);
 	if (e) {
 		place_of(fn, e->src, from);
 		place_of(fn, e->dst, to);
-		printf("  %s -> %s", *from ? from : "?", *to ? to : "?");
+		lz_print(stdout, "  %s -> %s", *from ? from : "?", *to ? to : "?");
 	}
 	putchar('\n');
 }

@@ -1,14 +1,15 @@
 /* lizard info: what a recording is of, and what is in it. */
 #include <inttypes.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 #include "replayer/stream/threads.h"
 
@@ -101,9 +102,7 @@ static int find_threads(struct lz_reader *r, struct threads *t)
 
 static void print_line(const char *label, const char *text)
 {
-	printf("%-13s ", label);
-	lz_text_print(text);
-	putchar('\n');
+	lz_print(stdout, "%-13s %s\n", label, text);
 }
 
 static void print_args(const struct lz_meta *m)
@@ -111,10 +110,9 @@ static void print_args(const struct lz_meta *m)
 	printf("command       ");
 	for (char **a = m->argv; *a; a++) {
 		bool plain = **a && !strpbrk(*a, " \t\n\"'\\$`!*?[](){}<>|&;#~");
+		const char *quote = plain ? "" : "'";
 
-		printf("%s%s", a == m->argv ? "" : " ", plain ? "" : "'");
-		lz_text_print(*a);
-		printf("%s", plain ? "" : "'");
+		lz_print(stdout, "%s%s%s%s", a == m->argv ? "" : " ", quote, *a, quote);
 	}
 	putchar('\n');
 }
@@ -156,7 +154,7 @@ static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
 		print_line("ended", *m->stopped ? "not known, recording ended before the program"
 		                                : "not known, the recording was not finished");
 	if (m->chaos_seed)
-		printf("%-13s seed %" PRIu64 "\n", "chaos", m->chaos_seed);
+		printf("chaos         seed %" PRIu64 "\n", m->chaos_seed);
 	print_line("instrumented", instrumented(r));
 	for (char **o = m->outside; o && *o; o++)
 		print_line("outside", *o);
@@ -170,12 +168,13 @@ static void print_flow(const struct lz_reader *r, uint64_t markers)
 	uint64_t hashed = all_hashed(r);
 	char a[LZ_TEXT];
 
-	printf("%-13s %s", "flow", m->flow);
+	lz_print(stdout, "flow          %s", m->flow);
 	if (hashed && hashed == markers)
 		printf(": only checksums are kept, replay computes the markers again");
 	else if (hashed)
-		printf(": of the last %s only checksums are kept, replay computes them again",
-		       lz_text_size(hashed, a));
+		lz_print(stdout,
+		         ": of the last %s only checksums are kept, replay computes them again",
+		         lz_text_size(hashed, a));
 	putchar('\n');
 }
 
@@ -197,33 +196,33 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 	print_meta(r, lz_reader_meta(r));
 	for (uint32_t i = 0; i < lz_reader_n_checkpoints(r); i++)
 		whole += lz_reader_checkpoint_whole(r, i);
-	printf("events        %llu, %s on disk\n", (unsigned long long)lz_reader_n_events(r),
-	       lz_text_size(stored.events, a));
-	printf("markers       %s, %s on disk\n", lz_text_size(all_markers(r), a),
-	       lz_text_size(stored.markers, b));
+	lz_print(stdout, "events        %llu, %s on disk\n",
+	         (unsigned long long)lz_reader_n_events(r), lz_text_size(stored.events, a));
+	lz_print(stdout, "markers       %s, %s on disk\n", lz_text_size(all_markers(r), a),
+	         lz_text_size(stored.markers, b));
 	print_flow(r, all_markers(r));
 	print_threads(threads);
-	printf("checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r), whole,
-	       lz_text_size(stored.checkpoints, a));
-	printf("files         %u, %s on disk\n", lz_reader_n_files(r),
-	       lz_text_size(copies_bytes(r), a));
+	lz_print(stdout, "checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r),
+	         whole, lz_text_size(stored.checkpoints, a));
+	lz_print(stdout, "files         %u, %s on disk\n", lz_reader_n_files(r),
+	         lz_text_size(copies_bytes(r), a));
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
-		printf("  %-3u ", i);
-		lz_text_print(f->path);
-		printf("  ");
-		lz_text_print(f->build_id);
-		printf("%s\n", *f->copy ? "" : "  (not kept)");
+		lz_print(stdout, "  %-3u %s  %s%s\n", i, f->path, f->build_id,
+		         *f->copy ? "" : "  (not kept)");
 	}
 	if (lz_reader_begins_later(r))
-		printf("kept          the last part, from event %llu and %s of markers on\n",
-		       (unsigned long long)lz_reader_first_event(r),
-		       lz_text_size(lz_reader_first_marker(r), a));
-	printf("size          %s\n", lz_text_size(lz_recording_bytes(lz_reader_dir(r)), a));
+		lz_print(stdout,
+		         "kept          the last part, from event %llu and %s of markers on\n",
+		         (unsigned long long)lz_reader_first_event(r),
+		         lz_text_size(lz_reader_first_marker(r), a));
+	lz_print(stdout, "size          %s\n",
+	         lz_text_size(lz_recording_bytes(lz_reader_dir(r)), a));
 	if (lz_reader_damage(r))
-		printf("%-13s %s\n", *lz_reader_meta(r)->stopped ? "cut short" : "damage",
-		       lz_reader_damage(r));
+		lz_print_lines(stdout, "%-13s %s\n",
+		               *lz_reader_meta(r)->stopped ? "cut short" : "damage",
+		               lz_reader_damage(r));
 }
 
 /* ---- JSON ---- */
@@ -412,7 +411,7 @@ int lz_cmd_info(int argc, char **argv)
 	bool json = false, full = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "jch", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "jch", options)) != -1) {
 		if (opt != 'j' && opt != 'c') {
 			usage(opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;

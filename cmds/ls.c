@@ -1,10 +1,11 @@
 /* lizard ls: the recordings, oldest first. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 
 static void usage(FILE *to)
@@ -24,7 +25,7 @@ static json_t *to_json(const struct lz_entry *e)
 
 	json_object_set_new(o, "name", lz_json_text(e->name));
 	json_object_set_new(o, "path", lz_json_text(e->path));
-	json_object_set_new(o, "status", json_string(lz_entry_status(e, buf)));
+	json_object_set_new(o, "status", lz_json_text(lz_entry_status(e, buf)));
 	json_object_set_new(o, "bytes", json_integer((json_int_t)e->bytes));
 	if (e->bad) {
 		json_object_set_new(o, "error", lz_json_text(e->bad));
@@ -49,8 +50,9 @@ static int print_json(const struct lz_catalog *c)
 
 static void print_cell(const char *text, int width)
 {
-	lz_text_print(text);
-	printf("%*s  ", width - (int)strlen(text) > 0 ? width - (int)strlen(text) : 0, "");
+	int used = (int)lz_text_columns(text);
+
+	lz_print(stdout, "%s%*s  ", text, width > used ? width - used : 0, "");
 }
 
 static void print_entry(const struct lz_entry *e, int name, int prog)
@@ -59,9 +61,10 @@ static void print_entry(const struct lz_entry *e, int name, int prog)
 
 	print_cell(e->name, name);
 	print_cell(e->bad ? "-" : e->meta.program, prog);
-	printf("%-19s  %9s  %9s  %s\n", e->bad ? "-" : lz_text_time(e->meta.start_time, when),
-	       e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
-	       lz_text_size(e->bytes, size), lz_entry_status(e, st));
+	lz_print(stdout, "%-19s  %9s  %9s  %s\n",
+	         e->bad ? "-" : lz_text_time(e->meta.start_time, when),
+	         e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
+	         lz_text_size(e->bytes, size), lz_entry_status(e, st));
 }
 
 static void print_table(const struct lz_catalog *c)
@@ -69,15 +72,15 @@ static void print_table(const struct lz_catalog *c)
 	int name = 4, prog = 7;
 
 	for (size_t i = 0; i < c->n; i++) {
-		int n = (int)strlen(c->v[i].name);
-		int p = c->v[i].bad ? 1 : (int)strlen(c->v[i].meta.program);
+		int n = (int)lz_text_columns(c->v[i].name);
+		int p = c->v[i].bad ? 1 : (int)lz_text_columns(c->v[i].meta.program);
 
 		name = n > name ? n : name;
 		prog = p > prog ? p : prog;
 	}
 	if (c->n)
-		printf("%-*s  %-*s  %-19s  %9s  %9s  %s\n", name, "NAME", prog, "PROGRAM", "DATE",
-		       "DURATION", "SIZE", "STATUS");
+		lz_print(stdout, "%-*s  %-*s  %-19s  %9s  %9s  %s\n", name, "NAME", prog, "PROGRAM",
+		         "DATE", "DURATION", "SIZE", "STATUS");
 	for (size_t i = 0; i < c->n; i++)
 		print_entry(&c->v[i], name, prog);
 }
@@ -90,7 +93,7 @@ int lz_cmd_ls(int argc, char **argv)
 	bool json = false;
 	int opt, rc = 0;
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "jh", options)) != -1) {
 		if (opt == 'h') {
 			usage(stdout);
 			return 0;

@@ -1,5 +1,7 @@
 /* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
 #include "cmds/cmds.h"
+#include "common/print.h"
+#include <lizard/error.h>
 
 #include <lizard/error.h>
 #include <fcntl.h>
@@ -37,7 +39,7 @@ static void usage(FILE *to)
 	fprintf(to, "usage: lizard COMMAND [ARGS]\n\ncommands:\n");
 	for (int i = 0; i < N_COMMANDS; i++)
 		if (commands[i].main)
-			fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+			lz_print(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	fprintf(to, "\n`lizard COMMAND --help` says more; man lizard-COMMAND says all.\n");
 }
 
@@ -79,13 +81,12 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		printf("lizard %s\n", LIZARD_VERSION);
+		printf("lizard " LIZARD_VERSION "\n");
 		return 0;
 	}
 	const struct lz_cmd *c = find(argv[1]);
 	if (!c) {
-		fprintf(stderr, "lizard: no command named '%s'; `lizard help` lists them\n",
-		        argv[1]);
+		lz_warn("no command named '%s'; `lizard help` lists them", argv[1]);
 		return 2;
 	}
 	return run(c, argc - 1, argv + 1);

@@ -1,12 +1,13 @@
 /* lizard pack, lizard unpack: a recording in one file, for another machine. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "cmds/cmds.h"
+#include "cmds/options.h"
 #include "cmds/pack.h"
 #include "cmds/text.h"
+#include "common/print.h"
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -26,8 +27,8 @@ static void say_packed(const char *path, uint64_t bytes, size_t processes, size_
 
 	if (processes > 1)
 		snprintf(others, sizeof(others), "%zu processes, ", processes);
-	fprintf(stderr, "lizard: packed %s: %s, %swith %zu source files\n", path,
-	        lz_text_size(bytes, size), others, sources);
+	lz_print(stderr, "lizard: packed %s: %s, %swith %zu source files\n", path,
+	         lz_text_size(bytes, size), others, sources);
 }
 
 static int pack(const char *what, const char *output, bool with_sources)
@@ -66,7 +67,7 @@ int lz_cmd_pack(int argc, char **argv)
 	bool sources = true;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "ho:", options)) != -1) {
 		switch (opt) {
 		case 'o': output = optarg; break;
 		case 'n': sources = false; break;
@@ -97,7 +98,7 @@ int lz_cmd_unpack(int argc, char **argv)
 	char *dir = NULL;
 	int opt, rc;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "h", options)) != -1) {
 		unpack_usage(opt == 'h' ? stdout : stderr);
 		return opt == 'h' ? 0 : 2;
 	}
@@ -115,7 +116,7 @@ int lz_cmd_unpack(int argc, char **argv)
 		lz_warn("%s", lz_error());
 		return 1;
 	}
-	puts(dir);
+	lz_print(stdout, "%s\n", dir);
 	free(dir);
 	return lz_finish_output(0);
 }

@@ -1,11 +1,12 @@
 /* lizard prune: removes old recordings. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 
 static void usage(FILE *to)
@@ -75,7 +76,7 @@ static int prune(const struct conditions *c, const struct lz_catalog *all)
 			continue;
 		}
 		left -= e->bytes;
-		printf("%9s  %s\n", lz_text_size(e->bytes, size), e->name);
+		lz_print(stdout, "%9s  %s\n", lz_text_size(e->bytes, size), e->name);
 	}
 	return rc;
 }
@@ -92,7 +93,7 @@ int lz_cmd_prune(int argc, char **argv)
 	struct lz_catalog all;
 	int opt, rc;
 
-	while ((opt = getopt_long(argc, argv, "k:o:s:nh", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "k:o:s:nh", options)) != -1) {
 		rc = opt == 'h' ? 1 : parse_option(&c, opt);
 		if (rc < 0)
 			lz_warn("%s", lz_error());

@@ -1,13 +1,14 @@
 /* lizard ps: the processes of a recording, as a tree. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/processes.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 
 static void usage(FILE *to)
@@ -28,7 +29,7 @@ static json_t *to_json(const struct lz_entry *e)
 	json_t *o = json_object(), *args = json_array();
 
 	json_object_set_new(o, "path", lz_json_text(e->path));
-	json_object_set_new(o, "status", json_string(lz_entry_status(e, buf)));
+	json_object_set_new(o, "status", lz_json_text(lz_entry_status(e, buf)));
 	json_object_set_new(o, "bytes", json_integer((json_int_t)e->bytes));
 	if (e->bad) {
 		json_decref(args);
@@ -67,13 +68,13 @@ static void format_entry(FILE *out, const struct lz_entry *e, unsigned depth, bo
 		snprintf(name, sizeof(name), "%u", e->meta.tid);
 	else
 		snprintf(name, sizeof(name), "%s", e->name);
-	fprintf(out, "%9s %7s  %9s  %9s  %-16s  %*s", name, parent,
-	        e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
-	        lz_text_size(e->bytes, size), lz_entry_status(e, st), (int)(2 * depth), "");
+	lz_print(out, "%9s %7s  %9s  %9s  %-16s  %*s", name, parent,
+	         e->bad ? "-" : lz_text_duration(e->meta.duration_ns, took),
+	         lz_text_size(e->bytes, size), lz_entry_status(e, st), (int)(2 * depth), "");
 	if (e->bad || !e->meta.argv || !*e->meta.argv)
-		fputs(e->bad ? e->path : "?", out);
+		lz_print(out, "%s", e->bad ? e->path : "?");
 	for (char **a = e->bad ? NULL : e->meta.argv; a && *a; a++)
-		fprintf(out, "%s%s", *a, a[1] ? " " : "");
+		lz_print(out, "%s%s", *a, a[1] ? " " : "");
 }
 
 /* How many columns a line may have; 0: any number. */
@@ -107,8 +108,8 @@ static int print_table(const struct lz_processes *p)
 {
 	int rc = 0;
 
-	printf("%9s %7s  %9s  %9s  %-16s  COMMAND\n", "PID", "PARENT", "DURATION", "SIZE",
-	       "STATUS");
+	lz_print(stdout, "%9s %7s  %9s  %9s  %-16s  COMMAND\n", "PID", "PARENT", "DURATION", "SIZE",
+	         "STATUS");
 	for (size_t i = 0; rc == 0 && i < p->n; i++)
 		rc = print_entry(&p->v[i], p->depth[i], i == 0);
 	return rc;
@@ -122,7 +123,7 @@ int lz_cmd_ps(int argc, char **argv)
 	bool json = false;
 	int opt, rc = 0;
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "jh", options)) != -1) {
 		if (opt != 'j') {
 			usage(opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;

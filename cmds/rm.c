@@ -1,5 +1,4 @@
 /* lizard rm: removes recordings by name or directory. */
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <lizard/error.h>
 
 static void usage(FILE *to)
@@ -62,7 +62,7 @@ int lz_cmd_rm(int argc, char **argv)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
 	int rc = 0, opt;
 
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "h", options)) != -1) {
 		usage(opt == 'h' ? stdout : stderr);
 		return opt == 'h' ? 0 : 2;
 	}

@@ -1,5 +1,6 @@
 /* `lizard serve`: a recording served to a remote debugger, on a pipe or on a loopback port. */
 #include "cmds/cmds.h"
+#include "cmds/options.h"
 #include "cmds/pack.h"
 #include "cmds/peer.h"
 #include "replayer/rsp/rsp.h"
@@ -8,7 +9,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static int parse(int argc, char **argv, struct options *o)
 	int c;
 
 	o->port = -1;
-	while ((c = getopt_long(argc, argv, "+s:eh", longs, NULL)) != -1) {
+	while ((c = lz_option(argc, argv, "+s:eh", longs)) != -1) {
 		if (c == 's') {
 			o->port = (int)strtol(optarg, &end, 10);
 			if (*end || !*optarg || o->port < 0 || o->port > 65535)
@@ -58,7 +58,7 @@ static int parse(int argc, char **argv, struct options *o)
 			usage(stdout);
 			return 1;
 		} else if (c == 'V') {
-			printf("lizard %s\n", LIZARD_VERSION);
+			printf("lizard " LIZARD_VERSION "\n");
 			return 1;
 		} else {
 			return lz_fail("see `lizard serve --help`");
@@ -169,6 +169,6 @@ int lz_cmd_serve(int argc, char **argv)
 		free(dir);
 	}
 	if (rc < 0)
-		fprintf(stderr, "lizard: %s\n", lz_error());
+		lz_warn("%s", lz_error());
 	return rc < 0;
 }

@@ -74,26 +74,35 @@ const char *lz_text_status(int status, char buf[LZ_TEXT])
 	return buf;
 }
 
+/* The next character of S as it is printed, and its columns: one for each that is not escaped. */
+static unsigned next(const char **s, char c[LZ_PRINTABLE])
+{
+	unsigned len = lz_printable(s, "", c);
+
+	return (unsigned char)c[0] < 0x80 ? len : 1;
+}
+
+unsigned lz_text_columns(const char *s)
+{
+	char c[LZ_PRINTABLE];
+	unsigned n = 0;
+
+	while (*s)
+		n += next(&s, c);
+	return n;
+}
+
 void lz_text_print_cut(const char *s, unsigned columns)
 {
 	char c[LZ_PRINTABLE];
 	unsigned used = 0;
 
 	while (*s) {
-		unsigned len = lz_printable(&s, "", c);
-		/* The bytes of a UTF-8 character behind its first one take no room. */
-		unsigned width = len > 1 ? len : (c[0] & 0xc0) != 0x80;
-
-		if (columns && used + width > columns)
+		used += next(&s, c);
+		if (columns && used > columns)
 			break;
-		used += width;
 		fputs(c, stdout);
 	}
-}
-
-void lz_text_print(const char *s)
-{
-	lz_text_print_cut(s, 0);
 }
 
 json_t *lz_json_text(const char *s)
@@ -133,13 +142,21 @@ json_t *lz_json_hex(uint64_t v)
 	return json_string(text);
 }
 
+/* jansson escapes all that is no ASCII, and of ASCII the control characters but DEL. */
 int lz_json_print(json_t *v)
 {
-	int rc = v ? json_dumpf(v, stdout, JSON_PRESERVE_ORDER) : -1;
+	char *text = v ? json_dumps(v, JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) : NULL, *at = text;
 
+	for (size_t n; at && *at; at += n + (at[n] == 127)) {
+		n = strcspn(at, "\177");
+		fwrite(at, 1, n, stdout);
+		if (at[n])
+			fputs("\\u007f", stdout);
+	}
 	putchar('\n');
+	free(text);
 	json_decref(v);
-	return rc || ferror(stdout) ? lz_fail("cannot print JSON") : 0;
+	return !at || ferror(stdout) ? lz_fail("cannot print JSON") : 0;
 }
 
 /* A number that is not negative and one letter of UNITS; BARE: or none. */

@@ -17,9 +17,9 @@ const char *lz_text_status(int status, char buf[LZ_TEXT]);
 /* "SEGV", or the number */
 const char *lz_text_signal(int signo, char buf[LZ_TEXT]);
 
-/* Prints S; control characters, which could steer a terminal, become \xHH. */
-void lz_text_print(const char *s);
-/* The same, no more than COLUMNS characters of it (0: all). */
+/* How many columns S takes where it is printed. */
+unsigned lz_text_columns(const char *s);
+/* Prints S on one line, no more than COLUMNS characters of it (0: all). */
 void lz_text_print_cut(const char *s, unsigned columns);
 
 /* A JSON string; bytes that are not UTF-8 become \xHH. */

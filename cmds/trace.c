@@ -1,11 +1,12 @@
 /* lizard trace [options] [--] PROG [ARGS] */
 #include "cmds/catalog.h"
 #include "cmds/cmds.h"
+#include "cmds/options.h"
 #include "cmds/processes.h"
 #include "cmds/text.h"
+#include "common/print.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/trace.h>
@@ -93,8 +94,8 @@ static int number(const char *text, const char *what, long min, long *value)
 	errno = 0;
 	*value = strtol(text, &end, 10);
 	if (errno || end == text || *end || *value < min) {
-		fprintf(stderr, "lizard-trace: %s: '%s' is not a number from %ld up\n", what, text,
-		        min);
+		lz_print(stderr, "lizard-trace: %s: '%s' is not a number from %ld up\n", what, text,
+		         min);
 		return -1;
 	}
 	return 0;
@@ -110,7 +111,7 @@ static int set_dirty(struct lz_trace_options *o, const char *text)
 			return 0;
 		}
 	}
-	fprintf(stderr, "lizard-trace: --dirty is scan, compare or auto, not '%s'\n", text);
+	lz_print(stderr, "lizard-trace: --dirty is scan, compare or auto, not '%s'\n", text);
 	return -1;
 }
 
@@ -124,7 +125,7 @@ static int set_flow(struct lz_trace_options *o, const char *text)
 			return 0;
 		}
 	}
-	fprintf(stderr, "lizard-trace: --flow is full, hash or auto, not '%s'\n", text);
+	lz_print(stderr, "lizard-trace: --flow is full, hash or auto, not '%s'\n", text);
 	return -1;
 }
 
@@ -132,7 +133,7 @@ static int set_size(uint64_t *to, const char *what, const char *text)
 {
 	if (lz_parse_size(text, to) == 0)
 		return 0;
-	fprintf(stderr, "lizard-trace: %s: %s\n", what, lz_error());
+	lz_print_lines(stderr, "lizard-trace: %s: %s\n", what, lz_error());
 	return -1;
 }
 
@@ -146,7 +147,7 @@ static int set_keep(struct options *o, const char *text)
 			return 0;
 		}
 	}
-	fprintf(stderr, "lizard-trace: --keep is always, failure or signal, not '%s'\n", text);
+	lz_print(stderr, "lizard-trace: --keep is always, failure or signal, not '%s'\n", text);
 	return -1;
 }
 
@@ -155,7 +156,7 @@ static int set_keep_part(struct lz_trace_options *o, const char *text)
 	o->keep_last = strcmp(text, "last") == 0;
 	if (o->keep_last || strcmp(text, "first") == 0)
 		return 0;
-	fprintf(stderr, "lizard-trace: --keep-part is first or last, not '%s'\n", text);
+	lz_print(stderr, "lizard-trace: --keep-part is first or last, not '%s'\n", text);
 	return -1;
 }
 
@@ -175,7 +176,7 @@ static int set_seed(struct lz_trace_options *o, const char *text)
 	o->chaos_seed = strtoull(text, &end, 10);
 	if (!errno && end != text && !*end && text[0] != '-' && o->chaos_seed)
 		return 0;
-	fprintf(stderr, "lizard-trace: the seed is a number from 1 up, not '%s'\n", text);
+	lz_print(stderr, "lizard-trace: the seed is a number from 1 up, not '%s'\n", text);
 	return -1;
 }
 
@@ -246,12 +247,12 @@ static void summary(const struct lz_trace_result *r, uint64_t seed)
 	double s = (double)r->duration_ns / 1e9;
 	char took[LZ_TEXT], total[LZ_TEXT], markers[LZ_TEXT];
 
-	fprintf(stderr,
-	        "lizard: recorded %s: %s, %s; %" PRIu64 " events, %u checkpoints, "
-	        "%s of markers (%.1f MB/s)\n",
-	        r->dir, lz_text_duration(r->duration_ns, took), lz_text_size(r->bytes, total),
-	        r->n_events, r->n_checkpoints, lz_text_size(r->marker_bytes, markers),
-	        s > 0 ? (double)r->marker_bytes / 1e6 / s : 0.0);
+	lz_print(stderr,
+	         "lizard: recorded %s: %s, %s; %" PRIu64 " events, %u checkpoints, "
+	         "%s of markers (%.1f MB/s)\n",
+	         r->dir, lz_text_duration(r->duration_ns, took), lz_text_size(r->bytes, total),
+	         r->n_events, r->n_checkpoints, lz_text_size(r->marker_bytes, markers),
+	         s > 0 ? (double)r->marker_bytes / 1e6 / s : 0.0);
 	if (seed)
 		fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
 		        seed);
@@ -302,12 +303,12 @@ static void discard(const struct options *o, const struct lz_trace_result *r)
 	if (lz_recording_remove(r->dir) < 0)
 		lz_warn("the recording was to be removed: %s", lz_error());
 	else if (!o->quiet)
-		fprintf(stderr, "lizard: not kept: %s\n", lz_text_status(r->status, how));
+		lz_print(stderr, "lizard: not kept: %s\n", lz_text_status(r->status, how));
 }
 
 static int failed(int status)
 {
-	fprintf(stderr, "lizard-trace: %s\n", lz_error());
+	lz_print_lines(stderr, "lizard-trace: %s\n", lz_error());
 	return WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126 ? WEXITSTATUS(status) : 125;
 }
 
@@ -320,8 +321,8 @@ static void show(uint64_t ns, uint64_t bytes, uint64_t written)
 
 	if (tcgetattr(STDERR_FILENO, &mode) < 0 || !(mode.c_lflag & ICANON))
 		return;
-	fprintf(stderr, "\rrecording: %s, %s, %s a second\033[K\r", lz_text_duration(ns, took),
-	        lz_text_size(bytes, total), lz_text_size(rate_of(ns, written), rate));
+	lz_print(stderr, "\rrecording: %s, %s, %s a second\033[K\r", lz_text_duration(ns, took),
+	         lz_text_size(bytes, total), lz_text_size(rate_of(ns, written), rate));
 	shown = true;
 }
 
@@ -366,13 +367,13 @@ int lz_cmd_trace(int argc, char **argv)
 	struct options o = {.trace = {.checkpoint_ms = -1, .flow_limit = FLOW_LIMIT}};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
+	while ((c = lz_option(argc, argv, "+o:qh", long_options)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);
 			return 0;
 		}
 		if (c == OPT_VERSION) {
-			printf("lizard %s\n", LIZARD_VERSION);
+			printf("lizard " LIZARD_VERSION "\n");
 			return 0;
 		}
 		if (c == OPT_HANDED_OVER)

@@ -1,13 +1,14 @@
 /* lizard verify: replays a recording and compares everything with it. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmds/cmds.h>
+#include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/processes.h>
 #include <cmds/text.h>
+#include <common/print.h>
 #include <lizard/error.h>
 #include <lizard/session.h>
 
@@ -32,7 +33,7 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
                   bool quiet)
 {
 	if (res->divergence) {
-		printf("%s: diverged: %s\n", dir, res->divergence);
+		lz_print_lines(stdout, "%s: diverged: %s\n", dir, res->divergence);
 		return 1;
 	}
 	if (quiet)
@@ -43,10 +44,12 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 	if (res->spins)
 		snprintf(spins, sizeof(spins),
 		         ", %" PRIu64 " long spins without markers not run again", res->spins);
-	printf("%s: clean: %" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
-	       " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
-	       dir, res->markers, hashed, res->events, res->checkpoints, res->pages, res->taken,
-	       spins, damage ? "; the recording is not complete: " : "", damage ? damage : "");
+	lz_print_lines(stdout,
+	               "%s: clean: %" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
+	               " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
+	               dir, res->markers, hashed, res->events, res->checkpoints, res->pages,
+	               res->taken, spins, damage ? "; the recording is not complete: " : "",
+	               damage ? damage : "");
 	return 0;
 }
 
@@ -70,18 +73,18 @@ static int verify(const char *dir, bool quiet)
 
 	if (never_ran(dir)) {
 		if (!quiet)
-			printf("%s: clean: killed before its first instruction\n", dir);
+			lz_print(stdout, "%s: clean: killed before its first instruction\n", dir);
 		return 0;
 	}
 	struct lz_session *s = lz_session_open(dir, &o);
 	if (s)
 		ret = lz_session_verify(s, &res, terminal ? show : NULL, NULL);
 	if (terminal && s)
-		fprintf(stderr, "\r%*s\r", 20, "");
+		lz_print(stderr, "\r%*s\r", 20, "");
 	if (ret == 0)
 		ret = report(dir, &res, lz_reader_damage(lz_session_reader(s)), quiet);
 	else
-		printf("%s: not verified: %s\n", dir, lz_error());
+		lz_print_lines(stdout, "%s: not verified: %s\n", dir, lz_error());
 	free(res.divergence);
 	lz_session_close(s);
 	return ret ? 1 : 0;
@@ -93,7 +96,7 @@ static int verify_all(const char *dir, bool quiet)
 	int ret = 0;
 
 	if (lz_processes_read(&p, dir) < 0) {
-		printf("%s: not verified: %s\n", dir, lz_error());
+		lz_print_lines(stdout, "%s: not verified: %s\n", dir, lz_error());
 		return 1;
 	}
 	for (size_t i = 0; i < p.n; i++)
@@ -111,7 +114,7 @@ int lz_cmd_verify(int argc, char **argv)
 	bool quiet = false, all = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "hqa", options, NULL)) != -1) {
+	while ((opt = lz_option(argc, argv, "hqa", options)) != -1) {
 		if (opt == 'q') {
 			quiet = true;
 			continue;
@@ -129,7 +132,7 @@ int lz_cmd_verify(int argc, char **argv)
 	}
 	char *dir = lz_find(argv[optind]);
 	if (!dir) {
-		printf("%s: not verified: %s\n", argv[optind], lz_error());
+		lz_print_lines(stdout, "%s: not verified: %s\n", argv[optind], lz_error());
 		return 1;
 	}
 	int ret = all ? verify_all(dir, quiet) : verify(dir, quiet);
