@@ -3,6 +3,8 @@
  * that it has no name for, the files of the program's world. The remote protocol's server and the
  * GDB target are thin over it.
  *
+ * Names and notes are given as text for a terminal (common/printable.h): a debugger prints them.
+ *
  * All calls come from the thread that opened the session. -1 or NULL with lz_error() set on
  * failure. */
 #ifndef LIZARD_FRONT_H
@@ -24,9 +26,9 @@ lz_front_tid(const struct lz_front *f); /* the present thread, or the one in whi
 /* ---- threads ---- */
 struct lz_front_thread {
 	uint32_t tid;
-	bool running; /* the present one */
-	bool fresh;   /* has not run yet */
-	char name[16];
+	bool running;  /* the present one */
+	bool fresh;    /* has not run yet */
+	char name[64]; /* as text: up to 15 bytes, \xHH for each */
 };
 enum { LZ_THREAD_TEXT = 64 }; /* a name for a terminal: up to 15 bytes, \xHH for each */
 /* Those that are there now, the oldest first. malloced. */
@@ -204,18 +206,21 @@ int lz_front_instructions_between(struct lz_front *f, int64_t from, int64_t to, 
 const void *lz_front_auxv(const struct lz_front *f, size_t *len);
 /* Of the signal that is about to be delivered, else of the last one that was. */
 const void *lz_front_siginfo(struct lz_front *f, size_t *len);
+/* Its path as text, which lz_front_open() takes as well as the path itself. */
 const char *lz_front_program(const struct lz_front *f);
-/* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped. malloced;
- * NULL: the program has no list of them. */
+/* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped, as text.
+ * malloced; NULL: the program has no list of them. */
 char *lz_front_libraries(struct lz_front *f);
 /* KEEP: from now on libraries that were in the last list stay in it where they are not loaded
  * (yet, or any more). For a debugger that has an expression with their variables: see
  * docs/design/gdb.md. */
 void lz_front_keep_libraries(struct lz_front *f, bool keep);
-/* PATH as the recorded program saw it: /proc/PID/ made up from the recording, else the
- * recording's copy, else the host's file. Returns a descriptor that the caller closes. */
+/* PATH as the recorded program saw it, or as the front shows it: /proc/PID/ made up from the
+ * recording, else the recording's copy, else the host's file. Returns a descriptor that the
+ * caller closes. */
 int lz_front_open(struct lz_front *f, const char *path);
-/* malloced; NULL if it is no link or there is no such file. */
+/* Where it leads; of /proc/PID/ that is text. malloced; NULL if it is no link or there is no such
+ * file. */
 char *lz_front_readlink(struct lz_front *f, const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 #include "replayer/front/inside.h"
 
 #include <common/hostfile.h>
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -70,9 +71,25 @@ static int open_copy(struct lz_front *f, const char *path)
 	return fd;
 }
 
-int lz_front_open(struct lz_front *f, const char *path)
+/* The path of the recording's file that is shown as PATH; PATH itself if none is. */
+static const char *shown_as(struct lz_front *f, const char *path)
 {
-	const char *proc = proc_name(f, path);
+	const char *found = path;
+
+	for (uint32_t i = 0; strstr(path, "\\x") && i < lz_reader_n_files(f->reader); i++) {
+		const struct lz_file *file = lz_reader_file(f->reader, i);
+		char *shown = lz_dup_printable(file->path);
+
+		if (shown && strcmp(shown, path) == 0)
+			found = file->path;
+		free(shown);
+	}
+	return found;
+}
+
+int lz_front_open(struct lz_front *f, const char *name)
+{
+	const char *proc = proc_name(f, name), *path = shown_as(f, name);
 	char real[PATH_MAX];
 
 	if (proc)
@@ -94,7 +111,7 @@ char *lz_front_readlink(struct lz_front *f, const char *path)
 	const char *to = proc ? lz_front_proc_link(f, proc) : NULL;
 
 	if (to)
-		return strdup(to);
+		return lz_dup_printable(to);
 	ssize_t n = proc || !f->host_files ? -1 : readlink(path, target, sizeof target);
 
 	if (n >= 0)

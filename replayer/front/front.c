@@ -1,6 +1,8 @@
 /* Opening and closing a front, and its notes: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 
+#include <common/print.h>
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,9 +14,9 @@ void lz_front_say(struct lz_front *f, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
+	text = lz_printed_lines(fmt, ap);
 	va_end(ap);
-	if (n < 0)
+	if (!text)
 		return;
 	if (asprintf(&all, "%s%s\n", f->note ? f->note : "", text) >= 0) {
 		free(f->note);
@@ -94,7 +96,10 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 
 	f->pid = m->tid;
 	snprintf(f->comm, sizeof f->comm, "%s", slash ? slash + 1 : m->program);
-	if (set_up(f) == 0)
+	f->program = lz_dup_printable(m->program);
+	if (!f->program)
+		lz_fail("out of memory for the program's name");
+	else if (set_up(f) == 0)
 		return f;
 	lz_front_free(f);
 	return NULL;
@@ -115,6 +120,7 @@ void lz_front_free(struct lz_front *f)
 	free(f->armed);
 	lz_front_libs_free(&f->libs.told);
 	lz_front_forget_outcome(f);
+	free(f->program);
 	free(f);
 }
 
@@ -137,5 +143,5 @@ uint32_t lz_front_tid(const struct lz_front *f)
 
 const char *lz_front_program(const struct lz_front *f)
 {
-	return lz_reader_meta(f->reader)->program;
+	return f->program;
 }

@@ -129,7 +129,7 @@ struct lz_front {
 	struct lz_session *s;
 	struct lz_reader *reader;
 	uint32_t pid;
-	char comm[16];
+	char *program, comm[16];
 	struct lz_front_auxv auxv;
 	struct lz_front_names names;
 	struct lz_front_told libs;
@@ -242,7 +242,7 @@ int lz_front_find_auxv(struct lz_front *f);
 /* ---- proc.c ---- */
 /* The text of /proc/PID/NAME at the present position. malloced; NULL if there is none. */
 char *lz_front_proc_file(struct lz_front *f, const char *name, size_t *len);
-/* What /proc/PID/NAME links to; NULL if it is no link. Owned by the recording. */
+/* What /proc/PID/NAME links to; NULL if it is no link. Owned by the recording, and not yet text. */
 const char *lz_front_proc_link(struct lz_front *f, const char *name);
 
 #endif

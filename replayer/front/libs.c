@@ -3,6 +3,7 @@
  * directory of then, or a link that leads elsewhere by now. What is given here is the file that
  * was mapped. */
 #include "replayer/front/inside.h"
+#include "replayer/front/xml.h"
 
 #include <lizard/error.h>
 #include <elf.h>
@@ -100,15 +101,6 @@ static bool leads_to(const char *name, const char *path)
 	return strcmp(name, path) == 0 || (realpath(name, real) && strcmp(real, path) == 0);
 }
 
-static void print_escaped(FILE *to, const char *text)
-{
-	for (; *text; text++)
-		if (strchr("<>&\"'", *text) || (unsigned char)*text < ' ')
-			fprintf(to, "&#%d;", (unsigned char)*text);
-		else
-			fputc(*text, to);
-}
-
 static char *as_xml(const char *name, uint64_t space, uint64_t at, const struct link_map *m)
 {
 	char *text = NULL;
@@ -118,7 +110,7 @@ static char *as_xml(const char *name, uint64_t space, uint64_t at, const struct 
 	if (!to)
 		return NULL;
 	fputs("<library name=\"", to);
-	print_escaped(to, name);
+	lz_put_xml(to, name);
 	fprintf(to, "\" lm=\"0x%lx\" l_addr=\"0x%lx\" l_ld=\"0x%lx\" lmid=\"0x%lx\"/>", at,
 	        (uint64_t)m->l_addr, (uint64_t)m->l_ld, space);
 	fclose(to);

@@ -16,6 +16,7 @@
  *                move_text.c; the answer is why it cannot, or nothing */
 #include "replayer/front/inside.h"
 
+#include <common/print.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,10 @@ static char *when(struct lz_front *f)
 	fprintf(to, "event=%lu\nevents=%lu\n", (unsigned long)now.pos.event,
 	        (unsigned long)now.events);
 	fprintf(to, "time=%lu\ntotal=%lu\n", (unsigned long)now.time, (unsigned long)now.total);
-	fprintf(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)now.pos.marker,
-	        now.pos.tid);
+	lz_print(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)now.pos.marker,
+	         now.pos.tid);
 	fprintf(to, "start=%d\nend=%d\n", now.at_start, now.at_end);
-	fprintf(to, "threads=%u\nname=%s\n", now.n_threads, now.thread);
+	lz_print(to, "threads=%u\nname=%s\n", now.n_threads, now.thread);
 	fclose(to);
 	return text;
 }
@@ -55,17 +56,17 @@ static char *info(struct lz_front *f)
 	FILE *to = open_memstream(&text, &len);
 
 	if (to) {
-		fprintf(to, "recording=%s\nprogram=%s\n", i.recording, i.program);
-		fprintf(to, "cwd=%s\nargs=%s\n", i.cwd, i.command);
+		lz_print(to, "recording=%s\nprogram=%s\n", i.recording, i.program);
+		lz_print(to, "cwd=%s\nargs=%s\n", i.cwd, i.command);
 		fprintf(to, "started=%lu\nduration_ns=%lu\nexit_status=%d\n",
 		        (unsigned long)i.started, (unsigned long)i.duration_ns, i.exit_status);
 		fprintf(to, "inside=%d\n", i.inside);
 		if (i.not_kept)
 			fprintf(to, "not_kept=%lu\n", (unsigned long)i.not_kept);
 		fprintf(to, "checkpoints=%u\ninstrumented=%d\n", i.n_checkpoints, i.instrumented);
-		fprintf(to, "front_end=%s\n", i.front_end);
+		lz_print(to, "front_end=%s\n", i.front_end);
 		if (i.damage)
-			fprintf(to, "damage=%s\n", i.damage);
+			lz_print(to, "damage=%s\n", i.damage);
 		fclose(to);
 	}
 	lz_front_recording_free(&i);

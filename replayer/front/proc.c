@@ -2,6 +2,7 @@
  * the replay process is another one. */
 #include "replayer/front/inside.h"
 
+#include <common/print.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@ static void print_vma(struct lz_front *f, FILE *to, const struct lz_vma *v)
 	                v->prot & PROT_WRITE ? 'w' : '-', v->prot & PROT_EXEC ? 'x' : '-',
 	                v->flags & MAP_SHARED ? 's' : 'p', (unsigned long)v->offset,
 	                v->file != LZ_NO_FILE ? v->file + 1 : 0);
-	fprintf(to, "%*s%s\n", *name && n < 73 ? 73 - n : 0, "", name);
+	lz_print(to, "%*s%s\n", *name && n < 73 ? 73 - n : 0, "", name);
 }
 
 static void maps(struct lz_front *f, FILE *to)
@@ -36,10 +37,16 @@ static void maps(struct lz_front *f, FILE *to)
 	free(v);
 }
 
-static void strings(FILE *to, char **list)
+/* Arguments are shown, so that they are text here; the environment is not. */
+static void strings(FILE *to, char **list, bool shown)
 {
-	for (; list && *list; list++)
-		fwrite(*list, 1, strlen(*list) + 1, to);
+	for (; list && *list; list++) {
+		if (shown)
+			lz_print(to, "%s", *list);
+		else
+			fputs(*list, to);
+		fputc(0, to);
+	}
 }
 
 static uint32_t count_threads(struct lz_front *f)
@@ -55,15 +62,15 @@ static uint32_t count_threads(struct lz_front *f)
 
 static void status(struct lz_front *f, FILE *to)
 {
-	fprintf(to,
-	        "Name:\t%.15s\nState:\tt (tracing stop)\nTgid:\t%u\nPid:\t%u\nPPid:\t0\n"
-	        "Threads:\t%u\n",
-	        f->comm, f->pid, f->pid, count_threads(f));
+	lz_print(to,
+	         "Name:\t%s\nState:\tt (tracing stop)\nTgid:\t%u\nPid:\t%u\nPPid:\t0\n"
+	         "Threads:\t%u\n",
+	         f->comm, f->pid, f->pid, count_threads(f));
 }
 
 static void stat_line(struct lz_front *f, FILE *to)
 {
-	fprintf(to, "%u (%.15s) t 0 %u %u", f->pid, f->comm, f->pid, f->pid);
+	lz_print(to, "%u (%s) t 0 %u %u", f->pid, f->comm, f->pid, f->pid);
 	for (int i = 7; i <= 52; i++)
 		fprintf(to, " %u", i == 20 ? count_threads(f) : 0);
 	fputs("\n", to);
@@ -76,11 +83,11 @@ static bool print_file(struct lz_front *f, const char *name, FILE *to)
 	if (strcmp(name, "maps") == 0)
 		maps(f, to);
 	else if (strcmp(name, "cmdline") == 0)
-		strings(to, m->argv);
+		strings(to, m->argv, true);
 	else if (strcmp(name, "environ") == 0)
-		strings(to, m->envp);
+		strings(to, m->envp, false);
 	else if (strcmp(name, "comm") == 0)
-		fprintf(to, "%.15s\n", f->comm);
+		lz_print(to, "%s\n", f->comm);
 	else if (strcmp(name, "status") == 0)
 		status(f, to);
 	else if (strcmp(name, "stat") == 0)

@@ -1,6 +1,7 @@
 /* Threads in front of a debugger: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ uint32_t lz_front_chosen(const struct lz_front *f)
 int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n)
 {
 	struct lz_thread *t;
+	char name[16];
 
 	if (lz_session_threads(f->s, &t, n) < 0)
 		return -1;
@@ -24,7 +26,8 @@ int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint3
 		to->tid = t[i].tid;
 		to->running = t[i].running;
 		to->fresh = t[i].fresh;
-		lz_front_thread_name(f, t[i].tid, to->name);
+		lz_front_thread_name(f, t[i].tid, name);
+		lz_copy_printable(to->name, sizeof to->name, name, "");
 	}
 	free(t);
 	return *threads ? 0 : lz_fail("out of memory for %u threads", *n);

@@ -1,4 +1,5 @@
 /* Packets about threads: see rsp_int.h. */
+#include "replayer/front/xml.h"
 #include "replayer/rsp/inside.h"
 
 #include <lizard/error.h>
@@ -114,9 +115,11 @@ static void print_xml(struct lz_rsp *p, FILE *to, const struct lz_front_thread *
 	fputs("<thread id=\"", to);
 	lz_rsp_print_id(p, to, t->tid);
 	fputs("\" name=\"", to);
-	for (const char *c = t->name; *c; c++)
-		fputc(strchr("<>&\"", *c) || (unsigned char)*c < ' ' ? '_' : *c, to);
-	fprintf(to, "\">%s</thread>\n", t->fresh ? "has not run yet" : "");
+	lz_put_xml(to, t->name);
+	fputs("\">", to);
+	if (t->fresh)
+		fputs("has not run yet", to);
+	fputs("</thread>\n", to);
 }
 
 char *lz_rsp_threads_xml(struct lz_rsp *p, size_t *len)

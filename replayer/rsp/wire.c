@@ -4,6 +4,7 @@
 #include <common/clock.h>
 #include <common/thread.h>
 #include <lizard/error.h>
+#include <lizard/text.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -24,6 +25,7 @@ enum { WAKE_END, WAKE_ECHO }; /* bytes in `wake` */
 struct lz_wire {
 	int in, out, wake[2];
 	_Atomic int echo;
+	struct lz_text_stream echoed;
 	pthread_t reader;
 	pthread_mutex_t lock, run; /* the second one: a run does not end while it is held */
 	pthread_cond_t more;
@@ -258,15 +260,14 @@ static void stop_run(struct lz_wire *w)
 /* Everything that the program has written so far. */
 static void pass_echo(struct lz_wire *w)
 {
-	char text[4096];
+	char text[4096], *shown;
 	ssize_t n;
 
-	while (w->echo >= 0 && (n = read(w->echo, text, sizeof text - 1)) > 0) {
-		text[n] = 0;
-		for (char *c = text; c < text + n; c++)
-			if (!*c)
-				*c = ' ';
-		lz_wire_console(w, text);
+	while (w->echo >= 0 && (n = read(w->echo, text, sizeof text)) > 0) {
+		shown = lz_text_stream(&w->echoed, text, (size_t)n, true);
+		if (shown)
+			lz_wire_console(w, shown);
+		free(shown);
 	}
 }
 

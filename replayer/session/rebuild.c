@@ -2,6 +2,7 @@
 #include "replayer/engine/engine.h"
 #include "replayer/session/rebuild_store.h"
 #include <common/clock.h>
+#include <common/print.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <signal.h>
@@ -49,7 +50,7 @@ static void show(struct lz_rebuild *rb, uint64_t at)
 static void show_end(struct lz_rebuild *rb)
 {
 	if (rb->shown_ms)
-		fprintf(stderr, "\r%*s\r", 48, "");
+		lz_print(stderr, "\r%*s\r", 48, "");
 	rb->shown_ms = 0;
 }
 

@@ -1,0 +1,9 @@
+#ifndef LIZARD_REPLAYER_XML_H
+#define LIZARD_REPLAYER_XML_H
+
+#include <stdio.h>
+
+/* TEXT, from a recording, within quotes of XML that a debugger reads and shows. */
+void lz_put_xml(FILE *to, const char *text);
+
+#endif
