@@ -5,11 +5,13 @@
 #include "cmds/processes.h"
 
 #include <common/hostfile.h>
+#include <common/print.h>
 #include <common/printable.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +139,7 @@ static int parse(int argc, char **argv, struct options *o)
 			usage(stdout);
 			return 1;
 		} else if (ours && is(argv[i], "--version", NULL)) {
-			printf("lizard %s\n", LIZARD_VERSION);
+			printf("lizard " LIZARD_VERSION "\n");
 			return 1;
 		} else if (ours && (v = value_of(argc, argv, &i, "--gdb", NULL))) {
 			o->gdb = v;
@@ -169,9 +171,8 @@ static int rebuilt(const char *path, const char *now, const struct lz_meta *m, c
 
 static void say_copy_is_used(const char *program, const char *why)
 {
-	fputs("lizard-gdb: ", stderr);
-	lz_put_printable(stderr, program, "");
-	fprintf(stderr, " is %s; using the copy that the recording keeps\n", why);
+	lz_print(stderr, "lizard-gdb: %s is %s; using the copy that the recording keeps\n", program,
+	         why);
 }
 
 /* The program file for GDB: the recorded one, checked. malloced. */
@@ -208,14 +209,25 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 	return fine ? strdup(m->program) : NULL;
 }
 
-/* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. It would open whatever has such a
- * name, a FIFO as well. */
+/* Is NAME printed as it is? */
+static bool is_text(const char *name)
+{
+	char *shown = lz_dup_printable(name);
+	bool same = shown && strcmp(shown, name) == 0;
+
+	free(shown);
+	return same;
+}
+
+/* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. It is
+ * told of them by what is shown of their names, which must then be the names. It would open
+ * whatever has such a name, a FIFO as well. */
 static bool same_files(struct lz_reader *r)
 {
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
-		if (lz_is_special(f->path))
+		if (lz_is_special(f->path) || !is_text(f->path))
 			return false;
 		if (!f->build_id[0])
 			continue;
@@ -305,12 +317,24 @@ static bool asks_for_mi(const struct options *o, int i)
 	return strncmp(value, "mi", 2) == 0;
 }
 
+/* As Python wants it. */
+static bool is_utf8(const char *text)
+{
+	json_t *v = json_string(text);
+
+	json_decref(v);
+	return v;
+}
+
 static int tell_gdb(const struct options *o, const char *self, const char *dir)
 {
 	if (strchr(self, '\n') || strchr(dir, '\n'))
 		return lz_fail("%s: GDB has no way to name a path with a line break in it; "
 		               "rename it",
 		               strchr(dir, '\n') ? dir : self);
+	if (!is_utf8(dir))
+		return lz_fail("%s: GDB has no way to name a path that is no UTF-8; rename it",
+		               dir);
 	char *command =
 	    o->front_end == PATCHED ? target_command(o, dir) : server_command(o, self, dir);
 
@@ -352,8 +376,8 @@ static bool up_to_date(const char *self, const char *gdb)
 		return false;
 	if (theirs.st_mtim.tv_sec >= ours.st_mtim.tv_sec)
 		return true;
-	fprintf(stderr, "lizard-gdb: %s is older than %s and is not used; `make gdb` renews it\n",
-	        gdb, self);
+	lz_print(stderr, "lizard-gdb: %s is older than %s and is not used; `make gdb` renews it\n",
+	         gdb, self);
 	return false;
 }
 
@@ -380,7 +404,7 @@ static char *substitution(const char *sources, const char *name)
 {
 	char *from = NULL, *to = NULL, *command = NULL, *path;
 
-	if (name[0] == '.' || strchr(name, '\n') || strchr(sources, '\n') ||
+	if (name[0] == '.' || !is_text(name) || strchr(sources, '\n') ||
 	    asprintf(&path, "%s/%s", sources, name) < 0)
 		return NULL;
 	from = escaped(name);
@@ -456,6 +480,16 @@ static int serve_port(const struct options *o, const char *dir)
 	return lz_cmd_serve(n, (char **)argv);
 }
 
+/* GDB's own messages have paths in them. The patched one prints them as text. */
+static int check_shown(const char *path)
+{
+	if (is_text(path))
+		return 0;
+	return lz_fail("%s: a stock GDB would print the control characters in this path as they "
+	               "are; rename it, or use the patched GDB (`make gdb`)",
+	               path);
+}
+
 static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 {
 	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
@@ -478,6 +512,8 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 		rc = find_gdb(o, self, gdb);
 	if (rc == 0)
 		rc = tell_gdb(o, self, dir);
+	if (rc == 0 && o->front_end == STOCK)
+		rc = check_shown(dir) < 0 ? -1 : check_shown(program);
 	if (rc == 0)
 		rc = start_gdb(o, gdb, commands, program);
 	free(program);
@@ -533,6 +569,6 @@ int lz_cmd_gdb(int argc, char **argv)
 	free(o.first);
 	free(o.rest);
 	if (rc < 0)
-		fprintf(stderr, "lizard-gdb: %s\n", lz_error());
+		lz_print_lines(stderr, "lizard-gdb: %s\n", lz_error());
 	return rc < 0;
 }
