@@ -5,6 +5,7 @@ from .command import Command
 from .moves import travel
 from .places import location
 from .replay import need_process, position
+from .text import say
 
 
 class Bookmarks:
@@ -25,7 +26,7 @@ Usage: checkpoint"""
         number = Bookmarks.next
         Bookmarks.next += 1
         Bookmarks.kept[number] = kept
-        gdb.write("Checkpoint %d: %s.\n" % (number, kept[1]))
+        say("Checkpoint %d: %s.\n" % (number, kept[1]))
 
 
 def bookmark(arg):
@@ -60,9 +61,9 @@ Usage: info checkpoints"""
 
     def act(self, arg, from_tty):
         if not Bookmarks.kept:
-            gdb.write("No checkpoints.\n")
+            say("No checkpoints.\n")
         for number, (place, text) in sorted(Bookmarks.kept.items()):
-            gdb.write("  %d %s, %s\n" % (number, place, text))
+            say("  %d %s, %s\n" % (number, place, text))
 
 
 class DeleteCheckpoint(Command):

@@ -2,6 +2,7 @@
 import gdb
 
 from .replay import _lizard
+from .text import printable
 
 OWN_COMPLETER = -1  # the class's complete()
 
@@ -30,5 +31,5 @@ class Command(gdb.Command):
             self.dont_repeat()
         try:
             self.act(arg, from_tty)
-        except gdb.error as e:  # its text is meant for the user, its type is not
-            raise gdb.GdbError(str(e))
+        except (gdb.error, gdb.GdbError) as e:  # its text is meant for the user, its type is not
+            raise gdb.GdbError(printable(str(e)))

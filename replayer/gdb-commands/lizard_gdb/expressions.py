@@ -4,6 +4,7 @@ import re
 import gdb
 
 from .server import uninterrupted
+from .text import printed
 
 
 @uninterrupted  # GDB forgets a Ctrl-C that comes during pretty-printing
@@ -18,7 +19,7 @@ def evaluate(expression):
         data = value.bytes if hasattr(value, "bytes") else None
     except gdb.error:
         data = None
-    text = gdb.execute("output " + expression, to_string=True)
+    text = printed("output " + expression)
     return (text, data if data is not None else text)
 
 

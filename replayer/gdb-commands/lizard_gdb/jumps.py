@@ -6,6 +6,7 @@ import gdb
 from .command import OWN_COMPLETER, Command
 from .moves import travel
 from .replay import need_process
+from .text import printed
 
 EXPLICIT = re.compile(r"-[a-oq-z]")  # -function and its like; -p is for probes
 QUALIFIED = re.compile(r"^(-q[a-z]*(\s+|$))+")
@@ -25,7 +26,7 @@ def rest_of(location):
     """What stands behind LOCATION; raises GDB's own sentence about an unknown place. decode_line() knows no explicit ones."""
     if not EXPLICIT.match(location):
         return gdb.decode_line(location)[0]
-    gdb.execute("info scope " + location, to_string=True)
+    printed("info scope " + location)
     return JUNK.search(location)
 
 
@@ -53,7 +54,7 @@ def addresses(location):
 
 def listed_addresses(number):
     """For a GDB that does not show locations to Python (before 13)."""
-    text = gdb.execute("maintenance info breakpoints %d" % number, to_string=True)
+    text = printed("maintenance info breakpoints %d" % number)
     return [int(a, 16) for a in re.findall(r"^-?\d+(?:\.\d+)?\s.*?\s(0x[0-9a-f]+) ", text, re.M)]
 
 
@@ -74,7 +75,7 @@ def jump(direction, arg):
 def locations(text):
     """How GDB would complete TEXT as a location. gdb.execute() would cut white space off its end, `eval` does not."""
     quoted = re.sub(r'([\\"])', r"\\\1", text).replace("%", "%%")
-    lines = gdb.execute('eval "complete break %s"' % quoted, to_string=True).splitlines()
+    lines = printed('eval "complete break %s"' % quoted).splitlines()
     found = [line[len("break ") :] for line in lines if "max-completions reached" not in line]
     return [location for location in found if location.startswith(text)]
 

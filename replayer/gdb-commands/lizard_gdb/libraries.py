@@ -6,6 +6,7 @@ import gdb
 
 from .replay import _lizard, inside
 from .server import monitor
+from .text import printed
 
 WATCHPOINTS = (gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT)
 watchpoints = []
@@ -52,7 +53,7 @@ def refresh_libraries():
         return _lizard.refresh_libraries()
     keep_libraries()
     # This makes GDB look what there is, but not read the symbols of what is new.
-    listed = gdb.execute("info sharedlibrary", to_string=True)
+    listed = printed("info sharedlibrary")
     if not gdb.parameter("auto-solib-add") or not re.search(r"^0x\S+ +0x\S+ +No ", listed, re.M):
         return False
     gdb.execute("sharedlibrary", to_string=True)

@@ -9,6 +9,7 @@ from .libraries import refresh_libraries
 from .places import MI, carry_out, print_place, show_displays
 from .replay import _lizard, inside, need_process, position, replay
 from .stops import Forward, LastStop, Silence, hits, interrupted, reason_of_stop
+from .text import say
 
 
 def settle(shown=True):
@@ -19,7 +20,7 @@ def settle(shown=True):
         print_place()
     note, failure = replay().outcome()
     if note:
-        gdb.write(note)
+        say(note)
     if failure:
         raise gdb.GdbError(failure)
 
@@ -45,7 +46,7 @@ def move_outside(*what):
     settle(not silence.works)
     hide_inlined(within)
     if silence.works:
-        gdb.write(reason)
+        say(reason)
         print_place(None if reason else old)
         show_displays()
 
@@ -122,7 +123,7 @@ def quietly(*what):
     if inside():
         return _lizard.move(*what)
     with Silence():
-        carry_out(what, to_string=True)
+        carry_out(what, silent=True)
     failure = replay().outcome()[1]
     if failure:
         raise gdb.GdbError(failure)

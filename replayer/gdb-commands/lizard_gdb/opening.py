@@ -10,19 +10,20 @@ from .replay import inside, replay
 from .server import monitor
 from .start import to_main
 from .stops import Silence
+from .text import say
 
 
 def announce():
     info = replay().info()
     if "damage" in info:
-        gdb.write("This recording was cut: %s\n" % info["damage"])
+        say("This recording was cut: %s\n" % info["damage"])
     if "not_kept" in info:
-        gdb.write(
+        say(
             "This is the last part of the run: what came before its event %s was not kept.\n"
             % info["not_kept"]
         )
     if not info["instrumented"]:
-        gdb.write(
+        say(
             "The program was not built with lizard-cc, so there are no markers: bs and prev are GDB's "
             "reverse-step and reverse-next, jumps and reverse runs go from checkpoint to checkpoint, "
             "and all of them are slow.\n"
@@ -44,12 +45,12 @@ def signal_name(number):
 def show_end():
     status = replay().info()["exit_status"]
     if status > 0 and status & 0x7F:
-        gdb.write("\nProgram received signal %s.\n" % signal_name(status & 0x7F))
+        say("\nProgram received signal %s.\n" % signal_name(status & 0x7F))
     show_place()
 
 
 def on_write(event):
-    gdb.write(
+    say(
         "A recording cannot be changed: this happens in a copy, which is thrown away as soon as you "
         "move in time.\n"
     )
@@ -90,6 +91,6 @@ def open_recording():
     try:
         connect(command, at_end)
     except (gdb.error, gdb.GdbError) as e:
-        gdb.write("lizard-gdb: %s\n" % e, gdb.STDERR)
+        say("lizard-gdb: %s\n" % e, gdb.STDERR)
         gdb.execute("quit 1")
     gdb.execute("set confirm " + ("on" if confirm else "off"))

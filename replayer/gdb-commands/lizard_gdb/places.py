@@ -6,6 +6,7 @@ import gdb
 
 from .replay import _lizard, inside, position, replay
 from .stops import Forward, LastStop
+from .text import printed, say
 
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
 
@@ -13,7 +14,7 @@ MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
 def newest(command):
     """COMMAND on the newest frame, without that frame's number."""
     gdb.newest_frame().select()  # a command that changes the frame does not print it into the string
-    return re.sub(r"^#0 +", "", gdb.execute(command, to_string=True))
+    return re.sub(r"^#0 +", "", printed(command))
 
 
 def place():
@@ -41,7 +42,7 @@ def print_place(stepped_from=None):
     if inside():
         _lizard.print_place(gdb.newest_frame() == stepped_from)
     else:
-        gdb.write(as_after_step(stepped_from))
+        say(as_after_step(stepped_from))
 
 
 def show_displays():
@@ -49,12 +50,12 @@ def show_displays():
     gdb.execute("display")
 
 
-def carry_out(move, to_string=False):
+def carry_out(move, silent=False):
     """Carries out a move. It is armed first: what comes between would leave it to the next resume."""
     replay().arm(*move)
     with Forward():
         LastStop.event = None
-        gdb.execute("reverse-stepi", to_string=to_string)
+        (printed if silent else gdb.execute)("reverse-stepi")
 
 
 def show_place():

@@ -11,6 +11,7 @@ from .libraries import refresh_libraries
 from .places import show_place
 from .replay import instrumented, need_process
 from .stops import Forward, Quiet, SignalsPass
+from .text import say
 
 
 class ReverseWatchpoint(Command):
@@ -61,7 +62,7 @@ Breakpoints do not count."""
         start = activation_start(frame) if local else None
         try:
             if watch.type == gdb.BP_WATCHPOINT:
-                gdb.write("%s is not in memory: this goes by single steps.\n" % expression)
+                say("%s is not in memory: this goes by single steps.\n" % expression)
             met = search_change(expression, watch, start)
             return met, evaluate_in(frame, expression), new
         finally:
@@ -72,9 +73,9 @@ Breakpoints do not count."""
     def report(self, expression, met, old, new):
         refresh_libraries()
         if met == "interrupted":
-            gdb.write("Interrupted before a change of %s was found.\n" % expression)
+            say("Interrupted before a change of %s was found.\n" % expression)
         elif met:
-            gdb.write("%s did not change since the %s.\n" % (expression, met))
+            say("%s did not change since the %s.\n" % (expression, met))
         else:
-            gdb.write("%s\n\nOld value = %s\nNew value = %s\n" % (expression, old, new))
+            say("%s\n\nOld value = %s\nNew value = %s\n" % (expression, old, new))
         show_place()

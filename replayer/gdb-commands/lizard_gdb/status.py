@@ -3,6 +3,7 @@ import gdb
 
 from .command import Command
 from .replay import replay
+from .text import say
 
 
 def commas(number):
@@ -27,7 +28,7 @@ position can be given to jump_forward and jump_backward."""
 
     def act(self, arg, from_tty):
         w = replay().now()
-        gdb.write(
+        say(
             "event %s of %s, time %s of %s (%.2f%%)\nposition %s\n"
             % (
                 commas(w["event"]),
@@ -39,7 +40,7 @@ position can be given to jump_forward and jump_backward."""
             )
         )
         if w["threads"] != 1:
-            gdb.write('thread %s "%s", one of %s\n' % (w["tid"], w["name"], w["threads"]))
+            say('thread %s "%s", one of %s\n' % (w["tid"], w["name"], w["threads"]))
 
 
 class InfoLizard(Command):
@@ -51,17 +52,17 @@ Usage: info lizard"""
 
     def act(self, arg, from_tty):
         i = replay().info()
-        gdb.write("recording    %s\n" % i["recording"])
-        gdb.write("program      %s\n" % i["program"])
-        gdb.write("command      %s\n" % i["args"])
-        gdb.write("directory    %s\n" % i["cwd"])
-        gdb.write("ran for      %.3f s, %s\n" % (i["duration_ns"] / 1e9, ending(i)))
-        gdb.write("checkpoints  %s\n" % i["checkpoints"])
-        gdb.write("front end    GDB %s with %s\n" % (gdb.VERSION, i["front_end"]))
+        say("recording    %s\n" % i["recording"])
+        say("program      %s\n" % i["program"])
+        say("command      %s\n" % i["args"])
+        say("directory    %s\n" % i["cwd"])
+        say("ran for      %.3f s, %s\n" % (i["duration_ns"] / 1e9, ending(i)))
+        say("checkpoints  %s\n" % i["checkpoints"])
+        say("front end    GDB %s with %s\n" % (gdb.VERSION, i["front_end"]))
         if not i["instrumented"]:
-            gdb.write("The program was not built with lizard-cc.\n")
+            say("The program was not built with lizard-cc.\n")
         if "damage" in i:
-            gdb.write("The recording was cut: %s\n" % i["damage"])
+            say("The recording was cut: %s\n" % i["damage"])
         gdb.execute("when")
 
 

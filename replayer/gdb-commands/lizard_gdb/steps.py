@@ -5,6 +5,7 @@ from .command import Command
 from .moves import move, move_outside
 from .places import MI
 from .replay import instrumented, need_process
+from .text import say
 
 
 class ForwardStep(Command):
@@ -38,7 +39,7 @@ def back(move_name, fallback, arg, from_tty):
         carry_out = move_outside if move_name == "back-next" and not MI else move
         carry_out(move_name, count)
         return
-    gdb.write("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
+    say("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
     gdb.execute("%s %d" % (fallback, count), from_tty)
 
 

@@ -6,6 +6,7 @@ import gdb
 from . import inlined
 from .libraries import refresh_in_loader
 from .replay import replay
+from .text import printed, say
 
 
 def version():
@@ -35,7 +36,7 @@ def on_stop(event):
 def run(command):
     """GDB's command, without what it prints. False if Ctrl-C ended it."""
     LastStop.event = None
-    gdb.execute(command, to_string=True)
+    printed(command)
     return not interrupted()
 
 
@@ -95,7 +96,8 @@ class Silence:
 
 def enable_count(point):
     """What `enable count` left of POINT, if it is more than once. Enabling it otherwise ends that."""
-    m = re.search(r"disable after (?:next|additional) (\d+) hits", gdb.execute("info breakpoints %d" % point.number, to_string=True))
+    text = printed("info breakpoints %d" % point.number)
+    m = re.search(r"disable after (?:next|additional) (\d+) hits", text)
     return int(m.group(1)) if m else 0
 
 
@@ -119,7 +121,7 @@ class Quiet:
                     else:
                         point.enabled = True
                 except gdb.error as e:
-                    gdb.write("%s\n" % e)
+                    say("%s\n" % e)
 
 
 class Forward:
