@@ -28,7 +28,7 @@ cp -r "$rec" "$T/broken
 line/rec"
 out=$(echo 'print total' | gdb_run "$T/broken
 line/rec")
-is "$? $(echo "$out" | tail -n 1)" "1 line/rec: GDB has no way to name a path with a line break in it; rename it" "a name with a line break"
+is "$? $(echo "$out" | tail -n 1)" "1   line/rec: GDB has no way to name a path with a line break in it; rename it" "a name with a line break"
 
 gdb_closed() { timeout 60 "$LIZARD_BIN/lizard-gdb" -nx -batch -ex 'set pagination off' -ex "pipe print total | cat >$T/printed" "$rec"; }
 for closed in "<&-" ">&-" "<&- >&- 2>&-"; do
