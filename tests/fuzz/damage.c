@@ -4,26 +4,11 @@
  * tried too, other kinds take a frame apart, change its header or its unpacked contents, and put it together
  * again with right checksums. Prints one line that says what was done. */
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <gelf.h>
-#include <zlib.h>
-#include <common/codec.h>
-#include <common/frame.h>
 #include <common/parts.h>
 #include <common/records.h>
-#include <lizard/error.h>
+#include <tests/fuzz/pieces.h>
 #include <tests/fuzz/random.h>
-
-static void die(const char *what)
-{
-	fprintf(stderr, "damage: %s: %s\n", what, lz_error());
-	exit(1);
-}
 
 /* ---- files ---- */
 
@@ -54,31 +39,6 @@ static void list_files(const char *below)
 	}
 	if (d)
 		closedir(d);
-}
-
-static struct lz_buf slurp(const char *name)
-{
-	struct lz_buf b = {0};
-	FILE *f = fopen(name, "rb");
-	uint8_t part[65536];
-	size_t n;
-
-	if (!f)
-		die(name);
-	while ((n = fread(part, 1, sizeof(part), f)))
-		lz_put(&b, part, n);
-	fclose(f);
-	return b;
-}
-
-static void spill(const char *name, const void *p, size_t n)
-{
-	FILE *f;
-
-	chmod(name, 0600);
-	f = fopen(name, "wb");
-	if (!f || fwrite(p, 1, n, f) != n || fclose(f))
-		die(name);
 }
 
 /* ---- plain damage ---- */
@@ -204,47 +164,6 @@ static void change_meta(void)
 
 /* ---- frames with right checksums ---- */
 
-struct piece {
-	struct lz_frame f;
-	uint8_t *stored;
-};
-
-static struct piece *pieces;
-static uint32_t n_pieces;
-
-static void take_apart(const char *name)
-{
-	struct lz_frames fs;
-	struct lz_buf b = slurp(name);
-
-	if (lz_frames_open(AT_FDCWD, name, &fs) < 0)
-		die(name);
-	n_pieces = fs.n;
-	pieces = calloc(fs.n + 1u, sizeof(*pieces));
-	for (uint32_t i = 0; i < fs.n; i++) {
-		pieces[i].f = fs.v[i];
-		pieces[i].stored = malloc(fs.v[i].stored_len + 1u);
-		memcpy(pieces[i].stored, b.p + fs.v[i].payload, fs.v[i].stored_len);
-	}
-	lz_frames_close(&fs);
-	lz_buf_free(&b);
-}
-
-static void put_together(const char *name)
-{
-	struct lz_buf out = {0};
-
-	for (uint32_t i = 0; i < n_pieces; i++) {
-		uint8_t h[LZ_FRAME_HEADER];
-
-		lz_frame_pack(&pieces[i].f, h);
-		lz_put(&out, h, sizeof(h));
-		lz_put(&out, pieces[i].stored, pieces[i].f.stored_len);
-	}
-	spill(name, out.p, out.len);
-	lz_buf_free(&out);
-}
-
 static uint64_t absurd(uint64_t v)
 {
 	switch (rnd() % 8) {
@@ -273,41 +192,32 @@ static void change_header(struct lz_frame *f)
 	}
 }
 
-/* Unpacks the contents, changes them, stores them unpacked: whatever is behind the codecs gets it. */
+/* Whatever is behind the codecs gets it. */
 static void change_contents(struct piece *p)
 {
-	uint8_t *raw = malloc(p->f.raw_len + 1u);
+	struct lz_buf raw = piece_raw(p);
 
-	if (lz_unpack(p->f.codec, p->stored, p->f.stored_len, raw, p->f.raw_len) < 0)
-		die("unpack");
-	flip(raw, p->f.raw_len);
-	free(p->stored);
-	p->stored = raw;
-	p->f.codec = LZ_CODEC_RAW;
-	p->f.stored_len = p->f.raw_len;
+	flip(raw.p, raw.len);
+	piece_set(p, &raw);
 }
 
-static void move_frame(uint32_t i)
+static void move_frame(struct pieces *p, uint32_t i)
 {
-	struct piece *other = &pieces[rnd() % n_pieces], keep = pieces[i];
+	struct piece *other = &p->v[rnd() % p->n], keep = p->v[i];
 
 	if (rnd() & 1) {
-		memmove(&pieces[i], &pieces[i + 1], (n_pieces - i - 1) * sizeof(*pieces));
-		n_pieces--;
+		memmove(&p->v[i], &p->v[i + 1], (p->n - i - 1) * sizeof(*p->v));
+		p->n--;
 	} else {
-		pieces[i] = *other;
+		p->v[i] = *other;
 		*other = keep;
 	}
-}
-
-static void fix_checksum(struct lz_frame *f, const uint8_t *stored)
-{
-	f->crc = (uint32_t)crc32_z(0, stored, f->stored_len);
 }
 
 static void change_frames(void)
 {
 	static char *framed[MAX_NAMES];
+	struct pieces p;
 	unsigned n = 0;
 	const char *name;
 	uint32_t i, how = rnd() % 8;
@@ -320,26 +230,26 @@ static void change_frames(void)
 		return;
 	}
 	name = framed[rnd() % n];
-	take_apart(name);
-	if (!n_pieces) {
+	p = take_apart(name);
+	if (!p.n) {
 		printf("%s has no frames\n", name);
 		return;
 	}
-	i = rnd() % n_pieces;
-	printf("%s, frame %u of %u: %s\n", name, i, n_pieces,
+	i = rnd() % p.n;
+	printf("%s, frame %u of %u: %s\n", name, i, p.n,
 	       how < 2   ? "header"
 	       : how < 7 ? "contents"
 	                 : "moved");
 	if (how == 7) {
-		move_frame(i);
+		move_frame(&p, i);
 	} else {
-		if (how < 2 || !pieces[i].f.raw_len)
-			change_header(&pieces[i].f);
+		if (how < 2 || !p.v[i].f.raw_len)
+			change_header(&p.v[i].f);
 		else
-			change_contents(&pieces[i]);
-		fix_checksum(&pieces[i].f, pieces[i].stored);
+			change_contents(&p.v[i]);
+		fix_checksum(&p.v[i]);
 	}
-	put_together(name);
+	put_together(&p, name);
 }
 
 /* ---- the mapped programs ---- */
@@ -347,37 +257,36 @@ static void change_frames(void)
 /* If P is the entry of the file table that is kept as COPY, it gets the checksum CRC. */
 static void change_entry(struct piece *p, const char *copy, uint32_t crc)
 {
-	struct lz_buf raw = {.p = malloc(p->f.raw_len + 1u), .len = p->f.raw_len}, b = {0};
+	struct lz_buf raw, b = {0};
 	struct lz_file f = {0};
 
-	if (p->f.type == LZ_FRAME_FILE &&
-	    lz_unpack(p->f.codec, p->stored, p->f.stored_len, raw.p, raw.len) == 0 &&
-	    lz_file_get(&raw, &f) == 0 && !strcmp(f.copy, copy)) {
+	if (p->f.type != LZ_FRAME_FILE)
+		return;
+	raw = piece_raw(p);
+	if (lz_file_get(&raw, &f) == 0 && !strcmp(f.copy, copy)) {
 		f.crc = crc;
 		lz_file_put(&b, &f);
-		free(p->stored);
-		p->stored = b.p;
-		p->f.codec = LZ_CODEC_RAW;
-		p->f.raw_len = p->f.stored_len = (uint32_t)b.len;
-		fix_checksum(&p->f, p->stored);
+		piece_set(p, &b);
 	}
 	lz_file_free(&f);
-	free(raw.p);
+	lz_buf_free(&raw);
 }
 
 /* So that what reads the copy gets it as it is now. */
 static void repair_entry(const char *name)
 {
 	struct lz_buf now = slurp(name);
+	struct pieces p;
 
 	for (unsigned k = 0; k < n_names; k++) {
 		if (lz_part_of(names[k], "events") < 0)
 			continue;
-		take_apart(names[k]);
-		for (uint32_t i = 0; i < n_pieces; i++)
-			change_entry(&pieces[i], strrchr(name, '/') + 1,
+		p = take_apart(names[k]);
+		for (uint32_t i = 0; i < p.n; i++)
+			change_entry(&p.v[i], strrchr(name, '/') + 1,
 			             (uint32_t)crc32_z(0, now.p, now.len));
-		put_together(names[k]);
+		put_together(&p, names[k]);
+		pieces_free(&p);
 	}
 	lz_buf_free(&now);
 }
