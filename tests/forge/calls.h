@@ -1,0 +1,44 @@
+/* The system calls that a replayed process makes for real: all that lz_proc_syscall() is asked for.
+ * A row is one kind of call; with a mask, the argument must have that value under it. */
+#ifndef LIZARD_TESTS_FORGE_CALLS_H
+#define LIZARD_TESTS_FORGE_CALLS_H
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* Where the stub's code is before it is moved, and where it goes if no place is reserved. */
+enum { STUB_FIRST = 0x400000, STUB_ELSEWHERE = 0x70000000 };
+
+struct call_row {
+	int nr, arg;
+	uint64_t mask, value;
+};
+
+#define WHOLE UINT64_MAX
+
+static const struct call_row replay_calls[] = {
+    {SYS_mmap, 3, MAP_FIXED, MAP_FIXED},
+    {SYS_munmap, 0, 0, 0},
+    {SYS_mprotect, 0, 0, 0},
+    {SYS_mremap, 0, 0, 0},
+    {SYS_madvise, 2, WHOLE, MADV_DONTNEED},
+    {SYS_prctl, 0, WHOLE, PR_SET_TSC},
+    {SYS_arch_prctl, 0, WHOLE, 0x1012}, /* ARCH_SET_CPUID */
+    {SYS_clone, 0, WHOLE, CLONE_PARENT | SIGCHLD},
+    {SYS_dup2, 0, 0, 0},
+    {SYS_close, 0, 0, 0},
+    /* copies of files, and memory that is mapped more than once */
+    {SYS_open, 1, WHOLE, O_RDONLY},
+    {SYS_memfd_create, 1, WHOLE, MFD_CLOEXEC},
+    {SYS_ftruncate, 0, 0, 0},
+    {SYS_fcntl, 1, WHOLE, F_GETFD},
+    {SYS_fallocate, 1, WHOLE, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE},
+};
+
+#endif
