@@ -1,4 +1,5 @@
-/* What the tools that change recordings have in common: files, and frames that are put together again with right checksums. */
+/* What the tools that change recordings have in common: files, and frames that are put together
+ * again with right checksums. */
 #ifndef LIZARD_TESTS_FUZZ_PIECES_H
 #define LIZARD_TESTS_FUZZ_PIECES_H
 
