@@ -37,8 +37,17 @@ static bool overlap(const struct stub *stub, uint64_t addr, uint64_t len)
 	return addr < stub->addr + stub->len && addr + len > stub->addr;
 }
 
+/* The page in which descriptors are taken, which only the replayer may write to. */
+static bool opens_page(const struct stub *stub, const struct seccomp_data *d)
+{
+	return d->nr == SYS_mprotect && d->args[0] == stub->addr + PAGE && d->args[1] == PAGE &&
+	       !(d->args[2] & ~(uint64_t)(PROT_READ | PROT_WRITE));
+}
+
 static bool touches(const struct stub *stub, const struct seccomp_data *d)
 {
+	if (opens_page(stub, d))
+		return false;
 	switch (d->nr) {
 	case SYS_mmap:
 	case SYS_munmap:
