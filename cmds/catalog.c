@@ -1,7 +1,9 @@
 #include <common/parts.h>
-#include <dirent.h>
+#include <common/sparse.h>
+#include <common/tree.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,49 +15,8 @@
 
 /* ---- a recording's files ---- */
 
-static bool is_dots(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
-/* Only the directory that was asked for may be named by a link, none of those in it. */
-static DIR *open_dir(int at, const char *name)
-{
-	int links = at == AT_FDCWD ? 0 : O_NOFOLLOW;
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | links);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!d && fd >= 0)
-		close(fd);
-	return d;
-}
-
-/* Calls FN for each entry of the directory until it fails. Missing: nothing. */
-static int each_entry(int at, const char *name, int (*fn)(int dirfd, const char *name, void *arg),
-                      void *arg)
-{
-	DIR *d = open_dir(at, name);
-	struct dirent *e;
-	int rc = 0;
-
-	if (!d)
-		return errno == ENOENT ? 0 : lz_fail_errno("cannot open %s", name);
-	while (rc == 0 && (e = readdir(d)))
-		if (!is_dots(e->d_name))
-			rc = fn(dirfd(d), e->d_name, arg);
-	closedir(d);
-	return rc;
-}
-
-/* What it takes on disk, if that is much less than its size: a few bytes of a stranger's recording may claim to be
- * larger than all others, and `prune --max-size` would remove those. */
-static uint64_t size_of(const struct stat *st)
-{
-	uint64_t size = (uint64_t)st->st_size, taken = (uint64_t)st->st_blocks * 512;
-
-	return taken < size / 2 && size > 1 << 20 ? taken : size;
-}
-
+/* A hole counts for nothing. Else a stranger's recording could claim to be larger than all others, and
+ * `prune --max-size` would remove those. */
 static int add_size(int fd, const char *name, void *arg)
 {
 	uint64_t *sum = arg;
@@ -64,8 +25,8 @@ static int add_size(int fd, const char *name, void *arg)
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
-		return each_entry(fd, name, add_size, arg);
-	*sum += size_of(&st) / (st.st_nlink ? st.st_nlink : 1);
+		return lz_each_entry(fd, name, add_size, arg);
+	*sum += lz_file_stored(&st) / (st.st_nlink ? st.st_nlink : 1);
 	return 0;
 }
 
@@ -73,32 +34,8 @@ uint64_t lz_recording_bytes(const char *path)
 {
 	uint64_t sum = 0;
 
-	each_entry(AT_FDCWD, path, add_size, &sum);
+	lz_each_entry(AT_FDCWD, path, add_size, &sum);
 	return sum;
-}
-
-static int remove_file(int fd, const char *name, void *arg)
-{
-	(void)arg;
-	if (unlinkat(fd, name, 0) < 0)
-		return lz_fail_errno("cannot remove %s", name);
-	return 0;
-}
-
-static int remove_tree(int fd, const char *name, void *arg)
-{
-	struct stat st;
-
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-		return remove_file(fd, name, arg);
-	if (each_entry(fd, name, remove_tree, arg) < 0)
-		return -1;
-	return unlinkat(fd, name, AT_REMOVEDIR) < 0 ? lz_fail_errno("cannot remove %s", name) : 0;
-}
-
-int lz_remove_tree(const char *path)
-{
-	return remove_tree(AT_FDCWD, path, NULL);
 }
 
 /* Only what Lizard makes: somebody's own file in there keeps the directory alive. meta goes last, so that a
@@ -109,8 +46,9 @@ static int remove_part(int fd, const char *name, void *arg)
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (!strcmp(name, folders[i]))
-			return remove_tree(fd, name, arg);
-	return lz_part_is_file(name) || !strcmp(name, "meta.tmp") ? remove_file(fd, name, arg) : 0;
+			return lz_remove_at(fd, name, NULL);
+	return lz_part_is_file(name) || !strcmp(name, "meta.tmp") ? lz_remove_at(fd, name, NULL)
+	                                                          : 0;
 }
 
 static int remove_all(const char *path, bool *gone)
@@ -118,7 +56,7 @@ static int remove_all(const char *path, bool *gone)
 	char *meta = NULL;
 	int rc = -1;
 
-	if (each_entry(AT_FDCWD, path, remove_part, NULL) < 0)
+	if (lz_each_entry(AT_FDCWD, path, remove_part, NULL) < 0)
 		return -1;
 	if (asprintf(&meta, "%s/meta", path) < 0)
 		return lz_fail("no memory");
@@ -180,7 +118,7 @@ static int relink(int fd, const char *gone)
 	n = readlinkat(fd, link, old, sizeof(old) - 1);
 	if (n > 0 && (old[n] = 0, !strcmp(old, gone))) {
 		unlinkat(fd, link, 0);
-		each_entry(fd, ".", find_newest, &s);
+		lz_each_entry(fd, ".", find_newest, &s);
 		if (s.n && asprintf(&target, "%.*s-%lu", (int)s.prog, gone, s.n) > 0)
 			symlinkat(target, fd, link);
 		free(target);
@@ -315,7 +253,7 @@ int lz_catalog_add_all(struct lz_catalog *c, const char *dir)
 {
 	struct listing l = {c, dir};
 
-	return access(dir, F_OK) == 0 ? each_entry(AT_FDCWD, dir, list_entry, &l) : 0;
+	return access(dir, F_OK) == 0 ? lz_each_entry(AT_FDCWD, dir, list_entry, &l) : 0;
 }
 
 static int by_age(const void *a, const void *b)

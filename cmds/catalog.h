@@ -37,7 +37,4 @@ uint64_t lz_recording_bytes(const char *path);
  * program, or goes too. Refuses what is no recording or is being written. */
 int lz_recording_remove(const char *path);
 
-/* Removes a directory and all in it. */
-int lz_remove_tree(const char *path);
-
 #endif

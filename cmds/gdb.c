@@ -182,7 +182,7 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 	/* no recorder names it otherwise, and GDB might take it for an option */
 	bool absolute = m->program[0] == '/';
 	char *now = o->kept || !absolute ? NULL : lz_build_id(m->program);
-	char *copy = lz_reader_copy_of(r, m->program);
+	char *copy = lz_reader_object_of(r, m->program);
 
 	if (o->kept)
 		return copy;

@@ -10,6 +10,7 @@
 #include <cmds/pack.h>
 #include <cmds/text.h>
 #include <common/print.h>
+#include <common/progress.h>
 #include <lizard/error.h>
 #include "replayer/stream/threads.h"
 
@@ -345,34 +346,93 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 
 /* ---- check ---- */
 
+/* In bytes on disk. */
+struct check {
+	struct lz_reader *r;
+	struct lz_progress progress;
+	uint64_t before; /* of the parts that are checked */
+};
+
+/* I of the N pieces of a part of so many bytes are checked. */
+static void checked(struct check *c, uint64_t bytes, uint64_t i, uint64_t n)
+{
+	lz_progress_show(&c->progress,
+	                 c->before + (uint64_t)((double)bytes * (double)i / (double)n));
+}
+
+static int check_events(struct check *c, uint64_t bytes)
+{
+	uint64_t first = lz_reader_first_event(c->r), end = lz_reader_n_events(c->r);
+
+	for (uint64_t i = first; i < end; i++) {
+		if (!lz_reader_event(c->r, i))
+			return -1;
+		if (i % 1024 == 0)
+			checked(c, bytes, i - first, end - first);
+	}
+	c->before += bytes;
+	return 0;
+}
+
 /* What is only known by checksums is compared by `lizard verify`. */
-static int check_markers(struct lz_reader *r, uint32_t tid)
+static int check_block(struct lz_reader *r, uint32_t tid, uint32_t block)
 {
 	uint64_t start, len, sum;
 	uint8_t byte;
 
-	for (uint32_t i = 0; i < lz_reader_n_blocks(r, tid); i++) {
-		if (lz_reader_block_hashed(r, tid, i, &sum))
-			continue;
-		if (lz_reader_block(r, tid, i, &start, &len) < 0 ||
-		    lz_reader_markers(r, tid, start, &byte, 1) < 0)
-			return -1;
+	if (lz_reader_block_hashed(r, tid, block, &sum))
+		return 0;
+	return lz_reader_block(r, tid, block, &start, &len) < 0 ||
+	               lz_reader_markers(r, tid, start, &byte, 1) < 0
+	           ? -1
+	           : 0;
+}
+
+static int check_markers(struct check *c, uint64_t bytes)
+{
+	uint32_t threads = lz_reader_n_threads(c->r);
+
+	for (uint32_t t = 0; t < threads; t++) {
+		uint32_t tid = lz_reader_tid(c->r, t), n = lz_reader_n_blocks(c->r, tid);
+
+		for (uint32_t i = 0; i < n; i++) {
+			if (check_block(c->r, tid, i) < 0)
+				return -1;
+			checked(c, bytes, i, n);
+		}
 	}
+	c->before += bytes;
 	return 0;
+}
+
+static int check_checkpoints(struct check *c, uint64_t bytes)
+{
+	struct lz_image *im = lz_image_new(c->r);
+	uint32_t n = lz_reader_n_checkpoints(c->r);
+	int rc = im ? 0 : -1;
+
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		rc = lz_image_seek(im, i);
+		checked(c, bytes, i, n);
+	}
+	lz_image_free(im);
+	return rc;
 }
 
 static int check(struct lz_reader *r)
 {
-	struct lz_image *im = lz_image_new(r);
-	int rc = im ? 0 : -1;
+	struct lz_stored n = lz_reader_stored(r);
+	struct check c = {.r = r};
+	int rc;
 
-	for (uint64_t i = lz_reader_first_event(r); !rc && i < lz_reader_n_events(r); i++)
-		rc = lz_reader_event(r, i) ? 0 : -1;
-	for (uint32_t i = 0; !rc && i < lz_reader_n_threads(r); i++)
-		rc = check_markers(r, lz_reader_tid(r, i));
-	for (uint32_t i = 0; !rc && i < lz_reader_n_checkpoints(r); i++)
-		rc = lz_image_seek(im, i);
-	lz_image_free(im);
+	lz_progress_begin(&c.progress, "checking the recording",
+	                  n.events + n.markers + n.checkpoints);
+	rc = check_events(&c, n.events);
+	if (!rc)
+		rc = check_markers(&c, n.markers);
+	if (!rc)
+		rc = check_checkpoints(&c, n.checkpoints);
+	lz_progress_end(&c.progress);
 	if (!rc && lz_reader_damage(r) && !*lz_reader_meta(r)->stopped)
 		rc = lz_fail("%s", lz_reader_damage(r));
 	return rc;

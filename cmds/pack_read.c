@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "cmds/catalog.h"
 #include "cmds/pack.h"
 #include <common/filecopy.h>
 #include <common/recdir.h>
+#include <common/tree.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -98,7 +98,7 @@ static int make_link(int root, char *name, char *target)
 	if (to < 0 || file < 0)
 		rc = -1;
 	else if ((rc = linkat(from, target_last, to, last, 0)) < 0 && errno != EEXIST)
-		rc = lz_copy_file(file, &size, &crc, to, last);
+		rc = lz_copy_file(file, &size, &crc, to, last, NULL);
 	for (int i = 0, fds[] = {to, from, file}; i < 3; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -159,7 +159,7 @@ static int add_recording(const char *dir, struct seen_files *seen, struct lz_nam
 	if (!r)
 		return -1;
 	for (uint32_t i = 0; rc == 0 && i < lz_reader_n_files(r); i++) {
-		char *copy = lz_reader_copy_of(r, lz_reader_file(r, i)->path);
+		char *copy = lz_reader_object(r, i);
 
 		if (copy && (rc = is_new(seen, copy)) == 1)
 			rc = add_file(copy, names);

@@ -22,7 +22,7 @@ int lz_copy_from_store(int store, int fd, uint64_t *size, uint32_t *crc, int dir
 	char key[96];
 
 	if (store < 0 || fstat(fd, &st) < 0)
-		return lz_copy_file(fd, size, crc, dirfd, name);
+		return lz_copy_file(fd, size, crc, dirfd, name, NULL);
 	key_of(&st, key);
 	if (linkat(store, key, dirfd, name, 0) == 0) {
 		int copy = openat(dirfd, name, O_RDONLY | O_CLOEXEC), rc;
@@ -30,13 +30,13 @@ int lz_copy_from_store(int store, int fd, uint64_t *size, uint32_t *crc, int dir
 		if (copy < 0 || fstat(copy, &st) < 0)
 			rc = lz_fail_errno("cannot open the copy files/%s", name);
 		else
-			rc = lz_file_crc(copy, crc);
+			rc = lz_file_crc(copy, crc, NULL);
 		*size = (uint64_t)st.st_size;
 		if (copy >= 0)
 			close(copy);
 		return rc;
 	}
-	if (lz_copy_file(fd, size, crc, dirfd, name) < 0)
+	if (lz_copy_file(fd, size, crc, dirfd, name, NULL) < 0)
 		return -1;
 	/* If somebody was faster, or there are no links here, it remains the only one of its kind. */
 	if (linkat(dirfd, name, store, key, 0) < 0 && errno != EEXIST)

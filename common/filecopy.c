@@ -11,100 +11,162 @@
 #include <zlib.h>
 #include <common/filecopy.h>
 #include <common/hostfile.h>
+#include <common/sparse.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
-static int write_whole(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
+enum { AT_ONCE = 256 << 10, KERNEL_AT_ONCE = 16 << 20 };
 
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
+/* ---- checksum ---- */
+
+struct sum {
+	int fd;
+	uint32_t crc;
+	uint64_t at; /* up to there */
+	uint8_t *buf;
+	struct lz_work *work;
+};
+
+/* N zeroes more. A checksum is linear in its register, which is its complement. */
+static void add_hole(struct sum *s, uint64_t n)
+{
+	s->crc = ~(uint32_t)crc32_combine((uint32_t)~s->crc, 0, (z_off_t)n);
+	s->at += n;
+}
+
+static int add_data(void *arg, uint64_t from, uint64_t to)
+{
+	struct sum *s = arg;
+
+	if (from > s->at)
+		add_hole(s, from - s->at);
+	while (s->at < to) {
+		size_t want = to - s->at < AT_ONCE ? (size_t)(to - s->at) : AT_ONCE;
+		ssize_t n = pread(s->fd, s->buf, want, (off_t)s->at);
+
+		if (n < 0 && errno != EINTR)
+			return lz_fail_errno("cannot read a mapped file");
+		if (n == 0)
+			return lz_fail("a mapped file became shorter while it was read");
+		if (n > 0)
+			s->crc = (uint32_t)crc32_z(s->crc, s->buf, (size_t)n);
+		if (n > 0)
+			s->at += (uint64_t)n;
+		if (lz_work_done(s->work, n > 0 ? (uint64_t)n : 0) < 0)
 			return -1;
-		p += done;
-		n -= (size_t)done;
 	}
 	return 0;
 }
 
-static int copy_plainly(int from, int to)
+int lz_file_crc(int fd, uint32_t *crc, struct lz_work *work)
 {
-	static const size_t size = 256 << 10;
-	char *buf = malloc(size);
-	off_t at = 0;
-	ssize_t n = -1;
+	struct sum s = {.fd = fd, .work = work};
+	struct stat st;
+	int rc;
 
-	while (buf && (n = pread(from, buf, size, at)) > 0) {
-		if (write_whole(to, buf, (size_t)n) < 0) {
-			n = -1;
-			break;
-		}
-		at += n;
-	}
-	free(buf);
-	return n < 0 ? -1 : 0;
+	*crc = 0;
+	if (fstat(fd, &st) < 0)
+		return lz_fail_errno("cannot read a mapped file");
+	s.buf = malloc(AT_ONCE);
+	if (!s.buf)
+		return lz_fail("no memory");
+	rc = lz_each_data(fd, (uint64_t)st.st_size, add_data, &s);
+	if (rc == 0 && s.at < (uint64_t)st.st_size)
+		add_hole(&s, (uint64_t)st.st_size - s.at);
+	free(s.buf);
+	*crc = s.crc;
+	return rc;
 }
 
-/* The kernel's own copy; 1: it can't here, nothing was written. */
-static int copy_in_kernel(int from, int to, uint64_t size)
+/* ---- copying ---- */
+
+struct copying {
+	int from, to;
+	struct lz_work *work;
+};
+
+static ssize_t copy_plainly(const struct copying *c, off_t at, size_t n)
 {
-	loff_t at = 0;
+	static __thread char buf[AT_ONCE];
+	ssize_t got = pread(c->from, buf, n < AT_ONCE ? n : AT_ONCE, at);
 
-	while ((uint64_t)at < size) {
-		ssize_t n = copy_file_range(from, &at, to, NULL, size - (uint64_t)at, 0);
+	return got > 0 ? pwrite(c->to, buf, (size_t)got, at) : got;
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == ENOSPC)
+/* Some of the N bytes from AT on, 0 if they are gone: by the kernel where it can. */
+static ssize_t copy_some(const struct copying *c, uint64_t at, uint64_t n)
+{
+	loff_t from = (loff_t)at, to = (loff_t)at;
+	size_t want = n < KERNEL_AT_ONCE ? (size_t)n : KERNEL_AT_ONCE;
+	ssize_t done = copy_file_range(c->from, &from, c->to, &to, want, 0);
+
+	return done >= 0 || errno == EINTR || errno == ENOSPC ? done
+	                                                      : copy_plainly(c, (off_t)at, want);
+}
+
+static int copy_stretch(void *arg, uint64_t from, uint64_t to)
+{
+	struct copying *c = arg;
+
+	while (from < to) {
+		ssize_t n = copy_some(c, from, to - from);
+
+		if (n < 0 && errno != EINTR)
 			return -1;
 		if (n == 0) /* it has become shorter meanwhile */
 			return 0;
-		if (n < 0)
-			return at == 0 ? 1 : -1;
+		if (lz_work_done(c->work, n > 0 ? (uint64_t)n : 0) < 0)
+			return -1;
+		from += n > 0 ? (uint64_t)n : 0;
 	}
 	return 0;
 }
 
-int lz_file_crc(int fd, uint32_t *crc)
-{
-	static const size_t size = 256 << 10;
-	uint8_t *buf = malloc(size);
-	off_t at = 0;
-	ssize_t n = -1;
-
-	*crc = 0;
-	while (buf && (n = pread(fd, buf, size, at)) > 0) {
-		*crc = (uint32_t)crc32_z(*crc, buf, (size_t)n);
-		at += n;
-	}
-	free(buf);
-	return n < 0 ? lz_fail_errno("cannot read a mapped file") : 0;
-}
-
-int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *name)
+/* Holes stay holes. *SIZE: as in lz_copy_file(). */
+static int copy_data(struct copying *c, uint64_t *size)
 {
 	struct stat st;
-	int to = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (lz_each_data(c->from, *size, copy_stretch, c) < 0 || fstat(c->from, &st) < 0)
+		return -1;
+	if ((uint64_t)st.st_size < *size)
+		*size = (uint64_t)st.st_size;
+	return ftruncate(c->to, (off_t)*size);
+}
+
+static int copy_contents(struct copying *c, uint64_t *size)
+{
+	struct stat st;
+
+	if (ioctl(c->to, FICLONE, c->from) < 0)
+		return copy_data(c, size);
+	if (fstat(c->to, &st) < 0)
+		return -1;
+	*size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *name,
+                 struct lz_work *work)
+{
+	struct copying c = {.from = fd, .work = work};
 	int rc;
 
-	if (to < 0)
+	c.to = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (c.to < 0)
 		return lz_fail_errno("cannot create the copy files/%s", name);
-	rc = ioctl(to, FICLONE, fd) == 0 ? 0 : copy_in_kernel(fd, to, *size);
-	if (rc == 1)
-		rc = copy_plainly(fd, to);
-	if (rc == 0 && fstat(to, &st) == 0)
-		*size = (uint64_t)st.st_size;
+	rc = copy_contents(&c, size);
 	if (rc == 0)
-		rc = lz_file_crc(to, crc);
+		rc = lz_file_crc(c.to, crc, work);
 	if (rc < 0) {
 		rc = lz_fail_errno("cannot copy a mapped file to files/%s", name);
 		unlinkat(dirfd, name, 0);
 	}
-	close(to);
+	close(c.to);
 	return rc;
 }
+
+/* ---- build-id ---- */
 
 char *lz_build_id_fd(int fd)
 {

@@ -7,7 +7,7 @@
 #include <common/recdir.h>
 #include <lizard/error.h>
 
-static int open_all(struct lz_reader *r, const char *dir)
+static int open_all(struct lz_reader *r, const char *dir, const struct lz_reader *checked)
 {
 	r->dir = strdup(dir);
 	if (!r->dir)
@@ -22,10 +22,13 @@ static int open_all(struct lz_reader *r, const char *dir)
 	if (lz_reader_find_begin(r) < 0 || lz_index_events(r) < 0 || lz_index_checkpoints(r) < 0 ||
 	    lz_index_streams(r) < 0)
 		return -1;
+	if (lz_reader_check_files(r, checked) < 0)
+		return -1;
 	return lz_reader_cut(r);
 }
 
-struct lz_reader *lz_reader_open(const char *dir)
+/* CHECKED: of the same recording, or NULL. */
+static struct lz_reader *open_reader(const char *dir, const struct lz_reader *checked)
 {
 	struct lz_reader *r = calloc(1, sizeof(*r));
 
@@ -34,11 +37,21 @@ struct lz_reader *lz_reader_open(const char *dir)
 		return NULL;
 	}
 	r->dirfd = r->events.fd = r->checkpoints.fd = -1;
-	if (open_all(r, dir) == 0)
+	if (open_all(r, dir, checked) == 0)
 		return r;
 	lz_reader_close(r);
 	lz_fail_in("%s", dir);
 	return NULL;
+}
+
+struct lz_reader *lz_reader_open(const char *dir)
+{
+	return open_reader(dir, NULL);
+}
+
+struct lz_reader *lz_reader_again(const struct lz_reader *r)
+{
+	return open_reader(r->dir, r);
 }
 
 void lz_reader_close(struct lz_reader *r)

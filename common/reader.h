@@ -85,8 +85,9 @@ int lz_index_streams(struct lz_reader *r);
 /* reader_cut.c: cuts everything to the last consistent position and says so in r->damage. */
 int lz_reader_cut(struct lz_reader *r);
 
-/* reader_files.c: a copy that is not what was copied is said in its file's `damage` and counts as not kept. */
-void lz_reader_check_files(struct lz_reader *r);
+/* reader_files.c: a copy that is not what was copied is said in its file's `damage` and counts as
+ * not kept. CHECKED: a reader that has looked at the same copies, or NULL. -1: interrupted. */
+int lz_reader_check_files(struct lz_reader *r, const struct lz_reader *checked);
 
 /* The frame that holds the byte at OFFSET, which must be below the stream's length. */
 uint32_t lz_stream_frame(const struct lz_stream *s, uint64_t offset);

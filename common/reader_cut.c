@@ -163,7 +163,6 @@ static void say_files(struct lz_reader *r)
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		if (r->streams[i].frames.end)
 			say(r, "cut: %s", r->streams[i].frames.end);
-	lz_reader_check_files(r);
 	for (uint32_t i = 0; i < r->n_files; i++)
 		if (r->files[i].damage)
 			say(r, "damaged: %s", r->files[i].damage);

@@ -124,6 +124,10 @@ enum {
 #define LZ_MAX_FILES (1u << 16)
 #define LZ_MAX_TID 0x7fffffffu
 #define LZ_MAX_VMAS (1u << 20)
+/* Of a program's file: holes up to this, or up to so many times what is stored, are taken for one's
+ * own. */
+#define LZ_MAX_HOLES (1u << 30)
+enum { LZ_MAX_HOLLOW = 16 };
 #define LZ_MAX_XSTATE (64u << 10)
 
 #endif

@@ -65,7 +65,9 @@ struct lz_file {
 	char *build_id; /* hex, "" if none */
 	uint64_t size;
 	uint32_t crc; /* CRC-32 of the copy */
-	char *damage; /* from the reader: why the copy is not used, or NULL */
+	/* From the reader: */
+	char *damage; /* why the copy is not used, or NULL */
+	bool hollow;  /* a program's file, nearly all of which is holes: not to be read as one */
 };
 
 enum lz_thread_flags {
@@ -161,8 +163,8 @@ char *lz_recordings_dir(void);
 char *lz_recording_find(const char *what);
 /* Whether a writer has the recording DIR open. */
 bool lz_recording_busy(const char *dir);
-/* The finished recording DIR once more, as the directory TO, which must not exist or be empty. Files are linked where
- * that can be, else copied. What is incomplete after a failure stays. */
+/* The finished recording DIR once more, as the directory TO, which must not exist or be empty.
+ * Files are linked where that can be, else copied. Nothing is left of it after a failure. */
 int lz_recording_copy(const char *dir, const char *to);
 
 /* ---- writing ---- */
@@ -226,6 +228,9 @@ void lz_writer_discard(struct lz_writer *w);
 struct lz_reader;
 
 struct lz_reader *lz_reader_open(const char *dir);
+/* One more of the recording that R has open, which need not read the copies of mapped files again
+ * to check them. */
+struct lz_reader *lz_reader_again(const struct lz_reader *r);
 void lz_reader_close(struct lz_reader *r);
 const struct lz_meta *lz_reader_meta(const struct lz_reader *r);
 const char *lz_reader_dir(const struct lz_reader *r);
@@ -241,10 +246,14 @@ struct lz_stored lz_reader_stored(const struct lz_reader *r);
 
 uint32_t lz_reader_n_files(const struct lz_reader *r);
 const struct lz_file *lz_reader_file(const struct lz_reader *r, uint32_t i);
-/* The path of the copy of file I, or of what PATH was when it was mapped first. malloced; NULL: none was kept or it
- * is damaged, the error says which. */
+/* The path of the copy of file I. malloced; NULL: none was kept or it is damaged, the error says
+ * which. */
 char *lz_reader_copy(const struct lz_reader *r, uint32_t i);
-char *lz_reader_copy_of(const struct lz_reader *r, const char *path);
+/* The same for who reads it as a program's file (symbols, debug information): not if it is hollow,
+ * since sections can lie in the holes, and be as long. */
+char *lz_reader_object(const struct lz_reader *r, uint32_t i);
+/* The same of what PATH was when it was mapped first. */
+char *lz_reader_object_of(const struct lz_reader *r, const char *path);
 
 /* Where it begins: the position of checkpoint 0. Events and markers before were not kept (lz_writer_keep_last()); 0 if
  * all were. Numbers of events and offsets of markers count from the program's start, checkpoints and blocks from here. */

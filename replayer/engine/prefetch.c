@@ -58,7 +58,7 @@ static void *fetch(void *arg)
 	return NULL;
 }
 
-struct lz_prefetch *lz_prefetch_new(const char *dir, uint32_t tid)
+struct lz_prefetch *lz_prefetch_new(const struct lz_reader *r, uint32_t tid)
 {
 	struct lz_prefetch *p = calloc(1, sizeof *p);
 	bool ok = p != NULL;
@@ -70,7 +70,7 @@ struct lz_prefetch *lz_prefetch_new(const char *dir, uint32_t tid)
 		return NULL;
 	}
 	p->tid = tid;
-	p->reader = lz_reader_open(dir);
+	p->reader = lz_reader_again(r);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->change, NULL);
 	if (!p->reader || lz_thread_start(&p->thread, "lizard-prefetch", fetch, p) < 0) {

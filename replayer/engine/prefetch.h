@@ -5,8 +5,8 @@
 
 struct lz_prefetch;
 
-/* Begins to read the thread's stream of the recording in DIR. NULL: do without. */
-struct lz_prefetch *lz_prefetch_new(const char *dir, uint32_t tid);
+/* Begins to read the thread's stream of R's recording, by a reader of its own. NULL: do without. */
+struct lz_prefetch *lz_prefetch_new(const struct lz_reader *r, uint32_t tid);
 void lz_prefetch_free(struct lz_prefetch *p);
 /* As lz_reader_markers_kept(), for offsets that hardly go back: fewer than LEN bytes where
  * OFFSET lies before what is kept, or at the stream's end. What lies before OFFSET may be

@@ -64,7 +64,7 @@ static int open_proc(struct lz_front *f, const char *name)
 
 static int open_copy(struct lz_front *f, const char *path)
 {
-	char *copy = lz_reader_copy_of(f->reader, path);
+	char *copy = lz_reader_object_of(f->reader, path);
 	int fd = copy ? lz_open_regular(copy) : -1;
 
 	free(copy);

@@ -20,7 +20,7 @@ static char *mapped_file(struct lz_front *f, const struct lz_vma *v)
 {
 	if (v->file == LZ_NO_FILE || v->offset || v->file >= lz_reader_n_files(f->reader))
 		return NULL;
-	return lz_reader_copy(f->reader, v->file);
+	return lz_reader_object(f->reader, v->file);
 }
 
 /* Where in a link map the module's number is; 0: no C library says so. */

@@ -42,7 +42,7 @@ static const char *file_path(struct lz_modules *m, uint32_t file)
 	f = lz_reader_file(m->reader, file);
 	if (!f)
 		return NULL;
-	m->paths[file] = *f->copy ? lz_reader_copy(m->reader, file) : original(f);
+	m->paths[file] = *f->copy && !f->hollow ? lz_reader_copy(m->reader, file) : original(f);
 	return m->paths[file];
 }
 

@@ -1,8 +1,7 @@
 #include "replayer/session/rebuild.h"
 #include "replayer/engine/engine.h"
 #include "replayer/session/rebuild_store.h"
-#include <common/clock.h>
-#include <common/print.h>
+#include <common/progress.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <signal.h>
@@ -13,9 +12,6 @@
 
 /* On disk; LIZARD_FLOW_CACHE says another number. */
 enum { STORE_MB = 1024 };
-
-/* From then on a terminal shows how far it is, this often. */
-enum { SHOW_AFTER_MS = 1000, SHOW_EVERY_MS = 200 };
 
 struct lz_rebuild {
 	struct lz_reader *of;      /* whose stream it is */
@@ -28,31 +24,9 @@ struct lz_rebuild {
 	uint32_t wanted;
 	uint8_t *out; /* the wanted one goes there; NULL: it has */
 	uint64_t from, to;
-	uint64_t begun_ms, shown_ms;
+	struct lz_progress progress;
 	bool told; /* that something could not be kept */
 };
-
-/* ---- progress ---- */
-
-static void show(struct lz_rebuild *rb, uint64_t at)
-{
-	uint64_t now = lz_now() / 1000000;
-
-	if (now - rb->begun_ms < SHOW_AFTER_MS || now - rb->shown_ms < SHOW_EVERY_MS ||
-	    !isatty(STDERR_FILENO))
-		return;
-	rb->shown_ms = now;
-	fprintf(stderr, "\rlizard: computing the control flow again: %3.0f %%",
-	        100.0 * (double)(at - rb->from) / (double)(rb->to - rb->from));
-	fflush(stderr);
-}
-
-static void show_end(struct lz_rebuild *rb)
-{
-	if (rb->shown_ms)
-		lz_print(stderr, "\r%*s\r", 48, "");
-	rb->shown_ms = 0;
-}
 
 /* ---- beginning ---- */
 
@@ -101,7 +75,7 @@ static int begin(struct lz_rebuild *rb)
 		return 0;
 	if (lz_host_check(lz_reader_meta(rb->of)) < 0)
 		return -1;
-	struct lz_reader *r = lz_reader_open(lz_reader_dir(rb->of));
+	struct lz_reader *r = lz_reader_again(rb->of);
 	if (!r)
 		return -1;
 	lz_stub_pin(lz_reader_meta(r));
@@ -137,7 +111,7 @@ static int collect(void *arg, uint64_t at, const uint8_t *bytes, size_t len, boo
 	if (lz_reader_block(rp->reader, rp->tid, i, &start, &size) < 0)
 		return -1;
 	memcpy(rb->block + (at - start), bytes, len);
-	show(rb, at);
+	lz_progress_show(&rb->progress, at - rb->from);
 	if (!complete)
 		return 0;
 	if (i == rb->wanted && rb->out) {
@@ -146,7 +120,7 @@ static int collect(void *arg, uint64_t at, const uint8_t *bytes, size_t len, boo
 	}
 	if (lz_store_put(rb->store, i, rb->block, size) < 0 && !rb->told) {
 		rb->told = true;
-		show_end(rb);
+		lz_progress_end(&rb->progress);
 		lz_warn("%s: what is computed again is computed each time, and moves that need it "
 		        "take much longer",
 		        lz_error());
@@ -227,13 +201,14 @@ static int compute(struct lz_rebuild *rb, uint32_t block)
 		return lz_fail("no checkpoint lies before the markers from %lu on",
 		               (unsigned long)start);
 	rb->wanted = block;
-	rb->begun_ms = lz_now() / 1000000;
+	lz_progress_begin(&rb->progress, "computing the control flow again", 0);
 	rb->rp.interrupted = rb->heard && *rb->heard;
 	if (find_end(rb, start, index) < 0 || engine_for(rb, start, index, ck->pos.marker) < 0)
 		return -1;
 	rb->from = rb->e->marker;
+	rb->progress.total = rb->to - rb->from;
 	int ret = run(rb);
-	show_end(rb);
+	lz_progress_end(&rb->progress);
 	if (ret < 0) {
 		lz_engine_free(rb->e);
 		rb->e = NULL;

@@ -47,8 +47,10 @@ static int compare_taken(struct verify *v)
 		return -1;
 	if (ev->kind != LZ_EV_SYSCALL || !ev->has_taken)
 		return 0;
-	v->res->taken += (uint64_t)(ev->result < LZ_WRITTEN_BYTES_MAX ? ev->result : LZ_WRITTEN_BYTES_MAX);
-	if (lz_written_bytes_crc(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) && crc == ev->taken)
+	v->res->taken +=
+	    (uint64_t)(ev->result < LZ_WRITTEN_BYTES_MAX ? ev->result : LZ_WRITTEN_BYTES_MAX);
+	if (lz_written_bytes_crc(&e->proc, ev->nr, ev->args, ev->result, NULL, NULL, &crc) &&
+	    crc == ev->taken)
 		return 0;
 	return lz_engine_diverge(
 	    e, "%s: the %" PRId64 " bytes that it writes are not the recorded ones",
@@ -174,7 +176,7 @@ int lz_session_verify(struct lz_session *s, struct lz_verify_result *res,
 	if (!v.e)
 		return -1;
 	if (s->rp.stream_len > PREFETCH_LEAST)
-		s->rp.prefetch = lz_prefetch_new(lz_reader_dir(s->rp.reader), s->rp.tid);
+		s->rp.prefetch = lz_prefetch_new(s->rp.reader, s->rp.tid);
 	int ret = run_through(&v);
 	lz_prefetch_free(s->rp.prefetch);
 	s->rp.prefetch = NULL;

@@ -339,7 +339,7 @@ int lz_stream_index_ahead(struct lz_stream *s)
 {
 	if (s->has_thread || s->n_blocks < 2)
 		return 0;
-	struct lz_reader *r = lz_reader_open(lz_reader_dir(s->own.reader));
+	struct lz_reader *r = lz_reader_again(s->own.reader);
 	if (!r)
 		return -1;
 	lz_cursor_init(s, &s->ahead, r);

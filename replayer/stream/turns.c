@@ -1,5 +1,6 @@
 /* The list of turns. */
 #include "replayer/stream/turns.h"
+#include <common/work.h>
 #include <lizard/error.h>
 #include <search.h>
 #include <stdlib.h>
@@ -152,6 +153,18 @@ static void mark_calls(struct lz_turns *t, const struct lz_checkpoint *ck)
 	}
 }
 
+static int read_events(struct reading *g, uint64_t from, uint64_t to)
+{
+	struct lz_work work;
+	int rc = 0;
+
+	lz_work_begin(&work, "reading the events", to > from ? to - from : 0);
+	for (uint64_t i = from; rc == 0 && i < to; i++)
+		rc = read_event(g, i) < 0 ? -1 : lz_work_done(&work, 1);
+	lz_work_end(&work);
+	return rc;
+}
+
 static int read_all(struct reading *g)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(g->r, 0);
@@ -161,9 +174,8 @@ static int read_all(struct reading *g)
 	    add(g, (struct lz_turn){
 	               .event = ck->pos.event, .marker = ck->pos.marker, .tid = ck->pos.tid}) < 0)
 		return -1;
-	for (uint64_t i = ck->pos.event; i < n; i++)
-		if (read_event(g, i) < 0)
-			return -1;
+	if (read_events(g, ck->pos.event, n) < 0)
+		return -1;
 	mark_calls(g->t, ck);
 	return 0;
 }

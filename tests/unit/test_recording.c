@@ -213,7 +213,7 @@ START_TEST(files)
 	ck_assert_ptr_null(lz_reader_copy(r, 2));
 	ck_assert_ptr_nonnull(strstr(lz_error(), "did not keep"));
 	ck_assert_ptr_null(lz_reader_copy(r, 3));
-	ck_assert_ptr_null(lz_reader_copy_of(r, "/bin/bash"));
+	ck_assert_ptr_null(lz_reader_object_of(r, "/bin/bash"));
 	snprintf(copy, sizeof(copy), "%s/files/%s", path, lz_reader_file(r, 0)->copy);
 	snprintf(cmd, sizeof(cmd), "cmp /bin/sh '%s'", copy);
 	ck_assert_int_eq(system(cmd), 0);
@@ -230,7 +230,7 @@ START_TEST(files)
 	ck_assert_str_eq(lz_reader_file(r, 0)->copy, "");
 	ck_assert_ptr_null(lz_reader_copy(r, 0));
 	ck_assert_ptr_nonnull(strstr(lz_error(), lz_reader_file(r, 0)->damage));
-	ck_assert_ptr_null(lz_reader_copy_of(r, "/bin/sh"));
+	ck_assert_ptr_null(lz_reader_object_of(r, "/bin/sh"));
 	ck_assert_ptr_nonnull(strstr(lz_error(), "damaged"));
 	lz_reader_close(r);
 	ck_assert_int_eq(pwrite(fd, "E", 1, 1), 1);
@@ -242,7 +242,7 @@ START_TEST(files)
 	close(fd);
 	r = open_recording(path);
 	ck_assert_ptr_null(lz_reader_damage(r));
-	id = lz_reader_copy_of(r, "/bin/sh");
+	id = lz_reader_object_of(r, "/bin/sh");
 	ck_assert_str_eq(id, copy);
 	free(id);
 	lz_reader_close(r);

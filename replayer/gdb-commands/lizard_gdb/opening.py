@@ -77,6 +77,11 @@ def connect(command, at_end):
     gdb.events.register_changed.connect(on_write)
 
 
+def give_up(why):
+    say("lizard-gdb: %s\n" % why, gdb.STDERR)
+    gdb.execute("quit 1")
+
+
 def open_recording():
     """Asked for by lizard-gdb through the environment."""
     command = os.environ.pop("LIZARD_GDB_OPEN", None)
@@ -91,6 +96,9 @@ def open_recording():
     try:
         connect(command, at_end)
     except (gdb.error, gdb.GdbError) as e:
-        say("lizard-gdb: %s\n" % e, gdb.STDERR)
-        gdb.execute("quit 1")
+        give_up(e)
+    except KeyboardInterrupt:
+        if gdb.selected_inferior().pid:
+            raise
+        give_up("interrupted while the recording was opened")
     gdb.execute("set confirm " + ("on" if confirm else "off"))

@@ -1,0 +1,53 @@
+#include <errno.h>
+#include <unistd.h>
+#include <common/sparse.h>
+
+/* The first stretch at or behind AT. */
+static void next_data(int fd, uint64_t at, uint64_t size, uint64_t *from, uint64_t *to)
+{
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+	off_t hole = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
+
+	*from = at;
+	*to = size;
+	if (data < 0 && errno == ENXIO)
+		*from = size;
+	if (hole <= data)
+		return;
+	*from = (uint64_t)data < size ? (uint64_t)data : size;
+	*to = (uint64_t)hole < size ? (uint64_t)hole : size;
+}
+
+int lz_each_data(int fd, uint64_t size, int (*fn)(void *arg, uint64_t from, uint64_t to), void *arg)
+{
+	uint64_t from, to;
+	int rc = 0;
+
+	for (uint64_t at = 0; rc == 0 && at < size; at = to) {
+		next_data(fd, at, size, &from, &to);
+		if (from < to)
+			rc = fn(arg, from, to);
+	}
+	return rc;
+}
+
+static int add(void *arg, uint64_t from, uint64_t to)
+{
+	*(uint64_t *)arg += to - from;
+	return 0;
+}
+
+uint64_t lz_data_bytes(int fd, uint64_t size)
+{
+	uint64_t sum = 0;
+
+	lz_each_data(fd, size, add, &sum);
+	return sum;
+}
+
+uint64_t lz_file_stored(const struct stat *st)
+{
+	uint64_t blocks = (uint64_t)st->st_blocks * 512, size = (uint64_t)st->st_size;
+
+	return blocks < size ? blocks : size;
+}
