@@ -18,14 +18,13 @@ static void free_adjacency(struct adjacency *a)
 	free(a->edge);
 }
 
+/* What an error leaves behind is the caller's to free. */
 static int make_adjacency(const struct lz_graph *g, bool by_dst, struct adjacency *a)
 {
 	a->first = calloc((size_t)g->n_nodes + 2, sizeof(*a->first));
 	a->edge = calloc(g->n_edges + 1, sizeof(*a->edge));
-	if (!a->first || !a->edge) {
-		free_adjacency(a);
+	if (!a->first || !a->edge)
 		return -1;
-	}
 	for (size_t i = 0; i < g->n_edges; i++)
 		a->first[(by_dst ? g->edges[i].dst : g->edges[i].src) + 2]++;
 	for (uint32_t v = 0; v < g->n_nodes; v++)
