@@ -86,32 +86,45 @@ int lz_cmd_pack(int argc, char **argv)
 
 static void unpack_usage(FILE *to)
 {
-	fprintf(to, "usage: lizard unpack FILE [DIR]\n\n"
-	            "Makes a recording of what `lizard pack` wrote: in DIR, which must not exist "
-	            "yet, or among\n"
-	            "the recordings. Prints its directory. To look at it lizard-gdb FILE does.\n");
+	char limit[LZ_TEXT];
+
+	lz_print(to,
+	         "usage: lizard unpack [--max-size SIZE] FILE [DIR]\n\n"
+	         "Makes a recording of what `lizard pack` wrote: in DIR, which must not exist "
+	         "yet, or among\n"
+	         "the recordings. Prints its directory. To look at it lizard-gdb FILE does.\n\n"
+	         "      --max-size SIZE  refuse what is larger than that: 500M, 100G (%s)\n",
+	         lz_text_size(LZ_PACK_LIMIT, limit));
+}
+
+static char *unpack(const char *path, const char *dir, uint64_t limit)
+{
+	if (!dir)
+		return lz_pack_open(path, limit);
+	return lz_pack_read(path, dir, limit) == 0 ? strdup(dir) : NULL;
 }
 
 int lz_cmd_unpack(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
-	char *dir = NULL;
-	int opt, rc;
+	static const struct option options[] = {
+	    {"help", no_argument, NULL, 'h'}, {"max-size", required_argument, NULL, 'm'}, {0}};
+	uint64_t limit = LZ_PACK_LIMIT;
+	int opt;
 
 	while ((opt = lz_option(argc, argv, "h", options)) != -1) {
-		unpack_usage(opt == 'h' ? stdout : stderr);
+		if (opt == 'm' && lz_parse_size(optarg, &limit) == 0)
+			continue;
+		if (opt == 'm')
+			lz_warn("--max-size: %s", lz_error());
+		else
+			unpack_usage(opt == 'h' ? stdout : stderr);
 		return opt == 'h' ? 0 : 2;
 	}
 	if (argc - optind < 1 || argc - optind > 2) {
 		unpack_usage(stderr);
 		return 2;
 	}
-	if (argc - optind == 2) {
-		rc = lz_pack_read(argv[optind], argv[optind + 1]);
-		dir = rc == 0 ? strdup(argv[optind + 1]) : NULL;
-	} else {
-		dir = lz_pack_open(argv[optind]);
-	}
+	char *dir = unpack(argv[optind], argv[optind + 1], limit);
 	if (!dir) {
 		lz_warn("%s", lz_error());
 		return 1;

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <cmds/processes.h>
 
 /* A sorted list of names; owned. */
@@ -25,14 +26,20 @@ bool lz_pack_is_copy(const char *name);
 /* Writes the recordings ALL to the new file PATH, with SOURCES (may be empty). Nothing is left behind on failure. */
 int lz_pack_write(const struct lz_processes *all, const char *path, const struct lz_names *sources);
 
+/* What is unpacked if nobody says how much, by the sizes of the files, holes included. */
+#define LZ_PACK_LIMIT ((uint64_t)16 << 30)
+/* What a file counts for: its size, and a page for itself and for each folder. */
+uint64_t lz_pack_cost(const char *name, uint64_t size);
+
 /* Does PATH look like such a file? */
 bool lz_pack_is(const char *path);
-/* Unpacks PATH into the new directory DIR. The file is not trusted: what has another name than a recording's files, is no
- * plain file or lies outside is refused, and DIR removed. */
-int lz_pack_read(const char *path, const char *dir);
+/* Unpacks PATH into the new directory DIR. The file is not trusted: what has another name than a
+ * recording's files, is no plain file or lies outside is refused, as is more than LIMIT, and DIR
+ * removed. */
+int lz_pack_read(const char *path, const char *dir, uint64_t limit);
 /* The directory of the packed recording PATH, malloced: one among the recordings, named after the file and its checksum,
  * unpacked unless it is there already. */
-char *lz_pack_open(const char *path);
+char *lz_pack_open(const char *path, uint64_t limit);
 
 /* What a command was given: a packed recording, else as lz_recording_find(). malloced. */
 char *lz_find(const char *what);

@@ -7,33 +7,115 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 #include "cmds/pack.h"
+#include "cmds/text.h"
 #include <common/filecopy.h>
 #include <common/recdir.h>
 #include <common/tree.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
-static int open_archive(const char *path, struct archive **out)
-{
-	struct archive *a = archive_read_new();
+enum {
+	READ_AT_ONCE = 16 << 10,
+	MAX_DEPTH = 64,         /* of a name, in folders */
+	STREAM_SLACK = 1 << 20, /* the end of an archive */
+	READ_AHEAD = 4 << 20
+};
 
-	*out = a;
-	if (!a)
-		return lz_fail("no memory");
-	archive_read_support_filter_zstd(a);
-	archive_read_support_format_tar(a);
-	if (archive_read_open_filename(a, path, 1 << 17) != ARCHIVE_OK)
-		return lz_fail("cannot read %s: %s", path, archive_error_string(a));
+struct unpacking {
+	struct archive *a;
+	int fd, root;
+	uint64_t limit, used; /* as lz_pack_cost() counts */
+	uint64_t read;        /* of the file */
+	bool stopped;         /* by ourselves: the error is set */
+	struct lz_work work;
+	char buf[READ_AT_ONCE];
+};
+
+static int too_large(struct unpacking *u)
+{
+	char limit[LZ_TEXT];
+
+	u->stopped = true;
+	return lz_fail(
+	    "unpacked, it is larger than %s; if you want it all the same, unpack it with "
+	    "`lizard unpack --max-size SIZE FILE`",
+	    lz_text_size(u->limit, limit));
+}
+
+static int take_room(struct unpacking *u, uint64_t bytes)
+{
+	if (bytes > u->limit - u->used)
+		return too_large(u);
+	u->used += bytes;
 	return 0;
+}
+
+/* An archive can be long without holding much, by headers that are passed over, and so can a file
+ * without being much of an archive, by empty blocks. N more bytes of it are read. */
+static int check_stream(struct unpacking *u, size_t n)
+{
+	int64_t stream = archive_filter_bytes(u->a, 0);
+	uint64_t out = stream > 0 ? (uint64_t)stream : 0;
+
+	u->read += n;
+	if (out > u->limit && out - u->limit > STREAM_SLACK)
+		return too_large(u);
+	if (u->read > out + out / 1024 + READ_AHEAD)
+		u->stopped = lz_fail("it is damaged: hardly anything comes out of it") < 0;
+	else
+		u->stopped = lz_work_done(&u->work, n) < 0;
+	return u->stopped ? -1 : 0;
+}
+
+/* libarchive's way to read: in small pieces, since each may become thousands of times as much. */
+static la_ssize_t read_some(struct archive *a, void *arg, const void **bytes)
+{
+	struct unpacking *u = arg;
+	ssize_t n;
+
+	do {
+		n = read(u->fd, u->buf, sizeof(u->buf));
+	} while (n < 0 && errno == EINTR && check_stream(u, 0) == 0);
+	*bytes = u->buf;
+	if (n >= 0 && check_stream(u, (size_t)n) == 0)
+		return n;
+	archive_set_error(a, errno, "%s", u->stopped ? lz_error() : strerror(errno));
+	return -1;
+}
+
+/* NAME: of a file in it, or NULL. */
+static int damaged(const struct unpacking *u, const char *name)
+{
+	if (u->stopped)
+		return -1;
+	return lz_fail("it%s%s is damaged: %s", name ? "s file " : "", name ? name : "",
+	               archive_error_string(u->a));
+}
+
+static int open_archive(struct unpacking *u, const char *path)
+{
+	struct stat st;
+
+	u->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (u->fd < 0 || fstat(u->fd, &st) < 0)
+		return lz_fail_errno("cannot read it");
+	u->work.progress.total = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	u->a = archive_read_new();
+	if (!u->a)
+		return lz_fail("no memory");
+	archive_read_support_filter_zstd(u->a);
+	archive_read_support_format_tar(u->a);
+	if (archive_read_open(u->a, u, NULL, read_some, NULL) == ARCHIVE_OK)
+		return 0;
+	return u->stopped ? -1 : lz_fail("cannot read it: %s", archive_error_string(u->a));
 }
 
 bool lz_pack_is(const char *path)
 {
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
 	uint8_t head[4];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a FIFO */
 	bool yes = fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
 	           memcmp(head, zstd, sizeof(zstd)) == 0;
 
@@ -82,23 +164,31 @@ static int make_file(int root, char *name)
 	return file;
 }
 
-/* Makes NAME another name of the file TARGET, or a copy of it where there are no links. */
-static int make_link(int root, char *name, char *target)
+/* A copy of FILE where there are no links. */
+static int copy_instead(struct unpacking *u, int file, int to, const char *name)
 {
-	const char *last, *target_last;
-	uint64_t size = 0;
+	uint64_t size;
 	uint32_t crc;
 	struct stat st;
-	int to = enter_parents(root, name, &last), file, rc;
-	int from = enter_parents(root, target, &target_last);
+
+	if (fstat(file, &st) < 0)
+		return -1;
+	size = (uint64_t)st.st_size;
+	return take_room(u, size) < 0 ? -1 : lz_copy_file(file, &size, &crc, to, name, &u->work);
+}
+
+/* Makes NAME another name of the file TARGET. */
+static int make_link(struct unpacking *u, char *name, char *target)
+{
+	const char *last, *target_last;
+	int to = enter_parents(u->root, name, &last), file, rc;
+	int from = enter_parents(u->root, target, &target_last);
 
 	file = from < 0 ? -1 : openat(from, target_last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (file >= 0 && fstat(file, &st) == 0)
-		size = (uint64_t)st.st_size;
 	if (to < 0 || file < 0)
 		rc = -1;
 	else if ((rc = linkat(from, target_last, to, last, 0)) < 0 && errno != EEXIST)
-		rc = lz_copy_file(file, &size, &crc, to, last, NULL);
+		rc = copy_instead(u, file, to, last);
 	for (int i = 0, fds[] = {to, from, file}; i < 3; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -116,11 +206,26 @@ static const char *in_recording(const char *name)
 	return slash ? slash + 1 : "";
 }
 
+static unsigned folders_of(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name; name++)
+		n += *name == '/';
+	return n;
+}
+
+uint64_t lz_pack_cost(const char *name, uint64_t size)
+{
+	return size + LZ_PAGE * (1ull + folders_of(name));
+}
+
 static bool is_allowed(struct archive_entry *e, const char *name)
 {
 	const char *link = archive_entry_hardlink(e);
 
-	if (!name || (!link && archive_entry_filetype(e) != AE_IFREG) || strlen(name) > 4096)
+	if (!name || (!link && archive_entry_filetype(e) != AE_IFREG) || strlen(name) > 4096 ||
+	    folders_of(name) > MAX_DEPTH)
 		return false;
 	if (link)
 		return lz_pack_is_copy(in_recording(name)) && lz_pack_is_copy(in_recording(link));
@@ -128,101 +233,152 @@ static bool is_allowed(struct archive_entry *e, const char *name)
 	       strncmp(name, "sources/", 8) == 0;
 }
 
-static int take_link(const char *given, const char *of, int root)
+static int take_link(struct unpacking *u, const char *given, const char *of)
 {
 	char *name = strdup(given), *target = strdup(of);
 	int rc = -1;
 
 	if (!name || !target)
 		lz_fail("no memory");
-	else if ((rc = make_link(root, name, target)) < 0)
+	else if ((rc = make_link(u, name, target)) < 0 && !u->stopped)
 		lz_fail_errno("cannot create its file %s", given);
 	free(name);
 	free(target);
 	return rc;
 }
 
-static int take_entry(struct archive *a, struct archive_entry *e, int root)
+static int write_whole(int fd, const char *bytes, size_t n, off_t at)
 {
-	const char *given = archive_entry_pathname(e);
-	char *name;
-	int fd, rc = 0;
+	while (n) {
+		ssize_t done = pwrite(fd, bytes, n, at);
 
-	if (!is_allowed(e, given))
-		return lz_fail("it holds `%s`, which is no part of a recording",
-		               given ? given : "(no name)");
-	if (archive_entry_hardlink(e))
-		return take_link(given, archive_entry_hardlink(e), root);
-	name = strdup(given);
-	fd = name ? make_file(root, name) : -1;
-	if (fd < 0)
-		rc = lz_fail_errno("cannot create its file %s", given);
-	else if (archive_read_data_into_fd(a, fd) != ARCHIVE_OK)
-		rc = lz_fail("its file %s is damaged: %s", given, archive_error_string(a));
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		bytes += done;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* What the archive leaves out is holes. */
+static int take_data(struct unpacking *u, int fd, int64_t size, const char *name)
+{
+	const void *bytes;
+	la_int64_t at;
+	size_t n;
+	int rc;
+
+	while ((rc = archive_read_data_block(u->a, &bytes, &n, &at)) == ARCHIVE_OK) {
+		if (at < 0 || at > size || n > (uint64_t)(size - at))
+			return lz_fail("its file %s is longer than it says", name);
+		if (write_whole(fd, bytes, n, at) < 0)
+			return lz_fail_errno("cannot write its file %s", name);
+		if (check_stream(u, 0) < 0)
+			return -1;
+	}
+	if (rc != ARCHIVE_EOF)
+		return damaged(u, name);
+	return ftruncate(fd, size) < 0 ? lz_fail_errno("cannot write its file %s", name) : 0;
+}
+
+static int take_file(struct unpacking *u, const char *given, int64_t size)
+{
+	char *name = strdup(given);
+	int fd = name ? make_file(u->root, name) : -1;
+	int rc = fd < 0 ? lz_fail_errno("cannot create its file %s", given)
+	                : take_data(u, fd, size, given);
+
 	if (fd >= 0 && close(fd) < 0 && rc == 0)
-		rc = lz_fail_errno("cannot write %s", given);
+		rc = lz_fail_errno("cannot write its file %s", given);
 	free(name);
 	return rc;
 }
 
-static int take_all(struct archive *a, int root)
+static int take_entry(struct unpacking *u, struct archive_entry *e)
+{
+	const char *name = archive_entry_pathname(e), *link = archive_entry_hardlink(e);
+	int64_t size = link ? 0 : archive_entry_size(e);
+
+	if (!is_allowed(e, name) || size < 0)
+		return lz_fail("it holds `%s`, which is no part of a recording",
+		               name ? name : "(no name)");
+	if (take_room(u, lz_pack_cost(name, (uint64_t)size)) < 0)
+		return -1;
+	return link ? take_link(u, name, link) : take_file(u, name, size);
+}
+
+static int take_all(struct unpacking *u)
 {
 	struct archive_entry *e;
 	int rc;
 
-	while ((rc = archive_read_next_header(a, &e)) == ARCHIVE_OK)
-		if (take_entry(a, e, root) < 0)
+	while ((rc = archive_read_next_header(u->a, &e)) == ARCHIVE_OK)
+		if (take_entry(u, e) < 0)
 			return -1;
 	if (rc != ARCHIVE_EOF)
-		return lz_fail("it is damaged: %s", archive_error_string(a));
-	return faccessat(root, "meta", F_OK, 0) == 0 ? 0 : lz_fail("it holds no recording");
+		return damaged(u, NULL);
+	return faccessat(u->root, "meta", F_OK, 0) == 0 ? 0 : lz_fail("it holds no recording");
 }
 
-int lz_pack_read(const char *path, const char *dir)
+static int take_into(struct unpacking *u, const char *dir)
 {
-	struct archive *a;
-	int root = -1, rc = open_archive(path, &a);
+	int rc;
 
+	u->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (u->root < 0)
+		return lz_fail_errno("cannot open %s", dir);
+	rc = take_all(u);
+	close(u->root);
+	return rc;
+}
+
+int lz_pack_read(const char *path, const char *dir, uint64_t limit)
+{
+	struct unpacking u = {.fd = -1, .limit = limit};
+	bool made = false;
+	int rc;
+
+	lz_work_begin(&u.work, "unpacking", 0);
+	rc = open_archive(&u, path);
 	if (rc == 0)
 		rc = lz_recdir_make(dir);
-	if (rc == 0) {
-		root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		rc = root < 0 ? lz_fail_errno("cannot open %s", dir) : take_all(a, root);
-	}
-	if (root >= 0)
-		close(root);
-	archive_read_free(a);
+	made = rc == 0;
 	if (rc == 0)
-		return 0;
-	lz_fail_in("%s", path);
-	if (root >= 0) {
-		char *why = strdup(lz_error());
-
-		lz_remove_tree(dir);
-		lz_fail("%s", why ? why : "no memory");
-		free(why);
-	}
-	return -1;
+		rc = take_into(&u, dir);
+	archive_read_free(u.a);
+	if (u.fd >= 0)
+		close(u.fd);
+	if (rc < 0)
+		lz_fail_in("%s", path);
+	if (rc < 0 && made)
+		lz_undo_tree(dir);
+	lz_work_end(&u.work);
+	return rc;
 }
 
 static int checksum(const char *path, uint32_t *crc)
 {
-	static uint8_t buf[1 << 17];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uLong c = crc32_z(0, NULL, 0);
-	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
+	struct lz_work work;
+	struct stat st;
 
-	if (fd < 0)
-		return lz_fail_errno("cannot read %s", path);
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		c = crc32_z(c, buf, (size_t)n);
-	close(fd);
-	*crc = (uint32_t)c;
-	return n < 0 ? lz_fail_errno("cannot read %s", path) : 0;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		lz_fail_errno("cannot read %s", path);
+	} else {
+		lz_work_begin(&work, "reading the packed recording", (uint64_t)st.st_size);
+		rc = lz_file_crc(fd, crc, &work);
+		lz_work_end(&work);
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 /* Unpacked beside DIR and then renamed, so that what is there is whole. */
-static int unpack_to(const char *path, const char *dir)
+static int unpack_to(const char *path, const char *dir, uint64_t limit)
 {
 	char *part = NULL;
 	int rc;
@@ -231,14 +387,14 @@ static int unpack_to(const char *path, const char *dir)
 		return 0;
 	if (asprintf(&part, "%s.part-%d", dir, (int)getpid()) < 0)
 		return lz_fail("no memory");
-	rc = lz_pack_read(path, part);
+	rc = lz_pack_read(path, part, limit);
 	if (rc == 0 && rename(part, dir) < 0 && access(dir, F_OK) < 0)
 		rc = lz_fail_errno("cannot rename %s", part);
 	free(part);
 	return rc;
 }
 
-char *lz_pack_open(const char *path)
+char *lz_pack_open(const char *path, uint64_t limit)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	char *all = lz_recordings_dir(), *dir = NULL;
@@ -250,7 +406,7 @@ char *lz_pack_open(const char *path)
 	if (rc == 0 && asprintf(&dir, "%s/%.*s.%08x", all, (int)strcspn(base, "."), base, crc) < 0)
 		rc = lz_fail("no memory");
 	if (rc == 0)
-		rc = unpack_to(path, dir);
+		rc = unpack_to(path, dir, limit);
 	free(all);
 	if (rc == 0)
 		return dir;
@@ -260,5 +416,5 @@ char *lz_pack_open(const char *path)
 
 char *lz_find(const char *what)
 {
-	return lz_pack_is(what) ? lz_pack_open(what) : lz_recording_find(what);
+	return lz_pack_is(what) ? lz_pack_open(what, LZ_PACK_LIMIT) : lz_recording_find(what);
 }
