@@ -6,6 +6,7 @@
 #include "cmds/text.h"
 #include "common/print.h"
 
+#include <common/secrets.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
@@ -38,6 +39,9 @@ static const char help[] =
     "      --full-every N           make every N-th checkpoint whole\n"
     "      --dirty scan|compare|auto\n"
     "                               how changed pages are found (auto: what works here)\n"
+    "      --env masked|all         keep the environment without the values of variables whose "
+    "names look\n"
+    "                               secret (masked, the default), or all of it\n"
     "      --slice MS               how long a thread runs while others wait for their turn (20)\n"
     "      --chaos[=SEED]           let threads take turns by chance, so that races show up; the "
     "seed,\n"
@@ -83,6 +87,7 @@ enum {
 	OPT_VERSION,
 	OPT_SLICE,
 	OPT_CHAOS,
+	OPT_ENV,
 	OPT_FLOW,
 	OPT_FLOW_LIMIT
 };
@@ -151,6 +156,15 @@ static int set_keep(struct options *o, const char *text)
 	return -1;
 }
 
+static int set_env(struct lz_trace_options *o, const char *text)
+{
+	o->all_env = strcmp(text, "all") == 0;
+	if (o->all_env || strcmp(text, "masked") == 0)
+		return 0;
+	lz_print(stderr, "lizard-trace: --env is masked or all, not '%s'\n", text);
+	return -1;
+}
+
 static int set_keep_part(struct lz_trace_options *o, const char *text)
 {
 	o->keep_last = strcmp(text, "last") == 0;
@@ -211,6 +225,7 @@ static int set_option(struct options *all, int c, const char *arg)
 	case OPT_KEEP_PART: return set_keep_part(o, arg);
 	case OPT_DIRTY: return set_dirty(o, arg);
 	case OPT_CHAOS: return set_seed(o, arg);
+	case OPT_ENV: return set_env(o, arg);
 	case OPT_SLICE:
 		if (number(arg, "--slice", 1, &n) < 0)
 			return -1;
@@ -234,6 +249,7 @@ static const struct option long_options[] = {
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
+    {"env", required_argument, NULL, OPT_ENV},
     {"slice", required_argument, NULL, OPT_SLICE},
     {"chaos", optional_argument, NULL, OPT_CHAOS},
     {"seed", required_argument, NULL, OPT_CHAOS},
@@ -256,6 +272,23 @@ static void summary(const struct lz_trace_result *r, uint64_t seed)
 	if (seed)
 		fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
 		        seed);
+}
+
+/* What is not kept of the environment: nobody shall miss it, or believe that it is nowhere. */
+static void say_masked(void)
+{
+	static const char text[] =
+	    "lizard: variables that look secret are listed without their values (--env=all: with "
+	    "them), but the program's memory, which is recorded, holds them:";
+	size_t n = 0;
+
+	for (char **v = environ; v && *v; v++) {
+		if (!lz_env_is_secret(*v))
+			continue;
+		lz_print(stderr, "%s %.*s", n++ ? "" : text, (int)strcspn(*v, "="), *v);
+	}
+	if (n)
+		lz_print(stderr, "\n");
 }
 
 static bool shown;
@@ -341,10 +374,14 @@ static int run(struct options *o)
 		o->trace.progress = show;
 	rc = lz_trace(&o->trace, &r);
 	clear_line();
-	if (rc == 0 && r.dir && !is_wanted(o, &r))
+	bool is_there = rc == 0 && r.dir, is_kept = is_there && is_wanted(o, &r);
+
+	if (is_there && !is_kept)
 		discard(o, &r);
-	else if (rc == 0 && r.dir && r.complete && !o->quiet)
+	if (is_kept && r.complete && !o->quiet)
 		summary(&r, o->trace.chaos_seed);
+	if (is_kept && !o->trace.all_env && !o->quiet)
+		say_masked();
 	int status = rc < 0 ? failed(r.status) : 0;
 	if (rc < 0 && r.empty && r.dir && lz_recording_remove(r.dir) < 0)
 		lz_warn("nothing was recorded, but a directory is left: %s", lz_error());

@@ -26,6 +26,7 @@ struct lz_trace_options {
 	uint64_t
 	    max_bytes; /* of the recording; 0: any. Then recording ends (looked at twice a second), the program goes on, */
 	bool keep_last; /* or what was recorded first goes; see lz_writer_keep_last() */
+	bool all_env;   /* meta has the values of all variables, also of those that look secret */
 	/* Called about once a second: the recording's age and size, and what was ever written. May be NULL. */
 	void (*progress)(uint64_t ns, uint64_t bytes, uint64_t written);
 };

@@ -1,6 +1,7 @@
 /* What is to be known about the program, its run and its machine: the recording's meta data. */
 #include "tracer/run/run.h"
 
+#include <common/secrets.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -28,6 +29,29 @@ static char **copy_list(char **v)
 	char **copy = calloc(n + 1, sizeof(*copy));
 	for (size_t i = 0; copy && i < n; i++)
 		copy[i] = strdup(v[i]);
+	return copy;
+}
+
+/* Without the value if it looks secret. */
+static char *masked(const char *variable)
+{
+	char *out = NULL;
+
+	if (!lz_env_is_secret(variable))
+		return strdup(variable);
+	return asprintf(&out, "%.*s=%s", (int)strcspn(variable, "="), variable, LZ_ENV_LEFT_OUT) < 0
+	           ? NULL
+	           : out;
+}
+
+static char **copy_env(char **v, bool all)
+{
+	char **copy = copy_list(v);
+
+	for (size_t i = 0; copy && !all && copy[i]; i++) {
+		free(copy[i]);
+		copy[i] = masked(v[i]);
+	}
 	return copy;
 }
 
@@ -102,7 +126,7 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 	if (!m->cwd)
 		m->cwd = strdup("");
 	m->argv = copy_list(argv);
-	m->envp = copy_list(envp);
+	m->envp = copy_env(envp, t->opt->all_env);
 	m->host = strdup(u.nodename);
 	m->kernel = strdup(u.release);
 	m->cpu = cpuinfo("model name");
