@@ -11,14 +11,31 @@
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
+struct pack_options {
+	const char *output;
+	bool no_sources, list, all_env;
+	char **dirs; /* of sources */
+	size_t n_dirs;
+};
+
 static void pack_usage(FILE *to)
 {
-	fprintf(to, "usage: lizard pack [-o FILE] [--no-sources] PROG|RECORDING\n\n"
+	fprintf(to, "usage: lizard pack [options] PROG|RECORDING\n\n"
 	            "Writes a recording with all its processes into one file, with the programs' "
 	            "source files,\nfor another machine.\n"
 	            "lizard-gdb and the other commands take the file in place of a recording.\n\n"
-	            "  -o, --output FILE   default: the recording's name with .lizard, here\n"
-	            "      --no-sources    leave the source files out\n");
+	            "  -o, --output FILE     default: the recording's name with .lizard, here\n"
+	            "      --source-dir DIR  take source files below DIR, too; can be given "
+	            "several times.\n"
+	            "                        Without it: those below the directory of the "
+	            "compilation, if the\n"
+	            "                        program is still here as it was recorded\n"
+	            "      --no-sources      leave the source files out\n"
+	            "      --list            print each source file, + if it is packed and - if it "
+	            "is left out\n"
+	            "      --env all|masked  with the values of variables that look secret, or "
+	            "without them\n"
+	            "                        (masked, the default)\n");
 }
 
 static void say_packed(const char *path, uint64_t bytes, size_t processes, size_t sources)
@@ -31,57 +48,182 @@ static void say_packed(const char *path, uint64_t bytes, size_t processes, size_
 	         lz_text_size(bytes, size), others, sources);
 }
 
-static int pack(const char *what, const char *output, bool with_sources)
+/* ---- which source files went in ---- */
+
+enum { NAMES_SHOWN = 10 };
+
+static const char *const why[LZ_SOURCE_FATES] = {
+    [LZ_SOURCE_OUTSIDE] = "outside the compilation directory",
+    [LZ_SOURCE_WIDE] = "the compilation directory is none for sources alone",
+    [LZ_SOURCE_FOREIGN] = "the program is not here as it was recorded",
+    [LZ_SOURCE_PRIVATE] = "others may not read it",
+    [LZ_SOURCE_HIDDEN] = "hidden",
+    [LZ_SOURCE_NO_FILE] = "no regular file",
+    [LZ_SOURCE_UNREADABLE] = "not readable",
+};
+
+static size_t count(const struct lz_sources *s, enum lz_source_fate fate)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->v[i].fate == fate;
+	return n;
+}
+
+static void say_names(const struct lz_sources *s, enum lz_source_fate fate)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i].fate != fate || n++ >= NAMES_SHOWN)
+			continue;
+		lz_print(stderr, "  %s\n", s->v[i].path);
+	}
+	if (n > NAMES_SHOWN)
+		lz_print(stderr, "  and %zu more, which --list names\n", n - NAMES_SHOWN);
+}
+
+static void say_sources(const struct lz_sources *s)
+{
+	say_names(s, LZ_SOURCE_PACKED);
+	for (int fate = LZ_SOURCE_ABSENT + 1; fate < LZ_SOURCE_FATES; fate++) {
+		size_t n = count(s, (enum lz_source_fate)fate);
+
+		if (!n)
+			continue;
+		lz_print(stderr, "lizard: left out %zu source files: %s%s\n", n, why[fate],
+		         fate <= LZ_SOURCE_FOREIGN ? "; --source-dir DIR takes those below DIR"
+		                                   : "");
+		say_names(s, (enum lz_source_fate)fate);
+	}
+}
+
+static void list_sources(const struct lz_sources *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i].fate == LZ_SOURCE_PACKED)
+			lz_print(stdout, "+ %s\n", s->v[i].path);
+		else
+			lz_print(stdout, "- %s  (%s)\n", s->v[i].path, why[s->v[i].fate]);
+	}
+}
+
+/* ---- the command ---- */
+
+static void say_left_out(const struct lz_names *variables)
+{
+	if (!variables->n)
+		return;
+	fputs("lizard: left out the values of these variables, which look secret (--env=all keeps "
+	      "them):",
+	      stderr);
+	for (size_t i = 0; i < variables->n; i++)
+		lz_print(stderr, " %s", variables->v[i]);
+	lz_print(stderr, "\n");
+}
+
+static void say_all(const char *path, const struct lz_processes *all, const struct lz_sources *s,
+                    const struct lz_packed *packed, bool list)
+{
+	char limit[LZ_TEXT];
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		say_packed(path, (uint64_t)st.st_size, all->n, s->n_packed);
+	if (list)
+		list_sources(s);
+	else
+		say_sources(s);
+	say_left_out(&packed->left_out);
+	if (packed->cost > LZ_PACK_LIMIT)
+		lz_warn("unpacked it is larger than %s: it must be unpacked with `lizard unpack "
+		        "--max-size SIZE`",
+		        lz_text_size(LZ_PACK_LIMIT, limit));
+}
+
+static int pack(const char *what, const struct pack_options *o)
 {
 	char *dir = lz_recording_find(what), *path = NULL;
 	struct lz_processes all = {0};
-	struct lz_names sources = {0};
-	struct stat st;
+	struct lz_sources sources = {0};
+	struct lz_packed packed = {0};
 	int rc = dir ? 0 : -1;
 
-	if (rc == 0 && asprintf(&path, "%s%s", output ? output : strrchr(dir, '/') + 1,
-	                        output ? "" : ".lizard") < 0)
+	if (rc == 0 && asprintf(&path, "%s%s", o->output ? o->output : strrchr(dir, '/') + 1,
+	                        o->output ? "" : ".lizard") < 0)
 		rc = lz_fail("no memory");
 	if (rc == 0)
 		rc = lz_processes_read(&all, dir);
-	if (rc == 0 && with_sources)
-		rc = lz_pack_sources(&all, &sources);
+	if (rc == 0 && !o->no_sources)
+		rc = lz_sources_find(&all, o->dirs, o->n_dirs, &sources);
 	if (rc == 0)
-		rc = lz_pack_write(&all, path, &sources);
-	if (rc == 0 && stat(path, &st) == 0)
-		say_packed(path, (uint64_t)st.st_size, all.n, sources.n);
-	lz_names_free(&sources);
+		rc = lz_pack_write(&all, path, &sources, o->all_env, &packed);
+	if (rc == 0)
+		say_all(path, &all, &sources, &packed, o->list);
+	lz_names_free(&packed.left_out);
+	lz_sources_free(&sources);
 	lz_processes_free(&all);
 	free(path);
 	free(dir);
 	return rc;
 }
 
-int lz_cmd_pack(int argc, char **argv)
+static int set_env(bool *all, const char *text)
+{
+	*all = strcmp(text, "all") == 0;
+	if (*all || strcmp(text, "masked") == 0)
+		return 0;
+	lz_warn("--env is all or masked, not '%s'", text);
+	return -1;
+}
+
+/* 0: go on; else the exit status, or 1 for help. */
+static int parse_pack(int argc, char **argv, struct pack_options *o)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
 	                                        {"output", required_argument, NULL, 'o'},
 	                                        {"no-sources", no_argument, NULL, 'n'},
+	                                        {"source-dir", required_argument, NULL, 's'},
+	                                        {"list", no_argument, NULL, 'l'},
+	                                        {"env", required_argument, NULL, 'e'},
 	                                        {0}};
-	const char *output = NULL;
-	bool sources = true;
 	int opt;
 
 	while ((opt = lz_option(argc, argv, "ho:", options)) != -1) {
 		switch (opt) {
-		case 'o': output = optarg; break;
-		case 'n': sources = false; break;
-		default: pack_usage(opt == 'h' ? stdout : stderr); return opt == 'h' ? 0 : 2;
+		case 'o': o->output = optarg; break;
+		case 'n': o->no_sources = true; break;
+		case 's': o->dirs[o->n_dirs++] = optarg; break;
+		case 'l': o->list = true; break;
+		case 'e':
+			if (set_env(&o->all_env, optarg) < 0)
+				return 2;
+			break;
+		default: pack_usage(opt == 'h' ? stdout : stderr); return opt == 'h' ? 1 : 2;
 		}
 	}
-	if (argc - optind != 1) {
-		pack_usage(stderr);
-		return 2;
-	}
-	if (pack(argv[optind], output, sources) == 0)
+	if (argc - optind == 1)
 		return 0;
-	lz_warn("%s", lz_error());
-	return 1;
+	pack_usage(stderr);
+	return 2;
+}
+
+int lz_cmd_pack(int argc, char **argv)
+{
+	struct pack_options o = {.dirs = calloc((size_t)argc + 1, sizeof(char *))};
+	int rc = o.dirs ? parse_pack(argc, argv, &o) : 2;
+
+	if (rc == 0) {
+		rc = pack(argv[optind], &o) < 0;
+		if (rc)
+			lz_warn("%s", lz_error());
+		rc = lz_finish_output(rc);
+	} else if (rc == 1) {
+		rc = 0;
+	}
+	free(o.dirs);
+	return rc;
 }
 
 static void unpack_usage(FILE *to)

@@ -9,22 +9,82 @@
 #include <stdint.h>
 #include <cmds/processes.h>
 
-/* A sorted list of names; owned. */
+/* ---- source files ---- */
+
+/* What becomes of a file that debug information names. */
+enum lz_source_fate {
+	LZ_SOURCE_PACKED,
+	LZ_SOURCE_ABSENT, /* from here on: left out */
+	LZ_SOURCE_OUTSIDE,
+	LZ_SOURCE_WIDE,
+	LZ_SOURCE_FOREIGN,
+	LZ_SOURCE_PRIVATE,
+	LZ_SOURCE_HIDDEN,
+	LZ_SOURCE_NO_FILE,
+	LZ_SOURCE_UNREADABLE,
+	LZ_SOURCE_FATES
+};
+
+struct lz_source {
+	char *path;
+	enum lz_source_fate fate;
+	const char *root; /* the directory for whose sake it is packed */
+};
+
+struct lz_sources {
+	struct lz_source *v; /* sorted by path, none absent */
+	size_t n, n_packed;
+	struct lz_source_root {
+		char *given, *real; /* real: NULL if nothing is taken for its sake */
+	} * roots;
+	size_t n_roots;
+};
+
+/* The source files that the debug information of the recordings ALL names and that are here. Below
+ * DIRS, and below the compilation directory if the program is here as it was recorded, they go into
+ * a pack. */
+int lz_sources_find(const struct lz_processes *all, char *const *dirs, size_t n_dirs,
+                    struct lz_sources *s);
+void lz_sources_free(struct lz_sources *s);
+
+/* pack_allow.c: may it go in? */
+/* The real path of a compilation directory below which there are sources and little else, malloced.
+ * NULL: it is not one; no error. */
+char *lz_compilation_dir(const char *dir);
+/* Whether PATH is below the real directory ROOT and may be given away. *FD, if FD is not NULL: it
+ * is opened. */
+enum lz_source_fate lz_source_check(const char *path, const char *root, int *fd);
+
+/* ---- writing ---- */
+
+/* A list of names; owned. */
 struct lz_names {
 	char **v;
 	size_t n;
 };
+/* Unless it is there already. */
+int lz_names_add(struct lz_names *names, const char *name);
 void lz_names_free(struct lz_names *names);
 
-/* The source files that the debug information of the recordings ALL names and that can be read here. */
-int lz_pack_sources(const struct lz_processes *all, struct lz_names *names);
+/* The LEN bytes of a `meta` without the values of variables that look secret, whose names are added
+ * to LEFT_OUT. malloced; *LEN: how long it is then. */
+char *lz_pack_meta(const char *text, size_t *len, struct lz_names *left_out);
 
 /* Is NAME, within a recording, one of its own files? */
 bool lz_pack_is_own(const char *name);
 /* Or the copy of a file that was mapped? */
 bool lz_pack_is_copy(const char *name);
-/* Writes the recordings ALL to the new file PATH, with SOURCES (may be empty). Nothing is left behind on failure. */
-int lz_pack_write(const struct lz_processes *all, const char *path, const struct lz_names *sources);
+
+struct lz_packed {
+	uint64_t cost;            /* of all files in it, lz_pack_cost() */
+	struct lz_names left_out; /* variables */
+};
+/* Writes the recordings ALL to the new file PATH, with SOURCES (may be empty). Nothing is left
+ * behind on failure. ALL_ENV: with the values of all variables. */
+int lz_pack_write(const struct lz_processes *all, const char *path,
+                  const struct lz_sources *sources, bool all_env, struct lz_packed *packed);
+
+/* ---- reading ---- */
 
 /* What is unpacked if nobody says how much, by the sizes of the files, holes included. */
 #define LZ_PACK_LIMIT ((uint64_t)16 << 30)

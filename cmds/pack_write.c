@@ -6,36 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmds/pack.h"
 #include <common/parts.h>
+#include <common/sparse.h>
+#include <common/work.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
+
+enum { HOLE_AT_ONCE = 1 << 30, MAX_META = 64 << 20 };
 
 static int broken(struct archive *a, const char *what)
 {
 	const char *why = archive_error_string(a);
 
 	return lz_fail("cannot write %s: %s", what, why ? why : "unknown error");
-}
-
-static int put_contents(struct archive *a, int fd, const char *name, off_t left)
-{
-	static char buf[1 << 17];
-
-	while (left > 0) {
-		ssize_t n = read(fd, buf, left < (off_t)sizeof(buf) ? (size_t)left : sizeof(buf));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return lz_fail("%s became shorter while it was packed", name);
-		if (archive_write_data(a, buf, (size_t)n) != n)
-			return broken(a, name);
-		left -= n;
-	}
-	return 0;
 }
 
 /* Files with several names, which the recordings of one run share: the first name is packed, the others as links to it. */
@@ -47,9 +34,11 @@ struct packed {
 
 struct pack {
 	struct archive *a;
-	bool links; /* may be packed */
+	bool all_env, links; /* may be packed */
 	struct packed *shared;
 	size_t n, room;
+	struct lz_packed *told;
+	struct lz_work work;
 };
 
 static const char *packed_as(const struct pack *p, const struct stat *st)
@@ -77,44 +66,194 @@ static int keep_name(struct pack *p, const struct stat *st, const char *name)
 	return p->shared[p->n++].name ? 0 : lz_fail("no memory");
 }
 
-static int put_entry(struct pack *p, int fd, const struct stat *st, const char *path,
-                     const char *name)
+/* ---- contents ---- */
+
+struct stretch {
+	uint64_t from, to;
+};
+
+/* A file that goes into the archive. */
+struct content {
+	int fd;
+	struct stat st;
+	const char *path, *name; /* here, in the archive */
+	struct stretch *data;
+	size_t n;
+};
+
+static int add_stretch(void *arg, uint64_t from, uint64_t to)
+{
+	struct content *c = arg;
+	struct stretch *v = c->data;
+
+	/* doubled at each power of two */
+	if (!(c->n & (c->n - 1)))
+		v = reallocarray(v, c->n ? 2 * c->n : 1, sizeof(*v));
+	if (!v)
+		return lz_fail("no memory");
+	c->data = v;
+	v[c->n++] = (struct stretch){from, to};
+	return 0;
+}
+
+static int put_bytes(struct pack *p, const void *bytes, size_t n, const char *name)
+{
+	if (archive_write_data(p->a, bytes, n) != (la_ssize_t)n)
+		return broken(p->a, name);
+	return lz_work_done(&p->work, n);
+}
+
+static int put_data(struct pack *p, const struct content *c, const struct stretch *s)
+{
+	static char buf[1 << 17];
+
+	for (uint64_t at = s->from; at < s->to;) {
+		size_t want = s->to - at < sizeof(buf) ? (size_t)(s->to - at) : sizeof(buf);
+		ssize_t n = pread(c->fd, buf, want, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return lz_fail("%s became shorter while it was packed", c->path);
+		if (n > 0 && put_bytes(p, buf, (size_t)n, c->name) < 0)
+			return -1;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* The archive does not store holes, but counts what is written for them. These zeroes take no
+ * memory. */
+static int put_hole(struct pack *p, const struct content *c, uint64_t n)
+{
+	size_t piece = n < HOLE_AT_ONCE ? (size_t)n : HOLE_AT_ONCE;
+	void *zeroes =
+	    mmap(NULL, piece, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int rc = 0;
+
+	if (zeroes == MAP_FAILED)
+		return lz_fail_errno("cannot write %s", c->name);
+	for (; rc == 0 && n; n -= piece) {
+		piece = n < piece ? (size_t)n : piece;
+		if (archive_write_data(p->a, zeroes, piece) != (la_ssize_t)piece)
+			rc = broken(p->a, c->name);
+		else
+			rc = lz_work_done(&p->work, 0);
+	}
+	munmap(zeroes, piece);
+	return rc;
+}
+
+static int put_contents(struct pack *p, const struct content *c)
+{
+	uint64_t at = 0, size = (uint64_t)c->st.st_size;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->data[i].from > at && put_hole(p, c, c->data[i].from - at) < 0)
+			return -1;
+		if (put_data(p, c, &c->data[i]) < 0)
+			return -1;
+		at = c->data[i].to;
+	}
+	return at < size ? put_hole(p, c, size - at) : 0;
+}
+
+/* ---- entries ---- */
+
+/* Who owned the file is nobody's business. LINK: to that name, or NULL. */
+static int put_header(struct pack *p, const struct content *c, int64_t size, const char *link)
 {
 	struct archive_entry *e = archive_entry_new();
-	const char *first = packed_as(p, st);
+	bool sparse = c->n != 1 || c->data[0].to - c->data[0].from != (uint64_t)size;
 	int rc;
 
 	if (!e)
 		return lz_fail("no memory");
-	archive_entry_set_pathname(e, name);
+	archive_entry_set_pathname(e, c->name);
 	archive_entry_set_filetype(e, AE_IFREG);
 	archive_entry_set_perm(e, 0600);
-	archive_entry_set_mtime(e, st->st_mtime, 0);
-	archive_entry_set_size(e, first ? 0 : st->st_size);
-	if (first)
-		archive_entry_set_hardlink(e, first);
-	rc = archive_write_header(p->a, e) == ARCHIVE_OK ? 0 : broken(p->a, name);
+	archive_entry_set_mtime(e, c->st.st_mtime, 0);
+	archive_entry_set_size(e, size);
+	if (link)
+		archive_entry_set_hardlink(e, link);
+	for (size_t i = 0; sparse && i < c->n; i++)
+		archive_entry_sparse_add_entry(e, (la_int64_t)c->data[i].from,
+		                               (la_int64_t)(c->data[i].to - c->data[i].from));
+	if (sparse && !c->n && size)
+		archive_entry_sparse_add_entry(e, 0, 0);
+	rc = archive_write_header(p->a, e) == ARCHIVE_OK ? 0 : broken(p->a, c->name);
 	archive_entry_free(e);
-	if (rc < 0 || first)
-		return rc;
-	rc = put_contents(p->a, fd, path, st->st_size);
-	return rc == 0 ? keep_name(p, st, name) : rc;
+	p->told->cost += lz_pack_cost(c->name, (uint64_t)size);
+	return rc;
 }
 
-/* The file at PATH, as NAME. Who owned it is nobody's business. */
-static int put_file(struct pack *p, const char *path, const char *name)
+static int put_entry(struct pack *p, struct content *c)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
-	struct stat st;
+	const char *first = packed_as(p, &c->st);
+	uint64_t size = (uint64_t)c->st.st_size;
+	int rc;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (first)
+		return put_header(p, c, 0, first);
+	rc = lz_each_data(c->fd, size, add_stretch, c);
+	if (rc == 0)
+		rc = put_header(p, c, (int64_t)size, NULL);
+	if (rc == 0)
+		rc = put_contents(p, c);
+	free(c->data);
+	return rc == 0 ? keep_name(p, &c->st, c->name) : rc;
+}
+
+static char *read_text(const struct content *c)
+{
+	size_t size = (size_t)c->st.st_size;
+	char *text = c->st.st_size > MAX_META ? NULL : malloc(size + 1);
+
+	if (text && pread(c->fd, text, size, 0) == (ssize_t)size)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int put_meta(struct pack *p, struct content *c)
+{
+	size_t len = (size_t)c->st.st_size;
+	char *text = read_text(c), *out;
+	int rc = -1;
+
+	if (!text)
+		return lz_fail("cannot read %s", c->path);
+	out = lz_pack_meta(text, &len, &p->told->left_out);
+	free(text);
+	c->data = &(struct stretch){0, len};
+	c->n = 1;
+	if (out && put_header(p, c, (int64_t)len, NULL) == 0)
+		rc = put_bytes(p, out, len, c->name);
+	free(out);
+	return rc;
+}
+
+/* The open file at PATH, as NAME. Closes it. */
+static int put_open(struct pack *p, int fd, const char *path, const char *name)
+{
+	struct content c = {.fd = fd, .path = path, .name = name};
+	const char *base = strrchr(name, '/');
+	int rc;
+
+	if (fd < 0 || fstat(fd, &c.st) < 0)
 		rc = lz_fail_errno("cannot read %s", path);
+	else if (!S_ISREG(c.st.st_mode))
+		rc = lz_fail("%s is no regular file", path);
+	else if (p->links && !p->all_env && strcmp(base ? base + 1 : name, "meta") == 0)
+		rc = put_meta(p, &c);
 	else
-		rc = put_entry(p, fd, &st, path, name);
+		rc = put_entry(p, &c);
 	if (fd >= 0)
 		close(fd);
 	return rc;
 }
+
+/* ---- a recording's files ---- */
 
 bool lz_pack_is_own(const char *name)
 {
@@ -126,46 +265,58 @@ bool lz_pack_is_copy(const char *name)
 	return strncmp(name, "files/", 6) == 0 && name[6] && !strchr(name + 6, '/');
 }
 
-/* The plain files of the folder PATH that belong to a recording (others may lie there, such as what a killed tracer has left), their names behind BELOW; both end in a slash, or BELOW
- * is "". COPIES: all files there do. */
+static int put_named(struct pack *p, int folder, const char *path, const char *below,
+                     const char *entry)
+{
+	char *file = NULL, *name = NULL;
+	int rc = -1;
+
+	if (asprintf(&file, "%s/%s", path, entry) < 0 || asprintf(&name, "%s%s", below, entry) < 0)
+		lz_fail("no memory");
+	else
+		rc = put_open(p,
+		              openat(folder, entry, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+		              file, name);
+	free(file);
+	free(name);
+	return rc;
+}
+
+/* The plain files of the folder PATH that belong to a recording (others may lie there, such as what
+ * a killed tracer has left), their names behind BELOW, which ends in a slash or is "". COPIES: all
+ * files there do. A link in the folder's place could lead anywhere. */
 static int put_directory(struct pack *p, const char *path, const char *below, bool copies)
 {
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
 	struct dirent **v;
-	int n = scandir(path, &v, NULL, alphasort), rc = 0;
+	int n = folder < 0 ? -1 : scandirat(folder, ".", &v, NULL, alphasort);
 
 	if (n < 0)
-		return lz_fail_errno("cannot read %s", path);
+		rc = lz_fail_errno("cannot read %s", path);
 	for (int i = 0; i < n; i++) {
-		char *file = NULL, *name = NULL;
-
-		if (rc == 0 && v[i]->d_type == DT_REG && (copies || lz_pack_is_own(v[i]->d_name)) &&
-		    (asprintf(&file, "%s%s", path, v[i]->d_name) < 0 ||
-		     asprintf(&name, "%s%s", below, v[i]->d_name) < 0))
-			rc = lz_fail("no memory");
-		if (rc == 0 && file)
-			rc = put_file(p, file, name);
-		free(file);
-		free(name);
+		if (rc == 0 && v[i]->d_type == DT_REG && (copies || lz_pack_is_own(v[i]->d_name)))
+			rc = put_named(p, folder, path, below, v[i]->d_name);
 		free(v[i]);
 	}
-	free(v);
+	if (n >= 0)
+		free(v);
+	if (folder >= 0)
+		close(folder);
 	return rc;
 }
 
 /* The files of the recording DIR, their names behind BELOW. */
 static int put_recording(struct pack *p, const char *dir, const char *below)
 {
-	char *own = NULL, *files = NULL, *below_files = NULL;
+	char *files = NULL, *below_files = NULL;
 	int rc = -1;
 
-	if (asprintf(&own, "%s/", dir) < 0 || asprintf(&files, "%s/files/", dir) < 0 ||
-	    asprintf(&below_files, "%sfiles/", below) < 0)
+	if (asprintf(&files, "%s/files", dir) < 0 || asprintf(&below_files, "%sfiles/", below) < 0)
 		lz_fail("no memory");
 	else
-		rc = put_directory(p, own, below, false);
+		rc = put_directory(p, dir, below, false);
 	if (rc == 0)
 		rc = put_directory(p, files, below_files, true);
-	free(own);
 	free(files);
 	free(below_files);
 	return rc;
@@ -186,53 +337,85 @@ static int put_processes(struct pack *p, const struct lz_processes *all)
 	return rc;
 }
 
-static int put_all(struct archive *a, const struct lz_processes *all,
-                   const struct lz_names *sources)
+/* Looked at once more: it may have become another file meanwhile. */
+static int put_source(struct pack *p, const struct lz_source *s)
 {
-	struct pack p = {.a = a, .links = true};
-	int rc = put_processes(&p, all);
+	char *name = NULL;
+	int fd, rc;
 
-	p.links = false;
-	for (size_t i = 0; rc == 0 && i < sources->n; i++) {
-		char *name = NULL;
-
-		if (asprintf(&name, "sources%s", sources->v[i]) < 0)
-			rc = lz_fail("no memory");
-		else
-			rc = put_file(&p, sources->v[i], name);
-		free(name);
+	if (lz_source_check(s->path, s->root, &fd) != LZ_SOURCE_PACKED)
+		return lz_fail("%s changed while it was packed", s->path);
+	if (asprintf(&name, "sources%s", s->path) < 0) {
+		close(fd);
+		return lz_fail("no memory");
 	}
-	for (size_t i = 0; i < p.n; i++)
-		free(p.shared[i].name);
-	free(p.shared);
+	rc = put_open(p, fd, s->path, name);
+	free(name);
 	return rc;
 }
 
-int lz_pack_write(const struct lz_processes *all, const char *path, const struct lz_names *sources)
+static int put_all(struct pack *p, const struct lz_processes *all, const struct lz_sources *sources)
 {
-	int fd, rc = -1;
+	int rc = put_processes(p, all);
 
-	for (size_t i = 0; i < all->n; i++)
+	p->links = false;
+	for (size_t i = 0; rc == 0 && i < sources->n; i++)
+		if (sources->v[i].fate == LZ_SOURCE_PACKED)
+			rc = put_source(p, &sources->v[i]);
+	return rc;
+}
+
+static int put_archive(struct pack *p, int fd, const char *path, const struct lz_processes *all,
+                       const struct lz_sources *sources)
+{
+	int rc = -1;
+
+	p->a = archive_write_new();
+	if (!p->a)
+		return lz_fail("no memory");
+	if (archive_write_add_filter_zstd(p->a) != ARCHIVE_OK ||
+	    archive_write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
+	    archive_write_open_fd(p->a, fd) != ARCHIVE_OK)
+		broken(p->a, path);
+	else
+		rc = put_all(p, all, sources);
+	if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
+		rc = broken(p->a, path);
+	if (rc < 0)
+		archive_write_fail(p->a);
+	archive_write_free(p->a);
+	return rc;
+}
+
+static void pack_free(struct pack *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->shared[i].name);
+	free(p->shared);
+}
+
+int lz_pack_write(const struct lz_processes *all, const char *path,
+                  const struct lz_sources *sources, bool all_env, struct lz_packed *packed)
+{
+	struct pack p = {.all_env = all_env, .links = true, .told = packed};
+	uint64_t bytes = 0;
+	int fd, rc;
+
+	for (size_t i = 0; i < all->n; i++) {
+		bytes += all->v[i].bytes;
 		if (lz_recording_busy(all->v[i].path))
 			return lz_fail("%s is being written by lizard-trace", all->v[i].path);
+	}
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return lz_fail_errno("cannot create %s", path);
-	struct archive *a = archive_write_new();
-	if (!a)
-		lz_fail("no memory");
-	else if (archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
-	         archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
-	         archive_write_open_fd(a, fd) != ARCHIVE_OK)
-		broken(a, path);
-	else
-		rc = put_all(a, all, sources);
-	if (rc == 0 && archive_write_close(a) != ARCHIVE_OK)
-		rc = broken(a, path);
-	archive_write_free(a);
+	lz_work_begin(&p.work, "packing", bytes);
+	rc = put_archive(&p, fd, path, all, sources);
 	if (close(fd) < 0 && rc == 0)
 		rc = lz_fail_errno("cannot write %s", path);
 	if (rc < 0)
 		unlink(path);
+	lz_work_end(&p.work);
+	pack_free(&p);
 	return rc;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A recording in one file: packed here, opened where neither program nor sources exist; files that others made.
 . "$(dirname "$0")/../lib/tap.sh"
+umask 022 # others may read the sources
 
 mkdir -p "$T/here/src"
 cat >"$T/here/src/crash.c" <<'EOF'
@@ -17,7 +18,7 @@ int main(void)
 	return 0;
 }
 EOF
-lizard-cc -g -O0 "$T/here/src/crash.c" -o "$T/here/crash"
+(cd "$T/here" && lizard-cc -g -O0 src/crash.c -o crash)
 lizard-trace -q -o "$T/here/rec" "$T/here/crash" >/dev/null
 is $? 139 "recorded"
 touch "$T/here/rec/meta.tmp" "$T/here/rec/notes" # what a killed tracer leaves, and the user
@@ -52,7 +53,7 @@ int main(void)
 	return status;
 }
 EOF
-lizard-cc -g -O0 "$T/here/src/family.c" -o "$T/here/family"
+(cd "$T/here" && lizard-cc -g -O0 src/family.c -o family)
 lizard-trace -q --follow all -o "$T/here/tree" "$T/here/family" >"$T/out"
 is "$? $(sort "$T/out" | tr '\n' ' ')" "0 born 0 born 1 " "three processes recorded"
 other=$(ls "$T/here/tree/processes" | grep '^[0-9]' | head -n 1)
