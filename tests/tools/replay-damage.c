@@ -8,6 +8,7 @@
  *   replay-damage FROM TO more             one more marker at the end
  *   replay-damage FROM TO file N           the number behind "which-way-to-go" in the program's copy
  *   replay-damage FROM TO path FILE NAME   a mapped file was called NAME
+ *   replay-damage FROM TO sparse GIB       the program's copy is that much longer, by a hole and one byte
  *   replay-damage FROM TO page CHECKPOINT  one byte of memory
  *   replay-damage FROM TO changed CHECKPOINT  one byte of a page that it lists as changed
  *   replay-damage FROM TO drop CHECKPOINT  a changed page is not listed (the checkpoint is whole)
@@ -60,6 +61,21 @@ static int other_program(int fd)
 	return copy;
 }
 
+/* A copy of the open file with a hole behind it. */
+static int longer_program(int fd)
+{
+	int copy = open(".", O_TMPFILE | O_RDWR, 0600);
+	off_t size = lseek(fd, 0, SEEK_END), end = size + (off_t)(at << 30);
+
+	if (copy < 0 || pwrite(copy, "x", 1, end) != 1)
+		return lz_fail_errno("a file of %lu GiB", (unsigned long)at);
+	for (off_t done = 0; done < size;)
+		if (copy_file_range(fd, &done, copy, &(off_t){done}, (size_t)(size - done), 0) <= 0)
+			return lz_fail_errno("cannot copy the program");
+	close(fd);
+	return copy;
+}
+
 static int copy_files(const char *from)
 {
 	char path[8192];
@@ -71,6 +87,8 @@ static int copy_files(const char *from)
 		int fd = open(*f->copy ? path : "/dev/null", O_RDONLY);
 		if (!strcmp(what, "file") && !strcmp(f->path, lz_reader_meta(r)->program))
 			fd = other_program(fd);
+		if (!strcmp(what, "sparse") && !strcmp(f->path, lz_reader_meta(r)->program))
+			fd = longer_program(fd);
 		const char *called = is("path", i) ? name : f->path;
 		if (fd < 0 || lz_writer_file(w, called, fd, &index) < 0 || index != i)
 			return lz_fail_in("file %s", path);
