@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmds/catalog.h>
+#include <common/dir.h>
 #include <lizard/error.h>
 
 /* ---- a recording's files ---- */

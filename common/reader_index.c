@@ -1,10 +1,8 @@
 /* What is where: from the frame headers alone, but for the small frames of the file table. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <common/dir.h>
 #include <common/parts.h>
 #include <common/reader.h>
 #include <lizard/error.h>
@@ -249,15 +247,11 @@ static int add_streams(struct lz_reader *r, DIR *d)
 
 int lz_index_streams(struct lz_reader *r)
 {
-	int fd = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = lz_open_dir(r->dirfd, ".");
 	int rc;
 
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	if (!d)
 		return lz_fail_errno("cannot list the directory");
-	}
 	rc = add_streams(r, d);
 	closedir(d);
 	return rc;

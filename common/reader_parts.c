@@ -1,9 +1,7 @@
 /* Of a recording that keeps its last part only, the files are in parts, and the first ones are gone. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <common/dir.h>
 #include <common/parts.h>
 #include <common/reader.h>
 #include <lizard/error.h>
@@ -36,16 +34,12 @@ static int numbers(DIR *d, uint32_t v[MAX_PARTS], uint32_t *n)
 /* What lies behind a gap is of no use. */
 int lz_reader_list_parts(struct lz_reader *r)
 {
-	int fd = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = lz_open_dir(r->dirfd, ".");
 	uint32_t v[MAX_PARTS], n = 0;
 	int rc;
 
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	if (!d)
 		return lz_fail_errno("cannot list the directory");
-	}
 	rc = numbers(d, v, &n);
 	closedir(d);
 	qsort(v, n, sizeof(*v), by_number);

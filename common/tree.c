@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <common/dir.h>
 #include <common/tree.h>
 #include <lizard/error.h>
 
@@ -14,22 +15,10 @@ static bool is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Only the directory that was asked for may be named by a link, none of those in it. */
-static DIR *open_dir(int at, const char *name)
-{
-	int links = at == AT_FDCWD ? 0 : O_NOFOLLOW;
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | links);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!d && fd >= 0)
-		close(fd);
-	return d;
-}
-
 int lz_each_entry(int at, const char *name, int (*fn)(int dirfd, const char *name, void *arg),
                   void *arg)
 {
-	DIR *d = open_dir(at, name);
+	DIR *d = lz_open_dir(at, name);
 	struct dirent *e;
 	int rc = 0;
 

@@ -105,6 +105,8 @@ static int version_of(const char *gcc)
 		version = 0;
 	if (answer)
 		fclose(answer);
+	else
+		close(fds[0]);
 	if (child > 0)
 		waitpid(child, NULL, 0);
 	return version;
