@@ -1,3 +1,4 @@
+#include <common/array.h>
 #include <common/parts.h>
 #include <common/sparse.h>
 #include <common/tree.h>
@@ -216,13 +217,8 @@ static int fill_entry(struct lz_entry *e, const char *path)
 
 int lz_catalog_add(struct lz_catalog *c, const char *path)
 {
-	if (c->n == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		struct lz_entry *v = reallocarray(c->v, c->room, sizeof(*v));
-		if (!v)
-			return lz_fail("no memory");
-		c->v = v;
-	}
+	if (lz_reserve(c->v, c->room, c->n + 1) < 0)
+		return -1;
 	memset(&c->v[c->n], 0, sizeof(c->v[c->n]));
 	return fill_entry(&c->v[c->n++], path);
 }

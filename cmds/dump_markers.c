@@ -4,6 +4,7 @@
 #include <string.h>
 #include <cmds/dump.h>
 #include <cmds/text.h>
+#include <common/array.h>
 #include <common/print.h>
 #include <lizard/cfg.h>
 #include <lizard/error.h>
@@ -47,15 +48,8 @@ static uint32_t add_fn(struct names *s, const struct lz_cfg *cfg, const struct l
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->fn[i].f == f)
 			return i;
-	if (s->n == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 256;
-		fn = reallocarray(s->fn, s->cap, sizeof(*fn));
-		if (!fn) {
-			s->cap = s->n;
-			return LZ_FN_NONE;
-		}
-		s->fn = fn;
-	}
+	if (lz_reserve(s->fn, s->cap, s->n + 1) < 0)
+		return LZ_FN_NONE;
 	fn = &s->fn[s->n];
 	*fn = (struct fn){cfg, f, calloc((size_t)f->n_markers + 1, sizeof(uint32_t))};
 	for (size_t i = 0; fn->edge && i < f->graph.n_edges; i++)

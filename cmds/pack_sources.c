@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cmds/pack.h"
 #include <common/hostfile.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -254,18 +255,15 @@ struct seen_files {
 static int is_new(struct seen_files *s, const char *path)
 {
 	struct stat st;
-	struct seen *v;
 
 	if (stat(path, &st) < 0)
 		return 0;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->v[i].ino == st.st_ino && s->v[i].dev == st.st_dev)
 			return 0;
-	v = reallocarray(s->v, s->n + 1, sizeof(*v));
-	if (!v)
-		return lz_fail("no memory");
-	s->v = v;
-	v[s->n++] = (struct seen){st.st_dev, st.st_ino};
+	if (lz_extend(s->v, s->n) < 0)
+		return -1;
+	s->v[s->n++] = (struct seen){st.st_dev, st.st_ino};
 	return 1;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmds/pack.h"
+#include <common/array.h>
 #include <common/parts.h>
 #include <common/sparse.h>
 #include <common/work.h>
@@ -53,15 +54,8 @@ static int keep_name(struct pack *p, const struct stat *st, const char *name)
 {
 	if (st->st_nlink < 2 || !p->links)
 		return 0;
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		struct packed *v = reallocarray(p->shared, room, sizeof(*v));
-
-		if (!v)
-			return lz_fail("no memory");
-		p->shared = v;
-		p->room = room;
-	}
+	if (lz_reserve(p->shared, p->room, p->n + 1) < 0)
+		return -1;
 	p->shared[p->n] = (struct packed){st->st_dev, st->st_ino, strdup(name)};
 	return p->shared[p->n++].name ? 0 : lz_fail("no memory");
 }

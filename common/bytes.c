@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <common/array.h>
 #include <common/bytes.h>
 
 void lz_buf_free(struct lz_buf *b)
@@ -22,26 +23,16 @@ static void want_huge_pages(uint8_t *p, size_t len)
 
 uint8_t *lz_buf_room(struct lz_buf *b, size_t n)
 {
+	size_t cap = b->cap;
+
 	if (b->failed)
 		return NULL;
-	if (b->cap - b->len < n) {
-		size_t cap = b->cap > SIZE_MAX / 2 ? 0 : b->cap ? 2 * b->cap : 256;
-		if (n > SIZE_MAX - b->len) {
-			b->failed = true;
-			return NULL;
-		}
-		if (cap < b->len + n)
-			cap = b->len + n;
-		uint8_t *p = realloc(b->p, cap);
-		if (!p) {
-			b->failed = true;
-			return NULL;
-		}
-		if (cap >= HUGE_PAGE)
-			want_huge_pages(p, cap);
-		b->p = p;
-		b->cap = cap;
+	if (n > SIZE_MAX - b->len || lz_reserve(b->p, b->cap, b->len + n) < 0) {
+		b->failed = true;
+		return NULL;
 	}
+	if (b->cap > cap && b->cap >= HUGE_PAGE)
+		want_huge_pages(b->p, b->cap);
 	return b->p + b->len;
 }
 

@@ -1,3 +1,4 @@
+#include <common/array.h>
 #include <lizard/cfg.h>
 
 #include <fcntl.h>
@@ -84,8 +85,7 @@ static int read_ranges(struct lz_cfg *cfg, Elf_Scn *scn, const GElf_Shdr *shdr)
 		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_size == 0 ||
 		    sym.st_shndx == SHN_UNDEF || sym.st_value + sym.st_size < sym.st_value)
 			continue;
-		if (lz_cfg_grow(&cfg->ranges, &cfg->room_ranges, cfg->n_ranges,
-		                sizeof(*cfg->ranges)) < 0)
+		if (lz_reserve(cfg->ranges, cfg->room_ranges, cfg->n_ranges + 1) < 0)
 			return -1;
 		cfg->ranges[cfg->n_ranges++] =
 		    (struct lz_cfg_range){sym.st_value, sym.st_value + sym.st_size};
@@ -257,21 +257,19 @@ const struct lz_cfg_func *lz_cfg_func(const struct lz_cfg *cfg, size_t i)
 	return i < cfg->n_funcs ? &cfg->funcs[i] : NULL;
 }
 
+/* Of the Ith function in the order of their entries. */
+static uint64_t nth_entry(const struct lz_cfg *cfg, size_t i)
+{
+	return cfg->funcs[cfg->by_entry[i]].entry;
+}
+
 const struct lz_cfg_func *lz_cfg_func_at(const struct lz_cfg *cfg, uint64_t entry)
 {
-	size_t lo = 0, hi = cfg->n_funcs;
+	size_t at = lz_lower_bound(i, cfg->n_funcs, nth_entry(cfg, i) < entry);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (cfg->funcs[cfg->by_entry[mid]].entry < entry)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == cfg->n_funcs || cfg->funcs[cfg->by_entry[lo]].entry != entry)
+	if (at == cfg->n_funcs || nth_entry(cfg, at) != entry)
 		return NULL;
-	return &cfg->funcs[cfg->by_entry[lo]];
+	return &cfg->funcs[cfg->by_entry[at]];
 }
 
 const char *lz_cfg_file_name(const struct lz_cfg *cfg, uint32_t file)
@@ -294,68 +292,35 @@ const struct lz_cfg_label *lz_cfg_labels(const struct lz_cfg *cfg, size_t *n)
 /* The end of the code that ADDR belongs to, UINT64_MAX if no symbol says. */
 static uint64_t range_end(const struct lz_cfg *cfg, uint64_t addr)
 {
-	size_t lo = 0, hi = cfg->n_ranges;
+	size_t n = lz_lower_bound(i, cfg->n_ranges, cfg->ranges[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (cfg->ranges[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0 || addr >= cfg->ranges[lo - 1].end)
+	if (n == 0 || addr >= cfg->ranges[n - 1].end)
 		return UINT64_MAX;
-	return cfg->ranges[lo - 1].end;
+	return cfg->ranges[n - 1].end;
 }
 
 /* Does a function begin behind address A, at or before B? */
 static bool entry_between(const struct lz_cfg *cfg, uint64_t a, uint64_t b)
 {
-	size_t lo = 0, hi = cfg->n_funcs;
+	size_t at = lz_lower_bound(i, cfg->n_funcs, nth_entry(cfg, i) <= a);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (cfg->funcs[cfg->by_entry[mid]].entry <= a)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < cfg->n_funcs && cfg->funcs[cfg->by_entry[lo]].entry <= b;
+	return at < cfg->n_funcs && nth_entry(cfg, at) <= b;
 }
 
 const struct lz_cfg_site *lz_cfg_sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left)
 {
-	const struct lz_cfg_site *s = cfg->sites;
-	size_t n = cfg->n_sites, lo = 0, hi = n;
+	size_t at = lz_lower_bound(i, cfg->n_sites, cfg->sites[i].addr < addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*left = n - lo;
-	return s + lo;
+	*left = cfg->n_sites - at;
+	return cfg->sites + at;
 }
 
 const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_t addr)
 {
-	size_t lo = 0, hi = cfg->n_labels;
+	size_t n = lz_lower_bound(i, cfg->n_labels, cfg->labels[i].addr <= addr);
+	const struct lz_cfg_label *last = n ? &cfg->labels[n - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (cfg->labels[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0 || addr >= range_end(cfg, cfg->labels[lo - 1].addr) ||
-	    entry_between(cfg, cfg->labels[lo - 1].addr, addr))
+	if (!last || addr >= range_end(cfg, last->addr) || entry_between(cfg, last->addr, addr))
 		return NULL;
-	return &cfg->labels[lo - 1];
+	return last;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <lizard/error.h>
 
 /* The parts of a record, as pointers into the section. */
@@ -10,22 +11,6 @@ struct parts {
 	const char *rows, *nodes, *edges, *lines, *words, *strings;
 	size_t n_rows;
 };
-
-int lz_cfg_grow(void *array, size_t *room, size_t n, size_t element)
-{
-	void **p = array;
-	size_t want = *room ? 2 * *room : 64;
-	void *bigger;
-
-	if (n < *room)
-		return 0;
-	bigger = realloc(*p, want * element);
-	if (!bigger)
-		return lz_fail("out of memory reading the control-flow graphs");
-	*p = bigger;
-	*room = want;
-	return 0;
-}
 
 static int damaged(size_t offset, const char *what)
 {
@@ -120,8 +105,7 @@ static int64_t file_number(struct lz_cfg *cfg, const char *name)
 {
 	size_t slot;
 
-	if (rehash_files(cfg) < 0 ||
-	    lz_cfg_grow(&cfg->files, &cfg->room_files, cfg->n_files, sizeof(*cfg->files)) < 0)
+	if (rehash_files(cfg) < 0 || lz_reserve(cfg->files, cfg->room_files, cfg->n_files + 1) < 0)
 		return -1;
 	slot = hash_string(name) % cfg->n_hash;
 	for (; cfg->file_hash[slot]; slot = (slot + 1) % cfg->n_hash)
@@ -249,16 +233,14 @@ static int read_rows(struct lz_cfg *cfg, const struct parts *p, size_t offset)
 		if (row.kind == LZ_ROW_LABEL) {
 			if (row.id >= p->h.n_nodes)
 				return damaged(offset, "a label's node is out of range");
-			if (lz_cfg_grow(&cfg->labels, &cfg->room_labels, cfg->n_labels,
-			                sizeof(*cfg->labels)) < 0)
+			if (lz_reserve(cfg->labels, cfg->room_labels, cfg->n_labels + 1) < 0)
 				return -1;
 			cfg->labels[cfg->n_labels++] =
 			    (struct lz_cfg_label){row.addr, func, row.id};
 		} else if (row.kind == LZ_ROW_SITE) {
 			if (row.id > p->h.n_markers)
 				return damaged(offset, "a marker is out of range");
-			if (lz_cfg_grow(&cfg->sites, &cfg->room_sites, cfg->n_sites,
-			                sizeof(*cfg->sites)) < 0)
+			if (lz_reserve(cfg->sites, cfg->room_sites, cfg->n_sites + 1) < 0)
 				return -1;
 			cfg->sites[cfg->n_sites++] =
 			    (struct lz_cfg_site){row.addr, func, row.id, row.code};
@@ -334,7 +316,7 @@ int64_t lz_cfg_add_record(struct lz_cfg *cfg, size_t offset)
 	/* a linker that dropped the code but not the record */
 	if (p.h.entry == 0)
 		return (int64_t)p.h.size;
-	if (lz_cfg_grow(&cfg->funcs, &cfg->room_funcs, cfg->n_funcs, sizeof(f)) < 0 ||
+	if (lz_reserve(cfg->funcs, cfg->room_funcs, cfg->n_funcs + 1) < 0 ||
 	    fill_func(cfg, &p, offset, &f) < 0) {
 		lz_cfg_free_func(&f);
 		return -1;

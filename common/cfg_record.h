@@ -34,7 +34,4 @@ struct lz_cfg_range {
 int64_t lz_cfg_add_record(struct lz_cfg *cfg, size_t offset);
 void lz_cfg_free_func(struct lz_cfg_func *f);
 
-/* Makes room for one more element; -1 if memory is short. */
-int lz_cfg_grow(void *array, size_t *room, size_t n, size_t element);
-
 #endif

@@ -9,11 +9,15 @@
 #define LIZARD_CLEANUP_H
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static inline void lz_free_behind(void *variable)
 {
-	free(*(void **)variable);
+	void *p;
+
+	memcpy(&p, variable, sizeof(p));
+	free(p);
 }
 
 static inline void lz_close_behind(const int *fd)

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <common/records.h>
 #include <lizard/error.h>
 #include <lizard/format.h>
@@ -156,31 +157,23 @@ static int get_body(struct lz_cur *c, struct lz_event *ev)
 	return 0;
 }
 
-/* Makes room for n entries of SIZE bytes, of which each takes MIN bytes of input at least. */
-static void *get_room(struct lz_cur *c, void *old, uint32_t *cap, size_t size, size_t min,
-                      uint32_t *n)
+/* A number of entries, of which each takes MIN bytes of input at least. */
+static uint32_t get_count(struct lz_cur *c, size_t min)
 {
-	void *p;
-
-	*n = (uint32_t)lz_get_max(c, lz_cur_left(c) / min);
-	if (*n <= *cap)
-		return old;
-	p = reallocarray(old, *n, size);
-	if (!p) {
-		c->bad = true;
-		*n = 0;
-		return old;
-	}
-	*cap = *n;
-	return p;
+	return (uint32_t)lz_get_max(c, lz_cur_left(c) / min);
 }
 
 static void get_writes(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
 {
-	room->writes =
-	    get_room(c, room->writes, &room->cap_writes, sizeof(*room->writes), 2, &ev->n_writes);
+	uint32_t n = get_count(c, 2);
+
+	if (lz_reserve(room->writes, room->cap_writes, n) < 0) {
+		c->bad = true;
+		return;
+	}
 	ev->writes = room->writes;
-	for (uint32_t i = 0; i < ev->n_writes; i++) {
+	ev->n_writes = n;
+	for (uint32_t i = 0; i < n; i++) {
 		struct lz_write *w = &ev->writes[i];
 
 		w->addr = lz_get_var(c);
@@ -193,9 +186,15 @@ static void get_writes(struct lz_cur *c, struct lz_event *ev, struct lz_event_ro
 
 static void get_ops(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
 {
-	room->ops = get_room(c, room->ops, &room->cap_ops, sizeof(*room->ops), 9, &ev->n_ops);
+	uint32_t n = get_count(c, 9);
+
+	if (lz_reserve(room->ops, room->cap_ops, n) < 0) {
+		c->bad = true;
+		return;
+	}
 	ev->ops = room->ops;
-	for (uint32_t i = 0; i < ev->n_ops; i++) {
+	ev->n_ops = n;
+	for (uint32_t i = 0; i < n; i++) {
 		struct lz_map_op *o = &ev->ops[i];
 
 		o->op = lz_get_u8(c);

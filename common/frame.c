@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <common/array.h>
 #include <common/codec.h>
 #include <common/frame.h>
 #include <lizard/error.h>
@@ -107,14 +108,8 @@ static int scan(struct lz_frames *fs, int fd, const char *name, uint64_t size)
 	int rc;
 
 	while ((rc = read_header(fd, at, size, &f)) > 0) {
-		if (fs->n == fs->room) {
-			uint32_t room = fs->room ? fs->room * 2 : 64;
-			struct lz_frame *v = reallocarray(fs->v, room, sizeof(*v));
-			if (!v)
-				return lz_fail("%s: no memory for its frames", name);
-			fs->v = v;
-			fs->room = room;
-		}
+		if (lz_reserve(fs->v, fs->room, fs->n + 1u) < 0)
+			return lz_fail("%s: no memory for its frames", name);
 		f.fd = fd;
 		fs->v[fs->n++] = f;
 		at = f.payload + f.stored_len;
@@ -158,19 +153,17 @@ int lz_frames_open(int dirfd, const char *name, struct lz_frames *fs)
 int lz_frames_append(int dirfd, const char *name, struct lz_frames *fs)
 {
 	uint64_t size;
-	int fd, *v;
+	int fd;
 
 	if (fs->end || fs->fd < 0)
 		return 0;
-	v = reallocarray(fs->more, fs->n_more + 1u, sizeof(*v));
-	if (!v)
+	if (lz_extend(fs->more, fs->n_more) < 0)
 		return lz_fail("%s: no memory", name);
-	fs->more = v;
 	if (open_file(dirfd, name, &size, &fd) < 0)
 		return -1;
 	if (fd < 0)
 		return asprintf(&fs->end, "%s is missing", name) < 0 ? lz_fail("no memory") : 0;
-	v[fs->n_more++] = fd;
+	fs->more[fs->n_more++] = fd;
 	fs->bytes += size;
 	return scan(fs, fd, name, size);
 }

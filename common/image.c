@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <common/codec.h>
 #include <common/pagemap.h>
 #include <common/reader.h>
@@ -128,19 +129,9 @@ int lz_image_seek(struct lz_image *im, uint32_t i)
 /* Pages of what has been unmapped since stay in the map until the next whole checkpoint. */
 static bool mapped(const struct lz_checkpoint *ck, uint64_t addr)
 {
-	uint32_t lo = 0, hi = ck->n_vmas;
+	uint32_t at = lz_lower_bound(i, ck->n_vmas, ck->vmas[i].end <= addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (addr < ck->vmas[mid].start)
-			hi = mid;
-		else if (addr >= ck->vmas[mid].end)
-			lo = mid + 1;
-		else
-			return true;
-	}
-	return false;
+	return at < ck->n_vmas && ck->vmas[at].start <= addr;
 }
 
 const uint8_t *lz_image_page(const struct lz_image *im, uint64_t addr)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <common/array.h>
 #include <common/meta.h>
 #include <lizard/error.h>
 #include <lizard/format.h>
@@ -154,17 +155,11 @@ static int unescape(char *s)
 	return 0;
 }
 
-/* Room is doubled whenever *n + 1 is a power of two. */
+/* Behind the last one stands a NULL. */
 static int append(char ***list, size_t *n, const char *text)
 {
-	char **v;
-
-	if (!(*n & (*n + 1))) {
-		v = reallocarray(*list, 2 * *n + 2, sizeof(*v));
-		if (!v)
-			return -1;
-		*list = v;
-	}
+	if (lz_extend(*list, *n + 1) < 0)
+		return -1;
 	(*list)[*n + 1] = NULL;
 	(*list)[*n] = strdup(text);
 	return (*list)[*n] ? (++*n, 0) : -1;

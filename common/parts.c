@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <common/array.h>
 #include <common/parts.h>
 #include <lizard/error.h>
 
@@ -142,14 +143,10 @@ size_t lz_parts_queue(const struct lz_parts *r)
 
 static struct held *add_part(struct lz_parts *r, uint32_t number)
 {
-	struct held *v = reallocarray(r->part, r->n_parts + 1u, sizeof(*v));
-
-	if (!v)
+	if (lz_extend(r->part, r->n_parts) < 0)
 		return NULL;
-	r->part = v;
-	v += r->n_parts++;
-	*v = (struct held){.number = number};
-	return v;
+	r->part[r->n_parts] = (struct held){.number = number};
+	return &r->part[r->n_parts++];
 }
 
 /* Continues OUT in the file of part NUMBER. */

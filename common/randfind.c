@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <Zydis/Zydis.h>
+#include <common/array.h>
 #include <lizard/cfg.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
@@ -67,11 +68,8 @@ static int is_insn(const struct find *f, uint64_t at)
 
 static int add(struct find *f, uint64_t offset)
 {
-	uint64_t *more = reallocarray(f->sites, f->n + 1, sizeof *more);
-
-	if (!more)
-		return lz_fail("out of memory for the random instructions of %s", f->path);
-	f->sites = more;
+	if (lz_extend(f->sites, f->n) < 0)
+		return lz_fail_in("the random instructions of %s", f->path);
 	f->sites[f->n++] = offset;
 	return 0;
 }

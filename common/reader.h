@@ -11,14 +11,20 @@ struct lz_ev_run {
 	uint64_t first, marker; /* index and marker of its first event */
 };
 
+/* Where an event is in its run. */
+struct lz_ev_place {
+	uint32_t off, len;
+};
+
 /* A few unpacked runs with the place of each event. */
 enum { LZ_EV_SLOTS = 3 };
 struct lz_ev_cache {
 	struct lz_ev_slot {
 		uint64_t used; /* 0: empty */
 		uint32_t run;
-		uint32_t *off, *len; /* [count of the run] */
 		struct lz_buf buf;
+		struct lz_ev_place *place; /* of each event */
+		uint32_t room;
 	} slot[LZ_EV_SLOTS];
 	uint64_t clock;
 	struct lz_event_room room;

@@ -1,3 +1,4 @@
+#include <common/array.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
@@ -70,17 +71,10 @@ bool lz_reader_checkpoint_whole(const struct lz_reader *r, uint32_t i)
 
 uint32_t lz_reader_checkpoint_before(struct lz_reader *r, uint64_t event, uint64_t marker)
 {
-	uint32_t lo = 0, hi = r->n_cks;
+	const struct lz_frame *v = r->checkpoints.v;
+	uint32_t n = lz_lower_bound(i, r->n_cks, v[r->cks[i].head].key0 <= event);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (r->checkpoints.v[r->cks[mid].head].key0 <= event)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo && r->checkpoints.v[r->cks[lo - 1].head].key1 > marker)
-		lo--;
-	return lo ? lo - 1 : 0;
+	while (n && v[r->cks[n - 1].head].key1 > marker)
+		n--;
+	return n ? n - 1 : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <common/array.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
@@ -24,19 +25,9 @@ static void say(struct lz_reader *r, const char *fmt, ...)
 
 struct lz_stream *lz_reader_stream(const struct lz_reader *r, uint32_t tid)
 {
-	uint32_t lo = 0, hi = r->n_streams;
+	uint32_t at = lz_lower_bound(i, r->n_streams, r->streams[i].tid < tid);
 
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (r->streams[mid].tid == tid)
-			return &r->streams[mid];
-		if (r->streams[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return at < r->n_streams && r->streams[at].tid == tid ? &r->streams[at] : NULL;
 }
 
 /* A block of which there is only a checksum is known as a whole or not at all. */

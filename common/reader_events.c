@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
 void lz_ev_cache_free(struct lz_ev_cache *c)
 {
 	for (unsigned k = 0; k < LZ_EV_SLOTS; k++) {
-		free(c->slot[k].off);
-		free(c->slot[k].len);
+		free(c->slot[k].place);
 		lz_buf_free(&c->slot[k].buf);
 	}
 	lz_event_room_free(&c->room);
@@ -21,38 +21,24 @@ uint64_t lz_reader_n_events(const struct lz_reader *r)
 
 static uint32_t run_of(const struct lz_reader *r, uint64_t index)
 {
-	uint32_t lo = 0, hi = r->n_runs;
+	uint32_t n = lz_lower_bound(i, r->n_runs, r->runs[i].first <= index);
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (r->runs[mid].first <= index)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return n ? n - 1 : 0;
 }
 
 /* Finds where each event of the run begins. */
 static int place_events(struct lz_ev_slot *s, uint32_t count)
 {
 	struct lz_cur c = {.p = s->buf.p, .end = s->buf.p + s->buf.len};
-	uint32_t *off = reallocarray(s->off, count, sizeof(*off));
-	uint32_t *len = off ? reallocarray(s->len, count, sizeof(*len)) : NULL;
 
-	if (off)
-		s->off = off;
-	if (len)
-		s->len = len;
-	if (!off || !len)
+	if (lz_reserve(s->place, s->room, count) < 0)
 		return lz_fail("no memory for %u events", count);
 	for (uint32_t i = 0; i < count; i++) {
-		const uint8_t *p = lz_event_skip(&c, &len[i]);
+		const uint8_t *p = lz_event_skip(&c, &s->place[i].len);
 
 		if (!p)
 			return lz_fail("an event is cut short");
-		off[i] = (uint32_t)(p - s->buf.p);
+		s->place[i].off = (uint32_t)(p - s->buf.p);
 	}
 	return 0;
 }
@@ -102,7 +88,8 @@ static const struct lz_event *get_event(struct lz_reader *r, struct lz_ev_cache 
 	if (!s)
 		return NULL;
 	i = (uint32_t)(index - r->runs[run].first);
-	c->valid = lz_event_get(s->buf.p + s->off[i], s->len[i], &c->event, &c->room) == 0;
+	c->valid =
+	    lz_event_get(s->buf.p + s->place[i].off, s->place[i].len, &c->event, &c->room) == 0;
 	if (!c->valid) {
 		lz_fail_in("event %llu", (unsigned long long)index);
 		return NULL;
@@ -119,38 +106,30 @@ const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index)
 /* Markers only grow: the frame headers tell where to look. */
 static void narrow(const struct lz_reader *r, uint64_t marker, uint64_t *lo, uint64_t *hi)
 {
-	uint32_t a = 0, b = r->n_runs;
+	uint32_t run = lz_lower_bound(i, r->n_runs, r->runs[i].marker < marker);
 
-	while (a < b) {
-		uint32_t mid = a + (b - a) / 2;
+	/* It begins at or behind the marker: the event is its first, or in the run before. */
+	if (run < r->n_runs)
+		*hi = r->runs[run].first;
+	if (run)
+		*lo = r->runs[run - 1].first;
+}
 
-		if (r->runs[mid].marker >= marker)
-			b = mid;
-		else
-			a = mid + 1;
-	}
-	/* Run a is the first that begins at or behind the marker: the event is in the run before, or its first. */
-	if (a < r->n_runs)
-		*hi = r->runs[a].first;
-	if (a)
-		*lo = r->runs[a - 1].first;
+static bool is_before(struct lz_reader *r, uint64_t index, uint64_t marker, bool *failed)
+{
+	const struct lz_event *ev = get_event(r, &r->search, index);
+
+	*failed |= !ev;
+	return ev && ev->marker < marker;
 }
 
 uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker)
 {
 	uint64_t lo = r->first_event, hi = r->n_events;
+	bool failed = false;
 
 	narrow(r, marker, &lo, &hi);
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-		const struct lz_event *ev = get_event(r, &r->search, mid);
-
-		if (!ev)
-			return r->n_events;
-		if (ev->marker >= marker)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	if (lo < hi)
+		lo += lz_lower_bound(i, hi - lo, is_before(r, lo + i, marker, &failed));
+	return failed ? r->n_events : lo;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <common/dir.h>
 #include <common/parts.h>
 #include <common/reader.h>
@@ -38,17 +39,14 @@ static int next_file(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 
 static int add_file(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 {
-	struct lz_file *v;
-
 	if (r->events.v[frame].key0 < r->n_files)
 		return next_file(r, frame, buf);
 	if (r->events.v[frame].key0 != r->n_files || r->n_files >= LZ_MAX_FILES)
 		return lz_fail("the file table is out of order");
-	v = reallocarray(r->files, r->n_files + 1u, sizeof(*v));
-	if (!v)
+	if (lz_extend(r->files, r->n_files) < 0)
 		return lz_fail("no memory for the file table");
-	r->files = v;
-	if (lz_frames_read(&r->events, frame, buf) < 0 || lz_file_get(buf, &v[r->n_files]) < 0)
+	if (lz_frames_read(&r->events, frame, buf) < 0 ||
+	    lz_file_get(buf, &r->files[r->n_files]) < 0)
 		return -1;
 	r->n_files++;
 	return 0;
@@ -187,20 +185,18 @@ static void index_stream(const struct lz_reader *r, struct lz_stream *s, const c
 
 static int add_stream(struct lz_reader *r, uint32_t tid)
 {
-	struct lz_stream *v = reallocarray(r->streams, r->n_streams + 1u, sizeof(*v));
+	struct lz_stream *s;
 	char name[32];
 
-	if (!v)
+	if (lz_extend(r->streams, r->n_streams) < 0)
 		return lz_fail("no memory for a thread's markers");
-	r->streams = v;
-	v += r->n_streams;
-	memset(v, 0, sizeof(*v));
-	v->tid = tid;
+	s = &r->streams[r->n_streams];
+	*s = (struct lz_stream){.tid = tid};
 	snprintf(name, sizeof(name), "markers-%u", tid);
-	if (lz_reader_open_frames(r, name, &v->frames) < 0)
+	if (lz_reader_open_frames(r, name, &s->frames) < 0)
 		return -1;
 	r->n_streams++;
-	index_stream(r, v, name);
+	index_stream(r, s, name);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <common/array.h>
 #include <common/reader.h>
 #include <lizard/error.h>
 
@@ -30,17 +31,9 @@ bool lz_reader_instrumented(const struct lz_reader *r)
 
 uint32_t lz_stream_frame(const struct lz_stream *s, uint64_t offset)
 {
-	uint32_t lo = 0, hi = s->frames.n;
+	uint32_t n = lz_lower_bound(i, s->frames.n, s->frames.v[i].key0 <= offset);
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->frames.v[mid].key0 <= offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return n ? n - 1 : 0;
 }
 
 /* A block that is not stored. */

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <common/array.h>
 #include <common/codec.h>
 #include <common/meta.h>
 #include <common/recdir.h>
@@ -225,13 +226,9 @@ void lz_writer_discard(struct lz_writer *w)
 static struct lz_out_stream *add_stream(struct lz_writer *w, uint32_t tid)
 {
 	struct lz_out_stream *s = calloc(1, sizeof(*s));
-	struct lz_out_stream **v =
-	    reallocarray(w->streams, w->n_streams + 1u, sizeof(struct lz_out_stream *));
 	char name[32];
 
-	if (v)
-		w->streams = v;
-	if (!s || !v) {
+	if (!s || lz_extend(w->streams, w->n_streams) < 0) {
 		free(s);
 		lz_fail("no memory for a thread's markers");
 		return NULL;
@@ -330,16 +327,9 @@ static int check_event(const struct lz_event *ev)
 
 static struct lz_thread_events *add_thread(struct lz_writer *w, uint32_t tid)
 {
-	if (w->n_threads == w->room_threads) {
-		uint32_t room = w->room_threads * 2 + 8;
-		struct lz_thread_events *v = reallocarray(w->threads, room, sizeof(*v));
-
-		if (!v) {
-			lz_fail("no memory for a thread's events");
-			return NULL;
-		}
-		w->threads = v;
-		w->room_threads = room;
+	if (lz_extend(w->threads, w->n_threads) < 0) {
+		lz_fail("no memory for a thread's events");
+		return NULL;
 	}
 	w->last_thread = w->n_threads++;
 	w->threads[w->last_thread] = (struct lz_thread_events){.tid = tid};

@@ -51,7 +51,7 @@ struct lz_writer {
 	uint64_t n_events, first; /* first: index of the first event in buf */
 	uint64_t first_marker;
 	struct lz_thread_events *threads; /* the latest ones last */
-	uint32_t n_threads, room_threads, last_thread;
+	uint32_t n_threads, last_thread;
 	uint32_t n_checkpoints;
 	struct lz_pagemap
 	    pages; /* which pages the reader's image will hold: pages.page is only a flag */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <common/array.h>
 #include <common/filecopy.h>
 #include <common/writer.h>
 #include <lizard/error.h>
@@ -39,16 +40,13 @@ static int find_entry(struct lz_writer *w, uint32_t *index)
 static int remember_file(struct lz_writer *w, uint32_t index, const struct stat *st,
                          const struct lz_file *file)
 {
-	struct lz_known_file *v = w->files;
-
 	if (index < w->n_files)
-		lz_file_free(&v[index].file);
-	else if ((v = reallocarray(w->files, w->n_files + 1u, sizeof(*v))))
+		lz_file_free(&w->files[index].file);
+	else if (lz_extend(w->files, w->n_files) == 0)
 		w->n_files++;
 	else
 		return lz_fail("no memory for the file table");
-	w->files = v;
-	struct lz_known_file *k = &v[index];
+	struct lz_known_file *k = &w->files[index];
 	*k = (struct lz_known_file){.dev = st->st_dev,
 	                            .ino = st->st_ino,
 	                            .size = st->st_size,

@@ -3,6 +3,7 @@
 #include "restorer/give.h"
 #include "restorer/share.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,14 +42,8 @@ static int collect(void *arg, const struct lz_maps_entry *e)
 
 	if (!object)
 		return 0;
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		struct lz_share *v = reallocarray(s->v, room, sizeof *v);
-		if (!v)
-			return lz_fail("out of memory");
-		s->v = v;
-		s->room = room;
-	}
+	if (lz_reserve(s->v, s->room, s->n + 1) < 0)
+		return -1;
 	s->v[s->n++] = (struct lz_share){.addr = e->start,
 	                                 .len = e->end - e->start,
 	                                 .at = e->offset,
@@ -256,26 +251,23 @@ static int copy_object(struct lz_proc *p, struct lz_proc *copy, uint32_t object)
 /* Bits of an entry of the page map. */
 enum { FILE_PAGE = 61, SWAPPED = 62, PRESENT = 63, ENTRIES = 512 };
 
-/* Pages that are the mapping's own, with their addresses before them. */
+/* Pages that are the mapping's own. */
+struct own_page {
+	uint64_t addr;
+	uint8_t bytes[LZ_PAGE];
+};
+
 struct own {
-	uint8_t *bytes;
+	struct own_page *v;
 	size_t n, room;
 };
-enum { OWN_SIZE = 8 + LZ_PAGE };
 
 static int keep_page(const struct lz_proc *p, struct own *o, uint64_t addr)
 {
-	if (o->n == o->room) {
-		size_t room = o->room ? 2 * o->room : 16;
-		uint8_t *bytes = reallocarray(o->bytes, room, OWN_SIZE);
-		if (!bytes)
-			return lz_fail("out of memory");
-		o->bytes = bytes;
-		o->room = room;
-	}
-	uint8_t *to = o->bytes + o->n++ * OWN_SIZE;
-	memcpy(to, &addr, sizeof addr);
-	return lz_proc_read(p, addr, to + sizeof addr, LZ_PAGE);
+	if (lz_reserve(o->v, o->room, o->n + 1) < 0)
+		return -1;
+	o->v[o->n].addr = addr;
+	return lz_proc_read(p, addr, o->v[o->n++].bytes, LZ_PAGE);
 }
 
 static int keep_own(const struct lz_proc *p, int pagemap, const struct lz_share *m, struct own *o)
@@ -309,13 +301,9 @@ static int map_own(struct lz_proc *copy, const struct lz_share *m)
 		close(fd);
 	if (!ret)
 		ret = map(copy, m);
-	for (size_t i = 0; !ret && i < o.n; i++) {
-		const uint8_t *at = o.bytes + i * OWN_SIZE;
-		uint64_t addr;
-		memcpy(&addr, at, sizeof addr);
-		ret = lz_proc_write(copy, addr, at + sizeof addr, LZ_PAGE);
-	}
-	free(o.bytes);
+	for (size_t i = 0; !ret && i < o.n; i++)
+		ret = lz_proc_write(copy, o.v[i].addr, o.v[i].bytes, LZ_PAGE);
+	free(o.v);
 	return ret;
 }
 

@@ -1,27 +1,15 @@
 /* The list of mappings, changed as the map operations say: pure. */
+#include <common/array.h>
 #include <lizard/sysfake.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static int reserve(struct lz_space *s, uint32_t n)
-{
-	if (n <= s->room)
-		return 0;
-	uint32_t room = n + n / 2 + 16;
-	struct lz_vma *v = realloc(s->vmas, room * sizeof *v);
-	if (!v)
-		return lz_fail("out of memory");
-	s->vmas = v;
-	s->room = room;
-	return 0;
-}
-
 int lz_space_copy(struct lz_space *to, const struct lz_vma *vmas, uint32_t n)
 {
 	*to = (struct lz_space){0};
-	if (reserve(to, n + 1) < 0)
+	if (lz_reserve(to->vmas, to->room, (size_t)n + 1) < 0)
 		return -1;
 	if (n)
 		memcpy(to->vmas, vmas, n * sizeof *vmas);
@@ -38,16 +26,7 @@ void lz_space_free(struct lz_space *s)
 /* Index of the first mapping that ends after ADDR. */
 static uint32_t index_of(const struct lz_space *s, uint64_t addr)
 {
-	uint32_t low = 0, high = s->n;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (s->vmas[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return lz_lower_bound(i, s->n, s->vmas[i].end <= addr);
 }
 
 const struct lz_vma *lz_space_find(const struct lz_space *s, uint64_t addr)
@@ -64,7 +43,7 @@ static int split(struct lz_space *s, uint64_t addr)
 
 	if (i == s->n || s->vmas[i].start >= addr)
 		return 0;
-	if (reserve(s, s->n + 1) < 0)
+	if (lz_reserve(s->vmas, s->room, (size_t)s->n + 1) < 0)
 		return -1;
 	memmove(&s->vmas[i + 1], &s->vmas[i], (s->n - i) * sizeof *s->vmas);
 	s->n++;
@@ -94,7 +73,7 @@ static int unmap(struct lz_space *s, uint64_t start, uint64_t end)
 
 static int insert(struct lz_space *s, const struct lz_vma *v)
 {
-	if (unmap(s, v->start, v->end) < 0 || reserve(s, s->n + 1) < 0)
+	if (unmap(s, v->start, v->end) < 0 || lz_reserve(s->vmas, s->room, (size_t)s->n + 1) < 0)
 		return -1;
 	uint32_t i = index_of(s, v->start);
 	memmove(&s->vmas[i + 1], &s->vmas[i], (s->n - i) * sizeof *s->vmas);
