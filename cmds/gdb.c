@@ -5,6 +5,7 @@
 #include "cmds/processes.h"
 
 #include <common/hostfile.h>
+#include <common/cleanup.h>
 #include <common/print.h>
 #include <common/printable.h>
 #include <lizard/error.h>
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,21 +84,41 @@ static bool takes_word(const char *arg)
 	return false;
 }
 
-/* The value of option NAME at argv[*i], given as --NAME VALUE or --NAME=VALUE; NULL: another one. */
-static const char *value_of(int argc, char **argv, int *i, const char *name, const char *letter)
-{
-	size_t len = strlen(name);
+/* What lizard-gdb itself understands: a switch sets a bool, a value a text of struct options. */
+static const struct own_option {
+	const char *name, *letter;
+	enum { SWITCH, VALUE, USE_STOCK, USE_PATCHED, HELP, VERSION } kind;
+	size_t field;
+} own_options[] = {
+    {"--end", "-e", SWITCH, offsetof(struct options, at_end)},
+    {"--process", "-p", VALUE, offsetof(struct options, process)},
+    {"--serve", "-s", VALUE, offsetof(struct options, port)},
+    {"--echo", NULL, SWITCH, offsetof(struct options, echo)},
+    {"--kept", NULL, SWITCH, offsetof(struct options, kept)},
+    {"--patched", NULL, USE_PATCHED, 0},
+    {"--stock", NULL, USE_STOCK, 0},
+    {"--gdb", NULL, VALUE, offsetof(struct options, gdb)},
+    {"--help", "-h", HELP, 0},
+    {"--version", NULL, VERSION, 0},
+};
 
-	if (strncmp(argv[*i], name, len) == 0 && argv[*i][len] == '=')
-		return argv[*i] + len + 1;
-	if (strcmp(argv[*i], name) != 0 && (!letter || strcmp(argv[*i], letter) != 0))
-		return NULL;
-	return *i + 1 < argc ? argv[++*i] : "";
-}
-
-static bool is(const char *arg, const char *name, const char *letter)
+/* The option that ARG is; *VALUE: what NAME=VALUE gives it, else NULL. */
+static const struct own_option *option_of(const char *arg, const char **value)
 {
-	return strcmp(arg, name) == 0 || (letter && strcmp(arg, letter) == 0);
+	const char *equals = strchr(arg, '=');
+	size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
+
+	*value = equals ? equals + 1 : NULL;
+	for (size_t i = 0; i < sizeof own_options / sizeof *own_options; i++) {
+		const struct own_option *d = &own_options[i];
+
+		if (d->letter && strcmp(arg, d->letter) == 0)
+			return d;
+		if (len == strlen(d->name) && strncmp(arg, d->name, len) == 0 &&
+		    (!equals || d->kind == VALUE))
+			return d;
+	}
+	return NULL;
 }
 
 static int front_end_of_environment(enum front_end *f)
@@ -112,11 +134,25 @@ static int front_end_of_environment(enum front_end *f)
 	return 0;
 }
 
+/* What option D says. 0: go on; 1: done. */
+static int obey(const struct own_option *d, const char *value, struct options *o)
+{
+	void *field = (char *)o + d->field;
+
+	switch (d->kind) {
+	case SWITCH: *(bool *)field = true; return 0;
+	case VALUE: *(const char **)field = value; return 0;
+	case USE_STOCK: o->front_end = STOCK; return 0;
+	case USE_PATCHED: o->front_end = PATCHED; return 0;
+	case HELP: usage(stdout); return 1;
+	case VERSION: printf("lizard " LIZARD_VERSION "\n"); return 1;
+	}
+	return 0;
+}
+
 /* 0: go on; 1: done; -1: wrong. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	const char *v;
-
 	o->rest = calloc((size_t)argc + 1, sizeof *o->rest);
 	if (!o->rest)
 		return lz_fail("out of memory");
@@ -124,29 +160,14 @@ static int parse(int argc, char **argv, struct options *o)
 		return -1;
 	for (int i = 1; i < argc; i++) {
 		bool ours = !o->what; /* behind PROG all is GDB's */
+		const char *value;
+		const struct own_option *d = ours ? option_of(argv[i], &value) : NULL;
 
-		if (ours && is(argv[i], "--end", "-e")) {
-			o->at_end = true;
-		} else if (ours && is(argv[i], "--echo", NULL)) {
-			o->echo = true;
-		} else if (ours && is(argv[i], "--kept", NULL)) {
-			o->kept = true;
-		} else if (ours && is(argv[i], "--patched", NULL)) {
-			o->front_end = PATCHED;
-		} else if (ours && is(argv[i], "--stock", NULL)) {
-			o->front_end = STOCK;
-		} else if (ours && is(argv[i], "--help", "-h")) {
-			usage(stdout);
-			return 1;
-		} else if (ours && is(argv[i], "--version", NULL)) {
-			printf("lizard " LIZARD_VERSION "\n");
-			return 1;
-		} else if (ours && (v = value_of(argc, argv, &i, "--gdb", NULL))) {
-			o->gdb = v;
-		} else if (ours && (v = value_of(argc, argv, &i, "--process", "-p"))) {
-			o->process = v;
-		} else if (ours && (v = value_of(argc, argv, &i, "--serve", "-s"))) {
-			o->port = v;
+		if (d) {
+			if (d->kind == VALUE && !value)
+				value = i + 1 < argc ? argv[++i] : "";
+			if (obey(d, value, o))
+				return 1;
 		} else if (ours && argv[i][0] != '-') {
 			o->what = argv[i];
 		} else {
@@ -541,6 +562,20 @@ static void open_missing(void)
 		close(fd);
 }
 
+/* An exit status, or -1. */
+static int open_recording(struct options *o)
+{
+	lz_auto_free char *dir = find_recording(o);
+	struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
+
+	if (!r)
+		return -1;
+	if (!o->port)
+		return open_in_gdb(o, dir, r);
+	lz_reader_close(r);
+	return serve_port(o, dir);
+}
+
 int lz_cmd_gdb(int argc, char **argv)
 {
 	struct options o = {0};
@@ -548,27 +583,13 @@ int lz_cmd_gdb(int argc, char **argv)
 	open_missing();
 	int rc = parse(argc, argv, &o);
 
-	if (rc == 0) {
-		char *dir = find_recording(&o);
-		struct lz_reader *r = dir ? lz_reader_open(dir) : NULL;
-
-		if (!r) {
-			rc = -1;
-		} else if (o.port) {
-			lz_reader_close(r);
-			rc = serve_port(&o, dir);
-			free(dir);
-			free(o.first);
-			free(o.rest);
-			return rc;
-		} else {
-			rc = open_in_gdb(&o, dir, r);
-		}
-		free(dir);
-	}
+	if (rc == 0)
+		rc = open_recording(&o);
+	else if (rc > 0)
+		rc = 0;
 	free(o.first);
 	free(o.rest);
 	if (rc < 0)
 		lz_print_lines(stderr, "lizard-gdb: %s\n", lz_error());
-	return rc < 0;
+	return rc < 0 ? 1 : rc;
 }

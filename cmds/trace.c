@@ -106,31 +106,25 @@ static int number(const char *text, const char *what, long min, long *value)
 	return 0;
 }
 
-static int set_dirty(struct lz_trace_options *o, const char *text)
+/* An option whose value is one of a few words. */
+struct choice {
+	const char *option, *said, *word[4];
+};
+
+static const struct choice dirty = {
+    "--dirty", "scan, compare or auto", {"auto", "scan", "compare"}};
+static const struct choice flow = {"--flow", "full, hash or auto", {"auto", "full", "hash"}};
+static const struct choice keep = {
+    "--keep", "always, failure or signal", {"always", "failure", "signal"}};
+static const struct choice env = {"--env", "masked or all", {"masked", "all"}};
+static const struct choice keep_part = {"--keep-part", "first or last", {"first", "last"}};
+
+static int choose(const struct choice *c, const char *text, int *i)
 {
-	static const char *const names[] = {"auto", "scan", "compare"};
-
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			o->dirty = (enum lz_dirty_method)i;
+	for (*i = 0; c->word[*i]; ++*i)
+		if (strcmp(text, c->word[*i]) == 0)
 			return 0;
-		}
-	}
-	lz_print(stderr, "lizard-trace: --dirty is scan, compare or auto, not '%s'\n", text);
-	return -1;
-}
-
-static int set_flow(struct lz_trace_options *o, const char *text)
-{
-	static const char *const names[] = {"auto", "full", "hash"};
-
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			o->flow = (enum lz_flow)i;
-			return 0;
-		}
-	}
-	lz_print(stderr, "lizard-trace: --flow is full, hash or auto, not '%s'\n", text);
+	lz_print(stderr, "lizard-trace: %s is %s, not '%s'\n", c->option, c->said, text);
 	return -1;
 }
 
@@ -139,38 +133,6 @@ static int set_size(uint64_t *to, const char *what, const char *text)
 	if (lz_parse_size(text, to) == 0)
 		return 0;
 	lz_print_lines(stderr, "lizard-trace: %s: %s\n", what, lz_error());
-	return -1;
-}
-
-static int set_keep(struct options *o, const char *text)
-{
-	static const char *const names[] = {"always", "failure", "signal"};
-
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			o->keep = (enum keep)i;
-			return 0;
-		}
-	}
-	lz_print(stderr, "lizard-trace: --keep is always, failure or signal, not '%s'\n", text);
-	return -1;
-}
-
-static int set_env(struct lz_trace_options *o, const char *text)
-{
-	o->all_env = strcmp(text, "all") == 0;
-	if (o->all_env || strcmp(text, "masked") == 0)
-		return 0;
-	lz_print(stderr, "lizard-trace: --env is masked or all, not '%s'\n", text);
-	return -1;
-}
-
-static int set_keep_part(struct lz_trace_options *o, const char *text)
-{
-	o->keep_last = strcmp(text, "last") == 0;
-	if (o->keep_last || strcmp(text, "first") == 0)
-		return 0;
-	lz_print(stderr, "lizard-trace: --keep-part is first or last, not '%s'\n", text);
 	return -1;
 }
 
@@ -197,12 +159,12 @@ static int set_seed(struct lz_trace_options *o, const char *text)
 static int set_option(struct options *all, int c, const char *arg)
 {
 	struct lz_trace_options *o = &all->trace;
+	int i;
 	long n;
 
 	switch (c) {
 	case 'o': o->dir = arg; return 0;
 	case 'q': all->quiet = true; return 0;
-	case OPT_KEEP: return set_keep(all, arg);
 	case OPT_ASLR: o->aslr = true; return 0;
 	case OPT_FOLLOW: o->follow = strcmp(arg, "parent") ? arg : NULL; return 0;
 	case OPT_INTERVAL:
@@ -220,12 +182,14 @@ static int set_option(struct options *all, int c, const char *arg)
 		o->full_every = (unsigned)n;
 		return 0;
 	case OPT_MAX_SIZE: return set_size(&o->max_bytes, "--max-size", arg);
-	case OPT_FLOW: return set_flow(o, arg);
 	case OPT_FLOW_LIMIT: return set_size(&o->flow_limit, "--flow-limit", arg);
-	case OPT_KEEP_PART: return set_keep_part(o, arg);
-	case OPT_DIRTY: return set_dirty(o, arg);
+	case OPT_KEEP: return choose(&keep, arg, &i) < 0 ? -1 : (all->keep = (enum keep)i, 0);
+	case OPT_KEEP_PART: return choose(&keep_part, arg, &i) < 0 ? -1 : (o->keep_last = i, 0);
+	case OPT_DIRTY:
+		return choose(&dirty, arg, &i) < 0 ? -1 : (o->dirty = (enum lz_dirty_method)i, 0);
+	case OPT_FLOW: return choose(&flow, arg, &i) < 0 ? -1 : (o->flow = (enum lz_flow)i, 0);
 	case OPT_CHAOS: return set_seed(o, arg);
-	case OPT_ENV: return set_env(o, arg);
+	case OPT_ENV: return choose(&env, arg, &i) < 0 ? -1 : (o->all_env = i, 0);
 	case OPT_SLICE:
 		if (number(arg, "--slice", 1, &n) < 0)
 			return -1;
