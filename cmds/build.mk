@@ -1,7 +1,7 @@
 # The multi-call program `lizard` and its well-known names.
 $(BIN)/lizard: $(OBJ)/libcmds.a $(LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--whole-archive $(OBJ)/libcmds.a -Wl,--no-whole-archive -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) -larchive -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--start-group $(OBJ)/libcmds.a $(LIBS) -Wl,--end-group $(LDLIBS) -larchive -o $@
 
 $(BIN)/lizard-trace $(BIN)/lizard-gdb: $(BIN)/lizard
 	ln -sf lizard $@

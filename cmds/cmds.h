@@ -8,18 +8,17 @@ struct lz_cmd {
 	int (*main)(int argc, char **argv);
 };
 
-/* Weak: a command whose file is not linked in is left out of the list. */
-int lz_cmd_trace(int argc, char **argv) __attribute__((weak));
-int lz_cmd_gdb(int argc, char **argv) __attribute__((weak));
-int lz_cmd_serve(int argc, char **argv) __attribute__((weak));
-int lz_cmd_verify(int argc, char **argv) __attribute__((weak));
-int lz_cmd_ls(int argc, char **argv) __attribute__((weak));
-int lz_cmd_ps(int argc, char **argv) __attribute__((weak));
-int lz_cmd_rm(int argc, char **argv) __attribute__((weak));
-int lz_cmd_pack(int argc, char **argv) __attribute__((weak));
-int lz_cmd_unpack(int argc, char **argv) __attribute__((weak));
-int lz_cmd_prune(int argc, char **argv) __attribute__((weak));
-int lz_cmd_info(int argc, char **argv) __attribute__((weak));
-int lz_cmd_dump(int argc, char **argv) __attribute__((weak));
+int lz_cmd_trace(int argc, char **argv);
+int lz_cmd_gdb(int argc, char **argv);
+int lz_cmd_serve(int argc, char **argv);
+int lz_cmd_verify(int argc, char **argv);
+int lz_cmd_ls(int argc, char **argv);
+int lz_cmd_ps(int argc, char **argv);
+int lz_cmd_rm(int argc, char **argv);
+int lz_cmd_pack(int argc, char **argv);
+int lz_cmd_unpack(int argc, char **argv);
+int lz_cmd_prune(int argc, char **argv);
+int lz_cmd_info(int argc, char **argv);
+int lz_cmd_dump(int argc, char **argv);
 
 #endif

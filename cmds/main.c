@@ -29,7 +29,7 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 static const struct lz_cmd *find(const char *name)
 {
 	for (int i = 0; i < N_COMMANDS; i++)
-		if (commands[i].main && strcmp(commands[i].name, name) == 0)
+		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
 	return NULL;
 }
@@ -38,8 +38,7 @@ static void usage(FILE *to)
 {
 	fprintf(to, "usage: lizard COMMAND [ARGS]\n\ncommands:\n");
 	for (int i = 0; i < N_COMMANDS; i++)
-		if (commands[i].main)
-			lz_print(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		lz_print(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	fprintf(to, "\n`lizard COMMAND --help` says more; man lizard-COMMAND says all.\n");
 }
 
