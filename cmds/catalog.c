@@ -190,8 +190,8 @@ static uint64_t written(const char *path)
 	return (uint64_t)(stat(meta, &st) < 0 ? time(NULL) : st.st_mtime);
 }
 
-/* A recording cannot have begun after it was written: a stranger's would stay newer than all others, and `prune --keep`
- * would remove those. */
+/* A recording cannot have begun after it was written: a stranger's would stay newer than all
+ * others, and `prune --keep` would remove those. */
 static uint64_t began(const struct lz_entry *e, const char *path)
 {
 	uint64_t latest = written(path);

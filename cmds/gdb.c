@@ -1,5 +1,5 @@
-/* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a pipe; the patched one
- * (`make gdb`) replays in its own process. */
+/* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a
+ * pipe; the patched one (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"
 #include "cmds/pack.h"
 #include "cmds/processes.h"
@@ -280,7 +280,8 @@ static char *quoted(const char *text)
 	return out;
 }
 
-/* TEXT as one word of a command of GDB's, which takes a backslash for itself between quotes as well. malloced. */
+/* TEXT as one word of a command of GDB's, which takes a backslash for itself between quotes as
+ * well. malloced. */
 static char *escaped(const char *text)
 {
 	char *out = malloc(2 * strlen(text) + 1), *q = out;
@@ -388,7 +389,8 @@ static int find_commands(const char *self, char path[PATH_MAX])
 	return 0;
 }
 
-/* The patched GDB has Lizard's library in it, so one that is older than this program may be of another version. */
+/* The patched GDB has Lizard's library in it, so one that is older than this program may be of
+ * another version. */
 static bool up_to_date(const char *self, const char *gdb)
 {
 	struct stat ours, theirs;
@@ -420,7 +422,8 @@ static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
 
 enum { SOURCE_ROOTS = 16 };
 
-/* The command that makes GDB look for the sources below /NAME in the pack's directory of them. malloced; NULL: there is none. */
+/* The command that makes GDB look for the sources below /NAME in the pack's directory of them.
+ * malloced; NULL: there is none. */
 static char *substitution(const char *sources, const char *name)
 {
 	char *from = NULL, *to = NULL, *command = NULL, *path;
@@ -438,8 +441,8 @@ static char *substitution(const char *sources, const char *name)
 	return command;
 }
 
-/* GDB's commands that make it find the source files a packed recording brought along: one for each directory of the
- * root, since GDB replaces whole ones. How many words were added. */
+/* GDB's commands that make it find the source files a packed recording brought along: one for each
+ * directory of the root, since GDB replaces whole ones. How many words were added. */
 static int source_words(const char *pack, const char **argv)
 {
 	char *sources = NULL, *command;

@@ -42,7 +42,8 @@ static void usage(FILE *to)
 	fprintf(to, "\n`lizard COMMAND --help` says more; man lizard-COMMAND says all.\n");
 }
 
-/* What reads a recording, and the program that it replays, may be made to take all memory. Then they go, not others. */
+/* What reads a recording, and the program that it replays, may be made to take all memory. Then
+ * they go, not others. */
 static void be_first_to_go(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

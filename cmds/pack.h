@@ -1,6 +1,7 @@
-/* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it holds those of the other
- * processes, `processes/`, and `sources/`, the programs' source files as they are found when it is packed, each below its
- * absolute name. A file that several processes have is in it once, and hard links to it. */
+/* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it
+ * holds those of the other processes, `processes/`, and `sources/`, the programs' source files as
+ * they are found when it is packed, each below its absolute name. A file that several processes
+ * have is in it once, and hard links to it. */
 #ifndef LIZARD_CMDS_PACK_H
 #define LIZARD_CMDS_PACK_H
 

@@ -132,8 +132,8 @@ static int enter(int fd, const char *name)
 	return openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens the directory below ROOT that NAME is in, and makes it if it is missing; *LAST: the file's own name. No part of
- * NAME can lead out of ROOT. */
+/* Opens the directory below ROOT that NAME is in, and makes it if it is missing; *LAST: the file's
+ * own name. No part of NAME can lead out of ROOT. */
 static int enter_parents(int root, char *name, const char **last)
 {
 	int fd = dup(root);

@@ -14,8 +14,8 @@ struct ends {
 	unsigned own, other;
 };
 
-/* The owner, if LINE of /proc/net/tcp is that end of it; -1: it is another one. One that was closed has no owner any more,
- * and is shown as root's. */
+/* The owner, if LINE of /proc/net/tcp is that end of it; -1: it is another one. One that was closed
+ * has no owner any more, and is shown as root's. */
 static long owner_of(const char *line, const struct ends *e)
 {
 	unsigned own, other, state;

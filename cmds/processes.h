@@ -12,8 +12,8 @@ struct lz_processes {
 
 int lz_processes_read(struct lz_processes *p, const char *recording);
 void lz_processes_free(struct lz_processes *p);
-/* The recording of the process with this id, or the only one of a program with this name. malloced; NULL: lz_error() says
- * which there are. */
+/* The recording of the process with this id, or the only one of a program with this name. malloced;
+ * NULL: lz_error() says which there are. */
 char *lz_process_find(const char *recording, const char *pid_or_name);
 
 #endif

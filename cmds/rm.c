@@ -16,7 +16,8 @@ static void usage(FILE *to)
 	        "Removes recordings, each named as `lizard ls` shows it or by its directory.\n");
 }
 
-/* What lies elsewhere is not removed by a name that only leads there; PROG-latest leads to its neighbour. */
+/* What lies elsewhere is not removed by a name that only leads there; PROG-latest leads to its
+ * neighbour. */
 static int remove_here(const char *path)
 {
 	char to[PATH_MAX], bare[PATH_MAX];
@@ -35,8 +36,8 @@ static int remove_here(const char *path)
 	return lz_recording_remove(path);
 }
 
-/* A name is looked up among the recordings; what holds a slash is a directory. Unlike in other commands a
- * program does not stand for its latest recording: removing is not guessed at. */
+/* A name is looked up among the recordings; what holds a slash is a directory. Unlike in other
+ * commands a program does not stand for its latest recording: removing is not guessed at. */
 static int remove_one(const char *name)
 {
 	char *dir, *path = NULL;

@@ -25,7 +25,8 @@ void lz_text_print_cut(const char *s, unsigned columns);
 /* A JSON string; bytes that are not UTF-8 become \xHH. */
 json_t *lz_json_text(const char *s);
 json_t *lz_json_hex(uint64_t v);
-/* Sets exit_status, or signal, of a status as waitpid gives it; the other one, or both of -1, become null. */
+/* Sets exit_status, or signal, of a status as waitpid gives it; the other one, or both of -1,
+ * become null. */
 void lz_json_status(json_t *o, int status);
 /* Prints one line and drops the reference. -1 if V is NULL (no memory) or stdout is broken. */
 int lz_json_print(json_t *v);

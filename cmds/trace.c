@@ -309,8 +309,8 @@ static int failed(int status)
 	return WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126 ? WEXITSTATUS(status) : 125;
 }
 
-/* The cursor is left at the line's start: what the program prints next goes over it. Nothing is shown where the program
- * has the terminal for itself, as an editor has. */
+/* The cursor is left at the line's start: what the program prints next goes over it. Nothing is
+ * shown where the program has the terminal for itself, as an editor has. */
 static void show(uint64_t ns, uint64_t bytes, uint64_t written)
 {
 	char took[LZ_TEXT], total[LZ_TEXT], rate[LZ_TEXT];

@@ -12,8 +12,8 @@ void lz_buf_free(struct lz_buf *b)
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* New memory costs a fault for each of its pages. From the mapping's beginning, where malloc() keeps its size, or it would
- * become two, which cannot be moved together. */
+/* New memory costs a fault for each of its pages. From the mapping's beginning, where malloc()
+ * keeps its size, or it would become two, which cannot be moved together. */
 static void want_huge_pages(uint8_t *p, size_t len)
 {
 	size_t off = (uintptr_t)p % 4096;

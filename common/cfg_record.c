@@ -148,7 +148,8 @@ static int read_edges(const struct parts *p, size_t offset, struct lz_cfg_func *
 	return 0;
 }
 
-/* Edges looked at for the sets that a file leaves out: a second. A few megabytes of a stranger's could ask for days. */
+/* Edges looked at for the sets that a file leaves out: a second. A few megabytes of a stranger's
+ * could ask for days. */
 #define WORK_MAX (1ULL << 28)
 
 /* The set at INDEX of the words; where the writer left it out, computes it. */

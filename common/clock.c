@@ -26,7 +26,8 @@ static bool reads_counter(const ucontext_t *at)
 	return memcmp(insn, "\x0f\x31", 2) == 0 || memcmp(insn, "\x0f\x01\xf9", 3) == 0;
 }
 
-/* The kernel tells of a trapped rdtsc as of a privileged instruction. It is executed again on return. */
+/* The kernel tells of a trapped rdtsc as of a privileged instruction. It is executed again on
+ * return. */
 static void on_fault(int signo, siginfo_t *info, void *context)
 {
 	int mode = PR_TSC_ENABLE;

@@ -6,7 +6,8 @@
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
-/* Higher levels do not keep up with a page-cache disk on one core (docs/measurements.md, "Dependencies"). */
+/* Higher levels do not keep up with a page-cache disk on one core (docs/measurements.md,
+ * "Dependencies"). */
 enum { ZSTD_LEVEL = 1, ZLIB_LEVEL = 1 };
 
 void lz_packer_free(struct lz_packer *p)

@@ -13,7 +13,8 @@ void lz_packer_free(struct lz_packer *p);
 
 /* Appends the packed bytes to OUT; -1 with lz_error(). */
 int lz_pack(struct lz_packer *p, int codec, const void *in, size_t len, struct lz_buf *out);
-/* Unpacks into OUT, which has room for exactly RAW_LEN bytes; anything else than that length fails. */
+/* Unpacks into OUT, which has room for exactly RAW_LEN bytes; anything else than that length
+ * fails. */
 int lz_unpack(int codec, const void *in, size_t len, void *out, size_t raw_len);
 
 /* dst = a ^ b, a page each; no alignment needed; dst may be a. */

@@ -1,5 +1,5 @@
-/* One copy of a file for several recordings: a folder of copies, each named after what tells one version of the file from
- * another, from which they are linked. */
+/* One copy of a file for several recordings: a folder of copies, each named after what tells one
+ * version of the file from another, from which they are linked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ int lz_copy_from_store(int store, int fd, uint64_t *size, uint32_t *crc, int dir
 	}
 	if (lz_copy_file(fd, size, crc, dirfd, name, NULL) < 0)
 		return -1;
-	/* If somebody was faster, or there are no links here, it remains the only one of its kind. */
+	/* If somebody was faster, or there are no links here, it remains the only one of its
+	 * kind. */
 	if (linkat(dirfd, name, store, key, 0) < 0 && errno != EEXIST)
 		lz_debug("the copy %s is not shared", name);
 	return 0;

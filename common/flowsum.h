@@ -1,8 +1,9 @@
-/* The checksum of a block of the marker stream that is not stored itself. Replay computes it piece by piece while it
- * goes. 64 bits, made of two sums that zlib has, so that no library is needed for it alone: CRC-32 finds every
- * difference within 32 bits and all others but one in 2^32, Adler-32 is independent of it. Together they are faster
- * than compressing, which they replace. They need not stand up to somebody who looks for a collision: who can change a
- * recording can change its checksums too. */
+/* The checksum of a block of the marker stream that is not stored itself. Replay computes it piece
+ * by piece while it goes. 64 bits, made of two sums that zlib has, so that no library is needed for
+ * it alone: CRC-32 finds every difference within 32 bits and all others but one in 2^32, Adler-32
+ * is independent of it. Together they are faster than compressing, which they replace. They need
+ * not stand up to somebody who looks for a collision: who can change a recording can change its
+ * checksums too. */
 #ifndef LIZARD_FLOWSUM_H
 #define LIZARD_FLOWSUM_H
 

@@ -31,10 +31,12 @@ struct lz_frames {
 	uint64_t bytes; /* of all parts */
 };
 
-/* Opens NAME in the directory DIRFD and reads headers until the end or the first bad one, which is no error
- * but fills `end`. A missing file: an empty list with fd -1. -1: no memory or no right to read. */
+/* Opens NAME in the directory DIRFD and reads headers until the end or the first bad one, which is
+ * no error but fills `end`. A missing file: an empty list with fd -1. -1: no memory or no right to
+ * read. */
 int lz_frames_open(int dirfd, const char *name, struct lz_frames *fs);
-/* Adds those of NAME, a further part of the same file. Nothing if the list has ended early, or there is no such file. */
+/* Adds those of NAME, a further part of the same file. Nothing if the list has ended early, or
+ * there is no such file. */
 int lz_frames_append(int dirfd, const char *name, struct lz_frames *fs);
 void lz_frames_close(struct lz_frames *fs);
 /* The payload of frame i, checked and unpacked: OUT is emptied first. */
@@ -51,7 +53,8 @@ struct lz_frame_cache {
 	uint64_t clock;
 };
 /* Frame i's payload, valid until LZ_CACHE_SLOTS - 1 other frames were asked for. */
-/* The same if it is there already, else NULL; a slot for frame I to be filled, which counts only when that is said. */
+/* The same if it is there already, else NULL; a slot for frame I to be filled, which counts only
+ * when that is said. */
 const struct lz_buf *lz_cache_find(struct lz_frame_cache *c, uint32_t i);
 struct lz_cache_slot *lz_cache_oldest(struct lz_frame_cache *c);
 void lz_cache_filled(struct lz_frame_cache *c, struct lz_cache_slot *s, uint32_t i);

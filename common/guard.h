@@ -1,9 +1,9 @@
 /* The gate to a replayed process: what belongs to Lizard in it stays as Lizard made it.
  *
  * lz_proc_write() and lz_proc_syscall() are the only ways by which anything is written into such a
- * process, or mapped, moved, protected or unmapped in it. Both ask here first, so an address out of a
- * recording never reaches the stub (p->stub). A process without a stub has no such range,
- * and everything passes. */
+ * process, or mapped, moved, protected or unmapped in it. Both ask here first, so an address out of
+ * a recording never reaches the stub (p->stub). A process without a stub has no such range, and
+ * everything passes. */
 #ifndef LZ_COMMON_GUARD_H
 #define LZ_COMMON_GUARD_H
 

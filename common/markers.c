@@ -28,9 +28,10 @@ static uint64_t long_or_none(const uint8_t *p)
 	return mask;
 }
 
-/* Parses from FROM to behind the first marker that ends behind the window, or to what is no marker. The
- * way through is a chain of additions only, since the branches on the size are guessed right mostly: marker by
- * marker, the next one's load waited for the last one's size, and parsing took as long as compressing. */
+/* Parses from FROM to behind the first marker that ends behind the window, or to what is no marker.
+ * The way through is a chain of additions only, since the branches on the size are guessed right
+ * mostly: marker by marker, the next one's load waited for the last one's size, and parsing took as
+ * long as compressing. */
 static uint32_t through_window(const uint8_t *mem, uint32_t from)
 {
 	uint64_t stops = long_or_none(mem + from);

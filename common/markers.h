@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Where the markers in mem[from..limit) end: the first offset at or after FROM, a marker boundary, that
- * holds no whole marker (a byte 0, an unknown code, a marker that LIMIT cuts). */
+/* Where the markers in mem[from..limit) end: the first offset at or after FROM, a marker boundary,
+ * that holds no whole marker (a byte 0, an unknown code, a marker that LIMIT cuts). */
 uint32_t lz_markers_end(const uint8_t *mem, uint32_t from, uint32_t limit);
 
 #endif

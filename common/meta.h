@@ -6,7 +6,8 @@
 
 /* Writes DIRFD/meta by way of a rename. */
 int lz_meta_write(int dirfd, const struct lz_meta *m);
-/* Room on disk for the next one, so that it can be said there that the disk is full; best effort. And gives it back. */
+/* Room on disk for the next one, so that it can be said there that the disk is full; best effort.
+ * And gives it back. */
 void lz_meta_reserve(int dirfd);
 void lz_meta_unreserve(int dirfd);
 int lz_meta_read_at(int dirfd, struct lz_meta *m);

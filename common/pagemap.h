@@ -16,8 +16,8 @@ struct lz_pagemap {
 
 /* NULL if absent or removed. */
 uint8_t *lz_pagemap_get(const struct lz_pagemap *m, uint64_t addr);
-/* Where the page's pointer is kept, NULL inside if new; NULL if there is no memory. Setting the pointer to
- * NULL removes the page. Valid until the next call. */
+/* Where the page's pointer is kept, NULL inside if new; NULL if there is no memory. Setting the
+ * pointer to NULL removes the page. Valid until the next call. */
 uint8_t **lz_pagemap_at(struct lz_pagemap *m, uint64_t addr);
 /* The pages themselves belong to the caller. */
 void lz_pagemap_free(struct lz_pagemap *m);

@@ -13,7 +13,8 @@
 enum { PARTS = 8 };
 /* but its whole checkpoint must not be most of what is written. */
 enum { WHOLE_FACTOR = 2 };
-/* Raw bytes in the worker's queue: when it is time for a new part is guessed from how they have packed so far. */
+/* Raw bytes in the worker's queue: when it is time for a new part is guessed from how they have
+ * packed so far. */
 enum { QUEUE_PART = 4, QUEUE_MIN = 1 << 20 };
 
 /* What is on disk, the oldest part first. */

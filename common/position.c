@@ -31,7 +31,8 @@ void lz_pos_print(const struct lz_pos *p, char buf[LZ_POS_TEXT])
 	         (unsigned long long)p->ip, p->n);
 }
 
-/* A number that ends at the character STOP (or the end of the text, if STOP is 0); commas are skipped. */
+/* A number that ends at the character STOP (or the end of the text, if STOP is 0); commas are
+ * skipped. */
 static int number(const char **text, char stop, uint64_t max, uint64_t *out)
 {
 	char digits[72];

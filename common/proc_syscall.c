@@ -19,8 +19,8 @@ static bool is_fault(int status)
 	       (signo == SIGSEGV || signo == SIGBUS || signo == SIGILL || signo == SIGFPE);
 }
 
-/* Killed, it ends as soon as it is let out of its exit event. Its parent is told when we have been; of the first of several
- * threads nobody is before all of them have gone. */
+/* Killed, it ends as soon as it is let out of its exit event. Its parent is told when we have been;
+ * of the first of several threads nobody is before all of them have gone. */
 static int died(pid_t pid, int status)
 {
 	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8) &&
@@ -42,8 +42,8 @@ static bool has_started_another(const struct lz_proc *p, int status)
 }
 
 /* Goes on to the next system call stop of kind OP. Every signal is blocked, so only stops that
- * ptrace itself makes can come between, and SIGSTOP, which is held back: *sigstop. An exit stop left over from an emulated
- * call is passed over. */
+ * ptrace itself makes can come between, and SIGSTOP, which is held back: *sigstop. An exit stop
+ * left over from an emulated call is passed over. */
 static int next_syscall_stop(const struct lz_proc *p, int op, struct __ptrace_syscall_info *info,
                              bool *sigstop)
 {

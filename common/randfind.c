@@ -1,4 +1,5 @@
-/* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels or the unwind rules tell. */
+/* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels or
+ * the unwind rules tell. */
 #include <elf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>

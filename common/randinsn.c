@@ -1,4 +1,5 @@
-/* Intel SDM volume 2: RDRAND is 0F C7 /6, RDSEED 0F C7 /7, both with a register; MOV to DR6, DR7 is 0F 23 /6, /7. */
+/* Intel SDM volume 2: RDRAND is 0F C7 /6, RDSEED 0F C7 /7, both with a register; MOV to DR6, DR7 is
+ * 0F 23 /6, /7. */
 #include <immintrin.h>
 #include <string.h>
 #include <unistd.h>

@@ -112,9 +112,10 @@ static void cut_to(struct lz_reader *r, uint64_t n_events, uint32_t n_cks,
 	cut_streams(r, sync);
 }
 
-/* A cut recording mostly ends right at a checkpoint, since each one flushes. Nothing of the run is known behind
- * it, so no replay could reach it and compare: it is left out, unless it is the only one, or the program's memory behind
- * an execve. The same happens when the program is killed while it waits for one to be taken: only its end is recorded then. */
+/* A cut recording mostly ends right at a checkpoint, since each one flushes. Nothing of the run is
+ * known behind it, so no replay could reach it and compare: it is left out, unless it is the only
+ * one, or the program's memory behind an execve. The same happens when the program is killed while
+ * it waits for one to be taken: only its end is recorded then. */
 static void leave_out_last(struct lz_reader *r)
 {
 	const struct lz_event *e = lz_reader_event(r, r->n_events - 1);
@@ -176,7 +177,8 @@ int lz_reader_cut(struct lz_reader *r)
 	struct lz_buf buf = {0};
 	uint32_t i = r->n_syncs;
 
-	/* An unfinished recording may well end in the middle of a frame: that is not worth a word of its own. */
+	/* An unfinished recording may well end in the middle of a frame: that is not worth a word
+	 * of its own. */
 	if (r->meta.state != LZ_REC_COMPLETE && *r->meta.stopped)
 		say_stopped(r);
 	else if (r->meta.state != LZ_REC_COMPLETE)

@@ -151,7 +151,8 @@ static bool is_first_buffer(const struct lz_reader *r, const struct lz_frame *f)
 	       f->raw_len <= LZ_BUFFER_GUARD && f->key0 + f->raw_len == r->first_marker;
 }
 
-/* A part begins with what its first checkpoint's marker buffer holds, which the part before has, too. */
+/* A part begins with what its first checkpoint's marker buffer holds, which the part before has,
+ * too. */
 static bool is_repeated(const struct lz_frame *f, const struct lz_frame *before, uint64_t len)
 {
 	return f->type == LZ_FRAME_MARKERS && f->fd != before->fd && f->key0 < len &&
@@ -200,7 +201,8 @@ static int add_stream(struct lz_reader *r, uint32_t tid)
 	return 0;
 }
 
-/* The thread of a file name markers-TID as the writer spells it for PART; -1 if it is something else. */
+/* The thread of a file name markers-TID as the writer spells it for PART; -1 if it is something
+ * else. */
 static int64_t tid_of(const char *name, uint32_t part)
 {
 	char again[LZ_PART_NAME];

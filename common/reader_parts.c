@@ -1,4 +1,5 @@
-/* Of a recording that keeps its last part only, the files are in parts, and the first ones are gone. */
+/* Of a recording that keeps its last part only, the files are in parts, and the first ones are
+ * gone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <common/dir.h>
@@ -67,7 +68,8 @@ int lz_reader_open_frames(struct lz_reader *r, const char *name, struct lz_frame
 	return rc;
 }
 
-/* Everything is counted from the program's start: the first checkpoint says where the files begin. */
+/* Everything is counted from the program's start: the first checkpoint says where the files
+ * begin. */
 int lz_reader_find_begin(struct lz_reader *r)
 {
 	const struct lz_frames *fs = &r->checkpoints;

@@ -18,7 +18,8 @@
 /* Bytes that may wait; the recorded program is held up beyond. */
 enum { QUEUE_MAX = 64 << 20 };
 
-/* Bytes that wait when markers are packed by the faster LZ4: few, since what waits at the end is waited for. */
+/* Bytes that wait when markers are packed by the faster LZ4: few, since what waits at the end is
+ * waited for. */
 enum { QUEUE_LONG = 1 << 20 };
 
 /* Buffers that are kept for use again. */
@@ -64,8 +65,9 @@ static size_t waiting(struct lz_worker *w, const struct job *job)
 	return n;
 }
 
-/* zlib packs pages at a tenth of zstd's speed, no smaller: not while other frames wait. LZ4 packs markers at two to
- * three times zstd's speed, to twice the size: only while zstd does not keep up. */
+/* zlib packs pages at a tenth of zstd's speed, no smaller: not while other frames wait. LZ4 packs
+ * markers at two to three times zstd's speed, to twice the size: only while zstd does not keep
+ * up. */
 static int codec_for(struct lz_worker *w, const struct job *job)
 {
 	switch (job->frame.type) {
@@ -116,7 +118,8 @@ static int write_all(struct lz_out *out, struct iovec *v, int n)
 	return 0;
 }
 
-/* The tracer trusts the program's pointer; code that changes it would make the stream unreadable. */
+/* The tracer trusts the program's pointer; code that changes it would make the stream
+ * unreadable. */
 static int check_markers(const struct job *job)
 {
 	uint32_t len = (uint32_t)job->raw.len, end = lz_markers_end(job->raw.p, 0, len);

@@ -16,29 +16,33 @@ struct lz_out {
 };
 
 struct lz_worker *lz_worker_start(void);
-/* Takes over RAW's memory, on failure too. FRAME: type, flags, count, keys; the rest is set here. Blocks
- * while too much is queued. -1: a frame before it could not be written (lz_error()). */
+/* Takes over RAW's memory, on failure too. FRAME: type, flags, count, keys; the rest is set here.
+ * Blocks while too much is queued. -1: a frame before it could not be written (lz_error()). */
 int lz_worker_push(struct lz_worker *w, struct lz_out *out, const struct lz_frame *frame,
                    struct lz_buf *raw);
-/* An empty buffer with room for N bytes, one whose contents were written if there is such: its pages are
- * there already, and touching new ones costs more than copying into them. RAW must be empty. */
+/* An empty buffer with room for N bytes, one whose contents were written if there is such: its
+ * pages are there already, and touching new ones costs more than copying into them. RAW must be
+ * empty. */
 void lz_worker_spare(struct lz_worker *w, size_t n, struct lz_buf *raw);
-/* Runs JOB(ARG, true) on the thread, after all that was pushed so far; with false if a frame or job before it has
- * failed. -1: likewise, or it could not be queued, then JOB has been called. */
+/* Runs JOB(ARG, true) on the thread, after all that was pushed so far; with false if a frame or job
+ * before it has failed. -1: likewise, or it could not be queued, then JOB has been called. */
 int lz_worker_call(struct lz_worker *w, int (*job)(void *arg, bool go), void *arg);
-/* Of what is on disk, the last part is kept. RING must outlive the worker. Before anything is pushed. */
+/* Of what is on disk, the last part is kept. RING must outlive the worker. Before anything is
+ * pushed. */
 void lz_worker_parts(struct lz_worker *w, struct lz_parts *parts);
 /* Waits until the queue is empty. -1 as lz_worker_check(). */
 int lz_worker_drain(struct lz_worker *w);
 /* 0, or -1 with the worker's first error as lz_error(). */
 int lz_worker_check(struct lz_worker *w);
-/* Which blocks of markers are stored and which are only summed (lizard/recording.h, lz_writer_flow()). */
+/* Which blocks of markers are stored and which are only summed (lizard/recording.h,
+ * lz_writer_flow()). */
 void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit);
 /* The stream offset from which on only checksums are kept; UINT64_MAX: all is stored so far. */
 uint64_t lz_worker_hashed_from(struct lz_worker *w);
 /* Bytes on disk; *GONE, unless NULL: and no longer. */
 uint64_t lz_worker_written(struct lz_worker *w, uint64_t *gone);
-/* Bytes ever written when what is queued is written as well, guessed from how it has packed so far. */
+/* Bytes ever written when what is queued is written as well, guessed from how it has packed so
+ * far. */
 uint64_t lz_worker_expected(struct lz_worker *w);
 /* Which CPUs it may use. */
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus);

@@ -358,7 +358,8 @@ static void forget_ended(struct lz_writer *w, struct lz_thread_events *t, const 
 		t->ended = ev->flags & LZ_EVF_THREAD_END;
 }
 
-/* The stream has the name of the first thread that anything happens to; it is there from then on, even if empty. */
+/* The stream has the name of the first thread that anything happens to; it is there from then on,
+ * even if empty. */
 static int first_stream(struct lz_writer *w, uint32_t tid)
 {
 	if (w->n_events)

@@ -9,7 +9,8 @@
 #include <common/parts.h>
 #include <lizard/marker.h>
 
-/* Of struct lz_writer.tail; LZ_BUFFER_GUARD bytes of it are valid at least, if there were so many. */
+/* Of struct lz_writer.tail; LZ_BUFFER_GUARD bytes of it are valid at least, if there were so
+ * many. */
 enum { LZ_TAIL_MAX = 4 * LZ_BUFFER_GUARD };
 
 struct lz_out_stream {
@@ -53,8 +54,8 @@ struct lz_writer {
 	struct lz_thread_events *threads; /* the latest ones last */
 	uint32_t n_threads, last_thread;
 	uint32_t n_checkpoints;
-	struct lz_pagemap
-	    pages; /* which pages the reader's image will hold: pages.page is only a flag */
+	/* which pages the reader's image will hold: pages.page is only a flag */
+	struct lz_pagemap pages;
 	struct lz_known_file *files;
 	uint32_t n_files;
 	struct lz_parts *parts; /* lz_writer_keep_last() */

@@ -54,7 +54,8 @@ static uint64_t block_weight(basic_block bb)
 	return (uint64_t)1 << (3 * depth + 8);
 }
 
-/* GCC's guess of two ways, if neither is rare: then nobody knows which is taken more often (see layout.cc). */
+/* GCC's guess of two ways, if neither is rare: then nobody knows which is taken more often (see
+ * layout.cc). */
 static bool is_undecided(edge e, int *percent)
 {
 	return EDGE_COUNT(e->src->succs) == 2 && lz_edge_is_guess(e, percent) &&
@@ -67,7 +68,8 @@ static bool leaves_loop(edge e)
 	       loop_exit_edge_p(e->src->loop_father, e);
 }
 
-/* How often E is taken, in percent of its block, where GCC's guess of it says little: loops go on; else both ways are equal. */
+/* How often E is taken, in percent of its block, where GCC's guess of it says little: loops go on;
+ * else both ways are equal. */
 static int believed_percent(edge e)
 {
 	if (leaves_loop(e))

@@ -2,11 +2,12 @@
 #include "gcc.h"
 #include "plugin.h"
 
-/* GCC puts the successor that it thinks likelier in line. Out of line a marker costs two jumps each time; in line it
- * costs one jump each time that it is not met. So one that is met in a third of the cases or more belongs in line, and
- * of a guess of 20 to 50 % that is not known: it may be off by any amount (a loop's `if (y || x)`: guessed 20 %, true
- * 89 %; the program took 1.5 times native, 1.2 in line). Below, most are right: errors, ends of loops, what
- * __builtin_expect() says. */
+/* GCC puts the successor that it thinks likelier in line. Out of line a marker costs two jumps each
+ * time; in line it costs one jump each time that it is not met. So one that is met in a third of
+ * the cases or more belongs in line, and of a guess of 20 to 50 % that is not known: it may be off
+ * by any amount (a loop's `if (y || x)`: guessed 20 %, true 89 %; the program took 1.5 times
+ * native, 1.2 in line). Below, most are right: errors, ends of loops, what __builtin_expect()
+ * says. */
 enum { LIKELIER_PERCENT = 55 };
 
 bool lz_edge_is_guess(edge e, int *percent)

@@ -67,9 +67,11 @@ void lz_prepare_record(const struct lz_function *f);
 /* pieces.cc: the section piece that the current function's record belongs to. */
 struct lz_piece {
 	const char *name;
-	const char *group; /* of COMDAT, or NULL */
-	const char *first; /* a symbol in the code that it belongs to: the same
-	                      for all functions of one text section */
+	/* of COMDAT, or NULL */
+	const char *group;
+	/* a symbol in the code that it belongs to: the same for all functions of one text
+	 * section */
+	const char *first;
 };
 const struct lz_piece *lz_piece_of(tree fndecl);
 
@@ -89,12 +91,12 @@ void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f);
 /* layout.cc: E's probability was not measured, but guessed at *PERCENT. */
 bool lz_edge_is_guess(edge e, int *percent);
 enum { LZ_RARE_PERCENT = 20 }; /* guesses below are mostly right, those of 20 to 50 are not */
-/* Makes GCC put this block, which was made for a marker on an edge, in line, unless it is believed to be
- * rare or its profile was measured. */
+/* Makes GCC put this block, which was made for a marker on an edge, in line, unless it is believed
+ * to be rare or its profile was measured. */
 void lz_keep_in_line(basic_block marker);
 
-/* scopes.cc: debug information takes MARKER, which is about to be put on E, for code of the line and the inlined call that
- * E begins in. */
+/* scopes.cc: debug information takes MARKER, which is about to be put on E, for code of the line
+ * and the inlined call that E begins in. */
 void lz_place_marker(gimple *marker, edge e);
 
 /* instrument.cc, regs.cc: the passes. */

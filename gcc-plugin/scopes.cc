@@ -1,4 +1,5 @@
-/* What debug information says of the markers on edges: the line and the inlined call that they belong to. */
+/* What debug information says of the markers on edges: the line and the inlined call that they
+ * belong to. */
 #include "gcc.h"
 #include "plugin.h"
 
@@ -126,8 +127,8 @@ static rtx_insn *far_label(rtx_insn *marker)
 	return NULL;
 }
 
-/* At the first byte of a range of an inlined call GDB hides the call, and takes control there for having left it. Where a
- * marker would be that byte, a nop that never runs is put before it. */
+/* At the first byte of a range of an inlined call GDB hides the call, and takes control there for
+ * having left it. Where a marker would be that byte, a nop that never runs is put before it. */
 static void pad_far_markers()
 {
 	for (rtx_insn *insn = get_insns(); insn; insn = NEXT_INSN(insn)) {

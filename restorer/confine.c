@@ -26,8 +26,8 @@ enum { FILTER = 1 };
 
 enum { ARCH_SET_CPUID = 0x1012, ANY = -1, VSYSCALL_HIGH = -1, SYSCALL_LEN = 2 };
 
-/* What a mapping may be, a called function's too (replayer/front/diversion_calls.c): nothing that locks or fills
- * memory at once. */
+/* What a mapping may be, a called function's too (replayer/front/diversion_calls.c): nothing that
+ * locks or fills memory at once. */
 #define MAP_FLAGS                                                                                  \
 	(MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_ANONYMOUS |              \
 	 MAP_NORESERVE | MAP_GROWSDOWN | MAP_STACK | MAP_32BIT)
@@ -77,7 +77,8 @@ static void must_be(struct program *b, uint32_t k)
 	put(b, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
 }
 
-/* Allowed if what is loaded has the number NR, and its argument fits; the number is loaded again behind it. */
+/* Allowed if what is loaded has the number NR, and its argument fits; the number is loaded again
+ * behind it. */
 static void put_rule(struct program *b, const struct rule *r)
 {
 	const size_t arg =

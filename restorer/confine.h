@@ -4,9 +4,10 @@
 
 #include <lizard/proc.h>
 
-/* From now on only the calls that Lizard itself injects reach the kernel, from the stub's one `syscall`
- * instruction (p->syscall_insn), with the arguments that Lizard gives them; any other one kills the process. It
- * cannot be undone, and holds for copies of the process. The stub's page is used for it. */
+/* From now on only the calls that Lizard itself injects reach the kernel, from the stub's one
+ * `syscall` instruction (p->syscall_insn), with the arguments that Lizard gives them; any other one
+ * kills the process. It cannot be undone, and holds for copies of the process. The stub's page is
+ * used for it. */
 int lz_confine(struct lz_proc *p);
 
 #endif

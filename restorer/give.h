@@ -1,5 +1,5 @@
-/* Giving a replayed process a descriptor. It cannot open anything itself (confine.h): what it maps is opened by
- * the replayer and sent over a socket that the stub was started with. */
+/* Giving a replayed process a descriptor. It cannot open anything itself (confine.h): what it maps
+ * is opened by the replayer and sent over a socket that the stub was started with. */
 #ifndef LIZARD_RESTORER_GIVE_H
 #define LIZARD_RESTORER_GIVE_H
 
@@ -7,7 +7,8 @@
 
 /* The process gets FD, which stays the caller's, too; *TO is its number there. */
 int lz_give(struct lz_proc *p, int fd, int64_t *to);
-/* Nothing more is given for now: the page that is used for it can no longer be reached. Cheap if nothing was. */
+/* Nothing more is given for now: the page that is used for it can no longer be reached. Cheap if
+ * nothing was. */
 int lz_give_end(struct lz_proc *p);
 
 #endif

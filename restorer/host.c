@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names in the flags line of /proc/cpuinfo that programs can use; the other ones are the kernel's. */
+/* Names in the flags line of /proc/cpuinfo that programs can use; the other ones are the
+ * kernel's. */
 static const char *const instructions[] = {
     "3dnow",  "abm",      "adx",       "aes",    "amx",     "avx",   "bmi",    "clflushopt",
     "clwb",   "cldemote", "cx16",      "erms",   "f16c",    "fma",   "fsgs",   "fsrm",

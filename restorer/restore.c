@@ -173,8 +173,8 @@ static int write_pages(struct lz_proc *p, const struct lz_image *im, const struc
 	return ret ? lz_fail_in("contents of the checkpoint") : 0;
 }
 
-/* The buffer's contents are the stream's, where that is stored: nobody reads what was written before. Its last page
- * stays inaccessible. */
+/* The buffer's contents are the stream's, where that is stored: nobody reads what was written
+ * before. Its last page stays inaccessible. */
 static int fill_buffer(struct lz_proc *p, struct lz_reader *r, const struct lz_thread_state *t)
 {
 	uint8_t buf[LZ_BUFFER_GUARD];

@@ -1,5 +1,5 @@
-/* Memory that is mapped more than once: each object of it is a memfd of the replay process, which keeps it open under a
- * number of its own. Which parts are mapped where, the kernel knows. */
+/* Memory that is mapped more than once: each object of it is a memfd of the replay process, which
+ * keeps it open under a number of its own. Which parts are mapped where, the kernel knows. */
 #include "restorer/give.h"
 #include "restorer/share.h"
 
@@ -288,7 +288,8 @@ static int keep_own(const struct lz_proc *p, int pagemap, const struct lz_share 
 	return 0;
 }
 
-/* Maps the copy's object in place of the original's; the pages that were the mapping's own are so again. */
+/* Maps the copy's object in place of the original's; the pages that were the mapping's own are so
+ * again. */
 static int map_own(struct lz_proc *copy, const struct lz_share *m)
 {
 	struct own o = {0};

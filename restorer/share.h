@@ -5,10 +5,12 @@
 #include <lizard/proc.h>
 #include <lizard/recording.h>
 
-/* The stub's first page has its code, then the filter of system calls; the second one is for give.h. */
+/* The stub's first page has its code, then the filter of system calls; the second one is for
+ * give.h. */
 enum { LZ_STUB_CODE_ROOM = 64, LZ_STUB_PAGES = 2, LZ_STUB_SOCKET = 3 };
 
-/* What is mapped: LEN bytes of OBJECT from AT on. OWN: stores there make pages that only this mapping has. */
+/* What is mapped: LEN bytes of OBJECT from AT on. OWN: stores there make pages that only this
+ * mapping has. */
 struct lz_share {
 	uint64_t addr, len, at;
 	uint32_t prot, object;

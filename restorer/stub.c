@@ -1,5 +1,5 @@
-/* The stub: an empty process that mappings are then built in. It is started from a few bytes kept here
- * (an ELF header and one instruction), so that no file has to be found or installed. */
+/* The stub: an empty process that mappings are then built in. It is started from a few bytes kept
+ * here (an ELF header and one instruction), so that no file has to be found or installed. */
 #include "restorer/confine.h"
 #include "restorer/share.h"
 

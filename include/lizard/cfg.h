@@ -30,8 +30,8 @@ enum lz_cfg_func_flags {
 };
 
 struct lz_cfg_func {
-	uint64_t entry;   /* link-time address of the entry label: what
-	                            ENTER carries the low 32 bits of */
+	/* link-time address of the entry label: what ENTER carries the low 32 bits of */
+	uint64_t entry;
 	const char *name; /* as the linker sees it */
 	const char *file; /* source file */
 	uint32_t line;    /* of the definition */

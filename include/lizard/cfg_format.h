@@ -52,11 +52,11 @@ struct lz_cfg_header {
 enum lz_cfg_row_kind { LZ_ROW_LABEL = 1, LZ_ROW_SITE = 2 };
 
 struct lz_cfg_row {
-	uint64_t addr; /* relocated: of the block, or of the instruction that
-	                   stores the code byte */
-	uint32_t id;   /* label: node; site: edge or node marker id, else 0 */
-	uint8_t kind;  /* enum lz_cfg_row_kind */
-	uint8_t code;  /* site: the code byte */
+	/* relocated: of the block, or of the instruction that stores the code byte */
+	uint64_t addr;
+	uint32_t id;  /* label: node; site: edge or node marker id, else 0 */
+	uint8_t kind; /* enum lz_cfg_row_kind */
+	uint8_t code; /* site: the code byte */
 	uint16_t zero;
 };
 
@@ -64,8 +64,8 @@ struct lz_cfg_node {
 	uint32_t marker; /* id of the node's own marker, or 0 */
 	uint32_t flags;  /* enum lz_node_flags */
 	uint32_t first_line, n_lines;
-	uint32_t pre, post; /* indices into words, LZ_CFG_NO_SET: to be
-	                                computed from the graph */
+	/* indices into words, LZ_CFG_NO_SET: to be computed from the graph */
+	uint32_t pre, post;
 };
 #define LZ_CFG_NO_SET 0xFFFFFFFFu
 

@@ -14,7 +14,7 @@ int lz_fail_in(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The text; never NULL. Owned by the library. */
 const char *lz_error(void);
 
-/* One line "lizard: TEXT" on stderr. Nothing is printed below the set level. */
+/* One line "lizard: TEXT" on stderr. */
 void lz_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Shown with LIZARD_DEBUG=1 in the environment. */
 void lz_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

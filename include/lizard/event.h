@@ -1,17 +1,17 @@
 /* Events: everything that happened to the program from outside, in order.
  *
- * An event is applied at its instant: after exactly `marker` bytes of the
- * process's stream, at address `ip` of thread `tid`. Applying it means, in this order: change
- * mappings (SYSCALL of kind MAP only), write `writes`, set `regs` if
- * has_regs, else rax=result, rcx=rip, r11=flags as the `syscall` instruction
- * does. Whoever logs an event (a tracer stop today, an in-process log later)
+ * An event is applied at its instant: after exactly `marker` bytes of the process's stream, at
+ * address `ip` of thread `tid`. Applying it means, in this order: change mappings (SYSCALL of kind
+ * MAP only), write `writes`, set `regs` if has_regs, else rax=result, rcx=rip, r11=flags as the
+ * `syscall` instruction does. Whoever logs an event (a tracer stop today, an in-process log later)
  * must give thread, position and number within the thread.
  *
- * Threads run one at a time and share one marker stream: the write pointer is handed from one to the next by a SWITCH.
- * Its `writes` begin with the next thread's __lizard_pos, once the hello call has been made; what else the kernel
- * has written meanwhile follows. Its `regs` are the next thread's as it goes on (one that is inside a system call:
- * those inside it); xstate is there only when that thread runs for the first time. A thread that is inside a
- * call when it gets its turn has that call's SYSCALL as the next event, at once. */
+ * Threads run one at a time and share one marker stream: the write pointer is handed from one to
+ * the next by a SWITCH. Its `writes` begin with the next thread's __lizard_pos, once the hello call
+ * has been made; what else the kernel has written meanwhile follows. Its `regs` are the next
+ * thread's as it goes on (one that is inside a system call: those inside it); xstate is there only
+ * when that thread runs for the first time. A thread that is inside a call when it gets its turn
+ * has that call's SYSCALL as the next event, at once. */
 #ifndef LIZARD_EVENT_H
 #define LIZARD_EVENT_H
 
@@ -21,24 +21,30 @@
 #include <sys/user.h>
 
 enum lz_event_kind {
-	LZ_EV_SYSCALL = 1, /* ip: behind the syscall instruction */
-	LZ_EV_SIGNAL,      /* ip: of the instruction not yet executed (a faulting one,
-	                      a marker store, behind an interrupted system call) */
-	LZ_EV_INSN,        /* ip: of the trapped instruction: rdtsc, cpuid, rdrand, ... */
-	LZ_EV_SWITCH,      /* thread `next` runs from here. ip: as for a SIGNAL; with IN_CALL as
-	                      for a SYSCALL */
-	LZ_EV_EXIT,        /* the process is gone: last event */
-	LZ_EV_SHARED /* other recorded processes have stored into memory that they share with this one. ip: as for a
-	                      SIGNAL */
+	/* ip: behind the syscall instruction */
+	LZ_EV_SYSCALL = 1,
+	/* ip: of the instruction not yet executed (a faulting one, a marker store, behind an
+	 * interrupted system call) */
+	LZ_EV_SIGNAL,
+	/* ip: of the trapped instruction: rdtsc, cpuid, rdrand, ... */
+	LZ_EV_INSN,
+	/* thread `next` runs from here. ip: as for a SIGNAL; with IN_CALL as for a SYSCALL */
+	LZ_EV_SWITCH,
+	/* the process is gone: last event */
+	LZ_EV_EXIT,
+	/* other recorded processes have stored into memory that they share with this one. ip: as
+	 * for a SIGNAL */
+	LZ_EV_SHARED
 };
 
 enum lz_event_flags {
-	LZ_EVF_REBASE = 1, /* the address space was replaced (execve): replay goes on
-	                        from the checkpoint whose position follows this event */
-	LZ_EVF_SPIN =
-	    2, /* SIGNAL, SWITCH or SHARED in code without markers or system calls: the instant is
-	                        named by the checkpoint whose position is this event's: replay
-	                        runs until address, registers and memory equal it */
+	/* the address space was replaced (execve): replay goes on from the checkpoint whose
+	 * position follows this event */
+	LZ_EVF_REBASE = 1,
+	/* SIGNAL, SWITCH or SHARED in code without markers or system calls: the instant is named by
+	 * the checkpoint whose position is this event's: replay runs until address, registers and
+	 * memory equal it */
+	LZ_EVF_SPIN = 2,
 	LZ_EVF_FATAL = 4,      /* SIGNAL that ends the process */
 	LZ_EVF_SYNC = 8,       /* SIGNAL caused by the instruction at ip itself */
 	LZ_EVF_IGNORED = 16,   /* SIGNAL that was ignored or had no effect on the program */
@@ -70,9 +76,10 @@ enum lz_map_opcode {
 };
 #define LZ_NO_FILE 0xFFFFFFFFu
 
-/* Memory that is mapped more than once: the flags of a mapping without a file name its object by a number from 1 above
- * mmap's own bits, and `offset` is where in the object it begins. Mappings of one object show the same memory; what none
- * shows any more is zeroes again. 0: memory of its own. */
+/* Memory that is mapped more than once: the flags of a mapping without a file name its object by a
+ * number from 1 above mmap's own bits, and `offset` is where in the object it begins. Mappings of
+ * one object show the same memory; what none shows any more is zeroes again. 0: memory of its
+ * own. */
 enum { LZ_OBJECT_SHIFT = 16, LZ_OBJECTS_MAX = 1000 };
 static inline uint32_t lz_flags_object(uint32_t flags)
 {

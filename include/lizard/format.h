@@ -1,9 +1,8 @@
-/* The grammar of a recording's files, beside the constants it is written with.
- * Only common/ includes this; everybody else uses recording.h.
+/* The grammar of a recording's files, beside the constants it is written with. Only common/
+ * includes this; everybody else uses recording.h.
  *
- * Numbers in headers are little-endian. `var` is a LEB128 varint of at most 64
- * bits: seven bits a byte, lowest first, the top bit says that more follow.
- * `name*n` is n times name.
+ * Numbers in headers are little-endian. `var` is a LEB128 varint of at most 64 bits: seven bits a
+ * byte, lowest first, the top bit says that more follow. `name*n` is n times name.
  *
  * file        = { frame }          ; a frame that is cut or damaged ends the file
  * frame       = header payload
@@ -16,52 +15,61 @@
  * DIR/events      = { EVENTS | FILE | SYNC }
  *   EVENTS: key0 = index of the first event, key1 = its marker offset, count = events.
  *           { length:u32 event }, event as in common/event_codec.c:
- *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var map_id:var
- *               body [regs] [xstate] [writes] [ops] [taken] ; present: LZ_EVP_* says which
+ *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var
+ *               map_id:var body [regs] [xstate] [writes] [ops] [taken]
+ *               ; present: LZ_EVP_* says which
  *     body    = SYSCALL: nr:var arg:var*6 result:var | SIGNAL: signo:var siginfo:128 bytes
- *             | INSN: insn:var | EXIT: status:var | SWITCH: next:var [nr:var arg:var*6]  ; if LZ_EVF_IN_CALL
+ *             | INSN: insn:var | EXIT: status:var
+ *             | SWITCH: next:var [nr:var arg:var*6]     ; if LZ_EVF_IN_CALL
  *             | SHARED: nothing
  *     regs    = struct user_regs_struct, as in memory
  *     xstate  = len:var bytes
  *     writes  = n:var { addr:var len:var bytes }
- *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var old_addr:var old_len:var }
+ *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var
+ *                       old_addr:var old_len:var }
  *   FILE:   key0 = index in the file table, count = 1.
- *           path copy build_id size:var crc:u32         ; each text is len:var bytes; CRC-32 of the copy
- *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints, count = threads,
- *           { tid:u32 markers:u64 } sorted by tid
+ *           path copy build_id size:var crc:u32
+ *           ; each text is len:var bytes; CRC-32 of the copy
+ *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints,
+ *           count = threads, { tid:u32 markers:u64 } sorted by tid
  *
  * DIR/markers-TID = { MARKERS | HASHED }  ; TID: of the first thread
  *   MARKERS: key0 = stream offset of its first byte, which begins a marker; raw_len <= LZ_BLOCK_MAX
- *   HASHED:  a block that is not stored. key0 = as above, count = its bytes, 1 to LZ_BLOCK_MAX, key1 = checksum of
- *            its bytes: Adler-32 << 32 | CRC-32. No payload; codec 0
+ *   HASHED:  a block that is not stored. key0 = as above, count = its bytes, 1 to LZ_BLOCK_MAX,
+ *            key1 = checksum of its bytes: Adler-32 << 32 | CRC-32. No payload; codec 0
  *
  * DIR/checkpoints = { HEAD { PAGES } }
- *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages, flags = LZ_HEAD_WHOLE or 0.
+ *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages,
+ *           flags = LZ_HEAD_WHOLE or 0.
  *     head    = index:var kind:u8 pos time:var map_id:var brk:var stack_limit:var
  *               stack_start:var pos_offset:var
  *               n:var thread*n  n:var vma*n  page*count
  *     kind    = 1 (whole) + 2 (lists every page that was written to, changed or not)
  *     pos     = tid:var n:var event:var marker:var ip:var
  *     thread  = tid:var flags:var regs xstate marker:var buffer:var buffer_start:var
- *                                     ; the running one first; one stream: the last three are the same in all
- *     vma     = start:var pages:var prot:var flags:var file:var role:var offset:var ; start - end of the one before,
- *                                                                                  ; in pages
+ *               ; the running one first; one stream: the last three are the same in all
+ *     vma     = start:var pages:var prot:var flags:var file:var role:var offset:var
+ *               ; start - end of the one before, in pages
  *     page    = var                       ; page number - the one before, so ascending
- *   PAGES:  key0 = checkpoint's index, key1 = place of its first page in the dirty list, count = pages.
+ *   PAGES:  key0 = checkpoint's index, key1 = place of its first page in the dirty list,
+ *           count = pages.
  *     { kind:u8 [rle] }                   ; rle unless the kind is LZ_PAGE_GONE
  *     rle     = { zeroes:var n:var bytes } until LZ_PAGE bytes are decoded
  *
  * DIR/meta        = "lizard-recording " version "\n" { key " " text "\n" }
  *   text: bytes below 32, 127 and the backslash are written \xHH. Unknown keys are skipped.
  *
- * Parts: a recording that keeps its last part only goes on in NAME.1, then NAME.2, ... for each NAME of these three; where
- * `checkpoints.N` exists, the others do. The lowest N is where the recording begins, and there are no gaps. A part
- *   - begins with a whole checkpoint, at whose position its EVENTS and all but its first MARKERS begin;
- *   - has the whole file table, in front of its events. A copy that is not needed from a part on is called "" in it; when
- *     that part has become the first one, the index may name another file. So of entries with one index the first with a
- *     copy counts;
- *   - has as its first MARKERS, with LZ_MARKERS_BUFFER, what is in the marker buffer of that checkpoint, unless that is
- *     empty: it ends at the checkpoint's position, and the part before has the same bytes.
+ * Parts: a recording that keeps its last part only goes on in NAME.1, then NAME.2, ... for each
+ * NAME of these three; where `checkpoints.N` exists, the others do. The lowest N is where the
+ * recording begins, and there are no gaps. A part
+ *   - begins with a whole checkpoint, at whose position its EVENTS and all but its first MARKERS
+ *     begin;
+ *   - has the whole file table, in front of its events. A copy that is not needed from a part on is
+ *     called "" in it; when that part has become the first one, the index may name another file. So
+ *     of entries with one index the first with a copy counts;
+ *   - has as its first MARKERS, with LZ_MARKERS_BUFFER, what is in the marker buffer of that
+ *     checkpoint, unless that is empty: it ends at the checkpoint's position, and the part before
+ *     has the same bytes.
  * Indices and offsets go on counting from the program's start.
  *
  * Checkpoint i is complete when the PAGES behind its HEAD hold `count` pages together. */

@@ -32,10 +32,10 @@ enum lz_node_flags {
 struct lz_graph {
 	uint32_t n_nodes, entry, exit;
 	size_t n_edges;
-	struct lz_edge *edges;     /* owned by the caller */
-	uint32_t *node_marker;     /* [n_nodes], out: id of a marker inside the node
-	                           (needed where a cycle consists of unmarkable
-	                           edges only), 0 = none. Owned by the caller. */
+	struct lz_edge *edges; /* owned by the caller */
+	/* [n_nodes], out: id of a marker inside the node (needed where a cycle consists of
+	 * unmarkable edges only), 0 = none. Owned by the caller. */
+	uint32_t *node_marker;
 	const uint8_t *node_flags; /* [n_nodes] of lz_node_flags, or NULL: all 0 */
 };
 
@@ -48,8 +48,9 @@ int64_t lz_graph_place_markers(struct lz_graph *g);
 #define LZ_SET_ENTER 0xFFFFFFFEu /* nothing but function entry lies between */
 #define LZ_SET_EXIT 0xFFFFFFFDu
 
-/* Marker ids that can come immediately before (PRE) or after (POST) the code of
- * NODE, ascending; a marker in the node itself counts. *ids is malloced, the caller frees it. Returns the count or -1. */
+/* Marker ids that can come immediately before (PRE) or after (POST) the code of NODE, ascending; a
+ * marker in the node itself counts. *ids is malloced, the caller frees it. Returns the count or
+ * -1. */
 int64_t lz_graph_preset(const struct lz_graph *g, uint32_t node, uint32_t **ids);
 int64_t lz_graph_postset(const struct lz_graph *g, uint32_t node, uint32_t **ids);
 
@@ -64,7 +65,8 @@ int64_t lz_graph_path(const struct lz_graph *g, uint32_t a, uint32_t b, uint32_t
 struct lz_graph_walker;
 struct lz_graph_walker *lz_graph_walker_open(const struct lz_graph *g);
 void lz_graph_walker_close(struct lz_graph_walker *w);
-/* How many edges it may look at for sets from now on; how many are left. At first there is no limit. */
+/* How many edges it may look at for sets from now on; how many are left. At first there is no
+ * limit. */
 void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left);
 uint64_t lz_graph_walker_left(const struct lz_graph_walker *w);
 /* *ids belongs to the walker and is good until its next call. -1: the limit was met. */

@@ -40,16 +40,17 @@ enum {
 	LZ_MARKER_MAX_SIZE = 9
 };
 
-/* Without a tracer all threads write to one sink, aligned to its size, in which the write pointer (r15) goes round: it is
- * advanced by 16-bit adds. */
+/* Without a tracer all threads write to one sink, aligned to its size, in which the write pointer
+ * (r15) goes round: it is advanced by 16-bit adds. */
 enum {
 	LZ_SINK_SIZE = 0x10000,
 	LZ_SINK_PAD = 0x1000 /* accessible bytes behind a sink or a ring of buffers */
 };
 
-/* When traced, a thread has a ring of buffers, aligned to the ring's size; each time one is full its markers go on at the
- * base of the next. They are larger than a sink, since a full one costs a stop: the tracer makes the adds 64 bits
- * wide (lizard/widen.h). The page at LZ_BUFFER_GUARD is inaccessible. */
+/* When traced, a thread has a ring of buffers, aligned to the ring's size; each time one is full
+ * its markers go on at the base of the next. They are larger than a sink, since a full one costs a
+ * stop: the tracer makes the adds 64 bits wide (lizard/widen.h). The page at LZ_BUFFER_GUARD is
+ * inaccessible. */
 enum {
 	LZ_BUFFER_SIZE = 0x80000,
 	LZ_BUFFER_GUARD = LZ_BUFFER_SIZE - 0x1000,

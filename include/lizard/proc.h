@@ -9,8 +9,8 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-/* What a replayed process has of Lizard's (restore.h): nothing is written, mapped or unmapped in [start, end)
- * but by lz_proc_write_own() and the restorer's set-up. */
+/* What a replayed process has of Lizard's (restore.h): nothing is written, mapped or unmapped in
+ * [start, end) but by lz_proc_write_own() and the restorer's set-up. */
 struct lz_stub {
 	uint64_t start, end;
 	/* our end of the socket by which the stub takes descriptors */
@@ -32,12 +32,14 @@ struct lz_proc {
 };
 #define LZ_NO_PROC ((struct lz_proc){.pid = -1, .mem = -1})
 
-/* Opens /proc/PID/mem. The process must be stopped under ptrace. -1 with errno EACCES: it is another user's, or undumpable.
- * With mem -1 and pid set, reading and writing go by ptrace(), slowly. */
+/* Opens /proc/PID/mem. The process must be stopped under ptrace. -1 with errno EACCES: it is
+ * another user's, or undumpable. With mem -1 and pid set, reading and writing go by ptrace(),
+ * slowly. */
 int lz_proc_open(struct lz_proc *p, pid_t pid);
 void lz_proc_close(struct lz_proc *p); /* closes files, leaves the process alone */
 
-/* Whole transfers or -1. Writes go through page protection (FOLL_FORCE). A write that touches the stub is refused. */
+/* Whole transfers or -1. Writes go through page protection (FOLL_FORCE). A write that touches the
+ * stub is refused. */
 int lz_proc_read(const struct lz_proc *p, uint64_t addr, void *buf, size_t len);
 int lz_proc_write(const struct lz_proc *p, uint64_t addr, const void *buf, size_t len);
 /* Zeroes, quicker; refused where the program itself may not write, and at the stub. */
@@ -54,24 +56,26 @@ enum { LZ_XSTATE_MAX = 16384 };
 int lz_proc_xstate(const struct lz_proc *p, uint8_t *buf, uint32_t *len);
 int lz_proc_set_xstate(const struct lz_proc *p, const uint8_t *buf, uint32_t len);
 
-/* Has thread PID ended, or is it gone? The end of a process's first thread is not reported before all others are reaped. */
+/* Has thread PID ended, or is it gone? The end of a process's first thread is not reported before
+ * all others are reaped. */
 bool lz_proc_has_ended(pid_t pid);
-/* waitpid() for a thread that is traced. -1 also if it has ended and that is not reported yet; this is noticed when a
- * signal comes. */
+/* waitpid() for a thread that is traced. -1 also if it has ended and that is not reported yet; this
+ * is noticed when a signal comes. */
 int lz_proc_wait(pid_t pid, int *status);
 
-/* Makes the stopped process execute one system call at p->syscall_insn and puts its registers back. One that would
- * map, unmap, move or protect anything of the stub is refused.
- * Must not be called between the entry and exit stop of another system call, except at an exit stop.
- * Signals that arrive meanwhile stay pending (they are blocked around it by PTRACE_SETSIGMASK).
- * *result gets the raw result (-errno on failure). -1 only if ptrace itself failed or the process died. */
+/* Makes the stopped process execute one system call at p->syscall_insn and puts its registers back.
+ * One that would map, unmap, move or protect anything of the stub is refused. Must not be called
+ * between the entry and exit stop of another system call, except at an exit stop. Signals that
+ * arrive meanwhile stay pending (they are blocked around it by PTRACE_SETSIGMASK). *result gets the
+ * raw result (-errno on failure). -1 only if ptrace itself failed or the process died. */
 int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                     uint64_t c, uint64_t d, uint64_t e, uint64_t f);
 /* The same for the stub's own pages: arguments 4 to 6 are 0. */
 int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                         uint64_t c);
 
-/* Hardware debug register SLOT (0..3). len 1,2,4,8. KIND 'x' execute, 'w' write, 'a' read or write, 0 off. */
+/* Hardware debug register SLOT (0..3). len 1,2,4,8. KIND 'x' execute, 'w' write, 'a' read or write,
+ * 0 off. */
 int lz_proc_set_debug(const struct lz_proc *p, int slot, uint64_t addr, int len, int kind);
 /* Which slots fired since the last call (bits 0..3), and bit 14 for a single step; clears DR6. */
 int lz_proc_take_debug(const struct lz_proc *p, uint64_t *fired);
@@ -87,7 +91,8 @@ struct lz_maps_entry {
 /* Calls FN for each mapping; stops at non-zero and returns it. */
 int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e), void *arg);
 
-/* Memory that a replay process maps more than once: the memfd of object N, and its descriptor there. */
+/* Memory that a replay process maps more than once: the memfd of object N, and its descriptor
+ * there. */
 #define LZ_SHARED_NAME "lizard-shared-"
 #define LZ_SHARED_FD(object) (15u + (object))
 /* Which object is mapped, shared or privately; 0: none. */

@@ -1,6 +1,7 @@
-/* rdrand and rdseed. No processor can be told to trap them, so while a program is recorded those that are known in its
- * code are armed: the opcode's last byte is changed so that the instruction is a move to a debug register, with the
- * same length and operand, which faults. Replay has the armed ones, too; a debugger is shown the original ones. */
+/* rdrand and rdseed. No processor can be told to trap them, so while a program is recorded those
+ * that are known in its code are armed: the opcode's last byte is changed so that the instruction
+ * is a move to a debug register, with the same length and operand, which faults. Replay has the
+ * armed ones, too; a debugger is shown the original ones. */
 #ifndef LIZARD_RANDINSN_H
 #define LIZARD_RANDINSN_H
 
@@ -21,11 +22,11 @@ struct lz_rand_insn {
 bool lz_rand_decode(const uint8_t *code, size_t len, bool armed, struct lz_rand_insn *in);
 /* Does it, the instruction pointer included. */
 void lz_rand_do(const struct lz_rand_insn *in, struct user_regs_struct *r);
-/* The file offsets of the opcodes' last bytes of all such instructions in PATH's code. 0; 1: there may be more than
- * can be told for sure, and none are given; -1. *SITES is malloced. */
+/* The file offsets of the opcodes' last bytes of all such instructions in PATH's code. 0; 1: there
+ * may be more than can be told for sure, and none are given; -1. *SITES is malloced. */
 int lz_rand_find(const char *path, uint64_t **sites, size_t *n);
-/* CODE was read from FILE's offset OFFSET as far as that was not changed: what is armed there and not in the file
- * is shown as it is in the file. */
+/* CODE was read from FILE's offset OFFSET as far as that was not changed: what is armed there and
+ * not in the file is shown as it is in the file. */
 void lz_rand_disarm(uint8_t *code, size_t len, int file, uint64_t offset);
 
 #endif

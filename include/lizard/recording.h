@@ -46,7 +46,8 @@ static inline bool lz_vma_has_offset(const struct lz_vma *v)
 {
 	return v->file != LZ_NO_FILE || lz_flags_object(v->flags);
 }
-/* A private mapping of a numbered object: what the program has not stored to there shows what the object holds. */
+/* A private mapping of a numbered object: what the program has not stored to there shows what the
+ * object holds. */
 static inline bool lz_vma_follows(const struct lz_vma *v)
 {
 	return lz_flags_object(v->flags) && !(v->flags & MAP_SHARED);
@@ -55,8 +56,7 @@ enum lz_vma_role {
 	LZ_VMA_PLAIN,
 	LZ_VMA_STACK,
 	LZ_VMA_HEAP,
-	LZ_VMA_BUFFER /* marker buffer: contents come
-	from the marker stream */
+	LZ_VMA_BUFFER /* marker buffer: contents come from the marker stream */
 };
 
 struct lz_file {
@@ -96,20 +96,20 @@ struct lz_checkpoint {
 	uint64_t brk;
 	uint64_t stack_limit; /* RLIMIT_STACK, bytes */
 	uint64_t stack_start; /* the stack pointer that its program began with: argc is there */
-	uint64_t
-	    pos_offset; /* of __lizard_pos from a thread's fs_base, if there is a marker buffer */
+	/* of __lizard_pos from a thread's fs_base, if there is a marker buffer */
+	uint64_t pos_offset;
 	struct lz_thread_state *threads; /* the running one, pos.tid, first */
 	uint32_t n_threads;              /* 1 at least */
 	struct lz_vma *vmas;             /* sorted */
 	uint32_t n_vmas;
 	uint64_t *dirty; /* page addresses changed since the checkpoint before, sorted */
 	uint32_t n_dirty;
-	bool
-	    exact; /* dirty lists every page that was written to, also one that is as before again */
+	/* dirty lists every page that was written to, also one that is as before again */
+	bool exact;
 };
 
-/* What is kept of the marker stream: all of it, or a checksum for each block, from which replay can compute it again and
- * tell that it did; AUTO: all of it up to a size, then checksums. */
+/* What is kept of the marker stream: all of it, or a checksum for each block, from which replay can
+ * compute it again and tell that it did; AUTO: all of it up to a size, then checksums. */
 enum lz_flow { LZ_FLOW_AUTO, LZ_FLOW_FULL, LZ_FLOW_HASH };
 
 /* ---- meta ---- */
@@ -126,14 +126,15 @@ struct lz_meta {
 	char *features;            /* cpuid and xcr0 features, for the replay host's check */
 	uint32_t cpu_number;       /* the target ran on */
 	uint32_t tid;              /* of the first thread */
-	/* Of a process that was followed: its parent, and where in that one's recording it began; else 0. */
+	/* Of a process that was followed: its parent, and where in that one's recording it began;
+	 * else 0. */
 	uint32_t parent;
 	uint64_t parent_event, parent_marker;
-	char *
-	    became; /* after an execve that a recording of its own follows: that one's name; else "" */
+	/* after an execve that a recording of its own follows: that one's name; else "" */
+	char *became;
 	char *flow; /* as asked for: "auto", "full" or "hash" */
-	char *
-	    hashed_from; /* the marker from which on only checksums are kept, in decimal; "": none */
+	/* the marker from which on only checksums are kept, in decimal; "": none */
+	char *hashed_from;
 	uint64_t chaos_seed; /* of the order in which threads had their turns; 0: a round */
 	uint64_t stub_addr, stub_len; /* reserved in the program for replay's stub */
 	uint64_t start_time;          /* seconds since the epoch */
@@ -145,21 +146,23 @@ struct lz_meta {
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
 };
 void lz_meta_free(struct lz_meta *m);
-/* Reads DIR/meta alone, as `lizard ls` does. Zeroes *m first; on failure nothing is left to free, and m->version
- * is the one that was read, if any. */
+/* Reads DIR/meta alone, as `lizard ls` does. Zeroes *m first; on failure nothing is left to free,
+ * and m->version is the one that was read, if any. */
 int lz_meta_read(const char *dir, struct lz_meta *m);
 /* Killed before its first instruction: there is nothing to replay. */
 bool lz_meta_never_ran(const struct lz_meta *m);
 
-/* The GNU build-id of an ELF file in hex, "" if it has none or is no ELF file. malloced; NULL: not readable. */
+/* The GNU build-id of an ELF file in hex, "" if it has none or is no ELF file. malloced; NULL: not
+ * readable. */
 char *lz_build_id(const char *path);
 
 /* ---- where recordings live ---- */
-/* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced; NULL: lz_error(). */
+/* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced; NULL:
+ * lz_error(). */
 char *lz_recordings_dir(void);
-/* A recording's directory for what a user typed: a directory, PROG (its PROG-latest) or a
- * name below the recordings directory. The path has no links in it. malloced; NULL with an error that says what
- * was tried. */
+/* A recording's directory for what a user typed: a directory, PROG (its PROG-latest) or a name
+ * below the recordings directory. The path has no links in it. malloced; NULL with an error that
+ * says what was tried. */
 char *lz_recording_find(const char *what);
 /* Whether a writer has the recording DIR open. */
 bool lz_recording_busy(const char *dir);
@@ -173,47 +176,58 @@ struct lz_writer;
 /* Creates DIR (0700), or the next free PROG-N below lz_recordings_dir() if DIR is NULL, and points
  * PROG-latest at it. meta is copied and written as incomplete. */
 struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
-/* Copies of mapped files are from now on links into DIR, made if need be, which several recordings share. */
+/* Copies of mapped files are from now on links into DIR, made if need be, which several recordings
+ * share. */
 int lz_writer_share_copies(struct lz_writer *w, const char *dir);
-/* Of what is written, at most LIMIT bytes stay on disk, the last ones: whenever there is no room, the part up to a later
- * whole checkpoint goes. More than LIMIT only where the last whole checkpoints do not fit. Before the first event. */
+/* Of what is written, at most LIMIT bytes stay on disk, the last ones: whenever there is no room,
+ * the part up to a later whole checkpoint goes. More than LIMIT only where the last whole
+ * checkpoints do not fit. Before the first event. */
 int lz_writer_keep_last(struct lz_writer *w, uint64_t limit);
 /* With that: is it time for a whole checkpoint, from which a part can begin? Cheap. */
 bool lz_writer_part_due(struct lz_writer *w);
 const char *lz_writer_dir(const struct lz_writer *w);
-/* What is kept of markers, before the first ones come; LIMIT: for LZ_FLOW_AUTO, bytes on disk. Without: LZ_FLOW_FULL. */
+/* What is kept of markers, before the first ones come; LIMIT: for LZ_FLOW_AUTO, bytes on disk.
+ * Without: LZ_FLOW_FULL. */
 void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit);
-/* The marker from which on only checksums are kept; UINT64_MAX: all is stored so far. Also set in meta. */
+/* The marker from which on only checksums are kept; UINT64_MAX: all is stored so far. Also set in
+ * meta. */
 uint64_t lz_writer_hashed_from(const struct lz_writer *w);
 /* Copies EV. Its index and number are set by the writer and returned in *ev. */
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
-/* Writes meta anew, still as incomplete: for what is only known after the program has started (tid, ...). */
+/* Writes meta anew, still as incomplete: for what is only known after the program has started (tid,
+ * ...). */
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);
 /* CPUs of the worker thread, which inherits those of the creating thread. Failure is harmless. */
 int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus);
-/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level 1, or LZ4 when that does not keep up) and written by a worker thread.
- * May be called by another thread than the rest. */
+/* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level
+ * 1, or LZ4 when that does not keep up) and written by a worker thread. May be called by another
+ * thread than the rest. */
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
  * the checkpoint before; for a whole one ck->dirty lists every page that differs from its backing
- * and prev is NULL. prev[i] must be the very bytes that were given for this page last; NULL, or a page
- * never given, stores the page as it is. pages[i] NULL: the page is equal to its backing again, or
- * unmapped (munmap, MADV_DONTNEED, something mapped over it): list every page that was given before and is
- * so now. ck->index is set by the writer. Contents are copied; RLE and zlib happen on the worker. Then flushes. */
+ * and prev is NULL. prev[i] must be the very bytes that were given for this page last; NULL, or a
+ * page never given, stores the page as it is. pages[i] NULL: the page is equal to its backing
+ * again, or unmapped (munmap, MADV_DONTNEED, something mapped over it): list every page that was
+ * given before and is so now. ck->index is set by the writer. Contents are copied; RLE and zlib
+ * happen on the worker. Then flushes. */
 int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const uint8_t *const *pages,
                          const uint8_t *const *prev);
-/* Adds to the file table; copies the file into files/ (reflink or copy; once per dev/inode/mtime). */
+/* Adds to the file table; copies the file into files/ (reflink or copy; once per
+ * dev/inode/mtime). */
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
-/* The next whole checkpoint is of a program that replay may map file INDEX for, though it is not mapped there. */
+/* The next whole checkpoint is of a program that replay may map file INDEX for, though it is not
+ * mapped there. */
 void lz_writer_file_needed(struct lz_writer *w, uint32_t index);
 /* The copy of file INDEX, for reading; the caller closes it. -1: there is none. */
 int lz_writer_file_open(struct lz_writer *w, uint32_t index);
-/* Everything up to here becomes readable as soon as the worker has written it: pushes partial frames out and
- * marks a consistent position. Does not wait. A recording that was not finished ends at the last such mark. */
+/* Everything up to here becomes readable as soon as the worker has written it: pushes partial
+ * frames out and marks a consistent position. Does not wait. A recording that was not finished ends
+ * at the last such mark. */
 int lz_writer_flush(struct lz_writer *w);
 /* As flush, but waits until all of it is written. */
 int lz_writer_drain(struct lz_writer *w);
-/* Bytes written so far and still on disk; the error of the worker (disk full, ...) shows here and in every call above. */
+/* Bytes written so far and still on disk; the error of the worker (disk full, ...) shows here and
+ * in every call above. */
 uint64_t lz_writer_size(const struct lz_writer *w);
 /* The same with what is not kept. */
 uint64_t lz_writer_written(const struct lz_writer *w);
@@ -234,8 +248,8 @@ struct lz_reader *lz_reader_again(const struct lz_reader *r);
 void lz_reader_close(struct lz_reader *r);
 const struct lz_meta *lz_reader_meta(const struct lz_reader *r);
 const char *lz_reader_dir(const struct lz_reader *r);
-/* Why the recording ends early ("cut: markers-1 ends at ..."), or NULL if it is whole. Events, markers
- * and checkpoints beyond the last consistent position are not shown. */
+/* Why the recording ends early ("cut: markers-1 ends at ..."), or NULL if it is whole. Events,
+ * markers and checkpoints beyond the last consistent position are not shown. */
 const char *lz_reader_damage(const struct lz_reader *r);
 
 /* Bytes on disk. */
@@ -255,8 +269,9 @@ char *lz_reader_object(const struct lz_reader *r, uint32_t i);
 /* The same of what PATH was when it was mapped first. */
 char *lz_reader_object_of(const struct lz_reader *r, const char *path);
 
-/* Where it begins: the position of checkpoint 0. Events and markers before were not kept (lz_writer_keep_last()); 0 if
- * all were. Numbers of events and offsets of markers count from the program's start, checkpoints and blocks from here. */
+/* Where it begins: the position of checkpoint 0. Events and markers before were not kept
+ * (lz_writer_keep_last()); 0 if all were. Numbers of events and offsets of markers count from the
+ * program's start, checkpoints and blocks from here. */
 bool lz_reader_begins_later(const struct lz_reader *r);
 /* Functions had been called before: earlier parts were not kept, or the process was forked. */
 bool lz_reader_begins_inside(struct lz_reader *r);
@@ -265,27 +280,31 @@ uint64_t lz_reader_first_marker(const struct lz_reader *r);
 
 /* Of the program's run, those not kept included. */
 uint64_t lz_reader_n_events(const struct lz_reader *r);
-/* Owned by the reader, valid until the next call of this function with another index. NULL: no such event,
- * or its frame is damaged. */
+/* Owned by the reader, valid until the next call of this function with another index. NULL: no such
+ * event, or its frame is damaged. */
 const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index);
-/* The first event with (marker >= MARKER), whichever thread's; n_events if none. Binary search on frames. */
+/* The first event with (marker >= MARKER), whichever thread's; n_events if none. Binary search on
+ * frames. */
 uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker);
 
 uint32_t lz_reader_n_threads(const struct lz_reader *r);
 uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);
 /* Length of a thread's stream in bytes, those not kept included. */
 uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
-/* Does instrumented code run in it? meta says so at the end only: of one that was cut, or goes on, its markers do. */
+/* Does instrumented code run in it? meta says so at the end only: of one that was cut, or goes on,
+ * its markers do. */
 bool lz_reader_instrumented(const struct lz_reader *r);
-/* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the end). What is not stored
- * is computed again by whoever has been set for that; without him that fails. */
+/* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the
+ * end). What is not stored is computed again by whoever has been set for that; without him that
+ * fails. */
 int64_t lz_reader_markers(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf,
                           size_t len);
 /* The same with what is at hand: short before the first byte that would have to be computed. */
 int64_t lz_reader_markers_kept(struct lz_reader *r, uint32_t tid, uint64_t offset, void *buf,
                                size_t len);
-/* FN computes block BLOCK of a stream, of which only a checksum is kept: all its bytes into BUF, compared with that. BUF
- * NULL: only tells whether it is at hand (0) or would have to be computed (1). */
+/* FN computes block BLOCK of a stream, of which only a checksum is kept: all its bytes into BUF,
+ * compared with that. BUF NULL: only tells whether it is at hand (0) or would have to be computed
+ * (1). */
 typedef int lz_rebuild_fn(void *arg, uint32_t tid, uint32_t block, uint8_t *buf);
 void lz_reader_on_rebuild(struct lz_reader *r, lz_rebuild_fn *fn, void *arg);
 /* Blocks: frame i covers [start, start+len); always begins at a marker boundary. */
@@ -305,11 +324,12 @@ uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid);
 uint32_t lz_reader_n_checkpoints(const struct lz_reader *r);
 /* Owned by the reader (cached), valid until lz_reader_close. */
 const struct lz_checkpoint *lz_reader_checkpoint(struct lz_reader *r, uint32_t i);
-/* Bytes that it takes on disk, 0 if there is no such checkpoint; whether it is whole without reading it. */
+/* Bytes that it takes on disk, 0 if there is no such checkpoint; whether it is whole without
+ * reading it. */
 uint64_t lz_reader_checkpoint_size(const struct lz_reader *r, uint32_t i);
 bool lz_reader_checkpoint_whole(const struct lz_reader *r, uint32_t i);
-/* The last checkpoint whose position is not after (event, marker): compares both keys, UINT64_MAX is always
- * met. 0 if none is. */
+/* The last checkpoint whose position is not after (event, marker): compares both keys, UINT64_MAX
+ * is always met. 0 if none is. */
 uint32_t lz_reader_checkpoint_before(struct lz_reader *r, uint64_t event, uint64_t marker);
 
 /* Contents of all pages that differ from their backing at a checkpoint. */
@@ -318,7 +338,8 @@ struct lz_image *lz_image_new(struct lz_reader *r);
 /* Goes to checkpoint i: from the present one if it is ahead with no whole one nearer, else from the
  * last whole one. */
 int lz_image_seek(struct lz_image *im, uint32_t i);
-/* The page at ADDR; NULL = equal to its backing (file or zeroes), or not mapped then. Valid until the next seek. */
+/* The page at ADDR; NULL = equal to its backing (file or zeroes), or not mapped then. Valid until
+ * the next seek. */
 const uint8_t *lz_image_page(const struct lz_image *im, uint64_t addr);
 /* Calls FN for each page in ascending order; stops at non-zero and returns it. */
 int lz_image_each(const struct lz_image *im,

@@ -1,4 +1,5 @@
-/* Applying events of the log to a re-executed process, instead of executing them: sysfake's contract. */
+/* Applying events of the log to a re-executed process, instead of executing them: sysfake's
+ * contract. */
 #ifndef LIZARD_SYSFAKE_H
 #define LIZARD_SYSFAKE_H
 
@@ -23,8 +24,8 @@ void lz_space_set_role(struct lz_space *s, uint64_t start, uint64_t end, uint32_
 /* The stack grows by itself: its start becomes what the kernel says of process PID. */
 int lz_space_follow_stack(struct lz_space *s, pid_t pid);
 
-/* Must lz_proc_syscall() be possible for lz_fake_event()? True if the event changes mappings or may have
- * to grow the stack. */
+/* Must lz_proc_syscall() be possible for lz_fake_event()? True if the event changes mappings or may
+ * have to grow the stack. */
 bool lz_fake_needs_calls(const struct lz_space *s, const struct lz_event *ev);
 /* Does what EV did: mappings, then memory. Registers: *regs, which holds those at the event's
  * instant, is changed to those after it; the caller sets them (and ev->xstate). */

@@ -15,16 +15,17 @@ struct lz_trace_options {
 	int64_t checkpoint_ms; /* CPU time between checkpoints; -1 automatic, 0 after every event */
 	unsigned full_every;   /* every n-th checkpoint is whole; 0 automatic */
 	enum lz_dirty_method dirty;
-	const char *
-	    follow; /* children to be recorded: NULL none, "all", else a pattern (fnmatch) for their
-	                       program's path, if it has a slash, or name */
-	uint64_t
-	    chaos_seed; /* turns of threads by chance, from this seed; 0: in a round, for a slice of time each */
+	/* children to be recorded: NULL none, "all", else a pattern (fnmatch) for their program's
+	 * path, if it has a slash, or name */
+	const char *follow;
+	/* turns of threads by chance, from this seed; 0: in a round, for a slice of time each */
+	uint64_t chaos_seed;
 	unsigned slice_ms;   /* a thread's turn, if it does not wait for anything; 0: automatic */
 	enum lz_flow flow;   /* what is kept of the marker stream */
 	uint64_t flow_limit; /* AUTO: bytes of it on disk after which only checksums are kept */
-	uint64_t
-	    max_bytes; /* of the recording; 0: any. Then recording ends (looked at twice a second), the program goes on, */
+	/* of the recording; 0: any. Then recording ends (looked at twice a second), the program
+	 * goes on, */
+	uint64_t max_bytes;
 	bool keep_last; /* or what was recorded first goes; see lz_writer_keep_last() */
 	bool all_env;   /* meta has the values of all variables, also of those that look secret */
 	/* Called about once a second: the recording's age and size, and what was ever written. May be NULL. */
@@ -45,8 +46,8 @@ struct lz_trace_result {
  * signal dispositions and affinity: for the main program of a process only. */
 int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result);
 
-/* In the process that lz_trace() starts for a child that is followed: STATE and NEWS are the descriptors that it was given. -1:
- * lz_error(). */
+/* In the process that lz_trace() starts for a child that is followed: STATE and NEWS are the
+ * descriptors that it was given. -1: lz_error(). */
 int lz_trace_handed_over(int state, int news);
 
 #endif

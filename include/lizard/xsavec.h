@@ -1,7 +1,8 @@
-/* xsavec, by which the dynamic linker keeps a call's vector arguments on the stack while it looks the callee up. It stores
- * only what is in use; and AMD's processors let registers that hold nothing but zeroes count as in use or not by chance, so
- * what it leaves on the stack differs from run to run. There the linker's are armed while a program is recorded, with the
- * byte that arms rdrand (lizard/randinsn.h): a move to a debug register, no longer than xsavec, which faults. */
+/* xsavec, by which the dynamic linker keeps a call's vector arguments on the stack while it looks
+ * the callee up. It stores only what is in use; and AMD's processors let registers that hold
+ * nothing but zeroes count as in use or not by chance, so what it leaves on the stack differs from
+ * run to run. There the linker's are armed while a program is recorded, with the byte that arms
+ * rdrand (lizard/randinsn.h): a move to a debug register, no longer than xsavec, which faults. */
 #ifndef LIZARD_XSAVEC_H
 #define LIZARD_XSAVEC_H
 
@@ -22,9 +23,10 @@ bool lz_xsavec_decode(const uint8_t *code, size_t len, bool armed, struct lz_xsa
 /* Is what counts as in use left to chance by this processor? */
 bool lz_xsavec_by_chance(void);
 
-/* What xsavec stores (Intel SDM volume 1, section 13.10), where a component is in use if it has been and is not zero. XSTATE:
- * NT_X86_XSTATE; MASK: edx:eax. IMAGE has room for LZ_XSAVEC_ROOM bytes, PART for LZ_XSAVEC_PARTS. The number of parts of
- * the image that are stored, from the lowest on; -1 if XSTATE makes no sense. */
+/* What xsavec stores (Intel SDM volume 1, section 13.10), where a component is in use if it has
+ * been and is not zero. XSTATE: NT_X86_XSTATE; MASK: edx:eax. IMAGE has room for LZ_XSAVEC_ROOM
+ * bytes, PART for LZ_XSAVEC_PARTS. The number of parts of the image that are stored, from the
+ * lowest on; -1 if XSTATE makes no sense. */
 enum { LZ_XSAVEC_ROOM = 32768, LZ_XSAVEC_PARTS = 68 };
 struct lz_xsavec_part {
 	uint32_t at, len;
