@@ -85,6 +85,53 @@ START_TEST(killed)
 }
 END_TEST
 
+/* A recording of two checkpoints: what comes behind the second one, and whether that is kept. */
+struct ending {
+	unsigned at;              /* of the second one: an event; 0: there is only the first one */
+	unsigned events, markers; /* that come behind it */
+	bool finish;
+	uint32_t kept;
+};
+
+static const struct ending endings[] = {
+    {101, 0, 0, false, 1}, /* nothing is behind it */
+    {101, 2, 0, false, 2}, /* events are */
+    {101, 0, 9, false, 2}, /* markers are */
+    {98, 0, 0, false, 2},  /* event 97 replaces the program: its memory is needed */
+    {0, 0, 0, false, 1},   /* the only one */
+    {100, 1, 0, true, 1},  /* the program's end alone */
+    {100, 1, 0, false, 2}, /* an event that is not the end */
+    {100, 3, 0, true, 2},
+};
+
+START_TEST(last_checkpoint)
+{
+	const struct ending *e = &endings[_i];
+	struct lz_writer *w = lz_writer_create(NULL, &meta);
+	char *path = strdup(lz_writer_dir(w));
+	struct lz_reader *r;
+
+	put_checkpoint(w, 0, true, 0);
+	put_events(w, 0, e->at);
+	put_markers(w, 0, e->at * 100);
+	if (e->at)
+		put_checkpoint(w, 1, false, e->at);
+	put_events(w, e->at, e->at + e->events);
+	put_markers(w, e->at * 100, e->at * 100 + e->markers);
+	ck_assert_int_eq(lz_writer_flush(w), 0);
+	if (e->finish)
+		ck_assert_int_eq(lz_writer_finish(w, &meta), 0);
+	else
+		lz_writer_abandon(w);
+	r = open_recording(path);
+	ck_assert_uint_eq(lz_reader_n_events(r), e->at + e->events);
+	ck_assert_uint_eq(lz_reader_markers_len(r, 77), e->at * 100 + e->markers);
+	ck_assert_uint_eq(lz_reader_n_checkpoints(r), e->kept);
+	lz_reader_close(r);
+	free(path);
+}
+END_TEST
+
 static const char *const parts[] = {"events", "markers-77", "checkpoints"};
 
 /* Whatever file is cut wherever: what is shown is consistent and right. */
@@ -169,6 +216,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, checkpoints);
 	tcase_add_test(t, killed);
+	tcase_add_loop_test(t, last_checkpoint, 0, sizeof(endings) / sizeof(*endings));
 	tcase_add_loop_test(t, cut_anywhere, 0, 3);
 	tcase_add_test(t, flipped_payload);
 	tcase_add_test(t, unsorted_is_refused);

@@ -150,7 +150,12 @@ START_TEST(event_limits)
 	ck_assert_int_eq(comes_back(&ev), -1);
 	ev = (struct lz_event){.kind = LZ_EV_SHARED, .ops = &op, .n_ops = 1};
 	ck_assert_int_eq(comes_back(&ev), 0);
+	op.addr++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	op.addr--;
 	op.op++;
+	ck_assert_int_eq(comes_back(&ev), -1);
+	op.op = LZ_MAP - 1;
 	ck_assert_int_eq(comes_back(&ev), -1);
 	op = (struct lz_map_op){.op = LZ_REMAP, .old_addr = UINT64_MAX, .old_len = 1};
 	ck_assert_int_eq(comes_back(&ev), -1);
@@ -191,6 +196,25 @@ START_TEST(head_limits)
 	ck_assert(!head_comes_back(1, LZ_MAX_THREADS + 1, 1));
 	ck_assert(head_comes_back(1, 1, LZ_MAX_VMAS));
 	ck_assert(!head_comes_back(1, 1, LZ_MAX_VMAS + 1));
+}
+END_TEST
+
+START_TEST(empty_mapping)
+{
+	struct lz_thread_state t = {.tid = 1};
+	struct lz_vma v = {.start = 0x1000, .end = 0x2000};
+	struct lz_checkpoint ck = {.threads = &t, .n_threads = 1, .vmas = &v, .n_vmas = 1}, *back;
+
+	for (unsigned pages = 0; pages < 2; pages++) {
+		struct lz_buf b = {0};
+
+		v.end = v.start + pages * 0x1000;
+		lz_head_put(&b, &ck);
+		back = lz_head_get(&b, 0);
+		ck_assert_int_eq(back != NULL, pages);
+		lz_checkpoint_free(back);
+		lz_buf_free(&b);
+	}
 }
 END_TEST
 
@@ -281,6 +305,7 @@ int main(void)
 	tcase_add_test(t, numbers_of_threads);
 	tcase_add_test(t, event_limits);
 	tcase_add_test(t, head_limits);
+	tcase_add_test(t, empty_mapping);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
