@@ -146,7 +146,7 @@ struct lz_front {
 	/* the chosen thread, 0: the present one */
 	uint32_t tid;
 	/* the command that steps */
-	struct lz_over over;
+	struct lz_over_inlined over;
 	/* a move that the next reverse resume carries out; NULL: none */
 	struct lz_front_move *armed;
 

@@ -102,9 +102,9 @@ static char *step_over(struct lz_front *f, const char *text)
 	unsigned long depth = strtoul(text, &end, 10);
 
 	if (end == text || *end)
-		lz_over_end(&f->over);
+		lz_over_inlined_end(&f->over);
 	else
-		lz_over_begin(&f->over, (uint32_t)depth);
+		lz_over_inlined_begin(&f->over, (uint32_t)depth);
 	return strdup("");
 }
 

@@ -144,7 +144,7 @@ static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint3
 static bool goes_over(struct lz_front *f, const struct lz_front_resume *r, uint32_t tid,
                       struct lz_front_resume *over)
 {
-	if (!lz_over_step(&f->over, f->s, tid, &over->piece) || r->how != LZ_RESUME_STEP ||
+	if (!lz_over_inlined_step(&f->over, f->s, tid, &over->piece) || r->how != LZ_RESUME_STEP ||
 	    r->alone)
 		return false;
 	over->how = LZ_RESUME_LEAVE;

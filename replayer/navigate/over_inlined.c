@@ -15,14 +15,14 @@ struct place {
 	size_t n;
 };
 
-void lz_over_begin(struct lz_over *o, uint32_t depth)
+void lz_over_inlined_begin(struct lz_over_inlined *o, uint32_t depth)
 {
-	*o = (struct lz_over){.asked = true, .depth = depth};
+	*o = (struct lz_over_inlined){.asked = true, .depth = depth};
 }
 
-void lz_over_end(struct lz_over *o)
+void lz_over_inlined_end(struct lz_over_inlined *o)
 {
-	*o = (struct lz_over){0};
+	*o = (struct lz_over_inlined){0};
 }
 
 static bool find_place(struct lz_nav *nav, uint64_t ip, struct place *p)
@@ -38,12 +38,13 @@ static bool find_place(struct lz_nav *nav, uint64_t ip, struct place *p)
 	return true;
 }
 
-static uint64_t entry_of(const struct lz_over *o, const struct place *p)
+static uint64_t entry_of(const struct lz_over_inlined *o, const struct place *p)
 {
 	return o->depth ? p->in[o->depth - 1].entry + p->bias : 0;
 }
 
-static void begin(struct lz_over *o, struct lz_nav *nav, const struct place *p, uint32_t tid)
+static void begin(struct lz_over_inlined *o, struct lz_nav *nav, const struct place *p,
+                  uint32_t tid)
 {
 	o->begun = true;
 	o->asked = p->n >= o->depth && (o->cfa = lz_gdb_frame(&nav->machine, NULL));
@@ -54,14 +55,15 @@ static void begin(struct lz_over *o, struct lz_nav *nav, const struct place *p, 
 	o->entry = entry_of(o, p);
 }
 
-static bool calls_inlined(const struct lz_over *o, struct lz_nav *nav, const struct place *p)
+static bool calls_inlined(const struct lz_over_inlined *o, struct lz_nav *nav,
+                          const struct place *p)
 {
 	return p->n > o->depth && p->function == o->function && entry_of(o, p) == o->entry &&
 	       lz_gdb_frame(&nav->machine, NULL) == o->cfa;
 }
 
-bool lz_over_step(struct lz_over *o, struct lz_session *s, uint32_t tid,
-                  struct lz_piece_of_code *piece)
+bool lz_over_inlined_step(struct lz_over_inlined *o, struct lz_session *s, uint32_t tid,
+                          struct lz_piece_of_code *piece)
 {
 	struct lz_nav *nav = o->asked ? lz_nav_of(s) : NULL;
 	struct lz_pos now;
