@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Lizard: `make` builds into build/; CONTRIBUTING.md names the rest.
 # Each folder says in its own build.mk what it adds; order does not matter.
 

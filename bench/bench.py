@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Speed of Lizard, measured side by side: native, built with lizard-cc but untraced, recorded, verified.
 
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster

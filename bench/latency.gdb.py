@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Sourced by lizard-gdb on a recording: times the moves. Lines that begin with BENCH are the result.
 import gdb
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs of ten minutes: time against native, size of the recording while it grows, memory of the recorder, then
 verify and opening it anywhere."""
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """System calls a second, by kind: natively, recorded, verified."""
 import os
 import shutil

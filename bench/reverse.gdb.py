@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Sourced by lizard-gdb on a recording of bzip2, on each front end: times GDB's own reverse commands beside Lizard's.
 # Lines that begin with BENCH are the result.
 import gdb

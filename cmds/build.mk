@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The multi-call program `lizard` and its well-known names.
 $(BIN)/lizard: $(OBJ)/libcmds.a $(LIBS)
 	@mkdir -p $(@D)

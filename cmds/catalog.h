@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The recordings below the recordings directory: listed and removed. */
 #ifndef LIZARD_CMDS_CATALOG_H
 #define LIZARD_CMDS_CATALOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The multi-call program: one function per command, in cmds/NAME.c. */
 #ifndef LIZARD_CMDS_H
 #define LIZARD_CMDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard dump: what a recording holds, in plain words. */
 #include <stdio.h>
 #include <stdlib.h>

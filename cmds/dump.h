@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard dump: one file for each part of a recording. */
 #ifndef LIZARD_CMDS_DUMP_H
 #define LIZARD_CMDS_DUMP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a
  * pipe; the patched one (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard info: what a recording is of, and what is in it. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard ls: the recordings, oldest first. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
 #include "cmds/cmds.h"
 #include "common/print.h"

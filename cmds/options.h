@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef LIZARD_CMDS_OPTIONS_H
 #define LIZARD_CMDS_OPTIONS_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard pack, lizard unpack: a recording in one file, for another machine. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it
  * holds those of the other processes, `processes/`, and `sources/`, the programs' source files as
  * they are found when it is packed, each below its absolute name. A file that several processes

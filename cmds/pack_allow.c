@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which source files may be given away with a recording. Debug information is untrusted: it names
  * any file, and any directory as the one of the compilation. docs/SECURITY.md says why these rules
  * are what they are. */

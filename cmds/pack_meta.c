@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `meta` as it goes into a pack. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which source files does the debug information of a recording's copies name, and which of them may
  * go into a pack? */
 #include <dwarf.h>

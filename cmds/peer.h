@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who is at the other end of a connection from this machine. */
 #ifndef LIZARD_PEER_H
 #define LIZARD_PEER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The processes of a recording: the first one, and those that --follow has recorded below it. */
 #ifndef LIZARD_CMDS_PROCESSES_H
 #define LIZARD_CMDS_PROCESSES_H

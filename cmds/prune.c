@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard prune: removes old recordings. */
 #include <stdio.h>
 #include <stdlib.h>

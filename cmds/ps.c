@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard ps: the processes of a recording, as a tree. */
 #include <stdio.h>
 #include <stdlib.h>

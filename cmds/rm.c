@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard rm: removes recordings by name or directory. */
 #include <limits.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard serve`: a recording served to a remote debugger, on a pipe or on a loopback port. */
 #include "cmds/cmds.h"
 #include "cmds/options.h"

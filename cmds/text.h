@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers as people read them, and texts as JSON takes them. */
 #ifndef LIZARD_CMDS_TEXT_H
 #define LIZARD_CMDS_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard trace [options] [--] PROG [ARGS] */
 #include "cmds/catalog.h"
 #include "cmds/cmds.h"

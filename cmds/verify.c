@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard verify: replays a recording and compares everything with it. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays that grow, and binary search. */
 #ifndef LIZARD_ARRAY_H
 #define LIZARD_ARRAY_H

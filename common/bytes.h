@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Growing byte buffers and bounded cursors: how frames are put together and taken apart. */
 #ifndef LIZARD_BYTES_H
 #define LIZARD_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One record of the .lizard section, checked and turned into a function. */
 #ifndef LIZARD_CFG_RECORD_H
 #define LIZARD_CFG_RECORD_H

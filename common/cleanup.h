@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Variables whose value is given back when their scope is left, by whatever way.
  *
  *	lz_auto_free char *text = strdup(name);

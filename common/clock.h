@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The clock for Lizard's own use, and doing without the time-stamp counter.
  *
  * The program may not read the counter (rdtsc is trapped: prctl PR_SET_TSC). The processor keeps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a frame's payload is packed with: XOR to the page before, run lengths, zlib, zstd, LZ4. */
 #ifndef LIZARD_CODEC_H
 #define LIZARD_CODEC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One copy of a file for several recordings: a folder of copies, each named after what tells one
  * version of the file from another, from which they are linked. */
 #include <errno.h>

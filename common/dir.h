@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading a directory. */
 #ifndef LIZARD_DIR_H
 #define LIZARD_DIR_H

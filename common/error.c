@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Error texts and warnings: see include/lizard/error.h. */
 #include <lizard/error.h>
 #include <common/print.h>

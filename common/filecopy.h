@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Copies of mapped files, kept in a recording's files/. */
 #ifndef LIZARD_FILECOPY_H
 #define LIZARD_FILECOPY_H

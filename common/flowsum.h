@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The checksum of a block of the marker stream that is not stored itself. Replay computes it piece
  * by piece while it goes. 64 bits, made of two sums that zlib has, so that no library is needed for
  * it alone: CRC-32 finds every difference within 32 bits and all others but one in 2^32, Adler-32

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Frames: what every file of a recording but meta consists of. Grammar: lizard/format.h. */
 #ifndef LIZARD_FRAME_H
 #define LIZARD_FRAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Marker-free walks over a graph: pre-sets, post-sets, paths. A place is a
  * split node as in graph.c: 2v before the marker of v, 2v+1 behind it. */
 #include <lizard/graph.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <common/guard.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>

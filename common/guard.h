@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gate to a replayed process: what belongs to Lizard in it stays as Lizard made it.
  *
  * lz_proc_write() and lz_proc_syscall() are the only ways by which anything is written into such a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of this machine that a recording names. */
 #ifndef LIZARD_HOSTFILE_H
 #define LIZARD_HOSTFILE_H

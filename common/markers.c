@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <common/markers.h>
 #include <lizard/marker.h>
 #include <emmintrin.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Going through the bytes of a marker stream. */
 #ifndef COMMON_MARKERS_H
 #define COMMON_MARKERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* meta: the text file that describes a recording. */
 #ifndef LIZARD_META_H
 #define LIZARD_META_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A hash map from page addresses to page contents. */
 #ifndef LIZARD_PAGEMAP_H
 #define LIZARD_PAGEMAP_H

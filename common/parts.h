@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording that keeps its last part only (lz_writer_keep_last()): its files are cut into parts,
  * each of which begins with a whole checkpoint, and the oldest parts go while there is no room.
  *

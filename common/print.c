@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <common/print.h>
 #include <common/printable.h>
 #include <printf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Printing what comes from outside: a recording, its name, what a program calls itself. All that is
  * shown goes this way; scripts/check-printing finds what does not. */
 #ifndef LIZARD_COMMON_PRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is text for a terminal, character by character. common/print.h prints whole lines by it. */
 #ifndef LIZARD_COMMON_PRINTABLE_H
 #define LIZARD_COMMON_PRINTABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory, registers and debug registers of a ptraced process. */
 #include <common/guard.h>
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* /proc/PID/maps. */
 #include <lizard/proc.h>
 #include <lizard/error.h>

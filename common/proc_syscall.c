@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A system call made by a stopped process on our behalf. */
 #include <common/guard.h>
 #include <lizard/error.h>

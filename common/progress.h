@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far long work is: shown on a terminal, on stderr, from its second second on. */
 #ifndef LIZARD_PROGRESS_H
 #define LIZARD_PROGRESS_H

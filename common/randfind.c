@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels or
  * the unwind rules tell. */
 #include <elf.h>

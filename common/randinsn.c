@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intel SDM volume 2: RDRAND is 0F C7 /6, RDSEED 0F C7 /7, both with a register; MOV to DR6, DR7 is
  * 0F 23 /6, /7. */
 #include <immintrin.h>

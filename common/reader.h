@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader's inside, shared by the files that make it up. */
 #ifndef LIZARD_READER_H
 #define LIZARD_READER_H

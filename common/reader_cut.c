@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording that was cut or damaged is used up to the last SYNC all of which is there. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The recording's copies of mapped files: where they are, and whether they are what was copied. */
 #include <elf.h>
 #include <fcntl.h>

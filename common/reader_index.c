@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is where: from the frame headers alone, but for the small frames of the file table. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Of a recording that keeps its last part only, the files are in parts, and the first ones are
  * gone. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A second name for a recording. */
 #include <errno.h>
 #include <fcntl.h>

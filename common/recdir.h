@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where recordings live: making a new one's directory. */
 #ifndef LIZARD_RECDIR_H
 #define LIZARD_RECDIR_H

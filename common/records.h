@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events, checkpoint heads and file-table entries as bytes. Grammar: lizard/format.h. */
 #ifndef LIZARD_RECORDS_H
 #define LIZARD_RECORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Variables of the environment that look secret, by their names. */
 #ifndef LIZARD_SECRETS_H
 #define LIZARD_SECRETS_H

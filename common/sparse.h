@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sparse files: what is stored of them, without the holes, which read as zeroes. */
 #ifndef LIZARD_SPARSE_H
 #define LIZARD_SPARSE_H

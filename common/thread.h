@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads of Lizard's own. */
 #ifndef LIZARD_THREAD_H
 #define LIZARD_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Directories with all that is in them. */
 #ifndef LIZARD_TREE_H
 #define LIZARD_TREE_H

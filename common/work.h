@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Long work that somebody waits for. Its progress is shown. A signal that would end the process
  * (Ctrl-C) ends the work first, so that nothing half done is left behind. */
 #ifndef LIZARD_WORK_H

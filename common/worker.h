@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A thread that packs frames and appends them to files, in the order in which they were pushed. */
 #ifndef LIZARD_WORKER_H
 #define LIZARD_WORKER_H

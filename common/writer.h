@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The writer's inside, shared by the files that make it up. */
 #ifndef LIZARD_WRITER_H
 #define LIZARD_WRITER_H

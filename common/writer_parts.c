@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording that keeps its last part only. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <lizard/written_bytes.h>
 
 #include <lizard/proc.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intel SDM volume 1, sections 13.4 (the area) and 13.10 (XSAVEC); volume 2: XSAVEC is 0F C7 /4. */
 #include <cpuid.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 demo:
 	@scripts/setup
 	@$(MAKE) --no-print-directory all

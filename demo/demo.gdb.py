@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The walk of `make demo`, sourced by lizard-gdb at the end of the recording.
 import gdb
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A real bug in a real program: bc 1.07.1 from Debian, with the line put back that crashed bc 1.06
 # ("more_arrays" in bc/storage.c). Builds it with lizard-cc, records the crash, and walks back to its cause.
 # Usage: make demo (or demo/run.sh DIR with LIZARD_BIN and LIZARD_SRC set)

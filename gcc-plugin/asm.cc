@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The assembler text of markers, labels and __lizard_pos. It is written with
  * assembler macros, defined before the first function, so that GCC, which
  * guesses the size of an asm by its lines, takes each for one instruction. */

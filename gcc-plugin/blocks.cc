@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The current function as a graph: nodes, edges with weights, source lines. */
 #include "gcc.h"
 #include "plugin.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The GCC plugin, its runtime, and the compiler drivers.
 HOSTCXX    := g++-12
 PLUGIN_INC := $(shell $(HOSTCC) -print-file-name=plugin)/include

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a statement means for the marker pointer in r15. */
 #include "gcc.h"
 #include "plugin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads a command line for GCC as far as lizard-cc has to know what it asks for. */
 #include "cmdline.h"
 

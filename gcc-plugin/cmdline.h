@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a command line for GCC asks for. */
 #ifndef LIZARD_CC_CMDLINE_H
 #define LIZARD_CC_CMDLINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which functions are instrumented, and how each treats r15.
  *
  * A local function takes r15 as it finds it and leaves it valid. That needs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Functions that neither call back nor enter the kernel: calls to them leave
  * r15 alone and need no store and load. Whoever defines a function with such a
  * name gets it uninstrumented, since its callers don't prepare for it. */

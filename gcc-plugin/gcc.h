@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GCC's headers, in the order that they need. */
 #ifndef LIZARD_GCC_H
 #define LIZARD_GCC_H

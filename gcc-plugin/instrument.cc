@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The GIMPLE pass: puts markers, labels and the care for r15 into one function.
  * It runs behind "optimized", just before expansion to RTL. */
 #include "gcc.h"

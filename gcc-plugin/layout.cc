@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the markers' own blocks end up in the machine code. */
 #include "gcc.h"
 #include "plugin.h"

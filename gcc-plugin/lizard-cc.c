@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard-cc, lizard-c++: GCC with the plugin, and the runtime when it links.
  * Every argument is passed on; what is added comes before and behind them. */
 #include "cmdline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The assembler macros that the asm statements use. */
 #include "gcc.h"
 #include "plugin.h"

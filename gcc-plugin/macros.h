@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Assembler macros; see macros.cc. */
 #ifndef LIZARD_PLUGIN_MACROS_H
 #define LIZARD_PLUGIN_MACROS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which piece of which .lizard section a function's record goes into.
  *
  * All functions of one text section share a piece, which is tied to that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plugin's door: arguments, refusals, registration. */
 #include "gcc.h"
 #include "plugin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the plugin's files share. Needs GCC's headers (gcc.h) before it. */
 #ifndef LIZARD_PLUGIN_H
 #define LIZARD_PLUGIN_H

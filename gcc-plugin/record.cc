@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the function's record: see include/lizard/cfg_format.h. */
 #include "gcc.h"
 #include "plugin.h"

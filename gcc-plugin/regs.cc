@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Saving r15 in the prologue of the functions that foreign code may enter.
  *
  * r15 is fixed, so that nobody allocates it, but a fixed register is not saved.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The in-process runtime: where markers go, and the hello to a tracer. It
  * depends on no library and is not instrumented itself. */
 #include <lizard/marker.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the runtime's own files share. */
 #ifndef LIZARD_RUNTIME_H
 #define LIZARD_RUNTIME_H

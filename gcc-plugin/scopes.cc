@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What debug information says of the markers on edges: the line and the inlined call that they
  * belong to. */
 #include "gcc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Entry point of programs that bring their own _start and no C library: there
  * is nobody else to set up the thread-local storage that __lizard_pos needs. */
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The system calls that a replayed process can make. */
 #ifndef LIZARD_RESTORER_CONFINE_H
 #define LIZARD_RESTORER_CONFINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Giving a replayed process a descriptor. It cannot open anything itself (confine.h): what it maps
  * is opened by the replayer and sent over a socket that the stub was started with. */
 #ifndef LIZARD_RESTORER_GIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Can this machine re-execute what was recorded on another one? */
 #include <lizard/restore.h>
 #include <lizard/error.h>

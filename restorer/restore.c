@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builds the address space of a checkpoint in the stub, call by injected call. */
 #include "restorer/give.h"
 #include "restorer/share.h"

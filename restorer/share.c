@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that is mapped more than once: each object of it is a memfd of the replay process, which
  * keeps it open under a number of its own. Which parts are mapped where, the kernel knows. */
 #include "restorer/give.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that is mapped more than once, in the replay process. */
 #ifndef LIZARD_RESTORER_SHARE_H
 #define LIZARD_RESTORER_SHARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stub: an empty process that mappings are then built in. It is started from a few bytes kept
  * here (an ELF header and one instruction), so that no file has to be found or installed. */
 #include "restorer/confine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An event is answered from the log: its effects are put into the process. */
 #include <common/guard.h>
 #include <lizard/sysfake.h>

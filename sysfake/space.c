@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of mappings, changed as the map operations say: pure. */
 #include <common/array.h>
 #include <lizard/sysfake.h>

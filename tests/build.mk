@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Unit tests (the `check` library) are C files tests/unit/NAME.c, one program each; end-to-end and
 # fuzz tests are executable TAP scripts tests/{e2e,fuzz}/NAME.t. LIZARD_LONG=1 asks a test for
 # its long version.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A million system calls a minute, for so many seconds. */
 #include <fcntl.h>
 #include <stdio.h>

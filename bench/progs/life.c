@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Conway's life on a torus: branches that are hard to foretell. */
 #include <stdio.h>
 #include <stdlib.h>

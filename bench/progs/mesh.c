@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Relaxation of a 1000x1000 mesh: loops of floating point. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One kind of system call over and over. Arguments: the kind, how many calls. Without arguments it names the kinds. */
 #include <fcntl.h>
 #include <poll.h>

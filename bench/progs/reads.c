@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* 300,000 small reads: nothing but system calls. */
 #include <fcntl.h>
 #include <stdio.h>

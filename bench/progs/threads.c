@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Four threads that compute, and meet at a mutex now and then. Argument: rounds. */
 #include <pthread.h>
 #include <stdio.h>

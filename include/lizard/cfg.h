@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the plugin says about a program: read from the .lizard.* sections of an
  * ELF file with libelf. Addresses are link-time addresses: add the load bias.
  * The sections' grammar stands in include/lizard/cfg_format.h, beside the

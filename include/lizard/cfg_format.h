@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the plugin writes into the non-allocated ELF sections ".lizard" and
  * ".lizard.*" and the CFG reader takes out of them. Little-endian; all counts
  * are untrusted.

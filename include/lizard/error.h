@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Errors are values with a text for people: what happened, where, what to do.
  *
  * A function that can fail returns -1 (or NULL) after calling lz_fail().

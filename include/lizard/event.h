@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events: everything that happened to the program from outside, in order.
  *
  * An event is applied at its instant: after exactly `marker` bytes of the process's stream, at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The grammar of a recording's files, beside the constants it is written with. Only common/
  * includes this; everybody else uses recording.h.
  *

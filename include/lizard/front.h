@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What any debugger needs in front of a session, whatever it speaks: registers by GDB's numbers,
  * breakpoints that may be set early, changes and calls in a diversion, caught system calls, moves
  * that it has no name for, the files of the program's world. The remote protocol's server and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Graph algorithms of the instrumentation: plain C, no GCC.
  *
  * Nodes are 0..n-1. Node ENTRY has no predecessors, node EXIT no successors.

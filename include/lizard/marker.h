@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker ABI: what instrumented code writes, shared by the plugin, its
  * runtime, the tracer and the replayer. No other header is included here but
  * <stdint.h>, so that a GCC plugin can use it.

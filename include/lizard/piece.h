@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pieces of one frame's code, which a debugger that steps goes through without a stop. */
 #ifndef LIZARD_PIECE_H
 #define LIZARD_PIECE_H

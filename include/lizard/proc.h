@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A ptraced process: memory, registers, injected system calls. Used by the tracer on the
  * recorded program and by the replayer on the re-executed one. Knows no recording. */
 #ifndef LIZARD_PROC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rdrand and rdseed. No processor can be told to trap them, so while a program is recorded those
  * that are known in its code are armed: the opcode's last byte is changed so that the instruction
  * is a move to a debug register, with the same length and operand, which faults. Replay has the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The recording on disk: the one module that writes and reads it.
  *
  * DIR/meta            text, `key value` lines; finished by a rename, see state

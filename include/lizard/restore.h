@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Building the state of a checkpoint in a live process: the restorer's contract.
  *
  * The process starts as an empty stub: nothing is mapped in it but one page at meta.stub_addr with

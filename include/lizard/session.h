@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The debugger back-end as a library: a recording re-executed to any instant. It knows no debugger.
  *
  * A session is always at a position. Moving forward re-executes; moving backward restores a

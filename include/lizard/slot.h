@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The slot of its GOT from which a library's code takes __lizard_pos's offset from the thread
  * pointer (R_X86_64_TPOFF64 of the initial-exec model; Drepper, "ELF Handling For Thread-Local
  * Storage", 4.1.6). It tells which copy of the runtime the library was bound to: with dlmopen and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The one table of system calls (syscalls.tbl), for the tracer and for replay. */
 #ifndef LIZARD_SYSCALLS_H
 #define LIZARD_SYSCALLS_H

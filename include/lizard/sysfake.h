@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Applying events of the log to a re-executed process, instead of executing them: sysfake's
  * contract. */
 #ifndef LIZARD_SYSFAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text for a terminal that comes in pieces, from a recording: no more than text. */
 #ifndef LIZARD_TEXT_H
 #define LIZARD_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Running a program under the tracer: what `lizard trace` does. */
 #ifndef LIZARD_TRACE_H
 #define LIZARD_TRACE_H

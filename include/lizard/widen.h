@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The width of the add behind each marker instruction.
  *
  *   41 c6 07 CODE      movb $CODE, (%r15)     a site (lz_cfg_site.addr)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a system call took from the program's memory: the bytes that it has written or sent. */
 #ifndef LIZARD_WRITTEN_BYTES_H
 #define LIZARD_WRITTEN_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* xsavec, by which the dynamic linker keeps a call's vector arguments on the stack while it looks
  * the callee up. It stores only what is in use; and AMD's processors let registers that hold
  * nothing but zeroes count as in use or not by chance, so what it leaves on the stack differs from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Breakpoints in a re-executed process, and its memory without them. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>

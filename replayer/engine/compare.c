@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A re-executed process against a checkpoint: registers and memory. */
 #include "replayer/engine/engine.h"
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of threads. */
 #include "replayer/engine/contexts.h"
 #include <lizard/error.h>

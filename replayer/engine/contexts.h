@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The threads of a re-executed process. Replay has one kernel thread: the thread that runs is in
  * it, of the others there are the registers to go on with. Pure. */
 #ifndef LZ_REPLAYER_CONTEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A difference of the marker stream, said at source level where the program's CFG is known. */
 #include "replayer/engine/engine.h"
 #include "replayer/stream/stream.h"

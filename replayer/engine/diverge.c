@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A divergence, said in words. */
 #include "replayer/engine/engine.h"
 #include <common/printable.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The engine: one process that re-executes the recording from a checkpoint onwards, and is compared
  * with it on the way. Inside the replayer only; the session is built of engines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events in re-execution: is this the one that the log has next, and applying it. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a re-executed process writes is compared with the recorded stream: byte for byte where
  * that is stored, else block by block, by checksum. */
 #include "replayer/engine/inside.h"

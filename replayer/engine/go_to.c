@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Going to a position: gap by markers and events, then arrivals at the address. */
 #include "replayer/engine/engine.h"
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pages that are inaccessible while a re-executed process runs, for what debug registers cannot
  * watch. */
 #include "replayer/engine/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the engine's own files share. */
 #ifndef LZ_REPLAYER_ENGINE_INSIDE_H
 #define LZ_REPLAYER_ENGINE_INSIDE_H

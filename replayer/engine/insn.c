@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The few instructions that replay must know: pure. Intel SDM volume 2, chapter 2. */
 #include "replayer/engine/inside.h"
 #include <string.h>

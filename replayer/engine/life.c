@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Engines: made from checkpoints and from each other. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>

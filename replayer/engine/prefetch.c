@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker stream read ahead by a thread with a reader of its own: decompression then takes
  * none of the CPU that replay and the replayed process share. Only for a run from start to end. */
 #include "replayer/engine/prefetch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef LZ_REPLAYER_PREFETCH_H
 #define LZ_REPLAYER_PREFETCH_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One resume of a re-executed process: debug registers, stops and what they mean.
  *
  * Debug registers: 0 stops at the marker or address that is the next goal, 1 at want_ip, 2 and 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker buffer of a re-executed process: read, compared with the recording, emptied. */
 #include "replayer/engine/inside.h"
 #include "replayer/engine/prefetch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads in re-execution: the registers of the one that runs are exchanged at a switch. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>

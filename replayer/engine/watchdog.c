@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A re-executed program that runs on and on where the recorded one went to its next event has
  * diverged, though nothing can be compared there (a loop in code without markers). A thread
  * notices: it stops the process, and the engine then says so. */

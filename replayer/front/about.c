@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a user is told of the present instant and of the recording. */
 #include "replayer/front/inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Breakpoints and watchpoints: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `catch syscall`: the event log says which call comes next and where; a breakpoint of our own
  * there. */
 #include "replayer/front/inside.h"

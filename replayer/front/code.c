@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Code as the program's file has it: what was changed for recording (lizard/randinsn.h,
  * lizard/widen.h) is not shown. */
 #include "replayer/front/inside.h"

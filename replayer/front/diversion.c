@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Diversions: a copy of the present that may be changed and run freely, then thrown away.
  * Nothing in it is compared with the recording. */
 #include "replayer/front/diversion_calls.h"

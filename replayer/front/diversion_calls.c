@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/front/diversion_calls.h"
 #include <common/guard.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a diversion's program gets from its system calls. */
 #ifndef LZ_REPLAYER_DIVERSION_CALLS_H
 #define LZ_REPLAYER_DIVERSION_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Diversions: what the debugger changes, and calls of the program's functions, happen in a copy.
  *
  * One `call f("abc")` is several resumes (malloc for the string, then f), so a diversion lives

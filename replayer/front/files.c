@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of the recorded program's world: /proc/PID of the recording, the recording's copies of
  * mapped files, and, where allowed, the host's. */
 #include "replayer/front/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening and closing a front, and its notes: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What ran, page by page: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the front share: see include/lizard/front.h. */
 #ifndef LIZARD_FRONT_INT_H
 #define LIZARD_FRONT_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The loaded libraries, as GDB's library-list-svr4. The loader's list of them is in the
  * program's memory; a debugger would look there itself, but a name in it may be relative to a
  * directory of then, or a link that leads elsewhere by now. What is given here is the file that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Monitor commands: what the front end's commands are made of, usable by hand as well.
  *
  *   when         the position, as lines `key=value`

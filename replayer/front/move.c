@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moves that GDB has no name for: armed, and carried out by the next reverse resume.
  *
  * Where a thread matters it is the one that the resume is of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moves as text:
  *
  *   seek start | end | N% | time T | event N | POSITION

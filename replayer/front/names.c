@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The names of threads: given to oneself by prctl(), to others through a file, inherited from
  * who makes the thread. */
 #include "replayer/front/inside.h"

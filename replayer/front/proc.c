@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* /proc/PID of the recorded program, made up from the recording and the session's mappings:
  * the replay process is another one. */
 #include "replayer/front/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Registers for GDB: see regs.h. Names, order and features are what GDB asks of a target
  * description for i386:x86-64 (manual, "i386 Features"). */
 #include "replayer/front/regs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The registers of x86-64 as GDB numbers them, in what ptrace calls user_regs and xstate. */
 #ifndef LIZARD_REGS_H
 #define LIZARD_REGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Resuming, and what a stop is to a debugger: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 

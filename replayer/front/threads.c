@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads in front of a debugger: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 

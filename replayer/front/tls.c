@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Addresses of thread-local variables, as libthread_db finds them: from the thread's vector of
  * blocks, by the number of the module that the run-time loader has noted in its link map. Where
  * in the link map, the C library says itself. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Lizard's commands for GDB: what lizard-gdb loads into a stock GDB (10 or newer) and into the patched one.
 
 Works after `target remote :PORT` by hand as well; "target lizard" loads it, too. The commands are in the package beside

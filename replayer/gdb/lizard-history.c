@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* "record function-call-history" and "record instruction-history".
 
    This program is free software; you can redistribute it and/or modify

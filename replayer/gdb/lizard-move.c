@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* "target lizard": moves and questions that GDB has no name for.
 
    This program is free software; you can redistribute it and/or modify

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The module _lizard: what Lizard's commands ask of "target lizard".
 
    This program is free software; you can redistribute it and/or modify

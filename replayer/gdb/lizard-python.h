@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What Lizard's commands, which are in Python, ask of this GDB.
 
    This program is free software; you can redistribute it and/or modify

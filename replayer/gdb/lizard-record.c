@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GDB's record commands on a recording made by lizard-trace.
 
    This program is free software; you can redistribute it and/or modify

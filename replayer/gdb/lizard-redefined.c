@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commands of GDB's that mean something else on a recording.
 
    This program is free software; you can redistribute it and/or modify

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* "record", "record save" and "record restore" on a recording made by
    lizard-trace.
 

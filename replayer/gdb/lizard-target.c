@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Replay of a recording made by lizard-trace, for GDB.
 
    This program is free software; you can redistribute it and/or modify

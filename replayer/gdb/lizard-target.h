@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of "target lizard" share.
 
    This program is free software; you can redistribute it and/or modify

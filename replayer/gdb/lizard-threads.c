@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* "target lizard": threads, which come and go as the position moves.
 
    This program is free software; you can redistribute it and/or modify

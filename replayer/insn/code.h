@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One instruction of instrumented code: where it leads, and which marker it writes. */
 #ifndef LIZARD_REPLAYER_INSN_CODE_H
 #define LIZARD_REPLAYER_INSN_CODE_H

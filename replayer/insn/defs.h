@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A function's machine code, and which of its instructions give a register its value. Pure. */
 #ifndef LIZARD_REPLAYER_INSN_DEFS_H
 #define LIZARD_REPLAYER_INSN_DEFS_H

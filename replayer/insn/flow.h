@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The instructions between two instants, found by following the machine code from marker to marker.
  * Nothing is run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What ran, instruction by instruction, from the markers. */
 #ifndef LIZARD_REPLAYER_INSN_HISTORY_H
 #define LIZARD_REPLAYER_INSN_HISTORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the indirect jumps of a function lead, as compilers write `switch` and computed goto:
  * through tables in the data of its file. Pure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/insn/targets.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The targets of the indirect jumps in a session's code. */
 #ifndef LIZARD_REPLAYER_INSN_TARGETS_H
 #define LIZARD_REPLAYER_INSN_TARGETS_H

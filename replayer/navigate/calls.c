@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What ran, from the markers: one activation's code after another, without re-executing. */
 #include <stdlib.h>
 #include <lizard/error.h>

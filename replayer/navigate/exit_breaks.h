@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A piece of code of one frame, for running through it at full speed: breakpoints are at its
  * exits. */
 #ifndef LIZARD_REPLAYER_EXIT_BREAKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of the tests below is that of GDB 13's process_event_stop_test(); where it matters
  * the comment says which of them it is. */
 #include <string.h>

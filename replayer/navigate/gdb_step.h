@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What GDB 13's `step` and `next` do, on a machine that can execute one instruction or run to an
  * address: the same stops, so that bs and prev can be their exact inverses. Knows no session.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jump_forward, jump_backward: the marker stream says where control can have been at an address,
  * block by block; each candidate is run again, so an answer is never wrong.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The last arrival at an address, found from the markers. */
 #ifndef LIZARD_REPLAYER_JUMP_H
 #define LIZARD_REPLAYER_JUMP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Out of a piece of code at full speed, for a debugger that would step through it. */
 #include "replayer/navigate/exit_breaks.h"
 #include "replayer/session/session.h"

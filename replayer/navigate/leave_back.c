@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Back out of a piece of code, for a debugger that would step through it backwards: to the last
  * instant at which control was outside, found by breakpoints at all instructions that lead into
  * it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The session as the machine that the stepper moves. */
 #include <stdlib.h>
 #include <lizard/error.h>

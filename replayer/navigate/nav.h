@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Navigation's state of one session: mapped files, the decoded stream, the last chain of stops. */
 #ifndef LIZARD_REPLAYER_NAV_H
 #define LIZARD_REPLAYER_NAV_H

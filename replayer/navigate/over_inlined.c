@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Over inlined calls: see over.h. */
 #include "replayer/navigate/over_inlined.h"
 #include "replayer/program/lines.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `next` and `finish` over inlined calls, for a debugger that does not say what it steps for: it
  * is told before such a command in which frame that goes on, and what is stepped through
  * meanwhile is left at full speed. GDB would make a single step of each instruction. */

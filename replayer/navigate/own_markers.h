@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The markers that one activation itself has written. */
 #ifndef LIZARD_REPLAYER_OWN_MARKERS_H
 #define LIZARD_REPLAYER_OWN_MARKERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Through a range of code in one request: by steps, and at full speed where it is a loop. */
 #include "replayer/navigate/range.h"
 #include "replayer/navigate/nav.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Running through a range of code. */
 #ifndef LIZARD_REPLAYER_RANGE_H
 #define LIZARD_REPLAYER_RANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include "replayer/navigate/result_cache.h"
 #include "replayer/navigate/nav.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What bs has found before, or prev. A recording does not change, so nor do they, as long as the
  * debugger passes the same signals by: who comes back to an instant has the answer at once, and
  * always the same. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Running, in either direction: backward to the last breakpoint, watched change or signal before.
  *
  * A backward run looks at stretches of the recording, each ending where the one before began and

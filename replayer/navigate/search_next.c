@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Anchors for prev: own markers of the activation that the present position is in. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Anchors for bs: some markers back, further and further. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bs and prev: from an anchor before the present position GDB's stepping is done forwards again
  * until it comes here; the stop before the last is the answer. Each chain of stops is kept: the
  * next bs finds its answer in it. */

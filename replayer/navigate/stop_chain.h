@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What bs and prev share: chains of stops, found by stepping forwards from an anchor. Knows how
  * to build them, not where to begin. */
 #ifndef LIZARD_REPLAYER_STOP_CHAIN_H

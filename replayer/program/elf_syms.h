@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Symbols of an ELF file by name. */
 #ifndef LIZARD_REPLAYER_ELF_SYMS_H
 #define LIZARD_REPLAYER_ELF_SYMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where control goes and comes from, found by decoding. Pure. */
 #ifndef LIZARD_REPLAYER_EXITS_H
 #define LIZARD_REPLAYER_EXITS_H

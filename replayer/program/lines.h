@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Source lines, functions and unwind rules of one ELF file, read with libdw the way GDB 13 reads
  * them, since fs, fn, bs and prev must mean the same lines that GDB means: rows of one address are
  * merged, a change of file ends a row, rows that only differ in the discriminator are one.

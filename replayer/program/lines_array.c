@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The growing arrays of the line tables. */
 #include <stdlib.h>
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The canonical frame address from .eh_frame or .debug_frame. */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of lines.h share. */
 #ifndef LIZARD_REPLAYER_LINES_INT_H
 #define LIZARD_REPLAYER_LINES_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The line tables of one compilation unit: one for each file, as GDB 13 keeps them. */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Symbols of code, for functions without debug information. */
 #include <stdlib.h>
 #include <string.h>

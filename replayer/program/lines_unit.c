@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One compilation unit's functions and inlined calls. */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Address <-> (mapped file, load bias, CFG, line table), through the whole history of mappings of a
  * recording: a library that came and went is found at the instants at which it was there. */
 #ifndef LIZARD_REPLAYER_MODULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vFile: the debugger reads files of the recorded program's world. */
 #include "replayer/rsp/inside.h"
 

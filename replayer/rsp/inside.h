@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the server share. */
 #ifndef LIZARD_RSP_INT_H
 #define LIZARD_RSP_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Packets about memory, registers and breakpoints: see rsp_int.h. */
 #include "replayer/rsp/inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A reply of the server, by format. */
 #include "replayer/rsp/inside.h"
 

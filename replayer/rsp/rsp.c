@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The server's loop and its general queries: see rsp.h. */
 #include "replayer/rsp/inside.h"
 

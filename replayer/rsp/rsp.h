@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A remote-serial-protocol server over a session: any stock GDB, LLDB or IDE in front of a
  * recording. */
 #ifndef LIZARD_RSP_H

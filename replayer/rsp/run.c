@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Resume packets and stop replies: see rsp_int.h. */
 #include "replayer/rsp/inside.h"
 

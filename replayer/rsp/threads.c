@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Packets about threads: see rsp_int.h. */
 #include "replayer/front/xml.h"
 #include "replayer/rsp/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Packet framing: see rsp_wire.h. */
 #include "replayer/rsp/wire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Packets of the remote serial protocol on two file descriptors.
  *
  * A thread reads ahead, so that the interrupt byte (0x03) is noticed during a long run. */

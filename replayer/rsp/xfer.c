@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* qXfer objects: features, auxv, exec-file, siginfo, threads, libraries-svr4. */
 #include "replayer/rsp/inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gaps in the stream: their order, the boundaries of markers that they lie between, and their
  * events. */
 #include "replayer/stream/edges.h"

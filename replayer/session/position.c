@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The present position: the count of arrivals in the gap is known from the steps made in it,
  * from a position within it whose count is known, or found by running the gap once more when it
  * is asked for. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/session/rebuild.h"
 #include "replayer/engine/engine.h"
 #include "replayer/session/rebuild_store.h"

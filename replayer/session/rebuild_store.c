@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/session/rebuild_store.h"
 #include <common/codec.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Blocks of the marker stream that were computed again, compressed, in a file without a name: it
  * is gone with the process, and nobody else can write to it. Bounded, also by what the disk has
  * room for: the oldest half is thrown away when it is full. */

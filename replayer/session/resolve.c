@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From a watched change, known as the k-th of its gap, to the instruction that makes it: a data
  * breakpoint traps behind it, and which instruction was before an address cannot be read off the
  * code. */

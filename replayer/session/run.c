@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moving forward: run and step. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>

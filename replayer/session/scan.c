@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a stretch of the recording and reports every arrival at given addresses and every watched
  * change in it, with positions: what reverse-continue and navigation search in. */
 #include "replayer/session/session.h"

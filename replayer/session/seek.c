@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Seeking. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>

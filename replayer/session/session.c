@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A session: opening, closing, asking. */
 #include "replayer/session/rebuild.h"
 #include "replayer/session/session.h"

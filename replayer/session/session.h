@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The session's own state; for the session's files and navigation. */
 #ifndef LZ_REPLAYER_SESSION_H
 #define LZ_REPLAYER_SESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The signals of a recording: where a run stops. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Engines at the starts of gaps: from the present, a snapshot or a checkpoint,
  * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before
  * it, so that later moves near it are short. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moving backward by one instruction: the gap's trail has it, or it is the last one of the gap
  * before. */
 #include "replayer/session/session.h"

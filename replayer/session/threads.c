@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The threads at the present position. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>

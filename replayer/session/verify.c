@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Verification: one run from start to end in which everything that can be compared is. */
 #include "replayer/engine/prefetch.h"
 #include "replayer/session/session.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Watchpoints of a session: kept here, armed in engines. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>

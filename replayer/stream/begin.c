@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The call stacks at the beginning of a recording whose earlier parts were not kept, or of a
  * forked process: unwound, since it does not have the markers that they came from. Of a
  * coroutine that does not run nothing is known. */

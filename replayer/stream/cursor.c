@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A cursor: one block of markers at hand, and the decoder that goes through it. */
 #include <stdlib.h>
 #include <lizard/error.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker stream decoded into activations: pure, knows neither recording nor session.
  *
  * ENTER pushes an activation, EXIT and TAIL pop it, LANDING makes an activation current again that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Markers of one byte, which is most of a stream. */
 #ifndef LIZARD_REPLAYER_EDGES_H
 #define LIZARD_REPLAYER_EDGES_H

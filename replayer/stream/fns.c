@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The instrumented functions that a stream's markers are of. */
 #include <stdlib.h>
 #include <string.h>

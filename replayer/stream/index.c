@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The call stack at the start of every block. Activations that several blocks share are kept
  * once: a stack is a path in a tree, from its innermost activation to the root. */
 #include <stdlib.h>

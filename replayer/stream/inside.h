@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the decoded stream share. */
 #ifndef LIZARD_REPLAYER_STREAM_INT_H
 #define LIZARD_REPLAYER_STREAM_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker stream with all threads' call stacks at the start of every block, found on first
  * use and kept in memory: only calls and returns are looked at, which runs as fast as the stream
  * decompresses. */

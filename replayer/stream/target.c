@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the CFG knows of an address. */
 #include "replayer/stream/target.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An address as the CFG knows it. */
 #ifndef LIZARD_REPLAYER_TARGET_H
 #define LIZARD_REPLAYER_TARGET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/stream/threads.h"
 #include <lizard/error.h>
 #include <stdlib.h>

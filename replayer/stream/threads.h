@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads along the marker stream, which they share: whose marker is it at a stream offset?
  * Threads are numbered from 0 in the order in which they ran first; a tid that is used again is
  * another thread. Pure. */

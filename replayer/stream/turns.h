@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which thread ran when: a recording's thread switches, in order. */
 #ifndef LZ_REPLAYER_TURNS_H
 #define LZ_REPLAYER_TURNS_H

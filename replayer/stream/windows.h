@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where, in one block of the marker stream, control can have been at given addresses. */
 #ifndef LIZARD_REPLAYER_WINDOWS_H
 #define LIZARD_REPLAYER_WINDOWS_H

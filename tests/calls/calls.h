@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One recipe for each entry of the table of system calls: how to make the call so that it does something, and what must be
  * seen then. `calls NAME DIR` runs the recipe of NAME in the new directory DIR.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The machine: its names, modules, file systems, namespaces; devices and terminals. */
 #include "calls.h"
 

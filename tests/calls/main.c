@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The runner: makes calls, finds what they wrote, and checks that the recipe has shown what the table promises. */
 #include "calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is not there for a recorded program. It must get the error by which it goes another way. */
 #include "calls.h"
 

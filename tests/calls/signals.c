@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals, timers and clocks. */
 #include "calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who the program is, and what it may do. */
 #include "calls.h"
 

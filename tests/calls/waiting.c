@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waiting for descriptors, and descriptors to wait for. */
 #include "calls.h"
 

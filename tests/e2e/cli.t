@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # ls, info, dump, rm and prune on recordings that lizard-trace made.
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Every construct, recorded: output and exit status as with plain gcc, and verify is clean. At -O0 and -O2,
 # at all levels with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"

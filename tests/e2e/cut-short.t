@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A recording that could not be finished: it says so and what was flushed can be replayed.
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `make demo`: from the crash of bc to the wrong line, every step of the way.
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # No link of the documents is dangling, and no line of theirs is too long.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$LIZARD_SRC" || exit 1

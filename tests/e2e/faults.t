@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Hostile conditions, for one thread, several, and several processes: the program is killed, a disk, a file or memory is full.
 # It is said, the program does what it does without Lizard, and what was recorded replays.
 . "$(dirname "$0")/../lib/tap.sh"

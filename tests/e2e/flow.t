@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # --flow=hash: of the markers only checksums are kept, and replay computes them again. A recording whose markers were
 # replaced by their checksums is the same run as before, so GDB must give the same answers at the same positions.
 . "$(dirname "$0")/../lib/tap.sh"

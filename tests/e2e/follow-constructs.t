@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Every program of tests/progs/follow is a tree of processes that check themselves and each other; the first one prints a token
 # if all are content. Each is recorded with --follow all at -O0 and without instrumentation, and its first process alone: it
 # must print what it prints natively, every process must verify, and none may be lost.

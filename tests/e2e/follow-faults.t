@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What goes wrong while processes are followed: the next tracer can stop nobody, is killed, finds no room, has no descriptors;
 # the first tracer or a process is killed. The program goes on where it can, nobody stays behind stopped, and what was recorded replays.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Recordings from a stranger: well-formed ones by fixed seeds, with values that could do harm. Every command ends in time,
 # by itself; the replayed process makes no system call but those that Lizard makes for it, and no file appears.
 # 150 of them, with GDB for each twelfth; with LIZARD_LONG=1 2,000, all with GDB. LIZARD_SEEDS=N tries N of them, from

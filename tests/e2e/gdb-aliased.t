@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Memory that the program maps more than once: wherever one goes, all mappings show the same, and a watchpoint sees what is
 # stored through another one.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the user does by mistake leaves the recording as it is: a called function that crashes or aborts, a breakpoint on data, "=" for
 # "==". And a GDB option's text is not taken for another option.
 . "$(dirname "$0")/../lib/tap.sh"

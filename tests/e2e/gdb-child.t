@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A forked child with threads in the debugger: caught system calls and signals, siginfo, mappings; and GDB's record
 # commands, in the patched GDB.
 . "$(dirname "$0")/../lib/tap.sh"

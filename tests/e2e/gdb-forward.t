@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Forwards the patched GDB stops where a stock one does, which steps by itself: where calls end in a return, a longjmp or an
 # exception, and however often control has been there.
 . "$(dirname "$0")/../lib/tap.sh"

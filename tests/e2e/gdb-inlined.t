@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `next` and reverse-next over an inlined call, which the patched GDB runs through at full speed: they stop where they would by
 # steps.
 . "$(dirname "$0")/../lib/tap.sh"

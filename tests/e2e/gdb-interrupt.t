@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Ctrl-C in long runs, forward and backward, typed on a terminal.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # jump_forward and jump_backward in control flow that has no structure, from every iteration of a loop: where a breakpoint
 # at the same place stops.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Back into functions that have been left for the C library's code, after millions of calls: at once, whether that has lines
 # (libc6-dbg) or not. `prev` may go to a line of the C library's that made the call, if `next` leads from there, too.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Over loops of millions of rounds in one line, whose single steps would take many minutes: forwards, backwards, and from
 # their midst. What leads there is the start of the line, which a walk forwards finds as well.
 . "$(dirname "$0")/../lib/tap.sh"

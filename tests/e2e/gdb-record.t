@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # GDB's own words for moves in a recording, in the patched GDB.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # GDB's own reverse commands stop at the same places in the patched GDB, where a step backwards through a line is one
 # request, and in a stock one, which steps by instructions.
 . "$(dirname "$0")/../lib/tap.sh"

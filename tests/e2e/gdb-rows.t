@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `next` and `step` out of a loop of rows that begin no statement: the patched GDB does not go through each round, and stops where
 # one that does so stops.
 . "$(dirname "$0")/../lib/tap.sh"

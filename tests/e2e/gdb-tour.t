@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A tour of lizard-gdb on one small program: forward, backward, jumps, and GDB's own commands.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the markers tell of the instructions that ran, without running any, is what stepping shows: on every construct, with
 # signals, with threads, on a real program.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `make install` with PREFIX and DESTDIR: everything arrives, nothing points back into the build.
 . "$(dirname "$0")/../lib/tap.sh"
 

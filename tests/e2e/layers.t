@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # No folder or room includes, or calls, what lies above it.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$LIZARD_SRC" || exit 1

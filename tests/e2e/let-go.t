@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Wherever a program is when its recording reaches its limit, or becomes what cannot be recorded, it goes on as if it had not been recorded.
 . "$(dirname "$0")/../lib/tap.sh"
 

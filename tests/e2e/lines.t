@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Line tables and inlined calls are what GDB takes them for, at every address of programs and of the C library.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/tools.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Work that takes long: a terminal sees how far it is, and Ctrl-C ends it and leaves nothing half done. A library makes
 # reading slow while the file $SLOW exists.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Which source files go into a pack: debug information may name any file, and any directory as that of the compilation.
 . "$(dirname "$0")/../lib/tap.sh"
 umask 022

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A recording in one file: packed here, opened where neither program nor sources exist; files that others made.
 . "$(dirname "$0")/../lib/tap.sh"
 umask 022 # others may read the sources

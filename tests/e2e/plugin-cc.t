@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # lizard-cc as a drop-in CC: every way a build system calls a compiler, and its refusals.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$T" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Whole marker streams of the construct programs against their control-flow graphs: a checker linked
 # into each takes the markers as a tracer would and decodes every one (tests/lib/streamcheck.c).
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Every program of tests/progs/process checks itself and prints a token. Each is recorded at -O0, at -O2
 # and without instrumentation: it must find all well, end as it does without Lizard, and verify.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A shell that runs a script with pipes, subshells and background jobs: each of its processes is recorded.
 . "$(dirname "$0")/../lib/tap.sh"
 trace_options="--follow all" verify_options=-a walked=long two_ways=-O2 # a tail call made in inlined calls: docs/design/exceptions.md

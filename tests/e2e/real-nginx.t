@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A web server, master and worker: 1,000 requests over loopback, reloaded half-way. At -O0 and with 200 requests, unless with
 # LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"

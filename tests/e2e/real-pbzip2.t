@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Four threads that compress, one that reads, one that writes.
 . "$(dirname "$0")/../lib/tap.sh"
 walked=long two_ways=-O2 # as bzip2: docs/design/exceptions.md

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A server with threads, under load from redis-benchmark: 10,000 commands over loopback.
 . "$(dirname "$0")/../lib/tap.sh"
 [ -n "$LIZARD_LONG" ] || skip_all "takes minutes to build: with LIZARD_LONG"

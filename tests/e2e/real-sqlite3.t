@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A database: 200,000 inserts and an index. It takes a minute to build at -O2: a tenth of the work and -O0 only, unless
 # with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"

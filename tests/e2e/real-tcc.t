@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A compiler that compiles itself: to a file, and into memory, where what it made compiles it to a file.
 . "$(dirname "$0")/../lib/tap.sh"
 walked=always

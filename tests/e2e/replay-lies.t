@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Recordings that are well-formed but say something else than what happened: verify must notice each, and
 # say where. An honest copy made the same way stays clean.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A replay that hardly gets the CPU, for longer than a diverged one may run, has not diverged.
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Recordings with threads in replay: whichever way leads to a position, all threads are the same; what is watched or
 # broken at is found in whichever thread, forwards and backwards; switches that tell a lie are noticed.
 . "$(dirname "$0")/../lib/tap.sh"

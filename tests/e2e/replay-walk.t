@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The session API against itself: whichever way leads to a position (running, stepping, seeking, backwards or
 # forwards), registers and memory are the same; every watched change found forward is found backward.
 . "$(dirname "$0")/../lib/tap.sh"

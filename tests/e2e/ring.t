@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # --keep-part last: what is on disk stays below the limit, and the last part of the run replays and is walked like a whole
 # one, also if the tracer is killed.
 . "$(dirname "$0")/../lib/tap.sh"

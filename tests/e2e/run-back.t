@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Backward runs to breakpoints, which long ones find from the markers, against all arrivals of one forward run.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/tools.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A function of a stranger's program, called in GDB, runs in a copy of the replayed process. It maps what it likes there,
 # but not over the page through which the replayer makes calls: what stands there would run with real ones.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a stranger's recording holds beside plain files, and what its `meta` says of itself: nothing outside it is read,
 # packed, opened or removed for that.
 . "$(dirname "$0")/../lib/tap.sh"

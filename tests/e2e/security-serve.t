@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # `lizard serve -s PORT` is for whoever has started it: other users of the machine get nothing.
 . "$(dirname "$0")/../lib/tap.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A recording from a stranger: its program was changed, in a well-formed recording, to make a file. Replay runs the
 # changed code, and no file appears.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # 20 recordings of a tight loop under a 2 ms SIGALRM: no two runs print the same, every one verifies, and
 # replay prints what its own recording printed.
 . "$(dirname "$0")/../lib/tap.sh"

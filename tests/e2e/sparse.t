@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A recording whose copy of the program has a hole of 15 TiB behind it: no command reads that, nobody unpacks it unasked.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/tools.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A recording from a stranger, in which machine code is put where replay's stub is, through which Lizard makes system calls
 # in the replayed process. The code makes a file, or starts a shell that does. No command runs it.
 . "$(dirname "$0")/../lib/tap.sh"

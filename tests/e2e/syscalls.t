@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # One test for each entry of the table of system calls (include/lizard/syscalls.tbl), by the recipes of tests/calls: the
 # program makes the call with real effects and checks them, natively and recorded; the recording is verified with a
 # checkpoint after every event, and what the program prints in replay (how many bytes the kernel wrote, and a checksum)

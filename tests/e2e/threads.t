@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Every program of tests/progs/threads checks itself and prints a token. Each is recorded at -O0, at -O2 in checking
 # mode and without instrumentation, with a checkpoint after every event now and then: it must find all well, and verify.
 . "$(dirname "$0")/../lib/tap.sh"

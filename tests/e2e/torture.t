@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # GCC's torture programs: in checking mode whatever passes with plain gcc must pass; a fixed 300 of them are
 # also recorded and verified. A sample of both here, all with LIZARD_LONG, and the test suites of sed and tcc.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Everything the kernel writes into the program is recorded: a checkpoint after every system call, each
 # compared by verify with what re-execution and the log give.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Whatever ends a recording early leaves one that replays up to there and says so.
 . "$(dirname "$0")/../lib/tap.sh"
 

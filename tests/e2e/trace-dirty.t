@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Both ways to find changed pages, with the tracer checking after each checkpoint that none was missed and
 # that its list of mappings is the kernel's; then every checkpoint is compared by verify.
 . "$(dirname "$0")/../lib/tap.sh"

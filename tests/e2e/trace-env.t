@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Variables that look secret: a recording lists them without their values.
 . "$(dirname "$0")/../lib/tap.sh"
 

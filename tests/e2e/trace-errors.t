@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # System calls that fail, and have written before they did: replay has what they wrote.
 . "$(dirname "$0")/../lib/tap.sh"
 lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/trace/errors.c" -o "$T/errors" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Signals whose frame does not fit on the stack: the kernel sends SIGSEGV in their place.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$T" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Ctrl-Z, and programs that stop, in an interactive shell: as without the recorder.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$T" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The recorder is killed at random instants of a fixed seed, 200 of each kind with LIZARD_LONG: of one thread, of several, and the
 # first one of a tree of processes. The recording replays up to its end and says that it is cut, or says that there is nothing in
 # it yet; the program is gone, and nobody is left behind stopped.

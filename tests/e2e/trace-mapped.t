@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Shared mappings: written by the program, by its system calls, by other processes.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/tools.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # However often a program does something, the recorder holds no more memory: many times as much of each kind of event ends in
 # the same peak, but for what the compressors' tables and the queue take as they fill: 8 MiB. docs/design/format.md, "Memory of
 # the recorder", names the bound; here the queue is small.

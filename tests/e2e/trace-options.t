@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Options, exit statuses and messages of lizard-trace.
 . "$(dirname "$0")/../lib/tap.sh"
 

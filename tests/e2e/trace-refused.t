@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Where personality, userfaultfd and the like are refused, and as an ordinary user.
 . "$(dirname "$0")/../lib/tap.sh"
 

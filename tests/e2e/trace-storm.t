@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Signals every millisecond at every kind of place, at several levels, in checking mode and without
 # instrumentation: each recording runs to its end and verifies.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a program writes is compared by verify: differences that change nothing else are seen, and none are seen where there are
 # none.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Programs that change their user, or become undumpable, recorded without the right to look into other users' processes,
 # as root in a container and ordinary users are: they and their children do as ever, and what is not recorded is said.
 . "$(dirname "$0")/../lib/tap.sh"

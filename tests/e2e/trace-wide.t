@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The markers' adds are 64 bits wide while a program is recorded, and nobody but the recorded program sees it.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$T" || exit 1

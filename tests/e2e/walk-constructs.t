@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Walks against the truth on every construct, at -O0 and -O2. Few positions, 50 with LIZARD_LONG;
 # CONSTRUCTS names the programs to try.
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Walks against the truth on the real programs, at -O0 and -O2. Few positions here, 50 with LIZARD_LONG.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/real.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The two walls around a replayed process, each by itself, against a recording whose events write machine code over the replay
 # stub: the gate refuses the write; the filter of system calls kills the process when that code makes a call. Without
 # both the code runs: so the recordings do what they are for. Each wall is switched off in a build of its own.

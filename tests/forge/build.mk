@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the tests of forged recordings run: forge makes them, watch-calls watches what replay does with them.
 FORGE_DIR   := $(BUILD)/tests/forge
 FORGE_TOOLS := $(FORGE_DIR)/forge $(FORGE_DIR)/watch-calls

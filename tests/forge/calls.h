@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The system calls that a replayed process makes for real: all that lz_proc_syscall() is asked for.
  * A row is one kind of call; with a mask, the argument must have that value under it. */
 #ifndef LIZARD_TESTS_FORGE_CALLS_H

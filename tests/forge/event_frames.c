@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which event is changed, and what is well known to have been a way out. */
 #include "tests/forge/forge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fields of an event. */
 #include "tests/forge/forge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The file table, and the copies that it names. */
 #include "tests/forge/forge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forges a recording:
  *
  *   forge IN OUT SEED         a few fields have other values, by the seed

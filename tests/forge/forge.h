@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of forge, which changes a few fields of a recording and leaves it well-formed. */
 #ifndef LIZARD_TESTS_FORGE_FORGE_H
 #define LIZARD_TESTS_FORGE_FORGE_H

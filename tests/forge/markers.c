@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker stream, and the headers of all frames. */
 #include "tests/forge/forge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Machine code of the forger's. It does its harm in the directory in which the command was run. */
 #include "tests/forge/forge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a command and watches what replayed processes do:
  *
  *   watch-calls [-t SECONDS] [-o FILE] -r RECORDING COMMAND [ARG...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of watch-calls. */
 #ifndef LIZARD_TESTS_FORGE_WATCH_H
 #define LIZARD_TESTS_FORGE_WATCH_H

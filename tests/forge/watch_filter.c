@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The filter. It cannot know who calls, but from where. The stub and the text of a program that is
  * replayed lie low. What Lizard's and GDB's libraries call by the thousand lies high and passes. */
 #include "tests/forge/watch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who makes a call, and whether it is one of those that are made for a replayed process. */
 #include "tests/forge/watch.h"
 

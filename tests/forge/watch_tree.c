@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The processes below this one, by /proc. As a subreaper we get those that lose their parent. */
 #include "tests/forge/watch.h"
 

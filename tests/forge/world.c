@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values that may do harm, by what the recording, the kernel and Lizard are like. */
 #include "tests/forge/forge.h"
 #include "tests/forge/calls.h"

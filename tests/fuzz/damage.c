@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Damages a recording in place, by a seed: damage DIRECTORY SEED
  *
  * Plain damage (cut, flipped, missing, swapped) is caught by the checksums. So that what lies behind them is

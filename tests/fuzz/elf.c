@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads damaged copies of an ELF file: elf FILE COPY FROM TO
  *
  * For each seed from FROM to TO: FILE with a few bytes changed in what Lizard reads is written to COPY, then the

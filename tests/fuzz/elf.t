@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The readers of .lizard and of debug information, on damaged ELF files by fixed seeds: they end,
 # without a crash. With SANITIZE=1 under the address sanitizer. LIZARD_FUZZ_SECONDS=N: N seconds, a third for each way to build, from seed LIZARD_FUZZ_FROM on.
 . "$(dirname "$0")/../lib/tap.sh"

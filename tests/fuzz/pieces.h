@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tools that change recordings have in common: files, and frames that are put together
  * again with right checksums. */
 #ifndef LIZARD_TESTS_FUZZ_PIECES_H

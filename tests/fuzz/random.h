@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tools that damage things have in common: chance by a seed. */
 #ifndef LIZARD_TESTS_FUZZ_RANDOM_H
 #define LIZARD_TESTS_FUZZ_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads damaged copies of a recording in one process: reader DAMAGE WHOLE COPY FROM TO
  *
  * For each seed from FROM to TO the program DAMAGE damages a copy of the recording WHOLE; then the reader is asked for all that it

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The reader of recordings, on damaged copies by fixed seeds: it ends, without a crash. With SANITIZE=1 under the address
 # sanitizer. LIZARD_FUZZ_SECONDS=N: N seconds, a half for each program, from seed LIZARD_FUZZ_FROM on.
 . "$(dirname "$0")/../lib/tap.sh"

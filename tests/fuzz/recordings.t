@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # 500 damaged recordings by fixed seeds: every command ends within seconds, with an error or with the
 # valid part; never by a signal, never in silence. With SANITIZE=1 under the address sanitizer.
 # lizard-gdb opens every fifteenth of them, all of them with LIZARD_LONG=1. LIZARD_FUZZ_SECONDS=N goes on to further seeds

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # GDB's own tests on Lizard: minutes, a nightly target. Not part of `make check`.
 check-gdb-testsuite:
 	@scripts/setup --gdb-testsuite

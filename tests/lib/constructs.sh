@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The construct programs (tests/progs/constructs) and what they say of themselves. Sourced after tap.sh.
 #
 #   constructs      where they are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Prints where step and next lead, forwards, from some places of a recording: each place twice, as what a front end keeps from the
 first time must not show the second.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Driving lizard-gdb in tests. Sourced after tap.sh.
 #
 #   prog_build NAME [FLAGS]     builds tests/progs/gdb/NAME.c with lizard-cc -g into $T/NAME

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Requests to a web server on loopback: http-load.py PORT REQUESTS DIRECTORY
 
 Several connections at a time, some kept alive, some not; whole files, ranges, compressed ones, such as are not there. Each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Types into lizard-gdb on a terminal: Ctrl-C in long runs. Prints TAP lines without a plan.
 Usage: interrupt.py LIZARD-GDB PROGRAM THE-SAME-WITH-N-IN-A-REGISTER"""
 import os

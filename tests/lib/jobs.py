@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Job control in an interactive shell. Prints TAP lines without a plan.
 Usage: jobs.py PROGRAM RECORDER...; what the recorder does is compared with what happens without it."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What GDB's line tables and blocks say of each address of a stretch of code, as tests/tools/lines.c prints it.
 
 Parameters, in the environment: LINES_LOW, LINES_HIGH (hexadecimal), LINES_OUT (a file).

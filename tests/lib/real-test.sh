@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The body of tests/e2e/real-NAME.t: one real program, built with lizard-cc at -O0 -g and -O2 -g, recorded
 # and verified, each time with the output and the exit status of the native build. Five times with LIZARD_LONG.
 #

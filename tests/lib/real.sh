@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Real programs for tests, demo and bench: built from Debian source packages, run on generated inputs that
 # are the same everywhere. Sourced; needs LIZARD_SRC.
 #

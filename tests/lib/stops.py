@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Moves in lizard-gdb, printed: a line for each stop with what came before, function, line and position."""
 import gdb
 

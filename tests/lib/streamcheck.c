@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Linked into an instrumented program: takes the program's markers as a tracer would (a guarded buffer,
  * its own SIGSEGV handler), and at exit checks the whole stream against the program's control-flow
  * graphs: every marker must follow the one before it by exactly one marker-free path.

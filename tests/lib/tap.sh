@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # TAP for shell tests. Source it: . "$(dirname "$0")/../lib/tap.sh"
 #
 # Gives: ok, is, like, wait_until, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A program on a terminal of its own."""
 import os
 import pty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Do the files hold text only, which steers no terminal? Names the lines that do; status 1."""
 import sys
 import unicodedata

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Test tools: C programs of tests/tools, linked with Lizard's archives. Sourced after tap.sh.
 #
 #   tool NAME [FLAGS]   builds tests/tools/NAME.c, prints the program's path

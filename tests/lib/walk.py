@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Walks against the truth, run inside lizard-gdb: what Lizard finds backwards and by jumping against what
 GDB's own forward step, next, breakpoints and watchpoints found.
 

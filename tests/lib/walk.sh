@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Walks against the truth. Sourced after tap.sh; parameters: see walk.py.
 #
 #   walk NAME PROGRAM|RECORDING [LIZARD-GDB OPTIONS]     passes one test per mode

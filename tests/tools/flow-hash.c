@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flow-hash RECORDING [FROM [LIE]]: makes a recording in which all markers are stored into what --flow=hash would have made of
  * the same run, from block FROM on: both then have the same positions. Block LIE gets
  * another checksum. */

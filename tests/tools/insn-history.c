@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: what the markers tell of the instructions that ran, against stepping.
  *
  *   insn-history RECORDING SEED ROUNDS N   at ROUNDS random instants, N instructions before and after; prints counts;

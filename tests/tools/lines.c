@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: what the line tables say of each address of a stretch of code.
  *
  *   lines FILE LOW HIGH     link-time addresses in hexadecimal; a line for each of them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* redirect-write REC ADDR TAG: the one event of REC that writes bytes beginning with TAG (a file's) writes them to ADDR
  * instead. Checksums are right, so the recording is well-formed. */
 #include <common/bytes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: a copy of a recording that is well-formed but tells a lie, which replay must notice.
  *
  *   replay-damage FROM TO none             an honest copy

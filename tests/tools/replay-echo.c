@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Verifies a recording, then replays it once more and gives out what the program writes. replay-echo RECORDING >OUTPUT */
 #include <stdio.h>
 #include <stdlib.h>

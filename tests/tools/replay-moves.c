@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: moves that fail, or are interrupted, on their way leave the session where they began.
  *
  *   replay-moves RECORDING START END CALLEE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: backward runs to breakpoints against all arrivals that one forward run finds.
  *
  *   replay-runback RECORDING SEED ROUNDS QUIET ADDRESS...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: random walks in a recording through the session API. Whatever way leads to a position,
  * registers and memory there must be the same.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: every change of a watched range, found forward, is found again backward, and the other way
  * round; values on both sides are as they must be.
  *

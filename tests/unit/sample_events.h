@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tests write into a recording and find again: its description, a marker stream, events. */
 #ifndef LIZARD_TEST_SAMPLE_EVENTS_H
 #define LIZARD_TEST_SAMPLE_EVENTS_H

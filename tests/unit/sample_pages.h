@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A process whose pages change from checkpoint to checkpoint, and the recording that the tests share. */
 #ifndef LIZARD_TEST_SAMPLE_PAGES_H
 #define LIZARD_TEST_SAMPLE_PAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the main() of every unit test ends with. */
 #ifndef LIZARD_TEST_SUITE_H
 #define LIZARD_TEST_SUITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Growing arrays and binary search, and values that their scope gives back. */
 #include "tests/unit/suite.h"
 

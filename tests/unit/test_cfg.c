@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The CFG reader on a program that lizard-cc built, whole and damaged. */
 #include "tests/unit/suite.h"
 

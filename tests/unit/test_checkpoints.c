@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checkpoints come back page by page; what was cut or damaged ends consistently. */
 #include "tests/unit/sample_pages.h"
 #include "tests/unit/suite.h"

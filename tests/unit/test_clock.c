@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A thread without the time-stamp counter: the library's clock works, what reads the counter nevertheless gets it, and what it
  * starts has it. */
 #include "tests/unit/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Buffers, varints, run lengths, zlib, zstd and LZ4; and what they do with garbage. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hand-made marker streams: calls, tail calls, landings, coroutines, and what decoding does with garbage. */
 #include "tests/unit/suite.h"
 

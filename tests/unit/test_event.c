@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events and checkpoints from bytes that nobody wrote: refused or read, never believed. */
 #include "tests/unit/suite.h"
 

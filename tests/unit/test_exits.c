@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where control can leave a piece of code, and come into it. */
 #include "tests/unit/suite.h"
 

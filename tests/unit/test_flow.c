@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Blocks of markers of which only a checksum is kept: what the writer makes, what the reader says of them and takes, and
  * where blocks that were computed again are put. */
 #include "tests/unit/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Frames: any byte changed is noticed, no length is believed. */
 #include "tests/unit/suite.h"
 

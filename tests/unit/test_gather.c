@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Buffers lent to the thread that empties them: the recorded stream is what was written, in its order, and a buffer is
  * empty when it comes round again. */
 #include "tests/unit/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Line tables of this very program, and GDB's step and next on a child of it. */
 #include "tests/unit/suite.h"
 

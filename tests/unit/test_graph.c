@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Marker placement, marker sets and paths against brute force on random graphs. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where indirect jumps lead, in functions written here in assembler, as compilers write them and as they do not. */
 #include "tests/unit/suite.h"
 

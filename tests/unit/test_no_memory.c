@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each allocation fails once, for the linker puts our own functions in malloc()'s place. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording that keeps its last part only: it stays below its limit, and what is left reads as it was written. */
 #include "tests/unit/suite.h"
 

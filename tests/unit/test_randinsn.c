@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rdrand and rdseed as the assembler writes them, with every register in every width. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the writer wrote is what the reader gives back: events, markers, files, the description. */
 #include "tests/unit/sample_pages.h"
 #include "tests/unit/suite.h"

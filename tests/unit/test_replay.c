@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pure parts of replay, and the stub process. */
 #include "tests/unit/suite.h"
 #include "replayer/engine/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What bs and prev remember: an answer is that of its goal only, and many goals do not make one wrong. */
 #include "tests/unit/suite.h"
 

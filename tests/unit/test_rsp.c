@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The remote protocol's packets and registers. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which variables of the environment look secret. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The slot of __lizard_pos: readelf and nm say where it is and where the code is. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sparse files: checksums and copies of them, and that a copy in a recording is read once. */
 #include "tests/unit/sample_pages.h"
 #include "tests/unit/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A made-up recording of threads that share one marker stream: calls, exits, handlers' and landings' markers, cut by random
  * switches. What is decoded of the shared stream must be what each thread's own markers give by themselves. */
 #include "tests/unit/suite.h"

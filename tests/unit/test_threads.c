@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of threads in replay, and the list of turns of a recording. */
 #include "tests/unit/suite.h"
 #include "replayer/engine/contexts.h"

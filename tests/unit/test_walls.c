@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The two walls around a replayed process, each by itself: the gate refuses what touches the stub, and the filter of
  * system calls kills what makes a call that Lizard does not make. */
 #include "suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The markers' adds: objdump says where they are. */
 #include "tests/unit/suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of the marker stream against a walk that sees every instant: where control was at an address, there is a
  * window, and there are not many more. */
 #include "tests/unit/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The image of an xsavec against the one that the processor makes. */
 #include "tests/unit/suite.h"
 

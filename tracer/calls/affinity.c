@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The CPUs that the program believes it has: it stays on the tracer's one. */
 #include "tracer/calls/calls.h"
 #include "tracer/state/state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System calls that are refused, or answered by us, because of their arguments. */
 #include "tracer/calls/calls.h"
 #include "tracer/state/state.h"

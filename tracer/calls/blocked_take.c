@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a call may write while another thread has the turn is taken down before:
  * memory/blocked_writes.c. */
 #include "tracer/calls/calls.h"

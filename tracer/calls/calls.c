@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System calls: the stop before and the stop after. */
 #include "tracer/calls/calls.h"
 #include "tracer/checkpoint/checkpoint.h"

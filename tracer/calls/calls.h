@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System calls: what they do to the program, told by their events. */
 #ifndef LIZARD_TRACER_CALLS_H
 #define LIZARD_TRACER_CALLS_H

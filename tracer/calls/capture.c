@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a system call wrote into the program's memory, from the table. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The output of a call that makes a child. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether the program can be dumped: without the right to it, we could not look at one that
  * cannot. It only believes that it is one, until it goes on by itself. */
 #include "tracer/calls/calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* SIOCETHTOOL: the interface's request points to a structure whose first word is the command.
  * What a command writes there is in the table; others are refused as by a driver that does not
  * have them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a system call has done to files and memory that are mapped: written, cut, extended,
  * removed, passed on. */
 #include "tracer/calls/calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hello call of the program's runtime: from here on it has a ring of marker buffers. */
 #include "tracer/calls/calls.h"
 #include "tracer/code/code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What an ioctl writes. The number of a newer one tells the direction and the size; the older
  * ones, and those whose number lies or whose argument points further, stand in the tables here. */
 #include "tracer/calls/calls.h"

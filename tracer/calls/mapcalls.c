@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The mmap family: what was done, in terms that replay can redo and undo. Lizard, "Replaying
  * programs that use mmap and munmap". */
 #include "tracer/calls/calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names that threads are given: the program's own bytes, which replay does not need, so a
  * debugger could not show them. They are logged as if the kernel had written them, which changes
  * nothing: they are there already. */

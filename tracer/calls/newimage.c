@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
 #include "tracer/calls/calls.h"
 #include "tracer/checkpoint/checkpoint.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What system calls write whose output depends on their arguments: LZ_OUT_SPECIAL. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"

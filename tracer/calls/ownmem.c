@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program's memory as a file: what it writes to its own /proc/PID/mem changes memory as a
  * store does, also where no store could. Nothing is looked at before such a file has been opened
  * for writing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The checksum of what a call has written, where replay finds the same bytes at the call's
  * event. */
 #include "tracer/calls/calls.h"

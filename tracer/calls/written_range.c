@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a call has written: which descriptor, and what part of the file behind it. */
 #include "tracer/calls/written_range.h"
 

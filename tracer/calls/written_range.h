@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a call has written: which descriptor, and what part of the file behind it. */
 #ifndef LIZARD_TRACER_WRITTEN_RANGE_H
 #define LIZARD_TRACER_WRITTEN_RANGE_H

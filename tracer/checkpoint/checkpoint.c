@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checkpoints: when, and what they hold. */
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/log/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checkpoints, and the check of what they hold. */
 #ifndef LIZARD_TRACER_CHECKPOINT_H
 #define LIZARD_TRACER_CHECKPOINT_H

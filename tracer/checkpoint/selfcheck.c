@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* For tests: the model of the address space against /proc/PID/maps, our copies of pages against
  * the program's. */
 #include "tracer/checkpoint/checkpoint.h"

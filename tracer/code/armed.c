@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program's code as it is while it is recorded: instructions that have been armed, to fault
  * and be done by the tracer (lizard/randinsn.h, lizard/xsavec.h), and the markers' adds, which
  * have been widened (lizard/widen.h). */

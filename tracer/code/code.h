@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Code of the program that is changed: instructions that are armed, markers that are widened. */
 #ifndef LIZARD_TRACER_CODE_H
 #define LIZARD_TRACER_CODE_H

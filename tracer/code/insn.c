@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instructions whose result is not determined by the program: rdtsc, rdtscp, cpuid, and rdrand,
  * rdseed and xsavec where they are armed. They fault and are done here. */
 #include "tracer/code/code.h"

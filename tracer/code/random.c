@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arms rdrand and rdseed: the program's own, and libraries' where they cannot be hidden. See
  * lizard/randinsn.h. */
 #include "tracer/code/code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Makes the markers' adds wide, so that the pointer does not go round in 64 KiB as it does in a
  * sink: lizard/widen.h. */
 #include "tracer/code/code.h"

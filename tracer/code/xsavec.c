@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arms the dynamic linker's xsavec, and does it: see lizard/xsavec.h. */
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"

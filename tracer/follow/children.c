@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
  * until it execs or exits, and what it wrote becomes output of the parent's call. */
 #include "tracer/calls/calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handing a process over to another tracer. */
 #include "tracer/calls/calls.h"
 #include "tracer/follow/follow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Children: watched, set free, or handed to a tracer of their own. */
 #ifndef LIZARD_TRACER_FOLLOW_H
 #define LIZARD_TRACER_FOLLOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A process between two tracers: it waits in a pause() with all signals blocked. */
 #include "tracer/follow/handover.h"
 

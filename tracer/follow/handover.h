@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --follow: each process that is recorded has a tracer process of its own, and a recording of
  * its own below the first one's. A new child is handed over: its tracer parks it in a pause()
  * with all signals blocked, lets it go, and starts another tracer, which takes it from there. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A process that is not recorded itself, but may start one that is. */
 #include "tracer/calls/calls.h"
 #include "tracer/follow/follow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One event at a time: its writes and mapping changes are gathered here. */
 #include "tracer/log/log.h"
 

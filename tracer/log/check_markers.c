@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* For tests: do the markers end where the program's pointer says? */
 #include "tracer/log/log.h"
 

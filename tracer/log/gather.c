@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracer/log/gather.h"
 
 #include "tracer/state/tracer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The full buffers of a thread's ring: a thread beside the program copies their markers to the
  * writer and empties them, so that the program waits for neither. It looks from time to time and
  * need not be woken, which would cost the program more than the copy (a message to another CPU,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Has the program run since the last instant that a position names well?
  *
  * Equal registers do not tell: a loop may keep all that changes in memory. The kernel's orig_rax

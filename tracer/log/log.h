@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The recording's events and the program's marker stream. */
 #ifndef LIZARD_TRACER_LOG_H
 #define LIZARD_TRACER_LOG_H

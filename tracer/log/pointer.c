@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pointer behind the last marker, where the program keeps it between functions:
  * __lizard_pos. */
 #include "tracer/log/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The marker stream: the ring of buffers that the tracer and the program share, their guard
  * pages and the fence. calls/hello.c makes it. The program sees private memory. */
 #include "tracer/log/gather.h"

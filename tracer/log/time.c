@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What time it is for the recording, and how much the program has computed. */
 #include "tracer/log/log.h"
 

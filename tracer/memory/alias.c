@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that the program maps more than once: what is stored through one mapping shows through
  * the others at once. Replay is told, by a number in the mappings' flags, which of them show the
  * same. */

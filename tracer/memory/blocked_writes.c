@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that blocked calls write.
  *
  * The kernel writes a call's output while another thread has the turn; in the recording it

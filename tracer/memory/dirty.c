@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finding the pages that may have changed.
  *
  * With scan: userfaultfd write protection in asynchronous mode, read out by PAGEMAP_SCAN; a page

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pages that change from checkpoint to checkpoint. To protect them would cost the program a
  * fault for each, to learn what is known; they stay unprotected and are compared instead. */
 #include "tracer/memory/pages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A new mapping: told to replay, and known from then on. */
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program's memory: pages that change, mappings that others share, output of calls under
  * way. */
 #ifndef LIZARD_TRACER_MEMORY_H

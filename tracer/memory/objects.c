@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files and segments that are mapped: which of them is which, and whether their copies still
  * hold. */
 #include "tracer/memory/objects.h"

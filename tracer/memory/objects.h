@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What several mappings can be of: files and System V segments, by identity. An area names one
  * by its index. */
 #ifndef LIZARD_TRACER_OBJECTS_H

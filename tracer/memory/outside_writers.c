@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes outside of the recording that can write what the program has mapped: noticed, named
  * once, and from then on looked for after each system call; in a file that is mapped privately
  * only, after those in which one was noticed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Our copies of the program's pages: what each held at the last checkpoint. */
 #include "tracer/memory/pages.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Inside of page tracking: pages.c, dirty.c, hot_pages.c, pages_watch.c. */
 #ifndef LIZARD_TRACER_PAGES_H
 #define LIZARD_TRACER_PAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* For tests: our copies of pages against the program's. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pages that another process writes. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page that the tracers of a run share, and which memory it is there for. */
 #include "tracer/memory/shared_lock_page.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the shared memory lock (turns/shared_memory_lock.h) consists of: a page that the tracers
  * of a run share. */
 #ifndef LIZARD_TRACER_SHARED_LOCK_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is mapped shared that others may store to at any time, without that being told: then it
  * is compared after each call. */
 #include "tracer/memory/memory.h"

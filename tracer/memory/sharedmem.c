@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that changes although the program does not store to it: a file that is written, cut or
  * extended while it is mapped, memory that others share, and the second mapping of what is
  * stored to through the first. What changed is logged with the system call that follows the

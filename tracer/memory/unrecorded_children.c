@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Children that are not recorded and have inherited shared memory that they can write. What one
  * stores there shows after the program's next system call only, and a program that just polls
  * makes none: so that it is said in time, children are looked at until they have another

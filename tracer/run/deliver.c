@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals reach the program: at an instant that replay can find again (a system call, a marker
  * store, or a checkpoint taken on the spot), by one single step, which stops at the handler's
  * first instruction. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is to be known about the program, its run and its machine: the recording's meta data. */
 #include "tracer/run/run.h"
 

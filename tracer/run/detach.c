@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recording has failed: the program goes on by itself. */
 #include "tracer/calls/calls.h"
 #include "tracer/code/code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Starting the program: forked, pinned, seized, up to its first execve. */
 #include "tracer/run/run.h"
 #include "tracer/state/process.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program's stops, one after the other. */
 #include "tracer/calls/calls.h"
 #include "tracer/code/code.h"

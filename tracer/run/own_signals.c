@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals to the tracer itself: what it passes on to the program, what it ignores. */
 #include "tracer/run/run.h"
 

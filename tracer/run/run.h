@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program's stops, and what is done at each: tracer/run/. */
 #ifndef LIZARD_TRACER_RUN_H
 #define LIZARD_TRACER_RUN_H

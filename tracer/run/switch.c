@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handing the turn from one thread to another.
  *
  * All threads write one marker stream: whoever gets the turn gets the write pointer. Where code

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The next tracer's side of a handover: takes the parked process and records it. */
 #include "tracer/calls/calls.h"
 #include "tracer/checkpoint/checkpoint.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the options to a finished recording. */
 #include "tracer/calls/calls.h"
 #include "tracer/code/code.h"

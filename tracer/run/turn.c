@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Waiting, when there is more than one thread: for the one that has the turn, which runs, and
  * for those that the kernel holds in a call. Those stop when it lets them go, before they can
  * run, and wait for their turn. */

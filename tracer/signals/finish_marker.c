@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A marker is not interrupted between its stores: the program is stepped to its end first. */
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A rep instruction can be interrupted half way. No position names such an instant: a whole rep is
  * one arrival. */
 #include "tracer/signals/signals.h"

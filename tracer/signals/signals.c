@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals: what the program does about them, and those that are held until it is at an instant
  * that replay can find again: run/deliver.c. */
 #include "tracer/log/log.h"

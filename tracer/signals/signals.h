@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals of the program: known, held, released. */
 #ifndef LIZARD_TRACER_SIGNALS_H
 #define LIZARD_TRACER_SIGNALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a system call is like, by its number and arguments alone. */
 #include "tracer/state/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tracer's descriptors. What it was given is the program's: whoever waits for the end of a
  * pipe must not wait for us. */
 #include "tracer/state/state.h"

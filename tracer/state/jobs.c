@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Job control. Ctrl-Z is for the program, as other keys are: if it stops, or has stopped itself,
  * the shell has to see that its job, this process, has stopped.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* May this program be traced here, and would it be the same program then? */
 #include "tracer/state/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes by their id, and the CPUs for what is not one of the program's. */
 #include "tracer/state/process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes by their id, recorded or not. */
 #ifndef LIZARD_TRACER_PROCESS_H
 #define LIZARD_TRACER_PROCESS_H

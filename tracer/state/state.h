@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is asked of a thread, a call or a process, and the tracer's own process. */
 #ifndef LIZARD_TRACER_STATE_H
 #define LIZARD_TRACER_STATE_H

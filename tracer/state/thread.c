@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The state that each thread has of its own. */
 #include "tracer/state/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tracer's state, shared by its parts: one traced process, its threads. */
 #ifndef LIZARD_TRACER_TRACER_H
 #define LIZARD_TRACER_TRACER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracer/state/vmas.h"
 
 #include <lizard/error.h>

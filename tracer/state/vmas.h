@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A model of the program's address space: which mapping came from which file. /proc/PID/maps
  * cannot say which copy of a changed file is mapped, and is slow to read. Pure. */
 #ifndef LIZARD_TRACER_VMAS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --chaos: turns of random length for random threads, so that races show up.
  *
  * A turn ends after a number of marker bytes or of system calls, both drawn from the seed, never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who has the turn, and for how long. */
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"

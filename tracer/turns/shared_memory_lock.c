@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracer/turns/shared_memory_lock.h"
 
 #include "tracer/log/log.h"

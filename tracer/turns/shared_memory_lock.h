@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Among recorded processes that share memory only the one that has the lock runs code of its
  * own. So what others store there changes between two instants of a process that its recording
  * names: it has had the lock in one piece. A process leaves it when it sleeps in a call, and at

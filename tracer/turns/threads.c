@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads that begin and end. */
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"

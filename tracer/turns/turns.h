@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who may run: threads by turns, processes that share memory one at a time. */
 #ifndef LIZARD_TRACER_TURNS_H
 #define LIZARD_TRACER_TURNS_H

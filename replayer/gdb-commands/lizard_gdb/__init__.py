@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """GDB's commands for recordings: each file has one group of them, or what several need."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bookmarks: what GDB calls checkpoints."""
 import gdb
 

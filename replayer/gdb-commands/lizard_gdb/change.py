@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Searching for the last change of a value."""
 import gdb
 

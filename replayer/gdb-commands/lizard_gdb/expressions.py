@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The values of expressions, and what they depend on."""
 import re
 

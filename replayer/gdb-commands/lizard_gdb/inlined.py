@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """GDB steps through an inlined call one instruction at a time, minutes where it holds a loop: the server is told when it goes over
 one, in next and finish, and runs out of it."""
 import gdb

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """jump_forward and jump_backward."""
 import re
 

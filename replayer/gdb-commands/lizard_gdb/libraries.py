@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What GDB knows of the program's libraries."""
 import os
 import re

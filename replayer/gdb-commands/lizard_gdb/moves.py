@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Moves that the remote protocol has no packet for.
 
 Each is armed and carried out by one reverse-stepi, so that GDB refreshes all it knows and shows the new place as after

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Opening a recording, and the place shown first."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The present place, as GDB shows it."""
 import os
 import re

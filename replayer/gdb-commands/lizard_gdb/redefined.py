@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """GDB's commands that mean something else on a recording."""
 import gdb
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who replays the selected inferior: this GDB itself, if it is the patched one, or a server. Either is asked by the same
 functions."""
 import gdb

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the server of a recording is asked through monitor packets. The patched GDB has a module with the same functions,
 `_lizard`, for its own target: see replay.py."""
 import signal

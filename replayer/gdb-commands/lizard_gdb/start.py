@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """To the start of the recording, and from there to main."""
 import gdb
 

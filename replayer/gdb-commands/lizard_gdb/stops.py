@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """GDB's stops: what they were about, and keeping them from being shown or from happening."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What is printed is text: names in the recording and in its program may be a stranger's."""
 import re
 
