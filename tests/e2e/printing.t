@@ -217,7 +217,7 @@ if patched_gdb; then
 	in_gdb patched --patched plain.rec
 	in_gdb odd --patched "$rec"
 	has gdb.odd 'hit Breakpoint 2, \x1b]0;ownd\x07 (x=1) at source'"$shown.c" "odd: a function and its file"
-	has gdb.odd '(what GDB prints for "frame 0" is no UTF-8)' "odd: nor does Python fail"
+	has gdb.odd '-- frame 0" is no UTF-8)' "odd: nor does Python fail"
 	has gdb.odd "section .text of $T/prog$shown" "odd: the program"
 fi
 for front in $fronts; do

@@ -43,9 +43,9 @@ for family in 4 6; do
 	fi
 done
 like "$(python3 "$T/ask.py" "$port" 0 4)" '[$]QC' "and then the user again"
-is "$(cat /proc/$server/oom_score_adj)" 800 "when memory runs out, the server goes first"
+is "$(cat /proc/$server/oom_score_adj)" 800 "when memory runs out, the server goes before others"
 replayed=$(pgrep -P $server | head -n 1)
-is "$(cat "/proc/${replayed:-none}/oom_score_adj")" 800 "so does the process that it replays"
+is "$(cat "/proc/${replayed:-none}/oom_score_adj")" 1000 "the process that it replays goes before it"
 kill $server
 wait $server 2>/dev/null
 done_testing
