@@ -222,6 +222,9 @@ static int check_private(struct page_check *c, int fd, const struct lz_vma *v)
 	uint64_t map[ROOM];
 
 	for (uint64_t addr = v->start; addr < v->end;) {
+		/* a mapping may be as large as the address space */
+		if (c->e->rp->interrupted)
+			return lz_fail("interrupted");
 		size_t n = (v->end - addr) / LZ_PAGE < ROOM ? (v->end - addr) / LZ_PAGE : ROOM;
 		ssize_t got = pread(fd, map, n * sizeof *map, (off_t)(addr / LZ_PAGE * 8));
 		if (got <= 0)

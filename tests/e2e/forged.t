@@ -8,6 +8,7 @@
 
 forge=$LIZARD_BUILD/tests/forge/forge
 watch=$LIZARD_BUILD/tests/forge/watch-calls
+"$watch" -r . true 2>"$T/err" || skip_all "$(cat "$T/err")"
 progs=$LIZARD_SRC/tests/progs
 seeds=${LIZARD_SEEDS:-150}
 gdb_each=12

@@ -6,6 +6,7 @@
 
 forge=$LIZARD_BUILD/tests/forge/forge
 watch=$LIZARD_BUILD/tests/forge/watch-calls
+"$watch" -r . true 2>"$T/err" || skip_all "$(cat "$T/err")"
 
 lizard-cc -g -O0 -o "$T/prog" "$LIZARD_SRC/tests/progs/fuzz/small.c" &&
 	lizard-trace -q --checkpoint-interval 2 -o "$T/plain" "$T/prog" >"$T/out" &&
