@@ -83,19 +83,22 @@ int lz_file_crc(int fd, uint32_t *crc, struct lz_work *work)
 
 struct copying {
 	int from, to;
+	uint8_t *buf; /* made when it is needed */
 	struct lz_work *work;
 };
 
-static ssize_t copy_plainly(const struct copying *c, off_t at, size_t n)
+static ssize_t copy_plainly(struct copying *c, off_t at, size_t n)
 {
-	static __thread char buf[AT_ONCE];
-	ssize_t got = pread(c->from, buf, n < AT_ONCE ? n : AT_ONCE, at);
+	ssize_t got;
 
-	return got > 0 ? pwrite(c->to, buf, (size_t)got, at) : got;
+	if (!c->buf && !(c->buf = malloc(AT_ONCE)))
+		return -1;
+	got = pread(c->from, c->buf, n < AT_ONCE ? n : AT_ONCE, at);
+	return got > 0 ? pwrite(c->to, c->buf, (size_t)got, at) : got;
 }
 
 /* Some of the N bytes from AT on, 0 if they are gone: by the kernel where it can. */
-static ssize_t copy_some(const struct copying *c, uint64_t at, uint64_t n)
+static ssize_t copy_some(struct copying *c, uint64_t at, uint64_t n)
 {
 	loff_t from = (loff_t)at, to = (loff_t)at;
 	size_t want = n < KERNEL_AT_ONCE ? (size_t)n : KERNEL_AT_ONCE;
@@ -157,6 +160,7 @@ int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *n
 	if (c.to < 0)
 		return lz_fail_errno("cannot create the copy files/%s", name);
 	rc = copy_contents(&c, size);
+	free(c.buf);
 	if (rc == 0)
 		rc = lz_file_crc(c.to, crc, work);
 	if (rc < 0) {
