@@ -134,10 +134,12 @@ def stops_in_gdb(name, what, command, left=None):
     ok(text.endswith("(gdb) ") and time.time() - begun < 5, name + ": Ctrl-C ends it", text)
     ok(not left or not os.path.exists(left), name + ": nothing is left")
     os.unlink(T + "/slow")
+    t.type("echo ready\\n\n")  # "Quit" may come behind the prompt
+    t.until(r"\nready\n\(gdb\) $", 60)
     t.type(command + "\n")
     text = at_prompt(t)
     t.type("print 6 * 7\n")
-    text += at_prompt(t)
+    text += t.until("= 42", 60)
     ok("= 42" in text and "nterrupted" not in text and (not left or os.path.exists(left)), name + ": it works later", text)
     t.type("quit\n")
     os.waitpid(t.pid, 0)
