@@ -12,7 +12,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBS) $$(UNIT_LIBS)
 	$(CC) -std=gnu11 $(CPPFLAGS) -DLIZARD_SOURCE='"$(CURDIR)"' $(CFLAGS) $(LDFLAGS) -Wall -Wextra -Wno-unused-parameter \
 		-MMD -MP -MF $@.d $< $(UNIT_LIBS) -Wl,--start-group $(LIBS) -Wl,--end-group -lcheck -lsubunit -lm -lrt $(LDLIBS) -o $@
 -include $(UNIT_TESTS:%=%.d)
-$(BUILD)/tests/unit/test_no_memory: LDFLAGS += $(foreach f,malloc calloc fdopendir,-Wl,--wrap=$(f))
+$(BUILD)/tests/unit/test_failing_calls: LDFLAGS += $(foreach f,malloc calloc fdopendir copy_file_range pwrite ioctl,-Wl,--wrap=$(f))
 
 unit-tests: $(UNIT_TESTS)
 

@@ -387,6 +387,51 @@ START_TEST(work_has_a_limit)
 }
 END_TEST
 
+/* What a record of three blocks says of them. */
+struct indices {
+	uint32_t entry, exit, file, kind, id; /* kind, id: of its only row */
+};
+
+static bool is_taken(struct indices n)
+{
+	struct lz_cfg *cfg = calloc(1, sizeof(*cfg));
+	struct lz_cfg_row row = {.addr = 1, .id = n.id, .kind = (uint8_t)n.kind};
+	struct lz_cfg_header h;
+	size_t len;
+	char *record = long_chain(3, &len), *all = malloc(len + sizeof(row));
+
+	memcpy(&h, record, LZ_CFG_HEADER_SIZE);
+	h.size = cfg->section_size = len + sizeof(row);
+	h.rows_size = sizeof(row);
+	h.entry_node = n.entry;
+	h.exit_node = n.exit;
+	h.file = n.file;
+	memcpy(all, &h, LZ_CFG_HEADER_SIZE);
+	memcpy(all + LZ_CFG_HEADER_SIZE, &row, sizeof(row));
+	memcpy(all + LZ_CFG_HEADER_SIZE + sizeof(row), record + LZ_CFG_HEADER_SIZE,
+	       len - LZ_CFG_HEADER_SIZE);
+	free(record);
+	cfg->section = all;
+	bool taken = lz_cfg_add_record(cfg, 0) >= 0;
+	lz_cfg_close(cfg);
+	return taken;
+}
+
+/* The highest value of each, and the one above. */
+START_TEST(indices_have_limits)
+{
+	ck_assert(is_taken((struct indices){2, 2, 7, LZ_ROW_LABEL, 2}));
+	ck_assert(!is_taken((struct indices){3, 2, 7, LZ_ROW_LABEL, 2}));
+	ck_assert(!is_taken((struct indices){2, 3, 7, LZ_ROW_LABEL, 2}));
+	ck_assert(!is_taken((struct indices){2, 2, 8, LZ_ROW_LABEL, 2}));
+	ck_assert(!is_taken((struct indices){2, 2, 7, LZ_ROW_LABEL, 3}));
+	ck_assert(is_taken((struct indices){2, 2, 7, LZ_ROW_SITE, 0}));
+	ck_assert(!is_taken((struct indices){2, 2, 7, LZ_ROW_SITE, 1}));
+	ck_assert(!is_taken((struct indices){2, 2, 7, LZ_ROW_SITE + 1, 0}));
+	ck_assert(!is_taken((struct indices){2, 2, 7, 0, 0}));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("cfg");
@@ -402,6 +447,7 @@ int main(void)
 	tcase_add_test(t, damaged_files_do_no_harm);
 	tcase_add_test(t, symbols_are_read_once);
 	tcase_add_test(t, work_has_a_limit);
+	tcase_add_test(t, indices_have_limits);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -38,7 +38,8 @@ static void build(void)
 	   "extern __thread char *__lizard_pos __attribute__((tls_model(\"initial-exec\")));\n"
 	   "char *code(void) { return other ? other : __lizard_pos; }\n"
 	   "END\n"
-	   "gcc -O1 -fPIC -shared lib.c -o lib.so\n"
+	   "gcc -O1 -fPIC -shared -Wl,-z,separate-code lib.c -o lib.so\n"
+	   "gcc -O1 -fPIC -shared -Wl,-Ttext-segment=0x400000 lib.c -o moved.so\n"
 	   "gcc -O1 -fPIC -shared -Wl,-z,noseparate-code lib.c -o one.so\n"
 	   "sed s/__lizard_pos/another/ lib.c >plain.c\n"
 	   "gcc -O1 -fPIC -shared plain.c -o plain.so");
@@ -57,15 +58,15 @@ static int find(const char *name, uint64_t offset, int64_t *distance)
 	return lz_slot_find(path, offset, distance);
 }
 
-/* Link-time addresses and file offsets of code are equal in what gcc links here. */
-static void check_slot(const char *name)
+/* BASE: how far link-time addresses of code lie above file offsets. */
+static void check_slot(const char *name, uint64_t base)
 {
 	char readelf[200], nm[200];
 	int64_t distance = 0;
 
 	snprintf(readelf, sizeof(readelf), "readelf -rW %s | grep __lizard_pos", name);
 	snprintf(nm, sizeof(nm), "nm -D %s | grep code", name);
-	uint64_t slot = sh(readelf), code = sh(nm);
+	uint64_t slot = sh(readelf) - base, code = sh(nm) - base;
 	ck_assert(slot && code);
 	ck_assert_int_eq(find(name, code & -4096ULL, &distance), 1);
 	ck_assert_int_eq(distance, (int64_t)(slot - (code & -4096ULL)));
@@ -75,8 +76,9 @@ static void check_slot(const char *name)
 
 START_TEST(test_found)
 {
-	check_slot("lib.so");
-	check_slot("one.so");
+	check_slot("lib.so", 0);
+	check_slot("one.so", 0);
+	check_slot("moved.so", 0x400000);
 }
 END_TEST
 
@@ -86,6 +88,7 @@ START_TEST(test_none)
 
 	ck_assert_int_eq(find("plain.so", 0x1000, &distance), 0);
 	ck_assert_int_eq(find("lib.so", 0x100000, &distance), 0);
+	ck_assert_int_eq(find("lib.so", 0, &distance), 0); /* no code */
 	ck_assert_int_eq(find("lib.c", 0, &distance), 0);
 	ck_assert_int_eq(find("missing", 0, &distance), -1);
 	ck_assert_ptr_nonnull(strstr(lz_error(), "missing"));
