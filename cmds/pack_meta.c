@@ -4,22 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmds/pack.h"
+#include <common/array.h>
 #include <common/secrets.h>
 #include <lizard/error.h>
 
 int lz_names_add(struct lz_names *names, const char *name)
 {
-	char **v;
-
 	for (size_t i = 0; i < names->n; i++)
 		if (strcmp(names->v[i], name) == 0)
 			return 0;
-	v = reallocarray(names->v, names->n + 1, sizeof(*v));
-	if (!v)
-		return lz_fail("no memory");
-	names->v = v;
-	v[names->n] = strdup(name);
-	return v[names->n] ? (names->n++, 0) : lz_fail("no memory");
+	if (lz_extend(names->v, names->n) < 0)
+		return -1;
+	names->v[names->n] = strdup(name);
+	return names->v[names->n] ? (names->n++, 0) : lz_fail("no memory");
 }
 
 void lz_names_free(struct lz_names *names)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "cmds/pack.h"
 #include "cmds/text.h"
+#include <common/cleanup.h>
 #include <common/filecopy.h>
 #include <common/recdir.h>
 #include <common/tree.h>
@@ -116,13 +117,11 @@ bool lz_pack_is(const char *path)
 {
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
 	uint8_t head[4];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a FIFO */
-	bool yes = fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
-	           memcmp(head, zstd, sizeof(zstd)) == 0;
+	/* it may be a FIFO */
+	lz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd >= 0)
-		close(fd);
-	return yes;
+	return fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
+	       memcmp(head, zstd, sizeof(zstd)) == 0;
 }
 
 /* Opens the directory NAME of FD, made if it is missing; a link is none. */
@@ -156,13 +155,11 @@ static int enter_parents(int root, char *name, const char **last)
 static int make_file(int root, char *name)
 {
 	const char *last;
-	int fd = enter_parents(root, name, &last), file;
+	lz_auto_close int fd = enter_parents(root, name, &last);
 
 	if (fd < 0)
 		return -1;
-	file = openat(fd, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	close(fd);
-	return file;
+	return openat(fd, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 /* A copy of FILE where there are no links. */
@@ -182,18 +179,16 @@ static int copy_instead(struct unpacking *u, int file, int to, const char *name)
 static int make_link(struct unpacking *u, char *name, char *target)
 {
 	const char *last, *target_last;
-	int to = enter_parents(u->root, name, &last), file, rc;
-	int from = enter_parents(u->root, target, &target_last);
+	lz_auto_close int to = enter_parents(u->root, name, &last);
+	lz_auto_close int from = enter_parents(u->root, target, &target_last);
+	lz_auto_close int file =
+	    from < 0 ? -1 : openat(from, target_last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-	file = from < 0 ? -1 : openat(from, target_last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (to < 0 || file < 0)
-		rc = -1;
-	else if ((rc = linkat(from, target_last, to, last, 0)) < 0 && errno != EEXIST)
-		rc = copy_instead(u, file, to, last);
-	for (int i = 0, fds[] = {to, from, file}; i < 3; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	return rc;
+		return -1;
+	if (linkat(from, target_last, to, last, 0) == 0)
+		return 0;
+	return errno == EEXIST ? -1 : copy_instead(u, file, to, last);
 }
 
 /* NAME without the process that it belongs to. */

@@ -105,15 +105,12 @@ static bool is_here(struct object *o)
 
 static int add_root(struct lz_sources *out, const char *given, char *real)
 {
-	struct lz_source_root *v = reallocarray(out->roots, out->n_roots + 1, sizeof(*v));
-
-	if (v)
-		out->roots = v;
-	if (!v || !(v[out->n_roots].given = strdup(given))) {
+	if (lz_extend(out->roots, out->n_roots) < 0 ||
+	    !(out->roots[out->n_roots].given = strdup(given))) {
 		free(real);
 		return lz_fail("no memory");
 	}
-	v[out->n_roots++].real = real;
+	out->roots[out->n_roots++].real = real;
 	return 0;
 }
 
@@ -293,19 +290,15 @@ static void keep(const void *node, VISIT visit, void *arg)
 	const struct found *f = *(struct found *const *)node;
 	struct search *q = arg;
 	struct lz_sources *out = q->out;
-	struct lz_source *v;
 
 	if ((visit != postorder && visit != leaf) || f->s.fate == LZ_SOURCE_ABSENT || q->rc < 0)
 		return;
-	v = reallocarray(out->v, out->n + 1, sizeof(*v));
-	if (v)
-		out->v = v;
-	if (!v || !(v[out->n].path = strdup(f->s.path))) {
+	if (lz_extend(out->v, out->n) < 0 || !(out->v[out->n].path = strdup(f->s.path))) {
 		q->rc = lz_fail("no memory");
 		return;
 	}
-	v[out->n].fate = f->s.fate;
-	v[out->n++].root = f->s.root;
+	out->v[out->n].fate = f->s.fate;
+	out->v[out->n++].root = f->s.root;
 	out->n_packed += f->s.fate == LZ_SOURCE_PACKED;
 }
 

@@ -79,15 +79,10 @@ struct content {
 static int add_stretch(void *arg, uint64_t from, uint64_t to)
 {
 	struct content *c = arg;
-	struct stretch *v = c->data;
 
-	/* doubled at each power of two */
-	if (!(c->n & (c->n - 1)))
-		v = reallocarray(v, c->n ? 2 * c->n : 1, sizeof(*v));
-	if (!v)
-		return lz_fail("no memory");
-	c->data = v;
-	v[c->n++] = (struct stretch){from, to};
+	if (lz_extend(c->data, c->n) < 0)
+		return -1;
+	c->data[c->n++] = (struct stretch){from, to};
 	return 0;
 }
 

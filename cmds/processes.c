@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmds/processes.h>
+#include <common/cleanup.h>
 #include <common/recdir.h>
 #include <lizard/error.h>
 
@@ -58,11 +59,9 @@ static int order(struct lz_processes *p, struct lz_entry *v, size_t n)
 /* What a link leads to is another recording's. */
 static int check_folders(const char *recording)
 {
-	int fd = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	lz_auto_close int fd = open(recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? lz_fail_errno("cannot open it") : lz_recdir_check(fd);
 
-	if (fd >= 0)
-		close(fd);
 	return rc < 0 ? lz_fail_in("%s", recording) : 0;
 }
 

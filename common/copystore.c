@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <common/cleanup.h>
 #include <common/filecopy.h>
 #include <lizard/error.h>
 
@@ -26,16 +27,12 @@ int lz_copy_from_store(int store, int fd, uint64_t *size, uint32_t *crc, int dir
 		return lz_copy_file(fd, size, crc, dirfd, name, NULL);
 	key_of(&st, key);
 	if (linkat(store, key, dirfd, name, 0) == 0) {
-		int copy = openat(dirfd, name, O_RDONLY | O_CLOEXEC), rc;
+		lz_auto_close int copy = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
 
 		if (copy < 0 || fstat(copy, &st) < 0)
-			rc = lz_fail_errno("cannot open the copy files/%s", name);
-		else
-			rc = lz_file_crc(copy, crc, NULL);
+			return lz_fail_errno("cannot open the copy files/%s", name);
 		*size = (uint64_t)st.st_size;
-		if (copy >= 0)
-			close(copy);
-		return rc;
+		return lz_file_crc(copy, crc, NULL);
 	}
 	if (lz_copy_file(fd, size, crc, dirfd, name, NULL) < 0)
 		return -1;

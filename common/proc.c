@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory, registers and debug registers of a ptraced process. */
+#include <common/cleanup.h>
 #include <common/guard.h>
 #include <lizard/error.h>
 #include <elf.h>
@@ -45,12 +46,10 @@ bool lz_proc_has_ended(pid_t pid)
 	char path[64], text[256];
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	lz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
 		return false; /* nobody can tell: there are no descriptors left */
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
-	if (fd >= 0)
-		close(fd);
 	const char *name_end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
 	return !name_end || text + n - name_end <= 2 || name_end[2] == 'Z' || name_end[2] == 'X';
 }
@@ -145,11 +144,9 @@ static ssize_t write_shared(const struct lz_proc *p, uint64_t addr, const void *
 	if (!p->stub || !p->stub->shares || lz_proc_maps(p->pid, find_place, &w) < 0 || !w.object)
 		return -1;
 	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)p->pid, LZ_SHARED_FD(w.object));
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : pwrite(fd, buf, len < w.left ? len : w.left, (off_t)w.at);
-	if (fd >= 0)
-		close(fd);
-	return n;
+	lz_auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -1 : pwrite(fd, buf, len < w.left ? len : w.left, (off_t)w.at);
 }
 
 /* Needs no descriptor; slow. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <common/cleanup.h>
 #include <common/filecopy.h>
 #include <common/reader.h>
 #include <common/sparse.h>
@@ -149,14 +150,13 @@ static bool is_hollow(int fd, uint64_t size)
 static int check_contents(struct checking *c, const struct copy *v, uint32_t n)
 {
 	struct lz_file *files = c->r->files, *first = &files[v->file];
-	int fd = openat(c->folder, first->copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	lz_auto_close int fd =
+	    openat(c->folder, first->copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool is_read, hollow;
 	uint32_t crc = 0;
 
 	is_read = fd >= 0 && lz_file_crc(fd, &crc, &c->work) == 0;
 	hollow = is_read && is_hollow(fd, first->size);
-	if (fd >= 0)
-		close(fd);
 	for (uint32_t i = 0; i < n; i++) {
 		struct lz_file *f = &files[v[i].file];
 

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <common/cleanup.h>
 #include <common/recdir.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -202,27 +203,21 @@ int lz_recdir_latest(const char *dir, const char *program)
 
 static bool is_recording(const char *dir)
 {
+	lz_auto_free char *meta = NULL;
 	struct stat st;
-	char *meta = NULL;
-	bool yes;
 
 	if (asprintf(&meta, "%s/meta", dir) < 0)
 		return false;
 	/* one that may not be read is one, and whoever opens it will say so */
-	yes = access(meta, F_OK) == 0 ||
-	      (errno == EACCES && stat(dir, &st) == 0 && S_ISDIR(st.st_mode));
-	free(meta);
-	return yes;
+	return access(meta, F_OK) == 0 ||
+	       (errno == EACCES && stat(dir, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
 bool lz_recording_busy(const char *dir)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	lz_auto_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	return busy;
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 static char *try_below(const char *dir, const char *name, const char *suffix)

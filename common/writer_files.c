@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <common/array.h>
+#include <common/cleanup.h>
 #include <common/filecopy.h>
 #include <common/writer.h>
 #include <lizard/error.h>
@@ -108,20 +109,17 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index)
 {
-	int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	lz_auto_close int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	int use = fd < 0 ? own : fd;
 	struct stat st;
-	int rc = 0;
 
 	if (lz_worker_check(w->worker) < 0)
-		rc = -1;
-	else if (use < 0 || fstat(use, &st) < 0)
-		rc = lz_fail_errno("cannot open the mapped file %s", path);
-	else if (!find_file(w, &st, index))
-		rc = find_entry(w, index) < 0 ? -1 : add_file(w, path, use, &st, *index);
-	if (own >= 0)
-		close(own);
-	return rc;
+		return -1;
+	if (use < 0 || fstat(use, &st) < 0)
+		return lz_fail_errno("cannot open the mapped file %s", path);
+	if (find_file(w, &st, index))
+		return 0;
+	return find_entry(w, index) < 0 ? -1 : add_file(w, path, use, &st, *index);
 }
 
 void lz_writer_file_needed(struct lz_writer *w, uint32_t index)

@@ -3,6 +3,7 @@
 #include "restorer/give.h"
 #include "restorer/share.h"
 
+#include <common/cleanup.h>
 #include <lizard/restore.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -34,16 +35,13 @@ static int call(struct lz_proc *p, const char *what, uint64_t addr, uint64_t wan
 /* Opened here: the process itself cannot open anything. */
 static int give_copy(struct lz_proc *p, struct lz_reader *r, uint32_t file, int64_t *to)
 {
-	char *copy = lz_reader_copy(r, file);
+	lz_auto_free char *copy = lz_reader_copy(r, file);
 
 	if (!copy)
 		return -1;
-	int fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	int ret = fd < 0 ? lz_fail_errno("the recording's copy %s", copy) : lz_give(p, fd, to);
-	if (fd >= 0)
-		close(fd);
-	free(copy);
-	return ret;
+	lz_auto_close int fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd < 0 ? lz_fail_errno("the recording's copy %s", copy) : lz_give(p, fd, to);
 }
 
 static int map_range(struct lz_proc *p, struct lz_reader *r, uint64_t addr, uint64_t len,

@@ -5,6 +5,7 @@
 #include "restorer/share.h"
 
 #include <common/array.h>
+#include <common/cleanup.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -138,7 +139,7 @@ static int empty_rest(struct lz_proc *p, const struct lz_share *m)
 	uint64_t end = m->at + m->len;
 	struct parts s = {0};
 	bool mapped;
-	int fd = open_object(p, m->object);
+	lz_auto_close int fd = open_object(p, m->object);
 	int ret = fd < 0 || lz_proc_maps(p->pid, collect, &s) < 0 ? -1 : 0;
 
 	for (uint64_t at = m->at, next; !ret && at < end; at = next) {
@@ -147,8 +148,6 @@ static int empty_rest(struct lz_proc *p, const struct lz_share *m)
 			ret = lz_fail_errno("cannot empty shared memory of the replay process");
 	}
 	free(s.v);
-	if (fd >= 0)
-		close(fd);
 	return ret;
 }
 
@@ -239,14 +238,10 @@ static int copy_object(struct lz_proc *p, struct lz_proc *copy, uint32_t object)
 {
 	if (make(copy, object) < 0)
 		return -1;
-	int from = open_object(p, object), to = from < 0 ? -1 : open_object(copy, object);
-	int ret = to < 0 ? -1 : copy_all(from, to);
+	lz_auto_close int from = open_object(p, object);
+	lz_auto_close int to = from < 0 ? -1 : open_object(copy, object);
 
-	if (from >= 0)
-		close(from);
-	if (to >= 0)
-		close(to);
-	return ret;
+	return to < 0 ? -1 : copy_all(from, to);
 }
 
 /* Bits of an entry of the page map. */
@@ -297,10 +292,8 @@ static int map_own(struct lz_proc *copy, const struct lz_share *m)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)copy->pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	lz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int ret = fd < 0 ? lz_fail_errno("cannot open %s", path) : keep_own(copy, fd, m, &o);
-	if (fd >= 0)
-		close(fd);
 	if (!ret)
 		ret = map(copy, m);
 	for (size_t i = 0; !ret && i < o.n; i++)
