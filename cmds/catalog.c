@@ -18,8 +18,8 @@
 
 /* ---- a recording's files ---- */
 
-/* A hole counts for nothing. Else a stranger's recording could claim to be larger than all others, and
- * `prune --max-size` would remove those. */
+/* A hole counts for nothing. Else a stranger's recording could claim to be larger than all others,
+ * and `prune --max-size` would remove those. */
 static int add_size(int fd, const char *name, void *arg)
 {
 	uint64_t *sum = arg;
@@ -41,8 +41,8 @@ uint64_t lz_recording_bytes(const char *path)
 	return sum;
 }
 
-/* Only what Lizard makes: somebody's own file in there keeps the directory alive. meta goes last, so that a
- * half removed recording is still one. */
+/* Only what Lizard makes: somebody's own file in there keeps the directory alive. meta goes last,
+ * so that a half removed recording is still one. */
 static int remove_part(int fd, const char *name, void *arg)
 {
 	static const char *const folders[] = {"files", "sources", "processes"};

@@ -99,8 +99,8 @@ bool lz_pack_is(const char *path);
  * recording's files, is no plain file or lies outside is refused, as is more than LIMIT, and DIR
  * removed. */
 int lz_pack_read(const char *path, const char *dir, uint64_t limit);
-/* The directory of the packed recording PATH, malloced: one among the recordings, named after the file and its checksum,
- * unpacked unless it is there already. */
+/* The directory of the packed recording PATH, malloced: one among the recordings, named after the
+ * file and its checksum, unpacked unless it is there already. */
 char *lz_pack_open(const char *path, uint64_t limit);
 
 /* What a command was given: a packed recording, else as lz_recording_find(). malloced. */

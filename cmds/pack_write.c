@@ -27,7 +27,8 @@ static int broken(struct archive *a, const char *what)
 	return lz_fail("cannot write %s: %s", what, why ? why : "unknown error");
 }
 
-/* Files with several names, which the recordings of one run share: the first name is packed, the others as links to it. */
+/* Files with several names, which the recordings of one run share: the first name is packed, the
+ * others as links to it. */
 struct packed {
 	dev_t dev;
 	ino_t ino;

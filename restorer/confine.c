@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The filter is a list of rules: each allows one call, if one of its arguments is as it says. A call by the vsyscall page,
- * which ptrace does not see, fails: its answer, the time of now, is not the recorded one. */
+/* The filter is a list of rules: each allows one call, if one of its arguments is as it says. A
+ * call by the vsyscall page, which ptrace does not see, fails: its answer, the time of now, is not
+ * the recorded one. */
 #include "restorer/confine.h"
 #include "restorer/share.h"
 
