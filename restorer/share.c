@@ -6,6 +6,7 @@
 
 #include <common/array.h>
 #include <common/cleanup.h>
+#include <common/own_pages.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -244,9 +245,6 @@ static int copy_object(struct lz_proc *p, struct lz_proc *copy, uint32_t object)
 	return to < 0 ? -1 : copy_all(from, to);
 }
 
-/* Bits of an entry of the page map. */
-enum { FILE_PAGE = 61, SWAPPED = 62, PRESENT = 63, ENTRIES = 512 };
-
 /* Pages that are the mapping's own. */
 struct own_page {
 	uint64_t addr;
@@ -254,46 +252,32 @@ struct own_page {
 };
 
 struct own {
+	const struct lz_proc *p;
 	struct own_page *v;
 	size_t n, room;
 };
 
-static int keep_page(const struct lz_proc *p, struct own *o, uint64_t addr)
+static int keep_page(void *arg, uint64_t addr)
 {
+	struct own *o = arg;
+
 	if (lz_reserve(o->v, o->room, o->n + 1) < 0)
 		return -1;
 	o->v[o->n].addr = addr;
-	return lz_proc_read(p, addr, o->v[o->n++].bytes, LZ_PAGE);
-}
-
-static int keep_own(const struct lz_proc *p, int pagemap, const struct lz_share *m, struct own *o)
-{
-	uint64_t e[ENTRIES];
-
-	for (uint64_t addr = m->addr, end = m->addr + m->len; addr < end;) {
-		size_t want = (end - addr) / LZ_PAGE < ENTRIES ? (end - addr) / LZ_PAGE : ENTRIES;
-		ssize_t n =
-		    pread(pagemap, e, want * sizeof *e, (off_t)(addr / LZ_PAGE * sizeof *e));
-		if (n < (ssize_t)sizeof *e)
-			return lz_fail_errno("cannot read the page map of the replay process");
-		for (size_t i = 0; i < (size_t)n / sizeof *e; i++, addr += LZ_PAGE)
-			if ((e[i] >> PRESENT || e[i] >> SWAPPED & 1) && !(e[i] >> FILE_PAGE & 1) &&
-			    keep_page(p, o, addr) < 0)
-				return -1;
-	}
-	return 0;
+	return lz_proc_read(o->p, addr, o->v[o->n++].bytes, LZ_PAGE);
 }
 
 /* Maps the copy's object in place of the original's; the pages that were the mapping's own are so
  * again. */
 static int map_own(struct lz_proc *copy, const struct lz_share *m)
 {
-	struct own o = {0};
+	struct own o = {.p = copy};
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)copy->pid);
 	lz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int ret = fd < 0 ? lz_fail_errno("cannot open %s", path) : keep_own(copy, fd, m, &o);
+	int ret = fd < 0 ? lz_fail_errno("cannot open %s", path)
+	                 : lz_own_pages(fd, m->addr, m->addr + m->len, NULL, keep_page, &o);
 	if (!ret)
 		ret = map(copy, m);
 	for (size_t i = 0; !ret && i < o.n; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A re-executed process against a checkpoint: registers and memory. */
 #include "replayer/engine/engine.h"
+#include <common/own_pages.h>
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -204,42 +205,21 @@ static int backing(struct lz_engine *e, const struct lz_vma *v, uint64_t addr, u
 	return ret;
 }
 
-static int check_unlisted(struct page_check *c, const struct lz_vma *v, uint64_t addr)
+/* A page that replay made private, where the checkpoint says nobody changed it. */
+static int check_unlisted(void *arg, uint64_t addr)
 {
+	struct page_check *c = arg;
+	const struct lz_vma *v = lz_space_find(&c->e->space, addr);
 	uint8_t want[LZ_PAGE];
 
-	if (lz_image_page(c->e->rp->image, addr) || lz_vma_follows(v))
+	/* a forged mapping may have any number of pages */
+	if (c->e->rp->interrupted)
+		return lz_fail("interrupted");
+	if (!v || lz_image_page(c->e->rp->image, addr) || lz_vma_follows(v))
 		return 0;
 	if (backing(c->e, v, addr, want) < 0)
 		return -1;
 	return check_page(c, addr, want);
-}
-
-/* Pages that replay made private and the checkpoint says nobody changed. */
-static int check_private(struct page_check *c, int fd, const struct lz_vma *v)
-{
-	enum { PRESENT = 63, SWAPPED = 62, FILE_PAGE = 61, ROOM = 512 };
-	uint64_t map[ROOM];
-
-	for (uint64_t addr = v->start; addr < v->end;) {
-		/* a mapping may be as large as the address space */
-		if (c->e->rp->interrupted)
-			return lz_fail("interrupted");
-		size_t n = (v->end - addr) / LZ_PAGE < ROOM ? (v->end - addr) / LZ_PAGE : ROOM;
-		ssize_t got = pread(fd, map, n * sizeof *map, (off_t)(addr / LZ_PAGE * 8));
-		if (got <= 0)
-			return lz_fail_errno("cannot read the page map of the replay process");
-		for (size_t i = 0; i < (size_t)got / sizeof *map; i++, addr += LZ_PAGE) {
-			if (!(map[i] >> PRESENT & 1) && !(map[i] >> SWAPPED & 1))
-				continue;
-			if (map[i] >> FILE_PAGE & 1)
-				continue;
-			int ret = check_unlisted(c, v, addr);
-			if (ret)
-				return ret;
-		}
-	}
-	return 0;
 }
 
 static int check_whole(struct page_check *c)
@@ -254,9 +234,12 @@ static int check_whole(struct page_check *c)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return lz_fail_errno("cannot open %s", path);
-	for (uint32_t i = 0; !ret && i < e->space.n; i++)
-		if (e->space.vmas[i].role != LZ_VMA_BUFFER)
-			ret = check_private(c, fd, &e->space.vmas[i]);
+	for (uint32_t i = 0; !ret && i < e->space.n; i++) {
+		const struct lz_vma *v = &e->space.vmas[i];
+		if (v->role != LZ_VMA_BUFFER)
+			ret = lz_own_pages(fd, v->start, v->end, &e->rp->interrupted,
+			                   check_unlisted, c);
+	}
 	close(fd);
 	return ret;
 }

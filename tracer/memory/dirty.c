@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <common/own_pages.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +24,6 @@
 #define FEATURE_WP_ASYNC (1 << 15)
 #define USER_MODE_ONLY 1
 
-struct page_region {
-	uint64_t start, end, categories;
-};
-struct pm_scan_arg {
-	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define SCAN _IOWR('f', 16, struct pm_scan_arg)
-enum { SCAN_WP_MATCHING = 1, SCAN_CHECK_WPASYNC = 2 };
-enum { IS_WRITTEN = 2, IS_FILE = 4, IS_PRESENT = 8, IS_SWAPPED = 16, IS_PFNZERO = 32 };
 enum { REGIONS = 512 };
 
 /* ---- write tracking ---- */
@@ -61,10 +52,9 @@ int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g)
 	struct uffdio_api api = {.api = UFFD_API,
 	                         .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED |
 	                                     UFFD_FEATURE_PAGEFAULT_FLAG_WP};
-	struct pm_scan_arg probe = {.size = sizeof(probe)};
+	struct lz_page_scan probe = {.size = sizeof(probe)};
 
-	g->have_scan = ioctl(g->pagemap, SCAN, &probe) == 0;
-	if (t->opt->dirty == LZ_DIRTY_COMPARE || !g->have_scan)
+	if (t->opt->dirty == LZ_DIRTY_COMPARE || ioctl(g->pagemap, LZ_PAGE_SCAN, &probe) < 0)
 		return 0;
 	g->uffd = fetch_uffd(t);
 	if (g->uffd == -2)
@@ -117,30 +107,23 @@ int lz_dirty_add(struct lz_pages *g, uint64_t addr)
 /* The range is not write-protected throughout. */
 enum { LOST = 1 };
 
-int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, enum lz_dirty_what what)
+int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool clear)
 {
-	struct page_region regions[REGIONS];
+	struct lz_page_region regions[REGIONS];
 
 	while (start < end) {
-		struct pm_scan_arg a = {.size = sizeof(a),
-		                        .start = start,
-		                        .end = end,
-		                        .vec = (uint64_t)(uintptr_t)regions,
-		                        .vec_len = REGIONS,
-		                        .category_mask = IS_FILE | IS_PFNZERO,
-		                        .category_inverted = IS_FILE | IS_PFNZERO,
-		                        .category_anyof_mask = IS_PRESENT | IS_SWAPPED,
-		                        .return_mask = IS_PRESENT};
-		if (what != LZ_DIRTY_OWNED)
-			a.category_mask |= IS_WRITTEN;
-		if (what == LZ_DIRTY_WRITTEN)
-			a.flags = SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC;
-		long n = ioctl(g->pagemap, SCAN, &a);
-		if (n < 0 && errno == EPERM && what == LZ_DIRTY_WRITTEN)
+		struct lz_page_scan a = lz_own_pages_scan(start, end);
+		a.vec = (uint64_t)(uintptr_t)regions;
+		a.vec_len = REGIONS;
+		a.category_mask |= LZ_SCAN_WRITTEN;
+		if (clear)
+			a.flags = LZ_SCAN_WP_MATCHING | LZ_SCAN_CHECK_WPASYNC;
+		int n = ioctl(g->pagemap, LZ_PAGE_SCAN, &a);
+		if (n < 0 && errno == EPERM && clear)
 			return LOST;
 		if (n < 0)
 			return lz_fail_errno("PAGEMAP_SCAN of %#llx", (unsigned long long)start);
-		for (long i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			for (uint64_t p = regions[i].start; p < regions[i].end; p += LZ_PAGE)
 				if (lz_dirty_add(g, p) < 0)
 					return -1;
@@ -149,25 +132,14 @@ int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, enum lz_dirt
 	return 0;
 }
 
-/* Kernels without PAGEMAP_SCAN: 8 bytes for each page. */
-int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end)
+static int add_page(void *g, uint64_t addr)
 {
-	uint64_t e[512];
+	return lz_dirty_add(g, addr);
+}
 
-	while (start < end) {
-		uint64_t want = (end - start) / LZ_PAGE;
-		ssize_t n = pread(g->pagemap, e, want < 512 ? want * 8 : sizeof(e),
-		                  (off_t)(start / LZ_PAGE * 8));
-		if (n <= 0)
-			return lz_fail_errno("cannot read the page map");
-		for (ssize_t i = 0; i < n / 8; i++) {
-			bool there = e[i] >> 62, file = e[i] >> 61 & 1;
-			if (there && !file && lz_dirty_add(g, start + (uint64_t)i * LZ_PAGE) < 0)
-				return -1;
-		}
-		start += (uint64_t)n / 8 * LZ_PAGE;
-	}
-	return 0;
+int lz_dirty_own(struct lz_pages *g, uint64_t start, uint64_t end)
+{
+	return lz_own_pages(g->pagemap, start, end, NULL, add_page, g);
 }
 
 /* Is the page the program's own, not its file's? */
@@ -199,9 +171,9 @@ static int from_armed(struct lz_pages *g, struct lz_area *a)
 		return ret;
 	a->armed = false;
 	lz_dirty_arm(g, a);
-	if (a->armed && lz_dirty_scan(g, a->v.start, a->v.end, LZ_DIRTY_WRITTEN) < 0)
+	if (a->armed && lz_dirty_scan(g, a->v.start, a->v.end, true) < 0)
 		return -1;
-	return lz_dirty_scan(g, a->v.start, a->v.end, LZ_DIRTY_OWNED);
+	return lz_dirty_own(g, a->v.start, a->v.end);
 }
 
 int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
@@ -218,9 +190,7 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
 		return from_armed(g, a);
 	if (g->uffd >= 0 && !(v->prot & PROT_WRITE) && !g->fresh)
 		return 0; /* has never been writable, or it would be armed */
-	if (g->have_scan)
-		return lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED);
-	return lz_dirty_walk(g, v->start, v->end);
+	return lz_dirty_own(g, v->start, v->end);
 }
 
 /* What we hold of ranges that were mapped anew or unmapped, and what is there now: an mremap brings
@@ -233,8 +203,7 @@ static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct lz
 		uint64_t to = v->end < c->end ? v->end : c->end;
 		if (v->start >= c->end)
 			break;
-		if (g->uffd >= 0 && lz_dirty_tracked(v) &&
-		    lz_dirty_scan(g, from, to, LZ_DIRTY_OWNED) < 0)
+		if (g->uffd >= 0 && lz_dirty_tracked(v) && lz_dirty_own(g, from, to) < 0)
 			return -1;
 		if ((v->flags & MAP_SHARED || t->vmas.a[i].follows) && v->role != LZ_VMA_BUFFER &&
 		    lz_dirty_all(g, from, to) < 0)

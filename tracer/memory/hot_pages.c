@@ -56,7 +56,7 @@ int lz_hot_begin(struct lz_pages *g)
 
 		g->n_cand = 0;
 		if ((r->hot ? lz_dirty_all(g, r->start, r->end)
-		            : lz_dirty_scan(g, r->start, r->end, LZ_DIRTY_PEEK)) < 0)
+		            : lz_dirty_scan(g, r->start, r->end, false)) < 0)
 			return -1;
 		for (size_t k = 0; k < g->n_cand; k++)
 			if (append(&g->hot_next, g->cand[k], true) < 0)
@@ -90,12 +90,12 @@ int lz_hot_scan(struct lz_pages *g, uint64_t start, uint64_t end)
 		uint64_t from = l->a[i].start > start ? l->a[i].start : start;
 		uint64_t to = l->a[i].end < end ? l->a[i].end : end;
 
-		ret = lz_dirty_scan(g, start, from, LZ_DIRTY_WRITTEN);
+		ret = lz_dirty_scan(g, start, from, true);
 		if (ret || (ret = lz_dirty_all(g, from, to)))
 			return ret;
 		start = to;
 	}
-	return lz_dirty_scan(g, start, end, LZ_DIRTY_WRITTEN);
+	return lz_dirty_scan(g, start, end, true);
 }
 
 int lz_hot_changed(struct lz_pages *g, uint64_t addr)

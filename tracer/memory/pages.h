@@ -26,7 +26,6 @@ struct lz_runs {
 
 struct lz_pages {
 	int pagemap, uffd; /* uffd -1: compare */
-	bool have_scan;    /* the PAGEMAP_SCAN ioctl exists */
 	bool fresh;        /* nothing collected in this image yet */
 	struct lz_pagemap copy;
 	uint8_t **slab; /* all pages' memory */
@@ -62,14 +61,11 @@ bool lz_dirty_tracked(const struct lz_vma *v);
 void lz_dirty_arm(struct lz_pages *g, struct lz_area *a);
 int lz_dirty_add(struct lz_pages *g, uint64_t addr);
 int lz_dirty_all(struct lz_pages *g, uint64_t start, uint64_t end);
-enum lz_dirty_what {
-	LZ_DIRTY_OWNED,   /* the program's own pages */
-	LZ_DIRTY_WRITTEN, /* of these only what has been written to; from now on it has not */
-	LZ_DIRTY_PEEK     /* the same, and leaves things as they are */
-};
-/* Makes them candidates. 1: the range is not write-protected throughout. */
-int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, enum lz_dirty_what what);
-int lz_dirty_walk(struct lz_pages *g, uint64_t start, uint64_t end);
+/* Makes the program's own pages candidates. */
+int lz_dirty_own(struct lz_pages *g, uint64_t start, uint64_t end);
+/* Makes those candidates that have been written to; with CLEAR they count as unwritten from now on.
+ * 1: the range is not write-protected throughout. */
+int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool clear);
 int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a);
 /* Fills g->cand, sorted: whatever may have changed since the last collection. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);

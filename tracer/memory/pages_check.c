@@ -16,8 +16,7 @@ int lz_pages_check(struct lz_tracer *t)
 		const struct lz_vma *v = &t->vmas.a[i].v;
 		if (!lz_dirty_tracked(v))
 			continue;
-		int ret = g->have_scan ? lz_dirty_scan(g, v->start, v->end, LZ_DIRTY_OWNED)
-		                       : lz_dirty_walk(g, v->start, v->end);
+		int ret = lz_dirty_own(g, v->start, v->end);
 		if (ret < 0)
 			return -1;
 	}
