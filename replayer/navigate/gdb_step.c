@@ -643,6 +643,21 @@ enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
 	return rc;
 }
 
+enum lz_step_result lz_gdb_step_into(struct lz_machine *m)
+{
+	struct stepping s = {.m = m};
+	int rc = m->regs(m->arg, &s.r) ? LZ_STEP_FAILED : GO_ON;
+
+	if (rc == GO_ON)
+		rc = after_run(&s, m->step_range(m->arg, s.r.rip, s.r.rip + 1));
+	if (rc == GO_ON && m->at_goal(m->arg))
+		rc = LZ_STEP_PASSED;
+	s.call_sp = s.r.rsp;
+	if (rc == GO_ON)
+		rc = into_call(&s);
+	return rc == GO_ON ? LZ_STEP_END : rc;
+}
+
 enum lz_step_result lz_gdb_leave(struct lz_machine *m, uint32_t inlines)
 {
 	struct stepping s = {.m = m};

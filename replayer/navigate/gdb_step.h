@@ -68,6 +68,10 @@ enum lz_step_over {
 /* One `step` or `next` from here. */
 enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over);
 
+/* At a call in code that GDB knows no lines of, and maybe no function: to where GDB stops in the
+ * function that is called. LZ_STEP_END: nowhere, it has returned. */
+enum lz_step_result lz_gdb_step_into(struct lz_machine *m);
+
 /* Runs out of inlined calls of this frame until control is in no more than INLINES of them.
  * LZ_STEPPED: it is. */
 enum lz_step_result lz_gdb_leave(struct lz_machine *m, uint32_t inlines);

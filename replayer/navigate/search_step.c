@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
+#include "replayer/navigate/call_site.h"
 #include "replayer/navigate/stop_chain.h"
 #include "replayer/navigate/own_markers.h"
 #include "replayer/session/session.h"
@@ -337,29 +338,74 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 	return 0;
 }
 
-/* From the gap behind EVENT events, or the last one before that is of the goal's thread. */
-static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
+/* The goal was run over from code without lines, since FROM: in what that called GDB stops, and
+ * then steps on. Leaves the session at the goal. */
+static int try_call_site(struct lz_nav *nav, struct search *f, const struct lz_pos *from)
+{
+	const struct lz_chain_stop *p = NULL;
+	enum chain_end end;
+	struct lz_pos entered;
+
+	if (lz_session_seek(nav->s, from))
+		return -1;
+	int rc = lz_call_site_enter(nav);
+	if (rc < 0)
+		return -1;
+	lz_session_where(nav->s, &entered);
+	if ((rc && lz_chain_build_here(nav, false, &f->chain, &end)) ||
+	    lz_session_seek(nav->s, &nav->goal))
+		return -1;
+	if (!rc || lz_pos_same(&entered, &nav->goal))
+		return 0;
+	if (end == CHAIN_OVER && f->chain.n)
+		p = &f->chain.stop[f->chain.n - 1];
+	else
+		p = lz_chain_last(nav, &f->chain, end, f->scope);
+	if (p)
+		found(f, &p->pos);
+	else if (lz_chain_in_scope(nav, &f->chain.from, f->scope))
+		found(f, &entered);
+	return 0;
+}
+
+/* To the gap behind EVENT events, or the last one before that is of the goal's thread. */
+static int seek_event(struct lz_nav *nav, uint64_t event)
 {
 	const struct lz_stream_threads *t = &nav->threads;
 	uint32_t turn = lz_turns_at(t->turns, event), i = turn;
-	const struct lz_chain_stop *p;
 	const struct lz_event *ev;
-	enum chain_end end;
 
 	while (i > 0 && t->number[i] != nav->thread)
 		i--;
 	if (i != turn)
 		event = t->turns->v[i + 1].event - 1;
 	ev = lz_session_event_before(nav->s, event);
-	if ((ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s)) ||
-	    lz_chain_build_here(nav, false, &f->chain, &end))
+	return ev ? lz_session_seek_gap(nav->s, event, ev->marker) : lz_session_seek_start(nav->s);
+}
+
+static int try_event(struct lz_nav *nav, struct search *f, uint64_t event)
+{
+	const struct lz_chain_stop *p;
+	struct lz_pos from, last;
+	enum chain_end end;
+
+	if (seek_event(nav, event))
+		return -1;
+	lz_session_where(nav->s, &from);
+	if (lz_chain_build_here(nav, false, &f->chain, &end))
 		return -1;
 	if (end == CHAIN_PASSED && nav->handler.event && (try_handler(nav, f) || f->found))
 		return f->found ? 0 : -1;
-	if (end == CHAIN_OVER && f->chain.n)
-		p = &f->chain.stop[f->chain.n - 1];
-	else
-		p = lz_chain_last(nav, &f->chain, end, f->scope);
+	if (end == CHAIN_OVER) {
+		bool stopped = f->chain.n > 0;
+		last = stopped ? f->chain.stop[f->chain.n - 1].pos : from;
+		if (try_call_site(nav, f, &last))
+			return -1;
+		if (!f->found && stopped)
+			found(f, &last);
+		return 0;
+	}
+	p = lz_chain_last(nav, &f->chain, end, f->scope);
 	if (p)
 		found(f, &p->pos);
 	return 0;
