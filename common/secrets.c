@@ -10,7 +10,6 @@ static const char *const names[] = {
     "*_PASS",       "SSHPASS",       "*_PWD",      "*API_KEY*",     "*APIKEY*",
     "*ACCESS_KEY*", "*PRIVATE_KEY*", "*_KEY",      "*CREDENTIAL*",  "*COOKIE*",
     "*_AUTH",       "*AUTH_CONFIG*", "*_DSN",      "*DATABASE_URL", "*CONNECTION_STRING*",
-    "AWS_*",        "AZURE_*",
 };
 
 /* https://user:password@host/ */

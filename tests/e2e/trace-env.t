@@ -23,7 +23,6 @@ int main(int argc, char **argv)
 }
 C
 lizard-cc -g -O0 "$T/env.c" -o "$T/env" || skip_all "no program"
-unset $(env | sed -n 's/^\(AWS_[A-Z_]*\)=.*/\1/p')
 MY_TOKEN=verysecret PLAIN=value
 export MY_TOKEN PLAIN
 

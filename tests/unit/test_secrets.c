@@ -30,16 +30,17 @@ START_TEST(secrets)
 	    "SENTRY_DSN=x",
 	    "DATABASE_URL=x",
 	    "STORAGE_CONNECTION_STRING=x",
-	    "AWS_PROFILE=x",
-	    "AZURE_X=",
+	    "AWS_ACCESS_KEY_ID=x",
+	    "AZURE_STORAGE_KEY=x",
 	    "http_proxy=http://u:p@h/",
 	    "A=b://c d://e:f@g",
 	};
 	static const char *const open_ones[] = {
-	    "PATH=/bin",       "PWD=/",       "OLDPWD=/",           "HOME=/root",
-	    "SSH_AUTH_SOCK=/", "KEYBOARD=us", "XAUTHORITY=/x",      "TERM=a:b@c",
-	    "TOKEN",           "=TOKEN=x",    "API_KEY=(left out)", "U=http://h:80/a@b",
-	    "V=http://u@h/",   "COLUMNS=80",  "MONKEY=1",           "S=a://",
+	    "PATH=/bin",       "PWD=/",        "OLDPWD=/",           "HOME=/root",
+	    "SSH_AUTH_SOCK=/", "KEYBOARD=us",  "XAUTHORITY=/x",      "TERM=a:b@c",
+	    "TOKEN",           "=TOKEN=x",     "API_KEY=(left out)", "U=http://h:80/a@b",
+	    "V=http://u@h/",   "COLUMNS=80",   "MONKEY=1",           "S=a://",
+	    "AWS_CA_BUNDLE=/", "AWS_REGION=x",
 	};
 
 	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
