@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of threads. */
 #include "replayer/engine/contexts.h"
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>
@@ -39,15 +40,9 @@ static struct lz_context *add(struct lz_contexts *c, uint32_t tid)
 		lz_fail("the recording has more than %d threads at once", LZ_MAX_THREADS);
 		return NULL;
 	}
-	if (c->n == c->room) {
-		uint32_t room = c->room * 2 + 4;
-		struct lz_context *v = reallocarray(c->v, room, sizeof *v);
-		if (!v) {
-			lz_fail("out of memory for %u threads", room);
-			return NULL;
-		}
-		c->v = v;
-		c->room = room;
+	if (lz_reserve(c->v, c->room, c->n + 1) < 0) {
+		lz_fail("out of memory for %u threads", c->n + 1);
+		return NULL;
 	}
 	c->v[c->n] = (struct lz_context){.tid = tid, .call = LZ_NO_CALL};
 	return &c->v[c->n++];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Breakpoints of a session: kept here, set in engines. */
 #include "replayer/session/session.h"
+#include <common/array.h>
 #include <lizard/error.h>
-#include <stdlib.h>
 
 int lz_session_break(struct lz_session *s, uint64_t addr)
 {
@@ -11,11 +11,9 @@ int lz_session_break(struct lz_session *s, uint64_t addr)
 			s->breaks[i].count++;
 			return 0;
 		}
-	struct lz_user_break *v = realloc(s->breaks, (s->n_breaks + 1) * sizeof *v);
-	if (!v)
-		return lz_fail("out of memory");
-	s->breaks = v;
-	v[s->n_breaks++] = (struct lz_user_break){addr, 1};
+	if (lz_extend(s->breaks, s->n_breaks) < 0)
+		return -1;
+	s->breaks[s->n_breaks++] = (struct lz_user_break){addr, 1};
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * is asked for. */
 #include "replayer/program/exits.h"
 #include "replayer/session/session.h"
+#include <common/array.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +14,8 @@ enum { SHORT_GAP = 3000 };
 
 static int push(struct lz_trail *t, uint64_t ip)
 {
-	if (t->n == t->room) {
-		size_t room = t->room * 2 + 64;
-		uint64_t *v = realloc(t->ips, room * sizeof *v);
-		if (!v)
-			return lz_fail("out of memory");
-		t->ips = v;
-		t->room = room;
-	}
+	if (lz_reserve(t->ips, t->room, t->n + 1) < 0)
+		return -1;
 	t->ips[t->n++] = ip;
 	return 0;
 }

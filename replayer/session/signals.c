@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The signals of a recording: where a run stops. */
 #include "replayer/session/session.h"
+#include <common/array.h>
 #include <lizard/error.h>
-#include <stdlib.h>
 
 bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev)
 {
@@ -16,13 +16,8 @@ bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev)
 
 static int add(struct lz_session *s, uint64_t event)
 {
-	if (s->n_signals % 64 == 0) {
-		uint64_t *more = reallocarray(s->signals, s->n_signals + 64, sizeof *more);
-
-		if (!more)
-			return lz_fail("out of memory for the list of signals");
-		s->signals = more;
-	}
+	if (lz_extend(s->signals, s->n_signals) < 0)
+		return lz_fail("out of memory for the list of signals");
 	s->signals[s->n_signals++] = event;
 	return 0;
 }

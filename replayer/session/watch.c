@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Watchpoints of a session: kept here, armed in engines. */
 #include "replayer/session/session.h"
+#include <common/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +30,12 @@ int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kin
 	if (!len || len > WATCH_MAX || (kind != 'w' && len > 8) || !strchr("wra", kind))
 		return lz_fail("a watchpoint of %lu bytes of kind '%c' is not possible",
 		               (unsigned long)len, kind);
-	struct lz_user_watch *v = realloc(s->watches, (s->n_watches + 1) * sizeof *v);
-	if (!v)
-		return lz_fail("out of memory");
-	s->watches = v;
+	if (lz_extend(s->watches, s->n_watches) < 0)
+		return -1;
 	uint8_t *value = calloc(1, len);
 	if (!value)
 		return lz_fail("out of memory");
-	v[s->n_watches++] = (struct lz_user_watch){addr, len, kind, 1, value};
+	s->watches[s->n_watches++] = (struct lz_user_watch){addr, len, kind, 1, value};
 	return 0;
 }
 
@@ -67,14 +66,8 @@ struct spans {
 
 static int add_span(struct spans *l, uint64_t addr, uint64_t end, bool reads)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 8;
-		struct span *v = reallocarray(l->v, room, sizeof *v);
-		if (!v)
-			return lz_fail("out of memory");
-		l->v = v;
-		l->room = room;
-	}
+	if (lz_reserve(l->v, l->room, l->n + 1) < 0)
+		return -1;
 	l->v[l->n++] = (struct span){addr, end, reads};
 	return 0;
 }
