@@ -143,21 +143,13 @@ void lz_lines_close(struct lz_lines *l)
 /* The unit of ADDR, loaded; NULL if there is none. */
 static struct line_unit *unit_at(struct lz_lines *l, uint64_t addr)
 {
-	size_t lo = 0, hi = l->n_ranges;
+	size_t n = lz_lower_bound(i, l->n_ranges, l->ranges[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->ranges[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr >= l->ranges[lo - 1].end)
+	if (!n || addr >= l->ranges[n - 1].end)
 		return NULL;
-	if (lines_load_unit(l, l->ranges[lo - 1].unit))
+	if (lines_load_unit(l, l->ranges[n - 1].unit))
 		return NULL;
-	return &l->units[l->ranges[lo - 1].unit];
+	return &l->units[l->ranges[n - 1].unit];
 }
 
 struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr)

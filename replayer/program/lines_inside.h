@@ -4,6 +4,8 @@
 #define LIZARD_REPLAYER_LINES_INT_H
 
 #include <elfutils/libdwfl.h>
+#include <common/array.h>
+#include <lizard/error.h>
 #include "replayer/program/lines.h"
 
 struct line_row {
@@ -74,10 +76,11 @@ struct lz_lines {
 	size_t n_plt;
 };
 
-/* Makes room for one more element in a growing array; -1 when out of memory. */
-int lines_grow(void **array, size_t *cap, size_t n, size_t size);
+/* One more element of a growing array; NULL when out of memory. */
 #define LINES_PUSH(array, n, cap)                                                                  \
-	(lines_grow((void **)&(array), &(cap), (n), sizeof(*(array))) ? NULL : &(array)[(n)++])
+	(lz_reserve(array, cap, (n) + 1) < 0 && lz_fail("out of memory for line tables")           \
+	     ? NULL                                                                                \
+	     : &(array)[(n)++])
 
 /* Reads rows, functions and inlined calls of unit number U. */
 int lines_load_unit(struct lz_lines *l, uint32_t u);

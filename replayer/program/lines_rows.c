@@ -204,17 +204,7 @@ int lines_load_rows(struct lz_lines *l, uint32_t unit, Dwarf_Die *cu, Dwarf_File
 /* The first row behind ADDR; n_rows if there is none. */
 static size_t row_behind(const struct line_table *t, uint64_t addr)
 {
-	size_t lo = 0, hi = t->n_rows;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->rows[mid].pc <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lz_lower_bound(i, t->n_rows, t->rows[i].pc <= addr);
 }
 
 /* Of several rows at one address a statement's start counts. */

@@ -66,28 +66,20 @@ static void read_symbols(struct lz_lines *l)
 
 bool lines_symbol(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 {
-	size_t lo = 0, hi;
 	const struct line_sym *s;
+	size_t n;
 
 	if (!l->syms_read)
 		read_symbols(l);
-	hi = l->n_syms;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	n = lz_lower_bound(i, l->n_syms, l->syms[i].addr <= addr);
+	if (!n)
 		return false;
-	s = &l->syms[lo - 1];
+	s = &l->syms[n - 1];
 	*out = (struct lz_range){s->addr, s->addr + s->size, s->name};
 	if (!s->size) {
 		out->end = s->limit;
-		if (lo < l->n_syms && l->syms[lo].addr < out->end)
-			out->end = l->syms[lo].addr;
+		if (n < l->n_syms && l->syms[n].addr < out->end)
+			out->end = l->syms[n].addr;
 	}
 	return addr < out->end;
 }

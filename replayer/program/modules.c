@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include "replayer/program/elf_syms.h"
 #include "replayer/program/modules.h"
@@ -101,20 +102,12 @@ static int add(struct lz_modules *m, uint32_t file, uint64_t start, uint64_t len
                uint64_t event, uint64_t marker)
 {
 	const char *path = file_path(m, file);
-	struct lz_module *mod;
 	uint64_t addr;
 
 	if (!path || !segment_address(path, offset, &addr))
 		return 0;
-	if (m->n == m->cap) {
-		size_t cap = m->cap ? m->cap * 2 : 16;
-
-		mod = reallocarray(m->mod, cap, sizeof(*mod));
-		if (!mod)
-			return lz_fail("out of memory for the table of mapped files");
-		m->mod = mod;
-		m->cap = cap;
-	}
+	if (lz_reserve(m->mod, m->cap, m->n + 1) < 0)
+		return lz_fail("out of memory for the table of mapped files");
 	m->mod[m->n++] = (struct lz_module){
 	    .start = start,
 	    .end = start + len,
@@ -177,15 +170,8 @@ static int note_call(struct lz_modules *m, const struct lz_event *ev)
 		         ev->ip >= m->mod[i].start && ev->ip < m->mod[i].end;
 	if (!loader)
 		return 0;
-	if (m->n_calls == m->cap_calls) {
-		size_t cap = m->cap_calls ? m->cap_calls * 2 : 64;
-		uint64_t *calls = reallocarray(m->calls, cap, sizeof(*calls));
-
-		if (!calls)
-			return lz_fail("out of memory for the table of mapped files");
-		m->calls = calls;
-		m->cap_calls = cap;
-	}
+	if (lz_reserve(m->calls, m->cap_calls, m->n_calls + 1) < 0)
+		return lz_fail("out of memory for the table of mapped files");
 	m->calls[m->n_calls++] = ev->marker;
 	return 0;
 }
@@ -194,15 +180,8 @@ static int note_signal(struct lz_modules *m, const struct lz_event *ev)
 {
 	if (ev->kind != LZ_EV_SIGNAL || !ev->has_regs)
 		return 0;
-	if (m->n_deliveries == m->cap_deliveries) {
-		size_t cap = m->cap_deliveries ? m->cap_deliveries * 2 : 64;
-		struct lz_delivery *v = reallocarray(m->deliveries, cap, sizeof(*v));
-
-		if (!v)
-			return lz_fail("out of memory for the table of signals");
-		m->deliveries = v;
-		m->cap_deliveries = cap;
-	}
+	if (lz_reserve(m->deliveries, m->cap_deliveries, m->n_deliveries + 1) < 0)
+		return lz_fail("out of memory for the table of signals");
 	m->deliveries[m->n_deliveries++] = (struct lz_delivery){ev->marker, ev->ip, ev->regs.rip};
 	return 0;
 }
