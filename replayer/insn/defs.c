@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/insn/defs.h"
 
+#include <common/array.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,18 +84,6 @@ static bool fill(struct lz_op *op, const ZydisDecodedInstruction *in, const Zydi
 	return !gives_results(in) || add_results(op);
 }
 
-static void *room_for(void *v, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 256;
-
-	if (n < *room)
-		return v;
-	v = reallocarray(v, more, size);
-	if (v)
-		*room = more;
-	return v;
-}
-
 bool lz_ops_add(struct lz_ops *o, const uint8_t *code, uint64_t start, size_t len)
 {
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
@@ -103,13 +92,10 @@ bool lz_ops_add(struct lz_ops *o, const uint8_t *code, uint64_t start, size_t le
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (size_t at = 0; at < len; at += in.length) {
-		struct lz_op *more;
-
 		if (!ZYAN_SUCCESS(
 		        ZydisDecoderDecodeFull(&decoder, code + at, len - at, &in, operand)) ||
-		    !(more = room_for(o->v, o->n, &o->room, sizeof(*o->v))))
+		    lz_reserve(o->v, o->room, o->n + 1) < 0)
 			return false;
-		o->v = more;
 		o->v[o->n] = (struct lz_op){.pc = start + at, .next = start + at + in.length};
 		if (!fill(&o->v[o->n++], &in, operand))
 			return false;
@@ -127,17 +113,7 @@ void lz_ops_free(struct lz_ops *o)
 /* The first behind PC, or at it. */
 static size_t first_from(const struct lz_ops *o, uint64_t pc)
 {
-	size_t from = 0, to = o->n;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (o->v[middle].pc < pc)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return lz_lower_bound(i, o->n, o->v[i].pc < pc);
 }
 
 size_t lz_ops_at(const struct lz_ops *o, uint64_t pc)
@@ -163,36 +139,27 @@ static bool within_one(const struct lz_ops *o, uint64_t pc)
 
 /* ---- edges ---- */
 
+static bool is_before(const struct lz_op_edge *e, size_t to, size_t from)
+{
+	return e->to < to || (e->to == to && e->from < from);
+}
+
 /* The first that is not before TO, FROM. */
 static size_t edge_at(const struct lz_ops *o, size_t to, size_t from)
 {
-	size_t low = 0, high = o->n_edges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct lz_op_edge *e = &o->edge[middle];
-
-		if (e->to < to || (e->to == to && e->from < from))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lz_lower_bound(i, o->n_edges, is_before(&o->edge[i], to, from));
 }
 
 int lz_ops_edge(struct lz_ops *o, size_t from, size_t to)
 {
 	size_t at = edge_at(o, to, from);
-	struct lz_op_edge *more;
 
 	if (at < o->n_edges && o->edge[at].to == to && o->edge[at].from == from)
 		return 0;
 	if (o->n_edges == LZ_EDGES_MAX)
 		return -1;
-	more = room_for(o->edge, o->n_edges, &o->edges_room, sizeof(*o->edge));
-	if (!more)
+	if (lz_reserve(o->edge, o->edges_room, o->n_edges + 1) < 0)
 		return -1;
-	o->edge = more;
 	memmove(o->edge + at + 1, o->edge + at, (o->n_edges - at) * sizeof(*o->edge));
 	o->edge[at] = (struct lz_op_edge){to, from};
 	o->n_edges++;

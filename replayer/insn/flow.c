@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include "replayer/insn/flow.h"
@@ -49,24 +50,15 @@ struct flow {
 	bool found;
 };
 
-static int grow(void *array, size_t *room, size_t n, size_t size)
+static int no_memory(void)
 {
-	void **v = array, *more;
-
-	if (n < *room)
-		return 0;
-	more = reallocarray(*v, *room ? *room * 2 : 256, size);
-	if (!more)
-		return lz_fail("out of memory for the history of instructions");
-	*v = more;
-	*room = *room ? *room * 2 : 256;
-	return 0;
+	return lz_fail("out of memory for the history of instructions");
 }
 
 static int fork_at(struct flow *w, const struct head *h, uint64_t pc)
 {
-	if (grow(&w->fork, &w->forks_room, w->n_forks, sizeof(*w->fork)))
-		return -1;
+	if (lz_reserve(w->fork, w->forks_room, w->n_forks + 1) < 0)
+		return no_memory();
 	w->fork[w->n_forks] = *h;
 	w->fork[w->n_forks++].pc = pc;
 	return 0;
@@ -101,8 +93,8 @@ struct return_walk {
 
 static int fork_in_caller(struct return_walk *r, uint64_t pc, uint32_t gap)
 {
-	if (grow(&r->fork, &r->room, r->n, sizeof(*r->fork)))
-		return -1;
+	if (lz_reserve(r->fork, r->room, r->n + 1) < 0)
+		return no_memory();
 	r->fork[r->n++] = (struct head){.pc = pc, .gap = gap};
 	return 0;
 }
@@ -211,8 +203,8 @@ static int step_call(struct flow *w, struct head *h, const struct lz_code_insn *
 	}
 	if (in->to != LZ_PLACE_ENTRY)
 		return LZ_FLOW_UNTOLD;
-	if (grow(&w->frame, &w->frames_room, w->n_frames, sizeof(*w->frame)))
-		return -1;
+	if (lz_reserve(w->frame, w->frames_room, w->n_frames + 1) < 0)
+		return no_memory();
 	w->frame[w->n_frames] = (struct frame){in->next, h->frame};
 	h->frame = (uint32_t)w->n_frames++;
 	h->pc = in->target;
@@ -264,8 +256,8 @@ static int step(struct flow *w, struct head *h)
 
 	if (!w->effort-- || h->gap++ > GAP_MAX || w->q->s->rp.interrupted)
 		return LZ_FLOW_UNTOLD;
-	if (grow(&w->path, &w->path_room, h->len, sizeof(*w->path)))
-		return -1;
+	if (lz_reserve(w->path, w->path_room, h->len + 1) < 0)
+		return no_memory();
 	w->path[h->len++] = h->pc;
 	if (in->f && (rc = step_marker(w, h, in)))
 		return rc;
@@ -355,8 +347,8 @@ static int begin(struct flow *w)
 	struct lz_code_insn at = {.next = q->start};
 	const struct lz_flow_mark *m;
 
-	if (grow(&w->frame, &w->frames_room, 0, sizeof(*w->frame)))
-		return -1;
+	if (lz_reserve(w->frame, w->frames_room, 1) < 0)
+		return no_memory();
 	w->n_frames = 1; /* 0 is none */
 	if (q->start)
 		return begin_at_site(w, &at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include "replayer/insn/flow.h"
@@ -45,15 +46,8 @@ static int note(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 		mark.caller = fn_of(k->nav, &d->acts[d->n - 2]);
 		mark.caller_last = d->acts[d->n - 2].last;
 	}
-	if (k->n == k->room) {
-		size_t room = k->room ? k->room * 2 : 1024;
-		struct lz_flow_mark *v = reallocarray(k->v, room, sizeof(*v));
-
-		if (!v)
-			return lz_fail("out of memory for the history of instructions");
-		k->v = v;
-		k->room = room;
-	}
+	if (lz_reserve(k->v, k->room, k->n + 1) < 0)
+		return lz_fail("out of memory for the history of instructions");
 	k->v[k->n++] = mark;
 	return 0;
 }

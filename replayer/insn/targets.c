@@ -2,6 +2,7 @@
 #include "replayer/insn/targets.h"
 
 #include <stdlib.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include "replayer/insn/jumps.h"
@@ -184,16 +185,10 @@ static int find_jumps(struct lz_insn_targets *t, const struct lz_fn *fn, struct 
 /* NULL: no memory. */
 static struct function *add_function(struct lz_insn_targets *t, const struct lz_fn *fn)
 {
-	struct function *f = t->function;
+	if (lz_reserve(t->function, t->room, t->n + 1) < 0)
+		return NULL;
+	struct function *f = &t->function[t->n];
 
-	if (t->n == t->room) {
-		f = reallocarray(f, t->room + 16, sizeof(*f));
-		if (!f)
-			return NULL;
-		t->function = f;
-		t->room += 16;
-	}
-	f += t->n;
 	*f = (struct function){.fn = fn};
 	if (!t->vma && lz_session_vmas(t->nav->s, &t->vma, &t->n_vmas))
 		return NULL;
