@@ -2,8 +2,8 @@
 /* Breakpoints and watchpoints: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
-#include <stdlib.h>
 
 /* No program can have memory there, so nothing happens to it; debug registers refuse such
  * addresses. */
@@ -30,11 +30,9 @@ static int put(struct lz_front *f, const struct lz_front_break *b)
 int lz_front_insert(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len)
 {
 	struct lz_front_break b = {.kind = kind, .addr = addr, .len = len};
-	struct lz_front_break *more = realloc(f->breaks.v, (f->breaks.n + 1) * sizeof *more);
 
-	if (!more)
+	if (lz_extend(f->breaks.v, f->breaks.n) < 0)
 		return lz_fail("out of memory for breakpoints");
-	f->breaks.v = more;
 	b.set = !beyond_memory(&b) && put(f, &b) == 0;
 	if (!b.set && !beyond_memory(&b) && kind >= LZ_WATCH_WRITE)
 		return -1;

@@ -6,6 +6,7 @@
 #include "replayer/front/inside.h"
 #include "replayer/front/xml.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <elf.h>
 #include <limits.h>
@@ -121,14 +122,10 @@ static char *as_xml(const char *name, uint64_t space, uint64_t at, const struct 
 /* Takes XML. */
 static void add(struct lz_front_libs *libs, char *xml)
 {
-	char **more = xml ? realloc(libs->xml, (libs->n + 1) * sizeof *more) : NULL;
-
-	if (!more) {
+	if (xml && lz_extend(libs->xml, libs->n) == 0)
+		libs->xml[libs->n++] = xml;
+	else
 		free(xml);
-		return;
-	}
-	libs->xml = more;
-	libs->xml[libs->n++] = xml;
 }
 
 static void add_library(struct list *l, uint64_t space, uint64_t at, const struct link_map *m)

@@ -3,8 +3,8 @@
  * who makes the thread. */
 #include "replayer/front/inside.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,15 +24,8 @@ static int add(struct lz_front *f, uint64_t event, uint32_t tid, const char *nam
 	struct lz_front_names *m = &f->names;
 	struct lz_front_name *to;
 
-	if (m->n == m->cap) {
-		size_t cap = m->cap ? m->cap * 2 : 16;
-
-		to = reallocarray(m->v, cap, sizeof *to);
-		if (!to)
-			return lz_fail("out of memory for the names of threads");
-		m->v = to;
-		m->cap = cap;
-	}
+	if (lz_reserve(m->v, m->cap, m->n + 1) < 0)
+		return lz_fail("out of memory for the names of threads");
 	to = &m->v[m->n++];
 	*to = (struct lz_front_name){.event = event, .tid = tid};
 	if (len >= sizeof to->name)

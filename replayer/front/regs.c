@@ -3,6 +3,7 @@
  * description for i386:x86-64 (manual, "i386 Features"). */
 #include "replayer/front/regs.h"
 
+#include <common/array.h>
 #include <cpuid.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,15 +30,8 @@ enum { FX_MXCSR = 24, FX_ST = 32, FX_XMM = 160, XS_XCR0 = 464, XS_BV = 512, XS_H
 
 static void add(struct lz_regmap *m, FILE *xml, struct reg r)
 {
-	if (m->n == m->cap) {
-		size_t cap = m->cap ? 2 * m->cap : 64;
-		struct reg *more = realloc(m->regs, cap * sizeof *more);
-
-		if (!more)
-			return;
-		m->regs = more;
-		m->cap = cap;
-	}
+	if (lz_reserve(m->regs, m->cap, m->n + 1) < 0)
+		return;
 	m->regs[m->n++] = r;
 	m->bytes += r.bits / 8;
 	fprintf(xml, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\"", r.name, r.bits, r.type);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What ran, from the markers: one activation's code after another, without re-executing. */
 #include <stdlib.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include "replayer/navigate/nav.h"
 #include "replayer/session/session.h"
@@ -21,15 +22,8 @@ struct walk {
 
 static int push(struct list *l, const struct lz_history_call *c)
 {
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 256;
-		struct lz_history_call *v = reallocarray(l->v, cap, sizeof(*v));
-
-		if (!v)
-			return lz_fail("out of memory for the history of calls");
-		l->v = v;
-		l->cap = cap;
-	}
+	if (lz_reserve(l->v, l->cap, l->n + 1) < 0)
+		return lz_fail("out of memory for the history of calls");
 	l->v[l->n++] = *c;
 	return 0;
 }
@@ -112,17 +106,7 @@ static int was_interrupted(struct lz_nav *nav)
 
 static size_t begun_before(const struct list *l, uint64_t time)
 {
-	size_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->v[mid].begin < time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lz_lower_bound(i, l->n, l->v[i].begin < time);
 }
 
 /* The stretches around TIME: the last WANTED that begin before it (if there are so many), and

@@ -2,6 +2,7 @@
 #include "replayer/navigate/own_markers.h"
 
 #include <stdlib.h>
+#include <common/array.h>
 #include <lizard/error.h>
 
 enum { INLINES_MAX = 16 };
@@ -25,15 +26,8 @@ static int note_own(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 
 	if (d->thread != o->thread || !is_own(o, lz_decoder_top(d), m))
 		return 0;
-	if (o->n == o->cap) {
-		size_t cap = o->cap ? o->cap * 2 : 256;
-		struct lz_own_mark *p = reallocarray(o->mark, cap, sizeof(*p));
-
-		if (!p)
-			return lz_fail("out of memory for the markers of one activation");
-		o->mark = p;
-		o->cap = cap;
-	}
+	if (lz_reserve(o->mark, o->cap, o->n + 1) < 0)
+		return lz_fail("out of memory for the markers of one activation");
 	o->mark[o->n++] = (struct lz_own_mark){m->offset + lz_marker_size(m->code), m->id};
 	return 0;
 }

@@ -7,6 +7,7 @@
  * markers (lz_find_last()); what is watched still needs the runs. */
 #include "replayer/navigate/jump.h"
 #include "replayer/session/session.h"
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>
@@ -96,15 +97,8 @@ static bool page_dirty(const struct lz_session *s, const struct lz_checkpoint *c
 	for (size_t i = 0; i < s->n_watches; i++) {
 		uint64_t page = s->watches[i].addr & ~(uint64_t)(LZ_PAGE - 1);
 		uint64_t end = s->watches[i].addr + s->watches[i].len;
-		uint32_t low = 0, high = ck->n_dirty;
-		while (low < high) {
-			uint32_t mid = low + (high - low) / 2;
-			if (ck->dirty[mid] < page)
-				low = mid + 1;
-			else
-				high = mid;
-		}
-		if (low < ck->n_dirty && ck->dirty[low] < end)
+		uint32_t first = lz_lower_bound(k, ck->n_dirty, ck->dirty[k] < page);
+		if (first < ck->n_dirty && ck->dirty[first] < end)
 			return true;
 	}
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include "replayer/navigate/stop_chain.h"
 #include "replayer/session/session.h"
@@ -17,15 +17,8 @@ static struct lz_chain_stop frame_here(struct lz_nav *nav)
 
 static int add_stop(struct lz_nav *nav, struct lz_chain *c, const struct lz_pos *pos, bool left)
 {
-	if (c->n == c->cap) {
-		size_t cap = c->cap ? c->cap * 2 : 64;
-		struct lz_chain_stop *p = reallocarray(c->stop, cap, sizeof(*p));
-
-		if (!p)
-			return lz_fail("out of memory for a chain of %zu stops", c->n);
-		c->stop = p;
-		c->cap = cap;
-	}
+	if (lz_reserve(c->stop, c->cap, c->n + 1) < 0)
+		return lz_fail("out of memory for a chain of %zu stops", c->n);
 	c->stop[c->n] = frame_here(nav);
 	c->stop[c->n].left = left;
 	c->stop[c->n++].pos = *pos;
