@@ -4,6 +4,7 @@
  * coroutine that does not run nothing is known. */
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/windows.h"
 #include "replayer/stream/inside.h"
@@ -45,15 +46,8 @@ static int add(struct unwinding *u, uint32_t fn, bool tail)
 	                     .tail = tail && f->tail == LZ_TAIL_EITHER ? 2 : 0,
 	                     .limit = f->f->n_markers};
 
-	if (u->n == u->cap) {
-		size_t cap = u->cap ? u->cap * 2 : 64;
-		struct lz_act *a = reallocarray(u->acts, cap, sizeof(*a));
-
-		if (!a)
-			return lz_fail("out of memory for the first call stacks");
-		u->acts = a;
-		u->cap = cap;
-	}
+	if (lz_reserve(u->acts, u->cap, u->n + 1) < 0)
+		return lz_fail("out of memory for the first call stacks");
 	u->acts[u->n++] = act;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/decode.h"
 #include "replayer/stream/edges.h"
@@ -52,17 +53,12 @@ void lz_decoder_free(struct lz_decoder *d)
 
 static int make_stacks(struct lz_decoder *d, uint32_t n)
 {
-	struct lz_stack *st;
+	uint32_t had = d->n_stacks;
 
-	if (n <= d->n_stacks)
-		return 0;
-	n += n / 2;
-	st = reallocarray(d->stack, n, sizeof(*st));
-	if (!st)
+	if (lz_reserve(d->stack, d->n_stacks, n) < 0)
 		return lz_fail("out of memory for the call stacks of %u threads", n);
-	memset(st + d->n_stacks, 0, (n - d->n_stacks) * sizeof(*st));
-	d->stack = st;
-	d->n_stacks = n;
+	if (d->n_stacks > had)
+		memset(d->stack + had, 0, (d->n_stacks - had) * sizeof(*d->stack));
 	return 0;
 }
 
@@ -72,28 +68,22 @@ void lz_decoder_drop(struct lz_decoder *d, uint32_t thread)
 		free_stack(&d->stack[thread]);
 }
 
+static void drop_older_half(struct lz_decoder *d)
+{
+	d->oddities++;
+	memmove(d->acts, d->acts + d->n / 2, (d->n - d->n / 2) * sizeof(*d->acts));
+	d->n -= d->n / 2;
+	for (size_t i = 0; i < d->n; i++)
+		d->acts[i].node = 0;
+}
+
 int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act)
 {
-	if (d->n == d->cap) {
-		size_t cap = d->cap ? d->cap * 2 : 256;
-		struct lz_act *a;
-
-		if (d->n >= MAX_DEPTH) {
-			/* Only a stream that lost its exits gets here: keep the younger half. */
-			d->oddities++;
-			memmove(d->acts, d->acts + d->n / 2, (d->n - d->n / 2) * sizeof(*d->acts));
-			d->n -= d->n / 2;
-			for (size_t i = 0; i < d->n; i++)
-				d->acts[i].node = 0;
-		} else {
-			a = reallocarray(d->acts, cap, sizeof(*a));
-			if (!a)
-				return lz_fail("out of memory for a call stack of %zu activations",
-				               d->n);
-			d->acts = a;
-			d->cap = cap;
-		}
-	}
+	/* Only a stream that lost its exits gets that deep. */
+	if (d->n >= MAX_DEPTH)
+		drop_older_half(d);
+	if (lz_reserve(d->acts, d->cap, d->n + 1) < 0)
+		return lz_fail("out of memory for a call stack of %zu activations", d->n);
 	d->acts[d->n++] = *act;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <common/array.h>
 #include <common/thread.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
@@ -32,19 +33,9 @@ struct saved_parked {
 	size_t base;
 };
 
-static void *grow(void *array, size_t *cap, size_t n, size_t size)
+static int no_memory(void)
 {
-	void *p;
-
-	if (n < *cap)
-		return array;
-	p = reallocarray(array, *cap ? *cap * 2 : 1024, size);
-	if (!p) {
-		lz_fail("out of memory for the index of call stacks");
-		return NULL;
-	}
-	*cap = *cap ? *cap * 2 : 1024;
-	return p;
+	return lz_fail("out of memory for the index of call stacks");
 }
 
 /* Saves what is not yet saved of N activations; what lies below a saved one is saved too. */
@@ -57,13 +48,10 @@ static int save_acts(struct lz_stream *s, struct lz_act *a, size_t n, uint32_t *
 		first--;
 	parent = first ? a[first - 1].node : 0;
 	for (size_t i = first; i < n; i++) {
-		struct node *nodes = grow(s->nodes, &s->cap_nodes, s->n_nodes, sizeof(*nodes));
-
-		if (!nodes)
-			return -1;
-		s->nodes = nodes;
+		if (lz_reserve(s->nodes, s->cap_nodes, s->n_nodes + 1) < 0)
+			return no_memory();
 		a[i].node = s->n_nodes;
-		nodes[s->n_nodes++] = (struct node){a[i], parent};
+		s->nodes[s->n_nodes++] = (struct node){a[i], parent};
 		parent = a[i].node;
 	}
 	*top = parent;
@@ -77,12 +65,11 @@ static int save_parked(struct lz_stream *s, struct lz_parked *parked, size_t n,
 	st->n_parked = n;
 	for (size_t i = 0; i < n; i++) {
 		struct lz_parked *p = &parked[i];
-		struct saved_parked *sp = grow(s->parked, &s->cap_parked, s->n_parked, sizeof(*sp));
+		struct saved_parked *sp;
 
-		if (!sp)
-			return -1;
-		s->parked = sp;
-		sp += s->n_parked++;
+		if (lz_reserve(s->parked, s->cap_parked, s->n_parked + 1) < 0)
+			return no_memory();
+		sp = &s->parked[s->n_parked++];
 		sp->base = p->base;
 		sp->n = p->n;
 		if (save_acts(s, p->acts, p->n, &sp->top))
@@ -93,18 +80,16 @@ static int save_parked(struct lz_stream *s, struct lz_parked *parked, size_t n,
 
 static int save_stack(struct lz_stream *s, uint32_t thread, const struct lz_stack *from)
 {
-	struct saved_stack *st, one = {.thread = thread};
+	struct saved_stack one = {.thread = thread};
 
 	if (!from->n && !from->n_parked)
 		return 0;
 	if (save_acts(s, from->acts, from->n, &one.top) ||
 	    save_parked(s, from->parked, from->n_parked, &one))
 		return -1;
-	st = grow(s->stacks, &s->cap_stacks, s->n_stacks, sizeof(*st));
-	if (!st)
-		return -1;
-	s->stacks = st;
-	st[s->n_stacks++] = one;
+	if (lz_reserve(s->stacks, s->cap_stacks, s->n_stacks + 1) < 0)
+		return no_memory();
+	s->stacks[s->n_stacks++] = one;
 	return 0;
 }
 

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the CFG knows of an address. */
+#include <common/array.h>
 #include "replayer/stream/target.h"
 
 static uint64_t next_label(const struct lz_cfg *cfg, uint64_t addr)
 {
-	size_t n, lo = 0, hi;
+	size_t n, at;
 	const struct lz_cfg_label *l = lz_cfg_labels(cfg, &n);
 
-	for (hi = n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n ? l[lo].addr : UINT64_MAX;
+	at = lz_lower_bound(i, n, l[i].addr <= addr);
+	return at < n ? l[at].addr : UINT64_MAX;
 }
 
 /* Not behind the instruction that completes the entry marker? */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/stream/threads.h"
+#include <common/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 
@@ -57,17 +58,9 @@ uint32_t lz_stream_thread_find(const struct lz_stream_threads *t, uint32_t tid, 
 
 uint32_t lz_turn_before(const struct lz_stream_threads *t, uint64_t offset)
 {
-	uint32_t lo = 0, hi = t->turns->n;
+	uint32_t n = lz_lower_bound(i, t->turns->n, t->turns->v[i].marker < offset);
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->turns->v[mid].marker < offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return n ? n - 1 : 0;
 }
 
 uint32_t lz_stream_thread_turn_before(const struct lz_stream_threads *t, uint32_t thread,

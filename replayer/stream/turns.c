@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of turns. */
 #include "replayer/stream/turns.h"
+#include <common/array.h>
 #include <common/work.h>
 #include <lizard/error.h>
 #include <search.h>
@@ -63,14 +64,8 @@ static int add(struct reading *g, struct lz_turn turn)
 {
 	struct lz_turns *t = g->t;
 
-	if (t->n == t->room) {
-		uint32_t room = t->room < 1u << 30 ? t->room * 2 + 16 : 0;
-		struct lz_turn *v = room ? reallocarray(t->v, room, sizeof *v) : NULL;
-		if (!v)
-			return lz_fail("out of memory for %u thread switches", t->n);
-		t->v = v;
-		t->room = room;
-	}
+	if (lz_reserve(t->v, t->room, (size_t)t->n + 1) < 0)
+		return lz_fail("out of memory for %u thread switches", t->n);
 	turn.before = last_of(g, turn.tid);
 	turn.after = LZ_NO_TURN;
 	if (turn.before != LZ_NO_TURN) {
@@ -201,14 +196,7 @@ void lz_turns_free(struct lz_turns *t)
 
 uint32_t lz_turns_at(const struct lz_turns *t, uint64_t event)
 {
-	uint32_t low = 0, high = t->n;
+	uint32_t n = lz_lower_bound(i, t->n, t->v[i].event <= event);
 
-	while (high - low > 1) {
-		uint32_t mid = low + (high - low) / 2;
-		if (t->v[mid].event <= event)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
+	return n ? n - 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <common/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/windows.h"
 
@@ -74,17 +75,9 @@ static uint32_t *newest_open(struct open_windows *o, uint64_t owner, bool add)
 
 static bool member(const uint32_t *set, uint32_t n, uint32_t id)
 {
-	uint32_t lo = 0, hi = n;
+	uint32_t at = lz_lower_bound(i, n, set[i] < id);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (set[mid] < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n && set[lo] == id;
+	return at < n && set[at] == id;
 }
 
 /* Marker A just before it, in the same activation: can control be at T? */
@@ -117,15 +110,8 @@ static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t owner, bo
 
 	if (to <= f->from)
 		return 0;
-	if (o->n == o->cap) {
-		size_t cap = o->cap ? o->cap * 2 : 256;
-		struct lz_window *w = reallocarray(o->w, cap, sizeof(*w));
-
-		if (!w)
-			return lz_fail("out of memory for a jump");
-		o->w = w;
-		o->cap = cap;
-	}
+	if (lz_reserve(o->w, o->cap, o->n + 1) < 0)
+		return lz_fail("out of memory for a jump");
 	if (open && !(newest = newest_open(&f->open, owner, true)))
 		return -1;
 	o->w[o->n++] = (struct lz_window){from, to, owner, open, newest ? *newest : 0, false};
@@ -278,29 +264,15 @@ static bool begins_target(struct finder *f, const uint8_t *bytes, uint64_t at)
 	return false;
 }
 
-static size_t deliveries_before(const struct lz_delivery *v, size_t n, uint64_t marker)
-{
-	size_t lo = 0;
-
-	while (lo < n) {
-		size_t mid = lo + (n - lo) / 2;
-
-		if (v[mid].marker < marker)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
-}
-
 /* A handler begins, and where another one begins at once, or the first push has met the end of
  * the stack, the function's own entry marker does not come next. */
 static int note_signals(struct finder *f, struct lz_modules *m, uint64_t to)
 {
-	size_t n;
+	size_t n, first;
 	const struct lz_delivery *v = lz_modules_deliveries(m, &n);
 
-	for (size_t k = deliveries_before(v, n, f->from); k < n && v[k].marker < to; k++)
+	first = lz_lower_bound(i, n, v[i].marker < f->from);
+	for (size_t k = first; k < n && v[k].marker < to; k++)
 		for (size_t i = 0; i < f->n; i++)
 			if ((f->t[i].addr == v[k].handler || f->t[i].addr == v[k].ip) &&
 			    push(f, v[k].marker, v[k].marker + 1, 0, false))
