@@ -7,6 +7,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
 
+#include <common/array.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -92,14 +93,8 @@ void lz_dirty_arm(struct lz_pages *g, struct lz_area *a)
 
 int lz_dirty_add(struct lz_pages *g, uint64_t addr)
 {
-	if (g->n_cand == g->cand_room) {
-		size_t room = g->cand_room ? 2 * g->cand_room : 1024;
-		uint64_t *c = realloc(g->cand, room * sizeof(*c));
-		if (!c)
-			return lz_fail("out of memory for the list of dirty pages");
-		g->cand = c;
-		g->cand_room = room;
-	}
+	if (lz_reserve(g->cand, g->cand_room, g->n_cand + 1) < 0)
+		return lz_fail("out of memory for the list of dirty pages");
 	g->cand[g->n_cand++] = addr;
 	return 0;
 }

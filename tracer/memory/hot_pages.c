@@ -3,6 +3,7 @@
  * fault for each, to learn what is known; they stay unprotected and are compared instead. */
 #include "tracer/memory/pages.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 
@@ -25,14 +26,8 @@ static int append(struct lz_runs *l, uint64_t addr, bool hot)
 	}
 	if (last && too_short(last))
 		l->n--;
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		struct lz_run *a = reallocarray(l->a, room, sizeof(*a));
-		if (!a)
-			return lz_fail("out of memory for the list of hot pages");
-		l->a = a;
-		l->room = room;
-	}
+	if (lz_reserve(l->a, l->room, l->n + 1) < 0)
+		return lz_fail("out of memory for the list of hot pages");
 	l->a[l->n++] = (struct lz_run){addr, addr + LZ_PAGE, hot};
 	return 0;
 }
@@ -69,16 +64,7 @@ int lz_hot_begin(struct lz_pages *g)
 /* The first run that ends behind ADDR. */
 static size_t first_behind(const struct lz_runs *l, uint64_t addr)
 {
-	size_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (l->a[mid].end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return lz_lower_bound(i, l->n, l->a[i].end <= addr);
 }
 
 int lz_hot_scan(struct lz_pages *g, uint64_t start, uint64_t end)

@@ -5,6 +5,7 @@
 
 #include "tracer/memory/memory.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,21 +66,19 @@ static uint32_t object_made(struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 	uint32_t i = lz_object_of(t, dev, ino, segment);
 	if (i)
 		return i;
-	struct lz_object *o = reallocarray(s->object, s->n_objects + 1, sizeof(*o));
 	char *copy = strdup(path);
-	if (o)
-		s->object = o;
-	if (!o || !copy) {
+	if (!copy || lz_extend(s->object, s->n_objects) < 0) {
 		free(copy);
 		lz_fail("out of memory for the list of mapped files");
 		return 0;
 	}
-	o[s->n_objects] = (struct lz_object){.dev = dev,
-	                                     .ino = ino,
-	                                     .segment = segment,
-	                                     .path = copy,
-	                                     .file = LZ_NO_FILE,
-	                                     .with_others = lz_was_shared_with_others(s, dev, ino)};
+	s->object[s->n_objects] =
+	    (struct lz_object){.dev = dev,
+	                       .ino = ino,
+	                       .segment = segment,
+	                       .path = copy,
+	                       .file = LZ_NO_FILE,
+	                       .with_others = lz_was_shared_with_others(s, dev, ino)};
 	return s->n_objects++;
 }
 

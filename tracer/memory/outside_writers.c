@@ -11,6 +11,7 @@
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
 
+#include <common/array.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -43,13 +44,12 @@ static size_t count(char **list)
 /* CHILD: it could be recorded as well. */
 static int name(struct lz_tracer *t, const char *path, const char *text, bool child)
 {
-	char **list = t->meta.outside, *line;
-	size_t n = count(list);
+	size_t n = count(t->meta.outside);
+	char *line;
 
-	list = reallocarray(list, n + 2, sizeof(*list));
-	if (!list)
-		return lz_fail("out of memory");
-	t->meta.outside = list;
+	if (lz_extend(t->meta.outside, n + 1) < 0)
+		return -1;
+	char **list = t->meta.outside;
 	list[n] = list[n + 1] = NULL;
 	if (asprintf(&line, "%s: %s%s", path, text, child ? ", which is not recorded" : "") < 0)
 		return lz_fail("out of memory");

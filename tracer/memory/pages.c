@@ -4,6 +4,7 @@
 
 #include "tracer/memory/memory.h"
 
+#include <common/array.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -20,14 +21,8 @@ enum { SLAB = 512 }; /* a huge page */
 
 int lz_page_drop(struct lz_pages *g, uint8_t *page)
 {
-	if (g->n_spare == g->spare_room) {
-		size_t room = g->spare_room ? 2 * g->spare_room : 2 * SLAB;
-		uint8_t **s = realloc(g->spare, room * sizeof(*s));
-		if (!s)
-			return lz_fail("out of memory for page copies");
-		g->spare = s;
-		g->spare_room = room;
-	}
+	if (lz_reserve(g->spare, g->spare_room, g->n_spare + 1) < 0)
+		return lz_fail("out of memory for page copies");
 	g->spare[g->n_spare++] = page;
 	return 0;
 }
@@ -35,11 +30,8 @@ int lz_page_drop(struct lz_pages *g, uint8_t *page)
 static int new_slab(struct lz_pages *g)
 {
 	const size_t size = SLAB * LZ_PAGE;
-	uint8_t **more = reallocarray(g->slab, g->n_slabs + 1, sizeof(*more));
+	uint8_t *slab = lz_extend(g->slab, g->n_slabs) < 0 ? NULL : aligned_alloc(size, size);
 
-	if (more)
-		g->slab = more;
-	uint8_t *slab = more ? aligned_alloc(size, size) : NULL;
 	if (!slab)
 		return lz_fail("out of memory for page copies");
 	madvise(slab, size, MADV_HUGEPAGE);
@@ -121,14 +113,8 @@ int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	if (g->n_changed && g->changed[g->n_changed - 1].start == start &&
 	    g->changed[g->n_changed - 1].end == end)
 		return 0;
-	if (g->n_changed == g->changed_room) {
-		size_t room = g->changed_room ? 2 * g->changed_room : 64;
-		struct lz_range *c = realloc(g->changed, room * sizeof(*c));
-		if (!c)
-			return lz_fail("out of memory for changed ranges");
-		g->changed = c;
-		g->changed_room = room;
-	}
+	if (lz_reserve(g->changed, g->changed_room, g->n_changed + 1) < 0)
+		return lz_fail("out of memory for changed ranges");
 	g->changed[g->n_changed++] = (struct lz_range){start, end};
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
+#include <common/array.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,17 +46,12 @@ bool lz_was_shared_with_others(const struct lz_shared *s, dev_t dev, ino_t ino)
 
 static void share_file(struct lz_shared *s, const struct stat *st)
 {
-	struct lz_identity *more = NULL;
-
 	if (lz_was_shared_with_others(s, st->st_dev, st->st_ino))
 		return;
-	if (s->n_with_others < MOST)
-		more = reallocarray(s->with_others, s->n_with_others + 1, sizeof(*more));
-	if (!more) {
+	if (s->n_with_others >= MOST || lz_extend(s->with_others, s->n_with_others) < 0) {
 		s->all_with_others = true;
 		return;
 	}
-	s->with_others = more;
 	s->with_others[s->n_with_others++] = (struct lz_identity){st->st_dev, st->st_ino};
 }
 

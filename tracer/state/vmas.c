@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracer/state/vmas.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,7 @@ void lz_vmas_clear(struct lz_vmas *m)
 
 size_t lz_vmas_from(const struct lz_vmas *m, uint64_t addr)
 {
-	size_t low = 0, high = m->n;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		if (m->a[mid].v.end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return lz_lower_bound(i, m->n, m->a[i].v.end <= addr);
 }
 
 ptrdiff_t lz_vmas_find(const struct lz_vmas *m, uint64_t addr)
@@ -34,14 +26,8 @@ ptrdiff_t lz_vmas_find(const struct lz_vmas *m, uint64_t addr)
 
 static int insert(struct lz_vmas *m, size_t at, const struct lz_area *area)
 {
-	if (m->n == m->room) {
-		size_t room = m->room ? 2 * m->room : 64;
-		struct lz_area *a = realloc(m->a, room * sizeof(*a));
-		if (!a)
-			return lz_fail("out of memory for the list of mappings");
-		m->a = a;
-		m->room = room;
-	}
+	if (lz_reserve(m->a, m->room, m->n + 1) < 0)
+		return lz_fail("out of memory for the list of mappings");
 	memmove(m->a + at + 1, m->a + at, (m->n - at) * sizeof(*m->a));
 	m->a[at] = *area;
 	m->n++;
