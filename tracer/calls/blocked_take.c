@@ -6,6 +6,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/state/state.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,10 @@ static int take_alias(struct lz_blocked *k, const struct lz_write *w, const stru
 	end = end < b_end ? end : b_end;
 	if (from >= to || at >= end)
 		return 0;
-	struct lz_write *more = reallocarray(k->a, k->n + 1, sizeof(*more));
-	if (!more)
+	if (lz_reserve(k->a, k->room, (size_t)k->n + 1) < 0)
 		return lz_fail("out of memory for a call's output");
-	k->a = more;
 	from = a->start + (at - a->offset);
-	more[k->n++] = (struct lz_write){.addr = b->start + (at - b->offset),
+	k->a[k->n++] = (struct lz_write){.addr = b->start + (at - b->offset),
 	                                 .len = end - at,
 	                                 .bytes = w->bytes + (from - w->addr)};
 	return 0;
@@ -77,9 +76,8 @@ int lz_blocked_take(struct lz_tracer *t)
 		return -1;
 	if (!b->ev.n_writes)
 		return 0;
-	k->a = malloc(b->ev.n_writes * sizeof(*k->a));
 	k->bytes = malloc(b->used);
-	if (!k->a || !k->bytes)
+	if (!k->bytes || lz_reserve(k->a, k->room, b->ev.n_writes) < 0)
 		return lz_fail("out of memory for a call's output");
 	memcpy(k->bytes, b->bytes, b->used);
 	k->n = b->ev.n_writes;

@@ -4,6 +4,7 @@
  * have been widened (lizard/widen.h). */
 #include "tracer/code/code.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <lizard/widen.h>
@@ -11,15 +12,8 @@
 
 int lz_places_add(struct lz_places *p, uint64_t at)
 {
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 16;
-		uint64_t *more = reallocarray(p->at, room, sizeof(*more));
-
-		if (!more)
-			return lz_fail("out of memory for %zu instructions", room);
-		p->at = more;
-		p->room = room;
-	}
+	if (lz_reserve(p->at, p->room, p->n + 1) < 0)
+		return lz_fail("out of memory for %zu instructions", p->n + 1);
 	p->at[p->n++] = at;
 	return 0;
 }

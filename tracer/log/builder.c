@@ -2,8 +2,8 @@
 /* One event at a time: its writes and mapping changes are gathered here. */
 #include "tracer/log/log.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
-#include <stdlib.h>
 #include <string.h>
 
 int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
@@ -27,29 +27,17 @@ static uint8_t *room_for(struct lz_builder *b, uint64_t len)
 		lz_fail("an event cannot have %zu bytes", (size_t)len);
 		return NULL;
 	}
-	if (len > b->room - b->used) {
-		size_t room = (b->used + len) * 2;
-		uint8_t *bytes = realloc(b->bytes, room);
-		if (!bytes) {
-			lz_fail("out of memory for an event of %zu bytes", room);
-			return NULL;
-		}
-		b->bytes = bytes;
-		b->room = room;
+	if (lz_reserve(b->bytes, b->room, b->used + len) < 0) {
+		lz_fail("out of memory for an event of %zu bytes", b->used + (size_t)len);
+		return NULL;
 	}
 	return b->bytes + b->used;
 }
 
 static int add_write(struct lz_builder *b, uint64_t addr, uint64_t len)
 {
-	if (b->ev.n_writes == b->writes_room) {
-		size_t room = b->writes_room ? 2 * b->writes_room : 16;
-		struct lz_write *w = realloc(b->writes, room * sizeof(*w));
-		if (!w)
-			return lz_fail("out of memory for an event's writes");
-		b->writes = w;
-		b->writes_room = room;
-	}
+	if (lz_reserve(b->writes, b->writes_room, b->ev.n_writes + 1) < 0)
+		return lz_fail("out of memory for an event's writes");
 	b->writes[b->ev.n_writes++] =
 	    (struct lz_write){addr, len, (const uint8_t *)(uintptr_t)b->used};
 	b->used += len;
@@ -82,14 +70,8 @@ int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op)
 {
 	struct lz_builder *b = &t->b;
 
-	if (b->ev.n_ops == b->ops_room) {
-		size_t room = b->ops_room ? 2 * b->ops_room : 16;
-		struct lz_map_op *ops = realloc(b->ops, room * sizeof(*ops));
-		if (!ops)
-			return lz_fail("out of memory for an event's mapping changes");
-		b->ops = ops;
-		b->ops_room = room;
-	}
+	if (lz_reserve(b->ops, b->ops_room, b->ev.n_ops + 1) < 0)
+		return lz_fail("out of memory for an event's mapping changes");
 	b->ops[b->ev.n_ops++] = *op;
 	return 0;
 }

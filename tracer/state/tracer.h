@@ -100,7 +100,7 @@ struct lz_call {        /* the system call under way */
 /* Memory that a call under way may write, as it was before the kernel could. */
 struct lz_blocked {
 	struct lz_write *a;
-	uint32_t n;
+	uint32_t n, room;
 	uint8_t *bytes;
 };
 
