@@ -7,6 +7,7 @@
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
 
+#include <common/array.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -90,14 +91,8 @@ int lz_exec_exit(struct lz_proc *c)
 
 static int keep(struct lz_follow *f, pid_t tracer, pid_t process)
 {
-	if (f->n == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-		struct lz_next *v = reallocarray(f->next, room, sizeof(*v));
-		if (!v)
-			return lz_fail("out of memory for the list of tracers");
-		f->next = v;
-		f->room = room;
-	}
+	if (lz_reserve(f->next, f->room, f->n + 1) < 0)
+		return lz_fail("out of memory for the list of tracers");
 	f->next[f->n++] = (struct lz_next){.tracer = tracer, .process = process};
 	return 0;
 }

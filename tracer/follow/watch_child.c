@@ -5,6 +5,7 @@
 #include "tracer/follow/handover.h"
 #include "tracer/state/state.h"
 
+#include <common/array.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -35,14 +36,8 @@ static bool is_thread(pid_t tid, pid_t of)
 
 static int note_early(struct early *e, pid_t pid)
 {
-	if (e->n == e->room) {
-		size_t room = e->room ? 2 * e->room : 16;
-		pid_t *v = reallocarray(e->pid, room, sizeof(*v));
-		if (!v)
-			return lz_fail("out of memory");
-		e->pid = v;
-		e->room = room;
-	}
+	if (lz_reserve(e->pid, e->room, e->n + 1) < 0)
+		return -1;
 	e->pid[e->n++] = pid;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"
 
+#include <common/array.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -56,15 +57,11 @@ static char **texts_of(pid_t pid, const char *name)
 {
 	char path[64], *line = NULL;
 	size_t room = 0, n = 0;
-	char **v = calloc(1, sizeof(*v)), **more;
+	char **v = calloc(1, sizeof(*v));
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	FILE *f = fopen(path, "re");
-	while (f && v && getdelim(&line, &room, 0, f) > 0) {
-		more = reallocarray(v, n + 2, sizeof(*v));
-		if (!more)
-			break;
-		v = more;
+	while (f && v && getdelim(&line, &room, 0, f) > 0 && lz_extend(v, n + 1) == 0) {
 		v[n++] = strdup(line);
 		v[n] = NULL;
 	}

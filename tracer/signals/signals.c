@@ -4,11 +4,11 @@
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
 
+#include <common/array.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -44,14 +44,8 @@ int lz_signal_exec(struct lz_tracer *t)
 
 static int push(struct lz_held **list, size_t *n, size_t *room, int signo, const siginfo_t *info)
 {
-	if (*n == *room) {
-		size_t more = *room ? 2 * *room : 8;
-		struct lz_held *h = realloc(*list, more * sizeof(*h));
-		if (!h)
-			return lz_fail("out of memory for pending signals");
-		*list = h;
-		*room = more;
-	}
+	if (lz_reserve(*list, *room, *n + 1) < 0)
+		return lz_fail("out of memory for pending signals");
 	(*list)[(*n)++] = (struct lz_held){signo, *info};
 	return 0;
 }

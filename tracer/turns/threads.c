@@ -5,6 +5,7 @@
 #include "tracer/state/state.h"
 #include "tracer/turns/turns.h"
 
+#include <common/array.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <linux/futex.h>
@@ -21,11 +22,8 @@ enum { MAX_ROBUST = 2048 }; /* as many as the kernel looks at */
 struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid)
 {
 	struct lz_thread *th = calloc(1, sizeof(*th));
-	struct lz_thread **all = realloc(t->thread, (t->n_threads + 1) * sizeof(*all));
 
-	if (all)
-		t->thread = all;
-	if (!th || !all) {
+	if (!th || lz_extend(t->thread, t->n_threads) < 0) {
 		free(th);
 		lz_fail("out of memory for a thread");
 		return NULL;
@@ -33,7 +31,7 @@ struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid)
 	th->tid = tid;
 	th->stat = -1;
 	th->priority = lz_chaos_priority(t);
-	all[t->n_threads++] = th;
+	t->thread[t->n_threads++] = th;
 	return th;
 }
 
