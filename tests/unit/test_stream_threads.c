@@ -6,7 +6,9 @@
 #include <check.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
+#include <replayer/stream/inside.h>
 #include <replayer/stream/stream.h>
+#include <replayer/stream/windows.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,11 @@ struct made {
 	uint8_t owner[SIZE];
 	bool boundary[SIZE + 1];
 	size_t len;
+	struct {
+		uint64_t at;
+		uint32_t from;
+	} switches[SWITCHES_MAX];
+	size_t n_switches;
 	uint64_t events;
 	struct lz_writer *w;
 	struct lz_reader *r;
@@ -127,6 +134,9 @@ static void switch_to(struct made *m, uint32_t thread)
 	if (m->s[m->running].ended)
 		ev.flags = 0;
 	put_event(m, &ev);
+	ck_assert_uint_lt(m->n_switches, SWITCHES_MAX);
+	m->switches[m->n_switches].at = m->len;
+	m->switches[m->n_switches++].from = m->running;
 	m->running = thread;
 	m->s[thread].has_run = true;
 }
@@ -334,6 +344,84 @@ START_TEST(own_bytes)
 }
 END_TEST
 
+static bool is_wanted(uint32_t entry)
+{
+	return entry % 2;
+}
+
+static uint32_t resolve_wanted(void *arg, uint32_t entry, uint64_t at)
+{
+	(void)arg;
+	(void)at;
+	return is_wanted(entry) ? 0 : LZ_FN_NONE;
+}
+
+/* From now on there is one function. The index says that it runs in no block, so that nothing but
+ * the switches makes windows. */
+static void know_wanted(struct lz_stream *s)
+{
+	ck_assert_int_eq(lz_stream_index(s, lz_stream_n_blocks(s) - 1), 0);
+	s->own.d.oddities = s->oddities = 0;
+	s->own.d.resolve = resolve_wanted;
+	s->n_fns = 1;
+}
+
+/* Is the next marker that the thread writes one that says that the function runs? */
+static bool goes_on_with_wanted(const struct made *m, size_t i)
+{
+	const struct made_thread *s = &m->s[m->switches[i].from];
+	size_t at = before(s, m->switches[i].at);
+	uint32_t entry;
+
+	if (at == s->n || (s->bytes[at] != LZ_ENTER && s->bytes[at] != LZ_LANDING))
+		return false;
+	memcpy(&entry, &s->bytes[at + 1], sizeof(entry));
+	return is_wanted(entry);
+}
+
+/* Windows at switches, of thread THREAD (as made) or of any; returns how many. */
+static size_t check_switches(struct made *m, uint32_t thread)
+{
+	uint32_t number = thread == LZ_NO_THREAD ? thread : number_of(m, thread);
+	struct lz_target t = {.fn = 0, .loose = true};
+	struct lz_windows w = {0};
+	size_t n = 0;
+
+	ck_assert_int_eq(lz_find_windows(m->stream, m->modules, 0, 0, m->len, number, &t, 1, &w),
+	                 0);
+	for (size_t i = 0; i < m->n_switches; i++) {
+		uint64_t at = m->switches[i].at;
+
+		if ((thread != LZ_NO_THREAD && m->switches[i].from != thread) ||
+		    !goes_on_with_wanted(m, i) || (n && w.w[n - 1].from == at))
+			continue;
+		ck_assert_uint_lt(n, w.n);
+		ck_assert_uint_eq(w.w[n].from, at);
+		ck_assert_uint_eq(w.w[n++].to, at + 1);
+	}
+	ck_assert_uint_eq(w.n, n + 1);
+	ck_assert_uint_eq(w.w[n].from, m->len); /* what runs behind the last marker */
+	free(w.w);
+	return n;
+}
+
+/* A thread stands in front of a function's first marker while others run. */
+START_TEST(switched_at_a_beginning)
+{
+	static struct made m;
+	size_t n = 0;
+
+	make(&m, 300 + (unsigned)_i);
+	know_wanted(m.stream);
+	ck_assert_uint_gt(check_switches(&m, LZ_NO_THREAD), 1);
+	for (uint32_t i = 0; i < m.n; i++)
+		if (m.s[i].has_run)
+			n += check_switches(&m, i);
+	ck_assert_uint_gt(n, 1);
+	unmake(&m);
+}
+END_TEST
+
 /* Thread 11 ends, and its number is used again. */
 START_TEST(threads_by_number)
 {
@@ -379,6 +467,7 @@ int main(void)
 	tcase_add_loop_test(t, stacks_are_each_threads_own, 0, 6);
 	tcase_add_loop_test(t, each_marker_is_its_threads, 0, 6);
 	tcase_add_loop_test(t, own_bytes, 0, 6);
+	tcase_add_loop_test(t, switched_at_a_beginning, 0, 6);
 	tcase_add_test(t, threads_by_number);
 	suite_add_tcase(s, t);
 	return run_suite(s);
