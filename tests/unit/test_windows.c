@@ -64,6 +64,25 @@ static const char source[] = "#include <pthread.h>\n"
                              "	return 0;\n"
                              "}\n";
 
+/* Of 800 activations at once, each could be about to call once(), until its next marker says that
+ * it was not. */
+static const char recursion_source[] = "static volatile int sink;\n"
+                                       "static void once(void)\n"
+                                       "{\n"
+                                       "	sink++;\n"
+                                       "}\n"
+                                       "static int deep(int n)\n"
+                                       "{\n"
+                                       "	int below = n ? deep(n - 1) : 0;\n"
+                                       "	if (n == 300)\n"
+                                       "		once();\n"
+                                       "	return below + 1;\n"
+                                       "}\n"
+                                       "int main(void)\n"
+                                       "{\n"
+                                       "	return deep(800) != 801;\n"
+                                       "}\n";
+
 /* Arrivals in the program's own code. */
 struct arrival {
 	uint64_t ip, marker, event;
@@ -109,19 +128,25 @@ static uint64_t function(const char *name)
 	ck_abort_msg("%s is not in the program", name);
 }
 
-/* Every instant of one thread from its first arrival at a function on. */
-static void walk(const char *from)
+static struct lz_stop run_to(const char *name)
 {
-	uint64_t start = function(from);
+	uint64_t start = function(name);
 	struct lz_stop stop = {0};
-	uint32_t tid;
 
 	ck_assert_int_eq(lz_session_seek_start(m.s), 0);
 	ck_assert_int_eq(lz_session_break(m.s, start), 0);
 	ck_assert_int_eq(lz_session_run(m.s, LZ_FORWARD, &stop), 0);
 	ck_assert_int_eq(stop.reason, LZ_STOP_BREAKPOINT);
 	lz_session_unbreak(m.s, start);
-	tid = stop.pos.tid;
+	return stop;
+}
+
+/* Every instant of one thread from its first arrival at a function on. */
+static void walk(const char *from)
+{
+	struct lz_stop stop = run_to(from);
+	uint32_t tid = stop.pos.tid;
+
 	for (int i = 0; i < STEPS_MAX; i++) {
 		struct lz_pos pos = stop.pos;
 
@@ -135,7 +160,7 @@ static void walk(const char *from)
 	ck_abort_msg("the program does not end");
 }
 
-static void make(const char *options)
+static void make(const char *text, const char *options)
 {
 	FILE *f;
 	char path[300];
@@ -144,7 +169,7 @@ static void make(const char *options)
 	ck_assert(mkdtemp(m.dir) != NULL);
 	snprintf(path, sizeof(path), "%s/prog.c", m.dir);
 	f = fopen(path, "w");
-	ck_assert(f && fputs(source, f) >= 0 && fclose(f) == 0);
+	ck_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
 	run_command("cd %s && %s/lizard-cc %s -g -pthread prog.c -o prog", options);
 	run_command("cd %s && %s/lizard-trace -q %s -o rec ./prog", "--chaos=1");
 	snprintf(path, sizeof(path), "%s/rec", m.dir);
@@ -156,10 +181,6 @@ static void make(const char *options)
 	m.modules = lz_modules_new(m.r);
 	m.stream = lz_stream_new(m.r, m.modules, &m.threads);
 	ck_assert_msg(m.stream != NULL, "%s", lz_error());
-	m.n = 0;
-	m.v = malloc(2 * STEPS_MAX * sizeof(*m.v));
-	walk("main");
-	walk("run");
 }
 
 static void unmake(void)
@@ -169,7 +190,6 @@ static void unmake(void)
 	lz_stream_threads_free(&m.threads);
 	lz_turns_free(&m.turns);
 	lz_session_close(m.s);
-	free(m.v);
 	run_command("rm -rf '%s' # %s %s", "");
 }
 
@@ -265,7 +285,11 @@ START_TEST(every_arrival_is_in_a_window)
 {
 	struct count c;
 
-	make(_i ? "-O1" : "-O0");
+	make(source, _i ? "-O1" : "-O0");
+	m.n = 0;
+	m.v = malloc(2 * STEPS_MAX * sizeof(*m.v));
+	walk("main");
+	walk("run");
 	ck_assert_uint_gt(m.n, 3000);
 	for (size_t k = 0; k < CUTS; k++)
 		m.cuts[k] = m.v[m.n / 4 + k * (m.n / 2) / CUTS].marker;
@@ -277,6 +301,27 @@ START_TEST(every_arrival_is_in_a_window)
 		ck_assert_uint_lt(2 * c.in_vain, c.windows);
 	for (uint32_t i = 0; i < m.threads.n; i++)
 		check_all(i, true);
+	free(m.v);
+	unmake();
+}
+END_TEST
+
+START_TEST(many_activations_at_once)
+{
+	struct user_regs_struct regs;
+	struct count c = {0};
+	struct arrival call;
+	struct lz_stop stop;
+	uint64_t back;
+
+	make(recursion_source, "-O0");
+	stop = run_to("once");
+	ck_assert_int_eq(lz_session_regs(m.s, &regs), 0);
+	ck_assert_uint_eq(lz_session_read(m.s, regs.rsp, &back, sizeof(back)), sizeof(back));
+	call = (struct arrival){back - 5, stop.pos.marker, stop.pos.event, stop.pos.tid};
+	check(&call, 1, LZ_NO_THREAD, false, &c);
+	/* before and behind the call of one activation, and behind the last marker */
+	ck_assert_uint_lt(c.windows, 8);
 	unmake();
 }
 END_TEST
@@ -284,10 +329,13 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("windows");
-	TCase *t = tcase_create("windows");
+	TCase *t = tcase_create("windows"), *deep = tcase_create("recursion");
 
 	tcase_set_timeout(t, 120);
+	tcase_set_timeout(deep, 120);
 	tcase_add_loop_test(t, every_arrival_is_in_a_window, 0, 2);
 	suite_add_tcase(s, t);
+	tcase_add_test(deep, many_activations_at_once);
+	suite_add_tcase(s, deep);
 	return run_suite(s);
 }
