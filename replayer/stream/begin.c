@@ -62,6 +62,9 @@ static int note_frame(struct unwinding *u, uint64_t addr, bool exact)
 	lz_target_find(u->s, u->s->modules, addr, u->event, &t);
 	if (t.fn == LZ_FN_NONE || (exact && (t.prologue || t.epilogue)))
 		return 0;
+	/* A tail call that became a plain one: the markers do not tell when it returns. */
+	if (t.epilogue && lz_stream_fn(u->s, t.fn)->tail == LZ_TAIL_GONE)
+		return 0;
 	return add(u, t.fn, t.epilogue);
 }
 
