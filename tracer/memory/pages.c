@@ -30,9 +30,9 @@ int lz_page_drop(struct lz_pages *g, uint8_t *page)
 static int new_slab(struct lz_pages *g)
 {
 	const size_t size = SLAB * LZ_PAGE;
-	uint8_t *slab = lz_extend(g->slab, g->n_slabs) < 0 ? NULL : aligned_alloc(size, size);
+	uint8_t *slab;
 
-	if (!slab)
+	if (lz_extend(g->slab, g->n_slabs) < 0 || !(slab = aligned_alloc(size, size)))
 		return lz_fail("out of memory for page copies");
 	madvise(slab, size, MADV_HUGEPAGE);
 	g->slab[g->n_slabs++] = slab;
