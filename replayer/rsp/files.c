@@ -2,6 +2,7 @@
 /* vFile: the debugger reads files of the recorded program's world. */
 #include "replayer/rsp/inside.h"
 
+#include <common/cleanup.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,17 +19,14 @@ static int fail(struct lz_rsp *p, int err)
 /* "F SIZE ; BYTES" */
 static int give(struct lz_rsp *p, const void *bytes, size_t len)
 {
-	char *reply = malloc(len + 32);
+	lz_auto_free char *reply = malloc(len + 32);
 
 	if (!reply)
 		return fail(p, F_EINVAL);
 	int n = sprintf(reply, "F%zx;", len);
 
 	memcpy(reply + n, bytes, len);
-	int rc = lz_wire_send(p->wire, reply, (size_t)n + len);
-
-	free(reply);
-	return rc;
+	return lz_wire_send(p->wire, reply, (size_t)n + len);
 }
 
 static int vopen(struct lz_rsp *p, const char *args, size_t len)
@@ -86,12 +84,10 @@ static int vpread(struct lz_rsp *p, const char *args)
 
 	if (count > LZ_WIRE_PACKET_MAX / 2)
 		count = LZ_WIRE_PACKET_MAX / 2;
-	char *buf = malloc(count + 1);
+	lz_auto_free char *buf = malloc(count + 1);
 	ssize_t n = buf ? pread(*fd, buf, count, (off_t)offset) : -1;
-	int rc = n < 0 ? fail(p, F_EINVAL) : give(p, buf, (size_t)n);
 
-	free(buf);
-	return rc;
+	return n < 0 ? fail(p, F_EINVAL) : give(p, buf, (size_t)n);
 }
 
 static void put32(uint8_t *at, uint64_t v)

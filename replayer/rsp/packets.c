@@ -2,6 +2,7 @@
 /* Packets about memory, registers and breakpoints: see rsp_int.h. */
 #include "replayer/rsp/inside.h"
 
+#include <common/cleanup.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +26,13 @@ static int read_memory(struct lz_rsp *p, uint64_t addr, size_t len)
 {
 	if (len > LZ_WIRE_PACKET_MAX / 2)
 		len = LZ_WIRE_PACKET_MAX / 2;
-	uint8_t *buf = malloc(len + 1);
+	lz_auto_free uint8_t *buf = malloc(len + 1);
 	size_t n = buf ? lz_front_read(p->front, addr, buf, len) : 0;
-	char *hex = n ? lz_hex(buf, n) : NULL;
-	int rc;
+	lz_auto_free char *hex = n ? lz_hex(buf, n) : NULL;
 
 	if (hex)
-		rc = lz_wire_send(p->wire, hex, 2 * n);
-	else
-		rc = len ? error(p) : lz_rsp_reply(p, "%s", "");
-	free(hex);
-	free(buf);
-	return rc;
+		return lz_wire_send(p->wire, hex, 2 * n);
+	return len ? error(p) : lz_rsp_reply(p, "%s", "");
 }
 
 int lz_rsp_memory_packet(struct lz_rsp *p, const char *packet, size_t len)
@@ -59,35 +55,28 @@ int lz_rsp_memory_packet(struct lz_rsp *p, const char *packet, size_t len)
 		return have == want ? write_memory(p, addr, end, want) : error(p);
 	if (have != 2 * want)
 		return error(p);
-	uint8_t *bytes = malloc(want + 1);
-	int rc = bytes && lz_unhex(end, have, bytes, want) == want
-	             ? write_memory(p, addr, bytes, want)
-	             : error(p);
+	lz_auto_free uint8_t *bytes = malloc(want + 1);
 
-	free(bytes);
-	return rc;
+	if (!bytes || lz_unhex(end, have, bytes, want) != want)
+		return error(p);
+	return write_memory(p, addr, bytes, want);
 }
 
 static int send_registers(struct lz_rsp *p, const uint8_t *bytes, size_t n)
 {
-	char *hex = n ? lz_hex(bytes, n) : NULL;
-	int rc = hex ? lz_wire_send(p->wire, hex, 2 * n) : error(p);
+	lz_auto_free char *hex = n ? lz_hex(bytes, n) : NULL;
 
-	free(hex);
-	return rc;
+	return hex ? lz_wire_send(p->wire, hex, 2 * n) : error(p);
 }
 
 static int read_all_registers(struct lz_rsp *p)
 {
 	size_t count = lz_front_n_registers(p->front), n = 0;
-	uint8_t *all = malloc((count + 1) * LZ_REG_MAX);
+	lz_auto_free uint8_t *all = malloc((count + 1) * LZ_REG_MAX);
 
 	for (size_t i = 0; all && i < count; i++)
 		n += lz_front_register(p->front, i, all + n);
-	int rc = send_registers(p, all, n);
-
-	free(all);
-	return rc;
+	return send_registers(p, all, n);
 }
 
 static int read_register(struct lz_rsp *p, size_t nr)
@@ -101,8 +90,8 @@ static int write_all_registers(struct lz_rsp *p, const char *hex, size_t len)
 {
 	uint8_t bytes[LZ_REG_MAX];
 	size_t count = lz_front_n_registers(p->front), size = 0;
-	size_t *nrs = calloc(count, sizeof *nrs);
-	uint8_t *all = calloc(count + 1, LZ_REG_MAX);
+	lz_auto_free size_t *nrs = calloc(count, sizeof *nrs);
+	lz_auto_free uint8_t *all = calloc(count + 1, LZ_REG_MAX);
 	int rc = -1;
 
 	for (size_t i = 0; nrs && i < count; i++) {
@@ -111,8 +100,6 @@ static int write_all_registers(struct lz_rsp *p, const char *hex, size_t len)
 	}
 	if (nrs && all && size && lz_unhex(hex, len, all, size) == size)
 		rc = lz_front_set_registers(p->front, nrs, count, all);
-	free(nrs);
-	free(all);
 	return done(p, rc);
 }
 
@@ -180,21 +167,15 @@ int lz_rsp_catch_packet(struct lz_rsp *p, const char *args)
 
 int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len)
 {
-	char *text = calloc(1, len / 2 + 1);
+	lz_auto_free char *text = calloc(1, len / 2 + 1);
 
 	if (!text)
 		return error(p);
 	lz_unhex(hex, len, text, len / 2);
-	char *answer = lz_front_monitor(p->front, text);
-	char *out = answer && *answer ? lz_hex(answer, strlen(answer)) : NULL;
-	int rc;
+	lz_auto_free char *answer = lz_front_monitor(p->front, text);
+	lz_auto_free char *out = answer && *answer ? lz_hex(answer, strlen(answer)) : NULL;
 
 	if (out)
-		rc = lz_wire_send(p->wire, out, strlen(out));
-	else
-		rc = done(p, answer && !*answer ? 0 : -1);
-	free(out);
-	free(answer);
-	free(text);
-	return rc;
+		return lz_wire_send(p->wire, out, strlen(out));
+	return done(p, answer && !*answer ? 0 : -1);
 }

@@ -2,6 +2,7 @@
 /* Packet framing: see rsp_wire.h. */
 #include "replayer/rsp/wire.h"
 
+#include <common/cleanup.h>
 #include <common/clock.h>
 #include <common/thread.h>
 #include <lizard/error.h>
@@ -427,17 +428,13 @@ int lz_wire_send(struct lz_wire *w, const char *payload, size_t len)
 int lz_wire_console(struct lz_wire *w, const char *text)
 {
 	size_t len = strlen(text);
-	char *hex = lz_hex(text, len), *payload = malloc(2 * len + 2);
-	int rc = -1;
+	lz_auto_free char *hex = lz_hex(text, len), *payload = malloc(2 * len + 2);
 
-	if (hex && payload) {
-		payload[0] = 'O';
-		memcpy(payload + 1, hex, 2 * len);
-		rc = lz_wire_send(w, payload, 2 * len + 1);
-	}
-	free(hex);
-	free(payload);
-	return rc;
+	if (!hex || !payload)
+		return -1;
+	payload[0] = 'O';
+	memcpy(payload + 1, hex, 2 * len);
+	return lz_wire_send(w, payload, 2 * len + 1);
 }
 
 void lz_wire_echo(struct lz_wire *w, int fd)

@@ -2,6 +2,7 @@
 /* qXfer objects: features, auxv, exec-file, siginfo, threads, libraries-svr4. */
 #include "replayer/rsp/inside.h"
 
+#include <common/cleanup.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,35 +21,28 @@ static int part(struct lz_rsp *p, const char *range, const void *object, size_t 
 
 	if (last)
 		length = size - offset;
-	char *reply = malloc(length + 1);
+	lz_auto_free char *reply = malloc(length + 1);
 
 	if (!reply)
 		return lz_rsp_reply(p, "E01");
 	reply[0] = last ? 'l' : 'm';
 	memcpy(reply + 1, (const char *)object + offset, length);
-	int rc = lz_wire_send(p->wire, reply, length + 1);
-
-	free(reply);
-	return rc;
+	return lz_wire_send(p->wire, reply, length + 1);
 }
 
 static int threads(struct lz_rsp *p, const char *range)
 {
 	size_t len;
-	char *xml = lz_rsp_threads_xml(p, &len);
-	int rc = xml ? part(p, range, xml, len) : lz_rsp_reply(p, "E01");
+	lz_auto_free char *xml = lz_rsp_threads_xml(p, &len);
 
-	free(xml);
-	return rc;
+	return xml ? part(p, range, xml, len) : lz_rsp_reply(p, "E01");
 }
 
 static int libraries(struct lz_rsp *p, const char *range)
 {
-	char *xml = lz_front_libraries(p->front);
-	int rc = xml ? part(p, range, xml, strlen(xml)) : lz_rsp_reply(p, "E01");
+	lz_auto_free char *xml = lz_front_libraries(p->front);
 
-	free(xml);
-	return rc;
+	return xml ? part(p, range, xml, strlen(xml)) : lz_rsp_reply(p, "E01");
 }
 
 static int object_part(struct lz_rsp *p, const char *range, const void *object, size_t len)

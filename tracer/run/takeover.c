@@ -15,6 +15,7 @@
 #include "tracer/turns/turns.h"
 
 #include <common/array.h>
+#include <common/cleanup.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -55,7 +56,8 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 /* A file of /proc/PID that holds texts, each ended by a 0. */
 static char **texts_of(pid_t pid, const char *name)
 {
-	char path[64], *line = NULL;
+	char path[64];
+	lz_auto_free char *line = NULL;
 	size_t room = 0, n = 0;
 	char **v = calloc(1, sizeof(*v));
 
@@ -65,7 +67,6 @@ static char **texts_of(pid_t pid, const char *name)
 		v[n++] = strdup(line);
 		v[n] = NULL;
 	}
-	free(line);
 	if (f)
 		fclose(f);
 	return v;
