@@ -9,6 +9,7 @@
 #include <common/cleanup.h>
 #include <common/print.h>
 #include <common/printable.h>
+#include <common/shell.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 #include <dirent.h>
@@ -263,24 +264,6 @@ static bool same_files(struct lz_reader *r)
 	return true;
 }
 
-/* 'TEXT' for the shell. malloced. */
-static char *quoted(const char *text)
-{
-	char *out = malloc(4 * strlen(text) + 3), *q = out;
-
-	if (!out)
-		return NULL;
-	*q++ = '\'';
-	for (; *text; text++)
-		if (*text == '\'')
-			q += sprintf(q, "'\\''");
-		else
-			*q++ = *text;
-	*q++ = '\'';
-	*q = 0;
-	return out;
-}
-
 /* TEXT as one word of a command of GDB's, which takes a backslash for itself between quotes as
  * well. malloced. */
 static char *escaped(const char *text)
@@ -299,7 +282,7 @@ static char *escaped(const char *text)
 /* GDB's command that opens the recording. malloced. */
 static char *server_command(const struct options *o, const char *self, const char *dir)
 {
-	char *program = quoted(self), *recording = quoted(dir), *command = NULL;
+	char *program = lz_shell_word(self), *recording = lz_shell_word(dir), *command = NULL;
 	int n = -1, err = fcntl(STDERR_FILENO, F_DUPFD, 3);
 	char redirect[16] = "";
 

@@ -10,8 +10,10 @@
 #include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/text.h>
+#include <common/cleanup.h>
 #include <common/print.h>
 #include <common/progress.h>
+#include <common/shell.h>
 #include <lizard/error.h>
 #include "replayer/stream/threads.h"
 
@@ -111,10 +113,9 @@ static void print_args(const struct lz_meta *m)
 {
 	printf("command       ");
 	for (char **a = m->argv; *a; a++) {
-		bool plain = **a && !strpbrk(*a, " \t\n\"'\\$`!*?[](){}<>|&;#~");
-		const char *quote = plain ? "" : "'";
+		lz_auto_free char *word = lz_shell_word(*a);
 
-		lz_print(stdout, "%s%s%s%s", a == m->argv ? "" : " ", quote, *a, quote);
+		lz_print(stdout, "%s%s", a == m->argv ? "" : " ", word ? word : *a);
 	}
 	putchar('\n');
 }
