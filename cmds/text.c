@@ -75,6 +75,21 @@ const char *lz_text_status(int status, char buf[LZ_TEXT])
 	return buf;
 }
 
+const char *lz_text_ending(int status, char buf[LZ_TEXT])
+{
+	char name[LZ_TEXT];
+	bool named = status != -1 && WIFSIGNALED(status) && sigabbrev_np(WTERMSIG(status));
+
+	if (status == -1)
+		strcpy(buf, "its end is not known");
+	else if (WIFSIGNALED(status))
+		snprintf(buf, LZ_TEXT, "killed by %s%.20s", named ? "SIG" : "signal ",
+		         lz_text_signal(WTERMSIG(status), name));
+	else
+		snprintf(buf, LZ_TEXT, "exit status %d", WEXITSTATUS(status));
+	return buf;
+}
+
 /* The next character of S as it is printed, and its columns: one for each that is not escaped. */
 static unsigned next(const char **s, char c[LZ_PRINTABLE])
 {

@@ -15,6 +15,8 @@ const char *lz_text_duration(uint64_t ns, char buf[LZ_TEXT]);
 const char *lz_text_time(uint64_t seconds, char buf[LZ_TEXT]);
 /* "exit 3", "signal 11 (SEGV)", "unknown": a status as waitpid gives it */
 const char *lz_text_status(int status, char buf[LZ_TEXT]);
+/* The same in a sentence: "exit status 3", "killed by SIGSEGV", "killed by signal 40" */
+const char *lz_text_ending(int status, char buf[LZ_TEXT]);
 /* "SEGV", or the number */
 const char *lz_text_signal(int signo, char buf[LZ_TEXT]);
 

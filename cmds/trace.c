@@ -5,11 +5,10 @@
 #include "cmds/options.h"
 #include "cmds/processes.h"
 #include "cmds/text.h"
+#include "cmds/trace_summary.h"
 #include "common/print.h"
 
-#include <common/secrets.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/trace.h>
 #include <stdio.h>
@@ -223,39 +222,6 @@ static const struct option long_options[] = {
     {0},
 };
 
-static void summary(const struct lz_trace_result *r, uint64_t seed)
-{
-	double s = (double)r->duration_ns / 1e9;
-	char took[LZ_TEXT], total[LZ_TEXT], markers[LZ_TEXT];
-
-	lz_print(stderr,
-	         "lizard: recorded %s: %s, %s; %" PRIu64 " events, %u checkpoints, "
-	         "%s of markers (%.1f MB/s)\n",
-	         r->dir, lz_text_duration(r->duration_ns, took), lz_text_size(r->bytes, total),
-	         r->n_events, r->n_checkpoints, lz_text_size(r->marker_bytes, markers),
-	         s > 0 ? (double)r->marker_bytes / 1e6 / s : 0.0);
-	if (seed)
-		fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
-		        seed);
-}
-
-/* What is not kept of the environment: nobody shall miss it, or believe that it is nowhere. */
-static void say_masked(void)
-{
-	static const char text[] =
-	    "lizard: variables that look secret are listed without their values (--env=all: with "
-	    "them), but the program's memory, which is recorded, holds them:";
-	size_t n = 0;
-
-	for (char **v = environ; v && *v; v++) {
-		if (!lz_env_is_secret(*v))
-			continue;
-		lz_print(stderr, "%s %.*s", n++ ? "" : text, (int)strcspn(*v, "="), *v);
-	}
-	if (n)
-		lz_print(stderr, "\n");
-}
-
 static bool shown;
 
 /* Of what has come since the last time. */
@@ -343,14 +309,13 @@ static int run(struct options *o)
 
 	if (is_there && !is_kept)
 		discard(o, &r);
-	if (is_kept && r.complete && !o->quiet)
-		summary(&r, o->trace.chaos_seed);
-	if (is_kept && !o->trace.all_env && !o->quiet)
-		say_masked();
+	if (is_kept && !o->quiet)
+		lz_trace_summary(&o->trace, &r);
 	int status = rc < 0 ? failed(r.status) : 0;
 	if (rc < 0 && r.empty && r.dir && lz_recording_remove(r.dir) < 0)
 		lz_warn("nothing was recorded, but a directory is left: %s", lz_error());
 	free(r.dir);
+	free(r.unfollowed);
 	if (rc < 0)
 		return status;
 	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);

@@ -41,6 +41,11 @@ struct lz_trace_result {
 	bool empty;    /* it could not begin: there is nothing to replay in it */
 	uint64_t duration_ns, bytes, n_events, marker_bytes;
 	uint32_t n_checkpoints;
+	bool instrumented; /* there are markers, or could be */
+	/* Children that nobody has recorded, without --follow: their ids and programs, as far as
+	 * they are known; malloced, NULL: none. */
+	unsigned n_unfollowed;
+	char *unfollowed;
 };
 
 /* Runs and records. 0 with *result set; -1 with lz_error() if the program

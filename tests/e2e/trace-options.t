@@ -34,7 +34,16 @@ is "$(find "$T/again" -type d ! -perm 0700; find "$T/again" -type f -perm /0077)
 
 out=$(lizard-trace sh -c 'cat; echo err >&2; exit 42' 2>"$T/err" <"$T/text")
 is "$? $out" "42 text" "exit status and pipes are the program's"
-like "$(cat "$T/err")" "^lizard: recorded .*-1: .* s, .* events, .* checkpoints" "the summary"
+like "$(cat "$T/err")" "^lizard: recorded .*-1: exit status 42 after .* s, .*B on disk; [0-9]+ events, 1 checkpoint, no markers \(not built with lizard-cc\)$" "the summary"
+like "$(cat "$T/err")" "^lizard: 1 child was not recorded: [0-9]+ \(cat\) " "it names children that are not recorded"
+is "$(tail -n 1 "$T/err")" "lizard: next: lizard-gdb $(cd "$LIZARD_TRACE_DIR" && ls -d ./*-1 | cut -c 3-)" "and ends with what to type next"
+cp "$T/shared" "$T/it is"
+lizard-trace --follow all -o "$T/re'c 2" "$T/it is" >"$T/out" 2>"$T/err"
+like "$(cat "$T/err")" "^lizard: recorded .*: exit status 0 after .* [KM]?i?B of markers" "with markers"
+is "$(grep -c 'not recorded' "$T/err") $(tail -n 1 "$T/err")" "0 lizard: next: lizard-gdb '$T/re'\\''c 2'  (its processes: lizard ps '$T/re'\\''c 2')" "followed children are recorded"
+lizard-trace sh -c 'kill -SEGV $$' 2>"$T/err"
+like "$(cat "$T/err")" ": killed by SIGSEGV after" "a signal is named"
+like "$(tail -n 1 "$T/err")" "^lizard: next: lizard-gdb -e [a-z]+-[0-9]+$" "and the end is what to look at"
 lizard-trace -q -o "$T/here" true 2>"$T/err"
 is "$?$(cat "$T/err")" 0 "-q: no summary"
 lizard-trace -q -o "$T/here" true 2>"$T/err"

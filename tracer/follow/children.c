@@ -256,6 +256,8 @@ int lz_child_new(struct lz_tracer *t, int event)
 			lz_tell_privileges((pid_t)pid);
 		if (!shares && (kind < 0 || kind == LZ_HANDOVER_WATCH))
 			lz_unrecorded_born(t, (pid_t)pid);
+		if (kind < 0 && !t->opt->follow)
+			lz_unfollowed_add(t, (pid_t)pid, shares);
 		ret = hand_over_or_detach(t, &c, kind, shares);
 	}
 	lz_proc_close(&c);

@@ -20,4 +20,9 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares);
 /* What C executes is where the kernel puts it, if that was so before Lizard. */
 int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c);
 
+/* unfollowed.c */
+/* PID is a child that nobody records. EXECUTED: it runs its own program by now. */
+void lz_unfollowed_add(struct lz_tracer *t, pid_t pid, bool executed);
+void lz_unfollowed_tell(struct lz_tracer *t, struct lz_trace_result *result);
+
 #endif

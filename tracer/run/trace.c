@@ -151,6 +151,8 @@ int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 	else if (finish(t, result) < 0)
 		lz_warn("the end of the recording is missing: %s", lz_error());
 	result->status = t->status;
+	result->instrumented = t->meta.instrumented;
+	lz_unfollowed_tell(t, result);
 	clean_up(t);
 	lz_follow_end(t);
 	return ret;

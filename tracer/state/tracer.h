@@ -251,6 +251,10 @@ struct lz_tracer {
 	struct lz_borrowed borrowed;
 	uint64_t syscall_at[LZ_KNOWN_CALLS]; /* addresses behind `syscall` instructions */
 	struct lz_follow follow;
+	struct {
+		unsigned n;
+		char *names; /* of the first ones; malloced */
+	} unfollowed;        /* children that nobody records */
 	struct lz_shared_lock shared_lock;
 };
 
