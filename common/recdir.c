@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <common/cleanup.h>
 #include <common/recdir.h>
+#include <common/shell.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -243,6 +244,28 @@ static char *resolved(char *path)
 	return real;
 }
 
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* There is none of WHAT, which may be a program. */
+static void not_found(const char *what, const char *dir)
+{
+	lz_auto_free char *word = lz_shell_word(what);
+
+	if (is_program(what) && word)
+		lz_fail("%s has never been recorded (there is no %s-latest in %s); record it "
+		        "first: lizard-trace %s%s",
+		        what, base_name(what), dir, strchr(what, '/') ? "" : "./", word);
+	else
+		lz_fail("no recording `%s`: neither a directory with a file `meta`, nor in %s a "
+		        "recording %s or %s-latest; `lizard ls` lists what there is",
+		        what, dir, base_name(what), base_name(what));
+}
+
 char *lz_recording_find(const char *what)
 {
 	char *dir, *path = NULL;
@@ -257,9 +280,7 @@ char *lz_recording_find(const char *what)
 	if (!path && *base_name(what))
 		path = try_below(dir, base_name(what), "-latest");
 	if (!path)
-		lz_fail("no recording `%s`: neither a directory with a file `meta`, nor in %s a "
-		        "recording %s or %s-latest; `lizard ls` lists what there is",
-		        what, dir, base_name(what), base_name(what));
+		not_found(what, dir);
 	free(dir);
 	return resolved(path);
 }
