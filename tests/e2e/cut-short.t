@@ -79,6 +79,20 @@ ok $? "disk full: lizard-trace says so (status $status)" || diag "$(cat "$T/out"
 like "$(lizard info "$T/full" 2>&1)" "^cut short +incomplete: recording ended early: .*File too large; the program went on, exit status 0" "disk full: info says so"
 consistent "$T/full" "disk full"
 
+# It is full before main: there are no markers yet, but the program was built for them.
+echo 'int main(void) { return 0; }' >"$T/early.c"
+lizard-cc -g "$T/early.c" -o "$T/early" && gcc -g "$T/early.c" -o "$T/early-gcc"
+for how in early early-gcc; do
+	(
+		ulimit -f 1000 # the C library is larger
+		lizard-trace -o "$T/$how.rec" "$T/$how" >"$T/out" 2>"$T/err"
+	)
+	is "$(tail -n 1 "$T/err")" "lizard: next: lizard-gdb $T/$how.rec" "full before main: what to type next ($how)"
+	out=$(timeout 60 lizard-gdb -nx -batch -ex bs "$T/$how.rec" 2>&1)
+	is "$(echo "$out" | grep -c 'was cut') $(echo "$out" | grep -c 'not built with lizard-cc')" \
+		"1 $([ $how = early ] && echo 0 || echo 2)" "... and whether it was built with lizard-cc" || diag "$out"
+done
+
 # The program dies by SIGKILL: that is an end like any other.
 lizard-trace -q -o "$T/dead" sh -c 'kill -KILL $$' 2>"$T/err"
 is "$?" 137 "program killed: the status is passed on"
