@@ -16,8 +16,15 @@ out=$("$LIZARD_BIN/lizard-gdb" "$T/nothing" 2>&1)
 is $? 1 "no recording: status"
 like "$out" 'lizard-gdb: .*nothing' "no recording: sentence"
 
+like "$out" 'neither a directory with a file .meta., nor in' "no recording: where was looked"
+out=$("$LIZARD_BIN/lizard-gdb" /bin/true 2>&1)
+is "$?" 1 "a program that was never recorded: status"
+like "$out" 'record it first: lizard-trace /bin/true$' "and what to do"
+
 rec=$(readlink -f "$LIZARD_TRACE_DIR/tour-latest")
-like "$(echo 'info lizard' | gdb_run "$rec")" "^recording +$rec" "opened by its directory"
+out=$(echo 'info lizard' | gdb_run "$rec")
+like "$out" "^recording +$rec" "opened by its directory"
+like "$out" "^tour-1: $T/tour, exit status 7 after [0-9.]+ s, recorded 20[0-9-]+ [0-9:]+\.$" "it says which one, of what, and how that ended"
 
 cp "$T/tour" "$T/back\\slash of 'tour\""
 "$LIZARD_BIN/lizard-trace" -q "$T/back\\slash of 'tour\"" >"$T/out"
@@ -45,6 +52,11 @@ printf '#include <signal.h>\n#include <unistd.h>\nint main(void) { return kill(g
 is $? 168 "ended by a real-time signal"
 out=$(echo 'when' | gdb_run -e "$T/rt.rec")
 like "$out" '^Program received signal SIG40, Real-time signal 6\.$' "it is named at the end" || diag "$out"
+like "$out" "^rt\.rec: $T/rt, killed by signal 40 after" "and where it is opened"
+# A time that nothing was recorded at.
+sed 's/^start-time .*/start-time 18446744073709551615/' "$T/rt.rec/meta" >"$T/meta" && cp "$T/meta" "$T/rt.rec/meta"
+out=$(echo 'when' | gdb_run "$T/rt.rec")
+like "$out" '^position ' "a forged time of recording" || diag "$out"
 
 # Served on a port: loopback only, one debugger after another, GDB without Lizard's commands.
 timeout 100 "$LIZARD_BIN/lizard-gdb" -s 0 "$T/tour" 2>"$T/serve.err" &

@@ -2,6 +2,7 @@
 """Opening a recording, and the place shown first."""
 import os
 import signal
+import time
 
 import gdb
 
@@ -10,12 +11,36 @@ from .places import show_place
 from .replay import inside, replay
 from .server import monitor
 from .start import to_main
+from .status import ending
 from .stops import Silence
 from .text import say
 
 
+def made(info):
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(info["started"]))
+    except (OverflowError, OSError, ValueError):
+        return "at no time that there is"
+
+
+def which(info):
+    """Which recording this is, of what, and how that ended."""
+    return "%s: %s, %s after %.2f s, recorded %s.\n" % (
+        os.path.basename(info["recording"]),
+        cut(info["args"], 200),
+        ending(info),
+        info["duration_ns"] / 1e9,
+        made(info),
+    )
+
+
+def cut(text, most):
+    return text if len(text) <= most else text[:most] + "..."
+
+
 def announce():
     info = replay().info()
+    say(which(info))
     if "damage" in info:
         say("This recording was cut: %s\n" % info["damage"])
     if "not_kept" in info:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """when and info lizard."""
+import signal
+
 import gdb
 
 from .command import Command
@@ -67,10 +69,17 @@ Usage: info lizard"""
         gdb.execute("when")
 
 
+def short_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals, and numbers that are none
+        return "signal %d" % number
+
+
 def ending(info):
     status = info["exit_status"]
     if status < 0:
         return "its end is not in the recording"
     if status & 0x7F:
-        return "ended by signal %d" % (status & 0x7F)
+        return "killed by " + short_name(status & 0x7F)
     return "exit status %d" % (status >> 8 & 0xFF)
