@@ -8,7 +8,7 @@ def say(text):
 
 
 def do(command):
-    print("(lizard) " + command, flush=True)
+    print(gdb.parameter("prompt") + command, flush=True)
     out = gdb.execute(command, to_string=True)
     print(out, end="" if out.endswith("\n") else "\n", flush=True)
     return out

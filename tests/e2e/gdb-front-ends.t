@@ -258,6 +258,7 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
+	echo 'apropos lizard'
 	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
@@ -371,8 +372,13 @@ start
 END
 
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
-out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run --patched "$T/tour")
-is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward prev reverse_watchpoint when ' "help lizard"
+for front_end in --stock --patched; do
+	out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run $front_end "$T/tour")
+	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward prev reverse_watchpoint when ' "help lizard ($front_end)"
+	out=$(echo 'apropos lizard' | gdb_run $front_end "$T/tour")
+	is "$(printf '%s\n' "$out" | grep -c '^bs -- \|^checkpoint -- \|^info lizard -- \|^when -- ')" 4 "apropos lizard ($front_end)"
+done
+out=$(printf 'complete jump_backward fact\nhelp bs\n' | gdb_run --patched "$T/tour")
 like "$out" '^jump_backward factorial$' "completion"
 like "$out" '^Usage: bs .N.$' "help of one"
 like "$(printf 'detach\nbs\nwhen\n' | gdb_run --patched "$T/tour")" 'not being replayed|No recording is open' "without a recording"

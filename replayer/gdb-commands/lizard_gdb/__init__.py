@@ -4,7 +4,7 @@ import os
 
 import gdb
 
-from . import inlined
+from . import inlined, listing
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
 from .libraries import on_new_breakpoint
@@ -33,6 +33,7 @@ def define():
     done = True
     for command in COMMANDS:
         command()
+    listing.define(COMMANDS)
     gdb.events.stop.connect(on_stop)
     if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
         inlined.define()

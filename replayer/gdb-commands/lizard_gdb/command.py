@@ -18,14 +18,21 @@ class Command(gdb.Command):
     redefines = False  # GDB's command, for recordings
 
     def __init__(self):
+        # so that "apropos lizard" finds it
+        self.__doc__ = '%s\nSee also "help lizard".' % self.__doc__
         if _lizard is None:
             super().__init__(self.name, self.kind, self.completer)
         elif self.redefines:  # other programs keep GDB's
             _lizard.take_over(self.name, self.invoke, self.__doc__)
         else:
             super().__init__(self.name, self.kind, self.completer)
-            if " " not in self.name:
+            if self.is_listed():
                 _lizard.list_in_help(self.name)
+
+    @classmethod
+    def is_listed(cls):
+        """By "help lizard"."""
+        return " " not in cls.name and not cls.redefines
 
     def invoke(self, arg, from_tty):
         if not self.repeats:
