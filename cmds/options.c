@@ -1,8 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmds/options.h>
 #include <common/print.h>
+
+/* Does WORD, with two dashes, abbreviate the name of O? */
+static bool may_be(const char *word, const struct option *o)
+{
+	return strncmp(o->name, word + 2, strcspn(word + 2, "=")) == 0;
+}
+
+/* WORD is none of LONGS. */
+static void say_wrong(const char *word, const struct option *longs)
+{
+	int n = 0;
+
+	for (const struct option *o = longs; o->name; o++)
+		n += may_be(word, o);
+	lz_print(stderr, "%soption '%s'%s", n ? "" : "unrecognized ", word,
+	         n > 1 ? " is ambiguous; it may be"
+	         : n   ? " takes no argument"
+	               : "");
+	for (const struct option *o = longs; n > 1 && o->name; o++)
+		if (may_be(word, o))
+			lz_print(stderr, " --%s", o->name);
+	fputc('\n', stderr);
+}
+
+/* Of the command that is called NAME. */
+static void say_command(const char *name)
+{
+	lz_print(stderr, "%s%s: ", strstr(name, "lizard") ? "" : "lizard ", name);
+}
 
 int lz_option(int argc, char **argv, const char *letters, const struct option *longs)
 {
@@ -17,13 +47,15 @@ int lz_option(int argc, char **argv, const char *letters, const struct option *l
 	if (c != ':' && c != '?')
 		return c;
 	const char *word = argv[optind - 1];
+	bool is_long = strncmp(word, "--", 2) == 0;
 
 	letter[1] = (char)optopt;
-	if (strncmp(word, "--", 2) != 0)
-		word = letter;
+	say_command(argv[0]);
 	if (c == ':')
-		lz_print(stderr, "%s: option '%s' requires an argument\n", argv[0], word);
+		lz_print(stderr, "option '%s' requires an argument\n", is_long ? word : letter);
+	else if (is_long)
+		say_wrong(word, longs);
 	else
-		lz_print(stderr, "%s: unrecognized option '%s'\n", argv[0], word);
+		lz_print(stderr, "unrecognized option '%s'\n", letter);
 	return '?';
 }

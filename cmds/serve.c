@@ -152,7 +152,7 @@ static int serve(const struct options *o, const char *dir)
 int lz_cmd_serve(int argc, char **argv)
 {
 	struct options o = {0};
-	int rc = parse(argc, argv, &o);
+	int rc = parse(argc, argv, &o), failed = rc < 0 ? 2 : 1;
 
 	if (rc == 1)
 		return 0;
@@ -171,5 +171,5 @@ int lz_cmd_serve(int argc, char **argv)
 	}
 	if (rc < 0)
 		lz_warn("%s", lz_error());
-	return rc < 0;
+	return rc < 0 ? failed : 0;
 }

@@ -60,7 +60,7 @@ static const char help[] =
     "                               (first, the default), or the last part\n"
     "  -q, --quiet                  no summary\n"
     "  -h, --help                   this text\n"
-    "      --version                the version\n\n"
+    "  -v, --version                the version\n\n"
     "The exit status is the program's; 128+N if signal N ended it; 125 if recording failed,\n"
     "126 or 127 if PROG could not be run.\n";
 
@@ -84,7 +84,6 @@ enum {
 	OPT_INTERVAL,
 	OPT_FULL,
 	OPT_DIRTY,
-	OPT_VERSION,
 	OPT_SLICE,
 	OPT_CHAOS,
 	OPT_ENV,
@@ -218,7 +217,7 @@ static const struct option long_options[] = {
     {"chaos", optional_argument, NULL, OPT_CHAOS},
     {"seed", required_argument, NULL, OPT_CHAOS},
     {"dirty", required_argument, NULL, OPT_DIRTY},
-    {"version", no_argument, NULL, OPT_VERSION},
+    {"version", no_argument, NULL, 'v'},
     {0},
 };
 
@@ -334,12 +333,12 @@ int lz_cmd_trace(int argc, char **argv)
 	struct options o = {.trace = {.checkpoint_ms = -1, .flow_limit = FLOW_LIMIT}};
 	int c;
 
-	while ((c = lz_option(argc, argv, "+o:qh", long_options)) != -1) {
+	while ((c = lz_option(argc, argv, "+o:qhv", long_options)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);
 			return 0;
 		}
-		if (c == OPT_VERSION) {
+		if (c == 'v') {
 			printf("lizard " LIZARD_VERSION "\n");
 			return 0;
 		}

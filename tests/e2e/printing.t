@@ -99,10 +99,10 @@ said 1 "nothing$shown: not verified" verify "nothing$odd"
 said 1 "nothing$shown" rm "nothing$odd"
 said 1 "nothing$shown" pack "nothing$odd"
 said 1 "nothing$shown" unpack "$T/nothing$odd"
-said 1 "x$shown" serve -s "x$odd" "$rec"
+said 2 "x$shown" serve -s "x$odd" "$rec"
 said 2 "x$shown" "x$odd"
 said 2 "unrecognized option '--x$shown'" verify "--x$odd"
-said 2 "unrecognized option '--all=x$shown'" verify "--all=x$odd"
+said 2 "option '--all=x$shown' takes no argument" verify "--all=x$odd"
 said 125 "x$shown" trace --slice "x$odd" ./plain
 said 125 "x$shown" trace -o "/nowhere/x$odd" ./plain
 said 1 "x$shown" gdb "x$odd"
