@@ -24,11 +24,12 @@
 #include <unistd.h>
 
 enum front_end { ANY, STOCK, PATCHED };
+enum { USED_WRONGLY = 2 }; /* the exit status */
 
 struct options {
 	const char *what, *gdb, *port, *process;
 	enum front_end front_end;
-	bool at_end, echo, kept;
+	bool at_end, echo, kept, version;
 	const char **rest; /* GDB's arguments */
 	int n_rest;
 	char *first; /* the recording of the first process, which has what all processes share */
@@ -54,7 +55,7 @@ static void usage(FILE *to)
 	    "                    else patched where it is built, else stock)\n"
 	    "      --gdb PATH    the stock GDB to start (default: $LIZARD_GDB, else gdb)\n"
 	    "  -h, --help        this text\n"
-	    "      --version\n\n"
+	    "  -v, --version     the versions of Lizard and of the GDB that would be started\n\n"
 	    "All else is GDB's: -batch, -ex COMMAND, -x FILE, -i=mi, ...\n"
 	    "Inside: fs, fn, bs, prev, jump_forward, jump_backward, reverse_watchpoint, when,\n"
 	    "info lizard, checkpoint, restart, and all of GDB's own; `help bs` says more.\n",
@@ -89,7 +90,7 @@ static bool takes_word(const char *arg)
 /* What lizard-gdb itself understands: a switch sets a bool, a value a text of struct options. */
 static const struct own_option {
 	const char *name, *letter;
-	enum { SWITCH, VALUE, USE_STOCK, USE_PATCHED, HELP, VERSION } kind;
+	enum { SWITCH, VALUE, USE_STOCK, USE_PATCHED, HELP } kind;
 	size_t field;
 } own_options[] = {
     {"--end", "-e", SWITCH, offsetof(struct options, at_end)},
@@ -101,7 +102,7 @@ static const struct own_option {
     {"--stock", NULL, USE_STOCK, 0},
     {"--gdb", NULL, VALUE, offsetof(struct options, gdb)},
     {"--help", "-h", HELP, 0},
-    {"--version", NULL, VERSION, 0},
+    {"--version", "-v", SWITCH, offsetof(struct options, version)},
 };
 
 /* The option that ARG is; *VALUE: what NAME=VALUE gives it, else NULL. */
@@ -147,7 +148,6 @@ static int obey(const struct own_option *d, const char *value, struct options *o
 	case USE_STOCK: o->front_end = STOCK; return 0;
 	case USE_PATCHED: o->front_end = PATCHED; return 0;
 	case HELP: usage(stdout); return 1;
-	case VERSION: printf("lizard " LIZARD_VERSION "\n"); return 1;
 	}
 	return 0;
 }
@@ -166,8 +166,10 @@ static int parse(int argc, char **argv, struct options *o)
 		const struct own_option *d = ours ? option_of(argv[i], &value) : NULL;
 
 		if (d) {
+			if (d->kind == VALUE && !value && i + 1 == argc)
+				return lz_fail("option '%s' requires an argument", argv[i]);
 			if (d->kind == VALUE && !value)
-				value = i + 1 < argc ? argv[++i] : "";
+				value = argv[++i];
 			if (obey(d, value, o))
 				return 1;
 		} else if (ours && argv[i][0] != '-') {
@@ -178,7 +180,7 @@ static int parse(int argc, char **argv, struct options *o)
 				o->rest[o->n_rest++] = argv[++i];
 		}
 	}
-	if (!o->what)
+	if (!o->what && !o->version)
 		return lz_fail("which program or recording? See lizard-gdb --help");
 	return 0;
 }
@@ -498,14 +500,51 @@ static int check_shown(const char *path)
 	               path);
 }
 
-static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
+static int find_self(char self[PATH_MAX])
 {
-	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
 
 	if (n < 0)
 		return lz_fail_errno("/proc/self/exe");
 	self[n] = 0;
+	return 0;
+}
+
+/* The first line of what GDB says of itself. */
+static int version_of(const char *gdb, char line[200])
+{
+	lz_auto_free char *word = lz_shell_word(gdb), *command = NULL;
+	FILE *from = NULL;
+
+	if (word && asprintf(&command, "%s --version 2>/dev/null", word) > 0)
+		from = popen(command, "re");
+	bool read = from && fgets(line, 200, from);
+	if (from)
+		pclose(from);
+	if (!read)
+		return lz_fail("%s --version says nothing: is it a GDB?", gdb);
+	line[strcspn(line, "\n")] = 0;
+	return 0;
+}
+
+static int say_version(struct options *o)
+{
+	char self[PATH_MAX], gdb[PATH_MAX], line[200];
+
+	printf("lizard " LIZARD_VERSION "\n");
+	if (find_self(self) < 0 || find_gdb(o, self, gdb) < 0 || version_of(gdb, line) < 0)
+		return -1;
+	lz_print(stdout, "%s: %s (%s)\n", o->front_end == PATCHED ? "patched GDB" : "stock GDB",
+	         line, gdb);
+	return 0;
+}
+
+static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
+{
+	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
+
+	if (find_self(self) < 0)
+		return -1;
 	char *program = program_file(r, o);
 	bool host = same_files(r);
 
@@ -568,15 +607,15 @@ int lz_cmd_gdb(int argc, char **argv)
 	struct options o = {0};
 
 	open_missing();
-	int rc = parse(argc, argv, &o);
+	int rc = parse(argc, argv, &o), failed = rc < 0 ? USED_WRONGLY : 1;
 
 	if (rc == 0)
-		rc = open_recording(&o);
+		rc = o.version ? say_version(&o) : open_recording(&o);
 	else if (rc > 0)
 		rc = 0;
 	free(o.first);
 	free(o.rest);
 	if (rc < 0)
 		lz_print_lines(stderr, "lizard-gdb: %s\n", lz_error());
-	return rc < 0 ? 1 : rc;
+	return rc < 0 ? failed : rc;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard ls: the recordings, oldest first. */
+#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
 #include <cmds/options.h>
 #include <cmds/text.h>
+#include <common/cleanup.h>
 #include <common/print.h>
 #include <lizard/error.h>
 
@@ -13,9 +16,10 @@ static void usage(FILE *to)
 {
 	fprintf(
 	    to,
-	    "usage: lizard ls [--json]\n\n"
+	    "usage: lizard ls [--json] [PROG|NAME|PATTERN...]\n\n"
 	    "Lists the recordings below $LIZARD_TRACE_DIR (else $XDG_DATA_HOME/lizard, else\n"
 	    "~/.local/share/lizard), oldest first: name, program, date, duration, size, status.\n"
+	    "Of all recordings, or of those of a program, of that name, or that match ('prog-*').\n"
 	    "  --json  one JSON array instead\n");
 }
 
@@ -86,13 +90,64 @@ static void print_table(const struct lz_catalog *c)
 		print_entry(&c->v[i], name, prog);
 }
 
+/* WHAT: a program's path or name, a recording's name, or a pattern for either name. */
+static bool is_of(const struct lz_entry *e, const char *what)
+{
+	const char *program = e->bad ? "" : e->meta.program, *slash = strrchr(program, '/');
+	lz_auto_free char *real = strchr(what, '/') ? realpath(what, NULL) : NULL;
+
+	if (strchr(what, '/'))
+		return strcmp(program, real ? real : what) == 0;
+	return fnmatch(what, e->name, 0) == 0 ||
+	       (*program && fnmatch(what, slash ? slash + 1 : program, 0) == 0);
+}
+
+/* Leaves those that one of the N words of WHAT means. */
+static void keep_only(struct lz_catalog *c, char *const *what, int n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		bool wanted = false;
+
+		for (int k = 0; k < n; k++)
+			wanted |= is_of(&c->v[i], what[k]);
+		if (wanted)
+			c->v[kept++] = c->v[i];
+		else
+			lz_entry_free(&c->v[i]);
+	}
+	c->n = kept;
+}
+
+/* An exit status. */
+static int list(char *const *what, int n, bool json)
+{
+	struct lz_catalog c;
+	int rc = lz_catalog_read(&c);
+
+	if (rc == 0 && n)
+		keep_only(&c, what, n);
+	if (rc == 0 && n && !c.n)
+		lz_warn("no recording of `%s`%s in %s", what[0], n > 1 ? " or the others" : "",
+		        c.dir);
+	if (rc == 0 && json)
+		rc = print_json(&c);
+	else if (rc == 0)
+		print_table(&c);
+	if (rc < 0)
+		lz_warn("%s", lz_error());
+	bool none = n && !c.n;
+	lz_catalog_free(&c);
+	return rc < 0 || none;
+}
+
 int lz_cmd_ls(int argc, char **argv)
 {
 	static const struct option options[] = {
 	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-	struct lz_catalog c;
 	bool json = false;
-	int opt, rc = 0;
+	int opt;
 
 	while ((opt = lz_option(argc, argv, "jh", options)) != -1) {
 		if (opt == 'h') {
@@ -105,16 +160,5 @@ int lz_cmd_ls(int argc, char **argv)
 		}
 		json = true;
 	}
-	if (optind < argc) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_catalog_read(&c) < 0 || (json && print_json(&c) < 0)) {
-		lz_warn("%s", lz_error());
-		rc = 1;
-	} else if (!json) {
-		print_table(&c);
-	}
-	lz_catalog_free(&c);
-	return lz_finish_output(rc);
+	return lz_finish_output(list(argv + optind, argc - optind, json));
 }

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	if (strcmp(argv[1], "--version") == 0) {
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
 		printf("lizard " LIZARD_VERSION "\n");
 		return 0;
 	}

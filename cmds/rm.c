@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard rm: removes recordings by name or directory. */
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,14 @@
 #include <cmds/options.h>
 #include <lizard/error.h>
 
+enum { REPORTED = 1 }; /* failed, and said why */
+
 static void usage(FILE *to)
 {
 	fprintf(to,
 	        "usage: lizard rm NAME...\n\n"
-	        "Removes recordings, each named as `lizard ls` shows it or by its directory.\n");
+	        "Removes recordings, each named as `lizard ls` shows it or by its directory.\n"
+	        "A pattern ('prog-*', 'prog-[1-5]') names all that `lizard ls` shows for it.\n");
 }
 
 /* What lies elsewhere is not removed by a name that only leads there; PROG-latest leads to its
@@ -37,6 +41,29 @@ static int remove_here(const char *path)
 	return lz_recording_remove(path);
 }
 
+/* All that are there and whose names match, as a shell would see it. */
+static int remove_matching(const char *pattern)
+{
+	struct lz_catalog c;
+	size_t n = 0;
+	int rc = lz_catalog_read(&c);
+
+	for (size_t i = 0; i < c.n; i++) {
+		if (fnmatch(pattern, c.v[i].name, FNM_PERIOD) != 0)
+			continue;
+		n++;
+		if (remove_here(c.v[i].path) < 0) {
+			lz_warn("%s", lz_error());
+			rc = REPORTED;
+		}
+	}
+	if (rc == 0 && n == 0)
+		rc = lz_fail("no recording matches `%s` in %s; `lizard ls` lists what there is",
+		             pattern, c.dir);
+	lz_catalog_free(&c);
+	return rc;
+}
+
 /* A name is looked up among the recordings; what holds a slash is a directory. Unlike in other
  * commands a program does not stand for its latest recording: removing is not guessed at. */
 static int remove_one(const char *name)
@@ -51,9 +78,12 @@ static int remove_one(const char *name)
 		free(dir);
 		return -1;
 	}
-	rc = access(path, F_OK) == 0
-	         ? remove_here(path)
-	         : lz_fail("no recording `%s` in %s; `lizard ls` lists what there is", name, dir);
+	if (access(path, F_OK) == 0)
+		rc = remove_here(path);
+	else if (strpbrk(name, "*?["))
+		rc = remove_matching(name);
+	else
+		rc = lz_fail("no recording `%s` in %s; `lizard ls` lists what there is", name, dir);
 	free(path);
 	free(dir);
 	return rc;
@@ -73,10 +103,12 @@ int lz_cmd_rm(int argc, char **argv)
 		return 2;
 	}
 	for (; optind < argc; optind++) {
-		if (remove_one(argv[optind]) < 0) {
+		int one = remove_one(argv[optind]);
+
+		if (one < 0)
 			lz_warn("%s", lz_error());
+		if (one)
 			rc = 1;
-		}
 	}
 	return rc;
 }

@@ -87,7 +87,7 @@ is "$?" 1 "dump to a full disk fails"
 lizard verify small-2 >/dev/full 2>"$T/err"
 is "$? $(grep -c 'cannot write the output' "$T/err")" "1 1" "so does verify"
 
-for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls x" "rm" "prune" \
+for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls --x" "rm" "prune" \
 	"pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q" "prune --older-than 5x" "prune --older-than 5" "prune --older-than 0"; do
 	# shellcheck disable=SC2086
 	lizard $bad >"$T/out" 2>"$T/err"
@@ -134,6 +134,25 @@ done
 lizard prune --keep 2 --dry-run | grep -q small-1
 ok $? "prune --dry-run says what would go"
 is "$(lizard ls | wc -l)" 4 "... and leaves it"
+ends=$(lizard-trace -q ./ends 3; basename "$(readlink "$LIZARD_TRACE_DIR/ends-latest")")
+names() { # of those that ls lists for its arguments
+	lizard ls --json "$@" 2>"$T/err" | json 'join " ", sort map { $_->{name} } @$o'
+}
+is "$(names small)" "small-1 small-2 small-3" "ls PROG: its recordings"
+is "$(names ./ends)" "$ends" "ls ./PROG: of that very file"
+is "$(cd / && names ./small)" "" "and of no other"
+is "$(names 'small-[12]' ends)" "$ends small-1 small-2" "ls: a pattern, and two words"
+is "$(names 'sm*')" "small-1 small-2 small-3" "ls: a pattern for programs"
+lizard ls none >"$T/out" 2>"$T/err"
+is "$? $(wc -c <"$T/out") $(cat "$T/err")" "1 0 lizard: no recording of \`none\` in $LIZARD_TRACE_DIR" "ls: none of that name"
+mkdir "$LIZARD_TRACE_DIR/ends-mine"
+lizard rm 'ends-[!0]*'
+is "$? $(names ends) $(ls -d "$LIZARD_TRACE_DIR"/ends*)" "0  $LIZARD_TRACE_DIR/ends-mine" "rm: a pattern, recordings only"
+rmdir "$LIZARD_TRACE_DIR/ends-mine"
+lizard rm 'e*' 2>"$T/err"
+is "$? $(grep -c 'no recording matches .e\*. in' "$T/err")" "1 1" "rm: a pattern that nothing matches"
+lizard rm '*-latest' 2>"$T/err"
+is "$? $(names small)" "1 small-1 small-2 small-3" "rm: a pattern means no links"
 lizard prune --older-than 1h --max-size 1T
 is "$(lizard ls | wc -l)" 4 "prune: nothing is that old or big"
 lizard prune --keep 2 >/dev/null
@@ -159,5 +178,22 @@ lizard prune --older-than 1h >"$T/out"
 is "$(ls "$LIZARD_TRACE_DIR" | grep -c "^small-2$\|^old$") $(grep -c ' old$' "$T/out")" "1 1" "prune --older-than: of one of another version it is known when it was last written"
 lizard prune --max-size 1K >/dev/null
 is "$(ls -A "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
+
+# Used wrongly.
+is "$(lizard -v)" "$(lizard --version)" "-v"
+for command in ls ps rm prune pack unpack info dump verify serve; do
+	lizard $command --frob "$T/none" >"$T/out" 2>"$T/err"
+	like "$? $(head -n 1 "$T/err")" "^2 lizard $command: unrecognized option '--frob'$" "$command: status and message of an unknown option"
+done
+for command in ps rm prune pack unpack info dump verify serve gdb; do
+	lizard $command >"$T/out" 2>"$T/err"
+	is "$?" 2 "$command: status without an argument"
+done
+lizard-trace --fl= ./small 2>"$T/err"
+is "$? $(head -n 1 "$T/err")" "125 lizard-trace: option '--fl=' is ambiguous; it may be --flow --flow-limit" "an ambiguous abbreviation"
+lizard-trace --quiet=1 ./small 2>"$T/err"
+is "$? $(head -n 1 "$T/err")" "125 lizard-trace: option '--quiet=1' takes no argument" "an argument too many"
+lizard-trace --ma 2>"$T/err"
+is "$? $(head -n 1 "$T/err")" "125 lizard-trace: option '--ma' requires an argument" "an abbreviation without its argument"
 cd /
 done_testing

@@ -8,10 +8,20 @@ prog_build tour || skip_all "no program"
 record tour
 
 out=$("$LIZARD_BIN/lizard-gdb" 2>&1)
-is $? 1 "no argument: status"
+is $? 2 "no argument: status"
 like "$out" 'lizard-gdb: which program' "no argument: sentence"
 like "$("$LIZARD_BIN/lizard-gdb" --help)" 'usage: lizard-gdb' "--help"
-like "$("$LIZARD_BIN/lizard-gdb" --version)" '^lizard [0-9]' "--version"
+for how in "-v" "--stock --version" "--gdb gdb --version"; do
+	# shellcheck disable=SC2086
+	out=$(LIZARD_FRONT_END='' "$LIZARD_BIN/lizard-gdb" $how | tr '\n' ' ')
+	like "$out" '^lizard [0-9.]+ (stock|patched) GDB: GNU gdb .*[0-9]+\.[0-9]+.* \(.*gdb\) $' "$how: Lizard's version and GDB's"
+done
+like "$out" ' stock GDB: ' "--gdb: that one's"
+out=$("$LIZARD_BIN/lizard-gdb" --gdb "$T/none" --version 2>&1)
+is "$?" 1 "--version without a GDB: status"
+like "$out" "^lizard-gdb: $T/none --version says nothing" "and what is wrong"
+out=$("$LIZARD_BIN/lizard-gdb" -p 2>&1)
+is "$? $out" "2 lizard-gdb: option '-p' requires an argument" "an option without its argument"
 out=$("$LIZARD_BIN/lizard-gdb" "$T/nothing" 2>&1)
 is $? 1 "no recording: status"
 like "$out" 'lizard-gdb: .*nothing' "no recording: sentence"
