@@ -21,6 +21,8 @@ endif
 BIN := $(BUILD)/bin
 LIB := $(BUILD)/lib/lizard
 OBJ := $(BUILD)/obj
+# What is built says nothing of the folder where it was built.
+NO_FOLDER := -ffile-prefix-map=$(CURDIR)=.
 
 all:
 
@@ -34,7 +36,7 @@ ARCHIVE  = $(OBJ)/lib$(1).a
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c $< -o $@
+	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(NO_FOLDER) $(WARN) -MMD -MP -c $< -o $@
 
 define folder_archive
 $(OBJ)/lib$(1).a: $(patsubst %.c,$(OBJ)/%.o,$(call SOURCES,$(1)))
@@ -51,13 +53,26 @@ include $(wildcard */build.mk)
 
 # The tools find their parts in ../lib/lizard beside their own folder, so what is in the build
 # directory runs as it is and is installed as it is.
-MAN := $(wildcard docs/man/*.1)
+TOOLS := lizard lizard-trace lizard-gdb lizard-cc lizard-c++
+MAN   := $(sort $(wildcard docs/man/*.1))
+install uninstall: export TO = $(DESTDIR)$(PREFIX)
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/lizard $(DESTDIR)$(PREFIX)/share/man/man1
-	cp -PR --preserve=mode,links $(BIN)/. $(DESTDIR)$(PREFIX)/bin/
-	cp -PR --preserve=mode,links $(LIB)/. $(DESTDIR)$(PREFIX)/lib/lizard/
-	find $(DESTDIR)$(PREFIX)/lib/lizard -name __pycache__ -prune -exec rm -r {} +
-	$(if $(MAN),install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1/)
+	scripts/install-tree $(BIN) "$$TO/bin"
+	scripts/install-tree $(LIB) "$$TO/lib/lizard"
+	install -d -m 755 "$$TO/share/man/man1"
+	install -m 644 $(MAN) "$$TO/share/man/man1"
+
+# Folders that others use, too, stay.
+uninstall:
+	rm -rf "$$TO/lib/lizard"
+	for tool in $(TOOLS); do rm -f "$$TO/bin/$$tool"; done
+	for page in $(notdir $(MAN)); do rm -f "$$TO/share/man/man1/$$page"; done
+
+DIST := lizard-$(VERSION)
+dist:
+	@mkdir -p $(BUILD)
+	git archive --format=tar.gz --prefix=$(DIST)/ -o $(BUILD)/$(DIST).tar.gz HEAD
+	@echo '$(BUILD)/$(DIST).tar.gz'
 
 setup:
 	@scripts/setup
@@ -67,4 +82,23 @@ lint:
 clean:
 	rm -rf $(BUILD) $(BUILD)-san
 
-.PHONY: all install setup lint clean
+define HELP
+make                build into $(BUILD)/ (BUILD=DIR: elsewhere)
+make gdb            build the patched GDB, too: some minutes, once
+make setup          install the Debian packages that are missing (as root)
+make install        install into PREFIX ($(PREFIX)), below DESTDIR if that is set
+make uninstall      remove that again
+make demo           record a real crash and walk back to its cause
+make check          run every test (TESTS="...": these only)
+make check-long     run the long tests as well: hours
+make lint           check style, layers, links and scripts
+make bench          measure speed
+make dist           write the sources that are committed to $(BUILD)/$(DIST).tar.gz
+make clean          remove what was built
+CONTRIBUTING.md says more.
+endef
+help: export HELP := $(HELP)
+help:
+	@echo "$$HELP"
+
+.PHONY: all install uninstall dist setup lint clean help

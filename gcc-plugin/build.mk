@@ -7,18 +7,18 @@ PLUGIN_OBJ := $(patsubst gcc-plugin/%.cc,$(OBJ)/gcc-plugin/%.o,$(wildcard gcc-pl
 
 $(OBJ)/gcc-plugin/%.o: gcc-plugin/%.cc
 	@mkdir -p $(@D)
-	$(HOSTCXX) -std=gnu++14 -fno-rtti -fno-exceptions -fPIC -O2 -g -Wall -Wno-literal-suffix \
+	$(HOSTCXX) -std=gnu++14 -fno-rtti -fno-exceptions -fPIC -O2 -g $(NO_FOLDER) -Wall -Wno-literal-suffix \
 	  -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -isystem $(PLUGIN_INC) -MMD -MP -c $< -o $@
 
 $(OBJ)/gcc-plugin/common-%.o: common/%.c
 	@mkdir -p $(@D)
-	$(HOSTCC) -std=gnu11 -fPIC -O2 -g $(WARN) -Iinclude -MMD -MP -c $< -o $@
+	$(HOSTCC) -std=gnu11 -fPIC -O2 -g $(NO_FOLDER) $(WARN) -Iinclude -MMD -MP -c $< -o $@
 
 $(LIB)/lizard_plugin.so: $(PLUGIN_OBJ)
 	@mkdir -p $(@D)
 	$(HOSTCXX) -shared $^ -o $@
 
-RUNTIME_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Iinclude -fno-stack-protector -fcf-protection=none \
+RUNTIME_FLAGS := -std=gnu11 -O2 -g $(NO_FOLDER) -Wall -Wextra -Iinclude -fno-stack-protector -fcf-protection=none \
                  -fno-tree-loop-distribute-patterns -ffreestanding
 
 $(LIB)/lizard-rt.o: gcc-plugin/runtime.c gcc-plugin/runtime.h include/lizard/marker.h
@@ -36,7 +36,7 @@ $(LIB)/liblizard-rt.so: gcc-plugin/runtime.c gcc-plugin/runtime.h include/lizard
 LIZARD_CC_OBJ := $(OBJ)/gcc-plugin/lizard-cc.o $(OBJ)/gcc-plugin/cmdline.o
 $(LIZARD_CC_OBJ): $(OBJ)/gcc-plugin/%.o: gcc-plugin/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c $< -o $@
+	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(NO_FOLDER) $(WARN) -MMD -MP -c $< -o $@
 
 $(BIN)/lizard-cc: $(LIZARD_CC_OBJ)
 	@mkdir -p $(@D)
