@@ -122,7 +122,7 @@ int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kin
 int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char kind);
 
 /* ---- state ---- */
-/* Breakpoints are not seen. Reads as much as is mapped, returns the count. */
+/* Breakpoints are not seen. Reads as much as the program could access, returns the count. */
 size_t lz_session_read(struct lz_session *s, uint64_t addr, void *buf, size_t len);
 int lz_session_regs(struct lz_session *s, struct user_regs_struct *r);
 int lz_session_xstate(struct lz_session *s, uint8_t *buf, uint32_t *len);

@@ -80,3 +80,16 @@ size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
 	}
 	return n;
 }
+
+size_t lz_engine_read_allowed(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
+{
+	const struct lz_vma *v = NULL;
+	uint64_t at = addr;
+
+	while (at - addr < len && (v = lz_space_find(&e->space, at)) && v->prot)
+		at = v->end;
+	/* what no mapping of the list holds may be stack that has grown */
+	if (at - addr < len && v)
+		len = at - addr;
+	return lz_engine_read(e, addr, buf, len);
+}

@@ -277,6 +277,8 @@ bool lz_event_arrives(const struct lz_event *ev);
 const struct user_regs_struct *lz_engine_regs(struct lz_engine *e);
 /* Memory without our breakpoints. */
 size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len);
+/* The same up to memory that the program may not access (PROT_NONE). */
+size_t lz_engine_read_allowed(struct lz_engine *e, uint64_t addr, void *buf, size_t len);
 /* Breakpoints for the following resumes; replaced as a whole. They are in memory only while
  * running: call lz_engine_unbreak() before anything else looks at the process or copies it. */
 int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n);

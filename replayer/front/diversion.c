@@ -73,7 +73,7 @@ int lz_diversion_write(struct lz_diversion *d, uint64_t addr, const void *buf, s
 
 size_t lz_diversion_read(struct lz_diversion *d, uint64_t addr, void *buf, size_t len)
 {
-	return lz_engine_read(d->e, addr, buf, len);
+	return lz_engine_read_allowed(d->e, addr, buf, len);
 }
 
 int lz_diversion_regs(struct lz_diversion *d, struct user_regs_struct *r)

@@ -28,16 +28,45 @@ static bool at_stub(const struct lz_engine *e, uint64_t addr, uint64_t len)
 	return lz_guard_range(&e->proc, addr, len) < 0;
 }
 
+/* What a call that has mapped memory does to the list of mappings. */
+static struct lz_map_op op_of(const struct user_regs_struct *r, uint64_t result)
+{
+	struct lz_map_op op = {.addr = r->rdi, .len = r->rsi, .file = LZ_NO_FILE};
+
+	switch (r->orig_rax) {
+	case SYS_mmap:
+		op.op = LZ_MAP;
+		op.addr = result;
+		op.prot = (uint32_t)r->rdx;
+		op.flags = (uint32_t)r->r10 & MAP_TAKEN;
+		break;
+	case SYS_mremap:
+		op = (struct lz_map_op){LZ_REMAP,   result, r->rdx, 0,     (uint32_t)r->r10,
+		                        LZ_NO_FILE, 0,      r->rdi, r->rsi};
+		break;
+	case SYS_munmap: op.op = LZ_UNMAP; break;
+	case SYS_mprotect:
+		op.op = LZ_PROTECT;
+		op.prot = (uint32_t)r->rdx;
+		break;
+	default: op.op = LZ_ZERO; break;
+	}
+	return op;
+}
+
 static int do_call(struct lz_engine *e, const struct user_regs_struct *r, int64_t *result,
                    uint64_t flags)
 {
 	bool map = r->orig_rax == SYS_mmap;
 
 	*result = 0;
-	return lz_proc_syscall(&e->proc, result, r->orig_rax, r->rdi, r->rsi, r->rdx, flags,
-	                       map ? UINT64_MAX : r->r8, 0) < 0
-	           ? -1
-	           : 1;
+	if (lz_proc_syscall(&e->proc, result, r->orig_rax, r->rdi, r->rsi, r->rdx, flags,
+	                    map ? UINT64_MAX : r->r8, 0) < 0)
+		return -1;
+	if (*result < 0 && *result > -4096)
+		return 1;
+	const struct lz_map_op op = op_of(r, (uint64_t)*result);
+	return lz_space_apply(&e->space, &op) < 0 ? -1 : 1;
 }
 
 static int refuse(int64_t *result)

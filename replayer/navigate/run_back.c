@@ -116,8 +116,8 @@ static struct gap behind(struct lz_session *s, const struct lz_checkpoint *ck)
 }
 
 /* With watchpoints only, or where it is known when control was at the breakpoints: whole
- * intervals between checkpoints, before END, in which no watched page was written, need not be
- * run. What differs at their ends does not tell: a value may have changed and changed back. */
+ * intervals between checkpoints, before END, in which no watched page was written or mapped, need
+ * not be run. What differs at their ends does not tell: a value may have changed and changed back. */
 static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_known)
 {
 	struct lz_reader *r = s->rp.reader;
@@ -135,7 +135,8 @@ static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_k
 			break;
 		const struct lz_checkpoint *ck = lz_reader_checkpoint(r, i);
 		const struct lz_checkpoint *before = lz_reader_checkpoint(r, i - 1);
-		if (!ck || !before || ck->whole || !ck->exact || page_dirty(s, ck))
+		if (!ck || !before || ck->whole || !ck->exact || page_dirty(s, ck) ||
+		    lz_session_remapped_between(s, before->pos.event, ck->pos.event))
 			break;
 		struct gap g = behind(s, before);
 		if (lz_gap_cmp(g.event, g.marker, end.event, end.marker) < 0)

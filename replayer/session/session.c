@@ -69,7 +69,8 @@ void lz_session_close(struct lz_session *s)
 	free(s->watches);
 	free(s->breaks);
 	free(s->trail.ips);
-	free(s->signals);
+	free(s->signals.v);
+	free(s->remaps.v);
 	lz_rebuild_free(s->rebuild);
 	lz_replay_free(&s->rp);
 	lz_reader_close(r);
@@ -171,7 +172,7 @@ size_t lz_session_read(struct lz_session *s, uint64_t addr, void *buf, size_t le
 {
 	if (!s->e)
 		return 0;
-	return lz_engine_read(s->e, addr, buf, len);
+	return lz_engine_read_allowed(s->e, addr, buf, len);
 }
 
 int lz_session_regs(struct lz_session *s, struct user_regs_struct *r)

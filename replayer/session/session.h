@@ -43,7 +43,14 @@ struct lz_user_watch {
 	uint64_t addr, len;
 	char kind;
 	uint32_t count;
-	uint8_t *value; /* last seen */
+	uint8_t *value; /* last seen, with zeroes for what could not be read, */
+	uint64_t seen;  /* which is all from this byte on */
+};
+
+/* Numbers of events, in order. */
+struct lz_event_list {
+	uint64_t *v;
+	size_t n, room;
 };
 
 /* On the way back to an instant with a name interrupts are only noted. */
@@ -75,9 +82,8 @@ struct lz_session {
 	/* Of a user of the session that lives as long as it does: navigation. NULL until used. */
 	void *companion;
 	void (*free_companion)(void *companion);
-	uint64_t *signals; /* events that are signals, once signals_known */
-	size_t n_signals;
-	bool signals_known;
+	struct lz_event_list signals, remaps; /* remaps: what changes mappings */
+	bool listed;                          /* the lists are made */
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
 	/* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
 	uint64_t back_to;
@@ -164,18 +170,23 @@ struct lz_turn_end {
 int lz_session_turn_before(struct lz_session *s, uint32_t tid, uint64_t event,
                            struct lz_turn_end *end);
 
-/* ---- signals (signals.c) ---- */
+/* ---- events to look for (event_lists.c) ---- */
 /* Does a run stop for this event, which is a signal? */
 bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev);
 /* *ONE_MORE: 1 + the index of the last event before EVENT that a run stops for; 0: there is
  * none. */
 int lz_session_signal_before(struct lz_session *s, uint64_t event, uint64_t *one_more);
+/* 1: of the events from number FROM up to TO, exclusive, one changes the mappings of a watchpoint.
+ * -1. */
+int lz_session_remapped_between(struct lz_session *s, uint64_t from, uint64_t to);
 
 /* ---- watchpoints (watch.c) ---- */
+/* Does EV map memory of the watchpoint, unmap or protect it? */
+bool lz_watch_remapped(const struct lz_user_watch *w, const struct lz_event *ev);
 /* Debug registers for the session's watchpoints; reads the present values from E. */
 int lz_watch_arm(struct lz_session *s, struct lz_engine *e);
-/* What changed or was touched since the last call: the watchpoint, or NULL. H: the stop's, NULL
- * after an event. */
+/* What changed or was touched since the last call: the watchpoint, or NULL. Whether memory can be
+ * read is part of its value. H: the stop's, NULL after an event. */
 struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
                                      const struct lz_halt *h);
 

@@ -35,7 +35,7 @@ int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kin
 	uint8_t *value = calloc(1, len);
 	if (!value)
 		return lz_fail("out of memory");
-	s->watches[s->n_watches++] = (struct lz_user_watch){addr, len, kind, 1, value};
+	s->watches[s->n_watches++] = (struct lz_user_watch){addr, len, kind, 1, value, 0};
 	return 0;
 }
 
@@ -169,6 +169,12 @@ static int choose_slots(struct lz_session *s, struct lz_engine *e)
 	return ret;
 }
 
+static uint64_t read_value(struct lz_engine *e, const struct lz_user_watch *w, uint8_t *value)
+{
+	memset(value, 0, w->len);
+	return lz_engine_read_allowed(e, w->addr, value, w->len);
+}
+
 int lz_watch_arm(struct lz_session *s, struct lz_engine *e)
 {
 	if (lz_engine_unguard(e) < 0)
@@ -178,8 +184,7 @@ int lz_watch_arm(struct lz_session *s, struct lz_engine *e)
 		return -1;
 	for (size_t i = 0; i < s->n_watches; i++) {
 		struct lz_user_watch *w = &s->watches[i];
-		memset(w->value, 0, w->len);
-		lz_engine_read(e, w->addr, w->value, w->len);
+		w->seen = read_value(e, w, w->value);
 	}
 	return 0;
 }
@@ -203,11 +208,52 @@ static bool touched(const struct lz_engine *e, const struct lz_user_watch *w,
 	return false;
 }
 
+static bool within(const struct lz_user_watch *w, uint64_t addr, uint64_t len)
+{
+	return addr < w->addr + w->len && w->addr < addr + len;
+}
+
+bool lz_watch_remapped(const struct lz_user_watch *w, const struct lz_event *ev)
+{
+	for (uint32_t i = 0; i < ev->n_ops; i++) {
+		const struct lz_map_op *op = &ev->ops[i];
+		if (within(w, op->addr, op->len + LZ_PAGE - 1) ||
+		    within(w, op->old_addr, op->old_len))
+			return true;
+	}
+	return ev->flags & LZ_EVF_REBASE;
+}
+
+/* Has the event just applied made memory readable, or the contrary? The stack gets longer without
+ * any. */
+static bool remapped(const struct lz_engine *e, const struct lz_user_watch *w)
+{
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event - 1);
+
+	return ev && lz_watch_remapped(w, ev);
+}
+
+/* Reads W's value anew. */
+static bool changed(struct lz_engine *e, struct lz_user_watch *w, bool event)
+{
+	uint8_t small[64], *now = w->len <= sizeof small ? small : malloc(w->len);
+
+	if (!now)
+		return false;
+	uint64_t seen = read_value(e, w, now);
+	bool differs =
+	    memcmp(now, w->value, w->len) != 0 || (event && seen != w->seen && remapped(e, w));
+	memcpy(w->value, now, w->len);
+	w->seen = seen;
+	if (now != small)
+		free(now);
+	return differs;
+}
+
 struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
                                      const struct lz_halt *h)
 {
 	struct lz_user_watch *found = NULL;
-	uint8_t small[64], *now;
 
 	/* An event may have mapped the memory once more. */
 	if (!h && e->proc.stub->shares && (e->debug.user[0].kind || e->guarded.n) &&
@@ -216,18 +262,10 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 
 	for (size_t i = 0; i < s->n_watches; i++) {
 		struct lz_user_watch *w = &s->watches[i];
-		now = w->len <= sizeof small ? small : malloc(w->len);
-		if (!now)
-			continue;
-		memset(now, 0, w->len);
-		lz_engine_read(e, w->addr, now, w->len);
-		bool changed = memcmp(now, w->value, w->len) != 0;
-		memcpy(w->value, now, w->len);
-		if (now != small)
-			free(now);
-		if (w->kind == 'w'   ? changed
-		    : w->kind == 'a' ? changed || touched(e, w, h)
-		                     : !changed && touched(e, w, h))
+		bool differs = changed(e, w, !h);
+		if (w->kind == 'w'   ? differs
+		    : w->kind == 'a' ? differs || touched(e, w, h)
+		                     : !differs && touched(e, w, h))
 			found = w;
 	}
 	return found;
