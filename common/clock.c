@@ -38,6 +38,10 @@ static void on_fault(int signo, siginfo_t *info, void *context)
 		forgone = false;
 		return;
 	}
+	if (before.sa_flags & SA_SIGINFO) {
+		before.sa_sigaction(signo, info, context);
+		return;
+	}
 	sigaction(signo, &before, NULL);
 	if (info->si_code <= 0) /* no instruction will do it again */
 		raise(signo);

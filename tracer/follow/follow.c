@@ -102,6 +102,8 @@ static int start(struct lz_follow *f, int state, int shared_lock, pid_t process)
 	char state_text[16], news_text[16];
 	char *argv[] = {"lizard", "trace", "--handed-over", state_text, news_text, NULL};
 	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t all;
 	pid_t pid;
 
 	snprintf(state_text, sizeof(state_text), "%d", state);
@@ -111,9 +113,15 @@ static int start(struct lz_follow *f, int state, int shared_lock, pid_t process)
 	posix_spawn_file_actions_adddup2(&files, state, state);
 	posix_spawn_file_actions_adddup2(&files, f->out, f->out);
 	posix_spawn_file_actions_adddup2(&files, shared_lock, LZ_SHARED_LOCK_FD);
+	/* what comes for the whole group before it can handle signals must not end it */
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	sigfillset(&all);
+	posix_spawnattr_setsigmask(&attr, &all);
 	bool could = lz_counter_allow(true);
-	int e = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
+	int e = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
 	lz_counter_allow(could);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	errno = e;
 	return e ? lz_fail_errno("cannot start another tracer") : keep(f, pid, process);

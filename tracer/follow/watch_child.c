@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 enum { TICK_MS = 500 };
@@ -134,18 +133,10 @@ static int stopped(struct lz_tracer *t, struct early *e, pid_t pid, int status)
 	}
 }
 
-/* SIGALRM only makes waitpid() return. */
-static int set_timer(long ms)
-{
-	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
-
-	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
-}
-
 int lz_watch_until_exec(struct lz_tracer *t)
 {
 	struct early e = {0};
-	int status, ret = set_timer(TICK_MS) < 0 ? -1 : go_on(t->p.pid, 0);
+	int status, ret = lz_timer_set(TICK_MS) < 0 ? -1 : go_on(t->p.pid, 0);
 
 	while (ret == 0) {
 		pid_t got = waitpid(-1, &status, __WALL);

@@ -18,7 +18,6 @@
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +41,7 @@ static int spin_ms(const struct lz_tracer *t)
 	return t->s.mem ? LZ_SPIN_MS : LZ_SPIN_PLAIN_MS;
 }
 
-/* SIGALRM only makes waitpid() return. */
+/* LZ_WAKE only makes waitpid() return. */
 static int set_timer(struct lz_tracer *t)
 {
 	bool slices = t->n_threads > 1 || t->shared_lock.held;
@@ -50,13 +49,12 @@ static int set_timer(struct lz_tracer *t)
 	if (t->sched.chaos.on && t->n_threads > 1)
 		ms = LZ_SPIN_PLAIN_MS;
 	ms = lz_unrecorded_timer(t, ms);
-	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
 
 	if (loop.timer_ms == ms)
 		return 0;
 	loop.timer_ms = ms;
 	lz_alarmed = 1; /* set anew all the time it would never come */
-	return setitimer(ITIMER_REAL, &it, NULL) < 0 ? lz_fail_errno("cannot set a timer") : 0;
+	return lz_timer_set(ms);
 }
 
 /* AUTO has become HASH: said once, and written down in case that we are killed. */
@@ -190,6 +188,7 @@ static int ended(struct lz_tracer *t, int status)
 {
 	t->ended = true;
 	t->status = status;
+	lz_signals_done();
 	lz_shared_lock_leave(t);
 	lz_follow_gone(t);
 	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, loop.last_ip) < 0)

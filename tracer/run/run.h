@@ -6,10 +6,13 @@
 #include "tracer/state/tracer.h"
 
 /* own_signals.c */
-/* SIGALRM has come since it was set to 0. */
+/* LZ_WAKE has come since it was set to 0. */
 extern volatile sig_atomic_t lz_alarmed;
-/* For the tracer itself: what it passes on to PID, what it ignores. */
-void lz_set_signals(pid_t pid);
+/* For the tracer itself: what it passes on to PID, what it ignores. FIRST: it is the one that the
+ * user has started. */
+void lz_set_signals(pid_t pid, bool first);
+/* The program is gone: nothing is passed on any more. */
+void lz_signals_done(void);
 
 /* describe.c */
 /* Fills t->meta. CWD is taken over. */
@@ -46,7 +49,7 @@ void lz_pin(struct lz_tracer *t);
 
 /* loop.c */
 int lz_loop(struct lz_tracer *t);
-/* After SIGALRM. */
+/* After LZ_WAKE. */
 int lz_tick(struct lz_tracer *t);
 /* If the writer has begun to keep only checksums of markers: says so. */
 int lz_tell_hash(struct lz_tracer *t);

@@ -342,7 +342,7 @@ int lz_trace_handed_over(int state, int news)
 	}
 	if (take(&t, &h) < 0)
 		return give_up(&t, &h, &stopped);
-	lz_set_signals(h.pid);
+	lz_set_signals(h.pid, false);
 	if (h.kind == LZ_HANDOVER_WATCH) {
 		lz_stop_again(h.pid, &stopped);
 		stopped = (struct lz_stopped){0};

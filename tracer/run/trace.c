@@ -38,7 +38,7 @@ static int begin(struct lz_tracer *t)
 
 	if (lz_launch(t) < 0)
 		return -1;
-	lz_set_signals(t->p.pid);
+	lz_set_signals(t->p.pid, true);
 	lz_jobs_begin();
 	if (lz_describe(t, t->opt->argv, environ, getcwd(NULL, 0)) < 0)
 		return -1;

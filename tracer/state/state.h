@@ -15,6 +15,12 @@ void lz_become(struct lz_tracer *t, struct lz_thread *th);
 /* Is there more than the first thread, or another one? */
 bool lz_threaded(const struct lz_tracer *t);
 
+/* timer.c */
+/* What the timer sends to the tracer. */
+#define LZ_WAKE SIGRTMAX
+/* Each MS milliseconds from now on. */
+int lz_timer_set(long ms);
+
 /* call_kinds.c */
 /* Is it a call during which others may run? */
 bool lz_call_waits(const struct lz_call *c);
