@@ -19,7 +19,7 @@ enum lz_sys_class {
 };
 
 /* What the kernel wrote; A is an argument's number. Unless said otherwise only
- * after success, and nothing if the pointer is null. */
+ * after success, and nothing at a null pointer. */
 enum lz_sys_out_kind {
 	LZ_OUT_FIX = 1, /* size bytes at A */
 	LZ_OUT_RET,     /* result bytes at A, at most args[B] */

@@ -96,7 +96,8 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	const uint64_t *args = t->cur->call.args;
 	uint64_t at = args[o->a], count = args[o->b], ret = result > 0 ? (uint64_t)result : 0;
 
-	if (!at && o->kind != LZ_OUT_SPECIAL)
+	/* a length may be wanted alone */
+	if (!at && o->kind != LZ_OUT_SPECIAL && o->kind != LZ_OUT_VALLEN)
 		return 0;
 	switch (o->kind) {
 	case LZ_OUT_FIX: return lz_build_read(t, at, o->size);
