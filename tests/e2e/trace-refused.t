@@ -109,7 +109,7 @@ is "$("$T/both")" "child: 3" "a child in its parent's memory: natively it runs"
 for follow in parent all; do
 	timeout -k 5 60 lizard-trace -q --follow $follow -o "$T/recordings/both-$follow" "$T/both" >"$T/out" 2>"$T/err"
 	is "$? $(cat "$T/out" "$T/err")" "0 no child: Function not implemented
-lizard: a child that shares memory with its running parent is not supported: clone gives ENOSYS" "... --follow $follow: refused, and it says so"
+lizard: a child that shares memory with its running parent is not supported: the program gets ENOSYS" "... --follow $follow: refused, and it says so"
 	timeout 60 lizard verify -a "$T/recordings/both-$follow" >"$T/verify" 2>&1
 	ok $? "... --follow $follow: verify is clean" || diag "$(tail -n 5 "$T/verify")"
 done
@@ -162,6 +162,24 @@ for args in one "one pidfd"; do
 	is "$? $(cat "$T/out" "$T/err")" "0 Function not implemented
 lizard: system call clone3 is not supported: the program gets ENOSYS" "clone3 of the program ($args): it is named"
 done
+
+# What is refused is named, once each; where a descriptor cannot take a call, the kernel's answer is the program's.
+gcc -O1 -w "$LIZARD_SRC/tests/progs/trace/refusals.c" -o "$T/refusals"
+ok $? "refusals: builds" || done_testing
+timeout -k 5 60 lizard-trace -q -o "$T/recordings/refusals" "$T/refusals" all >"$T/out" 2>"$T/err"
+is "$? $(grep -c done "$T/out")" "0 0" "refusals: none is done" || diag "$(cat "$T/out" "$T/err")"
+is "$(sed 's/.* //' "$T/err")" "$(sed 's/.* //' "$T/out")" "... each is named once, with the error that the program gets" ||
+	diag "$(cat "$T/out" "$T/err")"
+is "$(grep -vc '^lizard: .* is not supported: the program gets E' "$T/err")" 0 "... and nothing else is said" || diag "$(cat "$T/err")"
+timeout 60 lizard verify "$T/recordings/refusals" >"$T/verify" 2>&1
+ok $? "refusals: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+for name in $(sed -n 's/^LZ_SYS([0-9]*, \([a-z_0-9]*\), [0-9], REFUSED)$/\1/p' "$LIZARD_SRC/include/lizard/syscalls.tbl"); do
+	grep -q "^| .*\`$name\`.* |" "$LIZARD_SRC/docs/limits.md" || echo "$name"
+done >"$T/unlisted"
+is "$(cat "$T/unlisted")" "" "docs/limits.md lists each call that is refused"
+"$T/refusals" >"$T/wanted"
+timeout -k 5 60 lizard-trace -q -o "$T/recordings/answers" "$T/refusals" >"$T/out" 2>&1
+is "$? $(cat "$T/out")" "0 $(cat "$T/wanted")" "the kernel's answers, and the instructions that the recorder traps: as natively"
 
 # Where there is no tracing at all, it says which setting it is.
 "$T/refuse" ptrace lizard-trace -q true 2>"$T/err"

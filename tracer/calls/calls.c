@@ -2,6 +2,7 @@
 /* System calls: the stop before and the stop after. */
 #include "tracer/calls/calls.h"
 #include "tracer/checkpoint/checkpoint.h"
+#include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/signals/signals.h"
@@ -15,27 +16,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-
-/* What has been said already. */
-static struct {
-	uint64_t refused[8]; /* bit per system call */
-	uint64_t other;      /* with numbers beyond these */
-	bool int80;
-} named;
-
-static void name_refused(struct lz_tracer *t)
-{
-	uint64_t nr = t->cur->call.nr;
-
-	if (nr < 512) {
-		if (named.refused[nr / 64] >> (nr % 64) & 1)
-			return;
-		named.refused[nr / 64] |= 1ULL << (nr % 64);
-	} else if (named.other++) {
-		return;
-	}
-	lz_warn("system call %s is not supported: the program gets ENOSYS", lz_syscall_name(nr));
-}
 
 /* The old gate has other numbers: what is called write there is exit. */
 static bool by_int80(struct lz_tracer *t, uint64_t ip)
@@ -69,22 +49,18 @@ static bool is_library_clone3(struct lz_tracer *t)
 /* True: the call is not made, *result is given instead. */
 static bool decide(struct lz_tracer *t, int64_t *result)
 {
-	const struct lz_syscall *row = t->cur->call.row;
+	const struct lz_call *c = &t->cur->call;
+	const struct lz_syscall *row = c->row;
 
 	*result = -ENOSYS;
-	if (t->cur->call.int80) {
-		if (!named.int80)
-			lz_warn("a 32-bit system call (int $0x80): not supported, the program gets "
-			        "ENOSYS");
-		named.int80 = true;
+	if (c->int80) {
+		lz_refused(-ENOSYS, "a 32-bit system call (int $0x80)");
 		return true;
 	}
-	if (t->cur->call.nr == LZ_HELLO_NR_1)
+	if (c->nr == LZ_HELLO_NR_1)
 		return true;
-	if (t->cur->call.nr == SYS_clone3 && !is_library_clone3(t))
-		name_refused(t);
-	if (!row || row->klass == LZ_SC_REFUSED) {
-		name_refused(t);
+	if (!row || row->klass == LZ_SC_REFUSED || (c->nr == SYS_clone3 && !is_library_clone3(t))) {
+		lz_refused(-ENOSYS, "system call %s", lz_syscall_name(c->nr));
 		return true;
 	}
 	return row->klass == LZ_SC_ABSENT || lz_answer_by_args(t, result);
@@ -257,6 +233,8 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 		return lz_build_regs(t, r, true);
 	}
 	if (t->cur->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
+		return -1;
+	if (t->cur->call.nr == SYS_prctl && lz_insn_show(t, result) < 0)
 		return -1;
 	return lz_capture(t, result);
 }

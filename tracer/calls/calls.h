@@ -56,6 +56,14 @@ int lz_names_note(struct lz_tracer *t, int64_t result);
 /* outputs.c */
 int lz_capture_special(struct lz_tracer *t, int64_t result);
 
+/* refused.c */
+/* Says, once, that what FMT names is refused. Gives ERROR. */
+int64_t lz_refused(int64_t error, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* program_fd.c */
+bool lz_fd_is_open(const struct lz_tracer *t, int fd);
+bool lz_fd_is_socket(const struct lz_tracer *t, int fd);
+
 /* ioctls.c */
 int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t result);
 /* The error that the program gets instead of the call, 0: none. */

@@ -48,35 +48,41 @@ static const struct command {
 };
 
 /* AT: the interface's request. NULL: not in the table. */
-static const struct command *find(struct lz_tracer *t, uint64_t at, uint64_t *data)
+static const struct command *find(struct lz_tracer *t, uint64_t at, uint64_t *data,
+                                  uint32_t *command)
 {
-	uint32_t command;
 
 	if (lz_proc_read_some(&t->p, at + offsetof(struct ifreq, ifr_data), data, sizeof(*data)) !=
 	        sizeof(*data) ||
-	    lz_proc_read_some(&t->p, *data, &command, sizeof(command)) != sizeof(command))
+	    lz_proc_read_some(&t->p, *data, command, sizeof(*command)) != sizeof(*command))
 		return &commands[1]; /* the kernel cannot read it either */
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (commands[i].command == command)
+		if (commands[i].command == *command)
 			return &commands[i];
-	lz_warn("ethtool command %#x is not supported: the program gets EOPNOTSUPP", command);
 	return NULL;
 }
 
 int64_t lz_ethtool_refuse(struct lz_tracer *t, uint64_t at)
 {
 	uint64_t data;
+	uint32_t command;
 
-	return find(t, at, &data) ? 0 : -EOPNOTSUPP;
+	if (find(t, at, &data, &command))
+		return 0;
+	return lz_refused(-EOPNOTSUPP, "ethtool command %#x", command);
 }
 
 int lz_ethtool_capture(struct lz_tracer *t, uint64_t at)
 {
 	uint64_t data = 0;
-	const struct command *c = find(t, at, &data);
+	uint32_t command;
+	const struct command *c = find(t, at, &data, &command);
 	uint32_t n = c ? c->always : 0;
 
-	if (!c || !c->size)
+	/* the last byte of the interface's name becomes 0 */
+	if (!c || lz_build_read(t, at, sizeof(struct ifreq)) < 0)
+		return c ? -1 : 0;
+	if (!c->size)
 		return 0;
 	if (c->count && lz_proc_read_some(&t->p, data + c->count, &n, sizeof(n)) != sizeof(n))
 		return 0;

@@ -47,7 +47,7 @@ static const struct {
     {0x8906 /* SIOCGSTAMP_OLD */, 16}, {0x8907 /* SIOCGSTAMPNS_OLD */, 16}, {SIOCADDRT, 0}, {SIOCDELRT, 0},
     {SIOCGIFNAME, 40}, {SIOCGIFFLAGS, 40}, {SIOCSIFFLAGS, 0}, {SIOCGIFADDR, 40}, {SIOCSIFADDR, 0},
     {SIOCGIFDSTADDR, 40}, {SIOCSIFDSTADDR, 0}, {SIOCGIFBRDADDR, 40}, {SIOCSIFBRDADDR, 0}, {SIOCGIFNETMASK, 40},
-    {SIOCSIFNETMASK, 0}, {SIOCGIFMETRIC, 40}, {SIOCSIFMETRIC, 0}, {SIOCGIFMTU, 40}, {SIOCSIFMTU, 0}, {SIOCSIFNAME, 0},
+    {SIOCSIFNETMASK, 0}, {SIOCGIFMETRIC, 40}, {SIOCSIFMETRIC, 0}, {SIOCGIFMTU, 40}, {SIOCSIFMTU, 0}, {SIOCSIFNAME, 40},
     {SIOCGIFHWADDR, 40}, {SIOCSIFHWADDR, 0}, {SIOCADDMULTI, 0}, {SIOCDELMULTI, 0}, {SIOCGIFINDEX, 40},
     {SIOCGIFPFLAGS, 40}, {SIOCDIFADDR, 0}, {SIOCGIFCOUNT, 40}, {SIOCGIFTXQLEN, 40}, {SIOCSIFTXQLEN, 0},
     {SIOCOUTQNSD, 4}, {SIOCGSKNS, 0}, {SIOCDARP, 0}, {SIOCGARP, 68}, {SIOCSARP, 0}, {SIOCGIFMAP, 40}, {SIOCGIFMEM, 40}, {SIOCGIFSLAVE, 40}, {SIOCGIFENCAP, 40},
@@ -144,13 +144,14 @@ static bool is_dm(uint32_t request)
 
 int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at)
 {
+	int fd = (int)t->cur->call.args[0];
+
 	if (request == SIOCETHTOOL)
-		return lz_ethtool_refuse(t, at);
+		return lz_fd_is_socket(t, fd) ? lz_ethtool_refuse(t, at) : 0;
 	if (!unknowable(request) && (_IOC_DIR(request) || request == SG_IO ||
 	                             request == SIOCGIFCONF || size_of(request) >= 0))
 		return 0;
-	lz_warn("ioctl %#x is not supported: the program gets ENOTTY", request);
-	return -ENOTTY;
+	return lz_fd_is_open(t, fd) ? lz_refused(-ENOTTY, "ioctl %#x", request) : 0;
 }
 
 static int more(struct lz_tracer *t, const struct further *f, uint64_t at, int64_t result)

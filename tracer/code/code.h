@@ -10,6 +10,8 @@
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected calls */
 int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
+/* After a prctl: the program sees what it would see without the trap. */
+int lz_insn_show(struct lz_tracer *t, int64_t result);
 
 /* armed.c */
 int lz_places_add(struct lz_places *p, uint64_t at);

@@ -43,6 +43,17 @@ int lz_insn_release(struct lz_proc *child, bool cpuid)
 	return lz_proc_syscall(child, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0);
 }
 
+/* The trap is ours: the program's counter is on. */
+int lz_insn_show(struct lz_tracer *t, int64_t result)
+{
+	const int enabled = PR_TSC_ENABLE;
+	const uint64_t *a = t->cur->call.args;
+
+	if (a[0] != PR_GET_TSC || result < 0)
+		return 0;
+	return lz_proc_write(&t->p, a[1], &enabled, sizeof(enabled));
+}
+
 /* What replay could not repeat is hidden: rdrand and rdseed where they are not armed, TSX,
  * rdpid. */
 static void hide(bool random, uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t *c)

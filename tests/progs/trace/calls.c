@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <mqueue.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pty.h>
 #include <sched.h>
@@ -112,6 +115,24 @@ static void files(void)
 	close(fd), close(fd2), close(dir), close(notify), close(pipes[0]), close(pipes[1]);
 }
 
+/* The kernel writes the whole request back, which ends the name. */
+static void interfaces(void)
+{
+	struct ethtool_value link = {.cmd = ETHTOOL_GLINK};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	struct ifreq *r = buf();
+
+	strcpy(r->ifr_name, "lo");
+	r->ifr_data = (char *)&link;
+	ioctl(fd, SIOCETHTOOL, r);
+	strcpy(r = buf(), "lo");
+	strcpy(r->ifr_newname, "lo");
+	ioctl(fd, SIOCSIFNAME, r);
+	strcpy(r = buf(), "lo");
+	ioctl(fd, SIOCGIFFLAGS, r);
+	close(fd);
+}
+
 static void sockets(void)
 {
 	int s[2], one = 1;
@@ -134,6 +155,10 @@ static void sockets(void)
 	buf(), n = 100, getpeername(c, (void *)out, &n);
 	setsockopt(c, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
 	buf(), n = 100, getsockopt(c, SOL_SOCKET, SO_SNDBUF, out, &n);
+	/* only how long it would be */
+	n = 0, getsockname(l, NULL, &n), buf(), out[0] = (char)n;
+	n = 0, getpeername(c, NULL, &n), out[1] = (char)n;
+	n = 0, getsockopt(c, SOL_SOCKET, SO_TYPE, NULL, &n), out[2] = (char)n;
 	send(c, "hello world", 11, 0);
 	buf(), recv(d, out, 5, 0);
 	buf(), ioctl(d, FIONREAD, out);
@@ -293,6 +318,7 @@ int main(void)
 {
 	files();
 	sockets();
+	interfaces();
 	waiting();
 	system_state();
 	terminals();
