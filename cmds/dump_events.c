@@ -28,10 +28,10 @@ static const char *op_name(unsigned op)
 static const struct {
 	uint32_t flag;
 	const char *name;
-} flag_names[] = {{LZ_EVF_REBASE, "rebase"},        {LZ_EVF_SPIN, "spin"},
-                  {LZ_EVF_FATAL, "fatal"},          {LZ_EVF_SYNC, "sync"},
-                  {LZ_EVF_IGNORED, "ignored"},      {LZ_EVF_IN_CALL, "in-call"},
-                  {LZ_EVF_THREAD_END, "thread-end"}};
+} flag_names[] = {{LZ_EVF_REBASE, "rebase"},         {LZ_EVF_SPIN, "spin"},
+                  {LZ_EVF_FATAL, "fatal"},           {LZ_EVF_SYNC, "sync"},
+                  {LZ_EVF_IGNORED, "ignored"},       {LZ_EVF_IN_CALL, "in-call"},
+                  {LZ_EVF_THREAD_END, "thread-end"}, {LZ_EVF_THREAD_BORN, "thread-born"}};
 enum { N_FLAGS = sizeof(flag_names) / sizeof(*flag_names) };
 
 /* ---- text ---- */
@@ -75,6 +75,8 @@ static void print_syscall(const struct lz_event *ev)
 		lz_print(stdout, "-%s", strerrorname_np((int)-ev->result));
 	else
 		print_number((uint64_t)ev->result);
+	if (ev->flags & LZ_EVF_THREAD_BORN)
+		printf(", thread %u", ev->next);
 }
 
 static void print_what(const struct lz_event *ev)
@@ -225,6 +227,8 @@ static void set_what(json_t *o, const struct lz_event *ev)
 		json_object_set_new(o, "result", json_integer(ev->result));
 		if (ev->has_taken)
 			json_object_set_new(o, "taken", lz_json_hex(ev->taken));
+		if (ev->flags & LZ_EVF_THREAD_BORN)
+			set_int(o, "next", ev->next);
 		break;
 	case LZ_EV_SWITCH:
 		set_int(o, "next", ev->next);

@@ -32,6 +32,8 @@ static void put_body(struct lz_buf *b, const struct lz_event *ev)
 	case LZ_EV_SYSCALL:
 		put_call(b, ev);
 		lz_put_var(b, (uint64_t)ev->result);
+		if (ev->flags & LZ_EVF_THREAD_BORN)
+			lz_put_var(b, ev->next);
 		break;
 	case LZ_EV_SIGNAL:
 		lz_put_var(b, ev->signo);
@@ -138,6 +140,8 @@ static int get_body(struct lz_cur *c, struct lz_event *ev)
 	case LZ_EV_SYSCALL:
 		get_call(c, ev);
 		ev->result = (int64_t)lz_get_var(c);
+		if (ev->flags & LZ_EVF_THREAD_BORN)
+			ev->next = (uint32_t)lz_get_max(c, LZ_MAX_TID);
 		break;
 	case LZ_EV_SIGNAL:
 		ev->signo = (uint32_t)lz_get_max(c, 64);

@@ -46,11 +46,14 @@ enum lz_event_flags {
 	 * the checkpoint whose position is this event's: replay runs until address, registers and
 	 * memory equal it */
 	LZ_EVF_SPIN = 2,
-	LZ_EVF_FATAL = 4,      /* SIGNAL that ends the process */
-	LZ_EVF_SYNC = 8,       /* SIGNAL caused by the instruction at ip itself */
-	LZ_EVF_IGNORED = 16,   /* SIGNAL that was ignored or had no effect on the program */
-	LZ_EVF_IN_CALL = 32,   /* SWITCH away from a thread inside system call nr(args) */
-	LZ_EVF_THREAD_END = 64 /* SYSCALL exit that ends its thread only: a SWITCH follows */
+	LZ_EVF_FATAL = 4,       /* SIGNAL that ends the process */
+	LZ_EVF_SYNC = 8,        /* SIGNAL caused by the instruction at ip itself */
+	LZ_EVF_IGNORED = 16,    /* SIGNAL that was ignored or had no effect on the program */
+	LZ_EVF_IN_CALL = 32,    /* SWITCH away from a thread inside system call nr(args) */
+	LZ_EVF_THREAD_END = 64, /* SYSCALL exit that ends its thread only: a SWITCH follows */
+	/* SYSCALL that made thread `next`; its result is another number, that of the program's PID
+	 * namespace */
+	LZ_EVF_THREAD_BORN = 128
 };
 
 /* Bytes that the event put into the program's memory. */
@@ -103,7 +106,7 @@ struct lz_event {
 	int64_t result;
 	bool has_taken;
 	uint32_t taken; /* of the bytes that the call took from the program: written_bytes.h */
-	/* SWITCH: the thread that runs from here */
+	/* SWITCH: the thread that runs from here; SYSCALL with LZ_EVF_THREAD_BORN: a new one */
 	uint32_t next;
 	/* SIGNAL: number and the siginfo bytes as the program saw them */
 	uint32_t signo;

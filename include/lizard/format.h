@@ -19,7 +19,8 @@
  *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var
  *               map_id:var body [regs] [xstate] [writes] [ops] [taken]
  *               ; present: LZ_EVP_* says which
- *     body    = SYSCALL: nr:var arg:var*6 result:var | SIGNAL: signo:var siginfo:128 bytes
+ *     body    = SYSCALL: nr:var arg:var*6 result:var [next:var]  ; if LZ_EVF_THREAD_BORN
+ *             | SIGNAL: signo:var siginfo:128 bytes
  *             | INSN: insn:var | EXIT: status:var
  *             | SWITCH: next:var [nr:var arg:var*6]     ; if LZ_EVF_IN_CALL
  *             | SHARED: nothing

@@ -126,11 +126,12 @@ static int new_thread(struct lz_engine *e, const struct lz_event *ev, uint64_t f
 	struct user_regs_struct regs = e->regs;
 	uint8_t xstate[LZ_XSTATE_MAX];
 	uint32_t len = sizeof xstate;
+	int64_t tid = ev->flags & LZ_EVF_THREAD_BORN ? ev->next : ev->result;
 
 	if (!(flags & CLONE_THREAD))
 		return 0;
-	if (ev->result > UINT32_MAX)
-		return lz_fail("the recording has a thread %" PRId64, ev->result);
+	if (tid <= 0 || tid > UINT32_MAX)
+		return lz_fail("the recording has a thread %" PRId64, tid);
 	regs.rax = 0;
 	if (sp)
 		regs.rsp = sp;
@@ -138,7 +139,7 @@ static int new_thread(struct lz_engine *e, const struct lz_event *ev, uint64_t f
 		regs.fs_base = tls;
 	if (lz_proc_xstate(&e->proc, xstate, &len) < 0)
 		return -1;
-	return lz_contexts_add(&e->threads, (uint32_t)ev->result, &regs, xstate, len);
+	return lz_contexts_add(&e->threads, (uint32_t)tid, &regs, xstate, len);
 }
 
 static int after_clone(struct lz_engine *e, const struct lz_event *ev)

@@ -38,6 +38,8 @@ struct lz_front_names {
 		/* from behind this event on */
 		uint64_t event;
 		uint32_t tid;
+		/* a new thread: its number in the program's PID namespace; else 0 */
+		uint32_t own_tid;
 		char name[16];
 	} * v;
 	size_t n, cap;

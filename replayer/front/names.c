@@ -45,6 +45,33 @@ static const char *at(const struct lz_event *ev, uint64_t addr, size_t *len)
 	return NULL;
 }
 
+/* The thread that the program knows by that number. */
+static uint32_t named(const struct lz_front *f, uint32_t own_tid)
+{
+	const struct lz_front_names *m = &f->names;
+
+	for (size_t i = m->n; i-- > 0;)
+		if (m->v[i].own_tid == own_tid)
+			return m->v[i].tid;
+	return own_tid;
+}
+
+/* A new thread has its maker's name. */
+static int note_clone(struct lz_front *f, const struct lz_event *ev)
+{
+	uint32_t own = (uint32_t)ev->result;
+	char inherited[16];
+
+	if (!own)
+		return 0;
+	memcpy(inherited, name_of(f, ev->tid, ev->index), sizeof inherited);
+	if (add(f, ev->index, ev->flags & LZ_EVF_THREAD_BORN ? ev->next : own, inherited,
+	        sizeof inherited))
+		return -1;
+	f->names.v[f->names.n - 1].own_tid = own;
+	return 0;
+}
+
 /* A thread's name file has been opened. */
 static void note_open(struct lz_front *f, const struct lz_event *ev)
 {
@@ -59,25 +86,20 @@ static void note_open(struct lz_front *f, const struct lz_event *ev)
 	if (sscanf(path, "/proc/%*[a-z0-9]/task/%u/comm", &tid) != 1)
 		return;
 	f->names.fd = (uint32_t)ev->result + 1;
-	f->names.fd_tid = tid;
+	f->names.fd_tid = named(f, tid);
 }
 
 static int read_call(struct lz_front *f, const struct lz_event *ev)
 {
 	const char *name = NULL;
 	uint32_t tid = ev->tid;
-	char inherited[16];
 	size_t len = 0;
 
 	if (ev->result < 0)
 		return 0;
 	switch (ev->nr) {
 	case SYS_clone:
-	case SYS_clone3:
-		memcpy(inherited, name_of(f, ev->tid, ev->index), sizeof inherited);
-		return ev->result
-		           ? add(f, ev->index, (uint32_t)ev->result, inherited, sizeof inherited)
-		           : 0;
+	case SYS_clone3: return note_clone(f, ev);
 	case SYS_prctl: name = ev->args[0] == PR_SET_NAME ? at(ev, ev->args[1], &len) : NULL; break;
 	case SYS_openat: note_open(f, ev); break;
 	case SYS_write:

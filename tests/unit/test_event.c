@@ -131,6 +131,11 @@ START_TEST(numbers_of_threads)
 	ev.tid = 1;
 	ev.next = UINT32_MAX;
 	ck_assert_int_eq(comes_back(&ev), -1);
+	ev = (struct lz_event){
+	    .kind = LZ_EV_SYSCALL, .flags = LZ_EVF_THREAD_BORN, .next = LZ_MAX_TID};
+	ck_assert_int_eq(comes_back(&ev), 0);
+	ev.next++;
+	ck_assert_int_eq(comes_back(&ev), -1);
 }
 END_TEST
 

@@ -27,7 +27,7 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result)
 {
 	uint64_t pid = t->cur->call.args[0], n = (uint64_t)result;
 
-	if (result <= 0 || (pid && !lz_thread_find(t, (pid_t)pid)))
+	if (result <= 0 || (pid && !lz_thread_named(t, (pid_t)pid)))
 		return 0;
 	if (n > sizeof(cpu_set_t))
 		n = sizeof(cpu_set_t);

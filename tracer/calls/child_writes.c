@@ -3,6 +3,7 @@
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/turns/turns.h"
 
 #include <linux/sched.h>
 #include <sched.h>
@@ -13,6 +14,7 @@ int lz_child_writes(struct lz_tracer *t)
 	struct lz_page_set *s = &t->child_set;
 	uint64_t flags = t->cur->call.nr == SYS_clone ? t->cur->call.args[0] : 0;
 
+	lz_thread_born_as(t, t->b.ev.result);
 	if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) &&
 	    lz_build_read(t, t->cur->call.args[2], 4) < 0)
 		return -1;

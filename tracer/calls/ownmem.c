@@ -35,7 +35,9 @@ static bool is_own_mem(const struct lz_tracer *t, int fd)
 		return false;
 	if (sscanf(proc, "/proc/%d/mem%n", &pid, &end) != 1 || !end)
 		sscanf(proc, "/proc/%d/task/%d/mem%n", &pid, &tid, &end);
-	return end && !proc[end] && lz_thread_find(t, tid ? tid : pid);
+	pid = tid ? tid : pid;
+	/* of a /proc of whichever PID namespace */
+	return end && !proc[end] && (lz_thread_find(t, pid) || lz_thread_named(t, pid));
 }
 
 static bool for_writing(uint64_t flags)

@@ -124,10 +124,7 @@ int lz_launch(struct lz_tracer *t)
 	lz_descriptors_drop();
 	t->p.pid = pid;
 	t->tid = (uint32_t)pid;
-	t->cur = lz_thread_new(t, t->tid);
-	if (t->cur)
-		t->cur->seen = true;
-	int ret = t->cur ? go(t, pid, &p) : -1;
+	int ret = lz_threads_begin(t) < 0 ? -1 : go(t, pid, &p);
 	close(p.go[1]);
 	close(p.back[0]);
 	return ret < 0 ? -1 : lz_proc_open(&t->p, pid);

@@ -80,9 +80,10 @@ static void await_owner(struct lz_tracer *t, struct lz_thread *waiter, const str
 	uint64_t at = waiter->call.args[0], since = lz_now();
 	uint32_t word;
 
-	while (lz_proc_read_some(&t->p, at, &word, sizeof(word)) == sizeof(word) &&
-	       (!(word & FUTEX_TID_MASK) || (old->ended && (word & FUTEX_TID_MASK) == old->tid)) &&
-	       lz_thread_state_of(t, waiter) != 't' && lz_now() - since < MAX_MS * 1000000ULL)
+	while (
+	    lz_proc_read_some(&t->p, at, &word, sizeof(word)) == sizeof(word) &&
+	    (!(word & FUTEX_TID_MASK) || (old->ended && (word & FUTEX_TID_MASK) == old->own_tid)) &&
+	    lz_thread_state_of(t, waiter) != 't' && lz_now() - since < MAX_MS * 1000000ULL)
 		sched_yield();
 }
 

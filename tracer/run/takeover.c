@@ -44,11 +44,7 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 	t->p.syscall_insn = h->was.syscall_insn;
 	t->borrowed.personality = h->old_personality;
 	t->borrowed.personality_set = h->personality_set;
-	t->cur = lz_thread_new(t, t->tid);
-	if (!t->cur)
-		return -1;
-	t->cur->seen = true;
-	return lz_tracers_forget(&t->p);
+	return lz_threads_begin(t) < 0 ? -1 : lz_tracers_forget(&t->p);
 }
 
 /* ---- its recording ---- */

@@ -170,6 +170,7 @@ static void took_over(struct lz_tracer *t)
 		lz_thread_remove(t, first);
 	cur->old_tid = cur->tid;
 	cur->tid = t->tid;
+	cur->own_tid = t->own_tid;
 	lz_become(t, cur);
 }
 

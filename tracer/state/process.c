@@ -6,7 +6,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
+
+/* NSpid: one number for each PID namespace, its own one last. */
+static pid_t last_number(const char *line)
+{
+	const char *last = strrchr(line, '\t');
+
+	return last ? atoi(last) : 0;
+}
 
 struct lz_process_status lz_process_status(pid_t pid)
 {
@@ -18,6 +28,8 @@ struct lz_process_status lz_process_status(pid_t pid)
 	while (f && fgets(line, sizeof(line), f)) {
 		sscanf(line, "State: %c", &s.state);
 		sscanf(line, "TracerPid: %d", &s.tracer);
+		if (strncmp(line, "NSpid:", 6) == 0)
+			s.own_pid = last_number(line);
 		sscanf(line, "SigBlk: %" SCNx64, &s.blocked);
 	}
 	if (f)

@@ -11,8 +11,9 @@
 struct lz_tracer;
 
 struct lz_process_status {
-	char state;   /* as in /proc/PID/status, 0: there is no such process */
-	pid_t tracer; /* 0: nobody */
+	char state;    /* as in /proc/PID/status, 0: there is no such process */
+	pid_t tracer;  /* 0: nobody */
+	pid_t own_pid; /* in its own PID namespace */
 	uint64_t blocked;
 };
 

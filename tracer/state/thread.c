@@ -17,6 +17,14 @@ struct lz_thread *lz_thread_find(const struct lz_tracer *t, pid_t tid)
 	return NULL;
 }
 
+struct lz_thread *lz_thread_named(const struct lz_tracer *t, pid_t own_tid)
+{
+	for (size_t i = 0; i < t->n_threads; i++)
+		if ((pid_t)t->thread[i]->own_tid == own_tid)
+			return t->thread[i];
+	return NULL;
+}
+
 int lz_thread_save_xstate(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;

@@ -106,6 +106,7 @@ struct lz_blocked {
 
 struct lz_thread {
 	uint32_t tid;
+	uint32_t own_tid; /* in the program's PID namespace, as the program itself knows it */
 	uint32_t old_tid; /* before an execve that gave it the first thread's; 0: none */
 	bool ready;       /* stopped, and may have the turn */
 	bool in_call;     /* lost its turn inside a system call whose event is still to come */
@@ -223,9 +224,11 @@ struct lz_tracer {
 	const struct lz_trace_options *opt;
 	struct lz_proc p; /* the process, reached through the current thread */
 	uint32_t tid;     /* of the process, its first thread and its stream */
+	uint32_t own_tid; /* the same in its own PID namespace */
 	struct lz_thread **thread;
 	size_t n_threads;
 	struct lz_thread *cur; /* the one that has the turn */
+	uint32_t born;         /* a thread that the call under way has made; 0: none */
 	struct lz_sched sched;
 	struct lz_writer *w;
 	struct lz_meta meta;

@@ -2,6 +2,7 @@
 /* Threads that begin and end. */
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/state/process.h"
 #include "tracer/state/state.h"
 #include "tracer/turns/turns.h"
 
@@ -19,7 +20,7 @@
 
 enum { MAX_ROBUST = 2048 }; /* as many as the kernel looks at */
 
-struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid)
+static struct lz_thread *new_thread(struct lz_tracer *t, uint32_t tid)
 {
 	struct lz_thread *th = calloc(1, sizeof(*th));
 
@@ -33,6 +34,16 @@ struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid)
 	th->priority = lz_chaos_priority(t);
 	t->thread[t->n_threads++] = th;
 	return th;
+}
+
+int lz_threads_begin(struct lz_tracer *t)
+{
+	t->cur = new_thread(t, t->tid);
+	if (!t->cur)
+		return -1;
+	t->own_tid = t->cur->own_tid = (uint32_t)lz_process_status((pid_t)t->tid).own_pid;
+	t->cur->seen = true;
+	return 0;
 }
 
 static void release(struct lz_thread *th)
@@ -94,10 +105,11 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 		return -1;
 	if (!WIFSTOPPED(status))
 		return 0; /* killed at once */
-	th = lz_thread_new(t, (uint32_t)tid);
+	th = new_thread(t, (uint32_t)tid);
 	if (!th)
 		return -1;
 	th->ready = true;
+	t->born = (uint32_t)tid;
 	th->sig.blocked = parent->sig.blocked;
 	th->clear_tid = c->args[0] & CLONE_CHILD_CLEARTID ? c->args[3] : 0;
 	lz_become(t, th);
@@ -106,6 +118,20 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 	if (t->n_threads == 2 && lz_sched_turn(t) < 0)
 		ret = -1;
 	return ret < 0 ? lz_fail_in("thread %d", (int)tid) : 0;
+}
+
+/* Replay, which has no PID namespaces, is told by which number the thread goes. */
+void lz_thread_born_as(struct lz_tracer *t, int64_t result)
+{
+	struct lz_thread *th = t->born ? lz_thread_find(t, (pid_t)t->born) : NULL;
+
+	if (th)
+		th->own_tid = (uint32_t)result;
+	if (t->born && t->born != result) {
+		t->b.ev.flags |= LZ_EVF_THREAD_BORN;
+		t->b.ev.next = t->born;
+	}
+	t->born = 0;
 }
 
 /* ---- the end ---- */

@@ -6,14 +6,16 @@
 #include "tracer/state/tracer.h"
 
 /* threads.c */
-/* Adds one to t->thread. NULL: lz_error(). */
-struct lz_thread *lz_thread_new(struct lz_tracer *t, uint32_t tid);
+/* The process's first one becomes the current one. */
+int lz_threads_begin(struct lz_tracer *t);
 void lz_thread_remove(struct lz_tracer *t, struct lz_thread *th);
 void lz_threads_free(struct lz_tracer *t);
 /* An execve leaves the current thread only, as the first one. */
 void lz_threads_exec(struct lz_tracer *t);
 /* At a clone's event: takes over the new thread, stopped. */
 int lz_thread_born(struct lz_tracer *t, pid_t tid);
+/* At the clone's exit: tells its event, if need be, that its RESULT means that thread. */
+void lz_thread_born_as(struct lz_tracer *t, int64_t result);
 /* Lets the current thread leave, at its exit's event: it was not the last one. */
 int lz_thread_end(struct lz_tracer *t);
 /* At a switch: what the kernel wrote when TH ended. */
