@@ -114,6 +114,23 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 	return 0;
 }
 
+/* The kernel spares the first process of a PID namespace a fault as well while it is traced: it
+ * would meet the same one for ever. Without us it dies of it. */
+static int dies_alone(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	struct user_regs_struct r;
+
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	/* Other than a fault, a breakpoint instruction has been executed already. */
+	r.rip -= signo == SIGTRAP && info->si_code == SI_KERNEL;
+	if (lz_proc_set_regs(&t->p, &r) < 0)
+		return -1;
+	lz_shared_lock_leave(t);
+	t->status = signo; /* nobody but its parent is told */
+	return lz_detach(t);
+}
+
 static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
                        const struct user_regs_struct *r, uint32_t flags, int *deliver)
 {
@@ -123,6 +140,8 @@ static int deliver_now(struct lz_tracer *t, int signo, siginfo_t *info,
 		return into_handler(t, signo, info, r->rip, flags);
 	if (begin_event(t, signo, info, r->rip, flags | LZ_EVF_FATAL) < 0 || lz_build_commit(t) < 0)
 		return -1;
+	if (t->own_tid == 1 && lz_signal_synchronous(signo, info))
+		return dies_alone(t, signo, info);
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0)
 		return lz_fail_errno("cannot deliver signal %d", signo);
 	*deliver = signo;
@@ -260,10 +279,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 			return steps_itself(t);
 		return deliver_now(t, signo, &info, &r, LZ_EVF_SYNC, deliver);
 	}
-	if (lz_signal_unseen(t, signo)) {
-		*deliver = signo;
-		return lz_signal_pass(t, signo, &info);
-	}
+	if (lz_signal_unseen(t, signo))
+		return lz_signal_pass(t, signo, &info, deliver);
 	if (lz_at_instant(t, &r))
 		return deliver_now(t, signo, &info, &r, 0, deliver);
 	return lz_signal_hold(t, signo, &info);

@@ -428,6 +428,8 @@ int lz_loop(struct lz_tracer *t)
 				return ended(t, status);
 			return -1;
 		}
+		if (t->ended)
+			return ended(t, t->status);
 		stop_if_due(t);
 		/* not with a signal to be delivered, which would be lost if recording ended here */
 		if (!sig && request == PTRACE_SYSCALL && flush_at_stop(t) < 0)

@@ -63,7 +63,7 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* detach.c */
-/* Recording has failed: the program goes on without us, t->status is how it ended. */
+/* The program goes on without us; t->status is how it ended, if it is a child of ours. */
 int lz_detach(struct lz_tracer *t);
 
 #endif

@@ -104,10 +104,10 @@ static int aside_stopped(struct lz_tracer *t, struct lz_thread *th, int status)
 	}
 	if (signo == (SIGTRAP | 0x80))
 		return aside_call(t, th, status);
-	int passes = lz_signal_passes(t, signo);
+	int deliver, passes = lz_signal_passes(t, signo, &deliver);
 	if (passes < 0)
 		return -1;
-	return passes ? go_on(th, PTRACE_SYSCALL, signo) : is_ready(th, status);
+	return passes ? go_on(th, PTRACE_SYSCALL, deliver) : is_ready(th, status);
 }
 
 static int aside(struct lz_tracer *t, pid_t tid, int status)

@@ -55,14 +55,20 @@ uint64_t lz_signal_handler(const struct lz_tracer *t, int signo)
 	return t->act[signo].handler;
 }
 
+/* The kernel spares the first process of a PID namespace the signals that it has no handler for. */
+static bool is_spared(const struct lz_tracer *t, int signo)
+{
+	return t->own_tid == 1 && signo != SIGKILL && signo != SIGSTOP;
+}
+
 bool lz_signal_ignored(const struct lz_tracer *t, int signo)
 {
 	uint64_t h = lz_signal_handler(t, signo);
 
 	if (h == (uint64_t)(uintptr_t)SIG_IGN)
 		return true;
-	return h == 0 &&
-	       (signo == SIGCHLD || signo == SIGCONT || signo == SIGURG || signo == SIGWINCH);
+	return h == 0 && (is_spared(t, signo) || signo == SIGCHLD || signo == SIGCONT ||
+	                  signo == SIGURG || signo == SIGWINCH);
 }
 
 static bool stops(const struct lz_tracer *t, int signo)
@@ -217,14 +223,21 @@ bool lz_signal_unseen(const struct lz_tracer *t, int signo)
 	return lz_signal_ignored(t, signo) || stops(t, signo);
 }
 
-int lz_signal_pass(struct lz_tracer *t, int signo, siginfo_t *info)
+/* SIGSTOP from inside does not reach the first process of a PID namespace, without a tracer. */
+static bool is_lost(const struct lz_tracer *t, int signo, const siginfo_t *info)
 {
+	return t->own_tid == 1 && signo == SIGSTOP && info->si_pid;
+}
+
+int lz_signal_pass(struct lz_tracer *t, int signo, siginfo_t *info, int *deliver)
+{
+	*deliver = is_lost(t, signo, info) ? 0 : signo;
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot pass on signal %d", signo);
 	return 0;
 }
 
-int lz_signal_passes(struct lz_tracer *t, int signo)
+int lz_signal_passes(struct lz_tracer *t, int signo, int *deliver)
 {
 	siginfo_t info;
 
@@ -232,7 +245,7 @@ int lz_signal_passes(struct lz_tracer *t, int signo)
 	    lz_signal_synchronous(signo, &info) || !lz_signal_unseen(t, signo))
 		return 0;
 	lz_signal_find_sent(t, signo, &info);
-	return lz_signal_pass(t, signo, &info) < 0 ? -1 : 1;
+	return lz_signal_pass(t, signo, &info, deliver) < 0 ? -1 : 1;
 }
 
 int lz_signal_hold_stop(struct lz_tracer *t, int signo)

@@ -6,8 +6,9 @@
 #include "tracer/state/tracer.h"
 
 /* signals.c */
-/* 1: the program does not see it, it is passed on at once. */
-int lz_signal_passes(struct lz_tracer *t, int signo);
+/* 1: the program does not see it, it is passed on at once: *DELIVER goes with the next
+ * resumption, 0: nothing. */
+int lz_signal_passes(struct lz_tracer *t, int signo, int *deliver);
 /* Are there signals on their way to the current thread, all of them ignored? */
 bool lz_signal_all_ignored(struct lz_tracer *t);
 /* At a stop that is not a signal's: has the instruction faulted, and its signal is what comes
@@ -33,8 +34,8 @@ bool lz_signal_ignored(const struct lz_tracer *t, int signo);
 bool lz_signal_unseen(const struct lz_tracer *t, int signo);
 /* An instruction's own. */
 bool lz_signal_synchronous(int signo, const siginfo_t *info);
-/* Goes with the next resumption. */
-int lz_signal_pass(struct lz_tracer *t, int signo, siginfo_t *info);
+/* As above. */
+int lz_signal_pass(struct lz_tracer *t, int signo, siginfo_t *info, int *deliver);
 /* Until the next instant, for which a fence is put up; without one, as the program may have to
  * finish a marker first. */
 int lz_signal_hold(struct lz_tracer *t, int signo, const siginfo_t *info);
