@@ -18,6 +18,8 @@ int lz_proc_open(struct lz_proc *p, pid_t pid)
 {
 	char path[64];
 
+	if (lz_proc_mine() < 0)
+		return -1;
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 && errno == EACCES) {

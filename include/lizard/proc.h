@@ -33,6 +33,9 @@ struct lz_proc {
 };
 #define LZ_NO_PROC ((struct lz_proc){.pid = -1, .mem = -1})
 
+/* Sees to it that /proc shows the processes of our own PID namespace: else one is mounted that
+ * only the calling thread and its later children see. */
+int lz_proc_mine(void);
 /* Opens /proc/PID/mem. The process must be stopped under ptrace. -1 with errno EACCES: it is
  * another user's, or undumpable. With mem -1 and pid set, reading and writing go by ptrace(),
  * slowly. */

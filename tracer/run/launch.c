@@ -124,7 +124,8 @@ int lz_launch(struct lz_tracer *t)
 	lz_descriptors_drop();
 	t->p.pid = pid;
 	t->tid = (uint32_t)pid;
-	int ret = lz_threads_begin(t) < 0 ? -1 : go(t, pid, &p);
+	/* not before the fork: the program keeps the /proc that it has */
+	int ret = lz_proc_mine() < 0 || lz_threads_begin(t) < 0 ? -1 : go(t, pid, &p);
 	close(p.go[1]);
 	close(p.back[0]);
 	return ret < 0 ? -1 : lz_proc_open(&t->p, pid);
