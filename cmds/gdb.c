@@ -185,19 +185,16 @@ static int parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-static int rebuilt(const char *path, const char *now, const struct lz_meta *m, const char *copy)
-{
-	return lz_fail("%s was rebuilt after it was recorded (build-id %s, recorded %s). Record it "
-	               "again%s%s%s",
-	               path, *now ? now : "none", m->build_id,
-	               copy ? ", or use the copy that the recording keeps (" : "", copy ? copy : "",
-	               copy ? "): lizard-gdb --kept" : "");
-}
-
 static void say_copy_is_used(const char *program, const char *why)
 {
-	lz_print(stderr, "lizard-gdb: %s is %s; using the copy that the recording keeps\n", program,
+	lz_print(stderr, "lizard-gdb: %s %s; using the copy that the recording keeps\n", program,
 	         why);
+}
+
+/* The program is here as it was recorded. If it has no build-id, one that is here counts. */
+static bool is_same(const char *now, const struct lz_meta *m)
+{
+	return now && (!m->build_id[0] || strcmp(now, m->build_id) == 0);
 }
 
 /* The program file for GDB: the recorded one, checked. malloced. */
@@ -206,32 +203,23 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 	const struct lz_meta *m = lz_reader_meta(r);
 	/* no recorder names it otherwise, and GDB might take it for an option */
 	bool absolute = m->program[0] == '/';
-	char *now = o->kept || !absolute ? NULL : lz_build_id(m->program);
+	lz_auto_free char *now = o->kept || !absolute ? NULL : lz_build_id(m->program);
+
+	if (is_same(now, m))
+		return strdup(m->program);
 	char *copy = lz_reader_object_of(r, m->program);
 
-	if (o->kept)
-		return copy;
-	if (!now && copy) {
-		say_copy_is_used(m->program, "gone");
-		return copy;
-	}
-	if (!now) {
-		lz_fail_in("%s is %s", m->program, absolute ? "gone" : "no program's path");
-	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0 && copy && lz_pack_is(o->what)) {
-		/* made elsewhere, as a rule: there may well be another one here */
-		say_copy_is_used(m->program, "another build");
-		free(now);
-		return copy;
-	} else if (m->build_id[0] && strcmp(now, m->build_id) != 0) {
-		rebuilt(m->program, now, m, copy);
-		free(now);
-		now = NULL;
-	}
-	free(copy);
-	bool fine = now != NULL;
-
-	free(now);
-	return fine ? strdup(m->program) : NULL;
+	if (copy && !o->kept)
+		say_copy_is_used(m->program, !now ? "is gone"
+		                             : lz_pack_is(o->what)
+		                                 ? "is another build"
+		                                 : "was rebuilt after it was recorded");
+	if (!copy)
+		lz_fail_in("%s is %s", m->program,
+		           now        ? "another build than the recorded one"
+		           : absolute ? "gone"
+		                      : "no program's path");
+	return copy;
 }
 
 /* Is NAME printed as it is? */
@@ -450,10 +438,76 @@ static int source_words(const char *pack, const char **argv)
 	return n;
 }
 
+/* May ROOT, a line of a file that others may have made, be given to GDB? */
+static bool is_root(const char *root)
+{
+	return root[0] == '/' && root[1] && is_text(root) && !strstr(root, "/..") &&
+	       !strpbrk(root, ":$'\"\\ \t");
+}
+
+/* GDB's command by which sources below ROOT are those below KEPT. malloced; NULL: there are none. */
+static char *kept_instead(const char *kept, const char *root)
+{
+	lz_auto_free char *to = NULL, *word = NULL;
+	char *command = NULL;
+	struct stat st;
+
+	if (asprintf(&to, "%s/sources%s", kept, root) < 0 || stat(to, &st) < 0 ||
+	    !S_ISDIR(st.st_mode) || strchr(to, '\n') || !(word = escaped(to)))
+		return NULL;
+	return asprintf(&command, "set substitute-path %s %s", root, word) < 0 ? NULL : command;
+}
+
+/* The words for all lines of the file ROOTS. What is not kept, GDB looks for here. */
+static int words_for_roots(FILE *roots, const char *kept, const char **argv)
+{
+	char line[PATH_MAX], *here = strdup("directory $cdir"), *more, *command;
+	int n = 0;
+
+	while (here && n < 2 * SOURCE_ROOTS && fgets(line, sizeof(line), roots)) {
+		line[strcspn(line, "\n")] = 0;
+		if (!is_root(line) || !(command = kept_instead(kept, line)))
+			continue;
+		argv[n++] = "-iex";
+		argv[n++] = command;
+		if (asprintf(&more, "%s:%s", here, line) < 0)
+			break;
+		free(here);
+		here = more;
+	}
+	if (n && here) {
+		argv[n++] = "-iex";
+		argv[n++] = here;
+	}
+	return n;
+}
+
+/* The words for the sources that the recording keeps, if those here are others. */
+static int kept_words(const char *recording, const char **argv)
+{
+	bool needed;
+	lz_auto_free char *kept = lz_sources_open(recording, &needed), *roots = NULL;
+	FILE *from = NULL;
+
+	if (!kept && needed)
+		lz_warn("the sources that the recording keeps are not shown: %s", lz_error());
+	if (kept && asprintf(&roots, "%s/" LZ_SOURCES_ROOTS, kept) >= 0)
+		from = fopen(roots, "re");
+	int n = from ? words_for_roots(from, kept, argv) : 0;
+
+	if (from)
+		fclose(from);
+	if (n)
+		lz_print(stderr,
+		         "lizard-gdb: source files have changed since, or are gone; showing "
+		         "those that the recording keeps\n");
+	return n;
+}
+
 static int start_gdb(const struct options *o, const char *gdb, const char *commands,
                      const char *program)
 {
-	const char **argv = calloc((size_t)o->n_rest + 10 + 2 * SOURCE_ROOTS, sizeof *argv);
+	const char **argv = calloc((size_t)o->n_rest + 10 + 6 * SOURCE_ROOTS, sizeof *argv);
 	int n = 0;
 
 	if (!argv)
@@ -464,6 +518,7 @@ static int start_gdb(const struct options *o, const char *gdb, const char *comma
 		argv[n++] = "-eiex";
 		argv[n++] = "set python dont-write-bytecode on";
 	}
+	n += kept_words(o->first, argv + n);
 	n += source_words(o->first, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;

@@ -87,6 +87,7 @@ static void say_names(const struct lz_sources *s, enum lz_source_fate fate)
 
 static void say_sources(const struct lz_sources *s)
 {
+	say_names(s, LZ_SOURCE_KEPT);
 	say_names(s, LZ_SOURCE_PACKED);
 	for (int fate = LZ_SOURCE_ABSENT + 1; fate < LZ_SOURCE_FATES; fate++) {
 		size_t n = count(s, (enum lz_source_fate)fate);
@@ -103,7 +104,7 @@ static void say_sources(const struct lz_sources *s)
 static void list_sources(const struct lz_sources *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->v[i].fate == LZ_SOURCE_PACKED)
+		if (s->v[i].fate <= LZ_SOURCE_KEPT)
 			lz_print(stdout, "+ %s\n", s->v[i].path);
 		else
 			lz_print(stdout, "- %s  (%s)\n", s->v[i].path, why[s->v[i].fate]);
@@ -158,6 +159,8 @@ static int pack(const char *what, const struct pack_options *o)
 		rc = lz_processes_read(&all, dir);
 	if (rc == 0 && !o->no_sources)
 		rc = lz_sources_find(&all, o->dirs, o->n_dirs, &sources);
+	if (rc == 0 && !o->no_sources)
+		rc = lz_sources_prefer_kept(&sources, dir);
 	if (rc == 0)
 		rc = lz_pack_write(&all, path, &sources, o->all_env, &packed);
 	if (rc == 0)

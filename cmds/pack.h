@@ -16,6 +16,7 @@
 /* What becomes of a file that debug information names. */
 enum lz_source_fate {
 	LZ_SOURCE_PACKED,
+	LZ_SOURCE_KEPT,   /* the recording has it as it was then: that goes in */
 	LZ_SOURCE_ABSENT, /* from here on: left out */
 	LZ_SOURCE_OUTSIDE,
 	LZ_SOURCE_WIDE,
@@ -36,6 +37,7 @@ struct lz_source {
 struct lz_sources {
 	struct lz_source *v; /* sorted by path, none absent */
 	size_t n, n_packed;
+	bool wanted; /* those that the recording keeps, too */
 	struct lz_source_root {
 		char *given, *real; /* real: NULL if nothing is taken for its sake */
 	} * roots;
@@ -48,6 +50,8 @@ struct lz_sources {
 int lz_sources_find(const struct lz_processes *all, char *const *dirs, size_t n_dirs,
                     struct lz_sources *s);
 void lz_sources_free(struct lz_sources *s);
+/* Those that the recording DIR keeps are not taken from here. */
+int lz_sources_prefer_kept(struct lz_sources *s, const char *dir);
 
 /* pack_allow.c: may it go in? */
 /* The real path of a compilation directory below which there are sources and little else, malloced.
@@ -72,6 +76,9 @@ void lz_names_free(struct lz_names *names);
  * to LEFT_OUT. malloced; *LEN: how long it is then. */
 char *lz_pack_meta(const char *text, size_t *len, struct lz_names *left_out);
 
+/* The directories of the compilations for whose sake there are SOURCES, a line each. malloced. */
+char *lz_pack_roots(const struct lz_sources *sources, size_t *len);
+
 /* Is NAME, within a recording, one of its own files? */
 bool lz_pack_is_own(const char *name);
 /* Or the copy of a file that was mapped? */
@@ -85,6 +92,30 @@ struct lz_packed {
  * behind on failure. ALL_ENV: with the values of all variables. */
 int lz_pack_write(const struct lz_processes *all, const char *path,
                   const struct lz_sources *sources, bool all_env, struct lz_packed *packed);
+
+/* Writes SOURCES alone to the new file PATH, the same bytes for the same files. */
+int lz_pack_write_sources(const char *path, const struct lz_sources *sources);
+
+/* ---- the sources that a recording keeps ---- */
+
+/* Where they are unpacked in it, when a debugger needs them: below `sources` as in a pack, and a
+ * file with the directories of the compilations, a line each. */
+#define LZ_SOURCES_UNPACKED "sources.kept"
+#define LZ_SOURCES_ROOTS "roots"
+/* More are not kept, nor unpacked. */
+#define LZ_SOURCES_LIMIT ((uint64_t)256 << 20)
+
+/* Keeps the source files of the recording DIR, with all its processes, by the rules for packs. A
+ * recording beside it that has the same ones shares them. */
+int lz_sources_keep(const char *dir);
+/* Calls FN for each file in the packed archive PATH; SAME: it is here, too, with the same bytes. */
+int lz_sources_each(const char *path, int (*fn)(void *arg, const char *name, bool same), void *arg);
+/* Unpacks the archive PATH into the new directory DIR. As lz_pack_read(). */
+int lz_sources_unpack(const char *path, const char *dir);
+/* The folder of the recording DIR with its sources, unpacked if they are not yet. malloced. *NEEDED:
+ * some are not here, or others. NULL with *NEEDED: lz_error(); else there are none, or they are
+ * here. */
+char *lz_sources_open(const char *dir, bool *needed);
 
 /* ---- reading ---- */
 

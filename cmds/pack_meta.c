@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `meta` as it goes into a pack. */
+/* Text that goes into a pack: `meta`, and the directories of compilations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,5 +68,20 @@ char *lz_pack_meta(const char *text, size_t *len, struct lz_names *left_out)
 	if (rc == 0)
 		return out;
 	free(out);
+	return NULL;
+}
+
+char *lz_pack_roots(const struct lz_sources *s, size_t *len)
+{
+	char *text = NULL;
+	FILE *to = open_memstream(&text, len);
+
+	for (size_t i = 0; to && i < s->n_roots; i++)
+		if (s->roots[i].real && !strchr(s->roots[i].given, '\n'))
+			fprintf(to, "%s\n", s->roots[i].given);
+	if (to && fclose(to) == 0)
+		return text;
+	free(text);
+	lz_fail("no memory");
 	return NULL;
 }

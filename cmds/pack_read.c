@@ -12,6 +12,7 @@
 #include "cmds/text.h"
 #include <common/cleanup.h>
 #include <common/filecopy.h>
+#include <common/hostfile.h>
 #include <common/recdir.h>
 #include <common/tree.h>
 #include <lizard/error.h>
@@ -30,6 +31,7 @@ struct unpacking {
 	uint64_t limit, used; /* as lz_pack_cost() counts */
 	uint64_t read;        /* of the file */
 	bool stopped;         /* by ourselves: the error is set */
+	bool sources;         /* alone */
 	struct lz_work work;
 	char buf[READ_AT_ONCE];
 };
@@ -216,6 +218,14 @@ uint64_t lz_pack_cost(const char *name, uint64_t size)
 	return size + LZ_PAGE * (1ull + folders_of(name));
 }
 
+/* In an archive of sources alone. */
+static bool is_source(struct archive_entry *e, const char *name)
+{
+	return name && !archive_entry_hardlink(e) && archive_entry_filetype(e) == AE_IFREG &&
+	       strlen(name) <= 4096 && folders_of(name) <= MAX_DEPTH &&
+	       (strncmp(name, "sources/", 8) == 0 || strcmp(name, LZ_SOURCES_ROOTS) == 0);
+}
+
 static bool is_allowed(struct archive_entry *e, const char *name)
 {
 	const char *link = archive_entry_hardlink(e);
@@ -280,13 +290,25 @@ static int take_data(struct unpacking *u, int fd, int64_t size, const char *name
 	return ftruncate(fd, size) < 0 ? lz_fail_errno("cannot write its file %s", name) : 0;
 }
 
-static int take_file(struct unpacking *u, const char *given, int64_t size)
+/* GDB compares the times of programs and sources. Those of the recording's own files are when they
+ * were made here: by `meta` prune tells old ones. */
+static void keep_time(int fd, const char *name, time_t modified)
+{
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = modified}};
+
+	if (!lz_pack_is_own(in_recording(name)) && futimens(fd, times) < 0)
+		lz_debug("the time of %s is not kept", name);
+}
+
+static int take_file(struct unpacking *u, const char *given, int64_t size, time_t modified)
 {
 	char *name = strdup(given);
 	int fd = name ? make_file(u->root, name) : -1;
 	int rc = fd < 0 ? lz_fail_errno("cannot create its file %s", given)
 	                : take_data(u, fd, size, given);
 
+	if (rc == 0)
+		keep_time(fd, given, modified);
 	if (fd >= 0 && close(fd) < 0 && rc == 0)
 		rc = lz_fail_errno("cannot write its file %s", given);
 	free(name);
@@ -298,12 +320,12 @@ static int take_entry(struct unpacking *u, struct archive_entry *e)
 	const char *name = archive_entry_pathname(e), *link = archive_entry_hardlink(e);
 	int64_t size = link ? 0 : archive_entry_size(e);
 
-	if (!is_allowed(e, name) || size < 0)
+	if (!(u->sources ? is_source(e, name) : is_allowed(e, name)) || size < 0)
 		return lz_fail("it holds `%s`, which is no part of a recording",
 		               name ? name : "(no name)");
 	if (take_room(u, lz_pack_cost(name, (uint64_t)size)) < 0)
 		return -1;
-	return link ? take_link(u, name, link) : take_file(u, name, size);
+	return link ? take_link(u, name, link) : take_file(u, name, size, archive_entry_mtime(e));
 }
 
 static int take_all(struct unpacking *u)
@@ -316,7 +338,9 @@ static int take_all(struct unpacking *u)
 			return -1;
 	if (rc != ARCHIVE_EOF)
 		return damaged(u, NULL);
-	return faccessat(u->root, "meta", F_OK, 0) == 0 ? 0 : lz_fail("it holds no recording");
+	if (u->sources || faccessat(u->root, "meta", F_OK, 0) == 0)
+		return 0;
+	return lz_fail("it holds no recording");
 }
 
 static int take_into(struct unpacking *u, const char *dir)
@@ -331,9 +355,9 @@ static int take_into(struct unpacking *u, const char *dir)
 	return rc;
 }
 
-int lz_pack_read(const char *path, const char *dir, uint64_t limit)
+static int read_file(const char *path, const char *dir, uint64_t limit, bool sources)
 {
-	struct unpacking u = {.fd = -1, .limit = limit};
+	struct unpacking u = {.fd = -1, .limit = limit, .sources = sources};
 	bool made = false;
 	int rc;
 
@@ -353,6 +377,89 @@ int lz_pack_read(const char *path, const char *dir, uint64_t limit)
 		lz_undo_tree(dir);
 	lz_work_end(&u.work);
 	return rc;
+}
+
+int lz_pack_read(const char *path, const char *dir, uint64_t limit)
+{
+	return read_file(path, dir, limit, false);
+}
+
+int lz_sources_unpack(const char *path, const char *dir)
+{
+	return read_file(path, dir, LZ_SOURCES_LIMIT, true);
+}
+
+/* ---- are they here as well? ---- */
+
+/* The data of the present entry is what the file FD holds. 1: yes; 0: no. */
+static int compare_data(struct unpacking *u, int fd, const char *name)
+{
+	static char here[1 << 16];
+	const char *bytes;
+	const void *block;
+	la_int64_t at;
+	size_t n;
+	int rc;
+
+	while ((rc = archive_read_data_block(u->a, &block, &n, &at)) == ARCHIVE_OK) {
+		if (check_stream(u, 0) < 0)
+			return -1;
+		bytes = block;
+		for (size_t part; n; n -= part, at += (la_int64_t)part, bytes += part) {
+			part = n < sizeof(here) ? n : sizeof(here);
+			if (pread(fd, here, part, at) != (ssize_t)part ||
+			    memcmp(here, bytes, part) != 0)
+				return 0;
+		}
+	}
+	return rc == ARCHIVE_EOF ? 1 : damaged(u, name);
+}
+
+static int compare(struct unpacking *u, struct archive_entry *e, const char *name)
+{
+	lz_auto_close int fd = lz_open_regular(name + strlen("sources"));
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size != archive_entry_size(e))
+		return 0;
+	return compare_data(u, fd, name);
+}
+
+static int each_source(struct unpacking *u, int (*fn)(void *, const char *, bool), void *arg)
+{
+	struct archive_entry *e;
+	int rc;
+
+	while ((rc = archive_read_next_header(u->a, &e)) == ARCHIVE_OK) {
+		const char *name = archive_entry_pathname(e);
+
+		if (!is_source(e, name) || archive_entry_size(e) < 0)
+			return lz_fail("it holds what is no source file");
+		if (take_room(u, lz_pack_cost(name, (uint64_t)archive_entry_size(e))) < 0)
+			return -1;
+		if (strncmp(name, "sources/", 8) != 0)
+			continue;
+		rc = compare(u, e, name);
+		if (rc < 0 || fn(arg, name + strlen("sources"), rc) < 0)
+			return -1;
+	}
+	return rc == ARCHIVE_EOF ? 0 : damaged(u, NULL);
+}
+
+int lz_sources_each(const char *path, int (*fn)(void *, const char *, bool), void *arg)
+{
+	struct unpacking u = {.fd = -1, .limit = LZ_SOURCES_LIMIT, .sources = true};
+	int rc;
+
+	lz_work_begin(&u.work, "comparing the sources", 0);
+	rc = open_archive(&u, path);
+	if (rc == 0)
+		rc = each_source(&u, fn, arg);
+	archive_read_free(u.a);
+	if (u.fd >= 0)
+		close(u.fd);
+	lz_work_end(&u.work);
+	return rc < 0 ? lz_fail_in("%s", path) : 0;
 }
 
 static int checksum(const char *path, uint32_t *crc)

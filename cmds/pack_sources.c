@@ -316,7 +316,7 @@ int lz_sources_find(const struct lz_processes *all, char *const *dirs, size_t n_
 	struct search q = {.out = s, .n_user = n_dirs};
 	struct seen_files seen = {0};
 
-	*s = (struct lz_sources){0};
+	*s = (struct lz_sources){.wanted = true};
 	for (size_t i = 0; q.rc == 0 && i < n_dirs; i++)
 		q.rc = add_user_root(s, dirs[i]);
 	for (size_t i = 0; q.rc == 0 && i < all->n; i++)

@@ -38,9 +38,11 @@ struct packed {
 struct pack {
 	struct archive *a;
 	bool all_env, links; /* may be packed */
+	bool sources;        /* those that a recording has go in, too */
 	struct packed *shared;
 	size_t n, room;
 	struct lz_packed *told;
+	uint64_t limit; /* of what they cost; 0: none */
 	struct lz_work work;
 };
 
@@ -285,7 +287,9 @@ static int put_directory(struct pack *p, const char *path, const char *below, bo
 	if (n < 0)
 		rc = lz_fail_errno("cannot read %s", path);
 	for (int i = 0; i < n; i++) {
-		if (rc == 0 && v[i]->d_type == DT_REG && (copies || lz_pack_is_own(v[i]->d_name)))
+		if (rc == 0 && v[i]->d_type == DT_REG &&
+		    (copies || (lz_pack_is_own(v[i]->d_name) &&
+		                (p->sources || strcmp(v[i]->d_name, LZ_SOURCES_FILE) != 0))))
 			rc = put_named(p, folder, path, below, v[i]->d_name);
 		free(v[i]);
 	}
@@ -342,12 +346,31 @@ static int put_source(struct pack *p, const struct lz_source *s)
 	}
 	rc = put_open(p, fd, s->path, name);
 	free(name);
+	if (rc == 0 && p->limit && p->told->cost > p->limit)
+		rc = lz_fail("they take more than %llu MiB", (unsigned long long)p->limit >> 20);
 	return rc;
 }
 
+static int put_roots(struct pack *p, const struct lz_sources *s)
+{
+	struct content c = {.name = LZ_SOURCES_ROOTS, .data = &(struct stretch){0}, .n = 1};
+	size_t len;
+	char *text = lz_pack_roots(s, &len);
+	int rc = -1;
+
+	if (!text)
+		return -1;
+	c.data->to = len;
+	if (put_header(p, &c, (int64_t)len, NULL) == 0)
+		rc = put_bytes(p, text, len, c.name);
+	free(text);
+	return rc;
+}
+
+/* ALL: NULL for the sources alone. */
 static int put_all(struct pack *p, const struct lz_processes *all, const struct lz_sources *sources)
 {
-	int rc = put_processes(p, all);
+	int rc = all ? put_processes(p, all) : put_roots(p, sources);
 
 	p->links = false;
 	for (size_t i = 0; rc == 0 && i < sources->n; i++)
@@ -385,28 +408,49 @@ static void pack_free(struct pack *p)
 	free(p->shared);
 }
 
+static int write_file(struct pack *p, const char *path, const struct lz_processes *all,
+                      const struct lz_sources *sources)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc;
+
+	if (fd < 0)
+		return lz_fail_errno("cannot create %s", path);
+	rc = put_archive(p, fd, path, all, sources);
+	if (close(fd) < 0 && rc == 0)
+		rc = lz_fail_errno("cannot write %s", path);
+	if (rc < 0)
+		unlink(path);
+	pack_free(p);
+	return rc;
+}
+
 int lz_pack_write(const struct lz_processes *all, const char *path,
                   const struct lz_sources *sources, bool all_env, struct lz_packed *packed)
 {
-	struct pack p = {.all_env = all_env, .links = true, .told = packed};
+	struct pack p = {
+	    .all_env = all_env, .links = true, .sources = sources->wanted, .told = packed};
 	uint64_t bytes = 0;
-	int fd, rc;
+	int rc;
 
 	for (size_t i = 0; i < all->n; i++) {
 		bytes += all->v[i].bytes;
 		if (lz_recording_busy(all->v[i].path))
 			return lz_fail("%s is being written by lizard-trace", all->v[i].path);
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return lz_fail_errno("cannot create %s", path);
 	lz_work_begin(&p.work, "packing", bytes);
-	rc = put_archive(&p, fd, path, all, sources);
-	if (close(fd) < 0 && rc == 0)
-		rc = lz_fail_errno("cannot write %s", path);
-	if (rc < 0)
-		unlink(path);
+	rc = write_file(&p, path, all, sources);
 	lz_work_end(&p.work);
-	pack_free(&p);
+	return rc;
+}
+
+int lz_pack_write_sources(const char *path, const struct lz_sources *sources)
+{
+	struct lz_packed packed = {0};
+	struct pack p = {.limit = LZ_SOURCES_LIMIT, .told = &packed};
+	int rc;
+
+	lz_work_begin(&p.work, "keeping the sources", 0);
+	rc = write_file(&p, path, NULL, sources);
+	lz_work_end(&p.work);
 	return rc;
 }

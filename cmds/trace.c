@@ -3,6 +3,7 @@
 #include "cmds/catalog.h"
 #include "cmds/cmds.h"
 #include "cmds/options.h"
+#include "cmds/pack.h"
 #include "cmds/processes.h"
 #include "cmds/text.h"
 #include "cmds/trace_summary.h"
@@ -42,6 +43,8 @@ static const char help[] =
     "      --env masked|all         keep the environment without the values of variables whose "
     "names look\n"
     "                               secret (masked, the default), or all of it\n"
+    "      --sources yes|no         keep the programs' source files, so that the recording can be\n"
+    "                               debugged when they have changed (yes, the default), or not\n"
     "      --slice MS               how long a thread runs while others wait for their turn (20)\n"
     "      --chaos[=SEED]           let threads take turns by chance, so that races show up; the "
     "seed,\n"
@@ -71,7 +74,7 @@ enum keep { KEEP_ALWAYS, KEEP_FAILURE, KEEP_SIGNAL };
 struct options {
 	struct lz_trace_options trace;
 	enum keep keep;
-	bool quiet;
+	bool quiet, no_sources;
 };
 
 enum {
@@ -87,6 +90,7 @@ enum {
 	OPT_SLICE,
 	OPT_CHAOS,
 	OPT_ENV,
+	OPT_SOURCES,
 	OPT_FLOW,
 	OPT_FLOW_LIMIT
 };
@@ -116,6 +120,7 @@ static const struct choice flow = {"--flow", "full, hash or auto", {"auto", "ful
 static const struct choice keep = {
     "--keep", "always, failure or signal", {"always", "failure", "signal"}};
 static const struct choice env = {"--env", "masked or all", {"masked", "all"}};
+static const struct choice sources = {"--sources", "yes or no", {"yes", "no"}};
 static const struct choice keep_part = {"--keep-part", "first or last", {"first", "last"}};
 
 static int choose(const struct choice *c, const char *text, int *i)
@@ -189,6 +194,7 @@ static int set_option(struct options *all, int c, const char *arg)
 	case OPT_FLOW: return choose(&flow, arg, &i) < 0 ? -1 : (o->flow = (enum lz_flow)i, 0);
 	case OPT_CHAOS: return set_seed(o, arg);
 	case OPT_ENV: return choose(&env, arg, &i) < 0 ? -1 : (o->all_env = i, 0);
+	case OPT_SOURCES: return choose(&sources, arg, &i) < 0 ? -1 : (all->no_sources = i, 0);
 	case OPT_SLICE:
 		if (number(arg, "--slice", 1, &n) < 0)
 			return -1;
@@ -213,6 +219,7 @@ static const struct option long_options[] = {
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
     {"env", required_argument, NULL, OPT_ENV},
+    {"sources", required_argument, NULL, OPT_SOURCES},
     {"slice", required_argument, NULL, OPT_SLICE},
     {"chaos", optional_argument, NULL, OPT_CHAOS},
     {"seed", required_argument, NULL, OPT_CHAOS},
@@ -308,6 +315,8 @@ static int run(struct options *o)
 
 	if (is_there && !is_kept)
 		discard(o, &r);
+	if (is_kept && !o->no_sources && lz_sources_keep(r.dir) < 0)
+		lz_warn("the sources are not kept: %s", lz_error());
 	if (is_kept && !o->quiet)
 		lz_trace_summary(&o->trace, &r);
 	int status = rc < 0 ? failed(r.status) : 0;

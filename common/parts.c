@@ -86,7 +86,8 @@ int64_t lz_part_of(const char *file, const char *name)
 bool lz_part_is_file(const char *name)
 {
 	return lz_part_of(name, "events") >= 0 || lz_part_of(name, "checkpoints") >= 0 ||
-	       (strncmp(name, "markers-", 8) == 0 && !strchr(name, '/'));
+	       (strncmp(name, "markers-", 8) == 0 && !strchr(name, '/')) ||
+	       strcmp(name, LZ_SOURCES_FILE) == 0;
 }
 
 /* Part 0 is what every recording begins as; which files it has is known when it ends. */

@@ -157,6 +157,9 @@ bool lz_meta_never_ran(const struct lz_meta *m);
  * readable. */
 char *lz_build_id(const char *path);
 
+/* In a recording: the programs' source files as they were then, a packed archive. */
+#define LZ_SOURCES_FILE "sources.tar.zst"
+
 /* ---- where recordings live ---- */
 /* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced; NULL:
  * lz_error(). */

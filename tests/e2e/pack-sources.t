@@ -13,7 +13,7 @@ packed=0
 record() { # NAME DIR [FLAGS]: compiles DIR/NAME.c there, and records it
 	name=$1 at=$2
 	shift 2
-	(cd "$at" && lizard-cc -g -O0 "$@" "$name.c" -o "$W/$name") && lizard-trace -q -o "$T/rec-$name" "$W/$name" >/dev/null
+	(cd "$at" && lizard-cc -g -O0 "$@" "$name.c" -o "$W/$name") && lizard-trace -q --sources=no -o "$T/rec-$name" "$W/$name" >/dev/null
 	[ -e "$T/rec-$name/meta" ] || diag "$name is not recorded"
 }
 pack() { # NAME [OPTIONS]: what went in is in $T/in, what --list says in $T/list, stderr in $T/err
@@ -150,7 +150,7 @@ pack main
 has "$W/proj/main.c" "of the very program: they are taken again"
 
 # --env: packs without what looks secret.
-A_TOKEN=verysecret NAME=value lizard-trace -q --env=all -o "$T/rec-env" "$W/main"
+A_TOKEN=verysecret NAME=value lizard-trace -q --sources=no --env=all -o "$T/rec-env" "$W/main"
 pack env
 is "$(tar --zstd -xOf "$T/$packed.lizard" meta | grep -c '^env A_TOKEN=(left out)$\|^env NAME=value$')" 2 "values that look secret are left out of meta"
 is "$(tar --zstd -xOf "$T/$packed.lizard" meta | grep -v '^env ')" "$(grep -v '^env ' "$T/rec-env/meta")" "all else is as it was"

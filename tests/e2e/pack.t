@@ -19,8 +19,10 @@ int main(void)
 	return 0;
 }
 EOF
+touch -d '2001-02-03 04:05:06' "$T/here/src/crash.c"
 (cd "$T/here" && lizard-cc -g -O0 src/crash.c -o crash)
-lizard-trace -q -o "$T/here/rec" "$T/here/crash" >/dev/null
+touch -d '2001-02-03 05:00:00' "$T/here/crash"
+lizard-trace -q --sources=no -o "$T/here/rec" "$T/here/crash" >/dev/null
 is $? 139 "recorded"
 touch "$T/here/rec/meta.tmp" "$T/here/rec/notes" # what a killed tracer leaves, and the user
 (cd "$T" && lizard pack "$T/here/rec") 2>"$T/err"
@@ -74,6 +76,7 @@ timeout 60 lizard-gdb -e "$T/rec.lizard" -nx -batch -ex bt -ex prev -ex prev >"$
 like "$(cat "$T/out")" "here it falls" "the crash is shown with its source line"
 like "$(cat "$T/out")" "#1 .* main .* at .*crash.c:10" "and with its callers"
 like "$(cat "$T/out")" "about to fall" "prev goes back from it"
+is "$(grep -c 'more recent than' "$T/out")" 0 "no source is taken for a later one"
 is "$(ls "$T/there" | grep -c '^rec\.[0-9a-f]*$')" 1 "it is one of the recordings now"
 program=$(lizard info "$T/rec.lizard" | sed -n 's/^program *//p')
 mkdir -p "$(dirname "$program")" && echo 'int main(void) { return 0; }' | gcc -x c - -o "$program"
@@ -91,6 +94,13 @@ like "$(lizard info "$T/rec.lizard")" "ended .*signal 11" "info takes it"
 is "$(lizard unpack "$T/rec.lizard" "$T/new")" "$T/new" "unpack names the directory"
 cmp -s "$T/new/events" "$T/gone/rec/events"
 ok $? "what comes out is what went in"
+copy_times() { (cd "$1" && find files -type f -printf '%P %T@\n' | sort); }
+is "$(copy_times "$T/new")" "$(copy_times "$T/gone/rec" | sed 's/\.[0-9]*$/.0000000000/')" "copies have their times again"
+is "$(stat -c %y "$T/new/sources$T/here/src/crash.c" | cut -c 1-19)" "2001-02-03 04:05:06" "so have sources"
+touch -d '2038-01-01' "$T/new/meta"
+(cd "$T/new" && find . -type f -printf '%P\n' | tar --zstd -cf "$T/late.lizard" -T -)
+lizard unpack "$T/late.lizard" "$T/late" >/dev/null
+like "$(stat -c %y "$T/late/meta")" "^202" "meta has the time of unpacking, which prune goes by"
 lizard rm "$(ls "$T/there")"
 is "$? $(ls "$T/there")" "0 " "rm removes it with its sources"
 
