@@ -170,6 +170,18 @@ library -O2
 opened_in "$T/there" "a relative name, rebuilt"
 opened_in / "and looked at from elsewhere"
 
+# A stock GDB reads files from the server where those here are others, and says so of each.
+echo 'int bump(int); int main(void) { return bump(2); }' >"$T/there/linked.c"
+name=libsum.so
+library -O0
+(cd "$T/there" && "$LIZARD_BIN/lizard-cc" -g -O0 linked.c -o linked-with -L. -lsum -Wl,-rpath,"$T/there")
+"$LIZARD_BIN/lizard-trace" -q -o "$T/there/sum" "$T/there/linked-with"
+library -O2
+out=$(printf 'break bump\ncontinue\nshow sysroot\n' | gdb_run --stock "$T/there/sum")
+like "$out" 'system root is "target:"' "a library that was rebuilt is read from the server"
+like "$out" '^Breakpoint 1, bump \(n=2\)' "... with its symbols"
+is "$(echo "$out" | grep -c 'from remote target\|Warning: File transfers\|warning: File transfers')" 0 "... and nothing is said of it" || diag "$out"
+
 # A cut recording: the tracer was killed.
 prog_build long
 "$LIZARD_BIN/lizard-trace" -q -o "$T/cut" "$T/long" 100000000000 >/dev/null 2>&1 &

@@ -13,7 +13,7 @@ from .server import monitor
 from .start import to_main
 from .status import ending
 from .stops import Silence
-from .text import say
+from .text import execute, say
 
 
 def made(info):
@@ -87,7 +87,7 @@ def connect(command, at_end):
         # The server answers when it has read the recording, which may take longer than GDB's two seconds. If
         # it dies, the pipe's end tells.
         gdb.execute("set remotetimeout 600")
-        gdb.execute(command)
+        execute(command)
     if not inside():
         monitor("quiet")
     keep_libraries()  # for watchpoints of GDB's initialization files

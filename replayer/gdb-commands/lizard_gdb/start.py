@@ -5,6 +5,7 @@ import gdb
 from .moves import settle
 from .places import carry_out, show_place
 from .stops import Forward, Quiet, Silence
+from .text import execute
 
 
 def to_start():
@@ -24,7 +25,7 @@ def to_main():
     point.silent = True
     try:
         with Quiet(), Forward():
-            gdb.execute("continue")
+            execute("continue")
     finally:
         if point.is_valid():
             point.delete()

@@ -27,5 +27,17 @@ def printed(command):
         return "(what GDB prints for \"%s\" is no UTF-8)\n" % command
 
 
+# What a stock GDB says of each file that it reads from the server, which is on a pipe.
+READING = re.compile(
+    r"^(Reading .* from remote target\.\.\.|warning: File transfers from remote targets can be slow\. .*)\n",
+    re.M,
+)
+
+
+def execute(command):
+    """GDB's COMMAND, which may read many files."""
+    say(READING.sub("", printed(command)))
+
+
 def say(text, stream=gdb.STDOUT):
     gdb.write(printable(text), stream)
