@@ -46,7 +46,8 @@ uint64_t lz_recording_bytes(const char *path)
  * so that a half removed recording is still one. */
 static int remove_part(int fd, const char *name, void *arg)
 {
-	static const char *const folders[] = {"files", "sources", "processes", LZ_SOURCES_UNPACKED};
+	static const char *const folders[] = {"files", "sources", "debug", "processes",
+	                                      LZ_SOURCES_UNPACKED};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (!strcmp(name, folders[i]))

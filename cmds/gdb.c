@@ -506,10 +506,33 @@ static int kept_words(const char *recording, const char **argv)
 	return n;
 }
 
+/* GDB trusts scripts in files below $debugdir: that remains what it was. */
+static const char look_there_too[] =
+    "python import gdb, os; was = gdb.parameter('debug-file-directory'); "
+    "gdb.execute('set auto-load safe-path ' + "
+    "gdb.parameter('auto-load safe-path').replace('$debugdir', was)); "
+    "gdb.execute('set debug-file-directory ' + os.environ.pop('LIZARD_GDB_DEBUG') + ':' + was); "
+    "del was";
+
+/* The words for the debug information that a packed recording brought along. */
+static int debug_words(const char *recording, const char **argv)
+{
+	lz_auto_free char *dir = NULL;
+	struct stat st;
+
+	if (asprintf(&dir, "%s/debug", recording) < 0 || stat(dir, &st) < 0 ||
+	    !S_ISDIR(st.st_mode) || strpbrk(dir, ":\n"))
+		return 0;
+	setenv("LIZARD_GDB_DEBUG", dir, 1);
+	argv[0] = "-iex";
+	argv[1] = look_there_too;
+	return 2;
+}
+
 static int start_gdb(const struct options *o, const char *gdb, const char *commands,
                      const char *program)
 {
-	const char **argv = calloc((size_t)o->n_rest + 10 + 6 * SOURCE_ROOTS, sizeof *argv);
+	const char **argv = calloc((size_t)o->n_rest + 12 + 6 * SOURCE_ROOTS, sizeof *argv);
 	int n = 0;
 
 	if (!argv)
@@ -522,6 +545,7 @@ static int start_gdb(const struct options *o, const char *gdb, const char *comma
 	}
 	n += kept_words(o->first, argv + n);
 	n += source_words(o->first, argv + n);
+	n += debug_words(o->first, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;
 	for (int i = 0; i < o->n_rest; i++)

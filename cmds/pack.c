@@ -14,7 +14,7 @@
 
 struct pack_options {
 	const char *output;
-	bool no_sources, list, all_env;
+	bool no_sources, no_debug, list, all_env;
 	char **dirs; /* of sources */
 	size_t n_dirs;
 };
@@ -32,6 +32,7 @@ static void pack_usage(FILE *to)
 	            "compilation, if the\n"
 	            "                        program is still here as it was recorded\n"
 	            "      --no-sources      leave the source files out\n"
+	            "      --no-debug-files  leave out separate files with debug information\n"
 	            "      --list            print each source file, + if it is packed and - if it "
 	            "is left out\n"
 	            "      --env all|masked  with the values of variables that look secret, or "
@@ -39,14 +40,18 @@ static void pack_usage(FILE *to)
 	            "                        (masked, the default)\n");
 }
 
-static void say_packed(const char *path, uint64_t bytes, size_t processes, size_t sources)
+static void say_packed(const char *path, uint64_t bytes, size_t processes, size_t sources,
+                       size_t debug)
 {
-	char size[LZ_TEXT], others[40] = "";
+	char size[LZ_TEXT], others[40] = "", separate[60] = "";
 
 	if (processes > 1)
 		snprintf(others, sizeof(others), "%zu processes, ", processes);
-	lz_print(stderr, "lizard: packed %s: %s, %swith %zu source files\n", path,
-	         lz_text_size(bytes, size), others, sources);
+	if (debug)
+		snprintf(separate, sizeof(separate), " and %zu files with debug information",
+		         debug);
+	lz_print(stderr, "lizard: packed %s: %s, %swith %zu source files%s\n", path,
+	         lz_text_size(bytes, size), others, sources, separate);
 }
 
 /* ---- which source files went in ---- */
@@ -126,13 +131,13 @@ static void say_left_out(const struct lz_names *variables)
 }
 
 static void say_all(const char *path, const struct lz_processes *all, const struct lz_sources *s,
-                    const struct lz_packed *packed, bool list)
+                    const struct lz_debug_files *debug, const struct lz_packed *packed, bool list)
 {
 	char limit[LZ_TEXT];
 	struct stat st;
 
 	if (stat(path, &st) == 0)
-		say_packed(path, (uint64_t)st.st_size, all->n, s->n_packed);
+		say_packed(path, (uint64_t)st.st_size, all->n, s->n_packed, debug->n);
 	if (list)
 		list_sources(s);
 	else
@@ -149,6 +154,7 @@ static int pack(const char *what, const struct pack_options *o)
 	char *dir = lz_recording_find(what), *path = NULL;
 	struct lz_processes all = {0};
 	struct lz_sources sources = {0};
+	struct lz_debug_files debug = {0};
 	struct lz_packed packed = {0};
 	int rc = dir ? 0 : -1;
 
@@ -161,10 +167,13 @@ static int pack(const char *what, const struct pack_options *o)
 		rc = lz_sources_find(&all, o->dirs, o->n_dirs, &sources);
 	if (rc == 0 && !o->no_sources)
 		rc = lz_sources_prefer_kept(&sources, dir);
+	if (rc == 0 && !o->no_debug)
+		rc = lz_debug_find(&all, &debug);
 	if (rc == 0)
-		rc = lz_pack_write(&all, path, &sources, o->all_env, &packed);
+		rc = lz_pack_write(&all, path, &sources, &debug, o->all_env, &packed);
 	if (rc == 0)
-		say_all(path, &all, &sources, &packed, o->list);
+		say_all(path, &all, &sources, &debug, &packed, o->list);
+	lz_debug_free(&debug);
 	lz_names_free(&packed.left_out);
 	lz_sources_free(&sources);
 	lz_processes_free(&all);
@@ -188,6 +197,7 @@ static int parse_pack(int argc, char **argv, struct pack_options *o)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
 	                                        {"output", required_argument, NULL, 'o'},
 	                                        {"no-sources", no_argument, NULL, 'n'},
+	                                        {"no-debug-files", no_argument, NULL, 'd'},
 	                                        {"source-dir", required_argument, NULL, 's'},
 	                                        {"list", no_argument, NULL, 'l'},
 	                                        {"env", required_argument, NULL, 'e'},
@@ -198,6 +208,7 @@ static int parse_pack(int argc, char **argv, struct pack_options *o)
 		switch (opt) {
 		case 'o': o->output = optarg; break;
 		case 'n': o->no_sources = true; break;
+		case 'd': o->no_debug = true; break;
 		case 's': o->dirs[o->n_dirs++] = optarg; break;
 		case 'l': o->list = true; break;
 		case 'e':

@@ -2,7 +2,7 @@
 /* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it
  * holds those of the other processes, `processes/`, and `sources/`, the programs' source files as
  * they are found when it is packed, each below its absolute name. A file that several processes
- * have is in it once, and hard links to it. */
+ * have is in it once, and hard links to it. `debug/.build-id/` has separate debug information. */
 #ifndef LIZARD_CMDS_PACK_H
 #define LIZARD_CMDS_PACK_H
 
@@ -61,6 +61,23 @@ char *lz_compilation_dir(const char *dir);
  * is opened. */
 enum lz_source_fate lz_source_check(const char *path, const char *root, int *fd);
 
+/* Is the file of which COPY is a recording's copy here, at its path, with the same bytes? */
+bool lz_is_here(const struct lz_file *f, int copy);
+
+/* ---- separate debug information ---- */
+
+struct lz_debug_files {
+	struct lz_debug_file {
+		char *path, *build_id;
+	} * v;
+	size_t n;
+};
+/* Those of the programs and libraries of the recordings ALL that are here as they were recorded. */
+int lz_debug_find(const struct lz_processes *all, struct lz_debug_files *d);
+void lz_debug_free(struct lz_debug_files *d);
+/* Opens PATH if it has that build-id and others may read it. */
+int lz_debug_open(const char *path, const char *build_id);
+
 /* ---- writing ---- */
 
 /* A list of names; owned. */
@@ -88,10 +105,11 @@ struct lz_packed {
 	uint64_t cost;            /* of all files in it, lz_pack_cost() */
 	struct lz_names left_out; /* variables */
 };
-/* Writes the recordings ALL to the new file PATH, with SOURCES (may be empty). Nothing is left
+/* Writes the recordings ALL to the new file PATH, with SOURCES and DEBUG (may be empty). Nothing is left
  * behind on failure. ALL_ENV: with the values of all variables. */
 int lz_pack_write(const struct lz_processes *all, const char *path,
-                  const struct lz_sources *sources, bool all_env, struct lz_packed *packed);
+                  const struct lz_sources *sources, const struct lz_debug_files *debug,
+                  bool all_env, struct lz_packed *packed);
 
 /* Writes SOURCES alone to the new file PATH, the same bytes for the same files. */
 int lz_pack_write_sources(const char *path, const struct lz_sources *sources);

@@ -236,7 +236,7 @@ static bool is_allowed(struct archive_entry *e, const char *name)
 	if (link)
 		return lz_pack_is_copy(in_recording(name)) && lz_pack_is_copy(in_recording(link));
 	return lz_pack_is_copy(in_recording(name)) || lz_pack_is_own(in_recording(name)) ||
-	       strncmp(name, "sources/", 8) == 0;
+	       strncmp(name, "sources/", 8) == 0 || strncmp(name, "debug/", 6) == 0;
 }
 
 static int take_link(struct unpacking *u, const char *given, const char *of)

@@ -80,7 +80,7 @@ static bool same_bytes(int a, int b, off_t size)
 	return n > 0;
 }
 
-static bool look(const struct lz_file *f, int copy)
+bool lz_is_here(const struct lz_file *f, int copy)
 {
 	int fd = f->path[0] == '/' ? lz_open_regular(f->path) : -1;
 	struct stat st;
@@ -97,7 +97,7 @@ static bool look(const struct lz_file *f, int copy)
 static bool is_here(struct object *o)
 {
 	if (o->where == NOT_KNOWN)
-		o->where = look(o->file, o->fd) ? HERE : FOREIGN;
+		o->where = lz_is_here(o->file, o->fd) ? HERE : FOREIGN;
 	return o->where == HERE;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cmds/pack.h"
 #include <common/array.h>
+#include <common/cleanup.h>
 #include <common/parts.h>
 #include <common/sparse.h>
 #include <common/work.h>
@@ -42,6 +43,7 @@ struct pack {
 	struct packed *shared;
 	size_t n, room;
 	struct lz_packed *told;
+	const struct lz_debug_files *debug;
 	uint64_t limit; /* of what they cost; 0: none */
 	struct lz_work work;
 };
@@ -351,6 +353,21 @@ static int put_source(struct pack *p, const struct lz_source *s)
 	return rc;
 }
 
+static int put_debug(struct pack *p, const struct lz_debug_file *d)
+{
+	lz_auto_free char *name = NULL;
+	int fd = lz_debug_open(d->path, d->build_id);
+
+	if (fd < 0)
+		return lz_fail("%s changed while it was packed", d->path);
+	if (asprintf(&name, "debug/.build-id/%.2s/%s.debug", d->build_id, d->build_id + 2) < 0) {
+		close(fd);
+		name = NULL;
+		return lz_fail("no memory");
+	}
+	return put_open(p, fd, d->path, name);
+}
+
 static int put_roots(struct pack *p, const struct lz_sources *s)
 {
 	struct content c = {.name = LZ_SOURCES_ROOTS, .data = &(struct stretch){0}, .n = 1};
@@ -376,6 +393,8 @@ static int put_all(struct pack *p, const struct lz_processes *all, const struct 
 	for (size_t i = 0; rc == 0 && i < sources->n; i++)
 		if (sources->v[i].fate == LZ_SOURCE_PACKED)
 			rc = put_source(p, &sources->v[i]);
+	for (size_t i = 0; rc == 0 && p->debug && i < p->debug->n; i++)
+		rc = put_debug(p, &p->debug->v[i]);
 	return rc;
 }
 
@@ -425,10 +444,14 @@ static int write_file(struct pack *p, const char *path, const struct lz_processe
 }
 
 int lz_pack_write(const struct lz_processes *all, const char *path,
-                  const struct lz_sources *sources, bool all_env, struct lz_packed *packed)
+                  const struct lz_sources *sources, const struct lz_debug_files *debug,
+                  bool all_env, struct lz_packed *packed)
 {
-	struct pack p = {
-	    .all_env = all_env, .links = true, .sources = sources->wanted, .told = packed};
+	struct pack p = {.all_env = all_env,
+	                 .links = true,
+	                 .sources = sources->wanted,
+	                 .debug = debug,
+	                 .told = packed};
 	uint64_t bytes = 0;
 	int rc;
 

@@ -68,6 +68,41 @@ like "$? $(cat "$T/err")" "^0 .*: packed .*, 3 processes, with [1-9][0-9]* sourc
 copies() { find "$1" -path '*/files/*' -printf '%i\n' | sort -u | wc -l; }
 before=$(copies "$T/here/tree")
 
+# Debug information that lies apart: by build-id and by name.
+mkdir -p "$T/here/.debug"
+echo 'int apart; int add(int n) { return apart += n; /* in the library */ }' >"$T/here/src/lib.c"
+echo 'int add(int); int main(void) { return add(1) - 1; /* in the program */ }' >"$T/here/src/split.c"
+(cd "$T/here" && lizard-cc -g -O0 -fPIC -shared src/lib.c -o libapart.so && lizard-cc -g -O0 src/split.c -o split -L. -lapart -Wl,-rpath,"$T/here")
+for f in libapart.so split; do
+	(cd "$T/here" && objcopy --only-keep-debug $f .debug/$f.debug && objcopy --strip-debug $f && objcopy --add-gnu-debuglink=.debug/$f.debug $f)
+done
+lizard-trace -q -o "$T/here/apart" "$T/here/split"
+debug_of() { # PACK: which of the two have their debug information in it (the C library may have it, too)
+	for f in split libapart.so; do
+		id=$(readelf -n "$T/here/$f" | sed -n 's/.*Build ID: //p')
+		tar --zstd -tf "$1" | grep -q "^debug/.build-id/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-)\.debug$" && printf '%s ' $f
+	done
+}
+lizard pack -o "$T/apart.lizard" "$T/here/apart" 2>"$T/err"
+is "$? $(debug_of "$T/apart.lizard")" "0 split libapart.so " "debug information of program and library goes in" || diag "$(cat "$T/err")"
+like "$(cat "$T/err")" " and [2-9] files with debug information" "it says so"
+lizard pack --no-debug-files -o "$T/no-debug.lizard" "$T/here/apart" 2>"$T/err"
+is "$? $(tar --zstd -tf "$T/no-debug.lizard" | grep -c '^debug/')" "0 0" "--no-debug-files leaves it out"
+chmod 640 "$T/here/.debug/split.debug"
+lizard pack -o "$T/private.lizard" "$T/here/apart" 2>"$T/err"
+is "$? $(debug_of "$T/private.lizard")" "0 libapart.so " "nor is any that others may not read"
+chmod 644 "$T/here/.debug/split.debug"
+cp "$T/here/split" "$T/here/split.was" && echo >>"$T/here/split"
+lizard pack -o "$T/foreign.lizard" "$T/here/apart" 2>"$T/err"
+is "$? $(debug_of "$T/foreign.lizard")" "0 libapart.so " "nor of a program that is not here as it was recorded"
+mv "$T/here/split.was" "$T/here/split"
+# A stranger's has scripts in it.
+printf '\004evil\nopen("%s", "w")\n\0' "$T/evil" >"$T/scripts"
+objcopy --add-section .debug_gdb_scripts="$T/scripts" "$T/here/.debug/split.debug" "$T/here/.debug/evil.debug" 2>/dev/null
+cp -p "$T/here/.debug/split.debug" "$T/split.was" && cp "$T/here/.debug/evil.debug" "$T/here/.debug/split.debug"
+lizard pack -o "$T/script.lizard" "$T/here/apart" 2>"$T/err"
+mv "$T/split.was" "$T/here/.debug/split.debug"
+
 # Another machine: no program, no sources, no recordings.
 mv "$T/here" "$T/gone"
 LIZARD_TRACE_DIR=$T/there
@@ -116,6 +151,16 @@ timeout 60 lizard-gdb -e "$T/tree.lizard" -nx -batch -ex 'info lizard' >"$T/out"
 like "$(cat "$T/out")" "^recording +$tree\$" "without -p it is the first one" || diag "$(cat "$T/out")"
 lizard rm "$(basename "$tree")"
 is "$? $(ls "$T/there")" "0 " "rm removes all of it"
+
+for front in stock patched; do
+	[ $front = stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || continue
+	timeout 60 lizard-gdb --$front "$T/apart.lizard" -nx -batch -ex 'break add' -ex c -ex 'print n' -ex bt >"$T/out" 2>&1
+	like "$(cat "$T/out")" "^.1 = 1" "$front: separate debug information of a library" || diag "$(cat "$T/out")"
+	like "$(cat "$T/out")" "^#1 .* main .* at src/split.c:1" "$front: and of the program"
+	timeout 60 lizard-gdb --$front "$T/script.lizard" -nx -batch -ex 'add-auto-load-safe-path /nowhere' -ex 'info line main' >"$T/out" 2>&1
+	is "$(grep -c '^warning: .*auto-loading has been declined' "$T/out") $(ls "$T/evil" 2>/dev/null)" "1 " "$front: scripts in it are not run" || diag "$(cat "$T/out")"
+done
+lizard rm 'apart.*' 'script.*'
 
 # Not whole, or not ours.
 refused() { # FILE PATTERN NAME
