@@ -68,15 +68,17 @@ bool lz_is_here(const struct lz_file *f, int copy);
 
 struct lz_debug_files {
 	struct lz_debug_file {
-		char *path, *build_id;
+		char *path;
+		char *name;            /* in the pack */
+		char *build_id, *root; /* one is NULL; root: as for source files */
 	} * v;
 	size_t n;
 };
 /* Those of the programs and libraries of the recordings ALL that are here as they were recorded. */
 int lz_debug_find(const struct lz_processes *all, struct lz_debug_files *d);
 void lz_debug_free(struct lz_debug_files *d);
-/* Opens PATH if it has that build-id and others may read it. */
-int lz_debug_open(const char *path, const char *build_id);
+/* Opens it if it still is what it was taken for and others may read it. */
+int lz_debug_open(const struct lz_debug_file *f);
 
 /* ---- writing ---- */
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "cmds/pack.h"
 #include <common/array.h>
-#include <common/cleanup.h>
 #include <common/parts.h>
 #include <common/sparse.h>
 #include <common/work.h>
@@ -355,17 +354,11 @@ static int put_source(struct pack *p, const struct lz_source *s)
 
 static int put_debug(struct pack *p, const struct lz_debug_file *d)
 {
-	lz_auto_free char *name = NULL;
-	int fd = lz_debug_open(d->path, d->build_id);
+	int fd = lz_debug_open(d);
 
 	if (fd < 0)
 		return lz_fail("%s changed while it was packed", d->path);
-	if (asprintf(&name, "debug/.build-id/%.2s/%s.debug", d->build_id, d->build_id + 2) < 0) {
-		close(fd);
-		name = NULL;
-		return lz_fail("no memory");
-	}
-	return put_open(p, fd, d->path, name);
+	return put_open(p, fd, d->path, d->name);
 }
 
 static int put_roots(struct pack *p, const struct lz_sources *s)

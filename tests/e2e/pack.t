@@ -96,6 +96,15 @@ cp "$T/here/split" "$T/here/split.was" && echo >>"$T/here/split"
 lizard pack -o "$T/foreign.lizard" "$T/here/apart" 2>"$T/err"
 is "$? $(debug_of "$T/foreign.lizard")" "0 libapart.so " "nor of a program that is not here as it was recorded"
 mv "$T/here/split.was" "$T/here/split"
+mkdir "$T/here/obj"
+printf 'int main(void)\n{\n\tint alpha = 5;\n\treturn alpha - 5;\n}\n' >"$T/here/src/dwo.c"
+(cd "$T/here" && lizard-cc -g -O0 -gsplit-dwarf -c src/dwo.c -o obj/dwo.o && lizard-cc -g obj/dwo.o -o dwo)
+lizard-trace -q -o "$T/here/split-units" "$T/here/dwo"
+lizard pack --no-sources -o "$T/units.lizard" "$T/here/split-units" 2>"$T/err"
+is "$? $(tar --zstd -tf "$T/units.lizard" | grep '\.dwo$')" "0 debug/obj/dwo.dwo" "split debug information goes in under its name"
+echo text >"$T/here/obj/dwo.dwo"
+lizard pack -o "$T/no-units.lizard" "$T/here/split-units" 2>"$T/err"
+is "$? $(tar --zstd -tf "$T/no-units.lizard" | grep -c '\.dwo$')" "0 0" "what is none does not"
 # A stranger's has scripts in it.
 printf '\004evil\nopen("%s", "w")\n\0' "$T/evil" >"$T/scripts"
 objcopy --add-section .debug_gdb_scripts="$T/scripts" "$T/here/.debug/split.debug" "$T/here/.debug/evil.debug" 2>/dev/null
@@ -157,10 +166,12 @@ for front in stock patched; do
 	timeout 60 lizard-gdb --$front "$T/apart.lizard" -nx -batch -ex 'break add' -ex c -ex 'print n' -ex bt >"$T/out" 2>&1
 	like "$(cat "$T/out")" "^.1 = 1" "$front: separate debug information of a library" || diag "$(cat "$T/out")"
 	like "$(cat "$T/out")" "^#1 .* main .* at src/split.c:1" "$front: and of the program"
+	timeout 60 lizard-gdb --$front "$T/units.lizard" -nx -batch -ex 'next' -ex 'print alpha' >"$T/out" 2>&1
+	like "$(cat "$T/out")" "^.1 = 5" "$front: split debug information" || diag "$(cat "$T/out")"
 	timeout 60 lizard-gdb --$front "$T/script.lizard" -nx -batch -ex 'add-auto-load-safe-path /nowhere' -ex 'info line main' >"$T/out" 2>&1
 	is "$(grep -c '^warning: .*auto-loading has been declined' "$T/out") $(ls "$T/evil" 2>/dev/null)" "1 " "$front: scripts in it are not run" || diag "$(cat "$T/out")"
 done
-lizard rm 'apart.*' 'script.*'
+lizard rm 'apart.*' 'script.*' 'units.*'
 
 # Not whole, or not ours.
 refused() { # FILE PATTERN NAME
