@@ -9,7 +9,7 @@ record tour
 unset LIZARD_FRONT_END
 
 out=$(LIZARD_FRONT_END=other "$LIZARD_BIN/lizard-gdb" "$T/tour" 2>&1)
-is $? 1 "an unknown front end: status"
+is $? 2 "an unknown front end: status"
 like "$out" "LIZARD_FRONT_END is 'other'" "and sentence"
 like "$(echo 'info lizard' | gdb_run --stock "$T/tour")" '^front end .*lizard serve$' "--stock"
 
@@ -258,7 +258,6 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
-	echo 'apropos lizard'
 	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
