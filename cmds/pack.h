@@ -76,6 +76,8 @@ struct lz_debug_files {
 };
 /* Those of the programs and libraries of the recordings ALL that are here as they were recorded. */
 int lz_debug_find(const struct lz_processes *all, struct lz_debug_files *d);
+/* The one that lies beside the program or library F, of which COPY is the copy. */
+int lz_debug_beside(const struct lz_file *f, int copy, struct lz_debug_files *d);
 void lz_debug_free(struct lz_debug_files *d);
 /* Opens it if it still is what it was taken for and others may read it. */
 int lz_debug_open(const struct lz_debug_file *f);

@@ -148,21 +148,48 @@ static int add_shared(struct lz_debug_files *d, int fd)
 	return rc < 0 ? -1 : 0;
 }
 
-/* By the name that the program has for it, where GDB looks. */
+/* The name that the program FD has for it; NULL: none. It is in ELF's memory. */
+static const char *link_of(Elf *elf)
+{
+	GElf_Word crc;
+	const char *name = elf ? dwelf_elf_gnu_debuglink(elf, &crc) : NULL;
+
+	return name && *name && !strchr(name, '/') ? name : NULL;
+}
+
+/* By that name, beside the program. */
+static int try_beside(struct lz_debug_files *d, const struct lz_file *f, const char *name)
+{
+	const char *slash = strrchr(f->path, '/');
+	int dir = slash ? (int)(slash - f->path) : 0;
+	int rc = try_format(d, f->build_id, "%.*s/%s", dir, f->path, name);
+
+	return rc ? rc : try_format(d, f->build_id, "%.*s/.debug/%s", dir, f->path, name);
+}
+
+/* By that name, where GDB looks. */
 static int try_link(struct lz_debug_files *d, const struct lz_file *f, const char *name)
 {
 	const char *slash = strrchr(f->path, '/');
 	int dir = slash ? (int)(slash - f->path) : 0;
-	int rc;
+	int rc = try_beside(d, f, name);
 
-	if (f->path[0] != '/' || !*name || strchr(name, '/'))
-		return 0;
-	rc = try_format(d, f->build_id, "%.*s/%s", dir, f->path, name);
-	if (rc == 0)
-		rc = try_format(d, f->build_id, "%.*s/.debug/%s", dir, f->path, name);
-	if (rc == 0)
-		rc = try_format(d, f->build_id, SYSTEM "%.*s/%s", dir, f->path, name);
-	return rc;
+	return rc ? rc : try_format(d, f->build_id, SYSTEM "%.*s/%s", dir, f->path, name);
+}
+
+int lz_debug_beside(const struct lz_file *f, int copy, struct lz_debug_files *d)
+{
+	Elf *elf;
+	const char *name;
+
+	*d = (struct lz_debug_files){0};
+	elf_version(EV_CURRENT);
+	elf = elf_begin(copy, ELF_C_READ_MMAP, NULL);
+	name = link_of(elf);
+	int rc = name && f->path[0] == '/' && is_hex(f->build_id) ? try_beside(d, f, name) : 0;
+
+	elf_end(elf);
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- split debug information: a unit names its file ---- */
@@ -230,8 +257,7 @@ static int add_object(struct lz_debug_files *d, const struct lz_file *f, const c
 		return 0;
 	rc = try_id(d, f->build_id);
 	Elf *elf = rc == 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-	GElf_Word crc;
-	const char *link = elf ? dwelf_elf_gnu_debuglink(elf, &crc) : NULL;
+	const char *link = link_of(elf);
 
 	if (link)
 		rc = try_link(d, f, link);

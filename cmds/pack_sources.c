@@ -13,6 +13,7 @@
 #include "cmds/pack.h"
 #include <common/hostfile.h>
 #include <common/array.h>
+#include <common/cleanup.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -222,21 +223,46 @@ static int add_unit(struct search *q, struct object *o, Dwarf_Die *unit)
 	return 0;
 }
 
-static int add_object(struct search *q, const struct lz_file *file, const char *copy)
+/* The units of the open file FD. 1: there are some. */
+static int add_units(struct search *q, struct object *o, int fd)
 {
-	struct object o = {++q->n_objects, file, open(copy, O_RDONLY | O_CLOEXEC), NOT_KNOWN};
-	Dwarf *dw = o.fd < 0 ? NULL : dwarf_begin(o.fd, DWARF_C_READ);
+	Dwarf *dw = fd < 0 ? NULL : dwarf_begin(fd, DWARF_C_READ);
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit;
 	int rc = 0;
 
-	while (rc == 0 && dw && dwarf_get_units(dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
-		rc = add_unit(q, &o, &unit);
+	while (rc >= 0 && dw && dwarf_get_units(dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
+		rc = add_unit(q, o, &unit) < 0 ? -1 : 1;
 	if (dw)
 		dwarf_end(dw);
+	return rc;
+}
+
+/* Its debug information lies apart. */
+static int add_beside(struct search *q, struct object *o)
+{
+	struct lz_debug_files d;
+	int rc = lz_debug_beside(o->file, o->fd, &d);
+
+	for (size_t i = 0; rc == 0 && i < d.n; i++) {
+		lz_auto_close int fd = lz_debug_open(&d.v[i]);
+
+		rc = add_units(q, o, fd) < 0 ? -1 : 0;
+	}
+	lz_debug_free(&d);
+	return rc;
+}
+
+static int add_object(struct search *q, const struct lz_file *file, const char *copy)
+{
+	struct object o = {++q->n_objects, file, open(copy, O_RDONLY | O_CLOEXEC), NOT_KNOWN};
+	int rc = add_units(q, &o, o.fd);
+
+	if (rc == 0 && o.fd >= 0)
+		rc = add_beside(q, &o);
 	if (o.fd >= 0)
 		close(o.fd);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Processes share the copies of what they all have mapped: each is looked at once. */

@@ -85,6 +85,7 @@ debug_of() { # PACK: which of the two have their debug information in it (the C 
 }
 lizard pack -o "$T/apart.lizard" "$T/here/apart" 2>"$T/err"
 is "$? $(debug_of "$T/apart.lizard")" "0 split libapart.so " "debug information of program and library goes in" || diag "$(cat "$T/err")"
+is "$(zstd -dc "$T/here/apart/sources.tar.zst" | tar -tf - | grep -c 'src/lib\.c$\|src/split\.c$')" 2 "the recording keeps the sources that such files name"
 like "$(cat "$T/err")" " and [2-9] files with debug information" "it says so"
 lizard pack --no-debug-files -o "$T/no-debug.lizard" "$T/here/apart" 2>"$T/err"
 is "$? $(tar --zstd -tf "$T/no-debug.lizard" | grep -c '^debug/')" "0 0" "--no-debug-files leaves it out"
