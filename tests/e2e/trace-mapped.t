@@ -149,4 +149,28 @@ for how in exec spawn; do
 	is $? 0 "polled-$how: recorded"
 	quiet "polled-$how"
 done
+# ---- the recorder's own memory in the program ----
+lizard-cc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/own_pages.c" -o "$T/own_pages"
+ok $? "own pages: builds"
+own() { # LABEL ARGUMENTS...
+	label=$1
+	shift
+	LIZARD_TRACE_CHECK=1 timeout -k 5 60 lizard-trace -q -o "$T/recordings/own-$label" "$T/own_pages" "$@" >"$T/out" 2>"$T/err"
+	recorded=$?
+	timeout 60 lizard verify "$T/recordings/own-$label" >"$T/verify" 2>&1
+	ok $? "own pages, $label: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+}
+# as if nothing were there, but that nothing can be put there
+for where in "" stub; do
+	own "${where:-ring}" $where
+	is "$recorded $(tr '\n' ' ' <"$T/out")" "0 munmap: done mprotect: ENOMEM madvise: ENOMEM mremap: EFAULT mremap to it: ENOMEM mmap: ENOMEM mmap if free: EEXIST shmat: ENOMEM munmap: done below: ENOMEM above: ENOMEM 144 " \
+		"own pages, ${where:-ring}: they stay, and the program gets errors" || diag "$(cat "$T/err")"
+	is "$(sed 's/ over memory of the recorder is not supported: the program gets//' "$T/err" | tr '\n' ' ')" \
+		"lizard: mremap ENOMEM lizard: mmap ENOMEM lizard: mmap with MAP_FIXED_NOREPLACE EEXIST lizard: shmat ENOMEM " "own pages, ${where:-ring}: what is refused is named"
+done
+# where programs have fixed addresses the recorder has nothing
+for at in 0x10000000 0x68000000 0x68800000 0x70000000 0x100000000 0x200000000000; do
+	own $at $at
+	is "$recorded $(cat "$T/out" "$T/err")" "0 $("$T/own_pages" $at)" "own pages: none at $at"
+done
 done_testing

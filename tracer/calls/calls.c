@@ -215,6 +215,13 @@ static int hello(struct lz_tracer *t, struct user_regs_struct *r)
 	return set_result(t, r, 0);
 }
 
+static int unmap_around_own(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (lz_own_pages_unmap(t, &t->b.ev.result) < 0)
+		return -1;
+	return t->b.ev.result == 0 ? 0 : set_result(t, r, t->b.ev.result);
+}
+
 static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
@@ -222,7 +229,9 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_hello_version(t->cur->call.nr, t->cur->call.args))
 		return hello(t, r);
 	if (t->cur->call.forced)
-		return 0;
+		return t->cur->call.nr == SYS_munmap && t->cur->call.forced_result == 0
+		           ? unmap_around_own(t, r)
+		           : 0;
 	switch (t->cur->call.row->klass) {
 	case LZ_SC_MAP: return lz_map_call(t, result);
 	case LZ_SC_FORK: return lz_child_writes(t);

@@ -91,6 +91,14 @@ int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
 /* mapcalls.c */
 /* Ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);
+/* Logs and forgets what is mapped in [START, END). */
+int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end);
+
+/* own_pages.c */
+/* At entry, as lz_answer_by_args(): of calls that change mappings where ours are. */
+bool lz_answer_own_pages(struct lz_tracer *t, int64_t *result);
+/* At the exit of a munmap that was so answered: unmaps what is not ours. */
+int lz_own_pages_unmap(struct lz_tracer *t, int64_t *result);
 
 /* child_writes.c */
 /* Adds to the call's event what a child that shared the memory has written. */

@@ -38,8 +38,7 @@ static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t o
 	return ret;
 }
 
-/* Logs and forgets what is mapped in [START, END). */
-static int removed(struct lz_tracer *t, uint64_t start, uint64_t end)
+int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	size_t first, last;
 
@@ -91,7 +90,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 
 	if (!anon && file_of_fd(t, (int)a[4], &area, a[5]) < 0)
 		return -1;
-	if (removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
+	if (lz_map_removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
 		return -1;
 	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
 		return lz_build_read(t, addr, area.v.end - addr);
@@ -112,7 +111,7 @@ static int did_brk(struct lz_tracer *t, uint64_t now)
 
 	t->brk = now;
 	if (end < old_end)
-		return removed(t, end, old_end);
+		return lz_map_removed(t, end, old_end);
 	return end > old_end ? lz_map_op(t, &heap) : 0;
 }
 
@@ -257,7 +256,7 @@ static int mapped_again(struct lz_tracer *t, uint64_t old, uint64_t addr, uint64
 		return lz_fail("mremap of %#llx, where nothing is mapped", (unsigned long long)old);
 	if (!t->vmas.a[i].object && lz_map_nameless(t, old) < 0)
 		return -1;
-	if (removed(t, addr, end) < 0)
+	if (lz_map_removed(t, addr, end) < 0)
 		return -1;
 	struct lz_area a = t->vmas.a[lz_vmas_find(&t->vmas, old)];
 	a.object_at += old - a.v.start;
@@ -278,13 +277,13 @@ static int did_remap(struct lz_tracer *t, uint64_t addr)
 	if (old == old_end)
 		return mapped_again(t, old, addr, end);
 	if (addr == old && end <= old_end)
-		return removed(t, end, old_end);
+		return lz_map_removed(t, end, old_end);
 	if (end - addr < old_end - old) {
-		if (removed(t, old + (end - addr), old_end) < 0)
+		if (lz_map_removed(t, old + (end - addr), old_end) < 0)
 			return -1;
 		old_end = old + (end - addr);
 	}
-	if (addr != old && removed(t, addr, end) < 0)
+	if (addr != old && lz_map_removed(t, addr, end) < 0)
 		return -1;
 	for (uint64_t at = old, next; at < old_end; at = next) {
 		size_t i = lz_vmas_from(&t->vmas, at);
@@ -367,7 +366,7 @@ static int did_attach(struct lz_tracer *t, uint64_t addr)
 		return lz_fail("shmat gave %#llx, where nothing is mapped",
 		               (unsigned long long)addr);
 	if (lz_map_segment(t, &area, (int)call_of(t)->args[0]) < 0 ||
-	    removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
+	    lz_map_removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
 		return -1;
 	return lz_shared_mapped(t, &area);
 }
@@ -383,7 +382,7 @@ static int did_detach(struct lz_tracer *t, uint64_t addr)
 		    (object && a->object != object) || !lz_is_segment(t, a->object))
 			continue;
 		object = a->object;
-		if (removed(t, a->v.start, a->v.end) < 0)
+		if (lz_map_removed(t, a->v.start, a->v.end) < 0)
 			return -1;
 		i = (size_t)-1;
 	}
@@ -406,7 +405,7 @@ int lz_map_call(struct lz_tracer *t, int64_t result)
 		return 0;
 	switch (c->nr) {
 	case SYS_mmap: return did_mmap(t, (uint64_t)result);
-	case SYS_munmap: return removed(t, c->args[0], c->args[0] + lz_page_up(c->args[1]));
+	case SYS_munmap: return lz_map_removed(t, c->args[0], c->args[0] + lz_page_up(c->args[1]));
 	case SYS_mremap: return did_remap(t, (uint64_t)result);
 	case SYS_shmat: return did_attach(t, (uint64_t)result);
 	case SYS_shmdt: return did_detach(t, c->args[0]);
