@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -228,20 +227,6 @@ static const struct option long_options[] = {
     {0},
 };
 
-static bool shown;
-
-/* Of what has come since the last time. */
-static uint64_t rate_of(uint64_t ns, uint64_t written)
-{
-	static uint64_t last_ns, last;
-	double s = (double)(ns - last_ns) / 1e9;
-	uint64_t more = written - last;
-
-	last_ns = ns;
-	last = written;
-	return s > 0 ? (uint64_t)((double)more / s) : 0;
-}
-
 /* Has a signal ended one of the other processes, or does one go on? */
 static bool others_matter(const struct lz_trace_result *r)
 {
@@ -282,35 +267,12 @@ static int failed(int status)
 	return WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126 ? WEXITSTATUS(status) : 125;
 }
 
-/* The cursor is left at the line's start: what the program prints next goes over it. Nothing is
- * shown where the program has the terminal for itself, as an editor has. */
-static void show(uint64_t ns, uint64_t bytes, uint64_t written)
-{
-	char took[LZ_TEXT], total[LZ_TEXT], rate[LZ_TEXT];
-	struct termios mode;
-
-	if (tcgetattr(STDERR_FILENO, &mode) < 0 || !(mode.c_lflag & ICANON))
-		return;
-	lz_print(stderr, "\rrecording: %s, %s, %s a second\033[K\r", lz_text_duration(ns, took),
-	         lz_text_size(bytes, total), lz_text_size(rate_of(ns, written), rate));
-	shown = true;
-}
-
-static void clear_line(void)
-{
-	if (shown)
-		fputs("\r\033[K", stderr);
-}
-
 static int run(struct options *o)
 {
 	struct lz_trace_result r;
 	int rc;
 
-	if (!o->quiet && isatty(STDERR_FILENO))
-		o->trace.progress = show;
 	rc = lz_trace(&o->trace, &r);
-	clear_line();
 	bool is_there = rc == 0 && r.dir, is_kept = is_there && is_wanted(o, &r);
 
 	if (is_there && !is_kept)

@@ -383,14 +383,12 @@ int lz_worker_drain(struct lz_worker *w)
 	return rc;
 }
 
-uint64_t lz_worker_written(struct lz_worker *w, uint64_t *gone)
+uint64_t lz_worker_written(struct lz_worker *w)
 {
 	uint64_t n;
 
 	pthread_mutex_lock(&w->lock);
 	n = w->packed_to - w->gone;
-	if (gone)
-		*gone = w->gone;
 	pthread_mutex_unlock(&w->lock);
 	return n;
 }

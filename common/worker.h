@@ -40,8 +40,8 @@ int lz_worker_check(struct lz_worker *w);
 void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit);
 /* The stream offset from which on only checksums are kept; UINT64_MAX: all is stored so far. */
 uint64_t lz_worker_hashed_from(struct lz_worker *w);
-/* Bytes on disk; *GONE, unless NULL: and no longer. */
-uint64_t lz_worker_written(struct lz_worker *w, uint64_t *gone);
+/* Bytes on disk. */
+uint64_t lz_worker_written(struct lz_worker *w);
 /* Bytes ever written when what is queued is written as well, guessed from how it has packed so
  * far. */
 uint64_t lz_worker_expected(struct lz_worker *w);

@@ -167,14 +167,7 @@ int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus)
 
 uint64_t lz_writer_size(const struct lz_writer *w)
 {
-	return lz_worker_written(w->worker, NULL);
-}
-
-uint64_t lz_writer_written(const struct lz_writer *w)
-{
-	uint64_t gone, kept = lz_worker_written(w->worker, &gone);
-
-	return kept + gone;
+	return lz_worker_written(w->worker);
 }
 
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta)

@@ -29,9 +29,6 @@ struct lz_trace_options {
 	uint64_t max_bytes;
 	bool keep_last; /* or what was recorded first goes; see lz_writer_keep_last() */
 	bool all_env;   /* meta has the values of all variables, also of those that look secret */
-	/* Called about once a second: the recording's age and size, and what was ever written. May
-	 * be NULL. */
-	void (*progress)(uint64_t ns, uint64_t bytes, uint64_t written);
 };
 
 struct lz_trace_result {

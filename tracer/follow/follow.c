@@ -139,7 +139,6 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->opt = *t->opt;
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
-	h->opt.progress = NULL; /* the first process's is shown */
 	snprintf(h->follow, sizeof(h->follow), "%s", t->opt->follow);
 	snprintf(h->root, sizeof(h->root), "%s", t->follow.root);
 }

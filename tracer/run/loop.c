@@ -23,7 +23,6 @@
 
 enum {
 	FLUSH_MS = 500,
-	SHOW_MS = 950,  /* every second flush */
 	GONE_MS = 200,  /* how long the end of one thread may take to be the end of all */
 	ENDING_MS = 20, /* how long the ends of all threads may take to be met */
 	KILLED_MS = 20000
@@ -31,8 +30,8 @@ enum {
 
 /* One process is traced, with one timer. */
 static struct {
-	long timer_ms;                   /* 0: not set yet */
-	uint64_t last_flush, last_shown; /* ns */
+	long timer_ms;       /* 0: not set yet */
+	uint64_t last_flush; /* ns */
 	uint64_t last_ip;
 } loop;
 
@@ -70,14 +69,6 @@ int lz_tell_hash(struct lz_tracer *t)
 	return lz_writer_meta(t->w, &t->meta);
 }
 
-static void show_progress(struct lz_tracer *t)
-{
-	if (!t->opt->progress || loop.last_flush - loop.last_shown < SHOW_MS * 1000000ULL)
-		return;
-	loop.last_shown = loop.last_flush;
-	t->opt->progress(lz_elapsed(t), lz_writer_size(t->w), lz_writer_written(t->w));
-}
-
 /* As it was asked for. */
 static int too_large(uint64_t max)
 {
@@ -97,7 +88,6 @@ static int flush(struct lz_tracer *t)
 
 	loop.last_flush = lz_now();
 	lz_follow_tick(t);
-	show_progress(t);
 	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
 		return -1;
 	return max && lz_writer_size(t->w) >= max ? too_large(max) : 0;
