@@ -5,14 +5,21 @@
 #include <common/thread.h>
 #include <lizard/error.h>
 
+/* The program's limit, which the default size is, may be too small for us. */
+enum { STACK_SIZE = 1 << 20 };
+
 int lz_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg)
 {
 	sigset_t all, old;
+	pthread_attr_t attr;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	bool could = lz_counter_allow(true);
-	int rc = pthread_create(thread, NULL, run, arg);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	int rc = pthread_create(thread, &attr, run, arg);
+	pthread_attr_destroy(&attr);
 	lz_counter_allow(could);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc) {

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <zlib.h>
 
-enum { PIECE = 64 << 10 };
+enum { PIECE = 16 << 10 };
 
 struct sum {
 	const struct lz_proc *p;

@@ -141,4 +141,25 @@ for closed in '<&- >&-' '<&- 2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
 done
 : | (lizard-trace sh -c 'sleep 0.2; exit 3'; echo $? >"$T/status") 2>&1 | true
 is "$(cat "$T/status")" 3 "nobody reads the last line: the status is the program's"
+# ---- a small stack is the program's, not the recorder's ----
+cat >"$T/fill.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	for (int i = 0; i < 64; i++)
+		memset(malloc(1 << 20), i, 1 << 20);
+	puts("full");
+	return 0;
+}
+EOF
+lizard-cc -g -O1 -w "$T/fill.c" -o "$T/fill"
+for stack in 256 64; do
+	for run in 1 2 3 4; do
+		(ulimit -s $stack && timeout 60 lizard-trace -q --checkpoint-interval 20 -o "$T/recordings/stack-$stack-$run" "$T/fill")
+		echo $?
+	done >"$T/out" 2>&1
+	is "$(sort "$T/out" | uniq -c | tr -s ' \n' ' ')" " 4 0 4 full " "ulimit -s $stack: recorded each time" || diag "$(cat "$T/out")"
+done
 done_testing

@@ -32,7 +32,7 @@ static bool is_special(const char *path)
 static int find_insn(void *arg, const struct lz_maps_entry *e)
 {
 	struct lz_proc *p = arg;
-	uint8_t buf[65536];
+	uint8_t buf[16384];
 
 	if (!(e->prot & PROT_EXEC) || is_special(e->path))
 		return 0;
