@@ -13,6 +13,42 @@ bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr)
 	return false;
 }
 
+/* ---- debug registers ---- */
+
+static unsigned taken(const struct lz_engine *e)
+{
+	return 1 | (e->want.ip ? 1U << 1 : 0) | (e->debug.user[0].kind ? 1U << 2 : 0) |
+	       (e->debug.user[1].kind ? 1U << 3 : 0);
+}
+
+static bool written_to(const struct lz_engine *e, uint64_t addr)
+{
+	const struct lz_vma *v = lz_space_find(&e->space, addr);
+
+	return v && v->prot & PROT_WRITE;
+}
+
+/* Debug registers cost nothing where the page of an int3 is used as data, too: code that may be
+ * written to comes first. */
+static void choose_slots(struct lz_engine *e)
+{
+	int slot = 0;
+
+	e->breaks.taken = taken(e);
+	for (size_t i = 0; i < e->breaks.n; i++)
+		e->breaks.v[i].slot = 0;
+	for (size_t i = 0; i < 2 * e->breaks.n; i++) {
+		bool first = i < e->breaks.n;
+		struct lz_softbreak *b = &e->breaks.v[first ? i : i - e->breaks.n];
+		while (slot < 4 && e->breaks.taken >> slot & 1)
+			slot++;
+		if (slot < 4 && b->addr < 1UL << 47 && !b->slot && written_to(e, b->addr) == first)
+			b->slot = slot++;
+	}
+}
+
+/* ---- int3 ---- */
+
 void lz_engine_put_break(struct lz_engine *e, struct lz_softbreak *b)
 {
 	static const uint8_t int3 = 0xcc;
@@ -20,9 +56,13 @@ void lz_engine_put_break(struct lz_engine *e, struct lz_softbreak *b)
 
 	/* Not code now: perhaps later. Control never comes to data, where GDB has one for the
 	 * return of a call. */
-	if (!b->in && v && v->prot & PROT_EXEC &&
-	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) == 1)
-		b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
+	if (b->in || b->slot || !v || !(v->prot & PROT_EXEC) ||
+	    lz_proc_read_some(&e->proc, b->addr, &b->saved, 1) != 1)
+		return;
+	b->in = lz_proc_write(&e->proc, b->addr, &int3, 1) == 0;
+	const struct lz_guarded *g = lz_engine_guard_of(e, b->addr);
+	if (!g || !(g->kind & LZ_GUARD_CODE))
+		e->breaks.guarded = false;
 }
 
 void lz_engine_take_break(struct lz_engine *e, struct lz_softbreak *b)
@@ -36,8 +76,10 @@ void lz_engine_take_break(struct lz_engine *e, struct lz_softbreak *b)
 
 int lz_engine_insert(struct lz_engine *e)
 {
-	if (e->breaks.in)
+	if (e->breaks.in && e->breaks.taken == taken(e))
 		return 0;
+	lz_engine_unbreak(e);
+	choose_slots(e);
 	for (size_t i = 0; i < e->breaks.n; i++)
 		lz_engine_put_break(e, &e->breaks.v[i]);
 	e->breaks.in = true;
@@ -57,6 +99,7 @@ int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n)
 {
 	lz_engine_unbreak(e);
 	e->breaks.n = 0;
+	e->breaks.guarded = false;
 	if (!n)
 		return 0;
 	struct lz_softbreak *b = realloc(e->breaks.v, n * sizeof *b);

@@ -62,22 +62,39 @@ struct lz_slots {
 	struct lz_slot user[2];
 };
 
+/* A breakpoint is in a debug register, where the program cannot see it, or an int3 in a page that
+ * the program cannot look at. */
 struct lz_softbreak {
 	uint64_t addr;
 	uint8_t saved;
+	/* as an int3 */
 	bool in;
+	/* its debug register; 0: none */
+	int slot;
 };
 
 struct lz_softbreaks {
 	struct lz_softbreak *v;
 	size_t n;
 	bool in;
+	/* debug registers that were not free when they went in: bits */
+	unsigned taken;
+	/* the pages of those that are int3 are among the guarded ones */
+	bool guarded;
 };
 
-/* Pages kept inaccessible while running, for watchpoints. */
+/* What a page is guarded against. */
+enum lz_guard_kind {
+	LZ_GUARD_WRITES = 1, /* for a watchpoint */
+	LZ_GUARD_READS = 2,  /* for a watchpoint that sees reads as well */
+	LZ_GUARD_CODE = 4    /* an int3 is in it: only execution is left */
+};
+
 struct lz_guarded {
 	uint64_t page;
-	bool reads, in;
+	/* bits of enum lz_guard_kind */
+	unsigned kind;
+	bool in;
 	/* as the program has it */
 	uint32_t prot;
 };
@@ -285,9 +302,21 @@ int lz_engine_break(struct lz_engine *e, const uint64_t *addrs, size_t n);
 void lz_engine_unbreak(struct lz_engine *e);
 /* Puts them into memory, for who runs the process by itself. */
 int lz_engine_insert(struct lz_engine *e);
+/* Sets the debug registers of breakpoints and watchpoints, for the same. */
+int lz_engine_arm_user(struct lz_engine *e);
 /* Gives guarded pages their protection back (before the process is copied or compared). */
 int lz_engine_unguard(struct lz_engine *e);
 int lz_engine_guard(struct lz_engine *e);
+/* The page that ADDR lies in; NULL: it is not to be guarded. */
+const struct lz_guarded *lz_engine_guard_of(const struct lz_engine *e, uint64_t addr);
+/* KIND: bits of enum lz_guard_kind. */
+int lz_engine_add_guard(struct lz_engine *e, uint64_t page, unsigned kind);
+/* Unguards, and drops all. */
+int lz_engine_drop_guards(struct lz_engine *e);
+/* Calls FN for the other addresses at which memory of [FROM, TO) is mapped; stops at non-zero and
+ * returns it. */
+int lz_engine_each_alias(const struct lz_engine *e, uint64_t from, uint64_t to,
+                         int (*fn)(void *arg, uint64_t start, uint64_t end), void *arg);
 bool lz_engine_has_break(const struct lz_engine *e, uint64_t addr);
 /* Puts changed registers into the process. */
 int lz_engine_flush(struct lz_engine *e);

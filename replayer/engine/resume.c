@@ -140,16 +140,24 @@ static int arm_goal(struct lz_engine *e)
 	return set_slot(e, GOAL_SLOT, e->buffer.base + (e->goal.start - e->buffer.start), 1, 'w');
 }
 
+int lz_engine_arm_user(struct lz_engine *e)
+{
+	struct lz_slot want[4] = {[IP_SLOT] = {e->want.ip, 1, e->want.ip ? 'x' : 0},
+	                          [USER_SLOT] = e->debug.user[0],
+	                          [USER_SLOT + 1] = e->debug.user[1]};
+
+	for (size_t i = 0; i < e->breaks.n; i++)
+		if (e->breaks.v[i].slot)
+			want[e->breaks.v[i].slot] = (struct lz_slot){e->breaks.v[i].addr, 1, 'x'};
+	for (int i = IP_SLOT; i < 4; i++)
+		if (set_slot(e, i, want[i].addr, want[i].len, want[i].kind) < 0)
+			return -1;
+	return 0;
+}
+
 int lz_engine_arm(struct lz_engine *e)
 {
-	if (arm_goal(e) < 0 || set_slot(e, IP_SLOT, e->want.ip, 1, e->want.ip ? 'x' : 0) < 0)
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		const struct lz_slot *u = &e->debug.user[i];
-		if (set_slot(e, USER_SLOT + i, u->addr, u->len, u->kind) < 0)
-			return -1;
-	}
-	return 0;
+	return arm_goal(e) < 0 || lz_engine_arm_user(e) < 0 ? -1 : 0;
 }
 
 /* A marker's last byte is stored first, its code byte last: if the one has just been written and
@@ -204,22 +212,15 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 			h->flags |= LZ_HALT_MARKER;
 		correct_goal(e);
 	}
-	if (fired & 12) {
-		h->flags |= LZ_HALT_WATCH;
-		h->fired |= fired >> 2 & 3;
-	}
+	for (unsigned i = 0; i < 2; i++)
+		if (fired >> (USER_SLOT + i) & 1 && e->debug.set[USER_SLOT + i].kind != 'x') {
+			h->flags |= LZ_HALT_WATCH;
+			h->fired |= 1U << i;
+		}
 	if (fired & 0x4000 && step)
 		h->flags |= LZ_HALT_STEP;
 	h->flags |= arrived(e);
 	return 0;
-}
-
-static bool guarded_at(const struct lz_engine *e, uint64_t addr)
-{
-	for (size_t i = 0; i < e->guarded.n; i++)
-		if (e->guarded.v[i].in && addr - e->guarded.v[i].page < LZ_PAGE)
-			return true;
-	return false;
 }
 
 static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h)
@@ -231,7 +232,8 @@ static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h
 		int ret = lz_engine_take_buffer(e);
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 	}
-	if (info->si_code == SEGV_ACCERR && guarded_at(e, at)) {
+	const struct lz_guarded *g = lz_engine_guard_of(e, at);
+	if ((info->si_code == SEGV_ACCERR || info->si_code == SEGV_PKUERR) && g && g->in) {
 		h->flags |= LZ_HALT_PAGE;
 		h->fault = at;
 		return 0;
@@ -434,26 +436,8 @@ static int finish_rep(struct lz_engine *e, struct lz_halt *h)
 	return 0;
 }
 
-/* The instruction at hand faulted in a guarded page: done with the page accessible. */
-static int pass_guard(struct lz_engine *e, struct lz_halt *h)
-{
-	uint64_t fault = h->fault;
-
-	*h = (struct lz_halt){0};
-	if (lz_engine_unguard(e) < 0)
-		return -1;
-	while (!h->flags)
-		if (step_once(e, h) < 0)
-			return -1;
-	if (h->flags & LZ_HALT_STEP)
-		h->flags |= LZ_HALT_WATCH | LZ_HALT_PAGE;
-	h->fault = fault;
-	return 0;
-}
-
-/* An instruction that we stand on must not trap again at its own breakpoint. 1: it was stepped
- * over. */
-static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
+/* The instruction that we stand on must not trap again at its own debug register. */
+static void pass_slot(struct lz_engine *e)
 {
 	for (int i = 0; i < 4; i++)
 		if (e->debug.set[i].kind == 'x' && e->debug.set[i].addr == e->regs.rip &&
@@ -461,6 +445,33 @@ static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
 			e->regs.eflags |= LZ_FLAG_RF;
 			e->regs_dirty = true;
 		}
+}
+
+/* The instruction at hand faulted in a guarded page: done with the pages accessible and no int3 in
+ * them. */
+static int pass_guard(struct lz_engine *e, struct lz_halt *h)
+{
+	uint64_t fault = h->fault;
+	bool watched = lz_engine_guard_of(e, fault)->kind & (LZ_GUARD_WRITES | LZ_GUARD_READS);
+
+	*h = (struct lz_halt){0};
+	lz_engine_unbreak(e);
+	if (lz_engine_unguard(e) < 0)
+		return -1;
+	pass_slot(e);
+	while (!h->flags)
+		if (step_once(e, h) < 0)
+			return -1;
+	if (h->flags & LZ_HALT_STEP && watched)
+		h->flags |= LZ_HALT_WATCH | LZ_HALT_PAGE;
+	h->fault = fault;
+	return 0;
+}
+
+/* Nor at its own int3. 1: it was stepped over. */
+static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
+{
+	pass_slot(e);
 	if (step || !break_at(e, e->regs.rip))
 		return 0;
 	while (!h->flags)

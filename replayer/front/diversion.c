@@ -197,6 +197,19 @@ static int64_t pretend(struct lz_diversion *d, const struct user_regs_struct *r)
 	}
 }
 
+/* Breakpoints as the program does not see them. */
+static int arm(struct lz_engine *e)
+{
+	return lz_engine_insert(e) < 0 || lz_engine_arm_user(e) < 0 || lz_engine_guard(e) < 0 ? -1
+	                                                                                      : 0;
+}
+
+static int disarm(struct lz_engine *e)
+{
+	lz_engine_unbreak(e);
+	return lz_engine_unguard(e);
+}
+
 /* *SIGNO: it stops for that. */
 static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
 {
@@ -208,7 +221,8 @@ static int answer(struct lz_diversion *d, bool *gone, uint32_t *signo)
 	*signo = sent_to_itself(d, &r);
 	if (*gone)
 		return 0;
-	if (lz_engine_leave_call(e) < 0)
+	/* it may map memory, or protect it */
+	if (lz_engine_leave_call(e) < 0 || disarm(e) < 0)
 		return -1;
 	int done = lz_diversion_call(e, &r, &result);
 	if (done < 0)
@@ -297,6 +311,22 @@ static int finish(struct lz_diversion *d, struct lz_stop *stop, enum lz_stop_rea
 	return 1;
 }
 
+static int one(struct lz_diversion *d, bool step, struct lz_stop *stop);
+
+/* The instruction at hand looks at a page with an int3. */
+static int pass_guard(struct lz_diversion *d, struct lz_stop *stop)
+{
+	if (disarm(d->e) < 0)
+		return -1;
+	int ret = one(d, true, stop);
+	if (ret <= 0 || stop->reason != LZ_STOP_STEP)
+		return ret;
+	if (lz_engine_has_break(d->e, d->e->regs.rip))
+		return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP);
+	*stop = (struct lz_stop){0};
+	return 0;
+}
+
 static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop *stop)
 {
 	struct lz_engine *e = d->e;
@@ -307,6 +337,9 @@ static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop 
 	uint64_t at = (uint64_t)(uintptr_t)info.si_addr;
 	if (sig == SIGSEGV && e->buffer.base && at - e->buffer.base - LZ_BUFFER_GUARD < LZ_PAGE)
 		return empty_buffer(e);
+	const struct lz_guarded *g = lz_engine_guard_of(e, at);
+	if (sig == SIGSEGV && info.si_code > 0 && info.si_code != SI_KERNEL && g && g->in)
+		return pass_guard(d, stop);
 	if (sig == SIGSEGV && info.si_code == SI_KERNEL && do_armed(e))
 		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
 	if (sig == SIGTRAP && info.si_code == SI_KERNEL &&
@@ -315,6 +348,9 @@ static int on_signal(struct lz_diversion *d, int sig, bool step, struct lz_stop 
 		e->regs_dirty = true;
 		return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP);
 	}
+	if (sig == SIGTRAP && info.si_code == TRAP_HWBKPT && !step &&
+	    lz_engine_has_break(e, e->regs.rip))
+		return finish(d, stop, LZ_STOP_BREAKPOINT, SIGTRAP);
 	if (sig == SIGTRAP && info.si_code != SI_KERNEL)
 		return step ? finish(d, stop, LZ_STOP_STEP, SIGTRAP) : 0;
 	if (sig == SIGSTOP)
@@ -331,7 +367,7 @@ static int one(struct lz_diversion *d, bool step, struct lz_stop *stop)
 	int status;
 	bool gone;
 
-	if (lz_engine_flush(e) < 0)
+	if ((!step && arm(e) < 0) || lz_engine_flush(e) < 0)
 		return -1;
 	d->s->rp.running = e->proc.pid;
 	if (d->s->rp.interrupted) {
@@ -387,10 +423,9 @@ int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, s
 		*stop = (struct lz_stop){0};
 		ret = 0;
 	}
-	if (!step)
-		lz_engine_insert(e);
 	while (!ret)
 		ret = one(d, step, stop);
-	lz_engine_unbreak(e);
+	if (disarm(e) < 0 || lz_engine_break(e, NULL, 0) < 0 || lz_engine_arm_user(e) < 0)
+		return -1;
 	return ret < 0 ? -1 : 0;
 }

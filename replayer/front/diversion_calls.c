@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/front/diversion_calls.h"
 #include <common/guard.h>
+#include <lizard/sysfake.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -22,36 +23,36 @@ enum {
 	REMAP_TAKEN = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP
 };
 
-/* Refused as by a kernel that has no room there. */
-static bool at_stub(const struct lz_engine *e, uint64_t addr, uint64_t len)
+/* The list of mappings: a breakpoint may be wanted there, or a look at memory. */
+static int follow(struct lz_engine *e, const struct user_regs_struct *r, int64_t result)
 {
-	return lz_guard_range(&e->proc, addr, len) < 0;
-}
-
-/* What a call that has mapped memory does to the list of mappings. */
-static struct lz_map_op op_of(const struct user_regs_struct *r, uint64_t result)
-{
-	struct lz_map_op op = {.addr = r->rdi, .len = r->rsi, .file = LZ_NO_FILE};
+	struct lz_map_op op = {.addr = r->rdi, .len = r->rsi, .prot = r->rdx, .file = LZ_NO_FILE};
 
 	switch (r->orig_rax) {
 	case SYS_mmap:
 		op.op = LZ_MAP;
-		op.addr = result;
-		op.prot = (uint32_t)r->rdx;
-		op.flags = (uint32_t)r->r10 & MAP_TAKEN;
+		op.addr = (uint64_t)result;
+		op.flags = r->r10 & MAP_TAKEN;
 		break;
 	case SYS_mremap:
-		op = (struct lz_map_op){LZ_REMAP,   result, r->rdx, 0,     (uint32_t)r->r10,
-		                        LZ_NO_FILE, 0,      r->rdi, r->rsi};
+		op = (struct lz_map_op){.op = LZ_REMAP,
+		                        .addr = (uint64_t)result,
+		                        .len = r->rdx,
+		                        .old_addr = r->rdi,
+		                        .old_len = r->rsi,
+		                        .flags = r->r10 & MREMAP_DONTUNMAP};
 		break;
 	case SYS_munmap: op.op = LZ_UNMAP; break;
-	case SYS_mprotect:
-		op.op = LZ_PROTECT;
-		op.prot = (uint32_t)r->rdx;
-		break;
-	default: op.op = LZ_ZERO; break;
+	case SYS_mprotect: op.op = LZ_PROTECT; break;
+	default: return 1;
 	}
-	return op;
+	return lz_space_apply(&e->space, &op) < 0 ? -1 : 1;
+}
+
+/* Refused as by a kernel that has no room there. */
+static bool at_stub(const struct lz_engine *e, uint64_t addr, uint64_t len)
+{
+	return lz_guard_range(&e->proc, addr, len) < 0;
 }
 
 static int do_call(struct lz_engine *e, const struct user_regs_struct *r, int64_t *result,
@@ -63,10 +64,7 @@ static int do_call(struct lz_engine *e, const struct user_regs_struct *r, int64_
 	if (lz_proc_syscall(&e->proc, result, r->orig_rax, r->rdi, r->rsi, r->rdx, flags,
 	                    map ? UINT64_MAX : r->r8, 0) < 0)
 		return -1;
-	if (*result < 0 && *result > -4096)
-		return 1;
-	const struct lz_map_op op = op_of(r, (uint64_t)*result);
-	return lz_space_apply(&e->space, &op) < 0 ? -1 : 1;
+	return *result < 0 && *result > -4096 ? 1 : follow(e, r, *result);
 }
 
 static int refuse(int64_t *result)

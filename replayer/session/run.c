@@ -362,10 +362,7 @@ static int disarm(struct lz_session *s)
 	memset(e->debug.user, 0, sizeof e->debug.user);
 	e->want.marker = UINT64_MAX;
 	e->want.ip = 0;
-	if (lz_engine_unguard(e) < 0)
-		return -1;
-	e->guarded.n = 0;
-	return 0;
+	return lz_engine_drop_guards(e);
 }
 
 /* ---- step ---- */

@@ -170,8 +170,7 @@ int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end 
 	e->want.ip = 0;
 	e->want.marker = UINT64_MAX;
 	memset(e->debug.user, 0, sizeof e->debug.user);
-	if (lz_engine_unguard(e) < 0)
+	if (lz_engine_drop_guards(e) < 0)
 		return -1;
-	e->guarded.n = 0;
 	return ret == AT_END ? 0 : ret;
 }

@@ -72,39 +72,18 @@ static int add_span(struct spans *l, uint64_t addr, uint64_t end, bool reads)
 	return 0;
 }
 
-/* [FROM, TO) of mapping V, in the others of its object. */
-static int add_aliases(struct spans *l, const struct lz_space *space, const struct lz_vma *v,
-                       uint64_t from, uint64_t to)
+static int add_alias(void *arg, uint64_t start, uint64_t end)
 {
-	uint64_t at = v->offset + (from - v->start), end = at + (to - from);
-
-	for (uint32_t i = 0; i < space->n; i++) {
-		const struct lz_vma *u = &space->vmas[i];
-		uint64_t u_end = u->offset + (u->end - u->start);
-		if (u == v || lz_flags_object(u->flags) != lz_flags_object(v->flags) ||
-		    u->offset >= end || u_end <= at)
-			continue;
-		uint64_t first = at > u->offset ? at : u->offset, last = end < u_end ? end : u_end;
-		if (add_span(l, u->start + (first - u->offset), u->start + (last - u->offset),
-		             false) < 0)
-			return -1;
-	}
-	return 0;
+	return add_span(arg, start, end, false);
 }
 
 static int add_watch(struct spans *l, const struct lz_engine *e, const struct lz_user_watch *w)
 {
 	uint64_t end = w->addr + w->len;
-	int ret = add_span(l, w->addr, end, w->kind != 'w');
 
-	for (uint32_t i = 0; !ret && e->proc.stub->shares && i < e->space.n; i++) {
-		const struct lz_vma *v = &e->space.vmas[i];
-		uint64_t from = w->addr > v->start ? w->addr : v->start;
-		uint64_t to = end < v->end ? end : v->end;
-		if (lz_flags_object(v->flags) && from < to)
-			ret = add_aliases(l, &e->space, v, from, to);
-	}
-	return ret;
+	if (add_span(l, w->addr, end, w->kind != 'w') < 0)
+		return -1;
+	return lz_engine_each_alias(e, w->addr, end, add_alias, l);
 }
 
 /* The aligned words, of at most 8 bytes, that cover a span: too wide is harmless, since values are
@@ -122,28 +101,14 @@ static size_t words(const struct span *w, struct lz_slot *slots, size_t n, size_
 	return n;
 }
 
-static int add_page(struct lz_engine *e, uint64_t page, bool reads)
-{
-	for (size_t i = 0; i < e->guarded.n; i++)
-		if (e->guarded.v[i].page == page) {
-			e->guarded.v[i].reads |= reads;
-			return 0;
-		}
-	struct lz_guarded *v = realloc(e->guarded.v, (e->guarded.n + 1) * sizeof *v);
-	if (!v)
-		return lz_fail("out of memory");
-	e->guarded.v = v;
-	v[e->guarded.n++] = (struct lz_guarded){.page = page, .reads = reads};
-	return 0;
-}
-
 /* More than debug registers can hold: the pages are made inaccessible instead. */
 static int guard_all(const struct spans *l, struct lz_engine *e)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		uint64_t page = l->v[i].addr & ~(uint64_t)(LZ_PAGE - 1);
+		unsigned kind = LZ_GUARD_WRITES | (l->v[i].reads ? LZ_GUARD_READS : 0);
 		for (; page < l->v[i].end; page += LZ_PAGE)
-			if (add_page(e, page, l->v[i].reads) < 0)
+			if (lz_engine_add_guard(e, page, kind) < 0)
 				return -1;
 	}
 	return 0;
@@ -177,10 +142,7 @@ static uint64_t read_value(struct lz_engine *e, const struct lz_user_watch *w, u
 
 int lz_watch_arm(struct lz_session *s, struct lz_engine *e)
 {
-	if (lz_engine_unguard(e) < 0)
-		return -1;
-	e->guarded.n = 0;
-	if (choose_slots(s, e) < 0)
+	if (lz_engine_drop_guards(e) < 0 || choose_slots(s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n_watches; i++) {
 		struct lz_user_watch *w = &s->watches[i];
