@@ -131,7 +131,10 @@ static const char *instrumented(const struct lz_reader *r)
 {
 	if (not_known_yet(r))
 		return "not known yet";
-	return lz_reader_instrumented(r) ? "yes" : "no: system calls and checkpoints only";
+	if (lz_reader_instrumented(r))
+		return "yes";
+	return lz_reader_built(r) ? "yes, but none of its code runs in this recording"
+	                          : "no: system calls and checkpoints only";
 }
 
 static void print_meta(const struct lz_reader *r, const struct lz_meta *m)
@@ -316,8 +319,9 @@ static json_t *meta_json(const struct lz_reader *r, const struct lz_meta *m)
 	json_object_set_new(o, "flow", lz_json_text(m->flow));
 	json_object_set_new(o, "outside", list_json(m->outside));
 	json_object_set_new(o, "instrumented",
-	                    not_known_yet(r) ? json_null()
-	                                     : json_boolean(lz_reader_instrumented(r)));
+	                    not_known_yet(r)
+	                        ? json_null()
+	                        : json_boolean(lz_reader_instrumented(r) || lz_reader_built(r)));
 	return o;
 }
 

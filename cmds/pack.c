@@ -149,6 +149,17 @@ static void say_all(const char *path, const struct lz_processes *all, const stru
 		        lz_text_size(LZ_PACK_LIMIT, limit));
 }
 
+static void say_damage(const struct lz_processes *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct lz_reader *r = lz_reader_open(all->v[i].path);
+
+		if (r && lz_reader_damage(r))
+			lz_warn("%s is packed as it is: %s", all->v[i].path, lz_reader_damage(r));
+		lz_reader_close(r);
+	}
+}
+
 static int pack(const char *what, const struct pack_options *o)
 {
 	char *dir = lz_recording_find(what), *path = NULL;
@@ -173,6 +184,8 @@ static int pack(const char *what, const struct pack_options *o)
 		rc = lz_pack_write(&all, path, &sources, &debug, o->all_env, &packed);
 	if (rc == 0)
 		say_all(path, &all, &sources, &debug, &packed, o->list);
+	if (rc == 0)
+		say_damage(&all);
 	lz_debug_free(&debug);
 	lz_names_free(&packed.left_out);
 	lz_sources_free(&sources);

@@ -20,7 +20,8 @@ static void usage(FILE *to)
 	    "usage: lizard verify [-a] [-q] RECORDING\n\n"
 	    "Replays RECORDING (a directory, a name as `lizard ls` shows it, or a program) from\n"
 	    "start to end and compares every marker, every system call, the bytes that it writes\n"
-	    "and every checkpoint with it. Prints one line. Exit status: 0 equal, 1 not.\n\n"
+	    "and every checkpoint with it. Prints one line. Exit status: 0 equal, 1 not,\n"
+	    "or something of it is lost.\n\n"
 	    "  -a, --all     every process of the recording, a line for each\n"
 	    "  -q, --quiet   print nothing if all is equal\n");
 }
@@ -30,14 +31,24 @@ static void show(void *arg, double fraction)
 	fprintf(stderr, "\rverifying: %3.0f %%", fraction * 100);
 }
 
-static int report(const char *dir, const struct lz_verify_result *res, const char *damage,
+/* Of a recording that was finished, everything must be there; of another one, what was recorded. */
+static int report(const char *dir, const struct lz_verify_result *res, const struct lz_reader *r,
                   bool quiet)
 {
+	const char *damage = lz_reader_damage(r);
+	bool lost = damage && lz_reader_meta(r)->state == LZ_REC_COMPLETE;
+
 	if (res->divergence) {
 		lz_print_lines(stdout, "%s: diverged: %s\n", dir, res->divergence);
 		return 1;
 	}
-	if (quiet)
+	if (damage && !lost && !res->events && !res->markers) {
+		lz_print_lines(
+		    stdout, "%s: not verified: there is no recording of what the program did: %s\n",
+		    dir, damage);
+		return 1;
+	}
+	if (quiet && !lost)
 		return 0;
 	char spins[100] = "", hashed[60] = "";
 	if (res->hashed)
@@ -45,13 +56,15 @@ static int report(const char *dir, const struct lz_verify_result *res, const cha
 	if (res->spins)
 		snprintf(spins, sizeof(spins),
 		         ", %" PRIu64 " long spins without markers not run again", res->spins);
-	lz_print_lines(stdout,
-	               "%s: clean: %" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
-	               " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
-	               dir, res->markers, hashed, res->events, res->checkpoints, res->pages,
-	               res->taken, spins, damage ? "; the recording is not complete: " : "",
-	               damage ? damage : "");
-	return 0;
+	lz_print_lines(
+	    stdout,
+	    "%s: %s%s%" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
+	    " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
+	    dir, lost ? damage : "clean: ", lost ? "; what is left replays as recorded: " : "",
+	    res->markers, hashed, res->events, res->checkpoints, res->pages, res->taken, spins,
+	    damage && !lost ? "; the recording is not complete: " : "",
+	    damage && !lost ? damage : "");
+	return lost;
 }
 
 static bool never_ran(const char *dir)
@@ -83,7 +96,7 @@ static int verify(const char *dir, bool quiet)
 	if (terminal && s)
 		lz_print(stderr, "\r%*s\r", 20, "");
 	if (ret == 0)
-		ret = report(dir, &res, lz_reader_damage(lz_session_reader(s)), quiet);
+		ret = report(dir, &res, lz_session_reader(s), quiet);
 	else
 		lz_print_lines(stdout, "%s: not verified: %s\n", dir, lz_error());
 	free(res.divergence);

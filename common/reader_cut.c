@@ -132,15 +132,21 @@ static void leave_out_last(struct lz_reader *r)
 		r->n_cks--;
 }
 
-static bool is_all(const struct lz_reader *r)
+static void say_counts(struct lz_reader *r)
 {
-	uint64_t markers = 0;
+	const struct lz_meta *m = &r->meta;
+	uint64_t markers = 0, cks = r->first_ck + (uint64_t)r->n_cks;
 
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		markers += r->streams[i].len;
-	return r->n_events == r->meta.n_events &&
-	       r->first_ck + (uint64_t)r->n_cks == r->meta.n_checkpoints &&
-	       markers == r->meta.n_markers_bytes;
+	if (r->n_events == m->n_events && cks == m->n_checkpoints && markers == m->n_markers_bytes)
+		return;
+	say(r,
+	    "cut: %llu of %llu events, %llu of %llu checkpoints and %llu of %llu bytes of markers "
+	    "are there",
+	    (unsigned long long)r->n_events, (unsigned long long)m->n_events,
+	    (unsigned long long)cks, (unsigned long long)m->n_checkpoints,
+	    (unsigned long long)markers, (unsigned long long)m->n_markers_bytes);
 }
 
 static void say_files(struct lz_reader *r)
@@ -195,8 +201,8 @@ int lz_reader_cut(struct lz_reader *r)
 	} else {
 		cut_to(r, r->first_event, 0, &(struct lz_buf){0});
 	}
-	if (r->meta.state == LZ_REC_COMPLETE && !is_all(r))
-		say(r, "cut: less is there than meta says");
+	if (r->meta.state == LZ_REC_COMPLETE)
+		say_counts(r);
 	if (i)
 		leave_out_last(r);
 	lz_buf_free(&buf);

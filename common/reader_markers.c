@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 #include <common/array.h>
 #include <common/cleanup.h>
@@ -41,6 +42,17 @@ bool lz_reader_instrumented(const struct lz_reader *r)
 	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
 		any |= lz_reader_markers_len(r, lz_reader_tid(r, i)) > 0;
 	return any || (lz_reader_damage(r) && is_built_for_them(r));
+}
+
+bool lz_reader_built(const struct lz_reader *r)
+{
+	char *copy = lz_reader_object_of(r, r->meta.program);
+	struct lz_cfg *cfg = copy ? lz_cfg_open(copy) : NULL;
+	bool built = cfg && lz_cfg_n_funcs(cfg);
+
+	lz_cfg_close(cfg);
+	free(copy);
+	return built;
 }
 
 uint32_t lz_stream_frame(const struct lz_stream *s, uint64_t offset)

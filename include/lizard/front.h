@@ -139,6 +139,7 @@ struct lz_front_recording {
 	uint32_t n_checkpoints;
 	bool inside; /* main began before the recording */
 	bool instrumented;
+	bool built; /* the program was built with lizard-cc, be it that its code has not run */
 };
 /* From any thread, while no other call goes on. */
 int lz_front_describe(struct lz_front *f, struct lz_front_recording *info);

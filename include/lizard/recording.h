@@ -296,6 +296,9 @@ uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
 /* Does instrumented code run in it? meta says so at the end only: of one that was cut, or goes on,
  * its markers do, or what its program was built with. */
 bool lz_reader_instrumented(const struct lz_reader *r);
+/* Was its program built with lizard-cc, by the copy that is kept? Its code may not have run yet
+ * where the recording ends. */
+bool lz_reader_built(const struct lz_reader *r);
 /* Copies stream bytes [offset, offset+len) into buf; returns how many there were (short at the
  * end). What is not stored is computed again by whoever has been set for that; without him that
  * fails. */

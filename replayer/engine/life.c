@@ -33,15 +33,21 @@ static void find_end(struct lz_replay *rp)
 		rp->end = (struct lz_end){LZ_END_SIGNAL, n - 1, ev->marker, ev->ip};
 }
 
+static int no_checkpoint(const struct lz_reader *r)
+{
+	const char *damage = lz_reader_damage(r);
+
+	if (lz_meta_never_ran(lz_reader_meta(r)))
+		damage = "the process was killed before its first instruction";
+	return lz_fail("the recording %s has no checkpoint: nothing can be replayed%s%s",
+	               lz_reader_dir(r), damage ? "; " : "", damage ? damage : "");
+}
+
 int lz_replay_init(struct lz_replay *rp, struct lz_reader *r)
 {
 	*rp = (struct lz_replay){.reader = r};
 	if (!lz_reader_n_checkpoints(r))
-		return lz_fail("the recording %s has no checkpoint%s: nothing can be replayed",
-		               lz_reader_dir(r),
-		               lz_meta_never_ran(lz_reader_meta(r))
-		                   ? ", as the process was killed before its first instruction"
-		                   : "");
+		return no_checkpoint(r);
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, 0);
 	if (!ck)
 		return -1;

@@ -70,6 +70,9 @@ int lz_front_describe(struct lz_front *f, struct lz_front_recording *info)
 	    .inside = lz_reader_begins_inside(f->reader),
 	    .instrumented = lz_reader_instrumented(f->reader),
 	};
+	if (!f->built)
+		f->built = info->instrumented || lz_reader_built(f->reader) ? 1 : -1;
+	info->built = f->built > 0;
 	if (lz_reader_begins_later(f->reader))
 		info->not_kept = lz_reader_first_event(f->reader);
 	if (info->recording && info->program && info->command && info->cwd &&

@@ -131,6 +131,8 @@ struct lz_front {
 	/* what is debugged */
 	struct lz_session *s;
 	struct lz_reader *reader;
+	/* built with lizard-cc: 1 yes, -1 no, 0 not looked yet */
+	int built;
 	uint32_t pid;
 	char *program, comm[16];
 	struct lz_front_auxv auxv;

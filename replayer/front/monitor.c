@@ -64,7 +64,8 @@ static char *info(struct lz_front *f)
 		fprintf(to, "inside=%d\n", i.inside);
 		if (i.not_kept)
 			fprintf(to, "not_kept=%lu\n", (unsigned long)i.not_kept);
-		fprintf(to, "checkpoints=%u\ninstrumented=%d\n", i.n_checkpoints, i.instrumented);
+		fprintf(to, "checkpoints=%u\ninstrumented=%d\nbuilt=%d\n", i.n_checkpoints,
+		        i.instrumented, i.built);
 		lz_print(to, "front_end=%s\n", i.front_end);
 		if (i.damage)
 			lz_print(to, "damage=%s\n", i.damage);

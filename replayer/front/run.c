@@ -115,7 +115,7 @@ static void say_end(struct lz_front *f)
 	else if (*m->stopped)
 		lz_front_say(f, "The recording ends here: %s; the program went on.", m->stopped);
 	else if (lz_reader_damage(f->reader))
-		lz_front_say(f, "The recording ends here: it was cut (%s).",
+		lz_front_say(f, "The recording ends here: it is not whole (%s).",
 		             lz_reader_damage(f->reader));
 	else if (status >= 0 && (status & 0x7f))
 		lz_front_say(f, "The recording ends here: signal %d (%s) ended the program.",

@@ -105,13 +105,14 @@ static PyObject *
 describe (const lz_front_recording &info)
 {
   gdbpy_ref<> dict (Py_BuildValue
-    ("{sNsNsNsNsKsKsisNsisNss}",
+    ("{sNsNsNsNsKsKsisNsisNsNss}",
      "recording", as_text (info.recording), "program", as_text (info.program),
      "args", as_text (info.command), "cwd", as_text (info.cwd),
      "started", info.started, "duration_ns", info.duration_ns,
      "exit_status", info.exit_status, "inside", PyBool_FromLong (info.inside),
      "checkpoints", info.n_checkpoints,
      "instrumented", PyBool_FromLong (info.instrumented),
+     "built", PyBool_FromLong (info.built),
      "front_end", info.front_end));
 
   if (dict == nullptr)

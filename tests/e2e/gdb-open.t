@@ -193,7 +193,7 @@ wait_until has_checkpoints
 kill -KILL $tracer
 wait $tracer 2>/dev/null
 out=$(printf 'jump_forward end\nprint state\nwhen\n' | gdb_run "$T/cut")
-like "$out" 'recording was cut' "is announced"
+like "$out" 'recording is not whole: incomplete' "is announced"
 like "$out" '^\$1 = [0-9]+' "and can be looked at"
 truncate -s 100 "$T/cut/checkpoints"
 out=$(echo 'print 1' | gdb_run "$T/cut")

@@ -8,7 +8,7 @@ import gdb
 
 from .libraries import keep_libraries
 from .places import show_place
-from .replay import inside, replay
+from .replay import inside, replay, why_no_markers
 from .server import monitor
 from .start import to_main
 from .status import ending
@@ -42,7 +42,7 @@ def announce():
     info = replay().info()
     say(which(info))
     if "damage" in info:
-        say("This recording was cut: %s\n" % info["damage"])
+        say("This recording is not whole: %s\n" % info["damage"])
     if "not_kept" in info:
         say(
             "This is the last part of the run: what came before its event %s was not kept.\n"
@@ -50,7 +50,7 @@ def announce():
         )
     if not info["instrumented"]:
         say(
-            "The program was not built with lizard-cc, so there are no markers: bs and prev are GDB's "
+            why_no_markers() + ", so there are no markers: bs and prev are GDB's "
             "reverse-step and reverse-next, jumps and reverse runs go from checkpoint to checkpoint, "
             "and all of them are slow.\n"
         )

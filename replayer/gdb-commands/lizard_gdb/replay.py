@@ -29,5 +29,11 @@ def instrumented():
     return replay().info()["instrumented"]
 
 
+def why_no_markers():
+    if replay().info()["built"]:
+        return "The program was built with lizard-cc, but none of its code runs in this recording"
+    return "The program was not built with lizard-cc"
+
+
 def position():
     return replay().now()["position"]

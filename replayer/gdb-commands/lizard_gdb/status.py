@@ -5,7 +5,7 @@ import signal
 import gdb
 
 from .command import Command
-from .replay import replay
+from .replay import replay, why_no_markers
 from .text import say
 
 
@@ -63,9 +63,9 @@ Usage: info lizard"""
         say("checkpoints  %s\n" % i["checkpoints"])
         say("front end    GDB %s with %s\n" % (gdb.VERSION, i["front_end"]))
         if not i["instrumented"]:
-            say("The program was not built with lizard-cc.\n")
+            say("%s.\n" % why_no_markers())
         if "damage" in i:
-            say("The recording was cut: %s\n" % i["damage"])
+            say("The recording is not whole: %s\n" % i["damage"])
         gdb.execute("when")
 
 

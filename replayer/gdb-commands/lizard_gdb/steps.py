@@ -5,7 +5,7 @@ import gdb
 from .command import Command
 from .moves import move, move_outside
 from .places import MI
-from .replay import instrumented, need_process
+from .replay import instrumented, need_process, why_no_markers
 from .text import say
 
 
@@ -40,7 +40,7 @@ def back(move_name, fallback, arg, from_tty):
         carry_out = move_outside if move_name == "back-next" and not MI else move
         carry_out(move_name, count)
         return
-    say("The program was not built with lizard-cc: this is GDB's %s.\n" % fallback)
+    say("%s: this is GDB's %s.\n" % (why_no_markers(), fallback))
     gdb.execute("%s %d" % (fallback, count), from_tty)
 
 
