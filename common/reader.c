@@ -77,6 +77,7 @@ void lz_reader_close(struct lz_reader *r)
 	free(r->streams);
 	free(r->files);
 	free(r->cks);
+	free(r->programs);
 	free(r->runs);
 	free(r->syncs);
 	free(r->damage);

@@ -71,6 +71,8 @@ struct lz_reader {
 	void *rebuild_arg;
 	struct lz_ck_place *cks;
 	uint32_t n_cks;
+	struct lz_program *programs; /* found on demand */
+	uint32_t n_programs;
 	/* Two: a search must not spoil the event that the caller still looks at. */
 	struct lz_ev_cache user, search;
 };

@@ -337,6 +337,20 @@ bool lz_reader_checkpoint_whole(const struct lz_reader *r, uint32_t i);
  * is always met. 0 if none is. */
 uint32_t lz_reader_checkpoint_before(struct lz_reader *r, uint64_t event, uint64_t marker);
 
+/* A program that the process ran: its first one, or what an execve made of it. */
+struct lz_program {
+	uint64_t from, to; /* while that many events have been applied, TO not among them */
+	uint32_t file;     /* in the file table, LZ_NO_FILE: not known */
+	const char *path;
+	struct lz_pos begin;  /* its first instant that is recorded */
+	struct lz_pos end;    /* where it executes the next one; n = 0: it does not */
+	uint64_t stack_start; /* the stack pointer that it began with */
+};
+/* In order, one at least; owned by the reader. NULL: no memory. */
+const struct lz_program *lz_reader_programs(struct lz_reader *r, uint32_t *n);
+/* The index of the one after EVENT events. */
+uint32_t lz_reader_program_at(struct lz_reader *r, uint64_t event);
+
 /* Contents of all pages that differ from their backing at a checkpoint. */
 struct lz_image;
 struct lz_image *lz_image_new(struct lz_reader *r);
