@@ -32,7 +32,13 @@ void lz_session_close(struct lz_session *s);
 int lz_session_read_ahead(struct lz_session *s);
 struct lz_reader *lz_session_reader(struct lz_session *s);
 
+/* From here on runs stop where another program begins, or ended; jumps and steps back are made in
+ * the present one. */
+void lz_session_stop_at_programs(struct lz_session *s);
+
 /* ---- where ---- */
+/* The program that runs now: its index in lz_reader_programs(). */
+uint32_t lz_session_program(struct lz_session *s);
 void lz_session_where(struct lz_session *s, struct lz_pos *pos);
 /* Bytes of all threads' streams before now; and of the whole run. */
 uint64_t lz_session_time(struct lz_session *s, uint64_t *total);
@@ -52,6 +58,9 @@ enum lz_stop_reason {
 	LZ_STOP_END,        /* ... forwards: the last instant, the process still exists */
 	LZ_STOP_INTERRUPTED,
 	LZ_STOP_DIVERGED,
+	/* of a session that stops between programs: the present one begins here (forward), or is
+	 * about to execute the next one (backward) */
+	LZ_STOP_EXEC,
 	/* a step backwards: the thread begins here; backwards it has nothing more */
 	LZ_STOP_THREAD_START,
 	LZ_STOP_THREAD_END /* a step forwards: the thread has ended; where the next one goes on */
@@ -167,7 +176,7 @@ int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, s
 /* The next or previous arrival at any of ADDRS, of thread TID or, if that is 0, any: found by
  * scanning the marker stream for pairs in the pre- and post-sets, then confirmed by
  * re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at START and END the session
- * is there. It fails where TID is one of several and does not come there. Breakpoints and
+ * is there. It fails where another program ends the search. It fails where TID is one of several and does not come there. Breakpoints and
  * watchpoints do not count. */
 int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
                     size_t n, struct lz_stop *stop);

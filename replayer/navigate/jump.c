@@ -22,6 +22,8 @@ struct jump {
 	size_t n, n_marked;   /* those of which the markers tell come first */
 	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_THREAD: all threads' */
 	struct lz_pos now;
+	/* the instants that count: those of the present program, or all */
+	uint64_t from_event, to_event, to_marker;
 	uint64_t floor; /* no need to look for markers before it */
 	bool from_gap;  /* backward from the start of now's gap, not from now */
 	struct lz_target *targets;
@@ -38,7 +40,8 @@ static int on_hit(void *arg, const struct lz_hit *h)
 {
 	struct jump *j = arg;
 
-	if (h->kind != LZ_HIT_BREAK || (j->tid && h->pos.tid != j->tid))
+	if (h->kind != LZ_HIT_BREAK || (j->tid && h->pos.tid != j->tid) ||
+	    h->pos.event < j->from_event || h->pos.event >= j->to_event)
 		return 0;
 	if (j->first && lz_gap_cmp(h->pos.event, h->pos.marker, j->now.event, j->now.marker) < 0)
 		return 0;
@@ -110,6 +113,8 @@ static int scan_window(struct jump *j, uint64_t from, uint64_t to)
 			end.marker = lz_engine_next_marker(j->s->e, boundary);
 		end.event = lz_gap_event(j->s, end.marker);
 	}
+	if (lz_gap_cmp(end.event, end.marker, j->to_event, j->to_marker) > 0)
+		end = (struct lz_scan_end){j->to_event, j->to_marker, NULL};
 	if (!j->first && lz_gap_cmp(end.event, end.marker, j->now.event, j->now.marker) >= 0) {
 		end.event = j->now.event;
 		end.marker = j->now.marker;
@@ -200,30 +205,42 @@ static int search_forward(struct jump *j)
 	uint64_t at = j->now.marker;
 	int rc = 0;
 
-	j->first = true;
 	if (count_skipped(j))
 		return -1;
 	/* The rest of the present gap, and on to the next marker. */
 	rc = scan_window(j, at, at + 1);
 	j->skip = 0;
 	at = lz_engine_next_marker(j->s->e, at);
-	for (; !rc && block < n && at != UINT64_MAX; block++) {
+	for (; !rc && block < n && at <= j->to_marker && at != UINT64_MAX; block++) {
 		uint64_t start, len;
 
 		if (lz_reader_block(j->s->rp.reader, j->s->rp.tid, block, &start, &len))
 			return -1;
 		if (start > at)
 			at = start;
-		if (at < start + len || block + 1 == n)
-			rc = search_block(j, block, at, start + len);
+		if (at > j->to_marker)
+			break;
+		uint64_t to = start + len > j->to_marker ? j->to_marker + 1 : start + len;
+
+		if (at < to || block + 1 == n)
+			rc = search_block(j, block, at, to);
 	}
 	return rc;
+}
+
+/* Where the instants that count begin. */
+static uint64_t first_marker(struct jump *j)
+{
+	const struct lz_event *ev =
+	    j->from_event ? lz_reader_event(j->s->rp.reader, j->from_event - 1) : NULL;
+
+	return ev ? ev->marker : lz_reader_first_marker(j->s->rp.reader);
 }
 
 static int search_backward(struct jump *j)
 {
 	uint32_t block = lz_stream_block_of(j->nav->stream, j->now.marker);
-	uint64_t begin = lz_reader_first_marker(j->s->rp.reader);
+	uint64_t begin = first_marker(j);
 	bool begins = j->from_gap && lz_gap_event(j->s, j->now.marker) >= j->now.event;
 	int rc = begins ? 0 : scan_window(j, j->now.marker, UINT64_MAX);
 
@@ -235,9 +252,11 @@ static int search_backward(struct jump *j)
 		if (lz_reader_block(j->s->rp.reader, j->s->rp.tid, block, &start, &len))
 			return -1;
 		to = start + len < j->now.marker ? start + len : j->now.marker;
+		if (start < begin)
+			start = begin;
 		if (to > start)
 			rc = search_block(j, block, start, to);
-		if (!block || start < j->floor)
+		if (!block || start <= begin || start < j->floor)
 			break;
 	}
 	/* What ran before the first marker. */
@@ -257,6 +276,9 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	} else if (j->broken) {
 		stop->reason = j->broken;
 		j->s->rp.interrupted = false;
+	} else if (j->first ? j->to_event != UINT64_MAX : j->from_event) {
+		return lz_fail("control does not come there %s in this program",
+		               j->first ? "any more" : "before");
 	} else if (j->tid && j->nav->threads.n > 1) {
 		return lz_fail("thread %u does not come there %s; -any looks at all threads",
 		               j->tid, j->first ? "any more" : "before");
@@ -298,6 +320,27 @@ static void end(struct jump *j)
 	free(j->windows.w);
 }
 
+/* Which instants count. */
+static int bound(struct jump *j)
+{
+	struct lz_reader *r = j->s->rp.reader;
+	uint32_t n, i = lz_reader_program_at(r, j->now.event);
+	const struct lz_program *p = j->s->by_program ? lz_reader_programs(r, &n) : NULL;
+	const struct lz_event *last;
+
+	j->to_event = j->to_marker = UINT64_MAX;
+	if (!p)
+		return 0;
+	j->from_event = p[i].from;
+	if (p[i].to == UINT64_MAX)
+		return 0;
+	j->to_event = p[i].to;
+	last = lz_reader_event(r, p[i].to - 1);
+	if (last)
+		j->to_marker = last->marker;
+	return last ? 0 : -1;
+}
+
 int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
                     size_t n, struct lz_stop *stop)
 {
@@ -309,7 +352,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 	if (!n)
 		return lz_fail("jump to nowhere: no address is given");
 	lz_session_where(s, &j.now);
-	if (prepare(&j, addrs, n)) {
+	if (bound(&j) || prepare(&j, addrs, n)) {
 		end(&j);
 		return -1;
 	}
@@ -321,7 +364,8 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 		}
 	}
 	lz_session_begin(s);
-	rc = d == LZ_FORWARD ? search_forward(&j) : search_backward(&j);
+	j.first = d == LZ_FORWARD;
+	rc = j.first ? search_forward(&j) : search_backward(&j);
 	/* it may have been the reading of markers that was interrupted */
 	if (rc < 0 && s->rp.interrupted) {
 		j.broken = LZ_STOP_INTERRUPTED;
@@ -343,7 +387,8 @@ static bool all_known(struct jump *j)
 		for (size_t k = 0; k < lz_modules_count(j->nav->modules); k++) {
 			struct lz_module *mod = lz_modules_get(j->nav->modules, k);
 
-			files += j->addrs[i] >= mod->start && j->addrs[i] < mod->end;
+			files += j->addrs[i] >= mod->start && j->addrs[i] < mod->end &&
+			         mod->to_event > j->from_event && mod->from_event < j->to_event;
 		}
 		if (files != 1 || (j->targets[i].fn == LZ_FN_NONE && !j->targets[i].hook))
 			return false;
@@ -369,7 +414,7 @@ static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
 {
 	int rc;
 
-	if (prepare(j, addrs, n))
+	if (bound(j) || prepare(j, addrs, n))
 		return -1;
 	if (!all_known(j))
 		return LZ_FIND_UNKNOWN;

@@ -20,8 +20,8 @@ enum {
 	SCAN_BY_RUN = 64 /* ... and so is a stretch so many times as long as the next window */
 };
 
-/* Right before the signal that a run back must not pass by. */
-static int stop_signal(struct lz_session *s, struct lz_stop *stop)
+/* Right before the signal or execve that a run back must not pass by. */
+static int stop_event(struct lz_session *s, struct lz_stop *stop)
 {
 	const struct lz_event *ev = lz_reader_event(s->rp.reader, s->back_to - 1);
 	struct lz_pos to;
@@ -29,13 +29,16 @@ static int stop_signal(struct lz_session *s, struct lz_stop *stop)
 	if (!ev)
 		return -1;
 	uint32_t signo = ev->signo;
+	bool executes = ev->flags & LZ_EVF_REBASE;
 	int ret = lz_session_before_event(s, ev, &to);
 
 	if (ret == 2)
 		return lz_session_stop_interrupted(s, stop);
 	if (ret < 0 || lz_session_seek(s, &to) < 0)
 		return -1;
-	lz_session_fill(s, stop, LZ_STOP_SIGNAL);
+	lz_session_fill(s, stop, executes ? LZ_STOP_EXEC : LZ_STOP_SIGNAL);
+	if (executes)
+		return 0;
 	stop->signo = signo;
 	s->signal_told = s->back_to;
 	return 0;
@@ -44,7 +47,7 @@ static int stop_signal(struct lz_session *s, struct lz_stop *stop)
 /* Nothing stopped it before. */
 static int stop_start(struct lz_session *s, struct lz_stop *stop)
 {
-	return s->back_to ? stop_signal(s, stop) : lz_session_stop_start(s, stop);
+	return s->back_to ? stop_event(s, stop) : lz_session_stop_start(s, stop);
 }
 
 /* ---- windows ---- */
@@ -311,6 +314,10 @@ static int go_back(struct lz_session *s, struct lz_stop *stop)
 		return -1;
 	if (lz_session_signal_before(s, s->pos.event, &s->back_to) < 0)
 		return -1;
+	uint64_t begin = lz_session_program_begin(s);
+
+	if (begin > s->back_to)
+		s->back_to = begin;
 	int ret = run_back(s, stop);
 
 	s->back_to = 0;

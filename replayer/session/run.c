@@ -228,6 +228,7 @@ static int run_event(struct run *r)
 	}
 	echo(s, ev);
 	bool call = ev->kind == LZ_EV_SYSCALL;
+	bool executes = s->by_program && ev->flags & LZ_EVF_REBASE;
 	if (lz_engine_apply(s->e, &h) < 0)
 		return -1;
 	struct lz_user_watch *w = lz_watch_check(s, s->e, NULL);
@@ -238,6 +239,11 @@ static int run_event(struct run *r)
 		lz_session_fill(s, r->stop, w ? LZ_STOP_WATCH : LZ_STOP_BREAKPOINT);
 		r->stop->watch_addr = w ? w->addr : 0;
 		r->stop->watch_kind = w ? w->kind : 0;
+		return 1;
+	}
+	if (executes) {
+		lz_session_arrived(s, 1, true);
+		lz_session_fill(s, r->stop, LZ_STOP_EXEC);
 		return 1;
 	}
 	int ret = r->until ? meet_thread(r, call) : 0;

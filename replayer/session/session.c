@@ -83,6 +83,24 @@ struct lz_reader *lz_session_reader(struct lz_session *s)
 	return s->rp.reader;
 }
 
+void lz_session_stop_at_programs(struct lz_session *s)
+{
+	s->by_program = true;
+}
+
+uint32_t lz_session_program(struct lz_session *s)
+{
+	return lz_reader_program_at(s->rp.reader, s->pos.event);
+}
+
+uint64_t lz_session_program_begin(struct lz_session *s)
+{
+	uint32_t n, i = lz_session_program(s);
+	const struct lz_program *p = s->by_program ? lz_reader_programs(s->rp.reader, &n) : NULL;
+
+	return p ? p[i].from : 0;
+}
+
 void lz_session_where(struct lz_session *s, struct lz_pos *pos)
 {
 	if (lz_session_name(s) < 0)

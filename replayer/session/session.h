@@ -85,8 +85,10 @@ struct lz_session {
 	struct lz_event_list signals, remaps; /* remaps: what changes mappings */
 	bool listed;                          /* the lists are made */
 	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
-	/* 1 + index of the SIGNAL event that a backward run must not pass by; 0: none */
+	/* 1 + index of the event that a backward run must not pass by, a SIGNAL or an execve; 0:
+	 * none */
 	uint64_t back_to;
+	bool by_program; /* lz_session_stop_at_programs() */
 };
 
 /* ---- interrupts (session.c) ---- */
@@ -169,6 +171,11 @@ struct lz_turn_end {
  * in. 1: there is none. */
 int lz_session_turn_before(struct lz_session *s, uint32_t tid, uint64_t event,
                            struct lz_turn_end *end);
+
+/* ---- programs (session.c) ---- */
+/* Of a session that stops between them: 1 + the index of the execve that the present one began
+ * with; else 0. */
+uint64_t lz_session_program_begin(struct lz_session *s);
 
 /* ---- events to look for (event_lists.c) ---- */
 /* Does a run stop for this event, which is a signal? */
