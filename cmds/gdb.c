@@ -185,6 +185,23 @@ static int parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
+/* The program that GDB is to know first: that of the instant at which it opens. */
+struct first {
+	const char *path, *build_id;
+};
+
+static struct first first_program(struct lz_reader *r, const struct options *o)
+{
+	const struct lz_meta *m = lz_reader_meta(r);
+	uint32_t n = 0;
+	const struct lz_program *p = lz_reader_programs(r, &n);
+	uint32_t i = o->at_end && n ? n - 1 : 0;
+
+	if (!p || strcmp(p[i].path, m->program) == 0 || p[i].file == LZ_NO_FILE)
+		return (struct first){m->program, m->build_id};
+	return (struct first){p[i].path, lz_reader_file(r, p[i].file)->build_id};
+}
+
 static void say_copy_is_used(const char *program, const char *why)
 {
 	lz_print(stderr, "lizard-gdb: %s %s; using the copy that the recording keeps\n", program,
@@ -192,30 +209,30 @@ static void say_copy_is_used(const char *program, const char *why)
 }
 
 /* The program is here as it was recorded. If it has no build-id, one that is here counts. */
-static bool is_same(const char *now, const struct lz_meta *m)
+static bool is_same(const char *now, const struct first *p)
 {
-	return now && (!m->build_id[0] || strcmp(now, m->build_id) == 0);
+	return now && (!p->build_id[0] || strcmp(now, p->build_id) == 0);
 }
 
 /* The program file for GDB: the recorded one, checked. malloced. */
 static char *program_file(struct lz_reader *r, const struct options *o)
 {
-	const struct lz_meta *m = lz_reader_meta(r);
+	const struct first p = first_program(r, o);
 	/* no recorder names it otherwise, and GDB might take it for an option */
-	bool absolute = m->program[0] == '/';
-	lz_auto_free char *now = o->kept || !absolute ? NULL : lz_build_id(m->program);
+	bool absolute = p.path[0] == '/';
+	lz_auto_free char *now = o->kept || !absolute ? NULL : lz_build_id(p.path);
 
-	if (is_same(now, m))
-		return strdup(m->program);
-	char *copy = lz_reader_object_of(r, m->program);
+	if (is_same(now, &p))
+		return strdup(p.path);
+	char *copy = lz_reader_object_of(r, p.path);
 
 	if (copy && !o->kept)
-		say_copy_is_used(m->program, !now ? "is gone"
+		say_copy_is_used(p.path, !now ? "is gone"
 		                             : lz_pack_is(o->what)
 		                                 ? "is another build"
 		                                 : "was rebuilt after it was recorded");
 	if (!copy)
-		lz_fail_in("%s is %s", m->program,
+		lz_fail_in("%s is %s", p.path,
 		           now        ? "another build than the recorded one"
 		           : absolute ? "gone"
 		                      : "no program's path");

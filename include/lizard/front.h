@@ -95,8 +95,11 @@ enum lz_front_why {
 	LZ_SHOWN_WATCH,       /* of `kind`, at addr */
 	LZ_SHOWN_CALL_ENTRY,  /* before system call nr */
 	LZ_SHOWN_CALL_RETURN, /* behind it */
-	LZ_SHOWN_BEGIN,       /* no more history backwards */
-	LZ_SHOWN_END          /* ... forwards */
+	/* another program than before runs here: lz_front_program(). What else there is to tell is
+	 * the next stop, be it asked for at once or behind a resume, which then moves nothing. */
+	LZ_SHOWN_EXEC,
+	LZ_SHOWN_BEGIN, /* no more history backwards */
+	LZ_SHOWN_END    /* ... forwards */
 };
 struct lz_front_stop {
 	enum lz_front_why why;
@@ -123,8 +126,11 @@ struct lz_front_instant {
 	uint64_t events;      /* in all */
 	uint64_t time, total; /* of the global time */
 	bool at_start, at_end;
+	bool at_begin; /* of the program */
 	uint32_t n_threads;
 	char thread[LZ_THREAD_TEXT]; /* the present one's name, for a terminal */
+	/* the armed move leads into another program, which begins there; n = 0: it does not */
+	struct lz_pos crosses;
 };
 int lz_front_now(struct lz_front *f, struct lz_front_instant *now);
 
@@ -137,6 +143,10 @@ struct lz_front_recording {
 	uint64_t not_kept; /* the events before this one; 0: all are kept */
 	int exit_status;   /* negative: the end is not in the recording */
 	uint32_t n_checkpoints;
+	/* the programs that the process ran one after another, and the present one from 1 on */
+	char **programs;
+	const struct lz_program *where; /* the same programs */
+	uint32_t n_programs, n_program;
 	bool inside; /* main began before the recording */
 	bool instrumented;
 	bool built; /* the program was built with lizard-cc, be it that its code has not run */
@@ -178,7 +188,8 @@ void lz_front_quiet(struct lz_front *f);
 /* *NOTE: what there is to say of the last move, in lines; *FAILURE: why it could not be made. Both are malloced, or NULL.
  * Once. From any thread, while no other call goes on. */
 void lz_front_outcome(struct lz_front *f, char **note, char **failure);
-/* PASS: no signal stops a continue, whatever lz_front_pass_signals() says. */
+/* PASS: a search begins. No signal stops a continue, whatever lz_front_pass_signals() says, and it
+ * goes back no further than to the first instant of the present program. */
 void lz_front_pass_all_signals(struct lz_front *f, bool pass);
 
 /* ---- the same as text: what `monitor` takes; see replayer/front/monitor.c. Malloced. ---- */
@@ -204,11 +215,12 @@ int lz_front_instructions_between(struct lz_front *f, int64_t from, int64_t to, 
                                   size_t *n, int64_t *first);
 
 /* ---- files and objects ---- */
-/* Owned by F; NULL if there is none. */
-const void *lz_front_auxv(const struct lz_front *f, size_t *len);
+/* Of the program that runs now. Owned by F; NULL if there is none. */
+const void *lz_front_auxv(struct lz_front *f, size_t *len);
 /* Of the signal that is about to be delivered, else of the last one that was. */
 const void *lz_front_siginfo(struct lz_front *f, size_t *len);
-/* Its path as text, which lz_front_open() takes as well as the path itself. */
+/* The path of the program that runs now as text, which lz_front_open() takes as well as the path
+ * itself. */
 const char *lz_front_program(const struct lz_front *f);
 /* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped, as text.
  * malloced; NULL: the program has no list of them. */

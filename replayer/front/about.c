@@ -17,7 +17,12 @@ int lz_front_now(struct lz_front *f, struct lz_front_instant *now)
 	now->events = lz_reader_n_events(f->reader);
 	now->time = lz_session_time(f->s, &now->total);
 	now->at_start = lz_session_at_start(f->s);
+	uint32_t n_programs;
+
+	now->at_begin = lz_pos_same(
+	    &now->pos, &lz_reader_programs(f->reader, &n_programs)[lz_session_program(f->s)].begin);
 	now->at_end = lz_session_at_end(f->s);
+	lz_front_crosses(f, &now->crosses);
 	if (lz_front_threads(f, &t, &n) < 0)
 		return -1;
 	now->n_threads = n;
@@ -44,6 +49,22 @@ static char *printable_words(char *const *v)
 	return fclose(to) == 0 ? text : NULL;
 }
 
+static int list_programs(const struct lz_front *f, struct lz_front_recording *info)
+{
+	uint32_t n;
+
+	info->where = lz_reader_programs(f->reader, &n);
+	info->programs = calloc(f->programs.n, sizeof *info->programs);
+	for (uint32_t i = 0; info->programs && i < f->programs.n; i++) {
+		info->programs[i] = strdup(f->programs.v[i].path);
+		if (!info->programs[i])
+			return -1;
+		info->n_programs++;
+	}
+	info->n_program = lz_session_program(f->s) + 1;
+	return info->programs ? 0 : -1;
+}
+
 static char *printable_word(const char *text)
 {
 	char *words[] = {(char *)text, NULL};
@@ -58,7 +79,7 @@ int lz_front_describe(struct lz_front *f, struct lz_front_recording *info)
 
 	*info = (struct lz_front_recording){
 	    .recording = printable_word(lz_reader_dir(f->reader)),
-	    .program = printable_word(m->program),
+	    .program = strdup(lz_front_program(f)),
 	    .command = printable_words(m->argv),
 	    .cwd = printable_word(m->cwd),
 	    .damage = damage ? printable_word(damage) : NULL,
@@ -76,7 +97,7 @@ int lz_front_describe(struct lz_front *f, struct lz_front_recording *info)
 	if (lz_reader_begins_later(f->reader))
 		info->not_kept = lz_reader_first_event(f->reader);
 	if (info->recording && info->program && info->command && info->cwd &&
-	    (info->damage || !damage))
+	    (info->damage || !damage) && list_programs(f, info) == 0)
 		return 0;
 	lz_front_recording_free(info);
 	return lz_fail("out of memory for the recording's description");
@@ -89,5 +110,8 @@ void lz_front_recording_free(struct lz_front_recording *info)
 	free(info->command);
 	free(info->cwd);
 	free(info->damage);
+	for (uint32_t i = 0; i < info->n_programs; i++)
+		free(info->programs[i]);
+	free(info->programs);
 	memset(info, 0, sizeof *info);
 }

@@ -70,8 +70,6 @@ static int set_up(struct lz_front *f)
 	f->map = lz_regmap_new(regs->xstate, regs->xstate_len);
 	if (!f->map)
 		return lz_fail("out of memory for the registers' description");
-	if (lz_front_find_auxv(f) < 0)
-		lz_debug("no auxiliary vector: %s", lz_error());
 	lz_front_first_stop(f);
 	if (lz_session_read_ahead(f->s) < 0)
 		lz_debug("nothing is read ahead: %s", lz_error());
@@ -92,15 +90,9 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 	f->reader = lz_session_reader(s);
 	lz_session_keep_interrupts(s);
 
-	const struct lz_meta *m = lz_reader_meta(f->reader);
-	const char *slash = strrchr(m->program, '/');
-
-	f->pid = m->tid;
-	snprintf(f->comm, sizeof f->comm, "%s", slash ? slash + 1 : m->program);
-	f->program = lz_dup_printable(m->program);
-	if (!f->program)
-		lz_fail("out of memory for the program's name");
-	else if (set_up(f) == 0)
+	lz_session_stop_at_programs(s);
+	f->pid = lz_reader_meta(f->reader)->tid;
+	if (lz_front_programs_new(f) == 0 && set_up(f) == 0)
 		return f;
 	lz_front_free(f);
 	return NULL;
@@ -117,11 +109,10 @@ void lz_front_free(struct lz_front *f)
 	free(f->breaks.v);
 	lz_regmap_free(f->map);
 	free(f->names.v);
-	free(f->auxv.bytes);
+	lz_front_programs_free(f);
 	free(f->armed);
 	lz_front_libs_free(&f->libs.told);
 	lz_front_forget_outcome(f);
-	free(f->program);
 	free(f);
 }
 
@@ -140,9 +131,4 @@ uint32_t lz_front_tid(const struct lz_front *f)
 		return f->run.waiting_tid;
 	lz_session_where(f->s, &pos);
 	return f->div.run && f->div.called ? f->div.tid : pos.tid;
-}
-
-const char *lz_front_program(const struct lz_front *f)
-{
-	return f->program;
 }

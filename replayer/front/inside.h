@@ -54,9 +54,25 @@ struct lz_front_tls {
 	uint32_t modid;
 };
 
-struct lz_front_auxv {
-	uint8_t *bytes;
-	size_t len;
+/* A program that the process ran. For programs.c. */
+struct lz_front_program {
+	const char *name;
+	char *path; /* the same as text */
+	char comm[16];
+	uint64_t stack_start;
+	/* once it was looked for */
+	bool has_auxv;
+	uint8_t *auxv;
+	size_t auxv_len;
+};
+
+struct lz_front_programs {
+	struct lz_front_program *v;
+	uint32_t n;
+	/* the one that the debugger knows */
+	uint32_t told;
+	/* it has been told of that one, and not yet of the stop there */
+	bool between;
 };
 
 /* What is to say of the last stop, besides the stop. */
@@ -134,8 +150,7 @@ struct lz_front {
 	/* built with lizard-cc: 1 yes, -1 no, 0 not looked yet */
 	int built;
 	uint32_t pid;
-	char *program, comm[16];
-	struct lz_front_auxv auxv;
+	struct lz_front_programs programs;
 	struct lz_front_names names;
 	struct lz_front_told libs;
 	struct lz_front_tls tls;
@@ -222,6 +237,8 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 /* ---- move.c ---- */
 /* In thread TID, where that matters. */
 int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t tid);
+/* *BEGIN: where the program begins into which the armed move leads; n = 0: it is the present one. */
+void lz_front_crosses(struct lz_front *f, struct lz_pos *begin);
 
 /* ---- move_text.c ---- */
 int lz_front_move_parse(const char *text, struct lz_front_move *m);
@@ -241,8 +258,18 @@ int lz_front_step(struct lz_front *f, const struct lz_front_resume *r, uint32_t 
 /* If the last step has passed another thread's stop: goes there. 1: it did. */
 int lz_front_go_to_passed(struct lz_front *f);
 
+/* ---- programs.c ---- */
+int lz_front_programs_new(struct lz_front *f);
+void lz_front_programs_free(struct lz_front *f);
+/* The program that runs now; what it is after EVENT events. */
+struct lz_front_program *lz_front_now_runs(const struct lz_front *f);
+const struct lz_front_program *lz_front_runs_at(const struct lz_front *f, uint64_t event);
+/* Whether the debugger is still to be told that it is another one. Once. */
+bool lz_front_tell_program(struct lz_front *f);
+
 /* ---- objects.c ---- */
-int lz_front_find_auxv(struct lz_front *f);
+/* Finds the auxiliary vector of P, which runs now. */
+int lz_front_find_auxv(struct lz_front *f, struct lz_front_program *p);
 
 /* ---- proc.c ---- */
 /* The text of /proc/PID/NAME at the present position. malloced; NULL if there is none. */

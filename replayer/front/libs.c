@@ -34,11 +34,12 @@ static bool read_all(struct lz_front *f, uint64_t addr, void *to, size_t n)
 	return lz_front_read(f, addr, to, n) == n;
 }
 
-static uint64_t auxv_value(const struct lz_front *f, uint64_t type)
+static uint64_t auxv_value(struct lz_front *f, uint64_t type)
 {
-	const Elf64_auxv_t *v = (const Elf64_auxv_t *)f->auxv.bytes;
+	size_t len;
+	const Elf64_auxv_t *v = lz_front_auxv(f, &len);
 
-	for (size_t i = 0; i < f->auxv.len / sizeof *v; i++)
+	for (size_t i = 0; i < len / sizeof *v; i++)
 		if (v[i].a_type == type)
 			return v[i].a_un.a_val;
 	return 0;

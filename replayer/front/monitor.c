@@ -40,10 +40,24 @@ static char *when(struct lz_front *f)
 	fprintf(to, "time=%lu\ntotal=%lu\n", (unsigned long)now.time, (unsigned long)now.total);
 	lz_print(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)now.pos.marker,
 	         now.pos.tid);
-	fprintf(to, "start=%d\nend=%d\n", now.at_start, now.at_end);
+	fprintf(to, "start=%d\nend=%d\nbegin=%d\n", now.at_start, now.at_end, now.at_begin);
 	lz_print(to, "threads=%u\nname=%s\n", now.n_threads, now.thread);
+	if (now.crosses.n) {
+		lz_pos_print(&now.crosses, where);
+		lz_print(to, "crosses=%s\n", where);
+	}
 	fclose(to);
 	return text;
+}
+
+static void print_program(FILE *to, const struct lz_front_recording *i, uint32_t k)
+{
+	char begin[LZ_POS_TEXT], end[LZ_POS_TEXT];
+
+	lz_pos_print(&i->where[k].begin, begin);
+	lz_pos_print(&i->where[k].end, end);
+	lz_print(to, "program_%u=%s\nbegin_%u=%s\nend_%u=%s\n", k + 1, i->programs[k], k + 1, begin,
+	         k + 1, end);
 }
 
 static char *info(struct lz_front *f)
@@ -66,6 +80,9 @@ static char *info(struct lz_front *f)
 			fprintf(to, "not_kept=%lu\n", (unsigned long)i.not_kept);
 		fprintf(to, "checkpoints=%u\ninstrumented=%d\nbuilt=%d\n", i.n_checkpoints,
 		        i.instrumented, i.built);
+		for (uint32_t k = 0; k < i.n_programs; k++)
+			print_program(to, &i, k);
+		fprintf(to, "n_program=%u\n", i.n_program);
 		lz_print(to, "front_end=%s\n", i.front_end);
 		if (i.damage)
 			lz_print(to, "damage=%s\n", i.damage);

@@ -99,6 +99,43 @@ int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t ti
 	return lz_fail("unknown move %d", (int)m->kind);
 }
 
+/* After how many events the global time is T. */
+static uint64_t event_at(struct lz_front *f, uint64_t t)
+{
+	return lz_reader_event_after_marker(f->reader, t);
+}
+
+/* After how many events a move ends that is not made within a program. */
+static uint64_t ends_at(struct lz_front *f, const struct lz_front_move *m)
+{
+	uint64_t total;
+
+	switch (m->kind) {
+	case LZ_MOVE_START: return 0;
+	case LZ_MOVE_END: return UINT64_MAX;
+	case LZ_MOVE_TIME: return event_at(f, m->n);
+	case LZ_MOVE_EVENT: return m->n;
+	case LZ_MOVE_POSITION: return m->pos.event;
+	case LZ_MOVE_PERCENT:
+		lz_session_time(f->s, &total);
+		return event_at(f, (uint64_t)(m->percent / 100 * (double)total));
+	default:
+		return lz_reader_programs(f->reader, &(uint32_t){0})[lz_session_program(f->s)].from;
+	}
+}
+
+void lz_front_crosses(struct lz_front *f, struct lz_pos *begin)
+{
+	uint32_t n, to;
+
+	begin->n = 0;
+	if (!f->armed || f->programs.n < 2)
+		return;
+	to = lz_reader_program_at(f->reader, ends_at(f, f->armed));
+	if (to != lz_session_program(f->s))
+		*begin = lz_reader_programs(f->reader, &n)[to].begin;
+}
+
 int lz_front_arm(struct lz_front *f, const struct lz_front_move *m)
 {
 	struct lz_front_move *copy = malloc(sizeof *copy);

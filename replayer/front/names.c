@@ -16,7 +16,7 @@ static const char *name_of(struct lz_front *f, uint32_t tid, uint64_t event)
 	for (size_t i = m->n; i-- > 0;)
 		if (m->v[i].tid == tid && m->v[i].event < event)
 			return m->v[i].name;
-	return f->comm;
+	return lz_front_runs_at(f, event)->comm;
 }
 
 static int add(struct lz_front *f, uint64_t event, uint32_t tid, const char *name, size_t len)
@@ -110,6 +110,13 @@ static int read_call(struct lz_front *f, const struct lz_event *ev)
 	return name ? add(f, ev->index, tid, name, len) : 0;
 }
 
+static int add_program(struct lz_front *f, const struct lz_event *ev)
+{
+	const struct lz_front_program *p = lz_front_runs_at(f, ev->index + 1);
+
+	return add(f, ev->index, ev->tid, p->comm, sizeof p->comm);
+}
+
 /* The events up to now that have not been read. */
 static int read_on(struct lz_front *f, uint64_t now)
 {
@@ -123,8 +130,7 @@ static int read_on(struct lz_front *f, uint64_t now)
 		if (!ev)
 			return -1;
 		/* another program is another name */
-		if (ev->flags & LZ_EVF_REBASE && m->n &&
-		    add(f, ev->index, ev->tid, f->comm, sizeof f->comm) < 0)
+		if (ev->flags & LZ_EVF_REBASE && m->n && add_program(f, ev) < 0)
 			return -1;
 		if (ev->kind == LZ_EV_SYSCALL && read_call(f, ev) < 0)
 			return -1;

@@ -28,31 +28,27 @@ static size_t words_to_null(struct lz_front *f, uint64_t addr)
 	return 0;
 }
 
-static int copy_auxv(struct lz_front *f, uint64_t addr)
+static int copy_auxv(struct lz_front *f, struct lz_front_program *p, uint64_t addr)
 {
 	Elf64_auxv_t entries[128];
 	size_t n = lz_session_read(f->s, addr, entries, sizeof entries) / sizeof entries[0];
 
 	for (size_t i = 0; i < n; i++)
 		if (entries[i].a_type == AT_NULL) {
-			f->auxv.len = (i + 1) * sizeof entries[0];
-			f->auxv.bytes = malloc(f->auxv.len);
-			if (!f->auxv.bytes)
+			p->auxv_len = (i + 1) * sizeof entries[0];
+			p->auxv = malloc(p->auxv_len);
+			if (!p->auxv)
 				return lz_fail("out of memory");
-			memcpy(f->auxv.bytes, entries, f->auxv.len);
+			memcpy(p->auxv, entries, p->auxv_len);
 			return 0;
 		}
 	return lz_fail("no end of the auxiliary vector");
 }
 
 /* From the stack that the kernel made: argc, argv, envp, then the vector. */
-int lz_front_find_auxv(struct lz_front *f)
+int lz_front_find_auxv(struct lz_front *f, struct lz_front_program *p)
 {
-	const struct lz_checkpoint *first = lz_reader_checkpoint(f->reader, 0);
-
-	if (!first || first->n_threads == 0)
-		return lz_fail("the recording has no first checkpoint");
-	uint64_t sp = first->stack_start, argc = 0;
+	uint64_t sp = p->stack_start, argc = 0;
 
 	if (lz_session_read(f->s, sp, &argc, 8) != 8 || argc > AUXV_SEARCH_MAX / 8)
 		return lz_fail("no arguments on the first stack");
@@ -61,13 +57,7 @@ int lz_front_find_auxv(struct lz_front *f)
 
 	if (!n)
 		return lz_fail("no end of the environment on the first stack");
-	return copy_auxv(f, envp + 8 * n);
-}
-
-const void *lz_front_auxv(const struct lz_front *f, size_t *len)
-{
-	*len = f->auxv.len;
-	return f->auxv.bytes;
+	return copy_auxv(f, p, envp + 8 * n);
 }
 
 enum { SIGINFO_SEARCH_MAX = 100000 }; /* events */

@@ -66,12 +66,12 @@ static void status(struct lz_front *f, FILE *to)
 	lz_print(to,
 	         "Name:\t%s\nState:\tt (tracing stop)\nTgid:\t%u\nPid:\t%u\nPPid:\t0\n"
 	         "Threads:\t%u\n",
-	         f->comm, f->pid, f->pid, count_threads(f));
+	         lz_front_now_runs(f)->comm, f->pid, f->pid, count_threads(f));
 }
 
 static void stat_line(struct lz_front *f, FILE *to)
 {
-	lz_print(to, "%u (%s) t 0 %u %u", f->pid, f->comm, f->pid, f->pid);
+	lz_print(to, "%u (%s) t 0 %u %u", f->pid, lz_front_now_runs(f)->comm, f->pid, f->pid);
 	for (int i = 7; i <= 52; i++)
 		fprintf(to, " %u", i == 20 ? count_threads(f) : 0);
 	fputs("\n", to);
@@ -80,6 +80,8 @@ static void stat_line(struct lz_front *f, FILE *to)
 static bool print_file(struct lz_front *f, const char *name, FILE *to)
 {
 	const struct lz_meta *m = lz_reader_meta(f->reader);
+	const void *auxv;
+	size_t len;
 
 	if (strcmp(name, "maps") == 0)
 		maps(f, to);
@@ -88,13 +90,13 @@ static bool print_file(struct lz_front *f, const char *name, FILE *to)
 	else if (strcmp(name, "environ") == 0)
 		strings(to, m->envp, false);
 	else if (strcmp(name, "comm") == 0)
-		lz_print(to, "%s\n", f->comm);
+		lz_print(to, "%s\n", lz_front_now_runs(f)->comm);
 	else if (strcmp(name, "status") == 0)
 		status(f, to);
 	else if (strcmp(name, "stat") == 0)
 		stat_line(f, to);
-	else if (strcmp(name, "auxv") == 0 && f->auxv.bytes)
-		fwrite(f->auxv.bytes, 1, f->auxv.len, to);
+	else if (strcmp(name, "auxv") == 0 && (auxv = lz_front_auxv(f, &len)))
+		fwrite(auxv, 1, len, to);
 	else
 		return false;
 	return true;
@@ -119,7 +121,7 @@ char *lz_front_proc_file(struct lz_front *f, const char *name, size_t *len)
 const char *lz_front_proc_link(struct lz_front *f, const char *name)
 {
 	if (strcmp(name, "exe") == 0)
-		return lz_reader_meta(f->reader)->program;
+		return lz_front_now_runs(f)->name;
 	if (strcmp(name, "cwd") == 0)
 		return lz_reader_meta(f->reader)->cwd;
 	if (strcmp(name, "root") == 0)

@@ -47,6 +47,13 @@ static void take_interrupt(struct lz_front *f)
 
 void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 {
+	if (lz_front_tell_program(f)) {
+		*stop = (struct lz_front_stop){.why = LZ_SHOWN_EXEC, .signo = SIGTRAP};
+		return;
+	}
+	bool between = f->programs.between;
+
+	f->programs.between = false;
 	take_interrupt(f);
 	*stop =
 	    (struct lz_front_stop){.why = LZ_SHOWN_SIGNAL, .signo = SIGTRAP, .ran = f->run.through};
@@ -67,6 +74,7 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 	case LZ_STOP_END: stop->why = LZ_SHOWN_END; break;
 	case LZ_STOP_SIGNAL: stop->signo = (int)f->stop.signo; break;
 	case LZ_STOP_INTERRUPTED: stop->signo = SIGINT; break;
+	case LZ_STOP_EXEC:
 	case LZ_STOP_TARGET: /* a move or a failure: no signal, or the end of a reverse-stepi */
 	case LZ_STOP_DIVERGED:
 		/* another thread than GDB knows to be stepping has no reason to stop */
@@ -77,6 +85,9 @@ void lz_front_stop(struct lz_front *f, struct lz_front_stop *stop)
 	case LZ_STOP_THREAD_END:
 	case LZ_STOP_STEP: break;
 	}
+	/* the debugger has forgotten its step in the program before */
+	if (between && stop->why == LZ_SHOWN_SIGNAL && stop->signo == SIGTRAP)
+		stop->signo = 0;
 }
 
 /* The signal that ended the program, if it did. */
@@ -177,6 +188,16 @@ static bool stands_at_break(struct lz_front *f, const struct lz_front_resume *r)
 	return true;
 }
 
+/* A search has left the program backwards: to its first instant. */
+static int stay_in_program(struct lz_front *f)
+{
+	uint32_t n;
+	const struct lz_program *p = lz_reader_programs(f->reader, &n);
+
+	f->stop.reason = LZ_STOP_START;
+	return lz_session_seek(f->s, &p[f->programs.told].begin);
+}
+
 static int run(struct lz_front *f, const struct lz_front_resume *r)
 {
 	int rc = r->direction == LZ_FORWARD && !r->alone ? lz_front_go_to_passed(f) : 0;
@@ -187,7 +208,11 @@ static int run(struct lz_front *f, const struct lz_front_resume *r)
 		return lz_front_step(f, r, r->tid ? r->tid : lz_front_tid(f));
 	if (f->catch.on)
 		return lz_front_run_catching(f, r->direction);
-	return lz_session_run(f->s, r->direction, &f->stop);
+	if (lz_session_run(f->s, r->direction, &f->stop) < 0)
+		return -1;
+	return f->pass_all && r->direction == LZ_BACKWARD && f->stop.reason == LZ_STOP_EXEC
+	           ? stay_in_program(f)
+	           : 0;
 }
 
 static void disarm(struct lz_front *f)
@@ -248,6 +273,9 @@ static void move(struct lz_front *f, const struct lz_front_resume *r)
 
 void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 {
+	/* the debugger goes on by itself once it knows the program */
+	if (f->programs.between)
+		return;
 	f->catch.stop = 0;
 	f->move.kind = 0;
 	f->div.stepped_tid = f->run.waiting_tid = 0;

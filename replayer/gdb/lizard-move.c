@@ -16,6 +16,9 @@
 
 
 #include "defs.h"
+#include "breakpoint.h"
+#include "gdbcore.h"
+#include "exec.h"
 #include "gdbcmd.h"
 #include "gdbthread.h"
 #include "inferior.h"
@@ -31,6 +34,7 @@
 #include "ui-file.h"
 
 #include "lizard-target.h"
+#include "lizard-worker.h"
 
 /* Questions.  */
 
@@ -121,7 +125,7 @@ lizard_target::outcome ()
 
   gdb::unique_xmalloc_ptr<char> keep_note (note), keep_failure (failure);
 
-  return { note == nullptr ? "" : note, failure == nullptr ? "" : failure };
+  return { note == nullptr ? "" : note, failure == nullptr ? "" : failure, "" };
 }
 
 lizard_outcome
@@ -137,7 +141,22 @@ lizard_target::move (const lz_front_move &move)
   begin (how, ctrlc_is_fresh ());
   end ();
   m_state = STOPPED;
-  return outcome ();
+
+  std::string program;
+
+  if (m_stop.why == LZ_SHOWN_EXEC)
+    {
+      program = lz_front_program (m_front);
+      m_worker->call ([this]
+	{
+	  lz_front_stop (m_front, &m_stop);
+	});
+    }
+
+  lizard_outcome result = outcome ();
+
+  result.program = program;
+  return result;
 }
 
 lizard_target *
@@ -191,6 +210,24 @@ refresh_libraries ()
     solib_create_inferior_hook (0);
 }
 
+/* Another program runs now.  What infrun does when it is told of that by a
+   stop.  */
+
+static void
+lizard_follow_exec (const char *path)
+{
+  inferior *inf = current_inferior ();
+
+  gdb_printf (_("%s is executing new program: %s\n"),
+	      target_pid_to_str (ptid_t (inf->pid)).c_str (), path);
+  mark_breakpoints_out ();
+  no_shared_libraries (nullptr, 0);
+  try_open_exec_file (exec_file_find (path, nullptr).get (), inf,
+		      SYMFILE_DEFER_BP_RESET);
+  gdb::observers::inferior_execd.notify (inf);
+  breakpoint_re_set ();
+}
+
 /* GDB has resumed nothing, so it must be told that all has changed.  */
 
 std::string
@@ -204,6 +241,8 @@ lizard_move (const lz_front_move &move)
   target_dcache_invalidate ();
   reinit_frame_cache ();
   update_thread_list ();
+  if (!outcome.program.empty ())
+    lizard_follow_exec (outcome.program.c_str ());
   refresh_libraries ();
   inferior_thread ()->set_stop_pc
     (regcache_read_pc (get_current_regcache ()));

@@ -78,25 +78,49 @@ replaying (PyObject *, PyObject *)
   return PyBool_FromLong (target != nullptr);
 }
 
+static std::string
+as_string (const lz_pos &position)
+{
+  char text[LZ_POS_TEXT];
+
+  lz_pos_print (&position, text);
+  return text;
+}
+
 static PyObject *
 now (PyObject *, PyObject *)
 {
   return guarded ([]
     {
       lz_front_instant now = current_lizard_target ()->now ();
-      char position[LZ_POS_TEXT];
+      std::string position = as_string (now.pos);
+      std::string crosses = now.crosses.n ? as_string (now.crosses) : "";
 
-      lz_pos_print (&now.pos, position);
-      return Py_BuildValue ("{sKsKsKsKsssKsisNsNsisN}",
+      return Py_BuildValue ("{sKsKsKsKsssKsisNsNsNsisNss}",
 			    "event", now.pos.event, "events", now.events,
 			    "time", now.time, "total", now.total,
-			    "position", position, "marker", now.pos.marker,
+			    "position", position.c_str (), "marker", now.pos.marker,
 			    "tid", now.pos.tid,
 			    "start", PyBool_FromLong (now.at_start),
 			    "end", PyBool_FromLong (now.at_end),
+			    "begin", PyBool_FromLong (now.at_begin),
 			    "threads", now.n_threads,
-			    "name", as_text (now.thread));
+			    "name", as_text (now.thread),
+			    "crosses", crosses.c_str ());
     });
+}
+
+/* A list of what TEXT says of each program.  */
+
+static PyObject *
+of_programs (const lz_front_recording &info,
+	     std::function<std::string (uint32_t)> text)
+{
+  PyObject *list = PyList_New (info.n_programs);
+
+  for (uint32_t i = 0; list != nullptr && i < info.n_programs; i++)
+    PyList_SET_ITEM (list, i, as_text (text (i).c_str ()));
+  return list;
 }
 
 /* The recording: what only some have is left out of the others.  */
@@ -105,7 +129,7 @@ static PyObject *
 describe (const lz_front_recording &info)
 {
   gdbpy_ref<> dict (Py_BuildValue
-    ("{sNsNsNsNsKsKsisNsisNsNss}",
+    ("{sNsNsNsNsKsKsisNsisNsNsssIsNsNsN}",
      "recording", as_text (info.recording), "program", as_text (info.program),
      "args", as_text (info.command), "cwd", as_text (info.cwd),
      "started", info.started, "duration_ns", info.duration_ns,
@@ -113,7 +137,19 @@ describe (const lz_front_recording &info)
      "checkpoints", info.n_checkpoints,
      "instrumented", PyBool_FromLong (info.instrumented),
      "built", PyBool_FromLong (info.built),
-     "front_end", info.front_end));
+     "front_end", info.front_end, "n_program", info.n_program,
+     "programs", of_programs (info, [&] (uint32_t i)
+       {
+	 return std::string (info.programs[i]);
+       }),
+     "begins", of_programs (info, [&] (uint32_t i)
+       {
+	 return as_string (info.where[i].begin);
+       }),
+     "ends", of_programs (info, [&] (uint32_t i)
+       {
+	 return as_string (info.where[i].end);
+       })));
 
   if (dict == nullptr)
     return nullptr;

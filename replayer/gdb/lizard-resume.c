@@ -562,6 +562,9 @@ lizard_target::report_stop (target_waitstatus *status)
     case LZ_SHOWN_END:
       status->set_no_history ();
       break;
+    case LZ_SHOWN_EXEC:
+      status->set_execd (make_unique_xstrdup (lz_front_program (m_front)));
+      break;
     case LZ_SHOWN_CALL_ENTRY:
       status->set_syscall_entry (m_stop.nr);
       break;

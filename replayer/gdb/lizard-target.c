@@ -87,7 +87,6 @@ lizard_target::open_in_worker (const lizard_open_options &options,
   lz_front_quiet (m_front);
   m_pid = lz_front_pid (m_front);
   m_tid = lz_front_tid (m_front);
-  m_program = lz_front_program (m_front);
   lz_front_stop (m_front, &m_stop);
 }
 

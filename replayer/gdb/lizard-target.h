@@ -65,6 +65,7 @@ extern bool lizard_refresh_libraries ();
 struct lizard_outcome
 {
   std::string note, failure;
+  std::string program; /* the move led into this other one */
 };
 
 /* What a user is told of the recording.  */
@@ -273,7 +274,7 @@ public:
   CORE_ADDR get_thread_local_address (ptid_t ptid, CORE_ADDR load_module,
 				      CORE_ADDR offset) override;
   const char *pid_to_exec_file (int pid) override
-  { return m_program.c_str (); }
+  { return lz_front_program (m_front); }
 
   void rcmd (const char *command, ui_file *output) override;
 
@@ -336,7 +337,7 @@ private:
   gdb::unique_xmalloc_ptr<char> m_note;
   int m_tid = 0;
 
-  std::string m_dir, m_program;
+  std::string m_dir;
   int m_pid = 0;
 
   /* The list of libraries that GDB has read last.  */

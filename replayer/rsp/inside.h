@@ -14,6 +14,7 @@ struct lz_rsp {
 	struct lz_front *front;
 	struct lz_wire *wire;
 	const struct lz_rsp_options *o;
+	bool exec_events;
 	bool multiprocess, done, disconnected;
 	uint32_t general, resumed;   /* the threads of Hg and Hc; 0: any */
 	int files[LZ_RSP_FILES_MAX]; /* open vFiles' descriptors; 0: none */

@@ -9,13 +9,14 @@
 static int supported(struct lz_rsp *p, const char *packet)
 {
 	p->multiprocess = strstr(packet, "multiprocess+") != NULL;
+	p->exec_events = strstr(packet, "exec-events+") != NULL;
 	return lz_rsp_reply(
 	    p,
 	    "PacketSize=%x;QStartNoAckMode+;ReverseStep+;ReverseContinue+;vContSupported+;"
 	    "swbreak+;hwbreak+;multiprocess%c;QPassSignals+;QCatchSyscalls+;qXfer:features:read+;"
 	    "qXfer:auxv:read+;qXfer:exec-file:read+;qXfer:siginfo:read+;qXfer:threads:read+;qXfer:"
 	    "libraries-svr4:read+;"
-	    "QNonStop-;no-resumed-",
+	    "exec-events+;QNonStop-;no-resumed-",
 	    LZ_WIRE_PACKET_MAX, p->multiprocess ? '+' : '-');
 }
 

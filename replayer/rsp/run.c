@@ -43,7 +43,15 @@ static int gdb_signal(const struct lz_front_stop *stop)
 	return stop->signo;
 }
 
-static void print_reason(FILE *to, const struct lz_front_stop *stop)
+static void print_program(FILE *to, const char *path)
+{
+	char *hex = lz_hex((const uint8_t *)path, strlen(path));
+
+	fprintf(to, "exec:%s;", hex ? hex : "");
+	free(hex);
+}
+
+static void print_reason(struct lz_rsp *p, FILE *to, const struct lz_front_stop *stop)
 {
 	static const char *const kinds[] = {"swbreak", "hwbreak", "watch", "rwatch", "awatch"};
 
@@ -57,6 +65,7 @@ static void print_reason(FILE *to, const struct lz_front_stop *stop)
 	case LZ_SHOWN_CALL_RETURN:
 		fprintf(to, "syscall_return:%lx;", (unsigned long)stop->nr);
 		break;
+	case LZ_SHOWN_EXEC: print_program(to, lz_front_program(p->front)); break;
 	case LZ_SHOWN_BEGIN: fputs("replaylog:begin;", to); break;
 	case LZ_SHOWN_END: fputs("replaylog:end;", to); break;
 	}
@@ -75,13 +84,16 @@ static void expedite(struct lz_rsp *p, FILE *to, size_t nr)
 
 int lz_rsp_stop_packet(struct lz_rsp *p)
 {
-	char text[512] = "";
+	char *text = NULL;
+	size_t len;
 	struct lz_front_stop stop;
-	FILE *to = fmemopen(text, sizeof text, "w");
+	FILE *to = open_memstream(&text, &len);
 
 	if (!to)
 		return lz_fail_errno("writing a reply");
 	lz_front_stop(p->front, &stop);
+	if (stop.why == LZ_SHOWN_EXEC && !p->exec_events)
+		lz_front_stop(p->front, &stop);
 	fprintf(to, "T%02x", gdb_signal(&stop));
 	expedite(p, to, LZ_REG_RBP);
 	expedite(p, to, LZ_REG_RSP);
@@ -90,9 +102,13 @@ int lz_rsp_stop_packet(struct lz_rsp *p)
 	fputs("thread:", to);
 	lz_rsp_print_id(p, to, lz_front_tid(p->front));
 	fputc(';', to);
-	print_reason(to, &stop);
-	fclose(to);
-	return lz_wire_send(p->wire, text, strlen(text));
+	print_reason(p, to, &stop);
+	if (fclose(to) != 0)
+		return lz_fail("out of memory for a reply");
+	int rc = lz_wire_send(p->wire, text, len);
+
+	free(text);
+	return rc;
 }
 
 static int send_stop(struct lz_rsp *p)

@@ -9,6 +9,7 @@ from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
 from .libraries import on_new_breakpoint
 from .opening import open_recording
+from .programs import on_modified, on_new_objfile
 from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
 from .replay import _lizard
 from .reverse_watchpoint import ReverseWatchpoint
@@ -35,6 +36,8 @@ def define():
         command()
     listing.define(COMMANDS)
     gdb.events.stop.connect(on_stop)
+    gdb.events.new_objfile.connect(on_new_objfile)
+    gdb.events.breakpoint_modified.connect(on_modified)
     if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
         inlined.define()
         gdb.events.breakpoint_created.connect(on_new_breakpoint)

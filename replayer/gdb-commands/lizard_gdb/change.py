@@ -25,6 +25,8 @@ def search_change(expression, watch, start):
         here = replay().now()
         if here["start"]:
             return "start of the recording"
+        if here["begin"]:
+            return "start of the program"
         if here == before or not isinstance(LastStop.event, gdb.StopEvent):
             return "interrupted"
         if isinstance(LastStop.event, gdb.SignalEvent):
@@ -47,6 +49,8 @@ def search_in_frame(expression):
         here = replay().now()
         if here["start"]:
             return "start of the recording", new, new
+        if here["begin"]:
+            return "start of the program", new, new
         if here["position"] == before["position"]:
             return "interrupted", new, new
         frame = select_activation(frame)

@@ -5,8 +5,8 @@ import re
 import gdb
 
 from .command import OWN_COMPLETER, Command
-from .moves import travel
-from .replay import need_process
+from .moves import quietly, travel
+from .replay import need_process, position, replay
 from .text import printed
 
 EXPLICIT = re.compile(r"-[a-oq-z]")  # -function and its like; -p is for probes
@@ -70,7 +70,36 @@ def jump(direction, arg):
         travel("seek", arg)
         return
     need_process()
-    travel("jump", direction, any_thread, sorted(set(addresses(arg))))
+    if len(replay().info()["programs"]) > 1:
+        jump_through_programs(direction, any_thread, arg)
+    else:
+        travel("jump", direction, any_thread, sorted(set(addresses(arg))))
+
+
+def jump_through_programs(direction, any_thread, location):
+    """Each program that the process executed has the location elsewhere, or not at all."""
+    origin, failure = position(), None
+    while True:
+        try:
+            travel("jump", direction, any_thread, sorted(set(addresses(location))))
+            return
+        except (gdb.error, gdb.GdbError) as why:
+            failure = failure or why
+        there = beyond(direction)
+        if there is None:
+            if position() != origin:
+                quietly("seek", origin)
+            raise failure
+        quietly("seek", there)
+
+
+def beyond(direction):
+    """Where the next program begins, or the one before ends; None: there is none."""
+    info = replay().info()
+    number = info["n_program"]
+    if direction == "forward":
+        return info["begins"][number] if number < len(info["begins"]) else None
+    return info["ends"][number - 2] if number > 1 else None
 
 
 def locations(text):

@@ -38,6 +38,9 @@ def cut(text, most):
     return text if len(text) <= most else text[:most] + "..."
 
 
+MOST_PROGRAMS = 20
+
+
 def announce():
     info = replay().info()
     say(which(info))
@@ -48,12 +51,24 @@ def announce():
             "This is the last part of the run: what came before its event %s was not kept.\n"
             % info["not_kept"]
         )
+    if len(info["programs"]) > 1:
+        say(several(info))
     if not info["instrumented"]:
         say(
             why_no_markers() + ", so there are no markers: bs and prev are GDB's "
             "reverse-step and reverse-next, jumps and reverse runs go from checkpoint to checkpoint, "
             "and all of them are slow.\n"
         )
+
+
+def several(info):
+    """The programs that the process executed, and which one is shown."""
+    lines = ["The process executed several programs; this is number %d of them:\n" % info["n_program"]]
+    for number, name in enumerate(info["programs"][:MOST_PROGRAMS], 1):
+        lines.append("%s %d  %s\n" % ("*" if number == info["n_program"] else " ", number, name))
+    if len(info["programs"]) > MOST_PROGRAMS:
+        lines.append("  ... %d in all\n" % len(info["programs"]))
+    return "".join(lines)
 
 
 def signal_name(number):

@@ -6,7 +6,7 @@ import re
 import gdb
 
 from .replay import _lizard, inside, position, replay
-from .stops import Forward, LastStop
+from .stops import Forward, LastStop, Silence
 from .text import printed, say
 
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
@@ -54,9 +54,27 @@ def show_displays():
 def carry_out(move, silent=False):
     """Carries out a move. It is armed first: what comes between would leave it to the next resume."""
     replay().arm(*move)
+    begin = replay().now().get("crosses")
+    if begin:
+        execute_program(begin)
+        replay().arm(*move)
     with Forward():
         LastStop.event = None
         (printed if silent else gdb.execute)("reverse-stepi")
+
+
+def execute_program(begin):
+    """To the position BEGIN, where another program begins. GDB goes on by itself once it knows the program, and is to
+    stop there."""
+    point = gdb.Breakpoint("*" + begin[begin.index("@") + 1 : begin.index("#")], internal=True)
+    point.silent = True
+    replay().arm("seek", begin)
+    try:
+        with Silence(), Forward():
+            gdb.execute("reverse-continue")
+    finally:
+        if point.is_valid():
+            point.delete()
 
 
 def show_place():

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the server of a recording is asked through monitor packets. The patched GDB has a module with the same functions,
 `_lizard`, for its own target: see replay.py."""
+import itertools
 import signal
 
 import gdb
 
-TEXTS = {"position", "name", "recording", "program", "cwd", "args", "damage", "front_end"}
+TEXTS = {"position", "name", "recording", "program", "cwd", "args", "damage", "front_end", "crosses"}
 
 
 def uninterrupted(function):
@@ -34,7 +35,7 @@ def monitor(text):
 def table(text):
     """Lines key=value as a dict."""
     pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
-    return {key: value if key in TEXTS else int(value) for key, value in pairs}
+    return {key: value if key in TEXTS or key[-1].isdigit() else int(value) for key, value in pairs}
 
 
 def now():
@@ -44,7 +45,11 @@ def now():
 
 def info():
     """The recording."""
-    return table(monitor("info"))
+    answer = table(monitor("info"))
+    for name in ("program", "begin", "end"):
+        found = (answer.pop("%s_%d" % (name, i), None) for i in itertools.count(1))
+        answer[name + "s"] = list(itertools.takewhile(lambda text: text is not None, found))
+    return answer
 
 
 def arm(kind, *rest):

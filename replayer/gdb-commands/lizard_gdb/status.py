@@ -56,7 +56,7 @@ Usage: info lizard"""
     def act(self, arg, from_tty):
         i = replay().info()
         say("recording    %s\n" % i["recording"])
-        say("program      %s\n" % i["program"])
+        say("program      %s%s\n" % (i["program"], one_of(i)))
         say("command      %s\n" % i["args"])
         say("directory    %s\n" % i["cwd"])
         say("ran for      %.3f s, %s\n" % (i["duration_ns"] / 1e9, ending(i)))
@@ -74,6 +74,12 @@ def short_name(number):
         return signal.Signals(number).name
     except ValueError:  # real-time signals, and numbers that are none
         return "signal %d" % number
+
+
+def one_of(info):
+    """Of several programs, which one it is."""
+    count = len(info["programs"])
+    return " (%d of %d that the process executed)" % (info["n_program"], count) if count > 1 else ""
 
 
 def ending(info):
