@@ -228,9 +228,9 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 
 	if (copy && !o->kept)
 		say_copy_is_used(p.path, !now ? "is gone"
-		                             : lz_pack_is(o->what)
-		                                 ? "is another build"
-		                                 : "was rebuilt after it was recorded");
+		                         : lz_pack_is(o->what)
+		                             ? "is another build"
+		                             : "was rebuilt after it was recorded");
 	if (!copy)
 		lz_fail_in("%s is %s", p.path,
 		           now        ? "another build than the recorded one"

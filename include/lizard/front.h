@@ -165,7 +165,9 @@ enum lz_front_move_kind {
 	LZ_MOVE_POSITION, /* pos */
 	LZ_MOVE_JUMP,     /* to where control is at one of the addresses */
 	LZ_MOVE_BACK_STEP,
-	LZ_MOVE_BACK_NEXT /* n times */
+	LZ_MOVE_BACK_NEXT, /* n times */
+	LZ_MOVE_UNDO,      /* to where the user was n moves before: lz_front_here() */
+	LZ_MOVE_REDO
 };
 enum { LZ_JUMP_ADDRS_MAX = 512 };
 struct lz_front_move {
@@ -188,6 +190,9 @@ void lz_front_quiet(struct lz_front *f);
 /* *NOTE: what there is to say of the last move, in lines; *FAILURE: why it could not be made. Both are malloced, or NULL.
  * Once. From any thread, while no other call goes on. */
 void lz_front_outcome(struct lz_front *f, char **note, char **failure);
+/* The user is shown the present instant, which ends a move of his. The last hundred are known. *RETURNED:
+ * a continue backwards has found nothing and ended at the begin. */
+void lz_front_here(struct lz_front *f, bool *returned);
 /* PASS: a search begins. No signal stops a continue, whatever lz_front_pass_signals() says, and it
  * goes back no further than to the first instant of the present program. */
 void lz_front_pass_all_signals(struct lz_front *f, bool pass);

@@ -175,9 +175,9 @@ int lz_diversion_run(struct lz_diversion *d, bool step, const uint64_t *addrs, s
 /* ---- navigation from markers and CFG (docs/design/navigation.md) ---- */
 /* The next or previous arrival at any of ADDRS, of thread TID or, if that is 0, any: found by
  * scanning the marker stream for pairs in the pre- and post-sets, then confirmed by
- * re-execution. Stops: TARGET, START, END, INTERRUPTED, DIVERGED; at START and END the session
- * is there. It fails where another program ends the search. It fails where TID is one of several and does not come there. Breakpoints and
- * watchpoints do not count. */
+ * re-execution. Stops: TARGET, INTERRUPTED, DIVERGED. It fails, and stays where it was, if there is
+ * none, where another program ends the search, or where TID is one of several and does not come
+ * there. Breakpoints and watchpoints do not count. */
 int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
                     size_t n, struct lz_stop *stop);
 /* The exact inverses of GDB's step and next in the thread that runs, what others do in between

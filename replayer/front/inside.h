@@ -75,8 +75,18 @@ struct lz_front_programs {
 	bool between;
 };
 
+/* Where the user was, in the order in which he came there, and which of these places is the
+ * present one. For undo.c. */
+enum { LZ_FRONT_MOVES = 100 };
+struct lz_front_places {
+	struct lz_pos v[LZ_FRONT_MOVES + 1];
+	size_t n, at;
+};
+
 /* What is to say of the last stop, besides the stop. */
 struct lz_front_run {
+	/* it ended a continue backwards */
+	bool back;
 	/* it ended a run through a piece of code */
 	bool through;
 	/* it is of this thread, which has not had its turn; 0: of the one that has it */
@@ -179,6 +189,7 @@ struct lz_front {
 	struct lz_front_regs regs;
 	struct lz_front_div div;
 	struct lz_front_pages pages;
+	struct lz_front_places places;
 	/* what there is to say about the last move */
 	char *note;
 	/* why it could not be made */
@@ -239,6 +250,10 @@ int lz_front_run_catching(struct lz_front *f, enum lz_direction d);
 int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t tid);
 /* *BEGIN: where the program begins into which the armed move leads; n = 0: it is the present one. */
 void lz_front_crosses(struct lz_front *f, struct lz_pos *begin);
+
+/* ---- undo.c ---- */
+/* N moves back or, LZ_FORWARD, on. */
+int lz_front_undo(struct lz_front *f, enum lz_direction d, uint64_t n);
 
 /* ---- move_text.c ---- */
 int lz_front_move_parse(const char *text, struct lz_front_move *m);

@@ -12,7 +12,9 @@
  *                stepped through; or it has ended
  *   libraries keep, libraries forget
  *                libraries that GDB knows stay in its list where they are not loaded; they go (at first)
- *   seek ..., jump ..., back-step, back-next
+ *   here         the user is shown the present instant, so that `undo` comes back to it; "begin" if a
+ *                continue backwards has found nothing
+ *   seek ..., jump ..., back-step, back-next, undo, redo
  *                arms a move that the next reverse-stepi or reverse-continue carries out, see
  *                move_text.c; the answer is why it cannot, or nothing */
 #include "replayer/front/inside.h"
@@ -99,10 +101,23 @@ static char *give_note(struct lz_front *f)
 	return text ? text : strdup("");
 }
 
+static char *here(struct lz_front *f)
+{
+	bool returned;
+
+	lz_front_here(f, &returned);
+	return strdup(returned ? "begin\n" : "");
+}
+
 static bool is_move(const char *text)
 {
-	return strncmp(text, "seek ", 5) == 0 || strncmp(text, "jump ", 5) == 0 ||
-	       strncmp(text, "back-step", 9) == 0 || strncmp(text, "back-next", 9) == 0;
+	static const char *const words[] = {"seek ",     "jump ", "back-step",
+	                                    "back-next", "undo",  "redo"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strncmp(text, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
 }
 
 static char *arm(struct lz_front *f, const char *text)
@@ -127,11 +142,12 @@ static char *step_over(struct lz_front *f, const char *text)
 	return strdup("");
 }
 
-static const char help[] = "monitor commands: when, info, quiet, note, signals pass|stop, over "
-                           "N|none, libraries keep|forget, and moves that the next "
-                           "reverse-stepi carries out: seek "
-                           "start|end|N%|time T|event N|POSITION, jump forward|backward "
-                           "ADDRESS..., back-step [N], back-next [N]\n";
+static const char help[] =
+    "monitor commands: when, info, quiet, note, here, signals pass|stop, over "
+    "N|none, libraries keep|forget, and moves that the next "
+    "reverse-stepi carries out: seek "
+    "start|end|N%|time T|event N|POSITION, jump forward|backward "
+    "ADDRESS..., back-step [N], back-next [N], undo [N], redo [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)
 {
@@ -143,6 +159,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = info(f);
 	else if (strcmp(text, "note") == 0)
 		answer = give_note(f);
+	else if (strcmp(text, "here") == 0)
+		answer = here(f);
 	else if (strcmp(text, "quiet") == 0)
 		answer = (lz_front_quiet(f), strdup(""));
 	else if (strcmp(text, "signals pass") == 0 || strcmp(text, "signals stop") == 0)

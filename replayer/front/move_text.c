@@ -3,7 +3,7 @@
  *
  *   seek start | end | N% | time T | event N | POSITION
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
- *   back-step [N]    back-next [N] */
+ *   back-step [N]    back-next [N]    undo [N]    redo [N] */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>
@@ -100,7 +100,7 @@ static int parse_jump(const char *text, struct lz_front_move *m)
 	return parse_addresses(text, m);
 }
 
-static int parse_back(const char *count, enum lz_front_move_kind kind, struct lz_front_move *m)
+static int parse_times(const char *count, enum lz_front_move_kind kind, struct lz_front_move *m)
 {
 	m->kind = kind;
 	m->n = 1;
@@ -116,8 +116,12 @@ int lz_front_move_parse(const char *text, struct lz_front_move *m)
 	if (begins(&text, "jump "))
 		return parse_jump(text, m);
 	if (begins(&text, "back-step"))
-		return parse_back(text, LZ_MOVE_BACK_STEP, m);
+		return parse_times(text, LZ_MOVE_BACK_STEP, m);
 	if (begins(&text, "back-next"))
-		return parse_back(text, LZ_MOVE_BACK_NEXT, m);
+		return parse_times(text, LZ_MOVE_BACK_NEXT, m);
+	if (begins(&text, "undo"))
+		return parse_times(text, LZ_MOVE_UNDO, m);
+	if (begins(&text, "redo"))
+		return parse_times(text, LZ_MOVE_REDO, m);
 	return lz_fail("unknown move '%s'", text);
 }

@@ -262,6 +262,7 @@ static void say_unseen(struct lz_front *f, const struct lz_front_resume *r)
 static void move(struct lz_front *f, const struct lz_front_resume *r)
 {
 	lz_front_undivert(f);
+	f->run.back = r->how == LZ_RESUME_CONTINUE && r->direction == LZ_BACKWARD;
 	say_unseen(f, r);
 	/* While stepping, signals are GDB's business: it steps over their handlers. */
 	lz_session_pass_signals(f->s, r->how == LZ_RESUME_CONTINUE ? lz_front_passed(f) : 0);
@@ -279,7 +280,7 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 	f->catch.stop = 0;
 	f->move.kind = 0;
 	f->div.stepped_tid = f->run.waiting_tid = 0;
-	f->regs.valid = f->run.through = false;
+	f->regs.valid = f->run.through = f->run.back = false;
 	if (f->armed && r->direction == LZ_BACKWARD) {
 		move_armed(f, r);
 		return;

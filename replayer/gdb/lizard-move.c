@@ -75,6 +75,18 @@ lizard_target::recording ()
   return info;
 }
 
+bool
+lizard_target::here ()
+{
+  bool returned = false;
+
+  call ([&]
+    {
+      lz_front_here (m_front, &returned);
+    });
+  return returned;
+}
+
 void
 lizard_target::pass_all_signals (bool pass)
 {
@@ -258,6 +270,7 @@ lizard_go (const lz_front_move &move)
   ptid_t before = inferior_ptid;
   std::string note = lizard_move (move);
 
+  current_lizard_target ()->here ();
   if (inferior_ptid != before)
     gdb_printf (_("[Switching to %s]\n"),
 		target_pid_to_str (inferior_ptid).c_str ());

@@ -226,7 +226,7 @@ set_jump (PyObject *args, lz_front_move *move)
 }
 
 static bool
-set_back (PyObject *args, lz_front_move *move)
+set_times (PyObject *args, lz_front_move *move)
 {
   const char *kind;
   unsigned long long n;
@@ -234,6 +234,8 @@ set_back (PyObject *args, lz_front_move *move)
   if (!PyArg_ParseTuple (args, "sK", &kind, &n))
     return false;
   move->kind = strcmp (kind, "back-next") == 0 ? LZ_MOVE_BACK_NEXT
+	       : strcmp (kind, "undo") == 0 ? LZ_MOVE_UNDO
+	       : strcmp (kind, "redo") == 0 ? LZ_MOVE_REDO
 	       : LZ_MOVE_BACK_STEP;
   move->n = n;
   return true;
@@ -252,7 +254,7 @@ set_move (PyObject *args, lz_front_move *move)
   if (strcmp (kind, "jump") == 0)
     return set_jump (args, move);
   if (strcmp (kind, "seek") != 0)
-    return set_back (args, move);
+    return set_times (args, move);
   if (!PyArg_ParseTuple (args, "ss", &kind, &where))
     return false;
   *move = lizard_move_to (where);
@@ -316,6 +318,15 @@ pass_all_signals (PyObject *, PyObject *args)
     {
       current_lizard_target ()->pass_all_signals (pass);
       Py_RETURN_NONE;
+    });
+}
+
+static PyObject *
+here (PyObject *, PyObject *)
+{
+  return guarded ([]
+    {
+      return PyBool_FromLong (current_lizard_target ()->here ());
     });
 }
 
@@ -452,6 +463,8 @@ static PyMethodDef methods[] = {
 or None." },
   { "pass_all_signals", pass_all_signals, METH_VARARGS,
     "No signal stops a run, or those do again that GDB stops for." },
+  { "here", here, METH_NOARGS,
+    "The user is shown this instant; has a continue backwards found nothing?" },
   { "refresh_libraries", refresh_libraries, METH_NOARGS,
     "Has GDB look what libraries there are; did it hear of new ones?" },
   { "print_place", print_place, METH_VARARGS,

@@ -165,6 +165,10 @@ public:
   /* Does GDB have the present list of libraries?  */
   bool is_list_of_libraries_known ();
 
+  /* The user is shown this instant, where a move of his ends.  True if a
+     continue backwards has found nothing.  */
+  bool here ();
+
   /* No signal stops a run, if PASS.  */
   void pass_all_signals (bool pass);
 

@@ -283,9 +283,8 @@ static int finish(struct jump *j, struct lz_stop *stop)
 		return lz_fail("thread %u does not come there %s; -any looks at all threads",
 		               j->tid, j->first ? "any more" : "before");
 	} else {
-		stop->reason = j->first ? LZ_STOP_END : LZ_STOP_START;
-		if (j->first ? lz_session_seek_end(j->s) : lz_session_seek_start(j->s))
-			return -1;
+		return lz_fail("control %s there %s", j->first ? "does not come" : "was not",
+		               j->first ? "any more" : "before");
 	}
 	lz_session_where(j->s, &stop->pos);
 	return 0;

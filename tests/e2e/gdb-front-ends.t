@@ -121,6 +121,16 @@ jump_backward *length
 bs
 bs 0
 bs nothing
+undo-move
+undo-move 3
+redo-move 2
+redo-move 50
+redo-move
+undo-move nothing
+undo-move 0
+reverse-continue
+reverse-continue
+undo-move
 checkpoint
 restart 1
 detach
@@ -258,7 +268,7 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
-	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
+	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint undo-move redo-move when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
 	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart ' 'jump_forward sta' \
@@ -373,7 +383,7 @@ END
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
 for front_end in --stock --patched; do
 	out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run $front_end "$T/tour")
-	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward prev reverse_watchpoint when ' "help lizard ($front_end)"
+	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
 	out=$(echo 'apropos lizard' | gdb_run $front_end "$T/tour")
 	is "$(printf '%s\n' "$out" | grep -c '^bs -- \|^checkpoint -- \|^info lizard -- \|^when -- ')" 4 "apropos lizard ($front_end)"
 done

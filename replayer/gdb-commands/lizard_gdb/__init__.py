@@ -14,12 +14,14 @@ from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstr
 from .replay import _lizard
 from .reverse_watchpoint import ReverseWatchpoint
 from .status import InfoLizard, When
+from .shown import Shown
 from .steps import BackStep, ForwardNext, ForwardStep, Prev
 from .stops import on_stop
+from .undo import RedoMove, UndoMove
 
 COMMANDS = (
-    ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint, When,
-    InfoLizard, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
+    ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint,
+    UndoMove, RedoMove, When, InfoLizard, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
     StartInstruction, Signal, QueueSignal,
 )
 
@@ -39,5 +41,6 @@ def define():
     gdb.events.new_objfile.connect(on_new_objfile)
     gdb.events.breakpoint_modified.connect(on_modified)
     if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
+        Shown.asks_server = True
         inlined.define()
         gdb.events.breakpoint_created.connect(on_new_breakpoint)

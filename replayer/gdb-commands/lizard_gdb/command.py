@@ -3,6 +3,7 @@
 import gdb
 
 from .replay import _lizard
+from .shown import OneMove
 from .text import printable
 
 OWN_COMPLETER = -1  # the class's complete()
@@ -38,6 +39,7 @@ class Command(gdb.Command):
         if not self.repeats:
             self.dont_repeat()
         try:
-            self.act(arg, from_tty)
+            with OneMove():
+                self.act(arg, from_tty)
         except (gdb.error, gdb.GdbError) as e:  # its text is meant for the user, its type is not
             raise gdb.GdbError(printable(str(e)))

@@ -17,6 +17,7 @@ POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+$")
 PERCENT = re.compile(r"^\d+(\.\d*)?%$")
 
 LOCATION = """
+If there is none, it stays where it was.
 Other threads do not count, but for -any.
 LOCATION is as for "break" (a line, a function, *ADDRESS), or an instant:
 start, end, a percentage of the run such as 12.5%, or a position as

@@ -11,6 +11,7 @@ from .places import show_place
 from .replay import inside, replay, why_no_markers
 from .server import monitor
 from .start import to_main
+from .shown import OneMove
 from .status import ending
 from .stops import Silence
 from .text import execute, say
@@ -135,7 +136,8 @@ def open_recording():
     confirm = gdb.parameter("confirm")
     gdb.execute("set confirm off")
     try:
-        connect(command, at_end)
+        with OneMove():
+            connect(command, at_end)
     except (gdb.error, gdb.GdbError) as e:
         give_up(e)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from .change import search_change, search_in_frame
 from .command import Command
 from .expressions import assigns, evaluate, evaluate_in, known, place_of, unreadable, uses_locals
 from .libraries import refresh_libraries
+from .moves import quietly
 from .places import show_place
 from .replay import instrumented, need_process
 from .stops import Forward, Quiet, SignalsPass
@@ -22,6 +23,7 @@ With -l, as for "watch": the memory that EXPRESSION refers to now, whatever
 becomes of the variables in it.
 Stops right before the instruction (or system call) that changed it, and
 shows the values before and after.  Further uses go to earlier changes.
+If there is none, it stays where it was.
 Breakpoints do not count."""
 
     name = "reverse_watchpoint"
@@ -50,7 +52,11 @@ Breakpoints do not count."""
                 met, old, new = self.search(expression, new[0])
             except KeyboardInterrupt:  # Ctrl-C while nothing ran
                 met, old, new = "interrupted", None, None
+        if met and met != "interrupted":
+            quietly("undo", 0)
         self.report(expression, met, old, new)
+        if met and frame.is_valid():
+            frame.select()
 
     def search(self, expression, new):
         frame = gdb.selected_frame()
@@ -76,7 +82,7 @@ Breakpoints do not count."""
         if met == "interrupted":
             say("Interrupted before a change of %s was found.\n" % expression)
         elif met:
-            say("%s did not change since the %s.\n" % (expression, met))
+            say("%s did not change since the %s: nothing has moved.\n" % (expression, met))
         else:
             say("%s\n\nOld value = %s\nNew value = %s\n" % (expression, old, new))
         show_place()

@@ -54,7 +54,7 @@ def info():
 
 def arm(kind, *rest):
     """The next reverse resume carries out a move: ("seek", PLACE), ("jump", DIRECTION, ANY_THREAD, ADDRESSES),
-    ("back-step", N) or ("back-next", N)."""
+    (KIND, N) with "back-step", "back-next", "undo" or "redo"."""
     if kind == "jump":
         direction, any_thread, addresses = rest
         rest = [direction] + ["any"] * any_thread + ["%x" % a for a in addresses]
@@ -69,6 +69,11 @@ def outcome():
     errors = [line[7:] for line in lines if line.startswith("error: ")]
     note = "".join(line + "\n" for line in lines if line and not line.startswith("error: "))
     return note, "\n".join(errors) or None
+
+
+def here():
+    """The user is shown this instant; has a continue backwards found nothing?"""
+    return monitor("here") != ""
 
 
 def pass_all_signals(on):

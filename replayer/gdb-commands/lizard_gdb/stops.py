@@ -7,6 +7,7 @@ import gdb
 from . import inlined
 from .libraries import refresh_in_loader
 from .replay import replay
+from .shown import shown
 from .text import printed, say
 
 
@@ -32,6 +33,7 @@ def on_stop(event):
         ]
     LastStop.event = event
     refresh_in_loader()
+    shown()
 
 
 def run(command):
