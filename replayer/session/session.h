@@ -84,7 +84,7 @@ struct lz_session {
 	void (*free_companion)(void *companion);
 	struct lz_event_list signals, remaps; /* remaps: what changes mappings */
 	bool listed;                          /* the lists are made */
-	uint64_t signal_told; /* 1 + index of the SIGNAL event already reported */
+	uint64_t signal_told;                 /* 1 + index of the SIGNAL event already reported */
 	/* 1 + index of the event that a backward run must not pass by, a SIGNAL or an execve; 0:
 	 * none */
 	uint64_t back_to;
