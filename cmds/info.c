@@ -40,6 +40,17 @@ static uint64_t copies_bytes(const struct lz_reader *r)
 	return n;
 }
 
+/* The sources that it keeps, packed. */
+static uint64_t sources_bytes(const struct lz_reader *r)
+{
+	lz_auto_free char *path = NULL;
+	struct stat st;
+
+	if (asprintf(&path, "%s/" LZ_SOURCES_FILE, lz_reader_dir(r)) < 0)
+		return 0;
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
 static uint64_t all_markers(const struct lz_reader *r)
 {
 	uint64_t sum = 0;
@@ -218,6 +229,8 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 		lz_print(stdout, "  %-3u %s  %s%s\n", i, f->path, f->build_id,
 		         *f->copy ? "" : "  (not kept)");
 	}
+	if (sources_bytes(r))
+		lz_print(stdout, "sources       %s, packed\n", lz_text_size(sources_bytes(r), a));
 	if (lz_reader_begins_later(r))
 		lz_print(stdout,
 		         "kept          the last part, from event %llu and %s of markers on\n",
@@ -345,6 +358,7 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 	set_int(o, "switches", threads->switches);
 	json_object_set_new(o, "files", files_json(r));
 	set_int(o, "files_stored", copies_bytes(r));
+	set_int(o, "sources_stored", sources_bytes(r));
 	set_int(o, "bytes", lz_recording_bytes(lz_reader_dir(r)));
 	json_object_set_new(o, "damage", damage ? lz_json_text(damage) : json_null());
 	return lz_json_print(o);

@@ -30,6 +30,7 @@ is "$(kept main-1)" "proj/src/main.c proj/src/twice.h " "kept: sources below the
 is "$(stat -c '%h %a' "$LIZARD_TRACE_DIR/main-2/sources.tar.zst")" "2 600" "two recordings share them"
 lizard-trace -q --sources=no "$T/proj/main" >"$T/out"
 is "$? $(ls "$LIZARD_TRACE_DIR/main-3" | grep -c sources)" "0 0" "--sources=no keeps none"
+is "$(for i in 1 3; do lizard info main-$i | grep -c '^sources .*, packed'; done | tr '\n' ' ')" "1 0 " "info tells"
 lizard-trace --sources=some "$T/proj/main" >"$T/out" 2>&1
 is "$? $(grep -c 'sources is yes or no' "$T/out")" "125 1" "it is yes or no"
 
