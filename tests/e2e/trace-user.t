@@ -29,4 +29,50 @@ for how in plain lizard; do
 	done
 done
 is "$(lizard ps "$T/lizard-hide-all" | grep -c drop)" 2 "an undumpable process's child is recorded"
+# With that right nothing is pretended: /proc of the process is closed to itself, as natively.
+cat >"$T/look.c" <<'EOF'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void look(const char *when)
+{
+	int fd = open("/proc/self/mem", O_RDONLY);
+
+	printf("%s: dumpable %d, %s\n", when, prctl(PR_GET_DUMPABLE), fd < 0 ? "closed" : "open");
+	fflush(stdout);
+	close(fd);
+}
+int main(int argc, char **argv)
+{
+	look("at first");
+	if (argc > 1)
+		prctl(PR_SET_DUMPABLE, 0);
+	look("undumpable");
+	if (setgid(54321) || setuid(54321))
+		return 1;
+	look("another user");
+	if (!fork()) {
+		look("child");
+		_exit(0);
+	}
+	wait(NULL);
+	prctl(PR_SET_DUMPABLE, 1);
+	look("dumpable again");
+	return 0;
+}
+EOF
+lizard-cc -g -O1 -w "$T/look.c" -o "$T/look"
+for args in "" hide; do
+	for follow in parent all; do
+		name="with the right to trace, $args --follow $follow"
+		# shellcheck disable=SC2086
+		timeout -k 5 60 lizard-trace -q --follow $follow -o "$T/look-$args-$follow" -- "$T/look" $args >"$T/out" 2>"$T/err"
+		# shellcheck disable=SC2086
+		is "$? $(cat "$T/out" "$T/err")" "0 $("$T/look" $args)" "$name: as natively"
+		lizard verify -a "$T/look-$args-$follow" >"$T/verify" 2>&1
+		ok $? "$name: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+	done
+done
 done_testing

@@ -80,10 +80,10 @@ int64_t lz_ethtool_refuse(struct lz_tracer *t, uint64_t at);
 bool lz_answer_by_args(struct lz_tracer *t, int64_t *result);
 
 /* dumpable.c */
-/* At entry, as lz_answer_by_args(). */
+/* At entry, as lz_answer_by_args(): of what the program believes to be. */
 bool lz_answer_dumpable(struct lz_tracer *t, int64_t *result);
-/* The kernel makes a process that has changed its user undumpable: it is made dumpable again,
- * and believes that it is not. */
+/* A process that has become undumpable, by its own wish or as it has changed its user, is made
+ * dumpable again if we could not look at it any more; it believes that it is not. */
 int lz_stay_dumpable(struct lz_tracer *t, int64_t result);
 /* What it believes to be, it becomes when it is let go. */
 int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether the program can be dumped: without the right to it, we could not look at one that
- * cannot. It only believes that it is one, until it goes on by itself. */
+/* Whether the program can be dumped. Without the right to look at one that cannot, it is made
+ * dumpable again: it only believes that it is not, until it goes on by itself. */
 #include "tracer/calls/calls.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 bool lz_answer_dumpable(struct lz_tracer *t, int64_t *result)
 {
 	const uint64_t *a = t->cur->call.args;
 
-	if (t->cur->call.nr != SYS_prctl || (a[0] != PR_SET_DUMPABLE && a[0] != PR_GET_DUMPABLE) ||
-	    (a[0] == PR_SET_DUMPABLE && a[1] > 1))
-		return false;
-	if (a[0] == PR_SET_DUMPABLE)
-		t->borrowed.undumpable = !a[1];
 	*result = 0;
-	return a[0] == PR_SET_DUMPABLE || t->borrowed.undumpable;
+	return t->cur->call.nr == SYS_prctl && a[0] == PR_GET_DUMPABLE && t->borrowed.undumpable;
 }
 
-static bool changes_user(uint64_t nr)
+static bool may_change(const struct lz_call *c)
 {
-	switch (nr) {
+	switch (c->nr) {
+	case SYS_prctl: return c->args[0] == PR_SET_DUMPABLE;
 	case SYS_setuid:
 	case SYS_setgid:
 	case SYS_setreuid:
@@ -35,15 +34,28 @@ static bool changes_user(uint64_t nr)
 	return false;
 }
 
+static bool may_look(const struct lz_tracer *t)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)t->p.pid);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int lz_stay_dumpable(struct lz_tracer *t, int64_t result)
 {
 	int64_t now, ret;
 
-	if (!changes_user(t->cur->call.nr) || result < 0)
+	if (!may_change(&t->cur->call) || result < 0)
 		return 0;
 	if (lz_proc_syscall(&t->p, &now, SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0) < 0)
 		return -1;
-	if (now == 1)
+	if (t->cur->call.nr == SYS_prctl)
+		t->borrowed.undumpable = false;
+	if (now == 1 || may_look(t))
 		return 0;
 	t->borrowed.undumpable = true;
 	return lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0, 0);
