@@ -16,6 +16,8 @@ int lz_new_image(struct lz_tracer *t);
 /* For a child that has just been forked: the same, but with what is tamed already. ACT: its
  * dispositions. The first checkpoint is left to the caller. */
 int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act);
+/* What the kernel maps at E, its file copied. */
+int lz_area_of(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_area *a);
 /* Any system call instruction in the process, for p->syscall_insn. */
 int lz_find_syscall(struct lz_proc *p);
 
@@ -99,6 +101,16 @@ int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end);
 bool lz_answer_own_pages(struct lz_tracer *t, int64_t *result);
 /* At the exit of a munmap that was so answered: unmaps what is not ours. */
 int lz_own_pages_unmap(struct lz_tracer *t, int64_t *result);
+
+/* Logs and forgets what is mapped in [START, END). */
+int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end);
+int lz_map_protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot);
+
+/* child_maps.c */
+/* A child is about to run in the program's memory. */
+int lz_child_maps_before(struct lz_tracer *t);
+/* It has left: adds to the call's event how it has changed the mappings. */
+int lz_child_maps_log(struct lz_tracer *t);
 
 /* child_writes.c */
 /* Adds to the call's event what a child that shared the memory has written. */

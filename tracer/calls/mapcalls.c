@@ -137,7 +137,7 @@ static int made_executable(struct lz_tracer *t, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
+int lz_map_protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
 {
 	struct lz_map_op op = {
 	    .op = LZ_PROTECT, .addr = start, .len = end - start, .prot = prot, .file = LZ_NO_FILE};
@@ -173,7 +173,7 @@ static int protected_here(void *arg, const struct lz_maps_entry *e)
 		if (v->start >= end)
 			break;
 		if (v->prot != e->prot && v->role != LZ_VMA_BUFFER) {
-			if (protected(r->t, from, to, e->prot) < 0)
+			if (lz_map_protected(r->t, from, to, e->prot) < 0)
 				return -1;
 			i = lz_vmas_from(&r->t->vmas, to) - 1;
 		}
@@ -198,7 +198,7 @@ static int did_protect(struct lz_tracer *t, bool failed)
 
 	if (failed || a[2] & (PROT_GROWSDOWN | PROT_GROWSUP))
 		return did_protect_some(t, start, end);
-	return protected(t, start, end, (uint32_t)a[2] & 7);
+	return lz_map_protected(t, start, end, (uint32_t)a[2] & 7);
 }
 
 /* One of our areas, or the part of it that was moved, is now LEN bytes at ADDR. */

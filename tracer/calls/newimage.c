@@ -194,34 +194,39 @@ static int add_shared(struct lz_tracer *t, const struct lz_maps_entry *e, struct
 	return strcmp(e->path, "/dev/zero (deleted)") == 0;
 }
 
+int lz_area_of(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_area *a)
+{
+	int special = 0;
+
+	*a = (struct lz_area){.v = {.start = e->start,
+	                            .end = e->end,
+	                            .prot = e->prot,
+	                            .flags = e->shared ? MAP_SHARED : MAP_PRIVATE,
+	                            .file = LZ_NO_FILE}};
+	if (strcmp(e->path, "[stack]") == 0) {
+		a->v.role = LZ_VMA_STACK;
+		a->v.flags |= MAP_GROWSDOWN;
+	} else if (strcmp(e->path, "[heap]") == 0) {
+		a->v.role = LZ_VMA_HEAP;
+	} else if (e->inode && !(special = e->shared ? add_shared(t, e, a) : 0)) {
+		int fd = open_mapped(t, e);
+		int ret = fd < 0 ? lz_map_gone(t, a, e) : lz_map_file(t, a, fd, e->path, e->offset);
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	return special < 0 ? -1 : 0;
+}
+
 static int add_area(void *arg, const struct lz_maps_entry *e)
 {
 	struct lz_tracer *t = arg;
-	int special = 0;
-	struct lz_area a = {.v = {.start = e->start,
-	                          .end = e->end,
-	                          .prot = e->prot,
-	                          .flags = e->shared ? MAP_SHARED : MAP_PRIVATE,
-	                          .file = LZ_NO_FILE}};
+	struct lz_area a;
 
 	if (is_special(e->path) || e->start == t->meta.stub_addr)
 		return 0;
-	if (strcmp(e->path, "[stack]") == 0) {
-		a.v.role = LZ_VMA_STACK;
-		a.v.flags |= MAP_GROWSDOWN;
-	} else if (strcmp(e->path, "[heap]") == 0) {
-		a.v.role = LZ_VMA_HEAP;
-	} else if (e->inode && !(special = e->shared ? add_shared(t, e, &a) : 0)) {
-		int fd = open_mapped(t, e);
-		int ret =
-		    fd < 0 ? lz_map_gone(t, &a, e) : lz_map_file(t, &a, fd, e->path, e->offset);
-		if (fd >= 0)
-			close(fd);
-		if (ret < 0)
-			return -1;
-	}
 	t->n_shared += e->shared;
-	return special < 0 ? -1 : lz_vmas_add(&t->vmas, &a);
+	return lz_area_of(t, e, &a) < 0 ? -1 : lz_vmas_add(&t->vmas, &a);
 }
 
 /* Mappings, and their pages from now on. */

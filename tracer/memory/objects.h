@@ -76,9 +76,7 @@ uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 
 /* sharedmem.c */
-/* Adds to the event what is in [FROM, TO). */
-int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
-/* The same of what an object's bytes from W.from up to W.to are mapped at. */
+/* lz_shared_log() of what an object's bytes from W.from up to W.to are mapped at. */
 struct lz_written {
 	uint64_t from, to;
 };
