@@ -251,17 +251,21 @@ static bool is_text(const char *name)
 
 /* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. It is
  * told of them by what is shown of their names, which must then be the names. It would open
- * whatever has such a name, a FIFO as well. The program it is given by name. */
+ * whatever has such a name, a FIFO as well. The program it is given by name; of several it looks
+ * for the others itself. */
 static bool same_files(struct lz_reader *r)
 {
-	const char *program = lz_reader_meta(r)->program;
+	uint32_t n = 0;
+
+	lz_reader_programs(r, &n);
+	const char *given = n == 1 ? lz_reader_meta(r)->program : "";
 
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
 		if (lz_is_special(f->path) || !is_text(f->path))
 			return false;
-		if (!f->build_id[0] || strcmp(f->path, program) == 0)
+		if (!f->build_id[0] || strcmp(f->path, given) == 0)
 			continue;
 		char *now = lz_build_id(f->path);
 		bool same = now && strcmp(now, f->build_id) == 0;

@@ -182,6 +182,18 @@ like "$out" 'system root is "target:"' "a library that was rebuilt is read from 
 like "$out" '^Breakpoint 1, bump \(n=2\)' "... with its symbols"
 is "$(echo "$out" | grep -c 'from remote target\|Warning: File transfers\|warning: File transfers')" 0 "... and nothing is said of it" || diag "$out"
 
+# Of a process that executed another program GDB looks for either by itself, at its path or in the recording.
+printf '#include <unistd.h>\nint one(void) { return 1; }\nint main(void) { return one() && execl("%s", "second", NULL); }\n' "$T/second" >"$T/first.c"
+echo 'int two(void) { return 2; } int main(void) { return two() - 2; }' >"$T/second.c"
+for name in first second; do "$LIZARD_BIN/lizard-cc" -g -O0 "$T/$name.c" -o "$T/$name"; done
+"$LIZARD_BIN/lizard-trace" -q -o "$T/two" "$T/first"
+is "$? $(printf 'show sysroot\n' | gdb_run --stock "$T/two" | grep -c 'system root is "target:"')" "0 0" "two programs that are here are read here"
+printf 'int three(void) { return 3; }\nint main(void) { return three(); }\n' >"$T/first.c"
+"$LIZARD_BIN/lizard-cc" -g -O0 "$T/first.c" -o "$T/first"
+out=$(printf 'jump_forward end\njump_backward start\njump_forward one\nshow sysroot\n' | gdb_run --stock "$T/two")
+like "$out" '^one \(\) at ' "one that was rebuilt is the recorded one, when GDB comes back to it as well" || diag "$out"
+like "$out" 'system root is "target:"' "... read from the server"
+
 # A cut recording: the tracer was killed.
 prog_build long
 "$LIZARD_BIN/lizard-trace" -q -o "$T/cut" "$T/long" 100000000000 >/dev/null 2>&1 &
