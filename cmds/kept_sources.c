@@ -5,6 +5,7 @@
 #include <common/array.h>
 #include <common/cleanup.h>
 #include <common/hostfile.h>
+#include <common/thread.h>
 #include <common/tree.h>
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -80,7 +81,7 @@ static void share(const char *dir, const char *path)
 		lz_each_entry(AT_FDCWD, beside, share_with, &s);
 }
 
-int lz_sources_keep(const char *dir)
+static int keep(const char *dir)
 {
 	lz_auto_free char *path = archive_of(dir);
 	struct lz_processes all = {0};
@@ -97,6 +98,36 @@ int lz_sources_keep(const char *dir)
 	lz_sources_free(&sources);
 	lz_processes_free(&all);
 	return rc;
+}
+
+struct keeping {
+	const char *dir;
+	char *why; /* it failed */
+};
+
+static void *keep_on_thread(void *arg)
+{
+	struct keeping *k = arg;
+
+	if (keep(k->dir) < 0)
+		k->why = strdup(lz_error());
+	return NULL;
+}
+
+/* The stack that the program was given may be too small for libraries. */
+int lz_sources_keep(const char *dir)
+{
+	struct keeping k = {.dir = dir};
+	pthread_t thread;
+
+	if (lz_thread_start(&thread, "sources", keep_on_thread, &k) < 0)
+		return -1;
+	pthread_join(thread, NULL);
+	if (!k.why)
+		return 0;
+	lz_fail("%s", k.why);
+	free(k.why);
+	return -1;
 }
 
 /* ---- packing ---- */
