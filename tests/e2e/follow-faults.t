@@ -264,4 +264,32 @@ is "$? $(cat "$T/err")" "0 lizard: 1 more process is still running" "watched: th
 gone() { ! pgrep -f "^$T/watched" >/dev/null; }
 wait_until gone
 is "$(pgrep -f "^$T/parent" | wc -l)" 0 "nobody stays behind"
+
+# ---- a child without a stack faults, as without the recorder, and its recording says so ----
+cat >"$T/nostack.c" <<'EOF'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	int status = 0;
+
+	if (!syscall(SYS_clone, SIGCHLD, -1L, -1L, -1L, -1L))
+		_exit(0);
+	wait(&status);
+	printf("signal %d\n", WTERMSIG(status));
+	return 0;
+}
+EOF
+lizard-cc -g -O0 -w "$T/nostack.c" -o "$T/nostack"
+for follow in parent all; do
+	timeout -k 5 60 lizard-trace -q --follow $follow -o "$T/recordings/nostack-$follow" "$T/nostack" >"$T/out" 2>&1
+	is "$? $(cat "$T/out")" "0 signal 11" "a child without a stack, --follow $follow"
+	timeout 60 lizard verify -a "$T/recordings/nostack-$follow" >"$T/verify" 2>&1
+	is "$? $(grep -vc ': clean: .* bytes written$' "$T/verify")" "0 0" "... verify is clean" || diag "$(cat "$T/verify")"
+done
+is "$(ls "$T/recordings/nostack-all/processes" | wc -l)" 1 "... the child has a recording"
 done_testing

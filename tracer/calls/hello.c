@@ -20,18 +20,12 @@
 static int share(struct lz_tracer *t, uint64_t *addr)
 {
 	struct lz_proc *p = &t->p;
-	struct user_regs_struct r;
-	uint8_t saved[16];
+	const uint64_t name = t->meta.stub_addr + LZ_STUB_SCRATCH;
 	char path[64];
 	int64_t fd, ret = -1;
 
-	if (lz_proc_regs(p, &r) < 0)
-		return -1;
-	uint64_t scratch = (r.rsp - 512) & ~15ULL;
-	if (lz_proc_read(p, scratch, saved, sizeof(saved)) < 0 ||
-	    lz_proc_write(p, scratch, "lizard", 7) < 0 ||
-	    lz_proc_syscall(p, &fd, SYS_memfd_create, scratch, 0, 0, 0, 0, 0) < 0 ||
-	    lz_proc_write(p, scratch, saved, sizeof(saved)) < 0)
+	if (lz_proc_write(p, name, "lizard", 7) < 0 ||
+	    lz_proc_syscall(p, &fd, SYS_memfd_create, name, 0, 0, 0, 0, 0) < 0)
 		return -1;
 	if (fd < 0)
 		return lz_fail("memfd_create in the program failed: %s", strerror((int)-fd));

@@ -24,11 +24,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-static uint64_t scratch_of(const struct user_regs_struct *r)
-{
-	return (r->rsp - 1024) & ~15ULL;
-}
-
 int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
 {
 	uint32_t zero = 0;
@@ -44,18 +39,12 @@ int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
 
 static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 {
-	struct user_regs_struct r;
-	uint8_t saved[sizeof(cpu_set_t)];
+	const uint64_t at = t->meta.stub_addr + LZ_STUB_SCRATCH;
 	int64_t ret;
 
-	if (lz_proc_regs(c, &r) < 0)
+	if (lz_proc_write(c, at, &t->borrowed.affinity, sizeof(cpu_set_t)) < 0)
 		return -1;
-	uint64_t at = scratch_of(&r);
-	if (lz_proc_read(c, at, saved, sizeof(saved)) < 0 ||
-	    lz_proc_write(c, at, &t->borrowed.affinity, sizeof(cpu_set_t)) < 0 ||
-	    lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0) < 0)
-		return -1;
-	return lz_proc_write(c, at, saved, sizeof(saved));
+	return lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0);
 }
 
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)

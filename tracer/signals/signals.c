@@ -283,23 +283,15 @@ int lz_signal_undo_force(struct lz_tracer *t, int signo)
 {
 	const struct lz_disposition *act = &t->act[signo];
 	bool blocked = t->cur->sig.blocked >> (signo - 1) & 1;
-	struct lz_disposition saved;
-	struct user_regs_struct r;
+	const uint64_t at = t->meta.stub_addr + LZ_STUB_SCRATCH;
 	int64_t ret;
 
 	if (!blocked && act->handler != (uint64_t)(uintptr_t)SIG_IGN)
 		return 0;
-	if (lz_proc_regs(&t->p, &r) < 0)
+	if (act->handler &&
+	    (lz_proc_write(&t->p, at, act, sizeof(*act)) < 0 ||
+	     lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, (uint64_t)signo, at, 0, 8, 0, 0) < 0))
 		return -1;
-	uint64_t scratch = (r.rsp - 512) & ~15ULL;
-	if (act->handler) {
-		if (lz_proc_read(&t->p, scratch, &saved, sizeof(saved)) < 0 ||
-		    lz_proc_write(&t->p, scratch, act, sizeof(*act)) < 0 ||
-		    lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, (uint64_t)signo, scratch, 0, 8,
-		                    0, 0) < 0 ||
-		    lz_proc_write(&t->p, scratch, &saved, sizeof(saved)) < 0)
-			return -1;
-	}
 	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked), &t->cur->sig.blocked) <
 	    0)
 		return lz_fail_errno("cannot restore the program's signal mask");

@@ -17,6 +17,7 @@
 
 enum {
 	LZ_STUB_LEN = 0x10000,
+	LZ_STUB_SCRATCH = 0x1000, /* in it: what calls that are made for us read */
 	LZ_RING_LEN = LZ_RING_SIZE + LZ_SINK_PAD,
 	LZ_SLICE_MS = 20,
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
