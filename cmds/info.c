@@ -81,16 +81,33 @@ struct threads {
 	uint64_t switches;
 };
 
+/* Does the thread of the turn before go on, in the program that it has executed? */
+static bool goes_on(const struct lz_turn *v, uint32_t i)
+{
+	return i && !v[i].switched && v[i].tid == v[i - 1].tid;
+}
+
 static int count_turns(struct threads *t, const struct lz_stream_threads *s)
 {
+	const struct lz_turn *v = s->turns->v;
+	lz_auto_free uint32_t *place = calloc(s->n + 1u, sizeof(*place));
+
 	t->v = calloc(s->n + 1u, sizeof(*t->v));
-	if (!t->v)
+	if (!t->v || !place)
 		return lz_fail("no memory for %u threads", s->n);
-	t->n = s->n;
 	for (uint32_t i = 0; i < s->turns->n; i++) {
-		t->v[s->number[i]].tid = s->turns->v[i].tid;
-		t->v[s->number[i]].turns++;
-		t->switches += s->turns->v[i].switched;
+		uint32_t number = s->number[i];
+
+		if (goes_on(v, i)) {
+			place[number] = place[s->number[i - 1]];
+			continue;
+		}
+		if (s->first[number] == i) {
+			place[number] = t->n++;
+			t->v[place[number]].tid = v[i].tid;
+		}
+		t->v[place[number]].turns++;
+		t->switches += v[i].switched;
 	}
 	return 0;
 }

@@ -265,6 +265,17 @@ static int search_backward(struct jump *j)
 	return rc;
 }
 
+/* Has the program had other threads than the one whose arrivals count? */
+static bool others_ran(const struct jump *j)
+{
+	const struct lz_turns *t = j->nav->threads.turns;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->v[i].tid != j->tid && t->v[i].event >= j->from_event)
+			return true;
+	return false;
+}
+
 static int finish(struct jump *j, struct lz_stop *stop)
 {
 	memset(stop, 0, sizeof(*stop));
@@ -279,7 +290,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	} else if (j->first ? j->to_event != UINT64_MAX : j->from_event) {
 		return lz_fail("control does not come there %s in this program",
 		               j->first ? "any more" : "before");
-	} else if (j->tid && j->nav->threads.n > 1) {
+	} else if (j->tid && others_ran(j)) {
 		return lz_fail("thread %u does not come there %s; -any looks at all threads",
 		               j->tid, j->first ? "any more" : "before");
 	} else {

@@ -18,28 +18,13 @@ static int go(struct lz_nav *nav, const struct lz_pos *pos, struct lz_stop *stop
 	return 0;
 }
 
-/* To the first instant of a program behind BEGIN events. */
-static int go_to_program(struct lz_nav *nav, uint64_t begin, struct lz_stop *stop)
-{
-	const struct lz_event *ev = lz_reader_event(nav->s->rp.reader, begin - 1);
-
-	if (!ev || lz_session_seek_gap(nav->s, begin, ev->marker))
-		return -1;
-	stop->reason = LZ_STOP_START;
-	lz_session_where(nav->s, &stop->pos);
-	return 0;
-}
-
 /* Nothing of the thread was before. */
 static int go_to_start(struct lz_nav *nav, struct lz_stop *stop)
 {
 	const struct lz_turns *t = nav->threads.turns;
 	const struct lz_turn *turn = &t->v[nav->threads.first[nav->thread]];
-	uint64_t begin = lz_session_program_begin(nav->s);
 
 	memset(stop, 0, sizeof(*stop));
-	if (begin > turn->event)
-		return go_to_program(nav, begin, stop);
 	if (turn == t->v ? lz_session_seek_start(nav->s)
 	                 : lz_session_seek_gap(nav->s, turn->event, turn->marker))
 		return -1;
@@ -118,8 +103,6 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	rc = is_known(nav, next, &answer) ? 1 : search(nav, next, &answer);
 	if (rc == 1)
 		lz_results_keep(next ? &nav->nexts : &nav->steps, &goal, &answer);
-	if (rc == 1 && answer.event < lz_session_program_begin(s))
-		rc = 0;
 	if (rc >= 0)
 		rc = rc ? go(nav, &answer, stop) : go_to_start(nav, stop);
 	if (!rc)

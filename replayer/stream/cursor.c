@@ -49,6 +49,12 @@ int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c)
 	return lz_decoder_switch(&c->d, s->threads->number[c->turn]);
 }
 
+/* Does it begin with an execve? */
+static bool is_program(const struct lz_turn *turn)
+{
+	return !turn->switched && turn->before == LZ_NO_TURN;
+}
+
 /* The turns that begin before the next marker. */
 static int next_turns(struct lz_stream *s, struct lz_cursor *c)
 {
@@ -59,7 +65,7 @@ static int next_turns(struct lz_stream *s, struct lz_cursor *c)
 
 		if (lz_decoder_switch(&c->d, t->number[c->turn]))
 			return -1;
-		if (t->turns->v[old].ends)
+		if (t->turns->v[old].ends || is_program(&t->turns->v[c->turn]))
 			lz_decoder_drop(&c->d, t->number[old]);
 	}
 	return 0;

@@ -95,7 +95,8 @@ static void mark_end(const void *node, VISIT which, void *arg)
 		g->t->v[(*l)->turn].ends = true;
 }
 
-/* The thread that made the execve is alone now, under the first one's number. */
+/* The thread that made the execve is alone now, under the first one's number. To the marker stream
+ * it is a new one: it has none of the calls of the program before. */
 static int add_rebase(struct reading *g, const struct lz_event *ev)
 {
 	uint64_t event = ev->index + 1, marker = ev->marker;
@@ -113,8 +114,6 @@ static int add_rebase(struct reading *g, const struct lz_event *ev)
 	tdestroy(g->tree, free);
 	g->tree = NULL;
 	now->ends = !same;
-	if (same)
-		return set_last(g, tid, g->t->n - 1);
 	return add(g, (struct lz_turn){.event = event, .marker = marker, .tid = tid});
 }
 

@@ -14,7 +14,8 @@ struct lz_turn {
 	uint64_t marker; /* stream offset */
 	uint64_t ip;     /* where the thread goes on; 0: in the first turn and after an execve */
 	uint32_t tid;
-	uint32_t before, after; /* the thread's turns before and after this one, LZ_NO_TURN */
+	/* the thread's turns before and after this one in the same program, LZ_NO_TURN */
+	uint32_t before, after;
 	bool switched;          /* a SWITCH begins it */
 	bool returns;           /* it begins inside a system call: its first event is that call's */
 	bool calls;             /* it ends inside a system call */

@@ -63,6 +63,26 @@ done
 like "$(section "$out" back | tr '\n' ' ')" 'executing new program: .* Breakpoint 1, note \(n=2\).* = 2 ' "reverse-continue, too"
 like "$(section "$out" 'back again')" 'Breakpoint 1, note \(n=1\)' "and again"
 
+# A step back is as quick as in the first program: the way from one to the next is not walked.
+cat >"$T/cpu.py" <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int(1000 * (used.ru_utime + used.ru_stime)))
+END
+steps="-ex fn -ex bs -ex prev -ex when"
+first=$(python3 "$T/cpu.py" lizard-gdb -nx -batch $steps "$T/recordings/executes-latest")
+last=$(python3 "$T/cpu.py" lizard-gdb -nx -e -batch -ex 'jump_backward main' $steps "$T/recordings/executes-latest")
+ok $([ "$last" -lt $((3 * first + 1500)) ]; echo $?) "bs in the last program takes as long as in the first" ||
+	diag "$last ms, in the first $first ms"
+out=$(gdb_run -e "$T/recordings/executes-latest" <<END
+jump_backward note
+-- bs
+bs
+END
+)
+like "$(section "$out" bs)" '^main \(argc=3' "and leads to the same places"
+
 # Another program: what a wrapper executes.
 timeout 60 lizard-trace -q -o "$T/recordings/wrapped" env X=1 "$T/executes" >/dev/null
 ok $? "a wrapper recorded"
