@@ -21,7 +21,8 @@ If there is none, it stays where it was.
 Other threads do not count, but for -any.
 LOCATION is as for "break" (a line, a function, *ADDRESS), or an instant:
 start, end, a percentage of the run such as 12.5%, or a position as
-"when" prints it."""
+"when" prints it.
+Where the process has executed several programs, all are searched."""
 
 
 def rest_of(location):
