@@ -16,10 +16,10 @@ struct lz_turn {
 	uint32_t tid;
 	/* the thread's turns before and after this one in the same program, LZ_NO_TURN */
 	uint32_t before, after;
-	bool switched;          /* a SWITCH begins it */
-	bool returns;           /* it begins inside a system call: its first event is that call's */
-	bool calls;             /* it ends inside a system call */
-	bool ends;              /* the thread ends with it */
+	bool switched; /* a SWITCH begins it */
+	bool returns;  /* it begins inside a system call: its first event is that call's */
+	bool calls;    /* it ends inside a system call */
+	bool ends;     /* the thread ends with it */
 };
 
 struct lz_turns {
