@@ -42,6 +42,8 @@ uint32_t lz_session_program(struct lz_session *s);
 void lz_session_where(struct lz_session *s, struct lz_pos *pos);
 /* Bytes of all threads' streams before now; and of the whole run. */
 uint64_t lz_session_time(struct lz_session *s, uint64_t *total);
+/* The events before the last instant. */
+uint64_t lz_session_events(const struct lz_session *s);
 bool lz_session_at_start(struct lz_session *s);
 bool lz_session_at_end(struct lz_session *s);
 

@@ -12,16 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int seek_percent(struct lz_front *f, double percent)
-{
-	uint64_t total;
-
-	lz_session_time(f->s, &total);
-	if (percent >= 100)
-		return lz_session_seek_end(f->s);
-	return lz_session_seek_time(f->s, (uint64_t)(percent / 100 * (double)total));
-}
-
 /* The instant right after N events. */
 static int seek_event(struct lz_front *f, uint64_t n)
 {
@@ -39,6 +29,30 @@ static int seek_event(struct lz_front *f, uint64_t n)
 	if (ev->has_regs)
 		pos.ip = ev->regs.rip;
 	return lz_session_seek(f->s, &pos);
+}
+
+/* Of a run without markers: of its events. */
+static int seek_share_of_events(struct lz_front *f, double percent)
+{
+	uint64_t first = lz_reader_first_event(f->reader);
+	double wanted = percent / 100 * (double)lz_reader_n_events(f->reader);
+	uint64_t n = (uint64_t)wanted + ((double)(uint64_t)wanted < wanted);
+
+	if (n >= lz_session_events(f->s))
+		return lz_session_seek_end(f->s);
+	return seek_event(f, n > first ? n : first);
+}
+
+static int seek_percent(struct lz_front *f, double percent)
+{
+	uint64_t total;
+
+	lz_session_time(f->s, &total);
+	if (percent >= 100)
+		return lz_session_seek_end(f->s);
+	if (!total)
+		return seek_share_of_events(f, percent);
+	return lz_session_seek_time(f->s, (uint64_t)(percent / 100 * (double)total));
 }
 
 static int jump(struct lz_front *f, const struct lz_front_move *m, uint32_t tid)

@@ -101,6 +101,11 @@ uint64_t lz_session_program_begin(struct lz_session *s)
 	return p ? p[i].from : 0;
 }
 
+uint64_t lz_session_events(const struct lz_session *s)
+{
+	return s->rp.end.event;
+}
+
 void lz_session_where(struct lz_session *s, struct lz_pos *pos)
 {
 	if (lz_session_name(s) < 0)

@@ -12,6 +12,15 @@ def place():
     return gdb.execute("when", to_string=True).splitlines()[1]
 
 
+def go(jump, start):
+    """One that finds nothing stays, where a run comes to an end."""
+    try:
+        gdb.execute(jump, to_string=True)
+    except gdb.error:
+        return "nowhere" if place() == start else "stayed neither"
+    return place()
+
+
 def compare(line):
     """From collatz's return, here and there in the run."""
     wrong = compared = 0
@@ -20,12 +29,11 @@ def compare(line):
         gdb.execute("jump_backward loops.c:14", to_string=True)
         start = place()
         for jump, run in (("jump_forward", "continue"), ("jump_backward", "reverse-continue")):
-            gdb.execute("%s loops.c:%d" % (jump, line), to_string=True)
-            jumped = place()
+            jumped = go("%s loops.c:%d" % (jump, line), start)
             gdb.execute("jump_forward " + start.split()[1], to_string=True)
             point = gdb.Breakpoint("loops.c:%d" % line, internal=True)
             gdb.execute(run, to_string=True)
-            ran = place()
+            ran = "nowhere" if place() in ends else place()
             point.delete()
             gdb.execute("jump_forward " + start.split()[1], to_string=True)
             compared += 1
@@ -36,6 +44,7 @@ def compare(line):
 
 
 gdb.execute("set pagination off")
+ends = [go("jump_forward " + end, None) for end in ("start", "end")]
 for line in (24, 27, 28):
     compare(line)
 END

@@ -229,4 +229,38 @@ END
 )
 like "$(section "$out" "last gap")" '_exit \(status=0\)|in _exit \(\)' "jump_forward to what runs behind the last marker"
 like "$(section "$out" "before it")" '^last \(\)' "and back"
+# Percentages of a run without markers are of its events.
+cat >"$T/asks.c" <<'END'
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 100; i++)
+		getppid();
+	return 0;
+}
+END
+${CC:-cc} -g "$T/asks.c" -o "$T/asks" && record asks
+out=$(gdb_run "$T/asks" <<END
+-- shares
+jump_forward 25%
+when
+jump_forward 75%
+when
+jump_backward 50%
+when
+jump_backward 0%
+when
+-- end
+jump_forward 100%
+when
+jump_backward 50%
+jump_forward 99.9%
+when
+END
+)
+is "$(section "$out" shares | sed -n 's/^event \([0-9]*\) of \([0-9]*\),.*/\1 \2/p' |
+	awk 'BEGIN { split("25 75 50 0", p) } { d = $1 - p[NR] / 100 * $2; printf "%d ", (d >= 0 && d < 1) }')" "1 1 1 1 " \
+	"percentages without markers" || diag "$out"
+is "$(section "$out" end | sed -n 's/^event .*(\(.*\))$/\1/p' | tr '\n' ' ')" "100.00% 100.00% " "up to the end"
+
 done_testing

@@ -269,4 +269,32 @@ is "$(printf '%s\n' "$out" | grep -c 'Already in reverse')" 0 "set exec-directio
 like "$(section "$out" moves | tr '\n' ' ')" 'Old value = 4 New value = 10 .*Old value = 10 New value = 20 ' "and each goes where it should"
 like "$(section "$out" step | tr '\n' ' ')" 'printf.*total \+= r' "as step does"
 like "$(section "$out" start | tr '\n' ' ')" 'main \(.*Reverse' "and start to main, and then it is still reverse"
+# Registers are those of the selected frame, not of whichever is the newest at another instant.
+cat >"$T/frames.c" <<'END'
+static int seen;
+__attribute__((noipa)) static void set(volatile int *p) { *p = 7; }
+__attribute__((noipa)) static void look(void) { seen++; }
+int main(void)
+{
+	volatile int x = 1;
+	set(&x);
+	look();
+	return seen - 1;
+}
+END
+"$LIZARD_BIN/lizard-cc" -g -O0 "$T/frames.c" -o "$T/frames" && record frames
+out=$(gdb_run "$T/frames" <<'END'
+jump_forward look
+up
+set $distance = (long)$rbp - (long)&x
+-- memory
+reverse_watchpoint *(int *)($rbp - $distance)
+-- register
+frame function main
+reverse_watchpoint $rbp
+END
+)
+is "$(values memory)" "1 7 " "memory that a register of the selected frame leads to" || diag "$out"
+like "$(section "$out" memory)" ' in set \(' "changed by another function"
+like "$(section "$out" register)" '^[$]rbp: only in frame #0 can a register be followed' "a register of an outer frame is refused"
 done_testing

@@ -5,7 +5,7 @@ import re
 import gdb
 
 from .server import uninterrupted
-from .text import printed
+from .text import printed, say
 
 
 @uninterrupted  # GDB forgets a Ctrl-C that comes during pretty-printing
@@ -77,3 +77,29 @@ def uses_locals(expression):
                 return True
         block = block.superblock
     return False
+
+
+def registers_in(expression, frame):
+    """The registers that it names."""
+    found = []
+    for name in re.findall(r"(?<![\w$])\$([A-Za-z]\w*)", expression):
+        try:
+            frame.read_register(name)
+        except (ValueError, gdb.error):
+            continue  # a variable of GDB's
+        found.append("$" + name)
+    return found
+
+
+def of_frame(expression, frame):
+    """EXPRESSION without registers, which mean other things in other frames: the memory that it refers to. A watchpoint
+    follows those of the processor, so the value of registers alone is theirs."""
+    registers = registers_in(expression, frame)
+    if not registers:
+        return expression
+    if gdb.parse_and_eval(expression).address is not None:
+        say("%s is of this frame: the memory that the expression refers to now is watched, as with -l.\n" % registers[0])
+        return place_of(expression)
+    if frame.level():
+        raise gdb.GdbError("%s: only in frame #0 can a register be followed." % expression)
+    return expression

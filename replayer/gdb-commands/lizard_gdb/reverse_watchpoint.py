@@ -7,7 +7,7 @@ import gdb
 from .activations import activation_start, entry_of
 from .change import search_change, search_in_frame
 from .command import Command
-from .expressions import assigns, evaluate, evaluate_in, known, place_of, unreadable, uses_locals
+from .expressions import assigns, evaluate, evaluate_in, known, of_frame, place_of, unreadable, uses_locals
 from .libraries import refresh_libraries
 from .moves import quietly
 from .places import show_place
@@ -40,6 +40,7 @@ Breakpoints do not count."""
         if location:
             expression = place_of(location.group(1))
         frame = gdb.selected_frame()
+        expression = of_frame(expression, frame)
         if uses_locals(expression) and frame.pc() == entry_of(frame):
             raise gdb.GdbError("%s: this is the start of the activation." % expression)
         new = evaluate(expression)
@@ -71,7 +72,7 @@ Breakpoints do not count."""
             if watch.type == gdb.BP_WATCHPOINT:
                 say("%s is not in memory: this goes by single steps.\n" % expression)
             met = search_change(expression, watch, start)
-            return met, evaluate_in(frame, expression), new
+            return met, evaluate_in(frame, expression) if local else evaluate(expression)[0], new
         finally:
             for point in (watch, start):
                 if point is not None and point.is_valid():

@@ -16,7 +16,7 @@ def commas(number):
 def percent(w):
     if w["total"]:
         return 100.0 * w["time"] / w["total"]
-    return 100.0 * w["event"] / max(1, w["events"])
+    return 100.0 if w["end"] else 100.0 * w["event"] / max(1, w["events"])
 
 
 class When(Command):
