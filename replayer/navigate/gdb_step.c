@@ -527,13 +527,14 @@ static int decide(struct stepping *s)
 	return new_line(s);
 }
 
-/* Starting where no line is known: the function is the range. */
+/* Starting where no line is known: the function is the range. Without a name, as in a stripped
+ * program, GDB knows none: the caller is where stepping can begin. */
 static int start_without_line(struct stepping *s)
 {
 	struct lz_range f;
 
 	if (!find_function(s->m, s->r.rip, &f))
-		return LZ_STEP_FAILED;
+		return back_to_known(s);
 	s->m->left_unknown = true;
 	s->start = f.start;
 	s->end = f.end;

@@ -268,4 +268,21 @@ for time in first again; do
 	like "$(section "$out" $time)" "^The recording ends here" "$time: next over a call that never returns" || diag "$out"
 done
 
+# Of a stripped program GDB knows neither lines nor names, but those of the C library's that it ends in.
+cat >"$T/empty.c" <<'END'
+int main(void)
+{
+	return 0;
+}
+END
+stops() { # RECORDING: where bs goes from the end
+	printf 'when\nbs\nwhen\nstep\nwhen\nbs 2\nwhen\nbs 3\nwhen\n' | gdb_run -e "$T/$1" | sed -n 's/^position [0-9]*://p'
+}
+"$LIZARD_BIN/lizard-cc" -g -O1 "$T/empty.c" -o "$T/empty" && record empty
+strip -o "$T/stripped" "$T/empty" && record stripped
+if gdb_run -e "$T/empty" </dev/null | grep -q '_exit.c:[0-9]'; then
+	is "$(stops stripped)" "$(stops empty)" "bs from the end of a stripped program goes through the C library's lines"
+else
+	skip "bs from the end of a stripped program" "libc6-dbg is not installed"
+fi
 done_testing
