@@ -20,7 +20,7 @@
 static int share(struct lz_tracer *t, uint64_t *addr)
 {
 	struct lz_proc *p = &t->p;
-	const uint64_t name = t->meta.stub_addr + LZ_STUB_SCRATCH;
+	const uint64_t name = lz_scratch(t, p);
 	char path[64];
 	int64_t fd, ret = -1;
 

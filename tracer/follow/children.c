@@ -7,6 +7,7 @@
 #include "tracer/follow/handover.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/state/process.h"
 #include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"
@@ -39,7 +40,7 @@ int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
 
 static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 {
-	const uint64_t at = t->meta.stub_addr + LZ_STUB_SCRATCH;
+	const uint64_t at = lz_scratch(t, c);
 	int64_t ret;
 
 	if (lz_proc_write(c, at, &t->borrowed.affinity, sizeof(cpu_set_t)) < 0)

@@ -3,6 +3,7 @@
  * that replay can find again: run/deliver.c. */
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
+#include "tracer/state/process.h"
 
 #include <common/array.h>
 #include <lizard/error.h>
@@ -283,7 +284,7 @@ int lz_signal_undo_force(struct lz_tracer *t, int signo)
 {
 	const struct lz_disposition *act = &t->act[signo];
 	bool blocked = t->cur->sig.blocked >> (signo - 1) & 1;
-	const uint64_t at = t->meta.stub_addr + LZ_STUB_SCRATCH;
+	const uint64_t at = lz_scratch(t, &t->p);
 	int64_t ret;
 
 	if (!blocked && act->handler != (uint64_t)(uintptr_t)SIG_IGN)

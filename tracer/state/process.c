@@ -65,3 +65,15 @@ void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
 	if (!CPU_COUNT(cpus))
 		*cpus = *given;
 }
+
+uint64_t lz_scratch(const struct lz_tracer *t, struct lz_proc *c)
+{
+	const uint64_t at = t->meta.stub_addr + LZ_STUB_SCRATCH;
+	struct user_regs_struct r;
+	uint8_t byte;
+
+	if (lz_proc_read_some(c, at, &byte, 1) == 1)
+		return at;
+	/* another program has just begun: nothing is below its stack yet */
+	return lz_proc_regs(c, &r) < 0 ? 0 : (r.rsp - 1024) & ~15ULL;
+}

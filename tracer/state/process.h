@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct lz_tracer;
+struct lz_proc;
 
 struct lz_process_status {
 	char state;    /* as in /proc/PID/status, 0: there is no such process */
@@ -24,5 +25,8 @@ bool lz_is_parked(pid_t pid);
 int lz_seize(pid_t pid);
 /* The CPUs that Lizard was given, without the program's if there are others. */
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus);
+
+/* Where C has room for what calls that are made for us read; 0: nowhere. */
+uint64_t lz_scratch(const struct lz_tracer *t, struct lz_proc *c);
 
 #endif
