@@ -134,7 +134,7 @@ static unsigned long number_of(const char *name, const char *prog)
 	return *end ? 0 : v;
 }
 
-static unsigned long highest(const char *dir, const char *prog)
+unsigned long lz_recdir_highest(const char *dir, const char *prog)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -158,7 +158,7 @@ char *lz_recdir_next(const char *program)
 
 	if (!dir || lz_make_dirs(dir) < 0)
 		goto out;
-	for (n = highest(dir, prog) + 1;; n++) {
+	for (n = lz_recdir_highest(dir, prog) + 1;; n++) {
 		if (asprintf(&path, "%s/%s-%lu", dir, prog, n) < 0) {
 			path = NULL;
 			lz_fail("no memory");
@@ -266,6 +266,21 @@ static void not_found(const char *what, const char *dir)
 		        what, dir, base_name(what), base_name(what));
 }
 
+/* The latest of the program's name. If WHAT is a file, one of that program, if there is one. */
+static char *find_program(const char *dir, const char *what)
+{
+	struct stat st;
+	bool is_file = stat(what, &st) == 0 && S_ISREG(st.st_mode);
+	char *path = is_file ? lz_recdir_match(dir, what) : NULL;
+
+	if (path || !*base_name(what))
+		return path;
+	path = resolved(try_below(dir, base_name(what), "-latest"));
+	if (path && is_file)
+		lz_recdir_tell_other(path, what);
+	return path;
+}
+
 char *lz_recording_find(const char *what)
 {
 	char *dir, *path = NULL;
@@ -277,8 +292,8 @@ char *lz_recording_find(const char *what)
 		return NULL;
 	if (!strchr(what, '/'))
 		path = try_below(dir, what, "");
-	if (!path && *base_name(what))
-		path = try_below(dir, base_name(what), "-latest");
+	if (!path)
+		path = find_program(dir, what);
 	if (!path)
 		not_found(what, dir);
 	free(dir);

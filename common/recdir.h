@@ -9,6 +9,13 @@ int lz_make_dirs(const char *path);
 int lz_recdir_make(const char *dir);
 /* Makes the next free PROG-N below lz_recordings_dir(); returns its path, malloced. */
 char *lz_recdir_next(const char *program);
+/* N of the newest PROG-N there, 0 if there is none. */
+unsigned long lz_recdir_highest(const char *dir, const char *prog);
+/* The newest PROG-N there that is of the file PROGRAM: by its build-id, else by its path. NULL: none
+ * is. malloced. */
+char *lz_recdir_match(const char *dir, const char *program);
+/* Says that the recording DIR is of another program of that name. */
+void lz_recdir_tell_other(const char *dir, const char *program);
 /* Points PROG-latest beside DIR at it. */
 int lz_recdir_latest(const char *dir, const char *program);
 

@@ -164,8 +164,8 @@ char *lz_build_id(const char *path);
 /* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced; NULL:
  * lz_error(). */
 char *lz_recordings_dir(void);
-/* A recording's directory for what a user typed: a directory, PROG (its PROG-latest) or a name
- * below the recordings directory. The path has no links in it. malloced; NULL with an error that
+/* A recording's directory for what a user typed: a directory, PROG (the newest recording of that
+ * very program, else PROG-latest) or a name below the recordings directory. The path has no links in it. malloced; NULL with an error that
  * says what was tried. */
 char *lz_recording_find(const char *what);
 /* Whether a writer has the recording DIR open. */
