@@ -40,6 +40,8 @@ void lz_session_stop_at_programs(struct lz_session *s);
 /* The program that runs now: its index in lz_reader_programs(). */
 uint32_t lz_session_program(struct lz_session *s);
 void lz_session_where(struct lz_session *s, struct lz_pos *pos);
+/* The same, but n is 0 where it has not been counted: that may take a stop for each arrival. */
+void lz_session_present(struct lz_session *s, struct lz_pos *pos);
 /* Bytes of all threads' streams before now; and of the whole run. */
 uint64_t lz_session_time(struct lz_session *s, uint64_t *total);
 /* The events before the last instant. */

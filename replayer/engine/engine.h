@@ -263,8 +263,9 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker);
  * one included). */
 int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen);
 /* From the start of a gap that an event ends, up to that event: how often control arrives at IP;
- * -1. */
-int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip);
+ * LZ_MANY: more than LIMIT times, which were not counted, as each costs a stop; -1. */
+#define LZ_MANY INT64_MAX
+int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip, int64_t limit);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
 /* The same, UINT64_MAX also if it is not at hand. */

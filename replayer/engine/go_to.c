@@ -63,21 +63,25 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
 	return ret ? ret : lz_engine_settle(e);
 }
 
-int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip)
+int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip, int64_t limit)
 {
 	int64_t n = e->regs.rip == ip;
 	struct lz_halt h;
 
-	e->want.ip = ip;
 	do {
+		e->want.ip = n > limit ? 0 : ip;
 		if (lz_engine_resume(e, false, &h) < 0)
 			return -1;
+		if (h.flags & LZ_HALT_INTERRUPT)
+			return lz_fail("interrupted");
 		if (!(h.flags & (LZ_HALT_EVENT | LZ_HALT_EXEC)))
 			return lz_fail("event %lu is not reached", (unsigned long)e->event);
 		if (h.flags & LZ_HALT_EXEC)
 			n++;
 	} while (!(h.flags & LZ_HALT_EVENT));
 	e->want.ip = 0;
+	if (n > limit)
+		return LZ_MANY;
 	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
 	return n + (ev && lz_event_arrives(ev));
 }

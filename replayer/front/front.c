@@ -129,6 +129,6 @@ uint32_t lz_front_tid(const struct lz_front *f)
 		return f->div.stepped_tid;
 	if (f->run.waiting_tid)
 		return f->run.waiting_tid;
-	lz_session_where(f->s, &pos);
+	lz_session_present(f->s, &pos);
 	return f->div.run && f->div.called ? f->div.tid : pos.tid;
 }

@@ -142,7 +142,7 @@ void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16])
 {
 	struct lz_pos now;
 
-	lz_session_where(f->s, &now);
+	lz_session_present(f->s, &now);
 	if (read_on(f, now.event) < 0)
 		lz_debug("names of threads: %s", lz_error());
 	memcpy(name, name_of(f, tid, now.event), 16);

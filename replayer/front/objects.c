@@ -72,7 +72,7 @@ const void *lz_front_siginfo(struct lz_front *f, size_t *len)
 	*len = sizeof ev->siginfo;
 	if (ev && ev->kind == LZ_EV_SIGNAL && f->stop.reason == LZ_STOP_SIGNAL && ev->tid == tid)
 		return ev->siginfo;
-	lz_session_where(f->s, &pos);
+	lz_session_present(f->s, &pos);
 	uint64_t stop = lz_reader_first_event(f->reader);
 
 	if (pos.event > stop + SIGINFO_SEARCH_MAX)

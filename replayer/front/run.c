@@ -179,7 +179,7 @@ static bool stands_at_break(struct lz_front *f, const struct lz_front_resume *r)
 
 	if (r->how != LZ_RESUME_CONTINUE || r->direction != LZ_FORWARD || r->alone || !r->tid)
 		return false;
-	lz_session_where(f->s, &now);
+	lz_session_present(f->s, &now);
 	if (now.tid == r->tid || lz_session_thread_regs(f->s, r->tid, &regs) < 0 ||
 	    !lz_front_break_at(f, regs.rip))
 		return false;

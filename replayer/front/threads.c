@@ -53,11 +53,11 @@ static int step_range(struct lz_front *f, const struct lz_front_resume *r, uint3
 {
 	struct lz_pos now;
 
-	lz_session_where(f->s, &now);
+	lz_session_present(f->s, &now);
 	if (now.tid != tid) {
 		int rc = lz_session_step_thread(f->s, tid, r->direction, &f->stop);
 
-		lz_session_where(f->s, &now);
+		lz_session_present(f->s, &now);
 		if (rc < 0 || f->stop.reason != LZ_STOP_STEP || now.tid != tid ||
 		    now.ip <= r->start || now.ip >= r->end)
 			return rc;
@@ -72,7 +72,7 @@ static int leave(struct lz_front *f, const struct lz_front_resume *r, uint32_t t
 	struct lz_pos now;
 	int rc = 1;
 
-	lz_session_where(f->s, &now);
+	lz_session_present(f->s, &now);
 	if (now.tid == tid && !f->catch.on) {
 		lz_session_pass_signals(f->s, r->piece.lines ? 0 : lz_front_passed(f));
 		rc = (r->direction == LZ_FORWARD ? lz_session_leave : lz_session_leave_back)(
@@ -182,7 +182,9 @@ int lz_front_go_to_passed(struct lz_front *f)
 	struct lz_pos now;
 	bool passed = f->passed.to.n != 0;
 
-	lz_session_where(f->s, &now);
+	lz_session_present(f->s, &now);
+	if (passed)
+		lz_session_where(f->s, &now);
 	passed = passed && memcmp(&now, &f->passed.to, sizeof now) == 0;
 	f->passed.to.n = 0;
 	if (!passed)

@@ -278,7 +278,8 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start;
 	struct lz_pos here = s->pos;
 	/* the first window reaches into the present gap */
-	struct lz_scan_end to = {end.event, end.marker, lz_session_at_gap(s) ? NULL : &here};
+	struct lz_scan_end to = {end.event, end.marker, lz_session_at_gap(s) ? NULL : &here,
+	                         lz_session_uncounted(s)};
 	struct by_markers found = {.addrs = addrs};
 	int ret = 0;
 
@@ -293,7 +294,7 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 			ret = find_break(s, end, &found, stop);
 		if (!ret && !to.pos) {
 			ret = skip(s, &end, &found, stop);
-			to = (struct lz_scan_end){end.event, end.marker, NULL};
+			to = (struct lz_scan_end){end.event, end.marker, NULL, false};
 		}
 		if (ret)
 			break;
@@ -301,16 +302,27 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 			return -1;
 		ret = look(s, start, &to, addrs, stop);
 		end = start;
-		to = (struct lz_scan_end){end.event, end.marker, NULL};
+		to = (struct lz_scan_end){end.event, end.marker, NULL, false};
 		markers *= GROW;
 		events *= GROW;
 	}
 	return ret < 0 ? -1 : 0;
 }
 
+/* An arrival at a breakpoint at the present address could be the present one: that has to be
+ * known by its count. */
+static bool needs_name(const struct lz_session *s)
+{
+	bool at_break = false;
+
+	for (size_t i = 0; i < s->n_breaks; i++)
+		at_break |= s->breaks[i].addr == s->pos.ip;
+	return at_break || !lz_session_uncounted(s);
+}
+
 static int go_back(struct lz_session *s, struct lz_stop *stop)
 {
-	if (lz_session_name(s) < 0)
+	if (needs_name(s) && lz_session_name(s) < 0)
 		return -1;
 	if (lz_session_signal_before(s, s->pos.event, &s->back_to) < 0)
 		return -1;

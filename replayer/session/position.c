@@ -206,10 +206,47 @@ static int64_t count_to_anchor(struct lz_session *s, uint64_t ip)
 	return ret < 0 ? -1 : count;
 }
 
+/* Of an anchor right before its gap's event. */
+static int count_anchor(struct lz_session *s)
+{
+	struct lz_pos *a = &s->trail.anchor;
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, a->event, a->marker, &ret);
+	if (!e)
+		return ret < 0 ? -1 : lz_fail("the present gap is not found again");
+	int64_t n = lz_engine_count_to_event(e, a->ip, LZ_MANY);
+	lz_engine_free(e);
+	if (n > 0)
+		a->n = (uint32_t)n;
+	return n > 0 ? 0 : n < 0 ? -1 : lz_fail("the present instant is not found again");
+}
+
+int lz_session_arrived_at_event(struct lz_session *s)
+{
+	int ret;
+
+	struct lz_engine *e = lz_session_engine_at(s, s->e->event, s->e->marker, &ret);
+	if (!e)
+		return ret < 0 ? -1 : lz_fail("the present instant is not found again");
+	int64_t n = lz_engine_count_to_event(e, s->e->regs.rip, LZ_LONG_GAP);
+	lz_engine_free(e);
+	if (n > 0)
+		lz_session_arrived(s, n == LZ_MANY ? 0 : (uint32_t)n, false);
+	return n > 0 ? 0 : n < 0 ? -1 : lz_fail("the present instant is lost");
+}
+
+bool lz_session_uncounted(const struct lz_session *s)
+{
+	return !s->trail.anchor.n && s->trail.n == 1;
+}
+
 static int64_t before_anchor(struct lz_session *s, uint64_t ip)
 {
 	struct lz_trail *t = &s->trail;
 
+	if (!t->anchor.n && count_anchor(s) < 0)
+		return -1;
 	if (ip == t->anchor.ip)
 		return t->anchor.n - 1;
 	for (unsigned i = 0; i < t->n_counts; i++)

@@ -217,7 +217,8 @@ static int run_event(struct run *r)
 			lz_session_arrived(s, (uint32_t)n, lz_session_at_gap(s));
 		} else if (!counted)
 			lz_session_arrived(s, 1, false);
-		else if (came_to(s, &r->prev, false) < 0)
+		else if ((ev->flags & LZ_EVF_SPIN ? came_to(s, &r->prev, false)
+		                                  : lz_session_arrived_at_event(s)) < 0)
 			return -1;
 		stop_signal(s, ev, r->stop);
 		return 1;

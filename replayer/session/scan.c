@@ -84,6 +84,8 @@ static int at_end(struct scan *c, bool arrived)
 		return 0;
 	if (e->event != end->event || e->marker != end->marker)
 		return LZ_SCAN_PAST;
+	if (end->before_event)
+		return 0;
 	if (!end->pos)
 		return AT_END;
 	if (!c->in_end_gap) {
@@ -130,6 +132,8 @@ static int one(struct scan *c, bool watch)
 	if (h.flags & LZ_HALT_WATCH && watch) {
 		struct lz_user_watch *w = lz_watch_check(c->s, e, &h);
 		ret = w ? hit_watch(c, w) : 0;
+	} else if (h.flags & LZ_HALT_EVENT && end->before_event && e->event == end->event) {
+		return AT_END;
 	} else if (h.flags & LZ_HALT_EVENT) {
 		ret = apply(c, watch, &h);
 	} else if (h.flags & LZ_HALT_END) {

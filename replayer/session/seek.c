@@ -147,12 +147,13 @@ static int seek_last_gap(struct lz_session *s)
 		return ret < 0 ? -1 : lz_fail("the end of the recording is not reached");
 	bool start = end->kind == LZ_END_CUT || e->regs.rip == end->ip;
 	/* up to the fatal signal */
-	if (end->kind == LZ_END_SIGNAL && (n = lz_engine_count_to_event(e, end->ip)) < 0) {
+	if (end->kind == LZ_END_SIGNAL &&
+	    (n = lz_engine_count_to_event(e, end->ip, LZ_LONG_GAP)) < 0) {
 		lz_engine_free(e);
 		return -1;
 	}
 	lz_session_replace(s, e);
-	n = n ? n : 1;
+	n = n == LZ_MANY ? 0 : n ? n : 1;
 	lz_session_arrived(s, (uint32_t)n, start && n == 1);
 	return 0;
 }

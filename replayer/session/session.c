@@ -113,6 +113,11 @@ void lz_session_where(struct lz_session *s, struct lz_pos *pos)
 	*pos = s->pos;
 }
 
+void lz_session_present(struct lz_session *s, struct lz_pos *pos)
+{
+	*pos = s->pos;
+}
+
 uint64_t lz_session_time(struct lz_session *s, uint64_t *total)
 {
 	if (total)

@@ -15,7 +15,8 @@ enum {
 };
 
 /* The arrivals that led to the present instant, which is the last one: from the gap's start if
- * `whole`, else from `anchor`, a position whose count is known. */
+ * `whole`, else from `anchor`, a position whose count is known, or (n = 0) right before the event
+ * that ends its gap, more than LZ_LONG_GAP steps in: it is counted when that is asked for. */
 struct lz_trail {
 	bool whole;
 	struct lz_pos anchor;
@@ -102,6 +103,10 @@ void lz_session_hear(struct lz_session *s);
 /* ---- the present (position.c) ---- */
 /* The engine s->e stands at the n-th arrival of its address; START: at its gap's start. */
 void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
+/* The same at a signal that an instruction raises. */
+int lz_session_arrived_at_event(struct lz_session *s);
+/* Is the present instant right before its gap's event, and was it too far to be counted? */
+bool lz_session_uncounted(const struct lz_session *s);
 /* The engine s->e made one step within or out of the present gap. */
 int lz_session_stepped(struct lz_session *s);
 /* Counts pos.n if that was not done yet. */
@@ -200,7 +205,8 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 /* ---- scanning a stretch of the run (scan.c): reverse-continue, navigation ---- */
 struct lz_scan_end {
 	uint64_t event, marker;   /* up to this gap's start, exclusive, */
-	const struct lz_pos *pos; /* or, if set, up to this position in it */
+	const struct lz_pos *pos; /* or, if set, up to this position in it, */
+	bool before_event;        /* which is right before the event that ends the gap */
 };
 enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH };
 struct lz_hit {

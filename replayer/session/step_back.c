@@ -179,7 +179,7 @@ int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, str
 	struct lz_engine *e = engine_at(s, to->event, to->marker, &ret);
 	if (!e)
 		return ret;
-	int64_t n = lz_engine_count_to_event(e, to->ip);
+	int64_t n = lz_engine_count_to_event(e, to->ip, LZ_MANY);
 	lz_engine_free(e);
 	if (n <= 0)
 		return n < 0 ? -1 : lost();
