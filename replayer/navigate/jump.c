@@ -114,7 +114,7 @@ static int scan_window(struct jump *j, uint64_t from, uint64_t to)
 		end.event = lz_gap_event(j->s, end.marker);
 	}
 	if (lz_gap_cmp(end.event, end.marker, j->to_event, j->to_marker) > 0)
-		end = (struct lz_scan_end){j->to_event, j->to_marker, NULL};
+		end = (struct lz_scan_end){.event = j->to_event, .marker = j->to_marker};
 	if (!j->first && lz_gap_cmp(end.event, end.marker, j->now.event, j->now.marker) >= 0) {
 		end.event = j->now.event;
 		end.marker = j->now.marker;
