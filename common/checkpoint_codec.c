@@ -199,7 +199,8 @@ struct lz_checkpoint *lz_head_get(const struct lz_buf *b, uint32_t n_dirty)
 	get_threads(&c, ck);
 	get_vmas(&c, ck);
 	get_dirty(&c, ck, n_dirty);
-	if (!c.bad && c.p == c.end)
+	/* one thread runs, the first */
+	if (!c.bad && c.p == c.end && ck->n_threads)
 		return ck;
 	lz_checkpoint_free(ck);
 	lz_fail("a checkpoint's bytes make no sense");

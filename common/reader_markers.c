@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <common/array.h>
-#include <common/cleanup.h>
 #include <common/reader.h>
 #include <lizard/cfg.h>
 #include <lizard/error.h>
@@ -24,24 +23,13 @@ uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid)
 	return s ? s->len : 0;
 }
 
-/* Would it have had markers, had it not been cut before the first one? */
-static bool is_built_for_them(const struct lz_reader *r)
-{
-	lz_auto_free char *copy = lz_reader_object_of(r, lz_reader_meta(r)->program);
-	struct lz_cfg *cfg = copy ? lz_cfg_open(copy) : NULL;
-	bool yes = cfg && lz_cfg_n_funcs(cfg);
-
-	lz_cfg_close(cfg);
-	return yes;
-}
-
 bool lz_reader_instrumented(const struct lz_reader *r)
 {
 	bool any = lz_reader_meta(r)->instrumented;
 
 	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
 		any |= lz_reader_markers_len(r, lz_reader_tid(r, i)) > 0;
-	return any || (lz_reader_damage(r) && is_built_for_them(r));
+	return any;
 }
 
 bool lz_reader_built(const struct lz_reader *r)

@@ -294,7 +294,7 @@ uint32_t lz_reader_tid(const struct lz_reader *r, uint32_t i);
 /* Length of a thread's stream in bytes, those not kept included. */
 uint64_t lz_reader_markers_len(const struct lz_reader *r, uint32_t tid);
 /* Does instrumented code run in it? meta says so at the end only: of one that was cut, or goes on,
- * its markers do, or what its program was built with. */
+ * its markers do. */
 bool lz_reader_instrumented(const struct lz_reader *r);
 /* Was its program built with lizard-cc, by the copy that is kept? Its code may not have run yet
  * where the recording ends. */

@@ -89,7 +89,7 @@ for how in early early-gcc; do
 	)
 	is "$(tail -n 1 "$T/err")" "lizard: next: lizard-gdb $T/$how.rec" "full before main: what to type next ($how)"
 	out=$(timeout 60 lizard-gdb -nx -batch -ex bs "$T/$how.rec" 2>&1)
-	is "$(echo "$out" | grep -c 'was cut') $(echo "$out" | grep -c 'not built with lizard-cc')" \
+	is "$(echo "$out" | grep -c 'is not whole') $(echo "$out" | grep -c 'not built with lizard-cc')" \
 		"1 $([ $how = early ] && echo 0 || echo 2)" "... and whether it was built with lizard-cc" || diag "$out"
 done
 

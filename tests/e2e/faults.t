@@ -25,6 +25,11 @@ limited() {
 has_worked() { [ "$(wc -l <"$T/out")" -ge 20 ]; }
 nobody_left() { ! pgrep -f "^$T/rounds" >/dev/null; }
 
+# as much memory as lets the tool itself start
+least=20000
+[ "$LIZARD_SANITIZE" = 1 ] ||
+	until [ $least -gt 1000000 ] || (ulimit -v $least; lizard-trace --version) >/dev/null 2>&1; do least=$((least + 500)); done
+
 for mode in single threads tree; do
 	follow=
 	[ $mode != tree ] || follow="--follow all"
@@ -48,7 +53,7 @@ for mode in single threads tree; do
 
 	if [ "$LIZARD_SANITIZE" != 1 ]; then
 		limited "$mode, memory" $mode "recording ends here|goes on unrecorded" \
-			bash -c 'ulimit -v 60000; exec "$@"' - lizard-trace -q $follow -o "$T/recordings/memory-$mode"
+			bash -c "ulimit -v $((least + 7000)); exec \"\$@\"" - lizard-trace -q $follow -o "$T/recordings/memory-$mode"
 	else
 		skip "$mode, memory" "the sanitizer reserves more"
 	fi
@@ -65,8 +70,6 @@ done
 
 # ---- as little memory as lets the tool itself start ----
 if [ "$LIZARD_SANITIZE" != 1 ]; then
-	least=20000
-	until [ $least -gt 1000000 ] || (ulimit -v $least; lizard-trace --version) >/dev/null 2>&1; do least=$((least + 500)); done
 	(ulimit -v $((least + 500)); lizard-trace -q -o "$T/recordings/none" "$T/rounds" single 20) >"$T/out" 2>"$T/err"
 	is "$? $(cat "$T/out")" "125 " "next to no memory: the program is not run"
 	like "$(cat "$T/err")" "^lizard-trace: .*(memory|unavailable)" "it is said"

@@ -66,7 +66,7 @@ gdb.execute("delete")
 gdb.execute("jump_forward end", to_string=True)
 walk("jump_backward step", 3)
 walk("jump_backward main", 1)
-walk("jump_forward report", 3)
+walk("jump_forward report", 1)
 END
 for kind in full hash half; do
 	timeout 200 lizard-gdb -nx -batch -x "$T/walk.py" "$T/$kind" 2>&1 </dev/null | grep ^stop >"$T/$kind.walk"

@@ -147,7 +147,8 @@ like "$(section "$out" walk)" "this is GDB's reverse-step" "bs says what it is"
 like "$(section "$out" walk)" 'No more reverse-execution history' "back to the start"
 like "$(section "$out" jump)" '^factorial \(n=1\)' "a jump"
 like "$(section "$out" jump)" '^New value = 20' "a reverse watchpoint"
-# GDB evaluates what is watched with the symbols of libraries, also where a library is not loaded.
+# GDB evaluates what is watched with the symbols of libraries, also where a library is not loaded: what else is mapped there
+# before counts as well.
 out=$(gdb_run "$T/events" <<END
 set breakpoint pending on
 handle SIGUSR1 SIGALRM nostop noprint pass
@@ -164,9 +165,24 @@ reverse-continue
 reverse-continue
 reverse-continue
 reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
+reverse-continue
 when
 info sharedlibrary
 -- forward
+continue
+continue
+continue
+continue
+continue
+continue
+continue
+continue
 continue
 continue
 continue

@@ -35,7 +35,8 @@ out=$("$T/alone/bin/lizard-gdb" -nx -batch -ex 'info lizard' "$T/tour" 2>&1)
 like "$out" '^lizard-gdb: .*gdb is older than .*make gdb' "or it is older than the library"
 like "$out" '^front end .*lizard serve$' "and then the stock one is"
 
-# One by one, so that an error does not end it.
+# One by one, so that an error does not end it. That a source file is missing GDB says in short the second time, unless it has
+# read symbols anew meanwhile.
 show() {
 	front_end=$1 of=$2
 	set --
@@ -43,7 +44,7 @@ show() {
 		set -- "$@" -ex "$command"
 	done <"$T/session"
 	timeout 240 "$LIZARD_BIN/lizard-gdb" "$front_end" -nx -batch -ex 'set pagination off' -ex 'set width 0' "$@" "$of" 2>&1 |
-		grep -v '^front end'
+		grep -v '^front end' | sed 's/^\([0-9]*\)\tin \(.*\)$/\1\t\2: No such file or directory./'
 }
 
 # The commands on stdin show the same, at least LINES lines, in both front ends.
