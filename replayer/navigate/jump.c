@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
+#include "replayer/navigate/insn_begin.h"
 #include "replayer/navigate/jump.h"
 #include "replayer/stream/windows.h"
 #include "replayer/navigate/nav.h"
@@ -284,6 +285,9 @@ static int finish(struct jump *j, struct lz_stop *stop)
 		if (lz_session_seek(j->s, &j->hit)) /* a prefix ran into the breakpoint */
 			return lz_fail_in("no instruction seems to begin at 0x%llx",
 			                  (unsigned long long)j->hit.ip);
+	} else if (!j->broken && j->n == 1 && !lz_insn_begins(j->nav, j->addrs[0])) {
+		return lz_fail("no instruction seems to begin at 0x%llx",
+		               (unsigned long long)j->addrs[0]);
 	} else if (j->broken) {
 		stop->reason = j->broken;
 		j->s->rp.interrupted = false;

@@ -64,7 +64,7 @@ gdb.execute("watch ticks")
 walk("reverse-continue", 2)
 gdb.execute("delete")
 gdb.execute("jump_forward end", to_string=True)
-walk("jump_backward step", 3)
+walk("jump_backward step", 1)
 walk("jump_backward main", 1)
 walk("jump_forward report", 1)
 END

@@ -45,7 +45,7 @@ fi
 
 # Debug information in a file of its own is found beside the program, where GDB finds it.
 to_the_call() {
-	printf 'break fill\ncontinue\nbs\nbs\n' | gdb_run "$T/tour" | grep -v '^\[Inferior'
+	printf 'break fill\ncontinue\nbs\nbs\n' | gdb_run "$T/tour" | grep -v '^\[Inferior\|^tour-[0-9]*: '
 }
 prog_build tour && record tour
 want=$(to_the_call)
