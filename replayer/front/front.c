@@ -92,7 +92,10 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 
 	lz_session_stop_at_programs(s);
 	f->pid = lz_reader_meta(f->reader)->tid;
-	if (lz_front_programs_new(f) == 0 && set_up(f) == 0)
+	/* to debuggers 0 is no process */
+	if (!f->pid)
+		lz_fail("the recording does not tell its process: `tid` of its meta is 0");
+	else if (lz_front_programs_new(f) == 0 && set_up(f) == 0)
 		return f;
 	lz_front_free(f);
 	return NULL;

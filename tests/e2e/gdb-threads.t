@@ -195,7 +195,7 @@ jump_forward end
 $(for i in $(seq 17); do echo "-- change $i"; echo "reverse_watchpoint total"; echo when; done)
 END
 )
-got=$(printf '%s\n' "$out" | awk '/^Old value/ { o = $4 } /^New value/ { n = $4 } /^thread/ { gsub(/[",]/, ""); print $3, o, n }')
+got=$(printf '%s\n' "$out" | awk '/^Old value/ { o = $4 } /^New value/ { n = $4 } /^thread / { gsub(/[",]/, ""); print $3, o, n }')
 is "$got" "$(echo "$sums" | head -17)" "reverse_watchpoint finds each change and who made it"
 
 WALK_POSITIONS=6 WALK_N=12 WALK_MODES="step next jump watch" WALK_PLACES="add twice wait_turn pass_on one_round threads.c:37 threads.c:57" \

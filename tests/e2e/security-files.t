@@ -22,6 +22,14 @@ for tid in 2147483648 4294967295 -1; do
 	is "$? $(grep -c 'value of .tid. makes no sense' "$T/out")" "1 1" "$tid is no number of a process" || diag "$(cat "$T/out")"
 done
 
+# GDB itself aborts at a process 0, and leaves a core file.
+rm -rf "$T/lie" && cp -r "$T/rec" "$T/lie" && sed -i "s|^tid .*|tid 0|" "$T/lie/meta"
+for front_end in --stock --patched; do
+	[ $front_end = --stock ] || [ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] || continue
+	(cd "$T" && timeout 20 lizard-gdb $front_end -nx -batch -ex continue lie) >"$T/out" 2>&1 </dev/null
+	is "$? $(grep -c 'does not tell its process' "$T/out")" "1 1" "0 is none for GDB ($front_end)" || diag "$(cat "$T/out")"
+done
+
 # ---- links ----
 
 lie() { # a copy of the recording, to be changed
