@@ -160,35 +160,11 @@ delete
 watch tripled
 reverse-continue
 -- begin
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
-reverse-continue
+$(yes reverse-continue | head -n 12)
 when
 info sharedlibrary
 -- forward
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
-continue
+$(yes continue | head -n 14)
 -- forgotten
 delete
 jump_backward start
