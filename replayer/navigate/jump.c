@@ -298,8 +298,12 @@ static int finish(struct jump *j, struct lz_stop *stop)
 		return lz_fail("thread %u does not come there %s; -any looks at all threads",
 		               j->tid, j->first ? "any more" : "before");
 	} else {
-		return lz_fail("control %s there %s", j->first ? "does not come" : "was not",
-		               j->first ? "any more" : "before");
+		return lz_fail("control %s there %s%s", j->first ? "does not come" : "was not",
+		               j->first ? "any more" : "before",
+		               !j->first && lz_reader_begins_later(j->s->rp.reader)
+		                   ? ". The recording begins here: earlier parts of the run were "
+		                     "not kept"
+		                   : "");
 	}
 	lz_session_where(j->s, &stop->pos);
 	return 0;
