@@ -389,8 +389,9 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 		j.broken = LZ_STOP_INTERRUPTED;
 		rc = 0;
 	}
+	rc = rc < 0 ? -1 : finish(&j, stop);
 	end(&j);
-	return rc < 0 ? -1 : finish(&j, stop);
+	return rc;
 }
 
 /* ---- the last arrival, for a backward run ---- */

@@ -4,6 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* For int80.S. */
+const char low_name[] __attribute__((section(".low"), used)) = "owned";
+
 int main(int argc, char **argv)
 {
 	static char buf[256];
