@@ -58,7 +58,8 @@ static int copy(struct lz_frames *fs, uint32_t i, FILE *f)
 	frame.crc = (uint32_t)crc32_z(0, out.p, out.len);
 	lz_frame_pack(&frame, header);
 	fwrite(header, 1, sizeof header, f);
-	fwrite(out.p, 1, out.len, f);
+	if (out.len)
+		fwrite(out.p, 1, out.len, f);
 	lz_buf_free(&in);
 	lz_buf_free(&out);
 	return 0;
