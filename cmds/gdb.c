@@ -514,7 +514,7 @@ static int kept_words(const char *recording, const char **argv)
 
 	if (!kept && needed)
 		lz_warn("the sources that the recording keeps are not shown: %s", lz_error());
-	if (kept && asprintf(&roots, "%s/" LZ_SOURCES_ROOTS, kept) >= 0)
+	if (kept && asprintf(&roots, "%s/" LZ_SOURCES_ROOTS, kept) >= 0 && !lz_is_special(roots))
 		from = fopen(roots, "re");
 	int n = from ? words_for_roots(from, kept, argv) : 0;
 

@@ -175,22 +175,34 @@ static int look(void *needed, const char *name, bool same)
 	return 0;
 }
 
-/* Beside TO and then renamed, so that what is there is whole. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Beside TO and then renamed, so that what is there is whole. Who made the recording may have put
+ * links there, but cannot know the name of what is new. */
 static int unpack(const char *path, const char *to)
 {
 	lz_auto_free char *part = NULL;
 	int rc;
 
-	if (access(to, F_OK) == 0)
+	if (is_directory(to))
 		return 0;
-	if (asprintf(&part, "%s.%d", to, (int)getpid()) < 0)
+	if (asprintf(&part, "%s-XXXXXX", to) < 0)
 		return lz_fail("no memory");
+	if (!mkdtemp(part))
+		return lz_fail_errno("cannot make the directory %s", part);
 	rc = lz_sources_unpack(path, part);
+	if (rc < 0)
+		rmdir(part);
 	if (rc < 0 || rename(part, to) == 0)
 		return rc;
 	lz_fail_errno("cannot rename %s", part);
 	lz_undo_tree(part);
-	return access(to, F_OK);
+	return is_directory(to) ? 0 : -1;
 }
 
 char *lz_sources_open(const char *dir, bool *needed)

@@ -94,6 +94,15 @@ hostile "a name that is none of a source" files/evil 10 'not shown: .*no source 
 hostile "more than is ever kept" sources/a 300000000 'not shown: .*it is larger than 256 MiB'
 hostile "directories that steer GDB" sources/a 10 '^List of all source path substitution rules:$'
 is "$(grep -c -e '->' "$T/shown")" 0 "... are not used"
+# What is unpacked already may have been put there.
+mkdir -p "$T/elsewhere/sources/tmp"
+echo /tmp >"$T/elsewhere/roots"
+rm -rf "$LIZARD_TRACE_DIR/main-1/sources.kept"* && ln -s "$T/elsewhere" "$LIZARD_TRACE_DIR/main-1/sources.kept"
+timeout 60 lizard-gdb -nx -batch -ex 'show substitute-path' -ex 'echo opened\n' main-1 >"$T/shown" 2>&1
+is "$? $(grep -c '^opened' "$T/shown") $(grep -c -e '->' "$T/shown") $(find "$T/elsewhere" | wc -l)" "0 1 0 4" "a link in its place" || diag "$(cat "$T/shown")"
+rm "$LIZARD_TRACE_DIR/main-1/sources.kept" && mkdir "$LIZARD_TRACE_DIR/main-1/sources.kept" && mkfifo "$LIZARD_TRACE_DIR/main-1/sources.kept/roots"
+timeout 60 lizard-gdb -nx -batch -ex 'echo opened\n' main-1 >"$T/shown" 2>&1
+is "$? $(grep -c '^opened' "$T/shown")" "0 1" "a FIFO for the list of directories" || diag "$(cat "$T/shown")"
 rm -rf "$LIZARD_TRACE_DIR/main-1/sources"* && mkfifo "$LIZARD_TRACE_DIR/main-1/sources.tar.zst"
 timeout 60 lizard-gdb -nx -batch -ex 'echo opened\n' main-1 >"$T/shown" 2>&1
 is "$? $(grep -c '^opened' "$T/shown")" "0 1" "a FIFO in its place" || diag "$(cat "$T/shown")"
