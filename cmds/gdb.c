@@ -2,17 +2,16 @@
 /* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a
  * pipe; the patched one (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"
+#include "cmds/gdb_words.h"
 #include "cmds/pack.h"
 #include "cmds/processes.h"
 
 #include <common/hostfile.h>
 #include <common/cleanup.h>
 #include <common/print.h>
-#include <common/printable.h>
 #include <common/shell.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
@@ -239,16 +238,6 @@ static char *program_file(struct lz_reader *r, const struct options *o)
 	return copy;
 }
 
-/* Is NAME printed as it is? */
-static bool is_text(const char *name)
-{
-	char *shown = lz_dup_printable(name);
-	bool same = shown && strcmp(shown, name) == 0;
-
-	free(shown);
-	return same;
-}
-
 /* Are the host's files what was mapped then? If so GDB reads them itself, which is faster. It is
  * told of them by what is shown of their names, which must then be the names. It would open
  * whatever has such a name, a FIFO as well. The program it is given by name; of several it looks
@@ -263,7 +252,7 @@ static bool same_files(struct lz_reader *r)
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
-		if (lz_is_special(f->path) || !is_text(f->path))
+		if (lz_is_special(f->path) || !lz_gdb_shows(f->path))
 			return false;
 		if (!f->build_id[0] || strcmp(f->path, given) == 0)
 			continue;
@@ -275,21 +264,6 @@ static bool same_files(struct lz_reader *r)
 			return false;
 	}
 	return true;
-}
-
-/* TEXT as one word of a command of GDB's, which takes a backslash for itself between quotes as
- * well. malloced. */
-static char *escaped(const char *text)
-{
-	char *out = malloc(2 * strlen(text) + 1), *q = out;
-
-	if (!out)
-		return NULL;
-	for (; *text; *q++ = *text++)
-		if (strchr(" \t\v\f\r'\"\\", *text))
-			*q++ = '\\';
-	*q = 0;
-	return out;
 }
 
 /* GDB's command that opens the recording. malloced. */
@@ -313,7 +287,7 @@ static char *server_command(const struct options *o, const char *self, const cha
 
 static char *target_command(const struct options *o, const char *dir)
 {
-	char *recording = escaped(dir), *command = NULL;
+	char *recording = lz_gdb_word(dir), *command = NULL;
 	int n = -1;
 
 	if (recording)
@@ -417,143 +391,10 @@ static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
 	return 0;
 }
 
-enum { SOURCE_ROOTS = 16 };
-
-/* The command that makes GDB look for the sources below /NAME in the pack's directory of them.
- * malloced; NULL: there is none. */
-static char *substitution(const char *sources, const char *name)
-{
-	char *from = NULL, *to = NULL, *command = NULL, *path;
-
-	if (name[0] == '.' || !is_text(name) || strchr(sources, '\n') ||
-	    asprintf(&path, "%s/%s", sources, name) < 0)
-		return NULL;
-	from = escaped(name);
-	to = escaped(path);
-	if (!from || !to || asprintf(&command, "set substitute-path /%s %s", from, to) < 0)
-		command = NULL;
-	free(from);
-	free(to);
-	free(path);
-	return command;
-}
-
-/* GDB's commands that make it find the source files a packed recording brought along: one for each
- * directory of the root, since GDB replaces whole ones. How many words were added. */
-static int source_words(const char *pack, const char **argv)
-{
-	char *sources = NULL, *command;
-	struct dirent **v;
-	int n = 0, found = asprintf(&sources, "%s/sources", pack) < 0
-	                       ? -1
-	                       : scandir(sources, &v, NULL, NULL);
-
-	for (int i = 0; i < found; i++) {
-		if (n < 2 * SOURCE_ROOTS && (command = substitution(sources, v[i]->d_name))) {
-			argv[n++] = "-iex";
-			argv[n++] = command;
-		}
-		free(v[i]);
-	}
-	if (found >= 0)
-		free(v);
-	free(sources);
-	return n;
-}
-
-/* May ROOT, a line of a file that others may have made, be given to GDB? */
-static bool is_root(const char *root)
-{
-	return root[0] == '/' && root[1] && is_text(root) && !strstr(root, "/..") &&
-	       !strpbrk(root, ":$'\"\\ \t");
-}
-
-/* GDB's command by which sources below ROOT are those below KEPT. malloced; NULL: there are none. */
-static char *kept_instead(const char *kept, const char *root)
-{
-	lz_auto_free char *to = NULL, *word = NULL;
-	char *command = NULL;
-	struct stat st;
-
-	if (asprintf(&to, "%s/sources%s", kept, root) < 0 || stat(to, &st) < 0 ||
-	    !S_ISDIR(st.st_mode) || strchr(to, '\n') || !(word = escaped(to)))
-		return NULL;
-	return asprintf(&command, "set substitute-path %s %s", root, word) < 0 ? NULL : command;
-}
-
-/* The words for all lines of the file ROOTS. What is not kept, GDB looks for here. */
-static int words_for_roots(FILE *roots, const char *kept, const char **argv)
-{
-	char line[PATH_MAX], *here = strdup("directory $cdir"), *more, *command;
-	int n = 0;
-
-	while (here && n < 2 * SOURCE_ROOTS && fgets(line, sizeof(line), roots)) {
-		line[strcspn(line, "\n")] = 0;
-		if (!is_root(line) || !(command = kept_instead(kept, line)))
-			continue;
-		argv[n++] = "-iex";
-		argv[n++] = command;
-		if (asprintf(&more, "%s:%s", here, line) < 0)
-			break;
-		free(here);
-		here = more;
-	}
-	if (n && here) {
-		argv[n++] = "-iex";
-		argv[n++] = here;
-	}
-	return n;
-}
-
-/* The words for the sources that the recording keeps, if those here are others. */
-static int kept_words(const char *recording, const char **argv)
-{
-	bool needed;
-	lz_auto_free char *kept = lz_sources_open(recording, &needed), *roots = NULL;
-	FILE *from = NULL;
-
-	if (!kept && needed)
-		lz_warn("the sources that the recording keeps are not shown: %s", lz_error());
-	if (kept && asprintf(&roots, "%s/" LZ_SOURCES_ROOTS, kept) >= 0 && !lz_is_special(roots))
-		from = fopen(roots, "re");
-	int n = from ? words_for_roots(from, kept, argv) : 0;
-
-	if (from)
-		fclose(from);
-	if (n)
-		lz_print(stderr,
-		         "lizard-gdb: source files have changed since, or are gone; showing "
-		         "those that the recording keeps\n");
-	return n;
-}
-
-/* GDB trusts scripts in files below $debugdir: that remains what it was. */
-static const char look_there_too[] =
-    "python import gdb, os; was = gdb.parameter('debug-file-directory'); "
-    "gdb.execute('set auto-load safe-path ' + "
-    "gdb.parameter('auto-load safe-path').replace('$debugdir', was)); "
-    "gdb.execute('set debug-file-directory ' + os.environ.pop('LIZARD_GDB_DEBUG') + ':' + was); "
-    "del was";
-
-/* The words for the debug information that a packed recording brought along. */
-static int debug_words(const char *recording, const char **argv)
-{
-	lz_auto_free char *dir = NULL;
-	struct stat st;
-
-	if (asprintf(&dir, "%s/debug", recording) < 0 || stat(dir, &st) < 0 ||
-	    !S_ISDIR(st.st_mode) || strpbrk(dir, ":\n"))
-		return 0;
-	setenv("LIZARD_GDB_DEBUG", dir, 1);
-	argv[0] = "-iex";
-	argv[1] = look_there_too;
-	return 2;
-}
-
 static int start_gdb(const struct options *o, const char *gdb, const char *commands,
                      const char *program)
 {
-	const char **argv = calloc((size_t)o->n_rest + 12 + 6 * SOURCE_ROOTS, sizeof *argv);
+	const char **argv = calloc((size_t)o->n_rest + 12 + LZ_GDB_WORDS, sizeof *argv);
 	int n = 0;
 
 	if (!argv)
@@ -564,9 +405,9 @@ static int start_gdb(const struct options *o, const char *gdb, const char *comma
 		argv[n++] = "-eiex";
 		argv[n++] = "set python dont-write-bytecode on";
 	}
-	n += kept_words(o->first, argv + n);
-	n += source_words(o->first, argv + n);
-	n += debug_words(o->first, argv + n);
+	n += lz_gdb_kept_words(o->first, argv + n);
+	n += lz_gdb_source_words(o->first, argv + n);
+	n += lz_gdb_debug_words(o->first, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;
 	for (int i = 0; i < o->n_rest; i++)
@@ -595,7 +436,7 @@ static int serve_port(const struct options *o, const char *dir)
 /* GDB's own messages have paths in them. The patched one prints them as text. */
 static int check_shown(const char *path)
 {
-	if (is_text(path))
+	if (lz_gdb_shows(path))
 		return 0;
 	return lz_fail("%s: a stock GDB would print the control characters in this path as they "
 	               "are; rename it, or use the patched GDB (`make gdb`)",
