@@ -54,7 +54,7 @@ out=$(lizard-trace -q --follow all -o "$T/inside" -- $unshare --mount-proc "$T/t
 like "$out" 'the same CPUs' "threads in a namespace: they run as ever"
 lizard verify -a "$T/inside" >"$T/out" 2>&1
 is $? 0 "... and verify" || diag "$(cat "$T/out")"
-program=$(grep -l -r --include=meta "$T/threads" "$T/inside/processes" | tail -n 1)
+program=$(grep -l -r -x --include=meta "program $T/threads" "$T/inside/processes")
 out=$(lizard-gdb --stock "${program%/meta}" -batch -ex 'b puts' -ex c -ex 'info threads' 2>&1)
 like "$out" ' 2 .*"worker"' "... under the names that they are given"
 
