@@ -5,7 +5,7 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---rates-only | --long [MINUTES]]
+--rates-only | --crowd-only | --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from itertools import zip_longest
+import crowd
 import long
 import rates
 
@@ -219,6 +220,17 @@ def flow(rounds):
     return lines
 
 
+def crowded(rounds):
+    lines = []
+    for name, level in (("gzip", "-O2"), ("life", "-O2"), ("reads", "-O2")):
+        native, lizard = (build(name, level, compiler, label)
+                          for compiler, label in (("gcc", "native"), (BIN + "/lizard-cc", "lizard")))
+        scale = long_enough(name, level, native)
+        native, lizard = (command(name, level, program, scale) for program in (native, lizard))
+        lines += crowd.measure(run, f"{name} {level}", native, lizard, BIN, f"{DIR}/recording", rounds)
+    return lines
+
+
 def long_runs(minutes):
     """A program at full speed, and a million system calls a minute, each for so many minutes."""
     runs = []
@@ -246,10 +258,11 @@ def main():
     args.add_argument("--latency-only", action="store_true")
     args.add_argument("--flow-only", action="store_true")
     args.add_argument("--rates-only", action="store_true")
+    args.add_argument("--crowd-only", action="store_true")
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    nothing_else = args.latency_only or args.flow_only or args.rates_only or args.long
+    nothing_else = args.latency_only or args.flow_only or args.rates_only or args.crowd_only or args.long
     wanted = args.only.split(",") if args.only else [] if nothing_else else REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
@@ -265,13 +278,15 @@ def main():
         print("missed:", text)
     calls = system_calls(args.rounds) if args.rates_only or not nothing_else and not args.only else []
     flows = flow(args.rounds) if args.flow_only or not nothing_else else []
+    crowds = crowded(args.rounds) if args.crowd_only or not nothing_else else []
     moves = []
     if args.latency_only or not nothing_else and not args.no_latency:
         moves = [line for level in args.levels.split(",") for line in latency(level)]
     long_lines = long_runs(args.long) if args.long else []
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "rates": calls, "flow": flows, "latency": moves, "long": long_lines}, f, indent=1)
+            json.dump({"rows": results, "rates": calls, "flow": flows, "crowd": crowds, "latency": moves, "long": long_lines}, f, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -125,7 +125,7 @@ struct lz_meta {
 	char **argv, **envp;       /* NULL-terminated */
 	char *host, *kernel, *cpu; /* names */
 	char *features;            /* cpuid and xcr0 features, for the replay host's check */
-	uint32_t cpu_number;       /* the target ran on */
+	uint32_t cpu_number;       /* the program began on */
 	uint32_t tid;              /* of the first thread */
 	/* Of a process that was followed: its parent, and where in that one's recording it began;
 	 * else 0. */

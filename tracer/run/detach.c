@@ -332,6 +332,7 @@ static int wait_for_end(struct lz_tracer *t)
 /* None goes on before all of them can: it might end the process meanwhile. */
 int lz_detach(struct lz_tracer *t)
 {
+	lz_mover_stop(t);
 	if (for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach_thread) < 0)
 		return -1;
 	return wait_for_end(t);

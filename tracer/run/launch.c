@@ -55,7 +55,8 @@ void lz_pin(struct lz_tracer *t)
 	struct lz_borrowed *b = &t->borrowed;
 	cpu_set_t one;
 
-	sched_getaffinity(0, sizeof(b->affinity), &b->affinity);
+	sched_getaffinity(0, sizeof(b->given), &b->given);
+	b->affinity = b->given;
 	b->cpu = sched_getcpu();
 	if (b->cpu < 0)
 		b->cpu = 0;

@@ -44,8 +44,15 @@ int lz_next_recording(struct lz_tracer *t);
 /* launch.c */
 /* Forks, seizes and goes up to the first execve. */
 int lz_launch(struct lz_tracer *t);
-/* Puts the tracer on one CPU; t->borrowed.affinity is what it had. */
+/* Puts the tracer on one CPU; t->borrowed.given is what it had. */
 void lz_pin(struct lz_tracer *t);
+
+/* mover.c */
+/* From now on a thread moves the calling one and the program, together, to a CPU that is idle when
+ * others crowd theirs. */
+int lz_mover_start(struct lz_tracer *t);
+/* Nothing is moved any more. Without a mover: nothing to do. */
+void lz_mover_stop(struct lz_tracer *t);
 
 /* loop.c */
 int lz_loop(struct lz_tracer *t);

@@ -143,7 +143,8 @@ static int go_on_alone(struct lz_tracer *t)
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 {
 	lz_counter_allow(false);
-	int ret = lz_loop(t);
+	int ret = lz_mover_start(t) < 0 ? -1 : lz_loop(t);
+	lz_mover_stop(t);
 	lz_counter_allow(true);
 
 	if (ret < 0)

@@ -58,7 +58,7 @@ int lz_seize(pid_t pid)
 
 void lz_other_cpus(const struct lz_tracer *t, cpu_set_t *cpus)
 {
-	const cpu_set_t *given = &t->borrowed.affinity;
+	const cpu_set_t *given = &t->borrowed.given;
 
 	*cpus = *given;
 	CPU_CLR(t->borrowed.cpu, cpus);

@@ -58,5 +58,6 @@ bool lz_threaded(const struct lz_tracer *t)
 void lz_become(struct lz_tracer *t, struct lz_thread *th)
 {
 	t->cur = th;
+	t->running = th->tid;
 	t->p.pid = (pid_t)th->tid;
 }

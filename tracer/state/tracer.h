@@ -207,8 +207,9 @@ struct lz_follow {
 struct lz_borrowed {
 	int personality;
 	bool personality_set; /* another one was set */
-	cpu_set_t affinity;   /* before the tracer and the program were put on one CPU, */
-	int cpu;              /* this one */
+	cpu_set_t affinity;   /* what the program believes to have */
+	cpu_set_t given;      /* before the tracer and the program were put on one CPU, */
+	_Atomic int cpu;      /* this one */
 	bool undumpable;      /* the program believes so */
 };
 
@@ -230,8 +231,10 @@ struct lz_tracer {
 	uint32_t own_tid; /* the same in its own PID namespace */
 	struct lz_thread **thread;
 	size_t n_threads;
-	struct lz_thread *cur; /* the one that has the turn */
-	uint32_t born;         /* a thread that the call under way has made; 0: none */
+	struct lz_thread *cur;    /* the one that has the turn */
+	_Atomic uint32_t running; /* its number, for the mover */
+	struct lz_mover *mover;   /* NULL: none */
+	uint32_t born;            /* a thread that the call under way has made; 0: none */
 	struct lz_sched sched;
 	struct lz_writer *w;
 	struct lz_meta meta;

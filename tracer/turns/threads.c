@@ -39,6 +39,7 @@ static struct lz_thread *new_thread(struct lz_tracer *t, uint32_t tid)
 int lz_threads_begin(struct lz_tracer *t)
 {
 	t->cur = new_thread(t, t->tid);
+	t->running = t->tid;
 	if (!t->cur)
 		return -1;
 	t->own_tid = t->cur->own_tid = (uint32_t)lz_process_status((pid_t)t->tid).own_pid;
