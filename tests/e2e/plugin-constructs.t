@@ -20,6 +20,8 @@ for file in "$constructs"/*.c "$constructs"/*.cc; do
 		wanted=$(build_and_run $plain "$T/plain" "$level" "$name" $build)
 		got=$(build_and_run "$ours -flizard-check" "$T/checked" "$level" -g "$name" $build)
 		is "$got" "$wanted" "$name $level"
+		# What the check adds matters to few passes: two levels do without it.
+		case $level in -O0 | -O2) ;; *) [ "$LIZARD_LONG" ] || continue ;; esac
 		got=$(build_and_run "$ours" "$T/ours" "$level" "$name" $build)
 		is "$got" "$wanted" "$name $level unchecked"
 	done

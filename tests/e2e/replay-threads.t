@@ -7,7 +7,7 @@
 
 walk=$(tool replay-walk) && watch=$(tool replay-watch) && runback=$(tool replay-runback) && damage=$(tool replay-damage)
 ok $? "the tools build" || { diag "$(cat "$T"/replay-*.log)"; done_testing; }
-rounds=5 seeds=1 programs="queue:O0 queue:O2 cancel:O2 pi:O0 exec:O0 detached:O2 racy:plain racy:O2 spin:O2 kill:O2"
+rounds=3 seeds=1 programs="queue:O0 queue:O2 cancel:O2 pi:O0 exec:O0 detached:O2 racy:plain racy:O2 spin:O2 kill:O2"
 [ -z "$LIZARD_LONG" ] || {
 	rounds=10 seeds="1 2"
 	programs=$(for f in "$LIZARD_SRC"/tests/progs/threads/*.c; do
