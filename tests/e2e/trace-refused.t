@@ -51,6 +51,19 @@ try plain-unknown "$T/puts-gcc" "$T/refuse" unknown
 try mappings-unknown "$T/mappings" "$T/refuse" unknown
 try children-unknown "$T/children" "$T/refuse" unknown
 
+# A kernel without PAGEMAP_SCAN and the calls of the last years, as in RHEL 9 and Ubuntu 22.04.
+try mappings-old "$T/mappings" "$T/refuse" old
+try children-old "$T/children" "$T/refuse" old
+"$T/refuse" old timeout 120 lizard verify "$rec" >"$T/verify" 2>&1
+ok $? "children-old: verify there is clean, too" || diag "$(tail -n 5 "$T/verify")"
+"$T/refuse" old lizard-trace -q --dirty=scan -o "$T/recordings/scan" true 2>"$T/err"
+like "$(cat "$T/err")" "use --dirty=compare" "there is no scanning"
+lizard-cc -g -O0 "$LIZARD_SRC/tests/progs/gdb/twice.c" -o "$T/twice" && lizard-trace -q -o "$T/recordings/twice" "$T/twice" >/dev/null
+moves="-ex 'b main' -ex c -ex 'fs 4' -ex when -ex bs -ex when -ex bs -ex when -ex 'jump_backward main' -ex when"
+wanted=$(eval "lizard-gdb -nx -batch $moves '$T/recordings/twice'" 2>/dev/null | grep '^position')
+is "$(eval "'$T/refuse' old lizard-gdb -nx -batch $moves '$T/recordings/twice'" 2>/dev/null | grep '^position')" "$wanted" "the debugger goes the same ways"
+is "$(echo "$wanted" | wc -l)" 4 "... all four"
+
 # A program linked before the hello was a brk(0).
 gcc -O1 -I"$LIZARD_SRC/include" -c "$LIZARD_SRC/tests/progs/trace/old_hello.c" -o "$T/old_hello.o" &&
 	lizard-cc -g "$T/old_hello.o" "$T/puts.c" -o "$T/old"

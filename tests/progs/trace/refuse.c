@@ -1,6 +1,7 @@
-/* refuse [ptrace|interrupt|unknown|all] PROGRAM ARGS: runs it where what containers refuse is refused: personality,
+/* refuse [ptrace|interrupt|unknown|all|old] PROGRAM ARGS: runs it where what containers refuse is refused: personality,
  * userfaultfd, pidfd_getfd and process_vm_readv; instead, if asked for, ptrace, or only what it has to stop a process.
- * Where what is unknown to Linux 7.0 kills; where all kills that a C library's start and puts() do not need. */
+ * Where what is unknown to Linux 7.0 kills; where all kills that a C library's start and puts() do not need. Old: where
+ * there is nothing that came after Linux 5.14, which is RHEL 9's: neither calls nor PAGEMAP_SCAN. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -21,7 +23,9 @@
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1),                                           \
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-enum { LAST_KNOWN = 471 };
+enum { LAST_KNOWN = 471, LAST_OLD = 447 };
+
+#define PAGEMAP_SCAN_REQUEST _IOC(_IOC_READ | _IOC_WRITE, 'f', 16, 96)
 
 int main(int argc, char **argv)
 {
@@ -75,6 +79,16 @@ int main(int argc, char **argv)
 	    REFUSE(PTRACE_INTERRUPT),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
+	struct sock_filter old[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_OLD, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PAGEMAP_SCAN_REQUEST, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
 	struct sock_fprog prog = {sizeof(f) / sizeof(f[0]), f};
 
 	if (argc > 2 && strcmp(argv[1], "ptrace") == 0) {
@@ -92,6 +106,10 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && strcmp(argv[1], "all") == 0) {
 		prog = (struct sock_fprog){sizeof(all) / sizeof(all[0]), all};
+		argv++;
+	}
+	if (argc > 2 && strcmp(argv[1], "old") == 0) {
+		prog = (struct sock_fprog){sizeof(old) / sizeof(old[0]), old};
 		argv++;
 	}
 	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
