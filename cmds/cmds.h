@@ -21,5 +21,6 @@ int lz_cmd_unpack(int argc, char **argv);
 int lz_cmd_prune(int argc, char **argv);
 int lz_cmd_info(int argc, char **argv);
 int lz_cmd_dump(int argc, char **argv);
+int lz_cmd_report(int argc, char **argv);
 
 #endif

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <cmds/dump.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/print.h>
 #include <lizard/error.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmds/dump.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/print.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>

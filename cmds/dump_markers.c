@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmds/dump.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/array.h>
 #include <common/print.h>
 #include <lizard/cfg.h>

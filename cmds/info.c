@@ -9,7 +9,7 @@
 #include <cmds/cmds.h>
 #include <cmds/options.h>
 #include <cmds/pack.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/cleanup.h>
 #include <common/print.h>
 #include <common/progress.h>

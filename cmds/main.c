@@ -24,6 +24,7 @@ static const struct lz_cmd commands[] = {
     {"unpack", "make a recording of such a file", lz_cmd_unpack},
     {"info", "describe a recording", lz_cmd_info},
     {"dump", "print what a recording holds", lz_cmd_dump},
+    {"report", "write how a recorded run ended", lz_cmd_report},
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

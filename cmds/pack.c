@@ -7,7 +7,7 @@
 #include "cmds/cmds.h"
 #include "cmds/options.h"
 #include "cmds/pack.h"
-#include "cmds/text.h"
+#include "common/text.h"
 #include "common/print.h"
 #include <lizard/error.h>
 #include <lizard/recording.h>

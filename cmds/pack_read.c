@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmds/pack.h"
-#include "cmds/text.h"
+#include "common/text.h"
 #include <common/cleanup.h>
 #include <common/filecopy.h>
 #include <common/hostfile.h>

@@ -6,7 +6,7 @@
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
 #include <cmds/options.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/print.h>
 #include <lizard/error.h>
 

@@ -8,7 +8,7 @@
 #include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/processes.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/print.h>
 #include <lizard/error.h>
 

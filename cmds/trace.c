@@ -5,7 +5,7 @@
 #include "cmds/options.h"
 #include "cmds/pack.h"
 #include "cmds/processes.h"
-#include "cmds/text.h"
+#include "common/text.h"
 #include "cmds/trace_summary.h"
 #include "common/print.h"
 

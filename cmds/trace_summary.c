@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/trace_summary.h"
 #include "cmds/catalog.h"
-#include "cmds/text.h"
+#include "common/text.h"
 #include "common/print.h"
 
 #include <common/cleanup.h>

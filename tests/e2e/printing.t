@@ -137,6 +137,9 @@ for field in program build-id cwd arg env host kernel cpu features became flow h
 		"dump lie-1" "gdb --kept -nx -batch -ex continue lie-1"; do
 		timeout 60 lizard $command </dev/null
 	done >"lie.$field" 2>&1
+	for form in "" --markdown --json; do
+		LIZARD_FRONT_END=stock LIZARD_GDB=false timeout 60 lizard report $form lie-1 </dev/null
+	done >>"lie.$field" 2>&1
 	text_only "meta: $field" "lie.$field"
 done
 rm -rf "$lie"

@@ -4,7 +4,7 @@ import os
 
 import gdb
 
-from . import inlined, listing
+from . import inlined, listing, report
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
 from .libraries import on_new_breakpoint

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <cmds/text.h>
+#include <common/text.h>
 #include <common/printable.h>
 #include <lizard/error.h>
 
@@ -159,20 +159,25 @@ json_t *lz_json_hex(uint64_t v)
 }
 
 /* jansson escapes all that is no ASCII, and of ASCII the control characters but DEL. */
-int lz_json_print(json_t *v)
+int lz_json_write(FILE *to, json_t *v)
 {
 	char *text = v ? json_dumps(v, JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) : NULL, *at = text;
 
 	for (size_t n; at && *at; at += n + (at[n] == 127)) {
 		n = strcspn(at, "\177");
-		fwrite(at, 1, n, stdout);
+		fwrite(at, 1, n, to);
 		if (at[n])
-			fputs("\\u007f", stdout);
+			fputs("\\u007f", to);
 	}
-	putchar('\n');
+	putc('\n', to);
 	free(text);
 	json_decref(v);
-	return !at || ferror(stdout) ? lz_fail("cannot print JSON") : 0;
+	return !at || ferror(to) ? lz_fail("cannot print JSON") : 0;
+}
+
+int lz_json_print(json_t *v)
+{
+	return lz_json_write(stdout, v);
 }
 
 /* A number that is not negative and one letter of UNITS; BARE: or none. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers as people read them, and texts as JSON takes them. */
-#ifndef LIZARD_CMDS_TEXT_H
-#define LIZARD_CMDS_TEXT_H
+#ifndef LIZARD_COMMON_TEXT_H
+#define LIZARD_COMMON_TEXT_H
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { LZ_TEXT = 48 };
 /* "12.3 MiB" */
@@ -31,7 +32,9 @@ json_t *lz_json_hex(uint64_t v);
 /* Sets exit_status, or signal, of a status as waitpid gives it; the other one, or both of -1,
  * become null. */
 void lz_json_status(json_t *o, int status);
-/* Prints one line and drops the reference. -1 if V is NULL (no memory) or stdout is broken. */
+/* Prints one line and drops the reference. -1 if V is NULL (no memory) or the stream is broken. */
+int lz_json_write(FILE *to, json_t *v);
+/* To stdout. */
 int lz_json_print(json_t *v);
 
 /* "10", "10K", "1.5G" in bytes; "90s", "30m", "12h", "7d", "2w" in seconds. -1: lz_error(). */
