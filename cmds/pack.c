@@ -9,14 +9,14 @@
 #include "cmds/pack.h"
 #include "common/text.h"
 #include "common/print.h"
+#include <common/cleanup.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
 struct pack_options {
 	const char *output;
-	bool no_sources, no_debug, list, all_env;
-	char **dirs; /* of sources */
-	size_t n_dirs;
+	bool list;
+	struct lz_pack_wishes wishes;
 };
 
 static void pack_usage(FILE *to)
@@ -130,18 +130,19 @@ static void say_left_out(const struct lz_names *variables)
 	lz_print(stderr, "\n");
 }
 
-static void say_all(const char *path, const struct lz_processes *all, const struct lz_sources *s,
-                    const struct lz_debug_files *debug, const struct lz_packed *packed, bool list)
+static void say_all(const char *path, const struct lz_pack_item *item,
+                    const struct lz_packed *packed, bool list)
 {
 	char limit[LZ_TEXT];
 	struct stat st;
 
 	if (stat(path, &st) == 0)
-		say_packed(path, (uint64_t)st.st_size, all->n, s->n_packed, debug->n);
+		say_packed(path, (uint64_t)st.st_size, item->all.n, item->sources.n_packed,
+		           item->debug.n);
 	if (list)
-		list_sources(s);
+		list_sources(&item->sources);
 	else
-		say_sources(s);
+		say_sources(&item->sources);
 	say_left_out(&packed->left_out);
 	if (packed->cost > LZ_PACK_LIMIT)
 		lz_warn("unpacked it is larger than %s: it must be unpacked with `lizard unpack "
@@ -162,10 +163,8 @@ static void say_damage(const struct lz_processes *all)
 
 static int pack(const char *what, const struct pack_options *o)
 {
-	char *dir = lz_recording_find(what), *path = NULL;
-	struct lz_processes all = {0};
-	struct lz_sources sources = {0};
-	struct lz_debug_files debug = {0};
+	lz_auto_free char *dir = lz_recording_find(what), *path = NULL;
+	struct lz_pack_item item = {0};
 	struct lz_packed packed = {0};
 	int rc = dir ? 0 : -1;
 
@@ -173,25 +172,15 @@ static int pack(const char *what, const struct pack_options *o)
 	                        o->output ? "" : ".lizard") < 0)
 		rc = lz_fail("no memory");
 	if (rc == 0)
-		rc = lz_processes_read(&all, dir);
-	if (rc == 0 && !o->no_sources)
-		rc = lz_sources_find(&all, o->dirs, o->n_dirs, &sources);
-	if (rc == 0 && !o->no_sources)
-		rc = lz_sources_prefer_kept(&sources, dir);
-	if (rc == 0 && !o->no_debug)
-		rc = lz_debug_find(&all, &debug);
+		rc = lz_pack_item_find(&item, dir, &o->wishes);
 	if (rc == 0)
-		rc = lz_pack_write(&all, path, &sources, &debug, o->all_env, &packed);
+		rc = lz_pack_write(&item, path, o->wishes.all_env, &packed);
 	if (rc == 0)
-		say_all(path, &all, &sources, &debug, &packed, o->list);
+		say_all(path, &item, &packed, o->list);
 	if (rc == 0)
-		say_damage(&all);
-	lz_debug_free(&debug);
+		say_damage(&item.all);
 	lz_names_free(&packed.left_out);
-	lz_sources_free(&sources);
-	lz_processes_free(&all);
-	free(path);
-	free(dir);
+	lz_pack_item_free(&item);
 	return rc;
 }
 
@@ -220,12 +209,12 @@ static int parse_pack(int argc, char **argv, struct pack_options *o)
 	while ((opt = lz_option(argc, argv, "ho:", options)) != -1) {
 		switch (opt) {
 		case 'o': o->output = optarg; break;
-		case 'n': o->no_sources = true; break;
-		case 'd': o->no_debug = true; break;
-		case 's': o->dirs[o->n_dirs++] = optarg; break;
+		case 'n': o->wishes.no_sources = true; break;
+		case 'd': o->wishes.no_debug = true; break;
+		case 's': o->wishes.dirs[o->wishes.n_dirs++] = optarg; break;
 		case 'l': o->list = true; break;
 		case 'e':
-			if (set_env(&o->all_env, optarg) < 0)
+			if (set_env(&o->wishes.all_env, optarg) < 0)
 				return 2;
 			break;
 		default: pack_usage(opt == 'h' ? stdout : stderr); return opt == 'h' ? 1 : 2;
@@ -239,8 +228,8 @@ static int parse_pack(int argc, char **argv, struct pack_options *o)
 
 int lz_cmd_pack(int argc, char **argv)
 {
-	struct pack_options o = {.dirs = calloc((size_t)argc + 1, sizeof(char *))};
-	int rc = o.dirs ? parse_pack(argc, argv, &o) : 2;
+	struct pack_options o = {.wishes.dirs = calloc((size_t)argc + 1, sizeof(char *))};
+	int rc = o.wishes.dirs ? parse_pack(argc, argv, &o) : 2;
 
 	if (rc == 0) {
 		rc = pack(argv[optind], &o) < 0;
@@ -250,7 +239,7 @@ int lz_cmd_pack(int argc, char **argv)
 	} else if (rc == 1) {
 		rc = 0;
 	}
-	free(o.dirs);
+	free(o.wishes.dirs);
 	return rc;
 }
 

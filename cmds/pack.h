@@ -105,15 +105,32 @@ bool lz_pack_is_own(const char *name);
 /* Or the copy of a file that was mapped? */
 bool lz_pack_is_copy(const char *name);
 
+/* A recording with what goes into a pack for its sake. */
+struct lz_pack_item {
+	struct lz_processes all;
+	struct lz_sources sources;   /* may be empty */
+	struct lz_debug_files debug; /* likewise */
+};
+struct lz_pack_wishes {
+	bool no_sources, no_debug, all_env;
+	char **dirs; /* of sources */
+	size_t n_dirs;
+};
+/* Of the recording DIR. To be freed also on failure. */
+int lz_pack_item_find(struct lz_pack_item *item, const char *dir, const struct lz_pack_wishes *w);
+void lz_pack_item_free(struct lz_pack_item *item);
+/* Packs the recording DIR into the directory FOLDER, made if it is missing, under the recording's
+ * name. The file's path, malloced. */
+char *lz_pack_into(const char *dir, const char *folder, const struct lz_pack_wishes *w);
+
 struct lz_packed {
 	uint64_t cost;            /* of all files in it, lz_pack_cost() */
 	struct lz_names left_out; /* variables */
 };
-/* Writes the recordings ALL to the new file PATH, with SOURCES and DEBUG (may be empty). Nothing is left
- * behind on failure. ALL_ENV: with the values of all variables. */
-int lz_pack_write(const struct lz_processes *all, const char *path,
-                  const struct lz_sources *sources, const struct lz_debug_files *debug,
-                  bool all_env, struct lz_packed *packed);
+/* Writes ITEM to the new file PATH. Nothing is left behind on failure. ALL_ENV: with the values of
+ * all variables. */
+int lz_pack_write(const struct lz_pack_item *item, const char *path, bool all_env,
+                  struct lz_packed *packed);
 
 /* Writes SOURCES alone to the new file PATH, the same bytes for the same files. */
 int lz_pack_write_sources(const char *path, const struct lz_sources *sources);

@@ -436,14 +436,14 @@ static int write_file(struct pack *p, const char *path, const struct lz_processe
 	return rc;
 }
 
-int lz_pack_write(const struct lz_processes *all, const char *path,
-                  const struct lz_sources *sources, const struct lz_debug_files *debug,
-                  bool all_env, struct lz_packed *packed)
+int lz_pack_write(const struct lz_pack_item *item, const char *path, bool all_env,
+                  struct lz_packed *packed)
 {
+	const struct lz_processes *all = &item->all;
 	struct pack p = {.all_env = all_env,
 	                 .links = true,
-	                 .sources = sources->wanted,
-	                 .debug = debug,
+	                 .sources = item->sources.wanted,
+	                 .debug = &item->debug,
 	                 .told = packed};
 	uint64_t bytes = 0;
 	int rc;
@@ -454,7 +454,7 @@ int lz_pack_write(const struct lz_processes *all, const char *path,
 			return lz_fail("%s is being written by lizard-trace", all->v[i].path);
 	}
 	lz_work_begin(&p.work, "packing", bytes);
-	rc = write_file(&p, path, all, sources);
+	rc = write_file(&p, path, all, &item->sources);
 	lz_work_end(&p.work);
 	return rc;
 }

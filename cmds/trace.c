@@ -9,6 +9,7 @@
 #include "cmds/trace_summary.h"
 #include "common/print.h"
 
+#include <common/cleanup.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <lizard/trace.h>
@@ -60,7 +61,10 @@ static const char help[] =
     "      --keep-part first|last   what is kept then: the first part, the program goes on "
     "unrecorded\n"
     "                               (first, the default), or the last part\n"
-    "  -q, --quiet                  no summary\n"
+    "      --pack DIR               pack what is kept into a file in DIR, which is made if it is "
+    "missing\n"
+    "      --summary FILE           write a summary into FILE, as a JSON object\n"
+    "  -q, --quiet                  no summary on standard error\n"
     "  -h, --help                   this text\n"
     "  -v, --version                the version\n\n"
     "The exit status is the program's; 128+N if signal N ended it; 125 if recording failed,\n"
@@ -74,6 +78,8 @@ struct options {
 	struct lz_trace_options trace;
 	enum keep keep;
 	bool quiet, no_sources;
+	const char *pack, *summary;
+	FILE *facts; /* the file of --summary */
 };
 
 enum {
@@ -91,7 +97,9 @@ enum {
 	OPT_ENV,
 	OPT_SOURCES,
 	OPT_FLOW,
-	OPT_FLOW_LIMIT
+	OPT_FLOW_LIMIT,
+	OPT_PACK,
+	OPT_SUMMARY
 };
 
 static int number(const char *text, const char *what, long min, long *value)
@@ -168,6 +176,8 @@ static int set_option(struct options *all, int c, const char *arg)
 	switch (c) {
 	case 'o': o->dir = arg; return 0;
 	case 'q': all->quiet = true; return 0;
+	case OPT_PACK: all->pack = arg; return 0;
+	case OPT_SUMMARY: all->summary = arg; return 0;
 	case OPT_ASLR: o->aslr = true; return 0;
 	case OPT_FOLLOW: o->follow = strcmp(arg, "parent") ? arg : NULL; return 0;
 	case OPT_INTERVAL:
@@ -217,6 +227,8 @@ static const struct option long_options[] = {
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
+    {"pack", required_argument, NULL, OPT_PACK},
+    {"summary", required_argument, NULL, OPT_SUMMARY},
     {"env", required_argument, NULL, OPT_ENV},
     {"sources", required_argument, NULL, OPT_SOURCES},
     {"slice", required_argument, NULL, OPT_SLICE},
@@ -261,29 +273,56 @@ static void discard(const struct options *o, const struct lz_trace_result *r)
 		lz_print(stderr, "lizard: not kept: %s\n", lz_text_status(r->status, how));
 }
 
-static int failed(int status)
+static int failed(int status, const char *why)
 {
-	lz_print_lines(stderr, "lizard-trace: %s\n", lz_error());
+	lz_print_lines(stderr, "lizard-trace: %s\n", why ? why : "no memory");
 	return WIFEXITED(status) && (WEXITSTATUS(status) & ~1) == 126 ? WEXITSTATUS(status) : 125;
+}
+
+/* Of what is kept: its sources, and a pack of it. The pack's path, malloced; NULL: there is none. */
+static char *keep_more(const struct options *o, const struct lz_trace_result *r)
+{
+	const struct lz_pack_wishes w = {.no_sources = o->no_sources, .all_env = o->trace.all_env};
+	char *path = NULL;
+
+	if (!o->no_sources && lz_sources_keep(r->dir) < 0)
+		lz_warn("the sources are not kept: %s", lz_error());
+	if (o->pack && !(path = lz_pack_into(r->dir, o->pack, &w)))
+		lz_warn("the recording is not packed: %s", lz_error());
+	return path;
+}
+
+static void write_facts(const struct options *o, const struct lz_trace_result *r,
+                        const struct lz_trace_outcome *out)
+{
+	if (!o->facts)
+		return;
+	int rc = lz_trace_summary_json(o->facts, &o->trace, r, out);
+
+	if (fclose(o->facts) != 0 || rc < 0)
+		lz_warn("cannot write the summary into %s", o->summary);
 }
 
 static int run(struct options *o)
 {
 	struct lz_trace_result r;
-	int rc;
-
-	rc = lz_trace(&o->trace, &r);
+	int rc = lz_trace(&o->trace, &r);
+	lz_auto_free char *why = rc < 0 ? strdup(lz_error()) : NULL, *pack = NULL;
 	bool is_there = rc == 0 && r.dir, is_kept = is_there && is_wanted(o, &r);
 
 	if (is_there && !is_kept)
 		discard(o, &r);
-	if (is_kept && !o->no_sources && lz_sources_keep(r.dir) < 0)
-		lz_warn("the sources are not kept: %s", lz_error());
+	if (is_kept)
+		pack = keep_more(o, &r);
 	if (is_kept && !o->quiet)
 		lz_trace_summary(&o->trace, &r);
-	int status = rc < 0 ? failed(r.status) : 0;
+	if (pack && !o->quiet)
+		lz_print(stderr, "lizard: packed %s\n", pack);
+	int status = rc < 0 ? failed(r.status, why) : 0;
 	if (rc < 0 && r.empty && r.dir && lz_recording_remove(r.dir) < 0)
 		lz_warn("nothing was recorded, but a directory is left: %s", lz_error());
+	write_facts(o, &r,
+	            &(struct lz_trace_outcome){rc, is_kept || (rc < 0 && !r.empty), pack, why});
 	free(r.dir);
 	free(r.unfollowed);
 	if (rc < 0)
@@ -329,5 +368,10 @@ int lz_cmd_trace(int argc, char **argv)
 		return 125;
 	}
 	o.trace.argv = argv + optind;
+	if (o.summary && !(o.facts = fopen(o.summary, "we"))) {
+		lz_print(stderr, "lizard-trace: cannot create %s: %s\n", o.summary,
+		         strerror(errno));
+		return 125;
+	}
 	return run(&o);
 }

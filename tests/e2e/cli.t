@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # ls, info, dump, rm and prune on recordings that lizard-trace made.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/json.sh"
 
 lizard-cc -g -O1 -o "$T/small" "$LIZARD_SRC/tests/progs/fuzz/small.c" 2>"$T/cc.log"
 ok $? "builds" || { diag "$(cat "$T/cc.log")"; done_testing; }
 
-json() { # EXPRESSION: of the object $o on standard input
-	perl -MJSON::PP -0777 -e '$o = JSON::PP->new->allow_nonref->decode(<STDIN>); print eval $ARGV[0]; die $@ if $@' "$1"
-}
 
 is "$(lizard ls)" "" "ls: nothing yet"
 is "$(lizard ls --json | json 'scalar @$o')" 0 "ls --json: an empty list"

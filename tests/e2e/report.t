@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # lizard report: how a run ended, as text, Markdown and JSON, with nobody there to answer questions.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/json.sh"
 
-json() { # EXPRESSION: of the object $o on standard input
-	perl -MJSON::PP -0777 -e '$o = JSON::PP->new->decode(<STDIN>); print eval $ARGV[0]; die $@ if $@' "$1"
-}
 part() { # FILE TITLE: the lines of that part
 	sed -n "/^$2:\$/,/^\$/{/^$2:\$/d;/^\$/d;p}" "$1"
 }
