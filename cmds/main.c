@@ -13,6 +13,7 @@
 
 static const struct lz_cmd commands[] = {
     {"trace", "run a program and record it", lz_cmd_trace},
+    {"hunt", "record a program until a run fails", lz_cmd_hunt},
     {"gdb", "debug a recording", lz_cmd_gdb},
     {"serve", "serve a recording to a remote debugger", lz_cmd_serve},
     {"verify", "replay a recording and compare it with itself", lz_cmd_verify},
@@ -58,7 +59,7 @@ static void be_first_to_go(void)
 
 static int run(const struct lz_cmd *c, int argc, char **argv)
 {
-	if (c->main != lz_cmd_trace)
+	if (c->main != lz_cmd_trace && c->main != lz_cmd_hunt)
 		be_first_to_go();
 	return c->main(argc, argv);
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What continuous integration needs of lizard-trace: a summary for programs, packs of what is kept.
+# What continuous integration needs: lizard-trace's summary for programs, packs of what is kept, and
+# lizard hunt.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/json.sh"
 
@@ -38,5 +39,44 @@ is "$? $(echo packs/new/*)" "1 packs/new/fails.2.lizard packs/new/fails.lizard" 
 is "$(lizard info --json packs/new/fails.2.lizard | json '$o->{exit_status}')" 1 "... and each can be opened"
 : >file && lizard-trace -q --pack file/below ./fails exit 1 2>err
 is "$? $(grep -c 'the recording is not packed' err)" "1 1" "--pack: where nothing can be written the recording stays"
+
+# ---- hunting ----
+gcc -g -o flaky "$LIZARD_SRC/tests/progs/report/flaky.c"
+ok $? "a program that fails at times builds"
+hunt() { # ARGS...: of a program that has not run yet
+	rm -rf count "$LIZARD_TRACE_DIR"
+	timeout 120 lizard hunt "$@" >out 2>err </dev/zero
+}
+hunt ./flaky count 3 abort
+is "$? $(cat count) $(ls "$LIZARD_TRACE_DIR")" "0 4 $(printf 'flaky-1\nflaky-latest')" "hunt: the run that fails is kept, the others are removed"
+is "$(cat out err)" "lizard: run 4 failed: killed by SIGABRT; recorded $LIZARD_TRACE_DIR/flaky-1
+lizard: next: lizard-gdb -e $LIZARD_TRACE_DIR/flaky-1" "... and it says so, not what the program says"
+is "$(lizard info --json flaky-1 | json '$o->{signal}')" 6 "... it is the right one"
+hunt -n 3 --json ./flaky count 3 abort
+is "$? $(cat count) $(ls "$LIZARD_TRACE_DIR") $(json '"$o->{runs} " . ($o->{failed} ? "failed" : "fine") . defined $o->{run}' <out)" "1 3  3 fine" "-n: none of so many fails"
+is "$(cat err)" "lizard: none of 3 runs failed" "... which it says"
+hunt -q --json --chaos=5 --pack packs/hunt -o here/hunted -- ./flaky count 2 7
+is "$? $(cat err) $(json 'join " ", @{$o->{run}}{qw(exit_status seed recording pack)}, $o->{runs}' <out)" \
+	"0  7 7 here/hunted packs/hunt/hunted.lizard 3" "--chaos=SEED, --json, -o, --pack"
+hunt -n 2 --keep signal ./flaky count 0 7
+is "$?" 1 "--keep signal: another exit status is no failure"
+hunt -n 1 --echo ./flaky count 5 7
+is "$? $(cat out) $(sort err)" "1  $(printf 'err\nlizard: none of 1 runs failed\nout')" "--echo: what the program writes"
+hunt ./nonexistent
+is "$? $(cat err)" "125 lizard: cannot run ./nonexistent: No such file or directory" "what cannot be recorded ends the hunt"
+hunt ./flaky count 1 wait &
+wait_until grep -q 2 count
+pid=$(pgrep -P $! -x lizard || pgrep -P "$(pgrep -P $! -x timeout)" -x lizard)
+kill -TERM "$pid"
+wait $!
+is "$? $(grep -c 'ended by a signal; 1 runs did not fail' err) $(ls "$LIZARD_TRACE_DIR")" "143 1 " "a signal ends the hunt, and its run is not kept"
+rm -f count
+script -qec "lizard hunt -n 2 ./flaky count 9 1" /dev/null </dev/null >out
+is "$? $(grep -c 'hunting: run 1 of 2 .*hunting: run 2 of 2 ' out)" "1 1" "on a terminal it says how far it is"
+for bad in "" "-n 0 true" "-n x true" "--chaos=x true" "--keep maybe true" "--frob true"; do
+	# shellcheck disable=SC2086
+	lizard hunt $bad >out 2>err
+	is "$? $(wc -c <out)" "2 0" "usage: lizard hunt $bad"
+done
 cd /
 done_testing

@@ -116,7 +116,7 @@ fi
 
 lizard info nothing >"$T/out" 2>"$T/err"
 is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
-for command in ls rm prune info dump pack unpack report; do
+for command in ls rm prune info dump pack unpack report hunt; do
 	like "$(lizard $command --help)" "^usage: lizard $command" "$command --help"
 done
 
@@ -179,11 +179,11 @@ is "$(ls -A "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
 
 # Used wrongly.
 is "$(lizard -v)" "$(lizard --version)" "-v"
-for command in ls ps rm prune pack unpack info dump verify serve report; do
+for command in ls ps rm prune pack unpack info dump verify serve report hunt; do
 	lizard $command --frob "$T/none" >"$T/out" 2>"$T/err"
 	like "$? $(head -n 1 "$T/err")" "^2 lizard $command: unrecognized option '--frob'$" "$command: status and message of an unknown option"
 done
-for command in ps rm prune pack unpack info dump verify serve gdb report; do
+for command in ps rm prune pack unpack info dump verify serve gdb report hunt; do
 	lizard $command >"$T/out" 2>"$T/err"
 	is "$?" 2 "$command: status without an argument"
 done
