@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recording in one file: a tar archive, packed with zstd. Beside the recording's own files it
+/* A recording in one file, or several: a tar archive, packed with zstd. Beside the recording's own files it
  * holds those of the other processes, `processes/`, and `sources/`, the programs' source files as
  * they are found when it is packed, each below its absolute name. A file that several processes
- * have is in it once, and hard links to it. `debug/.build-id/` has separate debug information. */
+ * have is in it once, and hard links to it. `debug/.build-id/` has separate debug information.
+ *
+ * Of several recordings, each has all that in a folder of its own, `recordings/NAME/`. What they have
+ * in common, by its bytes, is in it once. */
 #ifndef LIZARD_CMDS_PACK_H
 #define LIZARD_CMDS_PACK_H
 
@@ -104,9 +107,17 @@ char *lz_pack_roots(const struct lz_sources *sources, size_t *len);
 bool lz_pack_is_own(const char *name);
 /* Or the copy of a file that was mapped? */
 bool lz_pack_is_copy(const char *name);
+/* Or one that may be a link to a file of another recording? NAME: within a pack of one recording. */
+bool lz_pack_is_linked(const char *name);
+/* NAME without the process that it belongs to. */
+const char *lz_pack_in_recording(const char *name);
+
+#define LZ_PACK_SEVERAL "recordings/"
+enum { LZ_PACK_MOST = 100 }; /* of several recordings */
 
 /* A recording with what goes into a pack for its sake. */
 struct lz_pack_item {
+	const char *name; /* among several */
 	struct lz_processes all;
 	struct lz_sources sources;   /* may be empty */
 	struct lz_debug_files debug; /* likewise */
@@ -127,9 +138,9 @@ struct lz_packed {
 	uint64_t cost;            /* of all files in it, lz_pack_cost() */
 	struct lz_names left_out; /* variables */
 };
-/* Writes ITEM to the new file PATH. Nothing is left behind on failure. ALL_ENV: with the values of
+/* Writes N items to the new file PATH. Nothing is left behind on failure. ALL_ENV: with the values of
  * all variables. */
-int lz_pack_write(const struct lz_pack_item *item, const char *path, bool all_env,
+int lz_pack_write(const struct lz_pack_item *items, size_t n, const char *path, bool all_env,
                   struct lz_packed *packed);
 
 /* Writes SOURCES alone to the new file PATH, the same bytes for the same files. */
@@ -167,13 +178,15 @@ uint64_t lz_pack_cost(const char *name, uint64_t size);
 bool lz_pack_is(const char *path);
 /* Unpacks PATH into the new directory DIR. The file is not trusted: what has another name than a
  * recording's files, is no plain file or lies outside is refused, as is more than LIMIT, and DIR
- * removed. */
-int lz_pack_read(const char *path, const char *dir, uint64_t limit);
-/* The directory of the packed recording PATH, malloced: one among the recordings, named after the
- * file and its checksum, unpacked unless it is there already. */
-char *lz_pack_open(const char *path, uint64_t limit);
+ * removed. NAMES: those of several recordings, each of which is a folder of DIR then; none of one. */
+int lz_pack_read(const char *path, const char *dir, uint64_t limit, struct lz_names *names);
+/* The directories of the packed recordings PATH, added to DIRS: each is one among the recordings,
+ * named after the file, or after the recording if there are several, and the file's checksum. They are
+ * unpacked unless they are there already. */
+int lz_pack_open(const char *path, uint64_t limit, struct lz_names *dirs);
 
-/* What a command was given: a packed recording, else as lz_recording_find(). malloced. */
+/* What a command was given: a packed recording, FILE/NAME of several, else as lz_recording_find().
+ * malloced. */
 char *lz_find(const char *what);
 
 #endif

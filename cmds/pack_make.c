@@ -40,7 +40,7 @@ static int pack(const char *dir, const char *path, const struct lz_pack_wishes *
 	int rc = lz_pack_item_find(&item, dir, w);
 
 	if (rc == 0)
-		rc = lz_pack_write(&item, path, w->all_env, &packed);
+		rc = lz_pack_write(&item, 1, path, w->all_env, &packed);
 	lz_names_free(&packed.left_out);
 	lz_pack_item_free(&item);
 	return rc;

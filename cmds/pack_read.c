@@ -28,10 +28,12 @@ enum {
 struct unpacking {
 	struct archive *a;
 	int fd, root;
-	uint64_t limit, used; /* as lz_pack_cost() counts */
-	uint64_t read;        /* of the file */
-	bool stopped;         /* by ourselves: the error is set */
-	bool sources;         /* alone */
+	uint64_t limit, used;   /* as lz_pack_cost() counts */
+	uint64_t read;          /* of the file */
+	bool stopped;           /* by ourselves: the error is set */
+	bool sources;           /* alone */
+	struct lz_names *names; /* of several recordings */
+	bool begun, several;    /* begun: it is known whether there are */
 	struct lz_work work;
 	char buf[READ_AT_ONCE];
 };
@@ -193,8 +195,7 @@ static int make_link(struct unpacking *u, char *name, char *target)
 	return errno == EEXIST ? -1 : copy_instead(u, file, to, last);
 }
 
-/* NAME without the process that it belongs to. */
-static const char *in_recording(const char *name)
+const char *lz_pack_in_recording(const char *name)
 {
 	const char *slash;
 
@@ -226,17 +227,77 @@ static bool is_source(struct archive_entry *e, const char *name)
 	       (strncmp(name, "sources/", 8) == 0 || strcmp(name, LZ_SOURCES_ROOTS) == 0);
 }
 
-static bool is_allowed(struct archive_entry *e, const char *name)
+/* NAME and LINK (or NULL) are within a pack of one recording. */
+static bool is_allowed(const char *name, const char *link, bool several)
 {
-	const char *link = archive_entry_hardlink(e);
+	const char *in = lz_pack_in_recording(name);
 
-	if (!name || (!link && archive_entry_filetype(e) != AE_IFREG) || strlen(name) > 4096 ||
-	    folders_of(name) > MAX_DEPTH)
-		return false;
+	if (link && several)
+		return lz_pack_is_linked(name) && lz_pack_is_linked(link);
 	if (link)
-		return lz_pack_is_copy(in_recording(name)) && lz_pack_is_copy(in_recording(link));
-	return lz_pack_is_copy(in_recording(name)) || lz_pack_is_own(in_recording(name)) ||
-	       strncmp(name, "sources/", 8) == 0 || strncmp(name, "debug/", 6) == 0;
+		return lz_pack_is_copy(in) && lz_pack_is_copy(lz_pack_in_recording(link));
+	return lz_pack_is_copy(in) || lz_pack_is_own(in) || strncmp(name, "sources/", 8) == 0 ||
+	       strncmp(name, "debug/", 6) == 0;
+}
+
+/* Of several recordings: what stands behind the name of one, which is LEN bytes long. NULL: it has
+ * none that could be a folder's, or one that is no text. */
+static const char *behind_name(const char *name, size_t *len)
+{
+	const char *slash = strchr(name, '/');
+
+	*len = slash ? (size_t)(slash - name) : 0;
+	if (!*len || *len > 200 || *name == '.' || *name == '-')
+		return NULL;
+	for (size_t i = 0; i < *len; i++)
+		if ((unsigned char)name[i] < ' ' || name[i] == 127)
+			return NULL;
+	return slash + 1;
+}
+
+static int note_name(struct lz_names *names, const char *name, size_t len)
+{
+	lz_auto_free char *text = strndup(name, len);
+
+	if (names->n && text && strcmp(names->v[names->n - 1], text) == 0)
+		return 0;
+	if (!text || lz_names_add(names, text) < 0)
+		return -1;
+	return names->n > LZ_PACK_MOST ? lz_fail("it holds more than %d recordings", LZ_PACK_MOST)
+	                               : 0;
+}
+
+/* *NAME, which is "NAME/..." behind "recordings/": what it is in a pack of that one alone. */
+static const char *of_several(const char **name, size_t *len)
+{
+	size_t prefix = strlen(LZ_PACK_SEVERAL);
+
+	if (strncmp(*name, LZ_PACK_SEVERAL, prefix) != 0)
+		return NULL;
+	*name += prefix;
+	return behind_name(*name, len);
+}
+
+/* May it go in? Of several recordings, *NAME and *LINK are then below the folder for all of them. */
+static int check_entry(struct unpacking *u, struct archive_entry *e, const char **name,
+                       const char **link)
+{
+	const char *in = *name, *link_in = *link;
+	size_t len = 0, link_len = 0;
+
+	if (!in || (!link_in && archive_entry_filetype(e) != AE_IFREG) || strlen(in) > 4096 ||
+	    folders_of(in) > MAX_DEPTH)
+		return -1;
+	if (!u->begun)
+		u->several = strncmp(in, LZ_PACK_SEVERAL, strlen(LZ_PACK_SEVERAL)) == 0;
+	u->begun = true;
+	if (u->several) {
+		in = of_several(name, &len);
+		link_in = link_in ? of_several(link, &link_len) : NULL;
+		if (!in || (*link && !link_in) || note_name(u->names, *name, len) < 0)
+			return -1;
+	}
+	return is_allowed(in, link_in, u->several) ? 0 : -1;
 }
 
 static int take_link(struct unpacking *u, const char *given, const char *of)
@@ -292,11 +353,12 @@ static int take_data(struct unpacking *u, int fd, int64_t size, const char *name
 
 /* GDB compares the times of programs and sources. Those of the recording's own files are when they
  * were made here: by `meta` prune tells old ones. */
-static void keep_time(int fd, const char *name, time_t modified)
+static void keep_time(struct unpacking *u, int fd, const char *name, time_t modified)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = modified}};
+	const char *in = u->several ? strchr(name, '/') + 1 : name;
 
-	if (!lz_pack_is_own(in_recording(name)) && futimens(fd, times) < 0)
+	if (!lz_pack_is_own(lz_pack_in_recording(in)) && futimens(fd, times) < 0)
 		lz_debug("the time of %s is not kept", name);
 }
 
@@ -308,24 +370,47 @@ static int take_file(struct unpacking *u, const char *given, int64_t size, time_
 	                : take_data(u, fd, size, given);
 
 	if (rc == 0)
-		keep_time(fd, given, modified);
+		keep_time(u, fd, given, modified);
 	if (fd >= 0 && close(fd) < 0 && rc == 0)
 		rc = lz_fail_errno("cannot write its file %s", given);
 	free(name);
 	return rc;
 }
 
+static bool may_take(struct unpacking *u, struct archive_entry *e, const char **name,
+                     const char **link)
+{
+	return u->sources ? is_source(e, *name) : check_entry(u, e, name, link) == 0;
+}
+
 static int take_entry(struct unpacking *u, struct archive_entry *e)
 {
-	const char *name = archive_entry_pathname(e), *link = archive_entry_hardlink(e);
+	const char *given = archive_entry_pathname(e), *name = given;
+	const char *link = archive_entry_hardlink(e);
 	int64_t size = link ? 0 : archive_entry_size(e);
 
-	if (!(u->sources ? is_source(e, name) : is_allowed(e, name)) || size < 0)
+	if (!may_take(u, e, &name, &link) || size < 0)
 		return lz_fail("it holds `%s`, which is no part of a recording",
-		               name ? name : "(no name)");
-	if (take_room(u, lz_pack_cost(name, (uint64_t)size)) < 0)
+		               given ? given : "(no name)");
+	if (take_room(u, lz_pack_cost(given, (uint64_t)size)) < 0)
 		return -1;
 	return link ? take_link(u, name, link) : take_file(u, name, size, archive_entry_mtime(e));
+}
+
+/* Is each of them there? */
+static int check_all(const struct unpacking *u)
+{
+	char meta[300];
+
+	if (u->sources || (!u->several && faccessat(u->root, "meta", F_OK, 0) == 0))
+		return 0;
+	for (size_t i = 0; u->several && i < u->names->n; i++) {
+		snprintf(meta, sizeof(meta), "%s/meta", u->names->v[i]);
+		if (faccessat(u->root, meta, F_OK, 0) < 0)
+			return lz_fail("it holds no recording `%s`, but files of it",
+			               u->names->v[i]);
+	}
+	return u->several ? 0 : lz_fail("it holds no recording");
 }
 
 static int take_all(struct unpacking *u)
@@ -338,9 +423,7 @@ static int take_all(struct unpacking *u)
 			return -1;
 	if (rc != ARCHIVE_EOF)
 		return damaged(u, NULL);
-	if (u->sources || faccessat(u->root, "meta", F_OK, 0) == 0)
-		return 0;
-	return lz_fail("it holds no recording");
+	return check_all(u);
 }
 
 static int take_into(struct unpacking *u, const char *dir)
@@ -355,9 +438,9 @@ static int take_into(struct unpacking *u, const char *dir)
 	return rc;
 }
 
-static int read_file(const char *path, const char *dir, uint64_t limit, bool sources)
+static int read_file(const char *path, const char *dir, uint64_t limit, struct lz_names *names)
 {
-	struct unpacking u = {.fd = -1, .limit = limit, .sources = sources};
+	struct unpacking u = {.fd = -1, .limit = limit, .sources = !names, .names = names};
 	bool made = false;
 	int rc;
 
@@ -379,14 +462,14 @@ static int read_file(const char *path, const char *dir, uint64_t limit, bool sou
 	return rc;
 }
 
-int lz_pack_read(const char *path, const char *dir, uint64_t limit)
+int lz_pack_read(const char *path, const char *dir, uint64_t limit, struct lz_names *names)
 {
-	return read_file(path, dir, limit, false);
+	return read_file(path, dir, limit, names);
 }
 
 int lz_sources_unpack(const char *path, const char *dir)
 {
-	return read_file(path, dir, LZ_SOURCES_LIMIT, true);
+	return read_file(path, dir, LZ_SOURCES_LIMIT, NULL);
 }
 
 /* ---- are they here as well? ---- */
@@ -460,64 +543,4 @@ int lz_sources_each(const char *path, int (*fn)(void *, const char *, bool), voi
 		close(u.fd);
 	lz_work_end(&u.work);
 	return rc < 0 ? lz_fail_in("%s", path) : 0;
-}
-
-static int checksum(const char *path, uint32_t *crc)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
-	struct lz_work work;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		lz_fail_errno("cannot read %s", path);
-	} else {
-		lz_work_begin(&work, "reading the packed recording", (uint64_t)st.st_size);
-		rc = lz_file_crc(fd, crc, &work);
-		lz_work_end(&work);
-	}
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
-/* Unpacked beside DIR and then renamed, so that what is there is whole. */
-static int unpack_to(const char *path, const char *dir, uint64_t limit)
-{
-	char *part = NULL;
-	int rc;
-
-	if (access(dir, F_OK) == 0)
-		return 0;
-	if (asprintf(&part, "%s.part-%d", dir, (int)getpid()) < 0)
-		return lz_fail("no memory");
-	rc = lz_pack_read(path, part, limit);
-	if (rc == 0 && rename(part, dir) < 0 && access(dir, F_OK) < 0)
-		rc = lz_fail_errno("cannot rename %s", part);
-	free(part);
-	return rc;
-}
-
-char *lz_pack_open(const char *path, uint64_t limit)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	char *all = lz_recordings_dir(), *dir = NULL;
-	uint32_t crc = 0;
-	int rc = all ? lz_make_dirs(all) : -1;
-
-	if (rc == 0)
-		rc = checksum(path, &crc);
-	if (rc == 0 && asprintf(&dir, "%s/%.*s.%08x", all, (int)strcspn(base, "."), base, crc) < 0)
-		rc = lz_fail("no memory");
-	if (rc == 0)
-		rc = unpack_to(path, dir, limit);
-	free(all);
-	if (rc == 0)
-		return dir;
-	free(dir);
-	return NULL;
-}
-
-char *lz_find(const char *what)
-{
-	return lz_pack_is(what) ? lz_pack_open(what, LZ_PACK_LIMIT) : lz_recording_find(what);
 }

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include "cmds/pack.h"
 #include <common/array.h>
+#include <common/cleanup.h>
+#include <common/filecopy.h>
 #include <common/parts.h>
 #include <common/sparse.h>
 #include <common/work.h>
@@ -27,45 +29,27 @@ static int broken(struct archive *a, const char *what)
 	return lz_fail("cannot write %s: %s", what, why ? why : "unknown error");
 }
 
-/* Files with several names, which the recordings of one run share: the first name is packed, the
- * others as links to it. */
+/* Files that may come again: the first one is packed, the others as links to it. These are those
+ * with several names, which the recordings of one run share, and in a pack of several recordings all
+ * with the same bytes. */
 struct packed {
-	dev_t dev;
-	ino_t ino;
-	char *name;
+	struct stat st;
+	uint32_t crc; /* of a pack of several recordings */
+	char *path, *name;
 };
 
 struct pack {
 	struct archive *a;
 	bool all_env, links; /* may be packed */
 	bool sources;        /* those that a recording has go in, too */
+	bool several;        /* recordings */
+	const char *below;   /* their names are behind this */
 	struct packed *shared;
 	size_t n, room;
 	struct lz_packed *told;
-	const struct lz_debug_files *debug;
 	uint64_t limit; /* of what they cost; 0: none */
 	struct lz_work work;
 };
-
-static const char *packed_as(const struct pack *p, const struct stat *st)
-{
-	for (size_t i = 0; p->links && i < p->n; i++)
-		if (p->shared[i].ino == st->st_ino && p->shared[i].dev == st->st_dev)
-			return p->shared[i].name;
-	return NULL;
-}
-
-static int keep_name(struct pack *p, const struct stat *st, const char *name)
-{
-	if (st->st_nlink < 2 || !p->links)
-		return 0;
-	if (lz_reserve(p->shared, p->room, p->n + 1) < 0)
-		return -1;
-	p->shared[p->n] = (struct packed){st->st_dev, st->st_ino, strdup(name)};
-	return p->shared[p->n++].name ? 0 : lz_fail("no memory");
-}
-
-/* ---- contents ---- */
 
 struct stretch {
 	uint64_t from, to;
@@ -78,7 +62,69 @@ struct content {
 	const char *path, *name; /* here, in the archive */
 	struct stretch *data;
 	size_t n;
+	uint32_t crc;
 };
+
+/* May it come again in another recording? */
+static bool is_common(const struct pack *p, const char *name)
+{
+	const char *in = name + strlen(p->below);
+
+	return p->several && lz_pack_is_linked(in);
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+static bool same_bytes(const struct packed *first, const struct content *c)
+{
+	static char x[1 << 16], y[1 << 16];
+	lz_auto_close int fd = open(first->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !same_inode(&st, &first->st))
+		return false;
+	for (off_t at = 0; (n = pread(fd, x, sizeof(x), at)) > 0; at += n)
+		if (pread(c->fd, y, sizeof(y), at) != n || memcmp(x, y, (size_t)n) != 0)
+			return false;
+	return n == 0;
+}
+
+/* *NAME: of the first file that is the same; NULL: it is the first. */
+static int packed_as(struct pack *p, struct content *c, const char **name)
+{
+	bool common = is_common(p, c->name);
+
+	*name = NULL;
+	if (common && lz_file_crc(c->fd, &c->crc, &p->work) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n && !*name; i++) {
+		const struct packed *s = &p->shared[i];
+
+		if ((p->links && same_inode(&s->st, &c->st)) ||
+		    (common && s->crc == c->crc && s->st.st_size == c->st.st_size &&
+		     same_bytes(s, c)))
+			*name = s->name;
+	}
+	return 0;
+}
+
+static int keep_name(struct pack *p, const struct content *c)
+{
+	if (!is_common(p, c->name) && (c->st.st_nlink < 2 || !p->links))
+		return 0;
+	if (lz_reserve(p->shared, p->room, p->n + 1) < 0)
+		return -1;
+	p->shared[p->n] = (struct packed){c->st, c->crc, strdup(c->path), strdup(c->name)};
+	if (!p->shared[p->n].path || !p->shared[p->n++].name)
+		return lz_fail("no memory");
+	return 0;
+}
+
+/* ---- contents ---- */
 
 static int add_stretch(void *arg, uint64_t from, uint64_t to)
 {
@@ -183,19 +229,20 @@ static int put_header(struct pack *p, const struct content *c, int64_t size, con
 
 static int put_entry(struct pack *p, struct content *c)
 {
-	const char *first = packed_as(p, &c->st);
 	uint64_t size = (uint64_t)c->st.st_size;
-	int rc;
+	const char *first;
+	int rc = packed_as(p, c, &first);
 
-	if (first)
+	if (rc == 0 && first)
 		return put_header(p, c, 0, first);
-	rc = lz_each_data(c->fd, size, add_stretch, c);
+	if (rc == 0)
+		rc = lz_each_data(c->fd, size, add_stretch, c);
 	if (rc == 0)
 		rc = put_header(p, c, (int64_t)size, NULL);
 	if (rc == 0)
 		rc = put_contents(p, c);
 	free(c->data);
-	return rc == 0 ? keep_name(p, &c->st, c->name) : rc;
+	return rc == 0 ? keep_name(p, c) : rc;
 }
 
 static char *read_text(const struct content *c)
@@ -257,6 +304,14 @@ bool lz_pack_is_own(const char *name)
 bool lz_pack_is_copy(const char *name)
 {
 	return strncmp(name, "files/", 6) == 0 && name[6] && !strchr(name + 6, '/');
+}
+
+bool lz_pack_is_linked(const char *name)
+{
+	const char *in = lz_pack_in_recording(name);
+
+	return lz_pack_is_copy(in) || strcmp(in, LZ_SOURCES_FILE) == 0 ||
+	       strncmp(name, "sources/", 8) == 0 || strncmp(name, "debug/", 6) == 0;
 }
 
 static int put_named(struct pack *p, int folder, const char *path, const char *below,
@@ -325,9 +380,10 @@ static int put_processes(struct pack *p, const struct lz_processes *all)
 	for (size_t i = 0; rc == 0 && i < all->n; i++) {
 		char *below = NULL;
 
-		if (i && asprintf(&below, "processes/%s/", all->v[i].name) < 0)
+		if (asprintf(&below, "%s%s%s%s", p->below, i ? "processes/" : "",
+		             i ? all->v[i].name : "", i ? "/" : "") < 0)
 			return lz_fail("no memory");
-		rc = put_recording(p, all->v[i].path, i ? below : "");
+		rc = put_recording(p, all->v[i].path, below);
 		free(below);
 	}
 	return rc;
@@ -341,7 +397,7 @@ static int put_source(struct pack *p, const struct lz_source *s)
 
 	if (lz_source_check(s->path, s->root, &fd) != LZ_SOURCE_PACKED)
 		return lz_fail("%s changed while it was packed", s->path);
-	if (asprintf(&name, "sources%s", s->path) < 0) {
+	if (asprintf(&name, "%ssources%s", p->below, s->path) < 0) {
 		close(fd);
 		return lz_fail("no memory");
 	}
@@ -354,11 +410,15 @@ static int put_source(struct pack *p, const struct lz_source *s)
 
 static int put_debug(struct pack *p, const struct lz_debug_file *d)
 {
-	int fd = lz_debug_open(d);
+	lz_auto_free char *name = NULL;
+	int fd;
 
+	if (asprintf(&name, "%s%s", p->below, d->name) < 0)
+		return lz_fail("no memory");
+	fd = lz_debug_open(d);
 	if (fd < 0)
 		return lz_fail("%s changed while it was packed", d->path);
-	return put_open(p, fd, d->path, d->name);
+	return put_open(p, fd, d->path, name);
 }
 
 static int put_roots(struct pack *p, const struct lz_sources *s)
@@ -377,22 +437,56 @@ static int put_roots(struct pack *p, const struct lz_sources *s)
 	return rc;
 }
 
-/* ALL: NULL for the sources alone. */
-static int put_all(struct pack *p, const struct lz_processes *all, const struct lz_sources *sources)
+static int put_sources(struct pack *p, const struct lz_sources *sources)
 {
-	int rc = all ? put_processes(p, all) : put_roots(p, sources);
+	int rc = 0;
 
-	p->links = false;
 	for (size_t i = 0; rc == 0 && i < sources->n; i++)
 		if (sources->v[i].fate == LZ_SOURCE_PACKED)
 			rc = put_source(p, &sources->v[i]);
-	for (size_t i = 0; rc == 0 && p->debug && i < p->debug->n; i++)
-		rc = put_debug(p, &p->debug->v[i]);
 	return rc;
 }
 
-static int put_archive(struct pack *p, int fd, const char *path, const struct lz_processes *all,
-                       const struct lz_sources *sources)
+static int put_item(struct pack *p, const struct lz_pack_item *item)
+{
+	lz_auto_free char *below = NULL;
+	int rc;
+
+	if (asprintf(&below, "%s%s%s", p->several ? LZ_PACK_SEVERAL : "",
+	             p->several ? item->name : "", p->several ? "/" : "") < 0)
+		return lz_fail("no memory");
+	p->below = below;
+	p->sources = item->sources.wanted;
+	p->links = true;
+	rc = put_processes(p, &item->all);
+	p->links = false;
+	if (rc == 0)
+		rc = put_sources(p, &item->sources);
+	for (size_t i = 0; rc == 0 && i < item->debug.n; i++)
+		rc = put_debug(p, &item->debug.v[i]);
+	p->below = "";
+	return rc;
+}
+
+/* Items, or sources alone. */
+struct wanted {
+	const struct lz_pack_item *items;
+	size_t n;
+	const struct lz_sources *sources;
+};
+
+static int put_all(struct pack *p, const struct wanted *w)
+{
+	int rc = w->sources ? put_roots(p, w->sources) : 0;
+
+	if (rc == 0 && w->sources)
+		rc = put_sources(p, w->sources);
+	for (size_t i = 0; rc == 0 && i < w->n; i++)
+		rc = put_item(p, &w->items[i]);
+	return rc;
+}
+
+static int put_archive(struct pack *p, int fd, const char *path, const struct wanted *w)
 {
 	int rc = -1;
 
@@ -404,7 +498,7 @@ static int put_archive(struct pack *p, int fd, const char *path, const struct lz
 	    archive_write_open_fd(p->a, fd) != ARCHIVE_OK)
 		broken(p->a, path);
 	else
-		rc = put_all(p, all, sources);
+		rc = put_all(p, w);
 	if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
 		rc = broken(p->a, path);
 	if (rc < 0)
@@ -415,19 +509,20 @@ static int put_archive(struct pack *p, int fd, const char *path, const struct lz
 
 static void pack_free(struct pack *p)
 {
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->shared[i].path);
 		free(p->shared[i].name);
+	}
 	free(p->shared);
 }
 
-static int write_file(struct pack *p, const char *path, const struct lz_processes *all,
-                      const struct lz_sources *sources)
+static int write_file(struct pack *p, const char *path, const struct wanted *w)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc;
 
 	if (fd < 0)
 		return lz_fail_errno("cannot create %s", path);
-	rc = put_archive(p, fd, path, all, sources);
+	rc = put_archive(p, fd, path, w);
 	if (close(fd) < 0 && rc == 0)
 		rc = lz_fail_errno("cannot write %s", path);
 	if (rc < 0)
@@ -436,25 +531,32 @@ static int write_file(struct pack *p, const char *path, const struct lz_processe
 	return rc;
 }
 
-int lz_pack_write(const struct lz_pack_item *item, const char *path, bool all_env,
-                  struct lz_packed *packed)
+/* *BYTES: of all its processes. */
+static int check_item(const struct lz_pack_item *item, uint64_t *bytes)
 {
 	const struct lz_processes *all = &item->all;
-	struct pack p = {.all_env = all_env,
-	                 .links = true,
-	                 .sources = item->sources.wanted,
-	                 .debug = &item->debug,
-	                 .told = packed};
-	uint64_t bytes = 0;
-	int rc;
 
 	for (size_t i = 0; i < all->n; i++) {
-		bytes += all->v[i].bytes;
+		*bytes += all->v[i].bytes;
 		if (lz_recording_busy(all->v[i].path))
 			return lz_fail("%s is being written by lizard-trace", all->v[i].path);
 	}
-	lz_work_begin(&p.work, "packing", bytes);
-	rc = write_file(&p, path, all, &item->sources);
+	return 0;
+}
+
+int lz_pack_write(const struct lz_pack_item *items, size_t n, const char *path, bool all_env,
+                  struct lz_packed *packed)
+{
+	struct pack p = {.all_env = all_env, .several = n > 1, .below = "", .told = packed};
+	uint64_t bytes = 0;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = check_item(&items[i], &bytes);
+	if (rc < 0)
+		return rc;
+	lz_work_begin(&p.work, "packing", n > 1 ? 2 * bytes : bytes);
+	rc = write_file(&p, path, &(struct wanted){.items = items, .n = n});
 	lz_work_end(&p.work);
 	return rc;
 }
@@ -462,11 +564,11 @@ int lz_pack_write(const struct lz_pack_item *item, const char *path, bool all_en
 int lz_pack_write_sources(const char *path, const struct lz_sources *sources)
 {
 	struct lz_packed packed = {0};
-	struct pack p = {.limit = LZ_SOURCES_LIMIT, .told = &packed};
+	struct pack p = {.limit = LZ_SOURCES_LIMIT, .below = "", .told = &packed};
 	int rc;
 
 	lz_work_begin(&p.work, "keeping the sources", 0);
-	rc = write_file(&p, path, NULL, sources);
+	rc = write_file(&p, path, &(struct wanted){.sources = sources});
 	lz_work_end(&p.work);
 	return rc;
 }
