@@ -59,6 +59,7 @@ install uninstall: export TO = $(DESTDIR)$(PREFIX)
 install: all
 	scripts/install-tree $(BIN) "$$TO/bin"
 	scripts/install-tree $(LIB) "$$TO/lib/lizard"
+	scripts/install-tree $(SHARE) "$$TO/share"
 	install -d -m 755 "$$TO/share/man/man1"
 	install -m 644 $(MAN) "$$TO/share/man/man1"
 
@@ -67,6 +68,7 @@ uninstall:
 	rm -rf "$$TO/lib/lizard"
 	for tool in $(TOOLS); do rm -f "$$TO/bin/$$tool"; done
 	for page in $(notdir $(MAN)); do rm -f "$$TO/share/man/man1/$$page"; done
+	for file in $(patsubst $(SHARE)/%,%,$(COMPLETION) $(COMPLETION_LINKS)); do rm -f "$$TO/share/$$file"; done
 
 DIST := lizard-$(VERSION)
 dist:

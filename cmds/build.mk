@@ -8,3 +8,21 @@ $(BIN)/lizard-trace $(BIN)/lizard-gdb: $(BIN)/lizard
 	ln -sf lizard $@
 
 all: $(BIN)/lizard $(BIN)/lizard-trace $(BIN)/lizard-gdb
+
+# Completion for shells, where they look for it below PREFIX/share.
+SHARE := $(BUILD)/share
+COMPLETION := $(SHARE)/bash-completion/completions/lizard $(SHARE)/zsh/site-functions/_lizard $(SHARE)/fish/vendor_completions.d/lizard.fish
+$(SHARE)/bash-completion/completions/lizard: SHELL_NAME := bash
+$(SHARE)/zsh/site-functions/_lizard: SHELL_NAME := zsh
+$(SHARE)/fish/vendor_completions.d/lizard.fish: SHELL_NAME := fish
+$(COMPLETION): $(BIN)/lizard scripts/make-completion
+	@mkdir -p $(@D)
+	scripts/make-completion $(SHELL_NAME) $(BIN)/lizard >$@.tmp
+	mv $@.tmp $@
+
+# bash and fish look for a file of each command's name.
+COMPLETION_LINKS := $(foreach tool,lizard-trace lizard-gdb,$(SHARE)/bash-completion/completions/$(tool) $(SHARE)/fish/vendor_completions.d/$(tool).fish)
+$(COMPLETION_LINKS): $(COMPLETION)
+	ln -sf lizard$(suffix $@) $@
+
+all: $(COMPLETION) $(COMPLETION_LINKS)

@@ -31,7 +31,8 @@ static void usage(FILE *to)
 	      "                   (0: any free one); the port is printed on stderr\n"
 	      "  -e, --end        begin at the end of the recording\n"
 	      "      --echo       show what the program writes\n"
-	      "  -h, --help       this text\n",
+	      "  -h, --help       this text\n"
+	      "      --version    the version\n",
 	      to);
 }
 

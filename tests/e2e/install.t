@@ -26,6 +26,11 @@ for page in "$LIZARD_SRC"/docs/man/*.1; do
 	[ -e "$prefix/share/man/man1/$(basename "$page")" ]
 	ok $? "man page $(basename "$page")"
 done
+for file in bash-completion/completions/lizard bash-completion/completions/lizard-trace zsh/site-functions/_lizard \
+	fish/vendor_completions.d/lizard.fish fish/vendor_completions.d/lizard-gdb.fish; do
+	grep -q 'scripts/make-completion' "$prefix/share/$file"
+	ok $? "completion: $file"
+done
 
 cat >"$T/hello.c" <<'END'
 #include <stdio.h>
