@@ -55,13 +55,16 @@ static bool is_detailed(const struct options *o, const struct lz_processes *all,
 	       (e->meta.exit_status != -1 && WIFSIGNALED(e->meta.exit_status) && n < MOST_DETAILED);
 }
 
+/* NEEDED: there is no report without it. */
 static int add_process(json_t *list, const struct options *o, const struct lz_entry *e,
-                       bool detailed)
+                       bool detailed, bool needed)
 {
 	json_t *facts = lz_report_facts(e->path, &e->meta);
 
 	json_array_append_new(list, facts);
-	return detailed ? lz_report_details(facts, e->path, &o->report) : 0;
+	if (!detailed || lz_report_details(facts, e->path, &o->report) == 0)
+		return 0;
+	return needed && !lz_meta_never_ran(&e->meta) ? -1 : 0;
 }
 
 static int add_processes(json_t *list, const struct options *o, const struct lz_processes *all)
@@ -71,11 +74,11 @@ static int add_processes(json_t *list, const struct options *o, const struct lz_
 	for (size_t i = 0; i < all->n; i++) {
 		bool more = is_detailed(o, all, i, detailed);
 
-		if (all->v[i].bad && (i == 0 || o->process))
+		if (all->v[i].bad && i == 0)
 			return lz_fail("%s", all->v[i].bad);
 		if (all->v[i].bad)
 			continue;
-		if (add_process(list, o, &all->v[i], more) < 0)
+		if (add_process(list, o, &all->v[i], more, i == 0) < 0)
 			return -1;
 		detailed += more;
 	}

@@ -54,8 +54,9 @@ int lz_report_details(json_t *facts, const char *dir, const struct lz_report_opt
 	struct lz_reader *r = lz_reader_open(dir);
 	json_t *missing = json_object();
 
+	json_object_set_new(facts, "missing", missing);
 	if (!r) {
-		json_decref(missing);
+		add(facts, missing, "threads", -1);
 		return -1;
 	}
 	const char *damage = lz_reader_damage(r);
@@ -67,6 +68,5 @@ int lz_report_details(json_t *facts, const char *dir, const struct lz_report_opt
 	lz_reader_close(r);
 	add(facts, missing, "output", lz_report_output(facts, dir, o));
 	add(facts, missing, "threads", lz_report_stacks(facts, dir, o));
-	json_object_set_new(facts, "missing", missing);
 	return 0;
 }

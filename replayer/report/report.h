@@ -21,7 +21,7 @@ struct lz_report_options {
 
 /* Of the recording DIR of one process: what `meta` tells. */
 json_t *lz_report_facts(const char *dir, const struct lz_meta *m);
-/* Adds to these facts what replay tells. What cannot be had is named in them. */
+/* Adds to these facts what replay tells. What cannot be had is named in them. -1: nothing can. */
 int lz_report_details(json_t *facts, const char *dir, const struct lz_report_options *o);
 
 /* The parts of that (-1: lz_error()). */

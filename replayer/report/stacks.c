@@ -4,21 +4,19 @@
 #include "replayer/report/report.h"
 
 #include <common/cleanup.h>
+#include <common/clock.h>
 #include <common/text.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_LINES = 4000, MOST_BYTES = 1 << 16, GRACE_MS = 5000 };
+enum { MOST_LINES = 4000, MOST_BYTES = 1 << 16, GRACE_MS = 5000, LOOK_EVERY_US = 10000 };
 
 /* ---- GDB ---- */
 
@@ -34,6 +32,7 @@ static void start_gdb(const char *dir, int facts, int said, unsigned lines)
 	snprintf(command, sizeof(command),
 	         "python import lizard_gdb; lizard_gdb.report.write(%d, %u)", facts, lines);
 	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	fcntl(facts, F_SETFD, 0);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(said, STDERR_FILENO) < 0)
@@ -43,16 +42,17 @@ static void start_gdb(const char *dir, int facts, int said, unsigned lines)
 }
 
 /* 1: it took longer. */
-static int wait_for(pid_t pid, int ms)
+static int wait_for(pid_t pid, unsigned ms)
 {
-	lz_auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int n;
+	uint64_t end = lz_now() + (uint64_t)ms * 1000000;
+	siginfo_t si = {0};
 
-	do
-		n = poll(&p, 1, ms);
-	while (n < 0 && errno == EINTR);
-	return n == 0;
+	while (waitid(P_PID, (id_t)pid, &si, WEXITED | WNOHANG | WNOWAIT) == 0 && !si.si_pid) {
+		if (lz_now() >= end)
+			return 1;
+		usleep(LOOK_EVERY_US);
+	}
+	return 0;
 }
 
 /* 1: it was ended, since it took longer than SECONDS. */
@@ -67,7 +67,7 @@ static int run_gdb(const char *dir, int facts, int said, const struct lz_report_
 		return lz_fail_errno("cannot start GDB");
 	if (pid == 0)
 		start_gdb(dir, facts, said, o->lines);
-	late = wait_for(pid, (int)o->seconds * 1000);
+	late = wait_for(pid, o->seconds * 1000);
 	if (late) {
 		kill(-pid, SIGTERM);
 		wait_for(pid, GRACE_MS);

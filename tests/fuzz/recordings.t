@@ -71,6 +71,9 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	try 20 lizard dump "$d" || bad=$((bad + 1))
 	try 20 lizard dump --json --bytes --limit 2000 "$d" || bad=$((bad + 1))
 	try 60 lizard verify "$d" || bad=$((bad + 1))
+	if [ -n "$LIZARD_LONG" ] || [ $((seed % 9)) = 0 ]; then
+		LIZARD_FRONT_END=stock LIZARD_GDB=false try 60 lizard report "$d" || bad=$((bad + 1))
+	fi
 	if [ -n "$LIZARD_LONG" ] || [ $((seed % 15)) = 0 ]; then
 		try 60 lizard-gdb -batch -ex next -ex bs -ex when "$d" || bad=$((bad + 1))
 	fi
