@@ -53,6 +53,7 @@ int lz_report_details(json_t *facts, const char *dir, const struct lz_report_opt
 {
 	struct lz_reader *r = lz_reader_open(dir);
 	json_t *missing = json_object();
+	const char *part;
 
 	json_object_set_new(facts, "missing", missing);
 	if (!r) {
@@ -67,6 +68,8 @@ int lz_report_details(json_t *facts, const char *dir, const struct lz_report_opt
 	add(facts, missing, "calls", lz_report_calls(facts, r, o));
 	lz_reader_close(r);
 	add(facts, missing, "output", lz_report_output(facts, dir, o));
-	add(facts, missing, "threads", lz_report_stacks(facts, dir, o));
+	int rc = lz_report_stacks(facts, dir, o, &part);
+
+	add(facts, missing, part, rc);
 	return 0;
 }

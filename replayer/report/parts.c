@@ -152,6 +152,7 @@ static void print_lines(FILE *to, const json_t *facts)
 		         number_of(line, "line"), string_of(line, "function"),
 		         *string_of(line, "source") ? "  " : "", string_of(line, "source"));
 	}
+	print_missing(to, facts, "lines");
 }
 
 /* ---- what it did ---- */

@@ -27,7 +27,9 @@ int lz_report_details(json_t *facts, const char *dir, const struct lz_report_opt
 /* The parts of that (-1: lz_error()). */
 int lz_report_calls(json_t *facts, struct lz_reader *r, const struct lz_report_options *o);
 int lz_report_output(json_t *facts, const char *dir, const struct lz_report_options *o);
-int lz_report_stacks(json_t *facts, const char *dir, const struct lz_report_options *o);
+/* *PART: the one that failed. */
+int lz_report_stacks(json_t *facts, const char *dir, const struct lz_report_options *o,
+                     const char **part);
 /* Line NUMBER of the file PATH, malloced; NULL: there is none, or it is no line of text. */
 char *lz_report_source(const char *path, unsigned number);
 

@@ -93,8 +93,9 @@ static void add_line(json_t *lines, json_t *line, const struct lz_report_options
 	json_array_insert(lines, 0, line);
 }
 
-/* True: it was all. */
-static bool take_fact(json_t *facts, json_t *fact, const struct lz_report_options *o)
+/* True: it was all. *PART: what comes next. */
+static bool take_fact(json_t *facts, json_t *fact, const struct lz_report_options *o,
+                      const char **part)
 {
 	json_t *thread = json_object_get(fact, "thread"), *line = json_object_get(fact, "at");
 
@@ -102,10 +103,13 @@ static bool take_fact(json_t *facts, json_t *fact, const struct lz_report_option
 		json_array_append(json_object_get(facts, "threads"), thread);
 	else if (json_is_object(line))
 		add_line(json_object_get(facts, "lines"), line, o);
+	if (json_is_true(json_object_get(fact, "all_threads")))
+		*part = "lines";
 	return json_is_true(json_object_get(fact, "done"));
 }
 
-static bool take_facts(json_t *facts, FILE *from, const struct lz_report_options *o)
+static bool take_facts(json_t *facts, FILE *from, const struct lz_report_options *o,
+                       const char **part)
 {
 	char *text = malloc(MOST_BYTES);
 	bool done = false;
@@ -113,7 +117,7 @@ static bool take_facts(json_t *facts, FILE *from, const struct lz_report_options
 	for (int i = 0; text && !done && i < MOST_LINES && fgets(text, MOST_BYTES, from); i++) {
 		json_t *fact = json_loads(text, 0, NULL);
 
-		done = fact && take_fact(facts, fact, o);
+		done = fact && take_fact(facts, fact, o, part);
 		json_decref(fact);
 	}
 	free(text);
@@ -161,17 +165,19 @@ static FILE *new_file(const char *name)
 	return f;
 }
 
-int lz_report_stacks(json_t *facts, const char *dir, const struct lz_report_options *o)
+int lz_report_stacks(json_t *facts, const char *dir, const struct lz_report_options *o,
+                     const char **part)
 {
 	FILE *told = new_file("facts"), *said = told ? new_file("said") : NULL;
 	int rc = said ? run_gdb(dir, fileno(told), fileno(said), o) : -1;
 
+	*part = "threads";
 	json_object_set_new(facts, "threads", json_array());
 	json_object_set_new(facts, "lines", json_array());
 	if (rc >= 0) {
 		rewind(told);
 		rewind(said);
-		rc = take_facts(facts, told, o) ? 0 : explain(facts, said, rc, o);
+		rc = take_facts(facts, told, o, part) ? 0 : explain(facts, said, rc, o);
 	}
 	if (told)
 		fclose(told);

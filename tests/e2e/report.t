@@ -116,6 +116,21 @@ is "$? $(part "$T/none" Backtrace | grep -c '^  not all is known: GDB did not te
 printf '#!/bin/sh\nsleep 60\n' >slow && chmod +x slow
 LIZARD_FRONT_END=stock LIZARD_GDB=$PWD/slow report "$T/slow" --seconds 1 "$LIZARD_TRACE_DIR/fails-1"
 is "$? $(grep -c 'GDB was ended after 1 seconds' "$T/slow")" "0 1" "a GDB that takes too long is ended"
+cat >half.py <<'END'
+import json, os
+dump = json.dump
+def dump_and_leave(fact, file):
+    dump(fact, file)
+    if "all_threads" in fact:
+        file.write("\n")
+        file.flush()
+        os._exit(1)
+json.dump = dump_and_leave
+END
+printf '#!/bin/sh\nexec gdb -ix "%s" "$@"\n' "$PWD/half.py" >half && chmod +x half
+LIZARD_FRONT_END=stock LIZARD_GDB=$PWD/half report "$T/half" "$LIZARD_TRACE_DIR/fails-1"
+is "$? $(part "$T/half" Backtrace | grep -c '^  #0  deref \|not all') $(part "$T/half" "Last lines executed" | grep -c 'not all is known: GDB did not tell all')" \
+	"0 1 1" "a GDB that fails half-way: what it has told, and which part is missing" || diag "$(cat "$T/half")"
 
 for bad in "" "a b" "--nonsense a" "--lines x a" "--seconds 0 a" "--calls -1 a"; do
 	# shellcheck disable=SC2086

@@ -145,6 +145,7 @@ def tell_lines(report, count):
 def write(fd, lines):
     report = Report(fd)
     tell_threads(report)
+    report.tell(all_threads=True)
     try:
         with SignalsPass():
             tell_lines(report, lines)
