@@ -4,7 +4,7 @@ import os
 
 import gdb
 
-from . import inlined, listing, report
+from . import conditions, inlined, listing, report
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
 from .libraries import on_new_breakpoint
@@ -43,4 +43,5 @@ def define():
     if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
         Shown.asks_server = True
         inlined.define()
+        conditions.define()
         gdb.events.breakpoint_created.connect(on_new_breakpoint)

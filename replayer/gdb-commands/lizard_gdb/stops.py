@@ -4,7 +4,7 @@ import re
 
 import gdb
 
-from . import inlined
+from . import conditions, inlined
 from .libraries import refresh_in_loader
 from .replay import replay
 from .shown import shown
@@ -24,7 +24,6 @@ class LastStop:
 
 
 def on_stop(event):
-    inlined.over()
     if isinstance(event, gdb.BreakpointEvent):
         LastStop.hit = [
             (p.number, p.hit_count, "%s%d%s" % ("Temporary breakpoint " if p.temporary else "Breakpoint ", p.number, place_of(p)))
@@ -32,6 +31,8 @@ def on_stop(event):
             if p.is_valid() and p.number > 0 and not p.silent
         ]
     LastStop.event = event
+    conditions.end_move()
+    inlined.over()
     refresh_in_loader()
     shown()
 
