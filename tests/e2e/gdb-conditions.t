@@ -137,6 +137,51 @@ END
 done
 
 
+# Each change of total but that of visit 8 turns it odd or even: the same instants by calls and by the processor's watchpoint.
+calls=$(gdb_run "$T/conditions" <<'END'
+python
+import os, signal, threading
+def at():
+    return gdb.execute("when", to_string=True).split("position ")[1].split()[0]
+def search(expression, times):
+    gdb.execute("jump_forward conditions.c:58")
+    for i in range(times):
+        gdb.execute("reverse_watchpoint " + expression)
+        yield at()
+end
+-- watched
+python watched = list(search("total", 4))
+-- called
+python
+called = list(search("odd(total)", 3))
+print("the same: %s" % (called == watched[:2] + watched[3:]))
+end
+-- nothing
+jump_backward visit
+next
+python here = at()
+reverse_watchpoint odd(n)
+reverse_watchpoint same(name, "none")
+python print("nothing moved: %s" % (at() == here))
+-- never ends
+jump_forward end
+jump_backward leave
+python threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
+reverse_watchpoint hangs(total - 35)
+-- crashed
+jump_forward end
+jump_backward leave
+reverse_watchpoint crashes(total - 35)
+END
+)
+is "$(section "$calls" called | grep '^\(Old\|New\) value' | sed 's/.*= //' | tr '\n' ' ')" "1 0 0 1 1 0 " "reverse_watchpoint of a call" || diag "$calls"
+is "$(section "$calls" called | grep '^the same')" "the same: True" "finds the instruction"
+is "$(section "$calls" nothing | grep 'did not change\|^nothing' | sed 's/.*start of/start of/')" "start of the activation: nothing has moved.
+start of the program: nothing has moved.
+nothing moved: True" "or nothing" || diag "$calls"
+like "$(section "$calls" 'never ends')" '^Interrupted before a change of hangs' "Ctrl-C ends a call that does not"
+like "$(section "$calls" crashed)" 'Old value = <The program being debugged was signaled' "a call that crashes is one value" || diag "$calls"
+
 # A stock GDB cannot call there.
 if [ "${LIZARD_FRONT_END:-}" != stock ] && patched_gdb; then
 	behind=$(awk 'before == "bcd" { print $1 " " } { before = $2 }' "$truth")

@@ -62,11 +62,12 @@ def search_in_frame(expression):
         if known(new) and not same(old, new):
             break
         new, later = old, here
-    return find_instruction(expression, frame, later, old, new)
+    return find_instruction(lambda: evaluate(expression)[0] if select_activation(frame) else None, later, old, new)
 
 
-def find_instruction(expression, frame, later, old, new):
-    """Forward from here to LATER, and back to the last instruction on the way that changes the value."""
+def find_instruction(look, later, old, new):
+    """Forward from here to LATER, and back to the last instruction on the way that changes the value. LOOK: what it is at
+    an instant, or None."""
     here = replay().now()
     change, found = here, (None, old, old)
     with Silence():
@@ -78,12 +79,7 @@ def find_instruction(expression, frame, later, old, new):
             here = replay().now()
             if here["position"] == before["position"]:
                 return "interrupted", new, new
-            if here["position"] == later["position"]:
-                value = new
-            elif select_activation(frame):
-                value = evaluate(expression)[0]
-            else:
-                continue
-            if known(value) and not same(value, found[2]):
+            value = new if here["position"] == later["position"] else look()
+            if value is not None and known(value) and not same(value, found[2]):
                 change, found = before, (None, found[2], value)
     return found if quietly("seek", change["position"]) else ("interrupted", new, new)

@@ -58,10 +58,32 @@ def place_of(expression):
     return "*(%s *) %#x" % (value.type, int(value.address))
 
 
+def without_quotes(expression):
+    return re.sub(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", "x", expression)
+
+
 def assigns(expression):
     """Would evaluating it change the program? C's operators that do; text between quotes does not count."""
-    bare = re.sub(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", "x", expression)
-    return bool(re.search(r"\+\+|--|(?:<<|>>|[^=!<>]|^)=(?!=)", bare))
+    return bool(re.search(r"\+\+|--|(?:<<|>>|[^=!<>]|^)=(?!=)", without_quotes(expression)))
+
+
+def calls(expression):
+    """Does evaluating it call a function of the program?"""
+    bare = without_quotes(expression)
+    if re.search(r"(?:\.|->)\s*[A-Za-z_]\w*\s*\(", bare):
+        return True
+    called = re.findall(r"(?<![\w$])([A-Za-z_]\w*)\s*\(", bare) + re.findall(r"\(([^()]*)\)\s*\(", bare)
+    return any(is_function(text) for text in called)
+
+
+def is_function(text):
+    try:
+        kind = gdb.parse_and_eval(text).type.strip_typedefs()
+    except gdb.error:
+        return False  # a type, or an operator like sizeof
+    if kind.code == gdb.TYPE_CODE_PTR:
+        kind = kind.target().strip_typedefs()
+    return kind.code == gdb.TYPE_CODE_FUNC
 
 
 def uses_locals(expression):

@@ -5,13 +5,14 @@ import re
 import gdb
 
 from .activations import activation_start, entry_of
+from .called import search_calls, value_of_call
 from .change import search_change, search_in_frame
 from .command import Command
-from .expressions import assigns, evaluate, evaluate_in, known, of_frame, place_of, unreadable, uses_locals
+from .expressions import assigns, calls, evaluate, evaluate_in, known, of_frame, place_of, unreadable, uses_locals
 from .libraries import refresh_libraries
 from .moves import quietly
 from .places import show_place
-from .replay import instrumented, need_process
+from .replay import instrumented, need_process, why_no_markers
 from .stops import Forward, Quiet, SignalsPass
 from .text import say
 
@@ -24,7 +25,9 @@ becomes of the variables in it.
 Stops right before the instruction (or system call) that changed it, and
 shows the values before and after.  Further uses go to earlier changes.
 If there is none, it stays where it was.
-Breakpoints do not count."""
+Breakpoints do not count.
+Where EXPRESSION calls a function, it is evaluated from line to line on the
+way back.  A line that changes it and changes it back is passed by."""
 
     name = "reverse_watchpoint"
     completer = gdb.COMPLETE_EXPRESSION
@@ -43,14 +46,18 @@ Breakpoints do not count."""
         expression = of_frame(expression, frame)
         if uses_locals(expression) and frame.pc() == entry_of(frame):
             raise gdb.GdbError("%s: this is the start of the activation." % expression)
-        new = evaluate(expression)
+        called = calls(expression)
+        if called and not instrumented():
+            raise gdb.GdbError("%s calls a function. %s, so that cannot be searched for." % (expression, why_no_markers()))
+        new = (value_of_call if called else evaluate)(expression)
         if not known(new[0]):
             raise gdb.GdbError("%s is optimized out here." % expression)
         if new[1] is None and not unreadable(new[0]):
             raise gdb.GdbError("%s: %s" % (expression, new[0].strip("<>")))
         with Quiet(), SignalsPass(), Forward():
             try:
-                met, old, new = self.search(expression, new[0])
+                search = search_calls if called else self.search
+                met, old, new = search(expression, new[0])
             except KeyboardInterrupt:  # Ctrl-C while nothing ran
                 met, old, new = "interrupted", None, None
         if met and met != "interrupted":

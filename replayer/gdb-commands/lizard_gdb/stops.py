@@ -46,8 +46,11 @@ def run(command):
 
 def interrupted():
     """Did Ctrl-C end the last move? GDB forgets it if it comes during on_stop()."""
-    event = LastStop.event
-    return event is None or isinstance(event, gdb.SignalEvent) and event.stop_signal == "SIGINT"
+    return LastStop.event is None or by_ctrl_c(LastStop.event)
+
+
+def by_ctrl_c(event):
+    return isinstance(event, gdb.SignalEvent) and event.stop_signal == "SIGINT"
 
 
 def place_of(point):
