@@ -12,7 +12,7 @@ from .server import uninterrupted
 from .text import say
 
 CALL = re.compile(r"""[\w)\]]\s*\(|["]""")  # text between quotes is put into memory by a call
-replaced = {}  # breakpoint -> (condition, what stands for it)
+replaced = {}  # number -> (breakpoint, its condition, what stands for it)
 
 
 class Setting:
@@ -37,7 +37,7 @@ class Condition(gdb.Function):
         super().__init__("_lizard_condition")
 
     def invoke(self, number):
-        own = next(own for point, (own, _) in replaced.items() if point.number == number)
+        own = replaced[int(number)][1]
         backward = goes_backward()
         try:
             if backward:
@@ -72,7 +72,7 @@ def replace(point):
     own = point.condition
     try:
         point.condition = "1 ? $_lizard_condition(%d) : (%s)" % (point.number, own)
-        replaced[point] = own, point.condition
+        replaced[point.number] = point, own, point.condition
     except gdb.error:
         pass  # valid nowhere
 
@@ -80,7 +80,7 @@ def replace(point):
 @uninterrupted
 def restore():
     """The breakpoints have their own conditions again."""
-    for point, (own, other) in replaced.items():
+    for point, own, other in replaced.values():
         if point.is_valid() and point.condition == other:
             point.condition = own
     replaced.clear()
