@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a program has rdrand and rdseed: at the boundaries of instructions that the block labels or
- * the unwind rules tell. */
+/* Where a program has rdrand and rdseed, or cpuid: at the boundaries of instructions that the block
+ * labels or the unwind rules tell. */
 #include <elf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -14,7 +14,17 @@
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 
+/* 0F and OPCODE are in all of them. */
+struct kind {
+	uint8_t opcode;
+	/* May they be, with what follows? */
+	bool (*maybe)(const uint8_t *opcode);
+	/* Is one at CODE? *AT: where OPCODE is. */
+	bool (*is)(const uint8_t *code, size_t len, uint8_t *at);
+};
+
 struct find {
+	const struct kind *kind;
 	struct lz_cfg *cfg;
 	Dwarf_CFI *cfi;
 	const char *path;
@@ -28,16 +38,16 @@ struct find {
 /* Is one of ours at AT, if control comes from FROM? 2: the code between makes no sense. */
 static int is_insn_from(const struct find *f, uint64_t from, uint64_t at)
 {
-	struct lz_rand_insn in;
 	ZydisDecodedInstruction other;
 	ZydisDecoder decoder;
+	uint8_t opcode;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (uint64_t pc = from; pc <= at;) {
 		const uint8_t *code = f->code + (pc - f->addr);
 		size_t len = f->addr + f->size - pc;
 
-		if (lz_rand_decode(code, len, false, &in) && pc + in.at == at)
+		if (f->kind->is(code, len, &opcode) && pc + opcode == at)
 			return 1;
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, len, &other)))
 			return 2;
@@ -71,7 +81,7 @@ static int is_insn(const struct find *f, uint64_t at)
 static int add(struct find *f, uint64_t offset)
 {
 	if (lz_extend(f->sites, f->n) < 0)
-		return lz_fail_in("the random instructions of %s", f->path);
+		return lz_fail_in("the instructions of %s", f->path);
 	f->sites[f->n++] = offset;
 	return 0;
 }
@@ -79,12 +89,12 @@ static int add(struct find *f, uint64_t offset)
 /* The present section. 0, 1: not for sure, -1. */
 static int search(struct find *f)
 {
-	const uint8_t *end = f->code + f->size, *c7 = f->code + 1;
+	const uint8_t *end = f->code + f->size, *op = f->code + 1;
 
-	for (; end - c7 > 1 && (c7 = memchr(c7, LZ_RAND_OPCODE, (size_t)(end - c7 - 1))); c7++) {
-		uint64_t at = (uint64_t)(c7 - f->code);
+	for (; end - op > 1 && (op = memchr(op, f->kind->opcode, (size_t)(end - op - 1))); op++) {
+		uint64_t at = (uint64_t)(op - f->code);
 
-		if (c7[-1] != 0x0f || c7[1] < 0xf0)
+		if (op[-1] != 0x0f || !f->kind->maybe(op))
 			continue;
 		if (!f->cfg && !(f->cfg = lz_cfg_open(f->path)))
 			return -1;
@@ -119,9 +129,9 @@ static int search_elf(struct find *f, Elf *elf)
 	return ret;
 }
 
-int lz_rand_find(const char *path, uint64_t **sites, size_t *n)
+static int find(const struct kind *kind, const char *path, uint64_t **sites, size_t *n)
 {
-	struct find f = {.path = path};
+	struct find f = {.kind = kind, .path = path};
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
 	Elf *elf = NULL;
 
@@ -147,4 +157,44 @@ int lz_rand_find(const char *path, uint64_t **sites, size_t *n)
 	*sites = f.sites;
 	*n = f.n;
 	return 0;
+}
+
+static bool maybe_random(const uint8_t *opcode)
+{
+	return opcode[1] >= 0xf0;
+}
+
+static bool is_random(const uint8_t *code, size_t len, uint8_t *at)
+{
+	struct lz_rand_insn in;
+	bool is = lz_rand_decode(code, len, false, &in);
+
+	*at = in.at;
+	return is;
+}
+
+int lz_rand_find(const char *path, uint64_t **sites, size_t *n)
+{
+	static const struct kind random = {LZ_RAND_OPCODE, maybe_random, is_random};
+
+	return find(&random, path, sites, n);
+}
+
+static bool maybe_cpuid(const uint8_t *opcode)
+{
+	(void)opcode;
+	return true;
+}
+
+static bool is_cpuid(const uint8_t *code, size_t len, uint8_t *at)
+{
+	*at = 1;
+	return len > 1 && code[0] == 0x0f && code[1] == LZ_CPUID_OPCODE;
+}
+
+int lz_cpuid_find(const char *path, uint64_t **sites, size_t *n)
+{
+	static const struct kind cpuid = {LZ_CPUID_OPCODE, maybe_cpuid, is_cpuid};
+
+	return find(&cpuid, path, sites, n);
 }

@@ -58,14 +58,34 @@ void lz_rand_do(const struct lz_rand_insn *in, struct user_regs_struct *r)
 	r->rip += in->len;
 }
 
-void lz_rand_disarm(uint8_t *code, size_t len, int file, uint64_t offset)
+bool lz_insn_maybe_armed(const uint8_t *code, size_t len)
 {
-	uint8_t *armed = code, original;
+	if (memchr(code, LZ_RAND_ARMED, len))
+		return true;
+	for (const uint8_t *at = code;
+	     len && (at = memchr(at, LZ_CPUID_ARMED, (size_t)(code + len - at))); at++)
+		if (at == code || at[-1] == 0x0f)
+			return true;
+	return false;
+}
 
-	while (len && (armed = memchr(armed, LZ_RAND_ARMED, (size_t)(code + len - armed)))) {
-		if (pread(file, &original, 1, (off_t)(offset + (uint64_t)(armed - code))) == 1 &&
-		    original == LZ_RAND_OPCODE)
-			*armed = original;
-		armed++;
+/* Puts ORIGINAL back where it is in FILE and ARMED in the code. */
+static void disarm(uint8_t *code, size_t len, uint8_t armed, uint8_t original, int file,
+                   uint64_t offset)
+{
+	uint8_t *at = code, was;
+
+	for (; len && (at = memchr(at, armed, (size_t)(code + len - at))); at++) {
+		if (armed == LZ_CPUID_ARMED && at > code && at[-1] != 0x0f)
+			continue;
+		if (pread(file, &was, 1, (off_t)(offset + (uint64_t)(at - code))) == 1 &&
+		    was == original)
+			*at = original;
 	}
+}
+
+void lz_insn_disarm(uint8_t *code, size_t len, int file, uint64_t offset)
+{
+	disarm(code, len, LZ_RAND_ARMED, LZ_RAND_OPCODE, file, offset);
+	disarm(code, len, LZ_CPUID_ARMED, LZ_CPUID_OPCODE, file, offset);
 }

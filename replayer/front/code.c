@@ -26,7 +26,7 @@ static void disarm_mapping(struct lz_front *f, const struct lz_vma *v, uint64_t 
 	free(copy);
 	if (fd < 0)
 		return;
-	lz_rand_disarm(bytes + (from - addr), to - from, fd, v->offset + (from - v->start));
+	lz_insn_disarm(bytes + (from - addr), to - from, fd, v->offset + (from - v->start));
 	lz_widen_hide(bytes + (from - addr), to - from, fd, v->offset + (from - v->start));
 	close(fd);
 }
@@ -36,7 +36,7 @@ void lz_front_disarm(struct lz_front *f, uint64_t addr, void *bytes, size_t n)
 	struct lz_vma *v;
 	uint32_t count;
 
-	if ((!memchr(bytes, LZ_RAND_ARMED, n) && !memchr(bytes, LZ_ADD_WIDE, n)) ||
+	if ((!lz_insn_maybe_armed(bytes, n) && !memchr(bytes, LZ_ADD_WIDE, n)) ||
 	    lz_session_vmas(f->s, &v, &count) < 0)
 		return;
 	for (uint32_t i = 0; i < count; i++)

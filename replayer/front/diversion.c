@@ -3,6 +3,7 @@
  * Nothing in it is compared with the recording. */
 #include "replayer/front/diversion_calls.h"
 #include "replayer/session/session.h"
+#include <cpuid.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/randinsn.h>
@@ -284,6 +285,15 @@ static bool do_xsavec(struct lz_engine *e, const struct lz_xsavec *in)
 	return n >= 0;
 }
 
+static void do_cpuid(struct user_regs_struct *r)
+{
+	uint32_t a, b, c, d;
+
+	__cpuid_count((uint32_t)r->rax, (uint32_t)r->rcx, a, b, c, d);
+	r->rax = a, r->rbx = b, r->rcx = c, r->rdx = d;
+	r->rip += LZ_CPUID_LEN;
+}
+
 /* What is armed faults (lizard/randinsn.h, lizard/xsavec.h) and is done here. */
 static bool do_armed(struct lz_engine *e)
 {
@@ -294,6 +304,8 @@ static bool do_armed(struct lz_engine *e)
 
 	if (lz_rand_decode(code, n, true, &in))
 		lz_rand_do(&in, &e->regs);
+	else if (n >= LZ_CPUID_LEN && code[0] == 0x0f && code[1] == LZ_CPUID_ARMED)
+		do_cpuid(&e->regs);
 	else if (!lz_xsavec_decode(code, n, true, &save) || !do_xsavec(e, &save))
 		return false;
 	e->regs_dirty = true;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Where others crowd its CPU, a recorded program moves to another one together with its tracer, if cpuid traps.
+# Where others crowd its CPU, a recorded program moves to another one together with its tracer.
 # Where others crowd the CPUs of the threads that pack, those take any.
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -43,13 +43,6 @@ int main(int argc, char **argv)
 C
 lizard-cc -g -O1 -pthread "$T/long.c" -o "$T/long" || exit 1
 gcc -O1 -x c - -o "$T/busy" <<<'int main(void) { for (volatile long i = 0;; i++); }' || exit 1
-gcc -O1 -x c - -o "$T/traps" <<'C' || exit 1
-#include <asm/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(void) { return syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0) != 0; }
-C
-
 allowed() { # PROCESS [NAME]: the CPUs of each of its threads, or of those called NAME
 	for task in /proc/"$1"/task/*; do
 		[ -z "$2" ] || [ "$(cat "$task/comm")" = "$2" ] || continue
@@ -95,22 +88,18 @@ ok $? "threads that pack take any CPU while others crowd theirs"
 kill "${busy[@]}"
 end packers
 
-if "$T/traps"; then
-	begin pair
-	like "$before" '^[0-9]+$' "the program has one CPU"
-	crowd "$before"
-	moved() { [ "$(allowed "$program")" != "$before" ]; }
-	wait_until moved
-	sleep 0.1
-	after=$(allowed "$program")
-	like "$after" '^[0-9]+$' "with four busy processes there, all of its threads have one CPU"
-	[ "$after" != "$before" ]
-	ok $? "... another one"
-	is "$(sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$tracer/task/$tracer/status")" "$after" "... and the tracer has the same"
-	kill "${busy[@]}"
-	end pair
-else
-	skip "a program moves with its tracer" "cpuid cannot be made to trap here"
-fi
+begin pair
+like "$before" '^[0-9]+$' "the program has one CPU"
+crowd "$before"
+moved() { [ "$(allowed "$program")" != "$before" ]; }
+wait_until moved
+sleep 0.1
+after=$(allowed "$program")
+like "$after" '^[0-9]+$' "with four busy processes there, all of its threads have one CPU"
+[ "$after" != "$before" ]
+ok $? "... another one"
+is "$(sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$tracer/task/$tracer/status")" "$after" "... and the tracer has the same"
+kill "${busy[@]}"
+end pair
 
 done_testing

@@ -73,11 +73,30 @@ START_TEST(test_armed)
 	fwrite(copy, 1, in.len, file);
 	fwrite(rand_code + in.len, 1, len - in.len, file);
 	fflush(file);
-	lz_rand_disarm(armed, len, fileno(file), 0);
+	lz_insn_disarm(armed, len, fileno(file), 0);
 	ck_assert_int_eq(memcmp(armed, copy, in.len), 0);
 	ck_assert_int_eq(memcmp(armed + in.len, rand_code + in.len, len - in.len), 0);
 	fclose(file);
 	free(armed);
+}
+END_TEST
+
+START_TEST(test_cpuid)
+{
+	/* A clts of the file's, an armed cpuid, one of which only the end was read, an argument. */
+	const uint8_t file[] = {0xa2, 0x0f, 0x06, 0x0f, 0xa2, 0xb0, 0xa2},
+	              armed[] = {0x06, 0x0f, 0x06, 0x0f, 0x06, 0xb0, 0x06};
+	uint8_t code[sizeof(armed)];
+	FILE *f = tmpfile();
+
+	ck_assert(f && fwrite(file, sizeof(file), 1, f) == 1 && fflush(f) == 0);
+	memcpy(code, armed, sizeof(code));
+	ck_assert(lz_insn_maybe_armed(code, sizeof(code)));
+	lz_insn_disarm(code, sizeof(code), fileno(f), 0);
+	ck_assert_mem_eq(code, file, sizeof(code) - 1);
+	ck_assert_uint_eq(code[6], 0x06);
+	ck_assert(!lz_insn_maybe_armed(file + 4, 3));
+	fclose(f);
 }
 END_TEST
 
@@ -108,6 +127,7 @@ int main(void)
 
 	tcase_add_test(t, test_decode);
 	tcase_add_test(t, test_armed);
+	tcase_add_test(t, test_cpuid);
 	tcase_add_test(t, test_done);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -77,7 +77,11 @@ static int log_own_pages(struct lz_tracer *t, uint64_t start, uint64_t end)
 
 static int code_mapped(struct lz_tracer *t, const struct lz_area *a, const char *path)
 {
-	if (a->v.file == LZ_NO_FILE)
+	const char *file = a->v.file == LZ_NO_FILE ? NULL : path;
+
+	if (lz_cpuid_mapped(t, file, &a->v, true) < 0)
+		return -1;
+	if (!file)
 		return 0;
 	return lz_random_mapped(t, path, &a->v, true) < 0 ? -1 : lz_wide_mapped(t, a);
 }

@@ -5,6 +5,7 @@
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/state/pair.h"
 
 #include <lizard/error.h>
 #include <errno.h>
@@ -67,11 +68,13 @@ int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
-static int arm_random(struct lz_tracer *t, int fd, const struct lz_vma *v)
+static int arm_code(struct lz_tracer *t, int fd, const struct lz_vma *v)
 {
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	if (lz_cpuid_mapped(t, v->file == LZ_NO_FILE ? NULL : link, v, true) < 0)
+		return -1;
 	return v->file == LZ_NO_FILE ? 0 : lz_random_mapped(t, link, v, true);
 }
 
@@ -94,7 +97,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 		return -1;
 	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
 		return lz_build_read(t, addr, area.v.end - addr);
-	if (!anon && (arm_random(t, (int)a[4], &area.v) < 0 || lz_wide_mapped(t, &area) < 0))
+	if (arm_code(t, (int)a[4], &area.v) < 0 || (!anon && lz_wide_mapped(t, &area) < 0))
 		return -1;
 	return lz_shared_mapped(t, &area);
 }
@@ -126,6 +129,8 @@ static int made_executable(struct lz_tracer *t, uint64_t start, uint64_t end)
 			break;
 		if ((v->prot & (PROT_EXEC | PROT_WRITE)) == PROT_EXEC)
 			continue;
+		if (!(v->prot & PROT_EXEC))
+			lz_pair_told(t);
 		if (v->start < start)
 			v->start = start;
 		if (v->end > end)

@@ -243,7 +243,7 @@ static int take_stock(struct lz_tracer *t)
 	t->borrowed.undumpable = false;
 	memset(t->syscall_at, 0, sizeof(t->syscall_at));
 	if (lz_proc_maps(t->p.pid, add_area, t) < 0 || lz_alias_find_all(t) < 0 ||
-	    lz_random_arm(t) < 0 || lz_xsavec_arm(t) < 0)
+	    lz_cpuid_arm(t) < 0 || lz_random_arm(t) < 0 || lz_xsavec_arm(t) < 0)
 		return -1;
 	t->pages = lz_pages_new(t);
 	if (!t->pages)

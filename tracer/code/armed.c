@@ -3,6 +3,7 @@
  * and be done by the tracer (lizard/randinsn.h, lizard/xsavec.h), and the markers' adds, which
  * have been widened (lizard/widen.h). */
 #include "tracer/code/code.h"
+#include "tracer/log/log.h"
 
 #include <common/array.h>
 #include <lizard/error.h>
@@ -18,19 +19,51 @@ int lz_places_add(struct lz_places *p, uint64_t at)
 	return 0;
 }
 
-int lz_armed_add(struct lz_tracer *t, uint64_t at)
-{
-	static const uint8_t armed = LZ_RAND_ARMED;
+/* One byte of each is changed. */
+static const struct {
+	uint8_t original, armed;
+} change[LZ_ARMED_KINDS] = {
+    [LZ_ARMED_INSN] = {LZ_RAND_OPCODE, LZ_RAND_ARMED},
+    [LZ_ARMED_ADD] = {LZ_ADD_NARROW, LZ_ADD_WIDE},
+    [LZ_ARMED_CPUID] = {LZ_CPUID_OPCODE, LZ_CPUID_ARMED},
+};
 
-	return lz_places_add(&t->armed.insn, at) < 0 ? -1 : lz_proc_write(&t->p, at, &armed, 1);
+int lz_armed_add(struct lz_tracer *t, enum lz_armed_kind kind, uint64_t at)
+{
+	if (lz_places_add(&t->armed.at[kind], at) < 0)
+		return -1;
+	return lz_proc_write(&t->p, at, &change[kind].armed, 1);
+}
+
+bool lz_places_has(const struct lz_places *p, uint64_t at)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->at[i] == at)
+			return true;
+	return false;
 }
 
 bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
 {
-	for (size_t i = 0; i < t->armed.insn.n; i++)
-		if (t->armed.insn.at[i] == at)
-			return true;
-	return false;
+	return lz_places_has(&t->armed.at[LZ_ARMED_INSN], at);
+}
+
+int lz_armed_sites(struct lz_tracer *t, enum lz_armed_kind kind, const uint64_t *sites, size_t n,
+                   const struct lz_vma *v, bool logged)
+{
+	int done = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = v->start + (sites[i] - v->offset);
+
+		if (sites[i] < v->offset || sites[i] - v->offset >= v->end - v->start)
+			continue;
+		if (lz_armed_add(t, kind, at) < 0 ||
+		    (logged && lz_build_write(t, at, &change[kind].armed, 1) < 0))
+			return -1;
+		done++;
+	}
+	return done;
 }
 
 /* Those from number I on that are in the same page; returns the number of the next. Where
@@ -64,14 +97,14 @@ void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t f
 
 void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p)
 {
-	lz_places_put(&t->armed.insn, p, LZ_RAND_ARMED, LZ_RAND_OPCODE);
-	lz_places_put(&t->armed.add, p, LZ_ADD_WIDE, LZ_ADD_NARROW);
+	for (int k = 0; k < LZ_ARMED_KINDS; k++)
+		lz_places_put(&t->armed.at[k], p, change[k].armed, change[k].original);
 }
 
 void lz_armed_again(struct lz_tracer *t)
 {
-	lz_places_put(&t->armed.insn, &t->p, LZ_RAND_OPCODE, LZ_RAND_ARMED);
-	lz_places_put(&t->armed.add, &t->p, LZ_ADD_NARROW, LZ_ADD_WIDE);
+	for (int k = 0; k < LZ_ARMED_KINDS; k++)
+		lz_places_put(&t->armed.at[k], &t->p, change[k].original, change[k].armed);
 }
 
 void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to)
@@ -91,13 +124,13 @@ void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t
 
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to)
 {
-	lz_places_moved(&t->armed.insn, start, end, to);
-	lz_places_moved(&t->armed.add, start, end, to);
+	for (int k = 0; k < LZ_ARMED_KINDS; k++)
+		lz_places_moved(&t->armed.at[k], start, end, to);
 }
 
 void lz_armed_forget(struct lz_tracer *t)
 {
-	free(t->armed.insn.at);
-	free(t->armed.add.at);
+	for (int k = 0; k < LZ_ARMED_KINDS; k++)
+		free(t->armed.at[k].at);
 	t->armed = (struct lz_armed){0};
 }

@@ -19,8 +19,14 @@ int lz_places_add(struct lz_places *p, uint64_t at);
 void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t to);
 /* Stores TO at each of them where FROM is. */
 void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t from, uint8_t to);
-int lz_armed_add(struct lz_tracer *t, uint64_t at);
+bool lz_places_has(const struct lz_places *p, uint64_t at);
+int lz_armed_add(struct lz_tracer *t, enum lz_armed_kind kind, uint64_t at);
+/* Of the first kind. */
 bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
+/* Those of SITES, offsets in a file, that its mapping V shows. LOGGED: the event that is being built
+ * tells it. How many, -1. */
+int lz_armed_sites(struct lz_tracer *t, enum lz_armed_kind kind, const uint64_t *sites, size_t n,
+                   const struct lz_vma *v, bool logged);
 /* In a process that is let go, or that runs in our memory for a while. */
 void lz_armed_release(const struct lz_tracer *t, const struct lz_proc *p);
 void lz_armed_again(struct lz_tracer *t);
@@ -47,6 +53,15 @@ int lz_random_arm(struct lz_tracer *t);
 int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
 /* Does the code at IP belong to a program of which all are armed? */
 bool lz_random_known(uint64_t ip);
+
+/* cpuid.c */
+/* Arms cpuid in the new image's files if the processor does not trap it. */
+int lz_cpuid_arm(struct lz_tracer *t);
+/* In a new mapping of PATH, NULL: it shows no file. t->cpuid_told is set if there may be more than
+ * are known. LOGGED: as above. */
+int lz_cpuid_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
+/* Is it a trapped cpuid that has faulted at IP? */
+bool lz_cpuid_does(const struct lz_tracer *t, uint64_t ip, const uint8_t *insn);
 
 /* xsavec.c */
 /* Arms xsavec in the new image's dynamic linker. */

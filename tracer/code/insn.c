@@ -102,7 +102,7 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 		*len = 3;
 		return LZ_INSN_RDTSCP;
 	}
-	if (insn[0] == 0x0f && insn[1] == 0xa2) {
+	if (lz_cpuid_does(t, r->rip, insn)) {
 		uint32_t a, b, c, d, leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
 		__cpuid_count(leaf, sub, a, b, c, d);
 		hide(!lz_random_known(r->rip), leaf, sub, &b, &c);

@@ -24,25 +24,6 @@ struct place {
 	size_t n;
 };
 
-/* Those of SITES that a mapping shows; how many. */
-static int arm_sites(struct lz_tracer *t, const uint64_t *sites, size_t n, const struct lz_vma *v,
-                     bool logged)
-{
-	static const uint8_t armed = LZ_RAND_ARMED;
-	int done = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t at = v->start + (sites[i] - v->offset);
-
-		if (sites[i] < v->offset || sites[i] - v->offset >= v->end - v->start)
-			continue;
-		if (lz_armed_add(t, at) < 0 || (logged && lz_build_write(t, at, &armed, 1) < 0))
-			return -1;
-		done++;
-	}
-	return done;
-}
-
 static struct lz_vma vma_of(const struct lz_maps_entry *e)
 {
 	return (struct lz_vma){.start = e->start, .end = e->end, .offset = e->offset};
@@ -56,7 +37,7 @@ static int arm_program(void *arg, const struct lz_maps_entry *e)
 
 	if (!(e->prot & PROT_EXEC) || e->inode != p->exe.st_ino)
 		return 0;
-	int n = arm_sites(p->t, p->sites, p->n, &v, false);
+	int n = lz_armed_sites(p->t, LZ_ARMED_INSN, p->sites, p->n, &v, false);
 	if (n > 0)
 		known = (struct known_code){e->start, e->end};
 	return n < 0 ? -1 : 0;
@@ -82,7 +63,7 @@ int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma 
 	ret = lz_rand_find(path, &sites, &n);
 	if (ret)
 		lz_debug("rdrand is not known in %s", path);
-	ret = ret ? 0 : arm_sites(t, sites, n, v, logged);
+	ret = ret ? 0 : lz_armed_sites(t, LZ_ARMED_INSN, sites, n, v, logged);
 	free(sites);
 	return ret < 0 ? -1 : 0;
 }
@@ -120,7 +101,7 @@ int lz_random_arm(struct lz_tracer *t)
 	ret = lz_rand_find(exe, &sites, &p.n);
 	if (ret < 0)
 		lz_debug("rdrand is not known: %s", lz_error());
-	if (ret && !t->cpuid_faults)
+	if (ret && t->cpuid_told)
 		lz_warn(
 		    "the program may have rdrand or rdseed in code without unwind rules, and this "
 		    "processor cannot hide them: replay will draw other numbers there");

@@ -30,7 +30,7 @@ static int widen_at(struct lz_tracer *t, uint64_t at, bool narrow)
 {
 	static const uint8_t wide = LZ_ADD_WIDE;
 
-	if (lz_places_add(&t->armed.add, at) < 0)
+	if (lz_places_add(&t->armed.at[LZ_ARMED_ADD], at) < 0)
 		return -1;
 	return narrow ? lz_build_write(t, at, &wide, sizeof(wide)) : 0;
 }
@@ -75,8 +75,8 @@ int lz_wide_mapped(struct lz_tracer *t, const struct lz_area *a)
 	struct code *c = malloc(sizeof(*c));
 	if (!c)
 		return lz_fail("out of memory for a part of the program's code");
-	lz_places_moved(&t->armed.add, v->start, v->end, 0);
-	struct lz_places *all = &t->armed.add, here = {0};
+	lz_places_moved(&t->armed.at[LZ_ARMED_ADD], v->start, v->end, 0);
+	struct lz_places *all = &t->armed.at[LZ_ARMED_ADD], here = {0};
 	size_t had = all->n;
 	int ret = widen_mapping(t, v, c);
 	free(c);

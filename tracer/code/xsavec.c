@@ -41,7 +41,8 @@ static int arm_code(struct lz_tracer *t, uint64_t addr, const uint8_t *code, siz
 
 	for (size_t i = 0; i < n; i++)
 		if (lz_xsavec_decode(code + i, n - i, false, &in) && !has_prefix(code, i) &&
-		    is_restored(code + i, n - i, &in) && lz_armed_add(t, addr + i + in.at) < 0)
+		    is_restored(code + i, n - i, &in) &&
+		    lz_armed_add(t, LZ_ARMED_INSN, addr + i + in.at) < 0)
 			return -1;
 	return 0;
 }

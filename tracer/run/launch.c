@@ -60,6 +60,8 @@ void lz_pin(struct lz_tracer *t)
 	b->cpu = sched_getcpu();
 	if (b->cpu < 0)
 		b->cpu = 0;
+	b->home = b->cpu;
+	b->tracer = gettid();
 	CPU_ZERO(&one);
 	CPU_SET(b->cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)

@@ -4,11 +4,9 @@
  * and see whether they wait less there. The threads that pack what is recorded keep to the other
  * CPUs, but take any while those are crowded.
  *
- * Where cpuid cannot be made to trap the program stays where it is: cpuid tells it which CPU that is,
- * and replay has to tell it the same.
- *
  * How long a thread waited for a CPU is the second number of its schedstat (proc(5)). */
 #include "tracer/run/run.h"
+#include "tracer/state/pair.h"
 #include "tracer/state/process.h"
 
 #include <common/clock.h>
@@ -40,7 +38,7 @@ struct waiting {
 
 struct lz_mover {
 	struct lz_tracer *t;
-	pid_t tracer, own; /* threads of ours: the tracer's and the mover's */
+	pid_t own; /* the mover's thread */
 	cpu_set_t given;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -73,38 +71,27 @@ static uint64_t waited(pid_t pid, uint32_t tid)
 	return ns;
 }
 
-/* Calls TELL for each thread of PID. */
-static void each_thread(pid_t pid, void (*tell)(struct lz_mover *m, pid_t tid, void *arg),
-                        struct lz_mover *m, void *arg)
+/* Calls TELL for each of our threads that packs. */
+static void each_packer(struct lz_mover *m, void (*tell)(struct lz_mover *m, pid_t tid, void *arg),
+                        void *arg)
 {
-	char path[64];
+	DIR *d = opendir("/proc/self/task");
 	struct dirent *e;
 
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *d = opendir(path);
 	if (!d)
 		return;
-	while ((e = readdir(d)))
-		if (atoi(e->d_name) > 0)
-			tell(m, atoi(e->d_name), arg);
+	while ((e = readdir(d))) {
+		pid_t tid = atoi(e->d_name);
+		if (tid > 0 && tid != m->t->borrowed.tracer && tid != m->own)
+			tell(m, tid, arg);
+	}
 	closedir(d);
-}
-
-static bool is_packer(const struct lz_mover *m, pid_t tid)
-{
-	return tid != m->tracer && tid != m->own;
 }
 
 static void add_waited(struct lz_mover *m, pid_t tid, void *sum)
 {
-	if (is_packer(m, tid))
-		*(uint64_t *)sum += waited(getpid(), (uint32_t)tid);
-}
-
-static void allow_packer(struct lz_mover *m, pid_t tid, void *cpus)
-{
-	if (is_packer(m, tid))
-		sched_setaffinity(tid, sizeof(cpu_set_t), cpus);
+	(void)m;
+	*(uint64_t *)sum += waited(getpid(), (uint32_t)tid);
 }
 
 static void allow(struct lz_mover *m, pid_t tid, void *cpus)
@@ -117,7 +104,7 @@ static void allow(struct lz_mover *m, pid_t tid, void *cpus)
  * counts from the next look on. */
 static uint64_t pair_waited(struct lz_mover *m)
 {
-	const uint32_t tid[2] = {(uint32_t)m->tracer, m->t->running};
+	const uint32_t tid[2] = {(uint32_t)m->t->borrowed.tracer, m->t->running};
 	const pid_t pid[2] = {getpid(), (pid_t)m->t->tid};
 	uint64_t more = 0;
 
@@ -134,7 +121,7 @@ static uint64_t packers_waited(struct lz_mover *m)
 {
 	uint64_t sum = 0;
 
-	each_thread(getpid(), add_waited, m, &sum);
+	each_packer(m, add_waited, &sum);
 	/* one of them may have ended */
 	uint64_t more = sum > m->packers ? sum - m->packers : 0;
 	m->packers = sum;
@@ -185,16 +172,7 @@ static void begin_trial(struct lz_mover *m)
 
 static void move_pair(struct lz_mover *m, int cpu)
 {
-	cpu_set_t one;
-
-	lz_debug("the program moves from CPU %d to CPU %d", m->t->borrowed.cpu, cpu);
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	m->t->borrowed.cpu = cpu;
-	/* twice: for a thread that was born meanwhile */
-	each_thread((pid_t)m->t->tid, allow, m, &one);
-	each_thread((pid_t)m->t->tid, allow, m, &one);
-	sched_setaffinity(m->tracer, sizeof one, &one);
+	lz_pair_move(m->t, cpu);
 	memset(m->pair, 0, sizeof m->pair);
 	begin_trial(m);
 }
@@ -244,7 +222,7 @@ static void place_packers(struct lz_mover *m, bool crowded)
 
 	m->calm = crowded ? 0 : m->calm + 1;
 	lz_other_cpus(m->t, &cpus);
-	each_thread(getpid(), allow_packer, m, m->calm < CALM_LOOKS ? &m->given : &cpus);
+	each_packer(m, allow, m->calm < CALM_LOOKS ? &m->given : &cpus);
 }
 
 static void look(struct lz_mover *m)
@@ -252,8 +230,7 @@ static void look(struct lz_mover *m)
 	const uint64_t now = lz_now(), ns = now - m->looked;
 
 	m->looked = now;
-	if (m->t->cpuid_faults)
-		place_pair(m, pair_waited(m), ns);
+	place_pair(m, pair_waited(m), ns);
 	place_packers(m, packers_waited(m) * 100 > ns * CROWDED_PERCENT);
 }
 
@@ -302,7 +279,6 @@ int lz_mover_start(struct lz_tracer *t)
 	if (!m)
 		return lz_fail("no memory");
 	m->t = t;
-	m->tracer = gettid();
 	m->given = t->borrowed.given;
 	m->calm = CALM_LOOKS;
 	m->patience = 1;

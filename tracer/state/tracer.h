@@ -11,6 +11,7 @@
 #include <lizard/recording.h>
 #include <lizard/syscalls.h>
 #include <lizard/trace.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -164,8 +165,9 @@ struct lz_places {
 
 /* Bytes of the program's code that are changed: those by which instructions are armed, and the
  * prefixes of the markers' adds. */
+enum lz_armed_kind { LZ_ARMED_INSN, LZ_ARMED_ADD, LZ_ARMED_CPUID, LZ_ARMED_KINDS };
 struct lz_armed {
-	struct lz_places insn, add;
+	struct lz_places at[LZ_ARMED_KINDS];
 };
 
 struct lz_pages;
@@ -209,8 +211,11 @@ struct lz_borrowed {
 	bool personality_set; /* another one was set */
 	cpu_set_t affinity;   /* what the program believes to have */
 	cpu_set_t given;      /* before the tracer and the program were put on one CPU, */
-	_Atomic int cpu;      /* this one */
-	bool undumpable;      /* the program believes so */
+	_Atomic int cpu;      /* this one; */
+	int home;             /* it was this one when the recording began */
+	pid_t tracer;         /* the tracer's thread */
+	pthread_mutex_t moving;
+	bool undumpable; /* the program believes so */
 };
 
 /* Among recorded processes that share memory only the one that has it runs:
@@ -254,6 +259,7 @@ struct lz_tracer {
 	struct lz_page_set child_set; /* written by a child that shared the memory */
 	bool exec_pending;            /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
 	bool cpuid_faults;
+	_Atomic bool cpuid_told; /* or else there may be one that nothing traps */
 	struct lz_armed armed;
 	bool ended;
 	int status; /* as waitpid gives it */

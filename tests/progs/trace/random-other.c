@@ -13,6 +13,11 @@ __asm__(".text\n"
         "bare: rdrand %eax\n"
         "ret\n");
 #endif
+#ifdef BARE_CPUID
+__asm__(".text\n"
+        "cpuid\n"
+        "ret\n");
+#endif
 
 int other(void)
 {
