@@ -23,8 +23,12 @@ void lz_progress_show(struct lz_progress *p, uint64_t done)
 	p->shown_ms = now;
 	if (done > p->total)
 		done = p->total;
-	lz_print(stderr, "\rlizard: %s: %3.0f %%", p->what,
-	         100.0 * (double)done / (double)p->total);
+	if (p->total == LZ_PROGRESS_TIME)
+		lz_print(stderr, "\rlizard: %s: %lu s", p->what,
+		         (unsigned long)(now - p->begun_ms) / 1000);
+	else
+		lz_print(stderr, "\rlizard: %s: %3.0f %%", p->what,
+		         100.0 * (double)done / (double)p->total);
 	fflush(stderr);
 }
 

@@ -10,7 +10,8 @@ struct lz_progress {
 	uint64_t total, begun_ms, shown_ms;
 };
 
-/* TOTAL 0: not known, nothing is shown. */
+/* TOTAL 0: not known, nothing is shown. LZ_PROGRESS_TIME: nobody can know it, seconds are shown. */
+#define LZ_PROGRESS_TIME UINT64_MAX
 void lz_progress_begin(struct lz_progress *p, const char *what, uint64_t total);
 void lz_progress_show(struct lz_progress *p, uint64_t done);
 /* Takes what was shown away again. */

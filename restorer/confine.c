@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 /* Tests switch one wall off to see that the other one holds (tests/e2e/walls.t). */
 #ifdef LIZARD_TEST_WITHOUT_FILTER
@@ -54,6 +55,7 @@ static const struct rule rules[] = {
     {SYS_clone, 0, CLONE_PARENT | SIGCHLD, false},
     {SYS_prctl, 0, PR_SET_TSC, false},
     {SYS_arch_prctl, 0, ARCH_SET_CPUID, false},
+    {SYS_setitimer, 0, ITIMER_REAL, false},
 };
 enum { N_RULES = sizeof rules / sizeof *rules };
 

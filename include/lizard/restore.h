@@ -30,6 +30,8 @@ int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy);
 /* RLIMIT_STACK as the program has it, in bytes: its stack grows, and overflows, where it did. A
  * limit that may not be set here is a warning. */
 void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit);
+/* It gets SIGALRM each time that NS nanoseconds have gone by; 0: no more. */
+int lz_stub_alarm(struct lz_proc *p, uint64_t ns);
 /* Ends the process, reaps it and closes P. Does nothing if p->pid <= 0. */
 void lz_stub_kill(struct lz_proc *p);
 /* The same without waiting for its end, which takes a millisecond for a small program: it dies on

@@ -30,7 +30,9 @@ enum lz_halt_flags {
 	LZ_HALT_PAGE = 512,
 	/* with EXEC or BREAK: a thread has its turn where its last one ended. It counts as an
 	 * arrival of the gap, but was one before */
-	LZ_HALT_GOES_ON = 1024
+	LZ_HALT_GOES_ON = 1024,
+	/* want.cpu_ns are over: in the middle of a gap, and maybe of a repeated instruction */
+	LZ_HALT_SLICE = 2048
 };
 
 /* In eflags: the processor's, for a debugger; says nothing about the program. */
@@ -120,6 +122,9 @@ struct lz_replay {
 	_Atomic uint64_t patience_ms; /* CPU time that a run may take without any stop */
 	_Atomic uint64_t stuck;       /* the run that took more and was stopped, 0 none */
 	struct lz_watchdog *watchdog;
+	/* Called after each stop, in a run without any twice a second; NULL. */
+	void (*_Atomic tick)(void *arg);
+	void *tick_arg;
 	struct lz_prefetch *prefetch; /* while verifying; NULL */
 	char *divergence;             /* text of the last one */
 	bool diverged;                /* there was one since this was reset */
@@ -151,6 +156,15 @@ struct lz_engine_want {
 	uint64_t marker;
 	/* 0 = none */
 	uint64_t ip;
+	/* of CPU time, about; 0 = any time */
+	uint64_t cpu_ns;
+};
+
+/* How long it is (0: there is none), and after how long the process has an alarm; its CPU time when
+ * the slice began, its registers when it was last resumed. */
+struct lz_engine_slice {
+	uint64_t ns, alarm_ns, set_ns, begin_ns;
+	struct user_regs_struct regs;
 };
 
 /* Cache: the marker that ends at `end` starts at `start`. */
@@ -220,6 +234,7 @@ struct lz_engine {
 
 	/* what it halts for */
 	struct lz_engine_want want;
+	struct lz_engine_slice slice;
 	struct lz_slots debug;
 	struct lz_softbreaks breaks;
 	struct lz_guards guarded;
@@ -266,6 +281,9 @@ int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t 
  * LZ_MANY: more than LIMIT times, which were not counted, as each costs a stop; -1. */
 #define LZ_MANY INT64_MAX
 int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip, int64_t limit);
+/* From here to the end of the gap, wherever in it E stands: the same, the present instant included;
+ * -1. */
+int64_t lz_engine_count_in_gap(struct lz_engine *e, uint64_t ip);
 /* The end of the marker after MARKER in the stream; UINT64_MAX if none is recorded. */
 uint64_t lz_engine_next_marker(const struct lz_engine *e, uint64_t marker);
 /* The same, UINT64_MAX also if it is not at hand. */

@@ -85,3 +85,24 @@ int64_t lz_engine_count_to_event(struct lz_engine *e, uint64_t ip, int64_t limit
 	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
 	return n + (ev && lz_event_arrives(ev));
 }
+
+int64_t lz_engine_count_in_gap(struct lz_engine *e, uint64_t ip)
+{
+	uint64_t marker = e->marker;
+	int64_t n = e->regs.rip == ip;
+	struct lz_halt h;
+
+	e->want.ip = ip;
+	e->want.marker = lz_engine_next_kept(e, marker);
+	for (;;) {
+		if (lz_engine_resume(e, false, &h) < 0)
+			return -1;
+		if (h.flags & LZ_HALT_INTERRUPT)
+			return lz_fail("interrupted");
+		if (h.flags & LZ_HALT_DIVERGED)
+			return lz_fail("replay diverged: %s", e->rp->divergence);
+		if (e->marker != marker || h.flags & (LZ_HALT_EVENT | LZ_HALT_END))
+			return n;
+		n += !!(h.flags & LZ_HALT_EXEC);
+	}
+}

@@ -37,6 +37,10 @@ int lz_engine_at_fault(struct lz_engine *e, int signo);
 int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
 /* Brings e->next up to date. */
 void lz_engine_peek_next(struct lz_engine *e);
+/* Sets the alarm as wanted. */
+int lz_engine_set_slice(struct lz_engine *e);
+/* At an alarm. */
+bool lz_engine_slice_is_over(struct lz_engine *e);
 /* A thread that stops what computes longer than rp->patience_ms. */
 int lz_watchdog_start(struct lz_replay *rp);
 void lz_watchdog_stop(struct lz_replay *rp);

@@ -258,6 +258,14 @@ static int on_stop(struct lz_engine *e, struct lz_halt *h)
 	return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 }
 
+static int on_alarm(struct lz_engine *e, struct lz_halt *h)
+{
+	if (!lz_engine_slice_is_over(e))
+		return 0;
+	int ret = lz_engine_sync(e);
+	return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret < 0 ? ret : LZ_HALT_SLICE, h);
+}
+
 static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
 {
 	siginfo_t info;
@@ -274,6 +282,7 @@ static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
 			return flags_of(lz_engine_at_fault(e, sig), h);
 		return 0;
 	case SIGSTOP: return on_stop(e, h);
+	case SIGALRM: return on_alarm(e, h);
 	default: /* from outside: not meant for the program */ return 0;
 	}
 }
@@ -303,7 +312,7 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 	struct lz_replay *rp = e->rp;
 	int status;
 
-	if (lz_engine_flush(e) < 0)
+	if (lz_engine_set_slice(e) < 0 || lz_engine_flush(e) < 0)
 		return -1;
 	rp->patience_ms = e->next.patience_ms ? e->next.patience_ms : UINT64_MAX;
 	rp->run++;
@@ -318,6 +327,8 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 	e->in_call = false;
 	int ret = wait_for(e, &status);
 	rp->running = 0;
+	if (rp->tick)
+		rp->tick(rp->tick_arg);
 	if (ret < 0 || lz_proc_regs(&e->proc, &e->regs) < 0)
 		return -1;
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
@@ -507,6 +518,6 @@ int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h)
 	}
 	if (h->flags & LZ_HALT_WATCH && finish_rep(e, h) < 0)
 		return -1;
-	e->unsettled = h->flags & LZ_HALT_INTERRUPT;
+	e->unsettled = h->flags & (LZ_HALT_INTERRUPT | LZ_HALT_SLICE);
 	return 0;
 }

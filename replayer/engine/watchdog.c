@@ -51,9 +51,11 @@ static void look(struct lz_replay *rp, struct lz_watchdog *w)
 		return;
 	}
 	w->spent += more < 2 * TICK_MS ? more : 2 * TICK_MS;
-	if (w->spent <= rp->patience_ms || rp->run != run || rp->running != pid)
+	bool stuck = w->spent > rp->patience_ms;
+	if ((!stuck && !rp->tick) || rp->run != run || rp->running != pid)
 		return;
-	rp->stuck = run;
+	if (stuck)
+		rp->stuck = run;
 	kill(pid, SIGSTOP);
 }
 
