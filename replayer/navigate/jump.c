@@ -83,7 +83,8 @@ static int scan(struct jump *j, uint64_t from, const struct lz_scan_end *end)
 
 	if (rc)
 		return rc;
-	rc = lz_scan(j->s, j->e, end, j->addrs, j->n, false, on_hit, j);
+	struct lz_scan_what what = {.addrs = j->addrs, .n = j->n};
+	rc = lz_scan(j->s, j->e, end, &what, on_hit, j);
 	if (rc == LZ_SCAN_INTERRUPTED)
 		j->broken = LZ_STOP_INTERRUPTED;
 	else if (rc == LZ_SCAN_DIVERGED)

@@ -14,6 +14,9 @@
 #include <string.h>
 
 enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
+
+/* So many arrivals, or hits, are too many to run over. */
+enum { TOO_FAR = 4096 };
 enum {
 	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
 	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
@@ -150,18 +153,21 @@ static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_k
 
 /* ---- the run ---- */
 
-struct last_hit {
-	bool any;
-	struct lz_hit hit;
-};
-
-static int keep_last(void *arg, const struct lz_hit *hit)
+/* TO counts from another instant than its gap's start. */
+static int go_from(struct lz_session *s, struct lz_engine *from, const struct lz_pos *to)
 {
-	struct last_hit *l = arg;
+	struct lz_engine *e = lz_engine_fork(from);
 
-	l->any = true;
-	l->hit = *hit;
-	return 0;
+	if (!e)
+		return -1;
+	int ret = lz_engine_to_arrival(e, to->ip, to->n, e->regs.rip == to->ip);
+	if (ret) {
+		lz_engine_free(e);
+		return ret < 0 ? -1
+		               : lz_fail(ret == 2 ? "interrupted" : "the hit is not found again");
+	}
+	lz_session_replace(s, e);
+	return lz_session_arrived_uncounted(s);
 }
 
 static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz_stop *stop)
@@ -171,7 +177,7 @@ static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz
 
 	if (ret == 2)
 		return lz_session_stop_interrupted(s, stop);
-	if (ret < 0 || lz_session_seek(s, &to) < 0)
+	if (ret < 0 || (hit->from ? go_from(s, hit->from, &to) : lz_session_seek(s, &to)) < 0)
 		return -1;
 	lz_session_fill(s, stop, hit->kind == LZ_HIT_BREAK ? LZ_STOP_BREAKPOINT : LZ_STOP_WATCH);
 	stop->watch_addr = hit->watch_addr;
@@ -179,11 +185,23 @@ static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz
 	return 0;
 }
 
+/* RET is that of a scan. 1: it stopped. */
+static int scan_failed(struct lz_session *s, int ret, struct lz_stop *stop)
+{
+	if (ret == LZ_SCAN_INTERRUPTED)
+		return lz_session_stop_interrupted(s, stop), 1;
+	if (ret == LZ_SCAN_DIVERGED) {
+		lz_session_fill(s, stop, LZ_STOP_DIVERGED);
+		return 1;
+	}
+	return ret == LZ_SCAN_PAST ? lz_fail("the present instant is not found again") : -1;
+}
+
 /* One window; 0: nothing in it, 1: stopped. */
 static int look(struct lz_session *s, struct gap start, const struct lz_scan_end *end,
-                const uint64_t *addrs, struct lz_stop *stop)
+                uint64_t skip, const struct lz_scan_what *what, struct lz_stop *stop)
 {
-	struct last_hit last = {0};
+	struct lz_last last;
 	int ret;
 
 	struct lz_engine *e = lz_session_engine_at(s, start.event, start.marker, &ret);
@@ -192,21 +210,14 @@ static int look(struct lz_session *s, struct gap start, const struct lz_scan_end
 		           ? (lz_session_stop_interrupted(s, stop), 1)
 		           : lz_fail_in("going back to event %lu, marker %lu",
 		                        (unsigned long)start.event, (unsigned long)start.marker);
-	ret = lz_scan(s, e, end, addrs, s->n_breaks, s->n_watches > 0, keep_last, &last);
-	lz_engine_free(e);
-	if (ret == LZ_SCAN_INTERRUPTED)
-		return lz_session_stop_interrupted(s, stop), 1;
-	if (ret == LZ_SCAN_DIVERGED) {
-		lz_session_fill(s, stop, LZ_STOP_DIVERGED);
-		return 1;
-	}
-	if (ret == LZ_SCAN_PAST)
-		return lz_fail("the present instant is not found again");
+	ret = lz_scan_last(s, e, end, what, skip, &last);
 	if (ret < 0)
-		return -1;
+		return scan_failed(s, ret, stop);
 	if (!last.any)
 		return 0;
-	return stop_at_hit(s, &last.hit, stop) < 0 ? -1 : 1;
+	ret = stop_at_hit(s, &last.hit, stop) < 0 ? -1 : 1;
+	lz_engine_free(last.from);
+	return ret;
 }
 
 /* ---- breakpoints by their markers ---- */
@@ -257,8 +268,8 @@ static int find_break(struct lz_session *s, struct gap end, struct by_markers *b
 
 /* With the last arrival at a breakpoint known: moves END back over what need not be run. 1:
  * stopped. */
-static int skip(struct lz_session *s, struct gap *end, const struct by_markers *b,
-                struct lz_stop *stop)
+static int skip_known(struct lz_session *s, struct gap *end, const struct by_markers *b,
+                      struct lz_stop *stop)
 {
 	struct gap first = first_gap(s);
 	bool known = b->state == NONE || b->state == FOUND;
@@ -272,58 +283,73 @@ static int skip(struct lz_session *s, struct gap *end, const struct by_markers *
 	return 0;
 }
 
+/* What the first window reaches up to, in the present gap: to the present instant, or beyond it to
+ * the gap's end, without the last *SKIP hits. */
+static int first_end(struct lz_session *s, const struct lz_scan_what *what, struct lz_scan_end *to,
+                     uint64_t *skip)
+{
+	bool far = !s->pos.n || s->pos.n > TOO_FAR;
+
+	*to = (struct lz_scan_end){.event = s->pos.event, .marker = s->pos.marker, .gap_ends = far};
+	*skip = 0;
+	if (lz_session_at_gap(s))
+		return 0;
+	if (far) {
+		struct lz_engine *e = lz_engine_fork(s->e);
+		int64_t n = e ? lz_scan_count(s, e, to, what, TOO_FAR + 1) : -1;
+
+		if (n < 0 || n <= TOO_FAR) {
+			*skip = n < 0 ? 0 : (uint64_t)n;
+			return n < 0 ? (int)n : 0;
+		}
+	}
+	to->gap_ends = false;
+	to->pos = &s->pos;
+	return lz_session_name(s);
+}
+
 static int run_back(struct lz_session *s, struct lz_stop *stop)
 {
-	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS;
+	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS, skip;
 	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start;
-	struct lz_pos here = s->pos;
-	/* the first window reaches into the present gap */
-	struct lz_scan_end to = {end.event, end.marker, lz_session_at_gap(s) ? NULL : &here,
-	                         lz_session_uncounted(s)};
+	struct lz_scan_what what = {.addrs = addrs, .n = s->n_breaks, .watch = s->n_watches > 0};
 	struct by_markers found = {.addrs = addrs};
-	int ret = 0;
+	bool in_gap = !lz_session_at_gap(s);
+	struct lz_scan_end to;
 
 	if (!s->n_breaks && !s->n_watches)
 		return stop_start(s, stop);
 	for (size_t i = 0; i < s->n_breaks; i++)
 		addrs[i] = s->breaks[i].addr;
+	int ret = first_end(s, &what, &to, &skip);
+	if (ret)
+		return scan_failed(s, ret, stop) < 0 ? -1 : 0;
 	while (!ret) {
-		if (!to.pos && lz_gap_cmp(end.event, end.marker, first.event, first.marker) <= 0)
+		if (!in_gap && lz_gap_cmp(end.event, end.marker, first.event, first.marker) <= 0)
 			return stop_start(s, stop);
 		if (found.state == NOT_TRIED && worth_finding(s, end, markers))
 			ret = find_break(s, end, &found, stop);
-		if (!ret && !to.pos) {
-			ret = skip(s, &end, &found, stop);
-			to = (struct lz_scan_end){end.event, end.marker, NULL, false};
+		if (!ret && !in_gap) {
+			ret = skip_known(s, &end, &found, stop);
+			to = (struct lz_scan_end){.event = end.event, .marker = end.marker};
 		}
 		if (ret)
 			break;
 		if (window(s, end, markers, events, &start) < 0)
 			return -1;
-		ret = look(s, start, &to, addrs, stop);
+		ret = look(s, start, &to, skip, &what, stop);
 		end = start;
-		to = (struct lz_scan_end){end.event, end.marker, NULL, false};
+		to = (struct lz_scan_end){.event = end.event, .marker = end.marker};
+		in_gap = false;
+		skip = 0;
 		markers *= GROW;
 		events *= GROW;
 	}
 	return ret < 0 ? -1 : 0;
 }
 
-/* An arrival at a breakpoint at the present address could be the present one: that has to be
- * known by its count. */
-static bool needs_name(const struct lz_session *s)
-{
-	bool at_break = false;
-
-	for (size_t i = 0; i < s->n_breaks; i++)
-		at_break |= s->breaks[i].addr == s->pos.ip;
-	return at_break || !lz_session_uncounted(s);
-}
-
 static int go_back(struct lz_session *s, struct lz_stop *stop)
 {
-	if (needs_name(s) && lz_session_name(s) < 0)
-		return -1;
 	if (lz_session_signal_before(s, s->pos.event, &s->back_to) < 0)
 		return -1;
 	uint64_t begin = lz_session_program_begin(s);
@@ -340,5 +366,10 @@ int lz_session_run(struct lz_session *s, enum lz_direction d, struct lz_stop *st
 {
 	if (lz_session_begin_move(s) < 0)
 		return -1;
-	return d == LZ_BACKWARD ? go_back(s, stop) : lz_session_run_forward(s, stop);
+	if (d == LZ_FORWARD)
+		return lz_session_run_forward(s, stop);
+	lz_session_progress(s, "running backwards");
+	int ret = go_back(s, stop);
+	lz_session_progress(s, NULL);
+	return ret;
 }

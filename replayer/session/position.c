@@ -27,6 +27,13 @@ static void new_pos(struct lz_session *s, uint32_t n)
 	                         .event = s->e->event,
 	                         .marker = s->e->marker,
 	                         .ip = s->e->regs.rip};
+	s->moves++;
+}
+
+static void drop_place(struct lz_trail *t)
+{
+	lz_engine_free(t->place);
+	t->place = NULL;
 }
 
 void lz_session_arrived(struct lz_session *s, uint32_t n, bool start)
@@ -40,7 +47,19 @@ void lz_session_arrived(struct lz_session *s, uint32_t n, bool start)
 	t->too_long = 0;
 	t->whole = start;
 	t->anchor = s->pos;
+	drop_place(t);
 	push(t, s->pos.ip);
+}
+
+int lz_session_arrived_uncounted(struct lz_session *s)
+{
+	struct lz_engine *place = lz_engine_fork(s->e);
+
+	if (!place)
+		return -1;
+	lz_session_arrived(s, 0, false);
+	s->trail.place = place;
+	return 0;
 }
 
 bool lz_session_at_gap(const struct lz_session *s)
@@ -55,12 +74,35 @@ void lz_session_replace(struct lz_session *s, struct lz_engine *e)
 	s->e = e;
 }
 
+/* From the anchor as many steps as the trail is long. */
+static int restore_by_trail(struct lz_session *s, const struct lz_pos *pos)
+{
+	struct lz_engine *e = lz_engine_fork(s->trail.place);
+	struct lz_halt h = {.flags = LZ_HALT_STEP};
+
+	if (!e)
+		return -1;
+	for (size_t i = 1; i < s->trail.n && h.flags & LZ_HALT_STEP; i++)
+		if (lz_engine_resume(e, true, &h) < 0)
+			h.flags = 0;
+	if (!(h.flags & LZ_HALT_STEP)) {
+		lz_engine_free(e);
+		return lz_fail("the present instant is not found again");
+	}
+	lz_session_replace(s, e);
+	s->pos = *pos;
+	s->away = s->lost = false;
+	return 0;
+}
+
 /* Whatever happens the session has an engine afterwards: at the start if POS cannot be reached. */
 static int restore(struct lz_session *s, const struct lz_pos *pos)
 {
 	struct lz_pos p = *pos;
 	char why[512];
 
+	if (!p.n && s->trail.place)
+		return restore_by_trail(s, pos);
 	if (!p.n) {
 		int64_t n = lz_session_count(s, p.ip);
 		if (n < 0)
@@ -147,7 +189,7 @@ int lz_session_whole_trail(struct lz_session *s, size_t limit, struct lz_engine 
 		*before = NULL;
 	if (t->whole)
 		return 0;
-	if (t->too_long >= limit)
+	if (t->too_long >= limit || !t->anchor.n)
 		return 1;
 	struct lz_engine *e = lz_session_engine_at(s, s->pos.event, s->pos.marker, &ret);
 	if (!e)
@@ -206,7 +248,18 @@ static int64_t count_to_anchor(struct lz_session *s, uint64_t ip)
 	return ret < 0 ? -1 : count;
 }
 
-/* Of an anchor right before its gap's event. */
+/* Those from the gap's start to its end but for those from the anchor on. */
+static int64_t count_to_place(struct lz_session *s, struct lz_engine *start)
+{
+	uint64_t ip = s->trail.anchor.ip;
+	struct lz_engine *e = lz_engine_fork(s->trail.place);
+	int64_t behind = e ? lz_engine_count_in_gap(e, ip) : -1;
+
+	lz_engine_free(e);
+	int64_t all = behind < 0 ? -1 : lz_engine_count_in_gap(start, ip);
+	return all < 0 ? -1 : all - behind + 1;
+}
+
 static int count_anchor(struct lz_session *s)
 {
 	struct lz_pos *a = &s->trail.anchor;
@@ -215,10 +268,13 @@ static int count_anchor(struct lz_session *s)
 	struct lz_engine *e = lz_session_engine_at(s, a->event, a->marker, &ret);
 	if (!e)
 		return ret < 0 ? -1 : lz_fail("the present gap is not found again");
-	int64_t n = lz_engine_count_to_event(e, a->ip, LZ_MANY);
+	int64_t n =
+	    s->trail.place ? count_to_place(s, e) : lz_engine_count_to_event(e, a->ip, LZ_MANY);
 	lz_engine_free(e);
-	if (n > 0)
+	if (n > 0) {
 		a->n = (uint32_t)n;
+		drop_place(&s->trail);
+	}
 	return n > 0 ? 0 : n < 0 ? -1 : lz_fail("the present instant is not found again");
 }
 
@@ -238,7 +294,25 @@ int lz_session_arrived_at_event(struct lz_session *s)
 
 bool lz_session_uncounted(const struct lz_session *s)
 {
-	return !s->trail.anchor.n && s->trail.n == 1;
+	return !s->trail.anchor.n && !s->trail.place && s->trail.n == 1;
+}
+
+void lz_session_known(struct lz_session *s, struct lz_pos *pos)
+{
+	if (s->trail.anchor.n)
+		lz_session_where(s, pos);
+	else
+		lz_session_present(s, pos);
+}
+
+int lz_session_to_copy(struct lz_session *s, struct lz_engine *copy)
+{
+	struct lz_engine *e = lz_engine_fork(copy);
+
+	if (!e)
+		return -1;
+	lz_session_replace(s, e);
+	return lz_session_arrived_uncounted(s);
 }
 
 static int64_t before_anchor(struct lz_session *s, uint64_t ip)
@@ -289,9 +363,15 @@ int lz_session_stepped(struct lz_session *s)
 
 int lz_session_name(struct lz_session *s)
 {
+	bool shown = s->rp.tick;
+
 	if (s->pos.n)
 		return 0;
+	if (!shown)
+		lz_session_progress(s, "counting arrivals");
 	int64_t n = lz_session_count(s, s->pos.ip);
+	if (!shown)
+		lz_session_progress(s, NULL);
 	if (n < 0)
 		return -1;
 	s->pos.n = (uint32_t)n;

@@ -12,10 +12,16 @@ static int lost(void)
 	return lz_fail("the watched change is not found again");
 }
 
-static struct lz_engine *armed_at(struct lz_session *s, const struct lz_pos *p, int *ret)
+/* Where the hit's count begins. */
+static struct lz_engine *armed_at(struct lz_session *s, const struct lz_hit *hit, int *ret)
 {
-	struct lz_engine *e = lz_session_engine_at(s, p->event, p->marker, ret);
+	struct lz_engine *e = NULL;
 
+	*ret = -1;
+	if (hit->from)
+		e = lz_engine_fork(hit->from);
+	else
+		e = lz_session_engine_at(s, hit->pos.event, hit->pos.marker, ret);
 	if (*ret == 1)
 		*ret = lost();
 	if (e && (*ret = lz_watch_arm(s, e)) < 0) {
@@ -67,12 +73,11 @@ static int step_to_change(struct lz_session *s, struct lz_engine *e, size_t limi
 	return 1;
 }
 
-/* Arrivals at IP in the gap before change number K. -1 failed, -2 interrupted. */
-static int64_t count_to_change(struct lz_session *s, const struct lz_pos *gap, uint32_t k,
-                               uint64_t ip)
+/* Arrivals at IP before the change. -1 failed, -2 interrupted. */
+static int64_t count_to_change(struct lz_session *s, const struct lz_hit *hit, uint64_t ip)
 {
 	int ret;
-	struct lz_engine *e = armed_at(s, gap, &ret);
+	struct lz_engine *e = armed_at(s, hit, &ret);
 
 	if (!e)
 		return ret == 2 ? -2 : -1;
@@ -85,7 +90,7 @@ static int64_t count_to_change(struct lz_session *s, const struct lz_pos *gap, u
 			n = -1;
 			break;
 		}
-		if (h.flags & LZ_HALT_WATCH && lz_watch_check(s, e, &h) && ++seen == k)
+		if (h.flags & LZ_HALT_WATCH && lz_watch_check(s, e, &h) && ++seen == hit->pos.n)
 			break;
 		if (!(h.flags & (LZ_HALT_WATCH | LZ_HALT_EXEC))) {
 			n = h.flags & LZ_HALT_INTERRUPT ? -2 : lost();
@@ -102,7 +107,7 @@ static int find_from(struct lz_session *s, const struct lz_hit *hit, uint64_t ip
                      size_t limit, uint64_t *before)
 {
 	int ret;
-	struct lz_engine *e = armed_at(s, &hit->pos, &ret);
+	struct lz_engine *e = armed_at(s, hit, &ret);
 
 	if (!e)
 		return ret == 2 ? 2 : -1;
@@ -118,7 +123,7 @@ static int find_by_length(struct lz_session *s, const struct lz_hit *hit, uint64
 {
 	for (uint64_t len = 1; len <= LONGEST_INSN; len++) {
 		uint64_t ip = hit->pos.ip - len;
-		int64_t n = count_to_change(s, &hit->pos, hit->pos.n, ip);
+		int64_t n = count_to_change(s, hit, ip);
 		if (n < 0)
 			return n == -2 ? 2 : -1;
 		if (!n)
@@ -137,7 +142,7 @@ static int find(struct lz_session *s, const struct lz_hit *hit, uint64_t *before
 	if (ret != 1)
 		return ret;
 	/* in a loop that has been at the address behind it before: from there it is one round */
-	int64_t n = count_to_change(s, &hit->pos, hit->pos.n, hit->pos.ip);
+	int64_t n = count_to_change(s, hit, hit->pos.ip);
 	if (n < 0)
 		return n == -2 ? 2 : -1;
 	if (n && (ret = find_from(s, hit, hit->pos.ip, n, MORE_STEPS, before)) != 1)
@@ -161,7 +166,7 @@ int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz
 	int ret = find(s, hit, &before);
 	if (ret)
 		return ret;
-	int64_t n = count_to_change(s, &hit->pos, hit->pos.n, before);
+	int64_t n = count_to_change(s, hit, before);
 	if (n <= 0)
 		return n == -2 ? 2 : n < 0 ? -1 : lost();
 	*to = hit->pos;

@@ -114,12 +114,20 @@ static int64_t count_here(struct lz_session *s, const struct lz_pos *prev, bool 
 	return count > 0 ? count : count < 0 ? -1 : lz_fail("the present instant is lost");
 }
 
+/* Is it as far from the gap's start as an instant that was not counted? */
+static bool is_uncounted(const struct lz_session *s, const struct lz_pos *prev)
+{
+	return s->trail.place && s->e->event == prev->event && s->e->marker == prev->marker;
+}
+
 /* After a stop at a breakpoint, which every arrival at its address since PREV would have caused. */
 static int came_to_break(struct lz_session *s, const struct lz_pos *prev)
 {
 	struct lz_engine *e = s->e;
 	int64_t n = 1;
 
+	if (is_uncounted(s, prev))
+		return lz_engine_settle(e) < 0 ? -1 : lz_session_arrived_uncounted(s);
 	if (e->event == prev->event && e->marker == prev->marker) {
 		n = lz_session_count(s, e->regs.rip);
 		if (n < 0)
@@ -134,6 +142,8 @@ static int came_to_break(struct lz_session *s, const struct lz_pos *prev)
 
 static int came_to(struct lz_session *s, const struct lz_pos *prev, bool watch)
 {
+	if (watch && is_uncounted(s, prev))
+		return lz_session_arrived_uncounted(s);
 	int64_t n = count_here(s, prev, watch);
 
 	if (n < 0)

@@ -69,6 +69,7 @@ void lz_session_close(struct lz_session *s)
 	free(s->watches);
 	free(s->breaks);
 	free(s->trail.ips);
+	lz_engine_free(s->trail.place);
 	free(s->signals.v);
 	free(s->remaps.v);
 	lz_rebuild_free(s->rebuild);
@@ -184,6 +185,21 @@ void lz_session_hear(struct lz_session *s)
 {
 	if (atomic_exchange(&s->hearing, LZ_HEARS) == LZ_CALLED)
 		s->rp.interrupted = true;
+}
+
+static void show_progress(void *arg)
+{
+	lz_progress_show(arg, 0);
+}
+
+void lz_session_progress(struct lz_session *s, const char *what)
+{
+	if (what)
+		lz_progress_begin(&s->progress, what, LZ_PROGRESS_TIME);
+	else
+		lz_progress_end(&s->progress);
+	s->rp.tick_arg = &s->progress;
+	s->rp.tick = what ? show_progress : NULL;
 }
 
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask)

@@ -4,6 +4,7 @@
 #define LZ_REPLAYER_SESSION_H
 
 #include "replayer/engine/engine.h"
+#include <common/progress.h>
 #include <lizard/session.h>
 
 enum {
@@ -15,11 +16,14 @@ enum {
 };
 
 /* The arrivals that led to the present instant, which is the last one: from the gap's start if
- * `whole`, else from `anchor`, a position whose count is known, or (n = 0) right before the event
- * that ends its gap, more than LZ_LONG_GAP steps in: it is counted when that is asked for. */
+ * `whole`, else from `anchor`, a position whose count is known or (n = 0) too high to be counted
+ * before that is asked for: at `place`, or right before the event that ends its gap. */
 struct lz_trail {
 	bool whole;
 	struct lz_pos anchor;
+	/* A copy that stands at the anchor, which is not counted; NULL: it is, or it stands right before
+	 * its gap's event. */
+	struct lz_engine *place;
 	uint64_t *ips;
 	size_t n, room;
 	size_t too_long; /* steps that were not enough to make it whole */
@@ -65,11 +69,13 @@ struct lz_session {
 	unsigned nested;
 	_Atomic(enum lz_hearing) hearing;
 	struct lz_pos pos; /* exact; n = 0: not counted yet, see lz_session_name */
+	uint64_t moves;    /* how often that has become another one */
 	bool at_end;
 	bool away; /* the engine has left pos: no base for its gap */
 	bool lost; /* the engine has diverged: no base at all */
 	struct lz_trail trail;
 	struct lz_snapshot snap[LZ_SNAPSHOTS];
+	struct lz_progress progress;
 	uint64_t last_kept_ms;
 	uint64_t limit;   /* a run forwards ends when so many marker bytes are written; 0: none */
 	uint64_t planned; /* the next marker at which a run may keep a copy; UINT64_MAX none */
@@ -100,11 +106,20 @@ void lz_session_begin(struct lz_session *s);
 void lz_session_deafen(struct lz_session *s);
 void lz_session_hear(struct lz_session *s);
 
+/* Shows on a terminal how long WHAT takes, until the same is called with NULL. */
+void lz_session_progress(struct lz_session *s, const char *what);
+
 /* ---- the present (position.c) ---- */
 /* The engine s->e stands at the n-th arrival of its address; START: at its gap's start. */
 void lz_session_arrived(struct lz_session *s, uint32_t n, bool start);
+/* The same somewhere in its gap, with more arrivals before than are worth counting now. */
+int lz_session_arrived_uncounted(struct lz_session *s);
 /* The same at a signal that an instruction raises. */
 int lz_session_arrived_at_event(struct lz_session *s);
+/* The present position, counted unless that may take long: then n is 0. */
+void lz_session_known(struct lz_session *s, struct lz_pos *pos);
+/* To where COPY stands, of which nobody has counted the arrivals. */
+int lz_session_to_copy(struct lz_session *s, struct lz_engine *copy);
 /* Is the present instant right before its gap's event, and was it too far to be counted? */
 bool lz_session_uncounted(const struct lz_session *s);
 /* The engine s->e made one step within or out of the present gap. */
@@ -206,32 +221,56 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 struct lz_scan_end {
 	uint64_t event, marker;   /* up to this gap's start, exclusive, */
 	const struct lz_pos *pos; /* or, if set, up to this position in it, */
-	bool before_event;        /* which is right before the event that ends the gap */
+	bool gap_ends;            /* or up to where this gap ends */
 };
-enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH };
+struct lz_scan_what {
+	const uint64_t *addrs; /* breakpoints */
+	size_t n;
+	bool watch;        /* the session's watchpoints */
+	uint64_t most;     /* stops at these; 0: any number */
+	uint64_t slice_ns; /* CPU time after which FN is called, again and again; 0: never */
+};
+enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH, LZ_HIT_SLICE };
 struct lz_hit {
 	enum lz_hit_kind kind;
 	/* BREAK: exact. WATCH: ip behind the instruction, n: which change of the gap it is, from 1.
 	 * EVENT_WATCH: the gap and event that wrote */
 	struct lz_pos pos;
+	/* pos.n counts from this instant in the middle of the gap; NULL: from the gap's start */
+	struct lz_engine *from;
 	uint64_t watch_addr;
 	char watch_kind;
 };
-/* Runs E, which stands at the start of its gap, up to END with breakpoints at ADDRS and, if WATCH,
- * the session's watchpoints; calls FN for each hit in order (the start included, the end not); FN's
- * non-zero result ends the scan and is returned. 0: reached the end. -1 failed, LZ_SCAN_*. */
+/* Runs E, which stands at the start of its gap or as lz_scan() left it, up to END; calls FN for each
+ * hit in order (the start included, the end not); FN's non-zero result ends the scan and is
+ * returned. 0: reached the end. -1 failed, LZ_SCAN_*. */
 enum {
 	LZ_SCAN_INTERRUPTED = -2,
 	LZ_SCAN_DIVERGED = -3,
-	LZ_SCAN_PAST = -4 /* END does not occur */
+	LZ_SCAN_PAST = -4, /* END does not occur */
+	LZ_SCAN_MANY = -5  /* there were so many stops */
 };
 int lz_scan(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
-            const uint64_t *addrs, size_t n, bool watch,
-            int (*fn)(void *arg, const struct lz_hit *hit), void *arg);
+            const struct lz_scan_what *what, int (*fn)(void *arg, const struct lz_hit *hit),
+            void *arg);
+
+/* ---- the last hit of a stretch (scan_last.c) ---- */
+struct lz_last {
+	bool any;
+	struct lz_hit hit;
+	struct lz_engine *from; /* the hit's; to be freed */
+};
+/* The last hit between E, which stands at the start of its gap and is used up, and END, without
+ * the SKIP last ones. As lz_scan(), but takes about as long as the stretch without any stops. */
+int lz_scan_last(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
+                 const struct lz_scan_what *what, uint64_t skip, struct lz_last *last);
+/* Hits from E, which is used up, to END, but at most MOST. -1, LZ_SCAN_*. */
+int64_t lz_scan_count(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
+                      const struct lz_scan_what *what, uint64_t most);
 
 /* ---- from a hit to a position (resolve.c, step_back.c) ---- */
 /* The position of a hit: for a watched change, that of the instruction or system call that makes
- * it. 0; 2 interrupted; -1. */
+ * it. Its n counts from where the hit's does. 0; 2 interrupted; -1. */
 int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
 /* The event before number EVENT; NULL if there is none, or it was not kept. */
 const struct lz_event *lz_session_event_before(struct lz_session *s, uint64_t event);
