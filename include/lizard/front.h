@@ -122,7 +122,8 @@ char *lz_front_note(struct lz_front *f);
 
 /* ---- the present instant, and the recording ---- */
 struct lz_front_instant {
-	struct lz_pos pos;
+	struct lz_pos pos;    /* n is 0 where counting may take long: lz_front_position() */
+	uint64_t moves;       /* if it is, tells this instant from others */
 	uint64_t events;      /* in all */
 	uint64_t time, total; /* of the global time */
 	bool at_start, at_end;
@@ -133,6 +134,8 @@ struct lz_front_instant {
 	struct lz_pos crosses;
 };
 int lz_front_now(struct lz_front *f, struct lz_front_instant *now);
+/* Counted in any case. */
+void lz_front_position(struct lz_front *f, struct lz_pos *pos);
 
 /* Names are text for a terminal. */
 struct lz_front_recording {
@@ -157,6 +160,7 @@ void lz_front_recording_free(struct lz_front_recording *info);
 
 /* ---- moves that a debugger has no name for ---- */
 enum lz_front_move_kind {
+	LZ_MOVE_HERE, /* stays: for the stop that comes of it */
 	LZ_MOVE_START,
 	LZ_MOVE_END,
 	LZ_MOVE_PERCENT,  /* of the run */
@@ -181,7 +185,7 @@ struct lz_front_move {
 	size_t n_addrs;
 	uint64_t addrs[LZ_JUMP_ADDRS_MAX];
 };
-/* M becomes the move to a place as users write it: start, end, N%, time T, event N, or a position. */
+/* M becomes the move to a place as users write it: here, start, end, N%, time T, event N, or a position. */
 int lz_front_move_to(struct lz_front_move *m, const char *where);
 /* The next reverse resume carries M out; M is copied. From any thread, while no other call goes on. */
 int lz_front_arm(struct lz_front *f, const struct lz_front_move *m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a user is told of the present instant and of the recording. */
 #include "replayer/front/inside.h"
+#include "replayer/session/session.h"
 
 #include <common/printable.h>
 #include <lizard/error.h>
@@ -13,7 +14,8 @@ int lz_front_now(struct lz_front *f, struct lz_front_instant *now)
 	uint32_t n;
 
 	memset(now, 0, sizeof *now);
-	lz_session_where(f->s, &now->pos);
+	lz_session_known(f->s, &now->pos);
+	now->moves = now->pos.n ? 0 : f->s->moves;
 	now->events = lz_reader_n_events(f->reader);
 	now->time = lz_session_time(f->s, &now->total);
 	now->at_start = lz_session_at_start(f->s);
@@ -31,6 +33,11 @@ int lz_front_now(struct lz_front *f, struct lz_front_instant *now)
 			lz_copy_printable(now->thread, sizeof now->thread, t[i].name, "");
 	free(t);
 	return 0;
+}
+
+void lz_front_position(struct lz_front *f, struct lz_pos *pos)
+{
+	lz_session_where(f->s, pos);
 }
 
 /* The words of V with a space between. malloced. */

@@ -114,6 +114,7 @@ void lz_front_free(struct lz_front *f)
 	free(f->names.v);
 	lz_front_programs_free(f);
 	free(f->armed);
+	lz_front_forget_places(f);
 	lz_front_libs_free(&f->libs.told);
 	lz_front_forget_outcome(f);
 	free(f);

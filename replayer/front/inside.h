@@ -77,9 +77,15 @@ struct lz_front_programs {
 
 /* Where the user was, in the order in which he came there, and which of these places is the
  * present one. For undo.c. */
-enum { LZ_FRONT_MOVES = 100 };
+enum { LZ_FRONT_MOVES = 100, LZ_FRONT_COPIES = 8 };
+struct lz_front_place {
+	struct lz_pos pos;
+	/* It stands there; for a position that was not counted in the middle of its gap, else NULL. */
+	struct lz_engine *copy;
+	uint64_t moves; /* the session's then */
+};
 struct lz_front_places {
-	struct lz_pos v[LZ_FRONT_MOVES + 1];
+	struct lz_front_place v[LZ_FRONT_MOVES + 1];
 	size_t n, at;
 };
 
@@ -254,6 +260,7 @@ void lz_front_crosses(struct lz_front *f, struct lz_pos *begin);
 /* ---- undo.c ---- */
 /* N moves back or, LZ_FORWARD, on. */
 int lz_front_undo(struct lz_front *f, enum lz_direction d, uint64_t n);
+void lz_front_forget_places(struct lz_front *f);
 
 /* ---- move_text.c ---- */
 int lz_front_move_parse(const char *text, struct lz_front_move *m);

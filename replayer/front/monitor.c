@@ -2,6 +2,7 @@
 /* Monitor commands: what the front end's commands are made of, usable by hand as well.
  *
  *   when         the position, as lines `key=value`
+ *   now          the same; #0 ends the position where counting arrivals may take long
  *   info         the recording, likewise
  *   quiet        notes on moves are kept for `note` instead of being printed
  *   note         what there was to say about the last move
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *when(struct lz_front *f)
+static char *when(struct lz_front *f, bool count)
 {
 	struct lz_front_instant now;
 	char *text = NULL, where[LZ_POS_TEXT];
@@ -32,6 +33,8 @@ static char *when(struct lz_front *f)
 
 	if (lz_front_now(f, &now) < 0)
 		return NULL;
+	if (count)
+		lz_front_position(f, &now.pos);
 	FILE *to = open_memstream(&text, &len);
 
 	if (!to)
@@ -43,7 +46,8 @@ static char *when(struct lz_front *f)
 	lz_print(to, "position=%s\nmarker=%lu\ntid=%u\n", where, (unsigned long)now.pos.marker,
 	         now.pos.tid);
 	fprintf(to, "start=%d\nend=%d\nbegin=%d\n", now.at_start, now.at_end, now.at_begin);
-	lz_print(to, "threads=%u\nname=%s\n", now.n_threads, now.thread);
+	lz_print(to, "moves=%lu\nthreads=%u\nname=%s\n", (unsigned long)now.moves, now.n_threads,
+	         now.thread);
 	if (now.crosses.n) {
 		lz_pos_print(&now.crosses, where);
 		lz_print(to, "crosses=%s\n", where);
@@ -143,18 +147,18 @@ static char *step_over(struct lz_front *f, const char *text)
 }
 
 static const char help[] =
-    "monitor commands: when, info, quiet, note, here, signals pass|stop, over "
+    "monitor commands: when, now, info, quiet, note, here, signals pass|stop, over "
     "N|none, libraries keep|forget, and moves that the next "
     "reverse-stepi carries out: seek "
-    "start|end|N%|time T|event N|POSITION, jump forward|backward "
+    "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
     "ADDRESS..., back-step [N], back-next [N], undo [N], redo [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)
 {
 	char *answer;
 
-	if (strcmp(text, "when") == 0)
-		answer = when(f);
+	if (strcmp(text, "when") == 0 || strcmp(text, "now") == 0)
+		answer = when(f, text[0] == 'w');
 	else if (strcmp(text, "info") == 0)
 		answer = info(f);
 	else if (strcmp(text, "note") == 0)

@@ -7,6 +7,7 @@
  * step over a breakpoint, and run on. A reverse-continue is answered without a signal, "Program
  * stopped."; a reverse-stepi as a step, so that the user sees the new place as after `step`. */
 #include "replayer/front/inside.h"
+#include "replayer/session/session.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t ti
 	lz_front_breaks_retry(f);
 	f->stop.reason = LZ_STOP_TARGET;
 	switch (m->kind) {
+	case LZ_MOVE_HERE: f->s->signal_told = 0; return 0;
 	case LZ_MOVE_START: return lz_session_seek_start(f->s);
 	case LZ_MOVE_END: return lz_session_seek_end(f->s);
 	case LZ_MOVE_PERCENT: return seek_percent(f, m->percent);

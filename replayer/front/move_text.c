@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moves as text:
  *
- *   seek start | end | N% | time T | event N | POSITION
+ *   seek here | start | end | N% | time T | event N | POSITION
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
  *   back-step [N]    back-next [N]    undo [N]    redo [N] */
 #include "replayer/front/inside.h"
@@ -48,6 +48,10 @@ static bool begins(const char **text, const char *with)
 int lz_front_move_to(struct lz_front_move *m, const char *where)
 {
 	memset(m, 0, sizeof *m);
+	if (strcmp(where, "here") == 0) {
+		m->kind = LZ_MOVE_HERE;
+		return 0;
+	}
 	if (strcmp(where, "start") == 0) {
 		m->kind = LZ_MOVE_START;
 		return 0;

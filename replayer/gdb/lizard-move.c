@@ -58,9 +58,13 @@ std::string
 lizard_target::position ()
 {
   char text[LZ_POS_TEXT];
-  lz_front_instant instant = now ();
+  lz_pos pos {};
 
-  lz_pos_print (&instant.pos, text);
+  call ([&]
+    {
+      lz_front_position (m_front, &pos);
+    });
+  lz_pos_print (&pos, text);
   return text;
 }
 

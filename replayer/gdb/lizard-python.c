@@ -96,17 +96,26 @@ now (PyObject *, PyObject *)
       std::string position = as_string (now.pos);
       std::string crosses = now.crosses.n ? as_string (now.crosses) : "";
 
-      return Py_BuildValue ("{sKsKsKsKsssKsisNsNsNsisNss}",
+      return Py_BuildValue ("{sKsKsKsKsssKsKsisNsNsNsisNss}",
 			    "event", now.pos.event, "events", now.events,
 			    "time", now.time, "total", now.total,
 			    "position", position.c_str (), "marker", now.pos.marker,
-			    "tid", now.pos.tid,
+			    "moves", now.moves, "tid", now.pos.tid,
 			    "start", PyBool_FromLong (now.at_start),
 			    "end", PyBool_FromLong (now.at_end),
 			    "begin", PyBool_FromLong (now.at_begin),
 			    "threads", now.n_threads,
 			    "name", as_text (now.thread),
 			    "crosses", crosses.c_str ());
+    });
+}
+
+static PyObject *
+position (PyObject *, PyObject *)
+{
+  return guarded ([]
+    {
+      return as_text (current_lizard_target ()->position ().c_str ());
     });
 }
 
@@ -452,7 +461,10 @@ list_in_help (PyObject *, PyObject *args)
 static PyMethodDef methods[] = {
   { "replaying", replaying, METH_NOARGS,
     "Does target lizard replay the selected inferior?" },
-  { "now", now, METH_NOARGS, "The present instant." },
+  { "now", now, METH_NOARGS,
+    "The present instant; its position is not counted where that may take long." },
+  { "position", position, METH_NOARGS,
+    "The present position, counted in any case." },
   { "info", info, METH_NOARGS, "The recording." },
   { "arm", arm, METH_VARARGS,
     "The next reverse resume carries out this move." },

@@ -103,9 +103,6 @@ lizard_record_target::info_record ()
   lizard_target *target = current_lizard_target ();
   lizard_info info = target->recording ();
   lz_front_instant now = target->now ();
-  char position[LZ_POS_TEXT];
-
-  lz_pos_print (&now.pos, position);
   gdb_printf (_("Recording: %s\n"), info->recording);
   gdb_printf (_("Recorded program: %s\n"), info->program);
   gdb_printf (_("Checkpoints: %u\n"), info->n_checkpoints);
@@ -113,7 +110,7 @@ lizard_record_target::info_record ()
 	      pulongest (now.total));
   gdb_printf (_("Current event: %s of %s\n"), pulongest (now.pos.event),
 	      pulongest (now.events));
-  gdb_printf (_("Current position: %s\n"), position);
+  gdb_printf (_("Current position: %s\n"), target->position ().c_str ());
 }
 
 /* A bookmark is a position.  */

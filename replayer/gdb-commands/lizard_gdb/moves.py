@@ -8,7 +8,7 @@ import gdb
 
 from .libraries import refresh_libraries
 from .places import MI, carry_out, print_place, show_displays
-from .replay import _lizard, inside, need_process, position, replay
+from .replay import _lizard, inside, need_process, replay
 from .stops import Forward, LastStop, Silence, hits, interrupted, reason_of_stop
 from .text import say
 
@@ -99,7 +99,7 @@ def arrive_silently():
     point = gdb.Breakpoint("*%d" % gdb.newest_frame().pc(), internal=True)
     point.silent = True
     try:
-        replay().arm("seek", position())
+        replay().arm("seek", "here")
         with Silence(), Forward():
             gdb.execute("reverse-continue")
     finally:

@@ -5,7 +5,7 @@ import re
 
 import gdb
 
-from .replay import _lizard, inside, position, replay
+from .replay import _lizard, inside, replay
 from .stops import Forward, LastStop, Silence
 from .text import printed, say
 
@@ -80,7 +80,7 @@ def execute_program(begin):
 def show_place():
     """After a stop that was not shown. A machine interface wants a stop of its own kind."""
     if MI:
-        carry_out(("seek", position()))
+        carry_out(("seek", "here"))
     else:
         print_place()
         show_displays()

@@ -36,4 +36,4 @@ def why_no_markers():
 
 
 def position():
-    return replay().now()["position"]
+    return replay().position()

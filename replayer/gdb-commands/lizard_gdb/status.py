@@ -5,7 +5,7 @@ import signal
 import gdb
 
 from .command import Command
-from .replay import replay, why_no_markers
+from .replay import position, replay, why_no_markers
 from .text import say
 
 
@@ -39,7 +39,7 @@ position can be given to jump_forward and jump_backward."""
                 commas(w["time"]),
                 commas(w["total"]),
                 percent(w),
-                w["position"],
+                position(),
             )
         )
         if w["threads"] != 1:
