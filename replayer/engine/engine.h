@@ -164,6 +164,7 @@ struct lz_engine_want {
  * the slice began, its registers when it was last resumed. */
 struct lz_engine_slice {
 	uint64_t ns, alarm_ns, set_ns, begin_ns;
+	unsigned too_early; /* alarms, one behind the other */
 	struct user_regs_struct regs;
 };
 
@@ -268,6 +269,9 @@ int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
 /* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has
  * thereby arrived there. H may be NULL. */
 int lz_engine_apply(struct lz_engine *e, struct lz_halt *h);
+
+/* The process's CPU time. */
+uint64_t lz_engine_cpu_ns(const struct lz_engine *e);
 
 /* ---- going to a position ---- */
 /* They return 0; 1 if that does not occur (the engine is then somewhere behind); 2 if interrupted;

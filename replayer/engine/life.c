@@ -68,6 +68,7 @@ const struct lz_turns *lz_replay_turns(struct lz_replay *rp)
 void lz_replay_free(struct lz_replay *rp)
 {
 	lz_watchdog_stop(rp);
+	lz_debug("replayed processes were resumed %lu times", (unsigned long)rp->run);
 	lz_stub_reap();
 	lz_image_free(rp->image);
 	lz_turns_free(&rp->turns);

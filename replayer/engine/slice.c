@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { LONGEST_NS = 100000000 };
+enum { EARLY = 2, LONGEST_NS = 100000000 };
 
-static uint64_t cpu_ns(pid_t pid)
+uint64_t lz_engine_cpu_ns(const struct lz_engine *e)
 {
 	struct timespec t;
 	clockid_t clock;
 
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t) < 0)
+	if (clock_getcpuclockid(e->proc.pid, &clock) || clock_gettime(clock, &t) < 0)
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
@@ -24,7 +24,7 @@ int lz_engine_set_slice(struct lz_engine *e)
 
 	if (s->ns != e->want.cpu_ns) {
 		s->ns = s->alarm_ns = e->want.cpu_ns;
-		s->begin_ns = cpu_ns(e->proc.pid);
+		s->begin_ns = lz_engine_cpu_ns(e);
 	}
 	if (s->set_ns != s->alarm_ns) {
 		if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||
@@ -43,16 +43,16 @@ bool lz_engine_slice_is_over(struct lz_engine *e)
 
 	if (!s->ns)
 		return false;
-	uint64_t now = cpu_ns(e->proc.pid);
-	/* it came before the process had the CPU, and would again */
+	uint64_t now = lz_engine_cpu_ns(e);
+	/* it came before the process had the CPU, and might again and again */
 	if (!memcmp(&s->regs, &e->regs, sizeof s->regs)) {
 		s->begin_ns = now;
-		if (s->alarm_ns < LONGEST_NS)
+		if (++s->too_early % EARLY == 0 && s->alarm_ns < LONGEST_NS)
 			s->alarm_ns *= 2;
 		return false;
 	}
-	if (s->alarm_ns > s->ns)
-		s->alarm_ns /= 2;
+	s->alarm_ns = s->ns;
+	s->too_early = 0;
 	if (now - s->begin_ns < s->ns / 2)
 		return false;
 	s->begin_ns = now;

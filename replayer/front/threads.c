@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads in front of a debugger: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
+#include "replayer/session/session.h"
 
 #include <common/printable.h>
 #include <lizard/error.h>
@@ -114,7 +115,11 @@ static int step_alone(struct lz_front *f, const struct lz_front_resume *r, uint3
 	bool passed = false;
 	int rc;
 
-	lz_session_where(f->s, &from);
+	/* it matters only with others */
+	if (f->s->e && f->s->e->threads.n > 1)
+		lz_session_where(f->s, &from);
+	else
+		lz_session_present(f->s, &from);
 	if (lz_session_thread_regs(f->s, tid, &regs) < 0)
 		return -1;
 	do {

@@ -174,7 +174,7 @@ int lz_session_calls(struct lz_session *s, uint32_t tid, uint64_t time, size_t b
 	if (!lz_stream_n_blocks(nav->stream))
 		return lz_fail("the recorded program is not instrumented: which functions ran is "
 		               "not known without running it");
-	lz_session_where(s, &now);
+	lz_session_present(s, &now);
 	w.thread = lz_stream_thread_find(&nav->threads, tid ? tid : now.tid, now.event);
 	if (w.thread == LZ_NO_THREAD ||
 	    nav->threads.turns->v[nav->threads.first[w.thread]].event > now.event)

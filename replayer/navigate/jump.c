@@ -32,8 +32,10 @@ struct jump {
 	struct lz_engine *e; /* of the window before */
 	bool first;          /* want the first hit of a window, else the last */
 	uint64_t skip;       /* hits in the present gap that lie before now */
+	bool by_copies;      /* the last hit may be one whose arrivals nobody has counted */
 	bool found;
 	struct lz_pos hit;
+	struct lz_last last;
 	enum lz_stop_reason broken; /* why the search ended early, 0 */
 };
 
@@ -76,6 +78,37 @@ static int engine_at(struct jump *j, uint64_t marker)
 	return rc ? lz_fail("marker %llu cannot be reached again", (unsigned long long)marker) : -1;
 }
 
+static bool is_here(const struct jump *j, const struct lz_scan_end *end)
+{
+	return end->event == j->now.event && end->marker == j->now.marker;
+}
+
+/* Uses the engine up. */
+static int scan_last(struct jump *j, const struct lz_scan_end *end, const struct lz_scan_what *what)
+{
+	struct lz_engine *e = j->e;
+	struct lz_scan_end to = *end;
+	struct lz_last last;
+	uint64_t skip = 0;
+	int rc = 0;
+
+	j->e = NULL;
+	if (is_here(j, end) && !j->from_gap)
+		rc = lz_scan_end_here(j->s, what, &to, &skip);
+	if (rc) {
+		lz_engine_free(e);
+		return rc;
+	}
+	rc = lz_scan_last(j->s, e, &to, what, skip, &last);
+	if (rc || !last.any)
+		return rc;
+	lz_engine_free(j->last.from);
+	j->last = last;
+	j->hit = last.hit.pos;
+	j->found = true;
+	return 0;
+}
+
 /* 1: found or broken off. */
 static int scan(struct jump *j, uint64_t from, const struct lz_scan_end *end)
 {
@@ -84,7 +117,10 @@ static int scan(struct jump *j, uint64_t from, const struct lz_scan_end *end)
 	if (rc)
 		return rc;
 	struct lz_scan_what what = {.addrs = j->addrs, .n = j->n};
-	rc = lz_scan(j->s, j->e, end, &what, on_hit, j);
+	if (j->by_copies)
+		rc = scan_last(j, end, &what);
+	else
+		rc = lz_scan(j->s, j->e, end, &what, on_hit, j);
 	if (rc == LZ_SCAN_INTERRUPTED)
 		j->broken = LZ_STOP_INTERRUPTED;
 	else if (rc == LZ_SCAN_DIVERGED)
@@ -283,7 +319,8 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	memset(stop, 0, sizeof(*stop));
 	if (j->found) {
 		stop->reason = LZ_STOP_TARGET;
-		if (lz_session_seek(j->s, &j->hit)) /* a prefix ran into the breakpoint */
+		if (lz_session_to_hit(j->s, &j->last.hit,
+		                      &j->hit)) /* a prefix ran into the breakpoint */
 			return lz_fail_in("no instruction seems to begin at 0x%llx",
 			                  (unsigned long long)j->hit.ip);
 	} else if (!j->broken && j->n == 1 && !lz_insn_begins(j->nav, j->addrs[0])) {
@@ -306,7 +343,7 @@ static int finish(struct jump *j, struct lz_stop *stop)
 		                     "not kept"
 		                   : "");
 	}
-	lz_session_where(j->s, &stop->pos);
+	lz_session_known(j->s, &stop->pos);
 	return 0;
 }
 
@@ -334,6 +371,7 @@ static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
 static void end(struct jump *j)
 {
 	lz_engine_free(j->e);
+	lz_engine_free(j->last.from);
 	free(j->addrs);
 	free(j->targets);
 	free(j->windows.w);
@@ -370,7 +408,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 		return -1;
 	if (!n)
 		return lz_fail("jump to nowhere: no address is given");
-	lz_session_where(s, &j.now);
+	lz_session_known(s, &j.now);
 	if (bound(&j) || prepare(&j, addrs, n)) {
 		end(&j);
 		return -1;
@@ -384,6 +422,9 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 	}
 	lz_session_begin(s);
 	j.first = d == LZ_FORWARD;
+	j.by_copies = !j.first && !j.n_marked && !j.from_event && !(tid && others_ran(&j));
+	if (!j.by_copies)
+		lz_session_where(s, &j.now);
 	rc = j.first ? search_forward(&j) : search_backward(&j);
 	/* it may have been the reading of markers that was interrupted */
 	if (rc < 0 && s->rp.interrupted) {

@@ -66,23 +66,27 @@ int lz_session_leave(struct lz_session *s, const struct lz_piece_of_code *piece,
                      struct lz_stop *stop)
 {
 	struct lz_nav *nav = lz_nav_of(s);
+	struct lz_engine *copy = NULL;
 	struct lz_pos from;
 	struct lz_exit_breaks p;
 	int rc;
 
-	if (!nav || lz_session_name(s) < 0)
+	if (!nav)
 		return -1;
-	lz_session_where(s, &from);
+	lz_session_known(s, &from);
 	if (lz_exit_breaks_is_barred(nav, &from) || !lz_exit_breaks_find(nav, piece, &p))
 		return 1;
+	if (!from.n && !(copy = lz_engine_fork(s->e)))
+		return -1;
 	rc = lz_exit_breaks_arm(nav, &p);
 	if (!rc)
 		rc = run_out(nav, &p, from.tid, stop);
 	lz_exit_breaks_disarm(nav, &p);
-	if (!rc)
-		return 0;
 	if (rc == ELSEWHERE)
 		lz_exit_breaks_bar(nav, &from, &s->pos);
 	/* An interrupt must not hold it up on the way back; it stops what comes next. */
-	return lz_session_restore(s, &from) < 0 ? -1 : rc;
+	if (rc && (copy ? lz_session_to_copy(s, copy) : lz_session_restore(s, &from)) < 0)
+		rc = -1;
+	lz_engine_free(copy);
+	return rc;
 }

@@ -43,7 +43,7 @@ static size_t read_memory(void *arg, uint64_t addr, void *buf, size_t len)
 static struct lz_lines *lines(void *arg, uint64_t addr, uint64_t *bias)
 {
 	struct lz_nav *nav = arg;
-	struct lz_module *mod = lz_modules_at(nav->modules, addr, where(nav).event);
+	struct lz_module *mod = lz_modules_at(nav->modules, addr, nav->s->pos.event);
 
 	*bias = mod ? mod->bias : 0;
 	return mod ? lz_module_lines(nav->modules, mod) : NULL;
@@ -52,7 +52,7 @@ static struct lz_lines *lines(void *arg, uint64_t addr, uint64_t *bias)
 static bool in_loader(void *arg, uint64_t addr, uint64_t *start, uint64_t *end)
 {
 	struct lz_nav *nav = arg;
-	struct lz_module *mod = lz_modules_at(nav->modules, addr, where(nav).event);
+	struct lz_module *mod = lz_modules_at(nav->modules, addr, nav->s->pos.event);
 
 	if (!mod || !mod->interpreter)
 		return false;
@@ -282,7 +282,7 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
 		default: return LZ_MOVE_FAILED;
 		}
-		if (!within(where(nav).ip, start, end) || at_goal(nav))
+		if (!within(nav->s->pos.ip, start, end) || at_goal(nav))
 			return LZ_MOVE_DONE;
 	}
 }

@@ -14,9 +14,6 @@
 #include <string.h>
 
 enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
-
-/* So many arrivals, or hits, are too many to run over. */
-enum { TOO_FAR = 4096 };
 enum {
 	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
 	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
@@ -153,23 +150,6 @@ static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_k
 
 /* ---- the run ---- */
 
-/* TO counts from another instant than its gap's start. */
-static int go_from(struct lz_session *s, struct lz_engine *from, const struct lz_pos *to)
-{
-	struct lz_engine *e = lz_engine_fork(from);
-
-	if (!e)
-		return -1;
-	int ret = lz_engine_to_arrival(e, to->ip, to->n, e->regs.rip == to->ip);
-	if (ret) {
-		lz_engine_free(e);
-		return ret < 0 ? -1
-		               : lz_fail(ret == 2 ? "interrupted" : "the hit is not found again");
-	}
-	lz_session_replace(s, e);
-	return lz_session_arrived_uncounted(s);
-}
-
 static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz_stop *stop)
 {
 	struct lz_pos to;
@@ -177,7 +157,7 @@ static int stop_at_hit(struct lz_session *s, const struct lz_hit *hit, struct lz
 
 	if (ret == 2)
 		return lz_session_stop_interrupted(s, stop);
-	if (ret < 0 || (hit->from ? go_from(s, hit->from, &to) : lz_session_seek(s, &to)) < 0)
+	if (ret < 0 || lz_session_to_hit(s, hit, &to) < 0)
 		return -1;
 	lz_session_fill(s, stop, hit->kind == LZ_HIT_BREAK ? LZ_STOP_BREAKPOINT : LZ_STOP_WATCH);
 	stop->watch_addr = hit->watch_addr;
@@ -283,31 +263,6 @@ static int skip_known(struct lz_session *s, struct gap *end, const struct by_mar
 	return 0;
 }
 
-/* What the first window reaches up to, in the present gap: to the present instant, or beyond it to
- * the gap's end, without the last *SKIP hits. */
-static int first_end(struct lz_session *s, const struct lz_scan_what *what, struct lz_scan_end *to,
-                     uint64_t *skip)
-{
-	bool far = !s->pos.n || s->pos.n > TOO_FAR;
-
-	*to = (struct lz_scan_end){.event = s->pos.event, .marker = s->pos.marker, .gap_ends = far};
-	*skip = 0;
-	if (lz_session_at_gap(s))
-		return 0;
-	if (far) {
-		struct lz_engine *e = lz_engine_fork(s->e);
-		int64_t n = e ? lz_scan_count(s, e, to, what, TOO_FAR + 1) : -1;
-
-		if (n < 0 || n <= TOO_FAR) {
-			*skip = n < 0 ? 0 : (uint64_t)n;
-			return n < 0 ? (int)n : 0;
-		}
-	}
-	to->gap_ends = false;
-	to->pos = &s->pos;
-	return lz_session_name(s);
-}
-
 static int run_back(struct lz_session *s, struct lz_stop *stop)
 {
 	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS, skip;
@@ -321,7 +276,7 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 		return stop_start(s, stop);
 	for (size_t i = 0; i < s->n_breaks; i++)
 		addrs[i] = s->breaks[i].addr;
-	int ret = first_end(s, &what, &to, &skip);
+	int ret = lz_scan_end_here(s, &what, &to, &skip);
 	if (ret)
 		return scan_failed(s, ret, stop) < 0 ? -1 : 0;
 	while (!ret) {

@@ -174,3 +174,19 @@ int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz
 	to->n = (uint32_t)n;
 	return 0;
 }
+
+int lz_session_to_hit(struct lz_session *s, const struct lz_hit *hit, const struct lz_pos *to)
+{
+	if (!hit->from)
+		return lz_session_seek(s, to);
+	struct lz_engine *e = lz_engine_fork(hit->from);
+	if (!e)
+		return -1;
+	int ret = lz_engine_to_arrival(e, to->ip, to->n, e->regs.rip == to->ip);
+	if (ret) {
+		lz_engine_free(e);
+		return ret < 0 ? -1 : ret == 2 ? lz_fail("interrupted") : lost();
+	}
+	lz_session_replace(s, e);
+	return lz_session_arrived_uncounted(s);
+}

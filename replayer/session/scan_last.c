@@ -14,7 +14,9 @@ enum {
 	COPIES = 12,
 	FIRST_SLICE_NS = 1000000,
 	LAST_SLICE_NS = 10000,
-	FINER = 4
+	FINER = 6,
+	TRIES = 60,
+	TRIES_IN_VAIN = 6
 };
 
 /* The last hits: enough to leave out some. */
@@ -33,16 +35,18 @@ static const struct lz_hit *without(const struct tail *t, uint64_t skip)
 struct search {
 	struct lz_session *s;
 	const struct lz_scan_end *end;
-	struct lz_scan_what what;
+	struct lz_scan_what what, copying;
 	uint64_t skip;
 	struct tail tail;
 	struct lz_engine *base; /* more than SKIP hits lie behind it, most likely */
 	struct lz_engine *running;
 	bool from_base; /* what is kept in TAIL counts from the base */
 	struct lz_engine *copies[COPIES];
+	/* the CPU time from the base to each, and to the end */
+	uint64_t at_ns[COPIES], begin_ns, end_ns;
 	unsigned n;
-	uint64_t slice_ns, span_ns,
-	    done_ns; /* SPAN: how far behind BASE the last hit lies; 0: unknown */
+	uint64_t slice_ns;
+	uint64_t span_ns; /* about how far behind the base the last hit lies; 0: unknown */
 };
 
 static int keep(void *arg, const struct lz_hit *hit)
@@ -78,10 +82,13 @@ static int64_t count(struct lz_session *s, struct lz_engine *e, const struct lz_
 	return ret < 0 ? ret : (int64_t)c.n;
 }
 
-int64_t lz_scan_count(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
-                      const struct lz_scan_what *what, uint64_t most)
+/* The same from a copy of FROM. */
+static int64_t count_copy(struct lz_session *s, struct lz_engine *from,
+                          const struct lz_scan_end *end, const struct lz_scan_what *what,
+                          uint64_t most)
 {
-	int64_t n = count(s, e, end, what, most);
+	struct lz_engine *e = lz_engine_fork(from);
+	int64_t n = e ? count(s, e, end, what, most) : -1;
 
 	lz_engine_free(e);
 	return n;
@@ -93,11 +100,10 @@ int64_t lz_scan_count(struct lz_session *s, struct lz_engine *e, const struct lz
 static int64_t count_from(struct search *x, struct lz_engine *from)
 {
 	struct lz_scan_what what = x->what;
-	struct lz_engine *e = lz_engine_fork(from);
 
 	what.slice_ns = x->skip ? 0 : 2 * x->span_ns;
 	what.most = MOST + x->skip;
-	return e ? lz_scan_count(x->s, e, x->end, &what, x->skip + 1) : -1;
+	return count_copy(x->s, from, x->end, &what, x->skip + 1);
 }
 
 /* ---- copies ---- */
@@ -115,12 +121,14 @@ static void thin(struct search *x)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < x->n; i++)
-		if (i % 2)
+		if (i % 2) {
+			x->at_ns[n] = x->at_ns[i];
 			x->copies[n++] = x->copies[i];
-		else
+		} else {
 			lz_engine_free(x->copies[i]);
+		}
 	x->n = n;
-	x->slice_ns *= 2;
+	x->copying.slice_ns *= 2;
 }
 
 static int copy_here(void *arg, const struct lz_hit *hit)
@@ -128,12 +136,13 @@ static int copy_here(void *arg, const struct lz_hit *hit)
 	struct search *x = arg;
 
 	(void)hit;
-	x->done_ns += x->slice_ns;
-	if (x->span_ns && x->done_ns > x->span_ns)
+	uint64_t now = lz_engine_cpu_ns(x->running) - x->begin_ns;
+	if (x->span_ns && now > x->span_ns)
 		return 1;
 	struct lz_engine *e = lz_engine_fork(x->running);
 	if (!e)
 		return -1;
+	x->at_ns[x->n] = now;
 	x->copies[x->n++] = e;
 	if (x->n == COPIES)
 		thin(x);
@@ -143,20 +152,21 @@ static int copy_here(void *arg, const struct lz_hit *hit)
 /* From the base to the end, or over the span. */
 static int make_copies(struct search *x)
 {
-	struct lz_scan_what what = {.slice_ns = x->slice_ns};
-
-	x->done_ns = 0;
+	x->copying = (struct lz_scan_what){.slice_ns = x->slice_ns};
 	x->running = lz_engine_fork(x->base);
 	if (!x->running)
 		return -1;
-	int ret = lz_scan(x->s, x->running, x->end, &what, copy_here, x);
+	x->begin_ns = lz_engine_cpu_ns(x->running);
+	int ret = lz_scan(x->s, x->running, x->end, &x->copying, copy_here, x);
+	x->end_ns = lz_engine_cpu_ns(x->running) - x->begin_ns;
 	lz_engine_free(x->running);
 	return ret < 0 ? ret : 0;
 }
 
 /* ---- the search ---- */
 
-/* The last copy that has a hit behind it becomes the base. */
+/* The last copy that has a hit behind it becomes the base, and the span reaches over the next one. 1:
+ * none has, and the base stays. */
 static int choose(struct search *x)
 {
 	unsigned from = 0, to = x->n;
@@ -171,26 +181,26 @@ static int choose(struct search *x)
 		else
 			to = mid;
 	}
+	uint64_t next = from < x->n ? x->at_ns[from] : x->end_ns;
+	x->span_ns = 2 * (next - (from ? x->at_ns[from - 1] : 0));
 	if (from) {
 		lz_engine_free(x->base);
 		x->base = x->copies[from - 1];
 		x->copies[from - 1] = NULL;
 	}
 	drop(x, 0);
-	return 0;
+	return !from;
 }
 
-/* Runs from the base to the end; MOST stops, 0: any number. */
-static int finish(struct search *x, uint64_t most)
+/* Runs from the base to the end. */
+static int finish(struct search *x)
 {
-	struct lz_scan_what what = x->what;
 	struct lz_engine *e = lz_engine_fork(x->base);
 
 	if (!e)
 		return -1;
-	what.most = most;
 	x->from_base = true;
-	int ret = lz_scan(x->s, e, x->end, &what, keep, x);
+	int ret = lz_scan(x->s, e, x->end, &x->what, keep, x);
 	lz_engine_free(e);
 	return ret;
 }
@@ -210,27 +220,24 @@ static int move_base(struct search *x, uint64_t n)
 	return 0;
 }
 
-/* Until few stops are left behind the base. */
+/* The base moves on until no shorter slice can be made. */
 static int narrow(struct search *x)
 {
-	int ret = LZ_SCAN_MANY;
+	int in_vain = 0;
 
-	while (ret == LZ_SCAN_MANY && x->slice_ns >= LAST_SLICE_NS) {
-		ret = make_copies(x);
+	for (int i = 0; i < TRIES && in_vain < TRIES_IN_VAIN; i++) {
+		int ret = make_copies(x);
 		if (!ret)
 			ret = choose(x);
 		drop(x, 0);
-		if (ret)
-			break;
-		x->span_ns = 2 * x->slice_ns;
-		x->slice_ns /= FINER;
-		x->tail.n = 0;
-		ret = finish(x, FEW + x->skip);
+		if (ret < 0)
+			return ret;
+		in_vain = ret ? in_vain + 1 : 0;
+		x->slice_ns = x->span_ns / (2 * FINER) >> in_vain;
+		if (x->slice_ns < LAST_SLICE_NS)
+			x->slice_ns = LAST_SLICE_NS;
 	}
-	if (ret != LZ_SCAN_MANY)
-		return ret;
-	x->tail.n = 0;
-	return finish(x, 0);
+	return 0;
 }
 
 /* There are more than SKIP hits behind the base. */
@@ -238,11 +245,15 @@ static int search_behind(struct search *x)
 {
 	int ret = narrow(x);
 
+	if (ret && ret != LZ_SCAN_MANY)
+		return ret;
+	x->tail.n = 0;
+	ret = finish(x);
 	if (ret || x->tail.n <= x->skip + NEAR)
 		return ret;
 	ret = move_base(x, x->tail.n - x->skip - 1);
 	x->tail.n = 0;
-	return ret ? ret : finish(x, 0);
+	return ret ? ret : finish(x);
 }
 
 /* MANY stops were made already, the last of them at the base. */
@@ -251,7 +262,7 @@ static int search_long(struct search *x)
 	int64_t n = count_from(x, x->base);
 
 	if (n == LZ_SCAN_MANY)
-		return finish(x, 0);
+		return finish(x);
 	if (n < 0)
 		return (int)n;
 	if ((uint64_t)n > x->skip)
@@ -293,4 +304,28 @@ int lz_scan_last(struct lz_session *s, struct lz_engine *e, const struct lz_scan
 		lz_engine_free(x.base);
 	free(x.tail.v);
 	return ret;
+}
+
+int lz_scan_end_here(struct lz_session *s, const struct lz_scan_what *what, struct lz_scan_end *end,
+                     uint64_t *skip)
+{
+	bool far = !s->pos.n || s->pos.n > FEW;
+
+	*end =
+	    (struct lz_scan_end){.event = s->pos.event, .marker = s->pos.marker, .gap_ends = far};
+	*skip = 0;
+	if (lz_session_at_gap(s))
+		return 0;
+	if (far) {
+		struct lz_scan_what few = *what;
+		few.most = 2 * FEW;
+		int64_t n = count_copy(s, s->e, end, &few, FEW + 1);
+		*skip = n > 0 ? (uint64_t)n : 0;
+		if (n <= FEW && n != LZ_SCAN_MANY)
+			return n < 0 ? (int)n : 0;
+	}
+	*skip = 0;
+	end->gap_ends = false;
+	end->pos = &s->pos;
+	return lz_session_name(s);
 }

@@ -264,14 +264,17 @@ struct lz_last {
  * the SKIP last ones. As lz_scan(), but takes about as long as the stretch without any stops. */
 int lz_scan_last(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
                  const struct lz_scan_what *what, uint64_t skip, struct lz_last *last);
-/* Hits from E, which is used up, to END, but at most MOST. -1, LZ_SCAN_*. */
-int64_t lz_scan_count(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
-                      const struct lz_scan_what *what, uint64_t most);
+/* END: up to the present instant; or, where that is far behind its gap's start, to the gap's end
+ * without the last *SKIP hits. As lz_scan(). */
+int lz_scan_end_here(struct lz_session *s, const struct lz_scan_what *what, struct lz_scan_end *end,
+                     uint64_t *skip);
 
 /* ---- from a hit to a position (resolve.c, step_back.c) ---- */
 /* The position of a hit: for a watched change, that of the instruction or system call that makes
  * it. Its n counts from where the hit's does. 0; 2 interrupted; -1. */
 int lz_session_resolve(struct lz_session *s, const struct lz_hit *hit, struct lz_pos *to);
+/* To the position of a hit as the one above says it. */
+int lz_session_to_hit(struct lz_session *s, const struct lz_hit *hit, const struct lz_pos *to);
 /* The event before number EVENT; NULL if there is none, or it was not kept. */
 const struct lz_event *lz_session_event_before(struct lz_session *s, uint64_t event);
 /* The last instant before an event, which for a system call is its instruction. The same
