@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 enum { STUB_LEN = 0x10000, USER32_CS = 0x23 };
 static const uint64_t stub = 0x68000000, elsewhere = 0x10000000;
@@ -111,6 +112,7 @@ static const struct {
     {SYS_clone, CLONE_PARENT | SIGCHLD | 1ULL << 32, 0, 0, 0},
     {SYS_clone, CLONE_PARENT | CLONE_UNTRACED | SIGCHLD, 0, 0, 0},
     {SYS_clone3, 0x68000040, 88, 0, 0},
+    {SYS_setitimer, ITIMER_VIRTUAL, 0, 0, 0},
     {SYS_execve, 0x68000040, 0, 0, 0},
     {SYS_execveat, 3, 0x68000040, 0, 0},
     {SYS_socket, AF_INET, SOCK_DGRAM, 0, 0},
