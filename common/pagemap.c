@@ -44,16 +44,49 @@ static int grow(struct lz_pagemap *m)
 
 uint8_t **lz_pagemap_at(struct lz_pagemap *m, uint64_t addr)
 {
-	struct lz_pagemap_slot *s;
+	const uint64_t key = addr / LZ_PAGE + 1;
+	struct lz_pagemap_slot *s = m->cap ? find(m, key) : NULL;
 
-	if (m->used * 2 >= m->cap && grow(m) < 0)
-		return NULL;
-	s = find(m, addr / LZ_PAGE + 1);
-	if (!s->key) {
-		s->key = addr / LZ_PAGE + 1;
-		m->used++;
+	if (s && s->key)
+		return &s->page;
+	if (m->used * 2 >= m->cap) {
+		if (grow(m) < 0)
+			return NULL;
+		s = find(m, key);
 	}
+	s->key = key;
+	m->used++;
 	return &s->page;
+}
+
+static int each_slot(const struct lz_pagemap *m, uint64_t from, uint64_t to,
+                     int (*fn)(void *arg, uint64_t addr, uint8_t *page), void *arg)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < m->cap; i++) {
+		uint64_t addr = (m->slot[i].key - 1) * LZ_PAGE;
+
+		if (m->slot[i].page && addr >= from && addr < to)
+			ret = fn(arg, addr, m->slot[i].page);
+	}
+	return ret;
+}
+
+int lz_pagemap_each(const struct lz_pagemap *m, uint64_t from, uint64_t to,
+                    int (*fn)(void *arg, uint64_t addr, uint8_t *page), void *arg)
+{
+	int ret = 0;
+
+	if (from < to && (to - from) / LZ_PAGE >= m->cap)
+		return each_slot(m, from, to, fn, arg);
+	for (uint64_t at = from; ret == 0 && at < to; at += LZ_PAGE) {
+		uint8_t *page = lz_pagemap_get(m, at);
+
+		if (page)
+			ret = fn(arg, at, page);
+	}
+	return ret;
 }
 
 void lz_pagemap_free(struct lz_pagemap *m)

@@ -3,8 +3,7 @@
 #include <unistd.h>
 #include <common/sparse.h>
 
-/* The first stretch at or behind AT. */
-static void next_data(int fd, uint64_t at, uint64_t size, uint64_t *from, uint64_t *to)
+void lz_next_data(int fd, uint64_t at, uint64_t size, uint64_t *from, uint64_t *to)
 {
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
 	off_t hole = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
@@ -25,7 +24,7 @@ int lz_each_data(int fd, uint64_t size, int (*fn)(void *arg, uint64_t from, uint
 	int rc = 0;
 
 	for (uint64_t at = 0; rc == 0 && at < size; at = to) {
-		next_data(fd, at, size, &from, &to);
+		lz_next_data(fd, at, size, &from, &to);
 		if (from < to)
 			rc = fn(arg, from, to);
 	}

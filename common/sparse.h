@@ -10,6 +10,8 @@
  * returns that. Moves the file offset. Where the file system knows of no holes, all is data. */
 int lz_each_data(int fd, uint64_t size, int (*fn)(void *arg, uint64_t from, uint64_t to),
                  void *arg);
+/* The first of them at AT or behind, up to SIZE; *FROM is SIZE if there is none. */
+void lz_next_data(int fd, uint64_t at, uint64_t size, uint64_t *from, uint64_t *to);
 /* How many bytes that are. */
 uint64_t lz_data_bytes(int fd, uint64_t size);
 /* About as many, without a look at the file: what it takes on disk, if that is less than its size.

@@ -149,6 +149,39 @@ for how in exec spawn; do
 	is $? 0 "polled-$how: recorded"
 	quiet "polled-$how"
 done
+# ---- large ones, of which little is there ----
+lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/holes.c" -o "$T/holes"
+ok $? "holes: builds" || done_testing
+for kind in memfd file memory segment; do
+	case $kind in
+	memory | segment)
+		# without a name, only who may follow these links can tell
+		sh -c 'head -c 1 "/proc/$$/map_files/$(sed -n "1s/ .*//p" /proc/$$/maps)"' >"$T/log" 2>&1 || {
+			skip "holes, $kind" "not by this user"
+			continue
+		}
+		;;
+	esac
+	native=$(timeout 5 "$T/holes" $kind "$T/holes.bin")
+	for follow in "" "--follow all"; do
+		rec=holes-$kind${follow:+-all}
+		LIZARD_TRACE_CHECK=1 timeout -k 5 20 lizard-trace -q $follow --checkpoint-interval 0 -o "$T/recordings/$rec" "$T/holes" $kind "$T/holes.bin" >"$T/out" 2>"$T/err"
+		is "$? $(cat "$T/out")" "0 $native" "$rec: recorded, and the holes stay" || diag "$(cat "$T/err")"
+		replayed $rec
+		[ "$(du -sk "$T/recordings/$rec" | cut -f 1)" -lt 20000 ]
+		ok $? "$rec: it takes no room"
+	done
+done
+
+# ---- somebody opens a file: that is no reason to compare other memory ----
+timeout -k 5 30 lizard-trace -q --follow all -o "$T/recordings/compared" "$T/holes" compared "$T/compared.bin" >"$T/out" 2>"$T/err" &
+recorded=$!
+wait_until test -e "$T/compared.bin.ready"
+cat "$T/compared.bin" >"$T/log"
+touch "$T/compared.bin.opened"
+wait $recorded
+is $? 0 "compared: calls stay fast" || diag "$(cat "$T/err")"
+
 # ---- the recorder's own memory in the program ----
 lizard-cc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/own_pages.c" -o "$T/own_pages"
 ok $? "own pages: builds"

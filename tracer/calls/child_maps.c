@@ -67,12 +67,9 @@ static bool is_same(const struct mapping *b, const struct lz_maps_entry *e)
 	       (!e->inode || b->offset - b->start == e->offset - e->start);
 }
 
-static int log_own_pages(struct lz_tracer *t, uint64_t start, uint64_t end)
+static int log_own_page(void *t, uint64_t addr)
 {
-	for (uint64_t at = start; at < end; at += LZ_PAGE)
-		if (lz_dirty_owned(t, at) && lz_build_read(t, at, LZ_PAGE) < 0)
-			return -1;
-	return 0;
+	return lz_build_read(t, addr, LZ_PAGE);
 }
 
 static int code_mapped(struct lz_tracer *t, const struct lz_area *a, const char *path)
@@ -97,7 +94,8 @@ static int mapped(struct lz_tracer *t, const struct lz_maps_entry *e, uint64_t s
 	if (lz_map_removed(t, start, end) < 0 || lz_area_of(t, &part, &a) < 0 ||
 	    lz_map_op(t, &a) < 0 || code_mapped(t, &a, e->path) < 0 || lz_shared_mapped(t, &a) < 0)
 		return -1;
-	return e->shared ? lz_shared_log(t, start, end) : log_own_pages(t, start, end);
+	return e->shared ? lz_shared_log(t, start, end)
+	                 : lz_dirty_each_own(t, start, end, log_own_page);
 }
 
 static int unmapped(struct sweep *s, uint64_t end)
@@ -127,7 +125,7 @@ static int compare(struct sweep *s, const struct lz_maps_entry *e, const struct 
 		return mapped(s->t, e, start, end);
 	if (lz_map_protected(s->t, start, end, e->prot) < 0)
 		return -1;
-	return e->shared ? 0 : log_own_pages(s->t, start, end);
+	return e->shared ? 0 : lz_dirty_each_own(s->t, start, end, log_own_page);
 }
 
 static int is_now(void *arg, const struct lz_maps_entry *e)

@@ -5,7 +5,6 @@
 #include "tracer/calls/written_range.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
-#include "tracer/memory/shared_lock_page.h"
 #include "tracer/turns/shared_memory_lock.h"
 
 #include <stdio.h>
@@ -129,5 +128,5 @@ int lz_shared_call(struct lz_tracer *t, int64_t result)
 	pass_on(t, result);
 	if (after_write(t, result, &changed) < 0 || lz_outside_call(t, changed) < 0)
 		return -1;
-	return lz_shared_by_others(t) && !lz_shared_lock_quiet(t) ? lz_shared_sync(t) : 0;
+	return lz_shared_by_others(t) ? lz_shared_sync(t) : 0;
 }

@@ -5,6 +5,7 @@
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/memory/objects.h"
 #include "tracer/state/pair.h"
 
 #include <lizard/error.h>
@@ -323,19 +324,8 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 		uint64_t from = v->start > start ? v->start : start;
 		uint64_t to = v->end < end ? v->end : end;
 		lz_armed_moved(t, from, to, 0);
-		struct lz_map_op op = {
-		    .op = LZ_ZERO,
-		    .addr = from,
-		    .len = to - from,
-		    .prot = v->prot,
-		    .flags = v->flags,
-		    .file = v->file,
-		    .offset = v->file == LZ_NO_FILE ? 0 : v->offset + (from - v->start)};
-		struct lz_area part = t->vmas.a[i];
-		part.v.start = from;
-		part.v.end = to;
-		part.v.offset = op.offset;
-		if (lz_build_op(t, &op) < 0 ||
+		const struct lz_area part = lz_area_part(&t->vmas.a[i], from, to);
+		if (lz_map_emptied(t, &part, from, to) < 0 ||
 		    (v->file != LZ_NO_FILE &&
 		     lz_wide_mapped(t, &part) < 0)) /* else there are zeroes */
 			return -1;
@@ -394,12 +384,11 @@ static int did_detach(struct lz_tracer *t, uint64_t addr)
 	return 0;
 }
 
-int lz_map_call(struct lz_tracer *t, int64_t result)
+static int did_call(struct lz_tracer *t, int64_t result)
 {
 	const struct lz_call *c = call_of(t);
 	bool failed = result < 0 && result > -4096;
 
-	t->map_id++;
 	switch (c->nr) {
 	case SYS_brk: return did_brk(t, (uint64_t)result);
 	case SYS_mprotect:
@@ -416,4 +405,13 @@ int lz_map_call(struct lz_tracer *t, int64_t result)
 	case SYS_shmdt: return did_detach(t, c->args[0]);
 	}
 	return lz_fail("system call %s is in class MAP but unknown here", c->row->name);
+}
+
+int lz_map_call(struct lz_tracer *t, int64_t result)
+{
+	t->map_id++;
+	if (did_call(t, result) < 0)
+		return -1;
+	lz_objects_close(t);
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
+#include "tracer/memory/shared_data.h"
 
 #include <lizard/error.h>
 #include <string.h>
@@ -83,21 +84,24 @@ void lz_alias_number(struct lz_area *a, uint32_t number)
 	a->v.offset = number ? a->object_at : 0;
 }
 
+static int log_own(void *t, uint64_t addr)
+{
+	return lz_shared_log_page(t, addr, true);
+}
+
+static int log_data(void *t, enum lz_stretch kind, uint64_t from, uint64_t to)
+{
+	for (; kind == LZ_STRETCH_DATA && from < to; from += LZ_PAGE)
+		if (lz_shared_log_page(t, from, false) < 0)
+			return -1;
+	return 0;
+}
+
 /* Replay begins with zeroes there; a private mapping with what the object holds. */
 static int log_contents(struct lz_tracer *t, const struct lz_area *a)
 {
-	static const uint8_t zeroes[LZ_PAGE];
-	uint8_t page[LZ_PAGE];
-
-	for (uint64_t at = a->v.start; at < a->v.end; at += LZ_PAGE) {
-		if (lz_vma_follows(&a->v) && !lz_dirty_owned(t, at))
-			continue;
-		if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) == LZ_PAGE &&
-		    (lz_vma_follows(&a->v) || memcmp(page, zeroes, LZ_PAGE)) &&
-		    lz_build_write(t, at, page, LZ_PAGE) < 0)
-			return -1;
-	}
-	return 0;
+	return lz_vma_follows(&a->v) ? lz_dirty_each_own(t, a->v.start, a->v.end, log_own)
+	                             : lz_shared_data(t, a, log_data, t);
 }
 
 /* [FROM, TO) of area *A gets the number. */
@@ -185,7 +189,7 @@ int lz_alias_find(struct lz_tracer *t, uint32_t object, bool log)
 		return 0;
 	if (!number && !(number = free_number(t))) {
 		/* too many: seen after the next call */
-		lz_object(t, object)->watched = t->shared->watching = true;
+		lz_object_watch(t->shared, lz_object(t, object));
 		return 0;
 	}
 	return number_mappings(t, object, true, number, log) < 0 ||

@@ -6,6 +6,7 @@
  * program owns. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
+#include "tracer/memory/shared_data.h"
 
 #include <common/array.h>
 #include <errno.h>
@@ -148,6 +149,12 @@ bool lz_dirty_owned(const struct lz_tracer *t, uint64_t addr)
 	return e >> 62 && !(e >> 61 & 1);
 }
 
+int lz_dirty_each_own(struct lz_tracer *t, uint64_t start, uint64_t end,
+                      int (*fn)(void *t, uint64_t addr))
+{
+	return lz_own_pages(t->pages->pagemap, start, end, NULL, fn, t);
+}
+
 int lz_dirty_all(struct lz_pages *g, uint64_t start, uint64_t end)
 {
 	for (; start < end; start += LZ_PAGE)
@@ -171,7 +178,30 @@ static int from_armed(struct lz_pages *g, struct lz_area *a)
 	return lz_dirty_own(g, a->v.start, a->v.end);
 }
 
-int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
+static int add_held(void *g, uint64_t addr, uint8_t *page)
+{
+	(void)page;
+	return lz_dirty_add(g, addr);
+}
+
+static int add_gone(void *g, uint64_t addr, uint8_t *page)
+{
+	(void)page;
+	return lz_dirty_add(g, addr | LZ_PAGE_GONE);
+}
+
+static int add_stretch(void *arg, enum lz_stretch kind, uint64_t from, uint64_t to)
+{
+	struct lz_pages *g = arg;
+
+	if (kind == LZ_STRETCH_DATA)
+		return lz_dirty_all(g, from, to);
+	if (kind == LZ_STRETCH_HOLE)
+		return lz_pagemap_each(&g->copy, from, to, add_gone, g);
+	return lz_dirty_all(g, from | LZ_PAGE_GONE, to);
+}
+
+int lz_dirty_from_area(struct lz_tracer *t, struct lz_pages *g, struct lz_area *a)
 {
 	const struct lz_vma *v = &a->v;
 
@@ -179,7 +209,7 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
 		return 0;
 	if (v->flags & MAP_SHARED) /* others may have written, and its pages are nobody's own */
 		return v->prot & PROT_WRITE || lz_flags_object(v->flags)
-		           ? lz_dirty_all(g, v->start, v->end)
+		           ? lz_shared_data(t, a, add_stretch, g)
 		           : 0;
 	if (a->armed)
 		return from_armed(g, a);
@@ -190,32 +220,34 @@ int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a)
 
 /* What we hold of ranges that were mapped anew or unmapped, and what is there now: an mremap brings
  * pages along. */
+static int shown_in(struct lz_tracer *t, struct lz_pages *g, const struct lz_area *a,
+                    const struct lz_range *part)
+{
+	struct lz_area of_it;
+
+	if (a->v.role == LZ_VMA_BUFFER)
+		return 0;
+	if (!(a->v.flags & MAP_SHARED))
+		return a->follows ? lz_dirty_all(g, part->start, part->end) : 0;
+	of_it = lz_area_part(a, part->start, part->end);
+	return lz_shared_data(t, &of_it, add_stretch, g);
+}
+
 static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct lz_range *c)
 {
 	for (size_t i = lz_vmas_from(&t->vmas, c->start); i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
-		uint64_t from = v->start > c->start ? v->start : c->start;
-		uint64_t to = v->end < c->end ? v->end : c->end;
+		struct lz_range part = {v->start > c->start ? v->start : c->start,
+		                        v->end < c->end ? v->end : c->end};
 		if (v->start >= c->end)
 			break;
-		if (g->uffd >= 0 && lz_dirty_tracked(v) && lz_dirty_own(g, from, to) < 0)
+		if (g->uffd >= 0 && lz_dirty_tracked(v) &&
+		    lz_dirty_own(g, part.start, part.end) < 0)
 			return -1;
-		if ((v->flags & MAP_SHARED || t->vmas.a[i].follows) && v->role != LZ_VMA_BUFFER &&
-		    lz_dirty_all(g, from, to) < 0)
-			return -1;
-	}
-	if ((c->end - c->start) / LZ_PAGE < g->copy.cap) {
-		for (uint64_t p = c->start; p < c->end; p += LZ_PAGE)
-			if (lz_pagemap_get(&g->copy, p) && lz_dirty_add(g, p) < 0)
-				return -1;
-		return 0;
-	}
-	for (size_t i = 0; i < g->copy.cap; i++) {
-		uint64_t p = (g->copy.slot[i].key - 1) * LZ_PAGE;
-		if (g->copy.slot[i].page && p >= c->start && p < c->end && lz_dirty_add(g, p) < 0)
+		if (shown_in(t, g, &t->vmas.a[i], &part) < 0)
 			return -1;
 	}
-	return 0;
+	return lz_pagemap_each(&g->copy, c->start, c->end, add_held, g);
 }
 
 int lz_by_address(const void *a, const void *b)
@@ -225,17 +257,29 @@ int lz_by_address(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Each page once; that it is a hole stays known. */
+static void sort(struct lz_pages *g)
+{
+	size_t n = 0;
+
+	qsort(g->cand, g->n_cand, sizeof(*g->cand), lz_by_address);
+	for (size_t i = 0; i < g->n_cand; i++) {
+		if (n && (g->cand[n - 1] | LZ_PAGE_GONE) == (g->cand[i] | LZ_PAGE_GONE))
+			n--;
+		g->cand[n++] = g->cand[i];
+	}
+	g->n_cand = n;
+}
+
 /* Without uffd every page is compared anyway, but what has gone back to its backing is not
  * populated and would not be seen. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
 {
-	size_t n = 0;
-
 	if (lz_hot_begin(g) < 0)
 		return -1;
 	g->n_cand = 0;
 	for (size_t i = 0; i < t->vmas.n; i++)
-		if (lz_dirty_from_area(g, &t->vmas.a[i]) < 0)
+		if (lz_dirty_from_area(t, g, &t->vmas.a[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < g->n_changed; i++)
 		if (from_changed(t, g, &g->changed[i]) < 0)
@@ -243,10 +287,6 @@ int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
 	for (size_t i = 0; i < g->n_carry; i++)
 		if (lz_dirty_add(g, g->carry[i]) < 0)
 			return -1;
-	qsort(g->cand, g->n_cand, sizeof(*g->cand), lz_by_address);
-	for (size_t i = 0; i < g->n_cand; i++)
-		if (!n || g->cand[n - 1] != g->cand[i])
-			g->cand[n++] = g->cand[i];
-	g->n_cand = n;
+	sort(g);
 	return 0;
 }

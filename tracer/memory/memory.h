@@ -19,6 +19,9 @@ bool lz_blocked_overlaps(const struct lz_tracer *t, uint64_t addr, uint64_t len)
 /* A is mapped from now on, for replay and for us. */
 int lz_map_op(struct lz_tracer *t, const struct lz_area *a);
 
+/* [FROM, TO) of A is as it was when it was mapped, for replay. */
+int lz_map_emptied(struct lz_tracer *t, const struct lz_area *a, uint64_t from, uint64_t to);
+
 /* objects.c */
 /* What A maps is the file behind our descriptor FD (if it is a plain one), a segment. */
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset);
@@ -77,6 +80,9 @@ void lz_shared_forget(struct lz_tracer *t); /* a new address space */
 /* dirty.c */
 /* Is the page at ADDR the program's own, not its file's? */
 bool lz_dirty_owned(const struct lz_tracer *t, uint64_t addr);
+/* Calls FN, with T, for the pages of [START, END) that are. */
+int lz_dirty_each_own(struct lz_tracer *t, uint64_t start, uint64_t end,
+                      int (*fn)(void *t, uint64_t addr));
 
 /* alias.c */
 /* What is mapped more than once is given its numbers where that is not known yet: all of a new

@@ -4,6 +4,7 @@
 #include "tracer/memory/objects.h"
 
 #include "tracer/memory/memory.h"
+#include "tracer/memory/shared_data.h"
 
 #include <common/array.h>
 #include <lizard/error.h>
@@ -78,6 +79,7 @@ static uint32_t object_made(struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
 	                       .segment = segment,
 	                       .path = copy,
 	                       .file = LZ_NO_FILE,
+	                       .fd = -1,
 	                       .with_others = lz_was_shared_with_others(s, dev, ino)};
 	return s->n_objects++;
 }
@@ -90,6 +92,33 @@ static bool just_changed(const struct stat *st)
 	return (now.tv_sec - st->st_mtim.tv_sec) * 1000000000LL + now.tv_nsec -
 	           st->st_mtim.tv_nsec <
 	       TICKS_NS;
+}
+
+void lz_object_watch(struct lz_shared *s, struct lz_object *o)
+{
+	o->watched = o->any_time = s->watching = true;
+}
+
+static void keep_open(struct lz_shared *s, struct lz_object *o, int fd)
+{
+	if (o->fd >= 0)
+		return;
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	s->n_open += o->fd >= 0;
+}
+
+void lz_objects_close(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	for (uint32_t i = 1; s && s->n_open && i < s->n_objects; i++) {
+		struct lz_object *o = &s->object[i];
+		if (o->fd < 0 || lz_object_is_mapped(t, i))
+			continue;
+		close(o->fd);
+		o->fd = -1;
+		s->n_open--;
+	}
 }
 
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset)
@@ -114,6 +143,8 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	o->file = file;
 	o->size = (uint64_t)st.st_size;
 	o->file_end = lz_page_up(o->size);
+	if (a->v.flags & MAP_SHARED && lz_shared_is_large(a))
+		keep_open(t->shared, o, fd);
 	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
 	return 0;
 }

@@ -24,13 +24,17 @@ struct lz_object {
 	bool stale;        /* may have changed since it was copied, though it has the same time */
 	bool again;        /* the mapping being made has such an older copy */
 	bool watched;      /* others than plain stores to one mapping may change it: compare */
-	bool shared;       /* has been mapped shared */
+	bool any_time; /* not only while another process of the run has the shared memory lock */
+	bool shared;   /* has been mapped shared */
 	/* Somebody else has got what it takes to store there: shared_with_others.c. */
 	bool with_others;
 	bool named;  /* the user has been told of others */
 	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
 	/* A segment's mappings, in all processes, when the program made or lost one. */
 	uint64_t attached;
+	/* Ours, to find the holes of what is mapped shared; -1: none. Opened with the program's
+	 * mapping: later, inotify would tell us of ourselves. */
+	int fd;
 };
 
 struct lz_identity {
@@ -49,12 +53,14 @@ struct lz_shared {
 	uint8_t fd[LZ_FDS];       /* enum lz_fd_state */
 	struct lz_object *object; /* index 0 is nobody */
 	uint32_t n_objects;
-	struct lz_pagemap seen; /* shared pages as last logged */
-	bool segments;          /* there is one among the objects */
-	bool watching;          /* an object is watched */
-	bool settled;           /* seen is what memory was at the present event */
-	bool anonymous;         /* the user has been told of others in memory without a name */
-	int inotify;            /* -1: none */
+	struct lz_pagemap seen;       /* shared pages as last logged */
+	uint32_t n_open;              /* objects with a descriptor */
+	bool segments;                /* there is one among the objects */
+	bool watching;                /* something may change at any time */
+	bool settled;                 /* seen is what memory was at the present event */
+	bool anonymous;               /* memory without a name is watched, too */
+	bool anonymous_named;         /* and the user has been told */
+	int inotify;                  /* -1: none */
 	uint64_t next_look, look_gap; /* ns: outside_writers.c */
 	struct lz_unrecorded_child unrecorded[LZ_UNRECORDED_MOST];
 	size_t n_unrecorded;
@@ -75,6 +81,11 @@ uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segm
  * state. */
 uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);
 
+/* It may change at any time from now on. */
+void lz_object_watch(struct lz_shared *s, struct lz_object *o);
+/* What is not mapped any more needs no descriptor. */
+void lz_objects_close(struct lz_tracer *t);
+
 /* sharedmem.c */
 /* lz_shared_log() of what an object's bytes from W.from up to W.to are mapped at. */
 struct lz_written {
@@ -85,6 +96,19 @@ int lz_shared_log_object(struct lz_tracer *t, uint32_t object, struct lz_written
 int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size);
 /* Another process has written to a file: adds to the event what private mappings of it now show. */
 int lz_private_changed(struct lz_tracer *t, uint32_t object);
+
+/* shared_log.c */
+int lz_shared_log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, uint64_t len);
+/* For replay that has zeroes there: a page of zeroes is left out without ZEROES. */
+int lz_shared_log_page(struct lz_tracer *t, uint64_t addr, bool zeroes);
+typedef int lz_shared_page_fn(struct lz_tracer *t, uint64_t addr, const uint8_t *page, void *arg);
+/* Calls FN for each page of the area that can be read and is no hole; for a hole if HELD has such a
+ * page, or our copy of the file has something there. */
+int lz_shared_each_page(struct lz_tracer *t, const struct lz_area *a, const struct lz_pagemap *held,
+                        lz_shared_page_fn *fn, void *arg);
+
+/* shared_sync.c */
+void lz_shared_unsee(struct lz_shared *s);
 
 /* alias.c */
 /* Gives the mappings of OBJECT a number if it is mapped more than once, and logs that. */

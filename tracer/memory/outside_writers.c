@@ -60,10 +60,13 @@ static int name(struct lz_tracer *t, const char *path, const char *text, bool ch
 	return lz_writer_meta(t->w, &t->meta);
 }
 
+/* O: NULL for memory without a name. */
 static void watch(struct lz_tracer *t, struct lz_object *o)
 {
 	if (o)
-		o->watched = t->shared->watching = true;
+		lz_object_watch(t->shared, o);
+	else
+		t->shared->anonymous = t->shared->watching = true;
 }
 
 /* Who stores there does so only while it has the shared memory lock. */
@@ -77,7 +80,7 @@ static void follow(struct lz_tracer *t, struct lz_object *o)
 
 static int tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
 {
-	bool *named = o ? &o->named : &t->shared->anonymous;
+	bool *named = o ? &o->named : &t->shared->anonymous_named;
 
 	if (*named)
 		return 0;
@@ -379,7 +382,7 @@ static void count_attached(struct lz_tracer *t)
 		if (own)
 			o->attached = n;
 		else if (n > o->attached) {
-			o->watched = s->watching = true;
+			lz_object_watch(s, o);
 			o->attached = n;
 			s->next_look = 0;
 		}

@@ -247,6 +247,12 @@ int lz_set_compare(struct lz_tracer *t, struct lz_page_set *s)
 
 	for (size_t i = 0, n; i < g->n_cand; i += n) {
 		const uint64_t *c = g->cand + i;
+		if (c[0] & LZ_PAGE_GONE) {
+			n = 1;
+			if (compare_page(t, s, c[0] - LZ_PAGE_GONE, lz_zero_page) < 0)
+				return -1;
+			continue;
+		}
 		bool mapped = lz_vmas_find(&t->vmas, c[0]) >= 0;
 		for (n = 1; n < LZ_PAGES_BATCH && i + n < g->n_cand; n++)
 			if (c[n] != c[n - 1] + LZ_PAGE ||

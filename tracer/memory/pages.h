@@ -7,7 +7,7 @@
 
 #include <common/pagemap.h>
 
-enum { LZ_PAGES_BATCH = 256 };
+enum { LZ_PAGES_BATCH = 256, LZ_PAGE_GONE = 1 };
 
 struct lz_range {
 	uint64_t start, end;
@@ -34,7 +34,7 @@ struct lz_pages {
 	size_t n_spare, spare_room;
 	struct lz_range *changed;
 	size_t n_changed, changed_room;
-	uint64_t *cand; /* pages to look at */
+	uint64_t *cand; /* pages to look at; with LZ_PAGE_GONE: a hole, not to be read */
 	size_t n_cand, cand_room;
 	uint64_t *carry; /* seen as written by lz_pages_watch(), not collected yet */
 	size_t n_carry;
@@ -66,7 +66,7 @@ int lz_dirty_own(struct lz_pages *g, uint64_t start, uint64_t end);
 /* Makes those candidates that have been written to; with CLEAR they count as unwritten from now on.
  * 1: the range is not write-protected throughout. */
 int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool clear);
-int lz_dirty_from_area(struct lz_pages *g, struct lz_area *a);
+int lz_dirty_from_area(struct lz_tracer *t, struct lz_pages *g, struct lz_area *a);
 /* Fills g->cand, sorted: whatever may have changed since the last collection. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
 int lz_by_address(const void *a, const void *b);

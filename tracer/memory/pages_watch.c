@@ -14,7 +14,8 @@ static int carry_on(struct lz_pages *g)
 
 	if (!c)
 		return lz_fail("out of memory for the list of dirty pages");
-	memcpy(c, g->cand, g->n_cand * sizeof(*c));
+	for (size_t i = 0; i < g->n_cand; i++) /* a hole may be filled by then */
+		c[i] = g->cand[i] & ~(uint64_t)LZ_PAGE_GONE;
 	free(g->carry);
 	g->carry = c;
 	g->n_carry = g->n_cand;
@@ -87,7 +88,7 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
 		return watched_compare(t, set);
 	g->n_cand = 0;
 	for (size_t i = 0; i < t->vmas.n; i++)
-		if (t->vmas.a[i].armed && lz_dirty_from_area(g, &t->vmas.a[i]) < 0)
+		if (t->vmas.a[i].armed && lz_dirty_from_area(t, g, &t->vmas.a[i]) < 0)
 			return -1;
 	if (lz_set_room(set, g->n_cand) < 0)
 		return -1;

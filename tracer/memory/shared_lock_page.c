@@ -80,6 +80,5 @@ bool lz_shared_lock_needed(const struct lz_tracer *t)
 
 bool lz_shared_lock_quiet(const struct lz_tracer *t)
 {
-	return t->shared_lock.held && !t->shared_lock.news && !t->shared->watching &&
-	       strcmp(t->opt->follow, "all") == 0;
+	return t->shared_lock.held && !t->shared_lock.news && strcmp(t->opt->follow, "all") == 0;
 }

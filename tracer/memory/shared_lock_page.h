@@ -34,7 +34,7 @@ bool lz_shared_lock_common(const struct lz_shared_lock *f, pid_t pid);
 bool lz_shared_lock_for(const struct lz_tracer *t, const struct lz_area *a);
 /* Has the process memory that others of the run may store to? */
 bool lz_shared_lock_needed(const struct lz_tracer *t);
-/* Is all that can store there of this run, and nothing new? */
+/* Has nobody else of the run stored anywhere since the last comparison? */
 bool lz_shared_lock_quiet(const struct lz_tracer *t);
 
 #endif

@@ -6,63 +6,12 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
-#include "tracer/memory/shared_lock_page.h"
 
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum { BATCH = 64 };
-
-/* ---- pages ---- */
-
-/* Part of a page is logged. What a private mapping shows of its file is no page of the program's
- * own that tracking would find: from now on checkpoints look at it. */
-static int log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, uint64_t len)
-{
-	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
-
-	if (i >= 0 && lz_alias_shows(t, &t->vmas.a[i], addr)) /* logged there */
-		return 0;
-	if (lz_build_write(t, addr, bytes, len) < 0)
-		return -1;
-	if (i < 0 || t->vmas.a[i].v.flags & MAP_SHARED)
-		return 0;
-	t->vmas.a[i].follows = true;
-	return lz_pages_changed(t, lz_page_down(addr), lz_page_down(addr) + LZ_PAGE);
-}
-
-int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to)
-{
-	uint8_t page[LZ_PAGE];
-
-	for (uint64_t at = from; at < to; at += LZ_PAGE)
-		if (lz_proc_read_some(&t->p, at, page, LZ_PAGE) == LZ_PAGE &&
-		    log_bytes(t, at, page, LZ_PAGE) < 0)
-			return -1;
-	return lz_pages_changed(t, from, to);
-}
-
-/* Calls FN for each page that can be read in the area. */
-static int each_page(struct lz_tracer *t, const struct lz_vma *v,
-                     int (*fn)(struct lz_tracer *t, uint64_t addr, const uint8_t *page, void *arg),
-                     void *arg)
-{
-	static uint8_t batch[BATCH * LZ_PAGE];
-
-	for (uint64_t at = v->start, n; at < v->end; at += n) {
-		n = v->end - at < sizeof(batch) ? v->end - at : sizeof(batch);
-		if (lz_proc_read(&t->p, at, batch, n) < 0 &&
-		    lz_proc_read_some(&t->p, at, batch, n = LZ_PAGE) != LZ_PAGE)
-			continue;
-		for (uint64_t i = 0; i < n; i += LZ_PAGE)
-			if (fn(t, at + i, batch + i, arg) < 0)
-				return -1;
-	}
-	return 0;
-}
 
 /* ---- files that are written ---- */
 
@@ -143,113 +92,6 @@ int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
 	           : 0;
 }
 
-/* ---- memory shared with others ---- */
-
-/* Behind the page's bytes: is it to be logged whole? */
-enum { UNSURE = LZ_PAGE, SEEN_SIZE };
-
-static uint8_t *seen_page(struct lz_tracer *t, uint64_t addr)
-{
-	uint8_t **seen = lz_pagemap_at(&t->shared->seen, addr);
-
-	if (!seen || (!*seen && !(*seen = calloc(1, SEEN_SIZE)))) {
-		lz_fail("out of memory for shared pages");
-		return NULL;
-	}
-	return *seen;
-}
-
-static int sync_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
-{
-	uint8_t *seen = seen_page(t, addr);
-	uint32_t from = 0, to = LZ_PAGE;
-
-	(void)arg;
-	if (!seen)
-		return -1;
-	bool unsure = seen[UNSURE];
-	if (!unsure && memcmp(seen, now, LZ_PAGE) == 0)
-		return 0;
-	while (!unsure && seen[from] == now[from])
-		from++;
-	while (!unsure && seen[to - 1] == now[to - 1])
-		to--;
-	memcpy(seen, now, LZ_PAGE);
-	seen[UNSURE] = false;
-	return log_bytes(t, addr + from, now + from, to - from);
-}
-
-/* What is new is the program's own, or the kernel has stored it meanwhile for a call of another
- * process. */
-static int refresh_page(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
-{
-	uint8_t *seen = seen_page(t, addr);
-
-	(void)arg;
-	if (!seen)
-		return -1;
-	if (memcmp(seen, now, LZ_PAGE) == 0)
-		return 0;
-	memcpy(seen, now, LZ_PAGE);
-	seen[UNSURE] = true;
-	return 0;
-}
-
-static bool is_compared(const struct lz_tracer *t, const struct lz_area *a)
-{
-	const struct lz_object *o = lz_object(t, a->object);
-
-	return a->v.role != LZ_VMA_BUFFER &&
-	       (lz_is_shared_with_others(t, a) || lz_shared_lock_for(t, a) || (o && o->watched));
-}
-
-/* Others may have written there since the last call: what differs is logged, the program's own
- * stores with it, which does no harm. */
-int lz_shared_sync(struct lz_tracer *t)
-{
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		struct lz_area a = t->vmas.a[i];
-		if (is_compared(t, &a) && each_page(t, &a.v, sync_page, NULL) < 0)
-			return -1;
-	}
-	t->shared->settled = true;
-	t->shared_lock.news = false;
-	return 0;
-}
-
-int lz_shared_refresh(struct lz_tracer *t)
-{
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		struct lz_area a = t->vmas.a[i];
-		if (is_compared(t, &a) && each_page(t, &a.v, refresh_page, NULL) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-bool lz_shared_by_others(const struct lz_tracer *t)
-{
-	const struct lz_shared *s = t->shared;
-
-	return s && (s->watching || (t->has_children && t->n_shared) || lz_shared_lock_needed(t));
-}
-
-void lz_shared_unsettle(struct lz_tracer *t)
-{
-	if (t->shared)
-		t->shared->settled = false;
-}
-
-void lz_shared_show(const struct lz_tracer *t, uint64_t addr, uint8_t *page)
-{
-	ptrdiff_t i = t->shared && t->shared->settled ? lz_vmas_find(&t->vmas, addr) : -1;
-	const uint8_t *seen =
-	    i >= 0 && is_compared(t, &t->vmas.a[i]) ? lz_pagemap_get(&t->shared->seen, addr) : NULL;
-
-	if (seen)
-		memcpy(page, seen, LZ_PAGE);
-}
-
 /* ---- a new mapping ---- */
 
 /* Its copy was made for an earlier mapping. */
@@ -264,7 +106,7 @@ static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *
 
 	if (c->fd >= 0 && pread(c->fd, then, sizeof(then), at) < 0)
 		return lz_fail_errno("cannot read the copy of a mapped file");
-	return memcmp(then, now, LZ_PAGE) ? log_bytes(t, addr, now, LZ_PAGE) : 0;
+	return memcmp(then, now, LZ_PAGE) ? lz_shared_log_bytes(t, addr, now, LZ_PAGE) : 0;
 }
 
 /* FILE: its copy, or LZ_NO_FILE. */
@@ -277,7 +119,7 @@ static int log_difference(struct lz_tracer *t, const struct lz_area *a, uint32_t
 
 	if (file != LZ_NO_FILE && (c.fd = lz_writer_file_open(t->w, file)) < 0)
 		return -1;
-	int ret = each_page(t, &a->v, differs_from_copy, &c);
+	int ret = lz_shared_each_page(t, a, NULL, differs_from_copy, &c);
 	if (c.fd >= 0)
 		close(c.fd);
 	return ret;
@@ -375,16 +217,18 @@ void lz_shared_forget(struct lz_tracer *t)
 	t->has_children = false;
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->seen.cap; i++)
-		free(s->seen.slot[i].page);
-	lz_pagemap_free(&s->seen);
+	lz_shared_unsee(s);
 	memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd));
 	for (uint32_t i = 1; i < s->n_objects; i++) {
-		s->object[i].watched = s->object[i].shared = s->object[i].with_others = false;
+		s->object[i].watched = s->object[i].any_time = s->object[i].shared =
+		    s->object[i].with_others = false;
 		s->object[i].inotify = 0;
+		if (s->object[i].fd >= 0)
+			close(s->object[i].fd);
+		s->object[i].fd = -1;
 	}
-	s->watching = s->segments = false;
-	s->n_unrecorded = 0;
+	s->watching = s->segments = s->anonymous = false;
+	s->n_unrecorded = s->n_open = 0;
 	lz_shared_with_others_forget(s);
 	if (s->inotify >= 0)
 		close(s->inotify);

@@ -7,7 +7,6 @@
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
-#include "tracer/memory/shared_lock_page.h"
 #include "tracer/run/run.h"
 #include "tracer/signals/signals.h"
 #include "tracer/turns/shared_memory_lock.h"
@@ -192,7 +191,7 @@ static int at_marker(struct lz_tracer *t, bool deliverable, struct user_regs_str
 static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (lz_instant_here(t, r) < 0 || lz_chaos_watch(t) < 0 ||
-	    ((!lz_shared_by_others(t) || lz_shared_lock_quiet(t)) && lz_checkpoint_maybe(t, r) < 0))
+	    (!lz_shared_by_others(t) && lz_checkpoint_maybe(t, r) < 0))
 		return -1;
 	t->sched.point = true;
 	return t->cur->sig.armed ? at_marker(t, true, r) : 0;

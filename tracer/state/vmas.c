@@ -34,17 +34,25 @@ static int insert(struct lz_vmas *m, size_t at, const struct lz_area *area)
 	return 0;
 }
 
+struct lz_area lz_area_part(const struct lz_area *a, uint64_t start, uint64_t end)
+{
+	struct lz_area part = *a;
+
+	if (lz_vma_has_offset(&part.v))
+		part.v.offset += start - part.v.start;
+	part.object_at += start - part.v.start;
+	part.v.start = start;
+	part.v.end = end;
+	return part;
+}
+
 static int split(struct lz_vmas *m, uint64_t addr)
 {
 	ptrdiff_t i = lz_vmas_find(m, addr);
 
 	if (i < 0 || m->a[i].v.start == addr)
 		return 0;
-	struct lz_area high = m->a[i];
-	if (lz_vma_has_offset(&high.v))
-		high.v.offset += addr - high.v.start;
-	high.object_at += addr - high.v.start;
-	high.v.start = addr;
+	struct lz_area high = lz_area_part(&m->a[i], addr, m->a[i].v.end);
 	if (insert(m, (size_t)i + 1, &high) < 0)
 		return -1;
 	m->a[i].v.end = addr;

@@ -32,6 +32,9 @@ struct lz_vmas {
 	size_t n, room;
 };
 
+/* [START, END) of it. */
+struct lz_area lz_area_part(const struct lz_area *a, uint64_t start, uint64_t end);
+
 void lz_vmas_clear(struct lz_vmas *m);
 /* Index of the first area that ends behind ADDR (n if none). */
 size_t lz_vmas_from(const struct lz_vmas *m, uint64_t addr);
