@@ -182,6 +182,17 @@ touch "$T/compared.bin.opened"
 wait $recorded
 is $? 0 "compared: calls stay fast" || diag "$(cat "$T/err")"
 
+# ---- code with markers ----
+for cc in lizard-cc gcc; do
+	$cc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/shared_code.c" -o "$T/code-$cc"
+	native=$("$T/code-$cc" 2>&1)
+	like "$native" "200000 200000" "code, $cc: natively"
+	LIZARD_TRACE_CHECK=1 timeout -k 5 60 lizard-trace -q -o "$T/recordings/code-$cc" "$T/code-$cc" >"$T/out" 2>&1
+	is "$? $(cat "$T/out")" "0 $native" "code, $cc: recorded"
+	timeout 60 lizard verify "$T/recordings/code-$cc" >"$T/verify" 2>&1
+	like "$? $(cat "$T/verify")" "^0 .*: clean: [^;]*$" "code, $cc: verify is clean, to the end"
+done
+
 # ---- the recorder's own memory in the program ----
 lizard-cc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/own_pages.c" -o "$T/own_pages"
 ok $? "own pages: builds"

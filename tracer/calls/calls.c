@@ -118,13 +118,20 @@ static int show_child(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
-static int child_shown(struct lz_tracer *t, struct user_regs_struct *r)
+/* Some calls are made with other arguments than those of the program, which gets its own back. */
+static int change_arguments(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	return t->cur->call.nr == SYS_mmap ? lz_shared_code_private(t, r) : show_child(t, r);
+}
+
+static int restore_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	if (c->nr != SYS_clone || r->rdi == c->entry.rdi)
+	if ((c->nr != SYS_clone || r->rdi == c->entry.rdi) && !c->made_private)
 		return 0;
 	r->rdi = c->entry.rdi;
+	r->r10 = c->entry.r10;
 	return lz_proc_set_regs(&t->p, r);
 }
 
@@ -138,7 +145,7 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 		return -1;
 	t->cur->call.suspended = false;
 	t->cur->call.inside = true;
-	if ((!again && begin(t, r) < 0) || show_child(t, r) < 0)
+	if ((!again && begin(t, r) < 0) || change_arguments(t, r) < 0)
 		return -1;
 	/* It may lose its turn in there, where its registers cannot be read. */
 	if (lz_threaded(t) && lz_call_waits(&t->cur->call) && lz_thread_save_xstate(t) < 0)
@@ -285,7 +292,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
 
-	if (lz_call_wait_on(t, r) < 0 || child_shown(t, r) < 0)
+	if (lz_call_wait_on(t, r) < 0 || restore_arguments(t, r) < 0)
 		return -1;
 	c->inside = false;
 	lz_blocked_drop(t->cur);

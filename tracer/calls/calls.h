@@ -62,6 +62,9 @@ int lz_capture_special(struct lz_tracer *t, int64_t result);
 /* Says, once, that what FMT names is refused. Gives ERROR. */
 int64_t lz_refused(int64_t error, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* shared_code.c: before an mmap. */
+int lz_shared_code_private(struct lz_tracer *t, struct user_regs_struct *r);
+
 /* program_fd.c */
 bool lz_fd_is_open(const struct lz_tracer *t, int fd);
 bool lz_fd_is_socket(const struct lz_tracer *t, int fd);

@@ -84,7 +84,8 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 	const uint64_t *a = call_of(t)->args;
 	uint32_t flags = (uint32_t)a[3];
 	bool anon = flags & MAP_ANONYMOUS;
-	uint32_t kept = (flags & MAP_SHARED ? MAP_SHARED : MAP_PRIVATE) | (flags & MAP_GROWSDOWN);
+	bool shared = flags & MAP_SHARED && !call_of(t)->made_private;
+	uint32_t kept = (shared ? MAP_SHARED : MAP_PRIVATE) | (flags & MAP_GROWSDOWN);
 	struct lz_area area = {.v = {.start = addr,
 	                             .end = addr + lz_page_up(a[1]),
 	                             .prot = (uint32_t)a[2] & 7,

@@ -92,6 +92,7 @@ struct lz_call {        /* the system call under way */
 	bool int80;     /* made through the 32-bit gate */
 	bool forced;    /* not made: the program gets forced_result */
 	int64_t forced_result;
+	bool made_private; /* mmap of a file that was asked for as shared */
 	uint64_t nr, args[6];
 	uint64_t ip;
 	struct user_regs_struct entry;
