@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ int lz_file_crc(int fd, uint32_t *crc, struct lz_work *work)
 
 struct copying {
 	int from, to;
-	uint8_t *buf; /* made when it is needed */
+	uint64_t begin, end; /* what of it */
+	uint8_t *buf;        /* made when it is needed */
 	struct lz_work *work;
 };
 
@@ -131,7 +133,9 @@ static int copy_data(struct copying *c, uint64_t *size)
 {
 	struct stat st;
 
-	if (lz_each_data(c->from, *size, copy_stretch, c) < 0 || fstat(c->from, &st) < 0)
+	if (lz_each_data_of(c->from, c->begin, c->end < *size ? c->end : *size, copy_stretch, c) <
+	        0 ||
+	    fstat(c->from, &st) < 0)
 		return -1;
 	if ((uint64_t)st.st_size < *size)
 		*size = (uint64_t)st.st_size;
@@ -142,7 +146,7 @@ static int copy_contents(struct copying *c, uint64_t *size)
 {
 	struct stat st;
 
-	if (ioctl(c->to, FICLONE, c->from) < 0)
+	if (c->begin || c->end != UINT64_MAX || ioctl(c->to, FICLONE, c->from) < 0)
 		return copy_data(c, size);
 	if (fstat(c->to, &st) < 0)
 		return -1;
@@ -150,28 +154,49 @@ static int copy_contents(struct copying *c, uint64_t *size)
 	return 0;
 }
 
-int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *name,
-                 struct lz_work *work)
+static int copy(struct copying *c, uint64_t *size, uint32_t *crc, int dirfd, const char *name)
 {
-	struct copying c = {.from = fd, .work = work};
 	int rc;
 
-	c.to = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (c.to < 0)
+	c->to = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (c->to < 0)
 		return lz_fail_errno("cannot create the copy files/%s", name);
-	rc = copy_contents(&c, size);
-	free(c.buf);
+	rc = copy_contents(c, size);
+	free(c->buf);
 	if (rc == 0)
-		rc = lz_file_crc(c.to, crc, work);
+		rc = lz_file_crc(c->to, crc, c->work);
 	if (rc < 0) {
 		rc = lz_fail_errno("cannot copy a mapped file to files/%s", name);
 		unlinkat(dirfd, name, 0);
 	}
-	close(c.to);
+	close(c->to);
 	return rc;
 }
 
+int lz_copy_file(int fd, uint64_t *size, uint32_t *crc, int dirfd, const char *name,
+                 struct lz_work *work)
+{
+	struct copying c = {.from = fd, .end = UINT64_MAX, .work = work};
+
+	return copy(&c, size, crc, dirfd, name);
+}
+
+int lz_copy_part(int fd, uint64_t from, uint64_t to, uint64_t *size, uint32_t *crc, int dirfd,
+                 const char *name)
+{
+	struct copying c = {.from = fd, .begin = from, .end = to};
+
+	return copy(&c, size, crc, dirfd, name);
+}
+
 /* ---- build-id ---- */
+
+bool lz_is_elf(int fd)
+{
+	char head[SELFMAG];
+
+	return pread(fd, head, SELFMAG, 0) == SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0;
+}
 
 char *lz_build_id_fd(int fd)
 {

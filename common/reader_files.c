@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The recording's copies of mapped files: where they are, and whether they are what was copied. */
-#include <elf.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -139,11 +138,9 @@ static int by_inode(const void *a, const void *b)
 
 static bool is_hollow(int fd, uint64_t size)
 {
-	char head[SELFMAG];
 	uint64_t data = lz_data_bytes(fd, size), holes = size - data;
 
-	return holes > LZ_MAX_HOLES && holes / LZ_MAX_HOLLOW > data &&
-	       pread(fd, head, SELFMAG, 0) == SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0;
+	return holes > LZ_MAX_HOLES && holes / LZ_MAX_HOLLOW > data && lz_is_elf(fd);
 }
 
 /* V: N names of one file. -1: interrupted. */

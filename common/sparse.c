@@ -18,17 +18,23 @@ void lz_next_data(int fd, uint64_t at, uint64_t size, uint64_t *from, uint64_t *
 	*to = (uint64_t)hole < size ? (uint64_t)hole : size;
 }
 
-int lz_each_data(int fd, uint64_t size, int (*fn)(void *arg, uint64_t from, uint64_t to), void *arg)
+int lz_each_data_of(int fd, uint64_t from, uint64_t to,
+                    int (*fn)(void *arg, uint64_t from, uint64_t to), void *arg)
 {
-	uint64_t from, to;
+	uint64_t data, end;
 	int rc = 0;
 
-	for (uint64_t at = 0; rc == 0 && at < size; at = to) {
-		lz_next_data(fd, at, size, &from, &to);
-		if (from < to)
-			rc = fn(arg, from, to);
+	for (uint64_t at = from; rc == 0 && at < to; at = end) {
+		lz_next_data(fd, at, to, &data, &end);
+		if (data < end)
+			rc = fn(arg, data, end);
 	}
 	return rc;
+}
+
+int lz_each_data(int fd, uint64_t size, int (*fn)(void *arg, uint64_t from, uint64_t to), void *arg)
+{
+	return lz_each_data_of(fd, 0, size, fn, arg);
 }
 
 static int add(void *arg, uint64_t from, uint64_t to)

@@ -10,6 +10,9 @@
  * returns that. Moves the file offset. Where the file system knows of no holes, all is data. */
 int lz_each_data(int fd, uint64_t size, int (*fn)(void *arg, uint64_t from, uint64_t to),
                  void *arg);
+/* The same from FROM to TO. */
+int lz_each_data_of(int fd, uint64_t from, uint64_t to,
+                    int (*fn)(void *arg, uint64_t from, uint64_t to), void *arg);
 /* The first of them at AT or behind, up to SIZE; *FROM is SIZE if there is none. */
 void lz_next_data(int fd, uint64_t at, uint64_t size, uint64_t *from, uint64_t *to);
 /* How many bytes that are. */

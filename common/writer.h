@@ -33,7 +33,8 @@ struct lz_known_file {
 	ino_t ino;
 	off_t size;
 	struct timespec mtime;
-	struct lz_file file; /* .path and .build_id: with parts only */
+	struct lz_extent extent; /* what the copy has */
+	struct lz_file file;     /* .path and .build_id: with parts only */
 	char name[64];
 	bool first;    /* mapped at the first checkpoint */
 	bool needed;   /* not mapped, but replay will want its copy */

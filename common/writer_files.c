@@ -12,19 +12,46 @@
 #include <lizard/error.h>
 #include <lizard/format.h>
 
-static int find_file(const struct lz_writer *w, const struct stat *st, uint32_t *index)
+/* Of larger ones only what is mapped is copied, and at least so much. */
+enum { SMALL = 4 << 20, LEAST = 1 << 20, SHARE = 4 };
+
+static bool is_copy_of(const struct lz_known_file *k, const struct stat *st)
+{
+	return !k->gone && k->dev == st->st_dev && k->ino == st->st_ino && k->size == st->st_size &&
+	       k->mtime.tv_sec == st->st_mtim.tv_sec && k->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static int find_file(const struct lz_writer *w, const struct stat *st, struct lz_extent *part,
+                     uint32_t *index)
 {
 	for (uint32_t i = 0; i < w->n_files; i++) {
 		const struct lz_known_file *k = &w->files[i];
 
-		if (!k->gone && k->dev == st->st_dev && k->ino == st->st_ino &&
-		    k->size == st->st_size && k->mtime.tv_sec == st->st_mtim.tv_sec &&
-		    k->mtime.tv_nsec == st->st_mtim.tv_nsec) {
+		if (is_copy_of(k, st) && k->extent.from <= part->from && part->to <= k->extent.to) {
 			*index = i;
+			*part = k->extent;
 			return 1;
 		}
 	}
 	return 0;
+}
+
+/* Whoever maps many small parts makes few copies: each has a share of what those before have. All
+ * together are at most one and a half times the file. */
+static struct lz_extent to_be_copied(const struct lz_writer *w, const struct stat *st, int fd,
+                                     struct lz_extent part)
+{
+	const struct lz_extent all = {0, UINT64_MAX};
+	uint64_t size = (uint64_t)st->st_size, len = part.to - part.from, had = 0;
+
+	if (!S_ISREG(st->st_mode) || size <= SMALL || lz_is_elf(fd))
+		return all;
+	for (uint32_t i = 0; i < w->n_files; i++)
+		if (is_copy_of(&w->files[i], st))
+			had += w->files[i].extent.to - w->files[i].extent.from;
+	len = len > had / SHARE ? len : had / SHARE;
+	len = (len > LEAST ? len : LEAST) & ~(uint64_t)(LZ_PAGE - 1);
+	return had + len < size / 2 ? (struct lz_extent){part.from, part.from + len} : all;
 }
 
 /* An entry that no part names any more, or one more. */
@@ -40,7 +67,7 @@ static int find_entry(struct lz_writer *w, uint32_t *index)
 }
 
 static int remember_file(struct lz_writer *w, uint32_t index, const struct stat *st,
-                         const struct lz_file *file)
+                         const struct lz_file *file, struct lz_extent part)
 {
 	if (index < w->n_files)
 		lz_file_free(&w->files[index].file);
@@ -53,6 +80,7 @@ static int remember_file(struct lz_writer *w, uint32_t index, const struct stat 
 	                            .ino = st->st_ino,
 	                            .size = st->st_size,
 	                            .mtime = st->st_mtim,
+	                            .extent = part,
 	                            .file = {.size = file->size, .crc = file->crc}};
 	snprintf(k->name, sizeof(k->name), "%s", file->copy);
 	if (!w->parts)
@@ -86,8 +114,16 @@ int lz_writer_push_file(struct lz_writer *w, const struct lz_file *file, uint32_
 	return lz_worker_push(w->worker, &w->events, &f, &b);
 }
 
+static int copy(struct lz_writer *w, int fd, struct lz_extent part, struct lz_file *file)
+{
+	return part.to == UINT64_MAX ? lz_copy_from_store(w->store, fd, &file->size, &file->crc,
+	                                                  w->filesfd, file->copy)
+	                             : lz_copy_part(fd, part.from, part.to, &file->size, &file->crc,
+	                                            w->filesfd, file->copy);
+}
+
 static int add_file(struct lz_writer *w, const char *path, int fd, const struct stat *st,
-                    uint32_t index)
+                    struct lz_extent part, uint32_t index)
 {
 	char name[64] = "";
 	struct lz_file file = {.path = (char *)path, .copy = name, .size = (uint64_t)st->st_size};
@@ -95,19 +131,20 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 
 	if (S_ISREG(st->st_mode)) {
 		copy_name(index, path, name);
-		rc = lz_copy_from_store(w->store, fd, &file.size, &file.crc, w->filesfd, name);
+		rc = copy(w, fd, part, &file);
 		file.build_id = rc < 0 ? NULL : lz_build_id_fd(fd);
 		rc = file.build_id ? 0 : -1;
 	}
 	if (rc == 0)
-		rc = remember_file(w, index, st, &file);
+		rc = remember_file(w, index, st, &file, part);
 	if (rc == 0)
 		rc = lz_writer_push_file(w, &file, index);
 	free(file.build_id);
 	return rc;
 }
 
-int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index)
+int lz_writer_file_part(struct lz_writer *w, const char *path, int fd, struct lz_extent *part,
+                        uint32_t *index)
 {
 	lz_auto_close int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	int use = fd < 0 ? own : fd;
@@ -117,9 +154,17 @@ int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *inde
 		return -1;
 	if (use < 0 || fstat(use, &st) < 0)
 		return lz_fail_errno("cannot open the mapped file %s", path);
-	if (find_file(w, &st, index))
-		return 0;
-	return find_entry(w, index) < 0 ? -1 : add_file(w, path, use, &st, *index);
+	if (find_file(w, &st, part, index))
+		return 1;
+	*part = to_be_copied(w, &st, use, *part);
+	return find_entry(w, index) < 0 ? -1 : add_file(w, path, use, &st, *part, *index);
+}
+
+int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index)
+{
+	struct lz_extent all = {0, UINT64_MAX};
+
+	return lz_writer_file_part(w, path, fd, &all, index) < 0 ? -1 : 0;
 }
 
 void lz_writer_file_needed(struct lz_writer *w, uint32_t index)

@@ -219,6 +219,13 @@ int lz_writer_checkpoint(struct lz_writer *w, struct lz_checkpoint *ck, const ui
 /* Adds to the file table; copies the file into files/ (reflink or copy; once per
  * dev/inode/mtime). */
 int lz_writer_file(struct lz_writer *w, const char *path, int fd, uint32_t *index);
+/* The same for a mapping of the bytes of *PART: the copy may have holes elsewhere. *PART gets what
+ * it has. 1: the copy is from an earlier call. */
+struct lz_extent {
+	uint64_t from, to;
+};
+int lz_writer_file_part(struct lz_writer *w, const char *path, int fd, struct lz_extent *part,
+                        uint32_t *index);
 /* The next whole checkpoint is of a program that replay may map file INDEX for, though it is not
  * mapped there. */
 void lz_writer_file_needed(struct lz_writer *w, uint32_t index);

@@ -173,6 +173,31 @@ for kind in memfd file memory segment; do
 	done
 done
 
+# ---- parts of a large file ----
+lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/windows.c" -o "$T/windows"
+ok $? "parts: builds" || done_testing
+head -c 24M /dev/urandom >"$T/random.bin"
+for parts in "1 1 p look" "4 1 s look" "20 1 p" "20 1 s" "8 512 s"; do
+	rec=parts-$(echo $parts | tr ' ' -)
+	cp "$T/random.bin" "$T/parts.bin"
+	native=$("$T/windows" "$T/parts.bin" $parts)
+	cp "$T/random.bin" "$T/parts.bin"
+	LIZARD_TRACE_CHECK=1 timeout -k 5 60 lizard-trace --checkpoint-interval 0 -o "$T/recordings/$rec" "$T/windows" "$T/parts.bin" $parts >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 $native" "$rec: recorded" || diag "$(cat "$T/err")"
+	replayed $rec
+	kb=$(du -sk "$T/recordings/$rec" | cut -f 1)
+	case $parts in
+	*look) [ "$kb" -lt 9000 ] ;;
+	*) [ "$kb" -lt 110000 ] ;;
+	esac
+	ok $? "$rec: what can be seen is copied" || diag "$kb KB"
+	said=$(sed -n 's/.* after .* s, \([0-9]*\)[.0-9]* MiB on disk.*/\1/p' "$T/err")
+	[ "${said:-0}" -ge $((kb / 1024 - 1)) ] && [ "$said" -le $((kb / 1024 + 1)) ]
+	ok $? "$rec: the last line counts it" || diag "$kb KB, $(cat "$T/err")"
+	lizard info --check "$T/recordings/$rec" >"$T/log" 2>&1
+	ok $? "$rec: the copies are as they were written" || diag "$(cat "$T/log")"
+done
+
 # ---- somebody opens a file: that is no reason to compare other memory ----
 timeout -k 5 30 lizard-trace -q --follow all -o "$T/recordings/compared" "$T/holes" compared "$T/compared.bin" >"$T/out" 2>"$T/err" &
 recorded=$!

@@ -251,7 +251,7 @@ static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, 
 	more.v.start = addr + old_len;
 	more.v.end = addr + len;
 	more.armed = false;
-	return lz_shared_grown(t, &more);
+	return lz_map_more(t, &more) < 0 ? -1 : lz_shared_grown(t, &more);
 }
 
 /* Of a shared mapping: LEN bytes from OLD on are now at ADDR as well. */

@@ -4,13 +4,11 @@
 #include "tracer/calls/calls.h"
 
 #include <common/cleanup.h>
-#include <elf.h>
-#include <errno.h>
+#include <common/filecopy.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <lizard/widen.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,13 +28,6 @@ static bool has_markers(int fd, uint64_t offset, uint64_t len, uint8_t *code)
 	return false;
 }
 
-static bool is_elf(int fd)
-{
-	char head[SELFMAG];
-
-	return pread(fd, head, SELFMAG, 0) == SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0;
-}
-
 /* 1; 0: no. */
 static int is_marked(const struct lz_tracer *t, int fd, uint64_t offset, uint64_t len)
 {
@@ -49,7 +40,7 @@ static int is_marked(const struct lz_tracer *t, int fd, uint64_t offset, uint64_
 		return 0;
 	lz_auto_close int own = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (own < 0 || !is_elf(own))
+	if (own < 0 || !lz_is_elf(own))
 		return 0;
 	lz_auto_free uint8_t *code = malloc(CHUNK + LZ_SITE_LEN);
 

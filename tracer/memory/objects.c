@@ -7,6 +7,7 @@
 #include "tracer/memory/shared_data.h"
 
 #include <common/array.h>
+#include <common/cleanup.h>
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -128,7 +129,9 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	if (lz_writer_file(t->w, path, fd, &file) < 0)
+	struct lz_extent part = {offset, offset + (a->v.end - a->v.start)};
+	int known = lz_writer_file_part(t->w, path, fd, &part, &file);
+	if (known < 0)
 		return -1;
 	a->v.file = file;
 	a->v.offset = offset;
@@ -137,16 +140,41 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	struct lz_object *o = lz_object(t, a->object);
 	if (!o)
 		return -1;
-	o->again = o->file == file && o->stale;
-	if (o->file != file)
-		o->stale = just_changed(&st);
+	o->again = known && o->stale;
+	if (!known)
+		o->stale |= just_changed(&st);
 	o->file = file;
+	o->copied = part;
 	o->size = (uint64_t)st.st_size;
 	o->file_end = lz_page_up(o->size);
 	if (a->v.flags & MAP_SHARED && lz_shared_is_large(a))
 		keep_open(t->shared, o, fd);
 	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
 	return 0;
+}
+
+static int open_again(const struct lz_object *o)
+{
+	struct stat st;
+
+	if (o->fd >= 0)
+		return fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+	if (stat(o->path, &st) < 0 || st.st_dev != o->dev || st.st_ino != o->ino)
+		return -1;
+	return open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+int lz_map_more(struct lz_tracer *t, const struct lz_area *a)
+{
+	const struct lz_object *o = lz_object(t, a->object);
+	struct lz_area more = *a;
+
+	if (o->copied.from <= a->object_at &&
+	    a->object_at + (a->v.end - a->v.start) <= o->copied.to)
+		return 0;
+	lz_auto_close int fd = open_again(o);
+
+	return fd < 0 ? 0 : lz_map_file(t, &more, fd, o->path, a->object_at);
 }
 
 int lz_map_segment(struct lz_tracer *t, struct lz_area *a, int id)

@@ -15,15 +15,16 @@ enum lz_fd_state { LZ_FD_UNKNOWN, LZ_FD_OTHER, LZ_FD_MAPPED };
 struct lz_object {
 	dev_t dev;
 	ino_t ino;
-	char *path;        /* for messages */
-	bool segment;      /* of System V shared memory: ino is its id */
-	bool nameless;     /* a segment that is not of System V, mapped without a file */
-	uint64_t size;     /* of a file, as last seen */
-	uint32_t file;     /* its copy, index in the file table */
-	uint64_t file_end; /* size of the copy, in whole pages */
-	bool stale;        /* may have changed since it was copied, though it has the same time */
-	bool again;        /* the mapping being made has such an older copy */
-	bool watched;      /* others than plain stores to one mapping may change it: compare */
+	char *path;              /* for messages */
+	bool segment;            /* of System V shared memory: ino is its id */
+	bool nameless;           /* a segment that is not of System V, mapped without a file */
+	uint64_t size;           /* of a file, as last seen */
+	uint32_t file;           /* its copy, index in the file table */
+	struct lz_extent copied; /* what the copy has */
+	uint64_t file_end;       /* size of the copy, in whole pages */
+	bool stale;    /* may have changed since it was copied, though it has the same time */
+	bool again;    /* the mapping being made has such an older copy */
+	bool watched;  /* others than plain stores to one mapping may change it: compare */
 	bool any_time; /* not only while another process of the run has the shared memory lock */
 	bool shared;   /* has been mapped shared */
 	/* Somebody else has got what it takes to store there: shared_with_others.c. */

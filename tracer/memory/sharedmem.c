@@ -160,6 +160,7 @@ int lz_private_changed(struct lz_tracer *t, uint32_t object)
 	return 0;
 }
 
+/* The part of A that maps [FROM, TO) of its object is mapped anew. */
 static int grown_by(struct lz_tracer *t, const struct lz_area *a, uint64_t from, uint64_t to,
                     const struct lz_object *o, bool beyond)
 {
@@ -168,29 +169,53 @@ static int grown_by(struct lz_tracer *t, const struct lz_area *a, uint64_t from,
 	return part_of(a, from, to, &start, &end) ? mapped_anew(t, a, start, end, o, beyond) : 0;
 }
 
+static int log_grown(struct lz_tracer *t, const struct lz_area *a, uint64_t from, uint64_t to)
+{
+	uint64_t start, end;
+
+	return part_of(a, from, to, &start, &end) ? lz_shared_log(t, start, end) : 0;
+}
+
+/* Is some of A in the copy of its file? *OF_COPY: that part, mapped from there. */
+static bool copied_part(const struct lz_area *a, const struct lz_object *o, struct lz_extent copied,
+                        struct lz_area *of_copy)
+{
+	uint64_t start, end;
+
+	if (!part_of(a, copied.from, copied.to, &start, &end))
+		return false;
+	*of_copy = lz_area_part(a, start, end);
+	of_copy->v.file = o->file;
+	of_copy->v.offset = of_copy->object_at;
+	return true;
+}
+
+/* What the copy has of the file as it is now. */
+static struct lz_extent still_copied(const struct lz_object *o, uint64_t now)
+{
+	uint64_t end = now < o->file_end ? now : o->file_end;
+
+	return (struct lz_extent){o->copied.from, o->copied.to < end ? o->copied.to : end};
+}
+
 int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
 {
 	struct lz_object *o = lz_object(t, a->object);
-	uint64_t now = lz_page_up(o->size), copied = now < o->file_end ? now : o->file_end;
+	uint64_t now = lz_page_up(o->size);
+	struct lz_extent copied = still_copied(o, now);
 	struct lz_area of_copy;
-	uint64_t start, end;
 
 	lz_alias_number(a, 0);
 	if (lz_vmas_add(&t->vmas, a) < 0)
 		return -1;
-	bool has_copy = part_of(a, 0, copied, &start, &end);
-	if (has_copy) {
-		of_copy = *a;
-		of_copy.v.end = end;
-		of_copy.v.file = o->file;
-		of_copy.v.offset = a->object_at;
-		if (lz_map_op(t, &of_copy) < 0)
-			return -1;
-	}
-	if (grown_by(t, a, copied, now, o, false) < 0 ||
+	bool has_copy = copied_part(a, o, copied, &of_copy);
+	if (has_copy && lz_map_op(t, &of_copy) < 0)
+		return -1;
+	if (grown_by(t, a, 0, copied.from, o, false) < 0 ||
+	    grown_by(t, a, copied.to, now, o, false) < 0 ||
 	    grown_by(t, a, now, UINT64_MAX, o, true) < 0 || lz_alias_find(t, a->object, true) < 0)
 		return -1;
-	if (part_of(a, copied, now, &start, &end) && lz_shared_log(t, start, end) < 0)
+	if (log_grown(t, a, 0, copied.from) < 0 || log_grown(t, a, copied.to, now) < 0)
 		return -1;
 	return has_copy ? log_difference(t, &of_copy, o->file) : 0;
 }
