@@ -166,7 +166,8 @@ bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
 	uint64_t pid = t->cur->call.args[0];
 
-	if (lz_answer_dumpable(t, result) || lz_answer_own_pages(t, result))
+	if (lz_answer_dumpable(t, result) || lz_answer_own_pages(t, result) ||
+	    lz_answer_shared_code(t, result))
 		return true;
 
 	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || lz_thread_find(t, (pid_t)pid))) {

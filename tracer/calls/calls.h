@@ -65,6 +65,9 @@ int64_t lz_refused(int64_t error, const char *fmt, ...) __attribute__((format(pr
 /* shared_code.c: before an mmap. */
 int lz_shared_code_private(struct lz_tracer *t, struct user_regs_struct *r);
 
+/* Is it an mprotect that would fail if the code were shared? */
+bool lz_answer_shared_code(const struct lz_tracer *t, int64_t *result);
+
 /* program_fd.c */
 bool lz_fd_is_open(const struct lz_tracer *t, int fd);
 bool lz_fd_is_socket(const struct lz_tracer *t, int fd);

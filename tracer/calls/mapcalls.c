@@ -93,6 +93,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 	                             .file = LZ_NO_FILE,
 	                             .role = LZ_VMA_PLAIN}};
 
+	area.read_only = call_of(t)->made_private;
 	if (!anon && file_of_fd(t, (int)a[4], &area, a[5]) < 0)
 		return -1;
 	if (lz_map_removed(t, addr, area.v.end) < 0 || lz_map_op(t, &area) < 0)
@@ -242,15 +243,20 @@ static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, 
                  uint64_t addr, uint64_t len)
 {
 	struct lz_area more = *from;
+	bool is_file = from->object && !lz_is_segment(t, from->object);
 
-	if (!from->object || lz_is_segment(t, from->object) || len <= old_len)
+	if ((!is_file && !(from->v.flags & MAP_SHARED)) || len <= old_len)
 		return moved_to(t, from, old, old_len, addr, len);
 	if (addr != old && moved_to(t, from, old, old_len, addr, old_len) < 0)
 		return -1;
+	if (lz_vma_has_offset(&more.v))
+		more.v.offset += old - from->v.start + old_len;
 	more.object_at += old - from->v.start + old_len;
 	more.v.start = addr + old_len;
 	more.v.end = addr + len;
 	more.armed = false;
+	if (!is_file)
+		return lz_shared_lengthened(t, &more);
 	return lz_map_more(t, &more) < 0 ? -1 : lz_shared_grown(t, &more);
 }
 

@@ -5,12 +5,14 @@
 
 #include <common/cleanup.h>
 #include <common/filecopy.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <lizard/widen.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { CHUNK = 256 << 10 };
@@ -62,4 +64,16 @@ int lz_shared_code_private(struct lz_tracer *t, struct user_regs_struct *r)
 	c->made_private = true;
 	r->r10 = (c->args[3] & ~(uint64_t)MAP_TYPE) | MAP_PRIVATE;
 	return lz_proc_set_regs(&t->p, r);
+}
+
+bool lz_answer_shared_code(const struct lz_tracer *t, int64_t *result)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	if ((c->nr != SYS_mprotect && c->nr != SYS_pkey_mprotect) || !(c->args[2] & PROT_WRITE) ||
+	    c->args[0] % LZ_PAGE || !c->args[1])
+		return false;
+	ptrdiff_t i = lz_vmas_find(&t->vmas, c->args[0]);
+	*result = -EACCES;
+	return i >= 0 && t->vmas.a[i].read_only;
 }

@@ -67,8 +67,8 @@ static bool has_memory(const struct lz_tracer *t, const struct lz_area *a, uint6
 
 	*from = a->v.start;
 	*to = a->v.end;
-	if (o->segment)
-		return true;
+	if (o->segment) /* else what is mapped is behind its end */
+		return a->v.file == LZ_NO_FILE;
 	/* Behind the file's end an access must fail. */
 	if (a->object_at >= size)
 		return false;

@@ -64,6 +64,8 @@ int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a);
 int lz_shared_again(struct lz_tracer *t, struct lz_area *a);
 /* A, made of a mapping of a file, is new behind its end. */
 int lz_shared_grown(struct lz_tracer *t, struct lz_area *a);
+/* The same of a mapping of memory that has no file. */
+int lz_shared_lengthened(struct lz_tracer *t, struct lz_area *a);
 /* Adds to the event what is in [FROM, TO). */
 int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to);
 /* Compares memory that others may store to with what was logged last, and adds what differs to

@@ -7,6 +7,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
+#include <common/cleanup.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,63 @@ int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
 	return has_copy ? log_difference(t, &of_copy, o->file) : 0;
 }
 
+/* ---- memory that has no file: it does not grow with its mapping ---- */
+
+static bool is_there(const struct lz_tracer *t, uint64_t page)
+{
+	uint8_t byte;
+
+	return lz_proc_read_some(&t->p, page, &byte, 1) == 1;
+}
+
+/* Where in V an access begins to end in SIGBUS. */
+static uint64_t end_of_memory(const struct lz_tracer *t, const struct lz_vma *v)
+{
+	uint64_t there = 0, pages = (v->end - v->start) / LZ_PAGE;
+
+	while (there < pages) {
+		uint64_t middle = there + (pages - there) / 2;
+
+		if (is_there(t, v->start + middle * LZ_PAGE))
+			there = middle + 1;
+		else
+			pages = middle;
+	}
+	return v->start + there * LZ_PAGE;
+}
+
+/* In replay, what is behind the end of the copy of the program's file. */
+static int map_beyond(struct lz_tracer *t, struct lz_area a)
+{
+	struct stat st;
+	lz_auto_close int copy = lz_writer_file_open(t->w, 0);
+
+	if (copy < 0 || fstat(copy, &st) < 0)
+		return -1;
+	lz_alias_number(&a, 0);
+	a.v.file = 0;
+	a.v.offset = lz_page_up((uint64_t)st.st_size);
+	return lz_map_op(t, &a);
+}
+
+/* *A becomes shorter: the rest of it is nothing. */
+static int cut_beyond(struct lz_tracer *t, struct lz_area *a)
+{
+	uint64_t end = end_of_memory(t, &a->v), whole = a->v.end;
+
+	a->v.end = end;
+	return end < whole ? map_beyond(t, lz_area_part(a, end, whole)) : 0;
+}
+
+int lz_shared_lengthened(struct lz_tracer *t, struct lz_area *a)
+{
+	if (cut_beyond(t, a) < 0)
+		return -1;
+	if (a->v.start == a->v.end)
+		return 0;
+	return lz_map_op(t, a) < 0 ? -1 : lz_shared_log(t, a->v.start, a->v.end);
+}
+
 int lz_shared_again(struct lz_tracer *t, struct lz_area *a)
 {
 	const struct lz_object *o = lz_object(t, a->object);
@@ -229,7 +287,7 @@ int lz_shared_again(struct lz_tracer *t, struct lz_area *a)
 		t->n_shared++;
 		return lz_shared_grown(t, a);
 	}
-	if (lz_map_op(t, a) < 0 || lz_shared_mapped(t, a) < 0)
+	if (cut_beyond(t, a) < 0 || lz_map_op(t, a) < 0 || lz_shared_mapped(t, a) < 0)
 		return -1;
 	return o ? 0 : lz_shared_log(t, a->v.start, a->v.end);
 }

@@ -235,6 +235,24 @@ static void segments(void)
 	add(p, 3 * PAGE), add(r, 3 * PAGE);
 }
 
+/* Memory without a file does not grow with its mapping; what was not mapped for a while is still there. */
+static void lengthened(char *p)
+{
+	SEE(p != MAP_FAILED && p != (char *)-1);
+	p[PAGE] = 'm';
+	p[3 * PAGE + 1] = 'k';
+	p = mremap(p, 4 * PAGE, 2 * PAGE, 0);
+	p = mremap(p, 2 * PAGE, 6 * PAGE, MREMAP_MAYMOVE);
+	SEE(p != MAP_FAILED && p[PAGE] == 'm' && p[3 * PAGE + 1] == 'k' && load(p + 4 * PAGE) == SIGBUS);
+	p[2 * PAGE] = 'n';
+	char *q = mremap(p, 0, 5 * PAGE, MREMAP_MAYMOVE);
+	SEE(q != MAP_FAILED && q[2 * PAGE] == 'n' && load(q + 4 * PAGE) == SIGBUS);
+	q[3 * PAGE] = 'o';
+	SEE(p[3 * PAGE] == 'o' && load(p + 5 * PAGE) == SIGBUS);
+	munmap(q, 5 * PAGE);
+	munmap(p, 6 * PAGE);
+}
+
 int main(int argc, char **argv)
 {
 	SEE(argc == 2 && (mkdir(argv[1], 0700) == 0 || errno == EEXIST) && chdir(argv[1]) == 0);
@@ -247,6 +265,12 @@ int main(int argc, char **argv)
 	holes();
 	named_memory();
 	segments();
+	lengthened(mmap(NULL, 4 * PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	int id = shmget(IPC_PRIVATE, 4 * PAGE, 0600);
+	if (id >= 0) {
+		lengthened(shmat(id, NULL, 0));
+		shmctl(id, IPC_RMID, NULL);
+	}
 	printf("all is well %08x\n", sum);
 	return 0;
 }

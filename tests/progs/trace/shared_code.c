@@ -29,6 +29,8 @@ int main(void)
 	printf("%.3s %.3s\n", now + 1, later + 1);
 	if (mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, open("/proc/self/exe", O_RDONLY), 0) == MAP_FAILED)
 		perror("to write");
+	if (mprotect(later, len, PROT_READ | PROT_WRITE) < 0)
+		perror("to write later");
 	if (mprotect(later, len, PROT_READ | PROT_EXEC) < 0)
 		return 1;
 	printf("%d %d\n", ((int (*)(int))(now + at))(100000), ((int (*)(int))(later + at))(100000));
