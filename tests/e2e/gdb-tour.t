@@ -179,6 +179,8 @@ jump_forward end
 when
 jump_backward factorial
 when
+jump_forward 100%
+when
 END
 )
 like "$(section "$out" "calls" | grep '^\$')" '^\$1 = 20' "print"
@@ -208,7 +210,8 @@ is "$(section "$out" "lists" | sed -n 's/^  \([12]\) .*/\1/p' | tr '\n' ' ')" "1
 like "$(section "$out" "before all markers")" '^=> 0x[0-9a-f]+ <_start>' "a jump to before the first marker"
 like "$(section "$out" "nowhere")" 'control was not there before' "a jump that finds nothing says so"
 is "$(section "$out" "percent" | sed -n 's/.* time \([0-9]*\) of \([0-9]*\) (\(.*\)%)/\1 \2 \3/p' |
-	awk '{ printf "%s ", sprintf("%.2f", 100 * $1 / $2) == $3 }')" "1 1 " "when's percentage"
+	awk '{ printf "%s ", sprintf("%.2f", 100 * $1 / $2) == $3 }')" "1 1 1 " "when's percentage"
+is "$(section "$out" "percent" | sed -n 's/^position //p' | sed -n '1p;$p' | uniq | wc -l)" 1 "100% is the end" || diag "$(section "$out" percent)"
 
 out=$(gdb_run "$T/tour" </dev/null)
 printf '%s\n' "$out" | grep -q '^sum '

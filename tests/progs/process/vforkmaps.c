@@ -1,6 +1,8 @@
 /* What vfork children map, unmap, move, protect and break is their parent's. */
 #include "selfcheck.h"
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -9,6 +11,7 @@
 enum { PAGE = 4096 };
 
 static char *volatile given, *volatile got;
+static sigjmp_buf fault;
 
 static char *map(size_t len, int flags, int fd)
 {
@@ -38,8 +41,22 @@ static void act(char how, int fd)
 	strcpy(got + 8, "from the child");
 }
 
+static void on_fault(int signo)
+{
+	siglongjmp(fault, signo);
+}
+
+static int faults(const volatile char *p)
+{
+	if (sigsetjmp(fault, 1))
+		return 1;
+	(void)*p;
+	return 0;
+}
+
 int main(void)
 {
+	signal(SIGSEGV, on_fault);
 	int fd = memfd_create("file", 0);
 
 	CHECK(write(fd, "of the file", 12) == 12);
@@ -57,9 +74,11 @@ int main(void)
 		CHECK(strcmp(got + 8, "from the child") == 0);
 		CHECK(*how != 'f' || memcmp(got, "of the f", 8) == 0);
 		CHECK(*how != 'r' || memcmp(got, "of the p", 8) == 0);
-		if (*how == 'u') /* its place is free */
+		if (*how == 'u') { /* its place is free */
+			CHECK(faults(given));
 			CHECK(mmap(given, PAGE, PROT_READ, MAP_FIXED_NOREPLACE | MAP_PRIVATE | MAP_ANONYMOUS,
 			           -1, 0) == given);
+		}
 		got[0] = 'F';
 		char *after = map(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		CHECK(after != MAP_FAILED && !after[0]);
