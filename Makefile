@@ -7,7 +7,6 @@ PREFIX ?= /usr/local
 VERSION := 0.1.0
 
 CC      ?= gcc
-HOSTCC  := gcc-12
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
@@ -67,6 +66,7 @@ install: all
 uninstall:
 	rm -rf "$$TO/lib/lizard"
 	for tool in $(TOOLS); do rm -f "$$TO/bin/$$tool"; done
+	rm -f "$$TO"/bin/lizard-gcc-[0-9]* "$$TO"/bin/lizard-g++-[0-9]*
 	for page in $(notdir $(MAN)); do rm -f "$$TO/share/man/man1/$$page"; done
 	for file in $(patsubst $(SHARE)/%,%,$(COMPLETION) $(COMPLETION_LINKS)); do rm -f "$$TO/share/$$file"; done
 
@@ -85,7 +85,8 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-san
 
 define HELP
-make                build into $(BUILD)/ (BUILD=DIR: elsewhere)
+make                build into $(BUILD)/ (BUILD=DIR: elsewhere), with a plugin for each GCC
+                    that has plugin headers (GCC=14, GCC="13 14": for these only)
 make gdb            build the patched GDB, too: some minutes, once
 make setup          install the Debian packages that are missing (as root)
 make install        install into PREFIX ($(PREFIX)), below DESTDIR if that is set

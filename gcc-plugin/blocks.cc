@@ -38,7 +38,7 @@ bool lz_block_lands_at_start(basic_block bb)
 
 static bool block_lands_at_end(basic_block bb)
 {
-	gimple *last = last_stmt(bb);
+	gimple *last = last_nondebug_stmt(bb);
 
 	/* split so that such a call is the last statement, or all behind it is
 	 * labels and debug statements */

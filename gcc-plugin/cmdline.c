@@ -112,6 +112,9 @@ static void note_option(struct command *c, const char *arg)
 		c->lto = true;
 	if (strcmp(arg, "-fno-lto") == 0)
 		c->lto = false;
+	c->check |= strcmp(arg, "-flizard-check") == 0;
+	if (starts(arg, "--gcc="))
+		c->gcc = arg + strlen("--gcc=");
 	c->version |= strcmp(arg, "--version") == 0;
 	c->help |= strcmp(arg, "--help") == 0;
 	c->nostdlib |= strcmp(arg, "-nostdlib") == 0 || strcmp(arg, "-nostartfiles") == 0;

@@ -19,7 +19,8 @@ struct command {
 	bool relocatable;
 	bool narrow; /* -m32, -mx32, -m16 */
 	bool lto;
-	bool check;
+	bool check;      /* -flizard-check */
+	const char *gcc; /* of --gcc=..., or NULL */
 	bool help, version;
 	bool nostdlib, is_static;
 	bool gold, gc; /* -fuse-ld=gold, --gc-sections */

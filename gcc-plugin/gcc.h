@@ -4,7 +4,7 @@
 #define LIZARD_GCC_H
 
 #include "gcc-plugin.h"
-#include "plugin-version.h"
+#include "versions.h"
 #include "backend.h"
 #include "rtl.h"
 #include "tree.h"

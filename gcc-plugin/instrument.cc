@@ -284,7 +284,7 @@ static void insert_exits(struct job *job)
 	FOR_EACH_BB_FN(bb, cfun)
 	{
 		gimple *tail = tail_call_of(bb);
-		gimple *last = last_stmt(bb);
+		gimple *last = last_nondebug_stmt(bb);
 		gimple_stmt_iterator gsi;
 
 		if (tail) {

@@ -2,26 +2,26 @@
 /* lizard-cc, lizard-c++: GCC with the plugin, and the runtime when it links.
  * Every argument is passed on; what is added comes before and behind them. */
 #include "cmdline.h"
+#include "compiler.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define GCC_MAJOR "12"
-
-static void say_help(const char *gcc, bool cxx)
+static void say_help(const char *self, const char *gcc, const char *lib)
 {
-	printf("Usage: %s [GCC OPTIONS] FILE...\n"
-	       "Compiles with %s and instruments the program for Lizard, the replay debugger.\n"
-	       "  -flizard-check   checking mode: each marker verifies the marker pointer\n"
-	       "                   (also: LIZARD_CHECK=1 in the environment)\n"
-	       "  LIZARD_GCC=PATH  the GCC " GCC_MAJOR " to use\n"
-	       "All other options are GCC's:\n\n",
-	       cxx ? "lizard-c++" : "lizard-cc", gcc);
+	printf(
+	    "Usage: %s [GCC OPTIONS] FILE...\n"
+	    "Compiles with %s and instruments the program for Lizard, the replay debugger.\n"
+	    "  --gcc=N          take GCC N, or the GCC at the path N (plugins are here for: %s)\n"
+	    "                   (also: LIZARD_GCC=N in the environment, or the name lizard-gcc-N)\n"
+	    "  -flizard-check   checking mode: each marker verifies the marker pointer\n"
+	    "                   (also: LIZARD_CHECK=1 in the environment)\n"
+	    "All other options are GCC's:\n\n",
+	    self, gcc, lz_cc_supported(lib));
 	fflush(stdout);
 }
 
@@ -84,67 +84,34 @@ static void add_runtime(struct args *out, const struct command *c, const char *d
 		lz_cc_push(out, "-Wl,--export-dynamic-symbol=__lizard_*");
 }
 
-/* What GCC, asked by LIZARD_GCC, says of its version: 0 if it says nothing. */
-static int version_of(const char *gcc)
+static bool is_ours(const char *arg)
 {
-	int fds[2], version = 0;
-	FILE *answer;
-	pid_t child;
-
-	if (pipe(fds) < 0)
-		return 0;
-	child = fork();
-	if (child == 0) {
-		dup2(fds[1], STDOUT_FILENO);
-		close(fds[0]);
-		execlp(gcc, gcc, "-dumpversion", (char *)NULL);
-		_exit(127);
-	}
-	close(fds[1]);
-	answer = fdopen(fds[0], "r");
-	if (!answer || fscanf(answer, "%d", &version) != 1)
-		version = 0;
-	if (answer)
-		fclose(answer);
-	else
-		close(fds[0]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
-	return version;
+	return strcmp(arg, "-flizard-check") == 0 || strncmp(arg, "--gcc=", 6) == 0;
 }
 
-static bool right_version(const char *gcc)
+static bool needs_plugin(const struct command *c)
 {
-	int version = version_of(gcc);
-
-	if (version == 0 || version == atoi(GCC_MAJOR))
-		return true;
-	fprintf(stderr,
-	        "lizard-cc: error: %s is of version %d, and Lizard's plugin is for GCC " GCC_MAJOR
-	        ": set LIZARD_GCC to a GCC " GCC_MAJOR ", or to nothing\n",
-	        gcc, version);
-	return false;
+	return c->inputs && !c->narrow;
 }
 
 /* Everything but our own options. */
 static void build_command(struct args *out, const struct args *in, const struct command *c,
-                          const char *gcc, const char *dir)
+                          const char *lib, const char *plugin)
 {
-	lz_cc_push(out, gcc);
 	if (c->narrow)
 		fputs("lizard-cc: warning: only 64-bit x86 code can be recorded: "
 		      "compiled without instrumentation\n",
 		      stderr);
-	if (c->inputs && !c->narrow) {
-		lz_cc_push(out, in_dir("-fplugin=", dir, "lizard_plugin.so"));
+	if (needs_plugin(c)) {
+		lz_cc_push(out, in_dir("-fplugin=", plugin, "lizard_plugin.so"));
 		if (c->check)
 			lz_cc_push(out, "-fplugin-arg-lizard_plugin-check");
 	}
 	for (size_t i = 0; i < in->n; i++)
-		if (strcmp(in->v[i], "-flizard-check") != 0)
+		if (!is_ours(in->v[i]))
 			lz_cc_push(out, in->v[i]);
-	if (c->inputs && !c->headers && !c->no_link && !c->relocatable && !c->narrow)
-		add_runtime(out, c, dir);
+	if (needs_plugin(c) && !c->headers && !c->no_link && !c->relocatable)
+		add_runtime(out, c, lib);
 }
 
 /* Reads the arguments, with response files opened, into FLAT. */
@@ -156,43 +123,56 @@ static struct command read_command(struct args *flat, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		lz_cc_expand(flat, argv[i], 0);
 	c = lz_cc_understand(flat);
-	c.check = check && *check && strcmp(check, "0") != 0;
-	for (size_t i = 0; i < flat->n; i++)
-		c.check |= strcmp(flat->v[i], "-flizard-check") == 0;
+	c.check |= check && *check && strcmp(check, "0") != 0;
 	return c;
+}
+
+/* GCC must not find our options in a response file. */
+static struct args to_pass_on(const struct args *flat, int argc, char **argv)
+{
+	struct args in = {0};
+
+	for (size_t i = 0; i < flat->n; i++)
+		if (is_ours(flat->v[i]))
+			return *flat;
+	for (int i = 1; i < argc; i++)
+		lz_cc_push(&in, argv[i]);
+	return in;
+}
+
+static bool refuse_lto(const struct command *c)
+{
+	if (!c->lto || !c->inputs)
+		return false;
+	fputs("lizard-cc: error: -flto is not supported: the markers belong to one translation "
+	      "unit; compile and link without it\n",
+	      stderr);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	struct args in = {0}, flat = {0}, out = {0};
-	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
-	bool cxx = strstr(name, "++") != NULL;
-	const char *gcc = getenv("LIZARD_GCC");
+	struct args in, flat = {0}, out = {0};
+	const char *self = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 	struct command c = read_command(&flat, argc, argv);
-	char *dir;
+	const char *name = lz_cc_choose(c.gcc, self, strstr(self, "++") != NULL);
+	char *lib = library_dir(), *gcc = lz_cc_find(name), *plugin = NULL;
 
-	if (!gcc || !*gcc)
-		gcc = cxx ? "g++-" GCC_MAJOR : "gcc-" GCC_MAJOR;
-	else if (!right_version(gcc))
+	if (!lib || refuse_lto(&c))
 		return 1;
-	for (int i = 1; i < argc; i++)
-		lz_cc_push(&in, argv[i]);
-	if (c.lto && c.inputs) {
-		fprintf(stderr,
-		        "lizard-cc: error: -flto is not supported: the markers belong to one "
-		        "translation unit; compile and link without it\n");
-		return 1;
+	if (gcc && access(gcc, X_OK) == 0) {
+		if (needs_plugin(&c) && !(plugin = lz_cc_plugin_dir(lib, gcc)))
+			return 1;
+		if (c.help)
+			say_help(self, name, lib);
+		in = to_pass_on(&flat, argc, argv);
+		lz_cc_push(&out, gcc);
+		build_command(&out, &in, &c, lib, plugin);
+		execv(gcc, (char **)out.v);
 	}
-	if (c.help)
-		say_help(gcc, cxx);
-	dir = library_dir();
-	if (!dir)
-		return 1;
-	/* GCC must not find our option in a response file */
-	build_command(&out, c.check ? &flat : &in, &c, gcc, dir);
-	execvp(gcc, (char **)out.v);
 	fprintf(stderr,
-	        "lizard-cc: cannot run %s: %s; install gcc-" GCC_MAJOR " or set LIZARD_GCC to it\n",
-	        gcc, strerror(errno));
+	        "lizard-cc: cannot run %s: %s; install it, or take another GCC by --gcc=N or "
+	        "LIZARD_GCC=N: %s\n",
+	        name, strerror(errno), lz_cc_supported(lib));
 	return 1;
 }

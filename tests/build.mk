@@ -25,7 +25,7 @@ TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuz
 TEST_JOBS ?= 2
 TEST_TMP  ?= $(abspath $(BUILD))/test-tmp
 TEST_ENV   = LIZARD_SRC='$(CURDIR)' LIZARD_BUILD='$(abspath $(BUILD))' LIZARD_BIN='$(abspath $(BIN))' \
-	LIZARD_TMP='$(TEST_TMP)' LIZARD_SANITIZE='$(SANITIZE)'
+	LIZARD_TMP='$(TEST_TMP)' LIZARD_SANITIZE='$(SANITIZE)' $(addprefix LIZARD_GCC=,$(firstword $(GCC)))
 # Leak reports are of no use in programs that exit at once. A test preloads a library of its own.
 TEST_ENV  += ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
 

@@ -155,7 +155,7 @@ steps() { # PROGRAM COMMAND PLACE
 	gdb -nx -batch -ex "python command, place = '$2', '$3'" -x "$T/steps.py" "$1" 2>&1 | grep '^AT'
 }
 for level in -O1 -O2; do
-	gcc-12 $level -g "$source" -o "$T/plain" && lizard-cc $level -g "$source" -o "$T/marked"
+	$PLAIN_CC $level -g "$source" -o "$T/plain" && lizard-cc $level -g "$source" -o "$T/marked"
 	for command in step next; do
 		wanted=$(steps "$T/plain" $command "nested_inlined.c:13")
 		is "$(steps "$T/marked" $command "nested_inlined.c:13")" "${wanted:-no steps}" "$level: $command goes as without markers"

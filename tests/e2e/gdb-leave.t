@@ -34,7 +34,7 @@ done
 # A statement right behind a call, at which only what comes out of that stops: the callee's last line calls twice in turn, and `prev`
 # goes into neither, but to where a walk through the callee was.
 lizard-c++ -w -O0 -g -o "$T/exceptions" "$LIZARD_SRC/tests/progs/constructs/exceptions.cc" && record exceptions
-header=$(echo '#include <vector>' | g++-12 -M -x c++ - | tr ' ' '\n' | grep 'bits/stl_iterator.h')
+header=$(echo '#include <vector>' | $PLAIN_CXX -M -x c++ - | tr ' ' '\n' | grep 'bits/stl_iterator.h')
 line=$(grep -n 'return __lhs.base() - __rhs.base()' "$header" | sed -n '$s/:.*//p')
 out=$(there_and_back "jump_forward stl_iterator.h:$line" | gdb_run "$T/exceptions")
 like "$(section "$out" left)" '_M_realloc_insert' "behind a call that makes others" || diag "$out"

@@ -17,8 +17,9 @@ for tool in lizard lizard-trace lizard-gdb lizard-cc lizard-c++; do
 	[ -x "$prefix/bin/$tool" ]
 	ok $? "bin/$tool is there and executable"
 done
-[ -e "$prefix/lib/lizard/lizard_plugin.so" ]
-ok $? "the plugin is there"
+gcc=gcc-$(gcc -dumpversion | cut -d. -f1)
+[ -e "$prefix/lib/lizard/$gcc/lizard_plugin.so" ] && [ -x "$prefix/bin/lizard-$gcc" ]
+ok $? "the plugin for the system's GCC is there, and a driver of its name"
 is "$(find "$prefix" -xtype l)" "" "no link leads nowhere"
 is "$(find "$prefix" -lname '/*')" "" "no link is absolute"
 is "$(find "$prefix" ! -type l ! -perm -o+r; find "$prefix" -type d ! -perm -o+x)" "" "all may read all"
@@ -77,13 +78,13 @@ like "$? $(cat "$T/log")" "make uninstall " "make help names the targets"
 # The same bytes, wherever it is built.
 for folder in one another; do
 	mkdir "$T/$folder"
-	(cd "$LIZARD_SRC" && cp -r --parents Makefile */build.mk common/error.c common/*.h cmds/options.[ch] include gcc-plugin/lizard-cc.c gcc-plugin/cmdline.[ch] gcc-plugin/runtime.[ch] "$T/$folder")
+	(cd "$LIZARD_SRC" && cp -r --parents Makefile */build.mk common/error.c common/*.h scripts/gccs cmds/options.[ch] include gcc-plugin/lizard-cc.c gcc-plugin/cmdline.[ch] gcc-plugin/compiler.[ch] gcc-plugin/runtime.[ch] "$T/$folder")
 done
 for folder in one another; do
 	make -C "$T/$folder" build/obj/common/error.o build/obj/cmds/options.o build/bin/lizard-cc build/lib/lizard/lizard-rt.o \
 		build/lib/lizard/liblizard-rt.so >"$T/log" 2>&1 || diag "$(tail -n 5 "$T/log")"
 done
-is "$(cd "$T/one/build" && find . -name '*.d' -prune -o -type f -exec cmp {} "$T/another/build/{}" \; 2>&1; cd "$T/one/build" && find . -name '*.o' | wc -l)" 5 "builds in two folders are the same"
+is "$(cd "$T/one/build" && find . -name '*.d' -prune -o -type f -exec cmp {} "$T/another/build/{}" \; 2>&1; cd "$T/one/build" && find . -name '*.o' | wc -l)" 6 "builds in two folders are the same"
 
 if [ -d "$LIZARD_SRC/.git" ]; then
 	make_in dist BUILD="$T/dist"

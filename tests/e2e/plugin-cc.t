@@ -23,7 +23,7 @@ is "$(./apart)" 49 "-c, then linking only"
 instrumented apart
 ok $? "the program carries its graphs"
 lizard-cc main.c square.c -o at_once; is "$(./at_once)" 49 "compiled and linked at once"
-lizard-cc -S main.c -o - | gcc-12 -x assembler -c - -o main2.o && lizard-cc main2.o sq.o -o from_s
+lizard-cc -S main.c -o - | $PLAIN_CC -x assembler -c - -o main2.o && lizard-cc main2.o sq.o -o from_s
 is "$(./from_s)" 49 "-S, then plain gcc's assembler"
 is "$(lizard-cc -E main.c | tail -n 1)" "}" "-E"
 is "$(lizard-cc -MM main.c)" "main.o: main.c" "-MM"
@@ -52,9 +52,9 @@ lizard-cc -O2 -fPIC -Xlinker -shared square.c -o libsquare2.so
 ok $? "the linker's -shared by -Xlinker"
 lizard-cc main.c -L. -lsquare -Wl,-rpath,"$T" -o with_lib
 is "$(./with_lib)" 49 "instrumented program and library"
-gcc-12 main.c -L. -lsquare -Wl,-rpath,"$T" -o plain_host
+$PLAIN_CC main.c -L. -lsquare -Wl,-rpath,"$T" -o plain_host
 is "$(./plain_host)" 49 "plain program, instrumented library"
-gcc-12 -fPIC -shared square.c -o libsquare.so
+$PLAIN_CC -fPIC -shared square.c -o libsquare.so
 is "$(./with_lib)" 49 "instrumented program, plain library"
 lizard-cc -O2 -fPIC -shared square.c -o libplug.so
 cat >dl.c <<'END'
@@ -69,7 +69,7 @@ int main(void)
 }
 END
 lizard-cc dl.c -o dl; is "$(./dl)" 81 "dlopen from an instrumented program"
-gcc-12 dl.c -o dl; is "$(./dl)" 81 "dlopen from a plain program"
+$PLAIN_CC dl.c -o dl; is "$(./dl)" 81 "dlopen from a plain program"
 printf '{ local: *; };' >map
 lizard-cc -fPIC -shared -Wl,--version-script=map square.c -o libhidden.so
 ok $? "a version script that hides everything"
@@ -192,10 +192,11 @@ bytes=$(lizard info --json "$T/recordings/calls" | sed 's/.*"marker_bytes": \([0
 [ "$bytes" -le 20000 ]
 ok $? "where GCC's guesses of branches say little, markers are where they cost little whichever way is taken" || diag "$bytes bytes"
 
-is "$(lizard-cc --version)" "$(gcc-12 --version)" "--version is GCC's"
+version=$($PLAIN_CC -dumpversion | cut -d. -f1)
+is "$(lizard-cc --version)" "$($PLAIN_CC --version)" "--version is GCC's"
 is "$(lizard-cc -dumpversion; lizard-cc -dumpmachine; lizard-cc -print-file-name=libc.so)" \
-	"$(gcc-12 -dumpversion; gcc-12 -dumpmachine; gcc-12 -print-file-name=libc.so)" "-dump..., -print..."
-is "$(lizard-cc -v 2>&1 | grep -c '^gcc version 12')" 1 "-v alone"
+	"$($PLAIN_CC -dumpversion; $PLAIN_CC -dumpmachine; $PLAIN_CC -print-file-name=libc.so)" "-dump..., -print..."
+is "$(lizard-cc -v 2>&1 | grep -c "^gcc version $version\.")" 1 "-v alone"
 like "$(lizard-cc --help)" "lizard-check" "--help tells of our option"
 like "$(lizard-cc 2>&1)" "no input files" "no input files"
 like "$(lizard-cc missing.c 2>&1)" "missing.c" "a missing file is named"
@@ -206,17 +207,40 @@ like "$(lizard-cc -flto main.c square.c 2>&1)" "flto.* is not supported" "-flto 
 lizard-cc -flto main.c square.c 2>/dev/null
 is $? 1 "with status 1"
 lizard-cc -flto -fno-lto main.c square.c -o nolto; is "$(./nolto)" 49 "-flto -fno-lto"
-plugin=$(cd "$LIZARD_BIN/../lib/lizard" && pwd)/lizard_plugin.so
-like "$(gcc-12 -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supported" "by the plugin as well"
-like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
+plugin=$(cd "$LIZARD_BIN/../lib/lizard/gcc-$version" && pwd)/lizard_plugin.so
+like "$($PLAIN_CC -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supported" "by the plugin as well"
+like "$($PLAIN_CC -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
 	"unknown plugin argument .chekc" "a wrong plugin argument is named"
-like "$(gcc-12 -fplugin="$plugin" -fplugin-arg-lizard_plugin-check=yes -c main.c 2>&1)" \
+like "$($PLAIN_CC -fplugin="$plugin" -fplugin-arg-lizard_plugin-check=yes -c main.c 2>&1)" \
 	"takes no value, got .yes" "a value too many as well"
-like "$(LIZARD_GCC=/nonexistent/gcc lizard-cc main.c 2>&1)" "cannot run /nonexistent/gcc" "a missing GCC is named"
-printf '#!/bin/sh\necho 13\n' >gcc-other && chmod +x gcc-other
-like "$(LIZARD_GCC=./gcc-other lizard-cc main.c 2>&1)" "gcc-other is of version 13, and .* GCC 12" "another GCC is refused"
-LIZARD_GCC=$(command -v gcc-12) lizard-cc main.c square.c -o named_gcc; is "$(./named_gcc)" 49 "LIZARD_GCC"
-like "$(gcc-12 main.o sq.o -o plainly 2>&1)" "undefined reference to .__lizard_" "another compiler as linker says what is missing"
+# Which GCC is taken: --gcc, then the name, then LIZARD_GCC, then the system's.
+like "$(LIZARD_GCC=/nonexistent/gcc lizard-cc main.c 2>&1)" "cannot run /nonexistent/gcc.* --gcc=N or LIZARD_GCC=N: .*$version" "a missing GCC is named"
+like "$(lizard-cc --gcc=5 main.c 2>&1)" "cannot run gcc-5: No such file" "one of which only the version is said as well"
+printf '#!/bin/sh\necho 99.1.0\n' >gcc-other && chmod +x gcc-other && cp gcc-other g++-other
+like "$(LIZARD_GCC=./gcc-other lizard-cc main.c 2>&1)" "no plugin for GCC 99 \(./gcc-other\): install the package gcc-99-plugin-dev.*: .*$version" \
+	"where there is no plugin, the package is named"
+LIZARD_GCC=./gcc-other lizard-cc main.c >log 2>&1; is $? 1 "with status 1"
+like "$(lizard-c++ --gcc=./gcc-other main.c 2>&1)" "GCC 99 \(./g\+\+-other\)" "lizard-c++ takes the g++ beside it"
+printf '#!/bin/sh\necho 9\n' >gcc-old && chmod +x gcc-old
+like "$(lizard-cc --gcc=./gcc-old main.c 2>&1)" "gcc-old is GCC 9, and Lizard needs GCC 11 or newer" "one that is too old"
+is "$(LIZARD_GCC=./gcc-other lizard-cc -dumpversion)" 99.1.0 "what compiles nothing needs no plugin"
+path=$(command -v "$PLAIN_CC")
+LIZARD_GCC=$path lizard-cc main.c square.c -o named_gcc; is "$(./named_gcc)" 49 "LIZARD_GCC"
+ln -s "$(command -v lizard-cc)" "lizard-gcc-other"
+like "$(PATH=$T:$PATH lizard-gcc-other main.c 2>&1)" "GCC 99 \($T/gcc-other\)" "lizard-NAME takes the GCC of that name"
+like "$(PATH=$T:$PATH LIZARD_GCC=5 lizard-gcc-other main.c 2>&1)" "GCC 99" "also where LIZARD_GCC is set"
+./lizard-gcc-other --gcc="$path" main.c square.c -o by_option; is "$(./by_option)" 49 "--gcc is stronger"
+echo "--gcc=$path main.c square.c -o from_file" >args && LIZARD_GCC=5 lizard-cc @args; is "$(./from_file)" 49 "--gcc in a response file"
+mkdir masked && ln -s "$(command -v lizard-cc)" masked/gcc
+PATH=$T/masked:$PATH LIZARD_GCC= timeout 20 gcc main.c square.c -o masked/prog; is "$(masked/prog)" 49 "called gcc it takes the next gcc of PATH"
+for driver in "$LIZARD_BIN"/lizard-gcc-*; do
+	number=${driver##*-}
+	"$driver" -flizard-check -O2 -c square.c -o each.o && "$driver" -flizard-check main.c each.o -o each
+	like "$(./each) $(readelf -p .comment each.o | grep GCC:)" "^49 .*GCC: .* $number\." "$(basename "$driver") compiles"
+	LIZARD_GCC=$number lizard-c++ -x c++ -c square.c -o each++.o
+	like "$(readelf -p .comment each++.o)" "GCC: .* $number\." "LIZARD_GCC=$number with lizard-c++"
+done
+like "$($PLAIN_CC main.o sq.o -o plainly 2>&1)" "undefined reference to .__lizard_" "another compiler as linker says what is missing"
 like "$(lizard-cc -m32 -c main.c -ffreestanding -o m32.o 2>&1)" "warning: only 64-bit" "-m32 is left out with a warning"
 printf 'register long r __asm__("r15");\nint f(void)\n{\n\treturn (int)r;\n}\n' >global.c
 like "$(lizard-cc -c global.c 2>&1)" "warning: .*r15 is a global register" "a global register variable r15: left out with a warning"

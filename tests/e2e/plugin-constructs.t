@@ -33,7 +33,7 @@ for flags in "-static" "-static-pie" "-no-pie" "-fPIC" "-ffunction-sections -Wl,
 		case "$flags/$name" in
 		*masm*/coroutine.c | *large*/ifunc.c) continue ;;
 		esac
-		wanted=$(build_and_run gcc-12 "$T/plain" -O2 $flags $name)
+		wanted=$(build_and_run $PLAIN_CC "$T/plain" -O2 $flags $name)
 		got=$(build_and_run "lizard-cc -flizard-check" "$T/checked" -O2 $flags $name)
 		is "$got" "$wanted" "$name -O2 $flags"
 	done

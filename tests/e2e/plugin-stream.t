@@ -9,7 +9,7 @@ libs="$LIZARD_BUILD/obj/libcommon.a -lelf -lz -lzstd -llz4"
 if [ "$LIZARD_SANITIZE" = 1 ]; then
 	skip_all "the sanitizers' own SIGSEGV handling is in the way"
 fi
-gcc-12 -g -O1 -D_GNU_SOURCE -I"$LIZARD_SRC/include" -c "$LIZARD_SRC/tests/lib/streamcheck.c" -o "$T/check.o" || exit 1
+$PLAIN_CC -g -O1 -D_GNU_SOURCE -I"$LIZARD_SRC/include" -c "$LIZARD_SRC/tests/lib/streamcheck.c" -o "$T/check.o" || exit 1
 
 for file in "$dir"/*.c "$dir"/*.cc; do
 	name=$(basename "$file")

@@ -12,8 +12,8 @@ says() {
 
 about() {
 	name=$(basename "$1")
-	plain=gcc-12 ours=lizard-cc
-	case $1 in *.cc) plain=g++-12 ours=lizard-c++ ;; esac
+	plain=$PLAIN_CC ours=lizard-cc
+	case $1 in *.cc) plain=$PLAIN_CXX ours=lizard-c++ ;; esac
 	build=$(says "$1" build)
 	levels=$(says "$1" levels)
 	watched=$(says "$1" watch)

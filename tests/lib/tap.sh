@@ -14,6 +14,8 @@ LIZARD_BIN=${LIZARD_BIN:-$LIZARD_BUILD/bin}
 LIZARD_TMP=${LIZARD_TMP:-${TMPDIR:-/tmp}/lizard-tests}
 LIZARD_LONG=${LIZARD_LONG:-}
 export LIZARD_SRC LIZARD_BUILD LIZARD_BIN LIZARD_TMP LIZARD_LONG
+# What lizard-cc and lizard-c++ start, without the plugin. LIZARD_GCC=N asks for another one.
+PLAIN_CC=gcc${LIZARD_GCC:+-$LIZARD_GCC} PLAIN_CXX=g++${LIZARD_GCC:+-$LIZARD_GCC}
 PATH=$LIZARD_SRC/tests/lib/bin:$LIZARD_BIN:$PATH
 LC_ALL=C
 export PATH LC_ALL
