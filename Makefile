@@ -77,7 +77,7 @@ dist:
 	@echo '$(BUILD)/$(DIST).tar.gz'
 
 setup:
-	@scripts/setup
+	@scripts/setup $(SETUP)
 lint:
 	@scripts/lint
 
@@ -93,6 +93,7 @@ make install        install into PREFIX ($(PREFIX)), below DESTDIR if that is se
 make uninstall      remove that again
 make demo           record a real crash and walk back to its cause
 make check          run every test (TESTS="...": these only)
+make check-release  run the tests in a root of RELEASE=trixie (SMOKE=1: a few)
 make check-long     run the long tests as well: hours
 make lint           check style, layers, links and scripts
 make bench          measure speed

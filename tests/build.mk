@@ -45,4 +45,9 @@ run-check-long: unit-tests
 	@mkdir -p '$(TEST_TMP)'
 	@$(TEST_SH) LIZARD_LONG=1 scripts/run-tests -j $(TEST_JOBS) $(TESTS)
 
-.PHONY: unit-tests check check-long run-check run-check-long
+# In another Debian release: RELEASE=trixie; SMOKE=1: a few tests that take minutes; TESTS= chooses.
+check-release:
+	@$(if $(RELEASE),,echo 'make: name the release: make check-release RELEASE=trixie' >&2; exit 2)
+	@scripts/check-release $(if $(SMOKE),--smoke) $(RELEASE) $(if $(filter command,$(origin TESTS)),$(TESTS))
+
+.PHONY: unit-tests check-release check check-long run-check run-check-long

@@ -144,7 +144,7 @@ END
 like "$out" 'not built with lizard-cc' "is announced"
 like "$(section "$out" walk)" 'Breakpoint 1, factorial \(n=5\)' "a breakpoint"
 like "$(section "$out" walk)" "this is GDB's reverse-step" "bs says what it is"
-like "$(section "$out" walk)" 'No more reverse-execution history' "back to the start"
+like "$(section "$out" walk)" "$no_history" "back to the start"
 like "$(section "$out" jump)" '^factorial \(n=1\)' "a jump"
 like "$(section "$out" jump)" '^New value = 20' "a reverse watchpoint"
 # GDB evaluates what is watched with the symbols of libraries, also where a library is not loaded: what else is mapped there

@@ -20,7 +20,7 @@ again() { # COUNT COMMAND...
 
 # Stops in SECTION, as turns; "-" where the debugger says that there are no more.
 turns() {
-	section "$out" "$1" | sed -n 's/^[$][0-9]* = \([0-9]*\)$/\1/p; s/^No more reverse-execution.*/-/p' | tr '\n' ' '
+	section "$out" "$1" | sed -En 's/^[$][0-9]* = ([0-9]*)$/\1/p; '"s/^($no_history).*/-/p" | tr '\n' ' '
 }
 
 # With WATCHES no debug register is free for a breakpoint.

@@ -84,7 +84,7 @@ like "$(section "$out" save)" "^Saved core file $T/saved with execution log" "re
 like "$(echo "record save $T/saved" | gdb_run --patched "$T/tour")" "saved.lizard exists" "does not overwrite"
 like "$(section "$out" restore)" "^Restored records from core file $T/saved" "record restore"
 like "$(section "$out" restore)" '^\$[0-9]+ = 3$' "begins where record was given"
-like "$(section "$out" restore)" 'No more reverse-execution history' "with what was before"
+like "$(section "$out" restore)" "$no_history" "with what was before"
 like "$(section "$out" core)" 'factorial \(n=3\)' "the core file is one of that instant"
 like "$(echo 'info lizard' | gdb_run --patched "$T/saved.lizard")" 'saved.lizard' "the saved recording is one for lizard-gdb"
 out=$("$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -nx -batch -ex 'record full restore /etc/passwd' 2>&1)

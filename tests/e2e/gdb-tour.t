@@ -99,10 +99,10 @@ print \$_siginfo
 END
 )
 like "$(section "$out" "reverse")" '^Breakpoint 1, add \(x=3, y=3\)' "a condition"
-like "$(section "$out" "reverse")" 'No more reverse-execution history' "reverse-continue to the start says so"
+like "$(section "$out" "reverse")" "$no_history" "reverse-continue to the start says so"
 like "$(section "$out" "forward")" 'breakpoint already hit 1 time' "hits are counted"
 like "$(section "$out" "forward")" 'The recording ends here: the program exited with status 7' "the end says so"
-like "$(section "$out" "forward")" 'No more reverse-execution history' "as GDB does"
+like "$(section "$out" "forward")" "$no_history" "as GDB does"
 like "$(section "$out" "looks")" '^\* 1 .*Thread' "info threads"
 like "$(section "$out" "looks")" 'rip +0x[0-9a-f]+ .*<add' "info registers"
 like "$(section "$out" "looks")" 'r-xp.*/tour' "info proc mappings"

@@ -180,8 +180,17 @@ END
 in_line() { # what adds follows its marker, without a jump
 	awk '/lz\.edge/ { marked = 1 } /^\t(j|ret)/ { marked = 0 } /movzbl/ { found = marked } END { exit !found }'
 }
-lizard-cc -O2 -S -o - neighbours.c | in_line
-ok $? "a marker on an edge that GCC thinks is taken in a fifth of the cases (it is in eight ninths) is in line"
+in_line_name="a marker on an edge that GCC thinks is taken in a fifth of the cases (it is in eight ninths) is in line"
+few_bytes_name="where GCC's guesses of branches say little, markers are where they cost little whichever way is taken"
+# GCC 14 and newer say "never" of that edge, which is no guess that says little.
+$PLAIN_CC -O2 -S -o /dev/null -fdump-tree-optimized-blocks="$T/guesses" neighbours.c
+never=$(grep -c 'goto.*\[0\.00%\]' guesses)
+if [ "$never" = 0 ]; then
+	lizard-cc -O2 -S -o - neighbours.c | in_line
+	ok $? "$in_line_name"
+else
+	skip "$in_line_name" "this GCC thinks that it is never taken"
+fi
 sed 's/(dy || dx)/(__builtin_expect(dy || dx, 0))/' neighbours.c >rare.c
 ! lizard-cc -O2 -S -o - rare.c | in_line
 ok $? "where the program says that it is rare it is not"
@@ -189,8 +198,12 @@ ok $? "where the program says that it is rare it is not"
 { sed 's/^int/__attribute__((noipa)) int/' neighbours.c; echo 'static unsigned char w[64]; int main(void) { int n = 0; for (int i = 0; i < 1000; i++) n += neighbours(w + 20, 8); return n; }'; } >calls.c
 lizard-cc -O2 calls.c -o calls && lizard-trace -q -o "$T/recordings/calls" ./calls
 bytes=$(lizard info --json "$T/recordings/calls" | sed 's/.*"marker_bytes": \([0-9]*\).*/\1/')
-[ "$bytes" -le 20000 ]
-ok $? "where GCC's guesses of branches say little, markers are where they cost little whichever way is taken" || diag "$bytes bytes"
+if [ "$never" = 0 ]; then
+	[ "$bytes" -le 20000 ]
+	ok $? "$few_bytes_name" || diag "$bytes bytes"
+else
+	skip "$few_bytes_name" "this GCC thinks that an edge is never taken"
+fi
 
 version=$($PLAIN_CC -dumpversion | cut -d. -f1)
 is "$(lizard-cc --version)" "$($PLAIN_CC --version)" "--version is GCC's"

@@ -62,7 +62,7 @@ continue
 END
 )
 is "$(section "$out" call)" '$1 = 41' "a call in the debugger"
-like "$(section "$out" on)" 'End of the recorded execution|No more reverse-execution history|exited' "and the run goes on to its end"
+like "$(section "$out" on)" "End of the recorded execution|$no_history|exited" "and the run goes on to its end"
 if [ "$armed" ]; then
 	at=$(lizard dump --events "$T/recordings/O0-1" | awk '/ xsavec / { print $8; exit }')
 	like "$(gdb_run -ex "x/i $at" "$T/recordings/O0-1" </dev/null)" "xsavec +0x" "a debugger is shown the linker's code"

@@ -6,6 +6,9 @@
 #   gdb_run [OPTIONS] <commands prints what lizard-gdb -batch prints for the commands on stdin
 #   patched_gdb                 whether there is one to test
 #   section TEXT NAME           the part of the output behind the line `-- NAME`
+#   $no_history                 the pattern of what GDB says at a recording's ends: GDB 13's words and GDB 16's
+
+no_history='No more reverse-execution history|Reached end of recorded history'
 
 prog_build() {
 	name=$1
