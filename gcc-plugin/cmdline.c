@@ -108,10 +108,6 @@ static void note_option(struct command *c, const char *arg)
 		c->narrow = true;
 	if (strcmp(arg, "-m64") == 0)
 		c->narrow = false;
-	if (strcmp(arg, "-flto") == 0 || starts(arg, "-flto="))
-		c->lto = true;
-	if (strcmp(arg, "-fno-lto") == 0)
-		c->lto = false;
 	c->check |= strcmp(arg, "-flizard-check") == 0;
 	if (starts(arg, "--gcc="))
 		c->gcc = arg + strlen("--gcc=");

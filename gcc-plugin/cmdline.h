@@ -17,8 +17,7 @@ struct command {
 	bool no_link; /* -c, -S, -E and the like */
 	bool shared;  /* -shared */
 	bool relocatable;
-	bool narrow; /* -m32, -mx32, -m16 */
-	bool lto;
+	bool narrow;     /* -m32, -mx32, -m16 */
 	bool check;      /* -flizard-check */
 	const char *gcc; /* of --gcc=..., or NULL */
 	bool help, version;

@@ -244,13 +244,29 @@ static void settle_tail_circles()
 	}
 }
 
+/* Link-time optimization reads bodies when they are wanted. */
+static void read_bodies()
+{
+	cgraph_node *node;
+
+	FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
+	if (!node->clone_of)
+		node->get_untransformed_body();
+}
+
 void lz_decide_conventions(void *gcc_data, void *user_data)
 {
 	cgraph_node *node;
 
+	if (in_lto_p)
+		read_bodies();
+
 	left_out = new function_set;
 	local = new function_set;
-	if (global_regs[R15_REG])
+	if (global_regs[R15_REG] && flag_generate_lto)
+		error("lizard: r15 is a global register variable here: compile this file without "
+		      "%<-flto%>");
+	else if (global_regs[R15_REG])
 		warning(0, "lizard: r15 is a global register variable here: this file is left out");
 	FOR_EACH_DEFINED_FUNCTION(node)
 	if (must_be_left_out(node))

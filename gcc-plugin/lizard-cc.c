@@ -140,16 +140,6 @@ static struct args to_pass_on(const struct args *flat, int argc, char **argv)
 	return in;
 }
 
-static bool refuse_lto(const struct command *c)
-{
-	if (!c->lto || !c->inputs)
-		return false;
-	fputs("lizard-cc: error: -flto is not supported: the markers belong to one translation "
-	      "unit; compile and link without it\n",
-	      stderr);
-	return true;
-}
-
 int main(int argc, char **argv)
 {
 	struct args in, flat = {0}, out = {0};
@@ -158,7 +148,7 @@ int main(int argc, char **argv)
 	const char *name = lz_cc_choose(c.gcc, self, strstr(self, "++") != NULL);
 	char *lib = library_dir(), *gcc = lz_cc_find(name), *plugin = NULL;
 
-	if (!lib || refuse_lto(&c))
+	if (!lib)
 		return 1;
 	if (gcc && access(gcc, X_OK) == 0) {
 		if (needs_plugin(&c) && !(plugin = lz_cc_plugin_dir(lib, gcc)))

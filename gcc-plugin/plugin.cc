@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plugin's door: arguments, refusals, registration. */
+/* The plugin's door: arguments, registration. */
 #include "gcc.h"
 #include "plugin.h"
 
@@ -40,22 +40,6 @@ static void reserve_register(void)
 	fix_register("r15", 1, 1);
 }
 
-static bool refuse_options(void)
-{
-	if (flag_lto || flag_generate_lto || in_lto_p) {
-		error("lizard: %<-flto%> is not supported: the markers belong to one "
-		      "translation unit; compile and link without it");
-		return true;
-	}
-	return false;
-}
-
-/* The options are complete only when the unit starts. */
-static void start_unit(void *gcc_data, void *user_data)
-{
-	refuse_options();
-}
-
 static bool same_compiler(struct plugin_gcc_version *v)
 {
 	if (plugin_default_version_check(v, &gcc_version))
@@ -88,7 +72,6 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
 		return 0;
 	}
 	reserve_register();
-	register_callback(info->base_name, PLUGIN_START_UNIT, start_unit, NULL);
 	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_START, lz_pin_r15_users, NULL);
 	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_END, lz_decide_conventions, NULL);
 	lz_register_passes(info->base_name);

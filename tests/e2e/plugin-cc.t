@@ -216,12 +216,7 @@ like "$(lizard-cc missing.c 2>&1)" "missing.c" "a missing file is named"
 lizard-cc missing.c 2>/dev/null
 is $? 1 "with status 1"
 
-like "$(lizard-cc -flto main.c square.c 2>&1)" "flto.* is not supported" "-flto is refused"
-lizard-cc -flto main.c square.c 2>/dev/null
-is $? 1 "with status 1"
-lizard-cc -flto -fno-lto main.c square.c -o nolto; is "$(./nolto)" 49 "-flto -fno-lto"
 plugin=$(cd "$LIZARD_BIN/../lib/lizard/gcc-$version" && pwd)/lizard_plugin.so
-like "$($PLAIN_CC -fplugin="$plugin" -flto -c main.c 2>&1)" "flto.* is not supported" "by the plugin as well"
 like "$($PLAIN_CC -fplugin="$plugin" -fplugin-arg-lizard_plugin-chekc -c main.c 2>&1)" \
 	"unknown plugin argument .chekc" "a wrong plugin argument is named"
 like "$($PLAIN_CC -fplugin="$plugin" -fplugin-arg-lizard_plugin-check=yes -c main.c 2>&1)" \
