@@ -56,8 +56,13 @@ real_configured() (
 	echo "$done"
 )
 
+# GCC 14 takes for errors, and GCC 15 for other code, what C programs of earlier days have.
+real_dialect() {
+	[ "$("$1" -dumpversion | cut -d. -f1)" -lt 14 ] || echo "-std=gnu17 -fpermissive "
+}
+
 real_build() (
-	name=$1 cc=$2 cflags=$3 dir=$4 patch=${5:-}
+	name=$1 cc=$2 cflags=$(real_dialect "$2")$3 dir=$4 patch=${5:-}
 	source=$(real_configured "$name") || exit 1
 	rm -rf "$dir" && mkdir -p "$(dirname "$dir")" && cp -a "$source" "$dir" && cd "$dir" || exit 1
 	[ -z "$patch" ] || patch -s -p1 <"$patch" || exit 1
