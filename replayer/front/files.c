@@ -3,6 +3,8 @@
  * mapped files, and, where allowed, the host's. */
 #include "replayer/front/inside.h"
 
+#include <common/cleanup.h>
+#include <common/filecopy.h>
 #include <common/hostfile.h>
 #include <common/printable.h>
 #include <lizard/error.h>
@@ -72,6 +74,30 @@ static int open_copy(struct lz_front *f, const char *path)
 	return fd;
 }
 
+/* The file that was mapped as PATH, or as what PATH leads to, if it is here as it was then. */
+static int open_mapped(struct lz_front *f, const char *path)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return -1;
+	for (uint32_t i = 0; i < lz_reader_n_files(f->reader); i++) {
+		const struct lz_file *file = lz_reader_file(f->reader, i);
+
+		if (!file->build_id[0] ||
+		    (strcmp(file->path, path) != 0 && strcmp(file->path, real) != 0))
+			continue;
+		int fd = lz_open_regular(file->path);
+		lz_auto_free char *id = fd < 0 ? NULL : lz_build_id_fd(fd);
+
+		if (id && strcmp(id, file->build_id) == 0)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
 /* The path of the recording's file that is shown as PATH; PATH itself if none is. */
 static const char *shown_as(struct lz_front *f, const char *path)
 {
@@ -98,8 +124,10 @@ int lz_front_open(struct lz_front *f, const char *name)
 	int fd = open_copy(f, path);
 
 	/* By another name of this machine's, as /lib for /usr/lib. */
-	if (fd < 0 && f->host_files && realpath(path, real))
+	if (fd < 0 && realpath(path, real))
 		fd = open_copy(f, real);
+	if (fd < 0)
+		fd = open_mapped(f, path);
 	if (fd < 0 && f->host_files)
 		fd = lz_open_regular(path);
 	return fd < 0 ? lz_fail("there is no file %s", path) : fd;

@@ -80,8 +80,12 @@ ok $? "it listens on loopback only"
 plain() { timeout 60 gdb -nx -batch -ex 'set pagination off' "$@" "$T/tour" 2>&1; }
 out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'break factorial' -ex continue -ex reverse-stepi -ex 'info threads' -ex detach)
 like "$out" 'Breakpoint 1, factorial \(n=5\)' "a plain GDB finds a breakpoint"
-out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'monitor when' -ex kill)
+out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'monitor when' -ex detach)
 like "$out" '^start=1' "a second one goes on where the first left off"
+out=$(plain -ex "target remote 127.0.0.1:$port" -ex 'break write' -ex continue -ex backtrace -ex 'info sharedlibrary')
+like "$out" '^0x.* Yes .*/libc\.so' "the C library is found without set sysroot" || diag "$out"
+like "$out" '^#[0-9]+ .* main \(' "... and main behind it"
+plain -ex "target remote 127.0.0.1:$port" -ex kill >"$T/killed"
 wait $server
 is $? 0 "kill ends the server"
 
