@@ -28,7 +28,7 @@ enum { USED_WRONGLY = 2 }; /* the exit status */
 struct options {
 	const char *what, *gdb, *port, *process;
 	enum front_end front_end;
-	bool at_end, echo, kept, version;
+	bool at_end, echo, kept, version, tell;
 	const char **rest; /* GDB's arguments */
 	int n_rest;
 	char *first; /* the recording of the first process, which has what all processes share */
@@ -37,9 +37,11 @@ struct options {
 static void usage(FILE *to)
 {
 	fputs(
-	    "usage: lizard-gdb [options] PROG|RECORDING [GDB ARGS]\n\n"
+	    "usage: lizard-gdb [options] PROG|RECORDING [GDB ARGS]\n"
+	    "       lizard-gdb [options] -i=mi [GDB ARGS]\n\n"
 	    "Opens a recording in GDB: of a program its latest one, else the one named. Stops at "
-	    "main.\n\n"
+	    "main.\n"
+	    "For an editor, which names the program later: `run` opens its latest recording.\n\n"
 	    "  -e, --end         open at the end of the recording, where a crash is\n"
 	    "  -p, --process PID|NAME\n"
 	    "                    open this process of the recording (`lizard ps` shows them)\n"
@@ -86,6 +88,30 @@ static bool takes_word(const char *arg)
 	return false;
 }
 
+/* The interpreter that word I of GDB's asks for, as an editor does: -i=mi, --interpreter mi2 and
+ * what else GDB takes. NULL: it asks for none. */
+static const char *asks_for(const struct options *o, int i)
+{
+	const char *arg = o->rest[i] + (o->rest[i][0] == '-') + (strncmp(o->rest[i], "--", 2) == 0);
+	size_t name = strcspn(arg, "=");
+
+	if (arg == o->rest[i] || !name || (i > 0 && takes_word(o->rest[i - 1])) ||
+	    !(strncmp(arg, "i", name) == 0 || (name > 2 && strncmp(arg, "interpreter", name) == 0)))
+		return NULL;
+	return arg[name] ? arg + name + 1 : i + 1 < o->n_rest ? o->rest[i + 1] : NULL;
+}
+
+static bool interpreter_is(const struct options *o, const char *begin)
+{
+	for (int i = 0; i < o->n_rest; i++) {
+		const char *name = asks_for(o, i);
+
+		if (name && strncmp(name, begin, strlen(begin)) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What lizard-gdb itself understands: a switch sets a bool, a value a text of struct options. */
 static const struct own_option {
 	const char *name, *letter;
@@ -97,6 +123,7 @@ static const struct own_option {
     {"--serve", "-s", VALUE, offsetof(struct options, port)},
     {"--echo", NULL, SWITCH, offsetof(struct options, echo)},
     {"--kept", NULL, SWITCH, offsetof(struct options, kept)},
+    {"--tell", NULL, SWITCH, offsetof(struct options, tell)}, /* for Lizard's commands in GDB */
     {"--patched", NULL, USE_PATCHED, 0},
     {"--stock", NULL, USE_STOCK, 0},
     {"--gdb", NULL, VALUE, offsetof(struct options, gdb)},
@@ -179,7 +206,7 @@ static int parse(int argc, char **argv, struct options *o)
 				o->rest[o->n_rest++] = argv[++i];
 		}
 	}
-	if (!o->what && !o->version)
+	if (!o->what && !o->version && !interpreter_is(o, "mi") && !interpreter_is(o, "dap"))
 		return lz_fail("which program or recording? See lizard-gdb --help");
 	return 0;
 }
@@ -270,7 +297,8 @@ static bool same_files(struct lz_reader *r)
 static char *server_command(const struct options *o, const char *self, const char *dir)
 {
 	char *program = lz_shell_word(self), *recording = lz_shell_word(dir), *command = NULL;
-	int n = -1, err = fcntl(STDERR_FILENO, F_DUPFD, 3);
+	/* a GDB that runs has none of what is open here */
+	int n = -1, err = o->tell ? -1 : fcntl(STDERR_FILENO, F_DUPFD, 3);
 	char redirect[16] = "";
 
 	/* GDB shows what the server writes to its stderr late, or never if the server is gone. */
@@ -297,19 +325,6 @@ static char *target_command(const struct options *o, const char *dir)
 	return n < 0 ? NULL : command;
 }
 
-/* An IDE's protocol: -i=mi, --interpreter mi2 and what else GDB takes. */
-static bool asks_for_mi(const struct options *o, int i)
-{
-	const char *arg = o->rest[i] + (o->rest[i][0] == '-') + (strncmp(o->rest[i], "--", 2) == 0);
-	size_t name = strcspn(arg, "=");
-
-	if (arg == o->rest[i] || !name || (i > 0 && takes_word(o->rest[i - 1])) ||
-	    !(strncmp(arg, "i", name) == 0 || (name > 2 && strncmp(arg, "interpreter", name) == 0)))
-		return false;
-	const char *value = arg[name] ? arg + name + 1 : i + 1 < o->n_rest ? o->rest[i + 1] : "";
-	return strncmp(value, "mi", 2) == 0;
-}
-
 /* As Python wants it. */
 static bool is_utf8(const char *text)
 {
@@ -334,12 +349,39 @@ static int tell_gdb(const struct options *o, const char *self, const char *dir)
 	if (!command)
 		return lz_fail("out of memory");
 	setenv("LIZARD_GDB_OPEN", command, 1);
+	setenv("LIZARD_GDB_RECORDING", dir, 1);
 	if (o->at_end)
 		setenv("LIZARD_GDB_END", "1", 1);
-	for (int i = 0; i < o->n_rest; i++)
-		if (asks_for_mi(o, i))
-			setenv("LIZARD_GDB_MI", "1", 1);
 	free(command);
+	return 0;
+}
+
+/* The command by which GDB learns how to open a recording itself. malloced. */
+static char *tell_command(const struct options *o, const char *self)
+{
+	lz_auto_free char *program = lz_shell_word(self);
+	lz_auto_free char *process = o->process ? lz_shell_word(o->process) : NULL;
+	char *command = NULL;
+
+	if (!program || (o->process && !process) ||
+	    asprintf(&command, "%s gdb --tell --%s%s%s%s%s%s", program,
+	             o->front_end == PATCHED ? "patched" : "stock", o->at_end ? " --end" : "",
+	             o->echo ? " --echo" : "", o->kept ? " --kept" : "",
+	             process ? " --process " : "", process ? process : "") < 0)
+		return NULL;
+	return command;
+}
+
+/* What holds whether a recording is named or not. */
+static int prepare(const struct options *o, const char *self)
+{
+	lz_auto_free char *command = tell_command(o, self);
+
+	if (!command)
+		return lz_fail("out of memory");
+	setenv("LIZARD_GDB_TELL", command, 1);
+	if (interpreter_is(o, "mi"))
+		setenv("LIZARD_GDB_MI", "1", 1);
 	return 0;
 }
 
@@ -391,6 +433,16 @@ static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
 	return 0;
 }
 
+/* The words by which GDB finds what the recording brought along. */
+static int found_words(const struct options *o, const char **argv)
+{
+	int n = lz_gdb_kept_words(o->first, argv);
+
+	n += lz_gdb_source_words(o->first, argv + n);
+	return n + lz_gdb_debug_words(o->first, argv + n);
+}
+
+/* PROGRAM: NULL if none is named. */
 static int start_gdb(const struct options *o, const char *gdb, const char *commands,
                      const char *program)
 {
@@ -405,9 +457,8 @@ static int start_gdb(const struct options *o, const char *gdb, const char *comma
 		argv[n++] = "-eiex";
 		argv[n++] = "set python dont-write-bytecode on";
 	}
-	n += lz_gdb_kept_words(o->first, argv + n);
-	n += lz_gdb_source_words(o->first, argv + n);
-	n += lz_gdb_debug_words(o->first, argv + n);
+	if (o->first)
+		n += found_words(o, argv + n);
 	argv[n++] = "-x";
 	argv[n++] = commands;
 	for (int i = 0; i < o->n_rest; i++)
@@ -418,6 +469,33 @@ static int start_gdb(const struct options *o, const char *gdb, const char *comma
 	lz_fail_errno("starting %s", argv[0]);
 	free(argv);
 	return -1;
+}
+
+/* For a GDB that runs: {"environment": {NAME: TEXT}, "commands": [TEXT], "program": PATH}. */
+static int tell_start(const struct options *o, const char *program)
+{
+	static const char *const names[] = {"LIZARD_GDB_OPEN", "LIZARD_GDB_RECORDING",
+	                                    "LIZARD_GDB_END", "LIZARD_GDB_SYSROOT",
+	                                    "LIZARD_GDB_DEBUG"};
+	const char *words[LZ_GDB_WORDS];
+	int n = found_words(o, words);
+	json_t *environment = json_object(), *commands = json_array();
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (getenv(names[i]))
+			json_object_set_new(environment, names[i], json_string(getenv(names[i])));
+	for (int i = 1; i < n; i += 2)
+		json_array_append_new(commands, json_string(words[i]));
+	json_t *all = json_pack("{so so ss}", "environment", environment, "commands", commands,
+	                        "program", program);
+	lz_auto_free char *text = all ? json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+
+	json_decref(all);
+	if (!text)
+		return lz_fail("%s: GDB has no way to name a path that is no UTF-8; rename it",
+		               program);
+	lz_print(stdout, "%s\n", text);
+	return 0;
 }
 
 static int serve_port(const struct options *o, const char *dir)
@@ -474,11 +552,11 @@ static int say_version(struct options *o)
 {
 	char self[PATH_MAX], gdb[PATH_MAX], line[200];
 
-	printf("lizard " LIZARD_VERSION "\n");
 	if (find_self(self) < 0 || find_gdb(o, self, gdb) < 0 || version_of(gdb, line) < 0)
 		return -1;
-	lz_print(stdout, "%s: %s (%s)\n", o->front_end == PATCHED ? "patched GDB" : "stock GDB",
-	         line, gdb);
+	/* GDB's first, for programs that ask whether this is one, and which */
+	lz_print(stdout, "%s\nlizard " LIZARD_VERSION ", %s GDB %s\n", line,
+	         o->front_end == PATCHED ? "patched" : "stock", gdb);
 	return 0;
 }
 
@@ -502,12 +580,26 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 		rc = find_gdb(o, self, gdb);
 	if (rc == 0)
 		rc = tell_gdb(o, self, dir);
+	if (rc == 0 && !o->tell)
+		rc = prepare(o, self);
 	if (rc == 0 && o->front_end == STOCK)
 		rc = check_shown(dir) < 0 ? -1 : check_shown(program);
 	if (rc == 0)
-		rc = start_gdb(o, gdb, commands, program);
+		rc = o->tell ? tell_start(o, program) : start_gdb(o, gdb, commands, program);
 	free(program);
 	return rc;
+}
+
+/* GDB without a recording: its user names the program there. */
+static int open_without(struct options *o)
+{
+	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
+
+	if (find_self(self) < 0 || find_commands(self, commands) < 0 ||
+	    find_gdb(o, self, gdb) < 0 || prepare(o, self) < 0)
+		return -1;
+	setenv("LIZARD_GDB_OPEN", "", 1);
+	return start_gdb(o, gdb, commands, NULL);
 }
 
 /* The recording that is meant. malloced. */
@@ -553,7 +645,7 @@ int lz_cmd_gdb(int argc, char **argv)
 	int rc = parse(argc, argv, &o), failed = rc < 0 ? USED_WRONGLY : 1;
 
 	if (rc == 0)
-		rc = o.version ? say_version(&o) : open_recording(&o);
+		rc = o.version ? say_version(&o) : o.what ? open_recording(&o) : open_without(&o);
 	else if (rc > 0)
 		rc = 0;
 	free(o.first);

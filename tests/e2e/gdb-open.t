@@ -14,9 +14,9 @@ like "$("$LIZARD_BIN/lizard-gdb" --help)" 'usage: lizard-gdb' "--help"
 for how in "-v" "--stock --version" "--gdb gdb --version"; do
 	# shellcheck disable=SC2086
 	out=$(LIZARD_FRONT_END='' "$LIZARD_BIN/lizard-gdb" $how | tr '\n' ' ')
-	like "$out" '^lizard [0-9.]+ (stock|patched) GDB: GNU gdb .*[0-9]+\.[0-9]+.* \(.*gdb\) $' "$how: Lizard's version and GDB's"
+	like "$out" '^GNU gdb .*[0-9]+\.[0-9]+ lizard [0-9.]+, (stock|patched) GDB .*gdb $' "$how: GDB's version and Lizard's"
 done
-like "$out" ' stock GDB: ' "--gdb: that one's"
+like "$out" ', stock GDB gdb' "--gdb: that one's"
 out=$("$LIZARD_BIN/lizard-gdb" --gdb "$T/none" --version 2>&1)
 is "$?" 1 "--version without a GDB: status"
 like "$out" "^lizard-gdb: $T/none --version says nothing" "and what is wrong"

@@ -7,6 +7,7 @@ import gdb
 from . import conditions, inlined, listing, report
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .jumps import JumpBackward, JumpForward
+from .latest import TELL
 from .libraries import on_new_breakpoint
 from .opening import open_recording
 from .programs import on_modified, on_new_objfile
@@ -40,7 +41,7 @@ def define():
     gdb.events.stop.connect(on_stop)
     gdb.events.new_objfile.connect(on_new_objfile)
     gdb.events.breakpoint_modified.connect(on_modified)
-    if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote"):
+    if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote") or "--stock" in TELL:
         Shown.asks_server = True
         inlined.define()
         conditions.define()

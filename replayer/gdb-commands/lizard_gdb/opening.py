@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Opening a recording, and the place shown first."""
+import contextlib
 import os
 import signal
 import time
 
 import gdb
 
+from . import settings
 from .libraries import keep_libraries
 from .places import show_place
 from .replay import inside, replay, why_no_markers
@@ -98,25 +100,42 @@ def on_write(event):
     )
 
 
-def connect(command, at_end):
+def connect(command, at_end, go=None):
+    """GO: what shows the first place if the recording is not opened at its end."""
     with Silence():
         # The server answers when it has read the recording, which may take longer than GDB's two seconds. If
         # it dies, the pipe's end tells.
+        watch_writes(False)
         gdb.execute("set remotetimeout 600")
         execute(command)
     if not inside():
         monitor("quiet")
+        settings.define()
     keep_libraries()  # for watchpoints of GDB's initialization files
     announce()
     if at_end:
         show_end()
+    elif go is not None:
+        go()
     elif replay().info()["inside"]:
         show_place()  # main began before its recording
     else:
         to_main()
-    # Only now: what GDB itself writes while connecting is nobody's doing.
-    gdb.events.memory_changed.connect(on_write)
-    gdb.events.register_changed.connect(on_write)
+    watch_writes(True)
+
+
+class Writes:
+    """Those of the user's. What GDB itself writes while it connects is nobody's doing."""
+
+    watched = False
+
+
+def watch_writes(on):
+    if on == Writes.watched:
+        return
+    Writes.watched = on
+    for event in (gdb.events.memory_changed, gdb.events.register_changed):
+        (event.connect if on else event.disconnect)(on_write)
 
 
 def give_up(why):
@@ -124,11 +143,11 @@ def give_up(why):
     gdb.execute("quit 1")
 
 
-def open_recording():
-    """Asked for by lizard-gdb through the environment."""
+@contextlib.contextmanager
+def environment_of_opening():
+    """GDB's command that opens the recording, and whether that is at its end, as lizard-gdb says. GDB asks nothing
+    meanwhile."""
     command = os.environ.pop("LIZARD_GDB_OPEN", None)
-    if command is None:
-        return
     at_end = os.environ.pop("LIZARD_GDB_END", None) is not None
     sysroot = os.environ.pop("LIZARD_GDB_SYSROOT", None)
     if sysroot is not None:
@@ -136,12 +155,22 @@ def open_recording():
     confirm = gdb.parameter("confirm")
     gdb.execute("set confirm off")
     try:
-        with OneMove():
-            connect(command, at_end)
-    except (gdb.error, gdb.GdbError) as e:
-        give_up(e)
-    except KeyboardInterrupt:
-        if gdb.selected_inferior().pid:
-            raise
-        give_up("interrupted while the recording was opened")
-    gdb.execute("set confirm " + ("on" if confirm else "off"))
+        yield command, at_end
+    finally:
+        gdb.execute("set confirm " + ("on" if confirm else "off"))
+
+
+def open_recording():
+    """Asked for by lizard-gdb through the environment."""
+    with environment_of_opening() as (command, at_end):
+        if not command:
+            return
+        try:
+            with OneMove():
+                connect(command, at_end)
+        except (gdb.error, gdb.GdbError) as e:
+            give_up(e)
+        except KeyboardInterrupt:
+            if gdb.selected_inferior().pid:
+                raise
+            give_up("interrupted while the recording was opened")

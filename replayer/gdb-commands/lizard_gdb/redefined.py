@@ -3,6 +3,7 @@
 import gdb
 
 from .command import Command
+from .latest import open_latest
 from .moves import travel
 from .replay import _lizard
 from .start import to_main, to_start
@@ -77,47 +78,53 @@ class Return(gdb.Function):
         )
 
 
-def refuse_arguments(arg):
-    if arg.strip():
-        raise gdb.GdbError("The program's arguments are the recorded ones.")
+class FromStart(Command):
+    """What begins at the recording's start. If none is open, the program's newest one is opened."""
+
+    redefines = True
+    repeats = False
+
+    def act(self, arg, from_tty):
+        words = arg.split()
+        background = " &" if words[-1:] == ["&"] else ""
+        if words != ["&"] * len(words[:1]):
+            raise gdb.GdbError("The program's arguments are the recorded ones.")
+
+        def go():
+            self.go(background)
+
+        if gdb.selected_inferior().pid == 0:
+            open_latest(go)
+        else:
+            to_start()
+            go()
 
 
-class Run(Command):
+class Run(FromStart):
     """Go to the start of the recording and continue from there.
 Usage: run"""
 
     name = "run"
-    redefines = True
-    repeats = False
 
-    def act(self, arg, from_tty):
-        refuse_arguments(arg)
-        to_start()
-        gdb.execute("continue", from_tty)
+    def go(self, background):
+        gdb.execute("continue" + background)
 
 
-class Start(Command):
+class Start(FromStart):
     """Go to the start of the recording and from there to main.
 Usage: start"""
 
     name = "start"
-    redefines = True
-    repeats = False
 
-    def act(self, arg, from_tty):
-        refuse_arguments(arg)
-        to_start()
+    def go(self, background):
         to_main()
 
 
-class StartInstruction(Command):
+class StartInstruction(FromStart):
     """Go to the start of the recording.
 Usage: starti"""
 
     name = "starti"
-    redefines = True
-    repeats = False
 
-    def act(self, arg, from_tty):
-        refuse_arguments(arg)
+    def go(self, background):
         travel("seek", "start")
