@@ -191,6 +191,8 @@ int lz_front_move_to(struct lz_front_move *m, const char *where);
 int lz_front_arm(struct lz_front *f, const struct lz_front_move *m);
 /* From now on lz_front_outcome() is asked for what there is to say of a move: it is no note of the stop. */
 void lz_front_quiet(struct lz_front *f);
+/* The debugger is a GDB of the major version MAJOR: steps backwards are the reverses of that one's. */
+void lz_front_follow_gdb(struct lz_front *f, unsigned major);
 /* *NOTE: what there is to say of the last move, in lines; *FAILURE: why it could not be made. Both are malloced, or NULL.
  * Once. From any thread, while no other call goes on. */
 void lz_front_outcome(struct lz_front *f, char **note, char **failure);

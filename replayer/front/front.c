@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening and closing a front, and its notes: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
+#include "replayer/program/lines.h"
 
 #include <common/print.h>
 #include <common/printable.h>
@@ -59,6 +60,12 @@ char *lz_front_note(struct lz_front *f)
 void lz_front_quiet(struct lz_front *f)
 {
 	f->quiet = true;
+}
+
+void lz_front_follow_gdb(struct lz_front *f, unsigned major)
+{
+	(void)f; /* a process has one debugger at a time */
+	lz_lines_follow_gdb(major);
 }
 
 static int set_up(struct lz_front *f)

@@ -147,7 +147,7 @@ static char *step_over(struct lz_front *f, const char *text)
 }
 
 static const char help[] =
-    "monitor commands: when, now, info, quiet, note, here, signals pass|stop, over "
+    "monitor commands: when, now, info, quiet, gdb N, note, here, signals pass|stop, over "
     "N|none, libraries keep|forget, and moves that the next "
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
@@ -156,6 +156,7 @@ static const char help[] =
 char *lz_front_monitor(struct lz_front *f, const char *text)
 {
 	char *answer;
+	unsigned major;
 
 	if (strcmp(text, "when") == 0 || strcmp(text, "now") == 0)
 		answer = when(f, text[0] == 'w');
@@ -167,6 +168,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = here(f);
 	else if (strcmp(text, "quiet") == 0)
 		answer = (lz_front_quiet(f), strdup(""));
+	else if (sscanf(text, "gdb %u", &major) == 1)
+		answer = (lz_front_follow_gdb(f, major), strdup(""));
 	else if (strcmp(text, "signals pass") == 0 || strcmp(text, "signals stop") == 0)
 		answer = (lz_front_pass_all_signals(f, text[8] == 'p'), strdup(""));
 	else if (strcmp(text, "libraries keep") == 0 || strcmp(text, "libraries forget") == 0)

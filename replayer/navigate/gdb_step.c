@@ -457,6 +457,36 @@ static int back_to_known(struct stepping *s)
 	return s->m->at_goal(s->m->arg) ? LZ_STEP_PASSED : decide(s);
 }
 
+/* How many of the N calls around control are not around where the call begins that is stepped
+ * through. */
+static size_t not_entered(struct stepping *s, const struct lz_inline *in, size_t n)
+{
+	struct lz_inline before[MAX_INLINES];
+	size_t hidden, same = 0;
+	size_t m = find_inlines(s->m, s->frame.inlines[s->frame.n - 1], before, &hidden);
+
+	while (same < n && same < m && in[same].id == before[same].id)
+		same++;
+	return n - same;
+}
+
+/* The frame that GDB shows: without the calls that begin here, unless they have been entered.
+ * Returns how many are hidden. */
+static size_t shown_frame(struct stepping *s, const struct lz_inline *in, size_t n, size_t hidden,
+                          struct frame *now)
+{
+	size_t entered;
+
+	fill_frame(s, in, n - hidden, now);
+	if (!lz_gdb_keeps_entered() || !hidden || !s->frame.n || now->cfa != s->frame.cfa)
+		return hidden;
+	entered = not_entered(s, in, n);
+	if (entered >= hidden)
+		return hidden;
+	fill_frame(s, in, n - entered, now);
+	return entered;
+}
+
 /* Out of the range, in a known place: is this a stop? Sets the new range if not. */
 static int new_line(struct stepping *s)
 {
@@ -474,7 +504,7 @@ static int new_line(struct stepping *s)
 		return back_to_known(s);
 	}
 	n = find_inlines(s->m, s->r.rip, in, &hidden);
-	fill_frame(s, in, n - hidden, &now);
+	hidden = shown_frame(s, in, n, hidden, &now);
 	rc = inline_stop(s, in, n, hidden, &now, &keep_going);
 	if (rc != GO_ON || keep_going)
 		return rc;

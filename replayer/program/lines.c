@@ -199,6 +199,18 @@ static const struct line_inline *inline_at(const struct line_unit *u, uint64_t a
 	return NULL;
 }
 
+static struct lz_inline as_gdb_has_it(const struct line_inline *in)
+{
+	bool far = lz_gdb_keeps_far_lines(), known = lz_gdb_knows_entries() && in->entry_pc;
+
+	return (struct lz_inline){.entry = known ? in->entry_pc : in->entry,
+	                          .start = in->start,
+	                          .end = in->end,
+	                          .call_line = far ? in->call_line : (uint16_t)in->call_line,
+	                          .call_symtab = in->call_symtab,
+	                          .id = in->die};
+}
+
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max)
 {
 	struct line_unit *u = unit_at(l, addr);
@@ -208,8 +220,7 @@ size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out
 		const struct line_inline *in = &u->inlines[i];
 
 		if (addr >= in->start && addr < in->end)
-			out[n++] = (struct lz_inline){in->entry, in->start, in->end, in->call_line,
-			                              in->call_symtab};
+			out[n++] = as_gdb_has_it(in);
 	}
 	return n;
 }

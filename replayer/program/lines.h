@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Source lines, functions and unwind rules of one ELF file, read with libdw the way GDB 13 reads
+/* Source lines, functions and unwind rules of one ELF file, read with libdw the way GDB reads
  * them, since fs, fn, bs and prev must mean the same lines that GDB means: rows of one address are
  * merged, a change of file ends a row, rows that only differ in the discriminator are one.
  *
@@ -33,10 +33,23 @@ struct lz_range {
 
 /* An inlined call whose code holds an address. */
 struct lz_inline {
-	uint64_t entry;                  /* where its first piece begins, as GDB 13 has it */
+	uint64_t entry;                  /* where GDB has it begin */
 	uint64_t start, end;             /* the part of it that was asked for */
 	uint32_t call_line, call_symtab; /* where it is called, as in struct lz_sal */
+	uint64_t id;                     /* equal for parts of one call in one file */
 };
+
+/* GDBs differ. This process's debugger is a GDB of the major version MAJOR (without a call, 13), of
+ * which the following are asked. */
+void lz_lines_follow_gdb(unsigned major);
+/* Lines beyond 65,535 are kept as calls' lines as well. */
+bool lz_gdb_keeps_far_lines(void);
+/* A row goes on over rows of the same line that begin no statement. */
+bool lz_gdb_joins_rows(void);
+/* An inlined call begins where DW_AT_entry_pc says, not with its first piece. */
+bool lz_gdb_knows_entries(void);
+/* A step within an inlined call hides no call that it was in before. */
+bool lz_gdb_keeps_entered(void);
 
 /* Never NULL for a readable ELF file; without debug information it only knows symbols. ORIGIN:
  * where the file was that PATH is a copy of, as debug information beside it is found from there. */

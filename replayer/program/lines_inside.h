@@ -29,7 +29,8 @@ struct line_func {
 
 struct line_inline {
 	uint64_t entry, start, end;
-	uint64_t die; /* whose part it is */
+	uint64_t entry_pc; /* 0: none is named */
+	uint64_t die;      /* whose part it is */
 	uint32_t depth, call_line, call_symtab;
 };
 

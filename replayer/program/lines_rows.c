@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The line tables of one compilation unit: one for each file, as GDB 13 keeps them. */
+/* The line tables of one compilation unit: one for each file, as GDB keeps them. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,6 +207,17 @@ static size_t row_behind(const struct line_table *t, uint64_t addr)
 	return lz_lower_bound(i, t->n_rows, t->rows[i].pc <= addr);
 }
 
+/* The row behind that ends the one before it. */
+static size_t row_that_ends(const struct line_table *t, size_t behind)
+{
+	uint32_t line = behind ? t->rows[behind - 1].line : 0;
+
+	while (behind && lz_gdb_joins_rows() && behind < t->n_rows &&
+	       t->rows[behind].line == line && !t->rows[behind].is_stmt)
+		behind++;
+	return behind;
+}
+
 /* Of several rows at one address a statement's start counts. */
 static const struct line_row *statement_of(const struct line_table *t, const struct line_row *row)
 {
@@ -230,7 +241,8 @@ void lines_find_row(const struct line_unit *u, uint64_t addr, struct lz_sal *sal
 		const struct line_table *t = &u->tables[i];
 		size_t behind = row_behind(t, addr);
 		const struct line_row *row = behind ? &t->rows[behind - 1] : NULL;
-		uint64_t next = behind < t->n_rows ? t->rows[behind].pc : 0;
+		size_t ends = row_that_ends(t, behind);
+		uint64_t next = ends < t->n_rows ? t->rows[ends].pc : 0;
 
 		if (!row && (!first_behind || next < first_behind))
 			first_behind = next;

@@ -56,6 +56,28 @@ static size_t join_pieces(struct line_inline *in, size_t n)
 	return kept;
 }
 
+/* An offset counts from the first piece. An entry outside of all pieces is none. */
+static void find_entry(const struct reader *rd, Dwarf_Die *die, struct line_inline *in, size_t n)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Addr entry;
+	Dwarf_Word offset;
+	bool inside = false;
+
+	if (!n || !dwarf_attr(die, DW_AT_entry_pc, &attr))
+		return;
+	if (dwarf_formaddr(&attr, &entry) == 0)
+		entry += rd->l->dw_bias;
+	else if (dwarf_formudata(&attr, &offset) == 0)
+		entry = in[0].entry + offset;
+	else
+		return;
+	for (size_t i = 0; i < n; i++)
+		inside |= entry >= in[i].start && entry < in[i].end;
+	for (size_t i = 0; inside && i < n; i++)
+		in[i].entry_pc = entry;
+}
+
 static int add_inline(const struct reader *rd, Dwarf_Die *die, uint32_t depth)
 {
 	struct line_unit *u = rd->u;
@@ -67,7 +89,7 @@ static int add_inline(const struct reader *rd, Dwarf_Die *die, uint32_t depth)
 	ptrdiff_t off = 0;
 
 	if (dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &word))
-		in.call_line = (uint16_t)word; /* as GDB 13 keeps it */
+		in.call_line = (uint32_t)word;
 	if (dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &word) &&
 	    word < rd->n_files)
 		in.call_symtab = rd->symtab[word];
@@ -85,6 +107,7 @@ static int add_inline(const struct reader *rd, Dwarf_Die *die, uint32_t depth)
 			in.entry = in.start;
 		*slot = in;
 	}
+	find_entry(rd, die, u->inlines + first, u->n_inlines - first);
 	u->n_inlines = first + join_pieces(u->inlines + first, u->n_inlines - first);
 	return 0;
 }

@@ -15,7 +15,7 @@ from .server import monitor
 from .start import to_main
 from .shown import OneMove
 from .status import ending
-from .stops import Silence
+from .stops import Silence, version
 from .text import execute, say
 
 
@@ -110,6 +110,7 @@ def connect(command, at_end, go=None):
         execute(command)
     if not inside():
         monitor("quiet")
+        monitor("gdb %d" % version())
         settings.define()
     keep_libraries()  # for watchpoints of GDB's initialization files
     announce()
