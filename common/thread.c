@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 #include <common/clock.h>
 #include <common/thread.h>
 #include <lizard/error.h>
@@ -28,4 +29,15 @@ int lz_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), v
 	}
 	pthread_setname_np(*thread, name);
 	return 0;
+}
+
+void lz_thread_rest(pthread_cond_t *wake, pthread_mutex_t *lock, uint32_t us)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += us % 1000000 * 1000L;
+	t.tv_sec += us / 1000000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	pthread_cond_clockwait(wake, lock, CLOCK_MONOTONIC, &t);
 }

@@ -66,12 +66,7 @@ static void *watch(void *arg)
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->quit) {
-		struct timespec t;
-		clock_gettime(CLOCK_REALTIME, &t);
-		t.tv_nsec += TICK_MS * 1000000L;
-		t.tv_sec += t.tv_nsec / 1000000000;
-		t.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&w->wake, &w->lock, &t);
+		lz_thread_rest(&w->wake, &w->lock, TICK_MS * 1000);
 		look(rp, w);
 	}
 	pthread_mutex_unlock(&w->lock);

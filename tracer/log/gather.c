@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Between two looks: longer while little comes, until a look every 4 ms has met nothing 25
  * times. */
@@ -61,17 +60,6 @@ static int gather(struct lz_gather *g)
 	return g->failed ? lz_fail("%s", g->error) : n;
 }
 
-static void rest(struct lz_gather *g, uint32_t us)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += us * 1000L;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&g->wake, &g->lock, &t);
-}
-
 static void sleep_until_woken(struct lz_gather *g)
 {
 	g->asleep = true;
@@ -94,7 +82,7 @@ static void *work(void *arg)
 			us *= 2;
 		quiet = n ? 0 : quiet + 1;
 		if (quiet < QUIET_LOOKS)
-			rest(g, us);
+			lz_thread_rest(&g->wake, &g->lock, us);
 		else
 			sleep_until_woken(g);
 	}
@@ -113,7 +101,6 @@ struct lz_gather *lz_gather_start(struct lz_writer *w, uint32_t tid, uint8_t *ri
                                   const cpu_set_t *cpus)
 {
 	struct lz_gather *g = calloc(1, sizeof(*g));
-	pthread_condattr_t attr;
 
 	if (!g) {
 		lz_fail("no memory");
@@ -123,10 +110,7 @@ struct lz_gather *lz_gather_start(struct lz_writer *w, uint32_t tid, uint8_t *ri
 	g->tid = tid;
 	g->ring = ring;
 	pthread_mutex_init(&g->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&g->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&g->wake, NULL);
 	if (lz_thread_start(&g->thread, "lizard-gather", work, g) < 0) {
 		destroy(g);
 		return NULL;

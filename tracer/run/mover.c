@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A look costs some 50 us. */
@@ -234,17 +233,6 @@ static void look(struct lz_mover *m)
 	place_packers(m, packers_waited(m) * 100 > ns * CROWDED_PERCENT);
 }
 
-static void rest(struct lz_mover *m)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += LOOK_MS * 1000000L;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&m->wake, &m->lock, &t);
-}
-
 static void *work(void *arg)
 {
 	struct lz_mover *m = arg;
@@ -254,7 +242,7 @@ static void *work(void *arg)
 	m->looked = lz_now();
 	pthread_mutex_lock(&m->lock);
 	while (!m->stop) {
-		rest(m);
+		lz_thread_rest(&m->wake, &m->lock, LOOK_MS * 1000);
 		if (!m->stop)
 			look(m);
 	}
@@ -274,7 +262,6 @@ int lz_mover_start(struct lz_tracer *t)
 	if (CPU_COUNT(&t->borrowed.given) < 2)
 		return 0;
 	struct lz_mover *m = calloc(1, sizeof *m);
-	pthread_condattr_t attr;
 
 	if (!m)
 		return lz_fail("no memory");
@@ -283,10 +270,7 @@ int lz_mover_start(struct lz_tracer *t)
 	m->calm = CALM_LOOKS;
 	m->patience = 1;
 	pthread_mutex_init(&m->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&m->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&m->wake, NULL);
 	if (lz_thread_start(&m->thread, "lizard-mover", work, m) < 0) {
 		destroy(m);
 		return -1;
