@@ -47,6 +47,7 @@ struct lz_worker {
 	struct lz_parts *parts;
 	uint64_t raw, packed_to, gone; /* bytes ever packed, what they became; no longer on disk */
 	bool stop;
+	_Atomic(const _Atomic bool *) hurry; /* NULL: never */
 	struct lz_buf spare[SPARES];
 	unsigned n_spares;
 	const char *error; /* the first one; nothing is written after it */
@@ -68,13 +69,22 @@ static size_t waiting(struct lz_worker *w, const struct job *job)
 
 /* zlib packs pages at a tenth of zstd's speed, no smaller: not while other frames wait. LZ4 packs
  * markers at two to three times zstd's speed, to twice the size: only while zstd does not keep
- * up. */
+ * up. Where others crowd our CPU even that is too much. */
+static int codec_for_markers(struct lz_worker *w, size_t waiting)
+{
+	const _Atomic bool *hurry = w->hurry;
+
+	if (waiting <= QUEUE_LONG)
+		return LZ_CODEC_ZSTD;
+	return hurry && *hurry ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
+}
+
 static int codec_for(struct lz_worker *w, const struct job *job)
 {
 	switch (job->frame.type) {
 	case LZ_FRAME_HEAD: return LZ_CODEC_ZLIB;
 	case LZ_FRAME_PAGES: return waiting(w, job) ? LZ_CODEC_ZSTD : LZ_CODEC_ZLIB;
-	case LZ_FRAME_MARKERS: return waiting(w, job) > QUEUE_LONG ? LZ_CODEC_LZ4 : LZ_CODEC_ZSTD;
+	case LZ_FRAME_MARKERS: return codec_for_markers(w, waiting(w, job));
 	case LZ_FRAME_EVENTS: return LZ_CODEC_ZSTD;
 	default: return LZ_CODEC_RAW;
 	}
@@ -419,6 +429,11 @@ uint64_t lz_worker_hashed_from(struct lz_worker *w)
 	uint64_t from = w->hashed_from;
 	pthread_mutex_unlock(&w->lock);
 	return from;
+}
+
+void lz_worker_hurry(struct lz_worker *w, const _Atomic bool *hurry)
+{
+	w->hurry = hurry;
 }
 
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus)

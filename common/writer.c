@@ -165,6 +165,11 @@ int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus)
 	return lz_worker_pin(w->worker, cpus);
 }
 
+void lz_writer_hurry(struct lz_writer *w, const _Atomic bool *hurry)
+{
+	lz_worker_hurry(w->worker, hurry);
+}
+
 uint64_t lz_writer_size(const struct lz_writer *w)
 {
 	return lz_worker_written(w->worker);

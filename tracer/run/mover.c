@@ -220,6 +220,7 @@ static void place_packers(struct lz_mover *m, bool crowded)
 	cpu_set_t cpus;
 
 	m->calm = crowded ? 0 : m->calm + 1;
+	m->t->hurry = m->calm < CALM_LOOKS;
 	lz_other_cpus(m->t, &cpus);
 	each_packer(m, allow, m->calm < CALM_LOOKS ? &m->given : &cpus);
 }

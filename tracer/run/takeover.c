@@ -133,6 +133,7 @@ static int make_recording(struct lz_tracer *t)
 	if (!t->w)
 		return lz_fail("there are too many recordings of a process %u", t->tid);
 	t->hash_told = false;
+	lz_writer_beside(t);
 	snprintf(path, sizeof(path), "%s/processes/.files", t->follow.root);
 	return lz_what_to_keep(t) < 0 ? -1 : lz_writer_share_copies(t->w, path);
 }
@@ -230,8 +231,6 @@ static int begin(struct lz_tracer *t, const struct lz_handover *h)
 	sched_setaffinity(h->pid, sizeof(cpus), &cpus);
 	if (describe(t, h) < 0 || make_recording(t) < 0)
 		return -1;
-	lz_other_cpus(t, &cpus);
-	lz_writer_pin(t->w, &cpus);
 	t->t0 = lz_now();
 	return h->kind == LZ_HANDOVER_FORK ? forked(t, h) : lz_new_image(t);
 }

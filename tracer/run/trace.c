@@ -32,10 +32,17 @@ int lz_what_to_keep(struct lz_tracer *t)
 	return last ? lz_writer_keep_last(t->w, o->max_bytes) : 0;
 }
 
-static int begin(struct lz_tracer *t)
+void lz_writer_beside(struct lz_tracer *t)
 {
 	cpu_set_t cpus;
 
+	lz_other_cpus(t, &cpus);
+	lz_writer_pin(t->w, &cpus);
+	lz_writer_hurry(t->w, &t->hurry);
+}
+
+static int begin(struct lz_tracer *t)
+{
 	if (lz_launch(t) < 0)
 		return -1;
 	lz_set_signals(t->p.pid, true);
@@ -45,8 +52,7 @@ static int begin(struct lz_tracer *t)
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
 	if (!t->w || lz_what_to_keep(t) < 0 || lz_follow_begin(t) < 0)
 		return -1;
-	lz_other_cpus(t, &cpus);
-	lz_writer_pin(t->w, &cpus);
+	lz_writer_beside(t);
 	t->t0 = lz_now();
 	return lz_new_image(t);
 }
