@@ -47,7 +47,7 @@ struct lz_worker {
 	struct lz_parts *parts;
 	uint64_t raw, packed_to, gone; /* bytes ever packed, what they became; no longer on disk */
 	bool stop;
-	_Atomic(const _Atomic bool *) hurry; /* NULL: never */
+	_Atomic bool hurry;
 	struct lz_buf spare[SPARES];
 	unsigned n_spares;
 	const char *error; /* the first one; nothing is written after it */
@@ -72,11 +72,9 @@ static size_t waiting(struct lz_worker *w, const struct job *job)
  * up. Where others crowd our CPU even that is too much. */
 static int codec_for_markers(struct lz_worker *w, size_t waiting)
 {
-	const _Atomic bool *hurry = w->hurry;
-
 	if (waiting <= QUEUE_LONG)
 		return LZ_CODEC_ZSTD;
-	return hurry && *hurry ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
+	return w->hurry ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
 }
 
 static int codec_for(struct lz_worker *w, const struct job *job)
@@ -431,7 +429,7 @@ uint64_t lz_worker_hashed_from(struct lz_worker *w)
 	return from;
 }
 
-void lz_worker_hurry(struct lz_worker *w, const _Atomic bool *hurry)
+void lz_worker_hurry(struct lz_worker *w, bool hurry)
 {
 	w->hurry = hurry;
 }

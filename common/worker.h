@@ -47,8 +47,8 @@ uint64_t lz_worker_written(struct lz_worker *w);
 uint64_t lz_worker_expected(struct lz_worker *w);
 /* Which CPUs it may use. */
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus);
-/* While *HURRY, markers are not packed if many wait. It must live as long as W. */
-void lz_worker_hurry(struct lz_worker *w, const _Atomic bool *hurry);
+/* In a hurry, markers are not packed if many wait. */
+void lz_worker_hurry(struct lz_worker *w, bool hurry);
 /* Writes what is queued, ends the thread, frees W. -1 as lz_worker_check(). */
 int lz_worker_stop(struct lz_worker *w);
 

@@ -165,7 +165,7 @@ int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus)
 	return lz_worker_pin(w->worker, cpus);
 }
 
-void lz_writer_hurry(struct lz_writer *w, const _Atomic bool *hurry)
+void lz_writer_hurry(struct lz_writer *w, bool hurry)
 {
 	lz_worker_hurry(w->worker, hurry);
 }

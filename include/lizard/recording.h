@@ -203,8 +203,8 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);
 /* CPUs of the worker thread, which inherits those of the creating thread. Failure is harmless. */
 int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus);
-/* While *HURRY, which must live as long as W, markers are not packed if many wait. */
-void lz_writer_hurry(struct lz_writer *w, const _Atomic bool *hurry);
+/* In a hurry, markers are not packed if many wait. */
+void lz_writer_hurry(struct lz_writer *w, bool hurry);
 /* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level
  * 1, or LZ4 when that does not keep up) and written by a worker thread. May be called by another
  * thread than the rest. */

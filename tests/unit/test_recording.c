@@ -125,7 +125,6 @@ static int wait_for(void *arg, bool go)
 START_TEST(in_a_hurry)
 {
 	const int quick = _i ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
-	const _Atomic bool crowded = _i;
 	enum { LEN = 24 << 20, PIECE = 1 << 20 };
 	uint8_t *stream = malloc(LEN);
 	struct lz_writer *w = lz_writer_create(NULL, &meta);
@@ -137,7 +136,7 @@ START_TEST(in_a_hurry)
 	int at;
 
 	ck_assert_msg(w, "%s", lz_error());
-	lz_writer_hurry(w, &crowded);
+	lz_writer_hurry(w, _i);
 	path = strdup(lz_writer_dir(w));
 	ck_assert_int_eq(sem_init(&come, 0, 0), 0);
 	ck_assert_int_eq(lz_worker_call(w->worker, wait_for, &come), 0);

@@ -115,6 +115,7 @@ int lz_tick(struct lz_tracer *t)
 			s->interrupted = true;
 	}
 	let_others_end(t);
+	lz_writer_hurry(t->w, t->hurry);
 	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return now - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;

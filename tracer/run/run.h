@@ -21,7 +21,7 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd);
 /* trace.c */
 /* Tells the new writer. */
 int lz_what_to_keep(struct lz_tracer *t);
-/* The new writer packs on other CPUs than the program's, and less while others crowd those. */
+/* The new writer packs on other CPUs than the program's. */
 void lz_writer_beside(struct lz_tracer *t);
 /* From the first checkpoint to the finished recording; frees T's parts. */
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result);

@@ -38,7 +38,6 @@ void lz_writer_beside(struct lz_tracer *t)
 
 	lz_other_cpus(t, &cpus);
 	lz_writer_pin(t->w, &cpus);
-	lz_writer_hurry(t->w, &t->hurry);
 }
 
 static int begin(struct lz_tracer *t)

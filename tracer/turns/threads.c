@@ -104,8 +104,12 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 
 	if (lz_proc_wait(tid, &status) < 0)
 		return -1;
+	/* killed at once: nobody else waits for that stop */
+	while (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)
+		if (ptrace(PTRACE_CONT, tid, 0, 0) < 0 || lz_proc_wait(tid, &status) < 0)
+			return 0;
 	if (!WIFSTOPPED(status))
-		return 0; /* killed at once */
+		return 0;
 	th = new_thread(t, (uint32_t)tid);
 	if (!th)
 		return -1;

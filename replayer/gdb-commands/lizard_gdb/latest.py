@@ -46,8 +46,9 @@ def stop_at_once():
         say("A recording is replayed in all-stop mode.\n")
 
 
-def open_latest(go):
-    """Opens it at its start, or at its end where lizard-gdb was told so, and calls GO there."""
+def open_latest(show, go):
+    """Opens it at its start, or at its end where lizard-gdb was told so. At the start it calls SHOW, and GO when all is open:
+    that may leave the program running."""
     how = how_to_open()
     stop_at_once()
     os.environ.update(how["environment"])
@@ -55,4 +56,6 @@ def open_latest(go):
         gdb.execute(command)
     gdb.execute("file " + word(how["program"]))
     with environment_of_opening() as (command, at_end), OneMove():
-        connect(command, at_end, go)
+        connect(command, at_end, show)
+    if not at_end:
+        go()

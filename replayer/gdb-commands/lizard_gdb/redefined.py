@@ -90,14 +90,18 @@ class FromStart(Command):
         if words != ["&"] * len(words[:1]):
             raise gdb.GdbError("The program's arguments are the recorded ones.")
 
-        def go():
-            self.go(background)
-
         if gdb.selected_inferior().pid == 0:
-            open_latest(go)
+            open_latest(self.show, lambda: self.go(background))
         else:
             to_start()
-            go()
+            self.show()
+            self.go(background)
+
+    def show(self):
+        """The first place."""
+
+    def go(self, background):
+        """Away from it."""
 
 
 class Run(FromStart):
@@ -116,7 +120,7 @@ Usage: start"""
 
     name = "start"
 
-    def go(self, background):
+    def show(self):
         to_main()
 
 
@@ -126,5 +130,5 @@ Usage: starti"""
 
     name = "starti"
 
-    def go(self, background):
+    def show(self):
         travel("seek", "start")
