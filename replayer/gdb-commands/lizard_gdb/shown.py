@@ -12,9 +12,15 @@ class Shown:
     hinted = False
 
 
+def goes_on():
+    """A command may leave the run going on, as an editor's do; its stop is shown in its time."""
+    thread = gdb.selected_thread()
+    return thread is not None and thread.is_running()
+
+
 def shown():
     """The user is shown the present place."""
-    if Shown.commands or gdb.selected_inferior().pid == 0 or not (inside() or Shown.asks_server):
+    if Shown.commands or gdb.selected_inferior().pid == 0 or not (inside() or Shown.asks_server) or goes_on():
         return
     try:
         returned = replay().here()
