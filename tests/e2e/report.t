@@ -81,7 +81,7 @@ report "$T/child" --json --lines 1 -p "$child" "$T/family"
 is "$? $(json '$p = $o->{processes}; @$p . " $$p[0]{pid} $$p[0]{signal} $$p[0]{threads}[0]{frames}[1]{function}"' <"$T/child")" "0 1 $child 11 crash" "-p: that process alone"
 rm "$T/family/processes/$child/events"
 report "$T/children" --lines 1 "$T/family"
-is "$? $(grep -c '^Process ' "$T/children") $(grep -c "^  not all is known: .*/processes/$child" "$T/children")" "0 2 1" "a child of which only \`meta\` is left: what that tells" || diag "$(cat "$T/children" "$T/err")"
+is "$? $(grep -c '^Process ' "$T/children") $(grep -c "^  not all is known: .*/processes/$child" "$T/children")" "0 2 2" "a child of which only \`meta\` is left: what that tells, and in which two parts something is missing" || diag "$(cat "$T/children" "$T/err")"
 
 # Recordings that are not whole.
 cp -r "$LIZARD_TRACE_DIR/fails-1" "$T/cut"
