@@ -18,6 +18,8 @@ TWO_WAYS="nested.c setjmp.c callbacks.c coroutine.c ctor.c alloca_vla.c funcptr.
 for file in "$constructs"/*.c "$constructs"/*.cc; do
 	about "$file"
 	case " ${CONSTRUCTS:-$name} " in *" $name "*) ;; *) continue ;; esac
+	# docs/limits.md: not exact there yet
+	case "${CONSTRUCTS:-} $name" in " coroutines.cc" | " threads.cc") continue ;; esac
 	for level in $walked; do
 		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
 		# shellcheck disable=SC2086
