@@ -129,7 +129,7 @@ like "$(cat "$T/mi")" '^1\^done' "with a program: non-stop off is accepted"
 like "$(cat "$T/mi")" '^2\^done' "... mi-async off as well"
 like "$(cat "$T/mi")" '^3\^error' "... non-stop on is refused"
 if grep -q 'takes this setting only' "$T/mi"; then
-	like "$(cat "$T/mi")" "^4.error,msg=.*lizard-gdb -iex 'set mi-async on'" "... a stock GDB's mi-async on comes first"
+	like "$(cat "$T/mi")" "^4.error,msg=.*lizard-gdb -iex 'set mi-async on'" "... mi-async on comes first"
 else
 	like "$(cat "$T/mi")" '^4\^done' "... mi-async on is accepted"
 fi

@@ -111,7 +111,7 @@ def connect(command, at_end, go=None):
     if not inside():
         monitor("quiet")
         monitor("gdb %d" % version())
-        settings.define()
+    settings.define()
     keep_libraries()  # for watchpoints of GDB's initialization files
     announce()
     if at_end:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings that GDB refuses while a program runs. Editors make them at the begin, and a recording is open by then: what is
-set already is accepted. The patched GDB has its own way: see lizard-settings.c."""
+set already is accepted."""
 import gdb
 
 from .text import printed
@@ -34,5 +34,5 @@ def define():
 
 NAMES = {  # and why it cannot be changed
     "non-stop": "A recording is replayed in all-stop mode.",
-    "mi-async": "A stock GDB takes this setting only before a recording is open: lizard-gdb -iex 'set mi-async on'.",
+    "mi-async": "GDB takes this setting only before a recording is open: lizard-gdb -iex 'set mi-async on'.",
 }
