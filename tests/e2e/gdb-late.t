@@ -36,7 +36,8 @@ is "$(echo "$back" | sed -n 's/^position .*#//p' | tr '\n' ' ')" "21505 21505 " 
 
 # Without markers a change has no place but by stops: it is found without stopping at all of them.
 resumes() {
-	echo "$1" | sed -n 's/^lizard: replayed processes were resumed \([0-9]*\) times$/\1/p'
+	echo "$1" | sed -n 's/.*lizard: replayed processes were resumed \([0-9]*\) times$/\1/p' |
+		awk '{ n += $1 } END { if (NR) print n }'
 }
 
 values() {
@@ -98,7 +99,11 @@ for front_end in --stock --patched; do
 	is "$(values "$out" break)" "$((n - 3)) $((n - 2)) " "the last arrivals at a breakpoint" || diag "$out"
 	is "$(values "$out" jump)" "$((n - 3)) $((n - 3)) $first " "jumps from there"
 	times=$(resumes "$out")
-	ok $((${times:-n} >= n / 4)) "in ${times:-an unknown number of} stops"
+	if [ "$times" ]; then
+		ok $((times >= n / 4)) "in $times stops" || diag "$out"
+	else # GDB was gone before it was told, on a busy machine
+		skip "the number of stops" "it was not told"
+	fi
 done
 
 # Its name is counted when asked for, and leads back there.
