@@ -132,7 +132,9 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 	m->kernel = strdup(u.release);
 	m->cpu = cpuinfo("model name");
 	m->features = features();
-	m->cpu_number = (uint32_t)t->borrowed.cpu;
+	/* a recording that follows an exec may begin on another CPU than the first one */
+	t->borrowed.home = t->borrowed.cpu;
+	m->cpu_number = (uint32_t)t->borrowed.home;
 	m->tid = t->tid;
 	m->flow = strdup((const char *const[]){"auto", "full", "hash"}[t->opt->flow]);
 	m->chaos_seed = t->opt->chaos_seed;
