@@ -10,7 +10,7 @@ CC      ?= gcc
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
-LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -ljansson -lpthread
+LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -lxxhash -ljansson -lpthread
 ifeq ($(SANITIZE),1)
 override BUILD := $(patsubst %-san,%,$(BUILD))-san
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined

@@ -280,7 +280,8 @@ int lz_catalog_read(struct lz_catalog *c)
 
 const char *lz_entry_status(const struct lz_entry *e, char buf[LZ_TEXT])
 {
-	if (e->bad && e->meta.version && e->meta.version != LZ_FORMAT_VERSION) {
+	if (e->bad && e->meta.version &&
+	    (e->meta.version < LZ_FORMAT_OLDEST || e->meta.version > LZ_FORMAT_VERSION)) {
 		snprintf(buf, LZ_TEXT, "format %u", e->meta.version);
 		return buf;
 	}

@@ -233,11 +233,11 @@ static int parse_version(const char *line, struct lz_meta *m)
 	if (*end || v > UINT32_MAX)
 		return lz_fail("the version makes no sense");
 	m->version = (uint32_t)v;
-	if (v != LZ_FORMAT_VERSION)
+	if (v < LZ_FORMAT_OLDEST || v > LZ_FORMAT_VERSION)
 		return lz_fail(
-		    "the recording has format version %lu, this Lizard reads version %d: "
+		    "the recording has format version %lu, this Lizard reads versions %d to %d: "
 		    "record again, or use the Lizard it was made with",
-		    v, LZ_FORMAT_VERSION);
+		    v, LZ_FORMAT_OLDEST, LZ_FORMAT_VERSION);
 	return 0;
 }
 

@@ -141,6 +141,8 @@ uint32_t lz_block_len(const struct lz_frame *f)
 
 static bool is_block(const struct lz_frame *f)
 {
+	if (f->type == LZ_FRAME_HASHED && f->flags & ~LZ_HASHED_XXH64)
+		return false;
 	return (f->type == LZ_FRAME_MARKERS || f->type == LZ_FRAME_HASHED) && lz_block_len(f) &&
 	       lz_block_len(f) <= LZ_BLOCK_MAX;
 }

@@ -178,30 +178,31 @@ uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t of
 	return offset < s->len ? lz_stream_frame(s, offset) - s->n_before : n - 1;
 }
 
-bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *sum)
+bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i,
+                            struct lz_block_sum *sum)
 {
 	const struct lz_stream *s = lz_reader_stream(r, tid);
 
 	if (i >= lz_reader_n_blocks(r, tid) || s->frames.v[i + s->n_before].type != LZ_FRAME_HASHED)
 		return false;
-	*sum = s->frames.v[i + s->n_before].key1;
+	const struct lz_frame *f = &s->frames.v[i + s->n_before];
+	if (sum)
+		*sum = (struct lz_block_sum){f->flags & LZ_HASHED_XXH64, f->key1};
 	return true;
 }
 
 bool lz_reader_block_at_hand(const struct lz_reader *r, uint32_t tid, uint32_t i)
 {
-	uint64_t sum;
-
-	return !lz_reader_block_hashed(r, tid, i, &sum) ||
+	return !lz_reader_block_hashed(r, tid, i, NULL) ||
 	       (r->rebuild && !r->rebuild(r->rebuild_arg, tid, i, NULL));
 }
 
 uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid)
 {
-	uint64_t start, len, sum, all = 0;
+	uint64_t start, len, all = 0;
 
 	for (uint32_t i = 0; i < lz_reader_n_blocks(r, tid); i++)
-		if (lz_reader_block_hashed(r, tid, i, &sum) &&
+		if (lz_reader_block_hashed(r, tid, i, NULL) &&
 		    !lz_reader_block(r, tid, i, &start, &len))
 			all += len;
 	return all;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <common/codec.h>
+#include <common/flowkeep.h>
 #include <common/flowsum.h>
 #include <common/markers.h>
 #include <common/parts.h>
@@ -23,6 +24,10 @@ enum { QUEUE_MAX = 64 << 20 };
  * waited for. */
 enum { QUEUE_LONG = 1 << 20 };
 
+/* Bytes of markers that are held back when only their checksum is to be kept: if the recording ends
+ * before the next SYNC, they are stored, since most who look begin at the end. */
+enum { HELD_MAX = 32 << 20 };
+
 /* Buffers that are kept for use again. */
 enum { SPARES = 8, SPARE_MIN = 256 << 10, SPARE_MAX = 8 << 20 };
 
@@ -33,6 +38,7 @@ struct job {
 	struct lz_out *out;
 	struct lz_frame frame;
 	struct lz_buf raw;
+	bool held;
 };
 
 struct lz_worker {
@@ -41,19 +47,20 @@ struct lz_worker {
 	pthread_cond_t more, less;
 	struct job *head, **tail;
 	size_t queued, n_jobs; /* bytes, jobs: the one at work included */
-	enum lz_flow flow;
-	uint64_t flow_limit, markers_written, hashed_from;
 	size_t queue_max;
+	struct lz_flow_keep keep;
 	struct lz_parts *parts;
 	uint64_t raw, packed_to, gone; /* bytes ever packed, what they became; no longer on disk */
 	bool stop;
-	_Atomic bool hurry;
+	_Atomic bool crowded, ending;
 	struct lz_buf spare[SPARES];
 	unsigned n_spares;
 	const char *error; /* the first one; nothing is written after it */
 	char text[1024];
 
 	/* The thread's own. */
+	struct job *held, **held_tail;
+	size_t n_held; /* bytes */
 	struct lz_packer packer;
 	struct lz_buf packed, pages;
 };
@@ -67,23 +74,22 @@ static size_t waiting(struct lz_worker *w, const struct job *job)
 	return n;
 }
 
-/* zlib packs pages at a tenth of zstd's speed, no smaller: not while other frames wait. LZ4 packs
- * markers at two to three times zstd's speed, to twice the size: only while zstd does not keep
- * up. Where others crowd our CPU even that is too much. */
-static int codec_for_markers(struct lz_worker *w, size_t waiting)
+/* LZ4 packs at two to three times zstd's speed, to twice the size: for markers while zstd does not
+ * keep up or somebody waits, for the rest where no CPU is idle. */
+static bool in_haste(struct lz_worker *w, const struct job *job)
 {
-	if (waiting <= QUEUE_LONG)
-		return LZ_CODEC_ZSTD;
-	return w->hurry ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
+	if (job->frame.type != LZ_FRAME_MARKERS)
+		return w->crowded;
+	return job->held || waiting(w, job) > QUEUE_LONG;
 }
 
 static int codec_for(struct lz_worker *w, const struct job *job)
 {
 	switch (job->frame.type) {
-	case LZ_FRAME_HEAD: return LZ_CODEC_ZLIB;
-	case LZ_FRAME_PAGES: return waiting(w, job) ? LZ_CODEC_ZSTD : LZ_CODEC_ZLIB;
-	case LZ_FRAME_MARKERS: return codec_for_markers(w, waiting(w, job));
-	case LZ_FRAME_EVENTS: return LZ_CODEC_ZSTD;
+	case LZ_FRAME_HEAD:
+	case LZ_FRAME_PAGES:
+	case LZ_FRAME_MARKERS:
+	case LZ_FRAME_EVENTS: return in_haste(w, job) ? LZ_CODEC_LZ4 : LZ_CODEC_ZSTD;
 	default: return LZ_CODEC_RAW;
 	}
 }
@@ -140,18 +146,6 @@ static int check_markers(const struct job *job)
 	                     (unsigned long long)(job->frame.key0 + end));
 }
 
-/* Is this block of markers only to be summed? Once one is, all that follow are. */
-static bool is_hashed(struct lz_worker *w, const struct lz_frame *f)
-{
-	pthread_mutex_lock(&w->lock);
-	bool hash = w->hashed_from != UINT64_MAX || w->flow == LZ_FLOW_HASH ||
-	            (w->flow == LZ_FLOW_AUTO && w->markers_written >= w->flow_limit);
-	if (hash && w->hashed_from == UINT64_MAX)
-		w->hashed_from = f->key0;
-	pthread_mutex_unlock(&w->lock);
-	return hash;
-}
-
 static void count(struct lz_worker *w, size_t raw, size_t packed, uint64_t gone)
 {
 	pthread_mutex_lock(&w->lock);
@@ -175,37 +169,33 @@ static int append(struct lz_worker *w, struct job *job, uint8_t *header, const s
 	return 0;
 }
 
+static void note_hashed(struct lz_worker *w, const struct job *job)
+{
+	pthread_mutex_lock(&w->lock);
+	lz_flow_keep_hashed(&w->keep, job->frame.key0);
+	pthread_mutex_unlock(&w->lock);
+}
+
 static int write_hashed(struct lz_worker *w, struct job *job)
 {
 	struct lz_frame *f = &job->frame;
-	struct lz_flow_sum sum = LZ_FLOW_SUM_EMPTY;
 	uint8_t header[LZ_FRAME_HEADER];
 
-	lz_flow_sum_add(&sum, job->raw.p, job->raw.len);
 	f->type = LZ_FRAME_HASHED;
+	f->flags = LZ_HASHED_XXH64;
 	f->count = (uint32_t)job->raw.len;
-	f->key1 = lz_flow_sum_value(&sum);
+	f->key1 = lz_flow_sum_of(job->raw.p, job->raw.len);
 	lz_frame_pack(f, header);
+	note_hashed(w, job);
 	return append(w, job, header, NULL);
 }
 
-static int write_frame(struct lz_worker *w, struct job *job)
+static int write_packed(struct lz_worker *w, struct job *job, const struct lz_buf *raw)
 {
 	struct lz_frame *f = &job->frame;
-	const struct lz_buf *raw = &job->raw, *store = &w->packed;
+	const struct lz_buf *store = &w->packed;
 	uint8_t header[LZ_FRAME_HEADER];
 
-	if (f->type == LZ_FRAME_PAGES) {
-		if (encode_pages(w, job) < 0)
-			return -1;
-		raw = &w->pages;
-	}
-	if (f->type == LZ_FRAME_MARKERS) {
-		if (check_markers(job) < 0)
-			return -1;
-		if (!(f->flags & LZ_MARKERS_BUFFER) && is_hashed(w, f))
-			return write_hashed(w, job);
-	}
 	w->packed.len = 0;
 	f->codec = (uint8_t)codec_for(w, job);
 	if (f->codec != LZ_CODEC_RAW &&
@@ -220,6 +210,100 @@ static int write_frame(struct lz_worker *w, struct job *job)
 	f->crc = (uint32_t)crc32_z(0, store->len ? store->p : header, store->len);
 	lz_frame_pack(f, header);
 	return append(w, job, header, store);
+}
+
+static int write_pages(struct lz_worker *w, struct job *job)
+{
+	return encode_pages(w, job) < 0 ? -1 : write_packed(w, job, &w->pages);
+}
+
+static void finish_job(struct lz_worker *w, struct job *job, int rc);
+
+/* Writes those that are held, the oldest first, until at most LEFT bytes are; as they are with
+ * STORE, else their checksums. */
+static int write_held(struct lz_worker *w, size_t left, bool store)
+{
+	int rc = 0;
+
+	while (rc == 0 && w->held && w->n_held > left) {
+		struct job *job = w->held;
+
+		if (!(w->held = job->next))
+			w->held_tail = &w->held;
+		w->n_held -= job->raw.cap;
+		rc = store ? write_packed(w, job, &job->raw) : write_hashed(w, job);
+		finish_job(w, job, rc);
+	}
+	return rc;
+}
+
+static int hold(struct lz_worker *w, struct job *job)
+{
+	job->held = true;
+	job->next = NULL;
+	*w->held_tail = job;
+	w->held_tail = &job->next;
+	w->n_held += job->raw.cap;
+	return write_held(w, HELD_MAX, false);
+}
+
+static bool stores(struct lz_worker *w, const struct job *job)
+{
+	size_t behind = waiting(w, job);
+
+	pthread_mutex_lock(&w->lock);
+	bool store = lz_flow_keep_stores(&w->keep, behind, w->crowded);
+	pthread_mutex_unlock(&w->lock);
+	return store;
+}
+
+static int write_markers(struct lz_worker *w, struct job *job)
+{
+	const bool buffer = job->frame.flags & LZ_MARKERS_BUFFER;
+
+	if (check_markers(job) < 0)
+		return -1;
+	if (buffer || stores(w, job))
+		return write_held(w, 0, false) < 0 ? -1 : write_packed(w, job, &job->raw);
+	return lz_flow_keep_holds(&w->keep) ? hold(w, job) : write_hashed(w, job);
+}
+
+/* Summed already. */
+static int write_sum(struct lz_worker *w, struct job *job)
+{
+	uint8_t header[LZ_FRAME_HEADER];
+
+	if (write_held(w, 0, false) < 0)
+		return -1;
+	lz_frame_pack(&job->frame, header);
+	note_hashed(w, job);
+	return append(w, job, header, NULL);
+}
+
+/* What is held comes first, so that all that a SYNC promises is there. */
+static int write_sync(struct lz_worker *w, struct job *job)
+{
+	return write_held(w, 0, w->ending) < 0 ? -1 : write_packed(w, job, &job->raw);
+}
+
+static int write_head(struct lz_worker *w, struct job *job)
+{
+	pthread_mutex_lock(&w->lock);
+	lz_flow_keep_checkpoint(&w->keep);
+	pthread_mutex_unlock(&w->lock);
+	return write_packed(w, job, &job->raw);
+}
+
+static int write_frame(struct lz_worker *w, struct job *job)
+{
+	switch (job->frame.type) {
+	case LZ_FRAME_MARKERS: return write_markers(w, job);
+	case LZ_FRAME_HASHED: return write_sum(w, job);
+	case LZ_FRAME_PAGES: return write_pages(w, job);
+	case LZ_FRAME_HEAD: return write_head(w, job);
+	case LZ_FRAME_SYNC: return write_sync(w, job);
+	default: return write_packed(w, job, &job->raw);
+	}
 }
 
 /* With the lock held. */
@@ -247,23 +331,46 @@ void lz_worker_spare(struct lz_worker *w, size_t n, struct lz_buf *raw)
 	lz_buf_room(raw, n);
 }
 
-static void finish_job(struct lz_worker *w, struct job *job, bool write)
+/* With the lock held. */
+static void note_error(struct lz_worker *w)
 {
-	int rc = job->call ? job->call(job->arg, write) : write ? write_frame(w, job) : 0;
+	if (w->error)
+		return;
+	snprintf(w->text, sizeof(w->text), "%s", lz_error());
+	w->error = w->text;
+}
 
+/* RC: of its writing. */
+static void finish_job(struct lz_worker *w, struct job *job, int rc)
+{
 	pthread_mutex_lock(&w->lock);
-	if (rc < 0) {
-		snprintf(w->text, sizeof(w->text), "%s", lz_error());
-		w->error = w->text;
-	} else if (write && job->frame.type == LZ_FRAME_MARKERS) {
-		w->markers_written += LZ_FRAME_HEADER + job->frame.stored_len;
-	}
-	w->queued -= job->raw.cap;
-	w->n_jobs--;
+	if (rc < 0)
+		note_error(w);
+	else if (job->frame.type == LZ_FRAME_MARKERS)
+		lz_flow_keep_stored(&w->keep, job->raw.len,
+		                    LZ_FRAME_HEADER + job->frame.stored_len);
 	keep_or_free(w, &job->raw);
-	pthread_cond_signal(&w->less);
 	pthread_mutex_unlock(&w->lock);
 	free(job);
+}
+
+static void do_job(struct lz_worker *w, struct job *job)
+{
+	const size_t bytes = job->raw.cap;
+
+	pthread_mutex_lock(&w->lock);
+	bool write = !w->error;
+	pthread_mutex_unlock(&w->lock);
+	int rc = job->call ? job->call(job->arg, write) : write ? write_frame(w, job) : 0;
+	if (!job->held)
+		finish_job(w, job, rc);
+	pthread_mutex_lock(&w->lock);
+	if (rc < 0)
+		note_error(w);
+	w->queued -= bytes;
+	w->n_jobs--;
+	pthread_cond_signal(&w->less);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static void *work(void *arg)
@@ -272,7 +379,6 @@ static void *work(void *arg)
 
 	for (;;) {
 		struct job *job;
-		bool write;
 
 		pthread_mutex_lock(&w->lock);
 		while (!w->head && !w->stop)
@@ -280,11 +386,10 @@ static void *work(void *arg)
 		job = w->head;
 		if (job && !(w->head = job->next))
 			w->tail = &w->head;
-		write = !w->error;
 		pthread_mutex_unlock(&w->lock);
 		if (!job)
 			return NULL;
-		finish_job(w, job, write);
+		do_job(w, job);
 	}
 }
 
@@ -300,8 +405,8 @@ struct lz_worker *lz_worker_start(void)
 	pthread_cond_init(&w->more, NULL);
 	pthread_cond_init(&w->less, NULL);
 	w->tail = &w->head;
-	w->flow = LZ_FLOW_FULL;
-	w->hashed_from = UINT64_MAX;
+	w->held_tail = &w->held;
+	lz_flow_keep_begin(&w->keep, LZ_FLOW_FULL, 0);
 	w->queue_max = QUEUE_MAX;
 	if (lz_thread_start(&w->thread, "lizard-writer", work, w) < 0) {
 		free(w);
@@ -416,22 +521,42 @@ uint64_t lz_worker_expected(struct lz_worker *w)
 void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit)
 {
 	pthread_mutex_lock(&w->lock);
-	w->flow = flow;
-	w->flow_limit = limit;
+	lz_flow_keep_begin(&w->keep, flow, limit);
 	pthread_mutex_unlock(&w->lock);
 }
 
 uint64_t lz_worker_hashed_from(struct lz_worker *w)
 {
 	pthread_mutex_lock(&w->lock);
-	uint64_t from = w->hashed_from;
+	uint64_t from = w->keep.hashed_from;
 	pthread_mutex_unlock(&w->lock);
 	return from;
 }
 
-void lz_worker_hurry(struct lz_worker *w, bool hurry)
+bool lz_worker_only_sums(struct lz_worker *w)
 {
-	w->hurry = hurry;
+	pthread_mutex_lock(&w->lock);
+	bool only = w->crowded && !lz_flow_keep_stores(&w->keep, w->queued, true);
+	pthread_mutex_unlock(&w->lock);
+	return only;
+}
+
+bool lz_worker_flow_full(struct lz_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	bool full = w->keep.full;
+	pthread_mutex_unlock(&w->lock);
+	return full;
+}
+
+void lz_worker_crowded(struct lz_worker *w, bool crowded)
+{
+	w->crowded = crowded;
+}
+
+void lz_worker_ending(struct lz_worker *w)
+{
+	w->ending = true;
 }
 
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus)
@@ -450,6 +575,13 @@ int lz_worker_stop(struct lz_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
 	rc = locked_check(w);
+	while (w->held) {
+		struct job *job = w->held;
+
+		w->held = job->next;
+		lz_buf_free(&job->raw);
+		free(job);
+	}
 	while (w->n_spares)
 		lz_buf_free(&w->spare[--w->n_spares]);
 	lz_packer_free(&w->packer);

@@ -38,8 +38,13 @@ int lz_worker_check(struct lz_worker *w);
 /* Which blocks of markers are stored and which are only summed (lizard/recording.h,
  * lz_writer_flow()). */
 void lz_worker_flow(struct lz_worker *w, enum lz_flow flow, uint64_t limit);
-/* The stream offset from which on only checksums are kept; UINT64_MAX: all is stored so far. */
+/* The stream offset of the first block of which only a checksum is kept; UINT64_MAX: all is stored
+ * so far. */
 uint64_t lz_worker_hashed_from(struct lz_worker *w);
+/* Whether no CPU is idle, and only a checksum would be kept of a block that is pushed now. */
+bool lz_worker_only_sums(struct lz_worker *w);
+/* Whether LZ_FLOW_AUTO's limit was reached. */
+bool lz_worker_flow_full(struct lz_worker *w);
 /* Bytes on disk. */
 uint64_t lz_worker_written(struct lz_worker *w);
 /* Bytes ever written when what is queued is written as well, guessed from how it has packed so
@@ -47,8 +52,10 @@ uint64_t lz_worker_written(struct lz_worker *w);
 uint64_t lz_worker_expected(struct lz_worker *w);
 /* Which CPUs it may use. */
 int lz_worker_pin(struct lz_worker *w, const cpu_set_t *cpus);
-/* In a hurry, markers are not packed if many wait. */
-void lz_worker_hurry(struct lz_worker *w, bool hurry);
+/* Whether no CPU is idle: then few markers are stored with LZ_FLOW_AUTO. */
+void lz_worker_crowded(struct lz_worker *w, bool crowded);
+/* The recording ends: what is still held back of markers that need not be stored is stored. */
+void lz_worker_ending(struct lz_worker *w);
 /* Writes what is queued, ends the thread, frees W. -1 as lz_worker_check(). */
 int lz_worker_stop(struct lz_worker *w);
 

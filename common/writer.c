@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <common/array.h>
 #include <common/codec.h>
+#include <common/flowsum.h>
+#include <common/markers.h>
 #include <common/meta.h>
 #include <common/recdir.h>
 #include <common/writer.h>
@@ -103,9 +105,9 @@ void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit)
 	lz_worker_flow(w->worker, flow, limit);
 }
 
-uint64_t lz_writer_hashed_from(const struct lz_writer *w)
+bool lz_writer_flow_full(const struct lz_writer *w)
 {
-	return lz_worker_hashed_from(w->worker);
+	return lz_worker_flow_full(w->worker);
 }
 
 /* FROM: as lz_worker_hashed_from(). */
@@ -165,9 +167,14 @@ int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus)
 	return lz_worker_pin(w->worker, cpus);
 }
 
-void lz_writer_hurry(struct lz_writer *w, bool hurry)
+void lz_writer_crowded(struct lz_writer *w, bool crowded)
 {
-	lz_worker_hurry(w->worker, hurry);
+	lz_worker_crowded(w->worker, crowded);
+}
+
+void lz_writer_ending(struct lz_writer *w)
+{
+	lz_worker_ending(w->worker);
 }
 
 uint64_t lz_writer_size(const struct lz_writer *w)
@@ -290,6 +297,38 @@ int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size
 	int ret = put_markers(w, tid, bytes, len);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
+}
+
+static int put_sum(struct lz_writer *w, uint32_t tid, const uint8_t *bytes, uint32_t len)
+{
+	struct lz_out_stream *s = get_stream(w, tid);
+	struct lz_buf none = {0};
+
+	if (!s || lz_writer_push_markers(w, s) < 0)
+		return -1;
+	struct lz_frame f = {.type = LZ_FRAME_HASHED,
+	                     .flags = LZ_HASHED_XXH64,
+	                     .key0 = s->start,
+	                     .key1 = lz_flow_sum_of(bytes, len),
+	                     .count = len};
+	s->start += len;
+	return lz_worker_push(w->worker, &s->out, &f, &none);
+}
+
+int lz_writer_sum_markers(struct lz_writer *w, uint32_t tid, const void *bytes, uint32_t len,
+                          bool check)
+{
+	if (check && lz_markers_end(bytes, 0, len) != len)
+		return lz_fail("the marker stream is broken: is there code that uses r15?");
+	pthread_mutex_lock(&w->lock);
+	int ret = put_sum(w, tid, bytes, len);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+bool lz_writer_only_sums(struct lz_writer *w)
+{
+	return lz_worker_only_sums(w->worker);
 }
 
 /* ---- events ---- */

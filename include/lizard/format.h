@@ -38,7 +38,8 @@
  * DIR/markers-TID = { MARKERS | HASHED }  ; TID: of the first thread
  *   MARKERS: key0 = stream offset of its first byte, which begins a marker; raw_len <= LZ_BLOCK_MAX
  *   HASHED:  a block that is not stored. key0 = as above, count = its bytes, 1 to LZ_BLOCK_MAX,
- *            key1 = checksum of its bytes: Adler-32 << 32 | CRC-32. No payload; codec 0
+ *            key1 = checksum of its bytes: XXH64 of seed 0 with the flag LZ_HASHED_XXH64, else
+ *            Adler-32 << 32 | CRC-32 (format 10). No payload; codec 0
  *
  * DIR/checkpoints = { HEAD { PAGES } }
  *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages,
@@ -80,7 +81,8 @@
 
 #include <stdint.h>
 
-enum { LZ_FORMAT_VERSION = 10 };
+/* Format 10 is read as well: it differs in the checksum of blocks that are not stored. */
+enum { LZ_FORMAT_VERSION = 11, LZ_FORMAT_OLDEST = 10 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -100,6 +102,7 @@ enum lz_codec { LZ_CODEC_RAW, LZ_CODEC_ZLIB, LZ_CODEC_ZSTD, LZ_CODEC_LZ4, LZ_COD
 
 enum { LZ_HEAD_WHOLE = 1 };     /* flags of HEAD */
 enum { LZ_MARKERS_BUFFER = 1 }; /* flags of MARKERS */
+enum { LZ_HASHED_XXH64 = 2 };   /* flags of HASHED */
 
 enum lz_page_kind {
 	LZ_PAGE_XOR,  /* to what the image holds there */

@@ -190,12 +190,11 @@ int lz_writer_keep_last(struct lz_writer *w, uint64_t limit);
 /* With that: is it time for a whole checkpoint, from which a part can begin? Cheap. */
 bool lz_writer_part_due(struct lz_writer *w);
 const char *lz_writer_dir(const struct lz_writer *w);
-/* What is kept of markers, before the first ones come; LIMIT: for LZ_FLOW_AUTO, bytes on disk.
- * Without: LZ_FLOW_FULL. */
+/* What is kept of markers, before the first ones come. Without: LZ_FLOW_FULL. LZ_FLOW_AUTO stores
+ * what an idle CPU can pack, up to LIMIT bytes on disk, and keeps checksums of the rest. */
 void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit);
-/* The marker from which on only checksums are kept; UINT64_MAX: all is stored so far. Also set in
- * meta. */
-uint64_t lz_writer_hashed_from(const struct lz_writer *w);
+/* Whether that limit was reached. */
+bool lz_writer_flow_full(const struct lz_writer *w);
 /* Copies EV. Its index and number are set by the writer and returned in *ev. */
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 /* Writes meta anew, still as incomplete: for what is only known after the program has started (tid,
@@ -203,12 +202,21 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);
 /* CPUs of the worker thread, which inherits those of the creating thread. Failure is harmless. */
 int lz_writer_pin(struct lz_writer *w, const cpu_set_t *cpus);
-/* In a hurry, markers are not packed if many wait. */
-void lz_writer_hurry(struct lz_writer *w, bool hurry);
+/* Whether no CPU is idle: then LZ_FLOW_AUTO stores few markers. */
+void lz_writer_crowded(struct lz_writer *w, bool crowded);
+/* The next drain is the last one. Markers of which only checksums were to be kept are stored if
+ * they are still in memory. */
+void lz_writer_ending(struct lz_writer *w);
 /* Appends whole markers to a thread's stream, at most 1 MiB at once. Copied; compressed (zstd level
  * 1, or LZ4 when that does not keep up) and written by a worker thread. May be called by another
  * thread than the rest. */
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
+/* Whether no CPU is idle, and only a checksum would be kept of markers that come now. */
+bool lz_writer_only_sums(struct lz_writer *w);
+/* Then this takes them as one block, 1 MiB at most, without copying. CHECK: that they are markers.
+ */
+int lz_writer_sum_markers(struct lz_writer *w, uint32_t tid, const void *bytes, uint32_t len,
+                          bool check);
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
  * the checkpoint before; for a whole one ck->dirty lists every page that differs from its backing
  * and prev is NULL. prev[i] must be the very bytes that were given for this page last; NULL, or a
@@ -328,8 +336,14 @@ int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_
 
 /* The block that holds stream byte OFFSET (the last one for what lies behind it). */
 uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t offset);
-/* Whether only a checksum is kept of the block; *SUM: it (common/flowsum.h). */
-bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_t *sum);
+/* A block's checksum, which common/flowsum.h computes. */
+struct lz_block_sum {
+	bool xxh64; /* else Adler-32 and CRC-32 */
+	uint64_t value;
+};
+/* Whether only a checksum is kept of the block; *SUM: it, unless NULL. */
+bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i,
+                            struct lz_block_sum *sum);
 /* Whether lz_reader_markers() can give the block without computing it. */
 bool lz_reader_block_at_hand(const struct lz_reader *r, uint32_t tid, uint32_t i);
 /* How many bytes of the stream are only known by checksums. */

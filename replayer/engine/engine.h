@@ -136,7 +136,7 @@ struct lz_flow_block {
 	uint64_t start, end, at; /* AT: how far it has been compared */
 	bool hashed;             /* only its checksum is recorded */
 	bool whole;              /* it was seen from its start */
-	uint64_t want;
+	struct lz_block_sum want;
 	struct lz_flow_sum sum;
 };
 

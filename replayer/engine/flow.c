@@ -27,7 +27,7 @@ static int find_block(struct lz_engine *e, uint64_t at)
 	b->end = b->start + len;
 	b->whole = b->start == at;
 	b->hashed = lz_reader_block_hashed(rp->reader, rp->tid, i, &b->want);
-	b->sum = LZ_FLOW_SUM_EMPTY;
+	lz_flow_sum_begin(&b->sum, b->want.xxh64 ? LZ_SUM_XXH64 : LZ_SUM_CRC_ADLER);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static int add_to_block(struct lz_engine *e, const uint8_t *got, size_t len)
 	if (!b->whole) /* the replay began in the middle of it */
 		return 0;
 	lz_flow_sum_add(&b->sum, got, len);
-	if (b->at == b->end && lz_flow_sum_value(&b->sum) != b->want)
+	if (b->at == b->end && lz_flow_sum_value(&b->sum) != b->want.value)
 		return block_differs(e);
 	return e->tap.fn ? e->tap.fn(e->tap.arg, at, got, len, b->at == b->end) : 0;
 }

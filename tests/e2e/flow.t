@@ -21,11 +21,11 @@ clean() { # NAME RECORDING [PATTERN]
 
 # ---- the same run both ways ----
 
-printf 'A' | timeout -k 5 60 lizard-trace -q --checkpoint-interval 2 -o "$T/full" "$prog" 20000 >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace -q --flow=full --checkpoint-interval 2 -o "$T/full" "$prog" 20000 >"$T/out"
 ok $? "recorded in full"
 for kind in hash half; do
 	cp -r "$T/full" "$T/$kind"
-	"$hash" "$T/$kind" $([ $kind = hash ] && echo 0 || echo 2)
+	"$hash" "$T/$kind" $([ $kind = hash ] && echo 0 || echo 1)
 done
 checkpoints=$(lizard info --json "$T/full" | grep -o '"checkpoints": [0-9]*')
 [ "${checkpoints##* }" -gt 2 ]
@@ -99,6 +99,20 @@ clean auto "$T/auto" "by checksum"
 printf 'A' | timeout -k 5 60 lizard-trace -o "$T/default" "$prog" 60000 2>"$T/err" >"$T/out"
 ! grep -q checksums "$T/err" && ! lizard info "$T/default" | grep -q "only checksums"
 ok $? "by default a small recording is kept in full"
+
+# ---- where no CPU is idle ----
+
+cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+printf 'A' | timeout -k 5 100 taskset -c "$cpu" lizard-trace -q -o "$T/one" "$prog" 300000 >"$T/out"
+ok $? "recorded on one CPU"
+clean one "$T/one" "by checksum"
+printf 'A' | timeout -k 5 100 taskset -c "$cpu" lizard-trace -q --flow=full -o "$T/all" "$prog" 300000 >"$T/out"
+! lizard info "$T/all" | grep -q "only checksums"
+ok $? "but for what is asked for" || diag "$(lizard info "$T/all")"
+timeout 100 lizard-gdb -nx -batch -ex 'jump_forward end' -ex 'jump_backward 30%' -ex 'bs 3' "$T/one" >"$T/gdb" 2>&1 </dev/null
+grep -q '^[0-9]*[[:space:]].' "$T/gdb" && ! grep -qi error "$T/gdb"
+ok $? "bs goes where it has to be computed" || diag "$(cat "$T/gdb")"
+
 lizard-trace --flow=some -o "$T/bad" "$prog" 2>"$T/err"
 is $? 125 "another word than full, hash and auto is refused"
 lizard-trace --flow-limit=x -o "$T/bad" "$prog" 2>"$T/err"

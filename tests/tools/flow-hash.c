@@ -26,14 +26,12 @@ static void put(int fd, const void *bytes, size_t len)
 
 static void put_hashed(int fd, const struct lz_frame *of, const struct lz_buf *raw, bool lie)
 {
-	struct lz_flow_sum sum = LZ_FLOW_SUM_EMPTY;
 	uint8_t header[LZ_FRAME_HEADER];
-
-	lz_flow_sum_add(&sum, raw->p, raw->len);
 	struct lz_frame f = {.type = LZ_FRAME_HASHED,
+	                     .flags = LZ_HASHED_XXH64,
 	                     .count = (uint32_t)raw->len,
 	                     .key0 = of->key0,
-	                     .key1 = lz_flow_sum_value(&sum) ^ lie};
+	                     .key1 = lz_flow_sum_of(raw->p, raw->len) ^ lie};
 	lz_frame_pack(&f, header);
 	put(fd, header, sizeof(header));
 }

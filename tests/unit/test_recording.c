@@ -120,11 +120,9 @@ static int wait_for(void *arg, bool go)
 	return go ? sem_wait(arg) : -1;
 }
 
-/* Markers that come faster than zstd packs them: LZ4 packs those that would have to wait, nothing
- * does if the machine is crowded. */
+/* Markers that come faster than zstd packs them: LZ4 packs those that would have to wait. */
 START_TEST(in_a_hurry)
 {
-	const int quick = _i ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
 	enum { LEN = 24 << 20, PIECE = 1 << 20 };
 	uint8_t *stream = malloc(LEN);
 	struct lz_writer *w = lz_writer_create(NULL, &meta);
@@ -136,7 +134,6 @@ START_TEST(in_a_hurry)
 	int at;
 
 	ck_assert_msg(w, "%s", lz_error());
-	lz_writer_hurry(w, _i);
 	path = strdup(lz_writer_dir(w));
 	ck_assert_int_eq(sem_init(&come, 0, 0), 0);
 	ck_assert_int_eq(lz_worker_call(w->worker, wait_for, &come), 0);
@@ -152,8 +149,7 @@ START_TEST(in_a_hurry)
 		frames[fs.v[i].codec]++;
 	lz_frames_close(&fs);
 	close(at);
-	ck_assert_uint_gt(frames[quick], 0);
-	ck_assert_uint_eq(frames[LZ_CODEC_LZ4] + frames[LZ_CODEC_RAW], frames[quick]);
+	ck_assert_uint_gt(frames[LZ_CODEC_LZ4], 0);
 	ck_assert_uint_gt(frames[LZ_CODEC_ZSTD], 0); /* the last ones do not wait long */
 	r = open_recording(path);
 	check_markers(r, 0, LEN);
@@ -163,20 +159,35 @@ START_TEST(in_a_hurry)
 }
 END_TEST
 
-START_TEST(other_version)
+static void claim_version(const char *path, int version)
 {
-	char *path = record(NULL, true), file[128], other[16];
-	int fd;
+	char file[128], digits[12];
 
 	snprintf(file, sizeof(file), "%s/meta", path);
-	snprintf(other, sizeof(other), "version %d", LZ_FORMAT_VERSION - 1);
-	fd = open(file, O_RDWR);
-	ck_assert_int_eq(pwrite(fd, other + 8, 1, 17), 1);
+	snprintf(digits, sizeof(digits), "%02d", version);
+	int fd = open(file, O_RDWR);
+	ck_assert_int_eq(pwrite(fd, digits, 2, 17), 2);
 	close(fd);
-	ck_assert_ptr_null(lz_reader_open(path));
-	ck_assert_ptr_nonnull(strstr(lz_error(), other));
-	snprintf(file, sizeof(file), "version %d", LZ_FORMAT_VERSION);
-	ck_assert_ptr_nonnull(strstr(lz_error(), file));
+}
+
+START_TEST(other_version)
+{
+	static const int unknown[] = {LZ_FORMAT_OLDEST - 1, LZ_FORMAT_VERSION + 1};
+	char *path = record(NULL, true), text[64];
+
+	for (int i = 0; i < 2; i++) {
+		claim_version(path, unknown[i]);
+		ck_assert_ptr_null(lz_reader_open(path));
+		snprintf(text, sizeof(text), "format version %d", unknown[i]);
+		ck_assert_ptr_nonnull(strstr(lz_error(), text));
+		snprintf(text, sizeof(text), "versions %d to %d", LZ_FORMAT_OLDEST,
+		         LZ_FORMAT_VERSION);
+		ck_assert_ptr_nonnull(strstr(lz_error(), text));
+	}
+	claim_version(path, LZ_FORMAT_OLDEST);
+	struct lz_reader *r = lz_reader_open(path);
+	ck_assert_msg(r != NULL, "%s", lz_error());
+	lz_reader_close(r);
 	free(path);
 }
 END_TEST
@@ -363,7 +374,7 @@ int main(void)
 	tcase_add_test(t, round_trip);
 	tcase_add_test(t, meta_comes_back);
 	tcase_add_test(t, numbered);
-	tcase_add_loop_test(t, in_a_hurry, 0, 2);
+	tcase_add_test(t, in_a_hurry);
 	tcase_add_test(t, other_version);
 	tcase_add_test(t, files);
 	tcase_add_test(t, long_event);

@@ -19,6 +19,8 @@ struct lz_gather *lz_gather_start(struct lz_writer *w, uint32_t tid, uint8_t *ri
  * ring becomes current and is empty on return: if the thread has not come round to it, the
  * caller empties what is lent. -1 as below. */
 int lz_gather_lend(struct lz_gather *g, uint32_t from, uint32_t to);
+/* Instead of that: the caller sums the next buffer itself, and only the sum is kept. */
+int lz_gather_sum(struct lz_gather *g, uint32_t from, uint32_t to);
 /* All that is lent has gone to the writer. -1: the writer refused something, now or earlier. */
 int lz_gather_all(struct lz_gather *g);
 /* Ends the thread and frees G. What is lent and not gathered is lost. NULL is fine. */

@@ -56,6 +56,16 @@ int lz_stream_push(struct lz_tracer *t)
 	return lz_writer_markers(t->w, t->tid, s->mem + from, s->parsed - from);
 }
 
+/* Where no CPU is idle, nothing is gained by handing on what is only summed: here it is still in
+ * the cache. */
+static int hand_on(struct lz_tracer *t, uint32_t from, uint32_t to)
+{
+	struct lz_gather *g = t->s.gather;
+
+	lz_writer_crowded(t->w, t->crowded);
+	return lz_writer_only_sums(t->w) ? lz_gather_sum(g, from, to) : lz_gather_lend(g, from, to);
+}
+
 /* The store that found the guard restarts at the base of the ring's next buffer. It is the first
  * one of its marker, since a marker is stored from its highest address down. __lizard_pos need
  * not be set: who has used the pointer puts it there before code that reads it can run. */
@@ -72,7 +82,7 @@ static int take(struct lz_tracer *t, struct user_regs_struct *r)
 		               "buffer, the program's pointer is at %#x (at %#llx); is there code "
 		               "that uses r15?",
 		               s->parsed, end, r->rip);
-	if (lz_gather_lend(s->gather, s->pushed, end) < 0)
+	if (hand_on(t, s->pushed, end) < 0)
 		return -1;
 	s->start += end;
 	s->parsed = s->pushed = 0;

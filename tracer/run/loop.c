@@ -59,8 +59,7 @@ static int set_timer(struct lz_tracer *t)
 /* AUTO has become HASH: said once, and written down in case that we are killed. */
 int lz_tell_hash(struct lz_tracer *t)
 {
-	if (t->hash_told || t->opt->flow != LZ_FLOW_AUTO ||
-	    lz_writer_hashed_from(t->w) == UINT64_MAX)
+	if (t->hash_told || !lz_writer_flow_full(t->w))
 		return 0;
 	t->hash_told = true;
 	lz_warn("%s: the control flow has reached %" PRIu64 " MB on disk: from here on only "
@@ -115,7 +114,6 @@ int lz_tick(struct lz_tracer *t)
 			s->interrupted = true;
 	}
 	let_others_end(t);
-	lz_writer_hurry(t->w, t->hurry);
 	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return now - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;

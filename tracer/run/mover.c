@@ -127,7 +127,8 @@ static uint64_t packers_waited(struct lz_mover *m)
 	return more;
 }
 
-/* *BEST: the CPU that was idle for the most ticks since the last look. Returns them. */
+/* *BEST: the CPU that was idle for the most ticks since the last look, other than the pair's.
+ * Returns them. */
 static uint64_t most_idle(struct lz_mover *m, int *best)
 {
 	FILE *f = fopen("/proc/stat", "re");
@@ -141,7 +142,8 @@ static uint64_t most_idle(struct lz_mover *m, int *best)
 		    cpu >= CPU_SETSIZE)
 			continue;
 		idle += wait;
-		bool may = m->idle[cpu] && CPU_ISSET(cpu, &m->given) && idle > m->idle[cpu];
+		bool may = m->idle[cpu] && CPU_ISSET(cpu, &m->given) && idle > m->idle[cpu] &&
+		           (int)cpu != m->t->borrowed.cpu;
 		if (may && idle - m->idle[cpu] > most) {
 			most = idle - m->idle[cpu];
 			*best = (int)cpu;
@@ -200,17 +202,22 @@ static void end_trial(struct lz_mover *m, unsigned percent)
 	move_pair(m, next_cpu(m));
 }
 
-static void place_pair(struct lz_mover *m, uint64_t waited, uint64_t ns)
+/* The other CPU that is idle most of the time, -1: none is. */
+static int idle_cpu(struct lz_mover *m, uint64_t ns)
 {
 	const uint64_t ticks = ns * (uint64_t)sysconf(_SC_CLK_TCK) / 1000000000;
-	int cpu = m->t->borrowed.cpu;
-	bool idle = most_idle(m, &cpu) * 100 > ticks * IDLE_PERCENT;
+	int cpu = -1;
 
+	return most_idle(m, &cpu) * 100 > ticks * IDLE_PERCENT ? cpu : -1;
+}
+
+static void place_pair(struct lz_mover *m, uint64_t waited, uint64_t ns, int idle)
+{
 	m->looks++;
 	m->waited += waited;
 	m->passed += ns;
-	if (idle && cpu != m->t->borrowed.cpu && waited * 100 > ns * CROWDED_PERCENT && chance(2))
-		move_pair(m, cpu);
+	if (idle >= 0 && waited * 100 > ns * CROWDED_PERCENT && chance(2))
+		move_pair(m, idle);
 	else if (m->looks >= TRIAL_LOOKS)
 		end_trial(m, (unsigned)(m->waited * 100 / m->passed));
 }
@@ -220,18 +227,22 @@ static void place_packers(struct lz_mover *m, bool crowded)
 	cpu_set_t cpus;
 
 	m->calm = crowded ? 0 : m->calm + 1;
-	m->t->hurry = m->calm < CALM_LOOKS;
+	m->t->crowded = m->calm < CALM_LOOKS;
 	lz_other_cpus(m->t, &cpus);
-	each_packer(m, allow, m->calm < CALM_LOOKS ? &m->given : &cpus);
+	each_packer(m, allow, m->t->crowded ? &m->given : &cpus);
 }
 
 static void look(struct lz_mover *m)
 {
 	const uint64_t now = lz_now(), ns = now - m->looked;
 
+	const int idle = idle_cpu(m, ns);
+	const bool waits = packers_waited(m) * 100 > ns * CROWDED_PERCENT;
+
 	m->looked = now;
-	place_pair(m, pair_waited(m), ns);
-	place_packers(m, packers_waited(m) * 100 > ns * CROWDED_PERCENT);
+	place_pair(m, pair_waited(m), ns, idle);
+	/* Who has given up packing waits for nobody: then an idle CPU tells that there is room. */
+	place_packers(m, waits || (m->t->crowded && idle < 0));
 }
 
 static void *work(void *arg)
@@ -260,7 +271,8 @@ static void destroy(struct lz_mover *m)
 
 int lz_mover_start(struct lz_tracer *t)
 {
-	if (CPU_COUNT(&t->borrowed.given) < 2)
+	t->crowded = CPU_COUNT(&t->borrowed.given) < 2;
+	if (t->crowded)
 		return 0;
 	struct lz_mover *m = calloc(1, sizeof *m);
 

@@ -78,6 +78,7 @@ static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 	m->n_events = t->next_event;
 	m->n_markers_bytes = lz_stream_offset(t);
 	m->n_checkpoints = t->n_checkpoints;
+	lz_writer_ending(t->w);
 	bool drained = lz_writer_drain(t->w) == 0;
 	if (!drained)
 		tell_stopped(t, lz_error(), t->status);

@@ -243,7 +243,7 @@ struct lz_tracer {
 	uint32_t born;            /* a thread that the call under way has made; 0: none */
 	struct lz_sched sched;
 	struct lz_writer *w;
-	_Atomic bool hurry; /* others crowd those who pack */
+	_Atomic bool crowded; /* no CPU is idle for those who pack */
 	struct lz_meta meta;
 	uint64_t t0;
 	struct lz_builder b;
