@@ -116,7 +116,7 @@ int main(void)
 C
 lizard-cc -g -O1 "$T/large.c" -o "$T/large" && want=$("$T/large" | tr '\n' ' ')
 ok $? "builds what becomes large"
-timeout -k 5 60 lizard-trace -q --follow all --max-size 1M -o "$T/recordings/large" "$T/large" >"$T/out" 2>"$T/err"
+timeout -k 5 60 lizard-trace -q --follow all --flow=full --max-size 1M -o "$T/recordings/large" "$T/large" >"$T/out" 2>"$T/err"
 is "$? $(tr '\n' ' ' <"$T/out")" "0 $want" "too large: the child goes on as without Lizard" || diag "$(cat "$T/err")"
 is "$(grep -c 'goes on unrecorded' "$T/err") $(grep -c 'still running' "$T/err")" "1 0" "too large: it is said, and all are known to be gone" ||
 	diag "$(cat "$T/err")"

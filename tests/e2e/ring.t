@@ -226,7 +226,7 @@ is "$? $(grep -c 'larger than 20480 bytes' "$T/err")" "0 1" "too small a limit: 
 like "$(timeout 200 lizard verify "$T/recordings/tiny")" "clean" "... and the end is there all the same"
 
 # ---- the first part, as before ----
-timeout -k 5 100 lizard-trace -q --max-size 1M --keep-part first -o "$T/recordings/first" "$T/lastpart" 3000 >"$T/out" 2>"$T/err"
+timeout -k 5 100 lizard-trace -q --flow=full --max-size 1M --keep-part first -o "$T/recordings/first" "$T/lastpart" 3000 >"$T/out" 2>"$T/err"
 is "$? $(grep -c 'goes on unrecorded' "$T/err")" "0 1" "the first part: recording ends, the program goes on"
 like "$(timeout 200 lizard verify "$T/recordings/first")" "clean" "the first part: it verifies"
 

@@ -92,7 +92,7 @@ int main(void)
 }
 C
 lizard-cc -g -O1 "$T/busy.c" -o "$T/busy"
-timeout -k 5 120 lizard-trace -q --max-size 1M -o "$T/recordings/busy" "$T/busy" >"$T/out" 2>"$T/err"
+timeout -k 5 120 lizard-trace -q --flow=full --max-size 1M -o "$T/recordings/busy" "$T/busy" >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out")" "4 $("$T/busy")" "a size reached: the program's status and output"
 like "$(cat "$T/err")" "recording ends here: it has reached the size that --max-size allows, 1M$" "a size reached: it is said"
 why="recording ended early: it has reached the size that --max-size allows, 1M; the program went on, exit status 4"
@@ -106,7 +106,7 @@ is $? 125 "a bad size: 125"
 
 # The disk fills: the program goes on.
 if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; then
-	timeout -k 5 120 lizard-trace -q --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
+	timeout -k 5 120 lizard-trace -q --flow=full --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
 	is $? 3 "full disk: the program's exit status"
 	like "$(cat "$T/err")" "recording ends here: .*No space left" "full disk: it is said"
 	is "$(lizard info "$T/small/full" | grep -c "^ended  *exit 3$\|recording ended early: .*No space left.*; the program went on, exit status 3$")" 2 \
