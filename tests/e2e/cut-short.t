@@ -71,7 +71,7 @@ ok $? "the program does not outlive its tracer"
 cp "$T/busy" "$T/full-busy"
 (
 	ulimit -f 32768
-	timeout -k 5 120 lizard-trace -q --checkpoint-interval 50 -o "$T/full" "$T/full-busy" 20000 x >"$T/out" 2>"$T/err"
+	timeout -k 5 120 lizard-trace -q --flow=full --checkpoint-interval 50 -o "$T/full" "$T/full-busy" 20000 x >"$T/out" 2>"$T/err"
 )
 status=$?
 [ -s "$T/err" ]
