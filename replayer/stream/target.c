@@ -3,13 +3,13 @@
 #include <common/array.h>
 #include "replayer/stream/target.h"
 
-static uint64_t next_label(const struct lz_cfg *cfg, uint64_t addr)
+static const struct lz_cfg_label *label_behind(const struct lz_cfg *cfg, uint64_t addr)
 {
 	size_t n, at;
 	const struct lz_cfg_label *l = lz_cfg_labels(cfg, &n);
 
 	at = lz_lower_bound(i, n, l[i].addr <= addr);
-	return at < n ? l[at].addr : UINT64_MAX;
+	return at < n ? &l[at] : NULL;
 }
 
 /* Not behind the instruction that completes the entry marker? */
@@ -30,17 +30,23 @@ static bool in_prologue(const struct lz_cfg *cfg, const struct lz_cfg_func *f, u
 static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, uint64_t addr,
                         uint64_t start, struct lz_target *t)
 {
-	uint64_t end = next_label(cfg, addr);
+	const struct lz_cfg_label *next = label_behind(cfg, addr);
+	uint64_t end = next ? next->addr : UINT64_MAX;
 	size_t left;
 	const struct lz_cfg_site *s = lz_cfg_sites_from(cfg, start, &left);
 
+	/* Without optimization GCC puts the epilogue last, and it has no label. Code for cleanups
+	 * may lie between it and the return. */
+	t->apart = !next || lz_cfg_func(cfg, next->func) != f;
 	for (; left && s->addr < end; s++, left--) {
 		if (lz_cfg_func(cfg, s->func) != f)
 			continue;
 		if (s->code == LZ_LANDING && addr <= s->addr)
 			t->landing = true;
-		if ((s->code == LZ_EXIT || s->code == LZ_TAIL) && s->addr < addr)
-			t->epilogue = true;
+		if (s->code == LZ_EXIT || s->code == LZ_TAIL) {
+			t->apart = false;
+			t->epilogue |= s->addr < addr;
+		}
 		if (!s->id)
 			continue;
 		if (s->addr < addr)
@@ -53,7 +59,7 @@ static void look_around(const struct lz_cfg *cfg, const struct lz_cfg_func *f, u
 void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, uint64_t event,
                     struct lz_target *t)
 {
-	const struct lz_cfg_label *label;
+	const struct lz_cfg_label *label, *next;
 	const struct lz_fn *fn;
 	const struct lz_cfg *cfg;
 	uint64_t link;
@@ -72,7 +78,8 @@ void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, ui
 	/* Without optimization GCC keeps the line of a jump in a `nop` before the block that it
 	 * leads to, behind other code (cfglayout, goto_locus). */
 	t->prologue = in_prologue(cfg, fn->f, link);
-	t->loose = fn->f->flags & LZ_FN_OPTIMIZED || next_label(cfg, link) == link + 1;
+	next = label_behind(cfg, link);
+	t->loose = fn->f->flags & LZ_FN_OPTIMIZED || (next && next->addr == link + 1);
 	/* No code of a function jumps to its first instruction but a call of itself, which
 	 * writes a marker before. */
 	if (t->prologue && link == fn->f->entry)

@@ -11,6 +11,7 @@ struct lz_target {
 	bool loose;    /* optimised code: any gap of the function, and those beside it */
 	bool prologue; /* in front of the entry marker */
 	bool epilogue; /* behind an exit marker */
+	bool apart;    /* perhaps in an epilogue that follows other code than its exit marker's */
 	bool landing;  /* in front of a landing marker */
 	bool hook; /* the run-time loader's, for debuggers: reached beside its system calls only */
 	const struct lz_cfg_block *block;

@@ -213,7 +213,7 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	else
 		settle(f, top, exits ? LZ_SET_EXIT : m->id, false);
 	for (size_t i = 0; i < f->n && exits; i++)
-		if (f->t[i].fn == top->fn && (f->t[i].epilogue || f->t[i].loose))
+		if (f->t[i].fn == top->fn && (f->t[i].epilogue || f->t[i].apart || f->t[i].loose))
 			return push(f, end, end + 1, 0, false); /* the gap behind the exit */
 	return 0;
 }

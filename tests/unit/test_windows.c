@@ -46,10 +46,20 @@ static const char source[] = "#include <pthread.h>\n"
                              "	leaf(n);\n"
                              "	return n;\n"
                              "}\n"
+                             "static void gone(int *n)\n"
+                             "{\n"
+                             "	sink -= *n;\n"
+                             "}\n"
+                             "static int cleans_up(int n)\n"
+                             "{\n"
+                             "	__attribute__((cleanup(gone))) int kept = n;\n"
+                             "	leaf(n + 50);\n"
+                             "	return kept + 1;\n"
+                             "}\n"
                              "void *run(void *arg)\n"
                              "{\n"
                              "	for (int i = 0; i < 40; i++)\n"
-                             "		sink += loop(9);\n"
+                             "		sink += loop(9) + cleans_up(i);\n"
                              "	return arg;\n"
                              "}\n"
                              "int main(void)\n"
@@ -285,7 +295,7 @@ START_TEST(every_arrival_is_in_a_window)
 {
 	struct count c;
 
-	make(source, _i ? "-O1" : "-O0");
+	make(source, _i ? "-O1 -fexceptions" : "-O0 -fexceptions");
 	m.n = 0;
 	m.v = malloc(2 * STEPS_MAX * sizeof(*m.v));
 	walk("main");
