@@ -266,6 +266,20 @@ static void insert_edge_markers(struct job *job)
 	}
 }
 
+/* A landing site loads r15. Code of the function itself may go there, too, as from one cleanup to the
+ * next: what r15 is then has to be stored, behind the edge's marker. */
+static void store_before_landings(struct job *job)
+{
+	for (unsigned i = 0; i < job->blocks.edges.length(); i++) {
+		edge e = job->blocks.gcc_edges[i];
+		unsigned flags = job->blocks.node_flags[job->blocks.node_of[e->dest->index]];
+
+		if (flags & LZ_NODE_LANDING && !(flags & LZ_NODE_MARK_LAST) &&
+		    !(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
+			gsi_insert_on_edge(e, lz_asm_store());
+	}
+}
+
 static void commit_edge_markers()
 {
 	int known = last_basic_block_for_fn(cfun);
@@ -371,6 +385,7 @@ static void instrument(enum lz_convention conv)
 	for (unsigned node = 2; node < job.blocks.of_node.length(); node++)
 		insert_at_start(&job, node);
 	insert_edge_markers(&job);
+	store_before_landings(&job);
 	commit_edge_markers();
 	insert_exits(&job);
 	entry = insert_entry(&job);
