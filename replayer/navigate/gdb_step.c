@@ -144,12 +144,13 @@ bool lz_gdb_hides(struct lz_machine *m)
 
 static void fill_frame(struct stepping *s, const struct lz_inline *in, size_t n, struct frame *f)
 {
-	struct lz_range range;
+	uint64_t bias;
+	struct lz_lines *l = s->m->lines(s->m->arg, s->r.rip, &bias);
 
 	memset(f, 0, sizeof(*f));
 	find_cfa(s, &f->cfa);
-	if (find_function(s->m, s->r.rip, &range))
-		f->func = range.start;
+	if (l)
+		f->func = lz_lines_frame_start(l, s->r.rip - bias) + bias;
 	f->n = n;
 	for (size_t i = 0; i < n; i++)
 		f->inlines[i] = in[i].entry;
@@ -157,14 +158,14 @@ static void fill_frame(struct stepping *s, const struct lz_inline *in, size_t n,
 
 static bool same_frame(const struct frame *a, const struct frame *b)
 {
-	return a->cfa == b->cfa && a->n == b->n &&
+	return a->cfa == b->cfa && a->func == b->func && a->n == b->n &&
 	       !memcmp(a->inlines, b->inlines, a->n * sizeof(*a->inlines));
 }
 
 /* A is an inlined call, direct or not, made in B. */
 static bool inlined_from(const struct frame *a, const struct frame *b)
 {
-	return a->cfa == b->cfa && a->n > b->n &&
+	return a->cfa == b->cfa && a->func == b->func && a->n > b->n &&
 	       !memcmp(a->inlines, b->inlines, b->n * sizeof(*a->inlines));
 }
 

@@ -131,6 +131,7 @@ void lz_lines_close(struct lz_lines *l)
 		free(l->units[i].tables);
 		free(l->units[i].funcs);
 		free(l->units[i].inlines);
+		free(l->units[i].bodies);
 	}
 	free(l->units);
 	free(l->syms);
@@ -189,6 +190,17 @@ bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 		return true;
 	}
 	return lines_symbol(l, addr, out);
+}
+
+uint64_t lz_lines_frame_start(struct lz_lines *l, uint64_t addr)
+{
+	struct line_unit *u = unit_at(l, addr);
+	size_t n = u ? lz_lower_bound(i, u->n_bodies, u->bodies[i].start <= addr) : 0;
+	struct lz_range f;
+
+	if (n && addr < u->bodies[n - 1].end)
+		return u->bodies[n - 1].entry;
+	return lz_lines_function(l, addr, &f) ? f.start : 0;
 }
 
 static const struct line_inline *inline_at(const struct line_unit *u, uint64_t addr, size_t which)

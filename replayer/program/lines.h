@@ -59,6 +59,9 @@ void lz_lines_close(struct lz_lines *l);
 struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);
 /* False if no function or symbol covers ADDR. */
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
+/* Where the function begins that GDB takes a frame at ADDR to be of: by the blocks, which in odd debug
+ * information name another one than lz_lines_function(). 0: none. */
+uint64_t lz_lines_frame_start(struct lz_lines *l, uint64_t addr);
 /* The inlined calls around ADDR, outermost first; at most MAX. Returns how many. */
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max);
 /* Where the code of number WHICH of them is, as far as there is room for: the part that holds

@@ -31,7 +31,35 @@ struct line_inline {
 	uint64_t entry, start, end;
 	uint64_t entry_pc; /* 0: none is named */
 	uint64_t die;      /* whose part it is */
-	uint32_t depth, call_line, call_symtab;
+	uint32_t block, call_line, call_symtab;
+};
+
+/* A function's body, an inlined call, or a scope within them. */
+struct line_block {
+	uint32_t around; /* the block that it is in */
+	bool function, inlined;
+	struct line_inline
+	    call;     /* of an inlined one, all but its extent; of a function, its entry */
+	size_t piece; /* 1 + index of its last one in the unit's inlines, 0: none yet */
+};
+#define LINES_NO_BLOCK UINT32_MAX
+
+struct line_claim {
+	uint64_t start, end;
+	size_t order;
+	uint32_t block;
+};
+
+struct line_blocks {
+	struct line_block *v; /* outer before inner */
+	uint32_t n, cap;
+	struct line_claim *claims; /* inner before outer */
+	size_t n_claims, cap_claims;
+};
+
+/* Code of the function that begins at ENTRY. */
+struct line_body {
+	uint64_t start, end, entry;
 };
 
 struct line_unit {
@@ -43,6 +71,8 @@ struct line_unit {
 	size_t n_funcs, cap_funcs;
 	struct line_inline *inlines; /* outer before inner */
 	size_t n_inlines, cap_inlines;
+	struct line_body *bodies; /* sorted */
+	size_t n_bodies, cap_bodies;
 };
 
 struct unit_range {
@@ -88,6 +118,14 @@ int lines_load_unit(struct lz_lines *l, uint32_t u);
 /* Of these the rows, from the unit's list of files. */
 int lines_load_rows(struct lz_lines *l, uint32_t u, Dwarf_Die *cu, Dwarf_Files *files,
                     size_t n_files);
+/* LINES_NO_BLOCK: out of memory. */
+uint32_t lines_add_block(struct line_blocks *b, const struct line_block *block);
+/* In the order in which blocks are finished. */
+int lines_claim(struct line_blocks *b, uint32_t block, uint64_t start, uint64_t end);
+/* Writes U's inlined calls and bodies. Called once. */
+int lines_place_blocks(struct line_unit *u, struct line_blocks *b);
+void lines_free_blocks(struct line_blocks *b);
+
 /* The table of FILE, by its full name; NULL: none. */
 struct line_table *lines_table(const struct line_unit *u, const char *file);
 /* Sets *SAL to the row that holds ADDR, if there is one. */

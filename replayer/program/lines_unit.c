@@ -6,12 +6,27 @@
 #include <lizard/error.h>
 #include "replayer/program/lines_inside.h"
 
+enum {
+	MAX_NESTING = 256,      /* of DIEs: a damaged file must not eat the stack */
+	MAX_ORIGINS = 16,       /* that lead from one to the next */
+	MAX_INHERITED = 1 << 22 /* DIEs read in another's place: nor must it take for ever */
+};
+
 /* The details of one unit while they are read. */
 struct reader {
 	struct lz_lines *l;
 	struct line_unit *u;
 	uint32_t *symtab; /* of each file that the details name by number */
 	size_t n_files;
+	struct line_blocks blocks;
+	void *open[MAX_NESTING + 1]; /* the DIEs around the one that is read */
+	uint32_t inherited;          /* how many were read in another's place */
+};
+
+/* Where the code of a block is. */
+struct extent {
+	struct lz_part *v;
+	uint32_t n, cap, ranges; /* ranges: the first one that DW_AT_ranges has */
 };
 
 static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
@@ -32,119 +47,252 @@ static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
 	return 0;
 }
 
-static int by_address(const void *a, const void *b)
+static bool origin_of(Dwarf_Die *die, Dwarf_Die *origin)
 {
-	const struct line_inline *x = a, *y = b;
+	Dwarf_Attribute attr;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return (dwarf_attr(die, DW_AT_abstract_origin, &attr) ||
+	        dwarf_attr(die, DW_AT_specification, &attr)) &&
+	       dwarf_formref_die(&attr, origin);
 }
 
-/* Pieces of one call that touch are one: GDB looks whether the byte before is in the call, too.
- * Returns how many are left. */
-static size_t join_pieces(struct line_inline *in, size_t n)
+/* The DIE that has the attribute for DIE: itself or an origin, as for GDB's dwarf2_attr(). */
+static bool holder(const Dwarf_Die *die, unsigned name, Dwarf_Die *of)
 {
-	size_t kept = 0;
+	*of = *die;
+	for (int i = 0; i < MAX_ORIGINS; i++) {
+		Dwarf_Die origin;
 
-	if (n)
-		qsort(in, n, sizeof(*in), by_address);
-	for (size_t i = 0; i < n; i++) {
-		if (!kept || in[i].start > in[kept - 1].end)
-			in[kept++] = in[i];
-		else if (in[i].end > in[kept - 1].end)
-			in[kept - 1].end = in[i].end;
+		if (dwarf_hasattr(of, name))
+			return true;
+		if (!origin_of(of, &origin))
+			return false;
+		*of = origin;
 	}
-	return kept;
+	return false;
+}
+
+/* One of the two ways in which a DIE says where its code is. */
+static int add_ranges(const struct reader *rd, Dwarf_Die *of, struct extent *x)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t off = 0;
+
+	while ((off = dwarf_ranges(of, off, &base, &start, &end)) > 0) {
+		struct lz_part *slot;
+
+		if (start >= end)
+			continue;
+		slot = LINES_PUSH(x->v, x->n, x->cap);
+		if (!slot)
+			return -1;
+		*slot = (struct lz_part){start + rd->l->dw_bias, end + rd->l->dw_bias};
+	}
+	return 0;
+}
+
+/* GDB takes both ways, even where one of them is the origin's. */
+static int read_extent(const struct reader *rd, const Dwarf_Die *die, struct extent *x)
+{
+	Dwarf_Die high, ranges;
+	bool has_high = holder(die, DW_AT_high_pc, &high);
+	bool has_ranges = holder(die, DW_AT_ranges, &ranges);
+
+	*x = (struct extent){0};
+	if (has_high && add_ranges(rd, &high, x))
+		return -1;
+	/* Without one of them GDB leaves the block out. */
+	if (has_high && !x->n)
+		return 0;
+	if (has_ranges && !(has_high && high.addr == ranges.addr)) {
+		x->ranges = x->n;
+		return add_ranges(rd, &ranges, x);
+	}
+	return 0;
 }
 
 /* An offset counts from the first piece. An entry outside of all pieces is none. */
-static void find_entry(const struct reader *rd, Dwarf_Die *die, struct line_inline *in, size_t n)
+static uint64_t find_entry(const struct reader *rd, Dwarf_Die *die, const struct extent *x)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Addr entry;
 	Dwarf_Word offset;
-	bool inside = false;
 
-	if (!n || !dwarf_attr(die, DW_AT_entry_pc, &attr))
-		return;
+	if (!dwarf_attr(die, DW_AT_entry_pc, &attr))
+		return 0;
 	if (dwarf_formaddr(&attr, &entry) == 0)
 		entry += rd->l->dw_bias;
 	else if (dwarf_formudata(&attr, &offset) == 0)
-		entry = in[0].entry + offset;
+		entry = x->v[x->ranges].start + offset;
 	else
-		return;
-	for (size_t i = 0; i < n; i++)
-		inside |= entry >= in[i].start && entry < in[i].end;
-	for (size_t i = 0; inside && i < n; i++)
-		in[i].entry_pc = entry;
-}
-
-static int add_inline(const struct reader *rd, Dwarf_Die *die, uint32_t depth)
-{
-	struct line_unit *u = rd->u;
-	struct line_inline in = {.die = dwarf_dieoffset(die), .depth = depth};
-	Dwarf_Addr base, start, end;
-	Dwarf_Attribute attr;
-	Dwarf_Word word;
-	size_t first = u->n_inlines;
-	ptrdiff_t off = 0;
-
-	if (dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &word))
-		in.call_line = (uint32_t)word;
-	if (dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &word) &&
-	    word < rd->n_files)
-		in.call_symtab = rd->symtab[word];
-	while ((off = dwarf_ranges(die, off, &base, &start, &end)) > 0) {
-		struct line_inline *slot;
-
-		if (start >= end)
-			continue;
-		slot = LINES_PUSH(u->inlines, u->n_inlines, u->cap_inlines);
-		if (!slot)
-			return -1;
-		in.start = start + rd->l->dw_bias;
-		in.end = end + rd->l->dw_bias;
-		if (first == u->n_inlines - 1)
-			in.entry = in.start;
-		*slot = in;
-	}
-	find_entry(rd, die, u->inlines + first, u->n_inlines - first);
-	u->n_inlines = first + join_pieces(u->inlines + first, u->n_inlines - first);
+		return 0;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (entry >= x->v[i].start && entry < x->v[i].end)
+			return entry;
 	return 0;
 }
 
-enum { MAX_NESTING = 256 }; /* of DIEs: a damaged file must not eat the stack */
+/* False: GDB does not take it for a call. */
+static bool read_call(const struct reader *rd, Dwarf_Die *die, const struct extent *x,
+                      struct line_inline *in)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word line, file;
 
-static int walk(const struct reader *rd, Dwarf_Die *parent, unsigned nesting, uint32_t depth)
+	if (!dwarf_attr(die, DW_AT_call_line, &attr) || dwarf_formudata(&attr, &line) ||
+	    !dwarf_attr(die, DW_AT_call_file, &attr) || dwarf_formudata(&attr, &file))
+		return false;
+	*in = (struct line_inline){.die = dwarf_dieoffset(die),
+	                           .entry = x->v[x->ranges].start,
+	                           .entry_pc = find_entry(rd, die, x),
+	                           .call_line = (uint32_t)line,
+	                           .call_symtab = file < rd->n_files ? rd->symtab[file] : 0};
+	return true;
+}
+
+static int walk(struct reader *rd, Dwarf_Die *parent, unsigned nesting, uint32_t around);
+static int inherit(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around);
+
+static int add_block(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around)
+{
+	int tag = dwarf_tag(die);
+	struct line_block block = {.around = around,
+	                           .function = tag == DW_TAG_subprogram,
+	                           .inlined = tag == DW_TAG_inlined_subroutine};
+	struct extent x;
+	uint32_t number;
+	int rc = read_extent(rd, die, &x);
+
+	if (rc || !x.n) {
+		/* A scope that says nothing of where it is: as if it were not there. */
+		if (!rc && tag == DW_TAG_lexical_block)
+			rc = walk(rd, die, nesting + 1, around);
+		free(x.v);
+		return rc;
+	}
+	if (block.inlined && !read_call(rd, die, &x, &block.call)) {
+		free(x.v);
+		return 0;
+	}
+	if (block.function)
+		block.call.entry = x.v[x.ranges].start;
+	number = lines_add_block(&rd->blocks, &block);
+	rc = number == LINES_NO_BLOCK || walk(rd, die, nesting + 1, number) ||
+	             inherit(rd, die, nesting + 1, number)
+	         ? -1
+	         : 0;
+	for (uint32_t i = 0; i < x.n && !rc; i++)
+		rc = lines_claim(&rd->blocks, number, x.v[i].start, x.v[i].end);
+	free(x.v);
+	return rc;
+}
+
+static int process(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around)
+{
+	int rc;
+
+	if (nesting > MAX_NESTING)
+		return 0;
+	for (unsigned i = 0; i < nesting; i++)
+		if (rd->open[i] == die->addr)
+			return 0;
+	rd->open[nesting] = die->addr;
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+		rc = add_function(rd->l, rd->u, die) ? -1 : add_block(rd, die, nesting, around);
+		break;
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block: rc = add_block(rd, die, nesting, around); break;
+	case DW_TAG_namespace:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_class_type: rc = walk(rd, die, nesting + 1, around); break;
+	default: rc = 0;
+	}
+	rd->open[nesting] = NULL;
+	return rc;
+}
+
+static int walk(struct reader *rd, Dwarf_Die *parent, unsigned nesting, uint32_t around)
 {
 	Dwarf_Die die;
-	int more;
 
 	if (nesting > MAX_NESTING || dwarf_child(parent, &die))
 		return 0;
-	do {
-		uint32_t inner = depth;
-
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_subprogram:
-			if (add_function(rd->l, rd->u, &die))
-				return -1;
-			inner = 0;
-			break;
-		case DW_TAG_inlined_subroutine:
-			if (add_inline(rd, &die, depth))
-				return -1;
-			inner++;
-			break;
-		case DW_TAG_lexical_block:
-		case DW_TAG_namespace:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type: break;
-		default: continue;
-		}
-		if (walk(rd, &die, nesting + 1, inner))
+	do
+		if (process(rd, &die, nesting, around))
 			return -1;
-	} while ((more = dwarf_siblingof(&die, &die)) == 0);
+	while (dwarf_siblingof(&die, &die) == 0);
 	return 0;
+}
+
+static int by_pointer(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Whose instances the children of DIE are, sorted. NULL: out of memory. */
+static const void **origins_within(Dwarf_Die *die, size_t *n)
+{
+	const void **v = calloc(1, sizeof(*v));
+	size_t room = 1;
+	Dwarf_Die child, at, origin;
+
+	*n = 0;
+	if (!v || dwarf_child(die, &child))
+		return v;
+	do {
+		at = child;
+		for (int i = 0; i < MAX_ORIGINS && origin_of(&at, &origin); i++)
+			at = origin;
+		if (at.addr == child.addr)
+			continue;
+		if (lz_reserve(v, room, *n + 1) < 0) {
+			free(v);
+			return NULL;
+		}
+		v[(*n)++] = at.addr;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	qsort(v, *n, sizeof(*v), by_pointer);
+	return v;
+}
+
+static bool has_code(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_lexical_block;
+}
+
+/* GDB's inherit_abstract_dies(): what DIE's origin has, and DIE itself has not. GCC names as origin
+ * of a scope in an inlined coroutine the same scope of the one that is not inlined: then GDB takes
+ * that one's code for part of the inlined call. */
+static int inherit(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around)
+{
+	Dwarf_Die origin, child;
+	Dwarf_Attribute attr;
+	const void **own;
+	size_t n;
+	int rc = 0;
+
+	if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) || !dwarf_formref_die(&attr, &origin) ||
+	    origin.cu != die->cu || dwarf_child(&origin, &child))
+		return 0;
+	own = origins_within(die, &n);
+	if (!own)
+		return lz_fail("out of memory for line tables");
+	do {
+		const void *addr = child.addr;
+
+		if (has_code(&child) && !bsearch(&addr, own, n, sizeof(*own), by_pointer) &&
+		    ++rd->inherited < MAX_INHERITED)
+			rc = process(rd, &child, nesting, around);
+	} while (!rc && dwarf_siblingof(&child, &child) == 0);
+	free(own);
+	return rc;
 }
 
 /* Where the unit's functions are: with -gsplit-dwarf in a file of their own, beside which it has
@@ -175,7 +323,9 @@ static int read_details(struct reader *rd, Dwarf_Die *cu)
 
 		rd->symtab[i] = t ? t->id : 0;
 	}
-	return walk(rd, cu, 0, 0);
+	if (walk(rd, cu, 0, LINES_NO_BLOCK))
+		return -1;
+	return lines_place_blocks(rd->u, &rd->blocks);
 }
 
 int lines_load_unit(struct lz_lines *l, uint32_t unit)
@@ -201,5 +351,6 @@ int lines_load_unit(struct lz_lines *l, uint32_t unit)
 	cu = details(&cu);
 	rc = read_details(&rd, &cu);
 	free(rd.symtab);
+	lines_free_blocks(&rd.blocks);
 	return rc;
 }

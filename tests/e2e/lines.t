@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/tools.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
+. "$LIZARD_SRC/tests/lib/constructs.sh"
 
 lines=$(tool lines)
 ok $? "the tool builds" || { diag "$(cat "$T/lines.log")"; done_testing; exit; }
@@ -32,6 +33,13 @@ for source in gdb/vectors gdb/pieces replay/watched threads/queue constructs/tai
 			{ ok 1 "$source $options: builds" || diag "$(cat "$T/log")"; continue; }
 		compare_text "$source $options" "$program"
 	done
+done
+
+# An inlined coroutine has a scope whose origin is one of the coroutine that is not inlined.
+for name in coroutines objects; do
+	lizard-c++ -w -std=c++20 -O2 -g -o "$T/$name" "$constructs/$name.cc" 2>"$T/log" ||
+		{ ok 1 "$name: builds" || diag "$(cat "$T/log")"; continue; }
+	compare_text "$name -O2 -g" "$T/$name"
 done
 
 id=$(ldd /bin/sh | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p' | xargs readelf -n | sed -n 's/ *Build ID: //p')
