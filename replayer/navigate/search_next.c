@@ -125,6 +125,19 @@ static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c
 	                 : try_next(nav, o->mark[0].at, c, answer, f);
 }
 
+/* A walk from further back was lost, as where an exception led out of a call. From the last own
+ * markers to the goal there are only calls that come back. 1: found. */
+static int search_near(struct lz_nav *nav, const struct ladder *l, struct lz_chain *c,
+                       struct lz_pos *answer, struct found *f)
+{
+	int rc = 0;
+
+	for (size_t back = 2; back-- && !rc;)
+		if (back < l->own.n)
+			rc = try_next(nav, l->own.mark[l->own.n - 1 - back].at, c, answer, f);
+	return rc;
+}
+
 /* Anchors at the own markers of the activation, further and further back; LEFT: it is not the
  * goal's. 1: found. */
 static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, bool left,
@@ -138,6 +151,8 @@ static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, b
 	while (!rc && !first && !f.foreign) {
 		first = read_own(nav, block, k, &f, &l);
 		rc = first < 0 ? -1 : search_block(nav, &l, c, answer, &f);
+		if (!rc && f.foreign)
+			rc = search_near(nav, &l, c, answer, &f);
 		l.back = 16;
 		block--;
 	}
