@@ -13,6 +13,7 @@ real_package() {
 	case $1 in
 	lua) echo lua5.4 ;;
 	make) echo make-dfsg ;;
+	ninja) echo ninja-build ;;
 	xz) echo xz-utils ;;
 	*) echo "$1" ;;
 	esac
@@ -21,6 +22,8 @@ real_package() {
 # Configures the source in the present directory.
 real_configure() {
 	case $1 in
+	cadical)
+		touch config.status ;; # its own configure only looks for a compiler
 	make)
 		# Debian has taken configure out. What gettext's own files would be, m4/ has.
 		AUTOPOINT=true autoreconf -f -i && ./configure -q --disable-dependency-tracking --disable-nls --without-guile ;;
@@ -61,12 +64,33 @@ real_dialect() {
 	[ "$("$1" -dumpversion | cut -d. -f1)" -lt 14 ] || echo "-std=gnu17 -fpermissive "
 }
 
+# The C++ compiler that belongs to a C compiler.
+real_cxx() {
+	echo "${1%cc}$(case $1 in *lizard-cc) echo c++ ;; *) echo ++ ;; esac)"
+}
+
+# Builds PROGRAM of the C++ files in a folder, two at a time.
+real_objects() { # PROGRAM FOLDER SUFFIX CC FLAGS [LINKED]: of all files but those named on standard input
+	left_out=$(cat)
+	for file in "$2"/*."$3"; do
+		case " $left_out " in *" $(basename "$file") "*) ;; *) echo "${file%.$3}.o" ;; esac
+	done | tr '\n' ' ' >real.objects
+	printf '%s: %s\n\t$(CXX) $(CXXFLAGS) $^ %s -o $@\n' "$1" "$(cat real.objects)" "${6:-}" >real.mk
+	printf '%%.o: %%.%s\n\t$(CXX) $(CXXFLAGS) -c $< -o $@\n' "$3" >>real.mk
+	make -j2 -f real.mk CXX="$(real_cxx "$4")" CXXFLAGS="$5"
+}
+
 real_build() (
 	name=$1 cc=$2 cflags=$(real_dialect "$2")$3 dir=$4 patch=${5:-}
 	source=$(real_configured "$name") || exit 1
 	rm -rf "$dir" && mkdir -p "$(dirname "$dir")" && cp -a "$source" "$dir" && cd "$dir" || exit 1
 	[ -z "$patch" ] || patch -s -p1 <"$patch" || exit 1
 	case $name in
+	cadical)
+		echo mobical.cpp | real_objects cadical src cpp "$cc" "$cflags -std=c++11 -DNDEBUG -DNBUILD" && program=cadical ;;
+	ninja)
+		(cd src && ls *test.cc *win32*.cc *.in.cc && echo browse.cc hash_collision_bench.cc) | tr '\n' ' ' |
+			real_objects ninja src cc "$cc" "$cflags -std=c++11 -DUSE_PPOLL=1" && program=ninja ;;
 	bzip2)
 		# Debian's makefile links the shared library, which would be the installed one when run.
 		printf 'OBJS = %s\nbzip2: $(OBJS)\n\t$(CC) $^ -o $@\n' "blocksort.o huffman.o crctable.o \
@@ -86,7 +110,7 @@ real_build() (
 		# With bzip2's library in it, so that what the threads compute has markers.
 		cp "$(real_configured bzip2)"/*.[ch] . && rm -f bzip2.c bzip2recover.c mk251.c spewG.c unzcrash.c dlltest.c &&
 			printf 'OBJS = $(patsubst %%.c,%%.o,$(wildcard *.c)) $(patsubst %%.cpp,%%.o,$(wildcard *.cpp))\npbzip2: $(OBJS)\n\t$(CXX) -pthread $^ -o $@\n' >pbzip2.mk &&
-			make -f pbzip2.mk CC="$cc" CXX="${cc%cc}$(case $cc in *lizard-cc) echo c++ ;; *) echo ++ ;; esac)" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" \
+			make -f pbzip2.mk CC="$cc" CXX="$(real_cxx "$cc")" CFLAGS="$cflags -D_FILE_OFFSET_BITS=64" \
 				CXXFLAGS="$cflags -I. -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 -pthread -DUSE_STACKSIZE_CUSTOMIZATION" &&
 			program=pbzip2 ;;
 	lua)
@@ -176,6 +200,38 @@ END
 	printf '%s\n' 'unsigned hash(unsigned x) { return x * 2654435761u >> 3 | 8; }' >"$1/lib/hash.c"
 }
 
+# A formula of clauses in three variables, near the point where half of them have a solution.
+real_formula() {
+	perl -e '
+		my ($vars, $x) = (shift, 4711);
+		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
+		my $clauses = int($vars * 4.2);
+		print "p cnf $vars $clauses\n";
+		print join(" ", map { (rnd(2) ? "" : "-") . (1 + rnd($vars)) } 1 .. 3), " 0\n" for 1 .. $clauses' "$1"
+}
+
+# Layers of targets that never come to be, so that each run has the same to do; a third of them with a list of what they need.
+real_targets() {
+	cat <<'END'
+rule say
+  command = echo $out of $in
+  description = SAY $out
+rule list
+  command = echo "$out: $in" >$out.d && echo $out listed
+  depfile = $out.d
+  deps = gcc
+  restat = 1
+END
+	perl -e '
+		my ($n, $x) = (shift, 99);
+		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
+		for my $i (1 .. $n) {
+			my @in = map { "t" . (1 + rnd($i - 1)) } $i > 8 ? (1 .. 1 + rnd(4)) : ();
+			my $rule = $i % 20 ? "phony" : $i % 3 ? "say" : "list";
+			print "build t$i: $rule @in", $i % 7 ? "" : " | build.ninja", "\n", $i % 5 ? "" : "  mine = \$\$ \$out\n";
+		}' "$1"
+}
+
 real_input() {
 	mkdir -p "$2"
 	case $1 in
@@ -234,6 +290,8 @@ print("joined", #table.concat(s, ","))
 END
 		;;
 	sqlite3) real_sql $((200000 * ${3:-1} / ${REAL_PART:-1})) "$2/db" >"$2/work.sql" ;;
+	cadical) real_formula $((150 + 25 * ${3:-1})) >"$2/formula.cnf" ;;
+	ninja) real_targets $((1500 * ${3:-1})) >"$2/build.ninja" ;;
 	tcc) real_build tcc gcc -O1 "$2/tcc" >/dev/null ;;
 	make) real_project "$2" ;;
 	esac
@@ -254,6 +312,8 @@ real_command() {
 	xz) echo "'$2' -T1 -6 -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	lua) echo "'$2' '$3/work.lua'" ;;
+	cadical) echo "'$2' -q '$3/formula.cnf'" ;;
+	ninja) echo "'$2' -C '$3' -j1 -v" ;;
 	sqlite3) echo "'$2' <'$3/work.sql'" ;;
 	tcc) echo "$(real_tcc "$2" "$3") '$3/tcc/tcc.c' -o '$3/tcc2' && cat '$3/tcc2'" ;;
 	esac
