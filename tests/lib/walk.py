@@ -198,6 +198,10 @@ def two_ways(command, begin, wanted, got, here):
             return "%s leads from both, from the latter over the place where the walk began" % command
         if comes_to(wanted.position, got.position):
             return "%s leads from both, past the latter when it comes from the former" % command
+    # GDB goes over a call that never returns until control comes to the return address by another way.
+    same_line = (got.line, got.depth) == (here.line, here.depth)
+    if same_line and instant(wanted.position) < instant(got.position) and comes_to(got.position, here.position):
+        return "%s from the former stops where the latter's line goes on, as an exception led out of a call" % command
     # It calls what we are at the start of, and does not stop there as it did coming from an earlier call.
     if here.name in LONGJMPS and instant(wanted.position) < instant(here.position) < instant(now):
         return "%s from the latter, which calls longjmp, passes the stop at its start" % command

@@ -1,5 +1,5 @@
 // C++ threads of the library: std::async, promises, packaged tasks, jthread with stop tokens, thread_local objects
-// build: -std=c++20 -pthread
+// build: -std=c++20 -pthread -Wl,-z,now
 // levels: -O0 -O2
 // watch: made
 #include <atomic>

@@ -1,5 +1,5 @@
 // std::thread: a mutex, a condition variable, thread_local objects, call_once, an exception brought home
-// build: -pthread
+// build: -pthread -Wl,-z,now
 // levels: -O2
 #include <condition_variable>
 #include <exception>
