@@ -40,7 +40,7 @@ check check-long:
 	@$(MAKE) --no-print-directory run-$@
 run-check: unit-tests
 	@mkdir -p '$(TEST_TMP)'
-	@$(TEST_SH) scripts/run-tests -j $(TEST_JOBS) $(TESTS)
+	@$(TEST_SH) scripts/run-tests -j $(TEST_JOBS) $(addprefix --counts ,$(TEST_COUNTS)) $(TESTS)
 run-check-long: unit-tests
 	@mkdir -p '$(TEST_TMP)'
 	@$(TEST_SH) LIZARD_LONG=1 scripts/run-tests -j $(TEST_JOBS) $(TESTS)
