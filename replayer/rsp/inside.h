@@ -16,7 +16,11 @@ struct lz_rsp {
 	const struct lz_rsp_options *o;
 	bool exec_events;
 	bool multiprocess, done, disconnected;
-	uint32_t general, resumed;   /* the threads of Hg and Hc; 0: any */
+	uint32_t general, resumed; /* the threads of Hg and Hc; 0: any */
+	struct {
+		uint32_t tid; /* 0: none */
+		bool several;
+	} asked_for;                 /* what T has asked for since the last stop */
 	int files[LZ_RSP_FILES_MAX]; /* open vFiles' descriptors; 0: none */
 };
 
@@ -30,6 +34,8 @@ void lz_rsp_print_id(struct lz_rsp *p, FILE *to, uint32_t tid);
 /* The tid at TEXT ([pPID.]TID), 0 for any and all; *END: what is behind. */
 uint32_t lz_rsp_parse_id(const char *text, char **end);
 int lz_rsp_thread_packet(struct lz_rsp *p, const char *packet); /* H, T */
+/* The thread that a packet for any thread means; 0: the one that stopped. */
+uint32_t lz_rsp_chosen_thread(struct lz_rsp *p);
 int lz_rsp_current_thread(struct lz_rsp *p);
 int lz_rsp_thread_list(struct lz_rsp *p);
 int lz_rsp_tls_address(struct lz_rsp *p, const char *args);

@@ -99,6 +99,7 @@ int lz_rsp_stop_packet(struct lz_rsp *p)
 	expedite(p, to, LZ_REG_RSP);
 	expedite(p, to, LZ_REG_RIP);
 	p->general = 0; /* GDB takes the stop's thread for the one of Hg */
+	memset(&p->asked_for, 0, sizeof p->asked_for);
 	fputs("thread:", to);
 	lz_rsp_print_id(p, to, lz_front_tid(p->front));
 	fputc(';', to);
@@ -176,7 +177,7 @@ static bool parse(struct lz_rsp *p, const char *packet, struct lz_front_resume *
 	memset(r, 0, sizeof *r);
 	if (strncmp(packet, "vCont", 5) == 0)
 		return parse_vcont(packet + 5, r);
-	r->tid = p->resumed ? p->resumed : p->general;
+	r->tid = p->resumed ? p->resumed : lz_rsp_chosen_thread(p);
 	if (packet[0] != 'b')
 		return parse_action(packet, r, &end);
 	r->direction = LZ_BACKWARD;
@@ -191,7 +192,7 @@ int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 	if (!parse(p, packet, &r))
 		return lz_rsp_reply(p, "%s", "");
 	if (!r.tid && r.how == LZ_RESUME_CONTINUE)
-		r.tid = p->general; /* the one that it has looked at */
+		r.tid = lz_rsp_chosen_thread(p);
 	if (lz_wire_interrupted(p->wire)) {
 		lz_front_not_resumed(p->front);
 	} else {

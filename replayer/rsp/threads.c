@@ -44,6 +44,21 @@ static bool is_there(struct lz_rsp *p, uint32_t tid)
 	return found;
 }
 
+/*
+ * The thread that is meant where the packet says "any": GDB's command `thread N` asks whether N is there. Looking at a
+ * thread (Hg) says nothing: `info threads` does it with all of them, and `thread apply` asks for several.
+ */
+uint32_t lz_rsp_chosen_thread(struct lz_rsp *p)
+{
+	return p->asked_for.several ? 0 : p->asked_for.tid;
+}
+
+static void ask_for(struct lz_rsp *p, uint32_t tid)
+{
+	p->asked_for.several |= p->asked_for.tid && p->asked_for.tid != tid;
+	p->asked_for.tid = tid;
+}
+
 int lz_rsp_thread_packet(struct lz_rsp *p, const char *packet)
 {
 	bool alive = packet[0] == 'T';
@@ -52,8 +67,10 @@ int lz_rsp_thread_packet(struct lz_rsp *p, const char *packet)
 
 	if (tid && !is_there(p, tid))
 		return lz_rsp_reply(p, "E01");
-	if (alive)
+	if (alive) {
+		ask_for(p, tid);
 		return lz_rsp_reply(p, tid ? "OK" : "E01");
+	}
 	if (packet[1] == 'c')
 		p->resumed = tid;
 	if (packet[1] != 'g')
