@@ -75,7 +75,7 @@ like "$(section "$out" signal)" 'Program received signal SIGUSR1' "a signal stop
 like "$(section "$out" signal)" '^\$1 = 10' "siginfo"
 like "$(section "$out" signal)" '^\$2 = 0' "before its handler"
 like "$(section "$out" signal)" 'The recording ends here: the program exited with status 0' "and goes on to the end"
-like "$(section "$out" "signal backwards" | tr '\n' ' ')" 'Program received signal SIGUSR1.*= 0 .*No more.*Program received signal SIGUSR1' \
+like "$(section "$out" "signal backwards" | tr '\n' ' ')" "Program received signal SIGUSR1.*= 0 .*($no_history).*Program received signal SIGUSR1" \
 	"a signal stops on the way back, too"
 like "$(section "$out" watch)" '^New value = 1' "reverse_watchpoint"
 is "$(section "$out" watch | grep -c 'Program received')" 0 "passes signals by"
@@ -84,7 +84,7 @@ like "$(section "$out" handler)" 'Program received signal SIGALRM' "a signal tha
 like "$(section "$out" handler)" '^\$[0-9]+ = 1' "the handler ran"
 like "$(section "$out" "step over" | tr '\n' ' ')" 'raise\(SIGUSR1\).*before = 2.*= 1 .*raise\(SIGUSR1\).*= 0 .*before = 2' \
 	"next and prev step over a signal's handler"
-like "$(section "$out" catch | tr '\n' ' ')" 'call to syscall write.* in .*write \(.*returned from syscall write.*call to syscall write.*returned from syscall write.*call to syscall write.*No more' \
+like "$(section "$out" catch | tr '\n' ' ')" "call to syscall write.* in .*$in_write \\(.*returned from syscall write.*call to syscall write.*returned from syscall write.*call to syscall write.*($no_history)" \
 	"catch syscall, both ways"
 like "$(section "$out" library)" '^triple \(n=14\)' "a function of a library loaded late"
 like "$(section "$out" library)" '^#1 .* in late \(' "its caller"
@@ -179,7 +179,7 @@ reverse_watchpoint tripled
 when
 END
 )
-like "$(section "$out" begin | tr '\n' ' ')" 'No more reverse.*event 0 of .*late\.so' "back to the begin with a library's variable watched"
+like "$(section "$out" begin | tr '\n' ' ')" "($no_history).*event 0 of .*late\.so" "back to the begin with a library's variable watched"
 like "$(section "$out" forward | tr '\n' ' ')" 'Old value = 0 New value = 14 .*recording ends here' "and forward again"
 is "$(section "$out" forgotten | grep -c 'late\.so')" 0 "without the watchpoint the library is not known where it is not loaded"
 like "$(section "$out" search | tr '\n' ' ')" 'Old value = 0 New value = 14 .*event [0-9]+ of ' "reverse_watchpoint to before the library"

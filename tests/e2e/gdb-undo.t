@@ -33,7 +33,7 @@ print("jump_forward -any: %s" % (go("jump_forward -any fill") == fill))
 end
 -- back
 reverse-continue
-reverse-next
+reverse-nexti
 reverse-continue
 -- forth
 python
