@@ -36,6 +36,25 @@ struct lz_reader *lz_session_reader(struct lz_session *s);
  * the present one. */
 void lz_session_stop_at_programs(struct lz_session *s);
 
+/* ---- what the program writes to 1 and 2 ---- */
+struct lz_output_piece {
+	uint64_t event; /* the call */
+	uint32_t fd;
+	uint8_t *bytes;
+	size_t len;
+};
+struct lz_output {
+	struct lz_output_piece *v;
+	size_t n, bytes;
+	bool cut; /* some is missing in front */
+};
+/* From here on runs and steps keep what they pass by, which spares lz_session_output() a replay. */
+void lz_session_keep_output(struct lz_session *s);
+/* What was written from event FROM on until now; if that is much, the last of it. The position
+ * stays. */
+int lz_session_output(struct lz_session *s, uint64_t from, struct lz_output *o);
+void lz_output_free(struct lz_output *o);
+
 /* ---- where ---- */
 /* The program that runs now: its index in lz_reader_programs(). */
 uint32_t lz_session_program(struct lz_session *s);

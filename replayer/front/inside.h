@@ -272,6 +272,10 @@ void lz_front_libs_free(struct lz_front_libs *libs);
 /* Thread TID's name now. */
 void lz_front_thread_name(struct lz_front *f, uint32_t tid, char name[16]);
 
+/* ---- output.c ---- */
+/* The answer to `monitor output TEXT`. malloced. */
+char *lz_front_output(struct lz_front *f, const char *text);
+
 /* ---- threads.c ---- */
 /* The thread that registers are asked of. */
 uint32_t lz_front_chosen(const struct lz_front *f);

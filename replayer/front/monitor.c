@@ -15,6 +15,8 @@
  *                libraries that GDB knows stay in its list where they are not loaded; they go (at first)
  *   here         the user is shown the present instant, so that `undo` comes back to it; "begin" if a
  *                continue backwards has found nothing
+ *   output keep, output EVENT
+ *                what the program writes is kept from here on; what it wrote from EVENT on until now
  *   seek ..., jump ..., back-step, back-next, undo, redo
  *                arms a move that the next reverse-stepi or reverse-continue carries out, see
  *                move_text.c; the answer is why it cannot, or nothing */
@@ -148,7 +150,7 @@ static char *step_over(struct lz_front *f, const char *text)
 
 static const char help[] =
     "monitor commands: when, now, info, quiet, gdb N, note, here, signals pass|stop, over "
-    "N|none, libraries keep|forget, and moves that the next "
+    "N|none, output keep|EVENT, libraries keep|forget, and moves that the next "
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
     "ADDRESS..., back-step [N], back-next [N], undo [N], redo [N]\n";
@@ -174,6 +176,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = (lz_front_pass_all_signals(f, text[8] == 'p'), strdup(""));
 	else if (strcmp(text, "libraries keep") == 0 || strcmp(text, "libraries forget") == 0)
 		answer = (lz_front_keep_libraries(f, text[10] == 'k'), strdup(""));
+	else if (strncmp(text, "output ", 7) == 0)
+		answer = lz_front_output(f, text + 7);
 	else if (strncmp(text, "over ", 5) == 0)
 		answer = step_over(f, text + 5);
 	else if (is_move(text))

@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moving forward: run and step. */
+#include "replayer/session/output.h"
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 void lz_session_fill(struct lz_session *s, struct lz_stop *stop, enum lz_stop_reason reason)
 {
 	*stop = (struct lz_stop){.reason = reason, .pos = s->pos};
-}
-
-/* ---- what the program writes ---- */
-
-static void echo(struct lz_session *s, const struct lz_event *ev)
-{
-	uint8_t buf[65536];
-
-	if (s->opt.echo_fd < 0 || ev->kind != LZ_EV_SYSCALL || ev->nr != SYS_write ||
-	    (ev->args[0] != 1 && ev->args[0] != 2))
-		return;
-	for (uint64_t at = 0; at < (uint64_t)(ev->result > 0 ? ev->result : 0);) {
-		size_t want =
-		    (uint64_t)ev->result - at < sizeof buf ? (uint64_t)ev->result - at : sizeof buf;
-		size_t n = lz_engine_read(s->e, ev->args[1] + at, buf, want);
-		if (!n || write(s->opt.echo_fd, buf, n) < 0)
-			return;
-		at += n;
-	}
 }
 
 /* ---- signals and other events ---- */
@@ -237,7 +217,7 @@ static int run_event(struct run *r)
 		stop_end(s, r->stop);
 		return 1;
 	}
-	echo(s, ev);
+	lz_session_passes(s, ev);
 	bool call = ev->kind == LZ_EV_SYSCALL;
 	bool executes = s->by_program && ev->flags & LZ_EVF_REBASE;
 	if (lz_engine_apply(s->e, &h) < 0)
@@ -403,7 +383,7 @@ static int step_event(struct lz_session *s, struct lz_stop *stop)
 	bool moved = ev->kind == LZ_EV_SIGNAL
 	                 ? ev->has_regs
 	                 : ev->kind != LZ_EV_SWITCH && ev->kind != LZ_EV_SHARED;
-	echo(s, ev);
+	lz_session_passes(s, ev);
 	if (lz_engine_apply(s->e, NULL) < 0)
 		return -1;
 	struct lz_user_watch *w = lz_watch_check(s, s->e, NULL);

@@ -72,6 +72,7 @@ void lz_session_close(struct lz_session *s)
 	lz_engine_free(s->trail.place);
 	free(s->signals.v);
 	free(s->remaps.v);
+	lz_output_free(&s->passed);
 	lz_rebuild_free(s->rebuild);
 	lz_replay_free(&s->rp);
 	lz_reader_close(r);

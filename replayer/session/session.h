@@ -96,6 +96,8 @@ struct lz_session {
 	 * none */
 	uint64_t back_to;
 	bool by_program; /* lz_session_stop_at_programs() */
+	bool keeps_output;
+	struct lz_output passed; /* since lz_session_output() was asked */
 };
 
 /* ---- interrupts (session.c) ---- */
