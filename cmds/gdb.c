@@ -2,6 +2,7 @@
 /* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a
  * pipe; the patched one (`make gdb`) replays in its own process. */
 #include "cmds/cmds.h"
+#include "cmds/gdb_find.h"
 #include "cmds/gdb_words.h"
 #include "cmds/pack.h"
 #include "cmds/processes.h"
@@ -19,15 +20,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum front_end { ANY, STOCK, PATCHED };
 enum { USED_WRONGLY = 2 }; /* the exit status */
 
 struct options {
 	const char *what, *gdb, *port, *process;
-	enum front_end front_end;
+	enum lz_front_end front_end;
 	bool at_end, echo, kept, version, tell;
 	const char **rest; /* GDB's arguments */
 	int n_rest;
@@ -150,19 +149,6 @@ static const struct own_option *option_of(const char *arg, const char **value)
 	return NULL;
 }
 
-static int front_end_of_environment(enum front_end *f)
-{
-	const char *name = getenv("LIZARD_FRONT_END");
-
-	*f = ANY;
-	if (!name || !*name)
-		return 0;
-	*f = strcmp(name, "stock") == 0 ? STOCK : PATCHED;
-	if (*f == PATCHED && strcmp(name, "patched") != 0)
-		return lz_fail("LIZARD_FRONT_END is '%s'; it must be patched or stock", name);
-	return 0;
-}
-
 /* What option D says. 0: go on; 1: done. */
 static int obey(const struct own_option *d, const char *value, struct options *o)
 {
@@ -171,8 +157,8 @@ static int obey(const struct own_option *d, const char *value, struct options *o
 	switch (d->kind) {
 	case SWITCH: *(bool *)field = true; return 0;
 	case VALUE: *(const char **)field = value; return 0;
-	case USE_STOCK: o->front_end = STOCK; return 0;
-	case USE_PATCHED: o->front_end = PATCHED; return 0;
+	case USE_STOCK: o->front_end = LZ_FRONT_STOCK; return 0;
+	case USE_PATCHED: o->front_end = LZ_FRONT_PATCHED; return 0;
 	case HELP: usage(stdout); return 1;
 	}
 	return 0;
@@ -184,7 +170,7 @@ static int parse(int argc, char **argv, struct options *o)
 	o->rest = calloc((size_t)argc + 1, sizeof *o->rest);
 	if (!o->rest)
 		return lz_fail("out of memory");
-	if (front_end_of_environment(&o->front_end) < 0)
+	if (lz_gdb_front_end(&o->front_end) < 0)
 		return -1;
 	for (int i = 1; i < argc; i++) {
 		bool ours = !o->what; /* behind PROG all is GDB's */
@@ -343,8 +329,8 @@ static int tell_gdb(const struct options *o, const char *self, const char *dir)
 	if (!is_utf8(dir))
 		return lz_fail("%s: GDB has no way to name a path that is no UTF-8; rename it",
 		               dir);
-	char *command =
-	    o->front_end == PATCHED ? target_command(o, dir) : server_command(o, self, dir);
+	char *command = o->front_end == LZ_FRONT_PATCHED ? target_command(o, dir)
+	                                                 : server_command(o, self, dir);
 
 	if (!command)
 		return lz_fail("out of memory");
@@ -365,8 +351,8 @@ static char *tell_command(const struct options *o, const char *self)
 
 	if (!program || (o->process && !process) ||
 	    asprintf(&command, "%s gdb --tell --%s%s%s%s%s%s", program,
-	             o->front_end == PATCHED ? "patched" : "stock", o->at_end ? " --end" : "",
-	             o->echo ? " --echo" : "", o->kept ? " --kept" : "",
+	             o->front_end == LZ_FRONT_PATCHED ? "patched" : "stock",
+	             o->at_end ? " --end" : "", o->echo ? " --echo" : "", o->kept ? " --kept" : "",
 	             process ? " --process " : "", process ? process : "") < 0)
 		return NULL;
 	return command;
@@ -385,51 +371,10 @@ static int prepare(const struct options *o, const char *self)
 	return 0;
 }
 
-/* NAME in the directory of Lizard's files: ../lib/lizard as seen from the program. */
-static int find_part(const char *self, const char *name, int mode, char path[PATH_MAX])
-{
-	const char *slash = strrchr(self, '/');
-
-	snprintf(path, PATH_MAX, "%.*s/../lib/lizard/%s", slash ? (int)(slash - self) : 1,
-	         slash ? self : ".", name);
-	return access(path, mode);
-}
-
 static int find_commands(const char *self, char path[PATH_MAX])
 {
-	if (find_part(self, "lizard.py", R_OK, path) < 0)
+	if (lz_gdb_part(self, "lizard.py", R_OK, path) < 0)
 		return lz_fail_errno("%s (GDB's commands for recordings)", path);
-	return 0;
-}
-
-/* The patched GDB has Lizard's library in it, so one that is older than this program may be of
- * another version. */
-static bool up_to_date(const char *self, const char *gdb)
-{
-	struct stat ours, theirs;
-
-	if (stat(self, &ours) < 0 || stat(gdb, &theirs) < 0)
-		return false;
-	if (theirs.st_mtim.tv_sec >= ours.st_mtim.tv_sec)
-		return true;
-	lz_print(stderr, "lizard-gdb: %s is older than %s and is not used; `make gdb` renews it\n",
-	         gdb, self);
-	return false;
-}
-
-/* Decides on the front end if that is open. */
-static int find_gdb(struct options *o, const char *self, char path[PATH_MAX])
-{
-	const char *stock = o->gdb ? o->gdb : getenv("LIZARD_GDB");
-	bool chosen = stock && *stock;
-	bool built = find_part(self, "gdb/bin/gdb", X_OK, path) == 0;
-
-	if (o->front_end == PATCHED && !built)
-		return lz_fail_errno("%s (the patched GDB, which `make gdb` builds)", path);
-	if (o->front_end == ANY)
-		o->front_end = built && !chosen && up_to_date(self, path) ? PATCHED : STOCK;
-	if (o->front_end == STOCK)
-		snprintf(path, PATH_MAX, "%s", chosen ? stock : "gdb");
 	return 0;
 }
 
@@ -453,7 +398,7 @@ static int start_gdb(const struct options *o, const char *gdb, const char *comma
 		return lz_fail("out of memory");
 	argv[n++] = gdb;
 	argv[n++] = "-q";
-	if (o->front_end == PATCHED) { /* its Python files are in the installation */
+	if (o->front_end == LZ_FRONT_PATCHED) { /* its Python files are in the installation */
 		argv[n++] = "-eiex";
 		argv[n++] = "set python dont-write-bytecode on";
 	}
@@ -521,42 +466,16 @@ static int check_shown(const char *path)
 	               path);
 }
 
-static int find_self(char self[PATH_MAX])
-{
-	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
-
-	if (n < 0)
-		return lz_fail_errno("/proc/self/exe");
-	self[n] = 0;
-	return 0;
-}
-
-/* The first line of what GDB says of itself. */
-static int version_of(const char *gdb, char line[200])
-{
-	lz_auto_free char *word = lz_shell_word(gdb), *command = NULL;
-	FILE *from = NULL;
-
-	if (word && asprintf(&command, "%s --version 2>/dev/null", word) > 0)
-		from = popen(command, "re");
-	bool read = from && fgets(line, 200, from);
-	if (from)
-		pclose(from);
-	if (!read)
-		return lz_fail("%s --version says nothing: is it a GDB?", gdb);
-	line[strcspn(line, "\n")] = 0;
-	return 0;
-}
-
 static int say_version(struct options *o)
 {
 	char self[PATH_MAX], gdb[PATH_MAX], line[200];
 
-	if (find_self(self) < 0 || find_gdb(o, self, gdb) < 0 || version_of(gdb, line) < 0)
+	if (lz_gdb_self(self) < 0 || lz_gdb_find(&o->front_end, o->gdb, self, gdb) < 0 ||
+	    lz_gdb_version(gdb, line) < 0)
 		return -1;
 	/* GDB's first, for programs that ask whether this is one, and which */
 	lz_print(stdout, "%s\nlizard " LIZARD_VERSION ", %s GDB %s\n", line,
-	         o->front_end == PATCHED ? "patched" : "stock", gdb);
+	         o->front_end == LZ_FRONT_PATCHED ? "patched" : "stock", gdb);
 	return 0;
 }
 
@@ -564,7 +483,7 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 {
 	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
 
-	if (find_self(self) < 0)
+	if (lz_gdb_self(self) < 0)
 		return -1;
 	char *program = program_file(r, o);
 	bool host = same_files(r);
@@ -577,12 +496,12 @@ static int open_in_gdb(struct options *o, const char *dir, struct lz_reader *r)
 	int rc = find_commands(self, commands);
 
 	if (rc == 0)
-		rc = find_gdb(o, self, gdb);
+		rc = lz_gdb_find(&o->front_end, o->gdb, self, gdb);
 	if (rc == 0)
 		rc = tell_gdb(o, self, dir);
 	if (rc == 0 && !o->tell)
 		rc = prepare(o, self);
-	if (rc == 0 && o->front_end == STOCK)
+	if (rc == 0 && o->front_end == LZ_FRONT_STOCK)
 		rc = check_shown(dir) < 0 ? -1 : check_shown(program);
 	if (rc == 0)
 		rc = o->tell ? tell_start(o, program) : start_gdb(o, gdb, commands, program);
@@ -595,8 +514,8 @@ static int open_without(struct options *o)
 {
 	char self[PATH_MAX], commands[PATH_MAX], gdb[PATH_MAX];
 
-	if (find_self(self) < 0 || find_commands(self, commands) < 0 ||
-	    find_gdb(o, self, gdb) < 0 || prepare(o, self) < 0)
+	if (lz_gdb_self(self) < 0 || find_commands(self, commands) < 0 ||
+	    lz_gdb_find(&o->front_end, o->gdb, self, gdb) < 0 || prepare(o, self) < 0)
 		return -1;
 	setenv("LIZARD_GDB_OPEN", "", 1);
 	return start_gdb(o, gdb, commands, NULL);
