@@ -12,6 +12,7 @@ struct lz_cmd {
 int lz_cmd_trace(int argc, char **argv);
 int lz_cmd_hunt(int argc, char **argv);
 int lz_cmd_gdb(int argc, char **argv);
+int lz_cmd_dap(int argc, char **argv);
 int lz_cmd_serve(int argc, char **argv);
 int lz_cmd_verify(int argc, char **argv);
 int lz_cmd_ls(int argc, char **argv);

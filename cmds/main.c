@@ -15,6 +15,7 @@ static const struct lz_cmd commands[] = {
     {"trace", "run a program and record it", lz_cmd_trace},
     {"hunt", "record a program until a run fails", lz_cmd_hunt},
     {"gdb", "debug a recording", lz_cmd_gdb},
+    {"dap", "debug a recording from an editor", lz_cmd_dap},
     {"serve", "serve a recording to a remote debugger", lz_cmd_serve},
     {"verify", "replay a recording and compare it with itself", lz_cmd_verify},
     {"ls", "list recordings", lz_cmd_ls},

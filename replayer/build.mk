@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GDB's commands for recordings: found by lizard-gdb as ../lib/lizard/lizard.py.
-GDB_COMMANDS := $(patsubst replayer/gdb-commands/%,$(LIB)/%,$(wildcard replayer/gdb-commands/*.py replayer/gdb-commands/*/*.py))
+GDB_COMMANDS := $(patsubst replayer/gdb-commands/%,$(LIB)/%,$(wildcard replayer/gdb-commands/*.py replayer/gdb-commands/*/*.py replayer/gdb-commands/*/*/*.py))
 
 $(GDB_COMMANDS): $(LIB)/%: replayer/gdb-commands/%
 	@mkdir -p $(@D)

@@ -20,6 +20,9 @@ from .steps import BackStep, ForwardNext, ForwardStep, Prev
 from .stops import on_stop
 from .undo import RedoMove, UndoMove
 
+if "LIZARD_GDB_DAP" in os.environ:
+    from . import dap
+
 COMMANDS = (
     ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint,
     UndoMove, RedoMove, When, InfoLizard, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
@@ -46,3 +49,5 @@ def define():
         inlined.define()
         conditions.define()
         gdb.events.breakpoint_created.connect(on_new_breakpoint)
+    if "dap" in globals():
+        dap.define()

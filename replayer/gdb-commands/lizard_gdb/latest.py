@@ -28,10 +28,13 @@ def recording():
     return known or program
 
 
-def how_to_open():
+def how_to_open(what, options=(), cwd=None):
+    """lizard-gdb's answer: what to do for it."""
     if not TELL:
         raise gdb.GdbError("The program is not being replayed.")
-    done = subprocess.run(TELL + [recording()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        TELL + list(options) + [what], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     text = done.stderr.decode(errors="replace")
     if done.returncode != 0:
         raise gdb.GdbError(text.rstrip("\n").removeprefix("lizard-gdb: "))
@@ -46,16 +49,28 @@ def stop_at_once():
         say("A recording is replayed in all-stop mode.\n")
 
 
-def open_latest(show, go):
-    """Opens it at its start, or at its end where lizard-gdb was told so. At the start it calls SHOW, and GO when all is open:
-    that may leave the program running."""
-    how = how_to_open()
+def open_so(how, show, errors=""):
+    """As how_to_open() says. ERRORS: the shell's words that say where the server's go. True: it is at its end."""
     stop_at_once()
     os.environ.update(how["environment"])
     for command in how["commands"]:
         gdb.execute(command)
     gdb.execute("file " + word(how["program"]))
     with environment_of_opening() as (command, at_end), OneMove():
+        if command.startswith("target remote |"):
+            command += " " + errors
         connect(command, at_end, show)
-    if not at_end:
+    return at_end
+
+
+def open_latest(show, go):
+    """Opens it at its start, or at its end where lizard-gdb was told so. At the start it calls SHOW, and GO when all is open:
+    that may leave the program running."""
+    if not open_so(how_to_open(recording()), show):
         go()
+
+
+def open_recording_of(what, cwd, process, at_end, errors):
+    """Opens the recording that WHAT means in the folder CWD, and stays at its start or end."""
+    options = ["--end"] * at_end + (["--process", str(process)] if process is not None else [])
+    open_so(how_to_open(what, options, cwd), lambda: None, errors)

@@ -7,7 +7,7 @@ Each is armed and carried out by one reverse-stepi, so that GDB refreshes all it
 import gdb
 
 from .libraries import refresh_libraries
-from .places import MI, carry_out, print_place, show_displays
+from .places import MI, Places, carry_out, print_place, show_displays
 from .replay import _lizard, inside, need_process, replay
 from .stops import Forward, LastStop, Silence, hits, interrupted, reason_of_stop
 from .text import say
@@ -46,7 +46,7 @@ def move_outside(*what):
     reason = reason_of_stop(before)
     settle(not silence.works)
     hide_inlined(within)
-    if silence.works:
+    if silence.works and Places.shown:
         say(reason)
         print_place(None if reason else old)
         show_displays()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The present place, as GDB shows it."""
+import contextlib
 import os
 import re
 
@@ -10,6 +11,21 @@ from .stops import Forward, LastStop, Silence
 from .text import printed, say
 
 MI = os.environ.pop("LIZARD_GDB_MI", None) is not None
+
+
+class Places:
+    """Whether they are printed."""
+
+    shown = True
+
+    @classmethod
+    @contextlib.contextmanager
+    def hidden(cls):
+        cls.shown = False
+        try:
+            yield
+        finally:
+            cls.shown = True
 
 
 def newest(command):
@@ -40,6 +56,8 @@ def as_after_step(old):
 
 def print_place(stepped_from=None):
     """Shows the present place, as after a step that began in frame STEPPED_FROM."""
+    if not Places.shown:
+        return
     if inside():
         _lizard.print_place(gdb.newest_frame() == stepped_from)
     else:
@@ -48,7 +66,8 @@ def print_place(stepped_from=None):
 
 def show_displays():
     """What `display` shows at each stop."""
-    gdb.execute("display")
+    if Places.shown:
+        gdb.execute("display")
 
 
 def carry_out(move, silent=False):

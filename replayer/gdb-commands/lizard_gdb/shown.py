@@ -10,6 +10,7 @@ class Shown:
     commands = 0  # of Lizard's, that go on: stops in them are not shown
     asks_server = False  # not in the patched GDB, unless it was started for a server
     hinted = False
+    over = None  # called when they are
 
 
 def goes_on():
@@ -40,3 +41,5 @@ class OneMove:
     def __exit__(self, *unused):
         Shown.commands -= 1
         shown()
+        if Shown.over is not None and not Shown.commands:
+            Shown.over()

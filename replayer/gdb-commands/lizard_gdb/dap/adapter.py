@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GDB's own adapter. What differs between its versions, from 14 on, is here."""
+import inspect
+import sys
+
+import gdb.dap.server
+from gdb.dap import events, startup
+
+server = sys.modules["gdb.dap.server"]  # from 15 on, the package has something else of that name, too
+send_gdb = server.send_gdb
+in_gdb = server.send_gdb_with_response  # from the adapter's thread, to wait for the result
+
+# 14 has none, and answers with the text of any exception.
+Failure = getattr(startup, "DAPException", Exception)
+
+added = {}
+
+
+def request(name, **options):
+    """Like GDB's decorator, but may replace a request of GDB's. Options that this GDB lacks are left out."""
+    known = inspect.signature(server.request).parameters
+    server._commands.pop(name, None)
+    return server.request(name, **{key: value for key, value in options.items() if key in known})
+
+
+def capability(name):
+    def add(function):
+        added[name] = server._capabilities[name] = True
+        return function
+
+    return add
+
+
+def send_event(event, body=None):
+    server.Server.send_event(server._server, event, body)
+
+
+def tell_apart():
+    """GDB takes all that it prints for the program's. The program's own comes another way."""
+
+    def send(event, body=None):
+        if event == "output" and body.get("category") == "stdout":
+            body["category"] = "console"
+        send_event(event, body)
+
+    server._server.send_event = send
+
+
+def lacks(name):
+    """A capability of GDB's that means nothing in a recording."""
+    server._capabilities.pop(name, None)
+
+
+def refuse(*names):
+    for name in names:
+
+        @request(name, on_dap_thread=True, expect_stopped=False)
+        def refused(**args):
+            raise Failure("Lizard does not know the adapter of this GDB.")
+
+
+def tell_late_capabilities():
+    """GDB 14 begins to answer before it reads this file."""
+    if getattr(server._server, "config", None) is not None:
+        send_event("capabilities", {"capabilities": added})
+
+
+def after_response(function):
+    """Calls FUNCTION in GDB's thread when the present request has been answered."""
+    later = getattr(server, "call_function_later", None)
+    if later is None:
+        send_gdb(function)
+    else:
+        later(lambda: send_gdb(function))
+
+
+def event_after_response(event, body):
+    server._server.send_event_later(event, body)
+
+
+def set_running(running):
+    events.inferior_running = running
+
+
+def expects_pause():
+    """Has the client asked for this stop?"""
+    expected, events._expected_pause = events._expected_pause, False
+    return expected
+
+
+def keep_finish_value(value):
+    """For the scope that shows what a function returned; 14 has none."""
+    from gdb.dap import scopes
+
+    if hasattr(scopes, "set_finish_value"):
+        scopes.set_finish_value(value)
+
+
+def run(command):
+    """A command that makes the program run; the client knows that it does."""
+    events.exec_and_expect_stop(command)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Going to instants: goto, jump, reverse_watchpoint; and which one this is."""
+from typing import Optional
+
+import gdb
+from gdb.dap.frames import select_frame
+from gdb.dap.server import import_line
+from gdb.dap.state import set_thread
+
+from .. import jumps
+from ..moves import travel
+from ..places import Places
+from ..replay import need_process, position, replay
+from ..shown import OneMove
+from ..status import percent
+from . import adapter, output, stops
+from .adapter import capability, request
+from .console import captured
+
+
+def go(why, function, show):
+    """In GDB's thread: a move that may fail. SHOW: the user is to see what it says."""
+    before = position()
+
+    def move():
+        with OneMove():
+            function()
+
+    with stops.reason(why), Places.hidden():
+        said = captured(move)[1]
+    if show:
+        output.say(said)
+    return {"moved": position() != before, "output": said}
+
+
+def answered(why, function, show=False):
+    """In the adapter's thread: the response comes first, then the stop."""
+    with stops.held() as bodies:
+        try:
+            result = adapter.in_gdb(lambda: go(why, function, show))
+        except (gdb.error, gdb.GdbError) as e:
+            raise adapter.Failure(str(e)) from e
+    for body in bodies[-1:]:
+        if not result["moved"]:
+            body["reason"] = "pause"
+        adapter.event_after_response("stopped", body)
+    return result
+
+
+# ---- goto ----
+
+targets = []
+
+
+def arrivals(path, line):
+    where = '-source "%s" -line %d' % (path.replace("\\", "\\\\").replace('"', '\\"'), line)
+    try:
+        need_process()
+        jumps.addresses(where)
+    except (gdb.error, gdb.GdbError):
+        return []
+    found = []
+    for label, direction in (("the next time", "forward"), ("the last time", "backward")):
+        targets.append((direction, where))
+        found.append({"id": len(targets), "label": "Line %d, %s" % (line, label), "line": line})
+    return found
+
+
+@capability("supportsGotoTargetsRequest")
+@request("gotoTargets")
+def goto_targets(*, source, line: int, **args):
+    return {"targets": arrivals(source.get("path", ""), import_line(line))}
+
+
+@request("goto", on_dap_thread=True)
+def goto(*, targetId: int, threadId: int = 0, **args):
+    if not 0 < targetId <= len(targets):
+        raise adapter.Failure("There is no such target.")
+    direction, where = targets[targetId - 1]
+    answered("goto", lambda: jump(direction, where, threadId))
+
+
+def jump(direction, where, thread):
+    if thread:
+        set_thread(thread)
+    jumps.jump(direction, where)
+
+
+# ---- requests of Lizard's own ----
+
+
+@request("jump", on_dap_thread=True)
+def jump_request(*, location: str, direction: str = "forward", threadId: int = 0, **args):
+    if direction not in ("forward", "backward"):
+        raise adapter.Failure('direction: "forward" or "backward" is wanted.')
+    return answered("goto", lambda: jump(direction, location, threadId))
+
+
+@request("when")
+def when(**args):
+    need_process()
+    now = replay().now()
+    return {
+        "position": position(),
+        "event": now["event"],
+        "events": now["events"],
+        "time": now["time"],
+        "total": now["total"],
+        "percent": round(percent(now), 2),
+        "start": bool(now["start"]),
+        "end": bool(now["end"]),
+    }
+
+
+@request("reverse_watchpoint", on_dap_thread=True)
+def reverse_watchpoint(*, expression: str, frameId: Optional[int] = None, location: bool = False, **args):
+    def search():
+        if frameId is not None:
+            select_frame(frameId)
+        gdb.execute("reverse_watchpoint %s%s" % ("-l " if location else "", expression))
+
+    return answered("data breakpoint", search, True)
