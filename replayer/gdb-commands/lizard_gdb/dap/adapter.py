@@ -5,6 +5,7 @@ import sys
 
 import gdb.dap.server
 from gdb.dap import events, startup
+from gdb.dap.varref import find_variable
 
 server = sys.modules["gdb.dap.server"]  # from 15 on, the package has something else of that name, too
 send_gdb = server.send_gdb
@@ -31,19 +32,23 @@ def capability(name):
     return add
 
 
+def send(message):
+    server.Server._send_json(server._server, message)
+
+
 def send_event(event, body=None):
-    server.Server.send_event(server._server, event, body)
+    send({"type": "event", "event": event, "body": body or {}})
 
 
 def tell_apart():
     """GDB takes all that it prints for the program's. The program's own comes another way."""
 
-    def send(event, body=None):
-        if event == "output" and body.get("category") == "stdout":
-            body["category"] = "console"
-        send_event(event, body)
+    def sends(message):
+        if message.get("event") == "output" and message["body"].get("category") == "stdout":
+            message["body"]["category"] = "console"
+        send(message)
 
-    server._server.send_event = send
+    server._server._send_json = sends
 
 
 def lacks(name):
@@ -65,17 +70,14 @@ def tell_late_capabilities():
         send_event("capabilities", {"capabilities": added})
 
 
+def later(function):
+    """Calls FUNCTION when the present request has been answered; GDB 14 calls it at once."""
+    getattr(server, "call_function_later", lambda function: function())(function)
+
+
 def after_response(function):
-    """Calls FUNCTION in GDB's thread when the present request has been answered."""
-    later = getattr(server, "call_function_later", None)
-    if later is None:
-        send_gdb(function)
-    else:
-        later(lambda: send_gdb(function))
-
-
-def event_after_response(event, body):
-    server._server.send_event_later(event, body)
+    """The same in GDB's thread."""
+    later(lambda: send_gdb(function))
 
 
 def set_running(running):
@@ -96,6 +98,21 @@ def keep_finish_value(value):
         scopes.set_finish_value(value)
 
 
+def child_value(reference, name):
+    """The value called NAME in a scope or variable that the client knows by REFERENCE."""
+    parent = find_variable(reference)
+    try:
+        child = parent.find_child_by_name(name)
+    except Failure:  # the client has not asked for its children
+        list(parent.fetch_children(0, 0))
+        child = parent.find_child_by_name(name)
+    return child.value if hasattr(child, "value") else child._value
+
+
 def run(command):
     """A command that makes the program run; the client knows that it does."""
-    events.exec_and_expect_stop(command)
+    events._suppress_cont, events._expected_pause = True, False
+    try:
+        gdb.execute(command, from_tty=True, to_string=True)
+    finally:
+        events._suppress_cont = False

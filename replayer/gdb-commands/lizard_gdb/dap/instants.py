@@ -43,7 +43,7 @@ def answered(why, function, show=False):
     for body in bodies[-1:]:
         if not result["moved"]:
             body["reason"] = "pause"
-        adapter.event_after_response("stopped", body)
+        adapter.later(lambda: adapter.send_event("stopped", body))
     return result
 
 

@@ -13,6 +13,7 @@ from ..start import to_main, to_start
 from . import adapter, messages, output, stops
 from .adapter import capability, request
 from .console import captured
+from .moves import carry_out
 
 
 class Walk:
@@ -53,7 +54,7 @@ def begin():
     if not (Walk.opened and Walk.configured) or Walk.begun:
         return
     Walk.begun = True
-    go()
+    carry_out(go)
 
 
 def go():
@@ -103,7 +104,8 @@ def configuration_done(**args):
 def start_again():
     with stops.untold():
         captured(to_start)
-    go()
+    output.go_on_here()
+    carry_out(go)
 
 
 @capability("supportsRestartRequest")

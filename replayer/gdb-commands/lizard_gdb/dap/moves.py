@@ -10,24 +10,28 @@ from .adapter import capability, request
 from .console import captured
 
 
-def one_move(command):
-    with OneMove():
-        gdb.execute(command)
+def one_move(command, why="step", notes=True):
+    """A command that ends soon. NOTES: what it says is for the user."""
+
+    def execute():
+        with OneMove():
+            gdb.execute(command)
+
+    with stops.reason(why), Places.hidden():
+        said = captured(execute)[1]
+    output.say(said if notes else "")
 
 
-def carry_out(command, thread, why="step", notes=True):
-    """In GDB's thread. The client thinks that the program runs: it hears of a stop in any case. NOTES: what the command says is
-    for the user."""
+def carry_out(function, thread=0):
+    """In GDB's thread. The client thinks that the program runs: it hears of a stop in any case."""
     try:
         if thread:
             set_thread(thread)
-        with stops.reason(why), Places.hidden():
-            said = captured(lambda: one_move(command))[1]
-        output.say(said if notes else "")
+        function()
     except (gdb.error, gdb.GdbError) as e:
         output.say("%s\n" % e, "stderr")
         if gdb.selected_thread() is not None:
-            stops.tell(why=why, text=str(e))
+            stops.tell(why="pause", text=str(e))
     except KeyboardInterrupt:
         stops.tell(why="pause")
 
@@ -37,28 +41,29 @@ def moves(name, command, of_instruction=None, notes=True):
 
     @request(name, on_dap_thread=True)
     def move(*, threadId: int = 0, granularity: str = "statement", **args):
-        by_instruction = of_instruction and granularity == "instruction"
-        adapter.after_response(lambda: carry_out(of_instruction if by_instruction else command, threadId, notes=notes))
+        chosen = of_instruction if of_instruction and granularity == "instruction" else command
+        adapter.after_response(lambda: carry_out(lambda: one_move(chosen, notes=notes), threadId))
 
     return move
 
 
+def runs(name, command):
+    @request(name, on_dap_thread=True)
+    def run(*, threadId: int = 0, **args):
+        adapter.after_response(lambda: carry_out(lambda: adapter.run(command), threadId))
+        return {"allThreadsContinued": True}
+
+    return run
+
+
 capability("supportsStepBack")(moves("stepBack", "prev", "reverse-stepi"))
+runs("reverseContinue", "reverse-continue")
 moves("bs", "bs")
 moves("undo_move", "undo-move")
 moves("redo_move", "redo-move")
-adapter.lacks("supportsSingleThreadExecutionRequests")
-# GDB's own leave the client waiting where a step cannot be made.
+# GDB's own leave the client waiting where a move cannot be made.
+runs("continue", "continue")
 moves("next", "next", "nexti", notes=False)
 moves("stepIn", "step", "stepi", notes=False)
 moves("stepOut", "finish", notes=False)
-
-
-def run_back(thread):
-    set_thread(thread)
-    adapter.run("reverse-continue")
-
-
-@request("reverseContinue", on_dap_thread=True)
-def reverse_continue(*, threadId: int, **args):
-    adapter.after_response(lambda: run_back(threadId))
+adapter.lacks("supportsSingleThreadExecutionRequests")

@@ -20,11 +20,17 @@ class Told:
 def begin():
     """From the present instant on."""
     monitor("output keep")
+    go_on_here()
+
+
+def go_on_here():
+    """Nothing that was written on the way to here is told."""
     Told.event = replay().now()["event"]
-    restart()
+    forget_halves()
 
 
-def restart():
+def forget_halves():
+    """Of characters."""
     decoder = codecs.getincrementaldecoder("utf-8")
     Told.decoders = {fd: decoder("backslashreplace") for fd in CATEGORIES}
 
@@ -39,7 +45,7 @@ def tell():
     before, Told.event = Told.event, replay().now()["event"]
     say(messages.more())
     if Told.event < before:
-        restart()
+        forget_halves()
     if Told.event > before:
         show(monitor("output %d" % before))
 

@@ -5,10 +5,9 @@ from typing import Optional, Sequence
 import gdb
 from gdb.dap.breakpoint import suppress_new_breakpoint_event
 from gdb.dap.frames import select_frame
-from gdb.dap.varref import find_variable
 
 from ..text import printable
-from .adapter import capability, request
+from .adapter import Failure, capability, child_value, request
 from .console import captured
 
 KINDS = {"read": gdb.WP_READ, "write": gdb.WP_WRITE, "readWrite": gdb.WP_ACCESS}
@@ -18,10 +17,7 @@ points = {}  # by what the client asked for
 
 def value_of(name, reference, frame):
     if reference:
-        variable = find_variable(reference)
-        if name not in variable.by_name:
-            list(variable.fetch_children(0, 0))
-        return variable.find_child_by_name(name).value
+        return child_value(reference, name)
     if frame is not None:
         select_frame(frame)
     return gdb.parse_and_eval(name)
@@ -71,7 +67,7 @@ def data_breakpoint_info(
             memory = memory_at("%#x" % int(name, 0), bytes or 8)
         else:
             memory = memory_of(value_of(name, variablesReference, frameId))
-    except (gdb.error, ValueError) as e:
+    except (gdb.error, Failure, ValueError) as e:
         return {"dataId": None, "description": printable("%s: %s" % (name, e))}
     if memory is None:
         return {"dataId": None, "description": printable("%s is not in memory here." % name)}

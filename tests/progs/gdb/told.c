@@ -1,0 +1,31 @@
+/* Says what it does: an editor's walk is compared with what it printed. told [crash] */
+#include <stdio.h>
+#include <string.h>
+
+struct account {
+	int number;
+	int value;
+};
+
+static struct account account = {.number = 1};
+
+static void set(int to)
+{
+	account.value = to;
+	printf("value %d\n", account.value);
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	fprintf(stderr, "begins\n");
+	for (int i = 1; i < 5; i++) {
+		int square = i * i;
+
+		set(square);
+	}
+	if (argc > 1 && strcmp(argv[1], "crash") == 0)
+		*(volatile int *)NULL = account.value;
+	puts("ends");
+	return 3;
+}
