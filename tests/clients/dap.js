@@ -166,6 +166,14 @@ const scenarios = {
 		await walk.stop("continue");
 		at = await walk.stop("reverse_watchpoint", { expression: "account.value" });
 		say("last change", `${at.reason} ${lines[at.line - 1].trim()} ${walk.answer.output.match(/value = \S+/g)}`);
+		await walk.stop("continue");
+		at = await walk.stop("jump", { location: "set", direction: "backward" });
+		const found = (await walk.send("scopes", { frameId: walk.frame })).scopes;
+		const globals = found.find((scope) => scope.name === "Globals").variablesReference;
+		const { variables } = await walk.send("variables", { variablesReference: globals });
+		const { variablesReference: members } = variables.find((variable) => variable.name === "account");
+		at = await walk.stop("reverse_watchpoint", { variablesReference: members, name: "value" });
+		say("member", `${at.reason} ${walk.answer.output.match(/value = \S+/g)}`);
 		at = await walk.stop("reverse_watchpoint", { expression: "account.number" });
 		say("no change", `${at.reason} ${walk.answer.moved} ${/did not change/.test(walk.answer.output)}`);
 		await walk.send("reverse_watchpoint", { expression: "nonesuch" }).catch((e) => say("no symbol", e.message));

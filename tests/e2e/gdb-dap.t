@@ -93,6 +93,8 @@ check forwards "$truth" "forwards: each value that the program printed"
 check backwards "$(echo "$reversed 0" | cut -d' ' -f2-)" "backwards: what was there before each of them"
 last=${truth##* } before=$(echo "$truth" | awk '{ print $(NF - 1) }')
 check "last change" "data breakpoint account.value = to; value = $before,value = $last" "reverse_watchpoint: to the last change"
+earlier=$(echo "$truth" | awk '{ print $(NF - 2) }')
+check member "data breakpoint value = $earlier,value = $before" "and of a member that the client shows"
 check "no change" "pause false true" "and stays where nothing changed"
 check "no symbol" 'nonesuch: No symbol "nonesuch" in current context.' "and fails for what there is not"
 gone data

@@ -32,23 +32,22 @@ def capability(name):
     return add
 
 
-def send(message):
-    server.Server._send_json(server._server, message)
+plain_send = server.Server._send_json
 
 
 def send_event(event, body=None):
-    send({"type": "event", "event": event, "body": body or {}})
+    plain_send(server._server, {"type": "event", "event": event, "body": body or {}})
 
 
 def tell_apart():
     """GDB takes all that it prints for the program's. The program's own comes another way."""
 
-    def sends(message):
+    def send(self, message):
         if message.get("event") == "output" and message["body"].get("category") == "stdout":
             message["body"]["category"] = "console"
-        send(message)
+        plain_send(self, message)
 
-    server._server._send_json = sends
+    server.Server._send_json = send
 
 
 def lacks(name):

@@ -13,7 +13,7 @@ from ..places import Places
 from ..replay import need_process, position, replay
 from ..shown import OneMove
 from ..status import percent
-from . import adapter, output, stops
+from . import adapter, output, stops, watch
 from .adapter import capability, request
 from .console import captured
 
@@ -112,11 +112,30 @@ def when(**args):
     }
 
 
+def expression_of(reference, name):
+    """The memory of a variable that the client shows, else its name."""
+    try:
+        return watch.memory_of(adapter.child_value(reference, name)) or name
+    except (gdb.error, adapter.Failure):
+        return name
+
+
 @request("reverse_watchpoint", on_dap_thread=True)
-def reverse_watchpoint(*, expression: str, frameId: Optional[int] = None, location: bool = False, **args):
+def reverse_watchpoint(
+    *,
+    expression: Optional[str] = None,
+    frameId: Optional[int] = None,
+    location: bool = False,
+    variablesReference: int = 0,
+    name: str = "",
+    **args
+):
+    """Of an expression, or of what the client shows as NAME below a reference."""
+
     def search():
         if frameId is not None:
             select_frame(frameId)
-        gdb.execute("reverse_watchpoint %s%s" % ("-l " if location else "", expression))
+        what = expression or expression_of(variablesReference, name)
+        gdb.execute("reverse_watchpoint %s%s" % ("-l " if location else "", what))
 
     return answered("data breakpoint", search, True)
