@@ -2,6 +2,7 @@
 #include "cmds/dap_refuse.h"
 
 #include <common/cleanup.h>
+#include <common/print.h>
 #include <common/text.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -45,10 +46,12 @@ static void send_message(json_t *m)
 	static int seq;
 
 	json_object_set_new(m, "seq", json_integer(++seq));
-	lz_auto_free char *text = json_dumps(m, JSON_COMPACT);
+	/* all of it is printable, so its length stays */
+	lz_auto_free char *text = json_dumps(m, JSON_COMPACT | JSON_ENSURE_ASCII);
 
 	if (text) {
-		printf("Content-Length: %zu\r\n\r\n%s", strlen(text), text);
+		printf("Content-Length: %zu\r\n\r\n", strlen(text));
+		lz_print(stdout, "%s", text);
 		fflush(stdout);
 	}
 	json_decref(m);

@@ -86,7 +86,7 @@ lizard verify small-2 >/dev/full 2>"$T/err"
 is "$? $(grep -c 'cannot write the output' "$T/err")" "1 1" "so does verify"
 
 for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls --x" "rm" "prune" \
-	"pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q" "prune --older-than 5x" "prune --older-than 5" "prune --older-than 0"; do
+	"dap --x" "dap a b" "pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q" "prune --older-than 5x" "prune --older-than 5" "prune --older-than 0"; do
 	# shellcheck disable=SC2086
 	lizard $bad >"$T/out" 2>"$T/err"
 	is "$? $(wc -c <"$T/out")" "2 0" "usage: lizard $bad"
@@ -116,7 +116,7 @@ fi
 
 lizard info nothing >"$T/out" 2>"$T/err"
 is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
-for command in ls rm prune info dump pack unpack report hunt; do
+for command in ls rm prune info dump pack unpack report hunt dap; do
 	like "$(lizard $command --help)" "^usage: lizard $command" "$command --help"
 done
 
