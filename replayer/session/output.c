@@ -22,13 +22,17 @@ static bool is_output(const struct lz_event *ev)
 struct bytes {
 	void (*take)(void *arg, const uint8_t *bytes, size_t n);
 	void *arg;
-	uint64_t left; /* that the call wrote */
+	uint64_t skip, left; /* of what the call wrote */
 };
 
 static void pass_range(struct lz_engine *e, struct bytes *b, uint64_t addr, uint64_t len)
 {
 	uint8_t piece[16384];
+	uint64_t skipped = b->skip < len ? b->skip : len;
 
+	b->skip -= skipped;
+	addr += skipped;
+	len -= skipped;
 	for (uint64_t n; len && b->left; addr += n, len -= n, b->left -= n) {
 		n = len < b->left ? len : b->left;
 		n = lz_engine_read(e, addr, piece, n < sizeof(piece) ? n : sizeof(piece));
@@ -43,9 +47,9 @@ static void pass_bytes(struct lz_engine *e, const struct lz_event *ev, struct by
 	struct iovec v[VECTORS];
 	size_t n = ev->args[2] < VECTORS ? (size_t)ev->args[2] : VECTORS;
 
-	b.left = (uint64_t)ev->result;
+	b.left = (uint64_t)ev->result - b.skip;
 	if (ev->nr == SYS_write) {
-		pass_range(e, &b, ev->args[1], b.left);
+		pass_range(e, &b, ev->args[1], (uint64_t)ev->result);
 		return;
 	}
 	n = lz_engine_read(e, ev->args[1], v, n * sizeof(*v)) / sizeof(*v);
@@ -90,7 +94,9 @@ static int add(struct lz_output *o, struct lz_engine *e, const struct lz_event *
 
 	if (!v)
 		return lz_fail("out of memory for what the program wrote");
-	pass_bytes(e, ev, (struct bytes){.take = append, .arg = &p});
+	uint64_t skip = ev->result > MOST_BYTES ? (uint64_t)ev->result - MOST_BYTES : 0;
+
+	pass_bytes(e, ev, (struct bytes){.take = append, .arg = &p, .skip = skip});
 	o->v = v;
 	o->v[o->n++] = p;
 	o->bytes += p.len;
@@ -143,7 +149,9 @@ static size_t find(struct lz_session *s, uint64_t from, uint64_t v[MOST_WRITES],
 
 		if (!ev || !is_output(ev))
 			continue;
-		bytes += (uint64_t)ev->result;
+		if (ev->result > MOST_BYTES)
+			*cut = true;
+		bytes += ev->result > MOST_BYTES ? MOST_BYTES : (uint64_t)ev->result;
 		if (n == MOST_WRITES || (n && bytes > MOST_BYTES)) {
 			*cut = true;
 			break;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the program wrote, shown as the user comes by. On the way back nothing is."""
 import codecs
+import itertools
 import re
 
 from ..replay import replay
@@ -51,12 +52,13 @@ def tell():
 
 
 def show(answer):
-    for line in answer.splitlines():
-        if line == "cut":
-            say("(Earlier output is not shown.)\n")
-            continue
-        fd, data = line.split(" ")[1:3]
-        text = Told.decoders[fd].decode(bytes.fromhex(data))
+    """The pieces of one call after the other, joined where they go to the same place."""
+    pieces = [line.split(" ")[1:3] for line in answer.splitlines() if line != "cut"]
+    if answer.startswith("cut"):
+        say("(Earlier output is not shown.)\n")
+    for fd, group in itertools.groupby(pieces, lambda piece: piece[0]):
+        data = b"".join(bytes.fromhex(piece[1]) for piece in group)
+        text = Told.decoders[fd].decode(data)
         if text:
             adapter.send_event("output", {"category": CATEGORIES[fd], "output": safe(text)})
 
