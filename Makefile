@@ -19,6 +19,7 @@ endif
 
 BIN := $(BUILD)/bin
 LIB := $(BUILD)/lib/lizard
+SHARE := $(BUILD)/share
 OBJ := $(BUILD)/obj
 # What is built says nothing of the folder where it was built.
 NO_FOLDER := -ffile-prefix-map=$(CURDIR)=.
@@ -67,7 +68,8 @@ uninstall:
 	rm -rf "$$TO/lib/lizard"
 	for tool in $(TOOLS); do rm -f "$$TO/bin/$$tool"; done
 	rm -f "$$TO"/bin/lizard-gcc-[0-9]* "$$TO"/bin/lizard-g++-[0-9]*
-	for page in $(notdir $(MAN)); do rm -f "$$TO/share/man/man1/$$page"; done
+	rm -f "$$TO"/share/man/man1/lizard-gcc-[0-9]* "$$TO"/share/man/man1/lizard-g++-[0-9]*
+	for page in $(notdir $(MAN)) lizard-c++.1; do rm -f "$$TO/share/man/man1/$$page"; done
 	for file in $(patsubst $(SHARE)/%,%,$(COMPLETION) $(COMPLETION_LINKS)); do rm -f "$$TO/share/$$file"; done
 
 DIST := lizard-$(VERSION)

@@ -10,7 +10,6 @@ $(BIN)/lizard-trace $(BIN)/lizard-gdb: $(BIN)/lizard
 all: $(BIN)/lizard $(BIN)/lizard-trace $(BIN)/lizard-gdb
 
 # Completion for shells, where they look for it below PREFIX/share.
-SHARE := $(BUILD)/share
 COMPLETION := $(SHARE)/bash-completion/completions/lizard $(SHARE)/zsh/site-functions/_lizard $(SHARE)/fish/vendor_completions.d/lizard.fish
 $(SHARE)/bash-completion/completions/lizard: SHELL_NAME := bash
 $(SHARE)/zsh/site-functions/_lizard: SHELL_NAME := zsh
