@@ -61,6 +61,19 @@ size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len);
 /* In a diversion: the recording is never changed. */
 int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len);
 
+/* LEN bytes for the debugger's own code and values, with PROT_*. The program never has them; they
+ * are in each diversion, at *ADDR, and keep what was stored there when it ends. */
+int lz_front_allocate(struct lz_front *f, uint64_t len, int prot, uint64_t *addr);
+int lz_front_deallocate(struct lz_front *f, uint64_t addr);
+struct lz_front_region {
+	uint64_t start, end;
+	int prot; /* PROT_* */
+	bool mapped;
+	const char *file; /* on this machine, [stack] or [heap]; NULL: none. Owned by the front */
+};
+/* The mapping, or the gap, in which ADDR lies. */
+int lz_front_region(struct lz_front *f, uint64_t addr, struct lz_front_region *region);
+
 /* ---- breakpoints: KIND is the digit of a Z packet ---- */
 enum lz_front_kind { LZ_BREAK_SOFT, LZ_BREAK_HARD, LZ_WATCH_WRITE, LZ_WATCH_READ, LZ_WATCH_ACCESS };
 /* A breakpoint at an address that is not mapped now is set as soon as it is. */
@@ -236,6 +249,13 @@ const char *lz_front_program(const struct lz_front *f);
 /* The loaded libraries as GDB's library-list-svr4, each by the file that was mapped, as text.
  * malloced; NULL: the program has no list of them. */
 char *lz_front_libraries(struct lz_front *f);
+/* The same for a debugger that opens files itself, not by lz_front_open(): by where they are on this
+ * machine as they were recorded, and without those that are not. */
+char *lz_front_libraries_here(struct lz_front *f);
+/* The program that runs now, likewise. malloced. */
+char *lz_front_program_here(struct lz_front *f);
+/* Where the program has the address of the loader's list; 0: it has no such place. */
+uint64_t lz_front_loaders_list(struct lz_front *f);
 /* KEEP: from now on libraries that were in the last list stay in it where they are not loaded
  * (yet, or any more). For a debugger that has an expression with their variables: see
  * docs/design/gdb.md. */

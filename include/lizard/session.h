@@ -183,6 +183,9 @@ void lz_diversion_free(struct lz_diversion *d);
 /* Its registers, and what it runs, are those of thread TID from here on; at first the one that
  * runs. */
 int lz_diversion_thread(struct lz_diversion *d, uint32_t tid);
+/* Fresh memory at ADDR, where the copy must have none; and away again. */
+int lz_diversion_map(struct lz_diversion *d, uint64_t addr, uint64_t len, int prot);
+int lz_diversion_unmap(struct lz_diversion *d, uint64_t addr, uint64_t len);
 int lz_diversion_write(struct lz_diversion *d, uint64_t addr, const void *buf, size_t len);
 size_t lz_diversion_read(struct lz_diversion *d, uint64_t addr, void *buf, size_t len);
 int lz_diversion_regs(struct lz_diversion *d, struct user_regs_struct *r);

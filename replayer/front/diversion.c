@@ -103,6 +103,40 @@ int lz_diversion_set_xstate(struct lz_diversion *d, const uint8_t *buf, uint32_t
 	return lz_proc_set_xstate(&d->e->proc, buf, len);
 }
 
+/* The copy makes it, as if its code did. */
+static int call_in_copy(struct lz_diversion *d, const struct user_regs_struct *r)
+{
+	int64_t result = 0;
+
+	if (lz_engine_leave_call(d->e) < 0 || lz_diversion_call(d->e, r, &result) < 0)
+		return -1;
+	if (result < 0 && result > -4096)
+		return lz_fail("the copy cannot have memory at 0x%llx: %s", r->rdi,
+		               strerror((int)-result));
+	return 0;
+}
+
+int lz_diversion_map(struct lz_diversion *d, uint64_t addr, uint64_t len, int prot)
+{
+	const struct user_regs_struct r = {
+	    .orig_rax = SYS_mmap,
+	    .rdi = addr,
+	    .rsi = len,
+	    .rdx = (uint64_t)prot,
+	    .r10 = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+	    .r8 = UINT64_MAX,
+	};
+
+	return call_in_copy(d, &r);
+}
+
+int lz_diversion_unmap(struct lz_diversion *d, uint64_t addr, uint64_t len)
+{
+	const struct user_regs_struct r = {.orig_rax = SYS_munmap, .rdi = addr, .rsi = len};
+
+	return call_in_copy(d, &r);
+}
+
 /* ---- system calls ---- */
 
 /* Of one write: a stranger's code may ask for all its memory to be shown. */

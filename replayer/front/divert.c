@@ -22,13 +22,19 @@ int lz_front_divert(struct lz_front *f)
 	f->regs.valid = false;
 	f->div.called = f->div.written = false;
 	f->div.call_sp = 0;
-	return f->div.run ? 0 : -1;
+	if (f->div.run && lz_front_scratch_enter(f) == 0)
+		return 0;
+	lz_diversion_free(f->div.run);
+	f->div.run = NULL;
+	return -1;
 }
 
 void lz_front_undivert(struct lz_front *f)
 {
-	if (f->div.run)
+	if (f->div.run) {
+		lz_front_scratch_leave(f);
 		lz_diversion_free(f->div.run);
+	}
 	f->div.run = NULL;
 	f->div.called = f->div.written = false;
 	f->div.call_sp = 0;

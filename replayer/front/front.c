@@ -111,6 +111,8 @@ struct lz_front *lz_front_new(struct lz_session *s, bool host_files, const char 
 void lz_front_free(struct lz_front *f)
 {
 	lz_front_undivert(f);
+	lz_front_scratch_free(f);
+	lz_front_here_free(f);
 	while (f->breaks.n) {
 		const struct lz_front_break *b = &f->breaks.v[f->breaks.n - 1];
 

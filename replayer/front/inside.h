@@ -127,6 +127,25 @@ struct lz_front_div {
 	struct lz_regfile stepped;
 };
 
+/* For scratch.c. */
+struct lz_front_scratch {
+	struct lz_front_area {
+		uint64_t addr, len;
+		int prot;
+		/* as they are outside of a diversion */
+		uint8_t *bytes;
+	} * v;
+	size_t n;
+	/* bytes in all; addresses given so far, from the first one on */
+	uint64_t total, used;
+};
+
+/* Where a file of the recording's table is on this machine; NULL: nowhere. For here.c. */
+struct lz_front_here {
+	char *path;
+	bool known;
+};
+
 /* The libraries that the debugger was told of, an element of the list each. */
 struct lz_front_libs {
 	char **xml;
@@ -170,6 +189,7 @@ struct lz_front {
 	struct lz_front_names names;
 	struct lz_front_told libs;
 	struct lz_front_tls tls;
+	struct lz_front_here *here;
 
 	/* the front end, and what it wants */
 	const char *name;
@@ -194,6 +214,7 @@ struct lz_front {
 	struct lz_regmap *map;
 	struct lz_front_regs regs;
 	struct lz_front_div div;
+	struct lz_front_scratch scratch;
 	struct lz_front_pages pages;
 	struct lz_front_places places;
 	/* what there is to say about the last move */
@@ -241,6 +262,22 @@ enum lz_front_fate lz_front_divert_fate(struct lz_front *f);
 int lz_front_divert_run(struct lz_front *f, bool step);
 /* One instruction of another thread than the one in which the call is made. */
 int lz_front_divert_step_other(struct lz_front *f, uint32_t tid);
+
+/* ---- scratch.c ---- */
+/* A diversion begins, or is about to end. */
+int lz_front_scratch_enter(struct lz_front *f);
+void lz_front_scratch_leave(struct lz_front *f);
+/* False: not all of it is the debugger's own memory. Reading outside of a diversion only. */
+bool lz_front_scratch_read(struct lz_front *f, uint64_t addr, void *buf, size_t len);
+bool lz_front_scratch_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len);
+/* The first area that ends behind ADDR; NULL: there is none. */
+const struct lz_front_area *lz_front_scratch_next(struct lz_front *f, uint64_t addr);
+void lz_front_scratch_free(struct lz_front *f);
+
+/* ---- here.c ---- */
+/* Where file FILE of the table is on this machine, as it was recorded. NULL: nowhere. Owned by F. */
+const char *lz_front_file_here(struct lz_front *f, uint32_t file);
+void lz_front_here_free(struct lz_front *f);
 
 /* ---- run.c ---- */
 /* The signals that do not stop a run. */

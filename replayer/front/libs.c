@@ -26,6 +26,7 @@ struct list {
 	struct lz_front *f;
 	struct lz_vma *vmas;
 	uint32_t n_vmas, n;
+	bool here; /* by where the files are on this machine */
 	struct lz_front_libs libs;
 };
 
@@ -62,9 +63,7 @@ static uint64_t dynamic_section(struct lz_front *f)
 	return dynamic ? dynamic + bias : 0;
 }
 
-/* Where the loader's list begins, 0 before it is made. -1: the program is not one with such a
- * list. */
-static int find_list(struct lz_front *f, uint64_t *r_debug)
+uint64_t lz_front_loaders_list(struct lz_front *f)
 {
 	uint64_t at = dynamic_section(f);
 	Elf64_Dyn d;
@@ -72,26 +71,31 @@ static int find_list(struct lz_front *f, uint64_t *r_debug)
 	for (int i = 0; at && i < DYNAMIC_MAX; i++, at += sizeof d) {
 		if (!read_all(f, at, &d, sizeof d) || d.d_tag == DT_NULL)
 			break;
-		if (d.d_tag == DT_DEBUG) {
-			*r_debug = d.d_un.d_ptr;
-			return 0;
-		}
+		if (d.d_tag == DT_DEBUG)
+			return at + offsetof(Elf64_Dyn, d_un);
 	}
+	return 0;
+}
+
+/* Where the loader's list begins, 0 before it is made. -1: the program is not one with such a
+ * list. */
+static int find_list(struct lz_front *f, uint64_t *r_debug)
+{
+	uint64_t at = lz_front_loaders_list(f);
+
+	if (at && read_all(f, at, r_debug, sizeof *r_debug))
+		return 0;
 	return lz_fail("the program has no list of libraries");
 }
 
-/* The file that was mapped at ADDR; NULL: none. */
-static const char *file_at(const struct list *l, uint64_t addr)
+/* The file that was mapped at ADDR; LZ_NO_FILE: none. */
+static uint32_t file_at(const struct list *l, uint64_t addr)
 {
 	for (uint32_t i = 0; i < l->n_vmas; i++)
-		if (addr >= l->vmas[i].start && addr < l->vmas[i].end) {
-			uint32_t file = l->vmas[i].file;
-
-			return file < lz_reader_n_files(l->f->reader)
-			           ? lz_reader_file(l->f->reader, file)->path
-			           : NULL;
-		}
-	return NULL;
+		if (addr >= l->vmas[i].start && addr < l->vmas[i].end)
+			return l->vmas[i].file < lz_reader_n_files(l->f->reader) ? l->vmas[i].file
+			                                                         : LZ_NO_FILE;
+	return LZ_NO_FILE;
 }
 
 /* Does NAME still name the file PATH? */
@@ -129,6 +133,20 @@ static void add(struct lz_front_libs *libs, char *xml)
 		free(xml);
 }
 
+/* What the debugger is told that file FILE of the table is, which the loader calls NAME. */
+static const char *name_for(const struct list *l, uint32_t file, const char *name)
+{
+	const char *mapped;
+
+	if (l->here)
+		return file == LZ_NO_FILE ? NULL : lz_front_file_here(l->f, file);
+	/* that is the program's word alone, and the debugger would open what has such a name */
+	if (file == LZ_NO_FILE)
+		return strchr(name, '/') ? NULL : name;
+	mapped = lz_reader_file(l->f->reader, file)->path;
+	return leads_to(name, mapped) ? name : mapped;
+}
+
 static void add_library(struct list *l, uint64_t space, uint64_t at, const struct link_map *m)
 {
 	char name[PATH_MAX] = "";
@@ -137,12 +155,10 @@ static void add_library(struct list *l, uint64_t space, uint64_t at, const struc
 	name[n] = 0;
 	if (!*name)
 		return;
-	const char *mapped = file_at(l, (uint64_t)m->l_ld);
+	const char *shown = name_for(l, file_at(l, (uint64_t)m->l_ld), name);
 
-	/* that is the program's word alone, and the debugger would open what has such a name */
-	if (!mapped && strchr(name, '/'))
-		return;
-	add(&l->libs, as_xml(mapped && !leads_to(name, mapped) ? mapped : name, space, at, m));
+	if (shown)
+		add(&l->libs, as_xml(shown, space, at, m));
 }
 
 /* Those of one namespace; the first of the first one is the program itself. */
@@ -231,9 +247,9 @@ void lz_front_keep_libraries(struct lz_front *f, bool keep)
 	f->libs.kept = keep;
 }
 
-char *lz_front_libraries(struct lz_front *f)
+static char *libraries(struct lz_front *f, bool here)
 {
-	struct list l = {.f = f};
+	struct list l = {.f = f, .here = here};
 	uint64_t r_debug = 0, main_map;
 
 	if (find_list(f, &r_debug) < 0 || lz_session_vmas(f->s, &l.vmas, &l.n_vmas) < 0)
@@ -245,4 +261,14 @@ char *lz_front_libraries(struct lz_front *f)
 	lz_front_libs_free(&f->libs.told);
 	f->libs.told = l.libs;
 	return print_list(&f->libs.told, main_map);
+}
+
+char *lz_front_libraries(struct lz_front *f)
+{
+	return libraries(f, false);
+}
+
+char *lz_front_libraries_here(struct lz_front *f)
+{
+	return libraries(f, true);
 }

@@ -14,6 +14,7 @@ enum place { GPR, XSTATE, X87_16, X87_TAG, X87_OP };
 struct reg {
 	char name[12];
 	const char *type, *group;
+	const char *generic; /* what LLDB calls its role; GDB passes that by */
 	uint16_t bits, at; /* at: offset in its place */
 	uint8_t place;
 	uint8_t component; /* of the xstate, which must not be in its initial state when written */
@@ -37,6 +38,8 @@ static void add(struct lz_regmap *m, FILE *xml, struct reg r)
 	fprintf(xml, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\"", r.name, r.bits, r.type);
 	if (r.group)
 		fprintf(xml, " group=\"%s\"", r.group);
+	if (r.generic)
+		fprintf(xml, " generic=\"%s\"", r.generic);
 	fputs("/>\n", xml);
 }
 
@@ -188,7 +191,13 @@ static void add_base(struct lz_regmap *m, FILE *xml)
 	add_gpr(m, xml, "orig_rax", U(orig_rax), 64, "int");
 	end_feature(xml);
 	feature(xml, "segments");
-	add_gpr(m, xml, "fs_base", U(fs_base), 64, "int");
+	add(m, xml,
+	    (struct reg){.name = "fs_base",
+	                 .type = "int",
+	                 .generic = "tp",
+	                 .bits = 64,
+	                 .at = U(fs_base),
+	                 .place = GPR});
 	add_gpr(m, xml, "gs_base", U(gs_base), 64, "int");
 	end_feature(xml);
 }

@@ -92,6 +92,8 @@ int lz_front_set_registers(struct lz_front *f, const size_t *nrs, size_t n, cons
 
 size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len)
 {
+	if (lz_front_scratch_read(f, addr, buf, len))
+		return len;
 	size_t n = f->div.run ? lz_diversion_read(f->div.run, addr, buf, len)
 	                      : lz_session_read(f->s, addr, buf, len);
 
@@ -101,7 +103,7 @@ size_t lz_front_read(struct lz_front *f, uint64_t addr, void *buf, size_t len)
 
 int lz_front_write(struct lz_front *f, uint64_t addr, const void *buf, size_t len)
 {
-	if (len == 0)
+	if (len == 0 || lz_front_scratch_write(f, addr, buf, len))
 		return 0;
 	if (lz_front_divert(f) < 0 || lz_diversion_write(f->div.run, addr, buf, len) < 0)
 		return -1;

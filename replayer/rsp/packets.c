@@ -9,17 +9,31 @@
 
 static int error(struct lz_rsp *p)
 {
-	return lz_rsp_reply(p, "E01");
+	return lz_rsp_error(p, "this cannot be read, or is no such packet");
 }
 
 static int done(struct lz_rsp *p, int rc)
 {
-	return rc < 0 ? error(p) : lz_rsp_reply(p, "OK");
+	return rc < 0 ? lz_rsp_error(p, lz_error()) : lz_rsp_reply(p, "OK");
 }
 
 static int write_memory(struct lz_rsp *p, uint64_t addr, const void *bytes, size_t len)
 {
 	return done(p, lz_front_write(p->front, addr, bytes, len));
+}
+
+/* As bytes behind a `b`. */
+static int read_binary(struct lz_rsp *p, uint64_t addr, size_t len)
+{
+	if (len > LZ_WIRE_PACKET_MAX / 2)
+		len = LZ_WIRE_PACKET_MAX / 2;
+	lz_auto_free char *reply = malloc(len + 1);
+	size_t n = reply ? lz_front_read(p->front, addr, reply + 1, len) : 0;
+
+	if (!reply || (len && !n))
+		return error(p);
+	reply[0] = 'b';
+	return lz_wire_send(p->wire, reply, n + 1);
 }
 
 static int read_memory(struct lz_rsp *p, uint64_t addr, size_t len)
@@ -44,6 +58,8 @@ int lz_rsp_memory_packet(struct lz_rsp *p, const char *packet, size_t len)
 		return error(p);
 	size_t want = strtoull(end + 1, &end, 16);
 
+	if (packet[0] == 'x')
+		return read_binary(p, addr, want);
 	if (packet[0] == 'm')
 		return read_memory(p, addr, want);
 	if (*end != ':')
@@ -117,6 +133,8 @@ static int write_register(struct lz_rsp *p, const char *packet, size_t len)
 
 int lz_rsp_register_packet(struct lz_rsp *p, const char *packet, size_t len)
 {
+	if (lz_rsp_select_suffix(p, packet) < 0)
+		return lz_rsp_error(p, "there is no such thread");
 	switch (packet[0]) {
 	case 'g': return read_all_registers(p);
 	case 'G': return write_all_registers(p, packet + 1, len - 1);
@@ -136,6 +154,8 @@ int lz_rsp_break_packet(struct lz_rsp *p, const char *packet)
 	addr = strtoull(packet + 3, &end, 16);
 	if (*end == ',')
 		len = strtoull(end + 1, &end, 16);
+	if (lz_rsp_spare(p, packet[0], (enum lz_front_kind)kind, addr))
+		return lz_rsp_reply(p, "OK");
 	if (packet[0] == 'Z')
 		return done(p, lz_front_insert(p->front, (enum lz_front_kind)kind, addr, len));
 	lz_front_remove(p->front, (enum lz_front_kind)kind, addr, len);
@@ -172,6 +192,10 @@ int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len)
 	if (!text)
 		return error(p);
 	lz_unhex(hex, len, text, len / 2);
+	if (strcmp(text, "backward") == 0) {
+		lz_rsp_turn(p);
+		return lz_rsp_reply(p, "OK");
+	}
 	lz_auto_free char *answer = lz_front_monitor(p->front, text);
 	lz_auto_free char *out = answer && *answer ? lz_hex(answer, strlen(answer)) : NULL;
 

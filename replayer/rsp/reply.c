@@ -2,9 +2,12 @@
 /* A reply of the server, by format. */
 #include "replayer/rsp/inside.h"
 
+#include <common/cleanup.h>
+#include <common/printable.h>
 #include <lizard/error.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 int lz_rsp_reply(struct lz_rsp *p, const char *fmt, ...)
 {
@@ -20,4 +23,28 @@ int lz_rsp_reply(struct lz_rsp *p, const char *fmt, ...)
 
 	free(text);
 	return rc;
+}
+
+int lz_rsp_print(struct lz_rsp *p, void (*print)(struct lz_rsp *p, FILE *to))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return lz_fail("out of memory for a reply");
+	print(p, to);
+	fclose(to);
+	int rc = text ? lz_wire_send(p->wire, text, len) : lz_fail("out of memory for a reply");
+
+	free(text);
+	return rc;
+}
+
+int lz_rsp_error(struct lz_rsp *p, const char *why)
+{
+	lz_auto_free char *shown = p->error_strings ? lz_dup_printable(why) : NULL;
+	lz_auto_free char *hex = shown ? lz_hex(shown, strlen(shown)) : NULL;
+
+	return hex ? lz_rsp_reply(p, "E01;%s", hex) : lz_rsp_reply(p, "E01");
 }

@@ -16,7 +16,7 @@ static int supported(struct lz_rsp *p, const char *packet)
 	    "swbreak+;hwbreak+;multiprocess%c;QPassSignals+;QCatchSyscalls+;qXfer:features:read+;"
 	    "qXfer:auxv:read+;qXfer:exec-file:read+;qXfer:siginfo:read+;qXfer:threads:read+;qXfer:"
 	    "libraries-svr4:read+;"
-	    "exec-events+;QNonStop-;no-resumed-",
+	    "exec-events+;native-signals+;binary-upload+;qEcho+;QNonStop-;no-resumed-",
 	    LZ_WIRE_PACKET_MAX, p->multiprocess ? '+' : '-');
 }
 
@@ -26,7 +26,7 @@ static int pass_signals(struct lz_rsp *p, const char *list)
 
 	while (*list) {
 		char *end;
-		int signo = lz_rsp_signal_from_gdb((int)strtoul(list, &end, 16));
+		int signo = lz_rsp_signal_from(p, (int)strtoul(list, &end, 16));
 
 		if (signo > 0)
 			mask |= 1ull << signo;
@@ -59,11 +59,15 @@ static int query(struct lz_rsp *p, const char *q, size_t len)
 		return lz_rsp_current_thread(p);
 	if (starts(q, "qGetTLSAddr:"))
 		return lz_rsp_tls_address(p, q + 12);
+	if (starts(q, "qMemoryRegionInfo:"))
+		return lz_rsp_region(p, q + 18);
+	if (starts(q, "qThreadStopInfo"))
+		return lz_rsp_thread_stop(p, q + 15);
 	if (strcmp(q, "qfThreadInfo") == 0)
 		return lz_rsp_thread_list(p);
 	if (strcmp(q, "qsThreadInfo") == 0)
 		return lz_rsp_reply(p, "l");
-	return lz_rsp_reply(p, "%s", "");
+	return lz_rsp_identity_query(p, q, len);
 }
 
 static int set(struct lz_rsp *p, const char *q)
@@ -78,7 +82,9 @@ static int set(struct lz_rsp *p, const char *q)
 		return pass_signals(p, q + 13);
 	if (starts(q, "QCatchSyscalls:"))
 		return lz_rsp_catch_packet(p, q + 15);
-	return lz_rsp_reply(p, "%s", "");
+	if (starts(q, "QSaveRegisterState") || starts(q, "QRestoreRegisterState:"))
+		return lz_rsp_kept_packet(p, q);
+	return lz_rsp_identity_set(p, q);
 }
 
 static int verbose(struct lz_rsp *p, const char *v, size_t len)
@@ -93,6 +99,13 @@ static int verbose(struct lz_rsp *p, const char *v, size_t len)
 		p->done = true;
 		return lz_rsp_reply(p, "OK");
 	}
+	return lz_rsp_reply(p, "%s", "");
+}
+
+static int json(struct lz_rsp *p, const char *packet)
+{
+	if (strcmp(packet, "jThreadsInfo") == 0)
+		return lz_rsp_threads_info(p);
 	return lz_rsp_reply(p, "%s", "");
 }
 
@@ -117,7 +130,8 @@ static int dispatch(struct lz_rsp *p, const char *packet, size_t len)
 	case 'P': return lz_rsp_register_packet(p, packet, len);
 	case 'm':
 	case 'M':
-	case 'X': return lz_rsp_memory_packet(p, packet, len);
+	case 'X':
+	case 'x': return lz_rsp_memory_packet(p, packet, len);
 	case 'Z':
 	case 'z': return lz_rsp_break_packet(p, packet);
 	case 'H':
@@ -126,6 +140,8 @@ static int dispatch(struct lz_rsp *p, const char *packet, size_t len)
 	case 'q': return query(p, packet, len);
 	case 'Q': return set(p, packet);
 	case 'v': return verbose(p, packet, len);
+	case '_': return lz_rsp_area_packet(p, packet);
+	case 'j': return json(p, packet);
 	case 'D': return detach(p);
 	case 'k': p->done = true; return 0;
 	}
@@ -183,6 +199,10 @@ int lz_rsp_serve(struct lz_session *s, const struct lz_rsp_options *o)
 	if (o->disconnect)
 		*o->disconnect = p->disconnected;
 	lz_rsp_files_close(p);
+	lz_rsp_kept_free(p);
+	free(p->spared);
+	free(p->libraries);
+	free(p->why);
 	lz_wire_free(p->wire);
 	if (p->front)
 		lz_front_free(p->front);

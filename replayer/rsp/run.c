@@ -26,21 +26,22 @@ static int signal_to_gdb(int signo)
 	return GDB_UNKNOWN;
 }
 
-int lz_rsp_signal_from_gdb(int gdb)
+int lz_rsp_signal_from(const struct lz_rsp *p, int gdb)
 {
+	if (p->lldb)
+		return gdb < 64 ? gdb : 0;
 	for (int i = 1; i < 64; i++)
 		if (signal_to_gdb(i) == gdb)
 			return i;
 	return 0;
 }
 
-static int gdb_signal(const struct lz_front_stop *stop)
+int lz_rsp_signal(const struct lz_rsp *p)
 {
-	if (stop->signo == 0)
-		return 0;
-	if (stop->why == LZ_SHOWN_SIGNAL)
-		return signal_to_gdb(stop->signo);
-	return stop->signo;
+	const struct lz_front_stop *stop = &p->stop;
+
+	return stop->why == LZ_SHOWN_SIGNAL && stop->signo && !p->lldb ? signal_to_gdb(stop->signo)
+	                                                               : stop->signo;
 }
 
 static void print_program(FILE *to, const char *path)
@@ -71,7 +72,7 @@ static void print_reason(struct lz_rsp *p, FILE *to, const struct lz_front_stop 
 	}
 }
 
-static void expedite(struct lz_rsp *p, FILE *to, size_t nr)
+void lz_rsp_print_register(struct lz_rsp *p, FILE *to, size_t nr)
 {
 	uint8_t bytes[LZ_REG_MAX];
 	size_t n = lz_front_register(p->front, nr, bytes);
@@ -82,44 +83,66 @@ static void expedite(struct lz_rsp *p, FILE *to, size_t nr)
 	free(hex);
 }
 
-int lz_rsp_stop_packet(struct lz_rsp *p)
+/* What only LLDB is told. */
+static void print_for_lldb(struct lz_rsp *p, FILE *to)
 {
-	char *text = NULL;
-	size_t len;
-	struct lz_front_stop stop;
-	FILE *to = open_memstream(&text, &len);
+	lz_rsp_print_threads(p, to);
+	if (p->moved && lz_rsp_libraries_changed(p))
+		fputs("library:;", to);
+	if (lz_rsp_wants_reason(p))
+		lz_rsp_print_reason(p, to);
+}
 
-	if (!to)
-		return lz_fail_errno("writing a reply");
-	lz_front_stop(p->front, &stop);
-	if (stop.why == LZ_SHOWN_EXEC && !p->exec_events)
-		lz_front_stop(p->front, &stop);
-	fprintf(to, "T%02x", gdb_signal(&stop));
-	expedite(p, to, LZ_REG_RBP);
-	expedite(p, to, LZ_REG_RSP);
-	expedite(p, to, LZ_REG_RIP);
-	p->general = 0; /* GDB takes the stop's thread for the one of Hg */
-	memset(&p->asked_for, 0, sizeof p->asked_for);
+static void print_stop(struct lz_rsp *p, FILE *to)
+{
+	fprintf(to, "T%02x", lz_rsp_signal(p));
+	lz_rsp_print_register(p, to, LZ_REG_RBP);
+	lz_rsp_print_register(p, to, LZ_REG_RSP);
+	lz_rsp_print_register(p, to, LZ_REG_RIP);
 	fputs("thread:", to);
 	lz_rsp_print_id(p, to, lz_front_tid(p->front));
 	fputc(';', to);
-	print_reason(p, to, &stop);
-	if (fclose(to) != 0)
-		return lz_fail("out of memory for a reply");
-	int rc = lz_wire_send(p->wire, text, len);
+	if (p->lldb)
+		print_for_lldb(p, to);
+	if (!p->lldb || !p->moved)
+		print_reason(p, to, &p->stop);
+}
 
-	free(text);
-	return rc;
+int lz_rsp_last_stop(struct lz_rsp *p)
+{
+	lz_front_select(p->front, 0);
+	p->general = 0; /* GDB takes the stop's thread for the one of Hg */
+	memset(&p->asked_for, 0, sizeof p->asked_for);
+	return lz_rsp_print(p, print_stop);
+}
+
+static void take_stop(struct lz_rsp *p)
+{
+	lz_front_stop(p->front, &p->stop);
+	if (p->stop.why == LZ_SHOWN_EXEC && !p->exec_events && !p->lldb)
+		lz_front_stop(p->front, &p->stop);
+}
+
+int lz_rsp_stop_packet(struct lz_rsp *p)
+{
+	take_stop(p);
+	return lz_rsp_last_stop(p);
 }
 
 static int send_stop(struct lz_rsp *p)
 {
 	char *note = lz_front_note(p->front);
 
-	if (note)
-		lz_wire_console(p->wire, note);
-	free(note);
-	return lz_rsp_stop_packet(p);
+	take_stop(p);
+	lz_rsp_take_note(p, NULL);
+	if (note && lz_rsp_wants_reason(p)) {
+		lz_rsp_take_note(p, note);
+	} else {
+		if (note)
+			lz_wire_console(p->wire, note);
+		free(note);
+	}
+	return lz_rsp_last_stop(p);
 }
 
 /* One action; false: not understood. */
@@ -193,6 +216,7 @@ int lz_rsp_resume_packet(struct lz_rsp *p, const char *packet)
 		return lz_rsp_reply(p, "%s", "");
 	if (!r.tid && r.how == LZ_RESUME_CONTINUE)
 		r.tid = lz_rsp_chosen_thread(p);
+	lz_rsp_turn_resume(p, &r);
 	if (lz_wire_interrupted(p->wire)) {
 		lz_front_not_resumed(p->front);
 	} else {

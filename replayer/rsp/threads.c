@@ -30,7 +30,7 @@ uint32_t lz_rsp_parse_id(const char *text, char **end)
 	return (uint32_t)strtoul(text, end, 16);
 }
 
-static bool is_there(struct lz_rsp *p, uint32_t tid)
+bool lz_rsp_has_thread(struct lz_rsp *p, uint32_t tid)
 {
 	struct lz_front_thread *t;
 	bool found = false;
@@ -59,13 +59,25 @@ static void ask_for(struct lz_rsp *p, uint32_t tid)
 	p->asked_for.tid = tid;
 }
 
+int lz_rsp_select_suffix(struct lz_rsp *p, const char *packet)
+{
+	const char *suffix = p->lldb ? strstr(packet, ";thread:") : NULL;
+	char *end;
+
+	if (!suffix)
+		return 0;
+	uint32_t tid = lz_rsp_parse_id(suffix + strlen(";thread:"), &end);
+
+	return tid && !lz_rsp_has_thread(p, tid) ? -1 : lz_front_select(p->front, tid);
+}
+
 int lz_rsp_thread_packet(struct lz_rsp *p, const char *packet)
 {
 	bool alive = packet[0] == 'T';
 	char *end;
 	uint32_t tid = lz_rsp_parse_id(packet + (alive ? 1 : 2), &end);
 
-	if (tid && !is_there(p, tid))
+	if (tid && !lz_rsp_has_thread(p, tid))
 		return lz_rsp_reply(p, "E01");
 	if (alive) {
 		ask_for(p, tid);
@@ -79,23 +91,6 @@ int lz_rsp_thread_packet(struct lz_rsp *p, const char *packet)
 	return lz_rsp_reply(p, lz_front_select(p->front, tid) < 0 ? "E01" : "OK");
 }
 
-/* Sends what PRINT writes. */
-static int send(struct lz_rsp *p, void (*print)(struct lz_rsp *p, FILE *to))
-{
-	char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
-
-	if (!to)
-		return lz_fail("out of memory for a reply");
-	print(p, to);
-	fclose(to);
-	int rc = text ? lz_wire_send(p->wire, text, len) : lz_fail("out of memory for a reply");
-
-	free(text);
-	return rc;
-}
-
 static void print_current(struct lz_rsp *p, FILE *to)
 {
 	fputs("QC", to);
@@ -104,7 +99,7 @@ static void print_current(struct lz_rsp *p, FILE *to)
 
 int lz_rsp_current_thread(struct lz_rsp *p)
 {
-	return send(p, print_current);
+	return lz_rsp_print(p, print_current);
 }
 
 static void print_list(struct lz_rsp *p, FILE *to)
@@ -125,7 +120,7 @@ static void print_list(struct lz_rsp *p, FILE *to)
 
 int lz_rsp_thread_list(struct lz_rsp *p)
 {
-	return send(p, print_list);
+	return lz_rsp_print(p, print_list);
 }
 
 static void print_xml(struct lz_rsp *p, FILE *to, const struct lz_front_thread *t)

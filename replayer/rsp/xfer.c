@@ -38,11 +38,28 @@ static int threads(struct lz_rsp *p, const char *range)
 	return xml ? part(p, range, xml, len) : lz_rsp_reply(p, "E01");
 }
 
+/* LLDB opens files itself. */
+static char *list_libraries(struct lz_rsp *p)
+{
+	return p->lldb ? lz_front_libraries_here(p->front) : lz_front_libraries(p->front);
+}
+
+/* The list as it was when its first part was asked for. */
 static int libraries(struct lz_rsp *p, const char *range)
 {
-	lz_auto_free char *xml = lz_front_libraries(p->front);
+	if (!p->libraries || strtoull(range, NULL, 16) == 0) {
+		free(p->libraries);
+		p->libraries = list_libraries(p);
+	}
+	return p->libraries ? part(p, range, p->libraries, strlen(p->libraries))
+	                    : lz_rsp_error(p, "the program has no list of libraries");
+}
 
-	return xml ? part(p, range, xml, strlen(xml)) : lz_rsp_reply(p, "E01");
+bool lz_rsp_libraries_changed(struct lz_rsp *p)
+{
+	lz_auto_free char *now = list_libraries(p);
+
+	return now && (!p->libraries || strcmp(now, p->libraries) != 0);
 }
 
 static int object_part(struct lz_rsp *p, const char *range, const void *object, size_t len)
