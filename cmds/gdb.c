@@ -443,6 +443,25 @@ static int tell_start(const struct options *o, const char *program)
 	return 0;
 }
 
+/* LLDB opens the program itself, and must be given the recorded one. */
+static void say_lldb(struct options *o, struct lz_reader *r)
+{
+	char self[PATH_MAX], commands[PATH_MAX];
+	lz_auto_free char *program = program_file(r, o);
+	lz_auto_free char *word = program ? lz_shell_word(program) : NULL;
+
+	if (!word || lz_gdb_self(self) < 0 ||
+	    lz_gdb_part(self, "lizard_lldb.py", R_OK, commands) < 0)
+		return;
+	lz_auto_free char *real = realpath(commands, NULL);
+
+	if (real)
+		lz_print(stderr,
+		         "lizard: for LLDB: lldb -o 'command script import %s' %s\n"
+		         "lizard: in LLDB: gdb-remote %s\n",
+		         real, word, strcmp(o->port, "0") == 0 ? "PORT" : o->port);
+}
+
 static int serve_port(const struct options *o, const char *dir)
 {
 	const char *argv[8] = {"serve", "-s", o->port};
@@ -552,6 +571,7 @@ static int open_recording(struct options *o)
 		return -1;
 	if (!o->port)
 		return open_in_gdb(o, dir, r);
+	say_lldb(o, r);
 	lz_reader_close(r);
 	return serve_port(o, dir);
 }

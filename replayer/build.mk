@@ -6,7 +6,12 @@ $(GDB_COMMANDS): $(LIB)/%: replayer/gdb-commands/%
 	@mkdir -p $(@D)
 	cp $< $@
 
-all: $(GDB_COMMANDS)
+all: $(GDB_COMMANDS) $(LIB)/lizard_lldb.py
+
+# LLDB's commands, which its user imports.
+$(LIB)/lizard_lldb.py: replayer/lldb-commands/lizard_lldb.py
+	@mkdir -p $(@D)
+	cp $< $@
 
 # The patched GDB, found by lizard-gdb as ../lib/lizard/gdb/bin/gdb. Takes minutes once, so nothing waits for it.
 gdb:

@@ -7,6 +7,26 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Linux gives no such number to a process. */
+enum { NO_PROCESS = 1 << 22 };
+
+/* LLDB looks for a process's program on this machine under its number, and must not find another
+ * process's. */
+static void choose_pid(struct lz_rsp *p)
+{
+	uint32_t pid = lz_front_pid(p->front);
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/%u", pid);
+	p->pid = access(path, F_OK) == 0 ? NO_PROCESS + pid : pid;
+}
+
+uint32_t lz_rsp_pid(const struct lz_rsp *p)
+{
+	return p->pid ? p->pid : lz_front_pid(p->front);
+}
 
 static const char triple[] = "x86_64-pc-linux-gnu";
 
@@ -35,7 +55,7 @@ static void print_host(struct lz_rsp *p, FILE *to)
 
 static void print_process(struct lz_rsp *p, FILE *to)
 {
-	fprintf(to, "pid:%x;", lz_front_pid(p->front));
+	fprintf(to, "pid:%x;", lz_rsp_pid(p));
 	print_hex(to, "triple", triple);
 	fputs("ostype:linux;endian:little;ptrsize:8;", to);
 }
@@ -44,7 +64,7 @@ static void print_process_and_program(struct lz_rsp *p, FILE *to)
 {
 	lz_auto_free char *program = lz_front_program_here(p->front);
 
-	fprintf(to, "pid:%u;", lz_front_pid(p->front));
+	fprintf(to, "pid:%u;", lz_rsp_pid(p));
 	print_hex(to, "triple", triple);
 	if (program)
 		print_hex(to, "name", program);
@@ -54,7 +74,7 @@ static void print_process_and_program(struct lz_rsp *p, FILE *to)
 
 static int process_with_pid(struct lz_rsp *p, const char *pid)
 {
-	if (strtoul(pid, NULL, 10) != lz_front_pid(p->front))
+	if (strtoul(pid, NULL, 10) != lz_rsp_pid(p))
 		return lz_rsp_error(p, "the recording has no such process");
 	return lz_rsp_print(p, print_process_and_program);
 }
@@ -87,11 +107,13 @@ int lz_rsp_identity_query(struct lz_rsp *p, const char *q, size_t len)
 
 int lz_rsp_identity_set(struct lz_rsp *p, const char *q)
 {
-	if (strcmp(q, "QThreadSuffixSupported") == 0)
+	if (strcmp(q, "QThreadSuffixSupported") == 0) {
 		p->lldb = true;
-	else if (strcmp(q, "QEnableErrorStrings") == 0)
+		choose_pid(p);
+	} else if (strcmp(q, "QEnableErrorStrings") == 0) {
 		p->error_strings = true;
-	else if (strcmp(q, "QListThreadsInStopReply") != 0)
+	} else if (strcmp(q, "QListThreadsInStopReply") != 0) {
 		return lz_rsp_reply(p, "%s", "");
+	}
 	return lz_rsp_reply(p, "OK");
 }

@@ -36,12 +36,14 @@ struct lz_rsp {
 	int files[LZ_RSP_FILES_MAX]; /* open vFiles' descriptors; 0: none */
 
 	bool lldb, error_strings;
+	uint32_t pid; /* as LLDB is told */
 	struct lz_rsp_kept kept[LZ_RSP_KEPT_MAX];
 	uint32_t last_kept;
 	char *libraries; /* the list that was given last */
 
 	struct lz_front_stop stop; /* the last one */
 	char *why;                 /* what there was to say of it; NULL: nothing */
+	char signal[32];           /* its name, if it is of a signal */
 	bool moved;                /* it ended a move that is no run forwards of the debugger's */
 	/* the next resume goes backwards, whatever it asks for */
 	bool turned;
@@ -62,6 +64,8 @@ int lz_rsp_error(struct lz_rsp *p, const char *why);
 bool lz_rsp_has_thread(struct lz_rsp *p, uint32_t tid);
 /* The thread that `;thread:ID;` in a packet names is the chosen one from here on. */
 int lz_rsp_select_suffix(struct lz_rsp *p, const char *packet);
+/* The process's id. */
+uint32_t lz_rsp_pid(const struct lz_rsp *p);
 /* A thread's id as it stands in packets. */
 void lz_rsp_print_id(struct lz_rsp *p, FILE *to, uint32_t tid);
 /* The tid at TEXT ([pPID.]TID), 0 for any and all; *END: what is behind. */

@@ -197,6 +197,10 @@ int lz_rsp_monitor(struct lz_rsp *p, const char *hex, size_t len)
 		return lz_rsp_reply(p, "OK");
 	}
 	lz_auto_free char *answer = lz_front_monitor(p->front, text);
+
+	if (p->lldb && answer) /* it shows only what is printed meanwhile */
+		return *answer && lz_wire_console(p->wire, answer) < 0 ? error(p)
+		                                                       : lz_rsp_reply(p, "OK");
 	lz_auto_free char *out = answer && *answer ? lz_hex(answer, strlen(answer)) : NULL;
 
 	if (out)

@@ -5,6 +5,7 @@
 #include <common/cleanup.h>
 #include <lizard/error.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,23 @@ static bool is_of_recording(const struct lz_rsp *p)
 }
 
 /* On one line. */
-static const char *description(const struct lz_rsp *p)
+static const char *description(struct lz_rsp *p)
 {
+	if (p->why)
+		return p->why;
+	int signo = p->stop.signo;
+	const char *name = signo == SIGTRAP || signo == SIGINT ? NULL : sigabbrev_np(signo);
+
+	if (p->stop.why == LZ_SHOWN_SIGNAL && name) {
+		snprintf(p->signal, sizeof p->signal, "signal SIG%s", name);
+		return p->signal;
+	}
 	switch (p->stop.why) {
-	case LZ_SHOWN_BEGIN: return p->why ? p->why : "the recording begins here";
-	case LZ_SHOWN_END: return p->why ? p->why : "the recording ends here";
+	case LZ_SHOWN_BEGIN: return "the recording begins here";
+	case LZ_SHOWN_END: return "the recording ends here";
 	case LZ_SHOWN_BREAK: return "at a breakpoint";
 	case LZ_SHOWN_WATCH: return "at a change of what is watched";
-	default: return p->why ? p->why : "moved in the recording";
+	default: return "moved in the recording";
 	}
 }
 

@@ -10,7 +10,7 @@
 void lz_rsp_print_id(struct lz_rsp *p, FILE *to, uint32_t tid)
 {
 	if (p->multiprocess)
-		fprintf(to, "p%x.%x", lz_front_pid(p->front), tid);
+		fprintf(to, "p%x.%x", lz_rsp_pid(p), tid);
 	else
 		fprintf(to, "%x", tid);
 }
