@@ -15,6 +15,9 @@ FIRST_WITH_REVERSE = 21
 INSTANT = re.compile(r"^(here|start|end|\d+(\.\d*)?%|(time|event) [\d,]+|\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+)$")
 
 
+# The server's word for a stop there that is no end of a run forwards.
+AT_BREAKPOINT = "at a breakpoint"
+
 RESUMING = re.compile(r"^Process \d+ resuming\n", re.M)
 
 
@@ -94,8 +97,11 @@ def meets(frame, place):
 
 
 def is_wanted(process):
-    """Not if it is at breakpoints only whose conditions do not hold."""
-    frame = process.GetSelectedThread().GetFrameAtIndex(0)
+    """Not at breakpoints whose conditions do not hold, nor at LLDB's own, in the loader."""
+    thread = process.GetSelectedThread()
+    frame = thread.GetFrameAtIndex(0)
+    if thread.GetStopDescription(100) != AT_BREAKPOINT:
+        return True
     places = [
         place
         for point in process.GetTarget().breakpoint_iter()
@@ -103,7 +109,7 @@ def is_wanted(process):
         for place in point
         if place.IsEnabled() and place.GetLoadAddress() == frame.GetPC()
     ]
-    return not places or any(meets(frame, place) for place in places)
+    return any(meets(frame, place) for place in places)
 
 
 def times(text):

@@ -24,6 +24,20 @@ BASE = [
     b"qRcmd,6261636b2d7374657020" + b"39" * 30, b"QPassSignals:e;ffffffff;;", b"QCatchSyscalls:1;" + b"1;" * 3000,
     b"QCatchSyscalls:1", b"T", b"H", b"qC", b"vRun", b"QStartNoAckMode", b"qSupported:multiprocess+", b"",
 ]
+LLDB = [
+    b"QThreadSuffixSupported", b"QListThreadsInStopReply", b"QEnableErrorStrings", b"qHostInfo", b"qProcessInfo",
+    b"qProcessInfoPID:1", b"qProcessInfoPID:zz", b"qShlibInfoAddr", b"qEcho:12", b"qGDBServerVersion",
+    b"_M1000,rwx", b"_M", b"_M,", b"_M0,r", b"_Mffffffffffffffff,rw", b"_M10000001,rw", b"_M8000000,rw", b"_M1000,q",
+    b"_m3e0000000000", b"_m3e0000000001", b"_m", b"_z", b"M3e0000000000,4:01020304", b"M3e0000000ffe,4:01020304",
+    b"m3e0000000000,1000", b"m3e0000000ff0,ffffffffffff", b"x3e0000000000,10", b"x0,0", b"x7fffffffe000,ffffffffffffffff", b"x",
+    b"Z0,3e0000000000,1", b"qMemoryRegionInfo:0", b"qMemoryRegionInfo:ffffffffffffffff", b"qMemoryRegionInfo:3e0000000000",
+    b"qMemoryRegionInfo:zz", b"qMemoryRegionInfo:", b"jThreadsInfo", b"jThreadExtendedInfo:", b"qThreadStopInfo0",
+    b"qThreadStopInfop1.1", b"qThreadStopInfoffffffffffffffff", b"QSaveRegisterState", b"QSaveRegisterState;thread:1;",
+    b"QSaveRegisterState;thread:", b"QRestoreRegisterState:1", b"QRestoreRegisterState:0", b"QRestoreRegisterState:-1;thread:p-1.-1;",
+    b"p10;thread:1;", b"P7=0000000000000000;thread:0;", b"g;thread:zz;", b"G00;thread:;", b"P10=0000003e00000000", b"vCont;c:p1.-1",
+    b"qRcmd,6261636b77617264", b"qXfer:libraries-svr4:read::0,1ffff", b"qXfer:libraries-svr4:read::10,5",
+    b"qXfer:libraries-svr4:read::ffffffffffffffff,ffffffffffffffff", b"vCont;c", b"vCont;s", b"z0,3e0000000000,1", b"?",
+]
 
 
 def frame(body):
@@ -31,8 +45,12 @@ def frame(body):
 
 
 rng = random.Random(int(sys.argv[1]))
+# of half of the seeds the debugger is LLDB
+words = BASE + LLDB if rng.random() < 0.5 else BASE
+if words is not BASE:
+    sys.stdout.buffer.write(frame(b"QThreadSuffixSupported"))
 for _ in range(150):
-    body = bytearray(rng.choice(BASE))
+    body = bytearray(rng.choice(words))
     if rng.random() < 0.3 and body:
         body[rng.randrange(len(body))] = rng.randrange(256)
     body = bytes(b for b in body if b not in b"#$}")
