@@ -15,7 +15,7 @@ struct reg {
 	char name[12];
 	const char *type, *group;
 	const char *generic; /* what LLDB calls its role; GDB passes that by */
-	uint16_t bits, at; /* at: offset in its place */
+	uint16_t bits, at;   /* at: offset in its place */
 	uint8_t place;
 	uint8_t component; /* of the xstate, which must not be in its initial state when written */
 };

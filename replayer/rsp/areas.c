@@ -2,6 +2,7 @@
 /* LLDB's packets about memory: what lies where, and memory for its own code and values. */
 #include "replayer/rsp/inside.h"
 
+#include <common/print.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,12 @@ static void print_region(struct lz_rsp *p, FILE *to, const struct lz_front_regio
 	        (unsigned long)(r->end - r->start));
 	if (!r->mapped)
 		return;
-	fprintf(to, "permissions:%s%s%s;", r->prot & PROT_READ ? "r" : "",
-	        r->prot & PROT_WRITE ? "w" : "", r->prot & PROT_EXEC ? "x" : "");
+	lz_print(to, "permissions:%s%s%s;", r->prot & PROT_READ ? "r" : "",
+	         r->prot & PROT_WRITE ? "w" : "", r->prot & PROT_EXEC ? "x" : "");
 	char *hex = r->file ? lz_hex(r->file, strlen(r->file)) : NULL;
 
 	if (hex)
-		fprintf(to, "name:%s;", hex);
+		lz_print(to, "name:%s;", hex);
 	free(hex);
 }
 

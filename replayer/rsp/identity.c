@@ -4,6 +4,7 @@
 #include "replayer/rsp/inside.h"
 
 #include <common/cleanup.h>
+#include <common/print.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void print_hex(FILE *to, const char *key, const char *text)
 	lz_auto_free char *hex = lz_hex(text, strlen(text));
 
 	if (hex)
-		fprintf(to, "%s:%s;", key, hex);
+		lz_print(to, "%s:%s;", key, hex);
 }
 
 /* A resume is waited for without end. Other answers may take a while: a move is counted first, or

@@ -112,7 +112,7 @@ void lz_rsp_take_note(struct lz_rsp *p, char *note);
 bool lz_rsp_wants_reason(const struct lz_rsp *p);
 void lz_rsp_print_reason(struct lz_rsp *p, FILE *to);
 void lz_rsp_print_threads(struct lz_rsp *p, FILE *to);
-int lz_rsp_threads_info(struct lz_rsp *p);                   /* jThreadsInfo */
+int lz_rsp_threads_info(struct lz_rsp *p);                  /* jThreadsInfo */
 int lz_rsp_thread_stop(struct lz_rsp *p, const char *args); /* qThreadStopInfo */
 
 /* ---- identity.c ---- */
@@ -120,7 +120,7 @@ int lz_rsp_identity_query(struct lz_rsp *p, const char *q, size_t len);
 int lz_rsp_identity_set(struct lz_rsp *p, const char *q);
 
 /* ---- areas.c ---- */
-int lz_rsp_region(struct lz_rsp *p, const char *args);       /* qMemoryRegionInfo */
+int lz_rsp_region(struct lz_rsp *p, const char *args);        /* qMemoryRegionInfo */
 int lz_rsp_area_packet(struct lz_rsp *p, const char *packet); /* _M, _m */
 
 /* ---- kept_registers.c: QSaveRegisterState, QRestoreRegisterState ---- */

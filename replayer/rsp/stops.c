@@ -3,6 +3,7 @@
 #include "replayer/rsp/inside.h"
 
 #include <common/cleanup.h>
+#include <common/print.h>
 #include <lizard/error.h>
 #include <jansson.h>
 #include <signal.h>
@@ -70,7 +71,7 @@ void lz_rsp_print_reason(struct lz_rsp *p, FILE *to)
 	const char *text = description(p);
 	lz_auto_free char *hex = lz_hex(text, strlen(text));
 
-	fprintf(to, "reason:exception;description:%s;", hex ? hex : "");
+	lz_print(to, "reason:exception;description:%s;", hex ? hex : "");
 }
 
 static uint64_t pc_of(struct lz_rsp *p, uint32_t tid)
@@ -99,14 +100,15 @@ void lz_rsp_print_threads(struct lz_rsp *p, FILE *to)
 	}
 	fputs(";thread-pcs:", to);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(to, "%s%lx", i ? "," : "", (unsigned long)pc_of(p, t[i].tid));
+		lz_print(to, "%s%lx", i ? "," : "", (unsigned long)pc_of(p, t[i].tid));
 	fputc(';', to);
 	for (uint32_t i = 0; i < n; i++) {
-		lz_auto_free char *hex =
-		    t[i].tid == lz_front_tid(p->front) ? lz_hex(t[i].name, strlen(t[i].name)) : NULL;
+		lz_auto_free char *hex = t[i].tid == lz_front_tid(p->front)
+		                             ? lz_hex(t[i].name, strlen(t[i].name))
+		                             : NULL;
 
 		if (hex)
-			fprintf(to, "hexname:%s;", hex);
+			lz_print(to, "hexname:%s;", hex);
 	}
 	free(t);
 	lz_front_select(p->front, p->general);
