@@ -22,8 +22,6 @@ real_package() {
 # Configures the source in the present directory.
 real_configure() {
 	case $1 in
-	cadical)
-		touch config.status ;; # its own configure only looks for a compiler
 	make)
 		# Debian has taken configure out. What gettext's own files would be, m4/ has.
 		AUTOPOINT=true autoreconf -f -i && ./configure -q --disable-dependency-tracking --disable-nls --without-guile ;;
@@ -69,28 +67,17 @@ real_cxx() {
 	echo "${1%cc}$(case $1 in *lizard-cc) echo c++ ;; *) echo ++ ;; esac)"
 }
 
-# Builds PROGRAM of the C++ files in a folder, two at a time.
-real_objects() { # PROGRAM FOLDER SUFFIX CC FLAGS [LINKED]: of all files but those named on standard input
-	left_out=$(cat)
-	for file in "$2"/*."$3"; do
-		case " $left_out " in *" $(basename "$file") "*) ;; *) echo "${file%.$3}.o" ;; esac
-	done | tr '\n' ' ' >real.objects
-	printf '%s: %s\n\t$(CXX) $(CXXFLAGS) $^ %s -o $@\n' "$1" "$(cat real.objects)" "${6:-}" >real.mk
-	printf '%%.o: %%.%s\n\t$(CXX) $(CXXFLAGS) -c $< -o $@\n' "$3" >>real.mk
-	make -j2 -f real.mk CXX="$(real_cxx "$4")" CXXFLAGS="$5"
-}
-
 real_build() (
 	name=$1 cc=$2 cflags=$(real_dialect "$2")$3 dir=$4 patch=${5:-}
 	source=$(real_configured "$name") || exit 1
 	rm -rf "$dir" && mkdir -p "$(dirname "$dir")" && cp -a "$source" "$dir" && cd "$dir" || exit 1
 	[ -z "$patch" ] || patch -s -p1 <"$patch" || exit 1
 	case $name in
-	cadical)
-		echo mobical.cpp | real_objects cadical src cpp "$cc" "$cflags -std=c++11 -DNDEBUG -DNBUILD" && program=cadical ;;
 	ninja)
-		(cd src && ls *test.cc *win32*.cc *.in.cc && echo browse.cc hash_collision_bench.cc) | tr '\n' ' ' |
-			real_objects ninja src cc "$cc" "$cflags -std=c++11 -DUSE_PPOLL=1" && program=ninja ;;
+		# Its own build files want Python.
+		rm -f src/*test.cc src/*win32*.cc src/*.in.cc src/browse.cc src/hash_collision_bench.cc &&
+			printf 'ninja: $(patsubst %%.cc,%%.o,$(wildcard src/*.cc))\n\t$(CXX) $^ -o $@\n' >ninja.mk &&
+			make -j2 -f ninja.mk CXX="$(real_cxx "$cc")" CXXFLAGS="$cflags -std=c++11 -DUSE_PPOLL=1" && program=ninja ;;
 	bzip2)
 		# Debian's makefile links the shared library, which would be the installed one when run.
 		printf 'OBJS = %s\nbzip2: $(OBJS)\n\t$(CC) $^ -o $@\n' "blocksort.o huffman.o crctable.o \
@@ -200,16 +187,6 @@ END
 	printf '%s\n' 'unsigned hash(unsigned x) { return x * 2654435761u >> 3 | 8; }' >"$1/lib/hash.c"
 }
 
-# A formula of clauses in three variables, near the point where half of them have a solution.
-real_formula() {
-	perl -e '
-		my ($vars, $x) = (shift, 4711);
-		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
-		my $clauses = int($vars * 4.2);
-		print "p cnf $vars $clauses\n";
-		print join(" ", map { (rnd(2) ? "" : "-") . (1 + rnd($vars)) } 1 .. 3), " 0\n" for 1 .. $clauses' "$1"
-}
-
 # Layers of targets that never come to be, so that each run has the same to do; a third of them with a list of what they need.
 real_targets() {
 	cat <<'END'
@@ -290,7 +267,6 @@ print("joined", #table.concat(s, ","))
 END
 		;;
 	sqlite3) real_sql $((200000 * ${3:-1} / ${REAL_PART:-1})) "$2/db" >"$2/work.sql" ;;
-	cadical) real_formula $((150 + 25 * ${3:-1})) >"$2/formula.cnf" ;;
 	ninja) real_targets $((1500 * ${3:-1})) >"$2/build.ninja" ;;
 	tcc) real_build tcc gcc -O1 "$2/tcc" >/dev/null ;;
 	make) real_project "$2" ;;
@@ -312,7 +288,6 @@ real_command() {
 	xz) echo "'$2' -T1 -6 -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	lua) echo "'$2' '$3/work.lua'" ;;
-	cadical) echo "'$2' -q '$3/formula.cnf'" ;;
 	ninja) echo "'$2' -C '$3' -j1 -v" ;;
 	sqlite3) echo "'$2' <'$3/work.sql'" ;;
 	tcc) echo "$(real_tcc "$2" "$3") '$3/tcc/tcc.c' -o '$3/tcc2' && cat '$3/tcc2'" ;;
