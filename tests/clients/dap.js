@@ -221,6 +221,20 @@ const scenarios = {
 		say("again", `${at.reason} ${at.text || at.description}`);
 	},
 
+	// A run that takes long, because GDB evaluates a condition at each of its many rounds.
+	async pause(walk) {
+		await walk.begin();
+		await walk.stop("configurationDone");
+		const breakpoints = [{ line: lineOf("ticks += n"), condition: "n < 0" }];
+		await walk.send("setBreakpoints", { source: { path: source }, breakpoints });
+		for (const request of ["continue", "reverseContinue"]) {
+			const stopped = walk.stop(request);
+			await new Promise((done) => setTimeout(done, 1000));
+			await walk.send("pause", { threadId: walk.thread });
+			say(request, (await stopped).reason);
+		}
+	},
+
 	async launch(walk) {
 		await walk.begin().then(() => say("launch", "done"), (error) => say("launch", error.message));
 		say("console", (walk.console || "").trim());

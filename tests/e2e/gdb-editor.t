@@ -119,6 +119,12 @@ check before "if (argc > 1 && strcmp(argv[1], \"crash\") == 0)" "a step back fro
 check again "exception SIGSEGV, Segmentation fault" "and on to the signal"
 gone crash
 
+timeout 120 lizard-trace -q -o recordings/ticks ./told ticks >ticks.out 2>ticks.err
+walk pause '{"recording": "ticks", "stopOnEntry": true}'
+check continue pause "pause ends a run"
+check reverseContinue pause "and one backwards"
+gone pause
+
 # What people do wrong.
 walk launch '{"program": "/bin/false"}'
 like "$(said launch)" '/bin/false has never been recorded' "launch: no recording"

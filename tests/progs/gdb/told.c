@@ -1,4 +1,4 @@
-/* Says what it does: an editor's walk is compared with what it printed. told [crash] */
+/* Says what it does: an editor's walk is compared with what it printed. told [crash|ticks] */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +15,13 @@ static void set(int to)
 	printf("value %d\n", account.value);
 }
 
+static volatile long ticks;
+
+static void tick(long n)
+{
+	ticks += n;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -26,6 +33,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && strcmp(argv[1], "crash") == 0)
 		*(volatile int *)NULL = account.value;
+	for (long n = 0; argc > 1 && strcmp(argv[1], "ticks") == 0 && n < 300000; n++)
+		tick(n);
 	puts("ends");
 	return 3;
 }

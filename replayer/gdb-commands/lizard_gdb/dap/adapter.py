@@ -4,7 +4,7 @@ import inspect
 import sys
 
 import gdb.dap.server
-from gdb.dap import events, startup
+from gdb.dap import events, frames, startup
 from gdb.dap.varref import find_variable
 
 server = sys.modules["gdb.dap.server"]  # from 15 on, the package has something else of that name, too
@@ -13,6 +13,7 @@ in_gdb = server.send_gdb_with_response  # from the adapter's thread, to wait for
 
 # 14 has none, and answers with the text of any exception.
 Failure = getattr(startup, "DAPException", Exception)
+import_line = getattr(server, "import_line", lambda line: line)
 
 added = {}
 
@@ -95,6 +96,13 @@ def keep_finish_value(value):
 
     if hasattr(scopes, "set_finish_value"):
         scopes.set_finish_value(value)
+
+
+def select_frame(number):
+    if hasattr(frames, "select_frame"):
+        frames.select_frame(number)
+    else:
+        frames.frame_for_id(number).select()
 
 
 def child_value(reference, name):

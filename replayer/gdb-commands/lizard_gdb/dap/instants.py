@@ -3,8 +3,6 @@
 from typing import Optional
 
 import gdb
-from gdb.dap.frames import select_frame
-from gdb.dap.server import import_line
 from gdb.dap.state import set_thread
 
 from .. import jumps
@@ -14,7 +12,7 @@ from ..replay import need_process, position, replay
 from ..shown import OneMove
 from ..status import percent
 from . import adapter, output, stops, watch
-from .adapter import capability, request
+from .adapter import capability, import_line, request, select_frame
 from .console import captured
 
 

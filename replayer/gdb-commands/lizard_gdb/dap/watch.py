@@ -4,10 +4,9 @@ from typing import Optional, Sequence
 
 import gdb
 from gdb.dap.breakpoint import suppress_new_breakpoint_event
-from gdb.dap.frames import select_frame
 
 from ..text import printable
-from .adapter import Failure, capability, child_value, request
+from .adapter import Failure, capability, child_value, request, select_frame
 from .console import captured
 
 KINDS = {"read": gdb.WP_READ, "write": gdb.WP_WRITE, "readWrite": gdb.WP_ACCESS}
