@@ -10,6 +10,8 @@ CC      ?= gcc
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
+# Distributions set PACKAGED=1: messages then name their packages instead of this Makefile.
+CPPFLAGS += $(if $(PACKAGED),-DLIZARD_PACKAGED)
 LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -lxxhash -ljansson -lpthread
 ifeq ($(SANITIZE),1)
 override BUILD := $(patsubst %-san,%,$(BUILD))-san

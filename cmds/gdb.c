@@ -481,7 +481,7 @@ static int check_shown(const char *path)
 	if (lz_gdb_shows(path))
 		return 0;
 	return lz_fail("%s: a stock GDB would print the control characters in this path as they "
-	               "are; rename it, or use the patched GDB (`make gdb`)",
+	               "are; rename it, or use the patched GDB (" GET_PATCHED ")",
 	               path);
 }
 

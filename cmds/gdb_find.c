@@ -44,7 +44,8 @@ static bool up_to_date(const char *self, const char *gdb)
 		return false;
 	if (theirs.st_mtim.tv_sec >= ours.st_mtim.tv_sec)
 		return true;
-	lz_print(stderr, "lizard-gdb: %s is older than %s and is not used; `make gdb` renews it\n",
+	lz_print(stderr,
+	         "lizard-gdb: %s is older than %s and is not used; " GET_PATCHED " renews it\n",
 	         gdb, self);
 	return false;
 }
@@ -57,7 +58,7 @@ int lz_gdb_find(enum lz_front_end *front_end, const char *named, const char *sel
 	bool built = lz_gdb_part(self, "gdb/bin/gdb", X_OK, path) == 0;
 
 	if (*front_end == LZ_FRONT_PATCHED && !built)
-		return lz_fail_errno("%s (the patched GDB, which `make gdb` builds)", path);
+		return lz_fail_errno("%s (the patched GDB, to be had by " GET_PATCHED ")", path);
 	if (*front_end == LZ_FRONT_ANY)
 		*front_end =
 		    built && !chosen && up_to_date(self, path) ? LZ_FRONT_PATCHED : LZ_FRONT_STOCK;
@@ -112,6 +113,6 @@ int lz_gdb_has_adapter(const char *gdb)
 		return -1;
 	return lz_fail(
 	    "%s is %s, which has no Debug Adapter: GDB 14 or newer, with Python, is needed. "
-	    "Name such a GDB by --gdb or LIZARD_GDB, or build the patched one (`make gdb`)",
+	    "Name such a GDB by --gdb or LIZARD_GDB, or take the patched one (" GET_PATCHED ")",
 	    gdb, line);
 }

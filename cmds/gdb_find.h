@@ -5,6 +5,12 @@
 
 #include <limits.h>
 
+#ifdef LIZARD_PACKAGED
+#define GET_PATCHED "the package lizard-gdb"
+#else
+#define GET_PATCHED "`make gdb`"
+#endif
+
 enum lz_front_end { LZ_FRONT_ANY, LZ_FRONT_STOCK, LZ_FRONT_PATCHED };
 
 /* What LIZARD_FRONT_END asks for. */

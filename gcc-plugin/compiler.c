@@ -11,6 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef LIZARD_PACKAGED
+#define GET_PLUGIN "install the package lizard-gcc-%d"
+#else
+#define GET_PLUGIN "install the package gcc-%d-plugin-dev, and build and install Lizard again"
+#endif
+
 /* GCC 10 lacks what the plugin calls. */
 enum { OLDEST_GCC = 11 };
 
@@ -152,8 +158,7 @@ static void say_missing(const char *lib, const char *path, int version)
 		        path, version, OLDEST_GCC);
 	else
 		fprintf(stderr,
-		        "lizard-cc: error: Lizard has no plugin for GCC %d (%s): install the "
-		        "package gcc-%d-plugin-dev, and build and install Lizard again",
+		        "lizard-cc: error: Lizard has no plugin for GCC %d (%s): " GET_PLUGIN,
 		        version, path, version);
 	if (*others)
 		fprintf(stderr, "; or take another GCC by --gcc=N or LIZARD_GCC=N: %s", others);

@@ -19,7 +19,7 @@ ln -s lizard "$T/alone/bin/lizard-gdb"
 cp "$LIZARD_BIN/../lib/lizard/lizard.py" "$T/alone/lib/lizard/"
 out=$("$T/alone/bin/lizard-gdb" --patched "$T/tour" 2>&1)
 is $? 1 "--patched where there is none: status"
-like "$out" 'gdb/bin/gdb .the patched GDB, which .make gdb. builds' "and sentence"
+like "$out" 'gdb/bin/gdb .the patched GDB, to be had by .make gdb.' "and sentence"
 
 if ! patched_gdb; then
 	skip "the patched GDB" "not built, or older than the library: make gdb"
