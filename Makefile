@@ -80,6 +80,11 @@ dist:
 	git archive --format=tar.gz --prefix=$(DIST)/ -o $(BUILD)/$(DIST).tar.gz HEAD
 	@echo '$(BUILD)/$(DIST).tar.gz'
 
+# Debian packages of what is here; NO_GDB=1: without the patched GDB.
+deb:
+	@scripts/setup --deb
+	@scripts/build-deb $(if $(NO_GDB),--no-gdb) $(BUILD)/deb
+
 setup:
 	@scripts/setup $(SETUP)
 lint:
@@ -95,9 +100,11 @@ make gdb            build the patched GDB, too: some minutes, once
 make setup          install the Debian packages that are missing (as root)
 make install        install into PREFIX ($(PREFIX)), below DESTDIR if that is set
 make uninstall      remove that again
+make deb            build the Debian packages into $(BUILD)/deb (NO_GDB=1: without GDB)
 make demo           record a real crash and walk back to its cause
 make check          run every test (TESTS="...": these only)
 make check-release  run the tests in a root of RELEASE=trixie (SMOKE=1: a few)
+make check-deb      check the packages: twice the same, lintian, tests in a clean root
 make check-long     run the long tests as well: hours
 make lint           check style, layers, links and scripts
 make bench          measure speed
@@ -109,4 +116,4 @@ help: export HELP := $(HELP)
 help:
 	@echo "$$HELP"
 
-.PHONY: all install uninstall dist setup lint clean help
+.PHONY: all install uninstall dist deb setup lint clean help

@@ -50,4 +50,9 @@ check-release:
 	@$(if $(RELEASE),,echo 'make: name the release: make check-release RELEASE=trixie' >&2; exit 2)
 	@scripts/check-release $(if $(SMOKE),--smoke) $(RELEASE) $(if $(filter command,$(origin TESTS)),$(TESTS))
 
-.PHONY: unit-tests check-release check check-long run-check run-check-long
+# The Debian packages; NO_GDB=1: without that of the patched GDB.
+check-deb:
+	@scripts/setup --check-deb
+	@scripts/check-deb $(if $(NO_GDB),--no-gdb)
+
+.PHONY: unit-tests check-release check-deb check check-long run-check run-check-long
