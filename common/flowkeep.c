@@ -27,7 +27,8 @@ bool lz_flow_keep_stores(struct lz_flow_keep *k, size_t waiting, bool crowded)
 	if (k->flow != LZ_FLOW_AUTO)
 		return k->flow == LZ_FLOW_FULL;
 	k->full = k->full || k->on_disk >= k->limit;
-	k->behind = k->behind || waiting > BEHIND || (crowded && k->stored + waiting > allowance(k));
+	k->behind =
+	    k->behind || waiting > BEHIND || (crowded && k->stored + waiting > allowance(k));
 	return !k->full && !k->behind;
 }
 

@@ -11,13 +11,14 @@
 
 struct lz_flow_keep {
 	enum lz_flow flow;
-	uint64_t limit;       /* AUTO: bytes on disk after which nothing more is stored */
-	uint64_t on_disk;     /* bytes of markers, as they were written */
-	uint64_t stored;      /* bytes of markers, as they were before */
-	uint64_t hashed_from; /* the first offset of which only a checksum is kept; UINT64_MAX: none */
-	uint64_t begun;       /* ns */
-	bool full;            /* the limit was reached */
-	bool behind;          /* the rest up to the next checkpoint is not stored */
+	uint64_t limit;   /* AUTO: bytes on disk after which nothing more is stored */
+	uint64_t on_disk; /* bytes of markers, as they were written */
+	uint64_t stored;  /* bytes of markers, as they were before */
+	uint64_t
+	    hashed_from; /* the first offset of which only a checksum is kept; UINT64_MAX: none */
+	uint64_t begun;  /* ns */
+	bool full;       /* the limit was reached */
+	bool behind;     /* the rest up to the next checkpoint is not stored */
 };
 
 void lz_flow_keep_begin(struct lz_flow_keep *k, enum lz_flow flow, uint64_t limit);
