@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The two front ends, a stock GDB with the server and the patched GDB, show the same.
+# The two front ends, a GDB with the server and the patched GDB of the same version, show the same.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 
@@ -35,6 +35,9 @@ out=$("$T/alone/bin/lizard-gdb" -nx -batch -ex 'info lizard' "$T/tour" 2>&1)
 like "$out" '^lizard-gdb: .*gdb is older than .*make gdb' "or it is older than the library"
 like "$out" '^front end .*lizard serve$' "and then the stock one is"
 
+served="--stock --gdb $(same_gdb)"
+diag "the server is asked by ${served##* }"
+
 # One by one, so that an error does not end it. That a source file is missing GDB says in short the second time, unless it has
 # read symbols anew meanwhile.
 show() {
@@ -43,15 +46,16 @@ show() {
 	while read -r command; do
 		set -- "$@" -ex "$command"
 	done <"$T/session"
-	timeout 240 "$LIZARD_BIN/lizard-gdb" "$front_end" -nx -batch -ex 'set pagination off' -ex 'set width 0' "$@" "$of" 2>&1 |
-		grep -v '^front end' | sed 's/^\([0-9]*\)\tin \(.*\)$/\1\t\2: No such file or directory./'
+	# shellcheck disable=SC2086
+	timeout 240 "$LIZARD_BIN/lizard-gdb" $front_end -nx -batch -ex 'set pagination off' -ex 'set width 0' "$@" "$of" 2>&1 |
+		grep -v '^front end' | sed 's/^\([0-9]*\)\tin \(.*\)$/\1\t\2: No such file or directory./; s/^warning: \([0-9]*\t.*: No such file or directory\)$/\1./'
 }
 
 # The commands on stdin show the same, at least LINES lines, in both front ends.
 same() {
 	what=$1 of=$2 lines=$3
 	cat >"$T/session"
-	show --stock "$of" >"$T/stock"
+	show "$served" "$of" >"$T/stock"
 	show --patched "$of" >"$T/patched"
 	[ "$(wc -l <"$T/stock")" -ge "$lines" ] && cmp -s "$T/stock" "$T/patched"
 	ok $? "the same: $what" || diag "$(wc -l <"$T/stock") lines; $(diff "$T/stock" "$T/patched" | head -20)"
@@ -396,7 +400,7 @@ like "$(echo 'continue' | gdb_run --patched --echo "$T/tour")" '^sum [0-9]' "--e
 
 # Without lizard-gdb: the target brings the commands, and programs that are no recordings keep GDB's own.
 echo 'int main(void) { return 3; }' | cc -g -x c - -o "$T/live"
-out=$("$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -nx -batch -ex "target lizard $T/tour" -ex 'jump_forward add' -ex 'run 1' -ex bs \
+out=$("$patched" -nx -batch -ex "target lizard $T/tour" -ex 'jump_forward add' -ex 'run 1' -ex bs \
 	-ex detach -ex "file $T/live" -ex run -ex 'return 5' 2>&1)
 like "$out" '^add \(' "target lizard alone: a jump"
 like "$out" "^The program's arguments are the recorded ones" "and run"

@@ -87,6 +87,6 @@ like "$(section "$out" restore)" '^\$[0-9]+ = 3$' "begins where record was given
 like "$(section "$out" restore)" "$no_history" "with what was before"
 like "$(section "$out" core)" 'factorial \(n=3\)' "the core file is one of that instant"
 like "$(echo 'info lizard' | gdb_run --patched "$T/saved.lizard")" 'saved.lizard' "the saved recording is one for lizard-gdb"
-out=$("$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -nx -batch -ex 'record full restore /etc/passwd' 2>&1)
+out=$("$patched" -nx -batch -ex 'record full restore /etc/passwd' 2>&1)
 like "$out" 'not a core dump' "what is no saved recording goes to GDB's own command"
 done_testing

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GDB's own reverse commands stop at the same places in the patched GDB, where a step backwards through a line is one
-# request, and in a stock one, which steps by instructions.
+# request, and in one of the same version that asks the server, which steps by instructions.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 . "$LIZARD_SRC/tests/lib/real.sh"
 
 patched_gdb || skip_all "the patched GDB is not built, or older than the library: make gdb"
 unset LIZARD_FRONT_END
+served="--stock --gdb $(same_gdb)"
+diag "the server is asked by ${served##* }"
 steps=25
 [ -z "$LIZARD_LONG" ] || steps=1000
 
@@ -40,7 +42,10 @@ END
 
 compare() { # NAME OFTEN ONCE
 	for front_end in stock patched; do
-		timeout 300 "$LIZARD_BIN/lizard-gdb" --$front_end -nx -batch -ex "set \$often = \"$2\"" -ex "set \$once = \"$3\"" \
+		options=--patched
+		[ $front_end = patched ] || options=$served
+		# shellcheck disable=SC2086
+		timeout 300 "$LIZARD_BIN/lizard-gdb" $options -nx -batch -ex "set \$often = \"$2\"" -ex "set \$once = \"$3\"" \
 			-x "$T/walk.py" "$T/recordings/$1" 2>&1 </dev/null | grep '^stop' >"$T/$1.$front_end"
 	done
 	[ "$(wc -l <"$T/$1.stock")" -gt $((9 * steps)) ] && ! grep -q "$T/$1.stock" -e failed

@@ -24,7 +24,7 @@ moved() { # FRONT-END LOOP MOVE COMMAND
 		when
 		-- there
 		python print(gdb.newest_frame().name(), gdb.newest_frame().find_sal().line)
-		info breakpoints
+		python print([(point.number, point.hit_count) for point in gdb.breakpoints()])
 	END
 }
 

@@ -5,6 +5,8 @@
 #   record NAME [ARGS]          records $T/NAME
 #   gdb_run [OPTIONS] <commands prints what lizard-gdb -batch prints for the commands on stdin
 #   patched_gdb                 whether there is one to test
+#   $patched                    its path
+#   same_gdb                    prints the path of a GDB of its version that asks the server: for --gdb
 #   section TEXT NAME           the part of the output behind the line `-- NAME`
 #   $in_write                   where the C library writes, in GDB's words
 #   $no_history                 the pattern of what GDB says at a recording's ends: GDB 13's words and GDB 16's
@@ -33,9 +35,30 @@ gdb_run() {
 		-ex 'set pagination off' -ex 'set width 0' -x "$T/commands" "$@" 2>&1
 }
 
+patched=$LIZARD_BIN/../lib/lizard/gdb/bin/gdb
+
 # Whether the patched GDB is built, and with the present library in it.
 patched_gdb() {
-	[ -x "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" ] && [ ! "$LIZARD_BIN/../lib/lizard/gdb/bin/gdb" -ot "$LIZARD_BIN/lizard" ]
+	[ -x "$patched" ] && [ ! "$patched" -ot "$LIZARD_BIN/lizard" ]
+}
+
+gdb_version() {
+	"$1" -nx -batch -ex 'python print(gdb.VERSION)' | grep -o '[0-9][0-9]*\.[0-9]*' | head -n 1
+}
+
+# GDBs of two versions differ in their words and in where a step ends. The stock one of the patched one's version is the
+# system's, or the patched one itself, with a server and without what its commands have in it.
+same_gdb() {
+	if [ "$(gdb_version gdb)" = "$(gdb_version "$patched")" ]; then
+		echo gdb
+		return
+	fi
+	cat >"$T/same-gdb" <<-END
+		#!/bin/sh
+		exec "$patched" -eiex "set python dont-write-bytecode on" -iex "python import sys; sys.modules['_lizard'] = None" "\$@"
+	END
+	chmod +x "$T/same-gdb"
+	echo "$T/same-gdb"
 }
 
 section() {
