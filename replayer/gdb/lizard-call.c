@@ -15,7 +15,6 @@
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
 
-#include "defs.h"
 #include "infcall.h"
 #include "inferior.h"
 #include "infrun.h"

@@ -15,7 +15,6 @@
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
 
-#include "defs.h"
 #include "gdbsupport/fileio.h"
 #include "target.h"
 
@@ -75,7 +74,7 @@ lizard_target::fileio_close (int fd, fileio_error *target_errno)
   return ::close (fd);
 }
 
-gdb::optional<std::string>
+std::optional<std::string>
 lizard_target::fileio_readlink (inferior *inf, const char *filename,
 				fileio_error *target_errno)
 {

@@ -18,9 +18,10 @@
 /* The numbers of calls are global times, as "record goto" takes them;
    those of instructions count from the present one.  */
 
-#include "defs.h"
 #include "cli/cli-style.h"
 #include "disasm.h"
+#include "event-top.h"
+#include "gdbthread.h"
 #include "inferior.h"
 #include "record.h"
 #include "regcache.h"
@@ -203,7 +204,7 @@ print_mark (int64_t number, gdb_disassembly_flags &flags)
   flags |= DISASSEMBLY_OMIT_PC;
 }
 
-/* The disassembler's callbacks cannot throw: GDB 13 ends where Ctrl-C comes
+/* The disassembler's callbacks cannot throw: GDB ends where Ctrl-C comes
    in one.  */
 
 static void
@@ -215,7 +216,7 @@ static void
 print_insns (const lizard_insns &insns, gdb_disassembly_flags flags)
 {
   ui_out *uiout = current_uiout;
-  gdbarch *arch = get_current_regcache ()->arch ();
+  gdbarch *arch = get_thread_regcache (inferior_thread ())->arch ();
   symtab_and_line last;
   ui_out_emit_tuple tuple (uiout, "insn history");
   gdb_pretty_print_disassembler disassembler (arch, uiout);

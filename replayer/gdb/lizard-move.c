@@ -15,11 +15,9 @@
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
 
-#include "defs.h"
 #include "breakpoint.h"
 #include "gdbcore.h"
 #include "exec.h"
-#include "gdbcmd.h"
 #include "gdbthread.h"
 #include "inferior.h"
 #include "observable.h"
@@ -31,7 +29,7 @@
 #include "symfile.h"
 #include "target.h"
 #include "target-dcache.h"
-#include "ui-file.h"
+#include "top.h"
 
 #include "lizard-target.h"
 #include "lizard-worker.h"
@@ -195,9 +193,9 @@ read_libraries ()
 
   if (target == nullptr || !target->is_list_of_libraries_known ())
     update_solib_list (0);
-  for (so_list *so : current_program_space->solibs ())
-    unread |= so->so_name[0] != '\0' && so->addr_high != 0
-	      && !so->symbols_loaded;
+  for (const solib &so : current_program_space->solibs ())
+    unread |= !so.so_name.empty () && so.addr_high != 0
+	      && !so.symbols_loaded;
   if (!unread || !auto_solib_add)
     return false;
   solib_add (nullptr, 0, 1);
@@ -207,10 +205,10 @@ read_libraries ()
 bool
 lizard_refresh_libraries ()
 {
-  null_file nowhere;
+  std::string said;
   bool news = false;
 
-  execute_fn_to_ui_file (&nowhere, [&] { news = read_libraries (); });
+  execute_fn_to_string (said, [&] { news = read_libraries (); }, false);
   return news;
 }
 
@@ -222,7 +220,7 @@ static void
 refresh_libraries ()
 {
   solib_add (nullptr, 0, auto_solib_add);
-  if (current_program_space->so_list == nullptr)
+  if (current_program_space->solibs ().empty ())
     solib_create_inferior_hook (0);
 }
 
@@ -236,11 +234,11 @@ lizard_follow_exec (const char *path)
 
   gdb_printf (_("%s is executing new program: %s\n"),
 	      target_pid_to_str (ptid_t (inf->pid)).c_str (), path);
-  mark_breakpoints_out ();
-  no_shared_libraries (nullptr, 0);
+  mark_breakpoints_out (current_program_space);
+  no_shared_libraries (current_program_space);
   try_open_exec_file (exec_file_find (path, nullptr).get (), inf,
 		      SYMFILE_DEFER_BP_RESET);
-  gdb::observers::inferior_execd.notify (inf);
+  gdb::observers::inferior_execd.notify (inf, inf);
   breakpoint_re_set ();
 }
 
@@ -254,14 +252,14 @@ lizard_move (const lz_front_move &move)
 
   target->follow_thread ();
   registers_changed ();
-  target_dcache_invalidate ();
+  target_dcache_invalidate (current_program_space->aspace);
   reinit_frame_cache ();
   update_thread_list ();
   if (!outcome.program.empty ())
     lizard_follow_exec (outcome.program.c_str ());
   refresh_libraries ();
   inferior_thread ()->set_stop_pc
-    (regcache_read_pc (get_current_regcache ()));
+    (regcache_read_pc (get_thread_regcache (inferior_thread ())));
 
   if (!outcome.failure.empty ())
     error ("%s", outcome.failure.c_str ());

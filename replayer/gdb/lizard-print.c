@@ -19,7 +19,6 @@
    files and threads.  GDB prints names as they are; here, between it
    and the terminal, they become text.  */
 
-#include "defs.h"
 #include "annotate.h"
 #include "observable.h"
 #include "readline/readline.h"
@@ -141,6 +140,5 @@ _initialize_lizard_print ()
   gdb_stderr = new lizard_text_file (gdb_stderr);
   gdb_stdlog = new timestamped_file (gdb_stderr);
   gdb_stdtarg = gdb_stderr;
-  gdb_stdtargerr = gdb_stderr;
   gdb::observers::before_prompt.attach (take_completion, "lizard-print");
 }

@@ -19,11 +19,10 @@
    pass_all_signals are as in lizard_gdb/server.py, which sends packets for
    them; the others only the inside of GDB can do.  */
 
-#include "defs.h"
 #include "command.h"
+#include "cli/cli-cmds.h"
 #include "cli/cli-decode.h"
 #include "frame.h"
-#include "gdbcmd.h"
 #include "gdbthread.h"
 #include "inferior.h"
 #include "inline-frame.h"
@@ -388,7 +387,7 @@ hide_inlined (PyObject *, PyObject *)
       ws.set_stopped (GDB_SIGNAL_TRAP);
 
       bpstat *chain
-	= build_bpstat_chain (regs->aspace (), regcache_read_pc (regs), ws);
+	= build_bpstat_chain (thread->inf->aspace.get (), regcache_read_pc (regs), ws);
 
       clear_inline_frame_state (thread);
       skip_inline_frames (thread, chain);

@@ -17,7 +17,6 @@
 /* "record goto" and its kin ask for a target of the record stratum, so
    this one stands above "target lizard" and leaves all else to it.  */
 
-#include "defs.h"
 #include "inferior.h"
 #include "record.h"
 #include "target.h"

@@ -17,7 +17,6 @@
 /* For other programs they are GDB's, but where lizard-gdb started it.
    What they mean is in Python: see lizard-python.c.  */
 
-#include "defs.h"
 #include "command.h"
 #include "cli/cli-decode.h"
 #include "inferior.h"

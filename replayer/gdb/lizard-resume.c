@@ -15,7 +15,6 @@
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
 
-#include "defs.h"
 #include "block.h"
 #include "breakpoint.h"
 #include "frame.h"
@@ -133,7 +132,7 @@ static bool
 find_inlined_call (const struct block *block, CORE_ADDR pc,
 		   struct lz_piece_of_code *piece)
 {
-  while (block != nullptr && !block_inlined_p (block))
+  while (block != nullptr && !block->inlined_p ())
     block = block->superblock ();
   if (block == nullptr)
     return false;
@@ -217,7 +216,7 @@ find_own_code (CORE_ADDR pc, CORE_ADDR *start, CORE_ADDR *end)
       }
 
   /* Where an inlined call begins GDB hides it.  */
-  if (block_inlined_p (own))
+  if (own->inlined_p ())
     {
       cut (*start, *start + 1, pc, start, end);
       cut (own->entry_pc (), own->entry_pc () + 1, pc, start, end);
@@ -225,9 +224,9 @@ find_own_code (CORE_ADDR pc, CORE_ADDR *start, CORE_ADDR *end)
 
   for (const struct block *block : all->blocks ())
     {
-      if (block == own || !block_inlined_p (block)
+      if (block == own || !block->inlined_p ()
 	  || block->start () >= *end || block->end () <= *start
-	  || !contained_in (block, own, true))
+	  || !own->contains (block, true))
 	continue;
       if (block->ranges ().empty ())
 	cut (block->start (), block->end (), pc, start, end);
@@ -580,7 +579,7 @@ lizard_target::report_stop (target_waitstatus *status)
   /* The Ctrl-C has been taken.  */
   if (m_stop.why == LZ_SHOWN_SIGNAL && m_stop.signo == SIGINT)
     m_ctrlc = false;
-  thread_info *thread = find_thread_ptid (this, ptid);
+  thread_info *thread = find_thread (ptid);
   if (thread == nullptr)
     thread = add_thread (this, ptid);
   m_state = STOPPED;

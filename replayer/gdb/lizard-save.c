@@ -23,18 +23,17 @@
    they do is decided there unless the program is a replayed one, or the
    file a saved recording.  */
 
-#include "defs.h"
 #include "command.h"
 #include "gcore.h"
 #include "gdbcore.h"
 #include "gdb_bfd.h"
-#include "gdbcmd.h"
 #include "gdbsupport/gdb_tilde_expand.h"
 #include "gdbsupport/gdb_unlinker.h"
 #include "inferior.h"
 #include "observable.h"
 #include "stack.h"
 #include "target.h"
+#include "top.h"
 
 extern "C"
 {

@@ -15,7 +15,6 @@
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
 
-#include "defs.h"
 #include "arch-utils.h"
 #include "breakpoint.h"
 #include "inferior.h"
@@ -133,8 +132,8 @@ xfer_part (const void *object, size_t size, gdb_byte *readbuf,
 static bool
 uses_library (expression *exp)
 {
-  for (so_list *so : current_program_space->solibs ())
-    if (so->objfile != nullptr && exp_uses_objfile (exp, so->objfile))
+  for (const solib &so : current_program_space->solibs ())
+    if (so.objfile != nullptr && exp->uses_objfile (so.objfile))
       return true;
   return false;
 }
@@ -146,10 +145,10 @@ uses_library (expression *exp)
 static bool
 is_library_watched ()
 {
-  for (breakpoint *b : all_breakpoints ())
-    if (is_watchpoint (b))
+  for (breakpoint &b : all_breakpoints ())
+    if (is_watchpoint (&b))
       {
-	const watchpoint *w = (const watchpoint *) b;
+	const watchpoint *w = (const watchpoint *) &b;
 
 	if (w->exp != nullptr && uses_library (w->exp.get ()))
 	  return true;
@@ -177,7 +176,7 @@ lizard_target::list_libraries ()
 bool
 lizard_target::is_list_of_libraries_known ()
 {
-  return current_program_space->so_list != nullptr
+  return !current_program_space->solibs ().empty ()
 	 && list_libraries () == m_libraries;
 }
 

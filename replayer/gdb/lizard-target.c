@@ -25,16 +25,17 @@
 
    Here it is opened and closed.  */
 
-#include "defs.h"
 #include "completer.h"
 #include "exec.h"
 #include "gdbcore.h"
 #include "gdbsupport/buildargv.h"
 #include "gdbsupport/filestuff.h"
 #include "gdbsupport/gdb_tilde_expand.h"
+#include "gdbsupport/version.h"
 #include "gdbthread.h"
 #include "inferior.h"
 #include "infrun.h"
+#include "progspace.h"
 #include "solib.h"
 #include "target.h"
 #include "target-descriptions.h"
@@ -84,6 +85,7 @@ lizard_target::open_in_worker (const lizard_open_options &options,
       return;
     }
 
+  lz_front_follow_gdb (m_front, atoi (version));
   lz_front_quiet (m_front);
   m_pid = lz_front_pid (m_front);
   m_tid = lz_front_tid (m_front);
@@ -119,7 +121,7 @@ lizard_target::appear ()
 
   inferior_appeared (inf, m_pid);
   inf->attach_flag = true;
-  if (get_exec_file (0) == nullptr)
+  if (current_program_space->exec_filename () == nullptr)
     exec_file_locate_attach (m_pid, 0, 1);
   validate_exec_file (1);
 
@@ -252,7 +254,7 @@ lizard_target_open (const char *args, int from_tty)
   target_ops_up holder (target);
 
   target->open (options);
-  no_shared_libraries (nullptr, 0);
+  no_shared_libraries (current_program_space);
   current_inferior ()->push_target (std::move (holder));
   try
     {
@@ -273,5 +275,6 @@ void _initialize_lizard_target ();
 void
 _initialize_lizard_target ()
 {
-  add_target (lizard_target_info, lizard_target_open, filename_completer);
+  add_target (lizard_target_info, lizard_target_open,
+	      filename_maybe_quoted_completer);
 }

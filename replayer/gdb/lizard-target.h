@@ -27,6 +27,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -293,7 +294,7 @@ public:
   int fileio_fstat (int fd, struct stat *sb,
 		    fileio_error *target_errno) override;
   int fileio_close (int fd, fileio_error *target_errno) override;
-  gdb::optional<std::string> fileio_readlink (inferior *inf,
+  std::optional<std::string> fileio_readlink (inferior *inf,
 					      const char *filename,
 					      fileio_error *target_errno)
     override;
@@ -327,7 +328,7 @@ private:
 
   std::string list_libraries ();
   void list_threads ();
-  const lz_front_thread *find_thread (ptid_t ptid);
+  const lz_front_thread *recorded_thread (ptid_t ptid);
 
   static void handle_stop (int error, gdb_client_data data);
   static void handle_output (int error, gdb_client_data data);

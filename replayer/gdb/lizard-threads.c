@@ -14,7 +14,6 @@
    You should have received a copy of the GNU General Public License
    along with this program.  If not, see <http://www.gnu.org/licenses/>.  */
 
-#include "defs.h"
 #include "gdbthread.h"
 #include "inferior.h"
 #include "target.h"
@@ -43,7 +42,7 @@ lizard_target::list_threads ()
 }
 
 const lz_front_thread *
-lizard_target::find_thread (ptid_t ptid)
+lizard_target::recorded_thread (ptid_t ptid)
 {
   list_threads ();
   for (const lz_front_thread &thread : m_threads)
@@ -58,7 +57,7 @@ bool
 lizard_target::thread_alive (ptid_t ptid)
 {
   return ptid.pid () == m_pid
-	 && (m_state == RUNNING || find_thread (ptid) != nullptr);
+	 && (m_state == RUNNING || recorded_thread (ptid) != nullptr);
 }
 
 void
@@ -68,7 +67,7 @@ lizard_target::update_thread_list ()
     return;
   list_threads ();
   for (const lz_front_thread &thread : m_threads)
-    if (find_thread_ptid (this, ptid_t (m_pid, thread.tid)) == nullptr)
+    if (find_thread (ptid_t (m_pid, thread.tid)) == nullptr)
       add_thread (this, ptid_t (m_pid, thread.tid));
   for (thread_info *tp : all_threads_safe ())
     if (tp->inf->process_target () == this && !thread_alive (tp->ptid))
@@ -78,7 +77,7 @@ lizard_target::update_thread_list ()
 const char *
 lizard_target::thread_name (thread_info *thread)
 {
-  const lz_front_thread *found = find_thread (thread->ptid);
+  const lz_front_thread *found = recorded_thread (thread->ptid);
 
   return found == nullptr ? nullptr : found->name;
 }
@@ -86,7 +85,7 @@ lizard_target::thread_name (thread_info *thread)
 const char *
 lizard_target::extra_thread_info (thread_info *thread)
 {
-  const lz_front_thread *found = find_thread (thread->ptid);
+  const lz_front_thread *found = recorded_thread (thread->ptid);
 
   return found != nullptr && found->fresh ? "has not run yet" : nullptr;
 }
@@ -116,7 +115,7 @@ lizard_target::follow_thread ()
 {
   ptid_t ptid (m_pid, m_tid);
 
-  if (find_thread_ptid (this, ptid) == nullptr)
+  if (find_thread (ptid) == nullptr)
     add_thread (this, ptid);
-  switch_to_thread (find_thread_ptid (this, ptid));
+  switch_to_thread (find_thread (ptid));
 }
