@@ -184,7 +184,7 @@ is "$(section "$calls" nothing | grep 'did not change\|^nothing' | sed 's/.*star
 start of the program: nothing has moved.
 nothing moved: True" "or nothing" || diag "$calls"
 like "$(section "$calls" 'never ends')" '^Interrupted before a change of hangs' "Ctrl-C ends a call that does not"
-like "$(section "$calls" crashed)" 'Old value = <The program being debugged was signaled' "a call that crashes is one value" || diag "$calls"
+like "$(section "$calls" crashed)" 'Old value = <The program being debugged (was signaled|received signal SIGSEGV)' "a call that crashes is one value" || diag "$calls"
 
 # A stock GDB cannot call there.
 if [ "${LIZARD_FRONT_END:-}" != stock ] && patched_gdb; then

@@ -35,9 +35,11 @@ def value_of_call(expression):
             value.fetch_lazy()
             text = value.format_string()
         except gdb.error as e:
-            if by_ctrl_c(LastStop.event):
+            why = str(e).split("\n")[0]
+            # newer GDBs tell of no stop, but name the signal
+            if by_ctrl_c(LastStop.event) or "received signal SIGINT" in why:
                 raise KeyboardInterrupt
-            return "<%s>" % str(e).split("\n")[0], None
+            return "<%s>" % why, None
     return text, text
 
 
