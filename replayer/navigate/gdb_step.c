@@ -636,7 +636,11 @@ static bool find_rows(struct stepping *s, uint64_t *start, uint64_t *end)
 	}
 	while (*start > f.start && *end - *start < LINE_MAX_BYTES) {
 		p = find_line(s->m, *start - 1);
-		if (p.sal.end != *start || !goes_on_in(s, &p))
+		/* joined rows go on into the next ones */
+		bool touches = lz_gdb_joins_rows() ? p.sal.end >= *start && p.sal.end <= *end
+		                                   : p.sal.end == *start;
+
+		if (!touches || !goes_on_in(s, &p))
 			break;
 		*start = p.sal.pc;
 	}
