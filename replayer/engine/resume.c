@@ -482,8 +482,10 @@ static int pass_guard(struct lz_engine *e, struct lz_halt *h)
 /* Nor at its own int3. 1: it was stepped over. */
 static int leave_here(struct lz_engine *e, bool step, struct lz_halt *h)
 {
+	const struct lz_softbreak *b = break_at(e, e->regs.rip);
+
 	pass_slot(e);
-	if (step || !break_at(e, e->regs.rip))
+	if (step || !b || b->slot)
 		return 0;
 	while (!h->flags)
 		if (step_once(e, h) < 0)
