@@ -149,6 +149,15 @@ void lz_session_pass_signals(struct lz_session *s, uint64_t mask);
 /* ---- breakpoints and watchpoints; counted per address and kind ---- */
 int lz_session_break(struct lz_session *s, uint64_t addr);
 int lz_session_unbreak(struct lz_session *s, uint64_t addr);
+/* What a condition may look at: an arrival at its breakpoint, in the thread that arrives. */
+struct lz_arrival;
+int lz_arrival_regs(struct lz_arrival *a, struct user_regs_struct *r);
+int lz_arrival_xstate(struct lz_arrival *a, uint8_t *buf, uint32_t *len);
+size_t lz_arrival_read(struct lz_arrival *a, uint64_t addr, void *buf, size_t len);
+/* Runs pass by the breakpoint at ADDR, which is there, where HOLDS says false; NULL: nowhere. While
+ * somebody else has a breakpoint there as well, all arrivals count. */
+typedef bool lz_condition(void *arg, uint64_t addr, struct lz_arrival *a);
+int lz_session_condition(struct lz_session *s, uint64_t addr, lz_condition *holds, void *arg);
 /* kind 'w' changed bytes, 'r' read, 'a' either. len 1..8 any alignment, longer for 'w'. */
 int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kind);
 int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char kind);

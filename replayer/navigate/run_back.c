@@ -17,6 +17,7 @@ enum { FIRST_MARKERS = 64, FIRST_EVENTS = 16, GROW = 8 };
 enum {
 	NEAR_MARKERS = 1 << 18, /* a window this long is worth looking at the markers first, */
 	NEAR_INDEXED = 512,     /* and this long where the index of the markers is already made */
+	FAR_MARKERS = 1 << 21,  /* a window this long takes as long as going to one arrival */
 	SCAN_BY_RUN = 64 /* ... and so is a stretch so many times as long as the next window */
 };
 
@@ -263,42 +264,120 @@ static int skip_known(struct lz_session *s, struct gap *end, const struct by_mar
 	return 0;
 }
 
+/* ---- conditions ---- */
+
+/* A run back: the windows lie before `end`, and `to` is where the next one ends. */
+struct search {
+	struct gap end;
+	struct lz_scan_end to;
+	struct lz_scan_what what;
+	uint64_t markers, events; /* the next one's length */
+	bool in_gap;              /* it ends in the middle of the present gap */
+	bool jumped;              /* it ends right behind an arrival that is known */
+};
+
+static uint64_t more(uint64_t n)
+{
+	return n < UINT64_MAX / GROW ? n * GROW : n;
+}
+
+/* Where arrivals lie far apart, each is looked at in a window of its own, which need not be longer
+ * than what it takes to find the next. */
+static void resize(struct search *x, uint64_t arrivals)
+{
+	if (!x->jumped || arrivals > 1) {
+		x->markers = more(x->markers);
+		x->events = more(x->events);
+	} else if (x->markers > FAR_MARKERS) {
+		x->markers /= GROW;
+		x->events = x->events / GROW > FIRST_EVENTS ? x->events / GROW : FIRST_EVENTS;
+	}
+}
+
+/* What the markers tell are arrivals, and not whether the condition holds there. If none lies in the
+ * next window, the window ends behind the last one before. 1: stopped. */
+static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_markers *b,
+                           struct lz_stop *stop)
+{
+	const struct lz_pos *hit = &b->hit.pos;
+	struct gap start;
+	int ret = find_break(s, x->end, b, stop);
+
+	if (ret)
+		return ret;
+	if (b->state == NONE)
+		return stop_start(s, stop) < 0 ? -1 : 1;
+	if (b->state == UNKNOWN)
+		return 0;
+	/* to be looked for anew before the next window */
+	b->state = NOT_TRIED;
+	if (window(s, x->end, x->markers, x->events, &start) < 0)
+		return -1;
+	if (lz_gap_cmp(hit->event, hit->marker, start.event, start.marker) >= 0)
+		return 0;
+	x->jumped = true;
+	x->end = (struct gap){hit->event, hit->marker};
+	x->to = (struct lz_scan_end){.event = hit->event, .marker = hit->marker, .gap_ends = true};
+	return 0;
+}
+
+/* Before the next window: what need not be run. 1: stopped. */
+static int skip_some(struct lz_session *s, struct search *x, struct by_markers *b,
+                     struct lz_stop *stop)
+{
+	bool conditions = x->what.conditions;
+	bool may = !conditions || (!x->in_gap && !s->n_watches && x->markers >= FAR_MARKERS);
+	bool worth = may && b->state == NOT_TRIED && worth_finding(s, x->end, x->markers);
+
+	if (worth && conditions)
+		return skip_to_arrival(s, x, b, stop);
+	int ret = worth ? find_break(s, x->end, b, stop) : 0;
+	if (ret || x->in_gap)
+		return ret;
+	ret = skip_known(s, &x->end, b, stop);
+	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
+	return ret;
+}
+
 static int run_back(struct lz_session *s, struct lz_stop *stop)
 {
-	uint64_t addrs[s->n_breaks + 1], markers = FIRST_MARKERS, events = FIRST_EVENTS, skip;
-	struct gap end = {s->pos.event, s->pos.marker}, first = first_gap(s), start;
-	struct lz_scan_what what = {.addrs = addrs, .n = s->n_breaks, .watch = s->n_watches > 0};
+	uint64_t addrs[s->n_breaks + 1], skip;
+	struct search x = {.end = {s->pos.event, s->pos.marker},
+	                   .markers = FIRST_MARKERS,
+	                   .events = FIRST_EVENTS,
+	                   .in_gap = !lz_session_at_gap(s),
+	                   .what = {.addrs = addrs,
+	                            .n = s->n_breaks,
+	                            .watch = s->n_watches > 0,
+	                            .conditions = lz_session_conditional(s)}};
 	struct by_markers found = {.addrs = addrs};
-	bool in_gap = !lz_session_at_gap(s);
-	struct lz_scan_end to;
+	struct gap first = first_gap(s), start;
 
 	if (!s->n_breaks && !s->n_watches)
 		return stop_start(s, stop);
 	for (size_t i = 0; i < s->n_breaks; i++)
 		addrs[i] = s->breaks[i].addr;
-	int ret = lz_scan_end_here(s, &what, &to, &skip);
+	int ret = lz_scan_end_here(s, &x.what, &x.to, &skip);
 	if (ret)
 		return scan_failed(s, ret, stop) < 0 ? -1 : 0;
 	while (!ret) {
-		if (!in_gap && lz_gap_cmp(end.event, end.marker, first.event, first.marker) <= 0)
+		uint64_t before = s->false_arrivals;
+
+		if (!x.in_gap &&
+		    lz_gap_cmp(x.end.event, x.end.marker, first.event, first.marker) <= 0)
 			return stop_start(s, stop);
-		if (found.state == NOT_TRIED && worth_finding(s, end, markers))
-			ret = find_break(s, end, &found, stop);
-		if (!ret && !in_gap) {
-			ret = skip_known(s, &end, &found, stop);
-			to = (struct lz_scan_end){.event = end.event, .marker = end.marker};
-		}
+		x.jumped = false;
+		ret = skip_some(s, &x, &found, stop);
 		if (ret)
 			break;
-		if (window(s, end, markers, events, &start) < 0)
+		if (window(s, x.end, x.markers, x.events, &start) < 0)
 			return -1;
-		ret = look(s, start, &to, skip, &what, stop);
-		end = start;
-		to = (struct lz_scan_end){.event = end.event, .marker = end.marker};
-		in_gap = false;
+		ret = look(s, start, &x.to, skip, &x.what, stop);
+		x.end = start;
+		x.to = (struct lz_scan_end){.event = start.event, .marker = start.marker};
+		x.in_gap = false;
 		skip = 0;
-		markers *= GROW;
-		events *= GROW;
+		resize(&x, s->false_arrivals - before);
 	}
 	return ret < 0 ? -1 : 0;
 }

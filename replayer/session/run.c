@@ -100,19 +100,20 @@ static bool is_uncounted(const struct lz_session *s, const struct lz_pos *prev)
 	return s->trail.place && s->e->event == prev->event && s->e->marker == prev->marker;
 }
 
-/* After a stop at a breakpoint, which every arrival at its address since PREV would have caused. */
+/* After a stop at a breakpoint, which every arrival at its address since PREV would have caused but
+ * for those at which its condition did not hold. */
 static int came_to_break(struct lz_session *s, const struct lz_pos *prev)
 {
 	struct lz_engine *e = s->e;
-	int64_t n = 1;
+	int64_t n = (int64_t)lz_session_gone_past(s) + 1;
 
 	if (is_uncounted(s, prev))
 		return lz_engine_settle(e) < 0 ? -1 : lz_session_arrived_uncounted(s);
 	if (e->event == prev->event && e->marker == prev->marker) {
-		n = lz_session_count(s, e->regs.rip);
-		if (n < 0)
+		int64_t before = lz_session_count(s, e->regs.rip);
+		if (before < 0)
 			return -1;
-		n++;
+		n += before;
 	}
 	if (lz_engine_settle(e) < 0)
 		return -1;
@@ -225,6 +226,8 @@ static int run_event(struct run *r)
 	struct lz_user_watch *w = lz_watch_check(s, s->e, NULL);
 	if (h.flags & LZ_HALT_GOES_ON && h.flags & LZ_HALT_BREAK && !w)
 		go_on_here(r, &h);
+	if (h.flags & LZ_HALT_BREAK && !w && lz_session_goes_past(s))
+		h.flags &= ~(unsigned)LZ_HALT_BREAK;
 	if (w || h.flags & LZ_HALT_BREAK) {
 		lz_session_arrived(s, 1, true);
 		lz_session_fill(s, r->stop, w ? LZ_STOP_WATCH : LZ_STOP_BREAKPOINT);
@@ -301,7 +304,7 @@ static int run_halt(struct run *r, const struct lz_halt *h)
 		return run_end(r);
 	if (h->flags & LZ_HALT_WATCH && (ret = run_watch(r, h)))
 		return ret;
-	if (h->flags & LZ_HALT_BREAK) {
+	if (h->flags & LZ_HALT_BREAK && !lz_session_goes_past(s)) {
 		if (came_to_break(s, &r->prev) < 0)
 			return -1;
 		lz_session_fill(s, r->stop, LZ_STOP_BREAKPOINT);
@@ -318,8 +321,10 @@ static int run_on(struct run *r)
 	struct lz_halt h;
 	int ret = 0;
 
-	for (size_t i = 0; i < s->n_breaks; i++)
+	for (size_t i = 0; i < s->n_breaks; i++) {
 		addrs[i] = s->breaks[i].addr;
+		s->breaks[i].passed.n = 0;
+	}
 	if (lz_engine_break(s->e, addrs, s->n_breaks) < 0 || lz_watch_arm(s, s->e) < 0)
 		return -1;
 	struct lz_engine *e = s->e;

@@ -36,7 +36,7 @@ static uint32_t count(struct lz_engine *e, struct counter *c)
 	return ++c->n;
 }
 
-/* AGAIN: it is no hit, but counts. */
+/* AGAIN: it is no hit, but counts. So is one whose condition does not hold. */
 static int hit_break(struct scan *c, bool again)
 {
 	struct lz_engine *e = c->e;
@@ -47,7 +47,10 @@ static int hit_break(struct scan *c, bool again)
 		struct lz_hit h = {.kind = LZ_HIT_BREAK,
 		                   .pos = {lz_engine_tid(e), count(e, &c->counts[i]), e->event,
 		                           e->marker, e->regs.rip}};
-		return again ? 0 : c->fn(c->arg, &h);
+		if (again || (c->what->conditions && !lz_session_holds(c->s, e)))
+			return 0;
+		c->stops++;
+		return c->fn(c->arg, &h);
 	}
 	return 0;
 }
@@ -143,7 +146,7 @@ static void want(struct scan *c)
 /* Something of the program's. */
 static int meet(struct scan *c, struct lz_halt *h)
 {
-	if (h->flags & (LZ_HALT_WATCH | LZ_HALT_BREAK))
+	if (h->flags & LZ_HALT_WATCH)
 		c->stops++;
 	if (h->flags & LZ_HALT_WATCH && c->what->watch) {
 		struct lz_user_watch *w = lz_watch_check(c->s, c->e, h);

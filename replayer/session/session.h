@@ -42,6 +42,13 @@ struct lz_snapshot {
 struct lz_user_break {
 	uint64_t addr;
 	uint32_t count;
+	/* NULL: every arrival counts */
+	lz_condition *holds;
+	void *arg;
+	/* arrivals that a run forwards went past, in the gap of the last of them */
+	struct lz_passed {
+		uint64_t event, marker, n;
+	} passed;
 };
 
 struct lz_user_watch {
@@ -82,6 +89,7 @@ struct lz_session {
 	uint64_t bounds[LZ_BOUNDS]; /* marker boundaries, one per LZ_BOUND_EVERY; 0 = none */
 	struct lz_user_break *breaks;
 	size_t n_breaks;
+	uint64_t false_arrivals; /* those at which a condition was false */
 	struct lz_user_watch *watches;
 	size_t n_watches;
 	uint64_t pass_signals;
@@ -209,6 +217,16 @@ int lz_session_signal_before(struct lz_session *s, uint64_t event, uint64_t *one
  * -1. */
 int lz_session_remapped_between(struct lz_session *s, uint64_t from, uint64_t to);
 
+/* ---- breakpoints (breaks.c) ---- */
+/* E has arrived at a breakpoint: does its condition hold? */
+bool lz_session_holds(struct lz_session *s, struct lz_engine *e);
+/* The present engine has arrived at a breakpoint in a run forwards: is its condition false? Counts
+ * it then; and how many of these there were in its gap so far. */
+bool lz_session_goes_past(struct lz_session *s);
+uint64_t lz_session_gone_past(const struct lz_session *s);
+/* Has one of the breakpoints a condition? */
+bool lz_session_conditional(const struct lz_session *s);
+
 /* ---- watchpoints (watch.c) ---- */
 /* Does EV map memory of the watchpoint, unmap or protect it? */
 bool lz_watch_remapped(const struct lz_user_watch *w, const struct lz_event *ev);
@@ -228,8 +246,10 @@ struct lz_scan_end {
 struct lz_scan_what {
 	const uint64_t *addrs; /* breakpoints */
 	size_t n;
-	bool watch;        /* the session's watchpoints */
-	uint64_t most;     /* stops at these; 0: any number */
+	bool watch; /* the session's watchpoints */
+	bool
+	    conditions; /* arrivals at which the session's breakpoint has a false one are no hits */
+	uint64_t most;  /* hits, and stops for what is watched; 0: any number */
 	uint64_t slice_ns; /* CPU time after which FN is called, again and again; 0: never */
 };
 enum lz_hit_kind { LZ_HIT_BREAK, LZ_HIT_WATCH, LZ_HIT_EVENT_WATCH, LZ_HIT_SLICE };
