@@ -76,9 +76,29 @@ int lz_front_region(struct lz_front *f, uint64_t addr, struct lz_front_region *r
 
 /* ---- breakpoints: KIND is the digit of a Z packet ---- */
 enum lz_front_kind { LZ_BREAK_SOFT, LZ_BREAK_HARD, LZ_WATCH_WRITE, LZ_WATCH_READ, LZ_WATCH_ACCESS };
-/* A breakpoint at an address that is not mapped now is set as soon as it is. */
+/* A breakpoint at an address that is not mapped now is set as soon as it is. One that is there
+ * already, of this kind, is replaced. */
 int lz_front_insert(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len);
+/* A condition in GDB's bytecode (replayer/agent/agent.h); untrusted. */
+struct lz_front_condition {
+	const uint8_t *code;
+	size_t len;
+};
+/* The same of a breakpoint by which runs pass where none of the N conditions holds. One that
+ * cannot be evaluated holds: the debugger decides. Copied. Without effect before
+ * lz_front_heed_conditions(). */
+int lz_front_insert_if(struct lz_front *f, enum lz_front_kind kind, uint64_t addr,
+                       const struct lz_front_condition *conditions, size_t n);
 void lz_front_remove(struct lz_front *f, enum lz_front_kind kind, uint64_t addr, uint64_t len);
+/* Which continues heed conditions, until this is called anew. GDB takes a breakpoint of its own,
+ * with which it steps or finishes, for one with a condition that is at the same address: it would
+ * miss the stop. */
+enum lz_front_heed {
+	LZ_HEED_NEVER,
+	LZ_HEED_FIRST, /* the first one of a command that begins with it or a step over a breakpoint */
+	LZ_HEED_ALL    /* all of such a command, which is no step */
+};
+void lz_front_heed_conditions(struct lz_front *f, enum lz_front_heed heed);
 /* Which system calls stop a continue: none, the N of NRS, or, if N is 0, all. */
 void lz_front_catch_none(struct lz_front *f);
 void lz_front_catch(struct lz_front *f, const uint32_t *nrs, size_t n);

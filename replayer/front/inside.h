@@ -12,6 +12,11 @@ struct lz_front_break {
 	enum lz_front_kind kind;
 	uint64_t addr, len;
 	bool set; /* the session has it (an address that is not mapped now may be refused) */
+	/* n = 0: each arrival counts */
+	struct lz_front_conditions {
+		struct lz_front_condition *v;
+		size_t n;
+	} conditions;
 };
 
 /* The user's breakpoints and watchpoints. */
@@ -203,6 +208,9 @@ struct lz_front {
 	uint32_t tid;
 	/* the command that steps */
 	struct lz_over_inlined over;
+	/* lz_front_heed_conditions(), and a continue since */
+	enum lz_front_heed heed;
+	bool continued;
 	/* a move that the next reverse resume carries out; NULL: none */
 	struct lz_front_move *armed;
 
@@ -240,8 +248,18 @@ const struct lz_regfile *lz_front_regs(struct lz_front *f);
 bool lz_front_watches_nowhere(const struct lz_front *f);
 /* Tries again what could not be set before. */
 void lz_front_breaks_retry(struct lz_front *f);
+/* Whether the next run passes by breakpoints whose conditions are false. */
+void lz_front_breaks_heed(struct lz_front *f, bool conditions);
 /* The user's breakpoint there; NULL if there is none. */
 const struct lz_front_break *lz_front_break_at(const struct lz_front *f, uint64_t addr);
+
+/* ---- conditions.c ---- */
+/* A copy in C; empty if one of the conditions is not evaluated here. */
+int lz_front_conditions_copy(struct lz_front_conditions *c, const struct lz_front_condition *v,
+                             size_t n);
+void lz_front_conditions_free(struct lz_front_conditions *c);
+/* Does one of the conditions of the breakpoint at ADDR hold? An lz_condition of a front. */
+bool lz_front_condition_holds(void *front, uint64_t addr, struct lz_arrival *a);
 
 /* ---- code.c ---- */
 /* BYTES were read at ADDR. */

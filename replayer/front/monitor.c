@@ -148,9 +148,18 @@ static char *step_over(struct lz_front *f, const char *text)
 	return strdup("");
 }
 
+static char *heed(struct lz_front *f, const char *text)
+{
+	lz_front_heed_conditions(f, strcmp(text, "all") == 0     ? LZ_HEED_ALL
+	                            : strcmp(text, "first") == 0 ? LZ_HEED_FIRST
+	                                                         : LZ_HEED_NEVER);
+	return strdup("");
+}
+
 static const char help[] =
     "monitor commands: when, now, info, quiet, gdb N, note, here, signals pass|stop, over "
-    "N|none, output keep|EVENT, libraries keep|forget, and moves that the next "
+    "N|none, conditions never|first|all, output keep|EVENT, libraries keep|forget, and moves that "
+    "the next "
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
     "ADDRESS..., back-step [N], back-next [N], undo [N], redo [N]\n";
@@ -178,6 +187,8 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = (lz_front_keep_libraries(f, text[10] == 'k'), strdup(""));
 	else if (strncmp(text, "output ", 7) == 0)
 		answer = lz_front_output(f, text + 7);
+	else if (strncmp(text, "conditions ", 11) == 0)
+		answer = heed(f, text + 11);
 	else if (strncmp(text, "over ", 5) == 0)
 		answer = step_over(f, text + 5);
 	else if (is_move(text))

@@ -370,6 +370,11 @@ size_t lz_reg_get(const struct lz_regmap *m, const struct lz_regfile *f, size_t 
 	return size;
 }
 
+bool lz_reg_is_general(const struct lz_regmap *m, size_t nr)
+{
+	return nr < m->n && m->regs[nr].place == GPR;
+}
+
 size_t lz_reg_set(const struct lz_regmap *m, struct lz_regfile *f, size_t nr, const void *bytes)
 {
 	if (nr >= m->n)

@@ -27,6 +27,8 @@ size_t lz_regmap_size(const struct lz_regmap *m);
 
 /* Copies register NR; returns its size in bytes, 0 if there is none. */
 size_t lz_reg_get(const struct lz_regmap *m, const struct lz_regfile *f, size_t nr, void *bytes);
+/* Is register NR one of f->gpr? */
+bool lz_reg_is_general(const struct lz_regmap *m, size_t nr);
 /* Returns the size, 0 if there is none. */
 size_t lz_reg_set(const struct lz_regmap *m, struct lz_regfile *f, size_t nr, const void *bytes);
 

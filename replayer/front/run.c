@@ -272,11 +272,8 @@ static void move(struct lz_front *f, const struct lz_front_resume *r)
 	finish(f, stands_at_break(f, r) ? 0 : run(f, r));
 }
 
-void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
+static void resume(struct lz_front *f, const struct lz_front_resume *r)
 {
-	/* the debugger goes on by itself once it knows the program */
-	if (f->programs.between)
-		return;
 	f->catch.stop = 0;
 	f->move.kind = 0;
 	f->div.stepped_tid = f->run.waiting_tid = 0;
@@ -300,6 +297,49 @@ void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
 		f->stop.reason = LZ_STOP_TARGET;
 		break;
 	}
+}
+
+/* ---- conditions ---- */
+
+void lz_front_heed_conditions(struct lz_front *f, enum lz_front_heed heed)
+{
+	f->heed = heed;
+	f->continued = false;
+}
+
+/* A step over a breakpoint begins a continue as well as a `step`. It is one instruction, from FROM on;
+ * where that calls or returns, the debugger may go on to a breakpoint of its own. */
+static bool only_over_breakpoint(struct lz_front *f, const struct lz_front_resume *r, uint64_t from)
+{
+	enum { INSN_MAX = 15 };
+	const struct lz_regfile *regs = lz_front_regs(f);
+
+	return r->how == LZ_RESUME_STEP && r->alone && regs && regs->gpr.rip - from - 1 < INSN_MAX;
+}
+
+/* R, a step, was made from FROM on. */
+static void heed_less(struct lz_front *f, const struct lz_front_resume *r, uint64_t from)
+{
+	if (f->continued ? f->heed == LZ_HEED_FIRST : !only_over_breakpoint(f, r, from))
+		f->heed = LZ_HEED_NEVER;
+}
+
+void lz_front_resume(struct lz_front *f, const struct lz_front_resume *r)
+{
+	bool continues = r->how == LZ_RESUME_CONTINUE;
+	bool steps = f->heed && !continues;
+	const struct lz_regfile *regs = steps ? lz_front_regs(f) : NULL;
+	uint64_t from = regs ? regs->gpr.rip : 0;
+
+	/* the debugger goes on by itself once it knows the program */
+	if (f->programs.between)
+		return;
+	lz_front_breaks_heed(f, f->heed && continues);
+	resume(f, r);
+	if (steps)
+		heed_less(f, r, from);
+	else
+		f->continued = true;
 }
 
 void lz_front_not_resumed(struct lz_front *f)

@@ -143,6 +143,43 @@ int lz_rsp_register_packet(struct lz_rsp *p, const char *packet, size_t len)
 	}
 }
 
+enum { CONDITIONS_MAX = 256 };
+
+/* TEXT: ";XLEN,CODEXLEN,CODE...", in hexadecimal digits; the codes go to BYTES. Without any if it is
+ * anything else. */
+static size_t parse_conditions(const char *text, uint8_t *bytes, struct lz_front_condition *c)
+{
+	size_t n = 0;
+
+	if (text[0] != ';' || text[1] != 'X')
+		return 0;
+	for (text++; *text == 'X'; n++) {
+		char *code;
+		size_t len = strtoul(text + 1, &code, 16);
+		size_t left = strlen(code);
+
+		if (n == CONDITIONS_MAX || *code != ',' || len > left / 2 ||
+		    lz_unhex(code + 1, 2 * len, bytes, len) != len)
+			return 0;
+		c[n] = (struct lz_front_condition){bytes, len};
+		bytes += len;
+		text = code + 1 + 2 * len;
+	}
+	return *text && *text != ';' ? 0 : n;
+}
+
+static int insert_break(struct lz_rsp *p, enum lz_front_kind kind, uint64_t addr, const char *text)
+{
+	struct lz_front_condition conditions[CONDITIONS_MAX];
+	lz_auto_free uint8_t *bytes = malloc(strlen(text) + 1);
+
+	if (!bytes)
+		return error(p);
+	size_t n = parse_conditions(text, bytes, conditions);
+
+	return done(p, lz_front_insert_if(p->front, kind, addr, conditions, n));
+}
+
 int lz_rsp_break_packet(struct lz_rsp *p, const char *packet)
 {
 	int kind = packet[1] - '0';
@@ -156,6 +193,10 @@ int lz_rsp_break_packet(struct lz_rsp *p, const char *packet)
 		len = strtoull(end + 1, &end, 16);
 	if (lz_rsp_spare(p, packet[0], (enum lz_front_kind)kind, addr))
 		return lz_rsp_reply(p, "OK");
+	if (kind < LZ_WATCH_WRITE)
+		len = 1;
+	if (packet[0] == 'Z' && kind < LZ_WATCH_WRITE)
+		return insert_break(p, (enum lz_front_kind)kind, addr, end);
 	if (packet[0] == 'Z')
 		return done(p, lz_front_insert(p->front, (enum lz_front_kind)kind, addr, len));
 	lz_front_remove(p->front, (enum lz_front_kind)kind, addr, len);

@@ -13,7 +13,8 @@ static int supported(struct lz_rsp *p, const char *packet)
 	return lz_rsp_reply(
 	    p,
 	    "PacketSize=%x;QStartNoAckMode+;ReverseStep+;ReverseContinue+;vContSupported+;"
-	    "swbreak+;hwbreak+;multiprocess%c;QPassSignals+;QCatchSyscalls+;qXfer:features:read+;"
+	    "swbreak+;hwbreak+;ConditionalBreakpoints+;multiprocess%c;QPassSignals+;QCatchSyscalls+"
+	    ";qXfer:features:read+;"
 	    "qXfer:auxv:read+;qXfer:exec-file:read+;qXfer:siginfo:read+;qXfer:threads:read+;qXfer:"
 	    "libraries-svr4:read+;"
 	    "exec-events+;native-signals+;binary-upload+;qEcho+;QNonStop-;no-resumed-",
