@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Breakpoints whose conditions or commands call functions. GDB refuses calls while it runs backward; a recording's functions
+"""Conditions of breakpoints.
+
+The server evaluates those that GDB can hand over, but not where GDB may have a breakpoint of its own at the same address, to
+step or to finish: GDB would hand over the user's condition for that, too. Such breakpoints have no positive number.
+
+Conditions and commands may call functions. GDB refuses calls while it runs backward; a recording's functions
 run in a copy of the process, forward. So for the time of a move backward such a condition is replaced by one that asks
 here. The patched GDB's target lets calls through by itself."""
 import re
@@ -8,9 +13,10 @@ import gdb
 
 from .libraries import WATCHPOINTS
 from .replay import inside
-from .server import uninterrupted
+from .server import monitor, uninterrupted
 from .text import say
 
+LOCATION = re.compile(r"^(-?\d+)(?:\.\d+)?\s.*?\b0x([0-9a-f]{8,})\b", re.M)  # in the list of breakpoints
 CALL = re.compile(r"""[\w)\]]\s*\(|["]""")  # text between quotes is put into memory by a call
 replaced = {}  # number -> (breakpoint, its condition, what stands for it)
 
@@ -19,6 +25,7 @@ class Setting:
     """What `set exec-direction` was set to when the present move began. GDB's direction at a stop is that of the move."""
 
     at_start = None
+    heeding = "never"  # what the server was told
 
 
 def set_direction(direction):
@@ -54,12 +61,42 @@ class Condition(gdb.Function):
                 set_direction("reverse")
 
 
+def with_conditions():
+    """The numbers of the breakpoints that have one."""
+    return {p.number for p in gdb.breakpoints() or () if p.enabled and p.condition and p.type not in WATCHPOINTS}
+
+
+def heeding():
+    """In which runs of the command that begins GDB wants no stop where a condition is false."""
+    numbers = with_conditions()
+    if not numbers:
+        return "never"
+    listed = [(int(n), int(at, 16)) for n, at in LOCATION.findall(gdb.execute("maintenance info breakpoints", to_string=True))]
+    own = {at for number, at in listed if number <= 0 and number not in numbers}
+    if any(at in own for number, at in listed if number in numbers):
+        return "never"
+    return "first" if any(number == 0 for number, at in listed) else "all"
+
+
+def heed():
+    """Tells the server."""
+    runs = heeding()
+    if runs == Setting.heeding == "never":
+        return
+    try:
+        monitor("conditions " + runs)
+        Setting.heeding = runs
+    except gdb.GdbError:
+        pass  # a live program
+
+
 @uninterrupted
 def on_resume(event):
     """A move begins. Calls are none."""
     restore()
     if inside():
         return
+    heed()
     Setting.at_start = gdb.parameter("exec-direction")
     if goes_backward():
         for point in gdb.breakpoints() or ():
