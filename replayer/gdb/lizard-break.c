@@ -42,11 +42,84 @@ lizard_target::remove (lz_front_kind kind, CORE_ADDR addr, int len)
   return 0;
 }
 
+/* GDB 13 has a buffer and its length, newer ones have a vector.  */
+
+template<typename E>
+static auto
+code_of (const E &e, int) -> decltype (e.buf.data (), lz_front_condition {})
+{
+  return { e.buf.data (), e.buf.size () };
+}
+
+template<typename E>
+static lz_front_condition
+code_of (const E &e, long)
+{
+  return { e.buf, (size_t) e.len };
+}
+
+int
+lizard_target::insert (lz_front_kind kind, bp_target_info *info)
+{
+  std::vector<lz_front_condition> conditions;
+  int result = -1;
+
+  info->placed_address = info->reqstd_address;
+  for (const agent_expr *condition : info->conditions)
+    conditions.push_back (code_of (*condition, 0));
+  call ([&]
+    {
+      result = lz_front_insert_if (m_front, kind, info->placed_address,
+				   conditions.data (), conditions.size ());
+    });
+  return result;
+}
+
+static bool
+is_users (const bp_location *loc)
+{
+  bptype type = loc->owner->type;
+
+  return (type == bp_breakpoint || type == bp_hardware_breakpoint
+	  || type == bp_dprintf);
+}
+
+/* GDB hands over the condition of a breakpoint for one of its own at the
+   same address, with which it steps or finishes, as well.  Is there such
+   a pair?  The locations are in the order of their addresses.  */
+
+static bool
+own_one_has_condition ()
+{
+  const std::vector<bp_location *> &all = all_bp_locations ();
+  size_t end;
+
+  for (size_t i = 0; i < all.size (); i = end)
+    {
+      bool own = false, condition = false;
+
+      for (end = i; end < all.size () && all[end]->address == all[i]->address;
+	   end++)
+	{
+	  own |= !is_users (all[end]);
+	  condition |= is_users (all[end]) && all[end]->cond != nullptr;
+	}
+      if (own && condition)
+	return true;
+    }
+  return false;
+}
+
+void
+lizard_target::choose_heed ()
+{
+  m_heed = own_one_has_condition () ? LZ_HEED_NEVER : LZ_HEED_ALL;
+}
+
 int
 lizard_target::insert_breakpoint (gdbarch *arch, bp_target_info *info)
 {
-  info->placed_address = info->reqstd_address;
-  return insert (LZ_BREAK_SOFT, info->placed_address, 1);
+  return insert (LZ_BREAK_SOFT, info);
 }
 
 int
@@ -59,8 +132,7 @@ lizard_target::remove_breakpoint (gdbarch *arch, bp_target_info *info,
 int
 lizard_target::insert_hw_breakpoint (gdbarch *arch, bp_target_info *info)
 {
-  info->placed_address = info->reqstd_address;
-  return insert (LZ_BREAK_HARD, info->placed_address, 1);
+  return insert (LZ_BREAK_HARD, info);
 }
 
 int

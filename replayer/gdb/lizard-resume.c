@@ -42,6 +42,7 @@ void
 lizard_target::run (const struct lz_front_resume &how, bool interrupted)
 {
   lz_front_pass_signals (m_front, m_passed_signals);
+  lz_front_heed_conditions (m_front, m_heed);
   if (interrupted)
     lz_front_not_resumed (m_front);
   else
@@ -378,6 +379,7 @@ lizard_target::begin (const struct lz_front_resume &how, bool interrupted)
 {
   m_ctrlc = false;
   m_threads.clear ();
+  choose_heed ();
   m_state = RUNNING;
   ignore_child_stops (true);
   m_worker->start ([this, how, interrupted]

@@ -241,6 +241,8 @@ public:
 				   ULONGEST len,
 				   ULONGEST *xfered_len) override;
 
+  bool supports_evaluation_of_breakpoint_conditions () override
+  { return true; }
   int insert_breakpoint (gdbarch *arch, bp_target_info *info) override;
   int remove_breakpoint (gdbarch *arch, bp_target_info *info,
 			 remove_bp_reason reason) override;
@@ -319,6 +321,8 @@ private:
   void find_range (thread_info *thread);
   ptid_t report_stop (target_waitstatus *status);
   int insert (lz_front_kind kind, CORE_ADDR addr, int len);
+  int insert (lz_front_kind kind, bp_target_info *info);
+  void choose_heed ();
   int remove (lz_front_kind kind, CORE_ADDR addr, int len);
   bool stopped_at (lz_front_why why) const
   { return m_state != RUNNING && m_stop.why == why; }
@@ -355,6 +359,8 @@ private:
   enum { STOPPED, RUNNING, ENDED } m_state = STOPPED;
   exec_direction_kind m_direction = EXEC_FORWARD;
   uint64_t m_passed_signals = 0;
+  /* Whether the next run heeds conditions.  */
+  lz_front_heed m_heed = LZ_HEED_NEVER;
 
   /* Marked by the worker at the end of a resume.  */
   event_pipe m_event_pipe;
