@@ -5,7 +5,7 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---rates-only | --crowd-only | --long [MINUTES]]
+--rates-only | --crowd-only | --conditions-only | --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -171,16 +171,16 @@ def latency(level):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = [l[6:] for l in done.stdout.splitlines() if l.startswith("BENCH ")]
     print("\n".join(lines) if lines else done.stdout)
-    lines += front_ends(level, recording)
+    lines += front_ends(f"GDB's reverse commands on bzip2 {level}", recording, "reverse.gdb.py")
     shutil.rmtree(recording, ignore_errors=True)
     return lines
 
 
-def front_ends(level, recording):
-    """GDB's own reverse commands, on both front ends line by line."""
+def front_ends(title, recording, script):
+    """What SCRIPT measures, on both front ends line by line."""
     table = {}
     for front_end in ("patched", "stock"):
-        done = subprocess.run([BIN + "/lizard-gdb", "--" + front_end, "-batch", recording, "-ex", f"source {SRC}/bench/reverse.gdb.py"],
+        done = subprocess.run([BIN + "/lizard-gdb", "--" + front_end, "-batch", recording, "-ex", f"source {SRC}/bench/{script}"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         table[front_end] = [l[6:] for l in done.stdout.splitlines() if l.startswith("BENCH ")]
         if not table[front_end]:
@@ -188,7 +188,18 @@ def front_ends(level, recording):
     lines = [f"{front_end:8}{line}" for pair in zip_longest(table["patched"], table["stock"])
              for front_end, line in zip(("patched", "stock"), pair) if line]
     if lines:
-        print(f"GDB's reverse commands on bzip2 {level}, both front ends\n" + "\n".join(lines), flush=True)
+        print(f"{title}, both front ends\n" + "\n".join(lines), flush=True)
+    return lines
+
+
+def conditions():
+    """A breakpoint whose condition does not hold."""
+    recording = f"{DIR}/recording"
+    shutil.rmtree(recording, ignore_errors=True)
+    os.environ["BENCH_HITS"] = hits = "20000"
+    run(f"'{BIN}/lizard-trace' -q -o '{recording}' -- '{build('visits', '-O0', BIN + '/lizard-cc', 'lizard')}' {hits}")
+    lines = front_ends("conditional breakpoints", recording, "conditions.gdb.py")
+    shutil.rmtree(recording, ignore_errors=True)
     return lines
 
 
@@ -259,10 +270,11 @@ def main():
     args.add_argument("--flow-only", action="store_true")
     args.add_argument("--rates-only", action="store_true")
     args.add_argument("--crowd-only", action="store_true")
+    args.add_argument("--conditions-only", action="store_true")
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    nothing_else = args.latency_only or args.flow_only or args.rates_only or args.crowd_only or args.long
+    nothing_else = args.latency_only or args.flow_only or args.rates_only or args.crowd_only or args.conditions_only or args.long
     wanted = args.only.split(",") if args.only else [] if nothing_else else REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
@@ -279,13 +291,15 @@ def main():
     calls = system_calls(args.rounds) if args.rates_only or not nothing_else and not args.only else []
     flows = flow(args.rounds) if args.flow_only or not nothing_else else []
     crowds = crowded(args.rounds) if args.crowd_only or not nothing_else else []
+    stops = conditions() if args.conditions_only or not nothing_else and not args.no_latency else []
     moves = []
     if args.latency_only or not nothing_else and not args.no_latency:
         moves = [line for level in args.levels.split(",") for line in latency(level)]
     long_lines = long_runs(args.long) if args.long else []
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "rates": calls, "flow": flows, "crowd": crowds, "latency": moves, "long": long_lines}, f, indent=1)
+            json.dump({"rows": results, "rates": calls, "flow": flows, "crowd": crowds, "conditions": stops, "latency": moves,
+                       "long": long_lines}, f, indent=1)
 
 
 if __name__ == "__main__":
