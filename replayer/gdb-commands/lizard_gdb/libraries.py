@@ -8,9 +8,11 @@ import gdb
 from .replay import _lizard, inside
 from .server import monitor
 from .text import printed
+from .version import version
 
 WATCHPOINTS = (gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT)
 watchpoints = []
+listed = None  # the server's list of libraries that GDB has read
 
 
 def on_new_breakpoint(point):
@@ -53,11 +55,24 @@ def refresh_libraries():
     if inside():
         return _lizard.refresh_libraries()
     keep_libraries()
+    if version() > 16:
+        return read_libraries()
     # This makes GDB look what there is, but not read the symbols of what is new.
     listed = printed("info sharedlibrary")
     if not gdb.parameter("auto-solib-add") or not re.search(r"^0x\S+ +0x\S+ +No ", listed, re.M):
         return False
     gdb.execute("sharedlibrary", to_string=True)
+    return True
+
+
+def read_libraries():
+    """GDB 18 keeps its list of libraries until the loader changes it. It reads the list when a path for libraries is set."""
+    global listed
+    now = printed("maint packet qXfer:libraries-svr4:read::0,100000")
+    if now == listed:
+        return False
+    listed = now
+    printed("set solib-search-path " + (gdb.parameter("solib-search-path") or ""))
     return True
 
 

@@ -15,8 +15,9 @@ from .server import monitor
 from .start import to_main
 from .shown import OneMove
 from .status import ending
-from .stops import Silence, version
+from .stops import Silence
 from .text import execute, say
+from .version import version
 
 
 def made(info):

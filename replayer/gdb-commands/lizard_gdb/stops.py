@@ -9,11 +9,7 @@ from .libraries import refresh_in_loader
 from .replay import replay
 from .shown import shown
 from .text import printed, say
-
-
-def version():
-    m = re.match(r"\D*(\d+)", gdb.VERSION)
-    return int(m.group(1)) if m else 0
+from .version import version
 
 
 class LastStop:
