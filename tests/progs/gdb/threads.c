@@ -61,7 +61,10 @@ static void *worker(void *arg)
 {
 	int id = (int)(long)arg;
 	long sum = 0;
+	char name[16];
 
+	snprintf(name, sizeof(name), "worker-%d", id);
+	pthread_setname_np(pthread_self(), name);
 	for (int i = 0; i < ROUNDS; i++)
 		sum += one_round(id, i);
 	return (void *)(sum + mine);
@@ -70,15 +73,11 @@ static void *worker(void *arg)
 int main(void)
 {
 	pthread_t t[THREADS];
-	char name[16];
 	void *result;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
-	for (long i = 0; i < THREADS; i++) {
+	for (long i = 0; i < THREADS; i++)
 		pthread_create(&t[i], NULL, worker, (void *)i);
-		snprintf(name, sizeof(name), "worker-%ld", i);
-		pthread_setname_np(t[i], name);
-	}
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(t[i], &result);
 		printf("%d: %ld\n", i, (long)result);
