@@ -9,10 +9,12 @@
 lines=$(tool lines)
 ok $? "the tool builds" || { diag "$(cat "$T/lines.log")"; done_testing; exit; }
 
+gdb_major=$(gdb -nx -batch -ex 'python print(gdb.VERSION.split(".")[0])')
+
 # compare LABEL FILE LOW HIGH
 compare() {
 	LINES_LOW=$3 LINES_HIGH=$4 LINES_OUT=$T/gdb.lines gdb -nx -batch -x "$LIZARD_SRC/tests/lib/lines.py" "$2" >"$T/gdb.log" 2>&1
-	"$lines" "$2" "$3" "$4" >"$T/our.lines"
+	"$lines" "$2" "$3" "$4" "$gdb_major" >"$T/our.lines"
 	grep -q ' [1-9][0-9]* [0-9a-f]* [0-9a-f]* ' "$T/gdb.lines" && cmp -s "$T/gdb.lines" "$T/our.lines"
 	ok $? "$1: $(wc -l <"$T/gdb.lines") addresses" || diag "$(tail -n 3 "$T/gdb.log"; diff "$T/gdb.lines" "$T/our.lines" | head -n 10)"
 }

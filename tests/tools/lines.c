@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Test tool: what the line tables say of each address of a stretch of code.
  *
- *   lines FILE LOW HIGH     link-time addresses in hexadecimal; a line for each of them:
+ *   lines FILE LOW HIGH GDB     link-time addresses in hexadecimal, GDB's major version; a line for each address:
  *
  * address, inlined calls around it / how many of the innermost begin there; line, begin and end of the row, file. */
 #include <replayer/program/lines.h>
@@ -30,11 +30,12 @@ static void print(struct lz_lines *l, uint64_t addr)
 
 int main(int argc, char **argv)
 {
-	struct lz_lines *l = argc == 4 ? lz_lines_open(argv[1], argv[1]) : NULL;
+	struct lz_lines *l = argc == 5 ? lz_lines_open(argv[1], argv[1]) : NULL;
 	uint64_t high;
 
 	if (!l)
 		return 1;
+	lz_lines_follow_gdb((unsigned)atoi(argv[4]));
 	high = strtoull(argv[3], NULL, 16);
 	for (uint64_t addr = strtoull(argv[2], NULL, 16); addr < high; addr++)
 		print(l, addr);
