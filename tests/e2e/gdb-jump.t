@@ -5,7 +5,12 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 cat >"$T/compare.py" <<'END'
+import os
+
 import gdb
+
+# What finds the answers is the same for both front ends: a third of the places does for the second.
+STEP = 27 if os.environ.get("LIZARD_FRONT_END") == "stock" else 9
 
 
 def place():
@@ -24,7 +29,7 @@ def go(jump, start):
 def compare(line):
     """From collatz's return, here and there in the run."""
     wrong = compared = 0
-    for percent in range(8, 100, 9):
+    for percent in range(8, 100, STEP):
         gdb.execute("jump_forward %d%%" % percent, to_string=True)
         gdb.execute("jump_backward loops.c:14", to_string=True)
         start = place()
