@@ -223,11 +223,20 @@ int lz_proc_regs(const struct lz_proc *p, struct user_regs_struct *r)
 {
 	if (ptrace(PTRACE_GETREGS, p->pid, NULL, r) < 0)
 		return lz_fail_errno("cannot read the registers of process %d", (int)p->pid);
+	if (p->elsewhere)
+		p->elsewhere->show(p->elsewhere, r);
 	return 0;
 }
 
 int lz_proc_set_regs(const struct lz_proc *p, const struct user_regs_struct *r)
 {
+	struct user_regs_struct hidden;
+
+	if (p->elsewhere) {
+		hidden = *r;
+		p->elsewhere->hide(p->elsewhere, &hidden);
+		r = &hidden;
+	}
 	if (ptrace(PTRACE_SETREGS, p->pid, NULL, r) < 0)
 		return lz_fail_errno("cannot set the registers of process %d", (int)p->pid);
 	return 0;

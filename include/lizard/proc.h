@@ -22,6 +22,13 @@ struct lz_stub {
 	bool shares;
 };
 
+/* Instructions of the process are executed elsewhere than they are for everybody else: SHOW puts
+ * what was read to where they are shown, HIDE what is to be set to where they are executed. */
+struct lz_elsewhere {
+	void (*show)(const struct lz_elsewhere *e, struct user_regs_struct *r);
+	void (*hide)(const struct lz_elsewhere *e, struct user_regs_struct *r);
+};
+
 struct lz_proc {
 	pid_t pid;
 	/* /proc/PID/mem, opened read-write; reopened after exec */
@@ -30,6 +37,8 @@ struct lz_proc {
 	uint64_t syscall_insn;
 	/* of a replayed process, the restorer's own; else NULL */
 	struct lz_stub *stub;
+	/* NULL: none are; for lz_proc_regs() and lz_proc_set_regs() */
+	const struct lz_elsewhere *elsewhere;
 };
 #define LZ_NO_PROC ((struct lz_proc){.pid = -1, .mem = -1})
 
