@@ -8,6 +8,8 @@
 /* written_bytes.c */
 /* Puts what the call has written, as a checksum, into its event, which is about to be committed. */
 void lz_note_written_bytes(struct lz_tracer *t);
+/* Does replay find the same bytes there? */
+bool lz_taken_is_own(const struct lz_tracer *t, uint64_t addr, uint64_t len);
 
 /* newimage.c */
 /* After an execve, at its exit stop: tames what the kernel mapped, reserves the stub's pages,
@@ -37,6 +39,11 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 /* hello.c */
 /* At the exit stop of the hello call, its event under construction: makes the ring. 1: welcome. */
 int lz_call_hello(struct lz_tracer *t);
+
+/* share.c */
+/* LEN bytes that both can write, without a descriptor left in the program, where there is room from
+ * address *AT on, in steps of STEP. NULL: lz_error(). */
+void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step);
 
 /* blocked_take.c */
 /* What the kernel may write for a call before the call's event. */

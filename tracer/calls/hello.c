@@ -6,54 +6,9 @@
 #include "tracer/log/log.h"
 #include "tracer/state/process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <lizard/error.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* Memory that both can write, without a descriptor left in the program. */
-static int share(struct lz_tracer *t, uint64_t *addr)
-{
-	struct lz_proc *p = &t->p;
-	const uint64_t name = lz_scratch(t, p);
-	char path[64];
-	int64_t fd, ret = -1;
-
-	if (lz_proc_write(p, name, "lizard", 7) < 0 ||
-	    lz_proc_syscall(p, &fd, SYS_memfd_create, name, 0, 0, 0, 0, 0) < 0)
-		return -1;
-	if (fd < 0)
-		return lz_fail("memfd_create in the program failed: %s", strerror((int)-fd));
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p->pid, (int)fd);
-	int own = open(path, O_RDWR | O_CLOEXEC);
-	if (own < 0)
-		return lz_fail_errno("cannot open %s", path);
-	if (ftruncate(own, LZ_RING_LEN) == 0)
-		t->s.ring = mmap(NULL, LZ_RING_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
-	close(own);
-	if (!t->s.ring || t->s.ring == MAP_FAILED) {
-		t->s.ring = NULL;
-		return lz_fail_errno("cannot map the marker buffers");
-	}
-	for (int i = 1; i < 256 && ret < 0; i++) {
-		*addr = LZ_STUB_ADDR + (uint64_t)i * LZ_RING_SIZE;
-		if (lz_proc_syscall(p, &ret, SYS_mmap, *addr, LZ_RING_LEN, PROT_READ | PROT_WRITE,
-		                    MAP_SHARED | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0) < 0)
-			return -1;
-	}
-	int64_t closed;
-	if (lz_proc_syscall(p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
-		return -1;
-	if (ret < 0)
-		return lz_fail("no room for the marker buffers in the program: %s",
-		               strerror((int)-ret));
-	return 0;
-}
 
 static int add_area(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t prot)
 {
@@ -95,7 +50,9 @@ static int make_ring(struct lz_tracer *t)
 	struct lz_stream *s = &t->s;
 	cpu_set_t cpus;
 
-	if (share(t, &s->base) < 0)
+	s->base = LZ_STUB_ADDR + LZ_RING_SIZE;
+	s->ring = lz_share(t, LZ_RING_LEN, &s->base, LZ_RING_SIZE);
+	if (!s->ring)
 		return -1;
 	s->parsed = s->pushed = s->fence_len = 0;
 	for (uint32_t at = LZ_BUFFER_GUARD; at < LZ_RING_SIZE; at += LZ_BUFFER_SIZE)
