@@ -45,6 +45,9 @@ static const char help[] =
     "                               secret (masked, the default), or all of it\n"
     "      --sources yes|no         keep the programs' source files, so that the recording can be\n"
     "                               debugged when they have changed (yes, the default), or not\n"
+    "      --calls stop|buffer      stop the program at each system call (stop, the default), or "
+    "let it\n"
+    "                               make those that never wait by itself\n"
     "      --slice MS               how long a thread runs while others wait for their turn (20)\n"
     "      --chaos[=SEED]           let threads take turns by chance, so that races show up; the "
     "seed,\n"
@@ -92,6 +95,7 @@ enum {
 	OPT_FULL,
 	OPT_DIRTY,
 	OPT_SLICE,
+	OPT_CALLS,
 	OPT_CHAOS,
 	OPT_ENV,
 	OPT_SOURCES,
@@ -122,6 +126,7 @@ struct choice {
 
 static const struct choice dirty = {
     "--dirty", "scan, compare or auto", {"auto", "scan", "compare"}};
+static const struct choice calls = {"--calls", "stop or buffer", {"stop", "buffer"}};
 static const struct choice flow = {"--flow", "full, hash or auto", {"auto", "full", "hash"}};
 static const struct choice keep = {
     "--keep", "always, failure or signal", {"always", "failure", "signal"}};
@@ -200,6 +205,7 @@ static int set_option(struct options *all, int c, const char *arg)
 	case OPT_DIRTY:
 		return choose(&dirty, arg, &i) < 0 ? -1 : (o->dirty = (enum lz_dirty_method)i, 0);
 	case OPT_FLOW: return choose(&flow, arg, &i) < 0 ? -1 : (o->flow = (enum lz_flow)i, 0);
+	case OPT_CALLS: return choose(&calls, arg, &i) < 0 ? -1 : (o->calls = (enum lz_calls)i, 0);
 	case OPT_CHAOS: return set_seed(o, arg);
 	case OPT_ENV: return choose(&env, arg, &i) < 0 ? -1 : (o->all_env = i, 0);
 	case OPT_SOURCES: return choose(&sources, arg, &i) < 0 ? -1 : (all->no_sources = i, 0);
@@ -231,6 +237,7 @@ static const struct option long_options[] = {
     {"env", required_argument, NULL, OPT_ENV},
     {"sources", required_argument, NULL, OPT_SOURCES},
     {"slice", required_argument, NULL, OPT_SLICE},
+    {"calls", required_argument, NULL, OPT_CALLS},
     {"chaos", optional_argument, NULL, OPT_CHAOS},
     {"seed", required_argument, NULL, OPT_CHAOS},
     {"dirty", required_argument, NULL, OPT_DIRTY},

@@ -9,6 +9,9 @@
 
 enum lz_dirty_method { LZ_DIRTY_AUTO, LZ_DIRTY_SCAN, LZ_DIRTY_COMPARE };
 
+/* Whether system calls are made without a stop where that is possible. */
+enum lz_calls { LZ_CALLS_STOP, LZ_CALLS_BUFFER };
+
 struct lz_trace_options {
 	char **argv;           /* of the program; argv[0] is searched in PATH */
 	const char *dir;       /* of the recording; NULL: the next PROG-N */
@@ -28,7 +31,8 @@ struct lz_trace_options {
 	 * goes on, */
 	uint64_t max_bytes;
 	bool keep_last; /* or what was recorded first goes; see lz_writer_keep_last() */
-	bool all_env;   /* meta has the values of all variables, also of those that look secret */
+	enum lz_calls calls;
+	bool all_env; /* meta has the values of all variables, also of those that look secret */
 };
 
 struct lz_trace_result {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System calls: the stop before and the stop after. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
@@ -104,7 +105,8 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 		lz_proc_read_some(&t->p, c->args[1], &c->act, sizeof(c->act));
 	if (c->row->klass == LZ_SC_EXIT)
 		return log_exit_call(t);
-	return lz_capture_prepare(t) < 0 ? -1 : lz_blocked_take_early(t);
+	return lz_fast_before_call(t) < 0 || lz_capture_prepare(t) < 0 ? -1
+	                                                               : lz_blocked_take_early(t);
 }
 
 /* CLONE_UNTRACED would keep a child from us that has our marker buffers. */
@@ -294,6 +296,9 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 
 	if (lz_call_wait_on(t, r) < 0 || restore_arguments(t, r) < 0)
 		return -1;
+	/* it was made in a detour, or what comes back from a handler must get into one */
+	if (lz_site_of(&t->fast.sites, r->rip) && lz_proc_set_regs(&t->p, r) < 0)
+		return -1;
 	c->inside = false;
 	lz_blocked_drop(t->cur);
 	if (c->forced && set_result(t, r, c->forced_result) < 0)
@@ -329,7 +334,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		t->cur->clear_tid = c->args[0];
 	int ret = lz_checkpoint_maybe(t, r);
 	lz_shared_unsettle(t);
-	return ret;
+	return ret < 0 ? -1 : lz_fast_after_call(t, r);
 }
 
 int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r)

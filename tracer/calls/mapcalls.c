@@ -152,6 +152,8 @@ int lz_map_protected(struct lz_tracer *t, uint64_t start, uint64_t end, uint32_t
 
 	if (start >= end)
 		return 0;
+	if (prot & PROT_WRITE)
+		lz_detours_moved(t, start, end, start);
 	if (lz_build_op(t, &op) < 0 || (prot & PROT_EXEC && made_executable(t, start, end) < 0) ||
 	    lz_vmas_protect(&t->vmas, start, end, prot) < 0)
 		return -1;

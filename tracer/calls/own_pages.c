@@ -5,26 +5,40 @@
 #include "tracer/log/log.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 
-enum { OWN = 2, MREMAP_FIXED_ = 2, NR_MSEAL = 462 };
+enum { OWN = 3 + LZ_POOLS, MREMAP_FIXED_ = 2, NR_MSEAL = 462 };
 
 struct range {
 	uint64_t start, end;
 };
 
+static int by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 /* In order; empty where there is none. */
 static void own_ranges(const struct lz_tracer *t, struct range own[OWN])
 {
 	const uint64_t stub = t->meta.stub_addr, ring = lz_ring_of(t->s.base);
-	const struct range stub_range = {stub, stub + t->meta.stub_len},
-	                   ring_range = {ring, ring + (t->s.mem ? LZ_RING_LEN : 0)};
-	const bool stub_first = stub < ring;
+	const struct lz_fast *f = &t->fast;
+	const uint64_t fast_len = f->page ? LZ_STUB_CODE + sizeof(*f->page) : 0;
 
-	own[!stub_first] = stub_range;
-	own[stub_first] = ring_range;
+	own[0] = (struct range){stub, stub + t->meta.stub_len};
+	own[1] = (struct range){ring, ring + (t->s.mem ? LZ_RING_LEN : 0)};
+	own[2] = (struct range){f->at, f->at + fast_len};
+	for (size_t i = 0; i < LZ_POOLS; i++) {
+		const uint64_t pool = f->sites.pool[i];
+
+		own[3 + i] = (struct range){pool, pool + (pool ? LZ_POOL_LEN : 0)};
+	}
+	qsort(own, OWN, sizeof(*own), by_start);
 }
 
 static bool touches(const struct lz_tracer *t, uint64_t addr, uint64_t len)

@@ -14,9 +14,8 @@ static bool is_own_area(const struct lz_area *a)
 
 /* Of memory that others change, of what a call under way has stored and no event shows yet, and
  * of memory that is not the program's, replay knows other bytes. */
-static bool is_own(void *arg, uint64_t addr, uint64_t len)
+bool lz_taken_is_own(const struct lz_tracer *t, uint64_t addr, uint64_t len)
 {
-	const struct lz_tracer *t = arg;
 	const struct lz_vmas *m = &t->vmas;
 	uint64_t at = addr, end = addr + len;
 
@@ -28,6 +27,11 @@ static bool is_own(void *arg, uint64_t addr, uint64_t len)
 		at = m->a[i].v.end;
 	}
 	return true;
+}
+
+static bool is_own(void *arg, uint64_t addr, uint64_t len)
+{
+	return lz_taken_is_own(arg, addr, len);
 }
 
 void lz_note_written_bytes(struct lz_tracer *t)

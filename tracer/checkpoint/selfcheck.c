@@ -18,6 +18,12 @@ struct check {
 
 static bool not_ours(struct lz_tracer *t, const struct lz_maps_entry *e)
 {
+	for (size_t i = 0; i < t->fast.sites.n_pools; i++)
+		if (e->start == t->fast.sites.pool[i])
+			return true;
+	if (t->fast.page && e->start >= t->fast.at &&
+	    e->end <= t->fast.at + LZ_STUB_CODE + sizeof(*t->fast.page))
+		return true;
 	return strncmp(e->path, "[v", 2) == 0 ||
 	       (e->start >= t->meta.stub_addr && e->end <= t->meta.stub_addr + t->meta.stub_len);
 }

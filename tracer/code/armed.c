@@ -126,6 +126,7 @@ void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t 
 {
 	for (int k = 0; k < LZ_ARMED_KINDS; k++)
 		lz_places_moved(&t->armed.at[k], start, end, to);
+	lz_detours_moved(t, start, end, to);
 }
 
 void lz_armed_forget(struct lz_tracer *t)

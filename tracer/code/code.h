@@ -33,6 +33,19 @@ void lz_armed_again(struct lz_tracer *t);
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 void lz_armed_forget(struct lz_tracer *t);
 
+/* detour.c */
+/* The system call instruction at AT becomes a jump. 1; 0: it cannot be changed. */
+int lz_detour_make(struct lz_tracer *t, uint64_t at);
+/* The detour's jump goes to the stub's entry of KIND. */
+int lz_detour_kind(struct lz_tracer *t, struct lz_site *x, uint8_t kind);
+/* P, which is let go, gets the program's own instructions back. */
+void lz_detours_release(const struct lz_tracer *t, const struct lz_proc *p);
+/* The same while P runs in the program's memory; and after that. */
+void lz_detours_lend(struct lz_tracer *t, const struct lz_proc *p);
+void lz_detours_again(struct lz_tracer *t);
+/* What was mapped at START is now at TO, with the program's own instructions; 0: nowhere. */
+void lz_detours_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
+
 /* widen.c */
 /* The markers in a new mapping, told by the event that is being built. Nothing is done before
  * the hello call. */

@@ -48,12 +48,29 @@ static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 	return lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0);
 }
 
+/* Where it stands is not there in the child of a fork. */
+static int leave_detour(const struct lz_tracer *t, struct lz_proc *c)
+{
+	struct user_regs_struct r;
+
+	if (c == &t->p || !t->fast.page)
+		return 0;
+	c->elsewhere = t->p.elsewhere;
+	int ret = lz_proc_regs(c, &r);
+	c->elsewhere = NULL;
+	return ret < 0 ? -1 : lz_proc_set_regs(c, &r);
+}
+
 int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 {
 	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
 		return -1;
-	if (!shares)
+	if (!shares) {
 		lz_armed_release(t, c);
+		lz_detours_release(t, c);
+		if (leave_detour(t, c) < 0)
+			return -1;
+	}
 	return lz_insn_release(c, t->cpuid_faults) < 0 ? -1 : restore_affinity(t, c);
 }
 
@@ -116,6 +133,7 @@ static int take_back(struct lz_tracer *t)
 	uint64_t now = s->base + s->parsed;
 
 	lz_armed_again(t);
+	lz_detours_again(t);
 	return s->mem ? lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) : 0;
 }
 
@@ -124,6 +142,7 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 	if (use_sink(t, c) < 0)
 		return -1;
 	lz_armed_release(t, c);
+	lz_detours_lend(t, c);
 	lz_shared_lock_leave(t); /* whoever it waits for may need it */
 	int ret = until_exec(c->pid, gone);
 	return lz_shared_lock_enter(t) < 0 ? -1 : ret;

@@ -6,18 +6,23 @@
 #include <lizard/error.h>
 #include <string.h>
 
-int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
+void lz_build_at(struct lz_tracer *t, uint8_t kind, uint64_t ip, uint64_t marker, uint64_t time_ns)
 {
 	struct lz_event *e = &t->b.ev;
 
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
 	e->tid = t->cur->tid;
-	e->marker = lz_stream_offset(t);
+	e->marker = marker;
 	e->ip = ip;
-	e->time_ns = lz_elapsed(t);
+	e->time_ns = time_ns;
 	e->map_id = t->map_id;
 	t->b.used = 0;
+}
+
+int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
+{
+	lz_build_at(t, kind, ip, lz_stream_offset(t), lz_elapsed(t));
 	return 0;
 }
 
@@ -100,5 +105,6 @@ int lz_build_commit(struct lz_tracer *t)
 	if (lz_writer_event(t->w, &b->ev) < 0)
 		return -1;
 	t->next_event = b->ev.index + 1;
+	t->last_marker = b->ev.marker;
 	return 0;
 }

@@ -12,15 +12,24 @@ int lz_self_check_failed(struct lz_tracer *t)
 	return -1;
 }
 
-int lz_self_check_markers(struct lz_tracer *t, uint32_t end)
+static int check(struct lz_tracer *t, uint32_t end, uint32_t limit)
 {
 	const struct lz_stream *s = &t->s;
 
-	if (!getenv("LIZARD_TRACE_CHECK") ||
-	    lz_markers_end(s->mem, s->parsed, LZ_BUFFER_GUARD) == end)
+	if (!getenv("LIZARD_TRACE_CHECK") || lz_markers_end(s->mem, s->parsed, limit) == end)
 		return 0;
 	lz_fail("self check: the pointer is at offset %#x of the buffer, the markers do not end "
 	        "there",
 	        end);
 	return lz_self_check_failed(t);
+}
+
+int lz_self_check_markers(struct lz_tracer *t, uint32_t end)
+{
+	return check(t, end, LZ_BUFFER_GUARD);
+}
+
+int lz_self_check_boundary(struct lz_tracer *t, uint32_t at)
+{
+	return check(t, at, at);
 }

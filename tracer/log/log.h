@@ -14,6 +14,8 @@ uint64_t lz_tracer_time(void);
 
 /* builder.c */
 int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip);
+/* The same at stream offset MARKER. */
+void lz_build_at(struct lz_tracer *t, uint8_t kind, uint64_t ip, uint64_t marker, uint64_t time_ns);
 /* Adds what stands in the program's memory; as much as can be read. */
 int lz_build_read(struct lz_tracer *t, uint64_t addr, uint64_t len);
 int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len);
@@ -52,6 +54,8 @@ int lz_stream_set_pos(struct lz_tracer *t);
 /* With LIZARD_TRACE_CHECK=1, where the markers were not parsed: they end at offset END of the
  * buffer. */
 int lz_self_check_markers(struct lz_tracer *t, uint32_t end);
+/* The same: a marker ends at offset AT. */
+int lz_self_check_boundary(struct lz_tracer *t, uint32_t at);
 /* What is wrong ends the program: it would go on unrecorded, end well, and no test would see it.
  * Gives -1. */
 int lz_self_check_failed(struct lz_tracer *t);

@@ -235,6 +235,8 @@ static int read_batch(struct lz_tracer *t, struct lz_page_set *s, const uint64_t
 			lz_blocked_show(t, addr[i], now);
 		if (now)
 			lz_shared_show(t, addr[i], now);
+		if (now)
+			lz_sites_show(&t->fast.sites, addr[i], now);
 		if (compare_page(t, s, addr[i], now) < 0)
 			return -1;
 	}

@@ -27,6 +27,9 @@ int lz_pages_check(struct lz_tracer *t)
 		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
 			continue;
 		lz_blocked_show(t, addr, g->batch);
+		/* else it is as in its file */
+		if (lz_sites_show(&t->fast.sites, addr, g->batch) && !held)
+			continue;
 		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
 			held = lz_zero_page;
 		if (!held || memcmp(held, g->batch, LZ_PAGE) != 0)

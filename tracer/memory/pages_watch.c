@@ -99,6 +99,7 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
 		if (lz_proc_read(&t->p, g->cand[i], page, LZ_PAGE) < 0)
 			return -1;
 		lz_blocked_show(t, g->cand[i], page); /* that was the kernel, for another thread */
+		lz_sites_show(&t->fast.sites, g->cand[i], page);
 		lz_set_add(set, g->cand[i], page, NULL);
 	}
 	for (size_t i = 0; i < g->n_carry; i++)

@@ -3,6 +3,7 @@
  * store, or a checkpoint taken on the spot), by one single step, which stops at the handler's
  * first instruction. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
@@ -56,12 +57,31 @@ static int log_frame(struct lz_tracer *t, const struct user_regs_struct *r)
 	return lz_build_read(t, r->rsp, fp + size - r->rsp);
 }
 
+/* The handler must not see where it has interrupted the program in a detour. */
+static int show_frame(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const uint64_t at = r->rsp + 8 + offsetof(ucontext_t, uc_mcontext.gregs);
+	gregset_t g = {0};
+
+	if (!t->fast.page || lz_proc_read(&t->p, at, g, sizeof(g)) < 0)
+		return 0;
+	const uint64_t real = (uint64_t)g[REG_RIP], shown = lz_sites_shown(&t->fast.sites, real);
+
+	if (real == shown)
+		return 0;
+	g[REG_RIP] = (greg_t)shown;
+	if ((uint64_t)g[REG_RCX] == real)
+		g[REG_RCX] = (greg_t)shown;
+	return lz_proc_write(&t->p, at, g, sizeof(g));
+}
+
 static int at_handler(struct lz_tracer *t, int signo)
 {
 	struct user_regs_struct r;
 	struct lz_disposition *act = &t->act[signo];
 
-	if (lz_proc_regs(&t->p, &r) < 0 || lz_build_regs(t, &r, true) < 0 || log_frame(t, &r) < 0)
+	if (lz_proc_regs(&t->p, &r) < 0 || show_frame(t, &r) < 0 ||
+	    lz_build_regs(t, &r, true) < 0 || log_frame(t, &r) < 0)
 		return -1;
 	if (act->flags & SA_RESETHAND_)
 		act->handler = 0;
@@ -266,6 +286,11 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
 	lz_signal_find_sent(t, signo, &info);
+	int fast = lz_fast_refused(t, &info, &r);
+	if (fast == 0)
+		fast = lz_fast_trap(t, &info, &r);
+	if (fast)
+		return fast < 0 ? -1 : 0;
 	if (is_forced(t, signo, &info))
 		return deliver_now(t, signo, &info, &r, 0, deliver);
 	if (lz_signal_synchronous(signo, &info)) {
@@ -298,8 +323,9 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 	if (due && !lz_at_instant(t, r)) {
 		/* Between a marker's stores the stream cannot be interrupted; and a position is
 		 * the name of one checkpoint. */
-		if ((lz_stream_inside_marker(t, r) || lz_checkpoint_at(t, r->rip)) &&
-		    t->cur->sig.retries++ < 8) {
+		if (lz_fast_inside(t, r) ||
+		    ((lz_stream_inside_marker(t, r) || lz_checkpoint_at(t, r->rip)) &&
+		     t->cur->sig.retries++ < 8)) {
 			t->cur->sig.armed_since = lz_now();
 			return lz_stream_fence(t);
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recording has failed: the program goes on by itself. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/log/log.h"
@@ -56,6 +57,19 @@ static int event_of(const struct lz_tracer *t)
 	return info.si_code >> 8;
 }
 
+/* 1: it was one of a call that would have been made without a stop. */
+static int fast_stop(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+	siginfo_t info;
+
+	if (!t->fast.page || ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0 ||
+	    lz_proc_regs(&t->p, &r) < 0)
+		return 0;
+	int ret = lz_fast_refused(t, &info, &r);
+	return ret ? ret : lz_fast_trap(t, &info, &r);
+}
+
 /* At a stop that the recorder has not seen. */
 static int note(struct lz_tracer *t, int status)
 {
@@ -68,6 +82,9 @@ static int note(struct lz_tracer *t, int status)
 		t->exec_pending = true;
 	if (event || WSTOPSIG(status) == (SIGTRAP | 0x80))
 		return 0;
+	int fast = fast_stop(t);
+	if (fast)
+		return fast < 0 ? -1 : 0;
 	int dropped = lz_signal_hold_stop(t, WSTOPSIG(status));
 	if (dropped < 0)
 		return -1;
@@ -222,6 +239,7 @@ static int new_program(struct lz_tracer *t)
 	t->exec_pending = t->borrowed.undumpable = false;
 	lz_stream_forget(t);
 	lz_armed_forget(t);
+	lz_fast_forget(t);
 	lz_proc_close(&t->p);
 	if (lz_proc_open(&t->p, pid) < 0)
 		t->p = (struct lz_proc){.pid = pid, .mem = -1};
@@ -270,8 +288,9 @@ static int clean(struct lz_tracer *t)
 {
 	if (t->cur->watched && lz_chaos_unwatch(t) < 0)
 		return -1;
-	if (lz_signal_release_in_call(t) < 0 || lz_set_clean(t, &t->p, !is_first(t)) < 0 ||
-	    lz_set_randomized(t, &t->p) < 0 || lz_set_undumpable(t, &t->p) < 0 || give_back(t) < 0)
+	if (lz_signal_release_in_call(t) < 0 || lz_fast_undispatch(t) < 0 ||
+	    lz_set_clean(t, &t->p, !is_first(t)) < 0 || lz_set_randomized(t, &t->p) < 0 ||
+	    lz_set_undumpable(t, &t->p) < 0 || give_back(t) < 0)
 		return -1;
 	return restart(t);
 }
@@ -333,6 +352,7 @@ static int wait_for_end(struct lz_tracer *t)
 int lz_detach(struct lz_tracer *t)
 {
 	lz_mover_stop(t);
+	lz_fast_end(t);
 	if (for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach_thread) < 0)
 		return -1;
 	return wait_for_end(t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program's stops, one after the other. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/log/log.h"
@@ -87,7 +88,10 @@ static int flush(struct lz_tracer *t)
 
 	loop.last_flush = lz_now();
 	lz_follow_tick(t);
-	if (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 || lz_tell_hash(t) < 0)
+	/* what the events have no place behind yet */
+	lz_stream_offset(t);
+	if (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 ||
+	    lz_tell_hash(t) < 0)
 		return -1;
 	return max && lz_writer_size(t->w) >= max ? too_large(max) : 0;
 }
@@ -180,7 +184,8 @@ static int ended(struct lz_tracer *t, int status)
 	lz_signals_done();
 	lz_shared_lock_leave(t);
 	lz_follow_gone(t);
-	if (lz_stream_push(t) < 0 || lz_build(t, LZ_EV_EXIT, loop.last_ip) < 0)
+	if (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0 ||
+	    lz_build(t, LZ_EV_EXIT, loop.last_ip) < 0)
 		return -1;
 	t->b.ev.status = (uint32_t)status;
 	return lz_build_commit(t);
@@ -215,6 +220,7 @@ static int at_exec(struct lz_tracer *t)
 	lz_threads_exec(t);
 	lz_stream_forget(t);
 	lz_armed_forget(t);
+	lz_fast_forget(t);
 	lz_pages_free(t->pages);
 	t->pages = NULL;
 	t->exec_pending = true;
@@ -282,7 +288,7 @@ static int at_exit_event(struct lz_tracer *t)
 	struct user_regs_struct r;
 
 	if (lz_proc_regs(&t->p, &r) == 0)
-		loop.last_ip = r.rip;
+		loop.last_ip = lz_fast_shown(t, &r);
 	if (lz_stream_push(t) < 0)
 		return -1;
 	if (t->cur->call.inside && t->cur->call.nr == SYS_exit && t->n_threads > 1 &&
@@ -383,6 +389,7 @@ static int resume(struct lz_tracer *t, int request, int sig)
 {
 	if (t->cur->has_pending_status || t->cur->ended)
 		return 0;
+	request = lz_fast_resume(t, request);
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume the program");
 	t->cur->running = true;
@@ -408,6 +415,11 @@ int lz_loop(struct lz_tracer *t)
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
 		t->cur->listening = t->cur->running = false;
+		if (lz_fast_stopped(t) < 0) {
+			t->cur->has_pending_status = true;
+			t->cur->pending_status = status;
+			return -1;
+		}
 		if (lz_shared_lock_enter(t) < 0)
 			return -1;
 		if (at_stop(t, status, &request, &sig) < 0 ||

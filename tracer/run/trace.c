@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the options to a finished recording. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/log/log.h"
@@ -116,6 +117,7 @@ static void clean_up(struct lz_tracer *t)
 	lz_pages_free(t->pages);
 	lz_vmas_clear(&t->vmas);
 	lz_shared_free(t);
+	lz_fast_forget(t);
 	lz_threads_free(t);
 	lz_armed_forget(t);
 	free(t->b.bytes);
@@ -131,7 +133,7 @@ static int go_on_alone(struct lz_tracer *t)
 	lz_warn("recording ends here: %s", lz_error());
 	t->meta.duration_ns = lz_elapsed(t);
 	tell_stopped(t, lz_error(), -1);
-	if (t->w && (lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0))
+	if (t->w && (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0))
 		lz_debug("the last moments are missing: %s", lz_error());
 	lz_shared_lock_leave(t);
 	if (t->ended)

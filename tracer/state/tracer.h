@@ -3,6 +3,8 @@
 #ifndef LIZARD_TRACER_TRACER_H
 #define LIZARD_TRACER_TRACER_H
 
+#include "tracer/state/call_page.h"
+#include "tracer/state/sites.h"
 #include "tracer/state/vmas.h"
 
 #include <common/clock.h>
@@ -120,6 +122,10 @@ struct lz_thread {
 	bool listening;   /* in a group stop */
 	bool halted;  /* in one, too, or on the way there, after it has stood without the turn */
 	bool watched; /* has a data breakpoint on the end of its turn */
+	/* It makes system calls without a stop, those that the kernel lets through. */
+	bool fast;
+	bool dispatched; /* and the kernel reports the others */
+	uint32_t slot;   /* of its selector */
 	uint64_t priority;
 	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
 	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
@@ -169,6 +175,23 @@ struct lz_places {
 enum lz_armed_kind { LZ_ARMED_INSN, LZ_ARMED_ADD, LZ_ARMED_CPUID, LZ_ARMED_KINDS };
 struct lz_armed {
 	struct lz_places at[LZ_ARMED_KINDS];
+};
+
+/* System calls without a stop: calls/fast.c. */
+struct lz_fast {
+	bool refused;              /* they cannot be had here */
+	struct lz_call_page *page; /* NULL: not yet */
+	uint64_t at;               /* of the stub's code, in the program; the page is behind it */
+	uint32_t taken;            /* of the log: has become events */
+	struct lz_sites sites;
+	unsigned
+	    wanted; /* calls that could have been made without a stop, before there was a page */
+	unsigned n_slots; /* threads that have had one */
+	bool no_fds;      /* somebody else changes the program's descriptors */
+	/* Was the stop after the one at such an address one that a fast thread would have had? */
+	int8_t foresight[256];
+	uint64_t last_ip, n_taken, n_taken_before;
+	uint64_t unfit[64]; /* sites that cannot be changed, by their addresses */
 };
 
 struct lz_pages;
@@ -263,6 +286,8 @@ struct lz_tracer {
 	bool cpuid_faults;
 	_Atomic bool cpuid_told; /* or else there may be one that nothing traps */
 	struct lz_armed armed;
+	struct lz_fast fast;
+	uint64_t last_marker; /* of the last event */
 	bool ended;
 	int status; /* as waitpid gives it */
 	struct lz_borrowed borrowed;
