@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# System calls that the program makes without a stop (--calls=buffer): it sees what it sees without a recorder, replay prints what it
+# printed, and most of the stops are gone. It may be killed at any time, and may store into the recorder's log.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+progs=$LIZARD_SRC/tests/progs/trace
+export LIZARD_TRACE_CHECK=1
+
+echo=$(tool replay-echo)
+ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+gcc -O1 -w -pthread -o "$T/plain" "$progs/fast_calls.c"
+gcc -O1 -w -pthread -static -o "$T/static" "$progs/fast_calls.c"
+lizard-cc -O1 -w -pthread -o "$T/markers" "$progs/fast_calls.c"
+gcc -O1 -w -I"$LIZARD_SRC" -I"$LIZARD_SRC/include" -o "$T/forges" "$progs/forges_log.c"
+[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/forges" ]
+ok $? "the programs build" || done_testing
+mkdir "$T/files"
+
+record() { # NAME PROGRAM OPTION ...
+	local name=$1 rec=$T/recordings/$1 prog=$2
+	shift 2
+	rm -rf "$rec"
+	LIZARD_DEBUG=1 timeout -k 5 120 lizard-trace -q "$@" -o "$rec" "$T/$prog" "$T/files" >"$T/out" 2>"$T/err"
+	is "$? $(head -n 1 "$T/out")" "0 well" "$name: recorded" || diag "$(cat "$T/out" "$T/err")"
+	timeout -k 5 120 "$echo" "$rec" >"$T/replayed" 2>"$T/verify"
+	ok $? "$name: it replays" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$rec"; }
+	is "$(cat "$T/replayed")" "$(cat "$T/out")" "$name: replay prints the same"
+	fast=$(sed -n 's/^.* \([0-9]*\) system calls were made without a stop.*/\1/p' "$T/err" | tail -n 1)
+}
+
+for prog in plain static markers; do
+	record "$prog-stop" $prog --calls=stop
+	is "$fast" "" "$prog: with a stop for each call there are no others"
+	record "$prog-buffer" $prog --calls=buffer
+	[ "${fast:-0}" -gt 10000 ]
+	ok $? "$prog: thousands of calls are made without a stop" || diag "${fast:-0}"
+done
+record compare markers --calls=buffer --dirty=compare
+record often plain --calls=buffer --checkpoint-interval=20
+record last plain --calls=buffer --keep-part=last --max-size=2M
+record hash markers --calls=buffer --flow=hash
+record chaos markers --calls=buffer --chaos=7
+record follow plain --calls=buffer --follow=all
+
+# Killed, it or its recorder: what there is replays.
+n=6
+[ -z "$LIZARD_LONG" ] || n=150
+for who in program recorder; do
+	for delay in $(awk -v n=$n 'BEGIN { srand(5); for (i = 0; i < n; i++) printf "%.3f\n", 0.05 + 0.6 * rand() }'); do
+		rec=$T/recordings/killed
+		rm -rf "$rec"
+		lizard-trace -q --calls=buffer --checkpoint-interval=50 -o "$rec" "$T/plain" "$T/files" >"$T/out" 2>"$T/err" &
+		tracer=$!
+		sleep "$delay"
+		program=$(pgrep -P $tracer -f "^$T/plain" | head -n 1)
+		[ $who = program ] || program=$tracer
+		[ -z "$program" ] || kill -9 "$program"
+		wait $tracer 2>/dev/null
+		timeout -k 5 120 lizard verify "$rec" >"$T/verify" 2>&1
+		[ $? = 0 ] || grep -q 'no recording\|no checkpoint\|cannot open' "$T/verify"
+		ok $? "$who killed after $delay s: it replays" || { diag "$(cat "$T/err")" "$(tail -n 3 "$T/verify")"; replay_hint "$rec"; break; }
+	done
+done
+
+# What the program stores into the log ends the recording, or is one that does not replay; the program goes on.
+seeds="1 2"
+[ -z "$LIZARD_LONG" ] || seeds=$(seq 100)
+for what in head field length result written unread rules bytes; do
+	for seed in $seeds; do
+		rm -rf "$T/recordings/forged"
+		timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/forged" "$T/forges" "$seed" $what >"$T/out" 2>"$T/err"
+		is "$? $(cat "$T/out")" "0 well" "$what, seed $seed: the program goes on" || diag "$(cat "$T/err")"
+	done
+done
+timeout 60 lizard-trace -q --calls=buffer -o "$T/recordings/head" "$T/forges" 1 head >"$T/out" 2>"$T/err"
+like "$(cat "$T/err")" "the log of system calls is broken: its length; has the program stored there" "said in words"
+done_testing

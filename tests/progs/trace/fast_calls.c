@@ -1,0 +1,307 @@
+/* System calls that the recorder lets the program make without a stop, and what could show that it does: the result of each, as
+ * often as it takes to be fast, code that is read, written, moved or jumped into, signals, children and threads. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { TIMES = 60 };
+extern char **environ;
+
+#define CHECK(x) \
+	do { \
+		if (!(x)) { \
+			printf("line %d: %s: %s\n", __LINE__, #x, strerror(errno)); \
+			exit(1); \
+		} \
+	} while (0)
+
+static uint64_t sum;
+
+static void add(const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+
+	while (n--)
+		sum = (sum ^ *b++) * 0x100000001b3;
+}
+
+/* ---- results ---- */
+
+static void files(const char *dir)
+{
+	char path[4096], bytes[70000], back[70000];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/file", dir);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7 % 251);
+	for (int i = 0; i < TIMES; i++) {
+		size_t n = (size_t)i * i * 19 % sizeof(bytes) + 1;
+		int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+		CHECK(fd >= 0);
+		for (int k = 0; k < 4; k++) {
+			CHECK(write(fd, bytes, n) == (ssize_t)n);
+			CHECK(pwrite(fd, bytes, 100, 3) == 100);
+			memset(back, 0, sizeof(back));
+			CHECK(pread(fd, back, n, 0) == (ssize_t)n);
+			CHECK(n < 103 || (!memcmp(back, bytes, 3) && !memcmp(back + 3, bytes, 100) && !memcmp(back + 103, bytes + 103, n - 103)));
+			CHECK(lseek(fd, 0, SEEK_CUR) == (off_t)n && lseek(fd, -1, SEEK_SET) == -1 && errno == EINVAL);
+			CHECK(lseek(fd, 0, SEEK_SET) == 0 && read(fd, back, sizeof(back)) == (ssize_t)(n < 103 ? 103 : n));
+			CHECK(read(fd, back, 10) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+			add(back, n);
+			CHECK(fstat(fd, &st) == 0 && st.st_size == (off_t)(n < 103 ? 103 : n));
+		}
+		CHECK(close(fd) == 0 && close(fd) == -1 && errno == EBADF);
+		CHECK(read(fd, back, 1) == -1 && errno == EBADF);
+		CHECK(stat(path, &st) == 0 && access(path, R_OK) == 0 && access("/nowhere", R_OK) == -1);
+	}
+	/* a number that becomes another thing's */
+	for (int i = 0; i < TIMES; i++) {
+		int fd = open(path, O_RDONLY), two[2];
+
+		CHECK(fd >= 0 && read(fd, back, 16) == 16 && read(fd, back, 16) == 16);
+		close(fd);
+		CHECK(pipe(two) == 0 && write(two[1], "xy", 2) == 2);
+		CHECK(read(two[0], back, 16) == 2 && back[0] == 'x');
+		close(two[0]);
+		CHECK(dup2(open(path, O_RDONLY), two[0]) >= 0);
+		CHECK(read(two[0], back, 16) == 16 && back[1] == 7);
+		for (int k = two[0]; k <= two[1] + 1; k++)
+			close(k);
+	}
+	DIR *d = opendir("/usr/include");
+	for (struct dirent *e; d && (e = readdir(d));)
+		add(e->d_name, strlen(e->d_name));
+	CHECK(!d || closedir(d) == 0);
+}
+
+static void others(void)
+{
+	struct timespec ts, before = {0};
+	struct rusage ru;
+	struct utsname un;
+	char bytes[300];
+
+	for (int i = 0; i < TIMES; i++) {
+		CHECK(clock_gettime(CLOCK_MONOTONIC, &ts) == 0);
+		CHECK(ts.tv_sec > before.tv_sec || (ts.tv_sec == before.tv_sec && ts.tv_nsec >= before.tv_nsec));
+		before = ts;
+		add(&ts, sizeof(ts));
+		CHECK(clock_gettime(12345, &ts) == -1 && errno == EINVAL);
+		CHECK(getpid() == syscall(SYS_getpid) && gettid() == getpid() && getppid() > 0);
+		CHECK(uname(&un) == 0 && getrusage(RUSAGE_SELF, &ru) == 0 && getuid() == geteuid());
+		CHECK(syscall(SYS_gettimeofday, NULL, NULL) == 0 && syscall(SYS_time, NULL) > 0);
+		CHECK(getrandom(bytes, sizeof(bytes), 0) == sizeof(bytes) && getcwd(bytes, sizeof(bytes)));
+		add(bytes, sizeof(bytes));
+		CHECK(readlink("/proc/self/exe", bytes, sizeof(bytes)) > 0 && sched_yield() == 0);
+		/* the kernel may have written a part */
+		char *edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		CHECK(edge != MAP_FAILED && munmap(edge + 4096, 4096) == 0);
+		CHECK(syscall(SYS_uname, edge + 4096 - 100) == -1 && errno == EFAULT);
+		add(edge, 4096);
+		CHECK(syscall(SYS_clock_gettime, 1, 8) == -1 && errno == EFAULT);
+		munmap(edge, 4096);
+	}
+}
+
+/* ---- code ---- */
+
+/* Two system calls behind which other instructions are, and ways into what is behind them. */
+long by_test(long into);
+long by_cmp(long into);
+__asm__(".macro call_site name, first, second\n"
+        "	.globl \\name\n"
+        "	.balign 64\n"
+        "\\name:	push %rbx\n"
+        "	mov %rdi, %rbx\n"
+        "	mov $-5, %rax\n"
+        "	cmp $1, %rbx\n"
+        "	je 1f\n"
+        "	cmp $0, %rax\n"
+        "	mov $-5, %rax\n"
+        "	cmp $2, %rbx\n"
+        "	je 2f\n"
+        "	mov $110, %eax\n"
+        "	syscall\n"
+        "1:	\\first\n"
+        "2:	\\second\n"
+        "	mov $7, %eax\n"
+        "	pop %rbx\n"
+        "	ret\n"
+        "3:	mov $8, %eax\n"
+        "	pop %rbx\n"
+        "	ret\n"
+        ".endm\n"
+        "call_site by_test, \"test %eax, %eax\", \"js 3f\"\n"
+        "call_site by_cmp, \"cmp $-4095, %rax\", \"jae 3f\"\n");
+
+static void jumps(void)
+{
+	for (int i = 0; i < TIMES; i++) {
+		CHECK(by_test(0) == 7 && by_cmp(0) == 7);
+		CHECK(by_test(1) == 8 && by_cmp(1) == 8);
+		CHECK(by_cmp(2) == 7 || by_cmp(2) == 8);
+		CHECK(by_test(2) == 7 || by_test(2) == 8);
+	}
+}
+
+/* Code of the program that becomes writable is the program's own; so is what is moved. */
+static void own_code(void)
+{
+	uint8_t *at = (uint8_t *)by_cmp, *page = (uint8_t *)((uintptr_t)at & ~4095UL), *call = memmem(at, 64, "\xb8\x6e\x00\x00\x00", 5);
+
+	CHECK(call && mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+	CHECK(call[5] == 0x0f && call[6] == 0x05 && call[7] == 0x48);
+	call[1] = 39; /* getpid */
+	CHECK(by_cmp(0) == 7);
+	call[1] = 110;
+	CHECK(mprotect(page, 8192, PROT_READ | PROT_EXEC) == 0);
+	jumps();
+	CHECK(call[1] == 110);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t alarms, strange;
+static sigjmp_buf out;
+static volatile sig_atomic_t jump;
+
+/* What it has interrupted is code of a file. */
+static void on_alarm(int sig, siginfo_t *info, void *context)
+{
+	static uint64_t low = UINT64_MAX, high;
+	ucontext_t *uc = context;
+	uint64_t rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+
+	(void)info;
+	alarms++;
+	strange |= rip < 0x1000;
+	low = rip < low ? rip : low;
+	high = rip > high ? rip : high;
+	if (jump && alarms % 5 == 0)
+		siglongjmp(out, sig);
+}
+
+static void signals(void)
+{
+	struct sigaction act = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct itimerval often = {{0, 1000}, {0, 1000}}, never = {0};
+	volatile uint64_t rounds = 0;
+
+	CHECK(sigaction(SIGALRM, &act, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+	while (alarms < 40) {
+		rounds += getppid() > 0;
+		if (rounds % 64 == 0)
+			usleep(1);
+	}
+	jump = 1;
+	if (sigsetjmp(out, 1) == 0 || alarms < 80)
+		while (alarms < 80)
+			rounds += (by_test(0) == 7) + (syscall(SYS_gettid) > 0);
+	jump = 0;
+	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && !strange && rounds > 0);
+	/* blocked, ignored */
+	sigset_t all;
+	sigfillset(&all);
+	CHECK(sigprocmask(SIG_BLOCK, &all, NULL) == 0 && signal(SIGTRAP, SIG_IGN) != SIG_ERR && signal(SIGSYS, SIG_IGN) != SIG_ERR);
+	jumps();
+	others();
+	CHECK(sigprocmask(SIG_UNBLOCK, &all, NULL) == 0);
+	CHECK(signal(SIGTRAP, SIG_DFL) == SIG_IGN && signal(SIGSYS, SIG_DFL) == SIG_IGN);
+}
+
+/* ---- children and threads ---- */
+
+static void *thread(void *arg)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < 300; i++) {
+		n += getppid() > 0;
+		n += (uint64_t)syscall(SYS_gettid) > 0;
+		if (i % 50 == 0)
+			sched_yield();
+	}
+	*(uint64_t *)arg = n;
+	return NULL;
+}
+
+static void threads(void)
+{
+	uint64_t n[4] = {0};
+	pthread_t t[4];
+
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&t[i], NULL, thread, &n[i]) == 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_join(t[i], NULL) == 0 && n[i] == 600);
+}
+
+static void children(void)
+{
+	char *const argv[] = {"true", NULL};
+	int status;
+	pid_t pid;
+
+	for (int i = 0; i < 8; i++) {
+		pid = i % 2 ? fork() : (pid_t)syscall(SYS_fork);
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			jumps();
+			for (int k = 0; k < TIMES; k++)
+				CHECK(getppid() > 0);
+			_exit(0);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+		pid = vfork();
+		if (pid == 0) {
+			for (int k = 0; k < 3; k++)
+				getppid();
+			_exit(3);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 3);
+		CHECK(posix_spawnp(&pid, "true", NULL, NULL, argv, environ) == 0);
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+		jumps();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return 2;
+	jumps();
+	others();
+	files(argv[1]);
+	own_code();
+	signals();
+	threads();
+	children();
+	files(argv[1]);
+	if (argc > 2)
+		execl(argv[0], argv[0], argv[1], (char *)NULL);
+	printf("well\n%016llx\n", (unsigned long long)sum);
+	return 0;
+}
