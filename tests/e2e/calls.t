@@ -43,6 +43,14 @@ record hash markers --calls=buffer --flow=hash
 record chaos markers --calls=buffer --chaos=7
 record follow plain --calls=buffer --follow=all
 
+# The offset in the marker stream, where r15 and __lizard_pos hold older pointers, too.
+gcc -O2 -shared -fPIC -o "$T/libcallback_calls.so" "$progs/callback_calls_lib.c"
+lizard-cc -O2 -D_GNU_SOURCE -o "$T/callbacks" "$progs/callback_calls.c" "$T/libcallback_calls.so"
+timeout -k 5 120 lizard-trace -q --calls=buffer -o "$T/recordings/callbacks" "$T/callbacks" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out")" "0 $("$T/callbacks")" "callbacks: recorded" || diag "$(cat "$T/err")"
+timeout -k 5 120 lizard verify "$T/recordings/callbacks" >"$T/verify" 2>&1
+ok $? "callbacks: verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/callbacks"; }
+
 # Killed, it or its recorder: what there is replays.
 n=6
 [ -z "$LIZARD_LONG" ] || n=150
