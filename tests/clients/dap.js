@@ -221,11 +221,11 @@ const scenarios = {
 		say("again", `${at.reason} ${at.text || at.description}`);
 	},
 
-	// A run that takes long, because GDB evaluates a condition at each of its many rounds.
+	// A run that takes long: a condition that GDB keeps for itself is evaluated at each of many rounds.
 	async pause(walk) {
 		await walk.begin();
 		await walk.stop("configurationDone");
-		const breakpoints = [{ line: lineOf("ticks += n"), condition: "n < 0" }];
+		const breakpoints = [{ line: lineOf("ticks += n"), condition: '$_streq("a", "b")' }];
 		await walk.send("setBreakpoints", { source: { path: source }, breakpoints });
 		for (const request of ["continue", "reverseContinue"]) {
 			const stopped = walk.stop(request);
