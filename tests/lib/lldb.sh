@@ -39,6 +39,8 @@ lldb_end() {
 lldb_run() {
 	{
 		echo "settings set use-color false"
+		# A crowded machine may answer late.
+		echo "settings set plugin.process.gdb-remote.packet-timeout 60"
 		echo "command script import $LIZARD_BIN/../lib/lizard/lizard_lldb.py"
 		[ -z "${1:-}" ] || echo "target create $1"
 		echo "gdb-remote $lldb_port"
