@@ -25,6 +25,7 @@ lldb_find() {
 }
 
 lldb_serve() {
+	rm -f "$T/server" # of the server before
 	"$LIZARD_BIN/lizard-gdb" -s 0 "$@" >/dev/null 2>"$T/server" &
 	lldb_server=$!
 	wait_until grep -q listening "$T/server" || return 1
