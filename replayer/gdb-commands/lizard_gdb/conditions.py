@@ -13,7 +13,7 @@ import gdb
 
 from .libraries import WATCHPOINTS
 from .replay import inside
-from .server import monitor, uninterrupted
+from .server import handles, monitor, uninterrupted
 from .text import say
 
 LOCATION = re.compile(r"^(-?\d+)(?:\.\d+)?\s.*?\b0x([0-9a-f]{8,})\b", re.M)  # in the list of breakpoints
@@ -90,7 +90,7 @@ def heed():
         pass  # a live program
 
 
-@uninterrupted
+@handles
 def on_resume(event):
     """A move begins. Calls are none."""
     restore()
