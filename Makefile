@@ -9,10 +9,14 @@ VERSION := 0.1.0
 CC      ?= gcc
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+# A thread of ours has a stack of 1 MiB (common/base/thread.c), and one page behind it that faults.
+WARN    += -Werror=frame-larger-than=131072 -fstack-clash-protection
 CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
 # Distributions set PACKAGED=1: messages then name their packages instead of this Makefile.
 CPPFLAGS += $(if $(PACKAGED),-DLIZARD_PACKAGED)
-LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -lxxhash -ljansson -lpthread
+LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -lxxhash -ljansson -lm -lpthread
+# Those of lizard itself. Packages have them all from the distribution, which mends them.
+LINKED   = $(if $(PACKAGED)$(filter 1,$(SANITIZE)),$(LDLIBS),$(shell scripts/link-libs '$(CC)' $(LDLIBS)))
 ifeq ($(SANITIZE),1)
 override BUILD := $(patsubst %-san,%,$(BUILD))-san
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
@@ -30,8 +34,8 @@ all:
 
 # One static library per folder, top to bottom; some folders have rooms.
 FOLDERS := cmds replayer sysfake restorer tracer common
-# replayer/gdb is compiled with GDB.
-SOURCES  = $(filter-out replayer/gdb/%,$(wildcard $(1)/*.c $(1)/*/*.c))
+# replayer/gdb is compiled with GDB, cmds/loaded for objects that are loaded when they are used.
+SOURCES  = $(filter-out replayer/gdb/% cmds/loaded/%,$(wildcard $(1)/*.c $(1)/*/*.c))
 SRC     := $(foreach d,$(FOLDERS),$(call SOURCES,$(d)))
 OBJS    := $(SRC:%.c=$(OBJ)/%.o)
 ARCHIVE  = $(OBJ)/lib$(1).a

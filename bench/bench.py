@@ -5,7 +5,7 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---rates-only | --crowd-only | --conditions-only | --long [MINUTES]]
+--later-only | --work-only | --rates-only | --crowd-only | --conditions-only | --starts-only | --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -18,8 +18,11 @@ import sys
 import time
 from itertools import zip_longest
 import crowd
+import later
 import long
 import rates
+import starts
+import work
 
 SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
@@ -27,6 +30,7 @@ DIR = os.environ.get("LIZARD_BENCH_DIR", "/tmp/lizard-bench")
 REAL = ["bzip2", "gzip", "lua"]
 # The work of the first try; it is doubled until the program computes for LEAST seconds natively.
 OWN = {"mesh": {"-O0": "120", "-O2": "700"}, "life": {"-O0": "80", "-O2": "200"},
+       "branchy": {"-O0": "40", "-O2": "80"},
        "reads": {"-O0": "300000", "-O2": "300000"},
        # Four threads, of which one runs at a time while recorded: to be compared on one CPU.
        "threads": {"-O0": "10000", "-O2": "60000"}}
@@ -231,6 +235,17 @@ def flow(rounds):
     return lines
 
 
+def paid_later(rounds, names, levels):
+    programs = []
+    for name in names:
+        for level in levels:
+            native, lizard = (build(name, level, compiler, label)
+                              for compiler, label in (("gcc", "native"), (BIN + "/lizard-cc", "lizard")))
+            scale = long_enough(name, level, native)
+            programs.append((f"{name} {level}", command(name, level, native, scale), command(name, level, lizard, scale)))
+    return later.measure(programs, run, BIN, f"{DIR}/recording", size_of, f"{SRC}/bench/first.gdb.py", rounds)
+
+
 def crowded(rounds):
     lines = []
     for name, level in (("gzip", "-O2"), ("life", "-O2"), ("reads", "-O2")):
@@ -268,14 +283,19 @@ def main():
     args.add_argument("--no-latency", action="store_true")
     args.add_argument("--latency-only", action="store_true")
     args.add_argument("--flow-only", action="store_true")
+    args.add_argument("--later-only", action="store_true")
     args.add_argument("--rates-only", action="store_true")
+    args.add_argument("--work-only", action="store_true")
     args.add_argument("--crowd-only", action="store_true")
     args.add_argument("--conditions-only", action="store_true")
+    args.add_argument("--starts-only", action="store_true")
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    nothing_else = args.latency_only or args.flow_only or args.rates_only or args.crowd_only or args.conditions_only or args.long
-    wanted = args.only.split(",") if args.only else [] if nothing_else else REAL + list(OWN)
+    nothing_else = (args.latency_only or args.flow_only or args.later_only or args.rates_only or args.crowd_only or args.work_only or
+                    args.conditions_only or args.starts_only or args.long)
+    chosen = args.only.split(",") if args.only else []
+    wanted = [] if nothing_else else chosen or REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
         model = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), "?")
     print(f"{model}, {len(os.sched_getaffinity(0))} CPUs, Linux {os.uname().release}; load {os.getloadavg()[0]:.1f}; "
@@ -289,17 +309,24 @@ def main():
     for text in limits_missed(results):
         print("missed:", text)
     calls = system_calls(args.rounds) if args.rates_only or not nothing_else and not args.only else []
+    works = []
+    if args.work_only or not nothing_else and not args.only:
+        works = work.measure(BIN, f"{DIR}/work", SRC, args.rounds, chosen)
     flows = flow(args.rounds) if args.flow_only or not nothing_else else []
+    paid = []
+    if args.later_only or not nothing_else and not args.only:
+        paid = paid_later(args.rounds, chosen or later.PROGRAMS, args.levels.split(","))
     crowds = crowded(args.rounds) if args.crowd_only or not nothing_else else []
     stops = conditions() if args.conditions_only or not nothing_else and not args.no_latency else []
+    begun = starts.measure(BIN, f"{DIR}/starts", args.rounds) if args.starts_only or not nothing_else else {}
     moves = []
     if args.latency_only or not nothing_else and not args.no_latency:
         moves = [line for level in args.levels.split(",") for line in latency(level)]
     long_lines = long_runs(args.long) if args.long else []
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "rates": calls, "flow": flows, "crowd": crowds, "conditions": stops, "latency": moves,
-                       "long": long_lines}, f, indent=1)
+            json.dump({"rows": results, "rates": calls, "work": works, "flow": flows, "later": paid, "crowd": crowds, "conditions": stops,
+                       "starts": begun, "latency": moves, "long": long_lines}, f, indent=1)
 
 
 if __name__ == "__main__":

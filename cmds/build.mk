@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The multi-call program `lizard` and its well-known names.
-$(BIN)/lizard: $(OBJ)/libcmds.a $(LIBS)
+$(BIN)/lizard: $(OBJ)/libcmds.a $(LIBS) scripts/link-libs
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--start-group $(OBJ)/libcmds.a $(LIBS) -Wl,--end-group $(LDLIBS) -larchive -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--start-group $(OBJ)/libcmds.a $(LIBS) -Wl,--end-group $(LINKED) -o $@
+
+# libarchive brings ten more libraries, so it is loaded when it is used.
+$(LIB)/lizard_archive.so: cmds/loaded/archive_table.c cmds/archive.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(NO_FOLDER) $(WARN) -fPIC -shared $(LDFLAGS) $< -larchive -o $@
+
+all: $(LIB)/lizard_archive.so
 
 $(BIN)/lizard-trace $(BIN)/lizard-gdb: $(BIN)/lizard
 	ln -sf lizard $@

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <common/array.h>
-#include <common/parts.h>
-#include <common/sparse.h>
-#include <common/tree.h>
+#include <common/base/array.h>
+#include <common/recording/copystore.h>
+#include <common/recording/parts.h>
+#include <common/base/sparse.h>
+#include <common/base/tree.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,10 +15,18 @@
 #include <unistd.h>
 #include <cmds/catalog.h>
 #include <cmds/pack.h>
-#include <common/dir.h>
+#include <common/base/dir.h>
 #include <lizard/error.h>
 
 /* ---- a recording's files ---- */
+
+/* How many recordings have the file. */
+static uint64_t holders(const struct stat *st)
+{
+	bool in_store = st->st_nlink > 1 && !(st->st_mode & 0222);
+
+	return st->st_nlink < 2 ? 1 : st->st_nlink - in_store;
+}
 
 /* A hole counts for nothing. Else a stranger's recording could claim to be larger than all others,
  * and `prune --max-size` would remove those. */
@@ -28,9 +37,10 @@ static int add_size(int fd, const char *name, void *arg)
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	if (S_ISDIR(st.st_mode))
-		return lz_each_entry(fd, name, add_size, arg);
-	*sum += lz_file_stored(&st) / (st.st_nlink ? st.st_nlink : 1);
+	if (S_ISDIR(st.st_mode)) /* what stores hold is counted where they are not */
+		return strcmp(name, LZ_RUN_COPIES) == 0 ? 0
+		                                        : lz_each_entry(fd, name, add_size, arg);
+	*sum += lz_file_stored(&st) / holders(&st);
 	return 0;
 }
 
@@ -46,8 +56,8 @@ uint64_t lz_recording_bytes(const char *path)
  * so that a half removed recording is still one. */
 static int remove_part(int fd, const char *name, void *arg)
 {
-	static const char *const folders[] = {"files", "sources", "debug", "processes",
-	                                      LZ_SOURCES_UNPACKED};
+	static const char *const folders[] = {"files",     "sources",           "debug",
+	                                      "processes", LZ_SOURCES_UNPACKED, LZ_INDEX_FOLDER};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (!strcmp(name, folders[i]))
@@ -112,24 +122,24 @@ static int find_newest(int fd, const char *name, void *arg)
 	return 0;
 }
 
-static int relink(int fd, const char *gone)
+static void relink(int fd, const char *gone)
 {
 	struct newest s = {.name = gone};
 	char *link = NULL, *target = NULL, old[256];
 	ssize_t n;
 
 	if (!split(gone, &s.prog) || asprintf(&link, "%.*s-latest", (int)s.prog, gone) < 0)
-		return 0;
+		return;
 	n = readlinkat(fd, link, old, sizeof(old) - 1);
 	if (n > 0 && (old[n] = 0, !strcmp(old, gone))) {
 		unlinkat(fd, link, 0);
 		lz_each_entry(fd, ".", find_newest, &s);
-		if (s.n && asprintf(&target, "%.*s-%lu", (int)s.prog, gone, s.n) > 0)
-			symlinkat(target, fd, link);
+		if (s.n && asprintf(&target, "%.*s-%lu", (int)s.prog, gone, s.n) > 0 &&
+		    symlinkat(target, fd, link))
+			lz_warn("%s is gone, and cannot be made anew: %s", link, strerror(errno));
 		free(target);
 	}
 	free(link);
-	return 0;
 }
 
 /* A meta that is damaged still marks a recording; none at all does not. */

@@ -4,7 +4,7 @@
 #define LIZARD_CMDS_CATALOG_H
 
 #include <stdbool.h>
-#include <common/text.h>
+#include <common/base/text.h>
 #include <lizard/recording.h>
 
 struct lz_entry {

@@ -22,7 +22,18 @@ int lz_cmd_pack(int argc, char **argv);
 int lz_cmd_unpack(int argc, char **argv);
 int lz_cmd_prune(int argc, char **argv);
 int lz_cmd_info(int argc, char **argv);
+int lz_cmd_index(int argc, char **argv);
 int lz_cmd_dump(int argc, char **argv);
+int lz_cmd_calls(int argc, char **argv);
+int lz_cmd_hits(int argc, char **argv);
+int lz_cmd_coverage(int argc, char **argv);
+int lz_cmd_diff(int argc, char **argv);
+int lz_cmd_profile(int argc, char **argv);
+int lz_cmd_tree(int argc, char **argv);
+int lz_cmd_grep(int argc, char **argv);
+int lz_cmd_strace(int argc, char **argv);
+int lz_cmd_output(int argc, char **argv);
+int lz_cmd_timeline(int argc, char **argv);
 int lz_cmd_report(int argc, char **argv);
 
 #endif

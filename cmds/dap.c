@@ -5,7 +5,7 @@
 #include "cmds/dap_refuse.h"
 #include "cmds/gdb_find.h"
 
-#include <common/print.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <getopt.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/dap_refuse.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/text.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/text.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/dump.h>
-#include <common/text.h>
+#include <common/base/text.h>
 #include <lizard/error.h>
 #include <lizard/session.h>
 

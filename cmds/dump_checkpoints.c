@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <cmds/dump.h>
-#include <common/text.h>
-#include <common/print.h>
+#include <common/base/text.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 
 static void print_text(const struct lz_dump *d, const struct lz_checkpoint *ck)

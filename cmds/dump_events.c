@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmds/dump.h>
-#include <common/text.h>
-#include <common/print.h>
+#include <common/base/text.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmds/dump.h>
-#include <common/text.h>
-#include <common/array.h>
-#include <common/print.h>
+#include <common/base/text.h>
+#include <common/base/array.h>
+#include <common/base/print.h>
 #include <lizard/cfg.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -282,6 +282,8 @@ static int dump_stream(struct names *s, uint32_t tid)
 	dec.n_markers = n_markers;
 	dec.arg = s;
 	s->tid = tid;
+	if (s->d->limit == UINT64_MAX)
+		lz_reader_expect(s->d->r, tid, 0, lz_reader_n_blocks(s->d->r, tid));
 	for (uint32_t i = 0; rc == 0 && i < lz_reader_n_blocks(s->d->r, tid); i++) {
 		uint64_t start, len;
 

@@ -7,10 +7,10 @@
 #include "cmds/pack.h"
 #include "cmds/processes.h"
 
-#include <common/hostfile.h>
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/shell.h>
+#include <common/base/hostfile.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/shell.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/gdb_find.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/shell.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/shell.h>
 #include <lizard/error.h>
 #include <stdbool.h>
 #include <stdio.h>

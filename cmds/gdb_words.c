@@ -2,10 +2,10 @@
 #include "cmds/gdb_words.h"
 #include "cmds/pack.h"
 
-#include <common/cleanup.h>
-#include <common/hostfile.h>
-#include <common/print.h>
-#include <common/printable.h>
+#include <common/base/cleanup.h>
+#include <common/base/hostfile.h>
+#include <common/base/print.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <dirent.h>
 #include <limits.h>

@@ -4,10 +4,10 @@
 #include "cmds/cmds.h"
 #include "cmds/options.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/shell.h>
-#include <common/text.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/shell.h>
+#include <common/base/text.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>

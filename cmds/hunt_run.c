@@ -3,8 +3,8 @@
 #include "cmds/catalog.h"
 #include "cmds/cmds.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -9,11 +9,11 @@
 #include <cmds/cmds.h>
 #include <cmds/options.h>
 #include <cmds/pack.h>
-#include <common/text.h>
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/progress.h>
-#include <common/shell.h>
+#include <common/base/text.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/progress.h>
+#include <common/base/shell.h>
 #include <lizard/error.h>
 #include "replayer/stream/threads.h"
 
@@ -28,16 +28,11 @@ static void usage(FILE *to)
 	        "damaged\n");
 }
 
-static uint64_t copies_bytes(const struct lz_reader *r)
+static uint64_t folder_bytes(const struct lz_reader *r, const char *name)
 {
-	char *path = NULL;
-	uint64_t n;
+	lz_auto_free char *path = NULL;
 
-	if (asprintf(&path, "%s/files", lz_reader_dir(r)) < 0)
-		return 0;
-	n = lz_recording_bytes(path);
-	free(path);
-	return n;
+	return asprintf(&path, "%s/%s", lz_reader_dir(r), name) < 0 ? 0 : lz_recording_bytes(path);
 }
 
 /* The sources that it keeps, packed. */
@@ -67,6 +62,15 @@ static uint64_t all_hashed(const struct lz_reader *r)
 
 	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
 		sum += lz_reader_markers_hashed(r, lz_reader_tid(r, i));
+	return sum;
+}
+
+static uint64_t all_computed(const struct lz_reader *r)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < lz_reader_n_threads(r); i++)
+		sum += lz_reader_markers_computed(r, lz_reader_tid(r, i));
 	return sum;
 }
 
@@ -200,7 +204,7 @@ static void print_flow(const struct lz_reader *r, uint64_t markers)
 {
 	const struct lz_meta *m = lz_reader_meta(r);
 	uint64_t hashed = all_hashed(r);
-	char a[LZ_TEXT];
+	char a[LZ_TEXT], b[LZ_TEXT], c[LZ_TEXT];
 
 	lz_print(stdout, "flow          %s", m->flow);
 	if (hashed && hashed == markers)
@@ -210,6 +214,10 @@ static void print_flow(const struct lz_reader *r, uint64_t markers)
 		         ": of the last %s only checksums are kept, replay computes them again",
 		         lz_text_size(hashed, a));
 	putchar('\n');
+	if (hashed)
+		lz_print(stdout, "index         %s of %s computed, %s on disk\n",
+		         lz_text_size(all_computed(r), a), lz_text_size(hashed, b),
+		         lz_text_size(folder_bytes(r, LZ_INDEX_FOLDER), c));
 }
 
 static void print_threads(const struct threads *t)
@@ -239,7 +247,7 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 	lz_print(stdout, "checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r),
 	         whole, lz_text_size(stored.checkpoints, a));
 	lz_print(stdout, "files         %u, %s on disk\n", lz_reader_n_files(r),
-	         lz_text_size(copies_bytes(r), a));
+	         lz_text_size(folder_bytes(r, "files"), a));
 	for (uint32_t i = 0; i < lz_reader_n_files(r); i++) {
 		const struct lz_file *f = lz_reader_file(r, i);
 
@@ -368,13 +376,15 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 	set_int(o, "marker_bytes", all_markers(r));
 	set_int(o, "markers_stored", stored.markers);
 	set_int(o, "marker_bytes_hashed", all_hashed(r));
+	set_int(o, "marker_bytes_computed", all_computed(r));
+	set_int(o, "index_stored", folder_bytes(r, LZ_INDEX_FOLDER));
 	set_int(o, "checkpoints", lz_reader_n_checkpoints(r));
 	set_int(o, "checkpoints_stored", stored.checkpoints);
 	json_object_set_new(o, "streams", streams_json(r));
 	json_object_set_new(o, "threads", threads_json(threads));
 	set_int(o, "switches", threads->switches);
 	json_object_set_new(o, "files", files_json(r));
-	set_int(o, "files_stored", copies_bytes(r));
+	set_int(o, "files_stored", folder_bytes(r, "files"));
 	set_int(o, "sources_stored", sources_bytes(r));
 	set_int(o, "bytes", lz_recording_bytes(lz_reader_dir(r)));
 	json_object_set_new(o, "damage", damage ? lz_json_text(damage) : json_null());
@@ -411,18 +421,32 @@ static int check_events(struct check *c, uint64_t bytes)
 	return 0;
 }
 
-/* What is only known by checksums is compared by `lizard verify`. */
+/* Of what is only known by checksums: what was computed again. `lizard verify` compares the rest. */
+static int check_computed(struct lz_reader *r, uint32_t tid, uint64_t start)
+{
+	uint8_t byte;
+
+	return lz_reader_markers_kept(r, tid, start, &byte, 1) == 1
+	           ? 0
+	           : lz_fail(LZ_INDEX_FOLDER
+	                     "/markers-%u: the markers from %" PRIu64
+	                     " on are not those recorded; lizard index computes them again",
+	                     tid, start);
+}
+
 static int check_block(struct lz_reader *r, uint32_t tid, uint32_t block)
 {
+	const bool hashed = lz_reader_block_hashed(r, tid, block, NULL);
 	uint64_t start, len;
 	uint8_t byte;
 
-	if (lz_reader_block_hashed(r, tid, block, NULL))
+	if (hashed && !lz_reader_block_at_hand(r, tid, block))
 		return 0;
-	return lz_reader_block(r, tid, block, &start, &len) < 0 ||
-	               lz_reader_markers(r, tid, start, &byte, 1) < 0
-	           ? -1
-	           : 0;
+	if (lz_reader_block(r, tid, block, &start, &len) < 0)
+		return -1;
+	if (hashed)
+		return check_computed(r, tid, start);
+	return lz_reader_markers(r, tid, start, &byte, 1) < 0 ? -1 : 0;
 }
 
 static int check_markers(struct check *c, uint64_t bytes)

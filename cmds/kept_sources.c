@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The source files that a recording keeps: so that it can be debugged after they have changed. */
+#include "cmds/apart.h"
 #include "cmds/pack.h"
 
-#include <common/array.h>
-#include <common/cleanup.h>
-#include <common/hostfile.h>
-#include <common/thread.h>
-#include <common/tree.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
+#include <common/base/hostfile.h>
+#include <common/base/tree.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
@@ -58,7 +58,7 @@ static int share_with(int all, const char *name, void *arg)
 	    st.st_uid != s->st.st_uid || st.st_size != s->st.st_size ||
 	    (st.st_dev == s->st.st_dev && st.st_ino == s->st.st_ino))
 		return 0;
-	lz_auto_close int fd = openat(all, other, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	lz_auto_close int fd = openat(all, other, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0 || !same_bytes(s->fd, fd) || asprintf(&next, "%s.tmp", s->path) < 0)
 		return 0;
@@ -81,6 +81,34 @@ static void share(const char *dir, const char *path)
 		lz_each_entry(AT_FDCWD, beside, share_with, &s);
 }
 
+/* Those without debug information name no sources, and need not be opened. */
+static void leave_out_bare(struct lz_processes *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->v[i].bad || !all->v[i].meta.no_debug)
+			all->v[n++] = all->v[i];
+		else
+			lz_entry_free(&all->v[i]);
+	}
+	all->n = n;
+}
+
+/* As far as the recordings tell. */
+static bool may_have_sources(const char *dir)
+{
+	struct lz_processes all;
+
+	if (lz_processes_read(&all, dir) < 0)
+		return true; /* who tries will say why */
+	leave_out_bare(&all);
+	bool may = all.n > 0;
+
+	lz_processes_free(&all);
+	return may;
+}
+
 static int keep(const char *dir)
 {
 	lz_auto_free char *path = archive_of(dir);
@@ -88,6 +116,8 @@ static int keep(const char *dir)
 	struct lz_sources sources = {0};
 	int rc = path ? lz_processes_read(&all, dir) : -1;
 
+	if (rc == 0)
+		leave_out_bare(&all);
 	if (rc == 0)
 		rc = lz_sources_find(&all, NULL, 0, &sources);
 	if (rc == 0 && sources.n_packed) {
@@ -100,34 +130,18 @@ static int keep(const char *dir)
 	return rc;
 }
 
-struct keeping {
-	const char *dir;
-	char *why; /* it failed */
-};
-
-static void *keep_on_thread(void *arg)
+static char *keep_apart(const void *dir)
 {
-	struct keeping *k = arg;
-
-	if (keep(k->dir) < 0)
-		k->why = strdup(lz_error());
-	return NULL;
+	return keep(dir) == 0 ? strdup("") : NULL;
 }
 
-/* The stack that the program was given may be too small for libraries. */
 int lz_sources_keep(const char *dir)
 {
-	struct keeping k = {.dir = dir};
-	pthread_t thread;
-
-	if (lz_thread_start(&thread, "sources", keep_on_thread, &k) < 0)
-		return -1;
-	pthread_join(thread, NULL);
-	if (!k.why)
+	if (!may_have_sources(dir))
 		return 0;
-	lz_fail("%s", k.why);
-	free(k.why);
-	return -1;
+	lz_auto_free char *kept = lz_apart("keeping the sources", keep_apart, dir);
+
+	return kept ? 0 : -1;
 }
 
 /* ---- packing ---- */

@@ -7,9 +7,9 @@
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
 #include <cmds/options.h>
-#include <common/text.h>
-#include <common/cleanup.h>
-#include <common/print.h>
+#include <common/base/text.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 
 static void usage(FILE *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
 #include "cmds/cmds.h"
-#include "common/print.h"
+#include "common/base/print.h"
 #include <lizard/error.h>
 
 #include <lizard/error.h>
@@ -18,6 +18,7 @@ static const struct lz_cmd commands[] = {
     {"dap", "debug a recording from an editor", lz_cmd_dap},
     {"serve", "serve a recording to a remote debugger", lz_cmd_serve},
     {"verify", "replay a recording and compare it with itself", lz_cmd_verify},
+    {"index", "compute ahead what debugging would compute", lz_cmd_index},
     {"ls", "list recordings", lz_cmd_ls},
     {"ps", "list the processes of a recording", lz_cmd_ps},
     {"rm", "remove recordings", lz_cmd_rm},
@@ -26,6 +27,16 @@ static const struct lz_cmd commands[] = {
     {"unpack", "make a recording of such a file", lz_cmd_unpack},
     {"info", "describe a recording", lz_cmd_info},
     {"dump", "print what a recording holds", lz_cmd_dump},
+    {"calls", "list or count the calls of a function", lz_cmd_calls},
+    {"hits", "list or count the times that control was at a line", lz_cmd_hits},
+    {"coverage", "say what of a program ran, and how often", lz_cmd_coverage},
+    {"profile", "say who called whom how often", lz_cmd_profile},
+    {"tree", "print who called whom, in order", lz_cmd_tree},
+    {"grep", "list calls by where they are made", lz_cmd_grep},
+    {"strace", "print the system calls, as strace does", lz_cmd_strace},
+    {"output", "print what the program wrote, and where", lz_cmd_output},
+    {"timeline", "say what happened between checkpoints", lz_cmd_timeline},
+    {"diff", "say where two runs part, and why", lz_cmd_diff},
     {"report", "write how a recorded run ended", lz_cmd_report},
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

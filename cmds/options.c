@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmds/options.h>
-#include <common/print.h>
+#include <common/base/print.h>
 
 /* Does WORD, with two dashes, abbreviate the name of O? */
 static bool may_be(const char *word, const struct option *o)

@@ -7,9 +7,9 @@
 #include "cmds/cmds.h"
 #include "cmds/options.h"
 #include "cmds/pack.h"
-#include "common/text.h"
-#include "common/print.h"
-#include <common/cleanup.h>
+#include "common/base/text.h"
+#include "common/base/print.h"
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -35,6 +35,7 @@ static void pack_usage(FILE *to)
 	        "                        program is still here as it was recorded\n"
 	        "      --no-sources      leave the source files out\n"
 	        "      --no-debug-files  leave out separate files with debug information\n"
+	        "      --index           with the control flow that `lizard index` has computed\n"
 	        "      --list            print each source file, + if it is packed and - if it "
 	        "is left out\n"
 	        "      --env all|masked  with the values of variables that look secret, or "
@@ -285,6 +286,7 @@ static int parse_pack(int argc, char **argv, struct pack_options *o)
 	                                        {"no-sources", no_argument, NULL, 'n'},
 	                                        {"no-debug-files", no_argument, NULL, 'd'},
 	                                        {"source-dir", required_argument, NULL, 's'},
+	                                        {"index", no_argument, NULL, 'i'},
 	                                        {"list", no_argument, NULL, 'l'},
 	                                        {"env", required_argument, NULL, 'e'},
 	                                        {0}};
@@ -296,6 +298,7 @@ static int parse_pack(int argc, char **argv, struct pack_options *o)
 		case 'n': o->wishes.no_sources = true; break;
 		case 'd': o->wishes.no_debug = true; break;
 		case 's': o->wishes.dirs[o->wishes.n_dirs++] = optarg; break;
+		case 'i': o->wishes.index = true; break;
 		case 'l': o->list = true; break;
 		case 'e':
 			if (set_env(&o->wishes.all_env, optarg) < 0)

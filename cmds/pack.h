@@ -107,6 +107,8 @@ char *lz_pack_roots(const struct lz_sources *sources, size_t *len);
 bool lz_pack_is_own(const char *name);
 /* Or the copy of a file that was mapped? */
 bool lz_pack_is_copy(const char *name);
+/* Or what was computed again of it? */
+bool lz_pack_is_index(const char *name);
 /* Or one that may be a link to a file of another recording? NAME: within a pack of one recording. */
 bool lz_pack_is_linked(const char *name);
 /* NAME without the process that it belongs to. */
@@ -121,9 +123,10 @@ struct lz_pack_item {
 	struct lz_processes all;
 	struct lz_sources sources;   /* may be empty */
 	struct lz_debug_files debug; /* likewise */
+	bool index;                  /* what was computed again goes in */
 };
 struct lz_pack_wishes {
-	bool no_sources, no_debug, all_env;
+	bool no_sources, no_debug, all_env, index;
 	char **dirs; /* of sources */
 	size_t n_dirs;
 };

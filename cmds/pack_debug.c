@@ -4,10 +4,10 @@
  * GDB looks for them. */
 #include "cmds/pack.h"
 
-#include <common/array.h>
-#include <common/cleanup.h>
-#include <common/filecopy.h>
-#include <common/hostfile.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
+#include <common/base/hostfile.h>
 #include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdw.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What goes into a pack, found; and a pack of one recording without questions. */
+#include "cmds/apart.h"
 #include "cmds/pack.h"
 
-#include <common/cleanup.h>
-#include <common/recdir.h>
-#include <common/thread.h>
+#include <common/base/cleanup.h>
+#include <common/recording/recdir.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int lz_pack_item_find(struct lz_pack_item *item, const char *dir, const struct l
 {
 	int rc;
 
-	*item = (struct lz_pack_item){0};
+	*item = (struct lz_pack_item){.index = w->index};
 	rc = lz_processes_read(&item->all, dir);
 	if (rc == 0 && !w->no_sources)
 		rc = lz_sources_find(&item->all, w->dirs, w->n_dirs, &item->sources);
@@ -72,34 +72,22 @@ static char *free_name(const char *dir, const char *folder)
 struct packing {
 	const char *dir, *folder;
 	const struct lz_pack_wishes *wishes;
-	char *path, *why; /* it failed */
 };
 
-static void *pack_on_thread(void *arg)
+static char *pack_apart(const void *arg)
 {
-	struct packing *p = arg;
+	const struct packing *p = arg;
+	char *path = NULL;
 
 	if (lz_make_dirs(p->folder) == 0)
-		p->path = free_name(p->dir, p->folder);
-	if (p->path && pack(p->dir, p->path, p->wishes) == 0)
-		return NULL;
-	p->why = strdup(lz_error());
+		path = free_name(p->dir, p->folder);
+	if (path && pack(p->dir, path, p->wishes) == 0)
+		return path;
+	free(path);
 	return NULL;
 }
 
-/* The stack that the program was given may be too small for libraries. */
 char *lz_pack_into(const char *dir, const char *folder, const struct lz_pack_wishes *w)
 {
-	struct packing p = {.dir = dir, .folder = folder, .wishes = w};
-	pthread_t thread;
-
-	if (lz_thread_start(&thread, "pack", pack_on_thread, &p) < 0)
-		return NULL;
-	pthread_join(thread, NULL);
-	if (!p.why)
-		return p.path;
-	lz_fail("%s", p.why);
-	free(p.why);
-	free(p.path);
-	return NULL;
+	return lz_apart("packing", pack_apart, &(struct packing){dir, folder, w});
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmds/pack.h"
-#include <common/array.h>
-#include <common/secrets.h>
+#include <common/base/array.h>
+#include <common/base/secrets.h>
 #include <lizard/error.h>
 
 int lz_names_add(struct lz_names *names, const char *name)

@@ -2,12 +2,12 @@
 /* Packed recordings that are opened in place of recordings: unpacked among them once. */
 #include "cmds/pack.h"
 
-#include <common/cleanup.h>
-#include <common/filecopy.h>
-#include <common/print.h>
-#include <common/recdir.h>
-#include <common/tree.h>
-#include <common/work.h>
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
+#include <common/base/print.h>
+#include <common/recording/recdir.h>
+#include <common/base/tree.h>
+#include <common/base/work.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <lizard/error.h>

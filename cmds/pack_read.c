@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,13 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cmds/archive.h"
 #include "cmds/pack.h"
-#include "common/text.h"
-#include <common/cleanup.h>
-#include <common/filecopy.h>
-#include <common/hostfile.h>
-#include <common/recdir.h>
-#include <common/tree.h>
+#include "common/base/text.h"
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
+#include <common/base/hostfile.h>
+#include <common/recording/recdir.h>
+#include <common/base/tree.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -61,7 +60,7 @@ static int take_room(struct unpacking *u, uint64_t bytes)
  * without being much of an archive, by empty blocks. N more bytes of it are read. */
 static int check_stream(struct unpacking *u, size_t n)
 {
-	int64_t stream = archive_filter_bytes(u->a, 0);
+	int64_t stream = lz_archive->archive_filter_bytes(u->a, 0);
 	uint64_t out = stream > 0 ? (uint64_t)stream : 0;
 
 	u->read += n;
@@ -86,7 +85,7 @@ static la_ssize_t read_some(struct archive *a, void *arg, const void **bytes)
 	*bytes = u->buf;
 	if (n >= 0 && check_stream(u, (size_t)n) == 0)
 		return n;
-	archive_set_error(a, errno, "%s", u->stopped ? lz_error() : strerror(errno));
+	lz_archive->archive_set_error(a, errno, "%s", u->stopped ? lz_error() : strerror(errno));
 	return -1;
 }
 
@@ -96,25 +95,32 @@ static int damaged(const struct unpacking *u, const char *name)
 	if (u->stopped)
 		return -1;
 	return lz_fail("it%s%s is damaged: %s", name ? "s file " : "", name ? name : "",
-	               archive_error_string(u->a));
+	               lz_archive->archive_error_string(u->a));
 }
 
 static int open_archive(struct unpacking *u, const char *path)
 {
+	/* a recording is untrusted: a FIFO would wait for ever */
+	const int flags = u->sources ? O_NOFOLLOW | O_NONBLOCK : 0;
 	struct stat st;
 
-	u->fd = open(path, O_RDONLY | O_CLOEXEC);
+	u->fd = open(path, O_RDONLY | O_CLOEXEC | flags);
 	if (u->fd < 0 || fstat(u->fd, &st) < 0)
 		return lz_fail_errno("cannot read it");
+	if (u->sources && !S_ISREG(st.st_mode))
+		return lz_fail("it is not a regular file");
 	u->work.progress.total = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-	u->a = archive_read_new();
+	if (lz_archive_load() < 0)
+		return -1;
+	u->a = lz_archive->archive_read_new();
 	if (!u->a)
 		return lz_fail("no memory");
-	archive_read_support_filter_zstd(u->a);
-	archive_read_support_format_tar(u->a);
-	if (archive_read_open(u->a, u, NULL, read_some, NULL) == ARCHIVE_OK)
+	lz_archive->archive_read_support_filter_zstd(u->a);
+	lz_archive->archive_read_support_format_tar(u->a);
+	if (lz_archive->archive_read_open(u->a, u, NULL, read_some, NULL) == ARCHIVE_OK)
 		return 0;
-	return u->stopped ? -1 : lz_fail("cannot read it: %s", archive_error_string(u->a));
+	return u->stopped ? -1
+	                  : lz_fail("cannot read it: %s", lz_archive->archive_error_string(u->a));
 }
 
 bool lz_pack_is(const char *path)
@@ -222,8 +228,9 @@ uint64_t lz_pack_cost(const char *name, uint64_t size)
 /* In an archive of sources alone. */
 static bool is_source(struct archive_entry *e, const char *name)
 {
-	return name && !archive_entry_hardlink(e) && archive_entry_filetype(e) == AE_IFREG &&
-	       strlen(name) <= 4096 && folders_of(name) <= MAX_DEPTH &&
+	return name && !lz_archive->archive_entry_hardlink(e) &&
+	       lz_archive->archive_entry_filetype(e) == AE_IFREG && strlen(name) <= 4096 &&
+	       folders_of(name) <= MAX_DEPTH &&
 	       (strncmp(name, "sources/", 8) == 0 || strcmp(name, LZ_SOURCES_ROOTS) == 0);
 }
 
@@ -236,8 +243,8 @@ static bool is_allowed(const char *name, const char *link, bool several)
 		return lz_pack_is_linked(name) && lz_pack_is_linked(link);
 	if (link)
 		return lz_pack_is_copy(in) && lz_pack_is_copy(lz_pack_in_recording(link));
-	return lz_pack_is_copy(in) || lz_pack_is_own(in) || strncmp(name, "sources/", 8) == 0 ||
-	       strncmp(name, "debug/", 6) == 0;
+	return lz_pack_is_copy(in) || lz_pack_is_own(in) || lz_pack_is_index(in) ||
+	       strncmp(name, "sources/", 8) == 0 || strncmp(name, "debug/", 6) == 0;
 }
 
 /* Of several recordings: what stands behind the name of one, which is LEN bytes long. NULL: it has
@@ -285,8 +292,8 @@ static int check_entry(struct unpacking *u, struct archive_entry *e, const char 
 	const char *in = *name, *link_in = *link;
 	size_t len = 0, link_len = 0;
 
-	if (!in || (!link_in && archive_entry_filetype(e) != AE_IFREG) || strlen(in) > 4096 ||
-	    folders_of(in) > MAX_DEPTH)
+	if (!in || (!link_in && lz_archive->archive_entry_filetype(e) != AE_IFREG) ||
+	    strlen(in) > 4096 || folders_of(in) > MAX_DEPTH)
 		return -1;
 	if (!u->begun)
 		u->several = strncmp(in, LZ_PACK_SEVERAL, strlen(LZ_PACK_SEVERAL)) == 0;
@@ -338,7 +345,7 @@ static int take_data(struct unpacking *u, int fd, int64_t size, const char *name
 	size_t n;
 	int rc;
 
-	while ((rc = archive_read_data_block(u->a, &bytes, &n, &at)) == ARCHIVE_OK) {
+	while ((rc = lz_archive->archive_read_data_block(u->a, &bytes, &n, &at)) == ARCHIVE_OK) {
 		if (at < 0 || at > size || n > (uint64_t)(size - at))
 			return lz_fail("its file %s is longer than it says", name);
 		if (write_whole(fd, bytes, n, at) < 0)
@@ -385,16 +392,17 @@ static bool may_take(struct unpacking *u, struct archive_entry *e, const char **
 
 static int take_entry(struct unpacking *u, struct archive_entry *e)
 {
-	const char *given = archive_entry_pathname(e), *name = given;
-	const char *link = archive_entry_hardlink(e);
-	int64_t size = link ? 0 : archive_entry_size(e);
+	const char *given = lz_archive->archive_entry_pathname(e), *name = given;
+	const char *link = lz_archive->archive_entry_hardlink(e);
+	int64_t size = link ? 0 : lz_archive->archive_entry_size(e);
 
 	if (!may_take(u, e, &name, &link) || size < 0)
 		return lz_fail("it holds `%s`, which is no part of a recording",
 		               given ? given : "(no name)");
 	if (take_room(u, lz_pack_cost(given, (uint64_t)size)) < 0)
 		return -1;
-	return link ? take_link(u, name, link) : take_file(u, name, size, archive_entry_mtime(e));
+	return link ? take_link(u, name, link)
+	            : take_file(u, name, size, lz_archive->archive_entry_mtime(e));
 }
 
 /* Is each of them there? */
@@ -418,7 +426,7 @@ static int take_all(struct unpacking *u)
 	struct archive_entry *e;
 	int rc;
 
-	while ((rc = archive_read_next_header(u->a, &e)) == ARCHIVE_OK)
+	while ((rc = lz_archive->archive_read_next_header(u->a, &e)) == ARCHIVE_OK)
 		if (take_entry(u, e) < 0)
 			return -1;
 	if (rc != ARCHIVE_EOF)
@@ -451,7 +459,8 @@ static int read_file(const char *path, const char *dir, uint64_t limit, struct l
 	made = rc == 0;
 	if (rc == 0)
 		rc = take_into(&u, dir);
-	archive_read_free(u.a);
+	if (u.a)
+		lz_archive->archive_read_free(u.a);
 	if (u.fd >= 0)
 		close(u.fd);
 	if (rc < 0)
@@ -484,7 +493,7 @@ static int compare_data(struct unpacking *u, int fd, const char *name)
 	size_t n;
 	int rc;
 
-	while ((rc = archive_read_data_block(u->a, &block, &n, &at)) == ARCHIVE_OK) {
+	while ((rc = lz_archive->archive_read_data_block(u->a, &block, &n, &at)) == ARCHIVE_OK) {
 		if (check_stream(u, 0) < 0)
 			return -1;
 		bytes = block;
@@ -503,7 +512,7 @@ static int compare(struct unpacking *u, struct archive_entry *e, const char *nam
 	lz_auto_close int fd = lz_open_regular(name + strlen("sources"));
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size != archive_entry_size(e))
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size != lz_archive->archive_entry_size(e))
 		return 0;
 	return compare_data(u, fd, name);
 }
@@ -513,12 +522,13 @@ static int each_source(struct unpacking *u, int (*fn)(void *, const char *, bool
 	struct archive_entry *e;
 	int rc;
 
-	while ((rc = archive_read_next_header(u->a, &e)) == ARCHIVE_OK) {
-		const char *name = archive_entry_pathname(e);
+	while ((rc = lz_archive->archive_read_next_header(u->a, &e)) == ARCHIVE_OK) {
+		const char *name = lz_archive->archive_entry_pathname(e);
 
-		if (!is_source(e, name) || archive_entry_size(e) < 0)
+		if (!is_source(e, name) || lz_archive->archive_entry_size(e) < 0)
 			return lz_fail("it holds what is no source file");
-		if (take_room(u, lz_pack_cost(name, (uint64_t)archive_entry_size(e))) < 0)
+		if (take_room(u, lz_pack_cost(name, (uint64_t)lz_archive->archive_entry_size(e))) <
+		    0)
 			return -1;
 		if (strncmp(name, "sources/", 8) != 0)
 			continue;
@@ -538,7 +548,8 @@ int lz_sources_each(const char *path, int (*fn)(void *, const char *, bool), voi
 	rc = open_archive(&u, path);
 	if (rc == 0)
 		rc = each_source(&u, fn, arg);
-	archive_read_free(u.a);
+	if (u.a)
+		lz_archive->archive_read_free(u.a);
 	if (u.fd >= 0)
 		close(u.fd);
 	lz_work_end(&u.work);

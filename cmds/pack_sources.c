@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmds/pack.h"
-#include <common/hostfile.h>
-#include <common/array.h>
-#include <common/cleanup.h>
+#include <common/base/hostfile.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 

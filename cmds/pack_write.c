@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <archive.h>
-#include <archive_entry.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cmds/archive.h"
+#include "cmds/new_file.h"
 #include "cmds/pack.h"
-#include <common/array.h>
-#include <common/cleanup.h>
-#include <common/filecopy.h>
-#include <common/parts.h>
-#include <common/sparse.h>
-#include <common/work.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
+#include <common/recording/parts.h>
+#include <common/base/sparse.h>
+#include <common/base/work.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -24,7 +25,7 @@ enum { HOLE_AT_ONCE = 1 << 30, MAX_META = 64 << 20 };
 
 static int broken(struct archive *a, const char *what)
 {
-	const char *why = archive_error_string(a);
+	const char *why = lz_archive->archive_error_string(a);
 
 	return lz_fail("cannot write %s: %s", what, why ? why : "unknown error");
 }
@@ -42,6 +43,7 @@ struct pack {
 	struct archive *a;
 	bool all_env, links; /* may be packed */
 	bool sources;        /* those that a recording has go in, too */
+	bool index;          /* so does what was computed again */
 	bool several;        /* recordings */
 	const char *below;   /* their names are behind this */
 	struct packed *shared;
@@ -138,7 +140,7 @@ static int add_stretch(void *arg, uint64_t from, uint64_t to)
 
 static int put_bytes(struct pack *p, const void *bytes, size_t n, const char *name)
 {
-	if (archive_write_data(p->a, bytes, n) != (la_ssize_t)n)
+	if (lz_archive->archive_write_data(p->a, bytes, n) != (la_ssize_t)n)
 		return broken(p->a, name);
 	return lz_work_done(&p->work, n);
 }
@@ -175,7 +177,7 @@ static int put_hole(struct pack *p, const struct content *c, uint64_t n)
 		return lz_fail_errno("cannot write %s", c->name);
 	for (; rc == 0 && n; n -= piece) {
 		piece = n < piece ? (size_t)n : piece;
-		if (archive_write_data(p->a, zeroes, piece) != (la_ssize_t)piece)
+		if (lz_archive->archive_write_data(p->a, zeroes, piece) != (la_ssize_t)piece)
 			rc = broken(p->a, c->name);
 		else
 			rc = lz_work_done(&p->work, 0);
@@ -203,26 +205,26 @@ static int put_contents(struct pack *p, const struct content *c)
 /* Who owned the file is nobody's business. LINK: to that name, or NULL. */
 static int put_header(struct pack *p, const struct content *c, int64_t size, const char *link)
 {
-	struct archive_entry *e = archive_entry_new();
+	struct archive_entry *e = lz_archive->archive_entry_new();
 	bool sparse = c->n != 1 || c->data[0].to - c->data[0].from != (uint64_t)size;
 	int rc;
 
 	if (!e)
 		return lz_fail("no memory");
-	archive_entry_set_pathname(e, c->name);
-	archive_entry_set_filetype(e, AE_IFREG);
-	archive_entry_set_perm(e, 0600);
-	archive_entry_set_mtime(e, c->st.st_mtime, 0);
-	archive_entry_set_size(e, size);
+	lz_archive->archive_entry_set_pathname(e, c->name);
+	lz_archive->archive_entry_set_filetype(e, AE_IFREG);
+	lz_archive->archive_entry_set_perm(e, 0600);
+	lz_archive->archive_entry_set_mtime(e, c->st.st_mtime, 0);
+	lz_archive->archive_entry_set_size(e, size);
 	if (link)
-		archive_entry_set_hardlink(e, link);
+		lz_archive->archive_entry_set_hardlink(e, link);
 	for (size_t i = 0; sparse && i < c->n; i++)
-		archive_entry_sparse_add_entry(e, (la_int64_t)c->data[i].from,
-		                               (la_int64_t)(c->data[i].to - c->data[i].from));
+		lz_archive->archive_entry_sparse_add_entry(
+		    e, (la_int64_t)c->data[i].from, (la_int64_t)(c->data[i].to - c->data[i].from));
 	if (sparse && !c->n && size)
-		archive_entry_sparse_add_entry(e, 0, 0);
-	rc = archive_write_header(p->a, e) == ARCHIVE_OK ? 0 : broken(p->a, c->name);
-	archive_entry_free(e);
+		lz_archive->archive_entry_sparse_add_entry(e, 0, 0);
+	rc = lz_archive->archive_write_header(p->a, e) == ARCHIVE_OK ? 0 : broken(p->a, c->name);
+	lz_archive->archive_entry_free(e);
 	p->told->cost += lz_pack_cost(c->name, (uint64_t)size);
 	return rc;
 }
@@ -306,6 +308,14 @@ bool lz_pack_is_copy(const char *name)
 	return strncmp(name, "files/", 6) == 0 && name[6] && !strchr(name + 6, '/');
 }
 
+bool lz_pack_is_index(const char *name)
+{
+	static const char below[] = LZ_INDEX_FOLDER "/markers-";
+	const size_t len = sizeof(below) - 1;
+
+	return strncmp(name, below, len) == 0 && name[len] && !strchr(name + len, '/');
+}
+
 bool lz_pack_is_linked(const char *name)
 {
 	const char *in = lz_pack_in_recording(name);
@@ -331,46 +341,56 @@ static int put_named(struct pack *p, int folder, const char *path, const char *b
 	return rc;
 }
 
-/* The plain files of the folder PATH that belong to a recording (others may lie there, such as what
- * a killed tracer has left), their names behind BELOW, which ends in a slash or is "". COPIES: all
- * files there do. A link in the folder's place could lead anywhere. */
-static int put_directory(struct pack *p, const char *path, const char *below, bool copies)
+/* Others may lie there, such as what a killed tracer has left. */
+static bool belongs(const struct pack *p, const char *folder, const char *entry)
 {
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+	char name[PATH_MAX];
+
+	if (snprintf(name, sizeof(name), "%s%s", folder, entry) >= (int)sizeof(name))
+		return false;
+	if (strcmp(name, LZ_SOURCES_FILE) == 0)
+		return p->sources;
+	return lz_pack_is_own(name) || lz_pack_is_copy(name) || lz_pack_is_index(name);
+}
+
+/* The plain files of FOLDER ("" or one that ends in a slash) of the recording DIR that belong to it,
+ * their names behind BELOW. A link in the folder's place could lead anywhere. */
+static int put_folder(struct pack *p, const char *dir, const char *folder, const char *below)
+{
+	lz_auto_free char *path = NULL, *inside = NULL;
 	struct dirent **v;
-	int n = folder < 0 ? -1 : scandirat(folder, ".", &v, NULL, alphasort);
+	int rc = 0;
+
+	if (asprintf(&path, "%s/%s", dir, folder) < 0 ||
+	    asprintf(&inside, "%s%s", below, folder) < 0)
+		return lz_fail("no memory");
+	path[strlen(path) - 1] = 0; /* with the slash a link would be followed */
+	lz_auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int n = fd < 0 ? -1 : scandirat(fd, ".", &v, NULL, alphasort);
 
 	if (n < 0)
-		rc = lz_fail_errno("cannot read %s", path);
+		return lz_fail_errno("cannot read %s", path);
 	for (int i = 0; i < n; i++) {
-		if (rc == 0 && v[i]->d_type == DT_REG &&
-		    (copies || (lz_pack_is_own(v[i]->d_name) &&
-		                (p->sources || strcmp(v[i]->d_name, LZ_SOURCES_FILE) != 0))))
-			rc = put_named(p, folder, path, below, v[i]->d_name);
+		if (rc == 0 && v[i]->d_type == DT_REG && belongs(p, folder, v[i]->d_name))
+			rc = put_named(p, fd, path, inside, v[i]->d_name);
 		free(v[i]);
 	}
-	if (n >= 0)
-		free(v);
-	if (folder >= 0)
-		close(folder);
+	free(v);
 	return rc;
 }
 
-/* The files of the recording DIR, their names behind BELOW. */
+static bool has_index(const char *dir)
+{
+	lz_auto_free char *path = NULL;
+
+	return asprintf(&path, "%s/" LZ_INDEX_FOLDER, dir) >= 0 && access(path, F_OK) == 0;
+}
+
 static int put_recording(struct pack *p, const char *dir, const char *below)
 {
-	char *files = NULL, *below_files = NULL;
-	int rc = -1;
-
-	if (asprintf(&files, "%s/files", dir) < 0 || asprintf(&below_files, "%sfiles/", below) < 0)
-		lz_fail("no memory");
-	else
-		rc = put_directory(p, dir, below, false);
-	if (rc == 0)
-		rc = put_directory(p, files, below_files, true);
-	free(files);
-	free(below_files);
-	return rc;
+	if (put_folder(p, dir, "", below) < 0 || put_folder(p, dir, "files/", below) < 0)
+		return -1;
+	return p->index && has_index(dir) ? put_folder(p, dir, LZ_INDEX_FOLDER "/", below) : 0;
 }
 
 static int put_processes(struct pack *p, const struct lz_processes *all)
@@ -457,6 +477,7 @@ static int put_item(struct pack *p, const struct lz_pack_item *item)
 		return lz_fail("no memory");
 	p->below = below;
 	p->sources = item->sources.wanted;
+	p->index = item->index;
 	p->links = true;
 	rc = put_processes(p, &item->all);
 	p->links = false;
@@ -490,20 +511,22 @@ static int put_archive(struct pack *p, int fd, const char *path, const struct wa
 {
 	int rc = -1;
 
-	p->a = archive_write_new();
+	if (lz_archive_load() < 0)
+		return -1;
+	p->a = lz_archive->archive_write_new();
 	if (!p->a)
 		return lz_fail("no memory");
-	if (archive_write_add_filter_zstd(p->a) != ARCHIVE_OK ||
-	    archive_write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
-	    archive_write_open_fd(p->a, fd) != ARCHIVE_OK)
+	if (lz_archive->archive_write_add_filter_zstd(p->a) != ARCHIVE_OK ||
+	    lz_archive->archive_write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
+	    lz_archive->archive_write_open_fd(p->a, fd) != ARCHIVE_OK)
 		broken(p->a, path);
 	else
 		rc = put_all(p, w);
-	if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
+	if (rc == 0 && lz_archive->archive_write_close(p->a) != ARCHIVE_OK)
 		rc = broken(p->a, path);
 	if (rc < 0)
-		archive_write_fail(p->a);
-	archive_write_free(p->a);
+		lz_archive->archive_write_fail(p->a);
+	lz_archive->archive_write_free(p->a);
 	return rc;
 }
 
@@ -518,15 +541,13 @@ static void pack_free(struct pack *p)
 
 static int write_file(struct pack *p, const char *path, const struct wanted *w)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc;
+	struct lz_new_file file;
 
-	if (fd < 0)
-		return lz_fail_errno("cannot create %s", path);
-	rc = put_archive(p, fd, path, w);
-	if (close(fd) < 0 && rc == 0)
-		rc = lz_fail_errno("cannot write %s", path);
-	if (rc < 0)
-		unlink(path);
+	if (lz_new_file_begin(&file, path) < 0)
+		return -1;
+	int rc = put_archive(p, file.fd, path, w);
+
+	rc = lz_new_file_end(&file, rc == 0);
 	pack_free(p);
 	return rc;
 }

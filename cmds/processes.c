@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmds/processes.h>
-#include <common/cleanup.h>
-#include <common/recdir.h>
+#include <common/base/cleanup.h>
+#include <common/recording/recdir.h>
 #include <lizard/error.h>
 
 static uint32_t pid_of(const struct lz_entry *e)

@@ -6,8 +6,9 @@
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
 #include <cmds/options.h>
-#include <common/text.h>
-#include <common/print.h>
+#include <common/recording/copystore.h>
+#include <common/base/text.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 
 static void usage(FILE *to)
@@ -79,6 +80,8 @@ static int prune(const struct conditions *c, const struct lz_catalog *all)
 		left -= e->bytes;
 		lz_print(stdout, "%9s  %s\n", lz_text_size(e->bytes, size), e->name);
 	}
+	if (!c->dry)
+		lz_copystore_sweep_now();
 	return rc;
 }
 

@@ -7,9 +7,9 @@
 #include "cmds/report_sources.h"
 #include "replayer/report/report.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/text.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/text.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <stdio.h>

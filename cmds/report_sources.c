@@ -2,7 +2,7 @@
 #include "cmds/report_sources.h"
 #include "cmds/pack.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include <cmds/catalog.h>
 #include <cmds/cmds.h>
 #include <cmds/options.h>
+#include <common/recording/copystore.h>
 #include <lizard/error.h>
 
 enum { REPORTED = 1 }; /* failed, and said why */
@@ -110,5 +111,6 @@ int lz_cmd_rm(int argc, char **argv)
 		if (one)
 			rc = 1;
 	}
+	lz_copystore_sweep_now();
 	return rc;
 }

@@ -5,11 +5,11 @@
 #include "cmds/options.h"
 #include "cmds/pack.h"
 #include "cmds/processes.h"
-#include "common/text.h"
+#include "common/base/text.h"
 #include "cmds/trace_summary.h"
-#include "common/print.h"
+#include "common/base/print.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <lizard/trace.h>
@@ -45,9 +45,9 @@ static const char help[] =
     "                               secret (masked, the default), or all of it\n"
     "      --sources yes|no         keep the programs' source files, so that the recording can be\n"
     "                               debugged when they have changed (yes, the default), or not\n"
-    "      --calls stop|buffer      stop the program at each system call (stop, the default), or "
-    "let it\n"
-    "                               make those that never wait by itself\n"
+    "      --calls stop|buffer      stop the program at each system call (stop), or let it make "
+    "those\n"
+    "                               that never wait by itself (buffer, the default)\n"
     "      --slice MS               how long a thread runs while others wait for their turn (20)\n"
     "      --chaos[=SEED]           let threads take turns by chance, so that races show up; the "
     "seed,\n"
@@ -55,9 +55,9 @@ static const char help[] =
     "      --seed N                 the same as --chaos=N\n"
     "      --flow full|hash|auto    keep all of the control flow, or a checksum for each piece, "
     "from which\n"
-    "                               replay computes it again; auto, the default: as much as an "
-    "idle CPU\n"
-    "                               can pack, up to --flow-limit\n"
+    "                               replay computes it again; auto, the default: what an idle "
+    "CPU can\n"
+    "                               pack, 8 MB a second and up to --flow-limit\n"
     "      --flow-limit SIZE        of the control flow on disk, of each process (2G)\n"
     "      --max-size SIZE          how large the recording may become (500M, 2G)\n"
     "      --keep-part first|last   what is kept then: the first part, the program goes on "
@@ -344,11 +344,22 @@ static int handed_over(int argc, char **argv)
 	return 1;
 }
 
+/* How calls are made where --calls does not say it: tests do all they do by either way. */
+static int set_from_environment(struct options *o)
+{
+	const char *how = getenv("LIZARD_TRACE_CALLS");
+
+	return how && *how ? set_option(o, OPT_CALLS, how) : 0;
+}
+
 int lz_cmd_trace(int argc, char **argv)
 {
-	struct options o = {.trace = {.checkpoint_ms = -1, .flow_limit = FLOW_LIMIT}};
+	struct options o = {
+	    .trace = {.checkpoint_ms = -1, .flow_limit = FLOW_LIMIT, .calls = LZ_CALLS_BUFFER}};
 	int c;
 
+	if (set_from_environment(&o) < 0)
+		return 125;
 	while ((c = lz_option(argc, argv, "+o:qhv", long_options)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);

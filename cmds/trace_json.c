@@ -4,7 +4,7 @@
 #include "cmds/processes.h"
 #include "cmds/trace_summary.h"
 
-#include <common/text.h>
+#include <common/base/text.h>
 #include <lizard/error.h>
 
 static json_t *text_or_null(const char *s)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/trace_summary.h"
 #include "cmds/catalog.h"
-#include "common/text.h"
-#include "common/print.h"
+#include "common/base/text.h"
+#include "common/base/print.h"
 
-#include <common/cleanup.h>
-#include <common/secrets.h>
-#include <common/shell.h>
+#include <common/base/cleanup.h>
+#include <common/base/secrets.h>
+#include <common/base/shell.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include <cmds/options.h>
 #include <cmds/pack.h>
 #include <cmds/processes.h>
-#include <common/text.h>
-#include <common/print.h>
+#include <common/base/text.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <lizard/session.h>
 

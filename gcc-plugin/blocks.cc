@@ -176,19 +176,18 @@ static void add_line(struct lz_function *f, unsigned first, location_t where)
 static void collect_lines(struct lz_function *f, basic_block bb)
 {
 	unsigned first = f->lines.length();
-	edge e;
-	edge_iterator ei;
 
 	if (bb->index != ENTRY_BLOCK && bb->index != EXIT_BLOCK) {
 		for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
 			gimple *stmt = gsi_stmt(gsi);
 
-			if (gimple_code(stmt) != GIMPLE_LABEL && !gimple_clobber_p(stmt) &&
+			if (!gimple_clobber_p(stmt) &&
 			    (!is_gimple_debug(stmt) || gimple_debug_begin_stmt_p(stmt)))
 				add_line(f, first, gimple_location(stmt));
 		}
-		FOR_EACH_EDGE(e, ei, bb->succs)
-		add_line(f, first, e->goto_locus);
+		/* a `goto`, `break` or `continue` that has become an edge */
+		if (single_succ_p(bb))
+			add_line(f, first, single_succ_edge(bb)->goto_locus);
 	}
 	f->first_line.safe_push(first);
 	f->n_lines.safe_push(f->lines.length() - first);

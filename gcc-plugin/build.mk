@@ -4,9 +4,9 @@
 GCCS       := $(shell scripts/gccs $(GCC) 2>/dev/null)
 GCC_VERSIONS := $(or $(GCC),$(foreach g,$(GCCS),$(firstword $(subst :, ,$(g)))))
 PLUGIN_SRC := $(patsubst gcc-plugin/%.cc,%,$(wildcard gcc-plugin/*.cc))
-PLUGIN_C   := $(OBJ)/gcc-plugin/common-graph.o $(OBJ)/gcc-plugin/common-graph_walk.o
+PLUGIN_C   := $(OBJ)/gcc-plugin/cfg-graph.o $(OBJ)/gcc-plugin/cfg-graph_walk.o
 
-$(OBJ)/gcc-plugin/common-%.o: common/%.c
+$(OBJ)/gcc-plugin/cfg-%.o: common/cfg/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -fPIC -O2 -g $(NO_FOLDER) $(WARN) -Iinclude -MMD -MP -c $< -o $@
 

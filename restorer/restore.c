@@ -3,7 +3,7 @@
 #include "restorer/give.h"
 #include "restorer/share.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <lizard/restore.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -176,8 +176,6 @@ static int write_pages(struct lz_proc *p, const struct lz_image *im, const struc
  * before. Its last page stays inaccessible. */
 static int fill_buffer(struct lz_proc *p, struct lz_reader *r, const struct lz_thread_state *t)
 {
-	uint8_t buf[LZ_BUFFER_GUARD];
-
 	if (!t->buffer)
 		return 0;
 	if (t->buffer % LZ_BUFFER_SIZE || t->marker < t->buffer_start ||
@@ -186,8 +184,13 @@ static int fill_buffer(struct lz_proc *p, struct lz_reader *r, const struct lz_t
 	size_t len = (size_t)(t->marker - t->buffer_start);
 	if (t->marker > lz_reader_markers_len(r, lz_reader_meta(r)->tid))
 		return lz_fail("the marker stream ends before the checkpoint");
+	uint8_t *buf = malloc(LZ_BUFFER_GUARD);
+	if (!buf)
+		return lz_fail("out of memory");
 	int64_t n = lz_reader_markers_kept(r, lz_reader_meta(r)->tid, t->buffer_start, buf, len);
-	if (n < 0 || (n && lz_proc_write(p, t->buffer, buf, (size_t)n) < 0))
+	int ret = n < 0 || (n && lz_proc_write(p, t->buffer, buf, (size_t)n) < 0) ? -1 : 0;
+	free(buf);
+	if (ret < 0)
 		return -1;
 	if (call(p, "protect memory", t->buffer, 0, SYS_mprotect,
 	         (uint64_t[]){t->buffer, LZ_BUFFER_GUARD, PROT_READ | PROT_WRITE, 0, 0, 0}) < 0)

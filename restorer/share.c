@@ -4,9 +4,9 @@
 #include "restorer/give.h"
 #include "restorer/share.h"
 
-#include <common/array.h>
-#include <common/cleanup.h>
-#include <common/own_pages.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
+#include <common/process/own_pages.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>

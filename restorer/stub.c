@@ -99,6 +99,29 @@ void lz_stub_pin(const struct lz_meta *m)
 	}
 }
 
+int lz_stub_cpu(unsigned i)
+{
+	cpu_set_t pinned, all = own_cpus;
+
+	if (sched_getaffinity(0, sizeof pinned, &pinned) < 0)
+		return -1;
+	for (int pass = 0; pass < 2; pass++)
+		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+			if (CPU_ISSET(cpu, &all) && !!CPU_ISSET(cpu, &pinned) == !pass && !i--)
+				return cpu;
+	return -1;
+}
+
+void lz_stub_pin_to(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof one, &one) < 0)
+		lz_debug("this thread may not run on CPU %d: %s", cpu, strerror(errno));
+}
+
 static int stub_memfd(void)
 {
 	int fd = memfd_create("lizard-stub", MFD_CLOEXEC);
@@ -336,15 +359,16 @@ int lz_stub_start(struct lz_proc *p, const struct lz_meta *m)
 	return -1;
 }
 
-/* Is it gone? */
+/* Is it gone? Once it is, its number may be that of another thread's process. */
 static bool reap(pid_t pid, int options)
 {
+	int status = 0;
 	pid_t got;
 
 	do {
-		got = waitpid(pid, NULL, __WALL | options);
-	} while (got == pid || (got < 0 && errno == EINTR));
-	return got < 0;
+		got = waitpid(pid, &status, __WALL | options);
+	} while ((got == pid && WIFSTOPPED(status)) || (got < 0 && errno == EINTR));
+	return got != 0;
 }
 
 static void forget(struct lz_proc *p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An event is answered from the log: its effects are put into the process. */
-#include <common/guard.h>
+#include <common/process/guard.h>
 #include <lizard/sysfake.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of mappings, changed as the map operations say: pure. */
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/sysfake.h>
 #include <lizard/error.h>
 #include <stdlib.h>

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static int file, null, ends[2];
+static int file, null, ends[2], sockets[2];
 static char small[64], large[65536];
 
 static long ask(void)
@@ -54,6 +55,12 @@ static long through_pipe(void)
 
 	return n - read(ends[0], small, 1);
 }
+static long through_socket(void)
+{
+	ssize_t n = send(sockets[0], small, 16, 0);
+
+	return n - recv(sockets[1], small, 16, 0);
+}
 static long open_close(void)
 {
 	return close(open("/dev/null", O_RDONLY));
@@ -86,10 +93,11 @@ static const struct kind {
 	int calls; /* in each round */
 	long (*round)(void);
 } kinds[] = {
-    {"getppid", 1, ask},           {"clock_gettime", 1, now},    {"fstat", 1, status},
-    {"pread-64", 1, read_small},   {"pread-64K", 1, read_large}, {"write-64", 1, write_small},
-    {"write-64K", 1, write_large}, {"pipe-1", 2, through_pipe},  {"open-close", 2, open_close},
-    {"mmap-munmap", 2, map_unmap}, {"poll", 1, waits},           {"fork-wait", 2, child},
+    {"getppid", 1, ask},           {"clock_gettime", 1, now},     {"fstat", 1, status},
+    {"pread-64", 1, read_small},   {"pread-64K", 1, read_large},  {"write-64", 1, write_small},
+    {"write-64K", 1, write_large}, {"pipe-1", 2, through_pipe},   {"socket-16", 2, through_socket},
+    {"open-close", 2, open_close}, {"mmap-munmap", 2, map_unmap}, {"poll", 1, waits},
+    {"fork-wait", 2, child},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
@@ -99,7 +107,8 @@ int main(int argc, char **argv)
 
 	file = open("/bin/sh", O_RDONLY);
 	null = open("/dev/null", O_WRONLY);
-	if (file < 0 || null < 0 || pipe(ends) < 0)
+	if (file < 0 || null < 0 || pipe(ends) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) < 0)
 		return 1;
 	for (int i = 0; i < KINDS; i++) {
 		if (argc < 2)

@@ -135,6 +135,9 @@ enum lz_insn {
 	LZ_INSN_RDSEED,
 	LZ_INSN_XSAVEC
 };
+/* A system call or an instruction that changes registers and memory and nothing else: no mapping, no
+ * thread and its name, no program. Who looks for those need not read it. */
+bool lz_event_plain(const struct lz_event *ev);
 /* "?" for one that is not known. */
 const char *lz_insn_name(uint32_t insn);
 

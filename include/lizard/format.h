@@ -15,7 +15,8 @@
  *
  * DIR/events      = { EVENTS | FILE | SYNC }
  *   EVENTS: key0 = index of the first event, key1 = its marker offset, count = events.
- *           { length:u32 event }, event as in common/event_codec.c:
+ *           With the flag LZ_EVENTS_PLAIN all of them are plain (lz_event_plain()).
+ *           { length:u32 event }, event as in common/recording/event_codec.c:
  *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var
  *               map_id:var body [regs] [xstate] [writes] [ops] [taken]
  *               ; present: LZ_EVP_* says which
@@ -38,8 +39,13 @@
  * DIR/markers-TID = { MARKERS | HASHED }  ; TID: of the first thread
  *   MARKERS: key0 = stream offset of its first byte, which begins a marker; raw_len <= LZ_BLOCK_MAX
  *   HASHED:  a block that is not stored. key0 = as above, count = its bytes, 1 to LZ_BLOCK_MAX,
- *            key1 = checksum of its bytes: XXH64 of seed 0 with the flag LZ_HASHED_XXH64, else
- *            Adler-32 << 32 | CRC-32 (format 10). No payload; codec 0
+ *            key1 = checksum of its bytes: XXH3 of 64 bits with the flag LZ_HASHED_XXH3, XXH64 of
+ *            seed 0 with LZ_HASHED_XXH64 (format 11), else Adler-32 << 32 | CRC-32 (format 10).
+ *            No payload; codec 0
+ *
+ * DIR/index/markers-TID = { MARKERS }  ; made by readers: HASHED blocks, computed again
+ *   MARKERS: key0 and raw_len are those of the block. In any order; of two for one block the later
+ *            one counts. Whoever reads one compares it with the checksum in HASHED.
  *
  * DIR/checkpoints = { HEAD { PAGES } }
  *   HEAD:   key0 = position's event, key1 = its marker, count = dirty pages,
@@ -81,8 +87,9 @@
 
 #include <stdint.h>
 
-/* Format 10 is read as well: it differs in the checksum of blocks that are not stored. */
-enum { LZ_FORMAT_VERSION = 11, LZ_FORMAT_OLDEST = 10 };
+/* Formats 10 to 12 are read as well: 10 and 11 differ in the checksum of blocks that are not stored,
+ * before 13 there is an event for each cpuid. */
+enum { LZ_FORMAT_VERSION = 13, LZ_FORMAT_OLDEST = 10 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -100,9 +107,10 @@ enum lz_frame_type {
 
 enum lz_codec { LZ_CODEC_RAW, LZ_CODEC_ZLIB, LZ_CODEC_ZSTD, LZ_CODEC_LZ4, LZ_CODECS };
 
-enum { LZ_HEAD_WHOLE = 1 };     /* flags of HEAD */
-enum { LZ_MARKERS_BUFFER = 1 }; /* flags of MARKERS */
-enum { LZ_HASHED_XXH64 = 2 };   /* flags of HASHED */
+enum { LZ_HEAD_WHOLE = 1 };                       /* flags of HEAD */
+enum { LZ_EVENTS_PLAIN = 1 };                     /* flags of EVENTS */
+enum { LZ_MARKERS_BUFFER = 1 };                   /* flags of MARKERS */
+enum { LZ_HASHED_XXH64 = 2, LZ_HASHED_XXH3 = 4 }; /* flags of HASHED: one of them or none */
 
 enum lz_page_kind {
 	LZ_PAGE_XOR,  /* to what the image holds there */

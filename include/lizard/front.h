@@ -4,7 +4,7 @@
  * that it has no name for, the files of the program's world. The remote protocol's server and the
  * GDB target are thin over it.
  *
- * Names and notes are given as text for a terminal (common/printable.h): a debugger prints them.
+ * Names and notes are given as text for a terminal (common/base/printable.h): a debugger prints them.
  *
  * All calls come from the thread that opened the session. -1 or NULL with lz_error() set on
  * failure. */

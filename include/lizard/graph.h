@@ -70,9 +70,14 @@ void lz_graph_walker_close(struct lz_graph_walker *w);
  * limit. */
 void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left);
 uint64_t lz_graph_walker_left(const struct lz_graph_walker *w);
+/* From here on paths avoid, or do not avoid, edges that are abnormal: not at first. */
+void lz_graph_walker_avoid(struct lz_graph_walker *w, bool abnormal);
 /* *ids belongs to the walker and is good until its next call. -1: the limit was met. */
 int64_t lz_graph_walker_set(struct lz_graph_walker *w, uint32_t node, bool post,
                             const uint32_t **ids);
 int64_t lz_graph_walker_path(struct lz_graph_walker *w, uint32_t a, uint32_t b, uint32_t **nodes);
+/* The marker-free path from A to the code of NODE. */
+int64_t lz_graph_walker_path_to(struct lz_graph_walker *w, uint32_t a, uint32_t node,
+                                uint32_t **nodes);
 
 #endif

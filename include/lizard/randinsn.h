@@ -23,15 +23,16 @@ struct lz_rand_insn {
 bool lz_rand_decode(const uint8_t *code, size_t len, bool armed, struct lz_rand_insn *in);
 /* Does it, the instruction pointer included. */
 void lz_rand_do(const struct lz_rand_insn *in, struct user_regs_struct *r);
-/* The file offsets of the opcodes' last bytes of all such instructions in PATH's code. 0; 1: there
- * may be more than can be told for sure, and none are given; -1. *SITES is malloced. */
-int lz_rand_find(const char *path, uint64_t **sites, size_t *n);
 
 /* cpuid, where the processor cannot be told to trap it: 0F A2 is armed as 0F 06 (clts), which
  * faults in a program and is as long. */
 enum { LZ_CPUID_OPCODE = 0xa2, LZ_CPUID_ARMED = 0x06, LZ_CPUID_LEN = 2 };
-/* As lz_rand_find(). */
-int lz_cpuid_find(const char *path, uint64_t **sites, size_t *n);
+
+/* The xsavec are those that lizard/xsavec.h tells of. */
+enum lz_insns_kind { LZ_INSNS_RANDOM, LZ_INSNS_CPUID, LZ_INSNS_XSAVEC, LZ_INSNS_KINDS };
+/* The file offsets of the opcodes' last bytes of all instructions of a kind in PATH's code. 0; 1:
+ * there may be more than can be told for sure, and none are given; -1. *SITES is malloced. */
+int lz_insn_find(enum lz_insns_kind kind, const char *path, uint64_t **sites, size_t *n);
 /* Can there be an armed one of either kind in what was read as code? */
 bool lz_insn_maybe_armed(const uint8_t *code, size_t len);
 /* CODE was read from FILE's offset OFFSET as far as that was not changed: what is armed there and

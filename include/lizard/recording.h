@@ -6,7 +6,8 @@
  * DIR/markers-TID     frames of the marker stream, which all threads share; TID is the first one's
  * DIR/checkpoints     frames: HEAD (position, registers, mappings, dirty pages)
  *                     and PAGES (their contents, XOR to the one before, RLE)
- * DIR/files/          copies of mapped files; DIR/index/ is built by readers
+ * DIR/files/          copies of mapped files
+ * DIR/index/          markers that replay has computed again; added by readers
  *
  * Every frame carries lengths, two keys and a CRC-32, so a cut file is valid
  * up to its last whole frame. The grammar stands in include/lizard/format.h.
@@ -18,6 +19,7 @@
 #define LIZARD_RECORDING_H
 
 #include <lizard/event.h>
+#include <lizard/randinsn.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -125,6 +127,7 @@ struct lz_meta {
 	char **argv, **envp;       /* NULL-terminated */
 	char *host, *kernel, *cpu; /* names */
 	char *features;            /* cpuid and xcr0 features, for the replay host's check */
+	char **cpuid;              /* what it always answers, common/process/cpuid_answers.h */
 	uint32_t cpu_number;       /* the program began on */
 	uint32_t tid;              /* of the first thread */
 	/* Of a process that was followed: its parent, and where in that one's recording it began;
@@ -144,6 +147,7 @@ struct lz_meta {
 	char *stopped;         /* why the recorder has ended it before the program's end; else "" */
 	char **outside;        /* mappings that others wrote, or could; NULL-terminated */
 	uint64_t instrumented; /* 1 if a hello call was seen */
+	uint64_t no_debug;     /* 1 if no mapped file had debug information, then and there */
 	uint64_t n_events, n_markers_bytes, n_checkpoints; /* 0 while incomplete */
 };
 void lz_meta_free(struct lz_meta *m);
@@ -159,6 +163,9 @@ char *lz_build_id(const char *path);
 
 /* In a recording: the programs' source files as they were then, a packed archive. */
 #define LZ_SOURCES_FILE "sources.tar.zst"
+
+/* In a recording: what replay has computed again of the marker stream, a folder. */
+#define LZ_INDEX_FOLDER "index"
 
 /* ---- where recordings live ---- */
 /* $LIZARD_TRACE_DIR, else $XDG_DATA_HOME/lizard, else ~/.local/share/lizard. malloced; NULL:
@@ -180,9 +187,13 @@ struct lz_writer;
 /* Creates DIR (0700), or the next free PROG-N below lz_recordings_dir() if DIR is NULL, and points
  * PROG-latest at it. meta is copied and written as incomplete. */
 struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
-/* Copies of mapped files are from now on links into DIR, made if need be, which several recordings
- * share. */
-int lz_writer_share_copies(struct lz_writer *w, const char *dir);
+/* The folder of `processes` for copies that a run's recordings share, if no others can. */
+#define LZ_RUN_COPIES ".files"
+
+/* Copies of mapped files are from now on shared: with all recordings of this user beside which
+ * lz_recordings_dir() is on the same file system; else, if DIR is not NULL, by that folder, which
+ * is made if need be. */
+void lz_writer_share_copies(struct lz_writer *w, const char *dir);
 /* Of what is written, at most LIMIT bytes stay on disk, the last ones: whenever there is no room,
  * the part up to a later whole checkpoint goes. More than LIMIT only where the last whole
  * checkpoints do not fit. Before the first event. */
@@ -213,10 +224,9 @@ void lz_writer_ending(struct lz_writer *w);
 int lz_writer_markers(struct lz_writer *w, uint32_t tid, const void *bytes, size_t len);
 /* Whether no CPU is idle, and only a checksum would be kept of markers that come now. */
 bool lz_writer_only_sums(struct lz_writer *w);
-/* Then this takes them as one block, 1 MiB at most, without copying. CHECK: that they are markers.
- */
-int lz_writer_sum_markers(struct lz_writer *w, uint32_t tid, const void *bytes, uint32_t len,
-                          bool check);
+/* Then this takes them as one block, 1 MiB at most, without copying. -1 also if their beginning is
+ * not what markers look like. */
+int lz_writer_sum_markers(struct lz_writer *w, uint32_t tid, const void *bytes, uint32_t len);
 /* A checkpoint and its pages: pages[i] is the new content of ck->dirty[i], prev[i] the content at
  * the checkpoint before; for a whole one ck->dirty lists every page that differs from its backing
  * and prev is NULL. prev[i] must be the very bytes that were given for this page last; NULL, or a
@@ -239,6 +249,10 @@ int lz_writer_file_part(struct lz_writer *w, const char *path, int fd, struct lz
 /* The next whole checkpoint is of a program that replay may map file INDEX for, though it is not
  * mapped there. */
 void lz_writer_file_needed(struct lz_writer *w, uint32_t index);
+/* Where the copy of file INDEX has instructions of KIND: as lz_insn_find(), but the sites are the
+ * writer's, until the next file is added. */
+int lz_writer_file_insns(struct lz_writer *w, uint32_t index, enum lz_insns_kind kind,
+                         const uint64_t **at, size_t *n);
 /* The copy of file INDEX, for reading; the caller closes it. -1: there is none. */
 int lz_writer_file_open(struct lz_writer *w, uint32_t index);
 /* Everything up to here becomes readable as soon as the worker has written it: pushes partial
@@ -302,6 +316,9 @@ uint64_t lz_reader_n_events(const struct lz_reader *r);
 /* Owned by the reader, valid until the next call of this function with another index. NULL: no such
  * event, or its frame is damaged. */
 const struct lz_event *lz_reader_event(struct lz_reader *r, uint64_t index);
+/* The first event from INDEX on that may be other than plain, or is near such a one; n_events if
+ * none. Takes as long as there are frames of events. */
+uint64_t lz_reader_event_telling(const struct lz_reader *r, uint64_t index);
 /* The first event with (marker >= MARKER), whichever thread's; n_events if none. Binary search on
  * frames. */
 uint64_t lz_reader_event_after_marker(struct lz_reader *r, uint64_t marker);
@@ -336,9 +353,14 @@ int lz_reader_block(const struct lz_reader *r, uint32_t tid, uint32_t i, uint64_
 
 /* The block that holds stream byte OFFSET (the last one for what lies behind it). */
 uint32_t lz_reader_block_of(const struct lz_reader *r, uint32_t tid, uint64_t offset);
-/* A block's checksum, which common/flowsum.h computes. */
+/* A block's checksum, which common/recording/flowsum.h computes. */
+enum lz_sum_kind {
+	LZ_SUM_CRC_ADLER, /* Adler-32 and CRC-32: format 10 */
+	LZ_SUM_XXH64,     /* format 11 */
+	LZ_SUM_XXH3
+};
 struct lz_block_sum {
-	bool xxh64; /* else Adler-32 and CRC-32 */
+	enum lz_sum_kind kind;
 	uint64_t value;
 };
 /* Whether only a checksum is kept of the block; *SUM: it, unless NULL. */
@@ -348,6 +370,20 @@ bool lz_reader_block_hashed(const struct lz_reader *r, uint32_t tid, uint32_t i,
 bool lz_reader_block_at_hand(const struct lz_reader *r, uint32_t tid, uint32_t i);
 /* How many bytes of the stream are only known by checksums. */
 uint64_t lz_reader_markers_hashed(const struct lz_reader *r, uint32_t tid);
+/* How many of those were computed again before, and kept beside the recording. */
+uint64_t lz_reader_markers_computed(const struct lz_reader *r, uint32_t tid);
+/* Whether anything can be kept beside the recording: it is the caller's, and complete. */
+int lz_reader_begin_keeping(struct lz_reader *r, uint32_t tid);
+/* Keeps BLOCK beside the recording, packed by CODEC to LEN bytes, unless all that is kept there
+ * would take more than LIMIT bytes. The caller has compared it with its checksum. -1: it cannot be
+ * kept, and nor can any other one. */
+int lz_reader_keep_computed(struct lz_reader *r, uint32_t tid, uint32_t block, int codec,
+                            const void *packed, size_t len, uint64_t limit);
+/* The blocks from FROM on, TO not among them, will be read next, in this order: so replay may
+ * compute those that are not at hand all at once. */
+void lz_reader_expect(struct lz_reader *r, uint32_t tid, uint32_t from, uint32_t to);
+/* TO, if BLOCK is one of those; else BLOCK. */
+uint32_t lz_reader_expected(const struct lz_reader *r, uint32_t tid, uint32_t block);
 
 uint32_t lz_reader_n_checkpoints(const struct lz_reader *r);
 /* Owned by the reader (cached), valid until lz_reader_close. */
@@ -394,5 +430,7 @@ bool lz_pos_same(const struct lz_pos *a, const struct lz_pos *b);
 enum { LZ_POS_TEXT = 128 };
 void lz_pos_print(const struct lz_pos *p, char buf[LZ_POS_TEXT]);
 int lz_pos_parse(const char *text, struct lz_pos *p);
+/* "THREAD:MARKER", the first two parts: the first instant behind that marker. The others become 0. */
+int lz_instant_parse(const char *text, struct lz_pos *p);
 
 #endif

@@ -21,6 +21,11 @@ size_t lz_features_missing(const char *recorded, const char *here, char *out, si
 /* Pins the calling thread to the CPU that the recording was made on (to any one it may use if that
  * one is refused): a stop costs much less when both sides share a CPU. */
 void lz_stub_pin(const struct lz_meta *m);
+/* The I-th CPU that the calling thread, which is pinned, could use: the first one is its own. -1:
+ * there are no more. */
+int lz_stub_cpu(unsigned i);
+/* For a thread that replays beside the pinned one. */
+void lz_stub_pin_to(int cpu);
 /* For a thread that works beside the pinned one: back to the other CPUs. */
 void lz_stub_unpin(void);
 /* An empty process. On failure nothing is left behind. */

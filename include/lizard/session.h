@@ -24,7 +24,7 @@ struct lz_session_options {
 	const char *stub; /* path of the replay stub, NULL = beside the running program */
 };
 /* At the first checkpoint. The session owns the reader that it opens. The calling thread does
- * without the time-stamp counter until the session is closed (common/clock.h). */
+ * without the time-stamp counter until the session is closed (common/base/clock.h). */
 struct lz_session *lz_session_open(const char *dir, const struct lz_session_options *o);
 void lz_session_close(struct lz_session *s);
 /* Begins to read, in a thread beside this one, what going back needs to know of the whole marker
@@ -54,6 +54,30 @@ void lz_session_keep_output(struct lz_session *s);
  * stays. */
 int lz_session_output(struct lz_session *s, uint64_t from, struct lz_output *o);
 void lz_output_free(struct lz_output *o);
+
+/* ---- what calls are given ---- */
+/* Events with the program's memory right before each. The session's own position stays. */
+struct lz_arrival;
+struct lz_visit {
+	uint64_t from, to; /* numbers of events, TO not among them */
+	/* Those that are of interest. Cheap: asked more than once of each. */
+	bool (*wants)(void *arg, const struct lz_event *ev);
+	/* Non-zero ends it, and is returned: not 1 or 2. */
+	int (*fn)(void *arg, const struct lz_event *ev, struct lz_arrival *memory);
+	/* Called now and then: EVENT events are applied. Negative: it is to be interrupted. NULL. */
+	int (*look)(void *arg, uint64_t event);
+	void *arg;
+};
+enum { LZ_VISIT_INTERRUPTED = -2 };
+/* 0: all were seen, up to the end of the recording; -1: lz_error(). */
+int lz_session_visit(struct lz_session *s, const struct lz_visit *of);
+
+/* Has EV written bytes (write, send and their kin), to which descriptor? */
+bool lz_written_to(const struct lz_event *ev, uint32_t *fd);
+/* Calls TAKE for those bytes, piece by piece; non-zero ends it, and is returned. Fewer than the call's
+ * result if memory does not hold them. */
+int lz_written_each(const struct lz_event *ev, struct lz_arrival *memory,
+                    int (*take)(void *arg, const uint8_t *bytes, size_t n), void *arg);
 
 /* ---- where ---- */
 /* The program that runs now: its index in lz_reader_programs(). */
@@ -150,7 +174,6 @@ void lz_session_pass_signals(struct lz_session *s, uint64_t mask);
 int lz_session_break(struct lz_session *s, uint64_t addr);
 int lz_session_unbreak(struct lz_session *s, uint64_t addr);
 /* What a condition may look at: an arrival at its breakpoint, in the thread that arrives. */
-struct lz_arrival;
 int lz_arrival_regs(struct lz_arrival *a, struct user_regs_struct *r);
 int lz_arrival_xstate(struct lz_arrival *a, uint8_t *buf, uint32_t *len);
 size_t lz_arrival_read(struct lz_arrival *a, uint64_t addr, void *buf, size_t len);
@@ -261,5 +284,10 @@ const char *lz_session_divergence(struct lz_session *s);
 struct lz_rebuild;
 struct lz_rebuild *lz_rebuild_new(struct lz_reader *r);
 void lz_rebuild_free(struct lz_rebuild *rb);
+/* Nobody waits: what is kept beside the recording is packed well. It takes at most LIMIT bytes, 0: the
+ * usual number. */
+void lz_rebuild_ahead(struct lz_rebuild *rb, uint64_t limit);
+/* Why not all that was computed could be kept there; NULL: all was. */
+const char *lz_rebuild_not_kept(const struct lz_rebuild *rb);
 
 #endif

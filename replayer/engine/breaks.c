@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Breakpoints in a re-executed process, and its memory without them. */
-#include "replayer/engine/inside.h"
+#include "replayer/engine/calls.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -121,6 +121,8 @@ size_t lz_engine_read(struct lz_engine *e, uint64_t addr, void *buf, size_t len)
 		if (b->in && b->addr - addr < n && ((uint8_t *)buf)[b->addr - addr] == 0xcc)
 			((uint8_t *)buf)[b->addr - addr] = b->saved;
 	}
+	if (e->calls.c)
+		lz_sites_show_some(&e->calls.c->sites, addr, buf, n);
 	return n;
 }
 

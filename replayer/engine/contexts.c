@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of threads. */
 #include "replayer/engine/contexts.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>

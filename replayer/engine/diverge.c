@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A divergence, said in words. */
 #include "replayer/engine/engine.h"
-#include <common/printable.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 #include <inttypes.h>
@@ -74,6 +74,8 @@ int lz_engine_diverge(struct lz_engine *e, const char *fmt, ...)
 	free(e->rp->divergence);
 	e->rp->divergence = text;
 	e->rp->diverged = true;
+	if (e->rp->answered && !e->rp->always_answer)
+		e->rp->stop_at_calls = true;
 	lz_fail("replay diverged: %s", text ? text : "?");
 	return 1;
 }

@@ -8,9 +8,11 @@
 #ifndef LZ_REPLAYER_ENGINE_H
 #define LZ_REPLAYER_ENGINE_H
 
+#include "replayer/engine/answered.h"
 #include "replayer/engine/contexts.h"
 #include "replayer/stream/turns.h"
-#include <common/flowsum.h>
+#include <common/process/cpuid_answers.h>
+#include <common/recording/flowsum.h>
 #include <lizard/proc.h>
 #include <lizard/recording.h>
 #include <lizard/sysfake.h>
@@ -110,8 +112,12 @@ struct lz_guards {
 struct lz_replay {
 	struct lz_reader *reader;
 	struct lz_image *image;
+	/* A buffer's worth each: what a process has written, and what is recorded. Too large for the
+	 * stack of a thread. */
+	uint8_t *got, *want;
 	struct lz_end end;
 	uint32_t tid; /* the first thread's, which names the stream */
+	struct lz_cpuid_answers cpuid;
 	uint64_t stream_len;
 	struct lz_turns turns; /* empty until asked for: lz_replay_turns() */
 	/* Whoever interrupts sets `interrupted` and then stops what is `running`; a run sets
@@ -128,7 +134,13 @@ struct lz_replay {
 	struct lz_prefetch *prefetch; /* while verifying; NULL */
 	char *divergence;             /* text of the last one */
 	bool diverged;                /* there was one since this was reset */
-	uint64_t spins_jumped;        /* spins continued from their checkpoint, not re-run */
+	/* Each system call has a stop: LIZARD_REPLAY_CALLS says so, or replay has diverged after
+	 * calls were answered without one. The program can see that if it reads its own code and
+	 * the processor has no protection keys. */
+	bool stop_at_calls;
+	bool always_answer;    /* also after that: LIZARD_REPLAY_CALLS says so */
+	uint64_t answered;     /* calls without a stop */
+	uint64_t spins_jumped; /* spins continued from their checkpoint, not re-run */
 };
 
 /* The block of the recorded stream that is being written. */
@@ -240,6 +252,8 @@ struct lz_engine {
 	struct lz_softbreaks breaks;
 	struct lz_guards guarded;
 
+	struct lz_engine_calls calls;
+
 	/* comparing */
 	struct lz_flow_block flow;
 	struct lz_engine_tap tap;
@@ -269,6 +283,13 @@ int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h);
 /* Applies the next event. Afterwards h->flags has LZ_HALT_EXEC or LZ_HALT_BREAK if control has
  * thereby arrived there. H may be NULL. */
 int lz_engine_apply(struct lz_engine *e, struct lz_halt *h);
+
+/* Calls have a stop again (calls.until is 0): the process has nothing of ours that the program
+ * does not have. Does nothing if it is so. */
+int lz_engine_calls_off(struct lz_engine *e);
+/* At a call that is the next event: the bytes that it takes, if the recording knows them. 1:
+ * diverged. */
+int lz_engine_compare_taken(struct lz_engine *e);
 
 /* The process's CPU time. */
 uint64_t lz_engine_cpu_ns(const struct lz_engine *e);

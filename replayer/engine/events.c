@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events in re-execution: is this the one that the log has next, and applying it. */
-#include "replayer/engine/inside.h"
+#include "replayer/engine/calls.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/syscalls.h>
@@ -299,6 +299,8 @@ static int do_event(struct lz_engine *e, const struct lz_event *ev)
 	uint64_t syscall_insn = e->proc.syscall_insn;
 
 	lz_engine_regs(e);
+	if (lz_calls_make_way(e, ev) < 0)
+		return -1;
 	if (lz_fake_needs_calls(&e->space, ev) && lz_engine_leave_call(e) < 0)
 		return -1;
 	if (ev->n_ops && lz_engine_unguard(e) < 0)

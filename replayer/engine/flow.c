@@ -27,7 +27,7 @@ static int find_block(struct lz_engine *e, uint64_t at)
 	b->end = b->start + len;
 	b->whole = b->start == at;
 	b->hashed = lz_reader_block_hashed(rp->reader, rp->tid, i, &b->want);
-	lz_flow_sum_begin(&b->sum, b->want.xxh64 ? LZ_SUM_XXH64 : LZ_SUM_CRC_ADLER);
+	lz_flow_sum_begin(&b->sum, b->want.kind);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int bytes_differ(struct lz_engine *e, uint64_t at, const uint8_t *want, c
 static int compare_bytes(struct lz_engine *e, const uint8_t *got, size_t len)
 {
 	struct lz_flow_block *b = &e->flow;
-	uint8_t want[LZ_BUFFER_SIZE];
+	uint8_t *want = e->rp->want;
 	int64_t n = lz_engine_recorded(e, b->at, want, len);
 
 	if (n < 0)

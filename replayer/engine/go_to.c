@@ -3,7 +3,7 @@
 #include "replayer/engine/engine.h"
 #include <lizard/error.h>
 
-int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
+static int run_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
 {
 	struct lz_halt h;
 
@@ -27,6 +27,14 @@ int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
 	}
 	e->want.marker = UINT64_MAX;
 	return e->event == event && e->marker == marker ? 0 : 1;
+}
+
+int lz_engine_to_gap(struct lz_engine *e, uint64_t event, uint64_t marker)
+{
+	e->calls.until = event;
+	int ret = run_to_gap(e, event, marker);
+	e->calls.until = 0;
+	return lz_engine_calls_off(e) < 0 ? -1 : ret;
 }
 
 int lz_engine_to_arrival(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen)

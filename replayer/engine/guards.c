@@ -20,13 +20,13 @@ static int protect(struct lz_engine *e, uint64_t page, uint32_t prot)
 	           : 0;
 }
 
-static const struct lz_vma *mapping_of(struct lz_engine *e, uint64_t page)
+const struct lz_vma *lz_engine_mapping(struct lz_engine *e, uint64_t addr)
 {
-	const struct lz_vma *v = lz_space_find(&e->space, page);
+	const struct lz_vma *v = lz_space_find(&e->space, addr);
 
 	if (v || lz_space_follow_stack(&e->space, e->proc.pid) < 0)
 		return v;
-	return lz_space_find(&e->space, page);
+	return lz_space_find(&e->space, addr);
 }
 
 /* ---- which pages ---- */
@@ -148,7 +148,7 @@ int lz_engine_guard(struct lz_engine *e)
 		return -1;
 	for (size_t i = 0; i < e->guarded.n; i++) {
 		struct lz_guarded *g = &e->guarded.v[i];
-		const struct lz_vma *v = g->in ? NULL : mapping_of(e, g->page);
+		const struct lz_vma *v = g->in ? NULL : lz_engine_mapping(e, g->page);
 		if (!v || v->role == LZ_VMA_BUFFER || left(g, v->prot) == v->prot)
 			continue;
 		g->prot = v->prot;

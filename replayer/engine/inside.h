@@ -35,6 +35,14 @@ int lz_engine_at_call(struct lz_engine *e);
 int lz_engine_at_fault(struct lz_engine *e, int signo);
 /* Recorded stream bytes; as lz_reader_markers_kept(). */
 int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size_t len);
+/* Waits for the next stop of the process. */
+int lz_engine_wait(struct lz_engine *e, int *status);
+/* The debug register of the next goal stops at ADDR. */
+int lz_engine_stop_at(struct lz_engine *e, uint64_t addr);
+/* What answers calls is forgotten, as the process is gone. */
+void lz_engine_calls_drop(struct lz_engine *e);
+/* The program's mapping at ADDR, NULL; the stack's has grown by itself. */
+const struct lz_vma *lz_engine_mapping(struct lz_engine *e, uint64_t addr);
 /* Brings e->next up to date. */
 void lz_engine_peek_next(struct lz_engine *e);
 /* Sets the alarm as wanted. */

@@ -2,6 +2,7 @@
 /* Engines: made from checkpoints and from each other. */
 #include "replayer/engine/inside.h"
 #include <lizard/error.h>
+#include <lizard/marker.h>
 #include <lizard/restore.h>
 #include <lizard/syscalls.h>
 #include <stdlib.h>
@@ -45,15 +46,25 @@ static int no_checkpoint(const struct lz_reader *r)
 
 int lz_replay_init(struct lz_replay *rp, struct lz_reader *r)
 {
+	const char *calls = getenv("LIZARD_REPLAY_CALLS");
+
 	*rp = (struct lz_replay){.reader = r};
+	rp->stop_at_calls = calls && !strcmp(calls, "stop");
+	rp->always_answer = calls && !strcmp(calls, "answer");
 	if (!lz_reader_n_checkpoints(r))
 		return no_checkpoint(r);
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(r, 0);
 	if (!ck)
 		return -1;
 	rp->tid = lz_reader_meta(r)->tid;
+	if (lz_cpuid_answers_parse(&rp->cpuid, lz_reader_meta(r)->cpuid) < 0)
+		return -1;
 	rp->stream_len = lz_reader_markers_len(r, rp->tid);
 	find_end(rp);
+	rp->got = malloc(LZ_BUFFER_SIZE);
+	rp->want = malloc(LZ_BUFFER_SIZE);
+	if (!rp->got || !rp->want)
+		return lz_fail("out of memory");
 	rp->image = lz_image_new(r);
 	return rp->image ? lz_watchdog_start(rp) : -1;
 }
@@ -69,10 +80,13 @@ void lz_replay_free(struct lz_replay *rp)
 {
 	lz_watchdog_stop(rp);
 	lz_debug("replayed processes were resumed %lu times", (unsigned long)rp->run);
+	lz_debug("%lu system calls were answered without a stop", (unsigned long)rp->answered);
 	lz_stub_reap();
 	lz_image_free(rp->image);
 	lz_turns_free(&rp->turns);
 	free(rp->divergence);
+	free(rp->got);
+	free(rp->want);
 	*rp = (struct lz_replay){0};
 }
 
@@ -114,12 +128,13 @@ static int build(struct lz_engine *e, uint32_t index)
 
 static struct lz_engine *engine_alloc(struct lz_replay *rp)
 {
-	struct lz_engine *e = calloc(1, sizeof *e);
+	struct lz_engine *e = aligned_alloc(_Alignof(struct lz_engine), sizeof(*e));
 
 	if (!e) {
 		lz_fail("out of memory");
 		return NULL;
 	}
+	memset(e, 0, sizeof(*e));
 	e->rp = rp;
 	e->proc = LZ_NO_PROC;
 	e->want.marker = e->goal.end = UINT64_MAX;
@@ -142,7 +157,7 @@ struct lz_engine *lz_engine_new(struct lz_replay *rp, uint32_t index)
 struct lz_engine *lz_engine_fork(struct lz_engine *e)
 {
 	lz_engine_unbreak(e);
-	if (lz_engine_leave_call(e) < 0 || lz_engine_unguard(e) < 0)
+	if (lz_engine_leave_call(e) < 0 || lz_engine_unguard(e) < 0 || lz_engine_calls_off(e) < 0)
 		return NULL;
 	struct lz_engine *copy = engine_alloc(e->rp);
 	if (!copy)
@@ -168,6 +183,7 @@ void lz_engine_free(struct lz_engine *e)
 {
 	if (!e)
 		return;
+	lz_engine_calls_drop(e);
 	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	lz_contexts_free(&e->threads);
@@ -178,6 +194,7 @@ void lz_engine_free(struct lz_engine *e)
 
 static void drop_process(struct lz_engine *e)
 {
+	lz_engine_calls_drop(e);
 	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	memset(e->debug.set, 0, sizeof e->debug.set);

@@ -2,14 +2,17 @@
 /* The marker stream read ahead by a thread with a reader of its own: decompression then takes
  * none of the CPU that replay and the replayed process share. Only for a run from start to end. */
 #include "replayer/engine/prefetch.h"
-#include <common/thread.h>
+#include <common/base/thread.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A block has at most PIECE bytes. */
 enum { PIECE = 1 << 20, PIECES = 8 };
+
+/* A block whose markers are stored. The others are compared by checksum. */
 
 struct piece {
 	uint64_t start;
@@ -28,11 +31,21 @@ struct lz_prefetch {
 	bool quit, done;
 };
 
+/* The next block from *I on that is stored; false: there is none. */
+static bool find_next(const struct lz_prefetch *p, uint32_t *i, uint64_t *start, uint64_t *len)
+{
+	while (lz_reader_block_hashed(p->reader, p->tid, *i, NULL))
+		++*i;
+	return *i < lz_reader_n_blocks(p->reader, p->tid) &&
+	       lz_reader_block(p->reader, p->tid, *i, start, len) == 0 && *len <= PIECE;
+}
+
 /* A piece's bytes are written before it counts as filled, and read only while it is not taken. */
 static void *fetch(void *arg)
 {
 	struct lz_prefetch *p = arg;
-	uint64_t offset = lz_reader_first_marker(p->reader);
+	uint64_t start = 0, len = 0;
+	uint32_t i = 0;
 
 	lz_stub_unpin();
 	pthread_mutex_lock(&p->lock);
@@ -43,14 +56,15 @@ static void *fetch(void *arg)
 		}
 		struct piece *k = &p->piece[p->filled % PIECES];
 		pthread_mutex_unlock(&p->lock);
-		int64_t n = lz_reader_markers_kept(p->reader, p->tid, offset, k->bytes, PIECE);
-		k->start = offset;
-		k->len = n > 0 ? (size_t)n : 0;
-		offset += k->len;
+		bool found =
+		    find_next(p, &i, &start, &len) &&
+		    lz_reader_markers_kept(p->reader, p->tid, start, k->bytes, len) == (int64_t)len;
+		k->start = start;
+		k->len = len;
+		i++;
 		pthread_mutex_lock(&p->lock);
-		if (k->len)
-			p->filled++;
-		p->done = k->len < PIECE;
+		p->filled += found;
+		p->done = !found;
 		pthread_cond_broadcast(&p->change);
 	}
 	p->done = true;

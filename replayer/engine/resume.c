@@ -4,9 +4,10 @@
  * Debug registers: 0 stops at the marker or address that is the next goal, 1 at want_ip, 2 and 3
  * are the user's watchpoints. A data breakpoint on a marker's code byte in the buffer traps right
  * after the marker is written: exact, without skid. */
-#include "replayer/engine/inside.h"
+#include "replayer/engine/calls.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
+#include <lizard/randinsn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -55,17 +56,22 @@ static int set_slot(struct lz_engine *e, int i, uint64_t addr, int len, int kind
 	return 0;
 }
 
+int lz_engine_stop_at(struct lz_engine *e, uint64_t addr)
+{
+	return set_slot(e, GOAL_SLOT, addr, 1, 'x');
+}
+
 /* Where the marker that ends at GOAL begins. */
 static int goal_start(struct lz_engine *e, uint64_t goal)
 {
-	uint8_t buf[LZ_BUFFER_SIZE];
+	uint8_t *want = e->rp->want;
 	size_t len = (size_t)(goal - e->marker), at = 0;
 
 	if (e->goal.end == goal)
 		return 0;
-	if (len > sizeof buf || goal > e->rp->stream_len)
+	if (len > LZ_BUFFER_SIZE || goal > e->rp->stream_len)
 		return lz_fail("the marker stream does not reach %lu", (unsigned long)goal);
-	int64_t n = lz_engine_recorded(e, e->marker, buf, len);
+	int64_t n = lz_engine_recorded(e, e->marker, want, len);
 	if (n < 0)
 		return -1;
 	e->goal.guessed = (size_t)n != len;
@@ -74,9 +80,9 @@ static int goal_start(struct lz_engine *e, uint64_t goal)
 		e->goal.start = goal - 1;
 		return 0;
 	}
-	for (unsigned size; (size = lz_marker_size(buf[at])) && at + size < len;)
+	for (unsigned size; (size = lz_marker_size(want[at])) && at + size < len;)
 		at += size;
-	if (at + lz_marker_size(buf[at]) != len)
+	if (at + lz_marker_size(want[at]) != len)
 		return lz_fail("no marker ends at %lu", (unsigned long)goal);
 	e->goal.end = goal;
 	e->goal.start = e->marker + at;
@@ -89,9 +95,9 @@ static void set_patience(struct lz_engine *e)
 {
 	/* at most a day of recorded time: a forged one would make replay wait for ever */
 	enum { LEAST_MS = 5000, TIMES = 25, MOST_MS = 24 * 3600 * 1000 };
-	const struct lz_event *ev = e->event < lz_reader_n_events(e->rp->reader)
-	                                ? lz_reader_event(e->rp->reader, e->event)
-	                                : NULL;
+	const uint64_t last = lz_calls_last(e);
+	const struct lz_event *ev =
+	    last < lz_reader_n_events(e->rp->reader) ? lz_reader_event(e->rp->reader, last) : NULL;
 	uint64_t end = ev ? ev->time_ns : lz_reader_meta(e->rp->reader)->duration_ns;
 	uint64_t ms = end > e->time_ns ? (end - e->time_ns) / 1000000 : 0;
 
@@ -127,7 +133,7 @@ static int arm_goal(struct lz_engine *e)
 
 	lz_engine_peek_next(e);
 	if (e->next.async && e->next.marker == e->marker && e->next.ip > 1)
-		return set_slot(e, GOAL_SLOT, e->next.ip, 1, 'x');
+		return lz_engine_stop_at(e, lz_calls_place_of(e, e->next.ip));
 	if (e->want.marker > e->marker)
 		goal = e->want.marker;
 	if (e->next.async && e->next.marker > e->marker && e->next.marker < goal)
@@ -205,7 +211,7 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 	int ret = lz_engine_sync(e);
 	if (ret)
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
-	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e))
+	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e) && !lz_calls_at_int3(e))
 		return flags_of(lz_engine_at_fault(e, SIGTRAP), h);
 	if (fired & 1 && e->debug.set[GOAL_SLOT].kind == 'w') {
 		if (e->marker == e->want.marker)
@@ -223,9 +229,27 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 	return 0;
 }
 
-static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h)
+/* No event tells of one that always has the same answer. 1; 0: it is none; 2: diverged. */
+static int do_cpuid(struct lz_engine *e, bool step, struct lz_halt *h)
+{
+	uint8_t insn[LZ_CPUID_LEN];
+
+	if (lz_engine_read(e, e->regs.rip, insn, sizeof insn) != sizeof insn || insn[0] != 0x0f ||
+	    (insn[1] != LZ_CPUID_ARMED && insn[1] != LZ_CPUID_OPCODE) ||
+	    !lz_cpuid_answer(&e->rp->cpuid, &e->regs))
+		return 0;
+	e->regs_dirty = true;
+	int ret = lz_engine_sync(e);
+	if (ret)
+		return ret < 0 ? -1 : 2;
+	h->flags |= (step ? LZ_HALT_STEP : 0) | arrived(e);
+	return 1;
+}
+
+static int on_segv(struct lz_engine *e, const siginfo_t *info, bool step, struct lz_halt *h)
 {
 	uint64_t at = (uint64_t)(uintptr_t)info->si_addr;
+	int unhidden;
 
 	if (e->buffer.base && info->si_code > 0 && info->si_code != SI_KERNEL &&
 	    at - e->buffer.base - LZ_BUFFER_GUARD < LZ_PAGE) {
@@ -238,6 +262,11 @@ static int on_segv(struct lz_engine *e, const siginfo_t *info, struct lz_halt *h
 		h->fault = at;
 		return 0;
 	}
+	if (info->si_code == SEGV_PKUERR && (unhidden = lz_calls_unhide(e, at)))
+		return flags_of(unhidden < 0 ? -1 : 0, h);
+	int known = info->si_code == SI_KERNEL ? do_cpuid(e, step, h) : 0;
+	if (known)
+		return flags_of(known == 2 ? LZ_HALT_DIVERGED : known < 0 ? -1 : 0, h);
 	return flags_of(lz_engine_at_fault(e, SIGSEGV), h);
 }
 
@@ -274,7 +303,7 @@ static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
 		return lz_fail_errno("cannot ask why the replay process stopped");
 	switch (sig) {
 	case SIGTRAP: return on_trap(e, &info, step, h);
-	case SIGSEGV: return on_segv(e, &info, h);
+	case SIGSEGV: return on_segv(e, &info, step, h);
 	case SIGBUS:
 	case SIGFPE:
 	case SIGILL:
@@ -287,7 +316,7 @@ static int on_signal(struct lz_engine *e, int sig, bool step, struct lz_halt *h)
 	}
 }
 
-static int wait_for(struct lz_engine *e, int *status)
+int lz_engine_wait(struct lz_engine *e, int *status)
 {
 	pid_t got;
 
@@ -325,18 +354,23 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
 		return lz_fail_errno("cannot resume the replay process");
 	e->in_call = false;
-	int ret = wait_for(e, &status);
+	int ret = lz_engine_wait(e, &status);
 	rp->running = 0;
 	if (rp->tick)
 		rp->tick(rp->tick_arg);
-	if (ret < 0 || lz_proc_regs(&e->proc, &e->regs) < 0)
+	if (ret < 0 || lz_proc_regs(&e->proc, &e->regs) < 0 || lz_calls_leave(e, &status) < 0)
 		return -1;
+	if ((ret = lz_calls_take(e)))
+		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 		e->in_call = true;
 		/* the instruction keeps the flags there: the one that traps a step is ours */
 		if (step)
 			e->regs.r11 &= ~(uint64_t)FLAG_TF;
-		return flags_of(lz_engine_at_call(e), h);
+		ret = lz_engine_at_call(e);
+		if (ret == LZ_HALT_EVENT)
+			lz_calls_met(e);
+		return flags_of(ret, h);
 	}
 	return on_signal(e, WSTOPSIG(status), step, h);
 }
@@ -504,7 +538,8 @@ int lz_engine_resume(struct lz_engine *e, bool step, struct lz_halt *h)
 		int moved = 0, due = lz_engine_due(e);
 		if (due)
 			return flags_of(due, h);
-		if (lz_engine_insert(e) < 0 || lz_engine_arm(e) < 0 || lz_engine_guard(e) < 0)
+		if (lz_calls_ready(e, step) < 0 || lz_engine_insert(e) < 0 ||
+		    lz_engine_arm(e) < 0 || lz_engine_guard(e) < 0)
 			return -1;
 		if (first)
 			moved = leave_here(e, step, h);

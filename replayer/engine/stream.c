@@ -50,7 +50,7 @@ int64_t lz_engine_recorded(struct lz_engine *e, uint64_t offset, void *buf, size
 /* Most stops see few new markers: a small piece first, then larger ones. */
 int lz_engine_sync(struct lz_engine *e)
 {
-	uint8_t buf[LZ_BUFFER_SIZE];
+	uint8_t *got = e->rp->got;
 	size_t chunk = 64;
 
 	if (!e->buffer.base)
@@ -60,10 +60,10 @@ int lz_engine_sync(struct lz_engine *e)
 		if (off >= LZ_BUFFER_GUARD)
 			return 0;
 		size_t len = LZ_BUFFER_GUARD - off < chunk ? LZ_BUFFER_GUARD - off : chunk;
-		if (lz_proc_read(&e->proc, e->buffer.base + off, buf, len) < 0)
+		if (lz_proc_read(&e->proc, e->buffer.base + off, got, len) < 0)
 			return lz_fail_in("the marker buffer");
-		size_t n = parse(buf, len);
-		int ret = n ? lz_engine_compare_markers(e, buf, n) : 0;
+		size_t n = parse(got, len);
+		int ret = n ? lz_engine_compare_markers(e, got, n) : 0;
 		if (ret)
 			return ret;
 		e->marker += n;
@@ -77,7 +77,7 @@ int lz_engine_sync(struct lz_engine *e)
  * taken. */
 static int take_equal(struct lz_engine *e, size_t len, bool last)
 {
-	uint8_t got[LZ_BUFFER_SIZE], want[LZ_BUFFER_SIZE];
+	uint8_t *got = e->rp->got, *want = e->rp->want;
 	uint64_t off = e->marker - e->buffer.start;
 
 	if (lz_proc_read(&e->proc, e->buffer.base + off, got, len + last) < 0)
@@ -114,7 +114,7 @@ static int sync_full(struct lz_engine *e)
 		return 0;
 	size_t len = (size_t)(end - off);
 	if (lz_engine_hashed_here(e)) {
-		uint8_t got[LZ_BUFFER_SIZE];
+		uint8_t *got = e->rp->got;
 		if (lz_proc_read(&e->proc, e->buffer.base + off, got, len) < 0)
 			return lz_fail_in("the marker buffer");
 		int ret = lz_engine_compare_markers(e, got, len);

@@ -3,7 +3,7 @@
  * diverged, though nothing can be compared there (a loop in code without markers). A thread
  * notices: it stops the process, and the engine then says so. */
 #include "replayer/engine/inside.h"
-#include <common/thread.h>
+#include <common/base/thread.h>
 #include <lizard/error.h>
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* Breakpoints and watchpoints: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 
 /* No program can have memory there, so nothing happens to it; debug registers refuse such

@@ -319,10 +319,13 @@ static bool do_xsavec(struct lz_engine *e, const struct lz_xsavec *in)
 	return n >= 0;
 }
 
-static void do_cpuid(struct user_regs_struct *r)
+static void do_cpuid(struct lz_engine *e)
 {
+	struct user_regs_struct *r = &e->regs;
 	uint32_t a, b, c, d;
 
+	if (lz_cpuid_answer(&e->rp->cpuid, r))
+		return;
 	__cpuid_count((uint32_t)r->rax, (uint32_t)r->rcx, a, b, c, d);
 	r->rax = a, r->rbx = b, r->rcx = c, r->rdx = d;
 	r->rip += LZ_CPUID_LEN;
@@ -339,7 +342,7 @@ static bool do_armed(struct lz_engine *e)
 	if (lz_rand_decode(code, n, true, &in))
 		lz_rand_do(&in, &e->regs);
 	else if (n >= LZ_CPUID_LEN && code[0] == 0x0f && code[1] == LZ_CPUID_ARMED)
-		do_cpuid(&e->regs);
+		do_cpuid(e);
 	else if (!lz_xsavec_decode(code, n, true, &save) || !do_xsavec(e, &save))
 		return false;
 	e->regs_dirty = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/front/diversion_calls.h"
-#include <common/guard.h>
+#include <common/process/guard.h>
 #include <lizard/sysfake.h>
 #include <errno.h>
 #include <sys/mman.h>

@@ -3,10 +3,10 @@
  * mapped files, and, where allowed, the host's. */
 #include "replayer/front/inside.h"
 
-#include <common/cleanup.h>
-#include <common/filecopy.h>
-#include <common/hostfile.h>
-#include <common/printable.h>
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
+#include <common/base/hostfile.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <fcntl.h>

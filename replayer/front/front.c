@@ -3,8 +3,8 @@
 #include "replayer/front/inside.h"
 #include "replayer/program/lines.h"
 
-#include <common/print.h>
-#include <common/printable.h>
+#include <common/base/print.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <stdarg.h>
 #include <stdlib.h>

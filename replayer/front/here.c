@@ -3,10 +3,10 @@
  * by itself. Only paths that a terminal shows as they are: it prints them. */
 #include "replayer/front/inside.h"
 
-#include <common/cleanup.h>
-#include <common/filecopy.h>
-#include <common/hostfile.h>
-#include <common/printable.h>
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
+#include <common/base/hostfile.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "replayer/front/inside.h"
 #include "replayer/front/xml.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <elf.h>
 #include <limits.h>

@@ -22,7 +22,7 @@
  *                move_text.c; the answer is why it cannot, or nothing */
 #include "replayer/front/inside.h"
 
-#include <common/print.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

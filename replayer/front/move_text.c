@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moves as text:
  *
- *   seek here | start | end | N% | time T | event N | POSITION
+ *   seek here | start | end | N% | time T | event N | POSITION | THREAD:MARKER
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
  *   back-step [N]    back-next [N]    undo [N]    redo [N] */
 #include "replayer/front/inside.h"
@@ -71,6 +71,11 @@ int lz_front_move_to(struct lz_front_move *m, const char *where)
 	if (strchr(where, '%')) {
 		m->kind = LZ_MOVE_PERCENT;
 		return parse_percent(where, &m->percent);
+	}
+	if (lz_instant_parse(where, &m->pos) == 0) {
+		m->kind = LZ_MOVE_TIME;
+		m->n = m->pos.marker;
+		return 0;
 	}
 	m->kind = LZ_MOVE_POSITION;
 	return lz_pos_parse(where, &m->pos);

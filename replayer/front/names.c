@@ -3,7 +3,7 @@
  * who makes the thread. */
 #include "replayer/front/inside.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -124,7 +124,7 @@ static int read_on(struct lz_front *f, uint64_t now)
 
 	if (m->read < lz_reader_first_event(f->reader))
 		m->read = lz_reader_first_event(f->reader);
-	for (; m->read < now; m->read++) {
+	for (; (m->read = lz_reader_event_telling(f->reader, m->read)) < now; m->read++) {
 		const struct lz_event *ev = lz_reader_event(f->reader, m->read);
 
 		if (!ev)

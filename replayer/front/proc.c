@@ -3,7 +3,7 @@
  * the replay process is another one. */
 #include "replayer/front/inside.h"
 
-#include <common/print.h>
+#include <common/base/print.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
  * it is told when another one runs. */
 #include "replayer/front/inside.h"
 
-#include <common/printable.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

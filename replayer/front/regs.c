@@ -3,7 +3,7 @@
  * description for i386:x86-64 (manual, "i386 Features"). */
 #include "replayer/front/regs.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <cpuid.h>
 #include <stdio.h>
 #include <stdlib.h>

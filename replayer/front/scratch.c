@@ -4,7 +4,7 @@
  * may keep there what outlives a diversion. */
 #include "replayer/front/inside.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "replayer/front/inside.h"
 #include "replayer/session/session.h"
 
-#include <common/printable.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/front/xml.h"
 
-#include <common/printable.h>
+#include <common/base/printable.h>
 #include <string.h>
 
 void lz_put_xml(FILE *to, const char *text)

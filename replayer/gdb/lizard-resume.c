@@ -245,7 +245,8 @@ add_row (const thread_info *thread, const symtab_and_line &row,
 {
   struct lz_part *range = &piece->range[0];
 
-  if ((row.end != range->start && row.pc != range->end) || row.pc < lowest
+  /* Rows of one line that GDB 16 takes together lie in each other.  */
+  if (row.end < range->start || row.pc > range->end || row.pc < lowest
       || row.end > highest || !is_stepped_over (thread, row))
     return false;
   if (!is_present_line (thread, row))
@@ -272,9 +273,11 @@ find_rows (const thread_info *thread, CORE_ADDR pc,
   symtab_and_line row = find_pc_line (pc, 0);
   CORE_ADDR lowest, highest;
 
-  if (row.pc != thread->control.step_range_start
-      || row.end != thread->control.step_range_end
-      || (pc != row.pc && !is_present_line (thread, row))
+  /* GDB 16 takes rows of one line together.  */
+  if (row.pc < thread->control.step_range_start
+      || row.end > thread->control.step_range_end
+      || ((pc != row.pc || row.pc != thread->control.step_range_start)
+	  && !is_present_line (thread, row))
       || !find_own_code (pc, &lowest, &highest))
     return false;
 

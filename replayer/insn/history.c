@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include "replayer/insn/flow.h"

@@ -2,10 +2,10 @@
 #include "replayer/insn/targets.h"
 
 #include <stdlib.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
-#include "replayer/insn/jumps.h"
+#include "replayer/program/jumps.h"
 #include "replayer/session/session.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What ran, from the markers: one activation's code after another, without re-executing. */
 #include <stdlib.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/navigate/nav.h"
 #include "replayer/session/session.h"

@@ -461,8 +461,11 @@ static bool all_known(struct jump *j)
 static int index_stream(struct jump *j)
 {
 	uint32_t last = lz_stream_block_of(j->nav->stream, j->now.marker);
+	uint32_t first = lz_stream_indexed(j->nav->stream);
 
-	for (uint32_t i = lz_stream_indexed(j->nav->stream); i <= last; i++) {
+	if (first && first <= last)
+		lz_reader_expect(j->s->rp.reader, j->s->rp.tid, first - 1, last + 1);
+	for (uint32_t i = first; i <= last; i++) {
 		if (j->s->rp.interrupted)
 			return 1;
 		if (lz_stream_index(j->nav->stream, i))

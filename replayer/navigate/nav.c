@@ -124,3 +124,16 @@ uint64_t lz_nav_own_first(struct lz_nav *nav)
 	}
 	return 0;
 }
+
+bool lz_nav_left(struct lz_nav *nav, uint64_t offset, struct lz_act *act)
+{
+	int64_t at = lz_nav_own_end(nav, offset);
+	struct lz_decoder *d = at > 0 ? lz_stream_stack(nav->stream, at, nav->thread) : NULL;
+	size_t depth = d ? d->n : 0;
+
+	d = at > 0 ? lz_stream_stack(nav->stream, at - 1, nav->thread) : NULL;
+	if (!d || d->n <= depth)
+		return false;
+	*act = *lz_decoder_top(d);
+	return true;
+}

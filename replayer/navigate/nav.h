@@ -55,6 +55,9 @@ int64_t lz_nav_own_end(struct lz_nav *nav, uint64_t offset);
 int64_t lz_nav_own_back(struct lz_nav *nav, uint64_t offset, uint64_t distance);
 /* The end of its first one; 0: none. */
 uint64_t lz_nav_own_first(struct lz_nav *nav);
+/* The activation that the goal's thread left by its last marker at or before OFFSET: by a return,
+ * a tail call, or a landing further out. False: none. */
+bool lz_nav_left(struct lz_nav *nav, uint64_t offset, struct lz_act *act);
 /* Sets up nav->machine. */
 void lz_nav_machine(struct lz_nav *nav);
 

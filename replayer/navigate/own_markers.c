@@ -2,7 +2,7 @@
 #include "replayer/navigate/own_markers.h"
 
 #include <stdlib.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 
 enum { INLINES_MAX = 16 };

@@ -7,7 +7,7 @@
  * markers (lz_find_last()); what is watched still needs the runs. */
 #include "replayer/navigate/jump.h"
 #include "replayer/session/session.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>

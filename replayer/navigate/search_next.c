@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Anchors for prev: own markers of the activation that the present position is in. */
+/* prev: which of the stops before the present position is the answer. */
 #include <stdlib.h>
-#include <string.h>
 #include <lizard/error.h>
 #include "replayer/navigate/stop_chain.h"
-#include "replayer/navigate/own_markers.h"
+#include "replayer/navigate/search_own.h"
 #include "replayer/session/session.h"
 
 enum { MAX_PIECES = 16 }; /* of inlined calls on one line: `step` stops there, `next` may not */
@@ -12,188 +11,6 @@ enum {
 	NEAR = 1024, /* bytes of markers: so far `step` is walked for another way to the goal */
 	CALL_FAR = 1 << 20 /* so far a call is run over again for the line that makes it */
 };
-
-/* The running activation at a stream offset, if it is of function FN. *local: it is known
- * without the index, since it began in the same block. */
-static bool running_at(struct lz_nav *nav, uint64_t offset, uint32_t fn, struct lz_act *t,
-                       bool *local)
-{
-	struct lz_decoder *d = lz_stream_stack_local(nav->stream, offset, nav->thread);
-
-	*local = d && lz_decoder_top(d);
-	if (!*local)
-		d = lz_stream_stack(nav->stream, offset, nav->thread);
-	if (!d || !lz_decoder_top(d) || lz_decoder_top(d)->fn != fn)
-		return false;
-	*t = *lz_decoder_top(d);
-	return true;
-}
-
-struct found {
-	bool left;    /* the activation has been left for the goal's code: its own stops will do */
-	bool foreign; /* the goal is not in this activation */
-	bool deeper;  /* there is an answer, but it lies in an inlined call */
-	bool passed;  /* by the walk that gave the answer, which does not stop at the goal */
-};
-
-/* Tries a walk from here; 1: found. */
-static int try_here(struct lz_nav *nav, struct lz_chain *c, struct lz_pos *answer, struct found *f)
-{
-	const struct lz_chain_stop *p;
-	enum chain_end end;
-	bool sure;
-
-	if (lz_chain_build_here(nav, true, c, &end))
-		return -1;
-	f->foreign = end == CHAIN_OVER || end == CHAIN_LOST;
-	p = lz_chain_predecessor(c, end);
-	if (!p)
-		return 0;
-	*answer = p->pos;
-	f->passed = end == CHAIN_PASSED;
-	if (f->left && !lz_chain_is_deeper(p, &c->from)) {
-		f->deeper = false;
-		return 1;
-	}
-	p = lz_chain_outer(nav, c, end, &sure);
-	if (p)
-		*answer = p->pos;
-	/* In an inlined call that has ended since, or just behind one: the line of the call is
-	 * further back. */
-	f->deeper = !sure;
-	return sure;
-}
-
-/* Tries the anchor; 1: found. */
-static int try_next(struct lz_nav *nav, uint64_t anchor, struct lz_chain *c, struct lz_pos *answer,
-                    struct found *f)
-{
-	return lz_chain_seek(nav, anchor) ? -1 : try_here(nav, c, answer, f);
-}
-
-/* The same after the inlined calls around the anchor, but for so many, are left, if that is
- * before the goal. */
-static int try_outside(struct lz_nav *nav, uint64_t anchor, uint32_t inlines, struct lz_chain *c,
-                       struct lz_pos *answer, struct found *f)
-{
-	if (lz_chain_seek(nav, anchor))
-		return -1;
-	if (lz_gdb_leave(&nav->machine, inlines) != LZ_STEPPED)
-		return nav->interrupted || nav->gave_up ? -1 : 0;
-	return try_here(nav, c, answer, f);
-}
-
-/* Where to look for anchors. */
-struct ladder {
-	struct lz_own_marks own;
-	uint32_t inlines; /* calls that the goal is in */
-	size_t back;      /* how many markers of the block have been gone back over */
-};
-
-static int read_own(struct lz_nav *nav, uint32_t block, const struct lz_candidate *k,
-                    const struct found *f, struct ladder *l)
-{
-	int first = lz_own_marks_in_block(nav, block, k, &l->own);
-
-	/* What an inlined call wrote is of no use so far back: it may not be left before the
-	 * goal. */
-	if (first >= 0 && f->deeper && lz_own_marks_outside(nav, &l->own, l->inlines))
-		return -1;
-	return first;
-}
-
-/* Anchors in one block, further and further back. 1: found. */
-static int search_block(struct lz_nav *nav, struct ladder *l, struct lz_chain *c,
-                        struct lz_pos *answer, struct found *f)
-{
-	struct lz_own_marks *o = &l->own;
-
-	while (!f->foreign && l->back < o->n) {
-		uint64_t anchor = o->mark[o->n - 1 - l->back].at;
-		bool outside = f->deeper;
-		int rc = outside ? try_outside(nav, anchor, l->inlines, c, answer, f)
-		                 : try_next(nav, anchor, c, answer, f);
-
-		if (rc)
-			return rc;
-		if (outside == f->deeper)
-			l->back *= outside ? 2 : 5; /* it costs little to leave a call in vain */
-	}
-	if (f->foreign || !o->n)
-		return 0;
-	return f->deeper ? try_outside(nav, o->mark[0].at, l->inlines, c, answer, f)
-	                 : try_next(nav, o->mark[0].at, c, answer, f);
-}
-
-/* A walk from further back was lost, as where an exception led out of a call. From the last own
- * markers to the goal there are only calls that come back. 1: found. */
-static int search_near(struct lz_nav *nav, const struct ladder *l, struct lz_chain *c,
-                       struct lz_pos *answer, struct found *f)
-{
-	int rc = 0;
-
-	for (size_t back = 2; back-- && !rc;)
-		if (back < l->own.n)
-			rc = try_next(nav, l->own.mark[l->own.n - 1 - back].at, c, answer, f);
-	return rc;
-}
-
-/* Anchors at the own markers of the activation, further and further back; LEFT: it is not the
- * goal's. 1: found. */
-static int search_activation(struct lz_nav *nav, const struct lz_candidate *k, bool left,
-                             struct lz_chain *c, struct lz_pos *answer, bool *passed)
-{
-	struct ladder l = {.back = 2, .inlines = lz_gdb_inlines(&nav->machine, nav->goal.ip)};
-	uint32_t block = lz_stream_block_of(nav->stream, nav->goal.marker);
-	struct found f = {.left = left};
-	int rc = 0, first = 0;
-
-	while (!rc && !first && !f.foreign) {
-		first = read_own(nav, block, k, &f, &l);
-		rc = first < 0 ? -1 : search_block(nav, &l, c, answer, &f);
-		if (!rc && f.foreign)
-			rc = search_near(nav, &l, c, answer, &f);
-		l.back = 16;
-		block--;
-	}
-	if (!rc && !f.foreign)
-		rc = try_next(nav, lz_act_begin(&k->act), c, answer, &f);
-	free(l.own.mark);
-	*passed = f.passed;
-	return rc ? rc : f.deeper;
-}
-
-/* The activations that the present position may belong to: the running one, or one that has
- * written its exit marker but not returned. */
-static size_t own_activations(struct lz_nav *nav, struct lz_candidate t[2])
-{
-	uint32_t fn = lz_stream_fn_at(nav->stream, nav->goal.ip, nav->goal.event);
-	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
-	size_t n = 0;
-
-	if (fn == LZ_FN_NONE || at < 0)
-		return 0;
-	if (running_at(nav, at, fn, &t[n].act, &t[n].local))
-		n++;
-	if (at && running_at(nav, at - 1, fn, &t[n].act, &t[n].local) &&
-	    (!n || lz_act_id(&t[1].act) != lz_act_id(&t[0].act)))
-		n++;
-	return n;
-}
-
-/* The activation that has just been left for code without markers, if any. */
-static size_t left_activation(struct lz_nav *nav, struct lz_candidate *t)
-{
-	int64_t at = lz_nav_own_end(nav, nav->goal.marker);
-	struct lz_decoder *d = at > 0 ? lz_stream_stack(nav->stream, at, nav->thread) : NULL;
-	size_t depth = d ? d->n : 0;
-
-	d = at > 0 ? lz_stream_stack(nav->stream, at - 1, nav->thread) : NULL;
-	if (!d || d->n <= depth)
-		return 0;
-	*t = (struct lz_candidate){.act = *lz_decoder_top(d)};
-	return 1;
-}
 
 /* In code without markers: `next` from the stop from which `step` leads here, which may be in a
  * callee. It stops in the loader, `step` does not. 1: found. */
@@ -423,6 +240,75 @@ static int walk_from_earlier(struct lz_nav *nav, const struct lz_chain *steps, s
 	return rc ? -1 : 0;
 }
 
+/* Where `step` stops as it comes into an activation, if there is a stop before its next marker. 1:
+ * found. */
+static int first_stop(struct lz_nav *nav, const struct lz_act *act, struct lz_pos *first)
+{
+	int64_t before = act->inherited ? 0 : lz_nav_own_end(nav, act->enter);
+	uint64_t begin = lz_act_begin(act);
+
+	if (before <= 0 || lz_chain_seek(nav, (uint64_t)before))
+		return before ? -1 : 0;
+	for (size_t tries = 0; tries < MAX_PIECES; tries++) {
+		enum lz_step_result r = lz_gdb_step(&nav->machine, LZ_OVER_NOTHING);
+
+		lz_session_where(nav->s, first);
+		if (r == LZ_STEP_FAILED)
+			return -1;
+		if (r != LZ_STEPPED || lz_pos_same(first, &nav->goal))
+			return 0;
+		if (first->marker >= begin)
+			return first->marker == begin;
+	}
+	return 0;
+}
+
+/* In the activation that came back just before the goal: its last stop of `next`, unless it took
+ * long. A walk that begins in its prologue does not stop at its first line. 1: found. */
+static int search_left(struct lz_nav *nav, struct lz_pos *answer)
+{
+	struct lz_chain c = {0};
+	struct lz_candidate k;
+	struct lz_pos last;
+	bool passed = false;
+	int rc;
+
+	if (!lz_own_left(nav, &k) || nav->goal.marker - k.act.enter > CALL_FAR)
+		return 0;
+	rc = lz_own_search(nav, &k, true, &c, &last, &passed);
+	free(c.stop);
+	if (!rc)
+		rc = first_stop(nav, &k.act, &last);
+	if (rc > 0 && !passed)
+		rc = leads_here(nav, &last, &passed);
+	if (rc <= 0 || passed)
+		return rc < 0 ? -1 : 0;
+	*answer = last;
+	return 1;
+}
+
+/* The goal is in the first line of its activation, behind a call that took long: a walk that begins
+ * in the prologue does not stop at that line. 1: found. */
+static int search_first(struct lz_nav *nav, const struct lz_act *act, struct lz_pos *answer)
+{
+	struct lz_pos first;
+	bool passed;
+	int rc = first_stop(nav, act, &first);
+
+	if (rc > 0)
+		rc = leads_here(nav, &first, &passed);
+	/* A statement that begins behind the call is come to from the callee only. */
+	if (rc > 0 && passed) {
+		rc = search_left(nav, answer);
+		if (rc)
+			return rc;
+		rc = 1;
+	}
+	if (rc > 0)
+		*answer = first;
+	return rc;
+}
+
 /* In the call that came back just before the goal: the last stop of a walk of `next` through it.
  * 1: found. */
 static int search_callee(struct lz_nav *nav, struct lz_pos *answer)
@@ -430,8 +316,11 @@ static int search_callee(struct lz_nav *nav, struct lz_pos *answer)
 	struct lz_chain steps = {0};
 	uint64_t cfa = 0;
 	size_t at = 0;
-	int rc = steps_to_goal(nav, answer, &steps, &cfa);
+	int rc = search_left(nav, answer);
 
+	if (rc)
+		return rc < 0 ? -1 : before_inlined(nav, answer);
+	rc = steps_to_goal(nav, answer, &steps, &cfa);
 	if (!rc)
 		rc = last_in_callee(nav, &steps, cfa, &at);
 	if (rc > 0 && walk_from_earlier(nav, &steps, at, answer))
@@ -497,12 +386,12 @@ static int search_behind_call(struct lz_nav *nav, const struct lz_act *act, stru
 {
 	int64_t before = act->inherited ? 0 : lz_nav_own_end(nav, act->enter);
 	uint64_t length = nav->goal.marker - act->enter;
-	struct found f = {0};
+	struct lz_own_found f = {0};
 	int rc = before < 0 ? -1 : search_outer(nav, true, answer);
 
 	/* Where the thread begins with it there is no way to come to its caller's frame. */
 	if (!rc && before && length <= CALL_FAR)
-		rc = try_next(nav, (uint64_t)before, c, answer, &f);
+		rc = lz_own_try(nav, (uint64_t)before, c, answer, &f);
 	if (!rc && before && length <= LZ_UNMARKED_FAR)
 		rc = search_outer(nav, false, answer);
 	return rc;
@@ -512,7 +401,7 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 {
 	struct lz_chain c = {0};
 	struct lz_candidate t[2];
-	size_t n = own_activations(nav, t);
+	size_t n = lz_own_activations(nav, t);
 	bool passed = false, left;
 	int rc = 0;
 
@@ -522,12 +411,12 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 			return rc;
 	}
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = search_activation(nav, &t[i], false, &c, answer, &passed);
+		rc = lz_own_search(nav, &t[i], false, &c, answer, &passed);
 	if (rc == 1 && passed && search_exact(nav, answer) < 0)
 		rc = -1;
-	left = !n && left_activation(nav, t);
+	left = !n && lz_own_left(nav, t);
 	if (left && !lz_chain_goal_has_line(nav))
-		rc = search_activation(nav, &t[0], true, &c, answer, &passed);
+		rc = lz_own_search(nav, &t[0], true, &c, answer, &passed);
 	if (!n && !rc)
 		rc = search_unmarked(nav, &c, answer);
 	if (!rc)
@@ -535,8 +424,10 @@ int lz_search_next(struct lz_nav *nav, struct lz_pos *answer)
 		          : search_outer(nav, false, answer);
 	else if (rc == 1)
 		lz_chain_keep(&nav->next, &c);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = search_first(nav, &t[i].act, answer);
 	if (!rc && left)
-		rc = search_activation(nav, &t[0], true, &c, answer, &passed);
+		rc = lz_own_search(nav, &t[0], true, &c, answer, &passed);
 	free(c.stop);
 	return rc ? rc : lz_search_step(nav, LZ_SCOPE_ALL, answer);
 }

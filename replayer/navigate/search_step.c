@@ -71,15 +71,12 @@ static int anchor_outside(struct lz_nav *nav, uint64_t anchor, const struct stac
 
 /* The goal lies in something that was run over since stream offset FROM: the oldest activation
  * entered since then that is still there. */
-static bool anchor_inside(const struct stack *at_goal, uint64_t from, uint64_t *anchor)
+static const struct lz_act *entered_since(const struct stack *at_goal, uint64_t from)
 {
-	for (size_t i = 0; i < at_goal->n; i++) {
-		if (at_goal->a[i].enter < from)
-			continue;
-		*anchor = lz_act_begin(&at_goal->a[i]);
-		return true;
-	}
-	return false;
+	for (size_t i = 0; i < at_goal->n; i++)
+		if (at_goal->a[i].enter >= from)
+			return &at_goal->a[i];
+	return NULL;
 }
 
 /* The last stop before the goal was run over. */
@@ -272,21 +269,46 @@ static bool is_on_way_out(struct lz_nav *nav, const struct search *f, const stru
 
 static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier);
 
-/* From the beginning of the activation that was run over, if that is behind ANCHOR. */
+/* Control came to what begins at stream offset AT by tail calls, from activations that are gone. By
+ * their stops, if they began since FROM. */
+static int try_tail_callers(struct lz_nav *nav, struct search *f, uint64_t at, uint64_t from)
+{
+	struct lz_act act;
+
+	while (!f->found && lz_nav_left(nav, at, &act) && act.enter >= from) {
+		const struct lz_chain_stop *p;
+		enum chain_end end;
+
+		at = act.enter;
+		if (lz_chain_build(nav, lz_act_begin(&act), false, &f->chain, &end))
+			return -1;
+		if (end != CHAIN_ARRIVED || nav->machine.left_unknown)
+			break; /* it returned */
+		p = lz_chain_last(nav, &f->chain, end, f->scope);
+		if (p)
+			found(f, &p->pos);
+	}
+	return 0;
+}
+
+/* From the beginning of what was run over, if that is behind ANCHOR. */
 static int try_inside(struct lz_nav *nav, struct search *f, uint64_t anchor)
 {
 	const struct outside outside = f->outside;
-	uint64_t inner, ignored;
+	uint64_t from = outside.pos.marker, at = nav->goal.marker, ignored;
+	const struct lz_act *act = entered_since(&f->stack, from);
 
-	if (!anchor_inside(&f->stack, outside.pos.marker, &inner) || inner <= anchor ||
-	    inner > nav->goal.marker)
+	if (act && (lz_act_begin(act) <= anchor || lz_act_begin(act) > at))
 		return 0;
-	f->outside.known = false;
-	if (try_step(nav, f, inner, &ignored))
-		return -1;
-	if (!f->outside.known)
-		f->outside = outside;
-	return 0;
+	if (act) {
+		at = act->enter;
+		f->outside.known = false;
+		if (try_step(nav, f, lz_act_begin(act), &ignored))
+			return -1;
+		if (!f->outside.known)
+			f->outside = outside;
+	}
+	return f->found ? 0 : try_tail_callers(nav, f, at, from);
 }
 
 /* The goal was run over since the chain's last stop. */

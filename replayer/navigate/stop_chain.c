@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/navigate/stop_chain.h"
 #include "replayer/session/session.h"

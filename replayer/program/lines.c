@@ -132,6 +132,7 @@ void lz_lines_close(struct lz_lines *l)
 		free(l->units[i].funcs);
 		free(l->units[i].inlines);
 		free(l->units[i].bodies);
+		free(l->units[i].scopes);
 	}
 	free(l->units);
 	free(l->syms);

@@ -46,6 +46,8 @@ void lz_lines_follow_gdb(unsigned major);
 bool lz_gdb_keeps_far_lines(void);
 /* A row goes on over rows of the same line that begin no statement. */
 bool lz_gdb_joins_rows(void);
+/* Of a block with DW_AT_high_pc and DW_AT_ranges, one of them its origin's, both count. */
+bool lz_gdb_takes_both_extents(void);
 /* An inlined call begins where DW_AT_entry_pc says, not with its first piece. */
 bool lz_gdb_knows_entries(void);
 /* A step within an inlined call hides no call that it was in before. */
@@ -57,6 +59,16 @@ struct lz_lines *lz_lines_open(const char *path, const char *origin);
 void lz_lines_close(struct lz_lines *l);
 
 struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr);
+
+/* Where GDB sets a breakpoint at LINE of FILE, which may be the last parts of its path: one place in
+ * each block that has code of it, none of them behind a prologue. */
+struct lz_line_places {
+	uint64_t *addr; /* malloced */
+	size_t n, room;
+	uint32_t line; /* a later one, if LINE has no code */
+};
+/* 0, also if there is none; -1: lz_error(). */
+int lz_lines_places(struct lz_lines *l, const char *file, uint32_t line, struct lz_line_places *p);
 /* False if no function or symbol covers ADDR. */
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
 /* Where the function begins that GDB takes a frame at ADDR to be of: by the blocks, which in odd debug

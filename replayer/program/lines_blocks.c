@@ -58,6 +58,24 @@ static int outer_first(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static int add_scope(struct line_unit *u, const struct line_blocks *b, uint32_t block,
+                     uint64_t start, uint64_t end)
+{
+	struct line_scope *last = u->n_scopes ? &u->scopes[u->n_scopes - 1] : NULL;
+
+	while (block != LINES_NO_BLOCK && !b->v[block].scope)
+		block = b->v[block].around;
+	if (last && last->end == start && last->block == block) {
+		last->end = end;
+		return 0;
+	}
+	last = LINES_PUSH(u->scopes, u->n_scopes, u->cap_scopes);
+	if (!last)
+		return -1;
+	*last = (struct line_scope){start, end, block};
+	return 0;
+}
+
 static int add_body(struct line_unit *u, uint64_t entry, uint64_t start, uint64_t end)
 {
 	struct line_body *last = u->n_bodies ? &u->bodies[u->n_bodies - 1] : NULL;
@@ -124,7 +142,10 @@ int lines_place_blocks(struct line_unit *u, struct line_blocks *b)
 		until = h.v[0].end;
 		if (i < b->n_claims && b->claims[i].start < until)
 			until = b->claims[i].start;
-		rc = add_pieces(u, b, h.v[0].block, at, until);
+		rc = add_pieces(u, b, h.v[0].block, at, until) ||
+		             add_scope(u, b, h.v[0].block, at, until)
+		         ? -1
+		         : 0;
 		at = until;
 	}
 	free(h.v);

@@ -21,6 +21,12 @@ bool lz_gdb_joins_rows(void)
 	return gdb >= 14;
 }
 
+/* dwarf2/read.c: dwarf2_record_block_ranges() */
+bool lz_gdb_takes_both_extents(void)
+{
+	return gdb < 16;
+}
+
 /* dwarf2/read.c: dwarf2_record_block_entry_pc() */
 bool lz_gdb_knows_entries(void)
 {

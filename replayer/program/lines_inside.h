@@ -4,7 +4,7 @@
 #define LIZARD_REPLAYER_LINES_INT_H
 
 #include <elfutils/libdwfl.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/program/lines.h"
 
@@ -38,6 +38,7 @@ struct line_inline {
 struct line_block {
 	uint32_t around; /* the block that it is in */
 	bool function, inlined;
+	bool scope; /* GDB has a block for it, too */
 	struct line_inline
 	    call;     /* of an inlined one, all but its extent; of a function, its entry */
 	size_t piece; /* 1 + index of its last one in the unit's inlines, 0: none yet */
@@ -62,6 +63,12 @@ struct line_body {
 	uint64_t start, end, entry;
 };
 
+/* Code whose innermost block in GDB is number BLOCK. */
+struct line_scope {
+	uint64_t start, end;
+	uint32_t block;
+};
+
 struct line_unit {
 	Dwarf_Off die;
 	bool loaded;
@@ -73,6 +80,8 @@ struct line_unit {
 	size_t n_inlines, cap_inlines;
 	struct line_body *bodies; /* sorted */
 	size_t n_bodies, cap_bodies;
+	struct line_scope *scopes; /* sorted */
+	size_t n_scopes, cap_scopes;
 };
 
 struct unit_range {

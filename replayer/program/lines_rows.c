@@ -6,6 +6,8 @@
 #include <lizard/error.h>
 #include "replayer/program/lines_inside.h"
 
+#define NO_ADDRESS UINT64_MAX
+
 /* State of one sequence of the line program, as GDB's reader keeps it. */
 struct sequence {
 	struct line_table *now,
@@ -152,10 +154,21 @@ static void drop_empty(struct line_unit *u)
 	u->n_tables = kept;
 }
 
+/* libdw sorts a sequence's end before its other rows at that address, which are empty. They are no
+ * new sequence's: that begins with a statement. */
+static bool is_behind_end(uint64_t *ended, const struct line_row *row, bool end)
+{
+	bool behind = !end && row->pc == *ended && !row->is_stmt;
+
+	*ended = end || behind ? row->pc : NO_ADDRESS;
+	return behind;
+}
+
 static int read_rows(struct line_unit *u, uint32_t unit, Dwarf_Lines *lines, size_t n,
                      Dwarf_Files *files, uint64_t bias)
 {
 	struct sequence s = {0};
+	uint64_t ended = NO_ADDRESS;
 
 	for (size_t i = 0; i < n; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
@@ -175,6 +188,8 @@ static int read_rows(struct line_unit *u, uint32_t unit, Dwarf_Lines *lines, siz
 		dwarf_linediscriminator(line, &discriminator);
 		row.pc = addr + bias;
 		row.line = no;
+		if (is_behind_end(&ended, &row, end))
+			continue;
 		t = s.now && s.file == file ? s.now : table_of(u, unit, name_of(files, file));
 		if (!t || take_row(&s, t, &row, end, discriminator))
 			return -1;

@@ -20,6 +20,7 @@ struct reader {
 	size_t n_files;
 	struct line_blocks blocks;
 	void *open[MAX_NESTING + 1]; /* the DIEs around the one that is read */
+	unsigned inheriting;         /* others' places in which it is read, in each other */
 	uint32_t inherited;          /* how many were read in another's place */
 };
 
@@ -91,7 +92,7 @@ static int add_ranges(const struct reader *rd, Dwarf_Die *of, struct extent *x)
 	return 0;
 }
 
-/* GDB takes both ways, even where one of them is the origin's. */
+/* Older GDBs take both ways, even where one of them is the origin's. */
 static int read_extent(const struct reader *rd, const Dwarf_Die *die, struct extent *x)
 {
 	Dwarf_Die high, ranges;
@@ -102,7 +103,7 @@ static int read_extent(const struct reader *rd, const Dwarf_Die *die, struct ext
 	if (has_high && add_ranges(rd, &high, x))
 		return -1;
 	/* Without one of them GDB leaves the block out. */
-	if (has_high && !x->n)
+	if (has_high && (!x->n || !lz_gdb_takes_both_extents()))
 		return 0;
 	if (has_ranges && !(has_high && high.addr == ranges.addr)) {
 		x->ranges = x->n;
@@ -150,15 +151,53 @@ static bool read_call(const struct reader *rd, Dwarf_Die *die, const struct exte
 	return true;
 }
 
+static bool is_block(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_lexical_block;
+}
+
+/* What may have blocks in it: a local type has member functions. */
+static bool is_scope(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+	       tag == DW_TAG_union_type || tag == DW_TAG_class_type;
+}
+
 static int walk(struct reader *rd, Dwarf_Die *parent, unsigned nesting, uint32_t around);
 static int inherit(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around);
+
+static bool has_symbols(Dwarf_Die *die)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child))
+		return false;
+	do {
+		const int tag = dwarf_tag(&child);
+
+		if (!is_block(tag) && tag != DW_TAG_GNU_call_site && tag != DW_TAG_call_site)
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* GDB drops a scope in which nothing is declared. */
+static bool is_kept(Dwarf_Die *die)
+{
+	Dwarf_Die origin;
+
+	return dwarf_tag(die) != DW_TAG_lexical_block || has_symbols(die) ||
+	       (origin_of(die, &origin) && has_symbols(&origin));
+}
 
 static int add_block(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around)
 {
 	int tag = dwarf_tag(die);
 	struct line_block block = {.around = around,
 	                           .function = tag == DW_TAG_subprogram,
-	                           .inlined = tag == DW_TAG_inlined_subroutine};
+	                           .inlined = tag == DW_TAG_inlined_subroutine,
+	                           .scope = is_kept(die)};
 	struct extent x;
 	uint32_t number;
 	int rc = read_extent(rd, die, &x);
@@ -189,26 +228,20 @@ static int add_block(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32
 
 static int process(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around)
 {
-	int rc;
+	int tag = dwarf_tag(die), rc = 0;
 
-	if (nesting > MAX_NESTING)
+	if (nesting > MAX_NESTING || (rd->inheriting && ++rd->inherited >= MAX_INHERITED))
 		return 0;
 	for (unsigned i = 0; i < nesting; i++)
 		if (rd->open[i] == die->addr)
 			return 0;
 	rd->open[nesting] = die->addr;
-	switch (dwarf_tag(die)) {
-	case DW_TAG_subprogram:
-		rc = add_function(rd->l, rd->u, die) ? -1 : add_block(rd, die, nesting, around);
-		break;
-	case DW_TAG_inlined_subroutine:
-	case DW_TAG_lexical_block: rc = add_block(rd, die, nesting, around); break;
-	case DW_TAG_namespace:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-	case DW_TAG_class_type: rc = walk(rd, die, nesting + 1, around); break;
-	default: rc = 0;
-	}
+	if (tag == DW_TAG_subprogram)
+		rc = add_function(rd->l, rd->u, die);
+	if (!rc && is_block(tag))
+		rc = add_block(rd, die, nesting, around);
+	else if (is_scope(tag))
+		rc = walk(rd, die, nesting + 1, around);
 	rd->open[nesting] = NULL;
 	return rc;
 }
@@ -259,14 +292,6 @@ static const void **origins_within(Dwarf_Die *die, size_t *n)
 	return v;
 }
 
-static bool has_code(Dwarf_Die *die)
-{
-	int tag = dwarf_tag(die);
-
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-	       tag == DW_TAG_lexical_block;
-}
-
 /* GDB's inherit_abstract_dies(): what DIE's origin has, and DIE itself has not. GCC names as origin
  * of a scope in an inlined coroutine the same scope of the one that is not inlined: then GDB takes
  * that one's code for part of the inlined call. */
@@ -284,13 +309,16 @@ static int inherit(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t
 	own = origins_within(die, &n);
 	if (!own)
 		return lz_fail("out of memory for line tables");
+	rd->inheriting++;
 	do {
 		const void *addr = child.addr;
+		int tag = dwarf_tag(&child);
 
-		if (has_code(&child) && !bsearch(&addr, own, n, sizeof(*own), by_pointer) &&
-		    ++rd->inherited < MAX_INHERITED)
+		if ((is_block(tag) || is_scope(tag)) &&
+		    !bsearch(&addr, own, n, sizeof(*own), by_pointer))
 			rc = process(rd, &child, nesting, around);
 	} while (!rc && dwarf_siblingof(&child, &child) == 0);
+	rd->inheriting--;
 	free(own);
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/program/elf_syms.h"
 #include "replayer/program/modules.h"
@@ -197,7 +197,7 @@ static int read_history(struct lz_modules *m)
 			return -1;
 		i = c->pos.event;
 	}
-	for (; i < n; i++) {
+	for (; (i = lz_reader_event_telling(m->reader, i)) < n; i++) {
 		const struct lz_event *ev = lz_reader_event(m->reader, i);
 
 		if (!ev)

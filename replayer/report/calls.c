@@ -2,8 +2,8 @@
 /* The last system calls and signals. */
 #include "replayer/report/report.h"
 
-#include <common/print.h>
-#include <common/text.h>
+#include <common/base/print.h>
+#include <common/base/text.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/report/report.h"
 
-#include <common/text.h>
+#include <common/base/text.h>
 #include <lizard/error.h>
 
 static json_t *list_of(char **v)

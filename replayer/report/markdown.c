@@ -3,8 +3,8 @@
  * than any row of backticks in them: nothing there can be markup. */
 #include "replayer/report/report.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
 #include <string.h>
 
 static size_t longest_row(const char *text)

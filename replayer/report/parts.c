@@ -2,10 +2,10 @@
 /* The parts of a report as lines of text, without what surrounds them. */
 #include "replayer/report/report.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
-#include <common/shell.h>
-#include <common/text.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
+#include <common/base/shell.h>
+#include <common/base/text.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/report/report.h"
 
-#include <common/hostfile.h>
+#include <common/base/hostfile.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Backtraces and the last lines: by GDB, which lizard_gdb/report.py has write a JSON object per
  * line into a file. What it has written by the end of its time counts. */
+#include "replayer/answers/gdb_batch.h"
 #include "replayer/report/report.h"
 
-#include <common/cleanup.h>
-#include <common/clock.h>
-#include <common/text.h>
-#include <fcntl.h>
+#include <common/base/cleanup.h>
+#include <common/base/clock.h>
+#include <common/base/text.h>
 #include <lizard/error.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,21 +21,10 @@ enum { MOST_LINES = 4000, MOST_BYTES = 1 << 16, GRACE_MS = 5000, LOOK_EVERY_US =
 static void start_gdb(const char *dir, int facts, int said, unsigned lines)
 {
 	char command[100];
-	const char *argv[] = {
-	    "lizard-gdb", "-e",    dir, "-nx", "-batch", "-iex", "set debuginfod enabled off",
-	    "-ex",        command, NULL};
-	int null = open("/dev/null", O_RDWR);
 
 	snprintf(command, sizeof(command),
 	         "python import lizard_gdb; lizard_gdb.report.write(%d, %u)", facts, lines);
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	fcntl(facts, F_SETFD, 0);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
-	    dup2(said, STDERR_FILENO) < 0)
-		_exit(127);
-	execv("/proc/self/exe", (char **)argv);
-	_exit(127);
+	lz_gdb_batch(dir, command, &facts, 1, said);
 }
 
 /* 1: it took longer. */
@@ -124,27 +110,10 @@ static bool take_facts(json_t *facts, FILE *from, const struct lz_report_options
 	return done;
 }
 
-/* The last line that GDB printed: why it could not. malloced. */
-static char *last_line(FILE *from)
-{
-	char *line = NULL, *last = NULL;
-	size_t room = 0;
-
-	while (getline(&line, &room, from) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		if (!*line)
-			continue;
-		free(last);
-		last = strndup(line, 500);
-	}
-	free(line);
-	return last;
-}
-
 static int explain(const json_t *facts, FILE *said, int late, const struct lz_report_options *o)
 {
 	size_t n = json_array_size(json_object_get(facts, "threads"));
-	lz_auto_free char *why = late ? NULL : last_line(said);
+	lz_auto_free char *why = late ? NULL : lz_gdb_batch_reason(said);
 
 	if (late)
 		return lz_fail("GDB was ended after %u seconds; --seconds gives it more%s",
@@ -153,22 +122,10 @@ static int explain(const json_t *facts, FILE *said, int late, const struct lz_re
 	               why ? why : "no reason given");
 }
 
-static FILE *new_file(const char *name)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r+");
-
-	if (!f)
-		lz_fail_errno("no memory for what GDB tells");
-	if (!f && fd >= 0)
-		close(fd);
-	return f;
-}
-
 int lz_report_stacks(json_t *facts, const char *dir, const struct lz_report_options *o,
                      const char **part)
 {
-	FILE *told = new_file("facts"), *said = told ? new_file("said") : NULL;
+	FILE *told = lz_gdb_batch_file("facts"), *said = told ? lz_gdb_batch_file("said") : NULL;
 	int rc = said ? run_gdb(dir, fileno(told), fileno(said), o) : -1;
 
 	*part = "threads";
@@ -176,7 +133,6 @@ int lz_report_stacks(json_t *facts, const char *dir, const struct lz_report_opti
 	json_object_set_new(facts, "lines", json_array());
 	if (rc >= 0) {
 		rewind(told);
-		rewind(said);
 		rc = take_facts(facts, told, o, part) ? 0 : explain(facts, said, rc, o);
 	}
 	if (told)

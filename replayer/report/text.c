@@ -2,8 +2,8 @@
 /* A report as text. */
 #include "replayer/report/report.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
 #include <string.h>
 
 static void print_part(FILE *to, const struct lz_report_part *part, const json_t *facts)

@@ -2,7 +2,7 @@
 /* LLDB's packets about memory: what lies where, and memory for its own code and values. */
 #include "replayer/rsp/inside.h"
 
-#include <common/print.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * backwards has to meet it, so it stays until LLDB sets it again. */
 #include "replayer/rsp/inside.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 
 void lz_rsp_turn(struct lz_rsp *p)
 {

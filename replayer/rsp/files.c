@@ -2,7 +2,7 @@
 /* vFile: the debugger reads files of the recorded program's world. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

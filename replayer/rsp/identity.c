@@ -3,8 +3,8 @@
  * talking that it proposes. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

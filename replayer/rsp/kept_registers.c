@@ -2,7 +2,7 @@
 /* Registers that LLDB has kept here before it calls a function, and has put back after it. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Packets about memory, registers and breakpoints: see rsp_int.h. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

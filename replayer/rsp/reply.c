@@ -2,8 +2,8 @@
 /* A reply of the server, by format. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
-#include <common/printable.h>
+#include <common/base/cleanup.h>
+#include <common/base/printable.h>
 #include <lizard/error.h>
 #include <stdarg.h>
 #include <stdlib.h>

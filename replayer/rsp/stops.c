@@ -2,8 +2,8 @@
 /* The last stop, and where each thread stands at it, as LLDB wants to know it. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
-#include <common/print.h>
+#include <common/base/cleanup.h>
+#include <common/base/print.h>
 #include <lizard/error.h>
 #include <jansson.h>
 #include <signal.h>

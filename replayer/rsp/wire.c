@@ -2,9 +2,9 @@
 /* Packet framing: see rsp_wire.h. */
 #include "replayer/rsp/wire.h"
 
-#include <common/cleanup.h>
-#include <common/clock.h>
-#include <common/thread.h>
+#include <common/base/cleanup.h>
+#include <common/base/clock.h>
+#include <common/base/thread.h>
 #include <lizard/error.h>
 #include <lizard/text.h>
 #include <errno.h>

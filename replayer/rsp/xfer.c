@@ -2,7 +2,7 @@
 /* qXfer objects: features, auxv, exec-file, siginfo, threads, libraries-svr4. */
 #include "replayer/rsp/inside.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <stdlib.h>
 #include <string.h>
 

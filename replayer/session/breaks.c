@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Breakpoints of a session, and their conditions: kept here, set in engines. */
 #include "replayer/session/session.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 
 int lz_session_break(struct lz_session *s, uint64_t addr)

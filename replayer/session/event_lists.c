@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The events that runs look for: signals, where one stops, and those that change mappings. */
 #include "replayer/session/session.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 
 bool lz_session_tells(const struct lz_session *s, const struct lz_event *ev)
@@ -29,7 +29,7 @@ static int sort(struct lz_session *s, const struct lz_event *ev)
 	return ev->n_ops || ev->flags & LZ_EVF_REBASE ? add(&s->remaps, ev->index) : 0;
 }
 
-/* Reads all events, once. */
+/* Reads all events that may be of interest, once. */
 static int collect(struct lz_session *s)
 {
 	uint64_t n = lz_reader_n_events(s->rp.reader);
@@ -37,7 +37,8 @@ static int collect(struct lz_session *s)
 	if (s->listed)
 		return 0;
 	s->signals.n = s->remaps.n = 0;
-	for (uint64_t i = lz_reader_first_event(s->rp.reader); i < n; i++) {
+	for (uint64_t i = lz_reader_first_event(s->rp.reader);
+	     (i = lz_reader_event_telling(s->rp.reader, i)) < n; i++) {
 		const struct lz_event *ev = lz_reader_event(s->rp.reader, i);
 
 		if (!ev || sort(s, ev) < 0)

@@ -5,64 +5,24 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 64 << 10, MOST_WRITES = 4096, LOOK_BACK = 200000, VECTORS = 64 };
+enum { MOST_BYTES = 64 << 10, MOST_WRITES = 4096, LOOK_BACK = 200000 };
 
 static bool is_output(const struct lz_event *ev)
 {
-	return ev->kind == LZ_EV_SYSCALL && (ev->nr == SYS_write || ev->nr == SYS_writev) &&
-	       (ev->args[0] == 1 || ev->args[0] == 2) && ev->result > 0;
-}
+	uint32_t fd;
 
-/* ---- the bytes of a call ---- */
-
-struct bytes {
-	void (*take)(void *arg, const uint8_t *bytes, size_t n);
-	void *arg;
-	uint64_t skip, left; /* of what the call wrote */
-};
-
-static void pass_range(struct lz_engine *e, struct bytes *b, uint64_t addr, uint64_t len)
-{
-	uint8_t piece[16384];
-	uint64_t skipped = b->skip < len ? b->skip : len;
-
-	b->skip -= skipped;
-	addr += skipped;
-	len -= skipped;
-	for (uint64_t n; len && b->left; addr += n, len -= n, b->left -= n) {
-		n = len < b->left ? len : b->left;
-		n = lz_engine_read(e, addr, piece, n < sizeof(piece) ? n : sizeof(piece));
-		if (!n)
-			return;
-		b->take(b->arg, piece, n);
-	}
-}
-
-static void pass_bytes(struct lz_engine *e, const struct lz_event *ev, struct bytes b)
-{
-	struct iovec v[VECTORS];
-	size_t n = ev->args[2] < VECTORS ? (size_t)ev->args[2] : VECTORS;
-
-	b.left = (uint64_t)ev->result - b.skip;
-	if (ev->nr == SYS_write) {
-		pass_range(e, &b, ev->args[1], (uint64_t)ev->result);
-		return;
-	}
-	n = lz_engine_read(e, ev->args[1], v, n * sizeof(*v)) / sizeof(*v);
-	for (size_t i = 0; i < n; i++)
-		pass_range(e, &b, (uint64_t)(uintptr_t)v[i].iov_base, v[i].iov_len);
+	return lz_written_to(ev, &fd) && (fd == 1 || fd == 2);
 }
 
 /* ---- what runs pass by ---- */
 
-static void to_fd(void *arg, const uint8_t *bytes, size_t n)
+static int to_fd(void *arg, const uint8_t *bytes, size_t n)
 {
 	if (write(*(int *)arg, bytes, n) < 0)
 		lz_debug("what the program writes is not shown");
+	return 0;
 }
 
 static void forget(struct lz_output *o, size_t first, size_t n)
@@ -75,16 +35,28 @@ static void forget(struct lz_output *o, size_t first, size_t n)
 	o->n -= n;
 }
 
-static void append(void *arg, const uint8_t *bytes, size_t n)
-{
-	struct lz_output_piece *p = arg;
-	uint8_t *more = realloc(p->bytes, p->len + n);
+struct end {
+	struct lz_output_piece *piece;
+	uint64_t skip; /* bytes in front of it */
+};
 
+static int append(void *arg, const uint8_t *bytes, size_t n)
+{
+	struct end *end = arg;
+	struct lz_output_piece *p = end->piece;
+	const size_t skipped = end->skip < n ? (size_t)end->skip : n;
+
+	end->skip -= skipped;
+	n -= skipped;
+	if (!n)
+		return 0;
+	uint8_t *more = realloc(p->bytes, p->len + n);
 	if (!more)
-		return;
-	memcpy(more + p->len, bytes, n);
+		return 1;
+	memcpy(more + p->len, bytes + skipped, n);
 	p->bytes = more;
 	p->len += n;
+	return 0;
 }
 
 static int add(struct lz_output *o, struct lz_engine *e, const struct lz_event *ev)
@@ -94,9 +66,9 @@ static int add(struct lz_output *o, struct lz_engine *e, const struct lz_event *
 
 	if (!v)
 		return lz_fail("out of memory for what the program wrote");
-	uint64_t skip = ev->result > MOST_BYTES ? (uint64_t)ev->result - MOST_BYTES : 0;
+	struct end end = {&p, ev->result > MOST_BYTES ? (uint64_t)ev->result - MOST_BYTES : 0};
 
-	pass_bytes(e, ev, (struct bytes){.take = append, .arg = &p, .skip = skip});
+	lz_written_each(ev, (struct lz_arrival *)e, append, &end);
 	o->v = v;
 	o->v[o->n++] = p;
 	o->bytes += p.len;
@@ -114,12 +86,19 @@ static void keep(struct lz_output *o, struct lz_engine *e, const struct lz_event
 		forget(o, 0, o->n / 2);
 }
 
+bool lz_session_looks(void *s, const struct lz_event *ev)
+{
+	const struct lz_session *of = s;
+
+	return (of->opt.echo_fd >= 0 || of->keeps_output) && is_output(ev);
+}
+
 void lz_session_passes(struct lz_session *s, const struct lz_event *ev)
 {
-	if ((s->opt.echo_fd < 0 && !s->keeps_output) || !is_output(ev))
+	if (!lz_session_looks(s, ev))
 		return;
 	if (s->opt.echo_fd >= 0)
-		pass_bytes(s->e, ev, (struct bytes){.take = to_fd, .arg = &s->opt.echo_fd});
+		lz_written_each(ev, (struct lz_arrival *)s->e, to_fd, &s->opt.echo_fd);
 	if (s->keeps_output)
 		keep(&s->passed, s->e, ev);
 }

@@ -5,6 +5,8 @@
 
 #include "replayer/session/session.h"
 
+/* Does session S look at EV when a run passes it by? */
+bool lz_session_looks(void *s, const struct lz_event *ev);
 /* A run or step passes EV by, which is about to be applied. */
 void lz_session_passes(struct lz_session *s, const struct lz_event *ev);
 

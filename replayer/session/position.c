@@ -4,7 +4,7 @@
  * is asked for. */
 #include "replayer/program/exits.h"
 #include "replayer/session/session.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdio.h>
 #include <stdlib.h>

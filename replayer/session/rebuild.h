@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Computes markers again of which only checksums were recorded: an engine of its own runs from
- * the checkpoint before to the one behind, with a reader of its own, so that nobody's events,
- * image or interrupts are in the way. Each block is compared with its checksum before it is
- * believed. */
+/* Computes markers again of which only checksums were recorded. Each block is compared with its
+ * checksum before it is believed, and kept beside the recording, or else until the process ends. */
 #ifndef LZ_REPLAYER_REBUILD_H
 #define LZ_REPLAYER_REBUILD_H
 

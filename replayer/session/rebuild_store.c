@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/session/rebuild_store.h"
-#include <common/codec.h>
+#include <common/recording/codec.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -15,8 +15,15 @@ enum { HALVES = 2 };
 
 struct place {
 	uint8_t half; /* 1 + its number; 0: not kept */
+	uint8_t codec;
 	uint32_t stored;
 	uint64_t at;
+};
+
+struct packed {
+	int codec;
+	const uint8_t *bytes;
+	size_t len;
 };
 
 struct lz_store {
@@ -27,10 +34,9 @@ struct lz_store {
 		uint64_t size;
 	} half[HALVES];
 	unsigned now;
-	uint64_t limit; /* of a half */
-	char *where;    /* for messages */
-	struct lz_packer packer;
-	struct lz_buf packed;
+	uint64_t limit;       /* of a half */
+	char *where;          /* for messages */
+	struct lz_buf packed; /* one that is read */
 };
 
 static int open_nameless(struct lz_store *s, const char *dir)
@@ -86,7 +92,6 @@ void lz_store_free(struct lz_store *s)
 		if (s->half[i].fd >= 0)
 			close(s->half[i].fd);
 	free(s->where);
-	lz_packer_free(&s->packer);
 	lz_buf_free(&s->packed);
 	free(s->v);
 	free(s);
@@ -111,7 +116,7 @@ static int read_all(int fd, uint8_t *buf, size_t len, uint64_t at)
 	return 0;
 }
 
-static int write_all(struct lz_store *s, const uint8_t *buf, size_t len, const struct half *h)
+static int write_all(const struct lz_store *s, const uint8_t *buf, size_t len, const struct half *h)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = pwrite(h->fd, buf + done, len - done, (off_t)(h->size + done));
@@ -136,7 +141,7 @@ int lz_store_get(struct lz_store *s, uint32_t block, uint8_t *buf, size_t len)
 		return lz_fail("out of memory");
 	if (read_all(s->half[p->half - 1].fd, in, p->stored, p->at) < 0)
 		return -1;
-	return lz_unpack(LZ_CODEC_ZSTD, in, p->stored, buf, len);
+	return lz_unpack(p->codec, in, p->stored, buf, len);
 }
 
 /* The other half is emptied and written from now on. */
@@ -152,14 +157,15 @@ static int turn(struct lz_store *s)
 	           : 0;
 }
 
-static int append(struct lz_store *s, uint32_t block)
+static int append(struct lz_store *s, uint32_t block, const struct packed *p)
 {
 	struct half *h = &s->half[s->now];
 
-	if (write_all(s, s->packed.p, s->packed.len, h) < 0)
+	if (write_all(s, p->bytes, p->len, h) < 0)
 		return -1;
-	s->v[block] = (struct place){(uint8_t)(s->now + 1), (uint32_t)s->packed.len, h->size};
-	h->size += s->packed.len;
+	s->v[block] =
+	    (struct place){(uint8_t)(s->now + 1), (uint8_t)p->codec, (uint32_t)p->len, h->size};
+	h->size += p->len;
 	return 0;
 }
 
@@ -170,17 +176,17 @@ static bool is_full(void)
 
 /* There is no more room than what we have already. The older half goes first; if only one has
  * anything, that. */
-static int make_do(struct lz_store *s, uint32_t block)
+static int make_do(struct lz_store *s, uint32_t block, const struct packed *p)
 {
 	uint64_t room = (s->half[0].size + s->half[1].size) / HALVES;
 
-	if (room < s->packed.len)
+	if (room < p->len)
 		return -1;
 	s->limit = room;
 	for (int i = 0; i < HALVES; i++) {
 		if (turn(s) < 0)
 			return -1;
-		if (append(s, block) == 0)
+		if (append(s, block, p) == 0)
 			return 0;
 		if (!is_full())
 			return -1;
@@ -188,17 +194,15 @@ static int make_do(struct lz_store *s, uint32_t block)
 	return -1;
 }
 
-int lz_store_put(struct lz_store *s, uint32_t block, const uint8_t *buf, size_t len)
+int lz_store_put(struct lz_store *s, uint32_t block, int codec, const uint8_t *bytes, size_t len)
 {
+	const struct packed p = {codec, bytes, len};
+
 	if (block >= s->n || s->v[block].half)
 		return 0;
-	s->packed.len = 0;
-	s->packed.failed = false;
-	if (lz_pack(&s->packer, LZ_CODEC_ZSTD, buf, len, &s->packed) < 0)
+	if (s->half[s->now].size + len > s->limit && turn(s) < 0)
 		return -1;
-	if (s->half[s->now].size + s->packed.len > s->limit && turn(s) < 0)
-		return -1;
-	if (append(s, block) == 0)
+	if (append(s, block, &p) == 0)
 		return 0;
-	return is_full() ? make_do(s, block) : -1;
+	return is_full() ? make_do(s, block, &p) : -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks of the marker stream that were computed again, compressed, in a file without a name: it
+/* Blocks of the marker stream that were computed again, packed, in a file without a name: it
  * is gone with the process, and nobody else can write to it. Bounded, also by what the disk has
  * room for: the oldest half is thrown away when it is full. */
 #ifndef LZ_REPLAYER_REBUILD_STORE_H
@@ -18,7 +18,7 @@ void lz_store_free(struct lz_store *s);
 bool lz_store_has(const struct lz_store *s, uint32_t block);
 /* LEN: of the block. 1: it is not there. */
 int lz_store_get(struct lz_store *s, uint32_t block, uint8_t *buf, size_t len);
-/* -1: it could not be kept, which only costs time. */
-int lz_store_put(struct lz_store *s, uint32_t block, const uint8_t *buf, size_t len);
+/* LEN bytes, packed by CODEC. -1: it could not be kept, which only costs time. */
+int lz_store_put(struct lz_store *s, uint32_t block, int codec, const uint8_t *bytes, size_t len);
 
 #endif

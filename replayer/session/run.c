@@ -329,6 +329,9 @@ static int run_on(struct run *r)
 		return -1;
 	struct lz_engine *e = s->e;
 	s->away = true;
+	e->calls.until = UINT64_MAX;
+	e->calls.looks = lz_session_looks;
+	e->calls.arg = s;
 	while (!ret) {
 		e->want.marker = lz_snapshot_plan(s, e);
 		if (s->limit > e->marker && s->limit < e->want.marker)
@@ -359,6 +362,9 @@ static int disarm(struct lz_session *s)
 
 	if (!e)
 		return 0;
+	e->calls.until = 0;
+	if (lz_engine_calls_off(e) < 0)
+		return -1;
 	lz_engine_unbreak(e);
 	lz_engine_break(e, NULL, 0);
 	memset(e->debug.user, 0, sizeof e->debug.user);

@@ -197,12 +197,16 @@ static int begin(struct scan *c)
 	if (lz_engine_break(c->e, c->what->addrs, c->what->n) < 0 ||
 	    (c->what->watch && lz_watch_arm(c->s, c->e) < 0))
 		return -1;
+	c->e->calls.until = c->end->event;
 	int ret = at_end(c, false);
 	return ret || lz_engine_in_kernel(c->e) ? ret : hit_break(c, false);
 }
 
 static int leave(struct lz_engine *e)
 {
+	e->calls.until = 0;
+	if (lz_engine_calls_off(e) < 0)
+		return -1;
 	lz_engine_unbreak(e);
 	lz_engine_break(e, NULL, 0);
 	e->want = (struct lz_engine_want){.marker = UINT64_MAX};

@@ -2,7 +2,7 @@
 /* A session: opening, closing, asking. */
 #include "replayer/session/rebuild.h"
 #include "replayer/session/session.h"
-#include <common/clock.h>
+#include <common/base/clock.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include <signal.h>

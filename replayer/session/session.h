@@ -4,7 +4,7 @@
 #define LZ_REPLAYER_SESSION_H
 
 #include "replayer/engine/engine.h"
-#include <common/progress.h>
+#include <common/base/progress.h>
 #include <lizard/session.h>
 
 enum {

@@ -3,7 +3,7 @@
  * whichever is nearest. On the way to a far gap copies are kept at shrinking distances before
  * it, so that later moves near it are short. */
 #include "replayer/session/session.h"
-#include <common/clock.h>
+#include <common/base/clock.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,8 +235,7 @@ static int climb_events(struct lz_session *s, struct lz_engine *e, uint64_t even
 	return 0;
 }
 
-struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
-                                       int *ret)
+static struct lz_engine *engine_at(struct lz_session *s, uint64_t event, uint64_t marker, int *ret)
 {
 	struct lz_engine *e = base_for(s, event, marker);
 
@@ -254,4 +253,14 @@ struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uin
 		return e;
 	lz_engine_free(e);
 	return NULL;
+}
+
+struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
+                                       int *ret)
+{
+	const bool stops = s->rp.stop_at_calls;
+	struct lz_engine *e = engine_at(s, event, marker, ret);
+
+	return !e && *ret == 1 && s->rp.stop_at_calls != stops ? engine_at(s, event, marker, ret)
+	                                                       : e;
 }

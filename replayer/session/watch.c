@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Watchpoints of a session: kept here, armed in engines. */
 #include "replayer/session/session.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * coroutine that does not run nothing is known. */
 #include <stdlib.h>
 #include <string.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/windows.h"
 #include "replayer/stream/inside.h"

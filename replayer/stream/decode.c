@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/decode.h"
 #include "replayer/stream/edges.h"
@@ -248,12 +248,38 @@ static int unpark(struct lz_decoder *d, size_t i, size_t upto)
 	return rc;
 }
 
+/* The first landing names the activation. */
+static bool is_first_landing(const struct lz_act *top, const struct lz_mark *m)
+{
+	return top && top->entry == m->entry && !top->frame && top->last == LZ_SET_ENTER;
+}
+
+const struct lz_act *lz_decoder_landed(const struct lz_decoder *d, const struct lz_mark *m,
+                                       size_t *stay)
+{
+	*stay = d->n;
+	if (d->n && is_first_landing(&d->acts[d->n - 1], m))
+		return &d->acts[d->n - 1];
+	for (size_t i = d->n; i-- > 0;)
+		if (is_activation(&d->acts[i], m)) {
+			*stay = i + 1;
+			return &d->acts[i];
+		}
+	for (size_t i = d->n_parked; i-- > 0;)
+		for (size_t k = d->parked[i].n; k-- > 0;)
+			if (is_activation(&d->parked[i].acts[k], m)) {
+				*stay = d->parked[i].base < d->n ? d->parked[i].base : d->n;
+				return &d->parked[i].acts[k];
+			}
+	return NULL;
+}
+
 static int landing(struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct lz_act *top = lz_decoder_top(d);
 
-	if (top && top->entry == m->entry && !top->frame && top->last == LZ_SET_ENTER) {
-		top->frame = m->frame; /* the first one names the activation */
+	if (is_first_landing(top, m)) {
+		top->frame = m->frame;
 		top->last_at = m->offset + 9;
 		top->node = 0;
 		return 0;
@@ -422,10 +448,12 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		unsigned size;
 		int rc;
 
-		if (!fn || (watch && !inside(d, watch))) {
-			const uint8_t *q = feed_plain(d, p, end, offset + (uint64_t)(p - bytes),
-			                              fn ? watch : NULL);
+		if (!fn || d->calls_only || (watch && !inside(d, watch))) {
+			const uint8_t *q = p;
 
+			if (!fn || !d->calls_only)
+				q = feed_plain(d, p, end, offset + (uint64_t)(p - bytes),
+				               fn ? watch : NULL);
 			if (q == p)
 				q = skip_edges(d, p, end, offset + (uint64_t)(p - bytes));
 			if (q > p) {
@@ -444,7 +472,7 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		parse(p, &m);
 		m.offset = offset + (p - bytes);
 		m.from = offset + (gap - bytes);
-		if (fn && watched(d, &m, watch)) {
+		if (fn && !(d->calls_only && m.id) && watched(d, &m, watch)) {
 			rc = fn(arg, d, &m);
 			if (rc)
 				return rc < 0 ? rc : p - bytes;

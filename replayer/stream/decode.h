@@ -83,6 +83,8 @@ struct lz_decoder {
 	struct lz_stack *stack;
 	uint32_t n_stacks;
 	uint64_t oddities;
+	/* FN of lz_decoder_feed() is not called for edges. */
+	bool calls_only;
 	/* If given, for each function: did an activation run, and did one begin (LZ_RAN,
 	 * LZ_BEGAN; never cleared)? */
 	uint8_t *ran;
@@ -127,6 +129,11 @@ typedef int lz_mark_fn(void *arg, struct lz_decoder *d, const struct lz_mark *ma
  * returned if that was negative, -1 when out of memory. */
 int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
                         const uint8_t *watch, lz_mark_fn *fn, void *arg);
+
+/* The activation that control lands in as M says, and how many of the running thread's stack stay
+ * then. It is the last one of these, or a parked one, which comes back. NULL: it is not known. */
+const struct lz_act *lz_decoder_landed(const struct lz_decoder *d, const struct lz_mark *m,
+                                       size_t *stay);
 
 static inline struct lz_act *lz_decoder_top(struct lz_decoder *d)
 {

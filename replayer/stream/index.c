@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <common/array.h>
-#include <common/thread.h>
+#include <common/base/array.h>
+#include <common/base/thread.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
 #include "replayer/stream/inside.h"
@@ -218,11 +218,19 @@ static void lock(struct lz_stream *s)
 	s->waiting--;
 }
 
+/* All of what is missing up to BLOCK will be read. */
+static void expect(const struct lz_stream *s, const struct lz_cursor *c, uint32_t block)
+{
+	if (s->n_starts <= block)
+		lz_reader_expect(c->reader, s->tid, s->n_starts - 1, block + 1);
+}
+
 int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 {
 	int ret = 0;
 
 	lock(s);
+	expect(s, c, block);
 	while (!ret && s->n_starts <= block)
 		ret = index_next(s, c);
 	if (!ret)

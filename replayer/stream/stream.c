@@ -81,6 +81,49 @@ int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const ui
 	return lz_cursor_decode(s, c, end, watch, fn, arg);
 }
 
+/* To offset FROM, nobody being called. */
+static int begin_walk(struct lz_stream *s, struct lz_cursor *c, uint64_t from)
+{
+	const uint32_t block = lz_stream_block_of(s, from);
+
+	if (lz_index_restore(s, c, block) || lz_cursor_load(s, c, block) || lz_cursor_begin(s, c))
+		return -1;
+	return lz_cursor_decode(s, c, from, NULL, NULL, NULL);
+}
+
+static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w)
+{
+	int rc = w->at ? w->at(w->arg, &c->d, c->at) : 0;
+
+	while (!rc) {
+		rc = lz_cursor_decode(s, c, w->to, w->watch, w->fn, w->arg);
+		if (!rc && w->at)
+			rc = w->at(w->arg, &c->d, c->at);
+		if (rc || c->at >= w->to || c->buf_block + 1 >= s->n_blocks)
+			return rc;
+		if (lz_cursor_load(s, c, c->buf_block + 1))
+			return -1;
+		rc = lz_cursor_begin(s, c);
+	}
+	return rc;
+}
+
+int lz_stream_walk(struct lz_stream *s, const struct lz_walk *w)
+{
+	struct lz_cursor *c = &s->own;
+
+	if (!s->n_blocks || w->from >= w->to)
+		return 0;
+	lz_reader_expect(c->reader, s->tid, lz_stream_block_of(s, w->from),
+	                 lz_stream_block_of(s, w->to - 1) + 1);
+	int rc = begin_walk(s, c, w->from);
+	c->d.calls_only = w->calls_only;
+	if (!rc)
+		rc = walk_blocks(s, c, w);
+	c->d.calls_only = false;
+	return rc;
+}
+
 struct lz_decoder *lz_stream_decoder(struct lz_stream *s)
 {
 	return &s->own.d;

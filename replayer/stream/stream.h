@@ -57,6 +57,19 @@ bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn);
  * stream's own and holds the stack afterwards. Returns 0, or what FN returned. */
 int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
+/* A walk over a piece of the stream, in order, with all threads' call stacks known. */
+struct lz_walk {
+	uint64_t from, to;    /* stream offsets */
+	const uint8_t *watch; /* as lz_decoder_feed() takes it */
+	bool calls_only;      /* FN is not called for edges */
+	lz_mark_fn *fn;
+	/* Called behind each block, and once in front of the first marker at or behind FROM;
+	 * non-zero ends the walk. May be NULL. */
+	int (*at)(void *arg, struct lz_decoder *d, uint64_t offset);
+	void *arg;
+};
+/* Returns 0, or what FN or AT returned; -1: lz_error(). */
+int lz_stream_walk(struct lz_stream *s, const struct lz_walk *w);
 /* The decoder that the last decoding has left. */
 struct lz_decoder *lz_stream_decoder(struct lz_stream *s);
 /* As lz_stream_decode(), without the index: from an empty stack, as if nothing were known of

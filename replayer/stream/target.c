@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the CFG knows of an address. */
-#include <common/array.h>
+#include <common/base/array.h>
 #include "replayer/stream/target.h"
 
 static const struct lz_cfg_label *label_behind(const struct lz_cfg *cfg, uint64_t addr)

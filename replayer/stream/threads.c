@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/stream/threads.h"
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 

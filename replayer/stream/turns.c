@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of turns. */
 #include "replayer/stream/turns.h"
-#include <common/array.h>
-#include <common/work.h>
+#include <common/base/array.h>
+#include <common/base/work.h>
 #include <lizard/error.h>
 #include <search.h>
 #include <stdlib.h>
@@ -154,8 +154,14 @@ static int read_events(struct reading *g, uint64_t from, uint64_t to)
 	int rc = 0;
 
 	lz_work_begin(&work, "reading the events", to > from ? to - from : 0);
-	for (uint64_t i = from; rc == 0 && i < to; i++)
-		rc = read_event(g, i) < 0 ? -1 : lz_work_done(&work, 1);
+	for (uint64_t i = from, next; rc == 0 && i < to; i = next) {
+		next = lz_reader_event_telling(g->r, i);
+		if (next == i) {
+			rc = read_event(g, i);
+			next++;
+		}
+		rc = rc < 0 ? -1 : lz_work_done(&work, next - i);
+	}
 	lz_work_end(&work);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/windows.h"
 

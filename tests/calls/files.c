@@ -64,6 +64,8 @@ RECIPE(readv)
 
 	two(io, &a, &b);
 	SEE(OK(readv, fd, io, 3) == 10);
+	SEE(OK(readv, fd, io, 3) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+	SEE(OK(readv, fd, io, 3) == 10);
 	SEE(!memcmp(a, "0123", 4) && !memcmp(b, "456789\xa5", 7));
 }
 
@@ -99,6 +101,8 @@ RECIPE(writev)
 
 	SEE(OK(writev, fd, words, 2) == 7);
 	SEE(pread(fd, b, 8, 0) == 7 && !strcmp(b, "abcdefg"));
+	SEE(OK(writev, fd, words, 2) == 7);
+	SEE(pread(fd, b, 8, 7) == 7 && !strcmp(b, "abcdefg"));
 }
 
 RECIPE(pwritev)

@@ -5,9 +5,11 @@
 #include <asm/termbits.h>
 #include <linux/ethtool.h>
 #include <linux/fiemap.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/fsmap.h>
 #include <linux/mount.h>
+#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <poll.h>
@@ -15,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/quota.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
@@ -508,6 +511,7 @@ static void of_our_own_maps(void)
 	int fd = open("/proc/self/maps", O_RDONLY);
 	char *name = out(256);
 	struct query q = {.size = sizeof(q),
+	                  .addr = (uintptr_t)of_our_own_maps,
 	                  .flags = 0x10 /* covering or next */,
 	                  .name = (uintptr_t)name,
 	                  .name_size = 256},
@@ -536,4 +540,49 @@ RECIPE(ioctl)
 	of_block_devices();
 	of_our_own_maps();
 	FAILS(ENOTTY, ioctl, 0, 0x7777); /* unknown, and it says nothing of itself */
+}
+
+/* The C library may have registered this thread. */
+RECIPE(rseq)
+{
+	enum { LEN = 32, UNREGISTER = 1, SIGNATURE = 0x53053053 };
+	static struct {
+		uint32_t cpu_id_start, cpu_id;
+		uint64_t cs;
+		uint32_t flags, node_id, mm_cid, rest;
+	} own __attribute__((aligned(LEN))) = {.cpu_id = 4711, .cs = 4711, .node_id = 4711};
+	extern const ptrdiff_t __rseq_offset __attribute__((weak));
+	extern const unsigned __rseq_size __attribute__((weak));
+
+	if (&__rseq_size && __rseq_size)
+		OK(rseq, (char *)__builtin_thread_pointer() + __rseq_offset, LEN, UNREGISTER,
+		   SIGNATURE);
+	FAILS(EINVAL, rseq, &own, LEN, UNREGISTER, SIGNATURE);
+	FAILS(EINVAL, rseq, &own, LEN - 1, 0, SIGNATURE);
+	OK(rseq, &own, LEN, 0, SIGNATURE);
+	SEE(own.cpu_id == own.cpu_id_start && own.cpu_id < 100000 && own.cs == 0);
+	SEE(own.node_id < 4711);
+	FAILS(EBUSY, rseq, &own, LEN, 0, SIGNATURE);
+	FAILS(EPERM, rseq, &own, LEN, 0, SIGNATURE + 1);
+	OK(rseq, &own, LEN, UNREGISTER, SIGNATURE);
+	SEE(own.cpu_id == UINT32_MAX);
+}
+
+RECIPE(seccomp)
+{
+	struct sock_filter code[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr_getppid, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {4, code};
+	uint32_t action = SECCOMP_RET_ERRNO;
+
+	SEE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	SEE(OK(seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0);
+	FAILS(EFAULT, seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+	FAILS(EINVAL, seccomp, 99, 0, NULL);
+	SEE(OK(seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
+	FAILS(EXDEV, getppid);
 }

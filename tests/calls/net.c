@@ -88,6 +88,7 @@ static int with_clients(void)
 
 	for (int i = 0; i < 2; i++)
 		SEE(connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&a, sizeof(a)) == 0);
+	SEE(fcntl(l, F_SETFL, O_NONBLOCK) == 0);
 	return l;
 }
 
@@ -96,6 +97,7 @@ RECIPE(accept)
 	int l = with_clients();
 
 	address_out(call_accept, l, l);
+	FAILS(EAGAIN, accept, l, NULL, NULL);
 }
 
 RECIPE(accept4)
@@ -103,6 +105,7 @@ RECIPE(accept4)
 	int l = with_clients();
 
 	address_out(call_accept4, l, l);
+	FAILS(EAGAIN, accept4, l, NULL, NULL, 0);
 }
 
 static long call_getsockname(int s, void *a, void *n)

@@ -24,6 +24,15 @@ static struct stat state(const char *name)
 	return st;
 }
 
+/* A new directory has two entries. */
+static bool lists_none(int fd)
+{
+	char b[1024];
+
+	return make_call(SYS_getdents64, (long[6]){fd, (long)b, sizeof(b)}, __LINE__, 0) == 48 &&
+	       close(fd) == 0;
+}
+
 RECIPE(open)
 {
 	int fd = OK(open, "f", O_RDWR | O_CREAT, 0640);
@@ -32,12 +41,32 @@ RECIPE(open)
 	SEE(OK(open, "f", O_RDWR | O_TRUNC) > fd);
 	SEE(state("f").st_size == 0);
 	FAILS(ENOENT, open, "none", O_RDONLY);
+	SEE(mkdir("d", 0700) == 0 && lists_none(OK(open, "d", O_RDONLY | O_DIRECTORY)));
+	FAILS(ENOTDIR, open, "f", O_RDONLY | O_DIRECTORY);
+	FAILS(EISDIR, open, "d", O_RDWR);
+	SEE(lists_none(OK(open, "d", O_RDONLY)));
+	SEE(symlink("f", "l") == 0 && write(OK(open, "l", O_WRONLY), "12", 2) == 2);
+	FAILS(ELOOP, open, "l", O_WRONLY | O_NOFOLLOW);
+	FAILS(EEXIST, open, "l", O_RDWR | O_CREAT | O_EXCL, 0600);
+	SEE(write(OK(open, "/dev/null", O_WRONLY), "12", 2) == 2);
+	SEE(state("f").st_size == 2 && OK(open, ".", 020200000 | O_RDWR /* O_TMPFILE */, 0600) > 0);
+	SEE(unlink("l") == 0 && symlink("made", "l") == 0);
+	SEE(OK(open, "l", O_RDWR | O_CREAT, 0600) > 0 && there("made"));
 }
 
 RECIPE(openat)
 {
 	SEE(OK(openat, AT_FDCWD, "f", O_RDWR | O_CREAT, 0600) >= 0);
 	SEE(there("f"));
+	SEE(mkdir("d", 0700) == 0 && lists_none(OK(openat, AT_FDCWD, "d", O_RDONLY | O_DIRECTORY)));
+	FAILS(ENOTDIR, openat, AT_FDCWD, "f", O_RDONLY | O_DIRECTORY);
+	int d = open("d", O_RDONLY | O_DIRECTORY);
+	SEE(write(OK(openat, d, "in", O_WRONLY | O_CREAT | O_EXCL, 0600), "abc", 3) == 3);
+	SEE(lseek(OK(openat, d, "in", O_RDONLY), 0, SEEK_END) == 3);
+	FAILS(ENOENT, openat, d, "f", O_RDONLY);
+	FAILS(EBADF, openat, 99, "f", O_RDONLY);
+	FAILS(EFAULT, openat, d, 8, O_RDONLY);
+	SEE(OK(openat, AT_FDCWD, "/proc/self/status", O_RDONLY) > 0);
 }
 
 RECIPE(openat2)

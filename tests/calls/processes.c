@@ -288,7 +288,12 @@ RECIPE(prctl)
 	SEE(OK(prctl, PR_GET_PDEATHSIG, i) == 0 && *i == SIGUSR1);
 	SEE(OK(prctl, PR_GET_CHILD_SUBREAPER, i) == 0 && *i == 0);
 	i = out(4);
-	SEE(OK(prctl, PR_GET_TSC, i) == 0);
+	SEE(OK(prctl, PR_GET_TSC, i) == 0 && *i == PR_TSC_ENABLE);
+	SEE(OK(prctl, PR_SET_TSC, PR_TSC_SIGSEGV) == 0);
+	i = out(4);
+	SEE(OK(prctl, PR_GET_TSC, i) == 0 && *i == PR_TSC_SIGSEGV);
+	FAILS(EINVAL, prctl, PR_SET_TSC, 0);
+	SEE(OK(prctl, PR_SET_TSC, PR_TSC_ENABLE) == 0);
 	SYS(prctl, PR_GET_TID_ADDRESS, out(8));
 	SYS(prctl, 0x41555856 /* PR_GET_AUXV */, out(1024), 1024, 0, 0);
 	FAILS(EINVAL, prctl, 12345, 0);

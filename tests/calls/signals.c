@@ -41,6 +41,10 @@ RECIPE(rt_sigaction)
 	SEE(OK(rt_sigaction, SIGUSR1, &now, old, 8) == 0);
 	raise(SIGUSR1);
 	SEE(!caught);
+	old->handler = on_signal;
+	SEE(OK(rt_sigaction, SIGUSR1, old, old, 8) == 0 && old->handler == SIG_IGN);
+	raise(SIGUSR1);
+	SEE(caught == SIGUSR1);
 }
 
 RECIPE(rt_sigprocmask)
@@ -49,6 +53,13 @@ RECIPE(rt_sigprocmask)
 
 	SEE(OK(rt_sigprocmask, SIG_BLOCK, &set, old, 8) == 0 && *old == 0);
 	SEE(OK(rt_sigprocmask, SIG_BLOCK, NULL, old, 8) == 0 && *old == set);
+	/* old and new in one place */
+	*old = 1 << (SIGUSR2 - 1);
+	SEE(OK(rt_sigprocmask, SIG_SETMASK, old, old, 8) == 0 && *old == set);
+	signal(SIGUSR2, on_signal);
+	raise(SIGUSR2);
+	set = 0;
+	SEE(!caught && OK(rt_sigprocmask, SIG_SETMASK, &set, old, 8) == 0 && caught == SIGUSR2);
 }
 
 RECIPE(rt_sigreturn)

@@ -235,6 +235,32 @@ const scenarios = {
 		}
 	},
 
+	// A search that takes long, and a request that waits behind it: both are cancelled.
+	async cancel(walk) {
+		const ends = (answer) => answer.then(() => "done", (error) => error.message);
+
+		await walk.begin();
+		await walk.stop("configurationDone");
+		if (!walk.can.supportsCancelRequest) return say("cancel", "not known");
+		await walk.breakpoints("puts(\"ends\")");
+		await walk.stop("continue");
+		const here = await walk.send("when");
+		const stopped = walk.client.waitForEvent("stopped", LONG);
+		const search = ends(walk.send("reverse_watchpoint", { expression: "account.number + 0" }));
+		const first = walk.client.sequence - 1;
+		const waits = ends(walk.send("when"));
+		await new Promise((done) => setTimeout(done, 300));
+		const cancels = [first + 1, first].map((requestId) => ends(walk.send("cancel", { requestId })));
+		say("cancel", `${await search}, ${await waits}, ${await Promise.all(cancels)}`);
+		say("cancel reason", (await stopped).body.reason);
+		const there = await walk.send("when");
+		say("cancel place", there.position === here.position ? "the same" : `${there.position} ${here.position}`);
+		// One that is over already does no harm to others.
+		await walk.send("cancel", { requestId: first });
+		const at = await walk.stop("reverseContinue");
+		say("cancel after", at.reason);
+	},
+
 	async launch(walk) {
 		await walk.begin().then(() => say("launch", "done"), (error) => say("launch", error.message));
 		say("console", (walk.console || "").trim());

@@ -43,6 +43,17 @@ record hash markers --calls=buffer --flow=hash
 record chaos markers --calls=buffer --chaos=7
 record follow plain --calls=buffer --follow=all
 
+# As the C library 2.41 makes calls that can be cancelled, at high and at low addresses: a seventh of these.
+for link in -pie -static; do
+	gcc -O1 -g $link -o "$T/pops" "$progs/../replay/many_calls.c"
+	LIZARD_DEBUG=1 timeout -k 5 120 lizard-trace -q --calls=buffer -o "$T/recordings/pops$link" "$T/pops" >"$T/out" 2>"$T/err"
+	fast=$(sed -n 's/^.* \([0-9]*\) system calls were made without a stop.*/\1/p' "$T/err" | tail -n 1)
+	[ "${fast:-0}" -gt 20000 ]
+	ok $? "pops $link: calls with pop and ret behind them have no stop" || diag "${fast:-0}"
+	timeout -k 5 120 "$echo" "$T/recordings/pops$link" >"$T/replayed" 2>"$T/verify"
+	is "$? $(cat "$T/replayed")" "0 $(cat "$T/out")" "pops $link: it replays" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$T/recordings/pops$link"; }
+done
+
 # The offset in the marker stream, where r15 and __lizard_pos hold older pointers, too.
 gcc -O2 -shared -fPIC -o "$T/libcallback_calls.so" "$progs/callback_calls_lib.c"
 lizard-cc -O2 -D_GNU_SOURCE -o "$T/callbacks" "$progs/callback_calls.c" "$T/libcallback_calls.so"
@@ -50,6 +61,54 @@ timeout -k 5 120 lizard-trace -q --calls=buffer -o "$T/recordings/callbacks" "$T
 is "$? $(cat "$T/out")" "0 $("$T/callbacks")" "callbacks: recorded" || diag "$(cat "$T/err")"
 timeout -k 5 120 lizard verify "$T/recordings/callbacks" >"$T/verify" 2>&1
 ok $? "callbacks: verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/callbacks"; }
+
+# Checkpoints do not wait for a full log.
+gcc -O1 -w -pthread -o "$T/rounds" "$progs/rounds.c"
+LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer --checkpoint-interval=10 -o "$T/recordings/rounds" "$T/rounds" single 4000 >"$T/out" 2>"$T/err"
+grep -q ' [0-9]\{4,\} system calls were made without a stop' "$T/err" && [ "$(lizard dump --checkpoints "$T/recordings/rounds" | wc -l)" -gt 8 ]
+ok $? "there are checkpoints between calls without a stop" || diag "$(lizard dump --checkpoints "$T/recordings/rounds")"
+
+# Where calls may wait, nothing is tried in vain.
+gcc -O1 -w -o "$T/pipe" "$progs/pipe_calls.c"
+LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/pipe" "$T/pipe" >"$T/out" 2>"$T/err"
+more=$(sed -n 's/^.* \([0-9]*\) system calls had a stop more than need be/\1/p' "$T/err")
+[ "${more:-9999}" -lt 100 ]
+ok $? "calls on a pipe have no more stops than without" || diag "$(cat "$T/err")"
+
+# A file that is mapped, and that others open: to read it is no reason to stop, to write it is one, whoever it is.
+gcc -O1 -w -o "$T/opened" "$progs/opened.c"
+opened() { # WHAT OTHERS DO, WHAT IS SEEN
+	local file=$T/opened.bin other=
+	rm -f "$file"*
+	rm -rf "$T/recordings/opened"
+	head -c 4096 /dev/zero | tr '\0' . >"$file"
+	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/opened" "$T/opened" "$file" >"$T/out" 2>"$T/err" &
+	local tracer=$!
+	wait_until test -e "$file.ready"
+	case $1 in
+	read) cat "$file" >"$T/log" ;;
+	*)
+		"$T/opened" "$file" $1 &
+		other=$!
+		wait_until test -e "$file.open"
+		;;
+	esac
+	touch "$file.go"
+	wait $tracer
+	is "$? $(cat "$T/out")" "0 $2" "opened, $1: recorded" || diag "$(cat "$T/err")"
+	touch "$file.done"
+	[ -z "$other" ] || wait $other
+	fast=$(sed -n 's/^.* \([0-9]*\) system calls were made without a stop.*/\1/p' "$T/err" | tail -n 1)
+	timeout -k 5 120 "$echo" "$T/recordings/opened" >"$T/replayed" 2>"$T/verify"
+	is "$? $(cat "$T/replayed")" "0 $2" "opened, $1: it replays" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$T/recordings/opened"; }
+}
+opened read ". ."
+[ "${fast:-0}" -gt 20000 ]
+ok $? "opened, read: the calls have no stop" || diag "${fast:-0}"
+opened open ". ."
+[ "${fast:-0}" -lt 2000 ]
+ok $? "opened, open: they have one" || diag "${fast:-0}"
+opened store "x x"
 
 # Killed, it or its recorder: what there is replays.
 n=6

@@ -175,15 +175,16 @@ touch -d '3 hours ago' "$LIZARD_TRACE_DIR/old/meta"
 lizard prune --older-than 1h >"$T/out"
 is "$(ls "$LIZARD_TRACE_DIR" | grep -c "^small-2$\|^old$") $(grep -c ' old$' "$T/out")" "1 1" "prune --older-than: of one of another version it is known when it was last written"
 lizard prune --max-size 1K >/dev/null
-is "$(ls -A "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
+# Recordings elsewhere still have copies that are in the store.
+is "$(ls "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
 
 # Used wrongly.
 is "$(lizard -v)" "$(lizard --version)" "-v"
-for command in ls ps rm prune pack unpack info dump verify serve report hunt; do
+for command in ls ps rm prune pack unpack info index dump calls hits coverage profile tree grep strace output timeline diff verify serve report hunt; do
 	lizard $command --frob "$T/none" >"$T/out" 2>"$T/err"
 	like "$? $(head -n 1 "$T/err")" "^2 lizard $command: unrecognized option '--frob'$" "$command: status and message of an unknown option"
 done
-for command in ps rm prune pack unpack info dump verify serve gdb report hunt; do
+for command in ps rm prune pack unpack info index dump calls hits coverage profile tree grep strace output timeline diff verify serve gdb report hunt; do
 	lizard $command >"$T/out" 2>"$T/err"
 	is "$?" 2 "$command: status without an argument"
 done

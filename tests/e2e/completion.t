@@ -37,7 +37,7 @@ in_bash() { # WORDS...: how the last one can go on, sorted
 }
 is "$(for command in $commands; do in_bash lizard "$command" -- | missing "$command"; done)" "" "bash: each option of each command"
 is "$(in_bash lizard-trace --flow)" "--flow-limit= --flow= " "bash: of lizard-trace"
-is "$(in_bash lizard h)" "help hunt " "bash: commands"
+is "$(in_bash lizard hu)" "hunt " "bash: commands"
 is "$(in_bash lizard-trace --keep '') / $(in_bash lizard-trace --keep = f) / $(in_bash lizard-trace --keep =)" \
 	"always failure signal  / failure  / always failure signal " "bash: the words that an option takes"
 is "$(in_bash lizard-trace -o '') / $(in_bash lizard-trace --summary '')" "folder  / file folder " "bash: a directory, a file"
@@ -67,7 +67,7 @@ if command -v fish >/dev/null; then
 	is "$(for command in $commands; do in_fish "lizard $command --" | missing "$command"; done)" "" "fish: each option of each command"
 	is "$(in_fish 'lizard-trace --keep ' | cut -f 1 | tr '\n' ' ')" "always failure signal " "fish: the words that an option takes"
 	is "$(in_fish 'lizard info pr' | cut -f 1)" prog-1 "fish: recordings"
-	is "$(in_fish 'lizard h' | cut -f 1)" hunt "fish: commands"
+	is "$(in_fish 'lizard hu' | cut -f 1)" hunt "fish: commands"
 	is "$(in_fish 'lizard trace uptim' | cut -f 1)" uptime "fish: a program"
 else
 	skip "fish: each option of each command" "no fish"

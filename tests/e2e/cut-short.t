@@ -84,7 +84,8 @@ echo 'int main(void) { return 0; }' >"$T/early.c"
 lizard-cc -g "$T/early.c" -o "$T/early" && gcc -g "$T/early.c" -o "$T/early-gcc"
 for how in early early-gcc; do
 	(
-		ulimit -f 1000 # the C library is larger
+		ulimit -f 1000 # the C library is larger, and no other recording has a copy
+		export LIZARD_TRACE_DIR=$T/first-$how
 		lizard-trace -o "$T/$how.rec" "$T/$how" >"$T/out" 2>"$T/err"
 	)
 	is "$(tail -n 1 "$T/err")" "lizard: next: lizard-gdb $T/$how.rec" "full before main: what to type next ($how)"

@@ -192,7 +192,8 @@ for n in $(seq 13 19) 24 32; do
 	recorded=$(find "$rec/processes" -mindepth 1 -maxdepth 1 -name '[0-9]*' 2>/dev/null | wc -l)
 	[ "$recorded" = 2 ] || [ "$said" -ge 1 ]
 	ok $? "$n descriptors: what is not recorded is said" || diag "$recorded are: $(cat "$T/err")"
-	timeout 60 lizard verify -a "$rec" >"$T/verify" 2>&1
+	timeout 60 lizard verify -a "$rec" >"$T/verify" 2>&1 ||
+		{ grep -q 'recording ends here: cannot create .*markers' "$T/err" && grep -q 'no recording of what the program did' "$T/verify"; }
 	ok $? "$n descriptors: what there is verifies" || diag "$(cat "$T/verify")"
 done
 

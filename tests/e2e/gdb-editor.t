@@ -125,6 +125,17 @@ check continue pause "pause ends a run"
 check reverseContinue pause "and one backwards"
 gone pause
 
+walk cancel '{"recording": "ticks", "stopOnEntry": true}'
+if [ "$(said cancel)" != "not known" ]; then
+	check cancel "cancelled, cancelled, done,done" "cancel ends a search, and a request that waits"
+	check "cancel reason" pause "the client hears that its frames have gone"
+	check "cancel place" "the same" "and the place is that of before"
+	check "cancel after" start "one of an answered request does no harm"
+else
+	skip "cancel" "this GDB does not know it"
+fi
+gone cancel
+
 # What people do wrong.
 walk launch '{"program": "/bin/false"}'
 like "$(said launch)" '/bin/false has never been recorded' "launch: no recording"

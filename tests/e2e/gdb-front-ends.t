@@ -201,6 +201,19 @@ up
 reverse_watchpoint n
 info breakpoints
 undisplay 3
+info calls factorial
+info calls --count factorial
+info calls nonesuch
+info calls
+call-goto 2
+info calls factorial
+info tree
+call-goto 2 end
+call-goto 77
+call-goto
+info tree extra
+python import lizard
+python print(lizard.calls("add", limit=2), lizard.calls("add")[1].args()["y"], lizard.calls("add")[1].value(), lizard.position())
 checkpoint
 checkpoint extra
 jump_forward 50%
@@ -273,13 +286,13 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
-	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint undo-move redo-move when 'info lizard' checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
+	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint undo-move redo-move when 'info lizard' 'info calls' 'info tree' call-goto checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
 	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart ' 'jump_forward sta' \
 		'jump_backward en' 'jump_forward -' 'jump_forward -a' 'jump_backward -any' 'jump_backward -any sta' 'jump_forward -any  factor' \
 		'jump_forward -any tour.c:fac' 'jump_backward tour.c:fac' 'jump_backward -function fac' 'jump_forward -any -function fac' \
-		"jump_forward -any 'factoria" 'jump_forward *tot' 'jump_forward -any *tot' 'jump_backward -anyfac'; do
+		"jump_forward -any 'factoria" 'info calls fac' 'info calls --li' 'call-goto 1 e' 'jump_forward *tot' 'jump_forward -any *tot' 'jump_backward -anyfac'; do
 		echo "complete $text"
 	done
 } >"$T/helps"
@@ -388,7 +401,7 @@ END
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
 for front_end in --stock --patched; do
 	out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run $front_end "$T/tour")
-	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs fn fs jump_backward jump_forward prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
+	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs call-goto fn fs jump_backward jump_forward prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
 	out=$(echo 'apropos lizard' | gdb_run $front_end "$T/tour")
 	is "$(printf '%s\n' "$out" | grep -c '^bs -- \|^checkpoint -- \|^info lizard -- \|^when -- ')" 4 "apropos lizard ($front_end)"
 done

@@ -139,13 +139,13 @@ if [ "$LIZARD_FRONT_END" != stock ] && patched_gdb; then
 	out=$(gdb_run "$T/oneline" <<'END'
 jump_forward oneline.c:10
 reverse-step
-print i
+print sum
 jump_forward oneline.c:10
 reverse-next
 print sum
 END
 )
-	is "$(printf '%s\n' "$out" | sed -n 's/^\$\([12]\) = //p' | tr '\n' ' ')" "0 1 " "reverse-step and reverse-next come to the loop's beginning" || diag "$out"
+	is "$(printf '%s\n' "$out" | sed -n 's/^\$\([12]\) = //p' | tr '\n' ' ')" "1 1 " "reverse-step and reverse-next come to the loop's beginning" || diag "$out"
 	out=$(GDB_SECONDS=60 gdb_run "$T/callloop-O0" <<-END
 		tbreak callloop.c:$((alone + 1))
 		continue

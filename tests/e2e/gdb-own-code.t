@@ -64,9 +64,26 @@ END
 	is "$(turns jumps)" "0 1 2 3 3 2 1 " "$name: and by jumps" || diag "$out"
 }
 
-meet "in debug registers"
+out=$(
+	gdb_run "$T/own-code" <<END
+break made
+continue
+set \$open = open_code
+delete
+break *\$open
+-- forwards
+$(again 4 continue 'print turn')
+tbreak done
+continue
+print/u sums
+END
+)
+is "$(turns forwards)" "0 1 2 3 " "in a debug register: each call"
+is "$(section "$out" forwards | sed -n 's/.*{\(.*\)}/\1/p' | tr -d ,) " "$sums" "in a debug register: the program sees no breakpoint" || diag "$out"
+
 # Without protection keys a program can read the breakpoints that are in memory.
 grep -qw ospke /proc/cpuinfo || { done_testing; exit; }
+meet "in registers and in memory"
 meet "in memory" 'watch -l unused if 0' 'watch -l sums[3] if 0' 'break *map_all if turn < 0' 'break *map if turn < 0' \
 	'break *($open + 6) if turn < 0'
 done_testing

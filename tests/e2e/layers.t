@@ -6,11 +6,11 @@ cd "$LIZARD_SRC" || exit 1
 out=$(scripts/check-layers "$LIZARD_BUILD/obj")
 ok $? "no folder or room includes or calls what lies above it" || diag "$out"
 # The check itself must be able to fail.
-mkdir -p "$T/common" "$T/tracer"
-echo '#include "tracer/run/x.h"' >"$T/common/bad.c"
+mkdir -p "$T/common/base" "$T/tracer"
+echo '#include "tracer/run/x.h"' >"$T/common/base/bad.c"
 : >"$T/tracer/stray.c"
 out=$(cd "$T" && "$LIZARD_SRC/scripts/check-layers")
-like "$out" 'common/bad.c:1: common/ is below tracer/run/' "a violation is found"
+like "$out" 'common/base/bad.c:1: common/base/ is below tracer/run/' "a violation is found"
 like "$out" 'tracer/stray.c: it lies in no room' "so is a file without a room"
 mkdir -p "$T/tracer/log" "$T/tracer/run" "$T/obj/tracer/log" "$T/obj/tracer/run"
 echo 'int lz_above(void); int lz_below(void) { return lz_above(); }' >"$T/tracer/log/down.c"

@@ -37,9 +37,10 @@ for source in gdb/vectors gdb/pieces replay/watched threads/queue constructs/tai
 	done
 done
 
-# An inlined coroutine has a scope whose origin is one of the coroutine that is not inlined.
-for name in coroutines objects; do
-	lizard-c++ -w -std=c++20 -O2 -g -o "$T/$name" "$constructs/$name.cc" 2>"$T/log" ||
+# An inlined coroutine has a scope whose origin is one of the coroutine that is not inlined; a lambda of an inlined function is a
+# member function of a local type.
+for name in coroutines objects async functional; do
+	lizard-c++ -w -std=c++20 -O2 -g -pthread -o "$T/$name" "$constructs/$name.cc" 2>"$T/log" ||
 		{ ok 1 "$name: builds" || diag "$(cat "$T/log")"; continue; }
 	compare_text "$name -O2 -g" "$T/$name"
 done

@@ -292,6 +292,6 @@ is "$("$LIZARD_SRC/scripts/check-printing" bad.c | grep -o '^bad.c:[0-9]*' | tr 
 	"bad.c:4 bad.c:5 bad.c:6 bad.c:7 bad.c:9 bad.c:10 bad.c:11 bad.c:12 bad.c:13 bad.c:14 bad.c:15 bad.c:16 bad.c:18 bad.c:23 " "the lint finds strings that are printed"
 is "$("$LIZARD_SRC/scripts/check-printing" gdb/bad.c | grep -o '^gdb/bad.c:[0-9]*' | tr '\n' ' ')" "gdb/bad.c:4 gdb/bad.c:5 " "in GDB"
 is "$("$LIZARD_SRC/scripts/check-printing" bad.py | grep -o '^bad.py:[0-9]*' | tr '\n' ' ')" "bad.py:2 bad.py:4 " "in Python"
-mkdir -p all/common && (cd all && echo 'int x;' >common/meta.c && "$LIZARD_SRC/scripts/check-printing") >out
-is "$? $(grep -c 'common/meta.c needs no leave' out)" "1 1" "and leave that is not needed"
+mkdir -p all/common/recording && (cd all && echo 'int x;' >common/recording/meta.c && "$LIZARD_SRC/scripts/check-printing") >out
+is "$? $(grep -c 'common/recording/meta.c needs no leave' out)" "1 1" "and leave that is not needed"
 done_testing

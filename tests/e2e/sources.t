@@ -106,4 +106,6 @@ is "$? $(grep -c '^opened' "$T/shown")" "0 1" "a FIFO for the list of directorie
 rm -rf "$LIZARD_TRACE_DIR/main-1/sources"* && mkfifo "$LIZARD_TRACE_DIR/main-1/sources.tar.zst"
 timeout 60 lizard-gdb -nx -batch -ex 'echo opened\n' main-1 >"$T/shown" 2>&1
 is "$? $(grep -c '^opened' "$T/shown")" "0 1" "a FIFO in its place" || diag "$(cat "$T/shown")"
+timeout 60 lizard report "$LIZARD_TRACE_DIR/main-1" >"$T/shown" 2>"$T/err"
+is $? 0 "a report does not wait for somebody to write there" || diag "$(cat "$T/err")"
 done_testing

@@ -42,7 +42,7 @@ done
 lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/hot.c" -o "$T/hot"
 ok $? "the program with hot pages builds" || done_testing
 # Interval in ms, rounds, work in each.
-for run in "scan 0 30 10" "scan 4 3000 20000" "compare 4 1000 20000"; do
+for run in "scan 0 30 10" "scan 4 6000 20000" "compare 4 1000 20000"; do
 	set -- $run
 	dirty=$1 interval=$2
 	rec=$T/recordings/hot-$dirty-$interval
@@ -57,7 +57,7 @@ for run in "scan 0 30 10" "scan 4 3000 20000" "compare 4 1000 20000"; do
 		diag "$(cat "$T/err")"
 	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
 	ok $? "hot pages, $dirty, $interval ms: verify is clean" || diag "$(tail -n 5 "$T/verify")"
-	if [ $3 = 3000 ]; then
+	if [ $3 = 6000 ]; then
 		faults=$(sed 's/ .*//' "$T/out") checkpoints=$(lizard dump --checkpoints "$rec" | wc -l)
 		[ "$checkpoints" -gt 30 ] && [ "$faults" -lt 5120 ]
 		ok $? "hot pages: no fault for each of 512 pages in each interval" || diag "$faults faults, $checkpoints checkpoints"

@@ -28,13 +28,13 @@ while read -r way few many options; do
 	label=$way${options:+, $options}
 	set -- $(peak "$way" "$few" $options) $(peak "$way" "$many" $options)
 	is "$1 $2, $4 $5" "0 done, 0 done" "$label: recorded"
-	[ "$3" -lt 8000 ] && set -- "$1" "$2" 8000 "$4" "$5" "$6" # hardly seen
-	[ "$6" -gt 8000 ] && [ "$6" -lt $(($3 + 8192)) ]
+	[ "$3" -lt 5000 ] && set -- "$1" "$2" 5000 "$4" "$5" "$6" # hardly seen
+	[ "$6" -gt 5000 ] && [ "$6" -lt $(($3 + 8192)) ]
 	ok $? "$label: $many take no more memory than $few" || diag "$3 and $6 KiB"
 done <<END
 markers 10000 150000
 calls 5000 120000
-pages 100 4000
+pages 16000 100000
 mappings 1000 30000
 threads 100 5000
 signals 1000 30000

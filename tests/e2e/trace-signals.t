@@ -34,7 +34,8 @@ wait_until test -e "$T/ready"
 passed="6 8 4 7 11 31 5 1 2 3 10 12 14 29 30 26 27 23 13 25 24 16 28 34 64"
 for signo in $passed; do
 	kill "-$signo" $tracer
-	sleep 0.02
+	# of two that wait at once the kernel chooses
+	wait_until grep -qx "$signo" "$T/out"
 done
 kill -TERM $tracer
 wait $tracer

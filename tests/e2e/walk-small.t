@@ -92,6 +92,17 @@ for level in O0 O2; do
 	done
 done
 
+# Behind a call that took long, in a function of one line: `prev` leads to that line. At a statement that begins right behind the
+# call it leads into the callee, since GDB's `next` stops there only as it comes out of it.
+lizard-c++ -O0 -g -o "$T/far_callee" "$LIZARD_SRC/tests/progs/gdb/far_callee.cc" &&
+	lizard-trace -q -o "$T/recordings/far_callee" "$T/far_callee" >/dev/null
+ok $? "far_callee is recorded"
+out=$(printf '%s\n' "tbreak fibonacci" continue "-- in the line" finish prev "-- behind" finish when "-- before" prev "-- again" next when |
+	gdb_run "$T/recordings/far_callee")
+like "$(section "$out" "in the line" | tail -n 1)" '^12	.*auto all' "far_callee: prev behind a call in the middle of a line" || diag "$out"
+like "$(section "$out" before)" '^operator\(\).* n=12\)' "far_callee: prev at a statement behind a call" || diag "$out"
+is "$(section "$out" again | grep '^position')" "$(section "$out" behind | grep '^position')" "far_callee: next leads back to it" || diag "$out"
+
 # Loops in one line that call, long enough to be run through at full speed; out of one a longjmp leads. Optimized, the markers of a
 # round belong to another line: a walk that begins there stops at the loop's once more, and `next` leads from both stops to the same one.
 for two_ways in O0 O2=1; do

@@ -24,6 +24,8 @@ struct call_row {
 
 static const struct call_row replay_calls[] = {
     {SYS_mmap, 3, MAP_FIXED, MAP_FIXED},
+    /* what answers calls, where the program has nothing */
+    {SYS_mmap, 3, MAP_FIXED_NOREPLACE, MAP_FIXED_NOREPLACE},
     {SYS_munmap, 0, 0, 0},
     {SYS_mprotect, 0, 0, 0},
     {SYS_mremap, 0, 0, 0},

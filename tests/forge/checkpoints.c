@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <common/codec.h>
-#include <common/records.h>
+#include <common/recording/codec.h>
+#include <common/cfg/records.h>
 #include <tests/fuzz/pieces.h>
 
 /* A page that the checkpoint lists: its kind, and its contents as they are stored. */

@@ -2,7 +2,7 @@
 /* Which event is changed, and what is well known to have been a way out. */
 #include "tests/forge/forge.h"
 
-#include <common/records.h>
+#include <common/cfg/records.h>
 #include <tests/fuzz/pieces.h>
 
 /* Does the decoder take it? */

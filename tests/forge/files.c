@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <common/records.h>
+#include <common/cfg/records.h>
 #include <tests/fuzz/pieces.h>
 
 static const struct field size = FIELD(struct lz_file, size, LENGTH);

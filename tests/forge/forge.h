@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/user.h>
-#include <common/bytes.h>
+#include <common/base/bytes.h>
 #include <lizard/recording.h>
 
 #define N_OF(a) (uint32_t)(sizeof(a) / sizeof(*(a)))

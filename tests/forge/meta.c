@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <common/meta.h>
+#include <common/recording/meta.h>
 #include <lizard/marker.h>
 
 #define M(member, kind) FIELD(struct lz_meta, member, kind)
@@ -23,7 +23,8 @@ static const struct field texts[] = {
     M(cpu, SMALL),     M(features, SMALL), M(became, SMALL),      M(flow, SMALL), M(stopped, SMALL),
     M(program, SMALL), M(became, SMALL),   M(hashed_from, SMALL),
 };
-static const struct field lists[] = {M(argv, SMALL), M(envp, SMALL), M(outside, SMALL)};
+static const struct field lists[] = {M(argv, SMALL), M(envp, SMALL), M(outside, SMALL),
+                                     M(cpuid, SMALL)};
 
 static void forge_text(struct lz_meta *m)
 {

@@ -6,8 +6,8 @@
  * again with right checksums. Prints one line that says what was done. */
 #include <dirent.h>
 #include <gelf.h>
-#include <common/parts.h>
-#include <common/records.h>
+#include <common/recording/parts.h>
+#include <common/cfg/records.h>
 #include <tests/fuzz/pieces.h>
 #include <tests/fuzz/random.h>
 

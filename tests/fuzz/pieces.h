@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <common/codec.h>
-#include <common/frame.h>
+#include <common/recording/codec.h>
+#include <common/recording/frame.h>
 #include <lizard/error.h>
 
 static inline void __attribute__((noreturn)) die(const char *what)

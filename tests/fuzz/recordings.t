@@ -41,6 +41,8 @@ try() {
 	shift
 	(ulimit -t "$limit" && exec timeout $((10 * limit)) "$@") >"$T/out" 2>"$T/err" </dev/null
 	rc=$?
+	# the status of diff says more
+	[ $rc = 2 ] && [ "$2" = diff ] && rc=1
 	[ $rc = 0 ] && return 0
 	[ $rc = 1 ] && { [ -s "$T/err" ] || [ -s "$T/out" ]; } && return 0
 	diag "seed $seed ($prog: $what): $*: status $rc"
@@ -70,6 +72,18 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	[ ! -s "$T/err" ] || refused=$((refused + 1))
 	try 20 lizard dump "$d" || bad=$((bad + 1))
 	try 20 lizard dump --json --bytes --limit 2000 "$d" || bad=$((bad + 1))
+	case $((seed % 11)) in
+	0) try 60 lizard coverage "$d" ;;
+	1) try 60 lizard profile "$d" ;;
+	2) try 60 lizard tree --fold "$d" ;;
+	3) try 60 lizard strace --inputs "$d" ;;
+	4) try 60 lizard calls "$d" main ;;
+	5) try 60 lizard output "$d" ;;
+	6) try 60 lizard timeline "$d" ;;
+	7) try 60 lizard diff "$T/whole-$prog" "$d" ;;
+	8) try 60 lizard grep "$d" 'main > main' ;;
+	9) try 60 lizard hits "$d" main ;;
+	esac || bad=$((bad + 1))
 	try 60 lizard verify "$d" || bad=$((bad + 1))
 	if [ -n "$LIZARD_LONG" ] || [ $((seed % 9)) = 0 ]; then
 		LIZARD_FRONT_END=stock LIZARD_GDB=false try 60 lizard report "$d" || bad=$((bad + 1))

@@ -3,20 +3,38 @@
 
 Parameters, in the environment: LINES_LOW, LINES_HIGH (hexadecimal), LINES_OUT (a file).
 """
+import functools
 import os
+import re
 
 import gdb
 
 
+@functools.lru_cache(maxsize=None)
+def begins_function(address):
+    return re.match(r"[^+]* in section", gdb.execute("info symbol 0x%x" % address, to_string=True)) is not None
+
+
+def is_inlined(around):
+    """Is the innermost one of these blocks of functions an inlined call? A member function of a local type may lie in others'
+    blocks, too. An inlined call may begin where its function does."""
+    start = around[0].start
+    return len(around) > 1 and (not begins_function(start) or any(block.start == start for block in around[1:]))
+
+
 def functions_around(pc):
-    """The blocks of functions around PC, innermost first; all but the last are inlined calls."""
-    found = []
+    """The blocks of functions around PC, innermost first; all but the last are inlined calls. Two calls of one function in each
+    other may have the same bounds."""
+    blocks = []
     block = gdb.block_for_pc(pc)
     while block is not None and not block.is_static and not block.is_global:
         if block.function is not None:
-            found.append((block.start, block.end, str(block.function)))
+            blocks.append(block)
         block = block.superblock
-    return found
+    n = 1
+    while n < len(blocks) and is_inlined(blocks[n - 1 :]):
+        n += 1
+    return [(n - i, block.start, block.end, str(block.function)) for i, block in enumerate(blocks[:n])]
 
 
 def inlined(pc):

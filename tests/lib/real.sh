@@ -25,6 +25,8 @@ real_configure() {
 	make)
 		# Debian has taken configure out. What gettext's own files would be, m4/ has.
 		AUTOPOINT=true autoreconf -f -i && ./configure -q --disable-dependency-tracking --disable-nls --without-guile ;;
+	cadical)
+		touch config.status ;; # what its configure finds out is given to the compiler
 	nginx)
 		./configure --with-cc=gcc --prefix=. --without-http_rewrite_module && touch config.status ;;
 	sqlite3)
@@ -67,17 +69,34 @@ real_cxx() {
 	echo "${1%cc}$(case $1 in *lizard-cc) echo c++ ;; *) echo ++ ;; esac)"
 }
 
+# C++ headers take longer to read than a file's own code: makes N files of all FILES.
+real_units() { # N FILE...
+	units=$1
+	shift
+	printf '#include "%s"\n' "$@" | awk -v n="$units" '{ print >"unit" NR % n ".cc" }'
+}
+
+# Builds PROGRAM of these, for real_build.
+real_join() { # PROGRAM OPTION...
+	program=$1
+	shift
+	printf '%s: $(patsubst %%.cc,%%.o,$(wildcard unit*.cc))\n\t$(CXX) $^ -o $@\n' "$program" >units.mk &&
+		make -j2 -f units.mk CXX="$(real_cxx "$cc")" CXXFLAGS="$cflags -w $*"
+}
+
 real_build() (
 	name=$1 cc=$2 cflags=$(real_dialect "$2")$3 dir=$4 patch=${5:-}
 	source=$(real_configured "$name") || exit 1
 	rm -rf "$dir" && mkdir -p "$(dirname "$dir")" && cp -a "$source" "$dir" && cd "$dir" || exit 1
 	[ -z "$patch" ] || patch -s -p1 <"$patch" || exit 1
 	case $name in
+	cadical)
+		# mobical is a program of its own. Some files have names in common, but not every fifth.
+		rm -f src/mobical.cpp && real_units 5 src/*.cpp && real_join cadical -DNBUILD -DNDEBUG ;;
 	ninja)
 		# Its own build files want Python.
 		rm -f src/*test.cc src/*win32*.cc src/*.in.cc src/browse.cc src/hash_collision_bench.cc &&
-			printf 'ninja: $(patsubst %%.cc,%%.o,$(wildcard src/*.cc))\n\t$(CXX) $^ -o $@\n' >ninja.mk &&
-			make -j2 -f ninja.mk CXX="$(real_cxx "$cc")" CXXFLAGS="$cflags -std=c++11 -DUSE_PPOLL=1" && program=ninja ;;
+			real_units 2 src/*.cc && real_join ninja -std=c++11 -DUSE_PPOLL=1 ;;
 	bzip2)
 		# Debian's makefile links the shared library, which would be the installed one when run.
 		printf 'OBJS = %s\nbzip2: $(OBJS)\n\t$(CC) $^ -o $@\n' "blocksort.o huffman.o crctable.o \
@@ -209,6 +228,19 @@ END
 		}' "$1"
 }
 
+# Clauses of three literals each, near the ratio at which half of such formulas can be satisfied.
+real_clauses() {
+	perl -e '
+		my ($n, $x) = (shift, 2024);
+		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
+		printf "p cnf %d %d\n", $n, $n * 4.4;
+		for (1 .. $n * 4.4) {
+			my %of;
+			$of{1 + rnd($n)} = 1 while keys %of < 3;
+			print map({ (rnd(2) ? $_ : -$_) . " " } sort { $a <=> $b } keys %of), "0\n";
+		}' "$1"
+}
+
 real_input() {
 	mkdir -p "$2"
 	case $1 in
@@ -266,6 +298,7 @@ for i = 1, 60000 * scale do s[#s + 1] = t[i]:reverse():upper() end
 print("joined", #table.concat(s, ","))
 END
 		;;
+	cadical) real_clauses $((120 + 20 * ${3:-1})) >"$2/clauses" ;;
 	sqlite3) real_sql $((200000 * ${3:-1} / ${REAL_PART:-1})) "$2/db" >"$2/work.sql" ;;
 	ninja) real_targets $((1500 * ${3:-1})) >"$2/build.ninja" ;;
 	tcc) real_build tcc gcc -O1 "$2/tcc" >/dev/null ;;
@@ -287,6 +320,7 @@ real_command() {
 	gzip) echo "'$2' -9 -n -c '$3/text'" ;;
 	xz) echo "'$2' -T1 -6 -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
+	cadical) echo "'$2' -q --no-binary '$3/clauses' -" ;; # what it has learned, then the answer
 	lua) echo "'$2' '$3/work.lua'" ;;
 	ninja) echo "'$2' -C '$3' -j1 -v" ;;
 	sqlite3) echo "'$2' <'$3/work.sql'" ;;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flow-hash RECORDING [FROM [LIE]]: makes a recording in which all markers are stored into what --flow=hash would have made of
- * the same run, from block FROM on: both then have the same positions. Block LIE gets
- * another checksum. */
+ * the same run, from block FROM on: both then have the same positions. The formats' kinds of
+ * checksum take turns. Block LIE gets another checksum. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <common/flowsum.h>
-#include <common/frame.h>
+#include <common/recording/flowsum.h>
+#include <common/recording/frame.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -24,14 +24,21 @@ static void put(int fd, const void *bytes, size_t len)
 		die("cannot write");
 }
 
-static void put_hashed(int fd, const struct lz_frame *of, const struct lz_buf *raw, bool lie)
+static void put_hashed(int fd, const struct lz_frame *of, const struct lz_buf *raw, uint32_t i,
+                       bool lie)
 {
+	static const uint16_t flag[] = {LZ_HASHED_XXH3, LZ_HASHED_XXH64, 0};
+	static const enum lz_sum_kind kind[] = {LZ_SUM_XXH3, LZ_SUM_XXH64, LZ_SUM_CRC_ADLER};
 	uint8_t header[LZ_FRAME_HEADER];
+	struct lz_flow_sum sum;
+
+	lz_flow_sum_begin(&sum, kind[i % 3]);
+	lz_flow_sum_add(&sum, raw->p, raw->len);
 	struct lz_frame f = {.type = LZ_FRAME_HASHED,
-	                     .flags = LZ_HASHED_XXH64,
+	                     .flags = flag[i % 3],
 	                     .count = (uint32_t)raw->len,
 	                     .key0 = of->key0,
-	                     .key1 = lz_flow_sum_of(raw->p, raw->len) ^ lie};
+	                     .key1 = lz_flow_sum_value(&sum) ^ lie};
 	lz_frame_pack(&f, header);
 	put(fd, header, sizeof(header));
 }
@@ -63,7 +70,7 @@ static void convert(int dir, const char *name, uint32_t first, uint32_t lie)
 		}
 		if (lz_frames_read(&fs, i, &raw) < 0)
 			die(name);
-		put_hashed(fd, &fs.v[i], &raw, i == lie);
+		put_hashed(fd, &fs.v[i], &raw, i, i == lie);
 	}
 	lz_buf_free(&raw);
 	lz_frames_close(&fs);

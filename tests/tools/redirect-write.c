@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* redirect-write REC ADDR TAG: the one event of REC that writes bytes beginning with TAG (a file's) writes them to ADDR
  * instead. Checksums are right, so the recording is well-formed. */
-#include <common/bytes.h>
-#include <common/codec.h>
-#include <common/frame.h>
-#include <common/records.h>
+#include <common/base/bytes.h>
+#include <common/recording/codec.h>
+#include <common/recording/frame.h>
+#include <common/cfg/records.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <stdio.h>

@@ -6,6 +6,8 @@
  *   replay-damage FROM TO arg EVENT        another first argument
  *   replay-damage FROM TO nr EVENT         another system call
  *   replay-damage FROM TO data EVENT       another first byte of what it wrote
+ *   replay-damage FROM TO result EVENT     another result
+ *   replay-damage FROM TO taken EVENT      another checksum of what it took
  *   replay-damage FROM TO more             one more marker at the end
  *   replay-damage FROM TO file N           the number behind "which-way-to-go" in the program's copy
  *   replay-damage FROM TO path FILE NAME   a mapped file was called NAME
@@ -146,6 +148,10 @@ static int copy_events(void)
 			copy.args[0]++;
 		if (is("nr", i))
 			copy.nr++;
+		if (is("result", i))
+			copy.result++;
+		if (is("taken", i))
+			copy.taken++;
 		change_switch(&copy, i);
 		uint8_t *bytes = NULL;
 		struct lz_write first;

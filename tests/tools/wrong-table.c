@@ -2,7 +2,7 @@
 /* The table of system calls with one output left out: linked in place of the right one, to see that the tests notice.
  * LIZARD_WRONG_TABLE=NR:I leaves out output I of call NR; without it the table is right. */
 #define lz_syscall(nr) right_syscall(nr) /* not the structure of that name */
-#include "common/syscalls.c"
+#include "common/process/syscalls.c"
 #undef lz_syscall
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <common/array.h>
-#include <common/cleanup.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 
 START_TEST(reserve_keeps_what_is_there)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <common/cfg_record.h>
+#include <common/cfg/cfg_record.h>
 #include <lizard/cfg.h>
 #include <lizard/cfg_format.h>
 #include <lizard/error.h>

@@ -4,8 +4,8 @@
 #include "tests/unit/suite.h"
 
 #include <check.h>
-#include <common/clock.h>
-#include <common/thread.h>
+#include <common/base/clock.h>
+#include <common/base/thread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

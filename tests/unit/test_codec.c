@@ -5,8 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include <common/codec.h>
-#include <common/pagemap.h>
+#include <common/recording/codec.h>
+#include <common/process/pagemap.h>
 #include <lizard/recording.h>
 
 START_TEST(varints)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <common/dir.h>
-#include <common/filecopy.h>
+#include <common/base/dir.h>
+#include <common/base/filecopy.h>
 #include <lizard/graph.h>
 
 void *__real_malloc(size_t n);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <common/frame.h>
-#include <common/worker.h>
+#include <common/recording/frame.h>
+#include <common/recording/worker.h>
 #include <lizard/error.h>
 
 static char path[] = "/tmp/lizard-frames-XXXXXX";

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include "replayer/insn/jumps.h"
+#include "replayer/program/jumps.h"
 
 /* Code that nobody runs, and the tables it reads, which cannot change or can. */
 /* clang-format off */

@@ -2,7 +2,7 @@
 #include "tests/unit/suite.h"
 
 #include <check.h>
-#include <common/markers.h>
+#include <common/recording/markers.h>
 #include <lizard/marker.h>
 #include <stdlib.h>
 #include <string.h>

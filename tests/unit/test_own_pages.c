@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <common/cleanup.h>
-#include <common/own_pages.h>
+#include <common/base/cleanup.h>
+#include <common/process/own_pages.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 

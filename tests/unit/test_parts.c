@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <common/parts.h>
+#include <common/recording/parts.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <common/print.h>
-#include <common/printable.h>
+#include <common/base/print.h>
+#include <common/base/printable.h>
 #include <lizard/text.h>
 
 static char *shown;

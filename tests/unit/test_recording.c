@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <common/frame.h>
-#include <common/worker.h>
-#include <common/writer.h>
+#include <common/recording/frame.h>
+#include <common/recording/worker.h>
+#include <common/recording/writer.h>
 
 START_TEST(round_trip)
 {

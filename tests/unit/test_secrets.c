@@ -3,7 +3,7 @@
 #include "tests/unit/suite.h"
 
 #include <check.h>
-#include <common/secrets.h>
+#include <common/base/secrets.h>
 
 START_TEST(secrets)
 {

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <common/filecopy.h>
-#include <common/sparse.h>
+#include <common/base/filecopy.h>
+#include <common/base/sparse.h>
 
 enum { BLOCK = 4096, BLOCKS = 700 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* System calls that are refused, or answered by us, because of their arguments. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/filter.h"
+#include "tracer/calls/rseq.h"
+#include "tracer/code/code.h"
 #include "tracer/state/state.h"
 
 #include <asm/prctl.h>
@@ -29,8 +32,6 @@ static int64_t refuse_prctl(uint64_t option)
 	case PR_SET_PTRACER:
 	case PR_SET_VMA:
 	case PR_GET_AUXV_: return 0;
-	case PR_SET_TSC:
-	case PR_SET_SECCOMP:
 	case PR_SET_MM:
 	case PR_SET_SYSCALL_USER_DISPATCH: break;
 	default:
@@ -167,11 +168,16 @@ bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 	uint64_t pid = t->cur->call.args[0];
 
 	if (lz_answer_dumpable(t, result) || lz_answer_own_pages(t, result) ||
-	    lz_answer_shared_code(t, result))
+	    lz_answer_shared_code(t, result) || lz_insn_answer(t, result) ||
+	    lz_filter_answer(t, result))
 		return true;
 
 	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || lz_thread_find(t, (pid_t)pid))) {
 		*result = lz_affinity_set(t);
+		return true;
+	}
+	if (t->cur->call.nr == SYS_rseq) {
+		*result = lz_rseq_answer(t);
 		return true;
 	}
 	*result = refuse_by_args(t);

@@ -6,7 +6,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/state/state.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

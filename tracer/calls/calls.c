@@ -2,6 +2,8 @@
 /* System calls: the stop before and the stop after. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/calls/filter.h"
+#include "tracer/calls/rseq.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
@@ -80,9 +82,19 @@ static int log_exit_call(struct lz_tracer *t)
 		return -1;
 	t->b.ev.nr = t->cur->call.nr;
 	memcpy(t->b.ev.args, t->cur->call.args, sizeof(t->b.ev.args));
-	if (t->cur->call.nr == SYS_exit && t->n_threads > 1)
+	if (t->cur->call.ends_thread && t->n_threads > 1)
 		t->b.ev.flags = LZ_EVF_THREAD_END;
 	return lz_build_commit(t);
+}
+
+/* The call becomes the end of its thread. */
+static int end_thread(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	t->cur->call.forced = false;
+	t->cur->call.ends_thread = true;
+	r->orig_rax = SYS_exit;
+	r->rdi = SIGSYS;
+	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : log_exit_call(t);
 }
 
 static int begin(struct lz_tracer *t, struct user_regs_struct *r)
@@ -96,13 +108,16 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 	                      .row = lz_syscall(r->orig_rax)};
 	c->entry = *r;
 	c->int80 = by_int80(t, r->rip);
-	c->forced = decide(t, &c->forced_result);
+	c->forced = lz_filter_call(t, r, &c->forced_result) || decide(t, &c->forced_result);
+	if (lz_filter_ends_thread(t))
+		return end_thread(t, r);
 	if (c->forced) {
 		r->orig_rax = lz_call_instead(c->int80);
 		return lz_proc_set_regs(&t->p, r);
 	}
 	if (c->nr == SYS_rt_sigaction && c->args[1])
 		lz_proc_read_some(&t->p, c->args[1], &c->act, sizeof(c->act));
+	c->ends_thread = c->nr == SYS_exit;
 	if (c->row->klass == LZ_SC_EXIT)
 		return log_exit_call(t);
 	return lz_fast_before_call(t) < 0 || lz_capture_prepare(t) < 0 ? -1
@@ -231,16 +246,31 @@ static int unmap_around_own(struct lz_tracer *t, struct user_regs_struct *r)
 	return t->b.ev.result == 0 ? 0 : set_result(t, r, t->b.ev.result);
 }
 
+/* At the exit of a call that has been answered instead of being made. */
+static int forced_effects(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	if (c->forced_result != 0)
+		return 0;
+	switch (c->nr) {
+	case SYS_munmap: return unmap_around_own(t, r);
+	case SYS_rseq: return lz_rseq_done(t);
+	case SYS_sched_setaffinity: return lz_rseq_moved(t);
+	}
+	return 0;
+}
+
 static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
 
+	if (t->cur->call.filtered)
+		return 0;
 	if (lz_hello_version(t->cur->call.nr, t->cur->call.args))
 		return hello(t, r);
 	if (t->cur->call.forced)
-		return t->cur->call.nr == SYS_munmap && t->cur->call.forced_result == 0
-		           ? unmap_around_own(t, r)
-		           : 0;
+		return forced_effects(t, r);
 	switch (t->cur->call.row->klass) {
 	case LZ_SC_MAP: return lz_map_call(t, result);
 	case LZ_SC_FORK: return lz_child_writes(t);
@@ -251,6 +281,12 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 		return lz_build_regs(t, r, true);
 	}
 	if (t->cur->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
+		return -1;
+	result = lz_wait_wake(t, result);
+	if (lz_filter_show(t, &result) < 0 ||
+	    (result != t->b.ev.result && set_result(t, r, t->b.ev.result = result) < 0))
+		return -1;
+	if (t->cur->call.nr == SYS_getcpu && lz_cpu_show(t, result) < 0)
 		return -1;
 	if (t->cur->call.nr == SYS_prctl && lz_insn_show(t, result) < 0)
 		return -1;

@@ -135,6 +135,11 @@ int lz_affinity_show(struct lz_tracer *t, int64_t result);
 /* Instead of sched_setaffinity: what the program and its children believe in. */
 int64_t lz_affinity_set(struct lz_tracer *t);
 
+/* After getcpu: the one that the program is told. */
+int lz_cpu_show(struct lz_tracer *t, int64_t result);
+/* Chooses that one, among those that the program believes to have. */
+void lz_cpu_choose(struct lz_tracer *t);
+
 /* ownmem.c */
 /* After each system call: adds to the event what it has written through /proc/PID/mem of the
  * program itself. */

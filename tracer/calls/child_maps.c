@@ -7,7 +7,7 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,15 +72,13 @@ static int log_own_page(void *t, uint64_t addr)
 	return lz_build_read(t, addr, LZ_PAGE);
 }
 
-static int code_mapped(struct lz_tracer *t, const struct lz_area *a, const char *path)
+static int code_mapped(struct lz_tracer *t, const struct lz_area *a)
 {
-	const char *file = a->v.file == LZ_NO_FILE ? NULL : path;
-
-	if (lz_cpuid_mapped(t, file, &a->v, true) < 0)
+	if (lz_cpuid_mapped(t, &a->v, true) < 0)
 		return -1;
-	if (!file)
+	if (a->v.file == LZ_NO_FILE)
 		return 0;
-	return lz_random_mapped(t, path, &a->v, true) < 0 ? -1 : lz_wide_mapped(t, a);
+	return lz_random_mapped(t, &a->v, true) < 0 ? -1 : lz_wide_mapped(t, a);
 }
 
 static int mapped(struct lz_tracer *t, const struct lz_maps_entry *e, uint64_t start, uint64_t end)
@@ -92,7 +90,7 @@ static int mapped(struct lz_tracer *t, const struct lz_maps_entry *e, uint64_t s
 	part.end = end;
 	part.offset += start - e->start;
 	if (lz_map_removed(t, start, end) < 0 || lz_area_of(t, &part, &a) < 0 ||
-	    lz_map_op(t, &a) < 0 || code_mapped(t, &a, e->path) < 0 || lz_shared_mapped(t, &a) < 0)
+	    lz_map_op(t, &a) < 0 || code_mapped(t, &a) < 0 || lz_shared_mapped(t, &a) < 0)
 		return -1;
 	return e->shared ? lz_shared_log(t, start, end)
 	                 : lz_dirty_each_own(t, start, end, log_own_page);

@@ -6,14 +6,16 @@
  * with the stops of PTRACE_SYSCALL. */
 #include "tracer/calls/fast.h"
 #include "tracer/calls/calls.h"
+#include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
+#include "tracer/filters/filters.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/memory/objects.h"
 #include "tracer/signals/signals.h"
 #include "tracer/turns/shared_memory_lock.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <lizard/error.h>
 #include <stddef.h>
 #include <string.h>
@@ -129,29 +131,34 @@ static int make_page(struct lz_tracer *t)
 	t->fast.page = page;
 	t->fast.taken = 0;
 	t->fast.at = at - LZ_STUB_CODE;
+	page->counter.last = t->fast.counter.last;
 	lz_fast_calls(page);
-	lz_sites_begin(&t->fast.sites);
+	lz_fast_filter(t);
+	lz_fast_fds_begin(t);
+	lz_detours_begin(t);
 	t->fast.sites.code = t->fast.at;
 	t->fast.sites.code_len = LZ_STUB_CODE;
-	t->p.elsewhere = &t->fast.sites.elsewhere;
 	return put_code(t);
 }
 
 void lz_fast_forget(struct lz_tracer *t)
 {
-	bool refused = t->fast.refused;
+	struct lz_fast kept = {.refused = t->fast.refused,
+	                       .leased = t->fast.leased,
+	                       .counter_first = t->fast.counter_first,
+	                       .counter = t->fast.counter};
 
+	lz_fast_tell(t);
 	if (t->fast.page)
-		lz_debug("%" PRIu64 " system calls were made without a stop, at %zu places",
-		         t->fast.n_taken, t->fast.sites.n);
+		kept.counter.last = t->fast.page->counter.last;
 	if (t->fast.page)
 		munmap(t->fast.page, sizeof(*t->fast.page));
 	lz_sites_free(&t->fast.sites);
-	t->fast = (struct lz_fast){.refused = refused};
+	t->fast = kept;
 	t->p.elsewhere = NULL;
 	for (size_t i = 0; i < t->n_threads; i++) {
 		t->thread[i]->fast = t->thread[i]->dispatched = false;
-		t->thread[i]->slot = 0;
+		t->thread[i]->slot = t->thread[i]->parked = 0;
 	}
 }
 
@@ -177,18 +184,20 @@ static int change_site(struct lz_tracer *t, uint64_t at)
 
 /* ---- what is to come ---- */
 
-static int8_t *foresight(struct lz_tracer *t, uint64_t ip)
+/* By the call that is over, too: in some C libraries many have one site in common. */
+static struct lz_guess *foresight(struct lz_tracer *t)
 {
-	return &t->fast.foresight[(ip ^ ip >> 9) / 2 % sizeof(t->fast.foresight)];
+	const struct lz_call *c = &t->cur->call;
+	const uint64_t key = c->ip / 2 ^ c->nr * 0x9e3779b97f4a7c15;
+
+	return &t->fast.foresight[(key ^ key >> 9 ^ key >> 40) % LZ_GUESSES];
 }
 
 /* Where the pointer is that the site's code has, when the two candidates differ. */
-static int learn_kind(struct lz_tracer *t)
+static int learn_kind(struct lz_tracer *t, uint64_t at, uint64_t r15)
 {
-	const struct lz_call *c = &t->cur->call;
 	const struct lz_stream *s = &t->s;
-	struct lz_site *x = lz_site_at(&t->fast.sites, c->ip - LZ_CALL_INSN);
-	const uint64_t r15 = c->entry.r15;
+	struct lz_site *x = lz_site_at(&t->fast.sites, at);
 	uint64_t pos;
 
 	if (!x || x->kind != LZ_SITE_ANY || !s->mem ||
@@ -201,36 +210,65 @@ static int learn_kind(struct lz_tracer *t)
 }
 
 /* A fast thread that has made no fast call has had a stop more than need be, one that is not fast
- * and could have made one has had two. */
+ * and could have made one has had two. What would have waited may do so again: after the second
+ * time the next try comes two stops later, and twice as late each further time. */
+static void learn(struct lz_tracer *t, bool refused)
+{
+	enum { MOST_WAITS = 4 };
+	struct lz_fast *f = &t->fast;
+	const struct lz_call *c = &t->cur->call;
+	struct lz_guess *g = f->guess;
+	const bool tried = f->could && lz_fast_try(c->nr);
+
+	if (f->n_taken != f->n_taken_before) {
+		g->fast = 1;
+		g->waits = 0;
+	} else if (tried && refused && g->fast > 0) {
+		g->fast = 0;
+	} else if (tried && refused) {
+		g->waits += g->waits < MOST_WAITS;
+		g->fast = (int8_t) - (1 << g->waits);
+	} else if (tried && g->fast < 0) {
+		g->fast++;
+	} else if (f->could && f->page->call[c->nr].may &&
+	           lz_site_at(&f->sites, c->ip - LZ_CALL_INSN)) {
+		g->fast = 1;
+	} else if (g->fast > -2) {
+		g->fast--;
+	}
+}
+
 int lz_fast_before_call(struct lz_tracer *t)
 {
 	struct lz_fast *f = &t->fast;
 	const struct lz_call *c = &t->cur->call;
+	const bool refused = t->cur->refused_at;
 
+	t->cur->refused_at = 0;
+	/* who opens the file then waits for the program */
+	if (c->nr == SYS_fcntl && c->args[1] == F_SETLEASE)
+		f->leased = true;
 	if (!f->page)
 		return 0;
+	if (lz_wait_before_call(t) < 0)
+		return -1;
+	if (c->nr < LZ_FAST_CALLS)
+		f->stops_of[c->nr]++;
+	f->could = lz_fast_could(t);
 	lz_fast_fds_before(t);
 	lz_fast_give_code(t);
-	if (learn_kind(t) < 0)
+	if (learn_kind(t, c->ip - LZ_CALL_INSN, c->entry.r15) < 0)
 		return -1;
-	if (!f->last_ip)
-		return 0;
-	int8_t *guess = foresight(t, f->last_ip);
-	bool good = f->n_taken != f->n_taken_before ||
-	            (!c->forced && c->nr < LZ_FAST_CALLS && f->page->call[c->nr].may &&
-	             lz_site_at(&f->sites, c->ip - 2));
-	if (good)
-		*guess = 1;
-	else if (*guess > -2)
-		--*guess;
+	if (f->guess)
+		learn(t, refused);
 	return 0;
 }
 
-static bool is_worth_it(struct lz_tracer *t, uint64_t ip)
+static bool is_worth_it(struct lz_tracer *t)
 {
-	t->fast.last_ip = ip;
+	t->fast.guess = foresight(t);
 	t->fast.n_taken_before = t->fast.n_taken;
-	return *foresight(t, ip) >= 0;
+	return t->fast.guess->fast >= 0;
 }
 
 /* The first time. 1: not now. */
@@ -247,22 +285,12 @@ static int begin(struct lz_tracer *t, bool may)
 	return ret;
 }
 
-int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
+/* The current thread makes calls without a stop. */
+static int go_fast(struct lz_tracer *t)
 {
-	const struct lz_call *c = &t->cur->call;
-	bool may = !c->forced && lz_fast_may(c->nr);
 	int ret;
 
-	t->cur->fast = false;
-	if (!is_wanted(t) || !t->w || t->exec_pending || c->int80 || (int64_t)r->rax == -EINTR)
-		return 0;
-	if (!t->fast.page && (ret = begin(t, may)))
-		return ret < 0 ? -1 : 0;
-	lz_fast_fds_after(t, (int64_t)r->rax);
-	ret = may ? change_site(t, c->ip - LZ_CALL_INSN) : 0;
-	if (ret < 0 || (ret && lz_proc_set_regs(&t->p, r) < 0))
-		return -1;
-	if (!is_worth_it(t, c->ip) || !is_allowed(t) || !has_slot(t))
+	if (!is_allowed(t) || !has_slot(t))
 		return 0;
 	if (!t->cur->dispatched && (ret = dispatch_on(t))) {
 		t->fast.refused = true;
@@ -273,7 +301,51 @@ int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 	return 0;
 }
 
+int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const struct lz_call *c = &t->cur->call;
+	bool may;
+	int ret;
+
+	t->cur->fast = false;
+	if (!is_wanted(t) || !t->w || t->exec_pending || c->int80 || (int64_t)r->rax == -EINTR)
+		return 0;
+	if (!t->fast.page && (ret = begin(t, lz_fast_could(t))))
+		return ret < 0 ? -1 : 0;
+	lz_fast_fds_after(t, (int64_t)r->rax);
+	may = t->fast.could || lz_fast_could(t);
+	ret = may ? change_site(t, c->ip - LZ_CALL_INSN) : 0;
+	if (ret < 0 || (ret && lz_proc_set_regs(&t->p, r) < 0))
+		return -1;
+	return is_worth_it(t) ? go_fast(t) : 0;
+}
+
+int lz_fast_after_rdtsc(struct lz_tracer *t, uint64_t at, struct user_regs_struct *r)
+{
+	int ret;
+
+	t->cur->fast = false;
+	if (!is_wanted(t) || !t->w || lz_counter_forbidden(t) || !lz_counter_scale(t))
+		return 0;
+	if (!t->fast.page && (ret = begin(t, true)))
+		return ret < 0 ? -1 : 0;
+	ret = change_site(t, at);
+	if (ret < 0 || learn_kind(t, at, r->r15) < 0 || (ret && lz_proc_set_regs(&t->p, r) < 0))
+		return -1;
+	return ret ? go_fast(t) : 0;
+}
+
 /* ---- stops ---- */
+
+/* Calls that would give other threads a turn. */
+static void allow_alone(struct lz_tracer *t)
+{
+	static const uint16_t nr[] = {SYS_sched_yield, SYS_fsync, SYS_fdatasync};
+
+	for (size_t i = 0; i < sizeof(nr) / sizeof(*nr); i++)
+		t->fast.page->call[nr[i]].may =
+		    t->n_threads == 1 && lz_thread_may_call(t->cur, nr[i]);
+}
 
 int lz_fast_resume(struct lz_tracer *t, int request)
 {
@@ -286,11 +358,23 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	page->ring = t->s.mem ? t->s.base : 0;
 	page->guard = LZ_BUFFER_GUARD;
 	page->pos_addr = t->s.pos_addr;
+	page->cpu = t->borrowed.told_cpu;
+	page->node = t->borrowed.told_node;
+	page->counter.tsc = t->fast.counter.tsc;
+	page->counter.ns = t->fast.counter.ns;
+	page->counter.scale = t->fast.counter.scale;
 	memcpy(page->code, t->fast.sites.code_of, sizeof(page->code));
-	page->call[SYS_sched_yield].may = t->n_threads == 1;
+	allow_alone(t);
+	lz_fast_fds_resume(t);
 	page->selector[cur->slot] = BLOCK;
-	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t);
+	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t);
 	return PTRACE_CONT;
+}
+
+void lz_fast_tick(struct lz_tracer *t)
+{
+	if (t->fast.page && t->w && (lz_outside_news(t) || lz_checkpoint_due(t)))
+		t->fast.page->go = 0;
 }
 
 int lz_fast_stopped(struct lz_tracer *t)
@@ -303,6 +387,7 @@ int lz_fast_stopped(struct lz_tracer *t)
 	page->go = 0;
 	if (lz_fast_drain(t) < 0)
 		return -1;
+	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */
 	if (!page->busy)
 		page->head = t->fast.taken = 0;
@@ -314,7 +399,12 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 	if (info->si_signo != SIGSYS || info->si_code != DISPATCHED || !t->cur->dispatched)
 		return 0;
 	t->cur->fast = false;
+	int parked = lz_wait_park(t, r);
+	if (parked)
+		return parked < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
+	t->fast.n_refused++;
 	r->rip -= LZ_CALL_INSN;
+	t->cur->refused_at = r->rip;
 	r->orig_rax = (uint64_t)-1;
 	if (lz_proc_set_regs(&t->p, r) < 0 || lz_signal_undo_force(t, SIGSYS) < 0)
 		return -1;
@@ -326,9 +416,9 @@ int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_st
 	enum { INT3_LEN = 1 };
 	uint64_t trap = t->fast.at + ((uintptr_t)lz_stub_trap - (uintptr_t)__start_lz_stub);
 
-	if (!t->fast.page || info->si_signo != SIGTRAP || info->si_code != SI_KERNEL)
+	if (!t->p.elsewhere || info->si_signo != SIGTRAP || info->si_code != SI_KERNEL)
 		return 0;
-	if (r->rip != trap) {
+	if (!t->fast.page || r->rip != trap) {
 		const struct lz_site *x = lz_site_of(&t->fast.sites, r->rip - INT3_LEN);
 
 		if (!x || x->given_back)
@@ -346,7 +436,8 @@ bool lz_fast_inside(const struct lz_tracer *t, const struct user_regs_struct *r)
 	uint64_t at;
 
 	/* at a site: behind the stub rcx and r11 are not the program's any more */
-	return t->fast.page && (lz_sites_inside(s, r->rip, &at) || lz_site_at(s, r->rip));
+	return t->p.elsewhere && (lz_sites_inside(s, r->rip, &at) || lz_site_at(s, r->rip) ||
+	                          lz_cpuid_inside(t, r->rip) || r->rip == t->cur->refused_at);
 }
 
 uint64_t lz_fast_shown(const struct lz_tracer *t, const struct user_regs_struct *r)
@@ -360,6 +451,7 @@ uint64_t lz_fast_shown(const struct lz_tracer *t, const struct user_regs_struct 
 
 void lz_fast_end(struct lz_tracer *t)
 {
+	t->fast.ended = true;
 	if (!t->fast.page)
 		return;
 	t->fast.page->go = 0;

@@ -8,10 +8,15 @@
 /* fast.c */
 /* After a call with a stop, at its exit: may the thread go on without stops? */
 int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r);
+/* The same behind an rdtsc at AT that the tracer has done. */
+int lz_fast_after_rdtsc(struct lz_tracer *t, uint64_t at, struct user_regs_struct *r);
 /* At the entry of one. */
 int lz_fast_before_call(struct lz_tracer *t);
 /* The current thread goes on: the request by which it does. */
 int lz_fast_resume(struct lz_tracer *t, int request);
+/* From time to time, and when something has happened to a mapped file: the next call has a stop if
+ * that is to be looked at, or a checkpoint is due. */
+void lz_fast_tick(struct lz_tracer *t);
 /* The current thread stands, or is gone: what it has done without a stop becomes events. */
 int lz_fast_stopped(struct lz_tracer *t);
 /* At a SIGSYS: 1 if the kernel has kept the thread from making a call without a stop. It makes it
@@ -19,6 +24,8 @@ int lz_fast_stopped(struct lz_tracer *t);
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* At a SIGTRAP: 1 if it is one of ours. */
 int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
+/* fast_fault.c: At a fault: 1 if it is one of ours. The call is made with stops. */
+int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* Does the thread with registers R stand in our code, of which no position is the name? */
 bool lz_fast_inside(const struct lz_tracer *t, const struct user_regs_struct *r);
 /* What the program is told of R.rip if it is there. */
@@ -33,21 +40,59 @@ void lz_fast_forget(struct lz_tracer *t);
 /* fast_calls.c */
 /* What the stub may do. */
 void lz_fast_calls(struct lz_call_page *page);
+/* The program's filters have changed: it makes none that they might not allow. */
+void lz_fast_filter(struct lz_tracer *t);
 /* May call NR be made without a stop? */
 bool lz_fast_may(uint64_t nr);
+/* How is it tried without waiting? enum lz_fast_try */
+uint8_t lz_fast_try(uint64_t nr);
+uint8_t lz_fast_rule(uint64_t nr); /* enum lz_fast_rule */
+/* The same of the present call, by its arguments, as far as its descriptor is known. */
+bool lz_fast_could(const struct lz_tracer *t);
 
 /* fast_fds.c */
 /* After a call with a stop: what its descriptor is good for. */
 void lz_fast_fds_after(struct lz_tracer *t, int64_t result);
 /* Before one: what it closes is not known any more. */
 void lz_fast_fds_before(struct lz_tracer *t);
+/* The stub begins: what files may be opened. */
+void lz_fast_fds_begin(struct lz_tracer *t);
+/* The thread goes on: files that are mapped by now. */
+void lz_fast_fds_resume(struct lz_tracer *t);
+
+/* fast_kinds.c */
+/* The same of one that may wait. PATH and ST: of the program's descriptor FD. */
+struct stat;
+uint8_t lz_fast_kind(const struct lz_tracer *t, int fd, const char *path, const struct stat *st);
 
 /* fast_code.c */
 /* Before a call: code that it takes from the program is the program's own from now on. */
 void lz_fast_give_code(struct lz_tracer *t);
 
+/* fast_wait.c */
+/* At a reported call of the current thread's, with registers R behind it: 1 if it is a wait for a
+ * futex that another thread of the program may end, and the thread stands from now on. */
+int lz_wait_park(struct lz_tracer *t, const struct user_regs_struct *r);
+/* Whoever has been woken is ready, as if its call was over. */
+void lz_wait_look(struct lz_tracer *t);
+/* The current thread has the turn again: its registers behind the call. */
+int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r);
+/* The current thread makes its call when it goes on; 1: it does not, as that is over. */
+int lz_wait_really(struct lz_tracer *t);
+/* Is there anybody who stands so, and has not been woken? */
+bool lz_wait_any(const struct lz_tracer *t);
+/* Those others go on into the kernel that have stood for so many ticks. */
+int lz_wait_others_really(struct lz_tracer *t, unsigned ticks);
+/* From time to time. */
+int lz_wait_tick(struct lz_tracer *t);
+/* At the entry of a call with a stop, and at its exit: the result with those that it has woken. */
+int lz_wait_before_call(struct lz_tracer *t);
+int64_t lz_wait_wake(struct lz_tracer *t, int64_t result);
+
 /* fast_log.c */
 /* Makes events of what is in the log. */
 int lz_fast_drain(struct lz_tracer *t);
+/* With LIZARD_DEBUG=1: how many calls have been made without a stop, and which. */
+void lz_fast_tell(const struct lz_tracer *t);
 
 #endif

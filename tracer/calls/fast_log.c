@@ -7,6 +7,8 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <lizard/error.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -53,6 +55,13 @@ static int add_out(struct lz_tracer *t, struct entry *e, uint64_t addr, uint64_t
 	return ret;
 }
 
+static int add_special(struct lz_tracer *t, struct entry *e)
+{
+	uint64_t at, len = lz_fast_special(lz_fast_rule(e->r.nr), e->r.args, &at);
+
+	return add_out(t, e, at, len);
+}
+
 static int add_outs(struct lz_tracer *t, struct entry *e)
 {
 	const struct lz_syscall *row = lz_syscall(e->r.nr);
@@ -61,10 +70,14 @@ static int add_outs(struct lz_tracer *t, struct entry *e)
 		const struct lz_sys_out *o = &row->out[i];
 		uint64_t len = o->size;
 
+		if (o->kind == LZ_OUT_SPECIAL) /* it has no other */
+			return add_special(t, e);
+		if (o->kind == LZ_OUT_LEN)
+			len = e->r.args[o->b];
 		if (o->kind == LZ_OUT_RET)
 			len = (uint64_t)e->r.result;
 		if (o->kind == LZ_OUT_RET && len > e->r.args[o->b])
-			return broken("a result");
+			len = e->r.args[o->b];
 		if (add_out(t, e, e->r.args[o->a], len) < 0)
 			return -1;
 	}
@@ -90,6 +103,86 @@ static int add_taken(struct lz_tracer *t, struct entry *e, int arg)
 	return 0;
 }
 
+/* ---- records with pieces ---- */
+
+struct pieces {
+	const uint8_t *at; /* the next one's */
+	uint64_t left;
+};
+
+static int begin_pieces(struct entry *e, struct pieces *p)
+{
+	const uint64_t size = sizeof(struct lz_call_piece);
+
+	if (e->n < sizeof(p->left))
+		return broken("a count");
+	memcpy(&p->left, e->bytes, sizeof(p->left));
+	p->at = e->bytes + sizeof(p->left);
+	e->n -= (uint32_t)sizeof(p->left);
+	if (p->left > LZ_CALL_PIECES_MAX || p->left * size > e->n)
+		return broken("a count");
+	e->n -= (uint32_t)(p->left * size);
+	e->bytes = p->at + p->left * size;
+	return 0;
+}
+
+static bool next_piece(struct pieces *p, struct lz_call_piece *piece)
+{
+	if (!p->left)
+		return false;
+	memcpy(piece, p->at, sizeof(*piece));
+	p->at += sizeof(*piece);
+	p->left--;
+	return true;
+}
+
+static int add_written_pieces(struct lz_tracer *t, struct entry *e, struct pieces *p)
+{
+	struct lz_call_piece piece;
+
+	while (next_piece(p, &piece))
+		if (add_out(t, e, piece.addr, piece.len) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_taken_pieces(struct lz_tracer *t, struct entry *e, struct pieces *p)
+{
+	uint32_t crc = 0, headers = lz_try_headers(lz_fast_try(e->r.nr));
+	struct lz_call_piece piece;
+	uint64_t len = 0;
+	bool own = true;
+
+	while (next_piece(p, &piece)) {
+		own &= !piece.len || lz_taken_is_own(t, piece.addr, piece.len);
+		if (headers && headers--)
+			continue;
+		if (piece.len > e->n)
+			return broken("a piece's length");
+		crc = (uint32_t)crc32_z(crc, e->bytes, piece.len);
+		e->bytes += piece.len;
+		e->n -= (uint32_t)piece.len;
+		len += piece.len;
+	}
+	if (e->r.result > 0 && len != (uint64_t)e->r.result)
+		return broken("a result");
+	if (e->r.result > 0 && own) {
+		t->b.ev.has_taken = true;
+		t->b.ev.taken = crc;
+	}
+	return 0;
+}
+
+static int add_pieces(struct lz_tracer *t, struct entry *e)
+{
+	struct pieces p = {0};
+
+	if (begin_pieces(e, &p) < 0)
+		return -1;
+	return lz_try_takes(lz_fast_try(e->r.nr)) ? add_taken_pieces(t, e, &p)
+	                                          : add_written_pieces(t, e, &p);
+}
+
 /* The stub has left it to us, at once. */
 static int capture(struct lz_tracer *t, const struct lz_call_record *r)
 {
@@ -102,23 +195,132 @@ static int capture(struct lz_tracer *t, const struct lz_call_record *r)
 	return ret;
 }
 
+/* A number that is, or may be, another file's now. */
+static void forget_fd(struct lz_shared *s, const struct lz_call_record *r)
+{
+	const uint8_t rule = lz_fast_rule(r->nr);
+	uint64_t fd = LZ_FDS;
+
+	if (r->nr == SYS_close)
+		fd = r->args[0];
+	if (lz_makes_fds(rule) || rule == LZ_RULE_FCNTL || r->nr == SYS_accept ||
+	    r->nr == SYS_accept4)
+		fd = (uint64_t)r->result;
+	if (rule == LZ_RULE_PIPE || r->nr == SYS_recvmsg)
+		memset(s->fd, LZ_FD_UNKNOWN, sizeof(s->fd));
+	if (fd < LZ_FDS)
+		s->fd[fd] = LZ_FD_UNKNOWN;
+}
+
+/* What was known of signals has changed. */
+static int take_note(struct lz_tracer *t, struct entry *e)
+{
+	const uint32_t len = lz_fast_note(lz_fast_rule(e->r.nr), e->r.args, e->r.result);
+	struct lz_disposition act;
+	uint64_t mask;
+
+	if (len > e->n)
+		return broken("what is behind a call");
+	if (len == sizeof(mask)) {
+		memcpy(&mask, e->bytes, sizeof(mask));
+		t->cur->sig.blocked = mask;
+	}
+	if (len == sizeof(act) && e->r.args[0] < LZ_SIGNALS) {
+		memcpy(&act, e->bytes, sizeof(act));
+		t->act[e->r.args[0]] = act;
+	}
+	return 0;
+}
+
 static int add_effects(struct lz_tracer *t, struct entry *e)
 {
 	int arg = taken_arg(e->r.nr);
 
+	const uint16_t pieces = e->r.flags & LZ_CALL_PIECES;
+
+	if ((e->r.flags ^ pieces) != (e->r.result == -EFAULT ? LZ_CALL_UNREAD : 0) ||
+	    (pieces && !lz_fast_try(e->r.nr)))
+		return broken("a flag");
 	if (e->r.flags & LZ_CALL_UNREAD)
 		return capture(t, &e->r);
+	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
+		return broken("a flag");
+	if (t->shared && e->r.result >= 0)
+		forget_fd(t->shared, &e->r);
+	if (pieces)
+		return add_pieces(t, e);
 	if (e->r.result < 0)
 		return 0;
-	if (e->r.nr == SYS_close && t->shared && e->r.args[0] < LZ_FDS)
-		t->shared->fd[e->r.args[0]] = LZ_FD_UNKNOWN;
 	return arg < 0 ? add_outs(t, e) : add_taken(t, e, arg);
+}
+
+static int rdtsc_regs(const struct entry *e, struct user_regs_struct *r)
+{
+	struct lz_counter_entry had;
+
+	if (e->n != sizeof(had))
+		return broken("an instruction's length");
+	memcpy(&had, e->bytes, sizeof(had));
+	const struct lz_counter_regs *g = &had.regs;
+	*r = (struct user_regs_struct){.rax = g->rax,
+	                               .rdx = g->rdx,
+	                               .rcx = g->rcx,
+	                               .rsi = g->rsi,
+	                               .rdi = g->rdi,
+	                               .r8 = g->r8,
+	                               .r9 = g->r9,
+	                               .r10 = g->r10,
+	                               .r11 = g->r11,
+	                               .rbx = g->rbx,
+	                               .rbp = g->rbp,
+	                               .r12 = g->r12,
+	                               .r13 = g->r13,
+	                               .r14 = g->r14,
+	                               .r15 = g->r15,
+	                               .rsp = g->rsp,
+	                               .eflags = g->eflags,
+	                               .rip = e->r.ip,
+	                               .orig_rax = (uint64_t)-1,
+	                               .fs_base = had.fs_base,
+	                               .gs_base = had.gs_base,
+	                               .cs = had.cs,
+	                               .ss = had.ss,
+	                               .ds = had.ds,
+	                               .es = had.es,
+	                               .fs = had.fs,
+	                               .gs = had.gs};
+	return 0;
+}
+
+static bool is_counter_site(const struct lz_sites *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->a[i].counter && s->a[i].at == at)
+			return true;
+	return false;
+}
+
+static int add_rdtsc(struct lz_tracer *t, struct entry *e, uint64_t time)
+{
+	const uint64_t at = e->r.ip - LZ_CALL_INSN;
+	struct user_regs_struct r;
+	uint64_t marker;
+
+	if (!is_counter_site(&t->fast.sites, at) || e->r.flags)
+		return broken("an instruction's address");
+	if (rdtsc_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
+		return -1;
+	lz_build_at(t, LZ_EV_INSN, at, marker, time);
+	t->b.ev.insn = LZ_INSN_RDTSC;
+	return lz_build_regs(t, &r, false) < 0 ? -1 : lz_build_commit(t);
 }
 
 static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 {
 	uint64_t marker;
 
+	if (e->r.nr == LZ_CALL_RDTSC)
+		return add_rdtsc(t, e, time);
 	if (!lz_fast_may(e->r.nr))
 		return broken("a call's number");
 	if (offset_of(t, &e->r, &marker) < 0)
@@ -127,7 +329,7 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 	t->b.ev.nr = e->r.nr;
 	memcpy(t->b.ev.args, e->r.args, sizeof(t->b.ev.args));
 	t->b.ev.result = e->r.result;
-	return add_effects(t, e) < 0 ? -1 : lz_build_commit(t);
+	return add_effects(t, e) < 0 || take_note(t, e) < 0 ? -1 : lz_build_commit(t);
 }
 
 int lz_fast_drain(struct lz_tracer *t)
@@ -153,9 +355,34 @@ int lz_fast_drain(struct lz_tracer *t)
 		e.bytes = f->page->log + f->taken + sizeof(e.r);
 		e.n = e.r.len - (uint32_t)sizeof(e.r);
 		f->taken += e.r.len;
-		f->n_taken++;
 		if (add_event(t, &e, time) < 0)
 			return -1;
+		f->n_taken++;
+		if (e.r.nr < LZ_FAST_CALLS)
+			f->n_of[e.r.nr]++;
+		else
+			f->n_rdtsc++;
 	}
 	return 0;
+}
+
+void lz_fast_tell(const struct lz_tracer *t)
+{
+	const struct lz_fast *f = &t->fast;
+
+	if (!f->page)
+		return;
+	lz_debug("%" PRIu64 " system calls were made without a stop, at %zu places", f->n_taken,
+	         f->sites.n);
+	if (f->n_rdtsc)
+		lz_debug("of these were %" PRIu64 " times rdtsc", f->n_rdtsc);
+	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
+	if (f->n_parked)
+		lz_debug("%" PRIu64 " waits for a futex had one stop", f->n_parked);
+	for (unsigned nr = 0; nr < LZ_FAST_CALLS; nr++)
+		if (f->n_of[nr])
+			lz_debug("without a stop: %s %" PRIu64, lz_syscall_name(nr), f->n_of[nr]);
+	for (unsigned nr = 0; nr < LZ_FAST_CALLS; nr++)
+		if (f->stops_of[nr])
+			lz_debug("with stops: %s %" PRIu64, lz_syscall_name(nr), f->stops_of[nr]);
 }

@@ -69,14 +69,9 @@ int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	return first < last ? lz_pages_changed(t, start, end) : 0;
 }
 
-static int arm_code(struct lz_tracer *t, int fd, const struct lz_vma *v)
+static int arm_code(struct lz_tracer *t, const struct lz_vma *v)
 {
-	char link[64];
-
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
-	if (lz_cpuid_mapped(t, v->file == LZ_NO_FILE ? NULL : link, v, true) < 0)
-		return -1;
-	return v->file == LZ_NO_FILE ? 0 : lz_random_mapped(t, link, v, true);
+	return lz_cpuid_mapped(t, v, true) < 0 ? -1 : lz_random_mapped(t, v, true);
 }
 
 static int did_mmap(struct lz_tracer *t, uint64_t addr)
@@ -100,7 +95,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 		return -1;
 	if (!anon && area.v.file == LZ_NO_FILE) /* a device, or a file that we cannot copy */
 		return lz_build_read(t, addr, area.v.end - addr);
-	if (arm_code(t, (int)a[4], &area.v) < 0 || (!anon && lz_wide_mapped(t, &area) < 0))
+	if (arm_code(t, &area.v) < 0 || (!anon && lz_wide_mapped(t, &area) < 0))
 		return -1;
 	return lz_shared_mapped(t, &area);
 }

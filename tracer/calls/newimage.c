@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/rseq.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
@@ -20,6 +21,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef AT_RSEQ_FEATURE_SIZE
+#define AT_RSEQ_FEATURE_SIZE 27
+#endif
 enum { CS_64 = 0x33 }; /* the kernel's __USER_CS */
 
 static bool is_special(const char *path)
@@ -39,10 +43,9 @@ static int find_insn(void *arg, const struct lz_maps_entry *e)
 	for (uint64_t at = e->start; at < e->end; at += sizeof(buf) - 1) {
 		uint64_t want = e->end - at < sizeof(buf) ? e->end - at : sizeof(buf);
 		size_t n = lz_proc_read_some(p, at, buf, want);
-		for (size_t i = 0; i + 1 < n; i++) {
-			if (buf[i] != 0x0f || buf[i + 1] != 0x05)
-				continue;
-			p->syscall_insn = at + i;
+		const uint8_t *insn = memmem(buf, n, "\x0f\x05", 2);
+		if (insn) {
+			p->syscall_insn = at + (uint64_t)(insn - buf);
 			return 1;
 		}
 	}
@@ -57,15 +60,55 @@ int lz_find_syscall(struct lz_proc *p)
 	return p->syscall_insn ? 0 : lz_fail("no system call instruction found in the program");
 }
 
+/* ---- what the kernel has mapped itself ---- */
+
+struct special {
+	struct {
+		uint64_t start, end;
+	} area[8]; /* [vvar], [vdso] and their like, those side by side as one */
+	int n;
+	uint64_t code; /* the vDSO's; 0: it has none */
+};
+
+static int find_special(void *arg, const struct lz_maps_entry *e)
+{
+	struct special *v = arg;
+
+	if (!is_special(e->path) || strcmp(e->path, "[vsyscall]") == 0)
+		return 0;
+	if (e->prot & PROT_EXEC)
+		v->code = e->start;
+	if (v->n && v->area[v->n - 1].end == e->start) {
+		v->area[v->n - 1].end = e->end;
+	} else if (v->n < 8) {
+		v->area[v->n].start = e->start;
+		v->area[v->n++].end = e->end;
+	}
+	return 0;
+}
+
+/* The vDSO has one near its beginning; what has been unmapped there is not read. */
+static int find_first_syscall(struct lz_proc *p, const struct special *v)
+{
+	uint8_t buf[2 * LZ_PAGE];
+	size_t n = v->code ? lz_proc_read_some(p, v->code, buf, sizeof(buf)) : 0;
+	const uint8_t *insn = memmem(buf, n, "\x0f\x05", 2);
+
+	if (!insn)
+		return lz_find_syscall(p);
+	p->syscall_insn = v->code + (uint64_t)(insn - buf);
+	return 0;
+}
+
 /* The stub's pages: reserved for replay; while recording they hold our system call instruction. */
-static int reserve_stub(struct lz_tracer *t)
+static int reserve_stub(struct lz_tracer *t, const struct special *v)
 {
 	static const uint8_t code[] = {0x0f, 0x05, 0xcc};
 	struct lz_proc *p = &t->p;
 	uint64_t addr = t->meta.stub_addr ? t->meta.stub_addr : LZ_STUB_ADDR;
 	int64_t ret = -1;
 
-	if (lz_find_syscall(p) < 0)
+	if (find_first_syscall(p, v) < 0)
 		return -1;
 	for (int i = 0; i < 64 && ret < 0; i++) {
 		addr += i ? 0x1000000 : 0;
@@ -86,48 +129,54 @@ static int reserve_stub(struct lz_tracer *t)
 
 /* ---- no time without a system call ---- */
 
-struct vdso {
-	struct {
-		uint64_t start, end;
-	} area[8];
-	int n;
-};
-
-static int find_vdso(void *arg, const struct lz_maps_entry *e)
+/* The pair of KEY at AT, as the program is to see it. */
+static int show_auxiliary(struct lz_tracer *t, uint64_t at, uint64_t key, uint64_t value)
 {
-	struct vdso *v = arg;
+	const uint64_t ignore = AT_IGNORE, features = LZ_RSEQ_FEATURES;
 
-	if (is_special(e->path) && strcmp(e->path, "[vsyscall]") != 0 && v->n < 8) {
-		v->area[v->n].start = e->start;
-		v->area[v->n++].end = e->end;
-	}
-	return 0;
+	if (key == AT_BASE || (key == AT_ENTRY && !t->linker))
+		t->linker = value;
+	if (key == AT_RSEQ_FEATURE_SIZE && value > features)
+		return lz_proc_write(&t->p, at + 8, &features, 8);
+	return key == AT_SYSINFO_EHDR ? lz_proc_write(&t->p, at, &ignore, 8) : 0;
 }
 
-static int hide_vdso(struct lz_tracer *t, const struct user_regs_struct *r)
+/* argc, argv.. 0, envp.. 0, and pairs. */
+static int show_vector(struct lz_tracer *t, uint64_t at)
 {
-	struct vdso v = {.n = 0};
-	uint64_t at = r->rsp, word[2];
+	uint64_t word[512], key = 0;
+	bool is_key = true;
+	int nulls = -1;
+
+	t->linker = 0;
+	for (;;) {
+		const size_t n = lz_proc_read_some(&t->p, at, word, sizeof(word)) / sizeof(*word);
+
+		if (!n)
+			return lz_fail("the program's stack has no auxiliary vector");
+		for (size_t i = 0; i < n; i++, at += sizeof(*word)) {
+			if (nulls < 2) {
+				nulls += nulls < 0 || word[i] == 0;
+				continue;
+			}
+			if (is_key && word[i] == AT_NULL)
+				return 0;
+			if (is_key)
+				key = word[i];
+			else if (show_auxiliary(t, at - sizeof(*word), key, word[i]) < 0)
+				return -1;
+			is_key = !is_key;
+		}
+	}
+}
+
+static int hide_vdso(struct lz_tracer *t, const struct special *v)
+{
 	int64_t ret;
 
-	for (int nulls = -1; nulls < 2; at += 8) { /* argc, argv.. 0, envp.. 0 */
-		if (lz_proc_read(&t->p, at, word, 8) < 0)
-			return -1;
-		nulls += nulls < 0 || word[0] == 0;
-	}
-	do {
-		if (lz_proc_read(&t->p, at, word, 16) < 0)
-			return -1;
-		uint64_t ignore = AT_IGNORE;
-		if (word[0] == AT_SYSINFO_EHDR && lz_proc_write(&t->p, at, &ignore, 8) < 0)
-			return -1;
-		at += 16;
-	} while (word[0] != AT_NULL);
-	if (lz_proc_maps(t->p.pid, find_vdso, &v) < 0)
-		return -1;
-	for (int i = 0; i < v.n; i++) /* may be refused where it is sealed */
-		if (lz_proc_syscall(&t->p, &ret, SYS_munmap, v.area[i].start,
-		                    v.area[i].end - v.area[i].start, 0, 0, 0, 0) < 0)
+	for (int i = 0; i < v->n; i++) /* may be refused where it is sealed */
+		if (lz_proc_syscall(&t->p, &ret, SYS_munmap, v->area[i].start,
+		                    v->area[i].end - v->area[i].start, 0, 0, 0, 0) < 0)
 			return -1;
 	return 0;
 }
@@ -258,6 +307,7 @@ static int take_stock(struct lz_tracer *t)
 
 int lz_new_image(struct lz_tracer *t)
 {
+	struct special v = {.n = 0};
 	struct user_regs_struct r;
 
 	if (lz_proc_regs(&t->p, &r) < 0)
@@ -265,9 +315,12 @@ int lz_new_image(struct lz_tracer *t)
 	if (r.cs != CS_64)
 		return lz_fail("32-bit programs are not supported");
 	lz_tell_privileges(t->p.pid);
-	if (reserve_stub(t) < 0 || hide_vdso(t, &r) < 0 || lz_insn_trap(t) < 0 ||
-	    lz_signal_exec(t) < 0 || take_stock(t) < 0)
+	if (lz_proc_maps(t->p.pid, find_special, &v) < 0 || reserve_stub(t, &v) < 0 ||
+	    show_vector(t, r.rsp) < 0 || hide_vdso(t, &v) < 0 || lz_insn_trap(t) < 0 ||
+	    lz_signal_exec(t) < 0 || take_stock(t) < 0 || lz_cpuid_sites(t) < 0)
 		return lz_fail_in("preparing the program");
+	lz_cpu_choose(t);
+	lz_counter_begin(t);
 	t->stack_start = r.rsp;
 	return lz_instant_here(t, &r) < 0 ? -1 : lz_checkpoint(t, &r, true);
 }
@@ -277,5 +330,7 @@ int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
 	if (lz_insn_trap(t) < 0 || lz_signal_init(t) < 0)
 		return lz_fail_in("preparing a child");
 	memcpy(t->act, act, sizeof(t->act));
+	lz_cpu_choose(t);
+	lz_counter_begin(t);
 	return take_stock(t) < 0 ? lz_fail_in("preparing a child") : 0;
 }

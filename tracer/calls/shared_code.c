@@ -3,8 +3,8 @@
  * What was opened for reading cannot be stored to, so it is mapped privately instead. */
 #include "tracer/calls/calls.h"
 
-#include <common/cleanup.h>
-#include <common/filecopy.h>
+#include <common/base/cleanup.h>
+#include <common/base/filecopy.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>

@@ -103,6 +103,21 @@ static uint32_t flags_of(const struct lz_tracer *t, const struct lz_thread *th)
 	       (th != t->cur && !th->seen ? LZ_THREAD_FRESH : 0);
 }
 
+/* Of those that stand in front of a call. */
+static int save_parked(struct lz_tracer *t)
+{
+	struct lz_thread *cur = t->cur;
+	int ret = 0;
+
+	for (size_t i = 0; i < t->n_threads && ret == 0; i++) {
+		lz_become(t, t->thread[i]);
+		if (t->cur->parked)
+			ret = lz_thread_save_xstate(t);
+	}
+	lz_become(t, cur);
+	return ret;
+}
+
 /* The current one first. Its registers are R. */
 static int list_threads(struct lz_tracer *t, struct lz_checkpoint *ck,
                         const struct user_regs_struct *r)
@@ -112,7 +127,7 @@ static int list_threads(struct lz_tracer *t, struct lz_checkpoint *ck,
 	ck->threads = calloc(t->n_threads, sizeof(*ck->threads));
 	if (!ck->threads)
 		return lz_fail("out of memory for a checkpoint");
-	if (lz_thread_save_xstate(t) < 0)
+	if (lz_thread_save_xstate(t) < 0 || save_parked(t) < 0)
 		return -1;
 	t->cur->regs = *r;
 	for (size_t i = 0, other = 1; i < t->n_threads; i++) {
@@ -149,6 +164,17 @@ static uint64_t computed(const struct lz_tracer *t)
 	return lz_tracer_time() + lz_program_time(t);
 }
 
+/* What the next one will cost, of which this one has cost so much: our first copy of a page costs
+ * twice as much as later ones, since its memory is new. */
+static uint64_t next_cost(uint64_t cost, const struct lz_page_set *set)
+{
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		first += !set->before[i];
+	return set->n ? cost - cost * first / (2 * set->n) : cost;
+}
+
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole)
 {
 	uint64_t begin = lz_now(), cpu = lz_tracer_time();
@@ -163,11 +189,14 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	                           .stack_start = t->stack_start,
 	                           .pos_offset = t->s.pos_off};
 
-	int ret = list_threads(t, &ck, r) < 0 || refresh_stack(t) < 0 ||
-	          lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0 ||
-	          lz_pages_done(t, &set, ck.whole) < 0;
+	/* before the first one nothing has run since all mappings were read */
+	int ret = list_threads(t, &ck, r) < 0 || (t->n_checkpoints && refresh_stack(t) < 0) ||
+	          lz_pages_collect(t, ck.whole, &set) < 0 || write_it(t, &ck, &set) < 0;
 	free(ck.threads);
-	if (ret)
+	/* a whole one says of no page what it was before */
+	uint64_t cost = lz_tracer_time() - cpu;
+	uint64_t next = ret || ck.whole ? cost : next_cost(cost, &set);
+	if (ret || lz_pages_done(t, &set, ck.whole) < 0)
 		return lz_fail_in("checkpoint %u", t->n_checkpoints);
 	if (lz_self_check(t) < 0)
 		return -1;
@@ -178,9 +207,9 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	last.at = lz_now();
 	last.next_look = 0;
 	last.computed = computed(t);
-	last.cost = lz_tracer_time() - cpu;
+	last.cost = lz_tracer_time() - cpu - cost + next;
 	last.packing = (uint64_t)ck.n_dirty * PACK_NS;
-	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)last.cost / 1e6);
+	lz_debug("checkpoint: %u pages, %.1f ms", ck.n_dirty, (double)cost / 1e6);
 	return 0;
 }
 
@@ -205,17 +234,31 @@ static uint64_t interval(const struct lz_tracer *t)
 	return wait < (uint64_t)MIN_MS * 1000000 ? (uint64_t)MIN_MS * 1000000 : wait;
 }
 
-int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
+unsigned lz_checkpoint_look_ms(const struct lz_tracer *t)
+{
+	uint64_t ms = interval(t) / 1000000 / 2;
+
+	return ms ? (unsigned)ms : 1;
+}
+
+static bool is_time(const struct lz_tracer *t)
 {
 	uint64_t wait = interval(t), now = lz_now(), used;
 
-	if (lz_writer_part_due(t->w))
-		return lz_checkpoint(t, r, true);
 	if (now - last.at < wait || now < last.next_look)
-		return 0;
+		return false;
 	used = computed(t) - last.computed;
-	if (used >= wait)
-		return lz_checkpoint(t, r, false);
-	last.next_look = now + (wait - used); /* one CPU: not before */
-	return 0;
+	if (used < wait)
+		last.next_look = now + (wait - used); /* one CPU: not before */
+	return used >= wait;
+}
+
+bool lz_checkpoint_due(const struct lz_tracer *t)
+{
+	return lz_writer_part_due(t->w) || is_time(t);
+}
+
+int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	return lz_checkpoint_due(t) ? lz_checkpoint(t, r, lz_writer_part_due(t->w)) : 0;
 }

@@ -14,7 +14,11 @@ int lz_self_check(struct lz_tracer *t);
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
 /* Is the last checkpoint's position this instant's? */
 bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip);
-/* If the interval has passed. */
+/* Has the interval passed? */
+bool lz_checkpoint_due(const struct lz_tracer *t);
+/* How often to ask that while the program does not stop. */
+unsigned lz_checkpoint_look_ms(const struct lz_tracer *t);
+/* If it has. */
 int lz_checkpoint_maybe(struct lz_tracer *t, const struct user_regs_struct *r);
 
 #endif

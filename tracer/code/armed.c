@@ -5,7 +5,7 @@
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <lizard/widen.h>
@@ -28,13 +28,6 @@ static const struct {
     [LZ_ARMED_CPUID] = {LZ_CPUID_OPCODE, LZ_CPUID_ARMED},
 };
 
-int lz_armed_add(struct lz_tracer *t, enum lz_armed_kind kind, uint64_t at)
-{
-	if (lz_places_add(&t->armed.at[kind], at) < 0)
-		return -1;
-	return lz_proc_write(&t->p, at, &change[kind].armed, 1);
-}
-
 bool lz_places_has(const struct lz_places *p, uint64_t at)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -48,22 +41,45 @@ bool lz_armed_has(const struct lz_tracer *t, uint64_t at)
 	return lz_places_has(&t->armed.at[LZ_ARMED_INSN], at);
 }
 
+/* Those of AT from number I on that are in the same page; returns the number of the next, 0 if that
+ * fails. */
+static size_t arm_in_page(struct lz_tracer *t, const uint64_t *at, size_t i, size_t n,
+                          uint8_t armed)
+{
+	const uint64_t from = at[i];
+	uint64_t len = 1;
+	uint8_t code[LZ_PAGE];
+	size_t end = i;
+
+	for (; end < n && at[end] >= from && lz_page_down(at[end]) == lz_page_down(from); end++)
+		if (at[end] - from >= len)
+			len = at[end] - from + 1;
+	if (lz_proc_read(&t->p, from, code, len) < 0)
+		return 0;
+	for (; i < end; i++)
+		code[at[i] - from] = armed;
+	return lz_proc_write(&t->p, from, code, len) < 0 ? 0 : end;
+}
+
 int lz_armed_sites(struct lz_tracer *t, enum lz_armed_kind kind, const uint64_t *sites, size_t n,
                    const struct lz_vma *v, bool logged)
 {
-	int done = 0;
+	struct lz_places *p = &t->armed.at[kind];
+	const size_t first = p->n;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at = v->start + (sites[i] - v->offset);
 
 		if (sites[i] < v->offset || sites[i] - v->offset >= v->end - v->start)
 			continue;
-		if (lz_armed_add(t, kind, at) < 0 ||
+		if (lz_places_add(p, at) < 0 ||
 		    (logged && lz_build_write(t, at, &change[kind].armed, 1) < 0))
 			return -1;
-		done++;
 	}
-	return done;
+	for (size_t i = first; i < p->n;)
+		if (!(i = arm_in_page(t, p->at, i, p->n, change[kind].armed)))
+			return -1;
+	return (int)(p->n - first);
 }
 
 /* Those from number I on that are in the same page; returns the number of the next. Where

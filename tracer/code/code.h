@@ -5,11 +5,18 @@
 
 #include "tracer/state/tracer.h"
 
+#include <common/process/cpuid_answers.h>
+
 /* insn.c */
 /* 1 if the instruction at r->rip was a trapped one and has been done. */
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
+/* The same, first, with one that always has the same result: no event tells it. */
+int lz_insn_known(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_insn_trap(struct lz_tracer *t); /* switches trapping on, by injected calls */
-int lz_insn_release(struct lz_proc *child, bool cpuid); /* off, in a child */
+/* In the current thread, or in a child of it: only what it has set itself is left. */
+int lz_insn_release(const struct lz_tracer *t, struct lz_proc *child);
+/* At entry, as lz_answer_by_args(): PR_SET_TSC. */
+bool lz_insn_answer(struct lz_tracer *t, int64_t *result);
 /* After a prctl: the program sees what it would see without the trap. */
 int lz_insn_show(struct lz_tracer *t, int64_t result);
 
@@ -20,7 +27,6 @@ void lz_places_moved(struct lz_places *p, uint64_t start, uint64_t end, uint64_t
 /* Stores TO at each of them where FROM is. */
 void lz_places_put(const struct lz_places *s, const struct lz_proc *p, uint8_t from, uint8_t to);
 bool lz_places_has(const struct lz_places *p, uint64_t at);
-int lz_armed_add(struct lz_tracer *t, enum lz_armed_kind kind, uint64_t at);
 /* Of the first kind. */
 bool lz_armed_has(const struct lz_tracer *t, uint64_t at);
 /* Those of SITES, offsets in a file, that its mapping V shows. LOGGED: the event that is being built
@@ -33,8 +39,21 @@ void lz_armed_again(struct lz_tracer *t);
 void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 void lz_armed_forget(struct lz_tracer *t);
 
+/* counter.c */
+/* Two clocks are compared from now on, if the stub can do rdtsc here. */
+void lz_counter_begin(struct lz_tracer *t);
+/* t->fast.counter tells how the time is scaled. False: it is too early for that, or of no
+ * use. */
+bool lz_counter_scale(struct lz_tracer *t);
+/* Is there a thread that may not read it? */
+bool lz_counter_forbidden(const struct lz_tracer *t);
+/* What rdtsc gives. */
+uint64_t lz_counter_read(struct lz_tracer *t);
+
 /* detour.c */
-/* The system call instruction at AT becomes a jump. 1; 0: it cannot be changed. */
+/* There may be sites from now on. */
+void lz_detours_begin(struct lz_tracer *t);
+/* The system call instruction, or the rdtsc, at AT becomes a jump. 1; 0: it cannot be changed. */
 int lz_detour_make(struct lz_tracer *t, uint64_t at);
 /* The detour's jump goes to the stub's entry of KIND. */
 int lz_detour_kind(struct lz_tracer *t, struct lz_site *x, uint8_t kind);
@@ -43,6 +62,8 @@ void lz_detours_release(const struct lz_tracer *t, const struct lz_proc *p);
 /* The same while P runs in the program's memory; and after that. */
 void lz_detours_lend(struct lz_tracer *t, const struct lz_proc *p);
 void lz_detours_again(struct lz_tracer *t);
+/* The program may read the counter no more: it finds its own rdtsc. */
+void lz_detours_end_counters(struct lz_tracer *t);
 /* What was mapped at START is now at TO, with the program's own instructions; 0: nowhere. */
 void lz_detours_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t to);
 
@@ -63,18 +84,42 @@ int lz_wide_join_all(struct lz_tracer *t);
 int lz_random_arm(struct lz_tracer *t);
 /* In another file's mapping, where cpuid cannot hide them. LOGGED: the event that is being built
  * tells it. */
-int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
+int lz_random_mapped(struct lz_tracer *t, const struct lz_vma *v, bool logged);
 /* Does the code at IP belong to a program of which all are armed? */
 bool lz_random_known(uint64_t ip);
 
 /* cpuid.c */
 /* Arms cpuid in the new image's files if the processor does not trap it. */
 int lz_cpuid_arm(struct lz_tracer *t);
-/* In a new mapping of PATH, NULL: it shows no file. t->cpuid_told is set if there may be more than
- * are known. LOGGED: as above. */
-int lz_cpuid_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged);
+/* In a new mapping. t->cpuid_told is set if there may be more than are known. LOGGED: as above. */
+int lz_cpuid_mapped(struct lz_tracer *t, const struct lz_vma *v, bool logged);
 /* Is it a trapped cpuid that has faulted at IP? */
 bool lz_cpuid_does(const struct lz_tracer *t, uint64_t ip, const uint8_t *insn);
+
+/* cpuid_cache.c */
+enum { LZ_CPUID_KNOWN = 64 };
+struct lz_cpuid_cache {
+	int cpu; /* the one that said so */
+	uint32_t n;
+	struct lz_cpuid_known {
+		uint32_t leaf, sub, answer[4]; /* eax, ebx, ecx, edx */
+	} known[LZ_CPUID_KNOWN];
+};
+/* What cpuid answers on this CPU. */
+void lz_cpuid_ask(uint32_t leaf, uint32_t sub, uint32_t answer[4]);
+/* For the next tracer, and there. */
+void lz_cpuid_cache_get(struct lz_cpuid_cache *to);
+void lz_cpuid_cache_set(const struct lz_cpuid_cache *from);
+
+/* cpuid_sites.c */
+/* What cpuid answers from now on; the texts that tell it, lz_cpuid_answers_text(). */
+char **lz_cpuid_collect(void);
+/* R is at a cpuid, which is done if that is known. */
+bool lz_cpuid_known(struct user_regs_struct *r);
+/* Those that are armed become jumps to code that does them. */
+int lz_cpuid_sites(struct lz_tracer *t);
+/* Is IP in that code? */
+bool lz_cpuid_inside(const struct lz_tracer *t, uint64_t ip);
 
 /* xsavec.c */
 /* Arms xsavec in the new image's dynamic linker. */

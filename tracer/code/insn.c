@@ -8,50 +8,96 @@
 #include <lizard/randinsn.h>
 #include <lizard/xsavec.h>
 #include <asm/prctl.h>
-#include <cpuid.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <x86intrin.h>
+#include <unistd.h>
 
 #ifndef ARCH_SET_CPUID
 #define ARCH_SET_CPUID 0x1012
 #endif
 
+/* What the program has set: PR_TSC_ENABLE or PR_TSC_SIGSEGV. */
+static int learn_mode(struct lz_tracer *t)
+{
+	enum { BELOW_RED_ZONE = 1024 };
+	struct user_regs_struct r;
+	uint32_t was, mode;
+	int64_t ret;
+
+	if (t->cur->tsc_mode)
+		return 0;
+	t->cur->tsc_mode = PR_TSC_ENABLE;
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	const uint64_t at = (r.rsp - BELOW_RED_ZONE) & ~15ULL;
+	if (lz_proc_read_some(&t->p, at, &was, sizeof(was)) != sizeof(was))
+		return 0;
+	if (lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_GET_TSC, at, 0, 0, 0, 0) < 0 ||
+	    lz_proc_read(&t->p, at, &mode, sizeof(mode)) < 0)
+		return -1;
+	if (ret == 0 && mode == PR_TSC_SIGSEGV)
+		t->cur->tsc_mode = PR_TSC_SIGSEGV;
+	return lz_proc_write(&t->p, at, &was, sizeof(was));
+}
+
 int lz_insn_trap(struct lz_tracer *t)
 {
 	int64_t ret;
 
+	if (learn_mode(t) < 0)
+		return -1;
 	if (lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0, 0) < 0)
 		return -1;
 	if (ret < 0)
 		return lz_fail("cannot trap rdtsc in the program: %s", strerror((int)-ret));
-	if (lz_proc_syscall(&t->p, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 0, 0, 0, 0, 0) < 0)
+	/* A processor that cannot do that tells us as well, without a stop; for us it stays as it
+	 * is. */
+	ret = syscall(SYS_arch_prctl, ARCH_SET_CPUID, 1);
+	if (ret == 0 &&
+	    lz_proc_syscall(&t->p, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 0, 0, 0, 0, 0) < 0)
 		return -1;
 	t->cpuid_faults = ret == 0;
 	return 0;
 }
 
-int lz_insn_release(struct lz_proc *child, bool cpuid)
+int lz_insn_release(const struct lz_tracer *t, struct lz_proc *child)
 {
+	const uint32_t mode = t->cur->tsc_mode;
 	int64_t ret;
 
-	if (lz_proc_syscall(child, &ret, SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0, 0) < 0)
+	/* 0: it has not been trapped yet */
+	if (mode && lz_proc_syscall(child, &ret, SYS_prctl, PR_SET_TSC, mode, 0, 0, 0, 0) < 0)
 		return -1;
-	if (!cpuid)
+	if (!t->cpuid_faults)
 		return 0;
 	return lz_proc_syscall(child, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 1, 0, 0, 0, 0);
 }
 
-/* The trap is ours: the program's counter is on. */
+/* The trap is ours: the program sees what it has set. */
 int lz_insn_show(struct lz_tracer *t, int64_t result)
 {
-	const int enabled = PR_TSC_ENABLE;
 	const uint64_t *a = t->cur->call.args;
 
 	if (a[0] != PR_GET_TSC || result < 0)
 		return 0;
-	return lz_proc_write(&t->p, a[1], &enabled, sizeof(enabled));
+	return lz_proc_write(&t->p, a[1], &t->cur->tsc_mode, sizeof(t->cur->tsc_mode));
+}
+
+bool lz_insn_answer(struct lz_tracer *t, int64_t *result)
+{
+	const uint64_t *a = t->cur->call.args;
+	const uint32_t mode = (uint32_t)a[1];
+
+	if (t->cur->call.nr != SYS_prctl || a[0] != PR_SET_TSC)
+		return false;
+	*result = mode == PR_TSC_ENABLE || mode == PR_TSC_SIGSEGV ? 0 : -EINVAL;
+	if (*result == 0)
+		t->cur->tsc_mode = mode;
+	if (*result == 0 && mode == PR_TSC_SIGSEGV)
+		lz_detours_end_counters(t);
+	return true;
 }
 
 /* What replay could not repeat is hidden: rdrand and rdseed where they are not armed, TSX,
@@ -68,16 +114,12 @@ static void hide(bool random, uint32_t leaf, uint32_t sub, uint32_t *b, uint32_t
 	}
 }
 
-static uint64_t read_counter(unsigned *aux)
+static bool may_read_counter(const struct lz_tracer *t)
 {
-	bool could = lz_counter_allow(true);
-	uint64_t tsc = aux ? __rdtscp(aux) : __rdtsc();
-
-	lz_counter_allow(could);
-	return tsc;
+	return t->cur->tsc_mode != PR_TSC_SIGSEGV;
 }
 
-static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct user_regs_struct *r,
+static uint32_t execute(struct lz_tracer *t, const uint8_t *insn, struct user_regs_struct *r,
                         int *len)
 {
 	struct lz_rand_insn in;
@@ -86,38 +128,58 @@ static uint32_t execute(const struct lz_tracer *t, const uint8_t *insn, struct u
 		lz_rand_do(&in, r);
 		return in.seed ? LZ_INSN_RDSEED : LZ_INSN_RDRAND;
 	}
-	if (insn[0] == 0x0f && insn[1] == 0x31) {
-		uint64_t tsc = read_counter(NULL);
+	if (insn[0] == 0x0f && insn[1] == 0x31 && may_read_counter(t)) {
+		uint64_t tsc = lz_counter_read(t);
 		r->rax = (uint32_t)tsc;
 		r->rdx = tsc >> 32;
 		*len = 2;
 		return LZ_INSN_RDTSC;
 	}
-	if (insn[0] == 0x0f && insn[1] == 0x01 && insn[2] == 0xf9) {
-		unsigned aux;
-		uint64_t tsc = read_counter(&aux);
+	if (insn[0] == 0x0f && insn[1] == 0x01 && insn[2] == 0xf9 && may_read_counter(t)) {
+		uint64_t tsc = lz_counter_read(t);
 		r->rax = (uint32_t)tsc;
 		r->rdx = tsc >> 32;
-		r->rcx = aux;
+		r->rcx = t->borrowed.told_node << 12 | t->borrowed.told_cpu;
 		*len = 3;
 		return LZ_INSN_RDTSCP;
 	}
 	if (lz_cpuid_does(t, r->rip, insn)) {
-		uint32_t a, b, c, d, leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
-		__cpuid_count(leaf, sub, a, b, c, d);
-		hide(!lz_random_known(r->rip), leaf, sub, &b, &c);
-		r->rax = a, r->rbx = b, r->rcx = c, r->rdx = d;
+		uint32_t x[4], leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
+		lz_cpuid_ask(leaf, sub, x);
+		hide(!lz_random_known(r->rip), leaf, sub, &x[1], &x[2]);
+		r->rax = x[0], r->rbx = x[1], r->rcx = x[2], r->rdx = x[3];
 		*len = 2;
 		return LZ_INSN_CPUID;
 	}
 	return 0;
 }
 
+/* The program's instruction at IP. */
+static size_t read_insn(const struct lz_tracer *t, uint64_t ip, uint8_t insn[LZ_XSAVEC_MAX])
+{
+	const size_t n = lz_proc_read_some(&t->p, ip, insn, LZ_XSAVEC_MAX);
+	const struct lz_site *x = lz_site_at(&t->fast.sites, ip);
+
+	if (x && n >= LZ_JUMP)
+		memcpy(insn, x->was, LZ_JUMP);
+	return n;
+}
+
+int lz_insn_known(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	uint8_t insn[LZ_XSAVEC_MAX] = {0};
+
+	read_insn(t, r->rip, insn);
+	if (!lz_cpuid_does(t, r->rip, insn) || !lz_cpuid_known(r))
+		return 0;
+	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : 1;
+}
+
 int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	uint8_t insn[LZ_XSAVEC_MAX] = {0};
 	int len = 0;
-	size_t n = lz_proc_read_some(&t->p, r->rip, insn, sizeof(insn));
+	const size_t n = read_insn(t, r->rip, insn);
 
 	if (lz_build(t, LZ_EV_INSN, r->rip) < 0)
 		return -1;

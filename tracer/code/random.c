@@ -2,13 +2,13 @@
 /* Arms rdrand and rdseed: the program's own, and libraries' where they cannot be hidden. See
  * lizard/randinsn.h. */
 #include "tracer/code/code.h"
-#include "tracer/log/log.h"
+#include "tracer/memory/objects.h"
 
 #include <cpuid.h>
+#include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -17,34 +17,8 @@ static struct known_code {
 	uint64_t start, end;
 } known;
 
-struct place {
-	struct lz_tracer *t;
-	struct stat exe;
-	const uint64_t *sites; /* file offsets */
-	size_t n;
-};
-
-static struct lz_vma vma_of(const struct lz_maps_entry *e)
-{
-	return (struct lz_vma){.start = e->start, .end = e->end, .offset = e->offset};
-}
-
-/* The part of the program that this mapping shows. */
-static int arm_program(void *arg, const struct lz_maps_entry *e)
-{
-	struct place *p = arg;
-	struct lz_vma v = vma_of(e);
-
-	if (!(e->prot & PROT_EXEC) || e->inode != p->exe.st_ino)
-		return 0;
-	int n = lz_armed_sites(p->t, LZ_ARMED_INSN, p->sites, p->n, &v, false);
-	if (n > 0)
-		known = (struct known_code){e->start, e->end};
-	return n < 0 ? -1 : 0;
-}
-
 /* They are done by the tracer. */
-static bool can_do_both(void)
+static bool ask_for_both(void)
 {
 	unsigned a, b, c, d;
 
@@ -52,65 +26,72 @@ static bool can_do_both(void)
 	       __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_RDSEED;
 }
 
-int lz_random_mapped(struct lz_tracer *t, const char *path, const struct lz_vma *v, bool logged)
+/* In a virtual machine cpuid may take 10 us. */
+static bool can_do_both(void)
 {
-	uint64_t *sites;
+	static int can;
+
+	if (!can)
+		can = ask_for_both() ? 1 : -1;
+	return can > 0;
+}
+
+int lz_random_mapped(struct lz_tracer *t, const struct lz_vma *v, bool logged)
+{
+	const uint64_t *sites;
 	size_t n;
-	int ret;
 
-	if (t->cpuid_faults || !(v->prot & PROT_EXEC) || v->flags & MAP_SHARED || !can_do_both())
+	if (t->cpuid_faults || !(v->prot & PROT_EXEC) || v->flags & MAP_SHARED ||
+	    v->file == LZ_NO_FILE || !can_do_both())
 		return 0;
-	ret = lz_rand_find(path, &sites, &n);
-	if (ret)
-		lz_debug("rdrand is not known in %s", path);
-	ret = ret ? 0 : lz_armed_sites(t, LZ_ARMED_INSN, sites, n, v, logged);
-	free(sites);
-	return ret < 0 ? -1 : 0;
+	if (lz_writer_file_insns(t->w, v->file, LZ_INSNS_RANDOM, &sites, &n)) {
+		lz_debug("rdrand is not known in the code at %#" PRIx64, v->start);
+		return 0;
+	}
+	return lz_armed_sites(t, LZ_ARMED_INSN, sites, n, v, logged) < 0 ? -1 : 0;
 }
 
-/* In a forked process. */
-static int arm_library(void *arg, const struct lz_maps_entry *e)
+/* The part of the program that this mapping shows. */
+static int arm_program(struct lz_tracer *t, const struct lz_vma *v)
 {
-	struct place *p = arg;
-	struct lz_vma v = vma_of(e);
-	struct stat st;
+	const uint64_t *sites;
+	size_t n;
+	int ret = lz_writer_file_insns(t->w, v->file, LZ_INSNS_RANDOM, &sites, &n);
 
-	v.prot = e->prot;
-	v.flags = e->shared ? MAP_SHARED : MAP_PRIVATE;
-	if (!e->inode || e->inode == p->exe.st_ino || stat(e->path, &st) < 0 ||
-	    st.st_ino != e->inode)
-		return 0;
-	return lz_random_mapped(p->t, e->path, &v, false);
-}
-
-int lz_random_arm(struct lz_tracer *t)
-{
-	struct place p = {.t = t};
-	uint64_t *sites = NULL;
-	char exe[64];
-	int ret;
-
-	known = (struct known_code){0};
-	if (!can_do_both())
-		return 0;
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)t->p.pid);
-	if (stat(exe, &p.exe) < 0)
-		return lz_fail_errno("%s", exe);
-	if (lz_proc_maps(t->p.pid, arm_library, &p) < 0)
-		return -1;
-	ret = lz_rand_find(exe, &sites, &p.n);
 	if (ret < 0)
 		lz_debug("rdrand is not known: %s", lz_error());
 	if (ret && t->cpuid_told)
 		lz_warn(
 		    "the program may have rdrand or rdseed in code without unwind rules, and this "
 		    "processor cannot hide them: replay will draw other numbers there");
-	if (ret || !p.n)
-		return 0;
-	p.sites = sites;
-	ret = lz_proc_maps(t->p.pid, arm_program, &p);
-	free(sites);
+	ret = ret ? 0 : lz_armed_sites(t, LZ_ARMED_INSN, sites, n, v, false);
+	if (ret > 0)
+		known = (struct known_code){v->start, v->end};
 	return ret < 0 ? -1 : 0;
+}
+
+int lz_random_arm(struct lz_tracer *t)
+{
+	struct stat exe;
+	char link[64];
+	int ret = 0;
+
+	known = (struct known_code){0};
+	if (!can_do_both())
+		return 0;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->p.pid);
+	if (stat(link, &exe) < 0)
+		return lz_fail_errno("%s", link);
+	for (size_t i = 0; ret == 0 && i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		const struct lz_object *o = lz_object(t, t->vmas.a[i].object);
+
+		if (!(v->prot & PROT_EXEC) || v->file == LZ_NO_FILE || !o)
+			continue;
+		ret = o->ino == exe.st_ino && o->dev == exe.st_dev ? arm_program(t, v)
+		                                                   : lz_random_mapped(t, v, false);
+	}
+	return ret;
 }
 
 bool lz_random_known(uint64_t ip)

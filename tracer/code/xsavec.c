@@ -12,62 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { NEAR = 256 }; /* bytes of code from the xsavec to its xrstor */
-
-struct linker {
-	struct lz_tracer *t;
-	uint64_t base;
-};
-
-/* Does what has been saved there come back? xrstor is 0F AE /5, with the same operand. */
-static bool is_restored(const uint8_t *code, size_t n, const struct lz_xsavec *in)
-{
-	uint8_t restore[LZ_XSAVEC_MAX];
-
-	memcpy(restore, code, in->len);
-	restore[1] = 0xae;
-	restore[2] = (uint8_t)((code[2] & ~0x38) | 5 << 3);
-	return memmem(code, n < NEAR ? n : NEAR, restore, in->len) != NULL;
-}
-
-static bool has_prefix(const uint8_t *code, size_t i)
-{
-	return i && (code[i - 1] & 0xf0) == 0x40;
-}
-
-static int arm_code(struct lz_tracer *t, uint64_t addr, const uint8_t *code, size_t n)
-{
-	struct lz_xsavec in;
-
-	for (size_t i = 0; i < n; i++)
-		if (lz_xsavec_decode(code + i, n - i, false, &in) && !has_prefix(code, i) &&
-		    is_restored(code + i, n - i, &in) &&
-		    lz_armed_add(t, LZ_ARMED_INSN, addr + i + in.at) < 0)
-			return -1;
-	return 0;
-}
-
-/* The linker's code is the first that is mapped behind its base. 1: done. */
-static int arm_mapping(void *arg, const struct lz_maps_entry *e)
-{
-	struct linker *l = arg;
-	uint8_t *code;
-	int ret;
-
-	if (e->end <= l->base || !(e->prot & PROT_EXEC))
-		return 0;
-	code = malloc(e->end - e->start);
-	if (!code)
-		return lz_fail("out of memory for the dynamic linker's code");
-	size_t n = lz_proc_read_some(&l->t->p, e->start, code, e->end - e->start);
-	ret = arm_code(l->t, e->start, code, n);
-	free(code);
-	return ret < 0 ? -1 : 1;
-}
-
-/* Where the dynamic linker is; without one, or if it is itself the program, where the program
- * begins. */
-static uint64_t linker_base(pid_t pid)
+/* As the kernel has told the program. */
+static uint64_t linker_of(pid_t pid)
 {
 	char path[64];
 	uint64_t word[2] = {0}, base = 0, entry = 0;
@@ -85,13 +31,35 @@ static uint64_t linker_base(pid_t pid)
 	return base ? base : entry;
 }
 
+/* The linker's code is the first that is mapped behind its base. */
+static const struct lz_vma *code_behind(const struct lz_tracer *t, uint64_t base)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+
+		if (v->end > base && v->prot & PROT_EXEC)
+			return v;
+	}
+	return NULL;
+}
+
 int lz_xsavec_arm(struct lz_tracer *t)
 {
-	struct linker l = {t, linker_base(t->p.pid)};
+	const struct lz_vma *v;
+	const uint64_t *sites;
+	size_t n;
 
-	if (!l.base || !lz_xsavec_by_chance())
+	if (!lz_xsavec_by_chance())
 		return 0;
-	return lz_proc_maps(t->p.pid, arm_mapping, &l) < 0 ? -1 : 0;
+	if (!t->linker)
+		t->linker = linker_of(t->p.pid);
+	v = t->linker ? code_behind(t, t->linker) : NULL;
+	if (!v || v->file == LZ_NO_FILE || v->flags & MAP_SHARED)
+		return 0;
+	int ret = lz_writer_file_insns(t->w, v->file, LZ_INSNS_XSAVEC, &sites, &n);
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	return lz_armed_sites(t, LZ_ARMED_INSN, sites, n, v, false) < 0 ? -1 : 0;
 }
 
 int lz_xsavec_fault(struct lz_tracer *t, const uint8_t *code, size_t n, struct user_regs_struct *r)

@@ -2,6 +2,9 @@
 /* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
  * until it execs or exits, and what it wrote becomes output of the parent's call. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/filter.h"
+#include "tracer/calls/rseq.h"
+#include "tracer/filters/filters.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/follow/handover.h"
@@ -53,7 +56,7 @@ static int leave_detour(const struct lz_tracer *t, struct lz_proc *c)
 {
 	struct user_regs_struct r;
 
-	if (c == &t->p || !t->fast.page)
+	if (c == &t->p || !t->p.elsewhere)
 		return 0;
 	c->elsewhere = t->p.elsewhere;
 	int ret = lz_proc_regs(c, &r);
@@ -66,12 +69,13 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 	if (!shares && t->s.mem && lz_private_ring(c, lz_ring_of(t->s.base), t->s.traced_addr) < 0)
 		return -1;
 	if (!shares) {
-		lz_armed_release(t, c);
+		/* what a jump covers may be armed */
 		lz_detours_release(t, c);
+		lz_armed_release(t, c);
 		if (leave_detour(t, c) < 0)
 			return -1;
 	}
-	return lz_insn_release(c, t->cpuid_faults) < 0 ? -1 : restore_affinity(t, c);
+	return lz_insn_release(t, c) < 0 ? -1 : restore_affinity(t, c);
 }
 
 int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c)
@@ -141,8 +145,11 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 {
 	if (use_sink(t, c) < 0)
 		return -1;
-	lz_armed_release(t, c);
 	lz_detours_lend(t, c);
+	lz_armed_release(t, c);
+	/* one that is followed cannot have them: its next tracer makes calls for it */
+	if (!t->opt->follow && lz_filters_release(t, t->cur, c) < 0)
+		return -1;
 	lz_shared_lock_leave(t); /* whoever it waits for may need it */
 	int ret = until_exec(c->pid, gone);
 	return lz_shared_lock_enter(t) < 0 ? -1 : ret;
@@ -167,6 +174,7 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 
 	h->parent_marker = s->start + s->parsed;
 	h->undumpable = t->borrowed.undumpable;
+	h->rseq = t->cur->rseq;
 	h->stub_addr = t->meta.stub_addr;
 	memcpy(h->act, t->act, sizeof(h->act));
 	if (!s->mem)
@@ -195,7 +203,12 @@ static int hand_over_or_detach(struct lz_tracer *t, struct lz_proc *c, int kind,
 		free(h);
 		return ret;
 	}
-	if (!after_exec && lz_set_undumpable(t, c) < 0)
+	if (!after_exec && (lz_set_undumpable(t, c) < 0 || lz_rseq_release(&t->cur->rseq, c) < 0 ||
+	                    lz_filters_release(t, t->cur, c) < 0))
+		return -1;
+	/* who is not followed has got them before */
+	if (after_exec && t->opt->follow && lz_filter_mode(t->cur) &&
+	    (lz_exec_exit(c) < 0 || lz_filters_release(t, t->cur, c) < 0))
 		return -1;
 	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot let it go");
@@ -210,6 +223,11 @@ static int kind_of(const struct lz_tracer *t, pid_t pid, bool exec)
 
 	if (kind < 0)
 		return kind;
+	/* the calls by which it would be handed over need not be allowed */
+	if (kind == LZ_HANDOVER_WATCH && lz_filter_mode(t->cur)) {
+		lz_warn("process %d goes on unrecorded: it has filters of system calls", (int)pid);
+		return -1;
+	}
 	if (lz_proc_open(&p, pid) == 0) {
 		lz_proc_close(&p);
 		return kind;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handing a process over to another tracer. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/filter.h"
 #include "tracer/follow/follow.h"
 #include "tracer/follow/handover.h"
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -132,11 +133,13 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->pid = pid;
 	h->parent = (pid_t)t->tid;
 	h->parent_event = t->next_event;
-	h->affinity = t->borrowed.affinity;
+	h->affinity = t->borrowed.given;
 	h->old_personality = t->borrowed.personality;
 	h->personality_set = t->borrowed.personality_set;
 	h->shared_lock = LZ_SHARED_LOCK_FD;
 	h->opt = *t->opt;
+	lz_cpuid_cache_get(&h->cpuid);
+	lz_machine_get(&h->machine);
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
 	snprintf(h->follow, sizeof(h->follow), "%s", t->opt->follow);
@@ -150,6 +153,8 @@ static int pass(const struct lz_tracer *t, int end, const struct lz_handover *h)
 
 	if (send(end, h, sizeof(*h), MSG_NOSIGNAL) != sizeof(*h))
 		return lz_fail_errno("cannot hand process %d over", (int)h->pid);
+	if (lz_filters_send(t->cur, end) < 0)
+		return -1;
 	if (write(t->follow.out, &news, sizeof(news)) < 0)
 		lz_debug("no room for news of process %d", (int)h->pid);
 	return 0;

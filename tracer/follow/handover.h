@@ -5,6 +5,8 @@
 #ifndef LIZARD_TRACER_HANDOVER_H
 #define LIZARD_TRACER_HANDOVER_H
 
+#include "tracer/code/code.h"
+#include "tracer/state/machine.h"
 #include "tracer/state/tracer.h"
 
 #include <limits.h>
@@ -26,12 +28,15 @@ struct lz_handover {
 	/* FORK: what it has inherited */
 	uint64_t stub_addr;
 	bool undumpable;
+	struct lz_rseq rseq;
 	uint64_t ring, sink, pos_addr, pos_off, traced_addr; /* ring 0: none */
 	struct lz_disposition act[LZ_SIGNALS];
 	cpu_set_t affinity;  /* that Lizard was given */
 	int old_personality; /* the same, and whether another one was set */
 	bool personality_set;
 	struct lz_trace_options opt; /* without its pointers */
+	struct lz_cpuid_cache cpuid;
+	struct lz_machine machine;
 	char follow[256], root[PATH_MAX];
 };
 

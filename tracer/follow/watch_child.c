@@ -5,7 +5,7 @@
 #include "tracer/follow/handover.h"
 #include "tracer/state/state.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <stdio.h>

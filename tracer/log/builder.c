@@ -2,7 +2,7 @@
 /* One event at a time: its writes and mapping changes are gathered here. */
 #include "tracer/log/log.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* For tests: do the markers end where the program's pointer says? */
 #include "tracer/log/log.h"
 
-#include <common/markers.h>
+#include <common/recording/markers.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 
 #include "tracer/state/tracer.h"
 
-#include <common/thread.h>
+#include <common/base/thread.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
@@ -29,7 +29,6 @@ struct lz_gather {
 	/* Counts; the buffer's number in the ring is the rest of the division. */
 	_Atomic uint32_t lent, gathered;
 	_Atomic bool asleep; /* must be woken */
-	uint32_t summed;     /* buffers */
 	bool stop;
 	_Atomic bool failed;
 	char error[1024];
@@ -61,18 +60,13 @@ static int gather(struct lz_gather *g)
 	return g->failed ? lz_fail("%s", g->error) : n;
 }
 
-/* Code that uses r15 for something else does so all the time: of what is only summed, one buffer of
- * so many is looked at. */
-enum { CHECKED_OF = 8 };
-
 /* With the lock held, nothing else lent. */
 static int sum_one(struct lz_gather *g, uint32_t from, uint32_t to)
 {
 	const uint32_t i = g->lent % LZ_RING_BUFFERS;
 	uint8_t *buffer = g->ring + (size_t)i * LZ_BUFFER_SIZE;
-	const bool check = g->summed++ % CHECKED_OF == 0;
 
-	if (from < to && lz_writer_sum_markers(g->w, g->tid, buffer + from, to - from, check) < 0)
+	if (from < to && lz_writer_sum_markers(g->w, g->tid, buffer + from, to - from) < 0)
 		return -1;
 	memset(buffer, 0, LZ_BUFFER_GUARD);
 	g->lent++;

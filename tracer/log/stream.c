@@ -4,7 +4,7 @@
 #include "tracer/log/gather.h"
 #include "tracer/log/log.h"
 
-#include <common/markers.h>
+#include <common/recording/markers.h>
 #include <lizard/error.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -8,11 +8,11 @@
 #include "tracer/memory/pages.h"
 #include "tracer/memory/shared_data.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <common/own_pages.h>
+#include <common/process/own_pages.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>

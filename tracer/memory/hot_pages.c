@@ -3,7 +3,7 @@
  * fault for each, to learn what is known; they stay unprotected and are compared instead. */
 #include "tracer/memory/pages.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/shared_data.h"
 
-#include <common/array.h>
-#include <common/cleanup.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -100,9 +100,12 @@ void lz_object_watch(struct lz_shared *s, struct lz_object *o)
 	o->watched = o->any_time = s->watching = true;
 }
 
-static void keep_open(struct lz_shared *s, struct lz_object *o, int fd)
+/* The holes of a large one are worth any descriptor. */
+static void keep_open(struct lz_shared *s, struct lz_object *o, int fd, bool large)
 {
-	if (o->fd >= 0)
+	enum { MOST_SMALL = 64 };
+
+	if (o->fd >= 0 || (!large && s->n_open >= MOST_SMALL))
 		return;
 	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	s->n_open += o->fd >= 0;
@@ -147,8 +150,8 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	o->copied = part;
 	o->size = (uint64_t)st.st_size;
 	o->file_end = lz_page_up(o->size);
-	if (a->v.flags & MAP_SHARED && lz_shared_is_large(a))
-		keep_open(t->shared, o, fd);
+	if (a->v.flags & MAP_SHARED)
+		keep_open(t->shared, o, fd, lz_shared_is_large(a));
 	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
 	return 0;
 }
@@ -296,8 +299,6 @@ void lz_shared_free(struct lz_tracer *t)
 	lz_shared_forget(t);
 	for (uint32_t i = 1; i < s->n_objects; i++)
 		free(s->object[i].path);
-	if (s->inotify >= 0)
-		close(s->inotify);
 	free(s->object);
 	free(s);
 	t->shared = NULL;

@@ -6,7 +6,7 @@
 
 #include "tracer/state/tracer.h"
 
-#include <common/pagemap.h>
+#include <common/process/pagemap.h>
 #include <sys/stat.h>
 
 enum { LZ_FDS = 1024, LZ_UNRECORDED_MOST = 16 };
@@ -33,8 +33,8 @@ struct lz_object {
 	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
 	/* A segment's mappings, in all processes, when the program made or lost one. */
 	uint64_t attached;
-	/* Ours, to find the holes of what is mapped shared; -1: none. Opened with the program's
-	 * mapping: later, inotify would tell us of ourselves. */
+	/* Ours, of what is mapped shared: to find its holes, and who else has it open; -1: none.
+	 * Opened with the program's mapping: later, inotify would tell us of ourselves. */
 	int fd;
 };
 
@@ -119,13 +119,37 @@ void lz_alias_number(struct lz_area *a, uint32_t number);
 
 /* outside_writers.c: who else has it? */
 void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
-/* The same of a file that is mapped privately: only that it is written. */
-void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
 /* After a system call. CHANGED: the object that it has written to, 0 if none. */
 int lz_outside_call(struct lz_tracer *t, uint32_t changed);
+/* Object O, NULL: memory without a name, is named once as others have it, too; TEXT says how.
+ * CHILD: it could be recorded as well. */
+int lz_outside_tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child);
+/* Who has it mapped is looked for again before long. */
+void lz_outside_look_soon(struct lz_shared *s);
 /* PID, a child that is not recorded: 1 if it has what the program shares, and has not touched it
  * yet; 0: it has not, or has been named. */
 int lz_outside_child(struct lz_tracer *t, pid_t pid);
+
+/* outside_notes.c: who writes and opens files that are mapped? */
+/* A file that is mapped shared is told of from now on; */
+void lz_outside_take_note(struct lz_tracer *t, struct lz_object *o);
+/* one that is mapped privately: only that it is written. */
+void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
+/* What has been told since. CHANGED: the object that the call itself has written to, 0 if none. */
+int lz_outside_notes(struct lz_tracer *t, uint32_t changed);
+/* Is there anything? */
+bool lz_outside_news(const struct lz_tracer *t);
+
+/* open_for_writing.c */
+/* May somebody have this file, which is mapped, open for writing now? Who only had is told of by
+ * inotify. */
+bool lz_open_for_writing(const struct lz_object *o);
+
+/* notes_fd.c */
+/* A new descriptor for inotify; -1: it cannot be had. */
+int lz_notes_open(void);
+/* Closes it without waiting; -1: nothing to do. */
+void lz_notes_close(int fd);
 
 /* unrecorded_children.c */
 bool lz_unrecorded_has(const struct lz_tracer *t, pid_t pid);

@@ -3,15 +3,15 @@
  * once, and from then on looked for after each system call; in a file that is mapped privately
  * only, after those in which one was noticed.
  *
- * A write to a file, and who opens it, are told by inotify; that a segment of System V shared
- * memory is attached, by its count. Who has it mapped for writing stands in /proc/PID/maps of
- * those processes that we may look at. */
+ * A write to a file, and that it is opened, are told by inotify (outside_notes.c); that a segment
+ * of System V shared memory is attached, by its count. Who has it mapped for writing stands in
+ * /proc/PID/maps of those processes that we may look at. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
@@ -78,7 +77,7 @@ static void follow(struct lz_tracer *t, struct lz_object *o)
 		o->watched = true;
 }
 
-static int tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
+int lz_outside_tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
 {
 	bool *named = o ? &o->named : &t->shared->anonymous_named;
 
@@ -91,7 +90,7 @@ static int tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool
 static int found(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
 {
 	watch(t, o);
-	return tell(t, o, text, child);
+	return lz_outside_tell(t, o, text, child);
 }
 
 /* ---- who has it mapped ---- */
@@ -207,6 +206,21 @@ static int look_at_all(struct look *l)
 	return ret < 0 ? -1 : 0;
 }
 
+/* Who has a file mapped for writing has it open for writing, too: the kernel is asked instead of
+ * each process. */
+static void leave_out_unwritten(struct look *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct lz_object *o = lz_object(l->t, l->thing[i].object);
+
+		if (!o || lz_open_for_writing(o))
+			l->thing[n++] = l->thing[i];
+	}
+	l->n = n;
+}
+
 static int look(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
@@ -216,6 +230,7 @@ static int look(struct lz_tracer *t)
 	if (!s || !t->n_shared)
 		return 0;
 	lz_proc_maps(t->p.pid, our_mapping, &l);
+	leave_out_unwritten(&l);
 	if (l.n && look_at_all(&l) < 0)
 		return -1;
 	uint64_t now = lz_now(), cost = (now - begun) * COST_SHARE;
@@ -237,9 +252,9 @@ int lz_outside_child(struct lz_tracer *t, pid_t pid)
 	return l.has && count(t->meta.outside) == named;
 }
 
-/* ---- who writes the file ---- */
+/* ---- when ---- */
 
-static void look_soon(struct lz_shared *s)
+void lz_outside_look_soon(struct lz_shared *s)
 {
 	s->look_gap = GAP_MIN_MS * MS;
 	s->next_look = lz_now() + s->look_gap;
@@ -252,121 +267,16 @@ static uint64_t attached(const struct lz_object *o)
 	return o->nameless || shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
 }
 
-static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
-{
-	struct stat st;
-
-	if (s->inotify < 0)
-		s->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (s->inotify < 0 || o->segment || stat(o->path, &st) < 0 || st.st_ino != o->ino ||
-	    st.st_dev != o->dev)
-		return;
-	int wd = inotify_add_watch(s->inotify, o->path, mask);
-	o->inotify = wd > 0 ? wd : -1;
-}
-
-void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o)
-{
-	if (o->inotify == 0)
-		take_note_of(t->shared, o, IN_MODIFY | IN_CLOSE_WRITE);
-}
-
 void lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 {
 	struct lz_shared *s = t->shared;
 
-	look_soon(s);
+	lz_outside_look_soon(s);
 	s->next_look = 0;
 	s->segments |= o->segment;
 	if (o->segment)
 		o->attached = attached(o);
-	if (!o->shared || o->inotify == 0)
-		take_note_of(s, o, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
-	o->shared = true;
-}
-
-/* Calls by which the program itself, or we for it, open and close files. */
-static bool opens_or_closes(const struct lz_tracer *t)
-{
-	switch (t->cur->call.nr) {
-	case SYS_open:
-	case SYS_openat:
-	case SYS_openat2:
-	case SYS_creat:
-	case SYS_close:
-	case SYS_close_range:
-	case SYS_dup2:
-	case SYS_dup3:
-	case SYS_mmap:
-	case SYS_munmap:
-	case SYS_mremap:
-	case SYS_execve:
-	case SYS_execveat: return true;
-	}
-	return false;
-}
-
-static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
-{
-	struct lz_object *o = lz_object(t, object);
-	bool modified = mask & IN_MODIFY;
-	struct stat st;
-
-	/* Whether it will write, nobody can say. */
-	if (o->shared)
-		watch(t, o);
-	if (mask & IN_OPEN)
-		look_soon(t->shared);
-	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
-		return 0;
-	/* Nor who it was: where others are followed, it may be one of those. */
-	if (!t->follow.root && (modified || o->shared) &&
-	    tell(t, o,
-	         modified ? "written by another process" : "opened for writing by another process",
-	         false) < 0)
-		return -1;
-	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
-	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
-		return -1;
-	return lz_private_changed(t, object);
-}
-
-/* A file that is not mapped any more is nobody's concern. */
-static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
-{
-	struct lz_object *o = lz_object(t, object);
-
-	if (lz_object_is_mapped(t, object))
-		return happened(t, object, mask);
-	inotify_rm_watch(t->shared->inotify, o->inotify);
-	o->inotify = 0;
-	return 0;
-}
-
-/* CHANGED: the object that the call itself has written to. */
-static int take_notes(struct lz_tracer *t, uint32_t changed)
-{
-	union {
-		struct inotify_event e;
-		char bytes[4096];
-	} buf;
-	uint32_t own = opens_or_closes(t) ? IN_OPEN | IN_CLOSE_WRITE : 0;
-	ssize_t n;
-
-	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
-		for (ssize_t at = 0; at < n;) {
-			struct inotify_event e;
-			memcpy(&e, buf.bytes + at, sizeof(e));
-			at += (ssize_t)(sizeof(e) + e.len);
-			for (uint32_t i = 1; i < t->shared->n_objects; i++) {
-				uint32_t mask = e.mask & ~(own | (i == changed ? IN_MODIFY : 0));
-				if (t->shared->object[i].inotify == e.wd &&
-				    mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &&
-				    note(t, i, mask) < 0)
-					return -1;
-			}
-		}
-	return 0;
+	lz_outside_take_note(t, o);
 }
 
 /* Somebody attached a segment, and it was not the program. */
@@ -393,9 +303,9 @@ int lz_outside_end(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
 
-	if (!s || (t->n_threads > 1 && t->cur->call.nr == SYS_exit))
+	if (!s || (t->n_threads > 1 && t->cur->call.ends_thread))
 		return 0;
-	if (take_notes(t, 0) < 0)
+	if (lz_outside_notes(t, 0) < 0)
 		return -1;
 	return !t->n_shared ? 0 : lz_unrecorded_look(t) < 0 ? -1 : look(t);
 }
@@ -404,7 +314,7 @@ int lz_outside_call(struct lz_tracer *t, uint32_t changed)
 {
 	struct lz_shared *s = t->shared;
 
-	if (take_notes(t, changed) < 0)
+	if (lz_outside_notes(t, changed) < 0)
 		return -1;
 	if (!t->n_shared)
 		return 0;

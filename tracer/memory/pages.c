@@ -4,7 +4,7 @@
 
 #include "tracer/memory/memory.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@ const uint8_t lz_zero_page[LZ_PAGE];
 
 /* ---- pages from slabs: they come and go by the thousand ---- */
 
-enum { SLAB = 512 }; /* a huge page */
+/* A huge page; but that takes longer to fill with zeroes than a short program to run. */
+enum { FIRST_SLAB = 32, SLAB = 512 };
 
 int lz_page_drop(struct lz_pages *g, uint8_t *page)
 {
@@ -29,14 +30,16 @@ int lz_page_drop(struct lz_pages *g, uint8_t *page)
 
 static int new_slab(struct lz_pages *g)
 {
-	const size_t size = SLAB * LZ_PAGE;
+	const int pages = g->n_slabs ? SLAB : FIRST_SLAB;
+	const size_t size = (size_t)pages * LZ_PAGE;
 	uint8_t *slab;
 
 	if (lz_extend(g->slab, g->n_slabs) < 0 || !(slab = aligned_alloc(size, size)))
 		return lz_fail("out of memory for page copies");
-	madvise(slab, size, MADV_HUGEPAGE);
+	if (pages == SLAB)
+		madvise(slab, size, MADV_HUGEPAGE);
 	g->slab[g->n_slabs++] = slab;
-	for (int i = SLAB; i-- > 0;)
+	for (int i = pages; i-- > 0;)
 		if (lz_page_drop(g, slab + (size_t)i * LZ_PAGE) < 0)
 			return -1;
 	return 0;

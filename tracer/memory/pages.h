@@ -5,7 +5,7 @@
 
 #include "tracer/state/tracer.h"
 
-#include <common/pagemap.h>
+#include <common/process/pagemap.h>
 
 enum { LZ_PAGES_BATCH = 256, LZ_PAGE_GONE = 1 };
 

@@ -27,8 +27,9 @@ int lz_pages_check(struct lz_tracer *t)
 		if (lz_proc_read_some(&t->p, addr, g->batch, LZ_PAGE) != LZ_PAGE)
 			continue;
 		lz_blocked_show(t, addr, g->batch);
+		lz_sites_show(&t->fast.sites, addr, g->batch);
 		/* else it is as in its file */
-		if (lz_sites_show(&t->fast.sites, addr, g->batch) && !held)
+		if (lz_sites_had(&t->fast.sites, addr) && !held)
 			continue;
 		if (!held && a >= 0 && t->vmas.a[a].v.file == LZ_NO_FILE)
 			held = lz_zero_page;

@@ -4,8 +4,8 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/objects.h"
 
-#include <common/cleanup.h>
-#include <common/sparse.h>
+#include <common/base/cleanup.h>
+#include <common/base/sparse.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

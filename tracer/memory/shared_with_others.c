@@ -4,7 +4,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 
-#include <common/cleanup.h>
+#include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,7 +313,6 @@ void lz_shared_forget(struct lz_tracer *t)
 	s->watching = s->segments = s->anonymous = false;
 	s->n_unrecorded = s->n_open = 0;
 	lz_shared_with_others_forget(s);
-	if (s->inotify >= 0)
-		close(s->inotify);
+	lz_notes_close(s->inotify);
 	s->inotify = -1;
 }

@@ -4,6 +4,8 @@
  * first instruction. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/calls/filter.h"
+#include "tracer/calls/rseq.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
@@ -63,7 +65,7 @@ static int show_frame(struct lz_tracer *t, const struct user_regs_struct *r)
 	const uint64_t at = r->rsp + 8 + offsetof(ucontext_t, uc_mcontext.gregs);
 	gregset_t g = {0};
 
-	if (!t->fast.page || lz_proc_read(&t->p, at, g, sizeof(g)) < 0)
+	if (!t->p.elsewhere || lz_proc_read(&t->p, at, g, sizeof(g)) < 0)
 		return 0;
 	const uint64_t real = (uint64_t)g[REG_RIP], shown = lz_sites_shown(&t->fast.sites, real);
 
@@ -112,7 +114,8 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 {
 	int status;
 
-	if (begin_event(t, signo, info, ip, flags) < 0 || lz_stream_set_pos(t) < 0)
+	if (begin_event(t, signo, info, ip, flags) < 0 || lz_rseq_abort(t) < 0 ||
+	    lz_stream_set_pos(t) < 0)
 		return -1;
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
 	    ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, signo) < 0)
@@ -141,8 +144,9 @@ static int dies_alone(struct lz_tracer *t, int signo, const siginfo_t *info)
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
-	/* Other than a fault, a breakpoint instruction has been executed already. */
-	r.rip -= signo == SIGTRAP && info->si_code == SI_KERNEL;
+	/* Other than a fault, a breakpoint instruction has been executed already, and a call that a
+	 * filter has judged, too. */
+	r.rip -= signo == SIGTRAP && info->si_code == SI_KERNEL ? 1 : signo == SIGSYS ? 2 : 0;
 	if (lz_proc_set_regs(&t->p, &r) < 0)
 		return -1;
 	lz_shared_lock_leave(t);
@@ -217,6 +221,21 @@ static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
 }
 
+/* The next time there may be no stop for it. */
+static int trapped_insn(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const uint64_t at = r->rip;
+	int ret = lz_insn_known(t, r);
+
+	if (ret)
+		return ret;
+	ret = lz_insn_fault(t, r);
+
+	if (ret == 1 && t->b.ev.insn == LZ_INSN_RDTSC && lz_fast_after_rdtsc(t, at, r) < 0)
+		return -1;
+	return ret;
+}
+
 /* A fault of our own making. 1: dealt with. */
 static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
 {
@@ -224,7 +243,7 @@ static int own_fault(struct lz_tracer *t, const siginfo_t *info, struct user_reg
 	int ret = 0;
 
 	if (info->si_code == SI_KERNEL)
-		ret = lz_insn_fault(t, r);
+		ret = trapped_insn(t, r);
 	else if (info->si_code == SEGV_ACCERR && (ret = lz_stream_fault(t, addr, r)) == 1)
 		ret = buffer_taken(t, r) < 0 ? -1 : 1;
 	else if (ret == 2)
@@ -289,9 +308,11 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	int fast = lz_fast_refused(t, &info, &r);
 	if (fast == 0)
 		fast = lz_fast_trap(t, &info, &r);
+	if (fast == 0)
+		fast = lz_fast_fault(t, &info, &r);
 	if (fast)
 		return fast < 0 ? -1 : 0;
-	if (is_forced(t, signo, &info))
+	if (lz_filter_signalled(t, signo, &info) || is_forced(t, signo, &info))
 		return deliver_now(t, signo, &info, &r, 0, deliver);
 	if (lz_signal_synchronous(signo, &info)) {
 		int ours = signo == SIGSEGV ? own_fault(t, &info, &r) : 0;
@@ -310,6 +331,14 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	return lz_signal_hold(t, signo, &info);
 }
 
+/* No sequence is as long as so many spins. */
+static bool in_sequence(const struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	enum { MOST = 1000 };
+
+	return t->cur->sig.retries < MOST && lz_rseq_inside(t, r->rip);
+}
+
 /* Neither a marker nor a system call came in time: the instant gets a checkpoint for its name. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 {
@@ -323,7 +352,7 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 	if (due && !lz_at_instant(t, r)) {
 		/* Between a marker's stores the stream cannot be interrupted; and a position is
 		 * the name of one checkpoint. */
-		if (lz_fast_inside(t, r) ||
+		if (lz_fast_inside(t, r) || (in_sequence(t, r) && ++t->cur->sig.retries) ||
 		    ((lz_stream_inside_marker(t, r) || lz_checkpoint_at(t, r->rip)) &&
 		     t->cur->sig.retries++ < 8)) {
 			t->cur->sig.armed_since = lz_now();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is to be known about the program, its run and its machine: the recording's meta data. */
+#include "tracer/code/code.h"
 #include "tracer/run/run.h"
+#include "tracer/state/machine.h"
 
-#include <common/secrets.h>
+#include <common/base/secrets.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -56,37 +58,16 @@ static char **copy_env(char **v, bool all)
 	return copy;
 }
 
-/* `key : value` of the first CPU. */
-static char *cpuinfo(const char *key)
-{
-	char *line = NULL, *found = NULL;
-	size_t room = 0;
-	FILE *f = fopen("/proc/cpuinfo", "re");
-
-	while (f && !found && getline(&line, &room, f) > 0) {
-		char *colon = strchr(line, ':');
-		if (strncmp(line, key, strlen(key)) != 0 || !colon)
-			continue;
-		colon += strspn(colon, ": ");
-		colon[strcspn(colon, "\n")] = 0;
-		found = strdup(colon);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found ? found : strdup("");
-}
-
 /* Processor features as the program can see them: cpuid's, and what the kernel has enabled. */
 static char *features(void)
 {
-	char *flags = cpuinfo("flags"), *all = NULL;
+	char *all = NULL;
 	uint32_t low, high;
 
 	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	if (asprintf(&all, "%s xcr0=%#" PRIx64, flags ? flags : "", (uint64_t)high << 32 | low) < 0)
+	if (asprintf(&all, "%s xcr0=%#" PRIx64, lz_machine()->flags, (uint64_t)high << 32 | low) <
+	    0)
 		all = NULL;
-	free(flags);
 	return all;
 }
 
@@ -130,17 +111,18 @@ int lz_describe(struct lz_tracer *t, char **argv, char **envp, char *cwd)
 	m->envp = copy_env(envp, t->opt->all_env);
 	m->host = strdup(u.nodename);
 	m->kernel = strdup(u.release);
-	m->cpu = cpuinfo("model name");
+	m->cpu = strdup(lz_machine()->model);
 	m->features = features();
 	/* a recording that follows an exec may begin on another CPU than the first one */
 	t->borrowed.home = t->borrowed.cpu;
 	m->cpu_number = (uint32_t)t->borrowed.home;
 	m->tid = t->tid;
+	m->cpuid = lz_cpuid_collect();
 	m->flow = strdup((const char *const[]){"auto", "full", "hash"}[t->opt->flow]);
 	m->chaos_seed = t->opt->chaos_seed;
 	m->start_time = (uint64_t)time(NULL);
 	m->exit_status = -1;
-	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel || !m->flow)
+	if (!m->program || !m->argv || !m->envp || !m->host || !m->kernel || !m->flow || !m->cpuid)
 		return lz_fail("out of memory");
 	return 0;
 }

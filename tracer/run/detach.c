@@ -2,6 +2,8 @@
 /* Recording has failed: the program goes on by itself. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/calls/filter.h"
+#include "tracer/calls/rseq.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/log/log.h"
@@ -63,11 +65,13 @@ static int fast_stop(struct lz_tracer *t)
 	struct user_regs_struct r;
 	siginfo_t info;
 
-	if (!t->fast.page || ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0 ||
+	if (!t->p.elsewhere || ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0 ||
 	    lz_proc_regs(&t->p, &r) < 0)
 		return 0;
 	int ret = lz_fast_refused(t, &info, &r);
-	return ret ? ret : lz_fast_trap(t, &info, &r);
+	if (!ret)
+		ret = lz_fast_trap(t, &info, &r);
+	return ret ? ret : lz_fast_fault(t, &info, &r);
 }
 
 /* At a stop that the recorder has not seen. */
@@ -250,7 +254,8 @@ static int stand(struct lz_tracer *t)
 {
 	if (t->cur->ended)
 		return 0;
-	if (halt(t) < 0 || drop_fault(t) < 0 || (!t->cur->ended && leave_call(t) < 0))
+	if (lz_wait_really(t) < 0 || halt(t) < 0 || drop_fault(t) < 0 ||
+	    (!t->cur->ended && leave_call(t) < 0))
 		return -1;
 	return t->exec_pending && !t->cur->ended ? new_program(t) : 0;
 }
@@ -290,7 +295,8 @@ static int clean(struct lz_tracer *t)
 		return -1;
 	if (lz_signal_release_in_call(t) < 0 || lz_fast_undispatch(t) < 0 ||
 	    lz_set_clean(t, &t->p, !is_first(t)) < 0 || lz_set_randomized(t, &t->p) < 0 ||
-	    lz_set_undumpable(t, &t->p) < 0 || give_back(t) < 0)
+	    lz_set_undumpable(t, &t->p) < 0 || lz_rseq_release(&t->cur->rseq, &t->p) < 0 ||
+	    lz_filters_release(t, t->cur, &t->p) < 0 || give_back(t) < 0)
 		return -1;
 	return restart(t);
 }

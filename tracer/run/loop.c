@@ -2,6 +2,8 @@
 /* The program's stops, one after the other. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/calls/filter.h"
+#include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/log/log.h"
@@ -48,7 +50,9 @@ static int set_timer(struct lz_tracer *t)
 	long ms = t->cur->sig.armed ? spin_ms(t) : slices ? LZ_SPIN_MS : FLUSH_MS;
 	if (t->sched.chaos.on && t->n_threads > 1)
 		ms = LZ_SPIN_PLAIN_MS;
-	ms = lz_unrecorded_timer(t, ms);
+	ms = lz_mover_timer(t, lz_unrecorded_timer(t, ms));
+	if (t->fast.page && ms > (long)lz_checkpoint_look_ms(t))
+		ms = (long)lz_checkpoint_look_ms(t);
 
 	if (loop.timer_ms == ms)
 		return 0;
@@ -108,6 +112,8 @@ int lz_tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
 	struct lz_thread_signals *s = &t->cur->sig;
+	if (lz_wait_tick(t) < 0)
+		return -1;
 	bool stuck = s->armed ? now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000
 	                      : lz_sched_overdue(t, now);
 
@@ -118,6 +124,8 @@ int lz_tick(struct lz_tracer *t)
 			s->interrupted = true;
 	}
 	let_others_end(t);
+	lz_fast_tick(t);
+	lz_mover_tick(t);
 	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return now - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
@@ -147,6 +155,7 @@ static int flush_at_stop(struct lz_tracer *t)
 	if (!lz_alarmed)
 		return 0;
 	lz_alarmed = 0;
+	lz_mover_tick(t);
 	if (lz_unrecorded_look(t) < 0)
 		return -1;
 	return lz_now() - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
@@ -200,16 +209,22 @@ static int at_exec_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_next_recording(t) < 0 ? -1 : lz_new_image(t);
 }
 
-static int at_call(struct lz_tracer *t)
+/* *SIG: with which signal a call is over that a filter of the program has judged. */
+static int at_call(struct lz_tracer *t, int *sig)
 {
 	struct user_regs_struct r;
 
-	if (lz_proc_regs(&t->p, &r) < 0)
+	if (t->cur->parked ? lz_wait_over(t, &r) < 0 : lz_proc_regs(&t->p, &r) < 0)
 		return -1;
 	loop.last_ip = r.rip;
 	if (t->exec_pending)
 		return at_exec_exit(t, &r);
-	return t->cur->call.inside ? lz_call_exit(t, &r) : lz_call_entry(t, &r);
+	if (!t->cur->call.inside)
+		return lz_call_entry(t, &r);
+	if (lz_call_exit(t, &r) < 0)
+		return -1;
+	*sig = lz_filter_signal(t);
+	return *sig < 0 ? -1 : 0;
 }
 
 /* The old address space is gone, its last markers are still in the buffer. */
@@ -291,8 +306,7 @@ static int at_exit_event(struct lz_tracer *t)
 		loop.last_ip = lz_fast_shown(t, &r);
 	if (lz_stream_push(t) < 0)
 		return -1;
-	if (t->cur->call.inside && t->cur->call.nr == SYS_exit && t->n_threads > 1 &&
-	    !t->sched.dying)
+	if (t->cur->call.inside && t->cur->call.ends_thread && t->n_threads > 1 && !t->sched.dying)
 		return lz_thread_end(t);
 	t->sched.dying = true;
 	return 0;
@@ -381,13 +395,13 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 	default: return 0;
 	}
 	if (stopsig == (SIGTRAP | 0x80))
-		return at_call(t);
+		return at_call(t, sig);
 	return lz_signal_stop(t, stopsig, sig);
 }
 
 static int resume(struct lz_tracer *t, int request, int sig)
 {
-	if (t->cur->has_pending_status || t->cur->ended)
+	if (t->cur->has_pending_status || t->cur->ended || t->cur->parked)
 		return 0;
 	request = lz_fast_resume(t, request);
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)

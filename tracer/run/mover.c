@@ -9,8 +9,8 @@
 #include "tracer/state/pair.h"
 #include "tracer/state/process.h"
 
-#include <common/clock.h>
-#include <common/thread.h>
+#include <common/base/clock.h>
+#include <common/base/thread.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <lizard/error.h>
@@ -269,11 +269,14 @@ static void destroy(struct lz_mover *m)
 	free(m);
 }
 
-int lz_mover_start(struct lz_tracer *t)
+void lz_mover_begin(struct lz_tracer *t)
 {
 	t->crowded = CPU_COUNT(&t->borrowed.given) < 2;
-	if (t->crowded)
-		return 0;
+	t->mover_due = t->crowded ? 0 : lz_now() + LOOK_MS * 1000000ULL;
+}
+
+static int start(struct lz_tracer *t)
+{
 	struct lz_mover *m = calloc(1, sizeof *m);
 
 	if (!m)
@@ -292,10 +295,26 @@ int lz_mover_start(struct lz_tracer *t)
 	return 0;
 }
 
+/* Before its first look it would do nothing. */
+void lz_mover_tick(struct lz_tracer *t)
+{
+	if (!t->mover_due || lz_now() < t->mover_due)
+		return;
+	t->mover_due = 0;
+	if (start(t) < 0)
+		lz_debug("the program stays on its CPU: %s", lz_error());
+}
+
+long lz_mover_timer(const struct lz_tracer *t, long ms)
+{
+	return t->mover_due && ms > LOOK_MS ? LOOK_MS : ms;
+}
+
 void lz_mover_stop(struct lz_tracer *t)
 {
 	struct lz_mover *m = t->mover;
 
+	t->mover_due = 0;
 	if (!m)
 		return;
 	t->mover = NULL;

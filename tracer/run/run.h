@@ -50,9 +50,12 @@ int lz_launch(struct lz_tracer *t);
 void lz_pin(struct lz_tracer *t);
 
 /* mover.c */
-/* From now on a thread moves the calling one and the program, together, to a CPU that is idle when
- * others crowd theirs. */
-int lz_mover_start(struct lz_tracer *t);
+/* A thread will move the calling one and the program, together, to a CPU that is idle when others
+ * crowd theirs. It starts when the program has run for a while, */
+void lz_mover_begin(struct lz_tracer *t);
+/* at one of these; which must come every MS at most, or as often as this says. */
+void lz_mover_tick(struct lz_tracer *t);
+long lz_mover_timer(const struct lz_tracer *t, long ms);
 /* Nothing is moved any more. Without a mover: nothing to do. */
 void lz_mover_stop(struct lz_tracer *t);
 

@@ -30,7 +30,7 @@ static int leave(struct lz_tracer *t, bool in_call)
 	if (in_call) {
 		cur->in_call = true;
 		cur->regs = cur->call.entry;
-		return cur->blocked.n ? 0 : lz_blocked_take(t);
+		return 0;
 	}
 	cur->ready = true;
 	return lz_proc_regs(&t->p, &cur->regs) < 0 ? -1 : lz_thread_save_xstate(t);
@@ -116,7 +116,12 @@ static int enter(struct lz_tracer *t)
 	struct lz_thread *cur = t->cur;
 	struct user_regs_struct r;
 
-	if (lz_proc_regs(&t->p, &r) < 0 || take_pointer(t, &r) < 0)
+	/* it stands where it has been left */
+	if (cur->parked)
+		r = cur->call.entry;
+	else if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	if (take_pointer(t, &r) < 0)
 		return -1;
 	t->b.ev.has_regs = true;
 	t->b.ev.regs = cur->regs;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The next tracer's side of a handover: takes the parked process and records it. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/filter.h"
+#include "tracer/calls/rseq.h"
+#include "tracer/filters/filters.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
@@ -14,8 +17,8 @@
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"
 
-#include <common/array.h>
-#include <common/cleanup.h>
+#include <common/base/array.h>
+#include <common/base/cleanup.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
@@ -44,6 +47,8 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 	t->p.syscall_insn = h->was.syscall_insn;
 	t->borrowed.personality = h->old_personality;
 	t->borrowed.personality_set = h->personality_set;
+	lz_cpuid_cache_set(&h->cpuid);
+	lz_machine_set(&h->machine);
 	return lz_threads_begin(t) < 0 ? -1 : lz_tracers_forget(&t->p);
 }
 
@@ -134,8 +139,9 @@ static int make_recording(struct lz_tracer *t)
 		return lz_fail("there are too many recordings of a process %u", t->tid);
 	t->hash_told = false;
 	lz_writer_beside(t);
-	snprintf(path, sizeof(path), "%s/processes/.files", t->follow.root);
-	return lz_what_to_keep(t) < 0 ? -1 : lz_writer_share_copies(t->w, path);
+	snprintf(path, sizeof(path), "%s/processes/" LZ_RUN_COPIES, t->follow.root);
+	lz_writer_share_copies(t->w, path);
+	return lz_what_to_keep(t);
 }
 
 int lz_next_recording(struct lz_tracer *t)
@@ -209,6 +215,7 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 	if (unmap_ring(t, h) < 0 || lz_forked_image(t, h->act) < 0 || say_hello(t, h) < 0)
 		return -1;
 	t->borrowed.undumpable = h->undumpable;
+	t->cur->rseq = h->rseq;
 	lz_share_with_others(t); /* its parent may write what they share */
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
@@ -221,11 +228,13 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 
 static int begin(struct lz_tracer *t, const struct lz_handover *h)
 {
-	cpu_set_t cpus;
+	cpu_set_t believed, cpus;
 
 	if (sched_setaffinity(0, sizeof(h->affinity), &h->affinity) < 0)
 		lz_debug("the tracer stays where it is");
 	lz_pin(t);
+	if (sched_getaffinity(h->pid, sizeof(believed), &believed) == 0)
+		t->borrowed.affinity = believed;
 	CPU_ZERO(&cpus);
 	CPU_SET(t->borrowed.cpu, &cpus);
 	sched_setaffinity(h->pid, sizeof(cpus), &cpus);
@@ -259,14 +268,18 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 	if (h->kind != LZ_HANDOVER_WATCH && is_killed(h->pid))
 		return killed_early(t);
 	lz_warn("process %d goes on unrecorded: %s", (int)h->pid, lz_error());
-	if (t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
+	if (t->cur && t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
 		if (h->kind == LZ_HANDOVER_FORK && h->ring)
 			lz_private_ring(&t->p, h->ring, h->traced_addr);
+		lz_detours_release(t, &t->p);
 		lz_armed_release(t, &t->p);
 		t->borrowed.undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
 		lz_set_undumpable(t, &t->p);
-		lz_insn_release(&t->p, t->cpuid_faults);
+		if (h->kind == LZ_HANDOVER_FORK)
+			lz_rseq_release(&h->rseq, &t->p);
+		lz_insn_release(t, &t->p);
 		lz_set_randomized(t, &t->p);
+		lz_filters_release(t, t->cur, &t->p);
 	}
 	lz_stop_again(h->pid, stopped);
 	ptrace(PTRACE_DETACH, h->pid, 0, 0);
@@ -277,11 +290,13 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 }
 
 /* 0: there is nothing to take after all. */
-static int read_handover(int fd, struct lz_handover *h)
+static int read_handover(int fd, struct lz_handover *h, struct lz_thread *th)
 {
 	ssize_t n = recv(fd, h, sizeof(*h), MSG_WAITALL);
 	char end;
 
+	if (n == (ssize_t)sizeof(*h) && lz_filters_take(th, fd) < 0)
+		return -1;
 	/* Then its tracer lets it go. */
 	while (n == (ssize_t)sizeof(*h) && recv(fd, &end, 1, 0) < 0 && errno == EINTR)
 		;
@@ -299,9 +314,10 @@ static int read_handover(int fd, struct lz_handover *h)
 static int watch_first(struct lz_tracer *t, struct lz_handover *h)
 {
 	/* its own children need the affinity that Lizard was given */
-	t->borrowed.affinity = h->affinity;
+	if (sched_getaffinity(h->pid, sizeof(cpu_set_t), &t->borrowed.affinity) < 0)
+		t->borrowed.affinity = h->affinity;
 	t->borrowed.undumpable = h->undumpable;
-	if (lz_set_undumpable(t, &t->p) < 0)
+	if (lz_set_undumpable(t, &t->p) < 0 || lz_rseq_release(&h->rseq, &t->p) < 0)
 		return -1;
 	int ret = lz_watch_until_exec(t);
 	if (ret < 0)
@@ -316,11 +332,12 @@ int lz_trace_handed_over(int state, int news)
 {
 	static struct lz_tracer t;
 	static struct lz_handover h;
+	struct lz_thread filtered = {0};
 	struct lz_trace_result result;
 	struct lz_stopped stopped = {0};
 
 	lz_descriptors_reserve();
-	int got = read_handover(state, &h);
+	int got = read_handover(state, &h, &filtered);
 	if (got <= 0)
 		return got;
 	fcntl(news, F_SETFD, FD_CLOEXEC);
@@ -337,6 +354,7 @@ int lz_trace_handed_over(int state, int news)
 	}
 	if (take(&t, &h) < 0)
 		return give_up(&t, &h, &stopped);
+	lz_filters_inherit(t.cur, &filtered);
 	lz_set_signals(h.pid, false);
 	if (h.kind == LZ_HANDOVER_WATCH) {
 		lz_stop_again(h.pid, &stopped);

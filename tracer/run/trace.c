@@ -52,6 +52,7 @@ static int begin(struct lz_tracer *t)
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
 	if (!t->w || lz_what_to_keep(t) < 0 || lz_follow_begin(t) < 0)
 		return -1;
+	lz_writer_share_copies(t->w, NULL);
 	lz_writer_beside(t);
 	t->t0 = lz_now();
 	return lz_new_image(t);
@@ -151,7 +152,8 @@ static int go_on_alone(struct lz_tracer *t)
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 {
 	lz_counter_allow(false);
-	int ret = lz_mover_start(t) < 0 ? -1 : lz_loop(t);
+	lz_mover_begin(t);
+	int ret = lz_loop(t);
 	lz_mover_stop(t);
 	lz_counter_allow(true);
 

@@ -3,7 +3,9 @@
  * for those that the kernel holds in a call. Those stop when it lets them go, before they can
  * run, and wait for their turn. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/run/run.h"
 #include "tracer/signals/signals.h"
 #include "tracer/state/state.h"
@@ -18,7 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { ASLEEP = 2 };
+enum { ASLEEP = 2, AWAKE = 3 };
 
 /* A futex's word says whether the call will sleep. Should another thread change it before the
  * kernel looks, that is what may happen without us, too. */
@@ -148,7 +150,7 @@ static int halt(struct lz_tracer *t, struct lz_thread *th)
 int lz_turn_halt(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
-	int ret = 0;
+	int ret = lz_wait_others_really(t, 0);
 
 	for (size_t i = 0; i < t->n_threads && ret == 0; i++) {
 		lz_become(t, t->thread[i]);
@@ -267,30 +269,65 @@ static int settle(struct lz_tracer *t)
 	return 0;
 }
 
-/* The current thread sleeps in a call, or has ended. 0: it does not, after all, or nobody else
- * can run. */
+/* What is in memory before the call writes there. It may have been over meanwhile: then that is not
+ * known. 1; 0: it is over, or may be. */
+static int take_output(struct lz_tracer *t)
+{
+	struct lz_thread *cur = t->cur;
+
+	if (cur->blocked.n)
+		return 1;
+	if (lz_shared_lock_enter(t) < 0 || lz_blocked_take(t) < 0)
+		return -1;
+	char state = cur->blocked.n ? lz_thread_state_of(t, cur) : 'S';
+	if (state == 'S' || state == 'D')
+		return 1;
+	lz_blocked_drop(cur);
+	return 0;
+}
+
+/* The current thread sleeps in a call, or has ended. 0: nobody else can run; AWAKE. */
 static int hand_over(struct lz_tracer *t, bool in_call)
 {
 	if (t->sched.chaos.on && settle(t) < 0)
 		return -1;
 	if (t->cur->has_pending_status || !lz_sched_ready(t))
 		return 0;
+	int asleep = in_call ? take_output(t) : 1;
+	if (asleep <= 0)
+		return asleep ? -1 : AWAKE;
 	return lz_switch(t, lz_sched_next(t), in_call) < 0 ? -1 : 1;
+}
+
+/* The current thread stands in front of its call, as long as somebody else can run. */
+static int hand_over_parked(struct lz_tracer *t)
+{
+	int over = hand_over(t, true);
+
+	if (over || t->cur->has_pending_status)
+		return over;
+	over = lz_wait_really(t);
+	return over ? over >> 1 : go_on(t->cur, PTRACE_SYSCALL, 0);
 }
 
 int lz_turn_wait(struct lz_tracer *t, int *status)
 {
 	for (;;) {
 		struct lz_thread *cur = t->cur;
+		int parked = cur->parked ? hand_over_parked(t) : 0;
+		if (parked)
+			return parked;
 		bool ready = lz_sched_ready(t), waits = !cur->ended && lz_call_waits(&cur->call);
 		int got = 0, over = 0;
 
-		if (ready && waits)
+		if (waits && (ready || lz_wait_any(t)))
 			got = !t->sched.chaos.on && will_sleep(t) ? ASLEEP : watch(t, status);
 		else if (t->shared_lock.held && lz_call_may_sleep(&cur->call))
 			got = watch(t, status);
 		if ((got == ASLEEP && waits) || (ready && cur->ended))
 			over = hand_over(t, !cur->ended);
+		if (over == AWAKE)
+			continue;
 		if (over)
 			return over;
 		if (cur->has_pending_status) {
@@ -301,6 +338,8 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 		if (got == ASLEEP || !got) {
 			if (cur->ended || lz_call_may_sleep(&cur->call))
 				lz_shared_lock_leave(t);
+			if ((cur->ended || got == ASLEEP) && lz_wait_others_really(t, 0) < 0)
+				return -1;
 			got = one_stop(t, 0, status);
 		}
 		if (got)

@@ -5,7 +5,7 @@
 #include "tracer/signals/signals.h"
 #include "tracer/state/process.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <lizard/error.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -284,11 +284,11 @@ int lz_signal_undo_force(struct lz_tracer *t, int signo)
 {
 	const struct lz_disposition *act = &t->act[signo];
 	bool blocked = t->cur->sig.blocked >> (signo - 1) & 1;
-	const uint64_t at = lz_scratch(t, &t->p);
 	int64_t ret;
 
 	if (!blocked && act->handler != (uint64_t)(uintptr_t)SIG_IGN)
 		return 0;
+	const uint64_t at = lz_scratch(t, &t->p);
 	if (act->handler &&
 	    (lz_proc_write(&t->p, at, act, sizeof(*act)) < 0 ||
 	     lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, (uint64_t)signo, at, 0, 8, 0, 0) < 0))

@@ -5,6 +5,12 @@
 #ifndef LIZARD_TRACER_CALL_PAGE_H
 #define LIZARD_TRACER_CALL_PAGE_H
 
+#include "tracer/state/call_rules.h"
+
+#include <common/process/code_range.h>
+
+#include <linux/futex.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -12,23 +18,75 @@ enum {
 	LZ_FAST_FDS = 1024,
 	LZ_FAST_THREADS = 1024,
 	LZ_FAST_OUTS = 2,
+	LZ_FAST_NOTE = 32, /* bytes that tell the tracer more than the event */
+	LZ_LOCAL_DISKS = 8,
+	LZ_MAPPED_FILES = 4096,
 	LZ_CODE_RANGES = 8,
-	LZ_FAST_MOST = 64 << 10, /* bytes of a call's output */
-	LZ_FAST_TAKEN = 8 << 10, /* bytes that a call takes */
+	LZ_FAST_MOST = 64 << 10,  /* bytes of a call's output */
+	LZ_FAST_TAKEN = 64 << 10, /* bytes that a call takes */
 	LZ_CALL_LOG = 1 << 20,
-	LZ_STUB_CODE = 0x2000, /* in front of the page */
+	LZ_STUB_CODE = 0x4000, /* in front of the page */
 	LZ_STUB_STACK = 0x1000
 };
 
-/* What a descriptor is known to be good for: none of it waits for anybody. */
-enum { LZ_FD_READ = 1, LZ_FD_WRITE = 2, LZ_FD_LIST = 4, LZ_FD_CLOSE = 8 };
+/* What a descriptor is known to be good for: none of it waits for anybody. WAITS: it need not be
+ * looked at again. */
+enum { LZ_FD_READ = 1, LZ_FD_WRITE = 2, LZ_FD_LIST = 4, LZ_FD_CLOSE = 8, LZ_FD_WAITS = 128 };
 
-/* What the stub knows of a system call. The lengths are sizes, or the result where they are 0. */
+/* What is known of one that may wait, and can be told not to: in the bits of LZ_FD_KIND. */
+enum lz_fd_kind {
+	LZ_KIND_NONE,
+	LZ_KIND_PIPE,
+	LZ_KIND_COUNTER,     /* of eventfd() or timerfd_create() */
+	LZ_KIND_UNIX_STREAM, /* a socket */
+	LZ_KIND_DATAGRAM,    /* the same */
+	LZ_KIND_STREAM       /* the same */
+};
+enum { LZ_FD_KIND_SHIFT = 4, LZ_FD_KIND = 7 << LZ_FD_KIND_SHIFT };
+static inline __attribute__((always_inline)) enum lz_fd_kind lz_kind_of(uint8_t fd)
+{
+	return (enum lz_fd_kind)((fd & LZ_FD_KIND) >> LZ_FD_KIND_SHIFT);
+}
+
+/* A call that may wait is tried without waiting (tracer/stub/try.c). The first ones are told that by
+ * a descriptor of a known kind. */
+enum lz_fast_try {
+	LZ_TRY_NONE,
+	LZ_TRY_READ,
+	LZ_TRY_READV,
+	LZ_TRY_WRITE,
+	LZ_TRY_WRITEV,
+	LZ_TRY_RECVFROM,
+	LZ_TRY_RECVMSG,
+	LZ_TRY_SENDTO,
+	LZ_TRY_SENDMSG,
+	LZ_TRY_ACCEPT,
+	LZ_TRY_POLL,
+	LZ_TRY_PPOLL,
+	LZ_TRY_SELECT,
+	LZ_TRY_PSELECT,
+	LZ_TRY_EPOLL,
+	LZ_TRY_FUTEX
+};
+static inline __attribute__((always_inline)) bool lz_try_of_kind(uint8_t try)
+{
+	return try >= LZ_TRY_READ && try <= LZ_TRY_ACCEPT;
+}
+
+/* Read and write may go by a descriptor that waits for nobody instead, all others not. */
+static inline __attribute__((always_inline)) bool lz_only_tried(uint8_t try)
+{
+	return try && try != LZ_TRY_READ && try != LZ_TRY_WRITE;
+}
+
+/* What the stub knows of a system call. The lengths are sizes, or the result where they are 0. What
+ * the rule says of output is not among them. */
 struct lz_fast_call {
 	uint8_t may;   /* be made by the stub */
 	uint8_t fd;    /* what its first argument must be good for; 0: it is no descriptor */
-	uint8_t close; /* its first argument is no descriptor any more */
+	uint8_t rule;  /* enum lz_fast_rule */
 	uint8_t takes; /* 1 + the number of the argument that points to what it takes; 0: nothing */
+	uint8_t try;   /* enum lz_fast_try */
 	uint8_t n_outs;
 	uint8_t most; /* where a length is the result: the argument that limits it */
 	struct {
@@ -41,9 +99,12 @@ struct lz_fast_call {
  * called with __lizard_pos set. What is not known is believed if both agree. */
 enum lz_site_kind { LZ_SITE_ANY, LZ_SITE_MARKERS, LZ_SITE_PLAIN, LZ_SITE_KINDS };
 
-enum { LZ_CALL_UNREAD = 1 }; /* its output is not in the record */
+/* UNREAD: its output is not in the record. PIECES: the record says itself where its output is. */
+enum { LZ_CALL_UNREAD = 1, LZ_CALL_PIECES = 2 };
 
-/* In the log, with the bytes of its output and of what it took behind it; a multiple of 8 bytes. */
+/* In the log, with the bytes of its output and of what it took behind it, and then what the tracer
+ * has to know besides: lz_fast_note(). A multiple of 8 bytes. With PIECES a 64-bit count is behind it,
+ * so many pieces, and then their bytes. */
 struct lz_call_record {
 	uint32_t len; /* of all */
 	uint16_t nr, flags;
@@ -53,9 +114,75 @@ struct lz_call_record {
 	int64_t result;
 };
 
-/* Code that has been changed: a call that takes it from the program is made with a stop. */
-struct lz_code_range {
-	uint64_t start, end;
+/* Memory that a call has written or taken. */
+struct lz_call_piece {
+	uint64_t addr, len;
+};
+enum {
+	LZ_CALL_PIECES_MAX = 1032,    /* the most iovecs, and what is around them */
+	LZ_TRY_MOST = 64 << 10,       /* bytes of all */
+	LZ_TRY_ROOM = 2 * LZ_TRY_MOST /* in the log, for one call */
+};
+_Static_assert(LZ_CALL_PIECES_MAX * sizeof(struct lz_call_piece) + LZ_TRY_MOST +
+                       sizeof(struct lz_call_record) + 16 <=
+                   LZ_TRY_ROOM,
+               "a call has room");
+
+/* How many of the first pieces are structures that say where the bytes are that a call takes: not
+ * in the record themselves. */
+static inline __attribute__((always_inline)) uint32_t lz_try_headers(uint8_t try)
+{
+	return try == LZ_TRY_WRITEV ? 1 : try == LZ_TRY_SENDMSG ? 2 : 0;
+}
+static inline __attribute__((always_inline)) bool lz_try_takes(uint8_t try)
+{
+	return try == LZ_TRY_WRITE || try == LZ_TRY_WRITEV || try == LZ_TRY_SENDTO ||
+	       try == LZ_TRY_SENDMSG;
+}
+
+/* What a record is of that tells of no call but of an rdtsc. Behind it is a struct lz_counter_entry:
+ * the registers, as the instruction has left them. */
+enum { LZ_CALL_RDTSC = 0xffff };
+struct lz_counter_regs {
+	uint64_t rax, rdx, rcx, rsi, rdi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, eflags,
+	    rsp;
+};
+struct lz_counter_entry {
+	struct lz_counter_regs regs;
+	uint64_t fs_base, gs_base, cs, ss, ds, es, fs, gs;
+};
+
+/* The counter is TSC when CLOCK_MONOTONIC_RAW is NS, and so many cycles << 32 pass in a ns. */
+struct lz_counter {
+	uint64_t tsc, ns, scale; /* scale 0: not known */
+	uint64_t last;           /* what was told last */
+};
+static inline __attribute__((always_inline)) uint64_t lz_counter_at(const struct lz_counter *c,
+                                                                    uint64_t ns)
+{
+	return c->tsc + (uint64_t)((unsigned __int128)(ns - c->ns) * c->scale >> 32);
+}
+
+static inline __attribute__((always_inline)) uint32_t lz_mapped_slot(uint64_t dev, uint64_t ino)
+{
+	return (uint32_t)(((dev << 32 ^ dev >> 32 ^ ino) * 0x9e3779b97f4a7c15) >> 40) %
+	       LZ_MAPPED_FILES;
+}
+
+/* What lies at the end of the stub's stack: the program's registers before a call. */
+struct lz_stub_saved {
+	uint64_t r15, r14, r13, r12, rbp, rbx, rax, rdi, rsi, rdx, r10, r8, r9, eflags;
+};
+
+/* Threads that stand in front of a wait for a futex, instead of being in it: whoever wakes one
+ * changes its state. */
+enum { LZ_PARKED = 64 };
+enum lz_parked_state { LZ_WAITS, LZ_WAITS_NOT };
+struct lz_futex_wait {
+	uint64_t at;     /* the futex; 0: nobody */
+	uint64_t ticket; /* the least has waited longest */
+	uint32_t bits;
+	uint32_t state; /* enum lz_parked_state */
 };
 
 struct lz_call_page {
@@ -67,11 +194,19 @@ struct lz_call_page {
 	uint32_t kind;   /* 32: enum lz_site_kind */
 	uint8_t stack[LZ_STUB_STACK] __attribute__((aligned(64)));
 	/* Set by the tracer */
-	uint32_t go;       /* calls may be made */
-	uint32_t guard;    /* bytes of a marker buffer */
-	uint64_t ring;     /* the present one; 0: there are no markers */
-	uint64_t pos_addr; /* the thread's __lizard_pos; 0: none */
+	uint32_t go;        /* calls may be made */
+	uint32_t tries;     /* and tried without waiting */
+	uint32_t guard;     /* bytes of a marker buffer */
+	uint64_t ring;      /* the present one; 0: there are no markers */
+	uint64_t pos_addr;  /* the thread's __lizard_pos; 0: none */
+	uint32_t cpu, node; /* what getcpu tells */
+	struct lz_counter counter;
+	/* A call that takes from here is made with a stop. */
 	struct lz_code_range code[LZ_CODE_RANGES];
+	uint64_t local[LZ_LOCAL_DISKS];  /* devices whose files wait for nobody; 0: none */
+	uint8_t mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file */
+	uint32_t parked_end;             /* no place behind it is taken */
+	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
 	uint32_t busy; /* a call is under way */
 	uint32_t head; /* of the log: what is behind it is free */
@@ -81,10 +216,49 @@ struct lz_call_page {
 	uint8_t log[LZ_CALL_LOG] __attribute__((aligned(4096)));
 };
 
+static inline __attribute__((always_inline)) struct lz_futex_wait *
+lz_longest_parked(struct lz_call_page *p, uint64_t at, uint32_t bits)
+{
+	struct lz_futex_wait *found = 0;
+
+	for (uint32_t i = 0; i < p->parked_end && i < LZ_PARKED; i++) {
+		struct lz_futex_wait *w = &p->parked[i];
+
+		if (w->at == at && w->bits & bits && w->state == LZ_WAITS &&
+		    (!found || w->ticket < found->ticket))
+			found = w;
+	}
+	return found;
+}
+
+/* A call of futex() with ARGS has woken RESULT threads in the kernel, which have waited longer. How
+ * many are there with those that stand here? */
+static inline __attribute__((always_inline)) int64_t
+lz_wake_parked(struct lz_call_page *p, const uint64_t *args, int64_t result)
+{
+	const uint32_t op = (uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK;
+	const uint32_t bits = op == FUTEX_WAKE ? UINT32_MAX : (uint32_t)args[5];
+	struct lz_futex_wait *w;
+
+	if ((op != FUTEX_WAKE && op != FUTEX_WAKE_BITSET) || !(args[1] & FUTEX_PRIVATE_FLAG))
+		return result;
+	/* the kernel wakes one before it counts */
+	while ((!result || result < (int32_t)args[2]) &&
+	       (w = lz_longest_parked(p, args[0], bits))) {
+		uint32_t waits = LZ_WAITS;
+
+		result += __atomic_compare_exchange_n(&w->state, &waits, LZ_WAITS_NOT, false,
+		                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	}
+	return result;
+}
+
 /* The code, LZ_STUB_CODE bytes at most, which works wherever the page is right behind it. */
 extern const uint8_t __start_lz_stub[], __stop_lz_stub[];
 /* The entry for LZ_SITE_ANY, and how far it is to the one of the next kind. */
 extern const uint8_t lz_stub_entry[], lz_stub_trap[];
+/* The same for the sites of rdtsc. */
+extern const uint8_t lz_stub_counter[];
 enum { LZ_STUB_ENTRY = 16 };
 
 #endif

@@ -4,10 +4,10 @@
 #define LIZARD_TRACER_TRACER_H
 
 #include "tracer/state/call_page.h"
-#include "tracer/state/sites.h"
 #include "tracer/state/vmas.h"
 
-#include <common/clock.h>
+#include <common/base/clock.h>
+#include <common/process/sites.h>
 #include <lizard/marker.h>
 #include <lizard/proc.h>
 #include <lizard/recording.h>
@@ -21,6 +21,7 @@
 enum {
 	LZ_STUB_LEN = 0x10000,
 	LZ_STUB_SCRATCH = 0x1000, /* in it: what calls that are made for us read */
+	LZ_STUB_CPUID = 0x8000,   /* in it: code/cpuid_sites.c */
 	LZ_RING_LEN = LZ_RING_SIZE + LZ_SINK_PAD,
 	LZ_SLICE_MS = 20,
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
@@ -94,6 +95,9 @@ struct lz_call {        /* the system call under way */
 	bool int80;     /* made through the 32-bit gate */
 	bool forced;    /* not made: the program gets forced_result */
 	int64_t forced_result;
+	bool filtered;     /* a filter of the program has decided that: */
+	uint32_t verdict;  /* SECCOMP_RET_*, with its data */
+	bool ends_thread;  /* exit, or a filter has made one of it */
 	bool made_private; /* mmap of a file that was asked for as shared */
 	uint64_t nr, args[6];
 	uint64_t ip;
@@ -104,12 +108,20 @@ struct lz_call {        /* the system call under way */
 	uint64_t held_since;          /* first seen in an uninterruptible wait, lz_now(); 0: not */
 };
 
+/* What a thread has registered by rseq(2); at 0: nothing. */
+struct lz_rseq {
+	uint64_t at;
+	uint32_t len, sig;
+};
+
 /* Memory that a call under way may write, as it was before the kernel could. */
 struct lz_blocked {
 	struct lz_write *a;
 	uint32_t n, room;
 	uint8_t *bytes;
 };
+
+struct lz_filter;
 
 struct lz_thread {
 	uint32_t tid;
@@ -125,7 +137,12 @@ struct lz_thread {
 	/* It makes system calls without a stop, those that the kernel lets through. */
 	bool fast;
 	bool dispatched; /* and the kernel reports the others */
-	uint32_t slot;   /* of its selector */
+	/* Where it stands in front of a call that was reported: rcx and r11 are as behind it. */
+	uint64_t refused_at;
+	uint32_t slot; /* of its selector */
+	/* It stands in front of a wait for a futex, calls/fast_wait.c: 1 + its place; 0: it does not. */
+	uint32_t parked;
+	uint64_t parked_since; /* ticks */
 	uint64_t priority;
 	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
 	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
@@ -138,6 +155,13 @@ struct lz_thread {
 	struct lz_blocked blocked;
 	struct lz_thread_signals sig;
 	struct lz_call call;
+	struct lz_rseq rseq;
+	uint32_t tsc_mode; /* what it has set by PR_SET_TSC; 0: not known yet */
+	/* The latest filter of its system calls, filters/filters.h; NULL: none. */
+	struct lz_filter *filter;
+	bool strict; /* SECCOMP_MODE_STRICT instead */
+	bool
+	    no_new_privs; /* it believes to have that, as another thread has given it its filters */
 	/* The registers at the last instant that a position names well: instant.c. */
 	struct user_regs_struct at;
 	bool at_valid;
@@ -177,6 +201,12 @@ struct lz_armed {
 	struct lz_places at[LZ_ARMED_KINDS];
 };
 
+enum { LZ_GUESSES = 256 };
+struct lz_guess {
+	int8_t fast;   /* yes, if it is not negative */
+	uint8_t waits; /* how often what came then would have waited */
+};
+
 /* System calls without a stop: calls/fast.c. */
 struct lz_fast {
 	bool refused;              /* they cannot be had here */
@@ -186,12 +216,28 @@ struct lz_fast {
 	struct lz_sites sites;
 	unsigned
 	    wanted; /* calls that could have been made without a stop, before there was a page */
-	unsigned n_slots; /* threads that have had one */
-	bool no_fds;      /* somebody else changes the program's descriptors */
-	/* Was the stop after the one at such an address one that a fast thread would have had? */
-	int8_t foresight[256];
-	uint64_t last_ip, n_taken, n_taken_before;
-	uint64_t unfit[64]; /* sites that cannot be changed, by their addresses */
+	unsigned n_slots;   /* threads that have had one */
+	bool no_fds;        /* somebody else changes the program's descriptors */
+	bool leased;        /* the program waits for itself where it opens files */
+	uint32_t n_objects; /* mapped files that the stub knows of */
+	bool ended;         /* the program is let go */
+	uint64_t n_parked;  /* waits without the kernel */
+	uint64_t n_ticks;   /* looks at these */
+	/* Was the stop after such a call one that a fast thread would have had? */
+	struct lz_guess foresight[LZ_GUESSES];
+	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */
+	uint64_t n_taken, n_taken_before;
+	uint64_t n_refused;           /* calls of fast threads that had a stop */
+	bool could;                   /* the call with a stop could have been made without one */
+	uint64_t n_of[LZ_FAST_CALLS]; /* of n_taken, by their numbers */
+	uint64_t stops_of[LZ_FAST_CALLS]; /* calls with stops */
+	uint64_t n_rdtsc;                 /* the others of n_taken */
+	uint64_t unfit[64];               /* sites that cannot be changed, by their addresses */
+	/* Read when the image was new; how the time is scaled to the counter. */
+	struct lz_counter_pair {
+		uint64_t tsc, ns;
+	} counter_first;
+	struct lz_counter counter;
 };
 
 struct lz_pages;
@@ -237,7 +283,9 @@ struct lz_borrowed {
 	cpu_set_t given;      /* before the tracer and the program were put on one CPU, */
 	_Atomic int cpu;      /* this one; */
 	int home;             /* it was this one when the recording began */
-	pid_t tracer;         /* the tracer's thread */
+	/* The one that the program is told, one of those that it believes to have; and its node. */
+	uint32_t told_cpu, told_node;
+	pid_t tracer; /* the tracer's thread */
 	pthread_mutex_t moving;
 	bool undumpable; /* the program believes so */
 };
@@ -263,6 +311,7 @@ struct lz_tracer {
 	struct lz_thread *cur;    /* the one that has the turn */
 	_Atomic uint32_t running; /* its number, for the mover */
 	struct lz_mover *mover;   /* NULL: none */
+	uint64_t mover_due;       /* when it starts, ns; 0: not any more */
 	uint32_t born;            /* a thread that the call under way has made; 0: none */
 	struct lz_sched sched;
 	struct lz_writer *w;
@@ -273,6 +322,8 @@ struct lz_tracer {
 	uint64_t next_event, map_id;
 	struct lz_vmas vmas;
 	uint64_t brk, stack_start; /* stack_start: where the program's arguments are */
+	/* Where the dynamic linker is; without one, where the program begins. 0: not known. */
+	uint64_t linker;
 	struct lz_stream s;
 	struct lz_disposition act[LZ_SIGNALS];
 	struct lz_pages *pages;

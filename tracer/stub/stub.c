@@ -6,14 +6,12 @@
  * What is left of this is what a system call leaves. Neither the program's stack nor any other
  * register is touched. It is compiled without vector registers, constants in memory and calls of
  * a library (tracer/build.mk), and copied into the program. */
-#include "tracer/state/call_page.h"
+#include "tracer/stub/descriptors.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stddef.h>
-
-#define STUB __attribute__((section("lz_stub")))
-#define INLINE static inline __attribute__((always_inline))
+#include <time.h>
 
 _Static_assert(offsetof(struct lz_call_page, site) == 0 &&
                    offsetof(struct lz_call_page, back) == 8 &&
@@ -21,12 +19,11 @@ _Static_assert(offsetof(struct lz_call_page, site) == 0 &&
                    offsetof(struct lz_call_page, rsp) == 24 &&
                    offsetof(struct lz_call_page, kind) == 32 &&
                    offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 &&
-                   LZ_STUB_CODE == 0x2000,
+                   LZ_STUB_CODE == 0x4000,
                "the assembly part has these numbers");
 
-#define PAGE "__start_lz_stub+0x2000"
-/* The result of lz_stub_call(): 0: the call is to be made with a stop, 1: it has been made,
- * 2: and the tracer is to look at once. */
+#define PAGE "__start_lz_stub+0x4000"
+/* The registers that C code may use are saved for a fault of its: lz_fast_fault(). */
 __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         ".globl lz_stub_entry, lz_stub_trap\n"
         ".balign 16\n"
@@ -50,11 +47,18 @@ __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         "	pushq %rsi\n"
         "	pushq %rdi\n"
         "	pushq %rax\n"
+        "	movq %rsp, %rsi\n"
+        "	pushq %rbx\n"
+        "	pushq %rbp\n"
+        "	pushq %r12\n"
+        "	pushq %r13\n"
+        "	pushq %r14\n"
+        "	pushq %r15\n"
         "	cld\n"
         "	leaq " PAGE "(%rip), %rdi\n"
-        "	movq %rsp, %rsi\n"
         "	movq %r15, %rdx\n"
         "	call lz_stub_call\n"
+        "	addq $48, %rsp\n"
         "	movq " PAGE "+8(%rip), %rcx\n"
         "	cmpl $1, %eax\n"
         "	je 2f\n"
@@ -78,30 +82,63 @@ __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         "	jmp *" PAGE "+16(%rip)\n"
         ".popsection\n");
 
-INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
-{
-	__atomic_store_n(&p->busy, busy, __ATOMIC_SEQ_CST);
-}
-
-INLINE int64_t make(const uint64_t *regs)
-{
-	register uint64_t r10 __asm__("r10") = regs[4];
-	register uint64_t r8 __asm__("r8") = regs[5];
-	register uint64_t r9 __asm__("r9") = regs[6];
-	int64_t result;
-
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(regs[0]), "D"(regs[1]), "S"(regs[2]), "d"(regs[3]), "r"(r10),
-	                   "r"(r8), "r"(r9)
-	                 : "rcx", "r11", "memory");
-	return result;
-}
-
-INLINE void copy(uint8_t *to, uint64_t from, uint64_t n)
-{
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-}
+/* The same for rdtsc: the address behind the site is in rax, the one behind the detour's own
+ * instruction in rdx. All registers go into the log. */
+__asm__(".pushsection lz_stub,\"ax\",@progbits\n"
+        ".globl lz_stub_counter\n"
+        ".balign 16\n"
+        "lz_stub_counter:\n"
+        "	movl $0, " PAGE "+32(%rip)\n"
+        "	jmp 3f\n"
+        ".balign 16\n"
+        "	movl $1, " PAGE "+32(%rip)\n"
+        "	jmp 3f\n"
+        ".balign 16\n"
+        "	movl $2, " PAGE "+32(%rip)\n"
+        "3:	movq %rax, " PAGE "(%rip)\n"
+        "	movq %rdx, " PAGE "+8(%rip)\n"
+        "	movq %rsp, " PAGE "+24(%rip)\n"
+        "	leaq " PAGE "+0x1040(%rip), %rsp\n"
+        "	pushq " PAGE "+24(%rip)\n"
+        "	pushfq\n"
+        "	pushq %r15\n"
+        "	pushq %r14\n"
+        "	pushq %r13\n"
+        "	pushq %r12\n"
+        "	pushq %rbp\n"
+        "	pushq %rbx\n"
+        "	pushq %r11\n"
+        "	pushq %r10\n"
+        "	pushq %r9\n"
+        "	pushq %r8\n"
+        "	pushq %rdi\n"
+        "	pushq %rsi\n"
+        "	pushq %rcx\n"
+        "	pushq %rdx\n"
+        "	pushq %rax\n"
+        "	cld\n"
+        "	leaq " PAGE "(%rip), %rdi\n"
+        "	movq %rsp, %rsi\n"
+        "	call lz_stub_rdtsc\n"
+        "	movq " PAGE "+8(%rip), %rdx\n"
+        "	testl %eax, %eax\n"
+        "	jne 1f\n"
+        "	subq $2, %rdx\n"
+        "1:	movq %rdx, " PAGE "+16(%rip)\n"
+        "	popq %rax\n"
+        "	popq %rdx\n"
+        "	popq %rcx\n"
+        "	popq %rsi\n"
+        "	popq %rdi\n"
+        "	popq %r8\n"
+        "	popq %r9\n"
+        "	popq %r10\n"
+        "	popq %r11\n"
+        "	addq $48, %rsp\n" /* rbx, rbp, r12 to r15 are as they were */
+        "	popfq\n"
+        "	movq " PAGE "+24(%rip), %rsp\n"
+        "	jmp *" PAGE "+16(%rip)\n"
+        ".popsection\n");
 
 /* Nothing is stored there yet. */
 INLINE bool is_pointer(const struct lz_call_page *p, uint64_t at)
@@ -123,20 +160,12 @@ INLINE bool find_marker(const struct lz_call_page *p, uint64_t r15, uint64_t *ma
 	return (p->kind != LZ_SITE_ANY || *marker == r15) && is_pointer(p, *marker);
 }
 
-INLINE bool is_changed_code(const struct lz_call_page *p, uint64_t start, uint64_t len)
-{
-	for (int i = 0; i < LZ_CODE_RANGES; i++)
-		if (start < p->code[i].end && start + len > p->code[i].start)
-			return true;
-	return false;
-}
-
 /* How many bytes the call may put into the log; UINT64_MAX: too many. */
 INLINE uint64_t most_of(const struct lz_call_page *p, const struct lz_fast_call *c,
                         const uint64_t *args)
 {
 	const uint64_t limit = args[c->most];
-	uint64_t sum = 0;
+	uint64_t special, sum = LZ_FAST_NOTE + lz_fast_special(c->rule, args, &special);
 
 	if (c->takes)
 		return limit <= LZ_FAST_TAKEN && !is_changed_code(p, args[c->takes - 1], limit)
@@ -164,24 +193,76 @@ INLINE uint32_t add_bytes(const struct lz_fast_call *c, const uint64_t *args, in
 	for (int i = 0; i < c->n_outs; i++) {
 		uint64_t n = c->out[i].size ? c->out[i].size : (uint64_t)result;
 
+		/* a length may be asked for alone */
+		if (!c->out[i].size && n > args[c->most])
+			n = args[c->most];
 		if (!args[c->out[i].arg])
 			continue;
 		copy(to + done, args[c->out[i].arg], n);
 		done += (uint32_t)n;
 	}
+	uint64_t at, n = lz_fast_special(c->rule, args, &at);
+	if (at && n) {
+		copy(to + done, at, n);
+		done += (uint32_t)n;
+	}
 	return done;
 }
 
-/* REGS: the number and the six arguments; the result replaces the number. */
-uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15) STUB;
+/* The mask is asked for again: what the program has given may be written over. */
+INLINE uint32_t add_note(uint8_t rule, const uint64_t *args, int64_t result, uint8_t *to)
+{
+	const uint32_t n = lz_fast_note(rule, args, result);
+
+	if (n && rule == LZ_RULE_MASK)
+		call4(SYS_rt_sigprocmask, SIG_BLOCK, 0, (uint64_t)to, n);
+	else if (n)
+		copy(to, args[1], n);
+	return n;
+}
+
+/* A signal that waits and is let in comes before the call returns. */
+INLINE bool may_let_signals_in(const uint64_t *args)
+{
+	uint64_t pending = 0;
+
+	if (!args[1] || args[0] == SIG_BLOCK)
+		return false;
+	return call4(SYS_rt_sigpending, (uint64_t)&pending, sizeof(pending), 0, 0) != 0 || pending;
+}
+
+/* The one on which it runs is of no interest. */
+INLINE void show_cpu(const struct lz_call_page *p, const uint64_t *args)
+{
+	if (args[0])
+		*(volatile uint32_t *)args[0] = p->cpu;
+	if (args[1])
+		*(volatile uint32_t *)args[1] = p->node;
+}
+
+/* Is it a call that is tried without waiting? */
+INLINE bool is_try(const struct lz_call_page *p, const struct lz_fast_call *c, const uint64_t *args)
+{
+	if (!c->try || !p->tries)
+		return false;
+	if (!lz_try_of_kind(c->try))
+		return true;
+	const uint8_t fd = args[0] < LZ_FAST_FDS ? p->fd[args[0]] : 0;
+	return lz_kind_of(fd) != LZ_KIND_NONE || (lz_only_tried(c->try) && fd & c->fd);
+}
+
 uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 {
 	const uint64_t nr = regs[0], *args = regs + 1;
 	const struct lz_fast_call *c = &p->call[nr < LZ_FAST_CALLS ? nr : 0];
 	uint64_t marker, most;
 
-	if (!p->go || nr >= LZ_FAST_CALLS || !c->may)
+	if (!p->go || nr >= LZ_FAST_CALLS || !c->may || !lz_fast_allows(c->rule, args))
 		return 0;
+	if (is_try(p, c, args))
+		return find_marker(p, r15, &marker) ? lz_stub_try(p, regs, marker) : LZ_STOP;
+	if (lz_only_tried(c->try))
+		return LZ_STOP;
 	if (c->fd && (args[0] >= LZ_FAST_FDS || !(p->fd[args[0]] & c->fd)))
 		return 0;
 	most = most_of(p, c, args);
@@ -190,17 +271,20 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	/* From here on the tracer leaves the log where it is. */
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (head > LZ_CALL_LOG || most + sizeof(struct lz_call_record) + 8 > LZ_CALL_LOG - head) {
+	if (head > LZ_CALL_LOG || most + sizeof(struct lz_call_record) + 8 > LZ_CALL_LOG - head ||
+	    !is_safe(p, c->rule, args) || (c->rule == LZ_RULE_MASK && may_let_signals_in(args))) {
 		set_busy(p, 0);
 		return 0;
 	}
 	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
 	for (int i = 0; i < 6; i++)
 		r->args[i] = args[i];
-	if (c->close)
-		p->fd[args[0]] = 0;
+	forget_fd(p, c->rule, args);
 	int64_t result = make(regs);
 	regs[0] = (uint64_t)result;
+	note_fd(p, c->rule, args, result);
+	if (nr == SYS_getcpu && result == 0)
+		show_cpu(p, args);
 	uint32_t n = sizeof(*r);
 	r->flags = result == -EFAULT ? LZ_CALL_UNREAD : 0;
 	r->nr = (uint16_t)nr;
@@ -208,8 +292,61 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	r->marker = marker;
 	r->result = result;
 	n += add_bytes(c, args, result, (uint8_t *)(r + 1));
+	n += add_note(c->rule, args, result, (uint8_t *)r + n);
 	r->len = (n + 7) & ~7u;
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
 	set_busy(p, 0);
-	return result == -EFAULT ? 2 : 1;
+	return result == -EFAULT ? LZ_LOOK : LZ_MADE;
+}
+
+INLINE int64_t clock_now(uint64_t now[2])
+{
+	return call4(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, (uint64_t)now, 0, 0);
+}
+
+/* A program may set these without a system call: wrfsbase. */
+INLINE void read_segments(struct lz_counter_entry *e)
+{
+	__asm__ volatile("rdfsbase %0" : "=r"(e->fs_base));
+	__asm__ volatile("rdgsbase %0" : "=r"(e->gs_base));
+	__asm__ volatile("mov %%cs, %0" : "=r"(e->cs));
+	__asm__ volatile("mov %%ss, %0" : "=r"(e->ss));
+	__asm__ volatile("mov %%ds, %0" : "=r"(e->ds));
+	__asm__ volatile("mov %%es, %0" : "=r"(e->es));
+	__asm__ volatile("mov %%fs, %0" : "=r"(e->fs));
+	__asm__ volatile("mov %%gs, %0" : "=r"(e->gs));
+}
+
+uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)
+{
+	const uint32_t len = sizeof(struct lz_call_record) + sizeof(struct lz_counter_entry);
+	uint64_t marker, now[2], value;
+
+	if (!p->go || !p->counter.scale || !find_marker(p, regs->r15, &marker))
+		return 0;
+	set_busy(p, 1);
+	const uint32_t head = *(volatile uint32_t *)&p->head;
+	if (head > LZ_CALL_LOG || len > LZ_CALL_LOG - head || clock_now(now) != 0) {
+		set_busy(p, 0);
+		return 0;
+	}
+	value = lz_counter_at(&p->counter, now[0] * 1000000000 + now[1]);
+	if (value <= p->counter.last)
+		value = p->counter.last + 1;
+	p->counter.last = value;
+	regs->rax = (uint32_t)value;
+	regs->rdx = value >> 32;
+	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
+	r->flags = 0;
+	r->nr = LZ_CALL_RDTSC;
+	r->ip = p->site;
+	r->marker = marker;
+	r->result = 0;
+	r->len = len;
+	struct lz_counter_entry *e = (struct lz_counter_entry *)(r + 1);
+	copy((uint8_t *)&e->regs, (uint64_t)regs, sizeof(*regs));
+	read_segments(e);
+	__atomic_store_n(&p->head, head + len, __ATOMIC_RELEASE);
+	set_busy(p, 0);
+	return 1;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads that begin and end. */
+#include "tracer/filters/filters.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
 #include "tracer/turns/turns.h"
 
-#include <common/array.h>
+#include <common/base/array.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <linux/futex.h>
@@ -52,6 +53,7 @@ static void release(struct lz_thread *th)
 	if (th->stat >= 0)
 		close(th->stat);
 	lz_blocked_drop(th);
+	lz_filter_drop(th->filter);
 	free(th->robust);
 	free(th->xstate);
 	free(th->sig.held);
@@ -92,6 +94,7 @@ void lz_threads_exec(struct lz_tracer *t)
 		close(cur->stat);
 	cur->stat = -1;
 	cur->clear_tid = 0;
+	cur->rseq = (struct lz_rseq){0};
 	cur->watched = false;
 	t->sched.dying = false;
 }
@@ -116,6 +119,8 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 	th->ready = true;
 	t->born = (uint32_t)tid;
 	th->sig.blocked = parent->sig.blocked;
+	th->tsc_mode = parent->tsc_mode;
+	lz_filters_inherit(th, parent);
 	th->clear_tid = c->args[0] & CLONE_CHILD_CLEARTID ? c->args[3] : 0;
 	lz_become(t, th);
 	ret = lz_proc_regs(&t->p, &th->regs) < 0 || lz_thread_save_xstate(t) < 0 ? -1 : 0;

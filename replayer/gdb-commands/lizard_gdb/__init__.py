@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GDB's commands for recordings: each file has one group of them, or what several need."""
 import os
+import sys
 
 import gdb
 
-from . import conditions, inlined, listing, report
+from . import calls, conditions, inlined, listing, report, visited
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
+from .handlers import listen
 from .jumps import JumpBackward, JumpForward
 from .latest import TELL
 from .libraries import on_new_breakpoint
 from .opening import open_recording
 from .programs import on_modified, on_new_objfile
+from .questions import CallGoto, InfoCalls, InfoHits, InfoTree
 from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
 from .replay import _lizard
 from .reverse_watchpoint import ReverseWatchpoint
@@ -25,7 +28,7 @@ if "LIZARD_GDB_DAP" in os.environ:
 
 COMMANDS = (
     ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint,
-    UndoMove, RedoMove, When, InfoLizard, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
+    UndoMove, RedoMove, When, InfoLizard, InfoCalls, InfoHits, InfoTree, CallGoto, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
     StartInstruction, Signal, QueueSignal,
 )
 
@@ -38,16 +41,17 @@ def define():
     if done:
         return
     done = True
+    sys.modules["lizard"] = calls  # for `import lizard`
     for command in COMMANDS:
         command()
     listing.define(COMMANDS)
-    gdb.events.stop.connect(on_stop)
-    gdb.events.new_objfile.connect(on_new_objfile)
-    gdb.events.breakpoint_modified.connect(on_modified)
+    listen(gdb.events.stop, on_stop)
+    listen(gdb.events.new_objfile, on_new_objfile)
+    listen(gdb.events.breakpoint_modified, on_modified)
     if _lizard is None or os.environ.get("LIZARD_GDB_OPEN", "").startswith("target remote") or "--stock" in TELL:
         Shown.asks_server = True
         inlined.define()
         conditions.define()
-        gdb.events.breakpoint_created.connect(on_new_breakpoint)
+        listen(gdb.events.breakpoint_created, on_new_breakpoint)
     if "dap" in globals():
         dap.define()

@@ -15,6 +15,13 @@ def entry_of(frame):
     return int(block.function.value().address) if block else None
 
 
+def outer_frame(frame):
+    """FRAME, or the one that it is inlined in."""
+    while frame is not None and frame.type() == gdb.INLINE_FRAME:
+        frame = frame.older()
+    return frame
+
+
 def select_activation(activation):
     """Selects and returns the frame of ACTIVATION, if control is in it or at the beginning of what is inlined there;
     else None."""
@@ -41,8 +48,7 @@ def callers_stack(frame):
 
 def activation_start(frame):
     """A breakpoint at the entry of FRAME's activation, or None if that cannot be said."""
-    while frame is not None and frame.type() == gdb.INLINE_FRAME:
-        frame = frame.older()
+    frame = outer_frame(frame)
     if frame is None:
         return None
     entry = entry_of(frame)

@@ -11,9 +11,10 @@ import re
 
 import gdb
 
+from .handlers import listen
 from .libraries import WATCHPOINTS
 from .replay import inside
-from .server import handles, monitor, uninterrupted
+from .server import monitor
 from .text import say
 
 LOCATION = re.compile(r"^(-?\d+)(?:\.\d+)?\s.*?\b0x([0-9a-f]{8,})\b", re.M)  # in the list of breakpoints
@@ -90,7 +91,6 @@ def heed():
         pass  # a live program
 
 
-@handles
 def on_resume(event):
     """A move begins. Calls are none."""
     restore()
@@ -114,7 +114,6 @@ def replace(point):
         pass  # valid nowhere
 
 
-@uninterrupted
 def restore():
     """The breakpoints have their own conditions again."""
     for point, own, other in replaced.values():
@@ -139,5 +138,5 @@ def end_move():
 
 def define():
     Condition()
-    gdb.events.cont.connect(on_resume)
-    gdb.events.exited.connect(lambda event: restore())
+    listen(gdb.events.cont, on_resume)
+    listen(gdb.events.exited, lambda event: restore())

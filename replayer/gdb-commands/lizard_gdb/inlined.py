@@ -3,6 +3,7 @@
 one, in next and finish, and runs out of it."""
 import gdb
 
+from .handlers import listen
 from .server import monitor
 
 HOOKED = ("next", "finish")
@@ -83,4 +84,4 @@ def define():
     for command in HOOKED:
         if not hooked_by_user(command):
             gdb.execute('define hook-%s\nif $_lizard_goes_over("%s")\nend\nend' % (command, command))
-    gdb.events.before_prompt.connect(over)
+    listen(gdb.events.before_prompt, over)

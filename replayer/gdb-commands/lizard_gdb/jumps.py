@@ -6,6 +6,7 @@ import gdb
 
 from .command import OWN_COMPLETER, Command
 from .moves import quietly, travel
+from .outputs import is_output, jump_to_output
 from .replay import need_process, position, replay
 from .text import printed
 
@@ -13,12 +14,18 @@ EXPLICIT = re.compile(r"-[a-oq-z]")  # -function and its like; -p is for probes
 QUALIFIED = re.compile(r"^(-q[a-z]*(\s+|$))+")
 PROBE = re.compile(r"-p(robe)?(-?(stap|dtrace))?(\s|$)")
 JUNK = re.compile(r"""(?<!\S)((if|thread|task)\b|-[ls]\w*\s+("[^"]*"|'[^']*'|\S+)\s+[^-])""")
-POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+$")
+POSITION = re.compile(r"^\d[\d,]*:\d[\d,]*(\.\d[\d,]*@(0x)?[0-9a-fA-F]+#\d+)?$")
+# A function's name, as a recording may have it: no *EXPRESSION, which GDB would evaluate, no option, no further command.
+HARMLESS = re.compile(r"[\w(~][^\x00-\x1f\x7f]*")
 PERCENT = re.compile(r"^\d+(\.\d*)?%$")
 
 LOCATION = """
 If there is none, it stays where it was.
 Other threads do not count, but for -any.
+With "output", it goes to the instant behind the system call that wrote a
+match of the regular expression RE, as of grep -E, to standard output or
+error, or to descriptor N.  A match may have begun in earlier calls: it is
+sought in the lines that each descriptor gets.  All threads count.
 LOCATION is as for "break" (a line, a function, *ADDRESS), or an instant:
 start, end, a percentage of the run such as 12.5%, or a position as
 "when" prints it.
@@ -33,6 +40,10 @@ def rest_of(location):
     return JUNK.search(location)
 
 
+def is_harmless(name):
+    return bool(HARMLESS.fullmatch(name))
+
+
 def addresses(location):
     """Where GDB would put breakpoints for LOCATION."""
     if location.startswith("*"):
@@ -42,17 +53,25 @@ def addresses(location):
         raise gdb.GdbError("There is no code at %s." % location)
     if rest_of(name):
         raise gdb.GdbError("Junk at end of arguments.")
-    point = gdb.Breakpoint(location, internal=True)
-    try:
-        if hasattr(point, "locations"):
-            found = [place.address for place in point.locations]
-        else:
-            found = listed_addresses(point.number)
-    finally:
-        point.delete()
+    found = places_of(gdb.Breakpoint(location, internal=True))
     if not found:
         raise gdb.GdbError("There is no code at %s." % location)
     return found
+
+
+def function_addresses(name):
+    """The same for a function whose NAME may be anything: as a location, `*EXPRESSION` would be evaluated."""
+    return places_of(gdb.Breakpoint(function=name, internal=True))
+
+
+def places_of(point):
+    """The addresses of breakpoint POINT, which is deleted."""
+    try:
+        if hasattr(point, "locations"):
+            return [place.address for place in point.locations]
+        return listed_addresses(point.number)
+    finally:
+        point.delete()
 
 
 def listed_addresses(number):
@@ -68,6 +87,9 @@ def jump(direction, arg):
         arg = arg[len("-any") :].strip()
     if not arg:
         raise gdb.GdbError("jump_%s: where to?" % direction)
+    if is_output(arg):
+        jump_to_output(direction, arg)
+        return
     if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
         travel("seek", arg)
         return
@@ -116,7 +138,7 @@ def completions(text, word):
     """-any, an instant's name, a location. WORD is what GDB takes for the end of TEXT that is to be completed."""
     option = re.match(r"(-any\s+)?", text).group()
     rest = text[len(option) :]
-    own = [name for name in ("start", "end") if name.startswith(rest)]
+    own = [name for name in ("start", "end") + (() if option else ("output",)) if name.startswith(rest)]
     if not option and "-any".startswith(rest):
         own.append("-any")
     if not option and not own:
@@ -127,7 +149,8 @@ def completions(text, word):
 
 class JumpForward(Command):
     __doc__ = """Go forward to the next instant at which control is at LOCATION.
-Usage: jump_forward [-any] LOCATION""" + LOCATION
+Usage: jump_forward [-any] LOCATION
+       jump_forward output [-fd N]... RE""" + LOCATION
 
     name = "jump_forward"
     completer = OWN_COMPLETER
@@ -141,7 +164,8 @@ Usage: jump_forward [-any] LOCATION""" + LOCATION
 
 class JumpBackward(Command):
     __doc__ = """Go backward to the last instant at which control was at LOCATION.
-Usage: jump_backward [-any] LOCATION""" + LOCATION
+Usage: jump_backward [-any] LOCATION
+       jump_backward output [-fd N]... RE""" + LOCATION
 
     name = "jump_backward"
     completer = OWN_COMPLETER

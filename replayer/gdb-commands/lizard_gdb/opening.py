@@ -8,6 +8,7 @@ import time
 import gdb
 
 from . import settings
+from .handlers import ignore, listen
 from .libraries import keep_libraries
 from .places import show_place
 from .replay import inside, replay, why_no_markers
@@ -137,7 +138,7 @@ def watch_writes(on):
         return
     Writes.watched = on
     for event in (gdb.events.memory_changed, gdb.events.register_changed):
-        (event.connect if on else event.disconnect)(on_write)
+        (listen if on else ignore)(event, on_write)
 
 
 def give_up(why):

@@ -6,15 +6,15 @@ import re
 
 import gdb
 
+from .arguments import argument_texts, text
 from .moves import quietly
 from .replay import instrumented, position
 from .stops import SignalsPass, Silence
-from .text import printable, printed
+from .text import printed
 
 MOST_THREADS = 64
 MOST_FRAMES = 64
 MOST_ARGS = 32
-LONGEST = 200
 
 
 class Report:
@@ -25,31 +25,6 @@ class Report:
         json.dump(facts, self.file)
         self.file.write("\n")
         self.file.flush()
-
-
-def text(value):
-    """A string that JSON takes; a long one is cut."""
-    value = printable(str(value)).replace("\n", " ").replace("\t", " ")
-    return value if len(value) <= LONGEST else value[:LONGEST] + "..."
-
-
-def value_of(frame, symbol):
-    try:
-        value = frame.read_var(symbol)
-        return text(value.format_string(max_elements=64, repeat_threshold=10, symbols=True))
-    except (gdb.error, gdb.MemoryError, RuntimeError, ValueError, UnicodeDecodeError) as e:
-        return "<%s>" % text(e)
-
-
-def arguments(frame):
-    try:
-        block = frame.block()
-    except RuntimeError:
-        return []
-    while block is not None and block.function is None:
-        block = block.superblock
-    symbols = [s for s in block or () if s.is_argument][:MOST_ARGS]
-    return [{"name": text(s.print_name), "value": value_of(frame, s)} for s in symbols]
 
 
 def place_of(frame):
@@ -65,7 +40,7 @@ def frame_json(frame):
     place = place_of(frame)[0]
     place["address"] = "0x%x" % frame.pc()
     place["library"] = text(gdb.solib_name(frame.pc()) or "")
-    place["args"] = arguments(frame)
+    place["args"] = argument_texts(frame, MOST_ARGS)
     return place
 
 

@@ -2,9 +2,7 @@
 """What the server of a recording is asked through monitor packets. The patched GDB has a module with the same functions,
 `_lizard`, for its own target: see replay.py."""
 import itertools
-import os
 import signal
-import threading
 
 import gdb
 
@@ -23,19 +21,6 @@ def uninterrupted(function):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     return call
-
-
-def handles(function):
-    """FUNCTION is called for an event. GDB drops what such a function raises, so a Ctrl-C meanwhile comes again a little later."""
-
-    def call(*args):
-        try:
-            return function(*args)
-        finally:
-            if signal.sigtimedwait({signal.SIGINT}, 0):
-                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-    return uninterrupted(call)
 
 
 @uninterrupted  # GDB would go away from the answer, and take it for that to its next packet

@@ -41,7 +41,7 @@ def run(command):
 
 
 def interrupted():
-    """Did Ctrl-C end the last move? GDB forgets it if it comes during on_stop()."""
+    """Did Ctrl-C end the last move, or come before it ran?"""
     return LastStop.event is None or by_ctrl_c(LastStop.event)
 
 

@@ -15,7 +15,7 @@ def escaped(found):
 
 
 def printable(text):
-    """As common/printable.c shows it; line breaks and tabs stay."""
+    """As common/base/printable.c shows it; line breaks and tabs stay."""
     return STEERS.sub(escaped, text)
 
 

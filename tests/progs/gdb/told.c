@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && strcmp(argv[1], "crash") == 0)
 		*(volatile int *)NULL = account.value;
-	for (long n = 0; argc > 1 && strcmp(argv[1], "ticks") == 0 && n < 300000; n++)
+	for (long n = 0; argc > 1 && strcmp(argv[1], "ticks") == 0 && n < 50000000; n++)
 		tick(n);
 	puts("ends");
 	return 3;

@@ -125,10 +125,10 @@ static void interfaces(void)
 	strcpy(r->ifr_name, "lo");
 	r->ifr_data = (char *)&link;
 	ioctl(fd, SIOCETHTOOL, r);
-	strcpy(r = buf(), "lo");
+	strcpy((char *)(r = buf()), "lo");
 	strcpy(r->ifr_newname, "lo");
 	ioctl(fd, SIOCSIFNAME, r);
-	strcpy(r = buf(), "lo");
+	strcpy((char *)(r = buf()), "lo");
 	ioctl(fd, SIOCGIFFLAGS, r);
 	close(fd);
 }

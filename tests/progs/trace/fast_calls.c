@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -91,6 +92,20 @@ static void files(const char *dir)
 		for (int k = two[0]; k <= two[1] + 1; k++)
 			close(k);
 	}
+	/* a file that is mapped */
+	char *m = NULL;
+	for (int i = 0; i < TIMES; i++) {
+		int fd = open(path, O_RDWR), twin = dup(fd), none = open("/dev/null", O_RDWR);
+
+		CHECK(fd >= 0 && none >= 0 && write(none, "x", 1) == 1 && dup2(none, twin) == twin);
+		CHECK(read(twin, back, 9) == 0 && pwrite(fd, &(char){(char)i}, 1, 5) == 1);
+		if (i == TIMES / 2)
+			CHECK((m = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0)) != MAP_FAILED);
+		CHECK(!m || m[5] == (char)i);
+		CHECK(ftruncate(fd, 4000 + i) == 0 && fstat(fd, &st) == 0 && st.st_size == 4000 + i);
+		CHECK(close(fd) == 0 && close(twin) == 0 && close(none) == 0 && (!m || m[5] == (char)i));
+	}
+	CHECK(munmap(m, 4096) == 0);
 	DIR *d = opendir("/usr/include");
 	for (struct dirent *e; d && (e = readdir(d));)
 		add(e->d_name, strlen(e->d_name));
@@ -157,6 +172,37 @@ __asm__(".macro call_site name, first, second\n"
         "call_site by_test, \"test %eax, %eax\", \"js 3f\"\n"
         "call_site by_cmp, \"cmp $-4095, %rax\", \"jae 3f\"\n");
 
+/* Others, behind which registers are popped, and ways to each of those instructions. */
+long by_pop(long into);
+long by_pops(long into);
+__asm__(".macro pop_site name, first, second, push\n"
+        "	.globl \\name\n"
+        "	.balign 64\n"
+        "\\name:	\\push\n"
+        "	push %rbx\n"
+        "	mov %rdi, %rbx\n"
+        "	mov $-5, %rax\n"
+        "	cmp $1, %rbx\n"
+        "	je 1f\n"
+        "	cmp $2, %rbx\n"
+        "	je 4f\n"
+        "	cmp $3, %rbx\n"
+        "	je 5f\n"
+        "	mov $110, %eax\n"
+        "	syscall\n"
+        "1:	\\first\n"
+        "2:	\\second\n"
+        "3:	ret\n"
+        "	.balign 16, 0x90\n"
+        "4:	\\first\n"
+        "	jmp 2b\n"
+        "5:	\\first\n"
+        "	\\second\n"
+        "	jmp 3b\n"
+        ".endm\n"
+        "pop_site by_pop, \"pop %rbx\"\n"
+        "pop_site by_pops, \"pop %rbx\", \"pop %rbp\", \"push %rbp\"\n");
+
 static void jumps(void)
 {
 	for (int i = 0; i < TIMES; i++) {
@@ -164,6 +210,9 @@ static void jumps(void)
 		CHECK(by_test(1) == 8 && by_cmp(1) == 8);
 		CHECK(by_cmp(2) == 7 || by_cmp(2) == 8);
 		CHECK(by_test(2) == 7 || by_test(2) == 8);
+		CHECK(by_pop(0) == getppid() && by_pops(0) == getppid());
+		for (long into = 1; into <= 3; into++)
+			CHECK(by_pop(into) == -5 && by_pops(into) == -5);
 	}
 }
 
@@ -241,7 +290,7 @@ static void signals(void)
 	jump = 1;
 	if (sigsetjmp(out, 1) == 0 || alarms < 80)
 		while (alarms < 80)
-			rounds += (by_test(0) == 7) + (syscall(SYS_gettid) > 0);
+			rounds += (by_test(0) == 7) + (by_pop(0) > 0) + (by_pops(0) > 0) + (syscall(SYS_gettid) > 0);
 	jump = 0;
 	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && !strange && rounds > 0);
 	/* blocked, ignored */
@@ -252,6 +301,47 @@ static void signals(void)
 	others();
 	CHECK(sigprocmask(SIG_UNBLOCK, &all, NULL) == 0);
 	CHECK(signal(SIGTRAP, SIG_DFL) == SIG_IGN && signal(SIGSYS, SIG_DFL) == SIG_IGN);
+}
+
+/* A signal that waits comes before the call that lets it in returns, to the handler that was set last. */
+static volatile sig_atomic_t caught_by;
+static void first(int sig)
+{
+	caught_by = 1;
+}
+static void second(int sig)
+{
+	caught_by = 2;
+}
+
+static void masks(void)
+{
+	sigset_t one, none, now;
+
+	sigemptyset(&none);
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	for (int i = 0; i < TIMES; i++) {
+		int how = i % 3 ? SIG_UNBLOCK : SIG_SETMASK;
+
+		caught_by = 0;
+		CHECK(signal(SIGUSR1, i % 2 ? second : first) != SIG_ERR && sigprocmask(SIG_BLOCK, &one, NULL) == 0);
+		CHECK(raise(SIGUSR1) == 0 && !caught_by && sigprocmask(SIG_BLOCK, NULL, &now) == 0 && sigismember(&now, SIGUSR1));
+		CHECK(sigprocmask(how, how == SIG_UNBLOCK ? &one : &none, NULL) == 0 && caught_by == 1 + i % 2);
+		caught_by = 0;
+		CHECK(sigprocmask(SIG_BLOCK, NULL, &now) == 0 && !sigismember(&now, SIGUSR1));
+		CHECK(raise(SIGUSR1) == 0 && caught_by == 1 + i % 2);
+		CHECK(signal(SIGUSR1, SIG_IGN) != SIG_ERR && raise(SIGUSR1) == 0);
+	}
+	CHECK(signal(SIGUSR1, SIG_DFL) == SIG_IGN);
+	/* those that the recorder uses, too */
+	for (int i = 0; i < TIMES; i++) {
+		sigaddset(&one, SIGSYS);
+		sigaddset(&one, SIGTRAP);
+		CHECK(sigprocmask(SIG_BLOCK, &one, NULL) == 0 && getppid() > 0 && (i % 3 || nanosleep(&(struct timespec){0, 1}, NULL) == 0));
+		CHECK(syscall(SYS_uname, 8) == -1 && errno == EFAULT && sigprocmask(SIG_SETMASK, &none, &now) == 0);
+		CHECK(sigismember(&now, SIGSYS) && sigismember(&now, SIGTRAP) && sigismember(&now, SIGUSR1));
+	}
 }
 
 /* ---- children and threads ---- */
@@ -279,6 +369,83 @@ static void threads(void)
 		CHECK(pthread_create(&t[i], NULL, thread, &n[i]) == 0);
 	for (int i = 0; i < 4; i++)
 		CHECK(pthread_join(t[i], NULL) == 0 && n[i] == 600);
+}
+
+/* A thread with descriptors of its own: a number is a pipe's there, and a file's elsewhere. */
+static struct {
+	int fd, pipe[2];
+	sem_t has_own, go;
+} apart;
+
+static void read_often(int fd)
+{
+	char b[16];
+
+	for (int i = 0; i < TIMES; i++)
+		CHECK(lseek(fd, 0, SEEK_SET) == 0 && read(fd, b, sizeof(b)) == sizeof(b));
+}
+
+static void *with_own(void *path)
+{
+	char two[2];
+	int other;
+
+	CHECK(unshare(CLONE_FILES) == 0 && dup2(apart.pipe[0], apart.fd) == apart.fd);
+	CHECK((other = open(path, O_RDONLY)) >= 0);
+	read_often(other);
+	sem_post(&apart.has_own);
+	sem_wait(&apart.go);
+	read_often(other);
+	CHECK(read(apart.fd, two, 2) == 2 && two[0] == 'a');
+	return NULL;
+}
+
+static void own_descriptors(const char *dir)
+{
+	char path[4096];
+	pthread_t t;
+
+	snprintf(path, sizeof(path), "%s/file", dir);
+	apart.fd = open(path, O_RDONLY);
+	CHECK(apart.fd >= 0 && pipe(apart.pipe) == 0);
+	sem_init(&apart.has_own, 0, 0);
+	sem_init(&apart.go, 0, 0);
+	CHECK(pthread_create(&t, NULL, with_own, path) == 0);
+	sem_wait(&apart.has_own);
+	read_often(apart.fd);
+	sem_post(&apart.go);
+	usleep(1000);
+	CHECK(write(apart.pipe[1], "ab", 2) == 2 && pthread_join(t, NULL) == 0);
+	close(apart.fd);
+	close(apart.pipe[0]);
+	close(apart.pipe[1]);
+}
+
+/* A directory is opened at once, a FIFO when somebody else opens it. */
+static void *open_fifo(void *path)
+{
+	char dir[4096];
+
+	*strrchr(strcpy(dir, path), '/') = 0;
+	for (int i = 0; i < TIMES; i++) {
+		int fd = open(dir, O_RDONLY | O_DIRECTORY), twin = fcntl(fd, F_DUPFD, 100);
+
+		CHECK(fd >= 0 && twin >= 100 && close(fd) == 0 && close(twin) == 0);
+	}
+	CHECK(open(path, O_RDONLY) >= 0);
+	return NULL;
+}
+
+static void fifo(const char *dir)
+{
+	char path[4096];
+	pthread_t t;
+
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	unlink(path);
+	CHECK(mkfifo(path, 0600) == 0 && pthread_create(&t, NULL, open_fifo, path) == 0);
+	usleep(100000);
+	CHECK(open(path, O_WRONLY) >= 0 && pthread_join(t, NULL) == 0);
 }
 
 static void children(void)
@@ -319,9 +486,12 @@ int main(int argc, char **argv)
 	files(argv[1]);
 	own_code();
 	signals();
+	masks();
 	threads();
+	fifo(argv[1]);
 	children();
 	files(argv[1]);
+	own_descriptors(argv[1]);
 	if (argc > 2)
 		execl(argv[0], argv[0], argv[1], (char *)NULL);
 	printf("well\n%016llx\n", (unsigned long long)sum);

@@ -38,7 +38,7 @@ static void refused(void)
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	TWICE(syscall(SYS_bpf, 0, 0, 0));
-	TWICE(syscall(SYS_seccomp, 0, 0, 0));
+	TWICE(syscall(SYS_seccomp, 1, 1 << 3, page));
 	TWICE(syscall(SYS_perf_event_open, 0, 0, 0, 0, 0));
 	TWICE(syscall(SYS_userfaultfd, 0));
 	TWICE(syscall(SYS_modify_ldt, 0, 0, 0));
@@ -46,7 +46,7 @@ static void refused(void)
 	TWICE(syscall(SYS_io_uring_setup, 1, 0));
 	TWICE(syscall(SYS_pkey_alloc, 0, 0));
 	TWICE(personality(READ_IMPLIES_EXEC));
-	TWICE(prctl(PR_SET_TSC, PR_TSC_SIGSEGV));
+	TWICE(prctl(PR_SET_MM, PR_SET_MM_BRK, page, 0, 0));
 	TWICE(syscall(SYS_arch_prctl, 0x1023, 17));
 	TWICE(madvise(page, 4096, MADV_FREE));
 	TWICE((long)mremap(page, 4096, 4096, MREMAP_MAYMOVE | 4));

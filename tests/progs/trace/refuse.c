@@ -45,9 +45,11 @@ int main(int argc, char **argv)
 	    ALLOW(SYS_access),
 	    ALLOW(SYS_openat),
 	    ALLOW(SYS_newfstatat),
+	    ALLOW(SYS_fstat), /* glibc 2.39 */
 	    ALLOW(SYS_read),
 	    ALLOW(SYS_pread64),
 	    ALLOW(SYS_readlink), /* statically linked */
+	    ALLOW(SYS_readlinkat),
 	    ALLOW(SYS_close),
 	    ALLOW(SYS_arch_prctl),
 	    ALLOW(SYS_set_tid_address),

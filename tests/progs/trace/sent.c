@@ -23,6 +23,7 @@ int main(int argc, char **argv)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	if (argc > 1) {
+		setvbuf(stdout, NULL, _IOLBF, 0);
 		close(creat(argv[1], 0600));
 		while ((signo = next(&all, 20000)) != SIGTERM && signo > 0)
 			printf("%d\n", signo);

@@ -10,4 +10,5 @@ def define():
 
     stops.define()
     adapter.tell_apart()
+    adapter.note_cancels()
     adapter.tell_late_capabilities()

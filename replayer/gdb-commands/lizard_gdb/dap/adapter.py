@@ -116,6 +116,31 @@ def child_value(reference, name):
     return child.value if hasattr(child, "value") else child._value
 
 
+cancelled = set()  # requests that were interrupted, by number
+
+
+def note_cancels():
+    """GDB interrupts a request that is cancelled while it is carried out. What it does may catch that. 14 has no such request."""
+    handler = getattr(server, "CancellationHandler", None)
+    if handler is None:
+        return
+    interrupt = handler.cancel
+
+    def cancel(self, number):
+        with self.lock:
+            if number == self.in_flight_gdb_thread:
+                cancelled.add(number)
+            interrupt(self, number)
+
+    handler.cancel = cancel
+
+
+def end_if_cancelled():
+    """In GDB's thread: the request that is carried out."""
+    if cancelled and server._server.canceller.in_flight_gdb_thread in cancelled:
+        raise KeyboardInterrupt
+
+
 def run(command):
     """A command that makes the program run; the client knows that it does."""
     events._suppress_cont, events._expected_pause = True, False

@@ -6,7 +6,7 @@ import gdb
 from gdb.dap.state import set_thread
 
 from .. import jumps
-from ..moves import travel
+from ..moves import quietly
 from ..places import Places
 from ..replay import need_process, position, replay
 from ..shown import OneMove
@@ -22,7 +22,12 @@ def go(why, function, show):
 
     def move():
         with OneMove():
-            function()
+            try:
+                function()
+                adapter.end_if_cancelled()
+            except KeyboardInterrupt:
+                quietly("seek", before)
+                raise
 
     with stops.reason(why), Places.hidden():
         said = captured(move)[1]
@@ -32,16 +37,19 @@ def go(why, function, show):
 
 
 def answered(why, function, show=False):
-    """In the adapter's thread: the response comes first, then the stop."""
+    """In the adapter's thread: the response comes first, then the stop. What the client knows of the frames holds no more, even
+    if nothing has moved in the end."""
+    result = {"moved": False}
     with stops.held() as bodies:
         try:
             result = adapter.in_gdb(lambda: go(why, function, show))
         except (gdb.error, gdb.GdbError) as e:
             raise adapter.Failure(str(e)) from e
-    for body in bodies[-1:]:
-        if not result["moved"]:
-            body["reason"] = "pause"
-        adapter.later(lambda: adapter.send_event("stopped", body))
+        finally:
+            for body in bodies[-1:]:
+                if not result["moved"]:
+                    body["reason"] = "pause"
+                adapter.later(lambda: adapter.send_event("stopped", body))
     return result
 
 

@@ -5,6 +5,7 @@ from typing import Optional
 
 import gdb
 
+from ..handlers import listen
 from ..latest import open_recording_of
 from ..places import Places
 from ..replay import replay
@@ -29,7 +30,7 @@ def open_recording(what, cwd, process, at_end):
         except (gdb.error, gdb.GdbError, OSError) as e:
             raise adapter.Failure(messages.more().replace("lizard: ", "").strip() or str(e))
         except KeyboardInterrupt:
-            raise adapter.Failure("interrupted")
+            raise adapter.Failure("cancelled")
     return messages.more() + notes
 
 
@@ -119,7 +120,7 @@ def restart(**args):
 @request("terminate", expect_stopped=False)
 def terminate(**args):
     """Nothing runs that could be asked to end: the recording is closed."""
-    gdb.events.exited.connect(on_exited)
+    listen(gdb.events.exited, on_exited)
     if gdb.selected_inferior().pid != 0:
         captured(lambda: gdb.execute("kill"))
     if not Walk.ended:

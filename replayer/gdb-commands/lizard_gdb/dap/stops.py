@@ -5,6 +5,7 @@ import contextlib
 import gdb
 from gdb.dap import breakpoint, events
 
+from ..handlers import listen
 from ..replay import replay
 from ..shown import OneMove, Shown
 from ..status import ending
@@ -24,14 +25,14 @@ def define():
         (gdb.events.cont, events._cont, on_cont),
     ):
         registry.disconnect(theirs)
-        registry.connect(ours)
+        listen(registry, ours)
     for registry, theirs in (
         (gdb.events.breakpoint_created, breakpoint._bp_created),
         (gdb.events.breakpoint_modified, breakpoint._bp_modified),
         (gdb.events.breakpoint_deleted, breakpoint._bp_deleted),
     ):
         registry.disconnect(theirs)
-        registry.connect(users_only(theirs))
+        listen(registry, users_only(theirs))
     gdb.events.inferior_call.disconnect(events._on_inferior_call)  # that runs in a copy: nothing has moved
     Shown.over = command_over
 

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <common/base/array.h>
+#include <lizard/cfg.h>
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <lizard/error.h>
+#include <common/cfg/cfg_record.h>
+
+/* ".lizard", ".lizard.unlikely" and the like. */
+static bool holds_records(const char *name)
+{
+	size_t n = strlen(LZ_CFG_SECTION);
+
+	return strncmp(name, LZ_CFG_SECTION, n) == 0 && (name[n] == 0 || name[n] == '.');
+}
+
+/* Appends the section, filled up to a multiple of 8. */
+static int copy_section(struct lz_cfg *cfg, const char *path, Elf *elf, Elf_Scn *scn)
+{
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	size_t file_size = 0, size;
+	char *bigger;
+
+	if (!data || (!data->d_buf && data->d_size) || !elf_rawfile(elf, &file_size))
+		return lz_fail("%s: section " LZ_CFG_SECTION " can't be read: %s", path,
+		               elf_errmsg(-1));
+	if (data->d_size > file_size || cfg->section_size > file_size)
+		return lz_fail("%s: its sections " LZ_CFG_SECTION " overlap; link it again", path);
+	size = cfg->section_size + (data->d_size + 7) / 8 * 8;
+	bigger = realloc(cfg->section, size + 1);
+	if (!bigger)
+		return lz_fail("%s: out of memory for %zu bytes of " LZ_CFG_SECTION, path, size);
+	memset(bigger + cfg->section_size, 0, size - cfg->section_size);
+	if (data->d_size)
+		memcpy(bigger + cfg->section_size, data->d_buf, data->d_size);
+	cfg->section = bigger;
+	cfg->section_size = size;
+	return 0;
+}
+
+static int read_records(struct lz_cfg *cfg, const char *path)
+{
+	size_t at = 0;
+
+	while (cfg->section_size - at >= 8) {
+		uint64_t word;
+		int64_t size;
+
+		memcpy(&word, cfg->section + at, 8);
+		if (word == 0) {
+			at += 8;
+			continue;
+		}
+		size = lz_cfg_add_record(cfg, at);
+		if (size < 0)
+			return lz_fail_in("%s", path);
+		at += (size_t)size;
+	}
+	return 0;
+}
+
+/* ELF has at most one section of each of these kinds. */
+static bool is_first(const GElf_Shdr *shdr, unsigned *seen)
+{
+	unsigned kind = shdr->sh_type == SHT_SYMTAB ? 1 : shdr->sh_type == SHT_DYNSYM ? 2 : 0;
+	bool first = kind & ~*seen;
+
+	*seen |= kind;
+	return first;
+}
+
+/* Where functions end: from the symbols, as far as there are any. */
+static int read_ranges(struct lz_cfg *cfg, Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Sym sym;
+
+	if (!data || shdr->sh_entsize == 0)
+		return 0;
+	for (int i = 0; gelf_getsym(data, i, &sym); i++) {
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_size == 0 ||
+		    sym.st_shndx == SHN_UNDEF || sym.st_value + sym.st_size < sym.st_value)
+			continue;
+		if (lz_reserve(cfg->ranges, cfg->room_ranges, cfg->n_ranges + 1) < 0)
+			return -1;
+		cfg->ranges[cfg->n_ranges++] =
+		    (struct lz_cfg_range){sym.st_value, sym.st_value + sym.st_size};
+	}
+	return 0;
+}
+
+static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	unsigned seen = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0)
+		return lz_fail("%s: no section names: %s", path, elf_errmsg(-1));
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &shdr) || !(name = elf_strptr(elf, names, shdr.sh_name)))
+			return lz_fail("%s: a section header is damaged: %s", path, elf_errmsg(-1));
+		if (holds_records(name) && copy_section(cfg, path, elf, scn) < 0)
+			return -1;
+		if (is_first(&shdr, &seen) && read_ranges(cfg, scn, &shdr) < 0)
+			return -1;
+	}
+	return cfg->section ? read_records(cfg, path) : 0;
+}
+
+static int by_site(const void *pa, const void *pb)
+{
+	const struct lz_cfg_site *a = pa, *b = pb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+struct numbered_label {
+	struct lz_cfg_label label;
+	size_t number;
+};
+
+static int by_label(const void *pa, const void *pb)
+{
+	const struct numbered_label *a = pa, *b = pb;
+
+	if (a->label.addr != b->label.addr)
+		return a->label.addr < b->label.addr ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Several labels may share an address (an empty block): the last written one
+ * is the block that the code belongs to, so their order is kept. */
+static int sort_labels(struct lz_cfg *cfg)
+{
+	struct numbered_label *sorted = calloc(cfg->n_labels + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return lz_fail("out of memory reading the control-flow graphs");
+	for (size_t i = 0; i < cfg->n_labels; i++)
+		sorted[i] = (struct numbered_label){cfg->labels[i], i};
+	qsort(sorted, cfg->n_labels, sizeof(*sorted), by_label);
+	for (size_t i = 0; i < cfg->n_labels; i++)
+		cfg->labels[i] = sorted[i].label;
+	free(sorted);
+	return 0;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct lz_cfg_range *a = pa, *b = pb;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int by_entry(const void *pa, const void *pb, void *arg)
+{
+	const struct lz_cfg *cfg = arg;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+	uint64_t ea = cfg->funcs[a].entry, eb = cfg->funcs[b].entry;
+
+	if (ea != eb)
+		return ea < eb ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int sort_all(struct lz_cfg *cfg)
+{
+	cfg->by_entry = calloc(cfg->n_funcs + 1, sizeof(*cfg->by_entry));
+	if (!cfg->by_entry)
+		return lz_fail("out of memory reading the control-flow graphs");
+	for (size_t i = 0; i < cfg->n_funcs; i++)
+		cfg->by_entry[i] = i;
+	qsort_r(cfg->by_entry, cfg->n_funcs, sizeof(*cfg->by_entry), by_entry, cfg);
+	if (cfg->n_sites)
+		qsort(cfg->sites, cfg->n_sites, sizeof(*cfg->sites), by_site);
+	if (cfg->n_ranges)
+		qsort(cfg->ranges, cfg->n_ranges, sizeof(*cfg->ranges), by_start);
+	return sort_labels(cfg);
+}
+
+static int read_elf(struct lz_cfg *cfg, const char *path, int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	GElf_Ehdr ehdr;
+	int result = -1;
+
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
+		lz_fail("%s: not an ELF file", path);
+	else if (ehdr.e_machine != EM_X86_64 || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
+		lz_fail("%s: not a 64-bit x86 program", path);
+	else if (ehdr.e_type == ET_REL)
+		lz_fail("%s: an object file: link it first", path);
+	else if (read_sections(cfg, path, elf) == 0)
+		result = sort_all(cfg);
+	if (elf)
+		elf_end(elf);
+	return result;
+}
+
+struct lz_cfg *lz_cfg_open(const char *path)
+{
+	struct lz_cfg *cfg = calloc(1, sizeof(*cfg));
+	int fd, result;
+
+	if (!cfg) {
+		lz_fail("%s: out of memory", path);
+		return NULL;
+	}
+	elf_version(EV_CURRENT);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		lz_fail_errno("%s: can't open it", path);
+		free(cfg);
+		return NULL;
+	}
+	result = read_elf(cfg, path, fd);
+	close(fd);
+	if (result < 0) {
+		lz_cfg_close(cfg);
+		return NULL;
+	}
+	return cfg;
+}
+
+void lz_cfg_close(struct lz_cfg *cfg)
+{
+	if (!cfg)
+		return;
+	for (size_t i = 0; i < cfg->n_funcs; i++)
+		lz_cfg_free_func(&cfg->funcs[i]);
+	free(cfg->funcs);
+	free(cfg->sites);
+	free(cfg->labels);
+	free(cfg->files);
+	free(cfg->file_hash);
+	free(cfg->ranges);
+	free(cfg->by_entry);
+	free(cfg->section);
+	free(cfg);
+}
+
+size_t lz_cfg_n_funcs(const struct lz_cfg *cfg)
+{
+	return cfg->n_funcs;
+}
+
+const struct lz_cfg_func *lz_cfg_func(const struct lz_cfg *cfg, size_t i)
+{
+	return i < cfg->n_funcs ? &cfg->funcs[i] : NULL;
+}
+
+/* Of the Ith function in the order of their entries. */
+static uint64_t nth_entry(const struct lz_cfg *cfg, size_t i)
+{
+	return cfg->funcs[cfg->by_entry[i]].entry;
+}
+
+const struct lz_cfg_func *lz_cfg_func_at(const struct lz_cfg *cfg, uint64_t entry)
+{
+	size_t at = lz_lower_bound(i, cfg->n_funcs, nth_entry(cfg, i) < entry);
+
+	if (at == cfg->n_funcs || nth_entry(cfg, at) != entry)
+		return NULL;
+	return &cfg->funcs[cfg->by_entry[at]];
+}
+
+const char *lz_cfg_file_name(const struct lz_cfg *cfg, uint32_t file)
+{
+	return file < cfg->n_files ? cfg->files[file] : NULL;
+}
+
+const struct lz_cfg_site *lz_cfg_sites(const struct lz_cfg *cfg, size_t *n)
+{
+	*n = cfg->n_sites;
+	return cfg->sites;
+}
+
+const struct lz_cfg_label *lz_cfg_labels(const struct lz_cfg *cfg, size_t *n)
+{
+	*n = cfg->n_labels;
+	return cfg->labels;
+}
+
+/* The end of the code that ADDR belongs to, UINT64_MAX if no symbol says. */
+static uint64_t range_end(const struct lz_cfg *cfg, uint64_t addr)
+{
+	size_t n = lz_lower_bound(i, cfg->n_ranges, cfg->ranges[i].start <= addr);
+
+	if (n == 0 || addr >= cfg->ranges[n - 1].end)
+		return UINT64_MAX;
+	return cfg->ranges[n - 1].end;
+}
+
+/* Does a function begin behind address A, at or before B? */
+static bool entry_between(const struct lz_cfg *cfg, uint64_t a, uint64_t b)
+{
+	size_t at = lz_lower_bound(i, cfg->n_funcs, nth_entry(cfg, i) <= a);
+
+	return at < cfg->n_funcs && nth_entry(cfg, at) <= b;
+}
+
+const struct lz_cfg_site *lz_cfg_sites_from(const struct lz_cfg *cfg, uint64_t addr, size_t *left)
+{
+	size_t at = lz_lower_bound(i, cfg->n_sites, cfg->sites[i].addr < addr);
+
+	*left = cfg->n_sites - at;
+	return cfg->sites + at;
+}
+
+const struct lz_cfg_label *lz_cfg_label_before(const struct lz_cfg *cfg, uint64_t addr)
+{
+	size_t n = lz_lower_bound(i, cfg->n_labels, cfg->labels[i].addr <= addr);
+	const struct lz_cfg_label *last = n ? &cfg->labels[n - 1] : NULL;
+
+	if (!last || addr >= range_end(cfg, last->addr) || entry_between(cfg, last->addr, addr))
+		return NULL;
+	return last;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <common/process/moved.h>
+
+#include <lizard/randinsn.h>
+#include <string.h>
+#include <Zydis/Zydis.h>
+
+enum { RET = 0xc3, INT3 = 0xcc };
+/* Behind 0x0f. */
+enum { SYSCALL = 0x05, RDTSC = 0x31, CPUID = LZ_CPUID_ARMED };
+
+/* What is between functions, so that nobody jumps there. */
+static bool is_padding(const uint8_t *code)
+{
+	return (code[0] == 0x66 &&
+	        (code[1] == 0x90 || code[1] == 0x2e || code[1] == 0x0f || code[1] == 0x66)) ||
+	       (code[0] == 0x0f && code[1] == 0x1f) || (code[0] == 0x90 && code[1] == 0x90) ||
+	       (code[0] == INT3 && code[1] == INT3);
+}
+
+static bool is_plain(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_CMP:
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVSXD:
+	case ZYDIS_MNEMONIC_NEG:
+	case ZYDIS_MNEMONIC_OR:
+	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_SHL:
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_TEST:
+	case ZYDIS_MNEMONIC_XOR: return true;
+	default: return false;
+	}
+}
+
+/* Code with markers loads r15 from there behind each call. */
+static bool is_thread_local(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.segment == ZYDIS_REGISTER_FS &&
+	       op->mem.base == ZYDIS_REGISTER_NONE && op->mem.index == ZYDIS_REGISTER_NONE;
+}
+
+/* The module's own data, which the C library stores behind a cpuid. */
+static bool is_own_data(const struct lz_moved *m, const ZydisDecodedOperand *op)
+{
+	return m->cpuid && !m->data && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       op->mem.base == ZYDIS_REGISTER_RIP;
+}
+
+/* It has no other memory to fault at than the stack. */
+static bool is_movable(const struct lz_moved *m, const ZydisDecodedInstruction *insn,
+                       const ZydisDecodedOperand *op)
+{
+	for (int i = 0; i < insn->operand_count_visible; i++)
+		if (op[i].type != ZYDIS_OPERAND_TYPE_REGISTER &&
+		    op[i].type != ZYDIS_OPERAND_TYPE_IMMEDIATE && !is_thread_local(&op[i]) &&
+		    !is_own_data(m, &op[i]))
+			return false;
+	return is_plain(insn->mnemonic);
+}
+
+static bool is_jcc(const ZydisDecodedInstruction *insn)
+{
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		return insn->opcode >> 4 == 8;
+	return insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn->opcode >> 4 == 7;
+}
+
+static void add_point(struct lz_moved *m, size_t at)
+{
+	const size_t in = m->len ? (size_t)LZ_CALL_INSN + m->len : at;
+
+	m->point[m->n_points++] = (struct lz_point){(uint8_t)at, (uint8_t)in};
+}
+
+static void add_jcc(struct lz_moved *m, const ZydisDecodedInstruction *insn, int64_t target)
+{
+	m->code[m->len] = 0x0f;
+	m->code[m->len + 1] = 0x80 | (insn->opcode & 0xf);
+	m->jump = m->len + 2;
+	m->target = target;
+	m->len += 6;
+}
+
+/* Of an operand that is addressed from the instruction's end, which is NEXT. */
+static void add_data(struct lz_moved *m, const ZydisDecodedInstruction *insn,
+                     const ZydisDecodedOperand *op, size_t next)
+{
+	for (int i = 0; i < insn->operand_count_visible; i++) {
+		if (!is_own_data(m, &op[i]))
+			continue;
+		m->data = (uint8_t)(m->len + insn->raw.disp.offset);
+		m->data_end = (uint8_t)(m->len + insn->length);
+		m->operand = (int64_t)next + op[i].mem.disp.value;
+	}
+}
+
+/* The instruction at CODE + *AT. */
+static bool add(struct lz_moved *m, const uint8_t *code, size_t *at)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(
+	        ZydisDecoderDecodeFull(&decoder, code + *at, LZ_MOVED_FROM - *at, &insn, op)))
+		return false;
+	const size_t next = *at + insn.length;
+
+	/* a jump may lead to what is behind it */
+	if (is_jcc(&insn) && next >= LZ_JUMP)
+		add_jcc(m, &insn, (int64_t)next + op[0].imm.value.s);
+	else if (is_movable(m, &insn, op) && m->len + insn.length <= LZ_MOVED_MOST) {
+		add_data(m, &insn, op, next);
+		memcpy(m->code + m->len, code + *at, insn.length);
+		m->len += insn.length;
+	} else {
+		return false;
+	}
+	*at = next;
+	return true;
+}
+
+/* Behind it is nothing that the jump would cover. */
+static bool add_ret(struct lz_moved *m, const uint8_t *code, size_t *at)
+{
+	m->code[m->len++] = RET;
+	++*at;
+	return *at >= LZ_JUMP || is_padding(code + *at);
+}
+
+bool lz_move_code(const uint8_t *code, struct lz_moved *m)
+{
+	bool returns = false;
+	size_t at = LZ_CALL_INSN;
+
+	*m = (struct lz_moved){0};
+	if (code[0] != 0x0f || (code[1] != SYSCALL && code[1] != RDTSC && code[1] != CPUID))
+		return false;
+	m->counter = code[1] == RDTSC;
+	m->cpuid = code[1] == CPUID;
+	add_point(m, 0);
+	while (!returns && at < LZ_JUMP) {
+		add_point(m, at);
+		/* the jump's first byte is no part of its distance */
+		m->begins |= 0xffU << 8 * (at - 1);
+		returns = code[at] == RET;
+		if (returns ? !add_ret(m, code, &at) : !add(m, code, &at))
+			return false;
+	}
+	add_point(m, at);
+	return true;
+}

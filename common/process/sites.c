@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <common/process/sites.h>
+
+#include <lizard/recording.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_pool(const struct lz_sites *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n_pools; i++)
+		if (addr - s->pool[i] < LZ_POOL_LEN)
+			return true;
+	return false;
+}
+
+uint64_t lz_sites_shown(const struct lz_sites *s, uint64_t real)
+{
+	if (!in_pool(s, real))
+		return real;
+	for (size_t i = 0; i < s->n; i++)
+		for (unsigned k = 0; k < s->a[i].n_points; k++)
+			if (real == s->a[i].call + s->a[i].point[k].in)
+				return s->a[i].at + s->a[i].point[k].at;
+	return real;
+}
+
+static void show(const struct lz_elsewhere *e, struct user_regs_struct *r)
+{
+	const struct lz_sites *s = (const struct lz_sites *)e;
+	uint64_t real = r->rip;
+
+	r->rip = lz_sites_shown(s, real);
+	if (r->rip != real && r->rcx == real)
+		r->rcx = r->rip;
+}
+
+struct lz_site *lz_site_at(const struct lz_sites *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->a[i].at == at && !s->a[i].gone)
+			return &s->a[i];
+	return NULL;
+}
+
+/* Its place in the detour; NULL: it is in no jump. */
+static const struct lz_point *point_at(const struct lz_site *x, uint64_t addr)
+{
+	uint64_t off = addr - x->at;
+
+	for (unsigned k = 0; off < LZ_JUMP && k < x->n_points; k++)
+		if (off == x->point[k].at)
+			return &x->point[k];
+	return NULL;
+}
+
+struct lz_site *lz_site_of(const struct lz_sites *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->a[i].gone && point_at(&s->a[i], addr))
+			return &s->a[i];
+	return NULL;
+}
+
+static void hide(const struct lz_elsewhere *e, struct user_regs_struct *r)
+{
+	const struct lz_site *x = lz_site_of((const struct lz_sites *)e, r->rip);
+
+	if (x && !x->given_back)
+		r->rip = x->call + point_at(x, r->rip)->in;
+}
+
+void lz_sites_begin(struct lz_sites *s)
+{
+	*s = (struct lz_sites){.elsewhere = {show, hide}};
+}
+
+void lz_sites_free(struct lz_sites *s)
+{
+	free(s->a);
+	*s = (struct lz_sites){0};
+}
+
+bool lz_sites_inside(const struct lz_sites *s, uint64_t addr, uint64_t *at)
+{
+	*at = 0;
+	if (addr - s->code < s->code_len)
+		return true;
+	for (size_t i = 0; in_pool(s, addr) && i < s->n; i++)
+		if (addr >= s->a[i].begin && addr < s->a[i].call) {
+			*at = s->a[i].at;
+			return true;
+		}
+	return false;
+}
+
+bool lz_sites_show_some(const struct lz_sites *s, uint64_t addr, uint8_t *bytes, size_t n)
+{
+	bool shown = false;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct lz_site *x = &s->a[i];
+
+		for (unsigned k = 0; !x->given_back && !x->gone && k < LZ_JUMP; k++) {
+			uint64_t off = x->at + k - addr;
+
+			if (off >= n || bytes[off] != x->now[k])
+				continue;
+			bytes[off] = x->was[k];
+			shown = true;
+		}
+	}
+	return shown;
+}
+
+bool lz_sites_show(const struct lz_sites *s, uint64_t addr, uint8_t *page)
+{
+	return lz_sites_show_some(s, addr, page, LZ_PAGE);
+}
+
+bool lz_sites_had(const struct lz_sites *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->a[i].at < addr + LZ_PAGE && s->a[i].at + LZ_JUMP > addr)
+			return true;
+	return false;
+}

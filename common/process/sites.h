@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* System call instructions of the program, its rdtsc and its cpuid that have become jumps to a
+ * detour (detour.c). Whoever made them sees the program as it would be without them. */
+#ifndef LZ_COMMON_SITES_H
+#define LZ_COMMON_SITES_H
+
+#include <common/process/code_range.h>
+#include <lizard/proc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	LZ_JUMP = 5,    /* bytes that are changed */
+	LZ_DETOUR = 56, /* bytes of a detour, at most */
+	LZ_CALL_INSN = 2,
+	LZ_POINTS = 5,
+	LZ_SITES = 512,
+	LZ_POOLS = 8,
+	LZ_POOL_LEN = 0x20000,
+	LZ_SITE_COUNTER = 4, /* the first entry that is for rdtsc */
+	LZ_SITE_CPUID = 7,   /* and for cpuid */
+	LZ_SITE_ENTRIES = 8,
+	LZ_SITE_RANGES = 8
+};
+
+/* Where an instruction is, behind the site's and behind the detour's system call instruction. */
+struct lz_point {
+	uint8_t at, in;
+};
+
+struct lz_site {
+	uint64_t at;
+	uint64_t begin; /* of the detour */
+	uint64_t call;  /* its own system call instruction; behind it is what the jump covers */
+	/* From those two instructions on; the last one is where the detour ends. */
+	struct lz_point point[LZ_POINTS];
+	uint8_t n_points;
+	uint8_t kind;    /* which of the entries it leads to */
+	bool counter;    /* it is an rdtsc, which has entries of its own */
+	bool cpuid;      /* it is an armed cpuid, which has one */
+	bool given_back; /* the program has its own bytes, for a while */
+	bool gone;       /* or for good: threads may still be in the detour */
+	uint8_t was[LZ_JUMP], now[LZ_JUMP];
+};
+
+struct lz_sites {
+	struct lz_elsewhere elsewhere;
+	struct lz_site *a;
+	size_t n, room;
+	uint64_t pool[LZ_POOLS]; /* memory for detours */
+	size_t n_pools;
+	bool kept_from_children; /* that memory is not in forked processes */
+	/* The code that detours lead to, and its entries; 0: it has none of that kind. */
+	uint64_t code, code_len, entry[LZ_SITE_ENTRIES];
+	/* The mappings that have sites. */
+	struct lz_code_range code_of[LZ_SITE_RANGES];
+	size_t n_code;
+};
+
+void lz_sites_begin(struct lz_sites *s);
+void lz_sites_free(struct lz_sites *s);
+/* The site, not gone, in whose jump is an instruction of the program that is at ADDR. */
+struct lz_site *lz_site_of(const struct lz_sites *s, uint64_t addr);
+/* The same by the address of the system call instruction. */
+struct lz_site *lz_site_at(const struct lz_sites *s, uint64_t at);
+/* Is ADDR in the stub, or in a detour on the way to it? *AT: the site's instruction, if the detour
+ * tells. */
+bool lz_sites_inside(const struct lz_sites *s, uint64_t addr, uint64_t *at);
+/* PAGE was read at ADDR: puts the program's own bytes into it. False: it has them. */
+bool lz_sites_show(const struct lz_sites *s, uint64_t addr, uint8_t *page);
+/* The same with N bytes. */
+bool lz_sites_show_some(const struct lz_sites *s, uint64_t addr, uint8_t *bytes, size_t n);
+/* Has the page at ADDR had a part of a jump? */
+bool lz_sites_had(const struct lz_sites *s, uint64_t addr);
+/* What a register that holds REAL is for the program. */
+uint64_t lz_sites_shown(const struct lz_sites *s, uint64_t real);
+
+/* ---- detour.c: in process P ---- */
+
+/* The entries have changed: detours find the new ones. */
+int lz_sites_entries(const struct lz_sites *s, const struct lz_proc *p);
+/* The system call instruction at AT becomes a jump, to entry 0, the rdtsc, to LZ_SITE_COUNTER, or
+ * the cpuid, to LZ_SITE_CPUID.
+ * 1; 0: it cannot be changed, or there is no such entry. */
+int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at);
+/* Its detour leads to entry KIND, counted from the first one that it can lead to. */
+int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_site *x,
+                  uint8_t kind);
+/* P, which may be another process with this code, gets the program's own instructions back. */
+void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p);
+/* The same for a while; and after that. */
+void lz_sites_lend(struct lz_sites *s, const struct lz_proc *p);
+void lz_sites_again(struct lz_sites *s, const struct lz_proc *p);
+/* The sites of rdtsc are gone: the program has its own. */
+void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p);
+/* What was mapped at START is now at TO, with the program's own instructions; 0: nowhere. */
+void lz_sites_moved(struct lz_sites *s, const struct lz_proc *p, uint64_t start, uint64_t end,
+                    uint64_t to);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <common/base/array.h>
+#include <common/cfg/records.h>
+#include <lizard/error.h>
+#include <lizard/format.h>
+
+void lz_regs_put(struct lz_buf *b, const struct user_regs_struct *r)
+{
+	lz_put(b, r, sizeof(*r));
+}
+
+void lz_regs_get(struct lz_cur *c, struct user_regs_struct *r)
+{
+	const uint8_t *p = lz_get(c, sizeof(*r));
+
+	if (p)
+		memcpy(r, p, sizeof(*r));
+}
+
+static void put_call(struct lz_buf *b, const struct lz_event *ev)
+{
+	lz_put_var(b, ev->nr);
+	for (int i = 0; i < 6; i++)
+		lz_put_var(b, ev->args[i]);
+}
+
+static void put_body(struct lz_buf *b, const struct lz_event *ev)
+{
+	switch (ev->kind) {
+	case LZ_EV_SYSCALL:
+		put_call(b, ev);
+		lz_put_var(b, (uint64_t)ev->result);
+		if (ev->flags & LZ_EVF_THREAD_BORN)
+			lz_put_var(b, ev->next);
+		break;
+	case LZ_EV_SIGNAL:
+		lz_put_var(b, ev->signo);
+		lz_put(b, ev->siginfo, sizeof(ev->siginfo));
+		break;
+	case LZ_EV_INSN: lz_put_var(b, ev->insn); break;
+	case LZ_EV_EXIT: lz_put_var(b, ev->status); break;
+	case LZ_EV_SWITCH:
+		lz_put_var(b, ev->next);
+		if (ev->flags & LZ_EVF_IN_CALL)
+			put_call(b, ev);
+		break;
+	case LZ_EV_SHARED: break;
+	}
+}
+
+static void put_writes(struct lz_buf *b, const struct lz_event *ev)
+{
+	lz_put_var(b, ev->n_writes);
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		lz_put_var(b, ev->writes[i].addr);
+		lz_put_var(b, ev->writes[i].len);
+		lz_put(b, ev->writes[i].bytes, ev->writes[i].len);
+	}
+}
+
+static void put_ops(struct lz_buf *b, const struct lz_event *ev)
+{
+	lz_put_var(b, ev->n_ops);
+	for (uint32_t i = 0; i < ev->n_ops; i++) {
+		const struct lz_map_op *o = &ev->ops[i];
+
+		lz_put_u8(b, o->op);
+		lz_put_var(b, o->addr);
+		lz_put_var(b, o->len);
+		lz_put_var(b, o->prot);
+		lz_put_var(b, o->flags);
+		lz_put_var(b, o->file);
+		lz_put_var(b, o->offset);
+		lz_put_var(b, o->old_addr);
+		lz_put_var(b, o->old_len);
+	}
+}
+
+static uint8_t present(const struct lz_event *ev)
+{
+	return (uint8_t)((ev->has_regs ? LZ_EVP_REGS : 0) | (ev->xstate ? LZ_EVP_XSTATE : 0) |
+	                 (ev->n_writes ? LZ_EVP_WRITES : 0) | (ev->n_ops ? LZ_EVP_OPS : 0) |
+	                 (ev->has_taken ? LZ_EVP_TAKEN : 0));
+}
+
+void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
+{
+	size_t start = b->len;
+	uint32_t len;
+
+	lz_put_u32(b, 0); /* filled in below */
+	lz_put_u8(b, ev->kind);
+	lz_put_u8(b, present(ev));
+	lz_put_var(b, ev->flags);
+	lz_put_var(b, ev->tid);
+	lz_put_var(b, ev->number);
+	lz_put_var(b, ev->marker);
+	lz_put_var(b, ev->ip);
+	lz_put_var(b, ev->time_ns);
+	lz_put_var(b, ev->map_id);
+	put_body(b, ev);
+	if (ev->has_regs)
+		lz_regs_put(b, &ev->regs);
+	if (ev->xstate) {
+		lz_put_var(b, ev->xstate_len);
+		lz_put(b, ev->xstate, ev->xstate_len);
+	}
+	if (ev->n_writes)
+		put_writes(b, ev);
+	if (ev->n_ops)
+		put_ops(b, ev);
+	if (ev->has_taken)
+		lz_put_u32(b, ev->taken);
+	if (b->failed)
+		return;
+	len = (uint32_t)(b->len - start - 4);
+	memcpy(b->p + start, &len, 4);
+}
+
+const uint8_t *lz_event_skip(struct lz_cur *c, uint32_t *len)
+{
+	*len = lz_get_u32(c);
+	return lz_get(c, *len);
+}
+
+static void get_call(struct lz_cur *c, struct lz_event *ev)
+{
+	ev->nr = lz_get_var(c);
+	for (int i = 0; i < 6; i++)
+		ev->args[i] = lz_get_var(c);
+}
+
+static int get_body(struct lz_cur *c, struct lz_event *ev)
+{
+	const uint8_t *p;
+
+	switch (ev->kind) {
+	case LZ_EV_SYSCALL:
+		get_call(c, ev);
+		ev->result = (int64_t)lz_get_var(c);
+		if (ev->flags & LZ_EVF_THREAD_BORN)
+			ev->next = (uint32_t)lz_get_max(c, LZ_MAX_TID);
+		break;
+	case LZ_EV_SIGNAL:
+		ev->signo = (uint32_t)lz_get_max(c, 64);
+		p = lz_get(c, sizeof(ev->siginfo));
+		if (p)
+			memcpy(ev->siginfo, p, sizeof(ev->siginfo));
+		break;
+	case LZ_EV_INSN: ev->insn = (uint32_t)lz_get_max(c, UINT32_MAX); break;
+	case LZ_EV_EXIT: ev->status = (uint32_t)lz_get_max(c, UINT32_MAX); break;
+	case LZ_EV_SWITCH:
+		ev->next = (uint32_t)lz_get_max(c, LZ_MAX_TID);
+		if (ev->flags & LZ_EVF_IN_CALL)
+			get_call(c, ev);
+		break;
+	case LZ_EV_SHARED: break;
+	default: return lz_fail("unknown kind %u of event", ev->kind);
+	}
+	return 0;
+}
+
+/* A number of entries, of which each takes MIN bytes of input at least. */
+static uint32_t get_count(struct lz_cur *c, size_t min)
+{
+	return (uint32_t)lz_get_max(c, lz_cur_left(c) / min);
+}
+
+static void get_writes(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
+{
+	uint32_t n = get_count(c, 2);
+
+	if (lz_reserve(room->writes, room->cap_writes, n) < 0) {
+		c->bad = true;
+		return;
+	}
+	ev->writes = room->writes;
+	ev->n_writes = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct lz_write *w = &ev->writes[i];
+
+		w->addr = lz_get_var(c);
+		w->len = lz_get_max(c, lz_cur_left(c));
+		w->bytes = lz_get(c, w->len);
+		if (w->addr + w->len < w->addr)
+			c->bad = true;
+	}
+}
+
+static void get_ops(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
+{
+	uint32_t n = get_count(c, 9);
+
+	if (lz_reserve(room->ops, room->cap_ops, n) < 0) {
+		c->bad = true;
+		return;
+	}
+	ev->ops = room->ops;
+	ev->n_ops = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct lz_map_op *o = &ev->ops[i];
+
+		o->op = lz_get_u8(c);
+		o->addr = lz_get_var(c);
+		o->len = lz_get_var(c);
+		o->prot = (uint32_t)lz_get_max(c, UINT32_MAX);
+		o->flags = (uint32_t)lz_get_max(c, UINT32_MAX);
+		o->file = (uint32_t)lz_get_max(c, UINT32_MAX);
+		o->offset = lz_get_var(c);
+		o->old_addr = lz_get_var(c);
+		o->old_len = lz_get_var(c);
+		if (o->op < LZ_MAP || o->op > LZ_ZERO || o->addr + o->len < o->addr ||
+		    o->old_addr + o->old_len < o->old_addr)
+			c->bad = true;
+	}
+}
+
+static void get_xstate(struct lz_cur *c, struct lz_event *ev)
+{
+	ev->xstate_len = (uint32_t)lz_get_max(c, LZ_MAX_XSTATE);
+	ev->xstate = lz_get(c, ev->xstate_len);
+}
+
+int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
+                 struct lz_event_room *room)
+{
+	struct lz_cur c = {.p = bytes, .end = bytes + len};
+	uint8_t parts;
+
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = lz_get_u8(&c);
+	parts = lz_get_u8(&c);
+	ev->flags = (uint32_t)lz_get_max(&c, UINT32_MAX);
+	ev->tid = (uint32_t)lz_get_max(&c, LZ_MAX_TID);
+	ev->number = lz_get_var(&c);
+	ev->marker = lz_get_var(&c);
+	ev->ip = lz_get_var(&c);
+	ev->time_ns = lz_get_var(&c);
+	ev->map_id = lz_get_var(&c);
+	if (parts & ~LZ_EVP_ALL)
+		return lz_fail("unknown part 0x%x in an event", parts);
+	if (get_body(&c, ev) < 0)
+		return -1;
+	ev->has_regs = parts & LZ_EVP_REGS;
+	if (ev->has_regs)
+		lz_regs_get(&c, &ev->regs);
+	if (parts & LZ_EVP_XSTATE)
+		get_xstate(&c, ev);
+	if (parts & LZ_EVP_WRITES)
+		get_writes(&c, ev, room);
+	if (parts & LZ_EVP_OPS)
+		get_ops(&c, ev, room);
+	ev->has_taken = parts & LZ_EVP_TAKEN;
+	if (ev->has_taken)
+		ev->taken = lz_get_u32(&c);
+	if (c.bad || c.p != c.end)
+		return lz_fail("an event's bytes make no sense");
+	return 0;
+}
+
+void lz_event_room_free(struct lz_event_room *room)
+{
+	free(room->writes);
+	free(room->ops);
+	memset(room, 0, sizeof(*room));
+}
+
+const char *lz_insn_name(uint32_t insn)
+{
+	static const char *const name[] = {"?",      "rdtsc",  "rdtscp", "cpuid",
+	                                   "rdrand", "rdseed", "xsavec"};
+
+	return name[insn < sizeof(name) / sizeof(*name) ? insn : 0];
+}

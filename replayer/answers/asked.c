@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "replayer/answers/asked.h"
+
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lz_asked_open(struct lz_asked *a, const char *dir)
+{
+	*a = (struct lz_asked){.reader = lz_reader_open(dir)};
+	if (!a->reader)
+		return -1;
+	if (!(a->rebuild = lz_rebuild_new(a->reader)) ||
+	    !(a->modules = lz_modules_new(a->reader)) || lz_turns_read(&a->turns, a->reader) < 0 ||
+	    lz_stream_threads_init(&a->threads, &a->turns) < 0 ||
+	    !(a->stream = lz_stream_new(a->reader, a->modules, &a->threads))) {
+		lz_asked_close(a);
+		return -1;
+	}
+	a->from = lz_reader_first_marker(a->reader);
+	a->to = lz_stream_len(a->stream);
+	return 0;
+}
+
+void lz_asked_close(struct lz_asked *a)
+{
+	/* what there was has been printed */
+	if (a->partial)
+		lz_work_end(&a->work);
+	lz_stream_free(a->stream);
+	lz_stream_threads_free(&a->threads);
+	lz_turns_free(&a->turns);
+	lz_modules_free(a->modules);
+	lz_rebuild_free(a->rebuild);
+	lz_reader_close(a->reader);
+	*a = (struct lz_asked){0};
+}
+
+/* ---- instants ---- */
+
+static int percent_of(const struct lz_asked *a, const char *text, uint64_t *offset)
+{
+	const uint64_t first = lz_reader_first_marker(a->reader), len = lz_stream_len(a->stream);
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100))
+		return lz_fail("'%s' is not a percentage from 0%% to 100%%", text);
+	*offset = first + (uint64_t)(percent / 100 * (double)(len - first));
+	return 0;
+}
+
+int lz_asked_offset(const struct lz_asked *a, const char *text, uint64_t *offset)
+{
+	struct lz_pos pos;
+
+	if (!strcmp(text, "start"))
+		*offset = lz_reader_first_marker(a->reader);
+	else if (!strcmp(text, "end"))
+		*offset = lz_stream_len(a->stream);
+	else if (strchr(text, '%'))
+		return percent_of(a, text, offset);
+	else if (lz_pos_parse(text, &pos) == 0 || lz_instant_parse(text, &pos) == 0)
+		*offset = pos.marker;
+	else
+		return lz_fail("`%s` is no instant: start, end, 25%%, THREAD:MARKER and positions "
+		               "as `when` prints them are",
+		               text);
+	return 0;
+}
+
+const char *lz_asked_instant(uint32_t tid, uint64_t offset, char buf[LZ_INSTANT_TEXT])
+{
+	const struct lz_pos pos = {.tid = tid, .marker = offset};
+	char text[LZ_POS_TEXT];
+
+	lz_pos_print(&pos, text);
+	text[strcspn(text, ".")] = 0;
+	memcpy(buf, text, LZ_INSTANT_TEXT - 1);
+	buf[LZ_INSTANT_TEXT - 1] = 0;
+	return buf;
+}
+
+/* ---- names ---- */
+
+uint32_t lz_asked_tid(const struct lz_asked *a, uint32_t thread)
+{
+	return thread < a->threads.n ? a->turns.v[a->threads.first[thread]].tid : 0;
+}
+
+bool lz_asked_thread(const struct lz_asked *a, uint32_t thread)
+{
+	return !a->tid || lz_asked_tid(a, thread) == a->tid;
+}
+
+const char *lz_asked_name(const struct lz_asked *a, uint32_t fn)
+{
+	const struct lz_fn *f = lz_stream_fn(a->stream, fn);
+
+	return f ? f->f->name : "?";
+}
+
+/* ---- walking ---- */
+
+struct walking {
+	const struct lz_walk *of;
+	struct lz_work *work;
+	uint64_t done;
+	bool signalled;
+};
+
+static int pass_on(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	const struct walking *w = arg;
+
+	return w->of->fn(w->of->arg, d, m);
+}
+
+static int look(void *arg, struct lz_decoder *d, uint64_t offset)
+{
+	struct walking *w = arg;
+	const uint64_t more = offset - w->done;
+
+	(void)d;
+	w->done = offset;
+	w->signalled = lz_work_done(w->work, more) < 0;
+	return w->signalled;
+}
+
+/* Before signals are listened to: this shows how far it is by itself, and ends with the process. */
+static int compute_missing(struct lz_asked *a)
+{
+	const uint32_t tid = lz_reader_meta(a->reader)->tid;
+	const uint32_t n = lz_stream_n_blocks(a->stream);
+	uint64_t start, len;
+	uint8_t byte;
+
+	lz_reader_expect(a->reader, tid, 0, n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (lz_reader_block_at_hand(a->reader, tid, i))
+			continue;
+		if (lz_reader_block(a->reader, tid, i, &start, &len) < 0)
+			return -1;
+		if (start < a->to && start + len > a->from &&
+		    lz_reader_markers(a->reader, tid, start, &byte, 1) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
+{
+	struct walking w = {.of = of, .work = &a->work, .done = a->from};
+	const struct lz_walk walk = {.from = a->from,
+	                             .to = a->to,
+	                             .watch = of->watch,
+	                             .calls_only = of->calls_only,
+	                             .fn = pass_on,
+	                             .at = look,
+	                             .arg = &w};
+
+	if (compute_missing(a) < 0)
+		return -1;
+	lz_work_begin(&a->work, what, a->to - a->from);
+	int rc = lz_stream_walk(a->stream, &walk);
+	lz_progress_end(&a->work.progress);
+	a->partial = w.signalled;
+	if (!a->partial)
+		lz_work_end(&a->work);
+	return a->partial ? 0 : rc;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A recording that is asked about its control flow. Nothing of it runs for an answer: markers are
+ * read. Only markers of which nothing but a checksum was recorded are computed first. */
+#ifndef LIZARD_REPLAYER_ASKED_H
+#define LIZARD_REPLAYER_ASKED_H
+
+#include "replayer/stream/stream.h"
+#include <common/base/work.h>
+#include <lizard/session.h>
+
+struct lz_asked {
+	struct lz_reader *reader;
+	struct lz_modules *modules;
+	struct lz_turns turns;
+	struct lz_stream_threads threads;
+	struct lz_stream *stream;
+	struct lz_rebuild *rebuild;
+	uint64_t from, to; /* the piece of the stream that is asked about; at first all of it */
+	uint32_t tid;      /* of this thread only; 0: of all */
+	struct lz_work work;
+	bool partial; /* a signal has ended the walk: what there is, is right */
+};
+
+/* 0, or -1: lz_error(). Of a recording that is damaged the part in front of the damage is asked. */
+int lz_asked_open(struct lz_asked *a, const char *dir);
+/* A signal that has come takes its effect now. */
+void lz_asked_close(struct lz_asked *a);
+
+/* The stream offset of an instant: `start`, `end`, `25%`, a position as `when` prints it, or its
+ * first two parts. -1: it is none of these. */
+int lz_asked_offset(const struct lz_asked *a, const char *text, uint64_t *offset);
+
+/* Is thread number THREAD asked about? */
+bool lz_asked_thread(const struct lz_asked *a, uint32_t thread);
+uint32_t lz_asked_tid(const struct lz_asked *a, uint32_t thread);
+/* "main"; "?" of code that nothing is known of. */
+const char *lz_asked_name(const struct lz_asked *a, uint32_t fn);
+/* An instant as `jump_forward` takes it: "THREAD:MARKER", the first one behind that marker. */
+enum { LZ_INSTANT_TEXT = 48 };
+const char *lz_asked_instant(uint32_t tid, uint64_t offset, char buf[LZ_INSTANT_TEXT]);
+
+/* Walks over what is asked about, and shows how far it is. 0, also if a signal has ended it
+ * (A->partial); else what FN of W returned. W->from, to and at are set here. */
+int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *w);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "replayer/answers/counts.h"
+
+#include "replayer/answers/last_frames.h"
+#include "replayer/answers/tally.h"
+#include <common/base/array.h>
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pairs of markers ---- */
+
+/* A pair is an index into a square for functions with few markers, else a key of a tally. Ids count
+ * from 1; 0 is the function's beginning, or its end; the last number is a landing. */
+struct pairs {
+	uint32_t side; /* 0: nothing yet */
+	uint64_t *square;
+	struct lz_tally sparse;
+};
+
+enum { MOST_SIDE = 256 };
+
+struct counting {
+	struct lz_asked *a;
+	struct lz_counts *c;
+	struct pairs *pairs; /* [n] */
+	/* What was unwound and has not come back: function << 32 | last marker */
+	struct lz_tally unwound;
+	/* The activation that control has just landed in, and its last marker before. If a way
+	 * leads from there to the landing, it came by that: setjmp() has returned first, or
+	 * swapcontext() has. */
+	struct {
+		uint64_t act;
+		uint32_t last;
+	} landed;
+};
+
+static uint32_t number_of(const struct pairs *p, uint32_t id)
+{
+	if (id == LZ_SET_ENTER || id == LZ_SET_EXIT)
+		return 0;
+	return id < p->side - 1 ? id : p->side - 1;
+}
+
+static int prepare(struct counting *k, uint32_t fn)
+{
+	const struct lz_cfg_func *f = lz_stream_fn(k->a->stream, fn)->f;
+	struct pairs *p = &k->pairs[fn];
+	struct lz_fn_counts *c = &k->c->fn[fn];
+
+	p->side = f->n_markers + 2;
+	if (p->side <= MOST_SIDE)
+		p->square = calloc((size_t)p->side * p->side, sizeof(*p->square));
+	c->node = calloc((size_t)f->graph.n_nodes + 1, sizeof(*c->node));
+	c->edge = calloc(f->graph.n_edges + 1, sizeof(*c->edge));
+	if ((p->side <= MOST_SIDE && !p->square) || !c->node || !c->edge)
+		return lz_fail("out of memory for the counts of %s", f->name);
+	return 0;
+}
+
+static int add_pair(struct counting *k, uint32_t fn, uint32_t from, uint32_t to)
+{
+	struct pairs *p = &k->pairs[fn];
+
+	if (!p->side && prepare(k, fn) < 0)
+		return -1;
+	const uint32_t a = number_of(p, from), b = number_of(p, to);
+	if (p->square) {
+		p->square[a * p->side + b]++;
+		return 0;
+	}
+	return lz_tally_add(&p->sparse, (uint64_t)a << 32 | b, 1);
+}
+
+static int on_edge(struct counting *k, const struct lz_act *top, uint32_t id)
+{
+	const bool by_itself = top->last == LZ_LAST_LANDING && k->landed.act == lz_act_id(top);
+
+	return add_pair(k, top->fn, by_itself ? k->landed.last : top->last, id);
+}
+
+static int on_landing(struct counting *k, struct lz_decoder *d, const struct lz_mark *m);
+
+static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct counting *k = arg;
+	const struct lz_act *top = lz_decoder_top(d);
+	uint32_t fn;
+
+	if (!lz_asked_thread(k->a, d->thread))
+		return 0;
+	switch (m->code) {
+	case LZ_ENTER:
+		fn = d->resolve(d->arg, m->entry, m->offset);
+		if (fn == LZ_FN_NONE)
+			return 0;
+		k->c->fn[fn].calls++;
+		return k->pairs[fn].side ? 0 : prepare(k, fn);
+	case LZ_LANDING: return on_landing(k, d, m);
+	case LZ_EXIT:
+	case LZ_TAIL:
+		if (!top || top->fn == LZ_FN_NONE || top->tail)
+			return 0;
+		/* the call behind TAIL returns, and EXIT follows */
+		if (m->code == LZ_TAIL && d->tail && d->tail(d->arg, top->fn) == LZ_TAIL_RETURNS)
+			return 0;
+		k->c->fn[top->fn].returns++;
+		return add_pair(k, top->fn, top->last, LZ_SET_EXIT);
+	default: return top && top->fn != LZ_FN_NONE ? on_edge(k, top, m->id) : 0;
+	}
+}
+
+/* ---- from pairs to paths ---- */
+
+struct path {
+	const struct lz_graph *g;
+	struct lz_fn_counts *c;
+	const uint32_t *node;
+	size_t n;
+	uint64_t times;
+};
+
+static bool is_of_node(const struct lz_graph *g, uint32_t id, uint32_t node, bool last)
+{
+	const bool is_last = g->node_flags && g->node_flags[node] & LZ_NODE_MARK_LAST;
+
+	return g->node_marker[node] == id && is_last == last;
+}
+
+/* A marker in a node stands in front of its code, or behind it: it is counted once. */
+static void add_nodes(const struct path *p, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const uint32_t v = p->node[i];
+		const bool before = i == 0 && is_of_node(p->g, from, v, true);
+		const bool after = i + 1 == p->n && is_of_node(p->g, to, v, false);
+		if (!before && !after)
+			p->c->node[v] += p->times;
+	}
+}
+
+static void add_edge(const struct path *p, uint32_t src, uint32_t dst)
+{
+	for (size_t i = 0; i < p->g->n_edges; i++) {
+		const struct lz_edge *e = &p->g->edges[i];
+		if (!e->marker && e->src == src && e->dst == dst) {
+			p->c->edge[i] += p->times;
+			return;
+		}
+	}
+}
+
+static void add_edges(const struct path *p)
+{
+	for (size_t i = 0; i + 1 < p->n; i++)
+		add_edge(p, p->node[i], p->node[i + 1]);
+}
+
+static void add_marked(const struct path *p, uint32_t id)
+{
+	for (size_t i = 0; i < p->g->n_edges; i++)
+		if (p->g->edges[i].marker == id)
+			p->c->edge[i] += p->times;
+}
+
+/* The block that its last marker led to has begun. Nothing more is certain. */
+static void add_begun(const struct lz_graph *g, struct lz_fn_counts *c, uint32_t last,
+                      uint64_t times)
+{
+	for (size_t i = 0; i < g->n_edges; i++) {
+		const struct lz_edge *e = &g->edges[i];
+		const bool entered = last == LZ_SET_ENTER && e->src == g->entry && !e->marker;
+
+		if (!entered && (!e->marker || e->marker != last))
+			continue;
+		c->node[e->dst] += times;
+		c->edge[i] += entered ? times : 0;
+	}
+}
+
+static int add_path(struct lz_graph_walker *w, struct path *p, uint32_t from, uint32_t to)
+{
+	uint32_t *node;
+	int64_t n = lz_graph_walker_path(w, from, to, &node);
+
+	if (n < 0)
+		return lz_fail("out of memory for a path");
+	/* longjmp(), an exception: it is not known from where */
+	if (!n)
+		add_begun(p->g, p->c, from, p->times);
+	p->node = node;
+	p->n = (size_t)n;
+	add_nodes(p, from, to);
+	add_edges(p);
+	add_marked(p, to);
+	free(node);
+	return 0;
+}
+
+struct solving {
+	struct lz_graph_walker *w;
+	struct path path;
+	uint32_t landing; /* its number */
+};
+
+static int add_times(struct solving *s, uint32_t a, uint32_t b, uint64_t times)
+{
+	s->path.times = times;
+	if (!times || a == s->landing)
+		return 0;
+	return add_path(s->w, &s->path, a ? a : LZ_SET_ENTER, b ? b : LZ_SET_EXIT);
+}
+
+static int solve(const struct pairs *p, struct solving *s)
+{
+	int rc = 0;
+
+	for (size_t i = 0; p->square && !rc && i < (size_t)p->side * p->side; i++)
+		rc = add_times(s, (uint32_t)(i / p->side), (uint32_t)(i % p->side), p->square[i]);
+	for (size_t i = 0; !rc && i < p->sparse.n; i++)
+		rc = add_times(s, (uint32_t)(p->sparse.v[i].key >> 32),
+		               (uint32_t)p->sparse.v[i].key, p->sparse.v[i].n);
+	return rc;
+}
+
+static int solve_fn(struct counting *k, uint32_t fn)
+{
+	const struct lz_graph *g = &lz_stream_fn(k->a->stream, fn)->f->graph;
+	struct pairs *p = &k->pairs[fn];
+	struct solving s = {.path = {.g = g, .c = &k->c->fn[fn]}, .landing = p->side - 1};
+
+	if (!p->side)
+		return 0;
+	s.w = lz_graph_walker_open(g);
+	if (s.w)
+		lz_graph_walker_avoid(s.w, true);
+	int rc = s.w ? solve(p, &s) : lz_fail("out of memory for the paths of a function");
+	lz_graph_walker_close(s.w);
+	return rc;
+}
+
+/* ---- what did not come to an end ---- */
+
+/* WHERE: the frame of the activation; NULL: not known. */
+static int add_unfinished(struct counting *k, const struct lz_act *act,
+                          const struct lz_last_frame *where)
+{
+	const struct lz_graph *g = &lz_stream_fn(k->a->stream, act->fn)->f->graph;
+	struct path p = {.g = g, .c = &k->c->fn[act->fn], .times = 1};
+	struct lz_graph_walker *w = where ? lz_graph_walker_open(g) : NULL;
+	uint32_t *node = NULL;
+
+	if (!p.c->node)
+		return 0;
+	int64_t n = w ? lz_graph_walker_path_to(w, act->last, where->node, &node) : 0;
+	lz_graph_walker_close(w);
+	if (n < 0)
+		return lz_fail("out of memory for a path");
+	if (!n)
+		add_begun(g, p.c, act->last, 1);
+	p.node = node;
+	p.n = (size_t)n;
+	add_nodes(&p, act->last, LZ_SET_EXIT);
+	add_edges(&p);
+	free(node);
+	return 0;
+}
+
+/* ACTS end with the innermost. */
+static int add_stack(struct counting *k, const struct lz_act *acts, size_t n,
+                     const struct lz_last_frames *f)
+{
+	size_t at = 0;
+	int rc = 0;
+
+	for (size_t i = n; rc == 0 && i-- > 0;) {
+		const struct lz_act *a = &acts[i];
+		const bool known = f && at < f->n && f->v[at].fn == a->fn;
+
+		if (a->fn == LZ_FN_NONE || a->tail > 1)
+			continue;
+		rc = add_unfinished(k, a, known ? &f->v[at] : NULL);
+		at += known;
+	}
+	return rc;
+}
+
+static int add_rest(struct counting *k)
+{
+	struct lz_decoder *d = lz_stream_decoder(k->a->stream);
+	const bool at_end = k->a->to == lz_stream_len(k->a->stream) && !k->a->partial;
+	struct lz_last_frames *f = NULL;
+	uint32_t n = 0;
+	int rc = 0;
+
+	if (at_end && !(f = lz_last_frames_find(k->a, &n)))
+		lz_debug("the last frames are not known: %s", lz_error());
+	for (uint32_t t = 0; rc == 0 && (t < d->n_stacks || t == d->thread); t++) {
+		const bool runs = t == d->thread;
+
+		if (lz_asked_thread(k->a, t))
+			rc = add_stack(k, runs ? d->acts : d->stack[t].acts,
+			               runs ? d->n : d->stack[t].n,
+			               lz_last_frames_of(f, n, lz_asked_tid(k->a, t)));
+	}
+	lz_last_frames_free(f, n);
+	return rc;
+}
+
+static uint64_t unwound_key(const struct lz_act *act)
+{
+	return (uint64_t)act->fn << 32 | act->last;
+}
+
+/* TO is a parked activation. Those parked with it that it has called come back with it or not at
+ * all: the decoder drops what is above it. */
+static int come_back(struct counting *k, const struct lz_decoder *d, const struct lz_act *to)
+{
+	for (size_t i = 0; i < d->n_parked; i++) {
+		const struct lz_parked *p = &d->parked[i];
+
+		for (size_t n = 0; to >= p->acts && to < p->acts + p->n && &p->acts[n] <= to; n++) {
+			if (p->acts[n].fn == LZ_FN_NONE || p->acts[n].tail > 1)
+				continue;
+			struct lz_tally_row *row =
+			    lz_tally_row(&k->unwound, unwound_key(&p->acts[n]));
+			if (!row)
+				return -1;
+			row->n -= row->n > 0;
+		}
+	}
+	return 0;
+}
+
+/* Those above go. They may come back, if they are a coroutine's; so does the one that M is of. */
+static int on_landing(struct counting *k, struct lz_decoder *d, const struct lz_mark *m)
+{
+	size_t stay;
+	const struct lz_act *to = lz_decoder_landed(d, m, &stay);
+	int rc = 0;
+
+	k->landed.act = to ? lz_act_id(to) : 0;
+	k->landed.last = to ? to->last : 0;
+	if (to && (to < d->acts || to >= d->acts + d->n))
+		rc = come_back(k, d, to);
+	for (size_t i = stay; rc == 0 && i < d->n; i++)
+		if (d->acts[i].fn != LZ_FN_NONE && d->acts[i].tail < 2)
+			rc = lz_tally_add(&k->unwound, unwound_key(&d->acts[i]), 1);
+	return rc;
+}
+
+static int add_unwound(struct counting *k)
+{
+	for (size_t i = 0; i < k->unwound.n; i++) {
+		const struct lz_tally_row *row = &k->unwound.v[i];
+		const uint32_t fn = (uint32_t)(row->key >> 32);
+
+		if (k->c->fn[fn].node)
+			add_begun(&lz_stream_fn(k->a->stream, fn)->f->graph, &k->c->fn[fn],
+			          (uint32_t)row->key, row->n);
+	}
+	return 0;
+}
+
+/* ---- all ---- */
+
+static void free_pairs(struct counting *k)
+{
+	for (size_t i = 0; k->pairs && i < k->c->n; i++) {
+		free(k->pairs[i].square);
+		lz_tally_free(&k->pairs[i].sparse);
+	}
+	free(k->pairs);
+}
+
+int lz_counts_make(struct lz_asked *a, struct lz_counts *c)
+{
+	struct counting k = {.a = a, .c = c};
+	struct lz_walk w = {.fn = on_mark, .arg = &k};
+	int rc = -1;
+
+	*c = (struct lz_counts){.n = lz_stream_n_fns(a->stream)};
+	c->fn = calloc(c->n + 1, sizeof(*c->fn));
+	k.pairs = calloc(c->n + 1, sizeof(*k.pairs));
+	if (c->fn && k.pairs)
+		rc = lz_asked_walk(a, "counting", &w);
+	else
+		lz_fail("out of memory for %zu functions", c->n);
+	for (size_t i = 0; rc == 0 && i < c->n; i++)
+		rc = solve_fn(&k, (uint32_t)i);
+	if (rc == 0)
+		rc = add_rest(&k);
+	if (rc == 0)
+		rc = add_unwound(&k);
+	lz_tally_free(&k.unwound);
+	free_pairs(&k);
+	if (rc < 0)
+		lz_counts_free(c);
+	return rc;
+}
+
+void lz_counts_free(struct lz_counts *c)
+{
+	for (size_t i = 0; c->fn && i < c->n; i++) {
+		free(c->fn[i].node);
+		free(c->fn[i].edge);
+	}
+	free(c->fn);
+	*c = (struct lz_counts){0};
+}

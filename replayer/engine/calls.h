@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* System calls that a re-executed process is answered without a stop: what calls.c, calls_log.c
+ * and calls_done.c share. */
+#ifndef LZ_REPLAYER_ENGINE_CALLS_H
+#define LZ_REPLAYER_ENGINE_CALLS_H
+
+#include "replayer/engine/inside.h"
+#include "replayer/stub/call_log.h"
+#include <common/process/sites.h>
+#include <lizard/marker.h>
+
+enum { LZ_LOGGED_MAX = LZ_CALL_LOG_LEN / sizeof(struct lz_logged_call) };
+
+/* A call in the log. */
+struct lz_logged {
+	uint32_t end; /* where the next one begins */
+	uint32_t take_at, take_len, crc;
+	uint64_t marker, ip, time_ns;
+};
+
+/* A page with sites: only execution is left, so that the program does not see them. */
+struct lz_site_page {
+	uint64_t addr;
+	uint32_t prot; /* as the program has it */
+};
+
+/* What of it is in the process. */
+struct lz_calls {
+	struct lz_sites sites;
+	uint64_t code, page; /* the stub's code, and its memory right behind it */
+	struct lz_site_page *pages;
+	size_t n_pages, pages_room;
+	/* The log: its first call's event, how many calls, how many are done. */
+	uint64_t first;
+	uint32_t n, done;
+	uint32_t words[2];     /* its bounds, as they are in the process */
+	uint64_t buffer_start; /* of the markers, for which it was made */
+	struct lz_logged call[LZ_LOGGED_MAX];
+	uint8_t bytes[LZ_CALL_LOG_LEN];
+	/* Markers: those recorded, while the log is made; those written, while it is compared. */
+	uint8_t markers[LZ_BUFFER_SIZE];
+};
+
+/* calls.c */
+/* Before a resume: is anything to be answered without a stop now? Then everything is made so. */
+int lz_calls_ready(struct lz_engine *e, bool step);
+/* At the stop of a system call that is the next event. */
+void lz_calls_met(struct lz_engine *e);
+/* [ADDR, ADDR + LEN) of the process is to be as the program has it. */
+int lz_calls_give_way(struct lz_engine *e, uint64_t addr, uint64_t len);
+/* The same for all that event EV changes. */
+int lz_calls_make_way(struct lz_engine *e, const struct lz_event *ev);
+/* An int3 of a site's jump: control has come to what it covers. */
+bool lz_calls_at_int3(struct lz_engine *e);
+/* The program reads a page that has sites: it gets its own bytes back. 0: it has none; -1. */
+int lz_calls_unhide(struct lz_engine *e, uint64_t addr);
+/* Where an instruction of the program is executed now. */
+uint64_t lz_calls_place_of(const struct lz_engine *e, uint64_t ip);
+
+/* calls_log.c */
+/* The last event that may come before a stop, the next one if there is a stop at it. */
+uint64_t lz_calls_last(const struct lz_engine *e);
+/* The log begins with the next event, as far as it can be answered. */
+int lz_calls_fill(struct lz_engine *e);
+bool lz_calls_can_answer(struct lz_engine *e, const struct lz_event *ev);
+
+/* calls_done.c */
+/* At a stop, whose STATUS may become another one: the program is to be at an instruction of its
+ * own. */
+int lz_calls_leave(struct lz_engine *e, int *status);
+/* Calls that were answered are events applied: compares what there is to be compared. 1:
+ * diverged. */
+int lz_calls_take(struct lz_engine *e);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls that were answered without a stop are compared, as at a stop, and are events applied. */
+#include "replayer/engine/calls.h"
+#include <lizard/error.h>
+#include <lizard/syscalls.h>
+#include <lizard/written_bytes.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+/* ---- the bytes that a call takes ---- */
+
+static int taken_differ(struct lz_engine *e, uint64_t nr, int64_t result)
+{
+	return lz_engine_diverge(
+	    e, "%s: the %" PRId64 " bytes that it writes are not the recorded ones",
+	    lz_syscall_name(nr), result);
+}
+
+/* What is read of the program's memory has its own bytes. */
+static bool give_way(void *arg, uint64_t addr, uint64_t len)
+{
+	return lz_calls_give_way(arg, addr, len) == 0;
+}
+
+int lz_engine_compare_taken(struct lz_engine *e)
+{
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	uint32_t crc = 0;
+
+	if (!ev)
+		return -1;
+	if (ev->kind != LZ_EV_SYSCALL || !ev->has_taken)
+		return 0;
+	e->calls.taken +=
+	    (uint64_t)(ev->result < LZ_WRITTEN_BYTES_MAX ? ev->result : LZ_WRITTEN_BYTES_MAX);
+	if (lz_written_bytes_crc(&e->proc, ev->nr, ev->args, ev->result, give_way, e, &crc) &&
+	    crc == ev->taken)
+		return 0;
+	return taken_differ(e, ev->nr, ev->result);
+}
+
+/* As the stub has copied them into the log. */
+static int compare_copied(struct lz_engine *e, const struct lz_logged *l)
+{
+	const struct lz_event *ev;
+
+	e->calls.taken += l->take_len;
+	if (!l->take_len ||
+	    (uint32_t)crc32_z(0, e->calls.c->bytes + l->take_at, l->take_len) == l->crc)
+		return 0;
+	ev = lz_reader_event(e->rp->reader, e->event);
+	return ev ? taken_differ(e, ev->nr, ev->result) : -1;
+}
+
+/* ---- what was done ---- */
+
+/* How many calls of the log are done. */
+static int count(struct lz_engine *e, uint32_t *n)
+{
+	struct lz_calls *c = e->calls.c;
+	uint32_t next;
+
+	*n = c->done;
+	if (lz_proc_read(&e->proc, c->page + offsetof(struct lz_call_log, next), &next,
+	                 sizeof(next)) < 0)
+		return -1;
+	c->words[0] = next;
+	while (*n < c->n && c->call[*n].end <= next)
+		++*n;
+	if (next == (*n ? c->call[*n - 1].end : 0))
+		return 0;
+	return lz_fail("the replayed program wrote to memory of the debugger: the recording is "
+	               "damaged or forged");
+}
+
+/* The markers up to call N become c->markers. 1: they are those recorded. */
+static int read_markers(struct lz_engine *e, uint32_t n)
+{
+	struct lz_calls *c = e->calls.c;
+	uint8_t *want = e->rp->want;
+
+	const size_t len = (size_t)(c->call[n - 1].marker - e->marker);
+	if (!len)
+		return 1;
+	if (lz_proc_read(&e->proc, e->buffer.base + (e->marker - e->buffer.start), c->markers,
+	                 len) < 0)
+		return lz_fail_in("the marker buffer");
+	if (lz_engine_hashed_here(e))
+		return 0;
+	int64_t have = lz_engine_recorded(e, e->marker, want, len);
+	return have < 0 ? -1 : (size_t)have == len && !memcmp(c->markers, want, len);
+}
+
+/* What the calls of the log up to N have taken. */
+static int read_copied(struct lz_engine *e, uint32_t n)
+{
+	struct lz_calls *c = e->calls.c;
+	const uint32_t from = c->done ? c->call[c->done - 1].end : 0, to = c->call[n - 1].end;
+
+	if (!e->calls.compare_taken)
+		return 0;
+	return lz_proc_read(&e->proc, c->page + offsetof(struct lz_call_log, log) + from,
+	                    c->bytes + from, to - from);
+}
+
+/* GOT: the markers before it; NULL: they are the recorded ones. */
+static int take_one(struct lz_engine *e, const struct lz_logged *l, const uint8_t *got)
+{
+	int ret = 0;
+
+	e->regs.rip = l->ip;
+	if (got && l->marker > e->marker)
+		ret = lz_engine_compare_markers(e, got, (size_t)(l->marker - e->marker));
+	if (ret)
+		return ret;
+	e->marker = l->marker;
+	if ((ret = compare_copied(e, l)))
+		return ret;
+	e->event++;
+	e->time_ns = l->time_ns;
+	return 0;
+}
+
+int lz_calls_take(struct lz_engine *e)
+{
+	struct lz_calls *c = e->calls.c;
+	const uint64_t ip = e->regs.rip, marker = e->marker;
+	uint32_t n;
+	int equal, ret = 0;
+
+	if (!c || c->done == c->n)
+		return 0;
+	if (count(e, &n) < 0)
+		return -1;
+	if (n == c->done)
+		return 0;
+	if (read_copied(e, n) < 0 || (equal = read_markers(e, n)) < 0)
+		return -1;
+	e->rp->answered += n - c->done;
+	for (; !ret && c->done < n; c->done++)
+		ret = take_one(e, &c->call[c->done],
+		               equal ? NULL : c->markers + (e->marker - marker));
+	if (!ret)
+		e->regs.rip = ip;
+	return ret;
+}
+
+/* ---- out of the stub ---- */
+
+static int run(struct lz_engine *e, int *status)
+{
+	if (lz_engine_flush(e) < 0)
+		return -1;
+	if (ptrace(PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
+		return lz_fail_errno("cannot resume the replay process");
+	return lz_engine_wait(e, status) < 0 || lz_proc_regs(&e->proc, &e->regs) < 0 ? -1 : 0;
+}
+
+static bool in_stub(const struct lz_engine *e)
+{
+	return e->regs.rip - e->calls.c->code < LZ_CALL_STUB_CODE;
+}
+
+static bool on_the_way(const struct lz_engine *e)
+{
+	uint64_t at;
+
+	return lz_sites_inside(&e->calls.c->sites, e->regs.rip, &at);
+}
+
+/* The registers as they were before the call or, at the stub's exit, as they are behind it. */
+static int restore(struct lz_engine *e, bool exit)
+{
+	const struct lz_calls *c = e->calls.c;
+	struct user_regs_struct *r = &e->regs;
+	struct lz_stub_saved s;
+	uint64_t head[4];
+
+	if (lz_proc_read(&e->proc, c->page, head, sizeof(head)) < 0 ||
+	    lz_proc_read(&e->proc, c->page + offsetof(struct lz_call_log, saved), &s, sizeof(s)) <
+	        0)
+		return -1;
+	r->rax = s.rax, r->rdi = s.rdi, r->rsi = s.rsi, r->rdx = s.rdx;
+	r->r10 = s.r10, r->r8 = s.r8, r->r9 = s.r9;
+	r->eflags = r->r11 = s.eflags;
+	r->rcx = head[0];
+	r->rsp = head[3];
+	r->rip = lz_sites_shown(&c->sites, exit ? head[2] : head[1] - LZ_CALL_INSN);
+	e->regs_dirty = true;
+	return 0;
+}
+
+/* On to the stub's exit; or a fault, which the call with a stop is to meet. */
+static int run_out(struct lz_engine *e, int *status)
+{
+	enum { TRIES = 1000 };
+	const struct lz_calls *c = e->calls.c;
+	const uint64_t exit =
+	    c->code + ((uintptr_t)lz_call_stub_exit - (uintptr_t)__start_lz_replay);
+
+	for (int i = 0; i < TRIES; i++) {
+		const int sig = WSTOPSIG(*status);
+		const bool fault = in_stub(e) && (sig == SIGSEGV || sig == SIGBUS);
+
+		if (fault || e->regs.rip == exit)
+			return restore(e, !fault);
+		if (lz_engine_stop_at(e, exit) < 0 || run(e, status) < 0)
+			return -1;
+	}
+	return lz_fail("the replayed program does not come back from code of the debugger: the "
+	               "recording is damaged or forged");
+}
+
+int lz_calls_leave(struct lz_engine *e, int *status)
+{
+	const int was = *status;
+	uint64_t fired;
+
+	if (!e->calls.c || !on_the_way(e))
+		return 0;
+	if (run_out(e, status) < 0 || lz_proc_take_debug(&e->proc, &fired) < 0)
+		return -1;
+	*status = was;
+	/* a call that is not answered: on to its stop */
+	return lz_site_at(&e->calls.c->sites, e->regs.rip) ? run(e, status) : 0;
+}

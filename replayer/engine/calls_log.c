@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Events become the log from which calls are answered (replayer/stub). */
+#include "replayer/engine/calls.h"
+#include <lizard/error.h>
+#include <lizard/marker.h>
+#include <lizard/syscalls.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum { OUT_MOST = 64 << 10, TAKEN_MOST = 64 << 10 };
+
+static size_t up8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+/* ---- which calls ---- */
+
+/* What the stub does of it is all that it does. */
+static bool is_plain(const struct lz_event *ev)
+{
+	return ev->kind == LZ_EV_SYSCALL && !ev->flags && !ev->has_regs && !ev->xstate_len &&
+	       !ev->n_ops && ev->nr <= UINT16_MAX && ev->nr != SYS_clone && ev->nr != SYS_clone3 &&
+	       ev->nr != SYS_prlimit64 && ev->nr != SYS_setrlimit &&
+	       !lz_hello_version(ev->nr, ev->args);
+}
+
+/* Somebody waits for a store there. */
+static bool is_watched(const struct lz_engine *e, const struct lz_write *w)
+{
+	bool any = false;
+
+	for (int i = 0; i < 2; i++) {
+		const struct lz_slot *s = &e->debug.user[i];
+		any |=
+		    s->kind && w->addr < s->addr + (uint64_t)s->len && s->addr < w->addr + w->len;
+	}
+	for (size_t i = 0; !any && i < e->guarded.n; i++)
+		any = w->addr < e->guarded.v[i].page + LZ_PAGE &&
+		      e->guarded.v[i].page < w->addr + w->len;
+	return any;
+}
+
+/* The program itself can write there, and nobody executes it. */
+static bool is_writable(struct lz_engine *e, const struct lz_write *w)
+{
+	const struct lz_vma *v = lz_engine_mapping(e, w->addr);
+
+	return v && w->len <= OUT_MOST && w->len <= v->end - w->addr && v->prot & PROT_WRITE &&
+	       !(v->prot & PROT_EXEC) && v->role != LZ_VMA_BUFFER;
+}
+
+/* Of the program's data. */
+static bool is_data(struct lz_engine *e, uint64_t addr, uint64_t len)
+{
+	const struct lz_vma *v = lz_engine_mapping(e, addr);
+
+	return v && len <= v->end - addr && !(v->prot & PROT_EXEC);
+}
+
+/* How many bytes it takes that are compared; UINT64_MAX: that is not done here. */
+static uint64_t taken_by(struct lz_engine *e, const struct lz_event *ev)
+{
+	if (!e->calls.compare_taken || !ev->has_taken)
+		return 0;
+	if (ev->nr != SYS_write && ev->nr != SYS_pwrite64 && ev->nr != SYS_sendto)
+		return UINT64_MAX;
+	return ev->result > 0 && ev->result <= TAKEN_MOST && (uint64_t)ev->result <= ev->args[2] &&
+	               is_data(e, ev->args[1], (uint64_t)ev->result)
+	           ? (uint64_t)ev->result
+	           : UINT64_MAX;
+}
+
+bool lz_calls_can_answer(struct lz_engine *e, const struct lz_event *ev)
+{
+	if (!is_plain(ev) || ev->tid != lz_engine_tid(e) || ev->n_writes > UINT8_MAX ||
+	    taken_by(e, ev) == UINT64_MAX || (e->calls.looks && e->calls.looks(e->calls.arg, ev)))
+		return false;
+	for (uint32_t i = 0; i < ev->n_writes; i++)
+		if (!is_writable(e, &ev->writes[i]) || is_watched(e, &ev->writes[i]))
+			return false;
+	return true;
+}
+
+/* ---- the log ---- */
+
+/* The recorded markers that are still to be written to the buffer at hand. */
+struct markers {
+	struct lz_engine *e;
+	uint8_t *bytes;
+	size_t len, room;         /* known so far; in the buffer */
+	bool all;                 /* no more are stored, or to be had */
+	uint64_t start, at, last; /* AT: how far they have been parsed; the last one before it */
+};
+
+static void begin_markers(struct lz_engine *e, struct markers *m)
+{
+	const uint64_t off = e->marker - e->buffer.start;
+
+	*m = (struct markers){.e = e, .bytes = e->calls.c->markers, .last = UINT64_MAX};
+	m->start = m->at = e->marker;
+	if (e->buffer.base && off < LZ_BUFFER_GUARD)
+		m->room = (size_t)(LZ_BUFFER_GUARD - off);
+}
+
+/* Few are needed where few calls can be answered: pieces that get longer. */
+static void read_more(struct markers *m)
+{
+	size_t n = m->len ? m->len : 64;
+
+	if (n > m->room - m->len)
+		n = m->room - m->len;
+	int64_t got = lz_engine_recorded(m->e, m->start + m->len, m->bytes + m->len, n);
+	m->all = got < (int64_t)n || !n;
+	m->len += got > 0 ? (size_t)got : 0;
+}
+
+/* Towards UPTO, as far as the bytes are known. False: no marker ends there. */
+static bool parse_to(struct markers *m, uint64_t upto)
+{
+	while (m->at < upto) {
+		if (m->at - m->start == m->len && !m->all)
+			read_more(m);
+		if (m->at - m->start >= m->len)
+			return true;
+		unsigned size = lz_marker_size(m->bytes[m->at - m->start]);
+		if (!size || size > upto - m->at)
+			return false;
+		m->last = m->at;
+		m->at += size;
+	}
+	return true;
+}
+
+/* By what the stub sees how many markers are written. Of those that are not stored the last byte
+ * is looked at: if it is a zero the call has a stop. */
+static bool put_markers(const struct lz_engine *e, struct markers *m, const struct lz_event *ev,
+                        struct lz_logged_call *to)
+{
+	const uint64_t off = ev->marker - e->buffer.start;
+
+	to->free = to->written = 0;
+	if (!e->buffer.base)
+		return ev->marker == e->marker;
+	if (ev->marker < e->marker || off >= LZ_BUFFER_GUARD || !parse_to(m, ev->marker))
+		return false;
+	to->free = e->buffer.base + off;
+	if (m->at < ev->marker)
+		to->written = to->free - 1;
+	else if (m->last != UINT64_MAX)
+		to->written = e->buffer.base + (m->last - e->buffer.start);
+	return true;
+}
+
+static size_t length_of(const struct lz_event *ev, uint64_t taken)
+{
+	size_t len = sizeof(struct lz_logged_call) + up8(taken);
+
+	for (uint32_t i = 0; i < ev->n_writes; i++)
+		len += sizeof(struct lz_logged_out) + up8(ev->writes[i].len);
+	return len;
+}
+
+static void put_outs(const struct lz_event *ev, uint8_t *to)
+{
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		const struct lz_write *w = &ev->writes[i];
+		const struct lz_logged_out out = {w->addr, w->len};
+
+		memcpy(to, &out, sizeof(out));
+		memcpy(to + sizeof(out), w->bytes, w->len);
+		to += sizeof(out) + up8(w->len);
+	}
+}
+
+/* False: there is no room, or it cannot be answered. */
+static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *ev)
+{
+	struct lz_calls *c = e->calls.c;
+	const uint32_t at = c->n ? c->call[c->n - 1].end : 0;
+	const struct lz_syscall *row = lz_syscall(ev->nr);
+	struct lz_logged_call head = {.nr = (uint16_t)ev->nr};
+
+	if (c->n == LZ_LOGGED_MAX || !lz_calls_can_answer(e, ev))
+		return false;
+	const uint64_t taken = taken_by(e, ev);
+	const size_t len = length_of(ev, taken);
+	if (len > LZ_CALL_LOG_LEN - at || !put_markers(e, m, ev, &head))
+		return false;
+	head.len = (uint32_t)len;
+	head.n_args = (uint8_t)(row && row->n_args < 6 ? row->n_args : 6);
+	head.n_outs = (uint8_t)ev->n_writes;
+	head.site = ev->ip;
+	head.result = ev->result;
+	memcpy(head.args, ev->args, sizeof(head.args));
+	head.takes = ev->args[1];
+	head.take_len = taken;
+	memcpy(c->bytes + at, &head, sizeof(head));
+	put_outs(ev, c->bytes + at + sizeof(head));
+	c->call[c->n++] = (struct lz_logged){
+	    .end = at + (uint32_t)len,
+	    .take_at = at + (uint32_t)(len - up8(taken)),
+	    .take_len = (uint32_t)taken,
+	    .crc = ev->taken,
+	    .ip = ev->ip,
+	    .marker = ev->marker,
+	    .time_ns = ev->time_ns,
+	};
+	return true;
+}
+
+/* The event behind the last one comes at a stop that it makes itself, so that nothing is to be
+ * waited for from the last one on. */
+static int make_log(struct lz_engine *e)
+{
+	struct lz_calls *c = e->calls.c;
+	const uint64_t end = e->rp->end.event;
+	const uint64_t until = e->calls.until < end ? e->calls.until : end;
+
+	struct markers m;
+
+	begin_markers(e, &m);
+	c->n = c->done = 0;
+	c->first = e->event;
+	c->buffer_start = e->buffer.start;
+	for (uint64_t i = e->event; i < until; i++) {
+		const struct lz_event *ev = lz_reader_event(e->rp->reader, i);
+
+		if (!ev)
+			return -1;
+		if (lz_event_async(ev) && c->n)
+			c->n--;
+		if (lz_event_async(ev) || i + 1 == until || !put(e, &m, ev))
+			break;
+	}
+	return 0;
+}
+
+/* Is what is in the log still right? */
+static bool is_at_hand(const struct lz_engine *e)
+{
+	const struct lz_calls *c = e->calls.c;
+
+	return c->n && e->event >= c->first && e->event - c->first < c->n &&
+	       c->buffer_start == e->buffer.start;
+}
+
+uint64_t lz_calls_last(const struct lz_engine *e)
+{
+	return e->calls.c && is_at_hand(e) ? e->calls.c->first + e->calls.c->n : e->event;
+}
+
+static int write_bounds(struct lz_engine *e)
+{
+	struct lz_calls *c = e->calls.c;
+	const uint32_t next = c->done ? c->call[c->done - 1].end : 0;
+	const uint32_t words[2] = {next, c->n ? c->call[c->n - 1].end : 0};
+
+	if (!memcmp(words, c->words, sizeof(words)))
+		return 0;
+	memcpy(c->words, words, sizeof(words));
+	return lz_proc_write(&e->proc, c->page + offsetof(struct lz_call_log, next), words,
+	                     sizeof(words));
+}
+
+int lz_calls_fill(struct lz_engine *e)
+{
+	struct lz_calls *c = e->calls.c;
+	const bool at_hand = is_at_hand(e);
+
+	if (at_hand && c->first + c->done == e->event)
+		return 0;
+	if (at_hand) {
+		c->done = (uint32_t)(e->event - c->first);
+		return write_bounds(e);
+	}
+	if (lz_engine_in_kernel(e) || e->trapped) {
+		c->n = c->done = 0;
+		return write_bounds(e);
+	}
+	if (make_log(e) < 0)
+		return -1;
+	e->next.event = UINT64_MAX;
+	if (c->n && lz_proc_write(&e->proc, c->page + offsetof(struct lz_call_log, log), c->bytes,
+	                          c->call[c->n - 1].end) < 0)
+		return -1;
+	return write_bounds(e);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory of a replayed process by which its system calls are answered without a stop (stub.c): the
+ * calls that come next, as they are recorded. The engine fills it; the program could write to it,
+ * so what the stub leaves there is checked. */
+#ifndef LZ_REPLAYER_STUB_CALL_LOG_H
+#define LZ_REPLAYER_STUB_CALL_LOG_H
+
+#include <stdint.h>
+
+enum {
+	LZ_CALL_STUB_CODE = 0x1000, /* in front of the page */
+	LZ_CALL_STUB_STACK = 0x1000,
+	LZ_CALL_LOG_LEN = 256 << 10
+};
+
+/* With its outputs behind it, and room for the bytes that it takes at its end; a multiple of 8
+ * bytes. */
+struct lz_logged_call {
+	uint32_t len; /* of all */
+	uint16_t nr;
+	uint8_t n_args, n_outs;
+	uint64_t site;    /* behind the program's instruction */
+	uint64_t written; /* the code byte of a marker that is written; 0: none to be looked at */
+	uint64_t free;    /* where the next marker will be; 0: there are none */
+	int64_t result;
+	uint64_t args[6];
+	uint64_t takes;    /* what the engine compares, from this address on */
+	uint64_t take_len; /* 0: nothing */
+};
+
+/* The bytes are behind it, filled up to a multiple of 8. */
+struct lz_logged_out {
+	uint64_t addr, len;
+};
+
+/* What the stub saves of the program's registers. */
+struct lz_stub_saved {
+	uint64_t rax, rdi, rsi, rdx, r10, r8, r9, eflags;
+};
+
+struct lz_call_log {
+	/* For the assembly part, by these offsets. */
+	uint64_t site;   /* 0: behind the program's system call instruction */
+	uint64_t back;   /* 8: behind the detour's */
+	uint64_t target; /* 16: where to go */
+	uint64_t rsp;    /* 24: the program's */
+	uint8_t stack[LZ_CALL_STUB_STACK - sizeof(struct lz_stub_saved)]
+	    __attribute__((aligned(64)));
+	struct lz_stub_saved saved;
+	uint32_t next, end; /* of the log, in bytes */
+	uint8_t log[LZ_CALL_LOG_LEN] __attribute__((aligned(4096)));
+};
+
+/* The code, LZ_CALL_STUB_CODE bytes at most, which works wherever the page is right behind it. At
+ * the exit the registers to go on with are known. */
+extern const uint8_t __start_lz_replay[], __stop_lz_replay[];
+extern const uint8_t lz_call_stub_entry[], lz_call_stub_exit[];
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs in the replayed process: answers the system calls that the log has next.
+ *
+ * A site's detour (common/process/detour.c) comes here with the address behind the site in rcx and the one
+ * behind the detour's own system call instruction in r11: a system call overwrites both. A call
+ * that is not the next one in the log is made there, which is a stop. It is compiled without vector
+ * registers, constants in memory, calls of a library, and registers that it would have to restore
+ * (replayer/build.mk): the engine can leave it anywhere. */
+#include "replayer/stub/call_log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define STUB __attribute__((section("lz_replay")))
+#define INLINE static inline __attribute__((always_inline))
+
+_Static_assert(offsetof(struct lz_call_log, site) == 0 && offsetof(struct lz_call_log, back) == 8 &&
+                   offsetof(struct lz_call_log, target) == 16 &&
+                   offsetof(struct lz_call_log, rsp) == 24 &&
+                   offsetof(struct lz_call_log, saved) + sizeof(struct lz_stub_saved) == 0x1040 &&
+                   LZ_CALL_STUB_CODE == 0x1000,
+               "the assembly part has these numbers");
+
+#define PAGE "__start_lz_replay+0x1000"
+__asm__(".pushsection lz_replay,\"ax\",@progbits\n"
+        ".globl lz_call_stub_entry, lz_call_stub_exit\n"
+        "lz_call_stub_entry:\n"
+        "	movq %rcx, " PAGE "(%rip)\n"
+        "	movq %r11, " PAGE "+8(%rip)\n"
+        "	movq %rsp, " PAGE "+24(%rip)\n"
+        "	leaq " PAGE "+0x1040(%rip), %rsp\n"
+        "	pushfq\n"
+        "	pushq %r9\n"
+        "	pushq %r8\n"
+        "	pushq %r10\n"
+        "	pushq %rdx\n"
+        "	pushq %rsi\n"
+        "	pushq %rdi\n"
+        "	pushq %rax\n"
+        "	cld\n"
+        "	leaq " PAGE "(%rip), %rdi\n"
+        "	call lz_stub_answer\n"
+        "	movq " PAGE "+8(%rip), %rcx\n"
+        "	testl %eax, %eax\n"
+        "	jne 1f\n"
+        "	subq $2, %rcx\n"
+        "1:	movq %rcx, " PAGE "+16(%rip)\n"
+        "lz_call_stub_exit:\n"
+        "	popq %rax\n"
+        "	popq %rdi\n"
+        "	popq %rsi\n"
+        "	popq %rdx\n"
+        "	popq %r10\n"
+        "	popq %r8\n"
+        "	popq %r9\n"
+        "	movq (%rsp), %r11\n"
+        "	popfq\n"
+        "	movq " PAGE "(%rip), %rcx\n"
+        "	movq " PAGE "+24(%rip), %rsp\n"
+        "	jmp *" PAGE "+16(%rip)\n"
+        ".popsection\n");
+
+INLINE void copy(uint64_t to, uint64_t from, uint64_t n)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+
+INLINE uint8_t byte_at(uint64_t addr)
+{
+	return *(const volatile uint8_t *)addr;
+}
+
+INLINE bool is_next(const struct lz_call_log *p, const struct lz_logged_call *c)
+{
+	const struct lz_stub_saved *s = &p->saved;
+	const uint64_t args[6] = {s->rdi, s->rsi, s->rdx, s->r10, s->r8, s->r9};
+
+	if (c->site != p->site || c->nr != s->rax)
+		return false;
+#pragma GCC unroll 6
+	for (int i = 0; i < 6; i++)
+		if (i < c->n_args && c->args[i] != args[i])
+			return false;
+	return (!c->free || !byte_at(c->free)) && (!c->written || byte_at(c->written));
+}
+
+/* True: the call is answered. */
+uint32_t lz_stub_answer(struct lz_call_log *p) STUB;
+uint32_t lz_stub_answer(struct lz_call_log *p)
+{
+	const uint32_t next = p->next;
+	const struct lz_logged_call *c = (const struct lz_logged_call *)(p->log + next);
+
+	if (next >= p->end || !is_next(p, c))
+		return false;
+	uint64_t at = (uint64_t)(c + 1);
+	if (c->take_len)
+		copy((uint64_t)c + c->len - ((c->take_len + 7) & ~7ULL), c->takes, c->take_len);
+	for (int i = 0; i < c->n_outs; i++) {
+		const struct lz_logged_out *out = (const struct lz_logged_out *)at;
+
+		copy(out->addr, at + sizeof(*out), out->len);
+		at += sizeof(*out) + ((out->len + 7) & ~7ULL);
+	}
+	p->saved.rax = (uint64_t)c->result;
+	__asm__ volatile("" : : : "memory");
+	p->next = next + c->len;
+	return true;
+}

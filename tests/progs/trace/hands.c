@@ -1,0 +1,317 @@
+/* Threads that wait for each other by futexes, in all the ways in which such a wait ends: argv[1] says which. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 200, WAITERS = 6 };
+#define SEE(condition)                                                                             \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			printf("line %d: not seen: %s (%s)\n", __LINE__, #condition,               \
+			       strerror(errno));                                                   \
+			fflush(stdout);                                                            \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static long futex(volatile int *word, int op, int value, const struct timespec *until, int bits)
+{
+	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, until, NULL, bits);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- a hand-over, both ways ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static volatile int turn, rounds;
+
+static void hand(int me)
+{
+	pthread_mutex_lock(&mutex);
+	while (turn != me)
+		pthread_cond_wait(&cond, &mutex);
+	turn = !me;
+	pthread_cond_signal(&cond);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void *partner(void *arg)
+{
+	for (int i = 0; i < rounds; i++)
+		hand(1);
+	return arg;
+}
+
+static void warm_up(int n)
+{
+	pthread_t other;
+
+	rounds = n;
+	turn = 0;
+	SEE(pthread_create(&other, NULL, partner, NULL) == 0);
+	for (int i = 0; i < n; i++)
+		hand(0);
+	SEE(pthread_join(other, NULL) == 0);
+}
+
+static void handovers(void)
+{
+	warm_up(20 * ROUNDS);
+}
+
+static void forever(void)
+{
+	for (;;)
+		warm_up(ROUNDS);
+}
+
+/* ---- who is woken, and how many ---- */
+
+static volatile int word, over, awake[WAITERS];
+
+static void *waiter(void *arg)
+{
+	const int i = (int)(intptr_t)arg;
+
+	while (!over) {
+		long ret = futex(&word, FUTEX_WAIT_BITSET, 7, NULL, 1 << i);
+		if (over)
+			break;
+		/* the word is always the same: nothing but a wake ends it */
+		SEE(ret == 0);
+		__atomic_fetch_add(&awake[i], 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+static int all_awake(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < WAITERS; i++)
+		n += __atomic_load_n(&awake[i], __ATOMIC_SEQ_CST);
+	return n;
+}
+
+static void counts(void)
+{
+	pthread_t th[WAITERS];
+	long woken = 0;
+
+	word = 7;
+	for (intptr_t i = 0; i < WAITERS; i++)
+		SEE(pthread_create(&th[i], NULL, waiter, (void *)i) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		const int n = i % 4, bit = i % WAITERS;
+		long ret = i % 2 ? futex(&word, FUTEX_WAKE_BITSET, INT_MAX, NULL, 1 << bit)
+		                 : futex(&word, FUTEX_WAKE, n, NULL, 0);
+
+		SEE(ret >= 0 && ret <= (i % 2 ? 1 : n ? n : 1));
+		woken += ret;
+		hand(0); /* they go on */
+		for (int k = 0; all_awake() != woken; k++)
+			SEE(k < 10000 && sched_yield() == 0);
+	}
+	SEE(woken > ROUNDS / 4);
+	over = 1;
+	word = 8;
+	futex(&word, FUTEX_WAKE, INT_MAX, NULL, 0);
+	for (int i = 0; i < WAITERS; i++)
+		SEE(pthread_join(th[i], NULL) == 0);
+}
+
+static void woken_by_bits(void)
+{
+	pthread_t other;
+
+	warm_up(ROUNDS);
+	rounds = ROUNDS;
+	SEE(pthread_create(&other, NULL, partner, NULL) == 0);
+	counts();
+	SEE(pthread_join(other, NULL) == 0);
+}
+
+/* ---- times ---- */
+
+static volatile int stop;
+static void *compute(void *arg)
+{
+	for (volatile unsigned i = 0; !stop; i++)
+		;
+	return arg;
+}
+
+/* An instant is kept, whatever others do. */
+static void times(void)
+{
+	pthread_t other;
+
+	warm_up(ROUNDS);
+	SEE(pthread_create(&other, NULL, compute, NULL) == 0);
+	for (int i = 0; i < 8; i++) {
+		const double begun = now(), end = begun + 0.02;
+		struct timespec t = {(time_t)end, (long)((end - (double)(time_t)end) * 1e9)};
+
+		SEE(futex(&word, FUTEX_WAIT_BITSET, word, &t, -1) == -1 && errno == ETIMEDOUT);
+		SEE(now() >= end - 1e-6 && now() < end + 20);
+	}
+	struct timespec bad = {0, -1};
+	SEE(futex(&word, FUTEX_WAIT_BITSET, word, &bad, -1) == -1 && errno == EINVAL);
+	stop = 1;
+	SEE(pthread_join(other, NULL) == 0);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t caught;
+static volatile pthread_t caught_by;
+static void count(int signo)
+{
+	caught_by = pthread_self();
+	caught++;
+}
+
+static pthread_mutex_t other_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t other_cond = PTHREAD_COND_INITIALIZER;
+static volatile int waits;
+static void *wait_for_ever(void *arg)
+{
+	pthread_mutex_lock(&other_mutex);
+	waits++;
+	pthread_cleanup_push((void (*)(void *))pthread_mutex_unlock, &other_mutex);
+	while (!stop)
+		pthread_cond_wait(&other_cond, &other_mutex);
+	pthread_cleanup_pop(1);
+	return arg;
+}
+
+static void interrupted(void)
+{
+	struct sigaction act = {.sa_handler = count, .sa_flags = SA_RESTART};
+	pthread_t other;
+	sigset_t usr2;
+	void *result;
+
+	sigemptyset(&usr2);
+	sigaddset(&usr2, SIGUSR2);
+	SEE(sigaction(SIGUSR1, &act, NULL) == 0 && sigaction(SIGUSR2, &act, NULL) == 0);
+	warm_up(ROUNDS);
+	SEE(pthread_create(&other, NULL, wait_for_ever, NULL) == 0);
+	pthread_sigmask(SIG_BLOCK, &usr2, NULL);
+	for (int i = 0; i < 40; i++) {
+		const int was = caught;
+
+		pthread_mutex_lock(&other_mutex);
+		pthread_cond_broadcast(&other_cond);
+		pthread_mutex_unlock(&other_mutex);
+		if (i % 2)
+			sched_yield();
+		/* only the other one takes it */
+		SEE((i % 4 < 2 ? pthread_kill(other, SIGUSR1) : kill(getpid(), SIGUSR2)) == 0);
+		for (double begun = now(); caught == was; i % 3 ? sched_yield() : 0)
+			SEE(now() < begun + 20);
+		SEE(pthread_equal(caught_by, other));
+	}
+	SEE(waits == 1 && pthread_cancel(other) == 0);
+	SEE(pthread_join(other, &result) == 0 && result == PTHREAD_CANCELED);
+	SEE(pthread_mutex_trylock(&other_mutex) == 0 && pthread_mutex_unlock(&other_mutex) == 0);
+}
+
+/* ---- other ways ---- */
+
+static volatile int from, to, got;
+static void *moved(void *arg)
+{
+	long ret = futex(&from, FUTEX_WAIT, 0, NULL, 0);
+
+	SEE(ret == 0 || errno == EAGAIN);
+	__atomic_fetch_add(&got, 1, __ATOMIC_SEQ_CST);
+	return arg;
+}
+
+static void requeued(void)
+{
+	pthread_t th[3], other;
+
+	for (int round = 0; round < 20; round++) {
+		from = got = 0;
+		warm_up(30);
+		rounds = 40;
+		SEE(pthread_create(&other, NULL, partner, NULL) == 0);
+		for (int i = 0; i < 3; i++)
+			SEE(pthread_create(&th[i], NULL, moved, NULL) == 0);
+		for (int i = 0; i < 40; i++)
+			hand(0);
+		/* whoever comes later finds another word */
+		from = 1;
+		long n = syscall(SYS_futex, &from, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 1,
+		                 (void *)INT_MAX, &to, 1);
+		SEE(n >= 0 && n <= 3);
+		for (double begun = now(); got < 3; sched_yield()) {
+			SEE(now() < begun + 20);
+			futex(&to, FUTEX_WAKE, 1, NULL, 0);
+		}
+		for (int i = 0; i < 3; i++)
+			SEE(pthread_join(th[i], NULL) == 0);
+		SEE(pthread_join(other, NULL) == 0);
+	}
+}
+
+/* While another one waits: a child, and the end. */
+static void left(void)
+{
+	pthread_t other, third;
+	int status;
+
+	warm_up(ROUNDS);
+	rounds = INT_MAX;
+	SEE(pthread_create(&third, NULL, wait_for_ever, NULL) == 0);
+	SEE(pthread_create(&other, NULL, partner, NULL) == 0);
+	for (int i = 0; i < 30; i++) {
+		for (int k = 0; k < 10; k++)
+			hand(0);
+		pid_t child = fork();
+		if (child == 0)
+			_exit(turn);
+		SEE(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} all[] = {{"handovers", handovers},     {"woken_by_bits", woken_by_bits}, {"times", times},
+	           {"interrupted", interrupted}, {"requeued", requeued},           {"left", left},
+	           {"forever", forever}};
+
+	for (int i = 0; i < 100; i++)
+		getppid();
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (argc > 1 && !strcmp(argv[1], all[i].name)) {
+			all[i].run();
+			puts("well");
+			return 0;
+		}
+	return 2;
+}

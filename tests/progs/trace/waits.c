@@ -1,0 +1,413 @@
+/* Calls that may wait, again and again, so that they are tried without waiting: argv[1] says which. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 30 };
+#define SEE(condition)                                                                             \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			printf("line %d: not seen: %s (%s)\n", __LINE__, #condition,               \
+			       strerror(errno));                                                   \
+			fflush(stdout);                                                            \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+#define FAILS(error, call) SEE((call) == -1 && errno == (error))
+
+static char *const bad = (char *)16;
+static volatile sig_atomic_t caught;
+static void count(int signo)
+{
+	caught++;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void tcp(int s[2])
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 0);
+
+	SEE(bind(l, (void *)&a, n) == 0 && listen(l, 5) == 0 &&
+	    getsockname(l, (void *)&a, &n) == 0);
+	s[0] = socket(AF_INET, SOCK_STREAM, 0);
+	SEE(connect(s[0], (void *)&a, n) == 0 && (s[1] = accept(l, NULL, NULL)) >= 0);
+	close(l);
+}
+
+/* A process that reads all from FD, slowly. */
+static pid_t drain(int fd, int other)
+{
+	pid_t child = fork();
+	char b[3000];
+
+	if (child)
+		return child;
+	close(other);
+	while (read(fd, b, sizeof(b)) > 0)
+		usleep(300);
+	_exit(7);
+}
+
+static void drained(pid_t child)
+{
+	int status;
+
+	SEE(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
+}
+
+/* A write that waits is whole, however little room there is when it begins. */
+static void whole(int s[2])
+{
+	static char b[20000];
+	struct iovec io[3] = {{b, 1000}, {b + 5000, 7000}, {b, 3}};
+	struct msghdr m = {.msg_iov = io, .msg_iovlen = 3};
+	pid_t child = drain(s[1], s[0]);
+	struct stat st;
+
+	close(s[1]);
+	for (int i = 0; i < ROUNDS; i++) {
+		/* there is some room now */
+		usleep(1000);
+		SEE(write(s[0], b, sizeof(b)) == (ssize_t)sizeof(b));
+		usleep(1000);
+		SEE(write(s[0], b, 1500) == 1500);
+		SEE(writev(s[0], io, 3) == 8003);
+		SEE(fstat(s[0], &st) == 0);
+		if (!S_ISSOCK(st.st_mode))
+			continue;
+		SEE(send(s[0], b, 9000, 0) == 9000);
+		SEE(sendmsg(s[0], &m, 0) == 8003);
+	}
+	close(s[0]);
+	drained(child);
+}
+
+static void writes(void)
+{
+	int s[2], small = 8192;
+
+	SEE(pipe(s) == 0);
+	SEE(dup2(s[0], 100) == 100 && dup2(s[1], s[0]) == s[0] && dup2(100, s[1]) == s[1]);
+	close(100);
+	whole(s);
+	SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+	whole(s);
+	tcp(s);
+	SEE(setsockopt(s[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)) == 0);
+	SEE(setsockopt(s[1], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)) == 0);
+	whole(s);
+}
+
+/* One that does not wait gives what there is room for. */
+static void nonblocking(void)
+{
+	static char b[60000];
+	int p[2], s[2];
+
+	SEE(pipe2(p, O_NONBLOCK) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, s) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		FAILS(EAGAIN, read(p[0], b, 10));
+		FAILS(EAGAIN, recv(s[0], b, 10, 0));
+		SEE(write(p[1], b, 60000) == 60000);
+		SEE(write(p[1], b, 60000) == 4096);
+		FAILS(EAGAIN, write(p[1], b, 60000));
+		SEE(read(p[0], b, 60000) == 60000 && read(p[0], b, 60000) == 4096);
+		while (write(s[1], b, 60000) > 0)
+			;
+		SEE(errno == EAGAIN);
+		while (read(s[0], b, 60000) > 0)
+			;
+		SEE(errno == EAGAIN);
+		SEE(fcntl(s[0], F_SETFL, 0) == 0);
+		FAILS(EAGAIN, recv(s[0], b, 10, MSG_DONTWAIT));
+		SEE(fcntl(s[0], F_SETFL, O_NONBLOCK) == 0);
+	}
+}
+
+/* The signal comes before the call is over, and once. */
+static void broken(void)
+{
+	int p[2], s[2];
+
+	signal(SIGPIPE, count);
+	SEE(pipe(p) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+	for (int i = 0; i < ROUNDS; i++)
+		SEE(write(p[1], "x", 1) == 1 && write(s[1], "x", 1) == 1);
+	close(p[0]), close(s[0]);
+	for (int i = 0; i < ROUNDS; i++) {
+		FAILS(EPIPE, write(p[1], "x", 1));
+		SEE(caught == 2 * i + 1);
+		FAILS(EPIPE, send(s[1], "x", 1, 0));
+		SEE(caught == 2 * i + 2);
+		FAILS(EPIPE, send(s[1], "x", 1, MSG_NOSIGNAL));
+		SEE(caught == 2 * i + 2);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	for (int i = 0; i < ROUNDS; i++)
+		FAILS(EPIPE, write(p[1], "x", 1));
+	signal(SIGPIPE, SIG_DFL);
+	fflush(stdout);
+	if (fork() == 0) {
+		write(p[1], "x", 1);
+		_exit(3);
+	}
+	int status;
+	SEE(wait(&status) > 0 && WTERMSIG(status) == SIGPIPE);
+}
+
+/* What the kernel has not been asked yet finds bad pointers, too. */
+static void faults(void)
+{
+	struct pollfd *p =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int s[2], e = epoll_create1(0);
+	struct msghdr m = {.msg_iov = (void *)bad, .msg_iovlen = 2}, nowhere = {0};
+	struct epoll_event ev = {.events = EPOLLIN};
+	struct iovec io[2] = {{bad, 4}, {bad, 4}};
+	char b[8];
+
+	SEE(socketpair(AF_UNIX, SOCK_DGRAM, 0, s) == 0 &&
+	    epoll_ctl(e, EPOLL_CTL_ADD, s[0], &ev) == 0);
+	p->fd = s[0], p->events = POLLIN;
+	SEE(mprotect(p, 4096, PROT_READ) == 0);
+	nowhere.msg_iov = io, nowhere.msg_iovlen = 2;
+	for (int i = 0; i < ROUNDS; i++) {
+		SEE(send(s[1], "abc", 3, 0) == 3 && send(s[1], "def", 3, 0) == 3);
+		SEE(send(s[1], "ghi", 3, 0) == 3 && send(s[1], "last", 4, 0) == 4);
+		FAILS(EFAULT, syscall(SYS_poll, bad, 1, 1000));
+		FAILS(EFAULT, syscall(SYS_poll, p, 1, 1000));
+		FAILS(EFAULT, syscall(SYS_select, s[0] + 1, bad, NULL, NULL, NULL));
+		FAILS(EFAULT, syscall(SYS_futex, bad, 0, 5, NULL, NULL, 0));
+		FAILS(EFAULT, syscall(SYS_epoll_wait, e, bad, 1, -1));
+		FAILS(EFAULT, recvmsg(s[0], (void *)bad, 0));
+		FAILS(EFAULT, recvmsg(s[0], &m, 0));
+		FAILS(EFAULT, sendmsg(s[1], &m, 0));
+		FAILS(EFAULT, readv(s[0], (void *)bad, 1));
+		/* these have taken a message */
+		FAILS(EFAULT, read(s[0], bad, 3));
+		FAILS(EFAULT, readv(s[0], io, 2));
+		FAILS(EFAULT, recvmsg(s[0], &nowhere, 0));
+		SEE(recv(s[0], b, 8, 0) == 4 && !memcmp(b, "last", 4));
+		FAILS(EBADF, read(999, b, 8));
+	}
+}
+
+/* What a socket is told to wait for. */
+static void patience(void)
+{
+	struct timeval soon = {0, 20000};
+	int s[2], two = 2, status;
+	char b[8];
+
+	SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+	SEE(setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon)) == 0);
+	for (int i = 0; i < 5; i++) {
+		SEE(write(s[1], "x", 1) == 1 && read(s[0], b, 8) == 1);
+		double since = now();
+		FAILS(EAGAIN, read(s[0], b, 8));
+		SEE(now() - since > 0.015);
+	}
+	tcp(s);
+	for (int i = 0; i < ROUNDS; i++)
+		SEE(write(s[1], "x", 1) == 1 && read(s[0], b, 8) == 1);
+	SEE(setsockopt(s[0], SOL_SOCKET, SO_RCVLOWAT, &two, sizeof(two)) == 0);
+	if (fork() == 0) {
+		usleep(50000);
+		write(s[1], "yz", 2);
+		_exit(0);
+	}
+	SEE(write(s[1], "x", 1) == 1 && read(s[0], b, 8) == 3);
+	SEE(wait(&status) > 0);
+	SEE(send(s[1], "z", 1, 0) == 1 && send(s[1], "abc", 3, 0) == 3);
+	SEE(recv(s[0], b, 4, MSG_WAITALL) == 4);
+}
+
+/* A signal that a call lets through meanwhile. */
+static void masks(void)
+{
+	struct timespec none = {0}, some = {1, 0};
+	sigset_t usr1, no_signal;
+	struct pollfd p;
+	fd_set set;
+	int q[2];
+
+	signal(SIGUSR1, count);
+	sigemptyset(&no_signal), sigemptyset(&usr1), sigaddset(&usr1, SIGUSR1);
+	SEE(sigprocmask(SIG_BLOCK, &usr1, NULL) == 0 && pipe(q) == 0);
+	p = (struct pollfd){q[0], POLLIN, 0};
+	for (int i = 0; i < ROUNDS; i++) {
+		SEE(write(q[1], "x", 1) == 1);
+		SEE(ppoll(&p, 1, &some, &no_signal) == 1 && caught == i);
+		FD_ZERO(&set);
+		FD_SET(q[0], &set);
+		SEE(pselect(q[0] + 1, &set, NULL, NULL, &some, &no_signal) == 1 && caught == i);
+		SEE(read(q[0], &set, 1) == 1);
+		SEE(ppoll(&p, 1, &none, NULL) == 0);
+		raise(SIGUSR1);
+		FAILS(EINTR, ppoll(&p, 1, NULL, &no_signal));
+		SEE(caught == i + 1);
+	}
+}
+
+static void messages(void)
+{
+	char b[2][20], control[64];
+	struct iovec io[2] = {{b[0], 3}, {b[1], 20}};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
+	                   from;
+	socklen_t n = sizeof(to);
+	int r = socket(AF_INET, SOCK_DGRAM, 0), s = socket(AF_INET, SOCK_DGRAM, 0), one = 1;
+
+	SEE(bind(r, (void *)&to, n) == 0 && getsockname(r, (void *)&to, &n) == 0);
+	SEE(setsockopt(r, SOL_SOCKET, SO_TIMESTAMP, &one, sizeof(one)) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct msghdr m = {.msg_name = &from,
+		                   .msg_namelen = sizeof(from),
+		                   .msg_iov = io,
+		                   .msg_iovlen = 2,
+		                   .msg_control = control,
+		                   .msg_controllen = sizeof(control)};
+		memset(b, 0, sizeof(b));
+		SEE(sendto(s, "0123456789", 10, 0, (void *)&to, n) == 10);
+		SEE(recvmsg(r, &m, 0) == 10 && !memcmp(b[0], "012", 3) &&
+		    !memcmp(b[1], "3456789", 8));
+		SEE(m.msg_namelen == sizeof(from) && from.sin_family == AF_INET);
+		SEE(CMSG_FIRSTHDR(&m)->cmsg_type == SO_TIMESTAMP);
+		m = (struct msghdr){
+		    .msg_name = &to, .msg_namelen = n, .msg_iov = io, .msg_iovlen = 2};
+		SEE(sendmsg(s, &m, 0) == 23 && recv(r, b, 5, MSG_TRUNC) == 23);
+		SEE(sendmsg(s, &m, 0) == 23 && recv(r, b, 5, MSG_PEEK) == 5 && read(r, b, 5) == 5);
+		SEE(sendto(s, "", 0, 0, (void *)&to, n) == 0 && recv(r, b, 5, 0) == 0);
+	}
+}
+
+/* ---- threads ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int turn, at[2], back[2];
+
+static void *partner(void *arg)
+{
+	char c;
+
+	for (int i = 0; i < 20 * ROUNDS; i++) {
+		pthread_mutex_lock(&mutex);
+		while (turn != 1)
+			pthread_cond_wait(&cond, &mutex);
+		turn = 0;
+		pthread_cond_signal(&cond);
+		pthread_mutex_unlock(&mutex);
+		while (read(at[0], &c, 1) < 0)
+			SEE(errno == EINTR);
+		SEE(write(back[1], &c, 1) == 1);
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	struct itimerval often = {{0, 1500}, {0, 1500}};
+	struct sigaction act = {.sa_handler = count, .sa_flags = SA_RESTART};
+	pthread_t other;
+
+	SEE(pipe(at) == 0 && pipe(back) == 0 && sigaction(SIGALRM, &act, NULL) == 0);
+	SEE(setitimer(ITIMER_REAL, &often, NULL) == 0);
+	SEE(pthread_create(&other, NULL, partner, NULL) == 0);
+	for (int i = 0; i < 20 * ROUNDS; i++) {
+		char c = (char)i, d = 0;
+		struct pollfd p = {back[0], POLLIN, 0};
+
+		pthread_mutex_lock(&mutex);
+		while (turn != 0)
+			pthread_cond_wait(&cond, &mutex);
+		turn = 1;
+		pthread_cond_signal(&cond);
+		pthread_mutex_unlock(&mutex);
+		SEE(write(at[1], &c, 1) == 1);
+		while (poll(&p, 1, 5000) != 1)
+			SEE(errno == EINTR);
+		SEE(read(back[0], &d, 1) == 1 && c == d);
+	}
+	pthread_join(other, NULL);
+	SEE(setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL) == 0);
+}
+
+/* A number is another file's. */
+static void reused(void)
+{
+	int p[2], s[2];
+	char b[8];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		SEE(pipe(p) == 0 && write(p[1], "abc", 3) == 3 && read(p[0], b, 8) == 3);
+		SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+		SEE(dup2(s[0], p[0]) == p[0] && write(s[1], "de", 2) == 2);
+		SEE(recv(p[0], b, 8, 0) == 2);
+		close(p[0]);
+		SEE(open("/dev/null", O_RDONLY) == p[0] && read(p[0], b, 8) == 0);
+		FAILS(ENOTSOCK, recv(p[0], b, 8, 0));
+		close(p[0]), close(p[1]), close(s[0]), close(s[1]);
+	}
+}
+
+/* Nothing but work, for one who kills. */
+static void forever(void)
+{
+	int s[2];
+	char b[8];
+
+	SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+	for (;;)
+		SEE(send(s[0], "abc", 3, 0) == 3 && read(s[1], b, 8) == 3);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} all[] = {{"writes", writes},     {"nonblocking", nonblocking}, {"broken", broken},
+	           {"faults", faults},     {"patience", patience},       {"masks", masks},
+	           {"messages", messages}, {"threads", threads},         {"reused", reused},
+	           {"forever", forever}};
+
+	for (int i = 0; i < 100; i++)
+		getppid();
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (argc > 1 && !strcmp(argv[1], all[i].name)) {
+			all[i].run();
+			puts("well");
+			return 0;
+		}
+	return 2;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The log of calls that were made without a stop is memory of the program: each field may have any value. */
+#include "tests/unit/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <lizard/error.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "tracer/calls/fast.h"
+
+enum { BYTES = 512, RECORD = sizeof(struct lz_call_record), MOST_EFFECTS = 1 << 20 };
+
+static struct lz_tracer t;
+static struct lz_thread thread, *threads[] = {&thread};
+static struct lz_area area;
+static uint8_t memory[4096]; /* the program's */
+static uint8_t *ring;
+
+/* Of the last event. */
+static unsigned n_events;
+static struct lz_event last;
+static uint64_t n_written;
+static uint8_t written[BYTES];
+
+int __wrap_lz_writer_event(struct lz_writer *w, struct lz_event *ev);
+int __wrap_lz_writer_event(struct lz_writer *w, struct lz_event *ev)
+{
+	last = *ev;
+	n_written = 0;
+	for (uint32_t i = 0; i < ev->n_writes; i++)
+		for (uint64_t k = 0; k < ev->writes[i].len; k++, n_written++)
+			if (n_written < BYTES)
+				written[n_written] = ev->writes[i].bytes[k];
+	ev->index = n_events++;
+	return 0;
+}
+
+/* Behind the log nothing can be read. */
+static struct lz_call_page *new_page(void)
+{
+	size_t len = (sizeof(struct lz_call_page) + 4095) & ~4095UL;
+	uint8_t *at =
+	    mmap(NULL, len + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert(at != MAP_FAILED && mprotect(at + len, 4096, PROT_NONE) == 0);
+	ck_assert_uint_eq(offsetof(struct lz_call_page, log) + LZ_CALL_LOG, len);
+	return (struct lz_call_page *)at;
+}
+
+static void begin(void)
+{
+	thread.tid = 7;
+	t.thread = threads;
+	t.n_threads = 1;
+	t.cur = &thread;
+	t.p = (struct lz_proc){.pid = getpid(), .mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC)};
+	ck_assert_int_ge(t.p.mem, 0);
+	area.v = (struct lz_vma){.start = (uintptr_t)memory,
+	                         .end = (uintptr_t)memory + sizeof(memory),
+	                         .prot = PROT_READ | PROT_WRITE,
+	                         .flags = MAP_PRIVATE};
+	t.vmas.a = &area;
+	t.vmas.n = 1;
+	t.fast.page = new_page();
+	ring = calloc(1, LZ_RING_LEN);
+	for (size_t i = 0; i < sizeof(memory); i++)
+		memory[i] = (uint8_t)(i * 7);
+}
+
+/* Behind the record. */
+static uint64_t behind[BYTES / 8];
+static size_t n_behind; /* 0: a pattern */
+
+/* The record, with BYTES bytes behind it, is the log's last one. */
+static int drain(const struct lz_call_record *r)
+{
+	uint8_t *at = t.fast.page->log + LZ_CALL_LOG - RECORD - BYTES;
+
+	memcpy(at, r, RECORD);
+	for (unsigned i = 0; i < BYTES; i++)
+		at[RECORD + i] = (uint8_t)(i * 3 + 1);
+	memcpy(at + RECORD, behind, n_behind * 8);
+	t.fast.page->head = LZ_CALL_LOG;
+	t.fast.taken = LZ_CALL_LOG - RECORD - BYTES;
+	t.last_marker = 0;
+	t.s.parsed = 0;
+	n_events = 0;
+	n_written = 0;
+	memset(&last, 0, sizeof(last));
+	return lz_fast_drain(&t);
+}
+
+static struct lz_call_record record(uint16_t nr, int64_t result)
+{
+	return (struct lz_call_record){.len = RECORD + BYTES,
+	                               .nr = nr,
+	                               .ip = 0x401000,
+	                               .args = {3, (uintptr_t)memory, BYTES},
+	                               .result = result};
+}
+
+static void expect_broken(const struct lz_call_record *r, const char *what)
+{
+	ck_assert_int_eq(drain(r), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "the log of system calls is broken"));
+	ck_assert_msg(strstr(lz_error(), what) != NULL, "%s, not: %s", lz_error(), what);
+	ck_assert_uint_eq(n_events, 0);
+}
+
+START_TEST(good_ones)
+{
+	struct lz_call_record r = record(SYS_read, 100);
+
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.kind == LZ_EV_SYSCALL && last.nr == SYS_read &&
+	          last.result == 100);
+	ck_assert(last.tid == 7 && last.ip == 0x401000 && !last.has_taken);
+	ck_assert(n_written == 100 && written[0] == 1 && written[99] == (uint8_t)(99 * 3 + 1));
+	r = record(SYS_write, 100);
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.has_taken && n_written == 0);
+	ck_assert_uint_eq(last.taken,
+	                  (uint32_t)crc32_z(0, t.fast.page->log + LZ_CALL_LOG - BYTES, 100));
+	/* of memory that is not the program's nothing is promised */
+	r.args[1] = 4096;
+	ck_assert(drain(&r) == 0 && n_events == 1 && !last.has_taken);
+	r = record(SYS_fstat, 0);
+	ck_assert(drain(&r) == 0 && n_written == 144);
+	r = record(SYS_read, -EBADF);
+	ck_assert(drain(&r) == 0 && n_events == 1 && n_written == 0);
+	/* only the length was asked for, or more was there than room */
+	r = record(SYS_getxattr, 100);
+	r.args[3] = 0;
+	ck_assert(drain(&r) == 0 && last.result == 100 && n_written == 0);
+	r = record(SYS_read, 100);
+	r.args[2] = 99;
+	ck_assert(drain(&r) == 0 && last.result == 100 && n_written == 99);
+	/* broken off: what it may have written is read from the program itself */
+	r = record(SYS_read, -EFAULT);
+	r.flags = LZ_CALL_UNREAD;
+	ck_assert(drain(&r) == 0 && n_written == BYTES && !memcmp(written, memory, BYTES));
+}
+END_TEST
+
+/* It is of a site that has been made of an rdtsc, and has all registers. */
+START_TEST(bad_counters)
+{
+	struct lz_site site = {.at = 0x401000 - LZ_CALL_INSN, .gone = true};
+	struct lz_call_record r = record(LZ_CALL_RDTSC, 0);
+
+	expect_broken(&r, "an instruction's address");
+	t.fast.sites.a = &site;
+	t.fast.sites.n = 1;
+	expect_broken(&r, "an instruction's address");
+	site.counter = true;
+	expect_broken(&r, "an instruction's length");
+	r.flags = LZ_CALL_UNREAD;
+	expect_broken(&r, "an instruction's address");
+	r = record(LZ_CALL_RDTSC - 1, 0);
+	expect_broken(&r, "a call's number");
+	t.fast.sites = (struct lz_sites){0};
+}
+END_TEST
+
+START_TEST(bad_ones)
+{
+	struct lz_call_record r = record(SYS_read, BYTES + 1);
+
+	r.args[2] = 1 << 20;
+	expect_broken(&r, "an output's length");
+	r = record(SYS_write, BYTES + 1);
+	expect_broken(&r, "a result");
+	r = record(SYS_execve, 0);
+	expect_broken(&r, "a call's number");
+	r = record(SYS_read, 100);
+	r.flags = LZ_CALL_UNREAD;
+	expect_broken(&r, "a flag");
+	r = record(SYS_read, -EFAULT);
+	expect_broken(&r, "a flag");
+	r = record(SYS_read, 1);
+	r.len = RECORD - 8;
+	expect_broken(&r, "a length");
+	r.len = RECORD + BYTES + 8;
+	expect_broken(&r, "a length");
+	r.len = RECORD + BYTES - 4;
+	expect_broken(&r, "a length");
+}
+END_TEST
+
+START_TEST(heads)
+{
+	static const uint32_t head[] = {
+	    LZ_CALL_LOG + 1, LZ_CALL_LOG + RECORD, 0x7fffffff, 0x80000000, UINT32_MAX, 0, 7};
+	struct lz_call_record r = record(SYS_read, 1);
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++) {
+		ck_assert_int_eq(drain(&r), 0);
+		t.fast.page->head = head[i];
+		ck_assert_int_eq(lz_fast_drain(&t), -1);
+		ck_assert_ptr_nonnull(strstr(lz_error(), "its length"));
+	}
+	/* in the middle of a record */
+	for (uint32_t left = 1; left < RECORD; left++) {
+		ck_assert_int_eq(drain(&r), 0);
+		t.fast.taken = LZ_CALL_LOG - left;
+		ck_assert_int_eq(lz_fast_drain(&t), -1);
+	}
+}
+END_TEST
+
+START_TEST(markers)
+{
+	struct lz_call_record r = record(SYS_getpid, 1);
+
+	t.s.mem = ring;
+	t.s.base = 0x7f6800200000;
+	t.s.start = 1000;
+	r.marker = t.s.base + 20;
+	ck_assert(drain(&r) == 0 && last.marker == 1020 && t.s.parsed == 20);
+	r.marker = t.s.base - 1;
+	expect_broken(&r, "a marker's offset");
+	r.marker = t.s.base + LZ_BUFFER_GUARD + 1;
+	expect_broken(&r, "a marker's offset");
+	r.marker = 0;
+	expect_broken(&r, "a marker's offset");
+	/* before the last event */
+	r.marker = t.s.base + 20;
+	drain(&r);
+	t.last_marker = 1021;
+	t.fast.taken = LZ_CALL_LOG - RECORD - BYTES;
+	ck_assert_int_eq(lz_fast_drain(&t), -1);
+	t.s.mem = NULL;
+	t.s.start = 0;
+}
+END_TEST
+
+/* A call that was tried without waiting says where its output is, or what it has taken. */
+static struct lz_call_record in_pieces(uint16_t nr, int64_t result, size_t n, const uint64_t *words)
+{
+	struct lz_call_record r = record(nr, result);
+
+	r.flags = LZ_CALL_PIECES;
+	n_behind = n;
+	memcpy(behind, words, n * 8);
+	return r;
+}
+#define PIECES(nr, result, ...)                                                                    \
+	in_pieces(nr, result, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
+
+START_TEST(good_pieces)
+{
+	const uint64_t at = (uintptr_t)memory;
+	struct lz_call_record r = PIECES(SYS_recvmsg, 30, 2, at, 10, at + 100, 20);
+
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.result == 30 && n_written == 30 && !last.has_taken);
+	ck_assert(written[0] == (uint8_t)(40 * 3 + 1) && written[29] == (uint8_t)(69 * 3 + 1));
+	/* the vector is not in the record, but must be the program's, too */
+	r = PIECES(SYS_writev, 30, 3, at + 200, 32, at, 10, at + 100, 20);
+	ck_assert(drain(&r) == 0 && n_written == 0 && last.has_taken);
+	ck_assert_uint_eq(last.taken,
+	                  (uint32_t)crc32_z(0, t.fast.page->log + LZ_CALL_LOG - BYTES + 56, 30));
+	behind[1] = 4096;
+	ck_assert(drain(&r) == 0 && !last.has_taken);
+	r = PIECES(SYS_futex, 1, 0);
+	ck_assert(drain(&r) == 0 && n_written == 0);
+	r = PIECES(SYS_recvfrom, -EAGAIN, 0);
+	ck_assert(drain(&r) == 0 && last.result == -EAGAIN && n_written == 0);
+	n_behind = 0;
+}
+END_TEST
+
+START_TEST(bad_pieces)
+{
+	const uint64_t at = (uintptr_t)memory;
+	struct lz_call_record r = PIECES(SYS_recvmsg, 30, 1, at, BYTES - 24 + 1);
+
+	expect_broken(&r, "an output's length");
+	r = PIECES(SYS_recvmsg, 30, 2, at, 8, at, UINT64_MAX);
+	expect_broken(&r, "an output's length");
+	r = PIECES(SYS_recvmsg, 30, BYTES / 16);
+	expect_broken(&r, "a count");
+	r = PIECES(SYS_recvmsg, 30, 1ULL << 60);
+	expect_broken(&r, "a count");
+	r = PIECES(SYS_sendto, 30, 1, at, BYTES - 24 + 1);
+	expect_broken(&r, "a piece's length");
+	r = PIECES(SYS_sendto, 30, 1, at, 29);
+	expect_broken(&r, "a result");
+	r = PIECES(SYS_getpid, 30, 0);
+	expect_broken(&r, "a flag");
+	r = PIECES(SYS_poll, 1, 0);
+	r.flags = 0;
+	expect_broken(&r, "a flag");
+	n_behind = 0;
+}
+END_TEST
+
+/* Whatever is in the record: it is broken, or has an event that is not larger than it may be. */
+static void any(const struct lz_call_record *r)
+{
+	int ret = drain(r);
+
+	ck_assert(ret == 0 || strstr(lz_error(), "broken") || strstr(lz_error(), "event"));
+	ck_assert_uint_le(n_written, MOST_EFFECTS);
+	if (ret == 0 && !(r->flags & LZ_CALL_UNREAD))
+		ck_assert_uint_le(n_written, (uint64_t)n_events * BYTES);
+}
+
+START_TEST(worst_values)
+{
+	static const uint16_t nr[] = {SYS_read,       SYS_write,  SYS_pwrite64, SYS_fstat,
+	                              SYS_getcwd,     SYS_getcpu, SYS_close,    SYS_gettimeofday,
+	                              SYS_readlinkat, SYS_statx,  SYS_getpid,   SYS_recvmsg,
+	                              SYS_writev,     SYS_sendmsg};
+	static const uint64_t value[] = {0,
+	                                 1,
+	                                 2,
+	                                 7,
+	                                 8,
+	                                 0x47,
+	                                 0x48,
+	                                 0x50,
+	                                 BYTES,
+	                                 BYTES + 1,
+	                                 RECORD + BYTES,
+	                                 0x7fff,
+	                                 0x8000,
+	                                 0xffff,
+	                                 0x10000,
+	                                 1 << 20,
+	                                 (1 << 20) + 1,
+	                                 0x7fffffff,
+	                                 0x80000000,
+	                                 0xffffffff,
+	                                 1ULL << 32,
+	                                 1ULL << 40,
+	                                 INT64_MAX,
+	                                 1ULL << 63,
+	                                 (uint64_t)-EFAULT,
+	                                 (uint64_t)-4096,
+	                                 UINT64_MAX - 7,
+	                                 UINT64_MAX};
+	static const size_t field[][2] = {{offsetof(struct lz_call_record, len), 4},
+	                                  {offsetof(struct lz_call_record, nr), 2},
+	                                  {offsetof(struct lz_call_record, flags), 2},
+	                                  {offsetof(struct lz_call_record, ip), 8},
+	                                  {offsetof(struct lz_call_record, marker), 8},
+	                                  {offsetof(struct lz_call_record, args), 8},
+	                                  {offsetof(struct lz_call_record, args) + 8, 8},
+	                                  {offsetof(struct lz_call_record, args) + 16, 8},
+	                                  {offsetof(struct lz_call_record, args) + 24, 8},
+	                                  {offsetof(struct lz_call_record, args) + 40, 8},
+	                                  {offsetof(struct lz_call_record, result), 8}};
+	enum { FIELDS = sizeof(field) / sizeof(*field), VALUES = sizeof(value) / sizeof(*value) };
+
+	/* with each value of the fields by which lengths are limited, too */
+	for (size_t n = 0; n < sizeof(nr) / sizeof(*nr); n++)
+		for (size_t i = 0; i < FIELDS * VALUES; i++)
+			for (size_t k = 0; k < 2 * VALUES; k++) {
+				struct lz_call_record r = record(nr[n], 100);
+
+				*(k < VALUES ? (uint64_t *)&r.result : &r.args[2]) =
+				    value[k % VALUES];
+				memcpy((uint8_t *)&r + field[i / VALUES][0], &value[i % VALUES],
+				       field[i / VALUES][1]);
+				any(&r);
+			}
+}
+END_TEST
+
+START_TEST(random_bytes)
+{
+	unsigned rounds = getenv("LIZARD_LONG") && *getenv("LIZARD_LONG") ? 5000000 : 100000;
+
+	srand(1);
+	for (unsigned i = 0; i < rounds; i++) {
+		struct lz_call_record r =
+		    record((uint16_t)(rand() % 450), rand() % 3 ? rand() % 600 : -EFAULT);
+
+		for (int k = rand() % 4; k; k--)
+			((uint8_t *)&r)[rand() % RECORD] = (uint8_t)rand();
+		r.flags |= rand() % 3 ? 0 : LZ_CALL_PIECES;
+		n_behind = rand() % 2 ? BYTES / 8 : 0;
+		for (size_t k = 0; k < n_behind; k++)
+			behind[k] = (uint64_t)rand() % (k ? BYTES / 4 : 8)
+			            << (rand() % 16 ? 0 : 56);
+		any(&r);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fast_log");
+	TCase *c = tcase_create("log");
+
+	tcase_add_checked_fixture(c, begin, NULL);
+	tcase_add_test(c, good_ones);
+	tcase_add_test(c, bad_ones);
+	tcase_add_test(c, good_pieces);
+	tcase_add_test(c, bad_pieces);
+	tcase_add_test(c, bad_counters);
+	tcase_add_test(c, heads);
+	tcase_add_test(c, markers);
+	tcase_add_test(c, worst_values);
+	tcase_add_test(c, random_bytes);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

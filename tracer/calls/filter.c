@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What becomes of a call that the program's own filters have judged. */
+#include "tracer/calls/filter.h"
+
+#include "tracer/calls/calls.h"
+#include "tracer/filters/filters.h"
+#include "tracer/signals/signals.h"
+#include "tracer/state/process.h"
+#include "tracer/state/state.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <lizard/error.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SYS_SECCOMP_ = 1 /* si_code */, MOST_ERRNO = 4095 };
+
+static struct seccomp_data data_of(const struct lz_call *c, const struct user_regs_struct *r)
+{
+	struct seccomp_data d = {.nr = (int)c->nr,
+	                         .arch = c->int80 ? AUDIT_ARCH_I386 : AUDIT_ARCH_X86_64,
+	                         .instruction_pointer = c->ip};
+	const uint64_t old[6] = {r->rbx, r->rcx, r->rdx, r->rsi, r->rdi, r->rbp};
+
+	for (int i = 0; i < 6; i++)
+		d.args[i] = c->int80 ? (uint32_t)old[i] : c->args[i];
+	return d;
+}
+
+static uint32_t judge(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const struct seccomp_data d = data_of(&t->cur->call, r);
+
+	if (!t->cur->strict)
+		return lz_filter_judge(t->cur->filter, &d);
+	return lz_thread_may_call(t->cur, (uint32_t)d.nr) ? SECCOMP_RET_ALLOW
+	                                                  : SECCOMP_RET_KILL_THREAD;
+}
+
+static uint32_t action_of(const struct lz_call *c)
+{
+	return c->verdict & SECCOMP_RET_ACTION_FULL;
+}
+
+bool lz_filter_call(struct lz_tracer *t, const struct user_regs_struct *r, int64_t *result)
+{
+	struct lz_call *c = &t->cur->call;
+	int64_t error;
+
+	if (!t->cur->filter && !t->cur->strict)
+		return false;
+	c->verdict = judge(t, r);
+	switch (action_of(c)) {
+	case SECCOMP_RET_LOG:
+	case SECCOMP_RET_ALLOW: return false;
+	case SECCOMP_RET_ERRNO:
+		error = c->verdict & SECCOMP_RET_DATA;
+		*result = -(error < MOST_ERRNO ? error : MOST_ERRNO);
+		break;
+	case SECCOMP_RET_USER_NOTIF:
+	case SECCOMP_RET_TRACE: *result = -ENOSYS; break;
+	default: *result = (int64_t)r->orig_rax;
+	}
+	c->filtered = true;
+	/* as the kernel does it, without a signal that anybody could see */
+	if (t->cur->strict && t->n_threads == 1)
+		syscall(SYS_tgkill, t->tid, t->cur->tid, SIGKILL);
+	return true;
+}
+
+bool lz_filter_ends_thread(const struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	return c->filtered && action_of(c) == SECCOMP_RET_KILL_THREAD && t->n_threads > 1;
+}
+
+static bool kills(const struct lz_call *c)
+{
+	switch (action_of(c)) {
+	case SECCOMP_RET_ERRNO:
+	case SECCOMP_RET_USER_NOTIF:
+	case SECCOMP_RET_TRACE:
+	case SECCOMP_RET_TRAP: return false;
+	}
+	return true; /* an action that is not known, too */
+}
+
+/* The program's handler is not asked. */
+static int make_fatal(struct lz_tracer *t)
+{
+	const struct lz_disposition none = {0};
+	const uint64_t at = lz_scratch(t, &t->p);
+	int64_t ret;
+
+	t->act[SIGSYS] = none;
+	t->cur->sig.blocked &= ~(1ULL << (SIGSYS - 1));
+	if (lz_proc_write(&t->p, at, &none, sizeof(none)) < 0 ||
+	    lz_proc_syscall(&t->p, &ret, SYS_rt_sigaction, SIGSYS, at, 0, 8, 0, 0) < 0)
+		return -1;
+	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked), &t->cur->sig.blocked) <
+	    0)
+		return lz_fail_errno("cannot change the program's signal mask");
+	return 0;
+}
+
+int lz_filter_signal(struct lz_tracer *t)
+{
+	struct lz_call *c = &t->cur->call;
+
+	if (!c->filtered || (!kills(c) && action_of(c) != SECCOMP_RET_TRAP))
+		return 0;
+	const bool blocked = t->cur->sig.blocked >> (SIGSYS - 1) & 1;
+
+	if ((kills(c) || blocked || lz_signal_handler(t, SIGSYS) <= 1) && make_fatal(t) < 0)
+		return -1;
+	/* nothing comes before it */
+	t->sched.point = false;
+	t->cur->fast = false;
+	return SIGSYS;
+}
+
+bool lz_filter_signalled(struct lz_tracer *t, int signo, siginfo_t *info)
+{
+	struct lz_call *c = &t->cur->call;
+
+	if (signo != SIGSYS || !c->filtered || c->inside || info->si_code != SI_KERNEL)
+		return false;
+	c->filtered = false;
+	memset(info, 0, sizeof(*info));
+	info->si_signo = SIGSYS;
+	info->si_code = SYS_SECCOMP_;
+	info->si_errno = (int)(c->verdict & SECCOMP_RET_DATA);
+	info->si_call_addr = (void *)(uintptr_t)c->ip; // NOLINT: an address of the program
+	info->si_syscall = (int)c->nr;
+	info->si_arch = c->int80 ? AUDIT_ARCH_I386 : AUDIT_ARCH_X86_64;
+	return true;
+}
+
+/* ---- /proc ---- */
+
+/* Is it /proc/PID/status, or that of a thread? *WHO: whose. */
+static bool is_status(const struct lz_tracer *t, int fd, const struct lz_thread **who)
+{
+	char link[64], path[64], rest[64] = "";
+	unsigned pid, tid;
+	int end = 0;
+
+	snprintf(link, sizeof(link), "/proc/%u/fd/%d", t->tid, fd);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return false;
+	path[n] = 0;
+	if (sscanf(path, "/proc/%u/task/%u/%6s%n", &pid, &tid, rest, &end) != 3 &&
+	    sscanf(path, "/proc/%u/%6s%n", &pid, rest, &end) != 2)
+		return false;
+	if (path[end] || strcmp(rest, "status") != 0)
+		return false;
+	tid = strstr(path, "/task/") ? tid : pid;
+	*who = lz_thread_find(t, (pid_t)tid);
+	if (!*who)
+		*who = lz_thread_named(t, (pid_t)tid);
+	return *who;
+}
+
+struct text {
+	char bytes[8192];
+	size_t len, room; /* room: what the program has */
+};
+
+/* The number behind KEY, if that is there and so much fits. */
+static void put_number(struct text *x, const char *key, unsigned number)
+{
+	char now[16];
+	char *at = memmem(x->bytes, x->len, key, strlen(key)), *end = x->bytes + x->len;
+	const size_t n = (size_t)snprintf(now, sizeof(now), "%u", number);
+
+	if (!at)
+		return;
+	char *from = at + strlen(key), *rest = from;
+	while (rest < end && *rest >= '0' && *rest <= '9')
+		rest++;
+	const size_t len = x->len - (size_t)(rest - from) + n;
+	if (rest == end || len > x->room)
+		return;
+	memmove(from + n, rest, (size_t)(end - rest));
+	memcpy(from, now, n);
+	x->len = len;
+}
+
+static unsigned count(const struct lz_filter *f)
+{
+	unsigned n = 0;
+
+	for (; f; f = f->before)
+		n++;
+	return n;
+}
+
+int lz_filter_show(struct lz_tracer *t, int64_t *result)
+{
+	const struct lz_call *c = &t->cur->call;
+	const struct lz_thread *who = NULL;
+	struct text x;
+
+	if ((c->nr != SYS_read && c->nr != SYS_pread64) || *result <= 0 ||
+	    (uint64_t)*result > sizeof(x.bytes) || !lz_filter_mode(t->cur) ||
+	    !is_status(t, (int)c->args[0], &who))
+		return 0;
+	x.len = (size_t)*result;
+	x.room = c->args[2] < sizeof(x.bytes) ? c->args[2] : sizeof(x.bytes);
+	if (lz_proc_read(&t->p, c->args[1], x.bytes, x.len) < 0)
+		return -1;
+	put_number(&x, "\nSeccomp:\t", (unsigned)lz_filter_mode(who));
+	put_number(&x, "\nSeccomp_filters:\t", count(who->filter));
+	if (who->no_new_privs)
+		put_number(&x, "\nNoNewPrivs:\t", 1);
+	*result = (int64_t)x.len;
+	return lz_proc_write(&t->p, c->args[1], x.bytes, x.len);
+}

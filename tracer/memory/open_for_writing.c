@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who opens a file that is mapped need not write it: most only read. Those who store by a mapping
+ * have it open for writing until their descriptor is closed, which inotify tells. */
+#include "tracer/memory/objects.h"
+
+#include "tracer/state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum answer { NO, YES, UNKNOWN };
+
+/* The kernel grants a lease for reading where nobody has the file open for writing, and only to
+ * the file's owner. It is given back at once: who opens the file meanwhile has to wait. */
+static enum answer ask_kernel(int fd)
+{
+	if (fd < 0 || fcntl(fd, F_SETSIG, LZ_WAKE) < 0)
+		return UNKNOWN;
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		return errno == EAGAIN ? YES : UNKNOWN;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return NO;
+}
+
+/* Such a file is the system's: it is replaced by another one, or written by calls. */
+static bool only_root_writes(const struct lz_object *o)
+{
+	struct stat st;
+
+	return geteuid() != 0 && o->fd >= 0 && fstat(o->fd, &st) == 0 && st.st_uid == 0 &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+bool lz_open_for_writing(const struct lz_object *o)
+{
+	switch (ask_kernel(o->fd)) {
+	case NO: return false;
+	case YES: return true;
+	default: return !only_root_writes(o);
+	}
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files that are mapped: inotify tells that somebody writes them, or opens them. */
+#include "tracer/memory/memory.h"
+#include "tracer/memory/objects.h"
+#include "tracer/state/state.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A call without a stop would not hear of it: the signal makes the next one stop. */
+static int open_notes(void)
+{
+	const struct f_owner_ex me = {F_OWNER_TID, gettid()};
+	int fd = lz_notes_open();
+
+	if (fd >= 0 && fcntl(fd, F_SETSIG, LZ_WAKE) == 0 && fcntl(fd, F_SETOWN_EX, &me) == 0)
+		fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC);
+	return fd;
+}
+
+bool lz_outside_news(const struct lz_tracer *t)
+{
+	int n = 0;
+
+	return t->shared && t->shared->inotify >= 0 &&
+	       ioctl(t->shared->inotify, FIONREAD, &n) == 0 && n > 0;
+}
+
+static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
+{
+	struct stat st;
+
+	if (s->inotify < 0)
+		s->inotify = open_notes();
+	if (s->inotify < 0 || o->segment || stat(o->path, &st) < 0 || st.st_ino != o->ino ||
+	    st.st_dev != o->dev)
+		return;
+	int wd = inotify_add_watch(s->inotify, o->path, mask);
+	o->inotify = wd > 0 ? wd : -1;
+}
+
+void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o)
+{
+	if (o->inotify == 0)
+		take_note_of(t->shared, o, IN_MODIFY | IN_CLOSE_WRITE);
+}
+
+void lz_outside_take_note(struct lz_tracer *t, struct lz_object *o)
+{
+	if (!o->shared || o->inotify == 0)
+		take_note_of(t->shared, o, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
+	o->shared = true;
+}
+
+/* Calls by which the program itself, or we for it, open and close files. */
+static bool opens_or_closes(const struct lz_tracer *t)
+{
+	switch (t->cur->call.nr) {
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat:
+	case SYS_close:
+	case SYS_close_range:
+	case SYS_dup2:
+	case SYS_dup3:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_execve:
+	case SYS_execveat: return true;
+	}
+	return false;
+}
+
+static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
+{
+	struct lz_object *o = lz_object(t, object);
+	bool modified = mask & IN_MODIFY;
+	struct stat st;
+
+	if (o->shared && (mask & ~(uint32_t)IN_OPEN || lz_open_for_writing(o)))
+		lz_object_watch(t->shared, o);
+	if (mask & IN_OPEN)
+		lz_outside_look_soon(t->shared);
+	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
+		return 0;
+	/* Nor who it was: where others are followed, it may be one of those. */
+	if (!t->follow.root && (modified || o->shared) &&
+	    lz_outside_tell(t, o,
+	                    modified ? "written by another process"
+	                             : "opened for writing by another process",
+	                    false) < 0)
+		return -1;
+	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
+	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+		return -1;
+	return lz_private_changed(t, object);
+}
+
+/* A file that is not mapped any more is nobody's concern. */
+static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
+{
+	struct lz_object *o = lz_object(t, object);
+
+	if (lz_object_is_mapped(t, object))
+		return happened(t, object, mask);
+	inotify_rm_watch(t->shared->inotify, o->inotify);
+	o->inotify = 0;
+	return 0;
+}
+
+int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
+{
+	union {
+		struct inotify_event e;
+		char bytes[4096];
+	} buf;
+	uint32_t own = opens_or_closes(t) ? IN_OPEN | IN_CLOSE_WRITE : 0;
+	ssize_t n;
+
+	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			struct inotify_event e;
+			memcpy(&e, buf.bytes + at, sizeof(e));
+			at += (ssize_t)(sizeof(e) + e.len);
+			for (uint32_t i = 1; i < t->shared->n_objects; i++) {
+				uint32_t mask = e.mask & ~(own | (i == changed ? IN_MODIFY : 0));
+				if (t->shared->object[i].inotify == e.wd &&
+				    mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &&
+				    note(t, i, mask) < 0)
+					return -1;
+			}
+		}
+	return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What else there is to a system call that is made without a stop: which arguments it may have, and
+ * what it does besides giving a result. For the stub and for the tracer. */
+#ifndef LIZARD_TRACER_CALL_RULES_H
+#define LIZARD_TRACER_CALL_RULES_H
+
+#include <asm/ioctls.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LZ_RULE_FN static inline __attribute__((always_inline))
+
+enum { LZ_MASK_LEN = 8, LZ_SIGACTION_LEN = 32 };
+enum lz_fast_rule {
+	LZ_RULE_NONE,
+	LZ_RULE_CLOSE,  /* its first argument is no descriptor any more */
+	LZ_RULE_OPEN,   /* open(): a descriptor; a FIFO waits for others */
+	LZ_RULE_OPENAT, /* the same with the arguments one further */
+	LZ_RULE_FCNTL,  /* some commands */
+	LZ_RULE_IOCTL,  /* some requests */
+	LZ_RULE_PRCTL,  /* a thread's name */
+	LZ_RULE_DUP,    /* a second descriptor of the same */
+	LZ_RULE_DUP_TO, /* the same, and what had the number is closed */
+	LZ_RULE_PIPE,   /* two descriptors */
+	LZ_RULE_NEW_FD, /* one that can be closed without waiting */
+	LZ_RULE_SOCKET, /* one that cannot */
+	LZ_RULE_MASK,   /* rt_sigprocmask() */
+	LZ_RULE_SIGACTION
+};
+
+/* Those that wait for a lock are not among them. O_ASYNC raises signals. */
+LZ_RULE_FN bool lz_allows_fcntl(uint64_t command, uint64_t value)
+{
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+	case F_GETFD:
+	case F_SETFD:
+	case F_GETFL:
+	case F_GETLK:
+	case F_SETLK:
+	case F_OFD_GETLK:
+	case F_OFD_SETLK: return true;
+	case F_SETFL: return !(value & O_ASYNC);
+	default: return false;
+	}
+}
+
+LZ_RULE_FN bool lz_allows_ioctl(uint64_t request)
+{
+	switch (request) {
+	case TCGETS:
+	case TIOCGWINSZ:
+	case TIOCGPGRP:
+	case FIONREAD:
+	case FIONBIO:
+	case FIOCLEX:
+	case FIONCLEX: return true;
+	default: return false;
+	}
+}
+
+/* A new name is logged as 16 bytes, all of which can be read if they are in one page. */
+LZ_RULE_FN bool lz_allows_prctl(uint64_t option, uint64_t name)
+{
+	return option == PR_GET_NAME || (option == PR_SET_NAME && name % 4096 <= 4096 - 16);
+}
+
+LZ_RULE_FN bool lz_allows_socket(uint64_t family)
+{
+	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16 };
+
+	return family == UNIX || family == INET || family == INET6 || family == NETLINK;
+}
+
+LZ_RULE_FN bool lz_opens_directory(uint64_t flags)
+{
+	return flags & O_DIRECTORY && (flags & O_ACCMODE) == O_RDONLY &&
+	       !(flags & (O_CREAT | O_TRUNC));
+}
+
+/* O_PATH, and files without a name. */
+LZ_RULE_FN bool lz_opens_otherwise(uint64_t flags)
+{
+	enum { PATH = 010000000, TMPFILE = 020000000 };
+
+	return flags & (PATH | TMPFILE);
+}
+
+LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
+{
+	const uint64_t from = args[1] < args[2] ? args[1] : args[2];
+
+	switch (rule) {
+	case LZ_RULE_OPEN: return !lz_opens_otherwise(args[1]);
+	case LZ_RULE_OPENAT: return !lz_opens_otherwise(args[2]);
+	case LZ_RULE_FCNTL: return lz_allows_fcntl(args[1], args[2]);
+	case LZ_RULE_IOCTL: return lz_allows_ioctl(args[1]);
+	case LZ_RULE_PRCTL: return lz_allows_prctl(args[0], args[1]);
+	case LZ_RULE_SOCKET: return lz_allows_socket(args[0]);
+	case LZ_RULE_MASK: return args[3] == LZ_MASK_LEN;
+	case LZ_RULE_SIGACTION: /* what is written is not what is read before */
+		return !from || args[1] + args[2] - 2 * from >= LZ_SIGACTION_LEN;
+	default: return true;
+	}
+}
+
+/* What a call that succeeds writes because of its rule: so many bytes at *AT. */
+LZ_RULE_FN uint32_t lz_fast_special(uint8_t rule, const uint64_t *args, uint64_t *at)
+{
+	enum { FLOCK = 32, TERMIOS = 36, WINSIZE = 8, NUMBER = 4, NAME = 16 };
+	const uint64_t what = args[1];
+
+	*at = args[2];
+	switch (rule) {
+	case LZ_RULE_FCNTL: return what == F_GETLK || what == F_OFD_GETLK ? FLOCK : 0;
+	case LZ_RULE_IOCTL:
+		return what == TCGETS                          ? TERMIOS
+		       : what == TIOCGWINSZ                    ? WINSIZE
+		       : what == TIOCGPGRP || what == FIONREAD ? NUMBER
+		                                               : 0;
+	case LZ_RULE_PRCTL: *at = args[1]; return NAME;
+	default: return 0;
+	}
+}
+
+LZ_RULE_FN bool lz_makes_fds(uint8_t rule)
+{
+	switch (rule) {
+	case LZ_RULE_OPEN:
+	case LZ_RULE_OPENAT:
+	case LZ_RULE_DUP:
+	case LZ_RULE_DUP_TO:
+	case LZ_RULE_PIPE:
+	case LZ_RULE_NEW_FD:
+	case LZ_RULE_SOCKET: return true;
+	default: return false;
+	}
+}
+
+/* How many bytes come behind the output: the thread's signal mask, or what is done at a signal. */
+LZ_RULE_FN uint32_t lz_fast_note(uint8_t rule, const uint64_t *args, int64_t result)
+{
+	if (rule == LZ_RULE_MASK)
+		return LZ_MASK_LEN;
+	return rule == LZ_RULE_SIGACTION && result == 0 && args[1] ? LZ_SIGACTION_LEN : 0;
+}
+
+#endif

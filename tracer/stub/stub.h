@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of the code have in common that is copied into the program. */
+#ifndef LIZARD_TRACER_STUB_H
+#define LIZARD_TRACER_STUB_H
+
+#include "tracer/state/call_page.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STUB __attribute__((section("lz_stub"), visibility("hidden")))
+#define PART static __attribute__((section("lz_stub"), noinline))
+#define INLINE static inline __attribute__((always_inline))
+
+/* Of the results: 0: the call is to be made with a stop, 1: it has been made, 2: and the tracer is
+ * to look at once. */
+enum { LZ_STOP, LZ_MADE, LZ_LOOK };
+
+/* stub.c: REGS: the number and the six arguments; the result replaces the number. */
+uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15) STUB;
+/* 0: the instruction is to be done with a stop; 1: it has been done. */
+uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs) STUB;
+
+/* try.c: a call that may wait; the last marker is at MARKER. */
+uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker) STUB;
+
+INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
+{
+	__atomic_store_n(&p->busy, busy, __ATOMIC_SEQ_CST);
+}
+
+/* NR_ARGS: the number and the six arguments. */
+INLINE int64_t make(const uint64_t *nr_args)
+{
+	register uint64_t r10 __asm__("r10") = nr_args[4];
+	register uint64_t r8 __asm__("r8") = nr_args[5];
+	register uint64_t r9 __asm__("r9") = nr_args[6];
+	int64_t result;
+
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(nr_args[0]), "D"(nr_args[1]), "S"(nr_args[2]), "d"(nr_args[3]),
+	                   "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+
+INLINE void copy(uint8_t *to, uint64_t from, uint64_t n)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+
+INLINE bool is_changed_code(const struct lz_call_page *p, uint64_t start, uint64_t len)
+{
+	for (int i = 0; i < LZ_CODE_RANGES; i++)
+		if (start < p->code[i].end && start + len > p->code[i].start)
+			return true;
+	return false;
+}
+
+INLINE void set_fd(struct lz_call_page *p, int64_t fd, uint8_t good)
+{
+	if (fd >= 0 && fd < LZ_FAST_FDS)
+		p->fd[fd] = good;
+}
+
+#endif
