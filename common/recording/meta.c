@@ -104,6 +104,13 @@ static int cut(int fd, off_t len)
 	return st.st_size > len ? ftruncate(fd, len) : 0;
 }
 
+static bool put_in_place(int dirfd)
+{
+	/* what was there before keeps its room on the disk, for the next one */
+	return renameat2(dirfd, NEXT, dirfd, "meta", RENAME_EXCHANGE) == 0 ||
+	       renameat(dirfd, NEXT, dirfd, "meta") == 0;
+}
+
 int lz_meta_write(int dirfd, const struct lz_meta *m)
 {
 	/* not O_TRUNC, which would give back what was reserved */
@@ -121,7 +128,7 @@ int lz_meta_write(int dirfd, const struct lz_meta *m)
 		print_field(f, &fields[i], m);
 	bad = fflush(f) != 0 || ferror(f) || cut(fd, ftello(f)) < 0;
 	bad |= fclose(f) != 0;
-	if (bad || renameat(dirfd, NEXT, dirfd, "meta") < 0)
+	if (bad || !put_in_place(dirfd))
 		return lz_fail_errno("cannot write the recording's meta file");
 	return 0;
 }

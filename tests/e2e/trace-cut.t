@@ -106,6 +106,23 @@ is $? 125 "a bad size: 125"
 
 # The disk fills: the program goes on.
 if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; then
+	# whatever becomes free is taken by somebody else
+	cat >"$T/others.py" <<'END'
+import os, sys, time
+
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]) or os.path.getsize(sys.argv[1]) == 0:
+    time.sleep(0.001)
+fd = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+while True:
+    try:
+        os.write(fd, bytes(4096))
+    except OSError:
+        pass
+END
+	python3 "$T/others.py" "$T/small/full/events" "$T/small/others" >"$T/ready" &
+	others=$!
+	wait_until test -s "$T/ready"
 	timeout -k 5 120 lizard-trace -q --flow=full --checkpoint-interval 1 -o "$T/small/full" "$T/work" 3 >"$T/out" 2>"$T/err"
 	is $? 3 "full disk: the program's exit status"
 	like "$(cat "$T/err")" "recording ends here: .*No space left" "full disk: it is said"
@@ -113,7 +130,9 @@ if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; t
 		"full disk: info tells, and how the program ended" || diag "$(lizard info "$T/small/full")"
 	is "$(cd "$T/small/full" && echo meta*)" meta "full disk: what was reserved for that is not left behind"
 	opens "full disk" "$T/small/full" cut
-	rm -rf "$T/small/full"
+	kill $others
+	wait $others 2>/dev/null
+	rm -rf "$T/small/full" "$T/small/others"
 	lizard-trace -q -o "$T/small/full" sh -c "cat /dev/zero >'$T/small/fill'; exit 6" >"$T/out" 2>"$T/err"
 	is $? 6 "full disk at the end: the program's exit status"
 	like "$(cat "$T/err")" "end of the recording is missing: .*No space left|recording ends here: .*No space left" "full disk at the end: it is said"
