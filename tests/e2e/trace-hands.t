@@ -25,6 +25,18 @@ for name in handovers woken_by_bits times interrupted requeued left; do
 	done
 done
 
+# Calls are made again just when their instruction becomes a jump: that is met once a run at most, on a busy machine.
+for round in $(seq 6); do
+	tracers=
+	for i in 1 2 3 4 5 6; do
+		env -u LIZARD_DEBUG lizard-trace -q -o "$T/recordings/again-$round-$i" "$T/hands-gcc" requeued >>"$T/again" 2>&1 &
+		tracers="$tracers $!"
+	done
+	wait $tracers
+done
+is "$(sort "$T/again" | uniq -c | sed "s/^ *//")" "36 well" "calls made again while their instruction becomes a jump"
+rm -rf "$T"/recordings/again-*
+
 kills=3
 [ -z "$LIZARD_LONG" ] || kills=50
 for i in $(seq $kills); do

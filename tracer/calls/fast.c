@@ -169,12 +169,24 @@ static uint64_t *unfit(struct lz_tracer *t, uint64_t at)
 	return &t->fast.unfit[at / 2 % (sizeof(t->fast.unfit) / sizeof(*t->fast.unfit))];
 }
 
+/* Is a thread on its way to the instruction at AT, which it is to execute again? */
+static bool is_awaited(const struct lz_tracer *t, uint64_t at)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		const struct lz_thread *th = t->thread[i];
+
+		if (th->running && th->call.suspended && th->call.ip == at + LZ_CALL_INSN)
+			return true;
+	}
+	return false;
+}
+
 /* Does the call at AT go by the stub from now on? */
 static int change_site(struct lz_tracer *t, uint64_t at)
 {
 	if (lz_site_at(&t->fast.sites, at))
 		return 1;
-	if (*unfit(t, at) == at)
+	if (*unfit(t, at) == at || is_awaited(t, at))
 		return 0;
 	int ret = lz_detour_make(t, at);
 	if (ret == 0)

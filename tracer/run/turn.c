@@ -72,6 +72,9 @@ static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
 	if (c->inside && lz_call_wait_on(t, &r) < 0)
 		return -1;
 	if (c->inside && lz_restarts((int64_t)r.rax)) {
+		/* its instruction may have become a jump meanwhile */
+		if (lz_site_of(&t->fast.sites, r.rip) && lz_proc_set_regs(&t->p, &r) < 0)
+			return -1;
 		c->inside = false;
 		c->suspended = true;
 		return lz_instant_here(t, &r) < 0 ? -1 : go_on(th, PTRACE_SYSCALL, 0);
