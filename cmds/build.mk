@@ -5,7 +5,7 @@ $(BIN)/lizard: $(OBJ)/libcmds.a $(LIBS) scripts/link-libs
 	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--start-group $(OBJ)/libcmds.a $(LIBS) -Wl,--end-group $(LINKED) -o $@
 
 # libarchive brings ten more libraries, so it is loaded when it is used.
-$(LIB)/lizard_archive.so: cmds/loaded/archive_table.c cmds/archive.h
+$(LIB)/lizard_archive.so: cmds/loaded/archive_table.c cmds/pack/archive.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(NO_FOLDER) $(WARN) -fPIC -shared $(LDFLAGS) $< -larchive -o $@
 

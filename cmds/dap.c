@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard dap: GDB's Debug Adapter on a recording. What it adds to GDB's is in
  * replayer/gdb-commands/lizard_gdb/dap. */
-#include "cmds/cmds.h"
+#include "cmds/base/cmds.h"
 #include "cmds/dap_refuse.h"
-#include "cmds/gdb_find.h"
+#include "cmds/base/gdb_find.h"
 
 #include <common/base/print.h>
 #include <lizard/error.h>

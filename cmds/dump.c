@@ -2,9 +2,9 @@
 /* lizard dump: what a recording holds, in plain words. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmds/cmds.h>
-#include <cmds/options.h>
-#include <cmds/pack.h>
+#include <cmds/base/cmds.h>
+#include <cmds/base/options.h>
+#include <cmds/pack/pack.h>
 #include <cmds/dump.h>
 #include <common/base/text.h>
 #include <lizard/error.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard gdb`, that is lizard-gdb: GDB on a recording. A stock GDB talks to `lizard serve` on a
  * pipe; the patched one (`make gdb`) replays in its own process. */
-#include "cmds/cmds.h"
-#include "cmds/gdb_find.h"
+#include "cmds/base/cmds.h"
+#include "cmds/base/gdb_find.h"
 #include "cmds/gdb_words.h"
-#include "cmds/pack.h"
-#include "cmds/processes.h"
+#include "cmds/pack/pack.h"
+#include "cmds/base/processes.h"
 
 #include <common/base/hostfile.h>
 #include <common/base/cleanup.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/gdb_words.h"
-#include "cmds/pack.h"
+#include "cmds/pack/pack.h"
 
 #include <common/base/cleanup.h>
 #include <common/base/hostfile.h>

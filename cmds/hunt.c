@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard hunt: records a program until a run fails, and keeps that one. */
 #include "cmds/hunt.h"
-#include "cmds/cmds.h"
-#include "cmds/options.h"
+#include "cmds/base/cmds.h"
+#include "cmds/base/options.h"
 
 #include <common/base/cleanup.h>
 #include <common/base/print.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/hunt.h"
-#include "cmds/catalog.h"
-#include "cmds/cmds.h"
+#include "cmds/base/catalog.h"
+#include "cmds/base/cmds.h"
 
 #include <common/base/cleanup.h>
 #include <common/base/print.h>

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmds/catalog.h>
-#include <cmds/cmds.h>
-#include <cmds/options.h>
-#include <cmds/pack.h>
-#include <cmds/processes.h>
+#include <cmds/base/catalog.h>
+#include <cmds/base/cmds.h>
+#include <cmds/base/options.h>
+#include <cmds/pack/pack.h>
+#include <cmds/base/processes.h>
 #include <common/base/cleanup.h>
 #include <common/base/clock.h>
 #include <common/base/print.h>

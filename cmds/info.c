@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmds/catalog.h>
-#include <cmds/cmds.h>
-#include <cmds/options.h>
-#include <cmds/pack.h>
+#include <cmds/base/catalog.h>
+#include <cmds/base/cmds.h>
+#include <cmds/base/options.h>
+#include <cmds/pack/pack.h>
 #include <common/base/text.h>
 #include <common/base/cleanup.h>
 #include <common/base/print.h>

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmds/catalog.h>
-#include <cmds/cmds.h>
-#include <cmds/options.h>
+#include <cmds/base/catalog.h>
+#include <cmds/base/cmds.h>
+#include <cmds/base/options.h>
 #include <common/base/text.h>
 #include <common/base/cleanup.h>
 #include <common/base/print.h>

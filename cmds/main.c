@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
-#include "cmds/cmds.h"
+#include "cmds/base/cmds.h"
 #include "common/base/print.h"
 #include <lizard/error.h>
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cmds/cmds.h"
-#include "cmds/options.h"
-#include "cmds/pack.h"
+#include "cmds/base/cmds.h"
+#include "cmds/base/options.h"
+#include "cmds/pack/pack.h"
 #include "common/base/text.h"
 #include "common/base/print.h"
 #include <common/base/cleanup.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard report: what there is to say of a recording, without a prompt. */
-#include "cmds/cmds.h"
-#include "cmds/options.h"
-#include "cmds/pack.h"
-#include "cmds/processes.h"
-#include "cmds/report_sources.h"
+#include "cmds/base/cmds.h"
+#include "cmds/base/options.h"
+#include "cmds/pack/pack.h"
+#include "cmds/base/processes.h"
+#include "cmds/pack/report_sources.h"
 #include "replayer/report/report.h"
 
 #include <common/base/cleanup.h>

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmds/catalog.h>
-#include <cmds/cmds.h>
-#include <cmds/options.h>
+#include <cmds/base/catalog.h>
+#include <cmds/base/cmds.h>
+#include <cmds/base/options.h>
 #include <common/recording/copystore.h>
 #include <lizard/error.h>
 

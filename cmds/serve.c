@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard serve`: a recording served to a remote debugger, on a pipe or on a loopback port. */
-#include "cmds/cmds.h"
-#include "cmds/options.h"
-#include "cmds/pack.h"
+#include "cmds/base/cmds.h"
+#include "cmds/base/options.h"
+#include "cmds/pack/pack.h"
 #include "cmds/peer.h"
 #include "replayer/rsp/rsp.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard trace [options] [--] PROG [ARGS] */
-#include "cmds/catalog.h"
-#include "cmds/cmds.h"
-#include "cmds/options.h"
-#include "cmds/pack.h"
-#include "cmds/processes.h"
+#include "cmds/base/catalog.h"
+#include "cmds/base/cmds.h"
+#include "cmds/base/options.h"
+#include "cmds/pack/pack.h"
+#include "cmds/base/processes.h"
 #include "common/base/text.h"
 #include "cmds/trace_summary.h"
 #include "common/base/print.h"

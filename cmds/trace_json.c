@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lizard-trace --summary: what lizard-trace(1) describes, for programs. */
-#include "cmds/catalog.h"
-#include "cmds/processes.h"
+#include "cmds/base/catalog.h"
+#include "cmds/base/processes.h"
 #include "cmds/trace_summary.h"
 
 #include <common/base/text.h>

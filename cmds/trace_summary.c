@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmds/trace_summary.h"
-#include "cmds/catalog.h"
+#include "cmds/base/catalog.h"
 #include "common/base/text.h"
 #include "common/base/print.h"
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmds/cmds.h>
-#include <cmds/options.h>
-#include <cmds/pack.h>
-#include <cmds/processes.h>
+#include <cmds/base/cmds.h>
+#include <cmds/base/options.h>
+#include <cmds/pack/pack.h>
+#include <cmds/base/processes.h>
 #include <common/base/text.h>
 #include <common/base/print.h>
 #include <lizard/error.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The object that cmds/archive.c loads, and that is linked with libarchive. */
-#include "cmds/archive.h"
+/* The object that cmds/pack/archive.c loads, and that is linked with libarchive. */
+#include "cmds/pack/archive.h"
 
 extern const struct lz_archive_calls lz_archive_table;
 

@@ -78,10 +78,10 @@ like "$? $(cat "$T/log")" "make uninstall " "make help names the targets"
 # The same bytes, wherever it is built.
 for folder in one another; do
 	mkdir "$T/$folder"
-	(cd "$LIZARD_SRC" && cp -r --parents Makefile */build.mk common/base/error.c common/base/*.h scripts/gccs cmds/options.[ch] include gcc-plugin/lizard-cc.c gcc-plugin/cmdline.[ch] gcc-plugin/compiler.[ch] gcc-plugin/runtime.[ch] "$T/$folder")
+	(cd "$LIZARD_SRC" && cp -r --parents Makefile */build.mk common/base/error.c common/base/*.h scripts/gccs cmds/base/options.[ch] include gcc-plugin/lizard-cc.c gcc-plugin/cmdline.[ch] gcc-plugin/compiler.[ch] gcc-plugin/runtime.[ch] "$T/$folder")
 done
 for folder in one another; do
-	make -C "$T/$folder" build/obj/common/base/error.o build/obj/cmds/options.o build/bin/lizard-cc build/lib/lizard/lizard-rt.o \
+	make -C "$T/$folder" build/obj/common/base/error.o build/obj/cmds/base/options.o build/bin/lizard-cc build/lib/lizard/lizard-rt.o \
 		build/lib/lizard/liblizard-rt.so >"$T/log" 2>&1 || diag "$(tail -n 5 "$T/log")"
 done
 is "$(cd "$T/one/build" && find . -name '*.d' -prune -o -type f -exec cmp {} "$T/another/build/{}" \; 2>&1; cd "$T/one/build" && find . -name '*.o' | wc -l)" 6 "builds in two folders are the same"
