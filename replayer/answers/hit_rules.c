@@ -72,7 +72,7 @@ void lz_hit_rules_free(struct lz_hit_rules *r)
 
 /* Calls of functions that may write no markers do not count: those that do are matched by their
  * entries. */
-static int take_callees(const struct lz_place_rules *r, const struct lz_passed *w,
+static int take_callees(const struct lz_place_rules *r, const struct lz_pass_place *w,
                         struct lz_rule *rule)
 {
 	const struct lz_cfg *cfg = r->cfg;
@@ -91,7 +91,7 @@ static int take_callees(const struct lz_place_rules *r, const struct lz_passed *
 
 static int make_rule(struct lz_place_rules *r, uint32_t from, uint32_t to, struct lz_rule *rule)
 {
-	struct lz_passed w;
+	struct lz_pass_place w;
 	const int told = lz_passes_between(r->passes, from, to);
 
 	*rule = (struct lz_rule){.told = told};

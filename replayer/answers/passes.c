@@ -140,6 +140,13 @@ int lz_passes_between(struct lz_passes *p, uint32_t from, uint32_t to)
 	return r ? LZ_TOLD_NOT : -1;
 }
 
+bool lz_passes_never(struct lz_passes *p, uint32_t from)
+{
+	const struct row *r = row_of(p, from);
+
+	return r && !r->comes && !r->lost;
+}
+
 enum { UNREACHED = -2, NO_CALL = -3 };
 
 /* Behind FROM, up to instruction END. */
@@ -255,12 +262,12 @@ static int add_callees(struct lz_passes *p, const struct lz_code_ways *w)
 	return 0;
 }
 
-int lz_passes_where(struct lz_passes *p, uint32_t from, uint32_t to, struct lz_passed *out)
+int lz_passes_where(struct lz_passes *p, uint32_t from, uint32_t to, struct lz_pass_place *out)
 {
 	struct lz_code_ways *w = &p->ways;
 	bool before, after, told;
 
-	*out = (struct lz_passed){.gap = LZ_GAP_UNKNOWN};
+	*out = (struct lz_pass_place){.gap = LZ_GAP_UNKNOWN};
 	p->n_callees = 0;
 	if (lz_code_ways_from(w, from, p->at) < 0)
 		return -1;

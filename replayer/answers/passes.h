@@ -29,6 +29,8 @@ enum lz_told lz_passes_first(struct lz_passes *p);
 /* Between the markers FROM (an id, LZ_SET_ENTER, LZ_LAST_LANDING) and TO (an id, LZ_SET_EXIT,
  * LZ_NEXT_TAIL, LZ_LAST_LANDING); what is behind the last one counts to it. -1: lz_error(). */
 int lz_passes_between(struct lz_passes *p, uint32_t from, uint32_t to);
+/* Is it on no way from FROM to whatever marker comes next? */
+bool lz_passes_never(struct lz_passes *p, uint32_t from);
 /* Behind FROM, up to a call that did not return: of the function at link-time address CALLEE, or (0)
  * of code without markers. */
 int lz_passes_unwound(struct lz_passes *p, uint32_t from, uint64_t callee);
@@ -38,7 +40,7 @@ int lz_passes_up_to(struct lz_passes *p, uint32_t from, uint64_t pc, bool behind
 /* Where, between two markers that it was passed between once. Calls cut what lies between them
  * into gaps. */
 enum lz_gap { LZ_GAP_FIRST, LZ_GAP_LAST, LZ_GAP_AFTER_LAST, LZ_GAP_BETWEEN, LZ_GAP_UNKNOWN };
-struct lz_passed {
+struct lz_pass_place {
 	enum lz_gap gap;
 	/* LZ_GAP_BETWEEN: the functions called, by link-time address, in order; BEFORE of them in
 	 * front of it */
@@ -46,6 +48,6 @@ struct lz_passed {
 	size_t n, before;
 };
 /* Valid until the next call. */
-int lz_passes_where(struct lz_passes *p, uint32_t from, uint32_t to, struct lz_passed *w);
+int lz_passes_where(struct lz_passes *p, uint32_t from, uint32_t to, struct lz_pass_place *w);
 
 #endif

@@ -8,8 +8,9 @@
 #include <lizard/error.h>
 #include "replayer/navigate/insn_begin.h"
 #include "replayer/navigate/jump.h"
-#include "replayer/stream/windows.h"
 #include "replayer/navigate/nav.h"
+#include "replayer/navigate/target_code.h"
+#include "replayer/stream/windows.h"
 
 enum {
 	TRIES = 12,
@@ -28,6 +29,7 @@ struct jump {
 	uint64_t floor; /* no need to look for markers before it */
 	bool from_gap;  /* backward from the start of now's gap, not from now */
 	struct lz_target *targets;
+	struct lz_target_code *code; /* of those */
 	struct lz_windows windows;
 	struct lz_engine *e; /* of the window before */
 	bool first;          /* want the first hit of a window, else the last */
@@ -355,7 +357,8 @@ static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
 	j->n = n;
 	j->addrs = calloc(n, sizeof(*j->addrs));
 	j->targets = calloc(n, sizeof(*j->targets));
-	if (!j->addrs || !j->targets)
+	j->code = calloc(n, sizeof(*j->code));
+	if (!j->addrs || !j->targets || !j->code)
 		return lz_fail("out of memory for a jump");
 	for (size_t i = 0; i < n; i++) {
 		struct lz_target t;
@@ -364,6 +367,9 @@ static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
 		size_t at = t.fn != LZ_FN_NONE || t.hook ? j->n_marked++ : --other;
 		j->addrs[at] = addrs[i];
 		j->targets[at] = t;
+		if (t.loose)
+			lz_target_code_begin(&j->code[at], j->nav->stream, j->nav->modules,
+			                     &j->targets[at]);
 	}
 	return 0;
 }
@@ -373,6 +379,9 @@ static void end(struct jump *j)
 	lz_engine_free(j->e);
 	lz_engine_free(j->last.from);
 	free(j->addrs);
+	for (size_t i = 0; j->code && i < j->n; i++)
+		lz_target_code_end(&j->code[i]);
+	free(j->code);
 	free(j->targets);
 	free(j->windows.w);
 }

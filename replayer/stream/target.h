@@ -17,7 +17,15 @@ struct lz_target {
 	const struct lz_cfg_block *block;
 	uint32_t before, after; /* ids of markers between the block's label and the address, and
 	                           between the address and the next label; 0 = none */
+	/* Where it is loose: can an activation come there between its markers FROM and TO? Ids,
+	 * LZ_SET_ENTER, LZ_LAST_LANDING, LZ_SET_EXIT; LZ_FROM_CALL: in front of its first one,
+	 * LZ_TO_ANY: whatever comes next. NULL: it may. */
+	bool (*may)(void *arg, uint32_t from, uint32_t to);
+	void *may_arg;
 };
+
+#define LZ_FROM_CALL 0xFFFFFFF0u
+#define LZ_TO_ANY 0xFFFFFFF1u
 
 /* The address ADDR after EVENT events. */
 void lz_target_find(struct lz_stream *s, struct lz_modules *m, uint64_t addr, uint64_t event,

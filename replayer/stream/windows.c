@@ -80,11 +80,16 @@ static bool member(const uint32_t *set, uint32_t n, uint32_t id)
 	return at < n && set[at] == id;
 }
 
+static bool may_come(const struct lz_target *t, uint32_t a, uint32_t b)
+{
+	return !t->may || t->may(t->may_arg, a, b);
+}
+
 /* Marker A just before it, in the same activation: can control be at T? */
 static bool fits_before(const struct lz_target *t, uint32_t a)
 {
 	if (t->loose)
-		return true;
+		return may_come(t, a, LZ_TO_ANY);
 	if (!t->block)
 		return false;
 	if (a == LZ_LAST_LANDING || t->after)
@@ -94,13 +99,17 @@ static bool fits_before(const struct lz_target *t, uint32_t a)
 
 static bool fits_after(const struct lz_target *t, uint32_t b)
 {
-	if (t->loose)
-		return true;
 	if (!t->block)
 		return false;
 	if (t->before)
 		return true;
 	return (t->after && b == t->after) || member(t->block->post, t->block->n_post, b);
+}
+
+/* Between markers A and B. */
+static bool fits(const struct lz_target *t, uint32_t a, uint32_t b)
+{
+	return t->loose ? may_come(t, a, b) : fits_before(t, a) && fits_after(t, b);
 }
 
 static int push(struct finder *f, uint64_t from, uint64_t to, uint64_t owner, bool open)
@@ -164,22 +173,34 @@ static int note_gap(struct finder *f, const struct lz_act *top, const struct lz_
 static void settle(struct finder *f, const struct lz_act *top, uint32_t b, bool any)
 {
 	struct lz_windows *o = f->out;
-	bool fits = any;
+	bool can = any;
 	uint32_t *newest = newest_open(&f->open, lz_act_id(top), false);
 
 	if (!newest || !*newest)
 		return;
-	for (size_t i = 0; i < f->n && !fits; i++)
-		fits = f->t[i].fn == top->fn && fits_before(&f->t[i], top->last) &&
-		       fits_after(&f->t[i], b);
+	for (size_t i = 0; i < f->n && !can; i++)
+		can = f->t[i].fn == top->fn && fits(&f->t[i], top->last, b);
 	for (uint32_t i = *newest; i; i = o->w[i - 1].older) {
 		o->w[i - 1].open = false;
-		if (!fits)
+		if (!can)
 			o->w[i - 1].to = o->w[i - 1].from; /* none */
 	}
 	*newest = 0;
 	while (o->n && o->w[o->n - 1].to == o->w[o->n - 1].from)
 		o->n--;
+}
+
+static bool may_begin(const struct lz_target *t, uint8_t code)
+{
+	return code != LZ_ENTER || may_come(t, LZ_FROM_CALL, LZ_SET_ENTER);
+}
+
+/* Behind the exit of TOP, which has written CODE. */
+static bool may_follow(const struct lz_target *t, const struct lz_act *top, uint8_t code)
+{
+	if (t->loose && !t->epilogue && !t->apart)
+		return code == LZ_TAIL || top->tail || may_come(t, top->last, LZ_SET_EXIT);
+	return t->epilogue || t->apart || t->loose;
 }
 
 static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
@@ -200,7 +221,8 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 			const struct lz_target *t = &f->t[i];
 			bool here = m->code == LZ_ENTER ? t->prologue : t->landing;
 
-			if (t->fn == fn && (here || t->loose) && push(f, m->from, end, 0, false))
+			if (t->fn == fn && (here || (t->loose && may_begin(t, m->code))) &&
+			    push(f, m->from, end, 0, false))
 				return -1;
 		}
 		if (m->code == LZ_ENTER)
@@ -211,9 +233,9 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	if (m->code == LZ_LANDING)
 		settle(f, top, 0, true);
 	else
-		settle(f, top, exits ? LZ_SET_EXIT : m->id, false);
+		settle(f, top, exits ? LZ_SET_EXIT : m->id, m->code == LZ_TAIL || top->tail);
 	for (size_t i = 0; i < f->n && exits; i++)
-		if (f->t[i].fn == top->fn && (f->t[i].epilogue || f->t[i].apart || f->t[i].loose))
+		if (f->t[i].fn == top->fn && may_follow(&f->t[i], top, m->code))
 			return push(f, end, end + 1, 0, false); /* the gap behind the exit */
 	return 0;
 }

@@ -63,6 +63,51 @@ for level in -O0 -O2; do
 	is "$(grep -c '^RESULT .* compared, 0 wrong$' "$T/log")" 3 "$level: jumps go where breakpoints stop" ||
 		{ diag "$(grep '^#\|^RESULT' "$T/log" | tail)"; replay_hint "$rec"; }
 done
+# In optimised code the machine code says which gaps of a function are no candidates: whole chains of arrivals are compared.
+cat >"$T/chains.py" <<'END'
+import gdb
+
+
+def chain(command, start):
+    """Up to six arrivals."""
+    gdb.execute("jump_forward " + start, to_string=True)
+    places = []
+    while len(places) < 6:
+        try:
+            gdb.execute(command, to_string=True)
+        except gdb.error:
+            break
+        place = gdb.execute("when", to_string=True).splitlines()[1]
+        if place in ends:
+            break
+        places.append(place)
+    return places
+
+
+gdb.execute("set pagination off")
+ends = []
+for end in ("0%", "100%"):
+    gdb.execute("jump_forward " + end, to_string=True)
+    ends.append(gdb.execute("when", to_string=True).splitlines()[1])
+arrivals = wrong = 0
+for line in (18, 22, 37, 53, 71, 86):
+    for start, jump, run in (("0%", "jump_forward", "continue"), ("100%", "jump_backward", "reverse-continue")):
+        jumped = chain("%s -any places.c:%d" % (jump, line), start)
+        point = gdb.Breakpoint("places.c:%d" % line, internal=True)
+        ran = chain(run, start)
+        point.delete()
+        arrivals += len(ran)
+        if jumped != ran:
+            wrong += 1
+            print("# line %d: %s: %s, %s: %s" % (line, jump, jumped, run, ran))
+print("CHAINS %s, %d wrong" % ("many" if arrivals > 30 else arrivals, wrong))
+END
+lizard-cc -O2 -g "$LIZARD_SRC/tests/progs/answers/places.c" -o "$T/places" -lpthread &&
+	lizard-trace -q -o "$T/recordings/places" "$T/places" 12 >"$T/out"
+ok $? "places: recorded"
+timeout -k 5 600 lizard-gdb "$T/recordings/places" -nx -batch -x "$T/chains.py" >"$T/log" 2>&1
+is "$(grep '^CHAINS' "$T/log")" "CHAINS many, 0 wrong" "optimised: jumps go to each arrival" || { diag "$(tail -n 8 "$T/log")"; replay_hint "$T/recordings/places"; }
+
 # GDB's explicit locations.
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 out=$(gdb_run "$T/recordings/loops-O0" <<END
