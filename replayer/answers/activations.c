@@ -41,25 +41,14 @@ struct begun {
 	uint64_t number;
 };
 
-/* The running activation in the stack, without those that a tail call has ended. */
-static const struct lz_act *caller_of(const struct lz_decoder *d)
-{
-	size_t n = d->n;
-
-	/* one call in tail position may still return here */
-	while (n && d->acts[n - 1].tail > 1)
-		n--;
-	return n ? &d->acts[n - 1] : NULL;
-}
-
 static struct lz_activation entered(struct lz_decoder *d, const struct lz_mark *m)
 {
-	const struct lz_act *caller = caller_of(d);
+	const size_t n = lz_decoder_below(d);
 
 	return (struct lz_activation){.from = m->offset + lz_marker_size(m->code),
 	                              .thread = d->thread,
 	                              .fn = d->resolve(d->arg, m->entry, m->offset),
-	                              .caller = caller ? caller->fn : LZ_FN_NONE,
+	                              .caller = n ? d->acts[n - 1].fn : LZ_FN_NONE,
 	                              .depth = (uint32_t)d->n + 1};
 }
 

@@ -50,18 +50,28 @@ static int add(struct walking *w, struct chain *c, const struct lz_act *act, uin
 	return w->fn(w->arg, &line);
 }
 
-/* Those on the stack that are new are told. */
-static int follow(struct walking *w, const struct lz_decoder *d, uint64_t at)
+/* Of the first N on the stack those that are new are told. */
+static int follow(struct walking *w, const struct lz_decoder *d, size_t n, uint64_t at)
 {
 	struct chain *c = &w->chain[d->thread];
 	int rc = 0;
 
-	while (c->n && (c->n > d->n || c->v[c->n - 1].id != lz_act_id(&d->acts[c->n - 1])))
+	while (c->n && (c->n > n || c->v[c->n - 1].id != lz_act_id(&d->acts[c->n - 1])))
 		c->n--;
-	while (!rc && c->n < d->n)
+	while (!rc && c->n < n)
 		rc = add(w, c, &d->acts[c->n], d->thread);
 	c->at = at;
 	return rc;
+}
+
+/* Told at once: what other threads call next is later. */
+static int begin(struct walking *w, struct lz_decoder *d, const struct lz_mark *m)
+{
+	const struct lz_act act = {.enter = m->offset,
+	                           .fn = d->resolve(d->arg, m->entry, m->offset)};
+	const int rc = follow(w, d, lz_decoder_below(d), m->offset);
+
+	return rc ? rc : add(w, &w->chain[d->thread], &act, d->thread);
 }
 
 static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
@@ -70,7 +80,7 @@ static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 
 	if (d->thread >= w->n_threads || !lz_asked_thread(w->a, d->thread))
 		return 0;
-	return follow(w, d, m->offset);
+	return m->code == LZ_ENTER ? begin(w, d, m) : follow(w, d, d->n, m->offset);
 }
 
 int lz_tree_walk(struct lz_asked *a, const struct lz_tree_options *o, lz_tree_fn *fn, void *arg)

@@ -3,16 +3,22 @@
 
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
+#include <sched.h>
+#include <sys/syscall.h>
 
 const char *lz_interval_call(const struct lz_interval *v, size_t i)
 {
 	return lz_syscall_name(v->calls.v[i].key);
 }
 
-static bool is_process(const struct lz_event *ev, const struct lz_syscall *row)
+static bool is_birth(const struct lz_event *ev, const struct lz_syscall *row)
 {
-	return row && row->klass == LZ_SC_FORK && ev->result > 0 &&
-	       !(ev->flags & LZ_EVF_THREAD_BORN);
+	return row && row->klass == LZ_SC_FORK && ev->result > 0;
+}
+
+static bool is_thread(const struct lz_event *ev)
+{
+	return ev->nr == SYS_clone && ev->args[0] & CLONE_THREAD;
 }
 
 static int count(struct lz_interval *v, const struct lz_event *ev)
@@ -23,9 +29,9 @@ static int count(struct lz_interval *v, const struct lz_event *ev)
 	v->signals += ev->kind == LZ_EV_SIGNAL;
 	v->turns += ev->kind == LZ_EV_SWITCH;
 	v->mappings += ev->n_ops;
-	v->threads += !!(ev->flags & LZ_EVF_THREAD_BORN);
+	v->threads += is_birth(ev, row) && is_thread(ev);
 	v->programs += !!(ev->flags & LZ_EVF_REBASE);
-	v->processes += is_process(ev, row);
+	v->processes += is_birth(ev, row) && !is_thread(ev);
 	if (ev->kind != LZ_EV_SYSCALL)
 		return 0;
 	v->n_calls++;

@@ -135,6 +135,17 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 const struct lz_act *lz_decoder_landed(const struct lz_decoder *d, const struct lz_mark *m,
                                        size_t *stay);
 
+/* How many of the stack are below an activation that begins now: a tail call has ended others. One
+ * call in tail position may still return. */
+static inline size_t lz_decoder_below(const struct lz_decoder *d)
+{
+	size_t n = d->n;
+
+	while (n && d->acts[n - 1].tail > 1)
+		n--;
+	return n;
+}
+
 static inline struct lz_act *lz_decoder_top(struct lz_decoder *d)
 {
 	return d->n ? &d->acts[d->n - 1] : NULL;

@@ -85,6 +85,14 @@ sed 's/  [0-9:,]*$//' "$T/tree" | cmp -s - "$T/unfolded"
 ok $? "folded, it is the same" || diag "$(sed 's/  [0-9:,]*$//' "$T/tree" | diff - "$T/unfolded" | head -n 5)"
 [ "$(wc -l <"$T/folded")" -lt $(($(wc -l <"$T/tree") / 4)) ]
 ok $? "and much shorter"
+cat >"$T/leaves.c" <<END
+#include <pthread.h>
+static void leave(void) { pthread_exit(NULL); }
+static void *begin(void *arg) { leave(); return arg; }
+int main(void) { pthread_t th; return pthread_create(&th, NULL, begin, NULL) || pthread_join(th, NULL); }
+END
+lizard-cc -g -O0 -o "$T/leaves" "$T/leaves.c" -lpthread && lizard-trace -q -o "$T/rec-leaves" "$T/leaves"
+is "$(lizard tree "$T/rec-leaves" | sed 's/  [0-9:,]*$//' | tr '\n' ',')" "main,begin,  leave," "calls of all threads are there, in the order of time"
 is "$(lizard tree --root sort --depth 1 "$T/rec" | awk '{ print $1 }')" sort "a root, and one level"
 is "$(lizard tree --limit 3 "$T/rec" | wc -l)" 3 "a limit"
 like "$(lizard tree --root jumps --dot - "$T/rec")" 'n[0-9]+ -> n[0-9]+ \[label="[0-9]+"\];' "a graph for Graphviz"

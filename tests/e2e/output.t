@@ -106,6 +106,11 @@ assert len(rows) > 2, rows
 END
 ok $? "intervals add up to the events"
 is "$(lizard timeline "$T/rec" | wc -l)" "$(wc -l <"$T/timeline")" "a line for each"
+born=$(lizard strace --no-positions "$T/lines.rec" | grep -c 'CLONE_THREAD.* = [1-9]')
+lizard timeline --json "$T/lines.rec" >"$T/timeline"
+is "$(python3 -c 'import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+print(*(sum(r[what] for r in rows) for what in ("threads", "processes")))' "$T/timeline")" "$born 0" "threads are no processes"
 
 # ---- what cannot be ----
 
