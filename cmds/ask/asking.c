@@ -93,6 +93,8 @@ static int choose_piece(struct lz_asking *a)
 		return -1;
 	if (q->to > lz_stream_len(q->stream))
 		q->to = lz_stream_len(q->stream);
+	if (q->from > q->to)
+		return lz_fail("--to %s is before --from %s", a->to ? a->to : "end", a->from);
 	return 0;
 }
 

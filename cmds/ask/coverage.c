@@ -42,7 +42,7 @@ static void usage(FILE *to)
 
 struct wishes {
 	struct lz_asking asking;
-	bool lines;
+	bool lines, ranks; /* ranks: how to rank is given */
 	const char *lcov, *html, *sources;
 	struct lz_suspects suspects;
 };
@@ -259,10 +259,24 @@ static int parse_option(void *arg, int opt)
 	case 'H': w->html = optarg; return 0;
 	case 'S': w->sources = optarg; return 0;
 	case 'D': return lz_suspects_failing(&w->suspects, optarg);
-	case 'R': return lz_suspects_formula(&w->suspects, optarg);
-	case 'N': return lz_asking_number("--top", optarg, &w->suspects.top);
+	case 'R': w->ranks = true; return lz_suspects_formula(&w->suspects, optarg);
+	case 'N': w->ranks = true; return lz_asking_number("--top", optarg, &w->suspects.top);
 	default: return 1;
 	}
+}
+
+/* Options that would have no effect are a mistake. NULL: there are none. */
+static const char *misuse(const struct wishes *w)
+{
+	const bool writes = w->lcov || w->html;
+
+	if (w->suspects.n && (w->lines || writes))
+		return "--diff prints lines: not with --lines, --lcov or --html";
+	if (w->lines && writes)
+		return "--lines prints: not with --lcov or --html";
+	if (w->ranks && !w->suspects.n)
+		return "--rank and --top are for --diff";
+	return w->sources && !w->html ? "--sources is for --html" : NULL;
 }
 
 int lz_cmd_coverage(int argc, char **argv)
@@ -283,7 +297,11 @@ int lz_cmd_coverage(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	if (optind == argc || (w.suspects.n && (w.lines || w.lcov || w.html))) {
+	if (misuse(&w)) {
+		lz_warn("%s", misuse(&w));
+		return 2;
+	}
+	if (optind == argc) {
 		usage(stderr);
 		return 2;
 	}

@@ -177,7 +177,8 @@ static int list(struct wishes *w, const struct lz_places *p, uint64_t *unknown)
 	if (!w->last)
 		cut(&k);
 	if (rc == 0 && w->nth > k.n)
-		rc = lz_fail("control came there %" PRIu64 " times only", k.found);
+		rc = lz_fail("there is no number %" PRIu64 ": control came there %" PRIu64 "%s",
+		             w->nth, k.found, k.found == 1 ? " time" : " times");
 	for (size_t i = w->nth ? w->nth - 1 : 0; rc == 0 && i < k.n; i++)
 		rc = print_one(w, p, &k.v[i].hit, w->last ? k.found : i + 1);
 	free(k.v);
