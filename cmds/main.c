@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `lizard COMMAND ...`, or the same under its own name `lizard-COMMAND`. */
 #include "cmds/base/cmds.h"
+#include "common/base/nearest.h"
 #include "common/base/print.h"
-#include <lizard/error.h>
-
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -47,6 +46,18 @@ static const struct lz_cmd *find(const char *name)
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
 	return NULL;
+}
+
+static void say_unknown(const char *name)
+{
+	struct lz_nearest n = {.word = name};
+
+	for (int i = 0; i < N_COMMANDS; i++)
+		lz_nearest_see(&n, commands[i].name);
+	if (*n.name)
+		lz_warn("no command named '%s': did you mean '%s'?", name, n.name);
+	else
+		lz_warn("no command named '%s'; `lizard help` lists them", name);
 }
 
 static void usage(FILE *to)
@@ -101,7 +112,7 @@ int main(int argc, char **argv)
 	}
 	const struct lz_cmd *c = find(argv[1]);
 	if (!c) {
-		lz_warn("no command named '%s'; `lizard help` lists them", argv[1]);
+		say_unknown(argv[1]);
 		return 2;
 	}
 	return run(c, argc - 1, argv + 1);

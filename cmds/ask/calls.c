@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <replayer/answers/activations.h>
+#include <replayer/answers/function_names.h>
 #include <replayer/answers/tally.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,13 +149,8 @@ static int ask(struct wishes *w, char **names)
 	if (w->names)
 		return print_names(w);
 
-	for (; rc == 0 && *names; names++) {
-		int n = lz_functions_named(a, *names, &wanted);
-		if (n == 0)
-			rc = lz_fail("no instrumented function has the name %s", *names);
-		else if (n < 0)
-			rc = -1;
-	}
+	for (; rc == 0 && *names; names++)
+		rc = lz_functions_named(a, *names, &wanted);
 	if (rc == 0)
 		rc = w->count || w->by ? count(w, wanted) : lz_calls_list(&w->list, wanted);
 	free(wanted);

@@ -2,6 +2,8 @@
 /* lizard strace: the recorded system calls and signals, as strace(1) prints them. */
 #include <cmds/ask/asking.h>
 #include <cmds/base/cmds.h>
+#include <common/base/cleanup.h>
+#include <common/base/nearest.h>
 #include <common/base/print.h>
 #include <common/base/text.h>
 #include <inttypes.h>
@@ -281,30 +283,42 @@ static int ask(struct wishes *w)
 	return rc == ENOUGH || a->partial ? 0 : rc;
 }
 
-static bool is_name(const char *name, size_t n)
-{
-	enum { NUMBERS = 1024 };
+enum { NUMBERS = 1024 };
 
+static bool is_name(const char *name)
+{
 	/* what has no name is shown by its number */
 	if (strncmp(name, "syscall_", strlen("syscall_")) == 0)
 		return true;
-	for (uint64_t nr = 0; nr < NUMBERS; nr++) {
-		const struct lz_syscall *call = lz_syscall(nr);
-
-		if (call && strlen(call->name) == n && strncmp(call->name, name, n) == 0)
+	for (uint64_t nr = 0; nr < NUMBERS; nr++)
+		if (lz_syscall(nr) && !strcmp(lz_syscall(nr)->name, name))
 			return true;
-	}
 	return false;
+}
+
+static int fail_unknown(const char *name)
+{
+	struct lz_nearest n = {.word = name};
+
+	for (uint64_t nr = 0; nr < NUMBERS; nr++)
+		if (lz_syscall(nr))
+			lz_nearest_see(&n, lz_syscall(nr)->name);
+	return *n.name ? lz_fail("there is no system call `%s`: did you mean %s?", name, n.name)
+	               : lz_fail("there is no system call `%s`", name);
 }
 
 static int check_names(const char *list)
 {
-	for (const char *at = list; at; at = strchr(at, ',')) {
-		at += *at == ',';
-		const size_t n = strcspn(at, ",");
+	lz_auto_free char *names = strdup(list);
+	char *rest = names;
 
-		if (!is_name(at, n))
-			return lz_fail("there is no system call `%.*s`", (int)n, at);
+	if (!names)
+		return lz_fail("out of memory");
+	for (const char *name; (name = strsep(&rest, ","));) {
+		if (!*name)
+			return lz_fail("--only takes names with commas between them, not `%s`", list);
+		if (!is_name(name))
+			return fail_unknown(name);
 	}
 	return 0;
 }

@@ -8,8 +8,8 @@
 #include <common/base/text.h>
 #include <inttypes.h>
 #include <lizard/error.h>
-#include <replayer/answers/activations.h>
 #include <replayer/answers/call_tree.h>
+#include <replayer/answers/function_names.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,13 +180,10 @@ static int ask(struct wishes *w)
 
 	if (w->trace)
 		return lz_tree_trace(&w->asking, w->trace, w->depth);
-	int n = w->root ? lz_functions_named(a, w->root, &roots) : 1;
+	int rc = w->root ? lz_functions_named(a, w->root, &roots) : 0;
 	struct lz_tree_options o = {.roots = roots, .depth = w->depth};
-	int rc = -1;
 
-	if (n == 0)
-		lz_fail("no instrumented function has the name %s", w->root);
-	if (n > 0)
+	if (rc == 0)
 		rc = w->fold || w->dot ? fold(w, &o) : lz_tree_walk(a, &o, print_line, w);
 	free(roots);
 	return rc == ENOUGH ? 0 : rc;

@@ -17,21 +17,6 @@ const char *lz_ended_name(enum lz_ended ended)
 	return "cut off";
 }
 
-int lz_functions_named(const struct lz_asked *a, const char *name, uint8_t **wanted)
-{
-	const size_t n = lz_stream_n_fns(a->stream);
-	int found = 0;
-
-	if (!*wanted && !(*wanted = calloc(n + 1, 1)))
-		return lz_fail("out of memory for %zu functions", n);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(lz_asked_name(a, (uint32_t)i), name)) {
-			(*wanted)[i] = LZ_WATCH_ALL;
-			found++;
-		}
-	return found;
-}
-
 /* ---- their beginnings ---- */
 
 struct begun {

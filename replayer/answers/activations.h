@@ -33,8 +33,4 @@ int lz_activations_ended(struct lz_asked *a, const uint8_t *wanted, lz_activatio
 int lz_activations_begun(struct lz_asked *a, const uint8_t *wanted, lz_activation_fn *fn,
                          void *arg);
 
-/* WANTED, malloced, of the functions named NAME, added to *WANTED if that is there. How many there
- * are; 0: none; -1: lz_error(). */
-int lz_functions_named(const struct lz_asked *a, const char *name, uint8_t **wanted);
-
 #endif

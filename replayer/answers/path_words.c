@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/activations.h"
+#include "replayer/answers/function_names.h"
 #include "replayer/answers/paths.h"
 
 #include <lizard/error.h>
@@ -36,13 +36,13 @@ static int take_function(struct parsing *x, uint8_t **functions)
 	if (!x->word || is_sign(x))
 		return lz_fail("the path wants a function%s%s", x->word ? ", not " : " at its end",
 		               x->word ? x->word : "");
-	const int n = lz_functions_named(x->a, x->word, functions);
-	if (n == 0)
-		return lz_fail("no instrumented function has the name %s (words of a path have "
-		               "blanks between them)",
+	const int rc = lz_functions_named(x->a, x->word, functions);
+	if (rc < 0 && strchr(x->word, '>'))
+		return lz_fail("no instrumented function has the name %s: words of a path have "
+		               "blanks between them",
 		               x->word);
 	next(x);
-	return n < 0 ? -1 : 0;
+	return rc;
 }
 
 static int take_step(struct parsing *x, struct lz_path_chain *c, bool direct)

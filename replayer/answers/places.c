@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/places.h"
 
+#include "replayer/answers/function_names.h"
 #include <common/base/array.h>
+#include <common/base/cleanup.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -49,16 +51,20 @@ static int find_address(struct lz_asked *a, const char *text, struct lz_places *
 
 static int find_function(struct lz_asked *a, const char *name, struct lz_places *p)
 {
+	lz_auto_free uint8_t *wanted = NULL;
+
+	if (lz_functions_named(a, name, &wanted) < 0)
+		return -1;
 	for (uint32_t i = 0; i < lz_stream_n_fns(a->stream); i++) {
 		const struct lz_fn *fn = lz_stream_fn(a->stream, i);
 
-		if (strcmp(fn->f->name, name) != 0)
+		if (!wanted[i])
 			continue;
 		if (lz_reserve(p->v, p->room, p->n + 1) < 0)
 			return -1;
 		p->v[p->n++] = (struct lz_place){fn->f->entry + fn->mod->bias, i, fn->mod};
 	}
-	return p->n ? 0 : lz_fail("no instrumented function has the name %s", name);
+	return 0;
 }
 
 /* ---- FILE:LINE ---- */

@@ -137,6 +137,27 @@ got=$(lizard-gdb -nx -batch "$T/rec" -ex "jump_forward $at" -ex "info symbol \$p
 like "$got" '^fibonacci' "an activation's instant is in its function" || diag "$got $(cat "$T/err")"
 like "$got" "= $wanted\$" "in that activation" || diag "$got $(cat "$T/err")"
 
+# ---- names of C++ ----
+
+lizard-c++ -g -O0 -o "$T/names" "$LIZARD_SRC/tests/progs/answers/names.cc" && lizard-trace -q -o "$T/rec-names" "$T/names" >/dev/null
+while read -r count name; do
+	is "$(lizard calls -c "$T/rec-names" "$name")" "$count" "$name"
+done <<END
+9 Shape::area
+9 (anonymous namespace)::Shape::area
+5 Shape::area() const
+4 Shape::area(int) const
+3 most<int>
+1 most<long>
+2 Shape::operator()
+8 operator+=
+7 helper
+1 main::{lambda(int)#1}::operator()
+5 _ZNK12_GLOBAL__N_15Shape4areaEv
+END
+is "$(lizard hits -c "$T/rec-names" Shape::area) $(lizard tree --root helper --depth 1 "$T/rec-names" | wc -l) $(lizard grep -c "$T/rec-names" 'main > Shape::area')" \
+	"9 1 9" "... for other commands, too"
+
 # ---- pieces ----
 
 part() {
@@ -165,6 +186,14 @@ refused 2 "takes a number" lizard calls --limit many "$T/rec" main
 refused 2 "takes caller or thread" lizard calls --by colour "$T/rec" main
 refused 2 "usage: lizard calls" lizard calls "$T/rec"
 refused 2 "usage: lizard coverage" lizard coverage
+refused 2 "are for --diff" lizard coverage --top 3 "$T/rec"
+refused 2 "is for --html" lizard coverage --sources . "$T/rec"
+refused 2 "not with --lcov" lizard coverage --lines --lcov - "$T/rec"
+refused 1 "30% is before --from 60%" lizard calls --from 60% --to 30% "$T/rec" fibonacci
+refused 1 "name fibonaci: did you mean fibonacci" lizard calls "$T/rec" fibonaci
+refused 1 "name COMPARE: did you mean compare" lizard grep "$T/rec" 'main > COMPARE'
+refused 1 "name xyzzy: .*--names. lists" lizard tree --root xyzzy "$T/rec"
+refused 1 "name Shape::aera: did you mean .*Shape::area" lizard hits "$T/rec-names" Shape::aera
 refused 1 "has the name nonesuch" lizard tree --root nonesuch "$T/rec"
 refused 1 "no instrumented function has the name f>g" lizard grep "$T/rec" 'f>g'
 refused 1 "wants a function at its end" lizard grep "$T/rec" 'main >'

@@ -85,7 +85,7 @@ refused 1 "no code of mixed.c:4000 is known" lizard hits "$rec" mixed.c:4000
 refused 1 "no instrumented function has the name nonesuch" lizard hits "$rec" nonesuch
 refused 1 "no code of a file was ever at" lizard hits "$rec" '*0x10'
 refused 1 "is no address" lizard hits "$rec" '*main'
-refused 1 "came there 1 times only" lizard hits --nth 2 "$rec" main
+refused 1 "no number 2: control came there 1 time$" lizard hits --nth 2 "$rec" main
 refused 2 "takes a number" lizard hits --nth x "$rec" main
 refused 2 "usage: lizard hits" lizard hits --first --last "$rec" main
 lizard hits -c "$rec" mixed.c:1 >"$T/out" 2>"$T/err"

@@ -77,7 +77,7 @@ lizard strace --from yesterday "$T/rec" >"$T/out" 2>"$T/err"
 is "$? $(cat "$T/out")" "1 " "no instant: refused"
 like "$(cat "$T/err")" "is no instant" "... and says why"
 lizard strace --only write,raed "$T/rec" >"$T/out" 2>"$T/err"
-is "$? $(cat "$T/out") $(head -n 1 "$T/err")" "2  lizard: there is no system call \`raed\`" "no call of that name: refused"
+is "$? $(cat "$T/out") $(head -n 1 "$T/err")" "2  lizard: there is no system call \`raed\`: did you mean read?" "no call of that name: refused"
 lizard strace --string x "$T/rec" >"$T/out" 2>"$T/err"
 is $? 2 "no number: refused"
 done_testing
