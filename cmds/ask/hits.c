@@ -98,6 +98,7 @@ static int keep(void *arg, const struct lz_hit *hit)
 struct described {
 	const char *function, *file;
 	uint32_t line;
+	bool exact;
 	char position[LZ_POS_TEXT], address[24];
 };
 
@@ -112,7 +113,7 @@ static void describe(struct lz_asked *a, const struct lz_places *p, const struct
 
 	*d = (struct described){.function = fn->f->name, .file = sal.file, .line = sal.line};
 	snprintf(d->address, sizeof(d->address), "0x%" PRIx64, place->addr);
-	lz_hit_position(a, p, hit, d->position);
+	d->exact = lz_hit_position(a, p, hit, d->position);
 }
 
 static const char *base_name(const char *path)
@@ -134,7 +135,7 @@ static int print_json(const struct lz_asked *a, const struct described *d, const
 	json_object_set_new(o, "address", json_string(d->address));
 	json_object_set_new(o, "thread", json_integer(lz_asked_tid(a, hit->thread)));
 	json_object_set_new(o, "position", json_string(d->position));
-	json_object_set_new(o, "exact", json_boolean(hit->exact));
+	json_object_set_new(o, "exact", json_boolean(d->exact));
 	return lz_json_print(o);
 }
 

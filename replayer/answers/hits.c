@@ -28,18 +28,11 @@ struct spot {
 
 static int tell(struct search *s, struct lz_decoder *d, uint32_t place, struct spot at)
 {
-	struct lz_hit hit = {.offset = at.offset, .thread = d->thread, .place = place};
+	const struct lz_hit hit = {
+	    .offset = at.offset, .thread = d->thread, .place = place, .sure = at.sure};
 
 	if (at.offset < s->from || at.offset >= s->to)
 		return 0;
-	if (at.sure) {
-		struct lz_reader *r = s->a->reader;
-		const struct lz_event *ev;
-
-		hit.event = lz_reader_event_after_marker(r, at.offset);
-		ev = hit.event < lz_reader_n_events(r) ? lz_reader_event(r, hit.event) : NULL;
-		hit.exact = !ev || ev->marker != at.offset;
-	}
 	return s->fn(s->arg, &hit);
 }
 
@@ -372,18 +365,24 @@ int lz_hits_count(struct lz_asked *a, const struct lz_places *p, uint64_t *n, ui
 	return lz_hits_each(a, p, count_one, n, unknown);
 }
 
-const char *lz_hit_position(const struct lz_asked *a, const struct lz_places *p,
-                            const struct lz_hit *hit, char buf[LZ_POS_TEXT])
+bool lz_hit_position(struct lz_asked *a, const struct lz_places *p, const struct lz_hit *hit,
+                     char buf[LZ_POS_TEXT])
 {
-	const struct lz_pos pos = {.tid = lz_asked_tid(a, hit->thread),
-	                           .n = 1,
-	                           .event = hit->event,
-	                           .marker = hit->offset,
-	                           .ip = p->v[hit->place].addr};
+	struct lz_reader *r = a->reader;
+	struct lz_pos pos = {.tid = lz_asked_tid(a, hit->thread),
+	                     .n = 1,
+	                     .marker = hit->offset,
+	                     .ip = p->v[hit->place].addr};
+	const struct lz_event *ev;
 
-	if (hit->exact)
-		lz_pos_print(&pos, buf);
-	else
-		lz_asked_instant(pos.tid, pos.marker, buf);
-	return buf;
+	if (hit->sure) {
+		pos.event = lz_reader_event_after_marker(r, hit->offset);
+		ev = pos.event < lz_reader_n_events(r) ? lz_reader_event(r, pos.event) : NULL;
+		if (!ev || ev->marker != hit->offset) {
+			lz_pos_print(&pos, buf);
+			return true;
+		}
+	}
+	lz_asked_instant(pos.tid, pos.marker, buf);
+	return false;
 }

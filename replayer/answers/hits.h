@@ -7,11 +7,10 @@
 
 struct lz_hit {
 	uint64_t offset; /* of the stream: no later marker was written */
-	uint64_t event;  /* EXACT: the events before it */
 	uint32_t thread, place;
-	/* OFFSET is that of the last marker before it, and no event comes between them. Else OFFSET
-	 * may be that of an earlier one of the activation. */
-	bool exact;
+	/* OFFSET is that of the last marker before it. Else it may be that of an earlier one of the
+	 * activation. */
+	bool sure;
 };
 
 /* FN is called for each, in the order in which they are found: those of a call before those of its
@@ -23,8 +22,10 @@ int lz_hits_each(struct lz_asked *a, const struct lz_places *p, lz_hit_fn *fn, v
 /* Their number. */
 int lz_hits_count(struct lz_asked *a, const struct lz_places *p, uint64_t *n, uint64_t *unknown);
 
-/* As lizard-gdb takes it, --at or `jump_forward`. */
-const char *lz_hit_position(const struct lz_asked *a, const struct lz_places *p,
-                            const struct lz_hit *hit, char buf[LZ_POS_TEXT]);
+/* As lizard-gdb takes it, --at or `jump_forward`. Whether it is exact: it is sure, and no event
+ * comes between its last marker and it. Events are read for that, which takes longer than to find
+ * the hit. */
+bool lz_hit_position(struct lz_asked *a, const struct lz_places *p, const struct lz_hit *hit,
+                     char buf[LZ_POS_TEXT]);
 
 #endif

@@ -160,9 +160,10 @@ static int enter(struct lz_decoder *d, const struct lz_mark *m)
 
 	identify(d, &act);
 	note_beginning(d, &act);
-	if (top && top->tail == 1)
+	if (top && top->tail == 1) {
 		top->tail = 2; /* this is the callee of the call in tail position */
-	else if (top && top->tail)
+		top->node = 0;
+	} else if (top && top->tail)
 		drop_tails(d);
 	return lz_decoder_push(d, &act);
 }

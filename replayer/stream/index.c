@@ -154,9 +154,10 @@ static int restore_stack(struct lz_stream *s, struct lz_decoder *d, const struct
 	return restore_parked(s, d, st);
 }
 
-static int restore(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
+int lz_index_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 {
 	const struct saved *st = &s->starts[block];
+	struct lz_decoder *d = &c->d;
 
 	lz_decoder_reset(d);
 	for (uint32_t i = 0; i < st->n; i++)
@@ -190,13 +191,12 @@ static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
 	return rc;
 }
 
-/* Finds the stack at the start of the first block whose is not known. */
-static int index_next(struct lz_stream *s, struct lz_cursor *c)
+int lz_index_next(struct lz_stream *s, struct lz_cursor *c)
 {
 	uint32_t i = s->n_starts - 1;
 	uint64_t oddities = c->d.oddities;
 
-	if (restore(s, &c->d, i) || lz_cursor_load(s, c, i) || lz_cursor_begin(s, c))
+	if (lz_index_load(s, c, i) || lz_cursor_load(s, c, i) || lz_cursor_begin(s, c))
 		return -1;
 	if (decode_noting(s, c, i))
 		return -1;
@@ -232,9 +232,9 @@ int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	lock(s);
 	expect(s, c, block);
 	while (!ret && s->n_starts <= block)
-		ret = index_next(s, c);
+		ret = lz_index_next(s, c);
 	if (!ret)
-		ret = restore(s, &c->d, block);
+		ret = lz_index_load(s, c, block);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -245,7 +245,7 @@ int lz_stream_index(struct lz_stream *s, uint32_t block)
 
 	lock(s);
 	while (!ret && s->n_starts <= block)
-		ret = index_next(s, &s->own);
+		ret = lz_index_next(s, &s->own);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -321,7 +321,7 @@ static void *work(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
 	while (!ret && !s->quit) {
 		pthread_mutex_lock(&s->lock);
-		ret = s->n_starts < s->n_blocks ? index_next(s, &s->ahead) : -1;
+		ret = s->n_starts < s->n_blocks ? lz_index_next(s, &s->ahead) : -1;
 		pthread_mutex_unlock(&s->lock);
 		while (s->waiting && !s->quit)
 			usleep(100);
