@@ -44,16 +44,12 @@ struct wishes {
 struct counting {
 	struct wishes *w;
 	struct lz_tally by;
-	uint64_t n;
 };
 
 static int count_one(void *arg, const struct lz_activation *one)
 {
 	struct counting *c = arg;
 
-	c->n++;
-	if (!c->w->by)
-		return 0;
 	return lz_tally_add(&c->by, strcmp(c->w->by, "caller") ? one->thread : one->caller, 1);
 }
 
@@ -91,11 +87,17 @@ static int print_number(const struct wishes *w, uint64_t n)
 
 static int count(struct wishes *w, const uint8_t *wanted)
 {
+	struct lz_asked *a = &w->list.asking.asked;
+	uint64_t n;
+
+	return lz_activations_count(a, wanted, &n) < 0 ? -1 : print_number(w, n);
+}
+
+static int count_shares(struct wishes *w, const uint8_t *wanted)
+{
 	struct counting c = {.w = w};
 	int rc = lz_activations_begun(&w->list.asking.asked, wanted, count_one, &c);
 
-	if (rc == 0 && !w->by)
-		rc = print_number(w, c.n);
 	lz_tally_sort(&c.by);
 	for (size_t i = 0; rc == 0 && i < c.by.n; i++)
 		rc = print_share(&c, &c.by.v[i]);
@@ -152,7 +154,9 @@ static int ask(struct wishes *w, char **names)
 	for (; rc == 0 && *names; names++)
 		rc = lz_functions_named(a, *names, &wanted);
 	if (rc == 0)
-		rc = w->count || w->by ? count(w, wanted) : lz_calls_list(&w->list, wanted);
+		rc = w->by      ? count_shares(w, wanted)
+		     : w->count ? count(w, wanted)
+		                : lz_calls_list(&w->list, wanted);
 	free(wanted);
 	return rc;
 }

@@ -48,18 +48,79 @@ static int on_begin(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return b->fn(b->arg, &one);
 }
 
-int lz_activations_begun(struct lz_asked *a, const uint8_t *wanted, lz_activation_fn *fn, void *arg)
+static uint8_t *beginnings_of(const struct lz_asked *a, const uint8_t *wanted)
 {
 	const size_t n = lz_stream_n_fns(a->stream);
 	uint8_t *watch = calloc(n + 1, 1);
+
+	for (size_t i = 0; watch && i < n; i++)
+		watch[i] = wanted[i] ? LZ_WATCH_BEGIN : 0;
+	if (!watch)
+		lz_fail("out of memory for %zu functions", n);
+	return watch;
+}
+
+int lz_activations_begun(struct lz_asked *a, const uint8_t *wanted, lz_activation_fn *fn, void *arg)
+{
+	uint8_t *watch = beginnings_of(a, wanted);
 	struct begun b = {.a = a, .fn = fn, .arg = arg};
 	struct lz_walk w = {.watch = watch, .fn = on_begin, .arg = &b};
+	int rc = watch ? lz_asked_walk(a, "reading the control flow", &w) : -1;
 
-	if (!watch)
-		return lz_fail("out of memory for %zu functions", n);
-	for (size_t i = 0; i < n; i++)
-		watch[i] = wanted[i] ? LZ_WATCH_BEGIN : 0;
-	int rc = lz_asked_walk(a, "reading the control flow", &w);
+	free(watch);
+	return rc;
+}
+
+/* Of one thread that reads. */
+struct number {
+	const struct lz_asked *a;
+	uint64_t n;
+};
+
+static int add_begun(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct number *k = arg;
+
+	k->n += m->code == LZ_ENTER && lz_asked_thread(k->a, d->thread);
+	return 0;
+}
+
+static int count_apart(struct lz_asked *a, const uint8_t *watch, unsigned cpus, uint64_t *n)
+{
+	struct number *k = calloc(cpus, sizeof(*k));
+	void **arg = calloc(cpus, sizeof(*arg));
+	struct lz_spread w = {
+	    .watch = watch, .begins_only = true, .fn = add_begun, .arg = arg, .n = cpus};
+	int rc = -1;
+
+	for (unsigned i = 0; k && arg && i < cpus; i++) {
+		k[i].a = a;
+		arg[i] = &k[i];
+	}
+	if (k && arg)
+		rc = lz_asked_spread(a, "reading the control flow", &w);
+	else
+		lz_fail("out of memory for %u threads", cpus);
+	for (unsigned i = 0; k && i < cpus; i++)
+		*n += k[i].n;
+	free(k);
+	free(arg);
+	return rc;
+}
+
+int lz_activations_count(struct lz_asked *a, const uint8_t *wanted, uint64_t *n)
+{
+	const unsigned cpus = lz_asked_cpus(a);
+	uint8_t *watch = beginnings_of(a, wanted);
+	struct number k = {.a = a};
+	struct lz_walk w = {.watch = watch, .fn = add_begun, .arg = &k};
+	int rc = watch ? 0 : -1;
+
+	*n = 0;
+	if (rc == 0)
+		rc = cpus ? count_apart(a, watch, cpus, n)
+		          : lz_asked_walk(a, "reading the control flow", &w);
+	*n += k.n;
 	free(watch);
 	return rc;
 }

@@ -32,5 +32,7 @@ int lz_activations_ended(struct lz_asked *a, const uint8_t *wanted, lz_activatio
 /* The same when they begin, without their ends: as fast as the stream is read. */
 int lz_activations_begun(struct lz_asked *a, const uint8_t *wanted, lz_activation_fn *fn,
                          void *arg);
+/* Their number, on all CPUs. */
+int lz_activations_count(struct lz_asked *a, const uint8_t *wanted, uint64_t *n);
 
 #endif

@@ -116,19 +116,24 @@ static int pass_on(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return w->of->fn(w->of->arg, d, m);
 }
 
-static int look(void *arg, struct lz_decoder *d, uint64_t offset)
+static int look_at(void *arg, uint64_t offset)
 {
 	struct walking *w = arg;
-	const uint64_t more = offset - w->done;
+	const uint64_t more = offset > w->done ? offset - w->done : 0;
 
-	(void)d;
-	w->done = offset;
-	w->signalled = lz_work_done(w->work, more) < 0;
+	w->done += more;
+	w->signalled |= lz_work_done(w->work, more) < 0;
 	return w->signalled;
 }
 
+static int look(void *arg, struct lz_decoder *d, uint64_t offset)
+{
+	(void)d;
+	return look_at(arg, offset);
+}
+
 /* Before signals are listened to: this shows how far it is by itself, and ends with the process. */
-static int compute_missing(struct lz_asked *a)
+static int compute_missing(struct lz_asked *a, const struct lz_spread *w)
 {
 	const uint32_t tid = lz_reader_meta(a->reader)->tid;
 	const uint32_t n = lz_stream_n_blocks(a->stream);
@@ -142,6 +147,7 @@ static int compute_missing(struct lz_asked *a)
 		if (lz_reader_block(a->reader, tid, i, &start, &len) < 0)
 			return -1;
 		if (start < a->to && start + len > a->from &&
+		    (!w || lz_spread_wants(a->stream, w, i)) &&
 		    lz_reader_markers(a->reader, tid, start, &byte, 1) < 0)
 			return -1;
 	}
@@ -159,12 +165,39 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
 	                             .at = look,
 	                             .arg = &w};
 
-	if (compute_missing(a) < 0)
+	if (compute_missing(a, NULL) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	int rc = lz_stream_walk(a->stream, &walk);
 	lz_progress_end(&a->work.progress);
 	a->partial = w.signalled;
+	if (!a->partial)
+		lz_work_end(&a->work);
+	return a->partial ? 0 : rc;
+}
+
+unsigned lz_asked_cpus(const struct lz_asked *a)
+{
+	const char *wish = getenv("LIZARD_READERS");
+	const unsigned n = lz_spread_cpus();
+
+	if (a->from > lz_reader_first_marker(a->reader) || a->to < lz_stream_len(a->stream))
+		return 0;
+	return wish && atoi(wish) >= 0 && (unsigned)atoi(wish) < n ? (unsigned)atoi(wish) : n;
+}
+
+int lz_asked_spread(struct lz_asked *a, const char *what, struct lz_spread *w)
+{
+	struct walking k = {.work = &a->work, .done = a->from};
+
+	w->at = look_at;
+	w->at_arg = &k;
+	if (compute_missing(a, w) < 0)
+		return -1;
+	lz_work_begin(&a->work, what, a->to - a->from);
+	const int rc = lz_stream_spread(a->stream, w);
+	lz_progress_end(&a->work.progress);
+	a->partial = k.signalled;
 	if (!a->partial)
 		lz_work_end(&a->work);
 	return a->partial ? 0 : rc;

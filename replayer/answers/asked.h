@@ -4,7 +4,7 @@
 #ifndef LIZARD_REPLAYER_ASKED_H
 #define LIZARD_REPLAYER_ASKED_H
 
-#include "replayer/stream/stream.h"
+#include "replayer/stream/spread.h"
 #include <common/base/work.h>
 #include <lizard/session.h>
 
@@ -42,5 +42,11 @@ const char *lz_asked_instant(uint32_t tid, uint64_t offset, char buf[LZ_INSTANT_
 /* Walks over what is asked about, and shows how far it is. 0, also if a signal has ended it
  * (A->partial); else what FN of W returned. W->from, to and at are set here. */
 int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *w);
+
+/* On how many CPUs to walk over what is asked about: 0 if lz_asked_walk() has to do it. It does if
+ * that is not the whole run, or the environment has LIZARD_READERS=0, which tests compare with. */
+unsigned lz_asked_cpus(const struct lz_asked *a);
+/* The same on several CPUs; W->at is set here. */
+int lz_asked_spread(struct lz_asked *a, const char *what, struct lz_spread *w);
 
 #endif

@@ -25,14 +25,7 @@ struct counting {
 	struct lz_counts *c;
 	struct pairs *pairs; /* [n] */
 	/* What was unwound and has not come back: function << 32 | last marker */
-	struct lz_tally unwound;
-	/* The activation that control has just landed in, and its last marker before. If a way
-	 * leads from there to the landing, it came by that: setjmp() has returned first, or
-	 * swapcontext() has. */
-	struct {
-		uint64_t act;
-		uint32_t last;
-	} landed;
+	struct lz_tally unwound, back; /* ... and what has */
 };
 
 static uint32_t number_of(const struct pairs *p, uint32_t id)
@@ -72,11 +65,14 @@ static int add_pair(struct counting *k, uint32_t fn, uint32_t from, uint32_t to)
 	return lz_tally_add(&p->sparse, (uint64_t)a << 32 | b, 1);
 }
 
-static int on_edge(struct counting *k, const struct lz_act *top, uint32_t id)
+/* If a way leads to a landing from the last marker before it, control came by that: setjmp() has
+ * returned first, or swapcontext() has. */
+static int on_edge(struct counting *k, const struct lz_decoder *d, const struct lz_act *top,
+                   uint32_t id)
 {
-	const bool by_itself = top->last == LZ_LAST_LANDING && k->landed.act == lz_act_id(top);
+	const bool by_itself = top->last == LZ_LAST_LANDING && d->landed.act == lz_act_id(top);
 
-	return add_pair(k, top->fn, by_itself ? k->landed.last : top->last, id);
+	return add_pair(k, top->fn, by_itself ? d->landed.last : top->last, id);
 }
 
 static int on_landing(struct counting *k, struct lz_decoder *d, const struct lz_mark *m);
@@ -106,7 +102,7 @@ static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 			return 0;
 		k->c->fn[top->fn].returns++;
 		return add_pair(k, top->fn, top->last, LZ_SET_EXIT);
-	default: return top && top->fn != LZ_FN_NONE ? on_edge(k, top, m->id) : 0;
+	default: return top && top->fn != LZ_FN_NONE ? on_edge(k, d, top, m->id) : 0;
 	}
 }
 
@@ -322,11 +318,8 @@ static int come_back(struct counting *k, const struct lz_decoder *d, const struc
 		for (size_t n = 0; to >= p->acts && to < p->acts + p->n && &p->acts[n] <= to; n++) {
 			if (p->acts[n].fn == LZ_FN_NONE || p->acts[n].tail > 1)
 				continue;
-			struct lz_tally_row *row =
-			    lz_tally_row(&k->unwound, unwound_key(&p->acts[n]));
-			if (!row)
+			if (lz_tally_add(&k->back, unwound_key(&p->acts[n]), 1) < 0)
 				return -1;
-			row->n -= row->n > 0;
 		}
 	}
 	return 0;
@@ -339,8 +332,6 @@ static int on_landing(struct counting *k, struct lz_decoder *d, const struct lz_
 	const struct lz_act *to = lz_decoder_landed(d, m, &stay);
 	int rc = 0;
 
-	k->landed.act = to ? lz_act_id(to) : 0;
-	k->landed.last = to ? to->last : 0;
 	if (to && (to < d->acts || to >= d->acts + d->n))
 		rc = come_back(k, d, to);
 	for (size_t i = stay; rc == 0 && i < d->n; i++)
@@ -353,47 +344,136 @@ static int add_unwound(struct counting *k)
 {
 	for (size_t i = 0; i < k->unwound.n; i++) {
 		const struct lz_tally_row *row = &k->unwound.v[i];
+		const struct lz_tally_row *back = lz_tally_row(&k->back, row->key);
 		const uint32_t fn = (uint32_t)(row->key >> 32);
 
-		if (k->c->fn[fn].node)
+		if (!back)
+			return -1;
+		if (k->c->fn[fn].node && row->n > back->n)
 			add_begun(&lz_stream_fn(k->a->stream, fn)->f->graph, &k->c->fn[fn],
-			          (uint32_t)row->key, row->n);
+			          (uint32_t)row->key, row->n - back->n);
 	}
 	return 0;
 }
 
+/* ---- what several threads have counted ---- */
+
+static int add_tally(struct lz_tally *to, const struct lz_tally *from)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < from->n; i++)
+		rc = lz_tally_add(to, from->v[i].key, from->v[i].n);
+	return rc;
+}
+
+static int add_fn(struct counting *k, const struct counting *from, uint32_t fn)
+{
+	const struct pairs *p = &from->pairs[fn];
+
+	k->c->fn[fn].calls += from->c->fn[fn].calls;
+	k->c->fn[fn].returns += from->c->fn[fn].returns;
+	if (!p->side)
+		return 0;
+	if (!k->pairs[fn].side && prepare(k, fn) < 0)
+		return -1;
+	for (size_t i = 0; p->square && i < (size_t)p->side * p->side; i++)
+		k->pairs[fn].square[i] += p->square[i];
+	return add_tally(&k->pairs[fn].sparse, &p->sparse);
+}
+
+static int add_counting(struct counting *k, const struct counting *from)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < k->c->n; i++)
+		rc = add_fn(k, from, (uint32_t)i);
+	if (rc == 0)
+		rc = add_tally(&k->unwound, &from->unwound);
+	return rc == 0 ? add_tally(&k->back, &from->back) : rc;
+}
+
 /* ---- all ---- */
 
-static void free_pairs(struct counting *k)
+static int begin(struct counting *k, struct lz_asked *a, struct lz_counts *c)
+{
+	*c = (struct lz_counts){.n = lz_stream_n_fns(a->stream)};
+	*k = (struct counting){.a = a, .c = c};
+	c->fn = calloc(c->n + 1, sizeof(*c->fn));
+	k->pairs = calloc(c->n + 1, sizeof(*k->pairs));
+	return c->fn && k->pairs ? 0 : lz_fail("out of memory for %zu functions", c->n);
+}
+
+static void end(struct counting *k)
 {
 	for (size_t i = 0; k->pairs && i < k->c->n; i++) {
 		free(k->pairs[i].square);
 		lz_tally_free(&k->pairs[i].sparse);
 	}
 	free(k->pairs);
+	lz_tally_free(&k->unwound);
+	lz_tally_free(&k->back);
+}
+
+static int count_on(struct counting *k, unsigned n, struct counting *other,
+                    struct lz_counts *counts, void **arg)
+{
+	struct lz_spread w = {.fn = on_mark, .arg = arg, .n = n};
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < n; i++) {
+		rc = begin(&other[i], k->a, &counts[i]);
+		arg[i] = &other[i];
+	}
+	if (rc == 0)
+		rc = lz_asked_spread(k->a, "counting", &w);
+	for (unsigned i = 0; i < n; i++) {
+		if (rc == 0)
+			rc = add_counting(k, &other[i]);
+		if (other[i].c) {
+			end(&other[i]);
+			lz_counts_free(&counts[i]);
+		}
+	}
+	return rc;
+}
+
+static int count_apart(struct counting *k, unsigned n)
+{
+	struct counting *other = calloc(n, sizeof(*other));
+	struct lz_counts *counts = calloc(n, sizeof(*counts));
+	void **arg = calloc(n, sizeof(*arg));
+	const int rc = other && counts && arg ? count_on(k, n, other, counts, arg)
+	                                      : lz_fail("out of memory for %u threads", n);
+
+	free(other);
+	free(counts);
+	free(arg);
+	return rc;
+}
+
+static int count(struct counting *k)
+{
+	struct lz_walk w = {.fn = on_mark, .arg = k};
+	const unsigned cpus = lz_asked_cpus(k->a);
+
+	return cpus ? count_apart(k, cpus) : lz_asked_walk(k->a, "counting", &w);
 }
 
 int lz_counts_make(struct lz_asked *a, struct lz_counts *c)
 {
-	struct counting k = {.a = a, .c = c};
-	struct lz_walk w = {.fn = on_mark, .arg = &k};
-	int rc = -1;
+	struct counting k;
+	int rc = begin(&k, a, c);
 
-	*c = (struct lz_counts){.n = lz_stream_n_fns(a->stream)};
-	c->fn = calloc(c->n + 1, sizeof(*c->fn));
-	k.pairs = calloc(c->n + 1, sizeof(*k.pairs));
-	if (c->fn && k.pairs)
-		rc = lz_asked_walk(a, "counting", &w);
-	else
-		lz_fail("out of memory for %zu functions", c->n);
+	if (rc == 0)
+		rc = count(&k);
 	for (size_t i = 0; rc == 0 && i < c->n; i++)
 		rc = solve_fn(&k, (uint32_t)i);
 	if (rc == 0)
 		rc = add_rest(&k);
 	if (rc == 0)
 		rc = add_unwound(&k);
-	lz_tally_free(&k.unwound);
-	free_pairs(&k);
+	end(&k);
 	if (rc < 0)
 		lz_counts_free(c);
 	return rc;

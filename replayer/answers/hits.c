@@ -12,12 +12,12 @@ struct search {
 	struct lz_asked *a;
 	const struct lz_places *p;
 	struct lz_hit_rules rules;
-	struct lz_gaps *gaps; /* [n_threads] */
+	struct lz_gaps *gaps; /* [n_threads]; NULL: hits are counted, wherever they are */
 	uint32_t n_threads;
 	uint64_t from, to; /* what is asked about */
 	lz_hit_fn *fn;
 	void *arg;
-	uint64_t unknown;
+	uint64_t found, unknown;
 };
 
 /* Where a hit is: OFFSET is the beginning of its gap, SURE: that is certain. */
@@ -33,7 +33,8 @@ static int tell(struct search *s, struct lz_decoder *d, uint32_t place, struct s
 
 	if (at.offset < s->from || at.offset >= s->to)
 		return 0;
-	return s->fn(s->arg, &hit);
+	s->found++;
+	return s->fn ? s->fn(s->arg, &hit) : 0;
 }
 
 static int not_told(struct search *s, uint64_t offset)
@@ -89,6 +90,9 @@ static struct spot find_spot(struct search *s, struct lz_decoder *d, const struc
 	const struct spot unsure = {act->last_at, false};
 	size_t n;
 	bool many;
+
+	if (!s->gaps)
+		return unsure;
 	const struct lz_gap_call *call =
 	    lz_gaps_of(&s->gaps[d->thread], lz_act_id(act), d->n, &n, &many);
 
@@ -123,7 +127,8 @@ static int pair(struct search *s, struct lz_decoder *d, const struct lz_act *act
 		else if (rule->told == LZ_TOLD_YES)
 			rc = tell(s, d, i - 1, find_spot(s, d, act, rule, m));
 	}
-	lz_gaps_clear(&s->gaps[d->thread], d->n);
+	if (s->gaps)
+		lz_gaps_clear(&s->gaps[d->thread], d->n);
 	return rc;
 }
 
@@ -157,7 +162,7 @@ static int enter(struct search *s, struct lz_decoder *d, const struct lz_mark *m
 	const uint32_t fn = d->resolve(d->arg, m->entry, m->offset);
 	int rc = 0;
 
-	if (top && top->fn != LZ_FN_NONE && s->rules.first[top->fn])
+	if (s->gaps && top && top->fn != LZ_FN_NONE && s->rules.first[top->fn])
 		rc = lz_gaps_add(&s->gaps[d->thread], lz_act_id(top), d->n,
 		                 is_cut(s, m) ? top->last_at : m->from, m->entry);
 	for (uint32_t i = fn == LZ_FN_NONE ? 0 : s->rules.first[fn]; rc == 0 && i;
@@ -167,7 +172,7 @@ static int enter(struct search *s, struct lz_decoder *d, const struct lz_mark *m
 		if (first == LZ_TOLD_NOT)
 			rc = not_told(s, m->from);
 		else if (first == LZ_TOLD_YES)
-			rc = tell(s, d, i - 1, (struct spot){m->from, !is_cut(s, m)});
+			rc = tell(s, d, i - 1, (struct spot){m->from, s->gaps && !is_cut(s, m)});
 	}
 	return rc;
 }
@@ -350,6 +355,57 @@ int lz_hits_each(struct lz_asked *a, const struct lz_places *p, lz_hit_fn *fn, v
 	return rc;
 }
 
+/* ---- their number ---- */
+
+/* Each thread has rules of its own, since they are worked out when they are needed. */
+static int begin_counting(struct lz_asked *a, const struct lz_places *p, struct search *s,
+                          unsigned cpus)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < cpus; i++) {
+		s[i] = (struct search){
+		    .a = a, .p = p, .n_threads = a->threads.n, .from = a->from, .to = UINT64_MAX};
+		rc = lz_hit_rules_make(a, p, &s[i].rules);
+	}
+	return rc;
+}
+
+static int count_on(struct lz_asked *a, struct search *s, void **arg, unsigned cpus)
+{
+	uint8_t *watch = watch_for(s);
+	struct lz_spread w = {.watch = watch, .fn = on_mark, .arg = arg, .n = cpus};
+
+	for (unsigned i = 0; i < cpus; i++)
+		arg[i] = &s[i];
+	int rc = watch ? lz_asked_spread(a, "reading the control flow", &w)
+	               : lz_fail("out of memory for a search");
+	if (rc == 0 && !a->partial)
+		rc = rest(s);
+	free(watch);
+	return rc;
+}
+
+static int count_apart(struct lz_asked *a, const struct lz_places *p, unsigned cpus, uint64_t *n,
+                       uint64_t *unknown)
+{
+	struct search *s = calloc(cpus, sizeof(*s));
+	void **arg = calloc(cpus, sizeof(*arg));
+	int rc = s && arg ? begin_counting(a, p, s, cpus)
+	                  : lz_fail("out of memory for %u threads", cpus);
+
+	if (rc == 0)
+		rc = count_on(a, s, arg, cpus);
+	for (unsigned i = 0; s && i < cpus; i++) {
+		*n += s[i].found;
+		*unknown += s[i].unknown;
+		lz_hit_rules_free(&s[i].rules);
+	}
+	free(s);
+	free(arg);
+	return rc;
+}
+
 static int count_one(void *arg, const struct lz_hit *hit)
 {
 	uint64_t *n = arg;
@@ -361,9 +417,14 @@ static int count_one(void *arg, const struct lz_hit *hit)
 
 int lz_hits_count(struct lz_asked *a, const struct lz_places *p, uint64_t *n, uint64_t *unknown)
 {
-	*n = 0;
-	return lz_hits_each(a, p, count_one, n, unknown);
+	const unsigned cpus = lz_asked_cpus(a);
+
+	*n = *unknown = 0;
+	return cpus ? count_apart(a, p, cpus, n, unknown)
+	            : lz_hits_each(a, p, count_one, n, unknown);
 }
+
+/* ---- positions ---- */
 
 bool lz_hit_position(struct lz_asked *a, const struct lz_places *p, const struct lz_hit *hit,
                      char buf[LZ_POS_TEXT])

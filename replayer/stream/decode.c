@@ -34,6 +34,7 @@ void lz_decoder_reset(struct lz_decoder *d)
 	while (d->n_parked)
 		drop_parked(d, d->n_parked - 1);
 	d->n = 0;
+	d->landed.act = d->landed.last = 0;
 	for (uint32_t i = 0; i < d->n_stacks; i++)
 		free_stack(&d->stack[i]);
 	d->thread = 0;
@@ -275,11 +276,19 @@ const struct lz_act *lz_decoder_landed(const struct lz_decoder *d, const struct 
 	return NULL;
 }
 
+static void note_landing(struct lz_decoder *d, const struct lz_act *in)
+{
+	d->landed.act = in ? lz_act_id(in) : 0;
+	d->landed.last = in ? in->last : 0;
+}
+
 static int landing(struct lz_decoder *d, const struct lz_mark *m)
 {
 	struct lz_act *top = lz_decoder_top(d);
 
+	note_landing(d, NULL);
 	if (is_first_landing(top, m)) {
+		note_landing(d, top);
 		top->frame = m->frame;
 		top->last_at = m->offset + 9;
 		top->node = 0;
@@ -288,6 +297,7 @@ static int landing(struct lz_decoder *d, const struct lz_mark *m)
 	for (size_t i = d->n; i-- > 0;) {
 		if (!is_activation(&d->acts[i], m))
 			continue;
+		note_landing(d, &d->acts[i]);
 		if (park(d, i + 1))
 			return -1;
 		goto arrived;
@@ -296,6 +306,7 @@ static int landing(struct lz_decoder *d, const struct lz_mark *m)
 		for (size_t k = d->parked[i].n; k-- > 0;) {
 			if (!is_activation(&d->parked[i].acts[k], m))
 				continue;
+			note_landing(d, &d->parked[i].acts[k]);
 			if (unpark(d, i, k + 1))
 				return -1;
 			goto arrived;

@@ -82,6 +82,12 @@ struct lz_decoder {
 	/* [n_stacks], by number, of the others; the running one's is empty */
 	struct lz_stack *stack;
 	uint32_t n_stacks;
+	/* The activation that control landed in last, 0 for an unknown one, and its last marker
+	 * before. */
+	struct {
+		uint64_t act;
+		uint32_t last;
+	} landed;
 	uint64_t oddities;
 	/* FN of lz_decoder_feed() is not called for edges. */
 	bool calls_only;

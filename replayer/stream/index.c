@@ -9,29 +9,7 @@
 #include <common/base/thread.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
-#include "replayer/stream/inside.h"
-
-/* A saved activation; the ones below it hang on `parent`. Node 0 is the empty stack. */
-struct node {
-	struct lz_act act;
-	uint32_t parent;
-};
-
-/* At the start of a block: the stacks that are not empty. */
-struct saved {
-	uint32_t stacks, n; /* slice of stream.stacks */
-};
-
-struct saved_stack {
-	uint32_t thread, top;
-	uint32_t parked, n_parked; /* slice of stream.parked */
-};
-
-struct saved_parked {
-	uint32_t top;
-	uint32_t n;
-	size_t base;
-};
+#include "replayer/stream/saved.h"
 
 static int no_memory(void)
 {
@@ -103,7 +81,10 @@ static int save(struct lz_stream *s, struct lz_decoder *d, uint32_t block)
 	for (uint32_t i = 0; i < d->n_stacks; i++)
 		if (save_stack(s, i, &d->stack[i]))
 			return -1;
-	s->starts[block] = (struct saved){first, s->n_stacks - first};
+	s->starts[block] = (struct saved){.stacks = first,
+	                                  .n = s->n_stacks - first,
+	                                  .landed_act = d->landed.act,
+	                                  .landed_last = d->landed.last};
 	return 0;
 }
 
@@ -163,6 +144,8 @@ int lz_index_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	for (uint32_t i = 0; i < st->n; i++)
 		if (restore_stack(s, d, &s->stacks[st->stacks + i]))
 			return -1;
+	d->landed.act = st->landed_act;
+	d->landed.last = (uint32_t)st->landed_last;
 	return 0;
 }
 

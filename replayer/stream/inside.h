@@ -44,6 +44,7 @@ struct lz_stream {
 	size_t ran_bits;
 	uint8_t *running;          /* [n_fns + 1], of the block that is being decoded */
 	_Atomic uint64_t oddities; /* what did not fit when the index was made */
+	bool fetched;              /* the recording has it */
 
 	/* A thread that makes the index. */
 	pthread_t thread;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A walk over the whole stream that is spread over CPUs: each thread takes a block, finds the call
+ * stacks behind it if they are not known, and decodes it by itself. */
+#ifndef LIZARD_REPLAYER_SPREAD_H
+#define LIZARD_REPLAYER_SPREAD_H
+
+#include "replayer/stream/stream.h"
+
+struct lz_spread {
+	const uint8_t *watch; /* as lz_decoder_feed() takes it */
+	bool begins_only;     /* blocks in which nothing of WATCH begins are of no interest */
+	lz_mark_fn *fn;       /* called by several threads at once, for blocks in any order */
+	void **arg;           /* [n] of FN, one for each thread */
+	unsigned n;
+	/* Called by the caller's thread now and then, with how many bytes of the stream are done.
+	 * Non-zero ends the walk: what has been looked at then is the beginning of the stream. */
+	int (*at)(void *arg, uint64_t offset);
+	void *at_arg;
+};
+
+/* On how many CPUs a walk may run. */
+unsigned lz_spread_cpus(void);
+/* Can BLOCK hold anything that W is interested in? */
+bool lz_spread_wants(const struct lz_stream *s, const struct lz_spread *w, uint32_t block);
+/* Returns 0, or what FN or AT returned; -1: lz_error(). Then the stream's decoder holds the stacks
+ * at its end. */
+int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w);
+
+#endif
