@@ -9,6 +9,9 @@
 enum { LZ_COMPUTED_NAME = 32 };
 /* In the folder LZ_INDEX_FOLDER. */
 void lz_computed_name(const struct lz_stream *s, char name[LZ_COMPUTED_NAME]);
+/* Opens that folder of R to write there, made if there is none: only if all is the user's, and
+ * complete. -1: lz_error(). */
+int lz_computed_folder(const struct lz_reader *r);
 /* FD, -1 for none, is the file from now on. What it has is found. */
 void lz_computed_take(struct lz_computed *c, const struct lz_stream *s, int fd);
 /* Finds what the file has behind c->end, up to what is no frame. */

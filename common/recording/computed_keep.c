@@ -26,32 +26,35 @@ static bool is_ours(int fd, mode_t kind)
 	       (kind == S_IFDIR || st.st_nlink == 1);
 }
 
-static int open_folder(const struct lz_reader *r)
+int lz_computed_folder(const struct lz_reader *r)
 {
-	int fd;
-
+	if (!is_ours(r->dirfd, S_IFDIR))
+		return lz_fail("the recording belongs to somebody else");
+	if (lz_recording_busy(r->dir))
+		return lz_fail("it is still being recorded");
 	if (mkdirat(r->dirfd, LZ_INDEX_FOLDER, 0700) < 0 && errno != EEXIST)
 		return lz_fail_errno("cannot make the folder " LZ_INDEX_FOLDER);
-	fd = openat(r->dirfd, LZ_INDEX_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? lz_fail_errno("cannot open the folder " LZ_INDEX_FOLDER) : fd;
+	int fd = openat(r->dirfd, LZ_INDEX_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return lz_fail_errno("cannot open the folder " LZ_INDEX_FOLDER);
+	if (is_ours(fd, S_IFDIR))
+		return fd;
+	close(fd);
+	return lz_fail(LZ_INDEX_FOLDER " belongs to somebody else");
 }
 
 static int open_to_write(const struct lz_reader *r, const struct lz_stream *s)
 {
 	char name[LZ_COMPUTED_NAME];
 
-	if (!is_ours(r->dirfd, S_IFDIR))
-		return lz_fail("the recording belongs to somebody else");
-	if (lz_recording_busy(r->dir))
-		return lz_fail("it is still being recorded");
-	lz_auto_close int folder = open_folder(r);
+	lz_auto_close int folder = lz_computed_folder(r);
 	if (folder < 0)
 		return -1;
 	lz_computed_name(s, name);
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return lz_fail_errno("cannot open " LZ_INDEX_FOLDER "/%s", name);
-	if (is_ours(folder, S_IFDIR) && is_ours(fd, S_IFREG))
+	if (is_ours(fd, S_IFREG))
 		return fd;
 	close(fd);
 	return lz_fail(LZ_INDEX_FOLDER "/%s belongs to somebody else", name);

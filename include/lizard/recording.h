@@ -379,6 +379,16 @@ int lz_reader_begin_keeping(struct lz_reader *r, uint32_t tid);
  * kept, and nor can any other one. */
 int lz_reader_keep_computed(struct lz_reader *r, uint32_t tid, uint32_t block, int codec,
                             const void *packed, size_t len, uint64_t limit);
+/* A number that tells what the recording holds: two of them that differ anywhere have different
+ * ones, as far as the checksums of their frames differ. */
+uint64_t lz_reader_fingerprint(const struct lz_reader *r);
+/* What readers have worked out is kept in the folder `index` of the recording, under NAME. Anybody
+ * can have written that. All of it, malloced; -1: there is none, or it has more than MOST bytes. */
+int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t most, uint8_t **bytes,
+                         size_t *len);
+/* Puts it there as a whole, or not at all: -1, lz_error(). */
+int lz_reader_index_write(const struct lz_reader *r, const char *name, const uint8_t *bytes,
+                          size_t len);
 /* The blocks from FROM on, TO not among them, will be read next, in this order: so replay may
  * compute those that are not at hand all at once. */
 void lz_reader_expect(struct lz_reader *r, uint32_t tid, uint32_t from, uint32_t to);

@@ -192,10 +192,12 @@ int lz_asked_spread(struct lz_asked *a, const char *what, struct lz_spread *w)
 
 	w->at = look_at;
 	w->at_arg = &k;
+	lz_stream_index_fetch(a->stream);
 	if (compute_missing(a, w) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	const int rc = lz_stream_spread(a->stream, w);
+	lz_stream_index_keep(a->stream);
 	lz_progress_end(&a->work.progress);
 	a->partial = k.signalled;
 	if (!a->partial)

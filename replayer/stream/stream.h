@@ -46,6 +46,10 @@ uint32_t lz_stream_fn_at(struct lz_stream *s, uint64_t addr, uint64_t event);
 int lz_stream_index(struct lz_stream *s, uint32_t block);
 /* At how many blocks' starts they are known. */
 uint32_t lz_stream_indexed(const struct lz_stream *s);
+/* What is known of all blocks is kept in the recording, in `index/stacks-TID`, unless there is
+ * little of it, and taken from there if it is of this recording. Neither has to succeed. */
+void lz_stream_index_keep(struct lz_stream *s);
+void lz_stream_index_fetch(struct lz_stream *s);
 /* May an activation of FN have run in BLOCK? Known for blocks before the last indexed one, else
  * it may. */
 bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn);

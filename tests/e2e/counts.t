@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Counts by several threads at once, with the call stacks that are kept in the recording: they are those of one walk from the
+# beginning to the end, whatever is kept there. What that walk counts is compared with gcov and others elsewhere.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+
+hash=$(tool flow-hash)
+ok $? "the tools build" || { diag "$(cat "$T"/*.log)"; done_testing; }
+prog=$T/mixed src=$LIZARD_SRC/tests/progs/answers/mixed.c
+lizard-cc -g -O0 -o "$prog" "$src" -lpthread
+ok $? "a program builds" || done_testing
+timeout -k 5 60 lizard-trace -q --flow=full --checkpoint-interval 2 -o "$T/rec" "$prog" 27 >"$T/out"
+is $? 0 "and is recorded" || done_testing
+
+answers() { # REC
+	for f in fibonacci compare thrower coroutine finish main; do
+		echo "$f $(lizard calls --count "$1" $f)"
+	done
+	for line in 22 28 43 50 62 72 78 91 101; do
+		echo "line $line $(lizard hits --count "$1" mixed.c:$line)"
+	done
+	lizard calls -c -t "$(lizard calls --by thread "$1" classify | awk 'NR == 1 { print $3 }')" "$1" classify
+	lizard coverage --lcov - "$1"
+}
+plainly() { # REC
+	LIZARD_READERS=0 answers "$1" 2>"$T/err.plainly"
+}
+agree() { # REC WHAT
+	answers "$1" >"$T/got" 2>"$T/err"
+	[ "$(wc -l <"$T/truth")" -gt 16 ] && cmp -s "$T/got" "$T/truth" && cmp -s "$T/err" "$T/err.plainly"
+	ok $? "$2" || diag "$(diff "$T/truth" "$T/got" | head -n 5) $(head -n 3 "$T/err")"
+}
+kept() { # REC
+	ls "$1"/index/stacks-* 2>/dev/null
+}
+looks() { # REC [FUNCTION]: whether call stacks are found anew
+	LIZARD_DEBUG=1 lizard calls -c "$1" "${2:-main}" 2>&1 >/dev/null | grep -q "stacks are found anew"
+}
+
+plainly "$T/rec" >"$T/truth"
+like "$(head -n 1 "$T/truth")" '^fibonacci [0-9]{6}$' "the truth is a walk by one thread"
+[ -z "$(kept "$T/rec")" ]
+ok $? "which keeps nothing"
+agree "$T/rec" "several threads count the same"
+[ -n "$(kept "$T/rec")" ]
+ok $? "and keep the call stacks" || done_testing
+cp -r "$T/rec" "$T/first"
+agree "$T/rec" "so do those that find them there"
+cmp -s "$(kept "$T/rec")" "$(kept "$T/first")"
+ok $? "they are written once"
+looks "$T/rec"
+is $? 1 "they are used"
+(export LIZARD_READERS=1; answers "$T/rec" 2>"$T/err") | cmp -s - "$T/truth"
+ok $? "one thread counts the same"
+
+# ---- what is kept is wrong ----
+
+file=$(kept "$T/rec")
+size=$(stat -c %s "$file")
+wrong() { # WHAT
+	looks "$T/rec"
+	ok $? "$1: it is not used"
+	agree "$T/rec" "$1: the answers are the same"
+	cmp -s "$file" "$(kept "$T/first")"
+	ok $? "$1: it is made anew"
+}
+restore() {
+	rm -rf "$file"
+	cp "$(kept "$T/first")" "$file"
+}
+printf 'x' | dd of="$file" bs=1 seek=$((size / 2)) conv=notrunc status=none
+wrong "a byte is another one"
+truncate -s $((size / 2)) "$file"
+wrong "it is cut"
+: >"$file"
+wrong "it is empty"
+timeout -k 5 60 lizard-trace -q --flow=full --checkpoint-interval 2 -o "$T/other" "$prog" 28 >"$T/out"
+lizard calls -c "$T/other" main >"$T/out"
+cp "$(kept "$T/other")" "$file"
+wrong "it is another recording's"
+rm "$file"
+mkfifo "$file"
+timeout 20 lizard calls -c "$T/rec" main >"$T/out"
+is "$? $(cat "$T/out")" "0 1" "a FIFO is not waited for"
+restore
+ln -sf "$T/secret" "$T/link"
+echo secret >"$T/secret"
+rm "$file"
+cp -P "$T/link" "$file"
+agree "$T/rec" "a link is not followed"
+is "$(cat "$T/secret")" secret "nor written to"
+is "$(ls "$T/rec/index" | wc -l)" 1 "nothing else is left there"
+
+# ---- recordings of all kinds ----
+
+cp -r "$T/first" "$T/closed"
+rm -r "$T/closed/index"
+chmod a-w "$T/closed"
+agree "$T/closed" "a recording that cannot be written"
+chmod u+w "$T/closed"
+
+cp -r "$T/first" "$T/cut"
+markers=$(ls "$T"/cut/markers-*)
+truncate -s $(($(stat -c %s "$markers") * 2 / 3)) "$markers"
+plainly "$T/cut" >"$T/truth.cut"
+cp "$T/truth" "$T/truth.all"
+cp "$T/truth.cut" "$T/truth"
+agree "$T/cut" "a recording that was cut, with what was kept before"
+agree "$T/cut" "and after"
+
+timeout -k 5 60 lizard-trace -q --flow=full --max-size 1M --keep-part last --checkpoint-interval 2 -o "$T/last" "$prog" 30 >"$T/out"
+lizard info "$T/last" | grep -q "^kept\|last part" || [ -e "$(ls "$T"/last/markers-*.[1-9]* | head -n 1)" ]
+ok $? "a recording of the last part"
+plainly "$T/last" >"$T/truth"
+agree "$T/last" "begins inside of calls"
+agree "$T/last" "and again"
+
+# ---- what has only checksums ----
+
+cp "$T/truth.all" "$T/truth"
+plainly "$T/rec" >/dev/null
+cp -r "$T/first" "$T/hashed"
+rm -r "$T/hashed/index"
+"$hash" "$T/hashed" 0
+agree "$T/hashed" "a recording of checksums"
+agree "$T/hashed" "and again"
+rm "$T"/hashed/index/markers-*
+is "$(lizard hits -c "$T/hashed" finish)" 1 "a place in the last block"
+[ "$(lizard info --json "$T/hashed" | grep -o '"marker_bytes_computed": [0-9]*' | sed 's/.*: //')" -lt \
+	"$(lizard info --json "$T/hashed" | grep -o '"marker_bytes_hashed": [0-9]*' | sed 's/.*: //')" ]
+ok $? "is found without computing all" || diag "$(lizard info "$T/hashed" | grep ^index)"
+done_testing
