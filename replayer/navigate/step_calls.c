@@ -126,6 +126,16 @@ static uint64_t behind_stub(struct lz_machine *m, uint64_t pc)
 	return step_read_word(m, at, &target) ? target : pc;
 }
 
+/* GDB's gnuv3_skip_trampoline(): the function that a thunk leads to; PC if it is none. */
+static uint64_t behind_thunk(struct lz_machine *m, uint64_t pc)
+{
+	uint64_t bias, target;
+	struct lz_lines *l = m->lines(m->arg, pc, &bias);
+
+	target = l ? lz_lines_thunk_target(l, pc - bias) : 0;
+	return target ? target + bias : pc;
+}
+
 int step_into_call(struct stepping *s)
 {
 	struct lz_range f;
@@ -135,7 +145,7 @@ int step_into_call(struct stepping *s)
 
 	if (s->over_calls)
 		return run_to_return(s, sp);
-	if (!step_function(s->m, behind_stub(s->m, s->r.rip), &f) ||
+	if (!step_function(s->m, behind_thunk(s->m, behind_stub(s->m, s->r.rip)), &f) ||
 	    !step_line(s->m, f.start).sal.line)
 		return run_to_return(s, sp);
 	s->call_sp = 0;

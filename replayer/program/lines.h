@@ -84,6 +84,8 @@ size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, s
  * (.plt.got). */
 bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr);
 bool lz_lines_in_other_plt(const struct lz_lines *l, uint64_t addr);
+/* Where the function begins that the C++ thunk at ADDR leads to; 0: no thunk is there. */
+uint64_t lz_lines_thunk_target(struct lz_lines *l, uint64_t addr);
 /* The canonical frame address at ADDR for registers R; BIAS is what R's addresses have on top.
  * READ reads a word of the program. False if no rule is known. */
 typedef bool lz_read_word(void *arg, uint64_t addr, uint64_t *word);

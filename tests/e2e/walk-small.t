@@ -19,6 +19,12 @@ ok $? "a program calls a library through .plt.got" || diag "$(objdump -d -j .plt
 ok $? "it is recorded"
 WALK_POSITIONS=10 WALK_MODES="step next" walk stubs "$T/recordings/stubs"
 
+# Virtual functions that are called through thunks, in which GDB does not step but looks where they lead.
+lizard-c++ -O0 -g -o "$T/thunks" "$LIZARD_SRC/tests/progs/gdb/thunks.cc" && lizard-trace -q -o "$T/recordings/thunks" "$T/thunks" >/dev/null &&
+	nm "$T/thunks" | grep -q _ZTch
+ok $? "thunks is recorded"
+WALK_FROM="main ask" WALK_N=20 WALK_MODES="step next" walk thunks "$T/recordings/thunks"
+
 # Inlined functions, of whose code two pieces touch, or pieces of the caller's lie in between; with rows of several files
 # at one address; on lines whose numbers GDB cuts off; in lines of another file. `next` from inside of one leads where it leads from outside of it: so these walks begin in the caller.
 for name in pieces vectors farlines from_header; do
