@@ -239,8 +239,8 @@ like "$(PATH=$T:$PATH lizard-gcc-other main.c 2>&1)" "GCC 99 \($T/gcc-other\)" "
 like "$(PATH=$T:$PATH LIZARD_GCC=5 lizard-gcc-other main.c 2>&1)" "GCC 99" "also where LIZARD_GCC is set"
 ./lizard-gcc-other --gcc="$path" main.c square.c -o by_option; is "$(./by_option)" 49 "--gcc is stronger"
 echo "--gcc=$path main.c square.c -o from_file" >args && LIZARD_GCC=5 lizard-cc @args; is "$(./from_file)" 49 "--gcc in a response file"
-mkdir masked && ln -s "$(command -v lizard-cc)" masked/gcc
-PATH=$T/masked:$PATH LIZARD_GCC= timeout 20 gcc main.c square.c -o masked/prog; is "$(masked/prog)" 49 "called gcc it takes the next gcc of PATH"
+mkdir masked next && ln -s "$(command -v lizard-cc)" masked/gcc && ln -s "$path" next/gcc
+PATH=$T/masked:$T/next:$PATH LIZARD_GCC= timeout 20 gcc main.c square.c -o masked/prog; is "$(masked/prog)" 49 "called gcc it takes the next gcc of PATH"
 for driver in "$LIZARD_BIN"/lizard-gcc-*; do
 	number=${driver##*-}
 	"$driver" -flizard-check -O2 -c square.c -o each.o && "$driver" -flizard-check main.c each.o -o each
