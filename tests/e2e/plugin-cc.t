@@ -177,15 +177,18 @@ int neighbours(const unsigned char *w, int width)
 	return n;
 }
 END
-in_line() { # what adds follows its marker, without a jump
-	awk '/lz\.edge/ { marked = 1 } /^\t(j|ret)/ { marked = 0 } /movzbl/ { found = marked } END { exit !found }'
+in_line() { # what adds follows its marker, without a jump, and no jump leads to it
+	awk '/^\t(jmp|ret)/ { away = 1 } /^\tj[^m]/ { away = 0 } /^\t(j|ret)/ { marked = 0 }
+		/lz\.edge/ { marked = !away } /movzbl/ { found = marked } END { exit !found }'
 }
 in_line_name="a marker on an edge that GCC thinks is taken in a fifth of the cases (it is in eight ninths) is in line"
 few_bytes_name="where GCC's guesses of branches say little, markers are where they cost little whichever way is taken"
 # GCC 14 and newer say "never" of that edge, which is no guess that says little.
 $PLAIN_CC -O2 -S -o /dev/null -fdump-tree-optimized-blocks="$T/guesses" neighbours.c
 never=$(grep -c 'goto.*\[0\.00%\]' guesses)
-if [ "$never" = 0 ]; then
+if grep -q 'goto.*\[50\.00%\]' guesses; then
+	skip "$in_line_name" "this GCC thinks that it is taken in half of the cases"
+elif [ "$never" = 0 ]; then
 	lizard-cc -O2 -S -o - neighbours.c | in_line
 	ok $? "$in_line_name"
 else
