@@ -3,12 +3,8 @@
 # Calls that may wait are tried without waiting: each kind does what it does natively, by both ways, verifies, and is made without
 # a stop. The program is killed in the midst of them.
 . "$(dirname "$0")/../lib/tap.sh"
-unset LIZARD_TRACE_CALLS
-export LIZARD_DEBUG=1
-
-prog=$LIZARD_SRC/tests/progs/trace/waits.c
-gcc -w -g -O1 -pthread "$prog" -o "$T/waits-gcc" && lizard-cc -w -g -O1 -pthread "$prog" -o "$T/waits-lizard-cc"
-ok $? "builds" || done_testing
+. "$LIZARD_SRC/tests/lib/kinds.sh"
+kinds_build waits
 
 # of NAME: the calls that are made without a stop
 fast() {
@@ -26,15 +22,9 @@ fast() {
 }
 
 for name in writes nonblocking broken faults patience masks messages threads reused; do
-	"$T/waits-gcc" $name >"$T/native" 2>&1
-	is "$? $(cat "$T/native")" "0 well" "$name: natively"
+	kinds_native $name
 	for how in stop:lizard-cc buffer:lizard-cc buffer:gcc; do
-		rec=$T/recordings/$name-$how
-		LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q --calls="${how%:*}" -o "$rec" "$T/waits-${how#*:}" $name >"$T/out" 2>"$T/err"
-		is "$? $(cat "$T/out")" "0 well" "$name, $how: recorded" || { diag "$(grep -v checkpoint: "$T/err" | tail -n 5)"; continue; }
-		timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
-		ok $? "$name, $how: verify is clean" || { diag "$(tail -n 5 "$T/verify")"; replay_hint "$rec"; continue; }
-		rm -rf "$rec"
+		kinds_record $name "${how#*:}" "--calls=${how%:*}" || continue
 		[ "${how%:*}" = buffer ] || continue
 		for call in $(fast $name); do
 			n=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err")
@@ -46,17 +36,5 @@ done
 
 kills=5
 [ -z "$LIZARD_LONG" ] || kills=50
-for i in $(seq $kills); do
-	rec=$T/recordings/killed-$i
-	timeout -k 5 60 lizard-trace -q -o "$rec" "$T/waits-gcc" forever >"$T/out" 2>"$T/err" &
-	tracer=$!
-	program() { pgrep -P "$(pgrep -P $tracer | head -n 1)" 2>/dev/null | head -n 1; }
-	wait_until eval '[ -n "$(program)" ]'
-	sleep "0.$((i * 7 % 5 + 3))"
-	kill -KILL "$(program)"
-	wait $tracer
-	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1
-	ok $? "killed, $i: verify is clean" || { diag "$(tail -n 5 "$T/verify")"; replay_hint "$rec"; continue; }
-	rm -rf "$rec"
-done
+kinds_kill $kills
 done_testing

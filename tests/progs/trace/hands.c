@@ -1,41 +1,20 @@
 /* Threads that wait for each other by futexes, in all the ways in which such a wait ends: argv[1] says which. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include "kinds.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ROUNDS = 200, WAITERS = 6 };
-#define SEE(condition)                                                                             \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("line %d: not seen: %s (%s)\n", __LINE__, #condition,               \
-			       strerror(errno));                                                   \
-			fflush(stdout);                                                            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 
 static long futex(volatile int *word, int op, int value, const struct timespec *until, int bits)
 {
 	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, until, NULL, bits);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* ---- a hand-over, both ways ---- */
@@ -298,20 +277,10 @@ static void left(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} all[] = {{"handovers", handovers},     {"woken_by_bits", woken_by_bits}, {"times", times},
-	           {"interrupted", interrupted}, {"requeued", requeued},           {"left", left},
-	           {"forever", forever}};
+	static const struct kind all[] = {
+	    {"handovers", handovers},     {"woken_by_bits", woken_by_bits}, {"times", times},
+	    {"interrupted", interrupted}, {"requeued", requeued},           {"left", left},
+	    {"forever", forever}};
 
-	for (int i = 0; i < 100; i++)
-		getppid();
-	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (argc > 1 && !strcmp(argv[1], all[i].name)) {
-			all[i].run();
-			puts("well");
-			return 0;
-		}
-	return 2;
+	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }

@@ -1,15 +1,13 @@
 /* Calls that may wait, again and again, so that they are tried without waiting: argv[1] says which. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include "kinds.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
@@ -19,19 +17,8 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ROUNDS = 30 };
-#define SEE(condition)                                                                             \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("line %d: not seen: %s (%s)\n", __LINE__, #condition,               \
-			       strerror(errno));                                                   \
-			fflush(stdout);                                                            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 #define FAILS(error, call) SEE((call) == -1 && errno == (error))
 
 static char *const bad = (char *)16;
@@ -39,14 +26,6 @@ static volatile sig_atomic_t caught;
 static void count(int signo)
 {
 	caught++;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static void tcp(int s[2])
@@ -393,21 +372,11 @@ static void forever(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} all[] = {{"writes", writes},     {"nonblocking", nonblocking}, {"broken", broken},
-	           {"faults", faults},     {"patience", patience},       {"masks", masks},
-	           {"messages", messages}, {"threads", threads},         {"reused", reused},
-	           {"forever", forever}};
+	static const struct kind all[] = {{"writes", writes},     {"nonblocking", nonblocking},
+	                                  {"broken", broken},     {"faults", faults},
+	                                  {"patience", patience}, {"masks", masks},
+	                                  {"messages", messages}, {"threads", threads},
+	                                  {"reused", reused},     {"forever", forever}};
 
-	for (int i = 0; i < 100; i++)
-		getppid();
-	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (argc > 1 && !strcmp(argv[1], all[i].name)) {
-			all[i].run();
-			puts("well");
-			return 0;
-		}
-	return 2;
+	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
