@@ -83,8 +83,10 @@ one() { # SEED
 	try lizard pack -o ../rec.lizard ../rec
 	if [ $((seed % gdb_each)) = 0 ]; then
 		for front in $fronts; do
-			try lizard-gdb "$front" "../$rec" -nx -batch -ex continue -ex reverse-continue
+			try lizard-gdb "$front" "../$rec" -nx -batch -ex continue -ex reverse-continue \
+				-ex "info calls main" -ex "jump_forward output ."
 		done
+		try lizard calls --args --limit 2 "../$rec" main
 	fi
 	[ -e "$T/bad-$seed" ] || rm -rf "${T:?}/$seed"
 }

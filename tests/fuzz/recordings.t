@@ -83,13 +83,14 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	7) try 60 lizard diff "$T/whole-$prog" "$d" ;;
 	8) try 60 lizard grep "$d" 'main > main' ;;
 	9) try 60 lizard hits "$d" main ;;
+	10) try 60 lizard calls --args --limit 2 "$d" main ;;
 	esac || bad=$((bad + 1))
 	try 60 lizard verify "$d" || bad=$((bad + 1))
 	if [ -n "$LIZARD_LONG" ] || [ $((seed % 9)) = 0 ]; then
 		LIZARD_FRONT_END=stock LIZARD_GDB=false try 60 lizard report "$d" || bad=$((bad + 1))
 	fi
 	if [ -n "$LIZARD_LONG" ] || [ $((seed % 15)) = 0 ]; then
-		try 60 lizard-gdb -batch -ex next -ex bs -ex when "$d" || bad=$((bad + 1))
+		try 60 lizard-gdb -batch -ex next -ex bs -ex when -ex "info calls main" -ex "jump_forward output ." "$d" || bad=$((bad + 1))
 	fi
 done
 is "$bad" 0 "damaged recordings up to seed $seed: every command ends with an error or the valid part"
