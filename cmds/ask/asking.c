@@ -34,7 +34,7 @@ int lz_asking_options(struct lz_asking *a, int argc, char **argv, const struct l
 		}
 		if (is_common(a, opt))
 			continue;
-		int rc = c->option(c->arg, opt);
+		int rc = c->option ? c->option(c->arg, opt) : 1;
 		if (rc < 0)
 			lz_warn("%s", lz_error());
 		if (rc > 0)
@@ -140,4 +140,27 @@ int lz_asking_finish(struct lz_asking *a, int status)
 	status = lz_finish_output(status || missing ? 1 : 0);
 	lz_asked_close(q);
 	return status;
+}
+
+int lz_asking_main(struct lz_asking *a, int argc, char **argv, const struct lz_asking_command *c)
+{
+	const int rc = lz_asking_options(a, argc, argv, c);
+
+	if (rc >= 0)
+		return rc;
+	if (!c->usable(c->arg, argc - optind)) {
+		c->usage(stderr);
+		return 2;
+	}
+	if (lz_asking_open(a, argv[optind]) < 0) {
+		lz_warn("%s", lz_error());
+		return 1;
+	}
+	return lz_asking_finish(a, c->ask(c->arg, argv + optind + 1));
+}
+
+bool lz_asking_alone(const void *arg, int n)
+{
+	(void)arg;
+	return n == 1;
 }

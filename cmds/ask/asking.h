@@ -36,13 +36,23 @@ struct lz_asking_command {
 	void (*usage)(FILE *to);
 	const char *letters; /* all of them: LZ_ASKING_LETTERS and more */
 	const struct option *longs;
-	/* 0; -1: its argument is not right, lz_error() says why; 1: it has no such option. */
+	/* 0; -1: its argument is not right, lz_error() says why; 1: it has no such option. NULL:
+	 * it has none. */
 	int (*option)(void *arg, int opt);
 	void *arg;
+	/* Of one that lz_asking_main() runs. May it have these options and N words? */
+	bool (*usable)(const void *arg, int n);
+	/* Answers. WORDS are those behind the recording, NULL-terminated. 0; -1: lz_error(). */
+	int (*ask)(void *arg, char **words);
 };
+/* Takes the options, opens the recording, which is the first word, and has the command answer. The
+ * exit status. */
+int lz_asking_main(struct lz_asking *a, int argc, char **argv, const struct lz_asking_command *c);
 /* Takes all options. -1: go on; else the exit status. */
 int lz_asking_options(struct lz_asking *a, int argc, char **argv,
                       const struct lz_asking_command *c);
+/* Is there nothing but a recording? */
+bool lz_asking_alone(const void *arg, int n);
 /* Opens what the user calls RECORDING, and the piece that the options name. */
 int lz_asking_open(struct lz_asking *a, const char *recording);
 /* Has FN write into the file PATH (-: to stdout). */

@@ -142,8 +142,9 @@ static int print_names(const struct wishes *w)
 
 /* ---- the question ---- */
 
-static int ask(struct wishes *w, char **names)
+static int ask(void *arg, char **names)
 {
+	struct wishes *w = arg;
 	struct lz_asked *a = &w->list.asking.asked;
 	uint8_t *wanted = NULL;
 	int rc = w->at ? lz_asked_offset(a, w->at, &w->list.at) : 0;
@@ -184,8 +185,9 @@ static int parse_option(void *arg, int opt)
 }
 
 /* Of N words. What is only counted is not listed. */
-static bool is_usable(const struct wishes *w, int n)
+static bool is_usable(const void *arg, int n)
 {
+	const struct wishes *w = arg;
 	const bool counts = w->count || w->by;
 	const bool lists = w->list.values || w->at || w->list.longest;
 
@@ -204,19 +206,8 @@ int lz_cmd_calls(int argc, char **argv)
 	                                        {"names", no_argument, NULL, 'M'},
 	                                        {0}};
 	struct wishes w = {.list = {.limit = UINT64_MAX, .at = UINT64_MAX}};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "c", options, parse_option,
-	                                    &w};
-	int rc = lz_asking_options(&w.list.asking, argc, argv, &c);
+	const struct lz_asking_command c = {
+	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask};
 
-	if (rc >= 0)
-		return rc;
-	if (!is_usable(&w, argc - optind)) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_asking_open(&w.list.asking, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	return lz_asking_finish(&w.list.asking, ask(&w, argv + optind + 1));
+	return lz_asking_main(&w.list.asking, argc, argv, &c);
 }

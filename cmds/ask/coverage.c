@@ -291,8 +291,11 @@ int lz_cmd_coverage(int argc, char **argv)
 	                                        {"top", required_argument, NULL, 'N'},
 	                                        {0}};
 	struct wishes w = {.suspects.top = 20};
-	const struct lz_asking_command command = {usage, LZ_ASKING_LETTERS, options, parse_option,
-	                                          &w};
+	const struct lz_asking_command command = {.usage = usage,
+	                                          .letters = LZ_ASKING_LETTERS,
+	                                          .longs = options,
+	                                          .option = parse_option,
+	                                          .arg = &w};
 	int rc = lz_asking_options(&w.asking, argc, argv, &command);
 
 	if (rc >= 0)

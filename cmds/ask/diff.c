@@ -96,7 +96,11 @@ int lz_cmd_diff(int argc, char **argv)
 	                                        {"inputs", required_argument, NULL, 'I'},
 	                                        {0}};
 	struct wishes w = {.limit = 10, .inputs = 5};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS, options, parse_option, &w};
+	const struct lz_asking_command c = {.usage = usage,
+	                                    .letters = LZ_ASKING_LETTERS,
+	                                    .longs = options,
+	                                    .option = parse_option,
+	                                    .arg = &w};
 	int rc = lz_asking_options(&w.asking[0], argc, argv, &c);
 
 	if (rc >= 0)

@@ -96,11 +96,12 @@ static int print_count(const struct wishes *w)
 	return lz_json_print(o);
 }
 
-static int ask(struct wishes *w, const char *text)
+static int ask(void *arg, char **words)
 {
+	struct wishes *w = arg;
 	struct lz_path p;
 
-	if (lz_path_parse(&w->asking.asked, text, &p) < 0)
+	if (lz_path_parse(&w->asking.asked, words[0], &p) < 0)
 		return -1;
 	int rc = lz_path_search(&w->asking.asked, &p, w->within, on_match, w);
 	lz_path_free(&p);
@@ -120,6 +121,12 @@ static int parse_option(void *arg, int opt)
 	}
 }
 
+static bool is_usable(const void *arg, int n)
+{
+	(void)arg;
+	return n == 2;
+}
+
 int lz_cmd_grep(int argc, char **argv)
 {
 	static const struct option options[] = {LZ_ASKING_OPTIONS,
@@ -128,19 +135,8 @@ int lz_cmd_grep(int argc, char **argv)
 	                                        {"limit", required_argument, NULL, 'N'},
 	                                        {0}};
 	struct wishes w = {.within = UINT64_MAX, .limit = UINT64_MAX};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "c", options, parse_option,
-	                                    &w};
-	int rc = lz_asking_options(&w.asking, argc, argv, &c);
+	const struct lz_asking_command c = {
+	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask};
 
-	if (rc >= 0)
-		return rc;
-	if (optind + 2 != argc) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_asking_open(&w.asking, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	return lz_asking_finish(&w.asking, ask(&w, argv[optind + 1]));
+	return lz_asking_main(&w.asking, argc, argv, &c);
 }

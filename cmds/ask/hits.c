@@ -207,8 +207,10 @@ static void tell_about(const struct lz_places *p, const char *text)
 		        p->n_foreign, p->n + p->n_foreign, text);
 }
 
-static int ask(struct wishes *w, const char *text)
+static int ask(void *arg, char **words)
 {
+	struct wishes *w = arg;
+	const char *text = words[0];
 	struct lz_places p;
 	uint64_t unknown = 0;
 
@@ -241,6 +243,13 @@ static int parse_option(void *arg, int opt)
 	}
 }
 
+static bool is_usable(const void *arg, int n)
+{
+	const struct wishes *w = arg;
+
+	return n == 2 && w->count + w->last + (w->nth > 0) <= 1;
+}
+
 int lz_cmd_hits(int argc, char **argv)
 {
 	static const struct option options[] = {LZ_ASKING_OPTIONS,
@@ -251,19 +260,8 @@ int lz_cmd_hits(int argc, char **argv)
 	                                        {"limit", required_argument, NULL, 'N'},
 	                                        {0}};
 	struct wishes w = {.limit = UINT64_MAX};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "c", options, parse_option,
-	                                    &w};
-	int rc = lz_asking_options(&w.asking, argc, argv, &c);
+	const struct lz_asking_command c = {
+	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask};
 
-	if (rc >= 0)
-		return rc;
-	if (argc - optind != 2 || w.count + w.last + (w.nth > 0) > 1) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_asking_open(&w.asking, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	return lz_asking_finish(&w.asking, ask(&w, argv[optind + 1]));
+	return lz_asking_main(&w.asking, argc, argv, &c);
 }

@@ -219,11 +219,17 @@ static int search(struct wishes *w, size_t from)
 	return rc == ENOUGH ? 0 : rc;
 }
 
-static int ask(struct wishes *w)
+static int ask(void *arg, char **words)
 {
+	struct wishes *w = arg;
 	struct lz_asked *a = &w->asking.asked;
 	struct lz_event_piece p;
 
+	(void)words;
+	if (!w->n_fds) {
+		w->fd[w->n_fds++] = 1;
+		w->fd[w->n_fds++] = 2;
+	}
 	if (lz_event_piece(a, w->asking.from, w->asking.to, &p) < 0)
 		return -1;
 	const uint64_t from = p.from;
@@ -291,22 +297,7 @@ int lz_cmd_output(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.limit = UINT64_MAX, .last = UINT64_MAX};
 	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "g:", options, parse_option,
-	                                    &w};
-	int rc = lz_asking_options(&w.asking, argc, argv, &c);
+	                                    &w,    lz_asking_alone,        ask};
 
-	if (rc >= 0)
-		return rc;
-	if (optind + 1 != argc) {
-		usage(stderr);
-		return 2;
-	}
-	if (!w.n_fds) {
-		w.fd[w.n_fds++] = 1;
-		w.fd[w.n_fds++] = 2;
-	}
-	if (lz_asking_open(&w.asking, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	return lz_asking_finish(&w.asking, ask(&w));
+	return lz_asking_main(&w.asking, argc, argv, &c);
 }

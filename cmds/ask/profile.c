@@ -93,6 +93,19 @@ static int tell(const struct wishes *w, const struct lz_profile *p)
 	return w->callgrind || w->folded ? 0 : print_fns(w, p);
 }
 
+static int ask(void *arg, char **words)
+{
+	struct wishes *w = arg;
+	struct lz_profile p = {0};
+	int rc = lz_profile_make(&w->asking.asked, &p);
+
+	(void)words;
+	if (rc == 0)
+		rc = tell(w, &p);
+	lz_profile_free(&p);
+	return rc;
+}
+
 static int parse_option(void *arg, int opt)
 {
 	struct wishes *w = arg;
@@ -113,23 +126,8 @@ int lz_cmd_profile(int argc, char **argv)
 	                                        {"folded", required_argument, NULL, 'O'},
 	                                        {0}};
 	struct wishes w = {.top = 30};
-	struct lz_profile p = {0};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS, options, parse_option, &w};
-	int rc = lz_asking_options(&w.asking, argc, argv, &c);
+	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS, options, parse_option,
+	                                    &w,    lz_asking_alone,   ask};
 
-	if (rc >= 0)
-		return rc;
-	if (optind + 1 != argc) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_asking_open(&w.asking, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	rc = lz_profile_make(&w.asking.asked, &p);
-	if (rc == 0)
-		rc = tell(&w, &p);
-	lz_profile_free(&p);
-	return lz_asking_finish(&w.asking, rc);
+	return lz_asking_main(&w.asking, argc, argv, &c);
 }

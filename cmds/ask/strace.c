@@ -266,11 +266,13 @@ static int replay(struct wishes *w, const struct lz_event_piece *p)
 	return rc;
 }
 
-static int ask(struct wishes *w)
+static int ask(void *arg, char **words)
 {
+	struct wishes *w = arg;
 	struct lz_asked *a = &w->asking.asked;
 	struct lz_event_piece p;
 
+	(void)words;
 	if (lz_event_piece(a, w->asking.from, w->asking.to, &p) < 0)
 		return -1;
 	w->next = p.from;
@@ -316,7 +318,8 @@ static int check_names(const char *list)
 		return lz_fail("out of memory");
 	for (const char *name; (name = strsep(&rest, ","));) {
 		if (!*name)
-			return lz_fail("--only takes names with commas between them, not `%s`", list);
+			return lz_fail("--only takes names with commas between them, not `%s`",
+			               list);
 		if (!is_name(name))
 			return fail_unknown(name);
 	}
@@ -348,18 +351,7 @@ int lz_cmd_strace(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.shown = {.string = 32, .read = read_memory}, .limit = UINT64_MAX};
 	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "ie:s:", options, parse_option,
-	                                    &w};
-	int rc = lz_asking_options(&w.asking, argc, argv, &c);
+	                                    &w,    lz_asking_alone,           ask};
 
-	if (rc >= 0)
-		return rc;
-	if (optind + 1 != argc) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_asking_open(&w.asking, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	return lz_asking_finish(&w.asking, ask(&w));
+	return lz_asking_main(&w.asking, argc, argv, &c);
 }

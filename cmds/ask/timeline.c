@@ -93,32 +93,28 @@ static int print(void *arg, const struct lz_interval *v)
 	return a->json ? print_json(v) : print_text(v);
 }
 
-static int parse_option(void *arg, int opt)
+static int ask(void *arg, char **words)
 {
-	(void)arg, (void)opt;
-	return 1;
+	struct lz_asking *a = arg;
+	struct lz_event_piece p;
+	int rc = lz_event_piece(&a->asked, a->from, a->to, &p);
+
+	(void)words;
+	if (rc == 0)
+		rc = lz_timeline(&a->asked, &p, print, a);
+	return rc < 0 ? rc : 0;
 }
 
 int lz_cmd_timeline(int argc, char **argv)
 {
 	static const struct option options[] = {LZ_ASKING_OPTIONS, {0}};
 	struct lz_asking a = {.json = false};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS, options, parse_option, NULL};
-	struct lz_event_piece p;
-	int rc = lz_asking_options(&a, argc, argv, &c);
+	const struct lz_asking_command c = {.usage = usage,
+	                                    .letters = LZ_ASKING_LETTERS,
+	                                    .longs = options,
+	                                    .arg = &a,
+	                                    .usable = lz_asking_alone,
+	                                    .ask = ask};
 
-	if (rc >= 0)
-		return rc;
-	if (optind + 1 != argc) {
-		usage(stderr);
-		return 2;
-	}
-	if (lz_asking_open(&a, argv[optind]) < 0) {
-		lz_warn("%s", lz_error());
-		return 1;
-	}
-	rc = lz_event_piece(&a.asked, a.from, a.to, &p);
-	if (rc == 0)
-		rc = lz_timeline(&a.asked, &p, print, &a);
-	return lz_asking_finish(&a, rc < 0 ? rc : 0);
+	return lz_asking_main(&a, argc, argv, &c);
 }

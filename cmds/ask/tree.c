@@ -217,7 +217,11 @@ int lz_cmd_tree(int argc, char **argv)
 	                                        {"at", required_argument, NULL, 'A'},
 	                                        {0}};
 	struct wishes w = {.depth = UINT64_MAX, .limit = UINT64_MAX};
-	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS, options, parse_option, &w};
+	const struct lz_asking_command c = {.usage = usage,
+	                                    .letters = LZ_ASKING_LETTERS,
+	                                    .longs = options,
+	                                    .option = parse_option,
+	                                    .arg = &w};
 	int rc = lz_asking_options(&w.asking, argc, argv, &c);
 
 	if (rc >= 0)
