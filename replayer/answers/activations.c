@@ -32,7 +32,7 @@ static struct lz_activation entered(struct lz_decoder *d, const struct lz_mark *
 
 	return (struct lz_activation){.from = m->offset + lz_marker_size(m->code),
 	                              .thread = d->thread,
-	                              .fn = d->resolve(d->arg, m->entry, m->offset),
+	                              .fn = lz_decoder_fn(d, m->entry, m->offset),
 	                              .caller = n ? d->acts[n - 1].fn : LZ_FN_NONE,
 	                              .depth = (uint32_t)d->n + 1};
 }

@@ -87,7 +87,7 @@ static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 		return 0;
 	switch (m->code) {
 	case LZ_ENTER:
-		fn = d->resolve(d->arg, m->entry, m->offset);
+		fn = lz_decoder_fn(d, m->entry, m->offset);
 		if (fn == LZ_FN_NONE)
 			return 0;
 		k->c->fn[fn].calls++;

@@ -159,7 +159,7 @@ static int unwound(struct search *s, struct lz_decoder *d, const struct lz_act *
 static int enter(struct search *s, struct lz_decoder *d, const struct lz_mark *m)
 {
 	const struct lz_act *top = lz_decoder_top(d);
-	const uint32_t fn = d->resolve(d->arg, m->entry, m->offset);
+	const uint32_t fn = lz_decoder_fn(d, m->entry, m->offset);
 	int rc = 0;
 
 	if (s->gaps && top && top->fn != LZ_FN_NONE && s->rules.first[top->fn])

@@ -83,7 +83,7 @@ static int add(struct lz_tokens *t, const struct lz_mark *m, uint32_t id)
 static int land(struct lz_tokens *t, struct lz_decoder *d, const struct lz_mark *m)
 {
 	const uint32_t number =
-	    lz_paired_fn(t->fns, t->side, d->resolve(d->arg, m->entry, m->offset));
+	    lz_paired_fn(t->fns, t->side, lz_decoder_fn(d, m->entry, m->offset));
 	size_t stay;
 	const struct lz_act *to = lz_decoder_landed(d, m, &stay);
 	const bool here = to && to >= d->acts && to < d->acts + d->n;
@@ -111,7 +111,7 @@ static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	if (top && top->out)
 		return 0;
 	if (m->code == LZ_ENTER) {
-		id = lz_paired_fn(t->fns, t->side, d->resolve(d->arg, m->entry, m->offset));
+		id = lz_paired_fn(t->fns, t->side, lz_decoder_fn(d, m->entry, m->offset));
 		return lz_paired_kind(t->fns, id) == LZ_PAIR_ALONE ? 0 : add(t, m, id);
 	}
 	if (m->code != LZ_EXIT && top && lz_paired_kind(t->fns, top->number) != LZ_PAIR_SAME)

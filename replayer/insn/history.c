@@ -36,7 +36,7 @@ static int note(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	if (m->offset < k->from)
 		return 0;
 	if (m->code == LZ_ENTER || m->code == LZ_LANDING) {
-		uint32_t fn = d->resolve(d->arg, m->entry, m->offset);
+		uint32_t fn = lz_decoder_fn(d, m->entry, m->offset);
 
 		mark.fn = fn != LZ_FN_NONE ? lz_stream_fn(k->nav->stream, fn) : NULL;
 	} else {

@@ -35,6 +35,7 @@ void lz_decoder_reset(struct lz_decoder *d)
 		drop_parked(d, d->n_parked - 1);
 	d->n = 0;
 	d->landed.act = d->landed.last = 0;
+	d->resolved.behind = 0;
 	for (uint32_t i = 0; i < d->n_stacks; i++)
 		free_stack(&d->stack[i]);
 	d->thread = 0;
@@ -106,7 +107,7 @@ static void drop_tails(struct lz_decoder *d)
 
 static void identify(struct lz_decoder *d, struct lz_act *act)
 {
-	act->fn = d->resolve ? d->resolve(d->arg, act->entry, act->enter) : LZ_FN_NONE;
+	act->fn = lz_decoder_fn(d, act->entry, act->enter);
 	act->limit =
 	    act->fn != LZ_FN_NONE && d->n_markers ? d->n_markers(d->arg, act->fn) : UINT32_MAX;
 }
@@ -387,7 +388,7 @@ static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t
 		return true;
 	if (m->code != LZ_ENTER && m->code != LZ_LANDING)
 		return false;
-	fn = d->resolve ? d->resolve(d->arg, m->entry, m->offset) : LZ_FN_NONE;
+	fn = lz_decoder_fn(d, m->entry, m->offset);
 	return fn != LZ_FN_NONE && watch[fn];
 }
 

@@ -101,6 +101,11 @@ struct lz_decoder {
 	/* NULL: LZ_TAIL_GONE. */
 	enum lz_tail (*tail)(void *arg, uint32_t fn);
 	void *arg;
+	/* What RESOLVE said last: several ask about each ENTER. */
+	struct {
+		uint64_t behind; /* 1 + the offset; 0: nothing yet */
+		uint32_t entry, fn;
+	} resolved;
 };
 
 /* A marker with what it closes: the gap [from, offset) in which the top activation ran. */
@@ -150,6 +155,17 @@ static inline size_t lz_decoder_below(const struct lz_decoder *d)
 	while (n && d->acts[n - 1].tail > 1)
 		n--;
 	return n;
+}
+
+/* RESOLVE's answer; LZ_FN_NONE without it. */
+static inline uint32_t lz_decoder_fn(struct lz_decoder *d, uint32_t entry, uint64_t offset)
+{
+	if (d->resolved.behind == offset + 1 && d->resolved.entry == entry)
+		return d->resolved.fn;
+	d->resolved.behind = offset + 1;
+	d->resolved.entry = entry;
+	d->resolved.fn = d->resolve ? d->resolve(d->arg, entry, offset) : LZ_FN_NONE;
+	return d->resolved.fn;
 }
 
 static inline struct lz_act *lz_decoder_top(struct lz_decoder *d)

@@ -215,7 +215,7 @@ static int mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	if (top && note_gap(f, top, m, end))
 		return -1;
 	if (m->code == LZ_ENTER || m->code == LZ_LANDING) {
-		uint32_t fn = d->resolve(d->arg, m->entry, m->offset);
+		uint32_t fn = lz_decoder_fn(d, m->entry, m->offset);
 
 		for (size_t i = 0; i < f->n; i++) {
 			const struct lz_target *t = &f->t[i];
