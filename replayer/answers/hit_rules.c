@@ -103,24 +103,35 @@ static int make_rule(struct lz_place_rules *r, uint32_t from, uint32_t to, struc
 	return w.gap == LZ_GAP_BETWEEN ? take_callees(r, &w, rule) : 0;
 }
 
-const struct lz_rule *lz_hit_rule(struct lz_place_rules *r, uint32_t from, uint32_t to)
+/* 1 + its index; 0: lz_error(). */
+static size_t find_rule(struct lz_place_rules *r, uint32_t from, uint32_t to)
 {
 	struct lz_tally_row *row = lz_tally_row(&r->index, (uint64_t)from << 32 | to);
 	struct lz_rule rule;
 
-	if (!row)
-		return NULL;
-	if (row->n)
-		return &r->v[row->n - 1];
+	if (!row || row->n)
+		return row ? (size_t)row->n : 0;
 	if (make_rule(r, from, to, &rule) < 0)
-		return NULL;
+		return 0;
 	if (lz_reserve(r->v, r->room, r->n + 1) < 0) {
 		free(rule.callee);
-		return NULL;
+		return 0;
 	}
 	r->v[r->n++] = rule;
 	row->n = r->n;
-	return &r->v[r->n - 1];
+	return r->n;
+}
+
+const struct lz_rule *lz_hit_rule(struct lz_place_rules *r, uint32_t from, uint32_t to)
+{
+	const uint32_t slot = (from * 7 + to) % LZ_RULES_AT_HAND;
+
+	if (!r->at_hand[slot].rule || r->at_hand[slot].from != from || r->at_hand[slot].to != to) {
+		r->at_hand[slot].rule = find_rule(r, from, to);
+		r->at_hand[slot].from = from;
+		r->at_hand[slot].to = to;
+	}
+	return r->at_hand[slot].rule ? &r->v[r->at_hand[slot].rule - 1] : NULL;
 }
 
 int lz_hit_unwound(struct lz_place_rules *r, uint32_t from, uint64_t callee)

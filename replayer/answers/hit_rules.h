@@ -14,6 +14,8 @@ struct lz_rule {
 	size_t n, before;
 };
 
+enum { LZ_RULES_AT_HAND = 64 };
+
 struct lz_place_rules {
 	struct lz_passes *passes;
 	const struct lz_fn *fn;
@@ -22,6 +24,11 @@ struct lz_place_rules {
 	struct lz_tally index;    /* FROM << 32 | TO: index in V is N - 1 */
 	struct lz_rule *v;
 	size_t n, room;
+	/* Most pairs are among a few: 1 + an index in V, by a sum of both. */
+	struct {
+		uint32_t from, to;
+		size_t rule;
+	} at_hand[LZ_RULES_AT_HAND];
 	struct lz_tally unwound; /* FROM << 32 | callee: 1 + what is told */
 };
 
