@@ -151,7 +151,8 @@ int lz_index_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 
 /* Decodes block I, which is loaded and whose stack at the start is known, and notes which
  * functions run in it. */
-static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
+static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i, const uint8_t *watch,
+                         lz_mark_fn *fn, void *arg)
 {
 	size_t row = i * (s->ran_bits / 8);
 	struct lz_act *top = lz_decoder_top(&c->d);
@@ -161,27 +162,28 @@ static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i)
 	if (top && top->fn != LZ_FN_NONE)
 		s->running[top->fn] = LZ_RAN;
 	c->d.ran = s->running;
-	rc = lz_cursor_decode(s, c, UINT64_MAX, NULL, NULL, NULL);
+	rc = lz_cursor_decode(s, c, UINT64_MAX, watch, fn, arg);
 	c->d.ran = NULL;
-	for (size_t fn = 0; fn < s->n_fns; fn++) {
-		size_t at = row + fn % s->ran_bits / 8;
+	for (size_t k = 0; k < s->n_fns; k++) {
+		size_t at = row + k % s->ran_bits / 8;
 
-		if (s->running[fn] & LZ_RAN)
-			s->ran[at] |= 1 << fn % 8;
-		if (s->running[fn] & LZ_BEGAN)
-			s->began[at] |= 1 << fn % 8;
+		if (s->running[k] & LZ_RAN)
+			s->ran[at] |= 1 << k % 8;
+		if (s->running[k] & LZ_BEGAN)
+			s->began[at] |= 1 << k % 8;
 	}
 	return rc;
 }
 
-int lz_index_next(struct lz_stream *s, struct lz_cursor *c)
+int lz_index_next(struct lz_stream *s, struct lz_cursor *c, const uint8_t *watch, lz_mark_fn *fn,
+                  void *arg)
 {
 	uint32_t i = s->n_starts - 1;
 	uint64_t oddities = c->d.oddities;
 
 	if (lz_index_load(s, c, i) || lz_cursor_load(s, c, i) || lz_cursor_begin(s, c))
 		return -1;
-	if (decode_noting(s, c, i))
+	if (decode_noting(s, c, i, watch, fn, arg))
 		return -1;
 	if (c->d.oddities != oddities) {
 		lz_debug("block %u of markers-%u: %llu markers do not fit", i, s->tid,
@@ -215,7 +217,7 @@ int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	lock(s);
 	expect(s, c, block);
 	while (!ret && s->n_starts <= block)
-		ret = lz_index_next(s, c);
+		ret = lz_index_next(s, c, NULL, NULL, NULL);
 	if (!ret)
 		ret = lz_index_load(s, c, block);
 	pthread_mutex_unlock(&s->lock);
@@ -228,7 +230,7 @@ int lz_stream_index(struct lz_stream *s, uint32_t block)
 
 	lock(s);
 	while (!ret && s->n_starts <= block)
-		ret = lz_index_next(s, &s->own);
+		ret = lz_index_next(s, &s->own, NULL, NULL, NULL);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -304,7 +306,8 @@ static void *work(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
 	while (!ret && !s->quit) {
 		pthread_mutex_lock(&s->lock);
-		ret = s->n_starts < s->n_blocks ? lz_index_next(s, &s->ahead) : -1;
+		ret =
+		    s->n_starts < s->n_blocks ? lz_index_next(s, &s->ahead, NULL, NULL, NULL) : -1;
 		pthread_mutex_unlock(&s->lock);
 		while (s->waiting && !s->quit)
 			usleep(100);

@@ -78,9 +78,11 @@ int lz_stream_begin(struct lz_stream *s, struct lz_decoder *d);
 /* ---- index.c ---- */
 int lz_index_new(struct lz_stream *s);
 void lz_index_free(struct lz_stream *s);
-/* With the lock held: finds the stacks behind the first block where they are not known; gives C's
- * decoder those at the start of BLOCK, which are. */
-int lz_index_next(struct lz_stream *s, struct lz_cursor *c);
+/* With the lock held: finds the stacks behind the first block where they are not known, with FN
+ * for its markers as lz_decoder_feed() has it; gives C's decoder those at the start of BLOCK, which
+ * are. */
+int lz_index_next(struct lz_stream *s, struct lz_cursor *c, const uint8_t *watch, lz_mark_fn *fn,
+                  void *arg);
 int lz_index_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
 /* C's decoder gets the stack at the start of BLOCK, found first if it is not known. */
 int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block);

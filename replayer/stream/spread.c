@@ -96,26 +96,24 @@ static bool take(struct crew *k, uint32_t *block)
 	return is;
 }
 
-/* C has BLOCK loaded, and gets the stacks at its start; those at its end become known. Who is told
- * to end finishes what he has taken, so that all blocks before the last one have been looked at. */
-static int find_stacks(struct crew *k, struct lz_cursor *c, uint32_t block)
+/* C has BLOCK loaded. The stacks at its start become known, and those at its end. Nobody waits for
+ * one thread alone, so it looks at the markers at once: 1. Who is told to end finishes what he has
+ * taken, so that all blocks before the last one have been looked at. */
+static int find_stacks(struct hand *h, uint32_t block)
 {
+	struct crew *k = h->crew;
+	const struct lz_spread *w = k->w;
 	struct lz_stream *s = k->s;
-	int rc = 0;
+	const bool alone = w->n == 1;
+	int rc;
 
-	pthread_mutex_lock(&s->lock);
 	while (k->rc >= 0 && s->n_starts <= block)
 		pthread_cond_wait(&k->changed, &s->lock);
-	if (k->rc < 0) {
-		rc = k->rc;
-	} else if (s->n_starts == block + 1) {
-		rc = lz_index_next(s, c);
-		pthread_cond_broadcast(&k->changed);
-	}
-	if (!rc)
-		rc = lz_index_load(s, c, block);
-	pthread_mutex_unlock(&s->lock);
-	return rc;
+	if (k->rc < 0 || s->n_starts > block + 1)
+		return k->rc < 0 ? k->rc : 0;
+	rc = lz_index_next(s, &h->c, alone ? w->watch : NULL, alone ? w->fn : NULL, h->arg);
+	pthread_cond_broadcast(&k->changed);
+	return rc ? rc : alone;
 }
 
 static int do_block(struct hand *h, uint32_t block)
@@ -124,10 +122,16 @@ static int do_block(struct hand *h, uint32_t block)
 	struct lz_stream *s = k->s;
 	int rc = load(s, &h->c, block);
 
-	if (!rc)
-		rc = find_stacks(k, &h->c, block);
-	if (rc || !lz_spread_wants(s, k->w, block))
+	if (rc)
 		return rc;
+	pthread_mutex_lock(&s->lock);
+	rc = find_stacks(h, block);
+	const bool looks = rc == 0 && lz_spread_wants(s, k->w, block);
+	if (looks)
+		rc = lz_index_load(s, &h->c, block);
+	pthread_mutex_unlock(&s->lock);
+	if (rc || !looks)
+		return rc < 0 ? rc : 0;
 	return lz_cursor_begin(s, &h->c)
 	           ? -1
 	           : lz_cursor_decode(s, &h->c, UINT64_MAX, k->w->watch, k->w->fn, h->arg);

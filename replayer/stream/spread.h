@@ -9,8 +9,9 @@
 struct lz_spread {
 	const uint8_t *watch; /* as lz_decoder_feed() takes it */
 	bool begins_only;     /* blocks in which nothing of WATCH begins are of no interest */
-	lz_mark_fn *fn;       /* called by several threads at once, for blocks in any order */
-	void **arg;           /* [n] of FN, one for each thread */
+	/* Called by several threads at once, for blocks in any order. Only an error ends the walk. */
+	lz_mark_fn *fn;
+	void **arg; /* [n] of FN, one for each thread */
 	unsigned n;
 	/* Called by the caller's thread now and then, with how many bytes of the stream are done.
 	 * Non-zero ends the walk: what has been looked at then is the beginning of the stream. */
@@ -22,7 +23,7 @@ struct lz_spread {
 unsigned lz_spread_cpus(void);
 /* Can BLOCK hold anything that W is interested in? */
 bool lz_spread_wants(const struct lz_stream *s, const struct lz_spread *w, uint32_t block);
-/* Returns 0, or what FN or AT returned; -1: lz_error(). Then the stream's decoder holds the stacks
+/* Returns 0, or what AT returned; -1: lz_error(). Then the stream's decoder holds the stacks
  * at its end. */
 int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w);
 

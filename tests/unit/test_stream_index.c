@@ -56,11 +56,11 @@ static struct seen walked(struct made *m)
 	return seen;
 }
 
-static struct seen spread(struct lz_stream *s)
+static struct seen spread_on(struct lz_stream *s, unsigned n)
 {
 	struct seen each[READERS] = {0}, all = {0};
 	void *arg[READERS] = {&each[0], &each[1], &each[2]};
-	const struct lz_spread w = {.fn = see, .arg = arg, .n = READERS};
+	const struct lz_spread w = {.fn = see, .arg = arg, .n = n};
 
 	ck_assert_msg(lz_stream_spread(s, &w) == 0, "%s", lz_error());
 	for (int i = 0; i < READERS; i++) {
@@ -68,6 +68,11 @@ static struct seen spread(struct lz_stream *s)
 		all.n += each[i].n;
 	}
 	return all;
+}
+
+static struct seen spread(struct lz_stream *s)
+{
+	return spread_on(s, READERS);
 }
 
 static bool same(struct seen a, struct seen b)
@@ -107,6 +112,10 @@ START_TEST(sees_all)
 	struct lz_stream *s = anew(&m);
 	ck_assert(same(spread(s), want));
 	ck_assert(is_whole(s) && same(spread(s), want));
+	struct lz_stream *alone = anew(&m);
+	ck_assert(same(spread_on(alone, 1), want));
+	ck_assert(is_whole(alone) && same(spread_on(alone, 1), want));
+	lz_stream_free(alone);
 	struct lz_decoder *d = lz_stream_decoder(s);
 	struct lz_decoder *end = lz_stream_stack(m.stream, m.len, d->thread);
 	ck_assert_uint_eq(d->n, end->n);
