@@ -40,6 +40,33 @@ enum {
 	ENTRY_END = 20
 };
 
+/* ---- the process's code ---- */
+
+static int read_code(struct lz_sites *s, const struct lz_proc *p, uint64_t addr, void *buf,
+                     size_t len)
+{
+	return s->at_once ? lz_code_pages_read(&s->changed, p, addr, buf, len)
+	                  : lz_proc_read(p, addr, buf, len);
+}
+
+static int write_code(struct lz_sites *s, const struct lz_proc *p, uint64_t addr, const void *buf,
+                      size_t len)
+{
+	return s->at_once ? lz_code_pages_write(&s->changed, p, addr, buf, len)
+	                  : lz_proc_write(p, addr, buf, len);
+}
+
+void lz_sites_make_many(struct lz_sites *s)
+{
+	s->at_once = true;
+}
+
+int lz_sites_made(struct lz_sites *s, const struct lz_proc *p)
+{
+	s->at_once = false;
+	return lz_code_pages_end(&s->changed, p);
+}
+
 /* ---- memory for detours ---- */
 
 static bool in_reach(uint64_t a, uint64_t b)
@@ -121,7 +148,7 @@ static int new_pool(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t
 		return 0;
 	if ((s->kept_from_children && lz_proc_syscall(p, &advised, SYS_madvise, (uint64_t)ret,
 	                                              LZ_POOL_LEN, MADV_DONTFORK, 0, 0, 0) < 0) ||
-	    lz_proc_write(p, (uint64_t)ret, s->entry, sizeof(s->entry)) < 0)
+	    write_code(s, p, (uint64_t)ret, s->entry, sizeof(s->entry)) < 0)
 		return -1;
 	s->pool[s->n_pools++] = (uint64_t)ret;
 	return 1;
@@ -201,8 +228,8 @@ static size_t begin_cpuid(const struct lz_site *x, uint64_t pool, uint8_t *d)
 	return sizeof(begin);
 }
 
-static int write_detour(const struct lz_proc *p, struct lz_site *x, uint64_t pool,
-                        const struct lz_moved *m)
+static int write_detour(struct lz_sites *s, const struct lz_proc *p, struct lz_site *x,
+                        uint64_t pool, const struct lz_moved *m)
 {
 	uint8_t d[LZ_DETOUR];
 
@@ -220,13 +247,13 @@ static int write_detour(const struct lz_proc *p, struct lz_site *x, uint64_t poo
 	x->call = behind - LZ_CALL_INSN;
 	memcpy(x->point, m->point, sizeof(x->point));
 	x->n_points = m->n_points;
-	return lz_proc_write(p, x->begin, d, sizeof(d));
+	return write_code(s, p, x->begin, d, sizeof(d));
 }
 
-int lz_sites_entries(const struct lz_sites *s, const struct lz_proc *p)
+int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p)
 {
 	for (size_t i = 0; i < s->n_pools; i++)
-		if (lz_proc_write(p, s->pool[i], s->entry, sizeof(s->entry)) < 0)
+		if (write_code(s, p, s->pool[i], s->entry, sizeof(s->entry)) < 0)
 			return -1;
 	return 0;
 }
@@ -238,7 +265,7 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 	uint8_t code[LZ_MOVED_FROM];
 	uint64_t pool = 0;
 
-	if (s->n == LZ_SITES || lz_proc_read(p, at, code, sizeof(code)) < 0 ||
+	if (s->n == LZ_SITES || read_code(s, p, at, code, sizeof(code)) < 0 ||
 	    !lz_move_code(code, &m))
 		return 0;
 	x.counter = m.counter;
@@ -254,7 +281,7 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 	memcpy(x.was, code, LZ_JUMP);
 	x.now[0] = 0xe9;
 	put_distance(x.now + 1, at + LZ_JUMP, x.begin);
-	if (write_detour(p, &x, pool, &m) < 0 || lz_proc_write(p, at, x.now, LZ_JUMP) < 0)
+	if (write_detour(s, p, &x, pool, &m) < 0 || write_code(s, p, at, x.now, LZ_JUMP) < 0)
 		return -1;
 	s->a[s->n++] = x;
 	return 1;

@@ -77,6 +77,7 @@ void lz_sites_begin(struct lz_sites *s)
 void lz_sites_free(struct lz_sites *s)
 {
 	free(s->a);
+	free(s->changed.a);
 	*s = (struct lz_sites){0};
 }
 

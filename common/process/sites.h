@@ -4,6 +4,7 @@
 #ifndef LZ_COMMON_SITES_H
 #define LZ_COMMON_SITES_H
 
+#include <common/process/code_pages.h>
 #include <common/process/code_range.h>
 #include <lizard/proc.h>
 #include <stdbool.h>
@@ -56,6 +57,9 @@ struct lz_sites {
 	/* The mappings that have sites. */
 	struct lz_code_range code_of[LZ_SITE_RANGES];
 	size_t n_code;
+	/* Many sites are made at once: what is changed meanwhile. */
+	bool at_once;
+	struct lz_code_pages changed;
 };
 
 void lz_sites_begin(struct lz_sites *s);
@@ -79,11 +83,15 @@ uint64_t lz_sites_shown(const struct lz_sites *s, uint64_t real);
 /* ---- detour.c: in process P ---- */
 
 /* The entries have changed: detours find the new ones. */
-int lz_sites_entries(const struct lz_sites *s, const struct lz_proc *p);
+int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p);
 /* The system call instruction at AT becomes a jump, to entry 0, the rdtsc, to LZ_SITE_COUNTER, or
  * the cpuid, to LZ_SITE_CPUID.
  * 1; 0: it cannot be changed, or there is no such entry. */
 int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at);
+/* Those that are made from here on are there when lz_sites_made() has returned. The process stands
+ * meanwhile. */
+void lz_sites_make_many(struct lz_sites *s);
+int lz_sites_made(struct lz_sites *s, const struct lz_proc *p);
 /* Its detour leads to entry KIND, counted from the first one that it can lead to. */
 int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_site *x,
                   uint8_t kind);

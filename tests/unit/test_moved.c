@@ -443,6 +443,42 @@ START_TEST(traps)
 }
 END_TEST
 
+/* The second one is in two pages. Nobody sees half of what is made at once. */
+START_TEST(many)
+{
+	static const uint8_t shl[] = {0x48, 0xc1, 0xe2, 0x20};
+	struct lz_proc p = {.pid = getpid(), .mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC)};
+	static uint8_t was[2 * LZ_PAGE], one_by_one[2 * LZ_PAGE];
+	uint8_t *at[] = {room + 2048, room + LZ_PAGE - 3};
+	uint64_t pool = map_pool(at[0], 0);
+
+	ck_assert(p.mem >= 0);
+	for (int i = 0; i < 2; i++)
+		put_site(at[i], shl, sizeof(shl));
+	memcpy(was, room, sizeof(was));
+	for (int at_once = 0; at_once < 2; at_once++) {
+		lz_sites_begin(&sites);
+		sites.pool[sites.n_pools++] = pool;
+		sites.entry[0] = 1;
+		memcpy(room, was, sizeof(was));
+		if (at_once)
+			lz_sites_make_many(&sites);
+		for (int i = 0; i < 2; i++)
+			ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at[i]), 1);
+		if (at_once) {
+			ck_assert(!memcmp(room, was, sizeof(was)));
+			ck_assert_int_eq(lz_sites_made(&sites, &p), 0);
+			ck_assert(!memcmp(room, one_by_one, sizeof(was)));
+		}
+		memcpy(one_by_one, room, sizeof(was));
+		ck_assert(at[0][0] == 0xe9 && at[1][0] == 0xe9);
+		lz_sites_free(&sites);
+	}
+	munmap((void *)(uintptr_t)pool, LZ_POOL_LEN);
+	close(p.mem);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("moved");
@@ -457,6 +493,7 @@ int main(void)
 	tcase_add_test(c, hidden);
 	tcase_add_test(c, pages);
 	tcase_add_test(c, counters);
+	tcase_add_test(c, many);
 	tcase_add_loop_test(c, traps, 0, sizeof(ends) / sizeof(*ends));
 	suite_add_tcase(s, c);
 	return run_suite(s);
