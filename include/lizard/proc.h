@@ -39,6 +39,11 @@ struct lz_proc {
 	struct lz_stub *stub;
 	/* NULL: none are; for lz_proc_regs() and lz_proc_set_regs() */
 	const struct lz_elsewhere *elsewhere;
+	/* Behind syscall_insn is an int3, and this is the handler that the program has for SIGTRAP:
+	 * calls have one stop instead of two. NULL: they have two. */
+	const uint64_t *on_trap;
+	/* Room for code that makes several calls, half a page; 0: none. */
+	uint64_t calls_at;
 };
 #define LZ_NO_PROC ((struct lz_proc){.pid = -1, .mem = -1})
 
@@ -83,7 +88,13 @@ int lz_proc_wait(pid_t pid, int *status);
  * raw result (-errno on failure). -1 only if ptrace itself failed or the process died. */
 int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                     uint64_t c, uint64_t d, uint64_t e, uint64_t f);
-/* The same for the stub's own pages: arguments 4 to 6 are 0. */
+/* The same for several calls, one after the other whatever their results are. */
+struct lz_proc_call {
+	uint64_t nr, args[6];
+	int64_t result;
+};
+int lz_proc_calls(struct lz_proc *p, struct lz_proc_call *c, size_t n);
+/* The same as lz_proc_syscall() for the stub's own pages: arguments 4 to 6 are 0. */
 int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                         uint64_t c);
 

@@ -55,6 +55,7 @@ static int find_insn(void *arg, const struct lz_maps_entry *e)
 int lz_find_syscall(struct lz_proc *p)
 {
 	p->syscall_insn = 0;
+	p->on_trap = NULL;
 	if (lz_proc_maps(p->pid, find_insn, p) < 0)
 		return -1;
 	return p->syscall_insn ? 0 : lz_fail("no system call instruction found in the program");
@@ -170,14 +171,21 @@ static int show_vector(struct lz_tracer *t, uint64_t at)
 	}
 }
 
-static int hide_vdso(struct lz_tracer *t, const struct special *v)
+/* Makes all calls at once that say nothing by themselves: the vDSO and its data are unmapped, which
+ * may be refused where they are sealed; the end of the heap. */
+static int tame(struct lz_tracer *t, const struct special *v)
 {
-	int64_t ret;
+	struct lz_proc_call c[LZ_INSN_TRAP_OTHERS] = {{.nr = SYS_brk}};
+	size_t n = 1;
 
-	for (int i = 0; i < v->n; i++) /* may be refused where it is sealed */
-		if (lz_proc_syscall(&t->p, &ret, SYS_munmap, v->area[i].start,
-		                    v->area[i].end - v->area[i].start, 0, 0, 0, 0) < 0)
-			return -1;
+	_Static_assert(sizeof(v->area) / sizeof(*v->area) < LZ_INSN_TRAP_OTHERS, "all have room");
+	for (int i = 0; i < v->n; i++)
+		c[n++] = (struct lz_proc_call){
+		    .nr = SYS_munmap,
+		    .args = {v->area[i].start, v->area[i].end - v->area[i].start}};
+	if (lz_insn_trap(t, c, n) < 0)
+		return -1;
+	t->brk = (uint64_t)c[0].result;
 	return 0;
 }
 
@@ -281,11 +289,6 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 /* Mappings, and their pages from now on. */
 static int take_stock(struct lz_tracer *t)
 {
-	int64_t brk;
-
-	if (lz_proc_syscall(&t->p, &brk, SYS_brk, 0, 0, 0, 0, 0, 0) < 0)
-		return -1;
-	t->brk = (uint64_t)brk;
 	lz_vmas_clear(&t->vmas);
 	lz_shared_forget(t);
 	lz_armed_forget(t);
@@ -316,8 +319,8 @@ int lz_new_image(struct lz_tracer *t)
 		return lz_fail("32-bit programs are not supported");
 	lz_tell_privileges(t->p.pid);
 	if (lz_proc_maps(t->p.pid, find_special, &v) < 0 || reserve_stub(t, &v) < 0 ||
-	    show_vector(t, r.rsp) < 0 || hide_vdso(t, &v) < 0 || lz_insn_trap(t) < 0 ||
-	    lz_signal_exec(t) < 0 || take_stock(t) < 0 || lz_cpuid_sites(t) < 0)
+	    lz_signal_exec(t) < 0 || show_vector(t, r.rsp) < 0 || tame(t, &v) < 0 ||
+	    take_stock(t) < 0 || lz_cpuid_sites(t) < 0)
 		return lz_fail_in("preparing the program");
 	lz_cpu_choose(t);
 	lz_counter_begin(t);
@@ -327,7 +330,9 @@ int lz_new_image(struct lz_tracer *t)
 
 int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
 {
-	if (lz_insn_trap(t) < 0 || lz_signal_init(t) < 0)
+	const struct special none = {.n = 0};
+
+	if (lz_signal_init(t) < 0 || tame(t, &none) < 0)
 		return lz_fail_in("preparing a child");
 	memcpy(t->act, act, sizeof(t->act));
 	lz_cpu_choose(t);

@@ -18,48 +18,65 @@
 #define ARCH_SET_CPUID 0x1012
 #endif
 
-/* What the program has set: PR_TSC_ENABLE or PR_TSC_SIGSEGV. */
-static int learn_mode(struct lz_tracer *t)
+/* Where a call can tell us what the program has set, in memory of its own; 0: nowhere, or it is
+ * known. *WAS: what is there. */
+static uint64_t mode_at(struct lz_tracer *t, uint32_t *was)
 {
 	enum { BELOW_RED_ZONE = 1024 };
 	struct user_regs_struct r;
-	uint32_t was, mode;
-	int64_t ret;
 
-	if (t->cur->tsc_mode)
+	if (t->cur->tsc_mode || lz_proc_regs(&t->p, &r) < 0)
 		return 0;
-	t->cur->tsc_mode = PR_TSC_ENABLE;
-	if (lz_proc_regs(&t->p, &r) < 0)
-		return -1;
 	const uint64_t at = (r.rsp - BELOW_RED_ZONE) & ~15ULL;
-	if (lz_proc_read_some(&t->p, at, &was, sizeof(was)) != sizeof(was))
+	return lz_proc_read_some(&t->p, at, was, sizeof(*was)) == sizeof(*was) ? at : 0;
+}
+
+/* PR_TSC_ENABLE or PR_TSC_SIGSEGV. */
+static int learn_mode(struct lz_tracer *t, uint64_t at, uint32_t was, int64_t ret)
+{
+	uint32_t mode = PR_TSC_ENABLE;
+
+	if (!t->cur->tsc_mode)
+		t->cur->tsc_mode = PR_TSC_ENABLE;
+	if (!at)
 		return 0;
-	if (lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_GET_TSC, at, 0, 0, 0, 0) < 0 ||
-	    lz_proc_read(&t->p, at, &mode, sizeof(mode)) < 0)
+	if (lz_proc_read(&t->p, at, &mode, sizeof(mode)) < 0)
 		return -1;
 	if (ret == 0 && mode == PR_TSC_SIGSEGV)
 		t->cur->tsc_mode = PR_TSC_SIGSEGV;
 	return lz_proc_write(&t->p, at, &was, sizeof(was));
 }
 
-int lz_insn_trap(struct lz_tracer *t)
+/* A processor that cannot do that tells us as well, without a stop; for us it stays as it is. */
+static int trap_cpuid(struct lz_tracer *t)
 {
-	int64_t ret;
+	int64_t ret = syscall(SYS_arch_prctl, ARCH_SET_CPUID, 1);
 
-	if (learn_mode(t) < 0)
-		return -1;
-	if (lz_proc_syscall(&t->p, &ret, SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0, 0) < 0)
-		return -1;
-	if (ret < 0)
-		return lz_fail("cannot trap rdtsc in the program: %s", strerror((int)-ret));
-	/* A processor that cannot do that tells us as well, without a stop; for us it stays as it
-	 * is. */
-	ret = syscall(SYS_arch_prctl, ARCH_SET_CPUID, 1);
 	if (ret == 0 &&
 	    lz_proc_syscall(&t->p, &ret, SYS_arch_prctl, ARCH_SET_CPUID, 0, 0, 0, 0, 0) < 0)
 		return -1;
 	t->cpuid_faults = ret == 0;
 	return 0;
+}
+
+int lz_insn_trap(struct lz_tracer *t, struct lz_proc_call *others, size_t n)
+{
+	enum { OWN = 2 };
+	uint32_t was;
+	const uint64_t at = mode_at(t, &was);
+	struct lz_proc_call c[OWN + LZ_INSN_TRAP_OTHERS] = {
+	    {.nr = SYS_prctl, .args = {PR_GET_TSC, at}},
+	    {.nr = SYS_prctl, .args = {PR_SET_TSC, PR_TSC_SIGSEGV}}};
+	const size_t first = at ? 0 : 1;
+
+	memcpy(c + OWN, others, n * sizeof(*c));
+	if (lz_proc_calls(&t->p, c + first, OWN - first + n) < 0 ||
+	    learn_mode(t, at, was, c[0].result) < 0)
+		return -1;
+	memcpy(others, c + OWN, n * sizeof(*c));
+	if (c[1].result < 0)
+		return lz_fail("cannot trap rdtsc in the program: %s", strerror((int)-c[1].result));
+	return trap_cpuid(t);
 }
 
 int lz_insn_release(const struct lz_tracer *t, struct lz_proc *child)

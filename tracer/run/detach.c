@@ -224,6 +224,7 @@ static int borrow(struct lz_tracer *t)
 	    lz_proc_write(&t->p, r.rip, call, sizeof(call)) < 0)
 		return -1;
 	t->p.syscall_insn = patched.at = r.rip;
+	t->p.on_trap = NULL;
 	return 0;
 }
 

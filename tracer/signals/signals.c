@@ -15,6 +15,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Where our own page is: calls/newimage.c has put an int3 there. */
+static void use_traps(struct lz_tracer *t)
+{
+	if (t->p.syscall_insn != t->meta.stub_addr)
+		return;
+	t->p.on_trap = &t->act[SIGTRAP].handler;
+	t->p.calls_at = t->meta.stub_addr + LZ_STUB_CALLS;
+}
+
 int lz_signal_init(struct lz_tracer *t)
 {
 	char path[64], line[128];
@@ -32,6 +41,7 @@ int lz_signal_init(struct lz_tracer *t)
 	for (int s = 1; s < LZ_SIGNALS; s++)
 		t->act[s] = (struct lz_disposition){
 		    .handler = ignored >> (s - 1) & 1 ? (uint64_t)(uintptr_t)SIG_IGN : 0};
+	use_traps(t);
 	return 0;
 }
 

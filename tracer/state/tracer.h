@@ -21,6 +21,7 @@
 enum {
 	LZ_STUB_LEN = 0x10000,
 	LZ_STUB_SCRATCH = 0x1000, /* in it: what calls that are made for us read */
+	LZ_STUB_CALLS = 0x2000,   /* in it: the code of several such calls */
 	LZ_STUB_CPUID = 0x8000,   /* in it: code/cpuid_sites.c */
 	LZ_RING_LEN = LZ_RING_SIZE + LZ_SINK_PAD,
 	LZ_SLICE_MS = 20,
