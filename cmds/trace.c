@@ -289,9 +289,11 @@ static int failed(int status, const char *why)
 static char *keep_more(const struct options *o, const struct lz_trace_result *r)
 {
 	const struct lz_pack_wishes w = {.no_sources = o->no_sources, .all_env = o->trace.all_env};
+	/* others of the run have recordings of their own, which are to be asked */
+	const bool may_have = !r->bare || o->trace.follow;
 	char *path = NULL;
 
-	if (!o->no_sources && lz_sources_keep(r->dir) < 0)
+	if (!o->no_sources && may_have && lz_sources_keep(r->dir) < 0)
 		lz_warn("the sources are not kept: %s", lz_error());
 	if (o->pack && !(path = lz_pack_into(r->dir, o->pack, &w)))
 		lz_warn("the recording is not packed: %s", lz_error());

@@ -180,6 +180,11 @@ uint64_t lz_writer_size(const struct lz_writer *w)
 	return lz_worker_written(w->worker);
 }
 
+bool lz_writer_has_debug(const struct lz_writer *w)
+{
+	return w->debug;
+}
+
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta)
 {
 	struct lz_meta m = *meta;

@@ -264,6 +264,8 @@ int lz_writer_drain(struct lz_writer *w);
 /* Bytes written so far and still on disk; the error of the worker (disk full, ...) shows here and
  * in every call above. */
 uint64_t lz_writer_size(const struct lz_writer *w);
+/* Has a mapped file debug information, or can it have some elsewhere? */
+bool lz_writer_has_debug(const struct lz_writer *w);
 /* Finishes: meta becomes complete (by rename). Frees w, also on error. */
 int lz_writer_finish(struct lz_writer *w, const struct lz_meta *meta);
 /* Frees w without finishing: the recording stays incomplete but readable. */

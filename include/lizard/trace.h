@@ -42,6 +42,7 @@ struct lz_trace_result {
 	bool empty;    /* it could not begin: there is nothing to replay in it */
 	uint64_t duration_ns, bytes, n_events, marker_bytes;
 	uint32_t n_checkpoints;
+	bool bare;         /* the recording of the first process names no sources */
 	bool instrumented; /* there are markers, or could be */
 	/* Children that nobody has recorded, without --follow: their ids and programs, as far as
 	 * they are known; malloced, NULL: none. */

@@ -90,6 +90,7 @@ static int finish(struct lz_tracer *t, struct lz_trace_result *res)
 	res->n_events = m->n_events;
 	res->n_checkpoints = m->n_checkpoints;
 	res->marker_bytes = m->n_markers_bytes;
+	res->bare = !lz_writer_has_debug(t->w);
 	int ret = lz_writer_finish(t->w, m);
 	t->w = NULL;
 	return ret;
