@@ -146,6 +146,7 @@ void lz_fast_forget(struct lz_tracer *t)
 	struct lz_fast kept = {.refused = t->fast.refused,
 	                       .leased = t->fast.leased,
 	                       .counter_first = t->fast.counter_first,
+	                       .counter_early = t->fast.counter_early,
 	                       .counter = t->fast.counter};
 
 	lz_fast_tell(t);

@@ -12,8 +12,9 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* Within so many ns the reading of both clocks tells little of the rate. */
-enum { SHORT = 20000000, TRIES = 5, NS_IN_S = 1000000000 };
+/* Within so many ns the reading of both clocks tells little of the rate; and within so many,
+ * nothing. */
+enum { SHORT = 20000000, TOO_SHORT = 1000000, TRIES = 5, NS_IN_S = 1000000000 };
 
 static uint64_t raw_ns(void)
 {
@@ -42,6 +43,20 @@ static struct lz_counter_pair read_pair(void)
 	return best;
 }
 
+/* How the time is scaled, by two readings. */
+static bool scale_by(struct lz_counter *c, const struct lz_counter_pair *first)
+{
+	const struct lz_counter_pair now = read_pair();
+
+	if (now.tsc <= first->tsc || now.ns <= first->ns)
+		return false;
+	const unsigned __int128 cycles = (unsigned __int128)(now.tsc - first->tsc) << 32;
+	c->scale = (uint64_t)(cycles / (now.ns - first->ns));
+	c->tsc = now.tsc;
+	c->ns = now.ns;
+	return true;
+}
+
 void lz_counter_begin(struct lz_tracer *t)
 {
 	/* the stub reads the bases of segments, which takes Linux 5.9 */
@@ -58,14 +73,21 @@ bool lz_counter_scale(struct lz_tracer *t)
 		return true;
 	if (!first.ns || raw_ns() - first.ns < SHORT)
 		return false;
-	const struct lz_counter_pair now = read_pair();
-	if (now.tsc <= first.tsc || now.ns <= first.ns)
-		return false;
-	const unsigned __int128 cycles = (unsigned __int128)(now.tsc - first.tsc) << 32;
-	c->scale = (uint64_t)(cycles / (now.ns - first.ns));
-	c->tsc = now.tsc;
-	c->ns = now.ns;
-	return true;
+	return scale_by(c, &first);
+}
+
+/* To read the processor's takes two changes of CR4, which a virtual machine makes in 9 us, and the
+ * dynamic linker reads it eight times. So in the beginning the time is scaled by a rate that is not
+ * known so well. Behind these 20 ms it is wrong by less than a microsecond. */
+static const struct lz_counter *early(struct lz_tracer *t)
+{
+	const struct lz_counter_pair *first = &t->fast.counter_first;
+	struct lz_counter *e = &t->fast.counter_early;
+	const uint64_t since = first->ns ? raw_ns() - first->ns : 0;
+
+	if (since < TOO_SHORT || since >= SHORT)
+		return NULL;
+	return e->scale || scale_by(e, first) ? e : NULL;
 }
 
 bool lz_counter_forbidden(const struct lz_tracer *t)
@@ -87,9 +109,9 @@ static uint64_t read_processor(void)
 
 uint64_t lz_counter_read(struct lz_tracer *t)
 {
-	const struct lz_counter *c = &t->fast.counter;
 	uint64_t *last = t->fast.page ? &t->fast.page->counter.last : &t->fast.counter.last;
-	const uint64_t now = c->scale ? lz_counter_at(c, raw_ns()) : read_processor();
+	const struct lz_counter *c = t->fast.counter.scale ? &t->fast.counter : early(t);
+	const uint64_t now = c ? lz_counter_at(c, raw_ns()) : read_processor();
 
 	*last = now > *last ? now : *last + 1;
 	return *last;

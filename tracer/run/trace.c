@@ -43,6 +43,7 @@ void lz_writer_beside(struct lz_tracer *t)
 
 static int begin(struct lz_tracer *t)
 {
+	lz_counter_begin(t);
 	if (lz_launch(t) < 0)
 		return -1;
 	lz_set_signals(t->p.pid, true);

@@ -234,11 +234,11 @@ struct lz_fast {
 	uint64_t stops_of[LZ_FAST_CALLS]; /* calls with stops */
 	uint64_t n_rdtsc;                 /* the others of n_taken */
 	uint64_t unfit[64];               /* sites that cannot be changed, by their addresses */
-	/* Read when the image was new; how the time is scaled to the counter. */
+	/* Read when recording began; how the time is scaled to the counter, at first and later. */
 	struct lz_counter_pair {
 		uint64_t tsc, ns;
 	} counter_first;
-	struct lz_counter counter;
+	struct lz_counter counter_early, counter;
 };
 
 struct lz_pages;
