@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intel SDM volume 1, sections 13.4 (the area) and 13.10 (XSAVEC); volume 2: XSAVEC is 0F C7 /4. */
-#include <cpuid.h>
 #include <string.h>
+#include <common/process/cpuid_cache.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <lizard/xsavec.h>
@@ -16,7 +16,8 @@ enum {
 	XCR0_AT = 464, /* what Linux leaves there */
 	HEADER_AT = 512,
 	HEADER_END = 576,
-	MXCSR_INITIAL = 0x1f80
+	MXCSR_INITIAL = 0x1f80,
+	STATE_LEAF = 0xd /* of cpuid */
 };
 
 bool lz_xsavec_decode(const uint8_t *code, size_t len, bool armed, struct lz_xsavec *in)
@@ -41,14 +42,15 @@ bool lz_xsavec_decode(const uint8_t *code, size_t len, bool armed, struct lz_xsa
 
 static bool leaves_to_chance(void)
 {
-	unsigned max, name[3];
+	uint32_t vendor[4];
 
-	return __get_cpuid(0, &max, &name[0], &name[2], &name[1]) &&
-	       (!memcmp(name, "AuthenticAMD", sizeof(name)) ||
-	        !memcmp(name, "HygonGenuine", sizeof(name)));
+	lz_cpuid_ask(0, 0, vendor);
+	const uint32_t name[3] = {vendor[1], vendor[3], vendor[2]};
+
+	return !memcmp(name, "AuthenticAMD", sizeof(name)) ||
+	       !memcmp(name, "HygonGenuine", sizeof(name));
 }
 
-/* In a virtual machine cpuid may take 10 us. */
 bool lz_xsavec_by_chance(void)
 {
 	static _Atomic int known;
@@ -71,17 +73,14 @@ struct component {
 
 static bool find_component(unsigned i, uint32_t len, struct component *c)
 {
-	static _Thread_local struct component known[64];
-	unsigned ecx, edx;
+	uint32_t answer[4];
 
-	*c = known[i];
-	if (!c->size) {
-		if (!__get_cpuid_count(0xd, i, &c->size, &c->at, &ecx, &edx))
-			return false;
-		c->aligned = ecx & 2;
-		known[i] = *c;
-	}
-	return c->size <= len && c->at >= HEADER_END && c->at <= len - c->size;
+	lz_cpuid_ask(0, 0, answer);
+	if (answer[0] < STATE_LEAF)
+		return false;
+	lz_cpuid_ask(STATE_LEAF, i, answer);
+	*c = (struct component){answer[0], answer[1], answer[2] & 2};
+	return c->size && c->size <= len && c->at >= HEADER_END && c->at <= len - c->size;
 }
 
 struct image {

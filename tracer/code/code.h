@@ -6,6 +6,7 @@
 #include "tracer/state/tracer.h"
 
 #include <common/process/cpuid_answers.h>
+#include <common/process/cpuid_cache.h>
 
 /* insn.c */
 /* 1 if the instruction at r->rip was a trapped one and has been done. */
@@ -97,21 +98,6 @@ int lz_cpuid_arm(struct lz_tracer *t);
 int lz_cpuid_mapped(struct lz_tracer *t, const struct lz_vma *v, bool logged);
 /* Is it a trapped cpuid that has faulted at IP? */
 bool lz_cpuid_does(const struct lz_tracer *t, uint64_t ip, const uint8_t *insn);
-
-/* cpuid_cache.c */
-enum { LZ_CPUID_KNOWN = 64 };
-struct lz_cpuid_cache {
-	int cpu; /* the one that said so */
-	uint32_t n;
-	struct lz_cpuid_known {
-		uint32_t leaf, sub, answer[4]; /* eax, ebx, ecx, edx */
-	} known[LZ_CPUID_KNOWN];
-};
-/* What cpuid answers on this CPU. */
-void lz_cpuid_ask(uint32_t leaf, uint32_t sub, uint32_t answer[4]);
-/* For the next tracer, and there. */
-void lz_cpuid_cache_get(struct lz_cpuid_cache *to);
-void lz_cpuid_cache_set(const struct lz_cpuid_cache *from);
 
 /* cpuid_sites.c */
 /* What cpuid answers from now on; the texts that tell it, lz_cpuid_answers_text(). */

@@ -20,10 +20,14 @@ static struct known_code {
 /* They are done by the tracer. */
 static bool ask_for_both(void)
 {
-	unsigned a, b, c, d;
+	uint32_t highest[4], one[4], seven[4];
 
-	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_RDRND &&
-	       __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_RDSEED;
+	lz_cpuid_ask(0, 0, highest);
+	if (highest[0] < 7)
+		return false;
+	lz_cpuid_ask(1, 0, one);
+	lz_cpuid_ask(7, 0, seven);
+	return one[2] & bit_RDRND && seven[1] & bit_RDSEED;
 }
 
 /* In a virtual machine cpuid may take 10 us. */

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What cpuid answers. In a virtual machine it takes 10 us, and the C library asks for the same
- * things in each program; a CPU always answers the same. */
-#include "tracer/code/code.h"
-
+#include <common/process/cpuid_cache.h>
 #include <cpuid.h>
 #include <sched.h>
 #include <string.h>
 
-static struct lz_cpuid_cache cache;
+static _Thread_local struct lz_cpuid_cache cache;
 
 void lz_cpuid_ask(uint32_t leaf, uint32_t sub, uint32_t answer[4])
 {
