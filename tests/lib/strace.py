@@ -8,7 +8,9 @@ import re
 import sys
 
 WORDS = [
-    (r"data=\{u32=(\d+), u64=\1\}", lambda found: "data=%#x" % int(found[1])),  # as strace 6.13 has it
+    # as strace 6.13 and newer have them
+    (r"data=\{u32=(\d+), u64=\1\}", lambda found: "data=%#x" % int(found[1])),
+    (r"\[(\d+)\] => \[(\d+)\]", r"[\1 => \2]"),
     (r"0x[0-9a-f]{6,}", "ADDRESS"),
     (r"tgkill\(\d+, \d+", "tgkill(PID, PID"),
     (r"(si_pid=|\bkill\(|rt_sigqueueinfo\()\d+", r"\1PID"),
