@@ -139,22 +139,25 @@ static uint64_t behind_thunk(struct lz_machine *m, uint64_t pc)
 int step_into_call(struct stepping *s)
 {
 	struct lz_range f;
+	uint64_t called = behind_stub(s->m, s->r.rip), entry = behind_thunk(s->m, called);
 	uint64_t stop, sp = s->call_sp;
-	struct lz_place to = {0};
+	/* A thunk that has the function's code in it returns without calling it. GDB would go on. */
+	struct lz_place to[2] = {{0}, {.sp = sp + 8}};
 	int rc;
 
 	if (s->over_calls)
 		return run_to_return(s, sp);
-	if (!step_function(s->m, behind_thunk(s->m, behind_stub(s->m, s->r.rip)), &f) ||
-	    !step_line(s->m, f.start).sal.line)
+	if (!step_function(s->m, entry, &f) || !step_line(s->m, f.start).sal.line)
 		return run_to_return(s, sp);
 	s->call_sp = 0;
 	stop = lz_gdb_skip_prologue(s->m, f.start, f.end);
 	if (stop == s->r.rip)
 		return LZ_STEPPED;
-	to.pc = stop;
-	rc = step_after_run(s, s->m->run(s->m->arg, &to, 1));
-	return rc == GO_ON ? LZ_STEPPED : rc;
+	to[0].pc = stop;
+	if (entry != called && !step_read_word(s->m, sp, &to[1].pc))
+		return LZ_STEP_FAILED;
+	rc = step_after_run(s, s->m->run(s->m->arg, to, entry != called ? 2 : 1));
+	return rc == GO_ON && s->r.rip == stop ? LZ_STEPPED : rc;
 }
 
 int step_out_of_unknown(struct stepping *s)
