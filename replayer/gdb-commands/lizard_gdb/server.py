@@ -2,10 +2,11 @@
 """What the server of a recording is asked through monitor packets. The patched GDB has a module with the same functions,
 `_lizard`, for its own target: see replay.py."""
 import itertools
-import re
 import signal
 
 import gdb
+
+from .text import unquoted
 
 TEXTS = {"position", "name", "recording", "program", "cwd", "args", "damage", "front_end", "crosses"}
 
@@ -22,19 +23,6 @@ def uninterrupted(function):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     return call
-
-
-ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"e": b"\033", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
-
-
-def unquoted(text):
-    """An answer without the records that GDB 18 makes of it for a program that speaks MI, where it is asked for a text."""
-    lines = text.splitlines()
-    if not lines or not all(re.fullmatch('@".*"', line) for line in lines):
-        return text
-    quoted = "".join(line[2:-1] for line in lines).encode()
-    code = rb"\\([0-7]{3}|.)"
-    return re.sub(code, lambda m: bytes([int(m[1], 8)]) if m[1].isdigit() else ESCAPES.get(m[1], m[1]), quoted).decode(errors="replace")
 
 
 @uninterrupted  # GDB would go away from the answer, and take it for that to its next packet

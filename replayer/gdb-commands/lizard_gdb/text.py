@@ -19,10 +19,26 @@ def printable(text):
     return STEERS.sub(escaped, text)
 
 
+# Of MI's: what a stream has, or an event.
+RECORD = re.compile(r'[~@&]"(.*)"|[*=][a-z].*')
+ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"e": b"\033", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+
+
+def unquoted(text):
+    """Text without the records that GDB 18 makes of it where a program speaks MI, even if Python asks for the text."""
+    records = [RECORD.fullmatch(line) for line in text.splitlines()]
+    if not all(records):
+        return text
+    quoted = "".join(record[1] or "" for record in records).encode("utf-8", "surrogateescape")
+    plain = ESCAPE.sub(lambda m: bytes([int(m[1], 8)]) if m[1].isdigit() else ESCAPES.get(m[1], m[1]), quoted)
+    return plain.decode("utf-8", "surrogateescape")
+
+
 def printed(command):
     """What GDB prints for COMMAND. A name in it may be no UTF-8, which Python does not take."""
     try:
-        return gdb.execute(command, to_string=True)
+        return unquoted(gdb.execute(command, to_string=True))
     except UnicodeDecodeError:
         return "(what GDB prints for \"%s\" is no UTF-8)\n" % command
 
