@@ -13,7 +13,7 @@
 
 no_history='No more reverse-execution history|Reached end of recorded history'
 # glibc 2.41 makes most calls in a function of which only the debug symbols have the name.
-in_write='(write|\?\?)'
+in_write='(write|__internal_syscall_cancel|\?\?)'
 
 prog_build() {
 	name=$1
