@@ -42,6 +42,9 @@ for opt in -O0 -O2; do
 	jumps "$T/rec-places$opt" places.c:12 places.c:20 places.c:37 places.c:53 words
 	ok $? "$opt: jumps to positions lead there" || diag "$(sed 's/ .*//' "$T/wanted" | diff - "$T/at" | head) $(tail -n 3 "$T/err")"
 done
+lizard-cc -g -O0 -o "$T/row" "$progs/row.c" && lizard-trace -q -o "$T/rec-row" "$T/row"
+jumps "$T/rec-row" row.c:9 row.c:10 row.c:11 row.c:12 row.c:13 row.c:14 row.c:15
+ok $? "between calls in a row" || diag "$(sed 's/ .*//' "$T/wanted" | diff - "$T/at" | head) $(tail -n 3 "$T/err")"
 rec=$T/rec-mixed-O0
 jumps "$rec" mixed.c:22 mixed.c:62 mixed.c:78 mixed.c:101 compare
 ok $? "of threads, coroutines and recursions, too" || diag "$(sed 's/ .*//' "$T/wanted" | diff - "$T/at" | head) $(tail -n 3 "$T/err")"
