@@ -5,7 +5,7 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---later-only | --work-only | --rates-only | --crowd-only | --conditions-only | --starts-only | --long [MINUTES]]
+--later-only | --work-only | --rates-only | --crowd-only | --conditions-only | --starts-only | --counts-only | --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from itertools import zip_longest
+import counts
 import crowd
 import later
 import long
@@ -28,6 +29,7 @@ SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspa
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
 DIR = os.environ.get("LIZARD_BENCH_DIR", "/tmp/lizard-bench")
 REAL = ["bzip2", "gzip", "lua"]
+FETCHED = REAL + ["sqlite3"]
 # The work of the first try; it is doubled until the program computes for LEAST seconds natively.
 OWN = {"mesh": {"-O0": "120", "-O2": "700"}, "life": {"-O0": "80", "-O2": "200"},
        "branchy": {"-O0": "40", "-O2": "80"},
@@ -48,7 +50,7 @@ def sh(command):
 def build(name, level, compiler, label):
     """Returns the program's path."""
     where = f"{DIR}/{name}{level}-{label}"
-    if name in REAL:
+    if name in FETCHED:
         return sh(f"real_build {name} '{compiler}' '{level} -g' '{where}'")
     os.makedirs(where, exist_ok=True)
     subprocess.run([compiler, level, "-g", f"{SRC}/bench/progs/{name}.c", "-o", f"{where}/{name}"], check=True)
@@ -57,7 +59,7 @@ def build(name, level, compiler, label):
 
 def command(name, level, program, scale=1):
     """The shell command that runs the program, on SCALE times the work."""
-    if name not in REAL:
+    if name not in FETCHED:
         return f"'{program}' {int(OWN[name][level]) * scale}"
     work = f"{DIR}/input-{name}-{scale}"
     if work not in inputs:
@@ -246,6 +248,14 @@ def paid_later(rounds, names, levels):
     return later.measure(programs, run, BIN, f"{DIR}/recording", size_of, f"{SRC}/bench/first.gdb.py", rounds)
 
 
+def counted(rounds, names):
+    programs = []
+    for name in names:
+        program = build(name, "-O0", BIN + "/lizard-cc", "lizard")
+        programs.append((name, program, command(name, "-O0", program)))
+    return counts.measure(programs, run, BIN, f"{DIR}/recording", rounds)
+
+
 def crowded(rounds):
     lines = []
     for name, level in (("gzip", "-O2"), ("life", "-O2"), ("reads", "-O2")):
@@ -289,11 +299,12 @@ def main():
     args.add_argument("--crowd-only", action="store_true")
     args.add_argument("--conditions-only", action="store_true")
     args.add_argument("--starts-only", action="store_true")
+    args.add_argument("--counts-only", action="store_true")
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
     nothing_else = (args.latency_only or args.flow_only or args.later_only or args.rates_only or args.crowd_only or args.work_only or
-                    args.conditions_only or args.starts_only or args.long)
+                    args.conditions_only or args.starts_only or args.counts_only or args.long)
     chosen = args.only.split(",") if args.only else []
     wanted = [] if nothing_else else chosen or REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
@@ -319,6 +330,9 @@ def main():
     crowds = crowded(args.rounds) if args.crowd_only or not nothing_else else []
     stops = conditions() if args.conditions_only or not nothing_else and not args.no_latency else []
     begun = starts.measure(BIN, f"{DIR}/starts", args.rounds) if args.starts_only or not nothing_else else {}
+    sums = []
+    if args.counts_only or not nothing_else and not args.only:
+        sums = counted(args.rounds, chosen or list(counts.FUNCTIONS))
     moves = []
     if args.latency_only or not nothing_else and not args.no_latency:
         moves = [line for level in args.levels.split(",") for line in latency(level)]
@@ -326,7 +340,7 @@ def main():
     if args.json:
         with open(args.json, "w") as f:
             json.dump({"rows": results, "rates": calls, "work": works, "flow": flows, "later": paid, "crowd": crowds, "conditions": stops,
-                       "starts": begun, "latency": moves, "long": long_lines}, f, indent=1)
+                       "starts": begun, "counts": sums, "latency": moves, "long": long_lines}, f, indent=1)
 
 
 if __name__ == "__main__":
