@@ -135,9 +135,28 @@ static int show_child(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
+/* The stub has waited for the rest already. */
+static int shorten(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_thread *cur = t->cur;
+	cur->wait_cut = false;
+	if (cur->call.forced)
+		return 0;
+	switch (cur->call.nr) {
+	case SYS_poll: r->rdx = cur->wait_left; break;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait: r->r10 = cur->wait_left; break;
+	default: return 0;
+	}
+	cur->call.shortened = true;
+	return lz_proc_set_regs(&t->p, r);
+}
+
 /* Some calls are made with other arguments than those of the program, which gets its own back. */
 static int change_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
+	if (t->cur->wait_cut)
+		return shorten(t, r);
 	return t->cur->call.nr == SYS_mmap ? lz_shared_code_private(t, r) : show_child(t, r);
 }
 
@@ -145,9 +164,10 @@ static int restore_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	if ((c->nr != SYS_clone || r->rdi == c->entry.rdi) && !c->made_private)
+	if ((c->nr != SYS_clone || r->rdi == c->entry.rdi) && !c->made_private && !c->shortened)
 		return 0;
 	r->rdi = c->entry.rdi;
+	r->rdx = c->entry.rdx;
 	r->r10 = c->entry.r10;
 	return lz_proc_set_regs(&t->p, r);
 }

@@ -14,6 +14,7 @@
 #include "tracer/memory/objects.h"
 #include "tracer/signals/signals.h"
 #include "tracer/turns/shared_memory_lock.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <lizard/error.h>
@@ -381,6 +382,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	lz_fast_fds_resume(t);
 	page->selector[cur->slot] = BLOCK;
 	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t);
+	page->may_wait = !t->fast.no_waits && !lz_sched_ready(t) && !lz_wait_any(t);
 	return PTRACE_CONT;
 }
 

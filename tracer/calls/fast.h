@@ -24,8 +24,12 @@ int lz_fast_stopped(struct lz_tracer *t);
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* At a SIGTRAP: 1 if it is one of ours. */
 int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
-/* fast_fault.c: At a fault: 1 if it is one of ours. The call is made with stops. */
+/* fast_leave.c: At a fault: 1 if it is one of ours. The call is made with stops. */
 int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
+/* At any stop: a wait of the stub's is over. The call is made with stops. */
+int lz_fast_leave_wait(struct lz_tracer *t);
+/* The current thread runs: the stub does not wait if another thread is ready. */
+void lz_fast_end_wait(struct lz_tracer *t);
 /* Does the thread with registers R stand in our code, of which no position is the name? */
 bool lz_fast_inside(const struct lz_tracer *t, const struct user_regs_struct *r);
 /* What the program is told of R.rip if it is there. */

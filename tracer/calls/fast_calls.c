@@ -224,8 +224,12 @@ void lz_fast_filter(struct lz_tracer *t)
 {
 	static const uint16_t by_tries[] = {SYS_preadv2, SYS_pwritev2,   SYS_fcntl,
 	                                    SYS_poll,    SYS_epoll_wait, SYS_select};
+	static const uint16_t by_waits[] = {SYS_ppoll, SYS_getsockopt};
 	struct lz_call_page *page = t->fast.page;
 
+	for (unsigned k = 0; k < sizeof(by_waits) / sizeof(*by_waits); k++)
+		for (size_t i = 0; i < t->n_threads; i++)
+			t->fast.no_waits |= !lz_thread_may_call(t->thread[i], by_waits[k]);
 	for (unsigned k = 0; page && k < sizeof(by_tries) / sizeof(*by_tries); k++)
 		for (size_t i = 0; page->tries && i < t->n_threads; i++)
 			page->tries = lz_thread_may_call(t->thread[i], by_tries[k]);

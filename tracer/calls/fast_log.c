@@ -377,6 +377,9 @@ void lz_fast_tell(const struct lz_tracer *t)
 	if (f->n_rdtsc)
 		lz_debug("of these were %" PRIu64 " times rdtsc", f->n_rdtsc);
 	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
+	if (f->page->n_waits)
+		lz_debug("%" PRIu64 " waits were made without a stop, %" PRIu64 " of them in part",
+		         f->page->n_waits, f->n_cut);
 	if (f->n_parked)
 		lz_debug("%" PRIu64 " waits for a futex had one stop", f->n_parked);
 	for (unsigned nr = 0; nr < LZ_FAST_CALLS; nr++)

@@ -114,6 +114,21 @@ static void interrupted(struct lz_tracer *t)
 		t->cur->call.suspended = lz_proc_regs(&t->p, &r) == 0 && (int64_t)r.rax == -EINTR;
 }
 
+/* Of a call whose wait was cut: the program finds its own arguments again. */
+static int give_back_time(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+	struct user_regs_struct r;
+
+	if (!c->inside || !c->shortened)
+		return 0;
+	if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	r.rdx = c->entry.rdx;
+	r.r10 = c->entry.r10;
+	return lz_proc_set_regs(&t->p, &r);
+}
+
 /* To a stop. */
 static int halt(struct lz_tracer *t)
 {
@@ -123,7 +138,7 @@ static int halt(struct lz_tracer *t)
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) < 0 || next_stop(t) < 0)
 			return -1;
 		interrupted(t);
-		return 0;
+		return cur->ended ? 0 : lz_fast_leave_wait(t);
 	}
 	if (!cur->has_pending_status)
 		return 0;
@@ -256,7 +271,7 @@ static int stand(struct lz_tracer *t)
 	if (t->cur->ended)
 		return 0;
 	if (lz_wait_really(t) < 0 || halt(t) < 0 || drop_fault(t) < 0 ||
-	    (!t->cur->ended && leave_call(t) < 0))
+	    (!t->cur->ended && (give_back_time(t) < 0 || leave_call(t) < 0)))
 		return -1;
 	return t->exec_pending && !t->cur->ended ? new_program(t) : 0;
 }

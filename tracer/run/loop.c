@@ -381,6 +381,8 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 {
 	int stopsig = WSTOPSIG(status);
 
+	if (status >> 16 != PTRACE_EVENT_EXIT && lz_fast_leave_wait(t) < 0)
+		return -1;
 	switch (status >> 16) {
 	case 0: break;
 	case PTRACE_EVENT_EXEC: return at_exec(t);

@@ -343,6 +343,7 @@ int lz_turn_wait(struct lz_tracer *t, int *status)
 				lz_shared_lock_leave(t);
 			if ((cur->ended || got == ASLEEP) && lz_wait_others_really(t, 0) < 0)
 				return -1;
+			lz_fast_end_wait(t);
 			got = one_stop(t, 0, status);
 		}
 		if (got)

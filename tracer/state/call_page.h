@@ -185,6 +185,9 @@ struct lz_futex_wait {
 	uint32_t state; /* enum lz_parked_state */
 };
 
+/* In lz_call_page.left[0]. */
+enum { LZ_NO_LIMIT = -1 };
+
 struct lz_call_page {
 	/* For the assembly part, by these offsets. */
 	uint64_t site;   /* 0: behind the program's system call instruction */
@@ -196,6 +199,7 @@ struct lz_call_page {
 	/* Set by the tracer */
 	uint32_t go;        /* calls may be made */
 	uint32_t tries;     /* and tried without waiting */
+	uint32_t may_wait;  /* nobody else could run meanwhile */
 	uint32_t guard;     /* bytes of a marker buffer */
 	uint64_t ring;      /* the present one; 0: there are no markers */
 	uint64_t pos_addr;  /* the thread's __lizard_pos; 0: none */
@@ -208,8 +212,11 @@ struct lz_call_page {
 	uint32_t parked_end;             /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
-	uint32_t busy; /* a call is under way */
-	uint32_t head; /* of the log: what is behind it is free */
+	uint32_t busy;    /* a call is under way */
+	uint32_t head;    /* of the log: what is behind it is free */
+	uint32_t waits;   /* a call is waited with, and nothing has been done yet */
+	uint64_t n_waits; /* so far */
+	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
 	uint8_t selector[LZ_FAST_THREADS];
 	uint8_t fd[LZ_FAST_FDS];
 	struct lz_fast_call call[LZ_FAST_CALLS];

@@ -100,6 +100,7 @@ struct lz_call {        /* the system call under way */
 	uint32_t verdict;  /* SECCOMP_RET_*, with its data */
 	bool ends_thread;  /* exit, or a filter has made one of it */
 	bool made_private; /* mmap of a file that was asked for as shared */
+	bool shortened;    /* a part of its time is over already */
 	uint64_t nr, args[6];
 	uint64_t ip;
 	struct user_regs_struct entry;
@@ -140,7 +141,10 @@ struct lz_thread {
 	bool dispatched; /* and the kernel reports the others */
 	/* Where it stands in front of a call that was reported: rcx and r11 are as behind it. */
 	uint64_t refused_at;
-	uint32_t slot; /* of its selector */
+	/* The stub has waited for a part of the time of the call that it stands at. */
+	bool wait_cut;
+	uint64_t wait_left; /* ms */
+	uint32_t slot;      /* of its selector */
 	/* It stands in front of a wait for a futex, calls/fast_wait.c: 1 + its place; 0: it does not. */
 	uint32_t parked;
 	uint64_t parked_since; /* ticks */
@@ -219,6 +223,7 @@ struct lz_fast {
 	    wanted; /* calls that could have been made without a stop, before there was a page */
 	unsigned n_slots;   /* threads that have had one */
 	bool no_fds;        /* somebody else changes the program's descriptors */
+	bool no_waits;      /* a filter of the program's may forbid them */
 	bool leased;        /* the program waits for itself where it opens files */
 	uint32_t n_objects; /* mapped files that the stub knows of */
 	bool ended;         /* the program is let go */
@@ -229,6 +234,7 @@ struct lz_fast {
 	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */
 	uint64_t n_taken, n_taken_before;
 	uint64_t n_refused;           /* calls of fast threads that had a stop */
+	uint64_t n_cut;               /* waits of the stub's that had one */
 	bool could;                   /* the call with a stop could have been made without one */
 	uint64_t n_of[LZ_FAST_CALLS]; /* of n_taken, by their numbers */
 	uint64_t stops_of[LZ_FAST_CALLS]; /* calls with stops */

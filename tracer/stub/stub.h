@@ -24,6 +24,10 @@ uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs) STU
 /* try.c: a call that may wait; the last marker is at MARKER. */
 uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker) STUB;
 
+/* wait.c: the result of ppoll() for N descriptors, struct pollfd, at AT; less than 0: the call is to
+ * have a stop. The time limit is in P->left, which tells of the rest then. */
+int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n) STUB;
+
 INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
 {
 	__atomic_store_n(&p->busy, busy, __ATOMIC_SEQ_CST);

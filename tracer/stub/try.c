@@ -22,8 +22,12 @@ enum {
 	IOV_MOST = 1024,
 	EVENT = 12, /* bytes of a struct epoll_event */
 	SETS = 3,
-	SET_BITS = 1024
+	SET_BITS = 1024,
+	MOST_WAITS = 8 /* of one call: others may take what it has waited for */
 };
+
+/* Of its descriptor. */
+enum mode { UNKNOWN, BLOCKING, NONBLOCKING };
 
 struct attempt {
 	struct lz_call_page *p;
@@ -35,6 +39,8 @@ struct attempt {
 	uint32_t n, headers;
 	uint32_t data, n_data; /* the pieces that a result's bytes fill, one after the other */
 	uint64_t len;          /* of these */
+	enum mode mode;
+	uint32_t n_waits;
 };
 
 /* ---- system calls ---- */
@@ -52,11 +58,14 @@ INLINE enum lz_fd_kind kind(const struct attempt *t)
 	return lz_kind_of(t->p->fd[t->args[0]]);
 }
 
-INLINE bool is_nonblocking(const struct attempt *t)
+PART bool is_nonblocking(struct attempt *t)
 {
-	const int64_t flags = call(SYS_fcntl, t->args[0], F_GETFL, 0, 0, 0, 0);
+	if (t->mode == UNKNOWN) {
+		const int64_t flags = call(SYS_fcntl, t->args[0], F_GETFL, 0, 0, 0, 0);
 
-	return flags >= 0 && flags & O_NONBLOCK;
+		t->mode = flags >= 0 && flags & O_NONBLOCK ? NONBLOCKING : BLOCKING;
+	}
+	return t->mode == NONBLOCKING;
 }
 
 /* ---- the record ---- */
@@ -146,6 +155,41 @@ INLINE uint32_t finish_empty(struct attempt *t, int64_t result)
 	return finish(t, result, 0);
 }
 
+/* ---- waiting until a call can be made ---- */
+
+INLINE bool is_socket(const struct attempt *t)
+{
+	return kind(t) >= LZ_KIND_UNIX_STREAM;
+}
+
+/* Its calls wait for a time only (SO_RCVTIMEO, SO_SNDTIMEO), or that is not known. */
+INLINE bool is_timed(const struct attempt *t, short events)
+{
+	const int which = events == POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO;
+	uint32_t len = 2 * sizeof(uint64_t);
+	uint64_t time[2];
+
+	time[0] = time[1] = 1;
+	return call(SYS_getsockopt, t->args[0], SOL_SOCKET, (uint64_t)which, (uint64_t)time,
+	            (uint64_t)&len, 0) != 0 ||
+	       time[0] || time[1];
+}
+
+/* The call would have waited for EVENTS; true: it is to be tried again. */
+PART bool is_ready_later(struct attempt *t, short events)
+{
+	struct pollfd p;
+
+	if (!t->p->may_wait || t->n_waits++ == MOST_WAITS || is_nonblocking(t) ||
+	    (is_socket(t) && is_timed(t, events)))
+		return false;
+	p.fd = (int)t->args[0];
+	p.events = events;
+	p.revents = 0;
+	t->p->left[0] = LZ_NO_LIMIT;
+	return lz_stub_wait(t->p, (uint64_t)&p, 1) > 0;
+}
+
 /* ---- data by a descriptor ---- */
 
 /* A failed call; FINAL: it was not to wait anyway. A call that raises SIGPIPE does so at a stop:
@@ -177,8 +221,11 @@ PART uint32_t vector(struct attempt *t, const void *at, uint64_t count)
 
 	if (out && !file && (kind(t) == LZ_KIND_COUNTER || (may_be_cut(t) && !is_nonblocking(t))))
 		return LZ_STOP;
-	int64_t result = call(out ? SYS_pwritev2 : SYS_preadv2, t->args[0], (uint64_t)at, count,
-	                      UINT64_MAX, UINT64_MAX, file ? 0 : RWF_NOWAIT);
+	int64_t result;
+	do
+		result = call(out ? SYS_pwritev2 : SYS_preadv2, t->args[0], (uint64_t)at, count,
+		              UINT64_MAX, UINT64_MAX, file ? 0 : RWF_NOWAIT);
+	while (result == -EAGAIN && !file && is_ready_later(t, out ? POLLOUT : POLLIN));
 	if (result == -EOPNOTSUPP && !file) {
 		t->p->fd[t->args[0]] = LZ_FD_WAITS;
 		return LZ_STOP;
@@ -216,23 +263,23 @@ enum {
 	RECEIVED_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_PEEK | MSG_TRUNC | MSG_CMSG_CLOEXEC
 };
 
-INLINE bool is_socket(const struct attempt *t)
-{
-	return kind(t) >= LZ_KIND_UNIX_STREAM;
-}
-
-/* The call with FLAGS, its argument number FLAGS_AT. */
-INLINE int64_t without_waiting(const struct attempt *t, int flags_at)
+/* The call with its argument number FLAGS_AT; it may have waited for EVENTS before. */
+PART int64_t without_waiting(struct attempt *t, int flags_at, short events)
 {
 	uint64_t regs[7];
+	int64_t result;
 
 	for (int i = 0; i < 7; i++)
 		regs[i] = t->regs[i];
 	regs[1 + flags_at] |= MSG_DONTWAIT;
-	return make(regs);
+	do
+		result = make(regs);
+	while (result == -EAGAIN && !(t->args[flags_at] & MSG_DONTWAIT) &&
+	       is_ready_later(t, events));
+	return result;
 }
 
-INLINE bool may_send(const struct attempt *t, uint64_t flags)
+INLINE bool may_send(struct attempt *t, uint64_t flags)
 {
 	if (!is_socket(t) || flags & ~(uint64_t)SENT_FLAGS)
 		return false;
@@ -253,7 +300,7 @@ INLINE uint32_t send_to(struct attempt *t)
 
 	if (!add_data(t, t->args[1], t->args[2]) || !may_send(t, flags))
 		return LZ_STOP;
-	return sent(t, without_waiting(t, 3), flags);
+	return sent(t, without_waiting(t, 3, POLLOUT), flags);
 }
 
 INLINE uint32_t send_message(struct attempt *t)
@@ -268,7 +315,7 @@ INLINE uint32_t send_message(struct attempt *t)
 	add(t, (uint64_t)m->msg_iov, count * sizeof(struct iovec));
 	if (!add_iovecs(t, (uint64_t)m->msg_iov, count) || !may_send(t, flags))
 		return LZ_STOP;
-	return sent(t, without_waiting(t, 2), flags);
+	return sent(t, without_waiting(t, 2, POLLOUT), flags);
 }
 
 INLINE uint64_t least(uint64_t a, uint64_t b)
@@ -298,7 +345,7 @@ INLINE uint32_t receive_from(struct attempt *t)
 	if (!is_socket(t) || flags & ~(uint64_t)RECEIVED_FLAGS || !is_room(room) ||
 	    !add_data(t, t->args[1], t->args[2]))
 		return LZ_STOP;
-	int64_t result = without_waiting(t, 3);
+	int64_t result = without_waiting(t, 3, POLLIN);
 	if (result < 0)
 		return failed(t, result, flags & MSG_DONTWAIT);
 	cut(t, (uint64_t)result);
@@ -319,7 +366,7 @@ INLINE uint32_t receive_message(struct attempt *t)
 	struct lz_call_piece *to_control = add(t, (uint64_t)m->msg_control, 0);
 	if (!add_iovecs(t, (uint64_t)m->msg_iov, m->msg_iovlen) || t->len > LZ_TRY_MOST / 2)
 		return LZ_STOP;
-	int64_t result = without_waiting(t, 2);
+	int64_t result = without_waiting(t, 2, POLLIN);
 	if (result < 0)
 		return failed(t, result, flags & MSG_DONTWAIT);
 	cut(t, (uint64_t)result);
@@ -345,19 +392,23 @@ INLINE uint32_t accept_one(struct attempt *t)
 
 /* ---- waiting for descriptors ---- */
 
+enum { IN_MEMORY = INT32_MIN };
+
 /* How a call may wait. */
 struct patience {
 	bool none;         /* not at all */
 	uint64_t fraction; /* the units of its time in a second */
 	bool masked;       /* while other signals are blocked: they end it */
+	int64_t limit;     /* ms; less than 0: none; IN_MEMORY: it is told there what is left */
 };
 
 /* Without a time in memory, and without a mask. */
-INLINE void set_patience(struct patience *w, bool none)
+INLINE void set_patience(struct patience *w, int32_t limit)
 {
-	w->none = none;
+	w->none = !limit;
 	w->fraction = 1;
 	w->masked = false;
+	w->limit = limit;
 }
 
 /* A time at AT, with FRACTION units in a second; false: let the kernel complain. */
@@ -366,6 +417,7 @@ INLINE bool read_time(struct patience *w, uint64_t at, uint64_t fraction)
 	const volatile int64_t *time = (const volatile int64_t *)at;
 
 	w->none = false;
+	w->limit = at ? IN_MEMORY : -1;
 	w->fraction = fraction;
 	if (!at)
 		return true;
@@ -384,6 +436,20 @@ INLINE bool read_mask(struct patience *w, uint64_t at, uint64_t len)
 INLINE bool is_over(const struct patience *w, int64_t result)
 {
 	return result > 0 || (!result && w->none && !w->masked);
+}
+
+enum { MILLION = 1000000, BILLION = 1000000000, MS = 1000 };
+
+INLINE void set_limit(struct attempt *t, const struct patience *w)
+{
+	t->p->left[0] = w->limit < 0 ? LZ_NO_LIMIT : w->limit / MS;
+	t->p->left[1] = w->limit < 0 ? 0 : w->limit % MS * MILLION;
+}
+
+/* May it be waited for descriptors instead, with nothing else that ends it? */
+INLINE bool may_wait(const struct attempt *t, const struct patience *w)
+{
+	return t->p->may_wait && w->limit != IN_MEMORY && !w->none && !w->masked;
 }
 
 /* The copy of what is left of the time, at TIME_AT: the call has taken no time at all, but some. */
@@ -416,8 +482,14 @@ PART uint32_t poll_copied(struct attempt *t, const struct patience *w, uint64_t 
 		copy((uint8_t *)(p + n), time_at, 16);
 		spend(w, (uint8_t *)(p + n));
 	}
-	const int64_t result = call(SYS_poll, (uint64_t)p, n, 0, 0, 0, 0);
-	if (!is_over(w, result))
+	int64_t result = call(SYS_poll, (uint64_t)p, n, 0, 0, 0, 0);
+	bool waited = false;
+	if (!result && may_wait(t, w)) {
+		set_limit(t, w);
+		result = lz_stub_wait(t->p, (uint64_t)p, n);
+		waited = result >= 0;
+	}
+	if (!waited && !is_over(w, result))
 		return LZ_STOP;
 	for (uint64_t i = 0; i < n; i++)
 		to[i].revents = p[i].revents;
@@ -430,17 +502,15 @@ INLINE uint32_t poll_for(struct attempt *t)
 {
 	struct patience w;
 
-	set_patience(&w, !(uint32_t)t->args[2]);
+	set_patience(&w, (int32_t)t->args[2]);
 	return poll_copied(t, &w, 0);
 }
-
-enum { MILLION = 1000000, BILLION = 1000000000 };
 
 INLINE uint32_t poll_masked(struct attempt *t)
 {
 	struct patience w;
 
-	set_patience(&w, false);
+	set_patience(&w, -1);
 	if (!read_time(&w, t->args[2], BILLION) || !read_mask(&w, t->args[3], t->args[4]))
 		return LZ_STOP;
 	return poll_copied(t, &w, t->args[2]);
@@ -486,7 +556,7 @@ INLINE uint32_t select_one(struct attempt *t)
 {
 	struct patience w;
 
-	set_patience(&w, false);
+	set_patience(&w, -1);
 	if (t->args[0] > SET_BITS || !read_time(&w, t->args[4], MILLION))
 		return LZ_STOP;
 	return select_copied(t, &w);
@@ -497,11 +567,22 @@ INLINE uint32_t select_masked(struct attempt *t)
 	const volatile uint64_t *mask = (const volatile uint64_t *)t->args[5];
 	struct patience w;
 
-	set_patience(&w, false);
+	set_patience(&w, -1);
 	if (t->args[0] > SET_BITS || !read_time(&w, t->args[4], BILLION) ||
 	    (mask && !read_mask(&w, mask[0], mask[1])))
 		return LZ_STOP;
 	return select_copied(t, &w);
+}
+
+/* Whether there are any can be waited for, too. */
+INLINE int64_t wait_for_any(struct attempt *t)
+{
+	struct pollfd p;
+
+	p.fd = (int)t->args[0];
+	p.events = POLLIN;
+	p.revents = 0;
+	return t->n_waits++ == MOST_WAITS ? -EAGAIN : lz_stub_wait(t->p, (uint64_t)&p, 1);
 }
 
 INLINE uint32_t wait_for_events(struct attempt *t)
@@ -509,12 +590,18 @@ INLINE uint32_t wait_for_events(struct attempt *t)
 	const uint64_t most = t->args[2];
 	struct patience w;
 
-	set_patience(&w, !(uint32_t)t->args[3]);
+	set_patience(&w, (int32_t)t->args[3]);
 	if (!most || most > LZ_TRY_MOST / EVENT ||
 	    (t->regs[0] == SYS_epoll_pwait && !read_mask(&w, t->args[4], t->args[5])))
 		return LZ_STOP;
-	const int64_t result = call(SYS_epoll_wait, t->args[0], t->args[1], most, 0, 0, 0);
-	if (!is_over(&w, result))
+	int64_t result, ready;
+	set_limit(t, &w);
+	do {
+		result = call(SYS_epoll_wait, t->args[0], t->args[1], most, 0, 0, 0);
+		ready = !result && may_wait(t, &w) ? wait_for_any(t) : -EAGAIN;
+	} while (ready > 0);
+	/* 0: its time is over */
+	if (ready && !is_over(&w, result))
 		return LZ_STOP;
 	add(t, t->args[1], (uint64_t)result * EVENT);
 	return finish_with_pieces(t, result);
@@ -529,7 +616,7 @@ INLINE uint32_t futex_wait(struct attempt *t)
 	struct patience w;
 
 	no_time[0] = no_time[1] = 0;
-	set_patience(&w, false);
+	set_patience(&w, -1);
 	if (*(const volatile uint32_t *)t->args[0] == (uint32_t)t->args[2] ||
 	    !read_time(&w, t->args[3], BILLION))
 		return LZ_STOP;
@@ -598,7 +685,8 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker)
 		t.r->marker = marker;
 		t.piece = (struct lz_call_piece *)((uint64_t *)(t.r + 1) + 1);
 		t.headers = lz_try_headers((uint8_t)t.what);
-		t.n = t.data = t.n_data = 0;
+		t.n = t.data = t.n_data = t.n_waits = 0;
+		t.mode = UNKNOWN;
 		t.len = 0;
 		ret = by_what(&t);
 	}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A thread leaves the stub, in which nothing has been done yet: it stands where it was about to make
+ * its call, which is made with a stop. It has met a bad pointer of the program's, or its wait has
+ * been ended. */
+#include "tracer/calls/fast.h"
+#include "tracer/signals/signals.h"
+#include "tracer/turns/turns.h"
+
+#include <string.h>
+#include <sys/ptrace.h>
+
+static bool is_ours(const struct lz_tracer *t, const siginfo_t *info,
+                    const struct user_regs_struct *r)
+{
+	const struct lz_fast *f = &t->fast;
+
+	return f->page && (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) &&
+	       lz_signal_synchronous(info->si_signo, info) && r->rip - f->at < LZ_STUB_CODE &&
+	       f->page->busy;
+}
+
+/* To where the call was about to be made: nothing has been done yet. It is made with a stop. */
+static int leave(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_call_page *page = t->fast.page;
+	struct lz_stub_saved s;
+
+	memcpy(&s, page->stack + LZ_STUB_STACK - sizeof(s), sizeof(s));
+	r->r15 = s.r15, r->r14 = s.r14, r->r13 = s.r13, r->r12 = s.r12;
+	r->rbp = s.rbp, r->rbx = s.rbx, r->rax = s.rax, r->rdi = s.rdi;
+	r->rsi = s.rsi, r->rdx = s.rdx, r->r10 = s.r10, r->r8 = s.r8, r->r9 = s.r9;
+	r->eflags = r->r11 = s.eflags;
+	r->rcx = page->site;
+	r->rsp = page->rsp;
+	r->rip = lz_sites_shown(&t->fast.sites, page->back - LZ_CALL_INSN);
+	r->orig_rax = (uint64_t)-1;
+	page->busy = page->waits = 0;
+	t->cur->fast = false;
+	t->cur->refused_at = r->rip;
+	return lz_proc_set_regs(&t->p, r);
+}
+
+int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
+{
+	if (!is_ours(t, info, r))
+		return 0;
+	t->fast.n_refused++;
+	return leave(t, r) < 0 || lz_signal_undo_force(t, info->si_signo) < 0 ? -1 : 1;
+}
+
+/* ---- waits ---- */
+
+static bool is_waiting(const struct lz_tracer *t)
+{
+	const struct lz_call_page *page = t->fast.page;
+
+	return page && t->cur->dispatched && page->busy &&
+	       __atomic_load_n(&page->waits, __ATOMIC_SEQ_CST);
+}
+
+/* What the kernel has left of the time, rounded up. */
+static void keep_rest(struct lz_tracer *t)
+{
+	enum { MS = 1000, MILLION = 1000000, MOST_SECONDS = INT32_MAX / MS };
+	const int64_t seconds = t->fast.page->left[0], ns = t->fast.page->left[1];
+
+	t->cur->wait_cut =
+	    seconds >= 0 && seconds <= MOST_SECONDS && ns >= 0 && ns < (int64_t)MS * MILLION;
+	if (t->cur->wait_cut)
+		t->cur->wait_left = (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
+}
+
+int lz_fast_leave_wait(struct lz_tracer *t)
+{
+	struct user_regs_struct r;
+
+	if (!is_waiting(t) || lz_proc_regs(&t->p, &r) < 0 || r.rip - t->fast.at >= LZ_STUB_CODE)
+		return 0;
+	keep_rest(t);
+	t->fast.n_cut++;
+	return leave(t, &r);
+}
+
+void lz_fast_end_wait(struct lz_tracer *t)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+
+	if (!t->fast.page || !t->cur->running || s->interrupted || !lz_sched_ready(t))
+		return;
+	__atomic_store_n(&t->fast.page->may_wait, 0, __ATOMIC_SEQ_CST);
+	if (is_waiting(t) && ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
+		s->interrupted = true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs in the program: waits for descriptors, as long as no other thread could run meanwhile.
+ *
+ * ppoll() changes nothing. So the tracer may end the wait at any time: the thread then stands where
+ * it was about to make its call, which is made with a stop (lz_fast_leave_wait()). */
+#include "tracer/stub/stub.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+INLINE bool is_let(const uint32_t *by)
+{
+	return __atomic_load_n(by, __ATOMIC_SEQ_CST);
+}
+
+/* The tracer first forbids a wait, and then looks whether there is one. */
+int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n)
+{
+	uint64_t regs[7];
+	int64_t result = -EAGAIN;
+
+	regs[0] = SYS_ppoll;
+	regs[1] = at;
+	regs[2] = n;
+	regs[3] = p->left[0] == LZ_NO_LIMIT ? 0 : (uint64_t)p->left;
+	regs[4] = regs[5] = regs[6] = 0;
+	__atomic_store_n(&p->waits, 1, __ATOMIC_SEQ_CST);
+	if (is_let(&p->may_wait) && is_let(&p->go)) {
+		p->n_waits++;
+		result = make(regs);
+	}
+	__atomic_store_n(&p->waits, 0, __ATOMIC_SEQ_CST);
+	/* something may have happened that the next call has a stop for */
+	return is_let(&p->go) ? result : -EAGAIN;
+}
