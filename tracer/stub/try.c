@@ -587,13 +587,15 @@ INLINE int64_t wait_for_any(struct attempt *t)
 
 INLINE uint32_t wait_for_events(struct attempt *t)
 {
-	const uint64_t most = t->args[2];
+	const uint64_t room = t->args[2];
 	struct patience w;
 
 	set_patience(&w, (int32_t)t->args[3]);
-	if (!most || most > LZ_TRY_MOST / EVENT ||
+	if (!room || room > INT32_MAX / EVENT ||
 	    (t->regs[0] == SYS_epoll_pwait && !read_mask(&w, t->args[4], t->args[5])))
 		return LZ_STOP;
+	/* what does not fit comes the next time */
+	const uint64_t most = least(room, LZ_TRY_MOST / EVENT);
 	int64_t result, ready;
 	set_limit(t, &w);
 	do {

@@ -132,6 +132,8 @@ static void polls(void)
 
 static void epolls(void)
 {
+	enum { MANY = 10000 };
+	static struct epoll_event many[MANY];
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.u64 = 77}, out[2];
 	int e = epoll_create1(0);
 	char b;
@@ -144,6 +146,8 @@ static void epolls(void)
 		SEE(ask() && epoll_wait(e, out, 2, 60000) == 1 && out[0].events == EPOLLIN);
 		SEE(read(s[0], &b, 1) == 1);
 		SEE(ask() && epoll_pwait(e, out, 2, -1, NULL) == 1);
+		SEE(read(s[0], &b, 1) == 1);
+		SEE(ask() && epoll_wait(e, many, MANY, -1) == 1 && many[0].data.u64 == 77);
 		SEE(read(s[0], &b, 1) == 1);
 	}
 	end();
