@@ -186,17 +186,18 @@ unsigned lz_asked_cpus(const struct lz_asked *a)
 	return wish && atoi(wish) >= 0 && (unsigned)atoi(wish) < n ? (unsigned)atoi(wish) : n;
 }
 
-int lz_asked_spread(struct lz_asked *a, const char *what, struct lz_spread *w)
+int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread *wanted)
 {
 	struct walking k = {.work = &a->work, .done = a->from};
+	struct lz_spread w = *wanted;
 
-	w->at = look_at;
-	w->at_arg = &k;
+	w.at = look_at;
+	w.at_arg = &k;
 	lz_stream_index_fetch(a->stream);
-	if (compute_missing(a, w) < 0)
+	if (compute_missing(a, &w) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
-	const int rc = lz_stream_spread(a->stream, w);
+	const int rc = lz_stream_spread(a->stream, &w);
 	lz_stream_index_keep(a->stream);
 	lz_progress_end(&a->work.progress);
 	a->partial = k.signalled;

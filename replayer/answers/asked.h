@@ -47,6 +47,6 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *w);
  * that is not the whole run, or the environment has LIZARD_READERS=0, which tests compare with. */
 unsigned lz_asked_cpus(const struct lz_asked *a);
 /* The same on several CPUs; W->at is set here. */
-int lz_asked_spread(struct lz_asked *a, const char *what, struct lz_spread *w);
+int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread *wanted);
 
 #endif

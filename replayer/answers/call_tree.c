@@ -67,8 +67,7 @@ static int follow(struct walking *w, const struct lz_decoder *d, size_t n, uint6
 /* Told at once: what other threads call next is later. */
 static int begin(struct walking *w, struct lz_decoder *d, const struct lz_mark *m)
 {
-	const struct lz_act act = {.enter = m->offset,
-	                           .fn = lz_decoder_fn(d, m->entry, m->offset)};
+	const struct lz_act act = {.enter = m->offset, .fn = lz_decoder_fn(d, m->entry, m->offset)};
 	const int rc = follow(w, d, lz_decoder_below(d), m->offset);
 
 	return rc ? rc : add(w, &w->chain[d->thread], &act, d->thread);
