@@ -34,17 +34,21 @@ kinds_verify() {
 	rm -rf "$rec"
 }
 
-# kinds_kill TIMES: in the midst of the kind that is called forever.
+# kinds_kill TIMES [SIGNAL...]: in the midst of the kind that is called forever, by each of them in turn, or KILL.
 kinds_kill() {
-	for i in $(seq "$1"); do
+	times=$1
+	shift
+	signals=("${@:-KILL}")
+	for i in $(seq "$times"); do
+		signal=${signals[i % ${#signals[@]}]}
 		rec=$T/recordings/killed-$i
 		timeout -k 5 60 lizard-trace -q -o "$rec" "$T/$prog-gcc" forever >"$T/out" 2>"$T/err" &
 		tracer=$!
 		program() { pgrep -P "$(pgrep -P $tracer | head -n 1)" 2>/dev/null | head -n 1; }
 		wait_until eval '[ -n "$(program)" ]'
 		sleep "0.$((i * 7 % 5 + 3))"
-		kill -KILL "$(program)"
+		kill -"$signal" "$(program)"
 		wait $tracer
-		kinds_verify "killed, $i"
+		kinds_verify "$signal, $i"
 	done
 }

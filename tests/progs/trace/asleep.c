@@ -1,6 +1,7 @@
 /* Calls that wait for somebody outside: argv[1] says which, and what ends it. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include "kinds.h"
+
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -9,9 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -19,19 +18,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ROUNDS = 100 };
-#define SEE(condition)                                                                             \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("line %d: not seen: %s (%s)\n", __LINE__, #condition,               \
-			       strerror(errno));                                                   \
-			fflush(stdout);                                                            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 #define FAILS(error, call) SEE((call) == -1 && errno == (error))
 
 static int s[2];
@@ -46,14 +34,6 @@ static void handle(int signo, int flags)
 	struct sigaction act = {.sa_handler = count, .sa_flags = flags};
 
 	SEE(sigaction(signo, &act, NULL) == 0);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static void ended_well(void)
@@ -463,26 +443,15 @@ static void large(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} all[] = {{"reads", reads},         {"polls", polls},
-	           {"epolls", epolls},       {"writes", writes},
-	           {"times", times},         {"interrupted", interrupted},
-	           {"ignored", ignored},     {"stopped", stopped},
-	           {"others", others},       {"others_times", others_times},
-	           {"cancelled", cancelled}, {"replaced", replaced},
-	           {"nothing", nothing},     {"filtered", filtered},
-	           {"forever", forever},     {"large", large}};
+	static const struct kind all[] = {{"reads", reads},         {"polls", polls},
+	                                  {"epolls", epolls},       {"writes", writes},
+	                                  {"times", times},         {"interrupted", interrupted},
+	                                  {"ignored", ignored},     {"stopped", stopped},
+	                                  {"others", others},       {"others_times", others_times},
+	                                  {"cancelled", cancelled}, {"replaced", replaced},
+	                                  {"nothing", nothing},     {"filtered", filtered},
+	                                  {"forever", forever},     {"large", large}};
 
 	self = argv[0];
-	for (int i = 0; i < 100; i++)
-		getppid();
-	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (argc > 1 && !strcmp(argv[1], all[i].name)) {
-			all[i].run();
-			puts("well");
-			return 0;
-		}
-	return 2;
+	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
