@@ -100,7 +100,7 @@ for line in (18, 22, 37, 53, 71, 86):
         if jumped != ran:
             wrong += 1
             print("# line %d: %s: %s, %s: %s" % (line, jump, jumped, run, ran))
-print("CHAINS %s, %d wrong" % ("many" if arrivals > 30 else arrivals, wrong))
+print("CHAINS %s, %d wrong" % ("many" if arrivals > 20 else arrivals, wrong))
 END
 lizard-cc -O2 -g "$LIZARD_SRC/tests/progs/answers/places.c" -o "$T/places" -lpthread &&
 	lizard-trace -q -o "$T/recordings/places" "$T/places" 12 >"$T/out"
