@@ -49,7 +49,7 @@ struct lz_graph_walker {
 	uint32_t *behind, *before; /* [n_places]: the place of a marker id, NOWHERE */
 	uint32_t n_places;
 	uint64_t left; /* edges that may still be looked at */
-	bool avoids;   /* abnormal edges */
+	bool avoids;   /* edges to landing sites */
 };
 
 void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left)
@@ -57,9 +57,9 @@ void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left)
 	w->left = left;
 }
 
-void lz_graph_walker_avoid(struct lz_graph_walker *w, bool abnormal)
+void lz_graph_walker_avoid(struct lz_graph_walker *w, bool landings)
 {
-	w->avoids = abnormal;
+	w->avoids = landings;
 }
 
 uint64_t lz_graph_walker_left(const struct lz_graph_walker *w)
@@ -147,6 +147,16 @@ static void visit(struct lz_graph_walker *w, uint32_t place, uint32_t from)
 	w->stack[w->n_stack++] = place;
 }
 
+/* Also from and to GCC's junction of such edges, in which no code is. A computed goto is no landing:
+ * its edges cannot be marked either. */
+static bool is_landing(const struct lz_graph *g, const struct lz_edge *e)
+{
+	if (!e->unmarkable || !g->node_flags)
+		return false;
+	return g->node_flags[e->dst] & (LZ_NODE_LANDING | LZ_NODE_UNMARKABLE) ||
+	       g->node_flags[e->src] & LZ_NODE_UNMARKABLE;
+}
+
 /* All marker-free steps from one place; markers met are noted. */
 static void step(struct lz_graph_walker *w, uint32_t place)
 {
@@ -169,7 +179,7 @@ static void step(struct lz_graph_walker *w, uint32_t place)
 	for (size_t i = adj->first[v]; i < adj->first[v + 1]; i++) {
 		const struct lz_edge *e = &g->edges[adj->edge[i]];
 
-		if (e->unmarkable && w->avoids)
+		if (w->avoids && is_landing(g, e))
 			continue;
 		if (e->marker)
 			w->ids[w->n_ids++] = e->marker;

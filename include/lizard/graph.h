@@ -70,8 +70,9 @@ void lz_graph_walker_close(struct lz_graph_walker *w);
  * limit. */
 void lz_graph_walker_limit(struct lz_graph_walker *w, uint64_t left);
 uint64_t lz_graph_walker_left(const struct lz_graph_walker *w);
-/* From here on paths avoid, or do not avoid, edges that are abnormal: not at first. */
-void lz_graph_walker_avoid(struct lz_graph_walker *w, bool abnormal);
+/* From here on paths avoid, or do not avoid, edges to landing sites, of which a marker tells, and
+ * those by which GCC joins them: not at first. */
+void lz_graph_walker_avoid(struct lz_graph_walker *w, bool landings);
 /* *ids belongs to the walker and is good until its next call. -1: the limit was met. */
 int64_t lz_graph_walker_set(struct lz_graph_walker *w, uint32_t node, bool post,
                             const uint32_t **ids);

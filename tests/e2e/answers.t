@@ -22,6 +22,19 @@ for what in lines branches functions; do
 	[ "$(printf '%s\n' "$out" | wc -l)" = 1 ] && printf '%s\n' "$out" | grep -Eq '^([1-9][0-9]*) of \1 equal$'
 	ok $? "$what are counted as gcov counts them" || diag "$out"
 done
+
+# gcov takes each round of a computed goto for a call of the function.
+mkdir "$T/gotos"
+gotos=$LIZARD_SRC/tests/progs/answers/dispatch.c
+lizard-cc -g -O0 -o "$T/dispatch" "$gotos" && timeout -k 5 60 lizard-trace -q -o "$T/rec-gotos" "$T/dispatch" 12 >"$T/out.gotos"
+(cd "$T/gotos" && $PLAIN_CC -g -O0 --coverage -o dispatch "$gotos" && ./dispatch 12 | cmp -s - "$T/out.gotos")
+ok $? "computed gotos: gcov's run does the same"
+for what in lines branches; do
+	out=$(SOURCE=$gotos python3 "$answers" $what "$T/rec-gotos" "$T/gotos" 2>&1)
+	[ "$(printf '%s\n' "$out" | wc -l)" = 1 ] && printf '%s\n' "$out" | grep -Eq '^([1-9][0-9]*) of \1 equal$'
+	ok $? "computed gotos: $what are counted as gcov counts them" || diag "$out"
+done
+
 lizard coverage "$T/rec" >"$T/text"
 like "$(cat "$T/text")" '^ *[0-9]+ of +[0-9]+ lines .* 11 of +11 functions .*mixed.c$' "coverage is summed up by file"
 calls=$(lizard calls --count "$T/rec" compare)

@@ -10,7 +10,7 @@ ok $? "the tools build" || { diag "$(cat "$T"/*.log)"; done_testing; }
 prog=$T/collatz
 lizard-cc -g -O1 -o "$prog" "$LIZARD_SRC/tests/progs/replay/collatz.c"
 ok $? "a program builds" || done_testing
-printf 'A' | timeout -k 5 60 lizard-trace -q --flow=full --checkpoint-interval 2 -o "$T/full" "$prog" 20000 >"$T/out"
+printf 'A' | timeout -k 5 60 lizard-trace -q --flow=full --checkpoint-interval 2 -o "$T/full" "$prog" 50000 >"$T/out"
 ok $? "recorded in full" || done_testing
 "$bytes" "$T/full" >"$T/truth"
 dump=$(lizard dump --markers "$T/full" | md5sum)
