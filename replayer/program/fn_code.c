@@ -240,6 +240,40 @@ static int link_indirect(struct reading *r)
 	return rc;
 }
 
+static const struct lz_cfg_label *label_of(const struct reading *r, uint32_t block)
+{
+	size_t n;
+	const struct lz_cfg_label *l = lz_cfg_labels(r->cfg, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (l[i].block == block && lz_cfg_func(r->cfg, l[i].func) == r->c->f)
+			return &l[i];
+	return NULL;
+}
+
+/* Where the graph leads from the block of a jump: its code is where its label is, unless it was
+ * optimised. */
+static int link_by_graph(struct reading *r, struct lz_fn_insn *i)
+{
+	const struct lz_cfg_label *from = lz_cfg_label_before(r->cfg, i->pc), *to = from;
+	const struct lz_graph *g = &r->c->f->graph;
+	struct lz_jump found = {0};
+	int rc = 0;
+
+	if (!from || lz_cfg_func(r->cfg, from->func) != r->c->f)
+		return 0;
+	for (size_t k = 0; rc == 0 && to && k < g->n_edges; k++) {
+		if (g->edges[k].src != from->block || !(to = label_of(r, g->edges[k].dst)))
+			continue;
+		if ((rc = lz_extend(found.targets, found.n)) == 0)
+			found.targets[found.n++] = to->addr;
+	}
+	if (rc == 0 && to)
+		rc = take_targets(r->c, i, &found);
+	free(found.targets);
+	return rc;
+}
+
 static int read_code(struct reading *r, struct lz_lines *lines)
 {
 	bool indirect = false;
@@ -253,7 +287,12 @@ static int read_code(struct reading *r, struct lz_lines *lines)
 	forget_first_landings(r->c);
 	for (uint32_t i = 0; i < r->c->n; i++)
 		indirect |= r->c->v[i].lost;
-	return indirect ? link_indirect(r) : 0;
+	if (indirect)
+		rc = link_indirect(r);
+	for (uint32_t i = 0; rc == 0 && i < r->c->n; i++)
+		if (r->c->v[i].lost && !(r->c->f->flags & LZ_FN_OPTIMIZED))
+			rc = link_by_graph(r, &r->c->v[i]);
+	return rc;
 }
 
 struct lz_fn_code *lz_fn_code_read(struct lz_modules *m, struct lz_module *mod,

@@ -25,6 +25,9 @@ for opt in -O0 -O2; do
 	compare places $opt 100 12 18 20 22 28 37 50 53 57 69 71 83 84 86 91
 done
 
+# computed gotos, in a function that nothing jumps into from elsewhere
+compare dispatch -O0 12 38 42 43 45 46 47 49
+
 # ---- each hit ----
 
 # Jumps there in one session: where is control then?
