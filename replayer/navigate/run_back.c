@@ -178,9 +178,21 @@ static int scan_failed(struct lz_session *s, int ret, struct lz_stop *stop)
 	return ret == LZ_SCAN_PAST ? lz_fail("the present instant is not found again") : -1;
 }
 
-/* One window; 0: nothing in it, 1: stopped. */
+/* The gaps behind the one of HIT, and in front of END: nothing is in them. */
+static void note_behind(struct lz_session *s, const struct lz_hit *hit, struct gap end,
+                        struct lz_quiet *q)
+{
+	const uint64_t next = lz_engine_next_marker(s->e, hit->pos.marker);
+
+	if (q && next != UINT64_MAX)
+		lz_quiet_add(q, (struct lz_quiet_gap){lz_gap_event(s, next), next},
+		             (struct lz_quiet_gap){end.event, end.marker});
+}
+
+/* One window; 0: nothing in it, 1: stopped. HIT: there, if that is what has stopped it. */
 static int look(struct lz_session *s, struct gap start, const struct lz_scan_end *end,
-                uint64_t skip, const struct lz_scan_what *what, struct lz_stop *stop)
+                uint64_t skip, const struct lz_scan_what *what, struct lz_hit *hit,
+                struct lz_stop *stop)
 {
 	struct lz_last last;
 	int ret;
@@ -197,6 +209,7 @@ static int look(struct lz_session *s, struct gap start, const struct lz_scan_end
 	if (!last.any)
 		return 0;
 	ret = stop_at_hit(s, &last.hit, stop) < 0 ? -1 : 1;
+	*hit = last.hit;
 	lz_engine_free(last.from);
 	return ret;
 }
@@ -339,6 +352,17 @@ static int skip_some(struct lz_session *s, struct search *x, struct by_markers *
 	return ret;
 }
 
+/* Past what has been looked at before. */
+static bool skip_quiet(struct search *x, const struct lz_quiet *q)
+{
+	if (!q || x->in_gap ||
+	    !lz_quiet_covers(q, (struct lz_quiet_gap){x->end.event, x->end.marker}))
+		return false;
+	x->end = (struct gap){q->from.event, q->from.marker};
+	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
+	return true;
+}
+
 static int run_back(struct lz_session *s, struct lz_stop *stop)
 {
 	uint64_t addrs[s->n_breaks + 1], skip;
@@ -351,6 +375,8 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	                            .watch = s->n_watches > 0,
 	                            .conditions = lz_session_conditional(s)}};
 	struct by_markers found = {.addrs = addrs};
+	struct lz_quiet *quiet = x.what.conditions ? NULL : lz_quiet_of(s);
+	const struct gap now = x.end;
 	struct gap first = first_gap(s), start;
 
 	if (!s->n_breaks && !s->n_watches)
@@ -370,9 +396,17 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 		ret = skip_some(s, &x, &found, stop);
 		if (ret)
 			break;
+		if (skip_quiet(&x, quiet))
+			continue;
 		if (window(s, x.end, x.markers, x.events, &start) < 0)
 			return -1;
-		ret = look(s, start, &x.to, skip, &x.what, stop);
+		struct lz_hit hit = {.pos.marker = UINT64_MAX};
+		ret = look(s, start, &x.to, skip, &x.what, &hit, stop);
+		if (ret == 1 && hit.pos.marker != UINT64_MAX)
+			note_behind(s, &hit, now, quiet);
+		if (ret == 0 && quiet)
+			lz_quiet_add(quiet, (struct lz_quiet_gap){start.event, start.marker},
+			             (struct lz_quiet_gap){now.event, now.marker});
 		x.end = start;
 		x.to = (struct lz_scan_end){.event = start.event, .marker = start.marker};
 		x.in_gap = false;

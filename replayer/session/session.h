@@ -3,6 +3,7 @@
 #ifndef LZ_REPLAYER_SESSION_H
 #define LZ_REPLAYER_SESSION_H
 
+#include "replayer/session/quiet.h"
 #include "replayer/engine/engine.h"
 #include <common/base/progress.h>
 #include <lizard/session.h>
@@ -90,6 +91,7 @@ struct lz_session {
 	struct lz_user_break *breaks;
 	size_t n_breaks;
 	uint64_t false_arrivals; /* those at which a condition was false */
+	struct lz_quiets quiets;
 	struct lz_user_watch *watches;
 	size_t n_watches;
 	uint64_t pass_signals;

@@ -297,4 +297,50 @@ END
 is "$(values memory)" "1 7 " "memory that a register of the selected frame leads to" || diag "$out"
 like "$(section "$out" memory)" ' in set \(' "changed by another function"
 like "$(section "$out" register)" '^[$]rbp: only in frame #0 can a register be followed' "a register of an outer frame is refused"
+
+# ---- what has been run in vain is not run again, and the same is found ----
+cat >"$T/rare.c" <<'C'
+#include <stdio.h>
+static volatile unsigned rare, often;
+int main(void)
+{
+	for (unsigned i = 1; i <= 400000; i++) {
+		often += i % 7 > 3 ? i : 1;
+		if (i == 3000 || i == 3001 || i == 150000)
+			rare = i;
+	}
+	printf("%u %u\n", rare, often);
+	return 0;
+}
+C
+lizard-cc -g -O0 "$T/rare.c" -o "$T/rare" && lizard-trace -q --checkpoint-interval 20 -o "$T/recordings/rare" "$T/rare" >"$T/out"
+ok $? "a program whose variable changes seldom: recorded"
+cat >"$T/chains.py" <<'END'
+import gdb
+
+
+def place():
+    return gdb.execute("when", to_string=True).splitlines()[1]
+
+
+def chain(start, n):
+    gdb.execute("jump_forward " + start, to_string=True)
+    found = []
+    for _ in range(n):
+        gdb.execute("reverse-continue", to_string=True)
+        found.append((place(), int(gdb.parse_and_eval("rare"))))
+    return found
+
+
+gdb.execute("set pagination off")
+gdb.execute("jump_forward 90%", to_string=True)
+gdb.execute("jump_backward main", to_string=True)
+gdb.execute("watch rare", to_string=True)
+first, again, middle, behind = chain("100%", 4), chain("100%", 4), chain("20%", 3), chain("80%", 4)
+print("VALUES %s" % [value for _, value in first])
+print("SAME %s %s %s" % (again == first, middle == first[1:], behind == first))
+END
+timeout 200 lizard-gdb -nx -batch -x "$T/chains.py" "$T/recordings/rare" >"$T/log" 2>&1
+is "$(grep '^VALUES' "$T/log")" "VALUES [3001, 3000, 0, 0]" "changes are found one after the other" || diag "$(tail -n 5 "$T/log")"
+is "$(grep '^SAME' "$T/log")" "SAME True True True" "from the same end, from the middle of the run, and from behind it"
 done_testing
