@@ -53,44 +53,41 @@ static int stop_start(struct lz_session *s, struct lz_stop *stop)
 
 /* ---- windows ---- */
 
-struct gap {
-	uint64_t event, marker;
-};
-
 /* The earliest gap that a run back looks at. */
-static struct gap first_gap(struct lz_session *s)
+static struct lz_gap_start first_gap(struct lz_session *s)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
 	const struct lz_event *ev =
 	    s->back_to ? lz_reader_event(s->rp.reader, s->back_to - 1) : NULL;
 
 	if (ev)
-		return (struct gap){s->back_to, ev->marker};
-	return ck ? (struct gap){ck->pos.event, ck->pos.marker} : (struct gap){0, 0};
+		return (struct lz_gap_start){s->back_to, ev->marker};
+	return ck ? (struct lz_gap_start){ck->pos.event, ck->pos.marker}
+	          : (struct lz_gap_start){0, 0};
 }
 
-static struct gap later(struct gap a, struct gap b)
+static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
 {
 	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
 }
 
 /* The beginning of the window that ends at END. */
-static int window(struct lz_session *s, struct gap end, uint64_t markers, uint64_t events,
-                  struct gap *start)
+static int window(struct lz_session *s, struct lz_gap_start end, uint64_t markers, uint64_t events,
+                  struct lz_gap_start *start)
 {
-	struct gap m = first_gap(s), e = m;
+	struct lz_gap_start m = first_gap(s), e = m;
 
 	if (end.marker > m.marker + markers) {
 		int64_t at = lz_marker_boundary_near(s, end.marker - markers);
 		if (at < 0)
 			return -1;
-		m = (struct gap){lz_gap_event(s, (uint64_t)at), (uint64_t)at};
+		m = (struct lz_gap_start){lz_gap_event(s, (uint64_t)at), (uint64_t)at};
 	}
 	if (end.event > e.event + events) {
 		const struct lz_event *ev = lz_reader_event(s->rp.reader, end.event - events - 1);
 		if (!ev)
 			return -1;
-		e = (struct gap){end.event - events, ev->marker};
+		e = (struct lz_gap_start){end.event - events, ev->marker};
 	}
 	*start = later(m, e);
 	return 0;
@@ -109,20 +106,21 @@ static bool page_dirty(const struct lz_session *s, const struct lz_checkpoint *c
 }
 
 /* A gap's start at or behind the checkpoint, which may stand in the middle of one. */
-static struct gap behind(struct lz_session *s, const struct lz_checkpoint *ck)
+static struct lz_gap_start behind(struct lz_session *s, const struct lz_checkpoint *ck)
 {
 	if (lz_checkpoint_starts_gap(s, ck))
-		return (struct gap){ck->pos.event, ck->pos.marker};
+		return (struct lz_gap_start){ck->pos.event, ck->pos.marker};
 	uint64_t next = lz_engine_next_marker(s->e, ck->pos.marker);
 	if (next == UINT64_MAX)
-		return (struct gap){UINT64_MAX, UINT64_MAX};
-	return (struct gap){lz_gap_event(s, next), next};
+		return (struct lz_gap_start){UINT64_MAX, UINT64_MAX};
+	return (struct lz_gap_start){lz_gap_event(s, next), next};
 }
 
 /* With watchpoints only, or where it is known when control was at the breakpoints: whole
  * intervals between checkpoints, before END, in which no watched page was written or mapped, need
  * not be run. What differs at their ends does not tell: a value may have changed and changed back. */
-static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_known)
+static struct lz_gap_start skip_clean(struct lz_session *s, struct lz_gap_start end,
+                                      bool breaks_known)
 {
 	struct lz_reader *r = s->rp.reader;
 	uint32_t i = lz_reader_checkpoint_before(r, end.event, end.marker);
@@ -142,7 +140,7 @@ static struct gap skip_clean(struct lz_session *s, struct gap end, bool breaks_k
 		if (!ck || !before || ck->whole || !ck->exact || page_dirty(s, ck) ||
 		    lz_session_remapped_between(s, before->pos.event, ck->pos.event))
 			break;
-		struct gap g = behind(s, before);
+		struct lz_gap_start g = behind(s, before);
 		if (lz_gap_cmp(g.event, g.marker, end.event, end.marker) < 0)
 			end = g;
 	}
@@ -179,18 +177,17 @@ static int scan_failed(struct lz_session *s, int ret, struct lz_stop *stop)
 }
 
 /* The gaps behind the one of HIT, and in front of END: nothing is in them. */
-static void note_behind(struct lz_session *s, const struct lz_hit *hit, struct gap end,
+static void note_behind(struct lz_session *s, const struct lz_hit *hit, struct lz_gap_start end,
                         struct lz_quiet *q)
 {
 	const uint64_t next = lz_engine_next_marker(s->e, hit->pos.marker);
 
 	if (q && next != UINT64_MAX)
-		lz_quiet_add(q, (struct lz_quiet_gap){lz_gap_event(s, next), next},
-		             (struct lz_quiet_gap){end.event, end.marker});
+		lz_quiet_add(q, (struct lz_gap_start){lz_gap_event(s, next), next}, end);
 }
 
 /* One window; 0: nothing in it, 1: stopped. HIT: there, if that is what has stopped it. */
-static int look(struct lz_session *s, struct gap start, const struct lz_scan_end *end,
+static int look(struct lz_session *s, struct lz_gap_start start, const struct lz_scan_end *end,
                 uint64_t skip, const struct lz_scan_what *what, struct lz_hit *hit,
                 struct lz_stop *stop)
 {
@@ -224,7 +221,7 @@ struct by_markers {
 };
 
 /* Is it cheaper now to scan the markers than to run the next window? */
-static bool worth_finding(struct lz_session *s, struct gap end, uint64_t markers)
+static bool worth_finding(struct lz_session *s, struct lz_gap_start end, uint64_t markers)
 {
 	uint64_t cost = lz_find_last_cost(s, end.marker);
 
@@ -233,14 +230,14 @@ static bool worth_finding(struct lz_session *s, struct gap end, uint64_t markers
 }
 
 /* 0; 1: stopped. */
-static int find_break(struct lz_session *s, struct gap end, struct by_markers *b,
+static int find_break(struct lz_session *s, struct lz_gap_start end, struct by_markers *b,
                       struct lz_stop *stop)
 {
 	if (!s->n_breaks) {
 		b->state = NONE;
 		return 0;
 	}
-	struct gap first = first_gap(s);
+	struct lz_gap_start first = first_gap(s);
 	int ret = lz_find_last(s, first.marker, end.event, end.marker, b->addrs, s->n_breaks,
 	                       &b->hit.pos);
 
@@ -262,10 +259,10 @@ static int find_break(struct lz_session *s, struct gap end, struct by_markers *b
 
 /* With the last arrival at a breakpoint known: moves END back over what need not be run. 1:
  * stopped. */
-static int skip_known(struct lz_session *s, struct gap *end, const struct by_markers *b,
+static int skip_known(struct lz_session *s, struct lz_gap_start *end, const struct by_markers *b,
                       struct lz_stop *stop)
 {
-	struct gap first = first_gap(s);
+	struct lz_gap_start first = first_gap(s);
 	bool known = b->state == NONE || b->state == FOUND;
 	const struct lz_pos *hit = &b->hit.pos;
 
@@ -281,7 +278,7 @@ static int skip_known(struct lz_session *s, struct gap *end, const struct by_mar
 
 /* A run back: the windows lie before `end`, and `to` is where the next one ends. */
 struct search {
-	struct gap end;
+	struct lz_gap_start end;
 	struct lz_scan_end to;
 	struct lz_scan_what what;
 	uint64_t markers, events; /* the next one's length */
@@ -313,7 +310,7 @@ static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_mar
                            struct lz_stop *stop)
 {
 	const struct lz_pos *hit = &b->hit.pos;
-	struct gap start;
+	struct lz_gap_start start;
 	int ret = find_break(s, x->end, b, stop);
 
 	if (ret)
@@ -329,7 +326,7 @@ static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_mar
 	if (lz_gap_cmp(hit->event, hit->marker, start.event, start.marker) >= 0)
 		return 0;
 	x->jumped = true;
-	x->end = (struct gap){hit->event, hit->marker};
+	x->end = (struct lz_gap_start){hit->event, hit->marker};
 	x->to = (struct lz_scan_end){.event = hit->event, .marker = hit->marker, .gap_ends = true};
 	return 0;
 }
@@ -355,10 +352,9 @@ static int skip_some(struct lz_session *s, struct search *x, struct by_markers *
 /* Past what has been looked at before. */
 static bool skip_quiet(struct search *x, const struct lz_quiet *q)
 {
-	if (!q || x->in_gap ||
-	    !lz_quiet_covers(q, (struct lz_quiet_gap){x->end.event, x->end.marker}))
+	if (!q || x->in_gap || !lz_quiet_covers(q, x->end))
 		return false;
-	x->end = (struct gap){q->from.event, q->from.marker};
+	x->end = q->from;
 	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
 	return true;
 }
@@ -376,8 +372,8 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	                            .conditions = lz_session_conditional(s)}};
 	struct by_markers found = {.addrs = addrs};
 	struct lz_quiet *quiet = x.what.conditions ? NULL : lz_quiet_of(s);
-	const struct gap now = x.end;
-	struct gap first = first_gap(s), start;
+	const struct lz_gap_start now = x.end;
+	struct lz_gap_start first = first_gap(s), start;
 
 	if (!s->n_breaks && !s->n_watches)
 		return stop_start(s, stop);
@@ -405,8 +401,7 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 		if (ret == 1 && hit.pos.marker != UINT64_MAX)
 			note_behind(s, &hit, now, quiet);
 		if (ret == 0 && quiet)
-			lz_quiet_add(quiet, (struct lz_quiet_gap){start.event, start.marker},
-			             (struct lz_quiet_gap){now.event, now.marker});
+			lz_quiet_add(quiet, start, now);
 		x.end = start;
 		x.to = (struct lz_scan_end){.event = start.event, .marker = start.marker};
 		x.in_gap = false;

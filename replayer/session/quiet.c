@@ -38,17 +38,17 @@ struct lz_quiet *lz_quiet_of(struct lz_session *s)
 	return q;
 }
 
-static bool is_before(struct lz_quiet_gap a, struct lz_quiet_gap b)
+static bool is_before(struct lz_gap_start a, struct lz_gap_start b)
 {
 	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) < 0;
 }
 
-bool lz_quiet_covers(const struct lz_quiet *q, struct lz_quiet_gap end)
+bool lz_quiet_covers(const struct lz_quiet *q, struct lz_gap_start end)
 {
 	return q->any && is_before(q->from, end) && !is_before(q->to, end);
 }
 
-void lz_quiet_add(struct lz_quiet *q, struct lz_quiet_gap from, struct lz_quiet_gap to)
+void lz_quiet_add(struct lz_quiet *q, struct lz_gap_start from, struct lz_gap_start to)
 {
 	if (!is_before(from, to))
 		return;

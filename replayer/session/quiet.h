@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lz_quiet_gap {
+/* The beginning of a gap. */
+struct lz_gap_start {
 	uint64_t event, marker;
 };
 
-/* From the beginning of the one gap to that of the other. */
 struct lz_quiet {
 	uint64_t key; /* what was looked for */
-	struct lz_quiet_gap from, to;
+	struct lz_gap_start from, to;
 	bool any;
 };
 
@@ -30,8 +30,8 @@ struct lz_session;
 /* That of the session's breakpoints and watchpoints; perhaps an empty one. */
 struct lz_quiet *lz_quiet_of(struct lz_session *s);
 /* Does END lie behind its beginning, and not behind its end? */
-bool lz_quiet_covers(const struct lz_quiet *q, struct lz_quiet_gap end);
+bool lz_quiet_covers(const struct lz_quiet *q, struct lz_gap_start end);
 /* Nothing is there. Of two stretches that do not touch, the new one is kept. */
-void lz_quiet_add(struct lz_quiet *q, struct lz_quiet_gap from, struct lz_quiet_gap to);
+void lz_quiet_add(struct lz_quiet *q, struct lz_gap_start from, struct lz_gap_start to);
 
 #endif
