@@ -68,6 +68,7 @@ timeout 30 python3 "$T/talk.py" "$LIZARD_BIN/lizard-gdb" -nx -iex 'set mi-async 
 &-exec-continue
 -exec-interrupt
 -data-evaluate-expression "state != 1 && main::n == 50000000"
+-interpreter-exec console "jump_backward start"
 &-exec-continue
 &-gdb-show language
 -exec-interrupt
