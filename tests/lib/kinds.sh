@@ -38,9 +38,11 @@ kinds_verify() {
 kinds_kill() {
 	times=$1
 	shift
-	signals=("${@:-KILL}")
+	[ $# -gt 0 ] || set -- KILL
 	for i in $(seq "$times"); do
-		signal=${signals[i % ${#signals[@]}]}
+		signal=$1
+		shift
+		set -- "$@" "$signal"
 		rec=$T/recordings/killed-$i
 		timeout -k 5 60 lizard-trace -q -o "$rec" "$T/$prog-gcc" forever >"$T/out" 2>"$T/err" &
 		tracer=$!
