@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/navigate/target_code.h"
 
+/* Each marker of the function is looked at with all of its code: in larger ones the windows are run
+ * sooner than that. */
+enum { MOST_INSNS = 1 << 16 };
+
 static struct lz_passes *passes_of(struct lz_target_code *c)
 {
 	const struct lz_fn *fn = lz_stream_fn(c->stream, c->fn);
@@ -9,7 +13,7 @@ static struct lz_passes *passes_of(struct lz_target_code *c)
 		return c->passes;
 	c->asked = true;
 	c->code = lz_fn_code_read(c->modules, fn->mod, fn->f);
-	if (c->code)
+	if (c->code && c->code->n <= MOST_INSNS)
 		c->passes = lz_passes_new(c->code, c->addr - fn->mod->bias);
 	return c->passes;
 }

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include "replayer/program/elf_data.h"
 
-enum { RANGES_MAX = 8, CODE_MAX = 1 << 22 /* bytes of a function */ };
+enum {
+	RANGES_MAX = 8,
+	CODE_MAX = 1 << 22, /* bytes of a function */
+	MOST_BY_GRAPH = 64  /* jumps of a function */
+};
 
 struct reading {
 	struct lz_fn_code *c;
@@ -240,37 +244,60 @@ static int link_indirect(struct reading *r)
 	return rc;
 }
 
-static const struct lz_cfg_label *label_of(const struct reading *r, uint32_t block)
+/* Where the blocks begin, by number: at their first labels; UINT64_MAX: not known. NULL: no memory.
+ * malloced. */
+static uint64_t *block_addresses(const struct reading *r)
 {
+	const struct lz_graph *g = &r->c->f->graph;
+	uint64_t *at = malloc((g->n_nodes + 1ul) * sizeof(*at));
 	size_t n;
 	const struct lz_cfg_label *l = lz_cfg_labels(r->cfg, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (l[i].block == block && lz_cfg_func(r->cfg, l[i].func) == r->c->f)
-			return &l[i];
-	return NULL;
+	for (uint32_t i = 0; at && i < g->n_nodes; i++)
+		at[i] = UINT64_MAX;
+	for (size_t i = 0; at && i < n; i++)
+		if (l[i].block < g->n_nodes && at[l[i].block] == UINT64_MAX &&
+		    lz_cfg_func(r->cfg, l[i].func) == r->c->f)
+			at[l[i].block] = l[i].addr;
+	return at;
 }
 
 /* Where the graph leads from the block of a jump: its code is where its label is, unless it was
  * optimised. */
-static int link_by_graph(struct reading *r, struct lz_fn_insn *i)
+static int link_by_graph(struct reading *r, struct lz_fn_insn *i, const uint64_t *at)
 {
-	const struct lz_cfg_label *from = lz_cfg_label_before(r->cfg, i->pc), *to = from;
+	const struct lz_cfg_label *from = lz_cfg_label_before(r->cfg, i->pc);
 	const struct lz_graph *g = &r->c->f->graph;
 	struct lz_jump found = {0};
+	bool known = from && lz_cfg_func(r->cfg, from->func) == r->c->f;
 	int rc = 0;
 
-	if (!from || lz_cfg_func(r->cfg, from->func) != r->c->f)
-		return 0;
-	for (size_t k = 0; rc == 0 && to && k < g->n_edges; k++) {
-		if (g->edges[k].src != from->block || !(to = label_of(r, g->edges[k].dst)))
+	for (size_t k = 0; rc == 0 && known && k < g->n_edges; k++) {
+		if (g->edges[k].src != from->block)
 			continue;
+		known = at[g->edges[k].dst] != UINT64_MAX;
 		if ((rc = lz_extend(found.targets, found.n)) == 0)
-			found.targets[found.n++] = to->addr;
+			found.targets[found.n++] = at[g->edges[k].dst];
 	}
-	if (rc == 0 && to)
+	if (rc == 0 && known)
 		rc = take_targets(r->c, i, &found);
 	free(found.targets);
+	return rc;
+}
+
+/* GCC makes one computed goto of all in a function: what has many was not made by it. */
+static int link_lost(struct reading *r)
+{
+	uint32_t left = MOST_BY_GRAPH;
+	uint64_t *at = block_addresses(r);
+	int rc = at ? 0 : lz_fail("out of memory for the code of %s", r->c->f->name);
+
+	for (uint32_t i = 0; rc == 0 && left && i < r->c->n; i++)
+		if (r->c->v[i].lost) {
+			rc = link_by_graph(r, &r->c->v[i], at);
+			left--;
+		}
+	free(at);
 	return rc;
 }
 
@@ -289,10 +316,7 @@ static int read_code(struct reading *r, struct lz_lines *lines)
 		indirect |= r->c->v[i].lost;
 	if (indirect)
 		rc = link_indirect(r);
-	for (uint32_t i = 0; rc == 0 && i < r->c->n; i++)
-		if (r->c->v[i].lost && !(r->c->f->flags & LZ_FN_OPTIMIZED))
-			rc = link_by_graph(r, &r->c->v[i]);
-	return rc;
+	return rc == 0 && indirect && !(r->c->f->flags & LZ_FN_OPTIMIZED) ? link_lost(r) : rc;
 }
 
 struct lz_fn_code *lz_fn_code_read(struct lz_modules *m, struct lz_module *mod,
