@@ -41,6 +41,11 @@ for name in reads polls epolls writes times interrupted ignored stopped others o
 	done
 done
 
+for name in late sticky; do
+	kinds_native $name
+	kinds_record $name gcc --checkpoint-interval=200
+done
+
 for name in others others_times cancelled replaced; do
 	kinds_record $name gcc --chaos=7
 done

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -104,21 +105,32 @@ static int dispatch_on(struct lz_tracer *t)
 
 /* ---- its memory ---- */
 
+enum { ASK_PERSONALITY = -1 };
+
+/* The kernel then does not store what is left of a time. */
+static void note_personality(struct lz_tracer *t, uint64_t flags)
+{
+	t->fast.no_waits |= (int)flags != ASK_PERSONALITY && flags & STICKY_TIMEOUTS;
+}
+
 static int put_code(struct lz_tracer *t)
 {
 	const size_t len = (uintptr_t)__stop_lz_stub - (uintptr_t)__start_lz_stub;
-	int64_t ret;
+	const uint64_t all = LZ_STUB_CODE + sizeof(struct lz_call_page);
+	struct lz_proc_call c[] = {
+	    {.nr = SYS_mmap,
+	     .args = {t->fast.at, LZ_STUB_CODE, PROT_READ | PROT_EXEC,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL}},
+	    {.nr = SYS_madvise, .args = {t->fast.at, all, MADV_DONTFORK}},
+	    {.nr = SYS_personality, .args = {(uint64_t)ASK_PERSONALITY}},
+	};
 
-	if (lz_proc_syscall(&t->p, &ret, SYS_mmap, t->fast.at, LZ_STUB_CODE, PROT_READ | PROT_EXEC,
-	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL, 0) < 0)
+	if (lz_proc_calls(&t->p, c, sizeof(c) / sizeof(*c)) < 0)
 		return -1;
-	if (ret < 0 || len > LZ_STUB_CODE)
+	if (c[0].result < 0 || len > LZ_STUB_CODE)
 		return 1;
-	if (lz_proc_write(&t->p, t->fast.at, __start_lz_stub, len) < 0 ||
-	    lz_proc_syscall(&t->p, &ret, SYS_madvise, t->fast.at,
-	                    LZ_STUB_CODE + sizeof(struct lz_call_page), MADV_DONTFORK, 0, 0, 0) < 0)
-		return -1;
-	return 0;
+	note_personality(t, (uint64_t)c[2].result);
+	return lz_proc_write(&t->p, t->fast.at, __start_lz_stub, len);
 }
 
 /* 1: there is no room for it. */
@@ -264,6 +276,8 @@ int lz_fast_before_call(struct lz_tracer *t)
 		f->leased = true;
 	if (!f->page)
 		return 0;
+	if (c->nr == SYS_personality)
+		note_personality(t, c->args[0]);
 	if (lz_wait_before_call(t) < 0)
 		return -1;
 	if (c->nr < LZ_FAST_CALLS)
@@ -404,8 +418,10 @@ int lz_fast_stopped(struct lz_tracer *t)
 		return -1;
 	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */
-	if (!page->busy)
+	if (!page->busy) {
 		page->head = t->fast.taken = 0;
+		lz_fast_keep_rest(t);
+	}
 	return 0;
 }
 

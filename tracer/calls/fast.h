@@ -26,7 +26,9 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* fast_leave.c: At a fault: 1 if it is one of ours. The call is made with stops. */
 int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
-/* At any stop: a wait of the stub's is over. The call is made with stops. */
+/* At any stop: a call that the stub has waited with has only the rest of its time. */
+void lz_fast_keep_rest(struct lz_tracer *t);
+/* The same: a wait of the stub's is over. The call is made with stops. */
 int lz_fast_leave_wait(struct lz_tracer *t);
 /* The current thread runs: the stub does not wait if another thread is ready. */
 void lz_fast_end_wait(struct lz_tracer *t);

@@ -19,6 +19,22 @@ static bool is_ours(const struct lz_tracer *t, const siginfo_t *info,
 	       f->page->busy;
 }
 
+/* What the kernel has left of the time, rounded up. */
+void lz_fast_keep_rest(struct lz_tracer *t)
+{
+	enum { MS = 1000, MILLION = 1000000, MOST_SECONDS = INT32_MAX / MS };
+
+	if (!t->fast.page->waited)
+		return;
+	t->fast.page->waited = 0;
+	const int64_t seconds = t->fast.page->left[0], ns = t->fast.page->left[1];
+
+	t->cur->wait_cut =
+	    seconds >= 0 && seconds <= MOST_SECONDS && ns >= 0 && ns < (int64_t)MS * MILLION;
+	if (t->cur->wait_cut)
+		t->cur->wait_left = (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
+}
+
 /* To where the call was about to be made: nothing has been done yet. It is made with a stop. */
 static int leave(struct lz_tracer *t, struct user_regs_struct *r)
 {
@@ -34,6 +50,7 @@ static int leave(struct lz_tracer *t, struct user_regs_struct *r)
 	r->rsp = page->rsp;
 	r->rip = lz_sites_shown(&t->fast.sites, page->back - LZ_CALL_INSN);
 	r->orig_rax = (uint64_t)-1;
+	lz_fast_keep_rest(t);
 	page->busy = page->waits = 0;
 	t->cur->fast = false;
 	t->cur->refused_at = r->rip;
@@ -58,25 +75,12 @@ static bool is_waiting(const struct lz_tracer *t)
 	       __atomic_load_n(&page->waits, __ATOMIC_SEQ_CST);
 }
 
-/* What the kernel has left of the time, rounded up. */
-static void keep_rest(struct lz_tracer *t)
-{
-	enum { MS = 1000, MILLION = 1000000, MOST_SECONDS = INT32_MAX / MS };
-	const int64_t seconds = t->fast.page->left[0], ns = t->fast.page->left[1];
-
-	t->cur->wait_cut =
-	    seconds >= 0 && seconds <= MOST_SECONDS && ns >= 0 && ns < (int64_t)MS * MILLION;
-	if (t->cur->wait_cut)
-		t->cur->wait_left = (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
-}
-
 int lz_fast_leave_wait(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
 
 	if (!is_waiting(t) || lz_proc_regs(&t->p, &r) < 0 || r.rip - t->fast.at >= LZ_STUB_CODE)
 		return 0;
-	keep_rest(t);
 	t->fast.n_cut++;
 	return leave(t, &r);
 }

@@ -215,6 +215,7 @@ struct lz_call_page {
 	uint32_t busy;    /* a call is under way */
 	uint32_t head;    /* of the log: what is behind it is free */
 	uint32_t waits;   /* a call is waited with, and nothing has been done yet */
+	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
 	uint8_t selector[LZ_FAST_THREADS];

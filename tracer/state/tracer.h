@@ -223,7 +223,7 @@ struct lz_fast {
 	    wanted; /* calls that could have been made without a stop, before there was a page */
 	unsigned n_slots;   /* threads that have had one */
 	bool no_fds;        /* somebody else changes the program's descriptors */
-	bool no_waits;      /* a filter of the program's may forbid them */
+	bool no_waits;      /* a filter of the program's may forbid them, or their time is not known */
 	bool leased;        /* the program waits for itself where it opens files */
 	uint32_t n_objects; /* mapped files that the stub knows of */
 	bool ended;         /* the program is let go */

@@ -692,6 +692,9 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker)
 		t.len = 0;
 		ret = by_what(&t);
 	}
+	/* else its time goes on with a stop */
+	if (ret != LZ_STOP)
+		p->waited = 0;
 	set_busy(p, 0);
 	return ret;
 }

@@ -27,6 +27,7 @@ int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n)
 	__atomic_store_n(&p->waits, 1, __ATOMIC_SEQ_CST);
 	if (is_let(&p->may_wait) && is_let(&p->go)) {
 		p->n_waits++;
+		p->waited = 1;
 		result = make(regs);
 	}
 	__atomic_store_n(&p->waits, 0, __ATOMIC_SEQ_CST);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -185,6 +186,36 @@ static void times(void)
 		SEE(now() - since >= 0.035);
 	}
 	end();
+}
+
+static double computed(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A checkpoint comes due while it waits, if there is to be one each 200 ms. */
+static void late(void)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		SEE(poll(NULL, 0, 1) == 0);
+	for (int i = 0; i < 3; i++) {
+		double since = computed();
+		while (computed() - since < 0.212)
+			for (volatile int k = 0; k < 1000000; k++)
+				;
+		since = now();
+		SEE(poll(NULL, 0, 1500) == 0 && now() - since >= 1.5 && now() - since < 2.8);
+	}
+}
+
+/* The kernel does not say what is left of a time. */
+static void sticky(void)
+{
+	SEE(personality(STICKY_TIMEOUTS) != -1);
+	late();
 }
 
 /* ---- signals ---- */
@@ -445,7 +476,8 @@ int main(int argc, char **argv)
 {
 	static const struct kind all[] = {{"reads", reads},         {"polls", polls},
 	                                  {"epolls", epolls},       {"writes", writes},
-	                                  {"times", times},         {"interrupted", interrupted},
+	                                  {"times", times},         {"late", late},
+	                                  {"sticky", sticky},       {"interrupted", interrupted},
 	                                  {"ignored", ignored},     {"stopped", stopped},
 	                                  {"others", others},       {"others_times", others_times},
 	                                  {"cancelled", cancelled}, {"replaced", replaced},
