@@ -154,6 +154,14 @@ static int new_pool(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t
 	return 1;
 }
 
+/* Is what the code behind the call loads near enough to a detour at PLACE? */
+static bool reaches_data(const struct lz_moved *m, uint64_t at, uint64_t place)
+{
+	const int64_t distance = (int64_t)(at + (uint64_t)m->operand - place);
+
+	return !m->data || (distance > INT32_MIN + LZ_DETOUR && distance < INT32_MAX - LZ_DETOUR);
+}
+
 /* *PLACE: 0: there is none. */
 static int find_place(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t begins,
                       uint64_t *pool, uint64_t *place)
@@ -276,7 +284,7 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 		return lz_fail("out of memory for %zu system calls", s->n + 1);
 	if (find_place(s, p, at, m.begins, &pool, &x.begin) < 0)
 		return -1;
-	if (!x.begin)
+	if (!x.begin || !reaches_data(&m, at, x.begin))
 		return 0;
 	memcpy(x.was, code, LZ_JUMP);
 	x.now[0] = 0xe9;

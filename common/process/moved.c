@@ -45,14 +45,15 @@ static bool is_thread_local(const ZydisDecodedOperand *op)
 	       op->mem.base == ZYDIS_REGISTER_NONE && op->mem.index == ZYDIS_REGISTER_NONE;
 }
 
-/* The module's own data, which the C library stores behind a cpuid. */
+/* The module's own data, which the C library stores behind a cpuid, and loads behind brk. */
 static bool is_own_data(const struct lz_moved *m, const ZydisDecodedOperand *op)
 {
-	return m->cpuid && !m->data && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       op->mem.base == ZYDIS_REGISTER_RIP;
+	return !m->data && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       op->mem.base == ZYDIS_REGISTER_RIP &&
+	       (m->cpuid || !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE));
 }
 
-/* It has no other memory to fault at than the stack. */
+/* It has no other memory to fault at than the stack, and what is always there. */
 static bool is_movable(const struct lz_moved *m, const ZydisDecodedInstruction *insn,
                        const ZydisDecodedOperand *op)
 {

@@ -19,7 +19,6 @@ enum { BYTES = 512, RECORD = sizeof(struct lz_call_record), MOST_EFFECTS = 1 << 
 
 static struct lz_tracer t;
 static struct lz_thread thread, *threads[] = {&thread};
-static struct lz_area area;
 static uint8_t memory[4096]; /* the program's */
 static uint8_t *ring;
 
@@ -62,12 +61,11 @@ static void begin(void)
 	t.cur = &thread;
 	t.p = (struct lz_proc){.pid = getpid(), .mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC)};
 	ck_assert_int_ge(t.p.mem, 0);
-	area.v = (struct lz_vma){.start = (uintptr_t)memory,
-	                         .end = (uintptr_t)memory + sizeof(memory),
-	                         .prot = PROT_READ | PROT_WRITE,
-	                         .flags = MAP_PRIVATE};
-	t.vmas.a = &area;
-	t.vmas.n = 1;
+	const struct lz_area area = {.v = {.start = (uintptr_t)memory,
+	                                   .end = (uintptr_t)memory + sizeof(memory),
+	                                   .prot = PROT_READ | PROT_WRITE,
+	                                   .flags = MAP_PRIVATE}};
+	ck_assert_int_eq(lz_vmas_add(&t.vmas, &area), 0);
 	t.fast.page = new_page();
 	ring = calloc(1, LZ_RING_LEN);
 	for (size_t i = 0; i < sizeof(memory); i++)
@@ -191,6 +189,69 @@ START_TEST(bad_ones)
 	expect_broken(&r, "a length");
 	r.len = RECORD + BYTES - 4;
 	expect_broken(&r, "a length");
+}
+END_TEST
+
+/* Between the heap's beginning and another mapping. */
+enum { HEAP = 0x600000, HEAP_END = 0x610000, OTHER = 0x700000 };
+
+static void begin_heap(void)
+{
+	const struct lz_area heap = {.v = {.start = HEAP,
+	                                   .end = HEAP_END,
+	                                   .prot = PROT_READ | PROT_WRITE,
+	                                   .flags = MAP_PRIVATE,
+	                                   .file = LZ_NO_FILE,
+	                                   .role = LZ_VMA_HEAP}};
+	const struct lz_area other = {.v = {.start = OTHER, .end = OTHER + 0x1000}};
+
+	ck_assert(lz_vmas_add(&t.vmas, &heap) == 0 && lz_vmas_add(&t.vmas, &other) == 0);
+	t.brk = HEAP_END;
+}
+
+static struct lz_call_record heap_call(uint64_t wanted, uint64_t got)
+{
+	struct lz_call_record r = record(SYS_brk, (int64_t)got);
+
+	r.args[0] = wanted;
+	return r;
+}
+
+static void expect_heap(uint64_t wanted, enum lz_map_opcode op, uint64_t start, uint64_t end)
+{
+	struct lz_call_record r = heap_call(wanted, wanted);
+
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && t.brk == wanted && last.n_ops == 1);
+	ck_assert(last.ops[0].op == op && last.ops[0].addr == start &&
+	          last.ops[0].len == end - start);
+}
+
+START_TEST(heap)
+{
+	struct lz_call_record r;
+
+	begin_heap();
+	expect_heap(HEAP_END + 0x2345, LZ_MAP, HEAP_END, HEAP_END + 0x3000);
+	expect_heap(HEAP + 0x1001, LZ_UNMAP, HEAP + 0x2000, HEAP_END + 0x3000);
+	expect_heap(OTHER, LZ_MAP, HEAP + 0x2000, OTHER);
+	expect_heap(HEAP, LZ_UNMAP, HEAP, OTHER);
+	expect_heap(HEAP_END, LZ_MAP, HEAP, HEAP_END);
+	/* refused */
+	r = heap_call(OTHER + 1, HEAP_END);
+	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops && t.brk == HEAP_END);
+	static const uint64_t bad[][2] = {
+	    {OTHER + 1, OTHER + 1},       {HEAP - 1, HEAP - 1},     {0, 0},
+	    {HEAP_END + 1, HEAP_END + 2}, {OTHER, HEAP_END - 1},    {UINT64_MAX, UINT64_MAX},
+	    {1ULL << 47, 1ULL << 47},     {HEAP, (uint64_t)-ENOMEM}};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		r = heap_call(bad[i][0], bad[i][1]);
+		expect_broken(&r, "the heap's end");
+		ck_assert_uint_eq(t.brk, HEAP_END);
+	}
+	lz_vmas_remove(&t.vmas, OTHER, OTHER + 0x1000);
+	r = heap_call(1ULL << 47, 1ULL << 47);
+	expect_broken(&r, "the heap's end");
 }
 END_TEST
 
@@ -407,6 +468,8 @@ int main(void)
 	tcase_add_test(c, good_pieces);
 	tcase_add_test(c, bad_pieces);
 	tcase_add_test(c, bad_counters);
+	tcase_add_test(c, heap);
+	tcase_add_test(c, heap);
 	tcase_add_test(c, heads);
 	tcase_add_test(c, markers);
 	tcase_add_test(c, worst_values);

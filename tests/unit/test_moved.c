@@ -77,7 +77,8 @@ static const struct {
     {"jmp short", {0xeb, 0x10, 0x90, 0x90}},
     {"jrcxz", {0xe3, 0x10, 0x90, 0x90}},
     {"mov %rax, (%rdi)", {0x48, 0x89, 0x07}},
-    {"mov 16(%rip), %rax", {0x48, 0x8b, 0x05, 0x10, 0, 0, 0}},
+    {"mov %rax, 16(%rip)", {0x48, 0x89, 0x05, 0x10, 0, 0, 0}},
+    {"xor %eax, 16(%rip)", {0x31, 0x05, 0x10, 0, 0, 0}},
     {"lea 16(%rip), %rax", {0x48, 0x8d, 0x05, 0x10, 0, 0, 0}},
     {"mov %fs:(%rax), %rax", {0x64, 0x48, 0x8b, 0x00}},
     {"mov %gs:0, %rax", {0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0}},
@@ -87,7 +88,7 @@ static const struct {
     {"div %rcx", {0x48, 0xf7, 0xf1}},
     {"rdtsc", {0x0f, 0x31, 0x48, 0x89, 0xc1}},
     {"no instruction", {0x06, 0x06, 0x06, 0x06}},
-    {"mov %eax, %eax; mov 0(%rip), %eax", {0x89, 0xc0, 0x8b, 0x05, 0, 0, 0, 0}},
+    {"mov %eax, %eax; mov %eax, 0(%rip)", {0x89, 0xc0, 0x89, 0x05, 0, 0, 0, 0}},
 };
 
 static uint8_t *room;
@@ -162,6 +163,30 @@ START_TEST(does_the_same)
 	for (size_t i = 0; i < sizeof(in) / sizeof(*in); i++)
 		ck_assert_msg(original(at)(in[i]) == moved(&m, at)(in[i]), "%s with %#lx",
 		              good[_i].text, in[i]);
+}
+END_TEST
+
+/* Behind a call something may be loaded from the module's own data. */
+START_TEST(loads)
+{
+	enum { DISTANCE = 100 };
+	static const struct {
+		uint8_t code[16], data, end;
+	} with[] = {
+	    {{0x48, 0x8b, 0x15, DISTANCE}, 3, 7},       /* mov .(%rip), %rdx */
+	    {{0x48, 0x3b, 0x05, DISTANCE}, 3, 7},       /* cmp .(%rip), %rax */
+	    {{0x89, 0xc2, 0x8b, 0x05, DISTANCE}, 4, 8}, /* mov; mov .(%rip), %eax */
+	    {{0x83, 0x3d, DISTANCE, 0, 0, 0, 5}, 2, 7}, /* cmpl $5, .(%rip) */
+	};
+	uint8_t *at = room + 2048;
+	struct lz_moved m;
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++) {
+		put_site(at, with[i].code, sizeof(with[i].code));
+		ck_assert(lz_move_code(at, &m));
+		ck_assert(m.data == with[i].data && m.data_end == with[i].end);
+		ck_assert_int_eq(m.operand, LZ_CALL_INSN + with[i].end + DISTANCE);
+	}
 }
 END_TEST
 
@@ -486,6 +511,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, begin, NULL);
 	tcase_add_loop_test(c, does_the_same, 0, sizeof(good) / sizeof(*good));
+	tcase_add_test(c, loads);
 	tcase_add_test(c, own_data);
 	tcase_add_loop_test(c, returns, 0, sizeof(ends) / sizeof(*ends));
 	tcase_add_loop_test(c, stays, 0, sizeof(bad) / sizeof(*bad));

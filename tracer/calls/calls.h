@@ -106,6 +106,8 @@ int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
 /* mapcalls.c */
 /* Ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);
+/* Between this and the end of the heap is nothing but the heap. */
+uint64_t lz_heap_start(const struct lz_tracer *t);
 /* Logs and forgets what is mapped in [START, END). */
 int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end);
 

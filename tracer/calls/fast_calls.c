@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The system calls that may be made without a stop: they do not wait for anybody, or can be tried
  * without waiting, and their event holds their result, what they write, and what they take. */
+#include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
 #include "tracer/filters/filters.h"
 
@@ -39,6 +40,7 @@ static const struct {
     {SYS_socket, 0, 0, 0, LZ_RULE_SOCKET, 0},
     {SYS_rt_sigprocmask, 0, 0, 0, LZ_RULE_MASK, 0},
     {SYS_rt_sigaction, 0, 0, 0, LZ_RULE_SIGACTION, 0},
+    {SYS_brk, 0, 0, 0, LZ_RULE_BRK, 0},
     {SYS_ftruncate, LZ_FD_WRITE, 0, 0, 0, 0},
     {SYS_fsync, LZ_FD_WRITE, 0, 0, 0, 0},
     {SYS_fdatasync, LZ_FD_WRITE, 0, 0, 0, 0},
@@ -174,7 +176,9 @@ bool lz_fast_could(const struct lz_tracer *t)
 	const struct lz_call *c = &t->cur->call;
 	const int i = c->forced ? -1 : row_of(c->nr);
 
-	return i >= 0 && lz_fast_allows(fast[i].rule, c->args) && is_good(t, c->args[0], i);
+	if (i < 0 || (fast[i].rule == LZ_RULE_BRK && c->args[0] < lz_heap_start(t)))
+		return false;
+	return lz_fast_allows(fast[i].rule, c->args) && is_good(t, c->args[0], i);
 }
 
 /* Its length is an argument, which the rule knows. */

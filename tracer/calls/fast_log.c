@@ -183,16 +183,50 @@ static int add_pieces(struct lz_tracer *t, struct entry *e)
 	                                          : add_written_pieces(t, e, &p);
 }
 
-/* The stub has left it to us, at once. */
-static int capture(struct lz_tracer *t, const struct lz_call_record *r)
+/* By the function that it has at a stop. */
+static int as_at_stop(struct lz_tracer *t, const struct lz_call_record *r,
+                      int (*look)(struct lz_tracer *t, int64_t result))
 {
 	struct lz_call *c = &t->cur->call, was = *c;
 
 	*c = (struct lz_call){.nr = r->nr, .ip = r->ip, .row = lz_syscall(r->nr)};
 	memcpy(c->args, r->args, sizeof(c->args));
-	int ret = lz_capture(t, r->result);
+	int ret = look(t, r->result);
 	*c = was;
 	return ret;
+}
+
+/* The heap's end has not moved, or to where it was to be. There is nothing else on the way. */
+static bool is_heap_end(const struct lz_tracer *t, const struct lz_call_record *r)
+{
+	const uint64_t end = (uint64_t)r->result, most = 1ULL << 47;
+	const size_t next = lz_vmas_from(&t->vmas, lz_page_up(t->brk));
+
+	if (end == t->brk)
+		return true;
+	return end == r->args[0] && end && end >= lz_heap_start(t) && end < most &&
+	       (next == t->vmas.n || t->vmas.a[next].v.start >= lz_page_up(end));
+}
+
+static int add_heap(struct lz_tracer *t, const struct lz_call_record *r)
+{
+	t->fast.late = true;
+	return is_heap_end(t, r) ? as_at_stop(t, r, lz_map_call) : broken("the heap's end");
+}
+
+/* All of it is as it is told now. */
+static void track_heap(struct lz_tracer *t)
+{
+	const uint64_t start = lz_heap_start(t);
+
+	if (!t->fast.late)
+		return;
+	t->fast.late = false;
+	lz_pages_track(t, start, t->brk);
+	for (uint64_t at = t->brk; at > start;) {
+		at = t->vmas.a[lz_vmas_find(&t->vmas, at - 1)].v.start;
+		lz_vmas_join(&t->vmas, at);
+	}
 }
 
 /* A number that is, or may be, another file's now. */
@@ -242,13 +276,15 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 	    (pieces && !lz_fast_try(e->r.nr)))
 		return broken("a flag");
 	if (e->r.flags & LZ_CALL_UNREAD)
-		return capture(t, &e->r);
+		return as_at_stop(t, &e->r, lz_capture);
 	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
 		return broken("a flag");
 	if (t->shared && e->r.result >= 0)
 		forget_fd(t->shared, &e->r);
 	if (pieces)
 		return add_pieces(t, e);
+	if (lz_fast_rule(e->r.nr) == LZ_RULE_BRK)
+		return add_heap(t, &e->r);
 	if (e->r.result < 0)
 		return 0;
 	return arg < 0 ? add_outs(t, e) : add_taken(t, e, arg);
@@ -363,6 +399,7 @@ int lz_fast_drain(struct lz_tracer *t)
 		else
 			f->n_rdtsc++;
 	}
+	track_heap(t);
 	return 0;
 }
 

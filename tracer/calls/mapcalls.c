@@ -100,6 +100,20 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 	return lz_shared_mapped(t, &area);
 }
 
+uint64_t lz_heap_start(const struct lz_tracer *t)
+{
+	size_t i = lz_vmas_from(&t->vmas, lz_page_up(t->brk));
+	uint64_t start = t->brk;
+
+	for (uint64_t end = lz_page_up(t->brk); i-- > 0; end = start) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		if (v->role != LZ_VMA_HEAP || v->end != end)
+			break;
+		start = v->start;
+	}
+	return start;
+}
+
 static int did_brk(struct lz_tracer *t, uint64_t now)
 {
 	uint64_t old_end = lz_page_up(t->brk), end = lz_page_up(now);

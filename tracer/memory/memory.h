@@ -39,6 +39,8 @@ void lz_shared_free(struct lz_tracer *t);
 /* pages.c */
 struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */
 void lz_pages_free(struct lz_pages *g);
+/* Stores there are tracked from now on. */
+void lz_pages_track(struct lz_tracer *t, uint64_t start, uint64_t end);
 /* A mapping appeared or lost its contents: track it. */
 int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end);
 /* Collects pages that have changed since the last call; whoever is done with them lets their

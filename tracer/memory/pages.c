@@ -104,15 +104,21 @@ void lz_pages_free(struct lz_pages *g)
 	free(g);
 }
 
+void lz_pages_track(struct lz_tracer *t, uint64_t start, uint64_t end)
+{
+	for (size_t i = lz_vmas_from(&t->vmas, start);
+	     t->pages && i < t->vmas.n && t->vmas.a[i].v.start < end; i++)
+		lz_dirty_arm(t->pages, &t->vmas.a[i]);
+}
+
 int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	struct lz_pages *g = t->pages;
 
 	if (!g || start >= end)
 		return 0;
-	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n && t->vmas.a[i].v.start < end;
-	     i++)
-		lz_dirty_arm(g, &t->vmas.a[i]);
+	if (!t->fast.late)
+		lz_pages_track(t, start, end);
 	if (g->n_changed && g->changed[g->n_changed - 1].start == start &&
 	    g->changed[g->n_changed - 1].end == end)
 		return 0;

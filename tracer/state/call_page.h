@@ -203,6 +203,7 @@ struct lz_call_page {
 	uint32_t guard;     /* bytes of a marker buffer */
 	uint64_t ring;      /* the present one; 0: there are no markers */
 	uint64_t pos_addr;  /* the thread's __lizard_pos; 0: none */
+	uint64_t brk_least; /* nothing but the heap is between this and its end */
 	uint32_t cpu, node; /* what getcpu tells */
 	struct lz_counter counter;
 	/* A call that takes from here is made with a stop. */

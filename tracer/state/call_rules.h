@@ -27,7 +27,8 @@ enum lz_fast_rule {
 	LZ_RULE_NEW_FD, /* one that can be closed without waiting */
 	LZ_RULE_SOCKET, /* one that cannot */
 	LZ_RULE_MASK,   /* rt_sigprocmask() */
-	LZ_RULE_SIGACTION
+	LZ_RULE_SIGACTION,
+	LZ_RULE_BRK /* the heap grows, or becomes shorter */
 };
 
 /* Those that wait for a lock are not among them. O_ASYNC raises signals. */

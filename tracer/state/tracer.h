@@ -221,11 +221,12 @@ struct lz_fast {
 	struct lz_sites sites;
 	unsigned
 	    wanted; /* calls that could have been made without a stop, before there was a page */
-	unsigned n_slots;   /* threads that have had one */
-	bool no_fds;        /* somebody else changes the program's descriptors */
-	bool no_waits;      /* a filter of the program's may forbid them, or their time is not known */
-	bool leased;        /* the program waits for itself where it opens files */
+	unsigned n_slots; /* threads that have had one */
+	bool no_fds;      /* somebody else changes the program's descriptors */
+	bool no_waits; /* a filter of the program's may forbid them, or their time is not known */
+	bool leased;   /* the program waits for itself where it opens files */
 	uint32_t n_objects; /* mapped files that the stub knows of */
+	bool late;          /* what is told of mappings has been changed again since */
 	bool ended;         /* the program is let go */
 	uint64_t n_parked;  /* waits without the kernel */
 	uint64_t n_ticks;   /* looks at these */

@@ -116,6 +116,14 @@ int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area)
 	return 0;
 }
 
+void lz_vmas_join(struct lz_vmas *m, uint64_t addr)
+{
+	const size_t i = lz_vmas_from(m, addr);
+
+	if (i && i < m->n && m->a[i].v.start == addr)
+		join(m, i - 1);
+}
+
 int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t prot)
 {
 	size_t first, last;

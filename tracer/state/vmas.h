@@ -46,6 +46,8 @@ int lz_vmas_slice(struct lz_vmas *m, uint64_t start, uint64_t end, size_t *first
 int lz_vmas_remove(struct lz_vmas *m, uint64_t start, uint64_t end);
 /* Puts AREA in place of what is there. */
 int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area);
+/* Areas that have become alike are one: the one that begins at ADDR, and the one before it. */
+void lz_vmas_join(struct lz_vmas *m, uint64_t addr);
 int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t prot);
 
 #endif

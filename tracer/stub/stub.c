@@ -240,6 +240,16 @@ INLINE void show_cpu(const struct lz_call_page *p, const uint64_t *args)
 		*(volatile uint32_t *)args[1] = p->node;
 }
 
+/* Does it wait for nobody, and has no effect but those that are logged? */
+INLINE bool may_now(const struct lz_call_page *p, uint8_t rule, const uint64_t *args)
+{
+	switch (rule) {
+	case LZ_RULE_MASK: return !may_let_signals_in(args);
+	case LZ_RULE_BRK: return args[0] && args[0] >= p->brk_least;
+	default: return is_safe(p, rule, args);
+	}
+}
+
 /* Is it a call that is tried without waiting? */
 INLINE bool is_try(const struct lz_call_page *p, const struct lz_fast_call *c, const uint64_t *args)
 {
@@ -272,7 +282,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
 	if (head > LZ_CALL_LOG || most + sizeof(struct lz_call_record) + 8 > LZ_CALL_LOG - head ||
-	    !is_safe(p, c->rule, args) || (c->rule == LZ_RULE_MASK && may_let_signals_in(args))) {
+	    !may_now(p, c->rule, args)) {
 		set_busy(p, 0);
 		return 0;
 	}

@@ -112,6 +112,53 @@ static void files(const char *dir)
 	CHECK(!d || closedir(d) == 0);
 }
 
+/* From FROM to TO it is new, and zero; all of it is used. */
+static void use_heap(char *from, const char *to, int with)
+{
+	for (; from < to; from++) {
+		CHECK(!*from);
+		*from = (char)with;
+	}
+}
+
+static char *page_behind(const char *at)
+{
+	return (char *)(((uintptr_t)at + 4095) & ~(uintptr_t)4095);
+}
+
+static void heap(void)
+{
+	char *const start = page_behind(sbrk(0)), *end = start, *in_the_way;
+	const int any = MAP_PRIVATE | MAP_ANONYMOUS;
+
+	CHECK(brk(start) == 0);
+	for (int i = 1; i < 10 * TIMES; i++) {
+		char *to = start + i * 7919 % 64 * 5000;
+		CHECK(brk(to) == 0 && sbrk(0) == to);
+		if (to > page_behind(end))
+			use_heap(page_behind(end), to, i % 100 + 1);
+		end = to;
+		add(start, (size_t)(end - start));
+	}
+	/* no further than to what is in the way */
+	in_the_way = page_behind(end) + 0x10000;
+	for (int i = 0; i < TIMES; i++) {
+		CHECK(mmap(in_the_way, 4096, PROT_READ, any | MAP_FIXED_NOREPLACE, -1, 0) == in_the_way);
+		CHECK(brk(in_the_way + 1) == -1 && errno == ENOMEM && brk(end + 1) == 0 && brk(end) == 0);
+		CHECK(munmap(in_the_way, 4096) == 0 && brk(in_the_way + 1) == 0 && brk(end) == 0);
+	}
+	/* what has been put into it goes with it */
+	for (int i = 0; i < TIMES; i++) {
+		CHECK(brk(start + 0x20000) == 0);
+		CHECK(mmap(start + 0x4000, 4096, PROT_READ, any | MAP_FIXED, -1, 0) == start + 0x4000);
+		CHECK(mprotect(start + 0x8000, 4096, PROT_NONE) == 0);
+		CHECK(brk(start + 0x1c000) == 0 && brk(start + 0x2000) == 0);
+		CHECK(msync(start + 0x4000, 4096, MS_ASYNC) == -1 && errno == ENOMEM);
+		CHECK(brk(start + 0x20000) == 0 && !start[0x8000] && brk(start) == 0);
+	}
+	add(&in_the_way, sizeof(in_the_way));
+}
+
 static void others(void)
 {
 	struct timespec ts, before = {0};
@@ -459,6 +506,8 @@ static void children(void)
 		CHECK(pid >= 0);
 		if (pid == 0) {
 			jumps();
+			if (i == 1)
+				heap();
 			for (int k = 0; k < TIMES; k++)
 				CHECK(getppid() > 0);
 			_exit(0);
@@ -483,6 +532,7 @@ int main(int argc, char **argv)
 		return 2;
 	jumps();
 	others();
+	heap();
 	files(argv[1]);
 	own_code();
 	signals();

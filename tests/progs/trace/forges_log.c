@@ -61,6 +61,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "written")) {
 		r->nr = SYS_write;
 		r->result = rand() % 100;
+	} else if (!strcmp(what, "heap")) {
+		r->nr = SYS_brk;
+		r->args[0] = (uint64_t)rand() << rand() % 48;
+		r->result = (int64_t)r->args[0];
 	} else if (!strcmp(what, "unread")) {
 		r->nr = SYS_read;
 		r->flags = LZ_CALL_UNREAD;
