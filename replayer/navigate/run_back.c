@@ -5,9 +5,10 @@
  * growing eightfold, from the present towards the start; in each it runs forward and keeps the
  * last hit. When they have become long, the last arrival at a breakpoint is looked for in the
  * markers (lz_find_last()); what is watched still needs the runs. */
+#include "replayer/navigate/back_interval.h"
+#include "replayer/navigate/back_windows.h"
 #include "replayer/navigate/jump.h"
 #include "replayer/session/session.h"
-#include <common/base/array.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <stdlib.h>
@@ -49,102 +50,6 @@ static int stop_event(struct lz_session *s, struct lz_stop *stop)
 static int stop_start(struct lz_session *s, struct lz_stop *stop)
 {
 	return s->back_to ? stop_event(s, stop) : lz_session_stop_start(s, stop);
-}
-
-/* ---- windows ---- */
-
-/* The earliest gap that a run back looks at. */
-static struct lz_gap_start first_gap(struct lz_session *s)
-{
-	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
-	const struct lz_event *ev =
-	    s->back_to ? lz_reader_event(s->rp.reader, s->back_to - 1) : NULL;
-
-	if (ev)
-		return (struct lz_gap_start){s->back_to, ev->marker};
-	return ck ? (struct lz_gap_start){ck->pos.event, ck->pos.marker}
-	          : (struct lz_gap_start){0, 0};
-}
-
-static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
-{
-	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
-}
-
-/* The beginning of the window that ends at END. */
-static int window(struct lz_session *s, struct lz_gap_start end, uint64_t markers, uint64_t events,
-                  struct lz_gap_start *start)
-{
-	struct lz_gap_start m = first_gap(s), e = m;
-
-	if (end.marker > m.marker + markers) {
-		int64_t at = lz_marker_boundary_near(s, end.marker - markers);
-		if (at < 0)
-			return -1;
-		m = (struct lz_gap_start){lz_gap_event(s, (uint64_t)at), (uint64_t)at};
-	}
-	if (end.event > e.event + events) {
-		const struct lz_event *ev = lz_reader_event(s->rp.reader, end.event - events - 1);
-		if (!ev)
-			return -1;
-		e = (struct lz_gap_start){end.event - events, ev->marker};
-	}
-	*start = later(m, e);
-	return 0;
-}
-
-static bool page_dirty(const struct lz_session *s, const struct lz_checkpoint *ck)
-{
-	for (size_t i = 0; i < s->n_watches; i++) {
-		uint64_t page = s->watches[i].addr & ~(uint64_t)(LZ_PAGE - 1);
-		uint64_t end = s->watches[i].addr + s->watches[i].len;
-		uint32_t first = lz_lower_bound(k, ck->n_dirty, ck->dirty[k] < page);
-		if (first < ck->n_dirty && ck->dirty[first] < end)
-			return true;
-	}
-	return false;
-}
-
-/* A gap's start at or behind the checkpoint, which may stand in the middle of one. */
-static struct lz_gap_start behind(struct lz_session *s, const struct lz_checkpoint *ck)
-{
-	if (lz_checkpoint_starts_gap(s, ck))
-		return (struct lz_gap_start){ck->pos.event, ck->pos.marker};
-	uint64_t next = lz_engine_next_marker(s->e, ck->pos.marker);
-	if (next == UINT64_MAX)
-		return (struct lz_gap_start){UINT64_MAX, UINT64_MAX};
-	return (struct lz_gap_start){lz_gap_event(s, next), next};
-}
-
-/* With watchpoints only, or where it is known when control was at the breakpoints: whole
- * intervals between checkpoints, before END, in which no watched page was written or mapped, need
- * not be run. What differs at their ends does not tell: a value may have changed and changed back. */
-static struct lz_gap_start skip_clean(struct lz_session *s, struct lz_gap_start end,
-                                      bool breaks_known)
-{
-	struct lz_reader *r = s->rp.reader;
-	uint32_t i = lz_reader_checkpoint_before(r, end.event, end.marker);
-
-	for (size_t k = 0; k < s->n_watches; k++)
-		if (s->watches[k].kind != 'w')
-			return end;
-	if ((s->n_breaks && !breaks_known) || i >= lz_reader_n_checkpoints(r))
-		return end;
-	/* END lies in the interval behind checkpoint i: that one is clean if checkpoint i+1 says
-	 * so */
-	for (i++; i > 0; i--) {
-		if (i >= lz_reader_n_checkpoints(r))
-			break;
-		const struct lz_checkpoint *ck = lz_reader_checkpoint(r, i);
-		const struct lz_checkpoint *before = lz_reader_checkpoint(r, i - 1);
-		if (!ck || !before || ck->whole || !ck->exact || page_dirty(s, ck) ||
-		    lz_session_remapped_between(s, before->pos.event, ck->pos.event))
-			break;
-		struct lz_gap_start g = behind(s, before);
-		if (lz_gap_cmp(g.event, g.marker, end.event, end.marker) < 0)
-			end = g;
-	}
-	return end;
 }
 
 /* ---- the run ---- */
@@ -237,7 +142,7 @@ static int find_break(struct lz_session *s, struct lz_gap_start end, struct by_m
 		b->state = NONE;
 		return 0;
 	}
-	struct lz_gap_start first = first_gap(s);
+	struct lz_gap_start first = lz_back_first(s);
 	int ret = lz_find_last(s, first.marker, end.event, end.marker, b->addrs, s->n_breaks,
 	                       &b->hit.pos);
 
@@ -262,11 +167,11 @@ static int find_break(struct lz_session *s, struct lz_gap_start end, struct by_m
 static int skip_known(struct lz_session *s, struct lz_gap_start *end, const struct by_markers *b,
                       struct lz_stop *stop)
 {
-	struct lz_gap_start first = first_gap(s);
+	struct lz_gap_start first = lz_back_first(s);
 	bool known = b->state == NONE || b->state == FOUND;
 	const struct lz_pos *hit = &b->hit.pos;
 
-	*end = known && !s->n_watches ? first : skip_clean(s, *end, known);
+	*end = known && !s->n_watches ? first : lz_back_skip_clean(s, *end, known);
 	if (b->state == FOUND && lz_gap_cmp(hit->event, hit->marker, end->event, end->marker) >= 0)
 		return stop_at_hit(s, &b->hit, stop) < 0 ? -1 : 1;
 	if (lz_gap_cmp(end->event, end->marker, first.event, first.marker) <= 0)
@@ -321,7 +226,7 @@ static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_mar
 		return 0;
 	/* to be looked for anew before the next window */
 	b->state = NOT_TRIED;
-	if (window(s, x->end, x->markers, x->events, &start) < 0)
+	if (lz_back_window(s, x->end, x->markers, x->events, &start) < 0)
 		return -1;
 	if (lz_gap_cmp(hit->event, hit->marker, start.event, start.marker) >= 0)
 		return 0;
@@ -359,6 +264,37 @@ static bool skip_quiet(struct search *x, const struct lz_quiet *q)
 	return true;
 }
 
+enum { MOVED = 2 };
+
+/* Instead of reading markers. 0: it does not pay, or all will be known from markers; 1: stopped;
+ * MOVED: nothing is in the interval. */
+static int run_interval(struct lz_session *s, struct search *x, struct by_markers *b,
+                        struct lz_gap_start now, struct lz_quiet *quiet, struct lz_stop *stop)
+{
+	struct lz_hit hit;
+
+	if (x->in_gap || x->what.conditions || s->n_watches || b->state != NOT_TRIED ||
+	    !worth_finding(s, x->end, x->markers))
+		return 0;
+	if (skip_quiet(x, quiet))
+		return MOVED;
+	if (!lz_back_interval_pays(s, x->end, &x->what))
+		return 0;
+	int ret = lz_back_run_interval(s, &x->what, &x->end, &hit);
+	if (ret == LZ_SCAN_MANY)
+		return 0;
+	if (ret < 0)
+		return scan_failed(s, ret, stop);
+	if (ret == 1) {
+		note_behind(s, &hit, now, quiet);
+		return stop_at_hit(s, &hit, stop) < 0 ? -1 : 1;
+	}
+	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
+	if (quiet)
+		lz_quiet_add(quiet, x->end, now);
+	return MOVED;
+}
+
 static int run_back(struct lz_session *s, struct lz_stop *stop)
 {
 	uint64_t addrs[s->n_breaks + 1], skip;
@@ -373,7 +309,7 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	struct by_markers found = {.addrs = addrs};
 	struct lz_quiet *quiet = x.what.conditions ? NULL : lz_quiet_of(s);
 	const struct lz_gap_start now = x.end;
-	struct lz_gap_start first = first_gap(s), start;
+	struct lz_gap_start first = lz_back_first(s), start;
 
 	if (!s->n_breaks && !s->n_watches)
 		return stop_start(s, stop);
@@ -389,12 +325,18 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 		    lz_gap_cmp(x.end.event, x.end.marker, first.event, first.marker) <= 0)
 			return stop_start(s, stop);
 		x.jumped = false;
-		ret = skip_some(s, &x, &found, stop);
+		ret = run_interval(s, &x, &found, now, quiet, stop);
+		if (ret == MOVED) {
+			ret = 0;
+			continue;
+		}
+		if (!ret)
+			ret = skip_some(s, &x, &found, stop);
 		if (ret)
 			break;
 		if (skip_quiet(&x, quiet))
 			continue;
-		if (window(s, x.end, x.markers, x.events, &start) < 0)
+		if (lz_back_window(s, x.end, x.markers, x.events, &start) < 0)
 			return -1;
 		struct lz_hit hit = {.pos.marker = UINT64_MAX};
 		ret = look(s, start, &x.to, skip, &x.what, &hit, stop);

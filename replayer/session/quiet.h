@@ -4,13 +4,8 @@
 #ifndef LIZARD_REPLAYER_QUIET_H
 #define LIZARD_REPLAYER_QUIET_H
 
+#include "replayer/session/gap_start.h"
 #include <stdbool.h>
-#include <stdint.h>
-
-/* The beginning of a gap. */
-struct lz_gap_start {
-	uint64_t event, marker;
-};
 
 struct lz_quiet {
 	uint64_t key; /* what was looked for */

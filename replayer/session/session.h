@@ -167,8 +167,6 @@ int lz_snapshot_maybe(struct lz_session *s, struct lz_engine *e);
 uint64_t lz_snapshot_plan(struct lz_session *s, struct lz_engine *e);
 /* Was the checkpoint taken at the very start of its gap? */
 bool lz_checkpoint_starts_gap(struct lz_session *s, const struct lz_checkpoint *ck);
-/* Orders instants by (event, marker). */
-int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
 /* The last marker boundary at or before OFFSET. -1: failed. */
 int64_t lz_marker_boundary(struct lz_session *s, uint64_t offset);
 /* The same where the markers are at hand; else, since any will do, the start of their block. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Instants that begin a gap, and their order. */
+#ifndef LIZARD_REPLAYER_GAP_START_H
+#define LIZARD_REPLAYER_GAP_START_H
+
+#include <stdint.h>
+
+struct lz_gap_start {
+	uint64_t event, marker;
+};
+
+/* Orders instants by (event, marker). */
+int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
+
+#endif
