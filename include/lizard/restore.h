@@ -48,6 +48,10 @@ void lz_stub_reap(void);
 /* Does one mapping operation in the process by injected calls. Shared mappings become private ones
  * of the recording's copy, but for those of a numbered object, which show the same memory. */
 int lz_restore_op(struct lz_proc *p, struct lz_reader *r, const struct lz_map_op *op);
+/* LEN bytes at ADDR of the process become zeroes that it may write to and the caller sees, too:
+ * whole pages. Returns the caller's view, to be given to munmap(); NULL: failed. No copy of the
+ * process can be made while they are there. */
+void *lz_restore_window(struct lz_proc *p, uint64_t addr, size_t len);
 /* Mappings, contents and the running thread's registers of checkpoint CK (IM stands at it) in an
  * empty process. */
 int lz_restore(struct lz_proc *p, struct lz_reader *r, const struct lz_image *im,

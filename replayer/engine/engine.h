@@ -160,6 +160,10 @@ struct lz_engine_buffer {
 	/* pos_offset is known */
 	bool hello;
 	uint64_t pos_offset;
+	/* for an engine of which no copy is made: the ring at window_at is seen here */
+	bool want_window;
+	uint8_t *window;
+	uint64_t window_at;
 };
 
 /* What a resume is to halt for. */

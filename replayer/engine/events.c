@@ -284,6 +284,7 @@ static int meet_hello(struct lz_engine *e, const struct lz_event *ev)
 		if (base % LZ_BUFFER_SIZE || base >= (1ULL << 47) - LZ_RING_SIZE - LZ_SINK_PAD)
 			return lz_fail("the hello call's marker buffer %#lx is not valid",
 			               (unsigned long)base);
+		lz_ring_drop(e);
 		e->buffer.base = base;
 		e->buffer.hello = true;
 		e->buffer.pos_offset = ev->args[3];

@@ -22,6 +22,12 @@ int lz_engine_sync_to(struct lz_engine *e, uint64_t marker);
 /* Compares what was written at e->marker with the recording, byte for byte or by checksum. 1:
  * diverged. */
 int lz_engine_compare_markers(struct lz_engine *e, const uint8_t *got, size_t len);
+/* LEN bytes behind OFF of the present buffer. */
+int lz_ring_read(struct lz_engine *e, uint64_t off, void *buf, size_t len);
+/* Empties the present buffer, of which LEN bytes are used; the ring's others are empty. */
+int lz_ring_clear(struct lz_engine *e, size_t len);
+/* The ring is gone, or its process. */
+void lz_ring_drop(struct lz_engine *e);
 /* Is what is written at e->marker only recorded as a checksum? */
 bool lz_engine_hashed_here(struct lz_engine *e);
 /* Takes a full buffer: compares, empties, r15 to the base of the ring's next. 1: diverged. */

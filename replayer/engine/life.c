@@ -184,6 +184,7 @@ void lz_engine_free(struct lz_engine *e)
 	if (!e)
 		return;
 	lz_engine_calls_drop(e);
+	lz_ring_drop(e);
 	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	lz_contexts_free(&e->threads);
@@ -195,6 +196,7 @@ void lz_engine_free(struct lz_engine *e)
 static void drop_process(struct lz_engine *e)
 {
 	lz_engine_calls_drop(e);
+	lz_ring_drop(e);
 	lz_stub_drop(&e->proc);
 	lz_space_free(&e->space);
 	memset(e->debug.set, 0, sizeof e->debug.set);

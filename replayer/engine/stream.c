@@ -60,7 +60,7 @@ int lz_engine_sync(struct lz_engine *e)
 		if (off >= LZ_BUFFER_GUARD)
 			return 0;
 		size_t len = LZ_BUFFER_GUARD - off < chunk ? LZ_BUFFER_GUARD - off : chunk;
-		if (lz_proc_read(&e->proc, e->buffer.base + off, got, len) < 0)
+		if (lz_ring_read(e, off, got, len) < 0)
 			return lz_fail_in("the marker buffer");
 		size_t n = parse(got, len);
 		int ret = n ? lz_engine_compare_markers(e, got, n) : 0;
@@ -80,7 +80,7 @@ static int take_equal(struct lz_engine *e, size_t len, bool last)
 	uint8_t *got = e->rp->got, *want = e->rp->want;
 	uint64_t off = e->marker - e->buffer.start;
 
-	if (lz_proc_read(&e->proc, e->buffer.base + off, got, len + last) < 0)
+	if (lz_ring_read(e, off, got, len + last) < 0)
 		return lz_fail_in("the marker buffer");
 	int64_t n = lz_engine_recorded(e, e->marker, want, len);
 	if (n < 0)
@@ -115,7 +115,7 @@ static int sync_full(struct lz_engine *e)
 	size_t len = (size_t)(end - off);
 	if (lz_engine_hashed_here(e)) {
 		uint8_t *got = e->rp->got;
-		if (lz_proc_read(&e->proc, e->buffer.base + off, got, len) < 0)
+		if (lz_ring_read(e, off, got, len) < 0)
 			return lz_fail_in("the marker buffer");
 		int ret = lz_engine_compare_markers(e, got, len);
 		e->marker += ret ? 0 : len;
@@ -135,7 +135,7 @@ int lz_engine_take_buffer(struct lz_engine *e)
 	size_t used = (size_t)(e->marker - e->buffer.start) + LZ_MARKER_MAX_SIZE;
 	if (used > LZ_BUFFER_GUARD)
 		used = LZ_BUFFER_GUARD;
-	if (lz_proc_clear(&e->proc, e->buffer.base, used) < 0)
+	if (lz_ring_clear(e, used) < 0)
 		return lz_fail_in("the marker buffer");
 	e->buffer.base = lz_ring_next(e->buffer.base);
 	e->regs.r15 = e->buffer.base;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@
 enum { WAITING = 2, SPARES_MAX = WAITING * LZ_LANES };
 /* New memory for a block takes 0.65 ns for each byte. So what is packed in less than SLOW_NS
  * need not wait, which is known after PROBED bytes. */
-enum { SLOW_NS = 1, PROBED = 8 << 20, NICE = 19 };
+enum { SLOW_NS = 1, PROBED = 8 << 20 };
 /* What may wait, and which share of the free memory. */
 enum { ROOM_MB = 1024, ROOM_SHARE = 8 };
 
@@ -52,6 +51,8 @@ struct lz_keeper {
 	struct hand hand[LZ_LANES];
 	unsigned n_hands;
 	struct hand own; /* of who finds no thread, and holds `lock` */
+	bool computing;  /* lanes run, for which somebody waits */
+	bool slow;       /* what is packed takes the lanes' time */
 	bool stop;
 };
 
@@ -174,7 +175,24 @@ static void finish(struct lz_keeper *k, struct job *job)
 	pthread_cond_broadcast(&k->less);
 }
 
-/* Somebody waits for what the lanes compute, nobody for what is packed. */
+/* While locked. */
+static bool is_full(const struct lz_keeper *k)
+{
+	const unsigned least = (WAITING + 1) * k->n_hands;
+	const unsigned most = k->sink->ahead || k->room < least ? least : k->room;
+
+	return k->n_jobs >= most;
+}
+
+/* While locked. Somebody waits for what the lanes compute, nobody for what is packed. A low priority
+ * does not say that: the lanes' processes have sessions of their own, and the kernel shares a CPU
+ * among sessions first (sched(7), autogroup). */
+static bool may_pack(const struct lz_keeper *k)
+{
+	return k->stop || !k->computing || !k->slow || is_full(k);
+}
+
+/* While locked. Is packing slow? */
 static void probe(struct hand *h, size_t size)
 {
 	struct timespec t;
@@ -184,7 +202,7 @@ static void probe(struct hand *h, size_t size)
 		return;
 	h->probed = true;
 	if ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec > SLOW_NS * (uint64_t)h->done)
-		setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+		h->k->slow = true;
 }
 
 /* Until the keeper ends and nobody else has to begin with a block. */
@@ -195,14 +213,14 @@ static void pack_blocks(struct hand *h)
 
 	pthread_mutex_lock(&k->lock);
 	for (;;) {
-		while (!(job = take(k)) && !k->stop)
+		while (!may_pack(k) || (!(job = take(k)) && !k->stop))
 			pthread_cond_wait(&k->more, &k->lock);
 		if (!job)
 			break;
 		pthread_mutex_unlock(&k->lock);
 		keep(h, job);
-		probe(h, job->size);
 		pthread_mutex_lock(&k->lock);
+		probe(h, job->size);
 		finish(k, job);
 	}
 	pthread_mutex_unlock(&k->lock);
@@ -212,15 +230,6 @@ static void *work(void *arg)
 {
 	pack_blocks(arg);
 	return NULL;
-}
-
-/* While locked. */
-static bool is_full(const struct lz_keeper *k)
-{
-	const unsigned least = (WAITING + 1) * k->n_hands;
-	const unsigned most = k->sink->ahead || k->room < least ? least : k->room;
-
-	return k->n_jobs >= most;
 }
 
 /* While locked. Other memory than BYTES, of which a job takes care; NULL: there is none. */
@@ -245,8 +254,10 @@ uint8_t *lz_keeper_put(struct lz_keeper *k, uint32_t block, uint8_t *bytes, size
 	const struct job now = {.bytes = bytes, .block = block, .size = size};
 
 	pthread_mutex_lock(&k->lock);
-	while (k->n_hands && is_full(k))
+	while (k->n_hands && is_full(k)) {
+		pthread_cond_broadcast(&k->more);
 		pthread_cond_wait(&k->less, &k->lock);
+	}
 	uint8_t *other = add(k, block, bytes, size);
 	if (!other)
 		keep(&k->own, &now);
@@ -377,6 +388,9 @@ void lz_keeper_begin(struct lz_keeper *k, unsigned n)
 	cpu_set_t all;
 	int cpu;
 
+	pthread_mutex_lock(&k->lock);
+	k->computing = true;
+	pthread_mutex_unlock(&k->lock);
 	CPU_ZERO(&all);
 	for (unsigned i = 0; (cpu = lz_stub_cpu(i)) >= 0; i++)
 		CPU_SET((size_t)cpu, &all);
@@ -395,6 +409,8 @@ void lz_keeper_begin(struct lz_keeper *k, unsigned n)
 void lz_keeper_end(struct lz_keeper *k)
 {
 	pthread_mutex_lock(&k->lock);
+	k->computing = false;
+	pthread_cond_broadcast(&k->more);
 	while (k->sink->ahead && k->n_jobs)
 		pthread_cond_wait(&k->less, &k->lock);
 	pthread_mutex_unlock(&k->lock);

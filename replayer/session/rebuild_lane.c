@@ -133,6 +133,7 @@ static int engine_for(struct lz_lane *lane, uint64_t start)
 	lane->e = lz_engine_new(&lane->rp, index);
 	if (!lane->e)
 		return -1;
+	lane->e->buffer.want_window = true;
 	lane->e->tap.fn = collect;
 	lane->e->tap.arg = lane;
 	lane->e->calls.until = UINT64_MAX;
