@@ -61,8 +61,10 @@ static int remove_part(int fd, const char *name, void *arg)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (!strcmp(name, folders[i]))
 			return lz_remove_at(fd, name, NULL);
-	return lz_part_is_file(name) || !strcmp(name, "meta.tmp") ? lz_remove_at(fd, name, NULL)
-	                                                          : 0;
+	return lz_part_is_file(name) || !strcmp(name, "meta.tmp") ||
+	               !strcmp(name, LZ_POINTS_FILE ".new")
+	           ? lz_remove_at(fd, name, NULL)
+	           : 0;
 }
 
 static int remove_all(const char *path, bool *gone)

@@ -18,7 +18,7 @@
 enum { LOCK_TRIES = 500, LOCK_EVERY_US = 1000 };
 
 /* Nobody is made to write to a file that a stranger has put there, or linked there. */
-static bool is_ours(int fd, mode_t kind)
+bool lz_is_ours(int fd, mode_t kind)
 {
 	struct stat st;
 
@@ -26,18 +26,23 @@ static bool is_ours(int fd, mode_t kind)
 	       (kind == S_IFDIR || st.st_nlink == 1);
 }
 
+int lz_recording_ours(const struct lz_reader *r)
+{
+	if (!lz_is_ours(r->dirfd, S_IFDIR))
+		return lz_fail("the recording belongs to somebody else");
+	return lz_recording_busy(r->dir) ? lz_fail("it is still being recorded") : 0;
+}
+
 int lz_computed_folder(const struct lz_reader *r)
 {
-	if (!is_ours(r->dirfd, S_IFDIR))
-		return lz_fail("the recording belongs to somebody else");
-	if (lz_recording_busy(r->dir))
-		return lz_fail("it is still being recorded");
+	if (lz_recording_ours(r) < 0)
+		return -1;
 	if (mkdirat(r->dirfd, LZ_INDEX_FOLDER, 0700) < 0 && errno != EEXIST)
 		return lz_fail_errno("cannot make the folder " LZ_INDEX_FOLDER);
 	int fd = openat(r->dirfd, LZ_INDEX_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return lz_fail_errno("cannot open the folder " LZ_INDEX_FOLDER);
-	if (is_ours(fd, S_IFDIR))
+	if (lz_is_ours(fd, S_IFDIR))
 		return fd;
 	close(fd);
 	return lz_fail(LZ_INDEX_FOLDER " belongs to somebody else");
@@ -54,7 +59,7 @@ static int open_to_write(const struct lz_reader *r, const struct lz_stream *s)
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return lz_fail_errno("cannot open " LZ_INDEX_FOLDER "/%s", name);
-	if (is_ours(fd, S_IFREG))
+	if (lz_is_ours(fd, S_IFREG))
 		return fd;
 	close(fd);
 	return lz_fail(LZ_INDEX_FOLDER "/%s belongs to somebody else", name);

@@ -87,7 +87,7 @@ bool lz_part_is_file(const char *name)
 {
 	return lz_part_of(name, "events") >= 0 || lz_part_of(name, "checkpoints") >= 0 ||
 	       (strncmp(name, "markers-", 8) == 0 && !strchr(name, '/')) ||
-	       strcmp(name, LZ_SOURCES_FILE) == 0;
+	       strcmp(name, LZ_SOURCES_FILE) == 0 || strcmp(name, LZ_POINTS_FILE) == 0;
 }
 
 /* Part 0 is what every recording begins as; which files it has is known when it ends. */

@@ -25,9 +25,11 @@ static int copy_contents(int from_dir, int to_dir, const char *name, struct lz_w
 	return lz_copy_file(from, &size, &crc, to_dir, name, work);
 }
 
-/* A recording's files never change, so a link is as good as a copy. */
+/* A recording's files never change, so a link is as good as a copy. Points do. */
 static int link_or_copy(int from_dir, int to_dir, const char *name, struct lz_work *work)
 {
+	if (strcmp(name, LZ_POINTS_FILE) == 0)
+		return copy_contents(from_dir, to_dir, name, work);
 	if (linkat(from_dir, name, to_dir, name, 0) == 0)
 		return lz_work_done(work, 0);
 	if (errno != EXDEV && errno != EPERM && errno != EMLINK)

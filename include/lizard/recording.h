@@ -163,6 +163,9 @@ char *lz_build_id(const char *path);
 
 /* In a recording: the programs' source files as they were then, a packed archive. */
 #define LZ_SOURCES_FILE "sources.tar.zst"
+/* Instants that users have noted (common/recording/points.h): it changes when a recording is
+ * complete. */
+#define LZ_POINTS_FILE "points"
 
 /* In a recording: what replay has computed again of the marker stream, a folder. */
 #define LZ_INDEX_FOLDER "index"

@@ -208,6 +208,14 @@ info calls
 call-goto 2
 info calls factorial
 info tree
+info points
+point here it is
+point
+info points
+goto-point here
+delete-point 2
+goto-point 2
+goto-point
 call-goto 2 end
 call-goto 77
 call-goto
@@ -286,7 +294,7 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
-	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint undo-move redo-move when 'info lizard' 'info calls' 'info tree' call-goto checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
+	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint undo-move redo-move when 'info lizard' 'info calls' 'info tree' call-goto point 'info points' goto-point delete-point checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
 	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'jump_f' 'reverse_w' 'prev ' 'restart ' 'jump_forward sta' \
@@ -401,7 +409,7 @@ END
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
 for front_end in --stock --patched; do
 	out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run $front_end "$T/tour")
-	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs call-goto fn fs jump_backward jump_forward prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
+	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs call-goto delete-point fn fs goto-point jump_backward jump_forward point prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
 	out=$(echo 'apropos lizard' | gdb_run $front_end "$T/tour")
 	is "$(printf '%s\n' "$out" | grep -c '^bs -- \|^checkpoint -- \|^info lizard -- \|^when -- ')" 4 "apropos lizard ($front_end)"
 done

@@ -12,6 +12,7 @@ from .jumps import JumpBackward, JumpForward
 from .latest import TELL
 from .libraries import on_new_breakpoint
 from .opening import open_recording
+from .points import DeletePoint, GotoPoint, InfoPoints, Point
 from .programs import on_modified, on_new_objfile
 from .questions import CallGoto, InfoCalls, InfoHits, InfoTree
 from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
@@ -28,7 +29,8 @@ if "LIZARD_GDB_DAP" in os.environ:
 
 COMMANDS = (
     ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint,
-    UndoMove, RedoMove, When, InfoLizard, InfoCalls, InfoHits, InfoTree, CallGoto, Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
+    UndoMove, RedoMove, When, InfoLizard, InfoCalls, InfoHits, InfoTree, CallGoto, Point, InfoPoints, GotoPoint, DeletePoint,
+    Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
     StartInstruction, Signal, QueueSignal,
 )
 
