@@ -64,40 +64,9 @@ static int read_records(struct lz_cfg *cfg, const char *path)
 	return 0;
 }
 
-/* ELF has at most one section of each of these kinds. */
-static bool is_first(const GElf_Shdr *shdr, unsigned *seen)
-{
-	unsigned kind = shdr->sh_type == SHT_SYMTAB ? 1 : shdr->sh_type == SHT_DYNSYM ? 2 : 0;
-	bool first = kind & ~*seen;
-
-	*seen |= kind;
-	return first;
-}
-
-/* Where functions end: from the symbols, as far as there are any. */
-static int read_ranges(struct lz_cfg *cfg, Elf_Scn *scn, const GElf_Shdr *shdr)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	GElf_Sym sym;
-
-	if (!data || shdr->sh_entsize == 0)
-		return 0;
-	for (int i = 0; gelf_getsym(data, i, &sym); i++) {
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_size == 0 ||
-		    sym.st_shndx == SHN_UNDEF || sym.st_value + sym.st_size < sym.st_value)
-			continue;
-		if (lz_reserve(cfg->ranges, cfg->room_ranges, cfg->n_ranges + 1) < 0)
-			return -1;
-		cfg->ranges[cfg->n_ranges++] =
-		    (struct lz_cfg_range){sym.st_value, sym.st_value + sym.st_size};
-	}
-	return 0;
-}
-
 static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
-	unsigned seen = 0;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) < 0)
@@ -109,8 +78,6 @@ static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
 		if (!gelf_getshdr(scn, &shdr) || !(name = elf_strptr(elf, names, shdr.sh_name)))
 			return lz_fail("%s: a section header is damaged: %s", path, elf_errmsg(-1));
 		if (holds_records(name) && copy_section(cfg, path, elf, scn) < 0)
-			return -1;
-		if (is_first(&shdr, &seen) && read_ranges(cfg, scn, &shdr) < 0)
 			return -1;
 	}
 	return cfg->section ? read_records(cfg, path) : 0;
@@ -154,13 +121,6 @@ static int sort_labels(struct lz_cfg *cfg)
 	return 0;
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct lz_cfg_range *a = pa, *b = pb;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 static int by_entry(const void *pa, const void *pb, void *arg)
 {
 	const struct lz_cfg *cfg = arg;
@@ -182,8 +142,6 @@ static int sort_all(struct lz_cfg *cfg)
 	qsort_r(cfg->by_entry, cfg->n_funcs, sizeof(*cfg->by_entry), by_entry, cfg);
 	if (cfg->n_sites)
 		qsort(cfg->sites, cfg->n_sites, sizeof(*cfg->sites), by_site);
-	if (cfg->n_ranges)
-		qsort(cfg->ranges, cfg->n_ranges, sizeof(*cfg->ranges), by_start);
 	return sort_labels(cfg);
 }
 
@@ -199,7 +157,8 @@ static int read_elf(struct lz_cfg *cfg, const char *path, int fd)
 		lz_fail("%s: not a 64-bit x86 program", path);
 	else if (ehdr.e_type == ET_REL)
 		lz_fail("%s: an object file: link it first", path);
-	else if (read_sections(cfg, path, elf) == 0)
+	else if (read_sections(cfg, path, elf) == 0 &&
+	         lz_symbol_ranges(elf, &cfg->ranges, &cfg->n_ranges) == 0)
 		result = sort_all(cfg);
 	if (elf)
 		elf_end(elf);
@@ -293,11 +252,9 @@ const struct lz_cfg_label *lz_cfg_labels(const struct lz_cfg *cfg, size_t *n)
 /* The end of the code that ADDR belongs to, UINT64_MAX if no symbol says. */
 static uint64_t range_end(const struct lz_cfg *cfg, uint64_t addr)
 {
-	size_t n = lz_lower_bound(i, cfg->n_ranges, cfg->ranges[i].start <= addr);
+	size_t i = lz_range_of(cfg->ranges, cfg->n_ranges, addr);
 
-	if (n == 0 || addr >= cfg->ranges[n - 1].end)
-		return UINT64_MAX;
-	return cfg->ranges[n - 1].end;
+	return i < cfg->n_ranges ? cfg->ranges[i].end : UINT64_MAX;
 }
 
 /* Does a function begin behind address A, at or before B? */

@@ -3,6 +3,7 @@
 #ifndef LIZARD_CFG_RECORD_H
 #define LIZARD_CFG_RECORD_H
 
+#include <common/cfg/symbol_ranges.h>
 #include <lizard/cfg.h>
 #include <lizard/cfg_format.h>
 
@@ -19,15 +20,11 @@ struct lz_cfg {
 	uint32_t *file_hash; /* [n_hash], index + 1 into files, 0 = free */
 	size_t n_hash;
 	struct lz_cfg_range *ranges; /* code of one symbol, ascending */
-	size_t n_ranges, room_ranges;
+	size_t n_ranges;
 	uint64_t work;    /* done for sets that the file leaves out */
 	size_t *by_entry; /* function numbers by entry address */
 	char *section;    /* the section's bytes: names point into it */
 	size_t section_size;
-};
-
-struct lz_cfg_range {
-	uint64_t start, end;
 };
 
 /* Adds the function whose record starts at OFFSET of the section. Returns the
