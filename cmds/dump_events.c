@@ -102,6 +102,8 @@ static void print_what(const struct lz_event *ev)
 	for (int i = 0; i < N_FLAGS; i++)
 		if (ev->flags & flag_names[i].flag)
 			lz_print(stdout, " %s", flag_names[i].name);
+	if (ev->has_state)
+		printf(" state %016" PRIx64, ev->state);
 }
 
 static void print_effects(const struct lz_dump *d, const struct lz_event *ev)
@@ -259,6 +261,8 @@ static int print_json(const struct lz_dump *d, const struct lz_event *ev)
 			json_array_append_new(flags, json_string(flag_names[i].name));
 	json_object_set_new(o, "flags", flags);
 	set_what(o, ev);
+	if (ev->has_state)
+		json_object_set_new(o, "state", lz_json_hex(ev->state));
 	if (ev->has_regs)
 		json_object_set_new(o, "new_ip", lz_json_hex(ev->regs.rip));
 	json_object_set_new(o, "writes", writes_json(d, ev));

@@ -82,7 +82,7 @@ static uint8_t present(const struct lz_event *ev)
 {
 	return (uint8_t)((ev->has_regs ? LZ_EVP_REGS : 0) | (ev->xstate ? LZ_EVP_XSTATE : 0) |
 	                 (ev->n_writes ? LZ_EVP_WRITES : 0) | (ev->n_ops ? LZ_EVP_OPS : 0) |
-	                 (ev->has_taken ? LZ_EVP_TAKEN : 0));
+	                 (ev->has_taken ? LZ_EVP_TAKEN : 0) | (ev->has_state ? LZ_EVP_STATE : 0));
 }
 
 void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
@@ -113,6 +113,8 @@ void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
 		put_ops(b, ev);
 	if (ev->has_taken)
 		lz_put_u32(b, ev->taken);
+	if (ev->has_state)
+		lz_put_u64(b, ev->state);
 	if (b->failed)
 		return;
 	len = (uint32_t)(b->len - start - 4);
@@ -255,6 +257,9 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 	ev->has_taken = parts & LZ_EVP_TAKEN;
 	if (ev->has_taken)
 		ev->taken = lz_get_u32(&c);
+	ev->has_state = parts & LZ_EVP_STATE;
+	if (ev->has_state)
+		ev->state = lz_get_u64(&c);
 	if (c.bad || c.p != c.end)
 		return lz_fail("an event's bytes make no sense");
 	return 0;

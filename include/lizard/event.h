@@ -101,6 +101,11 @@ struct lz_event {
 	uint64_t time_ns; /* since the recording began, CLOCK_MONOTONIC */
 	uint64_t map_id;  /* number of mmap-family calls before this event */
 
+	/* SIGNAL, SWITCH or SHARED at an address that control may come to more than once: the first
+	 * arrival with this checksum of registers and stack is meant (state_sum.h) */
+	bool has_state;
+	uint64_t state;
+
 	/* SYSCALL; nr and args also of a SWITCH with LZ_EVF_IN_CALL */
 	uint64_t nr, args[6];
 	int64_t result;

@@ -19,6 +19,7 @@
  *           { length:u32 event }, event as in common/recording/event_codec.c:
  *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var
  *               map_id:var body [regs] [xstate] [writes] [ops] [taken]
+ *               [state]
  *               ; present: LZ_EVP_* says which
  *     body    = SYSCALL: nr:var arg:var*6 result:var [next:var]  ; if LZ_EVF_THREAD_BORN
  *             | SIGNAL: signo:var siginfo:128 bytes
@@ -30,6 +31,7 @@
  *     writes  = n:var { addr:var len:var bytes }
  *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var
  *                       old_addr:var old_len:var }
+ *     state   = u64
  *   FILE:   key0 = index in the file table, count = 1.
  *           path copy build_id size:var crc:u32
  *           ; each text is len:var bytes; CRC-32 of the copy
@@ -87,9 +89,9 @@
 
 #include <stdint.h>
 
-/* Formats 10 to 12 are read as well: 10 and 11 differ in the checksum of blocks that are not stored,
- * before 13 there is an event for each cpuid. */
-enum { LZ_FORMAT_VERSION = 13, LZ_FORMAT_OLDEST = 10 };
+/* Formats 10 to 13 are read as well: 10 and 11 differ in the checksum of blocks that are not stored,
+ * before 13 there is an event for each cpuid, before 14 no event has a state. */
+enum { LZ_FORMAT_VERSION = 14, LZ_FORMAT_OLDEST = 10 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -125,7 +127,8 @@ enum lz_event_present {
 	LZ_EVP_WRITES = 4,
 	LZ_EVP_OPS = 8,
 	LZ_EVP_TAKEN = 16,
-	LZ_EVP_ALL = 31
+	LZ_EVP_STATE = 32,
+	LZ_EVP_ALL = 63
 };
 
 /* What the writer makes. */

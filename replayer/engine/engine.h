@@ -199,6 +199,10 @@ struct lz_engine_next {
 	bool async;
 	uint64_t marker, ip;
 	uint32_t flags;
+	/* of the arrival that is meant; see struct lz_event */
+	bool has_state;
+	uint64_t state;
+	uint32_t missed;
 	/* for rp->patience_ms */
 	uint64_t patience_ms;
 };
@@ -333,6 +337,8 @@ const struct lz_turns *lz_replay_turns(struct lz_replay *rp);
 
 /* Does this event come from outside, when an address is arrived at (a signal, a switch)? */
 bool lz_event_async(const struct lz_event *ev);
+/* May control have come to this event's address before, in the same gap? */
+bool lz_event_counted(const struct lz_event *ev);
 /* Does this event come at an address that control has not arrived at before it (behind an int3)?
  * Then it counts as an arrival itself. */
 bool lz_event_arrives(const struct lz_event *ev);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events in re-execution: is this the one that the log has next, and applying it. */
 #include "replayer/engine/calls.h"
+#include <common/process/state_sum.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/syscalls.h>
@@ -14,6 +15,8 @@
 
 /* Beyond this many arrivals a spin is continued from its checkpoint: each costs a stop. */
 enum { SPIN_LIMIT = 5000 };
+/* So many arrivals at an address are looked at for the one that has the recorded state. */
+enum { STATE_LIMIT = 1 << 20 };
 
 /* At a stop that the next event may explain. */
 static int synced(struct lz_engine *e)
@@ -168,6 +171,17 @@ static int due_here(struct lz_engine *e)
 	return ret ? diverged(ret) : LZ_HALT_EVENT;
 }
 
+/* An arrival at the next event's address that is not the one meant. */
+static int missed(struct lz_engine *e)
+{
+	if (++e->next.missed < STATE_LIMIT)
+		return 0;
+	return diverged(lz_engine_diverge(e,
+	                                  "control has come to %#lx %u times, never with the "
+	                                  "registers and the stack that are recorded there",
+	                                  (unsigned long)e->next.ip, e->next.missed));
+}
+
 int lz_engine_due(struct lz_engine *e)
 {
 	const struct lz_end *end = &e->rp->end;
@@ -184,6 +198,8 @@ int lz_engine_due(struct lz_engine *e)
 	lz_engine_peek_next(e);
 	if (!e->next.async || e->next.marker != e->marker || e->next.ip != e->regs.rip)
 		return 0;
+	if (e->next.has_state && lz_state_sum(&e->proc, &e->regs) != e->next.state)
+		return missed(e);
 	int ret = e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
 	return ret == LZ_HALT_EVENT ? due_here(e) : ret;
 }

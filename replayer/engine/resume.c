@@ -124,6 +124,8 @@ void lz_engine_peek_next(struct lz_engine *e)
 	e->next.marker = ev->marker;
 	e->next.ip = ev->ip;
 	e->next.flags = ev->flags;
+	e->next.has_state = ev->has_state;
+	e->next.state = ev->state;
 }
 
 /* The nearest marker that someone waits for, or the address where the next signal comes. */

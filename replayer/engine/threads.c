@@ -31,6 +31,11 @@ uint64_t lz_engine_pos_addr(const struct lz_engine *e, const struct user_regs_st
 	return e->buffer.hello ? regs->fs_base + e->buffer.pos_offset : 0;
 }
 
+bool lz_event_counted(const struct lz_event *ev)
+{
+	return ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN) || ev->has_state;
+}
+
 /* ---- is it the recorded switch ---- */
 
 /* The registers that a thread goes on with must be those that it had. r15 is given anew. What is

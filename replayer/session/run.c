@@ -198,7 +198,7 @@ static int run_event(struct run *r)
 	if (!ev)
 		return -1;
 	if (tells(s, ev)) {
-		bool counted = ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
+		bool counted = lz_event_counted(ev);
 		bool here = s->e->event == r->prev.event && s->e->marker == r->prev.marker &&
 		            s->e->regs.rip == r->prev.ip && !counted;
 		if (here) {

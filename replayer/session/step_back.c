@@ -168,8 +168,7 @@ static int instant_of(struct lz_session *s, const struct lz_event *ev, struct lz
 
 int lz_session_before_event(struct lz_session *s, const struct lz_event *ev, struct lz_pos *to)
 {
-	bool counted = (ev->kind == LZ_EV_SIGNAL || lz_event_async(ev)) &&
-	               ev->flags & (LZ_EVF_SYNC | LZ_EVF_SPIN);
+	bool counted = (ev->kind == LZ_EV_SIGNAL || lz_event_async(ev)) && lz_event_counted(ev);
 	int ret;
 
 	if (instant_of(s, ev, to) < 0)

@@ -17,8 +17,8 @@ static const struct field of_call[] = {
     E(args[3], ADDRESS), E(args[4], ADDRESS), E(args[5], ADDRESS), E(result, NUMBER),
     E(result, ADDRESS),  E(taken, NUMBER),
 };
-static const struct field of_switch[] = {E(next, THREAD)};
-static const struct field of_signal[] = {E(signo, NUMBER)};
+static const struct field of_switch[] = {E(next, THREAD), E(state, NUMBER)};
+static const struct field of_signal[] = {E(signo, NUMBER), E(state, NUMBER)};
 static const struct field of_insn[] = {E(insn, SMALL)};
 static const struct field of_exit[] = {E(status, NUMBER)};
 

@@ -5,6 +5,7 @@
  *   replay-damage FROM TO marker OFFSET    another edge (an existing one-byte marker is changed)
  *   replay-damage FROM TO arg EVENT        another first argument
  *   replay-damage FROM TO nr EVENT         another system call
+ *   replay-damage FROM TO state EVENT      another state of the arrival at which it came
  *   replay-damage FROM TO data EVENT       another first byte of what it wrote
  *   replay-damage FROM TO result EVENT     another result
  *   replay-damage FROM TO taken EVENT      another checksum of what it took
@@ -146,6 +147,8 @@ static int copy_events(void)
 		struct lz_event copy = *ev;
 		if (is("arg", i))
 			copy.args[0]++;
+		if (is("state", i))
+			copy.state ^= 1;
 		if (is("nr", i))
 			copy.nr++;
 		if (is("result", i))

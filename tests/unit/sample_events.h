@@ -114,6 +114,8 @@ static inline struct lz_event make_event(uint64_t i)
 		break;
 	case LZ_EV_SIGNAL:
 		ev.signo = 11;
+		ev.has_state = i % 2;
+		ev.state = i % 2 ? ~i : 0;
 		memset(ev.siginfo, (int)i, sizeof(ev.siginfo));
 		ev.has_regs = true;
 		ev.regs.rip = i * 3;
@@ -146,6 +148,8 @@ static inline void check_event(const struct lz_event *got, uint64_t i)
 	ck_assert_uint_eq(got->ip, want.ip);
 	ck_assert_uint_eq(got->time_ns, want.time_ns);
 	ck_assert_uint_eq(got->map_id, want.map_id);
+	ck_assert_uint_eq(got->has_state, want.has_state);
+	ck_assert_uint_eq(got->state, want.state);
 	ck_assert_uint_eq(got->nr, want.nr);
 	ck_assert_mem_eq(got->args, want.args, sizeof(want.args));
 	ck_assert_int_eq(got->result, want.result);
