@@ -8,6 +8,7 @@
 #include <cmds/base/catalog.h>
 #include <cmds/base/cmds.h>
 #include <cmds/base/options.h>
+#include <cmds/instants.h>
 #include <cmds/pack/pack.h>
 #include <common/base/text.h>
 #include <common/base/cleanup.h>
@@ -83,6 +84,7 @@ struct threads {
 	} * v; /* in the order in which they first ran */
 	uint32_t n;
 	uint64_t switches;
+	struct lz_instants instants;
 };
 
 /* Does the thread of the turn before go on, in the program that it has executed? */
@@ -131,7 +133,7 @@ static int find_threads(struct lz_reader *r, struct threads *t)
 		lz_stream_threads_free(&threads);
 	}
 	lz_turns_free(&turns);
-	return rc;
+	return rc < 0 ? -1 : lz_instants_count(r, &t->instants);
 }
 
 /* ---- text ---- */
@@ -244,6 +246,7 @@ static void print_text(const struct lz_reader *r, const struct threads *threads)
 	         lz_text_size(stored.markers, b));
 	print_flow(r, all_markers(r));
 	print_threads(threads);
+	lz_instants_print(&threads->instants);
 	lz_print(stdout, "checkpoints   %u (%u whole), %s on disk\n", lz_reader_n_checkpoints(r),
 	         whole, lz_text_size(stored.checkpoints, a));
 	lz_print(stdout, "files         %u, %s on disk\n", lz_reader_n_files(r),
@@ -383,6 +386,7 @@ static int print_json(const struct lz_reader *r, const struct threads *threads)
 	json_object_set_new(o, "streams", streams_json(r));
 	json_object_set_new(o, "threads", threads_json(threads));
 	set_int(o, "switches", threads->switches);
+	json_object_set_new(o, "instants", lz_instants_json(&threads->instants));
 	json_object_set_new(o, "files", files_json(r));
 	set_int(o, "files_stored", folder_bytes(r, "files"));
 	set_int(o, "sources_stored", sources_bytes(r));

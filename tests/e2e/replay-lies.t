@@ -110,4 +110,16 @@ timeout 600 lizard verify "$T/lie2" >"$T/verify"
 is $? 1 "the byte never comes: verify fails"
 grep -q 'diverged: .*the program ran for' "$T/verify"
 ok $? "the byte never comes: said in words" || diag "$(head -n 3 "$T/verify")"
+
+# Another state of the arrival at which a signal came.
+lizard-cc -O0 -g -o "$T/list" "$LIZARD_SRC/tests/progs/signals/list.c" && lizard-trace -q --flow=full -o "$T/rec3" "$T/list" 9 >"$T/out"
+lizard verify "$T/rec3" >"$T/verify"
+ok $? "signals at any instruction: clean" || diag "$(cat "$T/verify")"
+state=$(lizard dump --events "$T/rec3" | sed -n 's/^event \([0-9]*\) .*signal.* state .*/\1/p' | head -n 1)
+like "$state" '^[0-9]+$' "one has a state"
+"$damage" "$T/rec3" "$T/lie3" state "$state" >"$T/log" || diag "$(cat "$T/log")"
+timeout 60 lizard verify "$T/lie3" >"$T/verify"
+is $? 1 "another state: verify fails"
+grep -q "diverged: event $state" "$T/verify"
+ok $? "another state: said in words" || diag "$(head -n 3 "$T/verify")"
 done_testing

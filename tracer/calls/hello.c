@@ -86,6 +86,7 @@ int lz_call_hello(struct lz_tracer *t)
 	s->pos_addr = args[2];
 	s->pos_off = args[3];
 	s->traced_addr = args[4];
+	s->checking = args[5] & LZ_HELLO_CHECKING;
 	if (make_ring(t) < 0)
 		return -1;
 	if (lz_proc_write(&t->p, s->pos_addr, &s->base, 8) < 0 ||

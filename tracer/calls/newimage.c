@@ -292,6 +292,7 @@ static int take_stock(struct lz_tracer *t)
 	lz_vmas_clear(&t->vmas);
 	lz_shared_forget(t);
 	lz_armed_forget(t);
+	lz_marked_forget();
 	t->borrowed.undumpable = false;
 	memset(t->syscall_at, 0, sizeof(t->syscall_at));
 	if (lz_proc_maps(t->p.pid, add_area, t) < 0 || lz_alias_find_all(t) < 0 ||

@@ -82,6 +82,13 @@ int lz_wide_join(struct lz_tracer *t, uint32_t file, uint64_t start, uint64_t en
 /* The same for all files that are mapped. */
 int lz_wide_join_all(struct lz_tracer *t);
 
+/* marked.c */
+/* Is the instruction at AT in a function with markers, and does control arrive there once between
+ * two markers or events? A whole rep instruction is one arrival. */
+bool lz_marked_once(struct lz_tracer *t, uint64_t at);
+/* Another program, or another recording. */
+void lz_marked_forget(void);
+
 /* random.c */
 /* Arms rdrand and rdseed in the new image's program. */
 int lz_random_arm(struct lz_tracer *t);

@@ -30,7 +30,24 @@ int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r)
 	lz_instant_stamp(r);
 	t->cur->at = *r;
 	t->cur->at_valid = true;
+	t->cur->at_counted = t->cur->at_midway = false;
 	return r->orig_rax == before ? 0 : lz_proc_set_regs(&t->p, r);
+}
+
+int lz_instant_counted(struct lz_tracer *t, struct user_regs_struct *r, uint64_t state)
+{
+	if (lz_instant_here(t, r) < 0)
+		return -1;
+	t->cur->at_counted = true;
+	t->cur->at_state = state;
+	return 0;
+}
+
+void lz_build_instant(struct lz_tracer *t, struct lz_thread *th)
+{
+	t->b.ev.has_state = th->at_counted;
+	t->b.ev.state = th->at_counted ? th->at_state : 0;
+	th->at_counted = false;
 }
 
 /* The registers, because the kernel itself may have set a system call up to be made again. */

@@ -63,6 +63,11 @@ int lz_self_check_failed(struct lz_tracer *t);
 /* instant.c */
 /* The program stands, with registers R, at an instant that a position names well. */
 int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r);
+/* The same, of an address that control may have come to before: STATE tells the arrivals apart. */
+int lz_instant_counted(struct lz_tracer *t, struct user_regs_struct *r, uint64_t state);
+/* The event that is being built comes at the instant at which thread TH stands. What follows it does
+ * not need the state any more. */
+void lz_build_instant(struct lz_tracer *t, struct lz_thread *th);
 /* Does it still stand there, no instruction run since? */
 bool lz_at_instant(const struct lz_tracer *t, const struct user_regs_struct *r);
 /* Before R is set for other reasons: spares lz_instant_here() doing it. */

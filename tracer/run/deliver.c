@@ -32,6 +32,8 @@ static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, ui
 	t->b.ev.signo = (uint32_t)signo;
 	t->b.ev.flags = flags | (t->cur->sig.spin ? LZ_EVF_SPIN : 0);
 	t->cur->sig.spin = false;
+	if (!(flags & LZ_EVF_SYNC))
+		lz_build_instant(t, t->cur);
 	memcpy(t->b.ev.siginfo, info, sizeof(t->b.ev.siginfo));
 	return 0;
 }
@@ -326,9 +328,17 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	}
 	if (lz_signal_unseen(t, signo))
 		return lz_signal_pass(t, signo, &info, deliver);
-	if (lz_at_instant(t, &r))
+	int named = lz_at_instant(t, &r) ? 1 : lz_anywhere(t, &r);
+	if (named < 0)
+		return -1;
+	if (!named)
+		return lz_signal_hold(t, signo, &info);
+	if (!t->cur->sig.n_held)
 		return deliver_now(t, signo, &info, &r, 0, deliver);
-	return lz_signal_hold(t, signo, &info);
+	/* those that are held come before it */
+	if (lz_signal_keep(t, signo, &info) < 0 || lz_instant_here(t, &r) < 0)
+		return -1;
+	return lz_signal_release(t);
 }
 
 /* No sequence is as long as so many spins. */
@@ -349,7 +359,10 @@ int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r)
 		return 0;
 	if (lz_stream_unfence(t) < 0)
 		return -1;
-	if (due && !lz_at_instant(t, r)) {
+	int named = !due || lz_at_instant(t, r) ? 1 : lz_anywhere(t, r);
+	if (named < 0)
+		return -1;
+	if (!named) {
 		/* Between a marker's stores the stream cannot be interrupted; and a position is
 		 * the name of one checkpoint. */
 		if (lz_fast_inside(t, r) || (in_sequence(t, r) && ++t->cur->sig.retries) ||

@@ -263,8 +263,12 @@ static int at_interrupt(struct lz_tracer *t)
 	}
 	/* With chaos there has been time enough for a marker. */
 	if (!t->cur->sig.armed && !t->sched.chaos.on &&
-	    (lz_sched_due(t) || lz_shared_lock_due(t, 0)) && !lz_at_instant(t, &r))
-		return lz_signal_arm(t);
+	    (lz_sched_due(t) || lz_shared_lock_due(t, 0)) && !lz_at_instant(t, &r)) {
+		int named = lz_anywhere(t, &r);
+
+		if (named <= 0)
+			return named < 0 ? -1 : lz_signal_arm(t);
+	}
 	return lz_signal_spin(t, &r);
 }
 

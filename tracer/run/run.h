@@ -74,6 +74,13 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* Neither a marker nor a system call has come in time. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 
+/* anywhere.c */
+/* The program stands at any instruction, with registers R. 1: a position names this instant, which is
+ * now the one that lz_at_instant() tells; 0. */
+int lz_anywhere(struct lz_tracer *t, struct user_regs_struct *r);
+/* Can the instant with registers R be named at all? */
+bool lz_may_end_at(struct lz_tracer *t, const struct user_regs_struct *r);
+
 /* detach.c */
 /* The program goes on without us; t->status is how it ended, if it is a child of ours. */
 int lz_detach(struct lz_tracer *t);

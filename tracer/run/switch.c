@@ -46,6 +46,8 @@ static void begin_event(struct lz_tracer *t, const struct lz_thread *next, bool 
 	e->next = next->tid;
 	e->flags = (in_call ? LZ_EVF_IN_CALL : 0) | (cur->sig.spin ? LZ_EVF_SPIN : 0);
 	cur->sig.spin = false;
+	if (!behind)
+		lz_build_instant(t, cur);
 	if (in_call) {
 		e->nr = cur->call.nr;
 		memcpy(e->args, cur->call.args, sizeof(e->args));

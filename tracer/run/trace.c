@@ -123,6 +123,7 @@ static void clean_up(struct lz_tracer *t)
 	lz_fast_forget(t);
 	lz_threads_free(t);
 	lz_armed_forget(t);
+	lz_marked_forget();
 	free(t->b.bytes);
 	free(t->b.writes);
 	free(t->b.ops);

@@ -61,6 +61,13 @@ static int run_to(struct lz_tracer *t, uint64_t addr, struct user_regs_struct *r
 	}
 }
 
+bool lz_at_rep(const struct lz_tracer *t, uint64_t addr)
+{
+	uint8_t insn[15] = {0};
+
+	return rep_length(insn, lz_proc_read_some(&t->p, addr, insn, sizeof(insn)));
+}
+
 int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	uint8_t insn[15];

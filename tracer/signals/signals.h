@@ -51,6 +51,8 @@ void lz_signal_find_sent(struct lz_tracer *t, int signo, siginfo_t *info);
 int lz_finish_marker(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* leave_rep.c */
+/* Is a repeated string instruction at ADDR? */
+bool lz_at_rep(const struct lz_tracer *t, uint64_t addr);
 /* Runs to the end of a repeated string instruction, if *r is at one. */
 int lz_leave_rep(struct lz_tracer *t, struct user_regs_struct *r);
 

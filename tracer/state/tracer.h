@@ -63,6 +63,7 @@ struct lz_stream {
 	uint64_t sink;
 	uint32_t fence;     /* in the ring: pages made inaccessible to catch a marker */
 	uint32_t fence_len; /* 0: none */
+	bool checking;      /* each marker is counted a second time, behind its add */
 };
 
 struct lz_disposition { /* the kernel's struct sigaction */
@@ -170,6 +171,11 @@ struct lz_thread {
 	/* The registers at the last instant that a position names well: instant.c. */
 	struct user_regs_struct at;
 	bool at_valid;
+	/* Another arrival at its address may have come before: the one meant has this state,
+	 * state_sum.h. */
+	bool at_counted;
+	bool at_midway; /* instructions of its gap have run before */
+	uint64_t at_state;
 	int pending_status; /* a stop that was met while waiting for another one */
 	bool has_pending_status;
 	bool running; /* not at a stop that has been met */

@@ -115,6 +115,7 @@ int lz_shared_lock_log(struct lz_tracer *t)
 		return -1;
 	t->b.ev.flags = cur->sig.spin ? LZ_EVF_SPIN : 0;
 	cur->sig.spin = false;
+	lz_build_instant(t, cur);
 	if (lz_stream_set_pos(t) < 0 || lz_shared_sync(t) < 0 || lz_build_commit(t) < 0)
 		return -1;
 	lz_shared_unsettle(t);
