@@ -87,6 +87,18 @@ static void say_next(const struct lz_trace_options *o, const struct lz_trace_res
 	fputc('\n', stderr);
 }
 
+static void say_chaos(const struct lz_trace_options *o, const struct lz_trace_result *r)
+{
+	const uint64_t all = r->turns_points + r->turns_steps + r->turns_locks;
+
+	fprintf(stderr,
+	        "lizard: %" PRIu64 " turns were ended: %" PRIu64 " at a marker or a call, %" PRIu64
+	        " some instructions behind one, %" PRIu64 " behind a lock\n",
+	        all, r->turns_points, r->turns_steps, r->turns_locks);
+	fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
+	        o->chaos_seed);
+}
+
 void lz_trace_summary(const struct lz_trace_options *o, const struct lz_trace_result *r)
 {
 	if (r->complete) {
@@ -94,8 +106,7 @@ void lz_trace_summary(const struct lz_trace_options *o, const struct lz_trace_re
 		say_unfollowed(r);
 	}
 	if (r->complete && o->chaos_seed)
-		fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
-		        o->chaos_seed);
+		say_chaos(o, r);
 	if (!o->all_env)
 		say_masked();
 	say_next(o, r);

@@ -416,6 +416,21 @@ static int resume(struct lz_tracer *t, int request, int sig)
 	return 0;
 }
 
+/* Where it stands others may go on; so may they where the next one begins. */
+static int at_points(struct lz_tracer *t)
+{
+	while (t->sched.point)
+		if (lz_turn_at_point(t) < 0)
+			return -1;
+	return 0;
+}
+
+/* SIGKILL can end it in the middle of anything. 1: it has. */
+static int failed(struct lz_tracer *t, int *status)
+{
+	return lz_process_gone(t, status) ? 1 : -1;
+}
+
 int lz_loop(struct lz_tracer *t)
 {
 	int request = PTRACE_SYSCALL, sig = 0, status, none;
@@ -430,6 +445,8 @@ int lz_loop(struct lz_tracer *t)
 			return -1;
 		request = PTRACE_SYSCALL;
 		sig = 0;
+		if (none && at_points(t) < 0)
+			return failed(t, &status) > 0 ? ended(t, status) : -1;
 		if (none)
 			continue;
 		if (!WIFSTOPPED(status))
@@ -442,13 +459,8 @@ int lz_loop(struct lz_tracer *t)
 		}
 		if (lz_shared_lock_enter(t) < 0)
 			return -1;
-		if (at_stop(t, status, &request, &sig) < 0 ||
-		    (t->sched.point && lz_turn_at_point(t) < 0)) {
-			/* SIGKILL can end it in the middle of anything. */
-			if (lz_process_gone(t, &status))
-				return ended(t, status);
-			return -1;
-		}
+		if (at_stop(t, status, &request, &sig) < 0 || at_points(t) < 0)
+			return failed(t, &status) > 0 ? ended(t, status) : -1;
 		if (t->ended)
 			return ended(t, t->status);
 		stop_if_due(t);

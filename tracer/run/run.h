@@ -74,6 +74,11 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* Neither a marker nor a system call has come in time. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
 
+/* walk_on.c */
+/* With chaos, at a point at which the turn is over: steps on to where it is to end. 1: the program
+ * stands at an instant; 0: another point must do; -1. */
+int lz_walk_on(struct lz_tracer *t);
+
 /* anywhere.c */
 /* The program stands at any instruction, with registers R. 1: a position names this instant, which is
  * now the one that lz_at_instant() tells; 0. */

@@ -161,5 +161,10 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 		next->in_call = false;
 		return 0;
 	}
-	return lz_proc_regs(&t->p, &r) < 0 ? -1 : lz_instant_here(t, &r);
+	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)
+		return -1;
+	/* by chance its turn is short, and begins to end here */
+	t->sched.point = t->sched.chaos.on && t->sched.chaos.over && !next->has_pending_status &&
+	                 !next->call.suspended;
+	return 0;
 }

@@ -356,8 +356,16 @@ int lz_turn_at_point(struct lz_tracer *t)
 	t->sched.point = false;
 	if (t->sched.chaos.on && t->n_threads > 1 && settle(t) < 0)
 		return -1;
-	if (!t->cur->has_pending_status && lz_sched_due(t))
-		return lz_switch(t, lz_sched_next(t), false);
+	if (!t->cur->has_pending_status && lz_sched_due(t)) {
+		int there = lz_walk_on(t);
+
+		if (there <= 0)
+			return there;
+		if (t->sched.chaos.on && settle(t) < 0)
+			return -1;
+		if (!t->cur->has_pending_status)
+			return lz_switch(t, lz_sched_next(t), false);
+	}
 	if (!t->cur->has_pending_status && lz_shared_lock_due(t, 0))
 		return lz_shared_lock_yield(t);
 	t->sched.yielded = false;

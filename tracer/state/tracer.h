@@ -186,8 +186,15 @@ struct lz_chaos {
 	bool on;
 	bool over; /* the turn is, as soon as there is a point */
 	uint64_t state;
+	unsigned first_log2; /* of the length of turns, at first */
+	uint64_t turns;
 	uint64_t until; /* stream offset, */
 	uint32_t calls; /* or number of system calls, at which it is over */
+	/* From there on so many instructions are stepped; or, if so, up to behind one that locks. */
+	uint32_t steps;
+	bool to_lock;
+	/* Turns that ended there, after steps, behind a lock. */
+	uint64_t n_points, n_steps, n_locks;
 	uint64_t seen_marker, seen_event, seen_time;
 };
 

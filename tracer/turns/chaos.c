@@ -14,8 +14,12 @@
 
 enum {
 	SLOT = 1, /* of the debug registers; leave_rep.c has 0 */
+	MIN_MARKERS_LOG2 = 4,
 	MAX_MARKERS_LOG2 = 17,
+	SAME_LENGTH = 128, /* turns until they may get longer */
 	MAX_CALLS = 24,
+	STEPS_LOG2 = 6,
+	LOCK_STEPS = 160, /* to come to one that locks */
 	STUCK_MS = 2
 };
 
@@ -33,6 +37,8 @@ void lz_chaos_begin(struct lz_tracer *t)
 {
 	t->sched.chaos.state = t->opt->chaos_seed;
 	t->sched.chaos.on = t->opt->chaos_seed != 0;
+	t->sched.chaos.first_log2 =
+	    MIN_MARKERS_LOG2 + draw(&t->sched.chaos) % (MAX_MARKERS_LOG2 - MIN_MARKERS_LOG2 + 1);
 }
 
 uint64_t lz_chaos_priority(struct lz_tracer *t)
@@ -86,13 +92,36 @@ bool lz_chaos_trapped(struct lz_tracer *t)
 	return t->cur->watched && lz_proc_take_debug(&t->p, &fired) == 0 && fired >> SLOT & 1;
 }
 
+/* Of four turns two end at the point, one some instructions behind it, one behind the next
+ * instruction that locks and perhaps a few more: each costs a stop. */
+static void draw_steps(struct lz_chaos *c)
+{
+	const uint64_t kind = draw(c) % 4;
+
+	c->to_lock = kind == 3;
+	c->steps = kind < 2     ? 0
+	           : c->to_lock ? LOCK_STEPS
+	                        : 1 + draw(c) % (2U << draw(c) % STEPS_LOG2);
+}
+
+/* How long turns may be differs from seed to seed. They get longer, lest short ones take all the time
+ * of a long run. */
+static unsigned max_log2(struct lz_chaos *c)
+{
+	const uint64_t most = c->first_log2 + c->turns++ / SAME_LENGTH;
+
+	return most < MAX_MARKERS_LOG2 ? (unsigned)most : MAX_MARKERS_LOG2;
+}
+
 int lz_chaos_turn(struct lz_tracer *t)
 {
 	struct lz_chaos *c = &t->sched.chaos;
 
-	c->over = false;
-	c->until = lz_stream_offset(t) + (draw(c) & ((1ULL << draw(c) % MAX_MARKERS_LOG2) - 1)) + 1;
+	c->until = lz_stream_offset(t) + (draw(c) & ((1ULL << draw(c) % max_log2(c)) - 1)) + 1;
 	c->calls = draw(c) % MAX_CALLS + 1;
+	draw_steps(c);
+	/* a short turn begins to end where it begins */
+	c->over = c->steps && draw(c) % 4 == 0;
 	return lz_chaos_watch(t);
 }
 
