@@ -53,14 +53,23 @@ static bool is_own_data(const struct lz_moved *m, const ZydisDecodedOperand *op)
 	       (m->cpuid || !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE));
 }
 
-/* It has no other memory to fault at than the stack, and what is always there. */
+/* Where the C library stores what cpuid says of a part of the registers. r15 may lead to markers,
+ * whose stores have a meaning. */
+static bool is_cpuid_store(const struct lz_moved *m, const ZydisDecodedOperand *op)
+{
+	return m->cpuid && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       op->mem.segment == ZYDIS_REGISTER_DS && op->mem.index == ZYDIS_REGISTER_NONE &&
+	       op->mem.base >= ZYDIS_REGISTER_RAX && op->mem.base < ZYDIS_REGISTER_R15;
+}
+
+/* A fault is one of the instruction behind the site. */
 static bool is_movable(const struct lz_moved *m, const ZydisDecodedInstruction *insn,
                        const ZydisDecodedOperand *op)
 {
 	for (int i = 0; i < insn->operand_count_visible; i++)
 		if (op[i].type != ZYDIS_OPERAND_TYPE_REGISTER &&
 		    op[i].type != ZYDIS_OPERAND_TYPE_IMMEDIATE && !is_thread_local(&op[i]) &&
-		    !is_own_data(m, &op[i]))
+		    !is_own_data(m, &op[i]) && !is_cpuid_store(m, &op[i]))
 			return false;
 	return is_plain(insn->mnemonic);
 }

@@ -5,9 +5,12 @@
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 
 cat >"$T/ask.c" <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
 static unsigned own;
 
@@ -37,8 +40,31 @@ __attribute__((noinline)) static int is_amd(void)
 	return b == 0x68747541;
 }
 
+/* Where a register leads. A fault there is that instruction's. */
+extern char behind[];
+__attribute__((noinline, noclone)) static unsigned into(unsigned *at)
+{
+	own = 0;
+	__asm__ volatile("mov $0x80000000, %%eax\n\t"
+	                 "xor %%ecx, %%ecx\n\t"
+	                 "cpuid\n"
+	                 "behind: mov %%eax, (%%rdi)\n\t"
+	                 "cmp $2, %%ecx"
+	                 : "+D"(at) : : "rax", "rbx", "rcx", "rdx", "cc", "memory");
+	return own;
+}
+
+static void on_fault(int signo, siginfo_t *info, void *context)
+{
+	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	printf("%d at %p, %lld bytes behind it\n", signo, info->si_addr, (long long)(r[REG_RIP] - (greg_t)behind));
+	r[REG_RDI] = (greg_t)&own;
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	static const uint32_t leaves[][2] = {{0, 9}, {2, 0}, {4, 0}, {4, 1}, {4, 2}, {0xd, 0}, {0xd, 1}, {0xd, 2},
 	                                     {0x80000000, 7}, {0x80000001, 0}, {0x80000002, 0}, {0x80000006, 3}, {0x80000008, 0}};
 
@@ -50,7 +76,9 @@ int main(int argc, char **argv)
 				if (times == 0)
 					printf("%x %x: %x %x %x %x %x %lx\n", leaves[i][0], leaves[i][1], x[0], x[1], x[2], x[3], own, after);
 			}
-	printf("%d\n", is_amd());
+	printf("%d %x\n", is_amd(), into(&own));
+	sigaction(SIGSEGV, &act, NULL);
+	printf("%x\n", into((unsigned *)16));
 	return 0;
 }
 END
