@@ -65,9 +65,9 @@ int lz_code_pages_end(struct lz_code_pages *c, const struct lz_proc *p)
 {
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < c->n; i++)
-		if (c->a[i].changed)
-			ret = lz_proc_write(p, c->a[i].at, c->a[i].bytes, LZ_PAGE);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->a[i].changed && lz_proc_write(p, c->a[i].at, c->a[i].bytes, LZ_PAGE) < 0)
+			ret = -1;
 	free(c->a);
 	*c = (struct lz_code_pages){0};
 	return ret;

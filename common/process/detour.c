@@ -319,11 +319,24 @@ static bool has(const struct lz_proc *p, uint64_t at, const uint8_t *bytes)
 	return lz_proc_read_some(p, at, code, LZ_JUMP) == LZ_JUMP && !memcmp(code, bytes, LZ_JUMP);
 }
 
+/* The bytes FROM become TO. */
+static bool change(struct lz_code_pages *c, const struct lz_proc *p, uint64_t at,
+                   const uint8_t *from, const uint8_t *to)
+{
+	uint8_t code[LZ_JUMP];
+
+	return lz_code_pages_read(c, p, at, code, LZ_JUMP) == 0 && !memcmp(code, from, LZ_JUMP) &&
+	       lz_code_pages_write(c, p, at, to, LZ_JUMP) == 0;
+}
+
 void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
 {
+	struct lz_code_pages c = {0};
+
 	for (size_t i = 0; i < s->n; i++)
-		if (!s->a[i].gone && has(p, s->a[i].at, s->a[i].now))
-			lz_proc_write(p, s->a[i].at, s->a[i].was, LZ_JUMP);
+		if (!s->a[i].gone)
+			change(&c, p, s->a[i].at, s->a[i].now, s->a[i].was);
+	lz_code_pages_end(&c, p);
 }
 
 void lz_sites_lend(struct lz_sites *s, const struct lz_proc *p)
@@ -335,14 +348,18 @@ void lz_sites_lend(struct lz_sites *s, const struct lz_proc *p)
 
 void lz_sites_again(struct lz_sites *s, const struct lz_proc *p)
 {
+	struct lz_code_pages c = {0};
+
 	for (size_t i = 0; i < s->n; i++) {
 		struct lz_site *x = &s->a[i];
 
 		x->given_back = false;
-		if (!x->gone &&
-		    (!has(p, x->at, x->was) || lz_proc_write(p, x->at, x->now, LZ_JUMP) < 0))
-			x->gone = true;
+		x->gone |= !x->gone && !change(&c, p, x->at, x->was, x->now);
 	}
+	if (lz_code_pages_end(&c, p) == 0)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		s->a[i].gone |= !has(p, s->a[i].at, s->a[i].now);
 }
 
 void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p)
