@@ -28,6 +28,8 @@ uint8_t *lz_buf_room(struct lz_buf *b, size_t n)
 
 	if (b->failed)
 		return NULL;
+	if (n <= cap - b->len)
+		return b->p + b->len;
 	if (n > SIZE_MAX - b->len || lz_reserve(b->p, b->cap, b->len + n) < 0) {
 		b->failed = true;
 		return NULL;
@@ -68,15 +70,15 @@ void lz_put_u64(struct lz_buf *b, uint64_t v)
 
 void lz_put_var(struct lz_buf *b, uint64_t v)
 {
-	uint8_t t[10];
-	size_t n = 0;
+	enum { MOST = 10 };
+	uint8_t *p = lz_buf_room(b, MOST);
 
-	while (v >= 0x80) {
-		t[n++] = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	t[n++] = (uint8_t)v;
-	lz_put(b, t, n);
+	if (!p)
+		return;
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	b->len = (size_t)(p - b->p);
 }
 
 void lz_put_text(struct lz_buf *b, const char *s)
@@ -128,18 +130,19 @@ uint64_t lz_get_u64(struct lz_cur *c)
 
 uint64_t lz_get_var(struct lz_cur *c)
 {
+	const uint8_t *p = c->p;
 	uint64_t v = 0;
 
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		uint8_t b = lz_get_u8(c);
+	for (unsigned shift = 0; !c->bad && shift < 64 && p < c->end; shift += 7) {
+		const uint8_t b = *p++;
 
-		if (c->bad)
-			return 0;
 		if (shift == 63 && b > 1)
 			break;
 		v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
+		if (!(b & 0x80)) {
+			c->p = p;
 			return v;
+		}
 	}
 	c->bad = true;
 	return 0;

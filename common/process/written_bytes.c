@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <common/base/crc32.h>
 #include <lizard/written_bytes.h>
 
 #include <lizard/proc.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <zlib.h>
 
 enum { PIECE = 16 << 10 };
 
@@ -35,7 +35,7 @@ static bool add(struct sum *s, uint64_t addr, uint64_t len)
 
 		if (!get(s, addr, bytes, n))
 			return false;
-		s->crc = (uint32_t)crc32_z(s->crc, bytes, n);
+		s->crc = lz_crc32(s->crc, bytes, n);
 		addr += n;
 		len -= n;
 	}
