@@ -2,27 +2,51 @@
 /* /proc/PID/maps. */
 #include <lizard/proc.h>
 #include <lizard/error.h>
-#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+struct text {
+	const char *at;
+	bool bad;
+};
+
+/* Up to the character BEHIND it. */
+static uint64_t number(struct text *t, int base, char behind)
+{
+	char *end;
+	uint64_t n = strtoull(t->at, &end, base);
+
+	t->bad |= end == t->at || *end != behind;
+	t->at = end + (*end == behind);
+	return n;
+}
+
+/* Each new image has all of its lines read more than once, so sscanf() would take too long. */
 static int parse_line(const char *line, struct lz_maps_entry *e)
 {
-	char perm[8];
-	int path_at = 0;
+	struct text t = {.at = line};
 
-	memset(e, 0, offsetof(struct lz_maps_entry, path));
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &e->start,
-	           &e->end, perm, &e->offset, &e->dev_major, &e->dev_minor, &e->inode,
-	           &path_at) < 7)
+	e->start = number(&t, 16, '-');
+	e->end = number(&t, 16, ' ');
+	const char *perm = t.at;
+	if (t.bad || strnlen(perm, 5) < 5)
+		return -1;
+	t.at += 5;
+	e->offset = number(&t, 16, ' ');
+	e->dev_major = (unsigned)number(&t, 16, ':');
+	e->dev_minor = (unsigned)number(&t, 16, ' ');
+	e->inode = number(&t, 10, ' ');
+	if (t.bad)
 		return -1;
 	e->prot = (perm[0] == 'r' ? PROT_READ : 0) | (perm[1] == 'w' ? PROT_WRITE : 0) |
 	          (perm[2] == 'x' ? PROT_EXEC : 0);
 	e->shared = perm[3] == 's';
-	snprintf(e->path, sizeof e->path, "%s", path_at ? line + path_at : "");
-	e->path[strcspn(e->path, "\n")] = 0;
+	t.at += strspn(t.at, " ");
+	const size_t n = strcspn(t.at, "\n"), most = sizeof e->path - 1;
+	*(char *)mempcpy(e->path, t.at, n < most ? n : most) = 0;
 	return 0;
 }
 
