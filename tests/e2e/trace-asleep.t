@@ -14,7 +14,7 @@ is "$(readelf -rW "$LIZARD_BUILD"/obj/tracer/stub/*.o | grep -E '\.(LC|rodata|da
 waits() {
 	case $1 in
 	reads) echo 200 0 ;;
-	polls | epolls) echo 150 0 ;;
+	polls | epolls | selects) echo 150 0 ;;
 	writes) echo 50 0 ;;
 	times) echo 60 0 ;;
 	ignored) echo 100 1 ;;
@@ -29,7 +29,7 @@ waits() {
 # which waits the last run had
 counted() { sed -n 's/.* \([0-9]*\) waits were made without a stop, \([0-9]*\) of them in part$/\1 \2/p' "$T/err" | tail -n 1; }
 
-for name in reads polls epolls writes times interrupted ignored stopped others others_times cancelled replaced filtered; do
+for name in reads polls selects epolls writes times interrupted ignored stopped others others_times cancelled replaced filtered; do
 	kinds_native $name
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do

@@ -228,7 +228,7 @@ void lz_fast_filter(struct lz_tracer *t)
 {
 	static const uint16_t by_tries[] = {SYS_preadv2, SYS_pwritev2,   SYS_fcntl,
 	                                    SYS_poll,    SYS_epoll_wait, SYS_select};
-	static const uint16_t by_waits[] = {SYS_ppoll, SYS_getsockopt};
+	static const uint16_t by_waits[] = {SYS_ppoll, SYS_pselect6, SYS_getsockopt};
 	struct lz_call_page *page = t->fast.page;
 
 	for (unsigned k = 0; k < sizeof(by_waits) / sizeof(*by_waits); k++)

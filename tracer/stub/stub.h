@@ -27,6 +27,8 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker) ST
 /* wait.c: the result of ppoll() for N descriptors, struct pollfd, at AT; less than 0: the call is to
  * have a stop. The time limit is in P->left, which tells of the rest then. */
 int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n) STUB;
+/* The same of pselect6() for descriptors below N in three sets, without a limit. */
+int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *set) STUB;
 
 INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
 {

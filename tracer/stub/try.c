@@ -516,11 +516,26 @@ INLINE uint32_t poll_masked(struct attempt *t)
 	return poll_copied(t, &w, t->args[2]);
 }
 
+/* The program's sets to BYTES; the length of all. */
+PART uint64_t copy_sets(const struct attempt *t, uint8_t *bytes, uint64_t len, uint64_t *set)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < SETS; i++) {
+		set[i] = t->args[1 + i] ? (uint64_t)bytes + n : 0;
+		if (!set[i] || !len)
+			continue;
+		copy(bytes + n, t->args[1 + i], len);
+		n += len;
+	}
+	return n;
+}
+
 /* The same for sets of descriptors. */
 PART uint32_t select_copied(struct attempt *t, const struct patience *w)
 {
 	const uint64_t len = (t->args[0] + 63) / 64 * 8, time_at = t->args[4];
-	uint64_t set[SETS], n = 0, no_time[2];
+	uint64_t set[SETS], no_time[2];
 
 	no_time[0] = no_time[1] = 0;
 	for (int i = 0; i < SETS; i++)
@@ -530,19 +545,16 @@ PART uint32_t select_copied(struct attempt *t, const struct patience *w)
 	if (time_at)
 		add(t, time_at, 16);
 	uint8_t *const bytes = bytes_of(t);
-	for (int i = 0; i < SETS; i++) {
-		set[i] = t->args[1 + i] ? (uint64_t)bytes + n : 0;
-		if (!set[i] || !len)
-			continue;
-		copy(bytes + n, t->args[1 + i], len);
-		n += len;
-	}
+	const uint64_t n = copy_sets(t, bytes, len, set);
 	if (time_at) {
 		copy(bytes + n, time_at, 16);
 		spend(w, bytes + n);
 	}
-	const int64_t result =
-	    call(SYS_select, t->args[0], set[0], set[1], set[2], (uint64_t)no_time, 0);
+	int64_t result = call(SYS_select, t->args[0], set[0], set[1], set[2], (uint64_t)no_time, 0);
+	if (!result && may_wait(t, w)) {
+		copy_sets(t, bytes, len, set); /* they are empty */
+		result = lz_stub_wait_sets(t->p, t->args[0], set);
+	}
 	if (!is_over(w, result))
 		return LZ_STOP;
 	for (uint32_t i = 0; i < n_sets; i++)

@@ -15,6 +15,8 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/select.h>
+#include <sys/time.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -106,6 +108,47 @@ static void polls(void)
 		SEE(ask() && poll(p, 2, 60000) == 1 && p[1].revents == POLLIN);
 		SEE(read(s[0], &b, 1) == 1);
 		SEE(ask() && ppoll(p, 2, NULL, NULL) == 1 && p[1].revents == POLLIN);
+		SEE(read(s[0], &b, 1) == 1);
+	}
+	end();
+}
+
+static fd_set set_of(int a, int b)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(a, &set);
+	FD_SET(b, &set);
+	return set;
+}
+
+/* Without a time, and with one. */
+static void selects(void)
+{
+	struct timespec much = {60, 0};
+	fd_set in, out;
+	char b;
+	int p[2];
+
+	begin(1);
+	SEE(pipe(p) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct timeval time = {60, 0};
+		in = set_of(s[0], p[0]);
+		SEE(ask() && select(40, &in, NULL, NULL, NULL) == 1);
+		SEE(FD_ISSET(s[0], &in) && !FD_ISSET(p[0], &in) && read(s[0], &b, 1) == 1);
+		in = set_of(s[0], p[0]), out = set_of(p[0], p[0]);
+		SEE(ask() && syscall(SYS_pselect6, 40, &in, &out, NULL, NULL, NULL) == 1);
+		SEE(FD_ISSET(s[0], &in) && !FD_ISSET(p[0], &in) && !FD_ISSET(p[0], &out));
+		in = set_of(p[0], p[0]);
+		SEE(read(s[0], &b, 1) == 1 && ask());
+		out = set_of(s[0], p[0]);
+		SEE(select(40, &out, NULL, &in, &time) == 1 && time.tv_sec >= 50 &&
+		    time.tv_sec < 60);
+		SEE(FD_ISSET(s[0], &out) && !FD_ISSET(p[0], &in) && read(s[0], &b, 1) == 1);
+		in = set_of(s[0], p[0]);
+		SEE(ask() && pselect(40, &in, NULL, NULL, &much, NULL) == 1);
 		SEE(read(s[0], &b, 1) == 1);
 	}
 	end();
@@ -474,15 +517,25 @@ static void large(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {{"reads", reads},         {"polls", polls},
-	                                  {"epolls", epolls},       {"writes", writes},
-	                                  {"times", times},         {"late", late},
-	                                  {"sticky", sticky},       {"interrupted", interrupted},
-	                                  {"ignored", ignored},     {"stopped", stopped},
-	                                  {"others", others},       {"others_times", others_times},
-	                                  {"cancelled", cancelled}, {"replaced", replaced},
-	                                  {"nothing", nothing},     {"filtered", filtered},
-	                                  {"forever", forever},     {"large", large}};
+	static const struct kind all[] = {{"reads", reads},
+	                                  {"polls", polls},
+	                                  {"epolls", epolls},
+	                                  {"writes", writes},
+	                                  {"times", times},
+	                                  {"late", late},
+	                                  {"sticky", sticky},
+	                                  {"interrupted", interrupted},
+	                                  {"selects", selects},
+	                                  {"ignored", ignored},
+	                                  {"stopped", stopped},
+	                                  {"others", others},
+	                                  {"others_times", others_times},
+	                                  {"cancelled", cancelled},
+	                                  {"replaced", replaced},
+	                                  {"nothing", nothing},
+	                                  {"filtered", filtered},
+	                                  {"forever", forever},
+	                                  {"large", large}};
 
 	self = argv[0];
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
