@@ -413,12 +413,15 @@ static void others_times(void)
 	}
 }
 
+static volatile bool waits;
+
 static void *reader(void *arg)
 {
 	char b;
 
 	for (int i = 0; i < ROUNDS; i++)
 		SEE(ask() && read(s[0], &b, 1) == 1);
+	waits = true;
 	SEE(read(s[0], &b, 1) == 1);
 	return NULL;
 }
@@ -430,8 +433,12 @@ static void cancelled(void)
 
 	begin(1);
 	for (int i = 0; i < 5; i++) {
+		waits = false;
 		SEE(pthread_create(&th, NULL, reader, NULL) == 0);
-		usleep(200000);
+		/* an answer that nobody has read would be the next one's */
+		while (!waits)
+			usleep(100000);
+		usleep(100000);
 		SEE(pthread_cancel(th) == 0 && pthread_join(th, &result) == 0);
 		SEE(result == PTHREAD_CANCELED);
 	}
