@@ -11,7 +11,7 @@
 #include <elfutils/libdwelf.h>
 #include <libelf.h>
 #include <zlib.h>
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <common/base/filecopy.h>
 #include <common/base/hostfile.h>
 #include <common/base/sparse.h>
@@ -52,7 +52,7 @@ static int add_data(void *arg, uint64_t from, uint64_t to)
 		if (n == 0)
 			return lz_fail("a mapped file became shorter while it was read");
 		if (n > 0)
-			s->crc = lz_crc32(s->crc, s->buf, (size_t)n);
+			s->crc = libdeflate_crc32(s->crc, s->buf, (size_t)n);
 		if (n > 0)
 			s->at += (uint64_t)n;
 		if (lz_work_done(s->work, n > 0 ? (uint64_t)n : 0) < 0)

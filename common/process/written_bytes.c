@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <lizard/written_bytes.h>
 
 #include <lizard/proc.h>
@@ -35,7 +35,7 @@ static bool add(struct sum *s, uint64_t addr, uint64_t len)
 
 		if (!get(s, addr, bytes, n))
 			return false;
-		s->crc = lz_crc32(s->crc, bytes, n);
+		s->crc = libdeflate_crc32(s->crc, bytes, n);
 		addr += n;
 		len -= n;
 	}

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include <common/base/cleanup.h>
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <common/recording/computed_inside.h>
 #include <common/recording/reader.h>
 #include <lizard/error.h>
@@ -190,6 +190,6 @@ int lz_reader_keep_computed(struct lz_reader *r, uint32_t tid, uint32_t block, i
 	                           .raw_len = s->frames.v[i].count,
 	                           .stored_len = (uint32_t)len,
 	                           .key0 = s->frames.v[i].key0,
-	                           .crc = lz_crc32(0, packed, len)};
+	                           .crc = libdeflate_crc32(0, packed, len)};
 	return keep(s, i, &f, packed, limit) < 0 ? give_up(r, &s->computed) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <common/recording/flowsum.h>
 #include <xxh_x86dispatch.h>
 #include <zlib.h>
@@ -21,7 +21,7 @@ void lz_flow_sum_add(struct lz_flow_sum *s, const uint8_t *bytes, size_t len)
 	case LZ_SUM_XXH3: XXH3_64bits_update(&s->xxh3, bytes, len); break;
 	case LZ_SUM_XXH64: XXH64_update(&s->xxh64, bytes, len); break;
 	case LZ_SUM_CRC_ADLER:
-		s->crc = lz_crc32(s->crc, bytes, len);
+		s->crc = libdeflate_crc32(s->crc, bytes, len);
 		s->adler = (uint32_t)adler32_z(s->adler, bytes, len);
 	}
 }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <common/base/array.h>
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <common/recording/codec.h>
 #include <common/recording/frame.h>
 #include <lizard/error.h>
@@ -26,7 +26,7 @@ void lz_frame_pack(const struct lz_frame *f, uint8_t out[LZ_FRAME_HEADER])
 	lz_put_u64(&b, f->key0);
 	lz_put_u64(&b, f->key1);
 	lz_put_u32(&b, f->crc);
-	lz_put_u32(&b, lz_crc32(0, out, LZ_FRAME_HEADER - 4));
+	lz_put_u32(&b, libdeflate_crc32(0, out, LZ_FRAME_HEADER - 4));
 }
 
 static uint32_t raw_limit(unsigned type)
@@ -74,7 +74,7 @@ int lz_frame_unpack(const uint8_t in[LZ_FRAME_HEADER], struct lz_frame *f)
 	f->key0 = lz_get_u64(&c);
 	f->key1 = lz_get_u64(&c);
 	f->crc = lz_get_u32(&c);
-	if (lz_get_u32(&c) != lz_crc32(0, in, LZ_FRAME_HEADER - 4))
+	if (lz_get_u32(&c) != libdeflate_crc32(0, in, LZ_FRAME_HEADER - 4))
 		return lz_fail("checksum of a frame header is wrong");
 	if (!f->type || f->type >= LZ_FRAME_TYPES || f->codec >= LZ_CODECS)
 		return lz_fail("unknown frame type %u or compression %u", f->type, f->codec);
@@ -205,7 +205,7 @@ static int unpack_into(const struct lz_frame *f, uint8_t *stored, struct lz_buf 
 
 	if (read_stored(f, stored) < 0)
 		return -1;
-	if (lz_crc32(0, stored, f->stored_len) != f->crc)
+	if (libdeflate_crc32(0, stored, f->stored_len) != f->crc)
 		return lz_fail("checksum is wrong");
 	raw = lz_buf_room(out, f->raw_len + 1u);
 	if (!raw)

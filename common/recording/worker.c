@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <common/recording/codec.h>
 #include <common/recording/flowkeep.h>
 #include <common/recording/flowsum.h>
@@ -217,7 +217,7 @@ static int write_packed(struct lz_worker *w, struct job *job, const struct lz_bu
 	}
 	f->raw_len = (uint32_t)raw->len;
 	f->stored_len = (uint32_t)store->len;
-	f->crc = lz_crc32(0, store->len ? store->p : header, store->len);
+	f->crc = libdeflate_crc32(0, store->len ? store->p : header, store->len);
 	lz_frame_pack(f, header);
 	return append(w, job, header, store);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Calls that were answered without a stop are compared, as at a stop, and are events applied. */
 #include "replayer/engine/calls.h"
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 #include <lizard/written_bytes.h>
@@ -49,7 +49,7 @@ static int compare_copied(struct lz_engine *e, const struct lz_logged *l)
 	const struct lz_event *ev;
 
 	e->calls.taken += l->take_len;
-	if (!l->take_len || lz_crc32(0, e->calls.c->bytes + l->take_at, l->take_len) == l->crc)
+	if (!l->take_len || libdeflate_crc32(0, e->calls.c->bytes + l->take_at, l->take_len) == l->crc)
 		return 0;
 	ev = lz_reader_event(e->rp->reader, e->event);
 	return ev ? taken_differ(e, ev->nr, ev->result) : -1;

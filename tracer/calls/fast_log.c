@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <common/base/crc32.h>
+#include <libdeflate.h>
 #include <lizard/error.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -98,7 +98,7 @@ static int add_taken(struct lz_tracer *t, struct entry *e, int arg)
 		return broken("a result");
 	if (len && lz_taken_is_own(t, e->r.args[arg], len)) {
 		t->b.ev.has_taken = true;
-		t->b.ev.taken = lz_crc32(0, e->bytes, len);
+		t->b.ev.taken = libdeflate_crc32(0, e->bytes, len);
 	}
 	return 0;
 }
@@ -159,7 +159,7 @@ static int add_taken_pieces(struct lz_tracer *t, struct entry *e, struct pieces 
 			continue;
 		if (piece.len > e->n)
 			return broken("a piece's length");
-		crc = lz_crc32(crc, e->bytes, piece.len);
+		crc = libdeflate_crc32(crc, e->bytes, piece.len);
 		e->bytes += piece.len;
 		e->n -= (uint32_t)piece.len;
 		len += piece.len;
