@@ -201,6 +201,7 @@ void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f)
 	collect_edges(b);
 	for (basic_block bb : b->of_node)
 		collect_lines(f, bb);
+	lz_link_source(b, f);
 	f->graph.n_nodes = b->of_node.length();
 	f->graph.entry = 0;
 	f->graph.exit = 1;

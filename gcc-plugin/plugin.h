@@ -55,8 +55,19 @@ struct lz_line {
 	const char *file;
 	unsigned line;
 };
+/* Of the source graph: see lizard/cfg_format.h. */
+struct lz_block_record {
+	unsigned node, first_line, n_lines;
+	const char *callee; /* "": not known, NULL: none */
+};
+struct lz_arc_record {
+	unsigned src, dst, flags, first_ref, n_refs;
+};
 struct lz_function {
 	struct lz_graph graph;
+	auto_vec<lz_block_record> source_blocks; /* none: it has no source graph */
+	auto_vec<lz_arc_record> source_arcs;
+	auto_vec<unsigned> refs;
 	auto_vec<lz_line> lines;
 	auto_vec<unsigned> first_line, n_lines; /* by node */
 	unsigned flags;
@@ -88,6 +99,10 @@ struct lz_blocks {
 bool lz_block_is_dispatcher(basic_block bb);
 bool lz_block_lands_at_start(basic_block bb);
 void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f);
+
+/* source.cc: the graph of the current function in which lines are counted. */
+void lz_link_source(const struct lz_blocks *b, struct lz_function *f);
+void lz_keep_source(void *gcc_data, void *user_data);
 
 /* layout.cc: E's probability was not measured, but guessed at *PERCENT. */
 bool lz_edge_is_guess(edge e, int *percent);

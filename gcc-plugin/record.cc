@@ -116,8 +116,34 @@ static void write_strings(FILE *out, struct strings *s)
 	}
 }
 
+static void write_source(FILE *out, const struct lz_function *f, const auto_vec<unsigned> &callees)
+{
+	const unsigned n_refs = f->refs.length() + f->refs.length() % 2;
+	const unsigned counts[] = {f->source_blocks.length(), f->source_arcs.length(), n_refs, 0};
+
+	if (!counts[0])
+		return;
+	longs(out, counts, ARRAY_SIZE(counts));
+	for (unsigned i = 0; i < f->source_blocks.length(); i++) {
+		const struct lz_block_record *b = &f->source_blocks[i];
+		const unsigned word[] = {b->node, b->first_line, b->n_lines, callees[i]};
+
+		longs(out, word, ARRAY_SIZE(word));
+	}
+	for (const struct lz_arc_record &a : f->source_arcs) {
+		const unsigned word[] = {a.src, a.dst, a.flags, a.first_ref, a.n_refs, 0};
+
+		longs(out, word, ARRAY_SIZE(word));
+	}
+	longs(out, f->refs.address(), f->refs.length());
+	if (n_refs > f->refs.length())
+		fputs("\t.long 0\n", out);
+}
+
 static void write_body(FILE *out, const struct lz_function *f, struct strings *str, unsigned number)
 {
+	auto_vec<unsigned> callees;
+
 	struct sets sets;
 
 	fprintf(out, "\tlz.piece\n.Llz.b%u:\n", number);
@@ -132,7 +158,10 @@ static void write_body(FILE *out, const struct lz_function *f, struct strings *s
 		sets.words.safe_push(0);
 	longs(out, sets.words.address(), sets.words.length());
 	fprintf(out, "\t.set .Llz.w%u, %u\n", number, sets.words.length());
+	for (const struct lz_block_record &b : f->source_blocks)
+		callees.safe_push(b.callee ? add_string(str, b.callee) : LZ_CFG_NO_CALLEE);
 	write_strings(out, str);
+	write_source(out, f, callees);
 	fprintf(out, "\t.set .Llz.t%u, %u\n", number, str->text.length());
 	fprintf(out, ".Llz.e%u:\n\t.popsection\n", number);
 }
@@ -152,7 +181,8 @@ static void write_header(FILE *out, const struct lz_function *f, unsigned number
 	fprintf(out,
 	        "\tlz.piece\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"
 	        "\t.quad .Llz.e%u - .Llz.h%u\n\t.quad .Llz.f%u\n\t.quad .Llz.b%u - .Llz.a%u\n",
-	        number, LZ_CFG_MAGIC, LZ_CFG_VERSION, f->flags, number, number, number, number,
+	        number, LZ_CFG_MAGIC,
+	        f->source_blocks.length() ? LZ_CFG_VERSION_SOURCE : LZ_CFG_VERSION, f->flags, number, number, number, number,
 	        number);
 	longs(out, word, ARRAY_SIZE(word));
 	fprintf(out, "\t.long .Llz.w%u, .Llz.t%u\n.Llz.a%u:\n\t.popsection\n", number, number,

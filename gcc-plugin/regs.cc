@@ -95,11 +95,13 @@ static void add_pass(const char *plugin_name, opt_pass *pass, const char *refere
 }
 
 opt_pass *lz_make_gimple_pass(gcc::context *ctxt);
+opt_pass *lz_make_source_pass(gcc::context *ctxt);
 opt_pass *lz_make_record_pass(bool begin);
 opt_pass *lz_make_scopes_pass();
 
 void lz_register_passes(const char *plugin_name)
 {
+	add_pass(plugin_name, lz_make_source_pass(g), "ehdisp", PASS_POS_INSERT_BEFORE);
 	add_pass(plugin_name, lz_make_gimple_pass(g), "optimized", PASS_POS_INSERT_AFTER);
 	add_pass(plugin_name, new pass_regs("lizard_before_ira", before_ira), "ira",
 	         PASS_POS_INSERT_BEFORE);

@@ -32,4 +32,11 @@ struct lz_cfg {
 int64_t lz_cfg_add_record(struct lz_cfg *cfg, size_t offset);
 void lz_cfg_free_func(struct lz_cfg_func *f);
 
+/* cfg_source.c: the bytes of a source graph at AT, if LEFT are enough for it; else -1. */
+int lz_cfg_source_size(const char *at, uint64_t left, uint64_t *size);
+/* The one at AT, whose size was found good, of a record at OFFSET; NULL: lz_fail. */
+struct lz_source_graph *lz_cfg_read_source(const char *at, const struct lz_cfg_header *h,
+                                           const char *strings, size_t offset);
+void lz_cfg_free_source(struct lz_source_graph *g);
+
 #endif

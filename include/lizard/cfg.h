@@ -24,6 +24,26 @@ struct lz_cfg_line {
 	uint32_t line;
 };
 
+/* The function as its source has it, in which lines and branches are counted: cfg_format.h. */
+struct lz_source_block {
+	uint32_t node;                /* or LZ_CFG_NO_NODE */
+	uint32_t first_line, n_lines; /* slice of lz_cfg_func.lines */
+	const char *callee;           /* "": not known; NULL: it calls nobody */
+};
+
+struct lz_source_arc {
+	uint32_t src, dst;
+	uint32_t flags;             /* enum lz_arc_flags */
+	uint32_t first_ref, n_refs; /* slice of refs */
+};
+
+struct lz_source_graph {
+	uint32_t n_blocks, n_arcs, n_refs;
+	struct lz_source_block *blocks;
+	struct lz_source_arc *arcs;
+	uint32_t *refs; /* edges of the function's graph */
+};
+
 enum lz_cfg_func_flags {
 	LZ_FN_OPTIMIZED = 1, /* built with -O1 or more, -Og or -Os */
 	LZ_FN_LANDING = 2,   /* has landing sites */
@@ -41,6 +61,7 @@ struct lz_cfg_func {
 	struct lz_graph graph;       /* with markers placed */
 	struct lz_cfg_block *blocks; /* [graph.n_nodes] */
 	struct lz_cfg_line *lines;
+	struct lz_source_graph *source; /* NULL: none, as with optimization */
 	uint32_t *words; /* the reader's: what pre and post point into */
 	uint32_t n_words;
 };

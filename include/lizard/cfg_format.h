@@ -9,7 +9,7 @@
  * header   = struct lz_cfg_header       (LZ_CFG_HEADER_SIZE bytes)
  * rows     = { struct lz_cfg_row }      header.rows_size bytes, in the order of
  *                                       the machine code
- * body     = nodes edges lines words strings
+ * body     = nodes edges lines words strings [source]
  * nodes    = struct lz_cfg_node[n_nodes]
  * edges    = struct lz_cfg_edge[n_edges]
  * lines    = struct lz_cfg_line_ref[n_lines]
@@ -17,6 +17,16 @@
  *                                       n_words is even
  * strings  = char[strings_size]         NUL-terminated; offset 0 is the linker's
  *                                       name of the function; padded to 8
+ * source   = struct lz_cfg_source blocks arcs refs      version 2 only
+ * blocks   = struct lz_cfg_source_block[n_blocks]
+ * arcs     = struct lz_cfg_source_arc[n_arcs]
+ * refs     = u32[n_refs]                indices into edges; n_refs is even
+ *
+ * The source graph is the function before `switch` was lowered and before blocks
+ * without code were dropped. Its blocks end behind each call that might not
+ * return. In it lines and branches are counted, as gcov does. What is known of
+ * its counts is said by nodes and edges. The sums of what comes into a block and
+ * what leaves it tell the others.
  *
  * The records of one text section's functions are in a section piece of their
  * own, tied (SHF_LINK_ORDER and, for COMDAT, by the group) to that section, so
@@ -30,7 +40,8 @@
 
 enum {
 	LZ_CFG_MAGIC = 0x464e5a4c, /* "LZNF" */
-	LZ_CFG_VERSION = 1
+	LZ_CFG_VERSION = 1,
+	LZ_CFG_VERSION_SOURCE = 2 /* with a source graph */
 };
 
 struct lz_cfg_header {
@@ -80,6 +91,34 @@ struct lz_cfg_edge {
 struct lz_cfg_line_ref {
 	uint32_t file; /* string offset */
 	uint32_t line;
+};
+
+/* Block 0 is the beginning, block 1 the end. */
+struct lz_cfg_source {
+	uint32_t n_blocks, n_arcs, n_refs;
+	uint32_t zero;
+};
+
+struct lz_cfg_source_block {
+	uint32_t node; /* control comes to it as often as to that node, or LZ_CFG_NO_NODE */
+	uint32_t first_line, n_lines;
+	uint32_t callee; /* string offset: whom its last call calls, "": not known */
+};
+#define LZ_CFG_NO_NODE 0xFFFFFFFFu
+#define LZ_CFG_NO_CALLEE 0xFFFFFFFFu
+
+enum lz_arc_flags {
+	LZ_ARC_FAKE = 1, /* control leaves, or enters, in no usual way */
+	LZ_ARC_CALL = 2, /* ... because a call has not returned */
+	LZ_ARC_THROW = 4 /* an exception */
+};
+
+struct lz_cfg_source_arc {
+	uint32_t src, dst;
+	uint32_t flags; /* enum lz_arc_flags */
+	/* of the edges that it has become; none: not known */
+	uint32_t first_ref, n_refs;
+	uint32_t zero;
 };
 
 enum { LZ_CFG_HEADER_SIZE = 72 };

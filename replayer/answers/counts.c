@@ -484,6 +484,7 @@ void lz_counts_free(struct lz_counts *c)
 	for (size_t i = 0; c->fn && i < c->n; i++) {
 		free(c->fn[i].node);
 		free(c->fn[i].edge);
+		free(c->fn[i].lost);
 	}
 	free(c->fn);
 	*c = (struct lz_counts){0};

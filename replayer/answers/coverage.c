@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/coverage.h"
 
-#include "replayer/answers/counts.h"
+#include "replayer/answers/source_counts.h"
 #include <common/base/array.h>
+#include <lizard/cfg_format.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +52,11 @@ static void add_lines_up(struct lz_coverage *c)
 	c->n_lines = n;
 }
 
-static int add_lines(struct lz_coverage *c, const struct lz_asked *a,
-                     const struct lz_counts *counts)
+static int add_lines(struct lz_coverage *c, const struct lz_cfg *cfg, const struct lz_cfg_func *f,
+                     const struct lz_source_counts *s)
 {
 	struct lz_line_counts l;
-	int rc = lz_counts_lines(a, counts, &l);
+	int rc = lz_source_lines(cfg, f, s, &l);
 
 	for (size_t i = 0; rc == 0 && i < l.n; i++) {
 		struct lz_covered_line one = {.line = l.v[i].line, .n = l.v[i].n};
@@ -67,7 +68,6 @@ static int add_lines(struct lz_coverage *c, const struct lz_asked *a,
 			c->line[c->n_lines++] = one;
 	}
 	lz_line_counts_free(&l);
-	add_lines_up(c);
 	return rc;
 }
 
@@ -125,13 +125,18 @@ static void add_branches_up(struct lz_coverage *c)
 	c->n_branches = n;
 }
 
-/* Ways that the program chooses: an exception or a second return is none. */
-static uint32_t ways_out(const struct lz_graph *g, uint32_t node)
+/* Ways that the program chooses: an exception or a call that never returned is none. */
+static bool is_way(const struct lz_counted_arc *a)
+{
+	return !(a->flags & (LZ_ARC_FAKE | LZ_ARC_THROW));
+}
+
+static uint32_t ways_out(const struct lz_source_counts *s, const struct lz_counted_block *b)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < g->n_edges; i++)
-		n += g->edges[i].src == node && !g->edges[i].unmarkable;
+	for (size_t i = 0; i < b->n_out; i++)
+		n += is_way(&s->arc[b->first_out + i]);
 	return n;
 }
 
@@ -143,79 +148,93 @@ static int add_branch(struct lz_coverage *c, const struct lz_covered_branch *one
 	return 0;
 }
 
-static int add_block(struct lz_coverage *c, const struct lz_cfg_func *f,
-                     const struct lz_fn_counts *counts, struct lz_covered_branch *one)
+static int add_ways(struct lz_coverage *c, const struct lz_source_counts *s,
+                    struct lz_covered_branch *one)
 {
-	const struct lz_graph *g = &f->graph;
+	const struct lz_counted_block *b = &s->block[one->block];
 	int rc = 0;
 
 	one->way = 0;
-	one->reached = counts->node && counts->node[one->block];
-	for (size_t i = 0; !rc && i < g->n_edges; i++) {
-		if (g->edges[i].src != one->block || g->edges[i].unmarkable)
+	one->reached = b->n > 0;
+	for (size_t i = 0; !rc && i < b->n_out; i++) {
+		const struct lz_counted_arc *a = &s->arc[b->first_out + i];
+
+		if (!is_way(a))
 			continue;
-		one->taken = counts->edge ? counts->edge[i] : 0;
+		one->taken = a->n;
 		rc = add_branch(c, one);
 		one->way++;
 	}
 	return rc;
 }
 
+/* The ways out of a block belong to each line that it ends in. */
+static int add_block(struct lz_coverage *c, const struct lz_cfg *cfg, const struct lz_cfg_func *f,
+                     const struct lz_source_counts *s, struct lz_covered_branch *one)
+{
+	const struct lz_counted_block *b = &s->block[one->block];
+	int rc = 0;
+
+	for (uint32_t i = b->first_line; !rc && i < b->first_line + b->n_lines;) {
+		const uint32_t end = lz_source_end(f, s, one->block, i, &i);
+		if (end == LZ_NO_END)
+			continue;
+		const char *file = lz_cfg_file_name(cfg, f->lines[end].file);
+		one->line = f->lines[end].line;
+		if (file && (rc = file_of(c, file, &one->file)) == 0)
+			rc = add_ways(c, s, one);
+	}
+	return rc;
+}
+
 static int add_branches(struct lz_coverage *c, const struct lz_cfg *cfg,
-                        const struct lz_cfg_func *f, const struct lz_fn_counts *counts, uint32_t fn)
+                        const struct lz_cfg_func *f, const struct lz_source_counts *s, uint32_t fn)
 {
 	struct lz_covered_branch one = {.fn = fn};
 	int rc = 0;
 
-	for (uint32_t v = 0; !rc && v < f->graph.n_nodes; v++) {
-		const struct lz_cfg_block *b = &f->blocks[v];
-		const struct lz_cfg_line *last;
-		const char *file;
-
-		if (!b->n_lines || ways_out(&f->graph, v) < 2)
-			continue;
-		last = &f->lines[b->first_line + b->n_lines - 1];
-		if (!(file = lz_cfg_file_name(cfg, last->file)))
-			continue;
+	for (uint32_t v = 0; !rc && v < s->n_blocks; v++) {
 		one.block = v;
-		one.line = last->line;
-		rc = file_of(c, file, &one.file);
-		if (rc == 0)
-			rc = add_block(c, f, counts, &one);
+		if (ways_out(s, &s->block[v]) > 1)
+			rc = add_block(c, cfg, f, s, &one);
 	}
 	return rc;
 }
 
 /* ---- all ---- */
 
-static int add_functions(struct lz_coverage *c, const struct lz_asked *a,
-                         const struct lz_counts *counts)
+static int add_function(struct lz_coverage *c, const struct lz_cfg *cfg,
+                        const struct lz_cfg_func *f, const struct lz_fn_counts *counts)
 {
-	int rc = 0;
+	struct lz_source_counts s;
+	uint32_t fn;
 
-	for (size_t i = 0; !rc && i < counts->n; i++) {
-		const struct lz_fn *f = lz_stream_fn(a->stream, (uint32_t)i);
-		uint32_t fn;
-
-		rc = add_fn(c, f->f, counts->fn[i].calls, &fn);
-		if (rc == 0)
-			rc = add_branches(c, lz_module_cfg(a->modules, f->mod), f->f,
-			                  &counts->fn[i], fn);
-	}
-	add_branches_up(c);
+	if (lz_source_counts_make(f, counts, &s) < 0)
+		return -1;
+	int rc = add_lines(c, cfg, f, &s);
+	if (rc == 0)
+		rc = add_fn(c, f, counts->calls, &fn);
+	if (rc == 0)
+		rc = add_branches(c, cfg, f, &s, fn);
+	lz_source_counts_free(&s);
 	return rc;
 }
 
 int lz_coverage_add(struct lz_coverage *c, struct lz_asked *a)
 {
 	struct lz_counts counts;
+	int rc = 0;
 
 	if (lz_counts_make(a, &counts) < 0)
 		return -1;
-	int rc = add_lines(c, a, &counts);
-	if (rc == 0)
-		rc = add_functions(c, a, &counts);
+	for (size_t i = 0; !rc && i < counts.n; i++) {
+		const struct lz_fn *f = lz_stream_fn(a->stream, (uint32_t)i);
+
+		rc = add_function(c, lz_module_cfg(a->modules, f->mod), f->f, &counts.fn[i]);
+	}
 	lz_counts_free(&counts);
+	add_lines_up(c);
+	add_branches_up(c);
 	return rc;
 }
 

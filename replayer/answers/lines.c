@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the counts of blocks to those of lines, as gcov has it: a line of several blocks was come to
- * as often as control came into them from elsewhere, and once more for each round that a loop made
- * within the line. */
-#include "replayer/answers/counts.h"
+/* From the counts of blocks to those of lines, as gcov has it. A line counts with the blocks that end
+ * in it: as often as control came into them from elsewhere, and once more for each round that a loop
+ * made within the line. If none does, all blocks that have something of it are added up. */
+#include "replayer/answers/source_counts.h"
 
 #include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a line; a loop in one with more is not looked for. */
-enum { MOST_BLOCKS = 512 };
+/* Of a line, between blocks that end in it; a loop in one with more is not looked for. */
+enum { MOST_ARCS = 512 };
 
 /* One block of one function that has something of a line. */
 struct piece {
 	const char *file;
-	uint32_t line, node;
+	uint32_t line, block;
+	bool ends; /* the block ends in the line */
 };
 
 struct pieces {
@@ -32,133 +33,168 @@ static int by_line(const void *a, const void *b)
 		return files;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	return x->ends - y->ends;
 }
 
-static int add_piece(struct pieces *p, const char *file, uint32_t line, uint32_t node)
+static int add_piece(struct pieces *p, const char *file, uint32_t line, uint32_t block, bool ends)
 {
 	if (!file || !line)
 		return 0;
 	if (lz_reserve(p->v, p->room, p->n + 1) < 0)
 		return -1;
-	p->v[p->n++] = (struct piece){file, line, node};
+	p->v[p->n++] = (struct piece){file, line, block, ends};
 	return 0;
 }
 
-/* Where the function begins is a line of its first block. */
-static int collect_begin(const struct lz_cfg_func *f, struct pieces *p)
+static int collect_block(const struct lz_cfg *cfg, const struct lz_cfg_func *f,
+                         const struct lz_source_counts *s, uint32_t number, struct pieces *p)
 {
+	const struct lz_counted_block *b = &s->block[number];
+	uint32_t next = b->first_line, end = next;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < f->graph.n_edges; i++)
-		if (f->graph.edges[i].src == f->graph.entry)
-			rc = add_piece(p, f->file, f->line, f->graph.edges[i].dst);
+	for (uint32_t i = next; !rc && i < b->first_line + b->n_lines; i++) {
+		const struct lz_cfg_line *l = &f->lines[i];
+
+		if (i == next)
+			end = lz_source_end(f, s, number, i, &next);
+		rc = add_piece(p, lz_cfg_file_name(cfg, l->file), l->line, number, i == end);
+	}
 	return rc;
 }
 
-static int collect(const struct lz_cfg *cfg, const struct lz_cfg_func *f, struct pieces *p)
+/* Where the function begins is a line of its first block, too. */
+static int collect(const struct lz_cfg *cfg, const struct lz_cfg_func *f,
+                   const struct lz_source_counts *s, struct pieces *p)
 {
+	int rc = 0;
+
 	p->n = 0;
-	int rc = collect_begin(f, p);
-
-	for (uint32_t v = 0; v < f->graph.n_nodes; v++)
-		for (uint32_t i = 0; !rc && i < f->blocks[v].n_lines; i++) {
-			const struct lz_cfg_line *l = &f->lines[f->blocks[v].first_line + i];
-
-			rc = add_piece(p, lz_cfg_file_name(cfg, l->file), l->line, v);
-		}
-	if (rc < 0)
-		return rc;
-	if (p->n)
+	if (!f->source && s->n_blocks)
+		rc = add_piece(p, f->file, f->line, s->first, !s->block[s->first].n_lines);
+	for (uint32_t v = 0; !rc && v < s->n_blocks; v++)
+		rc = collect_block(cfg, f, s, v, p);
+	if (!rc && p->n)
 		qsort(p->v, p->n, sizeof(*p->v), by_line);
-	return 0;
+	return rc;
 }
 
 /* ---- one line of a function ---- */
 
 struct line {
-	const struct lz_graph *g;
-	const struct lz_fn_counts *c;
-	const struct piece *v; /* its blocks */
+	const struct lz_source_counts *s;
+	uint32_t *block; /* those that end in it */
 	size_t n;
-	uint64_t *left; /* [n_edges]: of the edges within it, what no loop has taken yet */
-	uint32_t *way;  /* [n_nodes]: edges of the way that is looked at */
-	uint8_t *on;    /* [n_nodes]: is it on that way? */
+	uint8_t *in;    /* [n_blocks]: does it end in the line? */
+	uint64_t *left; /* [n_arcs]: of the arcs within it, what no loop has taken yet */
+	size_t way[MOST_ARCS];
+	uint8_t *on; /* [n_blocks]: was it met already? */
 };
-
-static bool has(const struct line *l, uint32_t node)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->v[i].node == node)
-			return true;
-	return false;
-}
 
 static uint64_t come_from_elsewhere(const struct line *l)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < l->g->n_edges; i++) {
-		const struct lz_edge *e = &l->g->edges[i];
+	for (size_t k = 0; k < l->n; k++) {
+		const struct lz_counted_block *b = &l->s->block[l->block[k]];
 
-		if (has(l, e->dst) && !has(l, e->src))
-			n += l->c->edge[i];
+		for (size_t i = 0; i < b->n_in; i++) {
+			const struct lz_counted_arc *a = &l->s->arc[l->s->into[b->first_in + i]];
+
+			n += l->in[a->src] ? 0 : a->n;
+		}
 	}
 	return n;
 }
 
-/* The loop that the edges l->way[from..to) make takes what all of them have. */
-static uint64_t take(struct line *l, size_t from, size_t to)
+/* The loop that the arcs l->way[0..n) make takes what all of them have. */
+static uint64_t take(struct line *l, size_t n)
 {
 	uint64_t least = UINT64_MAX;
 
-	for (size_t i = from; i < to; i++)
+	for (size_t i = 0; i < n; i++)
 		if (l->left[l->way[i]] < least)
 			least = l->left[l->way[i]];
-	for (size_t i = from; i < to; i++)
+	for (size_t i = 0; i < n; i++)
 		l->left[l->way[i]] -= least;
 	return least;
 }
 
-/* A way of edges with something left, from START back to it. 0: there is none (any more). */
+/* A way of arcs with something left, from START back to it. 0: there is none (any more). */
 static uint64_t find_loop(struct line *l, uint32_t start, uint32_t at, size_t n)
 {
+	const struct lz_counted_block *b = &l->s->block[at];
+
 	l->on[at] = 1;
-	for (size_t i = 0; i < l->g->n_edges; i++) {
-		const struct lz_edge *e = &l->g->edges[i];
+	for (size_t i = b->first_out; i < b->first_out + b->n_out; i++) {
+		const uint32_t dst = l->s->arc[i].dst;
 		uint64_t taken = 0;
 
-		if (e->src != at || !l->left[i])
+		if (!l->in[dst] || !l->left[i])
 			continue;
-		l->way[n] = (uint32_t)i;
-		if (e->dst == start)
-			taken = take(l, 0, n + 1);
-		else if (!l->on[e->dst])
-			taken = find_loop(l, start, e->dst, n + 1);
+		l->way[n] = i;
+		if (dst == start)
+			taken = take(l, n + 1);
+		else if (!l->on[dst])
+			taken = find_loop(l, start, dst, n + 1);
 		if (taken)
 			return taken;
 	}
 	return 0;
 }
 
+/* How many arcs there are within the line. */
+static size_t begin_rounds(struct line *l)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < l->n; k++) {
+		const struct lz_counted_block *b = &l->s->block[l->block[k]];
+
+		for (size_t i = b->first_out; i < b->first_out + b->n_out; i++) {
+			l->left[i] = l->s->arc[i].n;
+			n += l->in[l->s->arc[i].dst];
+		}
+	}
+	return n;
+}
+
 static uint64_t rounds(struct line *l)
 {
+	const size_t n_arcs = begin_rounds(l);
 	uint64_t all = 0, taken;
-	bool any = false;
 
-	for (size_t i = 0; i < l->g->n_edges; i++) {
-		const struct lz_edge *e = &l->g->edges[i];
-
-		l->left[i] = has(l, e->src) && has(l, e->dst) ? l->c->edge[i] : 0;
-		any |= l->left[i];
-	}
-	for (size_t k = 0; any && k < l->n && l->n <= MOST_BLOCKS; k++)
+	for (size_t k = 0; k < l->n && n_arcs && n_arcs < MOST_ARCS; k++)
 		do {
-			memset(l->on, 0, l->g->n_nodes);
-			taken = find_loop(l, l->v[k].node, l->v[k].node, 0);
+			for (size_t i = 0; i < l->n; i++)
+				l->on[l->block[i]] = 0;
+			taken = find_loop(l, l->block[k], l->block[k], 0);
 			all += taken;
 		} while (taken);
 	return all;
+}
+
+static uint64_t count_line(struct line *l, const struct piece *v, size_t n)
+{
+	uint64_t sum = 0;
+
+	l->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		/* a line has a block once: as its end, if it is that */
+		if (i + 1 < n && v[i + 1].block == v[i].block)
+			continue;
+		sum += l->s->block[v[i].block].n;
+		l->in[v[i].block] = v[i].ends;
+		if (v[i].ends)
+			l->block[l->n++] = v[i].block;
+	}
+	if (l->n)
+		sum = come_from_elsewhere(l) + rounds(l);
+	for (size_t i = 0; i < l->n; i++)
+		l->in[l->block[i]] = 0;
+	return sum;
 }
 
 /* ---- all ---- */
@@ -173,76 +209,49 @@ static int add(struct lz_line_counts *l, const char *file, uint32_t line, uint64
 
 static int add_lines(struct line *l, const struct pieces *p, struct lz_line_counts *out)
 {
-	for (size_t i = 0, end; i < p->n; i = end) {
+	int rc = 0;
+
+	for (size_t i = 0, end; !rc && i < p->n; i = end) {
 		for (end = i + 1; end < p->n && p->v[end].line == p->v[i].line &&
 		                  !strcmp(p->v[end].file, p->v[i].file);)
 			end++;
-		l->v = &p->v[i];
-		l->n = end - i;
-		uint64_t n = l->c->node ? come_from_elsewhere(l) + rounds(l) : 0;
-		if (add(out, p->v[i].file, p->v[i].line, n) < 0)
-			return -1;
+		rc = add(out, p->v[i].file, p->v[i].line, count_line(l, &p->v[i], end - i));
 	}
-	return 0;
-}
-
-static int add_function(const struct lz_cfg *cfg, const struct lz_fn *fn,
-                        const struct lz_fn_counts *c, struct pieces *p, struct lz_line_counts *out)
-{
-	const struct lz_graph *g = &fn->f->graph;
-	struct line l = {.g = g, .c = c};
-	int rc = collect(cfg, fn->f, p);
-
-	l.left = calloc(g->n_edges + 1, sizeof(*l.left));
-	l.way = calloc((size_t)g->n_nodes + 1, sizeof(*l.way));
-	l.on = calloc((size_t)g->n_nodes + 1, 1);
-	if (!l.left || !l.way || !l.on)
-		rc = lz_fail("out of memory for the lines of %s", fn->f->name);
-	if (rc == 0)
-		rc = add_lines(&l, p, out);
-	free(l.left);
-	free(l.way);
-	free(l.on);
 	return rc;
 }
 
-static int by_file(const void *a, const void *b)
+static int open_line(struct line *l, const struct lz_source_counts *s)
 {
-	const struct lz_line_count *x = a, *y = b;
-	const int files = strcmp(x->file, y->file);
-
-	return files ? files : x->line < y->line ? -1 : x->line > y->line;
+	*l = (struct line){.s = s};
+	l->block = calloc((size_t)s->n_blocks + 1, sizeof(*l->block));
+	l->in = calloc((size_t)s->n_blocks + 1, 1);
+	l->on = calloc((size_t)s->n_blocks + 1, 1);
+	l->left = calloc(s->n_arcs + 1, sizeof(*l->left));
+	return l->block && l->in && l->on && l->left ? 0 : lz_fail("out of memory for lines");
 }
 
-static void add_up(struct lz_line_counts *l)
+static void close_line(struct line *l)
 {
-	size_t n = 0;
-
-	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), by_file);
-	for (size_t i = 0; i < l->n; i++) {
-		if (n && l->v[n - 1].line == l->v[i].line &&
-		    !strcmp(l->v[n - 1].file, l->v[i].file))
-			l->v[n - 1].n += l->v[i].n;
-		else
-			l->v[n++] = l->v[i];
-	}
-	l->n = n;
+	free(l->block);
+	free(l->in);
+	free(l->on);
+	free(l->left);
 }
 
-int lz_counts_lines(const struct lz_asked *a, const struct lz_counts *c, struct lz_line_counts *l)
+int lz_source_lines(const struct lz_cfg *cfg, const struct lz_cfg_func *f,
+                    const struct lz_source_counts *s, struct lz_line_counts *out)
 {
 	struct pieces p = {0};
-	int rc = 0;
+	struct line l;
+	int rc = open_line(&l, s);
 
-	*l = (struct lz_line_counts){0};
-	for (size_t i = 0; !rc && i < c->n; i++) {
-		const struct lz_fn *fn = lz_stream_fn(a->stream, (uint32_t)i);
-
-		rc = add_function(lz_module_cfg(a->modules, fn->mod), fn, &c->fn[i], &p, l);
-	}
+	*out = (struct lz_line_counts){0};
+	if (rc == 0)
+		rc = collect(cfg, f, s, &p);
+	if (rc == 0)
+		rc = add_lines(&l, &p, out);
+	close_line(&l);
 	free(p.v);
-	add_up(l);
 	return rc;
 }
 

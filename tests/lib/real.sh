@@ -27,6 +27,10 @@ real_configure() {
 		AUTOPOINT=true autoreconf -f -i && ./configure -q --disable-dependency-tracking --disable-nls --without-guile ;;
 	cadical)
 		touch config.status ;; # what its configure finds out is given to the compiler
+	jq)
+		# What its configure finds out is given to the compiler; without libtool, and without regular expressions.
+		sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$/\\n"/' src/builtin.jq >src/builtin.inc &&
+			echo '#define JQ_VERSION "1.6"' >src/version.h && touch config.status ;;
 	nginx)
 		./configure --with-cc=gcc --prefix=. --without-http_rewrite_module && touch config.status ;;
 	sqlite3)
@@ -126,6 +130,11 @@ real_build() (
 			echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' >lua5.4-deb-multiarch.h &&
 			make -f lua.mk CC="$cc" CFLAGS="-std=gnu99 $cflags -DLUA_COMPAT_5_3 -DLUA_USE_LINUX" &&
 			program=src/lua ;;
+	jq)
+		cd src && printf 'jq: %s\n\t$(CC) $^ -lm -lpthread -o $@\n' \
+			"$(ls *.c | grep -v inject_errors | sed 's/\.c/.o/' | tr '\n' ' ')" >jq.mk &&
+			make -f jq.mk CC="$cc" CFLAGS="-std=gnu99 $cflags -I.. -D_GNU_SOURCE -DIEEE_8087=1 -DHAVE_ISATTY=1 -DHAVE_MEMMEM=1" &&
+			program=src/jq ;;
 	make)
 		make CC="$cc" CFLAGS="$cflags" -C lib && make CC="$cc" CFLAGS="$cflags" make && program=make ;;
 	nginx)
@@ -303,7 +312,20 @@ END
 	ninja) real_targets $((1500 * ${3:-1})) >"$2/build.ninja" ;;
 	tcc) real_build tcc gcc -O1 "$2/tcc" >/dev/null ;;
 	make) real_project "$2" ;;
+	jq) real_records $((2000 * ${3:-1})) >"$2/records.json" ;;
 	esac
+}
+
+# Records with numbers, strings, lists and gaps.
+real_records() {
+	perl -e '
+		my ($n, $x) = (shift, 31);
+		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
+		for my $i (1 .. $n) {
+			my @tags = map { "\"t" . rnd(40) . "\"" } 1 .. rnd(5);
+			printf "{\"id\":%d,\"name\":\"n\\u00e9%x\",\"size\":%d.%d,\"tags\":[%s],\"next\":%s}\n",
+				$i, rnd(65536), rnd(900), rnd(100), join(",", @tags), rnd(3) ? "{\"id\":" . rnd($n) . "}" : "null";
+		}' "$1"
 }
 
 # The compiler $1 with all that it needs for its own source, which is in $2; "": these arguments only.
@@ -321,6 +343,9 @@ real_command() {
 	xz) echo "'$2' -T1 -6 -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	cadical) echo "'$2' -q --no-binary '$3/clauses' -" ;; # what it has learned, then the answer
+	jq) echo "'$2' -c -s 'map(select(.size > 100)) | group_by(.tags | length) | map({n: length, sum: (map(.size) | add),
+		names: (map(.name | ascii_upcase) | sort | .[:3]), best: (max_by(.size) | {id, next: .next.id?}),
+		tags: (map(.tags[]?) | unique | length)}), (map(.tags[]) | join(\",\") | length), (try error(\"x\") catch .)' '$3/records.json'" ;;
 	lua) echo "'$2' '$3/work.lua'" ;;
 	ninja) echo "'$2' -C '$3' -j1 -v" ;;
 	sqlite3) echo "'$2' <'$3/work.sql'" ;;
