@@ -182,8 +182,8 @@ static void write_header(FILE *out, const struct lz_function *f, unsigned number
 	        "\tlz.piece\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"
 	        "\t.quad .Llz.e%u - .Llz.h%u\n\t.quad .Llz.f%u\n\t.quad .Llz.b%u - .Llz.a%u\n",
 	        number, LZ_CFG_MAGIC,
-	        f->source_blocks.length() ? LZ_CFG_VERSION_SOURCE : LZ_CFG_VERSION, f->flags, number, number, number, number,
-	        number);
+	        f->source_blocks.length() ? LZ_CFG_VERSION_SOURCE : LZ_CFG_VERSION, f->flags,
+	        number, number, number, number, number);
 	longs(out, word, ARRAY_SIZE(word));
 	fprintf(out, "\t.long .Llz.w%u, .Llz.t%u\n.Llz.a%u:\n\t.popsection\n", number, number,
 	        number);

@@ -5,49 +5,9 @@
  * put. */
 #include "gcc.h"
 #include "plugin.h"
+#include "source.h"
 
-struct source_block {
-	basic_block bb; /* of which it is the first part, or NULL */
-	unsigned first_line, n_lines;
-	const char *callee; /* of the call that ends it, or NULL */
-};
-
-struct source_arc {
-	unsigned src, dst; /* dst 0: JUMP, if it is not negative, else where TO begins */
-	int jump;
-	unsigned flags;
-	/* it is the edge from FROM to TO, or a part of it; FROM has no other: NULL */
-	basic_block from, to;
-	int sense; /* EDGE_TRUE_VALUE, EDGE_FALSE_VALUE or 0 */
-};
-
-struct origin {
-	unsigned number; /* of its first block */
-	gimple *first, *last;
-	basic_block pred, succ; /* the only ones, or NULL */
-	/* nodes now: the block itself, and the one with its first statement */
-	unsigned here, code;
-};
-
-/* A block for the line of a jump that is an edge now. */
-struct jump {
-	edge e;
-	int next; /* at the same place, or -1 */
-	unsigned block;
-};
-
-static struct source {
-	auto_vec<source_block> blocks;
-	auto_vec<source_arc> arcs;
-	auto_vec<lz_line> lines;
-	hash_set<int_hash<location_t, UNKNOWN_LOCATION, BUILTINS_LOCATION>> seen; /* of statements */
-	hash_map<basic_block, origin> origins;
-	auto_vec<jump> jumps;
-	auto_vec<int> jump_after; /* by block index: the first one behind it, or -1 */
-	hash_map<edge, int> jumping;
-} *source;
-
-enum { ENTRY = 0, EXIT = 1 };
+struct source *lz_source;
 
 /* --- statements --- */
 
@@ -96,14 +56,14 @@ static location_t last_location(basic_block bb)
 
 static unsigned new_block(basic_block bb)
 {
-	source->blocks.safe_push({bb, source->lines.length(), 0, NULL});
-	return source->blocks.length() - 1;
+	lz_source->blocks.safe_push({bb, lz_source->lines.length(), 0, NULL});
+	return lz_source->blocks.length() - 1;
 }
 
 /* BLOCK is the last one. */
 static void add_line(unsigned block, location_t where)
 {
-	source_block *b = &source->blocks[block];
+	source_block *b = &lz_source->blocks[block];
 	struct lz_line line;
 
 	if (RESERVED_LOCATION_P(where) || !LOCATION_FILE(where))
@@ -111,25 +71,25 @@ static void add_line(unsigned block, location_t where)
 	line.file = LOCATION_FILE(where);
 	line.line = MAX(1, LOCATION_LINE(where));
 	for (unsigned i = 0; i < b->n_lines; i++) {
-		const struct lz_line *known = &source->lines[b->first_line + i];
+		const struct lz_line *known = &lz_source->lines[b->first_line + i];
 
 		if (known->line == line.line && strcmp(known->file, line.file) == 0)
 			return;
 	}
-	source->lines.safe_push(line);
+	lz_source->lines.safe_push(line);
 	b->n_lines++;
 }
 
 /* A `goto`, `break` or `continue` that has become an edge, unless a statement is at the place. */
 static void add_goto(unsigned block, location_t where)
 {
-	if (!RESERVED_LOCATION_P(where) && !source->seen.contains(where))
+	if (!RESERVED_LOCATION_P(where) && !lz_source->seen.contains(where))
 		add_line(block, where);
 }
 
 static void add_arc(unsigned src, unsigned dst, unsigned flags)
 {
-	source->arcs.safe_push({src, dst, -1, flags, NULL, NULL, 0});
+	lz_source->arcs.safe_push({src, dst, -1, flags, NULL, NULL, 0});
 }
 
 /* The statements of BB. Returns the last block that they make. */
@@ -145,12 +105,12 @@ static unsigned collect_stmts(basic_block bb)
 
 		add_line(at, gimple_location(stmt));
 		if (!RESERVED_LOCATION_P(gimple_location(stmt)))
-			source->seen.add(gimple_location(stmt));
+			lz_source->seen.add(gimple_location(stmt));
 		if (is_gimple_call(stmt))
-			source->blocks[at].callee = callee_of(stmt);
+			lz_source->blocks[at].callee = callee_of(stmt);
 		if (!may_not_return(stmt))
 			continue;
-		add_arc(at, EXIT, LZ_ARC_FAKE | LZ_ARC_CALL);
+		add_arc(at, LZ_SOURCE_EXIT, LZ_ARC_FAKE | LZ_ARC_CALL);
 		if (stmt != gsi_stmt(last)) {
 			unsigned next = new_block(NULL);
 
@@ -163,8 +123,8 @@ static unsigned collect_stmts(basic_block bb)
 
 static bool is_abnormal(edge e)
 {
-	return e->flags & (EDGE_ABNORMAL | EDGE_ABNORMAL_CALL) &&
-	       e->src->index != ENTRY_BLOCK && e->dest->index != EXIT_BLOCK;
+	return e->flags & (EDGE_ABNORMAL | EDGE_ABNORMAL_CALL) && e->src->index != ENTRY_BLOCK &&
+	       e->dest->index != EXIT_BLOCK;
 }
 
 static bool any_abnormal(vec<edge, va_gc> *edges)
@@ -195,8 +155,8 @@ static bool has_one_way(basic_block bb)
 
 static int last_jump(int i)
 {
-	while (i >= 0 && source->jumps[i].next >= 0)
-		i = source->jumps[i].next;
+	while (i >= 0 && lz_source->jumps[i].next >= 0)
+		i = lz_source->jumps[i].next;
 	return i;
 }
 
@@ -204,27 +164,27 @@ static int last_jump(int i)
 static bool is_joined(basic_block dest, int before)
 {
 	if (before >= 0)
-		return source->jumps[before].e->dest == dest;
+		return lz_source->jumps[before].e->dest == dest;
 	edge e = find_edge(dest->prev_bb, dest);
-	return e && !(e->flags & EDGE_COMPLEX) && !source->jumping.get(e);
+	return e && !(e->flags & EDGE_COMPLEX) && !lz_source->jumping.get(e);
 }
 
 /* Puts it where split_edge() would: the order decides which lines are known already. */
 static void place_jump(edge e)
 {
-	const int number = source->jumps.length();
-	const int before = last_jump(source->jump_after[e->dest->prev_bb->index]);
+	const int number = lz_source->jumps.length();
+	const int before = last_jump(lz_source->jump_after[e->dest->prev_bb->index]);
 
-	source->jumps.safe_push({e, -1, 0});
+	lz_source->jumps.safe_push({e, -1, 0});
 	if (is_joined(e->dest, before)) {
-		source->jumps[number].next = source->jump_after[e->src->index];
-		source->jump_after[e->src->index] = number;
+		lz_source->jumps[number].next = lz_source->jump_after[e->src->index];
+		lz_source->jump_after[e->src->index] = number;
 	} else if (before >= 0) {
-		source->jumps[before].next = number;
+		lz_source->jumps[before].next = number;
 	} else {
-		source->jump_after[e->dest->prev_bb->index] = number;
+		lz_source->jump_after[e->dest->prev_bb->index] = number;
 	}
-	source->jumping.put(e, number);
+	lz_source->jumping.put(e, number);
 }
 
 /* A jump behind a condition has a block of its own, unless it is on the condition's line. */
@@ -247,7 +207,7 @@ static void place_jumps()
 	basic_block bb;
 
 	for (int i = 0; i < last_basic_block_for_fn(cfun); i++)
-		source->jump_after.safe_push(-1);
+		lz_source->jump_after.safe_push(-1);
 	FOR_EACH_BB_FN(bb, cfun)
 	place_jumps_of(bb);
 }
@@ -255,18 +215,18 @@ static void place_jumps()
 /* Those behind BB. */
 static void collect_jumps(basic_block bb)
 {
-	for (int i = source->jump_after[bb->index]; i >= 0; i = source->jumps[i].next) {
-		const edge e = source->jumps[i].e;
+	for (int i = lz_source->jump_after[bb->index]; i >= 0; i = lz_source->jumps[i].next) {
+		const edge e = lz_source->jumps[i].e;
 
-		source->jumps[i].block = new_block(NULL);
-		add_goto(source->jumps[i].block, e->goto_locus);
-		source->arcs.safe_push({source->jumps[i].block, 0, -1, 0, NULL, e->dest, 0});
+		lz_source->jumps[i].block = new_block(NULL);
+		add_goto(lz_source->jumps[i].block, e->goto_locus);
+		lz_source->arcs.safe_push({lz_source->jumps[i].block, 0, -1, 0, NULL, e->dest, 0});
 	}
 }
 
 static int jump_of(edge e)
 {
-	const int *number = source->jumping.get(e);
+	const int *number = lz_source->jumping.get(e);
 
 	return number ? *number : -1;
 }
@@ -278,8 +238,8 @@ static void add_edge(unsigned src, edge e)
 	const unsigned flags = e->flags & EDGE_EH ? LZ_ARC_THROW : 0;
 	const bool lone = single_succ_p(e->src);
 
-	source->arcs.safe_push({src, 0, jump_of(e), flags, lone ? NULL : e->src, e->dest,
-	                        e->flags & (EDGE_TRUE_VALUE | EDGE_FALSE_VALUE)});
+	lz_source->arcs.safe_push({src, 0, jump_of(e), flags, lone ? NULL : e->src, e->dest,
+	                           e->flags & (EDGE_TRUE_VALUE | EDGE_FALSE_VALUE)});
 }
 
 static bool has_exit(basic_block bb)
@@ -300,27 +260,26 @@ static void collect_edges(basic_block bb, unsigned at)
 		add_edge(at, e);
 	if (!ends_in_call(bb) &&
 	    (EDGE_COUNT(bb->succs) == 0 || (any_abnormal(bb->succs) && !has_exit(bb))))
-		add_arc(at, EXIT, LZ_ARC_FAKE);
+		add_arc(at, LZ_SOURCE_EXIT, LZ_ARC_FAKE);
 }
 
 static void add_origin(basic_block bb, unsigned number, gimple *first, gimple *last)
 {
-	source->origins.put(bb, {number, first, last, single_pred_p(bb) ? single_pred(bb) : NULL,
-	                         single_succ_p(bb) ? single_succ(bb) : NULL, LZ_CFG_NO_NODE,
-	                         LZ_CFG_NO_NODE});
+	lz_source->origins.put(bb, {number, first, last, single_pred_p(bb) ? single_pred(bb) : NULL,
+	                            single_succ_p(bb) ? single_succ(bb) : NULL, LZ_CFG_NO_NODE,
+	                            LZ_CFG_NO_NODE});
 }
 
 static void collect_bb(basic_block bb)
 {
-	const unsigned first = source->blocks.length();
+	const unsigned first = lz_source->blocks.length();
 	gimple_stmt_iterator last = gsi_last_nondebug_bb(bb);
 	gimple_stmt_iterator begin = gsi_start_nondebug_after_labels_bb(bb);
 
 	add_origin(bb, first, gsi_end_p(begin) ? NULL : gsi_stmt(begin),
 	           gsi_end_p(last) ? NULL : gsi_stmt(last));
-	if (any_abnormal(bb->preds) &&
-	    !find_edge(ENTRY_BLOCK_PTR_FOR_FN(cfun), bb))
-		add_arc(ENTRY, first, LZ_ARC_FAKE);
+	if (any_abnormal(bb->preds) && !find_edge(ENTRY_BLOCK_PTR_FOR_FN(cfun), bb))
+		add_arc(LZ_SOURCE_ENTRY, first, LZ_ARC_FAKE);
 	collect_edges(bb, collect_stmts(bb));
 }
 
@@ -328,14 +287,14 @@ static void collect()
 {
 	basic_block bb;
 
-	delete source;
-	source = new struct source;
-	add_origin(ENTRY_BLOCK_PTR_FOR_FN(cfun), ENTRY, NULL, NULL);
-	add_origin(EXIT_BLOCK_PTR_FOR_FN(cfun), EXIT, NULL, NULL);
+	delete lz_source;
+	lz_source = new struct source;
+	add_origin(ENTRY_BLOCK_PTR_FOR_FN(cfun), LZ_SOURCE_ENTRY, NULL, NULL);
+	add_origin(EXIT_BLOCK_PTR_FOR_FN(cfun), LZ_SOURCE_EXIT, NULL, NULL);
 	new_block(ENTRY_BLOCK_PTR_FOR_FN(cfun));
 	new_block(EXIT_BLOCK_PTR_FOR_FN(cfun));
-	source->arcs.safe_push(
-	    {ENTRY, 0, -1, 0, NULL, single_succ(ENTRY_BLOCK_PTR_FOR_FN(cfun)), 0});
+	lz_source->arcs.safe_push(
+	    {LZ_SOURCE_ENTRY, 0, -1, 0, NULL, single_succ(ENTRY_BLOCK_PTR_FOR_FN(cfun)), 0});
 	place_jumps();
 	collect_jumps(ENTRY_BLOCK_PTR_FOR_FN(cfun));
 	FOR_EACH_BB_FN(bb, cfun)
@@ -343,254 +302,24 @@ static void collect()
 		collect_bb(bb);
 		collect_jumps(bb);
 	}
-	for (struct source_arc &a : source->arcs)
+	for (struct source_arc &a : lz_source->arcs)
 		if (!a.dst)
-			a.dst = a.jump >= 0 ? source->jumps[a.jump].block
-			                    : source->origins.get(a.to)->number;
+			a.dst = a.jump >= 0 ? lz_source->jumps[a.jump].block
+			                    : lz_source->origins.get(a.to)->number;
 }
 
 /* Nothing else can be put where a block was that is gone. */
 void lz_keep_source(void *, void *)
 {
-	if (!source)
+	if (!lz_source)
 		return;
-	for (const auto &o : source->origins) {
+	for (const auto &o : lz_source->origins) {
 		gt_ggc_m_15basic_block_def(o.first);
 		if (o.second.first)
 			gt_ggc_mx_gimple(o.second.first);
 		if (o.second.last)
 			gt_ggc_mx_gimple(o.second.last);
 	}
-}
-
-/* --- what has become of it --- */
-
-struct link {
-	const struct lz_blocks *b;
-	auto_vec<unsigned> first_edge; /* by node, into b->edges */
-	mutable auto_bitmap known;     /* nodes that are not new */
-};
-
-static unsigned node_of(const struct link *l, basic_block bb)
-{
-	const unsigned i = bb->index;
-
-	if (i >= l->b->node_of.length() || l->b->of_node[l->b->node_of[i]] != bb)
-		return LZ_CFG_NO_NODE;
-	return l->b->node_of[i];
-}
-
-/* GCC may have made a block of its own for the labels of a loop's beginning. */
-static void find_origins(struct link *l)
-{
-	hash_map<gimple *, struct origin *> by_stmt;
-
-	for (auto o : source->origins) {
-		struct origin *origin = source->origins.get(o.first);
-
-		origin->here = node_of(l, o.first);
-		if (origin->here != LZ_CFG_NO_NODE)
-			bitmap_set_bit(l->known, origin->here);
-		if (origin->first)
-			by_stmt.put(origin->first, origin);
-	}
-	for (unsigned node = EXIT + 1; node < l->b->of_node.length(); node++)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(l->b->of_node[node]); !gsi_end_p(gsi);
-		     gsi_next(&gsi))
-			if (struct origin **o = by_stmt.get(gsi_stmt(gsi))) {
-				(*o)->code = node;
-				bitmap_set_bit(l->known, node);
-			}
-}
-
-static unsigned node_now(const struct origin *o)
-{
-	return o->code != LZ_CFG_NO_NODE ? o->code : o->here;
-}
-
-/* To what control came that went to BB: a block without code may be gone. */
-static const struct origin *arrival(basic_block bb)
-{
-	for (unsigned i = 0; bb && i < source->blocks.length(); i++) {
-		const struct origin *o = source->origins.get(bb);
-
-		if (node_now(o) != LZ_CFG_NO_NODE)
-			return o;
-		bb = o->succ;
-	}
-	return NULL;
-}
-
-/* The node that BB has become a part of. */
-static unsigned departure(basic_block bb)
-{
-	for (unsigned i = 0; bb && i < source->blocks.length(); i++) {
-		const struct origin *o = source->origins.get(bb);
-
-		if (node_now(o) != LZ_CFG_NO_NODE)
-			return node_now(o);
-		bb = o->pred;
-	}
-	return LZ_CFG_NO_NODE;
-}
-
-/* BB's node and the new nodes behind it: a `switch` has become these. */
-static void find_region(const struct link *l, basic_block bb, auto_vec<unsigned> *region)
-{
-	const unsigned start = departure(bb);
-	auto_bitmap seen;
-
-	if (start == LZ_CFG_NO_NODE)
-		return;
-	bitmap_set_bit(seen, start);
-	region->safe_push(start);
-	for (unsigned i = 0; i < region->length(); i++) {
-		edge e;
-		edge_iterator ei;
-
-		FOR_EACH_EDGE(e, ei, l->b->of_node[(*region)[i]]->succs)
-		{
-			const unsigned to = l->b->node_of[e->dest->index];
-
-			if (!bitmap_bit_p(l->known, to) && bitmap_set_bit(seen, to))
-				region->safe_push(to);
-		}
-	}
-}
-
-/* Edge EDGE of the graph is one of those that arc ARC has become. */
-struct ref {
-	unsigned arc, edge;
-};
-
-static int by_arc(const void *a, const void *b)
-{
-	const struct ref *x = (const struct ref *)a, *y = (const struct ref *)b;
-
-	if (x->arc != y->arc)
-		return x->arc < y->arc ? -1 : 1;
-	return x->edge < y->edge ? -1 : x->edge > y->edge;
-}
-
-/* The arcs [from, to) of one block whose node NODE leads to, by the value of the condition. */
-static void link_condition(const struct link *l, unsigned node, unsigned from, unsigned to,
-                           auto_vec<ref> *refs)
-{
-	edge e;
-	edge_iterator ei;
-	unsigned i = l->first_edge[node];
-
-	FOR_EACH_EDGE(e, ei, l->b->of_node[node]->succs)
-	{
-		for (unsigned a = from; a < to; a++)
-			if (source->arcs[a].from && e->flags & source->arcs[a].sense)
-				refs->safe_push({a, i});
-		i++;
-	}
-}
-
-/* ... by where they lead. Those that come to the same node cannot be told apart. */
-static void link_arrivals(const struct link *l, const auto_vec<unsigned> &region, unsigned from,
-                          unsigned to, auto_vec<ref> *refs)
-{
-	const unsigned several = 0xfffffffd;
-	hash_map<int_hash<unsigned, 0xffffffff, 0xfffffffe>, unsigned> arc_to;
-
-	for (unsigned a = from; a < to; a++) {
-		const struct origin *to =
-		    source->arcs[a].from ? arrival(source->arcs[a].to) : NULL;
-		bool known;
-
-		for (int i = 0; to && i < 2; i++) {
-			const unsigned node = i ? to->code : to->here;
-
-			if (node == LZ_CFG_NO_NODE)
-				continue;
-			unsigned &arc = arc_to.get_or_insert(node, &known);
-			arc = known && arc != a ? several : a;
-		}
-	}
-	for (unsigned node : region)
-		for (unsigned i = 0; i < EDGE_COUNT(l->b->of_node[node]->succs); i++) {
-			const unsigned at = l->first_edge[node] + i;
-			const unsigned *arc = arc_to.get(l->b->edges[at].dst);
-
-			if (arc && *arc != several)
-				refs->safe_push({*arc, at});
-		}
-}
-
-/* The arcs [from, to), which begin in the same block. */
-static void link_arcs(const struct link *l, unsigned from, unsigned to, auto_vec<ref> *refs)
-{
-	basic_block bb = source->arcs[from].from;
-	gimple *last = source->origins.get(bb)->last;
-	auto_vec<unsigned> region;
-
-	find_region(l, bb, &region);
-	for (unsigned node : region)
-		if (last && gimple_code(last) == GIMPLE_COND &&
-		    last_nondebug_stmt(l->b->of_node[node]) == last)
-			return link_condition(l, node, from, to, refs);
-	link_arrivals(l, region, from, to, refs);
-}
-
-static void link_all(const struct link *l, auto_vec<ref> *refs)
-{
-	const unsigned n = source->arcs.length();
-
-	for (unsigned from = 0, to; from < n; from = to) {
-		basic_block bb = source->arcs[from].from;
-
-		for (to = from + 1; to < n && bb; to++)
-			if (source->arcs[to].from && source->arcs[to].from != bb)
-				break;
-		if (bb)
-			link_arcs(l, from, to, refs);
-	}
-	refs->qsort(by_arc);
-}
-
-static void write_arcs(const auto_vec<ref> &refs, struct lz_function *f)
-{
-	unsigned r = 0;
-
-	for (unsigned i = 0; i < source->arcs.length(); i++) {
-		const struct source_arc *a = &source->arcs[i];
-		const unsigned first = r;
-
-		for (; r < refs.length() && refs[r].arc == i; r++)
-			f->refs.safe_push(refs[r].edge);
-		f->source_arcs.safe_push({a->src, a->dst, a->flags, first, r - first});
-	}
-}
-
-/* Writes into F what was collected of the current function, with its counterparts in B. */
-void lz_link_source(const struct lz_blocks *b, struct lz_function *f)
-{
-	struct link l;
-	auto_vec<ref> refs;
-	unsigned n = 0;
-
-	if (!source)
-		return;
-	l.b = b;
-	find_origins(&l);
-	for (basic_block bb : b->of_node) {
-		l.first_edge.safe_push(n);
-		n += EDGE_COUNT(bb->succs);
-	}
-	for (const struct source_block &s : source->blocks)
-		f->source_blocks.safe_push({s.bb ? node_now(source->origins.get(s.bb))
-		                                  : LZ_CFG_NO_NODE,
-		                            f->lines.length() + s.first_line, s.n_lines,
-		                            s.callee});
-	for (const struct lz_line &line : source->lines)
-		f->lines.safe_push(line);
-	link_all(&l, &refs);
-	write_arcs(refs, f);
-	delete source;
-	source = NULL;
 }
 
 namespace
@@ -607,8 +336,8 @@ class pass_source : public gimple_opt_pass
 	}
 	bool gate(function *) final override
 	{
-		delete source;
-		source = NULL;
+		delete lz_source;
+		lz_source = NULL;
 		return !optimize && lz_convention_of(current_function_decl) != LZ_CONV_OUT;
 	}
 	unsigned execute(function *) final override

@@ -71,8 +71,7 @@ static int read_arcs(const char *at, size_t offset, struct lz_source_graph *g)
 		if (a.first_ref != next || a.n_refs > g->n_refs - next)
 			return damaged(offset, "an arc's edges are out of range");
 		next += a.n_refs;
-		g->arcs[i] =
-		    (struct lz_source_arc){a.src, a.dst, a.flags, a.first_ref, a.n_refs};
+		g->arcs[i] = (struct lz_source_arc){a.src, a.dst, a.flags, a.first_ref, a.n_refs};
 	}
 	return 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/counts.h"
 
+#include "replayer/answers/counted_paths.h"
 #include "replayer/answers/last_frames.h"
 #include "replayer/answers/tally.h"
+#include "replayer/answers/unwound.h"
 #include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -24,8 +26,8 @@ struct counting {
 	struct lz_asked *a;
 	struct lz_counts *c;
 	struct pairs *pairs; /* [n] */
-	/* What was unwound and has not come back: function << 32 | last marker */
-	struct lz_tally unwound, back; /* ... and what has */
+	struct lz_unwound unwound;
+	struct lz_lost_calls_finder *lost;
 };
 
 static uint32_t number_of(const struct pairs *p, uint32_t id)
@@ -108,73 +110,8 @@ static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 
 /* ---- from pairs to paths ---- */
 
-struct path {
-	const struct lz_graph *g;
-	struct lz_fn_counts *c;
-	const uint32_t *node;
-	size_t n;
-	uint64_t times;
-};
-
-static bool is_of_node(const struct lz_graph *g, uint32_t id, uint32_t node, bool last)
-{
-	const bool is_last = g->node_flags && g->node_flags[node] & LZ_NODE_MARK_LAST;
-
-	return g->node_marker[node] == id && is_last == last;
-}
-
-/* A marker in a node stands in front of its code, or behind it: it is counted once. */
-static void add_nodes(const struct path *p, uint32_t from, uint32_t to)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		const uint32_t v = p->node[i];
-		const bool before = i == 0 && is_of_node(p->g, from, v, true);
-		const bool after = i + 1 == p->n && is_of_node(p->g, to, v, false);
-		if (!before && !after)
-			p->c->node[v] += p->times;
-	}
-}
-
-static void add_edge(const struct path *p, uint32_t src, uint32_t dst)
-{
-	for (size_t i = 0; i < p->g->n_edges; i++) {
-		const struct lz_edge *e = &p->g->edges[i];
-		if (!e->marker && e->src == src && e->dst == dst) {
-			p->c->edge[i] += p->times;
-			return;
-		}
-	}
-}
-
-static void add_edges(const struct path *p)
-{
-	for (size_t i = 0; i + 1 < p->n; i++)
-		add_edge(p, p->node[i], p->node[i + 1]);
-}
-
-static void add_marked(const struct path *p, uint32_t id)
-{
-	for (size_t i = 0; i < p->g->n_edges; i++)
-		if (p->g->edges[i].marker == id)
-			p->c->edge[i] += p->times;
-}
-
-/* The block that its last marker led to has begun. Nothing more is certain. */
-static void add_begun(const struct lz_graph *g, struct lz_fn_counts *c, uint32_t last,
-                      uint64_t times)
-{
-	for (size_t i = 0; i < g->n_edges; i++) {
-		const struct lz_edge *e = &g->edges[i];
-		const bool entered = last == LZ_SET_ENTER && e->src == g->entry && !e->marker;
-
-		if (!entered && (!e->marker || e->marker != last))
-			continue;
-		c->node[e->dst] += times;
-		c->edge[i] += entered ? times : 0;
-	}
-}
-
-static int add_path(struct lz_graph_walker *w, struct path *p, uint32_t from, uint32_t to)
+static int add_path(struct lz_graph_walker *w, struct lz_counted_path *p, uint32_t from,
+                    uint32_t to)
 {
 	uint32_t *node;
 	int64_t n = lz_graph_walker_path(w, from, to, &node);
@@ -183,19 +120,18 @@ static int add_path(struct lz_graph_walker *w, struct path *p, uint32_t from, ui
 		return lz_fail("out of memory for a path");
 	/* longjmp(), an exception: it is not known from where */
 	if (!n)
-		add_begun(p->g, p->c, from, p->times);
+		lz_counted_path_add_begun(p, from);
 	p->node = node;
 	p->n = (size_t)n;
-	add_nodes(p, from, to);
-	add_edges(p);
-	add_marked(p, to);
+	lz_counted_path_add(p, from, to);
+	lz_counted_path_add_marked(p, to);
 	free(node);
 	return 0;
 }
 
 struct solving {
 	struct lz_graph_walker *w;
-	struct path path;
+	struct lz_counted_path path;
 	uint32_t landing; /* its number */
 };
 
@@ -237,29 +173,41 @@ static int solve_fn(struct counting *k, uint32_t fn)
 
 /* ---- what did not come to an end ---- */
 
+/* Of a frame that is not exact: the line of its call. */
+static uint32_t line_of(struct counting *k, const struct lz_last_frame *where)
+{
+	struct lz_module *mod = lz_stream_fn(k->a->stream, where->fn)->mod;
+	struct lz_lines *l = lz_module_lines(k->a->modules, mod);
+
+	return l ? lz_lines_find(l, where->pc - 1).line : 0;
+}
+
 /* WHERE: the frame of the activation; NULL: not known. */
 static int add_unfinished(struct counting *k, const struct lz_act *act,
-                          const struct lz_last_frame *where)
+                          const struct lz_last_frame *where, uint32_t callee)
 {
 	const struct lz_graph *g = &lz_stream_fn(k->a->stream, act->fn)->f->graph;
-	struct path p = {.g = g, .c = &k->c->fn[act->fn], .times = 1};
+	struct lz_counted_path p = {.g = g, .c = &k->c->fn[act->fn], .times = 1};
 	struct lz_graph_walker *w = where ? lz_graph_walker_open(g) : NULL;
 	uint32_t *node = NULL;
 
-	if (!p.c->node)
+	if (!p.c->node) {
+		lz_graph_walker_close(w);
 		return 0;
+	}
 	int64_t n = w ? lz_graph_walker_path_to(w, act->last, where->node, &node) : 0;
 	lz_graph_walker_close(w);
 	if (n < 0)
 		return lz_fail("out of memory for a path");
 	if (!n)
-		add_begun(g, p.c, act->last, 1);
+		lz_counted_path_add_begun(&p, act->last);
 	p.node = node;
 	p.n = (size_t)n;
-	add_nodes(&p, act->last, LZ_SET_EXIT);
-	add_edges(&p);
+	lz_counted_path_add(&p, act->last, LZ_SET_EXIT);
 	free(node);
-	return 0;
+	if (!n || where->exact)
+		return 0;
+	return lz_lost_calls_add_in(k->lost, act->fn, where->node, callee, line_of(k, where));
 }
 
 /* ACTS end with the innermost. */
@@ -275,7 +223,8 @@ static int add_stack(struct counting *k, const struct lz_act *acts, size_t n,
 
 		if (a->fn == LZ_FN_NONE || a->tail > 1)
 			continue;
-		rc = add_unfinished(k, a, known ? &f->v[at] : NULL);
+		rc = add_unfinished(k, a, known ? &f->v[at] : NULL,
+		                    i + 1 < n ? acts[i + 1].fn : LZ_FN_NONE);
 		at += known;
 	}
 	return rc;
@@ -303,11 +252,6 @@ static int add_rest(struct counting *k)
 	return rc;
 }
 
-static uint64_t unwound_key(const struct lz_act *act)
-{
-	return (uint64_t)act->fn << 32 | act->last;
-}
-
 /* TO is a parked activation. Those parked with it that it has called come back with it or not at
  * all: the decoder drops what is above it. */
 static int come_back(struct counting *k, const struct lz_decoder *d, const struct lz_act *to)
@@ -315,12 +259,9 @@ static int come_back(struct counting *k, const struct lz_decoder *d, const struc
 	for (size_t i = 0; i < d->n_parked; i++) {
 		const struct lz_parked *p = &d->parked[i];
 
-		for (size_t n = 0; to >= p->acts && to < p->acts + p->n && &p->acts[n] <= to; n++) {
-			if (p->acts[n].fn == LZ_FN_NONE || p->acts[n].tail > 1)
-				continue;
-			if (lz_tally_add(&k->back, unwound_key(&p->acts[n]), 1) < 0)
+		for (size_t n = 0; to >= p->acts && to < p->acts + p->n && &p->acts[n] <= to; n++)
+			if (lz_unwound_add(&k->unwound, true, p->acts, n, p->n) < 0)
 				return -1;
-		}
 	}
 	return 0;
 }
@@ -335,25 +276,8 @@ static int on_landing(struct counting *k, struct lz_decoder *d, const struct lz_
 	if (to && (to < d->acts || to >= d->acts + d->n))
 		rc = come_back(k, d, to);
 	for (size_t i = stay; rc == 0 && i < d->n; i++)
-		if (d->acts[i].fn != LZ_FN_NONE && d->acts[i].tail < 2)
-			rc = lz_tally_add(&k->unwound, unwound_key(&d->acts[i]), 1);
+		rc = lz_unwound_add(&k->unwound, false, d->acts, i, d->n);
 	return rc;
-}
-
-static int add_unwound(struct counting *k)
-{
-	for (size_t i = 0; i < k->unwound.n; i++) {
-		const struct lz_tally_row *row = &k->unwound.v[i];
-		const struct lz_tally_row *back = lz_tally_row(&k->back, row->key);
-		const uint32_t fn = (uint32_t)(row->key >> 32);
-
-		if (!back)
-			return -1;
-		if (k->c->fn[fn].node && row->n > back->n)
-			add_begun(&lz_stream_fn(k->a->stream, fn)->f->graph, &k->c->fn[fn],
-			          (uint32_t)row->key, row->n - back->n);
-	}
-	return 0;
 }
 
 /* ---- what several threads have counted ---- */
@@ -388,9 +312,7 @@ static int add_counting(struct counting *k, const struct counting *from)
 
 	for (size_t i = 0; rc == 0 && i < k->c->n; i++)
 		rc = add_fn(k, from, (uint32_t)i);
-	if (rc == 0)
-		rc = add_tally(&k->unwound, &from->unwound);
-	return rc == 0 ? add_tally(&k->back, &from->back) : rc;
+	return rc == 0 ? lz_unwound_merge(&k->unwound, &from->unwound) : rc;
 }
 
 /* ---- all ---- */
@@ -411,8 +333,8 @@ static void end(struct counting *k)
 		lz_tally_free(&k->pairs[i].sparse);
 	}
 	free(k->pairs);
-	lz_tally_free(&k->unwound);
-	lz_tally_free(&k->back);
+	lz_unwound_free(&k->unwound);
+	lz_lost_calls_close(k->lost);
 }
 
 static int count_on(struct counting *k, unsigned n, struct counting *other,
@@ -470,9 +392,9 @@ int lz_counts_make(struct lz_asked *a, struct lz_counts *c)
 	for (size_t i = 0; rc == 0 && i < c->n; i++)
 		rc = solve_fn(&k, (uint32_t)i);
 	if (rc == 0)
-		rc = add_rest(&k);
+		rc = (k.lost = lz_lost_calls_open(a, c)) ? add_rest(&k) : -1;
 	if (rc == 0)
-		rc = add_unwound(&k);
+		rc = lz_unwound_count(&k.unwound, k.lost);
 	end(&k);
 	if (rc < 0)
 		lz_counts_free(c);

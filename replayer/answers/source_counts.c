@@ -60,15 +60,16 @@ static int from_source(const struct lz_cfg_func *f, const struct lz_fn_counts *c
 	for (uint32_t i = 0; i < g->n_blocks; i++) {
 		const struct lz_source_block *b = &g->blocks[i];
 
-		s->block[i] = (struct lz_counted_block){.first_line = b->first_line,
-		                                        .n_lines = b->n_lines};
+		s->block[i] =
+		    (struct lz_counted_block){.first_line = b->first_line, .n_lines = b->n_lines};
 		if (b->node != LZ_CFG_NO_NODE && i != SOURCE_ENTRY && i != SOURCE_EXIT)
 			know_block(&s->block[i], c->node ? c->node[b->node] : 0);
 	}
 	for (uint32_t i = 0; i < g->n_arcs; i++) {
 		const struct lz_source_arc *a = &g->arcs[i];
 
-		s->arc[i] = (struct lz_counted_arc){.src = a->src, .dst = a->dst, .flags = a->flags};
+		s->arc[i] =
+		    (struct lz_counted_arc){.src = a->src, .dst = a->dst, .flags = a->flags};
 		if (a->flags & LZ_ARC_CALL)
 			know_arc(&s->arc[i], lost_by(c, a->src));
 		else if (a->n_refs)
@@ -142,7 +143,8 @@ struct following {
 	size_t n;
 };
 
-static struct lz_counted_arc *arc_of(const struct lz_source_counts *s, uint32_t v, bool in, size_t i)
+static struct lz_counted_arc *arc_of(const struct lz_source_counts *s, uint32_t v, bool in,
+                                     size_t i)
 {
 	const struct lz_counted_block *b = &s->block[v];
 

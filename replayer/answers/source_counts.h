@@ -26,7 +26,7 @@ struct lz_counted_arc {
 
 struct lz_source_counts {
 	struct lz_counted_block *block;
-	uint32_t n_blocks, first; /* FIRST: where the function begins */
+	uint32_t n_blocks, first;   /* FIRST: where the function begins */
 	struct lz_counted_arc *arc; /* by src and dst */
 	size_t n_arcs;
 	size_t *into; /* arcs by dst */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Recursion, callbacks, loops, switches, longjmp, coroutines, threads, and an end in the midst of calls.
- * A comment says where gcov counts otherwise, and why. */
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -43,23 +43,23 @@ static void sort(int n)
 
 static int classify(int i)
 {
-	switch (i % 5) { /* gcov: a switch has become comparisons */
-	case 0: /* gcov: a label has no code */
+	switch (i % 5) {
+	case 0:
 		return 1;
-	case 1: /* gcov: a label has no code */
+	case 1:
 		return 20;
-	case 3: /* gcov: a label has no code */
+	case 3:
 		return 300;
-	default: /* gcov: a label has no code */
+	default:
 		return 4000;
 	}
 }
 
 static void thrower(int depth)
 {
-	if (depth == 0) /* gcov: it is unwound */
-		longjmp(again, 1); /* gcov: it is unwound */
-	thrower(depth - 1); /* gcov: it is unwound */
+	if (depth == 0)
+		longjmp(again, 1);
+	thrower(depth - 1);
 	sum++;
 }
 
@@ -136,5 +136,5 @@ int main(int argc, char **argv)
 		sum += classify(i);
 	}
 	finish(argc > 2);
-	return 0; /* gcov: in a block with a call that does not return */
+	return 0;
 }
