@@ -417,6 +417,76 @@ static bool is_taken(struct indices n)
 	return taken;
 }
 
+/* A source graph of three blocks, two arcs and two references, in a record of three nodes and two
+ * edges. */
+struct source_part {
+	struct lz_cfg_source head;
+	struct lz_cfg_source_block block[3];
+	struct lz_cfg_source_arc arc[2];
+	uint32_t ref[2];
+};
+
+static struct source_part good_source(void)
+{
+	return (struct source_part){.head = {.n_blocks = 3, .n_arcs = 2, .n_refs = 2},
+	                            .block = {{.node = 0, .callee = LZ_CFG_NO_CALLEE},
+	                                      {.node = LZ_CFG_NO_NODE, .callee = LZ_CFG_NO_CALLEE},
+	                                      {.node = 2, .callee = 7}},
+	                            .arc = {{.src = 0, .dst = 2, .n_refs = 1},
+	                                    {.src = 2, .dst = 1, .first_ref = 1, .n_refs = 1}},
+	                            .ref = {0, 1}};
+}
+
+static bool is_source_taken(struct source_part p, size_t cut)
+{
+	struct lz_cfg *cfg = calloc(1, sizeof(*cfg));
+	struct lz_cfg_header h;
+	size_t len;
+	char *record = long_chain(3, &len);
+
+	record = realloc(record, len + sizeof(p));
+	memcpy(&h, record, LZ_CFG_HEADER_SIZE);
+	h.version = LZ_CFG_VERSION_SOURCE;
+	h.size = cfg->section_size = len + sizeof(p) - cut;
+	memcpy(record, &h, LZ_CFG_HEADER_SIZE);
+	memcpy(record + len, &p, sizeof(p));
+	cfg->section = record;
+	const bool taken = lz_cfg_add_record(cfg, 0) >= 0;
+	lz_cfg_close(cfg);
+	return taken;
+}
+
+/* The highest value of each field, and the one above. */
+START_TEST(source_graphs_are_checked)
+{
+	struct source_part p = good_source();
+
+	ck_assert(is_source_taken(p, 0));
+	ck_assert(!is_source_taken(p, 8));
+	ck_assert(!is_source_taken(p, sizeof(p)));
+#define REFUSED(field, value)                                                                      \
+	do {                                                                                       \
+		p = good_source();                                                                 \
+		p.field = (value);                                                                 \
+		ck_assert_msg(!is_source_taken(p, 0), #field " %u", (unsigned)(value));            \
+	} while (0)
+	REFUSED(head.n_blocks, 1);
+	REFUSED(head.n_blocks, UINT32_MAX);
+	REFUSED(head.n_arcs, UINT32_MAX);
+	REFUSED(head.n_refs, UINT32_MAX - 1);
+	REFUSED(block[2].node, 3);
+	REFUSED(block[2].callee, 8);
+	REFUSED(block[2].n_lines, 1);
+	REFUSED(block[2].first_line, 1);
+	REFUSED(arc[0].src, 3);
+	REFUSED(arc[0].dst, 3);
+	REFUSED(arc[0].first_ref, 1);
+	REFUSED(arc[1].n_refs, 2);
+	REFUSED(ref[1], 2);
+#undef REFUSED
+}
+END_TEST
+
 /* The highest value of each, and the one above. */
 START_TEST(indices_have_limits)
 {
@@ -447,6 +517,7 @@ int main(void)
 	tcase_add_test(t, damaged_files_do_no_harm);
 	tcase_add_test(t, symbols_are_read_once);
 	tcase_add_test(t, work_has_a_limit);
+	tcase_add_test(t, source_graphs_are_checked);
 	tcase_add_test(t, indices_have_limits);
 	suite_add_tcase(s, t);
 	return run_suite(s);
