@@ -35,6 +35,7 @@ static void usage(FILE *to)
 	    "      --diff RECORDING    of a run that failed, while the others passed: print the\n"
 	    "                          lines that it came to, the most suspect first; may be\n"
 	    "                          given for several failing runs\n"
+	    "      --branches          with --diff: print ways out of branches, not lines\n"
 	    "      --rank ochiai|tarantula  the formula for --diff (default: ochiai)\n"
 	    "      --top N             with --diff: print N lines (default: 20; 0: "
 	    "all)\n" LZ_ASKING_HELP);
@@ -259,6 +260,7 @@ static int parse_option(void *arg, int opt)
 	case 'H': w->html = optarg; return 0;
 	case 'S': w->sources = optarg; return 0;
 	case 'D': return lz_suspects_failing(&w->suspects, optarg);
+	case 'B': w->ranks = w->suspects.branches = true; return 0;
 	case 'R': w->ranks = true; return lz_suspects_formula(&w->suspects, optarg);
 	case 'N': w->ranks = true; return lz_asking_number("--top", optarg, &w->suspects.top);
 	default: return 1;
@@ -275,7 +277,7 @@ static const char *misuse(const struct wishes *w)
 	if (w->lines && writes)
 		return "--lines prints: not with --lcov or --html";
 	if (w->ranks && !w->suspects.n)
-		return "--rank and --top are for --diff";
+		return "--branches, --rank and --top are for --diff";
 	return w->sources && !w->html ? "--sources is for --html" : NULL;
 }
 
@@ -287,6 +289,7 @@ int lz_cmd_coverage(int argc, char **argv)
 	                                        {"html", required_argument, NULL, 'H'},
 	                                        {"sources", required_argument, NULL, 'S'},
 	                                        {"diff", required_argument, NULL, 'D'},
+	                                        {"branches", no_argument, NULL, 'B'},
 	                                        {"rank", required_argument, NULL, 'R'},
 	                                        {"top", required_argument, NULL, 'N'},
 	                                        {0}};

@@ -4,6 +4,7 @@
 #include <common/base/array.h>
 #include <common/base/print.h>
 #include <common/base/text.h>
+#include <inttypes.h>
 #include <lizard/error.h>
 #include <string.h>
 
@@ -60,6 +61,13 @@ static int add_runs(struct lz_spectrum *s, struct lz_asking *asking, char **name
 
 /* ---- printing ---- */
 
+static void add_branch_json(json_t *o, const struct lz_suspect *one)
+{
+	json_object_set_new(o, "block", json_integer(one->block));
+	json_object_set_new(o, "way", json_integer(one->way));
+	json_object_set_new(o, "to_line", one->to ? json_integer(one->to) : json_null());
+}
+
 static int print_json(const struct lz_spectrum *s, const struct lz_suspect *one)
 {
 	json_t *o = json_object();
@@ -68,18 +76,32 @@ static int print_json(const struct lz_spectrum *s, const struct lz_suspect *one)
 	json_object_set_new(o, "score", json_real(one->score));
 	json_object_set_new(o, "file", lz_json_text(s->file[one->file]));
 	json_object_set_new(o, "line", json_integer(one->line));
+	if (s->branches)
+		add_branch_json(o, one);
 	json_object_set_new(o, "failing", json_integer(one->failed));
 	json_object_set_new(o, "all_failing", json_integer(s->failed));
 	json_object_set_new(o, "passing", json_integer(one->passed));
 	json_object_set_new(o, "all_passing", json_integer(s->passed));
+	json_object_set_new(o, "times_failing", json_integer((json_int_t)one->times_failed));
+	json_object_set_new(o, "times_passing", json_integer((json_int_t)one->times_passed));
 	return lz_json_print(o);
 }
 
 static void print_line(const struct lz_spectrum *s, const struct lz_suspect *one)
 {
-	lz_print(stdout, "%5u  %.4f  failing %u of %u  passing %u of %u  %s:%u\n", one->rank,
+	char to[32] = "";
+
+	if (s->branches && one->to)
+		snprintf(to, sizeof(to), " to %u", one->to);
+	else if (s->branches)
+		snprintf(to, sizeof(to), " way %u", one->way);
+	lz_print(stdout, "%5u  %.4f  failing %u of %u  passing %u of %u  %s:%u%s", one->rank,
 	         one->score, one->failed, s->failed, one->passed, s->passed, s->file[one->file],
-	         one->line);
+	         one->line, to);
+	if (s->branches)
+		lz_print(stdout, " (failing %" PRIu64 " times, passing %" PRIu64 ")",
+		         one->times_failed, one->times_passed);
+	lz_print(stdout, "\n");
 }
 
 static int print_all(const struct lz_spectrum *s, uint64_t top, bool json)
@@ -97,7 +119,7 @@ static int print_all(const struct lz_spectrum *s, uint64_t top, bool json)
 
 int lz_suspects_tell(const struct lz_suspects *s, struct lz_asking *asking, char **passing)
 {
-	struct lz_spectrum lines = {0};
+	struct lz_spectrum lines = {.branches = s->branches};
 	int rc = add_runs(&lines, asking, passing, false);
 
 	if (rc == 0 && !asking->asked.partial)

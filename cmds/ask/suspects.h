@@ -10,7 +10,8 @@ struct lz_suspects {
 	char **failing; /* recordings, NULL-terminated; malloced */
 	size_t n;
 	enum lz_formula formula;
-	uint64_t top; /* lines to print; 0: all */
+	uint64_t top;  /* lines to print; 0: all */
+	bool branches; /* ways out of branches, not lines */
 };
 
 /* One more failing recording; NAME stays the caller's. */

@@ -62,7 +62,7 @@ struct lz_cfg_func {
 	struct lz_cfg_block *blocks; /* [graph.n_nodes] */
 	struct lz_cfg_line *lines;
 	struct lz_source_graph *source; /* NULL: none, as with optimization */
-	uint32_t *words; /* the reader's: what pre and post point into */
+	uint32_t *words;                /* the reader's: what pre and post point into */
 	uint32_t n_words;
 };
 

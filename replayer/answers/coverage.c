@@ -140,6 +140,24 @@ static uint32_t ways_out(const struct lz_source_counts *s, const struct lz_count
 	return n;
 }
 
+enum { MOST_EMPTY = 64 }; /* blocks without a line, one behind the other */
+
+/* The line at which control goes on that comes to BLOCK; 0: none. */
+static uint32_t line_at(const struct lz_cfg_func *f, const struct lz_source_counts *s,
+                        uint32_t block)
+{
+	for (int i = 0; i < MOST_EMPTY; i++) {
+		const struct lz_counted_block *b = &s->block[block];
+
+		if (b->n_lines)
+			return f->lines[b->first_line].line;
+		if (b->n_out != 1)
+			return 0;
+		block = s->arc[b->first_out].dst;
+	}
+	return 0;
+}
+
 static int add_branch(struct lz_coverage *c, const struct lz_covered_branch *one)
 {
 	if (lz_reserve(c->branch, c->branches_room, c->n_branches + 1) < 0)
@@ -148,8 +166,8 @@ static int add_branch(struct lz_coverage *c, const struct lz_covered_branch *one
 	return 0;
 }
 
-static int add_ways(struct lz_coverage *c, const struct lz_source_counts *s,
-                    struct lz_covered_branch *one)
+static int add_ways(struct lz_coverage *c, const struct lz_cfg_func *f,
+                    const struct lz_source_counts *s, struct lz_covered_branch *one)
 {
 	const struct lz_counted_block *b = &s->block[one->block];
 	int rc = 0;
@@ -162,6 +180,7 @@ static int add_ways(struct lz_coverage *c, const struct lz_source_counts *s,
 		if (!is_way(a))
 			continue;
 		one->taken = a->n;
+		one->to = line_at(f, s, a->dst);
 		rc = add_branch(c, one);
 		one->way++;
 	}
@@ -182,7 +201,7 @@ static int add_block(struct lz_coverage *c, const struct lz_cfg *cfg, const stru
 		const char *file = lz_cfg_file_name(cfg, f->lines[end].file);
 		one->line = f->lines[end].line;
 		if (file && (rc = file_of(c, file, &one->file)) == 0)
-			rc = add_ways(c, s, one);
+			rc = add_ways(c, f, s, one);
 	}
 	return rc;
 }

@@ -22,6 +22,7 @@ struct lz_covered_fn {
 struct lz_covered_branch {
 	uint32_t file, line, fn;
 	uint32_t block, way; /* numbers that tell it from others of the function */
+	uint32_t to;         /* the line that it leads to; 0: it has none */
 	uint64_t taken;
 	bool reached; /* control came to its block */
 };

@@ -9,28 +9,32 @@
 
 /* ---- runs ---- */
 
-static int file_of(struct lz_spectrum *s, const char *name, uint32_t *number)
+/* The number of NAME in a list. */
+static int number_of(char ***list, uint32_t *n, const char *name, uint32_t *number)
 {
-	for (uint32_t i = s->n_files; i-- > 0;)
-		if (!strcmp(s->file[i], name)) {
+	for (uint32_t i = *n; i-- > 0;)
+		if (!strcmp((*list)[i], name)) {
 			*number = i;
 			return 0;
 		}
-	if (lz_extend(s->file, s->n_files) < 0)
+	if (lz_extend(*list, *n) < 0)
 		return -1;
-	if (!(s->file[s->n_files] = strdup(name)))
+	if (!((*list)[*n] = strdup(name)))
 		return lz_fail("out of memory");
-	*number = s->n_files++;
+	*number = (*n)++;
 	return 0;
 }
 
-static int by_line(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct lz_suspect *x = a, *y = b;
+	const uint32_t p[] = {x->file, x->line, x->fn, x->block, x->way};
+	const uint32_t q[] = {y->file, y->line, y->fn, y->block, y->way};
 
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
+		if (p[i] != q[i])
+			return p[i] < q[i] ? -1 : 1;
+	return 0;
 }
 
 static void add_up(struct lz_spectrum *s)
@@ -38,43 +42,94 @@ static void add_up(struct lz_spectrum *s)
 	size_t n = 0;
 
 	if (s->n)
-		qsort(s->v, s->n, sizeof(*s->v), by_line);
+		qsort(s->v, s->n, sizeof(*s->v), by_place);
 	for (size_t i = 0; i < s->n; i++) {
-		if (n && !by_line(&s->v[n - 1], &s->v[i])) {
-			s->v[n - 1].failed += s->v[i].failed;
-			s->v[n - 1].passed += s->v[i].passed;
+		const struct lz_suspect *one = &s->v[i];
+
+		if (n && !by_place(&s->v[n - 1], one)) {
+			s->v[n - 1].failed += one->failed;
+			s->v[n - 1].passed += one->passed;
+			s->v[n - 1].times_failed += one->times_failed;
+			s->v[n - 1].times_passed += one->times_passed;
 		} else {
-			s->v[n++] = s->v[i];
+			s->v[n++] = *one;
 		}
 	}
 	s->n = n;
 }
 
-static int add_file(struct lz_spectrum *s, const struct lz_coverage *run, uint32_t file,
-                    bool failed)
+/* Control was there TIMES times in one run. */
+static int add(struct lz_spectrum *s, struct lz_suspect one, uint64_t times, bool failed)
 {
-	uint32_t number = 0;
-	int rc = file_of(s, run->file[file], &number);
+	if (!times)
+		return 0;
+	if (lz_reserve(s->v, s->room, s->n + 1) < 0)
+		return -1;
+	one.failed = failed;
+	one.passed = !failed;
+	one.times_failed = failed ? times : 0;
+	one.times_passed = failed ? 0 : times;
+	s->v[s->n++] = one;
+	return 0;
+}
+
+static int add_lines(struct lz_spectrum *s, const struct lz_coverage *run, const uint32_t *file,
+                     bool failed)
+{
+	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < run->n_lines; i++) {
-		if (run->line[i].file != file || !run->line[i].n)
-			continue;
-		rc = lz_reserve(s->v, s->room, s->n + 1);
-		if (rc == 0)
-			s->v[s->n++] = (struct lz_suspect){.file = number,
-			                                   .line = run->line[i].line,
-			                                   .failed = failed,
-			                                   .passed = !failed};
+		const struct lz_covered_line *l = &run->line[i];
+
+		rc = add(s, (struct lz_suspect){.file = file[l->file], .line = l->line}, l->n,
+		         failed);
 	}
+	return rc;
+}
+
+static int add_branches(struct lz_spectrum *s, const struct lz_coverage *run, const uint32_t *file,
+                        const uint32_t *fn, bool failed)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->n_branches; i++) {
+		const struct lz_covered_branch *b = &run->branch[i];
+
+		rc = add(s,
+		         (struct lz_suspect){.file = file[b->file],
+		                             .line = b->line,
+		                             .fn = fn[b->fn],
+		                             .block = b->block,
+		                             .way = b->way,
+		                             .to = b->to},
+		         b->taken, failed);
+	}
+	return rc;
+}
+
+static int number_all(struct lz_spectrum *s, const struct lz_coverage *run, uint32_t *file,
+                      uint32_t *fn)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < run->n_files; i++)
+		rc = number_of(&s->file, &s->n_files, run->file[i], &file[i]);
+	for (size_t i = 0; rc == 0 && s->branches && i < run->n_fns; i++)
+		rc = number_of(&s->fn, &s->n_fns, run->fn[i].name, &fn[i]);
 	return rc;
 }
 
 int lz_spectrum_add(struct lz_spectrum *s, const struct lz_coverage *run, bool failed)
 {
-	int rc = 0;
+	uint32_t *file = calloc((size_t)run->n_files + 1, sizeof(*file));
+	uint32_t *fn = calloc(run->n_fns + 1, sizeof(*fn));
+	int rc = file && fn ? number_all(s, run, file, fn) : lz_fail("out of memory");
 
-	for (uint32_t i = 0; rc == 0 && i < run->n_files; i++)
-		rc = add_file(s, run, i, failed);
+	if (rc == 0)
+		rc = s->branches ? add_branches(s, run, file, fn, failed)
+		                 : add_lines(s, run, file, failed);
+	free(file);
+	free(fn);
 	add_up(s);
 	s->failed += failed;
 	s->passed += !failed;
@@ -116,7 +171,7 @@ static int by_score(const void *a, const void *b)
 		return x->score > y->score ? -1 : 1;
 	if (x->failed != y->failed)
 		return x->failed > y->failed ? -1 : 1;
-	return by_line(a, b);
+	return by_place(a, b);
 }
 
 void lz_spectrum_rank(struct lz_spectrum *s, enum lz_formula formula)
@@ -140,7 +195,10 @@ void lz_spectrum_free(struct lz_spectrum *s)
 {
 	for (uint32_t i = 0; i < s->n_files; i++)
 		free(s->file[i]);
+	for (uint32_t i = 0; i < s->n_fns; i++)
+		free(s->fn[i]);
 	free(s->file);
+	free(s->fn);
 	free(s->v);
 	*s = (struct lz_spectrum){0};
 }

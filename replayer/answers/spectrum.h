@@ -13,24 +13,29 @@
 
 enum lz_formula { LZ_OCHIAI, LZ_TARANTULA };
 
+/* A line, or a way out of a branch of it. */
 struct lz_suspect {
 	uint32_t file, line;
-	uint32_t failed, passed; /* how many of these runs came to it */
-	uint32_t rank;           /* from 1; equal scores have the same */
-	double score;            /* 0 to 1 */
+	uint32_t fn, block, way; /* of a branch, as in struct lz_covered_branch; else 0 */
+	uint32_t to;
+	uint32_t failed, passed;             /* how many of these runs came to it */
+	uint64_t times_failed, times_passed; /* how often, in all of them */
+	uint32_t rank;                       /* from 1; equal scores have the same */
+	double score;                        /* 0 to 1 */
 };
 
 struct lz_spectrum {
-	char **file;
-	uint32_t n_files;
+	bool branches; /* ranks ways out of branches, not lines */
+	char **file, **fn;
+	uint32_t n_files, n_fns;
 	uint32_t failed, passed; /* runs */
-	struct lz_suspect *v;    /* by file and line, each once, until they are ranked */
+	struct lz_suspect *v;    /* by place, each once, until they are ranked */
 	size_t n, room;
 };
 
-/* Zeroes are an empty one. Adds one run. */
+/* Zeroes are an empty one, of lines. Adds one run. */
 int lz_spectrum_add(struct lz_spectrum *s, const struct lz_coverage *run, bool failed);
-/* Once, after all runs: the first is the most suspect. Lines that no failing run came to are
+/* Once, after all runs: the first is the most suspect. What no failing run came to is
  * dropped. Among equal scores those come first that more failing runs came to. */
 void lz_spectrum_rank(struct lz_spectrum *s, enum lz_formula formula);
 void lz_spectrum_free(struct lz_spectrum *s);

@@ -57,11 +57,15 @@ def covered(home, args):
             os.unlink(os.path.join(home, name))
     run(os.path.join(home, "prog"), *args, cwd=home)
     data = [n for n in os.listdir(home) if n.endswith(".gcda")]
-    found = set()
-    for document in run("gcov", "-t", "--json-format", *data, cwd=home).stdout.decode().splitlines():
+    lines, ways = set(), {}
+    for document in run("gcov", "-b", "-t", "--json-format", *data, cwd=home).stdout.decode().splitlines():
         for file in json.loads(document)["files"]:
-            found |= {line["line_number"] for line in file["lines"] if line["count"]}
-    return found
+            lines |= {line["line_number"] for line in file["lines"] if line["count"]}
+            for line in file["lines"]:
+                for i, branch in enumerate(line["branches"]):
+                    if branch["count"]:
+                        ways[line["line_number"], i] = branch["count"]
+    return lines, ways
 
 
 def ochiai(f, p, all_f, _):
@@ -81,12 +85,25 @@ def expected(failing, passing, formula):
     return found
 
 
-def told(rank, failing, passing):
+def told(rank, failing, passing, *more):
     options = [x for name in failing for x in ("--diff", name)]
-    done = run("lizard", "coverage", "--json", "--top", "0", "--rank", rank, *options, *passing)
+    done = run("lizard", "coverage", "--json", "--top", "0", "--rank", rank, *more, *options, *passing)
     if done.returncode or done.stderr:
         sys.exit(done.stderr.decode())
     return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def compare_branches(failing, passing, recordings):
+    """Of each line, the ways that failing runs took: in how many runs, and how often. Ways have no order that both know."""
+    want, got = {}, {}
+    for key in set().union(*failing):
+        of = [[key in run for run in runs] for runs in (failing, passing)]
+        times = [sum(run.get(key, 0) for run in runs) for runs in (failing, passing)]
+        want.setdefault(key[0], []).append((*map(sum, of), *times))
+    for row in told("ochiai", *recordings, "--branches"):
+        got.setdefault(row["line"], []).append((row["failing"], row["passing"], row["times_failing"], row["times_passing"]))
+    return [f"branches of {n}: gcov {want.get(n)}, lizard {got.get(n)}" for n in sorted(set(want) | set(got))
+            if sorted(want.get(n, [])) != sorted(got.get(n, []))]
 
 
 def compare(rank, formula, counts, recordings, bug_line):
@@ -111,7 +128,8 @@ def check(source, folder, bug, rng):
     wrong = build(source, folder, f"wrong{bug}", "lizard-cc", f"-DBUG={bug}")
     counted = build(source, folder, f"counted{bug}", "gcc", f"-DBUG={bug}", "--coverage")
     runs = sort_runs(right, wrong, rng)
-    counts = [[covered(counted, args) for args in kind] for kind in runs]
+    both = [[covered(counted, args) for args in kind] for kind in runs]
+    counts, ways = ([[run[i] for run in kind] for kind in both] for i in (0, 1))
     recordings = []
     for kind, name in zip(runs, ("failing", "passing")):
         where = [os.path.join(wrong, f"{name}{i}") for i in range(len(kind))]
@@ -124,6 +142,7 @@ def check(source, folder, bug, rng):
         rank, more = compare(name, formula, counts, recordings, bug_line)
         ranks.append(rank)
         problems += more
+    problems += compare_branches(*ways, recordings)
     print(f"bug {bug}: rank {ranks[0]} {ranks[1]} {'; '.join(problems) or 'same'}")
 
 
