@@ -59,9 +59,10 @@ static int report(const char *dir, const struct lz_verify_result *res, const str
 	lz_print_lines(
 	    stdout,
 	    "%s: %s%s%" PRIu64 " bytes of markers%s, %" PRIu64 " events, %" PRIu64
-	    " checkpoints, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
+	    " checkpoint%s, %" PRIu64 " pages, %" PRIu64 " bytes written%s%s%s\n",
 	    dir, lost ? damage : "clean: ", lost ? "; what is left replays as recorded: " : "",
-	    res->markers, hashed, res->events, res->checkpoints, res->pages, res->taken, spins,
+	    res->markers, hashed, res->events, res->checkpoints, res->checkpoints == 1 ? "" : "s",
+	    res->pages, res->taken, spins,
 	    damage && !lost ? "; the recording is not complete: " : "",
 	    damage && !lost ? damage : "");
 	return lost;

@@ -205,7 +205,7 @@ static void print_source(const struct lz_source *s)
 		lz_print(stdout, "%s:%u", s->file, s->line);
 }
 
-/* How the run ended, if the thread was there until then. */
+/* How the run, or its recording, ended, if the thread was there until then. */
 static const char *ending(const struct lz_differ *d, const struct lz_difference *one, int side,
                           char buf[ENDING_TEXT])
 {
@@ -214,7 +214,11 @@ static const char *ending(const struct lz_differ *d, const struct lz_difference 
 	char text[LZ_TEXT];
 
 	buf[0] = 0;
-	if (one->at[side] == lz_stream_len(a->stream) && status != -1)
+	if (one->at[side] != lz_stream_len(a->stream))
+		return buf;
+	if (lz_reader_damage(a->reader))
+		snprintf(buf, ENDING_TEXT, ": its recording is cut there");
+	else if (status != -1)
 		snprintf(buf, ENDING_TEXT, ": %s", lz_text_ending(status, text));
 	return buf;
 }

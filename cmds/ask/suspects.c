@@ -74,7 +74,7 @@ static int print_json(const struct lz_spectrum *s, const struct lz_suspect *one)
 
 	json_object_set_new(o, "rank", json_integer(one->rank));
 	json_object_set_new(o, "score", json_real(one->score));
-	json_object_set_new(o, "file", lz_json_text(s->file[one->file]));
+	json_object_set_new(o, "file", lz_json_text(s->files.v[one->file].name));
 	json_object_set_new(o, "line", json_integer(one->line));
 	if (s->branches)
 		add_branch_json(o, one);
@@ -96,8 +96,8 @@ static void print_line(const struct lz_spectrum *s, const struct lz_suspect *one
 	else if (s->branches)
 		snprintf(to, sizeof(to), " way %u", one->way);
 	lz_print(stdout, "%5u  %.4f  failing %u of %u  passing %u of %u  %s:%u%s", one->rank,
-	         one->score, one->failed, s->failed, one->passed, s->passed, s->file[one->file],
-	         one->line, to);
+	         one->score, one->failed, s->failed, one->passed, s->passed,
+	         s->files.v[one->file].name, one->line, to);
 	if (s->branches)
 		lz_print(stdout, " (failing %" PRIu64 " times, passing %" PRIu64 ")",
 		         one->times_failed, one->times_passed);

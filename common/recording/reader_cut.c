@@ -142,11 +142,12 @@ static void say_counts(struct lz_reader *r)
 	if (r->n_events == m->n_events && cks == m->n_checkpoints && markers == m->n_markers_bytes)
 		return;
 	say(r,
-	    "cut: %llu of %llu events, %llu of %llu checkpoints and %llu of %llu bytes of markers "
+	    "cut: %llu of %llu events, %llu of %llu checkpoint%s and %llu of %llu bytes of markers "
 	    "are there",
 	    (unsigned long long)r->n_events, (unsigned long long)m->n_events,
 	    (unsigned long long)cks, (unsigned long long)m->n_checkpoints,
-	    (unsigned long long)markers, (unsigned long long)m->n_markers_bytes);
+	    m->n_checkpoints == 1 ? "" : "s", (unsigned long long)markers,
+	    (unsigned long long)m->n_markers_bytes);
 }
 
 static void say_files(struct lz_reader *r)

@@ -13,16 +13,15 @@
 /* The number of a file by its name. */
 static int file_of(struct lz_coverage *c, const char *name, uint32_t *number)
 {
-	for (uint32_t i = c->n_files; i-- > 0;)
-		if (!strcmp(c->file[i], name)) {
-			*number = i;
-			return 0;
-		}
+	if (lz_number_of(&c->files, name, 0, number) < 0)
+		return -1;
+	if (*number < c->n_files)
+		return 0;
 	if (lz_extend(c->file, c->n_files) < 0)
 		return -1;
 	if (!(c->file[c->n_files] = strdup(name)))
 		return lz_fail("out of memory");
-	*number = c->n_files++;
+	c->n_files++;
 	return 0;
 }
 
@@ -78,18 +77,15 @@ static int add_fn(struct lz_coverage *c, const struct lz_cfg_func *f, uint64_t c
 {
 	uint32_t file;
 
-	if (file_of(c, f->file ? f->file : "?", &file) < 0)
+	if (file_of(c, f->file ? f->file : "?", &file) < 0 ||
+	    lz_number_of(&c->fns, f->name, (uint64_t)file << 32 | f->line, fn) < 0)
 		return -1;
-	for (size_t i = 0; i < c->n_fns; i++)
-		if (c->fn[i].file == file && c->fn[i].line == f->line &&
-		    !strcmp(c->fn[i].name, f->name)) {
-			c->fn[i].calls += calls;
-			*fn = (uint32_t)i;
-			return 0;
-		}
+	if (*fn < c->n_fns) {
+		c->fn[*fn].calls += calls;
+		return 0;
+	}
 	if (lz_reserve(c->fn, c->fns_room, c->n_fns + 1) < 0)
 		return -1;
-	*fn = (uint32_t)c->n_fns;
 	c->fn[c->n_fns] = (struct lz_covered_fn){file, f->line, strdup(f->name), calls};
 	return c->fn[c->n_fns++].name ? 0 : lz_fail("out of memory");
 }
@@ -267,5 +263,7 @@ void lz_coverage_free(struct lz_coverage *c)
 	free(c->line);
 	free(c->fn);
 	free(c->branch);
+	lz_numbers_free(&c->files);
+	lz_numbers_free(&c->fns);
 	*c = (struct lz_coverage){0};
 }

@@ -5,6 +5,7 @@
 #define LIZARD_REPLAYER_COVERAGE_H
 
 #include "replayer/answers/asked.h"
+#include "replayer/answers/numbers.h"
 #include <stdio.h>
 
 struct lz_covered_line {
@@ -36,6 +37,7 @@ struct lz_coverage {
 	size_t n_fns, fns_room;
 	struct lz_covered_branch *branch; /* by file, line, function, block and way */
 	size_t n_branches, branches_room;
+	struct lz_numbers files, fns; /* numbers of these, by name and place */
 };
 
 /* Zeroes are an empty one. Adds what A is asked about. */

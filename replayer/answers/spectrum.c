@@ -9,22 +9,6 @@
 
 /* ---- runs ---- */
 
-/* The number of NAME in a list. */
-static int number_of(char ***list, uint32_t *n, const char *name, uint32_t *number)
-{
-	for (uint32_t i = *n; i-- > 0;)
-		if (!strcmp((*list)[i], name)) {
-			*number = i;
-			return 0;
-		}
-	if (lz_extend(*list, *n) < 0)
-		return -1;
-	if (!((*list)[*n] = strdup(name)))
-		return lz_fail("out of memory");
-	*number = (*n)++;
-	return 0;
-}
-
 static int by_place(const void *a, const void *b)
 {
 	const struct lz_suspect *x = a, *y = b;
@@ -113,9 +97,9 @@ static int number_all(struct lz_spectrum *s, const struct lz_coverage *run, uint
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < run->n_files; i++)
-		rc = number_of(&s->file, &s->n_files, run->file[i], &file[i]);
+		rc = lz_number_of(&s->files, run->file[i], 0, &file[i]);
 	for (size_t i = 0; rc == 0 && s->branches && i < run->n_fns; i++)
-		rc = number_of(&s->fn, &s->n_fns, run->fn[i].name, &fn[i]);
+		rc = lz_number_of(&s->fns, run->fn[i].name, 0, &fn[i]);
 	return rc;
 }
 
@@ -193,12 +177,8 @@ void lz_spectrum_rank(struct lz_spectrum *s, enum lz_formula formula)
 
 void lz_spectrum_free(struct lz_spectrum *s)
 {
-	for (uint32_t i = 0; i < s->n_files; i++)
-		free(s->file[i]);
-	for (uint32_t i = 0; i < s->n_fns; i++)
-		free(s->fn[i]);
-	free(s->file);
-	free(s->fn);
+	lz_numbers_free(&s->files);
+	lz_numbers_free(&s->fns);
 	free(s->v);
 	*s = (struct lz_spectrum){0};
 }

@@ -26,8 +26,7 @@ struct lz_suspect {
 
 struct lz_spectrum {
 	bool branches; /* ranks ways out of branches, not lines */
-	char **file, **fn;
-	uint32_t n_files, n_fns;
+	struct lz_numbers files, fns;
 	uint32_t failed, passed; /* runs */
 	struct lz_suspect *v;    /* by place, each once, until they are ranked */
 	size_t n, room;

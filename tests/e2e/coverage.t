@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Coverage of real programs at -O0: lines, branches and functions are those of gcov, number by number. Of two programs, or
-# with LIZARD_LONG of six.
+# with LIZARD_LONG of six. COVERAGE_OF="jq lua": of these.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/real.sh"
 
@@ -30,6 +30,7 @@ run() { # NAME PROGRAM OUT [COMMAND...]
 }
 
 compare() { # NAME
+	patch=
 	[ "$1" != lua ] || patch=$LIZARD_SRC/tests/lib/lua-same-hashes.patch
 	theirs=$(real_build "$1" "$T/bin/gcov-cc" "-O0 -g" "$T/$1/gcov" ${patch:-}) &&
 		ours=$(real_build "$1" lizard-cc "-O0 -g" "$T/$1/lizard" ${patch:-})
@@ -48,7 +49,7 @@ compare() { # NAME
 
 # gcov takes each round of a computed goto for a call of the function.
 export COMPUTED_GOTOS=luaV_execute
-for name in gzip bc ${LIZARD_LONG:+bzip2 lua jq sqlite3}; do
+for name in ${COVERAGE_OF:-gzip bc ${LIZARD_LONG:+bzip2 lua jq sqlite3}}; do
 	mkdir "$T/$name"
 	input $name
 	compare $name
