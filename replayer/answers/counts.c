@@ -14,23 +14,18 @@
 
 /* A pair is an index into a square for functions with few markers, else a key of a tally. Ids count
  * from 1; 0 is the function's beginning, or its end; the last number is a landing. */
-struct pairs {
-	uint32_t side; /* 0: nothing yet */
-	uint64_t *square;
-	struct lz_tally sparse;
-};
-
 enum { MOST_SIDE = 256 };
 
 struct counting {
 	struct lz_asked *a;
 	struct lz_counts *c;
-	struct pairs *pairs; /* [n] */
+	struct lz_pairs *pairs;  /* [n]; side 0: nothing yet */
+	struct lz_tally *sparse; /* [n] */
 	struct lz_unwound unwound;
 	struct lz_lost_calls_finder *lost;
 };
 
-static uint32_t number_of(const struct pairs *p, uint32_t id)
+static uint32_t number_of(const struct lz_pairs *p, uint32_t id)
 {
 	if (id == LZ_SET_ENTER || id == LZ_SET_EXIT)
 		return 0;
@@ -40,7 +35,7 @@ static uint32_t number_of(const struct pairs *p, uint32_t id)
 static int prepare(struct counting *k, uint32_t fn)
 {
 	const struct lz_cfg_func *f = lz_stream_fn(k->a->stream, fn)->f;
-	struct pairs *p = &k->pairs[fn];
+	struct lz_pairs *p = &k->pairs[fn];
 	struct lz_fn_counts *c = &k->c->fn[fn];
 
 	p->side = f->n_markers + 2;
@@ -55,7 +50,7 @@ static int prepare(struct counting *k, uint32_t fn)
 
 static int add_pair(struct counting *k, uint32_t fn, uint32_t from, uint32_t to)
 {
-	struct pairs *p = &k->pairs[fn];
+	struct lz_pairs *p = &k->pairs[fn];
 
 	if (!p->side && prepare(k, fn) < 0)
 		return -1;
@@ -64,7 +59,7 @@ static int add_pair(struct counting *k, uint32_t fn, uint32_t from, uint32_t to)
 		p->square[a * p->side + b]++;
 		return 0;
 	}
-	return lz_tally_add(&p->sparse, (uint64_t)a << 32 | b, 1);
+	return lz_tally_add(&k->sparse[fn], (uint64_t)a << 32 | b, 1);
 }
 
 /* If a way leads to a landing from the last marker before it, control came by that: setjmp() has
@@ -143,22 +138,22 @@ static int add_times(struct solving *s, uint32_t a, uint32_t b, uint64_t times)
 	return add_path(s->w, &s->path, a ? a : LZ_SET_ENTER, b ? b : LZ_SET_EXIT);
 }
 
-static int solve(const struct pairs *p, struct solving *s)
+static int solve(const struct lz_pairs *p, const struct lz_tally *sparse, struct solving *s)
 {
 	int rc = 0;
 
 	for (size_t i = 0; p->square && !rc && i < (size_t)p->side * p->side; i++)
 		rc = add_times(s, (uint32_t)(i / p->side), (uint32_t)(i % p->side), p->square[i]);
-	for (size_t i = 0; !rc && i < p->sparse.n; i++)
-		rc = add_times(s, (uint32_t)(p->sparse.v[i].key >> 32),
-		               (uint32_t)p->sparse.v[i].key, p->sparse.v[i].n);
+	for (size_t i = 0; !rc && i < sparse->n; i++)
+		rc = add_times(s, (uint32_t)(sparse->v[i].key >> 32), (uint32_t)sparse->v[i].key,
+		               sparse->v[i].n);
 	return rc;
 }
 
 static int solve_fn(struct counting *k, uint32_t fn)
 {
 	const struct lz_graph *g = &lz_stream_fn(k->a->stream, fn)->f->graph;
-	struct pairs *p = &k->pairs[fn];
+	struct lz_pairs *p = &k->pairs[fn];
 	struct solving s = {.path = {.g = g, .c = &k->c->fn[fn]}, .landing = p->side - 1};
 
 	if (!p->side)
@@ -166,7 +161,8 @@ static int solve_fn(struct counting *k, uint32_t fn)
 	s.w = lz_graph_walker_open(g);
 	if (s.w)
 		lz_graph_walker_avoid(s.w, true);
-	int rc = s.w ? solve(p, &s) : lz_fail("out of memory for the paths of a function");
+	int rc = s.w ? solve(p, &k->sparse[fn], &s)
+	             : lz_fail("out of memory for the paths of a function");
 	lz_graph_walker_close(s.w);
 	return rc;
 }
@@ -293,17 +289,17 @@ static int add_tally(struct lz_tally *to, const struct lz_tally *from)
 
 static int add_fn(struct counting *k, const struct counting *from, uint32_t fn)
 {
-	const struct pairs *p = &from->pairs[fn];
+	const struct lz_pairs *p = &from->pairs[fn];
 
-	k->c->fn[fn].calls += from->c->fn[fn].calls;
-	k->c->fn[fn].returns += from->c->fn[fn].returns;
+	k->c->fn[fn].calls += from->c->fn[fn].calls + p->calls;
+	k->c->fn[fn].returns += from->c->fn[fn].returns + p->returns;
 	if (!p->side)
 		return 0;
 	if (!k->pairs[fn].side && prepare(k, fn) < 0)
 		return -1;
 	for (size_t i = 0; p->square && i < (size_t)p->side * p->side; i++)
 		k->pairs[fn].square[i] += p->square[i];
-	return add_tally(&k->pairs[fn].sparse, &p->sparse);
+	return add_tally(&k->sparse[fn], &from->sparse[fn]);
 }
 
 static int add_counting(struct counting *k, const struct counting *from)
@@ -323,32 +319,38 @@ static int begin(struct counting *k, struct lz_asked *a, struct lz_counts *c)
 	*k = (struct counting){.a = a, .c = c};
 	c->fn = calloc(c->n + 1, sizeof(*c->fn));
 	k->pairs = calloc(c->n + 1, sizeof(*k->pairs));
-	return c->fn && k->pairs ? 0 : lz_fail("out of memory for %zu functions", c->n);
+	k->sparse = calloc(c->n + 1, sizeof(*k->sparse));
+	return c->fn && k->pairs && k->sparse ? 0
+	                                      : lz_fail("out of memory for %zu functions", c->n);
 }
 
 static void end(struct counting *k)
 {
-	for (size_t i = 0; k->pairs && i < k->c->n; i++) {
+	for (size_t i = 0; k->pairs && k->sparse && i < k->c->n; i++) {
 		free(k->pairs[i].square);
-		lz_tally_free(&k->pairs[i].sparse);
+		lz_tally_free(&k->sparse[i]);
 	}
 	free(k->pairs);
+	free(k->sparse);
 	lz_unwound_free(&k->unwound);
 	lz_lost_calls_close(k->lost);
 }
 
 static int count_on(struct counting *k, unsigned n, struct counting *other,
-                    struct lz_counts *counts, void **arg)
+                    struct lz_counts *counts, struct lz_spread *w)
 {
-	struct lz_spread w = {.fn = on_mark, .arg = arg, .n = n};
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < n; i++) {
 		rc = begin(&other[i], k->a, &counts[i]);
-		arg[i] = &other[i];
+		w->arg[i] = &other[i];
+		w->pairs[i] = other[i].pairs;
 	}
+	/* pairs do not say of which thread they are */
+	if (k->a->tid)
+		w->pairs = NULL;
 	if (rc == 0)
-		rc = lz_asked_spread(k->a, "counting", &w);
+		rc = lz_asked_spread(k->a, "counting", w);
 	for (unsigned i = 0; i < n; i++) {
 		if (rc == 0)
 			rc = add_counting(k, &other[i]);
@@ -365,12 +367,15 @@ static int count_apart(struct counting *k, unsigned n)
 	struct counting *other = calloc(n, sizeof(*other));
 	struct lz_counts *counts = calloc(n, sizeof(*counts));
 	void **arg = calloc(n, sizeof(*arg));
-	const int rc = other && counts && arg ? count_on(k, n, other, counts, arg)
-	                                      : lz_fail("out of memory for %u threads", n);
+	struct lz_pairs **pairs = calloc(n, sizeof(*pairs));
+	struct lz_spread w = {.fn = on_mark, .arg = arg, .n = n, .pairs = pairs};
+	const int rc = other && counts && arg && pairs ? count_on(k, n, other, counts, &w)
+	                                               : lz_fail("out of memory for %u threads", n);
 
 	free(other);
 	free(counts);
 	free(arg);
+	free(pairs);
 	return rc;
 }
 

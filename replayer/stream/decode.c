@@ -4,6 +4,7 @@
 #include <common/base/array.h>
 #include <lizard/error.h>
 #include "replayer/stream/decode.h"
+#include "replayer/stream/decode_inside.h"
 #include "replayer/stream/edges.h"
 
 enum { MAX_DEPTH = 1 << 26 }; /* activations: a damaged stream must not eat all memory */
@@ -90,39 +91,11 @@ int lz_decoder_push(struct lz_decoder *d, const struct lz_act *act)
 	return 0;
 }
 
-static uint32_t load32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 /* Anything but an exit shows that functions that ended in a tail call are gone. */
 static void drop_tails(struct lz_decoder *d)
 {
 	while (d->n && d->acts[d->n - 1].tail)
 		d->n--;
-}
-
-static void identify(struct lz_decoder *d, struct lz_act *act)
-{
-	act->fn = lz_decoder_fn(d, act->entry, act->enter);
-	act->limit =
-	    act->fn != LZ_FN_NONE && d->n_markers ? d->n_markers(d->arg, act->fn) : UINT32_MAX;
-}
-
-/* The activation on top runs. */
-static void note_running(struct lz_decoder *d)
-{
-	if (d->ran && d->n && d->acts[d->n - 1].fn != LZ_FN_NONE)
-		d->ran[d->acts[d->n - 1].fn] |= LZ_RAN;
-}
-
-static void note_beginning(struct lz_decoder *d, const struct lz_act *act)
-{
-	if (d->ran && act->fn != LZ_FN_NONE)
-		d->ran[act->fn] |= LZ_BEGAN;
 }
 
 /* Is it of interest what the running activation writes? */
@@ -150,7 +123,7 @@ int lz_decoder_switch(struct lz_decoder *d, uint32_t thread)
 	d->n_parked = st->n_parked;
 	*st = (struct lz_stack){0};
 	d->thread = thread;
-	note_running(d);
+	lz_note_running(d);
 	return 0;
 }
 
@@ -160,8 +133,8 @@ static int enter(struct lz_decoder *d, const struct lz_mark *m)
 	struct lz_act act = {
 	    .enter = m->offset, .entry = m->entry, .last = LZ_SET_ENTER, .last_at = m->offset + 5};
 
-	identify(d, &act);
-	note_beginning(d, &act);
+	lz_act_identify(d, &act);
+	lz_note_beginning(d, &act);
 	if (top && top->tail == 1) {
 		top->tail = 2; /* this is the callee of the call in tail position */
 		top->node = 0;
@@ -368,11 +341,11 @@ static void parse(const uint8_t *p, struct lz_mark *m)
 		memcpy(&id, p + 1, sizeof(id));
 		m->id = id;
 		break;
-	case LZ_WIDE32: m->id = load32(p + 1); break;
-	case LZ_ENTER: m->entry = load32(p + 1); break;
+	case LZ_WIDE32: m->id = lz_load32(p + 1); break;
+	case LZ_ENTER: m->entry = lz_load32(p + 1); break;
 	case LZ_LANDING:
-		m->entry = load32(p + 1);
-		m->frame = load32(p + 5);
+		m->entry = lz_load32(p + 1);
+		m->frame = lz_load32(p + 5);
 		break;
 	case LZ_EXIT:
 	case LZ_TAIL: break;
@@ -420,20 +393,20 @@ static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const u
 			p++;
 		} else if (*p == LZ_ENTER && d->n < d->cap) {
 			struct lz_act act = {.enter = at + (uint64_t)(p - start),
-			                     .entry = load32(p + 1),
+			                     .entry = lz_load32(p + 1),
 			                     .last = LZ_SET_ENTER};
 
-			identify(d, &act);
+			lz_act_identify(d, &act);
 			if (watch && act.fn != LZ_FN_NONE && watch[act.fn])
 				break;
 			act.last_at = act.enter + 5;
-			note_beginning(d, &act);
+			lz_note_beginning(d, &act);
 			d->acts[d->n++] = act;
 			p += 5;
 		} else {
 			break;
 		}
-		note_running(d);
+		lz_note_running(d);
 	}
 	return p;
 }
@@ -461,6 +434,15 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		unsigned size;
 		int rc;
 
+		if (fn && d->pairs) {
+			const uint8_t *q =
+			    lz_count_pairs(d, p, end, offset + (uint64_t)(p - bytes));
+
+			if (q > p) {
+				p = gap = q;
+				continue;
+			}
+		}
 		if (!fn || d->calls_only || (watch && !inside(d, watch))) {
 			const uint8_t *q = p;
 
@@ -492,7 +474,7 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		}
 		if (apply(d, &m))
 			return -1;
-		note_running(d);
+		lz_note_running(d);
 		p += size;
 		gap = p;
 	}

@@ -72,6 +72,15 @@ struct lz_stack {
 	size_t n_parked;
 };
 
+/* How often one marker came directly behind another in the activations of a function. */
+struct lz_pairs {
+	uint32_t side; /* 2 + the highest id: the last number is left to who counts */
+	uint64_t
+	    *square; /* [side * side], from * side + to; 0: its beginning, or its end. NULL: not
+	                     counted */
+	uint64_t calls, returns;
+};
+
 struct lz_decoder {
 	/* Of the thread that runs. */
 	struct lz_act *acts; /* [n], the last is the running one */
@@ -89,6 +98,9 @@ struct lz_decoder {
 		uint32_t last;
 	} landed;
 	uint64_t oddities;
+	/* If given, for each function: FN of lz_decoder_feed() is not called for markers that are
+	 * counted there. Which these are is the decoder's choice. */
+	struct lz_pairs *pairs;
 	/* FN of lz_decoder_feed() is not called for edges. */
 	bool calls_only;
 	/* If given, for each function: did an activation run, and did one begin (LZ_RAN,

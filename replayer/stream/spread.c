@@ -26,6 +26,7 @@ struct crew {
 struct hand {
 	struct crew *crew;
 	void *arg;
+	struct lz_pairs *pairs;
 	pthread_t thread;
 	struct lz_cursor c;
 };
@@ -147,6 +148,7 @@ static void *work(void *arg)
 
 	if (r)
 		lz_cursor_init(k->s, &h->c, r);
+	h->c.d.pairs = h->pairs;
 	while (rc == 0 && take(k, &block))
 		rc = do_block(h, block);
 	pthread_mutex_lock(&k->s->lock);
@@ -221,6 +223,7 @@ int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w)
 	for (; n < w->n && n < MOST; n++) {
 		hand[n].crew = &k;
 		hand[n].arg = w->arg[n];
+		hand[n].pairs = w->pairs ? w->pairs[n] : NULL;
 		pthread_mutex_lock(&s->lock);
 		k.at_work++;
 		pthread_mutex_unlock(&s->lock);

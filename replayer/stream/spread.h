@@ -12,6 +12,8 @@ struct lz_spread {
 	/* Called by several threads at once, for blocks in any order. Only an error ends the walk. */
 	lz_mark_fn *fn;
 	void **arg; /* [n] of FN, one for each thread */
+	/* [n], each by function, or NULL: see struct lz_decoder */
+	struct lz_pairs **pairs;
 	unsigned n;
 	/* Called by the caller's thread now and then, with how many bytes of the stream are done.
 	 * Non-zero ends the walk: what has been looked at then is the beginning of the stream. */
