@@ -226,6 +226,24 @@ static int add_stack(struct counting *k, const struct lz_act *acts, size_t n,
 	return rc;
 }
 
+static bool any_open(const struct lz_act *acts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (acts[i].fn != LZ_FN_NONE && acts[i].tail < 2)
+			return true;
+	return false;
+}
+
+/* Has a function not returned? */
+static bool is_unfinished(const struct lz_decoder *d)
+{
+	bool open = any_open(d->acts, d->n);
+
+	for (uint32_t t = 0; t < d->n_stacks; t++)
+		open |= any_open(d->stack[t].acts, d->stack[t].n);
+	return open;
+}
+
 static int add_rest(struct counting *k)
 {
 	struct lz_decoder *d = lz_stream_decoder(k->a->stream);
@@ -234,6 +252,8 @@ static int add_rest(struct counting *k)
 	uint32_t n = 0;
 	int rc = 0;
 
+	if (!is_unfinished(d))
+		return 0;
 	if (at_end && !(f = lz_last_frames_find(k->a, &n)))
 		lz_debug("the last frames are not known: %s", lz_error());
 	for (uint32_t t = 0; rc == 0 && (t < d->n_stacks || t == d->thread); t++) {

@@ -357,31 +357,114 @@ int lz_hits_each(struct lz_asked *a, const struct lz_places *p, lz_hit_fn *fn, v
 
 /* ---- their number ---- */
 
-/* Each thread has rules of its own, since they are worked out when they are needed. */
-static int begin_counting(struct lz_asked *a, const struct lz_places *p, struct search *s,
-                          unsigned cpus)
+/* Where pairs of markers are counted, each is looked at once. */
+struct counter {
+	struct search s;
+	struct lz_pairs *pairs; /* by function; NULL: none are counted */
+};
+
+enum { MOST_SIDE = 256 };
+
+/* Of the functions that are asked about. Pairs do not say of which thread they are. */
+static int make_pairs(struct counter *c)
 {
+	const size_t n = lz_stream_n_fns(c->s.a->stream);
 	int rc = 0;
 
-	for (unsigned i = 0; rc == 0 && i < cpus; i++) {
-		s[i] = (struct search){
-		    .a = a, .p = p, .n_threads = a->threads.n, .from = a->from, .to = UINT64_MAX};
-		rc = lz_hit_rules_make(a, p, &s[i].rules);
+	if (c->s.a->tid)
+		return 0;
+	if (!(c->pairs = calloc(n + 1, sizeof(*c->pairs))))
+		return lz_fail("out of memory for %zu functions", n);
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		const uint32_t side = lz_stream_fn(c->s.a->stream, i)->f->n_markers + 2;
+
+		if (!c->s.rules.first[i] || side > MOST_SIDE)
+			continue;
+		c->pairs[i].side = side;
+		c->pairs[i].square = calloc((size_t)side * side, sizeof(uint64_t));
+		rc = c->pairs[i].square ? 0 : lz_fail("out of memory for pairs of markers");
 	}
 	return rc;
 }
 
-static int count_on(struct lz_asked *a, struct search *s, void **arg, unsigned cpus)
+static void free_counter(struct counter *c)
 {
-	uint8_t *watch = watch_for(s);
-	struct lz_spread w = {.watch = watch, .fn = on_mark, .arg = arg, .n = cpus};
+	const size_t n = lz_stream_n_fns(c->s.a->stream);
+
+	for (size_t i = 0; c->pairs && i < n; i++)
+		free(c->pairs[i].square);
+	free(c->pairs);
+	lz_hit_rules_free(&c->s.rules);
+}
+
+static void add_told(struct search *s, enum lz_told told, uint64_t times)
+{
+	s->found += told == LZ_TOLD_YES ? times : 0;
+	s->unknown += told == LZ_TOLD_NOT ? times : 0;
+}
+
+static int add_pairs_of(struct search *s, struct lz_place_rules *r, const struct lz_pairs *p)
+{
+	const size_t n = p->square ? (size_t)p->side * p->side : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t from = (uint32_t)(i / p->side), to = (uint32_t)(i % p->side);
+
+		if (!p->square[i])
+			continue;
+		const struct lz_rule *rule =
+		    lz_hit_rule(r, from ? from : LZ_SET_ENTER, to ? to : LZ_SET_EXIT);
+		if (!rule)
+			return -1;
+		add_told(s, rule->told, p->square[i]);
+	}
+	add_told(s, r->first, p->calls);
+	return 0;
+}
+
+static int add_pairs(struct counter *c)
+{
+	const size_t n = c->pairs ? lz_stream_n_fns(c->s.a->stream) : 0;
+	int rc = 0;
+
+	for (size_t fn = 0; fn < n; fn++)
+		for (uint32_t i = c->s.rules.first[fn]; rc == 0 && i; i = c->s.rules.next[i - 1])
+			rc = add_pairs_of(&c->s, &c->s.rules.v[i - 1], &c->pairs[fn]);
+	return rc;
+}
+
+/* Each thread has rules of its own, since they are worked out when they are needed. */
+static int begin_counting(struct lz_asked *a, const struct lz_places *p, struct counter *c,
+                          unsigned cpus)
+{
+	int rc = 0;
 
 	for (unsigned i = 0; i < cpus; i++)
-		arg[i] = &s[i];
-	int rc = watch ? lz_asked_spread(a, "reading the control flow", &w)
+		c[i].s = (struct search){
+		    .a = a, .p = p, .n_threads = a->threads.n, .from = a->from, .to = UINT64_MAX};
+	for (unsigned i = 0; rc == 0 && i < cpus; i++) {
+		rc = lz_hit_rules_make(a, p, &c[i].s.rules);
+		if (rc == 0)
+			rc = make_pairs(&c[i]);
+	}
+	return rc;
+}
+
+static int count_on(struct lz_asked *a, struct counter *c, struct lz_spread *w)
+{
+	uint8_t *watch = watch_for(&c->s);
+
+	w->watch = watch;
+	for (unsigned i = 0; i < w->n; i++) {
+		w->arg[i] = &c[i].s;
+		w->pairs[i] = c[i].pairs;
+	}
+	int rc = watch ? lz_asked_spread(a, "reading the control flow", w)
 	               : lz_fail("out of memory for a search");
+	for (unsigned i = 0; rc == 0 && i < w->n; i++)
+		rc = add_pairs(&c[i]);
 	if (rc == 0 && !a->partial)
-		rc = rest(s);
+		rc = rest(&c->s);
 	free(watch);
 	return rc;
 }
@@ -389,20 +472,23 @@ static int count_on(struct lz_asked *a, struct search *s, void **arg, unsigned c
 static int count_apart(struct lz_asked *a, const struct lz_places *p, unsigned cpus, uint64_t *n,
                        uint64_t *unknown)
 {
-	struct search *s = calloc(cpus, sizeof(*s));
+	struct counter *c = calloc(cpus, sizeof(*c));
 	void **arg = calloc(cpus, sizeof(*arg));
-	int rc = s && arg ? begin_counting(a, p, s, cpus)
-	                  : lz_fail("out of memory for %u threads", cpus);
+	struct lz_pairs **pairs = calloc(cpus, sizeof(*pairs));
+	struct lz_spread w = {.fn = on_mark, .arg = arg, .n = cpus, .pairs = pairs};
+	int rc = c && arg && pairs ? begin_counting(a, p, c, cpus)
+	                           : lz_fail("out of memory for %u threads", cpus);
 
 	if (rc == 0)
-		rc = count_on(a, s, arg, cpus);
-	for (unsigned i = 0; s && i < cpus; i++) {
-		*n += s[i].found;
-		*unknown += s[i].unknown;
-		lz_hit_rules_free(&s[i].rules);
+		rc = count_on(a, c, &w);
+	for (unsigned i = 0; c && arg && pairs && i < cpus; i++) {
+		*n += c[i].s.found;
+		*unknown += c[i].s.unknown;
+		free_counter(&c[i]);
 	}
-	free(s);
+	free(c);
 	free(arg);
+	free(pairs);
 	return rc;
 }
 

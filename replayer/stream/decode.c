@@ -365,6 +365,15 @@ static bool watched(struct lz_decoder *d, const struct lz_mark *m, const uint8_t
 	return fn != LZ_FN_NONE && watch[fn];
 }
 
+/* Nobody need look at a call of function FN: it is counted. */
+static bool count_call(struct lz_decoder *d, uint32_t fn)
+{
+	if (!d->pairs || !d->pairs[fn].square)
+		return false;
+	d->pairs[fn].calls++;
+	return true;
+}
+
 /* What most of a stream is, where nobody looks at each marker: edges, of which the last one
  * before another marker counts, plain calls and returns. Up to the first byte that is anything
  * else, or is near END; AT: P's stream offset. */
@@ -397,7 +406,8 @@ static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const u
 			                     .last = LZ_SET_ENTER};
 
 			lz_act_identify(d, &act);
-			if (watch && act.fn != LZ_FN_NONE && watch[act.fn])
+			if (watch && act.fn != LZ_FN_NONE && watch[act.fn] &&
+			    !count_call(d, act.fn))
 				break;
 			act.last_at = act.enter + 5;
 			lz_note_beginning(d, &act);
