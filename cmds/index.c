@@ -16,6 +16,7 @@
 #include <common/base/text.h>
 #include <common/base/tree.h>
 #include <lizard/error.h>
+#include <replayer/answers/asked.h>
 #include <lizard/session.h>
 
 static void usage(FILE *to)
@@ -25,9 +26,9 @@ static void usage(FILE *to)
 	    "usage: lizard index [-a] [--max-size S] [--json] [-q] RECORDING\n"
 	    "       lizard index --remove [-a] RECORDING\n\n"
 	    "Computes the control flow of which RECORDING has only checksums, on all CPUs, and\n"
-	    "keeps it in the recording. Moves, `lizard dump` and others then find it there. A\n"
-	    "recording that has all of its control flow is left as it is. Exit status: 0 all of\n"
-	    "it is there, 1 not.\n\n"
+	    "keeps it in the recording. Moves, `lizard dump` and others then find it there. Call\n"
+	    "stacks are kept as well, by which `lizard calls` and others read only what they\n"
+	    "need. Exit status: 0 all of the control flow is there, 1 not.\n\n"
 	    "  -a, --all         of every process of the recording\n"
 	    "      --max-size S  what is kept takes at most S: 500M, 20G (default: 2G)\n"
 	    "      --json        one JSON object for each process instead of a line\n"
@@ -149,6 +150,16 @@ static int report(const char *dir, const struct outcome *o, const struct wishes 
 	return 0;
 }
 
+/* For questions about the control flow. Without them these take longer, that is all. */
+static void keep_stacks(const char *dir)
+{
+	struct lz_asked a;
+
+	if (lz_asked_open(&a, dir) < 0 || lz_asked_index(&a) < 0)
+		lz_debug("%s: call stacks are not kept: %s", dir, lz_error());
+	lz_asked_close(&a);
+}
+
 static int index_one(const char *dir, const struct wishes *w)
 {
 	const uint64_t begun = lz_now();
@@ -164,6 +175,8 @@ static int index_one(const char *dir, const struct wishes *w)
 		o.stored = stored_bytes(r);
 	}
 	lz_reader_close(r);
+	if (rc == 0)
+		keep_stacks(dir);
 	if (report(dir, &o, w, error) < 0)
 		return -1;
 	return rc < 0 || o.computed < o.hashed ? -1 : 0;

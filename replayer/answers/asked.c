@@ -146,12 +146,19 @@ static int compute_missing(struct lz_asked *a, const struct lz_spread *w)
 			continue;
 		if (lz_reader_block(a->reader, tid, i, &start, &len) < 0)
 			return -1;
-		if (start < a->to && start + len > a->from &&
-		    (!w || lz_spread_wants(a->stream, w, i)) &&
+		if (start < a->to && start + len > a->from && lz_spread_wants(a->stream, w, i) &&
 		    lz_reader_markers(a->reader, tid, start, &byte, 1) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* How many threads the user wants to read, 0: one, without what is kept; -1: no wish. */
+static int readers_wish(void)
+{
+	const char *wish = getenv("LIZARD_READERS");
+
+	return wish ? atoi(wish) : -1;
 }
 
 int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
@@ -165,7 +172,11 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
 	                             .at = look,
 	                             .arg = &w};
 
-	if (compute_missing(a, NULL) < 0)
+	const struct lz_spread wanted = {.watch = of->watch};
+
+	if (readers_wish() != 0)
+		lz_stream_index_fetch(a->stream);
+	if (compute_missing(a, &wanted) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	int rc = lz_stream_walk(a->stream, &walk);
@@ -178,12 +189,12 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
 
 unsigned lz_asked_cpus(const struct lz_asked *a)
 {
-	const char *wish = getenv("LIZARD_READERS");
+	const int wish = readers_wish();
 	const unsigned n = lz_spread_cpus();
 
 	if (a->from > lz_reader_first_marker(a->reader) || a->to < lz_stream_len(a->stream))
 		return 0;
-	return wish && atoi(wish) >= 0 && (unsigned)atoi(wish) < n ? (unsigned)atoi(wish) : n;
+	return wish >= 0 && (unsigned)wish < n ? (unsigned)wish : n;
 }
 
 int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread *wanted)
@@ -204,4 +215,26 @@ int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread
 	if (!a->partial)
 		lz_work_end(&a->work);
 	return a->partial ? 0 : rc;
+}
+
+static int look_at_none(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	(void)arg, (void)d, (void)m;
+	return 0;
+}
+
+int lz_asked_index(struct lz_asked *a)
+{
+	uint8_t *none = calloc(lz_stream_n_fns(a->stream) + 1, 1);
+	const unsigned n = lz_asked_cpus(a);
+	void **arg = calloc(n + 1, sizeof(*arg));
+	const struct lz_spread w = {
+	    .watch = none, .begins_only = true, .fn = look_at_none, .arg = arg, .n = n};
+	int rc = none && arg ? 0 : lz_fail("out of memory for an index");
+
+	if (rc == 0 && n)
+		rc = lz_asked_spread(a, "finding call stacks", &w);
+	free(none);
+	free(arg);
+	return rc;
 }

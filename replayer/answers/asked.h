@@ -48,5 +48,7 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *w);
 unsigned lz_asked_cpus(const struct lz_asked *a);
 /* The same on several CPUs; W->at is set here. */
 int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread *wanted);
+/* Finds all call stacks that are not known, and keeps them in the recording. */
+int lz_asked_index(struct lz_asked *a);
 
 #endif

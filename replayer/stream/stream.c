@@ -3,6 +3,7 @@
 #include <string.h>
 #include <lizard/error.h>
 #include "replayer/stream/inside.h"
+#include "replayer/stream/spread.h"
 
 struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
                                 const struct lz_stream_threads *t)
@@ -91,6 +92,21 @@ static int begin_walk(struct lz_stream *s, struct lz_cursor *c, uint64_t from)
 	return lz_cursor_decode(s, c, from, NULL, NULL, NULL);
 }
 
+/* To the beginning of the next block, or of a later one if nothing of interest runs before. */
+static int next_block(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w)
+{
+	const struct lz_spread wanted = {.watch = w->watch};
+	const uint32_t next = c->buf_block + 1;
+	const uint32_t last = lz_stream_block_of(s, w->to - 1);
+	uint32_t block = next;
+
+	while (block < last && block + 1 < s->n_starts && !lz_spread_wants(s, &wanted, block))
+		block++;
+	if (block > next && lz_index_restore(s, c, block))
+		return -1;
+	return lz_cursor_load(s, c, block) ? -1 : lz_cursor_begin(s, c);
+}
+
 static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w)
 {
 	int rc = w->at ? w->at(w->arg, &c->d, c->at) : 0;
@@ -101,9 +117,7 @@ static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz
 			rc = w->at(w->arg, &c->d, c->at);
 		if (rc || c->at >= w->to || c->buf_block + 1 >= s->n_blocks)
 			return rc;
-		if (lz_cursor_load(s, c, c->buf_block + 1))
-			return -1;
-		rc = lz_cursor_begin(s, c);
+		rc = next_block(s, c, w);
 	}
 	return rc;
 }

@@ -50,8 +50,12 @@ is $? 1 "and replays nothing"
 is "$(stat -c %s "$T"/hash/index/*)" "$size" "what is there is not written again"
 timeout 100 lizard verify "$T/hash" | grep -q "clean: .* by checksum"
 ok $? "verify replays all the same"
-lizard index "$T/full" | grep -q "all of its control flow is recorded" && [ ! -e "$T/full/index" ]
-ok $? "a recording that has its control flow is left as it is"
+lizard index "$T/full" | grep -q "all of its control flow is recorded"
+ok $? "a recording that has its control flow needs no more of it"
+like "$(ls "$T/full/index")" '^stacks-[0-9]+$' "its call stacks are kept"
+calls=$(LIZARD_READERS=0 lizard calls "$T/full" main | md5sum)
+is "$(lizard calls "$T/full" main | md5sum)" "$calls" "and tell the same"
+lizard index --remove "$T/full"
 
 fresh half 1
 timeout 100 lizard index --json "$T/half" >"$T/out"
