@@ -205,8 +205,19 @@ bool lz_code_ways_seen(const struct lz_code_ways *w, uint32_t number)
 
 /* ---- a route ---- */
 
+/* Edges looked at for the routes through one function: a second. */
+#define WORK_MAX (1ULL << 29)
+
+static int look_at_edges(struct lz_code_ways *w)
+{
+	w->work += w->n_edges;
+	if (w->work <= WORK_MAX)
+		return 0;
+	return lz_fail("the ways through %s are too much work", w->code->f->name);
+}
+
 /* Which places lead there. Edges come in the order of the search: few rounds do. */
-static void find_leading(struct lz_code_ways *w, uint32_t to)
+static int find_leading(struct lz_code_ways *w, uint32_t to)
 {
 	bool more = true;
 
@@ -218,6 +229,8 @@ static void find_leading(struct lz_code_ways *w, uint32_t to)
 			w->leads[w->end[i].place] = 1;
 	while (more) {
 		more = false;
+		if (look_at_edges(w) < 0)
+			return -1;
 		for (size_t i = w->n_edges; i-- > 0;) {
 			const struct lz_code_way_edge *e = &w->edge[i];
 			if (!w->leads[e->to] || w->leads[e->from])
@@ -226,6 +239,7 @@ static void find_leading(struct lz_code_ways *w, uint32_t to)
 			more = true;
 		}
 	}
+	return 0;
 }
 
 /* Behind AT; LZ_NO_INSN: it is the end, or (*ONE) there are several. */
@@ -255,6 +269,8 @@ static int follow(struct lz_code_ways *w, uint32_t at, bool to_goal, bool *one)
 		if (lz_reserve(w->route, w->route_room, w->n_route + 1) < 0)
 			return lz_fail("out of memory for a way through a function");
 		w->route[w->n_route++] = number;
+		if (look_at_edges(w) < 0)
+			return -1;
 		at = next_place(w, at, one);
 	}
 	*one &= at == LZ_NO_INSN;
@@ -268,7 +284,8 @@ int lz_code_ways_route(struct lz_code_ways *w, uint32_t to, bool *calls, bool *o
 	*calls = false;
 	*one = true;
 	w->n_route = 0;
-	find_leading(w, to);
+	if (find_leading(w, to) < 0)
+		return -1;
 	for (size_t i = 0; i < w->n_starts; i++) {
 		if (!w->leads[w->start[i]])
 			continue;

@@ -41,6 +41,7 @@ struct lz_code_ways {
 	uint8_t *leads;              /* by place, for lz_code_ways_route() */
 	uint32_t *route;             /* the instructions of the only way */
 	size_t n_route, route_room;
+	uint64_t work; /* edges looked at for routes */
 };
 
 int lz_code_ways_init(struct lz_code_ways *w, const struct lz_fn_code *code);

@@ -2,6 +2,7 @@
 /* From a line to its addresses, as GDB's create_sals_line_offset() and find_line_common() have it. */
 #include <stdlib.h>
 #include <string.h>
+#include <lizard/error.h>
 #include "replayer/program/lines_inside.h"
 
 struct search {
@@ -9,7 +10,10 @@ struct search {
 	const char *file;
 	uint32_t line;
 	struct lz_line_places *out;
+	uint64_t *work; /* places compared */
 };
+
+#define WORK_MAX (1ULL << 26) /* a second */
 
 /* GIVEN is the path, or its last parts. */
 static bool is_file(const char *path, const char *given)
@@ -56,6 +60,9 @@ static int add_rows(const struct search *s, const struct line_unit *u, const str
 
 		if (r->line != out->line || !r->is_stmt)
 			continue;
+		*s->work += out->n - first;
+		if (*s->work > WORK_MAX)
+			return lz_fail("line %u of %s has too many places", out->line, s->file);
 		for (size_t k = first; k < out->n; k++)
 			there |= out->addr[k] == r->pc ||
 			         (block != LINES_NO_BLOCK && block_at(u, out->addr[k]) == block);
@@ -100,7 +107,8 @@ static int each_table(const struct search *s, bool add)
 
 int lz_lines_places(struct lz_lines *l, const char *file, uint32_t line, struct lz_line_places *p)
 {
-	const struct search s = {l, file, line, p};
+	uint64_t work = 0;
+	const struct search s = {l, file, line, p, &work};
 
 	*p = (struct lz_line_places){0};
 	for (uint32_t i = 0; i < l->n_units; i++)

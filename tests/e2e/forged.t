@@ -88,6 +88,11 @@ one() { # SEED
 		done
 		try lizard calls --args --limit 2 "../$rec" main
 	fi
+	if [ $((seed % 4)) = 0 ]; then
+		try lizard coverage "../$rec"
+		try lizard hits --limit 100 "../$rec" main
+		try lizard hits --count "../$rec" main
+	fi
 	[ -e "$T/bad-$seed" ] || rm -rf "${T:?}/$seed"
 }
 export -f bad try one

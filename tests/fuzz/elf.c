@@ -14,6 +14,23 @@
 
 static volatile uint64_t sink;
 
+static void use_source(const struct lz_cfg_func *f)
+{
+	const struct lz_source_graph *g = f->source;
+
+	for (uint32_t i = 0; g && i < g->n_blocks; i++) {
+		const struct lz_source_block *b = &g->blocks[i];
+
+		sink += (b->callee ? strlen(b->callee) : 0) + b->node;
+		for (uint32_t k = 0; k < b->n_lines; k++)
+			sink += f->lines[b->first_line + k].line;
+	}
+	for (uint32_t i = 0; g && i < g->n_arcs; i++)
+		for (uint32_t k = 0; k < g->arcs[i].n_refs; k++)
+			sink += g->arcs[i].src + g->arcs[i].dst +
+			        f->graph.edges[g->refs[g->arcs[i].first_ref + k]].src;
+}
+
 static void use_func(const struct lz_cfg *cfg, const struct lz_cfg_func *f)
 {
 	uint32_t *ids, n_ids = 0;
@@ -37,6 +54,7 @@ static void use_func(const struct lz_cfg *cfg, const struct lz_cfg_func *f)
 			sink += k->post[i];
 		n_ids += k->n_pre;
 	}
+	use_source(f);
 	if (n_ids &&
 	    lz_graph_path(&f->graph, LZ_SET_ENTER, 1 + rnd() % (f->n_markers + 1), &ids) > 0)
 		free(ids);
