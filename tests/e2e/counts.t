@@ -22,6 +22,10 @@ answers() { # REC
 	done
 	lizard calls -c -t "$(lizard calls --by thread "$1" classify | awk 'NR == 1 { print $3 }')" "$1" classify
 	lizard coverage --lcov - "$1"
+	# lists leave out blocks
+	lizard calls "$1" thrower coroutine finish
+	lizard hits "$1" mixed.c:78
+	lizard calls --from 40% --to 70% "$1" classify coroutine
 }
 plainly() { # REC
 	LIZARD_READERS=0 answers "$1" 2>"$T/err.plainly"
