@@ -15,7 +15,7 @@ struct source *lz_source;
 static bool may_not_return(gimple *stmt)
 {
 	if (gasm *text = dyn_cast<gasm *>(stmt))
-		return gimple_asm_volatile_p(text) || gimple_asm_input_p(text);
+		return gimple_asm_volatile_p(text);
 	if (!is_gimple_call(stmt))
 		return false;
 
@@ -314,7 +314,7 @@ void lz_keep_source(void *, void *)
 	if (!lz_source)
 		return;
 	for (const auto &o : lz_source->origins) {
-		gt_ggc_m_15basic_block_def(o.first);
+		gt_ggc_mx_basic_block_def(o.first);
 		if (o.second.first)
 			gt_ggc_mx_gimple(o.second.first);
 		if (o.second.last)
