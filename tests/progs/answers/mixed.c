@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recursion, callbacks, loops, switches, longjmp, coroutines, threads, and an end in the midst of calls. */
+/* Recursion, callbacks, loops, switches, longjmp, coroutines, threads, and an end in the midst of
+ * calls. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
