@@ -52,6 +52,14 @@ bool lz_gdb_takes_both_extents(void);
 bool lz_gdb_knows_entries(void);
 /* A step within an inlined call hides no call that it was in before. */
 bool lz_gdb_keeps_entered(void);
+/* A piece of GCC's inlined calls that is empty has one byte. */
+bool lz_gdb_widens_empty(void);
+/* GCC's inlined call goes on to the next row if that is of the call's line and begins no statement. */
+bool lz_gdb_extends_inlined(void);
+/* A change of file ends the rows of the last one that was kept, not those of the last one named. */
+bool lz_gdb_ends_kept_file(void);
+/* Of blocks that claim one address, it belongs to the one that begins last. */
+bool lz_gdb_sorts_blocks(void);
 
 /* Never NULL for a readable ELF file; without debug information it only knows symbols. ORIGIN:
  * where the file was that PATH is a copy of, as debug information beside it is found from there. */

@@ -38,3 +38,27 @@ bool lz_gdb_keeps_entered(void)
 {
 	return gdb >= 16;
 }
+
+/* dwarf2/read.c: dwarf_fixup_empty_range() */
+bool lz_gdb_widens_empty(void)
+{
+	return gdb >= 18;
+}
+
+/* dwarf2/line-program.c: dwarf_find_and_extend_inline_block_range() */
+bool lz_gdb_extends_inlined(void)
+{
+	return gdb >= 18;
+}
+
+/* buildsym.c: make_blockvector() */
+bool lz_gdb_sorts_blocks(void)
+{
+	return gdb >= 18;
+}
+
+/* dwarf2/line-program.c: handle_set_file() */
+bool lz_gdb_ends_kept_file(void)
+{
+	return gdb >= 18;
+}

@@ -42,20 +42,27 @@ struct line_block {
 	struct line_inline
 	    call;     /* of an inlined one, all but its extent; of a function, its entry */
 	size_t piece; /* 1 + index of its last one in the unit's inlines, 0: none yet */
+	bool widened; /* it was empty, but for GDB */
+	uint64_t low, high;
+	size_t first, n;   /* its parts */
+	uint32_t finished; /* how many were before */
 };
 #define LINES_NO_BLOCK UINT32_MAX
 
-struct line_claim {
-	uint64_t start, end;
+/* Where a part of an inlined call ends. */
+struct line_end {
+	uint64_t end;
 	size_t order;
 	uint32_t block;
 };
 
 struct line_blocks {
 	struct line_block *v; /* outer before inner */
-	uint32_t n, cap;
-	struct line_claim *claims; /* inner before outer */
-	size_t n_claims, cap_claims;
+	uint32_t n, cap, n_finished;
+	struct lz_part *parts;
+	size_t n_parts, cap_parts;
+	struct line_end *ends; /* first those of blocks that were finished first */
+	size_t n_ends, cap_ends;
 };
 
 /* Code of the function that begins at ENTRY. */
@@ -124,16 +131,28 @@ struct lz_lines {
 
 /* Reads rows, functions and inlined calls of unit number U. */
 int lines_load_unit(struct lz_lines *l, uint32_t u);
-/* Of these the rows, from the unit's list of files. */
-int lines_load_rows(struct lz_lines *l, uint32_t u, Dwarf_Die *cu, Dwarf_Files *files,
-                    size_t n_files);
-/* LINES_NO_BLOCK: out of memory. */
-uint32_t lines_add_block(struct line_blocks *b, const struct line_block *block);
-/* In the order in which blocks are finished. */
-int lines_claim(struct line_blocks *b, uint32_t block, uint64_t start, uint64_t end);
+/* Of these the tables, from the unit's list of files. */
+int lines_make_tables(struct line_unit *u, uint32_t unit, Dwarf_Die *cu, Dwarf_Files *files,
+                      size_t n_files);
+/* And their rows. BLOCKS: ends of inlined calls move as GDB moves them; NULL: they do not. */
+int lines_read_rows(struct lz_lines *l, uint32_t unit, Dwarf_Die *cu, Dwarf_Files *files,
+                    struct line_blocks *blocks);
+/* With N parts. LINES_NO_BLOCK: out of memory. */
+uint32_t lines_add_block(struct line_blocks *b, const struct line_block *block,
+                         const struct lz_part *part, size_t n);
+/* All blocks within it have been read. */
+int lines_finish_block(struct line_blocks *b, uint32_t number);
+/* The block around, of those that GDB has. */
+uint32_t lines_outer_block(const struct line_blocks *b, uint32_t block);
 /* Writes U's inlined calls and bodies. Called once. */
 int lines_place_blocks(struct line_unit *u, struct line_blocks *b);
 void lines_free_blocks(struct line_blocks *b);
+
+/* Once all blocks are finished: makes the following possible. */
+void lines_sort_ends(struct line_blocks *b);
+/* A statement is at END. The next row is at NEXT, of LINE, and begins none: an inlined call that
+ * ends at END and was made in LINE goes on to NEXT. */
+void lines_extend_inlined(struct line_blocks *b, uint64_t end, uint64_t next, uint32_t line);
 
 /* The table of FILE, by its full name; NULL: none. */
 struct line_table *lines_table(const struct line_unit *u, const char *file);

@@ -66,8 +66,8 @@ static const char *name_of(Dwarf_Files *files, size_t i)
 }
 
 /* GDB's order: the unit's own source, then as in the list of files. */
-static int make_tables(struct line_unit *u, uint32_t unit, Dwarf_Die *cu, Dwarf_Files *files,
-                       size_t n_files)
+int lines_make_tables(struct line_unit *u, uint32_t unit, Dwarf_Die *cu, Dwarf_Files *files,
+                      size_t n_files)
 {
 	for (size_t i = 0; i < n_files; i++)
 		if (is_primary(cu, name_of(files, i)) && !table_of(u, unit, name_of(files, i)))
@@ -112,7 +112,8 @@ static int take_row(struct sequence *s, struct line_table *t, const struct line_
 	bool changed, ignore;
 
 	if (t != s->now) {
-		s->last = s->now;
+		if (!lz_gdb_ends_kept_file())
+			s->last = s->now;
 		s->now = t;
 		s->discriminated = false;
 	}
@@ -165,7 +166,7 @@ static bool is_behind_end(uint64_t *ended, const struct line_row *row, bool end)
 }
 
 static int read_rows(struct line_unit *u, uint32_t unit, Dwarf_Lines *lines, size_t n,
-                     Dwarf_Files *files, uint64_t bias)
+                     Dwarf_Files *files, uint64_t bias, struct line_blocks *blocks)
 {
 	struct sequence s = {0};
 	uint64_t ended = NO_ADDRESS;
@@ -190,6 +191,8 @@ static int read_rows(struct line_unit *u, uint32_t unit, Dwarf_Lines *lines, siz
 		row.line = no;
 		if (is_behind_end(&ended, &row, end))
 			continue;
+		if (blocks && s.stmt_at_addr && s.addr != row.pc && !row.is_stmt)
+			lines_extend_inlined(blocks, s.addr, row.pc, row.line);
 		t = s.now && s.file == file ? s.now : table_of(u, unit, name_of(files, file));
 		if (!t || take_row(&s, t, &row, end, discriminator))
 			return -1;
@@ -198,17 +201,15 @@ static int read_rows(struct line_unit *u, uint32_t unit, Dwarf_Lines *lines, siz
 	return 0;
 }
 
-int lines_load_rows(struct lz_lines *l, uint32_t unit, Dwarf_Die *cu, Dwarf_Files *files,
-                    size_t n_files)
+int lines_read_rows(struct lz_lines *l, uint32_t unit, Dwarf_Die *cu, Dwarf_Files *files,
+                    struct line_blocks *blocks)
 {
 	struct line_unit *u = &l->units[unit];
 	Dwarf_Lines *lines;
 	size_t n;
 
-	if (dwarf_getsrclines(cu, &lines, &n))
-		return 0;
-	if (make_tables(u, unit, cu, files, n_files) ||
-	    read_rows(u, unit, lines, n, files, l->dw_bias))
+	if (dwarf_getsrclines(cu, &lines, &n) == 0 &&
+	    read_rows(u, unit, lines, n, files, l->dw_bias, blocks))
 		return -1;
 	drop_empty(u);
 	return 0;

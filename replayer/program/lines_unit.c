@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One compilation unit's functions and inlined calls. */
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lizard/error.h>
@@ -18,6 +19,7 @@ struct reader {
 	struct line_unit *u;
 	uint32_t *symtab; /* of each file that the details name by number */
 	size_t n_files;
+	bool by_gcc;
 	struct line_blocks blocks;
 	void *open[MAX_NESTING + 1]; /* the DIEs around the one that is read */
 	unsigned inheriting;         /* others' places in which it is read, in each other */
@@ -28,6 +30,8 @@ struct reader {
 struct extent {
 	struct lz_part *v;
 	uint32_t n, cap, ranges; /* ranges: the first one that DW_AT_ranges has */
+	bool named;              /* the DIE says something of it */
+	bool widen, widened;     /* empty ones become one byte; DW_AT_high_pc's has */
 };
 
 static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
@@ -82,6 +86,8 @@ static int add_ranges(const struct reader *rd, Dwarf_Die *of, struct extent *x)
 	while ((off = dwarf_ranges(of, off, &base, &start, &end)) > 0) {
 		struct lz_part *slot;
 
+		if (start == end && x->widen)
+			end++;
 		if (start >= end)
 			continue;
 		slot = LINES_PUSH(x->v, x->n, x->cap);
@@ -92,6 +98,13 @@ static int add_ranges(const struct reader *rd, Dwarf_Die *of, struct extent *x)
 	return 0;
 }
 
+static bool is_empty(Dwarf_Die *die)
+{
+	Dwarf_Addr low, high;
+
+	return dwarf_lowpc(die, &low) == 0 && dwarf_highpc(die, &high) == 0 && low == high;
+}
+
 /* Older GDBs take both ways, even where one of them is the origin's. */
 static int read_extent(const struct reader *rd, const Dwarf_Die *die, struct extent *x)
 {
@@ -99,9 +112,12 @@ static int read_extent(const struct reader *rd, const Dwarf_Die *die, struct ext
 	bool has_high = holder(die, DW_AT_high_pc, &high);
 	bool has_ranges = holder(die, DW_AT_ranges, &ranges);
 
-	*x = (struct extent){0};
+	*x = (struct extent){.named = has_high || has_ranges,
+	                     .widen = rd->by_gcc && lz_gdb_widens_empty() &&
+	                              dwarf_tag((Dwarf_Die *)die) == DW_TAG_inlined_subroutine};
 	if (has_high && add_ranges(rd, &high, x))
 		return -1;
+	x->widened = x->n && is_empty(&high);
 	/* Without one of them GDB leaves the block out. */
 	if (has_high && (!x->n || !lz_gdb_takes_both_extents()))
 		return 0;
@@ -204,7 +220,7 @@ static int add_block(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32
 
 	if (rc || !x.n) {
 		/* A scope that says nothing of where it is: as if it were not there. */
-		if (!rc && tag == DW_TAG_lexical_block)
+		if (!rc && tag == DW_TAG_lexical_block && !x.named)
 			rc = walk(rd, die, nesting + 1, around);
 		free(x.v);
 		return rc;
@@ -215,15 +231,13 @@ static int add_block(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32
 	}
 	if (block.function)
 		block.call.entry = x.v[x.ranges].start;
-	number = lines_add_block(&rd->blocks, &block);
-	rc = number == LINES_NO_BLOCK || walk(rd, die, nesting + 1, number) ||
-	             inherit(rd, die, nesting + 1, number)
-	         ? -1
-	         : 0;
-	for (uint32_t i = 0; i < x.n && !rc; i++)
-		rc = lines_claim(&rd->blocks, number, x.v[i].start, x.v[i].end);
+	block.widened = x.widened;
+	number = lines_add_block(&rd->blocks, &block, x.v, x.n);
 	free(x.v);
-	return rc;
+	if (number == LINES_NO_BLOCK || walk(rd, die, nesting + 1, number) ||
+	    inherit(rd, die, nesting + 1, number))
+		return -1;
+	return lines_finish_block(&rd->blocks, number);
 }
 
 static int process(struct reader *rd, Dwarf_Die *die, unsigned nesting, uint32_t around)
@@ -336,6 +350,17 @@ static Dwarf_Die details(const Dwarf_Die *cu)
 	return *cu;
 }
 
+/* GDB's producer_is_gcc(): "GNU C17 12.2.0 ...". */
+static bool made_by_gcc(Dwarf_Die *cu)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_attr(cu, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : NULL;
+	int major, minor;
+
+	return name && !strncmp(name, "GNU ", 4) && strncmp(name, "GNU AS ", 7) != 0 &&
+	       sscanf(name, "GNU %*s %d.%d", &major, &minor) == 2;
+}
+
 static int read_details(struct reader *rd, Dwarf_Die *cu)
 {
 	Dwarf_Files *files;
@@ -351,7 +376,29 @@ static int read_details(struct reader *rd, Dwarf_Die *cu)
 
 		rd->symtab[i] = t ? t->id : 0;
 	}
+	rd->by_gcc = made_by_gcc(cu);
 	if (walk(rd, cu, 0, LINES_NO_BLOCK))
+		return -1;
+	lines_sort_ends(&rd->blocks);
+	return 0;
+}
+
+/* In GDB's order: the rows can move the ends of blocks. */
+static int load(struct reader *rd, uint32_t unit, Dwarf_Die *cu)
+{
+	Dwarf_Files *files = NULL;
+	Dwarf_Die inner = details(cu);
+	size_t n;
+	bool extends;
+
+	if (dwarf_getsrcfiles(cu, &files, &n)) {
+		files = NULL;
+		n = 0;
+	}
+	if (lines_make_tables(rd->u, unit, cu, files, n) || read_details(rd, &inner))
+		return -1;
+	extends = rd->by_gcc && lz_gdb_extends_inlined();
+	if (lines_read_rows(rd->l, unit, cu, files, extends ? &rd->blocks : NULL))
 		return -1;
 	return lines_place_blocks(rd->u, &rd->blocks);
 }
@@ -360,9 +407,7 @@ int lines_load_unit(struct lz_lines *l, uint32_t unit)
 {
 	struct line_unit *u = &l->units[unit];
 	struct reader rd = {.l = l, .u = u};
-	Dwarf_Files *files = NULL;
 	Dwarf_Die cu;
-	size_t n;
 	int rc;
 
 	if (u->loaded)
@@ -370,14 +415,7 @@ int lines_load_unit(struct lz_lines *l, uint32_t unit)
 	u->loaded = true;
 	if (!dwarf_offdie(l->dw, u->die, &cu))
 		return lz_fail("cannot read a compilation unit: %s", dwarf_errmsg(-1));
-	if (dwarf_getsrcfiles(&cu, &files, &n)) {
-		files = NULL;
-		n = 0;
-	}
-	if (lines_load_rows(l, unit, &cu, files, n))
-		return -1;
-	cu = details(&cu);
-	rc = read_details(&rd, &cu);
+	rc = load(&rd, unit, &cu);
 	free(rd.symtab);
 	lines_free_blocks(&rd.blocks);
 	return rc;
