@@ -2,6 +2,7 @@
 /* lizard hits: when control was at a line, read from the recorded control flow. */
 #include <cmds/ask/asking.h>
 #include <cmds/base/cmds.h>
+#include <cmds/base/gdb_find.h>
 #include <common/base/array.h>
 #include <common/base/print.h>
 #include <common/base/text.h>
@@ -207,6 +208,15 @@ static void tell_about(const struct lz_places *p, const char *text)
 		        p->n_foreign, p->n + p->n_foreign, text);
 }
 
+/* The places of a line are those at which the user's GDB has its breakpoints. */
+static void follow_gdb(const char *text)
+{
+	const unsigned major = *text != '*' && strchr(text, ':') ? lz_gdb_major() : 0;
+
+	if (major)
+		lz_lines_follow_gdb(major);
+}
+
 static int ask(void *arg, char **words)
 {
 	struct wishes *w = arg;
@@ -214,6 +224,7 @@ static int ask(void *arg, char **words)
 	struct lz_places p;
 	uint64_t unknown = 0;
 
+	follow_gdb(text);
 	if (lz_places_find(&w->asking.asked, text, &p) < 0)
 		return -1;
 	tell_about(&p, text);

@@ -40,30 +40,42 @@ static bool up_to_date(const char *self, const char *gdb)
 {
 	struct stat ours, theirs;
 
-	if (stat(self, &ours) < 0 || stat(gdb, &theirs) < 0)
-		return false;
-	if (theirs.st_mtim.tv_sec >= ours.st_mtim.tv_sec)
-		return true;
-	lz_print(stderr,
-	         "lizard-gdb: %s is older than %s and is not used; " GET_PATCHED " renews it\n",
-	         gdb, self);
-	return false;
+	return stat(self, &ours) == 0 && stat(gdb, &theirs) == 0 &&
+	       theirs.st_mtim.tv_sec >= ours.st_mtim.tv_sec;
 }
 
-int lz_gdb_find(enum lz_front_end *front_end, const char *named, const char *self,
-                char path[PATH_MAX])
+/* *old: the patched GDB is there, and is not taken because it is old. */
+static int find(enum lz_front_end *front_end, const char *named, const char *self,
+                char path[PATH_MAX], bool *old)
 {
 	const char *stock = named ? named : getenv("LIZARD_GDB");
 	bool chosen = stock && *stock;
 	bool built = lz_gdb_part(self, "gdb/bin/gdb", X_OK, path) == 0;
 
+	*old = *front_end == LZ_FRONT_ANY && built && !chosen && !up_to_date(self, path);
 	if (*front_end == LZ_FRONT_PATCHED && !built)
 		return lz_fail_errno("%s (the patched GDB, to be had by " GET_PATCHED ")", path);
 	if (*front_end == LZ_FRONT_ANY)
-		*front_end =
-		    built && !chosen && up_to_date(self, path) ? LZ_FRONT_PATCHED : LZ_FRONT_STOCK;
+		*front_end = built && !chosen && !*old ? LZ_FRONT_PATCHED : LZ_FRONT_STOCK;
 	if (*front_end == LZ_FRONT_STOCK)
 		snprintf(path, PATH_MAX, "%s", chosen ? stock : "gdb");
+	return 0;
+}
+
+int lz_gdb_find(enum lz_front_end *front_end, const char *named, const char *self,
+                char path[PATH_MAX])
+{
+	bool old;
+
+	if (find(front_end, named, self, path, &old) < 0)
+		return -1;
+	if (old && lz_gdb_part(self, "gdb/bin/gdb", X_OK, path) == 0) {
+		lz_print(stderr,
+		         "lizard-gdb: %s is older than %s and is not used; " GET_PATCHED
+		         " renews it\n",
+		         path, self);
+		snprintf(path, PATH_MAX, "gdb");
+	}
 	return 0;
 }
 
@@ -100,6 +112,20 @@ int lz_gdb_version(const char *gdb, char line[200])
 	if (first_line(gdb, "--version", line) < 0)
 		return lz_fail("%s --version says nothing: is it a GDB?", gdb);
 	return 0;
+}
+
+unsigned lz_gdb_major(void)
+{
+	enum lz_front_end front_end;
+	char self[PATH_MAX], gdb[PATH_MAX], line[200];
+	const char *number;
+	bool old;
+
+	if (lz_gdb_front_end(&front_end) < 0 || lz_gdb_self(self) < 0 ||
+	    find(&front_end, NULL, self, gdb, &old) < 0 || first_line(gdb, "--version", line) < 0)
+		return 0;
+	number = strrchr(line, ' ');
+	return number ? (unsigned)strtoul(number, NULL, 10) : 0;
 }
 
 int lz_gdb_has_adapter(const char *gdb)

@@ -24,6 +24,8 @@ int lz_gdb_find(enum lz_front_end *front_end, const char *named, const char *sel
                 char path[PATH_MAX]);
 /* The first line of what GDB says of itself. */
 int lz_gdb_version(const char *gdb, char line[200]);
+/* The major version of the one that is started by default; 0: it is not known. */
+unsigned lz_gdb_major(void);
 /* 0: it speaks the Debug Adapter Protocol. */
 int lz_gdb_has_adapter(const char *gdb);
 

@@ -27,11 +27,11 @@ def go(jump, start):
 
 
 def compare(line):
-    """From collatz's return, here and there in the run."""
+    """From collatz's loop, here and there in the run."""
     wrong = compared = 0
     for percent in range(8, 100, STEP):
         gdb.execute("jump_forward %d%%" % percent, to_string=True)
-        gdb.execute("jump_backward loops.c:14", to_string=True)
+        gdb.execute("jump_backward loops.c:11", to_string=True)
         start = place()
         for jump, run in (("jump_forward", "continue"), ("jump_backward", "reverse-continue")):
             jumped = go("%s loops.c:%d" % (jump, line), start)

@@ -16,6 +16,8 @@ from .text import printable, say
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "..", "bin", "lizard")
 LOOK = 0.2  # seconds: so often it is seen whether Ctrl-C has come
 PATIENCE = 1  # seconds, then the user is told what takes so long
+# Lines have the places that they have in this GDB.
+AS_HERE = {"LIZARD_GDB": os.path.realpath("/proc/self/exe"), "LIZARD_FRONT_END": "stock"}
 
 
 def recording():
@@ -46,7 +48,12 @@ def run(command, errors, doing):
     """What COMMAND prints, and its exit status."""
     try:
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+            env={**os.environ, **AS_HERE},
         )
     except OSError as why:
         raise gdb.GdbError("%s: %s" % (os.path.normpath(TOOL), why.strerror))
