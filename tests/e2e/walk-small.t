@@ -99,15 +99,21 @@ for level in O0 O2; do
 done
 
 # Behind a call that took long, in a function of one line: `prev` leads to that line. At a statement that begins right behind the
-# call it leads into the callee, since GDB's `next` stops there only as it comes out of it.
+# call it leads into the callee, since GDB's `next` stops there only as it comes out of it. With GCC 16, GDB knows of no statement
+# there: all is the middle of the line.
 lizard-c++ -O0 -g -o "$T/far_callee" "$LIZARD_SRC/tests/progs/gdb/far_callee.cc" &&
 	lizard-trace -q -o "$T/recordings/far_callee" "$T/far_callee" >/dev/null
 ok $? "far_callee is recorded"
-out=$(printf '%s\n' "tbreak fibonacci" continue "-- in the line" finish prev "-- behind" finish when "-- before" prev "-- again" next when |
+out=$(printf '%s\n' "tbreak fibonacci" continue "-- in the line" finish prev "-- behind" finish when "-- begins" \
+	'python print(gdb.find_pc_line(gdb.selected_frame().pc()).pc == gdb.selected_frame().pc())' "-- before" prev "-- again" next when |
 	gdb_run "$T/recordings/far_callee")
 like "$(section "$out" "in the line" | tail -n 1)" '^12	.*auto all' "far_callee: prev behind a call in the middle of a line" || diag "$out"
-like "$(section "$out" before)" '^operator\(\).* n=12\)' "far_callee: prev at a statement behind a call" || diag "$out"
-is "$(section "$out" again | grep '^position')" "$(section "$out" behind | grep '^position')" "far_callee: next leads back to it" || diag "$out"
+if [ "$(section "$out" begins)" = True ]; then
+	like "$(section "$out" before)" '^operator\(\).* n=12\)' "far_callee: prev at a statement behind a call" || diag "$out"
+	is "$(section "$out" again | grep '^position')" "$(section "$out" behind | grep '^position')" "far_callee: next leads back to it" || diag "$out"
+else
+	like "$(section "$out" before | tail -n 1)" '^8	.* int ask' "far_callee: prev behind its outer call, in the middle of a line" || diag "$out"
+fi
 
 # Loops in one line that call, long enough to be run through at full speed; out of one a longjmp leads. Optimized, the markers of a
 # round belong to another line: a walk that begins there stops at the loop's once more, and `next` leads from both stops to the same one.
