@@ -166,6 +166,7 @@ static int begin(struct stepping *s)
 	if (!s->over_inlines)
 		hidden = 0;
 	step_fill_frame(s, in, n - hidden, &s->frame);
+	s->m->began = s->frame.cfa;
 	if (!p.sal.line)
 		return start_without_line(s);
 	refresh(s, &p, &s->frame);
@@ -256,6 +257,7 @@ enum lz_step_result lz_gdb_step(struct lz_machine *m, enum lz_step_over over)
 		if (rc == GO_ON && m->at_goal(m->arg))
 			rc = LZ_STEP_PASSED;
 	}
+	m->began = 0;
 	return rc;
 }
 

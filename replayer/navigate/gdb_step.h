@@ -19,6 +19,7 @@ enum lz_move {
 	LZ_MOVE_END,    /* the program, or the part of it that was asked for, ends before */
 	LZ_MOVE_GOAL,   /* run: came across the machine's goal on the way */
 	LZ_MOVE_SIGNAL, /* a signal that GDB stops for is about to be delivered */
+	LZ_MOVE_JUMPED, /* a longjmp has led here, not into a call made by the frame `began` */
 	LZ_MOVE_FAILED  /* lz_error() */
 };
 
@@ -32,6 +33,8 @@ struct lz_machine {
 	/* Set when control left a function that GDB knows no lines of other than by running over
 	 * it: a callback or a signal handler has returned. */
 	bool left_unknown;
+	/* The frame in which the step began that goes on; 0: none goes on, or it is not known. */
+	uint64_t began;
 	int (*regs)(void *arg, struct user_regs_struct *r);
 	size_t (*read)(void *arg, uint64_t addr, void *buf, size_t len);
 	/* One instruction, and further ones while control stays in [start, end) and off the goal. A
@@ -83,6 +86,9 @@ uint64_t lz_gdb_skip_prologue(struct lz_machine *m, uint64_t start, uint64_t end
 /* The canonical frame address here, 0 if no rule is known. *inlines (may be NULL): in how many
  * inlined calls control is, those not counted that begin right here. */
 uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines);
+
+/* Has the frame CFA made a call, directly or not, that control is in? */
+bool lz_gdb_is_within(struct lz_machine *m, uint64_t cfa);
 
 /* In how many inlined calls code at PC is, as above. */
 uint32_t lz_gdb_inlines(struct lz_machine *m, uint64_t pc);

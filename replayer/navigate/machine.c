@@ -5,6 +5,7 @@
 #include "replayer/navigate/nav.h"
 #include "replayer/navigate/range.h"
 #include "replayer/navigate/exit_breaks.h"
+#include "replayer/navigate/long_jumps.h"
 #include "replayer/session/session.h"
 
 static struct lz_pos where(struct lz_nav *nav)
@@ -95,7 +96,7 @@ static bool is_at(const struct user_regs_struct *r, const struct lz_place *place
 	return false;
 }
 
-enum { GOES_ON = -3 }; /* beside enum lz_move */
+enum { GOES_ON = -3, NO_JUMP = -4 }; /* beside enum lz_move */
 
 /* What a stop of the goal's thread, at none of the places that it runs to, means for the run. */
 static int judge(struct lz_nav *nav, const struct lz_stop *stop)
@@ -113,8 +114,11 @@ static int judge(struct lz_nav *nav, const struct lz_stop *stop)
 	return at_goal(nav) ? LZ_MOVE_GOAL : move;
 }
 
+static int take_long_jump(struct lz_nav *nav, const struct lz_long_jumps *jumps);
+
 /* Breakpoints are set at all of them. */
-static enum lz_move run_to(struct lz_nav *nav, const struct lz_place *places, size_t n)
+static enum lz_move run_to(struct lz_nav *nav, const struct lz_place *places, size_t n,
+                           const struct lz_long_jumps *jumps)
 {
 	for (;;) {
 		struct user_regs_struct r;
@@ -128,10 +132,36 @@ static enum lz_move run_to(struct lz_nav *nav, const struct lz_place *places, si
 			continue;
 		if (stop.reason != LZ_STOP_SIGNAL && is_at(&r, places, n))
 			return LZ_MOVE_DONE;
-		move = judge(nav, &stop);
+		move = take_long_jump(nav, jumps);
+		if (move == NO_JUMP)
+			move = judge(nav, &stop);
 		if (move != GOES_ON)
 			return (enum lz_move)move;
 	}
+}
+
+/* Where control is about to make a longjmp: to where that leads. GOES_ON: into a call made by the
+ * frame in which the step began. */
+static int take_long_jump(struct lz_nav *nav, const struct lz_long_jumps *jumps)
+{
+	static const struct lz_long_jumps none;
+	struct lz_place to = {0};
+	uint64_t limit = nav->s->limit;
+	enum lz_move move = LZ_MOVE_FAILED;
+
+	if (!lz_long_jumps_here(nav, jumps, &to.pc))
+		return NO_JUMP;
+	if (at_goal(nav))
+		return LZ_MOVE_GOAL;
+	nav->s->limit = 0;
+	if (!lz_session_break(nav->s, to.pc)) {
+		move = run_to(nav, &to, 1, &none);
+		lz_session_unbreak(nav->s, to.pc);
+	}
+	nav->s->limit = limit;
+	if (move != LZ_MOVE_DONE)
+		return move;
+	return lz_gdb_is_within(&nav->machine, nav->machine.began) ? GOES_ON : LZ_MOVE_JUMPED;
 }
 
 /* Runs until at one of PLACES, or the goal, which may be one of them. */
@@ -139,6 +169,7 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 {
 	struct lz_nav *nav = arg;
 	enum lz_move move = LZ_MOVE_FAILED;
+	struct lz_long_jumps jumps;
 	size_t set = 0;
 
 	/* Of what is run over, the first instruction: where control already is no breakpoint
@@ -148,7 +179,9 @@ static enum lz_move run(void *arg, const struct lz_place *places, size_t n)
 	while (set < n && !lz_session_break(nav->s, places[set].pc))
 		set++;
 	if (set == n && !lz_session_break(nav->s, nav->goal.ip)) {
-		move = run_to(nav, places, n);
+		if (!lz_long_jumps_arm(nav, &jumps))
+			move = run_to(nav, places, n, &jumps);
+		lz_long_jumps_disarm(nav, &jumps);
 		lz_session_unbreak(nav->s, nav->goal.ip);
 	}
 	while (set > 0)
@@ -246,10 +279,13 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 	/* The goal can only be come across inside the range if its address is there. */
 	bool careful = within(nav->goal.ip, start, end);
 	uint64_t run_after = WORTH_RUNNING;
+	struct lz_long_jumps jumps;
 
+	lz_long_jumps_find(nav, &jumps);
+	careful |= lz_long_jumps_within(&jumps, start, end);
 	for (uint64_t steps = 0;; steps++) {
 		struct lz_stop stop;
-		int rc = 1;
+		int rc = 1, jump;
 
 		if (must_end(nav))
 			return LZ_MOVE_FAILED;
@@ -282,7 +318,12 @@ static enum lz_move step_range(void *arg, uint64_t start, uint64_t end)
 		case LZ_STOP_INTERRUPTED: nav->interrupted = true; /* fall through */
 		default: return LZ_MOVE_FAILED;
 		}
-		if (!within(nav->s->pos.ip, start, end) || at_goal(nav))
+		if (at_goal(nav))
+			return LZ_MOVE_DONE;
+		jump = take_long_jump(nav, &jumps);
+		if (jump != NO_JUMP && jump != GOES_ON)
+			return (enum lz_move)jump;
+		if (!within(nav->s->pos.ip, start, end))
 			return LZ_MOVE_DONE;
 	}
 }
@@ -341,15 +382,21 @@ static bool is_foreign(struct lz_nav *nav, const struct lz_exit_breaks *p, bool 
 	               : lz_gdb_frame(&nav->machine, NULL) != p->cfa;
 }
 
-static int leave(struct lz_nav *nav, const struct lz_exit_breaks *p, bool *near)
+static int leave(struct lz_nav *nav, const struct lz_exit_breaks *p,
+                 const struct lz_long_jumps *jumps, bool *near)
 {
 	while (!look_for_goal(nav, near)) {
 		bool stepped = lz_exit_breaks_leads_anywhere(p, nav->s->pos.ip);
-		int move = run_to_exit(nav, p);
-		uint64_t ip = nav->s->pos.ip;
+		int move = run_to_exit(nav, p), jump = NO_JUMP;
+		uint64_t ip;
 
+		if (move == LZ_MOVE_DONE)
+			jump = take_long_jump(nav, jumps);
+		if (jump != NO_JUMP && jump != GOES_ON)
+			return jump;
 		if (move != LZ_MOVE_DONE && move != AT_LIMIT)
 			return move;
+		ip = nav->s->pos.ip;
 		if (ip == nav->goal.ip && at_goal(nav))
 			return is_foreign(nav, p, stepped) ? LZ_MOVE_GOAL : LZ_MOVE_DONE;
 		if (nav->s->pos.tid == nav->goal.tid && lz_exit_breaks_lands_at(p, ip) &&
@@ -369,6 +416,7 @@ static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 {
 	struct lz_nav *nav = arg;
 	struct lz_pos from = nav->s->pos;
+	struct lz_long_jumps jumps = {.n = 0};
 	struct lz_exit_breaks p;
 	int move = LZ_MOVE_FAILED;
 	bool near = false;
@@ -377,11 +425,12 @@ static enum lz_move run_out(void *arg, const struct lz_piece_of_code *of)
 		return step_range(arg, of->range[0].start + of->hidden_starts, of->range[0].end);
 	if (p.n_landings)
 		from = where(nav); /* which counts arrivals */
-	if (!lz_exit_breaks_arm(nav, &p))
-		move = leave(nav, &p, &near);
+	if (!lz_exit_breaks_arm(nav, &p) && !lz_long_jumps_arm(nav, &jumps))
+		move = leave(nav, &p, &jumps, &near);
 	if (near)
 		lz_session_unbreak(nav->s, nav->goal.ip);
 	nav->s->limit = 0;
+	lz_long_jumps_disarm(nav, &jumps);
 	lz_exit_breaks_disarm(nav, &p);
 	if (move != LANDED)
 		return (enum lz_move)move;

@@ -13,6 +13,7 @@ int step_after_run(struct stepping *s, enum lz_move move)
 	case LZ_MOVE_END: return LZ_STEP_END;
 	case LZ_MOVE_GOAL: return LZ_STEP_OVER;
 	case LZ_MOVE_SIGNAL: return LZ_STEP_SIGNAL;
+	case LZ_MOVE_JUMPED: return LZ_STEPPED;
 	default: return LZ_STEP_FAILED;
 	}
 }

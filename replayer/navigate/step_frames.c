@@ -95,6 +95,26 @@ uint64_t lz_gdb_frame(struct lz_machine *m, uint32_t *inlines)
 	return step_cfa(&s, &cfa) ? cfa : 0;
 }
 
+bool lz_gdb_is_within(struct lz_machine *m, uint64_t cfa)
+{
+	enum { MAX_FRAMES = 1 << 12 }; /* damaged ones may go in a circle */
+	struct user_regs_struct r;
+	bool exact = true; /* r.rip is not behind a call */
+
+	if (m->regs(m->arg, &r))
+		return false;
+	for (int i = 0; i < MAX_FRAMES; i++) {
+		uint64_t bias, addr = r.rip - !exact;
+		struct lz_lines *l = m->lines(m->arg, addr, &bias);
+
+		if (!l || !lz_lines_unwind(l, addr - bias, &r, step_read_word, m, &exact))
+			return false;
+		if (r.rsp == cfa)
+			return i > 0;
+	}
+	return false;
+}
+
 bool lz_gdb_hides(struct lz_machine *m)
 {
 	struct lz_inline in[STEP_INLINES];

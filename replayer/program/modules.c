@@ -239,6 +239,7 @@ void lz_modules_free(struct lz_modules *m)
 	for (size_t i = 0; i < m->n; i++) {
 		lz_cfg_close(m->mod[i].cfg);
 		lz_lines_close(m->mod[i].lines);
+		free(m->mod[i].jumps);
 	}
 	for (uint32_t i = 0; m->paths && i < m->n_paths; i++)
 		free(m->paths[i]);
@@ -302,6 +303,20 @@ struct lz_lines *lz_module_lines(struct lz_modules *m, struct lz_module *mod)
 		o->lines = lz_lines_open(o->path, f && f->path ? f->path : o->path);
 	}
 	return o->lines;
+}
+
+const struct lz_long_jump *lz_module_long_jumps(struct lz_modules *m, struct lz_module *mod,
+                                                size_t *n)
+{
+	struct lz_module *o = owner(m, mod);
+
+	if (!o->tried_jumps) {
+		o->tried_jumps = true;
+		o->jumps = calloc(LZ_LONG_JUMPS_MAX, sizeof(*o->jumps));
+		o->n_jumps = o->jumps ? lz_probes_long_jumps(o->path, o->jumps) : 0;
+	}
+	*n = o->n_jumps;
+	return o->jumps;
 }
 
 const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n)

@@ -7,6 +7,7 @@
 #include <lizard/cfg.h>
 #include <lizard/recording.h>
 #include "replayer/program/lines.h"
+#include "replayer/program/probes.h"
 
 struct lz_modules;
 
@@ -30,6 +31,9 @@ struct lz_module {
 	/* of the run-time loader: link-time address of _dl_debug_state(), 0 = none */
 	uint64_t hook;
 	bool tried_hook;
+	struct lz_long_jump *jumps; /* lz_module_long_jumps() */
+	size_t n_jumps;
+	bool tried_jumps;
 };
 
 /* Reads all events once. The reader must outlive it. */
@@ -50,5 +54,8 @@ const struct lz_delivery *lz_modules_deliveries(const struct lz_modules *m, size
 /* NULL if the file cannot be read or holds none; lz_error() says why in the first case. */
 struct lz_cfg *lz_module_cfg(struct lz_modules *m, struct lz_module *mod);
 struct lz_lines *lz_module_lines(struct lz_modules *m, struct lz_module *mod);
+/* N of them, with link-time addresses. */
+const struct lz_long_jump *lz_module_long_jumps(struct lz_modules *m, struct lz_module *mod,
+                                                size_t *n);
 
 #endif
