@@ -37,12 +37,11 @@ lizard-c++ -w -O0 -g -o "$T/exceptions" "$LIZARD_SRC/tests/progs/constructs/exce
 header=$(echo '#include <vector>' | $PLAIN_CXX -M -x c++ - | tr ' ' '\n' | grep 'bits/stl_iterator.h')
 line=$(grep -n 'return __lhs.base() - __rhs.base()' "$header" | sed -n '$s/:.*//p')
 out=$(there_and_back "jump_forward stl_iterator.h:$line" | gdb_run "$T/exceptions")
-like "$(section "$out" left)" '_M_realloc_(insert|append)' "behind a call that makes others" || diag "$out"
-# The library of GCC 14 has the call on a line of its own, from which next leads there as well.
-if section "$out" left | grep -q _M_realloc_append; then
-	like "$(section "$out" prev)" '__elems = end\(\) - begin\(\)' "prev goes over them to the line before" || diag "$out"
-else
-	is "$(at prev)" "$(at last)" "prev goes to the line that called them" || diag "$out"
-fi
+# The library of GCC 14 has the call on a line of its own, from which next leads there as well. That of GCC 16 has no such call.
+case $(section "$out" left) in
+*_M_realloc_append*) like "$(section "$out" prev)" '__elems = end\(\) - begin\(\)' "prev goes over them to the line before" || diag "$out" ;;
+*_M_realloc_insert*) is "$(at prev)" "$(at last)" "prev goes to the line that called them" || diag "$out" ;;
+*) skip "behind a call that makes others" "this C++ library has none" ;;
+esac
 is "$(at fn)" "$(at left)" "... from which next leads back"
 done_testing

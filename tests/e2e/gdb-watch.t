@@ -143,6 +143,10 @@ int main(void)
 END
 "$LIZARD_BIN/lizard-cc" -g -O0 "$T/local.c" -o "$T/local" && record local
 "$LIZARD_BIN/lizard-cc" -g -O0 -static "$T/local.c" -o "$T/local-static" && record local-static
+# GDB 17 and newer look for such a variable themselves. They delete a watchpoint on one that is not there; one on its memory stays.
+major=$(echo 'python print("major", gdb.VERSION.split(".")[0])' | gdb_run "$T/local" | sed -n 's/^major //p')
+location=
+[ "$major" -le 16 ] || location=-l
 out=$(gdb_run "$T/local" <<END
 reverse_watchpoint zero
 when
@@ -157,8 +161,8 @@ continue
 delete
 -- both
 jump_backward main
-watch zero
-watch five
+watch $location zero
+watch $location five
 reverse-continue
 reverse-continue
 reverse-continue
@@ -173,7 +177,7 @@ END
 )
 like "$(echo "$out" | sed '/^-- set/q' | tr '\n' ' ')" 'zero  Old value = <Cannot access memory.* New value = 0 .* in (.*mmap|\?\? )' \
 	"a thread-local variable begins to be there"
-like "$(section "$out" nowhere)" 'Cannot access memory' "which is not there at the start"
+like "$(section "$out" nowhere)" 'Cannot access memory|Cannot find thread-local storage' "which is not there at the start"
 like "$(section "$out" "set" | tr '\n' ' ')" 'Old value = 0 New value = 5 .*_dl_allocate_tls_init' "one that the loader has set"
 is "$(printf '%s\n' "$out" | grep -c 'aborted\|debug registers')" 0 "no run is ended by it"
 like "$(section "$out" wild)" 'recording ends here' "nor by an address beyond all memory"
@@ -185,8 +189,13 @@ reverse-continue
 continue
 END
 )
-like "$(echo "$out" | tr '\n' ' ')" 'Old value = 0 New value = <unreadable> .*thread-local variable is not there yet: .*recording ends here' \
-	"where nothing stops GDB when it is there, a sentence says so"
+if [ "$major" -le 16 ]; then
+	like "$(echo "$out" | tr '\n' ' ')" 'Old value = 0 New value = <unreadable> .*thread-local variable is not there yet: .*recording ends here' \
+		"where nothing stops GDB when it is there, a sentence says so"
+else
+	like "$(echo "$out" | tr '\n' ' ')" 'Cannot find thread-local storage.*Watchpoint 1 deleted.*recording ends here' \
+		"this GDB deletes the watchpoint, and the run goes on"
+fi
 
 # Where it cannot be read; the second variable is in a register.
 cat >"$T/wild.c" <<'END'

@@ -10,7 +10,7 @@ from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
 from .handlers import listen
 from .jumps import JumpBackward, JumpForward
 from .latest import TELL
-from .libraries import on_new_breakpoint
+from .libraries import on_library, on_new_breakpoint
 from .opening import open_recording
 from .points import DeletePoint, GotoPoint, InfoPoints, Point
 from .programs import on_modified, on_new_objfile
@@ -23,6 +23,7 @@ from .shown import Shown
 from .steps import BackStep, ForwardNext, ForwardStep, Prev
 from .stops import on_stop
 from .undo import RedoMove, UndoMove
+from .version import version
 
 if "LIZARD_GDB_DAP" in os.environ:
     from . import dap
@@ -55,5 +56,8 @@ def define():
         inlined.define()
         conditions.define()
         listen(gdb.events.breakpoint_created, on_new_breakpoint)
+        if version() > 16:
+            listen(gdb.events.new_objfile, on_library)
+            listen(gdb.events.free_objfile, on_library)
     if "dap" in globals():
         dap.define()

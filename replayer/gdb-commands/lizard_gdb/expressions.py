@@ -101,6 +101,18 @@ def uses_locals(expression):
     return False
 
 
+def of_thread(expression):
+    """Is a name in it a thread-local variable's?"""
+    return any("thread-local" in address_of(name) for name in set(re.findall(r"(?<![\w.$])(?<!->)[A-Za-z_]\w*", expression)))
+
+
+def address_of(name):
+    try:
+        return printed("info address " + name)
+    except gdb.error:  # no variable
+        return ""
+
+
 def registers_in(expression, frame):
     """The registers that it names."""
     found = []

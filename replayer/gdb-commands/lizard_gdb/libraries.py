@@ -65,14 +65,20 @@ def refresh_libraries():
     return True
 
 
+def on_library(event):
+    """GDB has read a library, or dropped one, by itself."""
+    global listed
+    listed = None
+
+
 def read_libraries():
     """GDB 18 keeps its list of libraries until the loader changes it. It reads the list when a path for libraries is set."""
     global listed
     now = printed("maint packet qXfer:libraries-svr4:read::0,100000")
     if now == listed:
         return False
-    listed = now
     printed("set solib-search-path " + (gdb.parameter("solib-search-path") or ""))
+    listed = now
     return True
 
 

@@ -8,13 +8,14 @@ from .activations import activation_start, entry_of
 from .called import search_calls, value_of_call
 from .change import search_change, search_in_frame
 from .command import Command
-from .expressions import assigns, calls, evaluate, evaluate_in, known, of_frame, place_of, unreadable, uses_locals
+from .expressions import assigns, calls, evaluate, evaluate_in, known, of_frame, of_thread, place_of, unreadable, uses_locals
 from .libraries import refresh_libraries
 from .moves import quietly
 from .places import show_place
 from .replay import instrumented, need_process, why_no_markers
 from .stops import Forward, Quiet, SignalsPass
 from .text import say
+from .version import version
 
 
 class ReverseWatchpoint(Command):
@@ -68,6 +69,9 @@ way back.  A line that changes it and changes it back is passed by."""
 
     def search(self, expression, new):
         frame = gdb.selected_frame()
+        # GDB 17 and newer delete a watchpoint where the thread does not have the variable yet.
+        if version() > 16 and of_thread(expression):
+            expression = place_of(expression)
         local = uses_locals(expression)
         watch = gdb.Breakpoint(expression, gdb.BP_WATCHPOINT, gdb.WP_WRITE, internal=True)
         watch.silent = True
