@@ -125,6 +125,16 @@ for two_ways in O0 O2=1; do
 	WALK_TWO_WAYS=${two_ways#=} WALK_FROM="main work leave" WALK_N=20 WALK_MODES=next walk "callloop-$level" "$T/recordings/callloop-$level"
 done
 
+# A longjmp of which a probe tells: a step stops where that leads, unless it stays within a call that was made. (A few words of its
+# code have no lines.)
+for level in O0 O2; do
+	lizard-cc "-$level" -fno-inline -g -o "$T/probed-$level" "$LIZARD_SRC/tests/progs/gdb/probed.c" &&
+		lizard-trace -q -o "$T/recordings/probed-$level" "$T/probed-$level" >/dev/null &&
+		readelf -n "$T/probed-$level" | grep -q 'Name: longjmp'
+	ok $? "probed -$level is recorded"
+	WALK_FROM="main deep leave within" WALK_N=30 WALK_MODES="step next" walk "probed-$level" "$T/recordings/probed-$level"
+done
+
 # A library with markers and without lines: gone over, and from inside of it, where GDB stops on the way out of each call.
 (cd "$T" && lizard-cc -c -DLIBRARY "$LIZARD_SRC/tests/progs/gdb/lineless.c" -o library.o &&
 	lizard-cc -g "$LIZARD_SRC/tests/progs/gdb/lineless.c" library.o -o lineless && lizard-trace -q -o "$T/recordings/lineless" ./lineless >/dev/null)

@@ -250,6 +250,7 @@ START_TEST(cut_short)
 	} t[] = {{LZ_MOVE_END, LZ_STEP_END},
 	         {LZ_MOVE_GOAL, LZ_STEP_OVER},
 	         {LZ_MOVE_SIGNAL, LZ_STEP_SIGNAL},
+	         {LZ_MOVE_JUMPED, LZ_STEPPED},
 	         {LZ_MOVE_FAILED, LZ_STEP_FAILED}};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
