@@ -248,8 +248,9 @@ size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, s
 	if (!own || !max)
 		return 0;
 	out[n++] = (struct lz_part){own->start, own->end};
+	/* One that was empty but for GDB has a piece of an instruction. */
 	for (const struct line_inline *in = u->inlines; in < u->inlines + u->n_inlines; in++)
-		if (in != own && in->die == own->die && n < max)
+		if (in != own && in->die == own->die && in->end - in->start > 1 && n < max)
 			out[n++] = (struct lz_part){in->start, in->end};
 	return n;
 }

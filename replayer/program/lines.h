@@ -85,7 +85,7 @@ uint64_t lz_lines_frame_start(struct lz_lines *l, uint64_t addr);
 /* The inlined calls around ADDR, outermost first; at most MAX. Returns how many. */
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max);
 /* Where the code of number WHICH of them is, as far as there is room for: the part that holds
- * ADDR first. At most MAX; returns how many. */
+ * ADDR first, no other one of a single byte. At most MAX; returns how many. */
 size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, struct lz_part *out,
                               size_t max);
 /* A procedure linkage table is there, of those that GDB counts; a stub of another one
