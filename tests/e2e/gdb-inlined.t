@@ -7,7 +7,6 @@
 
 prog_build over_inlined -O2 && record over_inlined || skip_all "no program"
 source=$LIZARD_SRC/tests/progs/gdb/over_inlined.c
-behind=$(grep -n 'return s;' "$source" | head -n 1 | cut -d: -f1)
 call=$(grep -n 's += sum' "$source" | cut -d: -f1)
 
 # At the line of the call in work(2), or behind the loop of that: MOVE after COMMAND, and where it leads.
@@ -46,6 +45,9 @@ define hook-finish
 end"
 steps=$(section "$(moved --stock reverse-next "$by_steps")" instant)
 like "$steps" '^position' "where single steps end"
+# GDB 18 does not take the end of the call for a line of its own.
+behind=$(section "$(moved --stock next "$by_steps")" there | sed -n 's/^work \([0-9]*\) 2$/\1/p')
+like "$behind" "^($(grep -n 'return s;' "$source" | head -n 1 | cut -d: -f1)|$(grep -n 'printf(' "$source" | cut -d: -f1))$" "and those of next"
 over() { # COMMAND...: what the last one does, over the inlined call or out of it
 	before=$(printf '%s\n' "$@" | sed '$d')
 	printf '%s\n' "set pagination off" "handle SIGUSR1 nostop noprint pass" "tbreak work" continue "$before" \

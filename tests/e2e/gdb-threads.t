@@ -163,7 +163,7 @@ text=$(section "$out" back)
 is "$(printf '%s\n' "$text" | sed -n 's/^\([0-9][0-9]*\).*/\1/p' | tr '\n' ' ')" "53 52 " "prev goes back over it"
 like "$text" 'Current thread is 2 .*' "in the same thread"
 text=$(section "$out" into)
-like "$text" 'Switching to Thread' "a breakpoint in another thread ends a next"
+like "$text" 'Switching to [Tt]hread' "a breakpoint in another thread ends a next"
 like "$text" '"worker-1" hit .*add .x=0, id=1.' "at the call that the program makes"
 text=$(section "$out" waiting)
 like "$text" '^thread [0-9]* "worker-0"' "bs in a thread that waits is there"
