@@ -92,13 +92,13 @@ bool lz_chaos_trapped(struct lz_tracer *t)
 	return t->cur->watched && lz_proc_take_debug(&t->p, &fired) == 0 && fired >> SLOT & 1;
 }
 
-/* Of four turns two end at the point, one some instructions behind it, one behind the next
+/* Of eight turns two end at the point, four some instructions behind it, two behind the next
  * instruction that locks and perhaps a few more: each costs a stop. */
 static void draw_steps(struct lz_chaos *c)
 {
-	const uint64_t kind = draw(c) % 4;
+	const uint64_t kind = draw(c) % 8;
 
-	c->to_lock = kind == 3;
+	c->to_lock = kind >= 6;
 	c->steps = kind < 2     ? 0
 	           : c->to_lock ? LOCK_STEPS
 	                        : 1 + draw(c) % (2U << draw(c) % STEPS_LOG2);
@@ -108,16 +108,25 @@ static void draw_steps(struct lz_chaos *c)
  * of a long run. */
 static unsigned max_log2(struct lz_chaos *c)
 {
-	const uint64_t most = c->first_log2 + c->turns++ / SAME_LENGTH;
+	const uint64_t most = c->first_log2 + c->turns / SAME_LENGTH;
 
 	return most < MAX_MARKERS_LOG2 ? (unsigned)most : MAX_MARKERS_LOG2;
+}
+
+/* In marker bytes. Of four turns one is as short as any: a thread may not live long. */
+static uint64_t length(struct lz_chaos *c)
+{
+	const unsigned most = draw(c) % 4 ? max_log2(c) : MIN_MARKERS_LOG2 + 1;
+
+	return (draw(c) & ((1ULL << draw(c) % most) - 1)) + 1;
 }
 
 int lz_chaos_turn(struct lz_tracer *t)
 {
 	struct lz_chaos *c = &t->sched.chaos;
 
-	c->until = lz_stream_offset(t) + (draw(c) & ((1ULL << draw(c) % max_log2(c)) - 1)) + 1;
+	c->turns++;
+	c->until = lz_stream_offset(t) + length(c);
 	c->calls = draw(c) % MAX_CALLS + 1;
 	draw_steps(c);
 	/* a short turn begins to end where it begins */

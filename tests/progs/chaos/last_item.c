@@ -1,0 +1,26 @@
+/* The consumer ends when it is told so, though something is left. */
+#include "bugs.h"
+
+static volatile int produced, consumed, done;
+
+static void *produces(void *arg)
+{
+	for (int i = 0; i < 50; i++)
+		produced++;
+	done = 1;
+	return NULL;
+}
+
+static void *consumes(void *arg)
+{
+	while (!done)
+		while (consumed < produced)
+			consumed++;
+	return NULL;
+}
+
+int main(void)
+{
+	two(produces, consumes);
+	return consumed != 50;
+}

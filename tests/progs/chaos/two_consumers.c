@@ -1,0 +1,22 @@
+/* Whether there is something is asked without the lock. */
+#include "bugs.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int n = 60, wrong;
+
+static void *takes(void *arg)
+{
+	while (n > 0) {
+		pthread_mutex_lock(&lock);
+		if (--n < 0)
+			wrong = 1;
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	two(takes, takes);
+	return wrong;
+}

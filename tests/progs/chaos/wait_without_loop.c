@@ -1,0 +1,37 @@
+/* Who has waited does not look again whether there is something. */
+#include "bugs.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int n, wrong;
+
+static void *takes(void *arg)
+{
+	for (int i = 0; i < 40; i++) {
+		pthread_mutex_lock(&lock);
+		if (n == 0)
+			pthread_cond_wait(&cond, &lock);
+		if (n == 0)
+			wrong = 1;
+		else
+			n--;
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t[2];
+
+	alarm(2);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, takes, NULL);
+	for (int i = 0; i < 200 && !wrong; i++) {
+		pthread_mutex_lock(&lock);
+		n++;
+		pthread_mutex_unlock(&lock);
+		pthread_cond_signal(&cond);
+	}
+	_exit(wrong);
+}
