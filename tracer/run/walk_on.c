@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 enum { MOST = 512 };
+#define TRAP_BIT (1ULL << (SIGTRAP - 1))
 
 struct walk {
 	struct user_regs_struct r;
@@ -72,6 +73,9 @@ static int met(struct lz_tracer *t, int status)
 		return errno == ESRCH ? 0 : lz_fail_errno("cannot read a signal of the program");
 	if (signo == SIGTRAP && info.si_code == TRAP_TRACE)
 		return 1;
+	if (signo == SIGTRAP && t->cur->sig.blocked & TRAP_BIT &&
+	    !lz_signal_synchronous(signo, &info))
+		return lz_signal_put_back(t, signo);
 	if (!lz_signal_synchronous(signo, &info) && !lz_signal_unseen(t, signo)) {
 		lz_signal_find_sent(t, signo, &info);
 		return lz_signal_keep(t, signo, &info);
@@ -81,15 +85,28 @@ static int met(struct lz_tracer *t, int status)
 	return 0;
 }
 
+/* Asked for before the walk began: it is at its point by now. */
+static bool is_interrupt(struct lz_tracer *t, int status)
+{
+	const bool is =
+	    WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+
+	if (is)
+		t->cur->sig.interrupted = false;
+	return is;
+}
+
 /* 1: one instruction; 0: none. */
 static int step(struct lz_tracer *t, struct walk *w)
 {
 	int status, done;
 
-	if (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, 0) < 0 && errno != ESRCH)
-		return lz_fail_errno("cannot step the program");
-	if (lz_proc_wait(t->p.pid, &status) < 0)
-		return -1;
+	do {
+		if (ptrace(PTRACE_SINGLESTEP, t->p.pid, 0, 0) < 0 && errno != ESRCH)
+			return lz_fail_errno("cannot step the program");
+		if (lz_proc_wait(t->p.pid, &status) < 0)
+			return -1;
+	} while (is_interrupt(t, status));
 	if (!WIFSTOPPED(status) || status >> 16) {
 		t->cur->pending_status = status;
 		t->cur->has_pending_status = true;
@@ -109,7 +126,8 @@ static bool was_here(const struct walk *w, uint64_t state)
 	return false;
 }
 
-/* False: nothing more can be told. */
+/* In front of a call no turn ends: whether the call has become a jump by then is a matter of time.
+ * False: nothing more can be told. */
 static bool look(struct lz_tracer *t, struct walk *w)
 {
 	const uint64_t marker = lz_stream_offset(t), state = lz_state_sum(&t->p, &w->r);
@@ -117,7 +135,8 @@ static bool look(struct lz_tracer *t, struct walk *w)
 	if (marker != w->marker)
 		w->n = 0;
 	w->marker = marker;
-	w->named = !was_here(w, state) && lz_may_end_at(t, &w->r);
+	w->named =
+	    !was_here(w, state) && lz_may_end_at(t, &w->r) && kind_at(t, w->r.rip) != NOT_STEPPED;
 	if (w->n == MOST)
 		return false;
 	w->state[w->n++] = state;
@@ -170,7 +189,41 @@ static bool may_begin(struct lz_tracer *t, struct user_regs_struct *r)
 	const struct lz_thread *th = t->cur;
 
 	return t->sched.chaos.steps && !th->sig.spin && !th->at_midway &&
-	       lz_proc_regs(&t->p, r) == 0 && (int64_t)r->rax != -EINTR;
+	       !lz_signal_ignored(t, SIGTRAP) && lz_proc_regs(&t->p, r) == 0 &&
+	       (int64_t)r->rax != -EINTR;
+}
+
+/* The trap of a step is not to take a blocked SIGTRAP back to its default. */
+static int block(struct lz_tracer *t, uint64_t signals)
+{
+	if (!(t->cur->sig.blocked & TRAP_BIT))
+		return 0;
+	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(signals), &signals) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot set the program's signal mask");
+	return 0;
+}
+
+/* Not on its way out. */
+static bool stands(const struct lz_thread *th)
+{
+	return !th->has_pending_status ||
+	       (WIFSTOPPED(th->pending_status) && th->pending_status >> 16 != PTRACE_EVENT_EXIT);
+}
+
+/* The turn ends here, or as soon as it can. */
+static int arrive(struct lz_tracer *t, struct walk *w)
+{
+	const bool here = w->named && !t->cur->has_pending_status;
+
+	if (!here && lz_chaos_soon(t) < 0)
+		return -1;
+	if (t->cur->has_pending_status)
+		return 0;
+	if (here && w->n > 1 && lz_instant_counted(t, &w->r, w->state[w->n - 1]) < 0)
+		return -1;
+	if (here)
+		count(&t->sched.chaos, w);
+	return release(t, here);
 }
 
 int lz_walk_on(struct lz_tracer *t)
@@ -185,17 +238,16 @@ int lz_walk_on(struct lz_tracer *t)
 		c->n_points++;
 		return 1;
 	}
-	if (t->cur->watched && lz_chaos_unwatch(t) < 0)
+	if ((t->cur->watched && lz_chaos_unwatch(t) < 0) ||
+	    block(t, t->cur->sig.blocked & ~TRAP_BIT) < 0)
 		return -1;
 	w.named = true;
 	w.state[w.n++] = lz_state_sum(&t->p, &w.r);
-	int ret = walk(t, &w);
-	c->steps = 0;
-	if (ret < 0 || t->cur->has_pending_status || lz_signal_undo_force(t, SIGTRAP) < 0)
-		return ret < 0 ? -1 : 0;
-	if (w.named && w.n > 1 && lz_instant_counted(t, &w.r, w.state[w.n - 1]) < 0)
+	if (walk(t, &w) < 0)
 		return -1;
-	if (w.named)
-		count(c, &w);
-	return release(t, w.named);
+	c->steps = 0;
+	lz_chaos_seen(t);
+	if (!stands(t->cur))
+		return 0;
+	return block(t, t->cur->sig.blocked) < 0 ? -1 : arrive(t, &w);
 }

@@ -142,18 +142,33 @@ void lz_chaos_call(struct lz_tracer *t)
 		c->over = true;
 }
 
+int lz_chaos_soon(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+
+	c->over = false;
+	c->until = lz_stream_offset(t) + 1;
+	c->calls = 1;
+	return lz_chaos_watch(t);
+}
+
+void lz_chaos_seen(struct lz_tracer *t)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+
+	c->seen_marker = lz_stream_offset(t);
+	c->seen_event = t->next_event;
+	c->seen_time = lz_program_time(t);
+}
+
 /* Neither markers nor calls while the program computed: it spins. */
 bool lz_chaos_stuck(struct lz_tracer *t)
 {
-	struct lz_chaos *c = &t->sched.chaos;
-	uint64_t at = lz_stream_offset(t), used = lz_program_time(t);
+	const struct lz_chaos *c = &t->sched.chaos;
 
-	if (at != c->seen_marker || t->next_event != c->seen_event) {
-		c->seen_marker = at;
-		c->seen_event = t->next_event;
-		c->seen_time = used;
-	}
-	if (used - c->seen_time <= STUCK_MS * 1000000ULL)
+	if (lz_stream_offset(t) != c->seen_marker || t->next_event != c->seen_event)
+		lz_chaos_seen(t);
+	if (lz_program_time(t) - c->seen_time <= STUCK_MS * 1000000ULL)
 		return false;
 	t->cur->priority = 0; /* somebody else must do what it waits for */
 	return true;

@@ -45,5 +45,9 @@ int lz_chaos_unwatch(struct lz_tracer *t);
 bool lz_chaos_trapped(struct lz_tracer *t);
 void lz_chaos_call(struct lz_tracer *t); /* one more system call */
 bool lz_chaos_stuck(struct lz_tracer *t);
+/* It has been stepped, which takes time: whether it is stuck is asked from here on. */
+void lz_chaos_seen(struct lz_tracer *t);
+/* The turn could not end where it was to: it ends at the next markers or the next call. */
+int lz_chaos_soon(struct lz_tracer *t);
 
 #endif
