@@ -216,6 +216,7 @@ goto-point here
 delete-point 2
 goto-point 2
 goto-point
+delete-point 1
 call-goto 2 end
 call-goto 77
 call-goto
