@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <common/base/array.h>
@@ -21,6 +22,8 @@ struct lz_modules {
 	size_t n_calls, cap_calls;
 	struct lz_delivery *deliveries;
 	size_t n_deliveries, cap_deliveries;
+	struct lz_handler_return *returns;
+	size_t n_returns, cap_returns;
 };
 
 /* Where the program was, if it is still the one that was recorded; else "", which opens nothing. */
@@ -182,7 +185,19 @@ static int note_signal(struct lz_modules *m, const struct lz_event *ev)
 		return 0;
 	if (lz_reserve(m->deliveries, m->cap_deliveries, m->n_deliveries + 1) < 0)
 		return lz_fail("out of memory for the table of signals");
-	m->deliveries[m->n_deliveries++] = (struct lz_delivery){ev->marker, ev->ip, ev->regs.rip};
+	m->deliveries[m->n_deliveries++] =
+	    (struct lz_delivery){ev->marker, ev->ip, ev->regs.rip, ev->index};
+	return 0;
+}
+
+static int note_return(struct lz_modules *m, const struct lz_event *ev)
+{
+	if (ev->kind != LZ_EV_SYSCALL || ev->nr != SYS_rt_sigreturn || !ev->has_regs)
+		return 0;
+	if (lz_reserve(m->returns, m->cap_returns, m->n_returns + 1) < 0)
+		return lz_fail("out of memory for the table of signals");
+	m->returns[m->n_returns++] =
+	    (struct lz_handler_return){ev->marker, ev->regs.rip, ev->index};
 	return 0;
 }
 
@@ -202,7 +217,7 @@ static int read_history(struct lz_modules *m)
 
 		if (!ev)
 			return -1;
-		if (note_call(m, ev) || note_signal(m, ev))
+		if (note_call(m, ev) || note_signal(m, ev) || note_return(m, ev))
 			return -1;
 		if ((ev->n_ops || (ev->flags & LZ_EVF_REBASE)) && apply(m, ev))
 			return -1;
@@ -246,6 +261,7 @@ void lz_modules_free(struct lz_modules *m)
 	free(m->paths);
 	free(m->calls);
 	free(m->deliveries);
+	free(m->returns);
 	free(m->mod);
 	free(m);
 }
@@ -329,6 +345,12 @@ const struct lz_delivery *lz_modules_deliveries(const struct lz_modules *m, size
 {
 	*n = m->n_deliveries;
 	return m->deliveries;
+}
+
+const struct lz_handler_return *lz_modules_handler_returns(const struct lz_modules *m, size_t *n)
+{
+	*n = m->n_returns;
+	return m->returns;
 }
 
 bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event)

@@ -13,7 +13,11 @@ struct lz_modules;
 
 /* Of a signal to a handler: where the program was, where it went on. */
 struct lz_delivery {
-	uint64_t marker, ip, handler;
+	uint64_t marker, ip, handler, event;
+};
+/* A handler has returned: where the program goes on. */
+struct lz_handler_return {
+	uint64_t marker, ip, event;
 };
 
 /* One ELF file that was mapped executable somewhere, some time. */
@@ -50,6 +54,7 @@ bool lz_modules_hook(struct lz_modules *m, uint64_t addr, uint64_t event);
 const uint64_t *lz_modules_loader_calls(const struct lz_modules *m, size_t *n);
 /* In order. */
 const struct lz_delivery *lz_modules_deliveries(const struct lz_modules *m, size_t *n);
+const struct lz_handler_return *lz_modules_handler_returns(const struct lz_modules *m, size_t *n);
 
 /* NULL if the file cannot be read or holds none; lz_error() says why in the first case. */
 struct lz_cfg *lz_module_cfg(struct lz_modules *m, struct lz_module *mod);

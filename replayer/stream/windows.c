@@ -286,19 +286,48 @@ static bool begins_target(struct finder *f, const uint8_t *bytes, uint64_t at)
 	return false;
 }
 
+/* Is a target in the function that has the address IP after EVENT events? */
+static bool is_in(struct finder *f, uint64_t ip, uint64_t event)
+{
+	const uint32_t fn = lz_stream_fn_at(f->s, ip, event);
+
+	for (size_t i = 0; i < f->n && fn != LZ_FN_NONE; i++)
+		if (f->t[i].fn == fn)
+			return true;
+	return false;
+}
+
 /* A handler begins, and where another one begins at once, or the first push has met the end of
- * the stack, the function's own entry marker does not come next. */
+ * the stack, the function's own entry marker does not come next. So it is where a signal came in
+ * front of a function's entry marker. */
 static int note_signals(struct finder *f, struct lz_modules *m, uint64_t to)
 {
 	size_t n, first;
 	const struct lz_delivery *v = lz_modules_deliveries(m, &n);
 
 	first = lz_lower_bound(i, n, v[i].marker < f->from);
+	for (size_t k = first; k < n && v[k].marker < to; k++) {
+		bool here = is_in(f, v[k].ip, v[k].event);
+
+		for (size_t i = 0; i < f->n && !here; i++)
+			here = f->t[i].addr == v[k].handler || f->t[i].addr == v[k].ip;
+		if (here && push(f, v[k].marker, v[k].marker + 1, 0, false))
+			return -1;
+	}
+	return 0;
+}
+
+/* A handler has returned to a function that may have written its exit marker before. */
+static int note_handler_returns(struct finder *f, struct lz_modules *m, uint64_t to)
+{
+	size_t n, first;
+	const struct lz_handler_return *v = lz_modules_handler_returns(m, &n);
+
+	first = lz_lower_bound(i, n, v[i].marker < f->from);
 	for (size_t k = first; k < n && v[k].marker < to; k++)
-		for (size_t i = 0; i < f->n; i++)
-			if ((f->t[i].addr == v[k].handler || f->t[i].addr == v[k].ip) &&
-			    push(f, v[k].marker, v[k].marker + 1, 0, false))
-				return -1;
+		if (is_in(f, v[k].ip, v[k].event) &&
+		    push(f, v[k].marker, v[k].marker + 1, 0, false))
+			return -1;
 	return 0;
 }
 
@@ -312,7 +341,7 @@ static uint32_t next_writing(const struct lz_stream_threads *t, uint32_t turn, u
 }
 
 /* A thread may have been switched away from in front of an entry marker that it writes when it
- * runs again: where the buffer was full. */
+ * runs again. */
 static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
 {
 	const struct lz_stream_threads *t = f->threads;
@@ -333,6 +362,24 @@ static int note_switches(struct finder *f, struct lz_reader *r, uint64_t to)
 			continue;
 		if (begins_target(f, bytes, t->turns->v[next].marker) &&
 		    push(f, at, at + 1, 0, false))
+			return -1;
+	}
+	return 0;
+}
+
+/* A thread may have been switched away from anywhere in a function: also behind its exit marker, before
+ * it was back in the caller. Then it goes on there in a later turn. */
+static int note_goings_on(struct finder *f, uint64_t to)
+{
+	const struct lz_stream_threads *t = f->threads;
+
+	for (uint32_t i = lz_turn_before(t, f->from) + 1; i < t->turns->n; i++) {
+		const struct lz_turn *v = &t->turns->v[i];
+
+		if (v->marker >= to)
+			break;
+		if ((f->thread == LZ_NO_THREAD || t->number[i] == f->thread) && v->ip &&
+		    is_in(f, v->ip, v->event) && push(f, v->marker, v->marker + 1, 0, false))
 			return -1;
 	}
 	return 0;
@@ -442,7 +489,8 @@ int lz_find_windows(struct lz_stream *s, struct lz_modules *m, uint32_t block, u
 			rc = note_waiting(&f, lz_stream_decoder(s), to);
 	}
 	if (!rc && !anywhere)
-		rc = note_switches(&f, lz_stream_reader(s), to) < 0 || note_signals(&f, m, to) < 0
+		rc = note_switches(&f, lz_stream_reader(s), to) < 0 || note_goings_on(&f, to) < 0 ||
+		             note_signals(&f, m, to) < 0 || note_handler_returns(&f, m, to) < 0
 		         ? -1
 		         : 0;
 	free(watch);
