@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 dir=$LIZARD_SRC/tests/progs/constructs
-libs="$LIZARD_BUILD/obj/libcommon.a -lelf -lz -lzstd -llz4 -lxxhash"
+libs="$LIZARD_BUILD/obj/libcommon.a -lelf -lz -lzstd -llz4 -ldeflate -lxxhash"
 if [ "$LIZARD_SANITIZE" = 1 ]; then
 	skip_all "the sanitizers' own SIGSEGV handling is in the way"
 fi

@@ -14,13 +14,17 @@ import subprocess
 import sys
 
 
+# of the same version as the compiler
+GCOV = "gcov" + ("-" + os.environ["LIZARD_GCC"] if os.environ.get("LIZARD_GCC") else "")
+
+
 def run(*command, **more):
     return subprocess.run(command, capture_output=True, text=True, check=True, **more).stdout
 
 
 def gcov_files(folder):
     for data in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.gcda"), recursive=True)):
-        for document in run("gcov", "-b", "-t", "--json-format", data, cwd=os.path.dirname(data)).splitlines():
+        for document in run(GCOV, "-b", "-t", "--json-format", data, cwd=os.path.dirname(data)).splitlines():
             yield from json.loads(document)["files"]
 
 
