@@ -32,9 +32,9 @@ while read -r way few many options; do
 	[ "$6" -gt 5000 ] && [ "$6" -lt $(($3 + 8192)) ]
 	ok $? "$label: $many take no more memory than $few" || diag "$3 and $6 KiB"
 done <<END
-markers 10000 150000
+markers 30000 150000
 calls 5000 120000
-pages 16000 100000
+pages 32000 100000
 mappings 1000 30000
 threads 100 5000
 signals 1000 30000
