@@ -49,7 +49,8 @@ static int compare_copied(struct lz_engine *e, const struct lz_logged *l)
 	const struct lz_event *ev;
 
 	e->calls.taken += l->take_len;
-	if (!l->take_len || libdeflate_crc32(0, e->calls.c->bytes + l->take_at, l->take_len) == l->crc)
+	if (!l->take_len ||
+	    libdeflate_crc32(0, e->calls.c->bytes + l->take_at, l->take_len) == l->crc)
 		return 0;
 	ev = lz_reader_event(e->rp->reader, e->event);
 	return ev ? taken_differ(e, ev->nr, ev->result) : -1;

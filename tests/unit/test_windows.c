@@ -239,8 +239,9 @@ static bool told_before(const struct arrival *a, uint32_t thread, uint32_t block
 		return false;
 	ck_assert_int_eq(lz_reader_block(m.r, m.turns.v[0].tid, block - 1, &before, &len), 0);
 	lz_target_find(m.stream, m.modules, a->ip, a->event, &t);
-	ck_assert_msg(!lz_find_windows(m.stream, m.modules, block - 1, before, start, thread, &t, 1, &w),
-	              "%s", lz_error());
+	ck_assert_msg(
+	    !lz_find_windows(m.stream, m.modules, block - 1, before, start, thread, &t, 1, &w),
+	    "%s", lz_error());
 	for (size_t k = 0; k < w.n; k++)
 		found |= covers(&w.w[k], a);
 	free(w.w);
@@ -264,7 +265,8 @@ static void check_piece(const struct arrival *v, size_t n, uint32_t thread, uint
 
 		for (size_t k = 0; k < w.n && !found; k++)
 			found = covers(&w.w[k], &v[i]);
-		ck_assert_msg(found || told_before(&v[i], thread, block), "%#lx at marker %lu, event %lu is in none of %zu windows",
+		ck_assert_msg(found || told_before(&v[i], thread, block),
+		              "%#lx at marker %lu, event %lu is in none of %zu windows",
 		              (unsigned long)v[i].ip, (unsigned long)v[i].marker,
 		              (unsigned long)v[i].event, w.n);
 	}
@@ -316,7 +318,8 @@ START_TEST(every_arrival_is_in_a_window)
 {
 	struct count c;
 
-	make(source, _i % 2 ? "-O1 -fexceptions" : "-O0 -fexceptions", _i / 2 ? "--chaos=2" : "--chaos=1");
+	make(source, _i % 2 ? "-O1 -fexceptions" : "-O0 -fexceptions",
+	     _i / 2 ? "--chaos=2" : "--chaos=1");
 	m.n = 0;
 	m.v = malloc(2 * STEPS_MAX * sizeof(*m.v));
 	walk("main");
