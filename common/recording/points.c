@@ -55,15 +55,21 @@ static int open_locked(const struct lz_reader *r, int flags)
 
 		if (fd < 0)
 			return lz_fail_errno("cannot open " LZ_POINTS_FILE);
-		if (!lz_is_ours(fd, S_IFREG)) {
+		if (flock(fd, LOCK_EX) < 0) {
+			lz_fail_errno("cannot lock " LZ_POINTS_FILE);
 			close(fd);
-			return lz_fail(LZ_POINTS_FILE " belongs to somebody else");
+			return -1;
 		}
-		if (flock(fd, LOCK_EX) == 0 && fstat(fd, &own) == 0 &&
+		/* only then: a file that was replaced meanwhile has no name */
+		bool named_so =
+		    fstat(fd, &own) == 0 &&
 		    fstatat(r->dirfd, LZ_POINTS_FILE, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    own.st_ino == named.st_ino)
+		    own.st_ino == named.st_ino;
+		if (named_so && lz_is_ours(fd, S_IFREG))
 			return fd;
 		close(fd);
+		if (named_so)
+			return lz_fail(LZ_POINTS_FILE " belongs to somebody else");
 	}
 }
 
