@@ -66,12 +66,13 @@ install: all
 	scripts/install-tree $(BIN) "$$TO/bin"
 	scripts/install-tree $(LIB) "$$TO/lib/lizard"
 	scripts/install-tree $(SHARE) "$$TO/share"
+	scripts/install-tree $(BUILD)/include "$$TO/include"
 	install -d -m 755 "$$TO/share/man/man1"
 	install -m 644 $(MAN) "$$TO/share/man/man1"
 
 # Folders that others use, too, stay.
 uninstall:
-	rm -rf "$$TO/lib/lizard"
+	rm -rf "$$TO/lib/lizard" "$$TO/include/lizard.h"
 	for tool in $(TOOLS); do rm -f "$$TO/bin/$$tool"; done
 	rm -f "$$TO"/bin/lizard-gcc-[0-9]* "$$TO"/bin/lizard-g++-[0-9]*
 	rm -f "$$TO"/share/man/man1/lizard-gcc-[0-9]* "$$TO"/share/man/man1/lizard-g++-[0-9]*

@@ -34,6 +34,7 @@ static const struct lz_cmd commands[] = {
     {"grep", "list calls by where they are made", lz_cmd_grep},
     {"strace", "print the system calls, as strace does", lz_cmd_strace},
     {"output", "print what the program wrote, and where", lz_cmd_output},
+    {"marks", "list the instants that the program has noted", lz_cmd_marks},
     {"points", "list or note instants of a recording", lz_cmd_points},
     {"timeline", "say what happened between checkpoints", lz_cmd_timeline},
     {"diff", "say where two runs part, and why", lz_cmd_diff},

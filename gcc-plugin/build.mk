@@ -55,6 +55,12 @@ DRIVERS := lizard-c++ $(foreach v,$(GCC_VERSIONS),lizard-gcc-$(v) lizard-g++-$(v
 $(DRIVERS:%=$(BIN)/%): $(BIN)/lizard-cc
 	ln -sf lizard-cc $@
 
+# For programs, which find it beside the tools.
+HEADER := $(BUILD)/include/lizard.h
+$(HEADER): include/lizard.h
+	@mkdir -p $(@D)
+	cp $< $@
+
 # Their manual page is lizard-cc's.
 DRIVER_PAGES := $(DRIVERS:%=$(SHARE)/man/man1/%.1)
 $(DRIVER_PAGES):
@@ -62,7 +68,7 @@ $(DRIVER_PAGES):
 	echo '.so man1/lizard-cc.1' >$@
 
 PLUGIN_ALL := $(or $(GCC_VERSIONS:%=$(LIB)/gcc-%/lizard_plugin.so),no-gcc) $(LIB)/lizard-rt.o $(LIB)/lizard-start.o \
-              $(LIB)/liblizard-rt.so $(BIN)/lizard-cc $(DRIVERS:%=$(BIN)/%) $(DRIVER_PAGES)
+              $(LIB)/liblizard-rt.so $(BIN)/lizard-cc $(DRIVERS:%=$(BIN)/%) $(DRIVER_PAGES) $(HEADER)
 plugin: $(PLUGIN_ALL)
 all: $(PLUGIN_ALL)
 no-gcc:

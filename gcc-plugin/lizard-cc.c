@@ -102,6 +102,9 @@ static void build_command(struct args *out, const struct args *in, const struct 
 		fputs("lizard-cc: warning: only 64-bit x86 code can be recorded: "
 		      "compiled without instrumentation\n",
 		      stderr);
+	/* <lizard.h>; behind the system's folders, of which it may be one */
+	if (c->inputs)
+		lz_cc_push(out, in_dir("-idirafter", lib, "../../include"));
 	if (needs_plugin(c)) {
 		lz_cc_push(out, in_dir("-fplugin=", plugin, "lizard_plugin.so"));
 		if (c->check)

@@ -51,6 +51,7 @@ static int print_text(const struct lz_interval *v)
 	print_number("threads", v->threads);
 	print_number("processes", v->processes);
 	print_number("programs", v->programs);
+	print_number("marks", v->marks);
 	putchar('\n');
 	return 0;
 }
@@ -81,6 +82,7 @@ static int print_json(const struct lz_interval *v)
 	set(o, "threads", v->threads);
 	set(o, "processes", v->processes);
 	set(o, "programs", v->programs);
+	set(o, "marks", v->marks);
 	return lz_json_print(o);
 }
 

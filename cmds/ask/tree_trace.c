@@ -4,6 +4,7 @@
 #include <cmds/ask/tree_trace.h>
 #include <common/base/text.h>
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <lizard/syscalls.h>
 #include <replayer/answers/activations.h>
 #include <replayer/answers/event_piece.h>
@@ -111,7 +112,7 @@ static int write_calls(struct tracing *t)
 
 static json_t *event_row(const struct tracing *t, const struct lz_event *ev)
 {
-	char text[LZ_TEXT], name[LZ_TEXT + 4];
+	char text[LZ_TEXT], name[LZ_TEXT + 4], mark[LIZARD_MARK_MOST + 1];
 	uint32_t fd;
 
 	if (ev->kind == LZ_EV_SIGNAL) {
@@ -120,6 +121,8 @@ static json_t *event_row(const struct tracing *t, const struct lz_event *ev)
 	}
 	if (ev->kind != LZ_EV_SYSCALL)
 		return NULL;
+	if (lz_mark_text(ev, mark))
+		return row(t, "i", "mark", mark, ev->tid, ev->marker);
 	return row(t, "i", lz_written_to(ev, &fd) ? "syscall,output" : "syscall",
 	           lz_call_name(ev->nr, ev->args), ev->tid, ev->marker);
 }

@@ -34,6 +34,7 @@ int lz_cmd_grep(int argc, char **argv);
 int lz_cmd_strace(int argc, char **argv);
 int lz_cmd_output(int argc, char **argv);
 int lz_cmd_points(int argc, char **argv);
+int lz_cmd_marks(int argc, char **argv);
 int lz_cmd_timeline(int argc, char **argv);
 int lz_cmd_report(int argc, char **argv);
 

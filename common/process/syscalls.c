@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <lizard/mark.h>
 #include <lizard/marker.h>
 
 #define FIX(a, size)                                                                               \
@@ -93,5 +94,7 @@ const char *lz_syscall_name(uint64_t nr)
 
 const char *lz_call_name(uint64_t nr, const uint64_t *args)
 {
+	if (lz_is_mark(nr, args))
+		return args[2] ? "lizard_mark" : "lizard_recording";
 	return lz_hello_version(nr, args) ? "lizard_hello" : lz_syscall_name(nr);
 }

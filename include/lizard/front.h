@@ -31,6 +31,7 @@ struct lz_front_thread {
 	bool fresh;    /* has not run yet */
 	char name[64]; /* as text: up to 15 bytes, \xHH for each */
 };
+enum { LZ_MARK_TEXT = 256 }; /* what is longer is cut */
 enum { LZ_THREAD_TEXT = 64 }; /* a name for a terminal: up to 15 bytes, \xHH for each */
 /* Those that are there now, the oldest first. malloced. */
 int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n);
@@ -165,6 +166,10 @@ struct lz_front_instant {
 	char thread[LZ_THREAD_TEXT]; /* the present one's name, for a terminal */
 	/* the armed move leads into another program, which begins there; n = 0: it does not */
 	struct lz_pos crosses;
+	/* the last one that the program has made before, from 1 on, and its text, for a terminal;
+	 * 0: none */
+	uint64_t n_mark;
+	char mark[LZ_MARK_TEXT];
 };
 int lz_front_now(struct lz_front *f, struct lz_front_instant *now);
 /* Counted in any case. */

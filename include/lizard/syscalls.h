@@ -53,7 +53,8 @@ struct lz_syscall {
 const struct lz_syscall *lz_syscall(uint64_t nr);
 /* Its name; "syscall_NR" (per-thread buffer) if unknown. */
 const char *lz_syscall_name(uint64_t nr);
-/* The same; "lizard_hello" for a hello call, which its six arguments tell. */
+/* The same; "lizard_hello" for a hello call, "lizard_mark" and "lizard_recording" for those of
+ * <lizard.h>, which the six arguments tell. */
 const char *lz_call_name(uint64_t nr, const uint64_t *args);
 
 #endif

@@ -2,6 +2,7 @@
 #include "replayer/answers/timeline.h"
 
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <lizard/syscalls.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -34,6 +35,10 @@ static int count(struct lz_interval *v, const struct lz_event *ev)
 	v->processes += is_birth(ev, row) && !is_thread(ev);
 	if (ev->kind != LZ_EV_SYSCALL)
 		return 0;
+	if (lz_is_mark(ev->nr, ev->args)) {
+		v->marks += ev->n_writes;
+		return 0;
+	}
 	v->n_calls++;
 	return lz_tally_add(&v->calls, ev->nr, 1);
 }

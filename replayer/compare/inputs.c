@@ -3,6 +3,7 @@
 
 #include "replayer/compare/mix.h"
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <lizard/syscalls.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@ static bool is_own(const struct lz_event *ev)
 {
 	const struct lz_syscall *row = lz_syscall(ev->nr);
 
+	if (lz_is_mark(ev->nr, ev->args))
+		return true;
 	if (row && (row->klass == LZ_SC_MAP || row->klass == LZ_SC_SIGRETURN))
 		return true;
 	switch (ev->nr) {

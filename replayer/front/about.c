@@ -25,6 +25,7 @@ int lz_front_now(struct lz_front *f, struct lz_front_instant *now)
 	    &now->pos, &lz_reader_programs(f->reader, &n_programs)[lz_session_program(f->s)].begin);
 	now->at_end = lz_session_at_end(f->s);
 	lz_front_crosses(f, &now->crosses);
+	now->n_mark = lz_front_last_mark(f, now->pos.event, now->mark, sizeof now->mark);
 	if (lz_front_threads(f, &t, &n) < 0)
 		return -1;
 	now->n_threads = n;

@@ -121,6 +121,7 @@ void lz_front_free(struct lz_front *f)
 	free(f->breaks.v);
 	lz_regmap_free(f->map);
 	free(f->names.v);
+	free(f->marks.v);
 	lz_front_programs_free(f);
 	free(f->armed);
 	lz_front_forget_places(f);

@@ -53,6 +53,13 @@ struct lz_front_names {
 	uint32_t fd, fd_tid;
 };
 
+/* The numbers of marks' events up to `read`. For marks.c. */
+struct lz_front_marks {
+	uint64_t *v;
+	size_t n, cap;
+	uint64_t read;
+};
+
 /* For tls.c. */
 struct lz_front_tls {
 	/* 0: not known */
@@ -192,6 +199,7 @@ struct lz_front {
 	uint32_t pid;
 	struct lz_front_programs programs;
 	struct lz_front_names names;
+	struct lz_front_marks marks;
 	struct lz_front_told libs;
 	struct lz_front_tls tls;
 	struct lz_front_here *here;
@@ -322,6 +330,10 @@ int lz_front_move_parse(const char *text, struct lz_front_move *m);
 
 /* ---- libs.c ---- */
 void lz_front_libs_free(struct lz_front_libs *libs);
+
+/* ---- marks.c ---- */
+/* The number of the last mark before event NOW, from 1 on, and its text, for a terminal; 0: none. */
+uint64_t lz_front_last_mark(struct lz_front *f, uint64_t now, char *text, size_t size);
 
 /* ---- names.c ---- */
 /* Thread TID's name now. */

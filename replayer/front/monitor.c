@@ -54,6 +54,7 @@ static char *when(struct lz_front *f, bool count)
 		lz_pos_print(&now.crosses, where);
 		lz_print(to, "crosses=%s\n", where);
 	}
+	lz_print(to, "n_mark=%lu\nmark=%s\n", (unsigned long)now.n_mark, now.mark);
 	fclose(to);
 	return text;
 }

@@ -95,7 +95,7 @@ now (PyObject *, PyObject *)
       std::string position = as_string (now.pos);
       std::string crosses = now.crosses.n ? as_string (now.crosses) : "";
 
-      return Py_BuildValue ("{sKsKsKsKsssKsKsisNsNsNsisNss}",
+      return Py_BuildValue ("{sKsKsKsKsssKsKsisNsNsNsisNsssKsN}",
 			    "event", now.pos.event, "events", now.events,
 			    "time", now.time, "total", now.total,
 			    "position", position.c_str (), "marker", now.pos.marker,
@@ -105,7 +105,8 @@ now (PyObject *, PyObject *)
 			    "begin", PyBool_FromLong (now.at_begin),
 			    "threads", now.n_threads,
 			    "name", as_text (now.thread),
-			    "crosses", crosses.c_str ());
+			    "crosses", crosses.c_str (),
+			    "n_mark", now.n_mark, "mark", as_text (now.mark));
     });
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bytes that a call has written: they are not recorded, but in the program's memory at the call. */
 #include "replayer/session/session.h"
+
+#include <lizard/mark.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
 bool lz_written_to(const struct lz_event *ev, uint32_t *fd)
 {
-	if (ev->kind != LZ_EV_SYSCALL || ev->result <= 0)
+	if (ev->kind != LZ_EV_SYSCALL || ev->result <= 0 || lz_is_mark(ev->nr, ev->args))
 		return false;
 	*fd = (uint32_t)ev->args[0];
 	switch (ev->nr) {

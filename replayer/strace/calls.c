@@ -6,6 +6,7 @@
 #include <common/base/print.h>
 #include <inttypes.h>
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <lizard/syscalls.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ static const char *spec_of(const struct lz_event *ev)
 {
 	const bool hello = strcmp(lz_call_name(ev->nr, ev->args), lz_syscall_name(ev->nr));
 
+	if (lz_is_mark(ev->nr, ev->args))
+		return ev->args[2] ? "none,<buf:ret,none" : "none,none,none";
 	return ev->nr < sizeof(specs) / sizeof(*specs) && !hello ? specs[ev->nr] : NULL;
 }
 

@@ -180,11 +180,11 @@ is "$(ls "$LIZARD_TRACE_DIR")" "" "prune --max-size: nothing is left"
 
 # Used wrongly.
 is "$(lizard -v)" "$(lizard --version)" "-v"
-for command in ls ps rm prune pack unpack info index dump calls hits coverage profile tree grep strace output points timeline diff verify serve report hunt; do
+for command in ls ps rm prune pack unpack info index dump calls hits coverage profile tree grep strace output marks points timeline diff verify serve report hunt; do
 	lizard $command --frob "$T/none" >"$T/out" 2>"$T/err"
 	like "$? $(head -n 1 "$T/err")" "^2 lizard $command: unrecognized option '--frob'$" "$command: status and message of an unknown option"
 done
-for command in ps rm prune pack unpack info index dump calls hits coverage profile tree grep strace output points timeline diff verify serve gdb report hunt; do
+for command in ps rm prune pack unpack info index dump calls hits coverage profile tree grep strace output marks points timeline diff verify serve gdb report hunt; do
 	lizard $command >"$T/out" 2>"$T/err"
 	is "$?" 2 "$command: status without an argument"
 done

@@ -72,7 +72,7 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	[ ! -s "$T/err" ] || refused=$((refused + 1))
 	try 20 lizard dump "$d" || bad=$((bad + 1))
 	try 20 lizard dump --json --bytes --limit 2000 "$d" || bad=$((bad + 1))
-	case $((seed % 11)) in
+	case $((seed % 12)) in
 	0) try 60 lizard coverage "$d" ;;
 	1) try 60 lizard profile "$d" ;;
 	2) try 60 lizard tree --fold "$d" ;;
@@ -84,6 +84,7 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	8) try 60 lizard grep "$d" 'main > main' ;;
 	9) try 60 lizard hits "$d" main ;;
 	10) try 60 lizard calls --args --limit 2 "$d" main ;;
+	11) try 60 lizard marks "$d" ;;
 	esac || bad=$((bad + 1))
 	try 60 lizard verify "$d" || bad=$((bad + 1))
 	if [ -n "$LIZARD_LONG" ] || [ $((seed % 9)) = 0 ]; then

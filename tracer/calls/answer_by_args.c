@@ -167,7 +167,7 @@ bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
 	uint64_t pid = t->cur->call.args[0];
 
-	if (lz_answer_dumpable(t, result) || lz_answer_own_pages(t, result) ||
+	if (lz_answer_mark(t, result) || lz_answer_dumpable(t, result) || lz_answer_own_pages(t, result) ||
 	    lz_answer_shared_code(t, result) || lz_insn_answer(t, result) ||
 	    lz_filter_answer(t, result))
 		return true;

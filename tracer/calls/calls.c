@@ -13,6 +13,7 @@
 #include "tracer/turns/turns.h"
 
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <errno.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -271,6 +272,8 @@ static int forced_effects(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_call *c = &t->cur->call;
 
+	if (lz_is_mark(c->nr, c->args))
+		return lz_mark_note(t, c->forced_result);
 	if (c->forced_result != 0)
 		return 0;
 	switch (c->nr) {

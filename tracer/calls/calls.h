@@ -103,6 +103,12 @@ int lz_stay_dumpable(struct lz_tracer *t, int64_t result);
 /* What it believes to be, it becomes when it is let go. */
 int lz_set_undumpable(struct lz_tracer *t, struct lz_proc *c);
 
+/* marks.c */
+/* At entry, as lz_answer_by_args(): of a mark of the program's. */
+bool lz_answer_mark(struct lz_tracer *t, int64_t *result);
+/* At its exit: logs the text. */
+int lz_mark_note(struct lz_tracer *t, int64_t result);
+
 /* mapcalls.c */
 /* Ops of an mmap-family call that returned RESULT. */
 int lz_map_call(struct lz_tracer *t, int64_t result);

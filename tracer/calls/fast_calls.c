@@ -5,6 +5,7 @@
 #include "tracer/calls/fast.h"
 #include "tracer/filters/filters.h"
 
+#include <lizard/mark.h>
 #include <lizard/syscalls.h>
 #include <sys/syscall.h>
 
@@ -174,11 +175,13 @@ static bool is_good(const struct lz_tracer *t, uint64_t fd, int row)
 bool lz_fast_could(const struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
-	const int i = c->forced ? -1 : row_of(c->nr);
+	const bool mark = lz_is_mark(c->nr, c->args);
+	const int i = c->forced && !mark ? -1 : row_of(c->nr);
 
 	if (i < 0 || (fast[i].rule == LZ_RULE_BRK && c->args[0] < lz_heap_start(t)))
 		return false;
-	return lz_fast_allows(fast[i].rule, c->args) && is_good(t, c->args[0], i);
+	return lz_fast_allows(fast[i].rule, c->args) &&
+	       (mark || is_good(t, c->args[0], i));
 }
 
 /* Its length is an argument, which the rule knows. */

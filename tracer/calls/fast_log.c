@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <libdeflate.h>
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -53,6 +54,13 @@ static int add_out(struct lz_tracer *t, struct entry *e, uint64_t addr, uint64_t
 	e->bytes += len;
 	e->n -= (uint32_t)len;
 	return ret;
+}
+
+static int add_mark(struct lz_tracer *t, struct entry *e)
+{
+	if (e->r.result > LIZARD_MARK_MOST)
+		return broken("the length of a mark");
+	return add_out(t, e, e->r.args[1], (uint64_t)e->r.result);
 }
 
 static int add_special(struct lz_tracer *t, struct entry *e)
@@ -287,6 +295,8 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 		return add_heap(t, &e->r);
 	if (e->r.result < 0)
 		return 0;
+	if (lz_is_mark(e->r.nr, e->r.args))
+		return add_mark(t, e);
 	return arg < 0 ? add_outs(t, e) : add_taken(t, e, arg);
 }
 

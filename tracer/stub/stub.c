@@ -9,6 +9,7 @@
 #include "tracer/stub/descriptors.h"
 
 #include <errno.h>
+#include <lizard/mark.h>
 #include <signal.h>
 #include <stddef.h>
 #include <time.h>
@@ -265,6 +266,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 {
 	const uint64_t nr = regs[0], *args = regs + 1;
 	const struct lz_fast_call *c = &p->call[nr < LZ_FAST_CALLS ? nr : 0];
+	const bool mark = lz_is_mark(nr, args);
 	uint64_t marker, most;
 
 	if (!p->go || nr >= LZ_FAST_CALLS || !c->may || !lz_fast_allows(c->rule, args))
@@ -273,7 +275,9 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		return find_marker(p, r15, &marker) ? lz_stub_try(p, regs, marker) : LZ_STOP;
 	if (lz_only_tried(c->try))
 		return LZ_STOP;
-	if (c->fd && (args[0] >= LZ_FAST_FDS || !(p->fd[args[0]] & c->fd)))
+	if (mark && args[2] > LIZARD_MARK_MOST)
+		return 0;
+	if (!mark && c->fd && (args[0] >= LZ_FAST_FDS || !(p->fd[args[0]] & c->fd)))
 		return 0;
 	most = most_of(p, c, args);
 	if (most == UINT64_MAX || !find_marker(p, r15, &marker))
@@ -291,7 +295,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		r->args[i] = args[i];
 	forget_fd(p, c->rule, args);
 	int64_t result = make(regs);
-	regs[0] = (uint64_t)result;
+	if (mark)
+		result = (int64_t)args[2];
 	note_fd(p, c->rule, args, result);
 	if (nr == SYS_getcpu && result == 0)
 		show_cpu(p, args);
@@ -304,6 +309,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	n += add_bytes(c, args, result, (uint8_t *)(r + 1));
 	n += add_note(c->rule, args, result, (uint8_t *)r + n);
 	r->len = (n + 7) & ~7u;
+	/* not before: a fault up to here takes the call to its stop */
+	regs[0] = (uint64_t)result;
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
 	set_busy(p, 0);
 	return result == -EFAULT ? LZ_LOOK : LZ_MADE;

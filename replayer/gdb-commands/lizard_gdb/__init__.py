@@ -11,8 +11,9 @@ from .handlers import listen
 from .jumps import JumpBackward, JumpForward
 from .latest import TELL
 from .libraries import on_library, on_new_breakpoint
+from .marks import InfoMarks
 from .opening import open_recording
-from .points import DeletePoint, GotoPoint, InfoPoints, Point
+from .points import Bookmark, DeleteBookmark, DeletePoint, GotoBookmark, GotoPoint, InfoBookmarks, InfoPoints, Point
 from .programs import on_modified, on_new_objfile
 from .questions import CallGoto, InfoCalls, InfoHits, InfoTree
 from .redefined import Jump, QueueSignal, Return, Run, Signal, Start, StartInstruction
@@ -31,6 +32,7 @@ if "LIZARD_GDB_DAP" in os.environ:
 COMMANDS = (
     ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint,
     UndoMove, RedoMove, When, InfoLizard, InfoCalls, InfoHits, InfoTree, CallGoto, Point, InfoPoints, GotoPoint, DeletePoint,
+    Bookmark, InfoBookmarks, GotoBookmark, DeleteBookmark, InfoMarks,
     Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,
     StartInstruction, Signal, QueueSignal,
 )

@@ -5,6 +5,7 @@ import re
 import gdb
 
 from .command import OWN_COMPLETER, Command
+from .marks import is_mark, jump_to_mark
 from .moves import quietly, travel
 from .outputs import is_output, jump_to_output
 from .replay import need_process, position, replay
@@ -26,6 +27,8 @@ With "output", it goes to the instant behind the system call that wrote a
 match of the regular expression RE, as of grep -E, to standard output or
 error, or to descriptor N.  A match may have begun in earlier calls: it is
 sought in the lines that each descriptor gets.  All threads count.
+With "mark", it goes to the instant behind a mark that the program has made,
+by lizard_mark(), with a text that matches RE.
 LOCATION is as for "break" (a line, a function, *ADDRESS), or an instant:
 start, end, a percentage of the run such as 12.5%, or a position as
 "when" prints it.
@@ -90,6 +93,9 @@ def jump(direction, arg):
     if is_output(arg):
         jump_to_output(direction, arg)
         return
+    if is_mark(arg):
+        jump_to_mark(direction, arg)
+        return
     if arg in ("start", "end") or PERCENT.match(arg) or POSITION.match(arg):
         travel("seek", arg)
         return
@@ -138,7 +144,7 @@ def completions(text, word):
     """-any, an instant's name, a location. WORD is what GDB takes for the end of TEXT that is to be completed."""
     option = re.match(r"(-any\s+)?", text).group()
     rest = text[len(option) :]
-    own = [name for name in ("start", "end") + (() if option else ("output",)) if name.startswith(rest)]
+    own = [name for name in ("start", "end") + (() if option else ("output", "mark")) if name.startswith(rest)]
     if not option and "-any".startswith(rest):
         own.append("-any")
     if not option and not own:
@@ -150,7 +156,8 @@ def completions(text, word):
 class JumpForward(Command):
     __doc__ = """Go forward to the next instant at which control is at LOCATION.
 Usage: jump_forward [-any] LOCATION
-       jump_forward output [-fd N]... RE""" + LOCATION
+       jump_forward output [-fd N]... RE
+       jump_forward mark RE""" + LOCATION
 
     name = "jump_forward"
     completer = OWN_COMPLETER
@@ -165,7 +172,8 @@ Usage: jump_forward [-any] LOCATION
 class JumpBackward(Command):
     __doc__ = """Go backward to the last instant at which control was at LOCATION.
 Usage: jump_backward [-any] LOCATION
-       jump_backward output [-fd N]... RE""" + LOCATION
+       jump_backward output [-fd N]... RE
+       jump_backward mark RE""" + LOCATION
 
     name = "jump_backward"
     completer = OWN_COMPLETER

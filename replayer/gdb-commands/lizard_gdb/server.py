@@ -8,7 +8,7 @@ import gdb
 
 from .text import unquoted
 
-TEXTS = {"position", "name", "recording", "program", "cwd", "args", "damage", "front_end", "crosses"}
+TEXTS = {"position", "name", "recording", "program", "cwd", "args", "damage", "front_end", "crosses", "mark"}
 
 
 def uninterrupted(function):

@@ -23,8 +23,9 @@ class When(Command):
     """Show the present instant.
 Usage: when
 That is the number of the event, the global time, the part of the run in
-percent, the position, and of several threads the present one.  The
-position can be given to jump_forward and jump_backward."""
+percent, the position, of several threads the present one, and the last mark
+that the program has made before.  The position can be given to jump_forward
+and jump_backward."""
 
     name = "when"
     kind = gdb.COMMAND_STATUS
@@ -44,6 +45,8 @@ position can be given to jump_forward and jump_backward."""
         )
         if w["threads"] != 1:
             say('thread %s "%s", one of %s\n' % (w["tid"], w["name"], w["threads"]))
+        if w["n_mark"]:
+            say("behind mark %d: %s\n" % (w["n_mark"], w["mark"]))
 
 
 class InfoLizard(Command):
