@@ -83,9 +83,6 @@ public:
   void insn_history_range (ULONGEST from, ULONGEST to,
 			   gdb_disassembly_flags flags) override
   { lizard_print_instructions_between (from, to, flags); }
-
-  gdb_byte *get_bookmark (const char *args, int from_tty) override;
-  void goto_bookmark (const gdb_byte *bookmark, int from_tty) override;
 };
 
 static lizard_record_target the_lizard_record_target;
@@ -110,27 +107,4 @@ lizard_record_target::info_record ()
   gdb_printf (_("Current event: %s of %s\n"), pulongest (now.pos.event),
 	      pulongest (now.events));
   gdb_printf (_("Current position: %s\n"), target->position ().c_str ());
-}
-
-/* A bookmark is a position.  */
-
-gdb_byte *
-lizard_record_target::get_bookmark (const char *args, int from_tty)
-{
-  return (gdb_byte *) xstrdup (current_lizard_target ()->position ().c_str ());
-}
-
-void
-lizard_record_target::goto_bookmark (const gdb_byte *bookmark, int from_tty)
-{
-  std::string where ((const char *) bookmark);
-
-  if (startswith (where.c_str (), "start")
-      || startswith (where.c_str (), "begin"))
-    where = "start";
-  else if (startswith (where.c_str (), "end"))
-    where = "end";
-  else if (where[0] == '\'' || where[0] == '"')
-    where = where.substr (1, where.size () - 2);
-  lizard_go (lizard_move_to (where.c_str ()));
 }

@@ -116,8 +116,8 @@ extern void lizard_print_instructions_from (LONGEST from, int size,
 extern void lizard_print_instructions_between (LONGEST from, LONGEST to,
 					       gdb_disassembly_flags flags);
 
-/* Have the current inferior's target answer "info record", "record
-   goto" and bookmarks, too.  */
+/* Have the current inferior's target answer "info record" and "record
+   goto", too.  */
 
 extern void push_lizard_record_target ();
 

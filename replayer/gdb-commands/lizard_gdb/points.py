@@ -10,6 +10,9 @@ from .replay import need_process, position
 from .text import say
 
 
+ENDS = {"start": "start", "begin": "start", "end": "end"}
+
+
 def points():
     return rows("points")
 
@@ -41,11 +44,12 @@ and "delete-point" forgets one."""
 
     name = "point"
     repeats = False
+    kept = "Point"
 
     def act(self, arg, from_tty):
         need_process()
         made = rows("points", ["--add=" + position(), "--note=" + arg.strip()])[0]
-        say("Point %d: %s.\n" % (made["number"], location()))
+        say("%s %d: %s.\n" % (self.kept, made["number"], location()))
 
 
 class InfoPoints(Command):
@@ -89,3 +93,54 @@ Usage: delete-point N|NOTE"""
         point = point_of(arg.strip())
         ask("points", ["--delete=%d" % point["number"]])
         say("Deleted point " + listed(point))
+
+
+# ---- the same by the names that GDB has for it ----
+
+
+class Bookmark(Point):
+    """Keep the present instant as a point, which has a number.
+Usage: bookmark [NOTE]
+"goto-bookmark" comes back to it, also in other sessions."""
+
+    name = "bookmark"
+    redefines = True
+    kept = "Saved bookmark"
+
+
+class InfoBookmarks(InfoPoints):
+    """List the points, as "info points" does.
+Usage: info bookmarks"""
+
+    name = "info bookmarks"
+    redefines = True
+
+
+class GotoBookmark(GotoPoint):
+    """Go to a point, to an end of the run, or to a position.
+Usage: goto-bookmark N|NOTE|start|begin|end|"POSITION\""""
+
+    name = "goto-bookmark"
+    redefines = True
+
+    def act(self, arg, from_tty):
+        where = arg.strip()
+        if where in ENDS or where[:1] in ("'", '"'):
+            travel("seek", ENDS.get(where, where.strip("'\"")))
+        else:
+            travel("seek", point_of(where)["position"])
+
+
+class DeleteBookmark(DeletePoint):
+    """Forget a point, or all of them.
+Usage: delete bookmark [N|NOTE]"""
+
+    name = "delete bookmark"
+    redefines = True
+
+    def act(self, arg, from_tty):
+        if arg.strip():
+            super().act(arg, from_tty)
+            return
+        for point in reversed(points()):
+            ask("points", ["--delete=%d" % point["number"]])
