@@ -53,7 +53,8 @@ __attribute__((format(printf, 1, 2))) static inline void lizard_mark(const char 
 	int n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (n > 0)
-		lizard_mark_bytes(text, (unsigned long)(n < LIZARD_MARK_MOST ? n : LIZARD_MARK_MOST));
+		lizard_mark_bytes(text,
+		                  (unsigned long)(n < LIZARD_MARK_MOST ? n : LIZARD_MARK_MOST));
 }
 
 #endif

@@ -16,13 +16,14 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to,
-	        "usage: lizard marks [options] RECORDING\n\n"
-	        "Prints the marks that the program has made by lizard_mark() of <lizard.h>: number,\n"
-	        "the instant behind it, text.\n\n"
-	        "  -g, --grep PATTERN      only those that match this regular expression\n"
-	        "      --limit N           at most N of them\n"
-	        "      --last N            the last N of them\n" LZ_ASKING_HELP);
+	fprintf(
+	    to,
+	    "usage: lizard marks [options] RECORDING\n\n"
+	    "Prints the marks that the program has made by lizard_mark() of <lizard.h>: number,\n"
+	    "the instant behind it, text.\n\n"
+	    "  -g, --grep PATTERN      only those that match this regular expression\n"
+	    "      --limit N           at most N of them\n"
+	    "      --last N            the last N of them\n" LZ_ASKING_HELP);
 }
 
 enum { ENOUGH = -3 };

@@ -31,7 +31,7 @@ struct lz_front_thread {
 	bool fresh;    /* has not run yet */
 	char name[64]; /* as text: up to 15 bytes, \xHH for each */
 };
-enum { LZ_MARK_TEXT = 256 }; /* what is longer is cut */
+enum { LZ_MARK_TEXT = 256 };  /* what is longer is cut */
 enum { LZ_THREAD_TEXT = 64 }; /* a name for a terminal: up to 15 bytes, \xHH for each */
 /* Those that are there now, the oldest first. malloced. */
 int lz_front_threads(struct lz_front *f, struct lz_front_thread **threads, uint32_t *n);

@@ -14,7 +14,7 @@ struct lz_interval {
 	uint64_t n_calls, signals, turns, mappings;
 	uint64_t threads, processes, programs; /* that were begun */
 	uint64_t marks;
-	struct lz_tally calls;                 /* by number, the most frequent first */
+	struct lz_tally calls; /* by number, the most frequent first */
 };
 /* The name of the call in row I of V->calls. */
 const char *lz_interval_call(const struct lz_interval *v, size_t i);

@@ -167,9 +167,9 @@ bool lz_answer_by_args(struct lz_tracer *t, int64_t *result)
 {
 	uint64_t pid = t->cur->call.args[0];
 
-	if (lz_answer_mark(t, result) || lz_answer_dumpable(t, result) || lz_answer_own_pages(t, result) ||
-	    lz_answer_shared_code(t, result) || lz_insn_answer(t, result) ||
-	    lz_filter_answer(t, result))
+	if (lz_answer_mark(t, result) || lz_answer_dumpable(t, result) ||
+	    lz_answer_own_pages(t, result) || lz_answer_shared_code(t, result) ||
+	    lz_insn_answer(t, result) || lz_filter_answer(t, result))
 		return true;
 
 	if (t->cur->call.nr == SYS_sched_setaffinity && (!pid || lz_thread_find(t, (pid_t)pid))) {

@@ -180,8 +180,7 @@ bool lz_fast_could(const struct lz_tracer *t)
 
 	if (i < 0 || (fast[i].rule == LZ_RULE_BRK && c->args[0] < lz_heap_start(t)))
 		return false;
-	return lz_fast_allows(fast[i].rule, c->args) &&
-	       (mark || is_good(t, c->args[0], i));
+	return lz_fast_allows(fast[i].rule, c->args) && (mark || is_good(t, c->args[0], i));
 }
 
 /* Its length is an argument, which the rule knows. */
