@@ -78,6 +78,9 @@ bool lz_written_to(const struct lz_event *ev, uint32_t *fd);
  * result if memory does not hold them. */
 int lz_written_each(const struct lz_event *ev, struct lz_arrival *memory,
                     int (*take)(void *arg, const uint8_t *bytes, size_t n), void *arg);
+/* The same for where they are. */
+int lz_written_ranges(const struct lz_event *ev, struct lz_arrival *memory,
+                      int (*take)(void *arg, uint64_t addr, uint64_t len), void *arg);
 
 /* ---- where ---- */
 /* The program that runs now: its index in lz_reader_programs(). */
@@ -181,7 +184,9 @@ size_t lz_arrival_read(struct lz_arrival *a, uint64_t addr, void *buf, size_t le
  * somebody else has a breakpoint there as well, all arrivals count. */
 typedef bool lz_condition(void *arg, uint64_t addr, struct lz_arrival *a);
 int lz_session_condition(struct lz_session *s, uint64_t addr, lz_condition *holds, void *arg);
-/* kind 'w' changed bytes, 'r' read, 'a' either. len 1..8 any alignment, longer for 'w'. */
+/* kind 'w' changed bytes, 'r' read, 'a' either: len 1..8 any alignment, longer for 'w'. By
+ * instruction, and by what system calls are given and give: 's' stored, be it what was there before,
+ * 'l' loaded, 't' either; an 'l' may be none, and be it because the decoder knows too little. */
 int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kind);
 int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char kind);
 

@@ -266,6 +266,9 @@ struct lz_engine {
 	struct lz_flow_block flow;
 	struct lz_engine_tap tap;
 	struct lz_engine_miss miss;
+
+	/* of the instruction that touched a guarded page, before it was done (LZ_HALT_PAGE) */
+	struct user_regs_struct guarded_regs;
 };
 
 struct lz_halt {

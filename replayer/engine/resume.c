@@ -502,6 +502,7 @@ static int pass_guard(struct lz_engine *e, struct lz_halt *h)
 	bool watched = lz_engine_guard_of(e, fault)->kind & (LZ_GUARD_WRITES | LZ_GUARD_READS);
 
 	*h = (struct lz_halt){0};
+	e->guarded_regs = e->regs;
 	lz_engine_unbreak(e);
 	if (lz_engine_unguard(e) < 0)
 		return -1;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/navigate/back_windows.h"
 #include <common/base/array.h>
+#include <string.h>
+
+static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
+{
+	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
+}
 
 struct lz_gap_start lz_back_first(struct lz_session *s)
 {
@@ -9,14 +15,9 @@ struct lz_gap_start lz_back_first(struct lz_session *s)
 	    s->back_to ? lz_reader_event(s->rp.reader, s->back_to - 1) : NULL;
 
 	if (ev)
-		return (struct lz_gap_start){s->back_to, ev->marker};
-	return ck ? (struct lz_gap_start){ck->pos.event, ck->pos.marker}
-	          : (struct lz_gap_start){0, 0};
-}
-
-static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
-{
-	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
+		return later(s->not_before, (struct lz_gap_start){s->back_to, ev->marker});
+	return ck ? later(s->not_before, (struct lz_gap_start){ck->pos.event, ck->pos.marker})
+	          : s->not_before;
 }
 
 int lz_back_window(struct lz_session *s, struct lz_gap_start end, uint64_t markers, uint64_t events,
@@ -97,7 +98,7 @@ struct lz_gap_start lz_back_skip_clean(struct lz_session *s, struct lz_gap_start
 	uint32_t i = lz_reader_checkpoint_before(r, end.event, end.marker);
 
 	for (size_t k = 0; k < s->n_watches; k++)
-		if (s->watches[k].kind != 'w')
+		if (!strchr("ws", s->watches[k].kind))
 			return end;
 	if ((s->n_breaks && !breaks_known) || i >= lz_reader_n_checkpoints(r))
 		return end;

@@ -329,7 +329,7 @@ static int run_on(struct run *r)
 		return -1;
 	struct lz_engine *e = s->e;
 	s->away = true;
-	e->calls.until = UINT64_MAX;
+	e->calls.until = lz_watch_looks(s) ? 0 : UINT64_MAX;
 	e->calls.looks = lz_session_looks;
 	e->calls.arg = s;
 	while (!ret) {

@@ -197,7 +197,7 @@ static int begin(struct scan *c)
 	if (lz_engine_break(c->e, c->what->addrs, c->what->n) < 0 ||
 	    (c->what->watch && lz_watch_arm(c->s, c->e) < 0))
 		return -1;
-	c->e->calls.until = c->end->event;
+	c->e->calls.until = c->what->watch && lz_watch_looks(c->s) ? 0 : c->end->event;
 	int ret = at_end(c, false);
 	return ret || lz_engine_in_kernel(c->e) ? ret : hit_break(c, false);
 }

@@ -105,7 +105,8 @@ struct lz_session {
 	/* 1 + index of the event that a backward run must not pass by, a SIGNAL or an execve; 0:
 	 * none */
 	uint64_t back_to;
-	bool by_program; /* lz_session_stop_at_programs() */
+	struct lz_gap_start not_before; /* a backward run looks no further back; zero: it does */
+	bool by_program;                /* lz_session_stop_at_programs() */
 	bool keeps_output;
 	struct lz_output passed; /* since lz_session_output() was asked */
 };
@@ -236,6 +237,11 @@ int lz_watch_arm(struct lz_session *s, struct lz_engine *e);
  * read is part of its value. H: the stop's, NULL after an event. */
 struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
                                      const struct lz_halt *h);
+/* Does EV touch what W, of a kind that counts touches, watches? MEMORY is that around it. */
+bool lz_watch_event(const struct lz_user_watch *w, const struct lz_event *ev,
+                    struct lz_arrival *memory);
+/* Must each call be looked at, for what it is given? */
+bool lz_watch_looks(const struct lz_session *s);
 
 /* ---- scanning a stretch of the run (scan.c): reverse-continue, navigation ---- */
 struct lz_scan_end {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Watchpoints of a session: kept here, armed in engines. */
+#include "replayer/program/operands.h"
 #include "replayer/session/session.h"
 #include <common/base/array.h>
 #include <lizard/error.h>
@@ -27,7 +28,7 @@ int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kin
 		w->count++;
 		return 0;
 	}
-	if (!len || len > WATCH_MAX || (kind != 'w' && len > 8) || !strchr("wra", kind))
+	if (!len || len > WATCH_MAX || (strchr("ra", kind) && len > 8) || !strchr("wraslt", kind))
 		return lz_fail("a watchpoint of %lu bytes of kind '%c' is not possible",
 		               (unsigned long)len, kind);
 	if (lz_extend(s->watches, s->n_watches) < 0)
@@ -56,7 +57,7 @@ int lz_session_unwatch(struct lz_session *s, uint64_t addr, uint64_t len, char k
  * addresses, through which only stores are of interest. */
 struct span {
 	uint64_t addr, end;
-	bool reads;
+	bool reads, exact;
 };
 
 struct spans {
@@ -64,24 +65,32 @@ struct spans {
 	size_t n, room;
 };
 
-static int add_span(struct spans *l, uint64_t addr, uint64_t end, bool reads)
+static int add_span(struct spans *l, struct span span)
 {
 	if (lz_reserve(l->v, l->room, l->n + 1) < 0)
 		return -1;
-	l->v[l->n++] = (struct span){addr, end, reads};
+	l->v[l->n++] = span;
 	return 0;
+}
+
+/* Whatever becomes of the value, an instruction that touches it counts. */
+static bool by_touch(const struct lz_user_watch *w)
+{
+	return strchr("slt", w->kind);
 }
 
 static int add_alias(void *arg, uint64_t start, uint64_t end)
 {
-	return add_span(arg, start, end, false);
+	return add_span(arg, (struct span){start, end, false, true});
 }
 
 static int add_watch(struct spans *l, const struct lz_engine *e, const struct lz_user_watch *w)
 {
 	uint64_t end = w->addr + w->len;
 
-	if (add_span(l, w->addr, end, w->kind != 'w') < 0)
+	const bool reads = w->kind != 'w' && w->kind != 's';
+
+	if (add_span(l, (struct span){w->addr, end, reads, by_touch(w)}) < 0)
 		return -1;
 	return lz_engine_each_alias(e, w->addr, end, add_alias, l);
 }
@@ -98,6 +107,20 @@ static size_t words(const struct span *w, struct lz_slot *slots, size_t n, size_
 	for (; at < w->end; at += (uint64_t)size, n++)
 		if (n < room)
 			slots[n] = (struct lz_slot){at, size, w->reads ? 'a' : 'w'};
+	return n;
+}
+
+/* The same, not wider than the span. */
+static size_t exact_words(const struct span *w, struct lz_slot *slots, size_t n, size_t room)
+{
+	for (uint64_t at = w->addr; at < w->end; n++) {
+		uint64_t size = 8;
+		while (at % size || size > w->end - at)
+			size /= 2;
+		if (n < room)
+			slots[n] = (struct lz_slot){at, (int)size, w->reads ? 'a' : 'w'};
+		at += size;
+	}
 	return n;
 }
 
@@ -124,7 +147,7 @@ static int choose_slots(struct lz_session *s, struct lz_engine *e)
 	for (size_t i = 0; !ret && i < s->n_watches; i++)
 		ret = add_watch(&l, e, &s->watches[i]);
 	for (size_t i = 0; !ret && i < l.n; i++)
-		n = words(&l.v[i], slots, n, 2);
+		n = (l.v[i].exact ? exact_words : words)(&l.v[i], slots, n, 2);
 	memset(e->debug.user, 0, sizeof e->debug.user);
 	if (!ret && n > 2)
 		ret = guard_all(&l, e);
@@ -136,6 +159,8 @@ static int choose_slots(struct lz_session *s, struct lz_engine *e)
 
 static uint64_t read_value(struct lz_engine *e, const struct lz_user_watch *w, uint8_t *value)
 {
+	if (by_touch(w))
+		return 0;
 	memset(value, 0, w->len);
 	return lz_engine_read_allowed(e, w->addr, value, w->len);
 }
@@ -212,6 +237,109 @@ static bool changed(struct lz_engine *e, struct lz_user_watch *w, bool event)
 	return differs;
 }
 
+/* ---- what was touched, be its value the same ---- */
+
+/* By the instruction I at R. */
+static bool is_touched(const struct lz_user_watch *w, const struct lz_decoded *i,
+                       const struct user_regs_struct *r, bool *read, bool *written)
+{
+	struct lz_touch v[LZ_TOUCHES];
+	const size_t n = lz_insn_touches(i, r, v);
+	bool any = false;
+
+	for (size_t k = 0; k < n; k++) {
+		if (!lz_overlap(v[k].addr, v[k].len, w->addr, w->len))
+			continue;
+		*read |= v[k].reads;
+		*written |= v[k].writes;
+		any = true;
+	}
+	return any;
+}
+
+/* The instruction that has just been done ends at the present address, unless it jumps. Which one
+ * it is its length would tell: each is tried, and one that touches the memory for certain decides. */
+static bool may_have_read(struct lz_engine *e, const struct lz_user_watch *w)
+{
+	const struct user_regs_struct *now = lz_engine_regs(e);
+	uint8_t code[LZ_INSN_LONGEST];
+	bool known = false, read = false, written;
+
+	if (lz_engine_read(e, now->rip - sizeof code, code, sizeof code) < sizeof code)
+		return true;
+	for (size_t len = 1; len <= sizeof code; len++) {
+		struct user_regs_struct r = *now;
+		struct lz_decoded i;
+		r.rip -= len;
+		if (lz_insn_decode(code + sizeof code - len, len, &i) && i.in.length == len &&
+		    lz_insn_keeps_addresses(&i))
+			known |= is_touched(w, &i, &r, &read, &written);
+	}
+	return !known || read;
+}
+
+/* The instruction that met a guarded page. */
+static bool met_guard(struct lz_engine *e, const struct lz_user_watch *w)
+{
+	const struct user_regs_struct *r = &e->guarded_regs;
+	uint8_t code[LZ_INSN_LONGEST];
+	bool read = false, written = false;
+	struct lz_decoded i;
+	size_t n = lz_engine_read(e, r->rip, code, sizeof code);
+
+	if (!lz_insn_decode(code, n, &i))
+		return false;
+	is_touched(w, &i, r, &read, &written);
+	return w->kind == 's' ? written : w->kind == 'l' ? read : read || written;
+}
+
+static bool gave(const struct lz_user_watch *w, const struct lz_event *ev)
+{
+	for (uint32_t i = 0; i < ev->n_writes; i++)
+		if (within(w, ev->writes[i].addr, ev->writes[i].len))
+			return true;
+	for (uint32_t i = 0; i < ev->n_ops; i++)
+		if (ev->ops[i].op != LZ_PROTECT && within(w, ev->ops[i].addr, ev->ops[i].len))
+			return true;
+	return ev->flags & LZ_EVF_REBASE;
+}
+
+static int takes_range(void *arg, uint64_t addr, uint64_t len)
+{
+	return within(arg, addr, len);
+}
+
+bool lz_watch_event(const struct lz_user_watch *w, const struct lz_event *ev,
+                    struct lz_arrival *memory)
+{
+	uint32_t fd;
+
+	if (w->kind != 'l' && gave(w, ev))
+		return true;
+	return w->kind != 's' && lz_written_to(ev, &fd) &&
+	       lz_written_ranges(ev, memory, takes_range, (void *)(uintptr_t)w) > 0;
+}
+
+bool lz_watch_looks(const struct lz_session *s)
+{
+	for (size_t i = 0; i < s->n_watches; i++)
+		if (strchr("lt", s->watches[i].kind))
+			return true;
+	return false;
+}
+
+/* As lz_watch_check(). */
+static bool met(struct lz_engine *e, const struct lz_user_watch *w, const struct lz_halt *h)
+{
+	if (!h) {
+		const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event - 1);
+		return ev && lz_watch_event(w, ev, (struct lz_arrival *)e);
+	}
+	if (h->flags & LZ_HALT_PAGE)
+		return met_guard(e, w);
+	return touched(e, w, h) && (w->kind != 'l' || may_have_read(e, w));
+}
+
 struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
                                      const struct lz_halt *h)
 {
@@ -224,6 +352,10 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 
 	for (size_t i = 0; i < s->n_watches; i++) {
 		struct lz_user_watch *w = &s->watches[i];
+		if (by_touch(w)) {
+			found = met(e, w, h) ? w : found;
+			continue;
+		}
 		bool differs = changed(e, w, !h);
 		if (w->kind == 'w'   ? differs
 		    : w->kind == 'a' ? differs || touched(e, w, h)

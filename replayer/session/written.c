@@ -27,27 +27,17 @@ bool lz_written_to(const struct lz_event *ev, uint32_t *fd)
 struct passing {
 	struct lz_arrival *memory;
 	uint64_t left;
-	int (*take)(void *arg, const uint8_t *bytes, size_t n);
+	int (*take)(void *arg, uint64_t addr, uint64_t len);
 	void *arg;
 };
 
 /* LEN bytes at ADDR, as far as they are left. */
 static int pass_range(struct passing *p, uint64_t addr, uint64_t len)
 {
-	uint8_t piece[16384];
-	int rc = 0;
+	const uint64_t n = len < p->left ? len : p->left;
 
-	while (rc == 0 && len && p->left) {
-		uint64_t n = len < p->left ? len : p->left;
-		n = lz_arrival_read(p->memory, addr, piece, n < sizeof(piece) ? n : sizeof(piece));
-		if (!n)
-			return 0;
-		rc = p->take(p->arg, piece, n);
-		addr += n;
-		len -= n;
-		p->left -= n;
-	}
-	return rc;
+	p->left -= n;
+	return n ? p->take(p->arg, addr, n) : 0;
 }
 
 static int pass_vectors(struct passing *p, uint64_t addr, uint64_t n)
@@ -64,8 +54,8 @@ static int pass_vectors(struct passing *p, uint64_t addr, uint64_t n)
 	return rc;
 }
 
-int lz_written_each(const struct lz_event *ev, struct lz_arrival *memory,
-                    int (*take)(void *arg, const uint8_t *bytes, size_t n), void *arg)
+int lz_written_ranges(const struct lz_event *ev, struct lz_arrival *memory,
+                      int (*take)(void *arg, uint64_t addr, uint64_t len), void *arg)
 {
 	struct passing p = {memory, (uint64_t)ev->result, take, arg};
 	struct msghdr m;
@@ -80,4 +70,36 @@ int lz_written_each(const struct lz_event *ev, struct lz_arrival *memory,
 		return pass_vectors(&p, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen);
 	default: return pass_range(&p, ev->args[1], (uint64_t)ev->result);
 	}
+}
+
+struct reading {
+	struct lz_arrival *memory;
+	int (*take)(void *arg, const uint8_t *bytes, size_t n);
+	void *arg;
+};
+
+static int read_range(void *arg, uint64_t addr, uint64_t len)
+{
+	const struct reading *r = arg;
+	uint8_t piece[16384];
+	int rc = 0;
+
+	while (rc == 0 && len) {
+		uint64_t n = len < sizeof(piece) ? len : sizeof(piece);
+		n = lz_arrival_read(r->memory, addr, piece, n);
+		if (!n)
+			return 0;
+		rc = r->take(r->arg, piece, n);
+		addr += n;
+		len -= n;
+	}
+	return rc;
+}
+
+int lz_written_each(const struct lz_event *ev, struct lz_arrival *memory,
+                    int (*take)(void *arg, const uint8_t *bytes, size_t n), void *arg)
+{
+	struct reading r = {memory, take, arg};
+
+	return lz_written_ranges(ev, memory, read_range, &r);
 }
