@@ -209,7 +209,8 @@ enum lz_front_move_kind {
 	LZ_MOVE_BACK_STEP,
 	LZ_MOVE_BACK_NEXT, /* n times */
 	LZ_MOVE_UNDO,      /* to where the user was n moves before: lz_front_here() */
-	LZ_MOVE_REDO
+	LZ_MOVE_REDO,
+	LZ_MOVE_ACCESS /* to right before an access to memory */
 };
 enum { LZ_JUMP_ADDRS_MAX = 512 };
 struct lz_front_move {
@@ -217,16 +218,24 @@ struct lz_front_move {
 	double percent;
 	uint64_t n;
 	struct lz_pos pos;
-	/* Of a jump. */
+	/* Of a jump, and of the search for an access. */
 	enum lz_direction direction;
 	bool any_thread;
 	size_t n_addrs;
 	uint64_t addrs[LZ_JUMP_ADDRS_MAX];
+	/* Of an access: 's' stored, 'l' loaded, 't' either; forwards what comes next here counts as well, or
+	 * it does not; backwards no further than to `pos`, n = 0: to the begin, nor than to where control
+	 * comes to `entry`, 0: nowhere, with the stack pointer `sp`. */
+	char access;
+	bool here;
+	uint64_t addr, len, entry, sp;
 };
 /* M becomes the move to a place as users write it: here, start, end, N%, time T, event N, or a position. */
 int lz_front_move_to(struct lz_front_move *m, const char *where);
 /* The next reverse resume carries M out; M is copied. From any thread, while no other call goes on. */
 int lz_front_arm(struct lz_front *f, const struct lz_front_move *m);
+/* M becomes the move that TEXT says, as `monitor` takes it. */
+int lz_front_move_parse(const char *text, struct lz_front_move *m);
 /* From now on lz_front_outcome() is asked for what there is to say of a move: it is no note of the stop. */
 void lz_front_quiet(struct lz_front *f);
 /* The debugger is a GDB of the major version MAJOR: steps backwards are the reverses of that one's. */

@@ -120,6 +120,7 @@ void lz_front_free(struct lz_front *f)
 	}
 	free(f->breaks.v);
 	lz_regmap_free(f->map);
+	free(f->found);
 	free(f->names.v);
 	free(f->marks.v);
 	lz_front_programs_free(f);

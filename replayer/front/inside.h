@@ -237,6 +237,8 @@ struct lz_front {
 	char *note;
 	/* why it could not be made */
 	char *failure;
+	/* what the last search has found, as lines key=value */
+	char *found;
 };
 
 /* ---- front.c ---- */
@@ -320,13 +322,18 @@ int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t ti
 /* *BEGIN: where the program begins into which the armed move leads; n = 0: it is the present one. */
 void lz_front_crosses(struct lz_front *f, struct lz_pos *begin);
 
+/* ---- access.c ---- */
+/* The search that M asks for. What it finds is in f->found. */
+int lz_front_access(struct lz_front *f, const struct lz_front_move *m);
+
+/* ---- intervals.c ---- */
+/* The positions of all checkpoints, as lines. malloced. */
+char *lz_front_intervals(struct lz_front *f);
+
 /* ---- undo.c ---- */
 /* N moves back or, LZ_FORWARD, on. */
 int lz_front_undo(struct lz_front *f, enum lz_direction d, uint64_t n);
 void lz_front_forget_places(struct lz_front *f);
-
-/* ---- move_text.c ---- */
-int lz_front_move_parse(const char *text, struct lz_front_move *m);
 
 /* ---- libs.c ---- */
 void lz_front_libs_free(struct lz_front_libs *libs);

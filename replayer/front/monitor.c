@@ -17,7 +17,9 @@
  *                continue backwards has found nothing
  *   output keep, output EVENT
  *                what the program writes is kept from here on; what it wrote from EVENT on until now
- *   seek ..., jump ..., back-step, back-next, undo, redo
+ *   found        what the last search by `access` has found, as lines `key=value`
+ *   intervals    the positions of the checkpoints
+ *   seek ..., jump ..., access ..., back-step, back-next, undo, redo
  *                arms a move that the next reverse-stepi or reverse-continue carries out, see
  *                move_text.c; the answer is why it cannot, or nothing */
 #include "replayer/front/inside.h"
@@ -118,7 +120,7 @@ static char *here(struct lz_front *f)
 
 static bool is_move(const char *text)
 {
-	static const char *const words[] = {"seek ",     "jump ", "back-step",
+	static const char *const words[] = {"seek ",     "jump ", "access ", "back-step",
 	                                    "back-next", "undo",  "redo"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -159,11 +161,13 @@ static char *heed(struct lz_front *f, const char *text)
 
 static const char help[] =
     "monitor commands: when, now, info, quiet, gdb N, note, here, signals pass|stop, over "
-    "N|none, conditions never|first|all, output keep|EVENT, libraries keep|forget, and moves that "
+    "N|none, conditions never|first|all, output keep|EVENT, libraries keep|forget, found, "
+    "intervals, and moves that "
     "the next "
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
-    "ADDRESS..., back-step [N], back-next [N], undo [N], redo [N]\n";
+    "ADDRESS..., access backward|forward|here s|l|t ADDRESS LENGTH, back-step [N], back-next [N], "
+    "undo [N], redo [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)
 {
@@ -176,6 +180,10 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = info(f);
 	else if (strcmp(text, "note") == 0)
 		answer = give_note(f);
+	else if (strcmp(text, "found") == 0)
+		answer = strdup(f->found ? f->found : "");
+	else if (strcmp(text, "intervals") == 0)
+		answer = lz_front_intervals(f);
 	else if (strcmp(text, "here") == 0)
 		answer = here(f);
 	else if (strcmp(text, "quiet") == 0)

@@ -3,7 +3,8 @@
  *
  *   seek here | start | end | N% | time T | event N | POSITION | THREAD:MARKER
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
- *   back-step [N]    back-next [N]    undo [N]    redo [N] */
+ *   back-step [N]    back-next [N]    undo [N]    redo [N]
+ *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [frame ENTRY SP] */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>
@@ -117,6 +118,35 @@ static int parse_times(const char *count, enum lz_front_move_kind kind, struct l
 	return *count ? parse_number(count, &m->n) : 0;
 }
 
+/* "here" is forwards, too: what comes next here counts. */
+static int parse_access(const char *text, struct lz_front_move *m)
+{
+	char kind, from[LZ_POS_TEXT];
+	unsigned long addr, len, entry, sp;
+	int at = 0;
+
+	m->kind = LZ_MOVE_ACCESS;
+	m->here = begins(&text, "here ");
+	m->direction = m->here || begins(&text, "forward ") ? LZ_FORWARD : LZ_BACKWARD;
+	begins(&text, "backward ");
+	if (sscanf(text, "%c %lx %lu %n", &kind, &addr, &len, &at) < 3 || !strchr("slt", kind))
+		return lz_fail("access backward|forward|here s|l|t ADDRESS LENGTH");
+	m->access = kind;
+	m->addr = addr;
+	m->len = len;
+	text += at;
+	if (sscanf(text, "from %127s %n", from, &at) == 1) {
+		if (lz_pos_parse(from, &m->pos) < 0)
+			return -1;
+		text += at;
+	}
+	if (sscanf(text, "frame %lx %lx", &entry, &sp) == 2) {
+		m->entry = entry;
+		m->sp = sp;
+	}
+	return 0;
+}
+
 int lz_front_move_parse(const char *text, struct lz_front_move *m)
 {
 	memset(m, 0, sizeof *m);
@@ -124,6 +154,8 @@ int lz_front_move_parse(const char *text, struct lz_front_move *m)
 		return lz_front_move_to(m, text);
 	if (begins(&text, "jump "))
 		return parse_jump(text, m);
+	if (begins(&text, "access "))
+		return parse_access(text, m);
 	if (begins(&text, "back-step"))
 		return parse_times(text, LZ_MOVE_BACK_STEP, m);
 	if (begins(&text, "back-next"))

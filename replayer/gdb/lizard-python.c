@@ -250,6 +250,34 @@ set_times (PyObject *args, lz_front_move *move)
   return true;
 }
 
+/* The words are those of a monitor command.  */
+
+static bool
+set_access (PyObject *args, lz_front_move *move)
+{
+  gdbpy_ref<> space (PyUnicode_FromString (" "));
+  gdbpy_ref<> words (PySequence_List (args));
+
+  if (space == nullptr || words == nullptr)
+    return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE (words.get ()); i++)
+    {
+      PyObject *word = PyObject_Str (PyList_GET_ITEM (words.get (), i));
+
+      if (word == nullptr || PyList_SetItem (words.get (), i, word) < 0)
+	return false;
+    }
+
+  gdbpy_ref<> text (PyUnicode_Join (space.get (), words.get ()));
+  const char *bytes = text == nullptr ? nullptr : PyUnicode_AsUTF8 (text.get ());
+
+  if (bytes == nullptr)
+    return false;
+  if (lz_front_move_parse (bytes, move) < 0)
+    error ("%s", lz_error ());
+  return true;
+}
+
 static bool
 set_move (PyObject *args, lz_front_move *move)
 {
@@ -262,6 +290,8 @@ set_move (PyObject *args, lz_front_move *move)
     return false;
   if (strcmp (kind, "jump") == 0)
     return set_jump (args, move);
+  if (strcmp (kind, "access") == 0)
+    return set_access (args, move);
   if (strcmp (kind, "seek") != 0)
     return set_times (args, move);
   if (!PyArg_ParseTuple (args, "ss", &kind, &where))

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run with one watchpoint, of a kind that counts touches. What it finds is looked at: the
+ * watchpoint may be wider than what is asked for. */
+#include "replayer/origin/access.h"
+#include "replayer/origin/place.h"
+#include "replayer/program/operands.h"
+#include <lizard/error.h>
+#include <stdlib.h>
+
+/* ---- what comes next here ---- */
+
+static bool is_here(const struct lz_session *s, const struct lz_event *ev)
+{
+	return ev->marker == s->pos.marker &&
+	       (s->pos.ip == ev->ip || (ev->kind == LZ_EV_SYSCALL && s->pos.ip == ev->ip - 2));
+}
+
+static bool gives(const struct lz_event *ev, const struct lz_access_query *q)
+{
+	const struct lz_user_watch w = {.addr = q->addr, .len = q->len, .kind = 's'};
+
+	return lz_watch_event(&w, ev, NULL);
+}
+
+static bool takes(struct lz_session *s, const struct lz_event *ev, const struct lz_access_query *q)
+{
+	const struct lz_user_watch w = {.addr = q->addr, .len = q->len, .kind = 'l'};
+
+	return lz_watch_event(&w, ev, (struct lz_arrival *)s->e);
+}
+
+static void look_at_insn(struct lz_session *s, const struct lz_access_query *q,
+                         struct lz_accessed *a)
+{
+	const struct user_regs_struct *r = lz_engine_regs(s->e);
+	uint8_t code[LZ_INSN_LONGEST];
+	struct lz_touch v[LZ_TOUCHES];
+	struct lz_decoded i;
+	const size_t len = lz_engine_read(s->e, r->rip, code, sizeof code);
+
+	if (!lz_insn_decode(code, len, &i))
+		return;
+	const size_t n = lz_insn_touches(&i, r, v);
+	for (size_t k = 0; k < n; k++)
+		if (lz_overlap(v[k].addr, v[k].len, q->addr, q->len)) {
+			a->read |= v[k].reads;
+			a->written |= v[k].writes;
+		}
+}
+
+static void look(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
+{
+	const struct lz_event *ev = lz_session_next_event(s);
+
+	*a = (struct lz_accessed){0};
+	if (!lz_engine_in_kernel(s->e))
+		look_at_insn(s, q, a);
+	if (a->read || a->written || !ev || !is_here(s, ev))
+		return;
+	a->written = gives(ev, q);
+	a->read = takes(s, ev, q);
+	a->by_event = a->written || a->read;
+	a->event = ev->index;
+}
+
+static bool fits(const struct lz_accessed *a, char kind)
+{
+	return kind == 's' ? a->written : kind == 'l' ? a->read : a->read || a->written;
+}
+
+/* ---- the run ---- */
+
+/* What belongs to the user, put aside. */
+struct aside {
+	struct lz_user_break *breaks;
+	size_t n_breaks;
+	struct lz_user_watch *watches;
+	size_t n_watches;
+	uint64_t signals;
+};
+
+static bool begins_frame(void *arg, uint64_t addr, struct lz_arrival *a)
+{
+	const struct lz_access_query *q = arg;
+	struct user_regs_struct r;
+
+	(void)addr;
+	return lz_arrival_regs(a, &r) < 0 || r.rsp == q->frame.sp;
+}
+
+static int begin(struct lz_session *s, const struct lz_access_query *q, struct aside *a)
+{
+	*a = (struct aside){s->breaks, s->n_breaks, s->watches, s->n_watches, s->pass_signals};
+	s->breaks = NULL;
+	s->watches = NULL;
+	s->n_breaks = s->n_watches = 0;
+	s->pass_signals = UINT64_MAX;
+	s->not_before = (struct lz_gap_start){q->from.event, q->from.marker};
+	s->nested++;
+	if (q->frame.entry &&
+	    (lz_session_break(s, q->frame.entry) < 0 ||
+	     lz_session_condition(s, q->frame.entry, begins_frame, (void *)(uintptr_t)q) < 0))
+		return -1;
+	return lz_session_watch(s, q->addr, q->len, q->kind);
+}
+
+static void end(struct lz_session *s, const struct lz_access_query *q, const struct aside *a)
+{
+	if (s->n_watches)
+		lz_session_unwatch(s, q->addr, q->len, q->kind);
+	if (s->n_breaks)
+		lz_session_unbreak(s, q->frame.entry);
+	free(s->watches);
+	free(s->breaks);
+	s->breaks = a->breaks;
+	s->n_breaks = a->n_breaks;
+	s->watches = a->watches;
+	s->n_watches = a->n_watches;
+	s->pass_signals = a->signals;
+	s->not_before = (struct lz_gap_start){0};
+	s->nested--;
+}
+
+/* How a run ended that did not find anything: as lz_access_go(). */
+static int ended(const struct lz_stop *stop)
+{
+	switch (stop->reason) {
+	case LZ_STOP_INTERRUPTED: return LZ_ACCESS_INTERRUPTED;
+	case LZ_STOP_BREAKPOINT: return LZ_ACCESS_FRAME;
+	case LZ_STOP_DIVERGED: return lz_fail("replay diverged");
+	default: return LZ_ACCESS_NONE;
+	}
+}
+
+/* From behind the access that a run forwards has found to right before it. */
+static int to_before(struct lz_session *s)
+{
+	const struct lz_event *ev = s->pos.event ? lz_session_event_before(s, s->pos.event) : NULL;
+	struct lz_stop stop;
+	struct lz_pos to;
+
+	if (ev && lz_session_at_gap(s) && ev->marker == s->pos.marker) {
+		int ret = lz_session_before_event(s, ev, &to);
+		return ret ? ret : lz_session_seek(s, &to);
+	}
+	if (lz_session_step(s, LZ_BACKWARD, &stop) < 0)
+		return -1;
+	return stop.reason == LZ_STOP_INTERRUPTED ? 2 : 0;
+}
+
+static int step_on(struct lz_session *s)
+{
+	struct lz_stop stop;
+
+	do
+		if (lz_session_step(s, LZ_FORWARD, &stop) < 0)
+			return -1;
+	while (stop.reason == LZ_STOP_SIGNAL && !s->at_end);
+	return stop.reason == LZ_STOP_STEP || stop.reason == LZ_STOP_WATCH ? 0 : ended(&stop);
+}
+
+/* The next one that the watchpoint tells. */
+static int one(struct lz_session *s, const struct lz_access_query *q)
+{
+	struct lz_stop stop;
+
+	if (lz_session_run(s, q->direction, &stop) < 0)
+		return -1;
+	if (stop.reason != LZ_STOP_WATCH)
+		return ended(&stop);
+	return q->direction == LZ_FORWARD ? to_before(s) : 0;
+}
+
+static int search(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
+{
+	const bool forward = q->direction == LZ_FORWARD;
+
+	for (bool on = forward && !q->here;; on = forward) {
+		int ret = on ? step_on(s) : 0;
+		if (!ret)
+			ret = one(s, q);
+		if (ret)
+			return ret;
+		look(s, q, a);
+		if (fits(a, q->kind))
+			return 0;
+	}
+}
+
+int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
+{
+	struct aside aside;
+	struct lz_place here;
+
+	if (!q->len || q->len > LZ_ACCESS_MAX)
+		return lz_fail("an access to %lu bytes cannot be searched for",
+		               (unsigned long)q->len);
+	lz_session_begin(s);
+	if (lz_place_keep(s, &here) < 0)
+		return -1;
+	int ret = begin(s, q, &aside);
+	if (!ret)
+		ret = search(s, q, a);
+	end(s, q, &aside);
+	if (ret && lz_place_return(s, &here) < 0)
+		ret = -1;
+	lz_place_drop(&here);
+	return ret;
+}
