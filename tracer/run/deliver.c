@@ -291,6 +291,33 @@ static bool is_forced(struct lz_tracer *t, int signo, const siginfo_t *info)
 	return forced;
 }
 
+static bool is_of_timer(int signo, const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER ||
+	       (info->si_code == SI_KERNEL &&
+	        (signo == SIGALRM || signo == SIGVTALRM || signo == SIGPROF));
+}
+
+/* A handler has returned, and nothing has run since. A timer that is faster than we are would keep
+ * the program there for ever. */
+static bool is_crowding(const struct lz_tracer *t, int signo, const siginfo_t *info,
+                        const struct user_regs_struct *r)
+{
+	return is_of_timer(signo, info) && t->cur->sig.returned == t->next_event &&
+	       lz_at_instant(t, r);
+}
+
+/* Without a fence: until the next signal or system call, or the next tick. */
+static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	t->cur->sig.returned = 0;
+	if (lz_signal_keep(t, signo, info) < 0)
+		return -1;
+	if (!t->cur->sig.armed)
+		lz_signal_await(&t->cur->sig);
+	return 0;
+}
+
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 {
 	struct user_regs_struct r;
@@ -328,6 +355,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	}
 	if (lz_signal_unseen(t, signo))
 		return lz_signal_pass(t, signo, &info, deliver);
+	if (is_crowding(t, signo, &info, &r))
+		return hold_back(t, signo, &info);
 	int named = lz_at_instant(t, &r) ? 1 : lz_anywhere(t, &r);
 	if (named < 0)
 		return -1;

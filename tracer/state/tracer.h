@@ -88,6 +88,7 @@ struct lz_thread_signals {
 	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
+	uint64_t returned;    /* events up to the return of a handler, and no further; 0: none */
 	int forced;           /* a signal whose frame did not fit: SIGSEGV is next; 0: none */
 };
 
