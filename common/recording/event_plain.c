@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <lizard/event.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* Of openat and write the program's own bytes are only there where they name a thread. */
@@ -13,6 +14,14 @@ static bool names_or_makes_thread(const struct lz_event *ev)
 	case SYS_write: return ev->n_writes;
 	}
 	return false;
+}
+
+bool lz_event_writes_own(const struct lz_event *ev)
+{
+	if (ev->kind != LZ_EV_SYSCALL)
+		return false;
+	return ev->nr == SYS_openat || ev->nr == SYS_write ||
+	       (ev->nr == SYS_prctl && ev->args[0] == PR_SET_NAME);
 }
 
 bool lz_event_plain(const struct lz_event *ev)

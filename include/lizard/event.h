@@ -143,6 +143,9 @@ enum lz_insn {
 /* A system call or an instruction that changes registers and memory and nothing else: no mapping, no
  * thread and its name, no program. Who looks for those need not read it. */
 bool lz_event_plain(const struct lz_event *ev);
+/* Are its `writes` the program's own bytes, which the call has not written: a thread's name, the text
+ * of a mark? */
+bool lz_event_writes_own(const struct lz_event *ev);
 /* "?" for one that is not known. */
 const char *lz_insn_name(uint32_t insn);
 

@@ -295,7 +295,7 @@ static bool met_guard(struct lz_engine *e, const struct lz_user_watch *w)
 
 static bool gave(const struct lz_user_watch *w, const struct lz_event *ev)
 {
-	for (uint32_t i = 0; i < ev->n_writes; i++)
+	for (uint32_t i = 0; i < ev->n_writes && !lz_event_writes_own(ev); i++)
 		if (within(w, ev->writes[i].addr, ev->writes[i].len))
 			return true;
 	for (uint32_t i = 0; i < ev->n_ops; i++)

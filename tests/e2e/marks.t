@@ -113,6 +113,10 @@ print n
 jump_forward mark request
 frame function serve
 print n
+echo -- written\n
+frame function lizard_mark
+last text
+backtrace
 jump_forward end
 echo -- end\n
 when
@@ -138,6 +142,8 @@ like "$(section "$out" begin)" '^Mark 2: request 1$' "jump_forward says which"
 like "$(section "$out" forward)" "^position $(printf %s "$second" | sed 's/[.#@]/\\&/g')\$" "... and goes there"
 like "$(section "$out" forward)" '^behind mark 2: request 1$' "when names it"
 is "$(section "$out" forward | sed -n 's/^\$[0-9]* = //p' | tr '\n' ' ')" "1 2 " "the caller is the right one, and the next one's"
+like "$(section "$out" written)" '(vsnprintf|lizard_mark) \(' "what is marked was written by the program"
+is "$(section "$out" written | grep -c 'by .*write')" 0 "... and not by the mark" || diag "$(section "$out" written)"
 like "$(section "$out" end)" '^behind mark 10: last of all$' "at the end it is the last one"
 is "$(section "$out" end | sed -n 's/^\$[0-9]* = //p')" 4 "back to the last that matches"
 is "$(section "$out" again | sed -n 's/^\$[0-9]* = //p')" 3 "... and to the one before"
