@@ -104,6 +104,8 @@ static void print_what(const struct lz_event *ev)
 			lz_print(stdout, " %s", flag_names[i].name);
 	if (ev->has_state)
 		printf(" state %016" PRIx64, ev->state);
+	if (ev->has_pages)
+		printf(" and %u pages", ev->n_pages);
 }
 
 static void print_effects(const struct lz_dump *d, const struct lz_event *ev)
@@ -243,6 +245,15 @@ static void set_what(json_t *o, const struct lz_event *ev)
 	}
 }
 
+static json_t *pages_json(const struct lz_event *ev)
+{
+	json_t *list = json_array();
+
+	for (uint32_t k = 0; k < ev->n_pages; k++)
+		json_array_append_new(list, lz_json_hex(ev->pages[k].addr));
+	return list;
+}
+
 static int print_json(const struct lz_dump *d, const struct lz_event *ev)
 {
 	json_t *o = json_object(), *flags = json_array();
@@ -263,6 +274,8 @@ static int print_json(const struct lz_dump *d, const struct lz_event *ev)
 	set_what(o, ev);
 	if (ev->has_state)
 		json_object_set_new(o, "state", lz_json_hex(ev->state));
+	if (ev->has_pages)
+		json_object_set_new(o, "pages", pages_json(ev));
 	if (ev->has_regs)
 		json_object_set_new(o, "new_ip", lz_json_hex(ev->regs.rip));
 	json_object_set_new(o, "writes", writes_json(d, ev));

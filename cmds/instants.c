@@ -9,6 +9,8 @@ static void count(struct lz_ways *w, const struct lz_event *ev)
 {
 	if (ev->flags & LZ_EVF_SPIN)
 		w->checkpoint++;
+	else if (ev->has_pages)
+		w->unmarked++;
 	else if (ev->has_state)
 		w->anywhere++;
 	else
@@ -36,13 +38,14 @@ int lz_instants_count(struct lz_reader *r, struct lz_instants *to)
 
 static void print(const char *label, const struct lz_ways *w)
 {
-	const uint64_t all = w->points + w->anywhere + w->checkpoint;
+	const uint64_t all = w->points + w->anywhere + w->unmarked + w->checkpoint;
 
 	if (all)
 		lz_print(stdout,
 		         "%-13s %" PRIu64 ": %" PRIu64 " at a marker or a call, %" PRIu64
-		         " at another instruction, %" PRIu64 " by a checkpoint\n",
-		         label, all, w->points, w->anywhere, w->checkpoint);
+		         " at another instruction, %" PRIu64 " in code without markers, %" PRIu64
+		         " by a checkpoint\n",
+		         label, all, w->points, w->anywhere, w->unmarked, w->checkpoint);
 }
 
 void lz_instants_print(const struct lz_instants *n)
@@ -53,8 +56,9 @@ void lz_instants_print(const struct lz_instants *n)
 
 static json_t *ways_json(const struct lz_ways *w)
 {
-	return json_pack("{sI sI sI}", "points", (json_int_t)w->points, "anywhere",
-	                 (json_int_t)w->anywhere, "checkpoint", (json_int_t)w->checkpoint);
+	return json_pack("{sI sI sI sI}", "points", (json_int_t)w->points, "anywhere",
+	                 (json_int_t)w->anywhere, "unmarked", (json_int_t)w->unmarked, "checkpoint",
+	                 (json_int_t)w->checkpoint);
 }
 
 json_t *lz_instants_json(const struct lz_instants *n)

@@ -9,6 +9,7 @@
 struct lz_ways {
 	uint64_t points;     /* at a marker, behind a call, at a full buffer */
 	uint64_t anywhere;   /* at another instruction, which has a name */
+	uint64_t unmarked;   /* the same in code without markers, by what was written */
 	uint64_t checkpoint; /* where a checkpoint was taken for it */
 };
 

@@ -15,7 +15,8 @@ const uint8_t *lz_event_skip(struct lz_cur *c, uint32_t *len);
 struct lz_event_room {
 	struct lz_write *writes;
 	struct lz_map_op *ops;
-	uint32_t cap_writes, cap_ops;
+	struct lz_page_sum *pages;
+	uint32_t cap_writes, cap_ops, cap_pages;
 };
 /* Decodes the event of LEN bytes; EV points into BYTES and ROOM. All but index is set. */
 int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,

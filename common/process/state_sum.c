@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <common/process/state_sum.h>
 
+#include <cpuid.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -37,4 +38,37 @@ uint64_t lz_state_sum(const struct lz_proc *p, const struct user_regs_struct *r)
 	read_stack(p, r->rsp, s.stack);
 	return XXH3_64bits_withSeed(&s, sizeof(s),
 	                            r->eflags & ~(uint64_t)(TRAP_FLAG | RESUME_FLAG));
+}
+
+uint64_t lz_page_sum(const uint8_t *page)
+{
+	return XXH3_64bits(page, PAGE);
+}
+
+/* Where the rights of protection keys are, which replay uses itself; 0: there are none. */
+static uint32_t keys_at(void)
+{
+	enum { XSAVE_LEAF = 0xd, KEYS = 9 };
+	static uint32_t at = UINT32_MAX;
+	uint32_t size, offset, c, d;
+
+	if (at == UINT32_MAX)
+		at = __get_cpuid_count(XSAVE_LEAF, KEYS, &size, &offset, &c, &d) && size ? offset
+		                                                                         : 0;
+	return at;
+}
+
+/* The header and the bytes that are kept for software say nothing about the program. */
+uint64_t lz_vectors_sum(const struct lz_proc *p)
+{
+	enum { FROM = 464, TO = 576, KEYS_LEN = 8 };
+	uint8_t x[LZ_XSTATE_MAX];
+	uint32_t len = sizeof(x);
+
+	if (lz_proc_xstate(p, x, &len) < 0)
+		return UINT64_MAX;
+	memset(x + FROM, 0, TO - FROM);
+	if (keys_at() && keys_at() + KEYS_LEN <= len)
+		memset(x + keys_at(), 0, KEYS_LEN);
+	return XXH3_64bits(x, len);
 }

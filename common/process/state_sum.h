@@ -14,5 +14,9 @@ uint64_t lz_state_from(uint64_t rsp);
 /* Of the thread that P stands for, with registers R. Memory that is not mapped counts as zeroes: a
  * stack grows when it is touched. */
 uint64_t lz_state_sum(const struct lz_proc *p, const struct user_regs_struct *r);
+/* Of a page's contents. */
+uint64_t lz_page_sum(const uint8_t *page);
+/* Of the vector registers; UINT64_MAX: they cannot be read. */
+uint64_t lz_vectors_sum(const struct lz_proc *p);
 
 #endif

@@ -78,11 +78,25 @@ static void put_ops(struct lz_buf *b, const struct lz_event *ev)
 	}
 }
 
+static void put_pages(struct lz_buf *b, const struct lz_event *ev)
+{
+	uint64_t page = 0;
+
+	lz_put_u64(b, ev->vectors);
+	lz_put_var(b, ev->n_pages);
+	for (uint32_t i = 0; i < ev->n_pages; i++) {
+		lz_put_var(b, ev->pages[i].addr / LZ_PAGE - page);
+		lz_put_u64(b, ev->pages[i].sum);
+		page = ev->pages[i].addr / LZ_PAGE;
+	}
+}
+
 static uint8_t present(const struct lz_event *ev)
 {
 	return (uint8_t)((ev->has_regs ? LZ_EVP_REGS : 0) | (ev->xstate ? LZ_EVP_XSTATE : 0) |
 	                 (ev->n_writes ? LZ_EVP_WRITES : 0) | (ev->n_ops ? LZ_EVP_OPS : 0) |
-	                 (ev->has_taken ? LZ_EVP_TAKEN : 0) | (ev->has_state ? LZ_EVP_STATE : 0));
+	                 (ev->has_taken ? LZ_EVP_TAKEN : 0) | (ev->has_state ? LZ_EVP_STATE : 0) |
+	                 (ev->has_pages ? LZ_EVP_PAGES : 0));
 }
 
 void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
@@ -115,6 +129,8 @@ void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
 		lz_put_u32(b, ev->taken);
 	if (ev->has_state)
 		lz_put_u64(b, ev->state);
+	if (ev->has_pages)
+		put_pages(b, ev);
 	if (b->failed)
 		return;
 	len = (uint32_t)(b->len - start - 4);
@@ -219,6 +235,28 @@ static void get_ops(struct lz_cur *c, struct lz_event *ev, struct lz_event_room 
 	}
 }
 
+/* By address, each once. */
+static void get_pages(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
+{
+	ev->vectors = lz_get_u64(c);
+
+	const uint32_t n = get_count(c, 9);
+	uint64_t page = 0;
+	if (lz_reserve(room->pages, room->cap_pages, n) < 0) {
+		c->bad = true;
+		return;
+	}
+	ev->pages = room->pages;
+	ev->n_pages = n;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t step = lz_get_max(c, UINT64_MAX / LZ_PAGE - page);
+
+		c->bad |= !step && i;
+		page += step;
+		room->pages[i] = (struct lz_page_sum){page * LZ_PAGE, lz_get_u64(c)};
+	}
+}
+
 static void get_xstate(struct lz_cur *c, struct lz_event *ev)
 {
 	ev->xstate_len = (uint32_t)lz_get_max(c, LZ_MAX_XSTATE);
@@ -260,6 +298,11 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 	ev->has_state = parts & LZ_EVP_STATE;
 	if (ev->has_state)
 		ev->state = lz_get_u64(&c);
+	ev->has_pages = parts & LZ_EVP_PAGES;
+	if (ev->has_pages)
+		get_pages(&c, ev, room);
+	if (ev->has_pages && !ev->has_state)
+		return lz_fail("an event has pages of an arrival without its state");
 	if (c.bad || c.p != c.end)
 		return lz_fail("an event's bytes make no sense");
 	return 0;
@@ -269,6 +312,7 @@ void lz_event_room_free(struct lz_event_room *room)
 {
 	free(room->writes);
 	free(room->ops);
+	free(room->pages);
 	memset(room, 0, sizeof(*room));
 }
 

@@ -90,6 +90,11 @@ static inline uint32_t lz_flags_object(uint32_t flags)
 	return flags >> LZ_OBJECT_SHIFT;
 }
 
+/* A page as it was: an XXH3 of what it held (state_sum.h). */
+struct lz_page_sum {
+	uint64_t addr, sum;
+};
+
 struct lz_event {
 	uint8_t kind;
 	uint32_t flags;
@@ -105,6 +110,13 @@ struct lz_event {
 	 * arrival with this checksum of registers and stack is meant (state_sum.h) */
 	bool has_state;
 	uint64_t state;
+	/* With a state, in code without markers: that arrival also has these vector registers and
+	 * these pages, all that the program may have written to since the event or marker before.
+	 * Two arrivals that are alike in all of it go on alike. By address. */
+	bool has_pages;
+	uint64_t vectors;
+	const struct lz_page_sum *pages;
+	uint32_t n_pages;
 
 	/* SYSCALL; nr and args also of a SWITCH with LZ_EVF_IN_CALL */
 	uint64_t nr, args[6];

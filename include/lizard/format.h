@@ -19,7 +19,7 @@
  *           { length:u32 event }, event as in common/recording/event_codec.c:
  *     event   = kind:u8 present:u8 flags:var tid:var number:var marker:var ip:var time:var
  *               map_id:var body [regs] [xstate] [writes] [ops] [taken]
- *               [state]
+ *               [state] [pages]
  *               ; present: LZ_EVP_* says which
  *     body    = SYSCALL: nr:var arg:var*6 result:var [next:var]  ; if LZ_EVF_THREAD_BORN
  *             | SIGNAL: signo:var siginfo:128 bytes
@@ -32,6 +32,8 @@
  *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var
  *                       old_addr:var old_len:var }
  *     state   = u64
+ *     pages   = vectors:u64 n:var { pages:var sum:u64 }
+ *               ; pages: from the one before, from address 0 for the first; only with a state
  *   FILE:   key0 = index in the file table, count = 1.
  *           path copy build_id size:var crc:u32
  *           ; each text is len:var bytes; CRC-32 of the copy
@@ -128,7 +130,8 @@ enum lz_event_present {
 	LZ_EVP_OPS = 8,
 	LZ_EVP_TAKEN = 16,
 	LZ_EVP_STATE = 32,
-	LZ_EVP_ALL = 63
+	LZ_EVP_PAGES = 64,
+	LZ_EVP_ALL = 127
 };
 
 /* What the writer makes. */

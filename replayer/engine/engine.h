@@ -200,9 +200,10 @@ struct lz_engine_next {
 	uint64_t marker, ip;
 	uint32_t flags;
 	/* of the arrival that is meant; see struct lz_event */
-	bool has_state;
+	bool has_state, has_pages;
 	uint64_t state;
 	uint32_t missed;
+	uint32_t missed_page; /* the one that differed at the arrival before */
 	/* for rp->patience_ms */
 	uint64_t patience_ms;
 };

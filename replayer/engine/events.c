@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events in re-execution: is this the one that the log has next, and applying it. */
 #include "replayer/engine/calls.h"
-#include <common/process/state_sum.h>
 #include <lizard/error.h>
 #include <lizard/marker.h>
 #include <lizard/syscalls.h>
@@ -15,8 +14,9 @@
 
 /* Beyond this many arrivals a spin is continued from its checkpoint: each costs a stop. */
 enum { SPIN_LIMIT = 5000 };
-/* So many arrivals at an address are looked at for the one that has the recorded state. */
-enum { STATE_LIMIT = 1 << 20 };
+/* So many arrivals at an address are looked at for the one that has the recorded state; in code
+ * without markers so many. */
+enum { STATE_LIMIT = 1 << 20, UNMARKED_LIMIT = 1 << 24 };
 
 /* At a stop that the next event may explain. */
 static int synced(struct lz_engine *e)
@@ -174,7 +174,7 @@ static int due_here(struct lz_engine *e)
 /* An arrival at the next event's address that is not the one meant. */
 static int missed(struct lz_engine *e)
 {
-	if (++e->next.missed < STATE_LIMIT)
+	if (++e->next.missed < (e->next.has_pages ? UNMARKED_LIMIT : STATE_LIMIT))
 		return 0;
 	return diverged(lz_engine_diverge(e,
 	                                  "control has come to %#lx %u times, never with the "
@@ -198,8 +198,9 @@ int lz_engine_due(struct lz_engine *e)
 	lz_engine_peek_next(e);
 	if (!e->next.async || e->next.marker != e->marker || e->next.ip != e->regs.rip)
 		return 0;
-	if (e->next.has_state && lz_state_sum(&e->proc, &e->regs) != e->next.state)
-		return missed(e);
+	int there = e->next.has_state ? lz_engine_is_meant(e) : 1;
+	if (there <= 0)
+		return there < 0 ? -1 : missed(e);
 	int ret = e->next.flags & LZ_EVF_SPIN ? spin_here(e) : LZ_HALT_EVENT;
 	return ret == LZ_HALT_EVENT ? due_here(e) : ret;
 }

@@ -35,6 +35,9 @@ int lz_engine_take_buffer(struct lz_engine *e);
 /* Is the instant of an event that comes from outside (a signal), or the end, here? Flags of enum
  * lz_halt_flags, 0 = no; -1 failed. */
 int lz_engine_due(struct lz_engine *e);
+/* Control is at the next event's address, which has a state. 1: this arrival is the one that is
+ * meant; 0: another one; -1. */
+int lz_engine_is_meant(struct lz_engine *e);
 /* At the stop of a system call: does the next event fit? Flags; -1 failed. */
 int lz_engine_at_call(struct lz_engine *e);
 /* The program faulted by itself with signal SIGNO. Flags; -1 failed. */

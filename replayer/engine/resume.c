@@ -125,6 +125,7 @@ void lz_engine_peek_next(struct lz_engine *e)
 	e->next.ip = ev->ip;
 	e->next.flags = ev->flags;
 	e->next.has_state = ev->has_state;
+	e->next.has_pages = ev->has_pages;
 	e->next.state = ev->state;
 }
 

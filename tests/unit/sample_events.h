@@ -89,6 +89,7 @@ static inline struct lz_event make_event(uint64_t i)
 	                              .offset = 1ull << 40,
 	                              .old_addr = 1ull << 46,
 	                              .old_len = 0x5000};
+	static const struct lz_page_sum pages[2] = {{0x7ffff000, 0x123456789}, {1ULL << 46, ~0ULL}};
 	struct lz_event ev = {.tid = i % 4 == 3 ? 78 : 77,
 	                      .marker = i * 100,
 	                      .ip = 0x401000 + i,
@@ -116,6 +117,10 @@ static inline struct lz_event make_event(uint64_t i)
 		ev.signo = 11;
 		ev.has_state = i % 2;
 		ev.state = i % 2 ? ~i : 0;
+		ev.has_pages = i % 4 == 3;
+		ev.vectors = ev.has_pages ? i << 40 : 0;
+		ev.pages = ev.has_pages ? pages : NULL;
+		ev.n_pages = ev.has_pages ? (uint32_t)(i % 3) : 0;
 		memset(ev.siginfo, (int)i, sizeof(ev.siginfo));
 		ev.has_regs = true;
 		ev.regs.rip = i * 3;
@@ -150,6 +155,13 @@ static inline void check_event(const struct lz_event *got, uint64_t i)
 	ck_assert_uint_eq(got->map_id, want.map_id);
 	ck_assert_uint_eq(got->has_state, want.has_state);
 	ck_assert_uint_eq(got->state, want.state);
+	ck_assert_uint_eq(got->has_pages, want.has_pages);
+	ck_assert_uint_eq(got->vectors, want.vectors);
+	ck_assert_uint_eq(got->n_pages, want.n_pages);
+	for (uint32_t k = 0; k < want.n_pages; k++) {
+		ck_assert_uint_eq(got->pages[k].addr, want.pages[k].addr);
+		ck_assert_uint_eq(got->pages[k].sum, want.pages[k].sum);
+	}
 	ck_assert_uint_eq(got->nr, want.nr);
 	ck_assert_mem_eq(got->args, want.args, sizeof(want.args));
 	ck_assert_int_eq(got->result, want.result);

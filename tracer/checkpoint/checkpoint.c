@@ -220,6 +220,11 @@ bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip)
 	return p->event == t->next_event && p->marker == lz_stream_offset(t) && p->ip == ip;
 }
 
+bool lz_checkpoint_affordable(const struct lz_tracer *t)
+{
+	return t->pages && lz_now() - last.at >= last.cost * COST_FACTOR;
+}
+
 /* In nanoseconds. */
 static uint64_t interval(const struct lz_tracer *t)
 {

@@ -12,6 +12,8 @@ int lz_self_check(struct lz_tracer *t);
 
 /* checkpoint.c */
 int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool whole);
+/* Is one more within their share of the time, wherever the program is? */
+bool lz_checkpoint_affordable(const struct lz_tracer *t);
 /* Is the last checkpoint's position this instant's? */
 bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip);
 /* Has the interval passed? */

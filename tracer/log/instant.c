@@ -30,7 +30,7 @@ int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r)
 	lz_instant_stamp(r);
 	t->cur->at = *r;
 	t->cur->at_valid = true;
-	t->cur->at_counted = t->cur->at_midway = false;
+	t->cur->at_counted = t->cur->at_midway = t->cur->at_pages = false;
 	return r->orig_rax == before ? 0 : lz_proc_set_regs(&t->p, r);
 }
 
@@ -43,11 +43,29 @@ int lz_instant_counted(struct lz_tracer *t, struct user_regs_struct *r, uint64_t
 	return 0;
 }
 
+int lz_instant_unmarked(struct lz_tracer *t, struct user_regs_struct *r, uint64_t state,
+                        uint64_t vectors)
+{
+	if (lz_instant_counted(t, r, state) < 0)
+		return -1;
+	t->cur->at_pages = true;
+	t->cur->at_vectors = vectors;
+	return 0;
+}
+
 void lz_build_instant(struct lz_tracer *t, struct lz_thread *th)
 {
-	t->b.ev.has_state = th->at_counted;
-	t->b.ev.state = th->at_counted ? th->at_state : 0;
-	th->at_counted = false;
+	struct lz_event *ev = &t->b.ev;
+
+	ev->has_state = th->at_counted;
+	ev->state = th->at_counted ? th->at_state : 0;
+	if (th->at_counted && th->at_pages) {
+		ev->has_pages = true;
+		ev->vectors = th->at_vectors;
+		ev->pages = t->named.a;
+		ev->n_pages = t->named.n;
+	}
+	th->at_counted = th->at_pages = false;
 }
 
 /* The registers, because the kernel itself may have set a system call up to be made again. */

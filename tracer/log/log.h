@@ -65,6 +65,9 @@ int lz_self_check_failed(struct lz_tracer *t);
 int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r);
 /* The same, of an address that control may have come to before: STATE tells the arrivals apart. */
 int lz_instant_counted(struct lz_tracer *t, struct user_regs_struct *r, uint64_t state);
+/* The same in code without markers: VECTORS and t->named belong to the name. */
+int lz_instant_unmarked(struct lz_tracer *t, struct user_regs_struct *r, uint64_t state,
+                        uint64_t vectors);
 /* The event that is being built comes at the instant at which thread TH stands. What follows it does
  * not need the state any more. */
 void lz_build_instant(struct lz_tracer *t, struct lz_thread *th);

@@ -6,6 +6,7 @@
 
 #include <common/recording/markers.h>
 #include <lizard/error.h>
+#include <lizard/widen.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -153,7 +154,19 @@ int lz_stream_fault(struct lz_tracer *t, uint64_t addr, struct user_regs_struct 
 	return s->fence_len && addr % LZ_RING_SIZE - s->fence < s->fence_len ? 2 : 0;
 }
 
-bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct *r)
+/* Between a marker's first store and its add both are near. */
+static bool is_near_marker(const struct lz_tracer *t, uint64_t at)
+{
+	enum { BEFORE = LZ_SITE_LEN, BEHIND = 96 };
+	uint8_t code[BEFORE + BEHIND] = {0};
+	const size_t n = lz_proc_read_some(&t->p, at - BEFORE, code, sizeof(code));
+
+	/* no function begins that near to the start of what is mapped */
+	return lz_widen_next(code, n, 0) < n;
+}
+
+/* By the pointer and the bytes behind it. Behind a call r15 may still be what it was before it. */
+static bool looks_inside(struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	struct lz_stream *s = &t->s;
 
@@ -167,6 +180,11 @@ bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct 
 		if (s->mem[at + i])
 			return true;
 	return false;
+}
+
+bool lz_stream_inside_marker(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	return looks_inside(t, r) && is_near_marker(t, r->rip);
 }
 
 bool lz_stream_deliverable(struct lz_tracer *t, uint64_t addr, const struct user_regs_struct *r)

@@ -4,6 +4,7 @@
  * With scan: userfaultfd write protection in asynchronous mode, read out by PAGEMAP_SCAN; a page
  * that is populated and not write-protected has been written. With compare: every page that the
  * program owns. */
+#include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
 #include "tracer/memory/shared_data.h"
@@ -271,6 +272,12 @@ static void sort(struct lz_pages *g)
 	g->n_cand = n;
 }
 
+void lz_dirty_cleared(struct lz_tracer *t, struct lz_pages *g)
+{
+	g->cleared_event = t->next_event;
+	g->cleared_marker = lz_stream_offset(t);
+}
+
 /* Without uffd every page is compared anyway, but what has gone back to its backing is not
  * populated and would not be seen. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
@@ -288,5 +295,6 @@ int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
 		if (lz_dirty_add(g, g->carry[i]) < 0)
 			return -1;
 	sort(g);
+	lz_dirty_cleared(t, g);
 	return 0;
 }

@@ -55,6 +55,11 @@ int lz_pages_watch(struct lz_tracer *t);
 int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set);
 void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set);
 
+/* written_pages.c */
+/* Gives what the program may have written to since this was asked last, by address. 1; 0: it is not
+ * known, or would take too long. */
+int lz_pages_written(struct lz_tracer *t, struct lz_page_sums *to);
+
 /* pages_check.c */
 int lz_pages_check(struct lz_tracer *t);
 

@@ -40,6 +40,8 @@ struct lz_pages {
 	size_t n_carry;
 	struct lz_runs hot, hot_next; /* of the last checkpoint; of the one being taken */
 	size_t hot_at;
+	/* Events and bytes of markers when pages became unwritten. */
+	uint64_t cleared_event, cleared_marker;
 	struct lz_page_set before; /* compare: at lz_pages_watch() */
 	uint8_t batch[LZ_PAGES_BATCH * LZ_PAGE];
 };
@@ -67,6 +69,8 @@ int lz_dirty_own(struct lz_pages *g, uint64_t start, uint64_t end);
  * 1: the range is not write-protected throughout. */
 int lz_dirty_scan(struct lz_pages *g, uint64_t start, uint64_t end, bool clear);
 int lz_dirty_from_area(struct lz_tracer *t, struct lz_pages *g, struct lz_area *a);
+/* Pages count as unwritten from here on. */
+void lz_dirty_cleared(struct lz_tracer *t, struct lz_pages *g);
 /* Fills g->cand, sorted: whatever may have changed since the last collection. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
 int lz_by_address(const void *a, const void *b);

@@ -90,6 +90,7 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
 	for (size_t i = 0; i < t->vmas.n; i++)
 		if (t->vmas.a[i].armed && lz_dirty_from_area(t, g, &t->vmas.a[i]) < 0)
 			return -1;
+	lz_dirty_cleared(t, g);
 	if (lz_set_room(set, g->n_cand) < 0)
 		return -1;
 	for (size_t i = 0; i < g->n_cand; i++) {

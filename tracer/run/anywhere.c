@@ -2,7 +2,12 @@
 /* The program has been stopped at any instruction, by a signal or for the end of its turn. In code
  * with markers the offset of the last marker and the address name nearly each instant: an activation
  * arrives there once before it comes to the next marker. Another one can in between only if the
- * program changes stacks by itself: the state tells the two apart. */
+ * program changes stacks by itself: the state tells the two apart.
+ *
+ * In other code control may have come there any number of times since the last marker or event. Of
+ * these arrivals the first is meant at which all is as it is now that can have changed since. If one
+ * before was the same in all that, the program went round in a circle, and it makes no difference
+ * which is taken. */
 #include "tracer/calls/fast.h"
 #include "tracer/calls/rseq.h"
 #include "tracer/code/code.h"
@@ -15,7 +20,7 @@
 
 /* A marker that does not fit any more has not met the guard page yet: replay would meet it
  * before. */
-static bool may_not_fit(struct lz_tracer *t)
+bool lz_may_not_fit(struct lz_tracer *t)
 {
 	const struct lz_stream *s = &t->s;
 
@@ -33,7 +38,7 @@ static bool is_settled(const struct lz_tracer *t, uint64_t rsp)
 /* In checking mode a marker is more than its stores and its add. */
 bool lz_may_end_at(struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	return !t->s.checking && !may_not_fit(t) && !lz_fast_inside(t, r) &&
+	return !t->s.checking && !lz_may_not_fit(t) && !lz_fast_inside(t, r) &&
 	       !lz_rseq_inside(t, r->rip) && !lz_stream_inside_marker(t, r) &&
 	       !lz_at_rep(t, r->rip) && is_settled(t, r->rsp);
 }
@@ -48,6 +53,29 @@ int lz_anywhere(struct lz_tracer *t, struct user_regs_struct *r)
 	if (!is_named(t, r))
 		return 0;
 	if (lz_instant_counted(t, r, lz_state_sum(&t->p, r)) < 0)
+		return -1;
+	t->cur->at_midway = true;
+	return 1;
+}
+
+/* Replay stops at each arrival since the last marker or event: that is to be near. */
+static bool began_lately(struct lz_tracer *t)
+{
+	enum { LATELY_NS = 50000 };
+
+	return lz_stream_offset(t) != t->last_marker || lz_elapsed(t) - t->b.ev.time_ns < LATELY_NS;
+}
+
+int lz_anywhere_unmarked(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (!lz_may_end_at(t, r) || !began_lately(t))
+		return 0;
+	const uint64_t vectors = lz_vectors_sum(&t->p);
+	const int known = vectors == UINT64_MAX ? 0 : lz_pages_written(t, &t->named);
+
+	if (known <= 0)
+		return known;
+	if (lz_instant_unmarked(t, r, lz_state_sum(&t->p, r), vectors) < 0)
 		return -1;
 	t->cur->at_midway = true;
 	return 1;

@@ -318,6 +318,65 @@ static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info)
 	return 0;
 }
 
+/* Where nothing else names the instant. 1; 0: not now. */
+static int by_checkpoint(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (t->cur->sig.armed || !lz_may_end_at(t, r) || !lz_checkpoint_affordable(t) ||
+	    lz_checkpoint_at(t, r->rip))
+		return 0;
+	if (lz_checkpoint(t, r, false) < 0 || lz_instant_here(t, r) < 0)
+		return -1;
+	t->cur->sig.spin = true;
+	return 1;
+}
+
+/* 1: a position names the instant at which the program stands; 0. */
+static int named(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	int ret = lz_at_instant(t, r) ? 1 : lz_anywhere(t, r);
+
+	if (ret == 0)
+		ret = lz_anywhere_unmarked(t, r);
+	return ret ? ret : by_checkpoint(t, r);
+}
+
+/* In the midst of a marker or of a rep instruction: to its end. 1: it is there. */
+static int step_out(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const bool marker = lz_stream_inside_marker(t, r);
+
+	if (t->cur->has_pending_status || lz_fast_inside(t, r) || lz_may_not_fit(t) ||
+	    !(marker || lz_at_rep(t, r->rip)))
+		return 0;
+	if ((marker ? lz_finish_marker(t, r) : lz_leave_rep(t, r)) < 0)
+		return -1;
+	return !t->cur->has_pending_status;
+}
+
+/* There is no name for the instant yet: soon, or at the next marker or call. */
+static int put_off(struct lz_tracer *t, int signo, const siginfo_t *info,
+                   struct user_regs_struct *r)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+	const bool awaits = s->armed;
+	int there = 0;
+
+	if (lz_signal_keep(t, signo, info) < 0)
+		return -1;
+	/* one marker may follow another */
+	for (int i = 0; i < 4 && !awaits && there == 0; i++) {
+		there = step_out(t, r);
+		if (there > 0)
+			there = named(t, r);
+	}
+	if (there)
+		return there < 0 ? -1 : lz_signal_release(t);
+	if (awaits)
+		return 0;
+	lz_signal_await(s);
+	return t->cur->has_pending_status ? 0 : lz_stream_fence(t);
+}
+
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 {
 	struct user_regs_struct r;
@@ -357,16 +416,15 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 		return lz_signal_pass(t, signo, &info, deliver);
 	if (is_crowding(t, signo, &info, &r))
 		return hold_back(t, signo, &info);
-	int named = lz_at_instant(t, &r) ? 1 : lz_anywhere(t, &r);
-	if (named < 0)
-		return -1;
-	if (!named)
-		return lz_signal_hold(t, signo, &info);
+	int there = named(t, &r);
+	if (there <= 0)
+		return there < 0 ? -1 : put_off(t, signo, &info, &r);
 	if (!t->cur->sig.n_held)
 		return deliver_now(t, signo, &info, &r, 0, deliver);
-	/* those that are held come before it */
-	if (lz_signal_keep(t, signo, &info) < 0 || lz_instant_here(t, &r) < 0)
+	/* those that are held come before it; the instant keeps its name */
+	if (lz_signal_keep(t, signo, &info) < 0)
 		return -1;
+	t->cur->at_valid = true;
 	return lz_signal_release(t);
 }
 

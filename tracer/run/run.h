@@ -83,6 +83,11 @@ int lz_walk_on(struct lz_tracer *t);
 /* The program stands at any instruction, with registers R. 1: a position names this instant, which is
  * now the one that lz_at_instant() tells; 0. */
 int lz_anywhere(struct lz_tracer *t, struct user_regs_struct *r);
+/* The same in code without markers, by all that the program has written to lately. It takes some
+ * time. */
+int lz_anywhere_unmarked(struct lz_tracer *t, struct user_regs_struct *r);
+/* May the next marker not fit into the buffer? */
+bool lz_may_not_fit(struct lz_tracer *t);
 /* Can the instant with registers R be named at all? */
 bool lz_may_end_at(struct lz_tracer *t, const struct user_regs_struct *r);
 

@@ -124,6 +124,7 @@ static void clean_up(struct lz_tracer *t)
 	lz_threads_free(t);
 	lz_armed_forget(t);
 	lz_marked_forget();
+	free(t->named.a);
 	free(t->b.bytes);
 	free(t->b.writes);
 	free(t->b.ops);

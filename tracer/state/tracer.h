@@ -177,6 +177,9 @@ struct lz_thread {
 	bool at_counted;
 	bool at_midway; /* instructions of its gap have run before */
 	uint64_t at_state;
+	/* In code without markers it takes these, too, which struct lz_tracer has. */
+	bool at_pages;
+	uint64_t at_vectors;
 	int pending_status; /* a stop that was met while waiting for another one */
 	bool has_pending_status;
 	bool running; /* not at a stop that has been met */
@@ -275,6 +278,12 @@ struct lz_page_set {
 	bool exact;   /* that is known of all pages */
 };
 
+struct lz_page_sums {
+	struct lz_page_sum *a;
+	uint32_t n;
+	size_t room;
+};
+
 /* What a process goes on with that waits between two tracers. */
 struct lz_parked {
 	struct user_regs_struct regs;
@@ -349,6 +358,7 @@ struct lz_tracer {
 	struct lz_stream s;
 	struct lz_disposition act[LZ_SIGNALS];
 	struct lz_pages *pages;
+	struct lz_page_sums named; /* of the thread whose at_pages is set */
 	struct lz_shared *shared;
 	uint32_t n_shared; /* shared mappings made in this image */
 	bool has_children; /* a child has been made that may write them, or they were passed on */
