@@ -89,12 +89,13 @@ static void say_next(const struct lz_trace_options *o, const struct lz_trace_res
 
 static void say_chaos(const struct lz_trace_options *o, const struct lz_trace_result *r)
 {
-	const uint64_t all = r->turns_points + r->turns_steps + r->turns_locks;
+	const uint64_t all = r->turns_points + r->turns_steps + r->turns_locks + r->turns_calls;
 
 	fprintf(stderr,
 	        "lizard: %" PRIu64 " turns were ended: %" PRIu64 " at a marker or a call, %" PRIu64
-	        " some instructions behind one, %" PRIu64 " behind a lock\n",
-	        all, r->turns_points, r->turns_steps, r->turns_locks);
+	        " some instructions behind one, %" PRIu64 " behind a lock, %" PRIu64
+	        " behind a function's call\n",
+	        all, r->turns_points, r->turns_steps, r->turns_locks, r->turns_calls);
 	fprintf(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
 	        o->chaos_seed);
 }

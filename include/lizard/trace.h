@@ -42,9 +42,10 @@ struct lz_trace_result {
 	bool empty;    /* it could not begin: there is nothing to replay in it */
 	uint64_t duration_ns, bytes, n_events, marker_bytes;
 	uint32_t n_checkpoints;
-	/* With chaos: how many turns ended at a marker or a call, some instructions behind one, and
-	 * behind an instruction that locks. Of the first process. */
-	uint64_t turns_points, turns_steps, turns_locks;
+	/* With chaos: how many turns ended at a marker or a call, some instructions behind one,
+	 * behind an instruction that locks, and behind a call that was gone over. Of the first
+	 * process. */
+	uint64_t turns_points, turns_steps, turns_locks, turns_calls;
 	bool bare;         /* the recording of the first process names no sources */
 	bool instrumented; /* there are markers, or could be */
 	/* Children that nobody has recorded, without --follow: their ids and programs, as far as

@@ -271,6 +271,28 @@ static int turn_over(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_signal_release(t);
 }
 
+/* The turn is to end behind a call, which has returned: lz_walk_on() goes on from here. */
+static int call_over(struct lz_tracer *t)
+{
+	t->sched.chaos.over = true;
+	t->sched.point = lz_sched_due(t);
+	return t->sched.point || lz_chaos_unwatch(t) == 0 ? lz_signal_undo_force(t, SIGTRAP) : -1;
+}
+
+/* 1: it was for --chaos. */
+static int chaos_trap(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	int ret = 0;
+
+	switch (lz_chaos_trapped(t, r)) {
+	case LZ_CHAOS_NONE: return 0;
+	case LZ_CHAOS_MARKER: ret = turn_over(t, r); break;
+	case LZ_CHAOS_RETURN: ret = call_over(t); break;
+	case LZ_CHAOS_PASSED: ret = lz_signal_undo_force(t, SIGTRAP); break;
+	}
+	return ret < 0 ? -1 : 1;
+}
+
 /* SIGKILL takes a program out of any stop; what is read then is of the next one. */
 static bool has_gone_on(const siginfo_t *info)
 {
@@ -404,8 +426,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 		return deliver_now(t, signo, &info, &r, 0, deliver);
 	if (lz_signal_synchronous(signo, &info)) {
 		int ours = signo == SIGSEGV ? own_fault(t, &info, &r) : 0;
-		if (signo == SIGTRAP && lz_chaos_trapped(t))
-			ours = turn_over(t, &r) < 0 ? -1 : 1;
+		if (signo == SIGTRAP)
+			ours = chaos_trap(t, &r);
 		if (ours)
 			return ours < 0 ? -1 : 0;
 		if (signo == SIGTRAP && info.si_code == TRAP_TRACE && r.eflags & TRAP_FLAG)

@@ -307,7 +307,7 @@ static bool is_first(const struct lz_tracer *t)
 
 static int clean(struct lz_tracer *t)
 {
-	if (t->cur->watched && lz_chaos_unwatch(t) < 0)
+	if ((t->cur->watched || t->cur->returns) && lz_chaos_unwatch(t) < 0)
 		return -1;
 	if (lz_signal_release_in_call(t) < 0 || lz_fast_undispatch(t) < 0 ||
 	    lz_set_clean(t, &t->p, !is_first(t)) < 0 || lz_set_randomized(t, &t->p) < 0 ||

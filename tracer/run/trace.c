@@ -170,6 +170,7 @@ int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 	result->turns_points = t->sched.chaos.n_points;
 	result->turns_steps = t->sched.chaos.n_steps;
 	result->turns_locks = t->sched.chaos.n_locks;
+	result->turns_calls = t->sched.chaos.n_calls;
 	lz_unfollowed_tell(t, result);
 	clean_up(t);
 	lz_follow_end(t);

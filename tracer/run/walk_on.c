@@ -2,6 +2,7 @@
 /* A turn by chance that ends between two points: the program is stepped from a point on, also in code
  * without markers, so it is known what arrivals there have been. */
 #include "tracer/calls/fast.h"
+#include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/run/run.h"
 #include "tracer/signals/signals.h"
@@ -23,6 +24,7 @@ struct walk {
 	size_t n;
 	bool named;  /* no arrival before had the present state */
 	bool locked; /* the last step was of an instruction that locks */
+	bool behind_call;
 };
 
 /* ---- instructions ---- */
@@ -135,15 +137,66 @@ static bool look(struct lz_tracer *t, struct walk *w)
 	if (marker != w->marker)
 		w->n = 0;
 	w->marker = marker;
-	w->named =
-	    !was_here(w, state) && lz_may_end_at(t, &w->r) && kind_at(t, w->r.rip) != NOT_STEPPED;
+	w->named = w->n < MOST && !was_here(w, state) && lz_may_end_at(t, &w->r) &&
+	           kind_at(t, w->r.rip) != NOT_STEPPED;
 	if (w->n == MOST)
 		return false;
 	w->state[w->n++] = state;
 	return true;
 }
 
+/* Has the last step, from BEFORE, been a call? Then *to is where that returns to. */
+static bool has_called(const struct lz_tracer *t, const struct walk *w,
+                       const struct user_regs_struct *before, uint64_t *to)
+{
+	enum { LONGEST = 15 };
+
+	return w->r.rsp == before->rsp - 8 && lz_proc_read_some(&t->p, w->r.rsp, to, 8) == 8 &&
+	       *to - before->rip - 1 < LONGEST && w->r.rip != *to;
+}
+
 /* ---- the walk ---- */
+
+/* Up to the next call in code with markers. 1: it is under way; 0: none is near. */
+static int walk_to_call(struct lz_tracer *t, struct walk *w)
+{
+	enum { NEAR = 64 };
+
+	w->named = false;
+	for (int i = 0; i < NEAR; i++) {
+		const struct user_regs_struct before = w->r;
+		uint64_t to;
+		int done = kind_at(t, w->r.rip) == NOT_STEPPED ? 0 : step(t, w);
+
+		if (done <= 0)
+			return done;
+		if (has_called(t, w, &before, &to) && lz_marked_once(t, to))
+			return lz_chaos_over_call(t, to, before.rsp) < 0 ? -1 : 1;
+	}
+	return 0;
+}
+
+/* From behind that call on: in code with markers the instant needs no arrivals for its name. */
+static int walk_behind_call(struct lz_tracer *t, struct walk *w)
+{
+	bool there = false;
+
+	w->n = 0;
+	for (uint32_t left = t->sched.chaos.steps, most = MOST; most && (left || !there);
+	     left -= left > 0, most--) {
+		int done = kind_at(t, w->r.rip) == NOT_STEPPED ? 0 : step(t, w);
+
+		if (done <= 0)
+			return done;
+		there = lz_marked_once(t, w->r.rip) && lz_may_end_at(t, &w->r) &&
+		        kind_at(t, w->r.rip) != NOT_STEPPED;
+	}
+	if (!there)
+		return 0;
+	w->named = true;
+	w->state[w->n++] = lz_state_sum(&t->p, &w->r);
+	return 0;
+}
 
 /* In a repeated string instruction each round is a step. */
 static int walk(struct lz_tracer *t, struct walk *w)
@@ -167,6 +220,10 @@ static int walk(struct lz_tracer *t, struct walk *w)
 
 static void count(struct lz_chaos *c, const struct walk *w)
 {
+	if (w->behind_call) {
+		c->n_calls++;
+		return;
+	}
 	c->n_points += w->n < 2;
 	c->n_locks += w->n > 1 && c->to_lock && w->locked;
 	c->n_steps += w->n > 1 && !(c->to_lock && w->locked);
@@ -219,11 +276,35 @@ static int arrive(struct lz_tracer *t, struct walk *w)
 		return -1;
 	if (t->cur->has_pending_status)
 		return 0;
-	if (here && w->n > 1 && lz_instant_counted(t, &w->r, w->state[w->n - 1]) < 0)
+	if (here && (w->n > 1 || w->behind_call) &&
+	    lz_instant_counted(t, &w->r, w->state[w->n - 1]) < 0)
 		return -1;
 	if (here)
 		count(&t->sched.chaos, w);
 	return release(t, here);
+}
+
+/* 1: it goes on over a call. */
+static int any_walk(struct lz_tracer *t, struct walk *w)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+
+	if (w->behind_call && c->over_calls == 0)
+		return walk_behind_call(t, w);
+	if (c->steps && c->over_calls) {
+		c->over_calls--;
+		return walk_to_call(t, w);
+	}
+	w->named = true;
+	w->state[w->n++] = lz_state_sum(&t->p, &w->r);
+	return walk(t, w);
+}
+
+static bool is_behind_call(const struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const struct lz_chaos *c = &t->sched.chaos;
+
+	return c->return_at && r->rip == c->return_at && r->rsp == c->return_sp;
 }
 
 int lz_walk_on(struct lz_tracer *t)
@@ -233,21 +314,24 @@ int lz_walk_on(struct lz_tracer *t)
 
 	if (!c->on)
 		return 1;
-	if (!may_begin(t, &w.r)) {
+	w.behind_call = c->return_at && lz_proc_regs(&t->p, &w.r) == 0 && is_behind_call(t, &w.r);
+	if (!w.behind_call && !may_begin(t, &w.r)) {
 		c->steps = 0;
 		c->n_points++;
 		return 1;
 	}
-	if ((t->cur->watched && lz_chaos_unwatch(t) < 0) ||
+	if (((t->cur->watched || t->cur->returns) && lz_chaos_unwatch(t) < 0) ||
 	    block(t, t->cur->sig.blocked & ~TRAP_BIT) < 0)
 		return -1;
-	w.named = true;
-	w.state[w.n++] = lz_state_sum(&t->p, &w.r);
-	if (walk(t, &w) < 0)
+	int over_call = any_walk(t, &w);
+	if (over_call < 0)
 		return -1;
-	c->steps = 0;
+	if (!over_call)
+		c->steps = 0;
 	lz_chaos_seen(t);
 	if (!stands(t->cur))
 		return 0;
-	return block(t, t->cur->sig.blocked) < 0 ? -1 : arrive(t, &w);
+	if (block(t, t->cur->sig.blocked) < 0)
+		return -1;
+	return over_call ? release(t, false) : arrive(t, &w);
 }

@@ -137,7 +137,8 @@ struct lz_thread {
 	bool ended;       /* has left the process, its switch is still to come */
 	bool listening;   /* in a group stop */
 	bool halted;  /* in one, too, or on the way there, after it has stood without the turn */
-	bool watched; /* has a data breakpoint on the end of its turn */
+	bool watched; /* has a data breakpoint on the end of its turn, */
+	bool returns; /* and one where a call returns to */
 	/* It makes system calls without a stop, those that the kernel lets through. */
 	bool fast;
 	bool dispatched; /* and the kernel reports the others */
@@ -197,8 +198,12 @@ struct lz_chaos {
 	/* From there on so many instructions are stepped; or, if so, up to behind one that locks. */
 	uint32_t steps;
 	bool to_lock;
-	/* Turns that ended there, after steps, behind a lock. */
-	uint64_t n_points, n_steps, n_locks;
+	/* Or over so many more calls in code with markers, and these instructions behind the last
+	 * one. Where the one returns to that is under way; 0: none is. */
+	uint32_t over_calls;
+	uint64_t return_at, return_sp;
+	/* Turns that ended there, after steps, behind a lock, behind a call. */
+	uint64_t n_points, n_steps, n_locks, n_calls;
 	uint64_t seen_marker, seen_event, seen_time;
 };
 

@@ -13,13 +13,18 @@
 #include <sched.h>
 
 enum {
-	SLOT = 1, /* of the debug registers; leave_rep.c has 0 */
+	/* Debug registers, for the stream's byte and a call's return; leave_rep.c has 0. */
+	SLOT = 1,
+	RETURN_SLOT = 2,
 	MIN_MARKERS_LOG2 = 4,
 	MAX_MARKERS_LOG2 = 17,
 	SAME_LENGTH = 128, /* turns until they may get longer */
 	MAX_CALLS = 24,
 	STEPS_LOG2 = 6,
 	LOCK_STEPS = 160, /* to come to one that locks */
+	CALLS_OVER = 3,
+	CALL_STEPS = 8,   /* behind the last of these, */
+	CALL_MOST = 4096, /* of so many marker bytes each */
 	STUCK_MS = 2
 };
 
@@ -33,12 +38,16 @@ static uint64_t draw(struct lz_chaos *c)
 	return x ^ x >> 31;
 }
 
+/* Short turns are likelier: a short program has many then, and in a long one they get longer. */
 void lz_chaos_begin(struct lz_tracer *t)
 {
-	t->sched.chaos.state = t->opt->chaos_seed;
-	t->sched.chaos.on = t->opt->chaos_seed != 0;
-	t->sched.chaos.first_log2 =
-	    MIN_MARKERS_LOG2 + draw(&t->sched.chaos) % (MAX_MARKERS_LOG2 - MIN_MARKERS_LOG2 + 1);
+	enum { N = MAX_MARKERS_LOG2 - MIN_MARKERS_LOG2 + 1 };
+	struct lz_chaos *c = &t->sched.chaos;
+
+	c->state = t->opt->chaos_seed;
+	c->on = t->opt->chaos_seed != 0;
+	const uint64_t a = draw(c) % N, b = draw(c) % N;
+	c->first_log2 = (unsigned)(MIN_MARKERS_LOG2 + (a < b ? a : b));
 }
 
 uint64_t lz_chaos_priority(struct lz_tracer *t)
@@ -74,34 +83,73 @@ int lz_chaos_watch(struct lz_tracer *t)
 	if (c->until <= at)
 		c->over = true;
 	if (c->over || c->until - s->start >= LZ_BUFFER_GUARD)
-		return t->cur->watched ? lz_chaos_unwatch(t) : 0;
+		return t->cur->watched ? lz_proc_set_debug(&t->p, SLOT, 0, 1, 0) : 0;
 	t->cur->watched = true;
 	return lz_proc_set_debug(&t->p, SLOT, s->base + (c->until - s->start), 1, 'w');
+}
+
+/* Whoever has lost the turn in a call may still have one from then. */
+static int forget_return(struct lz_tracer *t)
+{
+	t->sched.chaos.return_at = 0;
+	if (!t->cur->returns)
+		return 0;
+	t->cur->returns = false;
+	return lz_proc_set_debug(&t->p, RETURN_SLOT, 0, 1, 0);
 }
 
 int lz_chaos_unwatch(struct lz_tracer *t)
 {
 	t->cur->watched = false;
-	return lz_proc_set_debug(&t->p, SLOT, 0, 1, 0);
+	return forget_return(t) < 0 ? -1 : lz_proc_set_debug(&t->p, SLOT, 0, 1, 0);
 }
 
-bool lz_chaos_trapped(struct lz_tracer *t)
+enum lz_chaos_trap lz_chaos_trapped(struct lz_tracer *t, const struct user_regs_struct *r)
 {
+	const struct lz_chaos *c = &t->sched.chaos;
 	uint64_t fired;
 
-	return t->cur->watched && lz_proc_take_debug(&t->p, &fired) == 0 && fired >> SLOT & 1;
+	if (!(t->cur->watched || t->cur->returns) || lz_proc_take_debug(&t->p, &fired) < 0)
+		return LZ_CHAOS_NONE;
+	if (fired >> SLOT & 1)
+		return LZ_CHAOS_MARKER;
+	if (!(fired >> RETURN_SLOT & 1))
+		return LZ_CHAOS_NONE;
+	return c->return_at == r->rip && c->return_sp == r->rsp ? LZ_CHAOS_RETURN : LZ_CHAOS_PASSED;
 }
 
-/* Of eight turns two end at the point, four some instructions behind it, two behind the next
- * instruction that locks and perhaps a few more: each costs a stop. */
+/* Of ten turns two end at the point, four some instructions behind it, two behind the next
+ * instruction that locks and perhaps a few more, two some instructions behind one of the next calls:
+ * each instruction costs a stop. */
 static void draw_steps(struct lz_chaos *c)
 {
-	const uint64_t kind = draw(c) % 8;
+	const uint64_t kind = draw(c) % 10;
 
-	c->to_lock = kind >= 6;
-	c->steps = kind < 2     ? 0
-	           : c->to_lock ? LOCK_STEPS
-	                        : 1 + draw(c) % (2U << draw(c) % STEPS_LOG2);
+	c->to_lock = kind >= 6 && kind < 8;
+	c->over_calls = kind < 8 ? 0 : 1 + (uint32_t)(draw(c) % CALLS_OVER);
+	if (kind < 2)
+		c->steps = 0;
+	else if (c->to_lock)
+		c->steps = LOCK_STEPS;
+	else if (c->over_calls)
+		c->steps = 1 + (uint32_t)(draw(c) % CALL_STEPS);
+	else
+		c->steps = 1 + draw(c) % (2U << draw(c) % STEPS_LOG2);
+}
+
+int lz_chaos_over_call(struct lz_tracer *t, uint64_t return_at, uint64_t sp)
+{
+	struct lz_chaos *c = &t->sched.chaos;
+
+	c->over = false;
+	c->until = lz_stream_offset(t) + CALL_MOST;
+	c->calls = MAX_CALLS;
+	c->return_at = return_at;
+	c->return_sp = sp;
+	t->cur->returns = true;
+	if (lz_proc_set_debug(&t->p, RETURN_SLOT, return_at, 1, 'x') < 0)
+		return -1;
+	return lz_chaos_watch(t);
 }
 
 /* How long turns may be differs from seed to seed. They get longer, lest short ones take all the time
@@ -129,6 +177,8 @@ int lz_chaos_turn(struct lz_tracer *t)
 	c->until = lz_stream_offset(t) + length(c);
 	c->calls = draw(c) % MAX_CALLS + 1;
 	draw_steps(c);
+	if (forget_return(t) < 0)
+		return -1;
 	/* a short turn begins to end where it begins */
 	c->over = c->steps && draw(c) % 4 == 0;
 	return lz_chaos_watch(t);

@@ -41,8 +41,16 @@ struct lz_thread *lz_chaos_next(struct lz_tracer *t);
 int lz_chaos_turn(struct lz_tracer *t);
 int lz_chaos_watch(struct lz_tracer *t); /* the present buffer has changed */
 int lz_chaos_unwatch(struct lz_tracer *t);
-/* At a SIGTRAP: was it the data breakpoint? */
-bool lz_chaos_trapped(struct lz_tracer *t);
+/* The turn ends behind a call, which is under way and returns there. */
+int lz_chaos_over_call(struct lz_tracer *t, uint64_t return_at, uint64_t sp);
+/* At a SIGTRAP: was it a breakpoint of ours? */
+enum lz_chaos_trap {
+	LZ_CHAOS_NONE,
+	LZ_CHAOS_MARKER, /* the byte of the stream at which the turn is over has been written */
+	LZ_CHAOS_RETURN, /* that call has returned */
+	LZ_CHAOS_PASSED  /* another one has, of those that it has made */
+};
+enum lz_chaos_trap lz_chaos_trapped(struct lz_tracer *t, const struct user_regs_struct *r);
 void lz_chaos_call(struct lz_tracer *t); /* one more system call */
 bool lz_chaos_stuck(struct lz_tracer *t);
 /* It has been stepped, which takes time: whether it is stuck is asked from here on. */

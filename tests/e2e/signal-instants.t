@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# 200 recordings with handlers at 1 to 10 kHz, in code with markers, in the C library and in a program without markers: all verify
+# clean. At which instructions of a hot loop signals come is printed beside what natively happens. A long test.
+. "$(dirname "$0")/../lib/tap.sh"
+
+[ -n "$LIZARD_LONG" ] || skip_all "a long test"
+
+progs=$LIZARD_SRC/tests/progs/signals
+
+"$PLAIN_CC" -g -O1 -c "$progs/memory_loops.c" -o "$T/memory_loops.o" &&
+	lizard-cc -g -O0 "$progs/unmarked.c" "$T/memory_loops.o" -o "$T/unmarked-O0" &&
+	lizard-cc -g -O2 "$progs/unmarked.c" "$T/memory_loops.o" -o "$T/unmarked-O2" &&
+	"$PLAIN_CC" -g -O2 "$progs/unmarked.c" "$T/memory_loops.o" -o "$T/unmarked-plain" &&
+	lizard-cc -g -O2 -pthread "$progs/anywhere.c" -o "$T/anywhere" &&
+	lizard-cc -g -O1 "$progs/hot_loop.c" -o "$T/hot_loop" &&
+	"$PLAIN_CC" -g -O1 "$progs/hot_loop.c" -o "$T/hot_loop-plain"
+ok $? "builds" || done_testing
+
+# one PROGRAM ARGUMENTS...: recorded, and verify is clean
+one() {
+	rec=$T/recordings/one
+	rm -rf "$rec"
+	timeout -k 5 200 lizard-trace -q -o "$rec" "$@" >"$T/out" 2>"$T/err" && timeout 600 lizard verify "$rec" >"$T/verify" 2>&1
+	ok $? "$(basename "$1") $2 $4: verify is clean" || {
+		diag "$(tail -n 3 "$T/err" "$T/verify")"
+		mv "$rec" "$rec-$tap_n"
+	}
+}
+
+for us in 1000 500 250 100; do
+	for round in 1 2 3 4 5; do
+		for how in O0 O2; do
+			for work in malloc printf strings qsort; do
+				one "$T/unmarked-$how" $work 50 $us
+			done
+		done
+		one "$T/anywhere" 60 $us
+		one "$T/unmarked-plain" printf 30 $us
+	done
+done
+
+compare() { # LABEL PROGRAM LOOP TICKS
+	"$2" "$3" 4000 300 >"$T/native"
+	lizard-trace -q -o "$T/recordings/$1" "$2" "$3" "$4" 300 >"$T/recorded"
+	diag "$1, natively and recorded: $(paste -s -d, "$T/native"); $(paste -s -d, "$T/recorded")"
+	diag "$1: $(python3 "$LIZARD_SRC/tests/lib/chi-square.py" "$T/native" "$T/recorded")"
+	# The instructions at which natively one signal of twenty comes or more are met while recorded.
+	awk '{ n[FNR == NR, $1] = $2; if (FNR == NR) all += $2 } END { for (k in n) if (k ~ /^1/) { split(k, p, SUBSEP); if (n[k] * 20 >= all && !((0, p[2]) in n)) exit 1 } }' \
+		"$T/native" "$T/recorded"
+	ok $? "$1: signals come where they natively do"
+}
+
+compare marked "$T/hot_loop" marked 1500
+compare unmarked "$T/hot_loop" unmarked 1500
+compare plain "$T/hot_loop-plain" unmarked 500
+done_testing
