@@ -20,7 +20,7 @@ int main(void)
 {
 	pthread_t t[3];
 
-	alarm(2);
+	alarm(HANGS_AFTER);
 	for (long i = 0; i < 3; i++)
 		pthread_create(&t[i], NULL, work, (void *)i);
 	for (int i = 0; i < 3; i++)

@@ -16,7 +16,7 @@ int main(void)
 	pthread_t t;
 	void *bad;
 
-	alarm(2);
+	alarm(HANGS_AFTER);
 	pthread_create(&t, NULL, uses, NULL);
 	made = malloc(4);
 	pthread_join(t, &bad);

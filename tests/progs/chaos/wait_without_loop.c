@@ -24,7 +24,7 @@ int main(void)
 {
 	pthread_t t[2];
 
-	alarm(2);
+	alarm(HANGS_AFTER);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&t[i], NULL, takes, NULL);
 	for (int i = 0; i < 200 && !wrong; i++) {
