@@ -80,10 +80,18 @@ static void add_line(unsigned block, location_t where)
 	b->n_lines++;
 }
 
+static void add_place(unsigned block, location_t where)
+{
+	if (RESERVED_LOCATION_P(where))
+		return;
+	lz_source->seen.add(lz_gcov_place(where));
+	add_line(block, where);
+}
+
 /* A `goto`, `break` or `continue` that has become an edge, unless a statement is at the place. */
 static void add_goto(unsigned block, location_t where)
 {
-	if (!RESERVED_LOCATION_P(where) && !lz_source->seen.contains(where))
+	if (!RESERVED_LOCATION_P(where) && !lz_source->seen.contains(lz_gcov_place(where)))
 		add_line(block, where);
 }
 
@@ -99,13 +107,11 @@ static unsigned collect_stmts(basic_block bb)
 	unsigned at = new_block(bb);
 
 	if (bb == ENTRY_BLOCK_PTR_FOR_FN(cfun)->next_bb)
-		add_line(at, DECL_SOURCE_LOCATION(current_function_decl));
+		add_place(at, DECL_SOURCE_LOCATION(current_function_decl));
 	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
 		gimple *stmt = gsi_stmt(gsi);
 
-		add_line(at, gimple_location(stmt));
-		if (!RESERVED_LOCATION_P(gimple_location(stmt)))
-			lz_source->seen.add(gimple_location(stmt));
+		add_place(at, gimple_location(stmt));
 		if (is_gimple_call(stmt))
 			lz_source->blocks[at].callee = callee_of(stmt);
 		if (!may_not_return(stmt))

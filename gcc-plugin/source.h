@@ -39,7 +39,7 @@ struct source {
 	auto_vec<source_arc> arcs;
 	auto_vec<lz_line> lines;
 	hash_set<int_hash<location_t, UNKNOWN_LOCATION, BUILTINS_LOCATION>>
-	    seen; /* of statements */
+	    seen; /* of statements, see lz_gcov_place() */
 	hash_map<basic_block, origin> origins;
 	auto_vec<jump> jumps;
 	auto_vec<int> jump_after; /* by block index: the first one behind it, or -1 */

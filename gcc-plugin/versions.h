@@ -9,4 +9,12 @@
 #define last_nondebug_stmt last_stmt
 #endif
 
+/* By what gcov knows again where a statement stands. Before GCC 16 that is the location with its
+ * discriminator. */
+#if GCCPLUGIN_VERSION_MAJOR < 16
+#define lz_gcov_place(where) (where)
+#else
+#define lz_gcov_place(where) get_pure_location(where)
+#endif
+
 #endif
