@@ -261,7 +261,8 @@ add_row (const thread_info *thread, const symtab_and_line &row,
 }
 
 /* The rows of the line table around PC's through which a step goes on
-   whatever the way it takes; PIECE is filled in if there are others.
+   whatever the way it takes; PIECE is filled in.  False: to run through
+   them would save nothing.
 
    It must not come into the middle of a row of another line: that would be
    the step's line from then on.  */
@@ -292,7 +293,10 @@ find_rows (const thread_info *thread, CORE_ADDR pc,
 		  piece));
   piece->n_ranges = 1;
   piece->lines = true;
-  return range->end - range->start > row.end - row.pc;
+
+  /* In a row alone only calls cost GDB stops.  */
+  return (range->end - range->start > row.end - row.pc
+	  || thread->control.step_over_calls == STEP_OVER_ALL);
 }
 
 /* The step's range, but for its start, where a reverse step stops; if PC
@@ -330,7 +334,7 @@ lizard_target::comes_again (CORE_ADDR start)
 }
 
 /* A loop of several rows would cost GDB a stop for each in each round,
-   one that calls some for each call backwards.  */
+   one that calls some for each call.  */
 
 void
 lizard_target::leave_loop (thread_info *thread,

@@ -134,6 +134,24 @@ for level in O0 O2; do
 	[ $level != O0 ] || is "$(at "midst: prev")" "$(at "inner: prev")" "-$level: from its midst: to its beginning" || diag "$out"
 done
 
+# One of a single row of the line table, as GCC 14 makes of such loops, too.
+at=$(grep -n 'sum ^= 5' "$LIZARD_SRC/tests/progs/gdb/rowloop.c" | cut -d: -f1)
+prog_build rowloop && record rowloop $rounds
+out=$(GDB_SECONDS=60 gdb_run "$T/rowloop" <<-END
+	jump_forward rowloop.c:$at
+	-- behind
+	when
+	-- row: prev
+	prev
+	-- row: fn
+	fn
+	when
+END
+)
+like "$(at behind)" '@0x' "a loop in one row is come to" || diag "$out"
+like "$(section "$out" "row: prev")" "^$((at - 1))	" "prev goes to its line" || diag "$out"
+is "$(at "row: fn")" "$(at behind)" "fn leads back" || diag "$out"
+
 # A stock GDB steps backwards by instructions.
 if [ "$LIZARD_FRONT_END" != stock ] && patched_gdb; then
 	out=$(gdb_run "$T/oneline" <<'END'
