@@ -47,7 +47,7 @@ done
 
 # A program without any markers: checkpoints are the names, as far as they may cost.
 "$PLAIN_CC" -g -O2 "$progs/unmarked.c" "$T/memory_loops.o" -o "$T/plain"
-for work in printf:unmarked malloc:checkpoint; do
+for work in malloc:checkpoint; do
 	recorded "plain-${work%:*}" 5 "${work#*:}" "$T/plain" "${work%:*}" 30 1000
 done
 

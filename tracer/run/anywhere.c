@@ -61,7 +61,7 @@ int lz_anywhere(struct lz_tracer *t, struct user_regs_struct *r)
 /* Replay stops at each arrival since the last marker or event: that is to be near. */
 static bool began_lately(struct lz_tracer *t)
 {
-	enum { LATELY_NS = 50000 };
+	enum { LATELY_NS = 5000 };
 
 	return lz_stream_offset(t) != t->last_marker || lz_elapsed(t) - t->b.ev.time_ns < LATELY_NS;
 }
