@@ -210,7 +210,8 @@ enum lz_front_move_kind {
 	LZ_MOVE_BACK_NEXT, /* n times */
 	LZ_MOVE_UNDO,      /* to where the user was n moves before: lz_front_here() */
 	LZ_MOVE_REDO,
-	LZ_MOVE_ACCESS /* to right before an access to memory */
+	LZ_MOVE_ACCESS, /* to right before an access to memory */
+	LZ_MOVE_ORIGIN  /* to right before what put a value where it is */
 };
 enum { LZ_JUMP_ADDRS_MAX = 512 };
 struct lz_front_move {
@@ -229,6 +230,9 @@ struct lz_front_move {
 	char access;
 	bool here;
 	uint64_t addr, len, entry, sp;
+	/* Of an origin: that of `len` bytes at `addr`, be it in memory or, if it has a name, in register
+	 * `reg`; len = 0: of the last conditional jump's choice. */
+	char reg[16];
 };
 /* M becomes the move to a place as users write it: here, start, end, N%, time T, event N, or a position. */
 int lz_front_move_to(struct lz_front_move *m, const char *where);

@@ -39,7 +39,7 @@ static void print_call(FILE *to, struct lz_front *f, const struct lz_event *ev)
 	lz_strace_free(&t);
 }
 
-static void print_event(FILE *to, struct lz_front *f, const struct lz_event *ev)
+void lz_front_print_event(FILE *to, struct lz_front *f, const struct lz_event *ev)
 {
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL: print_call(to, f, ev); return;
@@ -65,7 +65,7 @@ static int tell(struct lz_front *f, const struct lz_accessed *a)
 	lz_print(to, "how=%s\n", a->read && a->written ? "both" : a->read ? "read" : "written");
 	const struct lz_event *ev = a->by_event ? lz_reader_event(f->reader, a->event) : NULL;
 	if (ev) {
-		print_event(to, f, ev);
+		lz_front_print_event(to, f, ev);
 		lz_print(to, "event=%lu\n", (unsigned long)a->event);
 	}
 	fclose(to);

@@ -326,6 +326,13 @@ void lz_front_crosses(struct lz_front *f, struct lz_pos *begin);
 /* The search that M asks for. What it finds is in f->found. */
 int lz_front_access(struct lz_front *f, const struct lz_front_move *m);
 
+/* As `call=...`. */
+void lz_front_print_event(FILE *to, struct lz_front *f, const struct lz_event *ev);
+
+/* ---- origin.c ---- */
+/* Likewise. */
+int lz_front_origin(struct lz_front *f, const struct lz_front_move *m);
+
 /* ---- intervals.c ---- */
 /* The positions of all checkpoints, as lines. malloced. */
 char *lz_front_intervals(struct lz_front *f);

@@ -17,9 +17,9 @@
  *                continue backwards has found nothing
  *   output keep, output EVENT
  *                what the program writes is kept from here on; what it wrote from EVENT on until now
- *   found        what the last search by `access` has found, as lines `key=value`
+ *   found        what the last `access` or `origin` has found, as lines `key=value`
  *   intervals    the positions of the checkpoints
- *   seek ..., jump ..., access ..., back-step, back-next, undo, redo
+ *   seek ..., jump ..., access ..., origin ..., back-step, back-next, undo, redo
  *                arms a move that the next reverse-stepi or reverse-continue carries out, see
  *                move_text.c; the answer is why it cannot, or nothing */
 #include "replayer/front/inside.h"
@@ -120,7 +120,7 @@ static char *here(struct lz_front *f)
 
 static bool is_move(const char *text)
 {
-	static const char *const words[] = {"seek ",     "jump ", "access ", "back-step",
+	static const char *const words[] = {"seek ",     "jump ", "access ", "origin ", "back-step",
 	                                    "back-next", "undo",  "redo"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -166,7 +166,8 @@ static const char help[] =
     "the next "
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
-    "ADDRESS..., access backward|forward|here s|l|t ADDRESS LENGTH, back-step [N], back-next [N], "
+    "ADDRESS..., access backward|forward|here s|l|t ADDRESS LENGTH, "
+    "origin memory ADDRESS LENGTH, origin register NAME BYTE LENGTH, origin branch, back-step [N], back-next [N], "
     "undo [N], redo [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)

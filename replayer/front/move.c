@@ -114,6 +114,7 @@ int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t ti
 	case LZ_MOVE_UNDO: return lz_front_undo(f, LZ_BACKWARD, m->n);
 	case LZ_MOVE_REDO: return lz_front_undo(f, LZ_FORWARD, m->n);
 	case LZ_MOVE_ACCESS: return lz_front_access(f, m);
+	case LZ_MOVE_ORIGIN: return lz_front_origin(f, m);
 	}
 	return lz_fail("unknown move %d", (int)m->kind);
 }

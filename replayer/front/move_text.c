@@ -4,7 +4,8 @@
  *   seek here | start | end | N% | time T | event N | POSITION | THREAD:MARKER
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
  *   back-step [N]    back-next [N]    undo [N]    redo [N]
- *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [frame ENTRY SP] */
+ *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [frame ENTRY SP]
+ *   origin memory ADDRESS LENGTH [frame ENTRY SP] | register NAME BYTE LENGTH | branch */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>
@@ -118,11 +119,21 @@ static int parse_times(const char *count, enum lz_front_move_kind kind, struct l
 	return *count ? parse_number(count, &m->n) : 0;
 }
 
+static void parse_frame(const char *text, struct lz_front_move *m)
+{
+	unsigned long entry, sp;
+
+	if (sscanf(text, "frame %lx %lx", &entry, &sp) != 2)
+		return;
+	m->entry = entry;
+	m->sp = sp;
+}
+
 /* "here" is forwards, too: what comes next here counts. */
 static int parse_access(const char *text, struct lz_front_move *m)
 {
 	char kind, from[LZ_POS_TEXT];
-	unsigned long addr, len, entry, sp;
+	unsigned long addr, len;
 	int at = 0;
 
 	m->kind = LZ_MOVE_ACCESS;
@@ -140,10 +151,24 @@ static int parse_access(const char *text, struct lz_front_move *m)
 			return -1;
 		text += at;
 	}
-	if (sscanf(text, "frame %lx %lx", &entry, &sp) == 2) {
-		m->entry = entry;
-		m->sp = sp;
-	}
+	parse_frame(text, m);
+	return 0;
+}
+
+static int parse_origin(const char *text, struct lz_front_move *m)
+{
+	unsigned long addr, len;
+	int at = 0;
+
+	m->kind = LZ_MOVE_ORIGIN;
+	if (strcmp(text, "branch") == 0)
+		return 0;
+	if (sscanf(text, "memory %lx %lu %n", &addr, &len, &at) == 2)
+		parse_frame(text + at, m);
+	else if (sscanf(text, "register %15s %lu %lu", m->reg, &addr, &len) != 3)
+		return lz_fail("origin memory ADDRESS LENGTH | register NAME BYTE LENGTH | branch");
+	m->addr = addr;
+	m->len = len;
 	return 0;
 }
 
@@ -156,6 +181,8 @@ int lz_front_move_parse(const char *text, struct lz_front_move *m)
 		return parse_jump(text, m);
 	if (begins(&text, "access "))
 		return parse_access(text, m);
+	if (begins(&text, "origin "))
+		return parse_origin(text, m);
 	if (begins(&text, "back-step"))
 		return parse_times(text, LZ_MOVE_BACK_STEP, m);
 	if (begins(&text, "back-next"))

@@ -253,7 +253,7 @@ set_times (PyObject *args, lz_front_move *move)
 /* The words are those of a monitor command.  */
 
 static bool
-set_access (PyObject *args, lz_front_move *move)
+set_words (PyObject *args, lz_front_move *move)
 {
   gdbpy_ref<> space (PyUnicode_FromString (" "));
   gdbpy_ref<> words (PySequence_List (args));
@@ -290,8 +290,8 @@ set_move (PyObject *args, lz_front_move *move)
     return false;
   if (strcmp (kind, "jump") == 0)
     return set_jump (args, move);
-  if (strcmp (kind, "access") == 0)
-    return set_access (args, move);
+  if (strcmp (kind, "access") == 0 || strcmp (kind, "origin") == 0)
+    return set_words (args, move);
   if (strcmp (kind, "seek") != 0)
     return set_times (args, move);
   if (!PyArg_ParseTuple (args, "ss", &kind, &where))

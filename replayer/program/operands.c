@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/program/operands.h"
 
+#include "replayer/program/defs.h"
+
 enum { FLAG_DF = 1 << 10 };
 
 bool lz_insn_decode(const uint8_t *code, size_t len, struct lz_decoded *i)
@@ -38,9 +40,10 @@ static uint64_t whole_value(const struct user_regs_struct *r, ZydisRegister whol
 	}
 }
 
-static ZydisRegister whole_of(ZydisRegister r)
+ZydisRegister lz_register_whole(ZydisRegister r)
 {
-	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+	return ZydisRegisterGetClass(r) == ZYDIS_REGCLASS_FLAGS ? ZYDIS_REGISTER_RFLAGS
+	                                                        : lz_whole_register(r);
 }
 
 static bool is_high_byte(ZydisRegister r)
@@ -51,7 +54,7 @@ static bool is_high_byte(ZydisRegister r)
 
 uint64_t lz_register_value(const struct user_regs_struct *regs, ZydisRegister r)
 {
-	const ZydisRegister whole = whole_of(r);
+	const ZydisRegister whole = lz_register_whole(r);
 	uint64_t v = whole_value(regs, whole);
 	const unsigned bits = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, r);
 
@@ -65,7 +68,7 @@ bool lz_insn_writes(const struct lz_decoded *i, ZydisRegister r)
 	for (size_t k = 0; k < i->in.operand_count; k++)
 		if (i->op[k].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		    i->op[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-		    whole_of(i->op[k].reg.value) == r)
+		    lz_register_whole(i->op[k].reg.value) == r)
 			return true;
 	return false;
 }
@@ -163,9 +166,9 @@ bool lz_insn_keeps_addresses(const struct lz_decoded *i)
 		const ZydisDecodedOperand *o = &i->op[k];
 		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;
-		if (lz_insn_writes(i, whole_of(o->mem.base)) ||
+		if (lz_insn_writes(i, lz_register_whole(o->mem.base)) ||
 		    (o->mem.index != ZYDIS_REGISTER_NONE &&
-		     lz_insn_writes(i, whole_of(o->mem.index))))
+		     lz_insn_writes(i, lz_register_whole(o->mem.index))))
 			return false;
 	}
 	return true;

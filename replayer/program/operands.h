@@ -32,6 +32,8 @@ size_t lz_insn_touches(const struct lz_decoded *i, const struct user_regs_struct
 bool lz_insn_keeps_addresses(const struct lz_decoded *i);
 /* Does it write R, a whole register, or a part of it? */
 bool lz_insn_writes(const struct lz_decoded *i, ZydisRegister r);
+/* What R is a part of; the flags are one. */
+ZydisRegister lz_register_whole(ZydisRegister r);
 /* The general register R, or a part of one; 0: it is none. */
 uint64_t lz_register_value(const struct user_regs_struct *regs, ZydisRegister r);
 

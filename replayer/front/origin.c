@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where a value came from, as text:
+ *
+ *   kind=copy|constant|address|made|event|begin|frame|far
+ *   insn=mov %eax, -0x4(%rbp)
+ *   of=LOCATION                what of it was asked for was put there
+ *   from=LOCATION VALUE        of a copy; proven=0 if another value is there
+ *   input=LOCATION VALUE       of what was made, one line each
+ *   constant=NUMBER            of a constant and an address
+ *   call=... event=N           as for an access; byte=N in what the call gave
+ *
+ * LOCATION: memory ADDRESS LENGTH, or register NAME BYTE LENGTH. VALUE: its bytes. */
+#include "replayer/front/inside.h"
+#include "replayer/origin/origin.h"
+#include "replayer/origin/value.h"
+
+#include <common/base/print.h>
+#include <lizard/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_location(FILE *to, const struct lz_location *l)
+{
+	if (l->in_memory)
+		lz_print(to, "memory %lx %lu", (unsigned long)l->addr, (unsigned long)l->len);
+	else
+		lz_print(to, "register %s %u %lu", ZydisRegisterGetString(l->reg), l->at,
+		         (unsigned long)l->len);
+}
+
+static void print_value(FILE *to, struct lz_front *f, const char *key, const struct lz_location *l)
+{
+	uint8_t v[LZ_VALUE_MAX];
+	const size_t n = lz_value_read(f->s, l, v);
+
+	lz_print(to, "%s=", key);
+	print_location(to, l);
+	lz_print(to, " ");
+	for (size_t i = 0; i < n; i++)
+		lz_print(to, "%02x", v[i]);
+	lz_print(to, "\n");
+}
+
+static const char *name_of(enum lz_origin_kind kind)
+{
+	switch (kind) {
+	case LZ_ORIGIN_COPY: return "copy";
+	case LZ_ORIGIN_CONSTANT: return "constant";
+	case LZ_ORIGIN_ADDRESS: return "address";
+	case LZ_ORIGIN_MADE: return "made";
+	case LZ_ORIGIN_EVENT: return "event";
+	case LZ_ORIGIN_BEGIN: return "begin";
+	case LZ_ORIGIN_FRAME: return "frame";
+	case LZ_ORIGIN_FAR: break;
+	}
+	return "far";
+}
+
+static void print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
+{
+	const struct lz_event *ev = lz_reader_event(f->reader, o->event);
+
+	if (!ev)
+		return;
+	lz_front_print_event(to, f, ev);
+	lz_print(to, "event=%lu\n", (unsigned long)o->event);
+	for (uint32_t i = 0; o->of.in_memory && i < ev->n_writes; i++)
+		if (o->of.addr - ev->writes[i].addr < ev->writes[i].len)
+			lz_print(to, "byte=%lu\n", (unsigned long)(o->of.addr - ev->writes[i].addr));
+}
+
+static int tell(struct lz_front *f, const struct lz_origin *o)
+{
+	size_t len;
+	FILE *to = open_memstream(&f->found, &len);
+
+	if (!to)
+		return lz_fail("out of memory");
+	lz_print(to, "kind=%s\ninsn=%s\n", name_of(o->kind), o->insn);
+	if (o->of.len) {
+		lz_print(to, "of=");
+		print_location(to, &o->of);
+		lz_print(to, "\n");
+	}
+	if (o->kind == LZ_ORIGIN_COPY) {
+		print_value(to, f, "from", &o->source.from);
+		lz_print(to, "proven=%d\n", o->proven);
+	}
+	for (unsigned i = 0; o->kind == LZ_ORIGIN_MADE && i < o->source.n_inputs; i++)
+		print_value(to, f, "input", &o->source.input[i]);
+	if (o->kind == LZ_ORIGIN_CONSTANT || o->kind == LZ_ORIGIN_ADDRESS)
+		lz_print(to, "constant=%lu\n", (unsigned long)o->source.constant);
+	if (o->kind == LZ_ORIGIN_EVENT)
+		print_event(to, f, o);
+	fclose(to);
+	return 0;
+}
+
+static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_origin *o)
+{
+	const struct lz_activation_start frame = {m->entry, m->sp};
+	struct lz_location of = {.in_memory = true, .addr = m->addr, .len = m->len};
+
+	if (!m->len)
+		return lz_origin_branch(f->s, o);
+	if (*m->reg) {
+		of = lz_location_of_register(m->reg);
+		if (!of.len || m->addr >= 64)
+			return lz_fail("there is no register %s to be followed", m->reg);
+		of.at += (unsigned)m->addr;
+		of.len = m->len;
+	}
+	return lz_origin_go(f->s, &of, m->entry ? &frame : NULL, o);
+}
+
+int lz_front_origin(struct lz_front *f, const struct lz_front_move *m)
+{
+	struct lz_origin o;
+
+	free(f->found);
+	f->found = NULL;
+	int ret = search(f, m, &o);
+	if (ret == LZ_ACCESS_INTERRUPTED) {
+		f->stop.reason = LZ_STOP_INTERRUPTED;
+		return 0;
+	}
+	return ret < 0 ? -1 : tell(f, &o);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which instructions ran is read from the markers (replayer/insn), in pieces that get longer. One that
+ * is found is gone to as the last arrival at its address. */
+#include "replayer/origin/definition.h"
+#include "replayer/session/session.h"
+#include <lizard/error.h>
+#include <stdlib.h>
+
+enum { FIRST = 32, GROW = 8, LONGEST = 2048, MOST = 8192 };
+
+struct search {
+	struct lz_session *s;
+	const struct lz_location *of; /* NULL: a conditional jump */
+	uint64_t *addrs;
+	size_t n;
+};
+
+static bool decode(struct lz_session *s, uint64_t addr, struct lz_decoded *i)
+{
+	uint8_t code[LZ_INSN_LONGEST];
+	const size_t n = lz_session_read(s, addr, code, sizeof code);
+
+	return lz_insn_decode(code, n, i);
+}
+
+static int to_last(struct lz_session *s, uint64_t addr)
+{
+	struct lz_stop stop;
+
+	if (lz_session_jump(s, LZ_BACKWARD, s->pos.tid, &addr, 1, &stop) < 0)
+		return -1;
+	return stop.reason == LZ_STOP_INTERRUPTED ? LZ_DEFINITION_INTERRUPTED : 0;
+}
+
+/* ---- calls ---- */
+
+static bool is_kept_by_calls(ZydisRegister r)
+{
+	switch (r) {
+	case ZYDIS_REGISTER_RBX:
+	case ZYDIS_REGISTER_RBP:
+	case ZYDIS_REGISTER_R12:
+	case ZYDIS_REGISTER_R13:
+	case ZYDIS_REGISTER_R14:
+	case ZYDIS_REGISTER_R15: return true;
+	default: return false;
+	}
+}
+
+static bool at_stack_pointer(void *arg, uint64_t addr, struct lz_arrival *a)
+{
+	struct user_regs_struct r;
+
+	(void)addr;
+	return lz_arrival_regs(a, &r) < 0 || r.rsp == *(uint64_t *)arg;
+}
+
+/* The addresses at which a call may stand that returns to NEXT. */
+static size_t calls_before(struct lz_session *s, uint64_t next, uint64_t addrs[LZ_INSN_LONGEST])
+{
+	struct lz_decoded i;
+	size_t n = 0;
+
+	for (uint64_t len = 2; len < LZ_INSN_LONGEST; len++)
+		if (decode(s, next - len, &i) && i.in.length == len &&
+		    i.in.meta.category == ZYDIS_CATEGORY_CALL)
+			addrs[n++] = next - len;
+	return n;
+}
+
+/* What belongs to the user is put aside. */
+static int run_back_to(struct lz_session *s, const uint64_t *addrs, size_t n, uint64_t sp,
+                       struct lz_stop *stop)
+{
+	struct lz_user_break *breaks = s->breaks;
+	struct lz_user_watch *watches = s->watches;
+	const size_t n_breaks = s->n_breaks, n_watches = s->n_watches;
+	const uint64_t signals = s->pass_signals;
+	int ret = 0;
+
+	s->breaks = NULL;
+	s->n_breaks = s->n_watches = 0;
+	s->pass_signals = UINT64_MAX;
+	for (size_t i = 0; !ret && i < n; i++) {
+		ret = lz_session_break(s, addrs[i]);
+		if (!ret)
+			ret = lz_session_condition(s, addrs[i], at_stack_pointer, &sp);
+	}
+	if (!ret)
+		ret = lz_session_run(s, LZ_BACKWARD, stop);
+	free(s->breaks);
+	s->breaks = breaks;
+	s->n_breaks = n_breaks;
+	s->watches = watches;
+	s->n_watches = n_watches;
+	s->pass_signals = signals;
+	return ret;
+}
+
+/* From right behind a return to right before the call. FAR: there is none, or it has not kept OF. */
+static int over_call(struct lz_session *s, ZydisRegister kept)
+{
+	uint64_t addrs[LZ_INSN_LONGEST];
+	struct user_regs_struct r;
+	struct lz_stop stop;
+
+	if (lz_session_regs(s, &r) < 0)
+		return -1;
+	const uint64_t value = lz_register_value(&r, kept);
+	const size_t n = calls_before(s, r.rip, addrs);
+	if (!n)
+		return LZ_DEFINITION_FAR;
+	if (run_back_to(s, addrs, n, r.rsp, &stop) < 0)
+		return -1;
+	if (stop.reason == LZ_STOP_INTERRUPTED)
+		return LZ_DEFINITION_INTERRUPTED;
+	if (stop.reason != LZ_STOP_BREAKPOINT || lz_session_regs(s, &r) < 0 ||
+	    lz_register_value(&r, kept) != value)
+		return LZ_DEFINITION_FAR;
+	return 0;
+}
+
+/* ---- the search ---- */
+
+static bool is_it(const struct search *x, const struct lz_decoded *i)
+{
+	/* a register does not depend on where memory operands lead */
+	static const struct user_regs_struct none;
+
+	if (!x->of)
+		return i->in.meta.category == ZYDIS_CATEGORY_COND_BR;
+	struct lz_location of = *x->of;
+	return lz_source_writes(i, &none, &of);
+}
+
+/* Behind the K-th instruction back; 0: here. */
+static int to_behind(struct search *x, size_t k)
+{
+	return k ? to_last(x->s, x->addrs[k - 1]) : 0;
+}
+
+enum { FOUND = -10, AGAIN = -11, NOT_THERE = -12 };
+
+/* The nearest of the instructions that are known. AGAIN: the session has gone over a call. */
+static int look(struct search *x)
+{
+	for (size_t k = 0; k < x->n; k++) {
+		struct lz_decoded i;
+		int ret;
+		if (!decode(x->s, x->addrs[k], &i))
+			return LZ_DEFINITION_FAR;
+		if (is_it(x, &i))
+			return (ret = to_last(x->s, x->addrs[k])) ? ret : FOUND;
+		if (i.in.meta.category != ZYDIS_CATEGORY_RET || !x->of ||
+		    !is_kept_by_calls(x->of->reg))
+			continue;
+		ret = to_behind(x, k);
+		if (!ret)
+			ret = over_call(x->s, x->of->reg);
+		return ret ? ret : AGAIN;
+	}
+	return NOT_THERE;
+}
+
+static int search(struct search *x)
+{
+	size_t total = 0, want = FIRST;
+
+	while (total < MOST) {
+		if (lz_session_instructions(x->s, LZ_BACKWARD, 0, want, x->addrs, &x->n) < 0)
+			return -1;
+		if (!x->n)
+			return LZ_DEFINITION_FAR;
+		int ret = look(x);
+		if (ret == FOUND)
+			return 0;
+		if (ret == AGAIN) {
+			want = FIRST;
+			total++;
+			continue;
+		}
+		if (ret != NOT_THERE)
+			return ret;
+		total += x->n;
+		if (want < LONGEST) {
+			want *= GROW;
+			continue;
+		}
+		ret = to_last(x->s, x->addrs[x->n - 1]);
+		if (ret)
+			return ret;
+	}
+	return LZ_DEFINITION_FAR;
+}
+
+static int go(struct lz_session *s, const struct lz_location *of)
+{
+	struct search x = {.s = s, .of = of, .addrs = calloc(LONGEST, sizeof *x.addrs)};
+
+	if (!x.addrs)
+		return lz_fail("out of memory");
+	int ret = search(&x);
+	free(x.addrs);
+	return ret;
+}
+
+int lz_definition_go(struct lz_session *s, const struct lz_location *of)
+{
+	return go(s, of);
+}
+
+int lz_definition_branch(struct lz_session *s)
+{
+	return go(s, NULL);
+}
