@@ -120,8 +120,8 @@ static char *here(struct lz_front *f)
 
 static bool is_move(const char *text)
 {
-	static const char *const words[] = {"seek ",     "jump ", "access ", "origin ", "back-step",
-	                                    "back-next", "undo",  "redo"};
+	static const char *const words[] = {"seek ",     "jump ",     "access ", "origin ",
+	                                    "back-step", "back-next", "undo",    "redo"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strncmp(text, words[i], strlen(words[i])) == 0)
@@ -167,7 +167,8 @@ static const char help[] =
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
     "ADDRESS..., access backward|forward|here s|l|t ADDRESS LENGTH, "
-    "origin memory ADDRESS LENGTH, origin register NAME BYTE LENGTH, origin branch, back-step [N], back-next [N], "
+    "origin memory ADDRESS LENGTH, origin register NAME BYTE LENGTH, origin branch, back-step [N], "
+    "back-next [N], "
     "undo [N], redo [N]\n";
 
 char *lz_front_monitor(struct lz_front *f, const char *text)

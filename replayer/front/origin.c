@@ -66,7 +66,8 @@ static void print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
 	lz_print(to, "event=%lu\n", (unsigned long)o->event);
 	for (uint32_t i = 0; o->of.in_memory && i < ev->n_writes; i++)
 		if (o->of.addr - ev->writes[i].addr < ev->writes[i].len)
-			lz_print(to, "byte=%lu\n", (unsigned long)(o->of.addr - ev->writes[i].addr));
+			lz_print(to, "byte=%lu\n",
+			         (unsigned long)(o->of.addr - ev->writes[i].addr));
 }
 
 static int tell(struct lz_front *f, const struct lz_origin *o)
