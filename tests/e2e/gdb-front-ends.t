@@ -210,6 +210,13 @@ jump_forward end
 jump_backward add
 last x
 last r
+flowback total
+flowback x
+flowback 1
+flowback nothing
+flowback -why
+flowback-goto 1
+undo-move
 reverse_watchpoint x
 finish
 reverse_watchpoint sum
@@ -317,10 +324,10 @@ END
 is "$(grep -c '^#0 *main ' "$T/patched")" 2 "it comes back to where it was called, twice"
 
 {
-	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint last next-access 'info access' 'info intervals' undo-move redo-move when 'info lizard' 'info calls' 'info tree' call-goto point 'info points' goto-point delete-point checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
+	for command in fs fn bs prev jump_forward jump_backward reverse_watchpoint last next-access 'info access' 'info intervals' flowback flowback-goto undo-move redo-move when 'info lizard' 'info calls' 'info tree' call-goto point 'info points' goto-point delete-point checkpoint restart 'info checkpoints' 'delete checkpoint' jump return run start starti signal queue-signal; do
 		echo "help $command"
 	done
-	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'last tot' 'last -r tot' 'info access tot' 'next-a' 'jump_f' 'reverse_w' 'prev ' 'restart ' 'jump_forward sta' \
+	for text in 'jump_backward fact' 'jump_forward ma' 'reverse_watchpoint tot' 'last tot' 'last -r tot' 'flowback tot' 'info access tot' 'next-a' 'jump_f' 'reverse_w' 'prev ' 'restart ' 'jump_forward sta' \
 		'jump_backward en' 'jump_forward -' 'jump_forward -a' 'jump_backward -any' 'jump_backward -any sta' 'jump_forward -any  factor' \
 		'jump_forward -any tour.c:fac' 'jump_backward tour.c:fac' 'jump_backward -function fac' 'jump_forward -any -function fac' \
 		"jump_forward -any 'factoria" 'info calls fac' 'info calls --li' 'call-goto 1 e' 'jump_forward *tot' 'jump_forward -any *tot' 'jump_backward -anyfac'; do
@@ -432,7 +439,7 @@ END
 like "$(echo 'info lizard' | gdb_run --patched "$T/tour")" '^front end .*target lizard$' "which says that it is it"
 for front_end in --stock --patched; do
 	out=$(printf 'help lizard\ncomplete jump_backward fact\nhelp bs\n' | gdb_run $front_end "$T/tour")
-	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs call-goto delete-point fn fs goto-point jump_backward jump_forward last next-access point prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
+	is "$(printf '%s\n' "$out" | sed -n 's/ -- .*\.$//p' | tr '\n' ' ')" 'bs call-goto delete-point flowback flowback-goto fn fs goto-point jump_backward jump_forward last next-access point prev redo-move reverse_watchpoint undo-move when ' "help lizard ($front_end)"
 	out=$(echo 'apropos lizard' | gdb_run $front_end "$T/tour")
 	is "$(printf '%s\n' "$out" | grep -c '^bs -- \|^checkpoint -- \|^info lizard -- \|^when -- ')" 4 "apropos lizard ($front_end)"
 done

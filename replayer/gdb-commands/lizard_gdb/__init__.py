@@ -8,6 +8,7 @@ import gdb
 from . import calls, conditions, inlined, listing, report, visited
 from .access import InfoAccess, InfoIntervals, Last, NextAccess
 from .bookmarks import Checkpoint, DeleteCheckpoint, InfoCheckpoints, Restart
+from .flowback import Flowback, FlowbackGoto
 from .handlers import listen
 from .jumps import JumpBackward, JumpForward
 from .latest import TELL
@@ -32,7 +33,7 @@ if "LIZARD_GDB_DAP" in os.environ:
 
 COMMANDS = (
     ForwardStep, ForwardNext, BackStep, Prev, JumpForward, JumpBackward, ReverseWatchpoint,
-    Last, NextAccess, InfoAccess, InfoIntervals,
+    Last, NextAccess, InfoAccess, InfoIntervals, Flowback, FlowbackGoto,
     UndoMove, RedoMove, When, InfoLizard, InfoCalls, InfoHits, InfoTree, CallGoto, Point, InfoPoints, GotoPoint, DeletePoint,
     Bookmark, InfoBookmarks, GotoBookmark, DeleteBookmark, InfoMarks,
     Checkpoint, Restart, InfoCheckpoints, DeleteCheckpoint, Jump, Return, Run, Start,

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a value came from: link by link."""
+import re
+
+import gdb
+
+from .expressions import assigns
+from .libraries import refresh_libraries
+from .locations import Location, register_of
+from .moves import quietly
+from .replay import position
+from .server import monitor
+
+MOST_LINKS = 200
+MOST_NAMING = 6  # copies that are followed to name what an instruction computes with
+
+
+class Interrupted(Exception):
+    """By Ctrl-C."""
+
+
+def go(where):
+    if not quietly("seek", where):
+        raise Interrupted()
+
+
+class Origin:
+    """What put a value where it is. The present instant is right before it, or the same if it is not known."""
+
+    def __init__(self, *words):
+        if not quietly("origin", *words):
+            raise Interrupted()
+        refresh_libraries()
+        lines = [line.split("=", 1) for line in monitor("found").splitlines()]
+        self.is_ = dict(lines)
+        self.kind, self.insn = self.is_["kind"], self.is_["insn"]
+        self.inputs = [Location(text.split()) for key, text in lines if key == "input"]
+        self.source = Location(self.is_["from"].split()) if "from" in self.is_ else None
+        self.position = position()
+
+    def is_proven(self):
+        return self.is_.get("proven") != "0"
+
+
+def place():
+    """The present one in a few words."""
+    frame = gdb.newest_frame()
+    line = frame.find_sal()
+    name = frame.name() or "%#x" % frame.pc()
+    return "%s, %s:%d" % (name, line.symtab.filename.rsplit("/", 1)[-1], line.line) if line.symtab else name
+
+
+def location_of(expression):
+    """What it refers to now, or in frame #0 the register that it is in."""
+    if assigns(expression):
+        raise gdb.GdbError('flowback: "%s" changes what it is to follow; "==" compares.' % expression)
+    register = re.fullmatch(r"\$(\w+)", expression)
+    if register and expression not in ("$pc", "$sp", "$fp", "$rip", "$eflags"):
+        size = gdb.parse_and_eval(expression).type.sizeof
+        return Location(["register", register.group(1), "0", str(min(size, 32))])
+    value = gdb.parse_and_eval(expression)
+    if value.is_optimized_out:
+        raise gdb.GdbError("%s is optimized out here." % expression)
+    if value.address is not None:
+        value.fetch_lazy()
+        return Location(["memory", "%x" % (int(value.address) & (2**64 - 1)), str(value.type.sizeof)])
+    frame = gdb.selected_frame()
+    name = register_of(expression, frame.pc()) if re.fullmatch(r"\w+", expression) else None
+    if name is None:
+        raise gdb.GdbError("%s is neither in memory nor in a register: its parts can be followed." % expression)
+    if frame.level() and frame != gdb.newest_frame():
+        raise gdb.GdbError("%s is in a register of an outer frame: \"finish\" or \"bs\" leads to where it can be followed." % expression)
+    return Location(["register", name, "0", str(value.type.sizeof)])
+
+
+class Link:
+    """One that is shown."""
+
+    def __init__(self, text, inputs=(), ends=False):
+        self.position, self.place, self.text, self.inputs, self.ends = position(), place(), text, inputs, ends
+
+
+class Input:
+    """Something that an instruction computes with: as it was named there, and from where it is followed."""
+
+    def __init__(self, location):
+        """At the present instant; comes back to it."""
+        here = position()
+        self.position, self.location, self.text = here, location, location.shown()
+        self.name_by_source()
+        go(here)
+
+    def name_by_source(self):
+        """A register without a name was loaded from something, as a rule in the same line."""
+        line, location = place(), self.location
+        for _ in range(MOST_NAMING):
+            if location.in_memory or location.named():
+                break
+            origin = Origin(*location.words())
+            if origin.kind == "constant" and place() == line:
+                self.text = "the constant %s" % location.value()
+            if origin.kind != "copy" or not origin.is_proven() or place() != line:
+                return
+            location = origin.source
+        self.position, self.location, self.text = position(), location, location.shown()
+
+
+def made(origin, how="made"):
+    inputs = [Input(location) for location in origin.inputs]
+    return Link("%s by `%s` of %s" % (how, origin.insn, ", ".join(one.text for one in inputs) or "nothing"), inputs, True)
+
+
+def from_event(origin):
+    byte = ", byte %s of what it gave" % origin.is_["byte"] if "byte" in origin.is_ else ""
+    return Link("from %s, event %s%s" % (origin.is_["call"], origin.is_["event"], byte), ends=True)
+
+
+def from_begin(location):
+    """Nothing has written it since the recording began."""
+    section = re.search(r" in section (\S+)(?: of (\S+))?", gdb.execute("info symbol %#x" % location.address, to_string=True))
+    if section and section.group(1) == ".bss":
+        return "never written: zero as the program begins"
+    if section:
+        return "the initial data of the program's file, section %s" % section.group(1)
+    stack = int(gdb.newest_frame().read_register("rsp")) & (2**64 - 1)
+    if location.address >= stack:
+        return "the arguments or the environment that the program was started with"
+    return "never written since the recording began"
+
+
+def end_of(origin, location):
+    """The link at which a chain ends."""
+    if origin.kind == "made":
+        return made(origin)
+    if origin.kind == "constant":
+        return Link("the constant %s in `%s`" % (signed(int(origin.is_["constant"]), location.size), origin.insn), ends=True)
+    if origin.kind == "address":
+        number = int(origin.is_["constant"])
+        name = gdb.execute("info symbol %#x" % number, to_string=True).split(" in section")[0]
+        return Link("the address %#x%s" % (number, "" if name.startswith("No symbol") else " of " + name), ends=True)
+    if origin.kind == "event":
+        return from_event(origin)
+    if origin.kind == "frame":
+        return Link("never written since the function was called: it is not initialized", ends=True)
+    if origin.kind == "begin":
+        return Link(from_begin(location), ends=True)
+    return Link("not followed further: too many instructions without markers", ends=True)
+
+
+def signed(number, size):
+    bits = 8 * min(size, 8)
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if number >> (bits - 1) else number
+
+
+def follow(location):
+    """The links from the present instant on. Copies between registers without names are followed and not shown."""
+    for _ in range(MOST_LINKS):
+        origin = Origin(*location.words())
+        if origin.kind != "copy":
+            yield end_of(origin, location)
+            return
+        if not origin.is_proven():
+            yield Link("another value was in %s before `%s`: not followed further" % (origin.source.plain(), origin.insn), ends=True)
+            return
+        location = origin.source
+        if location.in_memory or location.named():
+            yield Link("copied from %s" % location.shown())
+    yield Link("not followed further: %d links" % MOST_LINKS, ends=True)
