@@ -84,8 +84,6 @@ static int look(struct lz_session *s, struct lz_origin *o, const uint8_t *was, s
 	o->of = part;
 	lz_source_of(&i, &r, &part, &o->source);
 	o->kind = kind_of(o->source.kind);
-	if (o->source.kind == LZ_SOURCE_KEPT)
-		o->source.from = part;
 	if (o->kind != LZ_ORIGIN_COPY)
 		return 0;
 	const size_t got = lz_value_read(s, &o->source.from, now);

@@ -155,10 +155,40 @@ static void constant(struct lz_source *s, uint64_t value)
 	s->constant = value;
 }
 
-/* Operand K was copied, of which bytes from number OFF on, LEN of them, are meant. What is behind it
+/* The first operand was not written, but where it is of 32 bits the upper half is cleared. */
+static void kept(const struct lz_decoded *i, const struct lz_location *of, uint64_t off,
+                 struct lz_source *s)
+{
+	const uint64_t width = i->op[0].size / 8;
+
+	if (off >= width) {
+		constant(s, 0);
+		return;
+	}
+	s->kind = LZ_SOURCE_KEPT;
+	s->from = *of;
+	if (s->from.len > width - off)
+		s->from.len = width - off;
+}
+
+/* What lies behind the operand that was copied. */
+static void extension(const struct lz_decoded *i, const struct lz_location *of, struct lz_source *s)
+{
+	const ZydisMnemonic m = i->in.mnemonic;
+	const bool registers = i->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	                       i->op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+
+	if (m == ZYDIS_MNEMONIC_MOVLPS || m == ZYDIS_MNEMONIC_MOVLPD ||
+	    (registers && (m == ZYDIS_MNEMONIC_MOVSS || m == ZYDIS_MNEMONIC_MOVSD)))
+		*s = (struct lz_source){.kind = LZ_SOURCE_KEPT, .from = *of};
+	else if (m != ZYDIS_MNEMONIC_MOVSX && m != ZYDIS_MNEMONIC_MOVSXD)
+		constant(s, 0);
+}
+
+/* Operand K was copied, of which bytes from number OFF on are OF. What is behind it
  * is its extension. */
 static void copy_of(const struct lz_decoded *i, const struct user_regs_struct *r, unsigned k,
-                    uint64_t off, uint64_t len, struct lz_source *s)
+                    uint64_t off, const struct lz_location *of, struct lz_source *s)
 {
 	const ZydisDecodedOperand *o = &i->op[k];
 	struct lz_location from;
@@ -173,15 +203,17 @@ static void copy_of(const struct lz_decoded *i, const struct user_regs_struct *r
 		from = of_register(o->reg.value);
 	else
 		return;
+	if (k && i->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && i->op[0].size / 8 < from.len)
+		from.len = i->op[0].size / 8;
 	if (off >= from.len) {
-		constant(s, 0);
+		extension(i, of, s);
 		return;
 	}
 	if (from.in_memory)
 		from.addr += off;
 	else
 		from.at += (unsigned)off;
-	from.len = len < from.len - off ? len : from.len - off;
+	from.len = of->len < from.len - off ? of->len : from.len - off;
 	s->kind = LZ_SOURCE_COPY;
 	s->from = from;
 }
@@ -226,7 +258,7 @@ static void string_source(const struct lz_decoded *i, const struct user_regs_str
 		return;
 	if (i->op[k].type == ZYDIS_OPERAND_TYPE_REGISTER && i->op[k].size)
 		off %= i->op[k].size / 8;
-	copy_of(i, r, k, off, of->len, s);
+	copy_of(i, r, k, off, of, s);
 }
 
 static bool is_move(ZydisMnemonic m)
@@ -381,12 +413,10 @@ static unsigned stack_operand(const struct lz_decoded *i)
 static void exchange(const struct lz_decoded *i, const struct user_regs_struct *r,
                      const struct lz_location *of, struct lz_source *s)
 {
-	const bool first_is_memory = i->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
-	const bool first =
-	    of->in_memory ? first_is_memory
-	                  : !first_is_memory && lz_register_whole(i->op[0].reg.value) == of->reg;
+	const bool first = of->in_memory ? i->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY
+	                                 : written_register(i, of) == &i->op[0];
 
-	copy_of(i, r, first ? 1 : 0, offset_in(i, r, of), of->len, s);
+	copy_of(i, r, first ? 1 : 0, offset_in(i, r, of), of, s);
 }
 
 /* The low bits of the opcode are its condition. */
@@ -405,20 +435,20 @@ void lz_source_of(const struct lz_decoded *i, const struct user_regs_struct *r,
 	if (is_string(i))
 		string_source(i, r, of, s);
 	else if (moved_operand(i))
-		copy_of(i, r, moved_operand(i), off, of->len, s);
+		copy_of(i, r, moved_operand(i), off, of, s);
 	else if (i->in.mnemonic == ZYDIS_MNEMONIC_PUSH && of->in_memory)
-		copy_of(i, r, 0, off, of->len, s);
+		copy_of(i, r, 0, off, of, s);
 	else if ((i->in.mnemonic == ZYDIS_MNEMONIC_POP || i->in.mnemonic == ZYDIS_MNEMONIC_LEAVE) &&
 	         of->reg != ZYDIS_REGISTER_RSP)
-		copy_of(i, r, stack_operand(i), off, of->len, s);
+		copy_of(i, r, stack_operand(i), off, of, s);
 	else if (i->in.mnemonic == ZYDIS_MNEMONIC_XCHG)
 		exchange(i, r, of, s);
-	else if (i->in.meta.category == ZYDIS_CATEGORY_CALL)
-		constant(s, r->rip + i->in.length);
+	else if (i->in.meta.category == ZYDIS_CATEGORY_CALL && of->in_memory)
+		constant(s, off < 8 ? (r->rip + i->in.length) >> (8 * off) : 0);
 	else if (is_conditional_move(i) && !holds(i->in.opcode & 15, r->eflags))
-		s->kind = LZ_SOURCE_KEPT;
+		kept(i, of, off, s);
 	else if (is_conditional_move(i))
-		copy_of(i, r, 1, off, of->len, s);
+		copy_of(i, r, 1, off, of, s);
 	else if (i->in.mnemonic == ZYDIS_MNEMONIC_LEA)
 		lea(i, r, s);
 	else if (clears(i) && of->reg != ZYDIS_REGISTER_RFLAGS)

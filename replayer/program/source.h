@@ -15,8 +15,8 @@ struct lz_location {
 };
 
 enum lz_source_kind {
-	LZ_SOURCE_COPY,     /* `from` was there */
-	LZ_SOURCE_KEPT,     /* it was there before: a conditional move that did not move */
+	LZ_SOURCE_COPY, /* `from` was there */
+	LZ_SOURCE_KEPT, /* it was there before, in `from`: as a conditional move that did not move */
 	LZ_SOURCE_CONSTANT, /* the instruction holds it */
 	LZ_SOURCE_ADDRESS,  /* of something that is at a place known to the compiler */
 	LZ_SOURCE_MADE      /* of `input` */
