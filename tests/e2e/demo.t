@@ -9,6 +9,8 @@ ok $? "the demo runs to its end" || diag "$(tail -n 20 "$T/log")"
 log=$(cat "$T/log")
 like "$log" 'received signal SIGSEGV|SIGSEGV' "the recorded run crashes"
 like "$log" 'n_value = 0x0' "the symptom: a number without digits"
+like "$log" '1  more_arrays, storage\.c:[0-9]+: the constant 0 in ' "flowback finds who put the zero there"
+like "$log" 'decided by `cmp .* of .*v_count = 96' "flowback -why names the wrong variable"
 like "$log" 'arrays\[indx\] = NULL' "reverse_watchpoint finds who put the zero there"
 like "$log" '#0 .*more_arrays' "in more_arrays"
 like "$log" 'for \(; indx < v_count; indx\+\+\)' "prev shows the wrong loop condition"

@@ -32,13 +32,13 @@ static int use(int set)
 }
 int main(int argc, char **argv)
 {
-	int fds[2];
+	int fds[2], *at = &same;
 
 	same = 3;
 	if (pipe(fds) < 0 || write(fds[1], "pipes", 6) != 6 || read(fds[0], line, 6) != 6)
 		return 1;
 	same += use(argc) + use(argc - 1) + never;
-	return write(fds[1], line, 6) != 6;
+	return write(fds[1], line, 6) != 6 || !at;
 }
 END
 "$LIZARD_BIN/lizard-cc" -g -O0 "$T/said.c" -o "$T/said" && record said
@@ -63,6 +63,10 @@ jump_backward said.c:12
 last left
 jump_backward said.c:12
 last left
+-- pointer
+jump_forward end
+jump_backward said.c:22
+last *at
 -- interval
 jump_forward end
 info access line
@@ -81,6 +85,7 @@ is "$(section "$out" equal | sed -n 's/^\(Old\|New\) value = //p' | tr '\n' ' ')
 like "$(section "$out" none)" 'same was not written before: nothing has moved' "until there is none"
 is "$(section "$out" left | grep -c '^left was not written since its function was called: nothing has moved\.$')" 1 "one call leaves its variable as it finds it"
 is "$(section "$out" left | grep -c '^left: written here\.$')" 1 "and one does not" || diag "$(section "$out" left)"
+like "$(section "$out" pointer)" '^\*at: written here\.$' "what a local variable points to was written elsewhere"
 like "$(section "$out" interval)" '^line: written first, then read\.$' "written first"
 like "$(section "$out" interval)" '^last read: .* by write\(4, .*\) = 6, event' "the call that read it last"
 like "$(section "$out" interval)" '^never: read, not written\.$' "read, not written"

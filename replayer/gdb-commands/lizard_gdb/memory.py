@@ -2,8 +2,8 @@
 """The memory of an expression, and searches for accesses to it."""
 import gdb
 
-from .activations import callers_stack, entry_of, outer_frame
-from .expressions import assigns, evaluate, known, place_of, unreadable, uses_locals
+from .expressions import assigns, evaluate, known, place_of, unreadable
+from .locations import frame_around
 from .moves import quietly
 from .server import monitor
 
@@ -35,7 +35,7 @@ class Memory:
         self.address, self.size = int(value.address) & (2**64 - 1), value.type.sizeof
         if not 0 < self.size <= MOST:
             raise gdb.GdbError("%s has %d bytes: at most %d can be looked for." % (expression, self.size, MOST))
-        self.frame = activation(gdb.selected_frame()) if uses_locals(expression) else None
+        self.frame = frame_around(self.address)
 
     def value(self):
         return evaluate(self.place)[0]
@@ -49,9 +49,3 @@ class Memory:
             words += ["frame", "%x" % self.frame[0], "%x" % self.frame[1]]
         return found() if quietly(*words) else None
 
-
-def activation(frame):
-    """The address at which the function of FRAME begins, and the stack pointer there; None: that cannot be said."""
-    frame = outer_frame(frame)
-    entry, stack = (entry_of(frame), callers_stack(frame)) if frame is not None else (None, None)
-    return None if entry is None or stack is None else (entry, stack - 8)
