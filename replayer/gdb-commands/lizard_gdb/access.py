@@ -2,7 +2,6 @@
 """last, next-access, info access and info intervals."""
 import gdb
 
-from .asked import split
 from .command import Command
 from .libraries import refresh_libraries
 from .memory import LOADED, STORED, TOUCHED, Memory

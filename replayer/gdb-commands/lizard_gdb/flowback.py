@@ -4,7 +4,7 @@ import gdb
 
 from .command import OWN_COMPLETER, Command
 from .moves import quietly, travel
-from .origins import Interrupted, Input, Link, Origin, follow, go, location_of, made
+from .origins import Interrupted, Link, Origin, follow, go, location_of, made
 from .replay import need_process, position
 from .stops import Forward, Quiet, SignalsPass
 from .text import say

@@ -128,20 +128,18 @@ def name_of_local(address, size):
 
 
 def name_of_static(address, size):
-    text = printed("info symbol %#x" % address)
-    match = re.match(r"(\S+)(?: \+ \d+)? in section", text)
-    if not match:
+    text = printed("info symbol %#x" % address).split(" in section")[0]
+    name = text.split(" + ")[0]
+    if name.startswith("No symbol"):
         return None
-    symbol = gdb.lookup_global_symbol(match.group(1)) or gdb.lookup_symbol(match.group(1), gdb.block_for_pc(gdb.newest_frame().pc()) or None)[0]
-    if symbol is None:
-        symbol = static_symbol(match.group(1))
-    return within(symbol, None, address, size) if symbol is not None and symbol.is_variable else (text.split(" in section")[0], None)
+    symbol = static_symbol(name)
+    return within(symbol, None, address, size) if symbol is not None and symbol.is_variable else (text, None)
 
 
 def static_symbol(name):
     try:
-        return gdb.lookup_static_symbol(name)
-    except (AttributeError, gdb.error):
+        return gdb.lookup_global_symbol(name) or gdb.lookup_static_symbol(name)
+    except (AttributeError, gdb.error):  # GDB 10 has no lookup_static_symbol() of all files
         return None
 
 
@@ -195,7 +193,9 @@ def whole(register):
 
 
 def register_of(name, pc):
-    """The register in which a variable of frame #0 is at PC, or None."""
+    """The register in which a variable of frame #0 is at PC, or None. A recording's names are no commands."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        return None
     try:
         text = printed("info address " + name)
     except gdb.error:

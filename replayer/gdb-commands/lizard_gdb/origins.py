@@ -10,6 +10,7 @@ from .locations import Location, register_of
 from .moves import quietly
 from .replay import position
 from .server import monitor
+from .text import printed
 
 MOST_LINKS = 200
 MOST_NAMING = 6  # copies that are followed to name what an instruction computes with
@@ -117,7 +118,7 @@ def from_event(origin):
 
 def from_begin(location):
     """Nothing has written it since the recording began."""
-    section = re.search(r" in section (\S+)(?: of (\S+))?", gdb.execute("info symbol %#x" % location.address, to_string=True))
+    section = re.search(r" in section (\S+)(?: of (\S+))?", printed("info symbol %#x" % location.address))
     if section and section.group(1) == ".bss":
         return "never written: zero as the program begins"
     if section:
@@ -136,7 +137,7 @@ def end_of(origin, location):
         return Link("the constant %s in `%s`" % (signed(int(origin.is_["constant"]), location.size), origin.insn), ends=True)
     if origin.kind == "address":
         number = int(origin.is_["constant"])
-        name = gdb.execute("info symbol %#x" % number, to_string=True).split(" in section")[0]
+        name = printed("info symbol %#x" % number).split(" in section")[0]
         return Link("the address %#x%s" % (number, "" if name.startswith("No symbol") else " of " + name), ends=True)
     if origin.kind == "event":
         return from_event(origin)
