@@ -205,6 +205,7 @@ info access total
 info access nothing
 info access box -since 50%
 info access total -since nowhere
+info access total -since end
 info intervals
 jump_forward end
 jump_backward add

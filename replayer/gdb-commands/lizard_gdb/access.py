@@ -162,6 +162,13 @@ class Stretch:
         if not quietly("seek", where):
             raise gdb.GdbError("Interrupted.")
 
+    def check(self):
+        self.go(self.begin)
+        begin = present_instant()
+        self.go(self.end)
+        if begin > present_instant():
+            raise gdb.GdbError("info access: %s lies behind the present instant." % self.begin)
+
     def search(self, where, direction, kind, *since):
         """The access that is found from WHERE on, or None."""
         self.go(where)
@@ -215,6 +222,7 @@ named."""
         stretch = Stretch(memory, *self.bounds(since.strip(), here))
         try:
             with Quiet(), SignalsPass(), Forward():
+                stretch.check()
                 written, read = stretch.first_and_last(STORED), stretch.first_and_last(LOADED)
                 text = stretch.summary(written, read)
         finally:
