@@ -133,14 +133,14 @@ static int put_code(struct lz_tracer *t)
 	return lz_proc_write(&t->p, t->fast.at, __start_lz_stub, len);
 }
 
-/* 1: there is no room for it. */
+/* 1: there is no room for it, or the program's descriptors cannot be had. */
 static int make_page(struct lz_tracer *t)
 {
 	uint64_t at = LZ_STUB_ADDR - 0x10000000;
 	struct lz_call_page *page = lz_share(t, sizeof(*page), &at, 0x400000);
 
 	if (!page)
-		return -1;
+		return errno == EACCES ? 1 : -1;
 	t->fast.page = page;
 	t->fast.taken = 0;
 	t->fast.at = at - LZ_STUB_CODE;
@@ -308,7 +308,7 @@ static int begin(struct lz_tracer *t, bool may)
 	int ret = make_page(t);
 	if (ret == 1) {
 		t->fast.refused = true;
-		lz_debug("system calls are made with stops: there is no room for their log");
+		lz_debug("system calls are made with stops: their log cannot be had");
 	}
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include "tracer/calls/calls.h"
 #include "tracer/state/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -53,8 +54,9 @@ void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
 {
 	struct lz_proc *p = &t->p;
 	const uint64_t name = lz_scratch(t, p);
-	int64_t fd;
+	int64_t fd, closed;
 
+	errno = 0;
 	if (lz_proc_write(p, name, "lizard", 7) < 0 ||
 	    lz_proc_syscall(p, &fd, SYS_memfd_create, name, 0, 0, 0, 0, 0) < 0)
 		return NULL;
@@ -63,9 +65,14 @@ void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
 		return NULL;
 	}
 	void *mem = map_own(t, (int)fd, len);
-	if (map_program(t, fd, len, at, step) < 0 && mem) {
+	const int why = errno;
+	if (!mem) {
+		lz_proc_syscall(p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+		errno = why;
+	} else if (map_program(t, fd, len, at, step) < 0) {
 		munmap(mem, len);
 		mem = NULL;
+		errno = 0;
 	}
 	return mem;
 }
