@@ -89,8 +89,12 @@ static int count_apart(struct lz_asked *a, const uint8_t *watch, unsigned cpus, 
 {
 	struct number *k = calloc(cpus, sizeof(*k));
 	void **arg = calloc(cpus, sizeof(*arg));
-	struct lz_spread w = {
-	    .watch = watch, .begins_only = true, .fn = add_begun, .arg = arg, .n = cpus};
+	struct lz_spread w = {.watch = watch,
+	                      .begins_only = true,
+	                      .fn = add_begun,
+	                      .inner = true,
+	                      .arg = arg,
+	                      .n = cpus};
 	int rc = -1;
 
 	for (unsigned i = 0; k && arg && i < cpus; i++) {
@@ -110,7 +114,7 @@ static int count_apart(struct lz_asked *a, const uint8_t *watch, unsigned cpus, 
 
 int lz_activations_count(struct lz_asked *a, const uint8_t *wanted, uint64_t *n)
 {
-	const unsigned cpus = lz_asked_cpus(a);
+	const unsigned cpus = lz_asked_cpus();
 	uint8_t *watch = beginnings_of(a, wanted);
 	struct number k = {.a = a};
 	struct lz_walk w = {.watch = watch, .fn = add_begun, .arg = &k};

@@ -187,13 +187,11 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
 	return a->partial ? 0 : rc;
 }
 
-unsigned lz_asked_cpus(const struct lz_asked *a)
+unsigned lz_asked_cpus(void)
 {
 	const int wish = readers_wish();
 	const unsigned n = lz_spread_cpus();
 
-	if (a->from > lz_reader_first_marker(a->reader) || a->to < lz_stream_len(a->stream))
-		return 0;
 	return wish >= 0 && (unsigned)wish < n ? (unsigned)wish : n;
 }
 
@@ -202,14 +200,20 @@ int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread
 	struct walking k = {.work = &a->work, .done = a->from};
 	struct lz_spread w = *wanted;
 
+	if (a->from >= a->to)
+		return 0;
+	w.from = a->from;
+	w.to = a->to;
 	w.at = look_at;
 	w.at_arg = &k;
-	lz_stream_index_fetch(a->stream);
+	if (readers_wish() != 0)
+		lz_stream_index_fetch(a->stream);
 	if (compute_missing(a, &w) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	const int rc = lz_stream_spread(a->stream, &w);
-	lz_stream_index_keep(a->stream);
+	if (readers_wish() != 0)
+		lz_stream_index_keep(a->stream);
 	lz_progress_end(&a->work.progress);
 	a->partial = k.signalled;
 	if (!a->partial)
@@ -226,10 +230,14 @@ static int look_at_none(void *arg, struct lz_decoder *d, const struct lz_mark *m
 int lz_asked_index(struct lz_asked *a)
 {
 	uint8_t *none = calloc(lz_stream_n_fns(a->stream) + 1, 1);
-	const unsigned n = lz_asked_cpus(a);
+	const unsigned n = lz_asked_cpus();
 	void **arg = calloc(n + 1, sizeof(*arg));
-	const struct lz_spread w = {
-	    .watch = none, .begins_only = true, .fn = look_at_none, .arg = arg, .n = n};
+	const struct lz_spread w = {.watch = none,
+	                            .begins_only = true,
+	                            .fn = look_at_none,
+	                            .inner = true,
+	                            .arg = arg,
+	                            .n = n};
 	int rc = none && arg ? 0 : lz_fail("out of memory for an index");
 
 	if (rc == 0 && n)

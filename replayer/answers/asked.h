@@ -43,10 +43,10 @@ const char *lz_asked_instant(uint32_t tid, uint64_t offset, char buf[LZ_INSTANT_
  * (A->partial); else what FN of W returned. W->from, to and at are set here. */
 int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *w);
 
-/* On how many CPUs to walk over what is asked about: 0 if lz_asked_walk() has to do it. It does if
- * that is not the whole run, or the environment has LIZARD_READERS=0, which tests compare with. */
-unsigned lz_asked_cpus(const struct lz_asked *a);
-/* The same on several CPUs; W->at is set here. */
+/* On how many CPUs to walk over what is asked about: 0 if the environment has LIZARD_READERS=0. Tests
+ * compare with that. */
+unsigned lz_asked_cpus(void);
+/* The same on several CPUs; W->from, to and at are set here. */
 int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread *wanted);
 /* Finds all call stacks that are not known, and keeps them in the recording. */
 int lz_asked_index(struct lz_asked *a);

@@ -388,7 +388,7 @@ static int count_apart(struct counting *k, unsigned n)
 	struct lz_counts *counts = calloc(n, sizeof(*counts));
 	void **arg = calloc(n, sizeof(*arg));
 	struct lz_pairs **pairs = calloc(n, sizeof(*pairs));
-	struct lz_spread w = {.fn = on_mark, .arg = arg, .n = n, .pairs = pairs};
+	struct lz_spread w = {.fn = on_mark, .inner = true, .arg = arg, .n = n, .pairs = pairs};
 	const int rc = other && counts && arg && pairs ? count_on(k, n, other, counts, &w)
 	                                               : lz_fail("out of memory for %u threads", n);
 
@@ -402,7 +402,7 @@ static int count_apart(struct counting *k, unsigned n)
 static int count(struct counting *k)
 {
 	struct lz_walk w = {.fn = on_mark, .arg = k};
-	const unsigned cpus = lz_asked_cpus(k->a);
+	const unsigned cpus = lz_asked_cpus();
 
 	return cpus ? count_apart(k, cpus) : lz_asked_walk(k->a, "counting", &w);
 }

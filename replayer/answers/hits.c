@@ -475,7 +475,7 @@ static int count_apart(struct lz_asked *a, const struct lz_places *p, unsigned c
 	struct counter *c = calloc(cpus, sizeof(*c));
 	void **arg = calloc(cpus, sizeof(*arg));
 	struct lz_pairs **pairs = calloc(cpus, sizeof(*pairs));
-	struct lz_spread w = {.fn = on_mark, .arg = arg, .n = cpus, .pairs = pairs};
+	struct lz_spread w = {.fn = on_mark, .inner = true, .arg = arg, .n = cpus, .pairs = pairs};
 	int rc = c && arg && pairs ? begin_counting(a, p, c, cpus)
 	                           : lz_fail("out of memory for %u threads", cpus);
 
@@ -503,11 +503,14 @@ static int count_one(void *arg, const struct lz_hit *hit)
 
 int lz_hits_count(struct lz_asked *a, const struct lz_places *p, uint64_t *n, uint64_t *unknown)
 {
-	const unsigned cpus = lz_asked_cpus(a);
+	const bool all =
+	    a->from == lz_reader_first_marker(a->reader) && a->to == lz_stream_len(a->stream);
+	const unsigned cpus = lz_asked_cpus();
 
+	/* whether a hit is in a piece depends on where it is */
 	*n = *unknown = 0;
-	return cpus ? count_apart(a, p, cpus, n, unknown)
-	            : lz_hits_each(a, p, count_one, n, unknown);
+	return cpus && all ? count_apart(a, p, cpus, n, unknown)
+	                   : lz_hits_each(a, p, count_one, n, unknown);
 }
 
 /* ---- positions ---- */

@@ -55,20 +55,28 @@ static bool is_program(const struct lz_turn *turn)
 	return !turn->switched && turn->before == LZ_NO_TURN;
 }
 
-/* The turns that begin before the next marker. */
-static int next_turns(struct lz_stream *s, struct lz_cursor *c)
+int lz_cursor_turn(struct lz_stream *s, struct lz_cursor *c)
 {
 	const struct lz_stream_threads *t = s->threads;
+	const int rc = c->turn_ends ? c->turn_ends(c->turn_arg, &c->d, c->at) : 0;
 
-	while (lz_turn_end(t, c->turn) <= c->at) {
-		uint32_t old = c->turn++;
-
-		if (lz_decoder_switch(&c->d, t->number[c->turn]))
-			return -1;
-		if (t->turns->v[old].ends || is_program(&t->turns->v[c->turn]))
-			lz_decoder_drop(&c->d, t->number[old]);
-	}
+	if (rc)
+		return rc;
+	const uint32_t old = c->turn++;
+	if (lz_decoder_switch(&c->d, t->number[c->turn]))
+		return -1;
+	if (t->turns->v[old].ends || is_program(&t->turns->v[c->turn]))
+		lz_decoder_drop(&c->d, t->number[old]);
 	return 0;
+}
+
+int lz_cursor_turns(struct lz_stream *s, struct lz_cursor *c)
+{
+	int rc = 0;
+
+	while (rc == 0 && lz_turn_end(s->threads, c->turn) <= c->at)
+		rc = lz_cursor_turn(s, c);
+	return rc;
 }
 
 int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
@@ -79,11 +87,12 @@ int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, con
 	if (end < stop)
 		stop = end;
 	while (c->at < stop) {
+		const int rc = lz_cursor_turns(s, c);
 		uint64_t upto;
 		int64_t used;
 
-		if (next_turns(s, c))
-			return -1;
+		if (rc)
+			return rc;
 		upto = lz_turn_end(s->threads, c->turn);
 		if (upto > stop)
 			upto = stop;

@@ -386,7 +386,7 @@ static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const u
 		struct lz_act *top = lz_decoder_top(d);
 		unsigned n = lz_count_edges(p);
 
-		if (!top || top->tail || inside(d, watch))
+		if (top ? top->tail || inside(d, watch) : !d->inner || *p != LZ_ENTER)
 			break;
 		if (n) {
 			p += n;
@@ -401,17 +401,13 @@ static const uint8_t *feed_plain(struct lz_decoder *d, const uint8_t *p, const u
 			d->n--;
 			p++;
 		} else if (*p == LZ_ENTER && d->n < d->cap) {
-			struct lz_act act = {.enter = at + (uint64_t)(p - start),
-			                     .entry = lz_load32(p + 1),
-			                     .last = LZ_SET_ENTER};
+			const struct lz_act *act = lz_act_above(d, p, at + (uint64_t)(p - start));
 
-			lz_act_identify(d, &act);
-			if (watch && act.fn != LZ_FN_NONE && watch[act.fn] &&
-			    !count_call(d, act.fn))
+			if (watch && act->fn != LZ_FN_NONE && watch[act->fn] &&
+			    !count_call(d, act->fn))
 				break;
-			act.last_at = act.enter + 5;
-			lz_note_beginning(d, &act);
-			d->acts[d->n++] = act;
+			lz_note_beginning(d, act);
+			d->n++;
 			p += 5;
 		} else {
 			break;
@@ -427,11 +423,32 @@ static const uint8_t *skip_edges(struct lz_decoder *d, const uint8_t *p, const u
 {
 	const uint8_t *start = p;
 
+	while (end - p >= 16 && lz_count_edges(p) == 16)
+		p += 16;
 	while (p < end && (uint8_t)(*p - 1) < LZ_EDGE_MAX)
 		p++;
 	if (p > start)
 		edge(d, p[-1], at + (uint64_t)(p - start));
 	return p;
+}
+
+/* Does the marker at P concern what is below all activations, or may it? */
+static bool concerns_below(const struct lz_decoder *d, const uint8_t *p, size_t len)
+{
+	const struct lz_act *top = d->n ? &d->acts[d->n - 1] : NULL;
+	struct lz_mark m;
+
+	if (*p == LZ_ENTER || len < lz_marker_size(*p))
+		return false;
+	if (!top)
+		return true;
+	if (*p == LZ_TAIL)
+		return d->tail && top->fn != LZ_FN_NONE &&
+		       d->tail(d->arg, top->fn) == LZ_TAIL_EITHER;
+	if (*p != LZ_LANDING)
+		return false;
+	parse(p, &m);
+	return !is_first_landing(top, &m);
 }
 
 int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, uint64_t offset,
@@ -444,6 +461,8 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 		unsigned size;
 		int rc;
 
+		if (d->inner && concerns_below(d, p, (size_t)(end - p)))
+			break;
 		if (fn && d->pairs) {
 			const uint8_t *q =
 			    lz_count_pairs(d, p, end, offset + (uint64_t)(p - bytes));

@@ -81,6 +81,12 @@ struct lz_pairs {
 	uint64_t calls, returns;
 };
 
+/* The activation that control landed in last, 0 for an unknown one, and its last marker before. */
+struct lz_landed {
+	uint64_t act;
+	uint32_t last;
+};
+
 struct lz_decoder {
 	/* Of the thread that runs. */
 	struct lz_act *acts; /* [n], the last is the running one */
@@ -91,18 +97,16 @@ struct lz_decoder {
 	/* [n_stacks], by number, of the others; the running one's is empty */
 	struct lz_stack *stack;
 	uint32_t n_stacks;
-	/* The activation that control landed in last, 0 for an unknown one, and its last marker
-	 * before. */
-	struct {
-		uint64_t act;
-		uint32_t last;
-	} landed;
+	struct lz_landed landed;
 	uint64_t oddities;
 	/* If given, for each function: FN of lz_decoder_feed() is not called for markers that are
 	 * counted there. Which these are is the decoder's choice. */
 	struct lz_pairs *pairs;
 	/* FN of lz_decoder_feed() is not called for edges. */
 	bool calls_only;
+	/* What is below the activations is not known: lz_decoder_feed() ends in front of a marker
+	 * that concerns it. */
+	bool inner;
 	/* If given, for each function: did an activation run, and did one begin (LZ_RAN,
 	 * LZ_BEGAN; never cleared)? */
 	uint8_t *ran;

@@ -21,6 +21,24 @@ static inline void lz_act_identify(struct lz_decoder *d, struct lz_act *act)
 	    act->fn != LZ_FN_NONE && d->n_markers ? d->n_markers(d->arg, act->fn) : UINT32_MAX;
 }
 
+/* The activation of the ENTER at P, stream offset AT, in the place above the stack, which has room:
+ * a copy of one that has just been written waits until all of it is in the cache. */
+static inline struct lz_act *lz_act_above(struct lz_decoder *d, const uint8_t *p, uint64_t at)
+{
+	struct lz_act *act = &d->acts[d->n];
+
+	act->enter = at;
+	act->last_at = at + 5;
+	act->entry = lz_load32(p + 1);
+	act->frame = 0;
+	act->last = LZ_SET_ENTER;
+	act->node = 0;
+	act->tail = 0;
+	act->inherited = 0;
+	lz_act_identify(d, act);
+	return act;
+}
+
 /* The activation on top runs. */
 static inline void lz_note_running(struct lz_decoder *d)
 {

@@ -99,6 +99,8 @@ int lz_stream_collect(struct lz_stream *s)
 			*slot = k + j;
 		}
 		find_tails(cfg, &s->fns[k]);
+		for (size_t j = 0; j < lz_cfg_n_funcs(cfg); j++)
+			s->any_tail_either |= s->fns[k + j].tail == LZ_TAIL_EITHER;
 		k += lz_cfg_n_funcs(cfg);
 	}
 	s->n_fns = k;

@@ -9,6 +9,7 @@
 #include <common/base/thread.h>
 #include <lizard/error.h>
 #include <lizard/restore.h>
+#include "replayer/stream/piece.h"
 #include "replayer/stream/saved.h"
 
 static int no_memory(void)
@@ -149,41 +150,51 @@ int lz_index_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	return 0;
 }
 
-/* Decodes block I, which is loaded and whose stack at the start is known, and notes which
- * functions run in it. */
-static int decode_noting(struct lz_stream *s, struct lz_cursor *c, uint32_t i, const uint8_t *watch,
-                         lz_mark_fn *fn, void *arg)
+static void note(struct lz_stream *s, uint32_t block, const uint8_t *running)
 {
-	size_t row = i * (s->ran_bits / 8);
-	struct lz_act *top = lz_decoder_top(&c->d);
-	int rc;
+	const size_t row = block * (s->ran_bits / 8);
 
-	memset(s->running, 0, s->n_fns + 1);
-	if (top && top->fn != LZ_FN_NONE)
-		s->running[top->fn] = LZ_RAN;
-	c->d.ran = s->running;
-	rc = lz_cursor_decode(s, c, UINT64_MAX, watch, fn, arg);
-	c->d.ran = NULL;
 	for (size_t k = 0; k < s->n_fns; k++) {
 		size_t at = row + k % s->ran_bits / 8;
 
-		if (s->running[k] & LZ_RAN)
+		if (running[k] & LZ_RAN)
 			s->ran[at] |= 1 << k % 8;
-		if (s->running[k] & LZ_BEGAN)
+		if (running[k] & LZ_BEGAN)
 			s->began[at] |= 1 << k % 8;
 	}
+}
+
+/* Decodes the block, which is loaded and whose stack at the start is known, and notes which
+ * functions run in it. */
+static int decode_noting(struct lz_stream *s, struct lz_cursor *c, struct lz_piece *p,
+                         const struct lz_looking *l)
+{
+	const struct lz_act *top = lz_decoder_top(&c->d);
+	uint8_t *running = p ? p->d.ran : s->running;
+	int rc;
+
+	if (!p)
+		memset(running, 0, s->n_fns + 1);
+	if (top && top->fn != LZ_FN_NONE)
+		running[top->fn] |= LZ_RAN;
+	c->d.ran = running;
+	rc = p ? lz_piece_join(s, c, p, l)
+	       : lz_cursor_decode(s, c, UINT64_MAX, l->watch, l->fn, l->arg);
+	c->d.ran = NULL;
+	if (rc == 0)
+		note(s, c->buf_block, running);
 	return rc;
 }
 
-int lz_index_next(struct lz_stream *s, struct lz_cursor *c, const uint8_t *watch, lz_mark_fn *fn,
-                  void *arg)
+int lz_index_next(struct lz_stream *s, struct lz_cursor *c, struct lz_piece *p,
+                  const struct lz_looking *l)
 {
 	uint32_t i = s->n_starts - 1;
 	uint64_t oddities = c->d.oddities;
 
 	if (lz_index_load(s, c, i) || lz_cursor_load(s, c, i) || lz_cursor_begin(s, c))
 		return -1;
-	if (decode_noting(s, c, i, watch, fn, arg))
+	if (decode_noting(s, c, p, l))
 		return -1;
 	if (c->d.oddities != oddities) {
 		lz_debug("block %u of markers-%u: %llu markers do not fit", i, s->tid,
@@ -217,7 +228,7 @@ int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block)
 	lock(s);
 	expect(s, c, block);
 	while (!ret && s->n_starts <= block)
-		ret = lz_index_next(s, c, NULL, NULL, NULL);
+		ret = lz_index_next(s, c, NULL, &(struct lz_looking){0});
 	if (!ret)
 		ret = lz_index_load(s, c, block);
 	pthread_mutex_unlock(&s->lock);
@@ -230,7 +241,7 @@ int lz_stream_index(struct lz_stream *s, uint32_t block)
 
 	lock(s);
 	while (!ret && s->n_starts <= block)
-		ret = lz_index_next(s, &s->own, NULL, NULL, NULL);
+		ret = lz_index_next(s, &s->own, NULL, &(struct lz_looking){0});
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -306,8 +317,9 @@ static void *work(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
 	while (!ret && !s->quit) {
 		pthread_mutex_lock(&s->lock);
-		ret =
-		    s->n_starts < s->n_blocks ? lz_index_next(s, &s->ahead, NULL, NULL, NULL) : -1;
+		ret = s->n_starts < s->n_blocks
+		          ? lz_index_next(s, &s->ahead, NULL, &(struct lz_looking){0})
+		          : -1;
 		pthread_mutex_unlock(&s->lock);
 		while (s->waiting && !s->quit)
 			usleep(100);

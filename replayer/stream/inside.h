@@ -16,6 +16,9 @@ struct lz_cursor {
 	uint8_t *buf;
 	uint64_t buf_start, buf_len;
 	uint32_t buf_block;
+	/* Called where a thread's turn ends; may be NULL. */
+	lz_spot_fn *turn_ends;
+	void *turn_arg;
 };
 
 struct lz_stream {
@@ -25,6 +28,7 @@ struct lz_stream {
 	struct lz_fn *fns;
 	size_t n_fns;
 	uint32_t *hash, hash_mask;
+	bool any_tail_either; /* a function of kind LZ_TAIL_EITHER */
 	struct lz_cursor own;
 
 	/* The index, used with the lock held; n_starts, and what is known of blocks before it in
@@ -61,6 +65,9 @@ int lz_cursor_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
 /* To the start of the loaded block, the stacks there being known; the thread that has written
  * what is before runs. */
 int lz_cursor_begin(struct lz_stream *s, struct lz_cursor *c);
+/* The turns that begin before the marker at c->at; the next one, if there is one. */
+int lz_cursor_turns(struct lz_stream *s, struct lz_cursor *c);
+int lz_cursor_turn(struct lz_stream *s, struct lz_cursor *c);
 /* Decodes what is left of the loaded block, from c->at up to END. */
 int lz_cursor_decode(struct lz_stream *s, struct lz_cursor *c, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
@@ -78,11 +85,18 @@ int lz_stream_begin(struct lz_stream *s, struct lz_decoder *d);
 /* ---- index.c ---- */
 int lz_index_new(struct lz_stream *s);
 void lz_index_free(struct lz_stream *s);
-/* With the lock held: finds the stacks behind the first block where they are not known, with FN
- * for its markers as lz_decoder_feed() has it; gives C's decoder those at the start of BLOCK, which
- * are. */
-int lz_index_next(struct lz_stream *s, struct lz_cursor *c, const uint8_t *watch, lz_mark_fn *fn,
-                  void *arg);
+struct lz_piece;
+/* Who looks at markers while they are decoded, as lz_decoder_feed() has it. */
+struct lz_looking {
+	const uint8_t *watch;
+	lz_mark_fn *fn;
+	void *arg;
+};
+/* With the lock held: finds the stacks behind the first block where they are not known. P: that
+ * block is decoded already, but for what is left; NULL: it is not. Gives C's decoder those at the
+ * start of BLOCK, which are. */
+int lz_index_next(struct lz_stream *s, struct lz_cursor *c, struct lz_piece *p,
+                  const struct lz_looking *l);
 int lz_index_load(struct lz_stream *s, struct lz_cursor *c, uint32_t block);
 /* C's decoder gets the stack at the start of BLOCK, found first if it is not known. */
 int lz_index_restore(struct lz_stream *s, struct lz_cursor *c, uint32_t block);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "replayer/stream/inside.h"
+#include "replayer/stream/piece.h"
 
 enum { MOST = 16, LOOK_EVERY_MS = 20 };
 
@@ -16,8 +16,10 @@ struct crew {
 	struct lz_stream *s;
 	const struct lz_spread *w;
 	pthread_cond_t changed;
-	uint32_t next;   /* block that nobody has taken */
-	uint64_t offset; /* of it */
+	uint32_t first, last; /* blocks that are asked about */
+	uint32_t next;        /* block that nobody has taken */
+	uint64_t offset;      /* of it */
+	uint64_t taken, done; /* blocks; those before are done */
 	unsigned at_work;
 	int rc; /* not 0: no more blocks are taken */
 	char *error;
@@ -29,6 +31,9 @@ struct hand {
 	struct lz_pairs *pairs;
 	pthread_t thread;
 	struct lz_cursor c;
+	struct lz_piece piece;
+	uint8_t *running; /* by function: in the piece */
+	uint64_t place;   /* of its block among those that are taken */
 };
 
 unsigned lz_spread_cpus(void)
@@ -77,19 +82,26 @@ static bool is_indexed(const struct lz_stream *s, uint32_t block)
 	return block + 1 < s->n_starts;
 }
 
-/* The next block that is of interest, or whose stacks at the end nobody knows. */
-static bool take(struct crew *k, uint32_t *block)
+static bool wants(const struct crew *k, uint32_t block)
 {
+	return block >= k->first && lz_spread_wants(k->s, k->w, block);
+}
+
+/* The next block that is of interest, or whose stacks at the end nobody knows. */
+static bool take(struct hand *h, uint32_t *block)
+{
+	struct crew *k = h->crew;
 	struct lz_stream *s = k->s;
 	uint64_t len = 0;
 
 	pthread_mutex_lock(&s->lock);
-	while (!k->rc && k->next < s->n_blocks && is_indexed(s, k->next) &&
-	       !lz_spread_wants(s, k->w, k->next))
+	while (!k->rc && k->next <= k->last && is_indexed(s, k->next) && !wants(k, k->next))
 		k->next++;
-	const bool is = !k->rc && k->next < s->n_blocks;
+	const bool is = !k->rc && k->next <= k->last;
 	*block = k->next;
 	k->next += is;
+	h->place = k->taken;
+	k->taken += is;
 	if (k->next > 0 &&
 	    lz_reader_block(s->own.reader, s->tid, k->next - 1, &k->offset, &len) == 0)
 		k->offset += len;
@@ -97,45 +109,123 @@ static bool take(struct crew *k, uint32_t *block)
 	return is;
 }
 
-/* C has BLOCK loaded. The stacks at its start become known, and those at its end. Nobody waits for
- * one thread alone, so it looks at the markers at once: 1. Who is told to end finishes what he has
- * taken, so that all blocks before the last one have been looked at. */
-static int find_stacks(struct hand *h, uint32_t block)
+/* What is known of the block without the stacks at its start is looked at. */
+static int decode_piece(struct hand *h, const struct lz_looking *l)
+{
+	struct lz_stream *s = h->crew->s;
+
+	memset(h->running, 0, s->n_fns + 1);
+	h->piece.d.ran = h->running;
+	h->piece.d.pairs = l->fn ? h->pairs : NULL;
+	return lz_piece_decode(s, &h->c, &h->piece, l);
+}
+
+/* The stacks at BLOCK's start become known, and those at its end. Who is told to end finishes what
+ * he has taken, so that all blocks before the last one have been looked at. */
+static int find_stacks(struct hand *h, uint32_t block, const struct lz_looking *l)
 {
 	struct crew *k = h->crew;
-	const struct lz_spread *w = k->w;
 	struct lz_stream *s = k->s;
-	const bool alone = w->n == 1;
-	int rc;
+	int rc = k->w->n > 1 ? decode_piece(h, l) : 0;
 
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&s->lock);
 	while (k->rc >= 0 && s->n_starts <= block)
 		pthread_cond_wait(&k->changed, &s->lock);
-	if (k->rc < 0 || s->n_starts > block + 1)
-		return k->rc < 0 ? k->rc : 0;
-	rc = lz_index_next(s, &h->c, alone ? w->watch : NULL, alone ? w->fn : NULL, h->arg);
+	rc = k->rc < 0 ? k->rc : 0;
+	h->c.d.pairs = l->fn ? h->pairs : NULL;
+	if (rc == 0)
+		rc = lz_index_next(s, &h->c, k->w->n > 1 ? &h->piece : NULL, l);
 	pthread_cond_broadcast(&k->changed);
-	return rc ? rc : alone;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static int decode_asked(struct hand *h, const struct lz_looking *l)
+{
+	const struct lz_spread *w = h->crew->w;
+	struct lz_cursor *c = &h->c;
+	const uint64_t end = c->buf_start + c->buf_len;
+	const uint64_t to = w->to && w->to < end ? w->to : end;
+	int rc = w->begin ? w->begin(h->arg, &c->d, c->at) : 0;
+
+	c->d.pairs = h->pairs;
+	c->d.calls_only = w->calls_only;
+	c->turn_ends = w->end;
+	c->turn_arg = h->arg;
+	if (rc == 0)
+		rc = lz_cursor_decode(h->crew->s, c, to, l->watch, l->fn, l->arg);
+	c->d.calls_only = false;
+	c->turn_ends = NULL;
+	return rc || !w->end ? rc : w->end(h->arg, &c->d, to);
+}
+
+/* The stacks at its start are known. */
+static int look_at(struct hand *h, uint32_t block, const struct lz_looking *l)
+{
+	struct lz_stream *s = h->crew->s;
+	const uint64_t from = h->crew->w->from;
+
+	pthread_mutex_lock(&s->lock);
+	int rc = lz_index_load(s, &h->c, block);
+	pthread_mutex_unlock(&s->lock);
+	if (rc == 0)
+		rc = lz_cursor_begin(s, &h->c);
+	h->c.d.pairs = NULL;
+	if (rc == 0 && h->c.at < from)
+		rc = lz_cursor_decode(s, &h->c, from, NULL, NULL, NULL);
+	return rc == 0 ? decode_asked(h, l) : rc;
+}
+
+/* May the block that is loaded be looked at while its stacks are found? Not if somebody wants to
+ * see them. */
+static bool at_once(const struct hand *h, uint32_t block)
+{
+	const struct crew *k = h->crew;
+	const struct lz_spread *w = k->w;
+
+	return (w->inner || w->n == 1) && !w->begin && !w->end && !w->calls_only &&
+	       block >= k->first && h->c.buf_start >= w->from &&
+	       (!w->to || h->c.buf_start + h->c.buf_len <= w->to);
 }
 
 static int do_block(struct hand *h, uint32_t block)
 {
 	struct crew *k = h->crew;
 	struct lz_stream *s = k->s;
+	const struct lz_looking l = {k->w->watch, k->w->fn, h->arg}, none = {0};
 	int rc = load(s, &h->c, block);
 
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&s->lock);
-	rc = find_stacks(h, block);
-	const bool looks = rc == 0 && lz_spread_wants(s, k->w, block);
-	if (looks)
-		rc = lz_index_load(s, &h->c, block);
-	pthread_mutex_unlock(&s->lock);
-	if (rc || !looks)
-		return rc < 0 ? rc : 0;
-	return lz_cursor_begin(s, &h->c)
-	           ? -1
-	           : lz_cursor_decode(s, &h->c, UINT64_MAX, k->w->watch, k->w->fn, h->arg);
+	if (!is_indexed(s, block)) {
+		const bool looks = at_once(h, block);
+
+		rc = find_stacks(h, block, looks ? &l : &none);
+		if (rc || looks)
+			return rc;
+	}
+	return wants(k, block) ? look_at(h, block, &l) : 0;
+}
+
+/* Those before it are told first. */
+static int tell(struct hand *h)
+{
+	struct crew *k = h->crew;
+
+	pthread_mutex_lock(&k->s->lock);
+	while (k->rc >= 0 && k->done < h->place)
+		pthread_cond_wait(&k->changed, &k->s->lock);
+	int rc = k->rc < 0 ? k->rc : 0;
+	pthread_mutex_unlock(&k->s->lock);
+	if (rc == 0)
+		rc = k->w->in_order(h->arg);
+	pthread_mutex_lock(&k->s->lock);
+	k->done++;
+	pthread_cond_broadcast(&k->changed);
+	pthread_mutex_unlock(&k->s->lock);
+	return rc;
 }
 
 static void *work(void *arg)
@@ -148,15 +238,22 @@ static void *work(void *arg)
 
 	if (r)
 		lz_cursor_init(k->s, &h->c, r);
-	h->c.d.pairs = h->pairs;
-	while (rc == 0 && take(k, &block))
+	lz_piece_init(k->s, &h->piece);
+	if (rc == 0 && !(h->running = malloc(k->s->n_fns + 1)))
+		rc = lz_fail("out of memory for %zu functions", k->s->n_fns);
+	while (rc == 0 && take(h, &block)) {
 		rc = do_block(h, block);
+		if (rc == 0 && k->w->in_order)
+			rc = tell(h);
+	}
 	pthread_mutex_lock(&k->s->lock);
 	if (rc)
 		end(k, rc);
 	k->at_work--;
 	pthread_cond_broadcast(&k->changed);
 	pthread_mutex_unlock(&k->s->lock);
+	lz_piece_free(&h->piece);
+	free(h->running);
 	if (r)
 		lz_cursor_free(&h->c);
 	lz_reader_close(r);
@@ -190,10 +287,12 @@ static void oversee(struct crew *k)
 	pthread_mutex_unlock(&k->s->lock);
 }
 
-static int to_the_end(struct lz_stream *s)
+static int to_the_end(struct lz_stream *s, uint64_t to)
 {
 	struct lz_cursor *c = &s->own;
 
+	if (to && to < lz_stream_len(s))
+		return lz_stream_decode(s, lz_stream_block_of(s, to), to, NULL, NULL, NULL);
 	if (lz_index_restore(s, c, s->n_blocks))
 		return -1;
 	c->at = lz_stream_len(s);
@@ -201,42 +300,52 @@ static int to_the_end(struct lz_stream *s)
 	return lz_decoder_switch(&c->d, s->threads->number[c->turn]);
 }
 
-static bool any_work(const struct lz_stream *s, const struct lz_spread *w)
+/* How many blocks. */
+static uint32_t all_work(const struct crew *k)
 {
-	for (uint32_t i = 0; i < s->n_blocks; i++)
-		if (!is_indexed(s, i) || lz_spread_wants(s, w, i))
-			return true;
-	return false;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i <= k->last; i++)
+		n += !is_indexed(k->s, i) || wants(k, i);
+	return n;
+}
+
+/* Up to N threads; how many there are. */
+static unsigned start(struct crew *k, struct hand *hand, unsigned n)
+{
+	unsigned i = 0;
+
+	k->at_work = n;
+	for (; i < n; i++) {
+		hand[i].crew = k;
+		hand[i].arg = k->w->arg[i];
+		hand[i].pairs = k->w->pairs ? k->w->pairs[i] : NULL;
+		if (lz_thread_start(&hand[i].thread, "lizard-reader", work, &hand[i]) < 0)
+			break;
+	}
+	pthread_mutex_lock(&k->s->lock);
+	k->at_work -= n - i;
+	if (!i)
+		end(k, -1);
+	pthread_mutex_unlock(&k->s->lock);
+	return i;
 }
 
 int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w)
 {
 	struct crew k = {.s = s, .w = w};
 	struct hand hand[MOST] = {0};
-	unsigned n = 0;
 
 	if (!s->n_blocks)
 		return 0;
-	if (!any_work(s, w))
-		return to_the_end(s);
+	k.first = lz_stream_block_of(s, w->from);
+	k.last = w->to ? lz_stream_block_of(s, w->to - 1) : s->n_blocks - 1;
+	const uint32_t work_left = all_work(&k);
+	if (!work_left)
+		return to_the_end(s, w->to);
 	pthread_cond_init(&k.changed, NULL);
-	for (; n < w->n && n < MOST; n++) {
-		hand[n].crew = &k;
-		hand[n].arg = w->arg[n];
-		hand[n].pairs = w->pairs ? w->pairs[n] : NULL;
-		pthread_mutex_lock(&s->lock);
-		k.at_work++;
-		pthread_mutex_unlock(&s->lock);
-		if (lz_thread_start(&hand[n].thread, "lizard-reader", work, &hand[n]) < 0)
-			break;
-	}
-	if (n < w->n) {
-		pthread_mutex_lock(&s->lock);
-		k.at_work--;
-		if (!n)
-			end(&k, -1);
-		pthread_mutex_unlock(&s->lock);
-	}
+	unsigned n = w->n < MOST ? w->n : MOST;
+	n = start(&k, hand, n < work_left ? n : work_left);
 	oversee(&k);
 	for (unsigned i = 0; i < n; i++)
 		pthread_join(hand[i].thread, NULL);
@@ -244,5 +353,5 @@ int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w)
 	if (k.error)
 		lz_fail("%s", k.error);
 	free(k.error);
-	return k.rc ? k.rc : to_the_end(s);
+	return k.rc ? k.rc : to_the_end(s, w->to);
 }

@@ -61,6 +61,8 @@ bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn);
  * stream's own and holds the stack afterwards. Returns 0, or what FN returned. */
 int lz_stream_decode(struct lz_stream *s, uint32_t block, uint64_t end, const uint8_t *watch,
                      lz_mark_fn *fn, void *arg);
+/* Called where D has decoded the stream up to OFFSET. Non-zero ends the decoding. */
+typedef int lz_spot_fn(void *arg, struct lz_decoder *d, uint64_t offset);
 /* A walk over a piece of the stream, in order, with all threads' call stacks known. */
 struct lz_walk {
 	uint64_t from, to;    /* stream offsets */
@@ -69,7 +71,7 @@ struct lz_walk {
 	lz_mark_fn *fn;
 	/* Called behind each block, and once in front of the first marker at or behind FROM;
 	 * non-zero ends the walk. May be NULL. */
-	int (*at)(void *arg, struct lz_decoder *d, uint64_t offset);
+	lz_spot_fn *at;
 	void *arg;
 };
 /* Returns 0, or what FN or AT returned; -1: lz_error(). */

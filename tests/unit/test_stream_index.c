@@ -36,6 +36,22 @@ static int see(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return 0;
 }
 
+/* The same of the activation only that a marker is of. */
+static int see_running(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct seen *seen = arg;
+	const struct lz_act *top = m->code == LZ_ENTER ? NULL : lz_decoder_top(d);
+	uint64_t one = mix(mix(m->offset, m->code), d->thread);
+
+	if (top)
+		one = mix(mix(mix(mix(one, top->enter), top->last), top->frame), top->last_at);
+	if (top && top->last == LZ_LAST_LANDING && d->landed.act == lz_act_id(top))
+		one = mix(one, d->landed.last);
+	seen->sum += one;
+	seen->n++;
+	return 0;
+}
+
 static struct lz_stream *anew(struct made *m)
 {
 	struct lz_stream *s = lz_stream_new(m->r, m->modules, &m->threads);
@@ -44,11 +60,11 @@ static struct lz_stream *anew(struct made *m)
 	return s;
 }
 
-static struct seen walked(struct made *m)
+static struct seen walked(struct made *m, lz_mark_fn *fn)
 {
 	struct lz_stream *s = anew(m);
 	struct seen seen = {0};
-	const struct lz_walk w = {.to = m->len, .fn = see, .arg = &seen};
+	const struct lz_walk w = {.to = m->len, .fn = fn, .arg = &seen};
 
 	ck_assert_int_eq(lz_stream_walk(s, &w), 0);
 	ck_assert_uint_gt(seen.n, 1000);
@@ -56,11 +72,11 @@ static struct seen walked(struct made *m)
 	return seen;
 }
 
-static struct seen spread_on(struct lz_stream *s, unsigned n)
+static struct seen spread_on(struct lz_stream *s, unsigned n, lz_mark_fn *fn)
 {
 	struct seen each[READERS] = {0}, all = {0};
 	void *arg[READERS] = {&each[0], &each[1], &each[2]};
-	const struct lz_spread w = {.fn = see, .arg = arg, .n = n};
+	const struct lz_spread w = {.fn = fn, .inner = fn == see_running, .arg = arg, .n = n};
 
 	ck_assert_msg(lz_stream_spread(s, &w) == 0, "%s", lz_error());
 	for (int i = 0; i < READERS; i++) {
@@ -72,7 +88,7 @@ static struct seen spread_on(struct lz_stream *s, unsigned n)
 
 static struct seen spread(struct lz_stream *s)
 {
-	return spread_on(s, READERS);
+	return spread_on(s, READERS, see);
 }
 
 static bool same(struct seen a, struct seen b)
@@ -108,17 +124,33 @@ START_TEST(sees_all)
 	static struct made m;
 
 	make(&m, (unsigned)_i);
-	const struct seen want = walked(&m);
+	const struct seen want = walked(&m, see);
 	struct lz_stream *s = anew(&m);
 	ck_assert(same(spread(s), want));
 	ck_assert(is_whole(s) && same(spread(s), want));
 	struct lz_stream *alone = anew(&m);
-	ck_assert(same(spread_on(alone, 1), want));
-	ck_assert(is_whole(alone) && same(spread_on(alone, 1), want));
+	ck_assert(same(spread_on(alone, 1, see), want));
+	ck_assert(is_whole(alone) && same(spread_on(alone, 1, see), want));
 	lz_stream_free(alone);
 	struct lz_decoder *d = lz_stream_decoder(s);
 	struct lz_decoder *end = lz_stream_stack(m.stream, m.len, d->thread);
 	ck_assert_uint_eq(d->n, end->n);
+	lz_stream_free(s);
+	unmake(&m);
+}
+END_TEST
+
+/* Blocks are looked at before their call stacks are known. */
+START_TEST(sees_what_runs)
+{
+	static struct made m;
+
+	make(&m, 500 + (unsigned)_i);
+	const struct seen want = walked(&m, see_running), all = walked(&m, see);
+	struct lz_stream *s = anew(&m);
+	ck_assert(same(spread_on(s, READERS, see_running), want));
+	ck_assert(is_whole(s) && same(spread_on(s, READERS, see_running), want));
+	ck_assert(same(spread(s), all));
 	lz_stream_free(s);
 	unmake(&m);
 }
@@ -129,7 +161,7 @@ START_TEST(is_kept)
 	static struct made m;
 
 	make(&m, 1000 + (unsigned)_i);
-	const struct seen want = walked(&m);
+	const struct seen want = walked(&m, see);
 	struct lz_stream *s = fetched(&m);
 	ck_assert(!is_whole(s));
 	lz_stream_free(s);
@@ -179,7 +211,7 @@ START_TEST(damaged)
 	size_t len;
 
 	make(&m, 2000);
-	const struct seen want = walked(&m);
+	const struct seen want = walked(&m, see);
 	keep(&m);
 	uint8_t *bytes = read_file(&len);
 	for (int i = 0; i < 300; i++) {
@@ -214,7 +246,7 @@ START_TEST(of_another_recording)
 	uint8_t *bytes = read_file(&len);
 	unmake(&m);
 	make(&m, 2002);
-	const struct seen want = walked(&m);
+	const struct seen want = walked(&m, see);
 	keep(&m);
 	free(read_file(&(size_t){0}));
 	write_file(bytes, len);
@@ -266,6 +298,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, sees_all, 0, 20);
+	tcase_add_loop_test(t, sees_what_runs, 0, 100);
 	tcase_add_loop_test(t, is_kept, 0, 20);
 	tcase_add_test(t, damaged);
 	tcase_add_test(t, of_another_recording);
