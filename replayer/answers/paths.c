@@ -4,6 +4,7 @@
  * has functions, however deep the stack is. */
 #include "replayer/answers/paths.h"
 
+#include "replayer/answers/crew.h"
 #include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { NOWHERE = -1 };
 
 struct frame {
 	uint64_t id, begin;
-	uint32_t fn;
+	uint32_t fn, name;
 	/* Index of the frame with a chain's first function, where the one of step K is this one, and
 	 * where it is this one or one further out. */
 	int32_t here[LZ_PATH_STEPS], upto[LZ_PATH_STEPS];
@@ -24,21 +25,51 @@ struct stack {
 	struct frame *v;
 	size_t n, room;
 	uint64_t at; /* the last marker that was looked at: what began before it has been told */
-	/* Chains up to number K were found, the first one with a function that began then, the latest */
+};
+
+/* A chain that ends with the activation that begins at AT. */
+struct found {
+	uint64_t from, at;
+	uint32_t thread, chain;
+	uint32_t name, n; /* the innermost of N functions */
+};
+
+/* The function of a frame, and the name of the one outside of it. */
+struct name {
+	uint32_t fn, outside;
+};
+
+/* Chains up to number K were found in a thread, the first one with a function that began then, the
+ * latest. */
+struct before {
 	bool found[LZ_PATH_CHAINS];
 	uint64_t from[LZ_PATH_CHAINS];
 };
 
-struct searching {
-	struct lz_asked *a;
+/* Of all that read: it goes on from block to block. */
+struct telling {
 	const struct lz_path *p;
 	uint64_t within;
 	lz_path_fn *fn;
 	void *arg;
+	const struct lz_crew *crew;
+	struct before *before; /* [n_threads] */
+	uint32_t *names;       /* of the present match */
+	size_t names_room;
+};
+
+/* Of one that reads: what it has found in a block, until it is that block's turn. */
+struct searching {
+	struct lz_asked *a;
+	const struct lz_path *p;
+	struct telling *telling;
+	uint64_t begun;      /* where the block begins */
 	struct stack *stack; /* [n_threads] */
 	uint32_t n_threads;
-	uint32_t *names; /* of the present match */
-	size_t names_room;
+	struct name *name;
+	size_t n_names, names_room;
+	struct found *found;
+	size_t n_found, found_room;
 };
 
 static bool is_in(const uint8_t *functions, uint32_t fn)
@@ -92,39 +123,32 @@ static int32_t chain_at(const struct lz_path *p, const struct stack *s, unsigned
 	return begin != NOWHERE && barred <= begin ? begin : NOWHERE;
 }
 
-static int tell(struct searching *x, const struct stack *s, uint32_t thread, int32_t begin,
-                uint64_t from)
+static int note(struct searching *x, const struct stack *s, uint32_t thread, uint32_t chain,
+                int32_t begin)
 {
 	const struct frame *f = &s->v[s->n - 1];
-	const size_t n = s->n - (size_t)begin;
 
-	if (f->begin - from > x->within)
-		return 0;
-	if (lz_reserve(x->names, x->names_room, n) < 0)
+	if (lz_reserve(x->found, x->found_room, x->n_found + 1) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		x->names[i] = s->v[(size_t)begin + i].fn;
-	const struct lz_path_match m = {thread, from, f->begin, x->names, n};
-	return x->fn(x->arg, &m);
+	x->found[x->n_found++] = (struct found){.from = s->v[begin].begin,
+	                                        .at = f->begin,
+	                                        .thread = thread,
+	                                        .chain = chain,
+	                                        .name = f->name,
+	                                        .n = (uint32_t)(s->n - (size_t)begin)};
+	return 0;
 }
 
 /* The last chain first: a call is not behind itself. */
 static int complete(struct searching *x, struct stack *s, uint32_t thread)
 {
-	const unsigned last = x->p->n_chains - 1;
 	int rc = 0;
 
-	for (unsigned i = last + 1; rc == 0 && i-- > 0;) {
+	for (unsigned i = x->p->n_chains; rc == 0 && i-- > 0;) {
 		const int32_t begin = chain_at(x->p, s, i);
-		if (begin == NOWHERE || (i && !s->found[i - 1]))
-			continue;
-		const uint64_t from = i ? s->from[i - 1] : s->v[begin].begin;
-		if (i == last) {
-			rc = tell(x, s, thread, begin, from);
-		} else if (!s->found[i] || from > s->from[i]) {
-			s->found[i] = true;
-			s->from[i] = from;
-		}
+
+		if (begin != NOWHERE)
+			rc = note(x, s, thread, i, begin);
 	}
 	return rc;
 }
@@ -133,49 +157,163 @@ static int complete(struct searching *x, struct stack *s, uint32_t thread)
 
 static int add(struct searching *x, struct stack *s, const struct lz_act *act, uint32_t thread)
 {
-	struct frame f = {.id = lz_act_id(act), .begin = lz_act_begin(act), .fn = act->fn};
+	struct frame f = {.id = lz_act_id(act),
+	                  .begin = lz_act_begin(act),
+	                  .fn = act->fn,
+	                  .name = (uint32_t)x->n_names};
 
-	if (s->n >= INT32_MAX || lz_reserve(s->v, s->room, s->n + 1) < 0)
+	if (s->n >= INT32_MAX || x->n_names >= UINT32_MAX ||
+	    lz_reserve(s->v, s->room, s->n + 1) < 0 ||
+	    lz_reserve(x->name, x->names_room, x->n_names + 1) < 0)
 		return lz_fail("out of memory for a call stack");
+	x->name[x->n_names++] = (struct name){act->fn, s->n ? s->v[s->n - 1].name : 0};
 	fill_frame(x->p, s, &f);
 	s->v[s->n++] = f;
 	return act->enter < s->at ? 0 : complete(x, s, thread);
 }
 
+/* Of the first N on the stack those that are new are looked at. */
+static int follow(struct searching *x, const struct lz_decoder *d, size_t n, uint64_t at)
+{
+	struct stack *s = &x->stack[d->thread];
+	int rc = 0;
+
+	while (s->n && (s->n > n || s->v[s->n - 1].id != lz_act_id(&d->acts[s->n - 1])))
+		s->n--;
+	while (!rc && s->n < n)
+		rc = add(x, s, &d->acts[s->n], d->thread);
+	s->at = at;
+	return rc;
+}
+
+/* At once: what other threads call next is later. */
+static int begin(struct searching *x, struct lz_decoder *d, const struct lz_mark *m)
+{
+	const struct lz_act act = {.enter = m->offset, .fn = lz_decoder_fn(d, m->entry, m->offset)};
+	const int rc = follow(x, d, lz_decoder_below(d), m->offset);
+
+	return rc ? rc : add(x, &x->stack[d->thread], &act, d->thread);
+}
+
+static bool is_asked(const struct searching *x, const struct lz_decoder *d)
+{
+	return d->thread < x->n_threads && lz_asked_thread(x->a, d->thread);
+}
+
 static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	struct searching *x = arg;
+
+	if (!is_asked(x, d))
+		return 0;
+	return m->code == LZ_ENTER ? begin(x, d, m) : follow(x, d, d->n, m->offset);
+}
+
+static int on_begin(void *arg, struct lz_decoder *d, uint64_t offset)
+{
+	struct searching *x = arg;
+
+	(void)d;
+	x->begun = offset;
+	for (uint32_t i = 0; i < x->n_threads; i++) {
+		x->stack[i].n = 0;
+		x->stack[i].at = lz_crew_has_run(x->telling->crew, i, offset) ? offset : 0;
+	}
+	x->n_names = 0;
+	return 0;
+}
+
+static int on_end(void *arg, struct lz_decoder *d, uint64_t offset)
+{
+	struct searching *x = arg;
+
+	return is_asked(x, d) && offset > x->begun ? follow(x, d, d->n, offset) : 0;
+}
+
+/* ---- in order ---- */
+
+static int tell(struct searching *x, const struct found *f, uint64_t from)
+{
+	struct telling *t = x->telling;
+
+	if (f->at - from > t->within)
+		return 0;
+	if (lz_reserve(t->names, t->names_room, f->n) < 0)
+		return -1;
+	uint32_t name = f->name;
+	for (uint32_t i = f->n; i-- > 0; name = x->name[name].outside)
+		t->names[i] = x->name[name].fn;
+	const struct lz_path_match m = {f->thread, from, f->at, t->names, f->n};
+	return t->fn(t->arg, &m);
+}
+
+static int take(struct searching *x, const struct found *f)
+{
+	struct before *b = &x->telling->before[f->thread];
+	const uint32_t i = f->chain;
+
+	if (i && !b->found[i - 1])
+		return 0;
+	const uint64_t from = i ? b->from[i - 1] : f->from;
+	if (i == x->p->n_chains - 1)
+		return tell(x, f, from);
+	if (!b->found[i] || from > b->from[i]) {
+		b->found[i] = true;
+		b->from[i] = from;
+	}
+	return 0;
+}
+
+static int take_all(void *arg)
 {
 	struct searching *x = arg;
 	int rc = 0;
 
-	if (d->thread >= x->n_threads || !lz_asked_thread(x->a, d->thread))
-		return 0;
-	struct stack *s = &x->stack[d->thread];
-	while (s->n && (s->n > d->n || s->v[s->n - 1].id != lz_act_id(&d->acts[s->n - 1])))
-		s->n--;
-	while (!rc && s->n < d->n)
-		rc = add(x, s, &d->acts[s->n], d->thread);
-	s->at = m->offset;
+	for (size_t i = 0; rc == 0 && i < x->n_found; i++)
+		rc = take(x, &x->found[i]);
+	x->n_found = 0;
 	return rc;
+}
+
+static int begin_searching(struct searching *x, struct lz_asked *a, struct telling *t)
+{
+	*x = (struct searching){.a = a, .p = t->p, .telling = t, .n_threads = a->threads.n};
+	x->stack = calloc(x->n_threads + 1u, sizeof(*x->stack));
+	return x->stack ? 0 : lz_fail("out of memory for %u threads", x->n_threads);
+}
+
+static void end_searching(struct searching *x)
+{
+	for (uint32_t i = 0; x->stack && i < x->n_threads; i++)
+		free(x->stack[i].v);
+	free(x->stack);
+	free(x->name);
+	free(x->found);
 }
 
 int lz_path_search(struct lz_asked *a, const struct lz_path *p, uint64_t within, lz_path_fn *fn,
                    void *arg)
 {
-	struct searching x = {
-	    .a = a, .p = p, .within = within, .fn = fn, .arg = arg, .n_threads = a->threads.n};
-	struct lz_walk walk = {.calls_only = true, .fn = on_mark, .arg = &x};
-	int rc = -1;
+	struct lz_crew crew;
+	struct telling t = {.p = p, .within = within, .fn = fn, .arg = arg, .crew = &crew};
+	struct lz_spread w = {.calls_only = true,
+	                      .fn = on_mark,
+	                      .begin = on_begin,
+	                      .end = on_end,
+	                      .in_order = take_all};
+	int rc = lz_crew_make(&crew, a, sizeof(struct searching), &w);
 
-	x.stack = calloc(x.n_threads + 1u, sizeof(*x.stack));
-	if (x.stack)
-		rc = lz_asked_walk(a, "reading the control flow", &walk);
-	else
-		lz_fail("out of memory for %u threads", x.n_threads);
-	if (rc == 0 && !a->partial)
-		rc = on_mark(&x, lz_stream_decoder(a->stream), &(struct lz_mark){.offset = a->to});
-	for (uint32_t i = 0; x.stack && i < x.n_threads; i++)
-		free(x.stack[i].v);
-	free(x.stack);
-	free(x.names);
+	t.before = calloc(a->threads.n + 1u, sizeof(*t.before));
+	if (!t.before)
+		rc = lz_fail("out of memory for %u threads", a->threads.n);
+	for (unsigned i = 0; rc == 0 && i < w.n; i++)
+		rc = begin_searching(w.arg[i], a, &t);
+	if (rc == 0)
+		rc = lz_asked_spread(a, "reading the control flow", &w);
+	for (unsigned i = 0; i < w.n; i++)
+		end_searching(w.arg[i]);
+	lz_crew_free(&crew);
+	free(t.before);
+	free(t.names);
 	return rc;
 }

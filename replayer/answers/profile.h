@@ -15,13 +15,14 @@ enum { LZ_PROFILE_DEPTH = 1000 };
 struct lz_profile_node {
 	uint32_t parent, fn;
 	uint64_t calls, self;
-	uint64_t all; /* self, and that of all below it */
+	uint64_t all;   /* self, and that of all below it */
+	uint64_t first; /* stream offset at which it was met first */
 };
 
 struct lz_profile {
-	struct lz_profile_node *node; /* parents before children */
+	struct lz_profile_node *node; /* in the order of FIRST, parents before children */
 	size_t n, room;
-	struct lz_tally child; /* of parent and function: its number */
+	struct lz_tally child; /* while it is made, of parent and function: its number */
 	struct lz_tally edge;  /* caller << 32 | callee: calls, from whatever chain */
 };
 

@@ -74,6 +74,17 @@ total=$(lizard profile --top 0 --json "$T/rec" | sed -n 's/.*"self": \([0-9]*\).
 is "$(lizard profile --folded - "$T/rec" | awk '{ n += $NF } END { print n }')" "$total" "chains and functions have the same sum"
 like "$(lizard profile --folded - "$T/rec")" '^main;sort;compare [0-9]+$' "a callback hangs on who was active"
 
+# What a thread wrote before its turn ended is its own, wherever that was.
+lizard-cc -g -O0 -pthread -o "$T/locks" "$LIZARD_SRC/tests/progs/chaos/three_locks.c" && lizard-trace -q --chaos=5 -o "$T/rec-locks" "$T/locks" >/dev/null
+lizard dump --markers --json "$T/rec-locks" | perl -MJSON::PP -ne '
+	$m = decode_json $_;
+	$n{$f} += $m->{offset} - $at if defined $f;
+	($f, $at) = @$m{qw(function offset)};
+	END { $n{$f}++; print "$_ $n{$_}\n" for sort keys %n }' >"$T/truth"
+lizard profile --top 0 "$T/rec-locks" | awk 'NR > 1 { print $4, $2 }' | sort >"$T/got"
+[ "$(wc -l <"$T/truth")" = 2 ] && cmp -s "$T/got" "$T/truth"
+ok $? "each thread's markers are its functions'" || diag "$(diff "$T/got" "$T/truth")"
+
 # ---- the tree ----
 
 # Who is entered in which order, as GCC's own hooks tell.

@@ -26,6 +26,15 @@ answers() { # REC
 	lizard calls "$1" thrower coroutine finish
 	lizard hits "$1" mixed.c:78
 	lizard calls --from 40% --to 70% "$1" classify coroutine
+	# by blocks, and told in order
+	lizard profile --folded - "$1"
+	lizard profile --from 33% --to 66% --folded - "$1"
+	lizard tree --limit 3000 "$1"
+	lizard tree --from 44% --to 88% --depth 5 "$1"
+	lizard grep --limit 1000 "$1" 'main > compare'
+	lizard grep --limit 1000 "$1" 'classify then fibonacci > fibonacci'
+	lizard coverage --from 20% --to 55% --lcov - "$1"
+	lizard calls --count --from 20% --to 55% "$1" fibonacci
 }
 plainly() { # REC
 	LIZARD_READERS=0 answers "$1" 2>"$T/err.plainly"
