@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
-#include <replayer/answers/coverage.h>
+#include <replayer/coverage/coverage.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static struct sums sum_up(const struct lz_coverage *c, uint32_t file)
 			s.lines_run += c->line[i].n > 0;
 		}
 	for (size_t i = 0; i < c->n_branches; i++)
-		if (c->branch[i].file == file) {
+		if (c->branch[i].at.file == file) {
 			s.branches++;
 			s.branches_taken += c->branch[i].taken > 0;
 		}

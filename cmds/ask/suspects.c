@@ -63,8 +63,8 @@ static int add_runs(struct lz_spectrum *s, struct lz_asking *asking, char **name
 
 static void add_branch_json(json_t *o, const struct lz_suspect *one)
 {
-	json_object_set_new(o, "block", json_integer(one->block));
-	json_object_set_new(o, "way", json_integer(one->way));
+	json_object_set_new(o, "block", json_integer(one->at.block));
+	json_object_set_new(o, "way", json_integer(one->at.way));
 	json_object_set_new(o, "to_line", one->to ? json_integer(one->to) : json_null());
 }
 
@@ -74,8 +74,8 @@ static int print_json(const struct lz_spectrum *s, const struct lz_suspect *one)
 
 	json_object_set_new(o, "rank", json_integer(one->rank));
 	json_object_set_new(o, "score", json_real(one->score));
-	json_object_set_new(o, "file", lz_json_text(s->files.v[one->file].name));
-	json_object_set_new(o, "line", json_integer(one->line));
+	json_object_set_new(o, "file", lz_json_text(s->files.v[one->at.file].name));
+	json_object_set_new(o, "line", json_integer(one->at.line));
 	if (s->branches)
 		add_branch_json(o, one);
 	json_object_set_new(o, "failing", json_integer(one->failed));
@@ -94,10 +94,10 @@ static void print_line(const struct lz_spectrum *s, const struct lz_suspect *one
 	if (s->branches && one->to)
 		snprintf(to, sizeof(to), " to %u", one->to);
 	else if (s->branches)
-		snprintf(to, sizeof(to), " way %u", one->way);
+		snprintf(to, sizeof(to), " way %u", one->at.way);
 	lz_print(stdout, "%5u  %.4f  failing %u of %u  passing %u of %u  %s:%u%s", one->rank,
 	         one->score, one->failed, s->failed, one->passed, s->passed,
-	         s->files.v[one->file].name, one->line, to);
+	         s->files.v[one->at.file].name, one->at.line, to);
 	if (s->branches)
 		lz_print(stdout, " (failing %" PRIu64 " times, passing %" PRIu64 ")",
 		         one->times_failed, one->times_passed);

@@ -4,7 +4,7 @@
 #define LIZARD_CMDS_SUSPECTS_H
 
 #include <cmds/ask/asking.h>
-#include <replayer/answers/spectrum.h>
+#include <replayer/coverage/spectrum.h>
 
 struct lz_suspects {
 	char **failing; /* recordings, NULL-terminated; malloced */

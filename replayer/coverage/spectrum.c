@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/spectrum.h"
+#include "replayer/coverage/spectrum.h"
 
 #include <common/base/array.h>
 #include <lizard/error.h>
@@ -12,13 +12,8 @@
 static int by_place(const void *a, const void *b)
 {
 	const struct lz_suspect *x = a, *y = b;
-	const uint32_t p[] = {x->file, x->line, x->fn, x->block, x->way};
-	const uint32_t q[] = {y->file, y->line, y->fn, y->block, y->way};
 
-	for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
-		if (p[i] != q[i])
-			return p[i] < q[i] ? -1 : 1;
-	return 0;
+	return lz_source_place_order(&x->at, &y->at);
 }
 
 static void add_up(struct lz_spectrum *s)
@@ -65,8 +60,8 @@ static int add_lines(struct lz_spectrum *s, const struct lz_coverage *run, const
 	for (size_t i = 0; rc == 0 && i < run->n_lines; i++) {
 		const struct lz_covered_line *l = &run->line[i];
 
-		rc = add(s, (struct lz_suspect){.file = file[l->file], .line = l->line}, l->n,
-		         failed);
+		rc = add(s, (struct lz_suspect){.at = {.file = file[l->file], .line = l->line}},
+		         l->n, failed);
 	}
 	return rc;
 }
@@ -80,11 +75,11 @@ static int add_branches(struct lz_spectrum *s, const struct lz_coverage *run, co
 		const struct lz_covered_branch *b = &run->branch[i];
 
 		rc = add(s,
-		         (struct lz_suspect){.file = file[b->file],
-		                             .line = b->line,
-		                             .fn = fn[b->fn],
-		                             .block = b->block,
-		                             .way = b->way,
+		         (struct lz_suspect){.at = {.file = file[b->at.file],
+		                                    .line = b->at.line,
+		                                    .fn = fn[b->at.fn],
+		                                    .block = b->at.block,
+		                                    .way = b->at.way},
 		                             .to = b->to},
 		         b->taken, failed);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/lost_calls.h"
+#include "replayer/coverage/lost_calls.h"
 
-#include "replayer/answers/counted_paths.h"
+#include "replayer/coverage/counted_paths.h"
 #include <common/base/array.h>
 #include <lizard/cfg_format.h>
 #include <lizard/error.h>

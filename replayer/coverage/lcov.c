@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coverage as a tracefile of lcov: the format is described in man geninfo. */
-#include "replayer/answers/coverage.h"
+#include "replayer/coverage/coverage.h"
 
 #include <common/base/print.h>
 #include <inttypes.h>
@@ -34,9 +34,9 @@ static void write_branches(const struct lz_coverage *c, uint32_t file, FILE *to)
 	for (size_t i = 0; i < c->n_branches; i++) {
 		const struct lz_covered_branch *b = &c->branch[i];
 
-		if (b->file != file)
+		if (b->at.file != file)
 			continue;
-		fprintf(to, "BRDA:%u,%u,%u,", b->line, b->block, b->way);
+		fprintf(to, "BRDA:%u,%u,%u,", b->at.line, b->at.block, b->at.way);
 		if (b->reached)
 			fprintf(to, "%" PRIu64 "\n", b->taken);
 		else

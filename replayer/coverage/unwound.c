@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/unwound.h"
+#include "replayer/coverage/unwound.h"
 
 static int add(struct lz_unwound *u, bool back, uint64_t call, uint32_t last, uint64_t n)
 {

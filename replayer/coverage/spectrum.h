@@ -9,15 +9,14 @@
 #ifndef LIZARD_REPLAYER_SPECTRUM_H
 #define LIZARD_REPLAYER_SPECTRUM_H
 
-#include "replayer/answers/coverage.h"
+#include "replayer/coverage/coverage.h"
 
 enum lz_formula { LZ_OCHIAI, LZ_TARANTULA };
 
 /* A line, or a way out of a branch of it. */
 struct lz_suspect {
-	uint32_t file, line;
-	uint32_t fn, block, way; /* of a branch, as in struct lz_covered_branch; else 0 */
-	uint32_t to;
+	struct lz_source_place at;
+	uint32_t to;                         /* as in struct lz_covered_branch */
 	uint32_t failed, passed;             /* how many of these runs came to it */
 	uint64_t times_failed, times_passed; /* how often, in all of them */
 	uint32_t rank;                       /* from 1; equal scores have the same */

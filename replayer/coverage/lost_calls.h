@@ -4,7 +4,7 @@
 #ifndef LIZARD_REPLAYER_LOST_CALLS_H
 #define LIZARD_REPLAYER_LOST_CALLS_H
 
-#include "replayer/answers/counts.h"
+#include "replayer/coverage/counts.h"
 
 struct lz_lost_calls_finder;
 

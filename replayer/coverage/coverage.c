@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/coverage.h"
+#include "replayer/coverage/coverage.h"
 
-#include "replayer/answers/source_counts.h"
+#include "replayer/coverage/source_counts.h"
 #include <common/base/array.h>
 #include <lizard/cfg_format.h>
 #include <lizard/error.h>
@@ -92,16 +92,22 @@ static int add_fn(struct lz_coverage *c, const struct lz_cfg_func *f, uint64_t c
 
 /* ---- branches ---- */
 
-static int by_branch(const void *a, const void *b)
+int lz_source_place_order(const struct lz_source_place *a, const struct lz_source_place *b)
 {
-	const struct lz_covered_branch *x = a, *y = b;
-	const uint32_t p[] = {x->file, x->line, x->fn, x->block, x->way};
-	const uint32_t q[] = {y->file, y->line, y->fn, y->block, y->way};
+	const uint32_t p[] = {a->file, a->line, a->fn, a->block, a->way};
+	const uint32_t q[] = {b->file, b->line, b->fn, b->block, b->way};
 
 	for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
 		if (p[i] != q[i])
 			return p[i] < q[i] ? -1 : 1;
 	return 0;
+}
+
+static int by_branch(const void *a, const void *b)
+{
+	const struct lz_covered_branch *x = a, *y = b;
+
+	return lz_source_place_order(&x->at, &y->at);
 }
 
 static void add_branches_up(struct lz_coverage *c)
@@ -165,10 +171,10 @@ static int add_branch(struct lz_coverage *c, const struct lz_covered_branch *one
 static int add_ways(struct lz_coverage *c, const struct lz_cfg_func *f,
                     const struct lz_source_counts *s, struct lz_covered_branch *one)
 {
-	const struct lz_counted_block *b = &s->block[one->block];
+	const struct lz_counted_block *b = &s->block[one->at.block];
 	int rc = 0;
 
-	one->way = 0;
+	one->at.way = 0;
 	one->reached = b->n > 0;
 	for (size_t i = 0; !rc && i < b->n_out; i++) {
 		const struct lz_counted_arc *a = &s->arc[b->first_out + i];
@@ -178,7 +184,7 @@ static int add_ways(struct lz_coverage *c, const struct lz_cfg_func *f,
 		one->taken = a->n;
 		one->to = line_at(f, s, a->dst);
 		rc = add_branch(c, one);
-		one->way++;
+		one->at.way++;
 	}
 	return rc;
 }
@@ -187,16 +193,16 @@ static int add_ways(struct lz_coverage *c, const struct lz_cfg_func *f,
 static int add_block(struct lz_coverage *c, const struct lz_cfg *cfg, const struct lz_cfg_func *f,
                      const struct lz_source_counts *s, struct lz_covered_branch *one)
 {
-	const struct lz_counted_block *b = &s->block[one->block];
+	const struct lz_counted_block *b = &s->block[one->at.block];
 	int rc = 0;
 
 	for (uint32_t i = b->first_line; !rc && i < b->first_line + b->n_lines;) {
-		const uint32_t end = lz_source_end(f, s, one->block, i, &i);
+		const uint32_t end = lz_source_end(f, s, one->at.block, i, &i);
 		if (end == LZ_NO_END)
 			continue;
 		const char *file = lz_cfg_file_name(cfg, f->lines[end].file);
-		one->line = f->lines[end].line;
-		if (file && (rc = file_of(c, file, &one->file)) == 0)
+		one->at.line = f->lines[end].line;
+		if (file && (rc = file_of(c, file, &one->at.file)) == 0)
 			rc = add_ways(c, f, s, one);
 	}
 	return rc;
@@ -205,11 +211,11 @@ static int add_block(struct lz_coverage *c, const struct lz_cfg *cfg, const stru
 static int add_branches(struct lz_coverage *c, const struct lz_cfg *cfg,
                         const struct lz_cfg_func *f, const struct lz_source_counts *s, uint32_t fn)
 {
-	struct lz_covered_branch one = {.fn = fn};
+	struct lz_covered_branch one = {.at.fn = fn};
 	int rc = 0;
 
 	for (uint32_t v = 0; !rc && v < s->n_blocks; v++) {
-		one.block = v;
+		one.at.block = v;
 		if (ways_out(s, &s->block[v]) > 1)
 			rc = add_block(c, cfg, f, s, &one);
 	}

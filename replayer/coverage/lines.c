@@ -2,7 +2,7 @@
 /* From the counts of blocks to those of lines, as gcov has it. A line counts with the blocks that end
  * in it: as often as control came into them from elsewhere, and once more for each round that a loop
  * made within the line. If none does, all blocks that have something of it are added up. */
-#include "replayer/answers/source_counts.h"
+#include "replayer/coverage/source_counts.h"
 
 #include <common/base/array.h>
 #include <lizard/error.h>

@@ -19,11 +19,18 @@ struct lz_covered_fn {
 	uint64_t calls;
 };
 
+/* A line of a file, or a way out of it. */
+struct lz_source_place {
+	uint32_t file, line;
+	uint32_t fn, block, way; /* of a way: numbers that tell it from others; else 0 */
+};
+/* As qsort() takes it: by file, line, function, block and way. */
+int lz_source_place_order(const struct lz_source_place *a, const struct lz_source_place *b);
+
 /* One way out of a block with several. */
 struct lz_covered_branch {
-	uint32_t file, line, fn;
-	uint32_t block, way; /* numbers that tell it from others of the function */
-	uint32_t to;         /* the line that it leads to; 0: it has none */
+	struct lz_source_place at;
+	uint32_t to; /* the line that it leads to; 0: it has none */
 	uint64_t taken;
 	bool reached; /* control came to its block */
 };
@@ -35,7 +42,7 @@ struct lz_coverage {
 	size_t n_lines, lines_room;
 	struct lz_covered_fn *fn;
 	size_t n_fns, fns_room;
-	struct lz_covered_branch *branch; /* by file, line, function, block and way */
+	struct lz_covered_branch *branch; /* in their order */
 	size_t n_branches, branches_room;
 	struct lz_numbers files, fns; /* numbers of these, by name and place */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/counts.h"
+#include "replayer/coverage/counts.h"
 
-#include "replayer/answers/counted_paths.h"
+#include "replayer/coverage/counted_paths.h"
 #include "replayer/answers/last_frames.h"
 #include "replayer/answers/tally.h"
-#include "replayer/answers/unwound.h"
+#include "replayer/coverage/unwound.h"
 #include <common/base/array.h>
 #include <lizard/error.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/source_counts.h"
+#include "replayer/coverage/source_counts.h"
 
 #include <lizard/cfg_format.h>
 #include <lizard/error.h>

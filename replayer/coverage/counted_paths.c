@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/counted_paths.h"
+#include "replayer/coverage/counted_paths.h"
 
 static bool is_of_node(const struct lz_graph *g, uint32_t id, uint32_t node, bool last)
 {

@@ -3,7 +3,7 @@
 #ifndef LIZARD_REPLAYER_COUNTED_PATHS_H
 #define LIZARD_REPLAYER_COUNTED_PATHS_H
 
-#include "replayer/answers/counts.h"
+#include "replayer/coverage/counts.h"
 #include <lizard/graph.h>
 
 struct lz_counted_path {

@@ -4,7 +4,7 @@
 #ifndef LIZARD_REPLAYER_UNWOUND_H
 #define LIZARD_REPLAYER_UNWOUND_H
 
-#include "replayer/answers/lost_calls.h"
+#include "replayer/coverage/lost_calls.h"
 #include "replayer/answers/tally.h"
 
 /* Zeroes are an empty one. */

@@ -6,7 +6,7 @@
 #ifndef LIZARD_REPLAYER_SOURCE_COUNTS_H
 #define LIZARD_REPLAYER_SOURCE_COUNTS_H
 
-#include "replayer/answers/counts.h"
+#include "replayer/coverage/counts.h"
 #include <lizard/cfg.h>
 
 struct lz_counted_block {
