@@ -363,27 +363,23 @@ struct counter {
 	struct lz_pairs *pairs; /* by function; NULL: none are counted */
 };
 
-enum { MOST_SIDE = 256 };
+enum { ROOM = 64 << 20 }; /* bytes of their squares, of which most are never touched */
 
 /* Of the functions that are asked about. Pairs do not say of which thread they are. */
 static int make_pairs(struct counter *c)
 {
 	const size_t n = lz_stream_n_fns(c->s.a->stream);
+	size_t left = ROOM;
 	int rc = 0;
 
 	if (c->s.a->tid)
 		return 0;
 	if (!(c->pairs = calloc(n + 1, sizeof(*c->pairs))))
 		return lz_fail("out of memory for %zu functions", n);
-	for (uint32_t i = 0; rc == 0 && i < n; i++) {
-		const uint32_t side = lz_stream_fn(c->s.a->stream, i)->f->n_markers + 2;
-
-		if (!c->s.rules.first[i] || side > MOST_SIDE)
-			continue;
-		c->pairs[i].side = side;
-		c->pairs[i].square = calloc((size_t)side * side, sizeof(uint64_t));
-		rc = c->pairs[i].square ? 0 : lz_fail("out of memory for pairs of markers");
-	}
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		if (c->s.rules.first[i])
+			rc = lz_pairs_make(&c->pairs[i],
+			                   lz_stream_fn(c->s.a->stream, i)->f->n_markers, &left);
 	return rc;
 }
 

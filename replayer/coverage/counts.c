@@ -12,14 +12,15 @@
 
 /* ---- pairs of markers ---- */
 
-/* A pair is an index into a square for functions with few markers, else a key of a tally. Ids count
- * from 1; 0 is the function's beginning, or its end; the last number is a landing. */
-enum { MOST_SIDE = 256 };
+/* A pair is an index into a square if there is room, else a key of a tally. Ids count from 1; 0 is
+ * the function's beginning, or its end; the last number is a landing. */
+enum { ROOM = 128 << 20 }; /* bytes of squares, of which most are never touched */
 
 struct counting {
 	struct lz_asked *a;
 	struct lz_counts *c;
 	struct lz_pairs *pairs;  /* [n]; side 0: nothing yet */
+	size_t room;             /* for their squares */
 	struct lz_tally *sparse; /* [n] */
 	struct lz_unwound unwound;
 	struct lz_lost_calls_finder *lost;
@@ -38,28 +39,33 @@ static int prepare(struct counting *k, uint32_t fn)
 	struct lz_pairs *p = &k->pairs[fn];
 	struct lz_fn_counts *c = &k->c->fn[fn];
 
-	p->side = f->n_markers + 2;
-	if (p->side <= MOST_SIDE)
-		p->square = calloc((size_t)p->side * p->side, sizeof(*p->square));
+	if (lz_pairs_make(p, f->n_markers, &k->room) < 0)
+		return -1;
 	c->node = calloc((size_t)f->graph.n_nodes + 1, sizeof(*c->node));
 	c->edge = calloc(f->graph.n_edges + 1, sizeof(*c->edge));
-	if ((p->side <= MOST_SIDE && !p->square) || !c->node || !c->edge)
+	if (!c->node || !c->edge)
 		return lz_fail("out of memory for the counts of %s", f->name);
+	return 0;
+}
+
+/* By their numbers. */
+static int add_pairs(struct counting *k, uint32_t fn, uint32_t from, uint32_t to, uint64_t n)
+{
+	struct lz_pairs *p = &k->pairs[fn];
+
+	if (!p->square)
+		return lz_tally_add(&k->sparse[fn], (uint64_t)from << 32 | to, n);
+	p->square[(size_t)from * p->side + to] += n;
 	return 0;
 }
 
 static int add_pair(struct counting *k, uint32_t fn, uint32_t from, uint32_t to)
 {
-	struct lz_pairs *p = &k->pairs[fn];
+	const struct lz_pairs *p = &k->pairs[fn];
 
 	if (!p->side && prepare(k, fn) < 0)
 		return -1;
-	const uint32_t a = number_of(p, from), b = number_of(p, to);
-	if (p->square) {
-		p->square[a * p->side + b]++;
-		return 0;
-	}
-	return lz_tally_add(&k->sparse[fn], (uint64_t)a << 32 | b, 1);
+	return add_pairs(k, fn, number_of(p, from), number_of(p, to), 1);
 }
 
 /* If a way leads to a landing from the last marker before it, control came by that: setjmp() has
@@ -310,6 +316,7 @@ static int add_tally(struct lz_tally *to, const struct lz_tally *from)
 static int add_fn(struct counting *k, const struct counting *from, uint32_t fn)
 {
 	const struct lz_pairs *p = &from->pairs[fn];
+	int rc = 0;
 
 	k->c->fn[fn].calls += from->c->fn[fn].calls + p->calls;
 	k->c->fn[fn].returns += from->c->fn[fn].returns + p->returns;
@@ -317,9 +324,11 @@ static int add_fn(struct counting *k, const struct counting *from, uint32_t fn)
 		return 0;
 	if (!k->pairs[fn].side && prepare(k, fn) < 0)
 		return -1;
-	for (size_t i = 0; p->square && i < (size_t)p->side * p->side; i++)
-		k->pairs[fn].square[i] += p->square[i];
-	return add_tally(&k->sparse[fn], &from->sparse[fn]);
+	for (size_t i = 0; p->square && rc == 0 && i < (size_t)p->side * p->side; i++)
+		if (p->square[i])
+			rc = add_pairs(k, fn, (uint32_t)(i / p->side), (uint32_t)(i % p->side),
+			               p->square[i]);
+	return rc == 0 ? add_tally(&k->sparse[fn], &from->sparse[fn]) : rc;
 }
 
 static int add_counting(struct counting *k, const struct counting *from)
@@ -336,7 +345,7 @@ static int add_counting(struct counting *k, const struct counting *from)
 static int begin(struct counting *k, struct lz_asked *a, struct lz_counts *c)
 {
 	*c = (struct lz_counts){.n = lz_stream_n_fns(a->stream)};
-	*k = (struct counting){.a = a, .c = c};
+	*k = (struct counting){.a = a, .c = c, .room = ROOM};
 	c->fn = calloc(c->n + 1, sizeof(*c->fn));
 	k->pairs = calloc(c->n + 1, sizeof(*k->pairs));
 	k->sparse = calloc(c->n + 1, sizeof(*k->sparse));

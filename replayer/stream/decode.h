@@ -81,6 +81,10 @@ struct lz_pairs {
 	uint64_t calls, returns;
 };
 
+/* For a function with N_MARKERS. Without a square, P->square NULL, if that has more than *LEFT bytes,
+ * which become fewer. -1: out of memory. */
+int lz_pairs_make(struct lz_pairs *p, uint32_t n_markers, size_t *left);
+
 /* The activation that control landed in last, 0 for an unknown one, and its last marker before. */
 struct lz_landed {
 	uint64_t act;

@@ -27,7 +27,7 @@ static uint32_t n_markers(void *arg, uint32_t fn)
 {
 	const struct lz_stream *s = arg;
 
-	return s->fns[fn].f->n_markers;
+	return s->fns[fn].n_markers;
 }
 
 static enum lz_tail tail_kind(void *arg, uint32_t fn)
@@ -92,6 +92,7 @@ int lz_stream_collect(struct lz_stream *s)
 			fn->f = lz_cfg_func(cfg, j);
 			fn->mod = mod;
 			fn->entry = (uint32_t)(fn->f->entry + mod->bias);
+			fn->n_markers = fn->f->n_markers;
 			fn->from_marker = mod->from_marker;
 			fn->to_marker = mod->to_marker;
 			slot = &s->hash[slot_of(s, fn->entry)];

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/stream/decode_inside.h"
 
+#include <lizard/error.h>
+#include <stdlib.h>
+
+int lz_pairs_make(struct lz_pairs *p, uint32_t n_markers, size_t *left)
+{
+	p->side = n_markers + 2;
+	const size_t n = (size_t)p->side * p->side;
+	if (n > *left / sizeof(*p->square))
+		return 0;
+	*left -= n * sizeof(*p->square);
+	p->square = calloc(n, sizeof(*p->square));
+	return p->square ? 0 : lz_fail("out of memory for %zu pairs of markers", n);
+}
+
 static struct lz_act *running(const struct lz_decoder *d)
 {
 	return d->n ? &d->acts[d->n - 1] : NULL;
@@ -21,6 +35,14 @@ static bool is_counted(const struct lz_decoder *d, const struct lz_act *top)
 	       (top->last == LZ_SET_ENTER || number_of(t, top->last));
 }
 
+/* 0: no edge that is counted begins at P. */
+static uint32_t wide_edge(const struct lz_pairs *t, const uint8_t *p, const uint8_t *end)
+{
+	const uint32_t id = end - p >= 3 && *p == LZ_WIDE ? p[1] | (uint32_t)p[2] << 8 : 0;
+
+	return number_of(t, id);
+}
+
 /* The edges at P, which TOP has written. */
 static const uint8_t *count_edges(const struct lz_pairs *t, struct lz_act *top, const uint8_t *p,
                                   const uint8_t *end, uint64_t at)
@@ -28,12 +50,20 @@ static const uint8_t *count_edges(const struct lz_pairs *t, struct lz_act *top, 
 	const uint32_t most = t->side - 2 < LZ_EDGE_MAX ? t->side - 2 : LZ_EDGE_MAX;
 	uint64_t *square = t->square;
 	const uint8_t *start = p;
-	uint32_t from = number_of(t, top->last);
+	uint32_t from = number_of(t, top->last), wide;
 
-	for (; p < end && (uint8_t)(*p - 1) < most; p++) {
-		square[(size_t)from * t->side + *p]++;
-		from = *p;
-	}
+	do {
+		for (; p < end && (uint8_t)(*p - 1) < most; p++) {
+			square[(size_t)from * t->side + *p]++;
+			from = *p;
+		}
+		wide = wide_edge(t, p, end);
+		if (wide) {
+			square[(size_t)from * t->side + wide]++;
+			from = wide;
+			p += 3;
+		}
+	} while (wide);
 	if (p > start) {
 		top->last = from;
 		top->last_at = at + (uint64_t)(p - start);

@@ -18,6 +18,7 @@ struct lz_fn {
 	enum lz_tail tail;
 	uint32_t next;                   /* in the hash chain */
 	uint32_t entry;                  /* low 32 bits of the run-time address */
+	uint32_t n_markers;              /* as in F, which the decoder need not look at then */
 	uint64_t from_marker, to_marker; /* the module's */
 };
 
