@@ -103,6 +103,8 @@ static int on_begin(void *arg, struct lz_decoder *d, uint64_t offset)
 	struct walking *w = arg;
 
 	(void)d;
+	if (!w->chain && !(w->chain = calloc(w->n_threads + 1u, sizeof(*w->chain))))
+		return lz_fail("out of memory for %u threads", w->n_threads);
 	w->begun = offset;
 	for (uint32_t i = 0; i < w->n_threads; i++) {
 		w->chain[i].n = 0;
@@ -129,13 +131,6 @@ static int tell(void *arg)
 	return rc;
 }
 
-static int begin_walking(struct walking *w, const struct walking *as)
-{
-	*w = *as;
-	w->chain = calloc(w->n_threads + 1u, sizeof(*w->chain));
-	return w->chain ? 0 : lz_fail("out of memory for %u threads", w->n_threads);
-}
-
 static void end_walking(struct walking *w)
 {
 	for (uint32_t i = 0; w->chain && i < w->n_threads; i++)
@@ -154,7 +149,7 @@ int lz_tree_walk(struct lz_asked *a, const struct lz_tree_options *o, lz_tree_fn
 	int rc = lz_crew_make(&crew, a, sizeof(struct walking), &s);
 
 	for (unsigned i = 0; rc == 0 && i < s.n; i++)
-		rc = begin_walking(s.arg[i], &as);
+		*(struct walking *)s.arg[i] = as;
 	if (rc == 0)
 		rc = lz_asked_spread(a, "reading the control flow", &s);
 	for (unsigned i = 0; i < s.n; i++)

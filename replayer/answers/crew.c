@@ -3,6 +3,10 @@
 
 #include <lizard/error.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Two that write to one line of the cache wait for each other. */
+enum { APART = 128 };
 
 static void find_runs(const struct lz_asked *a, uint64_t *runs)
 {
@@ -18,13 +22,15 @@ int lz_crew_make(struct lz_crew *c, const struct lz_asked *a, size_t size, struc
 {
 	const unsigned cpus = lz_asked_cpus(), n = cpus ? cpus : 1;
 
-	*c = (struct lz_crew){.each = calloc(n, size),
+	size = (size + APART - 1) / APART * APART;
+	*c = (struct lz_crew){.each = aligned_alloc(APART, n * size),
 	                      .arg = calloc(n, sizeof(*c->arg)),
 	                      .runs = calloc(a->threads.n + 1u, sizeof(*c->runs))};
 	w->n = 0;
 	w->arg = c->arg;
 	if (!c->each || !c->arg || !c->runs)
 		return lz_fail("out of memory for %u threads", n);
+	memset(c->each, 0, n * size);
 	for (; w->n < n; w->n++)
 		c->arg[w->n] = (char *)c->each + w->n * size;
 	find_runs(a, c->runs);

@@ -12,7 +12,8 @@ struct lz_crew {
 	    *runs; /* by the program's threads: from where on in the piece that is asked about */
 };
 
-/* SIZE zeroes for each thread that reads. W gets their number and these; one thread, if there is to
+/* SIZE zeroes for each thread that reads, in lines of the cache of its own: what else it writes to it
+ * should allocate itself. W gets their number and these; one thread, if there is to
  * be one walk from the beginning to the end. -1: lz_error(); it is to be freed all the same. */
 int lz_crew_make(struct lz_crew *c, const struct lz_asked *a, size_t size, struct lz_spread *w);
 void lz_crew_free(struct lz_crew *c);

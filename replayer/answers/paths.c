@@ -214,6 +214,8 @@ static int on_begin(void *arg, struct lz_decoder *d, uint64_t offset)
 	struct searching *x = arg;
 
 	(void)d;
+	if (!x->stack && !(x->stack = calloc(x->n_threads + 1u, sizeof(*x->stack))))
+		return lz_fail("out of memory for %u threads", x->n_threads);
 	x->begun = offset;
 	for (uint32_t i = 0; i < x->n_threads; i++) {
 		x->stack[i].n = 0;
@@ -275,13 +277,6 @@ static int take_all(void *arg)
 	return rc;
 }
 
-static int begin_searching(struct searching *x, struct lz_asked *a, struct telling *t)
-{
-	*x = (struct searching){.a = a, .p = t->p, .telling = t, .n_threads = a->threads.n};
-	x->stack = calloc(x->n_threads + 1u, sizeof(*x->stack));
-	return x->stack ? 0 : lz_fail("out of memory for %u threads", x->n_threads);
-}
-
 static void end_searching(struct searching *x)
 {
 	for (uint32_t i = 0; x->stack && i < x->n_threads; i++)
@@ -307,7 +302,8 @@ int lz_path_search(struct lz_asked *a, const struct lz_path *p, uint64_t within,
 	if (!t.before)
 		rc = lz_fail("out of memory for %u threads", a->threads.n);
 	for (unsigned i = 0; rc == 0 && i < w.n; i++)
-		rc = begin_searching(w.arg[i], a, &t);
+		*(struct searching *)w.arg[i] =
+		    (struct searching){.a = a, .p = p, .telling = &t, .n_threads = a->threads.n};
 	if (rc == 0)
 		rc = lz_asked_spread(a, "reading the control flow", &w);
 	for (unsigned i = 0; i < w.n; i++)

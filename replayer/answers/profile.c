@@ -107,11 +107,21 @@ static int on_mark(void *arg, struct lz_decoder *d, const struct lz_mark *m)
 	return give(arg, d, m->offset + leaves);
 }
 
+/* Once, with the root. */
+static int begin(struct profiling *f)
+{
+	if (!f->chain && !(f->chain = calloc(f->n_threads + 1u, sizeof(*f->chain))))
+		return lz_fail("out of memory for %u threads", f->n_threads);
+	return f->p.n ? 0 : add_node(&f->p, 0, LZ_FN_NONE, 0);
+}
+
 static int on_begin(void *arg, struct lz_decoder *d, uint64_t offset)
 {
 	struct profiling *f = arg;
 
 	(void)d;
+	if (begin(f) < 0)
+		return -1;
 	f->at = offset > f->a->from ? offset : f->a->from;
 	for (uint32_t i = 0; i < f->n_threads; i++) {
 		f->chain[i].n = 0;
@@ -221,16 +231,6 @@ static void add_up(struct lz_profile *p)
 
 /* ---- all ---- */
 
-static int begin(struct profiling *f, struct lz_asked *a)
-{
-	f->a = a;
-	f->n_threads = a->threads.n;
-	f->chain = calloc(f->n_threads + 1u, sizeof(*f->chain));
-	if (!f->chain)
-		return lz_fail("out of memory for %u threads", f->n_threads);
-	return add_node(&f->p, 0, LZ_FN_NONE, 0);
-}
-
 static void end(struct profiling *f)
 {
 	for (uint32_t i = 0; f->chain && i < f->n_threads; i++)
@@ -242,12 +242,14 @@ static void end(struct profiling *f)
 static int make(struct lz_asked *a, struct lz_spread *w, struct lz_profile *p)
 {
 	struct profiling *first = w->arg[0];
-	int rc = 0;
+	int rc;
 
+	for (unsigned i = 0; i < w->n; i++)
+		*(struct profiling *)w->arg[i] =
+		    (struct profiling){.a = a, .n_threads = a->threads.n};
+	rc = lz_asked_spread(a, "reading the control flow", w);
 	for (unsigned i = 0; rc == 0 && i < w->n; i++)
-		rc = begin(w->arg[i], a);
-	if (rc == 0)
-		rc = lz_asked_spread(a, "reading the control flow", w);
+		rc = begin(w->arg[i]);
 	for (unsigned i = 1; rc == 0 && i < w->n; i++)
 		rc = add_profile(&first->p, &((struct profiling *)w->arg[i])->p);
 	if (rc)

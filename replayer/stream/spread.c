@@ -9,7 +9,8 @@
 #include <time.h>
 #include "replayer/stream/piece.h"
 
-enum { MOST = 16, LOOK_EVERY_MS = 20 };
+/* Two that write to one line of the cache wait for each other. */
+enum { MOST = 16, LOOK_EVERY_MS = 20, APART = 128 };
 
 /* What the threads share, used with the stream's lock held. */
 struct crew {
@@ -26,7 +27,7 @@ struct crew {
 };
 
 struct hand {
-	struct crew *crew;
+	_Alignas(APART) struct crew *crew;
 	void *arg;
 	struct lz_pairs *pairs;
 	pthread_t thread;
