@@ -43,8 +43,10 @@ static void begin(int posix)
 
 int main(int argc, char **argv)
 {
+	const int most = argc > 2 ? atoi(argv[2]) : 300;
+
 	begin(argc > 1 && !strcmp(argv[1], "posix"));
-	for (int r = 0; ticks < 300; r++)
+	for (int r = 0; ticks < most; r++)
 		sum += twice(r);
 	printf("well\n");
 	return 0;
