@@ -164,3 +164,18 @@ bool lz_asking_alone(const void *arg, int n)
 	(void)arg;
 	return n == 1;
 }
+
+int lz_asking_pattern(regex_t *to, bool *given)
+{
+	char why[200];
+
+	if (*given)
+		regfree(to);
+	const int rc = regcomp(to, optarg, REG_EXTENDED | REG_NEWLINE);
+
+	*given = !rc;
+	if (!rc)
+		return 0;
+	regerror(rc, to, why, sizeof(why));
+	return lz_fail("`%s` is no regular expression: %s", optarg, why);
+}

@@ -4,6 +4,7 @@
 #define LIZARD_CMDS_ASKING_H
 
 #include <cmds/base/options.h>
+#include <regex.h>
 #include <replayer/answers/asked.h>
 #include <stdio.h>
 
@@ -62,6 +63,9 @@ void lz_asking_tell_missing(const struct lz_asking *a);
 /* The exit status: STATUS, or 1 if something is missing, which is said. Closes it. */
 int lz_asking_finish(struct lz_asking *a, int status);
 
+/* The extended regular expression given to the present option: compiled into *TO, which had one before
+ * if it is not the first one, *GIVEN. 0, or -1: it is none, which is said. */
+int lz_asking_pattern(regex_t *to, bool *given);
 /* A number given to an option; -1: it is none, which is said. */
 int lz_asking_number(const char *option, const char *text, uint64_t *n);
 

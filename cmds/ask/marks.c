@@ -124,27 +124,12 @@ static int ask(void *arg, char **words)
 
 /* ---- the command ---- */
 
-static int set_pattern(struct wishes *w)
-{
-	char why[200];
-
-	if (w->grep)
-		regfree(&w->pattern);
-	const int rc = regcomp(&w->pattern, optarg, REG_EXTENDED | REG_NEWLINE | REG_NOSUB);
-
-	w->grep = !rc;
-	if (!rc)
-		return 0;
-	regerror(rc, &w->pattern, why, sizeof(why));
-	return lz_fail("`%s` is no regular expression: %s", optarg, why);
-}
-
 static int parse_option(void *arg, int opt)
 {
 	struct wishes *w = arg;
 
 	switch (opt) {
-	case 'g': return set_pattern(w);
+	case 'g': return lz_asking_pattern(&w->pattern, &w->grep);
 	case 'N': return lz_asking_number("--limit", optarg, &w->limit);
 	case 'L': return lz_asking_number("--last", optarg, &w->last);
 	default: return 1;

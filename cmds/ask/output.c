@@ -38,7 +38,7 @@ struct wishes {
 	struct lz_asking asking;
 	uint32_t fd[FDS];
 	size_t n_fds;
-	const char *grep;
+	bool grep;
 	regex_t pattern;
 	bool raw, bare; /* bare: without call stacks */
 	uint64_t limit, last, shown;
@@ -257,26 +257,13 @@ static int add_fd(struct wishes *w)
 	return 0;
 }
 
-static int set_pattern(struct wishes *w)
-{
-	char why[200];
-	const int rc = regcomp(&w->pattern, optarg, REG_EXTENDED | REG_NEWLINE);
-
-	if (!rc) {
-		w->grep = optarg;
-		return 0;
-	}
-	regerror(rc, &w->pattern, why, sizeof(why));
-	return lz_fail("`%s` is no regular expression: %s", optarg, why);
-}
-
 static int parse_option(void *arg, int opt)
 {
 	struct wishes *w = arg;
 
 	switch (opt) {
 	case 'f': return add_fd(w);
-	case 'g': return set_pattern(w);
+	case 'g': return lz_asking_pattern(&w->pattern, &w->grep);
 	case 'R': w->raw = true; return 0;
 	case 'B': w->bare = true; return 0;
 	case 'N': return lz_asking_number("--limit", optarg, &w->limit);

@@ -2,7 +2,7 @@
 /* A run with one watchpoint, of a kind that counts touches. What it finds is looked at: the
  * watchpoint may be wider than what is asked for. */
 #include "replayer/origin/access.h"
-#include "replayer/origin/place.h"
+#include "replayer/origin/return_place.h"
 #include "replayer/program/operands.h"
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -190,20 +190,20 @@ static int search(struct lz_session *s, const struct lz_access_query *q, struct 
 int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
 {
 	struct aside aside;
-	struct lz_place here;
+	struct lz_return_place here;
 
 	if (!q->len || q->len > LZ_ACCESS_MAX)
 		return lz_fail("an access to %lu bytes cannot be searched for",
 		               (unsigned long)q->len);
 	lz_session_begin(s);
-	if (lz_place_keep(s, &here) < 0)
+	if (lz_return_keep(s, &here) < 0)
 		return -1;
 	int ret = begin(s, q, &aside);
 	if (!ret)
 		ret = search(s, q, a);
 	end(s, q, &aside);
-	if (ret && lz_place_return(s, &here) < 0)
+	if (ret && lz_return_to(s, &here) < 0)
 		ret = -1;
-	lz_place_drop(&here);
+	lz_return_drop(&here);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/origin/origin.h"
 #include "replayer/origin/definition.h"
-#include "replayer/origin/place.h"
+#include "replayer/origin/return_place.h"
 #include "replayer/origin/value.h"
 #include <lizard/error.h>
 #include <stdio.h>
@@ -116,17 +116,17 @@ static int in_memory(struct lz_session *s, const struct lz_activation_start *fra
 
 static int in_register(struct lz_session *s, struct lz_origin *o)
 {
-	struct lz_place here;
+	struct lz_return_place here;
 
 	lz_session_begin(s);
-	if (lz_place_keep(s, &here) < 0)
+	if (lz_return_keep(s, &here) < 0)
 		return -1;
 	s->nested++;
 	int ret = o->of.len ? lz_definition_go(s, &o->of) : lz_definition_branch(s);
 	s->nested--;
-	if (ret && lz_place_return(s, &here) < 0)
+	if (ret && lz_return_to(s, &here) < 0)
 		ret = -1;
-	lz_place_drop(&here);
+	lz_return_drop(&here);
 	if (ret == LZ_DEFINITION_FAR)
 		o->kind = LZ_ORIGIN_FAR;
 	return ret == LZ_DEFINITION_INTERRUPTED ? LZ_ACCESS_INTERRUPTED : ret;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/origin/place.h"
+#include "replayer/origin/return_place.h"
 
-int lz_place_keep(struct lz_session *s, struct lz_place *p)
+int lz_return_keep(struct lz_session *s, struct lz_return_place *p)
 {
-	*p = (struct lz_place){0};
+	*p = (struct lz_return_place){0};
 	lz_session_known(s, &p->pos);
 	if (p->pos.n)
 		return 0;
@@ -11,12 +11,12 @@ int lz_place_keep(struct lz_session *s, struct lz_place *p)
 	return p->copy ? 0 : -1;
 }
 
-int lz_place_return(struct lz_session *s, const struct lz_place *p)
+int lz_return_to(struct lz_session *s, const struct lz_return_place *p)
 {
 	return p->copy ? lz_session_to_copy(s, p->copy) : lz_session_restore(s, &p->pos);
 }
 
-void lz_place_drop(struct lz_place *p)
+void lz_return_drop(struct lz_return_place *p)
 {
 	lz_engine_free(p->copy);
 	p->copy = NULL;
