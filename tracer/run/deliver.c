@@ -325,14 +325,12 @@ static bool is_of_timer(int signo, const siginfo_t *info)
 static bool is_crowding(const struct lz_tracer *t, int signo, const siginfo_t *info,
                         const struct user_regs_struct *r)
 {
-	return is_of_timer(signo, info) && t->cur->sig.returned == t->next_event &&
-	       lz_at_instant(t, r);
+	return is_of_timer(signo, info) && t->cur->at_return && lz_at_instant(t, r);
 }
 
 /* Without a fence: until the next signal or system call, or the next tick. */
 static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
-	t->cur->sig.returned = 0;
 	if (lz_signal_keep(t, signo, info) < 0)
 		return -1;
 	if (!t->cur->sig.armed)

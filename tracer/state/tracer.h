@@ -88,7 +88,6 @@ struct lz_thread_signals {
 	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
-	uint64_t returned;    /* events up to the return of a handler, and no further; 0: none */
 	int forced;           /* a signal whose frame did not fit: SIGSEGV is next; 0: none */
 };
 
@@ -176,6 +175,7 @@ struct lz_thread {
 	/* Another arrival at its address may have come before: the one meant has this state,
 	 * state_sum.h. */
 	bool at_counted;
+	bool at_return; /* of a signal's handler */
 	bool at_midway; /* instructions of its gap have run before */
 	uint64_t at_state;
 	/* In code without markers it takes these, too, which struct lz_tracer has. */
