@@ -29,6 +29,7 @@
  *   replay-damage FROM TO twice CHECKPOINT a thread is there twice
  *   replay-damage FROM TO alone CHECKPOINT all threads but the running one are gone */
 #include <lizard/error.h>
+#include <lizard/format.h>
 #include <lizard/marker.h>
 #include <lizard/recording.h>
 #include <fcntl.h>
@@ -101,6 +102,19 @@ static int copy_files(const char *from)
 	return 0;
 }
 
+/* The writer takes no more than a block at once. */
+static int write_markers(uint32_t tid, const uint8_t *buf, uint64_t len)
+{
+	int rc = 0;
+
+	for (uint64_t from = 0, to; rc == 0 && from < len; from = to) {
+		for (to = from; to < len && to - from + LZ_MARKER_MAX_SIZE <= LZ_BLOCK_MAX;)
+			to += lz_marker_size(buf[to]);
+		rc = lz_writer_markers(w, tid, buf + from, to - from);
+	}
+	return rc;
+}
+
 static int copy_markers(uint32_t tid)
 {
 	uint64_t len = lz_reader_markers_len(r, tid);
@@ -117,7 +131,7 @@ static int copy_markers(uint32_t tid)
 	}
 	if (!strcmp(what, "more"))
 		buf[len++] = 1;
-	int rc = lz_writer_markers(w, tid, buf, len);
+	int rc = write_markers(tid, buf, len);
 	free(buf);
 	return rc;
 }
