@@ -37,7 +37,7 @@ static struct {
 	size_t n, room;
 	struct answer {
 		uint64_t at, map_id;
-		bool once;
+		bool once, marked;
 	} kept[ANSWERS];
 } known;
 
@@ -168,12 +168,24 @@ static size_t read_code(void *arg, uint64_t addr, void *buf, size_t len)
 	return lz_proc_read_some(&t->p, addr, buf, len);
 }
 
-bool lz_marked_once(struct lz_tracer *t, uint64_t at)
+static const struct answer *answer(struct lz_tracer *t, uint64_t at)
 {
 	struct answer *a = &known.kept[(at ^ at >> 12) % ANSWERS];
 
 	if (a->at != at || a->map_id != t->map_id)
-		*a = (struct answer){at, t->map_id,
-		                     is_marked(t, at) && lz_arrives_once(read_code, t, at)};
-	return a->once;
+		*a = (struct answer){at, t->map_id, lz_arrives_once(read_code, t, at),
+		                     is_marked(t, at)};
+	return a;
+}
+
+bool lz_marked_once(struct lz_tracer *t, uint64_t at)
+{
+	const struct answer *a = answer(t, at);
+
+	return a->marked && a->once;
+}
+
+bool lz_in_loop(struct lz_tracer *t, uint64_t at)
+{
+	return !answer(t, at)->once;
 }

@@ -58,17 +58,19 @@ int lz_anywhere(struct lz_tracer *t, struct user_regs_struct *r)
 	return 1;
 }
 
-/* Replay stops at each arrival since the last marker or event: that is to be near. */
-static bool began_lately(struct lz_tracer *t)
+/* Replay stops at each arrival since the last marker or event. So the event is to be near; or there
+ * has been a marker, whose time nobody knows, and this is no loop. */
+static bool arrives_seldom(struct lz_tracer *t, uint64_t at)
 {
 	enum { LATELY_NS = 5000 };
 
-	return lz_stream_offset(t) != t->last_marker || lz_elapsed(t) - t->b.ev.time_ns < LATELY_NS;
+	return lz_elapsed(t) - t->b.ev.time_ns < LATELY_NS ||
+	       (lz_stream_offset(t) != t->last_marker && !lz_in_loop(t, at));
 }
 
 int lz_anywhere_unmarked(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (!lz_may_end_at(t, r) || !began_lately(t))
+	if (!lz_may_end_at(t, r) || !arrives_seldom(t, r->rip))
 		return 0;
 	const uint64_t vectors = lz_vectors_sum(&t->p);
 	const int known = vectors == UINT64_MAX ? 0 : lz_pages_written(t, &t->named);
