@@ -397,6 +397,14 @@ static int put_off(struct lz_tracer *t, int signo, const siginfo_t *info,
 	return t->cur->has_pending_status ? 0 : lz_stream_fence(t);
 }
 
+/* A fault of our own making has unblocked it: the kernel shows it instead of the fault, which comes
+ * again. */
+static bool is_unblocked_by_fault(const struct lz_tracer *t, int signo,
+                                  const struct user_regs_struct *r)
+{
+	return signo == SIGSEGV && t->cur->sig.blocked >> (signo - 1) & 1 && !lz_at_instant(t, r);
+}
+
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 {
 	struct user_regs_struct r;
@@ -436,6 +444,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 		return lz_signal_pass(t, signo, &info, deliver);
 	if (is_crowding(t, signo, &info, &r))
 		return hold_back(t, signo, &info);
+	if (is_unblocked_by_fault(t, signo, &r))
+		return lz_signal_hold(t, signo, &info);
 	int there = named(t, &r);
 	if (there <= 0)
 		return there < 0 ? -1 : put_off(t, signo, &info, &r);
