@@ -213,6 +213,28 @@ def exception(command, back, here, wanted, got, shown):
     return shown and "%s at %s: the walk's %s came from %s, %s goes to %s; %s" % (back, here, command, wanted, back, got, shown)
 
 
+def handler_returned_here():
+    """A handler that was called here returns here: control is here once more. GDB does not say so, as it steps over the breakpoint
+    that it stands at together with the handler."""
+    here = when()["position"]
+    do("reverse-stepi")
+    returned = gdb.selected_frame().name() == "__restore_rt"
+    seek(here)
+    return returned
+
+
+def behind_handler(command, got, wanted, here):
+    """How GDB shows that a signal came at WANTED, a line's start, and that its handler returned to GOT, the same place."""
+    address = "@" + got.position.split("@")[1].split("#")[0] + "#"
+    same = address in wanted.position and (got.line, got.depth) == (wanted.line, wanted.depth)
+    if not same or not handler_returned_here():
+        return None
+    do(command)
+    led = when()["position"] == here.position
+    seek(got.position)
+    return "a signal came at the former, its handler returned to the latter, and %s leads from both" % command if led else None
+
+
 STEPPED = {}
 
 
@@ -241,7 +263,14 @@ def walk_step(result, origin):
         result.check(
             got.key() == wanted.key(),
             lambda: "bs, walk from %s:\n  from   %s\n  wanted %s\n  got    %s" % (origin, here, wanted, got),
-            lambda: exception("step", "bs", here, wanted, got, two_ways("step", begin, wanted, got, here)),
+            lambda: exception(
+                "step",
+                "bs",
+                here,
+                wanted,
+                got,
+                behind_handler("step", got, wanted, here) or two_ways("step", begin, wanted, got, here),
+            ),
         )
         if got.key() != wanted.key():
             seek(wanted.position)
@@ -289,7 +318,9 @@ def walk_next(result, origin):
                 here,
                 wanted,
                 got,
-                (returned and leads_here(got, here)) or (prev_again(here) and two_ways("next", begin, wanted, got, here)),
+                behind_handler("next", got, wanted, here)
+                or (returned and leads_here(got, here))
+                or (prev_again(here) and two_ways("next", begin, wanted, got, here)),
             ),
         )
         if not same:
@@ -321,16 +352,6 @@ def addresses(place):
         return {sal.pc for sal in gdb.decode_line(place)[1]}
     except gdb.error:
         return None
-
-
-def handler_returned_here():
-    """A handler that was called here returns here: control is here once more. GDB does not say so, as it steps over the breakpoint
-    that it stands at together with the handler."""
-    here = when()["position"]
-    do("reverse-stepi")
-    returned = gdb.selected_frame().name() == "__restore_rt"
-    seek(here)
-    return returned
 
 
 def jump_to(command, place, wanted):
