@@ -224,7 +224,7 @@ def handler_returned_here():
 
 
 def behind_handler(command, got, wanted, here):
-    """How GDB shows that a signal came at WANTED, a line's start, and that its handler returned to GOT, the same place."""
+    """How GDB shows that a signal came at WANTED, a line's start, and its handler returned to GOT, the same place."""
     address = "@" + got.position.split("@")[1].split("#")[0] + "#"
     same = address in wanted.position and (got.line, got.depth) == (wanted.line, wanted.depth)
     if not same or not handler_returned_here():
@@ -232,7 +232,9 @@ def behind_handler(command, got, wanted, here):
     do(command)
     led = when()["position"] == here.position
     seek(got.position)
-    return "a signal came at the former, its handler returned to the latter, and %s leads from both" % command if led else None
+    if not led:
+        return None
+    return "a signal came at the former, its handler returned to the latter, and %s leads from both" % command
 
 
 STEPPED = {}
