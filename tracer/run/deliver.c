@@ -402,7 +402,8 @@ static int put_off(struct lz_tracer *t, int signo, const siginfo_t *info,
 static bool is_unblocked_by_fault(const struct lz_tracer *t, int signo,
                                   const struct user_regs_struct *r)
 {
-	return signo == SIGSEGV && t->cur->sig.blocked >> (signo - 1) & 1 && !lz_at_instant(t, r);
+	return (signo == SIGSEGV || signo == SIGTRAP) && t->cur->sig.blocked >> (signo - 1) & 1 &&
+	       !lz_at_instant(t, r);
 }
 
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
