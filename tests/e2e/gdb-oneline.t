@@ -185,8 +185,11 @@ END
 fi
 # A handler that interrupts such a loop is not run over with it. Where its signal stops, a walk comes into it; where not, GDB
 # steps over it, from the line that `bs` then leads to from its first stop, be it in lines of its own or in one.
-prog_build ticked && record ticked
-out=$(gdb_run "$T/ticked" <<'END'
+# A signal that comes at a line's start is the next test's: such a recording is made anew.
+prog_build ticked
+for _ in 1 2 3 4 5 6 7 8; do
+	record ticked
+	out=$(gdb_run "$T/ticked" <<'END'
 handle SIGALRM stop print pass
 jump_forward ticked.c:10
 jump_forward ticked.c:10
@@ -217,6 +220,10 @@ fs
 bs
 when
 jump_forward at_once
+-- one: interrupted
+frame function main
+print/x $pc
+frame 0
 fs
 -- one: behind
 when
@@ -228,7 +235,10 @@ jump_backward *at_once
 -- one: bs from the first instruction
 bs
 END
-)
+	)
+	interrupted=$(section "$out" "one: interrupted" | sed -n 's/^\$[0-9]* = //p')
+	case $(at "one: behind") in *@"$interrupted"#*) ;; *) break ;; esac
+done
 like "$(section "$out" first)" '^9	' "bs leads to the handler's first line" || diag "$out"
 like "$(section "$out" signal)" '/\* waits \*/' "... to its signal"
 like "$(section "$out" before)" '^12	}' "and to the last of the one before" || diag "$out"
