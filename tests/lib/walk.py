@@ -128,7 +128,10 @@ def random_positions(rng, total):
 
 
 def forward(command):
-    """N+1 moments: where the first COMMAND led, and each after it."""
+    """N+1 moments: where the first COMMAND led, and each after it. GCC 16's library has GDB go over some of its functions,
+    which bs does not know (docs/limits.md)."""
+    if gdb.execute("info skip", to_string=True).startswith("Num"):
+        gdb.execute("skip delete")
     moments = []
     thread = when()["tid"]
     for _ in range(2 * N):
