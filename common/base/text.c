@@ -217,8 +217,15 @@ int lz_parse_duration(const char *text, uint64_t *seconds)
 
 int lz_finish_output(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed)
 		return status;
-	lz_warn("cannot write the output: %s", strerror(errno));
+	/* Why an earlier write failed is not known any more. */
+	if (errno)
+		lz_warn("cannot write the output: %s", strerror(errno));
+	else
+		lz_warn("cannot write all of the output");
 	return 1;
 }
