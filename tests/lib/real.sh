@@ -113,6 +113,10 @@ real_build() (
 		make CC="$cc" CFLAGS="$cflags" MAKEINFO=true && program=gzip ;;
 	bc)
 		make CC="$cc" CFLAGS="$cflags" MAKEINFO=true && program=bc/bc ;;
+	gperf)
+		for part in lib src; do
+			make -C $part CC="$cc" CXX="$(real_cxx "$cc")" CFLAGS="$cflags" CXXFLAGS="$cflags -std=c++14 -w" || exit 1
+		done && program=src/gperf ;;
 	dash)
 		# Debian's priv.c is known to its Makefile.am only.
 		make -C src CC="$cc" CFLAGS="$cflags" priv.o && make CC="$cc" CFLAGS="$cflags" LIBS=priv.o && program=src/dash ;;
@@ -253,6 +257,20 @@ real_clauses() {
 		}' "$1"
 }
 
+# Keywords, as an assembler has them.
+real_keywords() {
+	perl -e '
+		my ($n, $x) = (shift, 7);
+		sub rnd { $x = ($x * 1103515245 + 12345) & 0x7fffffff; return ($x >> 8) % $_[0]; }
+		my %of;
+		while (keys %of < $n) {
+			my $stem = join "", map { chr(97 + rnd(26)) } 1 .. 2 + rnd(3);
+			$of{"$stem$_"} = 1 for ("", ("b", "w", "l", "q", "ss", "sd", "ps", "pd")[map { rnd(8) } 1 .. 2]);
+		}
+		print "struct op { const char *name; int code; };\n%%\n";
+		print "$_, ", length, "\n" for sort keys %of;' "$1"
+}
+
 real_input() {
 	mkdir -p "$2"
 	case $1 in
@@ -312,6 +330,7 @@ END
 		;;
 	cadical) real_clauses $((120 + 20 * ${3:-1})) >"$2/clauses" ;;
 	sqlite3) real_sql $((200000 * ${3:-1} / ${REAL_PART:-1})) "$2/db" >"$2/work.sql" ;;
+	gperf) real_keywords $((400 * ${3:-1})) >"$2/words" ;;
 	ninja) real_targets $((1500 * ${3:-1})) >"$2/build.ninja" ;;
 	tcc) real_build tcc gcc -O1 "$2/tcc" >/dev/null ;;
 	make) real_project "$2" ;;
@@ -346,6 +365,7 @@ real_command() {
 	xz) echo "'$2' -T1 -6 -c '$3/text'" ;;
 	bc) echo "'$2' -lq '$3/pi.bc' </dev/null" ;;
 	cadical) echo "'$2' -q --no-binary '$3/clauses' -" ;; # what it has learned, then the answer
+	gperf) echo "'$2' -t -D -m 3 --output-file='$3/table.c' '$3/words' && grep -v Command-line '$3/table.c'" ;;
 	jq) echo "'$2' -c -s 'map(select(.size > 100)) | group_by(.tags | length) | map({n: length, sum: (map(.size) | add),
 		names: (map(.name | ascii_upcase) | sort | .[:3]), best: (max_by(.size) | {id, next: .next.id?}),
 		tags: (map(.tags[]?) | unique | length)}), (try error(\"x\") catch .)' '$3/records.json'" ;;
