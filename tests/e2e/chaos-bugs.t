@@ -1,24 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Programs with one known bug of concurrency each: how many seeds of --chaos it takes to show it. The seed must bring it again, and
-# the recording must replay. A long test.
+# Programs with one known bug of concurrency each: how many seeds of --chaos it takes to show it. The seed must bring it again, the
+# recording must replay, and going back from its end the debugger names the accesses that race. A long test.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/racing.sh"
 
 [ -n "$LIZARD_LONG" ] || skip_all "a long test"
-
-fails() { # SEED RECORDING PROGRAM: its status is the program's
-	timeout -k 5 60 lizard-trace -q --chaos="$1" --keep=failure -o "$2" "$3" >"$T/out" 2>"$T/err"
-}
 
 total=0 within_10=0 within_100=0
 for source in "$LIZARD_SRC"/tests/progs/chaos/*.c; do
 	name=$(basename "$source" .c) rec=$T/recordings/$name
-	lizard-cc -g -O0 -pthread -D_GNU_SOURCE -DHANGS_AFTER=20 "$source" -o "$T/$name"
+	chaos_build "$name"
 	ok $? "$name: builds" || continue
 	total=$((total + 1)) seed=0 status=0
 	while [ $status = 0 ] && [ $seed -lt 100 ]; do
 		seed=$((seed + 1))
-		fails $seed "$rec" "$T/$name"
+		chaos_record $seed "$rec" "$name"
 		status=$?
 	done
 	if [ $status = 0 ]; then
@@ -33,8 +30,9 @@ for source in "$LIZARD_SRC"/tests/progs/chaos/*.c; do
 		diag "$(tail -n 5 "$T/verify")"
 		replay_hint "$rec"
 	}
-	fails $seed "$rec-again" "$T/$name"
+	chaos_record $seed "$rec-again" "$name"
 	is $? $status "$name: seed $seed shows it again"
+	! grep -q 'race: ' "$source" || races "$name" "$rec"
 	rm -rf "$rec" "$rec-again"
 done
 diag "$within_10 of $total are found by 10 seeds, $within_100 by 100"

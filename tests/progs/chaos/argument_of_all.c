@@ -6,7 +6,7 @@ static volatile int had[N + 1];
 
 static void *notes(void *arg)
 {
-	had[*(volatile int *)arg]++;
+	had[*(volatile int *)arg]++; /* race: 2 reads */
 	return NULL;
 }
 
@@ -15,9 +15,9 @@ int main(void)
 	pthread_t t[N];
 	volatile int i;
 
-	for (i = 0; i < N; i++)
+	for (i = 0; i < N; i++) /* race: 1 writes */
 		pthread_create(&t[i], NULL, notes, (void *)&i);
 	for (int k = 0; k < N; k++)
 		pthread_join(t[k], NULL);
-	return had[0] != 1 || had[1] != 1 || had[2] != 1;
+	return had[0] != 1 || had[1] != 1 || had[2] != 1; /* seen by: i */
 }

@@ -8,10 +8,10 @@ static volatile int sold[2];
 static void *counts(void *arg)
 {
 	while (seats > 0) {
-		int s = seats;
+		int s = seats; /* race: 1 reads */
 		if (s > 0) {
 			sold[1]++;
-			seats = s - 1;
+			seats = s - 1; /* race: 2 writes, 3 writes */
 		}
 	}
 	return NULL;
@@ -20,10 +20,10 @@ static void *counts(void *arg)
 static void *counts_too(void *arg)
 {
 	while (seats > 0) {
-		int s = seats;
+		int s = seats; /* race: 1 reads */
 		if (s > 0) {
 			sold[0]++;
-			seats = s - 1;
+			seats = s - 1; /* race: 2 writes, 3 writes */
 		}
 	}
 	return NULL;
@@ -32,5 +32,5 @@ static void *counts_too(void *arg)
 int main(void)
 {
 	two(counts, counts_too);
-	return sold[0] + sold[1] != 50;
+	return sold[0] + sold[1] != 50; /* seen by: seats */
 }

@@ -14,7 +14,7 @@ static struct table *get(void)
 		if (!table) {
 			table = calloc(1, sizeof(*table));
 			table->a = 1;
-			table->b = 2;
+			table->b = 2; /* race: 1 writes */
 		}
 		pthread_mutex_unlock(&lock);
 	}
@@ -25,7 +25,7 @@ static void *uses(void *arg)
 {
 	struct table *t = get();
 
-	if (t->a + t->b != 3)
+	if (t->a + t->b != 3) /* race: 2 reads */
 		wrong = 1;
 	return NULL;
 }
@@ -33,5 +33,5 @@ static void *uses(void *arg)
 int main(void)
 {
 	two(uses, uses);
-	return wrong;
+	return wrong; /* seen by: table->b */
 }

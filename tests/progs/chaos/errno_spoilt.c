@@ -5,15 +5,15 @@ static volatile int wrong;
 
 static void on_signal(int signo)
 {
-	close(-1);
+	close(-1); /* race: 2 writes */
 	rung++;
 }
 
 static void asks(void)
 {
 	for (int i = 0; i < 300; i++)
-		if (access("/does not exist", F_OK) < 0 && errno != ENOENT)
-			wrong = 1;
+		if (access("/does not exist", F_OK) < 0 && errno != ENOENT) /* race: 1 writes, 3 reads */
+			wrong = 1; /* seen by: *__errno_location() */
 }
 
 int main(void)

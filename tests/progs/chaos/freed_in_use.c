@@ -7,10 +7,10 @@ static volatile int wrong;
 static void *uses(void *arg)
 {
 	for (int i = 0; i < 200; i++)
-		if (shared) {
-			int *p = shared;
+		if (shared) { /* race: 1 reads */
+			int *p = shared; /* race: 3 reads */
 			if (!p)
-				wrong = 1;
+				wrong = 1; /* seen by: shared */
 		}
 	return NULL;
 }
@@ -21,7 +21,7 @@ static void *takes_away(void *arg)
 
 	for (int i = 0; i < 200; i++) {
 		shared = &object;
-		shared = NULL;
+		shared = NULL; /* race: 2 writes */
 	}
 	return NULL;
 }

@@ -14,8 +14,8 @@ static void *grows(void *arg)
 		int *old = array;
 		array = larger;
 		size = n + 1;
-		memset(old, 0, (size_t)n * sizeof(*old));
-		free(old);
+		memset(old, 0, (size_t)n * sizeof(*old)); /* race: 1 writes */
+		free(old); /* race: 1 writes */
 	}
 	return NULL;
 }
@@ -26,8 +26,8 @@ static void *reads(void *arg)
 		int *a = array;
 
 		for (int k = 0; k < 4; k++)
-			if (a[k] != 7)
-				wrong = 1;
+			if (a[k] != 7) /* race: 2 reads */
+				wrong = 1; /* seen by: a[k] */
 	}
 	return NULL;
 }

@@ -8,7 +8,7 @@ static volatile int wrong;
 static void add(int *to, int by)
 {
 	pthread_mutex_lock(&lock);
-	*to += by;
+	*to += by; /* race: 1 writes */
 	pthread_mutex_unlock(&lock);
 }
 
@@ -25,8 +25,8 @@ static void *sums(void *arg)
 {
 	for (int i = 0; i < 100; i++) {
 		pthread_mutex_lock(&lock);
-		if (a + b != 200)
-			wrong = 1;
+		if (a + b != 200) /* race: 2 reads */
+			wrong = 1; /* seen by: a */
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;

@@ -6,11 +6,11 @@ static volatile int busy, inside, wrong;
 static void *work(void *arg)
 {
 	for (int i = 0; i < 200; i++) {
-		while (busy)
+		while (busy) /* race: 1 reads */
 			sched_yield();
-		busy = 1;
+		busy = 1; /* race: 2 writes, 3 writes */
 		if (inside)
-			wrong = 1;
+			wrong = 1; /* seen by: busy */
 		inside = 1;
 		inside = 0;
 		busy = 0;

@@ -6,7 +6,7 @@ static volatile int produced, consumed, done;
 static void *produces(void *arg)
 {
 	for (int i = 0; i < 50; i++)
-		produced++;
+		produced++; /* race: 2 writes */
 	done = 1;
 	return NULL;
 }
@@ -14,7 +14,7 @@ static void *produces(void *arg)
 static void *consumes(void *arg)
 {
 	while (!done)
-		while (consumed < produced)
+		while (consumed < produced) /* race: 1 reads */
 			consumed++;
 	return NULL;
 }
@@ -22,5 +22,5 @@ static void *consumes(void *arg)
 int main(void)
 {
 	two(produces, consumes);
-	return consumed != 50;
+	return consumed != 50; /* seen by: produced */
 }

@@ -5,9 +5,9 @@ static volatile int references, freed;
 
 static void drop(void)
 {
-	int n = references - 1;
+	int n = references - 1; /* race: 1 reads */
 
-	references = n;
+	references = n; /* race: 2 writes, 3 writes */
 	if (n == 0)
 		freed++;
 }
@@ -26,7 +26,7 @@ static void *work(void *arg)
 		drop();
 		pthread_barrier_wait(&both);
 		if (freed != 1)
-			wrong = 1;
+			wrong = 1; /* seen by: references */
 	}
 	return NULL;
 }

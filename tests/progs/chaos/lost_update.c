@@ -9,7 +9,7 @@ static int n;
 static void *add(void *p)
 {
 	for (int i = 0; i < ROUNDS; i++)
-		n++;
+		n++; /* race: 1 reads, 2 writes, 3 writes */
 	return p;
 }
 
@@ -22,5 +22,5 @@ int main(void)
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
 	printf("%d\n", n);
-	return n != 2 * ROUNDS;
+	return n != 2 * ROUNDS; /* seen by: n */
 }

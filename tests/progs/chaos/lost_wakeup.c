@@ -7,9 +7,9 @@ static volatile int ready;
 
 static void *waits(void *arg)
 {
-	if (!ready) {
+	if (!ready) { /* race: 1 reads */
 		pthread_mutex_lock(&lock);
-		pthread_cond_wait(&cond, &lock);
+		pthread_cond_wait(&cond, &lock); /* seen by: ready */
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;
@@ -17,7 +17,7 @@ static void *waits(void *arg)
 
 static void *wakes(void *arg)
 {
-	ready = 1;
+	ready = 1; /* race: 2 writes */
 	pthread_mutex_lock(&lock);
 	pthread_cond_signal(&cond);
 	pthread_mutex_unlock(&lock);

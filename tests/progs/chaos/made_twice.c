@@ -6,9 +6,9 @@ static volatile int n_made;
 
 static void *get(void *arg)
 {
-	if (!instance) {
+	if (!instance) { /* race: 1 reads */
 		__atomic_fetch_add(&n_made, 1, __ATOMIC_SEQ_CST);
-		instance = malloc(4);
+		instance = malloc(4); /* race: 2 writes, 3 writes */
 	}
 	return NULL;
 }
@@ -16,5 +16,5 @@ static void *get(void *arg)
 int main(void)
 {
 	two(get, get);
-	return n_made != 1;
+	return n_made != 1; /* seen by: instance */
 }

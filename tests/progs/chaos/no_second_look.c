@@ -7,12 +7,12 @@ static int n_made[50];
 static void make(int i)
 {
 	pthread_rwlock_rdlock(&lock);
-	int there = n_made[i];
+	int there = n_made[i]; /* race: 1 reads */
 	pthread_rwlock_unlock(&lock);
 	if (there)
 		return;
 	pthread_rwlock_wrlock(&lock);
-	n_made[i]++;
+	n_made[i]++; /* race: 2 writes, 3 writes */
 	pthread_rwlock_unlock(&lock);
 }
 
@@ -28,6 +28,6 @@ int main(void)
 	two(work, work);
 	for (int i = 0; i < 50; i++)
 		if (n_made[i] != 1)
-			return 1;
+			return 1; /* seen by: n_made[i] */
 	return 0;
 }

@@ -6,12 +6,12 @@ static volatile int wants[2], first, inside, wrong;
 static void *work(long me)
 {
 	for (int i = 0; i < 60 && !wrong; i++) {
-		first = 1 - (int)me;
+		first = 1 - (int)me; /* race: 1 writes, 2 writes */
 		wants[me] = 1;
 		while (wants[1 - me] && first == 1 - me)
 			sched_yield();
 		if (inside++)
-			wrong = 1;
+			wrong = 1; /* seen by: first */
 		inside--;
 		wants[me] = 0;
 	}

@@ -7,10 +7,10 @@ static volatile int a, b, wrong;
 static void *writes(void *arg)
 {
 	for (int i = 1; i < 400; i++) {
-		sequence++;
+		sequence++; /* race: 2 writes */
 		a = i;
 		b = -i;
-		sequence++;
+		sequence++; /* race: 2 writes */
 	}
 	return NULL;
 }
@@ -18,11 +18,11 @@ static void *writes(void *arg)
 static void *reads(void *arg)
 {
 	for (int i = 0; i < 400; i++) {
-		if (sequence % 2)
+		if (sequence % 2) /* race: 1 reads */
 			continue;
 		int x = a, y = b;
 		if (x + y != 0)
-			wrong = 1;
+			wrong = 1; /* seen by: sequence */
 	}
 	return NULL;
 }

@@ -5,10 +5,10 @@ static volatile int arrived;
 
 static void barrier(void)
 {
-	__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST);
-	while (arrived < 2)
+	__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST); /* race: 1 writes */
+	while (arrived < 2) /* seen by: arrived */
 		sched_yield();
-	arrived = 0;
+	arrived = 0; /* race: 2 writes */
 }
 
 static void *work(void *arg)

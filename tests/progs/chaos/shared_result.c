@@ -7,7 +7,7 @@ static const char *text_of(int n)
 {
 	static char text[32];
 
-	snprintf(text, sizeof(text), "%d", n);
+	snprintf(text, sizeof(text), "%d", n); /* race: 1 writes, 2 writes */
 	return text;
 }
 
@@ -16,8 +16,8 @@ static void *uses(void *arg)
 	const int n = (int)(long)arg;
 
 	for (int i = 0; i < 60; i++)
-		if (atoi(text_of(n)) != n)
-			wrong = 1;
+		if (atoi(text_of(n)) != n) /* race: 3 reads */
+			wrong = 1; /* seen by: text_of::text[0] */
 	return NULL;
 }
 

@@ -8,16 +8,16 @@ static struct node {
 
 static struct node *get(void)
 {
-	struct node *n = list;
+	struct node *n = list; /* race: 1 reads */
 
-	list = n->next;
+	list = n->next; /* race: 2 writes, 3 writes */
 	return n;
 }
 
 static void put(struct node *n)
 {
-	n->next = list;
-	list = n;
+	n->next = list; /* race: 1 reads */
+	list = n; /* race: 2 writes, 3 writes */
 }
 
 /* It keeps one, and gives back the one from before. */
@@ -51,5 +51,5 @@ int main(void)
 	rung_at(on_signal, changes);
 	for (struct node *at = list; at && n <= N; at = at->next)
 		n++;
-	return n != N - (rung > 0);
+	return n != N - (rung > 0); /* seen by: list */
 }

@@ -9,7 +9,7 @@ static const char *name_of(int i)
 	char *at = name;
 
 	for (int k = 0; k < 4; k++)
-		*at++ = (char)('a' + i);
+		*at++ = (char)('a' + i); /* race: 1 writes, 2 writes */
 	*at = 0;
 	return name;
 }
@@ -26,8 +26,8 @@ static void names(void)
 		const char *name = name_of(i % 20);
 
 		for (int k = 0; k < 4; k++)
-			if (name[k] != 'a' + i % 20)
-				wrong = 1;
+			if (name[k] != 'a' + i % 20) /* race: 3 reads */
+				wrong = 1; /* seen by: name[k] */
 	}
 }
 

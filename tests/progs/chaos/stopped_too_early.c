@@ -5,8 +5,8 @@ static volatile int stop;
 
 static void *runs(void *arg)
 {
-	stop = 0;
-	while (!stop)
+	stop = 0; /* race: 1 writes */
+	while (!stop) /* seen by: stop */
 		sched_yield();
 	return NULL;
 }
@@ -17,7 +17,7 @@ int main(void)
 
 	alarm(HANGS_AFTER);
 	pthread_create(&t, NULL, runs, NULL);
-	stop = 1;
+	stop = 1; /* race: 2 writes */
 	pthread_join(t, NULL);
 	return 0;
 }

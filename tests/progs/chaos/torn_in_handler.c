@@ -8,16 +8,16 @@ static volatile int wrong;
 
 static void on_signal(int signo)
 {
-	if (now.seconds * 10 != now.parts)
-		wrong = 1;
+	if (now.seconds * 10 != now.parts) /* race: 2 reads */
+		wrong = 1; /* seen by: now */
 	rung++;
 }
 
 static void tells_time(void)
 {
 	for (int i = 0; i < 2000; i++) {
-		now.seconds = i;
-		now.parts = i * 10;
+		now.seconds = i; /* race: 1 writes */
+		now.parts = i * 10; /* race: 1 writes */
 	}
 }
 

@@ -9,8 +9,8 @@ static volatile int wrong;
 static void *writes(void *arg)
 {
 	for (unsigned long i = 1; i < 300; i++) {
-		value.low = i;
-		value.high = ~i;
+		value.low = i; /* race: 1 writes */
+		value.high = ~i; /* race: 1 writes */
 	}
 	return NULL;
 }
@@ -18,9 +18,9 @@ static void *writes(void *arg)
 static void *reads(void *arg)
 {
 	for (int i = 0; i < 300; i++) {
-		unsigned long low = value.low, high = value.high;
+		unsigned long low = value.low, high = value.high; /* race: 2 reads */
 		if (high && high != ~low)
-			wrong = 1;
+			wrong = 1; /* seen by: value */
 	}
 	return NULL;
 }

@@ -6,10 +6,10 @@ static volatile int n = 60, wrong;
 
 static void *takes(void *arg)
 {
-	while (n > 0) {
+	while (n > 0) { /* race: 1 reads */
 		pthread_mutex_lock(&lock);
-		if (--n < 0)
-			wrong = 1;
+		if (--n < 0) /* race: 2 writes, 3 writes */
+			wrong = 1; /* seen by: n */
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;

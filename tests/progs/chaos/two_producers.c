@@ -6,8 +6,8 @@ static volatile int ring[2 * N], head;
 
 static void put(int v)
 {
-	ring[head] = v;
-	head = head + 1;
+	ring[head] = v; /* race: 1 reads */
+	head = head + 1; /* race: 2 writes, 3 writes */
 }
 
 static void *produces(void *arg)
@@ -24,5 +24,5 @@ int main(void)
 	two(produces, produces);
 	for (int i = 0; i < 2 * N; i++)
 		n += ring[i];
-	return n != 2 * N;
+	return n != 2 * N; /* seen by: head */
 }

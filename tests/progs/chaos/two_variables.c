@@ -8,8 +8,8 @@ static void *writes(void *arg)
 {
 	for (int i = 0; i < 300; i++) {
 		int n = i % 30;
-		memset(text, 'x', (size_t)n);
-		text[n] = 0;
+		memset(text, 'x', (size_t)n); /* race: 1 writes */
+		text[n] = 0; /* race: 1 writes */
 		length = n;
 	}
 	return NULL;
@@ -18,8 +18,8 @@ static void *writes(void *arg)
 static void *reads(void *arg)
 {
 	for (int i = 0; i < 300; i++)
-		if ((int)strlen(text) != length)
-			wrong = 1;
+		if ((int)strlen(text) != length) /* race: 2 reads */
+			wrong = 1; /* seen by: text */
 	return NULL;
 }
 

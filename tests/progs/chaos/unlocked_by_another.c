@@ -7,7 +7,7 @@ static volatile int inside, wrong;
 static void *works(void *arg)
 {
 	for (int i = 0; i < 100; i++) {
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&lock); /* race: 1 writes */
 		if (inside++)
 			wrong = 1;
 		inside--;
@@ -20,7 +20,7 @@ static void *interferes(void *arg)
 {
 	for (int i = 0; i < 100; i++) {
 		if (i % 10 == 9)
-			pthread_mutex_unlock(&lock);
+			pthread_mutex_unlock(&lock); /* race: 2 writes */
 		pthread_mutex_lock(&lock);
 		if (inside++)
 			wrong = 1;
@@ -33,5 +33,5 @@ static void *interferes(void *arg)
 int main(void)
 {
 	two(works, interferes);
-	return wrong;
+	return wrong; /* seen at the end by: lock */
 }

@@ -8,7 +8,7 @@ static void *uses(void *arg)
 	volatile int warm = 0;
 	for (int i = 0; i < 20; i++)
 		warm += i;
-	return made ? NULL : (void *)1;
+	return made ? NULL : (void *)1; /* race: 1 reads */
 }
 
 int main(void)
@@ -18,7 +18,7 @@ int main(void)
 
 	alarm(HANGS_AFTER);
 	pthread_create(&t, NULL, uses, NULL);
-	made = malloc(4);
+	made = malloc(4); /* race: 2 writes */
 	pthread_join(t, &bad);
-	return bad != NULL;
+	return bad != NULL; /* seen by: made */
 }

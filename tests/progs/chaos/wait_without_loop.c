@@ -9,12 +9,12 @@ static void *takes(void *arg)
 {
 	for (int i = 0; i < 40; i++) {
 		pthread_mutex_lock(&lock);
-		if (n == 0)
+		if (n == 0) /* race: 1 reads */
 			pthread_cond_wait(&cond, &lock);
-		if (n == 0)
-			wrong = 1;
+		if (n == 0) /* race: 3 reads */
+			wrong = 1; /* seen by: n */
 		else
-			n--;
+			n--; /* race: 2 writes */
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;
