@@ -47,29 +47,29 @@ struct options {
 
 /* ---- the result ---- */
 
-static int print_json(const struct lz_hunt *h)
+static int print_json(const struct lz_repeat *r)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "runs", json_integer((json_int_t)h->runs));
-	json_object_set_new(o, "failed", json_boolean(h->run != NULL));
-	json_object_set_new(o, "run", h->run ? json_incref(h->run) : json_null());
+	json_object_set_new(o, "runs", json_integer((json_int_t)r->runs));
+	json_object_set_new(o, "failed", json_boolean(r->failed));
+	json_object_set_new(o, "run", r->failed ? json_incref(r->run) : json_null());
 	return lz_json_print(o);
 }
 
-static void say_failed(const struct lz_hunt *h)
+static void say_failed(const struct lz_repeat *r)
 {
-	const char *dir = json_string_value(json_object_get(h->run, "recording"));
-	const char *pack = json_string_value(json_object_get(h->run, "pack"));
-	const json_t *signo = json_object_get(h->run, "signal");
-	const json_t *status = json_object_get(h->run, "exit_status");
-	const json_t *seed = json_object_get(h->run, "seed");
+	const char *dir = json_string_value(json_object_get(r->run, "recording"));
+	const char *pack = json_string_value(json_object_get(r->run, "pack"));
+	const json_t *signo = json_object_get(r->run, "signal");
+	const json_t *status = json_object_get(r->run, "exit_status");
+	const json_t *seed = json_object_get(r->run, "seed");
 	lz_auto_free char *word = lz_shell_word(dir ? dir : "");
 	char how[LZ_TEXT];
 	int end = json_is_integer(signo) ? (int)json_integer_value(signo)
 	                                 : W_EXITCODE(json_integer_value(status) & 0xff, 0);
 
-	lz_print(stderr, "lizard: run %lu failed: %s; recorded %s\n", h->runs,
+	lz_print(stderr, "lizard: run %lu failed: %s; recorded %s\n", r->runs,
 	         lz_text_ending(end, how), dir ? dir : "?");
 	if (json_is_integer(seed))
 		lz_print(stderr, "lizard: the threads' turns come again with --chaos=%" PRIu64 "\n",
@@ -80,32 +80,25 @@ static void say_failed(const struct lz_hunt *h)
 	         word ? word : "");
 }
 
-static void say(const struct lz_hunt *h)
-{
-	if (h->run)
-		say_failed(h);
-	else if (h->signo)
-		lz_print(stderr, "lizard: ended by a signal; %lu runs did not fail\n",
-		         h->runs ? h->runs - 1 : 0);
-	else
-		lz_print(stderr, "lizard: none of %lu runs failed\n", h->runs);
-}
-
 static int hunt(struct options *o)
 {
-	struct lz_hunt *h = &o->hunt;
+	struct lz_repeat *r = &o->hunt.repeat;
 
-	if (lz_hunt(h) < 0) {
-		lz_warn("%s", lz_error());
+	if (lz_hunt(&o->hunt) < 0) {
+		const bool has_said = !r->run && r->status && !o->hunt.echo;
+
+		lz_warn("%s%s", lz_error(), has_said ? ": --echo shows what it says" : "");
 		return NOT_RECORDED;
 	}
-	if (!o->quiet)
-		say(h);
-	if (o->json && print_json(h) < 0)
+	if (r->failed && !o->quiet)
+		say_failed(r);
+	if (!r->failed && !o->quiet)
+		lz_repeat_say_none(r);
+	if (o->json && print_json(r) < 0)
 		lz_warn("%s", lz_error());
-	if (h->signo)
-		return 128 + h->signo;
-	return h->run ? 0 : NONE_FAILED;
+	if (r->signo)
+		return 128 + r->signo;
+	return r->failed ? 0 : NONE_FAILED;
 }
 
 /* ---- the command ---- */
@@ -139,7 +132,7 @@ static int set_option(struct options *o, int c)
 	uint64_t n;
 
 	switch (c) {
-	case 'n': return number(optarg, "-n", &n) < 0 ? -1 : (h->most = n, 0);
+	case 'n': return number(optarg, "-n", &n) < 0 ? -1 : (h->repeat.most = n, 0);
 	case OPT_CHAOS: h->chaos = true; return optarg ? number(optarg, "--chaos", &h->seed) : 0;
 	case OPT_KEEP: return set_keep(h);
 	case OPT_FOLLOW: h->follow = optarg; return 0;
@@ -166,7 +159,7 @@ int lz_cmd_hunt(int argc, char **argv)
 	                                        {"quiet", no_argument, NULL, 'q'},
 	                                        {"help", no_argument, NULL, 'h'},
 	                                        {0}};
-	struct options o = {.hunt = {.most = 100, .keep = "failure"}};
+	struct options o = {.hunt = {.keep = "failure", .repeat.most = 100}};
 	int c;
 
 	while ((c = lz_option(argc, argv, "+n:o:qh", options)) != -1) {
@@ -184,6 +177,6 @@ int lz_cmd_hunt(int argc, char **argv)
 	o.hunt.argv = argv + optind;
 	int status = hunt(&o);
 
-	json_decref(o.hunt.run);
+	json_decref(o.hunt.repeat.run);
 	return lz_finish_output(0) ? NOT_RECORDED : status;
 }

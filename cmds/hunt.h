@@ -3,7 +3,8 @@
 #ifndef LIZARD_CMDS_HUNT_H
 #define LIZARD_CMDS_HUNT_H
 
-#include <jansson.h>
+#include "cmds/repeat.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,15 +14,11 @@ struct lz_hunt {
 	const char *keep;                   /* what a failure is, as for lizard-trace */
 	const char *output, *follow, *pack; /* likewise, or NULL */
 	bool chaos, echo;
-	uint64_t seed; /* of the first run, the next ones follow; 0: any */
-	unsigned long most;
-	/* what came out */
-	unsigned long runs;
-	json_t *run; /* the summary of the failed run; NULL: none has failed */
-	int signo;   /* that has ended the hunt; 0: none */
+	uint64_t seed;           /* of the first run, the next ones follow; 0: any */
+	struct lz_repeat repeat; /* how often, and what came out */
 };
 
-/* -1: it could not be recorded, lz_error(). H->run is to be freed. */
+/* As lz_repeat(). */
 int lz_hunt(struct lz_hunt *h);
 
 #endif

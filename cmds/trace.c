@@ -6,6 +6,7 @@
 #include "cmds/pack/pack.h"
 #include "cmds/base/processes.h"
 #include "common/base/text.h"
+#include "cmds/repeat.h"
 #include "cmds/trace_summary.h"
 #include "common/base/print.h"
 
@@ -53,6 +54,10 @@ static const char help[] =
     "seed,\n"
     "                               which the summary names, brings the same turns again\n"
     "      --seed N                 the same as --chaos=N\n"
+    "      --chaos-runs N           run PROG up to N times, each with the next seed, until a run "
+    "fails;\n"
+    "                               only that one is kept (--chaos and --keep failure are "
+    "implied)\n"
     "      --flow full|hash|auto    keep all of the control flow, or a checksum for each piece, "
     "from which\n"
     "                               replay computes it again; auto, the default: what an idle "
@@ -74,7 +79,7 @@ static const char help[] =
 
 #define FLOW_LIMIT ((uint64_t)2 << 30)
 
-enum keep { KEEP_ALWAYS, KEEP_FAILURE, KEEP_SIGNAL };
+enum keep { KEEP_UNSAID, KEEP_ALWAYS, KEEP_FAILURE, KEEP_SIGNAL };
 
 struct options {
 	struct lz_trace_options trace;
@@ -82,6 +87,10 @@ struct options {
 	bool quiet, no_sources;
 	const char *pack, *summary;
 	FILE *facts; /* the file of --summary */
+	/* --chaos-runs */
+	unsigned long most;
+	unsigned long run; /* this one, from 1; 0: there is only one */
+	off_t input;       /* where each finds its input, if that is a file */
 };
 
 enum {
@@ -97,6 +106,7 @@ enum {
 	OPT_SLICE,
 	OPT_CALLS,
 	OPT_CHAOS,
+	OPT_CHAOS_RUNS,
 	OPT_ENV,
 	OPT_SOURCES,
 	OPT_FLOW,
@@ -200,13 +210,16 @@ static int set_option(struct options *all, int c, const char *arg)
 		return 0;
 	case OPT_MAX_SIZE: return set_size(&o->max_bytes, "--max-size", arg);
 	case OPT_FLOW_LIMIT: return set_size(&o->flow_limit, "--flow-limit", arg);
-	case OPT_KEEP: return choose(&keep, arg, &i) < 0 ? -1 : (all->keep = (enum keep)i, 0);
+	case OPT_KEEP: return choose(&keep, arg, &i) < 0 ? -1 : (all->keep = (enum keep)(i + 1), 0);
 	case OPT_KEEP_PART: return choose(&keep_part, arg, &i) < 0 ? -1 : (o->keep_last = i, 0);
 	case OPT_DIRTY:
 		return choose(&dirty, arg, &i) < 0 ? -1 : (o->dirty = (enum lz_dirty_method)i, 0);
 	case OPT_FLOW: return choose(&flow, arg, &i) < 0 ? -1 : (o->flow = (enum lz_flow)i, 0);
 	case OPT_CALLS: return choose(&calls, arg, &i) < 0 ? -1 : (o->calls = (enum lz_calls)i, 0);
 	case OPT_CHAOS: return set_seed(o, arg);
+	case OPT_CHAOS_RUNS:
+		return number(arg, "--chaos-runs", 1, &n) < 0 ? -1
+		                                              : (all->most = (unsigned long)n, 0);
 	case OPT_ENV: return choose(&env, arg, &i) < 0 ? -1 : (o->all_env = i, 0);
 	case OPT_SOURCES: return choose(&sources, arg, &i) < 0 ? -1 : (all->no_sources = i, 0);
 	case OPT_SLICE:
@@ -240,6 +253,7 @@ static const struct option long_options[] = {
     {"calls", required_argument, NULL, OPT_CALLS},
     {"chaos", optional_argument, NULL, OPT_CHAOS},
     {"seed", required_argument, NULL, OPT_CHAOS},
+    {"chaos-runs", required_argument, NULL, OPT_CHAOS_RUNS},
     {"dirty", required_argument, NULL, OPT_DIRTY},
     {"version", no_argument, NULL, 'v'},
     {0},
@@ -263,7 +277,7 @@ static bool is_wanted(const struct options *o, const struct lz_trace_result *r)
 {
 	bool wanted = o->keep == KEEP_FAILURE ? r->status != 0 : WIFSIGNALED(r->status);
 
-	if (o->keep == KEEP_ALWAYS || wanted)
+	if (o->keep <= KEEP_ALWAYS || wanted)
 		return true;
 	return o->trace.follow && others_matter(r);
 }
@@ -275,7 +289,7 @@ static void discard(const struct options *o, const struct lz_trace_result *r)
 
 	if (lz_recording_remove(r->dir) < 0)
 		lz_warn("the recording was to be removed: %s", lz_error());
-	else if (!o->quiet)
+	else if (!o->quiet && !o->run)
 		lz_print(stderr, "lizard: not kept: %s\n", lz_text_status(r->status, how));
 }
 
@@ -322,6 +336,8 @@ static int run(struct options *o)
 		discard(o, &r);
 	if (is_kept)
 		pack = keep_more(o, &r);
+	if (is_kept && !o->quiet && o->run)
+		lz_print(stderr, "lizard: run %lu of %lu failed\n", o->run, o->most);
 	if (is_kept && !o->quiet)
 		lz_trace_summary(&o->trace, &r);
 	if (pack && !o->quiet)
@@ -336,6 +352,60 @@ static int run(struct options *o)
 	if (rc < 0)
 		return status;
 	return WIFSIGNALED(r.status) ? 128 + WTERMSIG(r.status) : WEXITSTATUS(r.status);
+}
+
+/* ---- --chaos-runs ---- */
+
+/* In a process of its own. */
+static int run_number(void *arg, unsigned long n, int facts)
+{
+	struct options *o = arg;
+
+	o->run = n + 1;
+	o->trace.chaos_seed += n;
+	o->facts = fdopen(facts, "w");
+	if (o->input >= 0)
+		lseek(STDIN_FILENO, o->input, SEEK_SET);
+	return run(o);
+}
+
+static int run_until_failure(struct options *o)
+{
+	struct lz_repeat r = {.record = run_number, .arg = o, .most = o->most};
+
+	o->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	const int rc = lz_repeat(&r);
+	/* what it has a summary of it has said itself */
+	if (rc < 0 && !r.run)
+		lz_print_lines(stderr, "lizard-trace: %s\n", lz_error());
+	if (rc == 0 && !r.failed && !o->quiet)
+		lz_repeat_say_none(&r);
+	if (o->facts && r.run && (lz_json_write(o->facts, r.run) < 0 || fclose(o->facts) != 0))
+		lz_warn("cannot write the summary into %s", o->summary);
+	if (rc < 0 || r.failed)
+		return WIFEXITED(r.status) && WEXITSTATUS(r.status) ? WEXITSTATUS(r.status) : 125;
+	return r.signo ? 128 + r.signo : 0;
+}
+
+/* ---- the command ---- */
+
+static int set_runs(struct options *o)
+{
+	if (!o->most)
+		return 0;
+	if (o->keep == KEEP_ALWAYS) {
+		fprintf(stderr, "lizard-trace: --chaos-runs keeps a run that fails: "
+		                "--keep is failure or signal with it\n");
+		return -1;
+	}
+	if (o->keep == KEEP_UNSAID)
+		o->keep = KEEP_FAILURE;
+	if (!o->trace.chaos_seed)
+		set_seed(&o->trace, NULL);
+	if (o->trace.chaos_seed <= INT64_MAX)
+		return 0;
+	fprintf(stderr, "lizard-trace: --chaos-runs: the seed is too large to count on from it\n");
+	return -1;
 }
 
 /* In the process that a tracer starts for a child of its program. */
@@ -386,11 +456,13 @@ int lz_cmd_trace(int argc, char **argv)
 		fprintf(stderr, "lizard-trace: --keep-part last: how much? --max-size says it\n");
 		return 125;
 	}
+	if (set_runs(&o) < 0)
+		return 125;
 	o.trace.argv = argv + optind;
 	if (o.summary && !(o.facts = fopen(o.summary, "we"))) {
 		lz_print(stderr, "lizard-trace: cannot create %s: %s\n", o.summary,
 		         strerror(errno));
 		return 125;
 	}
-	return run(&o);
+	return o.most ? run_until_failure(&o) : run(&o);
 }

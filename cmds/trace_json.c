@@ -66,6 +66,20 @@ static void set_sizes(json_t *o, const struct lz_trace_result *r, const char *di
 	set_int(o, "checkpoints", r->n_checkpoints);
 }
 
+/* How --chaos has ended turns. */
+static json_t *turns_json(const struct lz_trace_options *o, const struct lz_trace_result *r)
+{
+	if (!o->chaos_seed)
+		return json_null();
+	json_t *v = json_object();
+
+	set_int(v, "at_marker_or_call", r->turns_points);
+	set_int(v, "instructions_behind", r->turns_steps);
+	set_int(v, "behind_lock", r->turns_locks);
+	set_int(v, "behind_function_call", r->turns_calls);
+	return v;
+}
+
 int lz_trace_summary_json(FILE *to, const struct lz_trace_options *o,
                           const struct lz_trace_result *r, const struct lz_trace_outcome *out)
 {
@@ -80,6 +94,7 @@ int lz_trace_summary_json(FILE *to, const struct lz_trace_options *o,
 	json_object_set_new(v, "instrumented", json_boolean(r->instrumented));
 	json_object_set_new(v, "pack", text_or_null(out->pack));
 	set_sizes(v, r, dir);
+	json_object_set_new(v, "turns", turns_json(o, r));
 	json_object_set_new(v, "seed",
 	                    o->chaos_seed ? json_integer((json_int_t)o->chaos_seed) : json_null());
 	json_object_set_new(v, "children", children_json(dir));

@@ -73,6 +73,37 @@ is "$? $(grep -c 'ended by a signal; 1 runs did not fail' err) $(ls "$LIZARD_TRA
 rm -f count
 script -qec "lizard hunt -n 2 ./flaky count 9 1" /dev/null </dev/null >out
 is "$? $(grep -c 'hunting: run 1 of 2 .*hunting: run 2 of 2 ' out)" "1 1" "on a terminal it says how far it is"
+
+# ---- the same by lizard-trace ----
+runs() { # ARGS...: of a program that has not run yet
+	rm -rf count "$LIZARD_TRACE_DIR"
+	timeout 120 lizard-trace "$@" >out 2>said <"${input:-/dev/null}"
+	status=$?
+	grep -v '^err$' said >err # the program's
+	return $status
+}
+runs --chaos=5 --chaos-runs 9 --summary facts ./flaky count 3 abort
+is "$? $(cat count) $(ls "$LIZARD_TRACE_DIR")" "134 4 $(printf 'flaky-1\nflaky-latest')" "--chaos-runs: the run that fails is kept, the others are removed"
+is "$(sed -n '1p;s/.*come again with //p;$p' err)" "$(printf 'lizard: run 4 of 9 failed\n--chaos=8\nlizard: next: lizard-gdb -e flaky-1')" "... by the fourth seed, and it says so"
+is "$(cat out)" "$(printf 'out\nout\nout')" "... what the program writes is shown (abort loses the last one)"
+is "$(json '"$o->{signal} $o->{seed} " . join " ", sort keys %{$o->{turns}}' <facts)" \
+	"6 8 at_marker_or_call behind_function_call behind_lock instructions_behind" "--summary is that of the last run, and says how turns ended"
+runs --chaos-runs 3 --summary facts ./flaky count 3 abort
+is "$? $(cat count) $(ls "$LIZARD_TRACE_DIR") $(cat err)" "0 3  lizard: none of 3 runs failed" "... none of so many fails"
+is "$(json '"$o->{exit_status} " . ($o->{seed} > 0) . defined $o->{recording}' <facts)" "0 1" "... --chaos is implied, nothing is kept"
+runs -q --chaos-runs 2 --keep signal ./flaky count 0 7
+is "$? $(cat count err)" "0 2" "... --keep signal: another exit status is no failure"
+echo line >in
+input=in runs --chaos-runs 2 cat
+is "$? $(cat out)" "0 $(printf 'line\nline')" "... each run reads the whole input"
+runs --chaos-runs 2 ./nonexistent
+is "$? $(cat err)" "127 lizard-trace: cannot run ./nonexistent: No such file or directory" "... what cannot be run ends them"
+for bad in "--chaos-runs 0" "--chaos-runs 2 --keep always" "--chaos=18446744073709551615 --chaos-runs 2"; do
+	# shellcheck disable=SC2086
+	lizard-trace $bad true >out 2>err
+	is "$? $(grep -c chaos-runs err)" "125 1" "usage: lizard-trace $bad"
+done
+
 for bad in "" "-n 0 true" "-n x true" "--chaos=x true" "--keep maybe true" "--frob true"; do
 	# shellcheck disable=SC2086
 	lizard hunt $bad >out 2>err
