@@ -114,6 +114,11 @@ int lz_asking_open(struct lz_asking *a, const char *recording)
 	return -1;
 }
 
+const char *lz_asking_name(const struct lz_asking *a, uint32_t fn)
+{
+	return a->json ? lz_asked_name(&a->asked, fn) : lz_asked_short_name(&a->asked, fn);
+}
+
 void lz_asking_tell_missing(const struct lz_asking *a)
 {
 	const struct lz_asked *q = &a->asked;

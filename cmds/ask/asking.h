@@ -58,6 +58,8 @@ bool lz_asking_alone(const void *arg, int n);
 int lz_asking_open(struct lz_asking *a, const char *recording);
 /* Has FN write into the file PATH (-: to stdout). */
 int lz_asking_write(const char *path, int (*fn)(void *arg, FILE *to), void *arg);
+/* What the answer calls a function: in JSON the linker's name, else what people write. */
+const char *lz_asking_name(const struct lz_asking *a, uint32_t fn);
 /* Says what the answer leaves out. */
 void lz_asking_tell_missing(const struct lz_asking *a);
 /* The exit status: STATUS, or 1 if something is missing, which is said. Closes it. */

@@ -68,7 +68,7 @@ static int print_share(struct counting *c, const struct lz_tally_row *row)
 		return lz_json_print(o);
 	}
 	if (by_caller)
-		lz_print(stdout, "%12" PRIu64 "  %s\n", row->n, lz_asked_name(a, key));
+		lz_print(stdout, "%12" PRIu64 "  %s\n", row->n, lz_asked_short_name(a, key));
 	else
 		printf("%12" PRIu64 "  thread %u\n", row->n, lz_asked_tid(a, key));
 	return 0;
@@ -131,7 +131,7 @@ static int print_names(const struct wishes *w)
 	if (!names)
 		return lz_fail("out of memory for %zu functions", n);
 	for (size_t i = 0; i < n; i++)
-		names[i] = lz_asked_name(a, (uint32_t)i);
+		names[i] = lz_asking_name(&w->list.asking, (uint32_t)i);
 	qsort(names, n, sizeof(*names), by_name);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		if (!i || strcmp(names[i], names[i - 1]) != 0)

@@ -66,13 +66,14 @@ static void print_text(const struct lz_asked *a, const struct lz_activation *one
 	const char *value = text_of(seen, "value");
 	char from[LZ_INSTANT_TEXT], to[LZ_INSTANT_TEXT];
 
-	lz_print(stdout, "%8" PRIu64 "  %s", one->number, lz_asked_name(a, one->fn));
+	lz_print(stdout, "%8" PRIu64 "  %s", one->number, lz_asked_short_name(a, one->fn));
 	if (seen)
 		print_arguments(seen);
 	lz_print(stdout, "  from %s  depth %u  %s to %s  length %" PRIu64 "  %s%s%s\n",
-	         lz_asked_name(a, one->caller), one->depth, lz_asked_instant(tid, one->from, from),
-	         lz_asked_instant(tid, one->to, to), one->to - one->from, lz_ended_name(one->ended),
-	         value ? " " : "", value ? value : "");
+	         lz_asked_short_name(a, one->caller), one->depth,
+	         lz_asked_instant(tid, one->from, from), lz_asked_instant(tid, one->to, to),
+	         one->to - one->from, lz_ended_name(one->ended), value ? " " : "",
+	         value ? value : "");
 }
 
 /* Printed at once: more may take long. */

@@ -10,6 +10,14 @@ enum { MOST_NAMES = 10, MOST_FRAMES = 16, ENDING_TEXT = LZ_TEXT + 8 };
 
 static const char *const run_name[2] = {"first", "second"};
 
+/* For people; fn_name() for programs. */
+static const char *fn_text(const struct lz_differ *d, uint32_t number)
+{
+	return number < d->fns.n
+	           ? lz_asked_short_name(d->a[d->fns.second[number]], d->fns.fn[number])
+	           : "?";
+}
+
 static const char *fn_name(const struct lz_differ *d, uint32_t number)
 {
 	return number < d->fns.n ? d->fns.name[number] : "?";
@@ -65,7 +73,7 @@ static void print_names(const struct lz_differ *d, enum lz_pairing kind, int sid
 		if (d->fns.kind[i] != kind || (kind == LZ_PAIR_ALONE && side_of(d, i) != side))
 			continue;
 		if (n++ < MOST_NAMES)
-			lz_print(stdout, "%s%s", n == 1 ? what : ", ", d->fns.name[i]);
+			lz_print(stdout, "%s%s", n == 1 ? what : ", ", fn_text(d, i));
 	}
 	if (n > MOST_NAMES)
 		printf(", and %u more", n - MOST_NAMES);
@@ -104,7 +112,7 @@ static int print_thread(const struct lz_differ *d, const struct lz_paired_thread
 		return lz_json_print(o);
 	}
 	lz_print(stdout, "only in the %s run: thread %u, which begins with %s at %s\n",
-	         run_name[side], tid, fn_name(d, t->entry), at);
+	         run_name[side], tid, fn_text(d, t->entry), at);
 	return 0;
 }
 
@@ -232,10 +240,10 @@ static void print_way(const struct lz_differ *d, const struct lz_difference *one
 	         instant(d, side, one->thread, one->at[side], at));
 	switch (w->kind) {
 	case LZ_WAY_LINE: fputs("goes on at ", stdout); break;
-	case LZ_WAY_CALL: lz_print(stdout, "calls %s, ", fn_name(d, w->fn)); break;
-	case LZ_WAY_SIGNAL: lz_print(stdout, "a signal calls %s, ", fn_name(d, w->fn)); break;
+	case LZ_WAY_CALL: lz_print(stdout, "calls %s, ", fn_text(d, w->fn)); break;
+	case LZ_WAY_SIGNAL: lz_print(stdout, "a signal calls %s, ", fn_text(d, w->fn)); break;
 	case LZ_WAY_RETURN: fputs("returns", stdout); break;
-	case LZ_WAY_LANDING: lz_print(stdout, "lands in %s", fn_name(d, w->fn)); break;
+	case LZ_WAY_LANDING: lz_print(stdout, "lands in %s", fn_text(d, w->fn)); break;
 	case LZ_WAY_END: fputs(w->source.file ? "ends at " : "ends", stdout); break;
 	}
 	if (w->kind == LZ_WAY_LINE && !w->source.file)
@@ -252,7 +260,7 @@ static void print_stack(const struct lz_differ *d, const struct lz_difference *o
 			printf(" <- %u more", i + 1);
 			break;
 		}
-		lz_print(stdout, "%s%s", n ? " <- " : " ", fn_name(d, one->stack[i]));
+		lz_print(stdout, "%s%s", n ? " <- " : " ", fn_text(d, one->stack[i]));
 	}
 	putchar('\n');
 }
@@ -285,7 +293,7 @@ static void print_meeting(const struct lz_differ *d, const struct lz_difference 
 	}
 	for (int i = 0; i < 2; i++)
 		instant(d, i, one->thread, one->meet[i], at[i]);
-	lz_print(stdout, "     meet    in %s, first %s, second %s\n", fn_name(d, one->meet_fn),
+	lz_print(stdout, "     meet    in %s, first %s, second %s\n", fn_text(d, one->meet_fn),
 	         at[0], at[1]);
 }
 
@@ -300,7 +308,7 @@ static void print_text(const struct lz_differ *d, size_t index, const struct lz_
 	const struct lz_source *branch = &one->way[0].branch, *other = &one->way[1].branch;
 	const uint32_t inner = one->depth ? one->stack[one->depth - 1] : LZ_FN_NONE;
 
-	lz_print(stdout, "%4zu in %s", index + 1, fn_name(d, inner));
+	lz_print(stdout, "%4zu in %s", index + 1, fn_text(d, inner));
 	if (branch->file || other->file) {
 		fputs(", ", stdout);
 		print_source(branch->file ? branch : other);

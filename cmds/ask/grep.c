@@ -57,7 +57,7 @@ static void print_path(const struct lz_asked *a, const struct lz_path_match *m)
 			printf(" > ...");
 			i = m->n - NAMES / 2;
 		}
-		lz_print(stdout, "%s%s", i ? " > " : "", lz_asked_name(a, m->fn[i]));
+		lz_print(stdout, "%s%s", i ? " > " : "", lz_asked_short_name(a, m->fn[i]));
 	}
 }
 

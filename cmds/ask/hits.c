@@ -103,16 +103,18 @@ struct described {
 	char position[LZ_POS_TEXT], address[24];
 };
 
-static void describe(struct lz_asked *a, const struct lz_places *p, const struct lz_hit *hit,
+static void describe(struct lz_asking *asking, const struct lz_places *p, const struct lz_hit *hit,
                      struct described *d)
 {
+	struct lz_asked *a = &asking->asked;
 	const struct lz_place *place = &p->v[hit->place];
 	const struct lz_fn *fn = lz_stream_fn(a->stream, place->fn);
 	struct lz_lines *l = lz_module_lines(a->modules, fn->mod);
 	const struct lz_sal sal =
 	    l ? lz_lines_find(l, place->addr - fn->mod->bias) : (struct lz_sal){0};
 
-	*d = (struct described){.function = fn->f->name, .file = sal.file, .line = sal.line};
+	*d = (struct described){
+	    .function = lz_asking_name(asking, place->fn), .file = sal.file, .line = sal.line};
 	snprintf(d->address, sizeof(d->address), "0x%" PRIx64, place->addr);
 	d->exact = lz_hit_position(a, p, hit, d->position);
 }
@@ -146,7 +148,7 @@ static int print_one(struct wishes *w, const struct lz_places *p, const struct l
 	struct lz_asked *a = &w->asking.asked;
 	struct described d;
 
-	describe(a, p, hit, &d);
+	describe(&w->asking, p, hit, &d);
 	if (w->asking.json)
 		return print_json(a, &d, hit, number);
 	lz_print(stdout, "%8" PRIu64 "  %s at ", number, d.function);

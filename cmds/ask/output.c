@@ -149,7 +149,7 @@ static int print_text(const struct wishes *w, const struct lz_event *ev, const s
 	         lz_event_instant(ev, at), p->fd, text, (uint64_t)ev->result > t->n ? "..." : "");
 	free(text);
 	for (uint32_t i = 0; i < p->n; i++)
-		lz_print(stdout, "%s%s", i ? " < " : "  ", lz_asked_name(a, p->stack[i]));
+		lz_print(stdout, "%s%s", i ? " < " : "  ", lz_asked_short_name(a, p->stack[i]));
 	printf(p->depth > p->n ? " < ...\n" : "\n");
 	return 0;
 }

@@ -57,7 +57,7 @@ static int print_fns(const struct wishes *w, const struct lz_profile *p)
 		else
 			lz_print(stdout, "%14" PRIu64 " %16" PRIu64 " %16" PRIu64 "  %s\n",
 			         fns[i].calls, fns[i].self, fns[i].all,
-			         lz_asked_name(a, fns[i].fn));
+			         lz_asked_short_name(a, fns[i].fn));
 	}
 	free(fns);
 	return rc;

@@ -76,7 +76,7 @@ static int print_line(void *arg, const struct lz_tree_line *line)
 		return lz_json_print(o);
 	}
 	indent(line->level);
-	lz_print(stdout, "%s  %s\n", lz_asked_name(a, line->fn), at);
+	lz_print(stdout, "%s  %s\n", lz_asked_short_name(a, line->fn), at);
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static int print_run(struct wishes *w, const struct lz_tree *t, const struct lz_
                      uint64_t level)
 {
 	const struct lz_tree_node *node = &t->node[run->node];
-	const char *name = lz_asked_name(&w->asking.asked, node->fn);
+	const char *name = lz_asking_name(&w->asking, node->fn);
 	int rc = 0;
 
 	if (is_enough(w))
@@ -141,7 +141,7 @@ static int write_dot(void *arg, FILE *to)
 	fputs("digraph calls {\n\tnode [shape=box];\n", to);
 	for (size_t i = 0; i < t->n_nodes; i++) {
 		fprintf(to, "\tn%zu [label=\"", i);
-		write_name(lz_asked_name(g->a, t->node[i].fn), to);
+		write_name(lz_asked_full_name(g->a, t->node[i].fn), to);
 		fputs("\"];\n", to);
 		for (uint32_t k = 0; k < t->node[i].n; k++) {
 			const struct lz_tree_run *run = &t->run[t->node[i].first + k];

@@ -30,7 +30,7 @@ static int print_line(const struct lz_asking *asking, const struct lz_tree_line 
 {
 	const struct lz_asked *a = &asking->asked;
 	const uint32_t tid = lz_asked_tid(a, line->thread);
-	const char *name = lz_asked_name(a, line->fn);
+	const char *name = lz_asking_name(asking, line->fn);
 	char at[LZ_INSTANT_TEXT];
 
 	lz_asked_instant(tid, line->from, at);

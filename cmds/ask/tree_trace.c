@@ -86,7 +86,7 @@ static int on_activation(void *arg, const struct lz_activation *one)
 
 	if (one->depth > t->depth)
 		return 0;
-	json_t *o = row(t, "X", "call", lz_asked_name(a, one->fn), tid, one->from);
+	json_t *o = row(t, "X", "call", lz_asked_full_name(a, one->fn), tid, one->from);
 	json_t *args = json_object();
 	json_object_set_new(args, "position", json_string(lz_asked_instant(tid, one->from, at)));
 	json_object_set_new(args, "ended", json_string(lz_ended_name(one->ended)));

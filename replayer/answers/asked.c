@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/asked.h"
+#include "replayer/answers/cxx_names.h"
 
 #include <lizard/error.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a function's name for people. */
+enum form { SHORT, FULL, FORMS };
 
 int lz_asked_open(struct lz_asked *a, const char *dir)
 {
@@ -19,11 +24,18 @@ int lz_asked_open(struct lz_asked *a, const char *dir)
 	}
 	a->from = lz_reader_first_marker(a->reader);
 	a->to = lz_stream_len(a->stream);
-	return 0;
+	a->shown = calloc(FORMS * lz_stream_n_fns(a->stream) + 1, sizeof(*a->shown));
+	if (a->shown)
+		return 0;
+	lz_asked_close(a);
+	return lz_fail("out of memory for the names of functions");
 }
 
 void lz_asked_close(struct lz_asked *a)
 {
+	for (size_t i = 0; a->shown && i < FORMS * lz_stream_n_fns(a->stream); i++)
+		free(a->shown[i]);
+	free(a->shown);
 	/* what there was has been printed */
 	if (a->partial)
 		lz_work_end(&a->work);
@@ -98,6 +110,47 @@ const char *lz_asked_name(const struct lz_asked *a, uint32_t fn)
 	const struct lz_fn *f = lz_stream_fn(a->stream, fn);
 
 	return f ? f->f->name : "?";
+}
+
+static char *made_name(const char *name, enum form form)
+{
+	char *made = lz_cxx_demangled(name);
+
+	if (made && form == SHORT)
+		lz_cxx_shorten(made);
+	return made ? made : strdup(name);
+}
+
+/* Several threads may ask for one: the first that has made it keeps it. */
+static const char *shown_name(const struct lz_asked *a, uint32_t fn, enum form form)
+{
+	const char *name = lz_asked_name(a, fn);
+
+	if (fn >= lz_stream_n_fns(a->stream))
+		return name;
+
+	_Atomic(char *) *slot = &a->shown[FORMS * fn + form];
+	char *known = *slot, *made;
+
+	if (known)
+		return known;
+	made = made_name(name, form);
+	if (!made)
+		return name;
+	if (atomic_compare_exchange_strong(slot, &known, made))
+		return made;
+	free(made);
+	return known;
+}
+
+const char *lz_asked_short_name(const struct lz_asked *a, uint32_t fn)
+{
+	return shown_name(a, fn, SHORT);
+}
+
+const char *lz_asked_full_name(const struct lz_asked *a, uint32_t fn)
+{
+	return shown_name(a, fn, FULL);
 }
 
 /* ---- walking ---- */

@@ -18,7 +18,8 @@ struct lz_asked {
 	uint64_t from, to; /* the piece of the stream that is asked about; at first all of it */
 	uint32_t tid;      /* of this thread only; 0: of all */
 	struct lz_work work;
-	bool partial; /* a signal has ended the walk: what there is, is right */
+	_Atomic(char *) *shown; /* names in both forms, made when they are wanted */
+	bool partial;           /* a signal has ended the walk: what there is, is right */
 };
 
 /* 0, or -1: lz_error(). Of a recording that is damaged the part in front of the damage is asked. */
@@ -33,8 +34,12 @@ int lz_asked_offset(const struct lz_asked *a, const char *text, uint64_t *offset
 /* Is thread number THREAD asked about? */
 bool lz_asked_thread(const struct lz_asked *a, uint32_t thread);
 uint32_t lz_asked_tid(const struct lz_asked *a, uint32_t thread);
-/* "main"; "?" of code that nothing is known of. */
+/* The linker's: "main", "_Z4mostIiET_S0_S0_"; "?" of code that nothing is known of. */
 const char *lz_asked_name(const struct lz_asked *a, uint32_t fn);
+/* For people, where C++ is concerned: "most<int>". */
+const char *lz_asked_short_name(const struct lz_asked *a, uint32_t fn);
+/* "int most<int>(int, int)", which no two functions of a program share. */
+const char *lz_asked_full_name(const struct lz_asked *a, uint32_t fn);
 /* An instant as `jump_forward` takes it: "THREAD:MARKER", the first one behind that marker. */
 enum { LZ_INSTANT_TEXT = 48 };
 const char *lz_asked_instant(uint32_t tid, uint64_t offset, char buf[LZ_INSTANT_TEXT]);

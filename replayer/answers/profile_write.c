@@ -19,7 +19,7 @@ static int finish(FILE *to)
 /* A name must not look like two. */
 static void write_name(const struct lz_asked *a, uint32_t fn, FILE *to)
 {
-	for (const char *c = lz_asked_name(a, fn); *c; c++)
+	for (const char *c = lz_asked_full_name(a, fn); *c; c++)
 		lz_print(to, "%c", *c == ';' || *c == ' ' ? '_' : *c);
 }
 
@@ -60,7 +60,7 @@ static void write_place(const struct lz_asked *a, uint32_t fn, const char *what,
 	const struct lz_cfg_func *f = func(a, fn);
 
 	lz_print(to, "%s=%s\n", *what ? "cfi" : "fl", f && f->file ? f->file : "???");
-	lz_print(to, "%sfn=(%u) %s\n", what, fn + 1, lz_asked_name(a, fn));
+	lz_print(to, "%sfn=(%u) %s\n", what, fn + 1, lz_asked_full_name(a, fn));
 }
 
 static unsigned line_of(const struct lz_asked *a, uint32_t fn)

@@ -101,6 +101,7 @@ static void pair_group(struct lz_paired_fns *p, const struct entry *v, size_t n,
 		give_number(p, w, k);
 		p->kind[p->n] = (uint8_t)kind;
 		p->second[p->n] = !i;
+		p->fn[p->n] = i ? v->fn : w->fn;
 		p->name[p->n++] = i ? v->name : w->name;
 		v += i, n -= i;
 		w += k, m -= k;
@@ -211,8 +212,10 @@ int lz_pair_fns(struct lz_asked *a[2], struct lz_paired_fns *p)
 	struct entry *v = calloc(n + 1, sizeof(*v));
 	p->kind = calloc(n + 1, sizeof(*p->kind));
 	p->name = calloc(n + 1, sizeof(*p->name));
+	p->fn = calloc(n + 1, sizeof(*p->fn));
 	p->second = calloc(n + 1, sizeof(*p->second));
-	const bool ok = v && p->kind && p->name && p->second && p->number[0] && p->number[1];
+	const bool ok =
+	    v && p->kind && p->name && p->fn && p->second && p->number[0] && p->number[1];
 	if (ok) {
 		size_t firsts = collect(a[0], 0, v);
 		collect(a[1], 1, v + firsts);
@@ -230,6 +233,7 @@ void lz_paired_fns_free(struct lz_paired_fns *p)
 	free(p->number[1]);
 	free(p->kind);
 	free(p->name);
+	free(p->fn);
 	free(p->second);
 	*p = (struct lz_paired_fns){0};
 }

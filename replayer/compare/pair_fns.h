@@ -17,7 +17,8 @@ struct lz_paired_fns {
 	uint32_t *number[2]; /* of each function of a recording, by the stream's number */
 	size_t n_fns[2];
 	uint8_t *kind;     /* enum lz_pairing, by number */
-	const char **name; /* by number */
+	const char **name; /* by number, the linker's */
+	uint32_t *fn;      /* by number: the stream's, in the first run that has it */
 	bool *second;      /* by number: the first run has it not */
 	uint32_t n;        /* numbers */
 	bool differ;       /* not all are the same */

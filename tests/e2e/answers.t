@@ -183,6 +183,11 @@ done <<END
 END
 is "$(lizard hits -c "$T/rec-names" Shape::area) $(lizard tree --root helper --depth 1 "$T/rec-names" | wc -l) $(lizard grep -c "$T/rec-names" 'main > Shape::area')" \
 	"9 1 9" "... for other commands, too"
+is "$(lizard profile "$T/rec-names" | awk '$1 == 3' | sed 's/.*  //')" "(anonymous namespace)::most<int>" "a profile shows the short one"
+is "$(lizard profile --json "$T/rec-names" | grep -c '"_ZNK12_GLOBAL__N_15Shape4areaEi"')" 1 "... and in JSON the linker's"
+is "$(lizard profile --callgrind - "$T/rec-names" | grep -c '^fn=([0-9]*) (anonymous namespace)::Shape::area(int) const$')" 1 "exports have it with its parameters"
+is "$(lizard calls --names "$T/rec-names" | grep -c '::Shape::area$')" 1 "a list has each name once"
+like "$(lizard tree "$T/rec-names")" '::most<long>  [0-9]' "a tree"
 
 # ---- pieces ----
 
