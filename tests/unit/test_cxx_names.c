@@ -4,6 +4,7 @@
 #include "replayer/answers/cxx_names.h"
 
 #include <common/base/cleanup.h>
+#include <stdio.h>
 #include <string.h>
 
 START_TEST(names_are_made_readable)
