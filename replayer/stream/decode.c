@@ -465,7 +465,7 @@ int64_t lz_decoder_feed(struct lz_decoder *d, const uint8_t *bytes, size_t len, 
 			break;
 		if (fn && d->pairs) {
 			const uint8_t *q =
-			    lz_count_pairs(d, p, end, offset + (uint64_t)(p - bytes));
+			    lz_count_pairs(d, p, end, offset + (uint64_t)(p - bytes), watch);
 
 			if (q > p) {
 				p = gap = q;

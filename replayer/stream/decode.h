@@ -104,7 +104,8 @@ struct lz_decoder {
 	struct lz_landed landed;
 	uint64_t oddities;
 	/* If given, for each function: FN of lz_decoder_feed() is not called for markers that are
-	 * counted there. Which these are is the decoder's choice. */
+	 * counted there. Which these are is the decoder's choice. Nor need it be called for calls
+	 * that these functions make of others that are not watched. */
 	struct lz_pairs *pairs;
 	/* FN of lz_decoder_feed() is not called for edges. */
 	bool calls_only;

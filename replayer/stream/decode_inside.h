@@ -52,9 +52,10 @@ static inline void lz_note_beginning(struct lz_decoder *d, const struct lz_act *
 		d->ran[act->fn] |= LZ_BEGAN;
 }
 
-/* Counts what pairs of markers can be counted in D->pairs: edges, plain calls and returns. Up to
- * the first byte that is anything else, or END; AT: P's stream offset. */
+/* Counts what pairs of markers can be counted in D->pairs: edges, plain calls and returns. Passes
+ * over calls of functions that WATCH, if given, leaves out. Up to the first byte that is anything
+ * else, or END; AT: P's stream offset. */
 const uint8_t *lz_count_pairs(struct lz_decoder *d, const uint8_t *p, const uint8_t *end,
-                              uint64_t at);
+                              uint64_t at, const uint8_t *watch);
 
 #endif

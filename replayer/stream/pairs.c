@@ -80,14 +80,18 @@ static void leave(struct lz_decoder *d, struct lz_pairs *t, const struct lz_act 
 	lz_note_running(d);
 }
 
-static bool begin(struct lz_decoder *d, const uint8_t *p, const uint8_t *end, uint64_t at)
+/* A call that is counted, or of a function that is of no interest. */
+static bool begin(struct lz_decoder *d, const uint8_t *p, const uint8_t *end, uint64_t at,
+                  const uint8_t *watch)
 {
 	if (end - p < 5 || *p != LZ_ENTER || d->n >= d->cap)
 		return false;
 	const struct lz_act *act = lz_act_above(d, p, at);
-	if (act->fn == LZ_FN_NONE || !d->pairs[act->fn].square)
+	const bool known = act->fn != LZ_FN_NONE;
+	if (known && d->pairs[act->fn].square)
+		d->pairs[act->fn].calls++;
+	else if (!watch || (known && watch[act->fn]))
 		return false;
-	d->pairs[act->fn].calls++;
 	lz_note_beginning(d, act);
 	d->n++;
 	lz_note_running(d);
@@ -95,7 +99,7 @@ static bool begin(struct lz_decoder *d, const uint8_t *p, const uint8_t *end, ui
 }
 
 const uint8_t *lz_count_pairs(struct lz_decoder *d, const uint8_t *p, const uint8_t *end,
-                              uint64_t at)
+                              uint64_t at, const uint8_t *watch)
 {
 	const uint8_t *start = p;
 
@@ -110,7 +114,7 @@ const uint8_t *lz_count_pairs(struct lz_decoder *d, const uint8_t *p, const uint
 		if (t && p < end && *p == LZ_EXIT) {
 			leave(d, t, top);
 			p++;
-		} else if (begin(d, p, end, at + (uint64_t)(p - start))) {
+		} else if (begin(d, p, end, at + (uint64_t)(p - start), watch)) {
 			p += 5;
 		} else {
 			break;

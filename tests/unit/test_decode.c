@@ -255,6 +255,52 @@ START_TEST(watching)
 END_TEST
 
 /* Garbage: no crash, no endless loop, and the same whether it comes in one piece or in many. */
+static int look_at_first(void *arg, struct lz_decoder *d, const struct lz_mark *m)
+{
+	unsigned *n = arg;
+
+	ck_assert_uint_eq(m->offset, 0);
+	++*n;
+	return 0;
+}
+
+/* Nobody is told of what a counted function calls, if that is not watched. */
+START_TEST(counted_pairs)
+{
+	enum { ROUNDS = 20 };
+	const uint8_t watch[16] = {LZ_WATCH_ALL};
+	struct lz_pairs pairs[16] = {0};
+	size_t room = 1 << 20;
+	struct lz_decoder d;
+	struct text t = {0};
+	unsigned told = 0;
+
+	init(&d);
+	ck_assert_int_eq(lz_pairs_make(&pairs[0], 100, &room), 0);
+	d.pairs = pairs;
+	enter(&t, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		byte(&t, 3);
+		enter(&t, 1);
+		byte(&t, 3);
+		byte(&t, 5);
+		byte(&t, LZ_EXIT);
+		byte(&t, 5);
+	}
+	ck_assert_int_eq(lz_decoder_feed(&d, t.b, t.n, 0, watch, look_at_first, &told),
+	                 (int64_t)t.n);
+	ck_assert_uint_eq(told, 1);
+	STACK(&d, 0);
+	const uint64_t *square = pairs[0].square;
+	ck_assert_uint_eq(square[3], 1);
+	ck_assert_uint_eq(square[3 * pairs[0].side + 5], ROUNDS);
+	ck_assert_uint_eq(square[5 * pairs[0].side + 3], ROUNDS - 1);
+	ck_assert_uint_eq(d.oddities, 0);
+	free(pairs[0].square);
+	lz_decoder_free(&d);
+}
+END_TEST
+
 START_TEST(garbage)
 {
 	srandom(_i);
@@ -349,6 +395,7 @@ int main(void)
 	tcase_add_test(t, longjmp_out_of_recursion);
 	tcase_add_test(t, coroutines);
 	tcase_add_test(t, watching);
+	tcase_add_test(t, counted_pairs);
 	tcase_add_loop_test(t, garbage, 0, 5);
 	tcase_add_test(t, speed);
 	suite_add_tcase(s, t);
