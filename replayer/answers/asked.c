@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/asked.h"
 #include "replayer/answers/cxx_names.h"
+#include "replayer/stream/wanted.h"
 
 #include <lizard/error.h>
 #include <stdatomic.h>
@@ -185,25 +186,35 @@ static int look(void *arg, struct lz_decoder *d, uint64_t offset)
 	return look_at(arg, offset);
 }
 
-/* Before signals are listened to: this shows how far it is by itself, and ends with the process. */
-static int compute_missing(struct lz_asked *a, const struct lz_spread *w)
+static int compute_block(struct lz_asked *a, uint32_t tid, uint32_t i)
 {
-	const uint32_t tid = lz_reader_meta(a->reader)->tid;
-	const uint32_t n = lz_stream_n_blocks(a->stream);
 	uint64_t start, len;
 	uint8_t byte;
 
+	if (lz_reader_block_at_hand(a->reader, tid, i))
+		return 0;
+	if (lz_reader_block(a->reader, tid, i, &start, &len) < 0)
+		return -1;
+	return start < a->to && start + len > a->from &&
+	               lz_reader_markers(a->reader, tid, start, &byte, 1) < 0
+	           ? -1
+	           : 0;
+}
+
+/* Before signals are listened to: this shows how far it is by itself, and ends with the process. */
+static int compute_missing(struct lz_asked *a, const uint8_t *watch, bool begins_only)
+{
+	const uint32_t tid = lz_reader_meta(a->reader)->tid;
+	const uint32_t n = lz_stream_n_blocks(a->stream);
+	struct lz_wanted wanted;
+	int rc = lz_wanted_make(&wanted, a->stream, watch, begins_only);
+
 	lz_reader_expect(a->reader, tid, 0, n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (lz_reader_block_at_hand(a->reader, tid, i))
-			continue;
-		if (lz_reader_block(a->reader, tid, i, &start, &len) < 0)
-			return -1;
-		if (start < a->to && start + len > a->from && lz_spread_wants(a->stream, w, i) &&
-		    lz_reader_markers(a->reader, tid, start, &byte, 1) < 0)
-			return -1;
-	}
-	return 0;
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		if (lz_wanted_in(&wanted, i))
+			rc = compute_block(a, tid, i);
+	lz_wanted_free(&wanted);
+	return rc;
 }
 
 /* How many threads the user wants to read, 0: one, without what is kept; -1: no wish. */
@@ -225,11 +236,9 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
 	                             .at = look,
 	                             .arg = &w};
 
-	const struct lz_spread wanted = {.watch = of->watch};
-
 	if (readers_wish() != 0)
 		lz_stream_index_fetch(a->stream);
-	if (compute_missing(a, &wanted) < 0)
+	if (compute_missing(a, of->watch, false) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	int rc = lz_stream_walk(a->stream, &walk);
@@ -261,7 +270,7 @@ int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread
 	w.at_arg = &k;
 	if (readers_wish() != 0)
 		lz_stream_index_fetch(a->stream);
-	if (compute_missing(a, &w) < 0)
+	if (compute_missing(a, w.watch, w.begins_only) < 0)
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	const int rc = lz_stream_spread(a->stream, &w);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "replayer/stream/piece.h"
+#include "replayer/stream/wanted.h"
 
 /* Two that write to one line of the cache wait for each other. */
 enum { MOST = 16, LOOK_EVERY_MS = 20, APART = 128 };
@@ -16,6 +17,7 @@ enum { MOST = 16, LOOK_EVERY_MS = 20, APART = 128 };
 struct crew {
 	struct lz_stream *s;
 	const struct lz_spread *w;
+	struct lz_wanted wanted;
 	pthread_cond_t changed;
 	uint32_t first, last; /* blocks that are asked about */
 	uint32_t next;        /* block that nobody has taken */
@@ -43,15 +45,6 @@ unsigned lz_spread_cpus(void)
 	const int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 
 	return n < 1 ? 1 : n > MOST ? MOST : (unsigned)n;
-}
-
-bool lz_spread_wants(const struct lz_stream *s, const struct lz_spread *w, uint32_t block)
-{
-	for (uint32_t fn = 0; w->watch && fn < s->n_fns; fn++)
-		if (w->watch[fn] &&
-		    (w->begins_only ? lz_stream_began(s, block, fn) : lz_stream_ran(s, block, fn)))
-			return true;
-	return !w->watch;
 }
 
 /* Nothing that is computed again is known to a reader of one's own, until it is kept. */
@@ -85,7 +78,7 @@ static bool is_indexed(const struct lz_stream *s, uint32_t block)
 
 static bool wants(const struct crew *k, uint32_t block)
 {
-	return block >= k->first && lz_spread_wants(k->s, k->w, block);
+	return block >= k->first && lz_wanted_in(&k->wanted, block);
 }
 
 /* The next block that is of interest, or whose stacks at the end nobody knows. */
@@ -332,27 +325,36 @@ static unsigned start(struct crew *k, struct hand *hand, unsigned n)
 	return i;
 }
 
+/* On threads, as much as there is. */
+static int spread_work(struct crew *k, uint32_t work_left)
+{
+	struct hand hand[MOST] = {0};
+	unsigned n = k->w->n < MOST ? k->w->n : MOST;
+
+	pthread_cond_init(&k->changed, NULL);
+	n = start(k, hand, n < work_left ? n : work_left);
+	oversee(k);
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(hand[i].thread, NULL);
+	pthread_cond_destroy(&k->changed);
+	if (k->error)
+		lz_fail("%s", k->error);
+	free(k->error);
+	return k->rc;
+}
+
 int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w)
 {
 	struct crew k = {.s = s, .w = w};
-	struct hand hand[MOST] = {0};
 
 	if (!s->n_blocks)
 		return 0;
+	if (lz_wanted_make(&k.wanted, s, w->watch, w->begins_only) < 0)
+		return -1;
 	k.first = lz_stream_block_of(s, w->from);
 	k.last = w->to ? lz_stream_block_of(s, w->to - 1) : s->n_blocks - 1;
 	const uint32_t work_left = all_work(&k);
-	if (!work_left)
-		return to_the_end(s, w->to);
-	pthread_cond_init(&k.changed, NULL);
-	unsigned n = w->n < MOST ? w->n : MOST;
-	n = start(&k, hand, n < work_left ? n : work_left);
-	oversee(&k);
-	for (unsigned i = 0; i < n; i++)
-		pthread_join(hand[i].thread, NULL);
-	pthread_cond_destroy(&k.changed);
-	if (k.error)
-		lz_fail("%s", k.error);
-	free(k.error);
-	return k.rc ? k.rc : to_the_end(s, w->to);
+	int rc = work_left ? spread_work(&k, work_left) : 0;
+	lz_wanted_free(&k.wanted);
+	return rc ? rc : to_the_end(s, w->to);
 }

@@ -35,8 +35,6 @@ struct lz_spread {
 
 /* On how many CPUs a walk may run. */
 unsigned lz_spread_cpus(void);
-/* Can BLOCK hold anything that W is interested in, wherever it is? */
-bool lz_spread_wants(const struct lz_stream *s, const struct lz_spread *w, uint32_t block);
 /* Returns 0, or what AT returned; -1: lz_error(). Then the stream's decoder holds the stacks
  * at TO. */
 int lz_stream_spread(struct lz_stream *s, const struct lz_spread *w);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <lizard/error.h>
 #include "replayer/stream/inside.h"
-#include "replayer/stream/spread.h"
+#include "replayer/stream/wanted.h"
 
 struct lz_stream *lz_stream_new(struct lz_reader *r, struct lz_modules *m,
                                 const struct lz_stream_threads *t)
@@ -93,21 +93,22 @@ static int begin_walk(struct lz_stream *s, struct lz_cursor *c, uint64_t from)
 }
 
 /* To the beginning of the next block, or of a later one if nothing of interest runs before. */
-static int next_block(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w)
+static int next_block(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w,
+                      const struct lz_wanted *wanted)
 {
-	const struct lz_spread wanted = {.watch = w->watch};
 	const uint32_t next = c->buf_block + 1;
 	const uint32_t last = lz_stream_block_of(s, w->to - 1);
 	uint32_t block = next;
 
-	while (block < last && block + 1 < s->n_starts && !lz_spread_wants(s, &wanted, block))
+	while (block < last && block + 1 < s->n_starts && !lz_wanted_in(wanted, block))
 		block++;
 	if (block > next && lz_index_restore(s, c, block))
 		return -1;
 	return lz_cursor_load(s, c, block) ? -1 : lz_cursor_begin(s, c);
 }
 
-static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w)
+static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz_walk *w,
+                       const struct lz_wanted *wanted)
 {
 	int rc = w->at ? w->at(w->arg, &c->d, c->at) : 0;
 
@@ -117,7 +118,7 @@ static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz
 			rc = w->at(w->arg, &c->d, c->at);
 		if (rc || c->at >= w->to || c->buf_block + 1 >= s->n_blocks)
 			return rc;
-		rc = next_block(s, c, w);
+		rc = next_block(s, c, w, wanted);
 	}
 	return rc;
 }
@@ -125,16 +126,20 @@ static int walk_blocks(struct lz_stream *s, struct lz_cursor *c, const struct lz
 int lz_stream_walk(struct lz_stream *s, const struct lz_walk *w)
 {
 	struct lz_cursor *c = &s->own;
+	struct lz_wanted wanted;
 
 	if (!s->n_blocks || w->from >= w->to)
 		return 0;
+	if (lz_wanted_make(&wanted, s, w->watch, false) < 0)
+		return -1;
 	lz_reader_expect(c->reader, s->tid, lz_stream_block_of(s, w->from),
 	                 lz_stream_block_of(s, w->to - 1) + 1);
 	int rc = begin_walk(s, c, w->from);
 	c->d.calls_only = w->calls_only;
 	if (!rc)
-		rc = walk_blocks(s, c, w);
+		rc = walk_blocks(s, c, w, &wanted);
 	c->d.calls_only = false;
+	lz_wanted_free(&wanted);
 	return rc;
 }
 
