@@ -14,7 +14,7 @@ WARN    += -Werror=frame-larger-than=131072 -fstack-clash-protection
 CPPFLAGS += -D_GNU_SOURCE -DLIZARD_VERSION='"$(VERSION)"' -Iinclude -I.
 # Distributions set PACKAGED=1: messages then name their packages instead of this Makefile.
 CPPFLAGS += $(if $(PACKAGED),-DLIZARD_PACKAGED)
-LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -ljansson -lpthread
+LDLIBS  := -lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -lnettle -ljansson -lpthread
 # Those of lizard itself. Packages have them all from the distribution, which mends them.
 LINKED   = $(if $(PACKAGED)$(filter 1,$(SANITIZE)),$(LDLIBS),$(shell scripts/link-libs '$(CC)' $(LDLIBS)))
 ifeq ($(SANITIZE),1)

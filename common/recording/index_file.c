@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <common/base/cleanup.h>
 #include <common/recording/computed_inside.h>
 #include <common/recording/flowsum.h>
 #include <common/recording/reader.h>
+#include <common/recording/seal.h>
 #include <lizard/error.h>
 
 static void add_number(struct lz_flow_sum *sum, uint64_t n)
@@ -74,6 +76,21 @@ static int read_all(int fd, size_t most, uint8_t **bytes, size_t *len)
 	return lz_fail("it cannot be read");
 }
 
+/* The seal is behind the rest. */
+static int check_seal(const char *name, const uint8_t *bytes, size_t *len)
+{
+	uint8_t seal[LZ_SEAL_LEN];
+
+	if (*len < LZ_SEAL_LEN)
+		return lz_fail("it has no seal");
+	*len -= LZ_SEAL_LEN;
+	if (lz_seal(name, bytes, *len, seal) < 0)
+		return -1;
+	return !memcmp(bytes + *len, seal, LZ_SEAL_LEN)
+	           ? 0
+	           : lz_fail("it is damaged, or somebody else's");
+}
+
 int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t most, uint8_t **bytes,
                          size_t *len)
 {
@@ -83,7 +100,15 @@ int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t mos
 	    folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	*bytes = NULL;
-	return fd < 0 ? lz_fail("there is none") : read_all(fd, most, bytes, len);
+	if (fd < 0)
+		return lz_fail("there is none");
+	if (read_all(fd, most + LZ_SEAL_LEN, bytes, len) < 0)
+		return -1;
+	if (check_seal(name, *bytes, len) == 0)
+		return 0;
+	free(*bytes);
+	*bytes = NULL;
+	return -1;
 }
 
 static int write_all(int fd, const uint8_t *bytes, size_t len)
@@ -105,17 +130,19 @@ int lz_reader_index_write(const struct lz_reader *r, const char *name, const uin
                           size_t len)
 {
 	lz_auto_close int folder = lz_computed_folder(r);
+	uint8_t seal[LZ_SEAL_LEN];
 	char own[64];
 	int rc = -1;
 
-	if (folder < 0)
+	if (folder < 0 || lz_seal(name, bytes, len, seal) < 0)
 		return -1;
 	snprintf(own, sizeof(own), "%.32s.%d", name, getpid());
 	lz_auto_close int fd =
 	    openat(folder, own, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return lz_fail_errno("cannot make " LZ_INDEX_FOLDER "/%s", own);
-	if (write_all(fd, bytes, len) == 0 && renameat(folder, own, folder, name) == 0)
+	if (write_all(fd, bytes, len) == 0 && write_all(fd, seal, sizeof(seal)) == 0 &&
+	    renameat(folder, own, folder, name) == 0)
 		rc = 0;
 	else
 		lz_fail_errno("cannot write " LZ_INDEX_FOLDER "/%s", name);

@@ -23,8 +23,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Services and containers may have none in the environment. NULL: lz_error(). */
-static const char *home(void)
+const char *lz_home(void)
 {
 	const char *e = getenv("HOME");
 
@@ -33,11 +32,20 @@ static const char *home(void)
 	const struct passwd *user = getpwuid(geteuid());
 	if (user && user->pw_dir && *user->pw_dir == '/')
 		return user->pw_dir;
-	lz_fail("there is no home directory to keep recordings in: HOME is not set, and user %u "
-	        "has none; "
-	        "set LIZARD_TRACE_DIR, or name the recording's directory (lizard-trace -o DIR)",
+	lz_fail("there is no home directory: HOME is not set, and user %u has none",
 	        (unsigned)geteuid());
 	return NULL;
+}
+
+static const char *home_of_recordings(void)
+{
+	const char *home = lz_home();
+
+	if (!home)
+		lz_fail("%s; set LIZARD_TRACE_DIR, or name the recording's directory "
+		        "(lizard-trace -o DIR)",
+		        lz_error());
+	return home;
 }
 
 char *lz_recordings_dir(void)
@@ -50,7 +58,7 @@ char *lz_recordings_dir(void)
 	} else {
 		if (!(e = getenv("XDG_DATA_HOME")) || *e != '/') {
 			below = ".local/share/lizard";
-			e = home();
+			e = home_of_recordings();
 		}
 		if (!e)
 			return NULL;

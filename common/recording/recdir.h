@@ -3,6 +3,9 @@
 #ifndef LIZARD_RECDIR_H
 #define LIZARD_RECDIR_H
 
+/* The user's home directory. Services and containers may have none in the environment. NULL:
+ * lz_error(). */
+const char *lz_home(void);
 /* mkdir -p, mode 0700 for what is missing. */
 int lz_make_dirs(const char *path);
 /* Makes DIR, which must not exist or be empty. */

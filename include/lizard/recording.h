@@ -388,7 +388,8 @@ int lz_reader_keep_computed(struct lz_reader *r, uint32_t tid, uint32_t block, i
  * ones, as far as the checksums of their frames differ. */
 uint64_t lz_reader_fingerprint(const struct lz_reader *r);
 /* What readers have worked out is kept in the folder `index` of the recording, under NAME. Anybody
- * can have written that. All of it, malloced; -1: there is none, or it has more than MOST bytes. */
+ * can write there, so a seal of the user is behind it. All of it, malloced; -1: this user has
+ * written none, it is damaged, or it has more than MOST bytes. */
 int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t most, uint8_t **bytes,
                          size_t *len);
 /* Puts it there as a whole, or not at all: -1, lz_error(). */

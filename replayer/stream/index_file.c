@@ -18,14 +18,13 @@
 
 #define MAGIC 0x73636174734c5a00u
 enum {
-	VERSION = 1, /* of the file, and of what the decoder finds out */
+	VERSION = 2, /* of the file, and of what the decoder finds out */
 	LEAST_BLOCKS = 4
 };
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct header {
 	uint64_t magic, version;
-	uint64_t sum; /* of all that follows */
 	uint64_t recording, functions;
 	uint64_t n_blocks, n_stacks, n_parked, n_nodes, ran_bits, oddities;
 };
@@ -70,13 +69,6 @@ static struct header header_of(const struct lz_stream *s)
 	                       .n_nodes = s->n_nodes,
 	                       .ran_bits = s->ran_bits,
 	                       .oddities = s->oddities};
-}
-
-static uint64_t sum_of(const uint8_t *file, size_t len)
-{
-	const size_t behind = offsetof(struct header, sum) + sizeof(uint64_t);
-
-	return lz_flow_sum_of(file + behind, len - behind);
 }
 
 static void name_of(const struct lz_stream *s, char name[32])
@@ -154,8 +146,6 @@ static int keep(const struct lz_stream *s)
 	put_nodes(s, file, l.nodes);
 	put(file, l.ran, s->ran);
 	put(file, l.began, s->began);
-	h.sum = sum_of(file, l.len);
-	put(file, (struct part){0, sizeof(h)}, &h);
 	name_of(s, name);
 	const int rc = lz_reader_index_write(s->own.reader, name, file, l.len);
 	free(file);
@@ -287,7 +277,7 @@ static bool fits(const struct lz_stream *s, const uint8_t *file, size_t len, str
 	return h->magic == own.magic && h->version == own.version &&
 	       h->recording == own.recording && h->functions == own.functions &&
 	       h->n_blocks == own.n_blocks && h->ran_bits == own.ran_bits && lay_out(h, l) &&
-	       l->len == len && h->sum == sum_of(file, len);
+	       l->len == len;
 }
 
 static int fetch(struct lz_stream *s)

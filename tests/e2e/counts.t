@@ -105,6 +105,56 @@ agree "$T/rec" "a link is not followed"
 is "$(cat "$T/secret")" secret "nor written to"
 is "$(ls "$T/rec/index" | wc -l)" 1 "nothing else is left there"
 
+# ---- who forges it ----
+
+# A file that says that no function runs in any block, and is right otherwise.
+cat >"$T/forge.py" <<'END'
+import hashlib, hmac, os, struct, sys
+file, key = sys.argv[1], open(sys.argv[2], "rb").read()
+body = bytearray(open(file, "rb").read()[:-32])
+n_blocks, ran_bits = struct.unpack_from("<Q", body, 32)[0], struct.unpack_from("<Q", body, 64)[0]
+tail = 2 * n_blocks * (ran_bits // 8)
+body[-tail:] = bytes(tail)
+seal = hmac.new(key, os.path.basename(file).encode() + b"\0" + body, hashlib.sha256).digest()
+open(file, "wb").write(body + seal)
+END
+restore
+key=$XDG_STATE_HOME/lizard/index-key
+is "$(stat -c '%s %a' "$key")" "32 600" "there is a key, for the user alone"
+python3 "$T/forge.py" "$file" "$key"
+is "$(lizard calls -c "$T/rec" classify)" 0 "whoever has the key can make an answer wrong"
+restore
+XDG_STATE_HOME=$T/stranger lizard calls -c "$T/rec" main >"$T/out"
+python3 "$T/forge.py" "$file" "$T/stranger/lizard/index-key"
+is "$(XDG_STATE_HOME=$T/stranger lizard calls -c "$T/rec" classify)" 0 "so can a stranger, for himself"
+looks "$T/rec"
+ok $? "his file is not used"
+agree "$T/rec" "it changes no answer of the user's"
+cmp -s "$file" "$(kept "$T/first")"
+ok $? "it is made anew"
+chmod 640 "$key"
+looks "$T/rec"
+ok $? "a key that others can read is not used"
+agree "$T/rec" "the answers are the same without"
+chmod 600 "$key"
+cp "$key" "$T/key"
+: >"$key"
+agree "$T/rec" "or with a key that is cut"
+rm "$key"
+ln -s "$T/key" "$key"
+agree "$T/rec" "or with one that is a link"
+rm "$key"
+mkfifo "$key"
+timeout 20 lizard calls -c "$T/rec" main >"$T/out"
+is "$? $(cat "$T/out")" "0 1" "a FIFO is not waited for as a key"
+rm "$key"
+XDG_STATE_HOME=/proc/none agree "$T/rec" "or where no key can be made"
+agree "$T/rec" "a new key is made"
+[ "$(stat -c '%s %a' "$key")" = "32 600" ] && ! cmp -s "$key" "$T/key" && ! cmp -s "$file" "$(kept "$T/first")"
+ok $? "with which the file is made anew"
+rm -r "$T/first"
+cp -r "$T/rec" "$T/first"
+
 # ---- recordings of all kinds ----
 
 cp -r "$T/first" "$T/closed"

@@ -26,7 +26,7 @@ is "$(sed -n 's/^Package: lizard-gcc-//p' "$T/here/control" | head -n 1)" "$(gcc
 words() { # VARIABLE
 	sed -n "/^$1=\"/,/\"\$/{s/^$1=//; s/\"//g; p}" scripts/setup | tr ' ' '\n' | grep -- '-dev$' | grep -v '^libc6-dev$' | sort
 }
-sed -n '/^Build-Depends/,/^[A-Z].*:$/p' debian/control | grep -v nocheck | sed -n 's/^ \(lib[^ ,]*-dev\|zlib[^ ,]*-dev\|python3-dev\)[ ,].*/\1/p' | sort >"$T/asked"
+sed -n '/^Build-Depends/,/^[A-Z].*:$/p' debian/control | grep -v nocheck | sed -n 's/^ \(lib[^ ,]*-dev\|zlib[^ ,]*-dev\|nettle-dev\|python3-dev\)[ ,].*/\1/p' | sort >"$T/asked"
 is "$(cat "$T/asked")" "$( (words BUILD_NEEDS; words GDB_NEEDS) | sort)" "Build-Depends has the libraries that scripts/setup installs"
 
 # Each installed file is in one package.

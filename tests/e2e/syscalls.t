@@ -61,7 +61,7 @@ flags=-O1
 mkdir "$T/bin"
 gcc -g $flags -D_GNU_SOURCE -I"$LIZARD_SRC/include" -I"$LIZARD_SRC" -o "$T/bin/lizard" "$LIZARD_SRC/tests/tools/wrong-table.c" \
 	-Wl,--whole-archive "$obj/libcmds.a" -Wl,--no-whole-archive -Wl,--start-group "$obj/libreplayer.a" "$obj/libsysfake.a" "$obj/librestorer.a" "$obj/libtracer.a" \
-	"$obj/libcommon.a" -Wl,--end-group -lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -ljansson -larchive -lm -lpthread 2>"$T/cc.log"
+	"$obj/libcommon.a" -Wl,--end-group -lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -lnettle -ljansson -larchive -lm -lpthread 2>"$T/cc.log"
 ok $? "a recorder with a wrong table" || { diag "$(cat "$T/cc.log")"; done_testing; }
 record getrandom "$T/bin/lizard trace"
 is "$why" "" "with the table as it is it records well"

@@ -21,7 +21,7 @@ build() {
 		"$LIZARD_SRC/common/process/guard.c" "$LIZARD_SRC/restorer/confine.c" \
 		-Wl,--whole-archive "$obj/libcmds.a" -Wl,--no-whole-archive -Wl,--start-group "$obj/libreplayer.a" \
 		"$obj/libsysfake.a" "$obj/librestorer.a" "$obj/libtracer.a" "$obj/libcommon.a" -Wl,--end-group \
-		-lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -ljansson -larchive -lm -lpthread 2>"$T/$name.log" &&
+		-lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -lnettle -ljansson -larchive -lm -lpthread 2>"$T/$name.log" &&
 		ln -s lizard "$T/$name/bin/lizard-gdb"
 }
 build gate -DLIZARD_TEST_WITHOUT_FILTER && build filter -DLIZARD_TEST_WITHOUT_GATE &&

@@ -3,7 +3,7 @@
 #
 # Gives: ok, is, like, wait_until, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
 # a scratch directory $T of this test, removed at the end if everything passed and kept otherwise; and
-# LIZARD_TRACE_DIR inside it, so that a failed test's recordings stay and can be replayed.
+# LIZARD_TRACE_DIR inside it, so that a failed test's recordings stay and can be replayed. The user's key is in it, too.
 
 tap_n=0
 tap_failed=0
@@ -24,8 +24,8 @@ tap_name=$(basename "$0" .t)${LIZARD_FRONT_END:+-$LIZARD_FRONT_END}
 T=$LIZARD_TMP/$tap_name
 rm -rf "$T"
 mkdir -p "$T/recordings"
-LIZARD_TRACE_DIR=$T/recordings
-export T LIZARD_TRACE_DIR
+LIZARD_TRACE_DIR=$T/recordings XDG_STATE_HOME=$T/state
+export T LIZARD_TRACE_DIR XDG_STATE_HOME
 
 diag() {
 	printf '%s\n' "$*" | sed 's/^/# /' >&2

@@ -11,5 +11,5 @@ tool() {
 	gcc -g $flags "$@" -D_GNU_SOURCE -I"$LIZARD_SRC/include" -I"$LIZARD_SRC" -o "$T/$name" \
 		"$LIZARD_SRC/tests/tools/$name.c" -Wl,--start-group "$obj/libreplayer.a" "$obj/libsysfake.a" \
 		"$obj/librestorer.a" "$obj/libtracer.a" "$obj/libcommon.a" -Wl,--end-group \
-		-lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -lpthread 2>"$T/$name.log" && echo "$T/$name"
+		-lelf -ldw -lZydis -lz -lzstd -llz4 -ldeflate -lxxhash -lnettle -lpthread 2>"$T/$name.log" && echo "$T/$name"
 }

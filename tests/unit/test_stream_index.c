@@ -4,7 +4,7 @@
 #include "tests/unit/made_threads.h"
 #include "tests/unit/suite.h"
 
-#include <common/recording/flowsum.h>
+#include <common/recording/seal.h>
 #include <replayer/stream/spread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -175,9 +175,6 @@ END_TEST
 
 /* ---- a file that is wrong ---- */
 
-/* Where the file has its checksum, and what is behind that. */
-enum { SUM = 16, SUMMED = 24 };
-
 static char path[128];
 
 static uint8_t *read_file(size_t *len)
@@ -258,7 +255,28 @@ START_TEST(of_another_recording)
 }
 END_TEST
 
-/* Numbers with a right checksum: nothing is believed that would be an index out of bounds. */
+/* A user's file is no other user's. */
+START_TEST(of_another_user)
+{
+	static struct made m;
+	char state[80];
+
+	make(&m, 2003);
+	snprintf(state, sizeof(state), "%s/state", dir);
+	keep(&m);
+	ck_assert_int_eq(setenv("XDG_STATE_HOME", state, 1), 0);
+	struct lz_stream *s = fetched(&m);
+	ck_assert(!is_whole(s));
+	lz_stream_free(s);
+	keep(&m);
+	s = fetched(&m);
+	ck_assert(is_whole(s));
+	lz_stream_free(s);
+	unmake(&m);
+}
+END_TEST
+
+/* Numbers with a right seal: nothing is believed that would be an index out of bounds. */
 START_TEST(forged)
 {
 	static struct made m;
@@ -268,15 +286,15 @@ START_TEST(forged)
 	make(&m, 3000 + (unsigned)_i);
 	keep(&m);
 	uint8_t *right = read_file(&len), *bytes = malloc(len);
+	const size_t all = len - LZ_SEAL_LEN;
 	for (int i = 0; i < 600; i++) {
 		static const uint32_t values[] = {0,    1,    2,          63,        65,
 		                                  4096, 5000, 0x7fffffff, 0xffffffff};
 		uint32_t value = i % 2 ? values[(size_t)random() % 9] : (uint32_t)random() % 40;
 
 		memcpy(bytes, right, len);
-		memcpy(bytes + SUMMED + (size_t)random() % ((len - SUMMED) / 4) * 4, &value, 4);
-		const uint64_t sum = lz_flow_sum_of(bytes + SUMMED, len - SUMMED);
-		memcpy(bytes + SUM, &sum, sizeof(sum));
+		memcpy(bytes + (size_t)random() % (all / 4) * 4, &value, 4);
+		ck_assert_int_eq(lz_seal(strrchr(path, '/') + 1, bytes, all, bytes + all), 0);
 		write_file(bytes, len);
 		struct lz_stream *s = fetched(&m);
 		taken += is_whole(s);
@@ -291,10 +309,29 @@ START_TEST(forged)
 }
 END_TEST
 
+/* The key. */
+static char state_home[64] = "/tmp/lizard-test-XXXXXX";
+
+static void make_home(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(state_home));
+	setenv("XDG_STATE_HOME", state_home, 1);
+}
+
+static void remove_home(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", state_home);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
 int main(void)
 {
 	Suite *s = suite_create("stream_index");
 	TCase *t = tcase_create("index");
+
+	tcase_add_unchecked_fixture(t, make_home, remove_home);
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, sees_all, 0, 20);
@@ -302,6 +339,7 @@ int main(void)
 	tcase_add_loop_test(t, is_kept, 0, 20);
 	tcase_add_test(t, damaged);
 	tcase_add_test(t, of_another_recording);
+	tcase_add_test(t, of_another_user);
 	tcase_add_loop_test(t, forged, 0, 4);
 	suite_add_tcase(s, t);
 	return run_suite(s);
