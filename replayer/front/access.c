@@ -25,7 +25,7 @@ static size_t read_memory(void *arg, uint64_t addr, void *buf, size_t len)
 
 static void print_call(FILE *to, struct lz_front *f, const struct lz_event *ev)
 {
-	const struct lz_strace_options o = {STRING, read_memory, f};
+	const struct lz_strace_options o = {.string = STRING, .read = read_memory, .arg = f};
 	struct lz_strace_text t;
 
 	lz_print(to, "call=%s(", lz_call_name(ev->nr, ev->args));

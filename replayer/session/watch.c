@@ -2,8 +2,10 @@
 /* Watchpoints of a session: kept here, armed in engines. */
 #include "replayer/program/operands.h"
 #include "replayer/session/session.h"
+#include "replayer/strace/strace.h"
 #include <common/base/array.h>
 #include <lizard/error.h>
+#include <lizard/mark.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,15 +311,52 @@ static int takes_range(void *arg, uint64_t addr, uint64_t len)
 	return within(arg, addr, len);
 }
 
+/* What a call takes, as far as the decoder of calls knows. */
+struct taking {
+	const struct lz_user_watch *w;
+	struct lz_arrival *memory;
+	bool met;
+};
+
+static size_t read_given(void *arg, uint64_t addr, void *buf, size_t len)
+{
+	const struct taking *t = arg;
+
+	return lz_arrival_read(t->memory, addr, buf, len);
+}
+
+static void took(void *arg, uint64_t addr, uint64_t len)
+{
+	struct taking *t = arg;
+
+	t->met |= within(t->w, addr, len);
+}
+
+static bool takes(const struct lz_user_watch *w, const struct lz_event *ev,
+                  struct lz_arrival *memory)
+{
+	struct taking t = {w, memory, false};
+	const struct lz_strace_options o = {
+	    .string = LZ_PAGE, .read = read_given, .arg = &t, .took = took};
+	struct lz_strace_text text;
+	uint32_t fd;
+
+	if (lz_written_to(ev, &fd) &&
+	    lz_written_ranges(ev, memory, takes_range, (void *)(uintptr_t)w) > 0)
+		return true;
+	if (ev->kind != LZ_EV_SYSCALL || lz_is_mark(ev->nr, ev->args))
+		return false;
+	if (lz_strace_event(&o, ev, &text) == 0)
+		lz_strace_free(&text);
+	return t.met;
+}
+
 bool lz_watch_event(const struct lz_user_watch *w, const struct lz_event *ev,
                     struct lz_arrival *memory)
 {
-	uint32_t fd;
-
 	if (w->kind != 'l' && gave(w, ev))
 		return true;
-	return w->kind != 's' && lz_written_to(ev, &fd) &&
-	       lz_written_ranges(ev, memory, takes_range, (void *)(uintptr_t)w) > 0;
+	return w->kind != 's' && takes(w, ev, memory);
 }
 
 bool lz_watch_looks(const struct lz_session *s)

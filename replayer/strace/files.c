@@ -115,6 +115,7 @@ static void show_lock(struct lz_show *s, uint64_t v)
 {
 	struct flock f;
 
+	lz_show_taken(s, v, sizeof(f));
 	if (lz_show_either(s, v, &f, sizeof(f)) < sizeof(f)) {
 		lz_show_address(s, v);
 		return;

@@ -17,6 +17,10 @@ struct lz_show {
 /* ---- memory (memory.c) ---- */
 /* LEN bytes of the present argument at ADDR: how many are known. */
 size_t lz_show_bytes(struct lz_show *s, uint64_t addr, void *buf, size_t len);
+/* The same, of which not all need have been taken. */
+size_t lz_show_peek(struct lz_show *s, uint64_t addr, void *buf, size_t len);
+/* LEN bytes at ADDR were taken by the call if it was given the present argument. */
+void lz_show_taken(struct lz_show *s, uint64_t addr, uint64_t len);
 /* What the kernel wrote, else what it was given. */
 size_t lz_show_either(struct lz_show *s, uint64_t addr, void *buf, size_t len);
 bool lz_show_failed(const struct lz_show *s);

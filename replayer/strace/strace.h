@@ -13,6 +13,8 @@ struct lz_strace_options {
 	 * were there. NULL: only what the event itself holds is known. */
 	size_t (*read)(void *arg, uint64_t addr, void *buf, size_t len);
 	void *arg;
+	/* NULL, or called for what the event took from that memory. */
+	void (*took)(void *arg, uint64_t addr, uint64_t len);
 };
 
 /* Of an event; malloced texts, NULL where there is none. */

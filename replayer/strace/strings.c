@@ -39,6 +39,12 @@ void lz_show_quoted(struct lz_show *s, const uint8_t *bytes, size_t known, uint6
 	fputs(known < n ? "\"..." : "\"", s->to);
 }
 
+/* Of a buffer that is written somewhere, as many bytes as the result says. */
+static uint64_t result_bytes(const struct lz_show *s)
+{
+	return s->ev->result > 0 ? (uint64_t)s->ev->result : 0;
+}
+
 static size_t shown(const struct lz_show *s, uint64_t len)
 {
 	enum { MOST = 1 << 24 };
@@ -47,17 +53,29 @@ static size_t shown(const struct lz_show *s, uint64_t len)
 	return (size_t)(len < most ? len : most);
 }
 
-void lz_show_buffer(struct lz_show *s, uint64_t addr, uint64_t len, bool hex)
+/* Shows LEN bytes, of which the call may have taken fewer. */
+static void show_bytes(struct lz_show *s, uint64_t addr, uint64_t len, bool hex)
 {
 	const size_t want = shown(s, len);
 	uint8_t *bytes = malloc(want + 1);
-	const size_t known = bytes && addr ? lz_show_bytes(s, addr, bytes, want) : 0;
+	const size_t known = bytes && addr ? lz_show_peek(s, addr, bytes, want) : 0;
 
 	if (!addr || known < want)
 		lz_show_address(s, addr);
 	else
 		lz_show_quoted(s, bytes, known, len, hex);
 	free(bytes);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void lz_show_buffer(struct lz_show *s, uint64_t addr, uint64_t len, bool hex)
+{
+	show_bytes(s, addr, len, hex);
+	lz_show_taken(s, addr, least(len, result_bytes(s)));
 }
 
 /* Memory may end behind the string. */
@@ -70,7 +88,7 @@ static size_t read_string(struct lz_show *s, uint64_t addr, uint8_t *bytes, size
 		size_t want = PIECE - (size_t)((addr + n) % PIECE);
 		if (want > room - n)
 			want = room - n;
-		const size_t got = lz_show_bytes(s, addr + n, bytes + n, want);
+		const size_t got = lz_show_peek(s, addr + n, bytes + n, want);
 		n += got;
 		if (got < want || memchr(bytes + n - got, 0, got))
 			break;
@@ -85,6 +103,7 @@ void lz_show_string(struct lz_show *s, uint64_t addr, bool whole)
 	const size_t n = bytes && addr ? read_string(s, addr, bytes, most + 1) : 0;
 	const uint8_t *end = n ? memchr(bytes, 0, n) : NULL;
 
+	lz_show_taken(s, addr, end ? (uint64_t)(end - bytes) + 1 : n);
 	if (end)
 		lz_show_quoted(s, bytes, (size_t)(end - bytes), (uint64_t)(end - bytes), false);
 	else if (n == most + 1)
@@ -121,11 +140,20 @@ void lz_show_strings(struct lz_show *s, uint64_t addr, bool count)
 
 static void show_vector(struct lz_show *s, const struct iovec *v, uint64_t left)
 {
-	const uint64_t len = v->iov_len < left ? v->iov_len : left;
-
 	fputs("{iov_base=", s->to);
-	lz_show_buffer(s, (uintptr_t)v->iov_base, len, false);
+	show_bytes(s, (uintptr_t)v->iov_base, least(v->iov_len, left), false);
 	fprintf(s->to, ", iov_len=%zu}", v->iov_len);
+}
+
+static void take_vectors(struct lz_show *s, const struct iovec *v, size_t n)
+{
+	uint64_t left = result_bytes(s);
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t len = least(v[i].iov_len, left);
+		lz_show_taken(s, (uintptr_t)v[i].iov_base, len);
+		left -= len;
+	}
 }
 
 void lz_show_vectors(struct lz_show *s, uint64_t addr, uint64_t n, uint64_t total)
@@ -146,7 +174,8 @@ void lz_show_vectors(struct lz_show *s, uint64_t addr, uint64_t n, uint64_t tota
 	for (size_t i = 0; i < want; i++) {
 		fputs(i ? ", " : "", s->to);
 		show_vector(s, &v[i], total);
-		total -= v[i].iov_len < total ? v[i].iov_len : total;
+		total -= least(v[i].iov_len, total);
 	}
 	fputs(want < n ? ", ...]" : "]", s->to);
+	take_vectors(s, v, want);
 }

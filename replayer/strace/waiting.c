@@ -56,6 +56,7 @@ static void show_pollfds(struct lz_show *s, uint64_t v, unsigned i)
 	const size_t n = all < SHOWN ? (size_t)all : SHOWN;
 
 	(void)i;
+	lz_show_taken(s, v, all * sizeof(*p));
 	if (lz_show_either(s, v, p, n * sizeof(*p)) < n * sizeof(*p)) {
 		lz_show_address(s, v);
 		return;
@@ -197,6 +198,8 @@ static void show_futex(struct lz_show *s, uint64_t v, unsigned i)
 	const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 	const bool bits = command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET;
 
+	if (i == 1 && waits)
+		lz_show_taken(s, s->ev->args[0], sizeof(uint32_t));
 	if (i == 1)
 		show_futex_command(s, v);
 	else if (i == 2)

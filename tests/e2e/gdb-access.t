@@ -93,4 +93,22 @@ like "$(section "$out" interval)" '^same: written first, then read\.$' "since a 
 like "$(section "$out" interval)" '^event .*\(100.00%\)$' "and the present instant stays"
 like "$(section "$out" intervals)" '^\*  *[0-9]+ .* s  [0-9:.,]+@0x' "the list of intervals"
 
+# What calls take, to the byte.
+prog_build taken -O0 -w && record taken
+untouched="path[10] behind first[5] second[6] part[3] other"
+calls="path[2]=openat path[9]=openat polled[1].fd=poll slept.tv_nsec=clock_nanosleep vectors[1].iov_base=writev
+first[4]=writev second[5]=writev peer.sun_path[3]=connect blocked=rt_sigprocmask word=futex part[2]=write"
+out=$(for name in $calls $untouched; do
+	echo "jump_forward end"
+	echo "last -r ${name%=*}"
+done | gdb_run "$T/taken")
+said() { printf '%s\n' "$out" | grep -F -e "$1: read" -e "$1 was not"; }
+for one in $calls; do
+	name=${one%=*} call=${one#*=}
+	like "$(said "$name")" ": (read|read and written) by $call\(.*, event [0-9]+\.\$" "$name is read by $call"
+done
+for name in $untouched; do
+	like "$(said "$name")" 'was not read before: nothing has moved' "$name is not read"
+done
+
 done_testing
