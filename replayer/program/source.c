@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/program/source.h"
+#include "replayer/program/shuffles.h"
 #include <string.h>
 #include <strings.h>
 
@@ -171,6 +172,12 @@ static void kept(const struct lz_decoded *i, const struct lz_location *of, uint6
 		s->from.len = width - off;
 }
 
+/* The lower half of rax becomes all of it, with the sign. */
+static bool extends_itself(ZydisMnemonic m)
+{
+	return m == ZYDIS_MNEMONIC_CBW || m == ZYDIS_MNEMONIC_CWDE || m == ZYDIS_MNEMONIC_CDQE;
+}
+
 /* What lies behind the operand that was copied. */
 static void extension(const struct lz_decoded *i, const struct lz_location *of, struct lz_source *s)
 {
@@ -181,7 +188,7 @@ static void extension(const struct lz_decoded *i, const struct lz_location *of, 
 	if (m == ZYDIS_MNEMONIC_MOVLPS || m == ZYDIS_MNEMONIC_MOVLPD ||
 	    (registers && (m == ZYDIS_MNEMONIC_MOVSS || m == ZYDIS_MNEMONIC_MOVSD)))
 		*s = (struct lz_source){.kind = LZ_SOURCE_KEPT, .from = *of};
-	else if (m != ZYDIS_MNEMONIC_MOVSX && m != ZYDIS_MNEMONIC_MOVSXD)
+	else if (m != ZYDIS_MNEMONIC_MOVSX && m != ZYDIS_MNEMONIC_MOVSXD && !extends_itself(m))
 		constant(s, 0);
 }
 
@@ -410,6 +417,31 @@ static unsigned stack_operand(const struct lz_decoded *i)
 	return 0;
 }
 
+/* All bytes of OF must have been together before. */
+static bool shuffle(const struct lz_decoded *i, const struct user_regs_struct *r, uint64_t off,
+                    const struct lz_location *of, struct lz_source *s)
+{
+	struct lz_shuffled first, next;
+
+	if (!lz_shuffle_source(i, off, &first))
+		return false;
+	for (uint64_t n = first.len; n < of->len; n += next.len)
+		if (!lz_shuffle_source(i, off + n, &next) || next.operand != first.operand ||
+		    next.at != first.at + n)
+			return false;
+	const ZydisDecodedOperand *o = &i->op[first.operand];
+	struct lz_location from = o->type == ZYDIS_OPERAND_TYPE_MEMORY
+	                              ? memory_of(i, r, first.operand)
+	                              : of_register(o->reg.value);
+	if (from.in_memory)
+		from.addr += first.at;
+	else
+		from.at += (unsigned)first.at;
+	from.len = of->len;
+	*s = (struct lz_source){.kind = LZ_SOURCE_COPY, .from = from};
+	return true;
+}
+
 static void exchange(const struct lz_decoded *i, const struct user_regs_struct *r,
                      const struct lz_location *of, struct lz_source *s)
 {
@@ -436,6 +468,10 @@ void lz_source_of(const struct lz_decoded *i, const struct user_regs_struct *r,
 		string_source(i, r, of, s);
 	else if (moved_operand(i))
 		copy_of(i, r, moved_operand(i), off, of, s);
+	else if (shuffle(i, r, off, of, s))
+		return;
+	else if (extends_itself(i->in.mnemonic))
+		copy_of(i, r, 1, off, of, s);
 	else if (i->in.mnemonic == ZYDIS_MNEMONIC_PUSH && of->in_memory)
 		copy_of(i, r, 0, off, of, s);
 	else if ((i->in.mnemonic == ZYDIS_MNEMONIC_POP || i->in.mnemonic == ZYDIS_MNEMONIC_LEAVE) &&
