@@ -231,8 +231,10 @@ struct lz_front_move {
 	bool here;
 	uint64_t addr, len, entry, sp;
 	/* Of an origin: that of `len` bytes at `addr`, be it in memory or, if it has a name, in register
-	 * `reg`; len = 0: of the last conditional jump's choice. */
+	 * `reg`; len = 0: of the last conditional jump's choice. Or of those from number `addr` on that event
+	 * number `n` takes; len = 0: to right before it. */
 	char reg[16];
+	bool of_event;
 };
 /* M becomes the move to a place as users write it: here, start, end, N%, time T, event N, or a position. */
 int lz_front_move_to(struct lz_front_move *m, const char *where);

@@ -167,7 +167,8 @@ static const char help[] =
     "reverse-stepi carries out: seek "
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
     "ADDRESS..., access backward|forward|here s|l|t ADDRESS LENGTH, "
-    "origin memory ADDRESS LENGTH, origin register NAME BYTE LENGTH, origin branch, back-step [N], "
+    "origin memory ADDRESS LENGTH, origin register NAME BYTE LENGTH, origin branch, "
+    "origin event N [BYTE LENGTH], back-step [N], "
     "back-next [N], "
     "undo [N], redo [N]\n";
 

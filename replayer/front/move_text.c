@@ -5,7 +5,8 @@
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
  *   back-step [N]    back-next [N]    undo [N]    redo [N]
  *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [frame ENTRY SP]
- *   origin memory ADDRESS LENGTH [frame ENTRY SP] | register NAME BYTE LENGTH | branch */
+ *   origin memory ADDRESS LENGTH [frame ENTRY SP] | register NAME BYTE LENGTH | branch
+ *   origin event N [BYTE LENGTH]      to right before it; bytes that it takes */
 #include "replayer/front/inside.h"
 
 #include <lizard/error.h>
@@ -157,16 +158,20 @@ static int parse_access(const char *text, struct lz_front_move *m)
 
 static int parse_origin(const char *text, struct lz_front_move *m)
 {
-	unsigned long addr, len;
+	unsigned long event, addr = 0, len = 0;
 	int at = 0;
 
 	m->kind = LZ_MOVE_ORIGIN;
 	if (strcmp(text, "branch") == 0)
 		return 0;
-	if (sscanf(text, "memory %lx %lu %n", &addr, &len, &at) == 2)
+	m->of_event = sscanf(text, "event %lu %lu %lu", &event, &addr, &len) >= 1;
+	if (m->of_event)
+		m->n = event;
+	else if (sscanf(text, "memory %lx %lu %n", &addr, &len, &at) == 2)
 		parse_frame(text + at, m);
 	else if (sscanf(text, "register %15s %lu %lu", m->reg, &addr, &len) != 3)
-		return lz_fail("origin memory ADDRESS LENGTH | register NAME BYTE LENGTH | branch");
+		return lz_fail("origin memory ADDRESS LENGTH | register NAME BYTE LENGTH | branch | "
+		               "event N [BYTE LENGTH]");
 	m->addr = addr;
 	m->len = len;
 	return 0;

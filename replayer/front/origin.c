@@ -7,12 +7,18 @@
  *   from=LOCATION VALUE        of a copy; proven=0 if another value is there
  *   input=LOCATION VALUE       of what was made, one line each
  *   constant=NUMBER            of a constant and an address
- *   call=... event=N           as for an access; byte=N in what the call gave
+ *   call=... event=N           as for an access
+ *   byte=N value=BYTES         of what the call gave to memory
+ *   fd=N made=EVENT            what made the descriptor that it read from; peer=EVENT what named its
+ *                              other end, offset=N of that byte in the file
+ *   sent=EVENT BYTE            of a pipe: what wrote it, and which byte of what that took
  *
  * LOCATION: memory ADDRESS LENGTH, or register NAME BYTE LENGTH. VALUE: its bytes. */
 #include "replayer/front/inside.h"
 #include "replayer/origin/origin.h"
+#include "replayer/origin/sent.h"
 #include "replayer/origin/value.h"
+#include "replayer/strace/descriptors.h"
 
 #include <common/base/print.h>
 #include <lizard/error.h>
@@ -56,6 +62,30 @@ static const char *name_of(enum lz_origin_kind kind)
 	return "far";
 }
 
+static void print_given(FILE *to, const uint8_t *bytes, size_t known, size_t len)
+{
+	lz_print(to, "value=");
+	for (size_t i = 0; i < len && i < known && i < LZ_VALUE_MAX; i++)
+		lz_print(to, "%02x", bytes[i]);
+	lz_print(to, "\n");
+}
+
+static void print_descriptor(FILE *to, struct lz_front *f, const struct lz_event *ev, uint64_t byte)
+{
+	const uint32_t fd = (uint32_t)ev->args[0];
+	struct lz_descriptor d;
+
+	if (lz_descriptor_read(f->reader, ev->index, byte, &d) != 0)
+		return;
+	lz_print(to, "fd=%u\nmade=%lu\n", fd, (unsigned long)d.made);
+	if (d.has_peer)
+		lz_print(to, "peer=%lu\n", (unsigned long)d.peer);
+	if (d.has_offset)
+		lz_print(to, "offset=%lu\n", (unsigned long)d.offset);
+	if (d.has_sent)
+		lz_print(to, "sent=%lu %lu\n", (unsigned long)d.sent, (unsigned long)d.sent_byte);
+}
+
 static void print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
 {
 	const struct lz_event *ev = lz_reader_event(f->reader, o->event);
@@ -64,10 +94,18 @@ static void print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
 		return;
 	lz_front_print_event(to, f, ev);
 	lz_print(to, "event=%lu\n", (unsigned long)o->event);
-	for (uint32_t i = 0; o->of.in_memory && i < ev->n_writes; i++)
-		if (o->of.addr - ev->writes[i].addr < ev->writes[i].len)
-			lz_print(to, "byte=%lu\n",
-			         (unsigned long)(o->of.addr - ev->writes[i].addr));
+	uint64_t before = 0;
+	for (uint32_t i = 0; o->of.in_memory && i < ev->n_writes; before += ev->writes[i++].len) {
+		const uint64_t at = o->of.addr - ev->writes[i].addr;
+		if (at >= ev->writes[i].len)
+			continue;
+		print_given(to, ev->writes[i].bytes + at, ev->writes[i].len - at, o->of.len);
+		lz_print(to, "byte=%lu\n", (unsigned long)(before + at));
+		if (ev->kind == LZ_EV_SYSCALL && ev->result > 0 &&
+		    before + at < (uint64_t)ev->result)
+			print_descriptor(to, f, ev, before + at);
+		return;
+	}
 }
 
 static int tell(struct lz_front *f, const struct lz_origin *o)
@@ -91,7 +129,7 @@ static int tell(struct lz_front *f, const struct lz_origin *o)
 		print_value(to, f, "input", &o->source.input[i]);
 	if (o->kind == LZ_ORIGIN_CONSTANT || o->kind == LZ_ORIGIN_ADDRESS)
 		lz_print(to, "constant=%lu\n", (unsigned long)o->source.constant);
-	if (o->kind == LZ_ORIGIN_EVENT)
+	if (o->by_event)
 		print_event(to, f, o);
 	fclose(to);
 	return 0;
@@ -102,6 +140,8 @@ static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_o
 	const struct lz_activation_start frame = {m->entry, m->sp};
 	struct lz_location of = {.in_memory = true, .addr = m->addr, .len = m->len};
 
+	if (m->of_event)
+		return lz_origin_sent(f->s, m->n, m->addr, m->len, o);
 	if (!m->len)
 		return lz_origin_branch(f->s, o);
 	if (*m->reg) {

@@ -44,6 +44,7 @@ static const struct lz_event *event_here(struct lz_session *s)
 static void by_event(struct lz_origin *o, uint64_t event)
 {
 	o->kind = LZ_ORIGIN_EVENT;
+	o->by_event = true;
 	o->event = event;
 }
 

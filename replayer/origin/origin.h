@@ -21,6 +21,7 @@ struct lz_origin {
 	enum lz_origin_kind kind;
 	struct lz_location of; /* the part of what was asked for that was written there */
 	struct lz_source source;
+	bool by_event;
 	uint64_t event;
 	bool proven; /* of a copy: the same value is at both ends */
 	char insn[96];

@@ -22,7 +22,7 @@ links() {
 				name = place; sub(/,.*/, "", name)
 				line = place; gsub(/.*c:|: $/, "", line)
 				print name " {" text[line] "} " rest
-			} else if (match($0, /: (copied|from|never|the|made)/))
+			} else if (match($0, /: (copied|from|never|the|made|written)/))
 				print "library {} " substr($0, RSTART + 2)
 			else
 				print
@@ -105,10 +105,13 @@ main {blocks(654321);} the constant 654321' "realloc"
 is "$(links "$out" stack)" 'last_of {return a + b + c + d + e + f ? g : 0;} copied from g = 654321
 blocks {from_stack = last_of(1, 2, 3, 4, 5, 6, n);} copied from n = 654321
 main {blocks(654321);} the constant 654321' "an argument on the stack"
-like "$(links "$out" read)" '^library \{\} from read\(3, "\\1\\0.*", 16\) = 16, event [0-9]+, byte 8 of what it gave$' "a system call, and which byte of it"
-is "$(links "$out" read | sed '$d')" 'pass {return kept;} copied from kept = 3
+like "$(links "$out" read)" '^library \{\} from read\(3, "\\1\\0.*", 16\) = 16, event [0-9]+, byte 8 of what it gave; descriptor 3 is of pipe' \
+	"a system call, and which byte of it"
+like "$(links "$out" read)" '^library \{\} written by write\(4, .*\) = 16, event [0-9]+, from words\[2\] = 3$' "what was written to the pipe"
+is "$(links "$out" read | sed '/library/d')" 'pass {return kept;} copied from kept = 3
 pass {int kept = n;} copied from n = 3
-input {from_read = pass(got[2]);} copied from got[2] = 3' "... through an array"
+input {from_read = pass(got[2]);} copied from got[2] = 3
+input {int fds[2], words[4] = {1, 2, 3, 4}, got[4];} the constant 3' "... through an array"
 is "$(links "$out" address)" 'main {from_address = (char *)&pairs[2];} the address ADDRESS of pairs + 32' "an address"
 is "$(links "$out" file | tail -2)" 'main {from_file = pass(initial);} copied from initial = 77
 main {from_file = pass(initial);} the initial data of the program'"'"'s file, section .data' "initial data"
@@ -147,7 +150,8 @@ done
 for name in realloc stack; do
 	is "$(last $name)" 'main {blocks(654321);} the constant 654321' "-O2: $name"
 done
-like "$(last read)" 'from read\(3, .*, byte 8 of what it gave$' "-O2: a system call"
+like "$(links "$out" read)" 'from read\(3, .*, byte 8 of what it gave; descriptor 3' "-O2: a system call"
+like "$(last read)" '^input \{.*\} (the constant 3|the initial data)' "-O2: through a pipe"
 for name in argument environment; do
 	like "$(last $name)" 'the arguments or the environment' "-O2: $name"
 done

@@ -111,18 +111,51 @@ def made(origin, how="made"):
     return Link("%s by `%s` of %s" % (how, origin.insn, ", ".join(one.text for one in inputs) or "nothing"), inputs, True)
 
 
-def from_event(origin):
+def event_text(number):
+    """An event that is elsewhere."""
+    return "%s, event %s" % (Origin("event", number).is_["call"], number)
+
+
+def descriptor_text(origin):
+    """What a call has read from: what made the descriptor and named its other end, and where in the file."""
+    if "made" not in origin.is_:
+        return ""
+    here = position()
+    events = [event_text(origin.is_[key]) for key in ("made", "peer") if key in origin.is_]
+    go(here)
+    offset = ", offset %s" % origin.is_["offset"] if "offset" in origin.is_ else ""
+    return "; descriptor %s is of %s%s" % (origin.is_["fd"], " and ".join(events), offset)
+
+
+def from_event(origin, ends=True):
     byte = ", byte %s of what it gave" % origin.is_["byte"] if "byte" in origin.is_ else ""
-    return Link("from %s, event %s%s" % (origin.is_["call"], origin.is_["event"], byte), ends=True)
+    text = "from %s, event %s%s%s" % (origin.is_["call"], origin.is_["event"], byte, descriptor_text(origin))
+    return Link(text, ends=ends)
+
+
+def through_pipe(origin, size):
+    """Where the process itself wrote what it has read now: goes there. None: another value was there."""
+    event, byte = origin.is_["sent"].split()
+    sent = Origin("event", event, byte, size)
+    read = bytes.fromhex(origin.is_["value"])
+    return sent if sent.source.bytes == read[: len(sent.source.bytes)] else None
+
+
+def section_of(address):
+    """The section of a file that is mapped there, or None."""
+    for begin, end, name in re.findall(r"(0x[0-9a-f]+) - (0x[0-9a-f]+) is (\S+)", printed("info files")):
+        if int(begin, 16) <= address < int(end, 16):
+            return name
+    return None
 
 
 def from_begin(location):
     """Nothing has written it since the recording began."""
-    section = re.search(r" in section (\S+)(?: of (\S+))?", printed("info symbol %#x" % location.address))
-    if section and section.group(1) == ".bss":
+    section = section_of(location.address)
+    if section in (".bss", ".tbss"):
         return "never written: zero as the program begins"
     if section:
-        return "the initial data of the program's file, section %s" % section.group(1)
+        return "the initial data of the program's file, section %s" % section
     stack = int(gdb.newest_frame().read_register("rsp")) & (2**64 - 1)
     if location.address >= stack:
         return "the arguments or the environment that the program was started with"
@@ -158,6 +191,15 @@ def follow(location):
     """The links from the present instant on. Copies between registers without names are followed and not shown."""
     for _ in range(MOST_LINKS):
         origin = Origin(*location.words())
+        if "sent" in origin.is_:
+            yield from_event(origin, ends=False)
+            sent = through_pipe(origin, location.size)
+            if sent is None:
+                yield Link("not followed further: it was not written by this process", ends=True)
+                return
+            location = sent.source
+            yield Link("written by %s, event %s, from %s" % (sent.is_["call"], sent.is_["event"], location.shown()))
+            continue
         if origin.kind != "copy":
             yield end_of(origin, location)
             return
