@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# flowback: the origins that are planted in tests/progs/gdb/planted.c, more than 60 of them. At -O0 whole chains are compared with
+# planted.chains, which was written beside the source; at -O2 the ways are others, but not their ends.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/gdb.sh"
+
+source=$LIZARD_SRC/tests/progs/gdb/planted.c
+planted() { python3 "$LIZARD_SRC/tests/lib/planted.py" "$@"; }
+
+ask() {
+	echo "jump_forward planted.c:$(grep -n 'CHECK \*/$' "$source" | cut -d: -f1)"
+	for name in $(planted names "$source"); do
+		echo "-- $name"
+		echo "flowback from_$name"
+	done
+}
+
+for level in -O0 -O2; do
+	prog_build planted "$level" -w -pthread && mv "$T/planted" "$T/planted$level" || skip_all "no program"
+	(cd "$T" && PLANTED=value record "planted$level" arg)
+	ok $? "$level: recorded"
+	ask | GDB_SECONDS=580 gdb_run "$T/planted$level" >"$T/chains$level"
+	planted ends "$source" "$T/chains$level" >"$T/ends$level"
+	while read -r verdict text; do
+		case $verdict in
+		ok) ok 0 "$level: $text" ;;
+		not) ok 1 "$level: ${text#ok }" ;;
+		*) diag "$text" ;;
+		esac
+	done <"$T/ends$level"
+done
+planted chains "$source" "$T/chains-O0" >"$T/chains"
+diff -u "$LIZARD_SRC/tests/progs/gdb/planted.chains" "$T/chains" >"$T/diff"
+ok $? "-O0: the whole chains" || diag "$(cat "$T/diff")"
+done_testing
