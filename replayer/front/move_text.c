@@ -170,8 +170,9 @@ static int parse_origin(const char *text, struct lz_front_move *m)
 	else if (sscanf(text, "memory %lx %lu %n", &addr, &len, &at) == 2)
 		parse_frame(text + at, m);
 	else if (sscanf(text, "register %15s %lu %lu", m->reg, &addr, &len) != 3)
-		return lz_fail("origin memory ADDRESS LENGTH | register NAME BYTE LENGTH | branch | "
-		               "event N [BYTE LENGTH]");
+		return lz_fail(
+		    "origin memory ADDRESS LENGTH | register NAME BYTE LENGTH | branch | "
+		    "event N [BYTE LENGTH]");
 	m->addr = addr;
 	m->len = len;
 	return 0;
