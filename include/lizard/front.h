@@ -232,9 +232,10 @@ struct lz_front_move {
 	uint64_t addr, len, entry, sp;
 	/* Of an origin: that of `len` bytes at `addr`, be it in memory or, if it has a name, in register
 	 * `reg`; len = 0: of the last conditional jump's choice. Or of those from number `addr` on that event
-	 * number `n` takes; len = 0: to right before it. */
+	 * number `n` takes; len = 0: to right before it. Or the allocation of `addr` by a malloc() that returns at `addrs`,
+	 * no further back than to `pos`. */
 	char reg[16];
-	bool of_event;
+	enum lz_origin_of { LZ_OF_VALUE, LZ_OF_EVENT, LZ_OF_ALLOCATION } of;
 };
 /* M becomes the move to a place as users write it: here, start, end, N%, time T, event N, or a position. */
 int lz_front_move_to(struct lz_front_move *m, const char *where);

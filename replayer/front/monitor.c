@@ -168,7 +168,8 @@ static const char help[] =
     "here|start|end|N%|time T|event N|POSITION, jump forward|backward "
     "ADDRESS..., access backward|forward|here s|l|t ADDRESS LENGTH, "
     "origin memory ADDRESS LENGTH, origin register NAME BYTE LENGTH, origin branch, "
-    "origin event N [BYTE LENGTH], back-step [N], "
+    "origin event N [BYTE LENGTH], origin allocation ADDRESS from POSITION RETURN..., back-step "
+    "[N], "
     "back-next [N], "
     "undo [N], redo [N]\n";
 

@@ -6,6 +6,7 @@
  *   back-step [N]    back-next [N]    undo [N]    redo [N]
  *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [frame ENTRY SP]
  *   origin memory ADDRESS LENGTH [frame ENTRY SP] | register NAME BYTE LENGTH | branch
+ *   origin allocation ADDRESS from POSITION RETURN...
  *   origin event N [BYTE LENGTH]      to right before it; bytes that it takes */
 #include "replayer/front/inside.h"
 
@@ -156,6 +157,19 @@ static int parse_access(const char *text, struct lz_front_move *m)
 	return 0;
 }
 
+static int parse_allocation(const char *text, struct lz_front_move *m)
+{
+	char from[LZ_POS_TEXT];
+	unsigned long addr;
+	int at = 0;
+
+	if (sscanf(text, "%lx from %127s %n", &addr, from, &at) != 2)
+		return lz_fail("origin allocation ADDRESS from POSITION RETURN...");
+	m->of = LZ_OF_ALLOCATION;
+	m->addr = addr;
+	return lz_pos_parse(from, &m->pos) < 0 ? -1 : parse_addresses(text + at, m);
+}
+
 static int parse_origin(const char *text, struct lz_front_move *m)
 {
 	unsigned long event, addr = 0, len = 0;
@@ -164,15 +178,17 @@ static int parse_origin(const char *text, struct lz_front_move *m)
 	m->kind = LZ_MOVE_ORIGIN;
 	if (strcmp(text, "branch") == 0)
 		return 0;
-	m->of_event = sscanf(text, "event %lu %lu %lu", &event, &addr, &len) >= 1;
-	if (m->of_event)
+	if (begins(&text, "allocation "))
+		return parse_allocation(text, m);
+	if (sscanf(text, "event %lu %lu %lu", &event, &addr, &len) >= 1) {
+		m->of = LZ_OF_EVENT;
 		m->n = event;
-	else if (sscanf(text, "memory %lx %lu %n", &addr, &len, &at) == 2)
+	} else if (sscanf(text, "memory %lx %lu %n", &addr, &len, &at) == 2)
 		parse_frame(text + at, m);
 	else if (sscanf(text, "register %15s %lu %lu", m->reg, &addr, &len) != 3)
 		return lz_fail(
 		    "origin memory ADDRESS LENGTH | register NAME BYTE LENGTH | branch | "
-		    "event N [BYTE LENGTH]");
+		    "event N [BYTE LENGTH] | allocation ADDRESS from POSITION RETURN...");
 	m->addr = addr;
 	m->len = len;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a value came from, as text:
  *
- *   kind=copy|constant|address|made|event|begin|frame|far
+ *   kind=copy|constant|address|made|event|begin|frame|far|allocated|none
  *   insn=mov %eax, -0x4(%rbp)
  *   of=LOCATION                what of it was asked for was put there
  *   from=LOCATION VALUE        of a copy; proven=0 if another value is there
@@ -11,10 +11,12 @@
  *   byte=N value=BYTES         of what the call gave to memory
  *   fd=N made=EVENT            what made the descriptor that it read from; peer=EVENT what named its
  *                              other end, offset=N of that byte in the file
+ *   block=N size=N             of kind=allocated
  *   sent=EVENT BYTE            of a pipe: what wrote it, and which byte of what that took
  *
  * LOCATION: memory ADDRESS LENGTH, or register NAME BYTE LENGTH. VALUE: its bytes. */
 #include "replayer/front/inside.h"
+#include "replayer/origin/allocation.h"
 #include "replayer/origin/origin.h"
 #include "replayer/origin/sent.h"
 #include "replayer/origin/value.h"
@@ -140,7 +142,7 @@ static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_o
 	const struct lz_activation_start frame = {m->entry, m->sp};
 	struct lz_location of = {.in_memory = true, .addr = m->addr, .len = m->len};
 
-	if (m->of_event)
+	if (m->of == LZ_OF_EVENT)
 		return lz_origin_sent(f->s, m->n, m->addr, m->len, o);
 	if (!m->len)
 		return lz_origin_branch(f->s, o);
@@ -154,16 +156,43 @@ static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_o
 	return lz_origin_go(f->s, &of, m->entry ? &frame : NULL, o);
 }
 
-int lz_front_origin(struct lz_front *f, const struct lz_front_move *m)
+static int tell_block(struct lz_front *f, const struct lz_block *b)
+{
+	int n = b ? asprintf(&f->found, "kind=allocated\nblock=%lu\nsize=%lu\n",
+	                     (unsigned long)b->addr, (unsigned long)b->len)
+	          : asprintf(&f->found, "kind=none\n");
+
+	return n < 0 ? lz_fail("out of memory") : 0;
+}
+
+static int allocation(struct lz_front *f, const struct lz_front_move *m)
+{
+	struct lz_allocation_query q = {.addr = m->addr, .from = {m->pos.event, m->pos.marker}};
+	struct lz_block b;
+
+	for (; q.n_returns < m->n_addrs && q.n_returns < LZ_RETURNS_MAX; q.n_returns++)
+		q.returns[q.n_returns] = m->addrs[q.n_returns];
+	int ret = lz_allocation_go(f->s, &q, &b);
+	if (ret == LZ_ACCESS_INTERRUPTED)
+		return ret;
+	return ret < 0 ? -1 : tell_block(f, ret ? NULL : &b);
+}
+
+static int value(struct lz_front *f, const struct lz_front_move *m)
 {
 	struct lz_origin o;
+	int ret = search(f, m, &o);
 
+	return ret ? ret : tell(f, &o);
+}
+
+int lz_front_origin(struct lz_front *f, const struct lz_front_move *m)
+{
 	free(f->found);
 	f->found = NULL;
-	int ret = search(f, m, &o);
-	if (ret == LZ_ACCESS_INTERRUPTED) {
-		f->stop.reason = LZ_STOP_INTERRUPTED;
-		return 0;
-	}
-	return ret < 0 ? -1 : tell(f, &o);
+	int ret = m->of == LZ_OF_ALLOCATION ? allocation(f, m) : value(f, m);
+	if (ret != LZ_ACCESS_INTERRUPTED)
+		return ret;
+	f->stop.reason = LZ_STOP_INTERRUPTED;
+	return 0;
 }

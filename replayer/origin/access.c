@@ -2,10 +2,10 @@
 /* A run with one watchpoint, of a kind that counts touches. What it finds is looked at: the
  * watchpoint may be wider than what is asked for. */
 #include "replayer/origin/access.h"
+#include "replayer/origin/own_stops.h"
 #include "replayer/origin/return_place.h"
 #include "replayer/program/operands.h"
 #include <lizard/error.h>
-#include <stdlib.h>
 
 /* ---- what comes next here ---- */
 
@@ -70,15 +70,6 @@ static bool fits(const struct lz_accessed *a, char kind)
 
 /* ---- the run ---- */
 
-/* What belongs to the user, put aside. */
-struct aside {
-	struct lz_user_break *breaks;
-	size_t n_breaks;
-	struct lz_user_watch *watches;
-	size_t n_watches;
-	uint64_t signals;
-};
-
 static bool begins_frame(void *arg, uint64_t addr, struct lz_arrival *a)
 {
 	const struct lz_access_query *q = arg;
@@ -88,35 +79,20 @@ static bool begins_frame(void *arg, uint64_t addr, struct lz_arrival *a)
 	return lz_arrival_regs(a, &r) < 0 || r.rsp == q->frame.sp;
 }
 
-static int begin(struct lz_session *s, const struct lz_access_query *q, struct aside *a)
+static int begin(struct lz_session *s, const struct lz_access_query *q, struct lz_own_stops *users)
 {
-	*a = (struct aside){s->breaks, s->n_breaks, s->watches, s->n_watches, s->pass_signals};
-	s->breaks = NULL;
-	s->watches = NULL;
-	s->n_breaks = s->n_watches = 0;
-	s->pass_signals = UINT64_MAX;
+	lz_own_stops_begin(s, users);
 	s->not_before = (struct lz_gap_start){q->from.event, q->from.marker};
 	s->nested++;
 	if (q->frame.entry &&
-	    (lz_session_break(s, q->frame.entry) < 0 ||
-	     lz_session_condition(s, q->frame.entry, begins_frame, (void *)(uintptr_t)q) < 0))
+	    lz_own_break(s, q->frame.entry, begins_frame, (void *)(uintptr_t)q) < 0)
 		return -1;
 	return lz_session_watch(s, q->addr, q->len, q->kind);
 }
 
-static void end(struct lz_session *s, const struct lz_access_query *q, const struct aside *a)
+static void end(struct lz_session *s, const struct lz_own_stops *users)
 {
-	if (s->n_watches)
-		lz_session_unwatch(s, q->addr, q->len, q->kind);
-	if (s->n_breaks)
-		lz_session_unbreak(s, q->frame.entry);
-	free(s->watches);
-	free(s->breaks);
-	s->breaks = a->breaks;
-	s->n_breaks = a->n_breaks;
-	s->watches = a->watches;
-	s->n_watches = a->n_watches;
-	s->pass_signals = a->signals;
+	lz_own_stops_end(s, users);
 	s->not_before = (struct lz_gap_start){0};
 	s->nested--;
 }
@@ -189,7 +165,7 @@ static int search(struct lz_session *s, const struct lz_access_query *q, struct 
 
 int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
 {
-	struct aside aside;
+	struct lz_own_stops users;
 	struct lz_return_place here;
 
 	if (!q->len || q->len > LZ_ACCESS_MAX)
@@ -198,10 +174,10 @@ int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct l
 	lz_session_begin(s);
 	if (lz_return_keep(s, &here) < 0)
 		return -1;
-	int ret = begin(s, q, &aside);
+	int ret = begin(s, q, &users);
 	if (!ret)
 		ret = search(s, q, a);
-	end(s, q, &aside);
+	end(s, &users);
 	if (ret && lz_return_to(s, &here) < 0)
 		ret = -1;
 	lz_return_drop(&here);

@@ -2,7 +2,7 @@
 /* Which instructions ran is read from the markers (replayer/insn), in pieces that get longer. One that
  * is found is gone to as the last arrival at its address. */
 #include "replayer/origin/definition.h"
-#include "replayer/session/session.h"
+#include "replayer/origin/own_stops.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 
@@ -68,32 +68,18 @@ static size_t calls_before(struct lz_session *s, uint64_t next, uint64_t addrs[L
 	return n;
 }
 
-/* What belongs to the user is put aside. */
 static int run_back_to(struct lz_session *s, const uint64_t *addrs, size_t n, uint64_t sp,
                        struct lz_stop *stop)
 {
-	struct lz_user_break *breaks = s->breaks;
-	struct lz_user_watch *watches = s->watches;
-	const size_t n_breaks = s->n_breaks, n_watches = s->n_watches;
-	const uint64_t signals = s->pass_signals;
+	struct lz_own_stops users;
 	int ret = 0;
 
-	s->breaks = NULL;
-	s->n_breaks = s->n_watches = 0;
-	s->pass_signals = UINT64_MAX;
-	for (size_t i = 0; !ret && i < n; i++) {
-		ret = lz_session_break(s, addrs[i]);
-		if (!ret)
-			ret = lz_session_condition(s, addrs[i], at_stack_pointer, &sp);
-	}
+	lz_own_stops_begin(s, &users);
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = lz_own_break(s, addrs[i], at_stack_pointer, &sp);
 	if (!ret)
 		ret = lz_session_run(s, LZ_BACKWARD, stop);
-	free(s->breaks);
-	s->breaks = breaks;
-	s->n_breaks = n_breaks;
-	s->watches = watches;
-	s->n_watches = n_watches;
-	s->pass_signals = signals;
+	lz_own_stops_end(s, &users);
 	return ret;
 }
 

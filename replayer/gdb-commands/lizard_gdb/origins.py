@@ -43,9 +43,9 @@ class Origin:
         return self.is_.get("proven") != "0"
 
 
-def place():
+def place(frame=None):
     """The present one in a few words."""
-    frame = gdb.newest_frame()
+    frame = frame or gdb.newest_frame()
     line = frame.find_sal()
     name = frame.name() or "%#x" % frame.pc()
     return "%s, %s:%d" % (name, line.symtab.filename.rsplit("/", 1)[-1], line.line) if line.symtab else name
@@ -149,6 +149,48 @@ def section_of(address):
     return None
 
 
+MAPS = re.compile(r"(mmap|brk|mremap)\(")
+ALLOCATORS = ("malloc", "calloc", "realloc")
+
+
+def returns_of(function):
+    """The addresses of the return instructions of a function of the C library."""
+    try:
+        if "libc" not in printed("info symbol " + function):
+            return []
+        return re.findall(r"^ *0x([0-9a-f]+)\b.*:\s+(?:\w+ )?ret", printed("disassemble " + function), re.M)
+    except gdb.error:  # the program has none
+        return []
+
+
+def caller_place():
+    """Who called the C library's function, as far as the source says."""
+    frame = gdb.newest_frame().older()
+    while frame is not None and not frame.find_sal().symtab:
+        frame = frame.older()
+    return place(frame or gdb.newest_frame())
+
+
+def fresh_block(location, here, event, since):
+    """The link of memory that a call has mapped at SINCE and nothing has written up to HERE, if it was allocated between: goes to
+    right before the allocation returns. None: it was not, and nothing moves."""
+    returns = sum(map(returns_of, ALLOCATORS), [])
+    if not returns:
+        return None
+    go(here)
+    if not quietly("origin", "allocation", "%x" % location.address, "from", since, *returns):
+        raise Interrupted()
+    found = dict(line.split("=", 1) for line in monitor("found").splitlines())
+    if found["kind"] != "allocated":
+        go(since)
+        return None
+    block = "%s bytes at %#x" % (found["size"], int(found["block"]))
+    name = gdb.newest_frame().name() or "the C library"
+    link = Link("never written since %s gave it, in a block of %s; its memory is %s" % (re.sub("^_+(GI_+)?(libc_)?", "", name), block, event), ends=True)
+    link.place = caller_place()
+    return link
+
+
 def from_begin(location):
     """Nothing has written it since the recording began."""
     section = section_of(location.address)
@@ -190,7 +232,13 @@ def signed(number, size):
 def follow(location):
     """The links from the present instant on. Copies between registers without names are followed and not shown."""
     for _ in range(MOST_LINKS):
+        here = position()
         origin = Origin(*location.words())
+        if origin.kind == "event" and MAPS.match(origin.is_["call"]):
+            link = fresh_block(location, here, from_event(origin).text, origin.position)
+            if link:
+                yield link
+                return
         if "sent" in origin.is_:
             yield from_event(origin, ends=False)
             sent = through_pipe(origin, location.size)

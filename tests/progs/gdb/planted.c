@@ -84,8 +84,10 @@ ORIGIN(int, data) { from_data = pass(initial); } /* the initial data of the prog
 ORIGIN(int, rodata) { from_rodata = pass(*(const volatile int *)&fixed); } /* the initial data of the program's file, section \.rodata */
 ORIGIN(int, bss) { from_bss = pass(*(volatile int *)&never); } /* never written: zero as the program begins */
 ORIGIN(int, unset) { volatile int n[4]; from_unset = pass(n[2]); } /* never written since the function was called: it is not initialized */
-ORIGIN(long, fresh) { volatile long *p = malloc(1 << 20); from_fresh = p[1000]; } /* from mmap\( */
-ORIGIN(long, cleared) { volatile long *p = calloc(1 << 20, 1); from_cleared = p[1000]; } /* from mmap\( */
+ORIGIN(long, fresh) { volatile long *p = malloc(1 << 20); from_fresh = p[1000]; } /* never written since (malloc|calloc) gave it, in a block of \d+ bytes at 0x\w+; its memory is from mmap\( */
+ORIGIN(long, small) { volatile long *p = malloc(3000); from_small = p[200]; } /* never written since malloc gave it, in a block of \d+ bytes at 0x\w+; its memory is from (brk|mmap)\( */
+ORIGIN(long, regrown) { volatile long *p = realloc(malloc(200000), 1 << 21); from_regrown = p[100000]; } /* never written since realloc gave it, in a block of \d+ bytes at 0x\w+; its memory is from (mmap|mremap)\( */
+ORIGIN(long, cleared) { volatile long *p = calloc(1 << 20, 1); from_cleared = p[1000]; } /* never written since (malloc|calloc) gave it, in a block of \d+ bytes at 0x\w+; its memory is from mmap\( */
 ORIGIN(int, argument) { from_argument = arguments[1][0]; } /* the arguments or the environment */
 ORIGIN(char, environment) { from_environment = getenv("PLANTED")[2]; } /* the arguments or the environment */
 ORIGIN(int, thread_local) { from_thread_local = pass(*(volatile int *)&own); } /* the initial data of the program's file, section \.tdata */
@@ -206,7 +208,7 @@ int main(int argc, char **argv)
 	make_sum(); make_product(); make_quotient(); make_shift(); make_negated(); make_compared();
 	make_float(); make_truncated(); make_added(); make_constant(); make_zero(); make_wide();
 	make_chosen(); make_address(); make_string(); make_function(); make_local(); make_data();
-	make_rodata(); make_bss(); make_unset(); make_fresh(); make_cleared(); make_argument();
+	make_rodata(); make_bss(); make_unset(); make_fresh(); make_small(); make_regrown(); make_cleared(); make_argument();
 	make_environment(); make_thread_local(); make_static_local(); make_read(); make_pread();
 	make_duplicate(); make_readv(); make_pipe(); make_pipes(); make_socket(); make_peer(); make_child();
 	make_random(); make_size(); make_process(); make_returned(); make_clock(); make_assigned();
