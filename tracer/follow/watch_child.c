@@ -136,7 +136,9 @@ static int stopped(struct lz_tracer *t, struct early *e, pid_t pid, int status)
 int lz_watch_until_exec(struct lz_tracer *t)
 {
 	struct early e = {0};
-	int status, ret = lz_timer_set(TICK_MS) < 0 ? -1 : go_on(t->p.pid, 0);
+	int status, ret = lz_timer_set(TICK_MS * 1000000ULL, TICK_MS * 1000000ULL) < 0
+	                      ? -1
+	                      : go_on(t->p.pid, 0);
 
 	while (ret == 0) {
 		pid_t got = waitpid(-1, &status, __WALL);

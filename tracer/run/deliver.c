@@ -23,7 +23,12 @@
 #include <ucontext.h>
 
 #define SA_RESETHAND_ 0x80000000ULL
-enum { TRAP_FLAG = 0x100 };
+enum {
+	TRAP_FLAG = 0x100,
+	/* How long the program goes on before a signal that has come while it stood. */
+	STOPPED_NS = 10000,
+	CROWDED_NS = 60000
+};
 
 static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ip,
                        uint32_t flags)
@@ -219,8 +224,8 @@ static int buffer_taken(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_instant_here(t, r) < 0 || lz_chaos_watch(t) < 0 ||
 	    (!lz_shared_by_others(t) && lz_checkpoint_maybe(t, r) < 0))
 		return -1;
-	t->sched.point = true;
-	return t->cur->sig.armed ? at_marker(t, true, r) : 0;
+	t->sched.point = t->cur->at_full = true;
+	return t->cur->sig.armed && !t->cur->sig.brief ? at_marker(t, true, r) : 0;
 }
 
 /* The next time there may be no stop for it. */
@@ -328,13 +333,15 @@ static bool is_crowding(const struct lz_tracer *t, int signo, const siginfo_t *i
 	return is_of_timer(signo, info) && t->cur->at_return && lz_at_instant(t, r);
 }
 
-/* Without a fence: until the next signal or system call, or the next tick. */
-static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info)
+/* Without a fence: until the next signal or system call, or for so many nanoseconds. */
+static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ns)
 {
 	if (lz_signal_keep(t, signo, info) < 0)
 		return -1;
-	if (!t->cur->sig.armed)
-		lz_signal_await(&t->cur->sig);
+	if (t->cur->sig.armed)
+		return 0;
+	lz_signal_await(&t->cur->sig);
+	t->cur->sig.brief = ns + t->cur->sig.armed_since % (2 * ns);
 	return 0;
 }
 
@@ -374,27 +381,47 @@ static int step_out(struct lz_tracer *t, struct user_regs_struct *r)
 }
 
 /* There is no name for the instant yet: soon, or at the next marker or call. */
-static int put_off(struct lz_tracer *t, int signo, const siginfo_t *info,
-                   struct user_regs_struct *r)
+static int await_name(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	struct lz_thread_signals *s = &t->cur->sig;
-	const bool awaits = s->armed;
 	int there = 0;
 
-	if (lz_signal_keep(t, signo, info) < 0)
-		return -1;
 	/* one marker may follow another */
-	for (int i = 0; i < 4 && !awaits && there == 0; i++) {
+	for (int i = 0; i < 4 && there == 0; i++) {
 		there = step_out(t, r);
 		if (there > 0)
 			there = named(t, r);
 	}
 	if (there)
 		return there < 0 ? -1 : lz_signal_release(t);
-	if (awaits)
-		return 0;
-	lz_signal_await(s);
+	lz_signal_await(&t->cur->sig);
 	return t->cur->has_pending_status ? 0 : lz_stream_fence(t);
+}
+
+static int put_off(struct lz_tracer *t, int signo, const siginfo_t *info,
+                   struct user_regs_struct *r)
+{
+	const bool awaits = t->cur->sig.armed;
+
+	if (lz_signal_keep(t, signo, info) < 0)
+		return -1;
+	return awaits ? 0 : await_name(t, r);
+}
+
+/* It came while the program stood at a full buffer. Alone the program would not have stood there, so
+ * it goes on a little first. By chance, as turns do, no time plays a part. */
+static bool is_due_to_stop(const struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	return t->cur->at_full && !t->sched.chaos.on && !t->cur->sig.armed && lz_at_instant(t, r);
+}
+
+int lz_signal_brief_over(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	t->cur->sig.armed = false;
+	const int there = named(t, r);
+
+	if (there < 0)
+		return -1;
+	return there ? lz_signal_release(t) : await_name(t, r);
 }
 
 /* A fault of our own making has unblocked it: the kernel shows it instead of the fault, which comes
@@ -421,7 +448,7 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 		return 0;
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
-	lz_signal_find_sent(t, signo, &info);
+	const bool is_sent = lz_signal_find_sent(t, signo, &info);
 	int fast = lz_fast_refused(t, &info, &r);
 	if (fast == 0)
 		fast = lz_fast_trap(t, &info, &r);
@@ -444,9 +471,11 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	if (lz_signal_unseen(t, signo))
 		return lz_signal_pass(t, signo, &info, deliver);
 	if (is_crowding(t, signo, &info, &r))
-		return hold_back(t, signo, &info);
+		return hold_back(t, signo, &info, CROWDED_NS);
 	if (is_unblocked_by_fault(t, signo, &r))
 		return lz_signal_hold(t, signo, &info);
+	if (!is_sent && is_due_to_stop(t, &r))
+		return hold_back(t, signo, &info, STOPPED_NS);
 	int there = named(t, &r);
 	if (there <= 0)
 		return there < 0 ? -1 : put_off(t, signo, &info, &r);

@@ -26,14 +26,15 @@
 
 enum {
 	FLUSH_MS = 500,
-	GONE_MS = 200,  /* how long the end of one thread may take to be the end of all */
-	ENDING_MS = 20, /* how long the ends of all threads may take to be met */
+	BRIEF_AGAIN_MS = 1, /* if the end of a brief wait was missed */
+	GONE_MS = 200,      /* how long the end of one thread may take to be the end of all */
+	ENDING_MS = 20,     /* how long the ends of all threads may take to be met */
 	KILLED_MS = 20000
 };
 
 /* One process is traced, with one timer. */
 static struct {
-	long timer_ms;       /* 0: not set yet */
+	uint64_t timer;      /* ns; 0: not set yet */
 	uint64_t last_flush; /* ns */
 	uint64_t last_ip;
 } loop;
@@ -41,6 +42,12 @@ static struct {
 static int spin_ms(const struct lz_tracer *t)
 {
 	return t->s.mem ? LZ_SPIN_MS : LZ_SPIN_PLAIN_MS;
+}
+
+/* How long an instant is waited for. */
+static uint64_t patience(const struct lz_tracer *t)
+{
+	return t->cur->sig.brief ? t->cur->sig.brief : (uint64_t)spin_ms(t) * 1000000;
 }
 
 /* LZ_WAKE only makes waitpid() return. */
@@ -54,11 +61,15 @@ static int set_timer(struct lz_tracer *t)
 	if (t->fast.page && ms > (long)lz_checkpoint_look_ms(t))
 		ms = (long)lz_checkpoint_look_ms(t);
 
-	if (loop.timer_ms == ms)
+	const bool brief = t->cur->sig.armed && t->cur->sig.brief;
+	const uint64_t every = (uint64_t)(brief ? BRIEF_AGAIN_MS : ms) * 1000000;
+	const uint64_t first = brief ? t->cur->sig.brief : every;
+
+	if (loop.timer == first)
 		return 0;
-	loop.timer_ms = ms;
+	loop.timer = first;
 	lz_alarmed = 1; /* set anew all the time it would never come */
-	return lz_timer_set(ms);
+	return lz_timer_set(first, every);
 }
 
 /* AUTO has become HASH: said once, and written down in case that we are killed. */
@@ -114,8 +125,7 @@ int lz_tick(struct lz_tracer *t)
 	struct lz_thread_signals *s = &t->cur->sig;
 	if (lz_wait_tick(t) < 0)
 		return -1;
-	bool stuck = s->armed ? now - s->armed_since >= (uint64_t)spin_ms(t) * 1000000
-	                      : lz_sched_overdue(t, now);
+	bool stuck = s->armed ? now - s->armed_since >= patience(t) : lz_sched_overdue(t, now);
 
 	/* Again and again while nothing comes of it: a call made for us meanwhile may have
 	 * swallowed the stop. */
@@ -261,6 +271,8 @@ static int at_interrupt(struct lz_tracer *t)
 		s->spin &= s->n_sent > 0;
 		return 0;
 	}
+	if (s->armed && s->brief)
+		return lz_signal_brief_over(t, &r);
 	/* With chaos there has been time enough for a marker. */
 	if (!t->cur->sig.armed && !t->sched.chaos.on &&
 	    (lz_sched_due(t) || lz_shared_lock_due(t, 0)) && !lz_at_instant(t, &r)) {

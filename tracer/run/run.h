@@ -73,6 +73,8 @@ bool lz_process_gone(struct lz_tracer *t, int *status);
 int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver);
 /* Neither a marker nor a system call has come in time. */
 int lz_signal_spin(struct lz_tracer *t, struct user_regs_struct *r);
+/* A brief wait is over. */
+int lz_signal_brief_over(struct lz_tracer *t, struct user_regs_struct *r);
 
 /* walk_on.c */
 /* With chaos, at a point at which the turn is over: steps on to where it is to end. 1: the program

@@ -170,21 +170,22 @@ int lz_signal_release(struct lz_tracer *t)
 	return lz_stream_unfence(t);
 }
 
-void lz_signal_find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
+bool lz_signal_find_sent(struct lz_tracer *t, int signo, siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 
 	/* in a PID namespace of its own we are nobody */
 	if (info->si_code != SI_TKILL || (info->si_pid && info->si_pid != getpid()))
-		return;
+		return false;
 	for (size_t i = 0; i < s->n_sent; i++) {
 		if (s->sent[i].signo != signo)
 			continue;
 		*info = s->sent[i].info;
 		memmove(s->sent + i, s->sent + i + 1, (s->n_sent - i - 1) * sizeof(*s->sent));
 		s->n_sent--;
-		return;
+		return true;
 	}
+	return false;
 }
 
 int lz_signal_put_back(struct lz_tracer *t, int signo)
@@ -201,6 +202,7 @@ void lz_signal_await(struct lz_thread_signals *s)
 {
 	s->armed = true;
 	s->armed_since = lz_now();
+	s->brief = 0;
 }
 
 int lz_signal_arm(struct lz_tracer *t)

@@ -42,8 +42,8 @@ int lz_signal_hold(struct lz_tracer *t, int signo, const siginfo_t *info);
 int lz_signal_keep(struct lz_tracer *t, int signo, const siginfo_t *info);
 /* From now on an instant is waited for. */
 void lz_signal_await(struct lz_thread_signals *s);
-/* Of a signal that we have sent again: what it was. */
-void lz_signal_find_sent(struct lz_tracer *t, int signo, siginfo_t *info);
+/* Of a signal that we have sent again: what it was. Is it one? */
+bool lz_signal_find_sent(struct lz_tracer *t, int signo, siginfo_t *info);
 
 /* finish_marker.c */
 /* Runs the program up to the end of the marker that it is in the middle of. 1: it did not fit,

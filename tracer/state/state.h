@@ -20,8 +20,8 @@ bool lz_threaded(const struct lz_tracer *t);
 /* timer.c */
 /* What the timer sends to the tracer. */
 #define LZ_WAKE SIGRTMAX
-/* Each MS milliseconds from now on. */
-int lz_timer_set(long ms);
+/* In FIRST nanoseconds, and each EVERY nanoseconds from then on. */
+int lz_timer_set(uint64_t first, uint64_t every);
 
 /* call_kinds.c */
 /* Is it a call during which others may run? */

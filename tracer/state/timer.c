@@ -6,13 +6,17 @@
 #include <signal.h>
 #include <time.h>
 
-int lz_timer_set(long ms)
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+int lz_timer_set(uint64_t first, uint64_t every)
 {
 	static timer_t timer;
 	static bool made;
 	struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = LZ_WAKE};
-	const struct timespec every = {ms / 1000, ms % 1000 * 1000000};
-	const struct itimerspec it = {every, every};
+	const struct itimerspec it = {time_of(every), time_of(first)};
 
 	made = made || timer_create(CLOCK_MONOTONIC, &wake, &timer) == 0;
 	if (!made || timer_settime(timer, 0, &it, NULL) < 0)

@@ -84,6 +84,7 @@ struct lz_thread_signals {
 	size_t n_sent, sent_room;
 	bool armed;           /* waiting for a marker or a system call */
 	uint64_t armed_since; /* ns */
+	uint64_t brief;       /* waiting for so long only, without a fence, ns; 0: it is not */
 	bool interrupted;     /* PTRACE_INTERRUPT is under way */
 	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
@@ -176,6 +177,7 @@ struct lz_thread {
 	 * state_sum.h. */
 	bool at_counted;
 	bool at_return; /* of a signal's handler */
+	bool at_full;   /* the buffer was full there */
 	bool at_midway; /* instructions of its gap have run before */
 	uint64_t at_state;
 	/* In code without markers it takes these, too, which struct lz_tracer has. */
