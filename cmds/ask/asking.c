@@ -98,15 +98,23 @@ static int choose_piece(struct lz_asking *a)
 	return 0;
 }
 
+/* The directory of the process that is asked about, malloced. NULL: lz_error(). */
+static char *find_dir(const struct lz_asking *a, const char *recording)
+{
+	char *dir = lz_find(recording), *one = dir;
+
+	if (dir && a->process) {
+		one = lz_process_find(dir, a->process);
+		free(dir);
+	}
+	return one;
+}
+
 int lz_asking_open(struct lz_asking *a, const char *recording)
 {
-	lz_auto_free char *dir = lz_find(recording), *one = NULL;
+	lz_auto_free char *dir = find_dir(a, recording);
 
-	if (!dir)
-		return -1;
-	if (a->process && !(one = lz_process_find(dir, a->process)))
-		return -1;
-	if (lz_asked_open(&a->asked, one ? one : dir) < 0)
+	if (!dir || lz_asked_open(&a->asked, dir) < 0)
 		return -1;
 	if (choose_thread(a) == 0 && choose_piece(a) == 0)
 		return 0;
@@ -147,6 +155,16 @@ int lz_asking_finish(struct lz_asking *a, int status)
 	return status;
 }
 
+/* Answers from what is kept in the recording alone: 1, it cannot. */
+static int answer_none(const struct lz_asking *a, const struct lz_asking_command *c, char **words)
+{
+	if (!c->none || a->thread || a->from || a->to)
+		return 1;
+	lz_auto_free char *dir = find_dir(a, words[0]);
+
+	return dir && lz_asked_unused(dir, words + 1) ? c->none(c->arg) : 1;
+}
+
 int lz_asking_main(struct lz_asking *a, int argc, char **argv, const struct lz_asking_command *c)
 {
 	const int rc = lz_asking_options(a, argc, argv, c);
@@ -157,6 +175,8 @@ int lz_asking_main(struct lz_asking *a, int argc, char **argv, const struct lz_a
 		c->usage(stderr);
 		return 2;
 	}
+	if (answer_none(a, c, argv + optind) == 0)
+		return lz_finish_output(0);
 	if (lz_asking_open(a, argv[optind]) < 0) {
 		lz_warn("%s", lz_error());
 		return 1;

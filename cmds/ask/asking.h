@@ -45,6 +45,8 @@ struct lz_asking_command {
 	bool (*usable)(const void *arg, int n);
 	/* Answers. WORDS are those behind the recording, NULL-terminated. 0; -1: lz_error(). */
 	int (*ask)(void *arg, char **words);
+	/* NULL, or answers where no function that the words name ever ran. 1: ask() has to. */
+	int (*none)(void *arg);
 };
 /* Takes the options, opens the recording, which is the first word, and has the command answer. The
  * exit status. */

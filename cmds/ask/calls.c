@@ -93,6 +93,13 @@ static int count(struct wishes *w, const uint8_t *wanted)
 	return lz_activations_count(a, wanted, &n) < 0 ? -1 : print_number(w, n);
 }
 
+static int count_none(void *arg)
+{
+	const struct wishes *w = arg;
+
+	return w->count && !w->by ? print_number(w, 0) : 1;
+}
+
 static int count_shares(struct wishes *w, const uint8_t *wanted)
 {
 	struct counting c = {.w = w};
@@ -207,7 +214,7 @@ int lz_cmd_calls(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.list = {.limit = UINT64_MAX, .at = UINT64_MAX}};
 	const struct lz_asking_command c = {
-	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask};
+	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask, count_none};
 
 	return lz_asking_main(&w.list.asking, argc, argv, &c);
 }

@@ -136,7 +136,7 @@ int lz_cmd_grep(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.within = UINT64_MAX, .limit = UINT64_MAX};
 	const struct lz_asking_command c = {
-	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask};
+	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask, NULL};
 
 	return lz_asking_main(&w.asking, argc, argv, &c);
 }

@@ -198,6 +198,13 @@ static int count(struct wishes *w, const struct lz_places *p, uint64_t *unknown)
 	return print_number(w, n, *unknown);
 }
 
+static int count_none(void *arg)
+{
+	const struct wishes *w = arg;
+
+	return w->count ? print_number(w, 0, 0) : 1;
+}
+
 static void tell_about(const struct lz_places *p, const char *text)
 {
 	const char *colon = strrchr(text, ':');
@@ -274,7 +281,7 @@ int lz_cmd_hits(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.limit = UINT64_MAX};
 	const struct lz_asking_command c = {
-	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask};
+	    usage, LZ_ASKING_LETTERS "c", options, parse_option, &w, is_usable, ask, count_none};
 
 	return lz_asking_main(&w.asking, argc, argv, &c);
 }

@@ -145,7 +145,7 @@ int lz_cmd_marks(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.limit = UINT64_MAX, .last = UINT64_MAX};
 	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "g:", options, parse_option,
-	                                    &w,    lz_asking_alone,        ask};
+	                                    &w,    lz_asking_alone,        ask,     NULL};
 	const int status = lz_asking_main(&w.asking, argc, argv, &c);
 
 	if (w.grep)

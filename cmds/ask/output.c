@@ -284,7 +284,7 @@ int lz_cmd_output(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.limit = UINT64_MAX, .last = UINT64_MAX};
 	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "g:", options, parse_option,
-	                                    &w,    lz_asking_alone,        ask};
+	                                    &w,    lz_asking_alone,        ask,     NULL};
 
 	return lz_asking_main(&w.asking, argc, argv, &c);
 }

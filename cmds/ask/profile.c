@@ -127,7 +127,7 @@ int lz_cmd_profile(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.top = 30};
 	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS, options, parse_option,
-	                                    &w,    lz_asking_alone,   ask};
+	                                    &w,    lz_asking_alone,   ask,     NULL};
 
 	return lz_asking_main(&w.asking, argc, argv, &c);
 }

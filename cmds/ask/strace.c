@@ -353,7 +353,7 @@ int lz_cmd_strace(int argc, char **argv)
 	                                        {0}};
 	struct wishes w = {.shown = {.string = 32, .read = read_memory}, .limit = UINT64_MAX};
 	const struct lz_asking_command c = {usage, LZ_ASKING_LETTERS "ie:s:", options, parse_option,
-	                                    &w,    lz_asking_alone,           ask};
+	                                    &w,    lz_asking_alone,           ask,     NULL};
 
 	return lz_asking_main(&w.asking, argc, argv, &c);
 }

@@ -10,6 +10,7 @@
 #include <common/base/cleanup.h>
 #include <common/recording/computed_inside.h>
 #include <common/recording/flowsum.h>
+#include <common/recording/index_file.h>
 #include <common/recording/reader.h>
 #include <common/recording/seal.h>
 #include <lizard/error.h>
@@ -91,11 +92,10 @@ static int check_seal(const char *name, const uint8_t *bytes, size_t *len)
 	           : lz_fail("it is damaged, or somebody else's");
 }
 
-int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t most, uint8_t **bytes,
-                         size_t *len)
+int lz_index_read(int dirfd, const char *name, size_t most, uint8_t **bytes, size_t *len)
 {
 	lz_auto_close int folder =
-	    openat(r->dirfd, LZ_INDEX_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	    openat(dirfd, LZ_INDEX_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	lz_auto_close int fd =
 	    folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
@@ -109,6 +109,12 @@ int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t mos
 	free(*bytes);
 	*bytes = NULL;
 	return -1;
+}
+
+int lz_reader_index_read(const struct lz_reader *r, const char *name, size_t most, uint8_t **bytes,
+                         size_t *len)
+{
+	return lz_index_read(r->dirfd, name, most, bytes, len);
 }
 
 static int write_all(int fd, const uint8_t *bytes, size_t len)

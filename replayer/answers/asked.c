@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/asked.h"
 #include "replayer/answers/cxx_names.h"
+#include "replayer/answers/unused.h"
 #include "replayer/stream/wanted.h"
 
+#include <common/base/cleanup.h>
+#include <common/recording/stamp.h>
+#include <fcntl.h>
 #include <lizard/error.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,9 +15,18 @@
 /* Of a function's name for people. */
 enum form { SHORT, FULL, FORMS };
 
+/* Before anything is read: what changes later has another one. */
+static uint64_t stamp_of(const char *dir)
+{
+	lz_auto_close int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t stamp;
+
+	return dirfd < 0 || lz_recording_stamp(dirfd, &stamp) < 0 ? 0 : stamp;
+}
+
 int lz_asked_open(struct lz_asked *a, const char *dir)
 {
-	*a = (struct lz_asked){.reader = lz_reader_open(dir)};
+	*a = (struct lz_asked){.stamp = stamp_of(dir), .reader = lz_reader_open(dir)};
 	if (!a->reader)
 		return -1;
 	if (!(a->rebuild = lz_rebuild_new(a->reader)) ||
@@ -249,6 +262,11 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *of)
 	return a->partial ? 0 : rc;
 }
 
+bool lz_asked_unused(const char *dir, char *const *names)
+{
+	return readers_wish() != 0 && lz_unused_are(dir, names);
+}
+
 unsigned lz_asked_cpus(void)
 {
 	const int wish = readers_wish();
@@ -274,8 +292,10 @@ int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread
 		return -1;
 	lz_work_begin(&a->work, what, a->to - a->from);
 	const int rc = lz_stream_spread(a->stream, &w);
-	if (readers_wish() != 0)
+	if (readers_wish() != 0) {
 		lz_stream_index_keep(a->stream);
+		lz_unused_keep(a);
+	}
 	lz_progress_end(&a->work.progress);
 	a->partial = k.signalled;
 	if (!a->partial)

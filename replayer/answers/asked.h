@@ -19,6 +19,7 @@ struct lz_asked {
 	uint32_t tid;      /* of this thread only; 0: of all */
 	struct lz_work work;
 	_Atomic(char *) *shown; /* names in both forms, made when they are wanted */
+	uint64_t stamp;         /* of the files when they were opened; 0: not known */
 	bool partial;           /* a signal has ended the walk: what there is, is right */
 };
 
@@ -51,6 +52,9 @@ int lz_asked_walk(struct lz_asked *a, const char *what, struct lz_walk *w);
 /* On how many CPUs to walk over what is asked about: 0 if the environment has LIZARD_READERS=0. Tests
  * compare with that. */
 unsigned lz_asked_cpus(void);
+/* Is it known already that no function of the recording DIR with one of these NAMES ever ran? Each name
+ * is one's; NULL ends them. Then the recording need not be opened. */
+bool lz_asked_unused(const char *dir, char *const *names);
 /* The same on several CPUs; W->from, to and at are set here. */
 int lz_asked_spread(struct lz_asked *a, const char *what, const struct lz_spread *wanted);
 /* Finds all call stacks that are not known, and keeps them in the recording. */

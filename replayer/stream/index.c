@@ -270,6 +270,18 @@ bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn)
 
 enum { RAN_BITS_MAX = 4096 };
 
+void lz_stream_used(const struct lz_stream *s, bool *used)
+{
+	const size_t n = s->ran_bits / 8;
+	const bool all = s->n_starts <= s->n_blocks;
+	uint8_t any[RAN_BITS_MAX / 8] = {0};
+
+	for (size_t i = 0; i < s->n_blocks * n; i++)
+		any[i % n] |= s->ran[i] | s->began[i];
+	for (size_t fn = 0; fn < s->n_fns; fn++)
+		used[fn] = all || any[fn % s->ran_bits / 8] >> fn % 8 & 1;
+}
+
 int lz_index_new(struct lz_stream *s)
 {
 	s->ran_bits = (s->n_fns + 8) & ~(size_t)7;

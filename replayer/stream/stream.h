@@ -54,6 +54,8 @@ void lz_stream_index_fetch(struct lz_stream *s);
 /* May an activation of FN have run in BLOCK? Known for blocks before the last indexed one, else
  * it may. */
 bool lz_stream_ran(const struct lz_stream *s, uint32_t block, uint32_t fn);
+/* The same of all blocks: USED[fn], for each function. */
+void lz_stream_used(const struct lz_stream *s, bool *used);
 /* Did one begin? */
 bool lz_stream_began(const struct lz_stream *s, uint32_t block, uint32_t fn);
 

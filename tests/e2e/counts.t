@@ -8,7 +8,13 @@
 hash=$(tool flow-hash)
 ok $? "the tools build" || { diag "$(cat "$T"/*.log)"; done_testing; }
 prog=$T/mixed src=$LIZARD_SRC/tests/progs/answers/mixed.c
-lizard-cc -g -O0 -o "$prog" "$src" -lpthread
+# Functions that never run, one of which has another's name.
+cat >"$T/more.c" <<'END'
+static int classify(int n) { return n; }
+int never(int n) { return classify(n) + 1; }
+int nor_this(int n) { return never(n); }
+END
+lizard-cc -g -O0 -o "$prog" "$T/more.c" "$src" -lpthread
 ok $? "a program builds" || done_testing
 timeout -k 5 60 lizard-trace -q --flow=full --checkpoint-interval 2 -o "$T/rec" "$prog" 27 >"$T/out"
 is $? 0 "and is recorded" || done_testing
@@ -103,7 +109,65 @@ rm "$file"
 cp -P "$T/link" "$file"
 agree "$T/rec" "a link is not followed"
 is "$(cat "$T/secret")" secret "nor written to"
-is "$(ls "$T/rec/index" | wc -l)" 1 "nothing else is left there"
+is "$(ls "$T/rec/index" | sed 's/-.*//' | tr '\n' ' ')" "stacks unused " "nothing else is left there"
+
+# ---- functions that never ran ----
+
+restore
+counts() { # REC
+	for f in $(lizard calls --names "$1"); do
+		echo "$f $(lizard calls -c "$1" "$f") $(lizard hits -c "$1" "$f") $(lizard calls -c --json "$1" "$f" main)"
+	done
+	for f in "never classify" "never nor_this" "never none" "never -t 1" "never --from 40%" mixed.c:999; do
+		lizard calls -c "$1" $f
+		lizard hits -c --json "$1" $f
+	done
+}
+opened() { # REC WORDS: whether more of the recording is read than what is kept
+	strace -f -e trace=openat -o "$T/strace" lizard "$@" >"$T/out" 2>"$T/err"
+	grep -q '"events' "$T/strace"
+}
+LIZARD_READERS=0 counts "$T/rec" >"$T/never.truth" 2>"$T/never.err"
+is "$(grep -c '^never 0 0\|^nor_this 0 0\|^classify [1-9]' "$T/never.truth")" 3 "some functions never ran"
+counts "$T/rec" >"$T/got" 2>"$T/err"
+cmp -s "$T/got" "$T/never.truth" && cmp -s "$T/err" "$T/never.err"
+ok $? "the counts of all functions are the same" || diag "$(diff "$T/never.truth" "$T/got") $(diff "$T/never.err" "$T/err")"
+unopened() { # WHAT
+	opened calls -c "$T/rec" never
+	is "$? $(cat "$T/out")" "1 0" "$1: calls are counted without opening the recording"
+	opened hits -c "$T/rec" nor_this
+	is "$? $(cat "$T/out")" "1 0" "$1: so are hits"
+}
+reopened() { # REC WHAT
+	opened calls -c "$1" never
+	is "$? $(cat "$T/out")" "0 0" "$2: the recording is read"
+}
+unopened "of functions that never ran"
+opened calls -c "$T/rec" classify
+is "$? $(cat "$T/out")" "0 $(awk '$1 == "classify" { print $2 }' "$T/never.truth")" "a function of that name did run"
+opened calls -c "$T/rec" never none
+is "$? $(cat "$T/out")" "0 " "a function that does not exist is said to be none"
+opened calls -c -t 1 "$T/rec" never
+is "$? $(cat "$T/out")" "0 " "so is a thread"
+cp -r "$T/rec" "$T/copied"
+reopened "$T/copied" "of a copy"
+opened calls -c "$T/copied" never
+is "$? $(cat "$T/out")" "1 0" "once"
+cp "$T/copied/index/unused" "$T/rec/index/unused"
+reopened "$T/rec" "with another recording's file"
+unopened "which is made anew"
+printf x | dd of="$T/rec/index/unused" bs=1 seek=30 conv=notrunc status=none
+reopened "$T/rec" "with a damaged file"
+XDG_STATE_HOME=$T/stranger lizard calls -c "$T/rec" never >"$T/out"
+reopened "$T/rec" "with somebody else's file"
+touch "$T/rec/events"
+reopened "$T/rec" "when the recording has been touched"
+truncate -s -1 "$T/copied/events"
+opened calls -c "$T/copied" never
+is "$? $(cat "$T/out")" "0 0" "when it has been cut"
+like "$(cat "$T/err")" "this is about a part of the run" "which is said"
+opened calls -c "$T/copied" never
+is $? 0 "of a recording that is cut nothing is kept"
 
 # ---- who forges it ----
 
