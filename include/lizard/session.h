@@ -172,6 +172,12 @@ void lz_session_keep_interrupts(struct lz_session *s);
 bool lz_session_take_interrupt(struct lz_session *s);
 /* Signals that do not stop a run (bit signo). All stop at first. */
 void lz_session_pass_signals(struct lz_session *s, uint64_t mask);
+/* Functions that the debugger's `step` goes over, and so lz_session_back_step(). SKIPS stays the caller's,
+ * and must stay until others are given. NULL: none. */
+struct lz_skips;
+void lz_session_skip(struct lz_session *s, const struct lz_skips *skips);
+/* How many of the inlined calls that begin here `step` would not go down into for that reason. */
+uint32_t lz_session_skipped_here(struct lz_session *s);
 
 /* ---- breakpoints and watchpoints; counted per address and kind ---- */
 int lz_session_break(struct lz_session *s, uint64_t addr);

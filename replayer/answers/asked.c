@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/asked.h"
-#include "replayer/answers/cxx_names.h"
 #include "replayer/answers/unused.h"
+#include "replayer/program/cxx_names.h"
 #include "replayer/stream/wanted.h"
 
 #include <common/base/cleanup.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/answers/function_names.h"
-#include "replayer/answers/cxx_names.h"
+#include "replayer/program/cxx_names.h"
 
 #include <common/base/cleanup.h>
 #include <common/base/nearest.h>

@@ -125,6 +125,8 @@ void lz_front_free(struct lz_front *f)
 	free(f->marks.v);
 	lz_front_programs_free(f);
 	free(f->armed);
+	lz_session_skip(f->s, NULL);
+	lz_skips_free(f->skips);
 	lz_front_forget_places(f);
 	lz_front_libs_free(&f->libs.told);
 	lz_front_forget_outcome(f);

@@ -5,6 +5,7 @@
 
 #include "replayer/navigate/over_inlined.h"
 #include "replayer/front/regs.h"
+#include "replayer/program/skips.h"
 #include <lizard/front.h>
 #include <stdio.h>
 
@@ -214,6 +215,8 @@ struct lz_front {
 	bool pass_all;
 	/* the chosen thread, 0: the present one */
 	uint32_t tid;
+	/* what its `step` goes over; NULL: nothing */
+	struct lz_skips *skips;
 	/* the command that steps */
 	struct lz_over_inlined over;
 	/* lz_front_heed_conditions(), and a continue since */

@@ -11,6 +11,9 @@
  *   over N, over none
  *                a next or finish begins whose frame is in N inlined calls: those within it are not
  *                stepped through; or it has ended
+ *   skip [ENTRY...]
+ *                what GDB's `skip` names, entries as lz_skips_new() takes them: back-step goes over it
+ *   skipped      how many inlined calls begin here that `step` does not enter for that reason
  *   libraries keep, libraries forget
  *                libraries that GDB knows stay in its list where they are not loaded; they go (at first)
  *   here         the user is shown the present instant, so that `undo` comes back to it; "begin" if a
@@ -159,9 +162,35 @@ static char *heed(struct lz_front *f, const char *text)
 	return strdup("");
 }
 
+/* An answer is an error. */
+static char *skip(struct lz_front *f, const char *text)
+{
+	char *why = NULL;
+
+	/* what was found with it stays known */
+	if (lz_skips_is(f->skips, text))
+		return strdup("");
+	struct lz_skips *skips = *text ? lz_skips_new(text) : NULL;
+
+	if (*text && !skips)
+		return asprintf(&why, "%s\n", lz_error()) < 0 ? NULL : why;
+	lz_session_skip(f->s, skips);
+	lz_skips_free(f->skips);
+	f->skips = skips;
+	return strdup("");
+}
+
+static char *skipped(struct lz_front *f)
+{
+	char *n = NULL;
+
+	return asprintf(&n, "%u\n", (unsigned)lz_session_skipped_here(f->s)) < 0 ? NULL : n;
+}
+
 static const char help[] =
     "monitor commands: when, now, info, quiet, gdb N, note, here, signals pass|stop, over "
-    "N|none, conditions never|first|all, output keep|EVENT, libraries keep|forget, found, "
+    "N|none, skip [ENTRY...], skipped, conditions never|first|all, output keep|EVENT, libraries "
+    "keep|forget, found, "
     "intervals, and moves that "
     "the next "
     "reverse-stepi carries out: seek "
@@ -202,6 +231,10 @@ char *lz_front_monitor(struct lz_front *f, const char *text)
 		answer = lz_front_output(f, text + 7);
 	else if (strncmp(text, "conditions ", 11) == 0)
 		answer = heed(f, text + 11);
+	else if (strcmp(text, "skipped") == 0)
+		answer = skipped(f);
+	else if (strcmp(text, "skip") == 0 || strncmp(text, "skip ", 5) == 0)
+		answer = skip(f, text + 4);
 	else if (strncmp(text, "over ", 5) == 0)
 		answer = step_over(f, text + 5);
 	else if (is_move(text))

@@ -98,6 +98,7 @@ int lz_front_move(struct lz_front *f, const struct lz_front_move *m, uint32_t ti
 {
 	memset(&f->stop, 0, sizeof f->stop);
 	lz_session_pass_signals(f->s, f->pass_signals);
+	lz_session_skip(f->s, f->skips);
 	lz_front_breaks_retry(f);
 	f->stop.reason = LZ_STOP_TARGET;
 	switch (m->kind) {

@@ -23,25 +23,40 @@ static void find_ranges(struct stepping *s, size_t which)
 	}
 }
 
+/* Of the inlined calls IN[FROM] to IN[TO - 1], of N here, the first one that `step` goes over; TO: none. */
+static size_t first_skipped(struct stepping *s, const struct lz_inline *in, size_t n, size_t from,
+                            size_t to)
+{
+	return s->over_calls ? to : step_skipped_inline(s->m, s->r.rip, in, n, from, to);
+}
+
 /* "Stepped into inlined function", "stepping through inlined function". GO_ON: neither. */
 static int inline_stop(struct stepping *s, const struct lz_inline *in, size_t n, size_t hidden,
                        const struct step_frame *now, bool *keep_going)
 {
+	const size_t shown = n - hidden;
+
 	*keep_going = false;
 	if (hidden && step_same_frame(now, &s->frame)) {
-		const struct lz_inline *call = &in[n - hidden];
+		const struct lz_inline *call = &in[shown];
 		bool same_line = call->call_line == s->line && call->call_symtab == s->symtab;
 
-		if (s->over_inlines && same_line) {
+		if (same_line &&
+		    (s->over_inlines || first_skipped(s, in, n, shown, shown + 1) == shown)) {
 			*keep_going = true;
 			return GO_ON;
 		}
 		return LZ_STEPPED;
 	}
 	if (now->n && step_inlined_from(now, &s->frame)) {
+		size_t over = s->frame.n;
+
 		if (!s->over_inlines)
+			over = first_skipped(s, in, n, s->frame.n, shown);
+		if (over == shown)
 			return LZ_STEPPED;
-		find_ranges(s, s->frame.n);
+		if (s->over_inlines || step_skips_all_of(s->m, s->r.rip, over))
+			find_ranges(s, over);
 		*keep_going = true;
 	}
 	return GO_ON;
@@ -162,9 +177,10 @@ static int begin(struct stepping *s)
 		return LZ_STEP_FAILED;
 	p = step_line(s->m, s->r.rip);
 	n = step_inlines(s->m, s->r.rip, in, &hidden);
-	/* `step` at a hidden inlined call goes down into it without moving: all the way, here. */
+	/* `step` at a hidden inlined call goes down into it without moving: all the way, here, but for
+	 * what is skipped. */
 	if (!s->over_inlines)
-		hidden = 0;
+		hidden = n - first_skipped(s, in, n, n - hidden, n);
 	step_fill_frame(s, in, n - hidden, &s->frame);
 	s->m->began = s->frame.cfa;
 	if (!p.sal.line)
@@ -175,7 +191,8 @@ static int begin(struct stepping *s)
 	if (hidden) {
 		s->line = in[n - hidden].call_line;
 		s->symtab = in[n - hidden].call_symtab;
-		if (in[n - 1].end < s->end)
+		/* what is skipped is not hidden any more */
+		if ((s->over_inlines || hidden > 1) && in[n - 1].end < s->end)
 			s->end = in[n - 1].end;
 	}
 	return GO_ON;

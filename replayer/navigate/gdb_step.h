@@ -13,6 +13,7 @@
 #include <sys/user.h>
 #include <lizard/piece.h>
 #include "replayer/program/lines.h"
+#include "replayer/program/skips.h"
 
 enum lz_move {
 	LZ_MOVE_DONE,
@@ -33,6 +34,8 @@ struct lz_machine {
 	/* Set when control left a function that GDB knows no lines of other than by running over
 	 * it: a callback or a signal handler has returned. */
 	bool left_unknown;
+	/* What `step` goes over; NULL: nothing. */
+	const struct lz_skips *skips;
 	/* The frame in which the step began that goes on; 0: none goes on, or it is not known. */
 	uint64_t began;
 	int (*regs)(void *arg, struct user_regs_struct *r);
@@ -92,6 +95,10 @@ bool lz_gdb_is_within(struct lz_machine *m, uint64_t cfa);
 
 /* In how many inlined calls code at PC is, as above. */
 uint32_t lz_gdb_inlines(struct lz_machine *m, uint64_t pc);
+
+/* How many of the inlined calls that begin right here `step` does not go down into, since it skips the
+ * outermost of them. */
+uint32_t lz_gdb_skipped_here(struct lz_machine *m);
 
 /* Does an inlined call begin right here, which GDB hides until it is stepped into? */
 bool lz_gdb_hides(struct lz_machine *m);

@@ -33,6 +33,7 @@ struct lz_nav {
 	struct lz_results steps, nexts; /* all that were found, as far as there is room */
 	struct lz_pos goal;             /* what the machine looks for, in its own thread */
 	uint32_t thread;                /* the goal's, by number */
+	uint64_t skips;                 /* lz_skips_number() of what `step` goes over */
 	uint64_t passed;       /* bit signo: passed by; during a search the session tells of it */
 	struct lz_pos handler; /* begins here, was run over, came back to the goal; event 0: none */
 	struct lz_pos barred[2]; /* running through a piece of code from in between was in vain */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <lizard/error.h>
 #include "replayer/navigate/call_site.h"
+#include "replayer/navigate/skipped_anchors.h"
 #include "replayer/navigate/stop_chain.h"
 #include "replayer/navigate/own_markers.h"
 #include "replayer/session/session.h"
@@ -138,6 +139,16 @@ static int need_stack(struct lz_nav *nav, struct search *f)
 	return 0;
 }
 
+/* 1: a walk from ANCHOR is of no use, as it begins in what is skipped. */
+static int is_skipped(struct lz_nav *nav, struct search *f, uint64_t anchor, uint64_t *earlier)
+{
+	if (!nav->machine.skips)
+		return 0;
+	if (need_stack(nav, f))
+		return -1;
+	return lz_anchor_is_skipped(nav, anchor, f->stack.a, f->stack.n, earlier);
+}
+
 /* Has control come back to the activation, from behind stream offset FROM on, other than by a
  * return? As to a handler of a C++ exception. */
 static int has_landed(struct lz_nav *nav, const struct lz_act *act, uint64_t from)
@@ -205,9 +216,13 @@ static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
 	for (uint64_t back = (nav->goal.marker - from) / 2; back > 0 && !f->found; back /= 2) {
 		int64_t anchor = lz_nav_own_back(nav, nav->goal.marker - back, 0);
 		const struct lz_chain_stop *p;
+		uint64_t ignored;
 		enum chain_end end;
+		int skipped = anchor < 0 ? -1 : is_skipped(nav, f, (uint64_t)anchor, &ignored);
 
-		if (anchor < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
+		if (skipped > 0)
+			continue;
+		if (skipped < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
 			return -1;
 		p = lz_chain_last(nav, &f->chain, end, f->scope);
 		if (p && (f->unmarked || !nav->machine.left_unknown))
@@ -335,8 +350,12 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 {
 	const struct lz_chain_stop *p;
 	enum chain_end end;
+	int skipped;
 
 	*earlier = anchor;
+	skipped = is_skipped(nav, f, anchor, earlier);
+	if (skipped)
+		return skipped < 0 ? -1 : 0;
 	if (lz_chain_build(nav, anchor, false, &f->chain, &end))
 		return -1;
 	if (end == CHAIN_OVER && f->chain.n)

@@ -73,15 +73,27 @@ static int search(struct lz_nav *nav, bool next, struct lz_pos *answer)
 	return rc;
 }
 
-/* What was found holds for the signals that were passed by then. */
-static void pass_by(struct lz_nav *nav, uint64_t signals)
+/* What was found holds for the signals that were passed by then, and for what was skipped. */
+static void pass_by(struct lz_nav *nav, uint64_t signals, const struct lz_skips *skips)
 {
-	if (nav->passed == signals)
+	nav->machine.skips = skips;
+	if (nav->passed == signals && nav->skips == lz_skips_number(skips))
 		return;
 	nav->passed = signals;
+	nav->skips = lz_skips_number(skips);
 	nav->step.n = nav->next.n = 0;
 	lz_results_free(&nav->steps);
 	lz_results_free(&nav->nexts);
+}
+
+uint32_t lz_session_skipped_here(struct lz_session *s)
+{
+	struct lz_nav *nav = s->skips ? lz_nav_of(s) : NULL;
+
+	if (!nav)
+		return 0;
+	pass_by(nav, s->pass_signals, s->skips);
+	return lz_gdb_skipped_here(&nav->machine);
 }
 
 static int back(struct lz_session *s, bool next, struct lz_stop *stop)
@@ -95,7 +107,7 @@ static int back(struct lz_session *s, bool next, struct lz_stop *stop)
 	lz_session_begin(s);
 	nav->interrupted = nav->gave_up = false;
 	nav->effort = 0;
-	pass_by(nav, s->pass_signals);
+	pass_by(nav, s->pass_signals, s->skips);
 	lz_session_where(s, &here);
 	if (lz_nav_aim(nav, &here))
 		return -1;

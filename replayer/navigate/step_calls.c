@@ -137,6 +137,22 @@ static uint64_t behind_thunk(struct lz_machine *m, uint64_t pc)
 	return target ? target + bias : pc;
 }
 
+/* Is the call to the return address at SP made in an inlined call that is skipped? */
+static bool is_made_in_skipped(struct stepping *s, uint64_t sp)
+{
+	struct lz_inline in[STEP_INLINES];
+	uint64_t ret;
+	size_t n, hidden;
+
+	if (!s->m->skips || !step_read_word(s->m, sp, &ret))
+		return false;
+	n = step_inlines(s->m, ret - 1, in, &hidden);
+	for (size_t i = 0; i < s->frame.n; i++)
+		if (i >= n || in[i].entry != s->frame.inlines[i])
+			return false;
+	return step_skipped_inline(s->m, ret - 1, in, n, s->frame.n, n) < n;
+}
+
 int step_into_call(struct stepping *s)
 {
 	struct lz_range f;
@@ -148,7 +164,8 @@ int step_into_call(struct stepping *s)
 
 	if (s->over_calls)
 		return run_to_return(s, sp);
-	if (!step_function(s->m, entry, &f) || !step_line(s->m, f.start).sal.line)
+	if (!step_function(s->m, entry, &f) || !step_line(s->m, f.start).sal.line ||
+	    step_skips_function(s->m, f.start) || is_made_in_skipped(s, sp))
 		return run_to_return(s, sp);
 	s->call_sp = 0;
 	stop = lz_gdb_skip_prologue(s->m, f.start, f.end);

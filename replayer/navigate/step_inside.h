@@ -63,6 +63,16 @@ bool step_inlined_from(const struct step_frame *a, const struct step_frame *b);
 size_t step_shown_frame(struct stepping *s, const struct lz_inline *in, size_t n, size_t hidden,
                         struct step_frame *now);
 
+/* ---- step_skips.c ---- */
+
+/* Does `step` go over the function at ENTRY? */
+bool step_skips_function(struct lz_machine *m, uint64_t entry);
+/* The first one that `step` goes over, of the inlined calls IN[FROM] to IN[TO - 1], of N around PC. TO: none. */
+size_t step_skipped_inline(struct lz_machine *m, uint64_t pc, const struct lz_inline *in, size_t n,
+                           size_t from, size_t to);
+/* Does it go over all code of number WHICH of them, whatever file that is of? */
+bool step_skips_all_of(struct lz_machine *m, uint64_t pc, size_t which);
+
 /* ---- step_calls.c: these return GO_ON or a result ---- */
 
 /* What a run that was to come back means for the step. */

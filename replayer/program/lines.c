@@ -143,7 +143,7 @@ void lz_lines_close(struct lz_lines *l)
 }
 
 /* The unit of ADDR, loaded; NULL if there is none. */
-static struct line_unit *unit_at(struct lz_lines *l, uint64_t addr)
+struct line_unit *lines_unit_at(struct lz_lines *l, uint64_t addr)
 {
 	size_t n = lz_lower_bound(i, l->n_ranges, l->ranges[i].start <= addr);
 
@@ -157,7 +157,7 @@ static struct line_unit *unit_at(struct lz_lines *l, uint64_t addr)
 struct lz_sal lz_lines_find(struct lz_lines *l, uint64_t addr)
 {
 	struct lz_sal sal = {.pc = addr};
-	const struct line_unit *u = unit_at(l, addr);
+	const struct line_unit *u = lines_unit_at(l, addr);
 
 	if (u)
 		lines_find_row(u, addr, &sal);
@@ -174,7 +174,7 @@ static const struct plt_section *plt_at(const struct lz_lines *l, uint64_t addr)
 
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 {
-	struct line_unit *u = unit_at(l, addr);
+	struct line_unit *u = lines_unit_at(l, addr);
 	const struct plt_section *stubs;
 
 	for (size_t i = 0; u && i < u->n_funcs; i++) {
@@ -195,7 +195,7 @@ bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out)
 
 uint64_t lz_lines_frame_start(struct lz_lines *l, uint64_t addr)
 {
-	struct line_unit *u = unit_at(l, addr);
+	struct line_unit *u = lines_unit_at(l, addr);
 	size_t n = u ? lz_lower_bound(i, u->n_bodies, u->bodies[i].start <= addr) : 0;
 	struct lz_range f;
 
@@ -204,7 +204,7 @@ uint64_t lz_lines_frame_start(struct lz_lines *l, uint64_t addr)
 	return lz_lines_function(l, addr, &f) ? f.start : 0;
 }
 
-static const struct line_inline *inline_at(const struct line_unit *u, uint64_t addr, size_t which)
+const struct line_inline *lines_inline_at(const struct line_unit *u, uint64_t addr, size_t which)
 {
 	for (size_t i = 0; i < u->n_inlines; i++)
 		if (addr >= u->inlines[i].start && addr < u->inlines[i].end && which-- == 0)
@@ -226,7 +226,7 @@ static struct lz_inline as_gdb_has_it(const struct line_inline *in)
 
 size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out, size_t max)
 {
-	struct line_unit *u = unit_at(l, addr);
+	struct line_unit *u = lines_unit_at(l, addr);
 	size_t n = 0;
 
 	for (size_t i = 0; u && i < u->n_inlines && n < max; i++) {
@@ -241,8 +241,8 @@ size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out
 size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, struct lz_part *out,
                               size_t max)
 {
-	struct line_unit *u = unit_at(l, addr);
-	const struct line_inline *own = u ? inline_at(u, addr, which) : NULL;
+	struct line_unit *u = lines_unit_at(l, addr);
+	const struct line_inline *own = u ? lines_inline_at(u, addr, which) : NULL;
 	size_t n = 0;
 
 	if (!own || !max)

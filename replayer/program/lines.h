@@ -79,6 +79,8 @@ struct lz_line_places {
 int lz_lines_places(struct lz_lines *l, const char *file, uint32_t line, struct lz_line_places *p);
 /* False if no function or symbol covers ADDR. */
 bool lz_lines_function(struct lz_lines *l, uint64_t addr, struct lz_range *out);
+/* What GDB calls the function at ADDR, of C++ with its parameters; malloced. NULL: it has no name. */
+char *lz_lines_function_name(struct lz_lines *l, uint64_t addr);
 /* Where the function begins that GDB takes a frame at ADDR to be of: by the blocks, which in odd debug
  * information name another one than lz_lines_function(). 0: none. */
 uint64_t lz_lines_frame_start(struct lz_lines *l, uint64_t addr);
@@ -88,6 +90,10 @@ size_t lz_lines_inlines(struct lz_lines *l, uint64_t addr, struct lz_inline *out
  * ADDR first, no other one of a single byte. At most MAX; returns how many. */
 size_t lz_lines_inline_ranges(struct lz_lines *l, uint64_t addr, size_t which, struct lz_part *out,
                               size_t max);
+/* What GDB calls the function of number WHICH of them; malloced. NULL: it has no name. */
+char *lz_lines_inline_name(struct lz_lines *l, uint64_t addr, size_t which);
+/* The file of a row or call near ADDR that has SYMTAB; owned by L. NULL: none. */
+const char *lz_lines_symtab_file(struct lz_lines *l, uint64_t addr, uint32_t symtab);
 /* A procedure linkage table is there, of those that GDB counts; a stub of another one
  * (.plt.got). */
 bool lz_lines_in_plt(const struct lz_lines *l, uint64_t addr);

@@ -25,12 +25,14 @@ struct line_table {
 struct line_func {
 	uint64_t start, end;
 	const char *name;
+	Dwarf_Die die;
 };
 
 struct line_inline {
 	uint64_t entry, start, end;
 	uint64_t entry_pc; /* 0: none is named */
 	uint64_t die;      /* whose part it is */
+	Dwarf_Die of;      /* the same */
 	uint32_t block, call_line, call_symtab;
 };
 
@@ -154,6 +156,10 @@ void lines_sort_ends(struct line_blocks *b);
  * ends at END and was made in LINE goes on to NEXT. */
 void lines_extend_inlined(struct line_blocks *b, uint64_t end, uint64_t next, uint32_t line);
 
+/* The unit that has ADDR, read if it was not; NULL: none. */
+struct line_unit *lines_unit_at(struct lz_lines *l, uint64_t addr);
+/* Number WHICH of the inlined calls around ADDR, the outermost first; NULL: there are not so many. */
+const struct line_inline *lines_inline_at(const struct line_unit *u, uint64_t addr, size_t which);
 /* The table of FILE, by its full name; NULL: none. */
 struct line_table *lines_table(const struct line_unit *u, const char *file);
 /* Sets *SAL to the row that holds ADDR, if there is one. */

@@ -47,7 +47,8 @@ static int add_function(struct lz_lines *l, struct line_unit *u, Dwarf_Die *die)
 		f = LINES_PUSH(u->funcs, u->n_funcs, u->cap_funcs);
 		if (!f)
 			return -1;
-		*f = (struct line_func){start + l->dw_bias, end + l->dw_bias, dwarf_diename(die)};
+		*f = (struct line_func){start + l->dw_bias, end + l->dw_bias, dwarf_diename(die),
+		                        *die};
 	}
 	return 0;
 }
@@ -160,6 +161,7 @@ static bool read_call(const struct reader *rd, Dwarf_Die *die, const struct exte
 	    !dwarf_attr(die, DW_AT_call_file, &attr) || dwarf_formudata(&attr, &file))
 		return false;
 	*in = (struct line_inline){.die = dwarf_dieoffset(die),
+	                           .of = *die,
 	                           .entry = x->v[x->ranges].start,
 	                           .entry_pc = find_entry(rd, die, x),
 	                           .call_line = (uint32_t)line,

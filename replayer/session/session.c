@@ -208,6 +208,11 @@ void lz_session_pass_signals(struct lz_session *s, uint64_t mask)
 	s->pass_signals = mask;
 }
 
+void lz_session_skip(struct lz_session *s, const struct lz_skips *skips)
+{
+	s->skips = skips;
+}
+
 static int no_engine(void)
 {
 	return lz_fail("there is no replay process: only seeking is possible");

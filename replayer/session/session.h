@@ -95,6 +95,7 @@ struct lz_session {
 	struct lz_user_watch *watches;
 	size_t n_watches;
 	uint64_t pass_signals;
+	const struct lz_skips *skips;
 	struct lz_rebuild *rebuild; /* NULL: all markers are stored */
 	/* Of a user of the session that lives as long as it does: navigation. NULL until used. */
 	void *companion;

@@ -12,6 +12,7 @@ Parameters, in the environment:
   WALK_WATCH      for watch: expressions, separated by ;
   WALK_TWO_WAYS   set for a program in which GDB's own stepping is known to lead to one stop from two, or past a stop that
                   it makes elsewhere (docs/design/exceptions.md): such a difference, shown by stepping, is an exception
+  WALK_SKIPS      arguments of `skip`, separated by ;
   WALK_OUT        file for the result: lines `ok ...`, `not ok ...`, `# ...`; each exception is one of the latter
 """
 import os
@@ -128,10 +129,7 @@ def random_positions(rng, total):
 
 
 def forward(command):
-    """N+1 moments: where the first COMMAND led, and each after it. GCC 16's library has GDB go over some of its functions,
-    which bs does not know (docs/limits.md)."""
-    if gdb.execute("info skip", to_string=True).startswith("Num"):
-        gdb.execute("skip delete")
+    """N+1 moments: where the first COMMAND led, and each after it."""
     moments = []
     thread = when()["tid"]
     for _ in range(2 * N):
@@ -471,6 +469,9 @@ def main():
     gdb.execute("set suppress-cli-notifications on")
     gdb.execute("set backtrace past-main on")
     gdb.execute("handle all nostop noprint pass", to_string=True)
+    for skip in os.environ.get("WALK_SKIPS", "").split(";"):
+        if skip.strip():
+            gdb.execute("skip " + skip)
     if "step" in MODES:
         for origin in distinct(random_positions(rng, total)):
             seek(origin)

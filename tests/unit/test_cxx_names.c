@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of C++ functions, made readable; hostile ones are left as they are. */
 #include "tests/unit/suite.h"
-#include "replayer/answers/cxx_names.h"
+#include "replayer/program/cxx_names.h"
 
 #include <common/base/cleanup.h>
 #include <stdio.h>

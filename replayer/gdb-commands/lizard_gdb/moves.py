@@ -9,6 +9,7 @@ import gdb
 from .libraries import refresh_libraries
 from .places import MI, Places, carry_out, print_place, show_displays
 from .replay import _lizard, inside, need_process, replay
+from .skips import skipped_here
 from .stops import Forward, LastStop, Silence, hits, interrupted, reason_of_stop
 from .text import say
 
@@ -37,15 +38,26 @@ def move_outside(*what):
     """As move(), but where inlined functions begin that control was not in, GDB shows the place as outside of them,
     as `next` does."""
     need_process()
+    within = [frame for frame in inlined_around(gdb.newest_frame()) if not begins(frame)]
+    move_and(lambda: hide_inlined(within), what)
+
+
+def move_skipping(*what):
+    """As move(), but where inlined functions begin that `step` skips, GDB shows the place as outside of them."""
+    need_process()
+    move_and(hide_skipped, what)
+
+
+def move_and(hide, what):
+    """A move after which some inlined functions are hidden."""
     old = gdb.newest_frame()
-    within = [frame for frame in inlined_around(old) if not begins(frame)]
     before = hits()
     LastStop.hit = []
     with Silence() as silence:
         carry_out(what)
     reason = reason_of_stop(before)
     settle(not silence.works)
-    hide_inlined(within)
+    hide()
     if silence.works and Places.shown:
         say(reason)
         print_place(None if reason else old)
@@ -81,12 +93,29 @@ def hide_inlined(within):
     shown = inlined_around(gdb.newest_frame())
     if not shown or shown[0] in within:
         return
+    hidden = hide_all(shown)
+    enter(len([frame for frame in shown[:hidden] if frame in within]))
+
+
+def hide_skipped():
+    """Has GDB hide the inlined functions that begin here, from the outermost one on that `step` skips."""
+    skipped = skipped_here()
+    if skipped:
+        enter(hide_all(inlined_around(gdb.newest_frame())) - skipped)
+
+
+def hide_all(shown):
+    """Of the inlined functions SHOWN, those that begin here. How many these are."""
     if inside():
         _lizard.hide_inlined()
     else:
         arrive_silently()
-    hidden = len(shown) - len(inlined_around(gdb.newest_frame()))
-    for _ in [frame for frame in shown[:hidden] if frame in within]:
+    return len(shown) - len(inlined_around(gdb.newest_frame()))
+
+
+def enter(n):
+    """Down into N of those that are hidden."""
+    for _ in range(n):
         if inside():
             _lizard.enter_inlined()
         else:

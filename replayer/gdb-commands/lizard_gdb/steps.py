@@ -3,9 +3,10 @@
 import gdb
 
 from .command import Command
-from .moves import move, move_outside
+from .moves import move, move_outside, move_skipping
 from .places import MI
 from .replay import instrumented, need_process, why_no_markers
+from .skips import tell as tell_of_skips
 from .text import say
 
 
@@ -29,6 +30,14 @@ Usage: fn [N]"""
         gdb.execute("next " + arg, from_tty)
 
 
+def way_to_move(move_name):
+    """What is shown then: a machine interface wants GDB's own stop."""
+    skips = tell_of_skips()
+    if MI:
+        return move
+    return move_outside if move_name == "back-next" else move_skipping if skips else move
+
+
 def back(move_name, fallback, arg, from_tty):
     count = 1
     if arg.strip():
@@ -37,8 +46,7 @@ def back(move_name, fallback, arg, from_tty):
         return
     need_process()
     if instrumented():
-        carry_out = move_outside if move_name == "back-next" and not MI else move
-        carry_out(move_name, count)
+        way_to_move(move_name)(move_name, count)
         return
     say("%s: this is GDB's %s.\n" % (why_no_markers(), fallback))
     gdb.execute("%s %d" % (fallback, count), from_tty)

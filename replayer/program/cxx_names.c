@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "replayer/answers/cxx_names.h"
+#include "replayer/program/cxx_names.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
