@@ -9,7 +9,7 @@
 
 history=$(tool insn-history)
 ok $? "the tool builds" || { diag "$(cat "$T"/insn-history.log)"; done_testing; }
-rounds=25
+rounds=12
 [ -z "$LIZARD_LONG" ] || rounds=250
 
 # NAME RECORDING LENGTH [PERCENT]: nothing wrong; so many lists are told, of those in code that is mostly instrumented.

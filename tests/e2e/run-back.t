@@ -7,7 +7,7 @@
 
 runback=$(tool replay-runback)
 ok $? "the tool builds" || { diag "$(cat "$T/replay-runback.log")"; done_testing; }
-rounds=10 seeds=1
+rounds=5 seeds=1
 [ -z "$LIZARD_LONG" ] || rounds=100 seeds="1 2 3"
 base=0x555555554000 # of a program without address randomization; its first bytes never change
 loader=/lib64/ld-linux-x86-64.so.2
