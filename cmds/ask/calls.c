@@ -182,7 +182,10 @@ static int parse_option(void *arg, int opt)
 		return !strcmp(optarg, "caller") || !strcmp(optarg, "thread")
 		           ? 0
 		           : lz_fail("--by takes caller or thread, not `%s`", optarg);
-	case 'L': return lz_asking_number("--longest", optarg, &w->list.longest);
+	case 'L':
+		if (lz_asking_number("--longest", optarg, &w->list.longest) < 0)
+			return -1;
+		return w->list.longest ? 0 : lz_fail("--longest counts from 1");
 	case 'N': return lz_asking_number("--limit", optarg, &w->list.limit);
 	case 'A': w->at = optarg; return 0;
 	case 'V': w->list.values = true; return 0;

@@ -215,6 +215,7 @@ refused 1 "is no instant" lizard calls --from yesterday "$T/rec" main
 refused 1 "has no thread 1" lizard calls --thread 1 "$T/rec" main
 refused 2 "takes a number" lizard calls --limit many "$T/rec" main
 refused 2 "takes caller or thread" lizard calls --by colour "$T/rec" main
+refused 2 "longest counts from 1" lizard calls --longest 0 "$T/rec" main
 refused 2 "usage: lizard calls" lizard calls "$T/rec"
 refused 2 "usage: lizard coverage" lizard coverage
 refused 2 "are for --diff" lizard coverage --top 3 "$T/rec"
