@@ -194,10 +194,16 @@ START_TEST(too_many)
 	memcpy(packet + sizeof packet - 3, "#00", 3);
 	lz_wire_no_ack(wire);
 	ck_assert_int_eq(fcntl(to_server[1], F_SETFL, O_NONBLOCK), 0);
-	for (int i = 0, full = 0; i < 5000 && full < 500; i++) {
-		full = write(to_server[1], packet, sizeof packet) < 0 ? full + 1 : 0;
-		if (full)
+	/* more than is kept, by less than what fits into the pipe */
+	for (size_t sent = 0, full = 0; sent < (4 << 20) + 65536 && full < 60000;) {
+		const size_t at = sent % sizeof packet;
+		const ssize_t n = write(to_server[1], packet + at, sizeof packet - at);
+
+		full = n < 0 ? full + 1 : 0;
+		if (n < 0)
 			usleep(1000);
+		else
+			sent += (size_t)n;
 	}
 	for (; (got = lz_wire_next(wire, &len)); all += len)
 		free(got);
