@@ -58,6 +58,8 @@ static enum kind kind_at(const struct lz_tracer *t, uint64_t at)
 	uint8_t code[8] = {0};
 	size_t n = lz_proc_read_some(&t->p, at, code, sizeof(code));
 
+	/* behind a call that has become a jump */
+	lz_sites_show_some(&t->fast.sites, at, code, n);
 	if (n < 2 || is_call_or_flags(code) || lz_site_at(&t->fast.sites, at))
 		return NOT_STEPPED;
 	return locks(code, n) ? LOCKS : PLAIN;
@@ -99,7 +101,7 @@ static bool is_interrupt(struct lz_tracer *t, int status)
 }
 
 /* 1: one instruction; 0: none. */
-static int step(struct lz_tracer *t, struct walk *w)
+static int step_once(struct lz_tracer *t, struct walk *w)
 {
 	int status, done;
 
@@ -116,6 +118,17 @@ static int step(struct lz_tracer *t, struct walk *w)
 	}
 	done = met(t, status);
 	return done < 0 || lz_proc_regs(&t->p, &w->r) < 0 ? -1 : done;
+}
+
+/* The jump at the end of a detour is none of the program's. */
+static int step(struct lz_tracer *t, struct walk *w)
+{
+	const struct user_regs_struct before = w->r;
+	const int done = step_once(t, w);
+	const bool same =
+	    w->r.rip == before.rip && w->r.rsp == before.rsp && w->r.rcx == before.rcx;
+
+	return done == 1 && same ? step_once(t, w) : done;
 }
 
 /* ---- where it stands ---- */

@@ -19,8 +19,8 @@ enum {
 	MIN_MARKERS_LOG2 = 4,
 	MAX_MARKERS_LOG2 = 17,
 	SAME_LENGTH = 128, /* turns until they may get longer */
-	MAX_CALLS = 24,
-	STEPS_LOG2 = 6,
+	CALLS_LOG2 = 5,
+	STEPS_LOG2 = 8,
 	LOCK_STEPS = 160, /* to come to one that locks */
 	CALLS_OVER = 3,
 	CALL_STEPS = 8,   /* behind the last of these, */
@@ -143,7 +143,7 @@ int lz_chaos_over_call(struct lz_tracer *t, uint64_t return_at, uint64_t sp)
 
 	c->over = false;
 	c->until = lz_stream_offset(t) + CALL_MOST;
-	c->calls = MAX_CALLS;
+	c->calls = 1U << CALLS_LOG2;
 	c->return_at = return_at;
 	c->return_sp = sp;
 	t->cur->returns = true;
@@ -175,7 +175,7 @@ int lz_chaos_turn(struct lz_tracer *t)
 
 	c->turns++;
 	c->until = lz_stream_offset(t) + length(c);
-	c->calls = draw(c) % MAX_CALLS + 1;
+	c->calls = (uint32_t)(draw(c) % (1U << draw(c) % (CALLS_LOG2 + 1))) + 1;
 	draw_steps(c);
 	if (forget_return(t) < 0)
 		return -1;
