@@ -6,15 +6,15 @@ static volatile int produced, consumed, done;
 static void *produces(void *arg)
 {
 	for (int i = 0; i < 50; i++)
-		produced++; /* race: 2 writes */
-	done = 1;
+		produced++;
+	done = 1; /* race: 1 writes */
 	return NULL;
 }
 
 static void *consumes(void *arg)
 {
-	while (!done)
-		while (consumed < produced) /* race: 1 reads */
+	while (!done) /* race: 2 reads */
+		while (consumed < produced)
 			consumed++;
 	return NULL;
 }
@@ -22,5 +22,5 @@ static void *consumes(void *arg)
 int main(void)
 {
 	two(produces, consumes);
-	return consumed != 50; /* seen by: produced */
+	return consumed != 50; /* seen by: done */
 }
