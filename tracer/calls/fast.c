@@ -443,12 +443,12 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 	return 1;
 }
 
-int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
+static int take_trap(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	enum { INT3_LEN = 1 };
 	uint64_t trap = t->fast.at + ((uintptr_t)lz_stub_trap - (uintptr_t)__start_lz_stub);
 
-	if (!t->p.elsewhere || info->si_signo != SIGTRAP || info->si_code != SI_KERNEL)
+	if (!t->p.elsewhere)
 		return 0;
 	if (!t->fast.page || r->rip != trap) {
 		const struct lz_site *x = lz_site_of(&t->fast.sites, r->rip - INT3_LEN);
@@ -460,6 +460,19 @@ int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_st
 			return -1;
 	}
 	return lz_signal_undo_force(t, SIGTRAP) < 0 ? -1 : 1;
+}
+
+int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
+{
+	return info->si_signo == SIGTRAP && info->si_code == SI_KERNEL ? take_trap(t, r) : 0;
+}
+
+int lz_fast_trap_behind(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	/* in a detour the program's address is shown, which may be right behind a trap's */
+	const long at = ptrace(PTRACE_PEEKUSER, t->p.pid, offsetof(struct user, regs.rip), 0);
+
+	return (uint64_t)at == r->rip ? take_trap(t, r) : 0;
 }
 
 bool lz_fast_inside(const struct lz_tracer *t, const struct user_regs_struct *r)

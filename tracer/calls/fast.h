@@ -24,6 +24,8 @@ int lz_fast_stopped(struct lz_tracer *t);
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* At a SIGTRAP: 1 if it is one of ours. */
 int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
+/* At a signal that was blocked, and that the kernel shows instead of a trap: 1 if that is one of ours. */
+int lz_fast_trap_behind(struct lz_tracer *t, struct user_regs_struct *r);
 /* fast_leave.c: At a fault: 1 if it is one of ours. The call is made with stops. */
 int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* At any stop: a call that the stub has waited with has only the rest of its time. */

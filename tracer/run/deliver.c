@@ -472,8 +472,11 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 		return lz_signal_pass(t, signo, &info, deliver);
 	if (is_crowding(t, signo, &info, &r))
 		return hold_back(t, signo, &info, CROWDED_NS);
-	if (is_unblocked_by_fault(t, signo, &r))
+	if (is_unblocked_by_fault(t, signo, &r)) {
+		if (signo == SIGTRAP && lz_fast_trap_behind(t, &r) < 0)
+			return -1;
 		return lz_signal_hold(t, signo, &info);
+	}
 	if (!is_sent && is_due_to_stop(t, &r))
 		return hold_back(t, signo, &info, STOPPED_NS);
 	int there = named(t, &r);
