@@ -38,7 +38,7 @@ for how in O0 O2; do
 		recorded "${work%:*}-$how" "${work#*:}" unmarked "$T/unmarked-$how" "${work%:*}" 100 500
 	done
 	# In loops each round would be an arrival: checkpoints are the names, as far as they may cost.
-	recorded "memory-$how" 5 exact "$T/unmarked-$how" memory 100 500
+	recorded "memory-$how" 5 exact "$T/unmarked-$how" memory 100 4000
 	# What was not run again would prove nothing.
 	grep -q 'not run again' "$T/verify"
 	is $? 1 "memory-$how: all of it is run again"
