@@ -120,6 +120,9 @@ static uint8_t *fetch(int dirfd, size_t *len)
 		return NULL;
 	if (*len >= sizeof(h))
 		memcpy(&h, bytes, sizeof(h));
+	/* the last name has its end, too */
+	if (*len > sizeof(h) && bytes[*len - 1])
+		h.magic = 0;
 	if (*len >= sizeof(h) && h.magic == MAGIC && h.version == VERSION && h.stamp == stamp)
 		return bytes;
 	free(bytes);

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-enum { NONE = -1, MOST_FDS = 1 << 16 };
+enum { NONE = -1, MOST_FDS = 1 << 16, MOST_FILES = 1 << 20 };
 
 /* Bytes on their way from one descriptor to another. */
 struct stream {
@@ -22,14 +22,16 @@ struct stream {
 		uint64_t event, from; /* the first byte's number in the stream */
 	} * v;
 	size_t n, room;
-	bool lost; /* others may have written or read, too */
+	bool lost;      /* others may have written or read, too, */
+	uint64_t forks; /* as they may since a fork: how many were before it was made */
 };
 
 /* An open file, which several descriptors may stand for. */
 struct file {
 	uint64_t made, peer, offset;
 	bool has_peer, has_offset, appends;
-	int in, out; /* streams */
+	uint64_t forks; /* that were before the offset was known: it is lost with the next */
+	int in, out;    /* streams */
 };
 
 struct slot {
@@ -44,6 +46,7 @@ struct table {
 	size_t n_files, files_room;
 	struct stream *streams;
 	size_t n_streams, streams_room;
+	uint64_t forks; /* so far; a child has all descriptors as well */
 };
 
 /* ---- the table ---- */
@@ -67,10 +70,10 @@ static int put(struct table *t, int64_t fd, int file, bool closed_by_exec)
 	return 0;
 }
 
-/* A new file, or NONE - 1: no memory. */
+/* A new file, or NONE - 1: no memory, or there were too many. */
 static int add_file(struct table *t, uint64_t event, int in, int out)
 {
-	if (lz_reserve(t->files, t->files_room, t->n_files + 1) < 0)
+	if (t->n_files == MOST_FILES || lz_reserve(t->files, t->files_room, t->n_files + 1) < 0)
 		return NONE - 1;
 	t->files[t->n_files] = (struct file){.made = event, .in = in, .out = out};
 	return (int)t->n_files++;
@@ -80,7 +83,7 @@ static int add_stream(struct table *t)
 {
 	if (lz_reserve(t->streams, t->streams_room, t->n_streams + 1) < 0)
 		return NONE - 1;
-	t->streams[t->n_streams] = (struct stream){0};
+	t->streams[t->n_streams] = (struct stream){.forks = t->forks};
 	return (int)t->n_streams++;
 }
 
@@ -109,6 +112,7 @@ static int opened(struct table *t, const struct lz_event *ev, uint64_t flags, bo
 	struct file *f = file_of(t, (uint64_t)ev->result);
 	if (f) {
 		f->has_offset = true;
+		f->forks = t->forks;
 		f->appends = !flags_known || flags & O_APPEND;
 	}
 	return 0;
@@ -187,15 +191,6 @@ static void execed(struct table *t)
 			t->slots[fd].file = NONE;
 }
 
-/* A child has all of them as well. */
-static void forked(struct table *t)
-{
-	for (size_t i = 0; i < t->n_files; i++)
-		t->files[i].has_offset = false;
-	for (size_t i = 0; i < t->n_streams; i++)
-		t->streams[i].lost = true;
-}
-
 static int controlled(struct table *t, const struct lz_event *ev)
 {
 	if (ev->args[1] == F_DUPFD || ev->args[1] == F_DUPFD_CLOEXEC)
@@ -264,6 +259,7 @@ static void sought(const struct table *t, const struct lz_event *ev)
 		return;
 	f->offset = (uint64_t)ev->result;
 	f->has_offset = true;
+	f->forks = t->forks;
 }
 
 /* ---- one event after the other ---- */
@@ -353,7 +349,7 @@ static int account(struct table *t, const struct lz_event *ev)
 	if (!row)
 		return 0;
 	if (row->klass == LZ_SC_FORK && ev->result > 0 && !(ev->flags & LZ_EVF_THREAD_BORN))
-		forked(t);
+		t->forks++;
 	if (row->klass == LZ_SC_EXEC && ev->flags & LZ_EVF_REBASE)
 		execed(t);
 	if (ev->nr == SYS_connect)
@@ -364,13 +360,14 @@ static int account(struct table *t, const struct lz_event *ev)
 /* ---- the answer ---- */
 
 /* Byte number BYTE of the stream, if this process wrote it. */
-static void find_sent(const struct stream *s, uint64_t byte, struct lz_descriptor *d)
+static void find_sent(const struct table *t, const struct stream *s, uint64_t byte,
+                      struct lz_descriptor *d)
 {
 	size_t i = s->n;
 
 	while (i && s->v[i - 1].from > byte)
 		i--;
-	if (s->lost || !i || byte >= s->written)
+	if (s->lost || s->forks != t->forks || !i || byte >= s->written)
 		return;
 	d->has_sent = true;
 	d->sent = s->v[i - 1].event;
@@ -394,10 +391,10 @@ static int tell(const struct table *t, const struct lz_event *ev, uint64_t byte,
 	d->made = f->made;
 	d->has_peer = f->has_peer;
 	d->peer = f->peer;
-	d->has_offset = at_own_place || f->has_offset;
+	d->has_offset = at_own_place || (f->has_offset && f->forks == t->forks);
 	d->offset = (at_own_place ? ev->args[3] : f->offset) + byte;
 	if (f->in != NONE)
-		find_sent(stream_of(t, f->in), stream_of(t, f->in)->read + byte, d);
+		find_sent(t, stream_of(t, f->in), stream_of(t, f->in)->read + byte, d);
 	return 0;
 }
 

@@ -159,4 +159,16 @@ like "$(last address)" 'the address ADDRESS of pairs \+ 32$' "-O2: an address"
 like "$(last file)" 'the initial data of the program' "-O2: initial data"
 like "$(last zero)" 'never written: zero' "-O2: never written"
 
+# A chain goes through a pipe, unless a child has it as well.
+prog_build shared_pipe
+for fork in "" fork; do
+	# shellcheck disable=SC2086
+	record shared_pipe $fork
+	out=$(gdb_run "$T/shared_pipe" <<'END'
+jump_forward shared_pipe.c:15
+flowback got
+END
+	)
+	is "$(echo "$out" | grep -c 'written by write(')" "$([ "$fork" ] && echo 0 || echo 1)" "a pipe ${fork:+that a child has }within a process" || diag "$out"
+done
 done_testing
