@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPETITIONS = 32 }; /* 65,536 times the length */
+enum {
+	MOST_REPETITIONS = 24, /* some thousand times the length */
+	MOST_BYTES = 4096      /* of a readable name: many of them are kept */
+};
 
 /* What follows an S or a T that stands for an earlier part. */
 #define REPEATED "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -45,7 +48,11 @@ char *lz_cxx_demangled(const char *name)
 
 	if (strncmp(name, "_Z", 2) != 0 || repetitions(name) > MOST_REPETITIONS || !demangler())
 		return NULL;
-	return demangler()(name, NULL, NULL, &status);
+	char *readable = demangler()(name, NULL, NULL, &status);
+	if (readable && strlen(readable) <= MOST_BYTES)
+		return readable;
+	free(readable);
+	return NULL;
 }
 
 static void cut_end(char *name, const char *end)
