@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* System call instructions of the program, its rdtsc and its cpuid, become jumps to a detour, by way
- * of code of ours that does them without a stop.
+/* System call instructions of the program, its rdtsc, rdtscp and cpuid, become jumps to a detour, by
+ * way of code of ours that does them without a stop.
  *
  * The jump has five bytes: it takes the place of the instruction and of the beginning of what is
  * behind it, which the detour has:
@@ -12,7 +12,7 @@
  * 1:	one to three instructions
  *	jmp	behind those
  *
- * An rdtsc is treated alike, but that it leaves rax and rdx to us, instead of rcx and r11.
+ * An rdtsc or rdtscp is treated alike, but that it leaves rax and rdx to us, instead of rcx and r11.
  * A cpuid's detour loads the last two registers of the answer itself (tracer/code/cpuid_sites.c).
  *
  * Who comes to one of those by another way, from a handler or by a jump, must not find half a jump
@@ -193,7 +193,9 @@ static void put_distance(uint8_t *code, uint64_t from, uint64_t to)
 /* The first of the entries that X can lead to. */
 static unsigned first_entry(const struct lz_site *x)
 {
-	return x->counter ? LZ_SITE_COUNTER : x->cpuid ? LZ_SITE_CPUID : 0;
+	if (x->counter)
+		return x->len == LZ_RDTSCP_INSN ? LZ_SITE_RDTSCP : LZ_SITE_COUNTER;
+	return x->cpuid ? LZ_SITE_CPUID : 0;
 }
 
 /* Where the pool at POOL has the entry that X leads to. */
@@ -207,19 +209,19 @@ static size_t begin_call(const struct lz_site *x, uint64_t pool, uint8_t *d)
 {
 	static const uint8_t begin[] = {0x48, 0x8d, 0x0d, 0, 0, 0, 0, /* lea, rcx */
 	                                0x4c, 0x8d, 0x1d, 0, 0, 0, 0, /* lea, r11 */
-	                                0xff, 0x25, 0,    0, 0, 0,    /* jmp */
-	                                0x0f, 0x05};
+	                                0xff, 0x25, 0,    0, 0, 0};   /* jmp */
+	const size_t len = sizeof(begin) + x->len;
 
 	memcpy(d, begin, sizeof(begin));
+	memcpy(d + sizeof(begin), x->was, x->len);
 	if (x->counter) {
-		d[2] = 0x05;                              /* rax */
-		d[7] = 0x48, d[9] = 0x15;                 /* rdx */
-		memcpy(d + sizeof(begin) - 2, x->was, 2); /* rdtsc */
+		d[2] = 0x05;              /* rax */
+		d[7] = 0x48, d[9] = 0x15; /* rdx */
 	}
-	put_distance(d + 3, x->begin + 7, x->at + LZ_CALL_INSN);
-	put_distance(d + 10, x->begin + 14, x->begin + sizeof(begin));
+	put_distance(d + 3, x->begin + 7, x->at + x->len);
+	put_distance(d + 10, x->begin + 14, x->begin + len);
 	put_distance(d + ENTRY_AT, x->begin + ENTRY_END, entry_of(x, pool));
-	return sizeof(begin);
+	return len;
 }
 
 static size_t begin_cpuid(const struct lz_site *x, uint64_t pool, uint8_t *d)
@@ -252,7 +254,7 @@ static int write_detour(struct lz_sites *s, const struct lz_proc *p, struct lz_s
 	n += m->len;
 	d[n] = 0xe9;
 	put_distance(d + n + 1, x->begin + n + LZ_JUMP, x->at + m->point[m->n_points - 1].at);
-	x->call = behind - LZ_CALL_INSN;
+	x->call = behind - x->len;
 	memcpy(x->point, m->point, sizeof(x->point));
 	x->n_points = m->n_points;
 	return write_code(s, p, x->begin, d, sizeof(d));
@@ -276,6 +278,7 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 	if (s->n == LZ_SITES || read_code(s, p, at, code, sizeof(code)) < 0 ||
 	    !lz_move_code(code, &m))
 		return 0;
+	x.len = m.behind;
 	x.counter = m.counter;
 	x.cpuid = m.cpuid;
 	if (!s->entry[first_entry(&x)])

@@ -7,7 +7,7 @@
 
 enum { RET = 0xc3, INT3 = 0xcc };
 /* Behind 0x0f. */
-enum { SYSCALL = 0x05, RDTSC = 0x31, CPUID = LZ_CPUID_ARMED };
+enum { SYSCALL = 0x05, RDTSC = 0x31, CPUID = LZ_CPUID_ARMED, RDTSCP = 0x01, RDTSCP_LAST = 0xf9 };
 
 /* What is between functions, so that nobody jumps there. */
 static bool is_padding(const uint8_t *code)
@@ -45,21 +45,28 @@ static bool is_thread_local(const ZydisDecodedOperand *op)
 	       op->mem.base == ZYDIS_REGISTER_NONE && op->mem.index == ZYDIS_REGISTER_NONE;
 }
 
+/* Behind these the results are stored. */
+static bool may_store(const struct lz_moved *m)
+{
+	return m->cpuid || m->counter;
+}
+
 /* The module's own data, which the C library stores behind a cpuid, and loads behind brk. */
 static bool is_own_data(const struct lz_moved *m, const ZydisDecodedOperand *op)
 {
 	return !m->data && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
 	       op->mem.base == ZYDIS_REGISTER_RIP &&
-	       (m->cpuid || !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE));
+	       (may_store(m) || !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE));
 }
 
-/* Where the C library stores what cpuid says of a part of the registers. r15 may lead to markers,
- * whose stores have a meaning. */
-static bool is_cpuid_store(const struct lz_moved *m, const ZydisDecodedOperand *op)
+/* Where a register leads to, as where __rdtscp() stores the processor. r15 may lead to markers, whose
+ * stores have a meaning. */
+static bool is_result(const struct lz_moved *m, const ZydisDecodedOperand *op)
 {
-	return m->cpuid && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       op->mem.segment == ZYDIS_REGISTER_DS && op->mem.index == ZYDIS_REGISTER_NONE &&
-	       op->mem.base >= ZYDIS_REGISTER_RAX && op->mem.base < ZYDIS_REGISTER_R15;
+	return may_store(m) && op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       (op->mem.segment == ZYDIS_REGISTER_DS || op->mem.segment == ZYDIS_REGISTER_SS) &&
+	       op->mem.index == ZYDIS_REGISTER_NONE && op->mem.base >= ZYDIS_REGISTER_RAX &&
+	       op->mem.base < ZYDIS_REGISTER_R15;
 }
 
 /* A fault is one of the instruction behind the site. */
@@ -69,7 +76,7 @@ static bool is_movable(const struct lz_moved *m, const ZydisDecodedInstruction *
 	for (int i = 0; i < insn->operand_count_visible; i++)
 		if (op[i].type != ZYDIS_OPERAND_TYPE_REGISTER &&
 		    op[i].type != ZYDIS_OPERAND_TYPE_IMMEDIATE && !is_thread_local(&op[i]) &&
-		    !is_own_data(m, &op[i]) && !is_cpuid_store(m, &op[i]))
+		    !is_own_data(m, &op[i]) && !is_result(m, &op[i]))
 			return false;
 	return is_plain(insn->mnemonic);
 }
@@ -83,7 +90,7 @@ static bool is_jcc(const ZydisDecodedInstruction *insn)
 
 static void add_point(struct lz_moved *m, size_t at)
 {
-	const size_t in = m->len ? (size_t)LZ_CALL_INSN + m->len : at;
+	const size_t in = m->len ? (size_t)m->behind + m->len : at;
 
 	m->point[m->n_points++] = (struct lz_point){(uint8_t)at, (uint8_t)in};
 }
@@ -145,17 +152,25 @@ static bool add_ret(struct lz_moved *m, const uint8_t *code, size_t *at)
 	return *at >= LZ_JUMP || is_padding(code + *at);
 }
 
+/* What is the instruction at CODE? */
+static bool begin(const uint8_t *code, struct lz_moved *m)
+{
+	const bool rdtscp = code[1] == RDTSCP && code[2] == RDTSCP_LAST;
+
+	*m = (struct lz_moved){.behind = rdtscp ? LZ_RDTSCP_INSN : LZ_CALL_INSN,
+	                       .counter = rdtscp || code[1] == RDTSC,
+	                       .cpuid = code[1] == CPUID};
+	return code[0] == 0x0f && (m->counter || m->cpuid || code[1] == SYSCALL);
+}
+
 bool lz_move_code(const uint8_t *code, struct lz_moved *m)
 {
 	bool returns = false;
-	size_t at = LZ_CALL_INSN;
 
-	*m = (struct lz_moved){0};
-	if (code[0] != 0x0f || (code[1] != SYSCALL && code[1] != RDTSC && code[1] != CPUID))
+	if (!begin(code, m))
 		return false;
-	m->counter = code[1] == RDTSC;
-	m->cpuid = code[1] == CPUID;
 	add_point(m, 0);
+	size_t at = m->behind;
 	while (!returns && at < LZ_JUMP) {
 		add_point(m, at);
 		/* the jump's first byte is no part of its distance */

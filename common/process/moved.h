@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Instructions behind a system call instruction, an rdtsc, or an armed cpuid, that can be executed
- * elsewhere. */
+/* Instructions behind a system call instruction, an rdtsc, an rdtscp, or an armed cpuid, that can be
+ * executed elsewhere. */
 #ifndef LZ_COMMON_MOVED_H
 #define LZ_COMMON_MOVED_H
 
@@ -18,7 +18,8 @@ struct lz_moved {
 	/* Where the distance of an operand is in the code, and from where it counts; 0: none. */
 	uint8_t data, data_end;
 	int64_t operand; /* that operand, from the site on */
-	bool counter;    /* it is behind an rdtsc */
+	uint8_t behind;  /* how long the instruction is that they are behind */
+	bool counter;    /* that is an rdtsc or rdtscp */
 	bool cpuid;      /* or an armed cpuid */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* System call instructions of the program, its rdtsc and its cpuid that have become jumps to a
+/* System call instructions of the program, its rdtsc, rdtscp and cpuid that have become jumps to a
  * detour (detour.c). Whoever made them sees the program as it would be without them. */
 #ifndef LZ_COMMON_SITES_H
 #define LZ_COMMON_SITES_H
@@ -19,9 +19,11 @@ enum {
 	LZ_SITES = 512,
 	LZ_POOLS = 8,
 	LZ_POOL_LEN = 0x20000,
+	LZ_RDTSCP_INSN = 3,
 	LZ_SITE_COUNTER = 4, /* the first entry that is for rdtsc */
-	LZ_SITE_CPUID = 7,   /* and for cpuid */
-	LZ_SITE_ENTRIES = 8,
+	LZ_SITE_CPUID = 7,   /* for cpuid */
+	LZ_SITE_RDTSCP = 8,  /* and the first one for rdtscp */
+	LZ_SITE_ENTRIES = 11,
 	LZ_SITE_RANGES = 8
 };
 
@@ -33,12 +35,13 @@ struct lz_point {
 struct lz_site {
 	uint64_t at;
 	uint64_t begin; /* of the detour */
-	uint64_t call;  /* its own system call instruction; behind it is what the jump covers */
+	uint64_t call;  /* its own such instruction; behind it is what the jump covers */
 	/* From those two instructions on; the last one is where the detour ends. */
 	struct lz_point point[LZ_POINTS];
 	uint8_t n_points;
 	uint8_t kind;    /* which of the entries it leads to */
-	bool counter;    /* it is an rdtsc, which has entries of its own */
+	uint8_t len;     /* of the instruction */
+	bool counter;    /* it is an rdtsc or rdtscp, which have entries of their own */
 	bool cpuid;      /* it is an armed cpuid, which has one */
 	bool given_back; /* the program has its own bytes, for a while */
 	bool gone;       /* or for good: threads may still be in the detour */
@@ -84,8 +87,8 @@ uint64_t lz_sites_shown(const struct lz_sites *s, uint64_t real);
 
 /* The entries have changed: detours find the new ones. */
 int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p);
-/* The system call instruction at AT becomes a jump, to entry 0, the rdtsc, to LZ_SITE_COUNTER, or
- * the cpuid, to LZ_SITE_CPUID.
+/* The system call instruction at AT becomes a jump, to entry 0, the rdtsc, to LZ_SITE_COUNTER, the
+ * rdtscp, to LZ_SITE_RDTSCP, or the cpuid, to LZ_SITE_CPUID.
  * 1; 0: it cannot be changed, or there is no such entry. */
 int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at);
 /* Those that are made from here on are there when lz_sites_made() has returned. The process stands
@@ -100,7 +103,7 @@ void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p);
 /* The same for a while; and after that. */
 void lz_sites_lend(struct lz_sites *s, const struct lz_proc *p);
 void lz_sites_again(struct lz_sites *s, const struct lz_proc *p);
-/* The sites of rdtsc are gone: the program has its own. */
+/* The sites of rdtsc and rdtscp are gone: the program has its own. */
 void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p);
 /* What was mapped at START is now at TO, with the program's own instructions; 0: nowhere. */
 void lz_sites_moved(struct lz_sites *s, const struct lz_proc *p, uint64_t start, uint64_t end,

@@ -150,14 +150,21 @@ END_TEST
 /* It is of a site that has been made of an rdtsc, and has all registers. */
 START_TEST(bad_counters)
 {
-	struct lz_site site = {.at = 0x401000 - LZ_CALL_INSN, .gone = true};
-	struct lz_call_record r = record(LZ_CALL_RDTSC, 0);
+	struct lz_site site = {.at = 0x401000 - LZ_CALL_INSN, .len = LZ_CALL_INSN, .gone = true};
+	struct lz_call_record r = record(LZ_CALL_RDTSC, LZ_CALL_INSN);
 
 	expect_broken(&r, "an instruction's address");
 	t.fast.sites.a = &site;
 	t.fast.sites.n = 1;
 	expect_broken(&r, "an instruction's address");
 	site.counter = true;
+	expect_broken(&r, "an instruction's length");
+	/* of another length than the site's */
+	r.result = LZ_RDTSCP_INSN;
+	expect_broken(&r, "an instruction's address");
+	site.at = 0x401000 - LZ_RDTSCP_INSN;
+	expect_broken(&r, "an instruction's address");
+	site.len = LZ_RDTSCP_INSN;
 	expect_broken(&r, "an instruction's length");
 	r.flags = LZ_CALL_UNREAD;
 	expect_broken(&r, "an instruction's address");

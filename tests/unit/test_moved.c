@@ -190,7 +190,7 @@ START_TEST(loads)
 }
 END_TEST
 
-/* Behind a cpuid there may be an operand in the module's own data, one, and where a register leads. */
+/* Behind a cpuid, rdtsc or rdtscp there may be an operand in the module's own data, one, and where a register leads. */
 START_TEST(own_data)
 {
 	enum { DISTANCE = 100 };
@@ -200,26 +200,34 @@ START_TEST(own_data)
 	} with[] = {
 	    {{0x89, 0x05, DISTANCE}, 2, 6, true},             /* mov %eax, .(%rip) */
 	    {{0x83, 0x3d, DISTANCE, 0, 0, 0, 5}, 2, 7, true}, /* cmpl $5, .(%rip) */
-	    {{0x89, 0xc2, 0x89, 0x15, DISTANCE}, 4, 8, true}, /* mov; mov %edx, .(%rip) */
+	    {{0x5a, 0x89, 0x05, DISTANCE}, 3, 7, true},       /* pop %rdx; mov %eax, .(%rip) */
+	    {{0x89, 0x44, 0x24, 0x10}, 0, 0, true},           /* mov %eax, 16(%rsp) */
 	    {{0x8d, 0x05, DISTANCE}, 0, 0, false},            /* lea .(%rip), %eax */
 	    {{0x89, 0x07, 0x39, 0xc8}, 0, 0, true},           /* mov %eax, (%rdi); cmp */
 	    {{0x41, 0x89, 0x07}, 0, 0, false},                /* mov %eax, (%r15) */
 	    {{0x89, 0x04, 0x0f}, 0, 0, false},                /* mov %eax, (%rdi,%rcx) */
 	    {{0x64, 0x89, 0x07}, 0, 0, false},                /* mov %eax, %fs:(%rdi) */
 	};
+	static const struct {
+		uint8_t insn[3], len;
+		bool cpuid;
+	} behind[] = {{{0x0f, LZ_CPUID_ARMED}, 2, true},
+	              {{0x0f, 0x31}, 2, false},
+	              {{0x0f, 0x01, 0xf9}, 3, false}};
+	const unsigned len = behind[_i].len;
 	uint8_t *at = room + 2048;
 	struct lz_moved m;
 
 	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++) {
-		put_site(at, with[i].code, sizeof(with[i].code));
-		at[1] = LZ_CPUID_ARMED;
+		put_site(at + len - LZ_CALL_INSN, with[i].code, sizeof(with[i].code));
+		memcpy(at, behind[_i].insn, len);
 		ck_assert_int_eq(lz_move_code(at, &m), with[i].good);
 		if (!with[i].good)
 			continue;
-		ck_assert(m.cpuid && !m.counter && m.data == with[i].data &&
-		          m.data_end == with[i].end);
+		ck_assert(m.cpuid == behind[_i].cpuid && m.counter != m.cpuid && m.behind == len);
+		ck_assert(m.data == with[i].data && m.data_end == with[i].end);
 		if (m.data)
-			ck_assert_int_eq(m.operand, LZ_CALL_INSN + with[i].end + DISTANCE);
+			ck_assert_int_eq(m.operand, (int)len + with[i].end + DISTANCE);
 	}
 }
 END_TEST
@@ -280,6 +288,7 @@ static struct lz_site *make_sites(void)
 	struct lz_site x = {.at = site_at,
 	                    .begin = 0x200000000,
 	                    .call = 0x200000014,
+	                    .len = LZ_CALL_INSN,
 	                    .point = {{0, 0}, {2, 2}, {4, 4}, {8, 10}},
 	                    .n_points = 4,
 	                    .was = {0x0f, 0x05, 0x85, 0xc0, 0x0f},
@@ -376,7 +385,7 @@ START_TEST(pages)
 }
 END_TEST
 
-/* ---- rdtsc ---- */
+/* ---- rdtsc and rdtscp ---- */
 
 /* Where the detour's `jmp *` finds what it leads to. */
 static uint64_t entry_of(const struct lz_site *x)
@@ -389,10 +398,18 @@ static uint64_t entry_of(const struct lz_site *x)
 	return x->begin + 20 + (uint64_t)distance;
 }
 
+static const struct {
+	uint8_t insn[3], len, entry;
+} counter[] = {
+    {{0x0f, 0x31}, 2, LZ_SITE_COUNTER},
+    {{0x0f, 0x01, 0xf9}, 3, LZ_SITE_RDTSCP},
+};
+
 /* In this process. */
 START_TEST(counters)
 {
 	static const uint8_t shl[] = {0x48, 0xc1, 0xe2, 0x20};
+	const unsigned len = counter[_i].len, entry = counter[_i].entry;
 	const struct lz_site *x;
 	struct lz_proc p = {.pid = getpid(), .mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC)};
 	uint8_t *at = room + 2048, was[CODE];
@@ -402,25 +419,33 @@ START_TEST(counters)
 	ck_assert(p.mem >= 0 && pool != MAP_FAILED);
 	lz_sites_begin(&sites);
 	sites.pool[sites.n_pools++] = (uintptr_t)pool;
-	sites.entry[0] = 1;
-	put_site(at, shl, sizeof(shl));
-	at[1] = 0x31;
+	for (unsigned i = 0; i < LZ_SITE_ENTRIES; i++)
+		sites.entry[i] = i != entry;
+	memset(at, 0xcc, CODE);
+	memcpy(at, counter[_i].insn, len);
+	memcpy(at + len, shl, sizeof(shl));
 	memcpy(was, at, CODE);
-	/* what it leads to does calls only */
+	/* what it leads to does others only */
 	ck_assert(lz_site_make(&sites, &p, (uintptr_t)at) == 0 && !memcmp(at, was, CODE));
-	sites.entry[LZ_SITE_COUNTER] = 2;
+	sites.entry[entry] = 2;
 	ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at), 1);
 	x = sites.a;
 	ck_assert(x->counter && at[0] == 0xe9 &&
 	          !memcmp(at + LZ_JUMP, was + LZ_JUMP, CODE - LZ_JUMP));
-	ck_assert_uint_eq(entry_of(x), sites.pool[0] + 8 * LZ_SITE_COUNTER);
+	/* the instruction behind it has its own int3, and is in the detour */
+	ck_assert_uint_eq(at[len], 0xcc);
+	ck_assert(x->len == len && x->n_points == 3 && x->point[1].at == len &&
+	          x->point[2].at == len + sizeof(shl));
+	ck_assert(!memcmp((void *)(uintptr_t)x->call, was, len + sizeof(shl)));
+	ck_assert_uint_eq(entry_of(x), sites.pool[0] + 8 * entry);
 	ck_assert(lz_site_enter(&sites, &p, sites.a, 2) == 0);
-	ck_assert_uint_eq(entry_of(x), sites.pool[0] + 8 * (LZ_SITE_COUNTER + 2));
+	ck_assert_uint_eq(entry_of(x), sites.pool[0] + 8 * (entry + 2));
 	lz_sites_end_counters(&sites, &p);
 	ck_assert(!memcmp(at, was, CODE) && !lz_site_at(&sites, (uintptr_t)at));
 	ck_assert(lz_sites_had(&sites, (uintptr_t)room) &&
 	          !lz_sites_had(&sites, (uintptr_t)room + LZ_PAGE));
 	lz_sites_free(&sites);
+	munmap(pool, LZ_POOL_LEN);
 	close(p.mem);
 }
 END_TEST
@@ -516,7 +541,7 @@ int main(void)
 	tcase_add_checked_fixture(c, begin, NULL);
 	tcase_add_loop_test(c, does_the_same, 0, sizeof(good) / sizeof(*good));
 	tcase_add_test(c, loads);
-	tcase_add_test(c, own_data);
+	tcase_add_loop_test(c, own_data, 0, 3);
 	tcase_add_loop_test(c, returns, 0, sizeof(ends) / sizeof(*ends));
 	tcase_add_loop_test(c, stays, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(c, shown);

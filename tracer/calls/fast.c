@@ -348,7 +348,7 @@ int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 	return is_worth_it(t) ? go_fast(t) : 0;
 }
 
-int lz_fast_after_rdtsc(struct lz_tracer *t, uint64_t at, struct user_regs_struct *r)
+int lz_fast_after_counter(struct lz_tracer *t, uint64_t at, struct user_regs_struct *r)
 {
 	int ret;
 

@@ -338,26 +338,26 @@ static int rdtsc_regs(const struct entry *e, struct user_regs_struct *r)
 	return 0;
 }
 
-static bool is_counter_site(const struct lz_sites *s, uint64_t at)
+static bool is_counter_site(const struct lz_sites *s, uint64_t at, int64_t len)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->a[i].counter && s->a[i].at == at)
+		if (s->a[i].counter && s->a[i].at == at && s->a[i].len == len)
 			return true;
 	return false;
 }
 
 static int add_rdtsc(struct lz_tracer *t, struct entry *e, uint64_t time)
 {
-	const uint64_t at = e->r.ip - LZ_CALL_INSN;
+	const uint64_t at = e->r.ip - (uint64_t)e->r.result;
 	struct user_regs_struct r;
 	uint64_t marker;
 
-	if (!is_counter_site(&t->fast.sites, at) || e->r.flags)
+	if (!is_counter_site(&t->fast.sites, at, e->r.result) || e->r.flags)
 		return broken("an instruction's address");
 	if (rdtsc_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_INSN, at, marker, time);
-	t->b.ev.insn = LZ_INSN_RDTSC;
+	t->b.ev.insn = e->r.result == LZ_RDTSCP_INSN ? LZ_INSN_RDTSCP : LZ_INSN_RDTSC;
 	return lz_build_regs(t, &r, false) < 0 ? -1 : lz_build_commit(t);
 }
 
@@ -406,6 +406,8 @@ int lz_fast_drain(struct lz_tracer *t)
 		f->n_taken++;
 		if (e.r.nr < LZ_FAST_CALLS)
 			f->n_of[e.r.nr]++;
+		else if (e.r.result == LZ_RDTSCP_INSN)
+			f->n_rdtscp++;
 		else
 			f->n_rdtsc++;
 	}
@@ -421,8 +423,9 @@ void lz_fast_tell(const struct lz_tracer *t)
 		return;
 	lz_debug("%" PRIu64 " system calls were made without a stop, at %zu places", f->n_taken,
 	         f->sites.n);
-	if (f->n_rdtsc)
-		lz_debug("of these were %" PRIu64 " times rdtsc", f->n_rdtsc);
+	if (f->n_rdtsc || f->n_rdtscp)
+		lz_debug("of these were %" PRIu64 " times rdtsc, %" PRIu64 " times rdtscp",
+		         f->n_rdtsc, f->n_rdtscp);
 	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
 	if (f->page->n_waits)
 		lz_debug("%" PRIu64 " waits were made without a stop, %" PRIu64 " of them in part",

@@ -140,8 +140,8 @@ static inline __attribute__((always_inline)) bool lz_try_takes(uint8_t try)
 	       try == LZ_TRY_SENDMSG;
 }
 
-/* What a record is of that tells of no call but of an rdtsc. Behind it is a struct lz_counter_entry:
- * the registers, as the instruction has left them. */
+/* What a record is of that tells of no call but of an rdtsc or rdtscp. Its result is the length of
+ * that. Behind it is a struct lz_counter_entry: the registers, as the instruction has left them. */
 enum { LZ_CALL_RDTSC = 0xffff };
 struct lz_counter_regs {
 	uint64_t rax, rdx, rcx, rsi, rdi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, eflags,
@@ -195,6 +195,7 @@ struct lz_call_page {
 	uint64_t target; /* 16: where to go */
 	uint64_t rsp;    /* 24: the program's */
 	uint32_t kind;   /* 32: enum lz_site_kind */
+	uint32_t insn;   /* 36: how long the rdtsc or rdtscp is */
 	uint8_t stack[LZ_STUB_STACK] __attribute__((aligned(64)));
 	/* Set by the tracer */
 	uint32_t go;        /* calls may be made */
@@ -266,8 +267,8 @@ lz_wake_parked(struct lz_call_page *p, const uint64_t *args, int64_t result)
 extern const uint8_t __start_lz_stub[], __stop_lz_stub[];
 /* The entry for LZ_SITE_ANY, and how far it is to the one of the next kind. */
 extern const uint8_t lz_stub_entry[], lz_stub_trap[];
-/* The same for the sites of rdtsc. */
-extern const uint8_t lz_stub_counter[];
+/* The same for the sites of rdtsc, and of rdtscp. */
+extern const uint8_t lz_stub_counter[], lz_stub_rdtscp[];
 enum { LZ_STUB_ENTRY = 16 };
 
 #endif

@@ -8,6 +8,8 @@
  * a library (tracer/build.mk), and copied into the program. */
 #include "tracer/stub/descriptors.h"
 
+#include <common/process/sites.h>
+
 #include <errno.h>
 #include <lizard/mark.h>
 #include <signal.h>
@@ -19,6 +21,7 @@ _Static_assert(offsetof(struct lz_call_page, site) == 0 &&
                    offsetof(struct lz_call_page, target) == 16 &&
                    offsetof(struct lz_call_page, rsp) == 24 &&
                    offsetof(struct lz_call_page, kind) == 32 &&
+                   offsetof(struct lz_call_page, insn) == 36 && LZ_RDTSCP_INSN == 3 &&
                    offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 &&
                    LZ_STUB_CODE == 0x4000,
                "the assembly part has these numbers");
@@ -83,10 +86,10 @@ __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         "	jmp *" PAGE "+16(%rip)\n"
         ".popsection\n");
 
-/* The same for rdtsc: the address behind the site is in rax, the one behind the detour's own
+/* The same for rdtsc and rdtscp: the address behind the site is in rax, the one behind the detour's own
  * instruction in rdx. All registers go into the log. */
 __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
-        ".globl lz_stub_counter\n"
+        ".globl lz_stub_counter, lz_stub_rdtscp\n"
         ".balign 16\n"
         "lz_stub_counter:\n"
         "	movl $0, " PAGE "+32(%rip)\n"
@@ -96,7 +99,19 @@ __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         "	jmp 3f\n"
         ".balign 16\n"
         "	movl $2, " PAGE "+32(%rip)\n"
-        "3:	movq %rax, " PAGE "(%rip)\n"
+        "3:	movl $2, " PAGE "+36(%rip)\n"
+        "	jmp 4f\n"
+        ".balign 16\n"
+        "lz_stub_rdtscp:\n"
+        "	movl $0, " PAGE "+32(%rip)\n"
+        "	jmp 3f\n"
+        ".balign 16\n"
+        "	movl $1, " PAGE "+32(%rip)\n"
+        "	jmp 3f\n"
+        ".balign 16\n"
+        "	movl $2, " PAGE "+32(%rip)\n"
+        "3:	movl $3, " PAGE "+36(%rip)\n"
+        "4:	movq %rax, " PAGE "(%rip)\n"
         "	movq %rdx, " PAGE "+8(%rip)\n"
         "	movq %rsp, " PAGE "+24(%rip)\n"
         "	leaq " PAGE "+0x1040(%rip), %rsp\n"
@@ -124,7 +139,8 @@ __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         "	movq " PAGE "+8(%rip), %rdx\n"
         "	testl %eax, %eax\n"
         "	jne 1f\n"
-        "	subq $2, %rdx\n"
+        "	movl " PAGE "+36(%rip), %ecx\n"
+        "	subq %rcx, %rdx\n"
         "1:	movq %rdx, " PAGE "+16(%rip)\n"
         "	popq %rax\n"
         "	popq %rdx\n"
@@ -353,12 +369,14 @@ uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)
 	p->counter.last = value;
 	regs->rax = (uint32_t)value;
 	regs->rdx = value >> 32;
+	if (p->insn == LZ_RDTSCP_INSN)
+		regs->rcx = p->node << 12 | p->cpu;
 	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
 	r->flags = 0;
 	r->nr = LZ_CALL_RDTSC;
 	r->ip = p->site;
 	r->marker = marker;
-	r->result = 0;
+	r->result = p->insn;
 	r->len = len;
 	struct lz_counter_entry *e = (struct lz_counter_entry *)(r + 1);
 	copy((uint8_t *)&e->regs, (uint64_t)regs, sizeof(*regs));

@@ -18,7 +18,7 @@ enum { LZ_STOP, LZ_MADE, LZ_LOOK };
 
 /* stub.c: REGS: the number and the six arguments; the result replaces the number. */
 uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15) STUB;
-/* 0: the instruction is to be done with a stop; 1: it has been done. */
+/* An rdtsc or rdtscp. 0: the instruction is to be done with a stop; 1: it has been done. */
 uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs) STUB;
 
 /* try.c: a call that may wait; the last marker is at MARKER. */

@@ -1,8 +1,10 @@
-/* Reads the time-stamp counter in many ways, and prints what must be so: it goes on, also across rdtscp, which has a stop;
- * nothing else changes, in no register and no flag; signals, threads and children do not disturb it. */
+/* Reads the time-stamp counter in many ways, by rdtsc and rdtscp, and prints what must be so: it goes on, also from one to
+ * the other; rdtscp tells the processor that getcpu tells; nothing else changes, in no register and no flag; signals,
+ * threads and children do not disturb it. */
 #define _GNU_SOURCE
 #include <asm/hwcap2.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -21,10 +23,9 @@
 
 enum { ROUNDS = 1000 };
 
-/* Runs an rdtsc with these registers and a set carry flag: rbx, rcx, rsi, rdi, rbp, r8 to r14 but r11, flags. */
-void with_registers(uint64_t *out);
-__asm__(".text\n"
-        "with_registers:\n"
+/* Each runs its instruction with these registers and a set carry flag: rbx, rcx, rsi, rdi, rbp, r8 to r14 but r11, flags. */
+void with_rdtsc(uint64_t *out), with_rdtscp(uint64_t *out);
+__asm__(".macro with_registers insn\n"
         "	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n"
         "	push %rdi\n"
         "	mov $0x1111111111111111, %rbx\n"
@@ -41,7 +42,7 @@ __asm__(".text\n"
         "	mov $0xcccccccccccccccc, %r11\n"
         "	push %rsp\n"
         "	stc\n"
-        "	rdtsc\n"
+        "	\\insn\n"
         "	mov %eax, %eax\n"
         "	mov %edx, %edx\n"
         "	pushfq\n"
@@ -57,21 +58,40 @@ __asm__(".text\n"
         "	mov %rax, 96(%rdx)\n"
         "1:	pop %rdi\n"
         "	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	pop %rbx\n"
-        "	ret\n");
+        "	ret\n"
+        ".endm\n"
+        ".text\n"
+        "with_rdtsc:	with_registers rdtsc\n"
+        "with_rdtscp:	with_registers rdtscp\n");
 
-static void registers(void)
+/* What getcpu tells, as rdtscp has it. */
+static unsigned told_cpu(void)
+{
+	unsigned cpu, node;
+
+	syscall(SYS_getcpu, &cpu, &node, NULL);
+	return node << 12 | cpu;
+}
+
+static unsigned wrong_registers(void (*with)(uint64_t *out), uint64_t rcx)
 {
 	unsigned wrong = 0;
 
 	for (int k = 0; k < ROUNDS; k++) {
 		uint64_t out[13] = {0};
 
-		with_registers(out);
+		with(out);
 		for (int i = 0; i < 12; i++)
-			wrong += out[i] != 0x1111111111111111 * (i + 1);
+			wrong += out[i] != (i == 1 ? rcx : 0x1111111111111111 * (i + 1));
 		wrong += out[12] != 1;
 	}
-	printf("registers: %u wrong\n", wrong);
+	return wrong;
+}
+
+static void registers(void)
+{
+	printf("registers: %u, %u wrong\n", wrong_registers(with_rdtsc, 0x2222222222222222),
+	       wrong_registers(with_rdtscp, told_cpu()));
 }
 
 static unsigned long goes_on(int rounds)
@@ -80,9 +100,9 @@ static unsigned long goes_on(int rounds)
 
 	for (int i = 0; i < rounds; i++) {
 		unsigned cpu;
-		uint64_t a = __rdtsc(), b = i % 64 ? a + 1 : __rdtscp(&cpu), c = __rdtsc();
+		uint64_t a = __rdtsc(), b = __rdtscp(&cpu), c = __rdtsc();
 
-		back += a >= b || b > c || (i % 64 == 0 && b == c);
+		back += a >= b || b >= c || cpu != told_cpu();
 	}
 	return back;
 }
@@ -150,11 +170,12 @@ static void on_fault(int signo, siginfo_t *info, void *context)
 	const greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
 
 	as_it_was += g[REG_RAX] == 4711 && g[REG_RDX] == 4712 &&
-	             memcmp((void *)g[REG_RIP], "\x0f\x31", 2) == 0;
+	             (memcmp((void *)g[REG_RIP], "\x0f\x31", 2) == 0 ||
+	              memcmp((void *)g[REG_RIP], "\x0f\x01\xf9", 3) == 0);
 	siglongjmp(over, 1);
 }
 
-/* The same instruction, allowed and forbidden. */
+/* The same instructions, allowed and forbidden. */
 static __attribute__((noinline)) uint64_t read_it(void)
 {
 	uint64_t low = 4711, high = 4712;
@@ -163,26 +184,63 @@ static __attribute__((noinline)) uint64_t read_it(void)
 	return low;
 }
 
-static void forbidden(void)
+static __attribute__((noinline)) uint64_t read_it_with_cpu(void)
+{
+	uint64_t low = 4711, high = 4712;
+
+	__asm__ volatile("rdtscp\n	shl $32, %%rdx\n	or %%rdx, %%rax" : "+a"(low), "+d"(high) : : "rcx");
+	return low;
+}
+
+static void forbidden(uint64_t (*read)(void))
 {
 	struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	unsigned long back = 0;
 	uint64_t last = 0;
 
+	as_it_was = 0;
 	sigaction(SIGSEGV, &act, NULL);
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < ROUNDS; i++) {
-			uint64_t now = read_it();
+			uint64_t now = read();
 
 			back += now <= last;
 			last = now;
 		}
 		prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 		if (sigsetjmp(over, 1) == 0)
-			read_it();
+			read();
 		prctl(PR_SET_TSC, PR_TSC_ENABLE);
 	}
 	printf("forbidden: back %lu, as it was %d\n", back, as_it_was);
+}
+
+static int room_for_cpu, mended;
+extern const char at_store[];
+
+static void mend(int signo, siginfo_t *info, void *context)
+{
+	greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	mended += info->si_addr == (void *)8 && g[REG_RDI] == 8 && g[REG_RIP] == (greg_t)at_store && (unsigned)g[REG_RCX] == told_cpu();
+	g[REG_RDI] = (greg_t)&room_for_cpu;
+}
+
+/* What is behind the instruction stores where it must not. */
+static __attribute__((noinline)) void faults(void)
+{
+	struct sigaction act = {.sa_sigaction = mend, .sa_flags = SA_SIGINFO};
+	unsigned wrong = 0;
+
+	sigaction(SIGSEGV, &act, NULL);
+	for (int k = 0; k < ROUNDS; k++) {
+		void *to = k % 100 == 99 ? (void *)8 : &room_for_cpu;
+
+		room_for_cpu = -1;
+		__asm__ volatile("rdtscp\n	at_store: mov %%ecx, (%%rdi)" : "+D"(to) : : "rax", "rcx", "rdx", "memory");
+		wrong += (unsigned)room_for_cpu != told_cpu() || to != &room_for_cpu;
+	}
+	printf("faults: %d mended, %u wrong\n", mended, wrong);
 }
 
 /* The program changes them by itself, between one and the next. */
@@ -208,10 +266,21 @@ static void bases(void)
 	printf("bases: %u wrong\n", wrong);
 }
 
+/* Else its number may change between two instructions. */
+static void stay_on_one(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 int main(void)
 {
 	struct timespec t, begun;
 
+	stay_on_one();
 	/* until both clocks have been compared */
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 	do {
@@ -223,7 +292,9 @@ int main(void)
 	signals();
 	threads();
 	child();
-	forbidden();
+	forbidden(read_it);
+	forbidden(read_it_with_cpu);
+	faults();
 	bases();
 	puts("well");
 	return 0;
