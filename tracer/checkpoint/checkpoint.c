@@ -6,7 +6,9 @@
 #include "tracer/memory/objects.h"
 #include "tracer/state/state.h"
 
+#include <inttypes.h>
 #include <lizard/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +26,10 @@ enum {
 	PACK_FACTOR = 5,
 	/* and never longer: it bounds how far a debugger has to run again. */
 	MAX_MS = 3000,
+	/* What the first one costs says nothing of the second: the program's pages do, each so
+	 * much in tracer and program. A short program then has the first one only. */
+	PAGE_NS = 5000,
+	SECOND_MAX_MS = 250,
 	FULL_EVERY = 16
 };
 
@@ -33,6 +39,7 @@ static struct {
 	/* When it was done; what it cost the tracer, and will cost the writing thread; CPU time
 	 * of program and tracer until then; not before is the next one due. In ns. */
 	uint64_t at, cost, packing, computed, next_look;
+	bool is_first; /* of its recording */
 } last;
 
 static int stack_start(void *arg, const struct lz_maps_entry *e)
@@ -201,7 +208,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	if (lz_self_check(t) < 0)
 		return -1;
 	lz_counter_allow(false);
-	t->n_checkpoints++;
+	last.is_first = !t->n_checkpoints++;
 	last.pos = ck.pos;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
 	last.at = lz_now();
@@ -223,6 +230,29 @@ bool lz_checkpoint_at(struct lz_tracer *t, uint64_t ip)
 bool lz_checkpoint_affordable(const struct lz_tracer *t)
 {
 	return t->pages && lz_now() - last.at >= last.cost * COST_FACTOR;
+}
+
+/* Pages of its own that the program has in memory; 0: not known. */
+static uint64_t own_pages(pid_t pid)
+{
+	uint64_t size, resident, of_files;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	FILE *f = fopen(path, "re");
+	int n = f ? fscanf(f, "%" SCNu64 " %" SCNu64 " %" SCNu64, &size, &resident, &of_files) : 0;
+	if (f)
+		fclose(f);
+	return n == 3 && resident > of_files ? resident - of_files : 0;
+}
+
+/* The interval behind a recording's first checkpoint, in nanoseconds. */
+static uint64_t first_interval(const struct lz_tracer *t)
+{
+	const uint64_t most = (uint64_t)SECOND_MAX_MS * 1000000,
+	               wait = own_pages(t->p.pid) * PAGE_NS * COST_FACTOR;
+
+	return t->opt->checkpoint_ms >= 0 ? 0 : wait < most ? wait : most;
 }
 
 /* In nanoseconds. */
@@ -253,6 +283,8 @@ static bool is_time(const struct lz_tracer *t)
 	if (now - last.at < wait || now < last.next_look)
 		return false;
 	used = computed(t) - last.computed;
+	if (used >= wait && last.is_first)
+		wait = first_interval(t);
 	if (used < wait)
 		last.next_look = now + (wait - used); /* one CPU: not before */
 	return used >= wait;
