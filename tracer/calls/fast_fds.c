@@ -64,6 +64,14 @@ static void add_local(struct lz_call_page *page, dev_t dev)
 	}
 }
 
+/* The link's permissions say for what the descriptor was opened. */
+static bool may_write(const char *path)
+{
+	struct stat link;
+
+	return lstat(path, &link) < 0 || link.st_mode & S_IWUSR;
+}
+
 static uint8_t good_for(const struct lz_tracer *t, int fd)
 {
 	char path[64];
@@ -81,15 +89,24 @@ static uint8_t good_for(const struct lz_tracer *t, int fd)
 	add_local(t->fast.page, st.st_dev);
 	if (S_ISDIR(st.st_mode))
 		return LZ_FD_LIST | LZ_FD_CLOSE;
+	if (!may_write(path))
+		return LZ_FD_READ | LZ_FD_CLOSE;
 	/* what is mapped changes by a write, and inotify tells of a close */
 	bool mapped = t->shared && lz_object_of(t, st.st_dev, st.st_ino, false);
 	return mapped ? LZ_FD_READ : LZ_FD_READ | LZ_FD_WRITE | LZ_FD_CLOSE;
 }
 
-static void forget(struct lz_tracer *t, uint8_t what)
+static void forget_all(struct lz_tracer *t)
+{
+	memset(t->fast.page->fd, 0, sizeof(t->fast.page->fd));
+}
+
+/* Each may be of the file that is mapped now. */
+static void forget_writable(struct lz_tracer *t)
 {
 	for (int i = 0; i < LZ_FAST_FDS; i++)
-		t->fast.page->fd[i] &= (uint8_t)~what;
+		if (t->fast.page->fd[i] & LZ_FD_WRITE)
+			t->fast.page->fd[i] &= (uint8_t) ~(LZ_FD_WRITE | LZ_FD_CLOSE);
 }
 
 /* The descriptor that the call has used or made; -1: none that is worth knowing. */
@@ -147,7 +164,7 @@ void lz_fast_fds_after(struct lz_tracer *t, int64_t result)
 	const struct lz_call *c = &t->cur->call;
 
 	if (c->nr == SYS_mmap && !(c->args[3] & MAP_ANONYMOUS))
-		forget(t, LZ_FD_WRITE | LZ_FD_CLOSE);
+		forget_writable(t);
 	look_at(t, fd_of(c, result));
 	if (result == 0 && (c->nr == SYS_pipe || c->nr == SYS_pipe2))
 		look_at_pair(t, c->args[0]);
@@ -176,11 +193,16 @@ void lz_fast_fds_resume(struct lz_tracer *t)
 	for (uint64_t nr = 0; (t->fast.no_fds || t->fast.leased) && nr < LZ_FAST_CALLS; nr++)
 		if (lz_makes_fds(page->call[nr].rule))
 			page->call[nr].may = 0;
-	if (!s || s->n_objects == t->fast.n_objects)
+	if (!s || s->n_objects + s->n_shared == t->fast.n_mapped)
 		return;
-	for (uint32_t i = 1; i < s->n_objects; i++)
-		page->mapped[lz_mapped_slot(s->object[i].dev, s->object[i].ino)] = 1;
-	t->fast.n_objects = s->n_objects;
+	for (uint32_t i = 1; i < s->n_objects; i++) {
+		uint8_t *how = &page->mapped[lz_mapped_slot(s->object[i].dev, s->object[i].ino)];
+		const uint8_t is = s->object[i].shared ? LZ_MAPPED_SHARED : LZ_MAPPED_PRIVATE;
+
+		if (*how < is)
+			*how = is;
+	}
+	t->fast.n_mapped = s->n_objects + s->n_shared;
 }
 
 /* A child has the descriptors in common with the program, or one of its threads has others. */
@@ -208,7 +230,7 @@ void lz_fast_fds_before(struct lz_tracer *t)
 		if (c->args[1] < LZ_FAST_FDS)
 			t->fast.page->fd[c->args[1]] = 0;
 		return;
-	case SYS_close_range: forget(t, 0xff); break;
+	case SYS_close_range: forget_all(t); break;
 	/* it waits for more than what has come */
 	case SYS_setsockopt:
 		if ((int)c->args[1] == SOL_SOCKET && (int)c->args[2] == SO_RCVLOWAT)
@@ -217,6 +239,6 @@ void lz_fast_fds_before(struct lz_tracer *t)
 	}
 	if (parts_ways(c)) {
 		t->fast.no_fds = true;
-		forget(t, 0xff);
+		forget_all(t);
 	}
 }

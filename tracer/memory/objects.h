@@ -54,6 +54,7 @@ struct lz_shared {
 	uint8_t fd[LZ_FDS];       /* enum lz_fd_state */
 	struct lz_object *object; /* index 0 is nobody */
 	uint32_t n_objects;
+	uint32_t n_shared;            /* of these have been mapped shared */
 	struct lz_pagemap seen;       /* shared pages as last logged */
 	uint32_t n_open;              /* objects with a descriptor */
 	bool segments;                /* there is one among the objects */

@@ -53,6 +53,7 @@ void lz_outside_take_note(struct lz_tracer *t, struct lz_object *o)
 {
 	if (!o->shared || o->inotify == 0)
 		take_note_of(t->shared, o, IN_MODIFY | IN_CLOSE_WRITE | IN_OPEN);
+	t->shared->n_shared += !o->shared;
 	o->shared = true;
 }
 

@@ -29,8 +29,8 @@ enum {
 	LZ_STUB_STACK = 0x1000
 };
 
-/* What a descriptor is known to be good for: none of it waits for anybody. WAITS: it need not be
- * looked at again. */
+/* What a descriptor is known to be good for: none of it waits for anybody. One that was opened for
+ * reading only is not good for WRITE. WAITS: it need not be looked at again. */
 enum { LZ_FD_READ = 1, LZ_FD_WRITE = 2, LZ_FD_LIST = 4, LZ_FD_CLOSE = 8, LZ_FD_WAITS = 128 };
 
 /* What is known of one that may wait, and can be told not to: in the bits of LZ_FD_KIND. */
@@ -163,6 +163,8 @@ static inline __attribute__((always_inline)) uint64_t lz_counter_at(const struct
 	return c->tsc + (uint64_t)((unsigned __int128)(ns - c->ns) * c->scale >> 32);
 }
 
+/* What is mapped of a file. MAPPED_SHARED: who opens it is watched, too. */
+enum { LZ_MAPPED_PRIVATE = 1, LZ_MAPPED_SHARED = 2 };
 static inline __attribute__((always_inline)) uint32_t lz_mapped_slot(uint64_t dev, uint64_t ino)
 {
 	return (uint32_t)(((dev << 32 ^ dev >> 32 ^ ino) * 0x9e3779b97f4a7c15) >> 40) %
@@ -210,7 +212,7 @@ struct lz_call_page {
 	/* A call that takes from here is made with a stop. */
 	struct lz_code_range code[LZ_CODE_RANGES];
 	uint64_t local[LZ_LOCAL_DISKS];  /* devices whose files wait for nobody; 0: none */
-	uint8_t mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file */
+	uint8_t mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file, so mapped */
 	uint32_t parked_end;             /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */

@@ -249,7 +249,7 @@ struct lz_fast {
 	bool no_fds;      /* somebody else changes the program's descriptors */
 	bool no_waits; /* a filter of the program's may forbid them, or their time is not known */
 	bool leased;   /* the program waits for itself where it opens files */
-	uint32_t n_objects; /* mapped files that the stub knows of */
+	uint32_t n_mapped; /* changes of the list of mapped files that the stub knows of */
 	bool late;          /* what is told of mappings has been changed again since */
 	bool ended;         /* the program is let go */
 	uint64_t n_parked;  /* waits without the kernel */

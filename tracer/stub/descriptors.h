@@ -25,11 +25,13 @@ INLINE int64_t call4(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d
 	return result;
 }
 
-/* What a descriptor of such a file is good for. 0: not known, or it waits for others. */
-INLINE uint8_t good_for(const struct lz_call_page *p, const struct stat *st)
+/* What a descriptor of such a file is good for that is opened with FLAGS. 0: not known, or it waits
+ * for others. */
+INLINE uint8_t good_for(const struct lz_call_page *p, const struct stat *st, uint64_t flags)
 {
 	enum { NULL_DEVICE = 0x103 };
 	const uint32_t type = st->st_mode & S_IFMT;
+	const bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
 	bool is_local = false;
 
 	if (type == S_IFDIR)
@@ -38,9 +40,10 @@ INLINE uint8_t good_for(const struct lz_call_page *p, const struct stat *st)
 		return LZ_FD_READ | LZ_FD_WRITE | LZ_FD_CLOSE;
 	for (int i = 0; i < LZ_LOCAL_DISKS; i++)
 		is_local |= p->local[i] == st->st_dev;
-	if (type != S_IFREG || !is_local || p->mapped[lz_mapped_slot(st->st_dev, st->st_ino)])
+	if (type != S_IFREG || !is_local ||
+	    p->mapped[lz_mapped_slot(st->st_dev, st->st_ino)] > (writes ? 0 : LZ_MAPPED_PRIVATE))
 		return 0;
-	return LZ_FD_READ | LZ_FD_WRITE | LZ_FD_CLOSE;
+	return LZ_FD_READ | LZ_FD_CLOSE | (writes ? LZ_FD_WRITE : 0);
 }
 
 /* Does an open of AT's PATH wait for nobody? Between this look and the open the name may become a
@@ -54,7 +57,7 @@ INLINE bool is_safe_open(const struct lz_call_page *p, uint64_t at, uint64_t pat
 		return true;
 	int64_t result = call4(SYS_newfstatat, at, path, (uint64_t)&st,
 	                       flags & O_NOFOLLOW || alone ? AT_SYMLINK_NOFOLLOW : 0);
-	return result == -ENOENT || (result == 0 && good_for(p, &st));
+	return result == -ENOENT || (result == 0 && good_for(p, &st, flags));
 }
 
 /* Does nobody wait when FD becomes another file's? */
@@ -82,13 +85,15 @@ INLINE void forget_fd(struct lz_call_page *p, uint8_t rule, const uint64_t *args
 		p->fd[args[0]] = 0;
 }
 
-INLINE void note_opened(struct lz_call_page *p, int64_t fd)
+INLINE void note_opened(struct lz_call_page *p, int64_t fd, uint64_t flags)
 {
 	struct stat st;
 
 	if (fd >= 0)
 		set_fd(p, fd,
-		       call4(SYS_fstat, (uint64_t)fd, (uint64_t)&st, 0, 0) ? 0 : good_for(p, &st));
+		       call4(SYS_fstat, (uint64_t)fd, (uint64_t)&st, 0, 0)
+		           ? 0
+		           : good_for(p, &st, flags));
 }
 
 INLINE void note_copy(struct lz_call_page *p, uint64_t fd, int64_t result)
@@ -116,8 +121,8 @@ INLINE uint8_t good_for_socket(uint64_t family, uint64_t type, uint64_t protocol
 INLINE void note_fd(struct lz_call_page *p, uint8_t rule, const uint64_t *args, int64_t result)
 {
 	switch (rule) {
-	case LZ_RULE_OPEN:
-	case LZ_RULE_OPENAT: note_opened(p, result); break;
+	case LZ_RULE_OPEN: note_opened(p, result, args[1]); break;
+	case LZ_RULE_OPENAT: note_opened(p, result, args[2]); break;
 	case LZ_RULE_FCNTL:
 		if (args[1] == F_DUPFD || args[1] == F_DUPFD_CLOEXEC)
 			note_copy(p, args[0], result);
@@ -125,8 +130,9 @@ INLINE void note_fd(struct lz_call_page *p, uint8_t rule, const uint64_t *args, 
 	case LZ_RULE_DUP:
 	case LZ_RULE_DUP_TO:
 		note_copy(p, args[0], result);
-		if (args[0] < LZ_FAST_FDS && !p->fd[args[0]])
-			note_opened(p, result);
+		if (args[0] < LZ_FAST_FDS && !p->fd[args[0]] && result >= 0)
+			note_opened(p, result,
+			            (uint64_t)call4(SYS_fcntl, (uint64_t)result, F_GETFL, 0, 0));
 		break;
 	case LZ_RULE_NEW_FD: set_fd(p, result, LZ_FD_CLOSE); break;
 	case LZ_RULE_SOCKET: set_fd(p, result, good_for_socket(args[0], args[1], args[2])); break;
