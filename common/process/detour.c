@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* System call instructions of the program, its rdtsc, rdtscp and cpuid, become jumps to a detour, by
- * way of code of ours that does them without a stop.
+/* System call instructions of the program, its rdtsc, rdtscp, cpuid and xsavec, become jumps to a
+ * detour, by way of code of ours that does them without a stop.
  *
  * The jump has five bytes: it takes the place of the instruction and of the beginning of what is
  * behind it, which the detour has:
@@ -14,6 +14,7 @@
  *
  * An rdtsc or rdtscp is treated alike, but that it leaves rax and rdx to us, instead of rcx and r11.
  * A cpuid's detour loads the last two registers of the answer itself (tracer/code/cpuid_sites.c).
+ * An xsavec has no register to spare: rax and rdx wait where it is going to store its header.
  *
  * Who comes to one of those by another way, from a handler or by a jump, must not find half a jump
  * there. Detours are placed so that the jump's bytes are int3 where those instructions begin: the
@@ -37,7 +38,7 @@ enum {
 	STEP = 0x1000000, /* that far apart, distances differ in the jump's fifth byte only */
 	/* in a detour: which entry it jumps to */
 	ENTRY_AT = 16,
-	ENTRY_END = 20
+	XSAVEC_ENTRY_AT = 32
 };
 
 /* ---- the process's code ---- */
@@ -195,13 +196,21 @@ static unsigned first_entry(const struct lz_site *x)
 {
 	if (x->counter)
 		return x->len == LZ_RDTSCP_INSN ? LZ_SITE_RDTSCP : LZ_SITE_COUNTER;
-	return x->cpuid ? LZ_SITE_CPUID : 0;
+	return x->cpuid ? LZ_SITE_CPUID : x->xsavec ? LZ_SITE_XSAVEC : 0;
 }
 
 /* Where the pool at POOL has the entry that X leads to. */
 static uint64_t entry_of(const struct lz_site *x, uint64_t pool)
 {
 	return pool + (x->kind + first_entry(x)) * sizeof(uint64_t);
+}
+
+/* The distance to the entry's pointer, in the detour D. */
+static void put_entry(const struct lz_site *x, uint64_t pool, uint8_t *d)
+{
+	const unsigned at = x->xsavec ? XSAVEC_ENTRY_AT : ENTRY_AT;
+
+	put_distance(d + at, x->begin + at + 4, entry_of(x, pool));
 }
 
 /* The code up to the site's instruction, with that: its length. */
@@ -220,8 +229,28 @@ static size_t begin_call(const struct lz_site *x, uint64_t pool, uint8_t *d)
 	}
 	put_distance(d + 3, x->begin + 7, x->at + x->len);
 	put_distance(d + 10, x->begin + 14, x->begin + len);
-	put_distance(d + ENTRY_AT, x->begin + ENTRY_END, entry_of(x, pool));
+	put_entry(x, pool, d);
 	return len;
+}
+
+static size_t begin_xsavec(const struct lz_site *x, uint64_t pool, uint8_t *d)
+{
+	enum { HEADER = 512, FIRST_AT = 4, SECOND_AT = 12, OFFSET_AT = 4 };
+	static const uint8_t begin[] = {0x48, 0x89, 0x84, 0x24, 0, 0, 0, 0, /* mov, rax */
+	                                0x48, 0x89, 0x94, 0x24, 0, 0, 0, 0, /* mov, rdx */
+	                                0x48, 0x8d, 0x05, 0,    0, 0, 0,    /* lea, rax */
+	                                0x48, 0x8d, 0x15, 0,    0, 0, 0,    /* lea, rdx */
+	                                0xff, 0x25, 0,    0,    0, 0};      /* jmp */
+	const int32_t first = (int8_t)x->was[OFFSET_AT] + HEADER, second = first + 8;
+
+	memcpy(d, begin, sizeof(begin));
+	memcpy(d + sizeof(begin), x->was, x->len);
+	memcpy(d + FIRST_AT, &first, sizeof(first));
+	memcpy(d + SECOND_AT, &second, sizeof(second));
+	put_distance(d + 19, x->begin + 23, x->at + x->len);
+	put_distance(d + 26, x->begin + 30, x->begin + sizeof(begin) + x->len);
+	put_entry(x, pool, d);
+	return sizeof(begin) + x->len;
 }
 
 static size_t begin_cpuid(const struct lz_site *x, uint64_t pool, uint8_t *d)
@@ -244,7 +273,9 @@ static int write_detour(struct lz_sites *s, const struct lz_proc *p, struct lz_s
 	uint8_t d[LZ_DETOUR];
 
 	memset(d, INT3, sizeof(d));
-	size_t n = x->cpuid ? begin_cpuid(x, pool, d) : begin_call(x, pool, d);
+	size_t n = x->cpuid    ? begin_cpuid(x, pool, d)
+	           : x->xsavec ? begin_xsavec(x, pool, d)
+	                       : begin_call(x, pool, d);
 	const uint64_t behind = x->begin + n;
 	memcpy(d + n, m->code, m->len);
 	if (m->data)
@@ -281,6 +312,7 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 	x.len = m.behind;
 	x.counter = m.counter;
 	x.cpuid = m.cpuid;
+	x.xsavec = m.xsavec;
 	if (!s->entry[first_entry(&x)])
 		return 0;
 	if (lz_reserve(s->a, s->room, s->n + 1) < 0)
@@ -301,6 +333,7 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_site *x,
                   uint8_t kind)
 {
+	const unsigned entry_at = x->xsavec ? XSAVEC_ENTRY_AT : ENTRY_AT;
 	uint8_t distance[4];
 	size_t i = 0;
 
@@ -309,8 +342,8 @@ int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_s
 	if (i == s->n_pools)
 		return 0;
 	x->kind = kind;
-	put_distance(distance, x->begin + ENTRY_END, entry_of(x, s->pool[i]));
-	return lz_proc_write(p, x->begin + ENTRY_AT, distance, sizeof(distance));
+	put_distance(distance, x->begin + entry_at + 4, entry_of(x, s->pool[i]));
+	return lz_proc_write(p, x->begin + entry_at, distance, sizeof(distance));
 }
 
 /* ---- taken back ---- */

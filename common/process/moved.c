@@ -2,6 +2,7 @@
 #include <common/process/moved.h>
 
 #include <lizard/randinsn.h>
+#include <lizard/xsavec.h>
 #include <string.h>
 #include <Zydis/Zydis.h>
 
@@ -156,11 +157,16 @@ static bool add_ret(struct lz_moved *m, const uint8_t *code, size_t *at)
 static bool begin(const uint8_t *code, struct lz_moved *m)
 {
 	const bool rdtscp = code[1] == RDTSCP && code[2] == RDTSCP_LAST;
+	struct lz_xsavec save;
 
 	*m = (struct lz_moved){.behind = rdtscp ? LZ_RDTSCP_INSN : LZ_CALL_INSN,
 	                       .counter = rdtscp || code[1] == RDTSC,
 	                       .cpuid = code[1] == CPUID};
-	return code[0] == 0x0f && (m->counter || m->cpuid || code[1] == SYSCALL);
+	if (lz_xsavec_decode(code, LZ_MOVED_FROM, true, &save) && save.len == LZ_JUMP) {
+		m->xsavec = true;
+		m->behind = LZ_JUMP;
+	}
+	return code[0] == 0x0f && (m->counter || m->cpuid || m->xsavec || code[1] == SYSCALL);
 }
 
 bool lz_move_code(const uint8_t *code, struct lz_moved *m)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instructions behind a system call instruction, an rdtsc, an rdtscp, or an armed cpuid, that can be
- * executed elsewhere. */
+ * executed elsewhere. An armed xsavec has none: it is as long as a jump. */
 #ifndef LZ_COMMON_MOVED_H
 #define LZ_COMMON_MOVED_H
 
@@ -21,6 +21,7 @@ struct lz_moved {
 	uint8_t behind;  /* how long the instruction is that they are behind */
 	bool counter;    /* that is an rdtsc or rdtscp */
 	bool cpuid;      /* or an armed cpuid */
+	bool xsavec;     /* or an armed xsavec */
 };
 
 /* CODE: LZ_MOVED_FROM bytes at such an instruction. What a jump would cover becomes M. False:

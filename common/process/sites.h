@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* System call instructions of the program, its rdtsc, rdtscp and cpuid that have become jumps to a
- * detour (detour.c). Whoever made them sees the program as it would be without them. */
+/* System call instructions of the program, its rdtsc, rdtscp, cpuid and xsavec that have become jumps
+ * to a detour (detour.c). Whoever made them sees the program as it would be without them. */
 #ifndef LZ_COMMON_SITES_H
 #define LZ_COMMON_SITES_H
 
@@ -22,8 +22,9 @@ enum {
 	LZ_RDTSCP_INSN = 3,
 	LZ_SITE_COUNTER = 4, /* the first entry that is for rdtsc */
 	LZ_SITE_CPUID = 7,   /* for cpuid */
-	LZ_SITE_RDTSCP = 8,  /* and the first one for rdtscp */
-	LZ_SITE_ENTRIES = 11,
+	LZ_SITE_RDTSCP = 8,  /* the first one for rdtscp */
+	LZ_SITE_XSAVEC = 11, /* and the first one for xsavec */
+	LZ_SITE_ENTRIES = 14,
 	LZ_SITE_RANGES = 8
 };
 
@@ -43,6 +44,7 @@ struct lz_site {
 	uint8_t len;     /* of the instruction */
 	bool counter;    /* it is an rdtsc or rdtscp, which have entries of their own */
 	bool cpuid;      /* it is an armed cpuid, which has one */
+	bool xsavec;     /* it is an armed xsavec, which has entries of its own */
 	bool given_back; /* the program has its own bytes, for a while */
 	bool gone;       /* or for good: threads may still be in the detour */
 	uint8_t was[LZ_JUMP], now[LZ_JUMP];
@@ -88,7 +90,7 @@ uint64_t lz_sites_shown(const struct lz_sites *s, uint64_t real);
 /* The entries have changed: detours find the new ones. */
 int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p);
 /* The system call instruction at AT becomes a jump, to entry 0, the rdtsc, to LZ_SITE_COUNTER, the
- * rdtscp, to LZ_SITE_RDTSCP, or the cpuid, to LZ_SITE_CPUID.
+ * rdtscp, to LZ_SITE_RDTSCP, the cpuid, to LZ_SITE_CPUID, or the xsavec, to LZ_SITE_XSAVEC.
  * 1; 0: it cannot be changed, or there is no such entry. */
 int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at);
 /* Those that are made from here on are there when lz_sites_made() has returned. The process stands

@@ -4,6 +4,7 @@
 #include <common/process/cpuid_cache.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
+#include <lizard/xsave_parts.h>
 #include <lizard/xsavec.h>
 
 enum {
@@ -81,6 +82,28 @@ static bool find_component(unsigned i, uint32_t len, struct component *c)
 	lz_cpuid_ask(STATE_LEAF, i, answer);
 	*c = (struct component){answer[0], answer[1], answer[2] & 2};
 	return c->size && c->size <= len && c->at >= HEADER_END && c->at <= len - c->size;
+}
+
+/* The kernel lets programs use these. */
+static uint64_t enabled(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return (uint64_t)high << 32 | low;
+}
+
+void lz_xsavec_components(struct lz_xsave_component *c)
+{
+	const uint64_t all = enabled();
+
+	for (unsigned i = 0; i < LZ_XSAVE_COMPONENTS; i++) {
+		struct component found;
+
+		c[i] = (struct lz_xsave_component){0};
+		if (i >= 2 && all >> i & 1 && find_component(i, LZ_XSAVEC_ROOM, &found))
+			c[i] = (struct lz_xsave_component){found.size, found.aligned};
+	}
 }
 
 struct image {

@@ -35,6 +35,11 @@ struct lz_xsavec_part {
 int lz_xsavec_image(const uint8_t *xstate, uint32_t len, uint64_t mask, uint8_t *image,
                     struct lz_xsavec_part *part);
 
+struct lz_xsave_component;
+/* What this processor has, which must have xsavec: LZ_XSAVE_COMPONENTS of them
+ * (lizard/xsave_parts.h). */
+void lz_xsavec_components(struct lz_xsave_component *c);
+
 /* Its address and mask, as the registers have them. */
 uint64_t lz_xsavec_addr(const struct lz_xsavec *in, const struct user_regs_struct *r);
 uint64_t lz_xsavec_mask(const struct user_regs_struct *r);

@@ -40,7 +40,7 @@ for how in "counter --calls=stop" "counter --calls=buffer" "counter-markers --ca
 	LIZARD_TRACE_CALLS=buffer LIZARD_DEBUG=1 timeout -k 5 100 lizard-trace -q "$2" -o "$rec" "$T/$1" >"$T/out" 2>"$T/err"
 	is "$? $(cat "$T/out")" "0 $(cat "$T/native")" "$how: as without a recorder" || diag "$(cat "$T/err")"
 	replays "$how" "$rec" "$(cat "$T/out")"
-	fast=$(sed -n 's/.*were \([0-9]*\) times rdtsc, \([0-9]*\) times rdtscp$/\1 \2/p' "$T/err" | tail -n 1)
+	fast=$(sed -n 's/.*were \([0-9]*\) times rdtsc, \([0-9]*\) times rdtscp, [0-9]* times xsavec$/\1 \2/p' "$T/err" | tail -n 1)
 	[ $((fsgsbase & 2)) -ne 0 ] || continue
 	case $how in
 	*=stop) is "$fast" "" "$how: each rdtsc and rdtscp has a stop" ;;

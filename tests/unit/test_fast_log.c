@@ -168,9 +168,48 @@ START_TEST(bad_counters)
 	expect_broken(&r, "an instruction's length");
 	r.flags = LZ_CALL_UNREAD;
 	expect_broken(&r, "an instruction's address");
-	r = record(LZ_CALL_RDTSC - 1, 0);
+	r = record(LZ_CALL_XSAVEC - 1, 0);
 	expect_broken(&r, "a call's number");
 	t.fast.sites = (struct lz_sites){0};
+}
+END_TEST
+
+/* Of an xsavec's site; behind the registers are the header and the bytes of which it tells. */
+START_TEST(xsavecs)
+{
+	enum { BEFORE = sizeof(struct lz_counter_entry), HEADER = 16, MXCSR = 8 };
+	const uint32_t size = BYTES - BEFORE - HEADER - MXCSR - HEADER;
+	struct lz_site site = {.at = 0x401000 - LZ_JUMP, .len = LZ_JUMP, .counter = true};
+	struct lz_call_record r = record(LZ_CALL_XSAVEC, LZ_JUMP);
+	uint64_t *header = behind + BEFORE / 8;
+
+	memset(behind, 0, sizeof(behind));
+	n_behind = BYTES / 8;
+	header[0] = 1 << 5;
+	header[1] = 2 | 1 << 5;
+	t.fast.component[5] = (struct lz_xsave_component){size, 0};
+	t.fast.sites.a = &site;
+	t.fast.sites.n = 1;
+	expect_broken(&r, "an instruction's address");
+	site.counter = false;
+	site.xsavec = true;
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.kind == LZ_EV_INSN && last.insn == LZ_INSN_XSAVEC);
+	ck_assert(last.ip == 0x401000 - LZ_JUMP && last.has_regs && last.regs.rip == 0x401000);
+	ck_assert_uint_eq(n_written, MXCSR + HEADER + size);
+	t.fast.component[5].size = size + 8;
+	expect_broken(&r, "an instruction's length");
+	t.fast.component[5].size = size - 8;
+	expect_broken(&r, "an instruction's length");
+	/* components that nobody has, and one that is larger than what is there */
+	header[0] = header[1] = ~0ULL;
+	t.fast.component[62] = (struct lz_xsave_component){UINT32_MAX, 1};
+	expect_broken(&r, "an instruction's length");
+	r.flags = LZ_CALL_UNREAD;
+	expect_broken(&r, "an instruction's address");
+	memset(t.fast.component, 0, sizeof(t.fast.component));
+	t.fast.sites = (struct lz_sites){0};
+	n_behind = 0;
 }
 END_TEST
 
@@ -475,6 +514,7 @@ int main(void)
 	tcase_add_test(c, good_pieces);
 	tcase_add_test(c, bad_pieces);
 	tcase_add_test(c, bad_counters);
+	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);
 	tcase_add_test(c, heap);
 	tcase_add_test(c, heads);

@@ -263,6 +263,27 @@ START_TEST(returns)
 }
 END_TEST
 
+/* The dynamic linker's, which is as long as the jump: nothing is moved. */
+START_TEST(save)
+{
+	static const uint8_t near[] = {0x0f, LZ_RAND_ARMED, 0x64, 0x24, 0x40},
+	                     far[] = {0x0f, LZ_RAND_ARMED, 0xa4, 0x24, 0x40, 0x01, 0, 0};
+	uint8_t *at = room + 2048;
+	struct lz_moved m;
+
+	put_site(at, near, sizeof(near));
+	memcpy(at, near, sizeof(near));
+	ck_assert(lz_move_code(at, &m) && m.xsavec && !m.counter && !m.cpuid);
+	ck_assert(m.behind == LZ_JUMP && !m.len && !m.begins && m.n_points == 2);
+	ck_assert(m.point[1].at == LZ_JUMP && m.point[1].in == LZ_JUMP);
+	memcpy(at, far, sizeof(far));
+	ck_assert(!lz_move_code(at, &m));
+	memcpy(at, near, sizeof(near));
+	at[1] = LZ_RAND_OPCODE; /* which is not armed */
+	ck_assert(!lz_move_code(at, &m));
+}
+END_TEST
+
 START_TEST(stays)
 {
 	uint8_t *at = room + 2048;
@@ -543,6 +564,7 @@ int main(void)
 	tcase_add_test(c, loads);
 	tcase_add_loop_test(c, own_data, 0, 3);
 	tcase_add_loop_test(c, returns, 0, sizeof(ends) / sizeof(*ends));
+	tcase_add_test(c, save);
 	tcase_add_loop_test(c, stays, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(c, shown);
 	tcase_add_test(c, hidden);

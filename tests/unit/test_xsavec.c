@@ -6,6 +6,7 @@
 #include <cpuid.h>
 #include <string.h>
 #include <lizard/randinsn.h>
+#include <lizard/xsave_parts.h>
 #include <lizard/xsavec.h>
 
 enum { ROOM = 16384, LEGACY = 512, HEADER_END = 576, ALL = 0xe7 /* x87, SSE, AVX, AVX-512 */ };
@@ -144,6 +145,57 @@ START_TEST(as_the_processor)
 END_TEST
 
 /* Other flags than at first are in use even if no register is. */
+static uint64_t save_over(const uint8_t *state, uint64_t mask, uint8_t fill, uint8_t *compact)
+{
+	static area standard;
+	uint64_t stored;
+
+	memset(compact, fill, ROOM);
+	save_both(state, mask, compact, standard);
+	memcpy(&stored, compact + LEGACY, sizeof(stored));
+	return stored;
+}
+
+/* What is stored over two patterns is the same in both. */
+static void check_parts(uint64_t mask, uint64_t set)
+{
+	static struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
+	static area state, one, other;
+	struct lz_xsavec_part part[LZ_XSAVEC_PARTS];
+	uint64_t header[2];
+
+	mask &= xcr0();
+	make_state(state, mask, set & mask);
+	if (save_over(state, mask, 0x5a, one) != save_over(state, mask, 0xa5, other))
+		return; /* by chance */
+	memcpy(header, one + LEGACY, sizeof(header));
+	lz_xsavec_components(component);
+	uint32_t n = lz_xsave_parts(component, header[0], header[1], part), at = 0;
+	ck_assert_uint_eq(header[1], mask | 1ULL << 63);
+	unsigned wrong = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (; at < part[i].at; at++)
+			wrong += one[at] == other[at];
+		for (; at < part[i].at + part[i].len; at++)
+			wrong += one[at] != other[at] && (at < 24 || at >= 32 || header[0] & 2);
+	}
+	for (; at < ROOM; at++)
+		wrong += one[at] == other[at];
+	ck_assert_msg(!wrong, "%#lx: %u bytes are told wrong", header[0], wrong);
+}
+
+START_TEST(parts)
+{
+	if (!has_xsavec())
+		return;
+	for (uint64_t set = 0; set <= ALL; set += 3) {
+		check_parts(ALL & ~1ULL, set);
+		check_parts(ALL, set | 1);
+		check_parts(set & ~1ULL, ALL);
+	}
+}
+END_TEST
+
 START_TEST(flags)
 {
 	static area xstate;
@@ -210,6 +262,7 @@ int main(void)
 	TCase *t = tcase_create("xsavec");
 
 	tcase_add_test(t, as_the_processor);
+	tcase_add_test(t, parts);
 	tcase_add_test(t, flags);
 	tcase_add_test(t, instructions);
 	tcase_add_test(t, nonsense);

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <lizard/error.h>
+#include <lizard/xsavec.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -145,6 +146,9 @@ static int make_page(struct lz_tracer *t)
 	t->fast.taken = 0;
 	t->fast.at = at - LZ_STUB_CODE;
 	page->counter.last = t->fast.counter.last;
+	if (lz_xsavec_by_chance())
+		lz_xsavec_components(t->fast.component);
+	memcpy(page->component, t->fast.component, sizeof(page->component));
 	lz_fast_calls(page);
 	lz_fast_filter(t);
 	lz_fast_fds_begin(t);
@@ -348,14 +352,15 @@ int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 	return is_worth_it(t) ? go_fast(t) : 0;
 }
 
-int lz_fast_after_counter(struct lz_tracer *t, uint64_t at, struct user_regs_struct *r)
+int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct user_regs_struct *r)
 {
 	int ret;
 
 	t->cur->fast = false;
-	if (!is_wanted(t) || !t->w || lz_counter_forbidden(t) || !lz_counter_scale(t))
+	if (!is_wanted(t) || !t->w ||
+	    (counter && (lz_counter_forbidden(t) || !lz_counter_scale(t))))
 		return 0;
-	if (!t->fast.page && (ret = begin(t, true)))
+	if (!t->fast.page && (ret = begin(t, counter)))
 		return ret < 0 ? -1 : 0;
 	ret = change_site(t, at);
 	if (ret < 0 || learn_kind(t, at, r->r15) < 0 || (ret && lz_proc_set_regs(&t->p, r) < 0))

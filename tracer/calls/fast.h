@@ -8,8 +8,8 @@
 /* fast.c */
 /* After a call with a stop, at its exit: may the thread go on without stops? */
 int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r);
-/* The same behind an rdtsc or rdtscp at AT that the tracer has done. */
-int lz_fast_after_counter(struct lz_tracer *t, uint64_t at, struct user_regs_struct *r);
+/* The same behind an rdtsc or rdtscp, if COUNTER, or xsavec at AT that the tracer has done. */
+int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct user_regs_struct *r);
 /* At the entry of one. */
 int lz_fast_before_call(struct lz_tracer *t);
 /* The current thread goes on: the request by which it does. */

@@ -300,11 +300,11 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 	return arg < 0 ? add_outs(t, e) : add_taken(t, e, arg);
 }
 
-static int rdtsc_regs(const struct entry *e, struct user_regs_struct *r)
+static int insn_regs(const struct entry *e, struct user_regs_struct *r)
 {
 	struct lz_counter_entry had;
 
-	if (e->n != sizeof(had))
+	if (e->n < sizeof(had))
 		return broken("an instruction's length");
 	memcpy(&had, e->bytes, sizeof(had));
 	const struct lz_counter_regs *g = &had.regs;
@@ -338,35 +338,70 @@ static int rdtsc_regs(const struct entry *e, struct user_regs_struct *r)
 	return 0;
 }
 
-static bool is_counter_site(const struct lz_sites *s, uint64_t at, int64_t len)
+static bool is_insn_site(const struct lz_sites *s, uint64_t at, const struct lz_call_record *r)
 {
+	const bool xsavec = r->nr == LZ_CALL_XSAVEC;
+
 	for (size_t i = 0; i < s->n; i++)
-		if (s->a[i].counter && s->a[i].at == at && s->a[i].len == len)
+		if ((xsavec ? s->a[i].xsavec : s->a[i].counter) && s->a[i].at == at &&
+		    s->a[i].len == r->result)
 			return true;
 	return false;
 }
 
-static int add_rdtsc(struct lz_tracer *t, struct entry *e, uint64_t time)
+/* Behind the registers: the header of the area, and what has been stored there. */
+static int add_stored(struct lz_tracer *t, const struct entry *e)
+{
+	const uint8_t *bytes = e->bytes + sizeof(struct lz_counter_entry);
+	uint32_t left = e->n - (uint32_t)sizeof(struct lz_counter_entry);
+	struct lz_xsavec_part part[LZ_XSAVEC_PARTS];
+	uint64_t header[2];
+
+	if (left < sizeof(header))
+		return broken("an instruction's length");
+	memcpy(header, bytes, sizeof(header));
+	bytes += sizeof(header);
+	left -= (uint32_t)sizeof(header);
+	const uint32_t n = lz_xsave_parts(t->fast.component, header[0], header[1], part);
+	for (uint32_t i = 0; i < n; i++) {
+		if (part[i].len > left)
+			return broken("an instruction's length");
+		if (lz_build_write(t, e->r.args[0] + part[i].at, bytes, part[i].len) < 0)
+			return -1;
+		bytes += part[i].len;
+		left -= part[i].len;
+	}
+	return left ? broken("an instruction's length") : 0;
+}
+
+static int add_insn(struct lz_tracer *t, struct entry *e, uint64_t time)
 {
 	const uint64_t at = e->r.ip - (uint64_t)e->r.result;
+	const bool xsavec = e->r.nr == LZ_CALL_XSAVEC;
 	struct user_regs_struct r;
 	uint64_t marker;
 
-	if (!is_counter_site(&t->fast.sites, at, e->r.result) || e->r.flags)
+	if (!is_insn_site(&t->fast.sites, at, &e->r) || e->r.flags)
 		return broken("an instruction's address");
-	if (rdtsc_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
+	if (!xsavec && e->n != sizeof(struct lz_counter_entry))
+		return broken("an instruction's length");
+	if (insn_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_INSN, at, marker, time);
-	t->b.ev.insn = e->r.result == LZ_RDTSCP_INSN ? LZ_INSN_RDTSCP : LZ_INSN_RDTSC;
-	return lz_build_regs(t, &r, false) < 0 ? -1 : lz_build_commit(t);
+	t->b.ev.insn = xsavec                              ? LZ_INSN_XSAVEC
+	               : e->r.result == LZ_RDTSCP_INSN ? LZ_INSN_RDTSCP
+	                                               : LZ_INSN_RDTSC;
+	if ((xsavec && add_stored(t, e) < 0) || lz_build_regs(t, &r, false) < 0)
+		return -1;
+	return lz_build_commit(t);
 }
 
 static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 {
 	uint64_t marker;
 
-	if (e->r.nr == LZ_CALL_RDTSC)
-		return add_rdtsc(t, e, time);
+	if (e->r.nr == LZ_CALL_RDTSC || e->r.nr == LZ_CALL_XSAVEC)
+		return add_insn(t, e, time);
 	if (!lz_fast_may(e->r.nr))
 		return broken("a call's number");
 	if (offset_of(t, &e->r, &marker) < 0)
@@ -406,6 +441,8 @@ int lz_fast_drain(struct lz_tracer *t)
 		f->n_taken++;
 		if (e.r.nr < LZ_FAST_CALLS)
 			f->n_of[e.r.nr]++;
+		else if (e.r.nr == LZ_CALL_XSAVEC)
+			f->n_xsavec++;
 		else if (e.r.result == LZ_RDTSCP_INSN)
 			f->n_rdtscp++;
 		else
@@ -423,9 +460,10 @@ void lz_fast_tell(const struct lz_tracer *t)
 		return;
 	lz_debug("%" PRIu64 " system calls were made without a stop, at %zu places", f->n_taken,
 	         f->sites.n);
-	if (f->n_rdtsc || f->n_rdtscp)
-		lz_debug("of these were %" PRIu64 " times rdtsc, %" PRIu64 " times rdtscp",
-		         f->n_rdtsc, f->n_rdtscp);
+	if (f->n_rdtsc || f->n_rdtscp || f->n_xsavec)
+		lz_debug("of these were %" PRIu64 " times rdtsc, %" PRIu64
+		         " times rdtscp, %" PRIu64 " times xsavec",
+		         f->n_rdtsc, f->n_rdtscp, f->n_xsavec);
 	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
 	if (f->page->n_waits)
 		lz_debug("%" PRIu64 " waits were made without a stop, %" PRIu64 " of them in part",

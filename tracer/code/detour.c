@@ -48,10 +48,12 @@ static int set_entries(struct lz_tracer *t)
 	const uint64_t first = (uintptr_t)lz_stub_entry - (uintptr_t)__start_lz_stub;
 	const uint64_t counter = (uintptr_t)lz_stub_counter - (uintptr_t)__start_lz_stub;
 	const uint64_t rdtscp = (uintptr_t)lz_stub_rdtscp - (uintptr_t)__start_lz_stub;
+	const uint64_t xsavec = (uintptr_t)lz_stub_xsavec - (uintptr_t)__start_lz_stub;
 
 	_Static_assert((int)LZ_SITE_KINDS <= (int)LZ_SITE_COUNTER &&
 	                   LZ_SITE_COUNTER + (int)LZ_SITE_KINDS <= (int)LZ_SITE_CPUID &&
-	                   LZ_SITE_RDTSCP + (int)LZ_SITE_KINDS <= (int)LZ_SITE_ENTRIES,
+	                   LZ_SITE_RDTSCP + (int)LZ_SITE_KINDS <= (int)LZ_SITE_XSAVEC &&
+	                   LZ_SITE_XSAVEC + (int)LZ_SITE_KINDS <= (int)LZ_SITE_ENTRIES,
 	               "each kind of site has an entry");
 	_Static_assert((int)LZ_CODE_RANGES == (int)LZ_SITE_RANGES, "the page has all ranges");
 	memcpy(before, s->entry, sizeof(before));
@@ -61,6 +63,7 @@ static int set_entries(struct lz_tracer *t)
 		s->entry[i] = t->fast.at + first + i * LZ_STUB_ENTRY;
 		s->entry[LZ_SITE_COUNTER + i] = t->fast.at + counter + i * LZ_STUB_ENTRY;
 		s->entry[LZ_SITE_RDTSCP + i] = t->fast.at + rdtscp + i * LZ_STUB_ENTRY;
+		s->entry[LZ_SITE_XSAVEC + i] = t->fast.at + xsavec + i * LZ_STUB_ENTRY;
 	}
 	return memcmp(before, s->entry, sizeof(before)) ? lz_sites_entries(s, &t->p) : 0;
 }

@@ -238,8 +238,9 @@ static int trapped_insn(struct lz_tracer *t, struct user_regs_struct *r)
 		return ret;
 	ret = lz_insn_fault(t, r);
 
-	if (ret == 1 && (t->b.ev.insn == LZ_INSN_RDTSC || t->b.ev.insn == LZ_INSN_RDTSCP) &&
-	    lz_fast_after_counter(t, at, r) < 0)
+	const bool counter = t->b.ev.insn == LZ_INSN_RDTSC || t->b.ev.insn == LZ_INSN_RDTSCP;
+	if (ret == 1 && (counter || t->b.ev.insn == LZ_INSN_XSAVEC) &&
+	    lz_fast_after_insn(t, at, counter, r) < 0)
 		return -1;
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include <common/process/code_range.h>
 
 #include <linux/futex.h>
+#include <lizard/xsave_parts.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -143,6 +144,10 @@ static inline __attribute__((always_inline)) bool lz_try_takes(uint8_t try)
 /* What a record is of that tells of no call but of an rdtsc or rdtscp. Its result is the length of
  * that. Behind it is a struct lz_counter_entry: the registers, as the instruction has left them. */
 enum { LZ_CALL_RDTSC = 0xffff };
+
+/* The same of an xsavec. The first argument is where it stores; behind the registers are the bytes of
+ * all parts that lz_xsave_parts() tells of, and before them its header once more. */
+enum { LZ_CALL_XSAVEC = 0xfffe, LZ_XSAVE_MOST = 8192 };
 struct lz_counter_regs {
 	uint64_t rax, rdx, rcx, rsi, rdi, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, eflags,
 	    rsp;
@@ -197,7 +202,7 @@ struct lz_call_page {
 	uint64_t target; /* 16: where to go */
 	uint64_t rsp;    /* 24: the program's */
 	uint32_t kind;   /* 32: enum lz_site_kind */
-	uint32_t insn;   /* 36: how long the rdtsc or rdtscp is */
+	uint32_t insn;   /* 36: how long the rdtsc, rdtscp or xsavec is */
 	uint8_t stack[LZ_STUB_STACK] __attribute__((aligned(64)));
 	/* Set by the tracer */
 	uint32_t go;        /* calls may be made */
@@ -209,6 +214,7 @@ struct lz_call_page {
 	uint64_t brk_least; /* nothing but the heap is between this and its end */
 	uint32_t cpu, node; /* what getcpu tells */
 	struct lz_counter counter;
+	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
 	/* A call that takes from here is made with a stop. */
 	struct lz_code_range code[LZ_CODE_RANGES];
 	uint64_t local[LZ_LOCAL_DISKS];  /* devices whose files wait for nobody; 0: none */
@@ -269,8 +275,8 @@ lz_wake_parked(struct lz_call_page *p, const uint64_t *args, int64_t result)
 extern const uint8_t __start_lz_stub[], __stop_lz_stub[];
 /* The entry for LZ_SITE_ANY, and how far it is to the one of the next kind. */
 extern const uint8_t lz_stub_entry[], lz_stub_trap[];
-/* The same for the sites of rdtsc, and of rdtscp. */
-extern const uint8_t lz_stub_counter[], lz_stub_rdtscp[];
+/* The same for the sites of rdtsc, of rdtscp, and of xsavec. */
+extern const uint8_t lz_stub_counter[], lz_stub_rdtscp[], lz_stub_xsavec[];
 enum { LZ_STUB_ENTRY = 16 };
 
 #endif

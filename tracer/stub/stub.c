@@ -21,7 +21,7 @@ _Static_assert(offsetof(struct lz_call_page, site) == 0 &&
                    offsetof(struct lz_call_page, target) == 16 &&
                    offsetof(struct lz_call_page, rsp) == 24 &&
                    offsetof(struct lz_call_page, kind) == 32 &&
-                   offsetof(struct lz_call_page, insn) == 36 && LZ_RDTSCP_INSN == 3 &&
+                   offsetof(struct lz_call_page, insn) == 36 &&
                    offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 &&
                    LZ_STUB_CODE == 0x4000,
                "the assembly part has these numbers");
@@ -85,97 +85,6 @@ __asm__(".pushsection lz_stub,\"ax\",@progbits\n"
         "	movq " PAGE "+24(%rip), %rsp\n"
         "	jmp *" PAGE "+16(%rip)\n"
         ".popsection\n");
-
-/* The same for rdtsc and rdtscp: the address behind the site is in rax, the one behind the detour's own
- * instruction in rdx. All registers go into the log. */
-__asm__(".pushsection lz_stub,\"ax\",@progbits\n"
-        ".globl lz_stub_counter, lz_stub_rdtscp\n"
-        ".balign 16\n"
-        "lz_stub_counter:\n"
-        "	movl $0, " PAGE "+32(%rip)\n"
-        "	jmp 3f\n"
-        ".balign 16\n"
-        "	movl $1, " PAGE "+32(%rip)\n"
-        "	jmp 3f\n"
-        ".balign 16\n"
-        "	movl $2, " PAGE "+32(%rip)\n"
-        "3:	movl $2, " PAGE "+36(%rip)\n"
-        "	jmp 4f\n"
-        ".balign 16\n"
-        "lz_stub_rdtscp:\n"
-        "	movl $0, " PAGE "+32(%rip)\n"
-        "	jmp 3f\n"
-        ".balign 16\n"
-        "	movl $1, " PAGE "+32(%rip)\n"
-        "	jmp 3f\n"
-        ".balign 16\n"
-        "	movl $2, " PAGE "+32(%rip)\n"
-        "3:	movl $3, " PAGE "+36(%rip)\n"
-        "4:	movq %rax, " PAGE "(%rip)\n"
-        "	movq %rdx, " PAGE "+8(%rip)\n"
-        "	movq %rsp, " PAGE "+24(%rip)\n"
-        "	leaq " PAGE "+0x1040(%rip), %rsp\n"
-        "	pushq " PAGE "+24(%rip)\n"
-        "	pushfq\n"
-        "	pushq %r15\n"
-        "	pushq %r14\n"
-        "	pushq %r13\n"
-        "	pushq %r12\n"
-        "	pushq %rbp\n"
-        "	pushq %rbx\n"
-        "	pushq %r11\n"
-        "	pushq %r10\n"
-        "	pushq %r9\n"
-        "	pushq %r8\n"
-        "	pushq %rdi\n"
-        "	pushq %rsi\n"
-        "	pushq %rcx\n"
-        "	pushq %rdx\n"
-        "	pushq %rax\n"
-        "	cld\n"
-        "	leaq " PAGE "(%rip), %rdi\n"
-        "	movq %rsp, %rsi\n"
-        "	call lz_stub_rdtsc\n"
-        "	movq " PAGE "+8(%rip), %rdx\n"
-        "	testl %eax, %eax\n"
-        "	jne 1f\n"
-        "	movl " PAGE "+36(%rip), %ecx\n"
-        "	subq %rcx, %rdx\n"
-        "1:	movq %rdx, " PAGE "+16(%rip)\n"
-        "	popq %rax\n"
-        "	popq %rdx\n"
-        "	popq %rcx\n"
-        "	popq %rsi\n"
-        "	popq %rdi\n"
-        "	popq %r8\n"
-        "	popq %r9\n"
-        "	popq %r10\n"
-        "	popq %r11\n"
-        "	addq $48, %rsp\n" /* rbx, rbp, r12 to r15 are as they were */
-        "	popfq\n"
-        "	movq " PAGE "+24(%rip), %rsp\n"
-        "	jmp *" PAGE "+16(%rip)\n"
-        ".popsection\n");
-
-/* Nothing is stored there yet. */
-INLINE bool is_pointer(const struct lz_call_page *p, uint64_t at)
-{
-	return at - p->ring < p->guard && !*(const volatile uint8_t *)at;
-}
-
-/* False: it is not known. */
-INLINE bool find_marker(const struct lz_call_page *p, uint64_t r15, uint64_t *marker)
-{
-	*marker = 0;
-	if (!p->ring)
-		return true;
-	*marker = r15;
-	if (p->kind != LZ_SITE_MARKERS && !p->pos_addr)
-		return false;
-	if (p->kind != LZ_SITE_MARKERS)
-		*marker = *(const volatile uint64_t *)p->pos_addr;
-	return (p->kind != LZ_SITE_ANY || *marker == r15) && is_pointer(p, *marker);
-}
 
 /* How many bytes the call may put into the log; UINT64_MAX: too many. */
 INLINE uint64_t most_of(const struct lz_call_page *p, const struct lz_fast_call *c,
@@ -330,58 +239,4 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
 	set_busy(p, 0);
 	return result == -EFAULT ? LZ_LOOK : LZ_MADE;
-}
-
-INLINE int64_t clock_now(uint64_t now[2])
-{
-	return call4(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, (uint64_t)now, 0, 0);
-}
-
-/* A program may set these without a system call: wrfsbase. */
-INLINE void read_segments(struct lz_counter_entry *e)
-{
-	__asm__ volatile("rdfsbase %0" : "=r"(e->fs_base));
-	__asm__ volatile("rdgsbase %0" : "=r"(e->gs_base));
-	__asm__ volatile("mov %%cs, %0" : "=r"(e->cs));
-	__asm__ volatile("mov %%ss, %0" : "=r"(e->ss));
-	__asm__ volatile("mov %%ds, %0" : "=r"(e->ds));
-	__asm__ volatile("mov %%es, %0" : "=r"(e->es));
-	__asm__ volatile("mov %%fs, %0" : "=r"(e->fs));
-	__asm__ volatile("mov %%gs, %0" : "=r"(e->gs));
-}
-
-uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)
-{
-	const uint32_t len = sizeof(struct lz_call_record) + sizeof(struct lz_counter_entry);
-	uint64_t marker, now[2], value;
-
-	if (!p->go || !p->counter.scale || !find_marker(p, regs->r15, &marker))
-		return 0;
-	set_busy(p, 1);
-	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (head > LZ_CALL_LOG || len > LZ_CALL_LOG - head || clock_now(now) != 0) {
-		set_busy(p, 0);
-		return 0;
-	}
-	value = lz_counter_at(&p->counter, now[0] * 1000000000 + now[1]);
-	if (value <= p->counter.last)
-		value = p->counter.last + 1;
-	p->counter.last = value;
-	regs->rax = (uint32_t)value;
-	regs->rdx = value >> 32;
-	if (p->insn == LZ_RDTSCP_INSN)
-		regs->rcx = p->node << 12 | p->cpu;
-	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
-	r->flags = 0;
-	r->nr = LZ_CALL_RDTSC;
-	r->ip = p->site;
-	r->marker = marker;
-	r->result = p->insn;
-	r->len = len;
-	struct lz_counter_entry *e = (struct lz_counter_entry *)(r + 1);
-	copy((uint8_t *)&e->regs, (uint64_t)regs, sizeof(*regs));
-	read_segments(e);
-	__atomic_store_n(&p->head, head + len, __ATOMIC_RELEASE);
-	set_busy(p, 0);
-	return 1;
 }

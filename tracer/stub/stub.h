@@ -18,8 +18,8 @@ enum { LZ_STOP, LZ_MADE, LZ_LOOK };
 
 /* stub.c: REGS: the number and the six arguments; the result replaces the number. */
 uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15) STUB;
-/* An rdtsc or rdtscp. 0: the instruction is to be done with a stop; 1: it has been done. */
-uint32_t lz_stub_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs) STUB;
+/* insns.c: an rdtsc, rdtscp or xsavec. 0: it is to be done with a stop; 1: it has been done. */
+uint32_t lz_stub_insn(struct lz_call_page *p, struct lz_counter_regs *regs) STUB;
 
 /* try.c: a call that may wait; the last marker is at MARKER. */
 uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker) STUB;
@@ -29,6 +29,26 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker) ST
 int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n) STUB;
 /* The same of pselect6() for descriptors below N in three sets, without a limit. */
 int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *set) STUB;
+
+/* Nothing is stored there yet. */
+INLINE bool is_pointer(const struct lz_call_page *p, uint64_t at)
+{
+	return at - p->ring < p->guard && !*(const volatile uint8_t *)at;
+}
+
+/* False: it is not known. */
+INLINE bool find_marker(const struct lz_call_page *p, uint64_t r15, uint64_t *marker)
+{
+	*marker = 0;
+	if (!p->ring)
+		return true;
+	*marker = r15;
+	if (p->kind != LZ_SITE_MARKERS && !p->pos_addr)
+		return false;
+	if (p->kind != LZ_SITE_MARKERS)
+		*marker = *(const volatile uint64_t *)p->pos_addr;
+	return (p->kind != LZ_SITE_ANY || *marker == r15) && is_pointer(p, *marker);
+}
 
 INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
 {

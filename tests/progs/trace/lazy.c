@@ -62,10 +62,14 @@ int resolved_late(int x)
 	return x + (getppid() > 0) + (labs(-5L) != 5);
 }
 
-VECTOR int main(void)
+/* With an argument many calls are made before. */
+VECTOR int main(int argc, char **argv)
 {
 	int status = 0, sum = 0;
 	vector zero = from(0, 0);
+
+	for (int i = 0; argc > 1 && i < 100; i++)
+		getpgrp();
 
 #define LAZY(n)                                                                                    \
 	rest();                                                                                    \
