@@ -208,10 +208,8 @@ bool lz_share_shown_before(const struct lz_vma *vmas, uint32_t n, uint64_t addr)
 
 /* ---- copies of the process ---- */
 
-static int copy_range(int from, int to, off_t at, off_t end)
+static int copy_range(int from, int to, off_t at, off_t end, uint8_t *buf)
 {
-	static _Thread_local uint8_t buf[COPY_CHUNK];
-
 	while (at < end) {
 		size_t want = end - at < COPY_CHUNK ? (size_t)(end - at) : COPY_CHUNK;
 		ssize_t n = pread(from, buf, want, at);
@@ -225,10 +223,13 @@ static int copy_range(int from, int to, off_t at, off_t end)
 /* Only where there is something. */
 static int copy_all(int from, int to)
 {
+	lz_auto_free uint8_t *buf = malloc(COPY_CHUNK);
 	off_t at = 0, end;
 
+	if (!buf)
+		return lz_fail("no memory to copy shared memory");
 	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
-		if ((end = lseek(from, at, SEEK_HOLE)) < 0 || copy_range(from, to, at, end) < 0)
+		if ((end = lseek(from, at, SEEK_HOLE)) < 0 || copy_range(from, to, at, end, buf) < 0)
 			return -1;
 		at = end;
 	}
