@@ -236,14 +236,46 @@ static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_mar
 	return 0;
 }
 
+/* The same with a watchpoint, over what has not changed it. */
+static int skip_clean_to_arrival(struct lz_session *s, struct search *x, struct by_markers *b,
+                                 struct lz_stop *stop)
+{
+	const struct lz_pos *hit = &b->hit.pos;
+
+	if (b->state == FOUND &&
+	    lz_gap_cmp(x->end.event, x->end.marker, hit->event, hit->marker) <= 0)
+		b->state = NOT_TRIED;
+	int ret = b->state == NOT_TRIED ? find_break(s, x->end, b, stop) : 0;
+	if (ret || b->state == UNKNOWN)
+		return ret;
+	const struct lz_gap_start first = lz_back_first(s);
+	x->end = lz_back_skip_clean(s, x->end, true);
+	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
+	if (b->state == FOUND &&
+	    lz_gap_cmp(x->end.event, x->end.marker, hit->event, hit->marker) <= 0) {
+		b->state = NOT_TRIED;
+		x->jumped = true;
+		x->end = (struct lz_gap_start){hit->event, hit->marker};
+		x->to = (struct lz_scan_end){
+		    .event = hit->event, .marker = hit->marker, .gap_ends = true};
+	} else if (lz_gap_cmp(x->end.event, x->end.marker, first.event, first.marker) <= 0) {
+		return stop_start(s, stop) < 0 ? -1 : 1;
+	}
+	return 0;
+}
+
 /* Before the next window: what need not be run. 1: stopped. */
 static int skip_some(struct lz_session *s, struct search *x, struct by_markers *b,
                      struct lz_stop *stop)
 {
 	bool conditions = x->what.conditions;
-	bool may = !conditions || (!x->in_gap && !s->n_watches && x->markers >= FAR_MARKERS);
+	bool may = !conditions || (!x->in_gap && x->markers >= FAR_MARKERS);
 	bool worth = may && b->state == NOT_TRIED && worth_finding(s, x->end, x->markers);
 
+	if (conditions && s->n_watches)
+		return worth || (may && b->state != NOT_TRIED)
+		           ? skip_clean_to_arrival(s, x, b, stop)
+		           : 0;
 	if (worth && conditions)
 		return skip_to_arrival(s, x, b, stop);
 	int ret = worth ? find_break(s, x->end, b, stop) : 0;
@@ -262,6 +294,19 @@ static bool skip_quiet(struct search *x, const struct lz_quiet *q)
 	x->end = q->from;
 	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
 	return true;
+}
+
+/* To get to a window's start takes as long as to look for hits on the way. */
+static struct lz_gap_start begin_at_base(struct lz_session *s, const struct search *x,
+                                         struct lz_gap_start start)
+{
+	const struct lz_gap_start base = lz_session_base(s, start), first = lz_back_first(s);
+	const uint64_t len = x->end.marker - start.marker, way = start.marker - base.marker;
+
+	return way > len / 2 && way <= GROW * len &&
+	               lz_gap_cmp(base.event, base.marker, first.event, first.marker) >= 0
+	           ? base
+	           : start;
 }
 
 enum { MOVED = 2 };
@@ -338,6 +383,7 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 			continue;
 		if (lz_back_window(s, x.end, x.markers, x.events, &start) < 0)
 			return -1;
+		start = begin_at_base(s, &x, start);
 		struct lz_hit hit = {.pos.marker = UINT64_MAX};
 		ret = look(s, start, &x.to, skip, &x.what, &hit, stop);
 		if (ret == 1 && hit.pos.marker != UINT64_MAX)

@@ -8,9 +8,13 @@
 
 enum {
 	/* stops */
-	FEW = 4096,
+	FEW = 256,
 	MOST = 200000,
-	NEAR = 16, /* hits */
+	STOP_MARKERS = 16384, /* as long as one takes to run over so many */
+	SHORT = 1024,         /* so few markers */
+	SHORT_FEW = 4096,
+	NEAR = 16,  /* hits */
+	FAR = 4096, /* arrivals */
 	COPIES = 12,
 	FIRST_SLICE_NS = 1000000,
 	LAST_SLICE_NS = 10000,
@@ -34,7 +38,7 @@ static const struct lz_hit *without(const struct tail *t, uint64_t skip)
 
 struct search {
 	struct lz_session *s;
-	const struct lz_scan_end *end;
+	struct lz_scan_end end; /* or behind a copy that has no hit behind it */
 	struct lz_scan_what what, copying;
 	uint64_t skip;
 	struct tail tail;
@@ -47,6 +51,7 @@ struct search {
 	unsigned n;
 	uint64_t slice_ns;
 	uint64_t span_ns; /* about how far behind the base the last hit lies; 0: unknown */
+	bool in_one_gap;  /* all of the span is: only the time tells where it ends */
 };
 
 static int keep(void *arg, const struct lz_hit *hit)
@@ -94,16 +99,16 @@ static int64_t count_copy(struct lz_session *s, struct lz_engine *from,
 	return n;
 }
 
-/* Hits behind FROM, up to one more than are left out; LZ_SCAN_MANY: most stops are none. With a
- * known span those that count lie within it: that is only to save time, as the last stretch is run
- * to its end. */
+/* Hits behind FROM, up to one more than are left out; LZ_SCAN_MANY: most stops are none. In one gap
+ * those that count lie within the span: that is only to save time, as the last stretch is run to its
+ * end. */
 static int64_t count_from(struct search *x, struct lz_engine *from)
 {
 	struct lz_scan_what what = x->what;
 
-	what.slice_ns = x->skip ? 0 : 2 * x->span_ns;
+	what.slice_ns = x->in_one_gap && !x->skip ? 2 * x->span_ns : 0;
 	what.most = MOST + x->skip;
-	return count_copy(x->s, from, x->end, &what, x->skip + 1);
+	return count_copy(x->s, from, &x->end, &what, x->skip + 1);
 }
 
 /* ---- copies ---- */
@@ -137,7 +142,7 @@ static int copy_here(void *arg, const struct lz_hit *hit)
 
 	(void)hit;
 	uint64_t now = lz_engine_cpu_ns(x->running) - x->begin_ns;
-	if (x->span_ns && now > x->span_ns)
+	if (x->in_one_gap && now > x->span_ns)
 		return 1;
 	struct lz_engine *e = lz_engine_fork(x->running);
 	if (!e)
@@ -149,7 +154,7 @@ static int copy_here(void *arg, const struct lz_hit *hit)
 	return 0;
 }
 
-/* From the base to the end, or over the span. */
+/* From the base on. */
 static int make_copies(struct search *x)
 {
 	x->copying = (struct lz_scan_what){.slice_ns = x->slice_ns};
@@ -157,13 +162,75 @@ static int make_copies(struct search *x)
 	if (!x->running)
 		return -1;
 	x->begin_ns = lz_engine_cpu_ns(x->running);
-	int ret = lz_scan(x->s, x->running, x->end, &x->copying, copy_here, x);
+	int ret = lz_scan(x->s, x->running, &x->end, &x->copying, copy_here, x);
 	x->end_ns = lz_engine_cpu_ns(x->running) - x->begin_ns;
 	lz_engine_free(x->running);
 	return ret < 0 ? ret : 0;
 }
 
+/* ---- by markers ---- */
+
+/* A gap in the middle between the base and the end; false: none is known. */
+static bool middle(struct search *x, struct lz_gap_start *mid)
+{
+	const uint64_t from = x->base->marker, to = x->end.marker;
+
+	if (to <= from + SHORT)
+		return false;
+	const int64_t at = lz_marker_boundary_near(x->s, from + (to - from) / 2);
+	if (at <= (int64_t)from)
+		return false;
+	*mid = (struct lz_gap_start){lz_gap_event(x->s, (uint64_t)at), (uint64_t)at};
+	return lz_gap_cmp(mid->event, mid->marker, x->end.event, to) < 0;
+}
+
+/* The base, or the end, moves to the middle. 1: none is known. */
+static int halve(struct search *x)
+{
+	struct lz_gap_start mid;
+
+	if (!middle(x, &mid))
+		return 1;
+	struct lz_engine *e = lz_engine_fork(x->base);
+	int64_t n = e ? lz_engine_to_gap(e, mid.event, mid.marker) : -1;
+	if (n) {
+		lz_engine_free(e);
+		return n == 2 ? LZ_SCAN_INTERRUPTED : -1;
+	}
+	n = count_from(x, e);
+	if (n == 0)
+		x->end = (struct lz_scan_end){.event = mid.event, .marker = mid.marker};
+	if (n <= 0) {
+		lz_engine_free(e);
+		return (int)n;
+	}
+	lz_engine_free(x->base);
+	x->base = e;
+	return 0;
+}
+
+static int narrow_by_markers(struct search *x)
+{
+	int ret = 0;
+
+	/* those that are left out lie in the last gap */
+	while (!ret && !x->skip)
+		ret = halve(x);
+	return ret < 0 ? ret : 0;
+}
+
 /* ---- the search ---- */
+
+/* No hit that counts is behind NEXT, and one is behind BASE. How long the program takes between copies
+ * depends on the copies, so the span is measured in markers where there are some. */
+static void narrow_to(struct search *x, const struct lz_engine *base, const struct lz_engine *next)
+{
+	x->in_one_gap =
+	    next ? base->event == next->event && base->marker == next->marker : x->in_one_gap;
+	if (next && !x->skip)
+		x->end = (struct lz_scan_end){
+		    .event = next->event, .marker = next->marker, .gap_ends = true};
+}
 
 /* The last copy that has a hit behind it becomes the base, and the span reaches over the next one. 1:
  * none has, and the base stays. */
@@ -183,6 +250,7 @@ static int choose(struct search *x)
 	}
 	uint64_t next = from < x->n ? x->at_ns[from] : x->end_ns;
 	x->span_ns = 2 * (next - (from ? x->at_ns[from - 1] : 0));
+	narrow_to(x, from ? x->copies[from - 1] : x->base, from < x->n ? x->copies[from] : NULL);
 	if (from) {
 		lz_engine_free(x->base);
 		x->base = x->copies[from - 1];
@@ -192,24 +260,33 @@ static int choose(struct search *x)
 	return !from;
 }
 
-/* Runs from the base to the end. */
-static int finish(struct search *x)
+/* Runs from the base on, and keeps the hits behind those kept so far; MOST stops, 0: any number. */
+static int go_on(struct search *x, uint64_t most)
 {
 	struct lz_engine *e = lz_engine_fork(x->base);
+	struct lz_scan_what what = x->what;
 
 	if (!e)
 		return -1;
 	x->from_base = true;
-	int ret = lz_scan(x->s, e, x->end, &x->what, keep, x);
+	what.most = most;
+	int ret = lz_scan(x->s, e, &x->end, &what, keep, x);
 	lz_engine_free(e);
 	return ret;
+}
+
+/* The hits behind the base only. */
+static int finish(struct search *x, uint64_t most)
+{
+	x->tail.n = 0;
+	return go_on(x, most);
 }
 
 /* The base moves on to right behind N hits. */
 static int move_base(struct search *x, uint64_t n)
 {
 	struct lz_engine *e = lz_engine_fork(x->base);
-	int64_t seen = e ? count(x->s, e, x->end, &x->what, n) : -1;
+	int64_t seen = e ? count(x->s, e, &x->end, &x->what, n) : -1;
 
 	if (seen < 0) {
 		lz_engine_free(e);
@@ -220,9 +297,11 @@ static int move_base(struct search *x, uint64_t n)
 	return 0;
 }
 
-/* The base moves on until no shorter slice can be made. */
+/* The base moves on until few hits are behind it, and they are found; LZ_SCAN_MANY: until no shorter
+ * slice can be made. */
 static int narrow(struct search *x)
 {
+	uint64_t few = FEW;
 	int in_vain = 0;
 
 	for (int i = 0; i < TRIES && in_vain < TRIES_IN_VAIN; i++) {
@@ -232,28 +311,34 @@ static int narrow(struct search *x)
 		drop(x, 0);
 		if (ret < 0)
 			return ret;
+		int found = x->skip || x->in_one_gap ? LZ_SCAN_MANY : finish(x, few);
+		if (found != LZ_SCAN_MANY)
+			return found;
+		few *= few < MOST ? 2 : 1;
 		in_vain = ret ? in_vain + 1 : 0;
 		x->slice_ns = x->span_ns / (2 * FINER) >> in_vain;
 		if (x->slice_ns < LAST_SLICE_NS)
 			x->slice_ns = LAST_SLICE_NS;
 	}
-	return 0;
+	return LZ_SCAN_MANY;
 }
 
 /* There are more than SKIP hits behind the base. */
 static int search_behind(struct search *x)
 {
-	int ret = narrow(x);
+	int ret = narrow_by_markers(x);
 
-	if (ret && ret != LZ_SCAN_MANY)
-		return ret;
-	x->tail.n = 0;
-	ret = finish(x);
-	if (ret || x->tail.n <= x->skip + NEAR)
+	if (!ret)
+		ret = x->skip ? LZ_SCAN_MANY : finish(x, SHORT_FEW);
+	if (ret == LZ_SCAN_MANY)
+		ret = narrow(x);
+	if (ret == LZ_SCAN_MANY)
+		ret = finish(x, 0);
+	const struct lz_hit *hit = without(&x->tail, x->skip);
+	if (ret || x->tail.n <= x->skip + NEAR || !hit || !hit->from)
 		return ret;
 	ret = move_base(x, x->tail.n - x->skip - 1);
-	x->tail.n = 0;
-	return ret ? ret : finish(x);
+	return ret ? ret : finish(x, 0);
 }
 
 /* MANY stops were made already, the last of them at the base. */
@@ -262,7 +347,7 @@ static int search_long(struct search *x)
 	int64_t n = count_from(x, x->base);
 
 	if (n == LZ_SCAN_MANY)
-		return finish(x);
+		return go_on(x, 0);
 	if (n < 0)
 		return (int)n;
 	if ((uint64_t)n > x->skip)
@@ -278,7 +363,7 @@ static int search_long(struct search *x)
 int lz_scan_last(struct lz_session *s, struct lz_engine *e, const struct lz_scan_end *end,
                  const struct lz_scan_what *what, uint64_t skip, struct lz_last *last)
 {
-	struct search x = {.s = s, .end = end, .what = *what, .skip = skip, .base = e};
+	struct search x = {.s = s, .end = *end, .what = *what, .skip = skip, .base = e};
 	struct lz_scan_what few = *what;
 
 	*last = (struct lz_last){0};
@@ -290,7 +375,7 @@ int lz_scan_last(struct lz_session *s, struct lz_engine *e, const struct lz_scan
 		return lz_fail("out of memory");
 	}
 	/* a scan to a position counts arrivals there: it cannot go on from a copy */
-	few.most = end->pos ? 0 : FEW + skip;
+	few.most = end->pos ? 0 : FEW + skip + (end->marker - e->marker) / STOP_MARKERS;
 	int ret = lz_scan(s, e, end, &few, keep, &x);
 	if (ret == LZ_SCAN_MANY)
 		ret = search_long(&x);
@@ -309,7 +394,7 @@ int lz_scan_last(struct lz_session *s, struct lz_engine *e, const struct lz_scan
 int lz_scan_end_here(struct lz_session *s, const struct lz_scan_what *what, struct lz_scan_end *end,
                      uint64_t *skip)
 {
-	bool far = !s->pos.n || s->pos.n > FEW;
+	bool far = !s->pos.n || s->pos.n > FAR;
 
 	*end =
 	    (struct lz_scan_end){.event = s->pos.event, .marker = s->pos.marker, .gap_ends = far};
@@ -318,10 +403,10 @@ int lz_scan_end_here(struct lz_session *s, const struct lz_scan_what *what, stru
 		return 0;
 	if (far) {
 		struct lz_scan_what few = *what;
-		few.most = 2 * FEW;
-		int64_t n = count_copy(s, s->e, end, &few, FEW + 1);
+		few.most = 2 * FAR;
+		int64_t n = count_copy(s, s->e, end, &few, FAR + 1);
 		*skip = n > 0 ? (uint64_t)n : 0;
-		if (n <= FEW && n != LZ_SCAN_MANY)
+		if (n <= FAR && n != LZ_SCAN_MANY)
 			return n < 0 ? (int)n : 0;
 	}
 	*skip = 0;

@@ -9,7 +9,7 @@
 #include <lizard/session.h>
 
 enum {
-	LZ_SNAPSHOTS = 12,
+	LZ_SNAPSHOTS = 16,
 	LZ_BOUNDS = 512,
 	LZ_BOUND_EVERY = 4096,
 	LZ_TRAIL_COUNTS = 32,
@@ -161,6 +161,8 @@ int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker);
  * checkpoint, taking snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
 struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
                                        int *ret);
+/* The start of the last gap up to GAP that an engine can be had at without a run. Zero: none is known. */
+struct lz_gap_start lz_session_base(struct lz_session *s, struct lz_gap_start gap);
 /* Keeps a copy of E, which stands at the start of its gap. */
 int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e);
 /* The same, if enough time has passed since the last one. */

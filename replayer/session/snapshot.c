@@ -183,6 +183,36 @@ static struct lz_engine *base_for(struct lz_session *s, uint64_t event, uint64_t
 	return lz_engine_fork(live);
 }
 
+/* The first gap that begins at the checkpoint or behind it. Zero: it is not known. */
+static struct lz_gap_start gap_of(struct lz_session *s, const struct lz_checkpoint *ck)
+{
+	if (lz_checkpoint_starts_gap(s, ck))
+		return (struct lz_gap_start){ck->pos.event, ck->pos.marker};
+	const uint64_t next = lz_engine_next_kept(s->e, ck->pos.marker);
+	return next == UINT64_MAX ? (struct lz_gap_start){0}
+	                          : (struct lz_gap_start){lz_gap_event(s, next), next};
+}
+
+static bool is_behind(const struct lz_gap_start *a, const struct lz_gap_start *b)
+{
+	return lz_gap_cmp(a->event, a->marker, b->event, b->marker) > 0;
+}
+
+struct lz_gap_start lz_session_base(struct lz_session *s, struct lz_gap_start gap)
+{
+	const struct lz_snapshot *live = best_snapshot(s, gap.event, gap.marker);
+	const int64_t i = best_checkpoint(s, gap.event, gap.marker);
+	const struct lz_checkpoint *ck =
+	    i < 0 ? NULL : lz_reader_checkpoint(s->rp.reader, (uint32_t)i);
+	struct lz_gap_start at = ck ? gap_of(s, ck) : (struct lz_gap_start){0};
+
+	if (is_behind(&at, &gap))
+		at = (struct lz_gap_start){0};
+	const struct lz_gap_start copy =
+	    live ? (struct lz_gap_start){live->e->event, live->e->marker} : at;
+	return is_behind(&copy, &at) ? copy : at;
+}
+
 static int rung(struct lz_session *s, struct lz_engine *e, uint64_t event, uint64_t marker)
 {
 	if (lz_gap_cmp(e->event, e->marker, event, marker) >= 0)
@@ -193,9 +223,10 @@ static int rung(struct lz_session *s, struct lz_engine *e, uint64_t event, uint6
 
 static int climb_markers(struct lz_session *s, struct lz_engine *e, uint64_t event, uint64_t marker)
 {
-	static const uint64_t distances[] = {1 << 20, 128 << 10, 16 << 10, 2 << 10};
+	static const uint64_t distances[] = {16 << 20,  4 << 20,  1 << 20,
+	                                     128 << 10, 16 << 10, 2 << 10};
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < sizeof distances / sizeof *distances; i++) {
 		uint64_t d = distances[i];
 		struct lz_snapshot *near = best_snapshot(s, event, marker);
 		if (marker < d || e->marker + d >= marker ||
