@@ -240,8 +240,8 @@ static int step(struct lz_session *s, uint32_t tid, enum lz_direction d, struct 
 	return rc;
 }
 
-static int run(struct lz_session *s, enum lz_direction d, size_t skip, size_t n, uint64_t *addrs,
-               size_t *found)
+/* N at most. */
+static int run(struct lz_session *s, enum lz_direction d, size_t n, uint64_t *addrs, size_t *found)
 {
 	struct lz_pos here, now;
 	struct lz_stop stop = {0};
@@ -249,13 +249,16 @@ static int run(struct lz_session *s, enum lz_direction d, size_t skip, size_t n,
 
 	s->nested++;
 	lz_session_where(s, &here);
-	for (size_t i = 0; !rc && i < skip + n; i++) {
-		rc = step(s, here.tid, d, &stop);
-		if (rc || (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_WATCH))
+	while (!rc && *found < n) {
+		ssize_t k =
+		    d == LZ_BACKWARD ? lz_session_back_in_gap(s, n - *found, addrs + *found) : 0;
+		*found += k > 0 ? (size_t)k : 0;
+		rc = k < 0 ? -1 : *found < n ? step(s, here.tid, d, &stop) : 0;
+		if (rc || *found == n ||
+		    (stop.reason != LZ_STOP_STEP && stop.reason != LZ_STOP_WATCH))
 			break;
 		lz_session_where(s, &now);
-		if (i >= skip)
-			addrs[(*found)++] = now.ip;
+		addrs[(*found)++] = now.ip;
 	}
 	s->nested--;
 	if (!rc && stop.reason == LZ_STOP_INTERRUPTED)
@@ -275,11 +278,16 @@ int lz_session_instructions(struct lz_session *s, enum lz_direction d, size_t sk
 	if (!list)
 		return lz_fail("out of memory for the history of instructions");
 	lz_session_begin(s);
-	rc = lz_insn_history(s, d, skip + n, list);
-	if (!rc) {
-		memcpy(addrs, list + skip, n * sizeof(*addrs));
-		*found = n;
+	size_t have = skip + n;
+	rc = lz_insn_history(s, d, have, list);
+	if (rc > 0) {
+		have = 0;
+		rc = run(s, d, skip + n, list, &have);
+	}
+	if (!rc && have > skip) {
+		*found = have - skip;
+		memcpy(addrs, list + skip, *found * sizeof(*addrs));
 	}
 	free(list);
-	return rc > 0 ? run(s, d, skip, n, addrs, found) : rc;
+	return rc;
 }

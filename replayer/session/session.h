@@ -189,6 +189,9 @@ int lz_session_begin_move(struct lz_session *s);
 int lz_session_run_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
+/* Back by up to N instructions at once, as many as lie behind the start of the gap: how many; IPS: their
+ * addresses, the nearest first. 0: none, or the gap is long, or it was interrupted. */
+ssize_t lz_session_back_in_gap(struct lz_session *s, size_t n, uint64_t *ips);
 /* Back over the instants at which a thread only got its turn again. */
 int lz_session_to_turn_before(struct lz_session *s);
 /* To the start, for the want of anything before; not at all. Both return 0 or -1. */

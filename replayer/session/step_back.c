@@ -340,6 +340,28 @@ int lz_session_to_turn_before(struct lz_session *s)
 	return 0;
 }
 
+ssize_t lz_session_back_in_gap(struct lz_session *s, size_t n, uint64_t *ips)
+{
+	const struct lz_trail *t = &s->trail;
+	int ret = lz_session_whole_trail(s, LZ_LONG_GAP, NULL);
+
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	const size_t before = t->n > 2 ? t->n - 2 : 0;
+	n = n < before ? n : before;
+	if (!n)
+		return 0;
+	const size_t last = t->n - 1 - n;
+	struct lz_pos to = s->pos;
+	to.ip = t->ips[last];
+	to.n = 0;
+	for (size_t i = 0; i <= last; i++)
+		to.n += t->ips[i] == to.ip;
+	for (size_t i = 0; i < n; i++)
+		ips[i] = t->ips[t->n - 2 - i];
+	return lz_session_seek(s, &to) < 0 ? -1 : (ssize_t)n;
+}
+
 static int step_back(struct lz_session *s, struct lz_stop *stop)
 {
 	for (;;) {
