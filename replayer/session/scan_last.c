@@ -10,7 +10,7 @@ enum {
 	/* stops */
 	FEW = 256,
 	MOST = 200000,
-	STOP_MARKERS = 16384, /* as long as one takes to run over so many */
+	STOP_MARKERS = 32768, /* as long as one takes to run over so many */
 	SHORT = 1024,         /* so few markers */
 	SHORT_FEW = 4096,
 	NEAR = 16,  /* hits */
@@ -209,14 +209,18 @@ static int halve(struct search *x)
 	return 0;
 }
 
+/* A copy near the hit stays, for those who go there. */
 static int narrow_by_markers(struct search *x)
 {
+	const struct lz_engine *first = x->base;
 	int ret = 0;
 
 	/* those that are left out lie in the last gap */
 	while (!ret && !x->skip)
 		ret = halve(x);
-	return ret < 0 ? ret : 0;
+	if (ret < 0 || x->base == first)
+		return ret < 0 ? ret : 0;
+	return lz_snapshot_keep(x->s, x->base);
 }
 
 /* ---- the search ---- */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* In a long run a copy is kept each time that this much time has gone by. */
-enum { SNAPSHOT_MS = 200, SNAPSHOT_MARKERS = 8 << 20 };
+enum { SNAPSHOT_MS = 100, SNAPSHOT_MARKERS = 8 << 20 };
 
 /* Restoring a checkpoint takes about as long as running over this much. */
 enum { RESTORE_MARKERS = 4 << 20, RESTORE_EVENTS = 4000 };
