@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The last hit of a stretch. Each hit costs a stop, so where there are many the stretch is run
- * without breakpoints and watchpoints, and copies are kept at equal distances of CPU time. The
- * last copy behind which there is a hit begins a shorter stretch, until that has few. */
+/* The last hit of a stretch. Each hit costs a stop, so where there are many the stretch is halved by
+ * its markers. Where these do not tell, it is run without breakpoints and watchpoints, and copies
+ * are kept at equal distances of CPU time. The last copy behind which there is a hit begins a
+ * shorter stretch, until that has few. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -99,9 +100,9 @@ static int64_t count_copy(struct lz_session *s, struct lz_engine *from,
 	return n;
 }
 
-/* Hits behind FROM, up to one more than are left out; LZ_SCAN_MANY: most stops are none. In one gap
- * those that count lie within the span: that is only to save time, as the last stretch is run to its
- * end. */
+/* Hits behind FROM, up to one more than are left out; LZ_SCAN_MANY: most stops are none. In one
+ * gap those that count lie within the span: that is only to save time, as the last stretch is run
+ * to its end. */
 static int64_t count_from(struct search *x, struct lz_engine *from)
 {
 	struct lz_scan_what what = x->what;
@@ -225,8 +226,8 @@ static int narrow_by_markers(struct search *x)
 
 /* ---- the search ---- */
 
-/* No hit that counts is behind NEXT, and one is behind BASE. How long the program takes between copies
- * depends on the copies, so the span is measured in markers where there are some. */
+/* No hit that counts is behind NEXT, and one is behind BASE. How long the program takes between
+ * copies depends on the copies, so the span is measured in markers where there are some. */
 static void narrow_to(struct search *x, const struct lz_engine *base, const struct lz_engine *next)
 {
 	x->in_one_gap =
@@ -301,8 +302,8 @@ static int move_base(struct search *x, uint64_t n)
 	return 0;
 }
 
-/* The base moves on until few hits are behind it, and they are found; LZ_SCAN_MANY: until no shorter
- * slice can be made. */
+/* The base moves on until few hits are behind it, and they are found; LZ_SCAN_MANY: until no
+ * shorter slice can be made. */
 static int narrow(struct search *x)
 {
 	uint64_t few = FEW;

@@ -161,7 +161,8 @@ int lz_session_seek_gap(struct lz_session *s, uint64_t event, uint64_t marker);
  * checkpoint, taking snapshots on the way. NULL: failed, or *ret = 1 no such gap, 2 interrupted. */
 struct lz_engine *lz_session_engine_at(struct lz_session *s, uint64_t event, uint64_t marker,
                                        int *ret);
-/* The start of the last gap up to GAP that an engine can be had at without a run. Zero: none is known. */
+/* The start of the last gap up to GAP that an engine can be had at without a run. Zero: none is
+ * known. */
 struct lz_gap_start lz_session_base(struct lz_session *s, struct lz_gap_start gap);
 /* Keeps a copy of E, which stands at the start of its gap. */
 int lz_snapshot_keep(struct lz_session *s, struct lz_engine *e);
@@ -189,8 +190,8 @@ int lz_session_begin_move(struct lz_session *s);
 int lz_session_run_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
-/* Back by up to N instructions at once, as many as lie behind the start of the gap: how many; IPS: their
- * addresses, the nearest first. 0: none, or the gap is long, or it was interrupted. */
+/* Back by up to N instructions at once, as many as lie behind the start of the gap: how many; IPS:
+ * their addresses, the nearest first. 0: none, or the gap is long, or it was interrupted. */
 ssize_t lz_session_back_in_gap(struct lz_session *s, size_t n, uint64_t *ips);
 /* Back over the instants at which a thread only got its turn again. */
 int lz_session_to_turn_before(struct lz_session *s);
