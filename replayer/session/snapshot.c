@@ -186,11 +186,14 @@ static struct lz_engine *base_for(struct lz_session *s, uint64_t event, uint64_t
 /* The first gap that begins at the checkpoint or behind it. Zero: it is not known. */
 static struct lz_gap_start gap_of(struct lz_session *s, const struct lz_checkpoint *ck)
 {
+	struct lz_gap_start gap = {0};
+
 	if (lz_checkpoint_starts_gap(s, ck))
 		return (struct lz_gap_start){ck->pos.event, ck->pos.marker};
 	const uint64_t next = lz_engine_next_kept(s->e, ck->pos.marker);
-	return next == UINT64_MAX ? (struct lz_gap_start){0}
-	                          : (struct lz_gap_start){lz_gap_event(s, next), next};
+	if (next != UINT64_MAX)
+		gap = (struct lz_gap_start){lz_gap_event(s, next), next};
+	return gap;
 }
 
 static bool is_behind(const struct lz_gap_start *a, const struct lz_gap_start *b)
@@ -200,17 +203,18 @@ static bool is_behind(const struct lz_gap_start *a, const struct lz_gap_start *b
 
 struct lz_gap_start lz_session_base(struct lz_session *s, struct lz_gap_start gap)
 {
-	const struct lz_snapshot *live = best_snapshot(s, gap.event, gap.marker);
+	const struct lz_snapshot *copy = best_snapshot(s, gap.event, gap.marker);
 	const int64_t i = best_checkpoint(s, gap.event, gap.marker);
 	const struct lz_checkpoint *ck =
 	    i < 0 ? NULL : lz_reader_checkpoint(s->rp.reader, (uint32_t)i);
-	struct lz_gap_start at = ck ? gap_of(s, ck) : (struct lz_gap_start){0};
+	struct lz_gap_start at = {0}, other;
 
-	if (is_behind(&at, &gap))
-		at = (struct lz_gap_start){0};
-	const struct lz_gap_start copy =
-	    live ? (struct lz_gap_start){live->e->event, live->e->marker} : at;
-	return is_behind(&copy, &at) ? copy : at;
+	if (copy)
+		at = (struct lz_gap_start){copy->e->event, copy->e->marker};
+	if (!ck)
+		return at;
+	other = gap_of(s, ck);
+	return is_behind(&other, &gap) || is_behind(&at, &other) ? at : other;
 }
 
 static int rung(struct lz_session *s, struct lz_engine *e, uint64_t event, uint64_t marker)
