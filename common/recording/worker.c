@@ -20,7 +20,7 @@
 /* Bytes that may wait; the recorded program is held up beyond. */
 enum { QUEUE_MAX = 64 << 20 };
 
-/* Bytes that wait when markers are packed by the faster LZ4: few, since what waits at the end is
+/* Bytes that wait when markers and events are packed by the faster LZ4: few, since what waits at the end is
  * waited for. */
 enum { QUEUE_LONG = 1 << 20 };
 
@@ -83,13 +83,17 @@ static size_t waiting(struct lz_worker *w, const struct job *job)
 	return n;
 }
 
-/* LZ4 packs at two to three times zstd's speed, to twice the size: for markers while zstd does not
- * keep up or somebody waits, for the rest where no CPU is idle, or while there is so little that
- * zstd would take longer to begin. */
+/* LZ4 packs at two to three times zstd's speed, to twice the size: for markers and events while zstd
+ * does not keep up or somebody waits, for all but markers where no CPU is idle, or while there is so
+ * little that zstd would take longer to begin. */
 static bool in_haste(struct lz_worker *w, const struct job *job)
 {
-	if (job->frame.type != LZ_FRAME_MARKERS)
-		return w->crowded || !w->started;
+	const unsigned type = job->frame.type;
+
+	if (type != LZ_FRAME_MARKERS && (w->crowded || !w->started))
+		return true;
+	if (type != LZ_FRAME_MARKERS && type != LZ_FRAME_EVENTS)
+		return false;
 	return job->held || waiting(w, job) > QUEUE_LONG;
 }
 
