@@ -96,7 +96,6 @@ struct options {
 enum {
 	OPT_ASLR = 256,
 	OPT_FOLLOW,
-	OPT_HANDED_OVER,
 	OPT_KEEP,
 	OPT_MAX_SIZE,
 	OPT_KEEP_PART,
@@ -241,7 +240,6 @@ static const struct option long_options[] = {
     {"flow-limit", required_argument, NULL, OPT_FLOW_LIMIT},
     {"keep-part", required_argument, NULL, OPT_KEEP_PART},
     {"follow", required_argument, NULL, OPT_FOLLOW},
-    {"handed-over", no_argument, NULL, OPT_HANDED_OVER},
     {"aslr", no_argument, NULL, OPT_ASLR},
     {"checkpoint-interval", required_argument, NULL, OPT_INTERVAL},
     {"full-every", required_argument, NULL, OPT_FULL},
@@ -408,14 +406,6 @@ static int set_runs(struct options *o)
 	return -1;
 }
 
-/* In the process that a tracer starts for a child of its program. */
-static int handed_over(int argc, char **argv)
-{
-	if (argc == 2 && lz_trace_handed_over(atoi(argv[0]), atoi(argv[1])) == 0)
-		return 0;
-	return 1;
-}
-
 /* How calls are made where --calls does not say it: tests do all they do by either way. */
 static int set_from_environment(struct options *o)
 {
@@ -441,8 +431,6 @@ int lz_cmd_trace(int argc, char **argv)
 			printf("lizard " LIZARD_VERSION "\n");
 			return 0;
 		}
-		if (c == OPT_HANDED_OVER)
-			return handed_over(argc - optind, argv + optind);
 		if (set_option(&o, c, optarg) < 0) {
 			fprintf(stderr, "Try 'lizard-trace --help'.\n");
 			return 125;

@@ -59,8 +59,5 @@ struct lz_trace_result {
  * signal dispositions and affinity: for the main program of a process only. */
 int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result);
 
-/* In the process that lz_trace() starts for a child that is followed: STATE and NEWS are the
- * descriptors that it was given. -1: lz_error(). */
-int lz_trace_handed_over(int state, int news);
 
 #endif

@@ -16,7 +16,7 @@ for command in $commands; do
 	lizard "$command" --help | perl -0777 -ne '($usage) = /\A(.*?)\n\n/s;
 		print "$_\n" for /^ {2,6}(?:-\w, )?(--[\w-]+)/mg, $usage =~ /\[(--[\w-]+)/g' | sort -u >"$T/$command.help"
 	sed -n 's/.*{"\([a-z-]*\)", [a-z]*_argument, .*/--\1/p' "$LIZARD_SRC/cmds/$command.c" "$LIZARD_SRC/cmds/ask/$command.c" 2>/dev/null |
-		grep -vx -e --help -e --handed-over | sort -u >"$T/$command.taken"
+		grep -vx -e --help | sort -u >"$T/$command.taken"
 done
 is "$(for command in $commands; do [ ! -s "$T/$command.taken" ] || comm -23 "$T/$command.taken" "$T/$command.help"; done)" \
 	"$(sed -n 's/.*{"\([a-z-]*\)", [a-z]*_argument, .*/--\1/p' "$LIZARD_SRC/cmds/pack.c" | grep -x -e --max-size)" \

@@ -131,28 +131,19 @@ cat >"$T/killer.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-static int is_next;
-__attribute__((constructor)) static void begin(void)
-{
-	char line[4096] = "";
-	FILE *f = fopen("/proc/self/cmdline", "r");
-
-	for (size_t n = f ? fread(line, 1, sizeof(line) - 1, f) : 0; n; n--)
-		if (!line[n - 1])
-			line[n - 1] = ' ';
-	if (f)
-		fclose(f);
-	is_next = strstr(line, "--handed-over") != NULL;
-	if (is_next && !strcmp(getenv("KILL"), "begin"))
-		raise(SIGKILL);
-}
 ssize_t recv(int fd, void *buf, size_t len, int flags)
 {
 	ssize_t (*real)(int, void *, size_t, int) = (ssize_t (*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv");
-	ssize_t n = real(fd, buf, len, flags);
+	char name[32] = "";
+	prctl(PR_GET_NAME, name);
+	const int is_next = !strcmp(name, "lizard-follow");
 
+	if (is_next && !strcmp(getenv("KILL"), "begin"))
+		raise(SIGKILL);
+	ssize_t n = real(fd, buf, len, flags);
 	if (is_next && n == 0 && !strcmp(getenv("KILL"), "told"))
 		raise(SIGKILL);
 	if (is_next && n == 0 && !strcmp(getenv("KILL"), "exit"))
@@ -176,6 +167,37 @@ for how in begin told told-threaded exit exit-threaded; do
 	ok $? "killed ($how): the parent verifies" || diag "$(cat "$T/verify")"
 done
 unset THREADED
+
+# ---- who starts tracers is killed ----
+mkfifo "$T/go"
+lizard-trace -q --follow all -o "$T/recordings/spawner" sh -c "read x <'$T/go'; /bin/true; echo \$?; (exit 4); echo \$?; exit 5" >"$T/out" 2>"$T/err" &
+recorder=$!
+for i in $(seq 1 100); do
+	spawner=$(pgrep -P "$recorder" -x lizard-spawner)
+	[ -z "$spawner" ] || break
+	sleep 0.1
+done
+kill -9 "$spawner"
+echo on >"$T/go"
+wait "$recorder"
+is "$? $(tr '\n' ' ' <"$T/out")" "5 0 4 " "no spawner: all go on as without Lizard" || diag "$(cat "$T/err")"
+is "$(grep -c 'goes on unrecorded: cannot start another tracer: ' "$T/err")" 2 "no spawner: it is said" || diag "$(cat "$T/err")"
+timeout 60 lizard verify "$T/recordings/spawner" >"$T/verify" 2>&1
+ok $? "no spawner: what there is verifies" || diag "$(cat "$T/verify")"
+lizard-trace -q --follow all -o "$T/recordings/first" sleep 100 2>/dev/null &
+recorder=$!
+for i in $(seq 1 100); do
+	spawner=$(pgrep -P "$recorder" -x lizard-spawner)
+	[ -z "$spawner" ] || break
+	sleep 0.1
+done
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null
+for i in $(seq 1 100); do
+	kill -0 "$spawner" 2>/dev/null || break
+	sleep 0.1
+done
+ok "$([ "$spawner" ] && ! kill -0 "$spawner" 2>/dev/null; echo $?)" "the recorder is killed: nobody is left to start tracers"
 
 # ---- there are no descriptors ----
 for n in $(seq 13 19) 24 32; do

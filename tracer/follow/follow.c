@@ -4,6 +4,7 @@
 #include "tracer/calls/filter.h"
 #include "tracer/follow/follow.h"
 #include "tracer/follow/handover.h"
+#include "tracer/follow/spawner.h"
 #include "tracer/memory/shared_lock_page.h"
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
@@ -15,8 +16,6 @@
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* Told by one tracer to the first one. */
 struct news {
@@ -90,44 +87,6 @@ int lz_exec_exit(struct lz_proc *c)
 
 /* ---- the next tracer ---- */
 
-static int keep(struct lz_follow *f, pid_t tracer, pid_t process)
-{
-	if (lz_reserve(f->next, f->room, f->n + 1) < 0)
-		return lz_fail("out of memory for the list of tracers");
-	f->next[f->n++] = (struct lz_next){.tracer = tracer, .process = process};
-	return 0;
-}
-
-static int start(struct lz_follow *f, int state, int shared_lock, pid_t process)
-{
-	char state_text[16], news_text[16];
-	char *argv[] = {"lizard", "trace", "--handed-over", state_text, news_text, NULL};
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t all;
-	pid_t pid;
-
-	snprintf(state_text, sizeof(state_text), "%d", state);
-	snprintf(news_text, sizeof(news_text), "%d", f->out);
-	posix_spawn_file_actions_init(&files);
-	/* onto itself: what is passed on */
-	posix_spawn_file_actions_adddup2(&files, state, state);
-	posix_spawn_file_actions_adddup2(&files, f->out, f->out);
-	posix_spawn_file_actions_adddup2(&files, shared_lock, LZ_SHARED_LOCK_FD);
-	/* what comes for the whole group before it can handle signals must not end it */
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	sigfillset(&all);
-	posix_spawnattr_setsigmask(&attr, &all);
-	bool could = lz_counter_allow(true);
-	int e = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
-	lz_counter_allow(could);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	errno = e;
-	return e ? lz_fail_errno("cannot start another tracer") : keep(f, pid, process);
-}
-
 static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 {
 	h->pid = pid;
@@ -146,7 +105,7 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	snprintf(h->root, sizeof(h->root), "%s", t->follow.root);
 }
 
-/* The other one goes on when this end is closed. */
+/* The other one goes on when nothing more can come from this end. */
 static int pass(const struct lz_tracer *t, int end, const struct lz_handover *h)
 {
 	struct news news = {h->pid, 1};
@@ -185,27 +144,65 @@ static int channel(int ends[2])
 	return lz_fail_errno("cannot start another tracer");
 }
 
+static void tell_gone(struct lz_follow *f, pid_t pid)
+{
+	struct news news = {pid, -1};
+
+	if (f->in >= 0)
+		f->running--;
+	else if (f->out >= 0 && write(f->out, &news, sizeof(news)) < 0)
+		lz_debug("no room for news of process %d", (int)pid);
+}
+
+/* A tracer that has ended before it had its process leaves it where nobody wakes it. */
+static void reap(struct lz_follow *f)
+{
+	char taken;
+
+	for (size_t i = 0; i < f->n;) {
+		struct lz_next was = f->next[i];
+		const ssize_t n = recv(was.end, &taken, 1, MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			i++;
+			continue;
+		}
+		close(was.end);
+		f->next[i] = f->next[--f->n];
+		if (n == 1 || !lz_is_parked(was.process))
+			continue;
+		lz_fail("its tracer has ended");
+		lz_free_parked(was.process, &was.was);
+		tell_gone(f, was.process);
+	}
+}
+
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 {
-	int ends[2], ret = 0;
+	struct lz_follow *f = &t->follow;
+	bool is_parked = false, is_passed = false;
+	int ends[2];
 
+	reap(f);
 	fill(t, c->pid, h);
-	if (channel(ends) < 0)
+	if (lz_reserve(f->next, f->room, f->n + 1) < 0 || channel(ends) < 0)
 		return lz_go_unrecorded(c, NULL);
-	/* It is there before the process is parked: should this tracer be killed in between, the
+	/* It is asked for before the process is parked: should this tracer be killed in between, the
 	 * other one goes on. */
-	bool is_started = start(&t->follow, ends[0], t->shared_lock.fd, c->pid) == 0,
-	     is_parked = false;
-	close(ends[0]);
-	if (is_started) {
+	if (lz_spawner_ask(&(struct lz_spawned){ends[0], f->out, t->shared_lock.fd, f->spawner}) ==
+	    0) {
 		is_parked = lz_park(c, &h->was) == 0;
-		t->follow.next[t->follow.n - 1].was = h->was;
+		is_passed = is_parked && pass(t, ends[1], h) == 0;
 	}
-	if (is_parked && pass(t, ends[1], h) == 0)
-		ret = ptrace(PTRACE_DETACH, c->pid, 0, 0);
-	else if (!lz_proc_has_ended(c->pid))
-		ret = lz_go_unrecorded(c, is_parked ? &h->was : NULL);
-	close(ends[1]);
+	close(ends[0]);
+	if (!is_passed) {
+		close(ends[1]);
+		return lz_proc_has_ended(c->pid) ? 0
+		                                 : lz_go_unrecorded(c, is_parked ? &h->was : NULL);
+	}
+	int ret = ptrace(PTRACE_DETACH, c->pid, 0, 0);
+	shutdown(ends[1], SHUT_WR);
+	f->next[f->n++] = (struct lz_next){.end = ends[1], .process = c->pid, .was = h->was};
 	return ret < 0 && !lz_proc_has_ended(c->pid) ? -1 : 0;
 }
 
@@ -235,41 +232,6 @@ static int read_news(struct lz_follow *f)
 	while ((n = read(f->in, &news, sizeof(news))) == (ssize_t)sizeof(news))
 		f->running += news.running;
 	return n == 0;
-}
-
-static void tell_gone(struct lz_follow *f, pid_t pid)
-{
-	struct news news = {pid, -1};
-
-	if (f->in >= 0)
-		f->running--;
-	else if (f->out >= 0 && write(f->out, &news, sizeof(news)) < 0)
-		lz_debug("no room for news of process %d", (int)pid);
-}
-
-/* A tracer that has ended before it had its process leaves it where nobody wakes it. */
-static void reap(struct lz_follow *f)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < f->n;) {
-		struct lz_next was = f->next[i];
-		pid_t got = waitpid(was.tracer, &status, WNOHANG);
-
-		if (got == 0) {
-			i++;
-			continue;
-		}
-		f->next[i] = f->next[--f->n];
-		if (!lz_is_parked(was.process))
-			continue;
-		if (got > 0 && WIFSIGNALED(status))
-			lz_fail("its tracer was killed by signal %d", WTERMSIG(status));
-		else /* whoever waits for any process has met it first, or it could not start */
-			lz_fail("its tracer has ended");
-		lz_free_parked(was.process, &was.was);
-		tell_gone(f, was.process);
-	}
 }
 
 /* Nobody but us wakes those whose tracer fails to begin. */
@@ -309,6 +271,8 @@ void lz_follow_end(struct lz_tracer *t)
 	until_taken(f);
 	if (f->out >= 0)
 		close(f->out);
+	if (f->spawner >= 0)
+		close(f->spawner);
 	/* Those whose process is gone have only to write down the rest. */
 	while (f->in >= 0 && !read_news(f)) {
 		reap(f);
@@ -324,9 +288,11 @@ void lz_follow_end(struct lz_tracer *t)
 	}
 	if (f->in >= 0)
 		close(f->in);
+	while (f->n)
+		close(f->next[--f->n].end);
 	free(f->next);
 	lz_shared_lock_free(&t->shared_lock);
 	free(t->follow.root);
 	t->follow.root = NULL;
-	*f = (struct lz_follow){.in = -1, .out = -1};
+	*f = (struct lz_follow){.in = -1, .out = -1, .spawner = -1};
 }

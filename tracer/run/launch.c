@@ -113,7 +113,6 @@ int lz_launch(struct lz_tracer *t)
 {
 	struct pipes p;
 
-	lz_descriptors_most();
 	lz_pin(t);
 	t->borrowed.personality = personality(0xffffffff);
 	t->borrowed.personality_set = !t->opt->aslr && t->borrowed.personality >= 0;

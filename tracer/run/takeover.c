@@ -8,6 +8,7 @@
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
 #include "tracer/follow/handover.h"
+#include "tracer/follow/spawner.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/shared_lock_page.h"
@@ -300,11 +301,8 @@ static int read_handover(int fd, struct lz_handover *h, struct lz_thread *th)
 	/* Then its tracer lets it go. */
 	while (n == (ssize_t)sizeof(*h) && recv(fd, &end, 1, 0) < 0 && errno == EINTR)
 		;
-	close(fd);
-	if (n == 0)
-		return 0;
 	if (n != (ssize_t)sizeof(*h))
-		return lz_fail("--handed-over is for lizard-trace itself");
+		return 0;
 	h->follow[sizeof(h->follow) - 1] = h->root[sizeof(h->root) - 1] = 0;
 	h->opt.follow = h->follow;
 	return 1;
@@ -328,7 +326,15 @@ static int watch_first(struct lz_tracer *t, struct lz_handover *h)
 	return ret;
 }
 
-int lz_trace_handed_over(int state, int news)
+/* The last tracer knows that it need not look after the process any more. */
+static void tell_taken(int state)
+{
+	if (send(state, "", 1, MSG_NOSIGNAL) != 1)
+		lz_debug("nobody waits for this tracer");
+	close(state);
+}
+
+int lz_trace_followed(const struct lz_spawned *given)
 {
 	static struct lz_tracer t;
 	static struct lz_handover h;
@@ -336,22 +342,22 @@ int lz_trace_handed_over(int state, int news)
 	struct lz_trace_result result;
 	struct lz_stopped stopped = {0};
 
-	lz_descriptors_reserve();
-	int got = read_handover(state, &h, &filtered);
+	int got = read_handover(given->state, &h, &filtered);
 	if (got <= 0)
 		return got;
-	fcntl(news, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
 	t = (struct lz_tracer){
-	    .opt = &h.opt, .p = {.pid = h.pid, .mem = -1}, .follow = {.in = -1, .out = news}};
+	    .opt = &h.opt,
+	    .p = {.pid = h.pid, .mem = -1},
+	    .follow = {.in = -1, .out = given->news, .spawner = given->spawner}};
 	t.tid = (uint32_t)h.pid;
 	lz_sched_begin(&t);
-	fcntl(h.shared_lock, F_SETFD, FD_CLOEXEC);
 	if (lz_take_parked(&t.p, &h.was, &stopped) < 0) {
 		lz_kill_parked(h.pid);
 		lz_follow_gone(&t);
 		return -1;
 	}
+	tell_taken(given->state);
 	if (take(&t, &h) < 0)
 		return give_up(&t, &h, &stopped);
 	lz_filters_inherit(t.cur, &filtered);

@@ -4,6 +4,7 @@
 #include "tracer/calls/fast.h"
 #include "tracer/code/code.h"
 #include "tracer/follow/follow.h"
+#include "tracer/follow/spawner.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/run/run.h"
@@ -182,8 +183,12 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 	static struct lz_tracer t;
 
 	*result = (struct lz_trace_result){0};
-	t = (struct lz_tracer){.opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1}};
+	t = (struct lz_tracer){
+	    .opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1, .spawner = -1}};
 	lz_descriptors_reserve();
+	lz_descriptors_most();
+	if (opt->follow && (t.follow.spawner = lz_spawner_begin(lz_trace_followed)) < 0)
+		return -1;
 	lz_sched_begin(&t);
 	int ret = begin(&t);
 	if (t.w)

@@ -60,11 +60,16 @@ void lz_descriptors_drop(void)
 		closedir(d);
 }
 
+void lz_descriptors_silence(void)
+{
+	become_null(STDERR_FILENO);
+}
+
 /* Nobody looks at our messages any more who does not wait for them to end. */
 void lz_descriptors_alone(int news)
 {
 	struct pollfd p = {.fd = news};
 
 	if (news >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLERR)
-		become_null(STDERR_FILENO);
+		lz_descriptors_silence();
 }

@@ -49,7 +49,8 @@ void lz_descriptors_most(void);
 void lz_descriptors_own(void);
 /* Closes those that the tracer was given, but for stderr; stdin and stdout become /dev/null. */
 void lz_descriptors_drop(void);
-/* If nobody reads NEWS, the first tracer has ended: stderr, too. */
+/* stderr, too; and if nobody reads NEWS, as the first tracer has ended then. */
+void lz_descriptors_silence(void);
 void lz_descriptors_alone(int news);
 
 /* privileges.c */

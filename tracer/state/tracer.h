@@ -300,13 +300,15 @@ struct lz_parked {
 
 /* Another tracer, and the process that it was started for. */
 struct lz_next {
-	pid_t tracer, process;
+	int end; /* of the channel to it: it says that it has taken the process */
+	pid_t process;
 	struct lz_parked was;
 };
 
 /* Where the tracers of one run (--follow) tell the first one of their processes. */
 struct lz_follow {
 	int in, out; /* a pipe, -1: none; IN is the first one's only */
+	int spawner; /* where to ask for tracers, -1: nobody is followed */
 	int64_t running;
 	struct lz_next *next; /* started by this one */
 	size_t n, room;
