@@ -229,7 +229,8 @@ static int copy_all(int from, int to)
 	if (!buf)
 		return lz_fail("no memory to copy shared memory");
 	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
-		if ((end = lseek(from, at, SEEK_HOLE)) < 0 || copy_range(from, to, at, end, buf) < 0)
+		if ((end = lseek(from, at, SEEK_HOLE)) < 0 ||
+		    copy_range(from, to, at, end, buf) < 0)
 			return -1;
 		at = end;
 	}

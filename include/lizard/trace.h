@@ -59,5 +59,4 @@ struct lz_trace_result {
  * signal dispositions and affinity: for the main program of a process only. */
 int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result);
 
-
 #endif

@@ -388,7 +388,7 @@ static int add_insn(struct lz_tracer *t, struct entry *e, uint64_t time)
 	if (insn_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_INSN, at, marker, time);
-	t->b.ev.insn = xsavec                              ? LZ_INSN_XSAVEC
+	t->b.ev.insn = xsavec                          ? LZ_INSN_XSAVEC
 	               : e->r.result == LZ_RDTSCP_INSN ? LZ_INSN_RDTSCP
 	                                               : LZ_INSN_RDTSC;
 	if ((xsavec && add_stored(t, e) < 0) || lz_build_regs(t, &r, false) < 0)
@@ -461,8 +461,8 @@ void lz_fast_tell(const struct lz_tracer *t)
 	lz_debug("%" PRIu64 " system calls were made without a stop, at %zu places", f->n_taken,
 	         f->sites.n);
 	if (f->n_rdtsc || f->n_rdtscp || f->n_xsavec)
-		lz_debug("of these were %" PRIu64 " times rdtsc, %" PRIu64
-		         " times rdtscp, %" PRIu64 " times xsavec",
+		lz_debug("of these were %" PRIu64 " times rdtsc, %" PRIu64 " times rdtscp, %" PRIu64
+		         " times xsavec",
 		         f->n_rdtsc, f->n_rdtscp, f->n_xsavec);
 	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
 	if (f->page->n_waits)

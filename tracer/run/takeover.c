@@ -346,10 +346,9 @@ int lz_trace_followed(const struct lz_spawned *given)
 	if (got <= 0)
 		return got;
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
-	t = (struct lz_tracer){
-	    .opt = &h.opt,
-	    .p = {.pid = h.pid, .mem = -1},
-	    .follow = {.in = -1, .out = given->news, .spawner = given->spawner}};
+	t = (struct lz_tracer){.opt = &h.opt,
+	                       .p = {.pid = h.pid, .mem = -1},
+	                       .follow = {.in = -1, .out = given->news, .spawner = given->spawner}};
 	t.tid = (uint32_t)h.pid;
 	lz_sched_begin(&t);
 	if (lz_take_parked(&t.p, &h.was, &stopped) < 0) {

@@ -217,9 +217,10 @@ struct lz_call_page {
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
 	/* A call that takes from here is made with a stop. */
 	struct lz_code_range code[LZ_CODE_RANGES];
-	uint64_t local[LZ_LOCAL_DISKS];  /* devices whose files wait for nobody; 0: none */
-	uint8_t mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file, so mapped */
-	uint32_t parked_end;             /* no place behind it is taken */
+	uint64_t local[LZ_LOCAL_DISKS]; /* devices whose files wait for nobody; 0: none */
+	uint8_t
+	    mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file, so mapped */
+	uint32_t parked_end;         /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
 	uint32_t busy;    /* a call is under way */

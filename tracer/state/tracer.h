@@ -250,10 +250,10 @@ struct lz_fast {
 	bool no_waits; /* a filter of the program's may forbid them, or their time is not known */
 	bool leased;   /* the program waits for itself where it opens files */
 	uint32_t n_mapped; /* changes of the list of mapped files that the stub knows of */
-	bool late;          /* what is told of mappings has been changed again since */
-	bool ended;         /* the program is let go */
-	uint64_t n_parked;  /* waits without the kernel */
-	uint64_t n_ticks;   /* looks at these */
+	bool late;         /* what is told of mappings has been changed again since */
+	bool ended;        /* the program is let go */
+	uint64_t n_parked; /* waits without the kernel */
+	uint64_t n_ticks;  /* looks at these */
 	/* Was the stop after such a call one that a fast thread would have had? */
 	struct lz_guess foresight[LZ_GUESSES];
 	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */
@@ -262,10 +262,10 @@ struct lz_fast {
 	uint64_t n_cut;               /* waits of the stub's that had one */
 	bool could;                   /* the call with a stop could have been made without one */
 	uint64_t n_of[LZ_FAST_CALLS]; /* of n_taken, by their numbers */
-	uint64_t stops_of[LZ_FAST_CALLS]; /* calls with stops */
-	uint64_t n_rdtsc, n_rdtscp, n_xsavec;       /* the others of n_taken */
+	uint64_t stops_of[LZ_FAST_CALLS];                         /* calls with stops */
+	uint64_t n_rdtsc, n_rdtscp, n_xsavec;                     /* the others of n_taken */
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS]; /* what xsavec stores */
-	uint64_t unfit[64];               /* sites that cannot be changed, by their addresses */
+	uint64_t unfit[64]; /* sites that cannot be changed, by their addresses */
 	/* Read when recording began; how the time is scaled to the counter, at first and later. */
 	struct lz_counter_pair {
 		uint64_t tsc, ns;

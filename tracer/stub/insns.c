@@ -157,7 +157,7 @@ PART uint32_t do_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)
 /* Where the instruction stores, as its displacement has one byte: the last one of the detour's own. */
 INLINE uint64_t area_of(const struct lz_call_page *p, const struct lz_counter_regs *regs)
 {
-	return regs->rsp + (uint64_t)(int64_t)*(const volatile int8_t *)(p->back - 1);
+	return regs->rsp + (uint64_t)(int64_t) * (const volatile int8_t *)(p->back - 1);
 }
 
 INLINE void xsavec(uint64_t area, const struct lz_counter_regs *regs)

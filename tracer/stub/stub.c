@@ -16,15 +16,12 @@
 #include <stddef.h>
 #include <time.h>
 
-_Static_assert(offsetof(struct lz_call_page, site) == 0 &&
-                   offsetof(struct lz_call_page, back) == 8 &&
-                   offsetof(struct lz_call_page, target) == 16 &&
-                   offsetof(struct lz_call_page, rsp) == 24 &&
-                   offsetof(struct lz_call_page, kind) == 32 &&
-                   offsetof(struct lz_call_page, insn) == 36 &&
-                   offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 &&
-                   LZ_STUB_CODE == 0x4000,
-               "the assembly part has these numbers");
+_Static_assert(
+    offsetof(struct lz_call_page, site) == 0 && offsetof(struct lz_call_page, back) == 8 &&
+        offsetof(struct lz_call_page, target) == 16 && offsetof(struct lz_call_page, rsp) == 24 &&
+        offsetof(struct lz_call_page, kind) == 32 && offsetof(struct lz_call_page, insn) == 36 &&
+        offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 && LZ_STUB_CODE == 0x4000,
+    "the assembly part has these numbers");
 
 #define PAGE "__start_lz_stub+0x4000"
 /* The registers that C code may use are saved for a fault of its: lz_fast_fault(). */
