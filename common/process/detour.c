@@ -20,26 +20,14 @@
  * there. Detours are placed so that the jump's bytes are int3 where those instructions begin: the
  * third one always, the fourth and the fifth if need be. */
 #include <common/base/array.h>
+#include <common/process/detour.h>
 #include <common/process/moved.h>
-#include <common/process/sites.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
-#define ALL_INT3 0xccccccccU
-#define FOURTH_BYTE 0x00ff0000U /* of the jump, in its distance */
-
-enum {
-	INT3 = 0xcc,
-	POOL_HEAD = 8 * LZ_SITE_ENTRIES, /* where the entries are */
-	REACH = 0x70000000,
-	STEP = 0x1000000, /* that far apart, distances differ in the jump's fifth byte only */
-	/* in a detour: which entry it jumps to */
-	ENTRY_AT = 16,
-	XSAVEC_ENTRY_AT = 32
-};
+/* In a detour: which entry it jumps to. */
+enum { ENTRY_AT = 16, XSAVEC_ENTRY_AT = 32 };
 
 /* ---- the process's code ---- */
 
@@ -50,8 +38,8 @@ static int read_code(struct lz_sites *s, const struct lz_proc *p, uint64_t addr,
 	                  : lz_proc_read(p, addr, buf, len);
 }
 
-static int write_code(struct lz_sites *s, const struct lz_proc *p, uint64_t addr, const void *buf,
-                      size_t len)
+int lz_sites_write(struct lz_sites *s, const struct lz_proc *p, uint64_t addr, const void *buf,
+                   size_t len)
 {
 	return s->at_once ? lz_code_pages_write(&s->changed, p, addr, buf, len)
 	                  : lz_proc_write(p, addr, buf, len);
@@ -68,92 +56,7 @@ int lz_sites_made(struct lz_sites *s, const struct lz_proc *p)
 	return lz_code_pages_end(&s->changed, p);
 }
 
-/* ---- memory for detours ---- */
-
-static bool in_reach(uint64_t a, uint64_t b)
-{
-	return (a > b ? a - b : b - a) < REACH;
-}
-
-static bool is_free(const struct lz_sites *s, uint64_t at)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (at < s->a[i].begin + LZ_DETOUR && s->a[i].begin < at + LZ_DETOUR)
-			return false;
-	return true;
-}
-
-/* Are the bytes BEGINS of a jump from AT to PLACE int3? */
-static bool traps(uint64_t at, uint64_t place, uint32_t begins)
-{
-	return (((uint32_t)(place - at - LZ_JUMP) ^ ALL_INT3) & begins) == 0;
-}
-
-/* A place in POOL to which the jump at AT has int3 as its bytes BEGINS, the third one among them;
- * 0: none. */
-static uint64_t place_in(const struct lz_sites *s, uint64_t pool, uint64_t at, uint32_t begins)
-{
-	enum { WINDOW = 0x100, PERIOD = 0x10000 };
-	uint64_t from = (at + LZ_JUMP + INT3 * WINDOW - pool) % PERIOD;
-
-	for (; from < LZ_POOL_LEN; from += PERIOD)
-		for (uint64_t off = from; off < from + WINDOW; off += LZ_DETOUR)
-			if (off >= POOL_HEAD && off + LZ_DETOUR <= LZ_POOL_LEN &&
-			    traps(at, pool + off, begins) && is_free(s, pool + off))
-				return pool + off;
-	return 0;
-}
-
-/* Above a program at low addresses its heap grows. There is room below it, or far away. */
-static uint64_t low_address(uint64_t at, uint64_t i)
-{
-	const uint64_t below = 0x400000 / LZ_POOL_LEN - 1, far = 0x6ecccc00;
-
-	return i < below ? (below - i) * LZ_POOL_LEN : at + LZ_JUMP + far - (i - below) * STEP;
-}
-
-/* A place far below has a distance whose bytes can be int3, all of them at first. */
-static uint64_t high_address(uint64_t at, uint32_t begins, uint64_t i)
-{
-	const uint64_t below = 0x33333400;
-
-	return at + LZ_JUMP - below - i * (begins & FOURTH_BYTE ? STEP : STEP / 16);
-}
-
-/* The I-th pool to try for a jump with BEGINS from AT. */
-static uint64_t pool_address(uint64_t at, uint32_t begins, uint64_t i)
-{
-	uint64_t place = at >> 31 ? high_address(at, begins, i) : low_address(at, i);
-
-	return place - place % LZ_POOL_LEN;
-}
-
-/* 0: there is none. */
-static int new_pool(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t begins)
-{
-	enum { TRIES = 64 };
-	int64_t ret = -1, advised;
-
-	if (s->n_pools == LZ_POOLS)
-		return 0;
-	for (uint64_t i = 0; i < TRIES && ret < 0; i++) {
-		const uint64_t pool = pool_address(at, begins, i);
-
-		if (in_reach(pool, at) && place_in(s, pool, at, begins) &&
-		    lz_proc_syscall(p, &ret, SYS_mmap, pool, LZ_POOL_LEN, PROT_READ | PROT_EXEC,
-		                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL,
-		                    0) < 0)
-			return -1;
-	}
-	if (ret < 0)
-		return 0;
-	if ((s->kept_from_children && lz_proc_syscall(p, &advised, SYS_madvise, (uint64_t)ret,
-	                                              LZ_POOL_LEN, MADV_DONTFORK, 0, 0, 0) < 0) ||
-	    write_code(s, p, (uint64_t)ret, s->entry, sizeof(s->entry)) < 0)
-		return -1;
-	s->pool[s->n_pools++] = (uint64_t)ret;
-	return 1;
-}
+/* ---- the detour ---- */
 
 /* Is what the code behind the call loads near enough to a detour at PLACE? */
 static bool reaches_data(const struct lz_moved *m, uint64_t at, uint64_t place)
@@ -162,27 +65,6 @@ static bool reaches_data(const struct lz_moved *m, uint64_t at, uint64_t place)
 
 	return !m->data || (distance > INT32_MIN + LZ_DETOUR && distance < INT32_MAX - LZ_DETOUR);
 }
-
-/* *PLACE: 0: there is none. */
-static int find_place(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t begins,
-                      uint64_t *pool, uint64_t *place)
-{
-	int made = 1;
-
-	*place = 0;
-	for (size_t i = 0; made == 1; i++) {
-		if (i == s->n_pools && (made = new_pool(s, p, at, begins)) < 0)
-			return -1;
-		if (i == s->n_pools)
-			break;
-		*pool = s->pool[i];
-		if (in_reach(*pool, at) && (*place = place_in(s, *pool, at, begins)))
-			break;
-	}
-	return 0;
-}
-
-/* ---- the detour ---- */
 
 static void put_distance(uint8_t *code, uint64_t from, uint64_t to)
 {
@@ -272,7 +154,7 @@ static int write_detour(struct lz_sites *s, const struct lz_proc *p, struct lz_s
 {
 	uint8_t d[LZ_DETOUR];
 
-	memset(d, INT3, sizeof(d));
+	memset(d, LZ_INT3, sizeof(d));
 	size_t n = x->cpuid    ? begin_cpuid(x, pool, d)
 	           : x->xsavec ? begin_xsavec(x, pool, d)
 	                       : begin_call(x, pool, d);
@@ -288,13 +170,13 @@ static int write_detour(struct lz_sites *s, const struct lz_proc *p, struct lz_s
 	x->call = behind - x->len;
 	memcpy(x->point, m->point, sizeof(x->point));
 	x->n_points = m->n_points;
-	return write_code(s, p, x->begin, d, sizeof(d));
+	return lz_sites_write(s, p, x->begin, d, sizeof(d));
 }
 
 int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p)
 {
 	for (size_t i = 0; i < s->n_pools; i++)
-		if (write_code(s, p, s->pool[i], s->entry, sizeof(s->entry)) < 0)
+		if (lz_sites_write(s, p, s->pool[i], s->entry, sizeof(s->entry)) < 0)
 			return -1;
 	return 0;
 }
@@ -317,14 +199,14 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
 		return 0;
 	if (lz_reserve(s->a, s->room, s->n + 1) < 0)
 		return lz_fail("out of memory for %zu system calls", s->n + 1);
-	if (find_place(s, p, at, m.begins, &pool, &x.begin) < 0)
+	if (lz_detour_place(s, p, at, m.begins, &pool, &x.begin) < 0)
 		return -1;
 	if (!x.begin || !reaches_data(&m, at, x.begin))
 		return 0;
 	memcpy(x.was, code, LZ_JUMP);
 	x.now[0] = 0xe9;
 	put_distance(x.now + 1, at + LZ_JUMP, x.begin);
-	if (write_detour(s, p, &x, pool, &m) < 0 || write_code(s, p, at, x.now, LZ_JUMP) < 0)
+	if (write_detour(s, p, &x, pool, &m) < 0 || lz_sites_write(s, p, at, x.now, LZ_JUMP) < 0)
 		return -1;
 	s->a[s->n++] = x;
 	return 1;
