@@ -114,7 +114,8 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 		return end_thread(t, r);
 	if (c->forced) {
 		r->orig_rax = lz_call_instead(c->int80);
-		return lz_proc_set_regs(&t->p, r);
+		/* the next one, as a mark, may have no stop */
+		return lz_proc_set_regs(&t->p, r) < 0 ? -1 : lz_fast_before_call(t);
 	}
 	if (c->nr == SYS_rt_sigaction && c->args[1])
 		lz_proc_read_some(&t->p, c->args[1], &c->act, sizeof(c->act));

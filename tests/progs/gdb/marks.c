@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,11 @@ int main(int argc, char **argv)
 	lizard_mark("%s", "");
 	printf("unreadable %ld, too long %ld\n", lizard_mark_bytes((void *)16, 5),
 	       lizard_mark_bytes(longer, 5000));
+	/* these have stops, as have the calls behind them */
+	for (int i = 0; many && i < 30; i++) {
+		lizard_mark_bytes(longer, 5000);
+		munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+	}
 	for (int i = 0; i < many; i++)
 		lizard_mark("%d", i);
 	lizard_mark("last of %s", argc > 2 ? argv[2] : "all");
