@@ -18,10 +18,14 @@
  *
  * Who comes to one of those by another way, from a handler or by a jump, must not find half a jump
  * there. Detours are placed so that the jump's bytes are int3 where those instructions begin: the
- * third one always, the fourth and the fifth if need be. */
+ * third one always, the fourth and the fifth if need be.
+ *
+ * Where they cannot be moved, or where control comes to them often, the jump has two bytes and covers
+ * nothing else. It leads to a jump of five bytes in padding nearby. */
 #include <common/base/array.h>
 #include <common/process/detour.h>
 #include <common/process/moved.h>
+#include <common/process/padding.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <string.h>
@@ -96,7 +100,7 @@ static void put_entry(const struct lz_site *x, uint64_t pool, uint8_t *d)
 }
 
 /* The code up to the site's instruction, with that: its length. */
-static size_t begin_call(const struct lz_site *x, uint64_t pool, uint8_t *d)
+static size_t begin_call(const struct lz_site *x, uint64_t pool, const uint8_t *insn, uint8_t *d)
 {
 	static const uint8_t begin[] = {0x48, 0x8d, 0x0d, 0, 0, 0, 0, /* lea, rcx */
 	                                0x4c, 0x8d, 0x1d, 0, 0, 0, 0, /* lea, r11 */
@@ -104,7 +108,7 @@ static size_t begin_call(const struct lz_site *x, uint64_t pool, uint8_t *d)
 	const size_t len = sizeof(begin) + x->len;
 
 	memcpy(d, begin, sizeof(begin));
-	memcpy(d + sizeof(begin), x->was, x->len);
+	memcpy(d + sizeof(begin), insn, x->len);
 	if (x->counter) {
 		d[2] = 0x05;              /* rax */
 		d[7] = 0x48, d[9] = 0x15; /* rdx */
@@ -115,7 +119,7 @@ static size_t begin_call(const struct lz_site *x, uint64_t pool, uint8_t *d)
 	return len;
 }
 
-static size_t begin_xsavec(const struct lz_site *x, uint64_t pool, uint8_t *d)
+static size_t begin_xsavec(const struct lz_site *x, uint64_t pool, const uint8_t *insn, uint8_t *d)
 {
 	enum { HEADER = 512, FIRST_AT = 4, SECOND_AT = 12, OFFSET_AT = 4 };
 	static const uint8_t begin[] = {0x48, 0x89, 0x84, 0x24, 0, 0, 0, 0, /* mov, rax */
@@ -123,10 +127,10 @@ static size_t begin_xsavec(const struct lz_site *x, uint64_t pool, uint8_t *d)
 	                                0x48, 0x8d, 0x05, 0,    0, 0, 0,    /* lea, rax */
 	                                0x48, 0x8d, 0x15, 0,    0, 0, 0,    /* lea, rdx */
 	                                0xff, 0x25, 0,    0,    0, 0};      /* jmp */
-	const int32_t first = (int8_t)x->was[OFFSET_AT] + HEADER, second = first + 8;
+	const int32_t first = (int8_t)insn[OFFSET_AT] + HEADER, second = first + 8;
 
 	memcpy(d, begin, sizeof(begin));
-	memcpy(d + sizeof(begin), x->was, x->len);
+	memcpy(d + sizeof(begin), insn, x->len);
 	memcpy(d + FIRST_AT, &first, sizeof(first));
 	memcpy(d + SECOND_AT, &second, sizeof(second));
 	put_distance(d + 19, x->begin + 23, x->at + x->len);
@@ -156,8 +160,8 @@ static int write_detour(struct lz_sites *s, const struct lz_proc *p, struct lz_s
 
 	memset(d, LZ_INT3, sizeof(d));
 	size_t n = x->cpuid    ? begin_cpuid(x, pool, d)
-	           : x->xsavec ? begin_xsavec(x, pool, d)
-	                       : begin_call(x, pool, d);
+	           : x->xsavec ? begin_xsavec(x, pool, m->insn, d)
+	                       : begin_call(x, pool, m->insn, d);
 	const uint64_t behind = x->begin + n;
 	memcpy(d + n, m->code, m->len);
 	if (m->data)
@@ -181,35 +185,135 @@ int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p)
 	return 0;
 }
 
-int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at)
+/* The instruction at X->at. False: it leads nowhere. */
+static bool begin_site(const struct lz_sites *s, struct lz_site *x, const struct lz_moved *m)
 {
-	struct lz_site x = {.at = at};
-	struct lz_moved m;
-	uint8_t code[LZ_MOVED_FROM];
-	uint64_t pool = 0;
+	x->len = m->behind;
+	x->counter = m->counter;
+	x->cpuid = m->cpuid;
+	x->xsavec = m->xsavec;
+	return s->entry[first_entry(x)];
+}
 
-	if (s->n == LZ_SITES || read_code(s, p, at, code, sizeof(code)) < 0 ||
-	    !lz_move_code(code, &m))
-		return 0;
-	x.len = m.behind;
-	x.counter = m.counter;
-	x.cpuid = m.cpuid;
-	x.xsavec = m.xsavec;
-	if (!s->entry[first_entry(&x)])
-		return 0;
+static void set_patch(struct lz_site *x, unsigned which, uint64_t at, uint8_t len,
+                      const uint8_t *was)
+{
+	struct lz_patch *p = &x->patch[which];
+
+	p->at = at;
+	p->len = len;
+	memcpy(p->was, was, len);
+	memset(p->now, LZ_INT3, len);
+}
+
+/* The last bytes of P become the jump to X's detour. */
+static void end_in_jump(const struct lz_site *x, struct lz_patch *p)
+{
+	uint8_t *jump = p->now + p->len - LZ_JUMP;
+
+	jump[0] = 0xe9;
+	put_distance(jump + 1, p->at + p->len, x->begin);
+}
+
+/* The detour, and then what leads there. */
+static int add_site(struct lz_sites *s, const struct lz_proc *p, struct lz_site *x, uint64_t pool,
+                    const struct lz_moved *m)
+{
 	if (lz_reserve(s->a, s->room, s->n + 1) < 0)
 		return lz_fail("out of memory for %zu system calls", s->n + 1);
+	if (write_detour(s, p, x, pool, m) < 0)
+		return -1;
+	for (unsigned i = LZ_PATCHES; i-- > 0;)
+		if (x->patch[i].len &&
+		    lz_sites_write(s, p, x->patch[i].at, x->patch[i].now, x->patch[i].len) < 0)
+			return -1;
+	s->a[s->n++] = *x;
+	return 1;
+}
+
+/* Is any of the LEN bytes at AT changed for a site? */
+static bool is_taken(const struct lz_sites *s, uint64_t at, uint64_t len)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (unsigned k = 0; !s->a[i].gone && k < LZ_PATCHES; k++)
+			if (lz_patch_overlaps(&s->a[i].patch[k], at, at + len))
+				return true;
+	return false;
+}
+
+/* A jump in place of the instruction and of what is behind it. */
+static int make_long(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t end,
+                     const uint8_t *code)
+{
+	struct lz_site x = {.at = at, .end = end};
+	struct lz_moved m;
+	uint64_t pool = 0;
+
+	/* behind a ret it would cover padding */
+	if (is_taken(s, at, LZ_JUMP) || !lz_move_code(code, &m) || !begin_site(s, &x, &m))
+		return 0;
 	if (lz_detour_place(s, p, at, m.begins, &pool, &x.begin) < 0)
 		return -1;
 	if (!x.begin || !reaches_data(&m, at, x.begin))
 		return 0;
-	memcpy(x.was, code, LZ_JUMP);
-	x.now[0] = 0xe9;
-	put_distance(x.now + 1, at + LZ_JUMP, x.begin);
-	if (write_detour(s, p, &x, pool, &m) < 0 || lz_sites_write(s, p, at, x.now, LZ_JUMP) < 0)
+	set_patch(&x, LZ_AT_SITE, at, LZ_JUMP, code);
+	end_in_jump(&x, &x.patch[LZ_AT_SITE]);
+	return add_site(s, p, &x, pool, &m);
+}
+
+/* Padding that is no other site's, in the N bytes at X->at: how far it is from there; 0: none. */
+static size_t find_padding(const struct lz_sites *s, const struct lz_site *x, const uint8_t *code,
+                           size_t n)
+{
+	size_t at = x->len, found;
+
+	do
+		found = lz_padding(code, n, LZ_PATCH, &at);
+	while (found && is_taken(s, x->at + found, LZ_PATCH));
+	return found;
+}
+
+/* A short jump in place of the instruction alone, to a jump in padding. An int3 is in front of that,
+ * as somebody might come to the padding, and a byte between both, so that the address behind the
+ * int3 is not that of the jump. */
+static int make_short(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t end,
+                      uint8_t kind)
+{
+	struct lz_site x = {.at = at, .end = end, .kind = kind};
+	struct lz_moved m;
+	uint8_t code[LZ_SITE_REACH] = {0};
+	const size_t n = end - at < sizeof(code) ? end - at : sizeof(code);
+	uint64_t pool = 0;
+
+	if (s->n == LZ_SITES || read_code(s, p, at, code, n) < 0)
+		return 0;
+	/* else other sites would be taken for code */
+	lz_sites_show_some(s, at, code, n);
+	if (!lz_move_nothing(code, &m) || !begin_site(s, &x, &m))
+		return 0;
+	const size_t padding = find_padding(s, &x, code, n);
+	if (!padding)
+		return 0;
+	if (lz_detour_place(s, p, at + padding + LZ_PATCH - LZ_JUMP, 0, &pool, &x.begin) < 0)
 		return -1;
-	s->a[s->n++] = x;
-	return 1;
+	if (!x.begin)
+		return 0;
+	set_patch(&x, LZ_IN_PADDING, at + padding, LZ_PATCH, code + padding);
+	end_in_jump(&x, &x.patch[LZ_IN_PADDING]);
+	set_patch(&x, LZ_AT_SITE, at, LZ_SHORT_JUMP, code);
+	x.patch[LZ_AT_SITE].now[0] = 0xeb;
+	x.patch[LZ_AT_SITE].now[1] = (uint8_t)(padding + LZ_PATCH - LZ_JUMP - LZ_SHORT_JUMP);
+	return add_site(s, p, &x, pool, &m);
+}
+
+int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t end)
+{
+	uint8_t code[LZ_MOVED_FROM];
+
+	if (s->n == LZ_SITES || read_code(s, p, at, code, sizeof(code)) < 0)
+		return 0;
+	int ret = make_long(s, p, at, end, code);
+	return ret ? ret : make_short(s, p, at, end, 0);
 }
 
 int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_site *x,
@@ -230,21 +334,62 @@ int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_s
 
 /* ---- taken back ---- */
 
-static bool has(const struct lz_proc *p, uint64_t at, const uint8_t *bytes)
-{
-	uint8_t code[LZ_JUMP];
-
-	return lz_proc_read_some(p, at, code, LZ_JUMP) == LZ_JUMP && !memcmp(code, bytes, LZ_JUMP);
-}
-
-/* The bytes FROM become TO. */
-static bool change(struct lz_code_pages *c, const struct lz_proc *p, uint64_t at,
+/* The code at AT has the bytes FROM: they become TO. */
+static bool change(struct lz_code_pages *c, const struct lz_proc *p, uint64_t at, size_t len,
                    const uint8_t *from, const uint8_t *to)
 {
-	uint8_t code[LZ_JUMP];
+	uint8_t code[LZ_PATCH];
 
-	return lz_code_pages_read(c, p, at, code, LZ_JUMP) == 0 && !memcmp(code, from, LZ_JUMP) &&
-	       lz_code_pages_write(c, p, at, to, LZ_JUMP) == 0;
+	return lz_code_pages_read(c, p, at, code, len) == 0 && !memcmp(code, from, len) &&
+	       lz_code_pages_write(c, p, at, to, len) == 0;
+}
+
+/* The program has its own bytes, as far as it has not stored there. */
+static void give_back(struct lz_code_pages *c, const struct lz_proc *p, const struct lz_site *x)
+{
+	for (unsigned i = 0; i < LZ_PATCHES; i++) {
+		const struct lz_patch *a = &x->patch[i];
+
+		if (a->len)
+			change(c, p, a->at, a->len, a->now, a->was);
+	}
+}
+
+static int give_up(const struct lz_proc *p, struct lz_site *x)
+{
+	struct lz_code_pages c = {0};
+
+	give_back(&c, p, x);
+	x->gone = true;
+	return lz_code_pages_end(&c, p);
+}
+
+static bool take_again(struct lz_code_pages *c, const struct lz_proc *p, const struct lz_site *x)
+{
+	bool all = true;
+
+	for (unsigned i = LZ_PATCHES; all && i-- > 0;) {
+		const struct lz_patch *a = &x->patch[i];
+
+		all = !a->len || change(c, p, a->at, a->len, a->was, a->now);
+	}
+	if (!all)
+		give_back(c, p, x);
+	return all;
+}
+
+static bool is_there(const struct lz_proc *p, const struct lz_site *x)
+{
+	uint8_t code[LZ_PATCH];
+
+	for (unsigned i = 0; i < LZ_PATCHES; i++) {
+		const struct lz_patch *a = &x->patch[i];
+
+		if (a->len && (lz_proc_read_some(p, a->at, code, a->len) != a->len ||
+		               memcmp(code, a->now, a->len)))
+			return false;
+	}
+	return true;
 }
 
 void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
@@ -253,7 +398,7 @@ void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
 
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->a[i].gone)
-			change(&c, p, s->a[i].at, s->a[i].now, s->a[i].was);
+			give_back(&c, p, &s->a[i]);
 	lz_code_pages_end(&c, p);
 }
 
@@ -272,37 +417,88 @@ void lz_sites_again(struct lz_sites *s, const struct lz_proc *p)
 		struct lz_site *x = &s->a[i];
 
 		x->given_back = false;
-		x->gone |= !x->gone && !change(&c, p, x->at, x->was, x->now);
+		x->gone |= !x->gone && !take_again(&c, p, x);
 	}
 	if (lz_code_pages_end(&c, p) == 0)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		s->a[i].gone |= !has(p, s->a[i].at, s->a[i].now);
+		s->a[i].gone |= !is_there(p, &s->a[i]);
 }
 
 void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p)
 {
+	struct lz_code_pages c = {0};
+
 	for (size_t i = 0; i < s->n; i++) {
 		struct lz_site *x = &s->a[i];
 
 		if (!x->counter || x->gone)
 			continue;
 		x->gone = true;
-		if (has(p, x->at, x->now))
-			lz_proc_write(p, x->at, x->was, LZ_JUMP);
+		give_back(&c, p, x);
+	}
+	lz_code_pages_end(&c, p);
+}
+
+/* A patch may be left where it was while the other one has moved. */
+static void give_back_moved(struct lz_code_pages *c, const struct lz_proc *p,
+                            const struct lz_site *x, uint64_t start, uint64_t end, uint64_t to)
+{
+	for (unsigned i = 0; i < LZ_PATCHES; i++) {
+		const struct lz_patch *a = &x->patch[i];
+		const bool moved = lz_patch_overlaps(a, start, end);
+
+		if (a->len && (!moved || to))
+			change(c, p, moved ? to + (a->at - start) : a->at, a->len, a->now, a->was);
 	}
 }
 
 void lz_sites_moved(struct lz_sites *s, const struct lz_proc *p, uint64_t start, uint64_t end,
                     uint64_t to)
 {
+	struct lz_code_pages c = {0};
+
 	for (size_t i = 0; i < s->n; i++) {
 		struct lz_site *x = &s->a[i];
 
-		if (x->gone || x->at + LZ_JUMP <= start || x->at >= end)
+		if (x->at < start && x->end > start)
+			x->end = start;
+		if (x->gone || (!lz_patch_overlaps(&x->patch[LZ_AT_SITE], start, end) &&
+		                !lz_patch_overlaps(&x->patch[LZ_IN_PADDING], start, end)))
 			continue;
 		x->gone = true;
-		if (to && has(p, to + (x->at - start), x->now))
-			lz_proc_write(p, to + (x->at - start), x->was, LZ_JUMP);
+		give_back_moved(&c, p, x, start, end, to);
 	}
+	lz_code_pages_end(&c, p);
+}
+
+/* X, which is no more, is a short jump from now on. 0: it is what it was. */
+static int make_shorter(struct lz_sites *s, struct lz_proc *p, struct lz_site *x)
+{
+	const size_t i = (size_t)(x - s->a);
+	struct lz_code_pages c = {0};
+
+	if (give_up(p, x) < 0)
+		return -1;
+	int ret = make_short(s, p, x->at, x->end, x->kind);
+	if (ret)
+		return ret;
+	s->a[i].gone = !take_again(&c, p, &s->a[i]);
+	return lz_code_pages_end(&c, p);
+}
+
+int lz_site_trapped(struct lz_sites *s, struct lz_proc *p, struct lz_site *x, bool used)
+{
+	const bool covered = !x->patch[LZ_IN_PADDING].len;
+
+	x->traps++;
+	x->idle = used ? 0 : x->idle + 1;
+	if (covered && x->traps == LZ_TRAPS_MOST) {
+		const int ret = make_shorter(s, p, x);
+
+		return ret < 0 ? -1 : 0;
+	}
+	if (covered && x->idle < LZ_TRAPS_MOST)
+		return 0;
+	return give_up(p, x) < 0 ? -1 : 1;
 }

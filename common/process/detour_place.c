@@ -32,19 +32,29 @@ static bool traps(uint64_t at, uint64_t place, uint32_t begins)
 	return (((uint32_t)(place - at - LZ_JUMP) ^ ALL_INT3) & begins) == 0;
 }
 
-/* A place in POOL to which the jump at AT has int3 as its bytes BEGINS, the third one among them;
- * 0: none. */
+/* A place in POOL, from offset FROM up to END. */
+static uint64_t free_place(const struct lz_sites *s, uint64_t pool, uint64_t at, uint32_t begins,
+                           uint64_t from, uint64_t end)
+{
+	for (; from < end; from += LZ_DETOUR)
+		if (from >= POOL_HEAD && from + LZ_DETOUR <= LZ_POOL_LEN &&
+		    traps(at, pool + from, begins) && is_free(s, pool + from))
+			return pool + from;
+	return 0;
+}
+
+/* A place in POOL to which the jump at AT has int3 as its bytes BEGINS, the third one among them if
+ * there are any; 0: none. */
 static uint64_t place_in(const struct lz_sites *s, uint64_t pool, uint64_t at, uint32_t begins)
 {
 	enum { WINDOW = 0x100, PERIOD = 0x10000 };
-	uint64_t from = (at + LZ_JUMP + LZ_INT3 * WINDOW - pool) % PERIOD;
+	uint64_t from = (at + LZ_JUMP + LZ_INT3 * WINDOW - pool) % PERIOD, place = 0;
 
-	for (; from < LZ_POOL_LEN; from += PERIOD)
-		for (uint64_t off = from; off < from + WINDOW; off += LZ_DETOUR)
-			if (off >= POOL_HEAD && off + LZ_DETOUR <= LZ_POOL_LEN &&
-			    traps(at, pool + off, begins) && is_free(s, pool + off))
-				return pool + off;
-	return 0;
+	if (!begins)
+		return free_place(s, pool, at, 0, POOL_HEAD, LZ_POOL_LEN);
+	for (; !place && from < LZ_POOL_LEN; from += PERIOD)
+		place = free_place(s, pool, at, begins, from, from + WINDOW);
+	return place;
 }
 
 /* Above a program at low addresses its heap grows. There is room below it, or far away. */

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <common/process/moved.h>
+#include <common/process/padding.h>
 
 #include <lizard/randinsn.h>
 #include <lizard/xsavec.h>
 #include <string.h>
 #include <Zydis/Zydis.h>
 
-enum { RET = 0xc3, INT3 = 0xcc };
+enum { RET = 0xc3 };
 /* Behind 0x0f. */
 enum { SYSCALL = 0x05, RDTSC = 0x31, CPUID = LZ_CPUID_ARMED, RDTSCP = 0x01, RDTSCP_LAST = 0xf9 };
-
-/* What is between functions, so that nobody jumps there. */
-static bool is_padding(const uint8_t *code)
-{
-	return (code[0] == 0x66 &&
-	        (code[1] == 0x90 || code[1] == 0x2e || code[1] == 0x0f || code[1] == 0x66)) ||
-	       (code[0] == 0x0f && code[1] == 0x1f) || (code[0] == 0x90 && code[1] == 0x90) ||
-	       (code[0] == INT3 && code[1] == INT3);
-}
 
 static bool is_plain(ZydisMnemonic m)
 {
@@ -150,7 +142,7 @@ static bool add_ret(struct lz_moved *m, const uint8_t *code, size_t *at)
 {
 	m->code[m->len++] = RET;
 	++*at;
-	return *at >= LZ_JUMP || is_padding(code + *at);
+	return *at >= LZ_JUMP || lz_is_padding(code + *at);
 }
 
 /* What is the instruction at CODE? */
@@ -159,7 +151,8 @@ static bool begin(const uint8_t *code, struct lz_moved *m)
 	const bool rdtscp = code[1] == RDTSCP && code[2] == RDTSCP_LAST;
 	struct lz_xsavec save;
 
-	*m = (struct lz_moved){.behind = rdtscp ? LZ_RDTSCP_INSN : LZ_CALL_INSN,
+	*m = (struct lz_moved){.insn = code,
+	                       .behind = rdtscp ? LZ_RDTSCP_INSN : LZ_CALL_INSN,
 	                       .counter = rdtscp || code[1] == RDTSC,
 	                       .cpuid = code[1] == CPUID};
 	if (lz_xsavec_decode(code, LZ_MOVED_FROM, true, &save) && save.len == LZ_JUMP) {
@@ -186,5 +179,14 @@ bool lz_move_code(const uint8_t *code, struct lz_moved *m)
 			return false;
 	}
 	add_point(m, at);
+	return true;
+}
+
+bool lz_move_nothing(const uint8_t *code, struct lz_moved *m)
+{
+	if (!begin(code, m))
+		return false;
+	add_point(m, 0);
+	add_point(m, m->behind);
 	return true;
 }

@@ -17,15 +17,18 @@ struct lz_moved {
 	int64_t target;  /* of that jump, from the site on */
 	/* Where the distance of an operand is in the code, and from where it counts; 0: none. */
 	uint8_t data, data_end;
-	int64_t operand; /* that operand, from the site on */
-	uint8_t behind;  /* how long the instruction is that they are behind */
-	bool counter;    /* that is an rdtsc or rdtscp */
-	bool cpuid;      /* or an armed cpuid */
-	bool xsavec;     /* or an armed xsavec */
+	int64_t operand;     /* that operand, from the site on */
+	const uint8_t *insn; /* the instruction that they are behind */
+	uint8_t behind;      /* how long that is */
+	bool counter;        /* it is an rdtsc or rdtscp */
+	bool cpuid;          /* or an armed cpuid */
+	bool xsavec;         /* or an armed xsavec */
 };
 
 /* CODE: LZ_MOVED_FROM bytes at such an instruction. What a jump would cover becomes M. False:
  * it cannot be moved. */
 bool lz_move_code(const uint8_t *code, struct lz_moved *m);
+/* The same of a jump that covers no more than the instruction. */
+bool lz_move_nothing(const uint8_t *code, struct lz_moved *m);
 
 #endif

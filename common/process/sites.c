@@ -47,7 +47,7 @@ static const struct lz_point *point_at(const struct lz_site *x, uint64_t addr)
 {
 	uint64_t off = addr - x->at;
 
-	for (unsigned k = 0; off < LZ_JUMP && k < x->n_points; k++)
+	for (unsigned k = 0; off < x->patch[LZ_AT_SITE].len && k < x->n_points; k++)
 		if (off == x->point[k].at)
 			return &x->point[k];
 	return NULL;
@@ -81,35 +81,63 @@ void lz_sites_free(struct lz_sites *s)
 	*s = (struct lz_sites){0};
 }
 
+/* Is ADDR where X jumps from padding? */
+static bool is_second_jump(const struct lz_site *x, uint64_t addr)
+{
+	const struct lz_patch *p = &x->patch[LZ_IN_PADDING];
+
+	return p->len && addr == p->at + p->len - LZ_JUMP;
+}
+
+struct lz_site *lz_site_padding(const struct lz_sites *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct lz_patch *p = &s->a[i].patch[LZ_IN_PADDING];
+
+		if (p->len && p->at == addr && !s->a[i].gone)
+			return &s->a[i];
+	}
+	return NULL;
+}
+
 bool lz_sites_inside(const struct lz_sites *s, uint64_t addr, uint64_t *at)
 {
 	*at = 0;
 	if (addr - s->code < s->code_len)
 		return true;
-	for (size_t i = 0; in_pool(s, addr) && i < s->n; i++)
-		if (addr >= s->a[i].begin && addr < s->a[i].call) {
-			*at = s->a[i].at;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct lz_site *x = &s->a[i];
+
+		if ((addr >= x->begin && addr < x->call) || (!x->gone && is_second_jump(x, addr))) {
+			*at = x->at;
 			return true;
 		}
+	}
 	return false;
+}
+
+static bool show_patch(const struct lz_patch *p, uint64_t addr, uint8_t *bytes, size_t n)
+{
+	bool shown = false;
+
+	for (unsigned k = 0; k < p->len; k++) {
+		const uint64_t off = p->at + k - addr;
+
+		if (off >= n || bytes[off] != p->now[k])
+			continue;
+		bytes[off] = p->was[k];
+		shown = true;
+	}
+	return shown;
 }
 
 bool lz_sites_show_some(const struct lz_sites *s, uint64_t addr, uint8_t *bytes, size_t n)
 {
 	bool shown = false;
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct lz_site *x = &s->a[i];
-
-		for (unsigned k = 0; !x->given_back && !x->gone && k < LZ_JUMP; k++) {
-			uint64_t off = x->at + k - addr;
-
-			if (off >= n || bytes[off] != x->now[k])
-				continue;
-			bytes[off] = x->was[k];
-			shown = true;
-		}
-	}
+	for (size_t i = 0; i < s->n; i++)
+		for (unsigned k = 0; !s->a[i].given_back && !s->a[i].gone && k < LZ_PATCHES; k++)
+			shown |= show_patch(&s->a[i].patch[k], addr, bytes, n);
 	return shown;
 }
 
@@ -121,7 +149,8 @@ bool lz_sites_show(const struct lz_sites *s, uint64_t addr, uint8_t *page)
 bool lz_sites_had(const struct lz_sites *s, uint64_t addr)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->a[i].at < addr + LZ_PAGE && s->a[i].at + LZ_JUMP > addr)
-			return true;
+		for (unsigned k = 0; k < LZ_PATCHES; k++)
+			if (lz_patch_overlaps(&s->a[i].patch[k], addr, addr + LZ_PAGE))
+				return true;
 	return false;
 }

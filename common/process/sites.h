@@ -12,8 +12,12 @@
 #include <stdint.h>
 
 enum {
-	LZ_JUMP = 5,    /* bytes that are changed */
-	LZ_DETOUR = 56, /* bytes of a detour, at most */
+	LZ_JUMP = 5, /* bytes of a jump to a detour */
+	LZ_SHORT_JUMP = 2,
+	LZ_PATCH = 7,                   /* bytes that are changed in one place, at most */
+	LZ_SITE_REACH = 127 + LZ_PATCH, /* from a site to behind what is changed, at most */
+	LZ_TRAPS_MOST = 16,             /* before a site is changed, or given up */
+	LZ_DETOUR = 56,                 /* bytes of a detour, at most */
 	LZ_CALL_INSN = 2,
 	LZ_POINTS = 5,
 	LZ_SITES = 512,
@@ -33,10 +37,20 @@ struct lz_point {
 	uint8_t at, in;
 };
 
-struct lz_site {
+/* Bytes of the program that are changed. */
+struct lz_patch {
 	uint64_t at;
-	uint64_t begin; /* of the detour */
-	uint64_t call;  /* its own such instruction; behind it is what the jump covers */
+	uint8_t len, was[LZ_PATCH], now[LZ_PATCH];
+};
+
+/* The instruction, with what is behind it, is a jump to the detour. Or it is a short jump to another
+ * one, in padding nearby. */
+enum { LZ_AT_SITE, LZ_IN_PADDING, LZ_PATCHES };
+
+struct lz_site {
+	uint64_t at, end; /* what is changed lies between */
+	uint64_t begin;   /* of the detour */
+	uint64_t call;    /* its own such instruction; behind it is what the jump covers */
 	/* From those two instructions on; the last one is where the detour ends. */
 	struct lz_point point[LZ_POINTS];
 	uint8_t n_points;
@@ -47,7 +61,9 @@ struct lz_site {
 	bool xsavec;     /* it is an armed xsavec, which has entries of its own */
 	bool given_back; /* the program has its own bytes, for a while */
 	bool gone;       /* or for good: threads may still be in the detour */
-	uint8_t was[LZ_JUMP], now[LZ_JUMP];
+	/* How often control has come to an int3 of its; and since it was used last. */
+	uint32_t traps, idle;
+	struct lz_patch patch[LZ_PATCHES]; /* LEN 0: it is none */
 };
 
 struct lz_sites {
@@ -67,13 +83,20 @@ struct lz_sites {
 	struct lz_code_pages changed;
 };
 
+static inline bool lz_patch_overlaps(const struct lz_patch *p, uint64_t start, uint64_t end)
+{
+	return p->at < end && p->at + p->len > start;
+}
+
 void lz_sites_begin(struct lz_sites *s);
 void lz_sites_free(struct lz_sites *s);
 /* The site, not gone, in whose jump is an instruction of the program that is at ADDR. */
 struct lz_site *lz_site_of(const struct lz_sites *s, uint64_t addr);
 /* The same by the address of the system call instruction. */
 struct lz_site *lz_site_at(const struct lz_sites *s, uint64_t at);
-/* Is ADDR in the stub, or in a detour on the way to it? *AT: the site's instruction, if the detour
+/* The site, not gone, whose patch in padding begins with an int3 at ADDR. */
+struct lz_site *lz_site_padding(const struct lz_sites *s, uint64_t addr);
+/* Is ADDR in the stub, or on the way to it? *AT: the site's instruction, if the detour
  * tells. */
 bool lz_sites_inside(const struct lz_sites *s, uint64_t addr, uint64_t *at);
 /* PAGE was read at ADDR: puts the program's own bytes into it. False: it has them. */
@@ -91,8 +114,13 @@ uint64_t lz_sites_shown(const struct lz_sites *s, uint64_t real);
 int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p);
 /* The system call instruction at AT becomes a jump, to entry 0, the rdtsc, to LZ_SITE_COUNTER, the
  * rdtscp, to LZ_SITE_RDTSCP, the cpuid, to LZ_SITE_CPUID, or the xsavec, to LZ_SITE_XSAVEC.
+ * What is changed lies between AT and END.
  * 1; 0: it cannot be changed, or there is no such entry. */
-int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at);
+int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t end);
+/* Control has come to an int3 of X's, by which calls have been made since the last time if USED. If
+ * that is often so X becomes a short jump, which covers nothing else. It is given up if it is not used
+ * meanwhile, or if the int3 is in padding: 1. */
+int lz_site_trapped(struct lz_sites *s, struct lz_proc *p, struct lz_site *x, bool used);
 /* Those that are made from here on are there when lz_sites_made() has returned. The process stands
  * meanwhile. */
 void lz_sites_make_many(struct lz_sites *s);

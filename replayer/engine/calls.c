@@ -195,6 +195,12 @@ static bool is_debugged(const struct lz_engine *e, uint64_t at)
 	return lz_engine_guard_of(e, at);
 }
 
+/* The last byte that a site at AT may change. */
+static uint64_t last_changed(const struct lz_vma *v, uint64_t at)
+{
+	return v->end - at < LZ_SITE_REACH ? v->end - 1 : at + LZ_SITE_REACH - 1;
+}
+
 /* Code that stays as it is, and that nobody reads. */
 static const struct lz_vma *fixed_code(const struct lz_engine *e, uint64_t at)
 {
@@ -203,7 +209,7 @@ static const struct lz_vma *fixed_code(const struct lz_engine *e, uint64_t at)
 	return v && v->prot & PROT_EXEC && !(v->prot & PROT_WRITE) && !(v->flags & MAP_SHARED) &&
 	               !lz_flags_object(v->flags) && v->file != LZ_NO_FILE &&
 	               v->end - at >= LZ_MOVED_FROM && !is_read(e, at) &&
-	               !is_read(e, at + LZ_JUMP - 1)
+	               !is_read(e, last_changed(v, at))
 	           ? v
 	           : NULL;
 }
@@ -215,8 +221,8 @@ static uint64_t *unfit_slot(struct lz_engine *e, uint64_t at)
 
 static int make_site(struct lz_engine *e, uint64_t at)
 {
-	const uint64_t last = at + LZ_JUMP - 1;
 	const struct lz_vma *v = fixed_code(e, at);
+	const uint64_t last = v ? last_changed(v, at) : at;
 	struct lz_calls *c = e->calls.c;
 
 	if (is_debugged(e, at) || is_debugged(e, last))
@@ -226,7 +232,7 @@ static int make_site(struct lz_engine *e, uint64_t at)
 	if (v && (hide_page(e, at, v->prot) < 0 || hide_page(e, last, v->prot) < 0 ||
 	          lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0))
 		return -1;
-	int ret = v ? lz_site_make(&c->sites, &e->proc, at) : 0;
+	int ret = v ? lz_site_make(&c->sites, &e->proc, at, v->end) : 0;
 	if (!ret)
 		*unfit_slot(e, at) = at;
 	e->regs_dirty = true;
@@ -304,13 +310,24 @@ int lz_calls_make_way(struct lz_engine *e, const struct lz_event *ev)
 	return ret;
 }
 
-bool lz_calls_at_int3(struct lz_engine *e)
+int lz_calls_at_int3(struct lz_engine *e)
 {
-	if (!e->calls.c || !lz_site_of(&e->calls.c->sites, e->regs.rip - 1))
-		return false;
-	e->regs.rip--;
+	struct lz_sites *s = e->calls.c ? &e->calls.c->sites : NULL;
+	const uint64_t at = e->regs.rip - 1;
+	struct lz_site *x = s ? lz_site_of(s, at) : NULL;
+
+	if (s && !x)
+		x = lz_site_padding(s, at);
+	if (!x)
+		return 0;
+	const uint64_t site = x->at;
+	/* which calls are made is known later */
+	const int gone = lz_site_trapped(s, &e->proc, x, true);
+	if (gone > 0)
+		*unfit_slot(e, site) = site;
+	e->regs.rip = at;
 	e->regs_dirty = true;
-	return true;
+	return gone < 0 ? -1 : 1;
 }
 
 int lz_calls_unhide(struct lz_engine *e, uint64_t addr)

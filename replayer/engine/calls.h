@@ -50,8 +50,8 @@ void lz_calls_met(struct lz_engine *e);
 int lz_calls_give_way(struct lz_engine *e, uint64_t addr, uint64_t len);
 /* The same for all that event EV changes. */
 int lz_calls_make_way(struct lz_engine *e, const struct lz_event *ev);
-/* An int3 of a site's jump: control has come to what it covers. */
-bool lz_calls_at_int3(struct lz_engine *e);
+/* 1: it stands at an int3 of a site's: control has come to what is changed there. 0: it does not. */
+int lz_calls_at_int3(struct lz_engine *e);
 /* The program reads a page that has sites: it gets its own bytes back. 0: it has none; -1. */
 int lz_calls_unhide(struct lz_engine *e, uint64_t addr);
 /* Where an instruction of the program is executed now. */

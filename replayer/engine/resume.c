@@ -214,8 +214,12 @@ static int on_trap(struct lz_engine *e, const siginfo_t *info, bool step, struct
 	int ret = lz_engine_sync(e);
 	if (ret)
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);
-	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e) && !lz_calls_at_int3(e))
-		return flags_of(lz_engine_at_fault(e, SIGTRAP), h);
+	if (!(fired & 0x400f) && info->si_code == SI_KERNEL && !at_int3(e)) {
+		const int ours = lz_calls_at_int3(e);
+
+		if (ours <= 0)
+			return flags_of(ours < 0 ? -1 : lz_engine_at_fault(e, SIGTRAP), h);
+	}
 	if (fired & 1 && e->debug.set[GOAL_SLOT].kind == 'w') {
 		if (e->marker == e->want.marker)
 			h->flags |= LZ_HALT_MARKER;

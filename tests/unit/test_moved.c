@@ -312,8 +312,10 @@ static struct lz_site *make_sites(void)
 	                    .len = LZ_CALL_INSN,
 	                    .point = {{0, 0}, {2, 2}, {4, 4}, {8, 10}},
 	                    .n_points = 4,
-	                    .was = {0x0f, 0x05, 0x85, 0xc0, 0x0f},
-	                    .now = {0xe9, 0x10, 0x20, 0xcc, 0xcc}};
+	                    .patch = {{.at = site_at,
+	                               .len = LZ_JUMP,
+	                               .was = {0x0f, 0x05, 0x85, 0xc0, 0x0f},
+	                               .now = {0xe9, 0x10, 0x20, 0xcc, 0xcc}}}};
 
 	lz_sites_begin(&sites);
 	sites.a = calloc(2, sizeof(*sites.a));
@@ -323,6 +325,7 @@ static struct lz_site *make_sites(void)
 	sites.code_len = LZ_STUB_CODE;
 	sites.a[sites.n++] = x;
 	x.at += 0x100;
+	x.patch[LZ_AT_SITE].at += 0x100;
 	x.begin += LZ_DETOUR;
 	x.call += LZ_DETOUR;
 	sites.a[sites.n++] = x;
@@ -391,15 +394,17 @@ START_TEST(pages)
 	static uint8_t at[2][LZ_PAGE];
 
 	for (unsigned k = 0; k < LZ_JUMP; k++)
-		at[(LZ_PAGE - 3 + k) / LZ_PAGE][(LZ_PAGE - 3 + k) % LZ_PAGE] = x->now[k];
+		at[(LZ_PAGE - 3 + k) / LZ_PAGE][(LZ_PAGE - 3 + k) % LZ_PAGE] =
+		    x->patch[LZ_AT_SITE].now[k];
 	at[1][0xfd] = 0x77; /* the second site has been stored to: it is no jump any more */
 	ck_assert(lz_sites_show(&sites, page, at[0]) &&
 	          lz_sites_show(&sites, page + LZ_PAGE, at[1]));
-	ck_assert(!memcmp(at[0] + LZ_PAGE - 3, x->was, 3) && !memcmp(at[1], x->was + 3, 2));
+	ck_assert(!memcmp(at[0] + LZ_PAGE - 3, x->patch[LZ_AT_SITE].was, 3) &&
+	          !memcmp(at[1], x->patch[LZ_AT_SITE].was + 3, 2));
 	ck_assert_uint_eq(at[1][0xfd], 0x77);
 	ck_assert(!lz_sites_show(&sites, page, at[0]) &&
 	          !lz_sites_show(&sites, page + 2 * LZ_PAGE, at[1]));
-	memcpy(at[0] + LZ_PAGE - 3, x->now, 3);
+	memcpy(at[0] + LZ_PAGE - 3, x->patch[LZ_AT_SITE].now, 3);
 	x->given_back = true;
 	ck_assert(!lz_sites_show(&sites, page, at[0]));
 	lz_sites_free(&sites);
@@ -447,9 +452,10 @@ START_TEST(counters)
 	memcpy(at + len, shl, sizeof(shl));
 	memcpy(was, at, CODE);
 	/* what it leads to does others only */
-	ck_assert(lz_site_make(&sites, &p, (uintptr_t)at) == 0 && !memcmp(at, was, CODE));
+	ck_assert(lz_site_make(&sites, &p, (uintptr_t)at, (uintptr_t)at + CODE) == 0 &&
+	          !memcmp(at, was, CODE));
 	sites.entry[entry] = 2;
-	ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at), 1);
+	ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at, (uintptr_t)at + CODE), 1);
 	x = sites.a;
 	ck_assert(x->counter && at[0] == 0xe9 &&
 	          !memcmp(at + LZ_JUMP, was + LZ_JUMP, CODE - LZ_JUMP));
@@ -497,7 +503,7 @@ START_TEST(traps)
 	sites.pool[sites.n_pools++] = map_pool(at, 0);
 	sites.entry[0] = 1;
 	put_site(at, ends[_i].code, sizeof(ends[_i].code));
-	ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at), 1);
+	ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at, (uintptr_t)at + CODE), 1);
 	ck_assert(at[0] == 0xe9);
 	for (unsigned k = 1; k < LZ_JUMP; k++) {
 		struct user_regs_struct r = {.rip = (uintptr_t)at + k};
@@ -507,7 +513,7 @@ START_TEST(traps)
 		ck_assert_uint_eq(at[k], 0xcc);
 		ck_assert(lz_site_of(&sites, r.rip) == sites.a);
 		sites.elsewhere.hide(&sites.elsewhere, &r);
-		ck_assert_uint_eq(*(uint8_t *)(uintptr_t)r.rip, sites.a->was[k]);
+		ck_assert_uint_eq(*(uint8_t *)(uintptr_t)r.rip, sites.a->patch[LZ_AT_SITE].was[k]);
 		sites.elsewhere.show(&sites.elsewhere, &r);
 		ck_assert_uint_eq(r.rip, (uintptr_t)at + k);
 	}
@@ -539,7 +545,8 @@ START_TEST(many)
 		if (at_once)
 			lz_sites_make_many(&sites);
 		for (int i = 0; i < 2; i++)
-			ck_assert_int_eq(lz_site_make(&sites, &p, (uintptr_t)at[i]), 1);
+			ck_assert_int_eq(
+			    lz_site_make(&sites, &p, (uintptr_t)at[i], (uintptr_t)at[i] + CODE), 1);
 		if (at_once) {
 			ck_assert(!memcmp(room, was, sizeof(was)));
 			ck_assert_int_eq(lz_sites_made(&sites, &p), 0);

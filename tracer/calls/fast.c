@@ -448,6 +448,28 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 	return 1;
 }
 
+static struct lz_site *trapped_site(const struct lz_tracer *t, uint64_t at)
+{
+	struct lz_site *x = lz_site_of(&t->fast.sites, at);
+
+	return x ? x : lz_site_padding(&t->fast.sites, at);
+}
+
+static int leave_trap(struct lz_tracer *t, struct lz_site *x)
+{
+	const uint64_t site = x->at;
+
+	t->fast.n_traps++;
+	bool *used = lz_site_used(t, site + x->len);
+	/* of a cpuid the log does not tell */
+	const int gone = lz_site_trapped(&t->fast.sites, &t->p, x, *used || x->cpuid);
+
+	*used = false;
+	if (gone > 0)
+		*unfit(t, site) = site;
+	return gone;
+}
+
 static int take_trap(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	enum { INT3_LEN = 1 };
@@ -456,12 +478,12 @@ static int take_trap(struct lz_tracer *t, struct user_regs_struct *r)
 	if (!t->p.elsewhere)
 		return 0;
 	if (!t->fast.page || r->rip != trap) {
-		const struct lz_site *x = lz_site_of(&t->fast.sites, r->rip - INT3_LEN);
+		struct lz_site *x = trapped_site(t, r->rip - INT3_LEN);
 
 		if (!x || x->given_back)
 			return 0;
 		r->rip -= INT3_LEN;
-		if (lz_proc_set_regs(&t->p, r) < 0)
+		if (leave_trap(t, x) < 0 || lz_proc_set_regs(&t->p, r) < 0)
 			return -1;
 	}
 	return lz_signal_undo_force(t, SIGTRAP) < 0 ? -1 : 1;

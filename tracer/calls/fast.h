@@ -98,6 +98,8 @@ int lz_wait_before_call(struct lz_tracer *t);
 int64_t lz_wait_wake(struct lz_tracer *t, int64_t result);
 
 /* fast_log.c */
+/* Have calls been made without a stop by the site that ends at IP? Also set by one with a like address. */
+bool *lz_site_used(struct lz_tracer *t, uint64_t ip);
 /* Makes events of what is in the log. */
 int lz_fast_drain(struct lz_tracer *t);
 /* With LIZARD_DEBUG=1: how many calls have been made without a stop, and which. */

@@ -400,6 +400,7 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 {
 	uint64_t marker;
 
+	*lz_site_used(t, e->r.ip) = true;
 	if (e->r.nr == LZ_CALL_RDTSC || e->r.nr == LZ_CALL_XSAVEC)
 		return add_insn(t, e, time);
 	if (!lz_fast_may(e->r.nr))
@@ -411,6 +412,11 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 	memcpy(t->b.ev.args, e->r.args, sizeof(t->b.ev.args));
 	t->b.ev.result = e->r.result;
 	return add_effects(t, e) < 0 || take_note(t, e) < 0 ? -1 : lz_build_commit(t);
+}
+
+bool *lz_site_used(struct lz_tracer *t, uint64_t ip)
+{
+	return &t->fast.used[ip % (sizeof(t->fast.used) / sizeof(*t->fast.used))];
 }
 
 int lz_fast_drain(struct lz_tracer *t)
@@ -465,6 +471,8 @@ void lz_fast_tell(const struct lz_tracer *t)
 		         " times xsavec",
 		         f->n_rdtsc, f->n_rdtscp, f->n_xsavec);
 	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
+	if (f->n_traps)
+		lz_debug("control came %" PRIu64 " times to what a jump covers", f->n_traps);
 	if (f->page->n_waits)
 		lz_debug("%" PRIu64 " waits were made without a stop, %" PRIu64 " of them in part",
 		         f->page->n_waits, f->n_cut);

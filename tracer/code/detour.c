@@ -75,7 +75,8 @@ int lz_detour_make(struct lz_tracer *t, uint64_t at)
 
 	if (!is_fixed_code(t, at) || !has_range(t, at))
 		return 0;
-	int ret = set_entries(t) < 0 ? -1 : lz_site_make(s, &t->p, at);
+	const uint64_t end = t->vmas.a[lz_vmas_find(&t->vmas, at)].v.end;
+	int ret = set_entries(t) < 0 ? -1 : lz_site_make(s, &t->p, at, end);
 	if (ret != 1)
 		s->n_code = n_code;
 	return ret;

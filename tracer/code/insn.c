@@ -175,10 +175,8 @@ static uint32_t execute(struct lz_tracer *t, const uint8_t *insn, struct user_re
 static size_t read_insn(const struct lz_tracer *t, uint64_t ip, uint8_t insn[LZ_XSAVEC_MAX])
 {
 	const size_t n = lz_proc_read_some(&t->p, ip, insn, LZ_XSAVEC_MAX);
-	const struct lz_site *x = lz_site_at(&t->fast.sites, ip);
 
-	if (x && n >= LZ_JUMP)
-		memcpy(insn, x->was, LZ_JUMP);
+	lz_sites_show_some(&t->fast.sites, ip, insn, n);
 	return n;
 }
 

@@ -265,6 +265,8 @@ struct lz_fast {
 	uint64_t stops_of[LZ_FAST_CALLS];                         /* calls with stops */
 	uint64_t n_rdtsc, n_rdtscp, n_xsavec;                     /* the others of n_taken */
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS]; /* what xsavec stores */
+	uint64_t n_traps;                                         /* at an int3 of a site's */
+	bool used[1024];    /* sites since they trapped, by their addresses */
 	uint64_t unfit[64]; /* sites that cannot be changed, by their addresses */
 	/* Read when recording began; how the time is scaled to the counter, at first and later. */
 	struct lz_counter_pair {
