@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs in the program: messages of sockets, and connections, without waiting. */
+#include "tracer/stub/try.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+enum {
+	SENT_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE | MSG_EOR | MSG_DONTROUTE,
+	RECEIVED_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_PEEK | MSG_TRUNC | MSG_CMSG_CLOEXEC
+};
+
+/* The call with its argument number FLAGS_AT; it may have waited for EVENTS before. */
+PART int64_t without_waiting(struct attempt *t, int flags_at, short events)
+{
+	uint64_t regs[7];
+	int64_t result;
+
+	for (int i = 0; i < 7; i++)
+		regs[i] = t->regs[i];
+	regs[1 + flags_at] |= MSG_DONTWAIT;
+	do
+		result = make(regs);
+	while (result == -EAGAIN && !(t->args[flags_at] & MSG_DONTWAIT) &&
+	       lz_is_ready_later(t, events));
+	return result;
+}
+
+INLINE bool may_send(struct attempt *t, uint64_t flags)
+{
+	if (!is_socket(t) || flags & ~(uint64_t)SENT_FLAGS)
+		return false;
+	return flags & MSG_DONTWAIT || !may_be_cut(t) || lz_is_nonblocking(t);
+}
+
+INLINE uint32_t sent(struct attempt *t, int64_t result, uint64_t flags)
+{
+	if (result < 0)
+		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
+	cut(t, (uint64_t)result);
+	return lz_finish_with_pieces(t, result);
+}
+
+uint32_t lz_try_send_to(struct attempt *t)
+{
+	const uint64_t flags = t->args[3];
+
+	if (!lz_add_data(t, t->args[1], t->args[2]) || !may_send(t, flags))
+		return LZ_STOP;
+	return sent(t, without_waiting(t, 3, POLLOUT), flags);
+}
+
+uint32_t lz_try_send_message(struct attempt *t)
+{
+	const volatile struct msghdr *m = (const volatile struct msghdr *)t->args[1];
+	const uint64_t flags = t->args[2], count = m->msg_iovlen;
+
+	/* a descriptor may be sent along */
+	if (m->msg_controllen || count > IOV_MOST)
+		return LZ_STOP;
+	add(t, t->args[1], sizeof(*m));
+	add(t, (uint64_t)m->msg_iov, count * sizeof(struct iovec));
+	if (!lz_add_iovecs(t, (uint64_t)m->msg_iov, count) || !may_send(t, flags))
+		return LZ_STOP;
+	return sent(t, without_waiting(t, 2, POLLOUT), flags);
+}
+
+/* An address at ADDR has room for ROOM bytes; the kernel has stored its length at LEN_AT. */
+INLINE void add_address(struct attempt *t, uint64_t addr, uint64_t len_at, uint32_t room)
+{
+	if (!addr)
+		return;
+	add(t, len_at, sizeof(room));
+	add(t, addr, least(room, *(const volatile uint32_t *)len_at));
+}
+
+INLINE bool is_room(uint64_t len)
+{
+	return len <= sizeof(struct sockaddr_storage);
+}
+
+uint32_t lz_try_receive_from(struct attempt *t)
+{
+	const uint64_t flags = t->args[3], addr = t->args[4], len_at = t->args[5];
+	const uint32_t room = addr ? *(const volatile uint32_t *)len_at : 0;
+
+	if (!is_socket(t) || flags & ~(uint64_t)RECEIVED_FLAGS || !is_room(room) ||
+	    !lz_add_data(t, t->args[1], t->args[2]))
+		return LZ_STOP;
+	int64_t result = without_waiting(t, 3, POLLIN);
+	if (result < 0)
+		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
+	cut(t, (uint64_t)result);
+	add_address(t, addr, len_at, room);
+	return lz_finish_with_pieces(t, result);
+}
+
+uint32_t lz_try_receive_message(struct attempt *t)
+{
+	const volatile struct msghdr *m = (const volatile struct msghdr *)t->args[1];
+	const uint64_t flags = t->args[2], name = m->msg_namelen, control = m->msg_controllen;
+
+	if (!is_socket(t) || flags & ~(uint64_t)RECEIVED_FLAGS || !is_room(name) ||
+	    control > LZ_TRY_MOST / 4)
+		return LZ_STOP;
+	add(t, t->args[1], sizeof(*m));
+	struct lz_call_piece *to_name = add(t, (uint64_t)m->msg_name, 0);
+	struct lz_call_piece *to_control = add(t, (uint64_t)m->msg_control, 0);
+	if (!lz_add_iovecs(t, (uint64_t)m->msg_iov, m->msg_iovlen) || t->len > LZ_TRY_MOST / 2)
+		return LZ_STOP;
+	int64_t result = without_waiting(t, 2, POLLIN);
+	if (result < 0)
+		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
+	cut(t, (uint64_t)result);
+	to_name->len = to_name->addr ? least(name, m->msg_namelen) : 0;
+	to_control->len = to_control->addr ? least(control, m->msg_controllen) : 0;
+	return lz_finish_with_pieces(t, result);
+}
+
+uint32_t lz_try_accept(struct attempt *t)
+{
+	const uint64_t addr = t->args[1], len_at = t->args[2];
+	const uint32_t room = addr ? *(const volatile uint32_t *)len_at : 0;
+
+	if (!is_socket(t) || !is_room(room) || !lz_is_nonblocking(t))
+		return LZ_STOP;
+	int64_t result = make(t->regs);
+	if (result < 0)
+		return lz_try_failed(t, result, true);
+	set_fd(t->p, result, t->p->fd[t->args[0]]);
+	add_address(t, addr, len_at, room);
+	return lz_finish_with_pieces(t, result);
+}
