@@ -39,13 +39,19 @@ uint8_t *lz_buf_room(struct lz_buf *b, size_t n)
 	return b->p + b->len;
 }
 
+/* Mostly there is room. */
+static inline uint8_t *room(struct lz_buf *b, size_t n)
+{
+	return !b->failed && n <= b->cap - b->len ? b->p + b->len : lz_buf_room(b, n);
+}
+
 void lz_put(struct lz_buf *b, const void *bytes, size_t n)
 {
 	uint8_t *p;
 
 	if (!n)
 		return;
-	p = lz_buf_room(b, n);
+	p = room(b, n);
 	if (p) {
 		memcpy(p, bytes, n);
 		b->len += n;
@@ -54,7 +60,12 @@ void lz_put(struct lz_buf *b, const void *bytes, size_t n)
 
 void lz_put_u8(struct lz_buf *b, uint8_t v)
 {
-	lz_put(b, &v, 1);
+	uint8_t *p = room(b, 1);
+
+	if (!p)
+		return;
+	*p = v;
+	b->len++;
 }
 
 /* The format is little-endian and so is the only machine we run on. */
@@ -71,7 +82,7 @@ void lz_put_u64(struct lz_buf *b, uint64_t v)
 void lz_put_var(struct lz_buf *b, uint64_t v)
 {
 	enum { MOST = 10 };
-	uint8_t *p = lz_buf_room(b, MOST);
+	uint8_t *p = room(b, MOST);
 
 	if (!p)
 		return;

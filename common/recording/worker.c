@@ -64,7 +64,7 @@ struct lz_worker {
 	_Atomic bool crowded, ending;
 	struct lz_buf spare[SPARES];
 	unsigned n_spares;
-	const char *error; /* the first one; nothing is written after it */
+	const char *_Atomic error; /* the first one; nothing is written after it */
 	char text[1024];
 
 	/* Whose who holds `writing`. */
@@ -532,12 +532,8 @@ void lz_worker_parts(struct lz_worker *w, struct lz_parts *parts)
 
 int lz_worker_check(struct lz_worker *w)
 {
-	int rc;
-
-	pthread_mutex_lock(&w->lock);
-	rc = locked_check(w);
-	pthread_mutex_unlock(&w->lock);
-	return rc;
+	/* asked for each event: its text stays what it is */
+	return w->error ? lz_fail("%s", w->error) : 0;
 }
 
 int lz_worker_drain(struct lz_worker *w)

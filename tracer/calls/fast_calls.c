@@ -130,12 +130,15 @@ static const struct {
 };
 enum { N_FAST = sizeof(fast) / sizeof(*fast) };
 
+/* Asked several times for each call. */
 static int row_of(uint64_t nr)
 {
-	for (unsigned i = 0; i < N_FAST; i++)
-		if (fast[i].nr == nr)
-			return (int)i;
-	return -1;
+	static uint8_t behind[LZ_FAST_CALLS]; /* 1 + the row; 0: none */
+
+	_Static_assert(N_FAST < UINT8_MAX, "a row's number is a byte");
+	for (unsigned i = 0; !behind[fast[0].nr] && i < N_FAST; i++)
+		behind[fast[N_FAST - 1 - i].nr] = (uint8_t)(N_FAST - i);
+	return nr < LZ_FAST_CALLS ? behind[nr] - 1 : -1;
 }
 
 bool lz_fast_may(uint64_t nr)
