@@ -33,12 +33,12 @@ for flags in -O0 -O2 plain; do
 	ticks=300
 	case $flags in
 	plain) # a checkpoint names each instant
-		ticks=20
+		ticks=50
 		gcc -g -O1 "$LIZARD_SRC/tests/progs/signals/crowd.c" -o "$T/crowd$flags"
 		;;
 	*) lizard-cc -g $flags "$LIZARD_SRC/tests/progs/signals/crowd.c" -o "$T/crowd$flags" ;;
 	esac
-	for timer in interval posix; do
+	for timer in interval nested posix; do
 		rec=$T/recordings/crowd$flags-$timer
 		timeout -k 5 60 lizard-trace -q -o "$rec" "$T/crowd$flags" $timer $ticks >"$T/out" 2>"$T/err"
 		is "$? $(cat "$T/out")" "0 well" "$flags, $timer timer: the program goes on between signals" ||

@@ -383,7 +383,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 		lz_signal_call_done(t, (int64_t)r->rax);
 	if (lz_instant_here(t, r) < 0)
 		return -1;
-	t->cur->at_return = !c->forced && c->row->klass == LZ_SC_SIGRETURN;
+	t->cur->at_handler = !c->forced && c->row->klass == LZ_SC_SIGRETURN;
 	/* After EINTR the kernel may hold a signal mask to be restored, which an injected call
 	 * would lose. */
 	if ((int64_t)r->rax != -EINTR && !t->cur->sig.armed && lz_stream_unfence(t) < 0)

@@ -31,7 +31,7 @@ int lz_instant_here(struct lz_tracer *t, struct user_regs_struct *r)
 	t->cur->at = *r;
 	t->cur->at_valid = true;
 	t->cur->at_counted = t->cur->at_midway = t->cur->at_pages = false;
-	t->cur->at_return = t->cur->at_full = false;
+	t->cur->at_handler = t->cur->at_full = false;
 	return r->orig_rax == before ? 0 : lz_proc_set_regs(&t->p, r);
 }
 

@@ -97,7 +97,10 @@ static int at_handler(struct lz_tracer *t, int signo)
 	if (ptrace(PTRACE_GETSIGMASK, t->p.pid, sizeof(t->cur->sig.blocked), &t->cur->sig.blocked) <
 	    0)
 		return lz_fail_errno("cannot read the program's signal mask");
-	return lz_build_commit(t) < 0 ? -1 : lz_instant_here(t, &r);
+	if (lz_build_commit(t) < 0 || lz_instant_here(t, &r) < 0)
+		return -1;
+	t->cur->at_handler = true;
+	return 0;
 }
 
 /* A frame that did not fit: what is left of it is below the red zone, as far down as there is
@@ -327,24 +330,39 @@ static bool is_of_timer(int signo, const siginfo_t *info)
 	        (signo == SIGALRM || signo == SIGVTALRM || signo == SIGPROF));
 }
 
-/* A handler has returned, and nothing has run since. A timer that is faster than we are would keep
- * the program there for ever. */
-static bool is_crowding(const struct lz_tracer *t, int signo, const siginfo_t *info,
-                        const struct user_regs_struct *r)
+/* A handler has begun or returned, and nothing has run since. A timer that is faster than we are would
+ * keep the program there for ever; where its handler may be interrupted by itself, it would fill the
+ * stack with frames. */
+static bool is_at_handler(const struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	return is_of_timer(signo, info) && t->cur->at_return && lz_at_instant(t, r);
+	return t->cur->at_handler && lz_at_instant(t, r);
 }
 
 /* Without a fence: until the next signal or system call, or for so many nanoseconds. */
+static void await_briefly(struct lz_tracer *t, uint64_t ns)
+{
+	struct lz_thread_signals *s = &t->cur->sig;
+
+	lz_signal_await(s);
+	s->brief = ns + s->armed_since % (2 * ns);
+}
+
 static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ns)
 {
 	if (lz_signal_keep(t, signo, info) < 0)
 		return -1;
-	if (t->cur->sig.armed)
-		return 0;
-	lz_signal_await(&t->cur->sig);
-	t->cur->sig.brief = ns + t->cur->sig.armed_since % (2 * ns);
+	if (!t->cur->sig.armed)
+		await_briefly(t, ns);
 	return 0;
+}
+
+/* The timer's next one may be there before anything has run. Another thread would get it. */
+static int hold_crowding(struct lz_tracer *t, int signo, const siginfo_t *info)
+{
+	if (hold_back(t, signo, info, CROWDED_NS) < 0)
+		return -1;
+	t->cur->at_valid = true;
+	return t->n_threads == 1 ? lz_signal_shut(t, signo) : 0;
 }
 
 /* Where nothing else names the instant. 1; 0: not now. */
@@ -418,6 +436,10 @@ static bool is_due_to_stop(const struct lz_tracer *t, const struct user_regs_str
 
 int lz_signal_brief_over(struct lz_tracer *t, struct user_regs_struct *r)
 {
+	if (is_at_handler(t, r)) {
+		await_briefly(t, CROWDED_NS);
+		return 0;
+	}
 	t->cur->sig.armed = false;
 	const int there = named(t, r);
 
@@ -472,8 +494,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	}
 	if (lz_signal_unseen(t, signo))
 		return lz_signal_pass(t, signo, &info, deliver);
-	if (is_crowding(t, signo, &info, &r))
-		return hold_back(t, signo, &info, CROWDED_NS);
+	if (is_of_timer(signo, &info) && is_at_handler(t, &r))
+		return hold_crowding(t, signo, &info);
 	if (is_unblocked_by_fault(t, signo, &r)) {
 		if (signo == SIGTRAP && lz_fast_trap_behind(t, &r) < 0)
 			return -1;

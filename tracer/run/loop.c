@@ -464,7 +464,7 @@ int lz_loop(struct lz_tracer *t)
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
 		t->cur->listening = t->cur->running = false;
-		if (lz_fast_stopped(t) < 0) {
+		if (lz_fast_stopped(t) < 0 || lz_signal_open(t) < 0) {
 			t->cur->has_pending_status = true;
 			t->cur->pending_status = status;
 			return -1;

@@ -215,15 +215,51 @@ int lz_signal_arm(struct lz_tracer *t)
 	return lz_stream_fence(t);
 }
 
+static bool is_of_same_timer(const siginfo_t *a, const siginfo_t *b)
+{
+	return a->si_code == SI_TIMER && b->si_code == SI_TIMER && a->si_timerid == b->si_timerid;
+}
+
+/* Ordinary signals do not queue; nor do those of one timer, which are counted. */
 int lz_signal_keep(struct lz_tracer *t, int signo, const siginfo_t *info)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 
 	t->cur->at_valid = false;
-	for (size_t i = 0; i < s->n_held; i++)
-		if (s->held[i].signo == signo && signo < 32)
-			return 0; /* ordinary signals do not queue */
+	for (size_t i = 0; i < s->n_held; i++) {
+		struct lz_held *h = &s->held[i];
+
+		if (h->signo != signo)
+			continue;
+		if (is_of_same_timer(&h->info, info)) {
+			h->info.si_overrun += 1 + info->si_overrun;
+			return 0;
+		}
+		if (signo < 32)
+			return 0;
+	}
 	return push(&s->held, &s->n_held, &s->held_room, signo, info);
+}
+
+static int set_blocked(struct lz_tracer *t, uint64_t blocked)
+{
+	if (ptrace(PTRACE_SETSIGMASK, t->p.pid, sizeof(blocked), &blocked) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot set the program's signal mask");
+	return 0;
+}
+
+int lz_signal_shut(struct lz_tracer *t, int signo)
+{
+	t->cur->sig.shut = true;
+	return set_blocked(t, t->cur->sig.blocked | 1ULL << (signo - 1));
+}
+
+int lz_signal_open(struct lz_tracer *t)
+{
+	if (!t->cur->sig.shut)
+		return 0;
+	t->cur->sig.shut = false;
+	return set_blocked(t, t->cur->sig.blocked);
 }
 
 int lz_signal_hold(struct lz_tracer *t, int signo, const siginfo_t *info)

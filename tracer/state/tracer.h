@@ -89,6 +89,7 @@ struct lz_thread_signals {
 	bool stop_due;        /* a group stop waits for an instant */
 	unsigned retries;     /* spins put off */
 	bool spin;            /* the next delivery is where a SPIN checkpoint was taken */
+	bool shut;            /* one more than `blocked` is blocked, up to the next stop */
 	int forced;           /* a signal whose frame did not fit: SIGSEGV is next; 0: none */
 };
 
@@ -176,9 +177,9 @@ struct lz_thread {
 	/* Another arrival at its address may have come before: the one meant has this state,
 	 * state_sum.h. */
 	bool at_counted;
-	bool at_return; /* of a signal's handler */
-	bool at_full;   /* the buffer was full there */
-	bool at_midway; /* instructions of its gap have run before */
+	bool at_handler; /* a signal's handler has just begun, or returned */
+	bool at_full;    /* the buffer was full there */
+	bool at_midway;  /* instructions of its gap have run before */
 	uint64_t at_state;
 	/* In code without markers it takes these, too, which struct lz_tracer has. */
 	bool at_pages;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A timer whose signals come faster than a recorder can deliver them: by setitimer(), or by
- * timer_create(). The program ends if it goes on between them. */
+/* A timer whose signals come faster than a recorder can deliver them: by setitimer(), with a handler
+ * that they may interrupt (nested), or by timer_create(). The program ends if it goes on between them. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,12 @@
 #include <sys/time.h>
 #include <time.h>
 
-enum { EVERY_US = 40 };
+enum { EVERY_US = 40, DEEPEST = 64 << 10 };
 
 static volatile int ticks, sum;
+/* Of the stack: a handler that is interrupted before its first instruction counts as well. */
+static char *top;
+static volatile long deepest;
 
 static int twice(int x)
 {
@@ -19,16 +22,23 @@ static int twice(int x)
 
 static void on_tick(int signo)
 {
+	const long depth = top - (char *)__builtin_frame_address(0);
+
 	ticks++;
+	if (depth > deepest)
+		deepest = depth;
 	sum += twice(signo + ticks);
 }
 
-static void begin(int posix)
+static void begin(const char *kind)
 {
-	if (!posix) {
+	const struct sigaction act = {.sa_handler = on_tick,
+	                              .sa_flags = strcmp(kind, "nested") ? 0 : SA_NODEFER};
+
+	if (strcmp(kind, "posix")) {
 		struct itimerval every = {{0, EVERY_US}, {0, EVERY_US}};
 
-		signal(SIGALRM, on_tick);
+		sigaction(SIGALRM, &act, NULL);
 		setitimer(ITIMER_REAL, &every, NULL);
 		return;
 	}
@@ -45,9 +55,13 @@ int main(int argc, char **argv)
 {
 	const int most = argc > 2 ? atoi(argv[2]) : 300;
 
-	begin(argc > 1 && !strcmp(argv[1], "posix"));
+	top = __builtin_frame_address(0);
+	begin(argc > 1 ? argv[1] : "interval");
 	for (int r = 0; ticks < most; r++)
 		sum += twice(r);
-	printf("well\n");
+	if (deepest > DEEPEST)
+		printf("handlers in each other take %ld bytes of the stack\n", deepest);
+	else
+		printf("well\n");
 	return 0;
 }
