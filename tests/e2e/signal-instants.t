@@ -44,9 +44,11 @@ done
 
 compare() { # LABEL PROGRAM LOOP TICKS
 	"$2" "$3" 4000 300 >"$T/native"
+	"$2" "$3" 1500 300 >"$T/again"
 	lizard-trace -q -o "$T/recordings/$1" "$2" "$3" "$4" 300 >"$T/recorded"
 	diag "$1, natively and recorded: $(paste -s -d, "$T/native"); $(paste -s -d, "$T/recorded")"
-	diag "$1: $(python3 "$LIZARD_SRC/tests/lib/chi-square.py" "$T/native" "$T/recorded")"
+	diag "$1, natively against recorded: $(python3 "$LIZARD_SRC/tests/lib/chi-square.py" "$T/native" "$T/recorded")"
+	diag "$1, natively against natively: $(python3 "$LIZARD_SRC/tests/lib/chi-square.py" "$T/native" "$T/again")"
 	# The instructions at which natively one signal of twenty comes or more are met while recorded, if so many were recorded that
 	# chance leaves out none of them.
 	awk '{ n[FNR == NR, $1] = $2; all[FNR == NR] += $2 } END { for (k in n) if (k ~ /^1/) { split(k, p, SUBSEP); share = n[k] / all[1]

@@ -330,12 +330,21 @@ static bool is_of_timer(int signo, const siginfo_t *info)
 	        (signo == SIGALRM || signo == SIGVTALRM || signo == SIGPROF));
 }
 
-/* A handler has begun or returned, and nothing has run since. A timer that is faster than we are would
- * keep the program there for ever; where its handler may be interrupted by itself, it would fill the
- * stack with frames. */
-static bool is_at_handler(const struct lz_tracer *t, const struct user_regs_struct *r)
+/* Where the program stands because of us, and nothing has run since, a signal of its is not to find
+ * it: for how long it is put off then, 0: not at all.
+ * - A handler has begun or returned. A timer that is faster than we are would keep the program there
+ *   for ever; where its handler may be interrupted by itself, it would fill the stack with frames.
+ * - The buffer was full. Alone the program would not have stood there. By chance, as turns end with
+ *   --chaos, no time plays a part. */
+static uint64_t stands_ns(const struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	return t->cur->at_handler && lz_at_instant(t, r);
+	const struct lz_thread *cur = t->cur;
+
+	if (!lz_at_instant(t, r))
+		return 0;
+	if (cur->at_handler)
+		return CROWDED_NS;
+	return cur->at_full && !t->sched.chaos.on ? STOPPED_NS : 0;
 }
 
 /* Without a fence: until the next signal or system call, or for so many nanoseconds. */
@@ -347,22 +356,15 @@ static void await_briefly(struct lz_tracer *t, uint64_t ns)
 	s->brief = ns + s->armed_since % (2 * ns);
 }
 
+/* The next one may be there before anything has run. */
 static int hold_back(struct lz_tracer *t, int signo, const siginfo_t *info, uint64_t ns)
 {
 	if (lz_signal_keep(t, signo, info) < 0)
 		return -1;
+	t->cur->at_valid = true;
 	if (!t->cur->sig.armed)
 		await_briefly(t, ns);
-	return 0;
-}
-
-/* The timer's next one may be there before anything has run. Another thread would get it. */
-static int hold_crowding(struct lz_tracer *t, int signo, const siginfo_t *info)
-{
-	if (hold_back(t, signo, info, CROWDED_NS) < 0)
-		return -1;
-	t->cur->at_valid = true;
-	return t->n_threads == 1 ? lz_signal_shut(t, signo) : 0;
+	return lz_signal_shut(t, signo);
 }
 
 /* Where nothing else names the instant. 1; 0: not now. */
@@ -427,17 +429,12 @@ static int put_off(struct lz_tracer *t, int signo, const siginfo_t *info,
 	return awaits ? 0 : await_name(t, r);
 }
 
-/* It came while the program stood at a full buffer. Alone the program would not have stood there, so
- * it goes on a little first. By chance, as turns do, no time plays a part. */
-static bool is_due_to_stop(const struct lz_tracer *t, const struct user_regs_struct *r)
-{
-	return t->cur->at_full && !t->sched.chaos.on && !t->cur->sig.armed && lz_at_instant(t, r);
-}
-
 int lz_signal_brief_over(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (is_at_handler(t, r)) {
-		await_briefly(t, CROWDED_NS);
+	const uint64_t ns = stands_ns(t, r);
+
+	if (ns) {
+		await_briefly(t, ns);
 		return 0;
 	}
 	t->cur->sig.armed = false;
@@ -494,15 +491,14 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	}
 	if (lz_signal_unseen(t, signo))
 		return lz_signal_pass(t, signo, &info, deliver);
-	if (is_of_timer(signo, &info) && is_at_handler(t, &r))
-		return hold_crowding(t, signo, &info);
+	const uint64_t ns = stands_ns(t, &r);
+	if (ns && (t->cur->at_full ? !is_sent : is_of_timer(signo, &info)))
+		return hold_back(t, signo, &info, ns);
 	if (is_unblocked_by_fault(t, signo, &r)) {
 		if (signo == SIGTRAP && lz_fast_trap_behind(t, &r) < 0)
 			return -1;
 		return lz_signal_hold(t, signo, &info);
 	}
-	if (!is_sent && is_due_to_stop(t, &r))
-		return hold_back(t, signo, &info, STOPPED_NS);
 	int there = named(t, &r);
 	if (there <= 0)
 		return there < 0 ? -1 : put_off(t, signo, &info, &r);

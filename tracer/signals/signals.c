@@ -90,7 +90,8 @@ static bool stops(const struct lz_tracer *t, int signo)
 	       (signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU);
 }
 
-bool lz_signal_synchronous(int signo, const siginfo_t *info)
+/* The kernel makes it of what an instruction does. */
+static bool is_of_instructions(int signo)
 {
 	switch (signo) {
 	case SIGSEGV:
@@ -98,9 +99,14 @@ bool lz_signal_synchronous(int signo, const siginfo_t *info)
 	case SIGFPE:
 	case SIGILL:
 	case SIGTRAP:
-	case SIGSYS: return info->si_code > 0;
+	case SIGSYS: return true;
 	}
 	return false;
+}
+
+bool lz_signal_synchronous(int signo, const siginfo_t *info)
+{
+	return is_of_instructions(signo) && info->si_code > 0;
 }
 
 bool lz_signal_fault_pending(struct lz_tracer *t)
@@ -250,6 +256,9 @@ static int set_blocked(struct lz_tracer *t, uint64_t blocked)
 
 int lz_signal_shut(struct lz_tracer *t, int signo)
 {
+	/* Another thread would get it; blocked, a fault of our own making would be fatal. */
+	if (t->n_threads > 1 || is_of_instructions(signo))
+		return 0;
 	t->cur->sig.shut = true;
 	return set_blocked(t, t->cur->sig.blocked | 1ULL << (signo - 1));
 }

@@ -40,7 +40,7 @@ int lz_signal_pass(struct lz_tracer *t, int signo, siginfo_t *info, int *deliver
  * finish a marker first. */
 int lz_signal_hold(struct lz_tracer *t, int signo, const siginfo_t *info);
 int lz_signal_keep(struct lz_tracer *t, int signo, const siginfo_t *info);
-/* Blocks it up to the next stop, so that the program gets there; the program is not to notice. */
+/* Blocks it up to the next stop, if that can be done: the program does not notice, and comes on. */
 int lz_signal_shut(struct lz_tracer *t, int signo);
 int lz_signal_open(struct lz_tracer *t);
 /* From now on an instant is waited for. */

@@ -48,6 +48,7 @@ int main(int argc, char **argv)
 	const unsigned most = argc > 2 ? (unsigned)atoi(argv[2]) : 100;
 
 	from = (uintptr_t)work;
+	work(8000000); /* so that the recorder's buffers have all been stored to once */
 	every.it_value.tv_usec = every.it_interval.tv_usec = argc > 3 ? atol(argv[3]) : 1000;
 	sigaction(SIGALRM, &act, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
