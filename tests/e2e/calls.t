@@ -75,6 +75,15 @@ more=$(sed -n 's/^.* \([0-9]*\) system calls had a stop more than need be/\1/p' 
 [ "${more:-9999}" -lt 100 ]
 ok $? "calls on a pipe have no more stops than without" || diag "$(cat "$T/err")"
 
+# ... nor where a handler begins that makes none: some still end while a signal waits for a call.
+lizard-cc -O1 -w -o "$T/ticks" "$progs/ticks_among_calls.c"
+LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/ticks" "$T/ticks" >"$T/out" 2>"$T/err"
+more=$(sed -n 's/^.* \([0-9]*\) system calls had a stop more than need be/\1/p' "$T/err")
+[ "$(cat "$T/out")" -ge 500 ] && [ "${more:-9999}" -lt 350 ]
+ok $? "returns of handlers have no more stops than without" || diag "$(cat "$T/out" "$T/err")"
+timeout -k 5 120 lizard verify "$T/recordings/ticks" >"$T/verify" 2>&1
+ok $? "... verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/ticks"; }
+
 # A file that is mapped, and that others open: to read it is no reason to stop, to write it is one, whoever it is.
 gcc -O1 -w -o "$T/opened" "$progs/opened.c"
 opened() { # WHAT OTHERS DO, WHAT IS SEEN

@@ -232,13 +232,18 @@ static bool other_regs(const struct user_regs_struct *before, const struct user_
 static int after_sigreturn(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_stream *s = &t->s;
+	const uint64_t r15 = r->r15;
 
 	lz_stream_offset(t);
-	if (lz_stream_has(t, r->r15) && r->r15 != s->base + s->parsed) {
+	if (lz_stream_has(t, r15))
 		r->r15 = s->base + s->parsed;
-		return lz_proc_set_regs(&t->p, r);
-	}
-	return 0;
+	t->b.ev.result = 0;
+	if (lz_build_regs(t, r, true) < 0)
+		return -1;
+	if (r->r15 == r15)
+		return 0;
+	lz_instant_stamp(r);
+	return lz_proc_set_regs(&t->p, r);
 }
 
 static int set_result(struct lz_tracer *t, struct user_regs_struct *r, int64_t result)
@@ -298,11 +303,7 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 	switch (t->cur->call.row->klass) {
 	case LZ_SC_MAP: return lz_map_call(t, result);
 	case LZ_SC_FORK: return lz_child_writes(t);
-	case LZ_SC_SIGRETURN:
-		t->b.ev.result = 0;
-		if (after_sigreturn(t, r) < 0)
-			return -1;
-		return lz_build_regs(t, r, true);
+	case LZ_SC_SIGRETURN: return after_sigreturn(t, r);
 	}
 	if (t->cur->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
 		return -1;

@@ -214,13 +214,16 @@ static int change_site(struct lz_tracer *t, uint64_t at)
 
 /* ---- what is to come ---- */
 
-/* By the call that is over, too: in some C libraries many have one site in common. */
-static struct lz_guess *foresight(struct lz_tracer *t)
+/* By the address from which the thread goes on, and by the call that is over, if there is one: in some
+ * C libraries many have one site in common. */
+static bool is_worth_it(struct lz_tracer *t, uint64_t ip, uint64_t nr)
 {
-	const struct lz_call *c = &t->cur->call;
-	const uint64_t key = c->ip / 2 ^ c->nr * 0x9e3779b97f4a7c15;
+	struct lz_fast *f = &t->fast;
+	const uint64_t key = ip / 2 ^ nr * 0x9e3779b97f4a7c15;
 
-	return &t->fast.foresight[(key ^ key >> 9 ^ key >> 40) % LZ_GUESSES];
+	f->guess = &f->foresight[(key ^ key >> 9 ^ key >> 40) % LZ_GUESSES];
+	f->n_taken_before = f->n_taken;
+	return f->guess->fast >= 0;
 }
 
 /* Where the pointer is that the site's code has, when the two candidates differ. */
@@ -296,13 +299,6 @@ int lz_fast_before_call(struct lz_tracer *t)
 	return 0;
 }
 
-static bool is_worth_it(struct lz_tracer *t)
-{
-	t->fast.guess = foresight(t);
-	t->fast.n_taken_before = t->fast.n_taken;
-	return t->fast.guess->fast >= 0;
-}
-
 /* The first time. 1: not now. */
 static int begin(struct lz_tracer *t, bool may)
 {
@@ -349,7 +345,13 @@ int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 	ret = may ? change_site(t, c->ip - LZ_CALL_INSN) : 0;
 	if (ret < 0 || (ret && lz_proc_set_regs(&t->p, r) < 0))
 		return -1;
-	return is_worth_it(t) ? go_fast(t) : 0;
+	return is_worth_it(t, c->ip, c->nr) ? go_fast(t) : 0;
+}
+
+void lz_fast_at_handler(struct lz_tracer *t, uint64_t ip)
+{
+	if (t->cur->fast && !is_worth_it(t, ip, 0))
+		t->cur->fast = false;
 }
 
 int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct user_regs_struct *r)

@@ -19,6 +19,8 @@ int lz_fast_resume(struct lz_tracer *t, int request);
 void lz_fast_tick(struct lz_tracer *t);
 /* The current thread stands, or is gone: what it has done without a stop becomes events. */
 int lz_fast_stopped(struct lz_tracer *t);
+/* A signal's handler begins at IP. Most make no call but that of their return, which has stops. */
+void lz_fast_at_handler(struct lz_tracer *t, uint64_t ip);
 /* At a SIGSYS: 1 if the kernel has kept the thread from making a call without a stop. It makes it
  * again, with stops. */
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);

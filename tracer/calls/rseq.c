@@ -161,18 +161,16 @@ bool lz_rseq_inside(const struct lz_tracer *t, uint64_t ip)
 	return in_sequence(t, ip, &s);
 }
 
-int lz_rseq_abort(struct lz_tracer *t)
+int lz_rseq_abort(struct lz_tracer *t, uint64_t ip)
 {
 	const uint64_t at = t->cur->rseq.at + offsetof(struct area, cs), none = 0;
 	struct user_regs_struct r;
 	struct sequence s;
 
-	if (!t->cur->rseq.at)
+	if (!in_sequence(t, ip, &s))
 		return 0;
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
-	if (!in_sequence(t, r.rip, &s))
-		return 0;
 	r.rip = s.abort_ip;
 	if (lz_proc_write(&t->p, at, &none, sizeof(none)) < 0 ||
 	    lz_build_write(t, at, &none, sizeof(none)) < 0)

@@ -20,6 +20,6 @@ int lz_rseq_release(const struct lz_rseq *q, struct lz_proc *c);
 bool lz_rseq_inside(const struct lz_tracer *t, uint64_t ip);
 /* Before the signal of a fault: if that is in a sequence, the handler comes back to where the
  * sequence is given up. */
-int lz_rseq_abort(struct lz_tracer *t);
+int lz_rseq_abort(struct lz_tracer *t, uint64_t ip);
 
 #endif

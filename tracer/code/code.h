@@ -86,6 +86,8 @@ int lz_wide_join_all(struct lz_tracer *t);
 /* Is the instruction at AT in a function with markers, and does control arrive there once between
  * two markers or events? A whole rep instruction is one arrival. */
 bool lz_marked_once(struct lz_tracer *t, uint64_t at);
+/* Is r15 the marker pointer there: pointer_here.h? */
+bool lz_marked_pointer(struct lz_tracer *t, uint64_t at);
 /* In any code: is it in a loop without markers and system calls, or may it be? Calls are not
  * followed. */
 bool lz_in_loop(struct lz_tracer *t, uint64_t at);

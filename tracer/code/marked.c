@@ -7,6 +7,7 @@
 #include <common/base/array.h>
 #include <common/cfg/symbol_ranges.h>
 #include <common/process/arrive_once.h>
+#include <common/process/pointer_here.h>
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -37,7 +38,7 @@ static struct {
 	size_t n, room;
 	struct answer {
 		uint64_t at, map_id;
-		bool once, marked;
+		bool once, marked, pointer;
 	} kept[ANSWERS];
 } known;
 
@@ -174,7 +175,7 @@ static const struct answer *answer(struct lz_tracer *t, uint64_t at)
 
 	if (a->at != at || a->map_id != t->map_id)
 		*a = (struct answer){at, t->map_id, lz_arrives_once(read_code, t, at),
-		                     is_marked(t, at)};
+		                     is_marked(t, at), lz_pointer_here(read_code, t, at)};
 	return a;
 }
 
@@ -183,6 +184,13 @@ bool lz_marked_once(struct lz_tracer *t, uint64_t at)
 	const struct answer *a = answer(t, at);
 
 	return a->marked && a->once;
+}
+
+bool lz_marked_pointer(struct lz_tracer *t, uint64_t at)
+{
+	const struct answer *a = answer(t, at);
+
+	return a->marked && a->pointer;
 }
 
 bool lz_in_loop(struct lz_tracer *t, uint64_t at)

@@ -30,6 +30,8 @@ uint64_t lz_stream_offset(struct lz_tracer *t);
  * other code __lizard_pos is, since it was set when that code was called, whatever r15 is left
  * with. */
 int lz_stream_call(struct lz_tracer *t, const struct user_regs_struct *r);
+/* The same where the code tells that r15 is the pointer: lz_marked_pointer(). */
+int lz_stream_pointer(struct lz_tracer *t, const struct user_regs_struct *r);
 /* LEN bytes at offset FROM of the ring. */
 int lz_stream_protect(struct lz_tracer *t, uint32_t from, uint32_t len, int prot);
 int lz_stream_push(struct lz_tracer *t);

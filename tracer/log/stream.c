@@ -26,17 +26,39 @@ uint64_t lz_stream_offset(struct lz_tracer *t)
 	return s->start + s->parsed;
 }
 
+/* Is it worth asking whether r15 is the pointer? */
+static bool may_be_pointer(const struct lz_stream *s, uint64_t r15)
+{
+	const uint64_t at = r15 - s->base;
+
+	return s->mem && at >= s->parsed + WORTH_ASKING && at <= LZ_BUFFER_GUARD;
+}
+
 int lz_stream_call(struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	struct lz_stream *s = &t->s;
-	uint64_t at = r->r15 - s->base, pos;
+	uint32_t at = (uint32_t)(r->r15 - s->base);
+	uint64_t pos;
 
-	if (!s->mem || at < s->parsed + WORTH_ASKING || at > LZ_BUFFER_GUARD || s->mem[at] ||
+	if (!may_be_pointer(s, r->r15) || s->mem[at] ||
 	    lz_proc_read(&t->p, s->pos_addr, &pos, sizeof(pos)) < 0 || pos != r->r15)
 		return 0;
-	if (lz_self_check_markers(t, (uint32_t)at) < 0)
+	if (lz_self_check_markers(t, at) < 0)
 		return -1;
-	s->parsed = (uint32_t)at;
+	s->parsed = at;
+	return 0;
+}
+
+int lz_stream_pointer(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct lz_stream *s = &t->s;
+	uint32_t at = (uint32_t)(r->r15 - s->base);
+
+	if (!may_be_pointer(s, r->r15))
+		return 0;
+	if (lz_self_check_boundary(t, at) < 0)
+		return -1;
+	s->parsed = at;
 	return 0;
 }
 

@@ -43,27 +43,37 @@ static int begin_event(struct lz_tracer *t, int signo, const siginfo_t *info, ui
 	return 0;
 }
 
-/* From the stack pointer to the end of the saved vector registers. */
+/* From the stack pointer RSP to the end of the saved vector registers. FRAME: the first N bytes. */
+static uint64_t frame_len(struct lz_tracer *t, uint64_t rsp, const uint8_t *frame, size_t n)
+{
+	/* struct _fpx_sw_bytes: extended_size, in the part that fxsave leaves to software */
+	enum { EXTENDED_SIZE = 464 + 4, MOST = 65536, FXSAVE = 512 };
+	enum { MACHINE_LEN = offsetof(ucontext_t, uc_sigmask) };
+	const uint64_t without = 8 + sizeof(ucontext_t) + 128;
+	uint32_t size = 0;
+	ucontext_t uc;
+
+	if (n < 8 + MACHINE_LEN)
+		return without;
+	memcpy(&uc, frame + 8, MACHINE_LEN);
+	const uint64_t fp = (uint64_t)(uintptr_t)uc.uc_mcontext.fpregs - rsp;
+	if (fp == 0 || fp >= MOST)
+		return without;
+	if (fp + EXTENDED_SIZE + sizeof(size) <= n)
+		memcpy(&size, frame + fp + EXTENDED_SIZE, sizeof(size));
+	else
+		lz_proc_read_some(&t->p, rsp + fp + EXTENDED_SIZE, &size, sizeof(size));
+	return fp + (size > MOST ? FXSAVE : size);
+}
+
+/* Most frames are read at once. */
 static int log_frame(struct lz_tracer *t, const struct user_regs_struct *r)
 {
-	struct {
-		uint64_t restorer;
-		ucontext_t uc;
-	} f;
-	uint32_t size = 0;
-	uint64_t fp = 0;
+	uint8_t frame[LZ_PAGE];
+	const size_t n = lz_proc_read_some(&t->p, r->rsp, frame, sizeof(frame));
+	const uint64_t len = frame_len(t, r->rsp, frame, n);
 
-	if (lz_proc_read(&t->p, r->rsp, &f, 8 + offsetof(ucontext_t, uc_sigmask)) < 0)
-		return -1;
-	fp = (uint64_t)(uintptr_t)f.uc.uc_mcontext.fpregs;
-	/* struct _fpx_sw_bytes: extended_size, in the part that fxsave leaves to software */
-	if (fp > r->rsp && fp - r->rsp < 65536)
-		lz_proc_read_some(&t->p, fp + 464 + 4, &size, sizeof(size));
-	else
-		fp = r->rsp + sizeof(f) + 128;
-	if (size > 65536)
-		size = 512;
-	return lz_build_read(t, r->rsp, fp + size - r->rsp);
+	return len <= n ? lz_build_write(t, r->rsp, frame, len) : lz_build_read(t, r->rsp, len);
 }
 
 /* The handler must not see where it has interrupted the program in a detour. */
@@ -100,6 +110,7 @@ static int at_handler(struct lz_tracer *t, int signo)
 	if (lz_build_commit(t) < 0 || lz_instant_here(t, &r) < 0)
 		return -1;
 	t->cur->at_handler = true;
+	lz_fast_at_handler(t, r.rip);
 	return 0;
 }
 
@@ -124,7 +135,7 @@ static int into_handler(struct lz_tracer *t, int signo, siginfo_t *info, uint64_
 {
 	int status;
 
-	if (begin_event(t, signo, info, ip, flags) < 0 || lz_rseq_abort(t) < 0 ||
+	if (begin_event(t, signo, info, ip, flags) < 0 || lz_rseq_abort(t, ip) < 0 ||
 	    lz_stream_set_pos(t) < 0)
 		return -1;
 	if (ptrace(PTRACE_SETSIGINFO, t->p.pid, 0, info) < 0 ||
