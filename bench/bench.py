@@ -5,7 +5,8 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---later-only | --work-only | --rates-only | --crowd-only | --conditions-only | --starts-only | --counts-only | --long [MINUTES]]
+--later-only | --work-only | --rates-only | --signals-only | --crowd-only | --conditions-only | --starts-only | --counts-only |
+--long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -22,6 +23,7 @@ import crowd
 import later
 import long
 import rates
+import signals
 import starts
 import work
 
@@ -213,6 +215,12 @@ def system_calls(rounds):
     return rates.measure(run, build("rates", "-O2", BIN + "/lizard-cc", "lizard"), BIN, f"{DIR}/recording", rounds)
 
 
+def timer_signals(rounds):
+    programs = [(label, build("signals", "-O2", compiler, label))
+                for label, compiler in (("marked", BIN + "/lizard-cc"), ("unmarked", "gcc"))]
+    return signals.measure(programs, BIN, f"{DIR}/recording", rounds)
+
+
 def flow(rounds):
     """All of the control flow against checksums of it: size of the recording, time to record and to verify."""
     lines = []
@@ -295,6 +303,7 @@ def main():
     args.add_argument("--flow-only", action="store_true")
     args.add_argument("--later-only", action="store_true")
     args.add_argument("--rates-only", action="store_true")
+    args.add_argument("--signals-only", action="store_true")
     args.add_argument("--work-only", action="store_true")
     args.add_argument("--crowd-only", action="store_true")
     args.add_argument("--conditions-only", action="store_true")
@@ -303,8 +312,8 @@ def main():
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
-    nothing_else = (args.latency_only or args.flow_only or args.later_only or args.rates_only or args.crowd_only or args.work_only or
-                    args.conditions_only or args.starts_only or args.counts_only or args.long)
+    nothing_else = (args.latency_only or args.flow_only or args.later_only or args.rates_only or args.signals_only or
+                    args.crowd_only or args.work_only or args.conditions_only or args.starts_only or args.counts_only or args.long)
     chosen = args.only.split(",") if args.only else []
     wanted = [] if nothing_else else chosen or REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
@@ -320,6 +329,7 @@ def main():
     for text in limits_missed(results):
         print("missed:", text)
     calls = system_calls(args.rounds) if args.rates_only or not nothing_else and not args.only else []
+    ticks = timer_signals(args.rounds) if args.signals_only or not nothing_else and not args.only else []
     works = []
     if args.work_only or not nothing_else and not args.only:
         works = work.measure(BIN, f"{DIR}/work", SRC, args.rounds, chosen)
@@ -339,8 +349,8 @@ def main():
     long_lines = long_runs(args.long) if args.long else []
     if args.json:
         with open(args.json, "w") as f:
-            json.dump({"rows": results, "rates": calls, "work": works, "flow": flows, "later": paid, "crowd": crowds, "conditions": stops,
-                       "starts": begun, "counts": sums, "latency": moves, "long": long_lines}, f, indent=1)
+            json.dump({"rows": results, "rates": calls, "signals": ticks, "work": works, "flow": flows, "later": paid,
+                       "crowd": crowds, "conditions": stops, "starts": begun, "counts": sums, "latency": moves, "long": long_lines}, f, indent=1)
 
 
 if __name__ == "__main__":
