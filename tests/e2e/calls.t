@@ -68,6 +68,18 @@ LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer --checkpoint-inter
 grep -q ' [0-9]\{4,\} system calls were made without a stop' "$T/err" && [ "$(lizard dump --checkpoints "$T/recordings/rounds" | wc -l)" -gt 8 ]
 ok $? "there are checkpoints between calls without a stop" || diag "$(lizard dump --checkpoints "$T/recordings/rounds")"
 
+# What programs copy files with.
+head -c 20000000 /dev/zero >"$T/files/large"
+LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/large" dd if="$T/files/large" of="$T/files/copy" bs=200k 2>"$T/err"
+cmp -s "$T/files/large" "$T/files/copy"
+ok $? "large: copied"
+stops=$(sed -n 's/.*with stops: \(read\|write\) \([0-9]*\)$/\2/p' "$T/err" | sort -n | tail -n 1)
+[ "${stops:-0}" -lt 60 ]
+ok $? "large: most calls that read and write 200 KiB have no stop" || diag "$(cat "$T/err")"
+timeout -k 5 120 lizard verify "$T/recordings/large" >"$T/verify" 2>&1
+ok $? "large: verify is clean" || diag "$(head -n 3 "$T/verify")"
+rm -f "$T/files/large" "$T/files/copy"
+
 # Where calls may wait, nothing is tried in vain.
 gcc -O1 -w -o "$T/pipe" "$progs/pipe_calls.c"
 LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/pipe" "$T/pipe" >"$T/out" 2>"$T/err"
