@@ -169,14 +169,17 @@ done
 unset THREADED
 
 # ---- who starts tracers is killed ----
+spawner_of() { # RECORDER: as soon as it is there
+	for i in $(seq 1 100); do
+		pgrep -P "$1" -x lizard-spawner && return
+		sleep 0.1
+	done
+}
+
 mkfifo "$T/go"
 lizard-trace -q --follow all -o "$T/recordings/spawner" sh -c "read x <'$T/go'; /bin/true; echo \$?; (exit 4); echo \$?; exit 5" >"$T/out" 2>"$T/err" &
 recorder=$!
-for i in $(seq 1 100); do
-	spawner=$(pgrep -P "$recorder" -x lizard-spawner)
-	[ -z "$spawner" ] || break
-	sleep 0.1
-done
+spawner=$(spawner_of "$recorder")
 kill -9 "$spawner"
 echo on >"$T/go"
 wait "$recorder"
@@ -186,11 +189,7 @@ timeout 60 lizard verify "$T/recordings/spawner" >"$T/verify" 2>&1
 ok $? "no spawner: what there is verifies" || diag "$(cat "$T/verify")"
 lizard-trace -q --follow all -o "$T/recordings/first" sleep 100 2>/dev/null &
 recorder=$!
-for i in $(seq 1 100); do
-	spawner=$(pgrep -P "$recorder" -x lizard-spawner)
-	[ -z "$spawner" ] || break
-	sleep 0.1
-done
+spawner=$(spawner_of "$recorder")
 kill -9 "$recorder"
 wait "$recorder" 2>/dev/null
 for i in $(seq 1 100); do

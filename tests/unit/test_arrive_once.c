@@ -2,28 +2,11 @@
 /* Where control arrives once between two markers: pieces of machine code. */
 #include <common/process/arrive_once.h>
 
+#include "tests/unit/code_at.h"
 #include "tests/unit/suite.h"
 
 #include <check.h>
 #include <string.h>
-
-enum { START = 0x10000 };
-
-struct code {
-	const uint8_t *bytes;
-	size_t n;
-};
-
-static size_t read_code(void *arg, uint64_t addr, void *buf, size_t len)
-{
-	const struct code *c = arg;
-
-	if (addr < START || addr >= START + c->n)
-		return 0;
-	size_t left = START + c->n - addr, n = len < left ? len : left;
-	memcpy(buf, c->bytes + (addr - START), n);
-	return n;
-}
 
 static bool once(const uint8_t *bytes, size_t n, size_t at)
 {

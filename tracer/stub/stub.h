@@ -12,6 +12,13 @@
 #define PART static __attribute__((section("lz_stub"), noinline))
 #define INLINE static inline __attribute__((always_inline))
 
+/* For the assembly part: the page, and the entries of all kinds of sites, LZ_STUB_ENTRY apart, which go
+ * on behind the last one, at label 3. */
+#define PAGE "__start_lz_stub+0x4000"
+#define ENTRY(kind) ".balign 16\n	movl $" #kind ", " PAGE "+32(%rip)\n"
+#define ENTRIES(name)                                                                              \
+	".balign 16\n" name ":\n" ENTRY(0) "	jmp 3f\n" ENTRY(1) "	jmp 3f\n" ENTRY(2)
+
 /* Of the results: 0: the call is to be made with a stop, 1: it has been made, 2: and the tracer is
  * to look at once. */
 enum { LZ_STOP, LZ_MADE, LZ_LOOK };
