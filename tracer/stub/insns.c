@@ -13,70 +13,61 @@ _Static_assert(LZ_RDTSCP_INSN == 3 && LZ_JUMP == 5, "the assembly part has these
 
 /* As lz_stub_entry, but that the address behind the site is in rax, and the one behind the detour's own
  * instruction in rdx. All registers go into the log. */
-__asm__(".pushsection lz_stub,\"ax\",@progbits\n"
-        ".globl lz_stub_counter, lz_stub_rdtscp, lz_stub_xsavec\n" ENTRIES(
-            "lz_stub_counter") "3:	movl $2, " PAGE "+36(%rip)\n"
-                               "	jmp 4f\n" ENTRIES(
-                                   "lz_stub_rdtscp") "3:	movl $3, " PAGE "+36(%rip)\n"
-                                                     "	jmp 4f\n" ENTRIES(
-                                                         "lz_stub_xsavec") "3:	movl $5, " PAGE
-                                                                           "+36(%rip)\n"
-                                                                           "4:	movq %rax, " PAGE
-                                                                           "(%rip)\n"
-                                                                           "	movq %rdx, " PAGE
-                                                                           "+8(%rip)\n"
-                                                                           "	movq %rsp, " PAGE
-                                                                           "+24(%rip)\n"
-                                                                           "	leaq " PAGE
-                                                                           "+0x1040(%rip), %rsp\n"
-                                                                           "	pushq " PAGE
-                                                                           "+24(%rip)\n"
-                                                                           "	pushfq\n"
-                                                                           "	pushq %r15\n"
-                                                                           "	pushq %r14\n"
-                                                                           "	pushq %r13\n"
-                                                                           "	pushq %r12\n"
-                                                                           "	pushq %rbp\n"
-                                                                           "	pushq %rbx\n"
-                                                                           "	pushq %r11\n"
-                                                                           "	pushq %r10\n"
-                                                                           "	pushq %r9\n"
-                                                                           "	pushq %r8\n"
-                                                                           "	pushq %rdi\n"
-                                                                           "	pushq %rsi\n"
-                                                                           "	pushq %rcx\n"
-                                                                           "	pushq %rdx\n"
-                                                                           "	pushq %rax\n"
-                                                                           "	cld\n"
-                                                                           "	leaq " PAGE
-                                                                           "(%rip), %rdi\n"
-                                                                           "	movq %rsp, %rsi\n"
-                                                                           "	call lz_stub_insn\n"
-                                                                           "	movq " PAGE
-                                                                           "+8(%rip), %rdx\n"
-                                                                           "	testl %eax, %eax\n"
-                                                                           "	jne 1f\n"
-                                                                           "	movl " PAGE
-                                                                           "+36(%rip), %ecx\n"
-                                                                           "	subq %rcx, %rdx\n"
-                                                                           "1:	movq %rdx, " PAGE
-                                                                           "+16(%rip)\n"
-                                                                           "	popq %rax\n"
-                                                                           "	popq %rdx\n"
-                                                                           "	popq %rcx\n"
-                                                                           "	popq %rsi\n"
-                                                                           "	popq %rdi\n"
-                                                                           "	popq %r8\n"
-                                                                           "	popq %r9\n"
-                                                                           "	popq %r10\n"
-                                                                           "	popq %r11\n"
-                                                                           "	addq $48, %rsp\n" /* rbx, rbp, r12 to r15 are as they were */
-                                                                           "	popfq\n"
-                                                                           "	movq " PAGE
-                                                                           "+24(%rip), %rsp\n"
-                                                                           "	jmp *" PAGE
-                                                                           "+16(%rip)\n"
-                                                                           ".popsection\n");
+__asm__(ENTRIES ".pushsection lz_stub,\"ax\",@progbits\n"
+                ".globl lz_stub_counter, lz_stub_rdtscp, lz_stub_xsavec\n"
+                "	entries lz_stub_counter\n"
+                "3:	movl $2, " PAGE "+36(%rip)\n"
+                "	jmp 4f\n"
+                "	entries lz_stub_rdtscp\n"
+                "3:	movl $3, " PAGE "+36(%rip)\n"
+                "	jmp 4f\n"
+                "	entries lz_stub_xsavec\n"
+                "3:	movl $5, " PAGE "+36(%rip)\n"
+                "4:	movq %rax, " PAGE "(%rip)\n"
+                "	movq %rdx, " PAGE "+8(%rip)\n"
+                "	movq %rsp, " PAGE "+24(%rip)\n"
+                "	leaq " PAGE "+0x1040(%rip), %rsp\n"
+                "	pushq " PAGE "+24(%rip)\n"
+                "	pushfq\n"
+                "	pushq %r15\n"
+                "	pushq %r14\n"
+                "	pushq %r13\n"
+                "	pushq %r12\n"
+                "	pushq %rbp\n"
+                "	pushq %rbx\n"
+                "	pushq %r11\n"
+                "	pushq %r10\n"
+                "	pushq %r9\n"
+                "	pushq %r8\n"
+                "	pushq %rdi\n"
+                "	pushq %rsi\n"
+                "	pushq %rcx\n"
+                "	pushq %rdx\n"
+                "	pushq %rax\n"
+                "	cld\n"
+                "	leaq " PAGE "(%rip), %rdi\n"
+                "	movq %rsp, %rsi\n"
+                "	call lz_stub_insn\n"
+                "	movq " PAGE "+8(%rip), %rdx\n"
+                "	testl %eax, %eax\n"
+                "	jne 1f\n"
+                "	movl " PAGE "+36(%rip), %ecx\n"
+                "	subq %rcx, %rdx\n"
+                "1:	movq %rdx, " PAGE "+16(%rip)\n"
+                "	popq %rax\n"
+                "	popq %rdx\n"
+                "	popq %rcx\n"
+                "	popq %rsi\n"
+                "	popq %rdi\n"
+                "	popq %r8\n"
+                "	popq %r9\n"
+                "	popq %r10\n"
+                "	popq %r11\n"
+                "	addq $48, %rsp\n" /* rbx, rbp, r12 to r15 are as they were */
+                "	popfq\n"
+                "	movq " PAGE "+24(%rip), %rsp\n"
+                "	jmp *" PAGE "+16(%rip)\n"
+                ".popsection\n");
 
 INLINE int64_t clock_now(uint64_t now[2])
 {

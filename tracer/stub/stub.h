@@ -15,9 +15,18 @@
 /* For the assembly part: the page, and the entries of all kinds of sites, LZ_STUB_ENTRY apart, which go
  * on behind the last one, at label 3. */
 #define PAGE "__start_lz_stub+0x4000"
-#define ENTRY(kind) ".balign 16\n	movl $" #kind ", " PAGE "+32(%rip)\n"
-#define ENTRIES(name)                                                                              \
-	".balign 16\n" name ":\n" ENTRY(0) "	jmp 3f\n" ENTRY(1) "	jmp 3f\n" ENTRY(2)
+#define ENTRIES                                                                                    \
+	".macro entries name\n"                                                                    \
+	"	.balign 16\n"                                                                            \
+	"\\name:\n"                                                                                \
+	"	movl $0, " PAGE "+32(%rip)\n"                                                      \
+	"	jmp 3f\n"                                                                                \
+	"	.balign 16\n"                                                                            \
+	"	movl $1, " PAGE "+32(%rip)\n"                                                      \
+	"	jmp 3f\n"                                                                                \
+	"	.balign 16\n"                                                                            \
+	"	movl $2, " PAGE "+32(%rip)\n"                                                      \
+	".endm\n"
 
 /* Of the results: 0: the call is to be made with a stop, 1: it has been made, 2: and the tracer is
  * to look at once. */
