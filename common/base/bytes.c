@@ -79,17 +79,26 @@ void lz_put_u64(struct lz_buf *b, uint64_t v)
 	lz_put(b, &v, sizeof(v));
 }
 
-void lz_put_var(struct lz_buf *b, uint64_t v)
+void lz_put_vars(struct lz_buf *b, const uint64_t *v, size_t n)
 {
 	enum { MOST = 10 };
-	uint8_t *p = room(b, MOST);
+	uint8_t *p = room(b, MOST * n);
 
 	if (!p)
 		return;
-	for (; v >= 0x80; v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t left = v[i];
+
+		for (; left >= 0x80; left >>= 7)
+			*p++ = (uint8_t)(left | 0x80);
+		*p++ = (uint8_t)left;
+	}
 	b->len = (size_t)(p - b->p);
+}
+
+void lz_put_var(struct lz_buf *b, uint64_t v)
+{
+	lz_put_vars(b, &v, 1);
 }
 
 void lz_put_text(struct lz_buf *b, const char *s)

@@ -22,6 +22,7 @@ void lz_put_u8(struct lz_buf *b, uint8_t v);
 void lz_put_u32(struct lz_buf *b, uint32_t v);
 void lz_put_u64(struct lz_buf *b, uint64_t v);
 void lz_put_var(struct lz_buf *b, uint64_t v);
+void lz_put_vars(struct lz_buf *b, const uint64_t *v, size_t n);
 /* len:var bytes */
 void lz_put_text(struct lz_buf *b, const char *s);
 

@@ -22,8 +22,7 @@ void lz_regs_get(struct lz_cur *c, struct user_regs_struct *r)
 static void put_call(struct lz_buf *b, const struct lz_event *ev)
 {
 	lz_put_var(b, ev->nr);
-	for (int i = 0; i < 6; i++)
-		lz_put_var(b, ev->args[i]);
+	lz_put_vars(b, ev->args, sizeof(ev->args) / sizeof(*ev->args));
 }
 
 static void put_body(struct lz_buf *b, const struct lz_event *ev)
@@ -101,19 +100,15 @@ static uint8_t present(const struct lz_event *ev)
 
 void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
 {
+	const uint64_t first[] = {ev->flags, ev->tid,     ev->number, ev->marker,
+	                          ev->ip,    ev->time_ns, ev->map_id};
 	size_t start = b->len;
 	uint32_t len;
 
 	lz_put_u32(b, 0); /* filled in below */
 	lz_put_u8(b, ev->kind);
 	lz_put_u8(b, present(ev));
-	lz_put_var(b, ev->flags);
-	lz_put_var(b, ev->tid);
-	lz_put_var(b, ev->number);
-	lz_put_var(b, ev->marker);
-	lz_put_var(b, ev->ip);
-	lz_put_var(b, ev->time_ns);
-	lz_put_var(b, ev->map_id);
+	lz_put_vars(b, first, sizeof(first) / sizeof(*first));
 	put_body(b, ev);
 	if (ev->has_regs)
 		lz_regs_put(b, &ev->regs);
