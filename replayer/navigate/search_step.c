@@ -4,6 +4,7 @@
 #include <string.h>
 #include <lizard/error.h>
 #include "replayer/navigate/call_site.h"
+#include "replayer/navigate/past_handlers.h"
 #include "replayer/navigate/skipped_anchors.h"
 #include "replayer/navigate/stop_chain.h"
 #include "replayer/navigate/own_markers.h"
@@ -189,6 +190,14 @@ static int is_elsewhere(struct lz_nav *nav, const struct search *f, uint64_t off
 	return rc;
 }
 
+/* Is a stop in a handler that has returned before the goal, so that a walk from outside went over it?
+ * In code with markers the stacks tell. *EARLIER: where the signal came. */
+static bool was_gone_over(struct lz_nav *nav, const struct search *f, const struct lz_pos *stop,
+                          uint64_t *earlier)
+{
+	return f->unmarked && lz_in_past_handler(nav, stop, earlier);
+}
+
 /* From own markers of one of the goal's activations. */
 static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *act)
 {
@@ -200,10 +209,11 @@ static int try_own(struct lz_nav *nav, struct search *f, const struct lz_act *ac
 	for (size_t back = 0; rc >= 0 && !f->found && back < o.n; back = 4 * back + 1) {
 		const struct lz_chain_stop *p;
 		enum chain_end end;
+		uint64_t ignored;
 
 		rc = lz_chain_build(nav, o.mark[o.n - 1 - back].at, false, &f->chain, &end);
 		p = rc < 0 ? NULL : lz_chain_last(nav, &f->chain, end, f->scope);
-		if (p)
+		if (p && !was_gone_over(nav, f, &p->pos, &ignored))
 			found(f, &p->pos);
 	}
 	free(o.mark);
@@ -225,7 +235,8 @@ static int try_between(struct lz_nav *nav, struct search *f, uint64_t from)
 		if (skipped < 0 || lz_chain_build(nav, (uint64_t)anchor, false, &f->chain, &end))
 			return -1;
 		p = lz_chain_last(nav, &f->chain, end, f->scope);
-		if (p && (f->unmarked || !nav->machine.left_unknown))
+		if (p && (f->unmarked || !nav->machine.left_unknown) &&
+		    !was_gone_over(nav, f, &p->pos, &ignored))
 			found(f, &p->pos);
 	}
 	return 0;
@@ -358,8 +369,11 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 		return skipped < 0 ? -1 : 0;
 	if (lz_chain_build(nav, anchor, false, &f->chain, &end))
 		return -1;
-	if (end == CHAIN_OVER && f->chain.n)
+	if (end == CHAIN_OVER && f->chain.n) {
+		if (was_gone_over(nav, f, &f->chain.stop[f->chain.n - 1].pos, earlier))
+			return 0;
 		return try_over(nav, f, anchor);
+	}
 	if (end == CHAIN_PASSED && nav->handler.event) {
 		if (try_handler(nav, f))
 			return -1;
@@ -367,7 +381,7 @@ static int try_step(struct lz_nav *nav, struct search *f, uint64_t anchor, uint6
 			return 0;
 	}
 	p = lz_chain_last(nav, &f->chain, end, f->scope);
-	if (!p)
+	if (!p || was_gone_over(nav, f, &p->pos, earlier))
 		return 0;
 	if (is_on_way_out(nav, f, p, end)) {
 		if (need_stack(nav, f) || anchor_outside(nav, anchor, &f->stack, earlier))

@@ -55,6 +55,6 @@ done
 
 # Walks from such instants, and over them.
 rec=$T/recordings/malloc-O0
-WALK_FROM=$(lizard dump --events --json "$rec" | python3 "$LIZARD_SRC/tests/lib/instants.py" unmarked 2) WALK_N=6 \
-	WALK_UNMARKED=1 WALK_MODES="step next" walk malloc "$rec"
+WALK_FROM=$(lizard dump --events --json "$rec" | python3 "$LIZARD_SRC/tests/lib/instants.py" unmarked 8) WALK_N=6 \
+	WALK_MODES="step next" walk malloc "$rec"
 done_testing

@@ -13,8 +13,6 @@ Parameters, in the environment:
   WALK_TWO_WAYS   set for a program in which GDB's own stepping is known to lead to one stop from two, or past a stop that
                   it makes elsewhere (docs/design/exceptions.md): such a difference, shown by stepping, is an exception
   WALK_SKIPS      arguments of `skip`, separated by ;
-  WALK_UNMARKED   set for code without markers, in which a signal's handler has some: where GDB is seen to come out of the
-                  handler to a stop that it also comes to over it, bs may name the handler's last line
   WALK_OUT        file for the result: lines `ok ...`, `not ok ...`, `# ...`; each exception is one of the latter
 """
 import os
@@ -32,7 +30,6 @@ FROM = os.environ.get("WALK_FROM", "").split()
 N = int(os.environ.get("WALK_N", "20"))
 MAX_DEPTH = 64
 TWO_WAYS = os.environ.get("WALK_TWO_WAYS")
-UNMARKED = os.environ.get("WALK_UNMARKED")
 
 
 class Result:
@@ -241,21 +238,6 @@ def behind_handler(command, got, wanted, here):
     return "a signal came at the former, its handler returned to the latter, and %s leads from both" % command
 
 
-def out_of_handler(command, got, here):
-    """How GDB shows that it comes HERE out of the signal's handler that GOT is in, too."""
-    seek(got.position)
-    frame, inside = gdb.newest_frame(), False
-    while frame is not None:
-        inside |= frame.type() == gdb.SIGTRAMP_FRAME
-        frame = frame.older()
-    if not UNMARKED or not inside or got.frames <= here.frames:
-        return None
-    do(command)
-    led = when()["position"] == here.position
-    seek(got.position)
-    return "%s leads from both, from the latter out of a handler" % command if led else None
-
-
 STEPPED = {}
 
 
@@ -290,9 +272,7 @@ def walk_step(result, origin):
                 here,
                 wanted,
                 got,
-                behind_handler("step", got, wanted, here)
-                or out_of_handler("step", got, here)
-                or two_ways("step", begin, wanted, got, here),
+                behind_handler("step", got, wanted, here) or two_ways("step", begin, wanted, got, here),
             ),
         )
         if got.key() != wanted.key():
