@@ -296,6 +296,20 @@ RECIPE(sendfile)
 	pair(p);
 	SEE(OK(sendfile, p[1], fd, at, 5) == 5);
 	SEE(*at == 7 && read(p[0], b, 8) == 5 && !strcmp(b, "23456"));
+	/* that cannot wait */
+	const int other = file("g", "");
+	SEE(OK(sendfile, other, fd, NULL, 4) == 4);
+	SEE(OK(sendfile, other, fd, at, 100) == 3 && *at == 10);
+	SEE(OK(sendfile, other, fd, at, 100) == 0);
+	SEE(pread(other, b, 8, 0) == 7 && !memcmp(b, "0123789", 7));
+	FAILS(EBADF, sendfile, other, 99, at, 1);
+	SEE(fcntl(p[1], F_SETFL, O_NONBLOCK) == 0);
+	*at = 1;
+	SEE(OK(sendfile, p[1], fd, at, 2) == 2 && *at == 3 && read(p[0], b, 8) == 2);
+	while (write(p[1], b, 8) > 0)
+		;
+	FAILS(EAGAIN, sendfile, p[1], fd, at, 2);
+	FAILS(EFAULT, sendfile, p[1], fd, 8, 2);
 }
 
 RECIPE(copy_file_range)

@@ -56,6 +56,17 @@ RECIPE(connect)
 
 	listener(&a);
 	SEE(OK(connect, socket(AF_INET, SOCK_STREAM, 0), &a, sizeof(a)) == 0);
+	/* that cannot wait */
+	const int s = socket(AF_INET, SOCK_DGRAM, 0);
+	for (int i = 0; i < 3; i++)
+		SEE(OK(connect, s, &a, sizeof(a)) == 0);
+	FAILS(EINVAL, connect, s, &a, 3);
+	FAILS(EFAULT, connect, s, 8, sizeof(a));
+	const int t = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	FAILS(EINPROGRESS, connect, t, &a, sizeof(a));
+	struct sockaddr_un nobody = {AF_UNIX, "nobody"};
+	FAILS(ENOENT, connect, socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), &nobody,
+	      sizeof(nobody));
 }
 
 /* More room than the address needs, less than it needs. */

@@ -205,7 +205,10 @@ RECIPE(nanosleep)
 {
 	struct timespec *left = out(sizeof(*left));
 
-	SEE(OK(nanosleep, &((struct timespec){0, 1000}), left) == 0);
+	for (int i = 0; i < 3; i++)
+		SEE(OK(nanosleep, &((struct timespec){0, 1000}), left) == 0);
+	FAILS(EINVAL, nanosleep, &((struct timespec){0, 1000000000}), left);
+	FAILS(EFAULT, nanosleep, 8, left);
 	in_a_moment();
 	FAILS(EINTR, nanosleep, &((struct timespec){100, 0}), left);
 	SEE(left->tv_sec >= 20 &&
@@ -216,7 +219,21 @@ RECIPE(clock_nanosleep)
 {
 	struct timespec *left = out(sizeof(*left));
 
-	SEE(OK(clock_nanosleep, CLOCK_MONOTONIC, 0, &((struct timespec){0, 1000}), left) == 0);
+	for (int i = 0; i < 3; i++)
+		SEE(OK(clock_nanosleep, CLOCK_MONOTONIC, 0, &((struct timespec){0, 1000}), left) ==
+		    0);
+	FAILS(EINVAL, clock_nanosleep, CLOCK_MONOTONIC, 0, &((struct timespec){0, 1000000000}),
+	      left);
+	FAILS(EFAULT, clock_nanosleep, CLOCK_MONOTONIC, 0, 8, left);
+	struct timespec until;
+	SEE(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
+	until.tv_sec -= 10;
+	SEE(OK(clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, left) == 0);
+	until.tv_sec += 10;
+	until.tv_nsec += until.tv_nsec < 990000000 ? 2000000 : 0;
+	SEE(OK(clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, left) == 0);
+	SEE(OK(clock_nanosleep, CLOCK_REALTIME, 0, &((struct timespec){0, 1000}), left) == 0);
+	FAILS(EINVAL, clock_nanosleep, 99, 0, &((struct timespec){0, 1000}), left);
 	in_a_moment();
 	FAILS(EINTR, clock_nanosleep, CLOCK_MONOTONIC, 0, &((struct timespec){100, 0}), left);
 	SEE(left->tv_sec >= 20 &&

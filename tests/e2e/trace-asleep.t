@@ -17,6 +17,7 @@ waits() {
 	polls | epolls | selects) echo 150 0 ;;
 	writes) echo 50 0 ;;
 	times) echo 60 0 ;;
+	sleeps) echo 250 2 ;;
 	ignored) echo 100 1 ;;
 	stopped) echo 60 1 ;;
 	others) echo 60 1 ;;
@@ -29,7 +30,7 @@ waits() {
 # which waits the last run had
 counted() { sed -n 's/.* \([0-9]*\) waits were made without a stop, \([0-9]*\) of them in part$/\1 \2/p' "$T/err" | tail -n 1; }
 
-for name in reads polls selects epolls writes times interrupted ignored stopped others others_times cancelled replaced filtered; do
+for name in reads polls selects epolls writes times sleeps interrupted ignored stopped others others_times cancelled replaced filtered; do
 	kinds_native $name
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do
@@ -46,7 +47,7 @@ for name in late sticky; do
 	kinds_record $name gcc --checkpoint-interval=200
 done
 
-for name in others others_times cancelled replaced; do
+for name in others others_times sleeps cancelled replaced; do
 	kinds_record $name gcc --chaos=7
 done
 

@@ -18,10 +18,11 @@ fast() {
 	messages) echo sendto sendmsg recvfrom recvmsg ;;
 	threads) echo read write futex ;;
 	reused) echo read recvfrom ;;
+	closes) echo close dup2 connect ;;
 	esac
 }
 
-for name in writes nonblocking broken faults patience masks messages threads reused; do
+for name in writes nonblocking broken faults patience masks messages threads reused closes; do
 	kinds_native $name
 	for how in stop:lizard-cc buffer:lizard-cc buffer:gcc; do
 		kinds_record $name "${how#*:}" "--calls=${how%:*}" || continue
@@ -30,6 +31,12 @@ for name in writes nonblocking broken faults patience masks messages threads reu
 			n=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err")
 			[ "${n:-0}" -ge 15 ]
 			ok $? "$name, $how: $call has no stop" || diag "it had none ${n:-0} times"
+		done
+		[ $name = closes ] || continue
+		for call in close dup2; do
+			n=$(sed -n "s/.*with stops: $call \([0-9]*\)$/\1/p" "$T/err")
+			[ "${n:-0}" -ge 30 ]
+			ok $? "$how: $call has a stop if a socket lingers" || diag "it had ${n:-0}"
 		done
 	done
 done

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 /* The old gate has other numbers: what is called write there is exit. */
 static bool by_int80(struct lz_tracer *t, uint64_t ip)
@@ -137,6 +138,16 @@ static int show_child(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
+/* Rounded up. */
+static uint64_t rest_in_ms(const struct lz_thread *th)
+{
+	enum { MS = 1000, MILLION = 1000000, MOST_SECONDS = INT32_MAX / MS };
+	const int64_t seconds = th->wait_left[0], ns = th->wait_left[1];
+
+	return seconds > MOST_SECONDS ? INT32_MAX
+	                              : (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
+}
+
 /* The stub has waited for the rest already. */
 static int shorten(struct lz_tracer *t, struct user_regs_struct *r)
 {
@@ -145,9 +156,15 @@ static int shorten(struct lz_tracer *t, struct user_regs_struct *r)
 	if (cur->call.forced)
 		return 0;
 	switch (cur->call.nr) {
-	case SYS_poll: r->rdx = cur->wait_left; break;
+	case SYS_poll: r->rdx = rest_in_ms(cur); break;
 	case SYS_epoll_wait:
-	case SYS_epoll_pwait: r->r10 = cur->wait_left; break;
+	case SYS_epoll_pwait: r->r10 = rest_in_ms(cur); break;
+	case SYS_nanosleep: r->rdi = lz_fast_rest(t); break;
+	case SYS_clock_nanosleep:
+		if (cur->call.args[1] & TIMER_ABSTIME)
+			return 0;
+		r->rdx = lz_fast_rest(t);
+		break;
 	default: return 0;
 	}
 	cur->call.shortened = true;

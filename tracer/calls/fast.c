@@ -180,6 +180,12 @@ void lz_fast_forget(struct lz_tracer *t)
 	}
 }
 
+uint64_t lz_fast_rest(struct lz_tracer *t)
+{
+	memcpy(t->fast.page->rest, t->cur->wait_left, sizeof(t->fast.page->rest));
+	return page_at(t) + offsetof(struct lz_call_page, rest);
+}
+
 /* ---- sites ---- */
 
 static uint64_t *unfit(struct lz_tracer *t, uint64_t at)

@@ -120,6 +120,8 @@ static const struct {
     {SYS_sendmsg, 0, 0, 0, 0, LZ_TRY_SENDMSG},
     {SYS_accept, 0, 0, 0, 0, LZ_TRY_ACCEPT},
     {SYS_accept4, 0, 0, 0, 0, LZ_TRY_ACCEPT},
+    {SYS_connect, 0, 0, 0, 0, LZ_TRY_CONNECT},
+    {SYS_sendfile, LZ_FD_WRITE, 0, 0, 0, LZ_TRY_SENDFILE},
     {SYS_poll, 0, 0, 0, 0, LZ_TRY_POLL},
     {SYS_ppoll, 0, 0, 0, 0, LZ_TRY_PPOLL},
     {SYS_select, 0, 0, 0, 0, LZ_TRY_SELECT},
@@ -127,6 +129,8 @@ static const struct {
     {SYS_epoll_wait, 0, 0, 0, 0, LZ_TRY_EPOLL},
     {SYS_epoll_pwait, 0, 0, 0, 0, LZ_TRY_EPOLL},
     {SYS_futex, 0, 0, 0, 0, LZ_TRY_FUTEX},
+    {SYS_nanosleep, 0, 0, 0, 0, LZ_TRY_SLEEP},
+    {SYS_clock_nanosleep, 0, 0, 0, 0, LZ_TRY_SLEEP},
 };
 enum { N_FAST = sizeof(fast) / sizeof(*fast) };
 
@@ -226,7 +230,7 @@ void lz_fast_calls(struct lz_call_page *page)
 		c.may = row && (lz_only_tried(c.try) || add_outs(&c, row));
 		page->call[fast[i].nr] = c;
 	}
-	page->tries = 1;
+	page->tries = page->asks = 1;
 }
 
 void lz_fast_filter(struct lz_tracer *t)
@@ -242,6 +246,8 @@ void lz_fast_filter(struct lz_tracer *t)
 	for (unsigned k = 0; page && k < sizeof(by_tries) / sizeof(*by_tries); k++)
 		for (size_t i = 0; page->tries && i < t->n_threads; i++)
 			page->tries = lz_thread_may_call(t->thread[i], by_tries[k]);
+	for (size_t i = 0; page && page->asks && i < t->n_threads; i++)
+		page->asks = lz_thread_may_call(t->thread[i], SYS_getsockopt);
 	for (uint32_t nr = 0; page && nr < LZ_FAST_CALLS; nr++)
 		for (size_t i = 0; page->call[nr].may && i < t->n_threads; i++)
 			page->call[nr].may = lz_thread_may_call(t->thread[i], nr);

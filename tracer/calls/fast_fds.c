@@ -123,10 +123,12 @@ static int64_t fd_of(const struct lz_call *c, int64_t result)
 	case SYS_recvmsg:
 	case SYS_sendto:
 	case SYS_sendmsg:
+	case SYS_sendfile:
 	case SYS_getdents64: return result >= 0 || result == -EAGAIN ? (int64_t)c->args[0] : -1;
 	/* as what it gives is as the listening one */
 	case SYS_accept:
-	case SYS_accept4: return (int64_t)c->args[0];
+	case SYS_accept4:
+	case SYS_connect: return (int64_t)c->args[0];
 	case SYS_open:
 	case SYS_openat:
 	case SYS_creat:
@@ -166,6 +168,8 @@ void lz_fast_fds_after(struct lz_tracer *t, int64_t result)
 	if (c->nr == SYS_mmap && !(c->args[3] & MAP_ANONYMOUS))
 		forget_writable(t);
 	look_at(t, fd_of(c, result));
+	if (c->nr == SYS_sendfile && result >= 0)
+		look_at(t, (int64_t)c->args[1]);
 	if (result == 0 && (c->nr == SYS_pipe || c->nr == SYS_pipe2))
 		look_at_pair(t, c->args[0]);
 	if (result == 0 && c->nr == SYS_socketpair)

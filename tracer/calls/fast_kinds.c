@@ -73,6 +73,6 @@ uint8_t lz_fast_kind(const struct lz_tracer *t, int fd, const char *path, const 
 		kind = LZ_KIND_COUNTER;
 	if (!kind)
 		return LZ_FD_WAITS;
-	/* a socket may linger when it is closed */
-	return (uint8_t)(kind << LZ_FD_KIND_SHIFT) | (S_ISSOCK(st->st_mode) ? 0 : LZ_FD_CLOSE);
+	/* whether a socket lingers then is asked before */
+	return (uint8_t)(kind << LZ_FD_KIND_SHIFT) | LZ_FD_CLOSE;
 }

@@ -19,20 +19,19 @@ static bool is_ours(const struct lz_tracer *t, const siginfo_t *info,
 	       f->page->busy;
 }
 
-/* What the kernel has left of the time, rounded up. */
+/* What the kernel has left of the time. */
 void lz_fast_keep_rest(struct lz_tracer *t)
 {
-	enum { MS = 1000, MILLION = 1000000, MOST_SECONDS = INT32_MAX / MS };
+	enum { BILLION = 1000000000 };
 
 	if (!t->fast.page->waited)
 		return;
 	t->fast.page->waited = 0;
 	const int64_t seconds = t->fast.page->left[0], ns = t->fast.page->left[1];
 
-	t->cur->wait_cut =
-	    seconds >= 0 && seconds <= MOST_SECONDS && ns >= 0 && ns < (int64_t)MS * MILLION;
-	if (t->cur->wait_cut)
-		t->cur->wait_left = (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
+	t->cur->wait_cut = seconds >= 0 && ns >= 0 && ns < BILLION;
+	t->cur->wait_left[0] = seconds;
+	t->cur->wait_left[1] = ns;
 }
 
 /* To where the call was about to be made: nothing has been done yet. It is made with a stop. */

@@ -62,16 +62,19 @@ enum lz_fast_try {
 	LZ_TRY_SENDTO,
 	LZ_TRY_SENDMSG,
 	LZ_TRY_ACCEPT,
+	LZ_TRY_CONNECT,
+	LZ_TRY_SENDFILE,
 	LZ_TRY_POLL,
 	LZ_TRY_PPOLL,
 	LZ_TRY_SELECT,
 	LZ_TRY_PSELECT,
 	LZ_TRY_EPOLL,
-	LZ_TRY_FUTEX
+	LZ_TRY_FUTEX,
+	LZ_TRY_SLEEP
 };
 static inline __attribute__((always_inline)) bool lz_try_of_kind(uint8_t try)
 {
-	return try >= LZ_TRY_READ && try <= LZ_TRY_ACCEPT;
+	return try >= LZ_TRY_READ && try <= LZ_TRY_SENDFILE;
 }
 
 /* Read and write may go by a descriptor that waits for nobody instead, all others not. */
@@ -208,6 +211,7 @@ struct lz_call_page {
 	uint32_t go;        /* calls may be made */
 	uint32_t tries;     /* and tried without waiting */
 	uint32_t may_wait;  /* nobody else could run meanwhile */
+	uint32_t asks;      /* the stub may ask for options of sockets */
 	uint32_t guard;     /* bytes of a marker buffer */
 	uint64_t ring;      /* the present one; 0: there are no markers */
 	uint64_t pos_addr;  /* the thread's __lizard_pos; 0: none */
@@ -228,6 +232,7 @@ struct lz_call_page {
 	uint32_t waits;   /* a call is waited with, and nothing has been done yet */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */
+	int64_t rest[2];  /* set by the tracer: of the time of a call with stops that sleeps */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
 	uint8_t selector[LZ_FAST_THREADS];
 	uint8_t fd[LZ_FAST_FDS];

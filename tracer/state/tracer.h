@@ -147,8 +147,8 @@ struct lz_thread {
 	uint64_t refused_at;
 	/* The stub has waited for a part of the time of the call that it stands at. */
 	bool wait_cut;
-	uint64_t wait_left; /* ms */
-	uint32_t slot;      /* of its selector */
+	int64_t wait_left[2]; /* seconds and nanoseconds */
+	uint32_t slot;        /* of its selector */
 	/* It stands in front of a wait for a futex, calls/fast_wait.c: 1 + its place; 0: it does not. */
 	uint32_t parked;
 	uint64_t parked_since; /* ticks */

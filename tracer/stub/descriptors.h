@@ -60,11 +60,30 @@ INLINE bool is_safe_open(const struct lz_call_page *p, uint64_t at, uint64_t pat
 	return result == -ENOENT || (result == 0 && good_for(p, &st, flags));
 }
 
+/* Does a close of the socket FD wait until all has been sent? */
+INLINE bool lingers(const struct lz_call_page *p, uint64_t fd)
+{
+	uint32_t len = 2 * sizeof(uint32_t), linger[2];
+	uint64_t regs[7];
+
+	if (lz_kind_of(p->fd[fd]) < LZ_KIND_UNIX_STREAM)
+		return false;
+	linger[0] = linger[1] = 1;
+	regs[0] = SYS_getsockopt;
+	regs[1] = fd;
+	regs[2] = SOL_SOCKET;
+	regs[3] = SO_LINGER;
+	regs[4] = (uint64_t)linger;
+	regs[5] = (uint64_t)&len;
+	regs[6] = 0;
+	return !p->asks || make(regs) != 0 || linger[0];
+}
+
 /* Does nobody wait when FD becomes another file's? */
 INLINE bool is_safe_target(const struct lz_call_page *p, uint64_t fd)
 {
 	if (fd < LZ_FAST_FDS && p->fd[fd] & LZ_FD_CLOSE)
-		return true;
+		return !lingers(p, fd);
 	return call4(SYS_fcntl, fd, F_GETFD, 0, 0) == -EBADF;
 }
 
@@ -74,6 +93,7 @@ INLINE bool is_safe(const struct lz_call_page *p, uint8_t rule, const uint64_t *
 	case LZ_RULE_OPEN: return is_safe_open(p, (uint64_t)AT_FDCWD, args[0], args[1]);
 	case LZ_RULE_OPENAT: return is_safe_open(p, args[0], args[1], args[2]);
 	case LZ_RULE_DUP_TO: return is_safe_target(p, args[1]);
+	case LZ_RULE_CLOSE: return !lingers(p, args[0]);
 	default: return true;
 	}
 }
@@ -114,7 +134,7 @@ INLINE uint8_t good_for_socket(uint64_t family, uint64_t type, uint64_t protocol
 		kind = is_unix ? LZ_KIND_UNIX_STREAM : LZ_KIND_STREAM;
 	else if (type == SOCK_DGRAM)
 		kind = LZ_KIND_DATAGRAM;
-	return (uint8_t)(kind << LZ_FD_KIND_SHIFT);
+	return kind ? (uint8_t)(kind << LZ_FD_KIND_SHIFT) | LZ_FD_CLOSE : 0;
 }
 
 /* What is known of the descriptors that the call has made. */

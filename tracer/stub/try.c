@@ -139,12 +139,15 @@ PART uint32_t by_what(struct attempt *t)
 	case LZ_TRY_SENDTO: return lz_try_send_to(t);
 	case LZ_TRY_SENDMSG: return lz_try_send_message(t);
 	case LZ_TRY_ACCEPT: return lz_try_accept(t);
+	case LZ_TRY_CONNECT: return lz_try_connect(t);
+	case LZ_TRY_SENDFILE: return lz_try_sendfile(t);
 	case LZ_TRY_POLL: return lz_try_poll(t);
 	case LZ_TRY_PPOLL: return lz_try_poll_masked(t);
 	case LZ_TRY_SELECT: return lz_try_select(t);
 	case LZ_TRY_PSELECT: return lz_try_select_masked(t);
 	case LZ_TRY_EPOLL: return lz_try_epoll(t);
 	case LZ_TRY_FUTEX: return lz_try_futex(t);
+	case LZ_TRY_SLEEP: return lz_try_sleep(t);
 	default: return LZ_STOP;
 	}
 }

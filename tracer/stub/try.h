@@ -53,12 +53,14 @@ uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final) STUB;
 /* Each tries its calls. try_data.c: */
 uint32_t lz_try_single(struct attempt *t) STUB;
 uint32_t lz_try_several(struct attempt *t) STUB;
+uint32_t lz_try_sendfile(struct attempt *t) STUB;
 /* try_messages.c: */
 uint32_t lz_try_send_to(struct attempt *t) STUB;
 uint32_t lz_try_send_message(struct attempt *t) STUB;
 uint32_t lz_try_receive_from(struct attempt *t) STUB;
 uint32_t lz_try_receive_message(struct attempt *t) STUB;
 uint32_t lz_try_accept(struct attempt *t) STUB;
+uint32_t lz_try_connect(struct attempt *t) STUB;
 /* try_poll.c: */
 uint32_t lz_try_poll(struct attempt *t) STUB;
 uint32_t lz_try_poll_masked(struct attempt *t) STUB;
@@ -67,6 +69,8 @@ uint32_t lz_try_select_masked(struct attempt *t) STUB;
 uint32_t lz_try_epoll(struct attempt *t) STUB;
 /* try_futex.c: */
 uint32_t lz_try_futex(struct attempt *t) STUB;
+/* try_sleep.c: */
+uint32_t lz_try_sleep(struct attempt *t) STUB;
 
 INLINE uint64_t least(uint64_t a, uint64_t b)
 {

@@ -50,3 +50,22 @@ uint32_t lz_try_several(struct attempt *t)
 	           ? vector(t, (const void *)t->args[1], t->args[2])
 	           : LZ_STOP;
 }
+
+/* A part is the answer only where nobody waits for the others. */
+uint32_t lz_try_sendfile(struct attempt *t)
+{
+	enum { MOST = 16 << 20 };
+	const uint64_t from = t->args[1], offset_at = t->args[2];
+	const bool file = kind(t) == LZ_KIND_NONE;
+
+	if (from >= LZ_FAST_FDS || !(t->p->fd[from] & LZ_FD_READ) || t->args[3] > MOST ||
+	    kind(t) == LZ_KIND_COUNTER || (!file && !lz_is_nonblocking(t)))
+		return LZ_STOP;
+	if (offset_at) {
+		(void)*(const volatile uint64_t *)offset_at;
+		add(t, offset_at, sizeof(uint64_t));
+	}
+	const int64_t result = make(t->regs);
+	/* a failed one has its offset, too */
+	return result == -EPIPE || result == -EINTR ? LZ_STOP : lz_finish_with_pieces(t, result);
+}

@@ -119,6 +119,16 @@ uint32_t lz_try_receive_message(struct attempt *t)
 	return lz_finish_with_pieces(t, result);
 }
 
+/* One that waits is not made again, as it may have begun. */
+uint32_t lz_try_connect(struct attempt *t)
+{
+	if (!is_socket(t) || (kind(t) != LZ_KIND_DATAGRAM && !lz_is_nonblocking(t)))
+		return LZ_STOP;
+	const int64_t result = make(t->regs);
+
+	return result < 0 ? lz_try_failed(t, result, true) : lz_finish_empty(t, result);
+}
+
 uint32_t lz_try_accept(struct attempt *t)
 {
 	const uint64_t addr = t->args[1], len_at = t->args[2];

@@ -334,6 +334,59 @@ static void ignored(void)
 	ended_well();
 }
 
+/* For SECONDS, or what is left of these. */
+static double slept(double seconds, int result, struct timespec *left)
+{
+	struct timespec t = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
+	const double since = now();
+
+	SEE(nanosleep(&t, left) == result);
+	return now() - since;
+}
+
+static void kill_parent_after(useconds_t us, int signo)
+{
+	if (!fork())
+		_exit(usleep(us) < 0 || kill(getppid(), signo) < 0);
+}
+
+static void *sleeper(void *arg)
+{
+	return slept(0.9, 0, NULL) >= 0.9 ? arg : NULL;
+}
+
+/* A sleep goes on for the rest of its time, whoever has ended a part. */
+static void sleeps(void)
+{
+	struct timespec t, left = {7, 7};
+	pthread_t th;
+	double took;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		SEE(slept(0.001, 0, &left) >= 0.001 && left.tv_sec == 7);
+		SEE(clock_gettime(CLOCK_MONOTONIC, &t) == 0);
+		t.tv_nsec += 1000000;
+		t.tv_sec += t.tv_nsec / 1000000000;
+		t.tv_nsec %= 1000000000;
+		SEE(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == 0);
+		SEE(now() >= (double)t.tv_sec + (double)t.tv_nsec / 1e9);
+		SEE(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == 0);
+	}
+	handle(SIGUSR1, 0), signal(SIGUSR2, SIG_IGN);
+	kill_parent_after(300000, SIGUSR1);
+	took = slept(1, -1, &left);
+	SEE(errno == EINTR && caught == 1 && left.tv_sec == 0 && took >= 0.25);
+	SEE(left.tv_nsec > 0 && (double)left.tv_nsec / 1e9 <= 1 - took + 0.1);
+	kill_parent_after(800000, SIGUSR2);
+	took = slept(1, 0, &left);
+	SEE(took >= 1 && took < 1.7);
+	SEE(pthread_create(&th, NULL, sleeper, &left) == 0);
+	took = slept(1, 0, &left);
+	SEE(took >= 1 && took < 1.8);
+	SEE(pthread_join(th, NULL) == 0);
+	ended_well();
+}
+
 static void stopped(void)
 {
 	char b;
@@ -524,25 +577,16 @@ static void large(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {{"reads", reads},
-	                                  {"polls", polls},
-	                                  {"epolls", epolls},
-	                                  {"writes", writes},
-	                                  {"times", times},
-	                                  {"late", late},
-	                                  {"sticky", sticky},
-	                                  {"interrupted", interrupted},
-	                                  {"selects", selects},
-	                                  {"ignored", ignored},
-	                                  {"stopped", stopped},
-	                                  {"others", others},
-	                                  {"others_times", others_times},
-	                                  {"cancelled", cancelled},
-	                                  {"replaced", replaced},
-	                                  {"nothing", nothing},
-	                                  {"filtered", filtered},
-	                                  {"forever", forever},
-	                                  {"large", large}};
+	static const struct kind all[] = {{"reads", reads},         {"polls", polls},
+	                                  {"epolls", epolls},       {"writes", writes},
+	                                  {"times", times},         {"late", late},
+	                                  {"sticky", sticky},       {"interrupted", interrupted},
+	                                  {"selects", selects},     {"ignored", ignored},
+	                                  {"stopped", stopped},     {"sleeps", sleeps},
+	                                  {"others", others},       {"others_times", others_times},
+	                                  {"cancelled", cancelled}, {"replaced", replaced},
+	                                  {"nothing", nothing},     {"filtered", filtered},
+	                                  {"forever", forever},     {"large", large}};
 
 	self = argv[0];
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);

@@ -359,6 +359,33 @@ static void reused(void)
 	}
 }
 
+/* A socket is closed at once, unless it lingers: LINGERING of them do. */
+static void closes(void)
+{
+	enum { LINGERING = 60 };
+	static const struct linger lingers = {1, 20};
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const int null = open("/dev/null", O_RDONLY);
+	char b[2];
+	int s[2];
+
+	for (int i = 0; i < 50; i++) {
+		int one = socket(AF_INET, SOCK_DGRAM, 0), other = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		SEE(connect(one, (void *)&a, sizeof(a)) == 0 && close(one) == 0);
+		SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0 && dup2(s[1], other) == other);
+		SEE(close(s[1]) == 0 && write(other, "x", 1) == 1 && close(other) == 0);
+		SEE(read(s[0], b, 2) == 1 && read(s[0], b, 2) == 0 && close(s[0]) == 0);
+		SEE(close(s[0]) == -1 && errno == EBADF);
+	}
+	for (int i = 0; i < LINGERING; i++) {
+		int one = socket(AF_INET, SOCK_STREAM, 0);
+
+		SEE(setsockopt(one, SOL_SOCKET, SO_LINGER, &lingers, sizeof(lingers)) == 0);
+		SEE(i % 2 ? close(one) == 0 : dup2(null, one) == one && close(one) == 0);
+	}
+}
+
 /* Nothing but work, for one who kills. */
 static void forever(void)
 {
@@ -372,11 +399,11 @@ static void forever(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {{"writes", writes},     {"nonblocking", nonblocking},
-	                                  {"broken", broken},     {"faults", faults},
-	                                  {"patience", patience}, {"masks", masks},
-	                                  {"messages", messages}, {"threads", threads},
-	                                  {"reused", reused},     {"forever", forever}};
+	static const struct kind all[] = {
+	    {"writes", writes},     {"nonblocking", nonblocking}, {"broken", broken},
+	    {"faults", faults},     {"patience", patience},       {"masks", masks},
+	    {"messages", messages}, {"threads", threads},         {"reused", reused},
+	    {"closes", closes},     {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
