@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # last, info access and flowback on real programs: random positions and variables, of a fixed seed, against forward watchpoints.
-# A few on bc here; with LIZARD_LONG 500 pairs and 200 chains on each of four programs. PAIRS_PROGRAMS and PAIRS_LEVELS do a part.
+# A few on bc here; with LIZARD_LONG 500 pairs and 200 chains on each of four programs. PAIRS_PROGRAMS, PAIRS_LEVELS,
+# PAIRS_LAST, PAIRS_FLOWBACK and PAIRS_SEED do a part.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/real.sh"
 
-PAIRS_LAST=12 PAIRS_FLOWBACK=8 programs=bc levels=-O0 seconds=300
+last=12 flowback=8 programs=bc levels=-O0 seconds=300
 if [ -n "$LIZARD_LONG" ]; then
-	PAIRS_LAST=500 PAIRS_FLOWBACK=200 programs="bzip2 bc lua redis" levels="-O0 -O2" seconds=14400
+	last=500 flowback=200 programs="bzip2 bc lua redis" levels="-O0 -O2" seconds=14400
 fi
-export PAIRS_LAST PAIRS_FLOWBACK
+export PAIRS_LAST="${PAIRS_LAST:-$last}" PAIRS_FLOWBACK="${PAIRS_FLOWBACK:-$flowback}"
 
 # Little work: a proof runs forward over all that lies between an answer and the position.
 input() {
