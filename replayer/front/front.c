@@ -2,6 +2,7 @@
 /* Opening and closing a front, and its notes: see include/lizard/front.h. */
 #include "replayer/front/inside.h"
 #include "replayer/program/lines.h"
+#include "replayer/strace/descriptors.h"
 
 #include <common/base/print.h>
 #include <common/base/printable.h>
@@ -121,6 +122,7 @@ void lz_front_free(struct lz_front *f)
 	free(f->breaks.v);
 	lz_regmap_free(f->map);
 	free(f->found);
+	lz_descriptors_free(f->descriptors);
 	free(f->names.v);
 	free(f->marks.v);
 	lz_front_programs_free(f);

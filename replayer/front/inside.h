@@ -242,6 +242,8 @@ struct lz_front {
 	char *failure;
 	/* what the last search has found, as lines key=value */
 	char *found;
+	/* what it has read of descriptors; NULL: nothing */
+	struct lz_descriptors *descriptors;
 };
 
 /* ---- front.c ---- */

@@ -72,13 +72,23 @@ static void print_given(FILE *to, const uint8_t *bytes, size_t known, size_t len
 	lz_print(to, "\n");
 }
 
-static void print_descriptor(FILE *to, struct lz_front *f, const struct lz_event *ev, uint64_t byte)
+static bool is_interrupted(void *arg)
+{
+	struct lz_front *f = arg;
+
+	return lz_session_take_interrupt(f->s);
+}
+
+static int print_descriptor(FILE *to, struct lz_front *f, const struct lz_event *ev, uint64_t byte)
 {
 	const uint32_t fd = (uint32_t)ev->args[0];
 	struct lz_descriptor d;
 
-	if (lz_descriptor_read(f->reader, ev->index, byte, &d) != 0)
-		return;
+	if (!f->descriptors && !(f->descriptors = lz_descriptors_new(f->reader)))
+		return -1;
+	int ret = lz_descriptor_read(f->descriptors, ev->index, byte, is_interrupted, f, &d);
+	if (ret)
+		return ret == LZ_DESCRIPTOR_INTERRUPTED ? LZ_ACCESS_INTERRUPTED : ret < 0 ? -1 : 0;
 	lz_print(to, "fd=%u\nmade=%lu\n", fd, (unsigned long)d.made);
 	if (d.has_peer)
 		lz_print(to, "peer=%lu\n", (unsigned long)d.peer);
@@ -86,14 +96,15 @@ static void print_descriptor(FILE *to, struct lz_front *f, const struct lz_event
 		lz_print(to, "offset=%lu\n", (unsigned long)d.offset);
 	if (d.has_sent)
 		lz_print(to, "sent=%lu %lu\n", (unsigned long)d.sent, (unsigned long)d.sent_byte);
+	return 0;
 }
 
-static void print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
+static int print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
 {
 	const struct lz_event *ev = lz_reader_event(f->reader, o->event);
 
 	if (!ev)
-		return;
+		return -1;
 	lz_front_print_event(to, f, ev);
 	lz_print(to, "event=%lu\n", (unsigned long)o->event);
 	uint64_t before = 0;
@@ -103,17 +114,19 @@ static void print_event(FILE *to, struct lz_front *f, const struct lz_origin *o)
 			continue;
 		print_given(to, ev->writes[i].bytes + at, ev->writes[i].len - at, o->of.len);
 		lz_print(to, "byte=%lu\n", (unsigned long)(before + at));
-		if (ev->kind == LZ_EV_SYSCALL && ev->result > 0 &&
-		    before + at < (uint64_t)ev->result)
-			print_descriptor(to, f, ev, before + at);
-		return;
+		return ev->kind == LZ_EV_SYSCALL && ev->result > 0 &&
+		               before + at < (uint64_t)ev->result
+		           ? print_descriptor(to, f, ev, before + at)
+		           : 0;
 	}
+	return 0;
 }
 
 static int tell(struct lz_front *f, const struct lz_origin *o)
 {
 	size_t len;
 	FILE *to = open_memstream(&f->found, &len);
+	int ret = 0;
 
 	if (!to)
 		return lz_fail("out of memory");
@@ -132,9 +145,9 @@ static int tell(struct lz_front *f, const struct lz_origin *o)
 	if (o->kind == LZ_ORIGIN_CONSTANT || o->kind == LZ_ORIGIN_ADDRESS)
 		lz_print(to, "constant=%lu\n", (unsigned long)o->source.constant);
 	if (o->by_event)
-		print_event(to, f, o);
+		ret = print_event(to, f, o);
 	fclose(to);
-	return 0;
+	return ret;
 }
 
 static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_origin *o)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The events from the first one on are gone through. What is known of a file ends where another
- * process or a call that is not accounted for may have changed it. */
+/* The calls from the first one on are gone through. What is known of a file ends where another process
+ * or a call that is not accounted for may have changed it. An event is read once, however often is
+ * asked: those that matter are noted. */
 #include "replayer/strace/descriptors.h"
 #include <common/base/array.h>
+#include <common/base/progress.h>
 #include <lizard/error.h>
 #include <lizard/syscalls.h>
 
@@ -13,7 +15,17 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+enum { LOOK_EVERY = 4096 }; /* events */
 enum { NONE = -1, MOST_FDS = 1 << 16, MOST_FILES = 1 << 20 };
+
+/* What matters of an event. */
+struct call {
+	uint64_t index, args[4];
+	int64_t result;
+	uint32_t nr, flags;
+	int fds[2];
+	bool has_fds; /* two descriptors that the kernel wrote */
+};
 
 /* Bytes on their way from one descriptor to another. */
 struct stream {
@@ -98,14 +110,14 @@ static void table_free(struct table *t)
 
 /* ---- what makes and closes descriptors ---- */
 
-static int made(struct table *t, const struct lz_event *ev, bool closed_by_exec)
+static int made(struct table *t, const struct call *ev, bool closed_by_exec)
 {
 	const int file = add_file(t, ev->index, NONE, NONE);
 
 	return file < NONE ? -1 : put(t, ev->result, file, closed_by_exec);
 }
 
-static int opened(struct table *t, const struct lz_event *ev, uint64_t flags, bool flags_known)
+static int opened(struct table *t, const struct call *ev, uint64_t flags, bool flags_known)
 {
 	if (made(t, ev, flags & O_CLOEXEC) < 0)
 		return -1;
@@ -125,23 +137,11 @@ static int copied(struct table *t, uint64_t from, int64_t to, bool closed_by_exe
 	return put(t, to, f ? (int)(f - t->files) : NONE, closed_by_exec);
 }
 
-/* The two descriptors that the kernel wrote to ADDR. */
-static bool pair_at(const struct lz_event *ev, uint64_t addr, int fds[2])
+static int made_pair(struct table *t, const struct call *ev, bool two_ways, bool closed_by_exec)
 {
-	for (uint32_t i = 0; i < ev->n_writes; i++)
-		if (ev->writes[i].addr == addr && ev->writes[i].len >= 2 * sizeof *fds) {
-			memcpy(fds, ev->writes[i].bytes, 2 * sizeof *fds);
-			return true;
-		}
-	return false;
-}
+	const int *fds = ev->fds;
 
-static int made_pair(struct table *t, const struct lz_event *ev, uint64_t addr, bool two_ways,
-                     bool closed_by_exec)
-{
-	int fds[2];
-
-	if (!pair_at(ev, addr, fds))
+	if (!ev->has_fds)
 		return 0;
 	const int there = add_stream(t), back = two_ways ? add_stream(t) : NONE;
 	if (there < NONE || back < NONE)
@@ -153,13 +153,13 @@ static int made_pair(struct table *t, const struct lz_event *ev, uint64_t addr, 
 	           : put(t, fds[1], second, closed_by_exec);
 }
 
-static int made_sockets(struct table *t, const struct lz_event *ev)
+static int made_sockets(struct table *t, const struct call *ev)
 {
 	const bool closed_by_exec = ev->args[1] & SOCK_CLOEXEC;
 
 	/* the borders of messages are left to those who know the protocol */
 	const bool stream = (ev->args[1] & 0xf) == SOCK_STREAM;
-	if (made_pair(t, ev, ev->args[3], true, closed_by_exec) < 0)
+	if (made_pair(t, ev, true, closed_by_exec) < 0)
 		return -1;
 	if (!stream && t->n_streams >= 2)
 		t->streams[t->n_streams - 1].lost = t->streams[t->n_streams - 2].lost = true;
@@ -172,7 +172,7 @@ static void closed(struct table *t, uint64_t first, uint64_t last)
 		t->slots[fd].file = NONE;
 }
 
-static void closed_range(struct table *t, const struct lz_event *ev)
+static void closed_range(struct table *t, const struct call *ev)
 {
 	const uint64_t first = (uint32_t)ev->args[0], last = (uint32_t)ev->args[1];
 
@@ -191,7 +191,7 @@ static void execed(struct table *t)
 			t->slots[fd].file = NONE;
 }
 
-static int controlled(struct table *t, const struct lz_event *ev)
+static int controlled(struct table *t, const struct call *ev)
 {
 	if (ev->args[1] == F_DUPFD || ev->args[1] == F_DUPFD_CLOEXEC)
 		return copied(t, ev->args[0], ev->result, ev->args[1] == F_DUPFD_CLOEXEC);
@@ -222,7 +222,7 @@ static void lose(const struct table *t, uint64_t fd)
 		stream_of(t, f->out)->lost = true;
 }
 
-static void taken_in(const struct table *t, const struct lz_event *ev)
+static void taken_in(const struct table *t, const struct call *ev)
 {
 	struct file *f = file_of(t, ev->args[0]);
 
@@ -233,7 +233,7 @@ static void taken_in(const struct table *t, const struct lz_event *ev)
 		stream_of(t, f->in)->read += (uint64_t)ev->result;
 }
 
-static int put_out(const struct table *t, const struct lz_event *ev)
+static int put_out(const struct table *t, const struct call *ev)
 {
 	struct file *f = file_of(t, ev->args[0]);
 	struct stream *s = f ? stream_of(t, f->out) : NULL;
@@ -251,7 +251,7 @@ static int put_out(const struct table *t, const struct lz_event *ev)
 	return 0;
 }
 
-static void sought(const struct table *t, const struct lz_event *ev)
+static void sought(const struct table *t, const struct call *ev)
 {
 	struct file *f = file_of(t, ev->args[0]);
 
@@ -262,9 +262,11 @@ static void sought(const struct table *t, const struct lz_event *ev)
 	f->forks = t->forks;
 }
 
-/* ---- one event after the other ---- */
+/* ---- one call after the other ---- */
 
-static int transferred(struct table *t, const struct lz_event *ev)
+enum { IGNORED = 1 };
+
+static int transferred(struct table *t, const struct call *ev)
 {
 	switch (ev->nr) {
 	case SYS_read:
@@ -293,11 +295,11 @@ static int transferred(struct table *t, const struct lz_event *ev)
 		lose(t, ev->args[0]);
 		lose(t, ev->args[2]);
 		return 0;
-	default: return 0;
+	default: return IGNORED;
 	}
 }
 
-static int named(struct table *t, const struct lz_event *ev)
+static int named(struct table *t, const struct call *ev)
 {
 	switch (ev->nr) {
 	case SYS_open: return opened(t, ev, ev->args[1], true);
@@ -316,8 +318,8 @@ static int named(struct table *t, const struct lz_event *ev)
 	case SYS_inotify_init: return made(t, ev, false);
 	case SYS_inotify_init1:
 	case SYS_epoll_create1: return made(t, ev, ev->args[0] & O_CLOEXEC);
-	case SYS_pipe: return made_pair(t, ev, ev->args[0], false, false);
-	case SYS_pipe2: return made_pair(t, ev, ev->args[0], false, ev->args[1] & O_CLOEXEC);
+	case SYS_pipe: return made_pair(t, ev, false, false);
+	case SYS_pipe2: return made_pair(t, ev, false, ev->args[1] & O_CLOEXEC);
 	case SYS_socketpair: return made_sockets(t, ev);
 	case SYS_dup: return copied(t, ev->args[0], ev->result, false);
 	case SYS_dup2:
@@ -331,7 +333,7 @@ static int named(struct table *t, const struct lz_event *ev)
 }
 
 /* A connect() that goes on by itself has named the other end, too. */
-static void connected(const struct table *t, const struct lz_event *ev)
+static void connected(const struct table *t, const struct call *ev)
 {
 	enum { IN_PROGRESS = -115 };
 	struct file *f = file_of(t, ev->args[0]);
@@ -342,19 +344,131 @@ static void connected(const struct table *t, const struct lz_event *ev)
 	f->has_peer = true;
 }
 
-static int account(struct table *t, const struct lz_event *ev)
+/* IGNORED: it does not matter. */
+static int account(struct table *t, const struct call *ev)
 {
-	const struct lz_syscall *row = ev->kind == LZ_EV_SYSCALL ? lz_syscall(ev->nr) : NULL;
+	const struct lz_syscall *row = lz_syscall(ev->nr);
+	bool matters = ev->nr == SYS_connect;
 
 	if (!row)
-		return 0;
-	if (row->klass == LZ_SC_FORK && ev->result > 0 && !(ev->flags & LZ_EVF_THREAD_BORN))
+		return IGNORED;
+	if (row->klass == LZ_SC_FORK && ev->result > 0 && !(ev->flags & LZ_EVF_THREAD_BORN)) {
 		t->forks++;
-	if (row->klass == LZ_SC_EXEC && ev->flags & LZ_EVF_REBASE)
+		matters = true;
+	}
+	if (row->klass == LZ_SC_EXEC && ev->flags & LZ_EVF_REBASE) {
 		execed(t);
+		matters = true;
+	}
 	if (ev->nr == SYS_connect)
 		connected(t, ev);
-	return ev->result < 0 ? 0 : named(t, ev);
+	const int ret = ev->result < 0 ? IGNORED : named(t, ev);
+	return ret == IGNORED && matters ? 0 : ret;
+}
+
+/* ---- what was read ---- */
+
+struct lz_descriptors {
+	struct lz_reader *reader;
+	struct table now; /* behind all that was read */
+	uint64_t read;    /* events */
+	struct call *calls;
+	size_t n_calls, calls_room;
+};
+
+struct lz_descriptors *lz_descriptors_new(struct lz_reader *r)
+{
+	struct lz_descriptors *k = calloc(1, sizeof *k);
+
+	if (!k)
+		lz_fail("out of memory");
+	else
+		k->reader = r;
+	return k;
+}
+
+void lz_descriptors_free(struct lz_descriptors *k)
+{
+	if (!k)
+		return;
+	table_free(&k->now);
+	free(k->calls);
+	free(k);
+}
+
+static void take_pair(struct call *c, const struct lz_event *ev)
+{
+	const uint64_t addr = ev->args[ev->nr == SYS_socketpair ? 3 : 0];
+
+	for (uint32_t i = 0; !c->has_fds && i < ev->n_writes; i++)
+		if (ev->writes[i].addr == addr && ev->writes[i].len >= sizeof c->fds) {
+			memcpy(c->fds, ev->writes[i].bytes, sizeof c->fds);
+			c->has_fds = true;
+		}
+}
+
+static struct call call_of(const struct lz_event *ev)
+{
+	struct call c = {.index = ev->index,
+	                 .result = (int64_t)ev->result,
+	                 .nr = (uint32_t)ev->nr,
+	                 .flags = ev->flags};
+
+	memcpy(c.args, ev->args, sizeof c.args);
+	if (ev->nr == SYS_pipe || ev->nr == SYS_pipe2 || ev->nr == SYS_socketpair)
+		take_pair(&c, ev);
+	return c;
+}
+
+static int read_one(struct lz_descriptors *k)
+{
+	const struct lz_event *ev = lz_reader_event(k->reader, k->read);
+
+	if (!ev)
+		return -1;
+	if (ev->kind != LZ_EV_SYSCALL)
+		return 0;
+	const struct call c = call_of(ev);
+	const int ret = account(&k->now, &c);
+	if (ret)
+		return ret == IGNORED ? 0 : -1;
+	if (lz_reserve(k->calls, k->calls_room, k->n_calls + 1) < 0)
+		return -1;
+	k->calls[k->n_calls++] = c;
+	return 0;
+}
+
+static int read_up_to(struct lz_descriptors *k, uint64_t index, bool (*ends)(void *arg), void *arg)
+{
+	const uint64_t from = k->read;
+	struct lz_progress p;
+	int ret = 0;
+
+	if (index <= from)
+		return 0;
+	lz_progress_begin(&p, "reading the system calls", index - from);
+	for (; !ret && k->read < index; k->read += !ret) {
+		if (k->read % LOOK_EVERY == 0) {
+			lz_progress_show(&p, k->read - from);
+			if (ends(arg)) {
+				ret = LZ_DESCRIPTOR_INTERRUPTED;
+				break;
+			}
+		}
+		ret = read_one(k);
+	}
+	lz_progress_end(&p);
+	return ret;
+}
+
+/* The table before event INDEX, from what was noted. */
+static int table_before(const struct lz_descriptors *k, uint64_t index, struct table *t)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < k->n_calls && k->calls[i].index < index; i++)
+		ret = account(t, &k->calls[i]);
+	return ret < 0 ? -1 : 0;
 }
 
 /* ---- the answer ---- */
@@ -398,20 +512,19 @@ static int tell(const struct table *t, const struct lz_event *ev, uint64_t byte,
 	return 0;
 }
 
-int lz_descriptor_read(struct lz_reader *r, uint64_t index, uint64_t byte, struct lz_descriptor *d)
+int lz_descriptor_read(struct lz_descriptors *k, uint64_t index, uint64_t byte,
+                       bool (*ends)(void *arg), void *arg, struct lz_descriptor *d)
 {
-	const struct lz_event *ev;
 	struct table t = {0};
-	int ret = 0;
+	int ret = read_up_to(k, index, ends, arg);
 
-	for (uint64_t i = 0; ret == 0 && i < index; i++)
-		if ((ev = lz_reader_event(r, i)))
-			ret = account(&t, ev);
-	ev = ret ? NULL : lz_reader_event(r, index);
-	if (ev)
-		ret = ev->kind == LZ_EV_SYSCALL ? tell(&t, ev, byte, d) : 1;
-	else
+	if (!ret)
+		ret = table_before(k, index, &t);
+	const struct lz_event *ev = ret ? NULL : lz_reader_event(k->reader, index);
+	if (!ret && !ev)
 		ret = -1;
+	if (!ret)
+		ret = ev->kind == LZ_EV_SYSCALL ? tell(&t, ev, byte, d) : 1;
 	table_free(&t);
 	return ret;
 }

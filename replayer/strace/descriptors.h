@@ -16,8 +16,16 @@ struct lz_descriptor {
 	uint64_t sent_byte; /* and the number among the bytes that it took */
 };
 
-/* Of the descriptor that event number INDEX has read from, and of byte number BYTE of what it read. 0; 1: there is
- * none, or nothing is known of it; -1. */
-int lz_descriptor_read(struct lz_reader *r, uint64_t index, uint64_t byte, struct lz_descriptor *d);
+/* What was read of the events so far, for one who asks more than once. */
+struct lz_descriptors;
+struct lz_descriptors *lz_descriptors_new(struct lz_reader *r);
+void lz_descriptors_free(struct lz_descriptors *k);
+
+/* Of the descriptor that event number INDEX has read from, and of byte number BYTE of what it read.
+ * Shows on a terminal how far it is; ENDS is asked now and then. 0; 1: there is none, or nothing is
+ * known of it; LZ_DESCRIPTOR_INTERRUPTED: ENDS said so; -1. */
+enum { LZ_DESCRIPTOR_INTERRUPTED = 2 };
+int lz_descriptor_read(struct lz_descriptors *k, uint64_t index, uint64_t byte,
+                       bool (*ends)(void *arg), void *arg, struct lz_descriptor *d);
 
 #endif
