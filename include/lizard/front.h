@@ -226,16 +226,16 @@ struct lz_front_move {
 	uint64_t addrs[LZ_JUMP_ADDRS_MAX];
 	/* Of an access: 's' stored, 'l' loaded, 't' either; forwards what comes next here counts as well, or
 	 * it does not; backwards no further than to `pos`, n = 0: to the begin, nor than to where control
-	 * comes to `entry`, 0: nowhere, with the stack pointer `sp`. */
+	 * comes to `entry`, 0: nowhere, with the stack pointer `sp`. By code up to `code_end`, 0: by any. */
 	char access;
 	bool here;
-	uint64_t addr, len, entry, sp;
+	uint64_t addr, len, entry, sp, code_start, code_end;
 	/* Of an origin: that of `len` bytes at `addr`, be it in memory or, if it has a name, in register
 	 * `reg`; len = 0: of the last conditional jump's choice. Or of those from number `addr` on that event
 	 * number `n` takes; len = 0: to right before it. Or the allocation of `addr` by a malloc() that returns at `addrs`,
-	 * no further back than to `pos`. */
+	 * no further back than to `pos`. Or the block of the heap that `addr` lies in, and nothing moves. */
 	char reg[16];
-	enum lz_origin_of { LZ_OF_VALUE, LZ_OF_EVENT, LZ_OF_ALLOCATION } of;
+	enum lz_origin_of { LZ_OF_VALUE, LZ_OF_EVENT, LZ_OF_ALLOCATION, LZ_OF_BLOCK } of;
 };
 /* M becomes the move to a place as users write it: here, start, end, N%, time T, event N, or a position. */
 int lz_front_move_to(struct lz_front_move *m, const char *where);

@@ -4,9 +4,10 @@
  *   seek here | start | end | N% | time T | event N | POSITION | THREAD:MARKER
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
  *   back-step [N]    back-next [N]    undo [N]    redo [N]
- *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [frame ENTRY SP]
+ *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [by START END] [frame ENTRY SP]
  *   origin memory ADDRESS LENGTH [frame ENTRY SP] | register NAME BYTE LENGTH | branch
  *   origin allocation ADDRESS from POSITION RETURN...
+ *   origin block ADDRESS               that of the heap: nothing moves
  *   origin event N [BYTE LENGTH]      to right before it; bytes that it takes */
 #include "replayer/front/inside.h"
 
@@ -131,6 +132,18 @@ static void parse_frame(const char *text, struct lz_front_move *m)
 	m->sp = sp;
 }
 
+static void parse_code(const char **text, struct lz_front_move *m)
+{
+	unsigned long start, end;
+	int at = 0;
+
+	if (sscanf(*text, "by %lx %lx %n", &start, &end, &at) != 2)
+		return;
+	m->code_start = start;
+	m->code_end = end;
+	*text += at;
+}
+
 /* "here" is forwards, too: what comes next here counts. */
 static int parse_access(const char *text, struct lz_front_move *m)
 {
@@ -153,7 +166,19 @@ static int parse_access(const char *text, struct lz_front_move *m)
 			return -1;
 		text += at;
 	}
+	parse_code(&text, m);
 	parse_frame(text, m);
+	return 0;
+}
+
+static int parse_block(const char *text, struct lz_front_move *m)
+{
+	unsigned long addr;
+
+	if (sscanf(text, "%lx", &addr) != 1)
+		return lz_fail("origin block ADDRESS");
+	m->of = LZ_OF_BLOCK;
+	m->addr = addr;
 	return 0;
 }
 
@@ -180,6 +205,8 @@ static int parse_origin(const char *text, struct lz_front_move *m)
 		return 0;
 	if (begins(&text, "allocation "))
 		return parse_allocation(text, m);
+	if (begins(&text, "block "))
+		return parse_block(text, m);
 	if (sscanf(text, "event %lu %lu %lu", &event, &addr, &len) >= 1) {
 		m->of = LZ_OF_EVENT;
 		m->n = event;

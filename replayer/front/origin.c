@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a value came from, as text:
  *
- *   kind=copy|constant|address|made|event|begin|frame|far|allocated|none
+ *   kind=copy|constant|address|made|event|begin|frame|far|allocated|block|none
  *   insn=mov %eax, -0x4(%rbp)
  *   of=LOCATION                what of it was asked for was put there
  *   from=LOCATION VALUE        of a copy; proven=0 if another value is there
@@ -11,12 +11,12 @@
  *   byte=N value=BYTES         of what the call gave to memory
  *   fd=N made=EVENT            what made the descriptor that it read from; peer=EVENT what named its
  *                              other end, offset=N of that byte in the file
- *   block=N size=N             of kind=allocated
+ *   block=N size=N             of kind=allocated and of kind=block
  *   sent=EVENT BYTE            of a pipe: what wrote it, and which byte of what that took
  *
  * LOCATION: memory ADDRESS LENGTH, or register NAME BYTE LENGTH. VALUE: its bytes. */
 #include "replayer/front/inside.h"
-#include "replayer/origin/allocation.h"
+#include "replayer/origin/heap.h"
 #include "replayer/origin/origin.h"
 #include "replayer/origin/sent.h"
 #include "replayer/origin/value.h"
@@ -169,9 +169,9 @@ static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_o
 	return lz_origin_go(f->s, &of, m->entry ? &frame : NULL, o);
 }
 
-static int tell_block(struct lz_front *f, const struct lz_block *b)
+static int tell_block(struct lz_front *f, const char *kind, const struct lz_block *b)
 {
-	int n = b ? asprintf(&f->found, "kind=allocated\nblock=%lu\nsize=%lu\n",
+	int n = b ? asprintf(&f->found, "kind=%s\nblock=%lu\nsize=%lu\n", kind,
 	                     (unsigned long)b->addr, (unsigned long)b->len)
 	          : asprintf(&f->found, "kind=none\n");
 
@@ -188,7 +188,15 @@ static int allocation(struct lz_front *f, const struct lz_front_move *m)
 	int ret = lz_allocation_go(f->s, &q, &b);
 	if (ret == LZ_ACCESS_INTERRUPTED)
 		return ret;
-	return ret < 0 ? -1 : tell_block(f, ret ? NULL : &b);
+	return ret < 0 ? -1 : tell_block(f, "allocated", ret ? NULL : &b);
+}
+
+static int block(struct lz_front *f, const struct lz_front_move *m)
+{
+	struct lz_block b;
+	int ret = lz_heap_block(f->s, m->addr, &b);
+
+	return ret < 0 ? -1 : tell_block(f, "block", ret ? NULL : &b);
 }
 
 static int value(struct lz_front *f, const struct lz_front_move *m)
@@ -203,7 +211,9 @@ int lz_front_origin(struct lz_front *f, const struct lz_front_move *m)
 {
 	free(f->found);
 	f->found = NULL;
-	int ret = m->of == LZ_OF_ALLOCATION ? allocation(f, m) : value(f, m);
+	int ret = m->of == LZ_OF_ALLOCATION ? allocation(f, m)
+	          : m->of == LZ_OF_BLOCK    ? block(f, m)
+	                                    : value(f, m);
 	if (ret != LZ_ACCESS_INTERRUPTED)
 		return ret;
 	f->stop.reason = LZ_STOP_INTERRUPTED;

@@ -87,7 +87,10 @@ static int begin(struct lz_session *s, const struct lz_access_query *q, struct l
 	if (q->frame.entry &&
 	    lz_own_break(s, q->frame.entry, begins_frame, (void *)(uintptr_t)q) < 0)
 		return -1;
-	return lz_session_watch(s, q->addr, q->len, q->kind);
+	if (lz_session_watch(s, q->addr, q->len, q->kind) < 0)
+		return -1;
+	s->watches[0].code = q->code;
+	return 0;
 }
 
 static void end(struct lz_session *s, const struct lz_own_stops *users)

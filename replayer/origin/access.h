@@ -3,7 +3,7 @@
 #ifndef LIZARD_REPLAYER_ORIGIN_ACCESS_H
 #define LIZARD_REPLAYER_ORIGIN_ACCESS_H
 
-#include <lizard/session.h>
+#include "replayer/session/session.h"
 
 enum { LZ_ACCESS_MAX = 1 << 20 };
 
@@ -18,6 +18,7 @@ struct lz_access_query {
 	struct lz_activation_start {
 		uint64_t entry, sp; /* 0: none */
 	} frame; /* or to where control comes to this address with this stack pointer */
+	struct lz_code_range code; /* by instructions in here only; end = 0: by all */
 };
 
 struct lz_accessed {

@@ -21,6 +21,7 @@ static uint64_t key_of(const struct lz_session *s)
 		const struct lz_user_watch *w = &s->watches[i];
 
 		key = mix(mix(mix(key, w->addr), w->len), (uint64_t)w->kind);
+		key = mix(mix(key, w->code.start), w->code.end);
 	}
 	return key;
 }

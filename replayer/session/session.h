@@ -58,6 +58,10 @@ struct lz_user_watch {
 	uint32_t count;
 	uint8_t *value; /* last seen, with zeroes for what could not be read, */
 	uint64_t seen;  /* which is all from this byte on */
+	/* of a kind that counts touches: only those by this code count; end = 0: all */
+	struct lz_code_range {
+		uint64_t start, end;
+	} code;
 };
 
 /* Numbers of events, in order. */

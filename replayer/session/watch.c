@@ -38,7 +38,8 @@ int lz_session_watch(struct lz_session *s, uint64_t addr, uint64_t len, char kin
 	uint8_t *value = calloc(1, len);
 	if (!value)
 		return lz_fail("out of memory");
-	s->watches[s->n_watches++] = (struct lz_user_watch){addr, len, kind, 1, value, 0};
+	s->watches[s->n_watches++] = (struct lz_user_watch){
+	    .addr = addr, .len = len, .kind = kind, .count = 1, .value = value};
 	return 0;
 }
 
@@ -367,6 +368,13 @@ bool lz_watch_looks(const struct lz_session *s)
 	return false;
 }
 
+/* An instruction, not an event, that ends where control is now. */
+static bool by_code(const struct lz_engine *e, const struct lz_user_watch *w,
+                    const struct lz_halt *h)
+{
+	return !w->code.end || (h && e->regs.rip - w->code.start <= w->code.end - w->code.start);
+}
+
 /* As lz_watch_check(). */
 static bool met(struct lz_engine *e, const struct lz_user_watch *w, const struct lz_halt *h)
 {
@@ -392,7 +400,7 @@ struct lz_user_watch *lz_watch_check(struct lz_session *s, struct lz_engine *e,
 	for (size_t i = 0; i < s->n_watches; i++) {
 		struct lz_user_watch *w = &s->watches[i];
 		if (by_touch(w)) {
-			found = met(e, w, h) ? w : found;
+			found = by_code(e, w, h) && met(e, w, h) ? w : found;
 			continue;
 		}
 		bool differs = changed(e, w, !h);

@@ -15,6 +15,8 @@ ask() { # ORDER
 		echo "-- $name"
 		echo "flowback from_$name"
 	done
+	# the last of several allocations
+	printf '%s\n' '-- last' 'flowback from_reused_often' 'flowback-goto 2' 'frame function make_reused_often' 'print i'
 }
 
 for level in -O0 -O2; do
@@ -24,6 +26,7 @@ for level in -O0 -O2; do
 	(cd "$T" && PLANTED=value record "planted$level" arg)
 	ok $? "$level: recorded"
 	ask $order | GDB_SECONDS=580 gdb_run "$T/planted$level" >"$T/chains$level"
+	[ $level = -O2 ] || like "$(cat "$T/chains$level")" '= 49$' "$level: it is the last allocation"
 	planted ends "$source" "$T/chains$level" >"$T/ends$level"
 	while read -r verdict text; do
 		case $verdict in

@@ -43,6 +43,7 @@ def in_short(name, link):
     text = re.sub(r"\*0x[0-9a-f]+", "*ADDRESS", text)
     text = re.sub(r"^(from|written by) (\w+)\(.*?\) = \S+, event \d+", r"\1 \2()", text)
     text = re.sub(r" is of (\w+)\(.*", r" is of \1()", text)
+    text = re.sub(r"block of \d+ bytes at 0x\w+$", "block", text)
     text = re.sub(r"block of \d+ bytes at 0x\w+; its memory is from \w+\(.*", "block", text)
     text = re.sub(r"descriptor \d+", "descriptor N", text)
     if name in UNSTEADY:

@@ -3,8 +3,8 @@
 import gdb
 
 from .command import OWN_COMPLETER, Command
-from .moves import quietly, travel
-from .origins import Interrupted, Link, Origin, follow, go, location_of, made
+from .moves import Interrupted, go, quietly, travel
+from .origins import Link, Origin, follow, location_of, made
 from .replay import need_process, position
 from .stops import Forward, Quiet, SignalsPass
 from .text import say

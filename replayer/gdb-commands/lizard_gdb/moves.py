@@ -148,6 +148,10 @@ def travel(*what):
         show_displays()
 
 
+class Interrupted(Exception):
+    """By Ctrl-C."""
+
+
 def quietly(*what):
     """A move that is not shown. False if Ctrl-C ended it."""
     if inside():
@@ -158,3 +162,13 @@ def quietly(*what):
     if failure:
         raise gdb.GdbError(failure)
     return not interrupted()
+
+
+def must(*what):
+    """The same; Ctrl-C raises Interrupted."""
+    if not quietly(*what):
+        raise Interrupted()
+
+
+def go(where):
+    must("seek", where)

@@ -7,8 +7,9 @@ import gdb
 from .expressions import assigns
 from .libraries import refresh_libraries
 from .locations import Location, register_of
-from .moves import quietly
+from .moves import go, must
 from .replay import position
+from .reuse import ALLOCATORS, caller, plain, returns_of, reused
 from .server import monitor
 from .text import printed
 
@@ -16,21 +17,11 @@ MOST_LINKS = 200
 MOST_NAMING = 6  # copies that are followed to name what an instruction computes with
 
 
-class Interrupted(Exception):
-    """By Ctrl-C."""
-
-
-def go(where):
-    if not quietly("seek", where):
-        raise Interrupted()
-
-
 class Origin:
     """What put a value where it is. The present instant is right before it, or the same if it is not known."""
 
     def __init__(self, *words):
-        if not quietly("origin", *words):
-            raise Interrupted()
+        must("origin", *words)
         refresh_libraries()
         lines = [line.split("=", 1) for line in monitor("found").splitlines()]
         self.is_ = dict(lines)
@@ -150,18 +141,6 @@ def section_of(address):
 
 
 MAPS = re.compile(r"(mmap|brk|mremap)\(")
-ALLOCATORS = ("malloc", "calloc", "realloc")
-
-
-def returns_of(function):
-    """The addresses of the return instructions of a function of the C library."""
-    try:
-        if "libc" not in printed("info symbol " + function):
-            return []
-        return re.findall(r"^ *0x([0-9a-f]+)\b.*:\s+(?:\w+ )?ret", printed("disassemble " + function), re.M)
-    except gdb.error:  # the program has none
-        return []
-
 
 def caller_place():
     """Who called the C library's function, as far as the source says."""
@@ -178,16 +157,27 @@ def fresh_block(location, here, event, since):
     if not returns:
         return None
     go(here)
-    if not quietly("origin", "allocation", "%x" % location.address, "from", since, *returns):
-        raise Interrupted()
+    must("origin", "allocation", "%x" % location.address, "from", since, *returns)
     found = dict(line.split("=", 1) for line in monitor("found").splitlines())
     if found["kind"] != "allocated":
         go(since)
         return None
     block = "%s bytes at %#x" % (found["size"], int(found["block"]))
-    name = gdb.newest_frame().name() or "the C library"
-    link = Link("never written since %s gave it, in a block of %s; its memory is %s" % (re.sub("^_+(GI_+)?(libc_)?", "", name), block, event), ends=True)
+    name = plain(gdb.newest_frame().name()) or "the C library"
+    link = Link("never written since %s gave it, in a block of %s; its memory is %s" % (name, block, event), ends=True)
     link.place = caller_place()
+    return link
+
+
+def reused_block(location, since):
+    """The link of memory that was allocated again since the instant SINCE, at which it was last written, and before the present
+    one: goes into the allocation. None: it was not, and nothing moves."""
+    found = reused(location.address, since)
+    if found is None:
+        return None
+    name, block = found
+    link = Link("never written since %s gave it again, in a block of %d bytes at %#x" % (name, block.size, block.begin), ends=True)
+    link.place = place(caller(block))
     return link
 
 
@@ -239,6 +229,14 @@ def follow(location):
             if link:
                 yield link
                 return
+        elif location.in_memory and origin.kind not in ("begin", "frame", "far"):
+            since = origin.position
+            go(here)
+            link = reused_block(location, since)
+            if link:
+                yield link
+                return
+            go(since)
         if "sent" in origin.is_:
             yield from_event(origin, ends=False)
             sent = through_pipe(origin, location.size)

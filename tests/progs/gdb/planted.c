@@ -87,6 +87,18 @@ ORIGIN(int, unset) { volatile int n[4]; from_unset = pass(n[2]); } /* never writ
 ORIGIN(long, fresh) { volatile long *p = malloc(1 << 20); from_fresh = p[1000]; } /* never written since (malloc|calloc) gave it, in a block of \d+ bytes at 0x\w+; its memory is from mmap\( */
 ORIGIN(long, small) { volatile long *p = malloc(3000); from_small = p[200]; } /* never written since malloc gave it, in a block of \d+ bytes at 0x\w+; its memory is from (brk|mmap)\( */
 ORIGIN(long, regrown) { volatile long *p = realloc(malloc(200000), 1 << 21); from_regrown = p[100000]; } /* never written since realloc gave it, in a block of \d+ bytes at 0x\w+; its memory is from (mmap|mremap)\( */
+static volatile long *filled(long n, long with) { volatile long *p = malloc(8 * (size_t)n); for (long i = 0; i < n; i++) p[i] = with; return p; }
+ORIGIN(long, reused) { volatile long *p = filled(9, 140), *q; free((void *)p); q = malloc(72); from_reused = q[3]; } /* never written since malloc gave it again, in a block of \d+ bytes at 0x\w+$ */
+ORIGIN(long, reused_often) { volatile long *p = filled(9, 141); for (int i = 0; i < 50; i++) { free((void *)p); p = malloc(72); p[0] = i; p[5] = i; } from_reused_often = p[3]; } /* never written since malloc gave it again, in a block of \d+ bytes at 0x\w+$ */
+ORIGIN(long, reused_large) { volatile long *p = filled(400, 142), *q; free((void *)p); q = malloc(3200); from_reused_large = q[300]; } /* never written since malloc gave it again, in a block of \d+ bytes at 0x\w+$ */
+ORIGIN(long, split) { volatile long *p = filled(600, 143), *q; free((void *)p); p = malloc(1000); q = malloc(1000); p[0] = q[0] = 1; from_split = q[50]; } /* never written since malloc gave it again, in a block of \d+ bytes at 0x\w+$ */
+ORIGIN(long, extended_block) { volatile long *p = filled(700, 144); free((void *)p); p = malloc(1000); p = realloc((void *)p, 2000); from_extended_block = p[200]; } /* never written since realloc gave it again, in a block of \d+ bytes at 0x\w+$ */
+ORIGIN(long, kept) { volatile long *p = filled(9, 145); p = realloc((void *)p, 60); p = realloc((void *)p, 72); from_kept = p[3]; } /* the constant 145 */
+ORIGIN(long, written_again) { volatile long *p = filled(9, 146); free((void *)p); p = malloc(72); p[3] = pass_long(147); from_written_again = p[3]; } /* the constant 147 */
+ORIGIN(long, freed) { volatile long *p = filled(9, 148); free((void *)p); from_freed = p[3]; } /* the constant 148 */
+ORIGIN(long, given) { volatile long *p = malloc(72); lseek(file, 0, SEEK_SET); if (read(file, (void *)p, 8) != 8) exit(3); p[1] = 2; from_given = p[0]; free((void *)p); } /* from read\( */
+static void *reuse(void *arg) { volatile long *p = filled(9, 149), *q; free((void *)p); q = malloc(72); *(long *)arg = q[3]; return NULL; }
+ORIGIN(long, thread_reused) { pthread_t t; if (pthread_create(&t, NULL, reuse, &from_thread_reused) || pthread_join(t, NULL)) exit(3); } /* never written since malloc gave it again, in a block of \d+ bytes at 0x\w+$ */
 ORIGIN(long, cleared) { volatile long *p = calloc(1 << 20, 1); from_cleared = p[1000]; } /* never written since (malloc|calloc) gave it, in a block of \d+ bytes at 0x\w+; its memory is from mmap\( */
 ORIGIN(int, argument) { from_argument = arguments[1][0]; } /* the arguments or the environment */
 ORIGIN(char, environment) { from_environment = getenv("PLANTED")[2]; } /* the arguments or the environment */
@@ -208,7 +220,9 @@ int main(int argc, char **argv)
 	make_sum(); make_product(); make_quotient(); make_shift(); make_negated(); make_compared();
 	make_float(); make_truncated(); make_added(); make_constant(); make_zero(); make_wide();
 	make_chosen(); make_address(); make_string(); make_function(); make_local(); make_data();
-	make_rodata(); make_bss(); make_unset(); make_fresh(); make_small(); make_regrown(); make_cleared(); make_argument();
+	make_rodata(); make_bss(); make_unset(); make_fresh(); make_small(); make_regrown(); make_cleared(); make_reused(); make_reused_often();
+	make_reused_large(); make_split(); make_extended_block(); make_kept(); make_written_again(); make_freed();
+	make_given(); make_thread_reused(); make_argument();
 	make_environment(); make_thread_local(); make_static_local(); make_read(); make_pread();
 	make_duplicate(); make_readv(); make_pipe(); make_pipes(); make_socket(); make_peer(); make_child();
 	make_random(); make_size(); make_process(); make_returned(); make_clock(); make_assigned();
