@@ -96,8 +96,10 @@ ORIGIN(long, extended_block) { volatile long *p = filled(700, 144); free((void *
 ORIGIN(long, kept) { volatile long *p = filled(9, 145); p = realloc((void *)p, 60); p = realloc((void *)p, 72); from_kept = p[3]; } /* the constant 145 */
 ORIGIN(long, written_again) { volatile long *p = filled(9, 146); free((void *)p); p = malloc(72); p[3] = pass_long(147); from_written_again = p[3]; } /* the constant 147 */
 ORIGIN(long, freed) { volatile long *p = filled(9, 148); free((void *)p); from_freed = p[3]; } /* the constant 148 */
+ORIGIN(long, at_once) { volatile long *p = malloc(1400); p[3] = 149; from_at_once = p[3]; } /* the constant 149 */
+ORIGIN(long, freed_at_once) { volatile long *p = malloc(1400), *q = malloc(1400); q[0] = 1; p[50] = 151; free((void *)p); from_freed_at_once = p[50]; } /* the constant 151 */
 ORIGIN(long, given) { volatile long *p = malloc(72); lseek(file, 0, SEEK_SET); if (read(file, (void *)p, 8) != 8) exit(3); p[1] = 2; from_given = p[0]; free((void *)p); } /* from read\( */
-static void *reuse(void *arg) { volatile long *p = filled(9, 149), *q; free((void *)p); q = malloc(72); *(long *)arg = q[3]; return NULL; }
+static void *reuse(void *arg) { volatile long *p = filled(9, 152), *q; free((void *)p); q = malloc(72); *(long *)arg = q[3]; return NULL; }
 ORIGIN(long, thread_reused) { pthread_t t; if (pthread_create(&t, NULL, reuse, &from_thread_reused) || pthread_join(t, NULL)) exit(3); } /* never written since malloc gave it again, in a block of \d+ bytes at 0x\w+$ */
 ORIGIN(long, cleared) { volatile long *p = calloc(1 << 20, 1); from_cleared = p[1000]; } /* never written since (malloc|calloc) gave it, in a block of \d+ bytes at 0x\w+; its memory is from mmap\( */
 ORIGIN(int, argument) { from_argument = arguments[1][0]; } /* the arguments or the environment */
@@ -222,7 +224,7 @@ int main(int argc, char **argv)
 	make_chosen(); make_address(); make_string(); make_function(); make_local(); make_data();
 	make_rodata(); make_bss(); make_unset(); make_fresh(); make_small(); make_regrown(); make_cleared(); make_reused(); make_reused_often();
 	make_reused_large(); make_split(); make_extended_block(); make_kept(); make_written_again(); make_freed();
-	make_given(); make_thread_reused(); make_argument();
+	make_at_once(); make_freed_at_once(); make_given(); make_thread_reused(); make_argument();
 	make_environment(); make_thread_local(); make_static_local(); make_read(); make_pread();
 	make_duplicate(); make_readv(); make_pipe(); make_pipes(); make_socket(); make_peer(); make_child();
 	make_random(); make_size(); make_process(); make_returned(); make_clock(); make_assigned();
