@@ -267,6 +267,7 @@ void lz_follow_end(struct lz_tracer *t)
 	struct pollfd p = {.fd = f->in, .events = POLLIN};
 	uint64_t quiet = lz_now();
 	int64_t before = f->running;
+	bool all_done = true;
 
 	until_taken(f);
 	if (f->out >= 0)
@@ -282,10 +283,14 @@ void lz_follow_end(struct lz_tracer *t)
 		if (lz_now() - quiet >= GRACE_MS * 1000000ULL) {
 			lz_warn("%" PRId64 " more process%s still running", f->running,
 			        f->running == 1 ? " is" : "es are");
+			all_done = false;
 			break;
 		}
 		poll(&p, 1, 50);
 	}
+	while (all_done && f->spawner_pid > 0 && waitpid(f->spawner_pid, NULL, 0) < 0 &&
+	       errno == EINTR)
+		;
 	if (f->in >= 0)
 		close(f->in);
 	while (f->n)

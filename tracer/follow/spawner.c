@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { GIVEN = sizeof(struct lz_spawned) / sizeof(int), FIRST_FREE = LZ_SHARED_LOCK_FD + 1 };
@@ -115,6 +116,7 @@ static void spawn(int in, struct lz_spawned *given, int (*trace)(const struct lz
 	if (fork() == 0) {
 		close(in);
 		signal(SIGCHLD, SIG_DFL);
+		signal(SIGUSR1, SIG_DFL);
 		prctl(PR_SET_PDEATHSIG, 0);
 		prctl(PR_SET_NAME, "lizard-follow");
 		const bool done = put_in_place(given) >= 0 && trace(given) == 0;
@@ -131,7 +133,7 @@ static void wake_up(int sig)
 {
 }
 
-/* Nobody waits for the tracers. The kernel says when the first one has gone. */
+/* The kernel says when the first tracer has gone, and when one has that was spawned. */
 static void begin(void)
 {
 	const struct sigaction act = {.sa_handler = wake_up};
@@ -139,7 +141,7 @@ static void begin(void)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGCHLD, SIG_IGN);
+	sigaction(SIGCHLD, &act, NULL);
 	sigaction(SIGUSR1, &act, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 	prctl(PR_SET_NAME, "lizard-spawner");
@@ -152,8 +154,16 @@ static void wait_for_request(int in)
 	sigset_t others;
 
 	sigfillset(&others);
+	sigdelset(&others, SIGCHLD);
 	sigdelset(&others, SIGUSR1);
 	ppoll(&p, 1, NULL, &others);
+}
+
+/* So the time that they took counts as ours, and the first tracer's. */
+static void reap(int how)
+{
+	while (waitpid(-1, NULL, how) > 0)
+		;
 }
 
 static void serve(int in, pid_t first, int (*trace)(const struct lz_spawned *given))
@@ -169,14 +179,16 @@ static void serve(int in, pid_t first, int (*trace)(const struct lz_spawned *giv
 			lz_descriptors_silence();
 		}
 		wait_for_request(in);
+		reap(WNOHANG);
 		ret = take_request(in, &given);
 		if (ret > 0)
 			spawn(in, &given, trace);
 	} while (ret);
+	reap(0);
 	_exit(0);
 }
 
-int lz_spawner_begin(int (*trace)(const struct lz_spawned *given))
+int lz_spawner_begin(int (*trace)(const struct lz_spawned *given), pid_t *spawner)
 {
 	const pid_t first = getpid();
 	int ends[2];
@@ -189,6 +201,7 @@ int lz_spawner_begin(int (*trace)(const struct lz_spawned *given))
 		serve(ends[1], first, trace);
 	}
 	close(ends[1]);
+	*spawner = pid;
 	if (pid > 0 && (ends[0] = move_up(ends[0])) >= 0)
 		return ends[0];
 	return lz_fail_errno("cannot start another tracer");

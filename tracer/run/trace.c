@@ -187,7 +187,8 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 	    .opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1, .spawner = -1}};
 	lz_descriptors_reserve();
 	lz_descriptors_most();
-	if (opt->follow && (t.follow.spawner = lz_spawner_begin(lz_trace_followed)) < 0)
+	if (opt->follow &&
+	    (t.follow.spawner = lz_spawner_begin(lz_trace_followed, &t.follow.spawner_pid)) < 0)
 		return -1;
 	lz_sched_begin(&t);
 	int ret = begin(&t);

@@ -310,8 +310,9 @@ struct lz_next {
 
 /* Where the tracers of one run (--follow) tell the first one of their processes. */
 struct lz_follow {
-	int in, out; /* a pipe, -1: none; IN is the first one's only */
-	int spawner; /* where to ask for tracers, -1: nobody is followed */
+	int in, out;       /* a pipe, -1: none; IN is the first one's only */
+	int spawner;       /* where to ask for tracers, -1: nobody is followed */
+	pid_t spawner_pid; /* the first one's child; 0: it is another's */
 	int64_t running;
 	struct lz_next *next; /* started by this one */
 	size_t n, room;
