@@ -378,6 +378,14 @@ int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct us
 
 /* ---- stops ---- */
 
+/* Nobody else could run meanwhile, and nothing has to be looked at: that others attach a segment of
+ * System V shared memory is told by nobody. */
+static bool may_wait(struct lz_tracer *t)
+{
+	return !t->fast.no_waits && !lz_sched_ready(t) && !lz_wait_any(t) &&
+	       !(t->shared && t->shared->segments);
+}
+
 /* Calls that would give other threads a turn. */
 static void allow_alone(struct lz_tracer *t)
 {
@@ -410,7 +418,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	lz_fast_fds_resume(t);
 	page->selector[cur->slot] = BLOCK;
 	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t);
-	page->may_wait = !t->fast.no_waits && !lz_sched_ready(t) && !lz_wait_any(t);
+	page->may_wait = may_wait(t);
 	return PTRACE_CONT;
 }
 
