@@ -187,6 +187,13 @@ is "$? $(tr '\n' ' ' <"$T/out")" "5 0 4 " "no spawner: all go on as without Liza
 is "$(grep -c 'goes on unrecorded: cannot start another tracer: ' "$T/err")" 2 "no spawner: it is said" || diag "$(cat "$T/err")"
 timeout 60 lizard verify "$T/recordings/spawner" >"$T/verify" 2>&1
 ok $? "no spawner: what there is verifies" || diag "$(cat "$T/verify")"
+lizard-trace -q --follow all -o "$T/recordings/narrow" sh -c "read x <'$T/go'; /bin/true; echo \$?; exit 5" >"$T/out" 2>"$T/err" &
+recorder=$!
+prlimit --pid "$(spawner_of "$recorder")" --nofile=6:6
+echo on >"$T/go"
+wait "$recorder"
+is "$? $(cat "$T/out")" "5 0" "no descriptors for a tracer: the process goes on as without Lizard" || diag "$(cat "$T/err")"
+is "$(grep -c 'goes on unrecorded: its tracer has ended' "$T/err")" 1 "no descriptors for a tracer: it is said" || diag "$(cat "$T/err")"
 lizard-trace -q --follow all -o "$T/recordings/first" sleep 100 2>/dev/null &
 recorder=$!
 spawner=$(spawner_of "$recorder")

@@ -185,7 +185,11 @@ int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h)
 
 	reap(f);
 	fill(t, c->pid, h);
-	if (lz_reserve(f->next, f->room, f->n + 1) < 0 || channel(ends) < 0)
+	if (lz_reserve(f->next, f->room, f->n + 1) < 0) {
+		lz_fail("out of memory for the list of tracers");
+		return lz_go_unrecorded(c, NULL);
+	}
+	if (channel(ends) < 0)
 		return lz_go_unrecorded(c, NULL);
 	/* It is asked for before the process is parked: should this tracer be killed in between, the
 	 * other one goes on. */

@@ -70,6 +70,17 @@ static void stay_at(int cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* Those that have come, though there was no room for all: who asks sees then that they are closed. */
+static void refuse(const struct cmsghdr *c)
+{
+	int fd;
+
+	for (size_t at = 0; c && CMSG_LEN(at + sizeof(fd)) <= c->cmsg_len; at += sizeof(fd)) {
+		memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
+		close(fd);
+	}
+}
+
 /* 1; 0: nobody can ask any more; -1: none has come. */
 static int take_request(int in, struct lz_spawned *given)
 {
@@ -80,8 +91,10 @@ static int take_request(int in, struct lz_spawned *given)
 
 	if (n <= 0)
 		return n < 0 && (errno == EINTR || errno == EAGAIN) ? -1 : 0;
-	if (!c || c->cmsg_len != CMSG_LEN(sizeof(*given)))
+	if (!c || c->cmsg_len != CMSG_LEN(sizeof(*given))) {
+		refuse(c);
 		return -1;
+	}
 	stay_at(m.cpu);
 	memcpy(given, CMSG_DATA(c), sizeof(*given));
 	return 1;
