@@ -365,7 +365,7 @@ int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct us
 	int ret;
 
 	t->cur->fast = false;
-	if (!is_wanted(t) || !t->w ||
+	if (!is_wanted(t) || !t->w || !lz_segments_readable() ||
 	    (counter && (lz_counter_forbidden(t) || !lz_counter_scale(t))))
 		return 0;
 	if (!t->fast.page && (ret = begin(t, counter)))

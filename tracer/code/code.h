@@ -43,6 +43,8 @@ void lz_armed_moved(struct lz_tracer *t, uint64_t start, uint64_t end, uint64_t 
 void lz_armed_forget(struct lz_tracer *t);
 
 /* counter.c */
+/* May programs read the bases of segments, as the stub does for each instruction that it does? */
+bool lz_segments_readable(void);
 /* Two clocks are compared from now on, if the stub can do rdtsc here. */
 void lz_counter_begin(struct lz_tracer *t);
 /* t->fast.counter tells how the time is scaled. False: it is too early for that, or of no

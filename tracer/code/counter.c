@@ -57,10 +57,15 @@ static bool scale_by(struct lz_counter *c, const struct lz_counter_pair *first)
 	return true;
 }
 
+/* It takes Linux 5.9, and can be turned off when that starts. */
+bool lz_segments_readable(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
+
 void lz_counter_begin(struct lz_tracer *t)
 {
-	/* the stub reads the bases of segments, which takes Linux 5.9 */
-	if (!t->fast.counter_first.ns && getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE)
+	if (!t->fast.counter_first.ns && lz_segments_readable())
 		t->fast.counter_first = read_pair();
 }
 
