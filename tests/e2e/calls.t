@@ -68,6 +68,17 @@ LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer --checkpoint-inter
 grep -q ' [0-9]\{4,\} system calls were made without a stop' "$T/err" && [ "$(lizard dump --checkpoints "$T/recordings/rounds" | wc -l)" -gt 8 ]
 ok $? "there are checkpoints between calls without a stop" || diag "$(lizard dump --checkpoints "$T/recordings/rounds")"
 
+# Opening for reading what is mapped, and closing it.
+gcc -O1 -w -o "$T/maps" "$progs/map_files.c"
+echo mapped >"$T/files/mapped"
+LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/maps" "$T/maps" "$T/files/mapped" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out")" "0 100" "maps: recorded" || diag "$(cat "$T/err")"
+stops=$(sed -n 's/.*with stops: \(open\|openat\|close\) \([0-9]*\)$/\2/p' "$T/err" | sort -n | tail -n 1)
+[ "${stops:-0}" -lt 30 ]
+ok $? "maps: most files are opened and closed without a stop" || diag "$(cat "$T/err")"
+timeout -k 5 120 lizard verify "$T/recordings/maps" >"$T/verify" 2>&1
+ok $? "maps: verify is clean" || diag "$(head -n 3 "$T/verify")"
+
 # What programs copy files with.
 head -c 20000000 /dev/zero >"$T/files/large"
 LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/large" dd if="$T/files/large" of="$T/files/copy" bs=200k 2>"$T/err"
