@@ -26,7 +26,7 @@ enum {
 	LZ_FAST_MOST = 256 << 10,  /* bytes of a call's output */
 	LZ_FAST_TAKEN = 256 << 10, /* bytes that a call takes */
 	LZ_CALL_LOG = 1 << 20,
-	LZ_STUB_CODE = 0x4000, /* in front of the page */
+	LZ_STUB_CODE = 0x8000, /* in front of the page */
 	LZ_STUB_STACK = 0x1000
 };
 

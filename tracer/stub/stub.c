@@ -20,7 +20,7 @@ _Static_assert(
     offsetof(struct lz_call_page, site) == 0 && offsetof(struct lz_call_page, back) == 8 &&
         offsetof(struct lz_call_page, target) == 16 && offsetof(struct lz_call_page, rsp) == 24 &&
         offsetof(struct lz_call_page, kind) == 32 && offsetof(struct lz_call_page, insn) == 36 &&
-        offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 && LZ_STUB_CODE == 0x4000,
+        offsetof(struct lz_call_page, stack) + LZ_STUB_STACK == 0x1040 && LZ_STUB_CODE == 0x8000,
     "the assembly part has these numbers");
 
 /* The registers that C code may use are saved for a fault of its: lz_fast_fault(). */

@@ -14,7 +14,7 @@
 
 /* For the assembly part: the page, and the entries of all kinds of sites, LZ_STUB_ENTRY apart, which go
  * on behind the last one, at label 3. */
-#define PAGE "__start_lz_stub+0x4000"
+#define PAGE "__start_lz_stub+0x8000"
 #define ENTRIES                                                                                    \
 	".macro entries name\n"                                                                    \
 	"	.balign 16\n"                                                                            \
