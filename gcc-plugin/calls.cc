@@ -3,9 +3,9 @@
 #include "gcc.h"
 #include "plugin.h"
 
-const char *lz_asm_name(tree fndecl)
+const char *lz_asm_name(tree decl)
 {
-	const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(fndecl));
+	const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
 
 	return targetm.strip_name_encoding(name);
 }

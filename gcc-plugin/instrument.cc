@@ -377,6 +377,7 @@ static void instrument(enum lz_convention conv)
 	lz_collect_blocks(&job.blocks, &job.fn);
 	if (!place_markers(&job))
 		return;
+	lz_collect_assigns(&job.blocks, &job.fn);
 	lz_prepare_record(&job.fn);
 	/* loads are queued on edges before markers: the order of insertion is
 	 * the order of execution */
@@ -419,9 +420,12 @@ class pass_lizard : public gimple_opt_pass
 		enum lz_convention conv = lz_convention_of(current_function_decl);
 
 		lz_save_r15 = conv == LZ_CONV_PUBLIC;
-		if (conv != LZ_CONV_OUT)
+		if (conv != LZ_CONV_OUT) {
 			instrument(conv);
-		else if (!global_regs[R15_REG])
+			return 0;
+		}
+		lz_note_foreign_stores();
+		if (!global_regs[R15_REG])
 			lz_save_r15 = any_stmt_names_r15();
 		return 0;
 	}

@@ -74,6 +74,9 @@ int plugin_init(struct plugin_name_args *info, struct plugin_gcc_version *versio
 	reserve_register();
 	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_START, lz_pin_r15_users, NULL);
 	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_END, lz_decide_conventions, NULL);
+	register_callback(info->base_name, PLUGIN_ALL_IPA_PASSES_END, lz_note_taken_variables,
+	                  NULL);
+	register_callback(info->base_name, PLUGIN_FINISH_UNIT, lz_write_taken_variables, NULL);
 	register_callback(info->base_name, PLUGIN_GGC_MARKING, lz_keep_source, NULL);
 	lz_register_passes(info->base_name);
 	return 0;

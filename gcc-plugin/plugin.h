@@ -63,15 +63,28 @@ struct lz_block_record {
 struct lz_arc_record {
 	unsigned src, dst, flags, first_ref, n_refs;
 };
+/* A variable that some blocks may assign. */
+struct lz_var_record {
+	tree decl;
+	unsigned flags; /* enum lz_var_flags */
+	auto_vec<unsigned> nodes;
+};
 struct lz_function {
 	struct lz_graph graph;
 	auto_vec<lz_block_record> source_blocks; /* none: it has no source graph */
 	auto_vec<lz_arc_record> source_arcs;
 	auto_vec<unsigned> refs;
+	auto_vec<lz_var_record *> vars;
 	auto_vec<lz_line> lines;
 	auto_vec<unsigned> first_line, n_lines; /* by node */
 	unsigned flags;
 	unsigned n_markers;
+
+	~lz_function()
+	{
+		for (struct lz_var_record *v : vars)
+			delete v;
+	}
 };
 /* Keeps it until the function's code is written. */
 void lz_prepare_record(const struct lz_function *f);
@@ -100,6 +113,14 @@ bool lz_block_is_dispatcher(basic_block bb);
 bool lz_block_lands_at_start(basic_block bb);
 void lz_collect_blocks(struct lz_blocks *b, struct lz_function *f);
 
+/* assigns.cc: which variables the blocks of the current function may assign. */
+void lz_collect_assigns(const struct lz_blocks *b, struct lz_function *f);
+/* The current function has no record: nobody knows when it stores to variables. */
+void lz_note_foreign_stores(void);
+/* Variables that other code may store to: noted once all IPA passes are done, written at the end. */
+void lz_note_taken_variables(void *gcc_data, void *user_data);
+void lz_write_taken_variables(void *gcc_data, void *user_data);
+
 /* source.cc: the graph of the current function in which lines are counted. */
 void lz_link_source(const struct lz_blocks *b, struct lz_function *f);
 void lz_keep_source(void *gcc_data, void *user_data);
@@ -120,7 +141,7 @@ void lz_register_passes(const char *plugin_name);
 /* The current function needs r15 saved by its prologue. */
 extern bool lz_save_r15;
 
-/* The name of FNDECL as the assembler sees it. */
-const char *lz_asm_name(tree fndecl);
+/* The name of a function or a variable as the assembler sees it. */
+const char *lz_asm_name(tree decl);
 
 #endif

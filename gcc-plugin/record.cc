@@ -121,8 +121,6 @@ static void write_source(FILE *out, const struct lz_function *f, const auto_vec<
 	const unsigned n_refs = f->refs.length() + f->refs.length() % 2;
 	const unsigned counts[] = {f->source_blocks.length(), f->source_arcs.length(), n_refs, 0};
 
-	if (!counts[0])
-		return;
 	longs(out, counts, ARRAY_SIZE(counts));
 	for (unsigned i = 0; i < f->source_blocks.length(); i++) {
 		const struct lz_block_record *b = &f->source_blocks[i];
@@ -140,10 +138,37 @@ static void write_source(FILE *out, const struct lz_function *f, const auto_vec<
 		fputs("\t.long 0\n", out);
 }
 
+static const char *var_name(const struct lz_var_record *v)
+{
+	return v->flags & LZ_VAR_LOCAL ? IDENTIFIER_POINTER(DECL_NAME(v->decl))
+	                               : lz_asm_name(v->decl);
+}
+
+static void write_assigns(FILE *out, const struct lz_function *f, const auto_vec<unsigned> &names)
+{
+	unsigned n = 0;
+
+	for (const struct lz_var_record *v : f->vars)
+		n += v->nodes.length();
+	const unsigned counts[] = {f->vars.length(), n + n % 2}, zero = 0;
+
+	longs(out, counts, ARRAY_SIZE(counts));
+	n = 0;
+	for (unsigned i = 0; i < f->vars.length(); i++) {
+		const struct lz_var_record *v = f->vars[i];
+		const unsigned word[] = {names[i], v->flags, n, v->nodes.length()};
+
+		longs(out, word, ARRAY_SIZE(word));
+		n += v->nodes.length();
+	}
+	for (const struct lz_var_record *v : f->vars)
+		longs(out, v->nodes.address(), v->nodes.length());
+	longs(out, &zero, n % 2);
+}
+
 static void write_body(FILE *out, const struct lz_function *f, struct strings *str, unsigned number)
 {
-	auto_vec<unsigned> callees;
-
+	auto_vec<unsigned> callees, names;
 	struct sets sets;
 
 	fprintf(out, "\tlz.piece\n.Llz.b%u:\n", number);
@@ -160,8 +185,11 @@ static void write_body(FILE *out, const struct lz_function *f, struct strings *s
 	fprintf(out, "\t.set .Llz.w%u, %u\n", number, sets.words.length());
 	for (const struct lz_block_record &b : f->source_blocks)
 		callees.safe_push(b.callee ? add_string(str, b.callee) : LZ_CFG_NO_CALLEE);
+	for (const struct lz_var_record *v : f->vars)
+		names.safe_push(add_string(str, var_name(v)));
 	write_strings(out, str);
 	write_source(out, f, callees);
+	write_assigns(out, f, names);
 	fprintf(out, "\t.set .Llz.t%u, %u\n", number, str->text.length());
 	fprintf(out, ".Llz.e%u:\n\t.popsection\n", number);
 }
@@ -181,9 +209,8 @@ static void write_header(FILE *out, const struct lz_function *f, unsigned number
 	fprintf(out,
 	        "\tlz.piece\n\t.balign 8\n.Llz.h%u:\n\t.long 0x%x\n\t.value %u, %u\n"
 	        "\t.quad .Llz.e%u - .Llz.h%u\n\t.quad .Llz.f%u\n\t.quad .Llz.b%u - .Llz.a%u\n",
-	        number, LZ_CFG_MAGIC,
-	        f->source_blocks.length() ? LZ_CFG_VERSION_SOURCE : LZ_CFG_VERSION, f->flags,
-	        number, number, number, number, number);
+	        number, LZ_CFG_MAGIC, LZ_CFG_VERSION_ASSIGNS, f->flags, number, number, number,
+	        number, number);
 	longs(out, word, ARRAY_SIZE(word));
 	fprintf(out, "\t.long .Llz.w%u, .Llz.t%u\n.Llz.a%u:\n\t.popsection\n", number, number,
 	        number);

@@ -19,8 +19,8 @@ static bool holds_records(const char *name)
 	return strncmp(name, LZ_CFG_SECTION, n) == 0 && (name[n] == 0 || name[n] == '.');
 }
 
-/* Appends the section, filled up to a multiple of 8. */
-static int copy_section(struct lz_cfg *cfg, const char *path, Elf *elf, Elf_Scn *scn)
+/* Appends the section, filled up to a multiple of 8, to *TO, which a zero byte follows. */
+static int copy_section(char **to, size_t *to_size, const char *path, Elf *elf, Elf_Scn *scn)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
 	size_t file_size = 0, size;
@@ -29,17 +29,17 @@ static int copy_section(struct lz_cfg *cfg, const char *path, Elf *elf, Elf_Scn 
 	if (!data || (!data->d_buf && data->d_size) || !elf_rawfile(elf, &file_size))
 		return lz_fail("%s: section " LZ_CFG_SECTION " can't be read: %s", path,
 		               elf_errmsg(-1));
-	if (data->d_size > file_size || cfg->section_size > file_size)
+	if (data->d_size > file_size || *to_size > file_size)
 		return lz_fail("%s: its sections " LZ_CFG_SECTION " overlap; link it again", path);
-	size = cfg->section_size + (data->d_size + 7) / 8 * 8;
-	bigger = realloc(cfg->section, size + 1);
+	size = *to_size + (data->d_size + 7) / 8 * 8;
+	bigger = realloc(*to, size + 1);
 	if (!bigger)
 		return lz_fail("%s: out of memory for %zu bytes of " LZ_CFG_SECTION, path, size);
-	memset(bigger + cfg->section_size, 0, size - cfg->section_size);
+	memset(bigger + *to_size, 0, size - *to_size + 1);
 	if (data->d_size)
-		memcpy(bigger + cfg->section_size, data->d_buf, data->d_size);
-	cfg->section = bigger;
-	cfg->section_size = size;
+		memcpy(bigger + *to_size, data->d_buf, data->d_size);
+	*to = bigger;
+	*to_size = size;
 	return 0;
 }
 
@@ -77,7 +77,11 @@ static int read_sections(struct lz_cfg *cfg, const char *path, Elf *elf)
 
 		if (!gelf_getshdr(scn, &shdr) || !(name = elf_strptr(elf, names, shdr.sh_name)))
 			return lz_fail("%s: a section header is damaged: %s", path, elf_errmsg(-1));
-		if (holds_records(name) && copy_section(cfg, path, elf, scn) < 0)
+		if (holds_records(name) &&
+		    copy_section(&cfg->section, &cfg->section_size, path, elf, scn) < 0)
+			return -1;
+		if (strcmp(name, LZ_CFG_TAKEN_SECTION) == 0 &&
+		    copy_section(&cfg->taken, &cfg->taken_size, path, elf, scn) < 0)
 			return -1;
 	}
 	return cfg->section ? read_records(cfg, path) : 0;
@@ -204,6 +208,7 @@ void lz_cfg_close(struct lz_cfg *cfg)
 	free(cfg->ranges);
 	free(cfg->by_entry);
 	free(cfg->section);
+	free(cfg->taken);
 	free(cfg);
 }
 
@@ -230,6 +235,14 @@ const struct lz_cfg_func *lz_cfg_func_at(const struct lz_cfg *cfg, uint64_t entr
 	if (at == cfg->n_funcs || nth_entry(cfg, at) != entry)
 		return NULL;
 	return &cfg->funcs[cfg->by_entry[at]];
+}
+
+bool lz_cfg_taken(const struct lz_cfg *cfg, const char *name)
+{
+	for (size_t at = 0; at < cfg->taken_size; at += strlen(cfg->taken + at) + 1)
+		if (strcmp(cfg->taken + at, name) == 0)
+			return true;
+	return false;
 }
 
 const char *lz_cfg_file_name(const struct lz_cfg *cfg, uint32_t file)

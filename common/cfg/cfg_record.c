@@ -10,7 +10,8 @@
 struct parts {
 	struct lz_cfg_header h;
 	const char *rows, *nodes, *edges, *lines, *words, *strings;
-	const char *source; /* NULL: none */
+	const char *source;  /* NULL: none */
+	const char *assigns; /* NULL: none */
 	size_t n_rows;
 };
 
@@ -29,13 +30,35 @@ static int check_header(const struct lz_cfg *cfg, size_t offset, struct parts *p
 	memcpy(&p->h, cfg->section + offset, LZ_CFG_HEADER_SIZE);
 	if (p->h.magic != LZ_CFG_MAGIC)
 		return damaged(offset, "there is no record");
-	if (p->h.version != LZ_CFG_VERSION && p->h.version != LZ_CFG_VERSION_SOURCE)
+	if (p->h.version < LZ_CFG_VERSION || p->h.version > LZ_CFG_VERSION_ASSIGNS)
 		return lz_fail("section " LZ_CFG_SECTION
-		               " has version %u, this Lizard reads versions %u and %u: "
+		               " has version %u, this Lizard reads versions %u to %u: "
 		               "rebuild the program with this Lizard's lizard-cc",
-		               p->h.version, LZ_CFG_VERSION, LZ_CFG_VERSION_SOURCE);
+		               p->h.version, LZ_CFG_VERSION, LZ_CFG_VERSION_ASSIGNS);
 	if (p->h.size > left || p->h.size < LZ_CFG_HEADER_SIZE || p->h.size % 8)
 		return damaged(offset, "its size is absurd");
+	return 0;
+}
+
+/* What records of later versions have behind the first SIZE bytes. */
+static int split_rest(const struct lz_cfg *cfg, size_t offset, struct parts *p, uint64_t *size)
+{
+	const struct lz_cfg_header *h = &p->h;
+	const bool optional = h->version >= LZ_CFG_VERSION_ASSIGNS;
+	uint64_t more;
+
+	if (h->version < LZ_CFG_VERSION_SOURCE || *size > h->size)
+		return 0;
+	p->source = cfg->section + offset + *size;
+	if (lz_cfg_source_size(p->source, h->size - *size, optional, &more) < 0)
+		return damaged(offset, "its source graph is cut short");
+	*size += more;
+	if (!optional)
+		return 0;
+	p->assigns = cfg->section + offset + *size;
+	if (lz_cfg_assigns_size(p->assigns, h->size - *size, &more) < 0)
+		return damaged(offset, "its assigned variables are cut short");
+	*size += more;
 	return 0;
 }
 
@@ -54,14 +77,8 @@ static int split_record(const struct lz_cfg *cfg, size_t offset, struct parts *p
 	        (uint64_t)h->n_edges * sizeof(struct lz_cfg_edge) +
 	        (uint64_t)h->n_lines * sizeof(struct lz_cfg_line_ref) +
 	        (uint64_t)h->n_words * sizeof(uint32_t) + h->strings_size;
-	if (h->version == LZ_CFG_VERSION_SOURCE && size <= h->size) {
-		uint64_t source;
-
-		p->source = cfg->section + offset + size;
-		if (lz_cfg_source_size(p->source, h->size - size, &source) < 0)
-			return damaged(offset, "its source graph is cut short");
-		size += source;
-	}
+	if (split_rest(cfg, offset, p, &size) < 0)
+		return -1;
 	if (size != h->size)
 		return damaged(offset, "its parts don't add up to its size");
 	p->n_rows = h->rows_size / sizeof(struct lz_cfg_row);
@@ -295,6 +312,7 @@ void lz_cfg_free_func(struct lz_cfg_func *f)
 		free_set(f, f->blocks[v].post);
 	}
 	lz_cfg_free_source(f->source);
+	lz_cfg_free_assigns(f->assigns);
 	free(f->words);
 	free(f->blocks);
 	free(f->lines);
@@ -315,7 +333,10 @@ static int fill_func(struct lz_cfg *cfg, const struct parts *p, size_t offset,
 	if (allocate(p, f) < 0 || read_lines(cfg, p, offset, f) < 0 ||
 	    read_edges(p, offset, f) < 0 || read_nodes(cfg, p, offset, f) < 0)
 		return -1;
-	if (p->source && !(f->source = lz_cfg_read_source(p->source, &p->h, p->strings, offset)))
+	if (p->source && lz_cfg_read_source(p->source, &p->h, p->strings, offset, &f->source) < 0)
+		return -1;
+	if (p->assigns &&
+	    !(f->assigns = lz_cfg_read_assigns(p->assigns, &p->h, p->strings, offset)))
 		return -1;
 	return read_rows(cfg, p, offset);
 }

@@ -18,7 +18,7 @@ static int damaged(size_t offset, const char *what)
 	               offset, what);
 }
 
-int lz_cfg_source_size(const char *at, uint64_t left, uint64_t *size)
+int lz_cfg_source_size(const char *at, uint64_t left, bool optional, uint64_t *size)
 {
 	struct lz_cfg_source h;
 
@@ -27,7 +27,9 @@ int lz_cfg_source_size(const char *at, uint64_t left, uint64_t *size)
 	memcpy(&h, at, sizeof(h));
 	*size = sizeof(h) + (uint64_t)h.n_blocks * BLOCK_SIZE + (uint64_t)h.n_arcs * ARC_SIZE +
 	        (uint64_t)h.n_refs * sizeof(uint32_t);
-	return *size <= left && h.n_refs % 2 == 0 && h.n_blocks >= 2 ? 0 : -1;
+	const bool none = optional && !h.n_blocks && !h.n_arcs && !h.n_refs;
+
+	return *size <= left && h.n_refs % 2 == 0 && (h.n_blocks >= 2 || none) ? 0 : -1;
 }
 
 static int read_blocks(const char *at, const struct lz_cfg_header *h, const char *strings,
@@ -84,15 +86,28 @@ static int read_refs(const struct lz_cfg_header *h, size_t offset, const struct 
 	return 0;
 }
 
-struct lz_source_graph *lz_cfg_read_source(const char *at, const struct lz_cfg_header *h,
-                                           const char *strings, size_t offset)
+static int read_graph(const char *at, const struct lz_cfg_header *h, const char *strings,
+                      size_t offset, struct lz_source_graph *g)
 {
-	struct lz_source_graph *g = calloc(1, sizeof(*g));
+	const char *arcs = at + (size_t)g->n_blocks * BLOCK_SIZE;
+	const char *refs = arcs + (size_t)g->n_arcs * ARC_SIZE;
+
+	memcpy(g->refs, refs, (size_t)g->n_refs * sizeof(*g->refs));
+	if (read_blocks(at, h, strings, offset, g) < 0 || read_arcs(arcs, offset, g) < 0)
+		return -1;
+	return read_refs(h, offset, g);
+}
+
+int lz_cfg_read_source(const char *at, const struct lz_cfg_header *h, const char *strings,
+                       size_t offset, struct lz_source_graph **out)
+{
 	struct lz_cfg_source s;
 	int rc = -1;
 
 	memcpy(&s, at, sizeof(s));
-	at += sizeof(s);
+	if (!s.n_blocks)
+		return 0;
+	struct lz_source_graph *g = calloc(1, sizeof(*g));
 	if (g) {
 		*g = (struct lz_source_graph){
 		    .n_blocks = s.n_blocks, .n_arcs = s.n_arcs, .n_refs = s.n_refs};
@@ -100,23 +115,16 @@ struct lz_source_graph *lz_cfg_read_source(const char *at, const struct lz_cfg_h
 		g->arcs = calloc((size_t)s.n_arcs + 1, sizeof(*g->arcs));
 		g->refs = calloc((size_t)s.n_refs + 1, sizeof(*g->refs));
 	}
-	if (!g || !g->blocks || !g->arcs || !g->refs) {
+	if (!g || !g->blocks || !g->arcs || !g->refs)
 		lz_fail("out of memory reading the control-flow graphs");
-	} else {
-		const char *arcs = at + (size_t)s.n_blocks * BLOCK_SIZE;
-		const char *refs = arcs + (size_t)s.n_arcs * ARC_SIZE;
-
-		memcpy(g->refs, refs, (size_t)s.n_refs * sizeof(*g->refs));
-		rc = read_blocks(at, h, strings, offset, g);
-		if (rc == 0)
-			rc = read_arcs(arcs, offset, g);
-		if (rc == 0)
-			rc = read_refs(h, offset, g);
+	else
+		rc = read_graph(at + sizeof(s), h, strings, offset, g);
+	if (rc < 0) {
+		lz_cfg_free_source(g);
+		return -1;
 	}
-	if (rc == 0)
-		return g;
-	lz_cfg_free_source(g);
-	return NULL;
+	*out = g;
+	return 0;
 }
 
 void lz_cfg_free_source(struct lz_source_graph *g)

@@ -44,6 +44,20 @@ struct lz_source_graph {
 	uint32_t *refs; /* edges of the function's graph */
 };
 
+/* A variable, and the nodes that may store to it: cfg_format.h. */
+struct lz_assigned {
+	const char *name;
+	uint32_t flags; /* enum lz_var_flags */
+	const uint32_t *nodes;
+	uint32_t n;
+};
+
+struct lz_assigns {
+	uint32_t n_vars, n_nodes;
+	struct lz_assigned *vars;
+	uint32_t *nodes; /* what the variables' point into */
+};
+
 enum lz_cfg_func_flags {
 	LZ_FN_OPTIMIZED = 1, /* built with -O1 or more, -Og or -Os */
 	LZ_FN_LANDING = 2,   /* has landing sites */
@@ -62,6 +76,7 @@ struct lz_cfg_func {
 	struct lz_cfg_block *blocks; /* [graph.n_nodes] */
 	struct lz_cfg_line *lines;
 	struct lz_source_graph *source; /* NULL: none, as with optimization */
+	struct lz_assigns *assigns;     /* NULL: not known, as of older lizard-cc's */
 	uint32_t *words;                /* the reader's: what pre and post point into */
 	uint32_t n_words;
 };
@@ -91,6 +106,8 @@ size_t lz_cfg_n_funcs(const struct lz_cfg *cfg);
 const struct lz_cfg_func *lz_cfg_func(const struct lz_cfg *cfg, size_t i);
 /* By entry address, exact; NULL if none. */
 const struct lz_cfg_func *lz_cfg_func_at(const struct lz_cfg *cfg, uint64_t entry);
+/* May code that no record tells of store to the variable? NAME is the linker's. */
+bool lz_cfg_taken(const struct lz_cfg *cfg, const char *name);
 const char *lz_cfg_file_name(const struct lz_cfg *cfg, uint32_t file);
 
 /* Sorted by address. */

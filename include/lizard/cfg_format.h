@@ -9,7 +9,7 @@
  * header   = struct lz_cfg_header       (LZ_CFG_HEADER_SIZE bytes)
  * rows     = { struct lz_cfg_row }      header.rows_size bytes, in the order of
  *                                       the machine code
- * body     = nodes edges lines words strings [source]
+ * body     = nodes edges lines words strings [source] [assigns]
  * nodes    = struct lz_cfg_node[n_nodes]
  * edges    = struct lz_cfg_edge[n_edges]
  * lines    = struct lz_cfg_line_ref[n_lines]
@@ -17,16 +17,29 @@
  *                                       n_words is even
  * strings  = char[strings_size]         NUL-terminated; offset 0 is the linker's
  *                                       name of the function; padded to 8
- * source   = struct lz_cfg_source blocks arcs refs      version 2 only
+ * source   = struct lz_cfg_source blocks arcs refs      from version 2 on
  * blocks   = struct lz_cfg_source_block[n_blocks]
  * arcs     = struct lz_cfg_source_arc[n_arcs]
  * refs     = u32[n_refs]                indices into edges; n_refs is even
+ * assigns  = struct lz_cfg_assigns vars nodes           from version 3 on
+ * vars     = struct lz_cfg_assigned[n_vars]
+ * nodes    = u32[n_nodes]               n_nodes is even
+ *
+ * In version 3 a source graph without blocks stands for none.
  *
  * The source graph is the function before `switch` was lowered and before blocks
  * without code were dropped. Its blocks end behind each call that might not
  * return. In it lines and branches are counted, as gcov does. What is known of
  * its counts is said by nodes and edges. The sums of what comes into a block and
  * what leaves it tell the others.
+ *
+ * The assigns say which blocks may store to which named variables. They hold each variable that the
+ * function's own statements store to and that nobody has the address of; of local variables also those
+ * that are not known so well, with a flag. Others are not there. In optimized code a store may have
+ * moved to another block of the function.
+ *
+ * The section ".lizard_taken" has the linker's names of variables that other code may store to, each
+ * NUL-terminated: the address is taken somewhere, or a function without a record names it.
  *
  * The records of one text section's functions are in a section piece of their
  * own, tied (SHF_LINK_ORDER and, for COMDAT, by the group) to that section, so
@@ -37,11 +50,13 @@
 #include <stdint.h>
 
 #define LZ_CFG_SECTION ".lizard"
+#define LZ_CFG_TAKEN_SECTION ".lizard_taken"
 
 enum {
 	LZ_CFG_MAGIC = 0x464e5a4c, /* "LZNF" */
 	LZ_CFG_VERSION = 1,
-	LZ_CFG_VERSION_SOURCE = 2 /* with a source graph */
+	LZ_CFG_VERSION_SOURCE = 2, /* with a source graph */
+	LZ_CFG_VERSION_ASSIGNS = 3 /* with assigns, too */
 };
 
 struct lz_cfg_header {
@@ -119,6 +134,21 @@ struct lz_cfg_source_arc {
 	/* of the edges that it has become; none: not known */
 	uint32_t first_ref, n_refs;
 	uint32_t zero;
+};
+
+struct lz_cfg_assigns {
+	uint32_t n_vars, n_nodes;
+};
+
+enum lz_var_flags {
+	LZ_VAR_LOCAL = 1,  /* in the function's frame */
+	LZ_VAR_ESCAPES = 2 /* other functions may store to it */
+};
+
+struct lz_cfg_assigned {
+	uint32_t name;     /* string offset: the linker's, of a local one the source's */
+	uint32_t flags;    /* enum lz_var_flags */
+	uint32_t first, n; /* slice of nodes; the slices lie one behind the other */
 };
 
 enum { LZ_CFG_HEADER_SIZE = 72 };

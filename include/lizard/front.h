@@ -213,7 +213,7 @@ enum lz_front_move_kind {
 	LZ_MOVE_ACCESS, /* to right before an access to memory */
 	LZ_MOVE_ORIGIN  /* to right before what put a value where it is */
 };
-enum { LZ_JUMP_ADDRS_MAX = 512 };
+enum { LZ_JUMP_ADDRS_MAX = 512, LZ_LOCAL_NAME = 128 };
 struct lz_front_move {
 	enum lz_front_move_kind kind;
 	double percent;
@@ -226,10 +226,12 @@ struct lz_front_move {
 	uint64_t addrs[LZ_JUMP_ADDRS_MAX];
 	/* Of an access: 's' stored, 'l' loaded, 't' either; forwards what comes next here counts as well, or
 	 * it does not; backwards no further than to `pos`, n = 0: to the begin, nor than to where control
-	 * comes to `entry`, 0: nowhere, with the stack pointer `sp`. By code up to `code_end`, 0: by any. */
+	 * comes to `entry`, 0: nowhere, with the stack pointer `sp`. By code up to `code_end`, 0: by any. The
+	 * memory is that of the variable `local` of the function at `entry`, "": it is not known. */
 	char access;
 	bool here;
 	uint64_t addr, len, entry, sp, code_start, code_end;
+	char local[LZ_LOCAL_NAME];
 	/* Of an origin: that of `len` bytes at `addr`, be it in memory or, if it has a name, in register
 	 * `reg`; len = 0: of the last conditional jump's choice. Or of those from number `addr` on that event
 	 * number `n` takes; len = 0: to right before it. Or the allocation of `addr` by a malloc() that returns at `addrs`,

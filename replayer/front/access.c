@@ -80,7 +80,7 @@ int lz_front_access(struct lz_front *f, const struct lz_front_move *m)
 	                                  .len = m->len,
 	                                  .here = m->here,
 	                                  .from = {m->pos.event, m->pos.marker},
-	                                  .frame = {m->entry, m->sp},
+	                                  .frame = {m->entry, m->sp, *m->local ? m->local : NULL},
 	                                  .code = {m->code_start, m->code_end}};
 	struct lz_accessed a;
 

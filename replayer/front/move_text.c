@@ -4,8 +4,8 @@
  *   seek here | start | end | N% | time T | event N | POSITION | THREAD:MARKER
  *   jump forward|backward [any] ADDRESS...    of the present thread, or of any
  *   back-step [N]    back-next [N]    undo [N]    redo [N]
- *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [by START END] [frame ENTRY SP]
- *   origin memory ADDRESS LENGTH [frame ENTRY SP] | register NAME BYTE LENGTH | branch
+ *   access backward|forward|here s|l|t ADDRESS LENGTH [from POSITION] [by START END] [frame ENTRY SP [NAME]]
+ *   origin memory ADDRESS LENGTH [frame ENTRY SP [NAME]] | register NAME BYTE LENGTH | branch
  *   origin allocation ADDRESS from POSITION RETURN...
  *   origin block ADDRESS               that of the heap: nothing moves
  *   origin event N [BYTE LENGTH]      to right before it; bytes that it takes */
@@ -125,11 +125,14 @@ static int parse_times(const char *count, enum lz_front_move_kind kind, struct l
 static void parse_frame(const char *text, struct lz_front_move *m)
 {
 	unsigned long entry, sp;
+	int at = 0;
 
-	if (sscanf(text, "frame %lx %lx", &entry, &sp) != 2)
+	if (sscanf(text, "frame %lx %lx %n", &entry, &sp, &at) != 2)
 		return;
 	m->entry = entry;
 	m->sp = sp;
+	if (at && strlen(text + at) < sizeof m->local)
+		strcpy(m->local, text + at);
 }
 
 static void parse_code(const char **text, struct lz_front_move *m)

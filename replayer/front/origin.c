@@ -152,7 +152,7 @@ static int tell(struct lz_front *f, const struct lz_origin *o)
 
 static int search(struct lz_front *f, const struct lz_front_move *m, struct lz_origin *o)
 {
-	const struct lz_activation_start frame = {m->entry, m->sp};
+	const struct lz_activation_start frame = {m->entry, m->sp, *m->local ? m->local : NULL};
 	struct lz_location of = {.in_memory = true, .addr = m->addr, .len = m->len};
 
 	if (m->of == LZ_OF_EVENT)

@@ -2,8 +2,10 @@
 /* A run with one watchpoint, of a kind that counts touches. What it finds is looked at: the
  * watchpoint may be wider than what is asked for. */
 #include "replayer/origin/access.h"
+#include "replayer/origin/assigned.h"
 #include "replayer/origin/own_stops.h"
 #include "replayer/origin/return_place.h"
+#include "replayer/navigate/jump.h"
 #include "replayer/program/operands.h"
 #include <lizard/error.h>
 
@@ -166,6 +168,61 @@ static int search(struct lz_session *s, const struct lz_access_query *q, struct 
 	}
 }
 
+/* ---- by what the compiler knows ---- */
+
+/* So near it is found by running. */
+enum { NEAR_MARKERS = 1 << 15, READ_AS_RUN = 64 };
+
+static bool may_be_assigned(const struct lz_access_query *q)
+{
+	return q->direction == LZ_BACKWARD && q->kind == 's' && !q->code.end &&
+	       q->len <= LZ_ASSIGNED_MAX && (!q->frame.entry || q->frame.local);
+}
+
+/* How far back it is to be run, before markers are read. False: all of it. */
+static bool near_gap(struct lz_session *s, struct lz_gap_start *near)
+{
+	const uint64_t reading = lz_find_last_cost(s, s->pos.marker) / READ_AS_RUN;
+	const uint64_t far = reading > NEAR_MARKERS ? reading : NEAR_MARKERS;
+
+	if (s->pos.marker <= far)
+		return false;
+	const int64_t at = lz_marker_boundary_near(s, s->pos.marker - far);
+	if (at <= 0)
+		return false;
+	*near = (struct lz_gap_start){lz_gap_event(s, (uint64_t)at), (uint64_t)at};
+	return lz_gap_cmp(near->event, near->marker, s->not_before.event, s->not_before.marker) > 0;
+}
+
+static int search_far(struct lz_session *s, const struct lz_access_query *q, const uint8_t *value,
+                      struct lz_gap_start near, struct lz_accessed *a)
+{
+	if (lz_session_seek_gap(s, near.event, near.marker) < 0)
+		return -1;
+	const int ret = lz_assigned_last(s, q, value);
+	if (ret == LZ_ASSIGNED_UNKNOWN)
+		return search(s, q, a);
+	if (ret)
+		return ret;
+	look(s, q, a);
+	return a->written ? 0 : lz_fail("the store that was found is not there");
+}
+
+static int search_back(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
+{
+	const struct lz_gap_start bound = s->not_before;
+	uint8_t value[LZ_ASSIGNED_MAX] = {0};
+	struct lz_gap_start near;
+
+	if (!may_be_assigned(q) || !near_gap(s, &near))
+		return search(s, q, a);
+	lz_session_read(s, q->addr, value, q->len);
+	s->not_before = near;
+	const int ret = search(s, q, a);
+	s->not_before = bound;
+	return ret == LZ_ACCESS_NONE ? search_far(s, q, value, near, a) : ret;
+}
+
 int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
 {
 	struct lz_own_stops users;
@@ -179,7 +236,7 @@ int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct l
 		return -1;
 	int ret = begin(s, q, &users);
 	if (!ret)
-		ret = search(s, q, a);
+		ret = search_back(s, q, a);
 	end(s, &users);
 	if (ret && lz_return_to(s, &here) < 0)
 		ret = -1;

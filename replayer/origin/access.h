@@ -17,7 +17,9 @@ struct lz_access_query {
 	} from; /* backwards: no further than to this gap, */
 	struct lz_activation_start {
 		uint64_t entry, sp; /* 0: none */
-	} frame; /* or to where control comes to this address with this stack pointer */
+		const char
+		    *local; /* the variable in that frame that is asked for; NULL: not known */
+	} frame;            /* or to where control comes to this address with this stack pointer */
 	struct lz_code_range code; /* by instructions in here only; end = 0: by all */
 };
 

@@ -23,25 +23,89 @@ static uint64_t find_in(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const char 
 	return 0;
 }
 
-uint64_t lz_elf_dynamic_symbol(const char *path, const char *name)
+struct opened {
+	int fd;
+	Elf *elf; /* NULL: it is none */
+};
+
+static struct opened open_elf(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint64_t value = 0;
+	struct opened o = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+
+	elf_version(EV_CURRENT);
+	if (o.fd >= 0)
+		o.elf = elf_begin(o.fd, ELF_C_READ_MMAP, NULL);
+	if (o.elf && elf_kind(o.elf) != ELF_K_ELF) {
+		elf_end(o.elf);
+		o.elf = NULL;
+	}
+	return o;
+}
+
+static void close_elf(struct opened *o)
+{
+	if (o->elf)
+		elf_end(o->elf);
+	if (o->fd >= 0)
+		close(o->fd);
+}
+
+/* The first section of this type. */
+static Elf_Scn *section_of(Elf *elf, uint32_t type, GElf_Shdr *sh)
+{
 	Elf_Scn *scn = NULL;
 
-	if (fd < 0)
-		return 0;
-	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	while (elf && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, sh) && sh->sh_type == type)
+			return scn;
+	return NULL;
+}
 
-	while (elf && elf_kind(elf) == ELF_K_ELF && !value && (scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
+uint64_t lz_elf_dynamic_symbol(const char *path, const char *name)
+{
+	struct opened o = open_elf(path);
+	GElf_Shdr sh;
+	Elf_Scn *scn = section_of(o.elf, SHT_DYNSYM, &sh);
+	const uint64_t value = scn ? find_in(o.elf, scn, &sh, name) : 0;
 
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM)
-			value = find_in(elf, scn, &sh, name);
-	}
-	if (elf)
-		elf_end(elf);
-	close(fd);
+	close_elf(&o);
 	return value;
+}
+
+/* False: no variable, or several ones, lie there. */
+static bool variable_at(Elf *elf, uint64_t addr, uint64_t len, char *name, size_t room)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = section_of(elf, SHT_SYMTAB, &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	bool found = false;
+	GElf_Sym sym;
+
+	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
+		const char *text;
+
+		if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF ||
+		    addr < sym.st_value || addr - sym.st_value >= sym.st_size)
+			continue;
+		text = elf_strptr(elf, sh.sh_link, sym.st_name);
+		if (found || !text || len > sym.st_size - (addr - sym.st_value) ||
+		    strlen(text) >= room)
+			return false;
+		found = true;
+		memcpy(name, text, strlen(text) + 1);
+	}
+	return found;
+}
+
+bool lz_elf_own_variable(const char *path, uint64_t addr, uint64_t len, char *name, size_t room)
+{
+	struct opened o = open_elf(path);
+	GElf_Shdr sh;
+	bool own = o.elf && variable_at(o.elf, addr, len, name, room);
+	Elf_Scn *dynamic = own ? section_of(o.elf, SHT_DYNSYM, &sh) : NULL;
+
+	if (dynamic && find_in(o.elf, dynamic, &sh, name))
+		own = false;
+	close_elf(&o);
+	return own;
 }

@@ -41,6 +41,16 @@ static const char source[] = "int printf(const char *, ...);\n"
                              "{\n"
                              "	printf(\"%d\\n\", twice(collatz(27)) + (argv ? argc : 0));\n"
                              "	return 0;\n"
+                             "}\n"
+                             "int level;\n"
+                             "static int kept, taken;\n"
+                             "int *note(int by)\n"
+                             "{\n"
+                             "	int own = by, given = 0, *at = &given;\n"
+                             "	if (by > 3)\n"
+                             "		kept = own;\n"
+                             "	taken = *at;\n"
+                             "	return by ? &taken : &level;\n"
                              "}\n";
 
 static void write_file(const char *path, const void *data, size_t n)
@@ -126,7 +136,7 @@ START_TEST(functions_are_there)
 	unsigned lines_seen = 0;
 
 	ck_assert_msg(cfg != NULL, "%s", lz_error());
-	ck_assert_uint_eq(lz_cfg_n_funcs(cfg), 3);
+	ck_assert_uint_eq(lz_cfg_n_funcs(cfg), 4);
 	f = by_name(cfg, "collatz");
 	ck_assert(f && !(f->flags & LZ_FN_OPTIMIZED) && f->line == 6);
 	ck_assert(strcmp(f->file, "collatz.c") == 0 && f->n_markers == 2);
@@ -140,6 +150,41 @@ START_TEST(functions_are_there)
 			}
 	/* 8 9 10 11 13 14 16: the braces and `else' have no code */
 	ck_assert_uint_eq(lines_seen, 7);
+	lz_cfg_close(cfg);
+}
+END_TEST
+
+static const struct lz_assigned *variable(const struct lz_cfg_func *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->assigns->n_vars; i++)
+		if (strcmp(f->assigns->vars[i].name, name) == 0)
+			return &f->assigns->vars[i];
+	return NULL;
+}
+
+static bool assigns_in(const struct lz_cfg *cfg, const char *name, uint32_t flags, uint32_t line)
+{
+	const struct lz_cfg_func *f = by_name(cfg, "note");
+	const struct lz_assigned *v = variable(f, name);
+
+	return v && v->flags == flags && v->n == 1 && has_line(cfg, f, v->nodes[0], line);
+}
+
+START_TEST(variables_are_there)
+{
+	struct lz_cfg *cfg = lz_cfg_open(program);
+	const struct lz_cfg_func *f = by_name(cfg, "note");
+
+	ck_assert(assigns_in(cfg, "own", LZ_VAR_LOCAL, 27));
+	ck_assert(assigns_in(cfg, "at", LZ_VAR_LOCAL, 27));
+	ck_assert(assigns_in(cfg, "kept", 0, 29));
+	ck_assert(variable(f, "by")->flags == LZ_VAR_LOCAL && variable(f, "by")->n == 0);
+	ck_assert(variable(f, "given")->flags == (LZ_VAR_LOCAL | LZ_VAR_ESCAPES));
+	ck_assert(!variable(f, "taken") && !variable(f, "level"));
+	ck_assert(variable(by_name(cfg, "collatz"), "steps")->n == 2);
+	ck_assert(variable(by_name(cfg, "collatz"), "n")->n == 2);
+	ck_assert(lz_cfg_taken(cfg, "taken") && lz_cfg_taken(cfg, "level"));
+	ck_assert(!lz_cfg_taken(cfg, "kept") && !lz_cfg_taken(cfg, "own"));
 	lz_cfg_close(cfg);
 }
 END_TEST
@@ -228,7 +273,7 @@ START_TEST(unknown_version_is_named)
 	write_file(damaged, copy, size);
 	free(copy);
 	ck_assert(lz_cfg_open(damaged) == NULL);
-	ck_assert(strstr(lz_error(), "version 77") && strstr(lz_error(), "versions 1 and 2"));
+	ck_assert(strstr(lz_error(), "version 77") && strstr(lz_error(), "versions 1 to 3"));
 }
 END_TEST
 
@@ -259,6 +304,8 @@ static void use(struct lz_cfg *cfg)
 			for (uint32_t k = 0; k < f->blocks[v].n_lines; k++)
 				ck_assert(lz_cfg_file_name(
 				    cfg, f->lines[f->blocks[v].first_line + k].file));
+		for (uint32_t k = 0; f->assigns && k < f->assigns->n_vars; k++)
+			sum += lz_cfg_taken(cfg, f->assigns->vars[k].name);
 		ck_assert(lz_cfg_func_at(cfg, f->entry) && sum + 1);
 	}
 	lz_cfg_close(cfg);
@@ -437,23 +484,29 @@ static struct source_part good_source(void)
 	                            .ref = {0, 1}};
 }
 
-static bool is_source_taken(struct source_part p, size_t cut)
+/* Is a record of this version taken with the part, PART_SIZE bytes without the last CUT, behind it? */
+static bool is_part_taken(unsigned version, const void *part, size_t part_size, size_t cut)
 {
 	struct lz_cfg *cfg = calloc(1, sizeof(*cfg));
 	struct lz_cfg_header h;
 	size_t len;
 	char *record = long_chain(3, &len);
 
-	record = realloc(record, len + sizeof(p));
+	record = realloc(record, len + part_size);
 	memcpy(&h, record, LZ_CFG_HEADER_SIZE);
-	h.version = LZ_CFG_VERSION_SOURCE;
-	h.size = cfg->section_size = len + sizeof(p) - cut;
+	h.version = (uint16_t)version;
+	h.size = cfg->section_size = len + part_size - cut;
 	memcpy(record, &h, LZ_CFG_HEADER_SIZE);
-	memcpy(record + len, &p, sizeof(p));
+	memcpy(record + len, part, part_size);
 	cfg->section = record;
 	const bool taken = lz_cfg_add_record(cfg, 0) >= 0;
 	lz_cfg_close(cfg);
 	return taken;
+}
+
+static bool is_source_taken(struct source_part p, size_t cut)
+{
+	return is_part_taken(LZ_CFG_VERSION_SOURCE, &p, sizeof(p), cut);
 }
 
 /* The highest value of each field, and the one above. */
@@ -487,6 +540,52 @@ START_TEST(source_graphs_are_checked)
 }
 END_TEST
 
+/* No source graph, two variables and two nodes, in a record of three nodes. */
+struct assigns_part {
+	struct lz_cfg_source source;
+	struct lz_cfg_assigns head;
+	struct lz_cfg_assigned var[2];
+	uint32_t node[2];
+};
+
+static struct assigns_part good_assigns(void)
+{
+	return (struct assigns_part){.head = {.n_vars = 2, .n_nodes = 2},
+	                             .var = {{.name = 7, .n = 1}, {.first = 1, .n = 1}},
+	                             .node = {0, 2}};
+}
+
+static bool is_assigns_taken(struct assigns_part p, size_t cut)
+{
+	return is_part_taken(LZ_CFG_VERSION_ASSIGNS, &p, sizeof(p), cut);
+}
+
+START_TEST(assigned_variables_are_checked)
+{
+	struct assigns_part p = good_assigns();
+
+	ck_assert(is_assigns_taken(p, 0));
+	for (size_t cut = 8; cut <= sizeof(p); cut += 8)
+		ck_assert(!is_assigns_taken(p, cut));
+#define REFUSED(field, value)                                                                      \
+	do {                                                                                       \
+		p = good_assigns();                                                                \
+		p.field = (value);                                                                 \
+		ck_assert_msg(!is_assigns_taken(p, 0), #field " %u", (unsigned)(value));           \
+	} while (0)
+	REFUSED(source.n_blocks, 1);
+	REFUSED(source.n_arcs, 1);
+	REFUSED(head.n_vars, UINT32_MAX);
+	REFUSED(head.n_nodes, UINT32_MAX - 1);
+	REFUSED(var[0].name, 8);
+	REFUSED(var[0].first, 1);
+	REFUSED(var[1].n, 2);
+	REFUSED(var[1].first, UINT32_MAX);
+	REFUSED(node[1], 3);
+#undef REFUSED
+}
+END_TEST
+
 /* The highest value of each, and the one above. */
 START_TEST(indices_have_limits)
 {
@@ -510,6 +609,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_unchecked_fixture(t, build, clean);
 	tcase_add_test(t, functions_are_there);
+	tcase_add_test(t, variables_are_there);
 	tcase_add_test(t, sites_are_marker_instructions);
 	tcase_add_test(t, labels_cover_the_blocks);
 	tcase_add_test(t, programs_without_sections);
@@ -518,6 +618,7 @@ int main(void)
 	tcase_add_test(t, symbols_are_read_once);
 	tcase_add_test(t, work_has_a_limit);
 	tcase_add_test(t, source_graphs_are_checked);
+	tcase_add_test(t, assigned_variables_are_checked);
 	tcase_add_test(t, indices_have_limits);
 	suite_add_tcase(s, t);
 	return run_suite(s);

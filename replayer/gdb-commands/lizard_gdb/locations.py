@@ -28,8 +28,7 @@ class Location:
         """As a move takes them."""
         if not self.in_memory:
             return ["register", self.register, str(self.byte), str(self.size)]
-        frame = frame_around(self.address)
-        return ["memory", "%x" % self.address, str(self.size)] + (["frame", "%x" % frame[0], "%x" % frame[1]] if frame else [])
+        return ["memory", "%x" % self.address, str(self.size)] + frame_words(frame_around(self.address), self.address, self.size)
 
     def named(self):
         """The source's name and type, or None."""
@@ -96,6 +95,14 @@ def frame_around(address):
     return None
 
 
+def frame_words(frame, address, size):
+    """As a move takes them: FRAME as frame_around() has it, and the variable in it."""
+    if not frame:
+        return []
+    local = local_at(address, size)
+    return ["frame", "%x" % frame[0], "%x" % frame[1]] + ([local[0].name] if local else [])
+
+
 # ---- names ----
 
 
@@ -117,13 +124,19 @@ def variables(frame):
 
 
 def name_of_local(address, size):
+    found = local_at(address, size)
+    return found and found[1]
+
+
+def local_at(address, size):
+    """The local variable there, and its name and type; None: there is none."""
     for frame in frames():
         if address < end_of_stack(frame):
             return None
         for symbol in variables(frame):
             found = within(symbol, frame, address, size)
             if found:
-                return found
+                return symbol, found
     return None
 
 

@@ -3,7 +3,7 @@
 import gdb
 
 from .expressions import assigns, evaluate, known, place_of, unreadable
-from .locations import frame_around
+from .locations import frame_around, frame_words
 from .moves import quietly
 from .server import monitor
 
@@ -45,7 +45,7 @@ class Memory:
         words = ["access", direction, kind, "%x" % self.address, str(self.size)]
         if since:
             words += ["from", since]
-        if self.frame and direction == "backward" and not since:
-            words += ["frame", "%x" % self.frame[0], "%x" % self.frame[1]]
+        if direction == "backward" and not since:
+            words += frame_words(self.frame, self.address, self.size)
         return found() if quietly(*words) else None
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The blocks that may store to a variable, as the compiler has told: include/lizard/cfg_format.h. */
+#ifndef LIZARD_REPLAYER_ORIGIN_ASSIGNERS_H
+#define LIZARD_REPLAYER_ORIGIN_ASSIGNERS_H
+
+#include "replayer/navigate/nav.h"
+#include "replayer/stream/target.h"
+
+struct lz_assigners {
+	struct lz_target *v;
+	size_t n, room;
+	/* of a local variable: whose it is, and the activation's first stream offset */
+	uint32_t thread; /* LZ_NO_THREAD: it is none */
+	uint64_t begin;
+};
+
+/* The variable that the LEN bytes at ADDR lie in now: LOCAL in the activation of the function that begins
+ * at ENTRY, or (LOCAL NULL) one without a frame. False: the compiler did not tell, or not enough. */
+bool lz_assigners_find(struct lz_nav *nav, uint64_t addr, uint64_t len, const char *local,
+                       uint64_t entry, struct lz_assigners *a);
+void lz_assigners_free(struct lz_assigners *a);
+
+#endif
