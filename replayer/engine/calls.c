@@ -5,6 +5,7 @@
 #include "replayer/engine/calls.h"
 #include <common/base/array.h>
 #include <common/process/moved.h>
+#include <common/process/vdso.h>
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,15 +202,15 @@ static uint64_t last_changed(const struct lz_vma *v, uint64_t at)
 	return v->end - at < LZ_SITE_REACH ? v->end - 1 : at + LZ_SITE_REACH - 1;
 }
 
-/* Code that stays as it is, and that nobody reads. */
+/* Code that stays as it is, a file's or the vDSO's, and that nobody reads. */
 static const struct lz_vma *fixed_code(const struct lz_engine *e, uint64_t at)
 {
 	const struct lz_vma *v = lz_space_find(&e->space, at);
 
 	return v && v->prot & PROT_EXEC && !(v->prot & PROT_WRITE) && !(v->flags & MAP_SHARED) &&
-	               !lz_flags_object(v->flags) && v->file != LZ_NO_FILE &&
-	               v->end - at >= LZ_MOVED_FROM && !is_read(e, at) &&
-	               !is_read(e, last_changed(v, at))
+	               !lz_flags_object(v->flags) && v->end - at >= LZ_MOVED_FROM &&
+	               !is_read(e, at) && !is_read(e, last_changed(v, at)) &&
+	               (v->file != LZ_NO_FILE || lz_vdso_was(&e->proc, v))
 	           ? v
 	           : NULL;
 }

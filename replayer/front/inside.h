@@ -382,6 +382,10 @@ bool lz_front_tell_program(struct lz_front *f);
 /* ---- objects.c ---- */
 /* Finds the auxiliary vector of P, which runs now. */
 int lz_front_find_auxv(struct lz_front *f, struct lz_front_program *p);
+/* What the auxiliary vector says of TYPE; 0: nothing. */
+uint64_t lz_front_auxv_value(struct lz_front *f, uint64_t type);
+/* Is V the vDSO that the program has found? */
+bool lz_front_is_vdso(struct lz_front *f, const struct lz_vma *v);
 
 /* ---- proc.c ---- */
 /* The text of /proc/PID/NAME at the present position. malloced; NULL if there is none. */

@@ -35,21 +35,11 @@ static bool read_all(struct lz_front *f, uint64_t addr, void *to, size_t n)
 	return lz_front_read(f, addr, to, n) == n;
 }
 
-static uint64_t auxv_value(struct lz_front *f, uint64_t type)
-{
-	size_t len;
-	const Elf64_auxv_t *v = lz_front_auxv(f, &len);
-
-	for (size_t i = 0; i < len / sizeof *v; i++)
-		if (v[i].a_type == type)
-			return v[i].a_un.a_val;
-	return 0;
-}
-
 /* Where the program's dynamic section is; 0: it has none. */
 static uint64_t dynamic_section(struct lz_front *f)
 {
-	uint64_t at = auxv_value(f, AT_PHDR), n = auxv_value(f, AT_PHNUM), bias = 0, dynamic = 0;
+	uint64_t at = lz_front_auxv_value(f, AT_PHDR), n = lz_front_auxv_value(f, AT_PHNUM),
+	         bias = 0, dynamic = 0;
 	Elf64_Phdr h[HEADERS_MAX];
 
 	if (!at || n > HEADERS_MAX || !read_all(f, at, h, n * sizeof *h))

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { AUXV_SEARCH_MAX = 8 << 20 };
 
@@ -58,6 +59,23 @@ int lz_front_find_auxv(struct lz_front *f, struct lz_front_program *p)
 	if (!n)
 		return lz_fail("no end of the environment on the first stack");
 	return copy_auxv(f, p, envp + 8 * n);
+}
+
+uint64_t lz_front_auxv_value(struct lz_front *f, uint64_t type)
+{
+	size_t len;
+	const Elf64_auxv_t *v = lz_front_auxv(f, &len);
+
+	for (size_t i = 0; v && i < len / sizeof *v; i++)
+		if (v[i].a_type == type)
+			return v[i].a_un.a_val;
+	return 0;
+}
+
+bool lz_front_is_vdso(struct lz_front *f, const struct lz_vma *v)
+{
+	return v->file == LZ_NO_FILE && v->prot & PROT_EXEC &&
+	       v->start == lz_front_auxv_value(f, AT_SYSINFO_EHDR);
 }
 
 enum { SIGINFO_SEARCH_MAX = 100000 }; /* events */

@@ -18,6 +18,8 @@ static void print_vma(struct lz_front *f, FILE *to, const struct lz_vma *v)
 		name = "[stack]";
 	else if (v->role == LZ_VMA_HEAP)
 		name = "[heap]";
+	else if (lz_front_is_vdso(f, v))
+		name = "[vdso]";
 	int n = fprintf(to, "%lx-%lx %c%c%c%c %08lx 00:00 %u ", (unsigned long)v->start,
 	                (unsigned long)v->end, v->prot & PROT_READ ? 'r' : '-',
 	                v->prot & PROT_WRITE ? 'w' : '-', v->prot & PROT_EXEC ? 'x' : '-',

@@ -29,6 +29,8 @@ static void take_vma(struct lz_front *f, const struct lz_vma *v, struct lz_front
 		r->file = "[stack]";
 	else if (v->role == LZ_VMA_HEAP)
 		r->file = "[heap]";
+	else if (lz_front_is_vdso(f, v))
+		r->file = "[vdso]";
 }
 
 static void take_area(const struct lz_front_area *a, struct lz_front_region *r)

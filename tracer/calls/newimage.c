@@ -9,6 +9,7 @@
 #include "tracer/signals/signals.h"
 #include "tracer/state/state.h"
 
+#include <common/process/vdso.h>
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -69,6 +70,7 @@ struct special {
 	} area[8]; /* [vvar], [vdso] and their like, those side by side as one */
 	int n;
 	uint64_t code; /* the vDSO's; 0: it has none */
+	uint64_t ours; /* where ours is then; 0: there is none */
 };
 
 static int find_special(void *arg, const struct lz_maps_entry *e)
@@ -131,7 +133,8 @@ static int reserve_stub(struct lz_tracer *t, const struct special *v)
 /* ---- no time without a system call ---- */
 
 /* The pair of KEY at AT, as the program is to see it. */
-static int show_auxiliary(struct lz_tracer *t, uint64_t at, uint64_t key, uint64_t value)
+static int show_auxiliary(struct lz_tracer *t, uint64_t at, uint64_t key, uint64_t value,
+                          uint64_t vdso)
 {
 	const uint64_t ignore = AT_IGNORE, features = LZ_RSEQ_FEATURES;
 
@@ -139,11 +142,11 @@ static int show_auxiliary(struct lz_tracer *t, uint64_t at, uint64_t key, uint64
 		t->linker = value;
 	if (key == AT_RSEQ_FEATURE_SIZE && value > features)
 		return lz_proc_write(&t->p, at + 8, &features, 8);
-	return key == AT_SYSINFO_EHDR ? lz_proc_write(&t->p, at, &ignore, 8) : 0;
+	return key == AT_SYSINFO_EHDR && value != vdso ? lz_proc_write(&t->p, at, &ignore, 8) : 0;
 }
 
-/* argc, argv.. 0, envp.. 0, and pairs. */
-static int show_vector(struct lz_tracer *t, uint64_t at)
+/* argc, argv.. 0, envp.. 0, and pairs. The vDSO is hidden if it is not at VDSO. */
+static int show_vector(struct lz_tracer *t, uint64_t at, uint64_t vdso)
 {
 	uint64_t word[512], key = 0;
 	bool is_key = true;
@@ -164,29 +167,39 @@ static int show_vector(struct lz_tracer *t, uint64_t at)
 				return 0;
 			if (is_key)
 				key = word[i];
-			else if (show_auxiliary(t, at - sizeof(*word), key, word[i]) < 0)
+			else if (show_auxiliary(t, at - sizeof(*word), key, word[i], vdso) < 0)
 				return -1;
 			is_key = !is_key;
 		}
 	}
 }
 
-/* Makes all calls at once that say nothing by themselves: the vDSO and its data are unmapped, which
- * may be refused where they are sealed; the end of the heap. */
-static int tame(struct lz_tracer *t, const struct special *v)
+/* Makes all calls at once that say nothing by themselves: the end of the heap; the vDSO and its data
+ * are unmapped, which may be refused where they are sealed. Ours is mapped where it was, so that what
+ * the kernel tells elsewhere is right. */
+static int tame(struct lz_tracer *t, struct special *v)
 {
 	struct lz_proc_call c[LZ_INSN_TRAP_OTHERS] = {{.nr = SYS_brk}};
 	size_t n = 1;
 
-	_Static_assert(sizeof(v->area) / sizeof(*v->area) < LZ_INSN_TRAP_OTHERS, "all have room");
+	_Static_assert(sizeof(v->area) / sizeof(*v->area) + 2 <= LZ_INSN_TRAP_OTHERS,
+	               "all have room");
 	for (int i = 0; i < v->n; i++)
 		c[n++] = (struct lz_proc_call){
 		    .nr = SYS_munmap,
 		    .args = {v->area[i].start, v->area[i].end - v->area[i].start}};
+	if (v->code)
+		c[n++] = (struct lz_proc_call){
+		    .nr = SYS_mmap,
+		    .args = {v->code, LZ_PAGE, PROT_READ | PROT_EXEC,
+		             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL}};
 	if (lz_insn_trap(t, c, n) < 0)
 		return -1;
 	t->brk = (uint64_t)c[0].result;
-	return 0;
+	if (!v->code || c[n - 1].result != (int64_t)v->code)
+		return 0;
+	v->ours = v->code;
+	return lz_proc_write(&t->p, v->ours, lz_vdso_image, LZ_PAGE);
 }
 
 /* ---- the mappings ---- */
@@ -320,7 +333,7 @@ int lz_new_image(struct lz_tracer *t)
 		return lz_fail("32-bit programs are not supported");
 	lz_tell_privileges(t->p.pid);
 	if (lz_proc_maps(t->p.pid, find_special, &v) < 0 || reserve_stub(t, &v) < 0 ||
-	    lz_signal_exec(t) < 0 || show_vector(t, r.rsp) < 0 || tame(t, &v) < 0 ||
+	    lz_signal_exec(t) < 0 || tame(t, &v) < 0 || show_vector(t, r.rsp, v.ours) < 0 ||
 	    take_stock(t) < 0 || lz_cpuid_sites(t) < 0)
 		return lz_fail_in("preparing the program");
 	lz_cpu_choose(t);
@@ -331,7 +344,7 @@ int lz_new_image(struct lz_tracer *t)
 
 int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
 {
-	const struct special none = {.n = 0};
+	struct special none = {.n = 0};
 
 	if (lz_signal_init(t) < 0 || tame(t, &none) < 0)
 		return lz_fail_in("preparing a child");

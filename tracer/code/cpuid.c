@@ -3,6 +3,7 @@
 #include "tracer/code/code.h"
 #include "tracer/state/pair.h"
 
+#include <common/process/vdso.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
@@ -30,7 +31,7 @@ int lz_cpuid_arm(struct lz_tracer *t)
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
 
-		if (v->role != LZ_VMA_STACK && v->role != LZ_VMA_HEAP &&
+		if (v->role != LZ_VMA_STACK && v->role != LZ_VMA_HEAP && !lz_vdso_is(&t->p, v) &&
 		    lz_cpuid_mapped(t, v, false) < 0)
 			return -1;
 	}

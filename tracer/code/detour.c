@@ -4,17 +4,18 @@
 #include "tracer/code/code.h"
 
 #include <common/process/moved.h>
+#include <common/process/vdso.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Code that stays as it is. */
+/* Code that stays as it is: a file's, or the vDSO's. */
 static bool is_fixed_code(const struct lz_tracer *t, uint64_t at)
 {
 	ptrdiff_t i = lz_vmas_find(&t->vmas, at);
 	const struct lz_vma *v = i < 0 ? NULL : &t->vmas.a[i].v;
 
 	return v && v->prot & PROT_EXEC && !(v->prot & PROT_WRITE) && !(v->flags & MAP_SHARED) &&
-	       v->file != LZ_NO_FILE && v->end - at >= LZ_MOVED_FROM;
+	       v->end - at >= LZ_MOVED_FROM && (v->file != LZ_NO_FILE || lz_vdso_was(&t->p, v));
 }
 
 /* There is a table of the mappings with sites. */
