@@ -57,11 +57,11 @@ def whole_run(place, what):
           f"the markers at 300 MB/s: {total_time() / 3e5:.0f} ms", flush=True)
 
 
-def last_write(variable):
+def last_write(command, variable):
     gdb.execute("jump_forward end", to_string=True)
-    first = timed("reverse_watchpoint " + variable)
+    first = timed(f"{command} {variable}")
     where = gdb.selected_frame().name()
-    print(f"BENCH {'reverse_watchpoint ' + variable:44} {first:8.1f} ms ({where})", flush=True)
+    print(f"BENCH {f'{command} {variable}':44} {first:8.1f} ms ({where})", flush=True)
 
 
 gdb.execute("set pagination off")
@@ -75,4 +75,5 @@ attempt("reverse-next", lambda: steps("reverse-next", 200, "jump_forward 70%"))
 attempt("bs", lambda: steps("bs", 200, "jump_forward 75%"))
 attempt("prev", lambda: steps("prev", 200, "jump_forward 90%"))
 attempt("reverse-finish", lambda: finishes(100))
-attempt("reverse_watchpoint", lambda: last_write("blockSize100k"))
+attempt("reverse_watchpoint", lambda: last_write("reverse_watchpoint", "blockSize100k"))
+attempt("last", lambda: last_write("last", "blockSize100k"))

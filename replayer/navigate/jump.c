@@ -466,23 +466,6 @@ static bool all_known(struct jump *j)
 	return lz_stream_n_blocks(j->nav->stream) > 0;
 }
 
-/* Block by block, so that it can be interrupted. 1: it was. */
-static int index_stream(struct jump *j)
-{
-	uint32_t last = lz_stream_block_of(j->nav->stream, j->now.marker);
-	uint32_t first = lz_stream_indexed(j->nav->stream);
-
-	if (first && first <= last)
-		lz_reader_expect(j->s->rp.reader, j->s->rp.tid, first - 1, last + 1);
-	for (uint32_t i = first; i <= last; i++) {
-		if (j->s->rp.interrupted)
-			return 1;
-		if (lz_stream_index(j->nav->stream, i))
-			return -1;
-	}
-	return 0;
-}
-
 static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
 {
 	int rc;
@@ -491,7 +474,7 @@ static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
 		return -1;
 	if (!all_known(j))
 		return LZ_FIND_UNKNOWN;
-	rc = index_stream(j);
+	rc = lz_nav_index(j->nav, j->now.marker);
 	if (rc)
 		return rc < 0 ? -1 : LZ_SCAN_INTERRUPTED;
 	if (lz_stream_oddities(j->nav->stream))

@@ -137,3 +137,20 @@ bool lz_nav_left(struct lz_nav *nav, uint64_t offset, struct lz_act *act)
 	*act = *lz_decoder_top(d);
 	return true;
 }
+
+int lz_nav_index(struct lz_nav *nav, uint64_t marker)
+{
+	const struct lz_replay *rp = &nav->s->rp;
+	const uint32_t last = lz_stream_block_of(nav->stream, marker);
+	const uint32_t first = lz_stream_indexed(nav->stream);
+
+	if (first && first <= last)
+		lz_reader_expect(rp->reader, rp->tid, first - 1, last + 1);
+	for (uint32_t i = first; i <= last; i++) {
+		if (rp->interrupted)
+			return 1;
+		if (lz_stream_index(nav->stream, i))
+			return -1;
+	}
+	return 0;
+}

@@ -59,6 +59,8 @@ uint64_t lz_nav_own_first(struct lz_nav *nav);
 /* The activation that the goal's thread left by its last marker at or before OFFSET: by a return,
  * a tail call, or a landing further out. False: none. */
 bool lz_nav_left(struct lz_nav *nav, uint64_t offset, struct lz_act *act);
+/* Makes the call stacks at the starts of all blocks up to MARKER known. 1: it was interrupted. */
+int lz_nav_index(struct lz_nav *nav, uint64_t marker);
 /* Sets up nav->machine. */
 void lz_nav_machine(struct lz_nav *nav);
 

@@ -197,6 +197,10 @@ static bool near_gap(struct lz_session *s, struct lz_gap_start *near)
 static int search_far(struct lz_session *s, const struct lz_access_query *q, const uint8_t *value,
                       struct lz_gap_start near, struct lz_accessed *a)
 {
+	const struct lz_quiet *quiet = lz_quiet_of(s);
+
+	if (lz_quiet_covers(quiet, near))
+		near = quiet->from;
 	if (lz_session_seek_gap(s, near.event, near.marker) < 0)
 		return -1;
 	const int ret = lz_assigned_last(s, q, value);

@@ -2,15 +2,19 @@
 /* What the compiler says holds for the program as it was meant. A store behind an array's end is found
  * out by the value: if that is not what the last assignment has left, all of the run is searched. */
 #include "replayer/origin/assigned.h"
-#include "replayer/navigate/jump.h"
+#include "replayer/navigate/back_windows.h"
 #include "replayer/origin/assigners.h"
 #include "replayer/stream/windows.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Windows in which nothing was found, and stops in one: then running all of it is as good. */
 enum { TRIES = 6, MOST_STOPS = 20000 };
+
+/* To read the markers of a function that does nothing but compute takes longer than to run it. */
+enum { PATIENCE_NS = 100000000, AS_LONG_AS_RUN = 2 };
 
 struct search {
 	struct lz_session *s;
@@ -19,9 +23,11 @@ struct search {
 	const uint8_t *value;
 	struct lz_assigners may;
 	struct lz_windows windows;
-	struct lz_gap_start first, end; /* nothing is behind END */
-	struct lz_engine *e;            /* that runs a window */
+	/* nothing is behind END; the window that was run last ended at TO */
+	struct lz_gap_start first, end, to;
+	struct lz_engine *e; /* that runs a window */
 	unsigned tries;
+	uint64_t read, reading_ns; /* bytes whose windows were found, and in which time */
 	bool any;
 	struct lz_hit hit; /* the last one, and what it left */
 	uint8_t left[LZ_ASSIGNED_MAX];
@@ -81,6 +87,7 @@ static int run_window(struct search *x, uint64_t from, uint64_t to)
 	lz_engine_free(x->e);
 	if (ret)
 		return ret;
+	x->to = (struct lz_gap_start){end.event, end.marker};
 	x->end = start;
 	return x->any;
 }
@@ -104,39 +111,81 @@ static int search_windows(struct search *x)
 	return 0;
 }
 
-static int search_block(struct search *x, uint32_t block, uint64_t floor)
+static bool may_run(const struct search *x, uint32_t block)
 {
+	for (size_t i = 0; i < x->may.n; i++)
+		if (lz_stream_ran(x->nav->stream, block, x->may.v[i].fn))
+			return true;
+	return false;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool reads_slowly(struct search *x)
+{
+	const double len = (double)lz_stream_len(x->nav->stream) + 1;
+	const double run_ns =
+	    (double)lz_reader_meta(x->s->rp.reader)->duration_ns * (double)x->read / len;
+
+	return (double)x->reading_ns > PATIENCE_NS + AS_LONG_AS_RUN * run_ns;
+}
+
+/* The blocks back to the last checkpoint, at once. */
+static int run_interval(struct search *x, uint64_t floor)
+{
+	const struct lz_gap_start start = lz_back_interval(x->s, x->end);
+
+	return run_window(x, start.marker > floor ? start.marker : floor, x->end.marker);
+}
+
+static int read_block(struct search *x, uint32_t block, uint64_t from, uint64_t to)
+{
+	const uint64_t begun = cpu_ns();
+
+	if (lz_find_windows(x->nav->stream, x->nav->modules, block, from, to, x->may.thread,
+	                    x->may.v, x->may.n, &x->windows) < 0)
+		return -1;
+	x->read += to - from;
+	x->reading_ns += cpu_ns() - begun;
+	return search_windows(x);
+}
+
+/* From END back to the beginning of its block at least. */
+static int search_block(struct search *x, uint64_t floor)
+{
+	const uint32_t block = lz_stream_block_of(x->nav->stream, x->end.marker - 1);
 	uint64_t start, len;
+	int ret = 0;
 
 	if (x->s->rp.interrupted)
 		return LZ_SCAN_INTERRUPTED;
 	if (lz_reader_block(x->s->rp.reader, x->s->rp.tid, block, &start, &len) < 0)
 		return -1;
 	const uint64_t from = start < floor ? floor : start;
-	const uint64_t to = start + len < x->end.marker ? start + len : x->end.marker;
-	if (from >= to)
-		return 0;
-	if (lz_find_windows(x->nav->stream, x->nav->modules, block, from, to, x->may.thread,
-	                    x->may.v, x->may.n, &x->windows) < 0)
-		return -1;
-	return search_windows(x);
+	if (may_run(x, block))
+		ret = reads_slowly(x) ? run_interval(x, floor)
+		                      : read_block(x, block, from, x->end.marker);
+	if (!ret && from < x->end.marker)
+		x->end = gap_at(x, from);
+	return ret;
 }
 
 static int search_blocks(struct search *x, uint64_t floor)
 {
-	uint32_t block = lz_stream_block_of(x->nav->stream, x->end.marker);
-	int ret = 0;
+	int ret = lz_stream_n_blocks(x->nav->stream) ? lz_nav_index(x->nav, x->end.marker)
+	                                             : LZ_ASSIGNED_UNKNOWN;
 
-	if (!lz_stream_n_blocks(x->nav->stream))
-		return LZ_ASSIGNED_UNKNOWN;
-	for (;; block--) {
-		uint64_t start, len;
-		ret = search_block(x, block, floor);
-		if (ret || !block ||
-		    lz_reader_block(x->s->rp.reader, x->s->rp.tid, block, &start, &len) < 0 ||
-		    start <= floor)
-			return ret;
-	}
+	if (ret == 1)
+		return LZ_SCAN_INTERRUPTED;
+	while (!ret && x->end.marker > floor)
+		ret = search_block(x, floor);
+	return ret;
 }
 
 /* ---- the answer ---- */
@@ -147,6 +196,9 @@ static int go_to_hit(struct search *x)
 
 	if (memcmp(x->left, x->value, x->q->len) != 0)
 		return LZ_ASSIGNED_UNKNOWN;
+	/* the next search for the same begins there */
+	lz_quiet_add(lz_quiet_of(x->s), x->to,
+	             (struct lz_gap_start){x->s->pos.event, x->s->pos.marker});
 	const int ret = lz_session_resolve(x->s, &x->hit, &to);
 	if (ret)
 		return ret == 2 ? LZ_ACCESS_INTERRUPTED : -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replayer/origin/assigners.h"
+#include "replayer/origin/direct_stores.h"
 #include "replayer/program/elf_syms.h"
 #include "replayer/session/session.h"
 #include <common/base/array.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_ROOM = 512, MOST = 4096 };
+enum { MOST = 4096 };
 
 /* ---- the blocks of a function ---- */
 
@@ -88,21 +89,61 @@ static bool find_local(struct lz_nav *nav, const char *name, uint64_t entry, str
 
 /* ---- a variable without a frame ---- */
 
-static bool add_function(struct lz_nav *nav, const struct lz_module *mod,
-                         const struct lz_cfg_func *f, const struct lz_assigned *v,
+/* The function's machine code says between which markers T can be. */
+static bool add_code(struct lz_nav *nav, struct lz_target *t, struct lz_assigners *a)
+{
+	if (!t->loose)
+		return true;
+	if (lz_reserve(a->code, a->code_room, a->n_code + 1) < 0)
+		return false;
+	struct lz_target_code *c = malloc(sizeof *c);
+	if (!c)
+		return false;
+	a->code[a->n_code++] = c;
+	lz_target_code_begin(c, nav->stream, nav->modules, t);
+	return true;
+}
+
+/* At the instructions of optimized code that store to it, if these are known. */
+static bool add_instructions(struct lz_nav *nav, struct lz_module *mod, const struct lz_cfg_func *f,
+                             const struct lz_elf_variable *is, struct lz_assigners *a)
+{
+	struct lz_direct_stores d;
+
+	if (!lz_direct_stores_find(nav, mod, f, is->addr, is->len, &d))
+		return false;
+	for (size_t i = 0; i < d.n; i++) {
+		struct lz_target t;
+
+		lz_target_find(nav->stream, nav->modules, d.pc[i] + mod->bias, nav->s->pos.event,
+		               &t);
+		if (!add_code(nav, &t, a) || !push(a, &t))
+			return false;
+	}
+	return true;
+}
+
+static bool add_function(struct lz_nav *nav, struct lz_module *mod, const struct lz_cfg_func *f,
+                         const struct lz_assigned *v, const struct lz_elf_variable *is,
                          struct lz_assigners *a)
 {
 	const uint32_t fn = lz_stream_fn_at(nav->stream, f->entry + mod->bias, nav->s->pos.event);
+	const size_t n = a->n;
 
-	return fn != LZ_FN_NONE && lz_stream_fn(nav->stream, fn)->f == f && add_blocks(a, fn, f, v);
+	if (fn == LZ_FN_NONE || lz_stream_fn(nav->stream, fn)->f != f)
+		return false;
+	if (f->flags & LZ_FN_OPTIMIZED && add_instructions(nav, mod, f, is, a))
+		return true;
+	a->n = n;
+	return add_blocks(a, fn, f, v);
 }
 
 /* All functions must tell, as any of them may name it. Static variables of one name are not told
  * apart. */
-static bool add_static(struct lz_nav *nav, const struct lz_module *mod, const struct lz_cfg *cfg,
-                       const char *name, struct lz_assigners *a)
+static bool add_static(struct lz_nav *nav, struct lz_module *mod, const struct lz_cfg *cfg,
+                       const struct lz_elf_variable *is, struct lz_assigners *a)
 {
-	if (lz_cfg_taken(cfg, name))
+	if (lz_cfg_taken(cfg, is->name))
 		return false;
 	for (size_t i = 0; i < lz_cfg_n_funcs(cfg); i++) {
 		const struct lz_cfg_func *f = lz_cfg_func(cfg, i);
@@ -110,8 +151,8 @@ static bool add_static(struct lz_nav *nav, const struct lz_module *mod, const st
 			return false;
 		for (uint32_t k = 0; k < f->assigns->n_vars; k++) {
 			const struct lz_assigned *v = &f->assigns->vars[k];
-			if (!(v->flags & LZ_VAR_LOCAL) && strcmp(v->name, name) == 0 &&
-			    !add_function(nav, mod, f, v, a))
+			if (!(v->flags & LZ_VAR_LOCAL) && strcmp(v->name, is->name) == 0 &&
+			    !add_function(nav, mod, f, v, is, a))
 				return false;
 		}
 	}
@@ -127,14 +168,14 @@ static bool find_static(struct lz_nav *nav, uint64_t addr, uint64_t len, struct 
 {
 	for (size_t i = 0; i < lz_modules_count(nav->modules); i++) {
 		struct lz_module *mod = lz_modules_get(nav->modules, i);
-		char name[NAME_ROOM];
+		struct lz_elf_variable is;
 
 		if (!is_there(mod, nav->s->pos.event))
 			continue;
 		struct lz_cfg *cfg = lz_module_cfg(nav->modules, mod);
 		if (cfg && lz_cfg_n_funcs(cfg) &&
-		    lz_elf_own_variable(mod->path, addr - mod->bias, len, name, sizeof name))
-			return add_static(nav, mod, cfg, name, a);
+		    lz_elf_own_variable(mod->path, addr - mod->bias, len, &is))
+			return add_static(nav, mod, cfg, &is, a);
 	}
 	return false;
 }
@@ -152,6 +193,11 @@ bool lz_assigners_find(struct lz_nav *nav, uint64_t addr, uint64_t len, const ch
 
 void lz_assigners_free(struct lz_assigners *a)
 {
+	for (size_t i = 0; i < a->n_code; i++) {
+		lz_target_code_end(a->code[i]);
+		free(a->code[i]);
+	}
+	free(a->code);
 	free(a->v);
 	*a = (struct lz_assigners){.thread = LZ_NO_THREAD};
 }

@@ -3,12 +3,15 @@
 #ifndef LIZARD_REPLAYER_ORIGIN_ASSIGNERS_H
 #define LIZARD_REPLAYER_ORIGIN_ASSIGNERS_H
 
+#include "replayer/navigate/target_code.h"
 #include "replayer/navigate/nav.h"
 #include "replayer/stream/target.h"
 
 struct lz_assigners {
 	struct lz_target *v;
 	size_t n, room;
+	struct lz_target_code **code; /* [n_code]: which some of them ask */
+	size_t n_code, code_room;
 	/* of a local variable: whose it is, and the activation's first stream offset */
 	uint32_t thread; /* LZ_NO_THREAD: it is none */
 	uint64_t begin;

@@ -73,7 +73,7 @@ uint64_t lz_elf_dynamic_symbol(const char *path, const char *name)
 }
 
 /* False: no variable, or several ones, lie there. */
-static bool variable_at(Elf *elf, uint64_t addr, uint64_t len, char *name, size_t room)
+static bool variable_at(Elf *elf, uint64_t addr, uint64_t len, struct lz_elf_variable *v)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = section_of(elf, SHT_SYMTAB, &sh);
@@ -89,22 +89,24 @@ static bool variable_at(Elf *elf, uint64_t addr, uint64_t len, char *name, size_
 			continue;
 		text = elf_strptr(elf, sh.sh_link, sym.st_name);
 		if (found || !text || len > sym.st_size - (addr - sym.st_value) ||
-		    strlen(text) >= room)
+		    strlen(text) >= sizeof v->name)
 			return false;
 		found = true;
-		memcpy(name, text, strlen(text) + 1);
+		memcpy(v->name, text, strlen(text) + 1);
+		v->addr = sym.st_value;
+		v->len = sym.st_size;
 	}
 	return found;
 }
 
-bool lz_elf_own_variable(const char *path, uint64_t addr, uint64_t len, char *name, size_t room)
+bool lz_elf_own_variable(const char *path, uint64_t addr, uint64_t len, struct lz_elf_variable *v)
 {
 	struct opened o = open_elf(path);
 	GElf_Shdr sh;
-	bool own = o.elf && variable_at(o.elf, addr, len, name, room);
+	bool own = o.elf && variable_at(o.elf, addr, len, v);
 	Elf_Scn *dynamic = own ? section_of(o.elf, SHT_DYNSYM, &sh) : NULL;
 
-	if (dynamic && find_in(o.elf, dynamic, &sh, name))
+	if (dynamic && find_in(o.elf, dynamic, &sh, v->name))
 		own = false;
 	close_elf(&o);
 	return own;
