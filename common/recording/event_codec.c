@@ -19,18 +19,21 @@ void lz_regs_get(struct lz_cur *c, struct user_regs_struct *r)
 		memcpy(r, p, sizeof(*r));
 }
 
-static void put_call(struct lz_buf *b, const struct lz_event *ev)
+enum { CALL = 7, CALL_WITH_RESULT };
+/* The first N of them: all together, as most events are system calls. */
+static void put_call(struct lz_buf *b, const struct lz_event *ev, size_t n)
 {
-	lz_put_var(b, ev->nr);
-	lz_put_vars(b, ev->args, sizeof(ev->args) / sizeof(*ev->args));
+	const uint64_t *a = ev->args;
+	const uint64_t v[] = {ev->nr, a[0], a[1], a[2], a[3], a[4], a[5], (uint64_t)ev->result};
+
+	lz_put_vars(b, v, n);
 }
 
 static void put_body(struct lz_buf *b, const struct lz_event *ev)
 {
 	switch (ev->kind) {
 	case LZ_EV_SYSCALL:
-		put_call(b, ev);
-		lz_put_var(b, (uint64_t)ev->result);
+		put_call(b, ev, CALL_WITH_RESULT);
 		if (ev->flags & LZ_EVF_THREAD_BORN)
 			lz_put_var(b, ev->next);
 		break;
@@ -43,7 +46,7 @@ static void put_body(struct lz_buf *b, const struct lz_event *ev)
 	case LZ_EV_SWITCH:
 		lz_put_var(b, ev->next);
 		if (ev->flags & LZ_EVF_IN_CALL)
-			put_call(b, ev);
+			put_call(b, ev, CALL);
 		break;
 	case LZ_EV_SHARED: break;
 	}
@@ -53,9 +56,10 @@ static void put_writes(struct lz_buf *b, const struct lz_event *ev)
 {
 	lz_put_var(b, ev->n_writes);
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
-		lz_put_var(b, ev->writes[i].addr);
-		lz_put_var(b, ev->writes[i].len);
-		lz_put(b, ev->writes[i].bytes, ev->writes[i].len);
+		const struct lz_write *w = &ev->writes[i];
+
+		lz_put_vars(b, (const uint64_t[]){w->addr, w->len}, 2);
+		lz_put(b, w->bytes, w->len);
 	}
 }
 

@@ -75,5 +75,5 @@ static int check(struct lz_tracer *t)
 
 int lz_self_check(struct lz_tracer *t)
 {
-	return !getenv("LIZARD_TRACE_CHECK") || check(t) == 0 ? 0 : lz_self_check_failed(t);
+	return !lz_self_check_wanted() || check(t) == 0 ? 0 : lz_self_check_failed(t);
 }

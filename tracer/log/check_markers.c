@@ -6,6 +6,15 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 
+bool lz_self_check_wanted(void)
+{
+	static int wanted = -1;
+
+	if (wanted < 0)
+		wanted = getenv("LIZARD_TRACE_CHECK") != NULL;
+	return wanted;
+}
+
 int lz_self_check_failed(struct lz_tracer *t)
 {
 	kill((pid_t)t->tid, SIGKILL);
@@ -16,7 +25,7 @@ static int check(struct lz_tracer *t, uint32_t end, uint32_t limit)
 {
 	const struct lz_stream *s = &t->s;
 
-	if (!getenv("LIZARD_TRACE_CHECK") || lz_markers_end(s->mem, s->parsed, limit) == end)
+	if (!lz_self_check_wanted() || lz_markers_end(s->mem, s->parsed, limit) == end)
 		return 0;
 	lz_fail("self check: the pointer is at offset %#x of the buffer, the markers do not end "
 	        "there",

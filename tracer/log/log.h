@@ -53,6 +53,8 @@ void lz_stream_forget(struct lz_tracer *t); /* the address space is gone */
 int lz_stream_set_pos(struct lz_tracer *t);
 
 /* check_markers.c */
+/* LIZARD_TRACE_CHECK=1, as it was when it was asked for first. */
+bool lz_self_check_wanted(void);
 /* With LIZARD_TRACE_CHECK=1, where the markers were not parsed: they end at offset END of the
  * buffer. */
 int lz_self_check_markers(struct lz_tracer *t, uint32_t end);
