@@ -15,10 +15,11 @@ ok $? "the programs build" || done_testing
 is "$(grep -c NO "$T/native")" 0 "it is what the program expects" || diag "$(cat "$T/native")"
 
 for how in "plain --calls=stop" "plain --calls=buffer" "static --calls=buffer" "markers --calls=buffer" "markers --aslr" \
-	"plain --follow=all once" "markers --chaos=3"; do
+	"plain --follow=all once" "markers --chaos=3" "plain --dirty=scan filtered" "plain --dirty=scan strict" \
+	"markers --calls=stop strict"; do
 	set -- $how
 	"$T/plain" $3 >"$T/native"
-	rec=$T/recordings/$1$2
+	rec=$T/recordings/$1$2$3
 	LIZARD_TRACE_CALLS=buffer LIZARD_DEBUG=1 timeout -k 5 100 lizard-trace -q "$2" -o "$rec" "$T/$1" $3 >"$T/out" 2>"$T/err"
 	is "$? $(cat "$T/out")" "0 $(cat "$T/native")" "$how: as without a recorder" || diag "$(cat "$T/err")"
 	timeout -k 5 100 "$echo" "$rec" >"$T/replayed" 2>"$T/verify"

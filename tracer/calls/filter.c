@@ -8,6 +8,7 @@
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
 
+#include <common/process/vdso.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <lizard/error.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SYS_SECCOMP_ = 1 /* si_code */, MOST_ERRNO = 4095 };
@@ -46,12 +48,46 @@ static uint32_t action_of(const struct lz_call *c)
 	return c->verdict & SECCOMP_RET_ACTION_FULL;
 }
 
+/* Does the kernel's vDSO tell what this call does? With TSC: by the time-stamp counter, too. */
+static bool vdso_tells(const struct lz_call *c, bool tsc)
+{
+	switch (c->nr) {
+	case SYS_time:
+	case SYS_getcpu: return true;
+	case SYS_gettimeofday: return tsc;
+	case SYS_clock_getres: tsc = true; break;
+	case SYS_clock_gettime: break;
+	default: return false;
+	}
+	switch (c->args[0]) {
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_MONOTONIC_COARSE: return true;
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI: return tsc;
+	}
+	return false;
+}
+
+/* Filters do not see what the kernel's vDSO does, for which ours makes a call. The strict mode
+ * forbids the counter. */
+static bool is_vdso(const struct lz_tracer *t, const struct lz_call *c)
+{
+	if (c->int80 || !vdso_tells(c, !t->cur->strict))
+		return false;
+	const ptrdiff_t i = lz_vmas_find(&t->vmas, c->ip);
+
+	return i >= 0 && lz_vdso_was(&t->p, &t->vmas.a[i].v);
+}
+
 bool lz_filter_call(struct lz_tracer *t, const struct user_regs_struct *r, int64_t *result)
 {
 	struct lz_call *c = &t->cur->call;
 	int64_t error;
 
-	if (!t->cur->filter && !t->cur->strict)
+	if ((!t->cur->filter && !t->cur->strict) || is_vdso(t, c))
 		return false;
 	c->verdict = judge(t, r);
 	switch (action_of(c)) {

@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -202,9 +206,55 @@ static void spin(void)
 	while (ns(&now) - ns(&begin) < 500000000);
 }
 
+static int tells_time(clockid_t clock)
+{
+	return clock_gettime(clock, &(struct timespec){0}) == 0;
+}
+
+static int tells_all(void)
+{
+	return tells_time(CLOCK_MONOTONIC) && tells_time(CLOCK_REALTIME_COARSE) && time(NULL) > 0 &&
+	       gettimeofday(&(struct timeval){0}, NULL) == 0 && clock_getres(CLOCK_REALTIME, &(struct timespec){0}) == 0;
+}
+
+/* A filter does not see what makes no call. */
+static void sees_filtered(void)
+{
+	enum { GIVEN = 77 };
+	struct sock_filter calls[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 4, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_getres, 3, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_time, 2, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettimeofday, 1, 0),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | GIVEN),
+	};
+	struct sock_fprog filter = {sizeof(calls) / sizeof(*calls), calls};
+
+	say("filter", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+	say("told in spite of it", tells_all());
+	say("a call is seen", syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &(struct timespec){0}) == -1 && errno == GIVEN);
+	say("so is one by the vDSO", !tells_time(CLOCK_PROCESS_CPUTIME_ID) && errno == GIVEN);
+}
+
+/* Only read, write and exit are allowed, and the time-stamp counter is not. */
+static void run_strict(void)
+{
+	int well = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0;
+
+	for (int i = 0; i < ROUNDS; i++)
+		well &= time(NULL) > 0 && tells_time(CLOCK_REALTIME_COARSE) && clock_getres(CLOCK_REALTIME, &(struct timespec){0}) == 0;
+	if (well)
+		write(STDOUT_FILENO, "strict yes\n", 11);
+	syscall(SYS_exit, 0);
+}
+
 /* Without an argument it runs itself, with one. */
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "strict") == 0)
+		run_strict();
 	if (argc > 1 && strcmp(argv[1], "late") == 0)
 		spin();
 	image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -218,6 +268,8 @@ int main(int argc, char **argv)
 	say("unwinding", can_unwind());
 	say("child", well_in_child());
 	say("moved", well_when_moved());
+	if (argc > 1 && strcmp(argv[1], "filtered") == 0)
+		sees_filtered();
 	fflush(stdout);
 	if (argc == 1)
 		execl("/proc/self/exe", argv[0], "once", (char *)NULL);
