@@ -47,14 +47,14 @@ static int pack_zstd(struct lz_packer *pk, const void *in, size_t len, struct lz
 	return 0;
 }
 
-static int pack_lz4(const void *in, size_t len, struct lz_buf *out)
+static int pack_lz4(const struct lz_packer *pk, const void *in, size_t len, struct lz_buf *out)
 {
 	int room = len <= LZ4_MAX_INPUT_SIZE ? LZ4_compressBound((int)len) : 0;
 	uint8_t *p = room ? lz_buf_room(out, (size_t)room) : NULL;
 
 	if (!p)
 		return lz_fail("no memory to compress %zu bytes", len);
-	int n = LZ4_compress_default(in, (char *)p, (int)len, room);
+	int n = LZ4_compress_fast(in, (char *)p, (int)len, room, pk->haste);
 	if (n <= 0)
 		return lz_fail("LZ4: cannot compress %zu bytes", len);
 	out->len += (size_t)n;
@@ -69,7 +69,7 @@ int lz_pack(struct lz_packer *p, int codec, const void *in, size_t len, struct l
 		return out->failed ? lz_fail("no memory for %zu bytes", len) : 0;
 	case LZ_CODEC_ZLIB: return pack_zlib(in, len, out);
 	case LZ_CODEC_ZSTD: return pack_zstd(p, in, len, out);
-	case LZ_CODEC_LZ4: return pack_lz4(in, len, out);
+	case LZ_CODEC_LZ4: return pack_lz4(p, in, len, out);
 	}
 	return lz_fail("unknown compression %d", codec);
 }

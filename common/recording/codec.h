@@ -9,6 +9,7 @@
 /* Compressor state, reused from frame to frame. Zero-initialised is ready. */
 struct lz_packer {
 	struct ZSTD_CCtx_s *zstd;
+	int haste; /* of LZ4: the more the faster, and the larger what comes of it */
 };
 void lz_packer_free(struct lz_packer *p);
 

@@ -161,6 +161,16 @@ START_TEST(packing)
 		ck_assert_int_eq(lz_pack(&p, codec, in, N, &b), 0);
 		ck_assert_int_eq(lz_unpack(codec, b.p, b.len, back, N), 0);
 		ck_assert_mem_eq(in, back, N);
+		/* Faster, and larger where it is LZ4. */
+		struct lz_packer hasty = {.haste = 64};
+		struct lz_buf larger = {0};
+
+		ck_assert_int_eq(lz_pack(&hasty, codec, in, N, &larger), 0);
+		ck_assert(codec == LZ_CODEC_LZ4 ? larger.len > b.len : larger.len == b.len);
+		ck_assert_int_eq(lz_unpack(codec, larger.p, larger.len, back, N), 0);
+		ck_assert_mem_eq(in, back, N);
+		lz_buf_free(&larger);
+		lz_packer_free(&hasty);
 		/* Neither more nor less than announced, and no garbage. */
 		ck_assert_int_eq(lz_unpack(codec, b.p, b.len, back, N - 1), -1);
 		ck_assert_int_eq(lz_unpack(codec, b.p, b.len - 1, back, N), -1);

@@ -83,7 +83,7 @@ int lz_blocked_take(struct lz_tracer *t)
 	k->n = b->ev.n_writes;
 	for (uint32_t i = 0; i < k->n; i++) {
 		k->a[i] = b->writes[i];
-		k->a[i].bytes = k->bytes + (uintptr_t)b->writes[i].bytes;
+		k->a[i].bytes = k->bytes + (b->writes[i].bytes - b->bytes);
 	}
 	return take_aliases(t, k);
 }

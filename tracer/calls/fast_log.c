@@ -50,7 +50,7 @@ static int add_out(struct lz_tracer *t, struct entry *e, uint64_t addr, uint64_t
 		return 0;
 	if (len > e->n)
 		return broken("an output's length");
-	int ret = lz_build_write(t, addr, e->bytes, len);
+	int ret = lz_build_refer(t, addr, e->bytes, len);
 	e->bytes += len;
 	e->n -= (uint32_t)len;
 	return ret;
@@ -366,7 +366,7 @@ static int add_stored(struct lz_tracer *t, const struct entry *e)
 	for (uint32_t i = 0; i < n; i++) {
 		if (part[i].len > left)
 			return broken("an instruction's length");
-		if (lz_build_write(t, e->r.args[0] + part[i].at, bytes, part[i].len) < 0)
+		if (lz_build_refer(t, e->r.args[0] + part[i].at, bytes, part[i].len) < 0)
 			return -1;
 		bytes += part[i].len;
 		left -= part[i].len;

@@ -26,8 +26,21 @@ int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
 	return 0;
 }
 
+/* The bytes that are kept here have moved from WAS. */
+static void follow_bytes(struct lz_builder *b, const uint8_t *was)
+{
+	for (uint32_t i = 0; i < b->ev.n_writes; i++) {
+		const uint64_t at = (uintptr_t)b->writes[i].bytes - (uintptr_t)was;
+
+		if (at < b->used)
+			b->writes[i].bytes = b->bytes + at;
+	}
+}
+
 static uint8_t *room_for(struct lz_builder *b, uint64_t len)
 {
+	const uint8_t *was = b->bytes;
+
 	if (len > SIZE_MAX / 4 - b->used) {
 		lz_fail("an event cannot have %zu bytes", (size_t)len);
 		return NULL;
@@ -36,16 +49,27 @@ static uint8_t *room_for(struct lz_builder *b, uint64_t len)
 		lz_fail("out of memory for an event of %zu bytes", b->used + (size_t)len);
 		return NULL;
 	}
+	if (b->bytes != was)
+		follow_bytes(b, was);
 	return b->bytes + b->used;
 }
 
-static int add_write(struct lz_builder *b, uint64_t addr, uint64_t len)
+int lz_build_refer(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len)
 {
+	struct lz_builder *b = &t->b;
+
 	if (lz_reserve(b->writes, b->writes_room, b->ev.n_writes + 1) < 0)
 		return lz_fail("out of memory for an event's writes");
-	b->writes[b->ev.n_writes++] =
-	    (struct lz_write){addr, len, (const uint8_t *)(uintptr_t)b->used};
-	b->used += len;
+	b->writes[b->ev.n_writes++] = (struct lz_write){addr, len, bytes};
+	return 0;
+}
+
+/* They are in the room. */
+static int add_write(struct lz_tracer *t, uint64_t addr, uint64_t len)
+{
+	if (lz_build_refer(t, addr, t->b.bytes + t->b.used, len) < 0)
+		return -1;
+	t->b.used += len;
 	return 0;
 }
 
@@ -58,7 +82,7 @@ int lz_build_read(struct lz_tracer *t, uint64_t addr, uint64_t len)
 		return -1;
 	if (lz_proc_read(&t->p, addr, to, len) < 0)
 		len = lz_proc_read_some(&t->p, addr, to, len);
-	return len ? add_write(&t->b, addr, len) : 0;
+	return len ? add_write(t, addr, len) : 0;
 }
 
 int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len)
@@ -68,7 +92,7 @@ int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64
 	if (!to)
 		return -1;
 	memcpy(to, bytes, len);
-	return add_write(&t->b, addr, len);
+	return add_write(t, addr, len);
 }
 
 int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op)
@@ -98,8 +122,6 @@ int lz_build_commit(struct lz_tracer *t)
 {
 	struct lz_builder *b = &t->b;
 
-	for (uint32_t i = 0; i < b->ev.n_writes; i++)
-		b->writes[i].bytes = b->bytes + (uintptr_t)b->writes[i].bytes;
 	b->ev.writes = b->writes;
 	b->ev.ops = b->ops;
 	if (lz_writer_event(t->w, &b->ev) < 0)

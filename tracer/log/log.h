@@ -19,6 +19,8 @@ void lz_build_at(struct lz_tracer *t, uint8_t kind, uint64_t ip, uint64_t marker
 /* Adds what stands in the program's memory; as much as can be read. */
 int lz_build_read(struct lz_tracer *t, uint64_t addr, uint64_t len);
 int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len);
+/* The same without a copy: BYTES stay where they are until lz_build_commit(). */
+int lz_build_refer(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len);
 int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op);
 int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool with_xstate);
 int lz_build_commit(struct lz_tracer *t);

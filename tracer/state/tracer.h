@@ -41,7 +41,8 @@ struct lz_builder {
 	struct lz_event ev;
 	uint8_t *bytes;
 	size_t used, room;
-	struct lz_write *writes; /* .bytes holds an offset */
+	/* of bytes here, or of bytes elsewhere that stay as they are until the event is written */
+	struct lz_write *writes;
 	size_t writes_room;
 	struct lz_map_op *ops;
 	size_t ops_room;
