@@ -25,7 +25,9 @@ from lizard_gdb.locations import Location
 LAST = int(os.environ.get("PAIRS_LAST", "20"))
 FLOWBACK = int(os.environ.get("PAIRS_FLOWBACK", "10"))
 SEED = int(os.environ.get("PAIRS_SEED", "1"))
-MOST_STOPS = 30  # of a watchpoint for accesses between two instants
+MOST_STOPS = 30  # of a watchpoint for accesses between two instants, that are looked at one by one
+# of those behind instructions that are known; for -w, changes are a proof as well
+MOST_PASSED = {"-w": 300, "-r": 5000, "-a": 5000}
 MOST_IN_STRETCH = 25
 MOST_LINKS = 12  # of a chain
 FRAMES = 4
@@ -196,15 +198,22 @@ def signed(value):
 LOADS = re.compile(r"(cmp|test|bt|u?comis[sd]|v?u?comis[sd]|jmp|nop|prefetch\w*|i?mul|i?div|f\w*ld\w*|fild|fadd|fsub\w*|fmul|fdiv\w*|fi\w*|fcom\w*|xrstor\w*|fxrstor\w*|ldmxcsr|vldmxcsr)$")
 BOTH = re.compile(r"(add|sub|and|or|xor|inc|dec|neg|not|adc|sbb|sh[lr]d?|sar|sal|ro[lr]|rc[lr]|xadd|xchg|cmpxchg\w*|bt[src])$")
 STORED_FLOATS = re.compile(r"(fst\w*|fist\w*|fn?st\w*)$")
+STRINGS = re.compile(r"(movs|stos|lods|scas|cmps)[bwdq]?$")
+BY_REGISTERS = re.compile(r"(syscall|push\w*|pop\w*|call|ret|leave|j\w+)$|" + STRINGS.pattern)
 
 
-def accesses(address, size):
-    """(reads, writes) of the instruction that comes next, to the memory."""
+def next_insn():
+    """(name, operands, the text) of the instruction that comes next."""
     text = do("x/i $pc").split(":\t", 1)[1].split("#")[0].strip()
     words = text.split(None, 1)
     while words[0] in ("rep", "repz", "repnz", "lock", "notrack", "bnd", "data16", "addr32", "fs", "gs", "ds"):
         words = words[1].split(None, 1)
-    name, operands = words[0], words[1] if len(words) > 1 else ""
+    return words[0], words[1] if len(words) > 1 else "", text
+
+
+def accesses(address, size):
+    """(reads, writes) of the instruction that comes next, to the memory."""
+    name, operands, text = next_insn()
     first = re.split(r",(?![^\[]*\])", operands)[0] if operands else ""
 
     def meets(begin, length):
@@ -220,7 +229,7 @@ def accesses(address, size):
         stack = register("rbp") if name == "leave" else sp
         loaded = meets(stack, 8)
         return loaded, not loaded
-    if re.match(r"(movs|stos|lods|scas|cmps)[bwdq]?$", name) and ("es:" in operands or "ds:" in operands):
+    if STRINGS.match(name) and ("es:" in operands or "ds:" in operands):
         width = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8}[re.search(r"(BYTE|DWORD|QWORD|WORD) PTR", operands).group(1)]
         rounds = register("rcx") if text.startswith("rep") else 1
         stored = name[:4] in ("movs", "stos") and meets(register("rdi"), width * rounds)
@@ -236,11 +245,25 @@ def accesses(address, size):
     return bool(BOTH.match(name)), not re.match("cmov", name)
 
 
+class Watch(gdb.Breakpoint):
+    """A watchpoint that does not stop behind the instructions that are KNOWN by where they end."""
+
+    def __init__(self, address, size, kind):
+        super().__init__("*(%s *) %#x" % (WORDS[size], address), gdb.BP_WATCHPOINT, kind, internal=True)
+        self.silent = True
+        self.known, self.passed, self.most = set(), 0, 0
+
+    def stop(self):
+        if self.passed == self.most or register("rip") not in self.known:
+            return True
+        self.passed += 1
+        return False
+
+
 def hits(bound, address, size, begin, kind=gdb.WP_ACCESS):
-    """Positions right behind which a watchpoint fires, from BEGIN on up to the bound."""
+    """(position, watchpoint) right behind where a watchpoint fires, from BEGIN on up to the bound."""
     seek(begin)
-    point = gdb.Breakpoint("*(%s *) %#x" % (WORDS[size], address), gdb.BP_WATCHPOINT, kind, internal=True)
-    point.silent = True
+    point = Watch(address, size, kind)
     try:
         while True:
             before = point.hit_count
@@ -252,7 +275,7 @@ def hits(bound, address, size, begin, kind=gdb.WP_ACCESS):
             if instant(stopped) > instant(bound.where):
                 return
             if point.hit_count > before:
-                yield stopped
+                yield stopped, point
             if stopped == bound.where:
                 return
     finally:
@@ -260,18 +283,32 @@ def hits(bound, address, size, begin, kind=gdb.WP_ACCESS):
             point.delete()
 
 
-def classed(bound, address, size, begin, most=MOST_STOPS):
-    """(position before, reads, writes) of what a watchpoint for accesses finds."""
-    behind = []
-    for stopped in hits(bound, address, size, begin):
-        behind.append(stopped)
-        if len(behind) > most:
-            raise TooMany()
+def changes(bound, address, size, begin):
+    """Positions right behind which the value has changed."""
+    return [stopped for stopped, _ in hits(bound, address, size, begin, gdb.WP_WRITE)]
+
+
+def same_each_time(end):
+    """Whether the instruction that comes next does the same to memory whenever something ends at END. Only a call, a return
+    or a jump ends elsewhere than behind itself; a return's and a call's end has a call or no instruction in front."""
+    length = gdb.selected_frame().architecture().disassemble(register("rip"))[0]["length"]
+    return register("rip") + length == end and not BY_REGISTERS.match(next_insn()[0])
+
+
+def classed(bound, address, size, begin, kind=None, most=MOST_STOPS):
+    """(position before, reads, writes) of what a watchpoint for accesses finds. With KIND, instructions that are found to do
+    only the other are passed over from then on."""
     found = []
-    for stopped in behind:
-        seek(stopped)
+    for stopped, point in hits(bound, address, size, begin):
+        point.most = MOST_PASSED.get(kind)
+        end = register("rip")
         do("reverse-stepi")
         found.append((position(),) + accesses(address, size))
+        if kind and not fits(kind, *found[-1][1:]) and same_each_time(end):
+            point.known.add(end)
+        if len(found) > most or point.passed == point.most:
+            raise TooMany()
+        seek(stopped)
     return found
 
 
@@ -372,16 +409,16 @@ def check_last(result, pair, kind):
     bound = Bound(where)
     try:
         try:
-            found = classed(bound, address, size, begin)
+            found = classed(bound, address, size, begin, kind)
         except TooMany:
             result.many += 1
             found = None
         if found is None:  # changes only, and the first access
-            changes = list(hits(bound, address, size, begin, gdb.WP_WRITE)) if kind == "-w" else []
+            changed = changes(bound, address, size, begin) if kind == "-w" else []
             seek(begin)
             do("stepi")
-            good = not moved and not changes or moved and changes in ([], [position()])
-            result.check(good and kind == "-w", told("a watchpoint for changes fires at %s" % changes))
+            good = not moved and not changed or moved and changed in ([], [position()])
+            result.check(good and kind == "-w", told("too many accesses; a watchpoint for changes fires at %s" % changed))
             return
         fitting = [before for before, reads, writes in found if fits(kind, reads, writes)]
         # what a call gives is seen if the value changes, but it is no instruction's access
@@ -404,7 +441,7 @@ def check_info(result, rng, pair):
             if instant(begin) >= instant(where):
                 continue
             try:
-                found = classed(bound, address, size, begin, MOST_IN_STRETCH)
+                found = classed(bound, address, size, begin, most=MOST_IN_STRETCH)
                 break
             except TooMany:
                 continue
@@ -504,7 +541,7 @@ def check_quiet(result, location, begin, end, told):
     bound = Bound(end)
     try:
         for at, size in list(aligned_parts(location))[:4]:
-            fired = list(hits(bound, at, size, begin, gdb.WP_WRITE))
+            fired = changes(bound, at, size, begin)
             result.check(not fired, told("%d bytes at %#x change at %s" % (size, at, fired)))
     finally:
         bound.point.delete()
