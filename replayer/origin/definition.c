@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which instructions ran is read from the markers (replayer/insn), in pieces that get longer. One that
+/* Which instructions ran is read from the markers (replayer/insn), in lists that get longer. One that
  * is found is gone to as the last arrival at its address. */
 #include "replayer/origin/definition.h"
 #include "replayer/origin/own_stops.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 
-enum { FIRST = 32, GROW = 8, LONGEST = 2048, MOST = 8192 };
+enum { FIRST = 32, GROW = 8, LONGEST = 8192, MOST_CALLS = 8192 };
 
 struct search {
 	struct lz_session *s;
@@ -127,10 +127,11 @@ static int to_behind(struct search *x, size_t k)
 
 enum { FOUND = -10, AGAIN = -11, NOT_THERE = -12 };
 
-/* The nearest of the instructions that are known. AGAIN: the session has gone over a call. */
-static int look(struct search *x)
+/* The nearest of the instructions that are known, but for the first SEEN. AGAIN: the session has gone
+ * over a call. */
+static int look(struct search *x, size_t seen)
 {
-	for (size_t k = 0; k < x->n; k++) {
+	for (size_t k = seen; k < x->n; k++) {
 		struct lz_decoded i;
 		int ret;
 		if (!decode(x->s, x->addrs[k], &i))
@@ -150,31 +151,26 @@ static int look(struct search *x)
 
 static int search(struct search *x)
 {
-	size_t total = 0, want = FIRST;
+	size_t calls = 0, seen = 0, want = FIRST;
 
-	while (total < MOST) {
+	while (seen < LONGEST && calls < MOST_CALLS) {
 		if (lz_session_instructions(x->s, LZ_BACKWARD, 0, want, x->addrs, &x->n) < 0)
 			return -1;
-		if (!x->n)
+		if (x->n <= seen)
 			return LZ_DEFINITION_FAR;
-		int ret = look(x);
+		int ret = look(x, seen);
 		if (ret == FOUND)
 			return 0;
 		if (ret == AGAIN) {
 			want = FIRST;
-			total++;
+			seen = 0;
+			calls++;
 			continue;
 		}
 		if (ret != NOT_THERE)
 			return ret;
-		total += x->n;
-		if (want < LONGEST) {
-			want *= GROW;
-			continue;
-		}
-		ret = to_last(x->s, x->addrs[x->n - 1]);
-		if (ret)
-			return ret;
+		seen = x->n;
+		want = want * GROW < LONGEST ? want * GROW : LONGEST;
 	}
 	return LZ_DEFINITION_FAR;
 }

@@ -69,6 +69,7 @@ void lz_session_close(struct lz_session *s)
 	free(s->watches);
 	free(s->breaks);
 	free(s->trail.ips);
+	free(s->latest.ips);
 	lz_engine_free(s->trail.place);
 	free(s->signals.v);
 	free(s->remaps.v);

@@ -13,7 +13,8 @@ enum {
 	LZ_BOUNDS = 512,
 	LZ_BOUND_EVERY = 4096,
 	LZ_TRAIL_COUNTS = 32,
-	LZ_LONG_GAP = 20000
+	LZ_LONG_GAP = 20000,
+	LZ_LATEST = 8192 + 1
 };
 
 /* The arrivals that led to the present instant, which is the last one: from the gap's start if
@@ -33,6 +34,15 @@ struct lz_trail {
 		int64_t n;
 	} counts[LZ_TRAIL_COUNTS]; /* arrivals up to the anchor, where it was counted */
 	unsigned n_counts;
+};
+
+/* The instants before AT in a gap that is too long for a trail: the last ones of N that were noted, the
+ * next one over the oldest. */
+struct lz_latest {
+	struct lz_pos at;
+	uint64_t *ips; /* LZ_LATEST of them, or NULL: none yet */
+	size_t n;
+	bool whole; /* from the gap's start on */
 };
 
 /* A copy of the process at the start of its gap (e->event, e->marker). */
@@ -86,6 +96,7 @@ struct lz_session {
 	bool away; /* the engine has left pos: no base for its gap */
 	bool lost; /* the engine has diverged: no base at all */
 	struct lz_trail trail;
+	struct lz_latest latest;
 	struct lz_snapshot snap[LZ_SNAPSHOTS];
 	struct lz_progress progress;
 	uint64_t last_kept_ms;
@@ -195,7 +206,7 @@ int lz_session_run_forward(struct lz_session *s, struct lz_stop *stop);
 int lz_session_step_forward(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 int lz_session_step_back(struct lz_session *s, uint32_t tid, struct lz_stop *stop);
 /* Back by up to N instructions at once, as many as lie behind the start of the gap: how many; IPS:
- * their addresses, the nearest first. 0: none, or the gap is long, or it was interrupted. */
+ * their addresses, the nearest first. 0: none, or it was interrupted. */
 ssize_t lz_session_back_in_gap(struct lz_session *s, size_t n, uint64_t *ips);
 /* Back over the instants at which a thread only got its turn again. */
 int lz_session_to_turn_before(struct lz_session *s);

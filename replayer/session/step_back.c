@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MORE_ROUNDS = 16 };
+
 int lz_session_stop_start(struct lz_session *s, struct lz_stop *stop)
 {
 	if (lz_session_seek_start(s) < 0)
@@ -64,55 +66,105 @@ static int64_t count_up_to(struct lz_engine *e, uint64_t x, uint64_t ip, uint32_
 	}
 }
 
-/* Steps E to the arrival number N at IP (SEEN so far); *BEFORE: the address just before. */
-static int step_up_to(struct lz_engine *e, uint64_t ip, uint32_t n, uint32_t seen, uint64_t *before)
+/* K instants back; 1: the last one. */
+static uint64_t back(const struct lz_latest *l, size_t k)
 {
-	while (seen < n) {
+	return l->ips[(l->n - k) % LZ_LATEST];
+}
+
+/* Steps E to the instant P (SEEN arrivals there so far), noting those before it. */
+static int step_up_to(struct lz_engine *e, const struct lz_pos *p, uint32_t seen,
+                      struct lz_latest *l)
+{
+	while (seen < p->n) {
 		struct lz_halt h;
-		*before = e->regs.rip;
+		l->ips[l->n++ % LZ_LATEST] = e->regs.rip;
 		if (lz_engine_resume(e, true, &h) < 0)
 			return -1;
 		if (h.flags & LZ_HALT_INTERRUPT)
 			return 2;
 		if (!(h.flags & LZ_HALT_STEP))
 			return lost();
-		seen += e->regs.rip == ip;
+		seen += e->regs.rip == p->ip;
 	}
 	return 0;
 }
 
-/* In a gap too long to note every step of: as near as possible by counting, the rest by steps. */
-static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
+/* From ROUNDS arrivals before at the same address on, or from the gap's start. */
+static int note_from(struct lz_session *s, uint64_t rounds)
 {
-	struct lz_pos p = s->pos;
-	uint64_t before = 0;
-	int64_t n;
+	const struct lz_pos *p = &s->pos;
+	struct lz_latest *l = &s->latest;
 	int ret;
 
-	struct lz_engine *e = engine_at(s, p.event, p.marker, &ret);
+	struct lz_engine *e = engine_at(s, p->event, p->marker, &ret);
 	if (!e)
 		return ret;
-	uint32_t seen = e->regs.rip == p.ip;
-	if (p.n > 1) {
-		ret = lz_engine_to_arrival(e, p.ip, p.n - 1, seen);
-		seen = p.n - 1;
+	uint32_t seen = e->regs.rip == p->ip;
+	l->n = 0;
+	l->whole = p->n <= rounds;
+	if (!l->whole) {
+		ret = lz_engine_to_arrival(e, p->ip, p->n - (uint32_t)rounds, seen);
+		seen = p->n - (uint32_t)rounds;
 	}
 	if (!ret)
-		ret = step_up_to(e, p.ip, p.n, seen, &before);
+		ret = step_up_to(e, p, seen, l);
 	lz_engine_free(e);
-	if (ret)
-		return ret == 1 ? lost() : ret;
-	e = engine_at(s, p.event, p.marker, &ret);
+	return ret == 1 ? lost() : ret;
+}
+
+static bool is_noted(const struct lz_session *s)
+{
+	return s->pos.n && lz_pos_same(&s->latest.at, &s->pos);
+}
+
+/* At least N instants before the present one, which has a name, or all of its gap. */
+static int note_latest(struct lz_session *s, size_t n)
+{
+	struct lz_latest *l = &s->latest;
+
+	if (is_noted(s) && (l->whole || l->n >= n))
+		return 0;
+	if (!l->ips && !(l->ips = calloc(LZ_LATEST, sizeof *l->ips)))
+		return lz_fail("out of memory");
+	l->at = (struct lz_pos){0};
+	for (uint64_t rounds = 1;; rounds *= MORE_ROUNDS) {
+		int ret = note_from(s, rounds);
+		if (ret)
+			return ret;
+		if (l->whole || l->n >= n)
+			break;
+	}
+	l->at = s->pos;
+	return 0;
+}
+
+/* The place of the K-th instant back of those that are noted. */
+static int place_back(struct lz_session *s, size_t k, struct lz_pos *to)
+{
+	const struct lz_latest *l = &s->latest;
+	int ret;
+
+	struct lz_engine *e = engine_at(s, s->pos.event, s->pos.marker, &ret);
 	if (!e)
 		return ret;
-	n = count_up_to(e, before, p.ip, p.n);
+	*to = s->pos;
+	to->ip = back(l, k);
+	int64_t n = count_up_to(e, to->ip, s->pos.ip, s->pos.n);
 	lz_engine_free(e);
-	if (n <= 0)
-		return n < 0 ? -1 : lost();
-	*to = p;
-	to->ip = before;
+	if (n < 0)
+		return -1;
+	for (size_t i = 1; i < k; i++)
+		n -= back(l, i) == to->ip;
 	to->n = (uint32_t)n;
-	return 0;
+	return n > 0 ? 0 : lost();
+}
+
+static int before_in_long_gap(struct lz_session *s, struct lz_pos *to)
+{
+	int ret = note_latest(s, 1);
+
+	return ret ? ret : place_back(s, 1, to);
 }
 
 /* 0: *to is set, and *E, if there is an engine already; 1: the present instant begins its gap; 2
@@ -340,13 +392,35 @@ int lz_session_to_turn_before(struct lz_session *s)
 	return 0;
 }
 
+/* As lz_session_back_in_gap(). */
+static ssize_t back_in_long_gap(struct lz_session *s, size_t n, uint64_t *ips)
+{
+	const struct lz_latest *l = &s->latest;
+	struct lz_pos to;
+
+	n = n < LZ_LATEST - 1 ? n : LZ_LATEST - 1;
+	/* the gap's first one is left out */
+	int ret = lz_session_name(s) < 0 ? -1 : note_latest(s, n + 1);
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	n = n < l->n ? n : l->n - !!l->n;
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		ips[i] = back(l, i + 1);
+	ret = place_back(s, n, &to);
+	if (!ret)
+		ret = lz_session_seek(s, &to);
+	return ret ? ret < 0 ? -1 : 0 : (ssize_t)n;
+}
+
 ssize_t lz_session_back_in_gap(struct lz_session *s, size_t n, uint64_t *ips)
 {
 	const struct lz_trail *t = &s->trail;
-	int ret = lz_session_whole_trail(s, LZ_LONG_GAP, NULL);
+	int ret = is_noted(s) ? 1 : lz_session_whole_trail(s, LZ_LONG_GAP, NULL);
 
 	if (ret)
-		return ret < 0 ? -1 : 0;
+		return ret < 0 ? -1 : ret == 1 ? back_in_long_gap(s, n, ips) : 0;
 	const size_t before = t->n > 2 ? t->n - 2 : 0;
 	n = n < before ? n : before;
 	if (!n)

@@ -171,4 +171,13 @@ END
 	)
 	is "$(echo "$out" | grep -c 'written by write(')" "$([ "$fork" ] && echo 0 || echo 1)" "a pipe ${fork:+that a child has }within a process" || diag "$out"
 done
+
+# Where markers do not tell, the instructions before are found in few runs, however far from a marker.
+prog_build long_gap && record long_gap
+out=$(gdb_run "$T/long_gap" <<'END'
+jump_forward long_gap.c:22
+flowback got
+END
+)
+like "$out" '^ *[0-9]+  main, long_gap.c:.*: the constant 77 in' "a value from far back in a long gap" || diag "$out"
 done_testing
