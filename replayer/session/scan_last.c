@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The last hit of a stretch. Each hit costs a stop, so where there are many the stretch is halved by
- * its markers. Where these do not tell, it is run without breakpoints and watchpoints, and copies
- * are kept at equal distances of CPU time. The last copy behind which there is a hit begins a
- * shorter stretch, until that has few. */
+/* The last hit of a stretch. Each hit costs a stop, so where there are many only some are met: a part
+ * of the stretch is passed over behind each, as far as markers tell where parts end. Where they do
+ * not, it is run without breakpoints and watchpoints, and copies are kept at equal distances of CPU
+ * time. The last copy behind which there is a hit begins a shorter stretch, until that has few. */
 #include "replayer/session/session.h"
 #include <lizard/error.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@ enum {
 	STOP_MARKERS = 32768, /* as long as one takes to run over so many */
 	SHORT = 1024,         /* so few markers */
 	SHORT_FEW = 4096,
+	PARTS = 8,
 	NEAR = 16,  /* hits */
 	FAR = 4096, /* arrivals */
 	COPIES = 12,
@@ -169,59 +170,108 @@ static int make_copies(struct search *x)
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- by markers ---- */
+/* ---- the hits behind the base ---- */
 
-/* A gap in the middle between the base and the end; false: none is known. */
-static bool middle(struct search *x, struct lz_gap_start *mid)
+/* Runs from the base on, and keeps the hits behind those kept so far; MOST stops, 0: any number. */
+static int go_on(struct search *x, uint64_t most)
 {
-	const uint64_t from = x->base->marker, to = x->end.marker;
+	struct lz_engine *e = lz_engine_fork(x->base);
+	struct lz_scan_what what = x->what;
 
-	if (to <= from + SHORT)
-		return false;
-	const int64_t at = lz_marker_boundary_near(x->s, from + (to - from) / 2);
-	if (at <= (int64_t)from)
-		return false;
-	*mid = (struct lz_gap_start){lz_gap_event(x->s, (uint64_t)at), (uint64_t)at};
-	return lz_gap_cmp(mid->event, mid->marker, x->end.event, to) < 0;
+	if (!e)
+		return -1;
+	x->from_base = true;
+	what.most = most;
+	int ret = lz_scan(x->s, e, &x->end, &what, keep, x);
+	lz_engine_free(e);
+	return ret;
 }
 
-/* The base, or the end, moves to the middle. 1: none is known. */
-static int halve(struct search *x)
+/* The hits behind the base only. */
+static int finish(struct search *x, uint64_t most)
 {
-	struct lz_gap_start mid;
+	x->tail.n = 0;
+	return go_on(x, most);
+}
 
-	if (!middle(x, &mid))
+/* ---- by markers ---- */
+
+/* A gap about LEN markers behind E and before the end; false: none is known. */
+static bool gap_behind(struct search *x, const struct lz_engine *e, uint64_t len,
+                       struct lz_gap_start *gap)
+{
+	if (x->end.marker <= e->marker + len)
+		return false;
+	const int64_t at = lz_marker_boundary_near(x->s, e->marker + len);
+	if (at <= (int64_t)e->marker)
+		return false;
+	*gap = (struct lz_gap_start){lz_gap_event(x->s, (uint64_t)at), (uint64_t)at};
+	return lz_gap_cmp(gap->event, gap->marker, x->end.event, x->end.marker) < 0;
+}
+
+/* The base moves to GAP, to which E is run, and E to right behind the next hit. 0: there is none
+ * behind GAP, which becomes the end. */
+static int64_t pass(struct search *x, struct lz_engine *e, const struct lz_gap_start *gap)
+{
+	struct lz_scan_what what = x->what;
+	int64_t n = lz_engine_to_gap(e, gap->event, gap->marker);
+
+	if (n)
+		return n == 2 ? LZ_SCAN_INTERRUPTED : -1;
+	struct lz_engine *copy = lz_engine_fork(e);
+	if (!copy)
+		return -1;
+	what.most = MOST;
+	n = count(x->s, e, &x->end, &what, 1);
+	if (n > 0) {
+		lz_engine_free(x->base);
+		x->base = copy;
+		return n;
+	}
+	lz_engine_free(copy);
+	if (!n)
+		x->end = (struct lz_scan_end){.event = gap->event, .marker = gap->marker};
+	return n;
+}
+
+/* Behind each hit a part of the stretch is passed over. The last hit is in the part that has none
+ * behind it, or behind where the last but one ended. 1: no part can be told. */
+static int shorten(struct search *x)
+{
+	const uint64_t len = (x->end.marker - x->base->marker) / PARTS;
+	struct lz_gap_start gap;
+	int64_t n;
+
+	if (len < SHORT / PARTS || !gap_behind(x, x->base, len, &gap))
 		return 1;
 	struct lz_engine *e = lz_engine_fork(x->base);
-	int64_t n = e ? lz_engine_to_gap(e, mid.event, mid.marker) : -1;
-	if (n) {
-		lz_engine_free(e);
-		return n == 2 ? LZ_SCAN_INTERRUPTED : -1;
-	}
-	n = count_from(x, e);
-	if (n == 0)
-		x->end = (struct lz_scan_end){.event = mid.event, .marker = mid.marker};
-	if (n <= 0) {
-		lz_engine_free(e);
-		return (int)n;
-	}
-	lz_engine_free(x->base);
-	x->base = e;
-	return 0;
+	if (!e)
+		return -1;
+	do
+		n = pass(x, e, &gap);
+	while (n > 0 && gap_behind(x, e, len, &gap));
+	lz_engine_free(e);
+	return n < 0 ? (int)n : 0;
 }
 
 /* A copy near the hit stays, for those who go there. */
 static int narrow_by_markers(struct search *x)
 {
 	const struct lz_engine *first = x->base;
-	int ret = 0;
+	int ret = LZ_SCAN_MANY;
 
 	/* those that are left out lie in the last gap */
-	while (!ret && !x->skip)
-		ret = halve(x);
-	if (ret < 0 || x->base == first)
-		return ret < 0 ? ret : 0;
-	return lz_snapshot_keep(x->s, x->base);
+	while (ret == LZ_SCAN_MANY && !x->skip) {
+		int known = shorten(x);
+		if (known < 0)
+			return known;
+		if (known)
+			break;
+		ret = finish(x, FEW);
+	}
+	if (x->base != first && lz_snapshot_keep(x->s, x->base) < 0)
+		return -1;
+	return ret;
 }
 
 /* ---- the search ---- */
@@ -263,28 +313,6 @@ static int choose(struct search *x)
 	}
 	drop(x, 0);
 	return !from;
-}
-
-/* Runs from the base on, and keeps the hits behind those kept so far; MOST stops, 0: any number. */
-static int go_on(struct search *x, uint64_t most)
-{
-	struct lz_engine *e = lz_engine_fork(x->base);
-	struct lz_scan_what what = x->what;
-
-	if (!e)
-		return -1;
-	x->from_base = true;
-	what.most = most;
-	int ret = lz_scan(x->s, e, &x->end, &what, keep, x);
-	lz_engine_free(e);
-	return ret;
-}
-
-/* The hits behind the base only. */
-static int finish(struct search *x, uint64_t most)
-{
-	x->tail.n = 0;
-	return go_on(x, most);
 }
 
 /* The base moves on to right behind N hits. */
@@ -333,8 +361,8 @@ static int search_behind(struct search *x)
 {
 	int ret = narrow_by_markers(x);
 
-	if (!ret)
-		ret = x->skip ? LZ_SCAN_MANY : finish(x, SHORT_FEW);
+	if (ret == LZ_SCAN_MANY && !x->skip)
+		ret = finish(x, SHORT_FEW);
 	if (ret == LZ_SCAN_MANY)
 		ret = narrow(x);
 	if (ret == LZ_SCAN_MANY)
