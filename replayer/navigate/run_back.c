@@ -296,14 +296,15 @@ static bool skip_quiet(struct search *x, const struct lz_quiet *q)
 	return true;
 }
 
-/* To get to a window's start takes as long as to look for hits on the way. */
+/* To get to a window's start takes as long as to look for hits on the way. In a short window, where
+ * a hit is likely, a short way is gone without. */
 static struct lz_gap_start begin_at_base(struct lz_session *s, const struct search *x,
                                          struct lz_gap_start start)
 {
 	const struct lz_gap_start base = lz_session_base(s, start), first = lz_back_first(s);
 	const uint64_t len = x->end.marker - start.marker, way = start.marker - base.marker;
 
-	return way > len / 2 && way <= GROW * len &&
+	return (way > len / 2 || len >= NEAR_MARKERS) && way <= GROW * len &&
 	               lz_gap_cmp(base.event, base.marker, first.event, first.marker) >= 0
 	           ? base
 	           : start;
