@@ -9,7 +9,7 @@ from .libraries import refresh_libraries
 from .locations import Location, register_of
 from .moves import go, must
 from .replay import position
-from .reuse import ALLOCATORS, caller, plain, returns_of, reused
+from .reuse import ALLOCATORS, Block, caller, plain, returns_of, reused
 from .server import monitor
 from .text import printed
 
@@ -85,6 +85,8 @@ class Input:
     def name_by_source(self):
         """A register without a name was loaded from something, as a rule in the same line."""
         line, location = place(), self.location
+        if gdb.newest_frame().find_sal().symtab is None:
+            return
         for _ in range(MOST_NAMING):
             if location.in_memory or location.named():
                 break
@@ -169,13 +171,12 @@ def fresh_block(location, here, event, since):
     return link
 
 
-def reused_block(location, since):
-    """The link of memory that was allocated again since the instant SINCE, at which it was last written, and before the present
-    one: goes into the allocation. None: it was not, and nothing moves."""
-    found = reused(location.address, since)
-    if found is None:
+def reused_block(block, since):
+    """The link of memory that was allocated again since the present instant SINCE, at which it was last written: goes into the
+    allocation. None: it was not, and nothing moves."""
+    name = reused(block, since)
+    if name is None:
         return None
-    name, block = found
     link = Link("never written since %s gave it again, in a block of %d bytes at %#x" % (name, block.size, block.begin), ends=True)
     link.place = place(caller(block))
     return link
@@ -223,20 +224,18 @@ def follow(location):
     """The links from the present instant on. Copies between registers without names are followed and not shown."""
     for _ in range(MOST_LINKS):
         here = position()
+        block = Block(location.address) if location.in_memory else None
         origin = Origin(*location.words())
         if origin.kind == "event" and MAPS.match(origin.is_["call"]):
             link = fresh_block(location, here, from_event(origin).text, origin.position)
             if link:
                 yield link
                 return
-        elif location.in_memory and origin.kind not in ("begin", "frame", "far"):
-            since = origin.position
-            go(here)
-            link = reused_block(location, since)
+        elif block and origin.kind not in ("begin", "frame", "far"):
+            link = reused_block(block, origin.position)
             if link:
                 yield link
                 return
-            go(since)
         if "sent" in origin.is_:
             yield from_event(origin, ends=False)
             sent = through_pipe(origin, location.size)

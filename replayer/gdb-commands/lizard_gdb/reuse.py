@@ -64,8 +64,10 @@ def gap(where):
 class Block:
     """The one that holds ADDRESS at the present instant, HERE."""
 
-    def __init__(self, address, code):
-        self.address, self.code, self.here = address, code, position()
+    code = None  # of the library that has it
+
+    def __init__(self, address):
+        self.address, self.here = address, position()
         must("origin", "block", "%x" % address)
         words = found()
         self.exists = words["kind"] == "block"
@@ -137,18 +139,16 @@ class Block:
         return None
 
 
-def reused(address, since):
-    """(function, block) of the allocation of ADDRESS between SINCE and the present instant: goes there. None: there is none,
-    and nothing moves."""
-    code = code_of_library()
-    block = Block(address, code) if code else None
-    if block is None or not block.exists:
+def reused(block, since):
+    """The name of the function that allocated BLOCK between SINCE and its instant: goes there. None: none did, and goes to SINCE."""
+    block.code = code_of_library() if block.exists else None
+    if block.code is None:
         return None
+    go(block.here)
     name = block.allocation_since(since)
     if name is None:
-        go(block.here)
-        return None
-    return name, block
+        go(since)
+    return name
 
 
 def caller(block):
