@@ -9,8 +9,10 @@
 #include "tree-ssa-alias.h"
 #include "plugin.h"
 
-/* Variables that code without a record may store to. */
+/* Variables that code without a record may store to, by name. */
 static hash_set<nofree_string_hash> *taken;
+/* Static and global variables whose address is taken in this unit, or that have another name. */
+static hash_set<tree> *pointed_at;
 
 static bool has_name(tree decl)
 {
@@ -31,20 +33,6 @@ static bool is_plain(tree decl)
 	       !DECL_HAS_VALUE_EXPR_P(decl);
 }
 
-static bool has_aliases(tree decl)
-{
-	varpool_node *node = varpool_node::get(decl);
-
-	return !node || node->alias || node->has_aliases_p();
-}
-
-/* Only statements that name it store to it. */
-static bool is_named_only(tree decl)
-{
-	return is_plain(decl) && !TREE_ADDRESSABLE(decl) &&
-	       !(is_global_var(decl) && has_aliases(decl));
-}
-
 /* ---- variables that are not known well enough ---- */
 
 static void take(tree decl)
@@ -54,13 +42,29 @@ static void take(tree decl)
 	taken->add(xstrdup(lz_asm_name(decl)));
 }
 
+/* That the front end calls an indexed array addressable does not count. */
+static bool is_pointed_at(varpool_node *node)
+{
+	struct ipa_ref *ref = NULL;
+
+	if (!is_plain(node->decl) || node->alias || node->has_aliases_p())
+		return true;
+	for (unsigned i = 0; node->iterate_referring(i, ref); i++)
+		if (ref->use == IPA_REF_ADDR || ref->use == IPA_REF_ALIAS)
+			return true;
+	return false;
+}
+
 void lz_note_taken_variables(void *, void *)
 {
 	varpool_node *node;
 
+	pointed_at = new hash_set<tree>;
 	FOR_EACH_VARIABLE(node)
-	if (has_name(node->decl) && !is_named_only(node->decl))
+	if (has_name(node->decl) && is_pointed_at(node)) {
+		pointed_at->add(node->decl);
 		take(node->decl);
+	}
 }
 
 static bool take_stored(gimple *, tree base, tree, void *)
@@ -93,6 +97,7 @@ void lz_write_taken_variables(void *, void *)
 /* ---- the variables of a function ---- */
 
 struct collector {
+	hash_set<tree> addressed; /* local variables whose address is taken */
 	const struct lz_blocks *blocks;
 	auto_vec<struct lz_var_record *> *vars;
 	hash_map<tree, struct lz_var_record *> of_decl;
@@ -104,6 +109,15 @@ struct collector {
 		return blocks->node_of[bb->index];
 	}
 };
+
+/* Only statements that name it store to it. */
+static bool is_named_only(struct collector *c, tree decl)
+{
+	if (!is_plain(decl))
+		return false;
+	return is_global_var(decl) ? varpool_node::get(decl) && !pointed_at->contains(decl)
+	                           : !c->addressed.contains(decl);
+}
 
 static struct lz_var_record *add_variable(struct collector *c, tree decl)
 {
@@ -137,7 +151,7 @@ static void add_local(struct collector *c, tree decl)
 {
 	if (is_global_var(decl) || !has_name(decl))
 		return;
-	if (is_named_only(decl)) {
+	if (is_named_only(c, decl)) {
 		if (TREE_CODE(decl) == PARM_DECL)
 			add_variable(c, decl);
 		return;
@@ -169,7 +183,7 @@ static bool stores_to(gimple *stmt, tree base, tree ref, void *arg)
 	struct collector *c = (struct collector *)arg;
 	tree decl = get_base_address(base);
 
-	if (!is_variable(decl) || !is_named_only(decl))
+	if (!is_variable(decl) || !is_named_only(c, decl))
 		return false;
 	add_node(c, decl, c->node);
 	/* the function that is called may store to it before it returns */
@@ -187,7 +201,7 @@ static void defines(struct collector *c, tree name)
 {
 	tree decl = name && TREE_CODE(name) == SSA_NAME ? SSA_NAME_VAR(name) : NULL_TREE;
 
-	if (is_variable(decl) && is_named_only(decl))
+	if (is_variable(decl) && is_named_only(c, decl))
 		add_node(c, decl, c->node);
 }
 
@@ -196,7 +210,7 @@ static void meets(struct collector *c, gphi *phi)
 {
 	tree result = gimple_phi_result(phi), decl = SSA_NAME_VAR(result);
 
-	if (!is_variable(decl) || !is_named_only(decl))
+	if (!is_variable(decl) || !is_named_only(c, decl))
 		return;
 	for (unsigned i = 0; i < gimple_phi_num_args(phi); i++) {
 		tree from = gimple_phi_arg_def(phi, i);
@@ -217,6 +231,17 @@ static void stores_through(struct collector *c, gimple *stmt)
 		}
 }
 
+/* Optimization goes through arrays by pointers of its own. */
+static bool points_to(gimple *, tree base, tree, void *arg)
+{
+	struct collector *c = (struct collector *)arg;
+	tree decl = get_base_address(base);
+
+	if (optimize && is_variable(decl) && is_global_var(decl) && is_named_only(c, decl))
+		add_node(c, decl, c->node);
+	return false;
+}
+
 static void look_at(struct collector *c, gimple *stmt)
 {
 	ssa_op_iter iter;
@@ -226,9 +251,47 @@ static void look_at(struct collector *c, gimple *stmt)
 		return;
 	FOR_EACH_SSA_TREE_OPERAND(def, stmt, iter, SSA_OP_DEF)
 	defines(c, def);
-	walk_stmt_load_store_ops(stmt, c, NULL, stores_to);
+	walk_stmt_load_store_addr_ops(stmt, c, NULL, stores_to, points_to);
 	if (gimple_vdef(stmt))
 		stores_through(c, stmt);
+}
+
+static void look_at_phi(struct collector *c, gphi *phi)
+{
+	for (unsigned i = 0; i < gimple_phi_num_args(phi); i++)
+		if (TREE_CODE(gimple_phi_arg_def(phi, i)) == ADDR_EXPR)
+			points_to(phi, TREE_OPERAND(gimple_phi_arg_def(phi, i), 0), NULL_TREE, c);
+	meets(c, phi);
+}
+
+/* ---- whose address is taken ---- */
+
+static bool take_address(gimple *, tree base, tree, void *arg)
+{
+	tree decl = get_base_address(base);
+
+	if (is_variable(decl))
+		((struct collector *)arg)->addressed.add(decl);
+	return false;
+}
+
+static void find_addressed(struct collector *c)
+{
+	basic_block bb;
+
+	FOR_EACH_BB_FN(bb, cfun)
+	{
+		for (gphi_iterator p = gsi_start_phis(bb); !gsi_end_p(p); gsi_next(&p))
+			for (unsigned i = 0; i < gimple_phi_num_args(p.phi()); i++) {
+				tree arg = gimple_phi_arg_def(p.phi(), i);
+				if (TREE_CODE(arg) == ADDR_EXPR)
+					take_address(p.phi(), TREE_OPERAND(arg, 0), arg, c);
+			}
+		for (gimple_stmt_iterator g = gsi_start_bb(bb); !gsi_end_p(g); gsi_next(&g))
+			if (!is_gimple_debug(gsi_stmt(g)) && !gimple_clobber_p(gsi_stmt(g)))
+				walk_stmt_load_store_addr_ops(gsi_stmt(g), c, NULL, NULL,
+				                              take_address);
+	}
 }
 
 void lz_collect_assigns(const struct lz_blocks *b, struct lz_function *f)
@@ -237,6 +300,7 @@ void lz_collect_assigns(const struct lz_blocks *b, struct lz_function *f)
 
 	c.blocks = b;
 	c.vars = &f->vars;
+	find_addressed(&c);
 	add_locals(&c);
 	for (c.node = 0; c.node < b->of_node.length(); c.node++) {
 		basic_block bb = b->of_node[c.node];
@@ -244,7 +308,7 @@ void lz_collect_assigns(const struct lz_blocks *b, struct lz_function *f)
 		if (bb->index == ENTRY_BLOCK || bb->index == EXIT_BLOCK)
 			continue;
 		for (gphi_iterator p = gsi_start_phis(bb); !gsi_end_p(p); gsi_next(&p))
-			meets(&c, p.phi());
+			look_at_phi(&c, p.phi());
 		for (gimple_stmt_iterator g = gsi_start_bb(bb); !gsi_end_p(g); gsi_next(&g))
 			look_at(&c, gsi_stmt(g));
 	}

@@ -17,7 +17,7 @@ int *place_of_wild(void);
 volatile long sink;
 long noise[64];
 #define KEPT __attribute__((used)) static int
-KEPT only, twice, skipped, written_by_asm;
+KEPT only, twice, skipped, written_by_asm, table[4];
 int global, pointed, same_name, wild, never;
 
 static void busy(long n)
@@ -28,8 +28,9 @@ static void busy(long n)
 
 static void set(int v)
 {
-	only = v;                                       /* only */
-	global = 2 * v;                                 /* global */
+	only = v;
+	global = 2 * v;
+	table[1] = 6;
 }
 
 __attribute__((no_instrument_function, noinline)) static void unseen(int v)
@@ -70,8 +71,9 @@ static int recurse(int depth)
 	return mine;                                    /* HERE recurse */
 }
 
-static int locals(int given, int n)
+__attribute__((noinline)) static int locals(int given, int n)
 {
+	volatile int slot = n;
 	int once = 1, escaped = 2, through = 3, met = 4;
 	struct pair returned;
 	int array[4] = {0};
@@ -88,6 +90,7 @@ static int locals(int given, int n)
 	returned = make(n);
 	array[n & 3] = 7;                               /* array */
 	once = n;                                       /* once */
+	slot = n;                                       /* slot */
 	{
 		int nested = once + 1;                  /* nested */
 
@@ -98,7 +101,7 @@ static int locals(int given, int n)
 		busy(nested);                           /* HERE nested */
 	}
 	busy(60000);
-	return once + escaped + through + met + array[1] + (int)returned.d + given; /* HERE locals */
+	return once + escaped + through + met + array[1] + (int)returned.d + given + slot; /* HERE locals */
 }
 
 static void first(int argc)
@@ -112,7 +115,9 @@ static void first(int argc)
 	by_plain = 6;
 	skipped = 8;
 	wild = 2;
-	same_name = argc;                               /* same_name */
+	same_name = argc + 30;                          /* same_name */
+	for (int i = argc; i < 4; i++)
+		table[i] = 6;                           /* table */
 	__asm__("movl $11, %0" : "=m"(written_by_asm)); /* written_by_asm */
 }
 
@@ -124,7 +129,8 @@ int main(int argc, char **argv)
 	scribble(argc);
 	plain(&by_plain);
 	unseen(8);
-	set(argc + 4);
+	only = argc + 4;                                /* only */
+	global = 2 * only;                              /* global */
 	busy(100000);
 	int r = locals(argc, argc + 2) + recurse(3);
 	sink = r + only + skipped + twice + written_by_asm; /* HERE main */
@@ -178,7 +184,7 @@ for level in -O0 -O2; do
 	gcc -g $level -c "$T/plain.c" -o "$T/plain$level.o" &&
 		"$LIZARD_BIN/lizard-cc" -g $level -fno-ipa-icf "$T/assigned.c" "$T/other.c" "$T/plain$level.o" -o "$T/assigned$level" &&
 		record "assigned$level" || { fail "$level: built and recorded"; continue; }
-	check "$level" "only global twice pointed by_data by_plain by_hand skipped wild same_name written_by_asm" main
+	check "$level" "only global twice pointed by_data by_plain by_hand skipped wild same_name table:table[1] written_by_asm" main
 	said=$(gdb_run "$T/assigned$level" <<END
 jump_forward end
 jump_backward $(line_of "HERE main")
@@ -186,6 +192,9 @@ last never
 END
 	)
 	like "$said" 'never was not written before: nothing has moved' "$level: one that was never written" || diag "$said"
+done
+for level in -O0 -O2; do
+	check "$level" slot locals
 done
 check -O0 "once filled:escaped through met array:array[3] given returned:returned.d" locals
 check -O0 nested nested
