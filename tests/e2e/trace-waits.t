@@ -22,7 +22,7 @@ fast() {
 	esac
 }
 
-for name in writes nonblocking broken faults patience masks messages threads reused closes; do
+for name in writes nonblocking broken faults patience masks messages threads hands reused closes; do
 	kinds_native $name
 	for how in stop:lizard-cc buffer:lizard-cc buffer:gcc; do
 		kinds_record $name "${how#*:}" "--calls=${how%:*}" || continue
@@ -32,6 +32,11 @@ for name in writes nonblocking broken faults patience masks messages threads reu
 			[ "${n:-0}" -ge 15 ]
 			ok $? "$name, $how: $call has no stop" || diag "it had none ${n:-0} times"
 		done
+		if [ $name = hands ]; then
+			n=$(sed -n 's/^[^ ]* \([0-9]*\) stops$/\1/p' "$T/err" | tail -n 1)
+			[ "${n:-9999}" -lt 2500 ]
+			ok $? "$name, $how: each of 1000 reads has two stops while another thread is ready" || diag "there were ${n:-no} stops"
+		fi
 		[ $name = closes ] || continue
 		for call in close dup2; do
 			n=$(sed -n "s/.*with stops: $call \([0-9]*\)$/\1/p" "$T/err")

@@ -193,16 +193,22 @@ static uint64_t *unfit(struct lz_tracer *t, uint64_t at)
 	return &t->fast.unfit[at / 2 % (sizeof(t->fast.unfit) / sizeof(*t->fast.unfit))];
 }
 
-/* Is a thread on its way to the instruction at AT, which it is to execute again? */
+/* Is a thread on its way to the instruction at AT, which it is to execute, maybe again? */
 static bool is_awaited(const struct lz_tracer *t, uint64_t at)
 {
 	for (size_t i = 0; i < t->n_threads; i++) {
 		const struct lz_thread *th = t->thread[i];
 
-		if (th->running && th->call.suspended && th->call.ip == at + LZ_CALL_INSN)
+		if (th->running && (th->call.suspended || th->call.stepped) &&
+		    th->call.ip == at + LZ_CALL_INSN)
 			return true;
 	}
 	return false;
+}
+
+bool lz_fast_site_stays(struct lz_tracer *t, uint64_t at)
+{
+	return lz_site_at(&t->fast.sites, at) || *unfit(t, at) == at;
 }
 
 /* Does the call at AT go by the stub from now on? */
@@ -401,6 +407,8 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	struct lz_call_page *page = t->fast.page;
 	struct lz_thread *cur = t->cur;
 
+	if (cur->call.stepped && request == PTRACE_SYSCALL)
+		return PTRACE_SINGLESTEP;
 	if (!page || !cur->fast || request != PTRACE_SYSCALL || cur->call.inside ||
 	    cur->call.suspended)
 		return request;
@@ -455,13 +463,14 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 	int parked = lz_wait_park(t, r);
 	if (parked)
 		return parked < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
-	t->fast.n_refused++;
 	r->rip -= LZ_CALL_INSN;
-	t->cur->refused_at = r->rip;
 	r->orig_rax = (uint64_t)-1;
-	if (lz_proc_set_regs(&t->p, r) < 0 || lz_signal_undo_force(t, SIGSYS) < 0)
-		return -1;
-	return 1;
+	const int begun = lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : lz_step_begin(t, r);
+	if (begun)
+		return begun;
+	t->fast.n_refused++;
+	t->cur->refused_at = r->rip;
+	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : 1;
 }
 
 static struct lz_site *trapped_site(const struct lz_tracer *t, uint64_t at)

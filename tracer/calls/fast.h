@@ -34,7 +34,7 @@ int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_s
 void lz_fast_keep_rest(struct lz_tracer *t);
 /* That time, in the program's memory. */
 uint64_t lz_fast_rest(struct lz_tracer *t);
-/* The same: a wait of the stub's is over. The call is made with stops. */
+/* The same: a wait of the stub's is over. 1: it was under way. The call is made with stops. */
 int lz_fast_leave_wait(struct lz_tracer *t);
 /* The current thread runs: the stub does not wait if another thread is ready. */
 void lz_fast_end_wait(struct lz_tracer *t);
@@ -48,6 +48,9 @@ void lz_fast_end(struct lz_tracer *t);
 int lz_fast_undispatch(struct lz_tracer *t);
 /* The address space is gone. */
 void lz_fast_forget(struct lz_tracer *t);
+
+/* The call at AT is a site, or will not be one. */
+bool lz_fast_site_stays(struct lz_tracer *t, uint64_t at);
 
 /* fast_calls.c */
 /* What the stub may do. */
@@ -80,6 +83,14 @@ uint8_t lz_fast_kind(const struct lz_tracer *t, int fd, const char *path, const 
 /* fast_code.c */
 /* Before a call: code that it takes from the program is the program's own from now on. */
 void lz_fast_give_code(struct lz_tracer *t);
+
+/* fast_step.c */
+/* The current thread stands at a call's instruction with registers R, and is to make it with stops: 1
+ * if it is under way from here on, as behind the stop at its entry. */
+int lz_step_begin(struct lz_tracer *t, const struct user_regs_struct *r);
+/* At any stop of the current thread's: STATUS becomes that of a stop at the call's exit, if the thread
+ * has made such a call. */
+int lz_step_stopped(struct lz_tracer *t, int *status);
 
 /* fast_wait.c */
 /* At a reported call of the current thread's, with registers R behind it: 1 if it is a wait for a

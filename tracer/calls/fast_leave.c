@@ -81,7 +81,7 @@ int lz_fast_leave_wait(struct lz_tracer *t)
 	if (!is_waiting(t) || lz_proc_regs(&t->p, &r) < 0 || r.rip - t->fast.at >= LZ_STUB_CODE)
 		return 0;
 	t->fast.n_cut++;
-	return leave(t, &r);
+	return leave(t, &r) < 0 ? -1 : 1;
 }
 
 void lz_fast_end_wait(struct lz_tracer *t)

@@ -470,7 +470,10 @@ void lz_fast_tell(const struct lz_tracer *t)
 		lz_debug("of these were %" PRIu64 " times rdtsc, %" PRIu64 " times rdtscp, %" PRIu64
 		         " times xsavec",
 		         f->n_rdtsc, f->n_rdtscp, f->n_xsavec);
-	lz_debug("%" PRIu64 " system calls had a stop more than need be", f->n_refused);
+	lz_debug("%" PRIu64 " stops", f->n_stops);
+	lz_debug("%" PRIu64 " system calls were refused, %" PRIu64
+	         " of them with a stop more than need be",
+	         f->n_refused + f->n_stepped, f->n_refused);
 	if (f->n_traps)
 		lz_debug("control came %" PRIu64 " times to what a jump covers", f->n_traps);
 	if (f->page->n_waits)

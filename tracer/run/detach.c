@@ -79,6 +79,8 @@ static int note(struct lz_tracer *t, int status)
 {
 	int event = status >> 16;
 
+	if (lz_step_stopped(t, &status) < 0)
+		return -1;
 	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
 	    event == PTRACE_EVENT_CLONE)
 		return lz_child_new(t, event);
@@ -106,11 +108,11 @@ static int next_stop(struct lz_tracer *t)
 }
 
 /* A call ends if PTRACE_INTERRUPT meets it: not every one is made again by itself. */
-static void interrupted(struct lz_tracer *t)
+static void interrupted(struct lz_tracer *t, bool stepped)
 {
 	struct user_regs_struct r;
 
-	if (t->cur->call.inside && side_of_call(t) == PTRACE_SYSCALL_INFO_EXIT)
+	if (t->cur->call.inside && (stepped || side_of_call(t) == PTRACE_SYSCALL_INFO_EXIT))
 		t->cur->call.suspended = lz_proc_regs(&t->p, &r) == 0 && (int64_t)r.rax == -EINTR;
 }
 
@@ -124,6 +126,7 @@ static int give_back_time(struct lz_tracer *t)
 		return 0;
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return -1;
+	r.rdi = c->entry.rdi;
 	r.rdx = c->entry.rdx;
 	r.r10 = c->entry.r10;
 	return lz_proc_set_regs(&t->p, &r);
@@ -133,12 +136,13 @@ static int give_back_time(struct lz_tracer *t)
 static int halt(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
+	const bool stepped = cur->call.stepped;
 
 	if (cur->running) {
 		if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) < 0 || next_stop(t) < 0)
 			return -1;
-		interrupted(t);
-		return cur->ended ? 0 : lz_fast_leave_wait(t);
+		interrupted(t, stepped);
+		return cur->ended || lz_fast_leave_wait(t) >= 0 ? 0 : -1;
 	}
 	if (!cur->has_pending_status)
 		return 0;

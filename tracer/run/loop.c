@@ -187,6 +187,7 @@ static int next_stop(struct lz_tracer *t, int *status)
 		return 0;
 	for (;;) {
 		pid_t got = waitpid(t->p.pid, status, __WALL);
+		t->fast.n_stops += got == t->p.pid;
 		if (got == t->p.pid)
 			return 0;
 		if (got < 0 && errno != EINTR)
@@ -254,7 +255,8 @@ static int at_exec(struct lz_tracer *t)
 	return lz_proc_open(&t->p, pid);
 }
 
-static int at_interrupt(struct lz_tracer *t)
+/* LEFT: it was waiting in the stub. */
+static int at_interrupt(struct lz_tracer *t, bool left)
 {
 	struct lz_thread_signals *s = &t->cur->sig;
 	struct user_regs_struct r;
@@ -264,6 +266,11 @@ static int at_interrupt(struct lz_tracer *t)
 	if (t->cur->call.inside || t->cur->call.suspended || lz_signal_fault_pending(t) ||
 	    lz_proc_regs(&t->p, &r) < 0)
 		return 0;
+	if (asked && left) {
+		int begun = lz_step_begin(t, &r);
+		if (begun)
+			return begun < 0 ? -1 : 0;
+	}
 	/* behind a group stop */
 	if (t->shared_lock.held && t->shared_lock.news && lz_at_instant(t, &r))
 		return lz_shared_lock_log(t);
@@ -396,8 +403,9 @@ bool lz_process_gone(struct lz_tracer *t, int *status)
 static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 {
 	int stopsig = WSTOPSIG(status);
+	int left = status >> 16 == PTRACE_EVENT_EXIT ? 0 : lz_fast_leave_wait(t);
 
-	if (status >> 16 != PTRACE_EVENT_EXIT && lz_fast_leave_wait(t) < 0)
+	if (left < 0)
 		return -1;
 	switch (status >> 16) {
 	case 0: break;
@@ -408,7 +416,7 @@ static int at_stop(struct lz_tracer *t, int status, int *request, int *sig)
 	case PTRACE_EVENT_EXIT: return at_exit_event(t);
 	case PTRACE_EVENT_STOP:
 		if (stopsig == SIGTRAP)
-			return at_interrupt(t);
+			return at_interrupt(t, left);
 		return at_group_stop(t, request);
 	default: return 0;
 	}
@@ -464,7 +472,8 @@ int lz_loop(struct lz_tracer *t)
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
 		t->cur->listening = t->cur->running = false;
-		if (lz_fast_stopped(t) < 0 || lz_signal_open(t) < 0) {
+		if (lz_fast_stopped(t) < 0 || lz_signal_open(t) < 0 ||
+		    lz_step_stopped(t, &status) < 0) {
 			t->cur->has_pending_status = true;
 			t->cur->pending_status = status;
 			return -1;

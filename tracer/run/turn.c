@@ -48,6 +48,8 @@ static bool first_of_all(const struct lz_tracer *t)
 
 static int go_on(struct lz_thread *th, int request, int sig)
 {
+	if (th->call.stepped && request == PTRACE_SYSCALL)
+		request = PTRACE_SINGLESTEP;
 	if (ptrace(request, (pid_t)th->tid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume thread %u", th->tid);
 	th->running = true;
@@ -129,7 +131,9 @@ static int aside(struct lz_tracer *t, pid_t tid, int status)
 	}
 	th->running = false;
 	lz_become(t, th);
-	int ret = aside_stopped(t, th, status);
+	int ret = lz_step_stopped(t, &status);
+	if (ret == 0)
+		ret = aside_stopped(t, th, status);
 	lz_become(t, cur);
 	return ret;
 }
@@ -194,6 +198,7 @@ static int one_stop(struct lz_tracer *t, int flags, int *status)
 		return lz_fail_errno("cannot wait for the program");
 	if (got == 0)
 		return 0;
+	t->fast.n_stops++;
 	if (got == (pid_t)t->tid && !WIFSTOPPED(*status))
 		return 1;
 	if (got == (pid_t)t->tid && *status >> 16 == PTRACE_EVENT_EXEC && cur->tid != t->tid)

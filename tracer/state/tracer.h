@@ -105,6 +105,7 @@ struct lz_call {        /* the system call under way */
 	bool ends_thread;  /* exit, or a filter has made one of it */
 	bool made_private; /* mmap of a file that was asked for as shared */
 	bool shortened;    /* a part of its time is over already */
+	bool stepped;      /* made by a single step: calls/fast_step.c */
 	uint64_t nr, args[6];
 	uint64_t ip;
 	struct user_regs_struct entry;
@@ -260,7 +261,9 @@ struct lz_fast {
 	struct lz_guess foresight[LZ_GUESSES];
 	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */
 	uint64_t n_taken, n_taken_before;
-	uint64_t n_refused;           /* calls of fast threads that had a stop */
+	uint64_t n_stops;             /* since the log is there */
+	uint64_t n_refused;           /* calls of fast threads that had a stop more than need be */
+	uint64_t n_stepped;           /* calls of fast threads that had two */
 	uint64_t n_cut;               /* waits of the stub's that had one */
 	bool could;                   /* the call with a stop could have been made without one */
 	uint64_t n_of[LZ_FAST_CALLS]; /* of n_taken, by their numbers */

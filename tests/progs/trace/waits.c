@@ -313,6 +313,31 @@ static void *partner(void *arg)
 	return NULL;
 }
 
+enum { HANDS = 500 };
+
+static void *hands_back(void *arg)
+{
+	char c;
+
+	for (int i = 0; i < HANDS; i++)
+		SEE(read(at[0], &c, 1) == 1 && write(back[1], &c, 1) == 1);
+	return arg;
+}
+
+/* Nothing but reads that wait while the other thread is ready. */
+static void hands(void)
+{
+	pthread_t other;
+
+	SEE(pipe(at) == 0 && pipe(back) == 0);
+	SEE(pthread_create(&other, NULL, hands_back, NULL) == 0);
+	for (int i = 0; i < HANDS; i++) {
+		char c = (char)i, d = 0;
+		SEE(write(at[1], &c, 1) == 1 && read(back[0], &d, 1) == 1 && c == d);
+	}
+	pthread_join(other, NULL);
+}
+
 static void threads(void)
 {
 	struct itimerval often = {{0, 1500}, {0, 1500}};
@@ -402,8 +427,8 @@ int main(int argc, char **argv)
 	static const struct kind all[] = {
 	    {"writes", writes},     {"nonblocking", nonblocking}, {"broken", broken},
 	    {"faults", faults},     {"patience", patience},       {"masks", masks},
-	    {"messages", messages}, {"threads", threads},         {"reused", reused},
-	    {"closes", closes},     {"forever", forever}};
+	    {"messages", messages}, {"threads", threads},         {"hands", hands},
+	    {"reused", reused},     {"closes", closes},           {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
