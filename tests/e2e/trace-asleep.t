@@ -15,6 +15,11 @@ waits() {
 	case $1 in
 	reads) echo 200 0 ;;
 	polls | epolls | selects) echo 150 0 ;;
+	rests) echo 250 0 ;;
+	accepts | connects) echo 60 0 ;;
+	children) echo 60 0 ;;
+	interrupted_inside) echo 60 0 ;;
+	others_inside) echo 60 4 ;;
 	writes) echo 50 0 ;;
 	times) echo 60 0 ;;
 	sleeps) echo 250 2 ;;
@@ -30,7 +35,7 @@ waits() {
 # which waits the last run had
 counted() { sed -n 's/.* \([0-9]*\) waits were made without a stop, \([0-9]*\) of them in part$/\1 \2/p' "$T/err" | tail -n 1; }
 
-for name in reads polls selects epolls writes times sleeps interrupted ignored stopped others others_times cancelled replaced filtered; do
+for name in reads polls selects rests epolls writes accepts connects children times sleeps interrupted interrupted_inside ignored stopped others others_times others_inside cancelled replaced filtered; do
 	kinds_native $name
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do
@@ -47,7 +52,7 @@ for name in late sticky; do
 	kinds_record $name gcc --checkpoint-interval=200
 done
 
-for name in others others_times sleeps cancelled replaced; do
+for name in others others_times others_inside sleeps cancelled replaced; do
 	kinds_record $name gcc --chaos=7
 done
 

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 /* The old gate has other numbers: what is called write there is exit. */
 static bool by_int80(struct lz_tracer *t, uint64_t ip)
@@ -138,44 +137,11 @@ static int show_child(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
-/* Rounded up. */
-static uint64_t rest_in_ms(const struct lz_thread *th)
-{
-	enum { MS = 1000, MILLION = 1000000, MOST_SECONDS = INT32_MAX / MS };
-	const int64_t seconds = th->wait_left[0], ns = th->wait_left[1];
-
-	return seconds > MOST_SECONDS ? INT32_MAX
-	                              : (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
-}
-
-/* The stub has waited for the rest already. */
-static int shorten(struct lz_tracer *t, struct user_regs_struct *r)
-{
-	struct lz_thread *cur = t->cur;
-	cur->wait_cut = false;
-	if (cur->call.forced)
-		return 0;
-	switch (cur->call.nr) {
-	case SYS_poll: r->rdx = rest_in_ms(cur); break;
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait: r->r10 = rest_in_ms(cur); break;
-	case SYS_nanosleep: r->rdi = lz_fast_rest(t); break;
-	case SYS_clock_nanosleep:
-		if (cur->call.args[1] & TIMER_ABSTIME)
-			return 0;
-		r->rdx = lz_fast_rest(t);
-		break;
-	default: return 0;
-	}
-	cur->call.shortened = true;
-	return lz_proc_set_regs(&t->p, r);
-}
-
 /* Some calls are made with other arguments than those of the program, which gets its own back. */
 static int change_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (t->cur->wait_cut)
-		return shorten(t, r);
+		return lz_call_shorten(t, r);
 	return t->cur->call.nr == SYS_mmap ? lz_shared_code_private(t, r) : show_child(t, r);
 }
 
@@ -183,7 +149,9 @@ static int restore_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	if ((c->nr != SYS_clone || r->rdi == c->entry.rdi) && !c->made_private && !c->shortened)
+	if (c->shortened)
+		return lz_call_lengthen(t, r);
+	if ((c->nr != SYS_clone || r->rdi == c->entry.rdi) && !c->made_private)
 		return 0;
 	r->rdi = c->entry.rdi;
 	r->rdx = c->entry.rdx;

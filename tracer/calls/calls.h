@@ -36,6 +36,12 @@ int lz_call_give_up(struct lz_tracer *t);
  * recording of its own, which has not begun yet. */
 int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 
+/* shorten.c */
+/* At the entry of a call that the stub has waited with: only the rest of its time is left. */
+int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r);
+/* When such a call is over, or is to be made again: its arguments are the program's again. */
+int lz_call_lengthen(struct lz_tracer *t, struct user_regs_struct *r);
+
 /* hello.c */
 /* At the exit stop of the hello call, its event under construction: makes the ring. 1: welcome. */
 int lz_call_hello(struct lz_tracer *t);

@@ -180,10 +180,10 @@ void lz_fast_forget(struct lz_tracer *t)
 	}
 }
 
-uint64_t lz_fast_rest(struct lz_tracer *t)
+int64_t *lz_fast_rest(const struct lz_tracer *t, uint64_t *at)
 {
-	memcpy(t->fast.page->rest, t->cur->wait_left, sizeof(t->fast.page->rest));
-	return page_at(t) + offsetof(struct lz_call_page, rest);
+	*at = page_at(t) + offsetof(struct lz_call_page, rest[t->cur->slot]);
+	return t->fast.page->rest[t->cur->slot];
 }
 
 /* ---- sites ---- */

@@ -32,8 +32,8 @@ int lz_fast_trap_behind(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* At any stop: a call that the stub has waited with has only the rest of its time. */
 void lz_fast_keep_rest(struct lz_tracer *t);
-/* That time, in the program's memory. */
-uint64_t lz_fast_rest(struct lz_tracer *t);
+/* Where such a time has its place, two numbers, which the program has at *AT. */
+int64_t *lz_fast_rest(const struct lz_tracer *t, uint64_t *at);
 /* The same: a wait of the stub's is over. 1: it was under way. The call is made with stops. */
 int lz_fast_leave_wait(struct lz_tracer *t);
 /* The current thread runs: the stub does not wait if another thread is ready. */

@@ -131,6 +131,8 @@ static const struct {
     {SYS_futex, 0, 0, 0, 0, LZ_TRY_FUTEX},
     {SYS_nanosleep, 0, 0, 0, 0, LZ_TRY_SLEEP},
     {SYS_clock_nanosleep, 0, 0, 0, 0, LZ_TRY_SLEEP},
+    {SYS_wait4, 0, 0, 0, 0, LZ_TRY_WAIT4},
+    {SYS_waitid, 0, 0, 0, 0, LZ_TRY_WAITID},
 };
 enum { N_FAST = sizeof(fast) / sizeof(*fast) };
 

@@ -3,6 +3,7 @@
  * its call, which is made with a stop. It has met a bad pointer of the program's, or its wait has
  * been ended. */
 #include "tracer/calls/fast.h"
+#include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
 #include "tracer/turns/turns.h"
 
@@ -74,11 +75,21 @@ static bool is_waiting(const struct lz_tracer *t)
 	       __atomic_load_n(&page->waits, __ATOMIC_SEQ_CST);
 }
 
+/* The call that it waits in has a result. */
+static bool is_made(const struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const uint64_t behind = (uintptr_t)lz_stub_waited - (uintptr_t)__start_lz_stub;
+
+	return t->fast.page->waits == LZ_WAITS_INSIDE && r->rip - t->fast.at == behind &&
+	       (r->orig_rax == (uint64_t)-1 || !lz_restarts((int64_t)r->rax));
+}
+
 int lz_fast_leave_wait(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
 
-	if (!is_waiting(t) || lz_proc_regs(&t->p, &r) < 0 || r.rip - t->fast.at >= LZ_STUB_CODE)
+	if (!is_waiting(t) || lz_proc_regs(&t->p, &r) < 0 || r.rip - t->fast.at >= LZ_STUB_CODE ||
+	    is_made(t, &r))
 		return 0;
 	t->fast.n_cut++;
 	return leave(t, &r) < 0 ? -1 : 1;

@@ -116,20 +116,14 @@ static void interrupted(struct lz_tracer *t, bool stepped)
 		t->cur->call.suspended = lz_proc_regs(&t->p, &r) == 0 && (int64_t)r.rax == -EINTR;
 }
 
-/* Of a call whose wait was cut: the program finds its own arguments again. */
+/* Of a call whose wait was cut. */
 static int give_back_time(struct lz_tracer *t)
 {
-	const struct lz_call *c = &t->cur->call;
 	struct user_regs_struct r;
 
-	if (!c->inside || !c->shortened)
+	if (!t->cur->call.inside || !t->cur->call.shortened)
 		return 0;
-	if (lz_proc_regs(&t->p, &r) < 0)
-		return -1;
-	r.rdi = c->entry.rdi;
-	r.rdx = c->entry.rdx;
-	r.r10 = c->entry.r10;
-	return lz_proc_set_regs(&t->p, &r);
+	return lz_proc_regs(&t->p, &r) < 0 ? -1 : lz_call_lengthen(t, &r);
 }
 
 /* To a stop. */

@@ -74,6 +74,8 @@ static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
 	if (c->inside && lz_call_wait_on(t, &r) < 0)
 		return -1;
 	if (c->inside && lz_restarts((int64_t)r.rax)) {
+		if (lz_call_lengthen(t, &r) < 0)
+			return -1;
 		/* its instruction may have become a jump meanwhile */
 		if (lz_site_of(&t->fast.sites, r.rip) && lz_proc_set_regs(&t->p, &r) < 0)
 			return -1;

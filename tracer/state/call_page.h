@@ -70,7 +70,9 @@ enum lz_fast_try {
 	LZ_TRY_PSELECT,
 	LZ_TRY_EPOLL,
 	LZ_TRY_FUTEX,
-	LZ_TRY_SLEEP
+	LZ_TRY_SLEEP,
+	LZ_TRY_WAIT4,
+	LZ_TRY_WAITID
 };
 static inline __attribute__((always_inline)) bool lz_try_of_kind(uint8_t try)
 {
@@ -195,6 +197,9 @@ struct lz_futex_wait {
 	uint32_t state; /* enum lz_parked_state */
 };
 
+/* What the stub waits in: before a call, nothing of which has been done; inside of it. */
+enum lz_waits { LZ_WAITS_NO, LZ_WAITS_BEFORE, LZ_WAITS_INSIDE };
+
 /* In lz_call_page.left[0]. */
 enum { LZ_NO_LIMIT = -1 };
 
@@ -229,12 +234,13 @@ struct lz_call_page {
 	/* Set by the stub */
 	uint32_t busy;    /* a call is under way */
 	uint32_t head;    /* of the log: what is behind it is free */
-	uint32_t waits;   /* a call is waited with, and nothing has been done yet */
+	uint32_t waits;   /* enum lz_waits */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */
-	int64_t rest[2];  /* set by the tracer: of the time of a call with stops that sleeps */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
 	uint8_t selector[LZ_FAST_THREADS];
+	/* Set by the tracer, for each thread: the rest of the time of a call with stops. */
+	int64_t rest[LZ_FAST_THREADS][2];
 	uint8_t fd[LZ_FAST_FDS];
 	struct lz_fast_call call[LZ_FAST_CALLS];
 	uint8_t log[LZ_CALL_LOG] __attribute__((aligned(4096)));
@@ -281,6 +287,8 @@ lz_wake_parked(struct lz_call_page *p, const uint64_t *args, int64_t result)
 extern const uint8_t __start_lz_stub[], __stop_lz_stub[];
 /* The entry for LZ_SITE_ANY, and how far it is to the one of the next kind. */
 extern const uint8_t lz_stub_entry[], lz_stub_trap[];
+/* Right behind the system call in which it waits. */
+extern const uint8_t lz_stub_waited[];
 /* The same for the sites of rdtsc, of rdtscp, and of xsavec. */
 extern const uint8_t lz_stub_counter[], lz_stub_rdtscp[], lz_stub_xsavec[];
 enum { LZ_STUB_ENTRY = 16 };

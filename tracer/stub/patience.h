@@ -7,23 +7,22 @@
 
 enum { MILLION = 1000000, BILLION = 1000000000, MS = 1000 };
 
-enum { IN_MEMORY = INT32_MIN };
-
 /* How a call may wait. */
 struct patience {
 	bool none;         /* not at all */
 	uint64_t fraction; /* the units of its time in a second */
 	bool masked;       /* while other signals are blocked: they end it */
-	int64_t limit;     /* ms; less than 0: none; IN_MEMORY: it is told there what is left */
+	int64_t limit[2];  /* seconds and nanoseconds; LZ_NO_LIMIT */
 };
 
-/* Without a time in memory, and without a mask. */
+/* For so many ms, without a time in memory, and without a mask. */
 INLINE void set_patience(struct patience *w, int32_t limit)
 {
 	w->none = !limit;
 	w->fraction = 1;
 	w->masked = false;
-	w->limit = limit;
+	w->limit[0] = limit < 0 ? LZ_NO_LIMIT : limit / MS;
+	w->limit[1] = limit < 0 ? 0 : limit % MS * MILLION;
 }
 
 /* A time at AT, with FRACTION units in a second; false: let the kernel complain. */
@@ -32,12 +31,14 @@ INLINE bool read_time(struct patience *w, uint64_t at, uint64_t fraction)
 	const volatile int64_t *time = (const volatile int64_t *)at;
 
 	w->none = false;
-	w->limit = at ? IN_MEMORY : -1;
+	w->limit[0] = LZ_NO_LIMIT;
 	w->fraction = fraction;
 	if (!at)
 		return true;
 	const int64_t seconds = time[0], part = time[1];
 	w->none = !seconds && !part;
+	w->limit[0] = seconds;
+	w->limit[1] = part * (int64_t)(BILLION / fraction);
 	return seconds >= 0 && part >= 0 && (uint64_t)part < fraction;
 }
 

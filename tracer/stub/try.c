@@ -116,6 +116,11 @@ bool lz_is_ready_later(struct attempt *t, short events)
 	return lz_stub_wait(t->p, (uint64_t)&p, 1) > 0;
 }
 
+int64_t lz_wait_inside(struct attempt *t, short events)
+{
+	return t->p->may_wait && !is_timed(t, events) ? lz_stub_wait_in(t->p, t->regs) : -EAGAIN;
+}
+
 uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final)
 {
 	if (result == -EPIPE || result == -EINTR)
@@ -148,6 +153,8 @@ PART uint32_t by_what(struct attempt *t)
 	case LZ_TRY_EPOLL: return lz_try_epoll(t);
 	case LZ_TRY_FUTEX: return lz_try_futex(t);
 	case LZ_TRY_SLEEP: return lz_try_sleep(t);
+	case LZ_TRY_WAIT4: return lz_try_wait4(t);
+	case LZ_TRY_WAITID: return lz_try_waitid(t);
 	default: return LZ_STOP;
 	}
 }

@@ -46,6 +46,8 @@ uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len) STUB;
 uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result) STUB;
 /* The call would have waited for EVENTS; true: it is to be tried again. */
 bool lz_is_ready_later(struct attempt *t, short events) STUB;
+/* The call is made, and waits for EVENTS; -EAGAIN: it may not. */
+int64_t lz_wait_inside(struct attempt *t, short events) STUB;
 /* A failed call; FINAL: it was not to wait anyway. A call that raises SIGPIPE does so at a stop:
  * again, where that is pending already. */
 uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final) STUB;
@@ -69,6 +71,9 @@ uint32_t lz_try_select_masked(struct attempt *t) STUB;
 uint32_t lz_try_epoll(struct attempt *t) STUB;
 /* try_futex.c: */
 uint32_t lz_try_futex(struct attempt *t) STUB;
+/* try_children.c: */
+uint32_t lz_try_wait4(struct attempt *t) STUB;
+uint32_t lz_try_waitid(struct attempt *t) STUB;
 /* try_sleep.c: */
 uint32_t lz_try_sleep(struct attempt *t) STUB;
 

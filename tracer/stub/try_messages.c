@@ -119,14 +119,15 @@ uint32_t lz_try_receive_message(struct attempt *t)
 	return lz_finish_with_pieces(t, result);
 }
 
-/* One that waits is not made again, as it may have begun. */
+/* Not to wait cannot be asked for. A wait that is ended goes on in the call that is made then. */
 uint32_t lz_try_connect(struct attempt *t)
 {
-	if (!is_socket(t) || (kind(t) != LZ_KIND_DATAGRAM && !lz_is_nonblocking(t)))
+	if (!is_socket(t))
 		return LZ_STOP;
-	const int64_t result = make(t->regs);
+	const bool waits = kind(t) != LZ_KIND_DATAGRAM && !lz_is_nonblocking(t);
+	const int64_t result = waits ? lz_wait_inside(t, POLLOUT) : make(t->regs);
 
-	return result < 0 ? lz_try_failed(t, result, true) : lz_finish_empty(t, result);
+	return result < 0 ? lz_try_failed(t, result, !waits) : lz_finish_empty(t, result);
 }
 
 uint32_t lz_try_accept(struct attempt *t)
@@ -134,11 +135,12 @@ uint32_t lz_try_accept(struct attempt *t)
 	const uint64_t addr = t->args[1], len_at = t->args[2];
 	const uint32_t room = addr ? *(const volatile uint32_t *)len_at : 0;
 
-	if (!is_socket(t) || !is_room(room) || !lz_is_nonblocking(t))
+	if (!is_socket(t) || !is_room(room))
 		return LZ_STOP;
-	int64_t result = make(t->regs);
+	const bool waits = !lz_is_nonblocking(t);
+	const int64_t result = waits ? lz_wait_inside(t, POLLIN) : make(t->regs);
 	if (result < 0)
-		return lz_try_failed(t, result, true);
+		return lz_try_failed(t, result, !waits);
 	set_fd(t->p, result, t->p->fd[t->args[0]]);
 	add_address(t, addr, len_at, room);
 	return lz_finish_with_pieces(t, result);

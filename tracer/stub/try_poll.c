@@ -10,6 +10,7 @@
 
 enum {
 	EVENT = 12, /* bytes of a struct epoll_event */
+	TIME = 16,
 	SETS = 3,
 	SET_BITS = 1024
 };
@@ -28,26 +29,51 @@ INLINE bool is_over(const struct patience *w, int64_t result)
 
 INLINE void set_limit(struct attempt *t, const struct patience *w)
 {
-	t->p->left[0] = w->limit < 0 ? LZ_NO_LIMIT : w->limit / MS;
-	t->p->left[1] = w->limit < 0 ? 0 : w->limit % MS * MILLION;
+	t->p->left[0] = w->limit[0];
+	t->p->left[1] = w->limit[1];
 }
 
 /* May it be waited for descriptors instead, with nothing else that ends it? */
 INLINE bool may_wait(const struct attempt *t, const struct patience *w)
 {
-	return t->p->may_wait && w->limit != IN_MEMORY && !w->none && !w->masked;
+	return t->p->may_wait && !w->none && !w->masked;
 }
 
-/* The copy of what is left of the time, at TIME_AT: the call has taken no time at all, but some. */
-INLINE void spend(const struct patience *w, uint8_t *copied)
+/* A copy of the time at AT, with what is left of it: the call has taken no time at all, but some. */
+INLINE void spend(const struct patience *w, uint64_t *time, uint64_t at)
 {
-	uint64_t *const time = (uint64_t *)copied;
-
+	if (!at)
+		return;
+	copy((uint8_t *)time, at, TIME);
 	if (w->none)
 		return;
 	if (!time[1])
 		time[0]--;
 	time[1] = (time[1] ? time[1] : w->fraction) - 1;
+}
+
+/* Where the time cannot be written, the kernel is to say so: before anything has been waited for. */
+INLINE void touch_time(uint64_t at)
+{
+	if (at)
+		copy((uint8_t *)at, at, TIME);
+}
+
+/* The same copy behind a wait. */
+INLINE void note_left(const struct attempt *t, const struct patience *w, uint64_t *time,
+                      uint64_t at)
+{
+	if (!at)
+		return;
+	time[0] = (uint64_t)t->p->left[0];
+	time[1] = (uint64_t)t->p->left[1] / (BILLION / w->fraction);
+}
+
+/* To the program. It is the first that it gets: what it has in memory for reading only ends here. */
+INLINE void tell_time(const struct patience *w, const uint64_t *time, uint64_t at)
+{
+	if (at && !w->none)
+		copy((uint8_t *)at, (uint64_t)time, TIME);
 }
 
 /* The events go where the program has them when it is over: a call that waits has stored none. */
@@ -61,27 +87,26 @@ PART uint32_t poll_copied(struct attempt *t, const struct patience *w, uint64_t 
 	if (n)
 		add(t, at, len);
 	if (time_at)
-		add(t, time_at, 16);
+		add(t, time_at, TIME);
 	struct pollfd *const p = (struct pollfd *)bytes_of(t);
+	uint64_t *const time = (uint64_t *)(p + n);
 	copy((uint8_t *)p, at, len);
-	if (time_at) {
-		copy((uint8_t *)(p + n), time_at, 16);
-		spend(w, (uint8_t *)(p + n));
-	}
+	spend(w, time, time_at);
 	int64_t result = lz_try_call(SYS_poll, (uint64_t)p, n, 0, 0, 0, 0);
 	bool waited = false;
 	if (!result && may_wait(t, w)) {
+		touch_time(time_at);
 		set_limit(t, w);
 		result = lz_stub_wait(t->p, (uint64_t)p, n);
+		note_left(t, w, time, time_at);
 		waited = result >= 0;
 	}
 	if (!waited && !is_over(w, result))
 		return LZ_STOP;
+	tell_time(w, time, time_at);
 	for (uint64_t i = 0; i < n; i++)
 		to[i].revents = p[i].revents;
-	if (time_at && !w->none)
-		copy((uint8_t *)time_at, (uint64_t)(p + n), 16);
-	return lz_finish(t, result, len + (time_at ? 16 : 0));
+	return lz_finish(t, result, len + (time_at ? TIME : 0));
 }
 
 uint32_t lz_try_poll(struct attempt *t)
@@ -129,26 +154,28 @@ PART uint32_t select_copied(struct attempt *t, const struct patience *w)
 			add(t, t->args[1 + i], len);
 	const uint32_t n_sets = t->n;
 	if (time_at)
-		add(t, time_at, 16);
+		add(t, time_at, TIME);
 	uint8_t *const bytes = bytes_of(t);
 	const uint64_t n = copy_sets(t, bytes, len, set);
-	if (time_at) {
-		copy(bytes + n, time_at, 16);
-		spend(w, bytes + n);
-	}
+	uint64_t *const time = (uint64_t *)(bytes + n);
+	spend(w, time, time_at);
 	int64_t result =
 	    lz_try_call(SYS_select, t->args[0], set[0], set[1], set[2], (uint64_t)no_time, 0);
+	bool waited = false;
 	if (!result && may_wait(t, w)) {
 		copy_sets(t, bytes, len, set); /* they are empty */
+		touch_time(time_at);
+		set_limit(t, w);
 		result = lz_stub_wait_sets(t->p, t->args[0], set);
+		note_left(t, w, time, time_at);
+		waited = result >= 0;
 	}
-	if (!is_over(w, result))
+	if (!waited && !is_over(w, result))
 		return LZ_STOP;
+	tell_time(w, time, time_at);
 	for (uint32_t i = 0; i < n_sets; i++)
 		copy((uint8_t *)t->piece[i].addr, (uint64_t)bytes + i * len, len);
-	if (time_at && !w->none)
-		copy((uint8_t *)time_at, (uint64_t)bytes + n, 16);
-	return lz_finish(t, result, n + (time_at ? 16 : 0));
+	return lz_finish(t, result, n + (time_at ? TIME : 0));
 }
 
 uint32_t lz_try_select(struct attempt *t)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "kinds.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/select.h>
@@ -20,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 enum { ROUNDS = 100 };
@@ -177,6 +180,166 @@ static void epolls(void)
 	end();
 }
 
+/* What is left of a time that was WHOLE, when at most TOOK of it have passed. */
+static bool is_rest(double whole, double took, double rest)
+{
+	return rest < whole && rest >= whole - took - 1e-6;
+}
+
+/* A time in memory tells what is left of it. */
+static void rests(void)
+{
+	static const struct timeval fixed = {0, 20000};
+	fd_set in;
+	char b;
+
+	begin(1);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct timeval time = {60, 999999};
+		struct timespec much = {60, 0}, more = {60, 999999999};
+		struct pollfd p = {s[0], POLLIN, 9};
+		double since = now();
+		in = set_of(s[0], s[0]);
+		SEE(ask() && syscall(SYS_select, 40, &in, NULL, NULL, &time) == 1);
+		SEE(is_rest(60.999999, now() - since, (double)time.tv_sec + time.tv_usec / 1e6));
+		SEE(FD_ISSET(s[0], &in) && read(s[0], &b, 1) == 1);
+		since = now();
+		SEE(ask() && syscall(SYS_pselect6, 40, &in, NULL, NULL, &much, NULL) == 1);
+		SEE(is_rest(60, now() - since, (double)much.tv_sec + much.tv_nsec / 1e9));
+		SEE(read(s[0], &b, 1) == 1);
+		since = now();
+		SEE(ask() && syscall(SYS_ppoll, &p, 1, &more, NULL, 8) == 1);
+		SEE(is_rest(60.999999999, now() - since, (double)more.tv_sec + more.tv_nsec / 1e9));
+		SEE(p.revents == POLLIN && read(s[0], &b, 1) == 1);
+	}
+	for (int i = 0; i < ROUNDS / 5; i++) {
+		struct timeval time = {0, 20000};
+		struct timespec more = {0, 20000000};
+		double since = now();
+		in = set_of(s[0], s[0]);
+		SEE(syscall(SYS_select, 40, &in, NULL, NULL, &time) == 0);
+		SEE(!FD_ISSET(s[0], &in));
+		SEE(time.tv_sec == 0 && time.tv_usec == 0 && now() - since >= 0.02);
+		since = now();
+		SEE(syscall(SYS_ppoll, NULL, 0, &more, NULL, 8) == 0);
+		SEE(more.tv_sec == 0 && more.tv_nsec == 0 && now() - since >= 0.02);
+	}
+	for (int i = 0; i < 3; i++) {
+		struct timeval time = {60, 0};
+		double since = now();
+		in = set_of(s[0], s[0]);
+		if (!fork())
+			_exit(usleep(50000) < 0 || write(s[0], "l", 1) != 1);
+		SEE(syscall(SYS_select, 40, &in, NULL, NULL, &time) == 1);
+		SEE(is_rest(60 - 0.04, now() - since, (double)time.tv_sec + time.tv_usec / 1e6));
+		SEE(read(s[0], &b, 1) == 1);
+	}
+	/* where it cannot be stored */
+	SEE(syscall(SYS_select, 0, NULL, NULL, NULL, &fixed) == 0 && fixed.tv_usec == 20000);
+	end();
+}
+
+/* Connections that are made, and taken, after a while. */
+static void accepts(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 0), fd;
+	char b;
+
+	SEE(bind(l, (void *)&a, n) == 0 && listen(l, 5) == 0 &&
+	    getsockname(l, (void *)&a, &n) == 0);
+	if (!fork()) {
+		for (int i = 0; i < ROUNDS; i++) {
+			fd = socket(AF_INET, SOCK_STREAM, 0);
+			if (usleep(1000) < 0 || connect(fd, (void *)&a, n) < 0 ||
+			    read(fd, &b, 1) != 1 || close(fd) < 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		struct sockaddr_in from = {0};
+		socklen_t len = sizeof(from);
+		fd = i % 2 ? accept(l, (void *)&from, &len) : accept4(l, NULL, NULL, SOCK_CLOEXEC);
+		SEE(fd >= 0 && (i % 2 == 0 || from.sin_addr.s_addr == htonl(INADDR_LOOPBACK)));
+		SEE(write(fd, "a", 1) == 1 && close(fd) == 0);
+	}
+	close(l);
+	ended_well();
+}
+
+/* A server that has room for few takes one connection after the other, slowly. */
+static void connects(void)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX, .sun_path = "\0lizard-"};
+	int l = socket(AF_UNIX, SOCK_STREAM, 0), fd[ROUNDS];
+
+	snprintf(a.sun_path + 8, 20, "%d", (int)getpid());
+	SEE(bind(l, (void *)&a, sizeof(a)) == 0 && listen(l, 1) == 0);
+	if (!fork()) {
+		for (int i = 0; i < ROUNDS; i++)
+			if (usleep(1000) < 0 || close(accept(l, NULL, NULL)) < 0)
+				_exit(1);
+		_exit(0);
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		fd[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+		SEE(connect(fd[i], (void *)&a, sizeof(a)) == 0);
+	}
+	for (int i = 0; i < ROUNDS; i++)
+		close(fd[i]);
+	close(l);
+	ended_well();
+}
+
+static void *const bad = (void *)16;
+
+/* Children that end after a while. */
+static void children(void)
+{
+	struct rusage used;
+	siginfo_t info;
+	int status;
+	pid_t child;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if ((child = fork()) == 0)
+			_exit(usleep(2000) < 0 ? 99 : i % 50);
+		status = 77, memset(&info, 7, sizeof(info));
+		switch (i % 4) {
+		case 0:
+			SEE(waitpid(child, &status, WNOHANG) == 0 && status == 77);
+			SEE(wait4(child, &status, 0, &used) == child &&
+			    WEXITSTATUS(status) == i % 50);
+			SEE(used.ru_maxrss > 0);
+			break;
+		case 1: SEE(wait(NULL) == child); break;
+		case 2:
+			SEE(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG) == 0 &&
+			    !info.si_pid);
+			SEE(waitid(P_PID, (id_t)child, &info, WEXITED) == 0);
+			SEE(info.si_pid == child && info.si_status == i % 50 &&
+			    info.si_code == CLD_EXITED);
+			SEE(((char *)&info)[12] == 7 && ((char *)&info)[127] == 7);
+			break;
+		case 3:
+			SEE(waitid(P_ALL, 0, NULL, WEXITED | WNOWAIT) == 0);
+			SEE(waitpid(-1, &status, 0) == child && WEXITSTATUS(status) == i % 50);
+		}
+		FAILS(ECHILD, wait(&status));
+		FAILS(ECHILD, waitid(P_ALL, 0, &info, WEXITED));
+		SEE(!info.si_pid && !info.si_signo);
+	}
+	/* it is gone all the same */
+	for (int i = 0; i < 3; i++) {
+		if ((child = fork()) == 0)
+			_exit(usleep(2000) < 0);
+		FAILS(EFAULT, wait4(child, bad, 0, NULL));
+		FAILS(ECHILD, wait4(child, bad, 0, NULL));
+	}
+}
+
 /* What is written waits for room. */
 static void writes(void)
 {
@@ -309,6 +472,57 @@ static void interrupted(void)
 	}
 	silence(child);
 	ended_well();
+}
+
+/* The same of calls that wait themselves, and a handler for children. */
+static void interrupted_inside(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 0), status;
+	pid_t child, sends;
+
+	SEE(bind(l, (void *)&a, n) == 0 && listen(l, 5) == 0);
+	SEE(getsockname(l, (void *)&a, &n) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		if ((child = fork()) == 0)
+			_exit(0);
+		SEE(waitpid(child, NULL, 0) == child);
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+		SEE(connect(fd, (void *)&a, n) == 0 && close(accept(l, NULL, NULL)) == 0);
+		close(fd);
+	}
+	handle(SIGUSR1, 0);
+	if ((child = fork()) == 0)
+		for (;;)
+			pause();
+	sends = sender(SIGUSR1, 5000);
+	for (int i = 0; i < 20; i++) {
+		FAILS(EINTR, accept(l, NULL, NULL));
+		FAILS(EINTR, waitpid(child, &status, 0));
+		FAILS(EINTR, waitid(P_PID, (id_t)child, NULL, WEXITED));
+	}
+	silence(sends);
+	SEE(caught >= 20 * 3);
+	handle(SIGUSR1, SA_RESTART);
+	sends = sender(SIGUSR1, 5000);
+	if (!fork())
+		_exit(usleep(100000) < 0 || kill(child, SIGTERM) < 0 ||
+		      connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&a, n) < 0);
+	SEE(waitpid(child, &status, 0) == child && WTERMSIG(status) == SIGTERM);
+	SEE(accept(l, NULL, NULL) >= 0);
+	silence(sends);
+	ended_well();
+	/* a child's end is told twice */
+	caught = 0;
+	handle(SIGCHLD, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		if ((child = fork()) == 0)
+			_exit(usleep(1000) < 0);
+		SEE(waitpid(child, NULL, 0) == child);
+		getppid();
+	}
+	SEE(caught == ROUNDS);
 }
 
 /* A signal of no effect ends nothing, and the time goes on. */
@@ -466,6 +680,36 @@ static void others_times(void)
 	}
 }
 
+/* The same where the other one waits in its call itself, or tells what is left of a time. */
+static void others_inside(void)
+{
+	pthread_t th;
+	pid_t child;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if ((child = fork()) == 0)
+			_exit(usleep(1000) < 0);
+		SEE(waitpid(child, NULL, 0) == child);
+	}
+	for (int i = 1; i <= 6; i++) {
+		struct timeval time = {0, 300000};
+		struct timespec more = {0, 300000000};
+		double since = now();
+		if (i % 3 == 0 && (child = fork()) == 0)
+			_exit(usleep(300000) < 0);
+		SEE(pthread_create(&th, NULL, waker, NULL) == 0);
+		switch (i % 3) {
+		case 0: SEE(waitpid(child, NULL, 0) == child); break;
+		case 1:
+			SEE(syscall(SYS_select, 0, NULL, NULL, NULL, &time) == 0 && !time.tv_usec);
+			break;
+		case 2: SEE(ppoll(NULL, 0, &more, NULL) == 0); break;
+		}
+		SEE(now() - since >= 0.3);
+		SEE(pthread_join(th, NULL) == 0);
+	}
+}
+
 static volatile bool waits;
 
 static void *reader(void *arg)
@@ -552,11 +796,16 @@ static void filtered(void)
 /* Waits nearly all the time, for one who kills or lets go. */
 static void forever(void)
 {
+	pid_t child;
 	char b;
 
 	begin(1);
-	for (;;)
+	for (;;) {
 		SEE(ask() && read(s[0], &b, 1) == 1);
+		if ((child = fork()) == 0)
+			_exit(usleep(2000) < 0);
+		SEE(waitpid(child, NULL, 0) == child);
+	}
 }
 
 /* There is much to be written down, and then it waits. */
@@ -567,7 +816,7 @@ static void large(void)
 
 	SEE(pipe(p) == 0);
 	if (!fork())
-		_exit(usleep(1500000) < 0 || write(p[1], "l", 1) != 1);
+		_exit(usleep(2500000) < 0 || write(p[1], "l", 1) != 1);
 	for (int i = 0; i < 100; i++)
 		SEE(getrandom(b, sizeof(b), 0) == sizeof(b) && write(p[1], b, 1) == 1 &&
 		    read(p[0], b, 1) == 1);
@@ -577,16 +826,32 @@ static void large(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {{"reads", reads},         {"polls", polls},
-	                                  {"epolls", epolls},       {"writes", writes},
-	                                  {"times", times},         {"late", late},
-	                                  {"sticky", sticky},       {"interrupted", interrupted},
-	                                  {"selects", selects},     {"ignored", ignored},
-	                                  {"stopped", stopped},     {"sleeps", sleeps},
-	                                  {"others", others},       {"others_times", others_times},
-	                                  {"cancelled", cancelled}, {"replaced", replaced},
-	                                  {"nothing", nothing},     {"filtered", filtered},
-	                                  {"forever", forever},     {"large", large}};
+	static const struct kind all[] = {{"reads", reads},
+	                                  {"polls", polls},
+	                                  {"rests", rests},
+	                                  {"accepts", accepts},
+	                                  {"connects", connects},
+	                                  {"children", children},
+	                                  {"interrupted_inside", interrupted_inside},
+	                                  {"others_inside", others_inside},
+	                                  {"epolls", epolls},
+	                                  {"writes", writes},
+	                                  {"times", times},
+	                                  {"late", late},
+	                                  {"sticky", sticky},
+	                                  {"interrupted", interrupted},
+	                                  {"selects", selects},
+	                                  {"ignored", ignored},
+	                                  {"stopped", stopped},
+	                                  {"sleeps", sleeps},
+	                                  {"others", others},
+	                                  {"others_times", others_times},
+	                                  {"cancelled", cancelled},
+	                                  {"replaced", replaced},
+	                                  {"nothing", nothing},
+	                                  {"filtered", filtered},
+	                                  {"forever", forever},
+	                                  {"large", large}};
 
 	self = argv[0];
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);

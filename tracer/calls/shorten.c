@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A call with stops that the stub has waited with: it is made with what is left of its time, and the
+ * program finds its own arguments again. */
+#include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
+#include "tracer/state/state.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { MS = 1000, MILLION = 1000000, BILLION = 1000000000 };
+
+/* Rounded up. */
+static uint64_t rest_in_ms(const struct lz_thread *th)
+{
+	enum { MOST_SECONDS = INT32_MAX / MS };
+	const int64_t seconds = th->wait_left[0], ns = th->wait_left[1];
+
+	return seconds > MOST_SECONDS ? INT32_MAX
+	                              : (uint64_t)(seconds * MS + (ns + MILLION - 1) / MILLION);
+}
+
+/* In the program's memory, with so many units in a second; rounded up. */
+static uint64_t rest_at(const struct lz_tracer *t, int64_t fraction)
+{
+	const int64_t ns = t->cur->wait_left[1], unit = BILLION / fraction;
+	const int64_t part = (ns + unit - 1) / unit;
+	uint64_t at;
+	int64_t *const rest = lz_fast_rest(t, &at);
+
+	rest[0] = t->cur->wait_left[0] + part / fraction;
+	rest[1] = part % fraction;
+	return at;
+}
+
+int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_thread *cur = t->cur;
+
+	cur->wait_cut = false;
+	if (cur->call.forced)
+		return 0;
+	switch (cur->call.nr) {
+	case SYS_poll: r->rdx = rest_in_ms(cur); break;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait: r->r10 = rest_in_ms(cur); break;
+	case SYS_select: r->r8 = rest_at(t, MILLION); break;
+	case SYS_pselect6: r->r8 = rest_at(t, BILLION); break;
+	case SYS_ppoll: r->rdx = rest_at(t, BILLION); break;
+	case SYS_nanosleep: r->rdi = rest_at(t, BILLION); break;
+	case SYS_clock_nanosleep:
+		if (cur->call.args[1] & TIMER_ABSTIME)
+			return 0;
+		r->rdx = rest_at(t, BILLION);
+		break;
+	default: return 0;
+	}
+	cur->call.shortened = true;
+	return lz_proc_set_regs(&t->p, r);
+}
+
+/* Where the call tells what is left of its time; 0: it does not. */
+static uint64_t told_at(const struct lz_call *c)
+{
+	switch (c->nr) {
+	case SYS_select:
+	case SYS_pselect6: return c->args[4];
+	case SYS_ppoll: return c->args[2];
+	default: return 0;
+	}
+}
+
+int lz_call_lengthen(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	struct lz_call *c = &t->cur->call;
+	const uint64_t at = told_at(c);
+	uint64_t unused;
+
+	if (!c->shortened)
+		return 0;
+	c->shortened = false;
+	/* another thread may have unmapped it, as it may natively */
+	if (at)
+		lz_proc_write(&t->p, at, lz_fast_rest(t, &unused), 2 * sizeof(int64_t));
+	r->rdi = c->entry.rdi;
+	r->rdx = c->entry.rdx;
+	r->r10 = c->entry.r10;
+	r->r8 = c->entry.r8;
+	return lz_proc_set_regs(&t->p, r);
+}
