@@ -5,8 +5,8 @@
 Every round runs all modes of a program one after the other, so that a machine that gets slower or faster
 meanwhile does so for all; a ratio is formed within its round, and the medians of the rounds' ratios are
 printed. Usage: bench.py [--rounds N] [--only NAME,...] [--json FILE] [--no-latency | --latency-only | --flow-only |
---later-only | --work-only | --rates-only | --signals-only | --crowd-only | --conditions-only | --starts-only | --counts-only |
---long [MINUTES]]
+--later-only | --work-only | --rates-only | --signals-only | --crowd-only | --conditions-only | --origins-only |
+--starts-only | --counts-only | --long [MINUTES]]
 Environment: LIZARD_BIN, LIZARD_SRC, LIZARD_BENCH_DIR (scratch, needs some GB).
 """
 import argparse
@@ -211,6 +211,18 @@ def conditions():
     return lines
 
 
+def origins():
+    """Variables whose last store lies far back."""
+    recording = f"{DIR}/recording"
+    shutil.rmtree(recording, ignore_errors=True)
+    with open(f"{SRC}/bench/progs/far.c") as f:
+        os.environ["BENCH_HERE"] = "far.c:" + next(str(i) for i, line in enumerate(f, 1) if "/* HERE */" in line)
+    run(f"'{BIN}/lizard-trace' -q -o '{recording}' -- '{build('far', '-O0', BIN + '/lizard-cc', 'lizard')}' 400000")
+    lines = front_ends(f"far back, {size_of(recording) / 1e6:.1f} MB", recording, "origins.gdb.py")
+    shutil.rmtree(recording, ignore_errors=True)
+    return lines
+
+
 def system_calls(rounds):
     return rates.measure(run, build("rates", "-O2", BIN + "/lizard-cc", "lizard"), BIN, f"{DIR}/recording", rounds)
 
@@ -307,13 +319,15 @@ def main():
     args.add_argument("--work-only", action="store_true")
     args.add_argument("--crowd-only", action="store_true")
     args.add_argument("--conditions-only", action="store_true")
+    args.add_argument("--origins-only", action="store_true")
     args.add_argument("--starts-only", action="store_true")
     args.add_argument("--counts-only", action="store_true")
     args.add_argument("--long", type=float, nargs="?", const=10, metavar="MINUTES")
     args = args.parse_args()
     os.makedirs(DIR, exist_ok=True)
     nothing_else = (args.latency_only or args.flow_only or args.later_only or args.rates_only or args.signals_only or
-                    args.crowd_only or args.work_only or args.conditions_only or args.starts_only or args.counts_only or args.long)
+                    args.crowd_only or args.work_only or args.conditions_only or args.origins_only or args.starts_only or
+                    args.counts_only or args.long)
     chosen = args.only.split(",") if args.only else []
     wanted = [] if nothing_else else chosen or REAL + list(OWN)
     with open("/proc/cpuinfo") as f:
@@ -339,6 +353,7 @@ def main():
         paid = paid_later(args.rounds, chosen or later.PROGRAMS, args.levels.split(","))
     crowds = crowded(args.rounds) if args.crowd_only or not nothing_else else []
     stops = conditions() if args.conditions_only or not nothing_else and not args.no_latency else []
+    far = origins() if args.origins_only or not nothing_else and not args.no_latency else []
     begun = starts.measure(BIN, f"{DIR}/starts", args.rounds) if args.starts_only or not nothing_else else {}
     sums = []
     if args.counts_only or not nothing_else and not args.only:
@@ -350,7 +365,8 @@ def main():
     if args.json:
         with open(args.json, "w") as f:
             json.dump({"rows": results, "rates": calls, "signals": ticks, "work": works, "flow": flows, "later": paid,
-                       "crowd": crowds, "conditions": stops, "starts": begun, "counts": sums, "latency": moves, "long": long_lines}, f, indent=1)
+                       "crowd": crowds, "conditions": stops, "origins": far, "starts": begun, "counts": sums, "latency": moves,
+                       "long": long_lines}, f, indent=1)
 
 
 if __name__ == "__main__":
