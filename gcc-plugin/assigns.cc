@@ -90,8 +90,12 @@ void lz_write_taken_variables(void *, void *)
 	if (!taken || !asm_out_file || seen_error())
 		return;
 	fprintf(asm_out_file, "\t.section " LZ_CFG_TAKEN_SECTION ",\"MS\",@progbits,1\n");
-	for (const char *name : *taken)
-		fprintf(asm_out_file, "\t.string \"%s\"\n", name);
+	for (const char *name : *taken) {
+		fputs("\t.string \"", asm_out_file);
+		for (; *name; name++)
+			fprintf(asm_out_file, strchr("\"\\", *name) ? "\\%c" : "%c", *name);
+		fputs("\"\n", asm_out_file);
+	}
 }
 
 /* ---- the variables of a function ---- */
@@ -115,8 +119,9 @@ static bool is_named_only(struct collector *c, tree decl)
 {
 	if (!is_plain(decl))
 		return false;
-	return is_global_var(decl) ? varpool_node::get(decl) && !pointed_at->contains(decl)
-	                           : !c->addressed.contains(decl);
+	return is_global_var(decl)
+	           ? pointed_at && varpool_node::get(decl) && !pointed_at->contains(decl)
+	           : !c->addressed.contains(decl);
 }
 
 static struct lz_var_record *add_variable(struct collector *c, tree decl)

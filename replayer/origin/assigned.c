@@ -163,6 +163,8 @@ static int search_block(struct search *x, uint64_t floor)
 	uint64_t start, len;
 	int ret = 0;
 
+	if (x->s->rp.tick)
+		x->s->rp.tick(x->s->rp.tick_arg);
 	if (x->s->rp.interrupted)
 		return LZ_SCAN_INTERRUPTED;
 	if (lz_reader_block(x->s->rp.reader, x->s->rp.tid, block, &start, &len) < 0)
@@ -183,6 +185,8 @@ static int search_blocks(struct search *x, uint64_t floor)
 
 	if (ret == 1)
 		return LZ_SCAN_INTERRUPTED;
+	if (!ret && lz_stream_oddities(x->nav->stream))
+		return LZ_ASSIGNED_UNKNOWN;
 	while (!ret && x->end.marker > floor)
 		ret = search_block(x, floor);
 	return ret;
@@ -273,8 +277,14 @@ int lz_assigned_last(struct lz_session *s, const struct lz_access_query *q, cons
 	                     .value = value,
 	                     .first = first_gap(s, q),
 	                     .end = {s->pos.event, s->pos.marker}};
+	lz_session_progress(s, "reading markers");
 	if (lz_assigners_find(nav, q->addr, q->len, q->frame.local, q->frame.entry, &x->may))
 		ret = search(x);
+	lz_session_progress(s, NULL);
+	if (ret == LZ_ACCESS_INTERRUPTED || (ret < 0 && s->rp.interrupted)) {
+		s->rp.interrupted = false;
+		ret = LZ_ACCESS_INTERRUPTED;
+	}
 	lz_assigners_free(&x->may);
 	free(x->windows.w);
 	free(x);

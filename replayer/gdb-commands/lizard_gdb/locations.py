@@ -4,7 +4,7 @@ import re
 
 import gdb
 
-from .activations import callers_stack, entry_of
+from .activations import callers_stack, entry_of, outer_frame
 from .text import printed
 
 MOST_FRAMES = 64
@@ -100,7 +100,8 @@ def frame_words(frame, address, size):
     if not frame:
         return []
     local = local_at(address, size)
-    return ["frame", "%x" % frame[0], "%x" % frame[1]] + ([local[0].name] if local else [])
+    own = local and callers_stack(outer_frame(local[2])) == frame[1] + 8
+    return ["frame", "%x" % frame[0], "%x" % frame[1]] + ([local[0].name] if own else [])
 
 
 # ---- names ----
@@ -129,14 +130,15 @@ def name_of_local(address, size):
 
 
 def local_at(address, size):
-    """The local variable there, and its name and type; None: there is none."""
+    """The local variable there, its name and type, and a frame that has it; None: there is none.  What a parameter refers to
+    may lie in another frame."""
     for frame in frames():
         if address < end_of_stack(frame):
             return None
         for symbol in variables(frame):
             found = within(symbol, frame, address, size)
             if found:
-                return symbol, found
+                return symbol, found, frame
     return None
 
 
