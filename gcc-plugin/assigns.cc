@@ -47,7 +47,10 @@ static bool is_pointed_at(varpool_node *node)
 {
 	struct ipa_ref *ref = NULL;
 
-	if (!is_plain(node->decl) || node->alias || node->has_aliases_p())
+	/* a linker has names for where a section begins and ends */
+	const bool in_section = DECL_SECTION_NAME(node->decl) && !node->implicit_section;
+
+	if (!is_plain(node->decl) || node->alias || node->has_aliases_p() || in_section)
 		return true;
 	for (unsigned i = 0; node->iterate_referring(i, ref); i++)
 		if (ref->use == IPA_REF_ADDR || ref->use == IPA_REF_ALIAS)
@@ -67,6 +70,23 @@ void lz_note_taken_variables(void *, void *)
 	}
 }
 
+/* STORE and ADDR are called for what the current function's statements store to, and take the address
+ * of. */
+static void for_each_statement(walk_stmt_load_store_addr_fn store,
+                               walk_stmt_load_store_addr_fn addr, void *arg)
+{
+	basic_block bb;
+
+	FOR_EACH_BB_FN(bb, cfun)
+	{
+		for (gphi_iterator p = gsi_start_phis(bb); !gsi_end_p(p); gsi_next(&p))
+			walk_stmt_load_store_addr_ops(p.phi(), arg, NULL, store, addr);
+		for (gimple_stmt_iterator g = gsi_start_bb(bb); !gsi_end_p(g); gsi_next(&g))
+			if (!is_gimple_debug(gsi_stmt(g)) && !gimple_clobber_p(gsi_stmt(g)))
+				walk_stmt_load_store_addr_ops(gsi_stmt(g), arg, NULL, store, addr);
+	}
+}
+
 static bool take_stored(gimple *, tree base, tree, void *)
 {
 	tree decl = get_base_address(base);
@@ -78,18 +98,15 @@ static bool take_stored(gimple *, tree base, tree, void *)
 
 void lz_note_foreign_stores()
 {
-	basic_block bb;
-
-	FOR_EACH_BB_FN(bb, cfun)
-	for (gimple_stmt_iterator gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
-		walk_stmt_load_store_ops(gsi_stmt(gsi), NULL, NULL, take_stored);
+	for_each_statement(take_stored, take_stored, NULL);
 }
 
 void lz_write_taken_variables(void *, void *)
 {
 	if (!taken || !asm_out_file || seen_error())
 		return;
-	fprintf(asm_out_file, "\t.section " LZ_CFG_TAKEN_SECTION ",\"MS\",@progbits,1\n");
+	/* not as strings to be merged: a linker would take one for the end of another */
+	fprintf(asm_out_file, "\t.section " LZ_CFG_TAKEN_SECTION ",\"\",@progbits\n");
 	for (const char *name : *taken) {
 		fputs("\t.string \"", asm_out_file);
 		for (; *name; name++)
@@ -124,13 +141,19 @@ static bool is_named_only(struct collector *c, tree decl)
 	           : !c->addressed.contains(decl);
 }
 
+static unsigned flags_of(tree decl)
+{
+	return (is_global_var(decl) ? 0 : LZ_VAR_LOCAL) |
+	       (is_gimple_reg_type(TREE_TYPE(decl)) ? LZ_VAR_SCALAR : 0);
+}
+
 static struct lz_var_record *add_variable(struct collector *c, tree decl)
 {
 	bool known;
 	struct lz_var_record *&v = c->of_decl.get_or_insert(decl, &known);
 
 	if (!known) {
-		v = new lz_var_record{decl, is_global_var(decl) ? 0u : LZ_VAR_LOCAL};
+		v = new lz_var_record{decl, flags_of(decl)};
 		c->vars->safe_push(v);
 	}
 	return v;
@@ -140,7 +163,8 @@ static void add_node(struct collector *c, tree decl, unsigned node)
 {
 	struct lz_var_record *v = add_variable(c, decl);
 
-	if (!v->nodes.contains(node))
+	/* in optimized code one stands for all */
+	if (optimize ? v->nodes.is_empty() : !v->nodes.contains(node))
 		v->nodes.safe_push(node);
 }
 
@@ -228,12 +252,17 @@ static void meets(struct collector *c, gphi *phi)
 /* Stores through pointers, and what calls do with the pointers that they are given. */
 static void stores_through(struct collector *c, gimple *stmt)
 {
-	for (tree decl : c->pointed)
-		if (stmt_may_clobber_ref_p(stmt, decl)) {
-			add_node(c, decl, c->node);
-			if (is_gimple_call(stmt))
-				add_variable(c, decl)->flags |= LZ_VAR_ESCAPES;
-		}
+	const unsigned flag = is_gimple_call(stmt) ? LZ_VAR_ESCAPES : 0;
+
+	for (tree decl : c->pointed) {
+		struct lz_var_record *v = add_variable(c, decl);
+
+		if (v->flags & LZ_VAR_ESCAPES || (!flag && !v->nodes.is_empty() && optimize) ||
+		    !stmt_may_clobber_ref_p(stmt, decl))
+			continue;
+		add_node(c, decl, c->node);
+		v->flags |= flag;
+	}
 }
 
 /* Optimization goes through arrays by pointers of its own. */
@@ -263,9 +292,7 @@ static void look_at(struct collector *c, gimple *stmt)
 
 static void look_at_phi(struct collector *c, gphi *phi)
 {
-	for (unsigned i = 0; i < gimple_phi_num_args(phi); i++)
-		if (TREE_CODE(gimple_phi_arg_def(phi, i)) == ADDR_EXPR)
-			points_to(phi, TREE_OPERAND(gimple_phi_arg_def(phi, i), 0), NULL_TREE, c);
+	walk_stmt_load_store_addr_ops(phi, c, NULL, NULL, points_to);
 	meets(c, phi);
 }
 
@@ -280,32 +307,13 @@ static bool take_address(gimple *, tree base, tree, void *arg)
 	return false;
 }
 
-static void find_addressed(struct collector *c)
-{
-	basic_block bb;
-
-	FOR_EACH_BB_FN(bb, cfun)
-	{
-		for (gphi_iterator p = gsi_start_phis(bb); !gsi_end_p(p); gsi_next(&p))
-			for (unsigned i = 0; i < gimple_phi_num_args(p.phi()); i++) {
-				tree arg = gimple_phi_arg_def(p.phi(), i);
-				if (TREE_CODE(arg) == ADDR_EXPR)
-					take_address(p.phi(), TREE_OPERAND(arg, 0), arg, c);
-			}
-		for (gimple_stmt_iterator g = gsi_start_bb(bb); !gsi_end_p(g); gsi_next(&g))
-			if (!is_gimple_debug(gsi_stmt(g)) && !gimple_clobber_p(gsi_stmt(g)))
-				walk_stmt_load_store_addr_ops(gsi_stmt(g), c, NULL, NULL,
-				                              take_address);
-	}
-}
-
 void lz_collect_assigns(const struct lz_blocks *b, struct lz_function *f)
 {
 	struct collector c;
 
 	c.blocks = b;
 	c.vars = &f->vars;
-	find_addressed(&c);
+	for_each_statement(NULL, take_address, &c);
 	add_locals(&c);
 	for (c.node = 0; c.node < b->of_node.length(); c.node++) {
 		basic_block bb = b->of_node[c.node];

@@ -36,7 +36,7 @@
  * The assigns say which blocks may store to which named variables. They hold each variable that the
  * function's own statements store to and that nobody has the address of; of local variables also those
  * that are not known so well, with a flag. Others are not there. In optimized code a store may have
- * moved to another block of the function.
+ * moved to another block of the function, and one of its blocks is named.
  *
  * The section ".lizard_taken" has the linker's names of variables that other code may store to, each
  * NUL-terminated: the address is taken somewhere, or a function without a record names it.
@@ -141,8 +141,9 @@ struct lz_cfg_assigns {
 };
 
 enum lz_var_flags {
-	LZ_VAR_LOCAL = 1,  /* in the function's frame */
-	LZ_VAR_ESCAPES = 2 /* other functions may store to it */
+	LZ_VAR_LOCAL = 1,   /* in the function's frame */
+	LZ_VAR_ESCAPES = 2, /* other functions may store to it */
+	LZ_VAR_SCALAR = 4   /* no code has an address of a part of it */
 };
 
 struct lz_cfg_assigned {

@@ -194,8 +194,14 @@ static bool near_gap(struct lz_session *s, struct lz_gap_start *near)
 	return lz_gap_cmp(near->event, near->marker, s->not_before.event, s->not_before.marker) > 0;
 }
 
-static int search_far(struct lz_session *s, const struct lz_access_query *q, const uint8_t *value,
-                      struct lz_gap_start near, struct lz_accessed *a)
+/* What the user sees. */
+struct seen {
+	struct lz_pos now;
+	uint8_t value[LZ_ASSIGNED_MAX];
+};
+
+static int search_far(struct lz_session *s, const struct lz_access_query *q,
+                      const struct seen *seen, struct lz_gap_start near, struct lz_accessed *a)
 {
 	const struct lz_quiet *quiet = lz_quiet_of(s);
 
@@ -203,28 +209,27 @@ static int search_far(struct lz_session *s, const struct lz_access_query *q, con
 		near = quiet->from;
 	if (lz_session_seek_gap(s, near.event, near.marker) < 0)
 		return -1;
-	const int ret = lz_assigned_last(s, q, value);
-	if (ret == LZ_ASSIGNED_UNKNOWN)
-		return search(s, q, a);
-	if (ret)
+	const int ret = lz_assigned_last(s, q, &seen->now, seen->value);
+	if (ret && ret != LZ_ASSIGNED_UNKNOWN)
 		return ret;
-	look(s, q, a);
-	return a->written ? 0 : lz_fail("the store that was found is not there");
+	if (!ret)
+		look(s, q, a);
+	return !ret && a->written ? 0 : search(s, q, a);
 }
 
 static int search_back(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)
 {
 	const struct lz_gap_start bound = s->not_before;
-	uint8_t value[LZ_ASSIGNED_MAX] = {0};
+	struct seen seen = {.now = s->pos};
 	struct lz_gap_start near;
 
-	if (!may_be_assigned(q) || !near_gap(s, &near))
+	if (!may_be_assigned(q) || !near_gap(s, &near) ||
+	    lz_session_read(s, q->addr, seen.value, q->len) != q->len)
 		return search(s, q, a);
-	lz_session_read(s, q->addr, value, q->len);
 	s->not_before = near;
 	const int ret = search(s, q, a);
 	s->not_before = bound;
-	return ret == LZ_ACCESS_NONE ? search_far(s, q, value, near, a) : ret;
+	return ret == LZ_ACCESS_NONE ? search_far(s, q, &seen, near, a) : ret;
 }
 
 int lz_access_go(struct lz_session *s, const struct lz_access_query *q, struct lz_accessed *a)

@@ -29,11 +29,19 @@ struct search {
 	unsigned tries;
 	uint64_t read, reading_ns; /* bytes whose windows were found, and in which time */
 	bool any;
-	struct lz_hit hit; /* the last one, and what it left */
-	uint8_t left[LZ_ASSIGNED_MAX];
+	struct lz_hit hit; /* the last one */
+	bool same;         /* it has left the value of now */
 };
 
 /* ---- one window ---- */
+
+static bool has_value(const struct search *x, struct lz_engine *e)
+{
+	uint8_t value[LZ_ASSIGNED_MAX];
+
+	return lz_engine_read(e, x->q->addr, value, x->q->len) == x->q->len &&
+	       memcmp(value, x->value, x->q->len) == 0;
+}
 
 static int keep(void *arg, const struct lz_hit *hit)
 {
@@ -41,8 +49,7 @@ static int keep(void *arg, const struct lz_hit *hit)
 
 	x->any = true;
 	x->hit = *hit;
-	memset(x->left, 0, x->q->len);
-	lz_engine_read(x->e, x->q->addr, x->left, x->q->len);
+	x->same = has_value(x, x->e);
 	return 0;
 }
 
@@ -180,13 +187,8 @@ static int search_block(struct search *x, uint64_t floor)
 
 static int search_blocks(struct search *x, uint64_t floor)
 {
-	int ret = lz_stream_n_blocks(x->nav->stream) ? lz_nav_index(x->nav, x->end.marker)
-	                                             : LZ_ASSIGNED_UNKNOWN;
+	int ret = lz_stream_n_blocks(x->nav->stream) ? 0 : LZ_ASSIGNED_UNKNOWN;
 
-	if (ret == 1)
-		return LZ_SCAN_INTERRUPTED;
-	if (!ret && lz_stream_oddities(x->nav->stream))
-		return LZ_ASSIGNED_UNKNOWN;
 	while (!ret && x->end.marker > floor)
 		ret = search_block(x, floor);
 	return ret;
@@ -198,7 +200,7 @@ static int go_to_hit(struct search *x)
 {
 	struct lz_pos to;
 
-	if (memcmp(x->left, x->value, x->q->len) != 0)
+	if (!x->same)
 		return LZ_ASSIGNED_UNKNOWN;
 	/* the next search for the same begins there */
 	lz_quiet_add(lz_quiet_of(x->s), x->to,
@@ -212,22 +214,31 @@ static int go_to_hit(struct search *x)
 /* Moves there if the variable has the same value: nothing lies behind that. */
 static int give_up_at(struct search *x, struct lz_gap_start g)
 {
-	uint8_t was[LZ_ASSIGNED_MAX] = {0};
 	int ret;
 
 	struct lz_engine *e = lz_session_engine_at(x->s, g.event, g.marker, &ret);
 	if (!e)
 		return ret == 2 ? LZ_ACCESS_INTERRUPTED : -1;
-	lz_engine_read(e, x->q->addr, was, x->q->len);
+	const bool same = has_value(x, e);
 	lz_engine_free(e);
-	if (memcmp(was, x->value, x->q->len) != 0)
+	if (!same)
 		return LZ_ASSIGNED_UNKNOWN;
 	return lz_session_seek_gap(x->s, g.event, g.marker) < 0 ? -1 : LZ_ASSIGNED_UNKNOWN;
+}
+
+static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
+{
+	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
 }
 
 static int search(struct search *x)
 {
 	const bool local = x->may.thread != LZ_NO_THREAD;
+	const struct lz_event *mapped =
+	    x->may.from_event ? lz_reader_event(x->s->rp.reader, x->may.from_event - 1) : NULL;
+	if (mapped)
+		x->first =
+		    later(x->first, (struct lz_gap_start){x->may.from_event, mapped->marker});
 	const uint64_t floor =
 	    local && x->may.begin > x->first.marker ? x->may.begin : x->first.marker;
 	const int ret = search_blocks(x, floor);
@@ -244,11 +255,6 @@ static int search(struct search *x)
 	}
 }
 
-static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
-{
-	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
-}
-
 static struct lz_gap_start first_gap(struct lz_session *s, const struct lz_access_query *q)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
@@ -261,7 +267,8 @@ static struct lz_gap_start first_gap(struct lz_session *s, const struct lz_acces
 	return ev ? later(g, (struct lz_gap_start){begin, ev->marker}) : g;
 }
 
-int lz_assigned_last(struct lz_session *s, const struct lz_access_query *q, const uint8_t *value)
+int lz_assigned_last(struct lz_session *s, const struct lz_access_query *q,
+                     const struct lz_pos *now, const uint8_t *value)
 {
 	struct search *x = calloc(1, sizeof *x);
 	struct lz_nav *nav = lz_nav_of(s);
@@ -278,7 +285,12 @@ int lz_assigned_last(struct lz_session *s, const struct lz_access_query *q, cons
 	                     .first = first_gap(s, q),
 	                     .end = {s->pos.event, s->pos.marker}};
 	lz_session_progress(s, "reading markers");
-	if (lz_assigners_find(nav, q->addr, q->len, q->frame.local, q->frame.entry, &x->may))
+	const int known = lz_nav_index(nav, now->marker);
+	if (known)
+		ret = known == 1 ? LZ_ACCESS_INTERRUPTED : -1;
+	else if (!lz_stream_oddities(nav->stream) &&
+	         lz_assigners_find(nav, now, q->addr, q->len, q->frame.local, q->frame.entry,
+	                           &x->may))
 		ret = search(x);
 	lz_session_progress(s, NULL);
 	if (ret == LZ_ACCESS_INTERRUPTED || (ret < 0 && s->rp.interrupted)) {

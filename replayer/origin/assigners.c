@@ -51,10 +51,11 @@ static bool add_local(struct lz_assigners *a, uint32_t fn, const struct lz_cfg_f
 	return any;
 }
 
-/* The only activation of FN on the present thread's stack. */
-static const struct lz_act *only_activation(struct lz_nav *nav, uint32_t thread, uint32_t fn)
+/* The only activation of FN on that thread's stack at stream offset MARKER. */
+static const struct lz_act *only_activation(struct lz_nav *nav, uint64_t marker, uint32_t thread,
+                                            uint32_t fn)
 {
-	const struct lz_decoder *d = lz_stream_stack(nav->stream, nav->s->pos.marker, thread);
+	const struct lz_decoder *d = lz_stream_stack(nav->stream, marker, thread);
 	const struct lz_act *found = NULL;
 
 	if (!d || thread >= (d->n_stacks > d->thread ? d->n_stacks : d->thread + 1))
@@ -71,16 +72,16 @@ static const struct lz_act *only_activation(struct lz_nav *nav, uint32_t thread,
 	return found && !found->inherited ? found : NULL;
 }
 
-static bool find_local(struct lz_nav *nav, const char *name, uint64_t entry, struct lz_assigners *a)
+static bool find_local(struct lz_nav *nav, const struct lz_pos *now, const char *name,
+                       uint64_t entry, struct lz_assigners *a)
 {
-	const struct lz_pos *now = &nav->s->pos;
 	const uint32_t fn = lz_stream_fn_at(nav->stream, entry, now->event);
 
 	a->thread = lz_stream_thread_find(&nav->threads, now->tid, now->event);
 	if (fn == LZ_FN_NONE || a->thread == LZ_NO_THREAD ||
 	    !add_local(a, fn, lz_stream_fn(nav->stream, fn)->f, name))
 		return false;
-	const struct lz_act *act = only_activation(nav, a->thread, fn);
+	const struct lz_act *act = only_activation(nav, now->marker, a->thread, fn);
 	if (!act)
 		return false;
 	a->begin = lz_act_begin(act);
@@ -132,7 +133,8 @@ static bool add_function(struct lz_nav *nav, struct lz_module *mod, const struct
 
 	if (fn == LZ_FN_NONE || lz_stream_fn(nav->stream, fn)->f != f)
 		return false;
-	if (f->flags & LZ_FN_OPTIMIZED && add_instructions(nav, mod, f, is, a))
+	if (f->flags & LZ_FN_OPTIMIZED && v->flags & LZ_VAR_SCALAR &&
+	    add_instructions(nav, mod, f, is, a))
 		return true;
 	a->n = n;
 	return add_blocks(a, fn, f, v);
@@ -174,18 +176,20 @@ static bool find_static(struct lz_nav *nav, uint64_t addr, uint64_t len, struct 
 			continue;
 		struct lz_cfg *cfg = lz_module_cfg(nav->modules, mod);
 		if (cfg && lz_cfg_n_funcs(cfg) &&
-		    lz_elf_own_variable(mod->path, addr - mod->bias, len, &is))
+		    lz_elf_own_variable(mod->path, addr - mod->bias, len, &is)) {
+			a->from_event = mod->from_event;
 			return add_static(nav, mod, cfg, &is, a);
+		}
 	}
 	return false;
 }
 
-bool lz_assigners_find(struct lz_nav *nav, uint64_t addr, uint64_t len, const char *local,
-                       uint64_t entry, struct lz_assigners *a)
+bool lz_assigners_find(struct lz_nav *nav, const struct lz_pos *now, uint64_t addr, uint64_t len,
+                       const char *local, uint64_t entry, struct lz_assigners *a)
 {
 	*a = (struct lz_assigners){.thread = LZ_NO_THREAD};
 	const bool found =
-	    local ? find_local(nav, local, entry, a) : find_static(nav, addr, len, a);
+	    local ? find_local(nav, now, local, entry, a) : find_static(nav, addr, len, a);
 	if (!found)
 		lz_assigners_free(a);
 	return found;

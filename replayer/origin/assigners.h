@@ -15,12 +15,13 @@ struct lz_assigners {
 	/* of a local variable: whose it is, and the activation's first stream offset */
 	uint32_t thread; /* LZ_NO_THREAD: it is none */
 	uint64_t begin;
+	uint64_t from_event; /* of another one: since when it is mapped */
 };
 
-/* The variable that the LEN bytes at ADDR lie in now: LOCAL in the activation of the function that begins
+/* The variable that the LEN bytes at ADDR lie in at NOW: LOCAL in the activation of the function that begins
  * at ENTRY, or (LOCAL NULL) one without a frame. False: the compiler did not tell, or not enough. */
-bool lz_assigners_find(struct lz_nav *nav, uint64_t addr, uint64_t len, const char *local,
-                       uint64_t entry, struct lz_assigners *a);
+bool lz_assigners_find(struct lz_nav *nav, const struct lz_pos *now, uint64_t addr, uint64_t len,
+                       const char *local, uint64_t entry, struct lz_assigners *a);
 void lz_assigners_free(struct lz_assigners *a);
 
 #endif

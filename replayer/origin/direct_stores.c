@@ -4,19 +4,16 @@
 #include "replayer/program/operands.h"
 #include "replayer/session/session.h"
 
-/* So far beside a variable of several elements an address in a register may still be meant for it. */
-enum { BESIDE = 256, ELEMENT = 8, MOST_INSNS = 1 << 16 };
+enum { MOST_INSNS = 1 << 16 };
 
 struct looking {
 	uint64_t addr, len, pc;
 	struct lz_direct_stores *d;
 };
 
-static bool is_near(const struct looking *x, uint64_t addr)
+static bool is_inside(const struct looking *x, uint64_t addr)
 {
-	const uint64_t beside = x->len > ELEMENT ? BESIDE : 0;
-
-	return lz_overlap(addr, 1, x->addr - beside, x->len + 2 * beside);
+	return lz_overlap(addr, 1, x->addr, x->len);
 }
 
 /* False: it makes an address of the variable, or uses one with an index. */
@@ -32,7 +29,7 @@ static bool look_at_memory(struct looking *x, const struct lz_decoded *i,
 		return true;
 	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.index != ZYDIS_REGISTER_NONE ||
 	    (!relative && op->mem.base != ZYDIS_REGISTER_NONE))
-		return !is_near(x, at);
+		return !is_inside(x, at);
 	if (!(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) ||
 	    !lz_overlap(at, op->size / 8, x->addr, x->len))
 		return true;
@@ -48,7 +45,7 @@ static bool look_at(struct looking *x, const struct lz_decoded *i)
 		const ZydisDecodedOperand *op = &i->op[k];
 		const bool good = op->type == ZYDIS_OPERAND_TYPE_MEMORY ? look_at_memory(x, i, op)
 		                  : op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && !op->imm.is_relative
-		                      ? !is_near(x, op->imm.value.u)
+		                      ? !is_inside(x, op->imm.value.u)
 		                      : true;
 		if (!good)
 			return false;

@@ -11,7 +11,7 @@ struct lz_direct_stores {
 	size_t n;
 };
 
-/* All stores of function F of MOD to the LEN bytes at link-time address ADDR. False: it may store by an
+/* All stores of function F of MOD to the scalar variable of LEN bytes at link-time address ADDR. False: it may store by an
  * address that it has in a register, or has too many. */
 bool lz_direct_stores_find(struct lz_nav *nav, struct lz_module *mod, const struct lz_cfg_func *f,
                            uint64_t addr, uint64_t len, struct lz_direct_stores *d);

@@ -18,7 +18,7 @@ volatile long sink;
 long noise[64];
 #define KEPT __attribute__((used)) static int
 KEPT only, twice, skipped, written_by_asm, table[4];
-int global, pointed, same_name, wild, never;
+int global, pointed, same_name, wild, never, renamed, named;
 
 static void busy(long n)
 {
@@ -50,6 +50,7 @@ static void scribble(int argc)
 	busy(2);
 	*place_of_wild() = 9;                           /* wild */
 	*hidden[argc - 1] = 4;                          /* pointed */
+	*hidden[argc] = 4;                              /* named */
 }
 
 static struct pair make(long v)
@@ -111,6 +112,7 @@ static void first(int argc)
 	busy(2);
 	twice = 1;                                      /* twice */
 	pointed = 4;
+	named = 4;
 	by_data = 5;                                    /* by_data */
 	by_plain = 6;
 	skipped = 8;
@@ -138,8 +140,8 @@ int main(int argc, char **argv)
 }
 END
 cat >"$T/other.c" <<'END'
-extern int pointed;
-int *hidden[] = {&pointed};
+extern int pointed, named, renamed;
+int *hidden[] = {&pointed, &named, &renamed};
 int by_data, by_plain, by_hand;
 static int same_name, only;
 int other(int v)
@@ -162,18 +164,66 @@ void plain(int *next)
 }
 END
 
+cat >"$T/threads.c" <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t begun, go, done;
+long noise[64];
+
+static void busy(long n)
+{
+	for (long i = 0; i < n; i++)
+		noise[i & 63] += i % 3 ? i : noise[(i + 1) & 63];
+}
+
+static void *work(void *first)
+{
+	pthread_t other;
+	int state = 2;
+
+	if (first) {
+		pthread_create(&other, NULL, work, NULL);
+		sem_wait(&begun);
+		busy(2);
+		state = 2;                              /* state */
+		sem_post(&go);
+		sem_wait(&done);
+		busy(2);                                /* HERE work */
+		pthread_join(other, NULL);
+	} else {
+		sem_post(&begun);
+		sem_wait(&go);
+		busy(60000);
+		state = 3;
+		sem_post(&done);
+	}
+	return state > 2 ? first : NULL;
+}
+
+int main(void)
+{
+	pthread_t one;
+
+	sem_init(&begun, 0, 0);
+	sem_init(&go, 0, 0);
+	sem_init(&done, 0, 0);
+	pthread_create(&one, NULL, work, &one);
+	return pthread_join(one, NULL);
+}
+END
+
 # The line whose comment is $1, as FILE:LINE.
 line_of() {
-	grep -n "/\* $1 \*/" "$T/assigned.c" "$T/plain.c" | tail -n 1 | sed "s|.*/\([a-z]*\.c:[0-9]*\):.*|\1|"
+	grep -n "/\* $1 \*/" "$T/assigned.c" "$T/plain.c" "$T/threads.c" | tail -n 1 | sed "s|.*/\([a-z]*\.c:[0-9]*\):.*|\1|"
 }
 
 check() {
-	level=$1 names=$2 stop=$3
+	level=$1 names=$2 stop=$3 program=${4:-assigned$level}
 	out=$({
 		for name in $names; do
-			printf 'jump_forward end\njump_backward %s\n-- %s\nlast %s\n' "$(line_of "HERE $stop")" "${name%%:*}" "${name#*:}"
+			printf 'jump_forward end\njump_backward -any %s\n-- %s\nlast %s\n' "$(line_of "HERE $stop")" "${name%%:*}" "${name#*:}"
 		done
-	} | GDB_SECONDS=280 gdb_run "$T/assigned$level")
+	} | GDB_SECONDS=280 gdb_run "$T/$program")
 	for name in $names; do
 		of=${name%%:*} said=$(section "$out" "$of" | tr '\n' ' ')
 		like "$said" ": .*written here\..* at [^ ]*$(line_of "$of")\b" "$level, $stop: $name" || diag "$said"
@@ -184,7 +234,7 @@ for level in -O0 -O2; do
 	gcc -g $level -c "$T/plain.c" -o "$T/plain$level.o" &&
 		"$LIZARD_BIN/lizard-cc" -g $level -fno-ipa-icf "$T/assigned.c" "$T/other.c" "$T/plain$level.o" -o "$T/assigned$level" &&
 		record "assigned$level" || { fail "$level: built and recorded"; continue; }
-	check "$level" "only global twice pointed by_data by_plain by_hand skipped wild same_name table:table[1] written_by_asm" main
+	check "$level" "only global twice pointed named by_data by_plain by_hand skipped wild same_name table:table[1] written_by_asm" main
 	said=$(gdb_run "$T/assigned$level" <<END
 jump_forward end
 jump_backward $(line_of "HERE main")
@@ -199,5 +249,8 @@ done
 check -O0 "once filled:escaped through met array:array[3] given returned:returned.d" locals
 check -O0 nested nested
 check -O0 mine recurse
+
+"$LIZARD_BIN/lizard-cc" -g -O0 -pthread "$T/threads.c" -o "$T/threads" && record threads
+check -O0 state work threads
 
 done_testing

@@ -60,3 +60,9 @@ def activation_start(frame):
     # The return address is on the stack and nothing else.
     point.condition = "(unsigned long)$rsp == %dUL" % (cfa - 8)
     return point
+
+
+def present_thread():
+    """The one that GDB has selected."""
+    pid, tid, _ = gdb.selected_thread().ptid
+    return tid or pid

@@ -4,11 +4,13 @@ import re
 
 import gdb
 
-from .activations import callers_stack, entry_of, outer_frame
+from .activations import callers_stack, entry_of, outer_frame, present_thread
+from .replay import replay
 from .text import printed
 
 MOST_FRAMES = 64
 RED_ZONE = 128
+REFERENCES = gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF
 PARTS = {8: "r%s", 4: "e%s", 2: "%s"}
 
 
@@ -99,9 +101,20 @@ def frame_words(frame, address, size):
     """As a move takes them: FRAME as frame_around() has it, and the variable in it."""
     if not frame:
         return []
-    local = local_at(address, size)
-    own = local and callers_stack(outer_frame(local[2])) == frame[1] + 8
-    return ["frame", "%x" % frame[0], "%x" % frame[1]] + ([local[0].name] if own else [])
+    name = own_variable(frame[1], address, size)
+    return ["frame", "%x" % frame[0], "%x" % frame[1]] + ([name] if name else [])
+
+
+def own_variable(stack, address, size):
+    """The local variable of the running thread that the memory is a part of, in the activation that began with that STACK pointer."""
+    found = local_at(address, size)
+    if not found or present_thread() != replay().now()["tid"]:
+        return None
+    symbol, frame = found
+    if symbol.type.strip_typedefs().code in REFERENCES or callers_stack(outer_frame(frame)) != stack + 8:
+        return None
+    end = (int(symbol.value(frame).address) & (2**64 - 1)) + symbol.type.sizeof
+    return symbol.name if address + size <= end else None
 
 
 # ---- names ----
@@ -126,19 +139,18 @@ def variables(frame):
 
 def name_of_local(address, size):
     found = local_at(address, size)
-    return found and found[1]
+    return found and within(*found, address, size)
 
 
 def local_at(address, size):
-    """The local variable there, its name and type, and a frame that has it; None: there is none.  What a parameter refers to
-    may lie in another frame."""
+    """The local variable there, and a frame that has it; None: there is none.  What a parameter refers to may lie in another
+    frame."""
     for frame in frames():
         if address < end_of_stack(frame):
             return None
         for symbol in variables(frame):
-            found = within(symbol, frame, address, size)
-            if found:
-                return symbol, found, frame
+            if within(symbol, frame, address, size):
+                return symbol, frame
     return None
 
 

@@ -3,7 +3,7 @@
 last one; what the program does before and after these, in the function's first and last instructions, the frames tell."""
 import gdb
 
-from .activations import entry_of, outer_frame
+from .activations import entry_of, outer_frame, present_thread
 from .replay import replay
 from .visits import ENTER_SIZE, break_address, instant
 
@@ -26,12 +26,6 @@ def count_frames(names):
     while frame is not None and seen < MOST_FRAMES:
         count, seen, frame = count + names_frame(frame, names), seen + 1, frame.older()
     return count
-
-
-def present_thread():
-    """The one that GDB has selected."""
-    pid, tid, _ = gdb.selected_thread().ptid
-    return tid or pid
 
 
 def present_instants():
