@@ -234,6 +234,18 @@ static int64_t pass(struct search *x, struct lz_engine *e, const struct lz_gap_s
 	return n;
 }
 
+/* Where the hit behind which E stands is far from the base, that moves on to a part before it. */
+static int64_t follow(struct search *x, const struct lz_engine *e, uint64_t len)
+{
+	struct lz_gap_start gap;
+
+	if (e->marker < x->base->marker + 2 * len ||
+	    !gap_behind(x, x->base, e->marker - x->base->marker - len, &gap))
+		return 0;
+	const int ret = lz_engine_to_gap(x->base, gap.event, gap.marker);
+	return ret == 2 ? LZ_SCAN_INTERRUPTED : ret ? -1 : 0;
+}
+
 /* Behind each hit a part of the stretch is passed over. The last hit is in the part that has none
  * behind it, or behind where the last but one ended. 1: no part can be told. */
 static int shorten(struct search *x)
@@ -250,6 +262,8 @@ static int shorten(struct search *x)
 	do
 		n = pass(x, e, &gap);
 	while (n > 0 && gap_behind(x, e, len, &gap));
+	if (n > 0)
+		n = follow(x, e, len);
 	lz_engine_free(e);
 	return n < 0 ? (int)n : 0;
 }
