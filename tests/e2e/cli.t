@@ -84,7 +84,9 @@ lizard dump small-2 >/dev/full 2>"$T/err"
 is "$?" 1 "dump to a full disk fails"
 lizard verify small-2 >/dev/full 2>"$T/err"
 is "$? $(grep -c 'cannot write the output' "$T/err")" "1 1" "so does verify"
-is "$(lizard tree --depth 2 small-2 2>&1 >/dev/full)" "lizard: cannot write all of the output" "no other reason is named for an earlier write"
+# Whether the last write has anything left to write depends on how long the numbers of processes are.
+like "$(lizard tree --depth 2 small-2 2>&1 >/dev/full)" '^lizard: cannot write (all of the output|the output: No space left on device)$' \
+	"no other reason is named for an earlier write"
 
 for bad in "info" "info a b" "info --nonsense small-2" "dump" "dump --limit x small-2" "ls --x" "rm" "prune" \
 	"dap --x" "dap a b" "pack" "pack a b" "unpack" "prune --keep x" "prune --max-size 3q" "prune --older-than 5x" "prune --older-than 5" "prune --older-than 0"; do

@@ -67,7 +67,7 @@ uint32_t lz_try_waitid(struct attempt *t)
 		result = later(t);
 	if (result == -EAGAIN)
 		return LZ_STOP;
-	if (at && !waits)
+	if (at && !waits && result != -EFAULT)
 		copy_info((volatile siginfo_t *)at, info);
 	if (at)
 		add(t, at, sizeof(*info));

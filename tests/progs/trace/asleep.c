@@ -295,21 +295,34 @@ static void connects(void)
 
 static void *const bad = (void *)16;
 
+/* Waits until the other end is closed. */
+static bool is_let_through(const int gate[2])
+{
+	char c;
+
+	close(gate[1]);
+	return read(gate[0], &c, 1) == 0;
+}
+
 /* Children that end after a while. */
 static void children(void)
 {
 	struct rusage used;
 	siginfo_t info;
-	int status;
+	int status, gate[2];
 	pid_t child;
 
 	for (int i = 0; i < ROUNDS; i++) {
+		SEE(pipe(gate) == 0);
 		if ((child = fork()) == 0)
-			_exit(usleep(2000) < 0 ? 99 : i % 50);
+			_exit(is_let_through(gate) && usleep(2000) == 0 ? i % 50 : 99);
 		status = 77, memset(&info, 7, sizeof(info));
+		if (i % 2)
+			close(gate[1]);
 		switch (i % 4) {
 		case 0:
 			SEE(waitpid(child, &status, WNOHANG) == 0 && status == 77);
+			close(gate[1]);
 			SEE(wait4(child, &status, 0, &used) == child &&
 			    WEXITSTATUS(status) == i % 50);
 			SEE(used.ru_maxrss > 0);
@@ -318,6 +331,7 @@ static void children(void)
 		case 2:
 			SEE(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG) == 0 &&
 			    !info.si_pid);
+			close(gate[1]);
 			SEE(waitid(P_PID, (id_t)child, &info, WEXITED) == 0);
 			SEE(info.si_pid == child && info.si_status == i % 50 &&
 			    info.si_code == CLD_EXITED);
@@ -327,6 +341,7 @@ static void children(void)
 			SEE(waitid(P_ALL, 0, NULL, WEXITED | WNOWAIT) == 0);
 			SEE(waitpid(-1, &status, 0) == child && WEXITSTATUS(status) == i % 50);
 		}
+		close(gate[0]);
 		FAILS(ECHILD, wait(&status));
 		FAILS(ECHILD, waitid(P_ALL, 0, &info, WEXITED));
 		SEE(!info.si_pid && !info.si_signo);
