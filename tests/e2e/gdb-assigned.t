@@ -186,6 +186,7 @@ static void *work(void *first)
 		sem_wait(&begun);
 		busy(2);
 		state = 2;                              /* state */
+		busy(2);
 		sem_post(&go);
 		sem_wait(&done);
 		busy(2);                                /* HERE work */
@@ -193,7 +194,7 @@ static void *work(void *first)
 	} else {
 		sem_post(&begun);
 		sem_wait(&go);
-		busy(60000);
+		busy(300000);
 		state = 3;
 		sem_post(&done);
 	}
@@ -211,6 +212,11 @@ int main(void)
 	return pthread_join(one, NULL);
 }
 END
+
+# With markers that can be read.
+record_all() {
+	"$LIZARD_BIN/lizard-trace" -q --flow=full "$T/$1" >"$T/$1.out" 2>&1
+}
 
 # The line whose comment is $1, as FILE:LINE.
 line_of() {
@@ -233,7 +239,7 @@ check() {
 for level in -O0 -O2; do
 	gcc -g $level -c "$T/plain.c" -o "$T/plain$level.o" &&
 		"$LIZARD_BIN/lizard-cc" -g $level -fno-ipa-icf "$T/assigned.c" "$T/other.c" "$T/plain$level.o" -o "$T/assigned$level" &&
-		record "assigned$level" || { fail "$level: built and recorded"; continue; }
+		record_all "assigned$level" || { fail "$level: built and recorded"; continue; }
 	check "$level" "only global twice pointed named by_data by_plain by_hand skipped wild same_name table:table[1] written_by_asm" main
 	said=$(gdb_run "$T/assigned$level" <<END
 jump_forward end
@@ -250,7 +256,7 @@ check -O0 "once filled:escaped through met array:array[3] given returned:returne
 check -O0 nested nested
 check -O0 mine recurse
 
-"$LIZARD_BIN/lizard-cc" -g -O0 -pthread "$T/threads.c" -o "$T/threads" && record threads
+"$LIZARD_BIN/lizard-cc" -g -O0 -pthread "$T/threads.c" -o "$T/threads" && record_all threads
 check -O0 state work threads
 
 done_testing
