@@ -178,7 +178,8 @@ START_TEST(variables_are_there)
 	ck_assert(assigns_in(cfg, "own", LZ_VAR_LOCAL | LZ_VAR_SCALAR, 27));
 	ck_assert(assigns_in(cfg, "at", LZ_VAR_LOCAL | LZ_VAR_SCALAR, 27));
 	ck_assert(assigns_in(cfg, "kept", LZ_VAR_SCALAR, 29));
-	ck_assert(variable(f, "by")->flags == (LZ_VAR_LOCAL | LZ_VAR_SCALAR) && variable(f, "by")->n == 0);
+	ck_assert(variable(f, "by")->flags == (LZ_VAR_LOCAL | LZ_VAR_SCALAR) &&
+	          variable(f, "by")->n == 0);
 	ck_assert(variable(f, "given")->flags & LZ_VAR_ESCAPES);
 	ck_assert(!variable(f, "taken") && !variable(f, "level"));
 	ck_assert(variable(by_name(cfg, "collatz"), "steps")->n == 2);
