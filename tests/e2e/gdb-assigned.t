@@ -20,7 +20,7 @@ long noise[64];
 KEPT only, twice, skipped, written_by_asm, table[4];
 int global, pointed, same_name, wild, never, renamed, named;
 
-static void busy(long n)
+__attribute__((noinline)) static void busy(long n)
 {
 	for (long i = 0; i < n; i++)
 		noise[i & 63] += i % 3 ? i : noise[(i + 1) & 63];
@@ -170,7 +170,7 @@ cat >"$T/threads.c" <<'END'
 static sem_t begun, go, done;
 long noise[64];
 
-static void busy(long n)
+__attribute__((noinline)) static void busy(long n)
 {
 	for (long i = 0; i < n; i++)
 		noise[i & 63] += i % 3 ? i : noise[(i + 1) & 63];
