@@ -119,16 +119,10 @@ void lz_write_taken_variables(void *, void *)
 
 struct collector {
 	hash_set<tree> addressed; /* local variables whose address is taken */
-	const struct lz_blocks *blocks;
 	auto_vec<struct lz_var_record *> *vars;
 	hash_map<tree, struct lz_var_record *> of_decl;
 	auto_vec<tree> pointed; /* local ones whose address is taken, but does not leave */
 	unsigned node = 0;
-
-	unsigned node_of(basic_block bb) const
-	{
-		return blocks->node_of[bb->index];
-	}
 };
 
 /* Only statements that name it store to it. */
@@ -234,7 +228,8 @@ static void defines(struct collector *c, tree name)
 		add_node(c, decl, c->node);
 }
 
-/* Where values of one variable meet nothing is done, without optimization. */
+/* Where values of one variable meet nothing is done, without optimization. Others are copied on the way
+ * to this block, behind the marker of that edge. */
 static void meets(struct collector *c, gphi *phi)
 {
 	tree result = gimple_phi_result(phi), decl = SSA_NAME_VAR(result);
@@ -245,7 +240,7 @@ static void meets(struct collector *c, gphi *phi)
 		tree from = gimple_phi_arg_def(phi, i);
 
 		if (TREE_CODE(from) != SSA_NAME || SSA_NAME_VAR(from) != decl)
-			add_node(c, decl, c->node_of(gimple_phi_arg_edge(phi, i)->src));
+			add_node(c, decl, c->node);
 	}
 }
 
@@ -311,7 +306,6 @@ void lz_collect_assigns(const struct lz_blocks *b, struct lz_function *f)
 {
 	struct collector c;
 
-	c.blocks = b;
 	c.vars = &f->vars;
 	for_each_statement(NULL, take_address, &c);
 	add_locals(&c);

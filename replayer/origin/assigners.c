@@ -20,15 +20,19 @@ static bool push(struct lz_assigners *a, const struct lz_target *t)
 	return true;
 }
 
-/* Optimization moves stores, but not out of the function. */
+/* Optimization moves stores, but not out of the function. A block's own marker may come before them. */
 static bool add_blocks(struct lz_assigners *a, uint32_t fn, const struct lz_cfg_func *f,
                        const struct lz_assigned *v)
 {
 	if (f->flags & LZ_FN_OPTIMIZED)
 		return push(a, &(struct lz_target){.fn = fn, .loose = true});
-	for (uint32_t i = 0; i < v->n; i++)
-		if (!push(a, &(struct lz_target){.fn = fn, .block = &f->blocks[v->nodes[i]]}))
+	for (uint32_t i = 0; i < v->n; i++) {
+		const uint32_t node = v->nodes[i];
+		const struct lz_target t = {
+		    .fn = fn, .block = &f->blocks[node], .before = f->graph.node_marker[node]};
+		if (!push(a, &t))
 			return false;
+	}
 	return true;
 }
 

@@ -17,7 +17,7 @@ int *place_of_wild(void);
 volatile long sink;
 long noise[64];
 #define KEPT __attribute__((used)) static int
-KEPT only, twice, skipped, written_by_asm, table[4];
+KEPT only, twice, jumped, skipped, written_by_asm, table[4];
 int global, pointed, same_name, wild, never, renamed, named;
 
 __attribute__((noinline)) static void busy(long n)
@@ -31,6 +31,7 @@ static void set(int v)
 	only = v;
 	global = 2 * v;
 	table[1] = 6;
+	jumped = 5;
 }
 
 __attribute__((no_instrument_function, noinline)) static void unseen(int v)
@@ -105,6 +106,26 @@ __attribute__((noinline)) static int locals(int given, int n)
 	return once + escaped + through + met + array[1] + (int)returned.d + given + slot; /* HERE locals */
 }
 
+/* The edges of computed jumps carry no markers, so blocks do. */
+static void interpret(const char *code)
+{
+	static void *const to[] = {&&end, &&add, &&set, &&wait};
+	int sum = 0;
+
+	goto *to[(int)*code];
+add:
+	sum++;
+	goto *to[(int)*++code];
+set:
+	jumped = 5;                                     /* jumped */
+	goto *to[(int)*++code];
+wait:
+	busy(2);
+	goto *to[(int)*++code];
+end:
+	sink = sum;
+}
+
 static void first(int argc)
 {
 	set(1);
@@ -129,6 +150,7 @@ int main(int argc, char **argv)
 	busy(1000);
 	first(argc);
 	scribble(argc);
+	interpret("\1\1\3\2\3\1\1\3\1");
 	plain(&by_plain);
 	unseen(8);
 	only = argc + 4;                                /* only */
@@ -240,7 +262,7 @@ for level in -O0 -O2; do
 	gcc -g $level -c "$T/plain.c" -o "$T/plain$level.o" &&
 		"$LIZARD_BIN/lizard-cc" -g $level -fno-ipa-icf "$T/assigned.c" "$T/other.c" "$T/plain$level.o" -o "$T/assigned$level" &&
 		record_all "assigned$level" || { fail "$level: built and recorded"; continue; }
-	check "$level" "only global twice pointed named by_data by_plain by_hand skipped wild same_name table:table[1] written_by_asm" main
+	check "$level" "only global twice jumped pointed named by_data by_plain by_hand skipped wild same_name table:table[1] written_by_asm" main
 	said=$(gdb_run "$T/assigned$level" <<END
 jump_forward end
 jump_backward $(line_of "HERE main")
