@@ -154,6 +154,17 @@ static int go_on_alone(struct lz_tracer *t)
 	return 0;
 }
 
+/* The process is gone: its parent goes on where both were traced, and need not wait for the rest. */
+static void make_way(const struct lz_tracer *t)
+{
+	cpu_set_t others;
+
+	if (!t->meta.parent)
+		return;
+	lz_other_cpus(t, &others);
+	sched_setaffinity(0, sizeof(others), &others);
+}
+
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 {
 	lz_counter_allow(false);
@@ -162,6 +173,8 @@ int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 	lz_mover_stop(t);
 	lz_counter_allow(true);
 
+	if (ret == 0)
+		make_way(t);
 	if (ret < 0)
 		ret = go_on_alone(t);
 	else if (finish(t, result) < 0)
