@@ -56,19 +56,7 @@ int lz_spawner_ask(const struct lz_spawned *given)
 	           : lz_fail_errno("cannot start another tracer");
 }
 
-/* ---- the spawner ---- */
-
-/* Where the process is that is to be taken: another CPU would first have to wake up, and knows nothing of
- * what both have in their memory. The tracer chooses its own one later. */
-static void stay_at(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	if (cpu >= 0)
-		CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
-}
+/* ---- requests ---- */
 
 /* Those that have come, though there was no room for all: who asks sees then that they are closed. */
 static void refuse(const struct cmsghdr *c)
@@ -82,7 +70,7 @@ static void refuse(const struct cmsghdr *c)
 }
 
 /* 1; 0: nobody can ask any more; -1: none has come. */
-static int take_request(int in, struct lz_spawned *given)
+static int take_request(int in, struct lz_spawned *given, int *cpu)
 {
 	struct message m;
 	struct msghdr *head = prepare(&m);
@@ -95,9 +83,33 @@ static int take_request(int in, struct lz_spawned *given)
 		refuse(c);
 		return -1;
 	}
-	stay_at(m.cpu);
+	*cpu = m.cpu;
 	memcpy(given, CMSG_DATA(c), sizeof(*given));
 	return 1;
+}
+
+/* As take_request(), but what has come stays there. */
+static int look_for_request(int in, int *cpu)
+{
+	const ssize_t n = recv(in, cpu, sizeof(*cpu), MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		return 1;
+	return n < 0 && (errno == EINTR || errno == EAGAIN) ? -1 : 0;
+}
+
+/* ---- the next tracer ---- */
+
+/* Where the process is that is to be taken: another CPU would first have to wake up, and knows nothing of
+ * what both have in their memory. The tracer chooses its own one later. */
+static void stay_at(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	if (cpu >= 0)
+		CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 static int move_up(int fd)
@@ -122,25 +134,58 @@ static int put_in_place(struct lz_spawned *given)
 	return given->shared_lock = lock;
 }
 
+/* 1: there is a request; 0: none will come, or the spawner is gone. */
+static int wait_to_be_asked(int in, int line, struct lz_spawned *given, int *cpu)
+{
+	struct pollfd p[] = {{in, POLLIN, 0}, {line, POLLIN, 0}};
+	int asked = -1;
+	char alone;
+
+	while (asked < 0) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[1].revents && recv(line, &alone, sizeof(alone), 0) <= 0)
+			return 0;
+		if (p[1].revents)
+			lz_descriptors_silence();
+		if (p[0].revents)
+			asked = take_request(in, given, cpu);
+	}
+	return asked;
+}
+
 /* It begins with all signals blocked: what comes for the whole group before it can handle them must not
  * end it. */
-static void spawn(int in, struct lz_spawned *given, int (*trace)(const struct lz_spawned *given))
+static _Noreturn void be_next(int in, int line, int cpu,
+                              int (*trace)(const struct lz_spawned *given))
 {
-	if (fork() == 0) {
-		close(in);
-		signal(SIGCHLD, SIG_DFL);
-		signal(SIGUSR1, SIG_DFL);
-		prctl(PR_SET_PDEATHSIG, 0);
-		prctl(PR_SET_NAME, "lizard-follow");
-		const bool done = put_in_place(given) >= 0 && trace(given) == 0;
-		fflush(NULL);
-		_exit(done ? 0 : 1);
-	}
-	close(given->state);
-	close(given->news);
-	close(given->shared_lock);
-	close(given->spawner);
+	struct lz_spawned given;
+
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGUSR1, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, 0);
+	prctl(PR_SET_NAME, "lizard-follow");
+	stay_at(cpu);
+	if (wait_to_be_asked(in, line, &given, &cpu) <= 0)
+		_exit(0);
+	send(line, &cpu, sizeof(cpu), MSG_NOSIGNAL);
+	close(line);
+	close(in);
+	const bool done = put_in_place(&given) >= 0 && trace(&given) == 0;
+	fflush(NULL);
+	_exit(done ? 0 : 1);
 }
+
+/* ---- the spawner ---- */
+
+struct spawner {
+	int in;
+	pid_t first;
+	bool alone;      /* the first tracer has gone */
+	int cpu;         /* of who asked last */
+	cpu_set_t given; /* CPUs */
+	int (*trace)(const struct lz_spawned *given);
+};
 
 static void wake_up(int sig)
 {
@@ -161,17 +206,6 @@ static void begin(void)
 	lz_descriptors_drop();
 }
 
-static void wait_for_request(int in)
-{
-	struct pollfd p = {in, POLLIN, 0};
-	sigset_t others;
-
-	sigfillset(&others);
-	sigdelset(&others, SIGCHLD);
-	sigdelset(&others, SIGUSR1);
-	ppoll(&p, 1, NULL, &others);
-}
-
 /* So the time that they took counts as ours, and the first tracer's. */
 static void reap(int how)
 {
@@ -179,24 +213,100 @@ static void reap(int how)
 		;
 }
 
-static void serve(int in, pid_t first, int (*trace)(const struct lz_spawned *given))
+/* LINE: to the next tracer, -1: there is none. */
+static void wait_for(struct spawner *s, int fd, int line)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+	sigset_t others;
+
+	if (!s->alone && getppid() != s->first) {
+		s->alone = true;
+		lz_descriptors_silence();
+		if (line >= 0)
+			send(line, "", 1, MSG_NOSIGNAL);
+	}
+	sigfillset(&others);
+	sigdelset(&others, SIGCHLD);
+	sigdelset(&others, SIGUSR1);
+	ppoll(&p, 1, NULL, &others);
+	reap(WNOHANG);
+}
+
+/* Nobody waits for the next tracer yet: it is made where nobody is held up by that. */
+static void stay_away(const struct spawner *s)
+{
+	cpu_set_t others = s->given;
+
+	if (s->cpu >= 0)
+		CPU_CLR(s->cpu, &others);
+	sched_setaffinity(0, sizeof(others), CPU_COUNT(&others) ? &others : &s->given);
+}
+
+/* A line to it, which ends when it is not the next one any more; -1. */
+static int make_next(struct spawner *s, bool asked)
+{
+	int ends[2];
+
+	if (asked)
+		stay_at(s->cpu);
+	else
+		stay_away(s);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -1;
+	const pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		be_next(s->in, ends[1], s->cpu, s->trace);
+	}
+	close(ends[1]);
+	if (pid > 0)
+		return ends[0];
+	close(ends[0]);
+	return -1;
+}
+
+static void turn_down(struct spawner *s)
 {
 	struct lz_spawned given;
-	bool alone = false;
-	int ret;
+
+	wait_for(s, s->in, -1);
+	if (take_request(s->in, &given, &s->cpu) <= 0)
+		return;
+	close(given.state);
+	close(given.news);
+	close(given.shared_lock);
+	close(given.spawner);
+}
+
+/* Until it has been asked for, or is gone. */
+static void watch_next(struct spawner *s, int line)
+{
+	do
+		wait_for(s, line, line);
+	while (recv(line, &s->cpu, sizeof(s->cpu), MSG_DONTWAIT) < 0);
+	close(line);
+}
+
+/* The first one is made when it is asked for, since many programs start no others. Each further one is there
+ * before. */
+static _Noreturn void serve(struct spawner *s)
+{
+	int asked;
 
 	begin();
-	do {
-		if (!alone && getppid() != first) {
-			alone = true;
-			lz_descriptors_silence();
-		}
-		wait_for_request(in);
-		reap(WNOHANG);
-		ret = take_request(in, &given);
-		if (ret > 0)
-			spawn(in, &given, trace);
-	} while (ret);
+	sched_getaffinity(0, sizeof(s->given), &s->given);
+	do
+		wait_for(s, s->in, -1);
+	while ((asked = look_for_request(s->in, &s->cpu)) < 0);
+	while (asked) {
+		const int line = make_next(s, asked > 0);
+
+		if (line < 0)
+			turn_down(s);
+		else
+			watch_next(s, line);
+		asked = look_for_request(s->in, &s->cpu);
+	}
 	reap(0);
 	_exit(0);
 }
@@ -211,7 +321,7 @@ int lz_spawner_begin(int (*trace)(const struct lz_spawned *given), pid_t *spawne
 	const pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		serve(ends[1], first, trace);
+		serve(&(struct spawner){.in = ends[1], .first = first, .cpu = -1, .trace = trace});
 	}
 	close(ends[1]);
 	*spawner = pid;

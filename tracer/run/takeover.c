@@ -40,7 +40,6 @@
 /* It stands, and is itself again. */
 static int take(struct lz_tracer *t, const struct lz_handover *h)
 {
-	lz_descriptors_drop();
 	t->follow.root = strdup(h->root);
 	if (!t->follow.root || lz_shared_lock_map(&t->shared_lock, h->shared_lock) < 0 ||
 	    lz_proc_open(&t->p, h->pid) < 0)
