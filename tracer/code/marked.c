@@ -36,6 +36,7 @@ struct file {
 static struct {
 	struct file *files;
 	size_t n, room;
+	bool any; /* answer */
 	struct answer {
 		uint64_t at, map_id;
 		bool once, marked, pointer;
@@ -51,7 +52,10 @@ void lz_marked_forget(void)
 	free(known.files);
 	known.files = NULL;
 	known.n = known.room = 0;
-	memset(known.kept, 0, sizeof(known.kept));
+	/* else its pages need not even exist */
+	if (known.any)
+		memset(known.kept, 0, sizeof(known.kept));
+	known.any = false;
 }
 
 /* ---- functions of a file ---- */
@@ -173,6 +177,7 @@ static const struct answer *answer(struct lz_tracer *t, uint64_t at)
 {
 	struct answer *a = &known.kept[(at ^ at >> 12) % ANSWERS];
 
+	known.any = true;
 	if (a->at != at || a->map_id != t->map_id)
 		*a = (struct answer){at, t->map_id, lz_arrives_once(read_code, t, at),
 		                     is_marked(t, at), lz_pointer_here(read_code, t, at)};
