@@ -493,7 +493,7 @@ int lz_site_trapped(struct lz_sites *s, struct lz_proc *p, struct lz_site *x, bo
 
 	x->traps++;
 	x->idle = used ? 0 : x->idle + 1;
-	if (covered && x->traps == LZ_TRAPS_MOST) {
+	if (covered && x->traps == LZ_TRAPS_SHORTER) {
 		const int ret = make_shorter(s, p, x);
 
 		return ret < 0 ? -1 : 0;

@@ -16,7 +16,8 @@ enum {
 	LZ_SHORT_JUMP = 2,
 	LZ_PATCH = 7,                   /* bytes that are changed in one place, at most */
 	LZ_SITE_REACH = 127 + LZ_PATCH, /* from a site to behind what is changed, at most */
-	LZ_TRAPS_MOST = 16,             /* before a site is changed, or given up */
+	LZ_TRAPS_SHORTER = 2,           /* before a site is changed */
+	LZ_TRAPS_MOST = 16,             /* in a row, before it is given up */
 	LZ_DETOUR = 56,                 /* bytes of a detour, at most */
 	LZ_CALL_INSN = 2,
 	LZ_POINTS = 5,
