@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The multi-call program `lizard` and its well-known names.
+# Bound at once: each tracer of a followed process is forked, and would find the libraries' functions anew.
 $(BIN)/lizard: $(OBJ)/libcmds.a $(LIBS) scripts/link-libs
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--start-group $(OBJ)/libcmds.a $(LIBS) -Wl,--end-group $(LINKED) -o $@
+	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,now -Wl,--start-group $(OBJ)/libcmds.a $(LIBS) -Wl,--end-group $(LINKED) -o $@
 
 # libarchive brings ten more libraries, so it is loaded when it is used.
 $(LIB)/lizard_archive.so: cmds/loaded/archive_table.c cmds/pack/archive.h
