@@ -53,10 +53,8 @@ static int find_insn(void *arg, const struct lz_maps_entry *e)
 	return 0;
 }
 
-int lz_find_syscall(struct lz_proc *p)
+static int find_in_code(struct lz_proc *p)
 {
-	p->syscall_insn = 0;
-	p->on_trap = NULL;
 	if (lz_proc_maps(p->pid, find_insn, p) < 0)
 		return -1;
 	return p->syscall_insn ? 0 : lz_fail("no system call instruction found in the program");
@@ -97,10 +95,19 @@ static int find_first_syscall(struct lz_proc *p, const struct special *v)
 	size_t n = v->code ? lz_proc_read_some(p, v->code, buf, sizeof(buf)) : 0;
 	const uint8_t *insn = memmem(buf, n, "\x0f\x05", 2);
 
+	p->syscall_insn = 0;
+	p->on_trap = NULL;
 	if (!insn)
-		return lz_find_syscall(p);
+		return find_in_code(p);
 	p->syscall_insn = v->code + (uint64_t)(insn - buf);
 	return 0;
+}
+
+int lz_find_syscall(struct lz_proc *p)
+{
+	struct special v = {.n = 0};
+
+	return lz_proc_maps(p->pid, find_special, &v) < 0 ? -1 : find_first_syscall(p, &v);
 }
 
 /* The stub's pages: reserved for replay; while recording they hold our system call instruction. */
@@ -111,7 +118,8 @@ static int reserve_stub(struct lz_tracer *t, const struct special *v)
 	uint64_t addr = t->meta.stub_addr ? t->meta.stub_addr : LZ_STUB_ADDR;
 	int64_t ret = -1;
 
-	if (find_first_syscall(p, v) < 0)
+	/* who hands a process over has found one */
+	if (!p->syscall_insn && find_first_syscall(p, v) < 0)
 		return -1;
 	for (int i = 0; i < 64 && ret < 0; i++) {
 		addr += i ? 0x1000000 : 0;

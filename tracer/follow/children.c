@@ -43,9 +43,12 @@ int lz_private_ring(struct lz_proc *c, uint64_t ring, uint64_t traced_addr)
 
 static int restore_affinity(struct lz_tracer *t, struct lz_proc *c)
 {
-	const uint64_t at = lz_scratch(t, c);
 	int64_t ret;
 
+	/* another user's process must do it itself */
+	if (sched_setaffinity(c->pid, sizeof(cpu_set_t), &t->borrowed.affinity) == 0)
+		return 0;
+	const uint64_t at = lz_scratch(t, c);
 	if (lz_proc_write(c, at, &t->borrowed.affinity, sizeof(cpu_set_t)) < 0)
 		return -1;
 	return lz_proc_syscall(c, &ret, SYS_sched_setaffinity, 0, sizeof(cpu_set_t), at, 0, 0, 0);

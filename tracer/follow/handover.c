@@ -3,10 +3,12 @@
 #include "tracer/follow/handover.h"
 
 #include "tracer/state/process.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -16,6 +18,21 @@
 
 /* ---- parking ---- */
 
+/* Where its tracer is, since it comes to stops only until the next one has it. */
+static void stay_here(pid_t pid, cpu_set_t *was)
+{
+	const int cpu = sched_getcpu();
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	if (sched_getaffinity(pid, sizeof(*was), was) < 0)
+		CPU_ZERO(was);
+	else if (cpu >= 0) {
+		CPU_SET(cpu, &here);
+		sched_setaffinity(pid, sizeof(here), &here);
+	}
+}
+
 /* Once it is let go only a signal that cannot be blocked reaches it. */
 int lz_park(struct lz_proc *c, struct lz_parked *was)
 {
@@ -24,10 +41,12 @@ int lz_park(struct lz_proc *c, struct lz_parked *was)
 	int64_t ignored;
 
 	was->syscall_insn = c->syscall_insn;
-	/* Yama lets only ancestors trace it, which the next tracer is not. */
-	if (lz_proc_syscall(c, &ignored, SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0,
-	                    0) < 0 ||
-	    lz_proc_regs(c, &was->regs) < 0)
+	/* Yama: the next tracer is none */
+	was->any_tracer = lz_only_ancestors_trace();
+	if (was->any_tracer && lz_proc_syscall(c, &ignored, SYS_prctl, PR_SET_PTRACER,
+	                                       PR_SET_PTRACER_ANY, 0, 0, 0, 0) < 0)
+		return -1;
+	if (lz_proc_regs(c, &was->regs) < 0)
 		return -1;
 	if (ptrace(PTRACE_GETSIGMASK, c->pid, sizeof(was->mask), &was->mask) < 0 ||
 	    ptrace(PTRACE_SETSIGMASK, c->pid, sizeof(all), &all) < 0)
@@ -36,6 +55,7 @@ int lz_park(struct lz_proc *c, struct lz_parked *was)
 	r.rip = c->syscall_insn;
 	r.rax = SYS_pause;
 	r.orig_rax = (uint64_t)-1;
+	stay_here(c->pid, &was->affinity);
 	return lz_proc_set_regs(c, &r);
 }
 
@@ -45,6 +65,8 @@ static int unpark(const struct lz_proc *p, const struct lz_parked *was)
 	struct user_regs_struct r = was->regs;
 
 	r.orig_rax = (uint64_t)-1;
+	if (CPU_COUNT(&was->affinity))
+		sched_setaffinity(p->pid, sizeof(was->affinity), &was->affinity);
 	if (lz_proc_set_regs(p, &r) < 0)
 		return -1;
 	if (ptrace(PTRACE_SETSIGMASK, p->pid, sizeof(was->mask), &was->mask) < 0)
@@ -103,10 +125,12 @@ int lz_take_parked(struct lz_proc *p, const struct lz_parked *was, struct lz_sto
 	return unpark(p, was);
 }
 
-int lz_tracers_forget(struct lz_proc *p)
+int lz_tracers_forget(struct lz_proc *p, const struct lz_parked *was)
 {
 	int64_t ignored;
 
+	if (!was->any_tracer)
+		return 0;
 	return lz_proc_syscall(p, &ignored, SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
 }
 
@@ -128,7 +152,7 @@ void lz_free_parked(pid_t pid, const struct lz_parked *was)
 	char why[256];
 
 	snprintf(why, sizeof(why), "%s", lz_error());
-	if (lz_take_parked(&p, was, &stopped) < 0 || lz_tracers_forget(&p) < 0) {
+	if (lz_take_parked(&p, was, &stopped) < 0 || lz_tracers_forget(&p, was) < 0) {
 		lz_kill_parked(pid);
 		return;
 	}

@@ -55,7 +55,7 @@ struct lz_stopped {
 /* Seizes P->pid: it stands as it did before it was parked. */
 int lz_take_parked(struct lz_proc *p, const struct lz_parked *was, struct lz_stopped *s);
 /* Only ancestors may trace it any more, as ever. */
-int lz_tracers_forget(struct lz_proc *p);
+int lz_tracers_forget(struct lz_proc *p, const struct lz_parked *was);
 /* The kernel keeps in mind that the group is stopped; the next stop shows it. */
 void lz_stop_again(pid_t pid, const struct lz_stopped *s);
 /* Nobody can wake it any more; says so, if it is still there. */

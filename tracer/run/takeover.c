@@ -49,7 +49,7 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 	t->borrowed.personality_set = h->personality_set;
 	lz_cpuid_cache_set(&h->cpuid);
 	lz_machine_set(&h->machine);
-	return lz_threads_begin(t) < 0 ? -1 : lz_tracers_forget(&t->p);
+	return lz_threads_begin(t) < 0 ? -1 : lz_tracers_forget(&t->p, &h->was);
 }
 
 /* ---- its recording ---- */

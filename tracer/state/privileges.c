@@ -3,6 +3,7 @@
 #include "tracer/state/state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <lizard/error.h>
 #include <stdio.h>
@@ -27,14 +28,29 @@ static long number_in(const char *path, const char *key)
 	return n;
 }
 
+static const char yama[] = "/proc/sys/kernel/yama/ptrace_scope";
+
+bool lz_only_ancestors_trace(void)
+{
+	const int fd = open(yama, O_RDONLY | O_CLOEXEC);
+	char scope = '1';
+
+	/* a /proc may have no /proc/sys */
+	if (fd < 0)
+		return errno != ENOENT || access("/proc/sys/kernel", F_OK) < 0;
+	if (read(fd, &scope, 1) < 0)
+		lz_debug("cannot read %s", yama);
+	close(fd);
+	return scope != '0';
+}
+
 int lz_cannot_trace(pid_t pid)
 {
 	int why = errno;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	long other = number_in(path, "TracerPid:"),
-	     scope = number_in("/proc/sys/kernel/yama/ptrace_scope", "");
+	long other = number_in(path, "TracerPid:"), scope = number_in(yama, "");
 
 	if (why == ENOSYS)
 		return lz_fail(

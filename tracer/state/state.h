@@ -56,6 +56,8 @@ void lz_descriptors_alone(int news);
 /* privileges.c */
 /* Says why PTRACE_SEIZE of PID has failed with the present errno. Gives -1. */
 int lz_cannot_trace(pid_t pid);
+/* Yama allows it to nobody else, unless the process says so. */
+bool lz_only_ancestors_trace(void);
 /* -1: PID's program is one that has no privileges only because we trace it. */
 int lz_check_privileges(pid_t pid);
 /* Says so of a process that is none of those that Lizard was told to run. */

@@ -303,6 +303,8 @@ struct lz_page_sums {
 struct lz_parked {
 	struct user_regs_struct regs;
 	uint64_t mask, syscall_insn;
+	cpu_set_t affinity;
+	bool any_tracer; /* may take it: Yama has been told so */
 };
 
 /* Another tracer, and the process that it was started for. */
