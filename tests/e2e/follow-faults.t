@@ -205,6 +205,26 @@ for i in $(seq 1 100); do
 done
 ok "$([ "$spawner" ] && ! kill -0 "$spawner" 2>/dev/null; echo $?)" "the recorder is killed: nobody is left to start tracers"
 
+# ---- a tracer that waits to be asked for meets signals to the whole group, which are not for the process that comes then ----
+run='trap : USR1; /bin/true; sh -c "trap : USR1; kill -USR1 0; exit 3"; echo $?; sleep 0.2; echo $?; (exit 4); echo $?'
+want=$(setsid -w sh -c "$run" | tr '\n' ' ')
+setsid -w lizard-trace -q --follow all -o "$T/recordings/group" sh -c "$run" >"$T/out" 2>"$T/err"
+is "$(tr '\n' ' ' <"$T/out")" "$want" "a signal to the group: later processes go on as without Lizard" || diag "$(cat "$T/err")"
+
+# ---- who has gone on after the first tracer was killed does not hold its error output open ----
+(lizard-trace -q --follow all -o "$T/recordings/alone" sh -c 'exec 2>/dev/null; /bin/true; sleep 100 & echo $! >"$1/sleeper"; echo on >"$1/go"; wait' - "$T" 2>&1 >/dev/null & echo $! >"$T/recorder"; exec >&-; wait) | cat >"$T/said" &
+reader=$!
+read -r _ <"$T/go"
+sleep 0.5
+kill -9 "$(cat "$T/recorder")"
+for i in $(seq 1 100); do
+	kill -0 "$reader" 2>/dev/null || break
+	sleep 0.1
+done
+ok "$(! kill -0 "$reader" 2>/dev/null; echo $?)" "the recorder is killed: nobody holds its error output open"
+kill "$(cat "$T/sleeper")"
+wait "$reader"
+
 # ---- there are no descriptors ----
 for n in $(seq 13 19) 24 32; do
 	rec=$T/recordings/limit-$n

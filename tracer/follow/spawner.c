@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { GIVEN = sizeof(struct lz_spawned) / sizeof(int), FIRST_FREE = LZ_SHARED_LOCK_FD + 1 };
@@ -28,6 +29,15 @@ struct message {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(GIVEN * sizeof(int))];
 	} control;
+};
+
+struct spawner {
+	int in;
+	pid_t first;
+	bool alone;      /* the first tracer has gone */
+	int cpu;         /* of who asked last */
+	cpu_set_t given; /* CPUs */
+	const struct lz_next_tracer *next;
 };
 
 static struct msghdr *prepare(struct message *m)
@@ -134,6 +144,17 @@ static int put_in_place(struct lz_spawned *given)
 	return given->shared_lock = lock;
 }
 
+/* What came while it waited was for the whole group. */
+static void discard_signals(void)
+{
+	const struct timespec at_once = {0};
+	sigset_t all;
+
+	sigfillset(&all);
+	while (sigtimedwait(&all, NULL, &at_once) > 0)
+		;
+}
+
 /* 1: there is a request; 0: none will come, or the spawner is gone. */
 static int wait_to_be_asked(int in, int line, struct lz_spawned *given, int *cpu)
 {
@@ -156,36 +177,30 @@ static int wait_to_be_asked(int in, int line, struct lz_spawned *given, int *cpu
 
 /* It begins with all signals blocked: what comes for the whole group before it can handle them must not
  * end it. */
-static _Noreturn void be_next(int in, int line, int cpu,
-                              int (*trace)(const struct lz_spawned *given))
+static _Noreturn void be_next(const struct spawner *s, int line, bool asked)
 {
 	struct lz_spawned given;
+	int cpu = s->cpu;
 
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGUSR1, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, 0);
 	prctl(PR_SET_NAME, "lizard-follow");
+	if (!asked)
+		s->next->prepare();
 	stay_at(cpu);
-	if (wait_to_be_asked(in, line, &given, &cpu) <= 0)
+	if (wait_to_be_asked(s->in, line, &given, &cpu) <= 0)
 		_exit(0);
+	discard_signals();
 	send(line, &cpu, sizeof(cpu), MSG_NOSIGNAL);
 	close(line);
-	close(in);
-	const bool done = put_in_place(&given) >= 0 && trace(&given) == 0;
+	close(s->in);
+	const bool done = put_in_place(&given) >= 0 && s->next->trace(&given) == 0;
 	fflush(NULL);
 	_exit(done ? 0 : 1);
 }
 
 /* ---- the spawner ---- */
-
-struct spawner {
-	int in;
-	pid_t first;
-	bool alone;      /* the first tracer has gone */
-	int cpu;         /* of who asked last */
-	cpu_set_t given; /* CPUs */
-	int (*trace)(const struct lz_spawned *given);
-};
 
 static void wake_up(int sig)
 {
@@ -256,7 +271,7 @@ static int make_next(struct spawner *s, bool asked)
 	const pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		be_next(s->in, ends[1], s->cpu, s->trace);
+		be_next(s, ends[1], asked);
 	}
 	close(ends[1]);
 	if (pid > 0)
@@ -269,7 +284,6 @@ static void turn_down(struct spawner *s)
 {
 	struct lz_spawned given;
 
-	wait_for(s, s->in, -1);
 	if (take_request(s->in, &given, &s->cpu) <= 0)
 		return;
 	close(given.state);
@@ -301,17 +315,19 @@ static _Noreturn void serve(struct spawner *s)
 	while (asked) {
 		const int line = make_next(s, asked > 0);
 
-		if (line < 0)
+		if (line >= 0)
+			watch_next(s, line);
+		else if (asked > 0)
 			turn_down(s);
 		else
-			watch_next(s, line);
+			wait_for(s, s->in, -1);
 		asked = look_for_request(s->in, &s->cpu);
 	}
 	reap(0);
 	_exit(0);
 }
 
-int lz_spawner_begin(int (*trace)(const struct lz_spawned *given), pid_t *spawner)
+int lz_spawner_begin(const struct lz_next_tracer *next, pid_t *spawner)
 {
 	const pid_t first = getpid();
 	int ends[2];
@@ -321,7 +337,7 @@ int lz_spawner_begin(int (*trace)(const struct lz_spawned *given), pid_t *spawne
 	const pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		serve(&(struct spawner){.in = ends[1], .first = first, .cpu = -1, .trace = trace});
+		serve(&(struct spawner){.in = ends[1], .first = first, .cpu = -1, .next = next});
 	}
 	close(ends[1]);
 	*spawner = pid;

@@ -14,10 +14,15 @@ struct lz_spawned {
 	int spawner;     /* to ask for further tracers */
 };
 
-/* In the first tracer, while it has no other thread. TRACE is what a tracer does; its result is 0 or -1.
+struct lz_next_tracer {
+	void (*prepare)(void); /* before it is asked for; it may be left out */
+	int (*trace)(const struct lz_spawned *given); /* 0 or -1 */
+};
+
+/* In the first tracer, while it has no other thread. What a tracer does is NEXT.
  * The descriptor to ask at; -1. *SPAWNER is a child, which ends when nobody can ask any more and all that it
  * has forked have ended. */
-int lz_spawner_begin(int (*trace)(const struct lz_spawned *given), pid_t *spawner);
+int lz_spawner_begin(const struct lz_next_tracer *next, pid_t *spawner);
 /* Asks at GIVEN->spawner for a tracer, which gets copies of the descriptors. If it cannot be had, the other
  * end of GIVEN->state tells. */
 int lz_spawner_ask(const struct lz_spawned *given);

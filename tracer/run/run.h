@@ -42,7 +42,7 @@ int lz_turn_at_point(struct lz_tracer *t);
 /* takeover.c */
 struct lz_spawned;
 /* What a tracer does that was asked for (follow/spawner.h). 0; -1: lz_error(). */
-int lz_trace_followed(const struct lz_spawned *given);
+extern const struct lz_next_tracer lz_followed_tracer;
 /* Ends the recording; the process is another program now, which has one of its own. */
 int lz_next_recording(struct lz_tracer *t);
 

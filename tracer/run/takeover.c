@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,36 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Of the one process that is traced. */
+static struct {
+	struct lz_tracer tracer;
+	struct lz_handover handover;
+} self;
+
+/* ---- before it is there ---- */
+
+static void have_pages(const void *at, size_t len, int how)
+{
+	const uintptr_t from = lz_page_down((uintptr_t)at);
+
+	madvise((void *)from, (uintptr_t)at + len - from, how);
+}
+
+/* The pages of a process that has been forked come one by one as they are wanted, for 2 us each. */
+static void prepare(void)
+{
+	enum { HEAP = 256 << 10, LARGEST = 768 << 10 };
+
+	/* so the C library does not give the heap's end back, and takes large blocks from it */
+	mallopt(M_MMAP_THRESHOLD, LARGEST);
+	mallopt(M_TRIM_THRESHOLD, LARGEST);
+	void *heap = malloc(HEAP);
+	if (heap)
+		have_pages(heap, HEAP, MADV_POPULATE_WRITE);
+	free(heap);
+	have_pages(&self, sizeof(self), MADV_POPULATE_WRITE);
+}
 
 /* ---- taking it ---- */
 
@@ -333,42 +364,45 @@ static void tell_taken(int state)
 	close(state);
 }
 
-int lz_trace_followed(const struct lz_spawned *given)
+static int trace_it(const struct lz_spawned *given)
 {
-	static struct lz_tracer t;
-	static struct lz_handover h;
+	struct lz_tracer *const t = &self.tracer;
+	struct lz_handover *const h = &self.handover;
 	struct lz_thread filtered = {0};
 	struct lz_trace_result result;
 	struct lz_stopped stopped = {0};
 
-	int got = read_handover(given->state, &h, &filtered);
+	int got = read_handover(given->state, h, &filtered);
 	if (got <= 0)
 		return got;
 	signal(SIGPIPE, SIG_IGN); /* the first tracer need not live as long */
-	t = (struct lz_tracer){.opt = &h.opt,
-	                       .p = {.pid = h.pid, .mem = -1},
+	*t =
+	    (struct lz_tracer){.opt = &h->opt,
+	                       .p = {.pid = h->pid, .mem = -1},
 	                       .follow = {.in = -1, .out = given->news, .spawner = given->spawner}};
-	t.tid = (uint32_t)h.pid;
-	lz_sched_begin(&t);
-	if (lz_take_parked(&t.p, &h.was, &stopped) < 0) {
-		lz_kill_parked(h.pid);
-		lz_follow_gone(&t);
+	t->tid = (uint32_t)h->pid;
+	lz_sched_begin(t);
+	if (lz_take_parked(&t->p, &h->was, &stopped) < 0) {
+		lz_kill_parked(h->pid);
+		lz_follow_gone(t);
 		return -1;
 	}
 	tell_taken(given->state);
-	if (take(&t, &h) < 0)
-		return give_up(&t, &h, &stopped);
-	lz_filters_inherit(t.cur, &filtered);
-	lz_set_signals(h.pid, false);
-	if (h.kind == LZ_HANDOVER_WATCH) {
-		lz_stop_again(h.pid, &stopped);
+	if (take(t, h) < 0)
+		return give_up(t, h, &stopped);
+	lz_filters_inherit(t->cur, &filtered);
+	lz_set_signals(h->pid, false);
+	if (h->kind == LZ_HANDOVER_WATCH) {
+		lz_stop_again(h->pid, &stopped);
 		stopped = (struct lz_stopped){0};
-		int ret = watch_first(&t, &h);
+		int ret = watch_first(t, h);
 		if (ret <= 0)
-			return ret < 0 ? give_up(&t, &h, &stopped) : 0;
+			return ret < 0 ? give_up(t, h, &stopped) : 0;
 	}
-	if (begin(&t, &h) < 0)
-		return give_up(&t, &h, &stopped);
-	lz_stop_again(h.pid, &stopped);
-	return lz_trace_to_end(&t, &result);
+	if (begin(t, h) < 0)
+		return give_up(t, h, &stopped);
+	lz_stop_again(h->pid, &stopped);
+	return lz_trace_to_end(t, &result);
 }
+
+const struct lz_next_tracer lz_followed_tracer = {prepare, trace_it};

@@ -201,7 +201,7 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 	lz_descriptors_reserve();
 	lz_descriptors_most();
 	if (opt->follow &&
-	    (t.follow.spawner = lz_spawner_begin(lz_trace_followed, &t.follow.spawner_pid)) < 0)
+	    (t.follow.spawner = lz_spawner_begin(&lz_followed_tracer, &t.follow.spawner_pid)) < 0)
 		return -1;
 	lz_sched_begin(&t);
 	int ret = begin(&t);
