@@ -87,7 +87,7 @@ int lz_exec_exit(struct lz_proc *c)
 
 /* ---- the next tracer ---- */
 
-static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
+static void fill(struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 {
 	h->pid = pid;
 	h->parent = (pid_t)t->tid;
@@ -99,6 +99,11 @@ static void fill(const struct lz_tracer *t, pid_t pid, struct lz_handover *h)
 	h->opt = *t->opt;
 	lz_cpuid_cache_get(&h->cpuid);
 	lz_machine_get(&h->machine);
+	/* so that it need not read the processor's, which takes two changes of CR4 each time */
+	lz_counter_scale(t);
+	h->counter_first = t->fast.counter_first;
+	h->counter = t->fast.counter;
+	h->counter.last = 0;
 	h->opt.argv = NULL;
 	h->opt.dir = h->opt.follow = NULL;
 	snprintf(h->follow, sizeof(h->follow), "%s", t->opt->follow);

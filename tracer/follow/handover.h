@@ -37,6 +37,8 @@ struct lz_handover {
 	struct lz_trace_options opt; /* without its pointers */
 	struct lz_cpuid_cache cpuid;
 	struct lz_machine machine;
+	struct lz_counter_pair counter_first;
+	struct lz_counter counter;
 	char follow[256], root[PATH_MAX];
 };
 

@@ -80,6 +80,8 @@ static int take(struct lz_tracer *t, const struct lz_handover *h)
 	t->borrowed.personality_set = h->personality_set;
 	lz_cpuid_cache_set(&h->cpuid);
 	lz_machine_set(&h->machine);
+	t->fast.counter_first = h->counter_first;
+	t->fast.counter = h->counter;
 	return lz_threads_begin(t) < 0 ? -1 : lz_tracers_forget(&t->p, &h->was);
 }
 
