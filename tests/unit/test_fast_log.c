@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "tracer/calls/fast.h"
@@ -322,6 +323,65 @@ START_TEST(heads)
 }
 END_TEST
 
+static pid_t new_child(void)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(7);
+	return pid;
+}
+
+static void set_aside(const struct lz_call_record *r, unsigned n)
+{
+	static uint8_t bytes[2 * RECORD];
+
+	for (unsigned i = 0; i < n; i++)
+		memcpy(bytes + i * RECORD, r + i, RECORD);
+	t.fast.page->head = t.fast.taken = 0;
+	t.fast.aside = (struct lz_call_log){.bytes = bytes, .len = n * RECORD, .time = 5};
+	n_events = 0;
+}
+
+static int wait_for_child(int flags)
+{
+	const pid_t pid = new_child();
+	int status = 0;
+
+	if (flags)
+		ck_assert_int_ge(lz_full_waitpid(&t, pid, &status, flags), 0);
+	else
+		ck_assert_int_eq(lz_full_waitpid(&t, pid, &status, flags), pid);
+	return flags ? 0 : WEXITSTATUS(status);
+}
+
+/* What was set aside is events when the wait is over, and at the next look at the latest. */
+START_TEST(logs_set_aside)
+{
+	struct lz_call_record r[2] = {record(SYS_getppid, 11), record(SYS_getppid, 22)};
+
+	r[0].len = r[1].len = RECORD;
+	set_aside(r, 2);
+	ck_assert_int_eq(wait_for_child(0), 7);
+	ck_assert(n_events == 2 && last.result == 22 && last.time_ns == 5);
+	ck_assert(lz_fast_drain(&t) == 0 && n_events == 2);
+	/* without a wait, and before what is in the log */
+	set_aside(r, 2);
+	memcpy(t.fast.page->log, r, RECORD);
+	t.fast.page->head = RECORD;
+	ck_assert_int_eq(wait_for_child(WNOHANG), 0);
+	ck_assert_uint_eq(n_events, 0);
+	ck_assert(lz_fast_drain(&t) == 0 && n_events == 3 && last.result == 11);
+	/* nobody hears of a broken one before the next look */
+	r[0].nr = SYS_fork;
+	set_aside(r, 2);
+	ck_assert_int_eq(wait_for_child(0), 7);
+	ck_assert_uint_eq(n_events, 0);
+	ck_assert_int_eq(lz_fast_drain(&t), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "the log of system calls is broken: a call's"));
+}
+END_TEST
+
 START_TEST(markers)
 {
 	struct lz_call_record r = record(SYS_getpid, 1);
@@ -516,8 +576,8 @@ int main(void)
 	tcase_add_test(c, bad_counters);
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);
-	tcase_add_test(c, heap);
 	tcase_add_test(c, heads);
+	tcase_add_test(c, logs_set_aside);
 	tcase_add_test(c, markers);
 	tcase_add_test(c, worst_values);
 	tcase_add_test(c, random_bytes);

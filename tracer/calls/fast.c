@@ -427,6 +427,8 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	page->selector[cur->slot] = BLOCK;
 	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t);
 	page->may_wait = may_wait(t);
+	page->alone = t->n_threads == 1;
+	page->full = 0;
 	return PTRACE_CONT;
 }
 
@@ -455,9 +457,14 @@ int lz_fast_stopped(struct lz_tracer *t)
 	return 0;
 }
 
+bool lz_fast_is_report(const siginfo_t *info)
+{
+	return info->si_signo == SIGSYS && info->si_code == DISPATCHED;
+}
+
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
 {
-	if (info->si_signo != SIGSYS || info->si_code != DISPATCHED || !t->cur->dispatched)
+	if (!lz_fast_is_report(info) || !t->cur->dispatched)
 		return 0;
 	t->cur->fast = false;
 	int parked = lz_wait_park(t, r);

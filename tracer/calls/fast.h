@@ -21,6 +21,8 @@ void lz_fast_tick(struct lz_tracer *t);
 int lz_fast_stopped(struct lz_tracer *t);
 /* A signal's handler begins at IP. Most make no call but that of their return, which has stops. */
 void lz_fast_at_handler(struct lz_tracer *t, uint64_t ip);
+/* Is it a SIGSYS by which the kernel reports a call? */
+bool lz_fast_is_report(const siginfo_t *info);
 /* At a SIGSYS: 1 if the kernel has kept the thread from making a call without a stop. It makes it
  * again, with stops. */
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
@@ -112,7 +114,18 @@ int lz_wait_tick(struct lz_tracer *t);
 int lz_wait_before_call(struct lz_tracer *t);
 int64_t lz_wait_wake(struct lz_tracer *t, int64_t result);
 
+/* fast_full.c */
+/* At a stop with STATUS: 1 if the thread stands there only since the log is full. It goes on with an
+ * empty one, and makes its call. */
+int lz_full_set_aside(struct lz_tracer *t, int status);
+/* waitpid(). Meanwhile what was set aside becomes events, by another thread. */
+pid_t lz_full_waitpid(struct lz_tracer *t, pid_t pid, int *status, int flags);
+/* What was set aside has become events. */
+int lz_full_done(struct lz_tracer *t);
+
 /* fast_log.c */
+/* Makes events of LOG. */
+int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log);
 /* Have calls been made without a stop by the site that ends at IP? Also set by one with a like address. */
 bool *lz_site_used(struct lz_tracer *t, uint64_t ip);
 /* Makes events of what is in the log. */

@@ -419,43 +419,61 @@ bool *lz_site_used(struct lz_tracer *t, uint64_t ip)
 	return &t->fast.used[ip % (sizeof(t->fast.used) / sizeof(*t->fast.used))];
 }
 
+static void count(struct lz_fast *f, const struct lz_call_record *r)
+{
+	f->n_taken++;
+	if (r->nr < LZ_FAST_CALLS)
+		f->n_of[r->nr]++;
+	else if (r->nr == LZ_CALL_XSAVEC)
+		f->n_xsavec++;
+	else if (r->result == LZ_RDTSCP_INSN)
+		f->n_rdtscp++;
+	else
+		f->n_rdtsc++;
+}
+
+int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log)
+{
+	while (log->taken < log->len) {
+		struct entry e;
+		uint32_t left = log->len - log->taken;
+
+		if (left < sizeof(e.r))
+			return broken("its end");
+		memcpy(&e.r, log->bytes + log->taken, sizeof(e.r));
+		if (e.r.len < sizeof(e.r) || e.r.len > left || e.r.len % 8)
+			return broken("a length");
+		e.bytes = log->bytes + log->taken + sizeof(e.r);
+		e.n = e.r.len - (uint32_t)sizeof(e.r);
+		log->taken += e.r.len;
+		if (add_event(t, &e, log->time) < 0)
+			return -1;
+		count(&t->fast, &e.r);
+	}
+	return 0;
+}
+
 int lz_fast_drain(struct lz_tracer *t)
 {
 	struct lz_fast *f = &t->fast;
 
 	if (!f->page)
 		return 0;
-	uint32_t head = __atomic_load_n(&f->page->head, __ATOMIC_ACQUIRE);
-	uint64_t time = head == f->taken ? 0 : lz_elapsed(t);
-
-	if (head > LZ_CALL_LOG || head < f->taken)
+	if (lz_full_done(t) < 0)
+		return -1;
+	struct lz_call_log log = {
+	    .bytes = f->page->log,
+	    .len = __atomic_load_n(&f->page->head, __ATOMIC_ACQUIRE),
+	    .taken = f->taken,
+	};
+	if (log.len > LZ_CALL_LOG || log.len < f->taken)
 		return broken("its length");
-	while (f->taken < head) {
-		struct entry e;
-		uint32_t left = head - f->taken;
-
-		if (left < sizeof(e.r))
-			return broken("its end");
-		memcpy(&e.r, f->page->log + f->taken, sizeof(e.r));
-		if (e.r.len < sizeof(e.r) || e.r.len > left || e.r.len % 8)
-			return broken("a length");
-		e.bytes = f->page->log + f->taken + sizeof(e.r);
-		e.n = e.r.len - (uint32_t)sizeof(e.r);
-		f->taken += e.r.len;
-		if (add_event(t, &e, time) < 0)
-			return -1;
-		f->n_taken++;
-		if (e.r.nr < LZ_FAST_CALLS)
-			f->n_of[e.r.nr]++;
-		else if (e.r.nr == LZ_CALL_XSAVEC)
-			f->n_xsavec++;
-		else if (e.r.result == LZ_RDTSCP_INSN)
-			f->n_rdtscp++;
-		else
-			f->n_rdtsc++;
-	}
-	track_heap(t);
-	return 0;
+	log.time = log.len == f->taken ? 0 : lz_elapsed(t);
+	const int ret = lz_fast_events(t, &log);
+	f->taken = log.taken;
+	if (ret == 0)
+		track_heap(t);
+	return ret;
 }
 
 void lz_fast_tell(const struct lz_tracer *t)
@@ -471,6 +489,9 @@ void lz_fast_tell(const struct lz_tracer *t)
 		         " times xsavec",
 		         f->n_rdtsc, f->n_rdtscp, f->n_xsavec);
 	lz_debug("%" PRIu64 " stops", f->n_stops);
+	if (f->n_full)
+		lz_debug("the log was full %" PRIu64 " times while nothing else was due",
+		         f->n_full);
 	lz_debug("%" PRIu64 " system calls were refused, %" PRIu64
 	         " of them with a stop more than need be",
 	         f->n_refused + f->n_stepped, f->n_refused);

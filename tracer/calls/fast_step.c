@@ -52,13 +52,6 @@ static bool is_trap_free(const struct lz_tracer *t)
 	       lz_signal_handler(t, SIGTRAP) != (uint64_t)(uintptr_t)SIG_IGN;
 }
 
-static bool is_quiet(const struct lz_thread *th)
-{
-	const struct lz_thread_signals *s = &th->sig;
-
-	return !s->armed && !s->interrupted && !s->stop_due && !s->n_held && !s->n_sent;
-}
-
 /* What a filter has decided may be a signal, which this stop cannot send. Where the instruction
  * becomes a jump before the thread runs, it would step that. */
 static bool may_step(struct lz_tracer *t, const struct user_regs_struct *r)
@@ -66,8 +59,8 @@ static bool may_step(struct lz_tracer *t, const struct user_regs_struct *r)
 	const struct lz_thread *cur = t->cur;
 
 	return !t->fast.ended && !t->exec_pending && !cur->call.suspended && !cur->filter &&
-	       !cur->strict && !(r->eflags & TRAP_FLAG) && is_quiet(cur) && is_trap_free(t) &&
-	       is_steppable(r) && lz_fast_site_stays(t, r->rip);
+	       !cur->strict && !(r->eflags & TRAP_FLAG) && lz_signal_none_due(cur) &&
+	       is_trap_free(t) && is_steppable(r) && lz_fast_site_stays(t, r->rip);
 }
 
 int lz_step_begin(struct lz_tracer *t, const struct user_regs_struct *r)

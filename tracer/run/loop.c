@@ -186,7 +186,7 @@ static int next_stop(struct lz_tracer *t, int *status)
 	if (t->shared_lock.held && lz_call_may_sleep(&t->cur->call) && before_sleep(t, status))
 		return 0;
 	for (;;) {
-		pid_t got = waitpid(t->p.pid, status, __WALL);
+		pid_t got = lz_full_waitpid(t, t->p.pid, status, __WALL);
 		t->fast.n_stops += got == t->p.pid;
 		if (got == t->p.pid)
 			return 0;
@@ -453,7 +453,7 @@ static int failed(struct lz_tracer *t, int *status)
 
 int lz_loop(struct lz_tracer *t)
 {
-	int request = PTRACE_SYSCALL, sig = 0, status, none;
+	int request = PTRACE_SYSCALL, sig = 0, status, none, aside;
 
 	loop.last_flush = lz_now();
 	for (;;) {
@@ -472,7 +472,9 @@ int lz_loop(struct lz_tracer *t)
 		if (!WIFSTOPPED(status))
 			return ended(t, status);
 		t->cur->listening = t->cur->running = false;
-		if (lz_fast_stopped(t) < 0 || lz_signal_open(t) < 0 ||
+		if ((aside = lz_alarmed ? 0 : lz_full_set_aside(t, status)) > 0)
+			continue;
+		if (aside < 0 || lz_fast_stopped(t) < 0 || lz_signal_open(t) < 0 ||
 		    lz_step_stopped(t, &status) < 0) {
 			t->cur->has_pending_status = true;
 			t->cur->pending_status = status;

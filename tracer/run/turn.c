@@ -190,7 +190,7 @@ static int one_stop(struct lz_tracer *t, int flags, int *status)
 {
 	struct lz_thread *cur = t->cur;
 	bool first = first_of_all(t);
-	pid_t got = waitpid(first ? (pid_t)cur->tid : -1, status, __WALL | flags);
+	pid_t got = lz_full_waitpid(t, first ? (pid_t)cur->tid : -1, status, __WALL | flags);
 
 	if (got < 0 && errno == EINTR) {
 		t->sched.dying |= first && lz_proc_has_ended((pid_t)cur->tid);

@@ -263,6 +263,13 @@ int lz_signal_shut(struct lz_tracer *t, int signo)
 	return set_blocked(t, t->cur->sig.blocked | 1ULL << (signo - 1));
 }
 
+bool lz_signal_none_due(const struct lz_thread *th)
+{
+	const struct lz_thread_signals *s = &th->sig;
+
+	return !s->armed && !s->interrupted && !s->stop_due && !s->n_held && !s->n_sent;
+}
+
 int lz_signal_open(struct lz_tracer *t)
 {
 	if (!t->cur->sig.shut)

@@ -9,6 +9,8 @@
 /* 1: the program does not see it, it is passed on at once: *DELIVER goes with the next
  * resumption, 0: nothing. */
 int lz_signal_passes(struct lz_tracer *t, int signo, int *deliver);
+/* Nothing of the thread's waits for an instant, or is on its way to a stop. */
+bool lz_signal_none_due(const struct lz_thread *th);
 /* Are there signals on their way to the current thread, all of them ignored? */
 bool lz_signal_all_ignored(struct lz_tracer *t);
 /* At a stop that is not a signal's: has the instruction faulted, and its signal is what comes

@@ -126,7 +126,7 @@ struct lz_call_piece {
 };
 enum {
 	LZ_CALL_PIECES_MAX = 1032,    /* the most iovecs, and what is around them */
-	LZ_TRY_MOST = 64 << 10,       /* bytes of all */
+	LZ_TRY_MOST = 128 << 10,      /* bytes of all */
 	LZ_TRY_ROOM = 2 * LZ_TRY_MOST /* in the log, for one call */
 };
 _Static_assert(LZ_CALL_PIECES_MAX * sizeof(struct lz_call_piece) + LZ_TRY_MOST +
@@ -216,6 +216,7 @@ struct lz_call_page {
 	uint32_t go;        /* calls may be made */
 	uint32_t tries;     /* and tried without waiting */
 	uint32_t may_wait;  /* nobody else could run meanwhile */
+	uint32_t alone;     /* there is no other thread, so nobody ends a wait but a signal */
 	uint32_t asks;      /* the stub may ask for options of sockets */
 	uint32_t guard;     /* bytes of a marker buffer */
 	uint64_t ring;      /* the present one; 0: there are no markers */
@@ -234,6 +235,7 @@ struct lz_call_page {
 	/* Set by the stub */
 	uint32_t busy;    /* a call is under way */
 	uint32_t head;    /* of the log: what is behind it is free */
+	uint32_t full;    /* a call was refused since the log has no room */
 	uint32_t waits;   /* enum lz_waits */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */

@@ -240,11 +240,19 @@ struct lz_guess {
 };
 
 /* System calls without a stop: calls/fast.c. */
+/* A part of it that has become events, or is going to: fast_full.c. */
+struct lz_call_log {
+	const uint8_t *bytes;
+	uint32_t len, taken;
+	uint64_t time; /* when the calls had been made */
+};
+
 struct lz_fast {
 	bool refused;              /* they cannot be had here */
 	struct lz_call_page *page; /* NULL: not yet */
 	uint64_t at;               /* of the stub's code, in the program; the page is behind it */
 	uint32_t taken;            /* of the log: has become events */
+	struct lz_call_log aside;  /* a log that was full, before it */
 	struct lz_sites sites;
 	unsigned
 	    wanted; /* calls that could have been made without a stop, before there was a page */
@@ -262,6 +270,7 @@ struct lz_fast {
 	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */
 	uint64_t n_taken, n_taken_before;
 	uint64_t n_stops;             /* since the log is there */
+	uint64_t n_full;              /* of these, for logs that were full */
 	uint64_t n_refused;           /* calls of fast threads that had a stop more than need be */
 	uint64_t n_stepped;           /* calls of fast threads that had two */
 	uint64_t n_cut;               /* waits of the stub's that had one */

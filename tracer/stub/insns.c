@@ -102,7 +102,7 @@ PART uint32_t do_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)
 		return 0;
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (head > LZ_CALL_LOG || len > LZ_CALL_LOG - head || clock_now(now) != 0) {
+	if (!has_room(p, head, len) || clock_now(now) != 0) {
 		set_busy(p, 0);
 		return 0;
 	}

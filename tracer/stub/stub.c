@@ -198,7 +198,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	/* From here on the tracer leaves the log where it is. */
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (head > LZ_CALL_LOG || most + sizeof(struct lz_call_record) + 8 > LZ_CALL_LOG - head ||
+	if (!has_room(p, head, most + sizeof(struct lz_call_record) + 8) ||
 	    !may_now(p, c->rule, args)) {
 		set_busy(p, 0);
 		return 0;

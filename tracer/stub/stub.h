@@ -70,9 +70,21 @@ INLINE bool find_marker(const struct lz_call_page *p, uint64_t r15, uint64_t *ma
 	return (p->kind != LZ_SITE_ANY || *marker == r15) && is_pointer(p, *marker);
 }
 
+/* The tracer looks at it when the thread stands: no other processor must see it before. */
 INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
 {
-	__atomic_store_n(&p->busy, busy, __ATOMIC_SEQ_CST);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&p->busy, busy, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Of a call that needs N bytes at most. */
+INLINE bool has_room(struct lz_call_page *p, uint32_t head, uint64_t n)
+{
+	if (head <= LZ_CALL_LOG && n <= LZ_CALL_LOG - head)
+		return true;
+	p->full = 1;
+	return false;
 }
 
 /* NR_ARGS: the number and the six arguments. */
@@ -91,9 +103,19 @@ INLINE int64_t make(const uint64_t *nr_args)
 	return result;
 }
 
+/* A string instruction takes longer to begin than a few bytes to copy. */
 INLINE void copy(uint8_t *to, uint64_t from, uint64_t n)
 {
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+	enum { FEW = 64, WORD = 8 };
+
+	if (n > FEW) {
+		__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+		return;
+	}
+	for (; n >= WORD; n -= WORD, to += WORD, from += WORD)
+		*(volatile uint64_t *)to = *(const volatile uint64_t *)from;
+	for (; n; n--)
+		*(volatile uint8_t *)to++ = *(const volatile uint8_t *)from++;
 }
 
 INLINE bool is_changed_code(const struct lz_call_page *p, uint64_t start, uint64_t len)
