@@ -427,7 +427,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	page->selector[cur->slot] = BLOCK;
 	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t);
 	page->may_wait = may_wait(t);
-	page->alone = t->n_threads == 1;
+	page->one_thread = t->n_threads == 1;
 	page->full = 0;
 	return PTRACE_CONT;
 }

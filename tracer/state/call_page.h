@@ -213,16 +213,16 @@ struct lz_call_page {
 	uint32_t insn;   /* 36: how long the rdtsc, rdtscp or xsavec is */
 	uint8_t stack[LZ_STUB_STACK] __attribute__((aligned(64)));
 	/* Set by the tracer */
-	uint32_t go;        /* calls may be made */
-	uint32_t tries;     /* and tried without waiting */
-	uint32_t may_wait;  /* nobody else could run meanwhile */
-	uint32_t alone;     /* there is no other thread, so nobody ends a wait but a signal */
-	uint32_t asks;      /* the stub may ask for options of sockets */
-	uint32_t guard;     /* bytes of a marker buffer */
-	uint64_t ring;      /* the present one; 0: there are no markers */
-	uint64_t pos_addr;  /* the thread's __lizard_pos; 0: none */
-	uint64_t brk_least; /* nothing but the heap is between this and its end */
-	uint32_t cpu, node; /* what getcpu tells */
+	uint32_t go;         /* calls may be made */
+	uint32_t tries;      /* and tried without waiting */
+	uint32_t may_wait;   /* nobody else could run meanwhile */
+	uint32_t one_thread; /* there is no other thread, so nobody ends a wait but a signal */
+	uint32_t asks;       /* the stub may ask for options of sockets */
+	uint32_t guard;      /* bytes of a marker buffer */
+	uint64_t ring;       /* the present one; 0: there are no markers */
+	uint64_t pos_addr;   /* the thread's __lizard_pos; 0: none */
+	uint64_t brk_least;  /* nothing but the heap is between this and its end */
+	uint32_t cpu, node;  /* what getcpu tells */
 	struct lz_counter counter;
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
 	/* A call that takes from here is made with a stop. */

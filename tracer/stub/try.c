@@ -118,7 +118,19 @@ bool lz_is_ready_later(struct attempt *t, short events)
 
 int64_t lz_wait_inside(struct attempt *t, short events)
 {
-	return t->p->may_wait && !is_timed(t, events) ? lz_stub_wait_in(t->p, t->regs) : -EAGAIN;
+	if (!t->p->may_wait || (is_socket(t) && is_timed(t, events)))
+		return -EAGAIN;
+	return lz_stub_wait_in(t->p, t->regs);
+}
+
+uint32_t lz_write_whole(struct attempt *t)
+{
+	const int64_t result = t->p->one_thread ? lz_wait_inside(t, POLLOUT) : -EAGAIN;
+
+	if (result < 0)
+		return lz_try_failed(t, result, false);
+	cut(t, (uint64_t)result);
+	return lz_finish_with_pieces(t, result);
 }
 
 uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final)
@@ -167,7 +179,7 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker)
 	/* From here on the tracer leaves the log where it is. */
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (head <= LZ_CALL_LOG - LZ_TRY_ROOM) {
+	if (has_room(p, head, LZ_TRY_ROOM)) {
 		t.p = p;
 		t.regs = regs;
 		t.args = regs + 1;

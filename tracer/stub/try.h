@@ -48,6 +48,9 @@ uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result) STUB;
 bool lz_is_ready_later(struct attempt *t, short events) STUB;
 /* The call is made, and waits for EVENTS; -EAGAIN: it may not. */
 int64_t lz_wait_inside(struct attempt *t, short events) STUB;
+/* The call is made, and waits until all is written. Only a thread that is alone waits so: else the tracer
+ * could end that for another's sake, when a part has been written. */
+uint32_t lz_write_whole(struct attempt *t) STUB;
 /* A failed call; FINAL: it was not to wait anyway. A call that raises SIGPIPE does so at a stop:
  * again, where that is pending already. */
 uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final) STUB;
@@ -101,6 +104,12 @@ INLINE bool may_be_cut(const struct attempt *t)
 	case LZ_KIND_UNIX_STREAM: return t->len > UNIX_WHOLE;
 	default: return true;
 	}
+}
+
+/* A write does all, or nothing, or a part of it is the answer. */
+INLINE bool is_whole(struct attempt *t)
+{
+	return !may_be_cut(t) || lz_is_nonblocking(t);
 }
 
 INLINE uint8_t *bytes_of(const struct attempt *t)

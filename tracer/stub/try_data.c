@@ -12,11 +12,12 @@
 PART uint32_t vector(struct attempt *t, const void *at, uint64_t count)
 {
 	const bool out = lz_try_takes((uint8_t)t->what), file = kind(t) == LZ_KIND_NONE;
-
-	if (out && !file &&
-	    (kind(t) == LZ_KIND_COUNTER || (may_be_cut(t) && !lz_is_nonblocking(t))))
-		return LZ_STOP;
 	int64_t result;
+
+	if (out && !file && kind(t) == LZ_KIND_COUNTER)
+		return LZ_STOP;
+	if (out && !file && !is_whole(t))
+		return lz_write_whole(t);
 	do
 		result = lz_try_call(out ? SYS_pwritev2 : SYS_preadv2, t->args[0], (uint64_t)at,
 		                     count, UINT64_MAX, UINT64_MAX, file ? 0 : RWF_NOWAIT);

@@ -28,15 +28,18 @@ PART int64_t without_waiting(struct attempt *t, int flags_at, short events)
 	return result;
 }
 
-INLINE bool may_send(struct attempt *t, uint64_t flags)
+INLINE bool may_send(const struct attempt *t, uint64_t flags)
 {
-	if (!is_socket(t) || flags & ~(uint64_t)SENT_FLAGS)
-		return false;
-	return flags & MSG_DONTWAIT || !may_be_cut(t) || lz_is_nonblocking(t);
+	return is_socket(t) && !(flags & ~(uint64_t)SENT_FLAGS);
 }
 
-INLINE uint32_t sent(struct attempt *t, int64_t result, uint64_t flags)
+PART uint32_t send_by(struct attempt *t, int flags_at)
 {
+	const uint64_t flags = t->args[flags_at];
+
+	if (!(flags & MSG_DONTWAIT) && !is_whole(t))
+		return lz_write_whole(t);
+	const int64_t result = without_waiting(t, flags_at, POLLOUT);
 	if (result < 0)
 		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
 	cut(t, (uint64_t)result);
@@ -45,26 +48,22 @@ INLINE uint32_t sent(struct attempt *t, int64_t result, uint64_t flags)
 
 uint32_t lz_try_send_to(struct attempt *t)
 {
-	const uint64_t flags = t->args[3];
-
-	if (!lz_add_data(t, t->args[1], t->args[2]) || !may_send(t, flags))
+	if (!may_send(t, t->args[3]) || !lz_add_data(t, t->args[1], t->args[2]))
 		return LZ_STOP;
-	return sent(t, without_waiting(t, 3, POLLOUT), flags);
+	return send_by(t, 3);
 }
 
 uint32_t lz_try_send_message(struct attempt *t)
 {
 	const volatile struct msghdr *m = (const volatile struct msghdr *)t->args[1];
-	const uint64_t flags = t->args[2], count = m->msg_iovlen;
+	const uint64_t count = m->msg_iovlen;
 
 	/* a descriptor may be sent along */
-	if (m->msg_controllen || count > IOV_MOST)
+	if (!may_send(t, t->args[2]) || m->msg_controllen || count > IOV_MOST)
 		return LZ_STOP;
 	add(t, t->args[1], sizeof(*m));
 	add(t, (uint64_t)m->msg_iov, count * sizeof(struct iovec));
-	if (!lz_add_iovecs(t, (uint64_t)m->msg_iov, count) || !may_send(t, flags))
-		return LZ_STOP;
-	return sent(t, without_waiting(t, 2, POLLOUT), flags);
+	return lz_add_iovecs(t, (uint64_t)m->msg_iov, count) ? send_by(t, 2) : LZ_STOP;
 }
 
 /* An address at ADDR has room for ROOM bytes; the kernel has stored its length at LEN_AT. */

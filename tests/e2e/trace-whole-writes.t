@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Writes that wait until all is written have no stop in a program of one thread, and give what they give natively: all, or a part
+# where a signal has come or the reader has gone. Another thread has its turn meanwhile.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$LIZARD_SRC/tests/lib/kinds.sh"
+
+kinds_build whole-writes
+
+# of NAME: how many such calls have no stop at least
+least() {
+	case $1 in
+	pipes | sockets | connections) echo 50 ;;
+	interrupted | restarted | left) echo 60 ;;
+	*) echo 0 ;;
+	esac
+}
+
+for name in pipes sockets connections interrupted restarted left threads timed; do
+	kinds_native $name
+	kinds_record $name lizard-cc --calls=stop
+	for with in lizard-cc gcc; do
+		kinds_record $name $with || continue
+		n=$(sed -n 's/.*without a stop: \(write\|writev\|sendto\|sendmsg\) \([0-9]*\)$/\2/p' "$T/err" | awk '{ n += $1 } END { print n + 0 }')
+		[ "$n" -ge "$(least $name)" ]
+		ok $? "$name, $with: writes have no stop" || diag "$n had none"
+	done
+done
+kinds_record threads gcc --chaos=5
+kinds_kill 4 KILL TERM
+done_testing
