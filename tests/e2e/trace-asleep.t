@@ -17,7 +17,7 @@ waits() {
 	polls | epolls | selects) echo 150 0 ;;
 	rests) echo 250 0 ;;
 	accepts | connects) echo 60 0 ;;
-	children) echo 60 0 ;;
+	children | handled) echo 60 0 ;;
 	interrupted_inside) echo 60 0 ;;
 	others_inside) echo 60 4 ;;
 	writes) echo 50 0 ;;
@@ -35,7 +35,7 @@ waits() {
 # which waits the last run had
 counted() { sed -n 's/.* \([0-9]*\) waits were made without a stop, \([0-9]*\) of them in part$/\1 \2/p' "$T/err" | tail -n 1; }
 
-for name in reads polls selects rests epolls writes accepts connects children times sleeps interrupted interrupted_inside ignored stopped others others_times others_inside cancelled replaced filtered; do
+for name in reads polls selects rests epolls writes accepts connects children handled times sleeps interrupted interrupted_inside ignored stopped others others_times others_inside cancelled replaced filtered; do
 	kinds_native $name
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do

@@ -38,6 +38,9 @@ void lz_fast_keep_rest(struct lz_tracer *t);
 int64_t *lz_fast_rest(const struct lz_tracer *t, uint64_t *at);
 /* The same: a wait of the stub's is over. 1: it was under way. The call is made with stops. */
 int lz_fast_leave_wait(struct lz_tracer *t);
+/* At a signal's stop: the call that the stub waits in has a result. The signal's handler runs before the
+ * call returns, so STATUS becomes that of a stop at the call's exit, and the signal comes behind it. */
+int lz_fast_made(struct lz_tracer *t, int *status);
 /* The current thread runs: the stub does not wait if another thread is ready. */
 void lz_fast_end_wait(struct lz_tracer *t);
 /* Does the thread with registers R stand in our code, of which no position is the name? */

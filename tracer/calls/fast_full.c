@@ -41,6 +41,8 @@ static void make_events(struct lz_tracer *t)
 {
 	if (lz_fast_events(t, &t->fast.aside) == 0)
 		return;
+	/* nothing behind what is broken becomes an event */
+	t->fast.aside.len = t->fast.aside.taken;
 	full.failed = true;
 	snprintf(full.error, sizeof(full.error), "%s", lz_error());
 }
@@ -96,7 +98,7 @@ static bool is_any_aside(const struct lz_tracer *t)
 
 pid_t lz_full_waitpid(struct lz_tracer *t, pid_t pid, int *status, int flags)
 {
-	const bool meanwhile = !(flags & WNOHANG) && is_any_aside(t) && has_thread(t);
+	const bool meanwhile = !(flags & WNOHANG) && is_any_aside(t);
 
 	if (meanwhile)
 		give(t);
@@ -119,15 +121,17 @@ int lz_full_done(struct lz_tracer *t)
 
 /* ---- at a stop ---- */
 
-/* The stub has refused the call for no other reason, and nothing is to be looked at. */
+/* The stub has refused the call for no other reason, and nothing is to be looked at. What the log says of
+ * signals would have to be known here. */
 static bool is_only_full(const struct lz_tracer *t, int status)
 {
 	const struct lz_call_page *page = t->fast.page;
 	const struct lz_thread *th = t->cur;
 
-	return page && page->full && page->go && !page->busy && !page->waited && th->fast &&
-	       !t->fast.ended && !th->sig.shut && lz_signal_none_due(th) && status >> 16 == 0 &&
-	       page->head <= LZ_CALL_LOG && page->head >= t->fast.taken + WORTH_IT;
+	return page && page->full && !page->notes && page->go && !page->busy && !page->waited &&
+	       th->fast && !t->fast.ended && !th->sig.shut && lz_signal_none_due(th) &&
+	       status >> 16 == 0 && page->head <= LZ_CALL_LOG &&
+	       page->head >= t->fast.taken + WORTH_IT;
 }
 
 /* The site whose detour's own instruction has stopped; NULL: it is something else. */
@@ -153,13 +157,14 @@ static const struct lz_site *refused_site(const struct lz_tracer *t)
 	return NULL;
 }
 
-/* It makes its call by the stub, once more. */
+/* It makes its call by the stub, once more. Whether it has been killed is seen when it goes on. */
 static int begin_again(struct lz_tracer *t, const struct lz_site *x, int signo)
 {
 	if (lz_signal_undo_force(t, signo) < 0)
 		return -1;
-	if (ptrace(PTRACE_POKEUSER, t->p.pid, offsetof(struct user, regs.orig_rax), -1L) < 0 ||
-	    ptrace(PTRACE_POKEUSER, t->p.pid, offsetof(struct user, regs.rip), x->at) < 0)
+	if ((ptrace(PTRACE_POKEUSER, t->p.pid, offsetof(struct user, regs.orig_rax), -1L) < 0 ||
+	     ptrace(PTRACE_POKEUSER, t->p.pid, offsetof(struct user, regs.rip), x->at) < 0) &&
+	    errno != ESRCH)
 		return lz_fail_errno("cannot let the program make its call again");
 	return 0;
 }
@@ -171,8 +176,9 @@ int lz_full_set_aside(struct lz_tracer *t, int status)
 
 	if (!WIFSTOPPED(status) || !is_only_full(t, status))
 		return 0;
-	const uint32_t head = f->page->head;
-	if (head > LZ_CALL_LOG || head < f->taken + WORTH_IT || !(x = refused_site(t)))
+	const uint32_t head = __atomic_load_n(&f->page->head, __ATOMIC_ACQUIRE);
+	if (head > LZ_CALL_LOG || head < f->taken + WORTH_IT || !(x = refused_site(t)) ||
+	    !has_thread(t))
 		return 0;
 	if (lz_full_done(t) < 0)
 		return -1;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A thread leaves the stub, in which nothing has been done yet: it stands where it was about to make
  * its call, which is made with a stop. It has met a bad pointer of the program's, or its wait has
- * been ended. */
+ * been ended. Or the call has been made, and a signal has come: then it stands behind the call. */
+#include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
 #include "tracer/turns/turns.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 
 static bool is_ours(const struct lz_tracer *t, const siginfo_t *info,
                     const struct user_regs_struct *r)
@@ -93,6 +96,29 @@ int lz_fast_leave_wait(struct lz_tracer *t)
 		return 0;
 	t->fast.n_cut++;
 	return leave(t, &r) < 0 ? -1 : 1;
+}
+
+int lz_fast_made(struct lz_tracer *t, int *status)
+{
+	struct user_regs_struct r, e;
+
+	if (!WIFSTOPPED(*status) || *status >> 16 || !is_waiting(t) ||
+	    lz_proc_regs(&t->p, &r) < 0 || !is_made(t, &r))
+		return 0;
+	const uint64_t result = r.rax;
+	if (leave(t, &r) < 0)
+		return -1;
+	t->cur->refused_at = 0;
+	e = r;
+	e.rip += LZ_CALL_INSN;
+	e.orig_rax = r.rax;
+	e.rax = (uint64_t)-ENOSYS;
+	if (lz_call_entry(t, &e) < 0 || lz_signal_put_back(t, WSTOPSIG(*status)) < 0)
+		return -1;
+	e.rax = result;
+	e.rcx = e.rip;
+	*status = (SIGTRAP | 0x80) << 8 | 0x7f;
+	return lz_proc_set_regs(&t->p, &e);
 }
 
 void lz_fast_end_wait(struct lz_tracer *t)

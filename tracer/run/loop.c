@@ -475,10 +475,10 @@ int lz_loop(struct lz_tracer *t)
 		if ((aside = lz_alarmed ? 0 : lz_full_set_aside(t, status)) > 0)
 			continue;
 		if (aside < 0 || lz_fast_stopped(t) < 0 || lz_signal_open(t) < 0 ||
-		    lz_step_stopped(t, &status) < 0) {
+		    lz_step_stopped(t, &status) < 0 || lz_fast_made(t, &status) < 0) {
 			t->cur->has_pending_status = true;
 			t->cur->pending_status = status;
-			return -1;
+			return failed(t, &status) > 0 ? ended(t, status) : -1;
 		}
 		if (lz_shared_lock_enter(t) < 0)
 			return -1;

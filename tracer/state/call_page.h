@@ -236,6 +236,7 @@ struct lz_call_page {
 	uint32_t busy;    /* a call is under way */
 	uint32_t head;    /* of the log: what is behind it is free */
 	uint32_t full;    /* a call was refused since the log has no room */
+	uint32_t notes;   /* what is known of signals changes by the log */
 	uint32_t waits;   /* enum lz_waits */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */

@@ -124,10 +124,12 @@ INLINE uint32_t add_bytes(const struct lz_fast_call *c, const uint64_t *args, in
 }
 
 /* The mask is asked for again: what the program has given may be written over. */
-INLINE uint32_t add_note(uint8_t rule, const uint64_t *args, int64_t result, uint8_t *to)
+INLINE uint32_t add_note(struct lz_call_page *p, uint8_t rule, const uint64_t *args, int64_t result,
+                         uint8_t *to)
 {
 	const uint32_t n = lz_fast_note(rule, args, result);
 
+	p->notes |= n;
 	if (n && rule == LZ_RULE_MASK)
 		call4(SYS_rt_sigprocmask, SIG_BLOCK, 0, (uint64_t)to, n);
 	else if (n)
@@ -220,7 +222,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	r->marker = marker;
 	r->result = result;
 	n += add_bytes(c, args, result, (uint8_t *)(r + 1));
-	n += add_note(c->rule, args, result, (uint8_t *)r + n);
+	n += add_note(p, c->rule, args, result, (uint8_t *)r + n);
 	r->len = (n + 7) & ~7u;
 	/* not before: a fault up to here takes the call to its stop */
 	regs[0] = (uint64_t)result;

@@ -75,7 +75,8 @@ uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len)
 	return result == -EFAULT ? LZ_LOOK : LZ_MADE;
 }
 
-uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result)
+/* How many bytes they have. */
+PART uint64_t copy_pieces(const struct attempt *t)
 {
 	uint8_t *const bytes = bytes_of(t);
 	uint64_t n = 0;
@@ -84,7 +85,12 @@ uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result)
 		copy(bytes + n, t->piece[i].addr, t->piece[i].len);
 		n += t->piece[i].len;
 	}
-	return lz_finish(t, result, n);
+	return n;
+}
+
+uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result)
+{
+	return lz_finish(t, result, copy_pieces(t));
 }
 
 /* ---- waiting until a call can be made ---- */
@@ -125,12 +131,15 @@ int64_t lz_wait_inside(struct attempt *t, short events)
 
 uint32_t lz_write_whole(struct attempt *t)
 {
-	const int64_t result = t->p->one_thread ? lz_wait_inside(t, POLLOUT) : -EAGAIN;
-
+	if (!t->p->one_thread)
+		return LZ_STOP;
+	/* behind a long wait the memory may be gone */
+	copy_pieces(t);
+	const int64_t result = lz_wait_inside(t, POLLOUT);
 	if (result < 0)
 		return lz_try_failed(t, result, false);
 	cut(t, (uint64_t)result);
-	return lz_finish_with_pieces(t, result);
+	return lz_finish(t, result, (uint64_t)result);
 }
 
 uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final)

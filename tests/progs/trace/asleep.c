@@ -355,6 +355,23 @@ static void children(void)
 	}
 }
 
+/* SIGCHLD's handler has run when the wait for the child is over. */
+static void handled(void)
+{
+	pid_t child;
+	int status;
+
+	handle(SIGCHLD, SA_RESTART);
+	for (int i = 0; i < ROUNDS; i++) {
+		const int before = caught;
+		if ((child = fork()) == 0)
+			_exit(usleep(1000) < 0);
+		SEE(i % 2 ? waitpid(child, &status, 0) == child && status == 0
+		          : waitid(P_PID, (id_t)child, NULL, WEXITED) == 0);
+		SEE(caught == before + 1);
+	}
+}
+
 /* What is written waits for room. */
 static void writes(void)
 {
@@ -847,6 +864,7 @@ int main(int argc, char **argv)
 	                                  {"accepts", accepts},
 	                                  {"connects", connects},
 	                                  {"children", children},
+	                                  {"handled", handled},
 	                                  {"interrupted_inside", interrupted_inside},
 	                                  {"others_inside", others_inside},
 	                                  {"epolls", epolls},

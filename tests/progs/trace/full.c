@@ -57,6 +57,24 @@ static void grow(int round)
 	note((uintptr_t)at & 0xffff);
 }
 
+/* All signals are blocked most of the time, and none in between. */
+static void mask(int round)
+{
+	sigset_t set;
+
+	if (round % EACH == 0) {
+		sigfillset(&set);
+		sigprocmask(SIG_SETMASK, &set, NULL);
+	}
+	if (round % EACH == EACH / 2) {
+		sigemptyset(&set);
+		sigprocmask(SIG_SETMASK, &set, NULL);
+	}
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	if (sigismember(&set, SIGUSR1) != (round % EACH < EACH / 2))
+		abort();
+}
+
 static void *others(void *arg)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -75,7 +93,7 @@ int main(int argc, char **argv)
 
 	fd = open("/proc/self/exe", O_RDONLY);
 	signal(SIGALRM, on_tick);
-	if (!strcmp(mode, "signals"))
+	if (!strcmp(mode, "signals") || !strcmp(mode, "masks"))
 		setitimer(ITIMER_REAL, &often, NULL);
 	if (!strcmp(mode, "threads") && pthread_create(&thread, NULL, others, NULL))
 		abort();
@@ -84,11 +102,15 @@ int main(int argc, char **argv)
 		read_one(i);
 		if (!strcmp(mode, "counter"))
 			note(__rdtsc());
+		if (!strcmp(mode, "masks"))
+			mask(i);
 		if (strcmp(mode, "threads") && i % EACH == EACH - 1)
 			grow(i);
 		pthread_mutex_unlock(&lock);
 	}
 	setitimer(ITIMER_REAL, &never, NULL);
+	if (!strcmp(mode, "masks") && ticks < 2)
+		abort();
 	if (!strcmp(mode, "threads"))
 		pthread_join(thread, NULL);
 	printf("%s %016llx %d\n", mode, (unsigned long long)seen, (int)ticks);

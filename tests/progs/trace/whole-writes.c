@@ -162,10 +162,13 @@ static void in_parts(int flags)
 	SEE(setitimer(ITIMER_REAL, &often, NULL) == 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		for (size_t done = 0; done < LONG;) {
+			const int before = caught;
 			ssize_t n = write_once(i, bytes + done, LONG - done);
 
 			SEE(n > 0 || (n < 0 && errno == EINTR && !(flags & SA_RESTART)));
 			n_interrupted += n < 0;
+			/* the handler has run before the call is over */
+			SEE(n == (ssize_t)(LONG - done) || caught > before);
 			parts += n > 0 && (size_t)n < LONG - done;
 			done += n > 0 ? (size_t)n : 0;
 		}
@@ -205,9 +208,11 @@ static void left(void)
 		}
 		close(from);
 		for (int k = 0; k < 3; k++) {
+			const int before = caught;
 			const ssize_t n = write(to, bytes, LONG);
 
 			SEE(n >= PART || (n < 0 && errno == EPIPE));
+			SEE(n == LONG || caught > before || i % 2);
 			if (n < LONG)
 				break;
 		}
