@@ -11,14 +11,22 @@ void lz_event_put(struct lz_buf *b, const struct lz_event *ev);
 /* The bytes of the event at C and moves C behind it; NULL (bad) if it is cut. */
 const uint8_t *lz_event_skip(struct lz_cur *c, uint32_t *len);
 
+/* The bytes of CHUNK, *LEN of them, up to the next event; NULL: lz_error(). */
+typedef const uint8_t *lz_chunk_fn(void *arg, uint64_t chunk, uint32_t *len);
+
 /* Arrays that a decoded event points into. Zero-initialised is empty. */
 struct lz_event_room {
 	struct lz_write *writes;
 	struct lz_map_op *ops;
 	struct lz_page_sum *pages;
-	uint32_t cap_writes, cap_ops, cap_pages;
+	struct lz_kept *kept;
+	uint8_t *gathered; /* kept bytes of several places */
+	uint32_t cap_writes, cap_ops, cap_pages, cap_kept;
+	size_t cap_gathered;
+	lz_chunk_fn *chunk; /* NULL: kept bytes are not there */
+	void *chunk_arg;
 };
-/* Decodes the event of LEN bytes; EV points into BYTES and ROOM. All but index is set. */
+/* Decodes the event of LEN bytes; EV points into BYTES, ROOM and chunks. All but index is set. */
 int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
                  struct lz_event_room *room);
 void lz_event_room_free(struct lz_event_room *room);

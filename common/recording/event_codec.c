@@ -52,14 +52,29 @@ static void put_body(struct lz_buf *b, const struct lz_event *ev)
 	}
 }
 
-static void put_writes(struct lz_buf *b, const struct lz_event *ev)
+static bool has_kept(const struct lz_event *ev)
+{
+	for (uint32_t i = 0; i < ev->n_writes; i++)
+		if (ev->writes[i].n_kept)
+			return true;
+	return false;
+}
+
+static void put_writes(struct lz_buf *b, const struct lz_event *ev, bool kept)
 {
 	lz_put_var(b, ev->n_writes);
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
 
 		lz_put_vars(b, (const uint64_t[]){w->addr, w->len}, 2);
-		lz_put(b, w->bytes, w->len);
+		if (kept)
+			lz_put_var(b, w->n_kept);
+		for (uint32_t k = 0; k < w->n_kept; k++)
+			lz_put_vars(
+			    b, (const uint64_t[]){w->kept[k].chunk, w->kept[k].at, w->kept[k].len},
+			    3);
+		if (!w->n_kept)
+			lz_put(b, w->bytes, w->len);
 	}
 }
 
@@ -99,19 +114,20 @@ static uint8_t present(const struct lz_event *ev)
 	return (uint8_t)((ev->has_regs ? LZ_EVP_REGS : 0) | (ev->xstate ? LZ_EVP_XSTATE : 0) |
 	                 (ev->n_writes ? LZ_EVP_WRITES : 0) | (ev->n_ops ? LZ_EVP_OPS : 0) |
 	                 (ev->has_taken ? LZ_EVP_TAKEN : 0) | (ev->has_state ? LZ_EVP_STATE : 0) |
-	                 (ev->has_pages ? LZ_EVP_PAGES : 0));
+	                 (ev->has_pages ? LZ_EVP_PAGES : 0) | (has_kept(ev) ? LZ_EVP_KEPT : 0));
 }
 
 void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
 {
 	const uint64_t first[] = {ev->flags, ev->tid,     ev->number, ev->marker,
 	                          ev->ip,    ev->time_ns, ev->map_id};
+	const uint8_t parts = present(ev);
 	size_t start = b->len;
 	uint32_t len;
 
 	lz_put_u32(b, 0); /* filled in below */
 	lz_put_u8(b, ev->kind);
-	lz_put_u8(b, present(ev));
+	lz_put_u8(b, parts);
 	lz_put_vars(b, first, sizeof(first) / sizeof(*first));
 	put_body(b, ev);
 	if (ev->has_regs)
@@ -121,7 +137,7 @@ void lz_event_put(struct lz_buf *b, const struct lz_event *ev)
 		lz_put(b, ev->xstate, ev->xstate_len);
 	}
 	if (ev->n_writes)
-		put_writes(b, ev);
+		put_writes(b, ev, parts & LZ_EVP_KEPT);
 	if (ev->n_ops)
 		put_ops(b, ev);
 	if (ev->has_taken)
@@ -185,9 +201,57 @@ static uint32_t get_count(struct lz_cur *c, size_t min)
 	return (uint32_t)lz_get_max(c, lz_cur_left(c) / min);
 }
 
-static void get_writes(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
+/* N more of them, *ALL so far: their bytes are together as many as the write's. */
+static void get_kept(struct lz_cur *c, struct lz_write *w, uint32_t n, uint32_t *all,
+                     struct lz_event_room *room)
 {
-	uint32_t n = get_count(c, 2);
+	uint64_t sum = 0;
+
+	if (lz_reserve(room->kept, room->cap_kept, (uint64_t)*all + n) < 0) {
+		c->bad = true;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct lz_kept *k = &room->kept[*all + i];
+
+		k->chunk = lz_get_var(c);
+		k->at = (uint32_t)lz_get_max(c, LZ_CHUNK_MAX);
+		k->len = (uint32_t)lz_get_max(c, LZ_CHUNK_MAX - k->at);
+		sum += k->len;
+	}
+	w->n_kept = n;
+	*all += n;
+	c->bad |= sum != w->len;
+}
+
+static void get_write(struct lz_cur *c, struct lz_write *w, bool kept, uint32_t *all,
+                      struct lz_event_room *room)
+{
+	*w = (struct lz_write){.addr = lz_get_var(c)};
+	w->len = lz_get_max(c, kept ? LZ_MAX_EVENTS_RAW : lz_cur_left(c));
+
+	const uint32_t n = kept ? get_count(c, 3) : 0;
+	if (n)
+		get_kept(c, w, n, all, room);
+	else
+		w->bytes = lz_get(c, w->len);
+	c->bad |= w->addr + w->len < w->addr;
+}
+
+/* The array may have moved while it grew. */
+static void set_kept(struct lz_event *ev, const struct lz_event_room *room)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		ev->writes[i].kept = ev->writes[i].n_kept ? room->kept + at : NULL;
+		at += ev->writes[i].n_kept;
+	}
+}
+
+static void get_writes(struct lz_cur *c, struct lz_event *ev, bool kept, struct lz_event_room *room)
+{
+	uint32_t n = get_count(c, 2), all = 0;
 
 	if (lz_reserve(room->writes, room->cap_writes, n) < 0) {
 		c->bad = true;
@@ -195,15 +259,63 @@ static void get_writes(struct lz_cur *c, struct lz_event *ev, struct lz_event_ro
 	}
 	ev->writes = room->writes;
 	ev->n_writes = n;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
+		get_write(c, &ev->writes[i], kept, &all, room);
+	set_kept(ev, room);
+}
+
+/* ---- kept bytes ---- */
+
+static const uint8_t *find_kept(const struct lz_kept *k, struct lz_event_room *room)
+{
+	uint32_t len;
+	const uint8_t *bytes = room->chunk(room->chunk_arg, k->chunk, &len);
+
+	if (bytes && (k->at > len || k->len > len - k->at)) {
+		lz_fail("chunk %llu has %u bytes, not those at %u", (unsigned long long)k->chunk,
+		        len, k->at);
+		return NULL;
+	}
+	return bytes ? bytes + k->at : NULL;
+}
+
+static int gather(struct lz_write *w, struct lz_event_room *room, size_t *used)
+{
+	w->bytes = room->gathered + *used;
+	for (uint32_t i = 0; i < w->n_kept; i++) {
+		const uint8_t *bytes = find_kept(&w->kept[i], room);
+
+		if (!bytes)
+			return -1;
+		memcpy(room->gathered + *used, bytes, w->kept[i].len);
+		*used += w->kept[i].len;
+	}
+	return 0;
+}
+
+/* Those of one place need not be copied: their chunk stays. */
+static int resolve_kept(struct lz_event *ev, struct lz_event_room *room)
+{
+	uint64_t all = 0, pieces = 0;
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		pieces += ev->writes[i].n_kept;
+		all += ev->writes[i].n_kept ? ev->writes[i].len : 0;
+	}
+	if (all > LZ_MAX_EVENTS_RAW)
+		return lz_fail("an event has more than %u bytes", LZ_MAX_EVENTS_RAW);
+	if (pieces > 1 && lz_reserve(room->gathered, room->cap_gathered, all) < 0)
+		return lz_fail("no memory for an event of %llu bytes", (unsigned long long)all);
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		struct lz_write *w = &ev->writes[i];
 
-		w->addr = lz_get_var(c);
-		w->len = lz_get_max(c, lz_cur_left(c));
-		w->bytes = lz_get(c, w->len);
-		if (w->addr + w->len < w->addr)
-			c->bad = true;
+		if (pieces > 1 && w->n_kept && gather(w, room, &used) < 0)
+			return -1;
+		if (pieces == 1 && w->n_kept && !(w->bytes = find_kept(w->kept, room)))
+			return -1;
 	}
+	return 0;
 }
 
 static void get_ops(struct lz_cur *c, struct lz_event *ev, struct lz_event_room *room)
@@ -288,7 +400,7 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 	if (parts & LZ_EVP_XSTATE)
 		get_xstate(&c, ev);
 	if (parts & LZ_EVP_WRITES)
-		get_writes(&c, ev, room);
+		get_writes(&c, ev, parts & LZ_EVP_KEPT, room);
 	if (parts & LZ_EVP_OPS)
 		get_ops(&c, ev, room);
 	ev->has_taken = parts & LZ_EVP_TAKEN;
@@ -304,7 +416,7 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 		return lz_fail("an event has pages of an arrival without its state");
 	if (c.bad || c.p != c.end)
 		return lz_fail("an event's bytes make no sense");
-	return 0;
+	return parts & LZ_EVP_KEPT && room->chunk ? resolve_kept(ev, room) : 0;
 }
 
 void lz_event_room_free(struct lz_event_room *room)
@@ -312,6 +424,8 @@ void lz_event_room_free(struct lz_event_room *room)
 	free(room->writes);
 	free(room->ops);
 	free(room->pages);
+	free(room->kept);
+	free(room->gathered);
 	memset(room, 0, sizeof(*room));
 }
 

@@ -35,6 +35,7 @@ static uint32_t raw_limit(unsigned type)
 	    [LZ_FRAME_EVENTS] = LZ_MAX_EVENTS_RAW, [LZ_FRAME_FILE] = LZ_MAX_FILE_RAW,
 	    [LZ_FRAME_SYNC] = LZ_MAX_SYNC_RAW,     [LZ_FRAME_MARKERS] = LZ_BLOCK_MAX,
 	    [LZ_FRAME_HEAD] = LZ_MAX_HEAD_RAW,     [LZ_FRAME_PAGES] = LZ_MAX_PAGES_RAW,
+	    [LZ_FRAME_CHUNK] = LZ_CHUNK_MAX,
 	};
 	return type < LZ_FRAME_TYPES ? limit[type] : 0;
 }

@@ -81,6 +81,7 @@ void lz_reader_close(struct lz_reader *r)
 	free(r->programs);
 	free(r->runs);
 	free(r->syncs);
+	free(r->chunks);
 	free(r->damage);
 	free(r->dir);
 	free(r);

@@ -31,6 +31,7 @@ struct lz_ev_cache {
 	} slot[LZ_EV_SLOTS];
 	uint64_t clock;
 	struct lz_event_room room;
+	struct lz_frame_cache chunks;
 	struct lz_event event;
 	uint64_t index; /* of `event` */
 	bool valid;
@@ -66,6 +67,9 @@ struct lz_reader {
 	uint32_t n_runs;
 	uint32_t *syncs; /* frames of `events` */
 	uint32_t n_syncs;
+	uint32_t *chunks; /* the same, by their numbers */
+	uint32_t n_chunks;
+	uint64_t first_chunk;
 	uint64_t n_events;
 	struct lz_file *files;
 	uint32_t n_files;

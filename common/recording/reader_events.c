@@ -12,6 +12,7 @@ void lz_ev_cache_free(struct lz_ev_cache *c)
 		lz_buf_free(&c->slot[k].buf);
 	}
 	lz_event_room_free(&c->room);
+	lz_cache_free(&c->chunks);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -67,6 +68,31 @@ static struct lz_ev_slot *load_run(struct lz_reader *r, struct lz_ev_cache *c, u
 	return s;
 }
 
+struct chunk_of {
+	struct lz_reader *r;
+	struct lz_ev_cache *c;
+	uint32_t before; /* a frame: those behind it do not count */
+};
+
+static const uint8_t *get_chunk(void *arg, uint64_t chunk, uint32_t *len)
+{
+	const struct chunk_of *of = arg;
+	const struct lz_reader *r = of->r;
+	const uint64_t i = chunk - r->first_chunk;
+
+	if (i >= r->n_chunks || r->chunks[i] >= of->before) {
+		lz_fail("there is no chunk %llu in front of it", (unsigned long long)chunk);
+		return NULL;
+	}
+	const struct lz_buf *b = lz_cache_get(&of->c->chunks, &r->events, r->chunks[i]);
+	if (!b) {
+		lz_fail_in("chunk %llu", (unsigned long long)chunk);
+		return NULL;
+	}
+	*len = (uint32_t)b->len;
+	return b->p;
+}
+
 static const struct lz_event *get_event(struct lz_reader *r, struct lz_ev_cache *c, uint64_t index)
 {
 	struct lz_ev_slot *s;
@@ -89,6 +115,9 @@ static const struct lz_event *get_event(struct lz_reader *r, struct lz_ev_cache 
 	if (!s)
 		return NULL;
 	i = (uint32_t)(index - r->runs[run].first);
+	struct chunk_of of = {r, c, r->runs[run].frame};
+	c->room.chunk = get_chunk;
+	c->room.chunk_arg = &of;
 	c->valid =
 	    lz_event_get(s->buf.p + s->place[i].off, s->place[i].len, &c->event, &c->room) == 0;
 	if (c->valid && r->runs[run].plain && !lz_event_plain(&c->event)) {

@@ -68,12 +68,25 @@ static int add_run(struct lz_reader *r, uint32_t frame)
 	return 0;
 }
 
+static int add_chunk(struct lz_reader *r, uint32_t frame)
+{
+	const struct lz_frame *f = &r->events.v[frame];
+
+	if (!r->n_chunks)
+		r->first_chunk = f->key0;
+	if (f->key0 != r->first_chunk + r->n_chunks || !f->raw_len)
+		return lz_fail("the chunks are out of order");
+	r->chunks[r->n_chunks++] = frame;
+	return 0;
+}
+
 static int index_event_frame(struct lz_reader *r, uint32_t frame, struct lz_buf *buf)
 {
 	switch (r->events.v[frame].type) {
 	case LZ_FRAME_EVENTS: return add_run(r, frame);
 	case LZ_FRAME_FILE: return add_file(r, frame, buf);
 	case LZ_FRAME_SYNC: r->syncs[r->n_syncs++] = frame; return 0;
+	case LZ_FRAME_CHUNK: return add_chunk(r, frame);
 	}
 	return lz_fail("a frame of type %u does not belong here", r->events.v[frame].type);
 }
@@ -85,7 +98,8 @@ int lz_index_events(struct lz_reader *r)
 	r->n_events = r->first_event;
 	r->runs = calloc(r->events.n + 1u, sizeof(*r->runs));
 	r->syncs = calloc(r->events.n + 1u, sizeof(*r->syncs));
-	if (!r->runs || !r->syncs)
+	r->chunks = calloc(r->events.n + 1u, sizeof(*r->chunks));
+	if (!r->runs || !r->syncs || !r->chunks)
 		return lz_fail("no memory for the index of events");
 	for (uint32_t i = 0; i < r->events.n; i++)
 		if (index_event_frame(r, i, &buf) < 0)

@@ -92,6 +92,7 @@ static void writer_free(struct lz_writer *w)
 		close(w->filesfd);
 	lz_copystore_close(w->store);
 	lz_buf_free(&w->buf);
+	lz_buf_free(&w->chunk);
 	lz_pagemap_free(&w->pages);
 	pthread_mutex_destroy(&w->lock);
 	free(w->files);
@@ -358,7 +359,9 @@ int lz_writer_push_events(struct lz_writer *w)
 	if (!w->buf.len)
 		return 0;
 	w->first = w->n_events;
-	return lz_worker_push(w->worker, &w->events, &f, &w->buf);
+	/* events refer to what is in front of them */
+	return lz_writer_push_chunk(w) < 0 ? -1
+	                                   : lz_worker_push(w->worker, &w->events, &f, &w->buf);
 }
 
 static int check_event(const struct lz_event *ev)

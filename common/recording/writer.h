@@ -53,6 +53,9 @@ struct lz_writer {
 	pthread_mutex_t lock;           /* streams: markers may come from another thread */
 	struct lz_out_stream **streams; /* sorted by nothing; few */
 	uint32_t n_streams, last_stream;
+	struct lz_buf chunk;      /* not pushed yet, in front of the events that refer to it */
+	uint64_t n_chunks;        /* pushed ones */
+	uint64_t first_chunk;     /* of this part */
 	struct lz_buf buf;        /* events not pushed yet */
 	uint64_t n_events, first; /* first: index of the first event in buf */
 	uint64_t first_marker;
@@ -78,6 +81,11 @@ int lz_writer_push_markers(struct lz_writer *w, struct lz_out_stream *s);
 /* writer_files.c */
 void lz_known_file_free(struct lz_known_file *k);
 int lz_writer_push_file(struct lz_writer *w, const struct lz_file *file, uint32_t index);
+
+/* writer_chunks.c */
+int lz_writer_push_chunk(struct lz_writer *w);
+/* No event refers to those that were pushed so far: a part begins. */
+void lz_writer_forget_chunks(struct lz_writer *w);
 
 /* writer_parts.c: nothing without lz_writer_keep_last(). */
 /* LEN more BYTES of the stream. */

@@ -127,6 +127,9 @@ static int end_part(struct lz_writer *w)
 
 	pthread_mutex_lock(&w->lock);
 	rc = lz_writer_push_events(w);
+	if (rc == 0)
+		rc = lz_writer_push_chunk(w);
+	lz_writer_forget_chunks(w);
 	for (uint32_t i = 0; rc == 0 && i < w->n_streams; i++)
 		rc = lz_writer_push_markers(w, w->streams[i]);
 	pthread_mutex_unlock(&w->lock);

@@ -56,10 +56,19 @@ enum lz_event_flags {
 	LZ_EVF_THREAD_BORN = 128
 };
 
-/* Bytes that the event put into the program's memory. */
+/* Bytes of a chunk of the recording: what has been read of a file is stored once. */
+struct lz_kept {
+	uint64_t chunk;
+	uint32_t at, len;
+};
+
+/* Bytes that the event put into the program's memory. With n_kept they are those of KEPT, one after
+ * the other: a writer stores no others, and a reader has them at `bytes` all the same. */
 struct lz_write {
 	uint64_t addr, len;
 	const uint8_t *bytes;
+	const struct lz_kept *kept;
+	uint32_t n_kept;
 };
 
 /* What an mmap-family call did, in terms that replay can redo. */

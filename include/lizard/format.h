@@ -13,7 +13,7 @@
  * payload_crc = CRC-32 of the payload as stored
  * header_crc  = CRC-32 of the LZ_FRAME_HEADER - 4 bytes before it
  *
- * DIR/events      = { EVENTS | FILE | SYNC }
+ * DIR/events      = { EVENTS | FILE | SYNC | CHUNK }
  *   EVENTS: key0 = index of the first event, key1 = its marker offset, count = events.
  *           With the flag LZ_EVENTS_PLAIN all of them are plain (lz_event_plain()).
  *           { length:u32 event }, event as in common/recording/event_codec.c:
@@ -28,7 +28,9 @@
  *             | SHARED: nothing
  *     regs    = struct user_regs_struct, as in memory
  *     xstate  = len:var bytes
- *     writes  = n:var { addr:var len:var bytes }
+ *     writes  = n:var { addr:var len:var [n_kept:var] (bytes | kept*n_kept) }
+ *               ; with LZ_EVP_KEPT n_kept is there, and 0 stands for bytes
+ *     kept    = chunk:var at:var len:var  ; together as long as the write
  *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var
  *                       old_addr:var old_len:var }
  *     state   = u64
@@ -37,6 +39,9 @@
  *   FILE:   key0 = index in the file table, count = 1.
  *           path copy build_id size:var crc:u32
  *           ; each text is len:var bytes; CRC-32 of the copy
+ *   CHUNK:  key0 = its number, counted from the program's start, without gaps. Bytes for events
+ *           behind it, in the same part: raw_len is 1 to LZ_CHUNK_MAX. What many events have read
+ *           of a file is stored once.
  *   SYNC:   everything before it is a consistent prefix. key0 = events, key1 = checkpoints,
  *           count = threads, { tid:u32 markers:u64 } sorted by tid
  *
@@ -91,9 +96,10 @@
 
 #include <stdint.h>
 
-/* Formats 10 to 13 are read as well: 10 and 11 differ in the checksum of blocks that are not stored,
- * before 13 there is an event for each cpuid, before 14 no event has a state. */
-enum { LZ_FORMAT_VERSION = 14, LZ_FORMAT_OLDEST = 10 };
+/* Formats 10 to 14 are read as well: 10 and 11 differ in the checksum of blocks that are not stored,
+ * before 13 there is an event for each cpuid, before 14 no event has a state, before 15 there are no
+ * chunks. */
+enum { LZ_FORMAT_VERSION = 15, LZ_FORMAT_OLDEST = 10 };
 
 #define LZ_FRAME_MAGIC 0x52465a4cu /* "LZFR" */
 enum { LZ_FRAME_HEADER = 44 };
@@ -106,6 +112,7 @@ enum lz_frame_type {
 	LZ_FRAME_HEAD,
 	LZ_FRAME_PAGES,
 	LZ_FRAME_HASHED,
+	LZ_FRAME_CHUNK,
 	LZ_FRAME_TYPES
 };
 
@@ -131,13 +138,15 @@ enum lz_event_present {
 	LZ_EVP_TAKEN = 16,
 	LZ_EVP_STATE = 32,
 	LZ_EVP_PAGES = 64,
-	LZ_EVP_ALL = 127
+	LZ_EVP_KEPT = 128,
+	LZ_EVP_ALL = 255
 };
 
 /* What the writer makes. */
 enum {
 	LZ_EVENTS_FRAME = 256 << 10, /* raw bytes after which a frame is closed */
 	LZ_BLOCK_MAX = 1 << 20,
+	LZ_CHUNK_MAX = 1 << 20,
 	LZ_PAGES_FRAME = 1024 /* pages */
 };
 

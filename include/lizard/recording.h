@@ -211,6 +211,17 @@ void lz_writer_flow(struct lz_writer *w, enum lz_flow flow, uint64_t limit);
 bool lz_writer_flow_full(const struct lz_writer *w);
 /* Copies EV. Its index and number are set by the writer and returned in *ev. */
 int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
+/* A file whose contents stay as they are while it is known: what is read of it is stored once. FD stays
+ * the caller's. NULL: no memory. */
+struct lz_kept_file;
+struct lz_kept_file *lz_kept_file_new(int fd);
+void lz_kept_file_free(struct lz_kept_file *f);
+/* So much is known of it that it should not be used any more. */
+bool lz_kept_file_full(const struct lz_kept_file *f);
+/* Stores [OFFSET, OFFSET + LEN) of F, as far as that is not stored yet. *KEPT: where it is, in *N
+ * places, for a write of the next event; up to the next call. -1 also if the file is shorter. */
+int lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset, uint64_t len,
+                   const struct lz_kept **kept, uint32_t *n);
 /* Writes meta anew, still as incomplete: for what is only known after the program has started (tid,
  * ...). */
 int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta);

@@ -128,10 +128,35 @@ static bool forge_write_len(struct lz_event *ev)
 	struct lz_write *w = &ev->writes[pick(ev->n_writes)];
 	uint64_t len = lengths[pick(N_OF(lengths))];
 	uint8_t *bytes = calloc(1, len + 1);
-	memcpy(bytes, w->bytes, w->len < len ? w->len : len);
+	if (w->bytes)
+		memcpy(bytes, w->bytes, w->len < len ? w->len : len);
 	note("write len %llu -> %llu", (unsigned long long)w->len, (unsigned long long)len);
 	w->bytes = bytes;
 	w->len = len;
+	w->n_kept = 0;
+	return true;
+}
+
+/* Where the recording has the bytes. */
+static bool forge_kept(struct lz_event *ev)
+{
+	static const uint64_t values[] = {0, 1, 1000, 1 << 20, UINT32_MAX, UINT64_MAX};
+	const uint64_t value = values[pick(N_OF(values))];
+
+	if (!ev->n_writes)
+		return false;
+	struct lz_write *w = &ev->writes[pick(ev->n_writes)];
+	if (!w->n_kept)
+		return false;
+	struct lz_kept *kept = calloc(w->n_kept, sizeof(*kept));
+	memcpy(kept, w->kept, w->n_kept * sizeof(*kept));
+	struct lz_kept *k = &kept[pick(w->n_kept)];
+	if (pick(2))
+		k->chunk = value;
+	else
+		k->at = (uint32_t)value;
+	note("kept chunk %llu at %u", (unsigned long long)k->chunk, k->at);
+	w->kept = kept;
 	return true;
 }
 
@@ -145,11 +170,13 @@ static bool forge_written(struct lz_event *ev)
 	struct lz_write *w = &ev->writes[pick(ev->n_writes)];
 	uint64_t at = w->len > 8 ? pick((uint32_t)(w->len / 8)) * 8ull : 0;
 	uint8_t *bytes = calloc(1, w->len + 8);
-	memcpy(bytes, w->bytes, w->len);
+	if (w->bytes)
+		memcpy(bytes, w->bytes, w->len);
 	memcpy(bytes + at, &value, 8);
 	note("written %#llx at %llu of %llu", (unsigned long long)value, (unsigned long long)at,
 	     (unsigned long long)w->len);
 	w->bytes = bytes;
+	w->n_kept = 0;
 	return true;
 }
 
@@ -269,9 +296,10 @@ static void add_32_bit(struct lz_event *ev, struct lz_event *due)
 static void change(struct lz_event *ev)
 {
 	static bool (*const kind[])(struct lz_event *) = {
-	    forge_common, forge_own, forge_siginfo,   forge_regs,    forge_xstate,  forge_write,
-	    forge_op,     add_code,  forge_write_len, forge_written, add_code,      add_code,
-	    add_op,       add_op,    forge_op,        forge_regs,    forge_siginfo,
+	    forge_common, forge_own,  forge_siginfo, forge_regs,      forge_xstate,
+	    forge_write,  forge_op,   add_code,      forge_write_len, forge_written,
+	    forge_kept,   forge_kept, add_code,      add_code,        add_op,
+	    add_op,       forge_op,   forge_regs,    forge_siginfo,
 	};
 	while (!kind[pick(N_OF(kind))](ev))
 		;

@@ -98,8 +98,8 @@ static inline struct lz_event make_event(uint64_t i)
 	                      .flags = (uint32_t)(i & 1)};
 
 	ev.kind = (uint8_t)(1 + i % 6);
-	writes[0] = (struct lz_write){0x7fff0000 + i, i % 5000, bytes};
-	writes[1] = (struct lz_write){UINT64_MAX - 10, 3, bytes + 7};
+	writes[0] = (struct lz_write){.addr = 0x7fff0000 + i, .len = i % 5000, .bytes = bytes};
+	writes[1] = (struct lz_write){.addr = UINT64_MAX - 10, .len = 3, .bytes = bytes + 7};
 	switch (ev.kind) {
 	case LZ_EV_SYSCALL:
 		ev.nr = i % 400;

@@ -47,7 +47,9 @@ static void touch(const struct lz_event *ev)
 static void put_rich_event(struct lz_buf *b, unsigned kind)
 {
 	static uint8_t bytes[500];
-	struct lz_write w[3] = {{1, 500, bytes}, {1ull << 40, 3, bytes}, {9, 0, bytes}};
+	struct lz_write w[3] = {{.addr = 1, .len = 500, .bytes = bytes},
+	                        {.addr = 1ull << 40, .len = 3, .bytes = bytes},
+	                        {.addr = 9, .bytes = bytes}};
 	struct lz_map_op ops[2] = {{.op = LZ_MAP, .len = 4096},
 	                           {.op = LZ_REMAP, .old_len = 1 << 30}};
 	struct lz_event ev = {.kind = (uint8_t)kind,

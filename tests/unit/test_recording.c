@@ -284,7 +284,7 @@ START_TEST(long_event)
 	char *path = strdup(lz_writer_dir(w));
 	size_t len = 100 << 20;
 	uint8_t *big = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct lz_write wr = {0x1000, len, big};
+	struct lz_write wr = {.addr = 0x1000, .len = len, .bytes = big};
 	struct lz_event ev = {.kind = LZ_EV_SYSCALL, .tid = 77, .writes = &wr, .n_writes = 1};
 	struct lz_reader *r;
 

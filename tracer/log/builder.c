@@ -60,7 +60,18 @@ int lz_build_refer(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64
 
 	if (lz_reserve(b->writes, b->writes_room, b->ev.n_writes + 1) < 0)
 		return lz_fail("out of memory for an event's writes");
-	b->writes[b->ev.n_writes++] = (struct lz_write){addr, len, bytes};
+	b->writes[b->ev.n_writes++] = (struct lz_write){.addr = addr, .len = len, .bytes = bytes};
+	return 0;
+}
+
+int lz_build_kept(struct lz_tracer *t, uint64_t addr, uint64_t len, const struct lz_kept *kept,
+                  uint32_t n)
+{
+	if (lz_build_refer(t, addr, NULL, len) < 0)
+		return -1;
+	struct lz_write *w = &t->b.writes[t->b.ev.n_writes - 1];
+	w->kept = kept;
+	w->n_kept = n;
 	return 0;
 }
 

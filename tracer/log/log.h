@@ -21,6 +21,9 @@ int lz_build_read(struct lz_tracer *t, uint64_t addr, uint64_t len);
 int lz_build_write(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len);
 /* The same without a copy: BYTES stay where they are until lz_build_commit(). */
 int lz_build_refer(struct lz_tracer *t, uint64_t addr, const void *bytes, uint64_t len);
+/* The same with what the recording keeps: lz_writer_keep(). */
+int lz_build_kept(struct lz_tracer *t, uint64_t addr, uint64_t len, const struct lz_kept *kept,
+                  uint32_t n);
 int lz_build_op(struct lz_tracer *t, const struct lz_map_op *op);
 int lz_build_regs(struct lz_tracer *t, const struct user_regs_struct *regs, bool with_xstate);
 int lz_build_commit(struct lz_tracer *t);
