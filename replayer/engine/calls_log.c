@@ -42,13 +42,23 @@ static bool is_watched(const struct lz_engine *e, const struct lz_write *w)
 	return any;
 }
 
-/* The program itself can write there, and nobody executes it. */
+/* The program itself can write there, and nobody executes it. Data may be in several mappings, some of
+ * a file. */
 static bool is_writable(struct lz_engine *e, const struct lz_write *w)
 {
-	const struct lz_vma *v = lz_engine_mapping(e, w->addr);
+	const uint64_t end = w->addr + w->len;
 
-	return v && w->len <= OUT_MOST && w->len <= v->end - w->addr && v->prot & PROT_WRITE &&
-	       !(v->prot & PROT_EXEC) && v->role != LZ_VMA_BUFFER;
+	for (uint64_t at = w->addr; at <= end;) {
+		const struct lz_vma *v = lz_engine_mapping(e, at);
+
+		if (!v || w->len > OUT_MOST || !(v->prot & PROT_WRITE) || v->prot & PROT_EXEC ||
+		    v->role == LZ_VMA_BUFFER)
+			return false;
+		if (v->end >= end)
+			return true;
+		at = v->end;
+	}
+	return false;
 }
 
 /* Of the program's data. */
