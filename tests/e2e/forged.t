@@ -34,7 +34,7 @@ record() {
 }
 
 mkdir -p "$T/whole"
-for prog in fuzz/small fuzz/threads trace/lastpart forge/shared forge/signals forge/processes; do
+for prog in fuzz/small fuzz/threads trace/lastpart trace/leased_reads forge/shared forge/signals forge/processes; do
 	lizard-cc -D_GNU_SOURCE -g -O1 -pthread -o "$T/${prog#*/}" "$progs/$prog.c" 2>"$T/cc.log" ||
 		diag "$(cat "$T/cc.log")"
 done
@@ -45,6 +45,8 @@ record signals signals --
 record hashed threads -- --flow=hash
 record last lastpart 60 500 1 -- --max-size 400K --keep-part last
 record processes processes -- --follow all
+head -c 400000 "$LIZARD_BIN/lizard" >"$T/content"
+record kept leased_reads "$T/content" 60 -- --calls=buffer
 bases=($(ls "$T/whole"))
 
 bad() { # COMMAND: what it has done wrong is on stdin

@@ -35,10 +35,28 @@ int __wrap_lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 	last = *ev;
 	n_written = 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++)
-		for (uint64_t k = 0; k < ev->writes[i].len; k++, n_written++)
+		for (uint64_t k = 0; ev->writes[i].bytes && k < ev->writes[i].len; k++, n_written++)
 			if (n_written < BYTES)
 				written[n_written] = ev->writes[i].bytes[k];
 	ev->index = n_events++;
+	return 0;
+}
+
+/* What was asked to be kept. */
+static uint64_t kept_from, kept_len;
+
+int __wrap_lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset,
+                          uint64_t len, const struct lz_kept **kept, uint32_t *n);
+int __wrap_lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset,
+                          uint64_t len, const struct lz_kept **kept, uint32_t *n)
+{
+	static struct lz_kept where;
+
+	kept_from = offset;
+	kept_len = len;
+	where = (struct lz_kept){1, 0, (uint32_t)len};
+	*kept = &where;
+	*n = 1;
 	return 0;
 }
 
@@ -469,6 +487,60 @@ START_TEST(bad_pieces)
 }
 END_TEST
 
+static struct lz_call_record leased(uint16_t nr, int64_t result, uint64_t lease, uint64_t from)
+{
+	struct lz_call_record r = record(nr, result);
+
+	r.flags = LZ_CALL_LEASED;
+	r.args[2] = 1 << 20;
+	n_behind = 2;
+	behind[0] = lease;
+	behind[1] = from;
+	t.fast.leases.a[0] = (struct lz_lease){.id = 5, .fd = -1};
+	t.fast.leases.n = 1;
+	return r;
+}
+
+/* Instead of what was read it says from where. */
+START_TEST(leases)
+{
+	static const uint16_t other[] = {SYS_readv, SYS_write, SYS_getrandom, SYS_close};
+	struct lz_call_record r = leased(SYS_pread64, 20000, 5, 300);
+
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.result == 20000 && last.n_writes == 1 && n_written == 0);
+	ck_assert(last.writes[0].len == 20000 && last.writes[0].addr == (uintptr_t)memory &&
+	          last.writes[0].n_kept == 1 && kept_from == 300 && kept_len == 20000);
+	r = leased(SYS_read, LZ_FAST_MOST, 5, INT64_MAX - LZ_FAST_MOST);
+	ck_assert(drain(&r) == 0 && kept_len == LZ_FAST_MOST);
+	r = leased(SYS_read, LZ_FAST_MOST, 5, INT64_MAX - LZ_FAST_MOST + 1);
+	expect_broken(&r, "from where a file was read");
+	r = leased(SYS_read, 20000, 5, UINT64_MAX);
+	expect_broken(&r, "from where a file was read");
+	/* one that was given back, or has never been there */
+	r = leased(SYS_read, 20000, 4, 0);
+	expect_broken(&r, "from where a file was read");
+	r = leased(SYS_read, LZ_FAST_MOST + 1, 5, 0);
+	expect_broken(&r, "a read of a file");
+	r = leased(SYS_read, -EBADF, 5, 0);
+	expect_broken(&r, "a read of a file");
+	r = leased(SYS_read, 0, 5, 0);
+	expect_broken(&r, "a read of a file");
+	r = leased(SYS_read, 20000, 5, 0);
+	r.args[2] = 19999;
+	expect_broken(&r, "a read of a file");
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
+		r = leased(other[i], 20000, 5, 0);
+		expect_broken(&r, "a read of a file");
+	}
+	r = leased(SYS_read, 20000, 5, 0);
+	r.flags |= LZ_CALL_PIECES;
+	expect_broken(&r, "a flag");
+	t.fast.leases.n = 0;
+	n_behind = 0;
+}
+END_TEST
+
 /* Whatever is in the record: it is broken, or has an event that is not larger than it may be. */
 static void any(const struct lz_call_record *r)
 {
@@ -553,7 +625,7 @@ START_TEST(random_bytes)
 
 		for (int k = rand() % 4; k; k--)
 			((uint8_t *)&r)[rand() % RECORD] = (uint8_t)rand();
-		r.flags |= rand() % 3 ? 0 : LZ_CALL_PIECES;
+		r.flags |= rand() % 3 ? 0 : rand() % 3 ? LZ_CALL_PIECES : LZ_CALL_LEASED;
 		n_behind = rand() % 2 ? BYTES / 8 : 0;
 		for (size_t k = 0; k < n_behind; k++)
 			behind[k] = (uint64_t)rand() % (k ? BYTES / 4 : 8)
@@ -573,6 +645,7 @@ int main(void)
 	tcase_add_test(c, bad_ones);
 	tcase_add_test(c, good_pieces);
 	tcase_add_test(c, bad_pieces);
+	tcase_add_test(c, leases);
 	tcase_add_test(c, bad_counters);
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);

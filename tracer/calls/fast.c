@@ -146,6 +146,7 @@ static int make_page(struct lz_tracer *t)
 	t->fast.taken = 0;
 	t->fast.at = at - LZ_STUB_CODE;
 	page->counter.last = t->fast.counter.last;
+	memcpy(page->alone, t->fast.alone, sizeof(page->alone));
 	if (lz_xsavec_by_chance())
 		lz_xsavec_components(t->fast.component);
 	memcpy(page->component, t->fast.component, sizeof(page->component));
@@ -167,6 +168,7 @@ void lz_fast_forget(struct lz_tracer *t)
 	                       .counter = t->fast.counter};
 
 	lz_fast_tell(t);
+	lz_leases_drop(t);
 	if (t->fast.page)
 		kept.counter.last = t->fast.page->counter.last;
 	if (t->fast.page)
@@ -293,6 +295,9 @@ int lz_fast_before_call(struct lz_tracer *t)
 	/* who opens the file then waits for the program */
 	if (c->nr == SYS_fcntl && c->args[1] == F_SETLEASE)
 		f->leased = true;
+	lz_positions_before(t);
+	if (lz_leases_before(t) < 0)
+		return -1;
 	if (!f->page)
 		return 0;
 	if (c->nr == SYS_personality)
@@ -348,6 +353,7 @@ int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 	int ret;
 
 	t->cur->fast = false;
+	lz_positions_after(t, (int64_t)r->rax);
 	if (!is_wanted(t) || !t->w || t->exec_pending || c->int80 || (int64_t)r->rax == -EINTR)
 		return 0;
 	if (!t->fast.page && (ret = begin(t, lz_fast_could(t))))
@@ -556,6 +562,7 @@ uint64_t lz_fast_shown(const struct lz_tracer *t, const struct user_regs_struct 
 void lz_fast_end(struct lz_tracer *t)
 {
 	t->fast.ended = true;
+	lz_leases_drop(t);
 	if (!t->fast.page)
 		return;
 	t->fast.page->go = 0;

@@ -80,6 +80,27 @@ void lz_fast_fds_begin(struct lz_tracer *t);
 /* The thread goes on: files that are mapped by now. */
 void lz_fast_fds_resume(struct lz_tracer *t);
 
+/* fast_positions.c */
+/* At the entry of a call with a stop, and at its exit. */
+void lz_positions_before(struct lz_tracer *t);
+void lz_positions_after(struct lz_tracer *t, int64_t result);
+
+/* fast_leases.c */
+/* Call NR has been made. */
+void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int64_t result);
+/* NULL: there is none with that number any more. */
+struct lz_lease *lz_lease_find(struct lz_tracer *t, uint64_t id);
+/* While the program runs, and before it goes on: those that others wait for are given back. */
+int lz_leases_look(struct lz_tracer *t);
+/* Before it goes on: the same, and others are taken. */
+int lz_leases_at_stop(struct lz_tracer *t);
+/* At the entry of a call with a stop: none is held that it would notice. */
+int lz_leases_before(struct lz_tracer *t);
+/* All are given back, when the log has become events. -1 also if one was lost before. */
+int lz_leases_end(struct lz_tracer *t);
+/* The same where recording has failed. */
+void lz_leases_drop(struct lz_tracer *t);
+
 /* fast_kinds.c */
 /* The same of one that may wait. PATH and ST: of the program's descriptor FD. */
 struct stat;

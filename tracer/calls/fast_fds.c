@@ -99,6 +99,8 @@ static uint8_t good_for(const struct lz_tracer *t, int fd)
 static void forget_all(struct lz_tracer *t)
 {
 	memset(t->fast.page->fd, 0, sizeof(t->fast.page->fd));
+	memset(t->fast.page->alone, 0, sizeof(t->fast.page->alone));
+	memset(t->fast.page->leased, 0, sizeof(t->fast.page->leased));
 }
 
 /* Each may be of the file that is mapped now. */
@@ -168,6 +170,7 @@ void lz_fast_fds_after(struct lz_tracer *t, int64_t result)
 	if (c->nr == SYS_mmap && !(c->args[3] & MAP_ANONYMOUS))
 		forget_writable(t);
 	look_at(t, fd_of(c, result));
+	lz_leases_note(t, c->nr, c->args, result);
 	if (c->nr == SYS_sendfile && result >= 0)
 		look_at(t, (int64_t)c->args[1]);
 	if (result == 0 && (c->nr == SYS_pipe || c->nr == SYS_pipe2))

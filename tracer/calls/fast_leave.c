@@ -54,7 +54,7 @@ static int leave(struct lz_tracer *t, struct user_regs_struct *r)
 	r->rip = lz_sites_shown(&t->fast.sites, page->back - LZ_CALL_INSN);
 	r->orig_rax = (uint64_t)-1;
 	lz_fast_keep_rest(t);
-	page->busy = page->waits = 0;
+	page->busy = page->waits = page->refers = 0;
 	t->cur->fast = false;
 	t->cur->refused_at = r->rip;
 	return lz_proc_set_regs(&t->p, r);

@@ -274,11 +274,36 @@ static int take_note(struct lz_tracer *t, struct entry *e)
 	return 0;
 }
 
+/* From where it was is told instead of what it gave. */
+static int add_leased(struct lz_tracer *t, struct entry *e)
+{
+	const uint64_t len = (uint64_t)e->r.result, most = INT64_MAX;
+	struct lz_call_leased at;
+	struct lz_lease *l;
+	const struct lz_kept *kept;
+	uint32_t n;
+
+	if (e->n < sizeof(at) || (e->r.nr != SYS_read && e->r.nr != SYS_pread64) || !len ||
+	    len > LZ_FAST_MOST || len > e->r.args[2])
+		return broken("a read of a file");
+	memcpy(&at, e->bytes, sizeof(at));
+	l = lz_lease_find(t, at.lease);
+	if (!l || at.from > most - len)
+		return broken("from where a file was read");
+	if (lz_writer_keep(t->w, l->kept, at.from, len, &kept, &n) < 0)
+		return -1;
+	t->fast.leases.n_reads++;
+	return lz_build_kept(t, e->r.args[1], len, kept, n);
+}
+
 static int add_effects(struct lz_tracer *t, struct entry *e)
 {
 	int arg = taken_arg(e->r.nr);
 
 	const uint16_t pieces = e->r.flags & LZ_CALL_PIECES;
+
+	if (e->r.flags == LZ_CALL_LEASED)
+		return add_leased(t, e);
 
 	if ((e->r.flags ^ pieces) != (e->r.result == -EFAULT ? LZ_CALL_UNREAD : 0) ||
 	    (pieces && !lz_fast_try(e->r.nr)))
@@ -289,6 +314,7 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 		return broken("a flag");
 	if (t->shared && e->r.result >= 0)
 		forget_fd(t->shared, &e->r);
+	lz_leases_note(t, e->r.nr, e->r.args, e->r.result);
 	if (pieces)
 		return add_pieces(t, e);
 	if (lz_fast_rule(e->r.nr) == LZ_RULE_BRK)
@@ -495,6 +521,8 @@ void lz_fast_tell(const struct lz_tracer *t)
 	lz_debug("%" PRIu64 " system calls were refused, %" PRIu64
 	         " of them with a stop more than need be",
 	         f->n_refused + f->n_stepped, f->n_refused);
+	if (f->leases.n_reads)
+		lz_debug("%" PRIu64 " reads were of files with a lease", f->leases.n_reads);
 	if (f->n_traps)
 		lz_debug("control came %" PRIu64 " times to what a jump covers", f->n_traps);
 	if (f->page->n_waits)

@@ -136,7 +136,7 @@ int lz_tick(struct lz_tracer *t)
 	let_others_end(t);
 	lz_fast_tick(t);
 	lz_mover_tick(t);
-	if (lz_unrecorded_look(t) < 0)
+	if (lz_leases_look(t) < 0 || lz_unrecorded_look(t) < 0)
 		return -1;
 	return now - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }
@@ -204,7 +204,7 @@ static int ended(struct lz_tracer *t, int status)
 	lz_signals_done();
 	lz_shared_lock_leave(t);
 	lz_follow_gone(t);
-	if (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0 ||
+	if (lz_fast_drain(t) < 0 || lz_leases_end(t) < 0 || lz_stream_push(t) < 0 ||
 	    lz_build(t, LZ_EV_EXIT, loop.last_ip) < 0)
 		return -1;
 	t->b.ev.status = (uint32_t)status;
@@ -246,6 +246,8 @@ static int at_exec(struct lz_tracer *t)
 	lz_threads_exec(t);
 	lz_stream_forget(t);
 	lz_armed_forget(t);
+	if (lz_leases_end(t) < 0)
+		return -1;
 	lz_fast_forget(t);
 	lz_pages_free(t->pages);
 	t->pages = NULL;
@@ -429,6 +431,8 @@ static int resume(struct lz_tracer *t, int request, int sig)
 {
 	if (t->cur->has_pending_status || t->cur->ended || t->cur->parked)
 		return 0;
+	if (lz_leases_at_stop(t) < 0)
+		return -1;
 	request = lz_fast_resume(t, request);
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume the program");

@@ -23,8 +23,9 @@ enum {
 	LZ_LOCAL_DISKS = 8,
 	LZ_MAPPED_FILES = 4096,
 	LZ_CODE_RANGES = 8,
-	LZ_FAST_MOST = 256 << 10,  /* bytes of a call's output */
-	LZ_FAST_TAKEN = 256 << 10, /* bytes that a call takes */
+	LZ_FAST_MOST = 256 << 10,   /* bytes of a call's output */
+	LZ_FAST_TAKEN = 256 << 10,  /* bytes that a call takes */
+	LZ_LEASED_LEAST = 16 << 10, /* the same of reads that need not be in the log */
 	LZ_CALL_LOG = 1 << 20,
 	LZ_STUB_CODE = 0x8000, /* in front of the page */
 	LZ_STUB_STACK = 0x1000
@@ -105,8 +106,9 @@ struct lz_fast_call {
  * called with __lizard_pos set. What is not known is believed if both agree. */
 enum lz_site_kind { LZ_SITE_ANY, LZ_SITE_MARKERS, LZ_SITE_PLAIN, LZ_SITE_KINDS };
 
-/* UNREAD: its output is not in the record. PIECES: the record says itself where its output is. */
-enum { LZ_CALL_UNREAD = 1, LZ_CALL_PIECES = 2 };
+/* UNREAD: its output is not in the record. PIECES: the record says itself where its output is. LEASED:
+ * instead of its output a struct lz_call_leased is there. */
+enum { LZ_CALL_UNREAD = 1, LZ_CALL_PIECES = 2, LZ_CALL_LEASED = 4 };
 
 /* In the log, with the bytes of its output and of what it took behind it, and then what the tracer
  * has to know besides: lz_fast_note(). A multiple of 8 bytes. With PIECES a 64-bit count is behind it,
@@ -118,6 +120,11 @@ struct lz_call_record {
 	uint64_t marker; /* the pointer behind the last marker; 0: there are none */
 	uint64_t args[6];
 	int64_t result;
+};
+
+/* What a call has read is in a file with a lease, from FROM on. */
+struct lz_call_leased {
+	uint64_t lease, from;
 };
 
 /* Memory that a call has written or taken. */
@@ -230,6 +237,7 @@ struct lz_call_page {
 	uint64_t local[LZ_LOCAL_DISKS]; /* devices whose files wait for nobody; 0: none */
 	uint8_t
 	    mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file, so mapped */
+	uint32_t leases;             /* are held */
 	uint32_t parked_end;         /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
@@ -237,6 +245,7 @@ struct lz_call_page {
 	uint32_t head;    /* of the log: what is behind it is free */
 	uint32_t full;    /* a call was refused since the log has no room */
 	uint32_t notes;   /* what is known of signals changes by the log */
+	uint32_t refers;  /* a read of a file with a lease is under way */
 	uint32_t waits;   /* enum lz_waits */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */
@@ -245,6 +254,8 @@ struct lz_call_page {
 	/* Set by the tracer, for each thread: the rest of the time of a call with stops. */
 	int64_t rest[LZ_FAST_THREADS][2];
 	uint8_t fd[LZ_FAST_FDS];
+	uint8_t alone[LZ_FAST_FDS];   /* nobody else has the position */
+	uint32_t leased[LZ_FAST_FDS]; /* the file's lease; 0: there is none */
 	struct lz_fast_call call[LZ_FAST_CALLS];
 	uint8_t log[LZ_CALL_LOG] __attribute__((aligned(4096)));
 };

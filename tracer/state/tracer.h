@@ -239,6 +239,24 @@ struct lz_guess {
 	uint8_t waits; /* how often what came then would have waited */
 };
 
+/* A file that nobody can open for writing until its lease is given back: calls/fast_leases.c. */
+struct lz_lease {
+	uint32_t id; /* by which the stub knows it */
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	struct lz_kept_file *kept;
+};
+enum { LZ_LEASES = 64 };
+struct lz_leases {
+	struct lz_lease a[LZ_LEASES];
+	uint32_t n, last_id;
+	uint32_t n_broken;           /* that others have wanted to have back */
+	uint32_t given[LZ_FAST_FDS]; /* what has been read by a descriptor */
+	bool wanted;                 /* by one of these it was much */
+	uint64_t n_reads;            /* events that refer to what is kept */
+};
+
 /* System calls without a stop: calls/fast.c. */
 /* A part of it that has become events, or is going to: fast_full.c. */
 struct lz_call_log {
@@ -260,6 +278,8 @@ struct lz_fast {
 	bool no_fds;      /* somebody else changes the program's descriptors */
 	bool no_waits; /* a filter of the program's may forbid them, or their time is not known */
 	bool leased;   /* the program waits for itself where it opens files */
+	uint8_t alone[LZ_FAST_FDS]; /* as in the page, before it is there */
+	struct lz_leases leases;
 	uint32_t n_mapped; /* changes of the list of mapped files that the stub knows of */
 	bool late;         /* what is told of mappings has been changed again since */
 	bool ended;        /* the program is let go */

@@ -25,13 +25,17 @@ INLINE int64_t call4(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d
 	return result;
 }
 
+INLINE bool writes(uint64_t flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+}
+
 /* What a descriptor of such a file is good for that is opened with FLAGS. 0: not known, or it waits
  * for others. */
 INLINE uint8_t good_for(const struct lz_call_page *p, const struct stat *st, uint64_t flags)
 {
 	enum { NULL_DEVICE = 0x103 };
 	const uint32_t type = st->st_mode & S_IFMT;
-	const bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
 	bool is_local = false;
 
 	if (type == S_IFDIR)
@@ -41,9 +45,10 @@ INLINE uint8_t good_for(const struct lz_call_page *p, const struct stat *st, uin
 	for (int i = 0; i < LZ_LOCAL_DISKS; i++)
 		is_local |= p->local[i] == st->st_dev;
 	if (type != S_IFREG || !is_local ||
-	    p->mapped[lz_mapped_slot(st->st_dev, st->st_ino)] > (writes ? 0 : LZ_MAPPED_PRIVATE))
+	    p->mapped[lz_mapped_slot(st->st_dev, st->st_ino)] >
+	        (writes(flags) ? 0 : LZ_MAPPED_PRIVATE))
 		return 0;
-	return LZ_FD_READ | LZ_FD_CLOSE | (writes ? LZ_FD_WRITE : 0);
+	return LZ_FD_READ | LZ_FD_CLOSE | (writes(flags) ? LZ_FD_WRITE : 0);
 }
 
 /* Does an open of AT's PATH wait for nobody? Between this look and the open the name may become a
@@ -55,6 +60,9 @@ INLINE bool is_safe_open(const struct lz_call_page *p, uint64_t at, uint64_t pat
 
 	if (lz_opens_directory(flags))
 		return true;
+	/* where a lease is in the way such an open fails */
+	if (p->leases && flags & O_NONBLOCK && writes(flags))
+		return false;
 	int64_t result = call4(SYS_newfstatat, at, path, (uint64_t)&st,
 	                       flags & O_NOFOLLOW || alone ? AT_SYMLINK_NOFOLLOW : 0);
 	return result == -ENOENT || (result == 0 && good_for(p, &st, flags));
@@ -102,7 +110,7 @@ INLINE bool is_safe(const struct lz_call_page *p, uint8_t rule, const uint64_t *
 INLINE void forget_fd(struct lz_call_page *p, uint8_t rule, const uint64_t *args)
 {
 	if (rule == LZ_RULE_CLOSE)
-		p->fd[args[0]] = 0;
+		set_fd(p, (int64_t)args[0], 0);
 }
 
 INLINE void note_opened(struct lz_call_page *p, int64_t fd, uint64_t flags)
@@ -116,9 +124,20 @@ INLINE void note_opened(struct lz_call_page *p, int64_t fd, uint64_t flags)
 		           : good_for(p, &st, flags));
 }
 
+INLINE void set_alone(struct lz_call_page *p, int64_t fd, uint8_t alone)
+{
+	if (fd >= 0 && fd < LZ_FAST_FDS)
+		p->alone[fd] = alone;
+}
+
+/* The two may be one. */
 INLINE void note_copy(struct lz_call_page *p, uint64_t fd, int64_t result)
 {
-	set_fd(p, result, fd < LZ_FAST_FDS ? p->fd[fd] : 0);
+	const bool known = fd < LZ_FAST_FDS;
+	const uint8_t alone = known ? p->alone[fd] : 0;
+
+	set_fd(p, result, known ? p->fd[fd] : 0);
+	set_alone(p, result, alone);
 }
 
 /* What lz_fast_kind() says of a socket of which nobody has set an option. */
@@ -141,8 +160,14 @@ INLINE uint8_t good_for_socket(uint64_t family, uint64_t type, uint64_t protocol
 INLINE void note_fd(struct lz_call_page *p, uint8_t rule, const uint64_t *args, int64_t result)
 {
 	switch (rule) {
-	case LZ_RULE_OPEN: note_opened(p, result, args[1]); break;
-	case LZ_RULE_OPENAT: note_opened(p, result, args[2]); break;
+	case LZ_RULE_OPEN:
+		note_opened(p, result, args[1]);
+		set_alone(p, result, 1);
+		break;
+	case LZ_RULE_OPENAT:
+		note_opened(p, result, args[2]);
+		set_alone(p, result, 1);
+		break;
 	case LZ_RULE_FCNTL:
 		if (args[1] == F_DUPFD || args[1] == F_DUPFD_CLOEXEC)
 			note_copy(p, args[0], result);

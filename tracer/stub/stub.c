@@ -6,7 +6,7 @@
  * What is left of this is what a system call leaves. Neither the program's stack nor any other
  * register is touched. It is compiled without vector registers, constants in memory and calls of
  * a library (tracer/build.mk), and copied into the program. */
-#include "tracer/stub/descriptors.h"
+#include "tracer/stub/leased.h"
 
 #include <common/process/sites.h>
 
@@ -182,6 +182,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	const uint64_t nr = regs[0], *args = regs + 1;
 	const struct lz_fast_call *c = &p->call[nr < LZ_FAST_CALLS ? nr : 0];
 	const bool mark = lz_is_mark(nr, args);
+	struct leased_read leased;
 	uint64_t marker, most;
 
 	if (!p->go || nr >= LZ_FAST_CALLS || !c->may || !lz_fast_allows(c->rule, args))
@@ -209,6 +210,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	for (int i = 0; i < 6; i++)
 		r->args[i] = args[i];
 	forget_fd(p, c->rule, args);
+	begin_leased(p, nr, args, &leased);
 	int64_t result = make(regs);
 	if (mark)
 		result = (int64_t)args[2];
@@ -221,12 +223,19 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	r->ip = p->site;
 	r->marker = marker;
 	r->result = result;
-	n += add_bytes(c, args, result, (uint8_t *)(r + 1));
+	if (is_leased(p, nr, args, result, &leased)) {
+		r->flags = LZ_CALL_LEASED;
+		n += add_leased(&leased, (uint8_t *)(r + 1));
+	} else {
+		n += add_bytes(c, args, result, (uint8_t *)(r + 1));
+	}
 	n += add_note(p, c->rule, args, result, (uint8_t *)r + n);
 	r->len = (n + 7) & ~7u;
 	/* not before: a fault up to here takes the call to its stop */
 	regs[0] = (uint64_t)result;
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
+	if (leased.lease)
+		end_leased(p);
 	set_busy(p, 0);
 	return result == -EFAULT ? LZ_LOOK : LZ_MADE;
 }

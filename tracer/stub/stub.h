@@ -128,8 +128,11 @@ INLINE bool is_changed_code(const struct lz_call_page *p, uint64_t start, uint64
 
 INLINE void set_fd(struct lz_call_page *p, int64_t fd, uint8_t good)
 {
-	if (fd >= 0 && fd < LZ_FAST_FDS)
-		p->fd[fd] = good;
+	if (fd < 0 || fd >= LZ_FAST_FDS)
+		return;
+	p->fd[fd] = good;
+	p->alone[fd] = 0;
+	p->leased[fd] = 0;
 }
 
 #endif

@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Reads of files that nobody can change meanwhile, as the recorder has a lease: the recording keeps what was read once. The
+# program, and others, may want to change the file at any time.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+unset LIZARD_TRACE_CALLS
+export LIZARD_TRACE_CHECK=1 LIZARD_DEBUG=1
+
+echo=$(tool replay-echo)
+ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+gcc -O2 -w -o "$T/reads" "$LIZARD_SRC/tests/progs/trace/leased_reads.c"
+ok $? "the program builds" || done_testing
+cd "$T" || exit 1
+
+# 2 MB that are nowhere alike.
+content() {
+	python3 -c "
+x = 1
+out = bytearray()
+for i in range(250000):
+    x = (x * 6364136223846793005 + 1442695040888963407) % 2**64
+    out += x.to_bytes(8, 'little')
+open('$1', 'wb').write(out)"
+}
+content content
+python3 - <<'PY'
+import os
+with open("sparse", "wb") as f:
+    f.write(open("content", "rb").read()[:300001])
+    f.seek(1500000)
+    f.write(b"end" * 3333)
+PY
+
+leased() {
+	sed -n 's/.* \([0-9]*\) reads were of files with a lease/\1/p' "$T/err" | awk '{n += $1} END {print n + 0}'
+}
+
+# record WAY NAME OPTIONS -- COMMAND
+record() {
+	local way=$1 rec=$T/recordings/$2-$1 options=()
+	shift 2
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	timeout -k 5 120 lizard-trace -q --calls="$way" "${options[@]}" -o "$rec" "$@" >"$T/out" 2>"$T/err"
+	status=$?
+}
+
+replays() { # NAME RECORDING
+	timeout -k 5 120 "$echo" "$2" >"$T/replayed" 2>"$T/verify"
+	is "$? $(cat "$T/replayed")" "0 $(cat "$T/out")" "$1: it replays, and prints the same" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$2"; }
+}
+
+# What the calls were and gave: without addresses, and the places of stops.
+calls_of() {
+	lizard strace "$1" | grep -E 'read|open|dup|seek|write|trunc|close' | sed 's/^[^ ]* *//; s/0x[0-9a-f]*/ADDR/g'
+}
+
+# both NAME LEAST FILE COMMAND: at least LEAST reads are not copied.
+both() {
+	local name=$1 least=$2 file=$3
+	shift 3
+	cp --sparse=always "$file" file
+	timeout 60 "$@" >"$T/native" 2>&1
+	cp --sparse=always "$file" file
+	record stop "$name" -- "$@"
+	is "$status $(cat out)" "0 $(cat native)" "$name: with stops it prints what it prints natively"
+	cp --sparse=always "$file" file
+	record buffer "$name" -- "$@"
+	is "$status $(cat out)" "0 $(cat native)" "$name: without stops, too" || diag "$(cat err)"
+	[ "$(leased)" -ge "$least" ]
+	ok $? "$name: reads are not copied" || diag "$(leased): $(cat err)"
+	replays "$name" recordings/"$name"-buffer
+	calls_of recordings/"$name"-stop >calls-stop
+	calls_of recordings/"$name"-buffer >calls-buffer
+	[ -s calls-stop ] && diff calls-stop calls-buffer >diff
+	ok $? "$name: lizard strace says the same" || diag "$(head -n 6 diff)"
+}
+
+both plain 300 content ./reads file plain
+both sparse 200 sparse ./reads file plain
+both numbers 500 content ./reads file numbers
+both changes 1000 content ./reads file changes
+
+# The bytes of each read.
+dumped() {
+	lizard dump --events --bytes --json "$1" | grep '"nr": *17\b\|"pread64"' | sed 's/.*"writes"/"writes"/; s/0x[0-9a-f]*/ADDR/g' | sha256sum
+}
+is "$(dumped recordings/plain-buffer)" "$(dumped recordings/plain-stop)" "lizard dump shows the same bytes"
+[ "$(du -sk recordings/plain-buffer | cut -f1)" -lt "$(($(du -sk recordings/plain-stop | cut -f1) / 2))" ]
+ok $? "what was read again takes no room" || diag "$(du -sk recordings/plain-*)"
+
+# Children, who share the position: another run is another one.
+for follow in "" --follow=all; do
+	name=children$follow
+	cp content file
+	record buffer "$name" $follow -- ./reads file children
+	is $status 0 "$name: recorded" || diag "$(cat err)"
+	[ "$(leased)" -gt 300 ]
+	ok $? "$name: reads are not copied" || diag "$(leased): $(cat err)"
+	# of the child there is a line, too, if it is not followed
+	timeout -k 5 120 "$echo" "recordings/$name-buffer" >replayed 2>verify
+	is "$? $(tail -n 1 replayed)" "0 $(tail -n 1 out)" "$name: it replays, and prints the same" || diag "$(tail -n 3 verify)"
+done
+
+# Another process writes, cuts, and goes on. It does not wait for long, and the program sees each change at the same instant.
+cp content file
+(
+	trap '' PIPE
+	most=0
+	for i in {1..10}; do
+		sleep 0.1
+		begin=$(date +%s%N)
+		printf "change %d" "$i" | dd of=file conv=notrunc bs=1 seek=$((i * 1234)) status=none
+		[ $((i % 4)) != 0 ] || truncate -s $((1000000 - i)) file
+		took=$((($(date +%s%N) - begin) / 1000000))
+		[ $took -le $most ] || most=$took
+	done
+	echo $most >longest
+) &
+writer=$!
+record buffer outside -- ./reads file 60000
+wait $writer
+is $status 0 "outside: recorded" || diag "$(cat err)"
+[ "$(leased)" -gt 10000 ]
+ok $? "outside: reads are not copied" || diag "$(leased): $(cat err)"
+[ "$(cat longest)" -lt 5000 ]
+ok $? "outside: nobody waits for long" || diag "$(cat longest) ms"
+replays outside recordings/outside-buffer
+
+# Others own the file, or have it open for writing: all is as before.
+cp content file
+exec 9<>file
+record buffer written -- ./reads file plain
+is "$status $(leased)" "0 0" "a file that somebody may write is copied"
+exec 9>&-
+replays written recordings/written-buffer
+
+# Parts, of which each has what its events refer to; packing and the other ways to store it.
+cp content file
+record buffer parts --keep-part=last --max-size=3M --checkpoint-interval=20 -- ./reads file 40000
+is $status 0 "parts: recorded" || diag "$(cat err)"
+[ ! -e recordings/parts-buffer/events ]
+ok $? "parts: the first ones are gone" || diag "$(ls recordings/parts-buffer)"
+timeout -k 5 120 lizard verify -a recordings/parts-buffer >verify 2>&1
+ok $? "parts: verify is clean" || diag "$(tail -n 3 verify)"
+mkdir packed && (cd packed && timeout 60 lizard pack -o packed.tar.zst ../recordings/plain-buffer >../packing 2>&1 && tar xf packed.tar.zst)
+ok $? "it is packed" || diag "$(cat packing)"
+timeout -k 5 120 lizard verify "$(dirname "$(find packed -name meta | head -n 1)")" >verify 2>&1
+ok $? "and verify is clean" || diag "$(tail -n 3 verify)"
+
+# The recorder is killed: what is there can be replayed.
+cp content file
+lizard-trace -q --calls=buffer -o recordings/killed ./reads file 3000000 >out 2>err &
+recorder=$!
+sleep 1.5
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+timeout 5 dd if=content of=file bs=1 count=1 conv=notrunc status=none
+ok $? "killed: nobody waits for it"
+timeout -k 5 120 lizard verify recordings/killed >verify 2>&1
+is "$? $(grep -c 'was killed' verify)" "0 1" "killed: it replays" || diag "$(tail -n 3 verify)"
+[ "$(lizard dump --events recordings/killed | grep -c pread64)" -gt 1000 ]
+ok $? "killed: with what was read"
+
+done_testing

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads much of the file argv[1] in the way argv[2], and prints a sum of all that it has read. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECE = 64 << 10, ROUNDS = 300 };
+
+static const char *path;
+static uint64_t sum;
+static unsigned char buf[2 * PIECE];
+
+static void add(ssize_t n)
+{
+	sum = sum * 31 + (uint64_t)n;
+	for (ssize_t i = 0; i + 8 <= n; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, buf + i, 8);
+		sum += word * (uint64_t)(i + 1);
+	}
+	for (ssize_t i = n & ~7; i < n; i++)
+		sum += buf[i] * (uint64_t)(i + 1);
+}
+
+static int open_it(int flags)
+{
+	int fd = open(path, flags);
+
+	if (fd < 0)
+		printf("open: %s\n", strerror(errno));
+	return fd;
+}
+
+/* Parts that overlap, and lie at no limit of anything. */
+static void at_places(int fd, int rounds)
+{
+	struct stat st;
+
+	fstat(fd, &st);
+	for (int i = 0; i < rounds; i++) {
+		const size_t len = 20000 + (size_t)i * 7919 % (PIECE - 20000);
+
+		add(pread(fd, buf, len, (off_t)i * 104729 % (st.st_size + 1)));
+	}
+}
+
+static void one_after_the_other(int fd)
+{
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buf, 40000)) > 0)
+		add(n);
+}
+
+static void plain(void)
+{
+	int fd = open_it(O_RDONLY);
+
+	for (int i = 0; i < 3; i++)
+		one_after_the_other(fd);
+	at_places(fd, ROUNDS);
+	/* behind the end, and where it is not allowed */
+	printf("%zd", pread(fd, buf, PIECE, 1LL << 40));
+	printf(" %zd", pread(fd, buf, PIECE, -1));
+	printf(" %zd\n", pread(fd, (void *)8, PIECE, 0));
+	close(fd);
+}
+
+/* Numbers become another file's. */
+static void numbers(void)
+{
+	int fd = open_it(O_RDONLY), other = open("/proc/self/exe", O_RDONLY), copy;
+
+	at_places(fd, ROUNDS);
+	copy = dup(fd);
+	one_after_the_other(copy);
+	one_after_the_other(fd);
+	at_places(copy, ROUNDS);
+	for (int i = 0; i < 20; i++) {
+		dup2(other, fd);
+		at_places(fd, 20);
+		one_after_the_other(fd);
+		dup2(copy, fd);
+		at_places(fd, 20);
+		lseek(fd, i * 1000, SEEK_SET);
+		add(read(copy, buf, PIECE));
+		close(fd);
+		fd = open_it(O_RDONLY);
+		at_places(fd, 20);
+	}
+}
+
+static void write_there(int flags, off_t at)
+{
+	int fd = open_it(O_WRONLY | flags);
+
+	memset(buf, 'w', 5000);
+	printf("%zd\n", pwrite(fd, buf, 5000, at));
+	close(fd);
+}
+
+/* What it does itself would wait for the lease, or fail. */
+static void changes(void)
+{
+	int fd = open_it(O_RDONLY);
+
+	at_places(fd, ROUNDS);
+	write_there(0, 100000);
+	at_places(fd, ROUNDS);
+	write_there(O_NONBLOCK, 300000);
+	at_places(fd, ROUNDS);
+	printf("%d\n", truncate(path, 500000));
+	at_places(fd, ROUNDS);
+	write_there(O_TRUNC, 900000);
+	at_places(fd, ROUNDS);
+	int both = open_it(O_RDWR);
+	for (int i = 0; i < ROUNDS; i++) {
+		add(pread(fd, buf, PIECE, 0));
+		pwrite(both, &i, sizeof(i), i * 10);
+	}
+	close(both);
+	at_places(fd, ROUNDS);
+	printf("%d\n", fcntl(fd, F_SETLEASE, F_RDLCK));
+	printf("%d\n", fcntl(fd, F_SETLEASE, F_UNLCK));
+	at_places(fd, ROUNDS);
+	int now = open("another", O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	printf("%zd\n", write(now, buf, 100));
+	close(now);
+	printf("%d\n", rename("another", path));
+	at_places(fd, ROUNDS);
+	printf("%d\n", unlink(path));
+	one_after_the_other(fd);
+}
+
+/* A child has the position in common with it. */
+static void children(void)
+{
+	int fd = open_it(O_RDONLY), status;
+
+	one_after_the_other(fd);
+	pid_t child = fork();
+	if (!child) {
+		for (int i = 0; i < 3000; i++) {
+			lseek(fd, i * 997 % 200000, SEEK_SET);
+			lseek(fd, -(i % 100000), SEEK_CUR);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 3000; i++)
+		add(read(fd, buf, 20000));
+	waitpid(child, &status, 0);
+	one_after_the_other(fd);
+	child = fork();
+	if (!child) {
+		write_there(0, 50000);
+		_exit(0);
+	}
+	at_places(fd, 3 * ROUNDS);
+	waitpid(child, &status, 0);
+	at_places(fd, ROUNDS);
+}
+
+/* Others change it meanwhile. */
+static void outside(int rounds)
+{
+	int fd = open_it(O_RDONLY);
+
+	for (int i = 0; i < rounds; i++)
+		add(pread(fd, buf, PIECE, (off_t)(i % 16) * PIECE));
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 2 ? argv[2] : "";
+
+	if (argc < 2)
+		return 2;
+	path = argv[1];
+	setvbuf(stdout, NULL, _IONBF, 0);
+	if (!strcmp(way, "plain"))
+		plain();
+	else if (!strcmp(way, "numbers"))
+		numbers();
+	else if (!strcmp(way, "changes"))
+		changes();
+	else if (!strcmp(way, "children"))
+		children();
+	else
+		outside(atoi(way));
+	printf("%016llx\n", (unsigned long long)sum);
+	return 0;
+}

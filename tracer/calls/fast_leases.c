@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Leases on files that the program reads much of: while one is held, nobody can open the file for
+ * writing or cut it. So the log says from where a read was, and the recording keeps the bytes once.
+ * Whoever wants to write waits in the kernel, which tells the tracer by LZ_WAKE: docs/design/calls.md. */
+#include "tracer/calls/fast.h"
+#include "tracer/log/log.h"
+#include "tracer/state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <lizard/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of a descriptor, in reads that are large enough: less is not worth a lease. Each lease that others
+ * want makes the next ones dearer. */
+enum { WORTH = 256 << 10, MOST_BROKEN = 6, NEVER = UINT32_MAX };
+
+static bool is_read(uint64_t nr)
+{
+	return nr == SYS_read || nr == SYS_pread64;
+}
+
+struct lz_lease *lz_lease_find(struct lz_tracer *t, uint64_t id)
+{
+	for (uint32_t i = 0; i < t->fast.leases.n; i++)
+		if (t->fast.leases.a[i].id == id)
+			return &t->fast.leases.a[i];
+	return NULL;
+}
+
+void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int64_t result)
+{
+	struct lz_leases *l = &t->fast.leases;
+
+	if (nr == SYS_close && args[0] < LZ_FAST_FDS)
+		l->given[args[0]] = 0;
+	if (!is_read(nr) || result < LZ_LEASED_LEAST || args[0] >= LZ_FAST_FDS)
+		return;
+	uint32_t *given = &l->given[args[0]];
+	if (*given == NEVER || !t->fast.page || t->fast.page->leased[args[0]])
+		return;
+	*given += *given < NEVER / 2 ? (uint32_t)result : 0;
+	l->wanted |= *given >= (uint32_t)WORTH << l->n_broken;
+}
+
+/* ---- taking one ---- */
+
+/* The kernel's answer to the lease is of no use before it can wake us. */
+static bool take(int fd)
+{
+	const struct f_owner_ex me = {F_OWNER_TID, gettid()};
+
+	return fcntl(fd, F_SETSIG, LZ_WAKE) == 0 && fcntl(fd, F_SETOWN_EX, &me) == 0 &&
+	       fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+}
+
+static uint32_t find_file(const struct lz_leases *l, const struct stat *st)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->a[i].dev == st->st_dev && l->a[i].ino == st->st_ino)
+			return l->a[i].id;
+	return 0;
+}
+
+static void dearer(struct lz_leases *l)
+{
+	l->n_broken += l->n_broken < MOST_BROKEN;
+}
+
+/* Takes FD over. 0: it cannot be had. */
+static uint32_t add(struct lz_leases *l, int fd, const struct stat *st, bool *later)
+{
+	struct lz_kept_file *kept = lz_kept_file_new(fd);
+
+	if (!kept || !take(fd)) {
+		*later = kept && errno == EAGAIN;
+		lz_kept_file_free(kept);
+		close(fd);
+		return 0;
+	}
+	l->a[l->n++] = (struct lz_lease){++l->last_id, fd, st->st_dev, st->st_ino, kept};
+	return l->last_id;
+}
+
+/* 0: it cannot be had; *LATER: but when nobody has the file open for writing any more. */
+static uint32_t lease_for(struct lz_tracer *t, int fd, bool *later)
+{
+	struct lz_leases *l = &t->fast.leases;
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	if (!(t->fast.page->fd[fd] & LZ_FD_READ) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	const uint32_t known = find_file(l, &st);
+	if (known || l->n == LZ_LEASES)
+		return known;
+	const int own = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return own < 0 ? 0 : add(l, own, &st, later);
+}
+
+/* Is a descriptor being closed? */
+static bool closes_any(const struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		const struct lz_call *c = &t->thread[i]->call;
+
+		if ((c->inside || c->suspended || c->stepped) &&
+		    (c->nr == SYS_close || c->nr == SYS_dup2 || c->nr == SYS_dup3 ||
+		     c->nr == SYS_close_range))
+			return true;
+	}
+	return false;
+}
+
+static void take_wanted(struct lz_tracer *t)
+{
+	struct lz_leases *l = &t->fast.leases;
+
+	if (!l->wanted || t->fast.no_fds || t->fast.leased || t->fast.page->busy || closes_any(t))
+		return;
+	l->wanted = false;
+	for (int fd = 0; fd < LZ_FAST_FDS; fd++) {
+		uint32_t *given = &l->given[fd];
+
+		if (*given == NEVER || *given < (uint32_t)WORTH << l->n_broken)
+			continue;
+		bool later = false;
+		t->fast.page->leased[fd] = lease_for(t, fd, &later);
+		*given = t->fast.page->leased[fd] || later ? 0 : NEVER;
+		if (later)
+			dearer(l);
+	}
+	t->fast.page->leases = l->n;
+}
+
+/* ---- giving one back ---- */
+
+static bool is_in_use(const struct lz_tracer *t, uint32_t id)
+{
+	for (int fd = 0; fd < LZ_FAST_FDS; fd++)
+		if (t->fast.page->leased[fd] == id)
+			return true;
+	return false;
+}
+
+static bool is_wanted_by_others(const struct lz_lease *l)
+{
+	return fcntl(l->fd, F_GETLEASE) != F_RDLCK;
+}
+
+/* False: a read of the stub's is under way, as before that. It takes microseconds. */
+static bool stop_reads(struct lz_tracer *t, uint32_t id)
+{
+	enum { TRIES = 40, PAUSE_US = 50 };
+
+	for (int fd = 0; fd < LZ_FAST_FDS; fd++)
+		if (t->fast.page->leased[fd] == id)
+			__atomic_store_n(&t->fast.page->leased[fd], 0, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < TRIES; i++) {
+		if (!__atomic_load_n(&t->fast.page->refers, __ATOMIC_SEQ_CST))
+			return true;
+		usleep(PAUSE_US);
+	}
+	return false;
+}
+
+static void forget(struct lz_leases *l, uint32_t i)
+{
+	lz_kept_file_free(l->a[i].kept);
+	close(l->a[i].fd);
+	l->a[i] = l->a[--l->n];
+}
+
+/* That it is ours to give back tells that it was ours all the time: the kernel takes it back from
+ * whoever has kept others waiting for too long. */
+static int give_back(struct lz_tracer *t, uint32_t i)
+{
+	struct lz_leases *l = &t->fast.leases;
+	const bool held = fcntl(l->a[i].fd, F_SETLEASE, F_UNLCK) == 0;
+
+	forget(l, i);
+	t->fast.page->leases = l->n;
+	return held ? 0
+	            : lz_fail("somebody has opened a file for writing that the program reads, and "
+	                      "the recorder has not answered in time "
+	                      "(/proc/sys/fs/lease-break-time): what was read is not known");
+}
+
+/* 1: not now. All that refers to the file becomes events first. */
+static int let_go(struct lz_tracer *t, uint32_t i)
+{
+	if (!stop_reads(t, t->fast.leases.a[i].id))
+		return 1;
+	lz_stream_offset(t);
+	return lz_fast_drain(t) < 0 ? -1 : give_back(t, i);
+}
+
+int lz_leases_look(struct lz_tracer *t)
+{
+	struct lz_leases *l = &t->fast.leases;
+
+	for (uint32_t i = l->n; t->fast.page && i-- > 0;) {
+		const bool wanted = is_wanted_by_others(&l->a[i]);
+
+		if (!wanted && is_in_use(t, l->a[i].id) && !lz_kept_file_full(l->a[i].kept))
+			continue;
+		if (wanted)
+			dearer(l);
+		if (let_go(t, i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int lz_leases_at_stop(struct lz_tracer *t)
+{
+	if (lz_leases_look(t) < 0)
+		return -1;
+	if (t->fast.page)
+		take_wanted(t);
+	return 0;
+}
+
+int lz_leases_end(struct lz_tracer *t)
+{
+	int ret = 0;
+
+	/* the program is not in the stub any more */
+	while (t->fast.leases.n)
+		if (give_back(t, t->fast.leases.n - 1) < 0)
+			ret = -1;
+	if (t->fast.page)
+		memset(t->fast.page->leased, 0, sizeof(t->fast.page->leased));
+	return ret;
+}
+
+void lz_leases_drop(struct lz_tracer *t)
+{
+	while (t->fast.leases.n)
+		forget(&t->fast.leases, t->fast.leases.n - 1);
+}
+
+/* ---- calls that would notice ---- */
+
+static bool opens_for_writing(uint64_t flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+}
+
+/* It would fail instead of waiting, or because the file is open here. */
+static bool would_notice(const struct lz_call *c)
+{
+	switch (c->nr) {
+	case SYS_open: return c->args[1] & O_NONBLOCK && opens_for_writing(c->args[1]);
+	case SYS_openat: return c->args[2] & O_NONBLOCK && opens_for_writing(c->args[2]);
+	case SYS_openat2:
+	case SYS_open_by_handle_at:
+	case SYS_umount2:
+	case SYS_mount: return true;
+	case SYS_fcntl: return c->args[1] == F_SETLEASE;
+	}
+	return false;
+}
+
+int lz_leases_before(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	return t->fast.leases.n && would_notice(c) ? lz_leases_end(t) : 0;
+}
