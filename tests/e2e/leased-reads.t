@@ -139,6 +139,36 @@ is "$status $(leased)" "0 0" "a file that somebody may write is copied"
 exec 9>&-
 replays written recordings/written-buffer
 
+# Who does not own it has no lease.
+caps=-lease
+if setpriv --bounding-set=$caps --inh-caps=$caps true 2>/dev/null; then
+	cp content file
+	chown 1 file
+	timeout 60 ./reads file plain >native 2>&1
+	setpriv --bounding-set=$caps --inh-caps=$caps timeout -k 5 120 lizard-trace -q --calls=buffer -o recordings/foreign ./reads file plain >out 2>err
+	is "$? $(leased) $(cat out)" "0 0 $(cat native)" "a file of somebody else's is copied" || diag "$(cat err)"
+	replays foreign recordings/foreign
+else
+	skip "a file of somebody else's" "capabilities cannot be dropped"
+fi
+
+# A full disk ends the recording, not the program.
+if mkdir small && mount -t tmpfs -o size=8m tmpfs small 2>/dev/null; then
+	python3 -c "
+import random
+random.seed(1)
+open('large', 'wb').write(random.randbytes(20 << 20))"
+	timeout 60 ./reads large plain >native 2>&1
+	timeout -k 5 120 lizard-trace -q --calls=buffer -o small/rec ./reads large plain >out 2>err
+	is "$? $(cat out)" "0 $(cat native)" "full disk: the program goes on"
+	like "$(cat err)" "cannot write events: No space left" "full disk: it is said"
+	timeout -k 5 120 lizard verify small/rec >verify 2>&1
+	like "$(tail -n 1 verify)" "(clean|not verified): .*No space left" "full disk: verify says it, too"
+	umount small
+else
+	skip "full disk" "no permission to mount a small one"
+fi
+
 # Parts, of which each has what its events refer to; packing and the other ways to store it.
 cp content file
 record buffer parts --keep-part=last --max-size=3M --checkpoint-interval=20 -- ./reads file 40000

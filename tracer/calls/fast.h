@@ -5,6 +5,8 @@
 
 #include "tracer/state/tracer.h"
 
+#include <signal.h>
+
 /* fast.c */
 /* After a call with a stop, at its exit: may the thread go on without stops? */
 int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r);
@@ -86,13 +88,15 @@ void lz_positions_before(struct lz_tracer *t);
 void lz_positions_after(struct lz_tracer *t, int64_t result);
 
 /* fast_leases.c */
+/* LZ_WAKE has come: somebody waits for one, maybe. */
+extern volatile sig_atomic_t lz_lease_wanted;
 /* Call NR has been made. */
 void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int64_t result);
 /* NULL: there is none with that number any more. */
 struct lz_lease *lz_lease_find(struct lz_tracer *t, uint64_t id);
 /* While the program runs, and before it goes on: those that others wait for are given back. */
 int lz_leases_look(struct lz_tracer *t);
-/* Before it goes on: the same, and others are taken. */
+/* Before it goes on: the same if somebody waits, and others are taken. */
 int lz_leases_at_stop(struct lz_tracer *t);
 /* At the entry of a call with a stop: none is held that it would notice. */
 int lz_leases_before(struct lz_tracer *t);

@@ -21,6 +21,8 @@
  * want makes the next ones dearer. */
 enum { WORTH = 256 << 10, MOST_BROKEN = 6, NEVER = UINT32_MAX };
 
+volatile sig_atomic_t lz_lease_wanted;
+
 static bool is_read(uint64_t nr)
 {
 	return nr == SYS_read || nr == SYS_pread64;
@@ -206,6 +208,7 @@ int lz_leases_look(struct lz_tracer *t)
 {
 	struct lz_leases *l = &t->fast.leases;
 
+	lz_lease_wanted = 0;
 	for (uint32_t i = l->n; t->fast.page && i-- > 0;) {
 		const bool wanted = is_wanted_by_others(&l->a[i]);
 
@@ -221,7 +224,7 @@ int lz_leases_look(struct lz_tracer *t)
 
 int lz_leases_at_stop(struct lz_tracer *t)
 {
-	if (lz_leases_look(t) < 0)
+	if (lz_lease_wanted && lz_leases_look(t) < 0)
 		return -1;
 	if (t->fast.page)
 		take_wanted(t);
@@ -249,17 +252,12 @@ void lz_leases_drop(struct lz_tracer *t)
 
 /* ---- calls that would notice ---- */
 
-static bool opens_for_writing(uint64_t flags)
-{
-	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
-}
-
-/* It would fail instead of waiting, or because the file is open here. */
+/* It would not wait for a lease, or would fail because the file is open here. */
 static bool would_notice(const struct lz_call *c)
 {
 	switch (c->nr) {
-	case SYS_open: return c->args[1] & O_NONBLOCK && opens_for_writing(c->args[1]);
-	case SYS_openat: return c->args[2] & O_NONBLOCK && opens_for_writing(c->args[2]);
+	case SYS_open: return lz_opens_in_spite_of_lease(c->args[1]);
+	case SYS_openat: return lz_opens_in_spite_of_lease(c->args[2]);
 	case SYS_openat2:
 	case SYS_open_by_handle_at:
 	case SYS_umount2:

@@ -82,6 +82,14 @@ LZ_RULE_FN bool lz_opens_directory(uint64_t flags)
 	       !(flags & (O_CREAT | O_TRUNC));
 }
 
+/* Would a lease of the recorder's not hold it up? One fails instead, the other cuts the file. */
+LZ_RULE_FN bool lz_opens_in_spite_of_lease(uint64_t flags)
+{
+	const bool reads = (flags & O_ACCMODE) == O_RDONLY;
+
+	return reads ? flags & O_TRUNC : flags & O_NONBLOCK;
+}
+
 /* O_PATH, and files without a name. */
 LZ_RULE_FN bool lz_opens_otherwise(uint64_t flags)
 {

@@ -60,8 +60,7 @@ INLINE bool is_safe_open(const struct lz_call_page *p, uint64_t at, uint64_t pat
 
 	if (lz_opens_directory(flags))
 		return true;
-	/* where a lease is in the way such an open fails */
-	if (p->leases && flags & O_NONBLOCK && writes(flags))
+	if (p->leases && lz_opens_in_spite_of_lease(flags))
 		return false;
 	int64_t result = call4(SYS_newfstatat, at, path, (uint64_t)&st,
 	                       flags & O_NOFOLLOW || alone ? AT_SYMLINK_NOFOLLOW : 0);

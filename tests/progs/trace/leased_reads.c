@@ -120,6 +120,11 @@ static void changes(void)
 	at_places(fd, ROUNDS);
 	printf("%d\n", truncate(path, 500000));
 	at_places(fd, ROUNDS);
+	int cut = open_it(O_RDONLY | O_TRUNC);
+	printf("%zd\n", pread(fd, buf, PIECE, 0));
+	close(cut);
+	write_there(0, 900000);
+	at_places(fd, ROUNDS);
 	write_there(O_TRUNC, 900000);
 	at_places(fd, ROUNDS);
 	int both = open_it(O_RDWR);
