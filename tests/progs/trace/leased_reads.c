@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,14 +155,18 @@ static void children(void)
 	one_after_the_other(fd);
 	pid_t child = fork();
 	if (!child) {
-		for (int i = 0; i < 3000; i++) {
-			lseek(fd, i * 997 % 200000, SEEK_SET);
-			lseek(fd, -(i % 100000), SEEK_CUR);
+		for (int i = 0;; i++) {
+			lseek(fd, i % 1000 * 997, SEEK_SET);
+			lseek(fd, i % 100000, SEEK_CUR);
 		}
-		_exit(0);
 	}
-	for (int i = 0; i < 3000; i++)
-		add(read(fd, buf, 20000));
+	for (int i = 0; i < 20000;) {
+		const ssize_t n = read(fd, buf, 20000);
+
+		add(n);
+		i += n > 0;
+	}
+	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	one_after_the_other(fd);
 	child = fork();
