@@ -101,12 +101,6 @@ static bool in_haste(struct lz_worker *w, const struct job *job)
 	return job->held || waiting(w, job) > QUEUE_LONG;
 }
 
-/* What a program reads of files comes as fast as they can be copied. */
-static bool is_busy(struct lz_worker *w, const struct job *job)
-{
-	return w->crowded || waiting(w, job) > QUEUE_LONG;
-}
-
 static int codec_for(struct lz_worker *w, const struct job *job)
 {
 	switch (job->frame.type) {
@@ -114,7 +108,9 @@ static int codec_for(struct lz_worker *w, const struct job *job)
 	case LZ_FRAME_PAGES:
 	case LZ_FRAME_MARKERS:
 	case LZ_FRAME_EVENTS: return in_haste(w, job) ? LZ_CODEC_LZ4 : LZ_CODEC_ZSTD;
-	case LZ_FRAME_CHUNK: return is_busy(w, job) ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
+	/* what a program reads of files comes as fast as they can be copied */
+	case LZ_FRAME_CHUNK:
+		return waiting(w, job) > w->queue_max / 2 ? LZ_CODEC_RAW : LZ_CODEC_LZ4;
 	default: return LZ_CODEC_RAW;
 	}
 }

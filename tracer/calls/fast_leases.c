@@ -86,7 +86,7 @@ static uint32_t add(struct lz_leases *l, int fd, const struct stat *st, bool *la
 		close(fd);
 		return 0;
 	}
-	l->a[l->n++] = (struct lz_lease){++l->last_id, fd, st->st_dev, st->st_ino, kept};
+	l->a[l->n++] = (struct lz_lease){++l->last_id, fd, st->st_dev, st->st_ino, kept, 0};
 	return l->last_id;
 }
 
@@ -144,12 +144,20 @@ static void take_wanted(struct lz_tracer *t)
 
 /* ---- giving one back ---- */
 
-static bool is_in_use(const struct lz_tracer *t, uint32_t id)
+/* A file that was closed is often opened again. */
+static bool is_done_with(const struct lz_tracer *t, struct lz_lease *l)
 {
+	static const uint64_t long_ns = 1000000000;
+	const uint64_t now = lz_now();
+
 	for (int fd = 0; fd < LZ_FAST_FDS; fd++)
-		if (t->fast.page->leased[fd] == id)
-			return true;
-	return false;
+		if (t->fast.page->leased[fd] == l->id) {
+			l->unused_since = 0;
+			return false;
+		}
+	if (!l->unused_since)
+		l->unused_since = now;
+	return now - l->unused_since >= long_ns;
 }
 
 static bool is_wanted_by_others(const struct lz_lease *l)
@@ -212,7 +220,7 @@ int lz_leases_look(struct lz_tracer *t)
 	for (uint32_t i = l->n; t->fast.page && i-- > 0;) {
 		const bool wanted = is_wanted_by_others(&l->a[i]);
 
-		if (!wanted && is_in_use(t, l->a[i].id) && !lz_kept_file_full(l->a[i].kept))
+		if (!wanted && !is_done_with(t, &l->a[i]) && !lz_kept_file_full(l->a[i].kept))
 			continue;
 		if (wanted)
 			dearer(l);

@@ -246,6 +246,7 @@ struct lz_lease {
 	dev_t dev;
 	ino_t ino;
 	struct lz_kept_file *kept;
+	uint64_t unused_since; /* by any descriptor, lz_now(); 0: it is in use */
 };
 enum { LZ_LEASES = 64 };
 struct lz_leases {
