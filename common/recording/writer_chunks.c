@@ -144,17 +144,12 @@ static int add_found(struct lz_kept_file *f, const struct lz_kept *k)
 	return 0;
 }
 
-/* The file is kept anew in each part of a recording: the parts before may be gone. */
+/* The file is kept anew in each part of a recording, as the parts before may be gone. This is asked
+ * before each change, so one range tells of all. */
 static void forget_old(const struct lz_writer *w, struct lz_kept_file *f)
 {
-	uint32_t n = 0;
-
-	if (!f->n || f->v[0].where.chunk >= w->first_chunk)
-		return;
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->v[i].where.chunk >= w->first_chunk)
-			f->v[n++] = f->v[i];
-	f->n = n;
+	if (f->n && f->v[0].where.chunk < w->first_chunk)
+		f->n = 0;
 }
 
 /* From FROM on, up to END at most: what is kept, or else is not. */

@@ -22,6 +22,11 @@ INLINE uint64_t position_of(uint64_t fd)
 	return (uint64_t)call4(SYS_lseek, fd, 0, SEEK_CUR, 0);
 }
 
+INLINE void end_leased(struct lz_call_page *p)
+{
+	__atomic_store_n(&p->refers, 0, __ATOMIC_RELEASE);
+}
+
 /* Before the call. The tracer gives no lease back from here on, up to end_leased(). */
 INLINE void begin_leased(struct lz_call_page *p, uint64_t nr, const uint64_t *args,
                          struct leased_read *l)
@@ -32,6 +37,8 @@ INLINE void begin_leased(struct lz_call_page *p, uint64_t nr, const uint64_t *ar
 		return;
 	__atomic_store_n(&p->refers, 1, __ATOMIC_SEQ_CST);
 	l->lease = lease_of(p, args[0]);
+	if (!l->lease)
+		end_leased(p);
 	l->from = nr == SYS_read ? position_of(args[0]) : args[3];
 }
 
@@ -51,11 +58,6 @@ INLINE uint32_t add_leased(const struct leased_read *l, uint8_t *to)
 	at->lease = l->lease;
 	at->from = l->from;
 	return sizeof(*at);
-}
-
-INLINE void end_leased(struct lz_call_page *p)
-{
-	__atomic_store_n(&p->refers, 0, __ATOMIC_RELEASE);
 }
 
 #endif
