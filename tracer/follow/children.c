@@ -273,6 +273,7 @@ int lz_child_new(struct lz_tracer *t, int event)
 	if (lz_proc_open(&c, (pid_t)pid) < 0)
 		c = (struct lz_proc){.pid = (pid_t)pid, .mem = -1};
 	c.syscall_insn = t->p.syscall_insn;
+	c.on_trap = t->p.on_trap; /* it has the same actions so far */
 	lz_stream_offset(t);
 	lz_share_with_others(t);
 	int ret = lz_set_clean(t, &c, shares);
