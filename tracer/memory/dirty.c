@@ -258,8 +258,7 @@ int lz_by_address(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Each page once; that it is a hole stays known. */
-static void sort(struct lz_pages *g)
+void lz_dirty_sort(struct lz_pages *g)
 {
 	size_t n = 0;
 
@@ -294,7 +293,7 @@ int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
 	for (size_t i = 0; i < g->n_carry; i++)
 		if (lz_dirty_add(g, g->carry[i]) < 0)
 			return -1;
-	sort(g);
+	lz_dirty_sort(g);
 	lz_dirty_cleared(t, g);
 	return 0;
 }

@@ -73,6 +73,8 @@ int lz_dirty_from_area(struct lz_tracer *t, struct lz_pages *g, struct lz_area *
 void lz_dirty_cleared(struct lz_tracer *t, struct lz_pages *g);
 /* Fills g->cand, sorted: whatever may have changed since the last collection. */
 int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g);
+/* The candidates, each page once; that it is a hole stays known. */
+void lz_dirty_sort(struct lz_pages *g);
 int lz_by_address(const void *a, const void *b);
 
 /* hot_pages.c. A collection begins, finds its candidates area by area, tells which have changed

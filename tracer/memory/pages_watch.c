@@ -22,15 +22,36 @@ static int carry_on(struct lz_pages *g)
 	return 0;
 }
 
+/* What has been written since the last time. Of all else the next checkpoint finds out. */
+static int find_written(struct lz_tracer *t, struct lz_pages *g)
+{
+	g->n_cand = 0;
+	for (size_t i = 0; i < t->vmas.n; i++)
+		if (t->vmas.a[i].armed && lz_dirty_from_area(t, g, &t->vmas.a[i]) < 0)
+			return -1;
+	lz_dirty_cleared(t, g);
+	return 0;
+}
+
+/* These stay candidates, and those of before. */
+static int carry_on_with_more(struct lz_pages *g)
+{
+	for (size_t i = 0; i < g->n_carry; i++)
+		if (lz_dirty_add(g, g->carry[i]) < 0)
+			return -1;
+	lz_dirty_sort(g);
+	return carry_on(g);
+}
+
 int lz_pages_watch(struct lz_tracer *t)
 {
 	struct lz_pages *g = t->pages;
 
 	lz_hot_none(g); /* or all that is hot would count as written meanwhile */
+	if (g->uffd >= 0)
+		return find_written(t, g) < 0 ? -1 : carry_on_with_more(g);
 	if (lz_dirty_find(t, g) < 0 || carry_on(g) < 0)
 		return -1;
-	if (g->uffd >= 0)
-		return 0;
 	return lz_set_room(&g->before, g->n_cand) < 0 ? -1 : lz_set_compare(t, &g->before);
 }
 
@@ -86,12 +107,7 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
 
 	if (g->uffd < 0)
 		return watched_compare(t, set);
-	g->n_cand = 0;
-	for (size_t i = 0; i < t->vmas.n; i++)
-		if (t->vmas.a[i].armed && lz_dirty_from_area(t, g, &t->vmas.a[i]) < 0)
-			return -1;
-	lz_dirty_cleared(t, g);
-	if (lz_set_room(set, g->n_cand) < 0)
+	if (find_written(t, g) < 0 || lz_set_room(set, g->n_cand) < 0)
 		return -1;
 	for (size_t i = 0; i < g->n_cand; i++) {
 		uint8_t *page = lz_page_new(g);
@@ -103,10 +119,7 @@ int lz_pages_watched(struct lz_tracer *t, struct lz_page_set *set)
 		lz_sites_show(&t->fast.sites, g->cand[i], page);
 		lz_set_add(set, g->cand[i], page, NULL);
 	}
-	for (size_t i = 0; i < g->n_carry; i++)
-		if (lz_dirty_add(g, g->carry[i]) < 0)
-			return -1;
-	return carry_on(g);
+	return carry_on_with_more(g);
 }
 
 void lz_pages_forget(struct lz_tracer *t, struct lz_page_set *set)
