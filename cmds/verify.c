@@ -8,6 +8,7 @@
 #include <cmds/base/options.h>
 #include <cmds/pack/pack.h>
 #include <cmds/base/processes.h>
+#include <cmds/side_by_side.h>
 #include <common/base/text.h>
 #include <common/base/print.h>
 #include <lizard/error.h>
@@ -22,7 +23,8 @@ static void usage(FILE *to)
 	    "start to end and compares every marker, every system call, the bytes that it writes\n"
 	    "and every checkpoint with it. Prints one line. Exit status: 0 equal, 1 not,\n"
 	    "or something of it is lost.\n\n"
-	    "  -a, --all     every process of the recording, a line for each\n"
+	    "  -a, --all     every process of the recording, a line for each; as many at a time\n"
+	    "                as there are CPUs\n"
 	    "  -q, --quiet   print nothing if all is equal\n");
 }
 
@@ -79,11 +81,12 @@ static bool never_ran(const char *dir)
 	return never;
 }
 
-static int verify(const char *dir, bool quiet)
+/* BESIDE: beside others, on any CPU. */
+static int verify(const char *dir, bool quiet, bool beside)
 {
-	struct lz_session_options o = {.echo_fd = -1};
+	struct lz_session_options o = {.echo_fd = -1, .any_cpu = beside};
 	struct lz_verify_result res = {0};
-	bool terminal = isatty(STDERR_FILENO) && !quiet;
+	bool terminal = isatty(STDERR_FILENO) && !quiet && !beside;
 	int ret = -1;
 
 	if (never_ran(dir)) {
@@ -105,19 +108,38 @@ static int verify(const char *dir, bool quiet)
 	return ret ? 1 : 0;
 }
 
+struct all {
+	struct lz_processes p;
+	bool quiet;
+	int ret;
+};
+
+static int verify_beside(void *arg, size_t i)
+{
+	const struct all *a = arg;
+
+	return verify(a->p.v[i].path, a->quiet, true);
+}
+
+/* What has not been found equal beside others is looked at once more as it was recorded. */
+static void verify_again(void *arg, size_t i)
+{
+	struct all *a = arg;
+
+	a->ret |= verify(a->p.v[i].path, a->quiet, false);
+}
+
 static int verify_all(const char *dir, bool quiet)
 {
-	struct lz_processes p;
-	int ret = 0;
+	struct all a = {.quiet = quiet};
 
-	if (lz_processes_read(&p, dir) < 0) {
+	if (lz_processes_read(&a.p, dir) < 0) {
 		lz_print_lines(stdout, "%s: not verified: %s\n", dir, lz_error());
 		return 1;
 	}
-	for (size_t i = 0; i < p.n; i++)
-		ret |= verify(p.v[i].path, quiet);
-	lz_processes_free(&p);
-	return ret;
+	lz_side_by_side(&(struct lz_side_by_side){a.p.n, &a, verify_beside, verify_again});
+	lz_processes_free(&a.p);
+	return a.ret;
 }
 
 int lz_cmd_verify(int argc, char **argv)
@@ -150,7 +172,7 @@ int lz_cmd_verify(int argc, char **argv)
 		lz_print_lines(stdout, "%s: not verified: %s\n", argv[optind], lz_error());
 		return 1;
 	}
-	int ret = all ? verify_all(dir, quiet) : verify(dir, quiet);
+	int ret = all ? verify_all(dir, quiet) : verify(dir, quiet, false);
 	free(dir);
 	return lz_finish_output(ret);
 }

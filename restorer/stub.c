@@ -79,9 +79,9 @@ void lz_stub_pin(const struct lz_meta *m)
 	if (!CPU_COUNT(&own_cpus))
 		sched_getaffinity(0, sizeof own_cpus, &own_cpus);
 	CPU_ZERO(&want);
-	if (m->cpu_number < CPU_SETSIZE)
+	if (m && m->cpu_number < CPU_SETSIZE)
 		CPU_SET(m->cpu_number, &want);
-	if (sched_setaffinity(0, sizeof want, &want) == 0) {
+	if (m && sched_setaffinity(0, sizeof want, &want) == 0) {
 		note_cpus((int)m->cpu_number);
 		return;
 	}
@@ -94,7 +94,7 @@ void lz_stub_pin(const struct lz_meta *m)
 		CPU_SET(i, &want);
 		sched_setaffinity(0, sizeof want, &want);
 		note_cpus(i);
-		lz_debug("replay runs on CPU %d, the recording on %u", i, m->cpu_number);
+		lz_debug("replay does not run on the recording's CPU but on %d", i);
 		return;
 	}
 }

@@ -19,7 +19,7 @@ int lz_host_check(const struct lz_meta *m);
  * does not have: their number; names to OUT as far as they fit. Pure. */
 size_t lz_features_missing(const char *recorded, const char *here, char *out, size_t room);
 /* Pins the calling thread to the CPU that the recording was made on (to any one it may use if that
- * one is refused): a stop costs much less when both sides share a CPU. */
+ * one is refused, or M is NULL): a stop costs much less when both sides share a CPU. */
 void lz_stub_pin(const struct lz_meta *m);
 /* The I-th CPU that the calling thread, which is pinned, could use: the first one is its own. -1:
  * there are no more. */

@@ -22,6 +22,7 @@ struct lz_session;
 struct lz_session_options {
 	int echo_fd;      /* what the program writes to 1 and 2 is repeated here; -1: not */
 	const char *stub; /* path of the replay stub, NULL = beside the running program */
+	bool any_cpu;     /* on one that the thread may use, not on that of the recording */
 };
 /* At the first checkpoint. The session owns the reader that it opens. The calling thread does
  * without the time-stamp counter until the session is closed (common/base/clock.h). */

@@ -14,7 +14,7 @@ static int start(struct lz_session *s)
 {
 	if (lz_host_check(lz_reader_meta(s->rp.reader)) < 0)
 		return -1;
-	lz_stub_pin(lz_reader_meta(s->rp.reader));
+	lz_stub_pin(s->opt.any_cpu ? NULL : lz_reader_meta(s->rp.reader));
 	s->e = lz_engine_new(&s->rp, 0);
 	if (!s->e)
 		return -1;

@@ -176,4 +176,21 @@ is "$(processes make | uniq -c | sed 's/^ *//')" "4 cc1:exit 0
 1 make:exit 0" "make: the first one and four times the compiler proper"
 "$T/project/prog"
 is $? 0 "make: what was built runs"
+# ---- several are verified at a time: with the same result, in the same order ----
+rec=$T/recordings/beside
+lizard-trace -q --follow all -o "$rec" sh -c 'for i in 1 2 3 4 5 6; do /bin/true; done'
+alone=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+timeout 60 taskset -c "$alone" lizard verify -a "$rec" >"$T/alone" 2>&1
+is "$? $(grep -c ': clean: ' "$T/alone")" "0 7" "on one CPU: all verify"
+timeout 60 lizard verify -a "$rec" >"$T/beside" 2>&1
+ok $? "side by side: all verify"
+is "$(cat "$T/beside")" "$(cat "$T/alone")" "side by side: says what one after the other says"
+bad=$(ls -d "$rec"/processes/[0-9]* | sed -n 3p)
+: >"$bad/checkpoints"
+timeout 60 taskset -c "$alone" lizard verify -a "$rec" >"$T/alone" 2>&1
+alone=$?
+timeout 60 lizard verify -a "$rec" >"$T/beside" 2>&1
+is "$? $(grep -c ': clean: ' "$T/beside")" "1 6" "side by side: one that is damaged"
+is "$alone $(cat "$T/beside")" "1 $(cat "$T/alone")" "side by side: says the same of it"
+
 done_testing
