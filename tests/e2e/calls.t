@@ -54,6 +54,27 @@ for link in -pie -static; do
 	is "$? $(cat "$T/replayed")" "0 $(cat "$T/out")" "pops $link: it replays" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$T/recordings/pops$link"; }
 done
 
+# Calls that change mappings: one thread, several, with a look at each page of memory at each checkpoint.
+gcc -O1 -w -pthread -o "$T/map_calls" "$progs/map_calls.c"
+mappings() { # NAME KINDS THREADS CALLS OPTION ...: CALLS have stops at most once in ten times
+	local name="mappings, $1" kinds=$2 threads=$3 calls=$4 rec=$T/recordings/mappings native
+	shift 4
+	rm -rf "$rec"
+	native=$("$T/map_calls" 6000 "$kinds" "$threads" | head -n 1)
+	LIZARD_DEBUG=1 timeout -k 5 120 lizard-trace -q --calls=buffer "$@" -o "$rec" "$T/map_calls" 6000 "$kinds" "$threads" >"$T/out" 2>"$T/err"
+	is "$? $(head -n 1 "$T/out")" "0 $native" "$name: recorded" || diag "$(cat "$T/err")"
+	for call in $calls; do
+		fast=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err" | tail -n 1)
+		stops=$(sed -n "s/.*with stops: $call \([0-9]*\)$/\1/p" "$T/err" | tail -n 1)
+		[ "${fast:-0}" -gt $((10 * ${stops:-0})) ]
+		ok $? "$name: $call has no stop" || diag "${fast:-0} without, ${stops:-0} with"
+	done
+	timeout -k 5 120 "$echo" "$rec" >"$T/replayed" 2>"$T/verify"
+	is "$? $(cat "$T/replayed")" "0 $(cat "$T/out")" "$name: it replays" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$rec"; }
+}
+mappings advice advise 1 madvise --checkpoint-interval=20
+mappings threads advise 3 madvise
+
 # The offset in the marker stream, where r15 and __lizard_pos hold older pointers, too.
 gcc -O2 -shared -fPIC -o "$T/libcallback_calls.so" "$progs/callback_calls_lib.c"
 lizard-cc -O2 -D_GNU_SOURCE -o "$T/callbacks" "$progs/callback_calls.c" "$T/libcallback_calls.so"

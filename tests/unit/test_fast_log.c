@@ -106,6 +106,7 @@ static int drain(const struct lz_call_record *r)
 	memcpy(at + RECORD, behind, n_behind * 8);
 	t.fast.page->head = LZ_CALL_LOG;
 	t.fast.taken = LZ_CALL_LOG - RECORD - BYTES;
+	t.fast.late.on = false;
 	t.last_marker = 0;
 	t.s.parsed = 0;
 	n_events = 0;
@@ -317,6 +318,67 @@ START_TEST(heap)
 	lz_vmas_remove(&t.vmas, OTHER, OTHER + 0x1000);
 	r = heap_call(1ULL << 47, 1ULL << 47);
 	expect_broken(&r, "the heap's end");
+}
+END_TEST
+
+/* Memory of the program's own, among what is not: a file's, code, memory of the recorder. */
+enum { PLAIN = 0x800000, PLAIN_END = 0x804000, CODE = 0x805000, FILE_AT = 0x806000 };
+
+static void add_area(uint64_t start, uint64_t end, uint32_t prot, uint32_t file)
+{
+	const struct lz_area area = {
+	    .v = {.start = start, .end = end, .prot = prot, .flags = MAP_PRIVATE, .file = file}};
+
+	ck_assert_int_eq(lz_vmas_add(&t.vmas, &area), 0);
+}
+
+static void begin_mappings(void)
+{
+	add_area(PLAIN, PLAIN_END - 0x1000, PROT_READ | PROT_WRITE, LZ_NO_FILE);
+	add_area(PLAIN_END - 0x1000, PLAIN_END, PROT_READ, LZ_NO_FILE);
+	add_area(CODE, CODE + 0x1000, PROT_READ | PROT_EXEC, LZ_NO_FILE);
+	add_area(FILE_AT, FILE_AT + 0x1000, PROT_READ | PROT_WRITE, 0);
+}
+
+static struct lz_call_record advice_of(uint64_t start, uint64_t len, uint64_t advice)
+{
+	struct lz_call_record r = record(SYS_madvise, 0);
+
+	r.args[0] = start;
+	r.args[1] = len;
+	r.args[2] = advice;
+	return r;
+}
+
+START_TEST(advice)
+{
+	struct lz_call_record r = advice_of(PLAIN + 0x1000, 0x2001, MADV_DONTNEED);
+
+	begin_mappings();
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.n_ops == 2 && last.ops[0].op == LZ_ZERO);
+	ck_assert(last.ops[0].addr == PLAIN + 0x1000 && last.ops[0].len == 0x2000);
+	ck_assert(last.ops[1].addr == PLAIN_END - 0x1000 && last.ops[1].len == 0x1000);
+	r = advice_of(PLAIN, 0x1000, MADV_WILLNEED);
+	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops);
+	static const uint64_t bad[][3] = {
+	    {PLAIN, 0x1000, MADV_FREE},         {PLAIN, 0x1000, MADV_REMOVE},
+	    {PLAIN, 0x1000, UINT64_MAX},        {PLAIN, 0x4001, MADV_DONTNEED},
+	    {PLAIN + 1, 1, MADV_DONTNEED},      {PLAIN, 0, MADV_DONTNEED},
+	    {PLAIN, UINT64_MAX, MADV_DONTNEED}, {PLAIN, 1ULL << 47, MADV_DONTNEED},
+	    {CODE, 0x1000, MADV_DONTNEED},      {FILE_AT, 0x1000, MADV_DONTNEED},
+	    {PLAIN - 0x1000, 0x2000, 0},        {UINT64_MAX - 0xfff, 0x1000, 0}};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		r = advice_of(bad[i][0], bad[i][1], bad[i][2]);
+		expect_broken(&r, "a mapping");
+	}
+	t.meta.stub_addr = PLAIN + 0x1000;
+	t.meta.stub_len = 0x1000;
+	r = advice_of(PLAIN, 0x2000, MADV_DONTNEED);
+	expect_broken(&r, "a mapping");
+	r = advice_of(PLAIN, 0x1000, MADV_DONTNEED);
+	ck_assert_int_eq(drain(&r), 0);
+	t.meta.stub_len = 0;
 }
 END_TEST
 
@@ -649,6 +711,7 @@ int main(void)
 	tcase_add_test(c, bad_counters);
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);
+	tcase_add_test(c, advice);
 	tcase_add_test(c, heads);
 	tcase_add_test(c, logs_set_aside);
 	tcase_add_test(c, markers);

@@ -127,6 +127,8 @@ int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end);
 /* own_pages.c */
 /* At entry, as lz_answer_by_args(): of calls that change mappings where ours are. */
 bool lz_answer_own_pages(struct lz_tracer *t, int64_t *result);
+/* Are some of them in [START, END)? */
+bool lz_own_pages_touch(const struct lz_tracer *t, uint64_t start, uint64_t end);
 /* At the exit of a munmap that was so answered: unmaps what is not ours. */
 int lz_own_pages_unmap(struct lz_tracer *t, int64_t *result);
 

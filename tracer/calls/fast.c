@@ -421,7 +421,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	page->ring = t->s.mem ? t->s.base : 0;
 	page->guard = LZ_BUFFER_GUARD;
 	page->pos_addr = t->s.pos_addr;
-	page->brk_least = lz_heap_start(t);
+	lz_fast_maps_resume(t);
 	page->cpu = t->borrowed.told_cpu;
 	page->node = t->borrowed.told_node;
 	page->counter.tsc = t->fast.counter.tsc;

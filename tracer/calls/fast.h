@@ -151,7 +151,19 @@ pid_t lz_full_waitpid(struct lz_tracer *t, pid_t pid, int *status, int flags);
 /* What was set aside has become events. */
 int lz_full_done(struct lz_tracer *t);
 
+/* fast_maps.c */
+/* The thread goes on: memory of which the stub may change mappings. */
+void lz_fast_maps_resume(struct lz_tracer *t);
+/* May the present call, of this rule, that changes mappings be made without a stop? */
+bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule);
+/* The call of such a record is about to be done as at a stop: -1: it cannot have been like that. What
+ * becomes of it is tracked by lz_fast_track(), when all of the log is known. */
+int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r);
+void lz_fast_track(struct lz_tracer *t);
+
 /* fast_log.c */
+/* -1: the log is broken. */
+int lz_fast_broken(const char *what);
 /* Makes events of LOG. */
 int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log);
 /* Have calls been made without a stop by the site that ends at IP? Also set by one with a like address. */

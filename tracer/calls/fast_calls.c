@@ -42,6 +42,7 @@ static const struct {
     {SYS_rt_sigprocmask, 0, 0, 0, LZ_RULE_MASK, 0},
     {SYS_rt_sigaction, 0, 0, 0, LZ_RULE_SIGACTION, 0},
     {SYS_brk, 0, 0, 0, LZ_RULE_BRK, 0},
+    {SYS_madvise, 0, 0, 0, LZ_RULE_MADVISE, 0},
     {SYS_ftruncate, LZ_FD_WRITE, 0, 0, 0, 0},
     {SYS_fsync, LZ_FD_WRITE, 0, 0, 0, 0},
     {SYS_fdatasync, LZ_FD_WRITE, 0, 0, 0, 0},
@@ -187,7 +188,7 @@ bool lz_fast_could(const struct lz_tracer *t)
 	const bool mark = lz_is_mark(c->nr, c->args);
 	const int i = c->forced && !mark ? -1 : row_of(c->nr);
 
-	if (i < 0 || (fast[i].rule == LZ_RULE_BRK && c->args[0] < lz_heap_start(t)))
+	if (i < 0 || (lz_changes_maps(fast[i].rule) && !lz_fast_maps_could(t, fast[i].rule)))
 		return false;
 	return lz_fast_allows(fast[i].rule, c->args) && (mark || is_good(t, c->args[0], i));
 }

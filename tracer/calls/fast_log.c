@@ -21,7 +21,7 @@ struct entry {
 	uint32_t n;
 };
 
-static int broken(const char *what)
+int lz_fast_broken(const char *what)
 {
 	return lz_fail("the log of system calls is broken: %s; has the program stored there?",
 	               what);
@@ -35,7 +35,7 @@ static int offset_of(struct lz_tracer *t, const struct lz_call_record *r, uint64
 
 	*marker = s->start + at;
 	if (at > LZ_BUFFER_GUARD || *marker < t->last_marker)
-		return broken("a marker's offset");
+		return lz_fast_broken("a marker's offset");
 	if (at <= s->parsed)
 		return 0;
 	if (lz_self_check_boundary(t, (uint32_t)at) < 0)
@@ -49,7 +49,7 @@ static int add_out(struct lz_tracer *t, struct entry *e, uint64_t addr, uint64_t
 	if (!addr || !len)
 		return 0;
 	if (len > e->n)
-		return broken("an output's length");
+		return lz_fast_broken("an output's length");
 	int ret = lz_build_refer(t, addr, e->bytes, len);
 	e->bytes += len;
 	e->n -= (uint32_t)len;
@@ -59,7 +59,7 @@ static int add_out(struct lz_tracer *t, struct entry *e, uint64_t addr, uint64_t
 static int add_mark(struct lz_tracer *t, struct entry *e)
 {
 	if (e->r.result > LIZARD_MARK_MOST)
-		return broken("the length of a mark");
+		return lz_fast_broken("the length of a mark");
 	return add_out(t, e, e->r.args[1], (uint64_t)e->r.result);
 }
 
@@ -103,7 +103,7 @@ static int add_taken(struct lz_tracer *t, struct entry *e, int arg)
 	uint64_t len = (uint64_t)e->r.result;
 
 	if (len > e->n || len > LZ_FAST_TAKEN)
-		return broken("a result");
+		return lz_fast_broken("a result");
 	if (len && lz_taken_is_own(t, e->r.args[arg], len)) {
 		t->b.ev.has_taken = true;
 		t->b.ev.taken = libdeflate_crc32(0, e->bytes, len);
@@ -123,12 +123,12 @@ static int begin_pieces(struct entry *e, struct pieces *p)
 	const uint64_t size = sizeof(struct lz_call_piece);
 
 	if (e->n < sizeof(p->left))
-		return broken("a count");
+		return lz_fast_broken("a count");
 	memcpy(&p->left, e->bytes, sizeof(p->left));
 	p->at = e->bytes + sizeof(p->left);
 	e->n -= (uint32_t)sizeof(p->left);
 	if (p->left > LZ_CALL_PIECES_MAX || p->left * size > e->n)
-		return broken("a count");
+		return lz_fast_broken("a count");
 	e->n -= (uint32_t)(p->left * size);
 	e->bytes = p->at + p->left * size;
 	return 0;
@@ -166,14 +166,14 @@ static int add_taken_pieces(struct lz_tracer *t, struct entry *e, struct pieces 
 		if (headers && headers--)
 			continue;
 		if (piece.len > e->n)
-			return broken("a piece's length");
+			return lz_fast_broken("a piece's length");
 		crc = libdeflate_crc32(crc, e->bytes, piece.len);
 		e->bytes += piece.len;
 		e->n -= (uint32_t)piece.len;
 		len += piece.len;
 	}
 	if (e->r.result > 0 && len != (uint64_t)e->r.result)
-		return broken("a result");
+		return lz_fast_broken("a result");
 	if (e->r.result > 0 && own) {
 		t->b.ev.has_taken = true;
 		t->b.ev.taken = crc;
@@ -204,39 +204,6 @@ static int as_at_stop(struct lz_tracer *t, const struct lz_call_record *r,
 	return ret;
 }
 
-/* The heap's end has not moved, or to where it was to be. There is nothing else on the way. */
-static bool is_heap_end(const struct lz_tracer *t, const struct lz_call_record *r)
-{
-	const uint64_t end = (uint64_t)r->result, most = 1ULL << 47;
-	const size_t next = lz_vmas_from(&t->vmas, lz_page_up(t->brk));
-
-	if (end == t->brk)
-		return true;
-	return end == r->args[0] && end && end >= lz_heap_start(t) && end < most &&
-	       (next == t->vmas.n || t->vmas.a[next].v.start >= lz_page_up(end));
-}
-
-static int add_heap(struct lz_tracer *t, const struct lz_call_record *r)
-{
-	t->fast.late = true;
-	return is_heap_end(t, r) ? as_at_stop(t, r, lz_map_call) : broken("the heap's end");
-}
-
-/* All of it is as it is told now. */
-static void track_heap(struct lz_tracer *t)
-{
-	const uint64_t start = lz_heap_start(t);
-
-	if (!t->fast.late)
-		return;
-	t->fast.late = false;
-	lz_pages_track(t, start, t->brk);
-	for (uint64_t at = t->brk; at > start;) {
-		at = t->vmas.a[lz_vmas_find(&t->vmas, at - 1)].v.start;
-		lz_vmas_join(&t->vmas, at);
-	}
-}
-
 /* A number that is, or may be, another file's now. */
 static void forget_fd(struct lz_shared *s, const struct lz_call_record *r)
 {
@@ -262,7 +229,7 @@ static int take_note(struct lz_tracer *t, struct entry *e)
 	uint64_t mask;
 
 	if (len > e->n)
-		return broken("what is behind a call");
+		return lz_fast_broken("what is behind a call");
 	if (len == sizeof(mask)) {
 		memcpy(&mask, e->bytes, sizeof(mask));
 		t->cur->sig.blocked = mask;
@@ -285,11 +252,11 @@ static int add_leased(struct lz_tracer *t, struct entry *e)
 
 	if (e->n < sizeof(at) || (e->r.nr != SYS_read && e->r.nr != SYS_pread64) || !len ||
 	    len > LZ_FAST_MOST || len > e->r.args[2])
-		return broken("a read of a file");
+		return lz_fast_broken("a read of a file");
 	memcpy(&at, e->bytes, sizeof(at));
 	l = lz_lease_find(t, at.lease);
 	if (!l || at.from > most - len)
-		return broken("from where a file was read");
+		return lz_fast_broken("from where a file was read");
 	if (lz_writer_keep(t->w, l->kept, at.from, len, &kept, &n) < 0)
 		return -1;
 	t->fast.leases.n_reads++;
@@ -307,18 +274,18 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 
 	if ((e->r.flags ^ pieces) != (e->r.result == -EFAULT ? LZ_CALL_UNREAD : 0) ||
 	    (pieces && !lz_fast_try(e->r.nr)))
-		return broken("a flag");
+		return lz_fast_broken("a flag");
 	if (e->r.flags & LZ_CALL_UNREAD)
 		return as_at_stop(t, &e->r, lz_capture);
 	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
-		return broken("a flag");
+		return lz_fast_broken("a flag");
 	if (t->shared && e->r.result >= 0)
 		forget_fd(t->shared, &e->r);
 	lz_leases_note(t, e->r.nr, e->r.args, e->r.result);
 	if (pieces)
 		return add_pieces(t, e);
-	if (lz_fast_rule(e->r.nr) == LZ_RULE_BRK)
-		return add_heap(t, &e->r);
+	if (lz_changes_maps(lz_fast_rule(e->r.nr)))
+		return lz_fast_check_map(t, &e->r) < 0 ? -1 : as_at_stop(t, &e->r, lz_map_call);
 	if (e->r.result < 0)
 		return 0;
 	if (lz_is_mark(e->r.nr, e->r.args))
@@ -331,7 +298,7 @@ static int insn_regs(const struct entry *e, struct user_regs_struct *r)
 	struct lz_counter_entry had;
 
 	if (e->n < sizeof(had))
-		return broken("an instruction's length");
+		return lz_fast_broken("an instruction's length");
 	memcpy(&had, e->bytes, sizeof(had));
 	const struct lz_counter_regs *g = &had.regs;
 	*r = (struct user_regs_struct){.rax = g->rax,
@@ -384,20 +351,20 @@ static int add_stored(struct lz_tracer *t, const struct entry *e)
 	uint64_t header[2];
 
 	if (left < sizeof(header))
-		return broken("an instruction's length");
+		return lz_fast_broken("an instruction's length");
 	memcpy(header, bytes, sizeof(header));
 	bytes += sizeof(header);
 	left -= (uint32_t)sizeof(header);
 	const uint32_t n = lz_xsave_parts(t->fast.component, header[0], header[1], part);
 	for (uint32_t i = 0; i < n; i++) {
 		if (part[i].len > left)
-			return broken("an instruction's length");
+			return lz_fast_broken("an instruction's length");
 		if (lz_build_refer(t, e->r.args[0] + part[i].at, bytes, part[i].len) < 0)
 			return -1;
 		bytes += part[i].len;
 		left -= part[i].len;
 	}
-	return left ? broken("an instruction's length") : 0;
+	return left ? lz_fast_broken("an instruction's length") : 0;
 }
 
 static int add_insn(struct lz_tracer *t, struct entry *e, uint64_t time)
@@ -408,9 +375,9 @@ static int add_insn(struct lz_tracer *t, struct entry *e, uint64_t time)
 	uint64_t marker;
 
 	if (!is_insn_site(&t->fast.sites, at, &e->r) || e->r.flags)
-		return broken("an instruction's address");
+		return lz_fast_broken("an instruction's address");
 	if (!xsavec && e->n != sizeof(struct lz_counter_entry))
-		return broken("an instruction's length");
+		return lz_fast_broken("an instruction's length");
 	if (insn_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_INSN, at, marker, time);
@@ -430,7 +397,7 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 	if (e->r.nr == LZ_CALL_RDTSC || e->r.nr == LZ_CALL_XSAVEC)
 		return add_insn(t, e, time);
 	if (!lz_fast_may(e->r.nr))
-		return broken("a call's number");
+		return lz_fast_broken("a call's number");
 	if (offset_of(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_SYSCALL, e->r.ip, marker, time);
@@ -465,10 +432,10 @@ int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log)
 		uint32_t left = log->len - log->taken;
 
 		if (left < sizeof(e.r))
-			return broken("its end");
+			return lz_fast_broken("its end");
 		memcpy(&e.r, log->bytes + log->taken, sizeof(e.r));
 		if (e.r.len < sizeof(e.r) || e.r.len > left || e.r.len % 8)
-			return broken("a length");
+			return lz_fast_broken("a length");
 		e.bytes = log->bytes + log->taken + sizeof(e.r);
 		e.n = e.r.len - (uint32_t)sizeof(e.r);
 		log->taken += e.r.len;
@@ -493,12 +460,12 @@ int lz_fast_drain(struct lz_tracer *t)
 	    .taken = f->taken,
 	};
 	if (log.len > LZ_CALL_LOG || log.len < f->taken)
-		return broken("its length");
+		return lz_fast_broken("its length");
 	log.time = log.len == f->taken ? 0 : lz_elapsed(t);
 	const int ret = lz_fast_events(t, &log);
 	f->taken = log.taken;
 	if (ret == 0)
-		track_heap(t);
+		lz_fast_track(t);
 	return ret;
 }
 

@@ -41,19 +41,24 @@ static void own_ranges(const struct lz_tracer *t, struct range own[OWN])
 	qsort(own, OWN, sizeof(*own), by_start);
 }
 
-static bool touches(const struct lz_tracer *t, uint64_t addr, uint64_t len)
+bool lz_own_pages_touch(const struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	struct range own[OWN];
+
+	own_ranges(t, own);
+	for (int i = 0; i < OWN; i++)
+		if (start < own[i].end && end > own[i].start)
+			return true;
+	return false;
+}
+
+static bool touches(const struct lz_tracer *t, uint64_t addr, uint64_t len)
+{
 	uint64_t end;
 
 	/* the kernel refuses it by itself */
-	if (addr % LZ_PAGE || !len || __builtin_add_overflow(addr, lz_page_up(len), &end))
-		return false;
-	own_ranges(t, own);
-	for (int i = 0; i < OWN; i++)
-		if (addr < own[i].end && end > own[i].start)
-			return true;
-	return false;
+	return addr % LZ_PAGE == 0 && len && !__builtin_add_overflow(addr, lz_page_up(len), &end) &&
+	       lz_own_pages_touch(t, addr, end);
 }
 
 static int64_t refuse(int64_t error, const char *call)

@@ -111,14 +111,24 @@ void lz_pages_track(struct lz_tracer *t, uint64_t start, uint64_t end)
 		lz_dirty_arm(t->pages, &t->vmas.a[i]);
 }
 
+/* As it may be gone again by now, what is told by the log is tracked when all of that is known. */
+static void track_now_or_later(struct lz_tracer *t, uint64_t start, uint64_t end)
+{
+	if (!t->fast.late.on) {
+		lz_pages_track(t, start, end);
+		return;
+	}
+	t->fast.late.start = start < t->fast.late.start ? start : t->fast.late.start;
+	t->fast.late.end = end > t->fast.late.end ? end : t->fast.late.end;
+}
+
 int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	struct lz_pages *g = t->pages;
 
 	if (!g || start >= end)
 		return 0;
-	if (!t->fast.late)
-		lz_pages_track(t, start, end);
+	track_now_or_later(t, start, end);
 	if (g->n_changed && g->changed[g->n_changed - 1].start == start &&
 	    g->changed[g->n_changed - 1].end == end)
 		return 0;

@@ -22,6 +22,7 @@ enum {
 	LZ_FAST_NOTE = 32, /* bytes that tell the tracer more than the event */
 	LZ_LOCAL_DISKS = 8,
 	LZ_MAPPED_FILES = 4096,
+	LZ_PLAIN_RANGES = 128,
 	LZ_CODE_RANGES = 8,
 	LZ_FAST_MOST = 256 << 10,   /* bytes of a call's output */
 	LZ_FAST_TAKEN = 256 << 10,  /* bytes that a call takes */
@@ -204,6 +205,13 @@ struct lz_futex_wait {
 	uint32_t state; /* enum lz_parked_state */
 };
 
+/* Memory of the program's own that is private, has no file, and is neither executed nor its stack or
+ * heap: of what else there is calls that change mappings have stops. None of these adjoin each other
+ * as the tracer gives them. */
+struct lz_plain_range {
+	uint64_t start, end;
+};
+
 /* What the stub waits in: before a call, nothing of which has been done; inside of it. */
 enum lz_waits { LZ_WAITS_NO, LZ_WAITS_BEFORE, LZ_WAITS_INSIDE };
 
@@ -229,7 +237,9 @@ struct lz_call_page {
 	uint64_t ring;       /* the present one; 0: there are no markers */
 	uint64_t pos_addr;   /* the thread's __lizard_pos; 0: none */
 	uint64_t brk_least;  /* nothing but the heap is between this and its end */
-	uint32_t cpu, node;  /* what getcpu tells */
+	uint32_t n_plain;
+	struct lz_plain_range plain[LZ_PLAIN_RANGES];
+	uint32_t cpu, node; /* what getcpu tells */
 	struct lz_counter counter;
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
 	/* A call that takes from here is made with a stop. */

@@ -9,6 +9,7 @@
 #include <linux/prctl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #define LZ_RULE_FN static inline __attribute__((always_inline))
 
@@ -28,7 +29,8 @@ enum lz_fast_rule {
 	LZ_RULE_SOCKET, /* one that cannot */
 	LZ_RULE_MASK,   /* rt_sigprocmask() */
 	LZ_RULE_SIGACTION,
-	LZ_RULE_BRK /* the heap grows, or becomes shorter */
+	LZ_RULE_BRK,    /* the heap grows, or becomes shorter */
+	LZ_RULE_MADVISE /* of plain memory, as struct lz_call_page has it */
 };
 
 /* Those that wait for a lock are not among them. O_ASYNC raises signals. */
@@ -98,6 +100,44 @@ LZ_RULE_FN bool lz_opens_otherwise(uint64_t flags)
 	return flags & (PATH | TMPFILE);
 }
 
+/* What programs ask for of their heaps. MADV_FREE is refused. The newer ones are not in Debian 12's
+ * headers. */
+LZ_RULE_FN bool lz_allows_madvise(uint64_t advice)
+{
+	enum { DONTNEED_LOCKED = 24, COLLAPSE = 25 };
+
+	switch (advice) {
+	case MADV_NORMAL:
+	case MADV_RANDOM:
+	case MADV_SEQUENTIAL:
+	case MADV_WILLNEED:
+	case MADV_DONTNEED:
+	case MADV_HUGEPAGE:
+	case MADV_NOHUGEPAGE:
+	case MADV_DONTDUMP:
+	case MADV_DODUMP:
+	case MADV_COLD:
+	case MADV_PAGEOUT:
+	case MADV_POPULATE_READ:
+	case MADV_POPULATE_WRITE:
+	case DONTNEED_LOCKED:
+	case COLLAPSE: return true;
+	default: return false;
+	}
+}
+
+/* Does it change mappings, or what they hold? */
+LZ_RULE_FN bool lz_changes_maps(uint8_t rule)
+{
+	return rule == LZ_RULE_BRK || rule == LZ_RULE_MADVISE;
+}
+
+/* May it have done a part of its work where it fails? */
+LZ_RULE_FN bool lz_fails_midway(uint8_t rule)
+{
+	return rule == LZ_RULE_MADVISE;
+}
+
 LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
 {
 	const uint64_t from = args[1] < args[2] ? args[1] : args[2];
@@ -110,6 +150,7 @@ LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
 	case LZ_RULE_PRCTL: return lz_allows_prctl(args[0], args[1]);
 	case LZ_RULE_SOCKET: return lz_allows_socket(args[0]);
 	case LZ_RULE_MASK: return args[3] == LZ_MASK_LEN;
+	case LZ_RULE_MADVISE: return lz_allows_madvise(args[2]);
 	case LZ_RULE_SIGACTION: /* what is written is not what is read before */
 		return !from || args[1] + args[2] - 2 * from >= LZ_SIGACTION_LEN;
 	default: return true;

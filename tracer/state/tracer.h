@@ -282,7 +282,12 @@ struct lz_fast {
 	uint8_t alone[LZ_FAST_FDS]; /* as in the page, before it is there */
 	struct lz_leases leases;
 	uint32_t n_mapped; /* changes of the list of mapped files that the stub knows of */
-	bool late;         /* what is told of mappings has been changed again since */
+	/* What the log tells of mappings has been changed again since: between these addresses. */
+	struct {
+		bool on;
+		uint64_t start, end;
+	} late;
+	uint64_t n_plain; /* changes of the mappings that the stub knows of */
 	bool ended;        /* the program is let go */
 	uint64_t n_parked; /* waits without the kernel */
 	uint64_t n_ticks;  /* looks at these */

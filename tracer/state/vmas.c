@@ -78,6 +78,7 @@ int lz_vmas_remove(struct lz_vmas *m, uint64_t start, uint64_t end)
 		return -1;
 	if (first == last)
 		return 0;
+	m->changes++;
 	memmove(m->a + first, m->a + last, (m->n - last) * sizeof(*m->a));
 	m->n -= last - first;
 	return 0;
@@ -108,6 +109,7 @@ int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area)
 	if (lz_vmas_remove(m, area->v.start, area->v.end) < 0)
 		return -1;
 	size_t i = lz_vmas_from(m, area->v.start);
+	m->changes++;
 	if (insert(m, i, area) < 0)
 		return -1;
 	join(m, i);
@@ -116,12 +118,12 @@ int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area)
 	return 0;
 }
 
-void lz_vmas_join(struct lz_vmas *m, uint64_t addr)
+void lz_vmas_join(struct lz_vmas *m, uint64_t start, uint64_t end)
 {
-	const size_t i = lz_vmas_from(m, addr);
+	const size_t first = lz_vmas_from(m, start);
 
-	if (i && i < m->n && m->a[i].v.start == addr)
-		join(m, i - 1);
+	for (size_t i = lz_vmas_from(m, end) + 1; i-- > (first ? first - 1 : 0);)
+		join(m, i);
 }
 
 int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t prot)
@@ -132,6 +134,7 @@ int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t pr
 		return -1;
 	for (size_t i = first; i < last; i++)
 		m->a[i].v.prot = prot;
+	m->changes++;
 	for (size_t i = last; i-- > (first ? first - 1 : 0);)
 		join(m, i);
 	return 0;

@@ -31,6 +31,7 @@ struct lz_area {
 struct lz_vmas {
 	struct lz_area *a; /* sorted, not overlapping */
 	size_t n, room;
+	uint64_t changes; /* so far; of parts that become one nobody need know */
 };
 
 /* [START, END) of it. */
@@ -46,8 +47,8 @@ int lz_vmas_slice(struct lz_vmas *m, uint64_t start, uint64_t end, size_t *first
 int lz_vmas_remove(struct lz_vmas *m, uint64_t start, uint64_t end);
 /* Puts AREA in place of what is there. */
 int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area);
-/* Areas that have become alike are one: the one that begins at ADDR, and the one before it. */
-void lz_vmas_join(struct lz_vmas *m, uint64_t addr);
+/* Areas of [START, END) that have become alike, and those next to it, are one. */
+void lz_vmas_join(struct lz_vmas *m, uint64_t start, uint64_t end);
 int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t prot);
 
 #endif

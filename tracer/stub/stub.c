@@ -7,6 +7,7 @@
  * register is touched. It is compiled without vector registers, constants in memory and calls of
  * a library (tracer/build.mk), and copied into the program. */
 #include "tracer/stub/leased.h"
+#include "tracer/stub/maps.h"
 
 #include <common/process/sites.h>
 
@@ -161,8 +162,7 @@ INLINE bool may_now(const struct lz_call_page *p, uint8_t rule, const uint64_t *
 {
 	switch (rule) {
 	case LZ_RULE_MASK: return !may_let_signals_in(args);
-	case LZ_RULE_BRK: return args[0] && args[0] >= p->brk_least;
-	default: return is_safe(p, rule, args);
+	default: return lz_changes_maps(rule) ? is_own_map(p, rule, args) : is_safe(p, rule, args);
 	}
 }
 
@@ -237,5 +237,5 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	if (leased.lease)
 		end_leased(p);
 	set_busy(p, 0);
-	return result == -EFAULT ? LZ_LOOK : LZ_MADE;
+	return result == -EFAULT || (result < 0 && lz_fails_midway(c->rule)) ? LZ_LOOK : LZ_MADE;
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls that change mappings without a stop: of which memory, and whether a record can be of such a
+ * call. */
+#include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
+#include "tracer/memory/memory.h"
+
+#include <sys/mman.h>
+
+#define ADDRESS_END (1ULL << 47)
+
+/* Nothing in it is ours, others', or looked at by anybody. */
+static bool is_plain(const struct lz_area *a)
+{
+	return a->v.role == LZ_VMA_PLAIN && a->v.file == LZ_NO_FILE && !a->object &&
+	       a->v.flags == MAP_PRIVATE && !(a->v.prot & PROT_EXEC);
+}
+
+static uint32_t add_range(struct lz_plain_range *to, uint32_t n, const struct lz_vma *v)
+{
+	if (n && to[n - 1].end == v->start) {
+		to[n - 1].end = v->end;
+		return n;
+	}
+	if (n < LZ_PLAIN_RANGES)
+		to[n++] = (struct lz_plain_range){v->start, v->end};
+	return n;
+}
+
+void lz_fast_maps_resume(struct lz_tracer *t)
+{
+	struct lz_call_page *page = t->fast.page;
+	struct lz_plain_range *to = page->plain;
+	uint32_t n = 0, kept = 0;
+
+	page->brk_least = lz_heap_start(t);
+	/* a call that is under way may be about to change them, and what was set aside may have */
+	if (t->fast.n_plain == t->vmas.changes || page->busy ||
+	    t->fast.aside.taken < t->fast.aside.len)
+		return;
+	for (size_t i = 0; i < t->vmas.n; i++)
+		if (is_plain(&t->vmas.a[i]))
+			n = add_range(to, n, &t->vmas.a[i].v);
+	for (uint32_t i = 0; i < n; i++)
+		if (!lz_own_pages_touch(t, to[i].start, to[i].end))
+			to[kept++] = to[i];
+	page->n_plain = kept;
+	t->fast.n_plain = t->vmas.changes;
+}
+
+/* Pages within the program's addresses. */
+static bool is_range(uint64_t start, uint64_t len)
+{
+	return start % LZ_PAGE == 0 && len && start < ADDRESS_END && len <= ADDRESS_END - start;
+}
+
+static bool all_plain(const struct lz_tracer *t, uint64_t start, uint64_t len)
+{
+	if (!is_range(start, len) || lz_own_pages_touch(t, start, start + lz_page_up(len)))
+		return false;
+	const uint64_t end = start + lz_page_up(len);
+	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
+		if (t->vmas.a[i].v.start > start || !is_plain(&t->vmas.a[i]))
+			return false;
+		start = t->vmas.a[i].v.end;
+		if (start >= end)
+			return true;
+	}
+	return false;
+}
+
+bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
+{
+	const uint64_t *a = t->cur->call.args;
+
+	return rule == LZ_RULE_BRK ? a[0] >= lz_heap_start(t) : all_plain(t, a[0], a[1]);
+}
+
+/* The heap's end has not moved, or to where it was to be. There is nothing else on the way. */
+static bool is_heap_end(const struct lz_tracer *t, const struct lz_call_record *r)
+{
+	const uint64_t end = (uint64_t)r->result;
+	const size_t next = lz_vmas_from(&t->vmas, lz_page_up(t->brk));
+
+	if (end == t->brk)
+		return true;
+	return end == r->args[0] && end && end >= lz_heap_start(t) && end < ADDRESS_END &&
+	       (next == t->vmas.n || t->vmas.a[next].v.start >= lz_page_up(end));
+}
+
+int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r)
+{
+	const uint8_t rule = lz_fast_rule(r->nr);
+
+	if (!t->fast.late.on) {
+		t->fast.late.on = true;
+		t->fast.late.start = UINT64_MAX;
+		t->fast.late.end = 0;
+	}
+	if (rule == LZ_RULE_BRK)
+		return is_heap_end(t, r) ? 0 : lz_fast_broken("the heap's end");
+	return lz_fast_allows(rule, r->args) && all_plain(t, r->args[0], r->args[1])
+	           ? 0
+	           : lz_fast_broken("a mapping");
+}
+
+/* All of it is as it is told now. */
+void lz_fast_track(struct lz_tracer *t)
+{
+	const uint64_t start = t->fast.late.start, end = t->fast.late.end;
+
+	if (!t->fast.late.on)
+		return;
+	t->fast.late.on = false;
+	if (start >= end)
+		return;
+	lz_pages_track(t, start, end);
+	lz_vmas_join(&t->vmas, start, end);
+}
