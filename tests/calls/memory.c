@@ -117,8 +117,13 @@ RECIPE(madvise)
 	char *p = pages(4);
 	char *s = mmap(NULL, 2 * PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	SEE(OK(madvise, p, PAGE, MADV_DONTNEED) == 0);
-	SEE(p[0] == 0 && p[PAGE] == 'p');
+	for (int i = 0; i < 3; i++) {
+		SEE(OK(madvise, p, PAGE, MADV_DONTNEED) == 0);
+		SEE(p[0] == 0 && p[PAGE] == 'p');
+		p[0] = 'q';
+	}
+	SEE(OK(madvise, p, 2 * PAGE, MADV_WILLNEED) == 0);
+	SEE(p[0] == 'q' && p[PAGE] == 'p');
 	/* A hole does not keep it from the rest. */
 	munmap(p + 2 * PAGE, PAGE);
 	FAILS(ENOMEM, madvise, p + PAGE, 3 * PAGE, MADV_DONTNEED);

@@ -74,6 +74,10 @@ mappings() { # NAME KINDS THREADS CALLS OPTION ...: CALLS have stops at most onc
 }
 mappings advice advise 1 madvise --checkpoint-interval=20
 mappings threads advise 3 madvise
+mappings all advise,map 1 "madvise mmap munmap mprotect" --checkpoint-interval=20
+mappings "all, threads" advise,map 3 "madvise mmap munmap mprotect"
+mappings "all, compare" advise,map 2 "madvise mmap munmap mprotect" --dirty=compare --checkpoint-interval=20
+mappings "all, follow" advise,map 2 "madvise mmap munmap mprotect" --follow=all --flow=hash
 
 # The offset in the marker stream, where r15 and __lizard_pos hold older pointers, too.
 gcc -O2 -shared -fPIC -o "$T/libcallback_calls.so" "$progs/callback_calls_lib.c"

@@ -318,6 +318,13 @@ START_TEST(heap)
 	lz_vmas_remove(&t.vmas, OTHER, OTHER + 0x1000);
 	r = heap_call(1ULL << 47, 1ULL << 47);
 	expect_broken(&r, "the heap's end");
+	/* the recorder's is there */
+	t.meta.stub_addr = OTHER;
+	t.meta.stub_len = 0x1000;
+	r = heap_call(OTHER + 1, OTHER + 1);
+	expect_broken(&r, "the heap's end");
+	expect_heap(OTHER, LZ_MAP, HEAP_END, OTHER);
+	t.meta.stub_len = 0;
 }
 END_TEST
 
@@ -378,6 +385,129 @@ START_TEST(advice)
 	expect_broken(&r, "a mapping");
 	r = advice_of(PLAIN, 0x1000, MADV_DONTNEED);
 	ck_assert_int_eq(drain(&r), 0);
+	t.meta.stub_len = 0;
+}
+END_TEST
+
+static struct lz_call_record mapping_of(uint64_t at, uint64_t len, uint64_t prot, uint64_t flags)
+{
+	struct lz_call_record r = record(SYS_mmap, (int64_t)at);
+
+	r.args[0] = 0;
+	r.args[1] = len;
+	r.args[2] = prot;
+	r.args[3] = flags;
+	return r;
+}
+
+START_TEST(new_mappings)
+{
+	enum { ANON = MAP_PRIVATE | MAP_ANONYMOUS, RW = PROT_READ | PROT_WRITE };
+	const uint64_t end = 1ULL << 47;
+	struct lz_call_record r = mapping_of(OTHER, 0x1001, RW, ANON | MAP_NORESERVE);
+
+	begin_mappings();
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.n_ops == 1 && last.ops[0].op == LZ_MAP);
+	ck_assert(last.ops[0].addr == OTHER && last.ops[0].len == 0x2000 && last.ops[0].prot == RW);
+	ck_assert_int_ge(lz_vmas_find(&t.vmas, OTHER + 0x1fff), 0);
+	r = mapping_of((uint64_t)-ENOMEM, 0x1000, RW, ANON);
+	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops);
+	static const uint64_t bad[][4] = {{OTHER, 0x1000, RW | PROT_EXEC, ANON},
+	                                  {OTHER, 0x1000, RW, ANON | MAP_FIXED},
+	                                  {OTHER, 0x1000, RW, MAP_PRIVATE},
+	                                  {OTHER, 0x1000, RW, MAP_SHARED | MAP_ANONYMOUS},
+	                                  {OTHER, 0x1000, RW, ANON | MAP_HUGETLB},
+	                                  {OTHER, 0x1000, RW, ANON | MAP_GROWSDOWN},
+	                                  {OTHER + 1, 0x1000, RW, ANON},
+	                                  {OTHER, 0, RW, ANON},
+	                                  {OTHER, UINT64_MAX, RW, ANON},
+	                                  {end, 0x1000, RW, ANON},
+	                                  {end - 0x1000, 0x2000, RW, ANON},
+	                                  {(uint64_t)-4096, 0x1000, RW, ANON},
+	                                  {CODE, 0x1000, RW, ANON},
+	                                  {FILE_AT - 0x1000, 0x2000, RW, ANON}};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		r = mapping_of(bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
+		expect_broken(&r, "a mapping");
+	}
+}
+END_TEST
+
+/* The plain areas have this protection; 0x1000: there is nothing. */
+static uint32_t prot_at(uint64_t addr)
+{
+	const ptrdiff_t i = lz_vmas_find(&t.vmas, addr);
+
+	return i < 0 ? 0x1000 : t.vmas.a[i].v.prot;
+}
+
+START_TEST(changed_mappings)
+{
+	struct lz_call_record r = record(SYS_mprotect, 0);
+
+	begin_mappings();
+	r.args[0] = PLAIN;
+	r.args[1] = 0x1800;
+	r.args[2] = PROT_NONE;
+	ck_assert(drain(&r) == 0 && n_events == 1 && last.ops[0].op == LZ_PROTECT);
+	ck_assert(last.ops[0].len == 0x2000 && prot_at(PLAIN + 0x1000) == PROT_NONE);
+	r.args[2] = PROT_EXEC;
+	expect_broken(&r, "a mapping");
+	r.args[0] = CODE;
+	r.args[2] = PROT_READ | PROT_WRITE;
+	expect_broken(&r, "a mapping");
+	r = record(SYS_munmap, 0);
+	r.args[0] = PLAIN + 0x1000;
+	r.args[1] = 0x1000;
+	ck_assert(drain(&r) == 0 && n_events == 1 && last.ops[0].op == LZ_UNMAP);
+	ck_assert(prot_at(PLAIN + 0x1000) == 0x1000 && prot_at(PLAIN) == PROT_NONE);
+	/* where there is a hole now */
+	r.args[0] = PLAIN;
+	r.args[1] = 0x3000;
+	expect_broken(&r, "a mapping");
+	r.args[0] = CODE;
+	r.args[1] = 0x1000;
+	expect_broken(&r, "a mapping");
+}
+END_TEST
+
+/* Whatever the calls are that change mappings: what is not plain memory stays as it is. */
+START_TEST(random_mappings)
+{
+	static const uint16_t nr[] = {SYS_brk, SYS_madvise, SYS_mprotect, SYS_munmap, SYS_mmap};
+	const unsigned rounds = getenv("LIZARD_LONG") && *getenv("LIZARD_LONG") ? 1000000 : 20000;
+	unsigned good = 0;
+
+	begin_heap();
+	begin_mappings();
+	t.meta.stub_addr = OTHER + 0x10000;
+	t.meta.stub_len = 0x4000;
+	srand(2);
+	for (unsigned i = 0; i < rounds; i++) {
+		const uint64_t at = HEAP + (uint64_t)(rand() % 0x210) * 0x1000;
+		struct lz_call_record r = record(nr[rand() % 5], 0);
+
+		r.args[0] = at;
+		r.args[1] = (uint64_t)(rand() % 8) << (rand() % 64);
+		r.args[2] = (uint64_t)(rand() % 30 ? rand() % 5 : rand());
+		r.args[3] = MAP_PRIVATE | MAP_ANONYMOUS;
+		if (r.nr == SYS_mmap || r.nr == SYS_brk)
+			r.result = (int64_t)at;
+		if (rand() % 4 == 0)
+			((uint8_t *)&r)[rand() % RECORD] = (uint8_t)rand();
+		n_behind = 0;
+		good += drain(&r) == 0;
+		ck_assert_uint_eq(prot_at(CODE), PROT_READ | PROT_EXEC);
+		ck_assert_uint_eq(prot_at(FILE_AT), PROT_READ | PROT_WRITE);
+		ck_assert_uint_eq(prot_at((uintptr_t)memory), PROT_READ | PROT_WRITE);
+		for (uint64_t k = 0; k < t.meta.stub_len; k += 0x1000)
+			ck_assert_uint_eq(prot_at(t.meta.stub_addr + k), 0x1000);
+		for (size_t k = 1; k < t.vmas.n; k++)
+			ck_assert(t.vmas.a[k - 1].v.end <= t.vmas.a[k].v.start &&
+			          t.vmas.a[k].v.start < t.vmas.a[k].v.end);
+	}
+	ck_assert_uint_gt(good, rounds / 20);
 	t.meta.stub_len = 0;
 }
 END_TEST
@@ -712,6 +842,9 @@ int main(void)
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);
 	tcase_add_test(c, advice);
+	tcase_add_test(c, new_mappings);
+	tcase_add_test(c, changed_mappings);
+	tcase_add_test(c, random_mappings);
 	tcase_add_test(c, heads);
 	tcase_add_test(c, logs_set_aside);
 	tcase_add_test(c, markers);

@@ -54,26 +54,32 @@ static bool is_range(uint64_t start, uint64_t len)
 	return start % LZ_PAGE == 0 && len && start < ADDRESS_END && len <= ADDRESS_END - start;
 }
 
-static bool all_plain(const struct lz_tracer *t, uint64_t start, uint64_t len)
+/* Is all that is mapped there plain? HOLES: there may be any between. */
+static bool all_plain(const struct lz_tracer *t, uint64_t start, uint64_t len, bool holes)
 {
 	if (!is_range(start, len) || lz_own_pages_touch(t, start, start + lz_page_up(len)))
 		return false;
 	const uint64_t end = start + lz_page_up(len);
-	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
-		if (t->vmas.a[i].v.start > start || !is_plain(&t->vmas.a[i]))
+	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n && start < end; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+		if (v->start >= end)
+			break;
+		if (!is_plain(&t->vmas.a[i]) || (v->start > start && !holes))
 			return false;
-		start = t->vmas.a[i].v.end;
-		if (start >= end)
-			return true;
+		start = v->end;
 	}
-	return false;
+	return start >= end || holes;
 }
 
 bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 {
 	const uint64_t *a = t->cur->call.args;
 
-	return rule == LZ_RULE_BRK ? a[0] >= lz_heap_start(t) : all_plain(t, a[0], a[1]);
+	switch (rule) {
+	case LZ_RULE_BRK: return a[0] >= lz_heap_start(t);
+	case LZ_RULE_MMAP: return true;
+	default: return all_plain(t, a[0], a[1], false);
+	}
 }
 
 /* The heap's end has not moved, or to where it was to be. There is nothing else on the way. */
@@ -85,7 +91,18 @@ static bool is_heap_end(const struct lz_tracer *t, const struct lz_call_record *
 	if (end == t->brk)
 		return true;
 	return end == r->args[0] && end && end >= lz_heap_start(t) && end < ADDRESS_END &&
-	       (next == t->vmas.n || t->vmas.a[next].v.start >= lz_page_up(end));
+	       (next == t->vmas.n || t->vmas.a[next].v.start >= lz_page_up(end)) &&
+	       !lz_own_pages_touch(t, lz_page_up(t->brk), lz_page_up(end));
+}
+
+static bool can_be(const struct lz_tracer *t, uint8_t rule, const struct lz_call_record *r)
+{
+	const bool failed = r->result < 0 && r->result > -4096;
+
+	if (rule != LZ_RULE_MMAP)
+		return all_plain(t, r->args[0], r->args[1], false);
+	/* of what has been mapped there a call that failed may have been the end */
+	return failed || all_plain(t, (uint64_t)r->result, r->args[1], true);
 }
 
 int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r)
@@ -99,9 +116,8 @@ int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r)
 	}
 	if (rule == LZ_RULE_BRK)
 		return is_heap_end(t, r) ? 0 : lz_fast_broken("the heap's end");
-	return lz_fast_allows(rule, r->args) && all_plain(t, r->args[0], r->args[1])
-	           ? 0
-	           : lz_fast_broken("a mapping");
+	return lz_fast_allows(rule, r->args) && can_be(t, rule, r) ? 0
+	                                                           : lz_fast_broken("a mapping");
 }
 
 /* All of it is as it is told now. */

@@ -122,6 +122,37 @@ static void track_now_or_later(struct lz_tracer *t, uint64_t start, uint64_t end
 	t->fast.late.end = end > t->fast.late.end ? end : t->fast.late.end;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct lz_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Programs map and unmap the same addresses by the thousand. */
+static int make_room(struct lz_pages *g)
+{
+	size_t n = 0;
+
+	if (g->n_changed < g->changed_room)
+		return 0;
+	if (g->n_changed)
+		qsort(g->changed, g->n_changed, sizeof(*g->changed), by_start);
+	for (size_t i = 0; i < g->n_changed; i++) {
+		const struct lz_range r = g->changed[i];
+		if (n && r.start <= g->changed[n - 1].end) {
+			if (r.end > g->changed[n - 1].end)
+				g->changed[n - 1].end = r.end;
+		} else {
+			g->changed[n++] = r;
+		}
+	}
+	g->n_changed = n;
+	if (lz_reserve(g->changed, g->changed_room, 2 * n + 1) < 0)
+		return lz_fail("out of memory for changed ranges");
+	return 0;
+}
+
 int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end)
 {
 	struct lz_pages *g = t->pages;
@@ -132,8 +163,8 @@ int lz_pages_changed(struct lz_tracer *t, uint64_t start, uint64_t end)
 	if (g->n_changed && g->changed[g->n_changed - 1].start == start &&
 	    g->changed[g->n_changed - 1].end == end)
 		return 0;
-	if (lz_reserve(g->changed, g->changed_room, g->n_changed + 1) < 0)
-		return lz_fail("out of memory for changed ranges");
+	if (make_room(g) < 0)
+		return -1;
 	g->changed[g->n_changed++] = (struct lz_range){start, end};
 	return 0;
 }

@@ -29,8 +29,11 @@ enum lz_fast_rule {
 	LZ_RULE_SOCKET, /* one that cannot */
 	LZ_RULE_MASK,   /* rt_sigprocmask() */
 	LZ_RULE_SIGACTION,
-	LZ_RULE_BRK,    /* the heap grows, or becomes shorter */
-	LZ_RULE_MADVISE /* of plain memory, as struct lz_call_page has it */
+	LZ_RULE_BRK,     /* the heap grows, or becomes shorter */
+	LZ_RULE_MADVISE, /* of plain memory, as struct lz_call_page has it */
+	LZ_RULE_MPROTECT,
+	LZ_RULE_MUNMAP,
+	LZ_RULE_MMAP /* new plain memory */
 };
 
 /* Those that wait for a lock are not among them. O_ASYNC raises signals. */
@@ -126,16 +129,29 @@ LZ_RULE_FN bool lz_allows_madvise(uint64_t advice)
 	}
 }
 
+LZ_RULE_FN bool lz_is_data(uint64_t prot)
+{
+	return !(prot & ~(uint64_t)(PROT_READ | PROT_WRITE));
+}
+
+/* Where the kernel has room. */
+LZ_RULE_FN bool lz_allows_mmap(uint64_t prot, uint64_t flags)
+{
+	const uint64_t either = MAP_NORESERVE | MAP_STACK | MAP_POPULATE | MAP_32BIT;
+
+	return lz_is_data(prot) && (flags & ~either) == (MAP_PRIVATE | MAP_ANONYMOUS);
+}
+
 /* Does it change mappings, or what they hold? */
 LZ_RULE_FN bool lz_changes_maps(uint8_t rule)
 {
-	return rule == LZ_RULE_BRK || rule == LZ_RULE_MADVISE;
+	return rule >= LZ_RULE_BRK && rule <= LZ_RULE_MMAP;
 }
 
 /* May it have done a part of its work where it fails? */
 LZ_RULE_FN bool lz_fails_midway(uint8_t rule)
 {
-	return rule == LZ_RULE_MADVISE;
+	return rule == LZ_RULE_MADVISE || rule == LZ_RULE_MPROTECT;
 }
 
 LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
@@ -151,6 +167,8 @@ LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
 	case LZ_RULE_SOCKET: return lz_allows_socket(args[0]);
 	case LZ_RULE_MASK: return args[3] == LZ_MASK_LEN;
 	case LZ_RULE_MADVISE: return lz_allows_madvise(args[2]);
+	case LZ_RULE_MPROTECT: return lz_is_data(args[2]);
+	case LZ_RULE_MMAP: return lz_allows_mmap(args[2], args[3]);
 	case LZ_RULE_SIGACTION: /* what is written is not what is read before */
 		return !from || args[1] + args[2] - 2 * from >= LZ_SIGACTION_LEN;
 	default: return true;

@@ -215,6 +215,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	if (mark)
 		result = (int64_t)args[2];
 	note_fd(p, c->rule, args, result);
+	note_map(p, c->rule, args, result);
 	if (nr == SYS_getcpu && result == 0)
 		show_cpu(p, args);
 	uint32_t n = sizeof(*r);

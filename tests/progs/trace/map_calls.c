@@ -29,7 +29,7 @@ struct work {
 	uint64_t sum;
 };
 
-static int rounds;
+static int rounds, threads;
 static const char *kinds;
 static volatile unsigned ticks;
 
@@ -139,8 +139,12 @@ static void once(struct work *w)
 		advise(w, r, from, n);
 	if (n && strstr(kinds, "map") && next(w, 2))
 		protect(w, r, from, n);
-	if (n && strstr(kinds, "map") && next(w, 8) == 0)
+	if (n && strstr(kinds, "map") && next(w, 8) == 0) {
 		unmap(r, from, n);
+		/* where there is nothing; nobody else could have mapped there */
+		if (threads == 1 && next(w, 16) == 0)
+			unmap(r, from, n);
+	}
 	if (strstr(kinds, "map") && next(w, 16) == 0) {
 		unmap_all(r);
 		make(r);
@@ -190,7 +194,7 @@ int main(int argc, char **argv)
 
 	rounds = argc > 1 ? atoi(argv[1]) : 1000;
 	kinds = argc > 2 ? argv[2] : "advise";
-	const int n = argc > 3 ? atoi(argv[3]) : 1;
+	const int n = threads = argc > 3 ? atoi(argv[3]) : 1;
 	sigaction(SIGALRM, &(struct sigaction){.sa_handler = tick, .sa_flags = SA_RESTART}, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (int i = 0; i < n; i++)
