@@ -56,16 +56,17 @@ done
 
 # Calls that change mappings: one thread, several, with a look at each page of memory at each checkpoint.
 gcc -O1 -w -pthread -o "$T/map_calls" "$progs/map_calls.c"
+mkdir "$T/mapped"
 mappings() { # NAME KINDS THREADS CALLS OPTION ...: CALLS have stops at most once in ten times
 	local name="mappings, $1" kinds=$2 threads=$3 calls=$4 rec=$T/recordings/mappings native
 	shift 4
 	rm -rf "$rec"
-	native=$("$T/map_calls" 6000 "$kinds" "$threads" | head -n 1)
-	LIZARD_DEBUG=1 timeout -k 5 120 lizard-trace -q --calls=buffer "$@" -o "$rec" "$T/map_calls" 6000 "$kinds" "$threads" >"$T/out" 2>"$T/err"
+	native=$("$T/map_calls" 4000 "$kinds" "$threads" "$T/mapped" | head -n 1)
+	LIZARD_DEBUG=1 timeout -k 5 120 lizard-trace -q --calls=buffer "$@" -o "$rec" "$T/map_calls" 4000 "$kinds" "$threads" "$T/mapped" >"$T/out" 2>"$T/err"
 	is "$? $(head -n 1 "$T/out")" "0 $native" "$name: recorded" || diag "$(cat "$T/err")"
 	for call in $calls; do
-		fast=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err" | tail -n 1)
-		stops=$(sed -n "s/.*with stops: $call \([0-9]*\)$/\1/p" "$T/err" | tail -n 1)
+		fast=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err" | sort -n | tail -n 1)
+		stops=$(sed -n "s/.*with stops: $call \([0-9]*\)$/\1/p" "$T/err" | sort -n | tail -n 1)
 		[ "${fast:-0}" -gt $((10 * ${stops:-0})) ]
 		ok $? "$name: $call has no stop" || diag "${fast:-0} without, ${stops:-0} with"
 	done
@@ -76,6 +77,8 @@ mappings advice advise 1 madvise --checkpoint-interval=20
 mappings threads advise 3 madvise
 mappings all advise,map 1 "madvise mmap munmap mprotect" --checkpoint-interval=20
 mappings "all, threads" advise,map 3 "madvise mmap munmap mprotect"
+mappings files file 1 "mmap munmap" --checkpoint-interval=20
+mappings "files, threads" advise,map,file 3 "madvise mmap munmap mprotect"
 mappings "all, compare" advise,map 2 "madvise mmap munmap mprotect" --dirty=compare --checkpoint-interval=20
 mappings "all, follow" advise,map 2 "madvise mmap munmap mprotect" --follow=all --flow=hash
 

@@ -107,6 +107,7 @@ static int drain(const struct lz_call_record *r)
 	t.fast.page->head = LZ_CALL_LOG;
 	t.fast.taken = LZ_CALL_LOG - RECORD - BYTES;
 	t.fast.late.on = false;
+	t.fast.n_files = 0;
 	t.last_marker = 0;
 	t.s.parsed = 0;
 	n_events = 0;
@@ -415,7 +416,7 @@ START_TEST(new_mappings)
 	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops);
 	static const uint64_t bad[][4] = {{OTHER, 0x1000, RW | PROT_EXEC, ANON},
 	                                  {OTHER, 0x1000, RW, ANON | MAP_FIXED},
-	                                  {OTHER, 0x1000, RW, MAP_PRIVATE},
+	                                  {OTHER, 0x1000, RW, MAP_PRIVATE | MAP_DENYWRITE},
 	                                  {OTHER, 0x1000, RW, MAP_SHARED | MAP_ANONYMOUS},
 	                                  {OTHER, 0x1000, RW, ANON | MAP_HUGETLB},
 	                                  {OTHER, 0x1000, RW, ANON | MAP_GROWSDOWN},
@@ -431,6 +432,55 @@ START_TEST(new_mappings)
 		r = mapping_of(bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
 		expect_broken(&r, "a mapping");
 	}
+}
+END_TEST
+
+static struct lz_call_record file_of(uint64_t at, uint64_t len, uint64_t count)
+{
+	struct lz_call_record r = mapping_of(at, len, PROT_READ, MAP_PRIVATE);
+
+	r.args[4] = 3;
+	r.args[5] = 0;
+	n_behind = 1;
+	behind[0] = count;
+	return r;
+}
+
+/* A small file: its bytes are behind a count. */
+START_TEST(small_files)
+{
+	struct lz_call_record r = file_of(OTHER, 100, 77);
+
+	begin_mappings();
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.n_ops == 1 && last.ops[0].op == LZ_MAP);
+	ck_assert(last.ops[0].file == LZ_NO_FILE && last.ops[0].len == 0x1000);
+	ck_assert(last.n_writes == 1 && last.writes[0].addr == OTHER && n_written == 77);
+	ck_assert(written[0] == (uint8_t)(8 * 3 + 1) && written[76] == (uint8_t)(84 * 3 + 1));
+	static const uint64_t counts[] = {0, BYTES - 7, 1 << 20, UINT64_MAX, UINT64_MAX - 7};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		r = file_of(OTHER + 0x1000, 100, counts[i]);
+		ck_assert_int_eq(drain(&r), -1);
+		ck_assert_ptr_nonnull(strstr(lz_error(), "broken: a file's length"));
+	}
+	r = file_of(OTHER, LZ_SMALL_FILE + 1, 77);
+	expect_broken(&r, "a mapping");
+	r = file_of(CODE, 100, 77);
+	expect_broken(&r, "a mapping");
+	r = file_of(OTHER, 100, 77);
+	r.args[2] |= PROT_EXEC;
+	expect_broken(&r, "a mapping");
+	r = file_of(OTHER, 100, 77);
+	r.args[3] |= MAP_FIXED;
+	expect_broken(&r, "a mapping");
+	/* it is unmapped, but not changed, as plain memory would be */
+	n_behind = 0;
+	r = advice_of(OTHER, 0x1000, MADV_DONTNEED);
+	expect_broken(&r, "a mapping");
+	r = record(SYS_munmap, 0);
+	r.args[0] = OTHER;
+	r.args[1] = 100;
+	ck_assert(drain(&r) == 0 && last.n_ops == 1 && last.ops[0].op == LZ_UNMAP);
 }
 END_TEST
 
@@ -496,7 +546,10 @@ START_TEST(random_mappings)
 			r.result = (int64_t)at;
 		if (rand() % 4 == 0)
 			((uint8_t *)&r)[rand() % RECORD] = (uint8_t)rand();
-		n_behind = 0;
+		n_behind = 1;
+		behind[0] = (uint64_t)(rand() % 600);
+		if (rand() % 4 == 0)
+			r.args[3] = MAP_PRIVATE;
 		good += drain(&r) == 0;
 		ck_assert_uint_eq(prot_at(CODE), PROT_READ | PROT_EXEC);
 		ck_assert_uint_eq(prot_at(FILE_AT), PROT_READ | PROT_WRITE);
@@ -844,6 +897,7 @@ int main(void)
 	tcase_add_test(c, advice);
 	tcase_add_test(c, new_mappings);
 	tcase_add_test(c, changed_mappings);
+	tcase_add_test(c, small_files);
 	tcase_add_test(c, random_mappings);
 	tcase_add_test(c, heads);
 	tcase_add_test(c, logs_set_aside);

@@ -124,6 +124,19 @@ uint64_t lz_heap_start(const struct lz_tracer *t);
 /* Logs and forgets what is mapped in [START, END). */
 int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end);
 
+/* small_files.c */
+/* At the exit of an mmap that gave AT: 1: it has mapped a small part of a file, and its event has the
+ * bytes. 0: it is to be recorded otherwise. */
+int lz_small_mapped(struct lz_tracer *t, uint64_t at);
+/* The log has such a call: N bytes. 1: there are too many. */
+int lz_small_logged(struct lz_tracer *t, const struct lz_call_record *r, const uint8_t *bytes,
+                    uint64_t n);
+/* ... and one that unmaps [START, END). */
+void lz_small_gone(struct lz_tracer *t, uint64_t start, uint64_t end);
+/* The program stands, and the whole log is known: what it has mapped becomes an object that is
+ * watched. */
+int lz_small_settle(struct lz_tracer *t);
+
 /* own_pages.c */
 /* At entry, as lz_answer_by_args(): of calls that change mappings where ours are. */
 bool lz_answer_own_pages(struct lz_tracer *t, int64_t *result);

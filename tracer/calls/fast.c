@@ -440,8 +440,10 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 
 void lz_fast_tick(struct lz_tracer *t)
 {
-	if (t->fast.page && t->w && (lz_outside_news(t) || lz_checkpoint_due(t)))
-		t->fast.page->go = 0;
+	struct lz_call_page *page = t->fast.page;
+
+	if (page && t->w && (lz_outside_news(t) || page->has_small || lz_checkpoint_due(t)))
+		page->go = 0;
 }
 
 int lz_fast_stopped(struct lz_tracer *t)
@@ -452,8 +454,9 @@ int lz_fast_stopped(struct lz_tracer *t)
 		return 0;
 	page->selector[t->cur->slot] = ALLOW;
 	page->go = 0;
-	if (lz_fast_drain(t) < 0)
+	if (lz_fast_drain(t) < 0 || lz_small_settle(t) < 0)
 		return -1;
+	page->has_small = 0;
 	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */
 	if (!page->busy) {

@@ -17,7 +17,7 @@ int lz_fast_before_call(struct lz_tracer *t);
 /* The current thread goes on: the request by which it does. */
 int lz_fast_resume(struct lz_tracer *t, int request);
 /* From time to time, and when something has happened to a mapped file: the next call has a stop if
- * that is to be looked at, or a checkpoint is due. */
+ * that is to be looked at, a small file is to be watched, or a checkpoint is due. */
 void lz_fast_tick(struct lz_tracer *t);
 /* The current thread stands, or is gone: what it has done without a stop becomes events. */
 int lz_fast_stopped(struct lz_tracer *t);

@@ -236,7 +236,7 @@ void lz_fast_calls(struct lz_call_page *page)
 		c.may = row && (lz_only_tried(c.try) || add_outs(&c, row));
 		page->call[fast[i].nr] = c;
 	}
-	page->tries = page->asks = 1;
+	page->tries = page->asks = page->may_map = 1;
 }
 
 void lz_fast_filter(struct lz_tracer *t)
@@ -252,6 +252,9 @@ void lz_fast_filter(struct lz_tracer *t)
 	for (unsigned k = 0; page && k < sizeof(by_tries) / sizeof(*by_tries); k++)
 		for (size_t i = 0; page->tries && i < t->n_threads; i++)
 			page->tries = lz_thread_may_call(t->thread[i], by_tries[k]);
+	for (size_t i = 0; page && page->may_map && i < t->n_threads; i++)
+		page->may_map = lz_thread_may_call(t->thread[i], SYS_fstat) &&
+		                lz_thread_may_call(t->thread[i], SYS_pread64);
 	for (size_t i = 0; page && page->asks && i < t->n_threads; i++)
 		page->asks = lz_thread_may_call(t->thread[i], SYS_getsockopt);
 	for (uint32_t nr = 0; page && nr < LZ_FAST_CALLS; nr++)

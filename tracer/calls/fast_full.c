@@ -122,15 +122,15 @@ int lz_full_done(struct lz_tracer *t)
 /* ---- at a stop ---- */
 
 /* The stub has refused the call for no other reason, and nothing is to be looked at. What the log says of
- * signals would have to be known here. */
+ * signals would have to be known here, and what it has of files would have to stay. */
 static bool is_only_full(const struct lz_tracer *t, int status)
 {
 	const struct lz_call_page *page = t->fast.page;
 	const struct lz_thread *th = t->cur;
 
-	return page && page->full && !page->notes && page->go && !page->busy && !page->waited &&
-	       th->fast && !t->fast.ended && !th->sig.shut && lz_signal_none_due(th) &&
-	       status >> 16 == 0 && page->head <= LZ_CALL_LOG &&
+	return page && page->full && !page->notes && !page->has_small && page->go && !page->busy &&
+	       !page->waited && th->fast && !t->fast.ended && !th->sig.shut &&
+	       lz_signal_none_due(th) && status >> 16 == 0 && page->head <= LZ_CALL_LOG &&
 	       page->head >= t->fast.taken + WORTH_IT;
 }
 

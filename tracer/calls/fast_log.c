@@ -204,6 +204,31 @@ static int as_at_stop(struct lz_tracer *t, const struct lz_call_record *r,
 	return ret;
 }
 
+static int add_file(struct lz_tracer *t, const struct entry *e)
+{
+	uint64_t n = 0;
+
+	if (e->n >= sizeof(n))
+		memcpy(&n, e->bytes, sizeof(n));
+	if (!n || n > e->n - sizeof(n) || n > lz_page_up(e->r.args[1]))
+		return lz_fast_broken("a file's length");
+	const int ret = lz_small_logged(t, &e->r, e->bytes + sizeof(n), n);
+	return ret > 0 ? lz_fast_broken("the number of files") : ret;
+}
+
+static int add_map(struct lz_tracer *t, const struct entry *e)
+{
+	const struct lz_call_record *r = &e->r;
+
+	if (lz_fast_check_map(t, r) < 0)
+		return -1;
+	if (r->nr == SYS_mmap && r->result >= 0 && lz_maps_small(r->args))
+		return add_file(t, e);
+	if (r->nr == SYS_munmap && r->result == 0)
+		lz_small_gone(t, r->args[0], r->args[0] + lz_page_up(r->args[1]));
+	return as_at_stop(t, r, lz_map_call);
+}
+
 /* A number that is, or may be, another file's now. */
 static void forget_fd(struct lz_shared *s, const struct lz_call_record *r)
 {
@@ -285,7 +310,7 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 	if (pieces)
 		return add_pieces(t, e);
 	if (lz_changes_maps(lz_fast_rule(e->r.nr)))
-		return lz_fast_check_map(t, &e->r) < 0 ? -1 : as_at_stop(t, &e->r, lz_map_call);
+		return add_map(t, e);
 	if (e->r.result < 0)
 		return 0;
 	if (lz_is_mark(e->r.nr, e->r.args))

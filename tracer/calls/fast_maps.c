@@ -9,11 +9,21 @@
 
 #define ADDRESS_END (1ULL << 47)
 
+static bool is_private_data(const struct lz_area *a)
+{
+	return a->v.role == LZ_VMA_PLAIN && a->v.file == LZ_NO_FILE && a->v.flags == MAP_PRIVATE &&
+	       !(a->v.prot & PROT_EXEC);
+}
+
 /* Nothing in it is ours, others', or looked at by anybody. */
 static bool is_plain(const struct lz_area *a)
 {
-	return a->v.role == LZ_VMA_PLAIN && a->v.file == LZ_NO_FILE && !a->object &&
-	       a->v.flags == MAP_PRIVATE && !(a->v.prot & PROT_EXEC);
+	return is_private_data(a) && !a->object && !a->small;
+}
+
+static bool may_go(const struct lz_area *a)
+{
+	return is_private_data(a) && (!a->object || a->small);
 }
 
 static uint32_t add_range(struct lz_plain_range *to, uint32_t n, const struct lz_vma *v)
@@ -31,20 +41,26 @@ void lz_fast_maps_resume(struct lz_tracer *t)
 {
 	struct lz_call_page *page = t->fast.page;
 	struct lz_plain_range *to = page->plain;
-	uint32_t n = 0, kept = 0;
+	uint32_t n = 0, kept = 0, files = 0;
 
 	page->brk_least = lz_heap_start(t);
 	/* a call that is under way may be about to change them, and what was set aside may have */
 	if (t->fast.n_plain == t->vmas.changes || page->busy ||
 	    t->fast.aside.taken < t->fast.aside.len)
 		return;
-	for (size_t i = 0; i < t->vmas.n; i++)
-		if (is_plain(&t->vmas.a[i]))
-			n = add_range(to, n, &t->vmas.a[i].v);
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+
+		if (is_plain(a))
+			n = add_range(to, n, &a->v);
+		else if (may_go(a) && files < LZ_SMALL_FILES)
+			page->small[files++] = (struct lz_plain_range){a->v.start, a->v.end};
+	}
 	for (uint32_t i = 0; i < n; i++)
 		if (!lz_own_pages_touch(t, to[i].start, to[i].end))
 			to[kept++] = to[i];
 	page->n_plain = kept;
+	page->n_small = files;
 	t->fast.n_plain = t->vmas.changes;
 }
 
@@ -54,8 +70,9 @@ static bool is_range(uint64_t start, uint64_t len)
 	return start % LZ_PAGE == 0 && len && start < ADDRESS_END && len <= ADDRESS_END - start;
 }
 
-/* Is all that is mapped there plain? HOLES: there may be any between. */
-static bool all_plain(const struct lz_tracer *t, uint64_t start, uint64_t len, bool holes)
+/* Is all that is mapped there as IS says? HOLES: there may be any between. */
+static bool all(const struct lz_tracer *t, uint64_t start, uint64_t len, bool holes,
+                bool (*is)(const struct lz_area *a))
 {
 	if (!is_range(start, len) || lz_own_pages_touch(t, start, start + lz_page_up(len)))
 		return false;
@@ -64,7 +81,7 @@ static bool all_plain(const struct lz_tracer *t, uint64_t start, uint64_t len, b
 		const struct lz_vma *v = &t->vmas.a[i].v;
 		if (v->start >= end)
 			break;
-		if (!is_plain(&t->vmas.a[i]) || (v->start > start && !holes))
+		if (!is(&t->vmas.a[i]) || (v->start > start && !holes))
 			return false;
 		start = v->end;
 	}
@@ -77,8 +94,11 @@ bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 
 	switch (rule) {
 	case LZ_RULE_BRK: return a[0] >= lz_heap_start(t);
-	case LZ_RULE_MMAP: return true;
-	default: return all_plain(t, a[0], a[1], false);
+	case LZ_RULE_MMAP:
+		return !lz_maps_small(a) || !t->fast.page ||
+		       (a[4] < LZ_FAST_FDS && t->fast.page->fd[a[4]] & LZ_FD_READ);
+	case LZ_RULE_MUNMAP: return all(t, a[0], a[1], false, may_go);
+	default: return all(t, a[0], a[1], false, is_plain);
 	}
 }
 
@@ -99,10 +119,12 @@ static bool can_be(const struct lz_tracer *t, uint8_t rule, const struct lz_call
 {
 	const bool failed = r->result < 0 && r->result > -4096;
 
-	if (rule != LZ_RULE_MMAP)
-		return all_plain(t, r->args[0], r->args[1], false);
+	switch (rule) {
 	/* of what has been mapped there a call that failed may have been the end */
-	return failed || all_plain(t, (uint64_t)r->result, r->args[1], true);
+	case LZ_RULE_MMAP: return failed || all(t, (uint64_t)r->result, r->args[1], true, may_go);
+	case LZ_RULE_MUNMAP: return all(t, r->args[0], r->args[1], false, may_go);
+	default: return all(t, r->args[0], r->args[1], false, is_plain);
+	}
 }
 
 int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r)

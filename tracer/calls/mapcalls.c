@@ -88,6 +88,9 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 	                             .file = LZ_NO_FILE,
 	                             .role = LZ_VMA_PLAIN}};
 
+	const int small = call_of(t)->made_private ? 0 : lz_small_mapped(t, addr);
+	if (small)
+		return small < 0 ? -1 : 0;
 	area.read_only = call_of(t)->made_private;
 	if (!anon && file_of_fd(t, (int)a[4], &area, a[5]) < 0)
 		return -1;
@@ -265,7 +268,7 @@ static int moved(struct lz_tracer *t, const struct lz_area *from, uint64_t old, 
 	more.object_at += old - from->v.start + old_len;
 	more.v.start = addr + old_len;
 	more.v.end = addr + len;
-	more.armed = false;
+	more.armed = more.small = false;
 	if (!is_file)
 		return lz_shared_lengthened(t, &more);
 	return lz_map_more(t, &more) < 0 ? -1 : lz_shared_grown(t, &more);
@@ -344,6 +347,7 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 		lz_armed_moved(t, from, to, 0);
 		const struct lz_area part = lz_area_part(&t->vmas.a[i], from, to);
 		if (lz_map_emptied(t, &part, from, to) < 0 ||
+		    (part.small && lz_shared_log(t, from, to) < 0) ||
 		    (v->file != LZ_NO_FILE &&
 		     lz_wide_mapped(t, &part) < 0)) /* else there are zeroes */
 			return -1;

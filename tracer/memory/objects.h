@@ -25,6 +25,7 @@ struct lz_object {
 	bool stale;    /* may have changed since it was copied, though it has the same time */
 	bool again;    /* the mapping being made has such an older copy */
 	bool watched;  /* others than plain stores to one mapping may change it: compare */
+	bool unseen;   /* has changed before it was watched */
 	bool any_time; /* not only while another process of the run has the shared memory lock */
 	bool shared;   /* has been mapped shared */
 	/* Somebody else has got what it takes to store there: shared_with_others.c. */
@@ -57,6 +58,7 @@ struct lz_shared {
 	uint32_t n_shared;            /* of these have been mapped shared */
 	struct lz_pagemap seen;       /* shared pages as last logged */
 	uint32_t n_open;              /* objects with a descriptor */
+	bool unseen;                  /* one of them has changed before it was watched */
 	bool segments;                /* there is one among the objects */
 	bool watching;                /* something may change at any time */
 	bool settled;                 /* seen is what memory was at the present event */

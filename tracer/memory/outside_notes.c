@@ -26,8 +26,9 @@ bool lz_outside_news(const struct lz_tracer *t)
 {
 	int n = 0;
 
-	return t->shared && t->shared->inotify >= 0 &&
-	       ioctl(t->shared->inotify, FIONREAD, &n) == 0 && n > 0;
+	return t->shared &&
+	       (t->shared->unseen ||
+	        (t->shared->inotify >= 0 && ioctl(t->shared->inotify, FIONREAD, &n) == 0 && n > 0));
 }
 
 static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
@@ -115,6 +116,22 @@ static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	return 0;
 }
 
+/* Nobody could tell of these changes. */
+static int see_all(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	for (uint32_t i = 1; s->unseen && i < s->n_objects; i++) {
+		const bool unseen = s->object[i].unseen;
+
+		s->object[i].unseen = false;
+		if (unseen && lz_object_is_mapped(t, i) && happened(t, i, IN_MODIFY) < 0)
+			return -1;
+	}
+	s->unseen = false;
+	return 0;
+}
+
 int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 {
 	union {
@@ -124,6 +141,8 @@ int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 	uint32_t own = opens_or_closes(t) ? IN_OPEN | IN_CLOSE_WRITE : 0;
 	ssize_t n;
 
+	if (see_all(t) < 0)
+		return -1;
 	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
 		for (ssize_t at = 0; at < n;) {
 			struct inotify_event e;

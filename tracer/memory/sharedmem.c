@@ -154,8 +154,11 @@ int lz_private_changed(struct lz_tracer *t, uint32_t object)
 	lz_object(t, object)->stale = true;
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		struct lz_area a = t->vmas.a[i];
-		if (a.object == object && !(a.v.flags & MAP_SHARED) &&
-		    log_difference(t, &a, a.v.file) < 0)
+		if (a.object != object || a.v.flags & MAP_SHARED)
+			continue;
+		/* what is not in the copy of a file may have become zeroes */
+		if ((a.small ? lz_shared_log(t, a.v.start, a.v.end)
+		             : log_difference(t, &a, a.v.file)) < 0)
 			return -1;
 	}
 	return 0;

@@ -23,6 +23,7 @@ enum {
 	LZ_LOCAL_DISKS = 8,
 	LZ_MAPPED_FILES = 4096,
 	LZ_PLAIN_RANGES = 128,
+	LZ_SMALL_FILES = 32,
 	LZ_CODE_RANGES = 8,
 	LZ_FAST_MOST = 256 << 10,   /* bytes of a call's output */
 	LZ_FAST_TAKEN = 256 << 10,  /* bytes that a call takes */
@@ -239,7 +240,9 @@ struct lz_call_page {
 	uint64_t brk_least;  /* nothing but the heap is between this and its end */
 	uint32_t n_plain;
 	struct lz_plain_range plain[LZ_PLAIN_RANGES];
-	uint32_t cpu, node; /* what getcpu tells */
+	uint32_t n_small, may_map;                   /* the stub may map files */
+	struct lz_plain_range small[LZ_SMALL_FILES]; /* these are mapped, as lz_maps_small() says */
+	uint32_t cpu, node;                          /* what getcpu tells */
 	struct lz_counter counter;
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
 	/* A call that takes from here is made with a stop. */
@@ -251,14 +254,15 @@ struct lz_call_page {
 	uint32_t parked_end;         /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
-	uint32_t busy;    /* a call is under way */
-	uint32_t head;    /* of the log: what is behind it is free */
-	uint32_t full;    /* a call was refused since the log has no room */
-	uint32_t notes;   /* what is known of signals changes by the log */
-	uint32_t refers;  /* a read of a file with a lease is under way */
-	uint32_t waits;   /* enum lz_waits */
-	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
-	uint64_t n_waits; /* so far */
+	uint32_t busy;      /* a call is under way */
+	uint32_t head;      /* of the log: what is behind it is free */
+	uint32_t full;      /* a call was refused since the log has no room */
+	uint32_t notes;     /* what is known of signals changes by the log */
+	uint32_t has_small; /* since the last stop */
+	uint32_t refers;    /* a read of a file with a lease is under way */
+	uint32_t waits;     /* enum lz_waits */
+	uint32_t waited;    /* the same, now or before: the call has left[] of its time */
+	uint64_t n_waits;   /* so far */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
 	uint8_t selector[LZ_FAST_THREADS];
 	/* Set by the tracer, for each thread: the rest of the time of a call with stops. */

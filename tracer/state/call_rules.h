@@ -13,7 +13,7 @@
 
 #define LZ_RULE_FN static inline __attribute__((always_inline))
 
-enum { LZ_MASK_LEN = 8, LZ_SIGACTION_LEN = 32 };
+enum { LZ_MASK_LEN = 8, LZ_SIGACTION_LEN = 32, LZ_SMALL_FILE = 64 << 10 };
 enum lz_fast_rule {
 	LZ_RULE_NONE,
 	LZ_RULE_CLOSE,  /* its first argument is no descriptor any more */
@@ -33,7 +33,7 @@ enum lz_fast_rule {
 	LZ_RULE_MADVISE, /* of plain memory, as struct lz_call_page has it */
 	LZ_RULE_MPROTECT,
 	LZ_RULE_MUNMAP,
-	LZ_RULE_MMAP /* new plain memory */
+	LZ_RULE_MMAP /* new plain memory, or a small file */
 };
 
 /* Those that wait for a lock are not among them. O_ASYNC raises signals. */
@@ -134,12 +134,32 @@ LZ_RULE_FN bool lz_is_data(uint64_t prot)
 	return !(prot & ~(uint64_t)(PROT_READ | PROT_WRITE));
 }
 
-/* Where the kernel has room. */
-LZ_RULE_FN bool lz_allows_mmap(uint64_t prot, uint64_t flags)
+/* Do these arguments of mmap() map private data of a file where the kernel has room? So much of it is
+ * recorded as bytes, as if it had been read. A dynamic linker denies writing. */
+LZ_RULE_FN bool lz_maps_small(const uint64_t *args)
+{
+	return args[1] && args[1] <= LZ_SMALL_FILE && args[2] & PROT_READ && lz_is_data(args[2]) &&
+	       (args[3] & ~(uint64_t)(MAP_NORESERVE | MAP_POPULATE)) == MAP_PRIVATE &&
+	       !(args[5] % 4096);
+}
+
+/* Is it code, or the cache of dynamic linkers? These are copied, once for all recordings. */
+LZ_RULE_FN bool lz_is_for_linkers(const uint8_t *bytes, uint64_t n)
+{
+	const bool elf =
+	    n >= 4 && bytes[0] == 0x7f && bytes[1] == 'E' && bytes[2] == 'L' && bytes[3] == 'F';
+
+	return elf || (n >= 8 && bytes[0] == 'g' && bytes[1] == 'l' && bytes[2] == 'i' &&
+	               bytes[3] == 'b' && bytes[4] == 'c' && bytes[5] == '-' && bytes[6] == 'l' &&
+	               bytes[7] == 'd');
+}
+
+LZ_RULE_FN bool lz_allows_mmap(const uint64_t *args)
 {
 	const uint64_t either = MAP_NORESERVE | MAP_STACK | MAP_POPULATE | MAP_32BIT;
 
-	return lz_is_data(prot) && (flags & ~either) == (MAP_PRIVATE | MAP_ANONYMOUS);
+	return lz_maps_small(args) ||
+	       (lz_is_data(args[2]) && (args[3] & ~either) == (MAP_PRIVATE | MAP_ANONYMOUS));
 }
 
 /* Does it change mappings, or what they hold? */
@@ -168,7 +188,7 @@ LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
 	case LZ_RULE_MASK: return args[3] == LZ_MASK_LEN;
 	case LZ_RULE_MADVISE: return lz_allows_madvise(args[2]);
 	case LZ_RULE_MPROTECT: return lz_is_data(args[2]);
-	case LZ_RULE_MMAP: return lz_allows_mmap(args[2], args[3]);
+	case LZ_RULE_MMAP: return lz_allows_mmap(args);
 	case LZ_RULE_SIGACTION: /* what is written is not what is read before */
 		return !from || args[1] + args[2] - 2 * from >= LZ_SIGACTION_LEN;
 	default: return true;

@@ -288,6 +288,13 @@ struct lz_fast {
 		uint64_t start, end;
 	} late;
 	uint64_t n_plain; /* changes of the mappings that the stub knows of */
+	/* Small files that the log has mapped, and that have not become objects yet. */
+	struct lz_logged_file {
+		uint64_t at;
+		const uint8_t *bytes; /* in the log */
+		uint64_t n;
+	} file[LZ_SMALL_FILES];
+	uint32_t n_files;
 	bool ended;        /* the program is let go */
 	uint64_t n_parked; /* waits without the kernel */
 	uint64_t n_ticks;  /* looks at these */

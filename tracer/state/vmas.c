@@ -90,7 +90,8 @@ static bool joins(const struct lz_area *x, const struct lz_area *y)
 
 	return v->end == w->start && v->prot == w->prot && v->flags == w->flags &&
 	       v->file == w->file && v->role == w->role && x->armed == y->armed &&
-	       x->follows == y->follows && x->read_only == y->read_only && x->object == y->object &&
+	       x->follows == y->follows && !x->small && !y->small && x->read_only == y->read_only &&
+	       x->object == y->object &&
 	       (!x->object || x->object_at + (v->end - v->start) == y->object_at) &&
 	       (!lz_vma_has_offset(v) || v->offset + (v->end - v->start) == w->offset);
 }

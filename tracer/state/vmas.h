@@ -23,6 +23,7 @@ struct lz_area {
 	struct lz_vma v;
 	bool armed;         /* registered for write tracking */
 	bool follows;       /* private, but has shown changes of its file */
+	bool small;         /* a private mapping of a file whose bytes are in its event */
 	bool read_only;     /* cannot become writable, the program believes */
 	uint32_t object;    /* what is mapped: objects.h; 0: nothing that others could map */
 	uint64_t object_at; /* where v.start is in it */

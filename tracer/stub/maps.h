@@ -3,7 +3,7 @@
 #ifndef LIZARD_TRACER_STUB_MAPS_H
 #define LIZARD_TRACER_STUB_MAPS_H
 
-#include "tracer/stub/stub.h"
+#include "tracer/stub/descriptors.h"
 
 /* Is it all plain memory? The kernel refuses what does not begin with a page. */
 INLINE bool is_plain(const struct lz_call_page *p, uint64_t start, uint64_t len)
@@ -16,14 +16,70 @@ INLINE bool is_plain(const struct lz_call_page *p, uint64_t start, uint64_t len)
 	return false;
 }
 
+/* A mapping of a small file that begins there and is as long; NULL: there is none. */
+INLINE struct lz_plain_range *small_at(struct lz_call_page *p, uint64_t start, uint64_t len)
+{
+	for (uint32_t i = 0; i < p->n_small && i < LZ_SMALL_FILES; i++)
+		if (p->small[i].start == start &&
+		    p->small[i].end == start + ((len + 4095) & ~4095ULL))
+			return &p->small[i];
+	return 0;
+}
+
 /* Does the call change nothing but memory that the tracer knows to be the program's own? */
-INLINE bool is_own_map(const struct lz_call_page *p, uint8_t rule, const uint64_t *args)
+INLINE bool is_own_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args)
 {
 	switch (rule) {
 	case LZ_RULE_BRK: return args[0] && args[0] >= p->brk_least;
 	case LZ_RULE_MMAP: return true;
+	case LZ_RULE_MUNMAP: return is_plain(p, args[0], args[1]) || small_at(p, args[0], args[1]);
 	default: return is_plain(p, args[0], args[1]);
 	}
+}
+
+/* What is written to FD's file shows in its mapping: it is not written to without a stop. */
+INLINE void forget_writers(struct lz_call_page *p, const struct stat *of)
+{
+	struct stat st;
+
+	for (uint64_t fd = 0; fd < LZ_FAST_FDS; fd++) {
+		if (!(p->fd[fd] & LZ_FD_WRITE))
+			continue;
+		if (call4(SYS_fstat, fd, (uint64_t)&st, 0, 0) ||
+		    (st.st_ino == of->st_ino && st.st_dev == of->st_dev))
+			p->fd[fd] &= (uint8_t) ~(LZ_FD_WRITE | LZ_FD_CLOSE);
+	}
+}
+
+/* What a mapping of a small file is going to hold: a count, and so many bytes. False: the call is to
+ * have a stop. */
+INLINE bool read_small(struct lz_call_page *p, const uint64_t *args, uint8_t *to)
+{
+	const uint64_t fd = args[4], len = (args[1] + 4095) & ~4095ULL, offset = args[5];
+	uint64_t *count = (uint64_t *)to, regs[7];
+	struct stat st;
+
+	if (!p->may_map || fd >= LZ_FAST_FDS || !(p->fd[fd] & LZ_FD_READ) ||
+	    p->n_small >= LZ_SMALL_FILES || call4(SYS_fstat, fd, (uint64_t)&st, 0, 0) ||
+	    (st.st_mode & S_IFMT) != S_IFREG || !good_for(p, &st, O_RDONLY))
+		return false;
+	const uint64_t size = (uint64_t)st.st_size;
+	if (offset >= size || len > ((size + 4095) & ~4095ULL) - offset)
+		return false;
+	*count = len < size - offset ? len : size - offset;
+	regs[0] = SYS_pread64;
+	regs[1] = fd;
+	regs[2] = (uint64_t)(count + 1);
+	regs[3] = *count;
+	regs[4] = offset;
+	regs[5] = regs[6] = 0;
+	if (make(regs) != (int64_t)*count || lz_is_for_linkers((uint8_t *)(count + 1), *count))
+		return false;
+	uint8_t *mapped = &p->mapped[lz_mapped_slot(st.st_dev, st.st_ino)];
+	if (!*mapped)
+		*mapped = LZ_MAPPED_PRIVATE;
+	forget_writers(p, &st);
+	return true;
 }
 
 /* One that ends at START, begins at END, or both, becomes longer. */
@@ -66,16 +122,23 @@ INLINE void remove_plain(struct lz_call_page *p, uint64_t start, uint64_t end)
 	}
 }
 
-/* What the call has changed of plain memory. */
+/* What the call has changed. */
 INLINE void note_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args, int64_t result)
 {
 	const uint64_t len = (args[1] + 4095) & ~4095ULL;
+	struct lz_plain_range *small;
 
 	if (result < 0)
 		return;
-	if (rule == LZ_RULE_MMAP)
+	if (rule == LZ_RULE_MMAP && lz_maps_small(args)) {
+		p->has_small = 1;
+		p->small[p->n_small++] =
+		    (struct lz_plain_range){(uint64_t)result, (uint64_t)result + len};
+	} else if (rule == LZ_RULE_MMAP)
 		add_plain(p, (uint64_t)result, (uint64_t)result + len);
-	if (rule == LZ_RULE_MUNMAP)
+	else if (rule == LZ_RULE_MUNMAP && (small = small_at(p, args[0], args[1])))
+		*small = p->small[--p->n_small];
+	else if (rule == LZ_RULE_MUNMAP)
 		remove_plain(p, args[0], args[0] + len);
 }
 

@@ -79,8 +79,10 @@ __asm__(ENTRIES ".pushsection lz_stub,\"ax\",@progbits\n"
 INLINE uint64_t most_of(const struct lz_call_page *p, const struct lz_fast_call *c,
                         const uint64_t *args)
 {
+	const bool small = c->rule == LZ_RULE_MMAP && lz_maps_small(args);
 	const uint64_t limit = args[c->most];
-	uint64_t special, sum = LZ_FAST_NOTE + lz_fast_special(c->rule, args, &special);
+	uint64_t special, sum = LZ_FAST_NOTE + lz_fast_special(c->rule, args, &special) +
+	                        (small ? LZ_SMALL_FILE : 0);
 
 	if (c->takes)
 		return limit <= LZ_FAST_TAKEN && !is_changed_code(p, args[c->takes - 1], limit)
@@ -158,7 +160,7 @@ INLINE void show_cpu(const struct lz_call_page *p, const uint64_t *args)
 }
 
 /* Does it wait for nobody, and has no effect but those that are logged? */
-INLINE bool may_now(const struct lz_call_page *p, uint8_t rule, const uint64_t *args)
+INLINE bool may_now(struct lz_call_page *p, uint8_t rule, const uint64_t *args)
 {
 	switch (rule) {
 	case LZ_RULE_MASK: return !may_let_signals_in(args);
@@ -183,6 +185,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	const struct lz_fast_call *c = &p->call[nr < LZ_FAST_CALLS ? nr : 0];
 	const bool mark = lz_is_mark(nr, args);
 	struct leased_read leased;
+	const bool small = c->rule == LZ_RULE_MMAP && lz_maps_small(args);
 	uint64_t marker, most;
 
 	if (!p->go || nr >= LZ_FAST_CALLS || !c->may || !lz_fast_allows(c->rule, args))
@@ -201,12 +204,12 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	/* From here on the tracer leaves the log where it is. */
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
+	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
 	if (!has_room(p, head, most + sizeof(struct lz_call_record) + 8) ||
-	    !may_now(p, c->rule, args)) {
+	    !may_now(p, c->rule, args) || (small && !read_small(p, args, (uint8_t *)(r + 1)))) {
 		set_busy(p, 0);
 		return 0;
 	}
-	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
 	for (int i = 0; i < 6; i++)
 		r->args[i] = args[i];
 	forget_fd(p, c->rule, args);
@@ -231,6 +234,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		n += add_bytes(c, args, result, (uint8_t *)(r + 1));
 	}
 	n += add_note(p, c->rule, args, result, (uint8_t *)r + n);
+	if (small && result >= 0)
+		n += (uint32_t)(sizeof(uint64_t) + *(uint64_t *)(r + 1));
 	r->len = (n + 7) & ~7u;
 	/* not before: a fault up to here takes the call to its stop */
 	regs[0] = (uint64_t)result;
