@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -65,6 +66,17 @@ int main(int argc, char **argv)
 		r->nr = SYS_brk;
 		r->args[0] = (uint64_t)rand() << rand() % 48;
 		r->result = (int64_t)r->args[0];
+	} else if (!strcmp(what, "mapping")) {
+		const int nr[] = {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise};
+		/* of the page itself, of the heap, of anything */
+		const uint64_t at[] = {(uintptr_t)p, (uintptr_t)sbrk(0) - 4096, (uint64_t)rand() << 12};
+		r->nr = (uint16_t)nr[rand() % 4];
+		r->args[0] = at[rand() % 3];
+		r->args[1] = (uint64_t)(1 + rand() % 5) << 12;
+		r->args[2] = (uint64_t)(rand() % 5);
+		r->args[3] = rand() % 2 ? MAP_PRIVATE : MAP_PRIVATE | MAP_ANONYMOUS;
+		r->args[5] = 0;
+		r->result = r->nr == SYS_mmap ? (int64_t)r->args[0] : 0;
 	} else if (!strcmp(what, "unread")) {
 		r->nr = SYS_read;
 		r->flags = LZ_CALL_UNREAD;
