@@ -98,7 +98,7 @@ static bool is_any_aside(const struct lz_tracer *t)
 
 pid_t lz_full_waitpid(struct lz_tracer *t, pid_t pid, int *status, int flags)
 {
-	const bool meanwhile = !(flags & WNOHANG) && is_any_aside(t);
+	const bool meanwhile = !(flags & WNOHANG) && is_any_aside(t) && has_thread(t);
 
 	if (meanwhile)
 		give(t);
