@@ -11,7 +11,9 @@ kinds_build whole-writes
 least() {
 	case $1 in
 	pipes | sockets | connections) echo 50 ;;
-	interrupted | restarted | left) echo 60 ;;
+	left) echo 60 ;;
+	# a signal's stop is one of the call that it ends
+	interrupted | restarted) echo 20 ;;
 	*) echo 0 ;;
 	esac
 }
