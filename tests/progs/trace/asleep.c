@@ -1,6 +1,7 @@
 /* Calls that wait for somebody outside: argv[1] says which, and what ends it. */
 #define _GNU_SOURCE
 #include "kinds.h"
+#include "caught.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -29,19 +30,6 @@ enum { ROUNDS = 100 };
 #define FAILS(error, call) SEE((call) == -1 && errno == (error))
 
 static int s[2];
-static volatile sig_atomic_t caught;
-static void count(int signo)
-{
-	caught++;
-}
-
-static void handle(int signo, int flags)
-{
-	struct sigaction act = {.sa_handler = count, .sa_flags = flags};
-
-	SEE(sigaction(signo, &act, NULL) == 0);
-}
-
 static void ended_well(void)
 {
 	int status;

@@ -1,6 +1,7 @@
 /* Calls that may wait, again and again, so that they are tried without waiting: argv[1] says which. */
 #define _GNU_SOURCE
 #include "kinds.h"
+#include "caught.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -22,12 +23,6 @@ enum { ROUNDS = 30 };
 #define FAILS(error, call) SEE((call) == -1 && errno == (error))
 
 static char *const bad = (char *)16;
-static volatile sig_atomic_t caught;
-static void count(int signo)
-{
-	caught++;
-}
-
 static void tcp(int s[2])
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -1,6 +1,7 @@
 /* Each kind writes more than there is room for at once, to a child that reads slowly, and ends well if all that was written has
  * come, as a single write where no signal came. */
 #include "kinds.h"
+#include "caught.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,20 +22,6 @@ enum { ROUNDS = 60, LONG = 100000, PART = 30000 };
 
 static unsigned char bytes[LONG];
 static int to, from;
-static volatile sig_atomic_t caught;
-
-static void count(int signo)
-{
-	caught++;
-}
-
-static void handle(int signo, int flags)
-{
-	struct sigaction act = {.sa_handler = count, .sa_flags = flags};
-
-	SEE(sigaction(signo, &act, NULL) == 0);
-}
-
 static unsigned char byte_at(size_t at)
 {
 	return (unsigned char)(at * 7 + at / 251);
