@@ -363,7 +363,8 @@ int lz_turn_at_point(struct lz_tracer *t)
 	t->sched.point = false;
 	if (t->sched.chaos.on && t->n_threads > 1 && settle(t) < 0)
 		return -1;
-	if (!t->cur->has_pending_status && lz_sched_due(t)) {
+	/* signals that are held come first: nobody would release them when the thread comes back */
+	if (!t->cur->has_pending_status && !t->cur->sig.n_held && lz_sched_due(t)) {
 		int there = lz_walk_on(t);
 
 		if (there <= 0)
