@@ -207,7 +207,7 @@ static void get_kept(struct lz_cur *c, struct lz_write *w, uint32_t n, uint32_t 
 {
 	uint64_t sum = 0;
 
-	if (lz_reserve(room->kept, room->cap_kept, (uint64_t)*all + n) < 0) {
+	if (n > LZ_KEPT_MOST || lz_reserve(room->kept, room->cap_kept, (uint64_t)*all + n) < 0) {
 		c->bad = true;
 		return;
 	}
@@ -217,6 +217,7 @@ static void get_kept(struct lz_cur *c, struct lz_write *w, uint32_t n, uint32_t 
 		k->chunk = lz_get_var(c);
 		k->at = (uint32_t)lz_get_max(c, LZ_CHUNK_MAX);
 		k->len = (uint32_t)lz_get_max(c, LZ_CHUNK_MAX - k->at);
+		c->bad |= !k->len;
 		sum += k->len;
 	}
 	w->n_kept = n;

@@ -187,6 +187,12 @@ int lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset,
 	for (uint64_t from = offset; from < offset + len;)
 		if (keep_next(w, f, &from, offset + len) < 0)
 			return -1;
+	/* too many pieces: it is kept once more, as one */
+	if (f->n_found > LZ_KEPT_MOST && len <= LZ_CHUNK_MAX) {
+		f->n_found = 1;
+		if (store(w, f->fd, offset, (uint32_t)len, f->found) < 0)
+			return -1;
+	}
 	*kept = f->found;
 	*n = f->n_found;
 	return 0;

@@ -30,7 +30,7 @@
  *     xstate  = len:var bytes
  *     writes  = n:var { addr:var len:var [n_kept:var] (bytes | kept*n_kept) }
  *               ; with LZ_EVP_KEPT n_kept is there, and 0 stands for bytes
- *     kept    = chunk:var at:var len:var  ; together as long as the write
+ *     kept    = chunk:var at:var len:var  ; together as long as the write, none is empty
  *     ops     = n:var { op:u8 addr:var len:var prot:var flags:var file:var offset:var
  *                       old_addr:var old_len:var }
  *     state   = u64
@@ -147,6 +147,7 @@ enum {
 	LZ_EVENTS_FRAME = 256 << 10, /* raw bytes after which a frame is closed */
 	LZ_BLOCK_MAX = 1 << 20,
 	LZ_CHUNK_MAX = 1 << 20,
+	LZ_KEPT_MOST = 64,    /* pieces of chunks that a write has */
 	LZ_PAGES_FRAME = 1024 /* pages */
 };
 

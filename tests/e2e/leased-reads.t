@@ -84,6 +84,8 @@ both plain 300 content ./reads file plain
 both sparse 200 sparse ./reads file plain
 both numbers 500 content ./reads file numbers
 both changes 1000 content ./reads file changes
+both spawned 300 content ./reads file spawned
+both shared 0 content ./reads file shared
 
 # The bytes of each read.
 dumped() {

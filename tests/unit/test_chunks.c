@@ -140,6 +140,26 @@ START_TEST(each_once)
 }
 END_TEST
 
+/* What was read backwards in small parts is kept once more, when a read of all has too many of these. */
+START_TEST(many_pieces)
+{
+	enum { PART = 100, PARTS = 2 * LZ_KEPT_MOST };
+	struct lz_writer *w = lz_writer_create(rec, &meta);
+	struct lz_kept_file *f = lz_kept_file_new(fd);
+	const struct lz_kept *kept;
+	uint32_t n;
+
+	for (unsigned i = PARTS; i-- > 0;)
+		ck_assert_int_eq(lz_writer_keep(w, f, i * PART, PART, &kept, &n), 0);
+	ck_assert_int_eq(lz_writer_keep(w, f, 0, LZ_KEPT_MOST * PART, &kept, &n), 0);
+	ck_assert_uint_eq(n, LZ_KEPT_MOST);
+	ck_assert_int_eq(lz_writer_keep(w, f, 0, PARTS * PART, &kept, &n), 0);
+	ck_assert(n == 1 && kept->len == PARTS * PART);
+	lz_kept_file_free(f);
+	lz_writer_abandon(w);
+}
+END_TEST
+
 /* The file is shorter than what was read. */
 START_TEST(too_short)
 {
@@ -255,6 +275,14 @@ START_TEST(of_an_event)
 		const struct lz_kept two[] = {{0, 0, 5}, bad[i]};
 		ck_assert_int_eq(decode(two, 2, 15, &ev, &room), -1);
 	}
+	/* none is empty, and there are not many */
+	const struct lz_kept empty[] = {{0, 0, 5}, {1, 5, 0}};
+	ck_assert_int_eq(decode(empty, 2, 5, &ev, &room), -1);
+	struct lz_kept many[LZ_KEPT_MOST + 1];
+	for (unsigned i = 0; i < LZ_KEPT_MOST + 1; i++)
+		many[i] = (struct lz_kept){i % 3, i, 1};
+	ck_assert_int_eq(decode(many, LZ_KEPT_MOST, LZ_KEPT_MOST, &ev, &room), 0);
+	ck_assert_int_eq(decode(many, LZ_KEPT_MOST + 1, LZ_KEPT_MOST + 1, &ev, &room), -1);
 	lz_event_room_free(&room);
 }
 END_TEST
@@ -297,6 +325,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, begin, end);
 	tcase_add_test(c, each_once);
+	tcase_add_test(c, many_pieces);
 	tcase_add_test(c, too_short);
 	tcase_add_test(c, damaged);
 	tcase_add_loop_test(c, out_of_order, 2, 4);

@@ -227,6 +227,9 @@ void lz_fast_fds_before(struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
 
+	t->fast.no_fds |= parts_ways(c);
+	if (!t->fast.page)
+		return;
 	switch (c->nr) {
 	case SYS_close:
 		if (c->args[0] < LZ_FAST_FDS)
@@ -244,8 +247,6 @@ void lz_fast_fds_before(struct lz_tracer *t)
 			t->fast.page->tries = 0;
 		return;
 	}
-	if (parts_ways(c)) {
-		t->fast.no_fds = true;
+	if (parts_ways(c))
 		forget_all(t);
-	}
 }

@@ -166,7 +166,7 @@ static int flush_at_stop(struct lz_tracer *t)
 		return 0;
 	lz_alarmed = 0;
 	lz_mover_tick(t);
-	if (lz_unrecorded_look(t) < 0)
+	if (lz_leases_look(t) < 0 || lz_unrecorded_look(t) < 0)
 		return -1;
 	return lz_now() - loop.last_flush >= FLUSH_MS * 1000000ULL ? flush(t) : 0;
 }

@@ -3,13 +3,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PIECE = 64 << 10, ROUNDS = 300 };
@@ -179,6 +182,51 @@ static void children(void)
 	at_places(fd, ROUNDS);
 }
 
+/* A child that shares the memory opens the file for writing before it calls execve. */
+static void spawned(void)
+{
+	int fd = open_it(O_RDONLY), status;
+	posix_spawn_file_actions_t actions;
+	char *args[] = {"echo", "hi", NULL};
+	pid_t child;
+
+	at_places(fd, ROUNDS);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_APPEND, 0);
+	const time_t begun = time(NULL);
+	printf("%d\n", posix_spawnp(&child, "echo", &actions, NULL, args, NULL));
+	waitpid(child, &status, 0);
+	printf("%d %s\n", status, time(NULL) - begun < 20 ? "soon" : "late");
+	at_places(fd, ROUNDS);
+}
+
+/* A child that shares the descriptors, made before all else, gives a number to another file. */
+static int go[2], done[2];
+
+static int exchange(void *other)
+{
+	char c;
+
+	if (read(go[0], &c, 1) == 1)
+		dup2(open(other, O_RDONLY), 9);
+	return write(done[1], "x", 1) != 1;
+}
+
+static void shared(void)
+{
+	static unsigned char stack[PIECE];
+	char c;
+
+	pipe(go), pipe(done);
+	int child = clone(exchange, stack + sizeof(stack), CLONE_FILES | SIGCHLD, "/proc/self/exe");
+	dup2(open_it(O_RDONLY), 9);
+	at_places(9, ROUNDS);
+	printf("%zd\n", write(go[1], "x", 1));
+	printf("%zd\n", read(done[0], &c, 1));
+	at_places(9, ROUNDS);
+	waitpid(child, NULL, 0);
+}
+
 /* Others change it meanwhile. */
 static void outside(int rounds)
 {
@@ -202,6 +250,10 @@ int main(int argc, char **argv)
 		numbers();
 	else if (!strcmp(way, "changes"))
 		changes();
+	else if (!strcmp(way, "spawned"))
+		spawned();
+	else if (!strcmp(way, "shared"))
+		shared();
 	else if (!strcmp(way, "children"))
 		children();
 	else
