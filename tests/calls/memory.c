@@ -123,7 +123,17 @@ RECIPE(madvise)
 		p[0] = 'q';
 	}
 	SEE(OK(madvise, p, 2 * PAGE, MADV_WILLNEED) == 0);
+	SEE(OK(madvise, p, 0, MADV_DONTNEED) == 0);
 	SEE(p[0] == 'q' && p[PAGE] == 'p');
+	/* What has been written to a file shows again. */
+	enum { LONG = 100000 };
+	int fd = file("f", "0123456789");
+	SEE(ftruncate(fd, LONG) == 0);
+	char *m = mmap(NULL, LONG, RW, MAP_PRIVATE, fd, 0);
+	SEE(m[5] == '5' && m[LONG - 1] == 0 && pwrite(fd, "x", 1, 5) == 1);
+	m[LONG - 1] = 'm';
+	SEE(OK(madvise, m, LONG, MADV_DONTNEED) == 0);
+	SEE(m[5] == 'x' && m[LONG - 1] == 0);
 	/* A hole does not keep it from the rest. */
 	munmap(p + 2 * PAGE, PAGE);
 	FAILS(ENOMEM, madvise, p + PAGE, 3 * PAGE, MADV_DONTNEED);

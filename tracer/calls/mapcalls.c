@@ -334,7 +334,8 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 	uint64_t start = a[0], end = start + lz_page_up(a[1]);
 	enum { MADV_DONTNEED_LOCKED_ = 24 };
 
-	if ((a[2] != MADV_DONTNEED && a[2] != MADV_DONTNEED_LOCKED_) || start % LZ_PAGE)
+	if ((a[2] != MADV_DONTNEED && a[2] != MADV_DONTNEED_LOCKED_) || start % LZ_PAGE ||
+	    start >= end)
 		return 0;
 	for (size_t i = lz_vmas_from(&t->vmas, start); i < t->vmas.n; i++) {
 		const struct lz_vma *v = &t->vmas.a[i].v;
@@ -347,7 +348,7 @@ static int did_advise(struct lz_tracer *t, int64_t result)
 		lz_armed_moved(t, from, to, 0);
 		const struct lz_area part = lz_area_part(&t->vmas.a[i], from, to);
 		if (lz_map_emptied(t, &part, from, to) < 0 ||
-		    (part.small && lz_shared_log(t, from, to) < 0) ||
+		    ((part.small || part.follows) && lz_shared_log(t, from, to) < 0) ||
 		    (v->file != LZ_NO_FILE &&
 		     lz_wide_mapped(t, &part) < 0)) /* else there are zeroes */
 			return -1;
