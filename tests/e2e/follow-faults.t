@@ -314,6 +314,33 @@ gone() { ! pgrep -f "^$T/watched" >/dev/null; }
 wait_until gone
 is "$(pgrep -f "^$T/parent" | wc -l)" 0 "nobody stays behind"
 
+# ---- a 32-bit program is not recorded: it goes on, and so does the recording of who started it ----
+cat >"$T/wide.s" <<'S'
+.globl _start
+_start:
+	rdtsc
+	movl $1, %eax
+	movl $9, %ebx
+	int $0x80
+S
+if as --32 "$T/wide.s" -o "$T/wide.o" && ld -m elf_i386 "$T/wide.o" -o "$T/wide32" && { "$T/wide32"; [ $? = 9 ]; }; then
+	w=$T/wide32
+	for run in "for i in $(seq -s ' ' 1 24); do $w; echo \$?; done; ($w); echo \$?; (:; $w; echo \$?); (exec $w); echo \$?; echo on" "exec $w"; do
+		for follow in all wide32 sh; do
+			rec=$T/recordings/wide-$((n_wide++))
+			timeout -k 5 60 lizard-trace -q --follow $follow -o "$rec" sh -c "$run" >"$T/out" 2>"$T/err"
+			is "$? $(tr '\n' ' ' <"$T/out")" "$(sh -c "$run" >"$T/native"; echo "$? $(tr '\n' ' ' <"$T/native")")" "32 bit, --follow $follow, $run: as without Lizard" ||
+				diag "$(cat "$T/err")"
+			[ "$follow" = sh ] || like "$(cat "$T/err")" "(unrecorded|ends here): 32-bit programs are not supported" "... it is said"
+			timeout 60 lizard verify -a "$rec" >"$T/verify" 2>&1
+			is "$(grep -vc ': clean: \|: 32-bit programs are not supported; the program went on' "$T/verify")" 0 "... what there is verifies" ||
+				diag "$(cat "$T/verify")"
+		done
+	done
+else
+	skip "32-bit programs" "none can run here"
+fi
+
 # ---- a child without a stack faults, as without the recorder, and its recording says so ----
 cat >"$T/nostack.c" <<'EOF'
 #define _GNU_SOURCE

@@ -12,6 +12,8 @@ void lz_note_written_bytes(struct lz_tracer *t);
 bool lz_taken_is_own(const struct lz_tracer *t, uint64_t addr, uint64_t len);
 
 /* newimage.c */
+/* After an execve: is it a program that can be recorded? *R: its registers. */
+int lz_check_image(const struct lz_proc *p, struct user_regs_struct *r);
 /* After an execve, at its exit stop: tames what the kernel mapped, reserves the stub's pages,
  * reads the mappings and takes a whole checkpoint. */
 int lz_new_image(struct lz_tracer *t);

@@ -331,15 +331,20 @@ static int take_stock(struct lz_tracer *t)
 	return 0;
 }
 
+int lz_check_image(const struct lz_proc *p, struct user_regs_struct *r)
+{
+	if (lz_proc_regs(p, r) < 0)
+		return -1;
+	return r->cs == CS_64 ? 0 : lz_fail("32-bit programs are not supported");
+}
+
 int lz_new_image(struct lz_tracer *t)
 {
 	struct special v = {.n = 0};
 	struct user_regs_struct r;
 
-	if (lz_proc_regs(&t->p, &r) < 0)
+	if (lz_check_image(&t->p, &r) < 0)
 		return -1;
-	if (r.cs != CS_64)
-		return lz_fail("32-bit programs are not supported");
 	lz_tell_privileges(t->p.pid);
 	if (lz_proc_maps(t->p.pid, find_special, &v) < 0 || reserve_stub(t, &v) < 0 ||
 	    lz_signal_exec(t) < 0 || tame(t, &v) < 0 || show_vector(t, r.rsp, v.ours) < 0 ||

@@ -189,33 +189,53 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 	h->traced_addr = s->traced_addr;
 }
 
+static int let_go(struct lz_proc *c)
+{
+	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0 && errno != ESRCH)
+		return lz_fail_errno("cannot let it go");
+	return 0;
+}
+
+/* It stands at the exit of its execve. Who is followed has not got its filters before. */
+static int let_program_go(const struct lz_tracer *t, struct lz_proc *c)
+{
+	if (lz_filter_mode(t->cur) &&
+	    (lz_find_syscall(c) < 0 || lz_filters_release(t, t->cur, c) < 0))
+		return -1;
+	return let_go(c);
+}
+
+static int hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h, bool after_exec)
+{
+	if (after_exec && lz_exec_exit(c) < 0)
+		return -1;
+	if (!after_exec || lz_check_handover(c) == 0)
+		return lz_hand_over(t, c, h);
+	if (lz_proc_has_ended(c->pid))
+		return -1;
+	lz_warn("process %d goes on unrecorded: %s", (int)c->pid, lz_error());
+	return let_program_go(t, c);
+}
+
 /* KIND: of its handover, -1: it is not followed. AFTER_EXEC: it stands at the event of its
  * execve. */
 static int hand_over_or_detach(struct lz_tracer *t, struct lz_proc *c, int kind, bool after_exec)
 {
 	struct lz_handover *h = kind < 0 ? NULL : calloc(1, sizeof(*h));
-	int ret = 0;
 
 	if (h) {
 		h->kind = (enum lz_handover_kind)kind;
 		inherited(t, h);
-		if (after_exec)
-			ret = lz_exec_exit(c);
-		if (ret == 0)
-			ret = lz_hand_over(t, c, h);
+		int ret = hand_over(t, c, h, after_exec);
 		free(h);
 		return ret;
 	}
 	if (!after_exec && (lz_set_undumpable(t, c) < 0 || lz_rseq_release(&t->cur->rseq, c) < 0 ||
 	                    lz_filters_release(t, t->cur, c) < 0))
 		return -1;
-	/* who is not followed has got them before */
-	if (after_exec && t->opt->follow && lz_filter_mode(t->cur) &&
-	    (lz_exec_exit(c) < 0 || lz_filters_release(t, t->cur, c) < 0))
-		return -1;
-	if (ptrace(PTRACE_DETACH, c->pid, 0, 0) < 0 && errno != ESRCH)
-		return lz_fail_errno("cannot let it go");
-	return 0;
+	if (after_exec && t->opt->follow && lz_filter_mode(t->cur))
+		return lz_exec_exit(c) < 0 ? -1 : let_program_go(t, c);
+	return let_go(c);
 }
 
 /* What runs as another user no other tracer could take. */

@@ -80,9 +80,14 @@ int lz_exec_exit(struct lz_proc *c)
 	    !WIFSTOPPED(status))
 		return lz_fail("process %d is gone", (int)pid);
 	lz_proc_close(c);
-	if (lz_proc_open(c, pid) < 0)
-		return -1;
-	return lz_find_syscall(c);
+	return lz_proc_open(c, pid);
+}
+
+int lz_check_handover(struct lz_proc *c)
+{
+	struct user_regs_struct r;
+
+	return lz_check_image(c, &r) < 0 ? -1 : lz_find_syscall(c);
 }
 
 /* ---- the next tracer ---- */

@@ -71,6 +71,8 @@ void lz_free_parked(pid_t pid, const struct lz_parked *was);
 int lz_hand_over(struct lz_tracer *t, struct lz_proc *c, struct lz_handover *h);
 /* From the stop at an execve's event to its exit. Opens *C anew. */
 int lz_exec_exit(struct lz_proc *c);
+/* Can C, which stands there, be parked, and recorded then? */
+int lz_check_handover(struct lz_proc *c);
 
 /* watch_child.c, in the next tracer */
 /* Runs the process without recording it. 1: it stands at the exit of an execve from which on it

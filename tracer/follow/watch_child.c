@@ -109,7 +109,7 @@ static int exec_done(struct lz_tracer *t, pid_t pid)
 		lz_tell_privileges(pid);
 		return go_on(pid, 0);
 	}
-	return lz_exec_exit(&t->p) < 0 ? -1 : 1;
+	return lz_exec_exit(&t->p) < 0 || lz_check_handover(&t->p) < 0 ? -1 : 1;
 }
 
 static int stopped(struct lz_tracer *t, struct early *e, pid_t pid, int status)

@@ -271,7 +271,9 @@ static int stand(struct lz_tracer *t)
 	if (lz_wait_really(t) < 0 || halt(t) < 0 || drop_fault(t) < 0 ||
 	    (!t->cur->ended && (give_back_time(t) < 0 || leave_call(t) < 0)))
 		return -1;
-	return t->exec_pending && !t->cur->ended ? new_program(t) : 0;
+	/* or it was not prepared: then no call can be made for it yet */
+	const bool is_new = t->exec_pending || !t->p.syscall_insn;
+	return is_new && !t->cur->ended ? new_program(t) : 0;
 }
 
 /* ---- on its own ---- */
