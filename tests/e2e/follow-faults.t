@@ -314,6 +314,10 @@ gone() { ! pgrep -f "^$T/watched" >/dev/null; }
 wait_until gone
 is "$(pgrep -f "^$T/parent" | wc -l)" 0 "nobody stays behind"
 
+# ---- who starts tracers may use all CPUs: one of them may be busy with the work of others ----
+run='/bin/true; /bin/true; sleep 0.2; grep -h Cpus_allowed_list "/proc/$(pgrep -x lizard-spawner -P "$PPID")/status"'
+is "$(lizard-trace -q --follow all -o "$T/recordings/cpus" sh -c "$run")" "$(grep Cpus_allowed_list /proc/self/status)" "who starts tracers may use all CPUs"
+
 # ---- a 32-bit program is not recorded: it goes on, and so does the recording of who started it ----
 cat >"$T/wide.s" <<'S'
 .globl _start

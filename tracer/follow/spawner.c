@@ -247,32 +247,23 @@ static void wait_for(struct spawner *s, int fd, int line)
 	reap(WNOHANG);
 }
 
-/* Nobody waits for the next tracer yet: it is made where nobody is held up by that. */
-static void stay_away(const struct spawner *s)
-{
-	cpu_set_t others = s->given;
-
-	if (s->cpu >= 0)
-		CPU_CLR(s->cpu, &others);
-	sched_setaffinity(0, sizeof(others), CPU_COUNT(&others) ? &others : &s->given);
-}
-
 /* A line to it, which ends when it is not the next one any more; -1. */
 static int make_next(struct spawner *s, bool asked)
 {
 	int ends[2];
 
-	if (asked)
-		stay_at(s->cpu);
-	else
-		stay_away(s);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
+	/* What nobody waits for yet is made wherever there is time. */
+	if (asked)
+		stay_at(s->cpu);
 	const pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
 		be_next(s, ends[1], asked);
 	}
+	if (asked)
+		sched_setaffinity(0, sizeof(s->given), &s->given);
 	close(ends[1]);
 	if (pid > 0)
 		return ends[0];

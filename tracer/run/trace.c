@@ -154,15 +154,12 @@ static int go_on_alone(struct lz_tracer *t)
 	return 0;
 }
 
-/* The process is gone: its parent goes on where both were traced, and need not wait for the rest. */
+/* The process is gone: its parent goes on where both were traced, and need not wait for the rest, which may
+ * be done wherever there is time. */
 static void make_way(const struct lz_tracer *t)
 {
-	cpu_set_t others;
-
-	if (!t->meta.parent)
-		return;
-	lz_other_cpus(t, &others);
-	sched_setaffinity(0, sizeof(others), &others);
+	if (t->meta.parent)
+		sched_setaffinity(0, sizeof(t->borrowed.given), &t->borrowed.given);
 }
 
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
