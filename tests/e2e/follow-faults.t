@@ -318,6 +318,17 @@ is "$(pgrep -f "^$T/parent" | wc -l)" 0 "nobody stays behind"
 run='/bin/true; /bin/true; sleep 0.2; grep -h Cpus_allowed_list "/proc/$(pgrep -x lizard-spawner -P "$PPID")/status"'
 is "$(lizard-trace -q --follow all -o "$T/recordings/cpus" sh -c "$run")" "$(grep Cpus_allowed_list /proc/self/status)" "who starts tracers may use all CPUs"
 
+# ---- a tracer fails as it begins: the process may use all CPUs again, forked or executed, and watched before ----
+cpus='while read -r key value; do [ "$key" != Cpus_allowed_list: ] || echo "$value"; done </proc/self/status'
+own=$(sh -c "$cpus")
+for follow in all cat; do
+	rec=$T/recordings/begins-$follow
+	timeout -k 5 60 lizard-trace -q --follow $follow -o "$rec" sh -c ": >'$rec/processes'; ($cpus); (sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status); sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status; (:; exec cat /proc/self/status)" >"$T/out" 2>"$T/err"
+	is "$(sed -n 's/^Cpus_allowed_list:.//; /^[0-9,-]*$/p' "$T/out" | tr '\n' ' ')" "$own $own $own $own " "its tracer fails to begin, --follow $follow: the process may use all CPUs" ||
+		diag "$(cat "$T/err")"
+	like "$(cat "$T/err")" "goes on unrecorded: .*processes/" "... it is said"
+done
+
 # ---- a 32-bit program is not recorded: it goes on, and so does the recording of who started it ----
 cat >"$T/wide.s" <<'S'
 .globl _start

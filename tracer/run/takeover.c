@@ -294,6 +294,15 @@ static int killed_early(struct lz_tracer *t)
 	return 0;
 }
 
+/* If it has been brought to where its tracer is. */
+static void set_affinity_back(const struct lz_tracer *t)
+{
+	const cpu_set_t *cpus = &t->borrowed.affinity;
+
+	if (t->borrowed.tracer && sched_setaffinity((pid_t)t->tid, sizeof(*cpus), cpus) < 0)
+		lz_debug("process %u stays on its CPU", t->tid);
+}
+
 /* Its tracer has failed: the process goes on. */
 static int give_up(struct lz_tracer *t, const struct lz_handover *h,
                    const struct lz_stopped *stopped)
@@ -314,6 +323,7 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 		lz_set_randomized(t, &t->p);
 		lz_filters_release(t, t->cur, &t->p);
 	}
+	set_affinity_back(t);
 	lz_stop_again(h->pid, stopped);
 	ptrace(PTRACE_DETACH, h->pid, 0, 0);
 	lz_follow_gone(t);
