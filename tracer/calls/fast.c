@@ -298,7 +298,7 @@ int lz_fast_before_call(struct lz_tracer *t)
 	lz_positions_before(t);
 	if (lz_leases_before(t) < 0)
 		return -1;
-	lz_fast_fds_before(t);
+	lz_fast_fds_part(t);
 	if (!f->page)
 		return 0;
 	if (c->nr == SYS_personality)
@@ -308,6 +308,7 @@ int lz_fast_before_call(struct lz_tracer *t)
 	if (c->nr < LZ_FAST_CALLS)
 		f->stops_of[c->nr]++;
 	f->could = lz_fast_could(t);
+	lz_fast_fds_before(t);
 	lz_fast_give_code(t);
 	if (learn_kind(t, c->ip - LZ_CALL_INSN, c->entry.r15) < 0)
 		return -1;

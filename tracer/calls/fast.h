@@ -77,6 +77,9 @@ bool lz_fast_could(const struct lz_tracer *t);
 void lz_fast_fds_after(struct lz_tracer *t, int64_t result);
 /* Before one: what it closes is not known any more. */
 void lz_fast_fds_before(struct lz_tracer *t);
+/* The same of calls by which somebody else can change descriptors from then on, also before the stub has
+ * begun. */
+void lz_fast_fds_part(struct lz_tracer *t);
 /* The stub begins: what files may be opened. */
 void lz_fast_fds_begin(struct lz_tracer *t);
 /* The thread goes on: files that are mapped by now. */

@@ -223,13 +223,19 @@ static bool parts_ways(const struct lz_call *c)
 	}
 }
 
+void lz_fast_fds_part(struct lz_tracer *t)
+{
+	if (!parts_ways(&t->cur->call))
+		return;
+	t->fast.no_fds = true;
+	if (t->fast.page)
+		forget_all(t);
+}
+
 void lz_fast_fds_before(struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	t->fast.no_fds |= parts_ways(c);
-	if (!t->fast.page)
-		return;
 	switch (c->nr) {
 	case SYS_close:
 		if (c->args[0] < LZ_FAST_FDS)
@@ -247,6 +253,4 @@ void lz_fast_fds_before(struct lz_tracer *t)
 			t->fast.page->tries = 0;
 		return;
 	}
-	if (parts_ways(c))
-		forget_all(t);
 }
