@@ -40,7 +40,7 @@ replayed() {
 # Of each event: where, what, whether it succeeds, how many pieces of memory it writes. How often a timer's signal comes is left to
 # chance.
 events() {
-	lizard dump --events "$1" | grep -v 'signal 14 (ALRM)\| rt_sigreturn ' | sed 's/^event [0-9]*  thread [0-9]*  marker [0-9]*  //; s/  [0-9.]* s  / /; s/([^)]*) = -/ -/; s/([^)]*) = .*/&@/; s/([^)]*) = [^[{@]*/ /; s/[0-9]* bytes at [^]]*//g; s/@$//'
+	lizard dump --events "$1" | grep -v 'signal 14 (ALRM)\| rt_sigreturn(' | sed 's/^event [0-9]*  thread [0-9]*  marker [0-9]*  //; s/  [0-9.]* s  / /; s/([^)]*) = -/ -/; s/([^)]*) = .*/&@/; s/([^)]*) = [^[{@]*/ /; s/[0-9]* bytes at [^]]*//g; s/@$//'
 }
 
 while read -r name; do
