@@ -79,7 +79,7 @@ with() {
 
 # warned NAME TEXT: said once on stderr, and kept in the recording.
 warned() {
-	is "$(grep -c "$2" "$T/err") $(wc -l <"$T/err")" "1 1" "$1: warned of once" || diag "$(cat "$T/err")"
+	is "$(grep -c "$2.*shows after one of the next system calls" "$T/err") $(wc -l <"$T/err")" "1 1" "$1: warned of once" || diag "$(cat "$T/err")"
 	like "$(lizard info "$T/recordings/$1" | grep '^outside')" "$2" "$1: lizard info tells"
 	like "$(lizard info --json "$T/recordings/$1" | tr -d '\n' | sed 's/.*"outside": *\[//; s/\].*//')" "$2" "$1: so it does as JSON"
 }
@@ -111,6 +111,35 @@ for where in "$T/file" "/dev/shm/lizard-test-$$"; do
 done
 
 cd "$T" || exit 1
+
+# ---- by one who has mapped it before, and has closed it ----
+
+before() { # NAME FILE
+	head -c 8192 /dev/zero >"$2"
+	rm -f "$2.ready" "$2.mapped"
+	timeout 60 "$T/other" before "$2" &
+	other=$!
+	wait_until test -e "$2.mapped"
+	with "$1" wait-reading "$2" ""
+	wait $other
+	is $? 0 "$1: the other one"
+	warned "$1" "$2: shared with process [0-9]* .other."
+}
+before file-before "$T/before"
+# an overlay does not know of such a mapping
+if mkdir overlay && mount -t tmpfs overlay overlay 2>/dev/null; then
+	mkdir overlay/low overlay/up overlay/work overlay/all
+	if mount -t overlay -o lowerdir=overlay/low,upperdir=overlay/up,workdir=overlay/work overlay overlay/all 2>/dev/null; then
+		before overlay-before overlay/all/file
+		umount overlay/all
+	else
+		skip "overlay-before" "no permission to mount one"
+	fi
+	umount overlay
+else
+	skip "overlay-before" "no permission to mount one"
+fi
+
 id=$(ipcmk -M 8192 2>/dev/null | sed 's/.*: //')
 if [ -n "$id" ]; then
 	with segment-store wait "$id" store

@@ -5,11 +5,11 @@
 #include "tracer/calls/fast.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
+#include "tracer/state/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/magic.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,32 +18,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
-
-enum { XFS_MAGIC = 0x58465342, F2FS_MAGIC = (int)0xf2f52010, ZFS_MAGIC = 0x2fc12fc1 };
-
-/* Others answer from a process or from another machine. */
-static bool is_local(const char *path)
-{
-	struct statfs s;
-
-	if (statfs(path, &s) < 0)
-		return false;
-	switch ((uint32_t)s.f_type) {
-	case EXT4_SUPER_MAGIC:
-	case TMPFS_MAGIC:
-	case OVERLAYFS_SUPER_MAGIC:
-	case BTRFS_SUPER_MAGIC:
-	case RAMFS_MAGIC:
-	case SQUASHFS_MAGIC:
-	case ISOFS_SUPER_MAGIC:
-	case MSDOS_SUPER_MAGIC:
-	case XFS_MAGIC:
-	case (uint32_t)F2FS_MAGIC:
-	case ZFS_MAGIC: return true;
-	}
-	return false;
-}
 
 static bool is_null_device(const struct stat *st)
 {
@@ -84,7 +58,7 @@ static uint8_t good_for(const struct lz_tracer *t, int fd)
 		return LZ_FD_READ | LZ_FD_WRITE | LZ_FD_CLOSE;
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return lz_fast_kind(t, fd, path, &st);
-	if (!is_local(path))
+	if (!lz_is_local(path))
 		return LZ_FD_WAITS;
 	add_local(t->fast.page, st.st_dev);
 	if (S_ISDIR(st.st_mode))
@@ -187,7 +161,7 @@ void lz_fast_fds_begin(struct lz_tracer *t)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(path, sizeof(path), "/proc/%d/%s", (int)t->p.pid, places[i]);
-		if (stat(path, &st) == 0 && is_local(path))
+		if (stat(path, &st) == 0 && lz_is_local(path))
 			add_local(t->fast.page, st.st_dev);
 	}
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <lizard/error.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Of a descriptor, in reads that are large enough: less is not worth a lease. Each lease that others
@@ -56,25 +54,6 @@ void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int6
 
 /* ---- taking one ---- */
 
-/* Where a lease is granted only if nobody can store to the file. In an overlay others may have a mapping
- * of the file below, of which it knows nothing. */
-static bool is_of_known_kind(int fd)
-{
-	enum { XFS_MAGIC = 0x58465342, F2FS_MAGIC = (int)0xf2f52010 };
-	struct statfs s;
-
-	if (fstatfs(fd, &s) < 0)
-		return false;
-	switch ((uint32_t)s.f_type) {
-	case EXT4_SUPER_MAGIC:
-	case TMPFS_MAGIC:
-	case BTRFS_SUPER_MAGIC:
-	case XFS_MAGIC:
-	case (uint32_t)F2FS_MAGIC: return true;
-	}
-	return false;
-}
-
 /* The kernel's answer to the lease is of no use before it can wake us. */
 static bool take(int fd)
 {
@@ -100,7 +79,7 @@ static void dearer(struct lz_leases *l)
 /* Takes FD over. 0: it cannot be had. */
 static uint32_t add(struct lz_leases *l, int fd, const struct stat *st, bool *later)
 {
-	struct lz_kept_file *kept = is_of_known_kind(fd) ? lz_kept_file_new(fd) : NULL;
+	struct lz_kept_file *kept = lz_leases_prove(fd) ? lz_kept_file_new(fd) : NULL;
 
 	if (!kept || !take(fd)) {
 		*later = kept && errno == EAGAIN;

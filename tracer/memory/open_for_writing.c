@@ -16,7 +16,7 @@ enum answer { NO, YES, UNKNOWN };
  * the file's owner. It is given back at once: who opens the file meanwhile has to wait. */
 static enum answer ask_kernel(int fd)
 {
-	if (fd < 0 || fcntl(fd, F_SETSIG, LZ_WAKE) < 0)
+	if (fd < 0 || !lz_leases_prove(fd) || fcntl(fd, F_SETSIG, LZ_WAKE) < 0)
 		return UNKNOWN;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
 		return errno == EAGAIN ? YES : UNKNOWN;

@@ -53,8 +53,9 @@ static int name(struct lz_tracer *t, const char *path, const char *text, bool ch
 	if (asprintf(&line, "%s: %s%s", path, text, child ? ", which is not recorded" : "") < 0)
 		return lz_fail("out of memory");
 	list[n] = line;
-	lz_warn("%s%s; what is changed there shows after the next system call, not earlier%s", line,
-	        child ? "" : ", outside of the recording",
+	lz_warn("%s%s; what is changed there shows after one of the next system calls, not "
+	        "earlier%s",
+	        line, child ? "" : ", outside of the recording",
 	        child ? "; --follow all records both" : "");
 	return lz_writer_meta(t->w, &t->meta);
 }

@@ -35,6 +35,12 @@ bool lz_call_has_class(const struct lz_call *c, int klass);
 /* Is the entry stop with registers R the same call, made again? */
 bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r);
 
+/* file_systems.c */
+/* Do reads and writes of the file wait for nobody? Others answer from a process or another machine. */
+bool lz_is_local(const char *path);
+/* Does a lease on FD's file prove that nobody can store to it? */
+bool lz_leases_prove(int fd);
+
 /* jobs.c */
 /* Once the program has been started. */
 void lz_jobs_begin(void);

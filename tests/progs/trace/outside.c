@@ -4,11 +4,14 @@
  *   write   writes an x into the file, then the byte
  *   store   maps it and stores the x, then the byte
  *   brief   the same, and is gone at once
+ *   before  maps it, closes it, says so in FILE.mapped, waits for FILE.ready, and then does as store
  *   look    maps it to read only, for a while
  *   open    opens it as if to write
  *   alone   stores the x itself; reads and writes the file, too
  *   wait-private, alone-private
  *           the same, but map it privately
+ *   wait-reading
+ *           as wait, but maps it to read only, and stores nothing
  *   child   shared memory without a name, in which a child stores
  *   polled MS|exec|spawn
  *           the same after MS milliseconds, and no system call until then; or the child runs another program
@@ -71,6 +74,16 @@ static int see(volatile char *p, int pipe, int rounds)
 	return p[PAGE] != 'x';
 }
 
+static int see_only(volatile char *p, int pipe)
+{
+	char b;
+
+	if (read(pipe, &b, 1) != 1)
+		return 1;
+	printf("%c after some rounds: right\n", p[PAGE]);
+	return p[PAGE] != 'x';
+}
+
 static int with_child(void)
 {
 	volatile char *p =
@@ -127,6 +140,18 @@ static int alone(volatile char *p)
 	return see(p, -1, 0);
 }
 
+/* The first one, before the program is there. */
+static void wait_for_program(const char *name)
+{
+	char ready[4096];
+
+	close(fd);
+	close(beside(name, "mapped", O_CREAT | O_WRONLY));
+	snprintf(ready, sizeof(ready), "%s.ready", name);
+	while (access(ready, F_OK) != 0)
+		rest(10);
+}
+
 static int wake(const char *name)
 {
 	return write(beside(name, "pipe", O_WRONLY), "", 1) != 1;
@@ -146,7 +171,8 @@ int main(int argc, char **argv)
 		return polled(name);
 	int pipe = beside(name, "pipe", O_RDWR);
 	bool waits = !strncmp(what, "wait", 4), is_alone = !strncmp(what, "alone", 5);
-	volatile char *p = map(name, strcmp(what, "look"), strchr(what, '-'));
+	bool reads = !strcmp(what, "wait-reading");
+	volatile char *p = map(name, strcmp(what, "look") && !reads, strstr(what, "-private"));
 	if (p == MAP_FAILED)
 		return 2;
 	if (!strcmp(what, "look"))
@@ -156,7 +182,9 @@ int main(int argc, char **argv)
 	if (is_alone)
 		return alone(p);
 	if (waits)
-		return see(p, pipe, 300);
+		return reads ? see_only(p, pipe) : see(p, pipe, 300);
+	if (!strcmp(what, "before"))
+		wait_for_program(name);
 	if (strcmp(what, "brief"))
 		rest(1000);
 	p[PAGE] = 'x';

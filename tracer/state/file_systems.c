@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is known of file systems, by name. */
+#include "tracer/state/state.h"
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#define XFS_MAGIC 0x58465342
+#define F2FS_MAGIC 0xf2f52010
+#define ZFS_MAGIC 0x2fc12fc1
+
+/* LOCAL: reads and writes wait for no process and no other machine. LEASES: the kernel grants one for
+ * reading only where nobody can store to the file. An overlay does not know who has mapped the file
+ * below: who has mapped it and closed it since has nothing open in the overlay. */
+static const struct kind {
+	uint32_t magic;
+	bool local, leases;
+} kinds[] = {
+    {EXT4_SUPER_MAGIC, true, true},  {XFS_MAGIC, true, true},
+    {BTRFS_SUPER_MAGIC, true, true}, {F2FS_MAGIC, true, true},
+    {TMPFS_MAGIC, true, true},       {RAMFS_MAGIC, true, true},
+    {MSDOS_SUPER_MAGIC, true, true}, {SQUASHFS_MAGIC, true, true},
+    {ISOFS_SUPER_MAGIC, true, true}, {OVERLAYFS_SUPER_MAGIC, true, false},
+    {ZFS_MAGIC, true, false},
+};
+
+static struct kind kind_of(const struct statfs *s)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].magic == (uint32_t)s->f_type)
+			return kinds[i];
+	return (struct kind){0};
+}
+
+bool lz_is_local(const char *path)
+{
+	struct statfs s;
+
+	return statfs(path, &s) == 0 && kind_of(&s).local;
+}
+
+bool lz_leases_prove(int fd)
+{
+	struct statfs s;
+
+	return fstatfs(fd, &s) == 0 && kind_of(&s).leases;
+}
