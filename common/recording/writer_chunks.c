@@ -179,6 +179,22 @@ static int keep_next(struct lz_writer *w, struct lz_kept_file *f, uint64_t *from
 	return add_found(f, &k);
 }
 
+/* In too many pieces: it is kept once more, in as few as can be. */
+static int keep_anew(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset, uint64_t len)
+{
+	struct lz_kept k;
+
+	f->n_found = 0;
+	for (uint64_t done = 0; done < len; done += k.len) {
+		const uint64_t left = len - done;
+		const uint32_t some = left < LZ_CHUNK_MAX ? (uint32_t)left : LZ_CHUNK_MAX;
+
+		if (store(w, f->fd, offset + done, some, &k) < 0 || add_found(f, &k) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset, uint64_t len,
                    const struct lz_kept **kept, uint32_t *n)
 {
@@ -187,12 +203,8 @@ int lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset,
 	for (uint64_t from = offset; from < offset + len;)
 		if (keep_next(w, f, &from, offset + len) < 0)
 			return -1;
-	/* too many pieces: it is kept once more, as one */
-	if (f->n_found > LZ_KEPT_MOST && len <= LZ_CHUNK_MAX) {
-		f->n_found = 1;
-		if (store(w, f->fd, offset, (uint32_t)len, f->found) < 0)
-			return -1;
-	}
+	if (f->n_found > LZ_KEPT_MOST && keep_anew(w, f, offset, len) < 0)
+		return -1;
 	*kept = f->found;
 	*n = f->n_found;
 	return 0;

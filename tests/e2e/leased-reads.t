@@ -45,7 +45,7 @@ record() {
 		shift
 	done
 	shift
-	timeout -k 5 120 lizard-trace -q --calls="$way" "${options[@]}" -o "$rec" "$@" >"$T/out" 2>"$T/err"
+	timeout -k 5 120 lizard-trace -q --calls="$way" "${options[@]}" -o "$rec" "$@" >"$T/out" 2>"$T/err" <file
 	status=$?
 }
 
@@ -64,7 +64,7 @@ both() {
 	local name=$1 least=$2 file=$3
 	shift 3
 	cp --sparse=always "$file" file
-	timeout 60 "$@" >"$T/native" 2>&1
+	timeout 60 "$@" >"$T/native" 2>&1 <file
 	cp --sparse=always "$file" file
 	record stop "$name" -- "$@"
 	is "$status $(cat out)" "0 $(cat native)" "$name: with stops it prints what it prints natively"
@@ -86,6 +86,8 @@ both numbers 500 content ./reads file numbers
 both changes 1000 content ./reads file changes
 both spawned 300 content ./reads file spawned
 both shared 0 content ./reads file shared
+both vectors 800 content ./reads file vectors
+both at-once 250 content ./reads file at-once
 
 # The bytes of each read.
 dumped() {
@@ -94,6 +96,15 @@ dumped() {
 is "$(dumped recordings/plain-buffer)" "$(dumped recordings/plain-stop)" "lizard dump shows the same bytes"
 [ "$(du -sk recordings/plain-buffer | cut -f1)" -lt "$(($(du -sk recordings/plain-stop | cut -f1) / 2))" ]
 ok $? "what was read again takes no room" || diag "$(du -sk recordings/plain-*)"
+
+# Standard input, whose position others have, too; in the end they move it.
+cp content file
+record buffer input -- ./reads file input
+is $status 0 "input: recorded" || diag "$(cat err)"
+[ "$(leased)" -gt 400 ]
+ok $? "input: reads are not copied" || diag "$(leased): $(cat err)"
+timeout -k 5 120 "$echo" recordings/input-buffer >replayed 2>verify
+is "$? $(tail -n 1 replayed)" "0 $(tail -n 1 out)" "input: it replays, and prints the same" || diag "$(tail -n 3 verify)"
 
 # Children, who share the position: another run is another one.
 for follow in "" --follow=all; do

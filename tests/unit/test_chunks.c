@@ -160,6 +160,29 @@ START_TEST(many_pieces)
 }
 END_TEST
 
+/* A read that is longer than a chunk can be is kept in as few as can be. */
+START_TEST(long_read)
+{
+	enum { LEN = 5 * LZ_CHUNK_MAX / 2, STEP = LEN / 100 };
+	struct lz_writer *w = lz_writer_create(rec, &meta);
+	const int large = memfd_create("large", MFD_CLOEXEC);
+	struct lz_kept_file *f = lz_kept_file_new(large);
+	const struct lz_kept *kept;
+	uint32_t n;
+
+	ck_assert_int_eq(ftruncate(large, LEN), 0);
+	for (unsigned i = 100; i-- > 0;)
+		ck_assert_int_eq(lz_writer_keep(w, f, i * STEP, 100, &kept, &n), 0);
+	ck_assert_int_eq(lz_writer_keep(w, f, 0, LEN, &kept, &n), 0);
+	ck_assert_uint_eq(n, 3);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_uint_eq(kept[i].len, i < 2 ? LZ_CHUNK_MAX : LZ_CHUNK_MAX / 2);
+	lz_kept_file_free(f);
+	lz_writer_abandon(w);
+	close(large);
+}
+END_TEST
+
 /* The file is shorter than what was read. */
 START_TEST(too_short)
 {
@@ -326,6 +349,7 @@ int main(void)
 	tcase_add_checked_fixture(c, begin, end);
 	tcase_add_test(c, each_once);
 	tcase_add_test(c, many_pieces);
+	tcase_add_test(c, long_read);
 	tcase_add_test(c, too_short);
 	tcase_add_test(c, damaged);
 	tcase_add_loop_test(c, out_of_order, 2, 4);

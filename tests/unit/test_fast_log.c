@@ -50,13 +50,15 @@ int __wrap_lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t 
 int __wrap_lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset,
                           uint64_t len, const struct lz_kept **kept, uint32_t *n)
 {
-	static struct lz_kept where;
+	static struct lz_kept where[2];
+	const uint32_t first = len < 30000 ? (uint32_t)len : 15000;
 
 	kept_from = offset;
 	kept_len = len;
-	where = (struct lz_kept){1, 0, (uint32_t)len};
-	*kept = &where;
-	*n = 1;
+	where[0] = (struct lz_kept){1, 0, first};
+	where[1] = (struct lz_kept){3, 100, (uint32_t)len - first};
+	*kept = where;
+	*n = 1 + (first < len);
 	return 0;
 }
 
@@ -737,7 +739,7 @@ static struct lz_call_record leased(uint16_t nr, int64_t result, uint64_t lease,
 	struct lz_call_record r = record(nr, result);
 
 	r.flags = LZ_CALL_LEASED;
-	r.args[2] = 1 << 20;
+	r.args[2] = LZ_LEASED_MOST;
 	n_behind = 2;
 	behind[0] = lease;
 	behind[1] = from;
@@ -756,16 +758,17 @@ START_TEST(leases)
 	ck_assert(n_events == 1 && last.result == 20000 && last.n_writes == 1 && n_written == 0);
 	ck_assert(last.writes[0].len == 20000 && last.writes[0].addr == (uintptr_t)memory &&
 	          last.writes[0].n_kept == 1 && kept_from == 300 && kept_len == 20000);
-	r = leased(SYS_read, LZ_FAST_MOST, 5, INT64_MAX - LZ_FAST_MOST);
-	ck_assert(drain(&r) == 0 && kept_len == LZ_FAST_MOST);
-	r = leased(SYS_read, LZ_FAST_MOST, 5, INT64_MAX - LZ_FAST_MOST + 1);
+	r = leased(SYS_read, LZ_LEASED_MOST, 5, INT64_MAX - LZ_LEASED_MOST);
+	ck_assert(drain(&r) == 0 && kept_len == LZ_LEASED_MOST);
+	r = leased(SYS_read, LZ_LEASED_MOST, 5, INT64_MAX - LZ_LEASED_MOST + 1);
 	expect_broken(&r, "from where a file was read");
 	r = leased(SYS_read, 20000, 5, UINT64_MAX);
 	expect_broken(&r, "from where a file was read");
 	/* one that was given back, or has never been there */
 	r = leased(SYS_read, 20000, 4, 0);
 	expect_broken(&r, "from where a file was read");
-	r = leased(SYS_read, LZ_FAST_MOST + 1, 5, 0);
+	r = leased(SYS_read, LZ_LEASED_MOST + 1, 5, 0);
+	r.args[2]++;
 	expect_broken(&r, "a read of a file");
 	r = leased(SYS_read, -EBADF, 5, 0);
 	expect_broken(&r, "a read of a file");
@@ -780,9 +783,67 @@ START_TEST(leases)
 	}
 	r = leased(SYS_read, 20000, 5, 0);
 	r.flags |= LZ_CALL_PIECES;
-	expect_broken(&r, "a flag");
+	expect_broken(&r, "a read of a file");
 	t.fast.leases.n = 0;
 	n_behind = 0;
+}
+END_TEST
+
+/* The same into several places. */
+START_TEST(leased_pieces)
+{
+	const uint64_t at = (uintptr_t)memory;
+	struct lz_call_record r = leased(SYS_read, 0, 5, 300);
+
+	r = PIECES(SYS_preadv, 40000, 4, at, 10000, at + 4, 0, at + 8, 15000, at + 9, 15000, 5,
+	           300);
+	r.flags |= LZ_CALL_LEASED;
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.n_writes == 3 && n_written == 0);
+	ck_assert(kept_from == 300 && kept_len == 40000);
+	/* 15000 bytes are in one place, and the others in another one */
+	const struct lz_write *w = last.writes;
+	ck_assert(w[0].addr == at && w[0].len == 10000 && w[0].n_kept == 1);
+	ck_assert(w[0].kept[0].chunk == 1 && w[0].kept[0].at == 0 && w[0].kept[0].len == 10000);
+	ck_assert(w[1].addr == at + 8 && w[1].len == 15000 && w[1].n_kept == 2);
+	ck_assert(w[1].kept[0].chunk == 1 && w[1].kept[0].at == 10000 && w[1].kept[0].len == 5000);
+	ck_assert(w[1].kept[1].chunk == 3 && w[1].kept[1].at == 100 && w[1].kept[1].len == 10000);
+	ck_assert(w[2].kept[0].chunk == 3 && w[2].kept[0].at == 10100 && w[2].kept[0].len == 15000);
+	r.result = 40001;
+	expect_broken(&r, "a read of a file");
+	r.result = 40000;
+	r.flags = LZ_CALL_LEASED;
+	expect_broken(&r, "a read of a file");
+	r.flags = LZ_CALL_LEASED | LZ_CALL_PIECES | LZ_CALL_UNREAD;
+	expect_broken(&r, "a flag");
+	r.flags = LZ_CALL_LEASED | LZ_CALL_PIECES;
+	behind[0] = LZ_CALL_PIECES_MAX + 1;
+	expect_broken(&r, "a count");
+	behind[0] = 4;
+	behind[10] = INT64_MAX;
+	expect_broken(&r, "from where a file was read");
+	/* pieces, and nothing behind them */
+	r = PIECES(SYS_readv, 20000, 31, at, 20000);
+	r.flags |= LZ_CALL_LEASED;
+	expect_broken(&r, "a read of a file");
+	t.fast.leases.n = 0;
+	n_behind = 0;
+}
+END_TEST
+
+/* What is too long for the log is still in memory. */
+START_TEST(unread)
+{
+	struct lz_call_record r = record(SYS_read, LZ_LEASED_PART + 1);
+
+	r.flags = LZ_CALL_UNREAD;
+	r.args[2] = LZ_LEASED_MOST;
+	ck_assert(drain(&r) == 0 && n_written >= BYTES && !memcmp(written, memory, BYTES));
+	r.result = LZ_LEASED_MOST + 1;
+	expect_broken(&r, "a flag");
+	r = record(SYS_getrandom, LZ_LEASED_PART + 1);
+	r.flags = LZ_CALL_UNREAD;
+	expect_broken(&r, "a flag");
 }
 END_TEST
 
@@ -891,6 +952,8 @@ int main(void)
 	tcase_add_test(c, good_pieces);
 	tcase_add_test(c, bad_pieces);
 	tcase_add_test(c, leases);
+	tcase_add_test(c, leased_pieces);
+	tcase_add_test(c, unread);
 	tcase_add_test(c, bad_counters);
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);

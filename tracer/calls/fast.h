@@ -90,6 +90,13 @@ void lz_fast_fds_resume(struct lz_tracer *t);
 void lz_positions_before(struct lz_tracer *t);
 void lz_positions_after(struct lz_tracer *t, int64_t result);
 
+/* fast_leased_log.c */
+/* May call NR be read by reference? */
+bool lz_leased_may(uint64_t nr);
+/* Its bytes are those of a file, as AT says, in the N pieces. */
+int lz_leased_log(struct lz_tracer *t, const struct lz_call_leased *at,
+                  const struct lz_call_piece *piece, uint32_t n);
+
 /* fast_leases.c */
 /* LZ_WAKE has come: somebody waits for one, maybe. */
 extern volatile sig_atomic_t lz_lease_wanted;

@@ -117,6 +117,8 @@ static const struct {
     {SYS_chdir, 0, 0, 0, 0, 0},
     {SYS_fchdir, 0, 0, 0, 0, 0},
     {SYS_readv, LZ_FD_READ, 0, 0, 0, LZ_TRY_READV},
+    {SYS_preadv, LZ_FD_READ, 0, 0, 0, LZ_TRY_PREADV},
+    {SYS_preadv2, LZ_FD_READ, 0, 0, 0, LZ_TRY_PREADV},
     {SYS_writev, LZ_FD_WRITE, 0, 0, 0, LZ_TRY_WRITEV},
     {SYS_recvfrom, 0, 0, 0, 0, LZ_TRY_RECVFROM},
     {SYS_recvmsg, 0, 0, 0, 0, LZ_TRY_RECVMSG},

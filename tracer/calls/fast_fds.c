@@ -92,6 +92,8 @@ static int64_t fd_of(const struct lz_call *c, int64_t result)
 	case SYS_read:
 	case SYS_pread64:
 	case SYS_readv:
+	case SYS_preadv:
+	case SYS_preadv2:
 	case SYS_write:
 	case SYS_pwrite64:
 	case SYS_writev:

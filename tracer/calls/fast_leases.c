@@ -24,11 +24,6 @@ enum { WORTH = 256 << 10, MOST_BROKEN = 6, NEVER = UINT32_MAX };
 
 volatile sig_atomic_t lz_lease_wanted;
 
-static bool is_read(uint64_t nr)
-{
-	return nr == SYS_read || nr == SYS_pread64;
-}
-
 struct lz_lease *lz_lease_find(struct lz_tracer *t, uint64_t id)
 {
 	for (uint32_t i = 0; i < t->fast.leases.n; i++)
@@ -43,7 +38,7 @@ void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int6
 
 	if (nr == SYS_close && args[0] < LZ_FAST_FDS)
 		l->given[args[0]] = 0;
-	if (!is_read(nr) || result < LZ_LEASED_LEAST || args[0] >= LZ_FAST_FDS)
+	if (!lz_leased_may(nr) || result < LZ_LEASED_LEAST || args[0] >= LZ_FAST_FDS)
 		return;
 	uint32_t *given = &l->given[args[0]];
 	if (*given == NEVER || !t->fast.page || t->fast.page->leased[args[0]])

@@ -269,23 +269,35 @@ static int take_note(struct lz_tracer *t, struct entry *e)
 /* From where it was is told instead of what it gave. */
 static int add_leased(struct lz_tracer *t, struct entry *e)
 {
-	const uint64_t len = (uint64_t)e->r.result, most = INT64_MAX;
+	static struct lz_call_piece piece[LZ_CALL_PIECES_MAX];
+	const bool several = e->r.flags & LZ_CALL_PIECES;
 	struct lz_call_leased at;
-	struct lz_lease *l;
-	const struct lz_kept *kept;
-	uint32_t n;
+	struct pieces p = {0};
+	uint64_t len = 0;
+	uint32_t n = 0;
 
-	if (e->n < sizeof(at) || (e->r.nr != SYS_read && e->r.nr != SYS_pread64) || !len ||
-	    len > LZ_FAST_MOST || len > e->r.args[2])
+	if (!lz_leased_may(e->r.nr) || several != lz_only_tried(lz_fast_try(e->r.nr)))
+		return lz_fast_broken("a read of a file");
+	if (several && begin_pieces(e, &p) < 0)
+		return -1;
+	while (several && next_piece(&p, &piece[n]))
+		len += piece[n++].len;
+	if (!several) {
+		len = e->r.args[2];
+		piece[n++] = (struct lz_call_piece){e->r.args[1], (uint64_t)e->r.result};
+	}
+	if (e->n < sizeof(at) || e->r.result <= 0 || e->r.result > LZ_LEASED_MOST ||
+	    (several ? len != (uint64_t)e->r.result : len < (uint64_t)e->r.result))
 		return lz_fast_broken("a read of a file");
 	memcpy(&at, e->bytes, sizeof(at));
-	l = lz_lease_find(t, at.lease);
-	if (!l || at.from > most - len)
-		return lz_fast_broken("from where a file was read");
-	if (lz_writer_keep(t->w, l->kept, at.from, len, &kept, &n) < 0)
-		return -1;
-	t->fast.leases.n_reads++;
-	return lz_build_kept(t, e->r.args[1], len, kept, n);
+	return lz_leased_log(t, &at, piece, n);
+}
+
+/* Is what the call gave still to be read from memory? */
+static bool may_be_unread(const struct lz_call_record *r)
+{
+	return r->result == -EFAULT ||
+	       (lz_leased_may(r->nr) && r->result > LZ_LEASED_PART && r->result <= LZ_LEASED_MOST);
 }
 
 static int add_effects(struct lz_tracer *t, struct entry *e)
@@ -294,14 +306,12 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 
 	const uint16_t pieces = e->r.flags & LZ_CALL_PIECES;
 
-	if (e->r.flags == LZ_CALL_LEASED)
+	if ((e->r.flags ^ pieces) == LZ_CALL_LEASED)
 		return add_leased(t, e);
-
-	if ((e->r.flags ^ pieces) != (e->r.result == -EFAULT ? LZ_CALL_UNREAD : 0) ||
-	    (pieces && !lz_fast_try(e->r.nr)))
-		return lz_fast_broken("a flag");
-	if (e->r.flags & LZ_CALL_UNREAD)
+	if (e->r.flags == LZ_CALL_UNREAD && may_be_unread(&e->r))
 		return as_at_stop(t, &e->r, lz_capture);
+	if (e->r.flags ^ pieces || e->r.result == -EFAULT || (pieces && !lz_fast_try(e->r.nr)))
+		return lz_fast_broken("a flag");
 	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");
 	if (t->shared && e->r.result >= 0)

@@ -28,6 +28,8 @@ enum {
 	LZ_FAST_MOST = 256 << 10,   /* bytes of a call's output */
 	LZ_FAST_TAKEN = 256 << 10,  /* bytes that a call takes */
 	LZ_LEASED_LEAST = 16 << 10, /* the same of reads that need not be in the log */
+	LZ_LEASED_MOST = 16 << 20,
+	LZ_LEASED_PART = 64 << 10, /* so much of one is looked at in the log */
 	LZ_CALL_LOG = 1 << 20,
 	LZ_STUB_CODE = 0x8000, /* in front of the page */
 	LZ_STUB_STACK = 0x1000
@@ -60,6 +62,7 @@ enum lz_fast_try {
 	LZ_TRY_READV,
 	LZ_TRY_WRITE,
 	LZ_TRY_WRITEV,
+	LZ_TRY_PREADV,
 	LZ_TRY_RECVFROM,
 	LZ_TRY_RECVMSG,
 	LZ_TRY_SENDTO,
@@ -108,8 +111,8 @@ struct lz_fast_call {
  * called with __lizard_pos set. What is not known is believed if both agree. */
 enum lz_site_kind { LZ_SITE_ANY, LZ_SITE_MARKERS, LZ_SITE_PLAIN, LZ_SITE_KINDS };
 
-/* UNREAD: its output is not in the record. PIECES: the record says itself where its output is. LEASED:
- * instead of its output a struct lz_call_leased is there. */
+/* UNREAD: its output is not in the record, but still in memory. PIECES: the record says itself where its
+ * output is. LEASED: instead of its output a struct lz_call_leased is there. */
 enum { LZ_CALL_UNREAD = 1, LZ_CALL_PIECES = 2, LZ_CALL_LEASED = 4 };
 
 /* In the log, with the bytes of its output and of what it took behind it, and then what the tracer

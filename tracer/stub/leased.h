@@ -4,12 +4,15 @@
 #ifndef LIZARD_TRACER_STUB_LEASED_H
 #define LIZARD_TRACER_STUB_LEASED_H
 
-#include "tracer/stub/descriptors.h"
+#include "tracer/stub/stub.h"
 
-#include <unistd.h>
+#include <sys/syscall.h>
+
+#define BY_POSITION UINT64_MAX
 
 struct leased_read {
-	uint64_t lease, from; /* lease 0: it is none */
+	uint64_t fd, lease, from; /* lease 0: it is none */
+	bool by_position;
 };
 
 INLINE uint32_t lease_of(const struct lz_call_page *p, uint64_t fd)
@@ -17,38 +20,19 @@ INLINE uint32_t lease_of(const struct lz_call_page *p, uint64_t fd)
 	return fd < LZ_FAST_FDS ? __atomic_load_n(&p->leased[fd], __ATOMIC_SEQ_CST) : 0;
 }
 
-INLINE uint64_t position_of(uint64_t fd)
-{
-	return (uint64_t)call4(SYS_lseek, fd, 0, SEEK_CUR, 0);
-}
+/* Before a read of LEN bytes at most, from AT on. The tracer gives no lease back from here on, up to
+ * end_leased(). */
+void lz_begin_leased(struct lz_call_page *p, uint64_t fd, uint64_t len, uint64_t at,
+                     struct leased_read *l) STUB;
+/* Is what it gave, RESULT bytes in the N pieces, in the file from L->from on? PART has room for
+ * LZ_LEASED_PART bytes, or as many as were read. */
+bool lz_is_leased(const struct lz_call_page *p, const struct leased_read *l, int64_t result,
+                  const struct lz_call_piece *piece, uint32_t n, uint8_t *part) STUB;
 
-INLINE void end_leased(struct lz_call_page *p)
+INLINE void end_leased(struct lz_call_page *p, const struct leased_read *l)
 {
-	__atomic_store_n(&p->refers, 0, __ATOMIC_RELEASE);
-}
-
-/* Before the call. The tracer gives no lease back from here on, up to end_leased(). */
-INLINE void begin_leased(struct lz_call_page *p, uint64_t nr, const uint64_t *args,
-                         struct leased_read *l)
-{
-	l->lease = l->from = 0;
-	if ((nr != SYS_read && nr != SYS_pread64) || args[2] < LZ_LEASED_LEAST ||
-	    !lease_of(p, args[0]) || (nr == SYS_read && !p->alone[args[0]]))
-		return;
-	__atomic_store_n(&p->refers, 1, __ATOMIC_SEQ_CST);
-	l->lease = lease_of(p, args[0]);
-	if (!l->lease)
-		end_leased(p);
-	l->from = nr == SYS_read ? position_of(args[0]) : args[3];
-}
-
-/* Is what it gave, RESULT bytes, in the file from there on? Another thread may have moved the
- * position. */
-INLINE bool is_leased(const struct lz_call_page *p, uint64_t nr, const uint64_t *args,
-                      int64_t result, const struct leased_read *l)
-{
-	return l->lease && result >= LZ_LEASED_LEAST && lease_of(p, args[0]) == l->lease &&
-	       (nr != SYS_read || position_of(args[0]) == l->from + (uint64_t)result);
+	if (l->lease)
+		__atomic_store_n(&p->refers, 0, __ATOMIC_RELEASE);
 }
 
 INLINE uint32_t add_leased(const struct leased_read *l, uint8_t *to)
@@ -58,6 +42,13 @@ INLINE uint32_t add_leased(const struct leased_read *l, uint8_t *to)
 	at->lease = l->lease;
 	at->from = l->from;
 	return sizeof(*at);
+}
+
+/* Where is a plain read from? False: it is another call. */
+INLINE bool reads_from(uint64_t nr, const uint64_t *args, uint64_t *at)
+{
+	*at = nr == SYS_read ? BY_POSITION : args[3];
+	return nr == SYS_read || nr == SYS_pread64;
 }
 
 #endif

@@ -6,6 +6,7 @@
  * What is left of this is what a system call leaves. Neither the program's stack nor any other
  * register is touched. It is compiled without vector registers, constants in memory and calls of
  * a library (tracer/build.mk), and copied into the program. */
+#include "tracer/stub/descriptors.h"
 #include "tracer/stub/leased.h"
 #include "tracer/stub/maps.h"
 
@@ -168,6 +169,36 @@ INLINE bool may_now(struct lz_call_page *p, uint8_t rule, const uint64_t *args)
 	}
 }
 
+/* Has a read that is too long for the log a lease, so that it need not be there? */
+INLINE bool is_long_leased(const struct lz_call_page *p, uint64_t nr, const uint64_t *args)
+{
+	uint64_t at;
+
+	return reads_from(nr, args, &at) && args[2] <= LZ_LEASED_MOST && lease_of(p, args[0]);
+}
+
+INLINE void begin_leased(struct lz_call_page *p, uint64_t nr, const uint64_t *args,
+                         struct leased_read *l)
+{
+	uint64_t at;
+
+	l->lease = 0;
+	if (reads_from(nr, args, &at) && lease_of(p, args[0]))
+		lz_begin_leased(p, args[0], args[2], at, l);
+}
+
+INLINE bool is_leased(const struct lz_call_page *p, const uint64_t *args, int64_t result,
+                      const struct leased_read *l, uint8_t *part)
+{
+	struct lz_call_piece all;
+
+	if (!l->lease)
+		return false;
+	all.addr = args[1];
+	all.len = (uint64_t)result;
+	return lz_is_leased(p, l, result, &all, 1, part);
+}
+
 /* Is it a call that is tried without waiting? */
 INLINE bool is_try(const struct lz_call_page *p, const struct lz_fast_call *c, const uint64_t *args)
 {
@@ -199,6 +230,9 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	if (!mark && c->fd && (args[0] >= LZ_FAST_FDS || !(p->fd[args[0]] & c->fd)))
 		return 0;
 	most = most_of(p, c, args);
+	const bool is_long = most == UINT64_MAX && is_long_leased(p, nr, args);
+	if (is_long)
+		most = LZ_LEASED_PART;
 	if (most == UINT64_MAX || !find_marker(p, r15, &marker))
 		return 0;
 	/* From here on the tracer leaves the log where it is. */
@@ -221,27 +255,29 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	note_map(p, c->rule, args, result);
 	if (nr == SYS_getcpu && result == 0)
 		show_cpu(p, args);
-	uint32_t n = sizeof(*r);
-	r->flags = result == -EFAULT ? LZ_CALL_UNREAD : 0;
+	uint32_t n = sizeof(*r), flags = result == -EFAULT ? LZ_CALL_UNREAD : 0;
 	r->nr = (uint16_t)nr;
 	r->ip = p->site;
 	r->marker = marker;
 	r->result = result;
-	if (is_leased(p, nr, args, result, &leased)) {
-		r->flags = LZ_CALL_LEASED;
+	if (is_leased(p, args, result, &leased, (uint8_t *)(r + 1))) {
+		flags = LZ_CALL_LEASED;
 		n += add_leased(&leased, (uint8_t *)(r + 1));
+	} else if (is_long && result > LZ_LEASED_PART) {
+		flags = LZ_CALL_UNREAD;
 	} else {
 		n += add_bytes(c, args, result, (uint8_t *)(r + 1));
 	}
 	n += add_note(p, c->rule, args, result, (uint8_t *)r + n);
 	if (small && result >= 0)
 		n += (uint32_t)(sizeof(uint64_t) + *(uint64_t *)(r + 1));
+	r->flags = (uint16_t)flags;
 	r->len = (n + 7) & ~7u;
 	/* not before: a fault up to here takes the call to its stop */
 	regs[0] = (uint64_t)result;
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
-	if (leased.lease)
-		end_leased(p);
+	end_leased(p, &leased);
 	set_busy(p, 0);
-	return result == -EFAULT || (result < 0 && lz_fails_midway(c->rule)) ? LZ_LOOK : LZ_MADE;
+	return flags & LZ_CALL_UNREAD || (result < 0 && lz_fails_midway(c->rule)) ? LZ_LOOK
+	                                                                          : LZ_MADE;
 }

@@ -34,7 +34,7 @@ bool lz_is_nonblocking(struct attempt *t)
 
 bool lz_add_data(struct attempt *t, uint64_t addr, uint64_t len)
 {
-	if (len > LZ_TRY_MOST - t->len ||
+	if (len > t->most - t->len ||
 	    (lz_try_takes((uint8_t)t->what) && is_changed_code(t->p, addr, len)))
 		return false;
 	t->len += len;
@@ -56,13 +56,11 @@ bool lz_add_iovecs(struct attempt *t, uint64_t at, uint64_t count)
 	return true;
 }
 
-uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len)
+uint32_t lz_finish_as(struct attempt *t, uint32_t flags, int64_t result, uint64_t len)
 {
 	struct lz_call_record *r = t->r;
 
-	r->flags = LZ_CALL_PIECES;
-	if (result == -EFAULT)
-		r->flags = LZ_CALL_UNREAD;
+	r->flags = (uint16_t)flags;
 	r->nr = (uint16_t)t->regs[0];
 	for (int i = 0; i < 6; i++)
 		r->args[i] = t->args[i];
@@ -72,7 +70,12 @@ uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len)
 	t->regs[0] = (uint64_t)result;
 	__atomic_store_n(&t->p->head, (uint32_t)((uint8_t *)r - t->p->log) + r->len,
 	                 __ATOMIC_RELEASE);
-	return result == -EFAULT ? LZ_LOOK : LZ_MADE;
+	return flags & LZ_CALL_UNREAD ? LZ_LOOK : LZ_MADE;
+}
+
+uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len)
+{
+	return lz_finish_as(t, result == -EFAULT ? LZ_CALL_UNREAD : LZ_CALL_PIECES, result, len);
 }
 
 /* How many bytes they have. */
@@ -160,6 +163,7 @@ PART uint32_t by_what(struct attempt *t)
 	case LZ_TRY_WRITE: return lz_try_single(t);
 	case LZ_TRY_READV:
 	case LZ_TRY_WRITEV: return lz_try_several(t);
+	case LZ_TRY_PREADV: return lz_try_several_at(t);
 	case LZ_TRY_RECVFROM: return lz_try_receive_from(t);
 	case LZ_TRY_RECVMSG: return lz_try_receive_message(t);
 	case LZ_TRY_SENDTO: return lz_try_send_to(t);
@@ -201,6 +205,7 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker)
 		t.n = t.data = t.n_data = t.n_waits = 0;
 		t.mode = UNKNOWN;
 		t.len = 0;
+		t.most = LZ_TRY_MOST;
 		ret = by_what(&t);
 	}
 	/* else its time goes on with a stop */

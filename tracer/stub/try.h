@@ -28,7 +28,7 @@ struct attempt {
 	struct lz_call_piece *piece;
 	uint32_t n, headers;
 	uint32_t data, n_data; /* the pieces that a result's bytes fill, one after the other */
-	uint64_t len;          /* of these */
+	uint64_t len, most;    /* of these */
 	enum mode mode;
 	uint32_t n_waits;
 };
@@ -42,6 +42,7 @@ bool lz_add_data(struct attempt *t, uint64_t addr, uint64_t len) STUB;
 bool lz_add_iovecs(struct attempt *t, uint64_t at, uint64_t count) STUB;
 /* The record is whole, with LEN bytes. */
 uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len) STUB;
+uint32_t lz_finish_as(struct attempt *t, uint32_t flags, int64_t result, uint64_t len) STUB;
 /* The same with the bytes of all pieces that are no headers. */
 uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result) STUB;
 /* The call would have waited for EVENTS; true: it is to be tried again. */
@@ -58,6 +59,7 @@ uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final) STUB;
 /* Each tries its calls. try_data.c: */
 uint32_t lz_try_single(struct attempt *t) STUB;
 uint32_t lz_try_several(struct attempt *t) STUB;
+uint32_t lz_try_several_at(struct attempt *t) STUB;
 uint32_t lz_try_sendfile(struct attempt *t) STUB;
 /* try_messages.c: */
 uint32_t lz_try_send_to(struct attempt *t) STUB;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ enum { PIECE = 64 << 10, ROUNDS = 300 };
 
 static const char *path;
 static uint64_t sum;
-static unsigned char buf[2 * PIECE];
+static unsigned char buf[4 << 20];
 
 static void add(ssize_t n)
 {
@@ -227,6 +228,77 @@ static void shared(void)
 	waitpid(child, NULL, 0);
 }
 
+/* Into several places, some of which are empty. */
+static void vectors(void)
+{
+	int fd = open_it(O_RDONLY);
+
+	for (int i = 0; i < ROUNDS; i++) {
+		const size_t a = (size_t)i * 7919 % 30000, b = 10000 + (size_t)i * 104729 % 200000;
+		struct iovec io[4] = {
+		    {buf, a}, {buf + a, 0}, {buf + a, b}, {buf + a + b, i % 7 ? 5000 : 1500000}};
+
+		add(preadv(fd, io, 4, (off_t)i * 104729 % 2000000));
+		add(preadv2(fd, io, 4, (off_t)i * 7919 % 2000000, 0));
+		if (i % 5 == 0)
+			lseek(fd, i * 4567, SEEK_SET);
+		add(i % 2 ? readv(fd, io, 3) : preadv2(fd, io, 3, -1, 0));
+	}
+	printf("%zd", preadv(fd, (void *)8, 2, 0));
+	printf(" %zd", preadv2(fd, &(struct iovec){buf, PIECE}, 1, 0, 0x7fffffff));
+	printf(" %zd\n", preadv2(fd, &(struct iovec){buf, PIECE}, 1, -2, 0));
+}
+
+/* Into as much as there is at once. */
+static void at_once(void)
+{
+	int fd = open_it(O_RDONLY);
+
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		add(pread(fd, buf, 300000, i * 5000));
+		add(pread(fd, buf, sizeof(buf), i * 12345));
+		lseek(fd, i * 1000, SEEK_SET);
+		add(read(fd, buf, 1 << 20));
+		add(read(fd, buf, sizeof(buf)));
+	}
+	/* there is nothing, and more than there is room in the program */
+	printf("%zd", pread(fd, buf, sizeof(buf), 1LL << 40));
+	printf(" %zd\n", pread(fd, buf + sizeof(buf) - 4096, 1 << 20, 0));
+}
+
+/* What somebody else has opened, who may move the position. A child does so: now and then it is as if
+ * nobody else had. */
+static void input(void)
+{
+	cpu_set_t all;
+	int status;
+
+	for (int i = 0; i < 3; i++)
+		one_after_the_other(0);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct iovec io[2] = {{buf, 20000}, {buf + 20000, (size_t)i * 777}};
+
+		lseek(0, i * 4321, SEEK_SET);
+		add(i % 2 ? readv(0, io, 2) : read(0, buf, i % 8 ? 50000 : 600000));
+	}
+	pid_t child = fork();
+	if (!child) {
+		memset(&all, 0xff, sizeof(all));
+		sched_setaffinity(0, sizeof(all), &all);
+		for (;;) {
+			lseek(0, 0, SEEK_SET);
+			lseek(0, 500000, SEEK_SET);
+			lseek(0, 20000, SEEK_SET);
+		}
+	}
+	for (int i = 0; i < 1000 * ROUNDS; i++)
+		add(read(0, buf, 20000));
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	lseek(0, 0, SEEK_SET);
+	one_after_the_other(0);
+}
+
 /* Others change it meanwhile. */
 static void outside(int rounds)
 {
@@ -254,6 +326,12 @@ int main(int argc, char **argv)
 		spawned();
 	else if (!strcmp(way, "shared"))
 		shared();
+	else if (!strcmp(way, "vectors"))
+		vectors();
+	else if (!strcmp(way, "at-once"))
+		at_once();
+	else if (!strcmp(way, "input"))
+		input();
 	else if (!strcmp(way, "children"))
 		children();
 	else
