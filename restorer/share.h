@@ -7,8 +7,17 @@
 #include <lizard/recording.h>
 
 /* The stub's first page has its code, then the filter of system calls; the second one is for
- * give.h. */
-enum { LZ_STUB_CODE_ROOM = 64, LZ_STUB_PAGES = 2, LZ_STUB_SOCKET = 3 };
+ * give.h. The code is an instruction for injected calls, one for calls that the process makes itself,
+ * which are those that return to at most LZ_STUB_MAP_INSN_LEN bytes behind it, and the byte that bars
+ * all others. */
+enum {
+	LZ_STUB_MAP_INSN = 8,
+	LZ_STUB_MAP_INSN_LEN = 3,
+	LZ_STUB_BARRED_BYTE = 16,
+	LZ_STUB_CODE_ROOM = 64,
+	LZ_STUB_PAGES = 2,
+	LZ_STUB_SOCKET = 3
+};
 
 /* What is mapped: LEN bytes of OBJECT from AT on. OWN: stores there make pages that only this
  * mapping has. */

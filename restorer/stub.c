@@ -26,12 +26,14 @@
 
 enum { ARCH_SET_CPUID = 0x1012, STUB_BASE = 0x400000, STUB_FALLBACK = 0x70000000 };
 
-static const uint8_t stub_code[] = {0x0f, 0x05, 0xcc, 0xcc}; /* syscall; int3; int3 */
+/* syscall; int3; int3, and syscall; ret */
+static const uint8_t stub_code[LZ_STUB_CODE_ROOM] = {
+    0x0f, 0x05, 0xcc, 0xcc, [LZ_STUB_MAP_INSN] = 0x0f, 0x05, 0xc3};
 
 struct stub_file {
 	Elf64_Ehdr head;
 	Elf64_Phdr load;
-	uint8_t code[sizeof stub_code];
+	uint8_t code[4];
 };
 
 static const struct stub_file stub_file = {
@@ -242,6 +244,8 @@ static int move_code(struct lz_proc *p, struct lz_stub *stub, const struct lz_me
 	    lz_proc_write(p, stub->start, stub_code, sizeof stub_code) < 0)
 		return -1;
 	p->syscall_insn = stub->start;
+	stub->map_insn = stub->start + LZ_STUB_MAP_INSN;
+	stub->barred_byte = stub->start + LZ_STUB_BARRED_BYTE;
 	p->stub = stub;
 	return unmap_rest(p, stub->start, stub->end);
 }
@@ -443,13 +447,18 @@ static struct lz_stub *copy_stub(const struct lz_stub *stub)
 	int socket = fcntl(stub->socket, F_DUPFD_CLOEXEC, 0);
 	struct lz_stub *copy = socket < 0 ? NULL : new_stub(socket);
 
-	if (socket < 0)
+	if (socket < 0) {
 		lz_fail_errno("cannot copy the replay process");
-	else if (!copy)
+		return NULL;
+	}
+	if (!copy) {
 		close(socket);
-	else
-		*copy =
-		    (struct lz_stub){stub->start, stub->end, socket, stub->taking, stub->shares};
+		return NULL;
+	}
+	*copy = *stub;
+	copy->socket = socket;
+	/* of the byte the kernel knows in the original only */
+	copy->can_bar = false;
 	return copy;
 }
 

@@ -237,7 +237,7 @@ static int inject(struct lz_proc *p, int64_t *result, uint64_t nr, const uint64_
 {
 	struct before b;
 
-	if (prepare(p, &b) < 0)
+	if (lz_proc_bar(p, false) < 0 || prepare(p, &b) < 0)
 		return -1;
 	struct user_regs_struct r = regs_at(&b, p->syscall_insn);
 	r.rax = nr;

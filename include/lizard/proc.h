@@ -20,6 +20,11 @@ struct lz_stub {
 	bool taking;
 	/* memory is mapped more than once */
 	bool shares;
+	/* The instruction by which the process itself may change mappings while its other calls are
+	 * barred, and the byte that bars them: lz_proc_bar(). */
+	uint64_t map_insn, barred_byte;
+	/* the kernel knows that byte; it does not do that; what it is */
+	bool can_bar, cannot_bar, barred;
 };
 
 /* Instructions of the process are executed elsewhere than they are for everybody else: SHOW puts
@@ -97,6 +102,11 @@ int lz_proc_calls(struct lz_proc *p, struct lz_proc_call *c, size_t n);
 /* The same as lz_proc_syscall() for the stub's own pages: arguments 4 to 6 are 0. */
 int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                         uint64_t c);
+
+/* ON: while the process runs, its system calls are SIGSYS with SYS_USER_DISPATCH instead, but for
+ * those of stub->map_insn, which are made. Only where lz_stub_can_bar(). An injected call ends
+ * it. */
+int lz_proc_bar(const struct lz_proc *p, bool on);
 
 /* Hardware debug register SLOT (0..3). len 1,2,4,8. KIND 'x' execute, 'w' write, 'a' read or write,
  * 0 off. */

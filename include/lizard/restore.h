@@ -11,6 +11,7 @@
 
 #include <lizard/proc.h>
 #include <lizard/recording.h>
+#include <sys/mman.h>
 
 /* Refuses a recording made on a machine with instruction sets that this one lacks: they are
  * named. */
@@ -37,6 +38,18 @@ int lz_stub_fork(struct lz_proc *p, struct lz_proc *copy);
 void lz_stub_limit_stack(struct lz_proc *p, uint64_t limit);
 /* It gets SIGALRM each time that NS nanoseconds have gone by; 0: no more. */
 int lz_stub_alarm(struct lz_proc *p, uint64_t ns);
+/* Mapping calls that the process makes by itself (lz_proc_bar()) may be of data only: these bits of
+ * `prot`, and these flags. */
+enum { LZ_OWN_PROT = PROT_READ | PROT_WRITE };
+enum { LZ_OWN_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE };
+/* May they change this range? The filter compares in units of 64 KiB; a range is taken to end in one
+ * of the LZ_UNITS_MORE behind that of its start and its whole units. */
+enum { LZ_UNIT_BITS = 16, LZ_UNITS_MORE = 3 };
+bool lz_stub_is_apart(const struct lz_stub *stub, uint64_t addr, uint64_t len);
+/* The first unit behind the stub. */
+uint64_t lz_stub_units_end(const struct lz_stub *stub);
+/* 1: lz_proc_bar() is possible. 0: the kernel cannot do that; -1. */
+int lz_stub_can_bar(struct lz_proc *p);
 /* Ends the process, reaps it and closes P. Does nothing if p->pid <= 0. */
 void lz_stub_kill(struct lz_proc *p);
 /* The same without waiting for its end, which takes a millisecond for a small program: it dies on

@@ -20,6 +20,10 @@ struct call_row {
 	uint64_t mask, value;
 };
 
+/* Calls that the process makes by itself, from an instruction of their own: memory without a file, which is
+ * not executed. */
+enum { OWN_INSN = 8, OWN_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE };
+
 #define WHOLE UINT64_MAX
 
 static const struct call_row replay_calls[] = {
@@ -31,6 +35,7 @@ static const struct call_row replay_calls[] = {
     {SYS_mremap, 0, 0, 0},
     {SYS_madvise, 2, WHOLE, MADV_DONTNEED},
     {SYS_prctl, 0, WHOLE, PR_SET_TSC},
+    {SYS_prctl, 0, WHOLE, PR_SET_SYSCALL_USER_DISPATCH},
     {SYS_arch_prctl, 0, WHOLE, 0x1012}, /* ARCH_SET_CPUID */
     {SYS_clone, 0, WHOLE, CLONE_PARENT | SIGCHLD},
     {SYS_dup2, 0, 0, 0},

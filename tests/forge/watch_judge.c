@@ -61,6 +61,27 @@ static bool touches(const struct stub *stub, const struct seccomp_data *d)
 	}
 }
 
+static bool is_own(const struct seccomp_data *d)
+{
+	const bool data = !(d->args[2] & ~(uint64_t)(PROT_READ | PROT_WRITE));
+
+	switch (d->nr) {
+	case SYS_mmap:
+		return data && d->args[3] == OWN_FLAGS && d->args[4] == UINT64_MAX && !d->args[5];
+	case SYS_munmap: return true;
+	case SYS_mprotect: return data;
+	case SYS_madvise: return d->args[2] == MADV_DONTNEED;
+	default: return false;
+	}
+}
+
+/* All other calls are barred, but for those of an instruction that is not injected calls'. */
+static bool bars(const struct stub *stub, const struct seccomp_data *d)
+{
+	return d->args[1] == PR_SYS_DISPATCH_ON && d->args[2] == stub->addr + OWN_INSN &&
+	       d->args[3] <= 3 && d->args[4] - stub->addr < PAGE;
+}
+
 /* What is wrong with a replayed process's call; NULL: nothing. */
 static const char *wrong(const struct seccomp_data *d, const struct stub *stub)
 {
@@ -72,7 +93,11 @@ static const char *wrong(const struct seccomp_data *d, const struct stub *stub)
 		return "not in the table";
 	if (at - STUB_FIRST < PAGE)
 		return NULL;
-	if (at != stub->addr)
+	if (at == stub->addr + OWN_INSN && !is_own(d))
+		return "not a call of its own";
+	if (d->nr == SYS_prctl && d->args[0] == PR_SET_SYSCALL_USER_DISPATCH && !bars(stub, d))
+		return "another bar";
+	if (at != stub->addr && at != stub->addr + OWN_INSN)
 		return "not from the stub's instruction";
 	return touches(stub, d) ? "touches the stub" : NULL;
 }

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 enum { STUB_LEN = 0x10000, USER32_CS = 0x23 };
 static const uint64_t stub = 0x68000000, elsewhere = 0x10000000;
@@ -169,6 +171,185 @@ START_TEST(filter_knows_the_place)
 }
 END_TEST
 
+/* ---- calls that the process makes itself ---- */
+
+enum { own = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE };
+
+/* Room for code that ends with an int3, and its stack. */
+static struct lz_proc start_own(void)
+{
+	struct lz_proc p = start();
+
+	ck_assert_int_eq(call(&p, SYS_mmap, elsewhere, LZ_PAGE, 7, fixed, (uint64_t)-1),
+	                 -(int)elsewhere);
+	ck_assert_int_eq(lz_proc_write(&p, elsewhere, &(uint64_t[]){0xcc050f}, 8), 0);
+	return p;
+}
+
+/* The process makes that call at INSN and returns to the int3. Returns how it stops. */
+static int makes(struct lz_proc *p, bool barred, uint64_t insn, uint64_t nr, const uint64_t a[6],
+                 struct user_regs_struct *r)
+{
+	const uint64_t sp = elsewhere + LZ_PAGE - 64, back = elsewhere + 2;
+	int status = 0;
+
+	ck_assert_int_eq(lz_proc_write(p, sp, &back, sizeof(back)), 0);
+	ck_assert_int_eq(lz_proc_regs(p, r), 0);
+	r->rip = insn;
+	r->rsp = sp;
+	r->rax = nr;
+	r->orig_rax = (uint64_t)-1;
+	r->rdi = a[0], r->rsi = a[1], r->rdx = a[2], r->r10 = a[3], r->r8 = a[4], r->r9 = a[5];
+	ck_assert_int_eq(lz_proc_set_regs(p, r), 0);
+	ck_assert_int_eq(lz_proc_bar(p, barred), 0);
+	ck_assert_int_eq(ptrace(PTRACE_CONT, p->pid, 0, 0), 0);
+	ck_assert_int_eq(waitpid(p->pid, &status, __WALL), p->pid);
+	if (WIFSTOPPED(status))
+		ck_assert_int_eq(lz_proc_regs(p, r), 0);
+	return status;
+}
+
+static bool was_killed(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+}
+
+static const struct {
+	uint64_t nr, a[6], result;
+} allowed[] = {
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own, UINT64_MAX, 0}, 0x20000000},
+    {SYS_mmap, {0x20000000, 1ULL << 29, 0, own, UINT64_MAX, 0}, 0x20000000},
+    {SYS_mmap, {0x68010000, LZ_PAGE, 1, own, UINT64_MAX, 0}, 0x68010000},
+    {SYS_mmap, {0x67fd0000, LZ_PAGE, 3, own, UINT64_MAX, 0}, 0x67fd0000},
+    {SYS_mmap, {0x7ffff0000000, 0xffff0000, 3, own, UINT64_MAX, 0}, (uint64_t)-ENOMEM},
+    {SYS_munmap, {0x20000000, 1ULL << 29}, 0},
+    {SYS_munmap, {0x7f0000000000, 1ULL << 30}, 0},
+    {SYS_mprotect, {0x10000000, LZ_PAGE, 3}, 0},
+    {SYS_madvise, {0x10000000, 1, MADV_DONTNEED}, 0},
+};
+
+START_TEST(own_calls)
+{
+	struct lz_proc p = start_own();
+	struct user_regs_struct r;
+
+	ck_assert_int_eq(lz_stub_can_bar(&p), 1);
+	int status = makes(&p, true, p.stub->map_insn, allowed[_i].nr, allowed[_i].a, &r);
+	/* what it returns to may be gone, or not to be executed */
+	ck_assert_msg(WIFSTOPPED(status), "status %#x", status);
+	ck_assert_uint_eq(r.rax, allowed[_i].result);
+	lz_stub_kill(&p);
+}
+END_TEST
+
+static const struct {
+	uint64_t nr, a[6];
+} not_own[] = {
+    {SYS_mmap, {0x20000000, LZ_PAGE, 7, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3 | 1ULL << 32, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own & ~MAP_FIXED, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own ^ (MAP_PRIVATE | MAP_SHARED), UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own & ~MAP_ANONYMOUS, 3, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own | MAP_POPULATE, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own | MAP_LOCKED, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own | MAP_HUGETLB, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own | MAP_GROWSDOWN, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own, 0, 0}},
+    {SYS_mmap, {0x20000000, LZ_PAGE, 3, own, UINT64_MAX, LZ_PAGE}},
+    {SYS_mmap, {0x68000000, LZ_PAGE, 3, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x6800f000, LZ_PAGE, 3, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x67fff000, 2 * LZ_PAGE, 3, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x10000000, 0x58001000, 3, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x10000000, 1ULL << 46, 3, own, UINT64_MAX, 0}},
+    {SYS_mmap, {0x20000000, UINT64_MAX, 3, own, UINT64_MAX, 0}},
+    {SYS_mmap, {1ULL << 63, LZ_PAGE, 3, own, UINT64_MAX, 0}},
+    {SYS_munmap, {0x68000000, LZ_PAGE}},
+    {SYS_munmap, {0, 1ULL << 46}},
+    {SYS_munmap, {0x10000000, 0xffffffff}},
+    {SYS_munmap, {UINT64_MAX - 4095, 4097}},
+    {SYS_mprotect, {0x68000000, LZ_PAGE, 3}},
+    {SYS_mprotect, {0x10000000, LZ_PAGE, 7}},
+    {SYS_mprotect, {0x10000000, LZ_PAGE, 3 | PROT_GROWSDOWN}},
+    {SYS_madvise, {0x68000000, LZ_PAGE, MADV_DONTNEED}},
+    {SYS_madvise, {0x10000000, LZ_PAGE, 100 /* MADV_HWPOISON */}},
+    {SYS_mremap, {0x10000000, LZ_PAGE, 2 * LZ_PAGE, MREMAP_MAYMOVE}},
+    {SYS_clone, {CLONE_PARENT | SIGCHLD}},
+    {SYS_recvmsg, {3, 0x68001000}},
+    {SYS_dup2, {3, 5}},
+    {SYS_close, {3}},
+    {SYS_setitimer, {ITIMER_REAL, 0, 0}},
+    {SYS_prctl, {PR_SET_TSC, PR_TSC_ENABLE}},
+    {SYS_prctl, {PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF}},
+    {SYS_arch_prctl, {0x1012, 1}},
+    {SYS_getpid, {0}},
+    {0x40000000 | SYS_munmap, {0x20000000, LZ_PAGE}},
+};
+
+START_TEST(own_calls_are_few)
+{
+	struct lz_proc p = start_own();
+	struct user_regs_struct r;
+
+	ck_assert_int_eq(lz_stub_can_bar(&p), 1);
+	int status = makes(&p, true, p.stub->map_insn, not_own[_i].nr, not_own[_i].a, &r);
+	ck_assert_msg(was_killed(status), "status %#x", status);
+	lz_proc_close(&p);
+	p.pid = -1;
+	lz_stub_kill(&p);
+}
+END_TEST
+
+/* What else the process calls is not made, be it at the instruction of injected calls, and that is
+ * told. */
+START_TEST(bar_holds)
+{
+	struct lz_proc p = start_own(), copy;
+	const uint64_t at[] = {elsewhere, stub}, none[6] = {elsewhere, LZ_PAGE};
+	struct user_regs_struct r;
+	siginfo_t info;
+
+	ck_assert_int_eq(lz_stub_can_bar(&p), 1);
+	for (int i = 0; i < 2; i++) {
+		int status = makes(&p, true, at[i], SYS_munmap, none, &r);
+
+		ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSYS, "status %#x",
+		              status);
+		ck_assert_int_eq(ptrace(PTRACE_GETSIGINFO, p.pid, 0, &info), 0);
+		ck_assert_int_eq(info.si_code, 2 /* SYS_USER_DISPATCH */);
+		ck_assert_uint_eq(r.rip, at[i] + 2);
+		ck_assert_uint_eq(r.orig_rax, SYS_munmap);
+	}
+	/* injected calls are made, and after them it can be barred again */
+	ck_assert_int_eq(call(&p, SYS_close, 99, 0, 0, 0, 0), EBADF);
+	ck_assert_int_eq(WSTOPSIG(makes(&p, true, elsewhere, SYS_munmap, none, &r)), SIGSYS);
+	/* where the kernel does not bar calls, the filter kills */
+	ck_assert_int_eq(lz_stub_fork(&p, &copy), 0);
+	ck_assert(!copy.stub->can_bar && !copy.stub->barred);
+	ck_assert(was_killed(makes(&copy, true, elsewhere, SYS_munmap, none, &r)));
+	ck_assert(was_killed(makes(&p, false, elsewhere, SYS_munmap, none, &r)));
+	copy.pid = p.pid = -1;
+	lz_stub_kill(&copy);
+	lz_stub_kill(&p);
+}
+END_TEST
+
+/* The stub says of a range what the filter does. */
+START_TEST(apart)
+{
+	const struct lz_stub s = {.start = 0x68000000, .end = 0x68002000};
+
+	ck_assert(lz_stub_is_apart(&s, 0x67fd0000, LZ_PAGE));
+	ck_assert(!lz_stub_is_apart(&s, 0x67fe0000, LZ_PAGE));
+	ck_assert(!lz_stub_is_apart(&s, 0x68002000, LZ_PAGE));
+	ck_assert(lz_stub_is_apart(&s, 0x68010000, 1ULL << 46));
+	ck_assert(!lz_stub_is_apart(&s, 0, 1ULL << 46));
+	ck_assert(!lz_stub_is_apart(&s, 0, 1ULL << 47));
+	ck_assert(!lz_stub_is_apart(&s, 1ULL << 47, LZ_PAGE));
+	ck_assert(!lz_stub_is_apart(&s, UINT64_MAX, 1));
+	ck_assert(!lz_stub_is_apart(&s, LZ_PAGE, UINT64_MAX));
+}
+END_TEST
+
 /* In 32-bit code number 11 is execve, and number 91 munmap. */
 START_TEST(in_32_bit_code)
 {
@@ -229,6 +410,10 @@ int main(void)
 	tcase_add_test(t, gate_passes);
 	tcase_add_loop_test(t, filter_kills, 0, sizeof forbidden / sizeof *forbidden);
 	tcase_add_test(t, filter_knows_the_place);
+	tcase_add_loop_test(t, own_calls, 0, sizeof allowed / sizeof *allowed);
+	tcase_add_loop_test(t, own_calls_are_few, 0, sizeof not_own / sizeof *not_own);
+	tcase_add_test(t, bar_holds);
+	tcase_add_test(t, apart);
 	tcase_add_test(t, in_32_bit_code);
 	tcase_add_test(t, debug_registers);
 	tcase_add_loop_test(t, no_place_for_the_stub, 0, sizeof places / sizeof *places);
