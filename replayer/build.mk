@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What is copied into the replayed process uses nothing that is not copied with it.
 $(OBJ)/replayer/stub/stub.o: override CFLAGS := -O2 -g -fPIC -ffreestanding -mgeneral-regs-only \
-	-fno-stack-protector -fcf-protection=none -fno-jump-tables -fno-tree-loop-distribute-patterns \
+	-fno-stack-protector -mno-red-zone -fcf-protection=none -fno-jump-tables -fno-tree-loop-distribute-patterns \
 	-fno-asynchronous-unwind-tables -fomit-frame-pointer \
 	-ffixed-rbx -ffixed-rbp -ffixed-r12 -ffixed-r13 -ffixed-r14 -ffixed-r15
 

@@ -24,15 +24,14 @@ void lz_space_free(struct lz_space *s)
 	*s = (struct lz_space){0};
 }
 
-/* Index of the first mapping that ends after ADDR. */
-static uint32_t index_of(const struct lz_space *s, uint64_t addr)
+uint32_t lz_space_from(const struct lz_space *s, uint64_t addr)
 {
 	return lz_lower_bound(i, s->n, s->vmas[i].end <= addr);
 }
 
 const struct lz_vma *lz_space_find(const struct lz_space *s, uint64_t addr)
 {
-	uint32_t i = index_of(s, addr);
+	uint32_t i = lz_space_from(s, addr);
 
 	return i < s->n && s->vmas[i].start <= addr ? &s->vmas[i] : NULL;
 }
@@ -40,7 +39,7 @@ const struct lz_vma *lz_space_find(const struct lz_space *s, uint64_t addr)
 /* Makes ADDR a boundary between mappings. */
 static int split(struct lz_space *s, uint64_t addr)
 {
-	uint32_t i = index_of(s, addr);
+	uint32_t i = lz_space_from(s, addr);
 
 	if (i == s->n || s->vmas[i].start >= addr)
 		return 0;
@@ -64,7 +63,7 @@ static int unmap(struct lz_space *s, uint64_t start, uint64_t end)
 {
 	if (split_both(s, start, end) < 0)
 		return -1;
-	uint32_t a = index_of(s, start), b = a;
+	uint32_t a = lz_space_from(s, start), b = a;
 	while (b < s->n && s->vmas[b].start < end)
 		b++;
 	memmove(&s->vmas[a], &s->vmas[b], (s->n - b) * sizeof *s->vmas);
@@ -76,7 +75,7 @@ static int insert(struct lz_space *s, const struct lz_vma *v)
 {
 	if (unmap(s, v->start, v->end) < 0 || lz_reserve(s->vmas, s->room, (size_t)s->n + 1) < 0)
 		return -1;
-	uint32_t i = index_of(s, v->start);
+	uint32_t i = lz_space_from(s, v->start);
 	memmove(&s->vmas[i + 1], &s->vmas[i], (s->n - i) * sizeof *s->vmas);
 	s->vmas[i] = *v;
 	s->n++;
@@ -87,7 +86,7 @@ static int protect(struct lz_space *s, uint64_t start, uint64_t end, uint32_t pr
 {
 	if (split_both(s, start, end) < 0)
 		return -1;
-	for (uint32_t i = index_of(s, start); i < s->n && s->vmas[i].start < end; i++)
+	for (uint32_t i = lz_space_from(s, start); i < s->n && s->vmas[i].start < end; i++)
 		s->vmas[i].prot = prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
 	return 0;
 }
@@ -133,7 +132,7 @@ void lz_space_set_role(struct lz_space *s, uint64_t start, uint64_t end, uint32_
 {
 	if (split_both(s, start, end) < 0)
 		return;
-	for (uint32_t i = index_of(s, start); i < s->n && s->vmas[i].start < end; i++)
+	for (uint32_t i = lz_space_from(s, start); i < s->n && s->vmas[i].start < end; i++)
 		s->vmas[i].role = role;
 }
 

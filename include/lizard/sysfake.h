@@ -15,6 +15,8 @@ struct lz_space {
 
 int lz_space_copy(struct lz_space *to, const struct lz_vma *vmas, uint32_t n);
 void lz_space_free(struct lz_space *s);
+/* Index of the first mapping that ends behind ADDR. */
+uint32_t lz_space_from(const struct lz_space *s, uint64_t addr);
 /* The mapping that holds ADDR, or NULL. */
 const struct lz_vma *lz_space_find(const struct lz_space *s, uint64_t addr);
 /* What OP does to the list. */

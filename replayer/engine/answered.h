@@ -27,6 +27,8 @@ struct lz_engine_calls {
 	/* how often the program had a use for that memory; pages of code that it has read */
 	unsigned conflicts;
 	uint64_t read[LZ_CONFLICTS_MAX];
+	/* it stands where a call would be, which was barred: there is no stop at the call's exit */
+	bool barred;
 	/* instructions that cannot be changed, by their addresses */
 	uint64_t unfit[LZ_UNFIT_SITES];
 };

@@ -112,7 +112,10 @@ static int begin(struct lz_engine *e)
 		e->calls.conflicts = LZ_CONFLICTS_MAX;
 		return 0;
 	}
-	if (lz_proc_write(&e->proc, at, __start_lz_replay, len) < 0 || !(e->calls.c = alloc(at)))
+	if (lz_proc_write(&e->proc, at, __start_lz_replay, len) < 0 ||
+	    lz_proc_write(&e->proc, at + LZ_CALL_STUB_CODE + offsetof(struct lz_call_log, map_insn),
+	                  &e->proc.stub->map_insn, sizeof(e->proc.stub->map_insn)) < 0 ||
+	    !(e->calls.c = alloc(at)))
 		return -1;
 	e->proc.elsewhere = &e->calls.c->sites.elsewhere;
 	return 0;
@@ -123,6 +126,7 @@ void lz_engine_calls_drop(struct lz_engine *e)
 	if (!e->calls.c)
 		return;
 	e->proc.elsewhere = NULL;
+	lz_space_free(&e->calls.c->ahead);
 	lz_sites_free(&e->calls.c->sites);
 	free(e->calls.c->pages);
 	free(e->calls.c);
@@ -230,12 +234,16 @@ static int make_site(struct lz_engine *e, uint64_t at)
 		return 0;
 
 	/* pages are protected one by one: before there is a jump in them */
+	const size_t pools = c->sites.n_pools;
 	if (v && (hide_page(e, at, v->prot) < 0 || hide_page(e, last, v->prot) < 0 ||
 	          lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0))
 		return -1;
 	int ret = v ? lz_site_make(&c->sites, &e->proc, at, v->end) : 0;
 	if (!ret)
 		*unfit_slot(e, at) = at;
+	/* a call in the log may map something where the new one is */
+	if (c->sites.n_pools != pools)
+		c->n = c->done = 0;
 	e->regs_dirty = true;
 	return ret < 0 ? -1 : 0;
 }
@@ -276,20 +284,21 @@ static bool overlaps(uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
 	return a < b + b_len && b < a + a_len;
 }
 
-static bool touches(const struct lz_calls *c, uint64_t addr, uint64_t len)
+bool lz_calls_touch(const struct lz_engine *e, uint64_t addr, uint64_t len)
 {
-	bool any = overlaps(addr, len, c->code, ALL_LEN);
+	const struct lz_calls *c = e->calls.c;
+	bool any = c && overlaps(addr, len, c->code, ALL_LEN);
 
-	for (size_t i = 0; !any && i < c->sites.n_pools; i++)
+	for (size_t i = 0; c && !any && i < c->sites.n_pools; i++)
 		any = overlaps(addr, len, c->sites.pool[i], LZ_POOL_LEN);
-	for (size_t i = 0; !any && i < c->n_pages; i++)
+	for (size_t i = 0; c && !any && i < c->n_pages; i++)
 		any = overlaps(addr, len, c->pages[i].addr, LZ_PAGE);
 	return any;
 }
 
 int lz_calls_give_way(struct lz_engine *e, uint64_t addr, uint64_t len)
 {
-	if (!e->calls.c || !touches(e->calls.c, addr, len))
+	if (!lz_calls_touch(e, addr, len))
 		return 0;
 	e->calls.conflicts++;
 	return lz_engine_calls_off(e);

@@ -16,6 +16,7 @@ struct lz_logged {
 	uint32_t end; /* where the next one begins */
 	uint32_t take_at, take_len, crc;
 	uint64_t marker, ip, time_ns;
+	bool maps; /* its event changes mappings */
 };
 
 /* A page with sites: only execution is left, so that the program does not see them. */
@@ -35,13 +36,25 @@ struct lz_calls {
 	uint32_t n, done;
 	uint32_t words[2];     /* its bounds, as they are in the process */
 	uint64_t buffer_start; /* of the markers, for which it was made */
+	bool maps;             /* any of its calls changes mappings */
+	/* The mappings behind the last of them while the log is made; none: e->space. */
+	struct lz_space ahead;
 	struct lz_logged call[LZ_LOGGED_MAX];
 	uint8_t bytes[LZ_CALL_LOG_LEN];
 	/* Markers: those recorded, while the log is made; those written, while it is compared. */
 	uint8_t markers[LZ_BUFFER_SIZE];
 };
 
+/* Steps of the log, which are counted where TO is NULL. */
+struct lz_steps {
+	uint8_t *to;
+	size_t len;
+	unsigned n;
+};
+
 /* calls.c */
+/* Has [ADDR, ADDR + LEN) anything of the stub's or of a site's? */
+bool lz_calls_touch(const struct lz_engine *e, uint64_t addr, uint64_t len);
 /* Before a resume: is anything to be answered without a stop now? Then everything is made so. */
 int lz_calls_ready(struct lz_engine *e, bool step);
 /* At the stop of a system call that is the next event. */
@@ -63,6 +76,21 @@ uint64_t lz_calls_last(const struct lz_engine *e);
 /* The log begins with the next event, as far as it can be answered. */
 int lz_calls_fill(struct lz_engine *e);
 bool lz_calls_can_answer(struct lz_engine *e, const struct lz_event *ev);
+
+/* calls_steps.c */
+/* The mapping that there will be at ADDR when the next call is put into the log. */
+const struct lz_vma *lz_calls_mapping(struct lz_engine *e, uint64_t addr);
+/* What event EV does to mappings has been put into the log. */
+int lz_calls_go_ahead(struct lz_engine *e, const struct lz_event *ev);
+/* Can what it does to memory be done by the process itself? */
+bool lz_calls_can_do(struct lz_engine *e, const struct lz_event *ev);
+void lz_calls_put_steps(struct lz_steps *s, const struct lz_event *ev);
+
+/* calls_run.c */
+/* The process goes on to its next stop. A call of the program is one, however it is kept from being
+ * made. */
+int lz_calls_resume(struct lz_engine *e, bool step);
+int lz_calls_stopped(struct lz_engine *e, int *status);
 
 /* calls_done.c */
 /* At a stop, whose STATUS may become another one: the program is to be at an instruction of its

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 /* ---- the bytes that a call takes ---- */
@@ -107,6 +106,16 @@ static int read_copied(struct lz_engine *e, uint32_t n)
 	                    c->bytes + from, to - from);
 }
 
+static int follow_maps(struct lz_engine *e)
+{
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+
+	for (uint32_t i = 0; ev && i < ev->n_ops; i++)
+		if (lz_space_apply(&e->space, &ev->ops[i]) < 0)
+			return -1;
+	return ev ? 0 : -1;
+}
+
 /* GOT: the markers before it; NULL: they are the recorded ones. */
 static int take_one(struct lz_engine *e, const struct lz_logged *l, const uint8_t *got)
 {
@@ -120,6 +129,8 @@ static int take_one(struct lz_engine *e, const struct lz_logged *l, const uint8_
 	e->marker = l->marker;
 	if ((ret = compare_copied(e, l)))
 		return ret;
+	if (l->maps && follow_maps(e) < 0)
+		return -1;
 	e->event++;
 	e->time_ns = l->time_ns;
 	return 0;
@@ -153,23 +164,24 @@ int lz_calls_take(struct lz_engine *e)
 
 static int run(struct lz_engine *e, int *status)
 {
-	if (lz_engine_flush(e) < 0)
-		return -1;
-	if (ptrace(PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
-		return lz_fail_errno("cannot resume the replay process");
-	return lz_engine_wait(e, status) < 0 || lz_proc_regs(&e->proc, &e->regs) < 0 ? -1 : 0;
+	return lz_calls_resume(e, false) < 0 || lz_engine_wait(e, status) < 0 ||
+	               lz_calls_stopped(e, status) < 0
+	           ? -1
+	           : 0;
 }
 
+/* Of calls, or at the instruction by which that changes mappings. */
 static bool in_stub(const struct lz_engine *e)
 {
-	return e->regs.rip - e->calls.c->code < LZ_CALL_STUB_CODE;
+	return e->regs.rip - e->calls.c->code < LZ_CALL_STUB_CODE ||
+	       e->regs.rip - e->proc.stub->start < LZ_PAGE;
 }
 
 static bool on_the_way(const struct lz_engine *e)
 {
 	uint64_t at;
 
-	return lz_sites_inside(&e->calls.c->sites, e->regs.rip, &at);
+	return in_stub(e) || lz_sites_inside(&e->calls.c->sites, e->regs.rip, &at);
 }
 
 /* The registers as they were before the call or, at the stub's exit, as they are behind it. */

@@ -3,12 +3,13 @@
 #include "replayer/engine/calls.h"
 #include <lizard/error.h>
 #include <lizard/marker.h>
+#include <lizard/restore.h>
 #include <lizard/syscalls.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { OUT_MOST = 64 << 10, TAKEN_MOST = 64 << 10 };
+enum { TAKEN_MOST = 64 << 10 };
 
 static size_t up8(size_t n)
 {
@@ -21,50 +22,15 @@ static size_t up8(size_t n)
 static bool is_plain(const struct lz_event *ev)
 {
 	return ev->kind == LZ_EV_SYSCALL && !ev->flags && !ev->has_regs && !ev->xstate_len &&
-	       !ev->n_ops && ev->nr <= UINT16_MAX && ev->nr != SYS_clone && ev->nr != SYS_clone3 &&
+	       ev->nr <= UINT16_MAX && ev->nr != SYS_clone && ev->nr != SYS_clone3 &&
 	       ev->nr != SYS_prlimit64 && ev->nr != SYS_setrlimit &&
 	       !lz_hello_version(ev->nr, ev->args);
-}
-
-/* Somebody waits for a store there. */
-static bool is_watched(const struct lz_engine *e, const struct lz_write *w)
-{
-	bool any = false;
-
-	for (int i = 0; i < 2; i++) {
-		const struct lz_slot *s = &e->debug.user[i];
-		any |=
-		    s->kind && w->addr < s->addr + (uint64_t)s->len && s->addr < w->addr + w->len;
-	}
-	for (size_t i = 0; !any && i < e->guarded.n; i++)
-		any = w->addr < e->guarded.v[i].page + LZ_PAGE &&
-		      e->guarded.v[i].page < w->addr + w->len;
-	return any;
-}
-
-/* The program itself can write there, and nobody executes it. Data may be in several mappings, some of
- * a file. */
-static bool is_writable(struct lz_engine *e, const struct lz_write *w)
-{
-	const uint64_t end = w->addr + w->len;
-
-	for (uint64_t at = w->addr; at <= end;) {
-		const struct lz_vma *v = lz_engine_mapping(e, at);
-
-		if (!v || w->len > OUT_MOST || !(v->prot & PROT_WRITE) || v->prot & PROT_EXEC ||
-		    v->role == LZ_VMA_BUFFER)
-			return false;
-		if (v->end >= end)
-			return true;
-		at = v->end;
-	}
-	return false;
 }
 
 /* Of the program's data. */
 static bool is_data(struct lz_engine *e, uint64_t addr, uint64_t len)
 {
-	const struct lz_vma *v = lz_engine_mapping(e, addr);
+	const struct lz_vma *v = lz_calls_mapping(e, addr);
 
 	return v && len <= v->end - addr && !(v->prot & PROT_EXEC);
 }
@@ -84,13 +50,8 @@ static uint64_t taken_by(struct lz_engine *e, const struct lz_event *ev)
 
 bool lz_calls_can_answer(struct lz_engine *e, const struct lz_event *ev)
 {
-	if (!is_plain(ev) || ev->tid != lz_engine_tid(e) || ev->n_writes > UINT8_MAX ||
-	    taken_by(e, ev) == UINT64_MAX || (e->calls.looks && e->calls.looks(e->calls.arg, ev)))
-		return false;
-	for (uint32_t i = 0; i < ev->n_writes; i++)
-		if (!is_writable(e, &ev->writes[i]) || is_watched(e, &ev->writes[i]))
-			return false;
-	return true;
+	return is_plain(ev) && ev->tid == lz_engine_tid(e) && taken_by(e, ev) != UINT64_MAX &&
+	       !(e->calls.looks && e->calls.looks(e->calls.arg, ev)) && lz_calls_can_do(e, ev);
 }
 
 /* ---- the log ---- */
@@ -163,27 +124,6 @@ static bool put_markers(const struct lz_engine *e, struct markers *m, const stru
 	return true;
 }
 
-static size_t length_of(const struct lz_event *ev, uint64_t taken)
-{
-	size_t len = sizeof(struct lz_logged_call) + up8(taken);
-
-	for (uint32_t i = 0; i < ev->n_writes; i++)
-		len += sizeof(struct lz_logged_out) + up8(ev->writes[i].len);
-	return len;
-}
-
-static void put_outs(const struct lz_event *ev, uint8_t *to)
-{
-	for (uint32_t i = 0; i < ev->n_writes; i++) {
-		const struct lz_write *w = &ev->writes[i];
-		const struct lz_logged_out out = {w->addr, w->len};
-
-		memcpy(to, &out, sizeof(out));
-		memcpy(to + sizeof(out), w->bytes, w->len);
-		to += sizeof(out) + up8(w->len);
-	}
-}
-
 /* False: there is no room, or it cannot be answered. */
 static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *ev)
 {
@@ -191,23 +131,25 @@ static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *e
 	const uint32_t at = c->n ? c->call[c->n - 1].end : 0;
 	const struct lz_syscall *row = lz_syscall(ev->nr);
 	struct lz_logged_call head = {.nr = (uint16_t)ev->nr};
+	struct lz_steps steps = {0};
 
 	if (c->n == LZ_LOGGED_MAX || !lz_calls_can_answer(e, ev))
 		return false;
 	const uint64_t taken = taken_by(e, ev);
-	const size_t len = length_of(ev, taken);
+	lz_calls_put_steps(&steps, ev);
+	const size_t len = sizeof(head) + steps.len + up8(taken);
 	if (len > LZ_CALL_LOG_LEN - at || !put_markers(e, m, ev, &head))
 		return false;
 	head.len = (uint32_t)len;
 	head.n_args = (uint8_t)(row && row->n_args < 6 ? row->n_args : 6);
-	head.n_outs = (uint8_t)ev->n_writes;
+	head.n_steps = (uint8_t)steps.n;
 	head.site = ev->ip;
 	head.result = ev->result;
 	memcpy(head.args, ev->args, sizeof(head.args));
 	head.takes = ev->args[1];
 	head.take_len = taken;
 	memcpy(c->bytes + at, &head, sizeof(head));
-	put_outs(ev, c->bytes + at + sizeof(head));
+	lz_calls_put_steps(&(struct lz_steps){.to = c->bytes + at + sizeof(head)}, ev);
 	c->call[c->n++] = (struct lz_logged){
 	    .end = at + (uint32_t)len,
 	    .take_at = at + (uint32_t)(len - up8(taken)),
@@ -216,22 +158,24 @@ static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *e
 	    .ip = ev->ip,
 	    .marker = ev->marker,
 	    .time_ns = ev->time_ns,
+	    .maps = ev->n_ops,
 	};
-	return true;
+	c->maps |= ev->n_ops;
+	return lz_calls_go_ahead(e, ev) == 0;
 }
 
 /* The event behind the last one comes at a stop that it makes itself, so that nothing is to be
  * waited for from the last one on. */
-static int make_log(struct lz_engine *e)
+static int put_events(struct lz_engine *e)
 {
 	struct lz_calls *c = e->calls.c;
 	const uint64_t end = e->rp->end.event;
 	const uint64_t until = e->calls.until < end ? e->calls.until : end;
-
 	struct markers m;
 
 	begin_markers(e, &m);
 	c->n = c->done = 0;
+	c->maps = false;
 	c->first = e->event;
 	c->buffer_start = e->buffer.start;
 	for (uint64_t i = e->event; i < until; i++) {
@@ -245,6 +189,19 @@ static int make_log(struct lz_engine *e)
 			break;
 	}
 	return 0;
+}
+
+static int make_log(struct lz_engine *e)
+{
+	int ret = put_events(e);
+
+	lz_space_free(&e->calls.c->ahead);
+	if (ret < 0 || !e->calls.c->maps || e->proc.stub->can_bar)
+		return ret;
+	if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||
+	    (ret = lz_stub_can_bar(&e->proc)) < 0)
+		return -1;
+	return ret ? 0 : make_log(e);
 }
 
 /* Is what is in the log still right? */

@@ -258,6 +258,10 @@ int lz_engine_leave_call(struct lz_engine *e)
 		return 0;
 	e->in_call = false;
 	e->regs_dirty = true;
+	if (e->calls.barred) {
+		e->calls.barred = false;
+		return 0;
+	}
 	if (ptrace(PTRACE_SYSCALL, e->proc.pid, 0, 0) < 0)
 		return lz_fail_errno("cannot finish a system call of the replay process");
 	do {

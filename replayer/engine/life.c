@@ -201,7 +201,7 @@ static void drop_process(struct lz_engine *e)
 	lz_space_free(&e->space);
 	memset(e->debug.set, 0, sizeof e->debug.set);
 	e->slice = (struct lz_engine_slice){0};
-	e->in_call = e->regs_dirty = e->trapped = false;
+	e->in_call = e->regs_dirty = e->trapped = e->calls.barred = false;
 	for (size_t k = 0; k < e->guarded.n; k++)
 		e->guarded.v[k].in = false;
 }

@@ -18,10 +18,6 @@
 #include <sys/wait.h>
 
 enum { FLAG_TF = 1 << 8, GOAL_SLOT = 0, IP_SLOT = 1, USER_SLOT = 2 };
-#ifndef PTRACE_SYSEMU
-#define PTRACE_SYSEMU 31
-#define PTRACE_SYSEMU_SINGLESTEP 32
-#endif
 
 /* ---- registers ---- */
 
@@ -330,8 +326,13 @@ int lz_engine_wait(struct lz_engine *e, int *status)
 	do {
 		got = waitpid(e->proc.pid, status, __WALL);
 	} while (got < 0 && errno == EINTR);
-	if (got == e->proc.pid && WIFSTOPPED(*status))
+	if (got == e->proc.pid && WIFSTOPPED(*status) && !(*status >> 16))
 		return 0;
+	if (got == e->proc.pid && WIFSTOPPED(*status)) {
+		kill(got, SIGKILL);
+		return lz_fail("the replayed process started another one: the recording is damaged "
+		               "or forged");
+	}
 	if (got == e->proc.pid)
 		e->proc.pid = -1;
 	if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGSYS)
@@ -358,14 +359,13 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 		h->flags |= LZ_HALT_INTERRUPT;
 		return 0;
 	}
-	if (ptrace(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU, e->proc.pid, 0, 0) < 0)
-		return lz_fail_errno("cannot resume the replay process");
-	e->in_call = false;
+	if (lz_calls_resume(e, step) < 0)
+		return -1;
 	int ret = lz_engine_wait(e, &status);
 	rp->running = 0;
 	if (rp->tick)
 		rp->tick(rp->tick_arg);
-	if (ret < 0 || lz_proc_regs(&e->proc, &e->regs) < 0 || lz_calls_leave(e, &status) < 0)
+	if (ret < 0 || lz_calls_stopped(e, &status) < 0 || lz_calls_leave(e, &status) < 0)
 		return -1;
 	if ((ret = lz_calls_take(e)))
 		return flags_of(ret > 0 ? LZ_HALT_DIVERGED : ret, h);

@@ -13,12 +13,12 @@ enum {
 	LZ_CALL_LOG_LEN = 256 << 10
 };
 
-/* With its outputs behind it, and room for the bytes that it takes at its end; a multiple of 8
+/* With its steps behind it, and room for the bytes that it takes at its end; a multiple of 8
  * bytes. */
 struct lz_logged_call {
 	uint32_t len; /* of all */
 	uint16_t nr;
-	uint8_t n_args, n_outs;
+	uint8_t n_args, n_steps;
 	uint64_t site;    /* behind the program's instruction */
 	uint64_t written; /* the code byte of a marker that is written; 0: none to be looked at */
 	uint64_t free;    /* where the next marker will be; 0: there are none */
@@ -28,9 +28,11 @@ struct lz_logged_call {
 	uint64_t take_len; /* 0: nothing */
 };
 
-/* The bytes are behind it, filled up to a multiple of 8. */
-struct lz_logged_out {
+/* What the call does to memory. NR 0: it puts bytes there, which are behind it, filled up to a multiple
+ * of 8. Else it is a call of that number: mmap, munmap, mprotect or madvise. */
+struct lz_logged_step {
 	uint64_t addr, len;
+	uint32_t nr, prot;
 };
 
 /* What the stub saves of the program's registers. */
@@ -44,6 +46,8 @@ struct lz_call_log {
 	uint64_t back;   /* 8: behind the detour's */
 	uint64_t target; /* 16: where to go */
 	uint64_t rsp;    /* 24: the program's */
+	/* 32: of the process's stub (lizard/proc.h) */
+	uint64_t map_insn;
 	uint8_t stack[LZ_CALL_STUB_STACK - sizeof(struct lz_stub_saved)]
 	    __attribute__((aligned(64)));
 	struct lz_stub_saved saved;

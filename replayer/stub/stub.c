@@ -8,8 +8,10 @@
  * (replayer/build.mk): the engine can leave it anywhere. */
 #include "replayer/stub/call_log.h"
 
+#include <lizard/restore.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 #define STUB __attribute__((section("lz_replay")))
 #define INLINE static inline __attribute__((always_inline))
@@ -17,6 +19,7 @@
 _Static_assert(offsetof(struct lz_call_log, site) == 0 && offsetof(struct lz_call_log, back) == 8 &&
                    offsetof(struct lz_call_log, target) == 16 &&
                    offsetof(struct lz_call_log, rsp) == 24 &&
+                   offsetof(struct lz_call_log, map_insn) == 32 &&
                    offsetof(struct lz_call_log, saved) + sizeof(struct lz_stub_saved) == 0x1040 &&
                    LZ_CALL_STUB_CODE == 0x1000,
                "the assembly part has these numbers");
@@ -84,7 +87,29 @@ INLINE bool is_next(const struct lz_call_log *p, const struct lz_logged_call *c)
 	return (!c->free || !byte_at(c->free)) && (!c->written || byte_at(c->written));
 }
 
-/* True: the call is answered. */
+INLINE int64_t make(const struct lz_logged_step *s, uint64_t prot, uint64_t flags)
+{
+	register uint64_t r10 __asm__("r10") = flags, r8 __asm__("r8") = ~0ULL,
+	                      r9 __asm__("r9") = 0;
+	int64_t ret = s->nr;
+
+	__asm__ volatile("call *" PAGE "+32(%%rip)"
+	                 : "+a"(ret)
+	                 : "D"(s->addr), "S"(s->len), "d"(prot), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory", "cc");
+	return ret;
+}
+
+/* False: the kernel refuses it. */
+INLINE bool change_map(const struct lz_logged_step *s)
+{
+	if (s->nr == SYS_mmap)
+		return make(s, s->prot, LZ_OWN_FLAGS) == (int64_t)s->addr;
+	return make(s, s->nr == SYS_madvise ? MADV_DONTNEED : s->prot, 0) == 0;
+}
+
+/* True: the call is answered. One that is not may have done some steps, which are done again at its
+ * stop. */
 uint32_t lz_stub_answer(struct lz_call_log *p) STUB;
 uint32_t lz_stub_answer(struct lz_call_log *p)
 {
@@ -96,11 +121,16 @@ uint32_t lz_stub_answer(struct lz_call_log *p)
 	uint64_t at = (uint64_t)(c + 1);
 	if (c->take_len)
 		copy((uint64_t)c + c->len - ((c->take_len + 7) & ~7ULL), c->takes, c->take_len);
-	for (int i = 0; i < c->n_outs; i++) {
-		const struct lz_logged_out *out = (const struct lz_logged_out *)at;
+	for (int i = 0; i < c->n_steps; i++) {
+		const struct lz_logged_step *s = (const struct lz_logged_step *)at;
 
-		copy(out->addr, at + sizeof(*out), out->len);
-		at += sizeof(*out) + ((out->len + 7) & ~7ULL);
+		at += sizeof(*s);
+		if (s->nr && !change_map(s))
+			return false;
+		if (s->nr)
+			continue;
+		copy(s->addr, at, s->len);
+		at += (s->len + 7) & ~7ULL;
 	}
 	p->saved.rax = (uint64_t)c->result;
 	__asm__ volatile("" : : : "memory");

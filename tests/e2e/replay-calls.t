@@ -14,9 +14,11 @@ gcc -O1 -g -static -o "$T/static" "$progs/replay/many_calls.c"
 lizard-cc -O1 -g -o "$T/markers" "$progs/replay/many_calls.c"
 gcc -O1 -w -pthread -o "$T/all" "$progs/trace/fast_calls.c"
 lizard-cc -O1 -w -pthread -o "$T/all-markers" "$progs/trace/fast_calls.c"
-[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/all" ] && [ -x "$T/all-markers" ]
+gcc -O1 -g -w -fno-inline -pthread -o "$T/map" "$progs/trace/map_calls.c"
+lizard-cc -O1 -g -w -pthread -o "$T/map-markers" "$progs/trace/map_calls.c"
+[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/all" ] && [ -x "$T/all-markers" ] && [ -x "$T/map" ] && [ -x "$T/map-markers" ]
 ok $? "the programs build" || done_testing
-mkdir "$T/files"
+mkdir "$T/files" "$T/mapped"
 
 with_stops() {
 	LIZARD_REPLAY_CALLS=stop timeout -k 5 120 "$@"
@@ -52,6 +54,14 @@ for way in stop buffer; do
 	honest "all-$way" 8000 all "$T/files" --calls=$way
 	honest "all-markers-$way" 8000 all-markers "$T/files" --calls=$way
 done
+# Calls that change mappings of data: the process makes them itself.
+for way in stop buffer; do
+	for prog in map map-markers; do
+		honest "$prog-$way" 8000 $prog "3000 advise,map,file 1 $T/mapped" --calls=$way --checkpoint-interval=50
+	done
+done
+honest "map-threads" 4000 map-markers "2000 advise,map,file 3 $T/mapped" --calls=buffer
+honest "map-follow" 2000 map "2000 advise,map 1 $T/mapped" --calls=buffer --follow=all --flow=hash
 honest "hash" 18500 markers "" --calls=stop --flow=hash
 honest "often" 10000 markers "" --calls=stop --checkpoint-interval=20
 honest "chaos" 5000 all-markers "$T/files" --chaos=7
@@ -68,12 +78,15 @@ done
 
 # ---- other recordings: the same is said of the same event ----
 
-lie() { # PROGRAM WHAT WHERE
+alike() { # PROGRAM WHAT WHERE
 	rm -rf "$T/lie"
-	"$damage" "$T/recordings/$1-stop" "$T/lie" "$2" "$3" >"$T/log" || diag "$(cat "$T/log")"
+	"$damage" "$T/recordings/$1-stop" "$T/lie" "$2" "$3" >"$T/log" || { ok 1 "$1, another $2 at $3: it is made" && diag "$(cat "$T/log")"; return; }
 	verify "$T/lie"
+	is "${status#* } $(cat "$T/verify")" "${status% *} $(cat "$T/stops")" "$1, another $2 at $3: said as with stops"
+}
+lie() {
+	alike "$@"
 	is "$status" "1 1" "$1, another $2 at $3: verify fails"
-	is "$(cat "$T/verify")" "$(cat "$T/stops")" "$1, another $2 at $3: said as with stops"
 }
 calls() { # PROGRAM NAME WHICH ...
 	local name=$2
@@ -92,6 +105,19 @@ for prog in plain markers; do
 		lie $prog taken "$i"
 		lie $prog arg "$i"
 	done
+done
+timeout -k 5 120 lizard-trace -q --calls=stop --checkpoint-interval=20 -o "$T/recordings/changes-stop" "$T/map-markers" 2000 advise,map 1 >"$T/out" 2>&1
+ok $? "changes: recorded" || diag "$(cat "$T/out")"
+for i in $(calls changes munmap 20 700) $(calls changes mprotect 20 700) $(calls changes madvise 50); do
+	lie changes arg "$i"
+	lie changes nr "$i"
+	# which may make no difference
+	alike changes length "$i"
+	alike changes place "$i"
+done
+for i in $(calls changes mmap 60); do
+	lie changes result "$i"
+	lie changes place "$i"
 done
 lie markers marker 900
 lie markers marker 20000
@@ -179,6 +205,77 @@ for prog in plain markers; do
 	[ "$(grep -c '^position' "$T/without.out")" -ge 8 ] && grep -q '[1-9][0-9]* system calls were answered' "$T/without.err"
 	ok $? "$prog: it came to all places, by calls without a stop" || diag "$(tail -n 5 "$T/without.out" "$T/without.err")"
 done
+
+# Mapped memory: watched, shown, stepped in, with breakpoints in the calls that change it.
+cat >"$T/commands" <<'END'
+tbreak child
+continue
+when
+info proc mappings
+set $a = w->region[2].at
+set $f = w->file[1].at
+x/8xb $a
+x/8xb $f
+watch *(char *)$a
+reverse-continue
+when
+x/2i $pc
+reverse-continue
+when
+continue
+when
+delete
+watch *(char *)$f
+continue
+when
+info proc mappings
+reverse-continue
+when
+delete
+catch syscall munmap
+continue
+when
+reverse-continue
+when
+delete
+catch syscall madvise
+reverse-continue
+when
+delete
+break munmap
+break mprotect if $rdx == 0
+reverse-continue
+when
+info registers rip rdi rsi rdx
+stepi
+stepi
+stepi
+stepi
+info registers rip rax
+info proc mappings
+reverse-stepi
+info proc mappings
+when
+continue
+when
+delete
+jump_forward 90%
+when
+info proc mappings
+reverse_watchpoint *(char *)$a
+when
+x/2i $pc
+print write_file
+END
+for way in stops without; do
+	run=lizard-gdb
+	[ $way = without ] || run="with_stops lizard-gdb"
+	LIZARD_DEBUG=1 $run -nx -batch -x "$T/commands" "$T/recordings/map-buffer" >"$T/$way.out" 2>"$T/$way.err"
+done
+diff "$T/stops.out" "$T/without.out" >"$T/diff"
+ok $? "mappings: the debugger shows the same" || diag "$(head -n 20 "$T/diff")"
+[ "$(grep -c '^position\|^event' "$T/without.out")" -ge 12 ] && grep -q '[1-9][0-9][0-9][0-9]* system calls were answered' "$T/without.err"
+ok $? "mappings: it came to all places, by calls without a stop" || diag "$(tail -n 5 "$T/without.out" "$T/without.err")"
 
 # ---- signals from outside, at any instant ----
 

@@ -8,6 +8,8 @@
  *   replay-damage FROM TO state EVENT      another state of the arrival at which it came
  *   replay-damage FROM TO data EVENT       another first byte of what it wrote
  *   replay-damage FROM TO result EVENT     another result
+ *   replay-damage FROM TO length EVENT     the first mapping operation is a page longer
+ *   replay-damage FROM TO place EVENT      ... is where replay has its stub
  *   replay-damage FROM TO taken EVENT      another checksum of what it took
  *   replay-damage FROM TO more             one more marker at the end
  *   replay-damage FROM TO file N           the number behind "which-way-to-go" in the program's copy
@@ -152,6 +154,23 @@ static void change_switch(struct lz_event *ev, uint64_t i)
 		ev->flags &= ~(uint32_t)LZ_EVF_THREAD_END;
 }
 
+/* To be freed. */
+static struct lz_map_op *change_op(struct lz_event *ev, uint64_t i)
+{
+	struct lz_map_op *ops;
+
+	if (!ev->n_ops || (!is("length", i) && !is("place", i)))
+		return NULL;
+	ops = malloc(ev->n_ops * sizeof(*ops));
+	memcpy(ops, ev->ops, ev->n_ops * sizeof(*ops));
+	if (is("length", i))
+		ops->len += LZ_PAGE;
+	else
+		ops->addr = lz_reader_meta(r)->stub_addr;
+	ev->ops = ops;
+	return ops;
+}
+
 static int copy_events(void)
 {
 	for (uint64_t i = 0; i < lz_reader_n_events(r); i++) {
@@ -169,6 +188,7 @@ static int copy_events(void)
 			copy.result++;
 		if (is("taken", i))
 			copy.taken++;
+		struct lz_map_op *ops = change_op(&copy, i);
 		change_switch(&copy, i);
 		uint8_t *bytes = NULL;
 		struct lz_write first;
@@ -183,6 +203,7 @@ static int copy_events(void)
 		if (lz_writer_event(w, &copy) < 0)
 			return -1;
 		free(bytes);
+		free(ops);
 	}
 	return 0;
 }
