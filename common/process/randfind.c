@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a program has rdrand and rdseed, or cpuid: at the boundaries of instructions that the block
+/* Where a program has rdrand and rdseed, cpuid, rdtsc or rdtscp: at the boundaries of instructions that the block
  * labels or the unwind rules tell. The dynamic linker's xsavec: what follows it tells. */
 #include <elf.h>
 #include <elfutils/libdw.h>
@@ -14,6 +14,8 @@
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <lizard/xsavec.h>
+
+enum { RDTSC = 0x31, RDTSCP = 0x01, RDTSCP_LAST = 0xf9 };
 
 /* 0F and OPCODE are in all of them. */
 struct kind {
@@ -140,6 +142,49 @@ static int search_elf(struct find *f, Elf *elf)
 	return ret;
 }
 
+static bool is_code(Elf *elf, uint64_t offset)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR &&
+		    sh.sh_type == SHT_PROGBITS && offset - sh.sh_offset < sh.sh_size)
+			return true;
+	return false;
+}
+
+/* What no section tells of, between two offsets. 0, or 1: it may have one. */
+static int search_untold(const struct kind *k, Elf *elf, uint64_t from, uint64_t end)
+{
+	size_t size = 0;
+	const uint8_t *file = (const uint8_t *)elf_rawfile(elf, &size), *op;
+
+	if (!file || end > size || from >= end)
+		return !file || from < end;
+	for (op = file + from + 1; file + end - op > 1; op++) {
+		op = memchr(op, k->opcode, (size_t)(file + end - op - 1));
+		if (!op)
+			break;
+		if (op[-1] == 0x0f && k->maybe(op) && !is_code(elf, (uint64_t)(op - file)))
+			return 1;
+	}
+	return 0;
+}
+
+static int search_segments(const struct kind *k, Elf *elf)
+{
+	GElf_Phdr ph;
+	size_t n = 0;
+	int ret = 0;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X)
+			ret = search_untold(k, elf, ph.p_offset, ph.p_offset + ph.p_filesz);
+	return ret;
+}
+
 static bool maybe_any(const uint8_t *opcode)
 {
 	(void)opcode;
@@ -182,16 +227,35 @@ static bool is_cpuid(const uint8_t *code, size_t len, uint8_t *at)
 	return len > 1 && code[0] == 0x0f && code[1] == LZ_CPUID_OPCODE;
 }
 
+static bool is_rdtsc(const uint8_t *code, size_t len, uint8_t *at)
+{
+	*at = 1;
+	return len > 1 && code[0] == 0x0f && code[1] == RDTSC;
+}
+
+static bool maybe_rdtscp(const uint8_t *opcode)
+{
+	return opcode[1] == RDTSCP_LAST;
+}
+
+static bool is_rdtscp(const uint8_t *code, size_t len, uint8_t *at)
+{
+	*at = 1;
+	return len > 2 && code[0] == 0x0f && code[1] == RDTSCP && maybe_rdtscp(code + 1);
+}
+
 static const struct kind kinds[LZ_INSNS_KINDS] = {
     [LZ_INSNS_RANDOM] = {LZ_RAND_OPCODE, maybe_random, is_random},
     [LZ_INSNS_CPUID] = {LZ_CPUID_OPCODE, maybe_any, is_cpuid},
     [LZ_INSNS_XSAVEC] = {LZ_RAND_OPCODE, maybe_any, is_xsavec, .sure = true},
+    [LZ_INSNS_RDTSC] = {RDTSC, maybe_any, is_rdtsc},
+    [LZ_INSNS_RDTSCP] = {RDTSCP, maybe_rdtscp, is_rdtscp},
 };
 
 int lz_insn_find(enum lz_insns_kind kind, const char *path, uint64_t **sites, size_t *n)
 {
 	struct find f = {.kind = &kinds[kind], .path = path};
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 1;
 	Elf *elf = NULL;
 
 	*sites = NULL;
@@ -203,6 +267,8 @@ int lz_insn_find(enum lz_insns_kind kind, const char *path, uint64_t **sites, si
 	if (elf && elf_kind(elf) == ELF_K_ELF) {
 		f.cfi = dwarf_getcfi_elf(elf);
 		ret = search_elf(&f, elf);
+		if (ret == 0 && !f.kind->sure)
+			ret = search_segments(f.kind, elf);
 		dwarf_cfi_end(f.cfi);
 	}
 	elf_end(elf);

@@ -29,7 +29,14 @@ void lz_rand_do(const struct lz_rand_insn *in, struct user_regs_struct *r);
 enum { LZ_CPUID_OPCODE = 0xa2, LZ_CPUID_ARMED = 0x06, LZ_CPUID_LEN = 2 };
 
 /* The xsavec are those that lizard/xsavec.h tells of. */
-enum lz_insns_kind { LZ_INSNS_RANDOM, LZ_INSNS_CPUID, LZ_INSNS_XSAVEC, LZ_INSNS_KINDS };
+enum lz_insns_kind {
+	LZ_INSNS_RANDOM,
+	LZ_INSNS_CPUID,
+	LZ_INSNS_XSAVEC,
+	LZ_INSNS_RDTSC,
+	LZ_INSNS_RDTSCP, /* the second of its three bytes */
+	LZ_INSNS_KINDS
+};
 /* The file offsets of the opcodes' last bytes of all instructions of a kind in PATH's code. 0; 1:
  * there may be more than can be told for sure, and none are given; -1. *SITES is malloced. */
 int lz_insn_find(enum lz_insns_kind kind, const char *path, uint64_t **sites, size_t *n);
