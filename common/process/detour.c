@@ -8,11 +8,12 @@
  *	lea	behind the site, %rcx
  *	lea	1f, %r11
  *	jmp	*entry
- *	syscall			for calls that are made with a stop
+ *	syscall			for calls that are made with a stop; for an rdtsc, hlt
  * 1:	one to three instructions
  *	jmp	behind those
  *
- * An rdtsc or rdtscp is treated alike, but that it leaves rax and rdx to us, instead of rcx and r11.
+ * An rdtsc or rdtscp is treated alike, but that it leaves rax and rdx to us, instead of rcx and r11. It is
+ * not in its detour, where it would not fault if the thread may read the counter.
  * A cpuid's detour loads the last two registers of the answer itself (tracer/code/cpuid_sites.c).
  * An xsavec has no register to spare: rax and rdx wait where it is going to store its header.
  *
@@ -32,6 +33,9 @@
 
 /* In a detour: which entry it jumps to. */
 enum { ENTRY_AT = 16, XSAVEC_ENTRY_AT = 32 };
+
+/* Faults as an rdtsc does that is forbidden. */
+static const uint8_t fault[LZ_RDTSCP_INSN] = {0xf4, 0x90, 0x90}; /* hlt, nop */
 
 /* ---- the process's code ---- */
 
@@ -113,6 +117,8 @@ static size_t begin_call(const struct lz_site *x, uint64_t pool, const uint8_t *
 		d[2] = 0x05;              /* rax */
 		d[7] = 0x48, d[9] = 0x15; /* rdx */
 	}
+	if (x->counter)
+		memcpy(d + sizeof(begin), fault, x->len);
 	put_distance(d + 3, x->begin + 7, x->at + x->len);
 	put_distance(d + 10, x->begin + 14, x->begin + len);
 	put_entry(x, pool, d);
@@ -316,6 +322,22 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t en
 	return ret ? ret : make_short(s, p, at, end, 0);
 }
 
+int lz_site_fault(struct lz_sites *s, const struct lz_proc *p, uint64_t at, uint8_t len)
+{
+	struct lz_site x = {.at = at, .end = at + len, .len = len, .counter = true, .faults = true};
+	uint8_t code[LZ_RDTSCP_INSN];
+
+	if (s->n == LZ_SITES || is_taken(s, at, len) || lz_reserve(s->a, s->room, s->n + 1) < 0 ||
+	    lz_proc_read(p, at, code, len) < 0)
+		return 0;
+	set_patch(&x, LZ_AT_SITE, at, len, code);
+	memcpy(x.patch[LZ_AT_SITE].now, fault, len);
+	if (lz_proc_write(p, at, fault, len) < 0)
+		return -1;
+	s->a[s->n++] = x;
+	return 1;
+}
+
 int lz_site_enter(const struct lz_sites *s, const struct lz_proc *p, struct lz_site *x,
                   uint8_t kind)
 {
@@ -355,12 +377,18 @@ static void give_back(struct lz_code_pages *c, const struct lz_proc *p, const st
 	}
 }
 
-static int give_up(const struct lz_proc *p, struct lz_site *x)
+static void lose(struct lz_sites *s, struct lz_site *x)
+{
+	x->gone = true;
+	s->n_gone++;
+}
+
+static int give_up(struct lz_sites *s, const struct lz_proc *p, struct lz_site *x)
 {
 	struct lz_code_pages c = {0};
 
 	give_back(&c, p, x);
-	x->gone = true;
+	lose(s, x);
 	return lz_code_pages_end(&c, p);
 }
 
@@ -392,13 +420,28 @@ static bool is_there(const struct lz_proc *p, const struct lz_site *x)
 	return true;
 }
 
+/* A thread may stand there, in its detour. Other processes need not have that memory. */
+static void put_counter(const struct lz_proc *p, const struct lz_site *x, bool own)
+{
+	static const uint8_t rdtsc[] = {0x0f, 0x31}, rdtscp[] = {0x0f, 0x01, 0xf9};
+
+	if (x->counter && x->call)
+		lz_proc_write(p, x->call,
+		              !own                       ? fault
+		              : x->len == LZ_RDTSCP_INSN ? rdtscp
+		                                         : rdtsc,
+		              x->len);
+}
+
 void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
 {
 	struct lz_code_pages c = {0};
 
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
+		put_counter(p, &s->a[i], true);
 		if (!s->a[i].gone)
 			give_back(&c, p, &s->a[i]);
+	}
 	lz_code_pages_end(&c, p);
 }
 
@@ -417,12 +460,15 @@ void lz_sites_again(struct lz_sites *s, const struct lz_proc *p)
 		struct lz_site *x = &s->a[i];
 
 		x->given_back = false;
-		x->gone |= !x->gone && !take_again(&c, p, x);
+		put_counter(p, x, false);
+		if (!x->gone && !take_again(&c, p, x))
+			lose(s, x);
 	}
 	if (lz_code_pages_end(&c, p) == 0)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		s->a[i].gone |= !is_there(p, &s->a[i]);
+		if (!s->a[i].gone && !is_there(p, &s->a[i]))
+			lose(s, &s->a[i]);
 }
 
 void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p)
@@ -434,7 +480,7 @@ void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p)
 
 		if (!x->counter || x->gone)
 			continue;
-		x->gone = true;
+		lose(s, x);
 		give_back(&c, p, x);
 	}
 	lz_code_pages_end(&c, p);
@@ -466,10 +512,15 @@ void lz_sites_moved(struct lz_sites *s, const struct lz_proc *p, uint64_t start,
 		if (x->gone || (!lz_patch_overlaps(&x->patch[LZ_AT_SITE], start, end) &&
 		                !lz_patch_overlaps(&x->patch[LZ_IN_PADDING], start, end)))
 			continue;
-		x->gone = true;
+		lose(s, x);
 		give_back_moved(&c, p, x, start, end, to);
 	}
 	lz_code_pages_end(&c, p);
+}
+
+int lz_site_end_fault(struct lz_sites *s, const struct lz_proc *p, struct lz_site *x)
+{
+	return give_up(s, p, x);
 }
 
 /* X, which is no more, is a short jump from now on. 0: it is what it was. */
@@ -478,7 +529,7 @@ static int make_shorter(struct lz_sites *s, struct lz_proc *p, struct lz_site *x
 	const size_t i = (size_t)(x - s->a);
 	struct lz_code_pages c = {0};
 
-	if (give_up(p, x) < 0)
+	if (give_up(s, p, x) < 0)
 		return -1;
 	int ret = make_short(s, p, x->at, x->end, x->kind);
 	if (ret)
@@ -500,5 +551,5 @@ int lz_site_trapped(struct lz_sites *s, struct lz_proc *p, struct lz_site *x, bo
 	}
 	if (covered && x->idle < LZ_TRAPS_MOST)
 		return 0;
-	return give_up(p, x) < 0 ? -1 : 1;
+	return give_up(s, p, x) < 0 ? -1 : 1;
 }

@@ -103,7 +103,7 @@ struct lz_site *lz_site_padding(const struct lz_sites *s, uint64_t addr)
 bool lz_sites_inside(const struct lz_sites *s, uint64_t addr, uint64_t *at)
 {
 	*at = 0;
-	if (addr - s->code < s->code_len)
+	if (addr - s->code < s->code_len || addr - s->clock < s->clock_len)
 		return true;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct lz_site *x = &s->a[i];

@@ -60,6 +60,7 @@ struct lz_site {
 	bool counter;    /* it is an rdtsc or rdtscp, which have entries of their own */
 	bool cpuid;      /* it is an armed cpuid, which has one */
 	bool xsavec;     /* it is an armed xsavec, which has entries of its own */
+	bool faults;     /* it leads nowhere: an instruction that faults is in its place */
 	bool given_back; /* the program has its own bytes, for a while */
 	bool gone;       /* or for good: threads may still be in the detour */
 	/* How often control has come to an int3 of its; and since it was used last. */
@@ -76,9 +77,11 @@ struct lz_sites {
 	bool kept_from_children; /* that memory is not in forked processes */
 	/* The code that detours lead to, and its entries; 0: it has none of that kind. */
 	uint64_t code, code_len, entry[LZ_SITE_ENTRIES];
+	uint64_t clock, clock_len; /* and more code, which that calls */
 	/* The mappings that have sites. */
 	struct lz_code_range code_of[LZ_SITE_RANGES];
 	size_t n_code;
+	uint64_t n_gone; /* sites so far that are no more */
 	/* Many sites are made at once: what is changed meanwhile. */
 	bool at_once;
 	struct lz_code_pages changed;
@@ -118,6 +121,11 @@ int lz_sites_entries(struct lz_sites *s, const struct lz_proc *p);
  * What is changed lies between AT and END.
  * 1; 0: it cannot be changed, or there is no such entry. */
 int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t end);
+/* The rdtsc or rdtscp at AT, of LEN bytes, faults from now on, whether or not the program may read the
+ * counter. 1; 0: as above. */
+int lz_site_fault(struct lz_sites *s, const struct lz_proc *p, uint64_t at, uint8_t len);
+/* It is what it was. */
+int lz_site_end_fault(struct lz_sites *s, const struct lz_proc *p, struct lz_site *x);
 /* Control has come to an int3 of X's, by which calls have been made since the last time if USED. If
  * that is often so X becomes a short jump, which covers nothing else. It is given up if it is not used
  * meanwhile, or if the int3 is in padding: 1. */

@@ -16,6 +16,7 @@
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"
 
+#include <common/process/detour.h>
 #include <errno.h>
 #include <lizard/error.h>
 #include <lizard/xsavec.h>
@@ -177,7 +178,7 @@ void lz_fast_forget(struct lz_tracer *t)
 	t->fast = kept;
 	t->p.elsewhere = NULL;
 	for (size_t i = 0; i < t->n_threads; i++) {
-		t->thread[i]->fast = t->thread[i]->dispatched = false;
+		t->thread[i]->fast = t->thread[i]->dispatched = t->thread[i]->counter_open = false;
 		t->thread[i]->slot = t->thread[i]->parked = 0;
 	}
 }
@@ -216,8 +217,12 @@ bool lz_fast_site_stays(struct lz_tracer *t, uint64_t at)
 /* Does the call at AT go by the stub from now on? */
 static int change_site(struct lz_tracer *t, uint64_t at)
 {
-	if (lz_site_at(&t->fast.sites, at))
+	struct lz_site *x = lz_site_at(&t->fast.sites, at);
+
+	if (x && !x->faults)
 		return 1;
+	if (x && lz_site_end_fault(&t->fast.sites, &t->p, x) < 0)
+		return -1;
 	if (*unfit(t, at) == at || is_awaited(t, at))
 		return 0;
 	int ret = lz_detour_make(t, at);
@@ -416,6 +421,8 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 
 	if (cur->call.stepped && request == PTRACE_SYSCALL)
 		return PTRACE_SINGLESTEP;
+	if (page && lz_clock_resume(t) < 0)
+		return -1;
 	if (!page || !cur->fast || request != PTRACE_SYSCALL || cur->call.inside ||
 	    cur->call.suspended)
 		return request;
@@ -455,6 +462,7 @@ int lz_fast_stopped(struct lz_tracer *t)
 		return 0;
 	page->selector[t->cur->slot] = ALLOW;
 	page->go = 0;
+	lz_clock_stopped(t);
 	if (lz_fast_drain(t) < 0 || lz_small_settle(t) < 0)
 		return -1;
 	page->has_small = 0;

@@ -62,11 +62,15 @@ static int find_in_code(struct lz_proc *p)
 
 /* ---- what the kernel has mapped itself ---- */
 
+enum { MOST_SPECIAL = 8 };
+
 struct special {
 	struct {
 		uint64_t start, end;
-	} area[8]; /* [vvar], [vdso] and their like, those side by side as one */
+		bool data;
+	} area[MOST_SPECIAL]; /* [vvar], [vdso] and their like */
 	int n;
+	uint64_t data; /* where the first one with data begins; 0: there is none */
 	uint64_t code; /* the vDSO's; 0: it has none */
 	uint64_t ours; /* where ours is then; 0: there is none */
 };
@@ -79,10 +83,11 @@ static int find_special(void *arg, const struct lz_maps_entry *e)
 		return 0;
 	if (e->prot & PROT_EXEC)
 		v->code = e->start;
-	if (v->n && v->area[v->n - 1].end == e->start) {
-		v->area[v->n - 1].end = e->end;
-	} else if (v->n < 8) {
+	else if (!v->data)
+		v->data = e->start;
+	if (v->n < MOST_SPECIAL) {
 		v->area[v->n].start = e->start;
+		v->area[v->n].data = !(e->prot & PROT_EXEC);
 		v->area[v->n++].end = e->end;
 	}
 	return 0;
@@ -182,20 +187,31 @@ static int show_vector(struct lz_tracer *t, uint64_t at, uint64_t vdso)
 	}
 }
 
+/* Data of the vDSO moves to the stub's pages, for code/clock.c; its code, and what has no room there, is
+ * unmapped. Where they are sealed all of that is refused. */
+static struct lz_proc_call take_away(const struct lz_tracer *t, const struct special *v, int i)
+{
+	const uint64_t start = v->area[i].start, len = v->area[i].end - start;
+	const uint64_t at = LZ_STUB_CLOCK + start - v->data;
+
+	if (!v->area[i].data || start < v->data || at > LZ_STUB_LEN || len > LZ_STUB_LEN - at)
+		return (struct lz_proc_call){.nr = SYS_munmap, .args = {start, len}};
+	return (struct lz_proc_call){
+	    .nr = SYS_mremap,
+	    .args = {start, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, t->meta.stub_addr + at}};
+}
+
 /* Makes all calls at once that say nothing by themselves: the end of the heap; the vDSO and its data
- * are unmapped, which may be refused where they are sealed. Ours is mapped where it was, so that what
+ * are taken away. Ours is mapped where it was, so that what
  * the kernel tells elsewhere is right. */
 static int tame(struct lz_tracer *t, struct special *v)
 {
 	struct lz_proc_call c[LZ_INSN_TRAP_OTHERS] = {{.nr = SYS_brk}};
 	size_t n = 1;
 
-	_Static_assert(sizeof(v->area) / sizeof(*v->area) + 2 <= LZ_INSN_TRAP_OTHERS,
-	               "all have room");
+	_Static_assert(MOST_SPECIAL + 2 <= LZ_INSN_TRAP_OTHERS, "all have room");
 	for (int i = 0; i < v->n; i++)
-		c[n++] = (struct lz_proc_call){
-		    .nr = SYS_munmap,
-		    .args = {v->area[i].start, v->area[i].end - v->area[i].start}};
+		c[n++] = take_away(t, v, i);
 	if (v->code)
 		c[n++] = (struct lz_proc_call){
 		    .nr = SYS_mmap,
@@ -302,7 +318,7 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 	struct lz_tracer *t = arg;
 	struct lz_area a;
 
-	if (is_special(e->path) || e->start == t->meta.stub_addr)
+	if (is_special(e->path) || e->start - t->meta.stub_addr < LZ_STUB_LEN)
 		return 0;
 	t->n_shared += e->shared;
 	return lz_area_of(t, e, &a) < 0 ? -1 : lz_vmas_add(&t->vmas, &a);

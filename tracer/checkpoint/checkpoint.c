@@ -207,7 +207,7 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 		return lz_fail_in("checkpoint %u", t->n_checkpoints);
 	if (lz_self_check(t) < 0)
 		return -1;
-	lz_counter_allow(false);
+	lz_counter_allow(t->cur->counter_open);
 	last.is_first = !t->n_checkpoints++;
 	last.pos = ck.pos;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;

@@ -55,6 +55,17 @@ bool lz_counter_forbidden(const struct lz_tracer *t);
 /* What rdtsc gives. */
 uint64_t lz_counter_read(struct lz_tracer *t);
 
+/* clock.c */
+/* The current thread goes on, with calls without a stop: what the stub may do then. */
+int lz_clock_resume(struct lz_tracer *t);
+/* It has stopped: the stub may have let it read the counter. */
+void lz_clock_stopped(struct lz_tracer *t);
+/* Before the current thread goes on: it may read the counter no more if code has come of which not all is
+ * known. MAY_CALL: a call can be made for that; else it is done later. */
+int lz_clock_settle(struct lz_tracer *t, bool may_call);
+/* The program itself forbids the counter. */
+void lz_clock_never(struct lz_tracer *t);
+
 /* detour.c */
 /* There may be sites from now on. */
 void lz_detours_begin(struct lz_tracer *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The time-stamp counter that the program reads. The stub cannot read the processor's, which traps
  * in the program's threads: it asks the kernel for the time and scales that. From then on the tracer
- * does the same, so that both give one counter. */
+ * does the same, so that both give one counter. Threads that may read it (clock.c) get the processor's. */
 #include "tracer/code/code.h"
 
 #include <asm/hwcap2.h>
@@ -115,7 +115,9 @@ static uint64_t read_processor(void)
 uint64_t lz_counter_read(struct lz_tracer *t)
 {
 	uint64_t *last = t->fast.page ? &t->fast.page->counter.last : &t->fast.counter.last;
-	const struct lz_counter *c = t->fast.counter.scale ? &t->fast.counter : early(t);
+	const struct lz_counter *c = t->cur->counter_open    ? NULL
+	                             : t->fast.counter.scale ? &t->fast.counter
+	                                                     : early(t);
 	const uint64_t now = c ? lz_counter_at(c, raw_ns()) : read_processor();
 
 	*last = now > *last ? now : *last + 1;

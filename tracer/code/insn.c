@@ -112,8 +112,10 @@ bool lz_insn_answer(struct lz_tracer *t, int64_t *result)
 	*result = mode == PR_TSC_ENABLE || mode == PR_TSC_SIGSEGV ? 0 : -EINVAL;
 	if (*result == 0)
 		t->cur->tsc_mode = mode;
-	if (*result == 0 && mode == PR_TSC_SIGSEGV)
+	if (*result == 0 && mode == PR_TSC_SIGSEGV) {
 		lz_detours_end_counters(t);
+		lz_clock_never(t);
+	}
 	return true;
 }
 

@@ -431,9 +431,11 @@ static int resume(struct lz_tracer *t, int request, int sig)
 {
 	if (t->cur->has_pending_status || t->cur->ended || t->cur->parked)
 		return 0;
-	if (lz_leases_at_stop(t) < 0)
+	if (lz_leases_at_stop(t) < 0 || lz_clock_settle(t, !sig && request != PTRACE_LISTEN) < 0)
 		return -1;
 	request = lz_fast_resume(t, request);
+	if (request < 0)
+		return -1;
 	if (ptrace(request, t->p.pid, 0, sig) < 0 && errno != ESRCH)
 		return lz_fail_errno("cannot resume the program");
 	t->cur->running = true;

@@ -246,6 +246,8 @@ struct lz_call_page {
 	uint32_t n_small, may_map;                   /* the stub may map files */
 	struct lz_plain_range small[LZ_SMALL_FILES]; /* these are mapped, as lz_maps_small() says */
 	uint32_t cpu, node;                          /* what getcpu tells */
+	uint64_t clock; /* the kernel's own clock_gettime(), which reads the counter; 0: none */
+	uint32_t open;  /* the thread may read it; set by the stub, too */
 	struct lz_counter counter;
 	struct lz_xsave_component component[LZ_XSAVE_COMPONENTS];
 	/* A call that takes from here is made with a stop. */

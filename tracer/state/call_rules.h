@@ -27,6 +27,7 @@ enum lz_fast_rule {
 	LZ_RULE_PIPE,   /* two descriptors */
 	LZ_RULE_NEW_FD, /* one that can be closed without waiting */
 	LZ_RULE_SOCKET, /* one that cannot */
+	LZ_RULE_CLOCK,  /* the time, which the kernel's vDSO tells as well */
 	LZ_RULE_MASK,   /* rt_sigprocmask() */
 	LZ_RULE_SIGACTION,
 	LZ_RULE_BRK,     /* the heap grows, or becomes shorter */

@@ -22,7 +22,8 @@ enum {
 	LZ_STUB_LEN = 0x10000,
 	LZ_STUB_SCRATCH = 0x1000, /* in it: what calls that are made for us read */
 	LZ_STUB_CALLS = 0x2000,   /* in it: the code of several such calls */
-	LZ_STUB_CPUID = 0x8000,   /* in it: code/cpuid_sites.c */
+	LZ_STUB_CPUID = 0x3000,   /* in it: code/cpuid_sites.c */
+	LZ_STUB_CLOCK = 0x5000,   /* from there on: code/clock.c */
 	LZ_RING_LEN = LZ_RING_SIZE + LZ_SINK_PAD,
 	LZ_SLICE_MS = 20,
 	LZ_SPIN_MS = 10,      /* how long a signal waits for a marker or a system call */
@@ -168,6 +169,7 @@ struct lz_thread {
 	struct lz_call call;
 	struct lz_rseq rseq;
 	uint32_t tsc_mode; /* what it has set by PR_SET_TSC; 0: not known yet */
+	bool counter_open; /* nevertheless it may read the processor's counter: code/clock.c */
 	/* The latest filter of its system calls, filters/filters.h; NULL: none. */
 	struct lz_filter *filter;
 	bool strict; /* SECCOMP_MODE_STRICT instead */
@@ -320,6 +322,14 @@ struct lz_fast {
 		uint64_t tsc, ns;
 	} counter_first;
 	struct lz_counter counter_early, counter;
+	struct lz_fast_clock {
+		bool never;        /* the program has no use for it, or it cannot be had */
+		uint64_t function; /* in the program; 0: it is not used */
+		uint64_t due;      /* behind so many readings it is asked for */
+		/* The mappings and the sites were looked at when so many had changed; what that
+		 * told of code. */
+		uint64_t n_changes, n_gone, code;
+	} clock;
 };
 
 struct lz_pages;

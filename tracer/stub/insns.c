@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Instructions that the program does by itself, and writes down: rdtsc, rdtscp, and the dynamic linker's
  * xsavec. See stub.c. */
-#include "tracer/stub/stub.h"
+#include "tracer/stub/clock.h"
 
 #include <common/process/sites.h>
 #include <lizard/xsave_parts.h>
@@ -69,6 +69,14 @@ __asm__(ENTRIES ".pushsection lz_stub,\"ax\",@progbits\n"
                 "	jmp *" PAGE "+16(%rip)\n"
                 ".popsection\n");
 
+INLINE uint64_t rdtsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
 INLINE int64_t clock_now(uint64_t now[2])
 {
 	int64_t result;
@@ -78,6 +86,21 @@ INLINE int64_t clock_now(uint64_t now[2])
 	                 : "0"(SYS_clock_gettime), "D"(CLOCK_MONOTONIC_RAW), "S"(now)
 	                 : "rcx", "r11", "memory");
 	return result;
+}
+
+/* What rdtsc gives. False: that is not known. */
+INLINE bool read_counter(struct lz_call_page *p, uint64_t *value)
+{
+	uint64_t now[2];
+
+	if (is_open(p)) {
+		*value = rdtsc();
+		return true;
+	}
+	if (clock_now(now) != 0)
+		return false;
+	*value = lz_counter_at(&p->counter, now[0] * 1000000000 + now[1]);
+	return true;
 }
 
 /* A program may set these without a system call: wrfsbase. */
@@ -96,17 +119,16 @@ INLINE void read_segments(struct lz_counter_entry *e)
 PART uint32_t do_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)
 {
 	const uint32_t len = sizeof(struct lz_call_record) + sizeof(struct lz_counter_entry);
-	uint64_t marker, now[2], value;
+	uint64_t marker, value;
 
 	if (!p->go || !p->counter.scale || !find_marker(p, regs->r15, &marker))
 		return 0;
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (!has_room(p, head, len) || clock_now(now) != 0) {
+	if (!has_room(p, head, len) || !read_counter(p, &value)) {
 		set_busy(p, 0);
 		return 0;
 	}
-	value = lz_counter_at(&p->counter, now[0] * 1000000000 + now[1]);
 	if (value <= p->counter.last)
 		value = p->counter.last + 1;
 	p->counter.last = value;

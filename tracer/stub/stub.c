@@ -6,6 +6,7 @@
  * What is left of this is what a system call leaves. Neither the program's stack nor any other
  * register is touched. It is compiled without vector registers, constants in memory and calls of
  * a library (tracer/build.mk), and copied into the program. */
+#include "tracer/stub/clock.h"
 #include "tracer/stub/descriptors.h"
 #include "tracer/stub/leased.h"
 #include "tracer/stub/maps.h"
@@ -248,7 +249,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		r->args[i] = args[i];
 	forget_fd(p, c->rule, args);
 	begin_leased(p, nr, args, &leased);
-	int64_t result = make(regs);
+	int64_t result = c->rule == LZ_RULE_CLOCK ? read_clock(p, regs) : make(regs);
 	if (mark)
 		result = (int64_t)args[2];
 	note_fd(p, c->rule, args, result);

@@ -120,6 +120,7 @@ int lz_thread_born(struct lz_tracer *t, pid_t tid)
 	t->born = (uint32_t)tid;
 	th->sig.blocked = parent->sig.blocked;
 	th->tsc_mode = parent->tsc_mode;
+	th->counter_open = parent->counter_open;
 	lz_filters_inherit(th, parent);
 	th->clear_tid = c->args[0] & CLONE_CHILD_CLEARTID ? c->args[3] : 0;
 	lz_become(t, th);
