@@ -211,6 +211,17 @@ want=$(setsid -w sh -c "$run" | tr '\n' ' ')
 setsid -w lizard-trace -q --follow all -o "$T/recordings/group" sh -c "$run" >"$T/out" 2>"$T/err"
 is "$(tr '\n' ' ' <"$T/out")" "$want" "a signal to the group: later processes go on as without Lizard" || diag "$(cat "$T/err")"
 
+gcc -O1 -w -o "$T/group" "$LIZARD_SRC/tests/progs/follow/group.c"
+for follow in "" "--follow all"; do
+	rec=$T/recordings/group-all
+	rm -rf "$rec"
+	timeout -k 5 60 setsid -w lizard-trace -q $follow -o "$rec" "$T/group" >"$T/out" 2>"$T/err"
+	is "$? $(tr '\n' ' ' <"$T/out")$(cat "$T/err")" "3 7 7 7 few " "all signals to the group${follow:+, $follow}: nobody ends, nothing piles up"
+	timeout 60 lizard verify -a "$rec" >"$T/verify" 2>&1
+	ok $? "all signals to the group${follow:+, $follow}: all verify" || diag "$(cat "$T/verify")"
+	[ -z "$follow" ] || is "$(lizard ps "$rec" | grep -c 'exit 7')" 3 "all signals to the group: each process is recorded" || diag "$(lizard ps "$rec")"
+done
+
 # ---- who has gone on after the first tracer was killed does not hold its error output open ----
 (lizard-trace -q --follow all -o "$T/recordings/alone" sh -c 'exec 2>/dev/null; /bin/true; sleep 100 & echo $! >"$1/sleeper"; echo on >"$1/go"; wait' - "$T" 2>&1 >/dev/null & echo $! >"$T/recorder"; exec >&-; wait) | cat >"$T/said" &
 reader=$!

@@ -2,6 +2,7 @@
 #include "tracer/follow/spawner.h"
 
 #include "tracer/memory/shared_lock_page.h"
+#include "tracer/state/actions.h"
 #include "tracer/state/state.h"
 
 #include <errno.h>
@@ -18,7 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GIVEN = sizeof(struct lz_spawned) / sizeof(int), FIRST_FREE = LZ_SHARED_LOCK_FD + 1 };
+enum {
+	GIVEN = sizeof(struct lz_spawned) / sizeof(int),
+	FIRST_FREE = LZ_SHARED_LOCK_FD + 1,
+	N_STOPS = 3 /* signals that stop the group */
+};
 
 /* With room for the descriptors, and the CPU of who asks. */
 struct message {
@@ -37,6 +42,7 @@ struct spawner {
 	bool alone;      /* the first tracer has gone */
 	int cpu;         /* of who asked last */
 	cpu_set_t given; /* CPUs */
+	struct lz_action was[N_STOPS];
 	const struct lz_next_tracer *next;
 };
 
@@ -144,15 +150,13 @@ static int put_in_place(struct lz_spawned *given)
 	return given->shared_lock = lock;
 }
 
-/* What came while it waited was for the whole group. */
-static void discard_signals(void)
-{
-	const struct timespec at_once = {0};
-	sigset_t all;
+static const int stops[N_STOPS] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
-	sigfillset(&all);
-	while (sigtimedwait(&all, NULL, &at_once) > 0)
-		;
+/* What comes while it waits is for the whole group, and is ignored. The rest is for who traces. */
+static void stop_with_group(const struct spawner *s)
+{
+	for (size_t i = 0; i < N_STOPS; i++)
+		lz_action(stops[i], &s->was[i], NULL);
 }
 
 /* 1: there is a request; 0: none will come, or the spawner is gone. */
@@ -175,15 +179,15 @@ static int wait_to_be_asked(int in, int line, struct lz_spawned *given, int *cpu
 	return asked;
 }
 
-/* It begins with all signals blocked: what comes for the whole group before it can handle them must not
- * end it. */
+/* It ignores signals: what comes for the whole group before it can handle them must not end it. */
 static _Noreturn void be_next(const struct spawner *s, int line, bool asked)
 {
 	struct lz_spawned given;
 	int cpu = s->cpu;
 
 	signal(SIGCHLD, SIG_DFL);
-	signal(SIGUSR1, SIG_DFL);
+	lz_ignore(SIGUSR1);
+	lz_block(0);
 	prctl(PR_SET_PDEATHSIG, 0);
 	prctl(PR_SET_NAME, "lizard-follow");
 	if (!asked)
@@ -191,7 +195,7 @@ static _Noreturn void be_next(const struct spawner *s, int line, bool asked)
 	stay_at(cpu);
 	if (wait_to_be_asked(s->in, line, &given, &cpu) <= 0)
 		_exit(0);
-	discard_signals();
+	stop_with_group(s);
 	send(line, &cpu, sizeof(cpu), MSG_NOSIGNAL);
 	close(line);
 	close(s->in);
@@ -206,14 +210,18 @@ static void wake_up(int sig)
 {
 }
 
-/* The kernel says when the first tracer has gone, and when one has that was spawned. */
-static void begin(void)
+/* Signals to the whole group are ignored: those that are blocked would pile up. The kernel says when the
+ * first tracer has gone, and when one has that was spawned. */
+static void begin(struct spawner *s)
 {
 	const struct sigaction act = {.sa_handler = wake_up};
-	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (size_t i = 0; i < N_STOPS; i++)
+		lz_action(stops[i], NULL, &s->was[i]);
+	for (int signo = 1; signo < LZ_SIGNALS; signo++)
+		if (signo != SIGKILL && signo != SIGSTOP)
+			lz_ignore(signo);
+	lz_block(lz_signal_bit(SIGCHLD) | lz_signal_bit(SIGUSR1));
 	sigaction(SIGCHLD, &act, NULL);
 	sigaction(SIGUSR1, &act, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
@@ -232,7 +240,7 @@ static void reap(int how)
 static void wait_for(struct spawner *s, int fd, int line)
 {
 	struct pollfd p = {fd, POLLIN, 0};
-	sigset_t others;
+	sigset_t none;
 
 	if (!s->alone && getppid() != s->first) {
 		s->alone = true;
@@ -240,10 +248,8 @@ static void wait_for(struct spawner *s, int fd, int line)
 		if (line >= 0)
 			send(line, "", 1, MSG_NOSIGNAL);
 	}
-	sigfillset(&others);
-	sigdelset(&others, SIGCHLD);
-	sigdelset(&others, SIGUSR1);
-	ppoll(&p, 1, NULL, &others);
+	sigemptyset(&none);
+	ppoll(&p, 1, NULL, &none);
 	reap(WNOHANG);
 }
 
@@ -298,7 +304,7 @@ static _Noreturn void serve(struct spawner *s)
 {
 	int asked;
 
-	begin();
+	begin(s);
 	sched_getaffinity(0, sizeof(s->given), &s->given);
 	do
 		wait_for(s, s->in, -1);

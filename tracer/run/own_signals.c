@@ -2,6 +2,7 @@
 /* Signals to the tracer itself: what it passes on to the program, what it ignores. */
 #include "tracer/calls/fast.h"
 #include "tracer/run/run.h"
+#include "tracer/state/actions.h"
 #include "tracer/state/state.h"
 
 #include <errno.h>
@@ -64,6 +65,19 @@ static void handle(int signo, void (*how)(int, siginfo_t *, void *), int flags)
 	sigaction(signo, &act, NULL);
 }
 
+/* Those that the C library has for its threads, as soon as there are some, are not changed. */
+static void handle_hidden(void)
+{
+	struct lz_action like, was;
+
+	lz_action(SIGRTMIN, NULL, &like);
+	for (int signo = LZ_SIGNAL_HIDDEN; signo < LZ_SIGNAL_HIDDEN_END; signo++) {
+		lz_action(signo, NULL, &was);
+		if (was.handler == (uintptr_t)SIG_DFL || was.handler == (uintptr_t)SIG_IGN)
+			lz_action(signo, &like, NULL);
+	}
+}
+
 /* The terminal's signals are for the program: it decides what they do. Those that are sent to us
  * are passed on. None ends us that the program may survive. */
 void lz_set_signals(pid_t pid, bool first)
@@ -87,6 +101,7 @@ void lz_set_signals(pid_t pid, bool first)
 		handle(faults[i], pass_on_or_die, SA_RESTART);
 	for (int signo = SIGRTMIN; signo <= SIGRTMAX; signo++)
 		handle(signo, pass_on, SA_RESTART);
+	handle_hidden();
 	/* no call is made again after it: waitpid() is to return */
 	handle(LZ_WAKE, wake, 0);
 	sigemptyset(&none);
