@@ -222,6 +222,23 @@ for follow in "" "--follow all"; do
 	[ -z "$follow" ] || is "$(lizard ps "$rec" | grep -c 'exit 7')" 3 "all signals to the group: each process is recorded" || diag "$(lizard ps "$rec")"
 done
 
+# ---- a process begins where its parent is, though the next tracer waited elsewhere ----
+cpu_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 37; }
+if [ "$(nproc)" -gt 1 ]; then
+	lizard-trace -q --follow all -o "$T/recordings/moved" sh -c "/bin/true; echo \$\$ >'$T/pid'; read x <'$T/go'; cat /proc/self/stat" >"$T/out" 2>"$T/err" &
+	recorder=$!
+	has_pid() { [ -s "$T/pid" ]; }
+	wait_until has_pid
+	sleep 0.5
+	other=$(for cpu in $(taskset -pc $$ | sed 's/.*: //; s/-/ /; s/,/ /g'); do [ "$cpu" = "$(cpu_of "$(cat "$T/pid")")" ] || echo "$cpu"; done | head -n 1)
+	for pid in "$(cat "$T/pid")" "$recorder"; do taskset -pc "$other" "$pid" >"$T/taskset"; done
+	echo on >"$T/go"
+	wait "$recorder"
+	is "$(sed 's/.*) //' "$T/out" | cut -d ' ' -f 37)" "$other" "a process begins where its parent is" || diag "$(cat "$T/err")"
+else
+	skip "a process begins where its parent is" "there is one CPU"
+fi
+
 # ---- who has gone on after the first tracer was killed does not hold its error output open ----
 (lizard-trace -q --follow all -o "$T/recordings/alone" sh -c 'exec 2>/dev/null; /bin/true; sleep 100 & echo $! >"$1/sleeper"; echo on >"$1/go"; wait' - "$T" 2>&1 >/dev/null & echo $! >"$T/recorder"; exec >&-; wait) | cat >"$T/said" &
 reader=$!

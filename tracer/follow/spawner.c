@@ -195,6 +195,8 @@ static _Noreturn void be_next(const struct spawner *s, int line, bool asked)
 	stay_at(cpu);
 	if (wait_to_be_asked(s->in, line, &given, &cpu) <= 0)
 		_exit(0);
+	if (cpu != s->cpu)
+		stay_at(cpu);
 	stop_with_group(s);
 	send(line, &cpu, sizeof(cpu), MSG_NOSIGNAL);
 	close(line);
@@ -236,10 +238,10 @@ static void reap(int how)
 		;
 }
 
-/* LINE: to the next tracer, -1: there is none. */
-static void wait_for(struct spawner *s, int fd, int line)
+/* For one of N. LINE: to the next tracer, -1: there is none. False: PATIENCE is over. */
+static bool wait_for(struct spawner *s, struct pollfd *p, nfds_t n, const struct timespec *patience,
+                     int line)
 {
-	struct pollfd p = {fd, POLLIN, 0};
 	sigset_t none;
 
 	if (!s->alone && getppid() != s->first) {
@@ -248,13 +250,20 @@ static void wait_for(struct spawner *s, int fd, int line)
 		if (line >= 0)
 			send(line, "", 1, MSG_NOSIGNAL);
 	}
-	sigemptyset(&none);
-	ppoll(&p, 1, NULL, &none);
 	reap(WNOHANG);
+	sigemptyset(&none);
+	return ppoll(p, n, patience, &none);
 }
 
-/* A line to it, which ends when it is not the next one any more; -1. */
-static int make_next(struct spawner *s, bool asked)
+static void wait_to_be_needed(struct spawner *s)
+{
+	struct pollfd p = {s->in, POLLIN, 0};
+
+	wait_for(s, &p, 1, NULL, -1);
+}
+
+/* A line to *NEXT, which ends when it is not the next one any more; -1. */
+static int make_next(struct spawner *s, bool asked, pid_t *next)
 {
 	int ends[2];
 
@@ -263,7 +272,7 @@ static int make_next(struct spawner *s, bool asked)
 	/* What nobody waits for yet is made wherever there is time. */
 	if (asked)
 		stay_at(s->cpu);
-	const pid_t pid = fork();
+	const pid_t pid = *next = fork();
 	if (pid == 0) {
 		close(ends[0]);
 		be_next(s, ends[1], asked);
@@ -289,12 +298,20 @@ static void turn_down(struct spawner *s)
 	close(given.spawner);
 }
 
-/* Until it has been asked for, or is gone. */
-static void watch_next(struct spawner *s, int line)
+/* Until it has been asked for, or is gone. Where it waits, somebody may be busy who does not let it run: then
+ * it may use any CPU. */
+static void watch_next(struct spawner *s, pid_t next, int line)
 {
-	do
-		wait_for(s, line, line);
-	while (recv(line, &s->cpu, sizeof(s->cpu), MSG_DONTWAIT) < 0);
+	static const struct timespec soon = {0, 2000000};
+	bool asked = false, bound = true;
+
+	do {
+		struct pollfd p[] = {{line, POLLIN, 0}, {asked ? -1 : s->in, POLLIN, 0}};
+
+		if (!wait_for(s, p, 2, asked && bound ? &soon : NULL, line))
+			bound = sched_setaffinity(next, sizeof(s->given), &s->given) < 0;
+		asked |= p[1].revents != 0;
+	} while (recv(line, &s->cpu, sizeof(s->cpu), MSG_DONTWAIT) < 0);
 	close(line);
 }
 
@@ -302,22 +319,23 @@ static void watch_next(struct spawner *s, int line)
  * before. */
 static _Noreturn void serve(struct spawner *s)
 {
+	pid_t next;
 	int asked;
 
 	begin(s);
 	sched_getaffinity(0, sizeof(s->given), &s->given);
 	do
-		wait_for(s, s->in, -1);
+		wait_to_be_needed(s);
 	while ((asked = look_for_request(s->in, &s->cpu)) < 0);
 	while (asked) {
-		const int line = make_next(s, asked > 0);
+		const int line = make_next(s, asked > 0, &next);
 
 		if (line >= 0)
-			watch_next(s, line);
+			watch_next(s, next, line);
 		else if (asked > 0)
 			turn_down(s);
 		else
-			wait_for(s, s->in, -1);
+			wait_to_be_needed(s);
 		asked = look_for_request(s->in, &s->cpu);
 	}
 	reap(0);
