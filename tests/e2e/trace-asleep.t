@@ -19,6 +19,9 @@ waits() {
 	accepts | connects) echo 60 0 ;;
 	children | handled) echo 60 0 ;;
 	interrupted_inside) echo 60 0 ;;
+	masks) echo 450 0 ;;
+	masks_interrupted) echo 140 1 ;;
+	masks_children) echo 10 5 ;;
 	others_inside) echo 60 4 ;;
 	writes) echo 50 0 ;;
 	times) echo 60 0 ;;
@@ -35,7 +38,7 @@ waits() {
 # which waits the last run had
 counted() { sed -n 's/.* \([0-9]*\) waits were made without a stop, \([0-9]*\) of them in part$/\1 \2/p' "$T/err" | tail -n 1; }
 
-for name in reads polls selects rests epolls writes accepts connects children handled times sleeps interrupted interrupted_inside ignored stopped others others_times others_inside cancelled replaced filtered; do
+for name in reads polls selects rests epolls writes accepts connects children handled times sleeps interrupted masks masks_interrupted masks_children interrupted_inside ignored stopped others others_times others_inside cancelled replaced filtered; do
 	kinds_native $name
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do

@@ -134,6 +134,7 @@ static const struct {
     {SYS_pselect6, 0, 0, 0, 0, LZ_TRY_PSELECT},
     {SYS_epoll_wait, 0, 0, 0, 0, LZ_TRY_EPOLL},
     {SYS_epoll_pwait, 0, 0, 0, 0, LZ_TRY_EPOLL},
+    {SYS_epoll_pwait2, 0, 0, 0, 0, LZ_TRY_EPOLL},
     {SYS_futex, 0, 0, 0, 0, LZ_TRY_FUTEX},
     {SYS_nanosleep, 0, 0, 0, 0, LZ_TRY_SLEEP},
     {SYS_clock_nanosleep, 0, 0, 0, 0, LZ_TRY_SLEEP},

@@ -44,6 +44,7 @@ int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r)
 	case SYS_poll: r->rdx = rest_in_ms(cur); break;
 	case SYS_epoll_wait:
 	case SYS_epoll_pwait: r->r10 = rest_in_ms(cur); break;
+	case SYS_epoll_pwait2: r->r10 = rest_at(t, BILLION); break;
 	case SYS_select: r->r8 = rest_at(t, MILLION); break;
 	case SYS_pselect6: r->r8 = rest_at(t, BILLION); break;
 	case SYS_ppoll: r->rdx = rest_at(t, BILLION); break;

@@ -11,7 +11,7 @@ enum { MILLION = 1000000, BILLION = 1000000000, MS = 1000 };
 struct patience {
 	bool none;         /* not at all */
 	uint64_t fraction; /* the units of its time in a second */
-	bool masked;       /* while other signals are blocked: they end it */
+	uint64_t masked;   /* where the signals are that are blocked meanwhile; 0: those of ever */
 	int64_t limit[2];  /* seconds and nanoseconds; LZ_NO_LIMIT */
 };
 
@@ -20,7 +20,7 @@ INLINE void set_patience(struct patience *w, int32_t limit)
 {
 	w->none = !limit;
 	w->fraction = 1;
-	w->masked = false;
+	w->masked = 0;
 	w->limit[0] = limit < 0 ? LZ_NO_LIMIT : limit / MS;
 	w->limit[1] = limit < 0 ? 0 : limit % MS * MILLION;
 }

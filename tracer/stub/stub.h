@@ -41,10 +41,12 @@ uint32_t lz_stub_insn(struct lz_call_page *p, struct lz_counter_regs *regs) STUB
 uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker) STUB;
 
 /* wait.c: the result of ppoll() for N descriptors, struct pollfd, at AT; less than 0: the call is to
- * have a stop. The time limit is in P->left, which tells of the rest then. */
-int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n) STUB;
-/* The same of pselect6() for descriptors below N in three sets. */
-int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *set) STUB;
+ * have a stop. The time limit is in P->left, which tells of the rest then. Meanwhile the signal mask is
+ * the one at MASK, if that is not 0. */
+int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n, uint64_t mask) STUB;
+/* The same of pselect6() for descriptors below N in three sets; MASK: as its last argument. */
+int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *set,
+                          uint64_t mask) STUB;
 
 /* A call with its number and arguments, which waits itself, and which the kernel makes again if a signal
  * ends the wait. -EAGAIN: it is to have a stop. */

@@ -122,7 +122,7 @@ bool lz_is_ready_later(struct attempt *t, short events)
 	p.events = events;
 	p.revents = 0;
 	t->p->left[0] = LZ_NO_LIMIT;
-	return lz_stub_wait(t->p, (uint64_t)&p, 1) > 0;
+	return lz_stub_wait(t->p, (uint64_t)&p, 1, 0) > 0;
 }
 
 int64_t lz_wait_inside(struct attempt *t, short events)

@@ -18,7 +18,7 @@ enum {
 INLINE bool read_mask(struct patience *w, uint64_t at, uint64_t len)
 {
 	w->masked = at;
-	return !at || (len == sizeof(uint64_t) && (*(const volatile uint64_t *)at, true));
+	return !at || (len == LZ_MASK_LEN && (*(const volatile uint64_t *)at, true));
 }
 
 /* Is it over with this result? */
@@ -33,10 +33,11 @@ INLINE void set_limit(struct attempt *t, const struct patience *w)
 	t->p->left[1] = w->limit[1];
 }
 
-/* May it be waited for descriptors instead, with nothing else that ends it? */
+/* May it be waited for descriptors instead? With a mask a signal may be due, also where it does not
+ * wait. */
 INLINE bool may_wait(const struct attempt *t, const struct patience *w)
 {
-	return t->p->may_wait && !w->none && !w->masked;
+	return t->p->may_wait && (!w->none || w->masked);
 }
 
 /* A copy of the time at AT, with what is left of it: the call has taken no time at all, but some. */
@@ -97,7 +98,7 @@ PART uint32_t poll_copied(struct attempt *t, const struct patience *w, uint64_t 
 	if (!result && may_wait(t, w)) {
 		touch_time(time_at);
 		set_limit(t, w);
-		result = lz_stub_wait(t->p, (uint64_t)p, n);
+		result = lz_stub_wait(t->p, (uint64_t)p, n, w->masked);
 		note_left(t, w, time, time_at);
 		waited = result >= 0;
 	}
@@ -143,7 +144,7 @@ PART uint64_t copy_sets(const struct attempt *t, uint8_t *bytes, uint64_t len, u
 }
 
 /* The same for sets of descriptors. */
-PART uint32_t select_copied(struct attempt *t, const struct patience *w)
+PART uint32_t select_copied(struct attempt *t, const struct patience *w, uint64_t mask)
 {
 	const uint64_t len = (t->args[0] + 63) / 64 * 8, time_at = t->args[4];
 	uint64_t set[SETS], no_time[2];
@@ -166,7 +167,7 @@ PART uint32_t select_copied(struct attempt *t, const struct patience *w)
 		copy_sets(t, bytes, len, set); /* they are empty */
 		touch_time(time_at);
 		set_limit(t, w);
-		result = lz_stub_wait_sets(t->p, t->args[0], set);
+		result = lz_stub_wait_sets(t->p, t->args[0], set, mask);
 		note_left(t, w, time, time_at);
 		waited = result >= 0;
 	}
@@ -185,7 +186,7 @@ uint32_t lz_try_select(struct attempt *t)
 	set_patience(&w, -1);
 	if (t->args[0] > SET_BITS || !read_time(&w, t->args[4], MILLION))
 		return LZ_STOP;
-	return select_copied(t, &w);
+	return select_copied(t, &w, 0);
 }
 
 uint32_t lz_try_select_masked(struct attempt *t)
@@ -197,18 +198,19 @@ uint32_t lz_try_select_masked(struct attempt *t)
 	if (t->args[0] > SET_BITS || !read_time(&w, t->args[4], BILLION) ||
 	    (mask && !read_mask(&w, mask[0], mask[1])))
 		return LZ_STOP;
-	return select_copied(t, &w);
+	return select_copied(t, &w, w.masked ? t->args[5] : 0);
 }
 
 /* Whether there are any can be waited for, too. */
-INLINE int64_t wait_for_any(struct attempt *t)
+INLINE int64_t wait_for_any(struct attempt *t, const struct patience *w)
 {
 	struct pollfd p;
 
 	p.fd = (int)t->args[0];
 	p.events = POLLIN;
 	p.revents = 0;
-	return t->n_waits++ == MOST_WAITS ? -EAGAIN : lz_stub_wait(t->p, (uint64_t)&p, 1);
+	return t->n_waits++ == MOST_WAITS ? -EAGAIN
+	                                  : lz_stub_wait(t->p, (uint64_t)&p, 1, w->masked);
 }
 
 uint32_t lz_try_epoll(struct attempt *t)
@@ -218,7 +220,8 @@ uint32_t lz_try_epoll(struct attempt *t)
 
 	set_patience(&w, (int32_t)t->args[3]);
 	if (!room || room > INT32_MAX / EVENT ||
-	    (t->regs[0] == SYS_epoll_pwait && !read_mask(&w, t->args[4], t->args[5])))
+	    (t->regs[0] == SYS_epoll_pwait2 && !read_time(&w, t->args[3], BILLION)) ||
+	    (t->regs[0] != SYS_epoll_wait && !read_mask(&w, t->args[4], t->args[5])))
 		return LZ_STOP;
 	/* what does not fit comes the next time */
 	const uint64_t most = least(room, LZ_TRY_MOST / EVENT);
@@ -226,7 +229,7 @@ uint32_t lz_try_epoll(struct attempt *t)
 	set_limit(t, &w);
 	do {
 		result = lz_try_call(SYS_epoll_wait, t->args[0], t->args[1], most, 0, 0, 0);
-		ready = !result && may_wait(t, &w) ? wait_for_any(t) : -EAGAIN;
+		ready = !result && may_wait(t, &w) ? wait_for_any(t, &w) : -EAGAIN;
 	} while (ready > 0);
 	/* 0: its time is over */
 	if (ready && !is_over(&w, result))

@@ -37,7 +37,7 @@ INLINE bool sleeps_well(struct attempt *t, uint32_t clock, uint32_t flags, uint6
 	t->p->left[0] = time[0];
 	t->p->left[1] = time[1];
 	return t->p->left[0] >= 0 && (uint64_t)t->p->left[1] < BILLION && (!until || set_left(t)) &&
-	       lz_stub_wait(t->p, 0, 0) == 0;
+	       lz_stub_wait(t->p, 0, 0, 0) == 0;
 }
 
 uint32_t lz_try_sleep(struct attempt *t)

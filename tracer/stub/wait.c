@@ -3,8 +3,9 @@
  *
  * A wait for descriptors changes nothing of the program's. So the tracer may end it at any time: the
  * thread then stands where it was about to make its call, which is made with a stop
- * (lz_fast_leave_wait()). Other calls wait themselves. The kernel tells whether such a call has a
- * result, or would be made again: then nothing has been done, and it is the same. */
+ * (lz_fast_leave_wait()). A signal that only the wait's own mask lets in comes in that call. Other calls
+ * wait themselves. The kernel tells whether such a call has a result, or would be made again: then
+ * nothing has been done, and it is the same. */
 #include "tracer/stub/stub.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ INLINE int64_t wait_before(struct lz_call_page *p, const uint64_t *nr_args)
 	return wait_by(p, nr_args, LZ_WAITS_BEFORE, &result) && is_let(&p->go) ? result : -EAGAIN;
 }
 
-int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n)
+int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n, uint64_t mask)
 {
 	uint64_t regs[7];
 
@@ -70,11 +71,13 @@ int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n)
 	regs[1] = at;
 	regs[2] = n;
 	regs[3] = limit_of(p);
-	regs[4] = regs[5] = regs[6] = 0;
+	regs[4] = mask;
+	regs[5] = LZ_MASK_LEN;
+	regs[6] = 0;
 	return wait_before(p, regs);
 }
 
-int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *set)
+int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *set, uint64_t mask)
 {
 	uint64_t regs[7];
 
@@ -84,7 +87,7 @@ int64_t lz_stub_wait_sets(struct lz_call_page *p, uint64_t n, const uint64_t *se
 	regs[3] = set[1];
 	regs[4] = set[2];
 	regs[5] = limit_of(p);
-	regs[6] = 0;
+	regs[6] = mask;
 	return wait_before(p, regs);
 }
 

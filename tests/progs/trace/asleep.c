@@ -494,6 +494,142 @@ static void interrupted(void)
 	ended_well();
 }
 
+/* ---- waits with a signal mask ---- */
+
+static sigset_t let_in, shut_out;
+static struct pollfd masked_poll;
+static int masked_epoll;
+
+/* Each kind of such a wait, with no time if SOME is NULL. */
+static int wait_masked(int kind, const sigset_t *mask, const struct timespec *some)
+{
+	struct pollfd *f = &masked_poll;
+	struct epoll_event out;
+	fd_set in = set_of(f->fd, f->fd);
+
+	switch (kind % 4) {
+	case 0: return ppoll(f, 1, some, mask);
+	case 1: return pselect(f->fd + 1, &in, NULL, NULL, some, mask);
+	case 2:
+		return epoll_pwait(masked_epoll, &out, 1,
+		                   some ? some->tv_sec * 1000 + some->tv_nsec / 1000000 : -1, mask);
+	default: return syscall(SYS_epoll_pwait2, masked_epoll, &out, 1, some, mask, 8);
+	}
+}
+
+static void begin_masked(int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	sigemptyset(&let_in), sigemptyset(&shut_out), sigaddset(&shut_out, SIGUSR1);
+	masked_poll = (struct pollfd){fd, POLLIN, 0};
+	masked_epoll = epoll_create1(0);
+	SEE(epoll_ctl(masked_epoll, EPOLL_CTL_ADD, fd, &ev) == 0);
+	SEE(sigprocmask(SIG_BLOCK, &shut_out, NULL) == 0);
+}
+
+static void masks(void)
+{
+	const struct timespec none = {0}, brief = {0, 1000000}, long_one = {60, 0};
+	char b;
+
+	begin(1);
+	begin_masked(s[0]);
+	handle(SIGUSR1, 0), handle(SIGUSR2, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		SEE(ask() && wait_masked(i, &let_in, i % 8 < 4 ? NULL : &long_one) == 1);
+		SEE(read(s[0], &b, 1) == 1 && wait_masked(i, &let_in, &none) == 0);
+		SEE(wait_masked(i, &let_in, &brief) == 0 && caught == i);
+		/* it comes in the next wait that lets it in, and that does not wait */
+		SEE(kill(getpid(), SIGUSR1) == 0 && wait_masked(i, &shut_out, &brief) == 0);
+		SEE(caught == i);
+		/* epoll does not look for signals if it is not to wait */
+		FAILS(EINTR, wait_masked(i, &let_in, i % 4 < 2 && i % 3 ? &none : NULL));
+		SEE(caught == i + 1);
+	}
+	end();
+}
+
+/* Somebody outside sends a signal that only the wait lets in, or that it keeps out. */
+static void masks_interrupted(void)
+{
+	const struct timespec some = {0, 20000000};
+	pid_t child;
+	int p[2];
+
+	SEE(pipe(p) == 0);
+	begin_masked(p[0]);
+	handle(SIGUSR1, 0), handle(SIGUSR2, SA_RESTART);
+	for (int i = 0; i < ROUNDS; i++)
+		SEE(wait_masked(i, &let_in, &(struct timespec){0, 100000}) == 0);
+	child = sender(SIGUSR1, 3000);
+	for (int i = 0; i < 40; i++) {
+		const int before = caught;
+
+		FAILS(EINTR, wait_masked(i, &let_in, NULL));
+		SEE(caught > before);
+		const int then = caught;
+		for (int k = 0; k < 1000; k++)
+			getppid();
+		SEE(caught == then);
+	}
+	silence(child);
+	/* and a timer's */
+	struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0}};
+	sigaddset(&shut_out, SIGALRM);
+	handle(SIGALRM, 0);
+	SEE(sigprocmask(SIG_BLOCK, &shut_out, NULL) == 0);
+	SEE(setitimer(ITIMER_REAL, &often, NULL) == 0);
+	for (int i = 0; i < 40; i++) {
+		const int before = caught;
+
+		FAILS(EINTR, wait_masked(i, &let_in, NULL));
+		SEE(caught > before);
+	}
+	SEE(setitimer(ITIMER_REAL, &never, NULL) == 0);
+	sigaddset(&shut_out, SIGUSR2);
+	child = sender(SIGUSR2, 3000);
+	for (int i = 0; i < 40; i++)
+		SEE(wait_masked(i, &shut_out, &some) == 0);
+	silence(child);
+}
+
+/* A signal that is let in and has no effect ends nothing; and a child that ends does. */
+static void masks_children(void)
+{
+	sigset_t chld;
+	int p[2];
+
+	SEE(pipe(p) == 0);
+	begin_masked(p[0]);
+	sigemptyset(&chld), sigaddset(&chld, SIGCHLD);
+	SEE(sigprocmask(SIG_BLOCK, &chld, NULL) == 0);
+	handle(SIGCHLD, 0);
+	for (int i = 0; i < 60; i++) {
+		const pid_t child = fork();
+
+		if (!child)
+			_exit(usleep(5000) < 0);
+		for (int k = 0; k < 30; k++)
+			getppid();
+		FAILS(EINTR, wait_masked(i, &let_in, NULL));
+		SEE(caught == i + 1 && waitpid(child, NULL, WNOHANG) == child);
+	}
+	signal(SIGCHLD, SIG_DFL);
+	for (int i = 0; i < 20; i++) {
+		const struct timespec some = {0, 10000000};
+		const pid_t child = fork();
+
+		if (!child)
+			_exit(usleep(5000) < 0);
+		for (int k = 0; k < 30; k++)
+			getppid();
+		/* with a tracer, epoll ends all the same */
+		SEE(wait_masked(i % 2, &let_in, &some) == 0 && caught == 60);
+		SEE(waitpid(child, NULL, 0) == child);
+	}
+}
+
 /* The same of calls that wait themselves, and a handler for children. */
 static void interrupted_inside(void)
 {
@@ -861,6 +997,9 @@ int main(int argc, char **argv)
 	                                  {"late", late},
 	                                  {"sticky", sticky},
 	                                  {"interrupted", interrupted},
+	                                  {"masks", masks},
+	                                  {"masks_interrupted", masks_interrupted},
+	                                  {"masks_children", masks_children},
 	                                  {"selects", selects},
 	                                  {"ignored", ignored},
 	                                  {"stopped", stopped},
