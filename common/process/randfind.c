@@ -13,19 +13,25 @@
 #include <lizard/cfg.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
+#include <lizard/recording.h>
 #include <lizard/xsavec.h>
+
+/* A program waits meanwhile: so many instructions are decoded, and what each candidate costs besides. */
+enum { PATIENCE = 6000000, CANDIDATE = 200, WAY_MOST = 1 << 16 /* bytes */, RULES_MOST = 64 };
 
 enum { RDTSC = 0x31, RDTSCP = 0x01, RDTSCP_LAST = 0xf9 };
 
 /* 0F and OPCODE are in all of them. */
 struct kind {
 	uint8_t opcode;
-	/* May they be, with what follows? */
-	bool (*maybe)(const uint8_t *opcode);
+	/* May they be, with what follows, of which LEN bytes are known? */
+	bool (*maybe)(const uint8_t *opcode, size_t len);
 	/* Is one at CODE? *AT: where OPCODE is. */
 	bool (*is)(const uint8_t *code, size_t len, uint8_t *at);
 	/* That tells enough, if no prefix is before it: nothing else begins so. */
 	bool sure;
+	/* Its name, if prefixes do not change what it is; 0. */
+	ZydisMnemonic mnemonic;
 };
 
 struct find {
@@ -35,20 +41,21 @@ struct find {
 	const char *path;
 	uint64_t *sites;
 	size_t n;
+	int64_t patience; /* what is left of it */
 	/* of the present section */
 	const uint8_t *code;
 	uint64_t addr, size, offset;
 };
 
 /* Is one of ours at AT, if control comes from FROM? 2: the code between makes no sense. */
-static int is_insn_from(const struct find *f, uint64_t from, uint64_t at)
+static int is_insn_from(struct find *f, uint64_t from, uint64_t at)
 {
 	ZydisDecodedInstruction other;
 	ZydisDecoder decoder;
 	uint8_t opcode;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (uint64_t pc = from; pc <= at;) {
+	for (uint64_t pc = from; pc <= at && f->patience > 0;) {
 		const uint8_t *code = f->code + (pc - f->addr);
 		size_t len = f->addr + f->size - pc;
 
@@ -57,6 +64,10 @@ static int is_insn_from(const struct find *f, uint64_t from, uint64_t at)
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, len, &other)))
 			return 2;
 		pc += other.length;
+		f->patience--;
+		/* with a prefix that has no meaning */
+		if (pc > at && f->kind->mnemonic && other.mnemonic == f->kind->mnemonic)
+			return 2;
 	}
 	return 0;
 }
@@ -74,8 +85,74 @@ static uint64_t rules_from(const struct find *f, uint64_t at)
 	return start >= f->addr && start <= at ? start : 0;
 }
 
+/* Ways through the code of one function and what is around it, from BASE on. */
+struct ways {
+	const struct find *f;
+	uint64_t base;
+	uint64_t *todo;
+	size_t n, room;
+	uint8_t seen[WAY_MOST];
+};
+
+static void follow(struct ways *w, uint64_t pc)
+{
+	const struct find *f = w->f;
+
+	if (pc - w->base < WAY_MOST && pc - f->addr < f->size && !w->seen[pc - w->base] &&
+	    lz_reserve(w->todo, w->room, w->n + 1) == 0) {
+		w->seen[pc - w->base] = 1;
+		w->todo[w->n++] = pc;
+	}
+}
+
+static void follow_behind(struct ways *w, const ZydisDecodedInstruction *in, uint64_t next)
+{
+	const bool jumps = in->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+	                   in->meta.category == ZYDIS_CATEGORY_COND_BR;
+
+	if (jumps && in->raw.imm[0].is_relative)
+		follow(w, next + (uint64_t)in->raw.imm[0].value.s);
+	if (in->meta.category != ZYDIS_CATEGORY_UNCOND_BR &&
+	    in->meta.category != ZYDIS_CATEGORY_RET && in->mnemonic != ZYDIS_MNEMONIC_UD2)
+		follow(w, next);
+}
+
+/* A function has several rules: where they begin there are instructions. */
+static void follow_rules(struct ways *w, uint64_t from)
+{
+	for (int i = 0; i < RULES_MOST && from; i++, from = rules_from(w->f, from - 1))
+		follow(w, from);
+}
+
+/* Does control come from FROM, or from rules before it, to AT by jumps that tell where to? Else it may be
+ * data. */
+static bool is_reached(struct find *f, uint64_t from, uint64_t at)
+{
+	struct ways *w = calloc(1, sizeof(*w));
+	ZydisDecodedInstruction in;
+	ZydisDecoder decoder;
+	bool is = false;
+
+	if (!w)
+		return false;
+	w->f = f;
+	w->base = from - f->addr < WAY_MOST / 2 ? f->addr : from - WAY_MOST / 2;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (follow_rules(w, from); w->n && !is; f->patience--) {
+		const uint64_t pc = w->todo[--w->n];
+
+		is = pc == at;
+		if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+		        &decoder, NULL, f->code + (pc - f->addr), f->addr + f->size - pc, &in)))
+			follow_behind(w, &in, pc + in.length);
+	}
+	free(w->todo);
+	free(w);
+	return is;
+}
+
 /* Is there an instruction at AT, and is it one of ours? 1 yes, 0 no, 2: cannot be told. */
-static int is_insn(const struct find *f, uint64_t at)
+static int is_insn(struct find *f, uint64_t at)
 {
 	uint8_t opcode;
 
@@ -88,7 +165,9 @@ static int is_insn(const struct find *f, uint64_t at)
 	const struct lz_cfg_label *label = lz_cfg_label_before(f->cfg, at);
 	uint64_t from = label && label->addr >= f->addr ? label->addr : rules_from(f, at);
 
-	return from ? is_insn_from(f, from, at) : 2;
+	const int is = from ? is_insn_from(f, from, at) : 2;
+	/* one by one, and by the ways that control takes */
+	return is < 2 && f->kind->mnemonic && is_reached(f, from, at - 1) != is ? 2 : is;
 }
 
 static int add(struct find *f, uint64_t offset)
@@ -104,11 +183,13 @@ static int search(struct find *f)
 {
 	const uint8_t *end = f->code + f->size, *op = f->code + 1;
 
-	for (; end - op > 1 && (op = memchr(op, f->kind->opcode, (size_t)(end - op - 1))); op++) {
+	for (; op < end && (op = memchr(op, f->kind->opcode, (size_t)(end - op))); op++) {
 		uint64_t at = (uint64_t)(op - f->code);
 
-		if (op[-1] != 0x0f || !f->kind->maybe(op))
+		if (op[-1] != 0x0f || !f->kind->maybe(op, (size_t)(end - op)))
 			continue;
+		if ((f->patience -= CANDIDATE) < 0)
+			return 1;
 		if (!f->kind->sure && !f->cfg && !(f->cfg = lz_cfg_open(f->path)))
 			return -1;
 		int is = is_insn(f, f->addr + at);
@@ -160,13 +241,16 @@ static int search_untold(const struct kind *k, Elf *elf, uint64_t from, uint64_t
 	size_t size = 0;
 	const uint8_t *file = (const uint8_t *)elf_rawfile(elf, &size), *op;
 
-	if (!file || end > size || from >= end)
-		return !file || from < end;
-	for (op = file + from + 1; file + end - op > 1; op++) {
-		op = memchr(op, k->opcode, (size_t)(file + end - op - 1));
+	if (!file || from > size)
+		return 1;
+	if (end > size)
+		end = size;
+	for (op = file + from + 1; op < file + end; op++) {
+		op = memchr(op, k->opcode, (size_t)(file + end - op));
 		if (!op)
 			break;
-		if (op[-1] == 0x0f && k->maybe(op) && !is_code(elf, (uint64_t)(op - file)))
+		if (op[-1] == 0x0f && k->maybe(op, (size_t)(file + size - op)) &&
+		    !is_code(elf, (uint64_t)(op - file)))
 			return 1;
 	}
 	return 0;
@@ -181,19 +265,21 @@ static int search_segments(const struct kind *k, Elf *elf)
 	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; ret == 0 && i < n; i++)
 		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X)
-			ret = search_untold(k, elf, ph.p_offset, ph.p_offset + ph.p_filesz);
+			ret = search_untold(k, elf, ph.p_offset & ~(LZ_PAGE - 1ULL),
+			                    (ph.p_offset + ph.p_filesz + LZ_PAGE - 1) &
+			                        ~(LZ_PAGE - 1ULL));
 	return ret;
 }
 
-static bool maybe_any(const uint8_t *opcode)
+static bool maybe_any(const uint8_t *opcode, size_t len)
 {
-	(void)opcode;
+	(void)opcode, (void)len;
 	return true;
 }
 
-static bool maybe_random(const uint8_t *opcode)
+static bool maybe_random(const uint8_t *opcode, size_t len)
 {
-	return opcode[1] >= 0xf0;
+	return len > 1 && opcode[1] >= 0xf0;
 }
 
 static bool is_random(const uint8_t *code, size_t len, uint8_t *at)
@@ -233,28 +319,28 @@ static bool is_rdtsc(const uint8_t *code, size_t len, uint8_t *at)
 	return len > 1 && code[0] == 0x0f && code[1] == RDTSC;
 }
 
-static bool maybe_rdtscp(const uint8_t *opcode)
+static bool maybe_rdtscp(const uint8_t *opcode, size_t len)
 {
-	return opcode[1] == RDTSCP_LAST;
+	return len > 1 && opcode[1] == RDTSCP_LAST;
 }
 
 static bool is_rdtscp(const uint8_t *code, size_t len, uint8_t *at)
 {
 	*at = 1;
-	return len > 2 && code[0] == 0x0f && code[1] == RDTSCP && maybe_rdtscp(code + 1);
+	return len > 2 && code[0] == 0x0f && code[1] == RDTSCP && maybe_rdtscp(code + 1, len - 1);
 }
 
 static const struct kind kinds[LZ_INSNS_KINDS] = {
     [LZ_INSNS_RANDOM] = {LZ_RAND_OPCODE, maybe_random, is_random},
     [LZ_INSNS_CPUID] = {LZ_CPUID_OPCODE, maybe_any, is_cpuid},
     [LZ_INSNS_XSAVEC] = {LZ_RAND_OPCODE, maybe_any, is_xsavec, .sure = true},
-    [LZ_INSNS_RDTSC] = {RDTSC, maybe_any, is_rdtsc},
-    [LZ_INSNS_RDTSCP] = {RDTSCP, maybe_rdtscp, is_rdtscp},
+    [LZ_INSNS_RDTSC] = {RDTSC, maybe_any, is_rdtsc, .mnemonic = ZYDIS_MNEMONIC_RDTSC},
+    [LZ_INSNS_RDTSCP] = {RDTSCP, maybe_rdtscp, is_rdtscp, .mnemonic = ZYDIS_MNEMONIC_RDTSCP},
 };
 
 int lz_insn_find(enum lz_insns_kind kind, const char *path, uint64_t **sites, size_t *n)
 {
-	struct find f = {.kind = &kinds[kind], .path = path};
+	struct find f = {.kind = &kinds[kind], .path = path, .patience = PATIENCE};
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 1;
 	Elf *elf = NULL;
 

@@ -32,13 +32,19 @@ replays() { # LABEL
 }
 
 for program in plain markers; do
-	for what in clocks counter registers made once file library patched threads child signals forbid again; do
+	for what in clocks counter registers made once file library patched memory constants early threads child signals forbid again; do
 		record $program $what
 		replays "$program $what"
 		[ $((fsgsbase & 2)) -ne 0 ] || continue
 		like "$(cat "$T/err")" "the clocks are read without the kernel" "$program $what: the kernel is not asked"
 	done
 done
+# code of which nobody can be sure
+gcc -g -O1 -w -pthread -DODD -o "$T/odd" "$progs/told_time.c" -ldl
+ok $? "odd code builds"
+record odd counter
+replays "odd counter"
+like "$(cat "$T/err")" "rdtsc is not known in the code" "odd counter: the kernel is asked"
 record plain threads --chaos=3
 replays "plain threads --chaos=3"
 record plain clocks --calls=stop

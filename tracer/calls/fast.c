@@ -419,10 +419,10 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	struct lz_call_page *page = t->fast.page;
 	struct lz_thread *cur = t->cur;
 
-	if (cur->call.stepped && request == PTRACE_SYSCALL)
-		return PTRACE_SINGLESTEP;
 	if (page && lz_clock_resume(t) < 0)
 		return -1;
+	if (cur->call.stepped && request == PTRACE_SYSCALL)
+		return PTRACE_SINGLESTEP;
 	if (!page || !cur->fast || request != PTRACE_SYSCALL || cur->call.inside ||
 	    cur->call.suspended)
 		return request;

@@ -3,6 +3,7 @@
  * removed, passed on. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/written_range.h"
+#include "tracer/code/code.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/turns/shared_memory_lock.h"
@@ -96,6 +97,7 @@ static int after_write(struct lz_tracer *t, int64_t result, uint32_t *changed)
 	*changed = object;
 	if (!object)
 		return 0;
+	lz_clock_file_written(t, object);
 	uint64_t had = lz_object(t, object)->size;
 	if (lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
 		return -1;

@@ -4,6 +4,7 @@
  * for writing. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/written_range.h"
+#include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
@@ -76,6 +77,7 @@ int lz_own_mem_call(struct lz_tracer *t, int64_t result)
 		return 0;
 	if (lz_build_read(t, w.from, n) < 0)
 		return -1;
+	lz_clock_written(t, w.from, w.to);
 	/* Write tracking does not know of pages that the program cannot write. */
 	return lz_pages_changed(t, lz_page_down(w.from), lz_page_up(w.to));
 }

@@ -5,14 +5,17 @@
  * whenever code has been mapped or a site has gone. */
 #include "tracer/code/code.h"
 #include "tracer/memory/memory.h"
+#include "tracer/state/state.h"
 
 #include <common/base/cleanup.h>
 #include <common/process/clock_code.h>
 #include <common/process/detour.h>
 #include <common/process/vdso.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
+#include <lizard/widen.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,21 +32,6 @@ static uint64_t n_readings(const struct lz_fast *f)
 }
 
 /* ---- code ---- */
-
-/* All of it, in one number. */
-static uint64_t code_mapped(const struct lz_tracer *t)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_vma *v = &t->vmas.a[i].v;
-		const uint64_t all[] = {v->start, v->end, v->file, v->offset, v->prot, v->flags};
-
-		for (size_t k = 0; v->prot & PROT_EXEC && k < sizeof(all) / sizeof(*all); k++)
-			sum = (sum ^ all[k]) * 0x9e3779b97f4a7c15 >> 1 ^ sum << 7;
-	}
-	return sum;
-}
 
 /* The sites that are known of a mapping V become sites of the program, or fault. */
 static int take_all(struct lz_tracer *t, const struct lz_vma *v, enum lz_insns_kind kind)
@@ -74,92 +62,130 @@ static struct own_pages {
 	bool known;
 } own;
 
-static bool has_counter(const uint8_t *code)
+static bool has_counter(const uint8_t *code, size_t n)
 {
-	return code[0] == 0x0f && (code[1] == 0x31 || (code[1] == 0x01 && code[2] == 0xf9));
+	for (size_t i = 0; i + LZ_CALL_INSN <= n; i++)
+		if (code[i] == 0x0f && (code[i + 1] == 0x31 || code[i + 1] == 0x01))
+			return true;
+	return false;
 }
 
-/* What the file has is known of that. */
-static bool is_of_file(const uint8_t *code, uint64_t at)
+/* The markers' adds are as they are in the file. */
+static void narrow(const struct lz_tracer *t, uint64_t from, uint8_t *code, size_t n)
 {
-	uint8_t in_file[LZ_RDTSCP_INSN] = {0};
+	const struct lz_places *adds = &t->armed.at[LZ_ARMED_ADD];
 
-	return pread(own.file, in_file, sizeof(in_file),
-	             (off_t)(at - own.v->start + own.v->offset)) >= LZ_CALL_INSN &&
-	       has_counter(in_file) && code[1] == in_file[1];
+	for (size_t i = 0; i < adds->n; i++)
+		if (adds->at[i] - from < n && code[adds->at[i] - from] == LZ_ADD_WIDE)
+			code[adds->at[i] - from] = LZ_ADD_NARROW;
 }
 
+/* What the file has is known; a page that has become another must have nothing like it. */
 static int look_at_page(void *arg, uint64_t addr)
 {
 	enum { MARGIN = LZ_RDTSCP_INSN - 1 };
 	struct lz_tracer *t = arg;
-	uint8_t code[MARGIN + LZ_PAGE + MARGIN + 1] = {0};
+	uint8_t code[MARGIN + LZ_PAGE + MARGIN] = {0}, in_file[sizeof(code)] = {0};
 	const uint64_t from = addr - (addr > own.v->start ? MARGIN : 0);
-	const uint64_t most = MARGIN + LZ_PAGE + MARGIN;
-	const size_t n = lz_proc_read_some(&t->p, from, code,
-	                                   own.v->end - from < most ? own.v->end - from : most);
+	const uint64_t left = own.v->end - from;
+	const size_t n =
+	    lz_proc_read_some(&t->p, from, code, left < sizeof(code) ? left : sizeof(code));
 
 	lz_sites_show_some(&t->fast.sites, from, code, n);
-	for (size_t i = 0; i + LZ_CALL_INSN <= n; i++)
-		if (has_counter(code + i) && !is_of_file(code + i, from + i))
-			own.known = false;
+	const uint64_t offset = from - own.v->start + own.v->offset;
+	lz_insn_disarm(code, n, own.file, offset);
+	narrow(t, from, code, n);
+	const ssize_t got = pread(own.file, in_file, n, (off_t)offset);
+	if (got < 0 || (memcmp(code, in_file, n) != 0 && has_counter(code, n)))
+		own.known = false;
 	return 0;
 }
 
-static int is_own_known(struct lz_tracer *t, const struct lz_vma *v)
+/* Only there have all of them been sought. */
+static bool is_in_segment(int file, uint64_t from, uint64_t end)
+{
+	bool is = false;
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(file, ELF_C_READ_MMAP, NULL);
+	if (elf)
+		elf_getphdrnum(elf, &n);
+	for (size_t i = 0; !is && i < n; i++)
+		is = gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X &&
+		     from >= lz_page_down(ph.p_offset) &&
+		     end <= lz_page_up(ph.p_offset + ph.p_filesz);
+	elf_end(elf);
+	return is;
+}
+
+static int is_file_known(struct lz_tracer *t, const struct lz_vma *v)
 {
 	lz_auto_close int fd = lz_writer_file_open(t->w, v->file);
 
-	own = (struct own_pages){.v = v, .file = fd, .known = fd >= 0};
-	if (fd >= 0 && lz_dirty_each_own(t, v->start, v->end, look_at_page) < 0)
+	if (fd < 0 || !is_in_segment(fd, v->offset, v->offset + (v->end - v->start)))
+		return 0;
+	own = (struct own_pages){.v = v, .file = fd, .known = true};
+	if (lz_dirty_each_own(t, v->start, v->end, look_at_page) < 0)
 		return -1;
 	return own.known;
+}
+
+/* Is it the recorder's, as it was? */
+static bool is_our_vdso(const struct lz_tracer *t, const struct lz_vma *v)
+{
+	uint8_t page[LZ_PAGE];
+
+	if (v->prot & PROT_WRITE || !lz_vdso_was(&t->p, v) ||
+	    lz_proc_read(&t->p, v->start, page, sizeof(page)) < 0)
+		return false;
+	lz_sites_show(&t->fast.sites, v->start, page);
+	return memcmp(page, lz_vdso_image, sizeof(page)) == 0;
 }
 
 /* Has V no rdtsc but sites? 1, 0, -1. */
 static int is_known(struct lz_tracer *t, const struct lz_vma *v)
 {
-	if (!(v->prot & PROT_EXEC) || lz_vdso_was(&t->p, v))
+	if (!(v->prot & PROT_EXEC) || is_our_vdso(t, v))
 		return 1;
 	if (v->prot & PROT_WRITE || v->flags & MAP_SHARED || v->file == LZ_NO_FILE)
 		return 0;
 	int ret = take_all(t, v, LZ_INSNS_RDTSC);
 	if (ret == 1)
 		ret = take_all(t, v, LZ_INSNS_RDTSCP);
-	return ret == 1 ? is_own_known(t, v) : ret;
+	return ret == 1 ? is_file_known(t, v) : ret;
 }
 
 static int is_all_known(struct lz_tracer *t)
 {
 	struct lz_fast_clock *c = &t->fast.clock;
+	const bool all_again = c->n_gone != t->fast.sites.n_gone;
 
 	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_vma *v = &t->vmas.a[i].v;
-		const int ret = is_known(t, v);
+		struct lz_area *a = &t->vmas.a[i];
 
+		if (a->counters && !all_again)
+			continue;
+		const int ret = is_known(t, &a->v);
+		a->counters = ret == 1;
 		if (ret == 0)
-			lz_debug("rdtsc is not known in the code at %#" PRIx64, v->start);
+			lz_debug("rdtsc is not known in the code at %#" PRIx64, a->v.start);
 		if (ret <= 0)
 			return ret;
 	}
-	c->n_changes = t->vmas.changes;
+	c->n_code = t->vmas.changes_of_code;
 	c->n_gone = t->fast.sites.n_gone;
-	c->code = code_mapped(t);
 	return 1;
 }
 
 static int is_still_known(struct lz_tracer *t)
 {
-	struct lz_fast_clock *c = &t->fast.clock;
+	const struct lz_fast_clock *c = &t->fast.clock;
 
-	if (c->n_gone == t->fast.sites.n_gone) {
-		if (c->n_changes == t->vmas.changes)
-			return 1;
-		c->n_changes = t->vmas.changes;
-		if (c->code == code_mapped(t))
-			return 1;
-	}
-	return is_all_known(t);
+	return c->n_gone == t->fast.sites.n_gone && c->n_code == t->vmas.changes_of_code
+	           ? 1
+	           : is_all_known(t);
 }
 
 /* ---- the kernel's code ---- */
@@ -214,15 +240,22 @@ int lz_clock_resume(struct lz_tracer *t)
 	    begin(t) < 0)
 		return -1;
 	page->clock = c->function;
-	page->open = t->cur->counter_open;
+	page->open = c->was_open = t->cur->counter_open;
+	c->tid = t->cur->tid;
 	return 0;
 }
 
+/* Another thread may have stopped than the one that went on last. */
 void lz_clock_stopped(struct lz_tracer *t)
 {
-	if (t->cur->counter_open || !t->fast.page->open)
+	struct lz_fast_clock *c = &t->fast.clock;
+
+	if (c->was_open || !t->fast.page->open)
 		return;
-	t->cur->counter_open = true;
+	struct lz_thread *th = lz_thread_find(t, (pid_t)c->tid);
+	if (th)
+		th->counter_open = true;
+	c->was_open = true;
 	lz_counter_allow(true);
 }
 
@@ -237,6 +270,25 @@ void lz_clock_never(struct lz_tracer *t)
 {
 	stop_using(&t->fast);
 	t->fast.clock.never = true;
+}
+
+void lz_clock_written(struct lz_tracer *t, uint64_t from, uint64_t to)
+{
+	for (size_t i = lz_vmas_from(&t->vmas, from); i < t->vmas.n; i++) {
+		const struct lz_vma *v = &t->vmas.a[i].v;
+
+		if (v->start >= to)
+			break;
+		if (v->prot & PROT_EXEC)
+			lz_clock_never(t);
+	}
+}
+
+void lz_clock_file_written(struct lz_tracer *t, uint32_t object)
+{
+	for (size_t i = 0; i < t->vmas.n; i++)
+		if (t->vmas.a[i].object == object && t->vmas.a[i].v.prot & PROT_EXEC)
+			lz_clock_never(t);
 }
 
 int lz_clock_settle(struct lz_tracer *t, bool may_call)

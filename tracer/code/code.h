@@ -65,6 +65,9 @@ void lz_clock_stopped(struct lz_tracer *t);
 int lz_clock_settle(struct lz_tracer *t, bool may_call);
 /* The program itself forbids the counter. */
 void lz_clock_never(struct lz_tracer *t);
+/* The same if code may have been written to: between two addresses, or in a file. */
+void lz_clock_written(struct lz_tracer *t, uint64_t from, uint64_t to);
+void lz_clock_file_written(struct lz_tracer *t, uint32_t object);
 
 /* detour.c */
 /* There may be sites from now on. */

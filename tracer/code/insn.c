@@ -138,12 +138,25 @@ static bool may_read_counter(const struct lz_tracer *t)
 	return t->cur->tsc_mode != PR_TSC_SIGSEGV;
 }
 
-static uint32_t execute(struct lz_tracer *t, const uint8_t *insn, struct user_regs_struct *r,
+/* Prefixes that do not change what an rdtsc is. */
+static int n_prefixes(const uint8_t *insn)
+{
+	enum { MOST = 4 };
+	int n = 0;
+
+	while (n < MOST && insn[n] && strchr("\x66\x67\x2e\x36\x3e\x26\x64\x65", insn[n]))
+		n++;
+	return (insn[n] & 0xf0) == 0x40 ? n + 1 : n;
+}
+
+static uint32_t execute(struct lz_tracer *t, const uint8_t *code, struct user_regs_struct *r,
                         int *len)
 {
+	const int prefixes = n_prefixes(code);
+	const uint8_t *insn = code + prefixes;
 	struct lz_rand_insn in;
 
-	if (lz_rand_decode(insn, LZ_RAND_MAX, true, &in) && lz_armed_has(t, r->rip + in.at)) {
+	if (lz_rand_decode(code, LZ_RAND_MAX, true, &in) && lz_armed_has(t, r->rip + in.at)) {
 		lz_rand_do(&in, r);
 		return in.seed ? LZ_INSN_RDSEED : LZ_INSN_RDRAND;
 	}
@@ -151,7 +164,7 @@ static uint32_t execute(struct lz_tracer *t, const uint8_t *insn, struct user_re
 		uint64_t tsc = lz_counter_read(t);
 		r->rax = (uint32_t)tsc;
 		r->rdx = tsc >> 32;
-		*len = 2;
+		*len = prefixes + 2;
 		return LZ_INSN_RDTSC;
 	}
 	if (insn[0] == 0x0f && insn[1] == 0x01 && insn[2] == 0xf9 && may_read_counter(t)) {
@@ -159,10 +172,10 @@ static uint32_t execute(struct lz_tracer *t, const uint8_t *insn, struct user_re
 		r->rax = (uint32_t)tsc;
 		r->rdx = tsc >> 32;
 		r->rcx = t->borrowed.told_node << 12 | t->borrowed.told_cpu;
-		*len = 3;
+		*len = prefixes + 3;
 		return LZ_INSN_RDTSCP;
 	}
-	if (lz_cpuid_does(t, r->rip, insn)) {
+	if (lz_cpuid_does(t, r->rip, code)) {
 		uint32_t x[4], leaf = (uint32_t)r->rax, sub = (uint32_t)r->rcx;
 		lz_cpuid_ask(leaf, sub, x);
 		hide(!lz_random_known(r->rip), leaf, sub, &x[1], &x[2]);

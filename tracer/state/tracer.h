@@ -323,12 +323,14 @@ struct lz_fast {
 	} counter_first;
 	struct lz_counter counter_early, counter;
 	struct lz_fast_clock {
-		bool never;        /* the program has no use for it, or it cannot be had */
-		uint64_t function; /* in the program; 0: it is not used */
-		uint64_t due;      /* behind so many readings it is asked for */
-		/* The mappings and the sites were looked at when so many had changed; what that
-		 * told of code. */
-		uint64_t n_changes, n_gone, code;
+		bool never;        /* the clocks cannot be read without the kernel */
+		uint64_t function; /* that does so, in the program; 0: none, now */
+		uint64_t due;      /* behind so many readings that is asked for */
+		/* So many changes there had been when the code was looked at. */
+		uint64_t n_code, n_gone;
+		/* The thread that runs, by its number, and what is known of it. */
+		uint32_t tid;
+		bool was_open;
 	} clock;
 };
 

@@ -5,6 +5,7 @@
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void lz_vmas_clear(struct lz_vmas *m)
 {
@@ -101,6 +102,7 @@ static void join(struct lz_vmas *m, size_t i)
 	if (i + 1 >= m->n || !joins(&m->a[i], &m->a[i + 1]))
 		return;
 	m->a[i].v.end = m->a[i + 1].v.end;
+	m->a[i].counters &= m->a[i + 1].counters;
 	memmove(m->a + i + 1, m->a + i + 2, (m->n - i - 2) * sizeof(*m->a));
 	m->n--;
 }
@@ -111,6 +113,7 @@ int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area)
 		return -1;
 	size_t i = lz_vmas_from(m, area->v.start);
 	m->changes++;
+	m->changes_of_code += area->v.prot & PROT_EXEC ? 1 : 0;
 	if (insert(m, i, area) < 0)
 		return -1;
 	join(m, i);
@@ -133,9 +136,12 @@ int lz_vmas_protect(struct lz_vmas *m, uint64_t start, uint64_t end, uint32_t pr
 
 	if (lz_vmas_slice(m, start, end, &first, &last) < 0)
 		return -1;
-	for (size_t i = first; i < last; i++)
+	for (size_t i = first; i < last; i++) {
 		m->a[i].v.prot = prot;
+		m->a[i].counters = false;
+	}
 	m->changes++;
+	m->changes_of_code += prot & PROT_EXEC ? 1 : 0;
 	for (size_t i = last; i-- > (first ? first - 1 : 0);)
 		join(m, i);
 	return 0;

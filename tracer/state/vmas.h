@@ -25,6 +25,7 @@ struct lz_area {
 	bool follows;       /* private, but has shown changes of its file */
 	bool small;         /* a private mapping of a file whose bytes are in its event */
 	bool read_only;     /* cannot become writable, the program believes */
+	bool counters;      /* code of which all rdtsc are sites: code/clock.c */
 	uint32_t object;    /* what is mapped: objects.h; 0: nothing that others could map */
 	uint64_t object_at; /* where v.start is in it */
 };
@@ -32,7 +33,8 @@ struct lz_area {
 struct lz_vmas {
 	struct lz_area *a; /* sorted, not overlapping */
 	size_t n, room;
-	uint64_t changes; /* so far; of parts that become one nobody need know */
+	uint64_t changes;         /* so far; of parts that become one nobody need know */
+	uint64_t changes_of_code; /* of these: code has come, or may have become other code */
 };
 
 /* [START, END) of it. */

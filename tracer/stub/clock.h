@@ -14,8 +14,14 @@ INLINE bool is_open(struct lz_call_page *p)
 {
 	if (!p->clock)
 		return false;
-	if (!p->open)
-		p->open = call4(SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0) == 0;
+	if (p->open)
+		return true;
+	/* the tracer may look meanwhile */
+	*(volatile uint32_t *)&p->open = 1;
+	if (call4(SYS_prctl, PR_SET_TSC, PR_TSC_ENABLE, 0, 0) != 0)
+		p->open = 0;
+	else if (!*(volatile uint64_t *)&p->clock)
+		p->open = call4(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0) != 0;
 	return p->open;
 }
 

@@ -251,6 +251,69 @@ static void patched(void)
 	tell("it goes on", value("changed code", changed()) > first);
 }
 
+/* Another byte of the program's code, by way of a file. */
+static void through_memory(void)
+{
+	int fd = open("/proc/self/mem", O_RDWR);
+
+	tell("as it was", changed() == 1);
+	tell("it is written", pwrite(fd, code, sizeof(code), (off_t)(uintptr_t)changed) == sizeof(code));
+	const uint64_t first = value("changed code", changed());
+	read_often();
+	tell("it goes on", value("changed code", changed()) > first);
+}
+
+/* What was data becomes code. */
+static const uint8_t constant[8192] __attribute__((aligned(4096))) = {0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0, 0xc3};
+
+static void constants(void)
+{
+	mprotect((void *)constant, 4096, PROT_READ | PROT_EXEC);
+	const uint64_t first = value("constants", ((counter_fn *)constant)());
+	tell("it goes on", value("constants", ((counter_fn *)constant)()) > first);
+}
+
+#ifdef ODD
+/* Code of which a reader of machine code cannot be sure: constants in a function, prefixes without a
+ * meaning, a jump into an instruction. */
+__attribute__((naked)) static unsigned inner(void)
+{
+	__asm__("	lea 1f(%rip), %rax\n"
+	        "	mov (%rax), %eax\n"
+	        "	ret\n"
+	        "1:	.byte 0x0f, 0x31, 0x90, 0x90\n"
+	        "	ret\n");
+}
+
+static uint64_t odd_counter(int which)
+{
+	uint32_t low, high = 0, cpu;
+
+	switch (which) {
+	case 0: __asm__ volatile(".byte 0x66, 0x0f, 0x31" : "=a"(low), "=d"(high)); break;
+	case 1: __asm__ volatile(".byte 0x48, 0x0f, 0x31" : "=a"(low), "=d"(high)); break;
+	case 2: __asm__ volatile(".byte 0x48, 0x0f, 0x01, 0xf9" : "=a"(low), "=d"(high), "=c"(cpu)); break;
+	default:
+		__asm__ volatile("	jmp 1f+1\n"
+		                 "1:	mov $0x9090310f, %%eax\n"
+		                 : "=a"(low), "=d"(high));
+	}
+	return (uint64_t)high << 32 | low;
+}
+
+static void odd(void)
+{
+	uint64_t last = 0, now;
+	int goes_on = 1;
+
+	tell("the constant is what it is", inner() == 0x9090310f);
+	for (int i = 0; i < 400; i++, last = now)
+		goes_on &= (now = odd_counter(i % 4)) > last;
+	tell("it goes on", goes_on);
+	value("odd code", last);
+}
+#endif
+
 /* ---- threads, children, signals ---- */
 
 static void *_Atomic shared;
@@ -263,6 +326,23 @@ static void *waits(void *arg)
 	value("another thread", ((counter_fn *)shared)());
 	return arg;
 }
+
+/* It is there before the clocks are read often, and does little. */
+static void *is_early(void *arg)
+{
+	uint64_t last = 0, now;
+	int goes_on = 1;
+
+	for (int i = 0; i < 50; i++, last = now) {
+		usleep(1000);
+		goes_on &= ns(CLOCK_MONOTONIC) > 0 && (now = __rdtsc()) > last;
+	}
+	tell("it goes on in a thread", goes_on);
+	value("a thread", last);
+	return arg;
+}
+
+static pthread_t early;
 
 static void threads(void)
 {
@@ -358,8 +438,12 @@ int main(int argc, char **argv)
 		what = "clocks";
 	}
 	value("the counter", __rdtsc());
+	if (strcmp(what, "early") == 0)
+		pthread_create(&early, NULL, is_early, NULL);
 	read_often();
 	read_often();
+	if (strcmp(what, "early") == 0)
+		pthread_join(early, NULL);
 	for (int i = 0; i < 100; i++)
 		value("the counter", __rdtsc());
 	if (strcmp(what, "clocks") == 0)
@@ -378,6 +462,13 @@ int main(int argc, char **argv)
 		library();
 	if (strcmp(what, "patched") == 0)
 		patched();
+	if (strcmp(what, "memory") == 0)
+		through_memory();
+	if (strcmp(what, "constants") == 0)
+		constants();
+#ifdef ODD
+	odd();
+#endif
 	if (strcmp(what, "threads") == 0)
 		threads();
 	if (strcmp(what, "child") == 0)
