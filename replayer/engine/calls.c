@@ -7,6 +7,7 @@
 #include <common/process/moved.h>
 #include <common/process/vdso.h>
 #include <lizard/error.h>
+#include <lizard/restore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,20 +86,23 @@ static int map_stub(struct lz_engine *e, uint64_t *at)
 	return inject(e, &ret, SYS_mprotect, *at, LZ_CALL_STUB_CODE, PROT_READ | PROT_EXEC);
 }
 
-static struct lz_calls *alloc(uint64_t at)
+static int begin_at(struct lz_engine *e, uint64_t at)
 {
 	struct lz_calls *c = calloc(1, sizeof *c);
 
-	if (!c) {
-		lz_fail("out of memory");
-		return NULL;
-	}
+	if (!c)
+		return lz_fail("out of memory");
+	e->calls.c = c;
 	lz_sites_begin(&c->sites);
+	e->proc.elsewhere = &c->sites.elsewhere;
 	c->code = c->sites.code = at;
 	c->sites.code_len = LZ_CALL_STUB_CODE;
-	c->page = at + LZ_CALL_STUB_CODE;
 	c->sites.entry[0] = at + ((uintptr_t)lz_call_stub_entry - (uintptr_t)__start_lz_replay);
-	return c;
+	c->log = lz_restore_window(&e->proc, at + LZ_CALL_STUB_CODE, sizeof(*c->log));
+	if (!c->log)
+		return -1;
+	c->log->map_insn = e->proc.stub->map_insn;
+	return 0;
 }
 
 static int begin(struct lz_engine *e)
@@ -112,13 +116,7 @@ static int begin(struct lz_engine *e)
 		e->calls.conflicts = LZ_CONFLICTS_MAX;
 		return 0;
 	}
-	if (lz_proc_write(&e->proc, at, __start_lz_replay, len) < 0 ||
-	    lz_proc_write(&e->proc, at + LZ_CALL_STUB_CODE + offsetof(struct lz_call_log, map_insn),
-	                  &e->proc.stub->map_insn, sizeof(e->proc.stub->map_insn)) < 0 ||
-	    !(e->calls.c = alloc(at)))
-		return -1;
-	e->proc.elsewhere = &e->calls.c->sites.elsewhere;
-	return 0;
+	return lz_proc_write(&e->proc, at, __start_lz_replay, len) < 0 ? -1 : begin_at(e, at);
 }
 
 void lz_engine_calls_drop(struct lz_engine *e)
@@ -127,6 +125,8 @@ void lz_engine_calls_drop(struct lz_engine *e)
 		return;
 	e->proc.elsewhere = NULL;
 	lz_space_free(&e->calls.c->ahead);
+	if (e->calls.c->log)
+		munmap(e->calls.c->log, sizeof(*e->calls.c->log));
 	lz_sites_free(&e->calls.c->sites);
 	free(e->calls.c->pages);
 	free(e->calls.c);

@@ -9,7 +9,7 @@
 #include <common/process/sites.h>
 #include <lizard/marker.h>
 
-enum { LZ_LOGGED_MAX = LZ_CALL_LOG_LEN / sizeof(struct lz_logged_call) };
+enum { LZ_LOGGED_MAX = 2000 };
 
 /* A call in the log. */
 struct lz_logged {
@@ -28,19 +28,18 @@ struct lz_site_page {
 /* What of it is in the process. */
 struct lz_calls {
 	struct lz_sites sites;
-	uint64_t code, page; /* the stub's code, and its memory right behind it */
+	uint64_t code; /* of the stub; its memory is right behind it, and seen here */
+	struct lz_call_log *log;
 	struct lz_site_page *pages;
 	size_t n_pages, pages_room;
 	/* The log: its first call's event, how many calls, how many are done. */
 	uint64_t first;
 	uint32_t n, done;
-	uint32_t words[2];     /* its bounds, as they are in the process */
 	uint64_t buffer_start; /* of the markers, for which it was made */
 	bool maps;             /* any of its calls changes mappings */
 	/* The mappings behind the last of them while the log is made; none: e->space. */
 	struct lz_space ahead;
 	struct lz_logged call[LZ_LOGGED_MAX];
-	uint8_t bytes[LZ_CALL_LOG_LEN];
 	/* Markers: those recorded, while the log is made; those written, while it is compared. */
 	uint8_t markers[LZ_BUFFER_SIZE];
 };

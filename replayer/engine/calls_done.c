@@ -49,7 +49,7 @@ static int compare_copied(struct lz_engine *e, const struct lz_logged *l)
 
 	e->calls.taken += l->take_len;
 	if (!l->take_len ||
-	    libdeflate_crc32(0, e->calls.c->bytes + l->take_at, l->take_len) == l->crc)
+	    libdeflate_crc32(0, e->calls.c->log->log + l->take_at, l->take_len) == l->crc)
 		return 0;
 	ev = lz_reader_event(e->rp->reader, e->event);
 	return ev ? taken_differ(e, ev->nr, ev->result) : -1;
@@ -61,13 +61,9 @@ static int compare_copied(struct lz_engine *e, const struct lz_logged *l)
 static int count(struct lz_engine *e, uint32_t *n)
 {
 	struct lz_calls *c = e->calls.c;
-	uint32_t next;
+	const uint32_t next = c->log->next;
 
 	*n = c->done;
-	if (lz_proc_read(&e->proc, c->page + offsetof(struct lz_call_log, next), &next,
-	                 sizeof(next)) < 0)
-		return -1;
-	c->words[0] = next;
 	while (*n < c->n && c->call[*n].end <= next)
 		++*n;
 	if (next == (*n ? c->call[*n - 1].end : 0))
@@ -92,18 +88,6 @@ static int read_markers(struct lz_engine *e, uint32_t n)
 		return 0;
 	int64_t have = lz_engine_recorded(e, e->marker, want, len);
 	return have < 0 ? -1 : (size_t)have == len && !memcmp(c->markers, want, len);
-}
-
-/* What the calls of the log up to N have taken. */
-static int read_copied(struct lz_engine *e, uint32_t n)
-{
-	struct lz_calls *c = e->calls.c;
-	const uint32_t from = c->done ? c->call[c->done - 1].end : 0, to = c->call[n - 1].end;
-
-	if (!e->calls.compare_taken)
-		return 0;
-	return lz_proc_read(&e->proc, c->page + offsetof(struct lz_call_log, log) + from,
-	                    c->bytes + from, to - from);
 }
 
 static int follow_maps(struct lz_engine *e)
@@ -149,7 +133,7 @@ int lz_calls_take(struct lz_engine *e)
 		return -1;
 	if (n == c->done)
 		return 0;
-	if (read_copied(e, n) < 0 || (equal = read_markers(e, n)) < 0)
+	if ((equal = read_markers(e, n)) < 0)
 		return -1;
 	e->rp->answered += n - c->done;
 	for (; !ret && c->done < n; c->done++)
@@ -185,25 +169,20 @@ static bool on_the_way(const struct lz_engine *e)
 }
 
 /* The registers as they were before the call or, at the stub's exit, as they are behind it. */
-static int restore(struct lz_engine *e, bool exit)
+static void restore(struct lz_engine *e, bool exit)
 {
 	const struct lz_calls *c = e->calls.c;
+	const struct lz_call_log *log = c->log;
+	const struct lz_stub_saved *s = &log->saved;
 	struct user_regs_struct *r = &e->regs;
-	struct lz_stub_saved s;
-	uint64_t head[4];
 
-	if (lz_proc_read(&e->proc, c->page, head, sizeof(head)) < 0 ||
-	    lz_proc_read(&e->proc, c->page + offsetof(struct lz_call_log, saved), &s, sizeof(s)) <
-	        0)
-		return -1;
-	r->rax = s.rax, r->rdi = s.rdi, r->rsi = s.rsi, r->rdx = s.rdx;
-	r->r10 = s.r10, r->r8 = s.r8, r->r9 = s.r9;
-	r->eflags = r->r11 = s.eflags;
-	r->rcx = head[0];
-	r->rsp = head[3];
-	r->rip = lz_sites_shown(&c->sites, exit ? head[2] : head[1] - LZ_CALL_INSN);
+	r->rax = s->rax, r->rdi = s->rdi, r->rsi = s->rsi, r->rdx = s->rdx;
+	r->r10 = s->r10, r->r8 = s->r8, r->r9 = s->r9;
+	r->eflags = r->r11 = s->eflags;
+	r->rcx = log->site;
+	r->rsp = log->rsp;
+	r->rip = lz_sites_shown(&c->sites, exit ? log->target : log->back - LZ_CALL_INSN);
 	e->regs_dirty = true;
-	return 0;
 }
 
 /* On to the stub's exit; or a fault, which the call with a stop is to meet. */
@@ -218,8 +197,10 @@ static int run_out(struct lz_engine *e, int *status)
 		const int sig = WSTOPSIG(*status);
 		const bool fault = in_stub(e) && (sig == SIGSEGV || sig == SIGBUS);
 
-		if (fault || e->regs.rip == exit)
-			return restore(e, !fault);
+		if (fault || e->regs.rip == exit) {
+			restore(e, !fault);
+			return 0;
+		}
 		if (lz_engine_stop_at(e, exit) < 0 || run(e, status) < 0)
 			return -1;
 	}

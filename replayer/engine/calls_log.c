@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { TAKEN_MOST = 64 << 10 };
+enum { TAKEN_MOST = 256 << 10 };
 
 static size_t up8(size_t n)
 {
@@ -148,8 +148,8 @@ static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *e
 	memcpy(head.args, ev->args, sizeof(head.args));
 	head.takes = ev->args[1];
 	head.take_len = taken;
-	memcpy(c->bytes + at, &head, sizeof(head));
-	lz_calls_put_steps(&(struct lz_steps){.to = c->bytes + at + sizeof(head)}, ev);
+	memcpy(c->log->log + at, &head, sizeof(head));
+	lz_calls_put_steps(&(struct lz_steps){.to = c->log->log + at + sizeof(head)}, ev);
 	c->call[c->n++] = (struct lz_logged){
 	    .end = at + (uint32_t)len,
 	    .take_at = at + (uint32_t)(len - up8(taken)),
@@ -218,39 +218,28 @@ uint64_t lz_calls_last(const struct lz_engine *e)
 	return e->calls.c && is_at_hand(e) ? e->calls.c->first + e->calls.c->n : e->event;
 }
 
-static int write_bounds(struct lz_engine *e)
+/* From the first call on that is not done. */
+static void set_bounds(struct lz_engine *e)
 {
 	struct lz_calls *c = e->calls.c;
-	const uint32_t next = c->done ? c->call[c->done - 1].end : 0;
-	const uint32_t words[2] = {next, c->n ? c->call[c->n - 1].end : 0};
 
-	if (!memcmp(words, c->words, sizeof(words)))
-		return 0;
-	memcpy(c->words, words, sizeof(words));
-	return lz_proc_write(&e->proc, c->page + offsetof(struct lz_call_log, next), words,
-	                     sizeof(words));
+	c->log->next = c->done ? c->call[c->done - 1].end : 0;
+	c->log->end = c->n ? c->call[c->n - 1].end : 0;
 }
 
 int lz_calls_fill(struct lz_engine *e)
 {
 	struct lz_calls *c = e->calls.c;
-	const bool at_hand = is_at_hand(e);
+	int ret = 0;
 
-	if (at_hand && c->first + c->done == e->event)
-		return 0;
-	if (at_hand) {
+	if (is_at_hand(e)) {
 		c->done = (uint32_t)(e->event - c->first);
-		return write_bounds(e);
-	}
-	if (lz_engine_in_kernel(e) || e->trapped) {
+	} else if (lz_engine_in_kernel(e) || e->trapped) {
 		c->n = c->done = 0;
-		return write_bounds(e);
+	} else {
+		ret = make_log(e);
+		e->next.event = UINT64_MAX;
 	}
-	if (make_log(e) < 0)
-		return -1;
-	e->next.event = UINT64_MAX;
-	if (c->n && lz_proc_write(&e->proc, c->page + offsetof(struct lz_call_log, log), c->bytes,
-	                          c->call[c->n - 1].end) < 0)
-		return -1;
-	return write_bounds(e);
+	set_bounds(e);
+	return ret;
 }

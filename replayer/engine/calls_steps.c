@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { OUT_MOST = 64 << 10 };
+enum { OUT_MOST = 256 << 10 };
 
 static uint64_t page_up(uint64_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory of a replayed process by which its system calls are answered without a stop (stub.c): the
- * calls that come next, as they are recorded. The engine fills it; the program could write to it,
- * so what the stub leaves there is checked. */
+ * calls that come next, as they are recorded. The engine sees it as well, and fills it; the program
+ * could write to it, so what the stub leaves there is checked. */
 #ifndef LZ_REPLAYER_STUB_CALL_LOG_H
 #define LZ_REPLAYER_STUB_CALL_LOG_H
 
@@ -10,7 +10,7 @@
 enum {
 	LZ_CALL_STUB_CODE = 0x1000, /* in front of the page */
 	LZ_CALL_STUB_STACK = 0x1000,
-	LZ_CALL_LOG_LEN = 256 << 10
+	LZ_CALL_LOG_LEN = 2 << 20
 };
 
 /* With its steps behind it, and room for the bytes that it takes at its end; a multiple of 8

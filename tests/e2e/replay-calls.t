@@ -14,9 +14,10 @@ gcc -O1 -g -static -o "$T/static" "$progs/replay/many_calls.c"
 lizard-cc -O1 -g -o "$T/markers" "$progs/replay/many_calls.c"
 gcc -O1 -w -pthread -o "$T/all" "$progs/trace/fast_calls.c"
 lizard-cc -O1 -w -pthread -o "$T/all-markers" "$progs/trace/fast_calls.c"
+lizard-cc -O1 -g -o "$T/large" "$progs/replay/large_calls.c"
 gcc -O1 -g -w -fno-inline -pthread -o "$T/map" "$progs/trace/map_calls.c"
 lizard-cc -O1 -g -w -pthread -o "$T/map-markers" "$progs/trace/map_calls.c"
-[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/all" ] && [ -x "$T/all-markers" ] && [ -x "$T/map" ] && [ -x "$T/map-markers" ]
+[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/all" ] && [ -x "$T/all-markers" ] && [ -x "$T/large" ] && [ -x "$T/map" ] && [ -x "$T/map-markers" ]
 ok $? "the programs build" || done_testing
 mkdir "$T/files" "$T/mapped"
 
@@ -51,6 +52,7 @@ for way in stop buffer; do
 	for prog in plain static markers; do
 		honest "$prog-$way" 20000 $prog "" --calls=$way
 	done
+	honest "large-$way" 1000 large "" --calls=$way
 	honest "all-$way" 8000 all "$T/files" --calls=$way
 	honest "all-markers-$way" 8000 all-markers "$T/files" --calls=$way
 done
@@ -105,6 +107,12 @@ for prog in plain markers; do
 		lie $prog taken "$i"
 		lie $prog arg "$i"
 	done
+done
+for i in $(calls large pread64 50 301 302); do
+	lie large data "$i"
+done
+for i in $(calls large write 50 301 302); do
+	lie large taken "$i"
 done
 timeout -k 5 120 lizard-trace -q --calls=stop --checkpoint-interval=20 -o "$T/recordings/changes-stop" "$T/map-markers" 2000 advise,map 1 >"$T/out" 2>&1
 ok $? "changes: recorded" || diag "$(cat "$T/out")"
