@@ -62,6 +62,15 @@ for way in stop buffer; do
 		honest "$prog-$way" 8000 $prog "3000 advise,map,file 1 $T/mapped" --calls=$way --checkpoint-interval=50
 	done
 done
+# Where the kernel cannot bar its other calls, they have stops.
+gcc -O1 -o "$T/refuse" "$progs/trace/refuse.c"
+verify "$T/recordings/map-stop"
+most=$answered
+LIZARD_DEBUG=1 timeout -k 5 120 "$T/refuse" dispatch lizard verify "$T/recordings/map-stop" >"$T/verify" 2>"$T/debug"
+is "$? $(cat "$T/verify")" "0 $(cat "$T/stops")" "an older kernel: the same is said"
+answered=$(sed -n 's/^.* \([0-9]*\) system calls were answered.*/\1/p' "$T/debug" | tail -n 1)
+[ "${answered:-0}" -gt 0 ] && [ "${answered:-0}" -lt $((most / 2)) ]
+ok $? "an older kernel: other calls have no stop" || diag "$answered of $most"
 honest "map-threads" 4000 map-markers "2000 advise,map,file 3 $T/mapped" --calls=buffer
 honest "map-follow" 2000 map "2000 advise,map 1 $T/mapped" --calls=buffer --follow=all --flow=hash
 honest "hash" 18500 markers "" --calls=stop --flow=hash

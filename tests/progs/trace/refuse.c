@@ -1,7 +1,8 @@
-/* refuse [ptrace|interrupt|unknown|all|old] PROGRAM ARGS: runs it where what containers refuse is refused: personality,
+/* refuse [ptrace|interrupt|unknown|all|old|dispatch] PROGRAM ARGS: runs it where what containers refuse is refused: personality,
  * userfaultfd, pidfd_getfd and process_vm_readv; instead, if asked for, ptrace, or only what it has to stop a process.
  * Where what is unknown to Linux 7.0 kills; where all kills that a C library's start and puts() do not need. Old: where
- * there is nothing that came after Linux 5.14, which is RHEL 9's: neither calls nor PAGEMAP_SCAN. */
+ * there is nothing that came after Linux 5.14, which is RHEL 9's: neither calls nor PAGEMAP_SCAN. Dispatch: where there is no syscall user
+ * dispatch, which Linux 5.11 has. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -95,6 +96,15 @@ static struct sock_filter newer[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
 
+static struct sock_filter dispatch[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SYSCALL_USER_DISPATCH, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+
 #define FILTER(name, filter)                                                                       \
 	{                                                                                          \
 		name,                                                                              \
@@ -107,7 +117,8 @@ static const struct {
 	const char *name;
 	struct sock_fprog prog;
 } filters[] = {FILTER("ptrace", ptrace_calls), FILTER("interrupt", interrupts),
-               FILTER("unknown", unknown), FILTER("all", all), FILTER("old", newer)};
+               FILTER("unknown", unknown), FILTER("all", all), FILTER("old", newer),
+               FILTER("dispatch", dispatch)};
 
 int main(int argc, char **argv)
 {
