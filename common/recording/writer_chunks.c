@@ -20,6 +20,7 @@ struct range {
 
 struct lz_kept_file {
 	int fd;
+	uint64_t stored; /* bytes */
 	struct range *v; /* sorted, without overlaps */
 	uint32_t n, room;
 	struct lz_kept *found; /* of the last call */
@@ -44,6 +45,11 @@ void lz_kept_file_free(struct lz_kept_file *f)
 	free(f->v);
 	free(f->found);
 	free(f);
+}
+
+uint64_t lz_kept_file_stored(const struct lz_kept_file *f)
+{
+	return f->stored;
 }
 
 bool lz_kept_file_full(const struct lz_kept_file *f)
@@ -84,8 +90,9 @@ static int read_all(int fd, uint64_t offset, uint8_t *to, uint64_t len)
 	return 0;
 }
 
-/* LEN bytes of FD from OFFSET on, LZ_CHUNK_MAX at most. */
-static int store(struct lz_writer *w, int fd, uint64_t offset, uint32_t len, struct lz_kept *where)
+/* LEN bytes of F from OFFSET on, LZ_CHUNK_MAX at most. */
+static int store(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset, uint32_t len,
+                 struct lz_kept *where)
 {
 	struct lz_buf *b = &w->chunk;
 
@@ -95,10 +102,11 @@ static int store(struct lz_writer *w, int fd, uint64_t offset, uint32_t len, str
 		lz_worker_spare(w->worker, LZ_CHUNK_MAX, b);
 	if (!lz_buf_room(b, len))
 		return lz_fail("no memory to keep what is read of a file");
-	if (read_all(fd, offset, b->p + b->len, len) < 0)
+	if (read_all(f->fd, offset, b->p + b->len, len) < 0)
 		return -1;
 	*where = (struct lz_kept){w->n_chunks, (uint32_t)b->len, len};
 	b->len += len;
+	f->stored += len;
 	return 0;
 }
 
@@ -172,7 +180,7 @@ static int keep_next(struct lz_writer *w, struct lz_kept_file *f, uint64_t *from
 
 		if (len > LZ_CHUNK_MAX)
 			len = LZ_CHUNK_MAX;
-		if (store(w, f->fd, *from, (uint32_t)len, &k) < 0 || insert(f, i, *from, &k) < 0)
+		if (store(w, f, *from, (uint32_t)len, &k) < 0 || insert(f, i, *from, &k) < 0)
 			return -1;
 	}
 	*from += k.len;
@@ -189,7 +197,7 @@ static int keep_anew(struct lz_writer *w, struct lz_kept_file *f, uint64_t offse
 		const uint64_t left = len - done;
 		const uint32_t some = left < LZ_CHUNK_MAX ? (uint32_t)left : LZ_CHUNK_MAX;
 
-		if (store(w, f->fd, offset + done, some, &k) < 0 || add_found(f, &k) < 0)
+		if (store(w, f, offset + done, some, &k) < 0 || add_found(f, &k) < 0)
 			return -1;
 	}
 	return 0;

@@ -108,6 +108,7 @@ static int drain(const struct lz_call_record *r)
 	memcpy(at + RECORD, behind, n_behind * 8);
 	t.fast.page->head = LZ_CALL_LOG;
 	t.fast.taken = LZ_CALL_LOG - RECORD - BYTES;
+	t.fast.broken = false;
 	t.fast.late.on = false;
 	t.fast.n_files = 0;
 	t.last_marker = 0;
@@ -584,6 +585,8 @@ START_TEST(heads)
 		ck_assert_int_eq(drain(&r), 0);
 		t.fast.taken = LZ_CALL_LOG - left;
 		ck_assert_int_eq(lz_fast_drain(&t), -1);
+		/* what is behind it would come too early */
+		ck_assert_int_eq(lz_fast_drain(&t), -1);
 	}
 }
 END_TEST
@@ -743,7 +746,10 @@ static struct lz_call_record leased(uint16_t nr, int64_t result, uint64_t lease,
 	n_behind = 2;
 	behind[0] = lease;
 	behind[1] = from;
-	t.fast.leases.a[0] = (struct lz_lease){.id = 5, .fd = -1};
+	static struct lz_kept_file *kept;
+	if (!kept)
+		kept = lz_kept_file_new(-1);
+	t.fast.leases.a[0] = (struct lz_lease){.id = 5, .fd = -1, .kept = kept};
 	t.fast.leases.n = 1;
 	return r;
 }

@@ -104,6 +104,10 @@ extern volatile sig_atomic_t lz_lease_wanted;
 void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int64_t result);
 /* NULL: there is none with that number any more. */
 struct lz_lease *lz_lease_find(struct lz_tracer *t, uint64_t id);
+/* Has it been ours up to now? Others may wait for it. */
+bool lz_lease_is_held(const struct lz_lease *l);
+/* -1: the kernel has taken one back, from whoever has kept others waiting for too long. */
+int lz_lease_lost(void);
 /* While the program runs, and before it goes on: those that others wait for are given back. */
 int lz_leases_look(struct lz_tracer *t);
 /* Before it goes on: the same if somebody waits, and others are taken. */

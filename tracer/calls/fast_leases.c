@@ -184,8 +184,38 @@ static void forget(struct lz_leases *l, uint32_t i)
 	l->a[i] = l->a[--l->n];
 }
 
-/* That it is ours to give back tells that it was ours all the time: the kernel takes it back from
- * whoever has kept others waiting for too long. */
+/* Of those that others wait for, which the kernel shows as if they were given back. The device there
+ * may be another one than stat() tells, as on Btrfs. */
+static bool is_listed(const struct lz_lease *l)
+{
+	FILE *f = fopen("/proc/locks", "re");
+	char line[256];
+	uint64_t ino;
+	int pid;
+	bool found = !f;
+
+	while (!found && fgets(line, sizeof(line), f))
+		found =
+		    sscanf(line, "%*d: LEASE BREAKING %*s %d %*x:%*x:%" SCNu64, &pid, &ino) == 2 &&
+		    pid == getpid() && ino == l->ino;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+bool lz_lease_is_held(const struct lz_lease *l)
+{
+	return !is_wanted_by_others(l) || is_listed(l);
+}
+
+int lz_lease_lost(void)
+{
+	return lz_fail("somebody has opened a file for writing that the program reads, and "
+	               "the recorder has not answered in time "
+	               "(/proc/sys/fs/lease-break-time): what was read is not known");
+}
+
+/* That it is ours to give back tells that it was ours all the time. */
 static int give_back(struct lz_tracer *t, uint32_t i)
 {
 	struct lz_leases *l = &t->fast.leases;
@@ -193,10 +223,7 @@ static int give_back(struct lz_tracer *t, uint32_t i)
 
 	forget(l, i);
 	t->fast.page->leases = l->n;
-	return held ? 0
-	            : lz_fail("somebody has opened a file for writing that the program reads, and "
-	                      "the recorder has not answered in time "
-	                      "(/proc/sys/fs/lease-break-time): what was read is not known");
+	return held ? 0 : lz_lease_lost();
 }
 
 /* 1: not now. All that refers to the file becomes events first. */

@@ -460,7 +460,7 @@ static void count(struct lz_fast *f, const struct lz_call_record *r)
 		f->n_rdtsc++;
 }
 
-int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log)
+static int make_events(struct lz_tracer *t, struct lz_call_log *log)
 {
 	while (log->taken < log->len) {
 		struct entry e;
@@ -481,6 +481,14 @@ int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log)
 	return 0;
 }
 
+int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log)
+{
+	const int ret = make_events(t, log);
+
+	t->fast.broken |= ret < 0;
+	return ret;
+}
+
 int lz_fast_drain(struct lz_tracer *t)
 {
 	struct lz_fast *f = &t->fast;
@@ -489,6 +497,8 @@ int lz_fast_drain(struct lz_tracer *t)
 		return 0;
 	if (lz_full_done(t) < 0)
 		return -1;
+	if (f->broken)
+		return lz_fast_broken("one of its records");
 	struct lz_call_log log = {
 	    .bytes = f->page->log,
 	    .len = __atomic_load_n(&f->page->head, __ATOMIC_ACQUIRE),

@@ -133,14 +133,23 @@ static void clean_up(struct lz_tracer *t)
 	lz_proc_close(&t->p);
 }
 
+/* What cannot be had any more does not take along what is there. */
+static void save_rest(struct lz_tracer *t)
+{
+	if (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0)
+		lz_debug("the last moments are missing: %s", lz_error());
+	if (lz_writer_flush(t->w) < 0)
+		lz_debug("and those before: %s", lz_error());
+}
+
 /* What has been recorded stays; the program need not suffer. */
 static int go_on_alone(struct lz_tracer *t)
 {
 	lz_warn("recording ends here: %s", lz_error());
 	t->meta.duration_ns = lz_elapsed(t);
 	tell_stopped(t, lz_error(), -1);
-	if (t->w && (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0))
-		lz_debug("the last moments are missing: %s", lz_error());
+	if (t->w)
+		save_rest(t);
 	lz_shared_lock_leave(t);
 	if (t->ended)
 		return 0;

@@ -303,6 +303,7 @@ struct lz_fast {
 	/* Was the stop after such a call one that a fast thread would have had? */
 	struct lz_guess foresight[LZ_GUESSES];
 	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */
+	bool broken;            /* what is behind a record of its log cannot be told */
 	uint64_t n_taken, n_taken_before;
 	uint64_t n_stops;             /* since the log is there */
 	uint64_t n_full;              /* of these, for logs that were full */

@@ -299,6 +299,25 @@ static void input(void)
 	one_after_the_other(0);
 }
 
+/* Always further on, until there is something. Before most of it, it waits for the file "go". */
+static void ahead(void)
+{
+	int fd = open_it(O_RDONLY);
+	struct stat st;
+
+	fstat(fd, &st);
+	at_places(fd, ROUNDS);
+	close(open("ready", O_CREAT | O_WRONLY, 0600));
+	while (access("go", F_OK) != 0)
+		usleep(10000);
+	for (off_t at = 0; at < st.st_size; at += PIECE)
+		if (pread(fd, buf, PIECE, at) > 0 && buf[0]) {
+			printf("something\n");
+			return;
+		}
+	printf("nothing\n");
+}
+
 /* Others change it meanwhile. */
 static void outside(int rounds)
 {
@@ -332,6 +351,8 @@ int main(int argc, char **argv)
 		at_once();
 	else if (!strcmp(way, "input"))
 		input();
+	else if (!strcmp(way, "ahead"))
+		ahead();
 	else if (!strcmp(way, "children"))
 		children();
 	else
