@@ -187,17 +187,42 @@ static int keep_next(struct lz_writer *w, struct lz_kept_file *f, uint64_t *from
 	return add_found(f, &k);
 }
 
-/* In too many pieces: it is kept once more, in as few as can be. */
+/* Nothing is known of [FROM, END) any more, of which no range has more than a part. */
+static void forget_ranges(struct lz_kept_file *f, uint64_t from, uint64_t end)
+{
+	uint32_t first = lz_lower_bound(k, f->n, end_of(&f->v[k]) <= from);
+	const uint32_t last = lz_lower_bound(k, f->n, end_of(&f->v[k]) <= end);
+
+	if (last < f->n && f->v[last].from < end) {
+		struct range *r = &f->v[last];
+		const uint32_t skip = (uint32_t)(end - r->from);
+
+		r->from += skip;
+		r->where.at += skip;
+		r->where.len -= skip;
+	}
+	if (first < last && f->v[first].from < from) {
+		f->v[first].where.len = (uint32_t)(from - f->v[first].from);
+		first++;
+	}
+	memmove(f->v + first, f->v + last, (f->n - last) * sizeof(*f->v));
+	f->n -= last - first;
+}
+
+/* In too many pieces: it is kept once more, in as few as can be, and is found there from now on. */
 static int keep_anew(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset, uint64_t len)
 {
 	struct lz_kept k;
 
 	f->n_found = 0;
-	for (uint64_t done = 0; done < len; done += k.len) {
-		const uint64_t left = len - done;
+	forget_ranges(f, offset, offset + len);
+	for (uint64_t from = offset, end = offset + len; from < end; from += k.len) {
+		const uint64_t left = end - from;
 		const uint32_t some = left < LZ_CHUNK_MAX ? (uint32_t)left : LZ_CHUNK_MAX;
+		const uint32_t i = lz_lower_bound(j, f->n, end_of(&f->v[j]) <= from);
 
-		if (store(w, f, offset + done, some, &k) < 0 || add_found(f, &k) < 0)
+		if (store(w, f, from, some, &k) < 0 || insert(f, i, from, &k) < 0 ||
+		    add_found(f, &k) < 0)
 			return -1;
 	}
 	return 0;

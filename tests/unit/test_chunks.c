@@ -155,6 +155,38 @@ START_TEST(many_pieces)
 	ck_assert_uint_eq(n, LZ_KEPT_MOST);
 	ck_assert_int_eq(lz_writer_keep(w, f, 0, PARTS * PART, &kept, &n), 0);
 	ck_assert(n == 1 && kept->len == PARTS * PART);
+	/* there it is found from now on, be it read in whole or in part, and so is what is beside it */
+	const struct lz_kept all = *kept;
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(lz_writer_keep(w, f, i, PARTS * PART - 2 * i, &kept, &n), 0);
+		ck_assert(n == 1 && kept->chunk == all.chunk && kept->at == all.at + i &&
+		          kept->len == PARTS * PART - 2 * i);
+	}
+	lz_kept_file_free(f);
+	lz_writer_abandon(w);
+}
+END_TEST
+
+/* The same where the ranges at both ends of that read have bytes outside of it. */
+START_TEST(many_pieces_within)
+{
+	enum { PART = 100, PARTS = 2 * LZ_KEPT_MOST, LEN = (PARTS - 1) * PART };
+	struct lz_writer *w = lz_writer_create(rec, &meta);
+	struct lz_kept_file *f = lz_kept_file_new(fd);
+	const struct lz_kept *kept;
+	uint32_t n;
+
+	for (unsigned i = PARTS; i-- > 0;)
+		ck_assert_int_eq(lz_writer_keep(w, f, i * PART, PART, &kept, &n), 0);
+	const uint32_t end = kept->at + kept->len;
+	ck_assert_int_eq(lz_writer_keep(w, f, 30, LEN, &kept, &n), 0);
+	ck_assert(n == 1 && kept->at == end && kept->len == LEN);
+	ck_assert_int_eq(lz_writer_keep(w, f, 0, PARTS * PART, &kept, &n), 0);
+	ck_assert_uint_eq(n, 3);
+	/* the first part was stored last, the last one first */
+	ck_assert(kept[0].at == end - PART && kept[0].len == 30);
+	ck_assert(kept[1].at == end && kept[1].len == LEN);
+	ck_assert(kept[2].at == 30 && kept[2].len == PART - 30);
 	lz_kept_file_free(f);
 	lz_writer_abandon(w);
 }
@@ -349,6 +381,7 @@ int main(void)
 	tcase_add_checked_fixture(c, begin, end);
 	tcase_add_test(c, each_once);
 	tcase_add_test(c, many_pieces);
+	tcase_add_test(c, many_pieces_within);
 	tcase_add_test(c, long_read);
 	tcase_add_test(c, too_short);
 	tcase_add_test(c, damaged);
