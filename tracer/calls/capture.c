@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <lizard/error.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,16 +19,57 @@ static uint64_t min64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint32_t read_iovecs(struct lz_tracer *t, uint64_t at, uint64_t count, struct iovec *io)
+{
+	count = min64(count, MAX_IOV);
+	return (uint32_t)(lz_proc_read_some(&t->p, at, io, count * sizeof(*io)) / sizeof(*io));
+}
+
+/* The vector of COUNT at AT, which the call may overwrite. */
+static int note_iovecs(struct lz_tracer *t, uint64_t at, uint64_t count)
+{
+	struct lz_thread *th = t->cur;
+
+	if (!th->iov && !(th->iov = malloc(MAX_IOV * sizeof(*th->iov))))
+		return lz_fail("no memory for the vector of a system call");
+	th->n_iov = read_iovecs(t, at, count, th->iov);
+	th->call.has_iov = true;
+	return 0;
+}
+
+static int note_message(struct lz_tracer *t, uint64_t at)
+{
+	struct msghdr m;
+
+	if (lz_proc_read_some(&t->p, at, &m, sizeof(m)) != sizeof(m))
+		return 0;
+	return note_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen);
+}
+
+static int prepare_one(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t *in_len)
+{
+	const uint64_t *args = t->cur->call.args;
+
+	*in_len = 0;
+	switch (o->kind) {
+	case LZ_OUT_VALLEN:
+		if (args[o->b])
+			lz_proc_read_some(&t->p, args[o->b], in_len, sizeof(*in_len));
+		return 0;
+	case LZ_OUT_IOV: return note_iovecs(t, args[o->a], args[o->b]);
+	case LZ_OUT_MSG: return note_message(t, args[o->a]);
+	}
+	return 0;
+}
+
 int lz_capture_prepare(struct lz_tracer *t)
 {
-	const struct lz_syscall *row = t->cur->call.row;
+	struct lz_call *c = &t->cur->call;
 
-	for (int i = 0; i < LZ_SYS_OUTS && row->out[i].kind; i++) {
-		uint64_t at = t->cur->call.args[row->out[i].b];
-		t->cur->call.in_len[i] = 0;
-		if (row->out[i].kind == LZ_OUT_VALLEN && at)
-			lz_proc_read_some(&t->p, at, &t->cur->call.in_len[i], 4);
-	}
+	c->has_iov = false;
+	for (int i = 0; i < LZ_SYS_OUTS && c->row->out[i].kind; i++)
+		if (prepare_one(t, &c->row->out[i], &c->in_len[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -43,20 +85,30 @@ static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t befo
 	return lz_build_read(t, t->cur->call.args[o->a], min64(before, after));
 }
 
-/* LEN bytes scattered over COUNT iovecs at ADDR. */
-int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
+static int add_scattered(struct lz_tracer *t, const struct iovec *io, uint32_t count, uint64_t len)
 {
-	struct iovec io[MAX_IOV];
-
-	count = min64(count, MAX_IOV);
-	count = lz_proc_read_some(&t->p, addr, io, count * sizeof(*io)) / sizeof(*io);
-	for (uint64_t i = 0; i < count && len; i++) {
+	for (uint32_t i = 0; i < count && len; i++) {
 		uint64_t n = min64(len, io[i].iov_len);
 		if (lz_build_read(t, (uint64_t)(uintptr_t)io[i].iov_base, n) < 0)
 			return -1;
 		len -= n;
 	}
 	return 0;
+}
+
+int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
+{
+	struct iovec io[MAX_IOV];
+
+	return add_scattered(t, io, read_iovecs(t, addr, count, io), len);
+}
+
+/* The same of the call's own vector. */
+static int own_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
+{
+	if (t->cur->call.has_iov)
+		return add_scattered(t, t->cur->iov, t->cur->n_iov, len);
+	return lz_capture_iovecs(t, addr, count, len);
 }
 
 /* The lengths in the header are those after the call: the kernel has written them. */
@@ -72,7 +124,7 @@ static int message(struct lz_tracer *t, uint64_t addr, uint64_t len)
 	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_control, min64(m.msg_controllen, 1 << 20)) <
 	        0)
 		return -1;
-	return lz_capture_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, len);
+	return own_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, len);
 }
 
 static int messages(struct lz_tracer *t, uint64_t addr, int64_t count)
@@ -108,7 +160,7 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	case LZ_OUT_BITS:
 	case LZ_OUT_FDSET: return lz_build_read(t, at, (min64(count, 1 << 20) + 63) / 64 * 8);
 	case LZ_OUT_VALLEN: return vallen(t, o, t->cur->call.in_len[i]);
-	case LZ_OUT_IOV: return lz_capture_iovecs(t, at, count, ret);
+	case LZ_OUT_IOV: return own_iovecs(t, at, count, ret);
 	case LZ_OUT_MSG: return message(t, at, ret);
 	case LZ_OUT_MMSG: return messages(t, at, result);
 	case LZ_OUT_SPECIAL: return lz_capture_special(t, result);

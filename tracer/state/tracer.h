@@ -112,6 +112,7 @@ struct lz_call {        /* the system call under way */
 	struct user_regs_struct entry;
 	const struct lz_syscall *row;
 	uint32_t in_len[LZ_SYS_OUTS]; /* VALLEN: length before the call */
+	bool has_iov;                 /* IOV, MSG: the thread's iov is of this call */
 	struct lz_disposition act;    /* rt_sigaction: the new one */
 	uint64_t held_since;          /* first seen in an uninterruptible wait, lz_now(); 0: not */
 };
@@ -167,6 +168,9 @@ struct lz_thread {
 	struct lz_blocked blocked;
 	struct lz_thread_signals sig;
 	struct lz_call call;
+	/* The vector of the call as it was before, since it may lie where the call writes. */
+	struct iovec *iov; /* malloced, or NULL */
+	uint32_t n_iov;
 	struct lz_rseq rseq;
 	uint32_t tsc_mode; /* what it has set by PR_SET_TSC; 0: not known yet */
 	bool counter_open; /* nevertheless it may read the processor's counter: code/clock.c */
