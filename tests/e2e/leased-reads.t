@@ -88,6 +88,9 @@ both spawned 300 content ./reads file spawned
 both shared 0 content ./reads file shared
 both vectors 800 content ./reads file vectors
 both at-once 250 content ./reads file at-once
+[ "$(sed -n 's/.*the log was full \([0-9]*\) times.*/\1/p' err)" -ge 5 ]
+ok $? "at-once: the log does not stand for much at once" || diag "$(cat err)"
+both inside 0 content ./reads file inside
 
 # The bytes of each read.
 dumped() {
@@ -105,6 +108,13 @@ is $status 0 "input: recorded" || diag "$(cat err)"
 ok $? "input: reads are not copied" || diag "$(leased): $(cat err)"
 timeout -k 5 120 "$echo" recordings/input-buffer >replayed 2>verify
 is "$? $(tail -n 1 replayed)" "0 $(tail -n 1 out)" "input: it replays, and prints the same" || diag "$(tail -n 3 verify)"
+
+# A fault behind the call does not let it be made again.
+cat content content | head -c 3000000 >file
+record buffer gone -- ./reads file gone
+is "$status $(head -n 1 out)" "0 0" "gone: each read is made once" || diag "$(cat err)"
+[ "$(leased)" -gt 200 ]
+ok $? "gone: reads are compared" || diag "$(leased): $(cat err)"
 
 # Children, who share the position: another run is another one.
 for follow in "" --follow=all; do

@@ -828,6 +828,10 @@ START_TEST(leased_pieces)
 	behind[0] = 4;
 	behind[10] = INT64_MAX;
 	expect_broken(&r, "from where a file was read");
+	/* lengths whose sum goes round */
+	r = PIECES(SYS_preadv, 20000, 2, at, 1ULL << 63, at, (1ULL << 63) + 20000, 5, 300);
+	r.flags |= LZ_CALL_LEASED;
+	expect_broken(&r, "a read of a file");
 	/* pieces, and nothing behind them */
 	r = PIECES(SYS_readv, 20000, 31, at, 20000);
 	r.flags |= LZ_CALL_LEASED;
@@ -840,16 +844,27 @@ END_TEST
 /* What is too long for the log is still in memory. */
 START_TEST(unread)
 {
-	struct lz_call_record r = record(SYS_read, LZ_LEASED_PART + 1);
+	const uint64_t at = (uintptr_t)memory;
+	struct lz_call_record r = record(SYS_read, LZ_LONG_LOGGED + 1);
 
 	r.flags = LZ_CALL_UNREAD;
 	r.args[2] = LZ_LEASED_MOST;
 	ck_assert(drain(&r) == 0 && n_written >= BYTES && !memcmp(written, memory, BYTES));
 	r.result = LZ_LEASED_MOST + 1;
 	expect_broken(&r, "a flag");
-	r = record(SYS_getrandom, LZ_LEASED_PART + 1);
+	r = record(SYS_getrandom, LZ_LONG_LOGGED + 1);
 	r.flags = LZ_CALL_UNREAD;
 	expect_broken(&r, "a flag");
+	/* of a vector the pieces are in the record, as they were before the call */
+	r = PIECES(SYS_readv, LZ_LONG_LOGGED + 1, 2, at, 100, at + 200, LZ_LONG_LOGGED - 99);
+	r.flags = LZ_CALL_UNREAD;
+	ck_assert(drain(&r) == 0 && last.n_writes == 2 && n_written > 100);
+	ck_assert(!memcmp(written, memory, 100) && !memcmp(written + 100, memory + 200, 100));
+	r.result++;
+	expect_broken(&r, "a read of a file");
+	behind[2] = UINT64_MAX;
+	expect_broken(&r, "a read of a file");
+	n_behind = 0;
 }
 END_TEST
 

@@ -145,6 +145,7 @@ static int make_page(struct lz_tracer *t)
 		return errno == EACCES ? 1 : -1;
 	t->fast.page = page;
 	t->fast.taken = 0;
+	page->may_refer = LZ_REFERRED_MOST;
 	t->fast.at = at - LZ_STUB_CODE;
 	page->counter.last = t->fast.counter.last;
 	memcpy(page->alone, t->fast.alone, sizeof(page->alone));
@@ -466,6 +467,7 @@ int lz_fast_stopped(struct lz_tracer *t)
 	if (lz_fast_drain(t) < 0 || lz_small_settle(t) < 0)
 		return -1;
 	page->has_small = 0;
+	page->may_refer = LZ_REFERRED_MOST;
 	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */
 	if (!page->busy) {

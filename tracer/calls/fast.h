@@ -41,7 +41,8 @@ int64_t *lz_fast_rest(const struct lz_tracer *t, uint64_t *at);
 /* The same: a wait of the stub's is over. 1: it was under way. The call is made with stops. */
 int lz_fast_leave_wait(struct lz_tracer *t);
 /* At a signal's stop: the call that the stub waits in has a result. The signal's handler runs before the
- * call returns, so STATUS becomes that of a stop at the call's exit, and the signal comes behind it. */
+ * call returns, so STATUS becomes that of a stop at the call's exit, and the signal comes behind it. The
+ * same where the stub has made a call and then finds no memory where that has stored. */
 int lz_fast_made(struct lz_tracer *t, int *status);
 /* The current thread runs: the stub does not wait if another thread is ready. */
 void lz_fast_end_wait(struct lz_tracer *t);
@@ -92,7 +93,7 @@ void lz_positions_after(struct lz_tracer *t, int64_t result);
 
 /* fast_leased_log.c */
 /* May call NR be read by reference? */
-bool lz_leased_may(uint64_t nr);
+bool lz_may_be_leased(uint64_t nr);
 /* Its bytes are those of a file, as AT says, in the N pieces. */
 int lz_leased_log(struct lz_tracer *t, const struct lz_call_leased *at,
                   const struct lz_call_piece *piece, uint32_t n);

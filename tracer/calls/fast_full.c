@@ -121,6 +121,13 @@ int lz_full_done(struct lz_tracer *t)
 
 /* ---- at a stop ---- */
 
+/* A call that finds no room in an empty log has a stop of its own. */
+static bool is_worth_it(const struct lz_tracer *t, uint32_t head)
+{
+	return head <= LZ_CALL_LOG &&
+	       (head >= t->fast.taken + WORTH_IT || t->fast.page->may_refer < LZ_LEASED_MOST);
+}
+
 /* The stub has refused the call for no other reason, and nothing is to be looked at. What the log says of
  * signals would have to be known here, and what it has of files would have to stay. */
 static bool is_only_full(const struct lz_tracer *t, int status)
@@ -130,8 +137,7 @@ static bool is_only_full(const struct lz_tracer *t, int status)
 
 	return page && page->full && !page->notes && !page->has_small && page->go && !page->busy &&
 	       !page->waited && th->fast && !t->fast.ended && !th->sig.shut &&
-	       lz_signal_none_due(th) && status >> 16 == 0 && page->head <= LZ_CALL_LOG &&
-	       page->head >= t->fast.taken + WORTH_IT;
+	       lz_signal_none_due(th) && status >> 16 == 0 && is_worth_it(t, page->head);
 }
 
 /* The site whose detour's own instruction has stopped; NULL: it is something else. */
@@ -177,8 +183,7 @@ int lz_full_set_aside(struct lz_tracer *t, int status)
 	if (!WIFSTOPPED(status) || !is_only_full(t, status))
 		return 0;
 	const uint32_t head = __atomic_load_n(&f->page->head, __ATOMIC_ACQUIRE);
-	if (head > LZ_CALL_LOG || head < f->taken + WORTH_IT || !(x = refused_site(t)) ||
-	    !has_thread(t))
+	if (!is_worth_it(t, head) || head < f->taken || !(x = refused_site(t)) || !has_thread(t))
 		return 0;
 	if (lz_full_done(t) < 0)
 		return -1;
@@ -187,6 +192,7 @@ int lz_full_set_aside(struct lz_tracer *t, int status)
 	    (struct lz_call_log){.bytes = full.log, .len = head - f->taken, .time = lz_elapsed(t)};
 	memcpy(full.log, f->page->log + f->taken, f->aside.len);
 	f->page->head = f->taken = 0;
+	f->page->may_refer = LZ_REFERRED_MOST;
 	f->n_full++;
 	return begin_again(t, x, WSTOPSIG(status)) < 0 ? -1 : 1;
 }

@@ -8,7 +8,7 @@
 
 _Static_assert(LZ_LEASED_MOST <= LZ_KEPT_MOST * LZ_CHUNK_MAX, "a read is kept in so many pieces");
 
-bool lz_leased_may(uint64_t nr)
+bool lz_may_be_leased(uint64_t nr)
 {
 	switch (nr) {
 	case SYS_read:

@@ -38,7 +38,7 @@ void lz_leases_note(struct lz_tracer *t, uint64_t nr, const uint64_t *args, int6
 
 	if (nr == SYS_close && args[0] < LZ_FAST_FDS)
 		l->given[args[0]] = 0;
-	if (!lz_leased_may(nr) || result < LZ_LEASED_LEAST || args[0] >= LZ_FAST_FDS)
+	if (!lz_may_be_leased(nr) || result < LZ_LEASED_LEAST || args[0] >= LZ_FAST_FDS)
 		return;
 	uint32_t *given = &l->given[args[0]];
 	if (*given == NEVER || !t->fast.page || t->fast.page->leased[args[0]])
@@ -161,15 +161,17 @@ static bool is_wanted_by_others(const struct lz_lease *l)
 	return fcntl(l->fd, F_GETLEASE) != F_RDLCK;
 }
 
-/* False: a read of the stub's is under way, as before that. It takes microseconds. */
+/* False: a read of the stub's is under way, as before that. It takes milliseconds if it is a long one,
+ * and more on a slow disk. A thread that stands does not end it. */
 static bool stop_reads(struct lz_tracer *t, uint32_t id)
 {
-	enum { TRIES = 40, PAUSE_US = 50 };
+	enum { PAUSE_US = 50, MOST_US = 100000 };
+	const int tries = t->cur->running ? MOST_US / PAUSE_US : 1;
 
 	for (int fd = 0; fd < LZ_FAST_FDS; fd++)
 		if (t->fast.page->leased[fd] == id)
 			__atomic_store_n(&t->fast.page->leased[fd], 0, __ATOMIC_SEQ_CST);
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
 		if (!__atomic_load_n(&t->fast.page->refers, __ATOMIC_SEQ_CST))
 			return true;
 		usleep(PAUSE_US);
@@ -247,8 +249,11 @@ int lz_leases_look(struct lz_tracer *t)
 			continue;
 		if (wanted)
 			dearer(l);
-		if (let_go(t, i) < 0)
+		const int later = let_go(t, i);
+		if (later < 0)
 			return -1;
+		if (later) /* at the next stop, or tick */
+			lz_lease_wanted = 1;
 	}
 	return 0;
 }

@@ -54,9 +54,18 @@ static int leave(struct lz_tracer *t, struct user_regs_struct *r)
 	r->rip = lz_sites_shown(&t->fast.sites, page->back - LZ_CALL_INSN);
 	r->orig_rax = (uint64_t)-1;
 	lz_fast_keep_rest(t);
-	page->busy = page->waits = page->refers = 0;
+	page->busy = page->made = page->waits = page->refers = 0;
 	t->cur->fast = false;
 	t->cur->refused_at = r->rip;
+	return lz_proc_set_regs(&t->p, r);
+}
+
+/* From where a call is about to be made to behind it. */
+static int go_behind(struct lz_tracer *t, struct user_regs_struct *r, int64_t result)
+{
+	r->rip += LZ_CALL_INSN;
+	r->rcx = r->rip;
+	r->rax = (uint64_t)result;
 	return lz_proc_set_regs(&t->p, r);
 }
 
@@ -64,8 +73,13 @@ int lz_fast_fault(struct lz_tracer *t, const siginfo_t *info, struct user_regs_s
 {
 	if (!is_ours(t, info, r))
 		return 0;
+	const bool made = t->fast.page->made;
+	const int64_t result = t->fast.page->result;
 	t->fast.n_refused++;
-	return leave(t, r) < 0 || lz_signal_undo_force(t, info->si_signo) < 0 ? -1 : 1;
+	if (leave(t, r) < 0 || lz_signal_undo_force(t, info->si_signo) < 0)
+		return -1;
+	/* else lz_fast_made() has seen it: nobody records it any more */
+	return made && go_behind(t, r, result) < 0 ? -1 : 1;
 }
 
 /* ---- waits ---- */
@@ -98,27 +112,49 @@ int lz_fast_leave_wait(struct lz_tracer *t)
 	return leave(t, &r) < 0 ? -1 : 1;
 }
 
+/* The stub has met memory that is there no more, behind the call. */
+static bool is_late_fault(const struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	siginfo_t info;
+
+	return t->fast.page->made && ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) == 0 &&
+	       is_ours(t, &info, r);
+}
+
+/* It stands at its call's exit. */
+static int show_exit(struct lz_tracer *t, struct user_regs_struct *r, int64_t result, int *status)
+{
+	struct user_regs_struct e = *r;
+
+	t->cur->refused_at = 0;
+	e.rip += LZ_CALL_INSN;
+	e.orig_rax = r->rax;
+	e.rax = (uint64_t)-ENOSYS;
+	if (lz_call_entry(t, &e) < 0)
+		return -1;
+	e.rip -= LZ_CALL_INSN;
+	*status = (SIGTRAP | 0x80) << 8 | 0x7f;
+	return go_behind(t, &e, result);
+}
+
 int lz_fast_made(struct lz_tracer *t, int *status)
 {
-	struct user_regs_struct r, e;
+	const int signo = WSTOPSIG(*status);
+	struct user_regs_struct r;
 
-	if (!WIFSTOPPED(*status) || *status >> 16 || !is_waiting(t) ||
-	    lz_proc_regs(&t->p, &r) < 0 || !is_made(t, &r))
+	if (!WIFSTOPPED(*status) || *status >> 16 || !t->fast.page || !t->cur->dispatched ||
+	    !t->fast.page->busy || lz_proc_regs(&t->p, &r) < 0)
 		return 0;
-	const uint64_t result = r.rax;
-	if (leave(t, &r) < 0)
+	const bool fault = is_late_fault(t, &r);
+	if (!fault && !(is_waiting(t) && is_made(t, &r)))
+		return 0;
+	const int64_t result = fault ? t->fast.page->result : (int64_t)r.rax;
+	if (result > INT32_MAX)
+		return lz_fast_broken("a result");
+	if (leave(t, &r) < 0 || (fault && lz_signal_undo_force(t, signo) < 0) ||
+	    show_exit(t, &r, result, status) < 0)
 		return -1;
-	t->cur->refused_at = 0;
-	e = r;
-	e.rip += LZ_CALL_INSN;
-	e.orig_rax = r.rax;
-	e.rax = (uint64_t)-ENOSYS;
-	if (lz_call_entry(t, &e) < 0 || lz_signal_put_back(t, WSTOPSIG(*status)) < 0)
-		return -1;
-	e.rax = result;
-	e.rcx = e.rip;
-	*status = (SIGTRAP | 0x80) << 8 | 0x7f;
-	return lz_proc_set_regs(&t->p, &e);
+	return fault ? 0 : lz_signal_put_back(t, signo);
 }
 
 void lz_fast_end_wait(struct lz_tracer *t)

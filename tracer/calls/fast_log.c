@@ -266,51 +266,92 @@ static int take_note(struct lz_tracer *t, struct entry *e)
 	return 0;
 }
 
+/* ---- reads of which the log has no bytes ---- */
+
+/* Into several places: together they have as much as the read gave. */
+static int several_pieces(struct entry *e, struct lz_call_piece *piece, uint32_t *n)
+{
+	uint64_t left = (uint64_t)e->r.result;
+	struct pieces p = {0};
+
+	*n = 0;
+	if (begin_pieces(e, &p) < 0)
+		return -1;
+	while (next_piece(&p, &piece[*n])) {
+		if (piece[*n].len > left)
+			return lz_fast_broken("a read of a file");
+		left -= piece[(*n)++].len;
+	}
+	return left ? lz_fast_broken("a read of a file") : 0;
+}
+
+/* Where the bytes are that it gave. -1: that cannot be. */
+static int pieces_of_read(struct entry *e, bool several, struct lz_call_piece *piece, uint32_t *n)
+{
+	if (!lz_may_be_leased(e->r.nr) || several != lz_only_tried(lz_fast_try(e->r.nr)) ||
+	    e->r.result <= 0 || e->r.result > LZ_LEASED_MOST)
+		return lz_fast_broken("a read of a file");
+	if (several)
+		return several_pieces(e, piece, n);
+	piece[0] = (struct lz_call_piece){e->r.args[1], (uint64_t)e->r.result};
+	*n = 1;
+	return piece[0].len > e->r.args[2] ? lz_fast_broken("a read of a file") : 0;
+}
+
 /* From where it was is told instead of what it gave. */
 static int add_leased(struct lz_tracer *t, struct entry *e)
 {
 	static struct lz_call_piece piece[LZ_CALL_PIECES_MAX];
-	const bool several = e->r.flags & LZ_CALL_PIECES;
 	struct lz_call_leased at;
-	struct pieces p = {0};
-	uint64_t len = 0;
-	uint32_t n = 0;
+	uint32_t n;
 
-	if (!lz_leased_may(e->r.nr) || several != lz_only_tried(lz_fast_try(e->r.nr)))
-		return lz_fast_broken("a read of a file");
-	if (several && begin_pieces(e, &p) < 0)
+	if (pieces_of_read(e, e->r.flags & LZ_CALL_PIECES, piece, &n) < 0)
 		return -1;
-	while (several && next_piece(&p, &piece[n]))
-		len += piece[n++].len;
-	if (!several) {
-		len = e->r.args[2];
-		piece[n++] = (struct lz_call_piece){e->r.args[1], (uint64_t)e->r.result};
-	}
-	if (e->n < sizeof(at) || e->r.result <= 0 || e->r.result > LZ_LEASED_MOST ||
-	    (several ? len != (uint64_t)e->r.result : len < (uint64_t)e->r.result))
+	if (e->n < sizeof(at))
 		return lz_fast_broken("a read of a file");
 	memcpy(&at, e->bytes, sizeof(at));
 	return lz_leased_log(t, &at, piece, n);
 }
 
+/* The vector may lie where the read has put its bytes: the record has its pieces. */
+static int add_unread_pieces(struct lz_tracer *t, struct entry *e)
+{
+	static struct lz_call_piece piece[LZ_CALL_PIECES_MAX];
+	uint32_t n;
+
+	if (pieces_of_read(e, true, piece, &n) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (lz_build_read(t, piece[i].addr, piece[i].len) < 0)
+			return -1;
+	return 0;
+}
+
 /* Is what the call gave still to be read from memory? */
 static bool may_be_unread(const struct lz_call_record *r)
 {
-	return r->result == -EFAULT ||
-	       (lz_leased_may(r->nr) && r->result > LZ_LEASED_PART && r->result <= LZ_LEASED_MOST);
+	return r->result == -EFAULT || (lz_may_be_leased(r->nr) && r->result > LZ_LONG_LOGGED &&
+	                                r->result <= LZ_LEASED_MOST);
+}
+
+static int add_unread(struct lz_tracer *t, struct entry *e)
+{
+	if (e->r.result > 0 && lz_only_tried(lz_fast_try(e->r.nr)))
+		return add_unread_pieces(t, e);
+	return as_at_stop(t, &e->r, lz_capture);
 }
 
 static int add_effects(struct lz_tracer *t, struct entry *e)
 {
-	int arg = taken_arg(e->r.nr);
+	const int arg = taken_arg(e->r.nr);
+	const bool pieces = e->r.flags & LZ_CALL_PIECES;
+	const uint16_t others = e->r.flags & ~LZ_CALL_PIECES;
 
-	const uint16_t pieces = e->r.flags & LZ_CALL_PIECES;
-
-	if ((e->r.flags ^ pieces) == LZ_CALL_LEASED)
+	if (others == LZ_CALL_LEASED)
 		return add_leased(t, e);
 	if (e->r.flags == LZ_CALL_UNREAD && may_be_unread(&e->r))
-		return as_at_stop(t, &e->r, lz_capture);
-	if (e->r.flags ^ pieces || e->r.result == -EFAULT || (pieces && !lz_fast_try(e->r.nr)))
+		return add_unread(t, e);
+	if (others || e->r.result == -EFAULT || (pieces && !lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");
 	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");

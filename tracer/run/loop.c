@@ -123,6 +123,8 @@ int lz_tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
 	struct lz_thread_signals *s = &t->cur->sig;
+
+	lz_alarmed = 0; /* what is due is done here */
 	if (lz_wait_tick(t) < 0)
 		return -1;
 	bool stuck = s->armed ? now - s->armed_since >= patience(t) : lz_sched_overdue(t, now);

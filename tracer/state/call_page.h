@@ -28,8 +28,12 @@ enum {
 	LZ_FAST_MOST = 256 << 10,   /* bytes of a call's output */
 	LZ_FAST_TAKEN = 256 << 10,  /* bytes that a call takes */
 	LZ_LEASED_LEAST = 16 << 10, /* the same of reads that need not be in the log */
-	LZ_LEASED_MOST = 16 << 20,
-	LZ_LEASED_PART = 64 << 10, /* so much of one is looked at in the log */
+	LZ_LEASED_MOST = 16 << 20,  /* and how long such a read may be */
+	/* Bytes of files that the log stands for: who waits for a lease waits until they are copied. */
+	LZ_REFERRED_MOST = 32 << 20,
+	LZ_COMPARED_PART = 64 << 10, /* so much of a file is compared at once, in the log */
+	/* A read without a lease that is longer than LZ_FAST_MOST: more than this is not in the log. */
+	LZ_LONG_LOGGED = 64 << 10,
 	LZ_CALL_LOG = 1 << 20,
 	LZ_STUB_CODE = 0x8000, /* in front of the page */
 	LZ_STUB_STACK = 0x1000
@@ -256,18 +260,21 @@ struct lz_call_page {
 	uint8_t
 	    mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file, so mapped */
 	uint32_t leases;             /* are held */
+	uint64_t may_refer;          /* to so many bytes; set by the stub, too */
 	uint32_t parked_end;         /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
 	uint32_t busy;      /* a call is under way */
 	uint32_t head;      /* of the log: what is behind it is free */
-	uint32_t full;      /* a call was refused since the log has no room */
+	uint32_t full;      /* a call was refused since the log has no room, or stands for much */
 	uint32_t notes;     /* what is known of signals changes by the log */
 	uint32_t has_small; /* since the last stop */
 	uint32_t refers;    /* a read of a file with a lease is under way */
-	uint32_t waits;     /* enum lz_waits */
-	uint32_t waited;    /* the same, now or before: the call has left[] of its time */
-	uint64_t n_waits;   /* so far */
+	uint32_t made;      /* the call under way is over in the kernel, with this result: */
+	int64_t result;
+	uint32_t waits;   /* enum lz_waits */
+	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
+	uint64_t n_waits; /* so far */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
 	uint8_t selector[LZ_FAST_THREADS];
 	/* Set by the tracer, for each thread: the rest of the time of a call with stops. */

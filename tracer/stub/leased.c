@@ -53,15 +53,15 @@ INLINE bool is_same(const uint8_t *a, uint64_t b, uint64_t n)
 }
 
 /* Another process may have moved the position, and moved it back: is it what the file has there? */
-PART bool is_there(const struct leased_read *l, const struct lz_call_piece *piece, uint32_t n,
-                   uint8_t *part)
+PART bool is_in_file(const struct leased_read *l, const struct lz_call_piece *piece, uint32_t n,
+                     uint8_t *part)
 {
 	uint64_t from = l->from;
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint64_t done = 0, len; done < piece[i].len; done += len, from += len) {
 			len = piece[i].len - done;
-			len = len < LZ_LEASED_PART ? len : LZ_LEASED_PART;
+			len = len < LZ_COMPARED_PART ? len : LZ_COMPARED_PART;
 			if (ask(SYS_pread64, l->fd, (uint64_t)part, len, from) != (int64_t)len ||
 			    !is_same(part, piece[i].addr + done, len))
 				return false;
@@ -77,5 +77,5 @@ bool lz_is_leased(const struct lz_call_page *p, const struct leased_read *l, int
 	if (!l->by_position)
 		return true;
 	return position_of(l->fd) == l->from + (uint64_t)result &&
-	       (p->alone[l->fd] || is_there(l, piece, n, part));
+	       (p->alone[l->fd] || is_in_file(l, piece, n, part));
 }

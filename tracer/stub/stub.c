@@ -178,6 +178,13 @@ INLINE bool is_long_leased(const struct lz_call_page *p, uint64_t nr, const uint
 	return reads_from(nr, args, &at) && args[2] <= LZ_LEASED_MOST && lease_of(p, args[0]);
 }
 
+INLINE bool refers_too_much(struct lz_call_page *p, uint64_t nr, const uint64_t *args)
+{
+	uint64_t at;
+
+	return reads_from(nr, args, &at) && !may_refer(p, args[0], args[2]);
+}
+
 INLINE void begin_leased(struct lz_call_page *p, uint64_t nr, const uint64_t *args,
                          struct leased_read *l)
 {
@@ -233,8 +240,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	most = most_of(p, c, args);
 	const bool is_long = most == UINT64_MAX && is_long_leased(p, nr, args);
 	if (is_long)
-		most = LZ_LEASED_PART;
-	if (most == UINT64_MAX || !find_marker(p, r15, &marker))
+		most = LZ_LONG_LOGGED;
+	if (most == UINT64_MAX || refers_too_much(p, nr, args) || !find_marker(p, r15, &marker))
 		return 0;
 	/* From here on the tracer leaves the log where it is. */
 	set_busy(p, 1);
@@ -252,6 +259,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	int64_t result = c->rule == LZ_RULE_CLOCK ? read_clock(p, regs) : make(regs);
 	if (mark)
 		result = (int64_t)args[2];
+	else if (c->fd)
+		set_made(p, result);
 	note_fd(p, c->rule, args, result);
 	note_map(p, c->rule, args, result);
 	if (nr == SYS_getcpu && result == 0)
@@ -263,8 +272,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	r->result = result;
 	if (is_leased(p, args, result, &leased, (uint8_t *)(r + 1))) {
 		flags = LZ_CALL_LEASED;
-		n += add_leased(&leased, (uint8_t *)(r + 1));
-	} else if (is_long && result > LZ_LEASED_PART) {
+		n += add_leased(p, &leased, result, (uint8_t *)(r + 1));
+	} else if (is_long && result > LZ_LONG_LOGGED) {
 		flags = LZ_CALL_UNREAD;
 	} else {
 		n += add_bytes(c, args, result, (uint8_t *)(r + 1));
@@ -274,7 +283,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		n += (uint32_t)(sizeof(uint64_t) + *(uint64_t *)(r + 1));
 	r->flags = (uint16_t)flags;
 	r->len = (n + 7) & ~7u;
-	/* not before: a fault up to here takes the call to its stop */
+	/* not before: at a fault the number is needed */
 	regs[0] = (uint64_t)result;
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
 	end_leased(p, &leased);

@@ -76,7 +76,18 @@ INLINE bool find_marker(const struct lz_call_page *p, uint64_t r15, uint64_t *ma
 INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&p->made, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->busy, busy, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* From here on a fault does not take the call to a stop at which it would be made again: what has been
+ * read from a pipe, or by a position, would be lost (lz_fast_made()). */
+INLINE void set_made(struct lz_call_page *p, int64_t result)
+{
+	p->result = result;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&p->made, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 

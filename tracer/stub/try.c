@@ -93,6 +93,7 @@ PART uint64_t copy_pieces(const struct attempt *t)
 
 uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result)
 {
+	set_made(t->p, result);
 	return lz_finish(t, result, copy_pieces(t));
 }
 

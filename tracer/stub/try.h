@@ -3,7 +3,7 @@
  *
  * The program's pointers may be bad ones. A fault here takes the call to its stop
  * (lz_fast_fault()), so nothing is read or stored through them between a call of the kernel that
- * has changed something and the end. */
+ * has changed something and set_made(). */
 #ifndef LIZARD_TRACER_TRY_H
 #define LIZARD_TRACER_TRY_H
 

@@ -59,10 +59,11 @@ PART uint32_t finish_file(struct attempt *t, int64_t result, const struct leased
 {
 	if (result < 0)
 		return lz_try_failed(t, result, false);
+	set_made(t->p, result);
 	cut(t, (uint64_t)result);
 	if (lz_is_leased(t->p, l, result, t->piece + t->data, t->n_data, bytes_of(t)))
 		return lz_finish_as(t, LZ_CALL_PIECES | LZ_CALL_LEASED, result,
-		                    add_leased(l, bytes_of(t)));
+		                    add_leased(t->p, l, result, bytes_of(t)));
 	if (result > LZ_TRY_MOST)
 		return lz_finish_as(t, LZ_CALL_UNREAD, result, 0);
 	return lz_finish_with_pieces(t, result);
@@ -74,6 +75,8 @@ PART uint32_t by_file(struct attempt *t, uint64_t at)
 	struct leased_read l;
 
 	l.lease = 0;
+	if (!lz_try_takes((uint8_t)t->what) && !may_refer(t->p, t->args[0], t->len))
+		return LZ_STOP;
 	if (!lz_try_takes((uint8_t)t->what))
 		lz_begin_leased(t->p, t->args[0], t->len, at, &l);
 	const uint32_t ret = finish_file(t, make(t->regs), &l);

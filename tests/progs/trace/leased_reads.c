@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -318,6 +320,94 @@ static void ahead(void)
 	printf("nothing\n");
 }
 
+/* The vector lies where the read puts its bytes. Its pieces overlap, so what is in memory is not what is in
+ * the file. */
+static void inside(void)
+{
+	enum { AT = 100000, SENT = 20000 };
+	int pair[2];
+
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		struct iovec *io = (void *)(buf + AT);
+
+		memset(buf, 0, sizeof(buf));
+		io[0] = (struct iovec){buf, 4 * AT};
+		io[1] = (struct iovec){buf + 2 * AT, i % 3 ? 3 * AT : AT / 2};
+		lseek(0, i * 777, SEEK_SET);
+		printf("%zd\n", i % 2 ? readv(0, io, 2) : preadv(0, io, 2, i * 777));
+		add(5 * AT);
+	}
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	for (int i = 0; i < 3; i++) {
+		struct iovec *io = (void *)(buf + SENT / 2);
+		struct msghdr m = {.msg_iov = io, .msg_iovlen = 1};
+
+		lseek(0, i * 777, SEEK_SET);
+		add(read(0, buf, SENT));
+		printf("%zd\n", write(pair[0], buf, SENT));
+		*io = (struct iovec){buf, SENT};
+		add(recvmsg(pair[1], &m, 0));
+	}
+}
+
+static void name_of(char *name, size_t len, int i)
+{
+	snprintf(name, len, "mapped-%d", i);
+}
+
+static void wait_for_position(off_t at)
+{
+	while (lseek(0, 0, SEEK_CUR) != at)
+		;
+}
+
+/* Also where the parent does not run. */
+static void run_anywhere(void)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* Memory that it has read into goes away behind the read: a child, who sees the position, cuts the file
+ * that is mapped there. The position says how often the read has been made. */
+static void gone(void)
+{
+	enum { TIMES = 40 };
+	const off_t len = lseek(0, 0, SEEK_END);
+	int wrong = 0, status;
+	char name[32];
+
+	lseek(0, 0, SEEK_SET);
+	pid_t child = fork();
+	if (!child)
+		run_anywhere();
+	for (int i = 0; !child; i++) {
+		name_of(name, sizeof(name), i);
+		wait_for_position(0);
+		wait_for_position(len);
+		truncate(name, 0);
+	}
+	at_places(0, ROUNDS);
+	sum = 0;
+	for (int i = 0; i < TIMES; i++) {
+		lseek(0, 0, SEEK_SET);
+		usleep(1000);
+		name_of(name, sizeof(name), i);
+		int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+		ftruncate(fd, len);
+		void *to = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+		close(fd);
+		const ssize_t n = read(0, to, len);
+		wrong += lseek(0, 0, SEEK_CUR) != (n < 0 ? 0 : n);
+		munmap(to, len);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	printf("%d\n", wrong);
+}
+
 /* Others change it meanwhile. */
 static void outside(int rounds)
 {
@@ -355,6 +445,10 @@ int main(int argc, char **argv)
 		ahead();
 	else if (!strcmp(way, "children"))
 		children();
+	else if (!strcmp(way, "inside"))
+		inside();
+	else if (!strcmp(way, "gone"))
+		gone();
 	else
 		outside(atoi(way));
 	printf("%016llx\n", (unsigned long long)sum);
