@@ -124,8 +124,8 @@ static bool put_markers(const struct lz_engine *e, struct markers *m, const stru
 	return true;
 }
 
-/* False: there is no room, or it cannot be answered. */
-static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *ev)
+/* 1; 0: there is no room, or it cannot be answered; -1. */
+static int put(struct lz_engine *e, struct markers *m, const struct lz_event *ev)
 {
 	struct lz_calls *c = e->calls.c;
 	const uint32_t at = c->n ? c->call[c->n - 1].end : 0;
@@ -134,12 +134,12 @@ static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *e
 	struct lz_steps steps = {0};
 
 	if (c->n == LZ_LOGGED_MAX || !lz_calls_can_answer(e, ev))
-		return false;
+		return 0;
 	const uint64_t taken = taken_by(e, ev);
 	lz_calls_put_steps(&steps, ev);
 	const size_t len = sizeof(head) + steps.len + up8(taken);
 	if (len > LZ_CALL_LOG_LEN - at || !put_markers(e, m, ev, &head))
-		return false;
+		return 0;
 	head.len = (uint32_t)len;
 	head.n_args = (uint8_t)(row && row->n_args < 6 ? row->n_args : 6);
 	head.n_steps = (uint8_t)steps.n;
@@ -161,7 +161,7 @@ static bool put(struct lz_engine *e, struct markers *m, const struct lz_event *e
 	    .maps = ev->n_ops,
 	};
 	c->maps |= ev->n_ops;
-	return lz_calls_go_ahead(e, ev) == 0;
+	return lz_calls_go_ahead(e, ev) < 0 ? -1 : 1;
 }
 
 /* The event behind the last one comes at a stop that it makes itself, so that nothing is to be
@@ -185,8 +185,11 @@ static int put_events(struct lz_engine *e)
 			return -1;
 		if (lz_event_async(ev) && c->n)
 			c->n--;
-		if (lz_event_async(ev) || i + 1 == until || !put(e, &m, ev))
+		if (lz_event_async(ev) || i + 1 == until)
 			break;
+		const int ret = put(e, &m, ev);
+		if (ret <= 0)
+			return ret;
 	}
 	return 0;
 }

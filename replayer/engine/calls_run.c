@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The process runs, and its system calls are not made. Two ways: each is emulated (PTRACE_SYSEMU); or
- * the kernel bars them, but for those that change mappings and are made by the stub (lz_proc_bar()). */
+/* The process runs, and the program's system calls are stops. Two ways: each call is emulated
+ * (PTRACE_SYSEMU); or the kernel bars all calls but those at one instruction (lz_proc_bar()). By that
+ * one the stub changes mappings. What else comes to it is left to the filter. */
 #include "replayer/engine/calls.h"
 #include <lizard/error.h>
 #include <errno.h>
