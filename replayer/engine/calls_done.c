@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 /* ---- the bytes that a call takes ---- */
@@ -154,18 +155,37 @@ static int run(struct lz_engine *e, int *status)
 	           : 0;
 }
 
-/* Of calls, or at the instruction by which that changes mappings. */
 static bool in_stub(const struct lz_engine *e)
 {
-	return e->regs.rip - e->calls.c->code < LZ_CALL_STUB_CODE ||
-	       e->regs.rip - e->proc.stub->start < LZ_PAGE;
+	return e->regs.rip - e->calls.c->code < LZ_CALL_STUB_CODE;
 }
 
+/* In the stub, on the way to it, or at the instruction by which it changes mappings. */
 static bool on_the_way(const struct lz_engine *e)
 {
+	const uint64_t map_insn = e->proc.stub->map_insn;
 	uint64_t at;
 
-	return in_stub(e) || lz_sites_inside(&e->calls.c->sites, e->regs.rip, &at);
+	return in_stub(e) || e->regs.rip == map_insn || e->regs.rip == map_insn + LZ_CALL_INSN ||
+	       lz_sites_inside(&e->calls.c->sites, e->regs.rip, &at);
+}
+
+static bool is_fault(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE;
+}
+
+/* 1: not by what is executed there, so that it can come at any instruction. 0: by that; -1. */
+static int from_outside(const struct lz_engine *e, int status)
+{
+	const int sig = WSTOPSIG(status);
+	siginfo_t info;
+
+	if (sig == (SIGTRAP | 0x80))
+		return 0;
+	if (ptrace(PTRACE_GETSIGINFO, e->proc.pid, 0, &info) < 0)
+		return lz_fail_errno("cannot ask why the replay process stopped");
+	return sig == SIGTRAP ? info.si_code != SI_KERNEL : !is_fault(sig) || info.si_code <= 0;
 }
 
 /* The registers as they were before the call or, at the stub's exit, as they are behind it. */
@@ -185,22 +205,26 @@ static void restore(struct lz_engine *e, bool exit)
 	e->regs_dirty = true;
 }
 
-/* On to the stub's exit; or a fault, which the call with a stop is to meet. */
+/* On to the stub's exit; or to a fault, which the call with a stop is to meet. 0: something else has
+ * come, which the stub does not do. */
 static int run_out(struct lz_engine *e, int *status)
 {
-	enum { TRIES = 1000 };
 	const struct lz_calls *c = e->calls.c;
 	const uint64_t exit =
 	    c->code + ((uintptr_t)lz_call_stub_exit - (uintptr_t)__start_lz_replay);
 
-	for (int i = 0; i < TRIES; i++) {
-		const int sig = WSTOPSIG(*status);
-		const bool fault = in_stub(e) && (sig == SIGSEGV || sig == SIGBUS);
+	while (e->rp->stuck != e->rp->run) {
+		const bool fault = in_stub(e) && is_fault(WSTOPSIG(*status));
+		const int outside = from_outside(e, *status);
 
-		if (fault || e->regs.rip == exit) {
+		if (outside < 0)
+			return -1;
+		if ((fault && !outside) || e->regs.rip == exit) {
 			restore(e, !fault);
-			return 0;
+			return 1;
 		}
+		if (!outside)
+			return 0;
 		if (lz_engine_stop_at(e, exit) < 0 || run(e, status) < 0)
 			return -1;
 	}
@@ -208,16 +232,39 @@ static int run_out(struct lz_engine *e, int *status)
 	               "recording is damaged or forged");
 }
 
-int lz_calls_leave(struct lz_engine *e, int *status)
+static int leave(struct lz_engine *e, int *status)
 {
 	const int was = *status;
 	uint64_t fired;
+	int ret = run_out(e, status);
 
-	if (!e->calls.c || !on_the_way(e))
-		return 0;
-	if (run_out(e, status) < 0 || lz_proc_take_debug(&e->proc, &fired) < 0)
+	if (ret <= 0)
+		return ret;
+	if (lz_proc_take_debug(&e->proc, &fired) < 0)
 		return -1;
 	*status = was;
 	/* a call that is not answered: on to its stop */
 	return lz_site_at(&e->calls.c->sites, e->regs.rip) ? run(e, status) : 0;
+}
+
+int lz_calls_leave(struct lz_engine *e, int *status)
+{
+	enum { PATIENCE_MS = 5000 };
+	struct lz_replay *rp = e->rp;
+	const uint64_t patience_ms = rp->patience_ms;
+	const bool stuck = rp->stuck && rp->stuck == rp->run;
+
+	if (!e->calls.c || !on_the_way(e))
+		return 0;
+	/* a run of its own for the watchdog, as the program may be what is executed */
+	rp->patience_ms = PATIENCE_MS;
+	rp->run++;
+	rp->running = e->proc.pid;
+	const int ret = leave(e, status);
+	rp->running = 0;
+	if (stuck) {
+		rp->stuck = rp->run;
+		rp->patience_ms = patience_ms;
+	}
+	return ret;
 }

@@ -248,11 +248,22 @@ int lz_engine_at_fault(struct lz_engine *e, int signo)
 
 /* ---- applying ---- */
 
+/* Resumed from another stop, the program would run, and make its calls. */
+static int check_call_stop(const struct lz_engine *e)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, e->proc.pid, 0, &info) < 0)
+		return lz_fail_errno("cannot ask why the replay process stopped");
+	return info.si_code == (SIGTRAP | 0x80)
+	           ? 0
+	           : lz_fail("the replay process is not at a system call");
+}
+
 /* From the entry stop to the exit stop of a call that is not made. */
 int lz_engine_leave_call(struct lz_engine *e)
 {
 	int status;
-	pid_t got;
 
 	if (!e->in_call)
 		return 0;
@@ -262,14 +273,15 @@ int lz_engine_leave_call(struct lz_engine *e)
 		e->calls.barred = false;
 		return 0;
 	}
+	if (check_call_stop(e) < 0)
+		return -1;
 	if (ptrace(PTRACE_SYSCALL, e->proc.pid, 0, 0) < 0)
 		return lz_fail_errno("cannot finish a system call of the replay process");
-	do {
-		got = waitpid(e->proc.pid, &status, __WALL);
-	} while (got < 0 && errno == EINTR);
-	if (got != e->proc.pid || !WIFSTOPPED(status))
-		return lz_fail("the replay process died in a system call");
-	return 0;
+	if (lz_engine_wait(e, &status) < 0)
+		return -1;
+	return WSTOPSIG(status) == (SIGTRAP | 0x80)
+	           ? 0
+	           : lz_fail("a system call of the replay process did not end");
 }
 
 /* The write pointer that a signal's delivery, a switch, or a wait for other processes has put

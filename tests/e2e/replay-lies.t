@@ -111,6 +111,32 @@ is $? 1 "the byte never comes: verify fails"
 grep -q 'diverged: .*the program ran for' "$T/verify"
 ok $? "the byte never comes: said in words" || diag "$(head -n 3 "$T/verify")"
 
+# A program that goes through replay's own code in its process, and spins. All of it ends, and is said.
+gcc -O1 -Wl,-z,now -o "$T/through" "$LIZARD_SRC/tests/progs/walls/through.c" && lizard-trace -q -o "$T/probe" "$T/through" 0
+stub=$(printf '0x%x' "$(sed -n 's/^stub-addr //p' "$T/probe/meta")")
+lizard-trace -q -o "$T/rec4" "$T/through" "$stub"
+LIZARD_DEBUG=1 lizard verify "$T/rec4" >"$T/verify" 2>"$T/debug"
+ok $? "a program with many calls: clean" || diag "$(cat "$T/verify")"
+answered=$(sed -n 's/^.* \([0-9]*\) system calls were answered.*/\1/p' "$T/debug" | tail -n 1)
+[ "${answered:-0}" -gt 3000 ] && grep -q "^stub-addr $((stub))\$" "$T/rec4/meta"
+ok $? "its calls have no stops, and it knows where the stub is" || diag "$answered, $stub"
+through() { # WAY PATTERN
+	rm -rf "$T/lie4"
+	"$damage" "$T/rec4" "$T/lie4" file "$1" >"$T/log" || diag "$(cat "$T/log")"
+	LIZARD_REPLAY_CALLS=answer timeout -k 5 120 lizard verify "$T/lie4" >"$T/verify"
+	is $? 1 "through replay's code, way $1: verify fails"
+	like "$(cat "$T/verify")" "$2" "through replay's code, way $1: said in words"
+	[ "$1" != 3 ] || return # 10 s of CPU time each
+	timeout -k 5 120 lizard-gdb --stock --kept "$T/lie4" -nx -batch -ex 'jump_forward 90%' >"$T/out" 2>&1 </dev/null
+	is "$(($? < 124))" 1 "through replay's code, way $1: GDB ends"
+	like "$(cat "$T/out")" diverged "through replay's code, way $1: GDB says so, too"
+}
+through 1 'diverged: .*the program called getpid at'
+through 2 'diverged: .*signal 5 '
+through 3 'does not come back from code of the debugger'
+through 4 'diverged: .*the program called getpid at'
+through 5 'diverged: .*the program called getpid at'
+
 # Another state of the arrival at which a signal came.
 lizard-cc -O0 -g -o "$T/list" "$LIZARD_SRC/tests/progs/signals/list.c" && lizard-trace -q --flow=full -o "$T/rec3" "$T/list" 9 >"$T/out"
 lizard verify "$T/rec3" >"$T/verify"
