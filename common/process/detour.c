@@ -322,19 +322,31 @@ int lz_site_make(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint64_t en
 	return ret ? ret : make_short(s, p, at, end, 0);
 }
 
+/* Where one was once that leads nowhere, no thread can be; or else the next one. */
+static size_t fault_place(const struct lz_sites *s, uint64_t at)
+{
+	size_t i = 0;
+
+	while (i < s->n && !(s->a[i].gone && s->a[i].faults && s->a[i].at == at))
+		i++;
+	return i;
+}
+
 int lz_site_fault(struct lz_sites *s, const struct lz_proc *p, uint64_t at, uint8_t len)
 {
 	struct lz_site x = {.at = at, .end = at + len, .len = len, .counter = true, .faults = true};
+	const size_t i = fault_place(s, at);
 	uint8_t code[LZ_RDTSCP_INSN];
 
-	if (s->n == LZ_SITES || is_taken(s, at, len) || lz_reserve(s->a, s->room, s->n + 1) < 0 ||
+	if (i == LZ_SITES || is_taken(s, at, len) || lz_reserve(s->a, s->room, i + 1) < 0 ||
 	    lz_proc_read(p, at, code, len) < 0)
 		return 0;
 	set_patch(&x, LZ_AT_SITE, at, len, code);
 	memcpy(x.patch[LZ_AT_SITE].now, fault, len);
 	if (lz_proc_write(p, at, fault, len) < 0)
 		return -1;
-	s->a[s->n++] = x;
+	s->a[i] = x;
+	s->n += i == s->n;
 	return 1;
 }
 

@@ -47,7 +47,8 @@ struct find {
 	uint64_t addr, size, offset;
 };
 
-/* Is one of ours at AT, if control comes from FROM? 2: the code between makes no sense. */
+/* Is one of ours at AT, if control comes from FROM? 2: the code between makes no sense, or is
+ * too long. */
 static int is_insn_from(struct find *f, uint64_t from, uint64_t at)
 {
 	ZydisDecodedInstruction other;
@@ -69,7 +70,7 @@ static int is_insn_from(struct find *f, uint64_t from, uint64_t at)
 		if (pc > at && f->kind->mnemonic && other.mnemonic == f->kind->mnemonic)
 			return 2;
 	}
-	return 0;
+	return f->patience > 0 ? 0 : 2;
 }
 
 /* Where the unwind rules that hold at AT begin; 0: there are none. */

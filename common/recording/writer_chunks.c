@@ -20,7 +20,6 @@ struct range {
 
 struct lz_kept_file {
 	int fd;
-	uint64_t stored; /* bytes */
 	struct range *v; /* sorted, without overlaps */
 	uint32_t n, room;
 	struct lz_kept *found; /* of the last call */
@@ -45,11 +44,6 @@ void lz_kept_file_free(struct lz_kept_file *f)
 	free(f->v);
 	free(f->found);
 	free(f);
-}
-
-uint64_t lz_kept_file_stored(const struct lz_kept_file *f)
-{
-	return f->stored;
 }
 
 bool lz_kept_file_full(const struct lz_kept_file *f)
@@ -106,7 +100,6 @@ static int store(struct lz_writer *w, struct lz_kept_file *f, uint64_t offset, u
 		return -1;
 	*where = (struct lz_kept){w->n_chunks, (uint32_t)b->len, len};
 	b->len += len;
-	f->stored += len;
 	return 0;
 }
 

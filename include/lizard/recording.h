@@ -216,8 +216,6 @@ int lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 struct lz_kept_file;
 struct lz_kept_file *lz_kept_file_new(int fd);
 void lz_kept_file_free(struct lz_kept_file *f);
-/* How many bytes of it have been stored so far, all of them in the present part or one before. */
-uint64_t lz_kept_file_stored(const struct lz_kept_file *f);
 /* So much is known of it that it should not be used any more. */
 bool lz_kept_file_full(const struct lz_kept_file *f);
 /* Stores [OFFSET, OFFSET + LEN) of F, as far as that is not stored yet. *KEPT: where it is, in *N

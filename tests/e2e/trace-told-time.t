@@ -39,6 +39,14 @@ for program in plain markers; do
 		like "$(cat "$T/err")" "the clocks are read without the kernel" "$program $what: the kernel is not asked"
 	done
 done
+# how the readings lie in a log decides what is known of the thread when the new code comes
+for n in 24000 38000 44000; do
+	"$T/plain" quiet $n | grep -v value >"$T/native"
+	rec=$T/recordings/quiet-$n
+	timeout -k 5 100 lizard-trace -q -o "$rec" "$T/plain" quiet $n >"$T/out" 2>"$T/err"
+	is "$? $(grep -v value "$T/out")" "0 $(cat "$T/native")" "quiet $n: as without a recorder" || diag "$(tail -n 5 "$T/err")"
+	replays "quiet $n"
+done
 # code of which nobody can be sure
 gcc -g -O1 -w -pthread -DODD -o "$T/odd" "$progs/told_time.c" -ldl
 ok $? "odd code builds"

@@ -737,6 +737,22 @@ START_TEST(bad_pieces)
 }
 END_TEST
 
+/* A file that nobody has open for writing. */
+static int leased_file(void)
+{
+	static int fd = -1;
+
+	if (fd < 0) {
+		char path[] = "/tmp/test_fast_log.XXXXXX";
+
+		close(mkstemp(path));
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_RDLCK), 0);
+		unlink(path);
+	}
+	return fd;
+}
+
 static struct lz_call_record leased(uint16_t nr, int64_t result, uint64_t lease, uint64_t from)
 {
 	struct lz_call_record r = record(nr, result);
@@ -749,7 +765,7 @@ static struct lz_call_record leased(uint16_t nr, int64_t result, uint64_t lease,
 	static struct lz_kept_file *kept;
 	if (!kept)
 		kept = lz_kept_file_new(-1);
-	t.fast.leases.a[0] = (struct lz_lease){.id = 5, .fd = -1, .kept = kept};
+	t.fast.leases.a[0] = (struct lz_lease){.id = 5, .fd = leased_file(), .kept = kept};
 	t.fast.leases.n = 1;
 	return r;
 }

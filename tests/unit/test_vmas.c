@@ -89,6 +89,41 @@ START_TEST(as_page_by_page)
 }
 END_TEST
 
+/* What is known of code is known of nothing that comes to it, or is protected anew. */
+START_TEST(knows_only_code_that_was_looked_at)
+{
+	struct lz_vmas m = {0};
+	struct lz_area a = {.v = {.start = at(0),
+	                          .end = at(2),
+	                          .prot = PROT_READ | PROT_EXEC,
+	                          .flags = MAP_PRIVATE,
+	                          .file = 1}};
+
+	ck_assert_int_eq(lz_vmas_add(&m, &a), 0);
+	m.a[0].counters = true;
+	struct lz_area more = m.a[0];
+	more.v.start = at(2);
+	more.v.end = at(3);
+	more.v.offset = 2 * LZ_PAGE;
+	const uint64_t before = m.changes_of_code;
+	ck_assert_int_eq(lz_vmas_add(&m, &more), 0);
+	ck_assert_uint_eq(m.n, 1);
+	ck_assert(!m.a[0].counters);
+	ck_assert_uint_gt(m.changes_of_code, before);
+
+	m.a[0].counters = true;
+	ck_assert_int_eq(lz_vmas_protect(&m, at(1), at(2), PROT_READ), 0);
+	ck_assert_uint_eq(m.n, 3);
+	ck_assert(m.a[0].counters && m.a[2].counters);
+	const uint64_t now = m.changes_of_code;
+	ck_assert_int_eq(lz_vmas_protect(&m, at(1), at(2), PROT_READ | PROT_EXEC), 0);
+	ck_assert_uint_eq(m.n, 1);
+	ck_assert(!m.a[0].counters);
+	ck_assert_uint_gt(m.changes_of_code, now);
+	lz_vmas_clear(&m);
+}
+END_TEST
+
 START_TEST(joins_what_belongs_together)
 {
 	struct lz_vmas m = {0};
@@ -113,6 +148,7 @@ int main(void)
 	TCase *c = tcase_create("vmas");
 
 	tcase_add_test(c, as_page_by_page);
+	tcase_add_test(c, knows_only_code_that_was_looked_at);
 	tcase_add_test(c, joins_what_belongs_together);
 	suite_add_tcase(s, c);
 	return run_suite(s);

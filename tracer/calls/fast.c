@@ -222,10 +222,10 @@ static int change_site(struct lz_tracer *t, uint64_t at)
 
 	if (x && !x->faults)
 		return 1;
-	if (x && lz_site_end_fault(&t->fast.sites, &t->p, x) < 0)
-		return -1;
 	if (*unfit(t, at) == at || is_awaited(t, at))
 		return 0;
+	if (x && lz_site_end_fault(&t->fast.sites, &t->p, x) < 0)
+		return -1;
 	int ret = lz_detour_make(t, at);
 	if (ret == 0)
 		*unfit(t, at) = at;

@@ -5,6 +5,7 @@
  * while the tracer waits for the program's next stop: so both never use the tracer's state at once. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/code/code.h"
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
 #include "tracer/state/process.h"
@@ -187,6 +188,7 @@ int lz_full_set_aside(struct lz_tracer *t, int status)
 		return 0;
 	if (lz_full_done(t) < 0)
 		return -1;
+	lz_clock_stopped(t);
 	f->page->selector[t->cur->slot] = SYSCALL_DISPATCH_FILTER_ALLOW;
 	f->aside =
 	    (struct lz_call_log){.bytes = full.log, .len = head - f->taken, .time = lz_elapsed(t)};

@@ -67,11 +67,10 @@ int lz_leased_log(struct lz_tracer *t, const struct lz_call_leased *at,
 		len += piece[i].len;
 	if (!l || at->from > most - len)
 		return lz_fast_broken("from where a file was read");
-	const uint64_t stored = lz_kept_file_stored(l->kept);
 	if (lz_writer_keep(t->w, l->kept, at->from, len, &kept, &n_kept) < 0)
 		return -1;
-	/* as long as it is ours nobody has changed what was stored just now */
-	if (lz_kept_file_stored(l->kept) != stored && !lz_lease_is_held(l))
+	/* as long as it is ours nobody has changed the file, now or when it was read */
+	if (!lz_lease_is_held(l))
 		return lz_lease_lost();
 	t->fast.leases.n_reads++;
 	return build(t, kept, piece, n);

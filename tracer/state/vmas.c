@@ -116,6 +116,7 @@ int lz_vmas_add(struct lz_vmas *m, const struct lz_area *area)
 	m->changes_of_code += area->v.prot & PROT_EXEC ? 1 : 0;
 	if (insert(m, i, area) < 0)
 		return -1;
+	m->a[i].counters = false;
 	join(m, i);
 	if (i)
 		join(m, i - 1);
