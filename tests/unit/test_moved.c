@@ -434,6 +434,7 @@ static const struct {
 /* In this process. */
 START_TEST(counters)
 {
+	enum { HLT = 0xf4 };
 	static const uint8_t shl[] = {0x48, 0xc1, 0xe2, 0x20};
 	const unsigned len = counter[_i].len, entry = counter[_i].entry;
 	const struct lz_site *x;
@@ -463,8 +464,15 @@ START_TEST(counters)
 	ck_assert_uint_eq(at[len], 0xcc);
 	ck_assert(x->len == len && x->n_points == 3 && x->point[1].at == len &&
 	          x->point[2].at == len + sizeof(shl));
-	ck_assert(!memcmp((void *)(uintptr_t)x->call, was, len + sizeof(shl)));
+	/* where it is itself, something faults */
+	const uint8_t *call = (const uint8_t *)(uintptr_t)x->call;
+	ck_assert(call[0] == HLT && !memcmp(call + len, was + len, sizeof(shl)));
 	ck_assert_uint_eq(entry_of(x), sites.pool[0] + 8 * entry);
+	/* a thread that stands there is let go */
+	lz_sites_lend(&sites, &p);
+	ck_assert(!memcmp(at, was, CODE) && !memcmp(call, was, len + sizeof(shl)));
+	lz_sites_again(&sites, &p);
+	ck_assert(at[0] == 0xe9 && call[0] == HLT);
 	ck_assert(lz_site_enter(&sites, &p, sites.a, 2) == 0);
 	ck_assert_uint_eq(entry_of(x), sites.pool[0] + 8 * (entry + 2));
 	lz_sites_end_counters(&sites, &p);
