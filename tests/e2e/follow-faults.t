@@ -211,7 +211,7 @@ want=$(setsid -w sh -c "$run" | tr '\n' ' ')
 setsid -w lizard-trace -q --follow all -o "$T/recordings/group" sh -c "$run" >"$T/out" 2>"$T/err"
 is "$(tr '\n' ' ' <"$T/out")" "$want" "a signal to the group: later processes go on as without Lizard" || diag "$(cat "$T/err")"
 
-gcc -O1 -w -o "$T/group" "$LIZARD_SRC/tests/progs/follow/group.c"
+gcc -O1 -w -o "$T/group" "$LIZARD_SRC/tests/progs/trace/group_signals.c"
 for follow in "" "--follow all"; do
 	rec=$T/recordings/group-all
 	rm -rf "$rec"
