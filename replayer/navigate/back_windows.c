@@ -3,11 +3,6 @@
 #include <common/base/array.h>
 #include <string.h>
 
-static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
-{
-	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
-}
-
 struct lz_gap_start lz_back_first(struct lz_session *s)
 {
 	const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, 0);
@@ -15,8 +10,9 @@ struct lz_gap_start lz_back_first(struct lz_session *s)
 	    s->back_to ? lz_reader_event(s->rp.reader, s->back_to - 1) : NULL;
 
 	if (ev)
-		return later(s->not_before, (struct lz_gap_start){s->back_to, ev->marker});
-	return ck ? later(s->not_before, (struct lz_gap_start){ck->pos.event, ck->pos.marker})
+		return lz_gap_later(s->not_before, (struct lz_gap_start){s->back_to, ev->marker});
+	return ck ? lz_gap_later(s->not_before,
+	                         (struct lz_gap_start){ck->pos.event, ck->pos.marker})
 	          : s->not_before;
 }
 
@@ -37,35 +33,8 @@ int lz_back_window(struct lz_session *s, struct lz_gap_start end, uint64_t marke
 			return -1;
 		e = (struct lz_gap_start){end.event - events, ev->marker};
 	}
-	*start = later(m, e);
+	*start = lz_gap_later(m, e);
 	return 0;
-}
-
-/* The first block that begins behind OFFSET; blocks begin at boundaries, also where their markers
- * have to be computed. */
-static uint64_t next_block(struct lz_session *s, uint64_t offset)
-{
-	struct lz_reader *r = s->rp.reader;
-	const uint32_t i = lz_reader_block_of(r, s->rp.tid, offset);
-	uint64_t start, len;
-
-	return lz_reader_block(r, s->rp.tid, i, &start, &len) < 0 ? UINT64_MAX
-	       : start > offset                                   ? start
-	                                                          : start + len;
-}
-
-struct lz_gap_start lz_back_interval(struct lz_session *s, struct lz_gap_start end)
-{
-	const struct lz_gap_start first = lz_back_first(s);
-	uint32_t i = lz_reader_checkpoint_before(s->rp.reader, end.event, end.marker);
-
-	for (; i && i < lz_reader_n_checkpoints(s->rp.reader); i--) {
-		const struct lz_checkpoint *ck = lz_reader_checkpoint(s->rp.reader, i);
-		const uint64_t at = ck ? next_block(s, ck->pos.marker) : UINT64_MAX;
-		if (at < end.marker)
-			return later(first, (struct lz_gap_start){lz_gap_event(s, at), at});
-	}
-	return first;
 }
 
 static bool page_dirty(const struct lz_session *s, const struct lz_checkpoint *ck)

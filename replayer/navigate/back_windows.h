@@ -11,8 +11,6 @@ struct lz_gap_start lz_back_first(struct lz_session *s);
  * is less. -1: failed. */
 int lz_back_window(struct lz_session *s, struct lz_gap_start end, uint64_t markers, uint64_t events,
                    struct lz_gap_start *start);
-/* The first gap that begins in the last interval between checkpoints before END. */
-struct lz_gap_start lz_back_interval(struct lz_session *s, struct lz_gap_start end);
 /* END, moved back. With watchpoints only, or where it is known when control was at the breakpoints: whole
  * intervals between checkpoints, before END, in which no watched page was written or mapped, need
  * not be run. What differs at their ends does not tell: a value may have changed and changed back. */

@@ -8,305 +8,10 @@
 #include <lizard/error.h>
 #include "replayer/navigate/insn_begin.h"
 #include "replayer/navigate/jump.h"
-#include "replayer/navigate/nav.h"
-#include "replayer/navigate/target_code.h"
-#include "replayer/stream/windows.h"
-
-enum {
-	TRIES = 12,
-	NEAR = 4 << 20
-}; /* candidates of a block run one by one; bytes worth running on */
-
-struct jump {
-	struct lz_session *s;
-	struct lz_nav *nav;
-	uint64_t *addrs;
-	size_t n, n_marked;   /* those of which the markers tell come first */
-	uint32_t tid, thread; /* whose arrivals count; 0, LZ_NO_THREAD: all threads' */
-	struct lz_pos now;
-	/* the instants that count: those of the present program, or all */
-	uint64_t from_event, to_event, to_marker;
-	uint64_t floor; /* no need to look for markers before it */
-	bool from_gap;  /* backward from the start of now's gap, not from now */
-	struct lz_target *targets;
-	struct lz_target_code *code; /* of those */
-	struct lz_windows windows;
-	struct lz_engine *e; /* of the window before */
-	bool first;          /* want the first hit of a window, else the last */
-	uint64_t skip;       /* hits in the present gap that lie before now */
-	bool by_copies;      /* the last hit may be one whose arrivals nobody has counted */
-	bool found;
-	struct lz_pos hit;
-	struct lz_last last;
-	enum lz_stop_reason broken; /* why the search ended early, 0 */
-};
-
-static int on_hit(void *arg, const struct lz_hit *h)
-{
-	struct jump *j = arg;
-
-	if (h->kind != LZ_HIT_BREAK || (j->tid && h->pos.tid != j->tid) ||
-	    h->pos.event < j->from_event || h->pos.event >= j->to_event)
-		return 0;
-	if (j->first && lz_gap_cmp(h->pos.event, h->pos.marker, j->now.event, j->now.marker) < 0)
-		return 0;
-	if (j->skip && h->pos.event == j->now.event && h->pos.marker == j->now.marker) {
-		j->skip--;
-		return 0;
-	}
-	j->found = true;
-	j->hit = h->pos;
-	return j->first;
-}
-
-/* An engine at the first gap that begins with stream offset MARKER. */
-static int engine_at(struct jump *j, uint64_t marker)
-{
-	uint64_t event = lz_gap_event(j->s, marker);
-	int rc = 0;
-
-	if (j->e && j->e->marker <= marker && marker - j->e->marker < NEAR &&
-	    lz_gap_cmp(j->e->event, j->e->marker, event, marker) <= 0 &&
-	    lz_engine_to_gap(j->e, event, marker) == 0)
-		return 0;
-	lz_engine_free(j->e);
-	j->e = lz_session_engine_at(j->s, event, marker, &rc);
-	if (j->e)
-		return 0;
-	if (rc == 2) {
-		j->broken = LZ_STOP_INTERRUPTED;
-		return 1;
-	}
-	return rc ? lz_fail("marker %llu cannot be reached again", (unsigned long long)marker) : -1;
-}
-
-static bool is_here(const struct jump *j, const struct lz_scan_end *end)
-{
-	return end->event == j->now.event && end->marker == j->now.marker;
-}
-
-/* Uses the engine up. */
-static int scan_last(struct jump *j, const struct lz_scan_end *end, const struct lz_scan_what *what)
-{
-	struct lz_engine *e = j->e;
-	struct lz_scan_end to = *end;
-	struct lz_last last;
-	uint64_t skip = 0;
-	int rc = 0;
-
-	j->e = NULL;
-	if (is_here(j, end) && !j->from_gap)
-		rc = lz_scan_end_here(j->s, what, &to, &skip);
-	if (rc) {
-		lz_engine_free(e);
-		return rc;
-	}
-	rc = lz_scan_last(j->s, e, &to, what, skip, &last);
-	if (rc || !last.any)
-		return rc;
-	lz_engine_free(j->last.from);
-	j->last = last;
-	j->hit = last.hit.pos;
-	j->found = true;
-	return 0;
-}
-
-/* 1: found or broken off. */
-static int scan(struct jump *j, uint64_t from, const struct lz_scan_end *end)
-{
-	int rc = engine_at(j, from);
-
-	if (rc)
-		return rc;
-	struct lz_scan_what what = {.addrs = j->addrs, .n = j->n};
-	if (j->by_copies)
-		rc = scan_last(j, end, &what);
-	else
-		rc = lz_scan(j->s, j->e, end, &what, on_hit, j);
-	if (rc == LZ_SCAN_INTERRUPTED)
-		j->broken = LZ_STOP_INTERRUPTED;
-	else if (rc == LZ_SCAN_DIVERGED)
-		j->broken = LZ_STOP_DIVERGED;
-	else if (rc == -1)
-		return -1;
-	/* The engine has stopped in the middle of a gap, or was spent. */
-	if (rc) {
-		lz_engine_free(j->e);
-		j->e = NULL;
-	}
-	return j->found || j->broken;
-}
-
-static int scan_window(struct jump *j, uint64_t from, uint64_t to)
-{
-	struct lz_scan_end end = {.event = UINT64_MAX, .marker = UINT64_MAX};
-	uint64_t len = lz_stream_len(j->nav->stream);
-
-	if (to > from && to < len) {
-		/* TO may lie inside the marker that closes the gap. */
-		int64_t boundary = lz_marker_boundary(j->s, to);
-
-		if (boundary < 0)
-			return -1;
-		end.marker = boundary;
-		if ((uint64_t)boundary < to)
-			end.marker = lz_engine_next_marker(j->s->e, boundary);
-		end.event = lz_gap_event(j->s, end.marker);
-	}
-	if (lz_gap_cmp(end.event, end.marker, j->to_event, j->to_marker) > 0)
-		end = (struct lz_scan_end){.event = j->to_event, .marker = j->to_marker};
-	if (!j->first && lz_gap_cmp(end.event, end.marker, j->now.event, j->now.marker) >= 0) {
-		end.event = j->now.event;
-		end.marker = j->now.marker;
-		end.pos = j->from_gap ? NULL : &j->now;
-	}
-	return scan(j, from, &end);
-}
-
-/* How many of the addresses' arrivals in the present gap are not after now. */
-static int count_skipped(struct jump *j)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < j->n; i++) {
-		int64_t k = lz_session_count(j->s, j->addrs[i]);
-
-		if (k < 0)
-			return -1;
-		n += k;
-	}
-	j->skip = n;
-	return 0;
-}
-
-/* From the first of some windows to the end of the last. */
-static int scan_windows(struct jump *j, const struct lz_window *first, const struct lz_window *last)
-{
-	int64_t from = (int64_t)first->from;
-
-	if (first->rough)
-		from = lz_marker_boundary(j->s, first->from);
-	return from < 0 ? -1 : scan_window(j, (uint64_t)from, last->to);
-}
-
-/* Windows in a block, for the first J->n addresses. */
-static int search_windows(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
-{
-	struct lz_windows *w = &j->windows;
-	size_t tries;
-	int rc = 0;
-
-	if (j->s->rp.interrupted) {
-		j->broken = LZ_STOP_INTERRUPTED;
-		return 1;
-	}
-	if (lz_find_windows(j->nav->stream, j->nav->modules, block, from, to, j->thread, j->targets,
-	                    j->n, w))
-		return -1;
-	tries = w->n <= TRIES ? w->n : TRIES;
-	for (size_t i = 0; i < tries && !rc; i++) {
-		size_t k = j->first ? i : w->n - 1 - i;
-
-		rc = scan_windows(j, &w->w[k], &w->w[k]);
-	}
-	if (rc || tries == w->n)
-		return rc;
-	/* The CFG is no help here: all the rest in one go. */
-	if (j->first)
-		return scan_windows(j, &w->w[tries], &w->w[w->n - 1]);
-	return scan_windows(j, &w->w[0], &w->w[w->n - 1 - tries]);
-}
-
-/* An address without markers makes the whole block a window, in which there may be countless
- * arrivals at the others: backward first for these, then only behind the last of them. */
-static int search_block(struct jump *j, uint32_t block, uint64_t from, uint64_t to)
-{
-	size_t n = j->n;
-	int rc = 0;
-
-	if (!j->first && j->n_marked && j->n_marked < n) {
-		j->n = j->n_marked;
-		rc = search_windows(j, block, from, to);
-		j->n = n;
-		if (j->found)
-			from = j->hit.marker;
-	}
-	if (rc >= 0 && !j->broken)
-		rc = search_windows(j, block, from, to);
-	if (!j->first && j->broken) /* then the last one is not known */
-		j->found = false;
-	return rc;
-}
-
-static int search_forward(struct jump *j)
-{
-	uint32_t block = lz_stream_block_of(j->nav->stream, j->now.marker);
-	uint32_t n = lz_stream_n_blocks(j->nav->stream);
-	uint64_t at = j->now.marker;
-	int rc = 0;
-
-	if (count_skipped(j))
-		return -1;
-	/* The rest of the present gap, and on to the next marker. */
-	rc = scan_window(j, at, at + 1);
-	j->skip = 0;
-	at = lz_engine_next_marker(j->s->e, at);
-	for (; !rc && block < n && at <= j->to_marker && at != UINT64_MAX; block++) {
-		uint64_t start, len;
-
-		if (lz_reader_block(j->s->rp.reader, j->s->rp.tid, block, &start, &len))
-			return -1;
-		if (start > at)
-			at = start;
-		if (at > j->to_marker)
-			break;
-		uint64_t to = start + len > j->to_marker ? j->to_marker + 1 : start + len;
-
-		if (at < to || block + 1 == n)
-			rc = search_block(j, block, at, to);
-	}
-	return rc;
-}
-
-/* Where the instants that count begin. */
-static uint64_t first_marker(struct jump *j)
-{
-	const struct lz_event *ev =
-	    j->from_event ? lz_reader_event(j->s->rp.reader, j->from_event - 1) : NULL;
-
-	return ev ? ev->marker : lz_reader_first_marker(j->s->rp.reader);
-}
-
-static int search_backward(struct jump *j)
-{
-	uint32_t block = lz_stream_block_of(j->nav->stream, j->now.marker);
-	uint64_t begin = first_marker(j);
-	bool begins = j->from_gap && lz_gap_event(j->s, j->now.marker) >= j->now.event;
-	int rc = begins ? 0 : scan_window(j, j->now.marker, UINT64_MAX);
-
-	if (!lz_stream_n_blocks(j->nav->stream))
-		return rc;
-	for (; !rc; block--) {
-		uint64_t start, len, to;
-
-		if (lz_reader_block(j->s->rp.reader, j->s->rp.tid, block, &start, &len))
-			return -1;
-		to = start + len < j->now.marker ? start + len : j->now.marker;
-		if (start < begin)
-			start = begin;
-		if (to > start)
-			rc = search_block(j, block, start, to);
-		if (!block || start <= begin || start < j->floor)
-			break;
-	}
-	/* What ran before the first marker. */
-	if (!rc && j->now.marker > begin && j->floor <= begin)
-		rc = scan_window(j, begin, begin + 1);
-	return rc;
-}
+#include "replayer/navigate/jump_search.h"
 
 /* Has the program had other threads than the one whose arrivals count? */
-static bool others_ran(const struct jump *j)
+static bool others_ran(const struct lz_jump *j)
 {
 	const struct lz_turns *t = j->nav->threads.turns;
 
@@ -316,7 +21,7 @@ static bool others_ran(const struct jump *j)
 	return false;
 }
 
-static int finish(struct jump *j, struct lz_stop *stop)
+static int finish(struct lz_jump *j, struct lz_stop *stop)
 {
 	memset(stop, 0, sizeof(*stop));
 	if (j->found) {
@@ -349,11 +54,12 @@ static int finish(struct jump *j, struct lz_stop *stop)
 	return 0;
 }
 
-static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
+static int prepare(struct lz_jump *j, const uint64_t *addrs, size_t n)
 {
 	size_t other = n;
 
 	j->thread = LZ_NO_THREAD;
+	j->reading = lz_reading_expected(j->s, addrs, n, j->now.event);
 	j->n = n;
 	j->addrs = calloc(n, sizeof(*j->addrs));
 	j->targets = calloc(n, sizeof(*j->targets));
@@ -374,7 +80,7 @@ static int prepare(struct jump *j, const uint64_t *addrs, size_t n)
 	return 0;
 }
 
-static void end(struct jump *j)
+static void end(struct lz_jump *j)
 {
 	lz_engine_free(j->e);
 	lz_engine_free(j->last.from);
@@ -387,7 +93,7 @@ static void end(struct jump *j)
 }
 
 /* Which instants count. */
-static int bound(struct jump *j)
+static int bound(struct lz_jump *j)
 {
 	struct lz_reader *r = j->s->rp.reader;
 	uint32_t n, i = lz_reader_program_at(r, j->now.event);
@@ -410,7 +116,7 @@ static int bound(struct jump *j)
 int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, const uint64_t *addrs,
                     size_t n, struct lz_stop *stop)
 {
-	struct jump j = {.s = s, .nav = lz_nav_of(s), .tid = tid};
+	struct lz_jump j = {.s = s, .nav = lz_nav_of(s), .tid = tid, .read_from = UINT64_MAX};
 	int rc;
 
 	if (!j.nav)
@@ -434,7 +140,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 	j.by_copies = !j.first && !j.n_marked && !j.from_event && !(tid && others_ran(&j));
 	if (!j.by_copies)
 		lz_session_where(s, &j.now);
-	rc = j.first ? search_forward(&j) : search_backward(&j);
+	rc = j.first ? lz_jump_forward(&j) : lz_jump_backward(&j);
 	/* it may have been the reading of markers that was interrupted */
 	if (rc < 0 && s->rp.interrupted) {
 		j.broken = LZ_STOP_INTERRUPTED;
@@ -449,7 +155,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 
 /* Do the markers tell of all arrivals at the targets? Not where the file at an address was
  * another one at other times. */
-static bool all_known(struct jump *j)
+static bool all_known(struct lz_jump *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
 		size_t files = 0;
@@ -466,7 +172,7 @@ static bool all_known(struct jump *j)
 	return lz_stream_n_blocks(j->nav->stream) > 0;
 }
 
-static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
+static int find_last(struct lz_jump *j, const uint64_t *addrs, size_t n)
 {
 	int rc;
 
@@ -479,7 +185,7 @@ static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
 		return rc < 0 ? -1 : LZ_SCAN_INTERRUPTED;
 	if (lz_stream_oddities(j->nav->stream))
 		return LZ_FIND_UNKNOWN;
-	if (search_backward(j) < 0)
+	if (lz_jump_backward(j) < 0)
 		return -1;
 	if (j->broken)
 		return j->broken == LZ_STOP_INTERRUPTED ? LZ_SCAN_INTERRUPTED : LZ_SCAN_DIVERGED;
@@ -489,7 +195,7 @@ static int find_last(struct jump *j, const uint64_t *addrs, size_t n)
 int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
                  const uint64_t *addrs, size_t n, struct lz_pos *hit)
 {
-	struct jump j = {.s = s, .nav = lz_nav_of(s), .floor = floor, .from_gap = true};
+	struct lz_jump j = {.s = s, .nav = lz_nav_of(s), .floor = floor, .from_gap = true};
 	int rc;
 
 	if (!j.nav)

@@ -5,7 +5,7 @@
  * growing eightfold, from the present towards the start; in each it runs forward and keeps the
  * last hit. When they have become long, the last arrival at a breakpoint is looked for in the
  * markers (lz_find_last()); what is watched still needs the runs. */
-#include "replayer/navigate/back_interval.h"
+#include "replayer/navigate/interval.h"
 #include "replayer/navigate/back_windows.h"
 #include "replayer/navigate/jump.h"
 #include "replayer/session/session.h"
@@ -324,9 +324,11 @@ static int run_interval(struct lz_session *s, struct search *x, struct by_marker
 		return 0;
 	if (skip_quiet(x, quiet))
 		return MOVED;
-	if (!lz_back_interval_pays(s, x->end, &x->what))
+	const struct lz_reading cost =
+	    lz_reading_expected(s, x->what.addrs, x->what.n, x->end.event);
+	if (!lz_interval_pays(s, &cost, lz_interval_before(s, x->end), x->end))
 		return 0;
-	int ret = lz_back_run_interval(s, &x->what, &x->end, &hit);
+	int ret = lz_interval_run_back(s, &x->what, &x->end, &hit);
 	if (ret == LZ_SCAN_MANY)
 		return 0;
 	if (ret < 0)

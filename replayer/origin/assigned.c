@@ -2,19 +2,15 @@
 /* What the compiler says holds for the program as it was meant. A store behind an array's end is found
  * out by the value: if that is not what the last assignment has left, all of the run is searched. */
 #include "replayer/origin/assigned.h"
-#include "replayer/navigate/back_windows.h"
+#include "replayer/navigate/interval.h"
 #include "replayer/origin/assigners.h"
 #include "replayer/stream/windows.h"
 #include <lizard/error.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Windows in which nothing was found, and stops in one: then running all of it is as good. */
 enum { TRIES = 6, MOST_STOPS = 20000 };
-
-/* To read the markers of a function that does nothing but compute takes longer than to run it. */
-enum { PATIENCE_NS = 100000000, AS_LONG_AS_RUN = 2 };
 
 struct search {
 	struct lz_session *s;
@@ -27,7 +23,7 @@ struct search {
 	struct lz_gap_start first, end, to;
 	struct lz_engine *e; /* that runs a window */
 	unsigned tries;
-	uint64_t read, reading_ns; /* bytes whose windows were found, and in which time */
+	struct lz_reading reading;
 	bool any;
 	struct lz_hit hit; /* the last one */
 	bool same;         /* it has left the value of now */
@@ -126,40 +122,14 @@ static bool may_run(const struct search *x, uint32_t block)
 	return false;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static bool reads_slowly(struct search *x)
-{
-	const double len = (double)lz_stream_len(x->nav->stream) + 1;
-	const double run_ns =
-	    (double)lz_reader_meta(x->s->rp.reader)->duration_ns * (double)x->read / len;
-
-	return (double)x->reading_ns > PATIENCE_NS + AS_LONG_AS_RUN * run_ns;
-}
-
-/* The blocks back to the last checkpoint, at once. */
-static int run_interval(struct search *x, uint64_t floor)
-{
-	const struct lz_gap_start start = lz_back_interval(x->s, x->end);
-
-	return run_window(x, start.marker > floor ? start.marker : floor, x->end.marker);
-}
-
 static int read_block(struct search *x, uint32_t block, uint64_t from, uint64_t to)
 {
-	const uint64_t begun = cpu_ns();
+	const uint64_t begun = lz_reading_begin();
 
 	if (lz_find_windows(x->nav->stream, x->nav->modules, block, from, to, x->may.thread,
 	                    x->may.v, x->may.n, &x->windows) < 0)
 		return -1;
-	x->read += to - from;
-	x->reading_ns += cpu_ns() - begun;
+	lz_reading_end(&x->reading, begun, to - from);
 	return search_windows(x);
 }
 
@@ -177,9 +147,12 @@ static int search_block(struct search *x, uint64_t floor)
 	if (lz_reader_block(x->s->rp.reader, x->s->rp.tid, block, &start, &len) < 0)
 		return -1;
 	const uint64_t from = start < floor ? floor : start;
+	const struct lz_gap_start begin = lz_interval_before(x->s, x->end);
 	if (may_run(x, block))
-		ret = reads_slowly(x) ? run_interval(x, floor)
-		                      : read_block(x, block, from, x->end.marker);
+		ret =
+		    lz_interval_pays(x->s, &x->reading, begin, x->end)
+		        ? run_window(x, begin.marker > floor ? begin.marker : floor, x->end.marker)
+		        : read_block(x, block, from, x->end.marker);
 	if (!ret && from < x->end.marker)
 		x->end = gap_at(x, from);
 	return ret;
@@ -226,19 +199,14 @@ static int give_up_at(struct search *x, struct lz_gap_start g)
 	return lz_session_seek_gap(x->s, g.event, g.marker) < 0 ? -1 : LZ_ASSIGNED_UNKNOWN;
 }
 
-static struct lz_gap_start later(struct lz_gap_start a, struct lz_gap_start b)
-{
-	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
-}
-
 static int search(struct search *x)
 {
 	const bool local = x->may.thread != LZ_NO_THREAD;
 	const struct lz_event *mapped =
 	    x->may.from_event ? lz_reader_event(x->s->rp.reader, x->may.from_event - 1) : NULL;
 	if (mapped)
-		x->first =
-		    later(x->first, (struct lz_gap_start){x->may.from_event, mapped->marker});
+		x->first = lz_gap_later(x->first,
+		                        (struct lz_gap_start){x->may.from_event, mapped->marker});
 	const uint64_t floor =
 	    local && x->may.begin > x->first.marker ? x->may.begin : x->first.marker;
 	const int ret = search_blocks(x, floor);
@@ -263,8 +231,8 @@ static struct lz_gap_start first_gap(struct lz_session *s, const struct lz_acces
 	struct lz_gap_start g = {q->from.event, q->from.marker};
 
 	if (ck)
-		g = later(g, (struct lz_gap_start){ck->pos.event, ck->pos.marker});
-	return ev ? later(g, (struct lz_gap_start){begin, ev->marker}) : g;
+		g = lz_gap_later(g, (struct lz_gap_start){ck->pos.event, ck->pos.marker});
+	return ev ? lz_gap_later(g, (struct lz_gap_start){begin, ev->marker}) : g;
 }
 
 int lz_assigned_last(struct lz_session *s, const struct lz_access_query *q,

@@ -12,4 +12,9 @@ struct lz_gap_start {
 /* Orders instants by (event, marker). */
 int lz_gap_cmp(uint64_t event_a, uint64_t marker_a, uint64_t event_b, uint64_t marker_b);
 
+static inline struct lz_gap_start lz_gap_later(struct lz_gap_start a, struct lz_gap_start b)
+{
+	return lz_gap_cmp(a.event, a.marker, b.event, b.marker) > 0 ? a : b;
+}
+
 #endif

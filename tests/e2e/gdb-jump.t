@@ -108,6 +108,48 @@ ok $? "places: recorded"
 timeout -k 5 600 lizard-gdb "$T/recordings/places" -nx -batch -x "$T/chains.py" >"$T/log" 2>&1
 is "$(grep '^CHAINS' "$T/log")" "CHAINS many, 0 wrong" "optimised: jumps go to each arrival" || { diag "$(tail -n 8 "$T/log")"; replay_hint "$T/recordings/places"; }
 
+# Where reading the markers takes longer than running, whole intervals are run. The program counts its arrivals.
+cat >"$T/stretches.py" <<'END'
+import gdb
+
+
+def counts(jump, start, place):
+    """What has been counted at up to five arrivals, -1 where there is none."""
+    gdb.execute("jump_forward " + start, to_string=True)
+    seen = []
+    while len(seen) < 5 and -1 not in seen:
+        try:
+            gdb.execute("%s -any *%d" % (jump, place[1]), to_string=True)
+            seen.append(int(gdb.parse_and_eval(place[0])))
+        except gdb.error:
+            seen.append(-1)
+    return seen
+
+
+def load_of(name, number):
+    """The first instruction of a line, which stands before it counts."""
+    return name, gdb.find_pc_line(gdb.decode_line("stretches.c:%d" % number)[1][0].pc).pc
+
+
+gdb.execute("set pagination off")
+source = open(gdb.lookup_symbol("main")[0].symtab.fullname()).read().splitlines()
+for name in ("rare", "often", "never"):
+    number = [i for i, line in enumerate(source, 1) if "/* %s */" % name.upper() in line][0]
+    for jump, start in (("jump_backward", "100%"), ("jump_forward", "0%")):
+        print("COUNTS %s %s %s" % (name, jump, counts(jump, start, load_of(name, number))))
+END
+rec=$T/recordings/stretches
+lizard-cc -O2 -g "$LIZARD_SRC/tests/progs/gdb/stretches.c" -o "$T/stretches" &&
+	lizard-trace -q --checkpoint-interval=30 -o "$rec" "$T/stretches" >"$T/out"
+like "$(cat "$T/out")" 'rare 4, often 25000, never 0$' "stretches: recorded"
+timeout -k 5 600 lizard-gdb "$rec" -nx -batch -x "$T/stretches.py" >"$T/log" 2>&1
+is "$(grep '^COUNTS' "$T/log")" "COUNTS rare jump_backward [3, 2, 1, 0, -1]
+COUNTS rare jump_forward [0, 1, 2, 3, -1]
+COUNTS often jump_backward [24999, 24998, 24997, 24996, 24995]
+COUNTS often jump_forward [0, 1, 2, 3, 4]
+COUNTS never jump_backward [-1]
+COUNTS never jump_forward [-1]" "jumps over stretches that only compute" || { diag "$(tail -n 8 "$T/log")"; replay_hint "$rec"; }
+
 # GDB's explicit locations.
 . "$LIZARD_SRC/tests/lib/gdb.sh"
 out=$(gdb_run "$T/recordings/loops-O0" <<END
