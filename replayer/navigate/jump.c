@@ -80,7 +80,7 @@ static int prepare(struct lz_jump *j, const uint64_t *addrs, size_t n)
 	return 0;
 }
 
-static void end(struct lz_jump *j)
+static void end_jump(struct lz_jump *j)
 {
 	lz_engine_free(j->e);
 	lz_engine_free(j->last.from);
@@ -125,13 +125,13 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 		return lz_fail("jump to nowhere: no address is given");
 	lz_session_known(s, &j.now);
 	if (bound(&j) || prepare(&j, addrs, n)) {
-		end(&j);
+		end_jump(&j);
 		return -1;
 	}
 	if (tid) {
 		j.thread = lz_stream_thread_find(&j.nav->threads, tid, j.now.event);
 		if (j.thread == LZ_NO_THREAD) {
-			end(&j);
+			end_jump(&j);
 			return lz_fail("there is no thread %u here", tid);
 		}
 	}
@@ -147,7 +147,7 @@ int lz_session_jump(struct lz_session *s, enum lz_direction d, uint32_t tid, con
 		rc = 0;
 	}
 	rc = rc < 0 ? -1 : finish(&j, stop);
-	end(&j);
+	end_jump(&j);
 	return rc;
 }
 
@@ -172,38 +172,42 @@ static bool all_known(struct lz_jump *j)
 	return lz_stream_n_blocks(j->nav->stream) > 0;
 }
 
-static int find_last(struct lz_jump *j, const uint64_t *addrs, size_t n)
+static int find_last(struct lz_jump *j, const struct lz_last_search *x)
 {
-	int rc;
-
-	if (bound(j) || prepare(j, addrs, n))
+	if (bound(j) || prepare(j, x->addrs, x->n))
 		return -1;
+	if (x->reading.bytes)
+		j->reading = x->reading;
 	if (!all_known(j))
 		return LZ_FIND_UNKNOWN;
-	rc = lz_nav_index(j->nav, j->now.marker);
-	if (rc)
-		return rc < 0 ? -1 : LZ_SCAN_INTERRUPTED;
+	const int known = lz_nav_index(j->nav, j->now.marker);
+	if (known)
+		return known < 0 ? -1 : LZ_SCAN_INTERRUPTED;
 	if (lz_stream_oddities(j->nav->stream))
 		return LZ_FIND_UNKNOWN;
 	if (lz_jump_backward(j) < 0)
 		return -1;
 	if (j->broken)
 		return j->broken == LZ_STOP_INTERRUPTED ? LZ_SCAN_INTERRUPTED : LZ_SCAN_DIVERGED;
-	return j->found;
+	return j->gave_way ? LZ_FIND_SLOW : j->found;
 }
 
-int lz_find_last(struct lz_session *s, uint64_t floor, uint64_t event, uint64_t marker,
-                 const uint64_t *addrs, size_t n, struct lz_pos *hit)
+int lz_find_last(struct lz_session *s, struct lz_last_search *x, struct lz_gap_start *end)
 {
-	struct lz_jump j = {.s = s, .nav = lz_nav_of(s), .floor = floor, .from_gap = true};
-	int rc;
+	struct lz_jump j = {.s = s,
+	                    .nav = lz_nav_of(s),
+	                    .floor = x->floor,
+	                    .from_gap = true,
+	                    .read_from = x->reads_from,
+	                    .gives_way = end};
 
 	if (!j.nav)
 		return -1;
-	j.now = (struct lz_pos){.tid = s->rp.tid, .event = event, .marker = marker};
-	rc = find_last(&j, addrs, n);
-	*hit = j.hit;
-	end(&j);
+	j.now = (struct lz_pos){.tid = s->rp.tid, .event = end->event, .marker = end->marker};
+	const int rc = find_last(&j, x);
+	x->hit = j.hit;
+	x->reading = j.reading;
+	end_jump(&j);
 	return rc;
 }
 

@@ -211,13 +211,18 @@ static int search_block(struct lz_jump *j, uint32_t block, uint64_t from, uint64
 
 /* ---- intervals that are run ---- */
 
-/* Runs from gap FROM up to TO if that is cheaper than to read their markers. 0: done, 1: found or
- * broken off, TO_READ: the markers are to be read. */
+/* Runs from gap FROM up to TO if that is cheaper than to read their markers. 0: done, 1: found,
+ * broken off or left to the caller, TO_READ: the markers are to be read. */
 enum { TO_READ = 2 };
 static int run_interval(struct lz_jump *j, struct lz_gap_start from, struct lz_gap_start to)
 {
 	if (j->by_copies || !lz_interval_pays(j->s, &j->reading, from, to))
 		return TO_READ;
+	if (j->gives_way) {
+		*j->gives_way = to;
+		j->gave_way = true;
+		return 1;
+	}
 	j->most = LZ_INTERVAL_HITS;
 	const int rc = scan_window(j, from.marker, to.marker);
 	j->most = 0;

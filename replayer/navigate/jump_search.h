@@ -27,8 +27,11 @@ struct lz_jump {
 	struct lz_engine *e; /* of the window before */
 	uint64_t most;       /* hits of a window: with more it is not looked at on; 0: any number */
 	struct lz_reading reading;
-	/* intervals that end, or begin, there are read: more was in them, or always read_from 0 */
+	/* up to there, and from there on, the markers are read, as they have to be */
 	uint64_t read_to, read_from;
+	/* to where the caller runs what is cheaper to run, as was found out; NULL: it is run here */
+	struct lz_gap_start *gives_way;
+	bool gave_way;
 	bool first;     /* want the first hit of a window, else the last */
 	uint64_t skip;  /* hits in the present gap that lie before now */
 	bool by_copies; /* the last hit may be one whose arrivals nobody has counted */
@@ -38,8 +41,8 @@ struct lz_jump {
 	enum lz_stop_reason broken; /* why the search ended early, 0 */
 };
 
-/* The first arrival behind J->now, the last one before it: J->found and J->hit, unless J->broken.
- * -1: failed. */
+/* The first arrival behind J->now, the last one before it: J->found and J->hit, unless J->broken
+ * or J->gave_way. -1: failed. */
 int lz_jump_forward(struct lz_jump *j);
 int lz_jump_backward(struct lz_jump *j);
 

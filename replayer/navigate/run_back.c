@@ -120,7 +120,8 @@ static int look(struct lz_session *s, struct lz_gap_start start, const struct lz
 
 /* Looked for once in a backward run, when the windows have become long. */
 struct by_markers {
-	const uint64_t *addrs;
+	struct lz_last_search search;
+	uint64_t reads_from; /* in the interval that begins there is too much to run it */
 	enum { NOT_TRIED, UNKNOWN, NONE, FOUND } state;
 	struct lz_hit hit;
 };
@@ -134,17 +135,21 @@ static bool worth_finding(struct lz_session *s, struct lz_gap_start end, uint64_
 	            : markers >= NEAR_INDEXED;
 }
 
-/* 0; 1: stopped. */
-static int find_break(struct lz_session *s, struct lz_gap_start end, struct by_markers *b,
-                      struct lz_stop *stop)
+enum { MOVED = 2 };
+
+/* Before *END. 0; 1: stopped; MOVED, if it GIVES_WAY: to a new *END, before which running is
+ * cheaper. */
+static int find_break(struct lz_session *s, struct lz_gap_start *end, bool gives_way,
+                      struct by_markers *b, struct lz_stop *stop)
 {
 	if (!s->n_breaks) {
 		b->state = NONE;
 		return 0;
 	}
 	struct lz_gap_start first = lz_back_first(s);
-	int ret = lz_find_last(s, first.marker, end.event, end.marker, b->addrs, s->n_breaks,
-	                       &b->hit.pos);
+	b->search.floor = first.marker;
+	b->search.reads_from = gives_way ? b->reads_from : 0;
+	int ret = lz_find_last(s, &b->search, end);
 
 	if (ret == LZ_SCAN_INTERRUPTED)
 		return lz_session_stop_interrupted(s, stop), 1;
@@ -154,7 +159,9 @@ static int find_break(struct lz_session *s, struct lz_gap_start end, struct by_m
 	}
 	if (ret < 0)
 		return -1;
-	b->hit.kind = LZ_HIT_BREAK;
+	if (ret == LZ_FIND_SLOW)
+		return MOVED;
+	b->hit = (struct lz_hit){.pos = b->search.hit, .kind = LZ_HIT_BREAK};
 	b->state = ret == LZ_FIND_UNKNOWN ? UNKNOWN : ret ? FOUND : NONE;
 	if (lz_gap_cmp(b->hit.pos.event, b->hit.pos.marker, first.event, first.marker) < 0 &&
 	    ret == 1)
@@ -189,6 +196,8 @@ struct search {
 	uint64_t markers, events; /* the next one's length */
 	bool in_gap;              /* it ends in the middle of the present gap */
 	bool jumped;              /* it ends right behind an arrival that is known */
+	struct lz_gap_start now;  /* where the run begins */
+	struct lz_quiet *quiet;   /* NULL: what is looked at need not be remembered */
 };
 
 static uint64_t more(uint64_t n)
@@ -209,6 +218,46 @@ static void resize(struct search *x, uint64_t arrivals)
 	}
 }
 
+static void end_at(struct search *x, struct lz_gap_start end)
+{
+	x->end = end;
+	x->to = (struct lz_scan_end){.event = end.event, .marker = end.marker};
+}
+
+/* Past what has been looked at before. */
+static bool skip_quiet(struct search *x)
+{
+	const struct lz_quiet *q = x->quiet;
+
+	if (!q || x->in_gap || !lz_quiet_covers(q, x->end))
+		return false;
+	end_at(x, q->from);
+	return true;
+}
+
+/* The interval before the end. 0: too much is in it, MOVED: nothing; 1: stopped. */
+static int run_interval(struct lz_session *s, struct search *x, struct by_markers *b,
+                        struct lz_stop *stop)
+{
+	struct lz_hit hit;
+	int ret = lz_interval_run_back(s, &x->what, &x->end, &hit);
+
+	end_at(x, x->end);
+	if (ret == LZ_SCAN_MANY) {
+		b->reads_from = lz_interval_before(s, x->end).marker;
+		return 0;
+	}
+	if (ret < 0)
+		return scan_failed(s, ret, stop);
+	if (ret == 1) {
+		note_behind(s, &hit, x->now, x->quiet);
+		return stop_at_hit(s, &hit, stop) < 0 ? -1 : 1;
+	}
+	if (x->quiet)
+		lz_quiet_add(x->quiet, x->end, x->now);
+	return MOVED;
+}
+
 /* What the markers tell are arrivals, and not whether the condition holds there. If none lies in the
  * next window, the window ends behind the last one before. 1: stopped. */
 static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_markers *b,
@@ -216,8 +265,10 @@ static int skip_to_arrival(struct lz_session *s, struct search *x, struct by_mar
 {
 	const struct lz_pos *hit = &b->hit.pos;
 	struct lz_gap_start start;
-	int ret = find_break(s, x->end, b, stop);
+	int ret = find_break(s, &x->end, true, b, stop);
 
+	if (ret == MOVED)
+		return run_interval(s, x, b, stop);
 	if (ret)
 		return ret;
 	if (b->state == NONE)
@@ -245,12 +296,11 @@ static int skip_clean_to_arrival(struct lz_session *s, struct search *x, struct 
 	if (b->state == FOUND &&
 	    lz_gap_cmp(x->end.event, x->end.marker, hit->event, hit->marker) <= 0)
 		b->state = NOT_TRIED;
-	int ret = b->state == NOT_TRIED ? find_break(s, x->end, b, stop) : 0;
+	int ret = b->state == NOT_TRIED ? find_break(s, &x->end, false, b, stop) : 0;
 	if (ret || b->state == UNKNOWN)
 		return ret;
 	const struct lz_gap_start first = lz_back_first(s);
-	x->end = lz_back_skip_clean(s, x->end, true);
-	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
+	end_at(x, lz_back_skip_clean(s, x->end, true));
 	if (b->state == FOUND &&
 	    lz_gap_cmp(x->end.event, x->end.marker, hit->event, hit->marker) <= 0) {
 		b->state = NOT_TRIED;
@@ -262,38 +312,6 @@ static int skip_clean_to_arrival(struct lz_session *s, struct search *x, struct 
 		return stop_start(s, stop) < 0 ? -1 : 1;
 	}
 	return 0;
-}
-
-/* Before the next window: what need not be run. 1: stopped. */
-static int skip_some(struct lz_session *s, struct search *x, struct by_markers *b,
-                     struct lz_stop *stop)
-{
-	bool conditions = x->what.conditions;
-	bool may = !conditions || (!x->in_gap && x->markers >= FAR_MARKERS);
-	bool worth = may && b->state == NOT_TRIED && worth_finding(s, x->end, x->markers);
-
-	if (conditions && s->n_watches)
-		return worth || (may && b->state != NOT_TRIED)
-		           ? skip_clean_to_arrival(s, x, b, stop)
-		           : 0;
-	if (worth && conditions)
-		return skip_to_arrival(s, x, b, stop);
-	int ret = worth ? find_break(s, x->end, b, stop) : 0;
-	if (ret || x->in_gap)
-		return ret;
-	ret = skip_known(s, &x->end, b, stop);
-	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
-	return ret;
-}
-
-/* Past what has been looked at before. */
-static bool skip_quiet(struct search *x, const struct lz_quiet *q)
-{
-	if (!q || x->in_gap || !lz_quiet_covers(q, x->end))
-		return false;
-	x->end = q->from;
-	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
-	return true;
 }
 
 /* To get to a window's start takes as long as to look for hits on the way. In a short window, where
@@ -310,37 +328,66 @@ static struct lz_gap_start begin_at_base(struct lz_session *s, const struct sear
 	           : start;
 }
 
-enum { MOVED = 2 };
-
-/* Instead of reading markers. 0: it does not pay, or all will be known from markers; 1: stopped;
- * MOVED: nothing is in the interval. */
-static int run_interval(struct lz_session *s, struct search *x, struct by_markers *b,
-                        struct lz_gap_start now, struct lz_quiet *quiet, struct lz_stop *stop)
+/* Is it cheaper than to read the markers? */
+static bool interval_pays(struct lz_session *s, const struct search *x, struct by_markers *b)
 {
-	struct lz_hit hit;
+	const struct lz_gap_start start = lz_interval_before(s, x->end);
 
-	if (x->in_gap || x->what.conditions || s->n_watches || b->state != NOT_TRIED ||
-	    !worth_finding(s, x->end, x->markers))
-		return 0;
-	if (skip_quiet(x, quiet))
+	if (x->in_gap || s->n_watches || start.marker >= b->reads_from)
+		return false;
+	if (!b->search.reading.bytes)
+		b->search.reading = lz_reading_expected(s, x->what.addrs, x->what.n, x->end.event);
+	return lz_interval_pays(s, &b->search.reading, start, x->end);
+}
+
+/* Before the next window: what need not be run. 1: stopped; MOVED: by an interval. */
+static int skip_some(struct lz_session *s, struct search *x, struct by_markers *b,
+                     struct lz_stop *stop)
+{
+	const bool conditions = x->what.conditions;
+	const bool may = !conditions || (!x->in_gap && x->markers >= FAR_MARKERS);
+	const bool worth = may && b->state == NOT_TRIED && worth_finding(s, x->end, x->markers);
+
+	if (conditions && s->n_watches)
+		return worth || (may && b->state != NOT_TRIED)
+		           ? skip_clean_to_arrival(s, x, b, stop)
+		           : 0;
+	if (worth && !s->n_watches && skip_quiet(x))
 		return MOVED;
-	const struct lz_reading cost =
-	    lz_reading_expected(s, x->what.addrs, x->what.n, x->end.event);
-	if (!lz_interval_pays(s, &cost, lz_interval_before(s, x->end), x->end))
-		return 0;
-	int ret = lz_interval_run_back(s, &x->what, &x->end, &hit);
-	if (ret == LZ_SCAN_MANY)
-		return 0;
-	if (ret < 0)
-		return scan_failed(s, ret, stop);
-	if (ret == 1) {
-		note_behind(s, &hit, now, quiet);
-		return stop_at_hit(s, &hit, stop) < 0 ? -1 : 1;
-	}
-	x->to = (struct lz_scan_end){.event = x->end.event, .marker = x->end.marker};
-	if (quiet)
-		lz_quiet_add(quiet, x->end, now);
-	return MOVED;
+	if (worth && interval_pays(s, x, b))
+		return run_interval(s, x, b, stop);
+	if (worth && conditions)
+		return skip_to_arrival(s, x, b, stop);
+	const bool gives_way = !x->in_gap && !s->n_watches;
+	int ret = worth ? find_break(s, &x->end, gives_way, b, stop) : 0;
+	if (ret == MOVED)
+		return run_interval(s, x, b, stop);
+	if (ret || x->in_gap)
+		return ret;
+	ret = skip_known(s, &x->end, b, stop);
+	end_at(x, x->end);
+	return ret;
+}
+
+/* The window before the end. */
+static int look_back(struct lz_session *s, struct search *x, uint64_t skip, struct lz_stop *stop)
+{
+	const uint64_t before = s->false_arrivals;
+	struct lz_hit hit = {.pos.marker = UINT64_MAX};
+	struct lz_gap_start start;
+
+	if (lz_back_window(s, x->end, x->markers, x->events, &start) < 0)
+		return -1;
+	start = begin_at_base(s, x, start);
+	const int ret = look(s, start, &x->to, skip, &x->what, &hit, stop);
+	if (ret == 1 && hit.pos.marker != UINT64_MAX)
+		note_behind(s, &hit, x->now, x->quiet);
+	if (ret == 0 && x->quiet)
+		lz_quiet_add(x->quiet, start, x->now);
+	end_at(x, start);
+	x->in_gap = false;
+	resize(x, s->false_arrivals - before);
+	return ret;
 }
 
 static int run_back(struct lz_session *s, struct lz_stop *stop)
@@ -354,11 +401,12 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	                            .n = s->n_breaks,
 	                            .watch = s->n_watches > 0,
 	                            .conditions = lz_session_conditional(s)}};
-	struct by_markers found = {.addrs = addrs};
-	struct lz_quiet *quiet = x.what.conditions ? NULL : lz_quiet_of(s);
-	const struct lz_gap_start now = x.end;
-	struct lz_gap_start first = lz_back_first(s), start;
+	struct by_markers found = {.search = {.addrs = addrs, .n = s->n_breaks},
+	                           .reads_from = UINT64_MAX};
+	const struct lz_gap_start first = lz_back_first(s);
 
+	x.now = x.end;
+	x.quiet = x.what.conditions ? NULL : lz_quiet_of(s);
 	if (!s->n_breaks && !s->n_watches)
 		return stop_start(s, stop);
 	for (size_t i = 0; i < s->n_breaks; i++)
@@ -367,37 +415,17 @@ static int run_back(struct lz_session *s, struct lz_stop *stop)
 	if (ret)
 		return scan_failed(s, ret, stop) < 0 ? -1 : 0;
 	while (!ret) {
-		uint64_t before = s->false_arrivals;
-
 		if (!x.in_gap &&
 		    lz_gap_cmp(x.end.event, x.end.marker, first.event, first.marker) <= 0)
 			return stop_start(s, stop);
 		x.jumped = false;
-		ret = run_interval(s, &x, &found, now, quiet, stop);
-		if (ret == MOVED) {
-			ret = 0;
-			continue;
+		ret = skip_some(s, &x, &found, stop);
+		if (!ret && !skip_quiet(&x)) {
+			ret = look_back(s, &x, skip, stop);
+			skip = 0;
 		}
-		if (!ret)
-			ret = skip_some(s, &x, &found, stop);
-		if (ret)
-			break;
-		if (skip_quiet(&x, quiet))
-			continue;
-		if (lz_back_window(s, x.end, x.markers, x.events, &start) < 0)
-			return -1;
-		start = begin_at_base(s, &x, start);
-		struct lz_hit hit = {.pos.marker = UINT64_MAX};
-		ret = look(s, start, &x.to, skip, &x.what, &hit, stop);
-		if (ret == 1 && hit.pos.marker != UINT64_MAX)
-			note_behind(s, &hit, now, quiet);
-		if (ret == 0 && quiet)
-			lz_quiet_add(quiet, start, now);
-		x.end = start;
-		x.to = (struct lz_scan_end){.event = start.event, .marker = start.marker};
-		x.in_gap = false;
-		skip = 0;
-		resize(&x, s->false_arrivals - before);
+		if (ret == MOVED)
+			ret = 0;
 	}
 	return ret < 0 ? -1 : 0;
 }

@@ -126,6 +126,19 @@ def counts(jump, start, place):
     return seen
 
 
+def run_back(condition, place):
+    """What has been counted where a breakpoint stops two runs back from the end."""
+    gdb.execute("jump_forward 100%", to_string=True)
+    point = gdb.Breakpoint("*%d" % place[1], internal=True)
+    point.condition = condition
+    seen = []
+    for _ in range(2):
+        gdb.execute("reverse-continue", to_string=True)
+        seen.append(int(gdb.parse_and_eval(place[0])) if gdb.selected_frame().pc() == place[1] else -1)
+    point.delete()
+    return seen
+
+
 def load_of(name, number):
     """The first instruction of a line, which stands before it counts."""
     return name, gdb.find_pc_line(gdb.decode_line("stretches.c:%d" % number)[1][0].pc).pc
@@ -135,8 +148,11 @@ gdb.execute("set pagination off")
 source = open(gdb.lookup_symbol("main")[0].symtab.fullname()).read().splitlines()
 for name in ("rare", "often", "never"):
     number = [i for i, line in enumerate(source, 1) if "/* %s */" % name.upper() in line][0]
+    place = load_of(name, number)
     for jump, start in (("jump_backward", "100%"), ("jump_forward", "0%")):
-        print("COUNTS %s %s %s" % (name, jump, counts(jump, start, load_of(name, number))))
+        print("COUNTS %s %s %s" % (name, jump, counts(jump, start, place)))
+    for condition in (None, name + " == 2", name + " == 7000", name + " > 30000"):
+        print("BACK %s if %s: %s" % (name, condition, run_back(condition, place)))
 END
 rec=$T/recordings/stretches
 lizard-cc -O2 -g "$LIZARD_SRC/tests/progs/gdb/stretches.c" -o "$T/stretches" &&
@@ -149,6 +165,18 @@ COUNTS often jump_backward [24999, 24998, 24997, 24996, 24995]
 COUNTS often jump_forward [0, 1, 2, 3, 4]
 COUNTS never jump_backward [-1]
 COUNTS never jump_forward [-1]" "jumps over stretches that only compute" || { diag "$(tail -n 8 "$T/log")"; replay_hint "$rec"; }
+is "$(grep '^BACK' "$T/log")" "BACK rare if None: [3, 2]
+BACK rare if rare == 2: [2, -1]
+BACK rare if rare == 7000: [-1, -1]
+BACK rare if rare > 30000: [-1, -1]
+BACK often if None: [24999, 24998]
+BACK often if often == 2: [2, -1]
+BACK often if often == 7000: [7000, -1]
+BACK often if often > 30000: [-1, -1]
+BACK never if None: [-1, -1]
+BACK never if never == 2: [-1, -1]
+BACK never if never == 7000: [-1, -1]
+BACK never if never > 30000: [-1, -1]" "runs back over them, with conditions and without" || { diag "$(tail -n 8 "$T/log")"; replay_hint "$rec"; }
 
 # GDB's explicit locations.
 . "$LIZARD_SRC/tests/lib/gdb.sh"
