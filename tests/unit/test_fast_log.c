@@ -884,6 +884,45 @@ START_TEST(unread)
 }
 END_TEST
 
+/* They end with an error when a part has been stored, maybe over their own vectors and headers: what the
+ * pieces say is read from the program. */
+START_TEST(broken_off)
+{
+	const uint64_t at = (uintptr_t)memory;
+	static const struct {
+		uint16_t nr;
+		int16_t result;
+		bool may;
+	} all[] = {{SYS_readv, -EFAULT, true},    {SYS_preadv, -EFAULT, true},
+	           {SYS_recvmsg, -EFAULT, true},  {SYS_recvmsg, -EINVAL, true},
+	           {SYS_recvfrom, -EINVAL, true}, {SYS_readv, -EINVAL, false},
+	           {SYS_recvmsg, -EAGAIN, false}, {SYS_sendmsg, -EINVAL, false}};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct lz_call_record r =
+		    PIECES(all[i].nr, all[i].result, 2, at, 100, at + 200, 50);
+
+		if (all[i].may)
+			expect_broken(&r, "a flag");
+		r.flags = LZ_CALL_UNREAD;
+		if (!all[i].may) {
+			expect_broken(&r, "a flag");
+			continue;
+		}
+		ck_assert(drain(&r) == 0 && last.n_writes == 2 && n_written == 150);
+		ck_assert(!memcmp(written, memory, 100) &&
+		          !memcmp(written + 100, memory + 200, 50));
+		behind[2] = LZ_LEASED_MOST;
+		expect_broken(&r, "a read of a file");
+		behind[2] = UINT64_MAX - 49;
+		expect_broken(&r, "a read of a file");
+		behind[0] = LZ_CALL_PIECES_MAX + 1;
+		expect_broken(&r, "a count");
+	}
+	n_behind = 0;
+}
+END_TEST
+
 /* Whatever is in the record: it is broken, or has an event that is not larger than it may be. */
 static void any(const struct lz_call_record *r)
 {
@@ -993,6 +1032,7 @@ int main(void)
 	tcase_add_test(c, leases);
 	tcase_add_test(c, leased_pieces);
 	tcase_add_test(c, unread);
+	tcase_add_test(c, broken_off);
 	tcase_add_test(c, bad_counters);
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);

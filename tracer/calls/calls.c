@@ -169,7 +169,8 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r)
 		return -1;
 	t->cur->call.suspended = false;
 	t->cur->call.inside = true;
-	if ((!again && begin(t, r) < 0) || change_arguments(t, r) < 0)
+	/* in between a handler may have changed its vectors */
+	if ((again ? lz_capture_prepare(t) : begin(t, r)) < 0 || change_arguments(t, r) < 0)
 		return -1;
 	/* It may lose its turn in there, where its registers cannot be read. */
 	if (lz_threaded(t) && lz_call_waits(&t->cur->call) && lz_thread_save_xstate(t) < 0)

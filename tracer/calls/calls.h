@@ -64,8 +64,24 @@ int lz_blocked_take_early(struct lz_tracer *t);
 /* Adds what the call wrote to the event. */
 int lz_capture(struct lz_tracer *t, int64_t result);
 int lz_capture_prepare(struct lz_tracer *t); /* at entry */
-/* LEN bytes scattered over COUNT iovecs at ADDR. */
-int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len);
+
+/* vectors.c */
+/* Before the call: nothing has been noted of it yet; */
+void lz_vectors_begin(struct lz_tracer *t);
+/* COUNT iovecs at AT are noted, */
+int lz_vectors_note(struct lz_tracer *t, uint64_t at, uint64_t count);
+/* a struct msghdr and what it points to, COUNT struct mmsghdr, */
+int lz_vectors_note_message(struct lz_tracer *t, uint64_t at);
+int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count);
+/* and a structure of which one kind of call has one. */
+void lz_vectors_note_head(struct lz_tracer *t, uint64_t at);
+/* The first LEN bytes of that. False: it could not be read. */
+bool lz_vectors_head(const struct lz_tracer *t, void *to, size_t len);
+/* Behind the call, adds to the event what it wrote: LEN bytes by the vector, LEN bytes of the message,
+ * COUNT messages. */
+int lz_vectors_capture(struct lz_tracer *t, uint64_t len);
+int lz_vectors_capture_message(struct lz_tracer *t, uint64_t at, uint64_t len);
+int lz_vectors_capture_messages(struct lz_tracer *t, uint64_t at, uint64_t count);
 
 /* names.c */
 /* The name that the call gives to a thread, if it does. */
@@ -73,6 +89,7 @@ int lz_names_note(struct lz_tracer *t, int64_t result);
 
 /* outputs.c */
 int lz_capture_special(struct lz_tracer *t, int64_t result);
+int lz_capture_prepare_special(struct lz_tracer *t); /* at entry */
 
 /* refused.c */
 /* Says, once, that what FMT names is refused. Gives ERROR. */
@@ -89,6 +106,7 @@ bool lz_fd_is_open(const struct lz_tracer *t, int fd);
 bool lz_fd_is_socket(const struct lz_tracer *t, int fd);
 
 /* ioctls.c */
+int lz_ioctl_prepare(struct lz_tracer *t, uint32_t request, uint64_t at); /* at entry */
 int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t result);
 /* The error that the program gets instead of the call, 0: none. */
 int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at);

@@ -6,44 +6,12 @@
 
 #include <errno.h>
 #include <lizard/error.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-
-enum { MAX_IOV = 1024 };
 
 static uint64_t min64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static uint32_t read_iovecs(struct lz_tracer *t, uint64_t at, uint64_t count, struct iovec *io)
-{
-	count = min64(count, MAX_IOV);
-	return (uint32_t)(lz_proc_read_some(&t->p, at, io, count * sizeof(*io)) / sizeof(*io));
-}
-
-/* The vector of COUNT at AT, which the call may overwrite. */
-static int note_iovecs(struct lz_tracer *t, uint64_t at, uint64_t count)
-{
-	struct lz_thread *th = t->cur;
-
-	if (!th->iov && !(th->iov = malloc(MAX_IOV * sizeof(*th->iov))))
-		return lz_fail("no memory for the vector of a system call");
-	th->n_iov = read_iovecs(t, at, count, th->iov);
-	th->call.has_iov = true;
-	return 0;
-}
-
-static int note_message(struct lz_tracer *t, uint64_t at)
-{
-	struct msghdr m;
-
-	if (lz_proc_read_some(&t->p, at, &m, sizeof(m)) != sizeof(m))
-		return 0;
-	return note_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen);
 }
 
 static int prepare_one(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t *in_len)
@@ -56,8 +24,10 @@ static int prepare_one(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t
 		if (args[o->b])
 			lz_proc_read_some(&t->p, args[o->b], in_len, sizeof(*in_len));
 		return 0;
-	case LZ_OUT_IOV: return note_iovecs(t, args[o->a], args[o->b]);
-	case LZ_OUT_MSG: return note_message(t, args[o->a]);
+	case LZ_OUT_IOV: return lz_vectors_note(t, args[o->a], args[o->b]);
+	case LZ_OUT_MSG: return lz_vectors_note_message(t, args[o->a]);
+	case LZ_OUT_MMSG: return lz_vectors_note_messages(t, args[o->a], args[o->b]);
+	case LZ_OUT_SPECIAL: return lz_capture_prepare_special(t);
 	}
 	return 0;
 }
@@ -66,11 +36,20 @@ int lz_capture_prepare(struct lz_tracer *t)
 {
 	struct lz_call *c = &t->cur->call;
 
-	c->has_iov = false;
+	lz_vectors_begin(t);
 	for (int i = 0; i < LZ_SYS_OUTS && c->row->out[i].kind; i++)
 		if (prepare_one(t, &c->row->out[i], &c->in_len[i]) < 0)
 			return -1;
 	return 0;
+}
+
+/* So much of a value may have been written whose length the program has given as BEFORE, and the kernel as
+ * AFTER. The kernel looks at the length late: it may lie in what else the call writes. */
+static uint64_t most_of_value(uint32_t before, uint32_t after)
+{
+	const uint64_t n = min64(before, after), address = sizeof(struct sockaddr_storage);
+
+	return n > address ? n : min64(after, address);
 }
 
 static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t before)
@@ -82,64 +61,7 @@ static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t befo
 		return 0;
 	if (lz_build_read(t, at, 4) < 0)
 		return -1;
-	return lz_build_read(t, t->cur->call.args[o->a], min64(before, after));
-}
-
-static int add_scattered(struct lz_tracer *t, const struct iovec *io, uint32_t count, uint64_t len)
-{
-	for (uint32_t i = 0; i < count && len; i++) {
-		uint64_t n = min64(len, io[i].iov_len);
-		if (lz_build_read(t, (uint64_t)(uintptr_t)io[i].iov_base, n) < 0)
-			return -1;
-		len -= n;
-	}
-	return 0;
-}
-
-int lz_capture_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
-{
-	struct iovec io[MAX_IOV];
-
-	return add_scattered(t, io, read_iovecs(t, addr, count, io), len);
-}
-
-/* The same of the call's own vector. */
-static int own_iovecs(struct lz_tracer *t, uint64_t addr, uint64_t count, uint64_t len)
-{
-	if (t->cur->call.has_iov)
-		return add_scattered(t, t->cur->iov, t->cur->n_iov, len);
-	return lz_capture_iovecs(t, addr, count, len);
-}
-
-/* The lengths in the header are those after the call: the kernel has written them. */
-static int message(struct lz_tracer *t, uint64_t addr, uint64_t len)
-{
-	struct msghdr m;
-
-	if (lz_proc_read_some(&t->p, addr, &m, sizeof(m)) != sizeof(m))
-		return 0;
-	if (lz_build_read(t, addr, sizeof(m)) < 0 ||
-	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_name,
-	                  min64(m.msg_namelen, sizeof(struct sockaddr_storage))) < 0 ||
-	    lz_build_read(t, (uint64_t)(uintptr_t)m.msg_control, min64(m.msg_controllen, 1 << 20)) <
-	        0)
-		return -1;
-	return own_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, len);
-}
-
-static int messages(struct lz_tracer *t, uint64_t addr, int64_t count)
-{
-	for (int64_t i = 0; i < count; i++) {
-		struct mmsghdr m;
-		uint64_t at = addr + (uint64_t)i * sizeof(m);
-		if (lz_proc_read_some(&t->p, at, &m, sizeof(m)) != sizeof(m))
-			break;
-		/* While the call is under way nobody knows how long it will be. */
-		uint64_t len = t->cur->call.inside ? SIZE_MAX : m.msg_len;
-		if (message(t, at, len) < 0 || lz_build_read(t, at, sizeof(m)) < 0)
-			return -1;
-	}
-	return 0;
+	return lz_build_read(t, t->cur->call.args[o->a], most_of_value(before, after));
 }
 
 static int capture_one(struct lz_tracer *t, int i, int64_t result)
@@ -160,9 +82,9 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 	case LZ_OUT_BITS:
 	case LZ_OUT_FDSET: return lz_build_read(t, at, (min64(count, 1 << 20) + 63) / 64 * 8);
 	case LZ_OUT_VALLEN: return vallen(t, o, t->cur->call.in_len[i]);
-	case LZ_OUT_IOV: return own_iovecs(t, at, count, ret);
-	case LZ_OUT_MSG: return message(t, at, ret);
-	case LZ_OUT_MMSG: return messages(t, at, result);
+	case LZ_OUT_IOV: return lz_vectors_capture(t, ret);
+	case LZ_OUT_MSG: return lz_vectors_capture_message(t, at, ret);
+	case LZ_OUT_MMSG: return lz_vectors_capture_messages(t, at, ret);
 	case LZ_OUT_SPECIAL: return lz_capture_special(t, result);
 	}
 	return lz_fail("system call %s: unknown kind of output %d", t->cur->call.row->name,
@@ -173,7 +95,7 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
  * rules. */
 static bool broke_off(const struct lz_call *c, int64_t result)
 {
-	return (result == -EFAULT && c->nr != SYS_ioctl && c->nr != SYS_futex) ||
+	return (lz_breaks_off(c->nr, result) && c->nr != SYS_ioctl && c->nr != SYS_futex) ||
 	       (result == -ENOMEM && c->nr == SYS_mincore);
 }
 

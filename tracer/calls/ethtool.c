@@ -47,14 +47,10 @@ static const struct command {
     /* clang-format on */
 };
 
-/* AT: the interface's request. NULL: not in the table. */
-static const struct command *find(struct lz_tracer *t, uint64_t at, uint64_t *data,
-                                  uint32_t *command)
+/* DATA: what the interface's request points to. NULL: not in the table. */
+static const struct command *find(struct lz_tracer *t, uint64_t data, uint32_t *command)
 {
-
-	if (lz_proc_read_some(&t->p, at + offsetof(struct ifreq, ifr_data), data, sizeof(*data)) !=
-	        sizeof(*data) ||
-	    lz_proc_read_some(&t->p, *data, command, sizeof(*command)) != sizeof(*command))
+	if (lz_proc_read_some(&t->p, data, command, sizeof(*command)) != sizeof(*command))
 		return &commands[1]; /* the kernel cannot read it either */
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (commands[i].command == *command)
@@ -64,23 +60,28 @@ static const struct command *find(struct lz_tracer *t, uint64_t at, uint64_t *da
 
 int64_t lz_ethtool_refuse(struct lz_tracer *t, uint64_t at)
 {
-	uint64_t data;
+	struct ifreq r;
 	uint32_t command;
 
-	if (find(t, at, &data, &command))
+	if (lz_proc_read_some(&t->p, at, &r, sizeof(r)) != sizeof(r) ||
+	    find(t, (uintptr_t)r.ifr_data, &command))
 		return 0;
 	return lz_refused(-EOPNOTSUPP, "ethtool command %#x", command);
 }
 
 int lz_ethtool_capture(struct lz_tracer *t, uint64_t at)
 {
-	uint64_t data = 0;
+	struct ifreq r;
 	uint32_t command;
-	const struct command *c = find(t, at, &data, &command);
+
+	if (!lz_vectors_head(t, &r, sizeof(r)))
+		return 0;
+	const uint64_t data = (uintptr_t)r.ifr_data;
+	const struct command *c = find(t, data, &command);
 	uint32_t n = c ? c->always : 0;
 
 	/* the last byte of the interface's name becomes 0 */
-	if (!c || lz_build_read(t, at, sizeof(struct ifreq)) < 0)
+	if (!c || lz_build_read(t, at, sizeof(r)) < 0)
 		return c ? -1 : 0;
 	if (!c->size)
 		return 0;

@@ -199,6 +199,7 @@ static int as_at_stop(struct lz_tracer *t, const struct lz_call_record *r,
 
 	*c = (struct lz_call){.nr = r->nr, .ip = r->ip, .row = lz_syscall(r->nr)};
 	memcpy(c->args, r->args, sizeof(c->args));
+	lz_vectors_begin(t);
 	int ret = look(t, r->result);
 	*c = was;
 	return ret;
@@ -268,10 +269,9 @@ static int take_note(struct lz_tracer *t, struct entry *e)
 
 /* ---- reads of which the log has no bytes ---- */
 
-/* Into several places: together they have as much as the read gave. */
-static int several_pieces(struct entry *e, struct lz_call_piece *piece, uint32_t *n)
+/* Into several places: together they have LEFT bytes at most. */
+static int several_pieces(struct entry *e, uint64_t left, struct lz_call_piece *piece, uint32_t *n)
 {
-	uint64_t left = (uint64_t)e->r.result;
 	struct pieces p = {0};
 
 	*n = 0;
@@ -282,7 +282,16 @@ static int several_pieces(struct entry *e, struct lz_call_piece *piece, uint32_t
 			return lz_fast_broken("a read of a file");
 		left -= piece[(*n)++].len;
 	}
-	return left ? lz_fast_broken("a read of a file") : 0;
+	return 0;
+}
+
+static uint64_t length_of(const struct lz_call_piece *piece, uint32_t n)
+{
+	uint64_t len = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		len += piece[i].len;
+	return len;
 }
 
 /* Where the bytes are that it gave. -1: that cannot be. */
@@ -291,8 +300,12 @@ static int pieces_of_read(struct entry *e, bool several, struct lz_call_piece *p
 	if (!lz_may_be_leased(e->r.nr) || several != lz_only_tried(lz_fast_try(e->r.nr)) ||
 	    e->r.result <= 0 || e->r.result > LZ_LEASED_MOST)
 		return lz_fast_broken("a read of a file");
+	if (several && several_pieces(e, (uint64_t)e->r.result, piece, n) < 0)
+		return -1;
+	if (several && length_of(piece, *n) != (uint64_t)e->r.result)
+		return lz_fast_broken("a read of a file");
 	if (several)
-		return several_pieces(e, piece, n);
+		return 0;
 	piece[0] = (struct lz_call_piece){e->r.args[1], (uint64_t)e->r.result};
 	*n = 1;
 	return piece[0].len > e->r.args[2] ? lz_fast_broken("a read of a file") : 0;
@@ -313,30 +326,39 @@ static int add_leased(struct lz_tracer *t, struct entry *e)
 	return lz_leased_log(t, &at, piece, n);
 }
 
-/* The vector may lie where the read has put its bytes: the record has its pieces. */
-static int add_unread_pieces(struct lz_tracer *t, struct entry *e)
+static int read_pieces(struct lz_tracer *t, const struct lz_call_piece *piece, uint32_t n)
 {
-	static struct lz_call_piece piece[LZ_CALL_PIECES_MAX];
-	uint32_t n;
-
-	if (pieces_of_read(e, true, piece, &n) < 0)
-		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		if (lz_build_read(t, piece[i].addr, piece[i].len) < 0)
 			return -1;
 	return 0;
 }
 
+/* The vector may lie where the call has put its bytes: the record has its pieces. */
+static int add_unread_pieces(struct lz_tracer *t, struct entry *e)
+{
+	static struct lz_call_piece piece[LZ_CALL_PIECES_MAX];
+	uint32_t n;
+
+	if ((e->r.result > 0 ? pieces_of_read(e, true, piece, &n)
+	                     : several_pieces(e, LZ_LEASED_MOST, piece, &n)) < 0)
+		return -1;
+	return read_pieces(t, piece, n);
+}
+
 /* Is what the call gave still to be read from memory? */
 static bool may_be_unread(const struct lz_call_record *r)
 {
-	return r->result == -EFAULT || (lz_may_be_leased(r->nr) && r->result > LZ_LONG_LOGGED &&
-	                                r->result <= LZ_LEASED_MOST);
+	return lz_breaks_off(r->nr, r->result) ||
+	       (lz_may_be_leased(r->nr) && r->result > LZ_LONG_LOGGED &&
+	        r->result <= LZ_LEASED_MOST);
 }
 
 static int add_unread(struct lz_tracer *t, struct entry *e)
 {
-	if (e->r.result > 0 && lz_only_tried(lz_fast_try(e->r.nr)))
+	const uint8_t try = lz_fast_try(e->r.nr);
+
+	if (lz_try_scatters(try))
 		return add_unread_pieces(t, e);
 	return as_at_stop(t, &e->r, lz_capture);
 }
@@ -351,7 +373,7 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 		return add_leased(t, e);
 	if (e->r.flags == LZ_CALL_UNREAD && may_be_unread(&e->r))
 		return add_unread(t, e);
-	if (others || e->r.result == -EFAULT || (pieces && !lz_fast_try(e->r.nr)))
+	if (others || lz_breaks_off(e->r.nr, e->r.result) || (pieces && !lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");
 	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");

@@ -154,22 +154,23 @@ int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at)
 	return lz_fd_is_open(t, fd) ? lz_refused(-ENOTTY, "ioctl %#x", request) : 0;
 }
 
+/* Where the rest goes, and how much of it there is room for, stands in what the program has given. */
 static int more(struct lz_tracer *t, const struct further *f, uint64_t at, int64_t result)
 {
-	uint8_t head[192];
+	uint8_t given[sizeof(t->cur->vectors.head)];
 	uint64_t to = at + f->size, count = (uint64_t)result;
 
-	if (lz_proc_read_some(&t->p, at, head, sizeof(head)) < f->size)
+	if (!lz_vectors_head(t, given, f->size))
 		return 0;
 	if (f->width) {
 		count = 0;
-		memcpy(&count, head + f->count, f->width);
+		lz_proc_read_some(&t->p, at + f->count, &count, f->width);
 	}
 	if (f->ptr != BEHIND)
-		memcpy(&to, head + f->ptr, sizeof(to));
+		memcpy(&to, given + f->ptr, sizeof(to));
 	if (f->room) {
 		uint32_t room;
-		memcpy(&room, head + f->room, sizeof(room));
+		memcpy(&room, given + f->room, sizeof(room));
 		count = room < count ? room : count;
 	}
 	if (lz_build_read(t, at, f->size) < 0)
@@ -192,17 +193,31 @@ static int sg_io(struct lz_tracer *t, uint64_t at)
 {
 	struct sg_io_hdr h;
 
-	if (lz_proc_read_some(&t->p, at, &h, sizeof(h)) != sizeof(h))
+	if (!lz_vectors_head(t, &h, sizeof(h)))
 		return 0;
 	if (lz_build_read(t, at, sizeof(h)) < 0 ||
-	    lz_build_read(t, (uint64_t)(uintptr_t)h.sbp, h.sb_len_wr) < 0)
+	    lz_build_read(t, (uint64_t)(uintptr_t)h.sbp, h.mx_sb_len) < 0)
 		return -1;
-	if (h.dxfer_direction != SG_DXFER_FROM_DEV && h.dxfer_direction != SG_DXFER_TO_FROM_DEV)
+	if (h.dxfer_direction == SG_DXFER_NONE || h.dxfer_direction == SG_DXFER_TO_DEV)
 		return 0;
 	if (h.iovec_count)
-		return lz_capture_iovecs(t, (uint64_t)(uintptr_t)h.dxferp, h.iovec_count,
-		                         h.dxfer_len);
+		return lz_vectors_capture(t, h.dxfer_len);
 	return lz_build_read(t, (uint64_t)(uintptr_t)h.dxferp, h.dxfer_len);
+}
+
+int lz_ioctl_prepare(struct lz_tracer *t, uint32_t request, uint64_t at)
+{
+	bool points = request == SG_IO || request == SIOCETHTOOL;
+	struct sg_io_hdr h;
+
+	for (size_t i = 0; i < sizeof(further) / sizeof(further[0]); i++)
+		points |= further[i].request == request;
+	if (!points)
+		return 0;
+	lz_vectors_note_head(t, at);
+	if (request != SG_IO || !lz_vectors_head(t, &h, sizeof(h)))
+		return 0;
+	return lz_vectors_note(t, (uint64_t)(uintptr_t)h.dxferp, h.iovec_count);
 }
 
 int lz_ioctl_capture(struct lz_tracer *t, uint32_t request, uint64_t at, int64_t result)

@@ -174,7 +174,7 @@ static int xattr_out(struct lz_tracer *t, const uint64_t *a, int64_t result)
 		uint32_t size, flags;
 	} x;
 
-	if (lz_proc_read_some(&t->p, a[4], &x, sizeof(x)) != sizeof(x))
+	if (!lz_vectors_head(t, &x, sizeof(x)))
 		return 0;
 	return lz_build_read(t, x.value, least(x.size, (uint64_t)result));
 }
@@ -201,11 +201,24 @@ static int getsockopt_out(struct lz_tracer *t, const uint64_t *a)
 }
 
 /* Into ourselves; what another process gets is not recorded. */
-static int process_write_out(struct lz_tracer *t, const uint64_t *a, int64_t result)
+static int note_written(struct lz_tracer *t, const uint64_t *a)
 {
-	if (!lz_thread_find(t, (pid_t)a[0]))
-		return 0;
-	return lz_capture_iovecs(t, a[3], a[4], (uint64_t)result);
+	const pid_t pid = (pid_t)a[0];
+	const bool own = lz_thread_find(t, pid) || lz_thread_named(t, pid);
+
+	return own ? lz_vectors_note(t, a[3], a[4]) : 0;
+}
+
+int lz_capture_prepare_special(struct lz_tracer *t)
+{
+	const struct lz_call *c = call_of(t);
+
+	switch (c->nr) {
+	case SYS_ioctl: return lz_ioctl_prepare(t, (uint32_t)c->args[1], c->args[2]);
+	case SYS_process_vm_writev: return note_written(t, c->args);
+	case NR_GETXATTRAT: lz_vectors_note_head(t, c->args[4]); return 0;
+	}
+	return 0;
 }
 
 int lz_capture_special(struct lz_tracer *t, int64_t result)
@@ -232,7 +245,7 @@ int lz_capture_special(struct lz_tracer *t, int64_t result)
 	case SYS_quotactl: return quota_out(t, a[0], a[3]);
 	case SYS_quotactl_fd: return quota_out(t, a[1], a[3]);
 	case SYS_keyctl: return key_out(t, a, result);
-	case SYS_process_vm_writev: return process_write_out(t, a, result);
+	case SYS_process_vm_writev: return lz_vectors_capture(t, (uint64_t)result);
 	case NR_GETXATTRAT: return xattr_out(t, a, result);
 	case NR_STATMOUNT: return statmount_out(t, a);
 	}

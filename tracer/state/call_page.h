@@ -161,6 +161,12 @@ static inline __attribute__((always_inline)) bool lz_try_takes(uint8_t try)
 	return try == LZ_TRY_WRITE || try == LZ_TRY_WRITEV || try == LZ_TRY_SENDTO ||
 	       try == LZ_TRY_SENDMSG;
 }
+/* Where it writes is told by memory that it may write to. */
+static inline __attribute__((always_inline)) bool lz_try_scatters(uint8_t try)
+{
+	return try == LZ_TRY_READV || try == LZ_TRY_PREADV || try == LZ_TRY_RECVFROM ||
+	       try == LZ_TRY_RECVMSG;
+}
 
 /* What a record is of that tells of no call but of an rdtsc or rdtscp. Its result is the length of
  * that. Behind it is a struct lz_counter_entry: the registers, as the instruction has left them. */

@@ -5,11 +5,13 @@
 #define LIZARD_TRACER_CALL_RULES_H
 
 #include <asm/ioctls.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define LZ_RULE_FN static inline __attribute__((always_inline))
 
@@ -213,6 +215,14 @@ LZ_RULE_FN uint32_t lz_fast_special(uint8_t rule, const uint64_t *args, uint64_t
 	case LZ_RULE_PRCTL: *at = args[1]; return NAME;
 	default: return 0;
 	}
+}
+
+/* Has a call that ended with RESULT perhaps written a part of its output? The length of an address is
+ * looked at when a message has been stored, which may have gone over it. */
+LZ_RULE_FN bool lz_breaks_off(uint64_t nr, int64_t result)
+{
+	return result == -EFAULT ||
+	       (result == -EINVAL && (nr == SYS_recvfrom || nr == SYS_recvmsg));
 }
 
 LZ_RULE_FN bool lz_makes_fds(uint8_t rule)

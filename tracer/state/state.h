@@ -10,6 +10,7 @@ struct lz_thread *lz_thread_find(const struct lz_tracer *t, pid_t tid);
 /* The same by the number that the program knows. */
 struct lz_thread *lz_thread_named(const struct lz_tracer *t, pid_t own_tid);
 int lz_thread_save_xstate(struct lz_tracer *t);
+void lz_vectors_free(struct lz_vectors *v);
 /* As in /proc/PID/stat: R S D t Z ...; 0: not known. */
 char lz_thread_state_of(const struct lz_tracer *t, struct lz_thread *th);
 /* Lets what works on the current thread work on TH. */

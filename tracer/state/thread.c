@@ -35,6 +35,13 @@ int lz_thread_save_xstate(struct lz_tracer *t)
 	return lz_proc_xstate(&t->p, cur->xstate, &cur->xstate_len);
 }
 
+void lz_vectors_free(struct lz_vectors *v)
+{
+	free(v->io);
+	free(v->message);
+	*v = (struct lz_vectors){0};
+}
+
 char lz_thread_state_of(const struct lz_tracer *t, struct lz_thread *th)
 {
 	char text[256], path[64];

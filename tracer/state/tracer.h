@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/uio.h>
 
 enum {
 	LZ_STUB_LEN = 0x10000,
@@ -112,7 +113,6 @@ struct lz_call {        /* the system call under way */
 	struct user_regs_struct entry;
 	const struct lz_syscall *row;
 	uint32_t in_len[LZ_SYS_OUTS]; /* VALLEN: length before the call */
-	bool has_iov;                 /* IOV, MSG: the thread's iov is of this call */
 	struct lz_disposition act;    /* rt_sigaction: the new one */
 	uint64_t held_since;          /* first seen in an uninterruptible wait, lz_now(); 0: not */
 };
@@ -121,6 +121,20 @@ struct lz_call {        /* the system call under way */
 struct lz_rseq {
 	uint64_t at;
 	uint32_t len, sig;
+};
+
+/* What tells where the call writes, as it was before: calls/vectors.c. */
+struct lz_message {
+	uint64_t name, name_len, control, control_len, vector, vector_len;
+	uint32_t first, n_io; /* of what the vector holds */
+};
+struct lz_vectors {
+	struct iovec *io; /* malloced, or NULL; the same is MESSAGE */
+	uint32_t n_io, io_room;
+	struct lz_message *message;
+	uint32_t n_messages, message_room;
+	uint8_t head[192]; /* of a structure */
+	uint32_t n_head;
 };
 
 /* Memory that a call under way may write, as it was before the kernel could. */
@@ -168,9 +182,7 @@ struct lz_thread {
 	struct lz_blocked blocked;
 	struct lz_thread_signals sig;
 	struct lz_call call;
-	/* The vector of the call as it was before, since it may lie where the call writes. */
-	struct iovec *iov; /* malloced, or NULL */
-	uint32_t n_iov;
+	struct lz_vectors vectors;
 	struct lz_rseq rseq;
 	uint32_t tsc_mode; /* what it has set by PR_SET_TSC; 0: not known yet */
 	bool counter_open; /* nevertheless it may read the processor's counter: code/clock.c */

@@ -49,7 +49,7 @@ bool lz_add_iovecs(struct attempt *t, uint64_t at, uint64_t count)
 
 	if (count > IOV_MOST)
 		return false;
-	t->data = t->n;
+	t->data = (uint32_t)*t->n;
 	for (uint64_t i = 0; i < count; i++)
 		if (!lz_add_data(t, (uint64_t)io[i].iov_base, io[i].iov_len))
 			return false;
@@ -65,7 +65,6 @@ uint32_t lz_finish_as(struct attempt *t, uint32_t flags, int64_t result, uint64_
 	for (int i = 0; i < 6; i++)
 		r->args[i] = t->args[i];
 	r->result = result;
-	*(uint64_t *)(r + 1) = t->n;
 	r->len = ((uint32_t)(bytes_of(t) - (uint8_t *)r) + (uint32_t)len + 7) & ~7u;
 	t->regs[0] = (uint64_t)result;
 	__atomic_store_n(&t->p->head, (uint32_t)((uint8_t *)r - t->p->log) + r->len,
@@ -75,7 +74,9 @@ uint32_t lz_finish_as(struct attempt *t, uint32_t flags, int64_t result, uint64_
 
 uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len)
 {
-	return lz_finish_as(t, result == -EFAULT ? LZ_CALL_UNREAD : LZ_CALL_PIECES, result, len);
+	const bool broke_off = lz_breaks_off(t->regs[0], result);
+
+	return lz_finish_as(t, broke_off ? LZ_CALL_UNREAD : LZ_CALL_PIECES, result, len);
 }
 
 /* How many bytes they have. */
@@ -84,7 +85,7 @@ PART uint64_t copy_pieces(const struct attempt *t)
 	uint8_t *const bytes = bytes_of(t);
 	uint64_t n = 0;
 
-	for (uint32_t i = t->headers; i < t->n; i++) {
+	for (uint32_t i = t->headers; i < *t->n; i++) {
 		copy(bytes + n, t->piece[i].addr, t->piece[i].len);
 		n += t->piece[i].len;
 	}
@@ -152,7 +153,9 @@ uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final)
 		return LZ_STOP;
 	if (result == -EAGAIN && !final && !lz_is_nonblocking(t))
 		return LZ_STOP;
-	return lz_finish_empty(t, result);
+	/* the tracer reads what is there now */
+	return lz_breaks_off(t->regs[0], result) ? lz_finish(t, result, 0)
+	                                         : lz_finish_empty(t, result);
 }
 
 /* ---- all ---- */
@@ -201,9 +204,11 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker)
 		t.r = (struct lz_call_record *)(p->log + head);
 		t.r->ip = p->site;
 		t.r->marker = marker;
-		t.piece = (struct lz_call_piece *)((uint64_t *)(t.r + 1) + 1);
+		t.n = (uint64_t *)(t.r + 1);
+		t.piece = (struct lz_call_piece *)(t.n + 1);
 		t.headers = lz_try_headers((uint8_t)t.what);
-		t.n = t.data = t.n_data = t.n_waits = 0;
+		*t.n = 0;
+		t.data = t.n_data = t.n_waits = 0;
 		t.mode = UNKNOWN;
 		t.len = 0;
 		t.most = LZ_TRY_MOST;

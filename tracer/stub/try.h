@@ -25,8 +25,9 @@ struct attempt {
 	const uint64_t *args;
 	enum lz_fast_try what;
 	struct lz_call_record *r;
+	uint64_t *n; /* of the pieces: in the record, too, before the call is made */
 	struct lz_call_piece *piece;
-	uint32_t n, headers;
+	uint32_t headers;
 	uint32_t data, n_data; /* the pieces that a result's bytes fill, one after the other */
 	uint64_t len, most;    /* of these */
 	enum mode mode;
@@ -116,14 +117,16 @@ INLINE bool is_whole(struct attempt *t)
 
 INLINE uint8_t *bytes_of(const struct attempt *t)
 {
-	return (uint8_t *)(t->piece + t->n);
+	return (uint8_t *)(t->piece + *t->n);
 }
 
 INLINE struct lz_call_piece *add(struct attempt *t, uint64_t addr, uint64_t len)
 {
-	t->piece[t->n].addr = addr;
-	t->piece[t->n].len = len;
-	return &t->piece[t->n++];
+	struct lz_call_piece *const piece = &t->piece[(*t->n)++];
+
+	piece->addr = addr;
+	piece->len = len;
+	return piece;
 }
 
 /* Of the data there are N bytes. */
@@ -139,7 +142,7 @@ INLINE void cut(struct attempt *t, uint64_t n)
 /* Nothing is written or taken. */
 INLINE uint32_t lz_finish_empty(struct attempt *t, int64_t result)
 {
-	t->n = 0;
+	*t->n = 0;
 	return lz_finish(t, result, 0);
 }
 

@@ -66,13 +66,24 @@ uint32_t lz_try_send_message(struct attempt *t)
 	return lz_add_iovecs(t, (uint64_t)m->msg_iov, count) ? send_by(t, 2) : LZ_STOP;
 }
 
-/* An address at ADDR has room for ROOM bytes; the kernel has stored its length at LEN_AT. */
-INLINE void add_address(struct attempt *t, uint64_t addr, uint64_t len_at, uint32_t room)
+/* Where an address comes to, its length at LEN_AT: ADDR has room for ROOM bytes. NULL: it is not wanted. */
+INLINE struct lz_call_piece *add_address(struct attempt *t, uint64_t addr, uint64_t len_at,
+                                         uint32_t room)
 {
 	if (!addr)
-		return;
+		return 0;
 	add(t, len_at, sizeof(room));
-	add(t, addr, least(room, *(const volatile uint32_t *)len_at));
+	return add(t, addr, room);
+}
+
+/* The kernel has stored how long it is. What it has looked at itself may be another length: one that lay
+ * where the message has come to. */
+INLINE void cut_address(struct lz_call_piece *address, uint64_t len_at)
+{
+	enum { MOST = sizeof(struct sockaddr_storage) };
+
+	if (address)
+		address->len = least(MOST, *(const volatile uint32_t *)len_at);
 }
 
 INLINE bool is_room(uint64_t len)
@@ -88,11 +99,13 @@ uint32_t lz_try_receive_from(struct attempt *t)
 	if (!is_socket(t) || flags & ~(uint64_t)RECEIVED_FLAGS || !is_room(room) ||
 	    !lz_add_data(t, t->args[1], t->args[2]))
 		return LZ_STOP;
+	struct lz_call_piece *to_address = add_address(t, addr, len_at, room);
 	int64_t result = without_waiting(t, 3, POLLIN);
 	if (result < 0)
 		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
+	set_made(t->p, result);
 	cut(t, (uint64_t)result);
-	add_address(t, addr, len_at, room);
+	cut_address(to_address, len_at);
 	return lz_finish_with_pieces(t, result);
 }
 
@@ -105,13 +118,14 @@ uint32_t lz_try_receive_message(struct attempt *t)
 	    control > LZ_TRY_MOST / 4)
 		return LZ_STOP;
 	add(t, t->args[1], sizeof(*m));
-	struct lz_call_piece *to_name = add(t, (uint64_t)m->msg_name, 0);
-	struct lz_call_piece *to_control = add(t, (uint64_t)m->msg_control, 0);
+	struct lz_call_piece *to_name = add(t, (uint64_t)m->msg_name, name);
+	struct lz_call_piece *to_control = add(t, (uint64_t)m->msg_control, control);
 	if (!lz_add_iovecs(t, (uint64_t)m->msg_iov, m->msg_iovlen) || t->len > LZ_TRY_MOST / 2)
 		return LZ_STOP;
 	int64_t result = without_waiting(t, 2, POLLIN);
 	if (result < 0)
 		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
+	set_made(t->p, result);
 	cut(t, (uint64_t)result);
 	to_name->len = to_name->addr ? least(name, m->msg_namelen) : 0;
 	to_control->len = to_control->addr ? least(control, m->msg_controllen) : 0;
@@ -136,11 +150,13 @@ uint32_t lz_try_accept(struct attempt *t)
 
 	if (!is_socket(t) || !is_room(room))
 		return LZ_STOP;
+	struct lz_call_piece *to_address = add_address(t, addr, len_at, room);
 	const bool waits = !lz_is_nonblocking(t);
 	const int64_t result = waits ? lz_wait_inside(t, POLLIN) : make(t->regs);
 	if (result < 0)
 		return lz_try_failed(t, result, !waits);
+	set_made(t->p, result);
 	set_fd(t->p, result, t->p->fd[t->args[0]]);
-	add_address(t, addr, len_at, room);
+	cut_address(to_address, len_at);
 	return lz_finish_with_pieces(t, result);
 }

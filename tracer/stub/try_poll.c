@@ -153,7 +153,7 @@ PART uint32_t select_copied(struct attempt *t, const struct patience *w, uint64_
 	for (int i = 0; i < SETS; i++)
 		if (t->args[1 + i] && len)
 			add(t, t->args[1 + i], len);
-	const uint32_t n_sets = t->n;
+	const uint64_t n_sets = *t->n;
 	if (time_at)
 		add(t, time_at, TIME);
 	uint8_t *const bytes = bytes_of(t);
@@ -174,7 +174,7 @@ PART uint32_t select_copied(struct attempt *t, const struct patience *w, uint64_
 	if (!waited && !is_over(w, result))
 		return LZ_STOP;
 	tell_time(w, time, time_at);
-	for (uint32_t i = 0; i < n_sets; i++)
+	for (uint64_t i = 0; i < n_sets; i++)
 		copy((uint8_t *)t->piece[i].addr, (uint64_t)bytes + i * len, len);
 	return lz_finish(t, result, n + (time_at ? TIME : 0));
 }

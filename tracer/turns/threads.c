@@ -54,7 +54,7 @@ static void release(struct lz_thread *th)
 		close(th->stat);
 	lz_blocked_drop(th);
 	lz_filter_drop(th->filter);
-	free(th->iov);
+	lz_vectors_free(&th->vectors);
 	free(th->robust);
 	free(th->xstate);
 	free(th->sig.held);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where an ioctl writes is what its structure and vector said before it: no device is needed for that. */
+#include "tests/unit/suite.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <scsi/sg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+
+enum { DXFER_UNKNOWN = -5 }; /* of the kernel's own header */
+
+static struct lz_tracer t;
+static struct lz_thread thread;
+static uint8_t memory[4096]; /* the program's */
+
+static void begin(void)
+{
+	t.cur = &thread;
+	t.p = (struct lz_proc){.pid = getpid(), .mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC)};
+	ck_assert_int_ge(t.p.mem, 0);
+	for (size_t i = 0; i < sizeof(memory); i++)
+		memory[i] = (uint8_t)(i * 7);
+}
+
+static void enter(uint64_t at)
+{
+	thread.call =
+	    (struct lz_call){.nr = SYS_ioctl, .args = {3, SG_IO, at}, .row = lz_syscall(SYS_ioctl)};
+	ck_assert_int_eq(lz_capture_prepare(&t), 0);
+	memset(&t.b.ev, 0, sizeof(t.b.ev));
+	t.b.used = 0;
+}
+
+static bool has(const void *at, uint64_t len)
+{
+	for (uint32_t i = 0; i < t.b.ev.n_writes; i++)
+		if (t.b.writes[i].addr == (uintptr_t)at && t.b.writes[i].len == len)
+			return true;
+	return false;
+}
+
+/* The header, its vector and the sense bytes lie in what the device writes. */
+static struct sg_io_hdr *header(int direction, unsigned n_io)
+{
+	struct sg_io_hdr *h = (struct sg_io_hdr *)(memory + 64);
+	struct iovec *io = (struct iovec *)(memory + 256);
+
+	io[0] = (struct iovec){memory, 600};
+	io[1] = (struct iovec){memory + 2000, 100};
+	*h = (struct sg_io_hdr){.interface_id = 'S',
+	                        .dxfer_direction = direction,
+	                        .iovec_count = (unsigned short)n_io,
+	                        .dxfer_len = 650,
+	                        .dxferp = n_io ? (void *)io : memory,
+	                        .mx_sb_len = 32,
+	                        .sbp = memory + 3000};
+	return h;
+}
+
+START_TEST(overwritten)
+{
+	struct sg_io_hdr *h = header(SG_DXFER_FROM_DEV, 2);
+
+	enter((uintptr_t)h);
+	memset(memory, 0xee, 600);
+	ck_assert_int_eq(lz_capture(&t, 0), 0);
+	ck_assert(has(h, sizeof(*h)) && has(memory + 3000, 32));
+	ck_assert(has(memory, 600) && has(memory + 2000, 50));
+	/* without a vector; and which way is not said */
+	h = header(DXFER_UNKNOWN, 0);
+	enter((uintptr_t)h);
+	memset(memory, 0xee, 650);
+	ck_assert_int_eq(lz_capture(&t, 0), 0);
+	ck_assert(has(memory, 650));
+}
+END_TEST
+
+START_TEST(to_the_device)
+{
+	struct sg_io_hdr *h = header(SG_DXFER_TO_DEV, 2);
+
+	enter((uintptr_t)h);
+	ck_assert_int_eq(lz_capture(&t, 0), 0);
+	ck_assert(has(h, sizeof(*h)) && t.b.ev.n_writes == 2);
+}
+END_TEST
+
+/* A call whose structure cannot be read notes nothing, and adds nothing of the one before. */
+START_TEST(unreadable)
+{
+	enter((uintptr_t)header(SG_DXFER_FROM_DEV, 2));
+	enter(16);
+	ck_assert_int_eq(lz_capture(&t, 0), 0);
+	ck_assert_uint_eq(t.b.ev.n_writes, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("vectors");
+	TCase *c = tcase_create("SG_IO");
+
+	tcase_add_checked_fixture(c, begin, NULL);
+	tcase_add_test(c, overwritten);
+	tcase_add_test(c, to_the_device);
+	tcase_add_test(c, unreadable);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What says where a call writes: vectors and headers. They are taken down before it is made: they may
+ * lie where it writes, and other threads may change them while it waits. */
+#include "tracer/calls/calls.h"
+#include "tracer/log/log.h"
+
+#include <common/base/array.h>
+#include <lizard/error.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+enum { MOST_IOV = 1024, MOST_MESSAGES = 1024, MOST_CONTROL = 1 << 20 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t address(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+/* ---- before ---- */
+
+static struct lz_vectors *own(struct lz_tracer *t)
+{
+	return &t->cur->vectors;
+}
+
+void lz_vectors_begin(struct lz_tracer *t)
+{
+	struct lz_vectors *v = own(t);
+
+	v->n_io = v->n_messages = v->n_head = 0;
+}
+
+int lz_vectors_note(struct lz_tracer *t, uint64_t at, uint64_t count)
+{
+	struct lz_vectors *v = own(t);
+
+	count = least(count, MOST_IOV);
+	if (lz_reserve(v->io, v->io_room, v->n_io + count) < 0)
+		return lz_fail("no memory for the vector of a system call");
+	v->n_io +=
+	    (uint32_t)(lz_proc_read_some(&t->p, at, v->io + v->n_io, count * sizeof(*v->io)) /
+	               sizeof(*v->io));
+	return 0;
+}
+
+static int note_header(struct lz_tracer *t, const struct msghdr *m)
+{
+	struct lz_vectors *v = own(t);
+	struct lz_message n = {.name = address(m->msg_name),
+	                       .name_len = m->msg_namelen,
+	                       .control = address(m->msg_control),
+	                       .control_len = m->msg_controllen,
+	                       .vector = address(m->msg_iov),
+	                       .vector_len = m->msg_iovlen,
+	                       .first = v->n_io};
+
+	if (lz_reserve(v->message, v->message_room, (size_t)v->n_messages + 1) < 0 ||
+	    lz_vectors_note(t, n.vector, n.vector_len) < 0)
+		return lz_fail("no memory for the headers of a system call");
+	n.n_io = v->n_io - n.first;
+	v->message[v->n_messages++] = n;
+	return 0;
+}
+
+int lz_vectors_note_message(struct lz_tracer *t, uint64_t at)
+{
+	struct msghdr m;
+
+	if (lz_proc_read_some(&t->p, at, &m, sizeof(m)) != sizeof(m))
+		return 0;
+	return note_header(t, &m);
+}
+
+int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
+{
+	struct mmsghdr m[64];
+	const uint64_t most = sizeof(m) / sizeof(*m);
+
+	count = least(count, MOST_MESSAGES);
+	for (uint64_t n; count; count -= n, at += n * sizeof(*m)) {
+		n = lz_proc_read_some(&t->p, at, m, least(count, most) * sizeof(*m)) / sizeof(*m);
+		for (uint64_t i = 0; i < n; i++)
+			if (note_header(t, &m[i].msg_hdr) < 0)
+				return -1;
+		if (n < most)
+			return 0;
+	}
+	return 0;
+}
+
+void lz_vectors_note_head(struct lz_tracer *t, uint64_t at)
+{
+	struct lz_vectors *v = own(t);
+
+	v->n_head = (uint32_t)lz_proc_read_some(&t->p, at, v->head, sizeof(v->head));
+}
+
+bool lz_vectors_head(const struct lz_tracer *t, void *to, size_t len)
+{
+	const struct lz_vectors *v = &t->cur->vectors;
+
+	if (v->n_head < len)
+		return false;
+	memcpy(to, v->head, len);
+	return true;
+}
+
+/* ---- behind ---- */
+
+static int add_scattered(struct lz_tracer *t, const struct iovec *io, uint32_t count, uint64_t len)
+{
+	for (uint32_t i = 0; i < count && len; i++) {
+		const uint64_t n = least(len, io[i].iov_len);
+
+		if (lz_build_read(t, address(io[i].iov_base), n) < 0)
+			return -1;
+		len -= n;
+	}
+	return 0;
+}
+
+int lz_vectors_capture(struct lz_tracer *t, uint64_t len)
+{
+	return add_scattered(t, own(t)->io, own(t)->n_io, len);
+}
+
+static bool is_same(const struct lz_message *before, const struct msghdr *after)
+{
+	return before->name == address(after->msg_name) &&
+	       before->vector == address(after->msg_iov) &&
+	       before->vector_len == after->msg_iovlen &&
+	       before->control == address(after->msg_control);
+}
+
+/* The kernel says in the header how much control data it has written, if that is the header still. */
+static uint64_t control_len(const struct lz_message *before, const struct msghdr *after)
+{
+	const uint64_t len = is_same(before, after)
+	                         ? least(before->control_len, after->msg_controllen)
+	                         : before->control_len;
+
+	return least(len, MOST_CONTROL);
+}
+
+static int add_message(struct lz_tracer *t, const struct lz_message *m, const struct msghdr *after,
+                       uint64_t len)
+{
+	if (lz_build_read(t, m->name, least(m->name_len, sizeof(struct sockaddr_storage))) < 0 ||
+	    lz_build_read(t, m->control, control_len(m, after)) < 0)
+		return -1;
+	return add_scattered(t, own(t)->io + m->first, m->n_io, len);
+}
+
+static int add_range(struct lz_tracer *t, uint64_t at, size_t from, size_t end)
+{
+	return lz_build_read(t, at + from, end - from);
+}
+
+/* Of a call under way, only what the kernel is to store: the rest may be changed by other threads. */
+static int add_header(struct lz_tracer *t, uint64_t at, size_t size)
+{
+	typedef struct mmsghdr m;
+
+	if (!t->cur->call.inside)
+		return lz_build_read(t, at, size);
+	if (add_range(t, at, offsetof(m, msg_hdr.msg_namelen),
+	              offsetof(m, msg_hdr.msg_namelen) + 4) < 0 ||
+	    add_range(t, at, offsetof(m, msg_hdr.msg_controllen),
+	              offsetof(m, msg_hdr.msg_flags) + 4) < 0)
+		return -1;
+	return size < sizeof(m) ? 0
+	                        : add_range(t, at, offsetof(m, msg_len), offsetof(m, msg_len) + 4);
+}
+
+int lz_vectors_capture_message(struct lz_tracer *t, uint64_t at, uint64_t len)
+{
+	struct msghdr after = {0};
+
+	if (!own(t)->n_messages)
+		return 0;
+	lz_proc_read_some(&t->p, at, &after, sizeof(after));
+	if (add_header(t, at, sizeof(after)) < 0)
+		return -1;
+	return add_message(t, &own(t)->message[0], &after, len);
+}
+
+/* ---- several messages ---- */
+
+/* Does the kernel store all of it? */
+static bool is_storable(const struct lz_tracer *t, uint64_t at, uint64_t len)
+{
+	const struct lz_vmas *m = &t->vmas;
+	const uint64_t end = at + len;
+
+	for (size_t i = lz_vmas_from(m, at); at < end; i++) {
+		if (i == m->n || m->a[i].v.start > at || !(m->a[i].v.prot & PROT_WRITE))
+			return false;
+		at = m->a[i].v.end;
+	}
+	return end >= len;
+}
+
+/* Does a message go over the headers in [START, END), or can it not be stored? Then it may have done so
+ * in part, and lengths are not what the kernel has stored. */
+static bool is_odd(const struct lz_tracer *t, const struct lz_message *m, uint64_t start,
+                   uint64_t end)
+{
+	const struct iovec *io = t->cur->vectors.io + m->first;
+
+	for (uint32_t i = 0; i < m->n_io; i++) {
+		const uint64_t at = address(io[i].iov_base), len = io[i].iov_len;
+
+		if ((at < end && at + len > start) || !is_storable(t, at, len))
+			return true;
+	}
+	return false;
+}
+
+static bool any_odd(const struct lz_tracer *t, uint64_t at)
+{
+	const struct lz_vectors *v = &t->cur->vectors;
+	const uint64_t end = at + v->n_messages * sizeof(struct mmsghdr);
+
+	for (uint32_t i = 0; i < v->n_messages; i++)
+		if (is_odd(t, &v->message[i], at, end))
+			return true;
+	return false;
+}
+
+/* The kernel reads a header when its message comes: it may have become another one before. */
+static bool is_other(const struct lz_vectors *v, const struct lz_message *a,
+                     const struct lz_message *b)
+{
+	return a->name != b->name || a->vector != b->vector || a->control != b->control ||
+	       a->n_io != b->n_io ||
+	       memcmp(v->io + a->first, v->io + b->first, a->n_io * sizeof(*v->io)) != 0;
+}
+
+/* Message I, whose header is at AT. */
+static int add_one(struct lz_tracer *t, uint32_t i, uint64_t at, bool in_full)
+{
+	struct lz_vectors *v = own(t);
+	struct mmsghdr m = {0};
+
+	lz_proc_read_some(&t->p, at, &m, sizeof(m));
+	if (note_header(t, &m.msg_hdr) < 0 || add_header(t, at, sizeof(m)) < 0)
+		return -1;
+	const struct lz_message *before = &v->message[i], *after = &v->message[--v->n_messages];
+	const bool other = is_other(v, before, after);
+	const uint64_t len = in_full || other ? LZ_CALL_MOST : m.msg_len;
+
+	if (add_message(t, before, &m.msg_hdr, len) < 0 ||
+	    (other && add_message(t, after, &m.msg_hdr, len) < 0))
+		return -1;
+	v->n_io = after->first;
+	return 0;
+}
+
+int lz_vectors_capture_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
+{
+	/* while the call is under way nobody knows how long they will be */
+	const bool in_full = t->cur->call.inside || any_odd(t, at);
+
+	for (uint32_t i = 0; i < own(t)->n_messages && i < count + in_full; i++)
+		if (add_one(t, i, at + i * sizeof(struct mmsghdr), in_full) < 0)
+			return -1;
+	return 0;
+}
