@@ -115,6 +115,11 @@ record buffer gone -- ./reads file gone
 is "$status $(head -n 1 out)" "0 0" "gone: each read is made once" || diag "$(cat err)"
 [ "$(leased)" -gt 200 ]
 ok $? "gone: reads are compared" || diag "$(leased): $(cat err)"
+# What it has put elsewhere is there, also where it has put it over its own vector.
+record buffer gone-vector -- ./reads file gone-vector
+is "$status $(head -n 1 out)" "0 0" "gone-vector: each read is made once" || diag "$(cat err)"
+timeout -k 5 120 "$echo" recordings/gone-vector-buffer >replayed 2>verify
+is "$? $(tail -n 1 replayed)" "0 $(tail -n 1 out)" "gone-vector: it replays, and prints the same" || diag "$(tail -n 3 verify)"
 
 # Children, who share the position: another run is another one.
 for follow in "" --follow=all; do

@@ -923,6 +923,40 @@ START_TEST(broken_off)
 }
 END_TEST
 
+/* The record of a call that the stub has made is not whole, but has its pieces. */
+START_TEST(noted_pieces)
+{
+	const uint64_t at = (uintptr_t)memory, head = LZ_CALL_LOG - RECORD - BYTES;
+	struct lz_call_record r =
+	    PIECES(SYS_recvmsg, 0, 5, 1, 56, at, 8, at + 8, 16, at + 100, 10, at + 200, 20);
+	const struct lz_vectors *v = &thread.vectors;
+
+	r.flags = LZ_CALL_UNREAD;
+	drain(&r);
+	thread.call =
+	    (struct lz_call){.nr = SYS_recvmsg, .args = {3, at}, .row = lz_syscall(SYS_recvmsg)};
+	t.fast.page->head = (uint32_t)head;
+	ck_assert(lz_fast_note_pieces(&t) == 0 && v->n_messages == 1 && v->n_io == 2);
+	ck_assert(v->message[0].name == at && v->message[0].name_len == 8);
+	ck_assert(v->message[0].control == at + 8 && v->message[0].control_len == 16);
+	ck_assert((uintptr_t)v->io[1].iov_base == at + 200 && v->io[1].iov_len == 20);
+	thread.call.nr = SYS_readv;
+	ck_assert(lz_fast_note_pieces(&t) == 0 && v->n_io == 5 && v->io[0].iov_len == 56);
+	for (uint32_t at_head = LZ_CALL_LOG - 200; at_head <= LZ_CALL_LOG; at_head += 8) {
+		memset(t.fast.page->log + head, 0xff, LZ_CALL_LOG - head);
+		t.fast.page->head = at_head;
+		ck_assert_int_eq(lz_fast_note_pieces(&t), -1);
+	}
+	t.fast.page->head = UINT32_MAX;
+	ck_assert_int_eq(lz_fast_note_pieces(&t), -1);
+	/* where it writes is told by its arguments */
+	thread.call.nr = SYS_read;
+	ck_assert_int_eq(lz_fast_note_pieces(&t), 0);
+	thread.call = (struct lz_call){0};
+	n_behind = 0;
+}
+END_TEST
+
 /* Whatever is in the record: it is broken, or has an event that is not larger than it may be. */
 static void any(const struct lz_call_record *r)
 {
@@ -1033,6 +1067,7 @@ int main(void)
 	tcase_add_test(c, leased_pieces);
 	tcase_add_test(c, unread);
 	tcase_add_test(c, broken_off);
+	tcase_add_test(c, noted_pieces);
 	tcase_add_test(c, bad_counters);
 	tcase_add_test(c, xsavecs);
 	tcase_add_test(c, heap);

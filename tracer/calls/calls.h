@@ -73,6 +73,8 @@ int lz_vectors_note(struct lz_tracer *t, uint64_t at, uint64_t count);
 /* a struct msghdr and what it points to, COUNT struct mmsghdr, */
 int lz_vectors_note_message(struct lz_tracer *t, uint64_t at);
 int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count);
+/* the same of a call that the stub has made, by the N pieces of its record, */
+int lz_vectors_of_pieces(struct lz_tracer *t, const struct lz_call_piece *piece, uint32_t n);
 /* and a structure of which one kind of call has one. */
 void lz_vectors_note_head(struct lz_tracer *t, uint64_t at);
 /* The first LEN bytes of that. False: it could not be read. */

@@ -179,6 +179,8 @@ void lz_fast_track(struct lz_tracer *t);
 /* fast_log.c */
 /* -1: the log is broken. */
 int lz_fast_broken(const char *what);
+/* The call under way was made by the stub, and has no record yet: its vector is as the stub has seen it. */
+int lz_fast_note_pieces(struct lz_tracer *t);
 /* Makes events of LOG. */
 int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log);
 /* Have calls been made without a stop by the site that ends at IP? Also set by one with a like address. */

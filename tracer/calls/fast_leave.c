@@ -130,7 +130,8 @@ static int show_exit(struct lz_tracer *t, struct user_regs_struct *r, int64_t re
 	e.rip += LZ_CALL_INSN;
 	e.orig_rax = r->rax;
 	e.rax = (uint64_t)-ENOSYS;
-	if (lz_call_entry(t, &e) < 0)
+	/* where it writes is no longer to be seen in memory */
+	if (lz_call_entry(t, &e) < 0 || lz_fast_note_pieces(t) < 0)
 		return -1;
 	e.rip -= LZ_CALL_INSN;
 	*status = (SIGTRAP | 0x80) << 8 | 0x7f;

@@ -346,6 +346,24 @@ static int add_unread_pieces(struct lz_tracer *t, struct entry *e)
 	return read_pieces(t, piece, n);
 }
 
+int lz_fast_note_pieces(struct lz_tracer *t)
+{
+	static struct lz_call_piece piece[LZ_CALL_PIECES_MAX];
+	const struct lz_call_page *page = t->fast.page;
+	const uint32_t head = page->head;
+	struct entry e = {.bytes = page->log + head + sizeof(e.r)};
+	uint32_t n;
+
+	if (!lz_try_scatters(lz_fast_try(t->cur->call.nr)))
+		return 0;
+	if (head > LZ_CALL_LOG - sizeof(e.r))
+		return lz_fast_broken("its length");
+	e.n = LZ_CALL_LOG - head - (uint32_t)sizeof(e.r);
+	if (several_pieces(&e, LZ_LEASED_MOST, piece, &n) < 0)
+		return -1;
+	return lz_vectors_of_pieces(t, piece, n);
+}
+
 /* Is what the call gave still to be read from memory? */
 static bool may_be_unread(const struct lz_call_record *r)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 enum { MOST_IOV = 1024, MOST_MESSAGES = 1024, MOST_CONTROL = 1 << 20 };
 
@@ -92,6 +93,37 @@ int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
 		if (n < most)
 			return 0;
 	}
+	return 0;
+}
+
+static int note_pieces(struct lz_vectors *v, const struct lz_call_piece *piece, uint32_t n)
+{
+	if (lz_reserve(v->io, v->io_room, n) < 0)
+		return lz_fail("no memory for the vector of a system call");
+	for (v->n_io = 0; v->n_io < n; v->n_io++)
+		v->io[v->n_io] =
+		    (struct iovec){(void *)(uintptr_t)piece[v->n_io].addr, piece[v->n_io].len};
+	return 0;
+}
+
+int lz_vectors_of_pieces(struct lz_tracer *t, const struct lz_call_piece *piece, uint32_t n)
+{
+	enum { HEADER, NAME, CONTROL, DATA };
+	struct lz_vectors *v = own(t);
+
+	if (t->cur->call.nr != SYS_recvmsg)
+		return note_pieces(v, piece, n);
+	if (n < DATA)
+		return 0;
+	if (lz_reserve(v->message, v->message_room, 1) < 0 ||
+	    note_pieces(v, piece + DATA, n - DATA) < 0)
+		return lz_fail("no memory for the headers of a system call");
+	v->message[0] = (struct lz_message){.name = piece[NAME].addr,
+	                                    .name_len = piece[NAME].len,
+	                                    .control = piece[CONTROL].addr,
+	                                    .control_len = piece[CONTROL].len,
+	                                    .n_io = n - DATA};
+	v->n_messages = 1;
 	return 0;
 }
 

@@ -370,9 +370,21 @@ static void run_anywhere(void)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
+/* Of the bytes that come before those at TO. The vector lies among them. */
+static ssize_t read_scattered(void *to, size_t len)
+{
+	struct iovec *io = (void *)(buf + 1000);
+
+	io[0] = (struct iovec){buf, PIECE};
+	io[1] = (struct iovec){to, len - PIECE};
+	const ssize_t n = readv(0, io, 2);
+	add(PIECE);
+	return n;
+}
+
 /* Memory that it has read into goes away behind the read: a child, who sees the position, cuts the file
  * that is mapped there. The position says how often the read has been made. */
-static void gone(void)
+static void gone(int scattered)
 {
 	enum { TIMES = 40 };
 	const off_t len = lseek(0, 0, SEEK_END);
@@ -399,7 +411,7 @@ static void gone(void)
 		ftruncate(fd, len);
 		void *to = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 		close(fd);
-		const ssize_t n = read(0, to, len);
+		const ssize_t n = scattered ? read_scattered(to, len) : read(0, to, len);
 		wrong += lseek(0, 0, SEEK_CUR) != (n < 0 ? 0 : n);
 		munmap(to, len);
 	}
@@ -448,7 +460,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(way, "inside"))
 		inside();
 	else if (!strcmp(way, "gone"))
-		gone();
+		gone(0);
+	else if (!strcmp(way, "gone-vector"))
+		gone(1);
 	else
 		outside(atoi(way));
 	printf("%016llx\n", (unsigned long long)sum);
