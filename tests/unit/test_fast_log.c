@@ -247,6 +247,8 @@ START_TEST(bad_ones)
 	expect_broken(&r, "a result");
 	r = record(SYS_execve, 0);
 	expect_broken(&r, "a call's number");
+	r = record(SYS_read, -512);
+	expect_broken(&r, "a result");
 	r = record(SYS_read, 100);
 	r.flags = LZ_CALL_UNREAD;
 	expect_broken(&r, "a flag");

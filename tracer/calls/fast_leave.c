@@ -38,13 +38,20 @@ void lz_fast_keep_rest(struct lz_tracer *t)
 	t->cur->wait_left[1] = ns;
 }
 
+static struct lz_stub_saved saved(const struct lz_call_page *page)
+{
+	struct lz_stub_saved s;
+
+	memcpy(&s, page->stack + LZ_STUB_STACK - sizeof(s), sizeof(s));
+	return s;
+}
+
 /* To where the call was about to be made: nothing has been done yet. It is made with a stop. */
 static int leave(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call_page *page = t->fast.page;
-	struct lz_stub_saved s;
+	const struct lz_stub_saved s = saved(page);
 
-	memcpy(&s, page->stack + LZ_STUB_STACK - sizeof(s), sizeof(s));
 	r->r15 = s.r15, r->r14 = s.r14, r->r13 = s.r13, r->r12 = s.r12;
 	r->rbp = s.rbp, r->rbx = s.rbx, r->rax = s.rax, r->rdi = s.rdi;
 	r->rsi = s.rsi, r->rdx = s.rdx, r->r10 = s.r10, r->r8 = s.r8, r->r9 = s.r9;
@@ -138,6 +145,20 @@ static int show_exit(struct lz_tracer *t, struct user_regs_struct *r, int64_t re
 	return go_behind(t, &e, result);
 }
 
+/* The page and the registers are the program's: it may say so of a call that the stub does not make, such as
+ * one that ends it, or of one that is to be made again. */
+static int check_made(const struct lz_tracer *t, bool fault, int64_t result)
+{
+	enum { MAX_ERRNO = 4095 };
+	const uint64_t nr = saved(t->fast.page).rax;
+
+	if (fault ? !lz_fast_may(nr) : !lz_try_waits_inside(lz_fast_try(nr)))
+		return lz_fast_broken("a call's number");
+	return result > INT32_MAX || result < -MAX_ERRNO || lz_restarts(result)
+	           ? lz_fast_broken("a result")
+	           : 0;
+}
+
 int lz_fast_made(struct lz_tracer *t, int *status)
 {
 	const int signo = WSTOPSIG(*status);
@@ -150,10 +171,8 @@ int lz_fast_made(struct lz_tracer *t, int *status)
 	if (!fault && !(is_waiting(t) && is_made(t, &r)))
 		return 0;
 	const int64_t result = fault ? t->fast.page->result : (int64_t)r.rax;
-	if (result > INT32_MAX)
-		return lz_fast_broken("a result");
-	if (leave(t, &r) < 0 || (fault && lz_signal_undo_force(t, signo) < 0) ||
-	    show_exit(t, &r, result, status) < 0)
+	if (check_made(t, fault, result) < 0 || leave(t, &r) < 0 ||
+	    (fault && lz_signal_undo_force(t, signo) < 0) || show_exit(t, &r, result, status) < 0)
 		return -1;
 	return fault ? 0 : lz_signal_put_back(t, signo);
 }

@@ -161,6 +161,13 @@ static inline __attribute__((always_inline)) bool lz_try_takes(uint8_t try)
 	return try == LZ_TRY_WRITE || try == LZ_TRY_WRITEV || try == LZ_TRY_SENDTO ||
 	       try == LZ_TRY_SENDMSG;
 }
+/* Does it wait itself, instead of for its descriptor first? */
+static inline __attribute__((always_inline)) bool lz_try_waits_inside(uint8_t try)
+{
+	return lz_try_takes(try) || try == LZ_TRY_ACCEPT || try == LZ_TRY_CONNECT ||
+	       try == LZ_TRY_WAIT4 || try == LZ_TRY_WAITID;
+}
+
 /* Where it writes is told by memory that it may write to. */
 static inline __attribute__((always_inline)) bool lz_try_scatters(uint8_t try)
 {

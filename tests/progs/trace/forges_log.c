@@ -1,6 +1,8 @@
 /* Stores into the memory by which the recorder lets it make system calls without a stop: argv[1] is the seed, argv[2] what is
  * forged. It goes on all the same. */
 #define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,51 @@ static void calls(int n)
 {
 	while (n--)
 		getppid();
+}
+
+static sigjmp_buf before;
+static void go_back(int signo)
+{
+	siglongjmp(before, signo);
+}
+
+/* Where the stub has waited: an instruction that stores by rbx. */
+static const uint8_t *behind_wait(const struct lz_call_page *p)
+{
+	const uint8_t *at = (const uint8_t *)p - LZ_STUB_CODE, insn[] = {0x0f, 0x05, 0xc7, 0x83};
+
+	while (memcmp(at, insn, sizeof(insn)))
+		at++;
+	return at + 2;
+}
+
+/* As if the stub had made a call, and a signal had come, or had found no memory behind it. */
+static void made(struct lz_call_page *p, int waited)
+{
+	static const struct {
+		uint64_t nr;
+		int64_t result;
+	} all[] = {{SYS_exit_group, 0},    {SYS_fork, 77},     {SYS_execve, 0},
+	           {SYS_rt_sigreturn, 0},  {60000, 0},         {SYS_write, -512},
+	           {SYS_read, -516},       {SYS_accept, -513}, {SYS_wait4, -5000},
+	           {SYS_sendto, 1LL << 40}};
+	const int which = rand() % 10;
+	struct lz_stub_saved *s =
+	    (struct lz_stub_saved *)(p->stack + LZ_STUB_STACK - sizeof(struct lz_stub_saved));
+	const uint8_t *at = behind_wait(p);
+
+	signal(SIGSEGV, go_back);
+	if (sigsetjmp(before, 1))
+		return;
+	s->rax = all[which].nr;
+	p->result = all[which].result;
+	p->waits = waited ? LZ_WAITS_INSIDE : LZ_WAITS_NO;
+	p->made = !waited;
+	p->busy = 1;
+	__asm__ volatile("push %%rbx; mov $16, %%ebx; jmp *%1"
+	                 :
+	                 : "a"(p->result), "r"(at)
+	                 : "memory");
 }
 
 int main(int argc, char **argv)
@@ -69,7 +116,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "mapping")) {
 		const int nr[] = {SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise};
 		/* of the page itself, of the heap, of anything */
-		const uint64_t at[] = {(uintptr_t)p, (uintptr_t)sbrk(0) - 4096, (uint64_t)rand() << 12};
+		const uint64_t at[] = {(uintptr_t)p, (uintptr_t)sbrk(0) - 4096,
+		                       (uint64_t)rand() << 12};
 		r->nr = (uint16_t)nr[rand() % 4];
 		r->args[0] = at[rand() % 3];
 		r->args[1] = (uint64_t)(1 + rand() % 5) << 12;
@@ -82,6 +130,10 @@ int main(int argc, char **argv)
 		r->flags = LZ_CALL_UNREAD;
 		r->result = rand();
 		r->args[2] = UINT64_MAX;
+	} else if (!strcmp(what, "restart")) {
+		r->result = -512 - rand() % 3;
+	} else if (!strcmp(what, "waited") || !strcmp(what, "late")) {
+		made(p, !strcmp(what, "waited"));
 	} else if (!strcmp(what, "rules")) {
 		for (int i = 0; i < 40; i++)
 			((uint8_t *)p->call)[rand() % (int)sizeof(p->call)] ^= 1 << rand() % 8;
