@@ -259,7 +259,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	int64_t result = c->rule == LZ_RULE_CLOCK ? read_clock(p, regs) : make(regs);
 	if (mark)
 		result = (int64_t)args[2];
-	else if (c->fd)
+	else if (c->rule != LZ_RULE_CLOCK)
 		set_made(p, result);
 	note_fd(p, c->rule, args, result);
 	note_map(p, c->rule, args, result);
