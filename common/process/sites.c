@@ -61,10 +61,29 @@ struct lz_site *lz_site_of(const struct lz_sites *s, uint64_t addr)
 	return NULL;
 }
 
+struct lz_site *lz_site_behind(const struct lz_sites *s, uint64_t addr)
+{
+	struct lz_site *x = lz_site_at(s, addr - LZ_CALL_INSN);
+
+	return x && !x->counter && !x->cpuid && !x->xsavec ? x : NULL;
+}
+
+/* Is a call over with R, or to be made again by the kernel? */
+static bool is_in_call(const struct user_regs_struct *r)
+{
+	return (int64_t)r->orig_rax >= 0;
+}
+
 static void hide(const struct lz_elsewhere *e, struct user_regs_struct *r)
 {
-	const struct lz_site *x = lz_site_of((const struct lz_sites *)e, r->rip);
+	const struct lz_sites *s = (const struct lz_sites *)e;
+	const struct lz_site *x = is_in_call(r) ? lz_site_behind(s, r->rip) : NULL;
 
+	if (x && !x->given_back) {
+		r->rip = x->call + LZ_CALL_INSN;
+		return;
+	}
+	x = lz_site_of(s, r->rip);
 	if (x && !x->given_back)
 		r->rip = x->call + point_at(x, r->rip)->in;
 }

@@ -98,6 +98,9 @@ void lz_sites_free(struct lz_sites *s);
 struct lz_site *lz_site_of(const struct lz_sites *s, uint64_t addr);
 /* The same by the address of the system call instruction. */
 struct lz_site *lz_site_at(const struct lz_sites *s, uint64_t at);
+/* The same by the address behind it, be that in the jump or not: who makes the call again from there
+ * must do so in the detour. */
+struct lz_site *lz_site_behind(const struct lz_sites *s, uint64_t addr);
 /* The site, not gone, whose patch in padding begins with an int3 at ADDR. */
 struct lz_site *lz_site_padding(const struct lz_sites *s, uint64_t addr);
 /* Is ADDR in the stub, or on the way to it? *AT: the site's instruction, if the detour

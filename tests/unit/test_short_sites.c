@@ -158,9 +158,15 @@ START_TEST(made)
 	ck_assert_uint_eq(lz_sites_shown(&sites, x->call), (uintptr_t)at);
 	ck_assert_uint_eq(lz_sites_shown(&sites, x->call + 2), (uintptr_t)at + 2);
 	/* what is behind the call is where it was */
-	r = (struct user_regs_struct){.rip = (uintptr_t)at + 2};
+	r = (struct user_regs_struct){.rip = (uintptr_t)at + 2, .orig_rax = (uint64_t)-1};
 	sites.elsewhere.hide(&sites.elsewhere, &r);
 	ck_assert(r.rip == (uintptr_t)at + 2 && !lz_site_of(&sites, r.rip));
+	/* but whoever makes the call again must not come to the jump */
+	r.orig_rax = 202;
+	sites.elsewhere.hide(&sites.elsewhere, &r);
+	ck_assert_uint_eq(r.rip, x->call + 2);
+	ck_assert(lz_site_behind(&sites, (uintptr_t)at + 2) == x &&
+	          !lz_site_behind(&sites, (uintptr_t)at + 3));
 	r.rip = (uintptr_t)at;
 	sites.elsewhere.hide(&sites.elsewhere, &r);
 	ck_assert_uint_eq(r.rip, x->call);

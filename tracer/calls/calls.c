@@ -344,7 +344,8 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	if (lz_call_wait_on(t, r) < 0 || restore_arguments(t, r) < 0)
 		return -1;
 	/* it was made in a detour, or what comes back from a handler must get into one */
-	if (lz_site_of(&t->fast.sites, r->rip) && lz_proc_set_regs(&t->p, r) < 0)
+	if ((lz_site_of(&t->fast.sites, r->rip) || lz_site_behind(&t->fast.sites, r->rip)) &&
+	    lz_proc_set_regs(&t->p, r) < 0)
 		return -1;
 	c->inside = false;
 	lz_blocked_drop(t->cur);

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <lizard/error.h>
 #include <linux/futex.h>
-#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -143,7 +142,7 @@ void lz_wait_look(struct lz_tracer *t)
 	}
 }
 
-/* It stands behind the call's instruction: nothing but the result is to be set. */
+/* It stands behind the call's instruction, which may have become a jump meanwhile. */
 int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_thread *cur = t->cur;
@@ -152,9 +151,7 @@ int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r)
 	cur->parked = 0;
 	*r = cur->call.entry;
 	r->rax = 0;
-	if (ptrace(PTRACE_POKEUSER, t->p.pid, offsetof(struct user_regs_struct, rax), 0) < 0)
-		return lz_fail_errno("cannot set a register of process %d", (int)t->p.pid);
-	return 0;
+	return lz_proc_set_regs(&t->p, r);
 }
 
 /* The kernel makes the call again when the thread goes on, if no signal comes before. */

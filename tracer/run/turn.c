@@ -77,7 +77,7 @@ static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
 		if (lz_call_lengthen(t, &r) < 0)
 			return -1;
 		/* its instruction may have become a jump meanwhile */
-		if (lz_site_of(&t->fast.sites, r.rip) && lz_proc_set_regs(&t->p, &r) < 0)
+		if (lz_site_behind(&t->fast.sites, r.rip) && lz_proc_set_regs(&t->p, &r) < 0)
 			return -1;
 		c->inside = false;
 		c->suspended = true;

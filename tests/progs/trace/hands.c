@@ -255,6 +255,45 @@ static void requeued(void)
 	}
 }
 
+/* futex() by an instruction behind which nothing can be moved, with padding nearby: a short jump. */
+long short_futex(volatile int *word, int op, int value, const struct timespec *until);
+__asm__(".text\n	.balign 16\nshort_futex:\n	mov %rcx, %r10\n	mov $202, "
+        "%eax\n	syscall\n	ret\n"
+        "behind:	lea 3(%rdi), %rax\n	ret\n	.byte 0x0f, 0x1f, 0x80, 0, 0, 0, 0\n	"
+        "jmp behind\n");
+
+static volatile int asleep, round_no;
+static void *sleeper(void *arg)
+{
+	for (int i = 1; i <= 20; i++) {
+		asleep = i;
+		while (round_no < i)
+			SEE(short_futex(&round_no, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, i - 1, NULL) ==
+			        0 ||
+			    round_no >= i);
+	}
+	return arg;
+}
+
+/* For so long the kernel has to know of the other's wait: that call is made while this thread is in calls, too. */
+static void long_asleep(void)
+{
+	const pid_t parent = getppid();
+	pthread_t other;
+
+	warm_up(2 * ROUNDS);
+	SEE(pthread_create(&other, NULL, sleeper, NULL) == 0);
+	for (int i = 1; i <= 20; i++) {
+		while (asleep < i)
+			sched_yield();
+		for (double end = now() + 0.04; now() < end;)
+			SEE(getppid() == parent);
+		round_no = i;
+		futex(&round_no, FUTEX_WAKE, 1, NULL, 0);
+	}
+	SEE(pthread_join(other, NULL) == 0);
+}
+
 /* While another one waits: a child, and the end. */
 static void left(void)
 {
@@ -277,10 +316,14 @@ static void left(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {
-	    {"handovers", handovers},     {"woken_by_bits", woken_by_bits}, {"times", times},
-	    {"interrupted", interrupted}, {"requeued", requeued},           {"left", left},
-	    {"forever", forever}};
+	static const struct kind all[] = {{"handovers", handovers},
+	                                  {"woken_by_bits", woken_by_bits},
+	                                  {"times", times},
+	                                  {"interrupted", interrupted},
+	                                  {"requeued", requeued},
+	                                  {"left", left},
+	                                  {"long_asleep", long_asleep},
+	                                  {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
