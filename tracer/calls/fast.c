@@ -482,6 +482,38 @@ bool lz_fast_is_report(const siginfo_t *info)
 	return info->si_signo == SIGSYS && info->si_code == DISPATCHED;
 }
 
+/* Would the stub make the call of the thread with registers R? */
+static bool stub_makes(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct lz_call *c = &t->cur->call, was = *c;
+
+	if (r->rax >= LZ_FAST_CALLS || !t->fast.page->call[r->rax].may)
+		return false;
+	*c = (struct lz_call){.nr = r->rax, .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9}};
+	const bool could = lz_fast_could(t);
+	*c = was;
+	return could;
+}
+
+/* At the first call by an instruction, which becomes a jump at once: the thread stands at that, and makes its
+ * call by it without the two stops. 1; 0: it does not. */
+static int take_jump(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	struct lz_thread *cur = t->cur;
+	struct lz_proc plain = t->p;
+
+	if (t->fast.ended || t->exec_pending || cur->call.suspended || !lz_signal_none_due(cur) ||
+	    !is_allowed(t) || lz_fast_site_stays(t, r->rip) || !stub_makes(t, r))
+		return 0;
+	const int ret = change_site(t, r->rip);
+	if (ret <= 0)
+		return ret;
+	/* the jump itself, not what is in its place */
+	plain.elsewhere = NULL;
+	cur->fast = true;
+	return lz_proc_set_regs(&plain, r) < 0 ? -1 : 1;
+}
+
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r)
 {
 	if (!lz_fast_is_report(info) || !t->cur->dispatched)
@@ -492,6 +524,9 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 		return parked < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
 	r->rip -= LZ_CALL_INSN;
 	r->orig_rax = (uint64_t)-1;
+	const int taken = take_jump(t, r);
+	if (taken)
+		return taken < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
 	const int begun = lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : lz_step_begin(t, r);
 	if (begun)
 		return begun;
