@@ -70,6 +70,8 @@ bool lz_fast_may(uint64_t nr);
 /* How is it tried without waiting? enum lz_fast_try */
 uint8_t lz_fast_try(uint64_t nr);
 uint8_t lz_fast_rule(uint64_t nr); /* enum lz_fast_rule */
+/* Not with these arguments, whatever its descriptor is and memory is mapped? */
+bool lz_fast_never(uint64_t nr, const uint64_t *args);
 /* The same of the present call, by its arguments, as far as its descriptor is known. */
 bool lz_fast_could(const struct lz_tracer *t);
 

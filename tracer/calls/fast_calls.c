@@ -188,6 +188,13 @@ static bool is_good(const struct lz_tracer *t, uint64_t fd, int row)
 	return !fast[row].fd || known & fast[row].fd;
 }
 
+bool lz_fast_never(uint64_t nr, const uint64_t *args)
+{
+	const int i = row_of(nr);
+
+	return i < 0 || !lz_fast_allows(fast[i].rule, args);
+}
+
 bool lz_fast_could(const struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;

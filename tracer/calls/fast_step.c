@@ -52,15 +52,22 @@ static bool is_trap_free(const struct lz_tracer *t)
 	       lz_signal_handler(t, SIGTRAP) != (uint64_t)(uintptr_t)SIG_IGN;
 }
 
-/* What a filter has decided may be a signal, which this stop cannot send. Where the instruction
- * becomes a jump before the thread runs, it would step that. */
+/* Does the instruction become no jump before the thread runs? It would step that. */
+static bool site_stays(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const uint64_t args[] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
+
+	return lz_fast_site_stays(t, r->rip) || lz_fast_never(r->rax, args);
+}
+
+/* What a filter has decided may be a signal, which this stop cannot send. */
 static bool may_step(struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	const struct lz_thread *cur = t->cur;
 
 	return !t->fast.ended && !t->exec_pending && !cur->call.suspended && !cur->filter &&
 	       !cur->strict && !(r->eflags & TRAP_FLAG) && lz_signal_none_due(cur) &&
-	       is_trap_free(t) && is_steppable(r) && lz_fast_site_stays(t, r->rip);
+	       is_trap_free(t) && is_steppable(r) && site_stays(t, r);
 }
 
 int lz_step_begin(struct lz_tracer *t, const struct user_regs_struct *r)
