@@ -512,6 +512,15 @@ START_TEST(changed_mappings)
 	r.args[0] = CODE;
 	r.args[2] = PROT_READ | PROT_WRITE;
 	expect_broken(&r, "a mapping");
+	/* a file's data may become read-only, and nothing else */
+	r.args[0] = FILE_AT;
+	r.args[1] = 0x1000;
+	expect_broken(&r, "a mapping");
+	r.args[2] = PROT_READ;
+	ck_assert(drain(&r) == 0 && n_events == 1 && last.ops[0].op == LZ_PROTECT);
+	ck_assert_uint_eq(prot_at(FILE_AT), PROT_READ);
+	r.args[0] = CODE;
+	expect_broken(&r, "a mapping");
 	r = record(SYS_munmap, 0);
 	r.args[0] = PLAIN + 0x1000;
 	r.args[1] = 0x1000;
@@ -557,7 +566,7 @@ START_TEST(random_mappings)
 			r.args[3] = MAP_PRIVATE;
 		good += drain(&r) == 0;
 		ck_assert_uint_eq(prot_at(CODE), PROT_READ | PROT_EXEC);
-		ck_assert_uint_eq(prot_at(FILE_AT), PROT_READ | PROT_WRITE);
+		ck_assert_uint_eq(prot_at(FILE_AT) | PROT_WRITE, PROT_READ | PROT_WRITE);
 		ck_assert_uint_eq(prot_at((uintptr_t)memory), PROT_READ | PROT_WRITE);
 		for (uint64_t k = 0; k < t.meta.stub_len; k += 0x1000)
 			ck_assert_uint_eq(prot_at(t.meta.stub_addr + k), 0x1000);

@@ -247,7 +247,7 @@ static void forget_fd(struct lz_shared *s, const struct lz_call_record *r)
 		s->fd[fd] = LZ_FD_UNKNOWN;
 }
 
-/* What was known of signals has changed. */
+/* What was known of signals, or of the thread, has changed. */
 static int take_note(struct lz_tracer *t, struct entry *e)
 {
 	const uint32_t len = lz_fast_note(lz_fast_rule(e->r.nr), e->r.args, e->r.result);
@@ -264,6 +264,8 @@ static int take_note(struct lz_tracer *t, struct entry *e)
 		memcpy(&act, e->bytes, sizeof(act));
 		t->act[e->r.args[0]] = act;
 	}
+	if (e->r.nr == SYS_set_tid_address)
+		t->cur->clear_tid = e->r.args[0];
 	return 0;
 }
 

@@ -26,22 +26,39 @@ static bool may_go(const struct lz_area *a)
 	return is_private_data(a) && (!a->object || a->small);
 }
 
-static uint32_t add_range(struct lz_plain_range *to, uint32_t n, const struct lz_vma *v)
+static bool is_file_data(const struct lz_area *a)
+{
+	return a->v.role == LZ_VMA_PLAIN && a->v.file != LZ_NO_FILE && a->v.flags == MAP_PRIVATE &&
+	       !(a->v.prot & PROT_EXEC) && !a->small && !a->follows;
+}
+
+static uint32_t add_range(struct lz_plain_range *to, uint32_t n, uint32_t most,
+                          const struct lz_vma *v)
 {
 	if (n && to[n - 1].end == v->start) {
 		to[n - 1].end = v->end;
 		return n;
 	}
-	if (n < LZ_PLAIN_RANGES)
+	if (n < most)
 		to[n++] = (struct lz_plain_range){v->start, v->end};
 	return n;
+}
+
+static uint32_t leave_out_own(const struct lz_tracer *t, struct lz_plain_range *of, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!lz_own_pages_touch(t, of[i].start, of[i].end))
+			of[kept++] = of[i];
+	return kept;
 }
 
 void lz_fast_maps_resume(struct lz_tracer *t)
 {
 	struct lz_call_page *page = t->fast.page;
 	struct lz_plain_range *to = page->plain;
-	uint32_t n = 0, kept = 0, files = 0;
+	uint32_t n = 0, small = 0, files = 0;
 
 	page->brk_least = lz_heap_start(t);
 	/* a call that is under way may be about to change them, and what was set aside may have */
@@ -52,15 +69,15 @@ void lz_fast_maps_resume(struct lz_tracer *t)
 		const struct lz_area *a = &t->vmas.a[i];
 
 		if (is_plain(a))
-			n = add_range(to, n, &a->v);
-		else if (may_go(a) && files < LZ_SMALL_FILES)
-			page->small[files++] = (struct lz_plain_range){a->v.start, a->v.end};
+			n = add_range(to, n, LZ_PLAIN_RANGES, &a->v);
+		else if (may_go(a) && small < LZ_SMALL_FILES)
+			page->small[small++] = (struct lz_plain_range){a->v.start, a->v.end};
+		else if (!t->s.mem && is_file_data(a))
+			files = add_range(page->file, files, LZ_FILE_RANGES, &a->v);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!lz_own_pages_touch(t, to[i].start, to[i].end))
-			to[kept++] = to[i];
-	page->n_plain = kept;
-	page->n_small = files;
+	page->n_plain = leave_out_own(t, to, n);
+	page->n_small = small;
+	page->n_files = leave_out_own(t, page->file, files);
 	t->fast.n_plain = t->vmas.changes;
 }
 
@@ -88,6 +105,13 @@ static bool all(const struct lz_tracer *t, uint64_t start, uint64_t len, bool ho
 	return start >= end || holes;
 }
 
+/* Where markers are, a library is joined to their stream when this is done. */
+static bool may_end_writing(const struct lz_tracer *t, uint8_t rule, const uint64_t *args)
+{
+	return lz_denies_writing(rule, args) && !t->s.mem &&
+	       all(t, args[0], args[1], false, is_file_data);
+}
+
 bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 {
 	const uint64_t *a = t->cur->call.args;
@@ -98,7 +122,7 @@ bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 		return !lz_maps_small(a) || !t->fast.page ||
 		       (a[4] < LZ_FAST_FDS && t->fast.page->fd[a[4]] & LZ_FD_READ);
 	case LZ_RULE_MUNMAP: return all(t, a[0], a[1], false, may_go);
-	default: return all(t, a[0], a[1], false, is_plain);
+	default: return all(t, a[0], a[1], false, is_plain) || may_end_writing(t, rule, a);
 	}
 }
 
@@ -123,7 +147,9 @@ static bool can_be(const struct lz_tracer *t, uint8_t rule, const struct lz_call
 	/* of what has been mapped there a call that failed may have been the end */
 	case LZ_RULE_MMAP: return failed || all(t, (uint64_t)r->result, r->args[1], true, may_go);
 	case LZ_RULE_MUNMAP: return all(t, r->args[0], r->args[1], false, may_go);
-	default: return all(t, r->args[0], r->args[1], false, is_plain);
+	default:
+		return all(t, r->args[0], r->args[1], false, is_plain) ||
+		       may_end_writing(t, rule, r->args);
 	}
 }
 

@@ -23,6 +23,7 @@ enum {
 	LZ_LOCAL_DISKS = 8,
 	LZ_MAPPED_FILES = 4096,
 	LZ_PLAIN_RANGES = 128,
+	LZ_FILE_RANGES = 64,
 	LZ_SMALL_FILES = 32,
 	LZ_CODE_RANGES = 8,
 	LZ_FAST_MOST = 256 << 10,   /* bytes of a call's output */
@@ -260,6 +261,9 @@ struct lz_call_page {
 	uint64_t brk_least;  /* nothing but the heap is between this and its end */
 	uint32_t n_plain;
 	struct lz_plain_range plain[LZ_PLAIN_RANGES];
+	uint32_t
+	    n_files; /* the same of private data of files, of which the stub may deny writing */
+	struct lz_plain_range file[LZ_FILE_RANGES];
 	uint32_t n_small, may_map;                   /* the stub may map files */
 	struct lz_plain_range small[LZ_SMALL_FILES]; /* these are mapped, as lz_maps_small() says */
 	uint32_t cpu, node;                          /* what getcpu tells */

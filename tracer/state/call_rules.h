@@ -32,6 +32,7 @@ enum lz_fast_rule {
 	LZ_RULE_CLOCK,  /* the time, which the kernel's vDSO tells as well */
 	LZ_RULE_MASK,   /* rt_sigprocmask() */
 	LZ_RULE_SIGACTION,
+	LZ_RULE_PRLIMIT, /* a limit is asked for, not set */
 	LZ_RULE_BRK,     /* the heap grows, or becomes shorter */
 	LZ_RULE_MADVISE, /* of plain memory, as struct lz_call_page has it */
 	LZ_RULE_MPROTECT,
@@ -165,6 +166,12 @@ LZ_RULE_FN bool lz_allows_mmap(const uint64_t *args)
 	       (lz_is_data(args[2]) && (args[3] & ~either) == (MAP_PRIVATE | MAP_ANONYMOUS));
 }
 
+/* So a dynamic linker denies writing to what it has bound. */
+LZ_RULE_FN bool lz_denies_writing(uint8_t rule, const uint64_t *args)
+{
+	return rule == LZ_RULE_MPROTECT && args[2] == PROT_READ;
+}
+
 /* Does it change mappings, or what they hold? */
 LZ_RULE_FN bool lz_changes_maps(uint8_t rule)
 {
@@ -189,6 +196,7 @@ LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
 	case LZ_RULE_PRCTL: return lz_allows_prctl(args[0], args[1]);
 	case LZ_RULE_SOCKET: return lz_allows_socket(args[0]);
 	case LZ_RULE_MASK: return args[3] == LZ_MASK_LEN;
+	case LZ_RULE_PRLIMIT: return !args[2];
 	case LZ_RULE_MADVISE: return lz_allows_madvise(args[2]);
 	case LZ_RULE_MPROTECT: return lz_is_data(args[2]);
 	case LZ_RULE_MMAP: return lz_allows_mmap(args);

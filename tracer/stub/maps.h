@@ -5,15 +5,31 @@
 
 #include "tracer/stub/descriptors.h"
 
-/* Is it all plain memory? The kernel refuses what does not begin with a page. */
-INLINE bool is_plain(const struct lz_call_page *p, uint64_t start, uint64_t len)
+/* Is it all in one of the N ranges? The kernel refuses what does not begin with a page. */
+INLINE bool is_in(const struct lz_plain_range *range, uint32_t n, uint64_t start, uint64_t len)
 {
 	const uint64_t end = start + ((len + 4095) & ~4095ULL);
 
-	for (uint32_t i = 0; i < p->n_plain && i < LZ_PLAIN_RANGES; i++)
-		if (start >= p->plain[i].start && end <= p->plain[i].end)
+	for (uint32_t i = 0; i < n; i++)
+		if (start >= range[i].start && end <= range[i].end)
 			return start % 4096 == 0 && start < end;
 	return false;
+}
+
+/* Is it all plain memory? */
+INLINE bool is_plain(const struct lz_call_page *p, uint64_t start, uint64_t len)
+{
+	const uint32_t n = p->n_plain;
+
+	return is_in(p->plain, n < LZ_PLAIN_RANGES ? n : LZ_PLAIN_RANGES, start, len);
+}
+
+/* Is it all private data of a file? */
+INLINE bool is_file_data(const struct lz_call_page *p, uint64_t start, uint64_t len)
+{
+	const uint32_t n = p->n_files;
+
+	return is_in(p->file, n < LZ_FILE_RANGES ? n : LZ_FILE_RANGES, start, len);
 }
 
 /* A mapping of a small file that begins there and is as long; NULL: there is none. */
@@ -33,7 +49,9 @@ INLINE bool is_own_map(struct lz_call_page *p, uint8_t rule, const uint64_t *arg
 	case LZ_RULE_BRK: return args[0] && args[0] >= p->brk_least;
 	case LZ_RULE_MMAP: return true;
 	case LZ_RULE_MUNMAP: return is_plain(p, args[0], args[1]) || small_at(p, args[0], args[1]);
-	default: return is_plain(p, args[0], args[1]);
+	default:
+		return is_plain(p, args[0], args[1]) ||
+		       (lz_denies_writing(rule, args) && is_file_data(p, args[0], args[1]));
 	}
 }
 
