@@ -52,7 +52,7 @@ static int parse_line(const char *line, struct lz_maps_entry *e)
 
 int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e), void *arg)
 {
-	char path[64], *line = NULL;
+	char path[64], text[4096], *line = NULL; /* TEXT: so much the kernel gives at once */
 	size_t room = 0;
 	struct lz_maps_entry e;
 	int ret = 0;
@@ -61,6 +61,7 @@ int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e),
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return lz_fail_errno("cannot open %s", path);
+	setvbuf(f, text, _IOFBF, sizeof text);
 	while (!ret && getline(&line, &room, f) > 0)
 		if (parse_line(line, &e) == 0)
 			ret = fn(arg, &e);
