@@ -222,6 +222,24 @@ static void leave_out_unwritten(struct look *l)
 	l->n = n;
 }
 
+/* Is anything mapped that others could have mapped for writing? The kernel need not list all mappings where
+ * there is nothing. *WRITABLE: can the program write to any? */
+static bool may_be_written(const struct lz_tracer *t, bool *writable)
+{
+	bool may = false;
+
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		const struct lz_object *o = lz_object(t, a->object);
+
+		if (!(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
+			continue;
+		*writable |= (a->v.prot & PROT_WRITE) != 0;
+		may = may || !o || lz_open_for_writing(o);
+	}
+	return may;
+}
+
 static int look(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
@@ -230,7 +248,8 @@ static int look(struct lz_tracer *t)
 
 	if (!s || !t->n_shared)
 		return 0;
-	lz_proc_maps(t->p.pid, our_mapping, &l);
+	if (may_be_written(t, &l.writable))
+		lz_proc_maps(t->p.pid, our_mapping, &l);
 	leave_out_unwritten(&l);
 	if (l.n && look_at_all(&l) < 0)
 		return -1;
