@@ -159,8 +159,8 @@ ok $? "... verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$
 
 # A file that is mapped, and that others open: to read it is no reason to stop, to write it is one, whoever it is.
 gcc -O1 -w -o "$T/opened" "$progs/opened.c"
-opened() { # WHAT OTHERS DO, WHAT IS SEEN
-	local file=$T/opened.bin other=
+opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE
+	local file=${3:-$T}/opened.bin other=
 	rm -f "$file"*
 	rm -rf "$T/recordings/opened"
 	head -c 4096 /dev/zero | tr '\0' . >"$file"
@@ -191,6 +191,30 @@ opened open ". ."
 [ "${fast:-0}" -lt 2000 ]
 ok $? "opened, open: they have one" || diag "${fast:-0}"
 opened store "x x"
+opened closed "x x"
+# An overlay knows who has it open, and not who has it mapped.
+over=$T/overlay
+mkdir "$over"
+if mount -t tmpfs overlay "$over" 2>/dev/null; then
+	mkdir "$over/low" "$over/up" "$over/work" "$over/all"
+	if mount -t overlay -o lowerdir="$over/low",upperdir="$over/up",workdir="$over/work" overlay "$over/all" 2>/dev/null; then
+		opened read ". ." "$over/all"
+		[ "${fast:-0}" -gt 20000 ]
+		ok $? "overlay, read: the calls have no stop" || diag "${fast:-0}"
+		for how in open store closed; do
+			[ $how = open ] && seen=". ." || seen="x x"
+			opened $how "$seen" "$over/all"
+			[ "${fast:-0}" -lt 2000 ]
+			ok $? "overlay, $how: they have one" || diag "${fast:-0}"
+		done
+		umount "$over/all"
+	else
+		skip "overlay" "no permission to mount one"
+	fi
+	umount "$over"
+else
+	skip "overlay" "no permission to mount one"
+fi
 
 # Killed, it or its recorder: what there is replays.
 n=6

@@ -147,6 +147,9 @@ bool lz_outside_news(const struct lz_tracer *t);
 /* May somebody have this file, which is mapped, open for writing now? Who only had is told of by
  * inotify. */
 bool lz_open_for_writing(const struct lz_object *o);
+/* inotify has told that it was opened: may that have been for writing? If that is closed again, inotify tells
+ * so, too. */
+bool lz_opened_for_writing(const struct lz_object *o);
 
 /* notes_fd.c */
 /* A new descriptor for inotify; -1: it cannot be had. */

@@ -16,7 +16,7 @@ enum answer { NO, YES, UNKNOWN };
  * the file's owner. It is given back at once: who opens the file meanwhile has to wait. */
 static enum answer ask_kernel(int fd)
 {
-	if (fd < 0 || !lz_leases_prove(fd) || fcntl(fd, F_SETSIG, LZ_WAKE) < 0)
+	if (fcntl(fd, F_SETSIG, LZ_WAKE) < 0)
 		return UNKNOWN;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
 		return errno == EAGAIN ? YES : UNKNOWN;
@@ -33,11 +33,18 @@ static bool only_root_writes(const struct lz_object *o)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
+static bool may_write(const struct lz_object *o, enum answer answer)
+{
+	return answer == UNKNOWN ? !only_root_writes(o) : answer == YES;
+}
+
 bool lz_open_for_writing(const struct lz_object *o)
 {
-	switch (ask_kernel(o->fd)) {
-	case NO: return false;
-	case YES: return true;
-	default: return !only_root_writes(o);
-	}
+	return may_write(o, o->fd >= 0 && lz_leases_prove(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
+}
+
+/* Who has closed it since has raised a note of its own before the kernel says no. */
+bool lz_opened_for_writing(const struct lz_object *o)
+{
+	return may_write(o, o->fd >= 0 && lz_leases_show_open(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
 }

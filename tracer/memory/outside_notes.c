@@ -85,7 +85,7 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	bool modified = mask & IN_MODIFY;
 	struct stat st;
 
-	if (o->shared && (mask & ~(uint32_t)IN_OPEN || lz_open_for_writing(o)))
+	if (o->shared && (mask & ~(uint32_t)IN_OPEN || lz_opened_for_writing(o)))
 		lz_object_watch(t->shared, o);
 	if (mask & IN_OPEN)
 		lz_outside_look_soon(t->shared);

@@ -11,17 +11,20 @@
 
 /* LOCAL: reads and writes wait for no process and no other machine. LEASES: the kernel grants one for
  * reading only where nobody can store to the file. An overlay does not know who has mapped the file
- * below: who has mapped it and closed it since has nothing open in the overlay. */
+ * below: who has mapped it and closed it since has nothing open in the overlay. It only knows who has
+ * it OPEN. */
+enum leases { NO_LEASES, OPEN, LEASES };
 static const struct kind {
 	uint32_t magic;
-	bool local, leases;
+	bool local;
+	enum leases leases;
 } kinds[] = {
-    {EXT4_SUPER_MAGIC, true, true},  {XFS_MAGIC, true, true},
-    {BTRFS_SUPER_MAGIC, true, true}, {F2FS_MAGIC, true, true},
-    {TMPFS_MAGIC, true, true},       {RAMFS_MAGIC, true, true},
-    {MSDOS_SUPER_MAGIC, true, true}, {SQUASHFS_MAGIC, true, true},
-    {ISOFS_SUPER_MAGIC, true, true}, {OVERLAYFS_SUPER_MAGIC, true, false},
-    {ZFS_MAGIC, true, false},
+    {EXT4_SUPER_MAGIC, true, LEASES},  {XFS_MAGIC, true, LEASES},
+    {BTRFS_SUPER_MAGIC, true, LEASES}, {F2FS_MAGIC, true, LEASES},
+    {TMPFS_MAGIC, true, LEASES},       {RAMFS_MAGIC, true, LEASES},
+    {MSDOS_SUPER_MAGIC, true, LEASES}, {SQUASHFS_MAGIC, true, LEASES},
+    {ISOFS_SUPER_MAGIC, true, LEASES}, {OVERLAYFS_SUPER_MAGIC, true, OPEN},
+    {ZFS_MAGIC, true, NO_LEASES},
 };
 
 static struct kind kind_of(const struct statfs *s)
@@ -43,5 +46,12 @@ bool lz_leases_prove(int fd)
 {
 	struct statfs s;
 
-	return fstatfs(fd, &s) == 0 && kind_of(&s).leases;
+	return fstatfs(fd, &s) == 0 && kind_of(&s).leases == LEASES;
+}
+
+bool lz_leases_show_open(int fd)
+{
+	struct statfs s;
+
+	return fstatfs(fd, &s) == 0 && kind_of(&s).leases != NO_LEASES;
 }

@@ -41,6 +41,8 @@ bool lz_call_same(const struct lz_call *c, const struct user_regs_struct *r);
 bool lz_is_local(const char *path);
 /* Does a lease on FD's file prove that nobody can store to it? */
 bool lz_leases_prove(int fd);
+/* ... or at least that nobody has it open for writing, who may have mapped it before? */
+bool lz_leases_show_open(int fd);
 
 /* jobs.c */
 /* Once the program has been started. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* opened FILE: has FILE mapped while others open it, and makes calls that wait for nobody. It says "ready" by FILE.ready
  * and goes on when there is FILE.go; prints what it sees in the file before the calls and behind them.
- * opened FILE store|open: opens FILE to write, in the first case stores an x by a mapping; says so by FILE.open, and
- * keeps it until there is FILE.done. */
+ * opened FILE store|open|closed: opens FILE to write, and maps it. In the first case it stores an x by the mapping, in the
+ * last one it closes the file before. It says so by FILE.open, and keeps it until there is FILE.done. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,9 @@ static int write_it(const char *file, const char *how)
 
 	if (p == MAP_FAILED)
 		return 1;
-	if (!strcmp(how, "store"))
+	if (!strcmp(how, "closed"))
+		close(fd);
+	if (strcmp(how, "open"))
 		*p = 'x';
 	say(file, "open");
 	await(file, "done");
