@@ -6,11 +6,14 @@
 #include "cmds/peer.h"
 #include "replayer/rsp/rsp.h"
 
+#include <common/base/thread.h>
 #include <lizard/error.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +130,33 @@ static int serve_port(struct lz_session *s, struct lz_rsp_options *r, int port)
 	return rc;
 }
 
+/* What is computed for somebody who is gone may not heed an interrupt. */
+static _Atomic bool serving_pipe;
+
+static void *watch_peer(void *arg)
+{
+	enum { GRACE_MS = 1000 };
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	(void)arg;
+	while (poll(&out, 1, -1) <= 0)
+		;
+	if (out.revents & (POLLERR | POLLHUP))
+		poll(NULL, 0, GRACE_MS);
+	if (out.revents & (POLLERR | POLLHUP) && serving_pipe)
+		_exit(1);
+	return NULL;
+}
+
+/* Whoever reads the answers may be killed. */
+static int end_with_peer(void)
+{
+	pthread_t thread;
+
+	serving_pipe = true;
+	return lz_thread_start(&thread, "lizard-peer", watch_peer, NULL);
+}
+
 static int serve(const struct options *o, const char *dir)
 {
 	int echo[2] = {-1, -1};
@@ -146,6 +176,7 @@ static int serve(const struct options *o, const char *dir)
 
 	if (rc == 0)
 		rc = o->port < 0 ? lz_rsp_serve(s, &r) : serve_port(s, &r, o->port);
+	serving_pipe = false;
 	lz_session_close(s);
 	return rc;
 }
@@ -167,7 +198,7 @@ int lz_cmd_serve(int argc, char **argv)
 			signal(SIGTTOU, SIG_IGN);
 		}
 		signal(SIGPIPE, SIG_IGN);
-		rc = dir ? serve(&o, dir) : -1;
+		rc = dir && (o.port >= 0 || end_with_peer() == 0) ? serve(&o, dir) : -1;
 		free(dir);
 	}
 	if (rc < 0)

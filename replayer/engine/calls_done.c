@@ -249,7 +249,8 @@ static int leave(struct lz_engine *e, int *status)
 
 int lz_calls_leave(struct lz_engine *e, int *status)
 {
-	enum { PATIENCE_MS = 5000 };
+	/* an answer takes a few milliseconds at most */
+	enum { PATIENCE_MS = 1000 };
 	struct lz_replay *rp = e->rp;
 	const uint64_t patience_ms = rp->patience_ms;
 	const bool stuck = rp->stuck && rp->stuck == rp->run;

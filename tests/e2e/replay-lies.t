@@ -134,6 +134,27 @@ through() { # WAY PATTERN
 through 1 'diverged: .*the program called getpid at'
 through 2 'diverged: .*signal 5 '
 through 3 'does not come back from code of the debugger'
+# GDB is killed meanwhile: what it has started ends with it.
+mkfifo "$T/commands"
+lizard-gdb --stock --kept "$T/lie4" -nx <"$T/commands" >"$T/out" 2>&1 &
+gdb=$!
+exec 8>"$T/commands"
+echo 'jump_forward 90%' >&8
+server() {
+	pgrep -P $gdb -f 'lizard serve'
+}
+spins() {
+	ps -o stat= --ppid "$(server)" | grep -q '^R'
+}
+wait_until server && wait_until spins && server=$(server)
+ok $? "the server's process spins" || diag "$(cat "$T/out")"
+begin=$(date +%s%N)
+kill -KILL $gdb
+wait_until eval "! kill -0 $server"
+took=$((($(date +%s%N) - begin) / 1000000))
+exec 8>&-
+[ $took -lt 6000 ]
+ok $? "it ends when GDB has been killed" || diag "$took ms"
 through 4 'diverged: .*the program called getpid at'
 through 5 'diverged: .*the program called getpid at'
 
