@@ -353,7 +353,8 @@ int lz_calls_unhide(struct lz_engine *e, uint64_t addr)
 
 uint64_t lz_calls_place_of(const struct lz_engine *e, uint64_t ip)
 {
-	struct user_regs_struct r = {.rip = ip};
+	/* of a thread that is not in a call */
+	struct user_regs_struct r = {.rip = ip, .orig_rax = (uint64_t)-1};
 
 	/* the jump itself is where the program's instruction was */
 	if (!e->calls.c || lz_site_at(&e->calls.c->sites, ip))
