@@ -216,6 +216,31 @@ else
 	skip "overlay" "no permission to mount one"
 fi
 
+# A file that is mapped only to be read is no reason to stop where there is a child, until that opens it to write. It does
+# not wait long for the lease, and the program does not meet it.
+gcc -O1 -w -o "$T/guarded" "$progs/guarded.c"
+for follow in "" --follow=all; do
+	for how in "nothing ." "write x"; do
+		name="guarded, ${how% *} $follow"
+		head -c 4096 /dev/zero | tr '\0' . >"$T/guarded.bin"
+		SECONDS=0
+		LIZARD_DEBUG=1 timeout -k 5 120 lizard-trace -q --calls=buffer $follow -o "$T/recordings/guarded" "$T/guarded" "$T/guarded.bin" "${how% *}" 5000 >"$T/out" 2>"$T/err"
+		is "$? $(cat "$T/out")" "0 ${how#* } opened" "$name: recorded" || diag "$(cat "$T/err")"
+		grep -q 'without a stop: getppid [0-9]\{4\}' "$T/err"
+		ok $? "$name: calls have no stop" || diag "$(cat "$T/err")"
+		[ $SECONDS -lt 30 ]
+		ok $? "$name: nobody waits until the kernel ends the lease" || diag "$SECONDS s"
+		if [ "${how% *}" = nothing ]; then
+			timeout -k 5 120 lizard verify -a "$T/recordings/guarded" >"$T/verify" 2>&1
+			ok $? "$name: verify is clean" || diag "$(head -n 3 "$T/verify")"
+		else
+			grep -q 'with stops: getegid [0-9]\{2\}' "$T/err"
+			ok $? "$name: when it may be written they have" || diag "$(cat "$T/err")"
+		fi
+		rm -rf "$T/recordings/guarded"
+	done
+done
+
 # Killed, it or its recorder: what there is replays.
 n=6
 [ -z "$LIZARD_LONG" ] || n=150

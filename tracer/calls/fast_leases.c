@@ -4,6 +4,7 @@
  * Whoever wants to write waits in the kernel, which tells the tracer by LZ_WAKE: docs/design/calls.md. */
 #include "tracer/calls/fast.h"
 #include "tracer/log/log.h"
+#include "tracer/memory/memory.h"
 #include "tracer/state/state.h"
 
 #include <errno.h>
@@ -237,11 +238,22 @@ static int let_go(struct lz_tracer *t, uint32_t i)
 	return lz_fast_drain(t) < 0 ? -1 : give_back(t, i);
 }
 
+/* Of what is mapped: from the next call on there are stops. */
+static void look_at_guards(struct lz_tracer *t)
+{
+	if (!lz_guards_wanted(t))
+		return;
+	if (t->fast.page)
+		__atomic_store_n(&t->fast.page->go, 0, __ATOMIC_SEQ_CST);
+	lz_guards_give(t);
+}
+
 int lz_leases_look(struct lz_tracer *t)
 {
 	struct lz_leases *l = &t->fast.leases;
 
 	lz_lease_wanted = 0;
+	look_at_guards(t);
 	for (uint32_t i = l->n; t->fast.page && i-- > 0;) {
 		const bool wanted = is_wanted_by_others(&l->a[i]);
 
@@ -256,34 +268,6 @@ int lz_leases_look(struct lz_tracer *t)
 			lz_lease_wanted = 1;
 	}
 	return 0;
-}
-
-int lz_leases_at_stop(struct lz_tracer *t)
-{
-	if (lz_lease_wanted && lz_leases_look(t) < 0)
-		return -1;
-	if (t->fast.page)
-		take_wanted(t);
-	return 0;
-}
-
-int lz_leases_end(struct lz_tracer *t)
-{
-	int ret = 0;
-
-	/* the program is not in the stub any more */
-	while (t->fast.leases.n)
-		if (give_back(t, t->fast.leases.n - 1) < 0)
-			ret = -1;
-	if (t->fast.page)
-		memset(t->fast.page->leased, 0, sizeof(t->fast.page->leased));
-	return ret;
-}
-
-void lz_leases_drop(struct lz_tracer *t)
-{
-	while (t->fast.leases.n)
-		forget(&t->fast.leases, t->fast.leases.n - 1);
 }
 
 /* ---- calls that would notice ---- */
@@ -308,9 +292,56 @@ static bool would_notice(const struct lz_call *c)
 	return false;
 }
 
+/* Is one of these under way? */
+static bool any_notices(const struct lz_tracer *t)
+{
+	for (size_t i = 0; i < t->n_threads; i++) {
+		const struct lz_call *c = &t->thread[i]->call;
+
+		if ((c->inside || c->suspended || c->stepped) && would_notice(c))
+			return true;
+	}
+	return false;
+}
+
+/* ---- when ---- */
+
+int lz_leases_at_stop(struct lz_tracer *t)
+{
+	if (lz_lease_wanted && lz_leases_look(t) < 0)
+		return -1;
+	if (!t->fast.page)
+		return 0;
+	take_wanted(t);
+	if (t->has_children && t->n_shared && !t->fast.leased && !any_notices(t))
+		t->fast.page->leases = t->fast.leases.n + lz_guards_take(t);
+	return 0;
+}
+
+int lz_leases_end(struct lz_tracer *t)
+{
+	int ret = 0;
+
+	lz_guards_end(t);
+	/* the program is not in the stub any more */
+	while (t->fast.leases.n)
+		if (give_back(t, t->fast.leases.n - 1) < 0)
+			ret = -1;
+	if (t->fast.page)
+		memset(t->fast.page->leased, 0, sizeof(t->fast.page->leased));
+	return ret;
+}
+
+void lz_leases_drop(struct lz_tracer *t)
+{
+	lz_guards_end(t);
+	while (t->fast.leases.n)
+		forget(&t->fast.leases, t->fast.leases.n - 1);
+}
+
 int lz_leases_before(struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	return t->fast.leases.n && would_notice(c) ? lz_leases_end(t) : 0;
+	return would_notice(c) ? lz_leases_end(t) : 0;
 }

@@ -119,6 +119,16 @@ long lz_unrecorded_timer(const struct lz_tracer *t, long ms);
 /* What is mapped shared, and descriptors, have been inherited or passed on. */
 void lz_share_with_others(struct lz_tracer *t);
 
+/* guarded.c */
+/* The program goes on, and makes no call that a lease would disturb. How many mappings have one then? */
+unsigned lz_guards_take(struct lz_tracer *t);
+/* Does somebody wait for one? */
+bool lz_guards_wanted(const struct lz_tracer *t);
+/* Those are given back, for good: from now on there are stops. */
+void lz_guards_give(struct lz_tracer *t);
+/* All are given back, for a while. */
+void lz_guards_end(struct lz_tracer *t);
+
 /* outside_writers.c */
 /* At the program's end, a last look for other processes. */
 int lz_outside_end(struct lz_tracer *t);

@@ -121,6 +121,8 @@ void lz_objects_close(struct lz_tracer *t)
 			continue;
 		close(o->fd);
 		o->fd = -1;
+		if (o->guard != LZ_GUARD_REFUSED)
+			o->guard = LZ_GUARD_NONE;
 		s->n_open--;
 	}
 }

@@ -12,6 +12,9 @@
 enum { LZ_FDS = 1024, LZ_UNRECORDED_MOST = 16 };
 enum lz_fd_state { LZ_FD_UNKNOWN, LZ_FD_OTHER, LZ_FD_MAPPED };
 
+/* Why nobody stores to a file that is mapped only to be read: guarded.c. REFUSED: somebody may, for good. */
+enum lz_guard { LZ_GUARD_NONE, LZ_GUARD_REFUSED, LZ_GUARD_BELIEVED, LZ_GUARD_LEASE };
+
 struct lz_object {
 	dev_t dev;
 	ino_t ino;
@@ -30,7 +33,8 @@ struct lz_object {
 	bool shared;   /* has been mapped shared */
 	/* Somebody else has got what it takes to store there: shared_with_others.c. */
 	bool with_others;
-	bool named;  /* the user has been told of others */
+	bool named; /* the user has been told of others */
+	enum lz_guard guard;
 	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
 	/* A segment's mappings, in all processes, when the program made or lost one. */
 	uint64_t attached;
@@ -150,6 +154,12 @@ bool lz_open_for_writing(const struct lz_object *o);
 /* inotify has told that it was opened: may that have been for writing? If that is closed again, inotify tells
  * so, too. */
 bool lz_opened_for_writing(const struct lz_object *o);
+/* Is it the system's file, which is replaced by another one, or written by calls? */
+bool lz_only_root_writes(const struct lz_object *o);
+
+/* guarded.c */
+/* Is all that is mapped shared of files to which nobody stores, or somebody waits until he may? */
+bool lz_shared_guarded(const struct lz_tracer *t);
 
 /* notes_fd.c */
 /* A new descriptor for inotify; -1: it cannot be had. */

@@ -24,8 +24,7 @@ static enum answer ask_kernel(int fd)
 	return NO;
 }
 
-/* Such a file is the system's: it is replaced by another one, or written by calls. */
-static bool only_root_writes(const struct lz_object *o)
+bool lz_only_root_writes(const struct lz_object *o)
 {
 	struct stat st;
 
@@ -33,18 +32,26 @@ static bool only_root_writes(const struct lz_object *o)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* The recorder's own lease would be taken for nobody's, and be given back. */
+static bool is_guarded(const struct lz_object *o)
+{
+	return o->guard == LZ_GUARD_LEASE;
+}
+
 static bool may_write(const struct lz_object *o, enum answer answer)
 {
-	return answer == UNKNOWN ? !only_root_writes(o) : answer == YES;
+	return answer == UNKNOWN ? !lz_only_root_writes(o) : answer == YES;
 }
 
 bool lz_open_for_writing(const struct lz_object *o)
 {
-	return may_write(o, o->fd >= 0 && lz_leases_prove(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
+	return !is_guarded(o) &&
+	       may_write(o, o->fd >= 0 && lz_leases_prove(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
 }
 
 /* Who has closed it since has raised a note of its own before the kernel says no. */
 bool lz_opened_for_writing(const struct lz_object *o)
 {
-	return may_write(o, o->fd >= 0 && lz_leases_show_open(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
+	return !is_guarded(o) &&
+	       may_write(o, o->fd >= 0 && lz_leases_show_open(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
 }

@@ -118,9 +118,9 @@ bool lz_shared_by_others(const struct lz_tracer *t)
 {
 	const struct lz_shared *s = t->shared;
 
-	return s &&
-	       (s->watching || (((t->has_children && t->n_shared) || lz_shared_lock_needed(t)) &&
-	                        !lz_shared_lock_quiet(t)));
+	return s && (s->watching || (((t->has_children && t->n_shared && !lz_shared_guarded(t)) ||
+	                              lz_shared_lock_needed(t)) &&
+	                             !lz_shared_lock_quiet(t)));
 }
 
 void lz_shared_unsettle(struct lz_tracer *t)

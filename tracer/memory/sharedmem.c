@@ -309,6 +309,7 @@ void lz_shared_forget(struct lz_tracer *t)
 		s->object[i].watched = s->object[i].any_time = s->object[i].shared =
 		    s->object[i].with_others = false;
 		s->object[i].inotify = 0;
+		s->object[i].guard = LZ_GUARD_NONE;
 		if (s->object[i].fd >= 0)
 			close(s->object[i].fd);
 		s->object[i].fd = -1;
