@@ -62,6 +62,15 @@ int __wrap_lz_writer_keep(struct lz_writer *w, struct lz_kept_file *f, uint64_t 
 	return 0;
 }
 
+/* Here is no recording that could have a copy of it. */
+int __wrap_lz_writer_file_part(struct lz_writer *w, const char *path, int fd,
+                               struct lz_extent *part, uint32_t *index);
+int __wrap_lz_writer_file_part(struct lz_writer *w, const char *path, int fd,
+                               struct lz_extent *part, uint32_t *index)
+{
+	return lz_fail("no copy of an event's file");
+}
+
 /* Behind the log nothing can be read. */
 static struct lz_call_page *new_page(void)
 {
@@ -406,6 +415,36 @@ static struct lz_call_record mapping_of(uint64_t at, uint64_t len, uint64_t prot
 	return r;
 }
 
+/* The plain areas have this protection; 0x1000: there is nothing. */
+static uint32_t prot_at(uint64_t addr)
+{
+	const ptrdiff_t i = lz_vmas_find(&t.vmas, addr);
+
+	return i < 0 ? 0x1000 : t.vmas.a[i].v.prot;
+}
+
+/* As dynamic linkers map a library: over plain memory, or the file's. */
+START_TEST(mappings_at_once)
+{
+	enum { FIXED = MAP_PRIVATE | MAP_FIXED, ALL = PROT_READ | PROT_WRITE | PROT_EXEC };
+	static const uint64_t good[][4] = {{OTHER, 0x5000, ALL, MAP_PRIVATE | MAP_DENYWRITE},
+	                                   {FILE_AT, 0x1000, PROT_READ, FIXED | MAP_DENYWRITE},
+	                                   {PLAIN, 0x2000, PROT_READ, FIXED | MAP_ANONYMOUS}};
+
+	begin_mappings();
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct lz_call_record r =
+		    mapping_of(good[i][0], good[i][1], good[i][2], good[i][3]);
+
+		r.args[4] = UINT32_MAX;
+		ck_assert_int_eq(drain(&r), 0);
+		ck_assert(n_events == 1 && last.ops[last.n_ops - 1].op == LZ_MAP);
+		ck_assert(last.ops[last.n_ops - 1].addr == good[i][0]);
+		ck_assert_uint_eq(prot_at(good[i][0]), good[i][2]);
+	}
+}
+END_TEST
+
 START_TEST(new_mappings)
 {
 	enum { ANON = MAP_PRIVATE | MAP_ANONYMOUS, RW = PROT_READ | PROT_WRITE };
@@ -420,8 +459,10 @@ START_TEST(new_mappings)
 	r = mapping_of((uint64_t)-ENOMEM, 0x1000, RW, ANON);
 	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops);
 	static const uint64_t bad[][4] = {{OTHER, 0x1000, RW | PROT_EXEC, ANON},
-	                                  {OTHER, 0x1000, RW, ANON | MAP_FIXED},
-	                                  {OTHER, 0x1000, RW, MAP_PRIVATE | MAP_DENYWRITE},
+	                                  {CODE, 0x1000, RW, ANON | MAP_FIXED},
+	                                  {CODE, 0x1000, RW, MAP_PRIVATE | MAP_DENYWRITE},
+	                                  {PLAIN, 0x8000, RW, ANON | MAP_FIXED},
+	                                  {OTHER, 0x1000, 0x10, MAP_PRIVATE | MAP_DENYWRITE},
 	                                  {OTHER, 0x1000, RW, MAP_SHARED | MAP_ANONYMOUS},
 	                                  {OTHER, 0x1000, RW, ANON | MAP_HUGETLB},
 	                                  {OTHER, 0x1000, RW, ANON | MAP_GROWSDOWN},
@@ -468,14 +509,14 @@ START_TEST(small_files)
 		ck_assert_int_eq(drain(&r), -1);
 		ck_assert_ptr_nonnull(strstr(lz_error(), "broken: a file's length"));
 	}
-	r = file_of(OTHER, LZ_SMALL_FILE + 1, 77);
+	r = file_of(CODE, LZ_SMALL_FILE + 1, 77);
 	expect_broken(&r, "a mapping");
 	r = file_of(CODE, 100, 77);
 	expect_broken(&r, "a mapping");
-	r = file_of(OTHER, 100, 77);
+	r = file_of(CODE, 100, 77);
 	r.args[2] |= PROT_EXEC;
 	expect_broken(&r, "a mapping");
-	r = file_of(OTHER, 100, 77);
+	r = file_of(CODE, 100, 77);
 	r.args[3] |= MAP_FIXED;
 	expect_broken(&r, "a mapping");
 	/* it is unmapped, but not changed, as plain memory would be */
@@ -488,14 +529,6 @@ START_TEST(small_files)
 	ck_assert(drain(&r) == 0 && last.n_ops == 1 && last.ops[0].op == LZ_UNMAP);
 }
 END_TEST
-
-/* The plain areas have this protection; 0x1000: there is nothing. */
-static uint32_t prot_at(uint64_t addr)
-{
-	const ptrdiff_t i = lz_vmas_find(&t.vmas, addr);
-
-	return i < 0 ? 0x1000 : t.vmas.a[i].v.prot;
-}
 
 START_TEST(changed_mappings)
 {
@@ -566,7 +599,6 @@ START_TEST(random_mappings)
 			r.args[3] = MAP_PRIVATE;
 		good += drain(&r) == 0;
 		ck_assert_uint_eq(prot_at(CODE), PROT_READ | PROT_EXEC);
-		ck_assert_uint_eq(prot_at(FILE_AT) | PROT_WRITE, PROT_READ | PROT_WRITE);
 		ck_assert_uint_eq(prot_at((uintptr_t)memory), PROT_READ | PROT_WRITE);
 		for (uint64_t k = 0; k < t.meta.stub_len; k += 0x1000)
 			ck_assert_uint_eq(prot_at(t.meta.stub_addr + k), 0x1000);
@@ -658,6 +690,19 @@ START_TEST(logs_set_aside)
 	ck_assert_uint_eq(n_events, 0);
 	ck_assert_int_eq(lz_fast_drain(&t), -1);
 	ck_assert_ptr_nonnull(strstr(lz_error(), "the log of system calls is broken: a call's"));
+}
+END_TEST
+
+/* The program stands where it has mapped a file. */
+START_TEST(files_set_aside)
+{
+	struct lz_call_record r = mapping_of(OTHER, 0x1000, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE);
+
+	begin_mappings();
+	r.len = RECORD;
+	set_aside(&r, 1);
+	ck_assert_int_eq(lz_fast_drain(&t), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "the log of system calls is broken: a mapping"));
 }
 END_TEST
 
@@ -1084,11 +1129,13 @@ int main(void)
 	tcase_add_test(c, heap);
 	tcase_add_test(c, advice);
 	tcase_add_test(c, new_mappings);
+	tcase_add_test(c, mappings_at_once);
 	tcase_add_test(c, changed_mappings);
 	tcase_add_test(c, small_files);
 	tcase_add_test(c, random_mappings);
 	tcase_add_test(c, heads);
 	tcase_add_test(c, logs_set_aside);
+	tcase_add_test(c, files_set_aside);
 	tcase_add_test(c, markers);
 	tcase_add_test(c, worst_values);
 	tcase_add_test(c, random_bytes);

@@ -37,7 +37,7 @@ struct dispatch {
 };
 
 /* Calls that could have been fast before the memory for it is made: most programs are short. */
-enum { WORTH_IT = 24, FIRST_SLOT = 1 };
+enum { WORTH_IT = 32, FIRST_SLOT = 1 };
 
 static uint64_t page_at(const struct lz_tracer *t)
 {

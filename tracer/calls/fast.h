@@ -78,6 +78,8 @@ bool lz_fast_could(const struct lz_tracer *t);
 /* fast_fds.c */
 /* After a call with a stop: what its descriptor is good for. */
 void lz_fast_fds_after(struct lz_tracer *t, int64_t result);
+/* A file has been mapped: each that can be written to may be of it. */
+void lz_fast_fds_mapped(struct lz_tracer *t);
 /* Before one: what it closes is not known any more. */
 void lz_fast_fds_before(struct lz_tracer *t);
 /* The same of calls by which somebody else can change descriptors from then on, also before the stub has

@@ -77,8 +77,7 @@ static void forget_all(struct lz_tracer *t)
 	memset(t->fast.page->leased, 0, sizeof(t->fast.page->leased));
 }
 
-/* Each may be of the file that is mapped now. */
-static void forget_writable(struct lz_tracer *t)
+void lz_fast_fds_mapped(struct lz_tracer *t)
 {
 	for (int i = 0; i < LZ_FAST_FDS; i++)
 		if (t->fast.page->fd[i] & LZ_FD_WRITE)
@@ -144,7 +143,7 @@ void lz_fast_fds_after(struct lz_tracer *t, int64_t result)
 	const struct lz_call *c = &t->cur->call;
 
 	if (c->nr == SYS_mmap && !(c->args[3] & MAP_ANONYMOUS))
-		forget_writable(t);
+		lz_fast_fds_mapped(t);
 	look_at(t, fd_of(c, result));
 	lz_leases_note(t, c->nr, c->args, result);
 	if (c->nr == SYS_sendfile && result >= 0)

@@ -19,6 +19,7 @@ struct entry {
 	struct lz_call_record r; /* copied */
 	const uint8_t *bytes;    /* in the log */
 	uint32_t n;
+	bool aside; /* the program has gone on since */
 };
 
 int lz_fast_broken(const char *what)
@@ -217,6 +218,17 @@ static int add_file(struct lz_tracer *t, const struct entry *e)
 	return ret > 0 ? lz_fast_broken("the number of files") : ret;
 }
 
+/* The program stands right behind the call: its file is looked at, and code is armed. */
+static int map_at_once(struct lz_tracer *t, int64_t result)
+{
+	if (lz_map_call(t, result) < 0)
+		return lz_proc_has_ended(t->p.pid) ? 0 : -1;
+	if (t->fast.page)
+		lz_fast_fds_mapped(t);
+	/* that the file is opened here is no news */
+	return t->shared ? lz_outside_notes(t, 0) : 0;
+}
+
 static int add_map(struct lz_tracer *t, const struct entry *e)
 {
 	const struct lz_call_record *r = &e->r;
@@ -225,6 +237,8 @@ static int add_map(struct lz_tracer *t, const struct entry *e)
 		return -1;
 	if (r->nr == SYS_mmap && r->result >= 0 && lz_maps_small(r->args))
 		return add_file(t, e);
+	if (r->nr == SYS_mmap && lz_maps_at_once(r->args))
+		return e->aside ? lz_fast_broken("a mapping") : as_at_stop(t, r, map_at_once);
 	if (r->nr == SYS_munmap && r->result == 0)
 		lz_small_gone(t, r->args[0], r->args[0] + lz_page_up(r->args[1]));
 	return as_at_stop(t, r, lz_map_call);
@@ -549,7 +563,7 @@ static void count(struct lz_fast *f, const struct lz_call_record *r)
 static int make_events(struct lz_tracer *t, struct lz_call_log *log)
 {
 	while (log->taken < log->len) {
-		struct entry e;
+		struct entry e = {.aside = log == &t->fast.aside};
 		uint32_t left = log->len - log->taken;
 
 		if (left < sizeof(e.r))

@@ -32,6 +32,12 @@ static bool is_file_data(const struct lz_area *a)
 	       !(a->v.prot & PROT_EXEC) && !a->small && !a->follows;
 }
 
+/* It is in the place of nothing but that. */
+static bool may_be_replaced(const struct lz_area *a)
+{
+	return may_go(a) || is_file_data(a);
+}
+
 static uint32_t add_range(struct lz_plain_range *to, uint32_t n, uint32_t most,
                           const struct lz_vma *v)
 {
@@ -112,6 +118,13 @@ static bool may_end_writing(const struct lz_tracer *t, uint8_t rule, const uint6
 	       all(t, args[0], args[1], false, is_file_data);
 }
 
+/* Mirrors what the stub does. */
+static bool may_map_at_once(const struct lz_tracer *t, const uint64_t *args)
+{
+	return !(args[3] & MAP_FIXED) || all(t, args[0], args[1], false, is_plain) ||
+	       (!t->s.mem && all(t, args[0], args[1], false, is_file_data));
+}
+
 bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 {
 	const uint64_t *a = t->cur->call.args;
@@ -119,6 +132,8 @@ bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 	switch (rule) {
 	case LZ_RULE_BRK: return a[0] >= lz_heap_start(t);
 	case LZ_RULE_MMAP:
+		if (lz_maps_at_once(a))
+			return may_map_at_once(t, a);
 		return !lz_maps_small(a) || !t->fast.page ||
 		       (a[4] < LZ_FAST_FDS && t->fast.page->fd[a[4]] & LZ_FD_READ);
 	case LZ_RULE_MUNMAP: return all(t, a[0], a[1], false, may_go);
@@ -145,7 +160,9 @@ static bool can_be(const struct lz_tracer *t, uint8_t rule, const struct lz_call
 
 	switch (rule) {
 	/* of what has been mapped there a call that failed may have been the end */
-	case LZ_RULE_MMAP: return failed || all(t, (uint64_t)r->result, r->args[1], true, may_go);
+	case LZ_RULE_MMAP:
+		return failed || all(t, (uint64_t)r->result, r->args[1], true,
+		                     lz_maps_at_once(r->args) ? may_be_replaced : may_go);
 	case LZ_RULE_MUNMAP: return all(t, r->args[0], r->args[1], false, may_go);
 	default:
 		return all(t, r->args[0], r->args[1], false, is_plain) ||

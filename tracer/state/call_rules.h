@@ -147,6 +147,17 @@ LZ_RULE_FN bool lz_maps_small(const uint64_t *args)
 	       !(args[5] % 4096);
 }
 
+/* Do these arguments map a file privately, or memory in place of other, as dynamic linkers do? The tracer is told
+ * of it before the program goes on. */
+LZ_RULE_FN bool lz_maps_at_once(const uint64_t *args)
+{
+	const uint64_t flags = args[3] & ~(uint64_t)(MAP_NORESERVE | MAP_DENYWRITE);
+	const bool file = (flags & ~(uint64_t)MAP_FIXED) == MAP_PRIVATE && !lz_maps_small(args);
+
+	return args[1] && !(args[2] & ~(uint64_t)(PROT_READ | PROT_WRITE | PROT_EXEC)) &&
+	       (file || flags == (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED));
+}
+
 /* Is it code, or the cache of dynamic linkers? These are copied, once for all recordings. */
 LZ_RULE_FN bool lz_is_for_linkers(const uint8_t *bytes, uint64_t n)
 {
@@ -162,7 +173,7 @@ LZ_RULE_FN bool lz_allows_mmap(const uint64_t *args)
 {
 	const uint64_t either = MAP_NORESERVE | MAP_STACK | MAP_POPULATE | MAP_32BIT;
 
-	return lz_maps_small(args) ||
+	return lz_maps_small(args) || lz_maps_at_once(args) ||
 	       (lz_is_data(args[2]) && (args[3] & ~either) == (MAP_PRIVATE | MAP_ANONYMOUS));
 }
 

@@ -47,7 +47,9 @@ INLINE bool is_own_map(struct lz_call_page *p, uint8_t rule, const uint64_t *arg
 {
 	switch (rule) {
 	case LZ_RULE_BRK: return args[0] && args[0] >= p->brk_least;
-	case LZ_RULE_MMAP: return true;
+	case LZ_RULE_MMAP:
+		return !(args[3] & MAP_FIXED) || is_plain(p, args[0], args[1]) ||
+		       is_file_data(p, args[0], args[1]);
 	case LZ_RULE_MUNMAP: return is_plain(p, args[0], args[1]) || small_at(p, args[0], args[1]);
 	default:
 		return is_plain(p, args[0], args[1]) ||
@@ -146,7 +148,7 @@ INLINE void note_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args,
 	const uint64_t len = (args[1] + 4095) & ~4095ULL;
 	struct lz_plain_range *small;
 
-	if (result < 0)
+	if (result < 0 || (rule == LZ_RULE_MMAP && lz_maps_at_once(args)))
 		return;
 	if (rule == LZ_RULE_MMAP && lz_maps_small(args)) {
 		p->has_small = 1;

@@ -288,6 +288,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
 	end_leased(p, &leased);
 	set_busy(p, 0);
+	if (c->rule == LZ_RULE_MMAP && lz_maps_at_once(args))
+		return LZ_LOOK;
 	return flags & LZ_CALL_UNREAD || (result < 0 && lz_fails_midway(c->rule)) ? LZ_LOOK
 	                                                                          : LZ_MADE;
 }
