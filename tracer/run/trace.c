@@ -167,8 +167,11 @@ static int go_on_alone(struct lz_tracer *t)
  * be done wherever there is time. */
 static void make_way(const struct lz_tracer *t)
 {
-	if (t->meta.parent)
-		sched_setaffinity(0, sizeof(t->borrowed.given), &t->borrowed.given);
+	if (!t->meta.parent)
+		return;
+	sched_setaffinity(0, sizeof(t->borrowed.given), &t->borrowed.given);
+	/* at real-time priority the parent would wait for as long as nobody else takes this one away */
+	sched_yield();
 }
 
 int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
