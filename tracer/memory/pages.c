@@ -17,7 +17,8 @@ const uint8_t lz_zero_page[LZ_PAGE];
 
 /* ---- pages from slabs: they come and go by the thousand ---- */
 
-/* A huge page; but that takes longer to fill with zeroes than a short program to run. */
+/* A huge page; but that takes longer to fill with zeroes than a short program to run. The first slabs are
+ * smaller, each twice as large as the one before. */
 enum { FIRST_SLAB = 32, SLAB = 512 };
 
 int lz_page_drop(struct lz_pages *g, uint8_t *page)
@@ -28,13 +29,23 @@ int lz_page_drop(struct lz_pages *g, uint8_t *page)
 	return 0;
 }
 
+static int next_slab(const struct lz_pages *g)
+{
+	int pages = FIRST_SLAB;
+
+	for (size_t i = 0; i < g->n_slabs && pages < SLAB; i++)
+		pages *= 2;
+	return pages;
+}
+
 static int new_slab(struct lz_pages *g)
 {
-	const int pages = g->n_slabs ? SLAB : FIRST_SLAB;
+	const int pages = next_slab(g);
 	const size_t size = (size_t)pages * LZ_PAGE;
 	uint8_t *slab;
 
-	if (lz_extend(g->slab, g->n_slabs) < 0 || !(slab = aligned_alloc(size, size)))
+	if (lz_extend(g->slab, g->n_slabs) < 0 ||
+	    !(slab = aligned_alloc(pages == SLAB ? size : LZ_PAGE, size)))
 		return lz_fail("out of memory for page copies");
 	if (pages == SLAB)
 		madvise(slab, size, MADV_HUGEPAGE);
