@@ -71,9 +71,9 @@ static void print_text(FILE *f, const char *key, const char *text)
 		if (*p < 32 || *p == 127 || *p == '\\')
 			fprintf(f, "\\x%02x", *p);
 		else
-			putc(*p, f);
+			putc_unlocked(*p, f);
 	}
-	putc('\n', f);
+	putc_unlocked('\n', f);
 }
 
 static void print_field(FILE *f, const struct field *d, const struct lz_meta *m)

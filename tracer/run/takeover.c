@@ -64,6 +64,8 @@ static void prepare(void)
 		have_pages(heap, HEAP, MADV_POPULATE_WRITE);
 	free(heap);
 	have_pages(&self, sizeof(self), MADV_POPULATE_WRITE);
+	/* else it is asked when the process is there, and says what is wrong */
+	lz_proc_mine();
 }
 
 /* ---- taking it ---- */
