@@ -367,8 +367,10 @@ int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 		return ret < 0 ? -1 : 0;
 	lz_fast_fds_after(t, (int64_t)r->rax);
 	may = t->fast.could || lz_fast_could(t);
+	/* lz_call_exit() has put it into the detour */
+	const bool there = lz_site_behind(&t->fast.sites, r->rip);
 	ret = may ? change_site(t, c->ip - LZ_CALL_INSN) : 0;
-	if (ret < 0 || (ret && lz_proc_set_regs(&t->p, r) < 0))
+	if (ret < 0 || (ret && !there && lz_proc_set_regs(&t->p, r) < 0))
 		return -1;
 	return is_worth_it(t, c->ip, c->nr) ? go_fast(t) : 0;
 }
@@ -444,6 +446,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	page->may_wait = may_wait(t);
 	page->one_thread = t->n_threads == 1;
 	page->full = 0;
+	page->word_at = 0;
 	return PTRACE_CONT;
 }
 

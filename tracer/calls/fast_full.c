@@ -107,6 +107,7 @@ pid_t lz_full_waitpid(struct lz_tracer *t, pid_t pid, int *status, int flags)
 	const int error = errno;
 	if (meanwhile)
 		take_back();
+	lz_stop_time_over();
 	errno = error;
 	return got;
 }

@@ -46,10 +46,13 @@ static bool is_parkable_call(const struct lz_tracer *t, const struct user_regs_s
 	        until[0] >= 0 && until[1] >= 0 && until[1] < BILLION);
 }
 
+/* The stub has just looked, if the call was made by it. */
 static bool is_unchanged(const struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	uint32_t word;
 
+	if (t->fast.page->word_at == r->rdi)
+		return true;
 	return lz_proc_read_some(&t->p, r->rdi, &word, sizeof(word)) == sizeof(word) &&
 	       word == (uint32_t)r->rdx;
 }
@@ -142,7 +145,8 @@ void lz_wait_look(struct lz_tracer *t)
 	}
 }
 
-/* It stands behind the call's instruction, which may have become a jump meanwhile. */
+/* It stands behind the call's instruction, which may have become a jump meanwhile. Where there is one,
+ * lz_call_exit() sets the registers. */
 int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_thread *cur = t->cur;
@@ -151,7 +155,7 @@ int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r)
 	cur->parked = 0;
 	*r = cur->call.entry;
 	r->rax = 0;
-	return lz_proc_set_regs(&t->p, r);
+	return lz_site_behind(&t->fast.sites, r->rip) ? 0 : lz_proc_set_regs(&t->p, r);
 }
 
 /* The kernel makes the call again when the thread goes on, if no signal comes before. */
@@ -175,7 +179,7 @@ int lz_wait_really(struct lz_tracer *t)
 	if (take(t, t->cur))
 		return make_again(t);
 	show_as_over(t->cur);
-	return lz_wait_over(t, &r) < 0 ? -1 : 1;
+	return lz_wait_over(t, &r) < 0 || lz_proc_set_regs(&t->p, &r) < 0 ? -1 : 1;
 }
 
 static int go_on(struct lz_tracer *t, struct lz_thread *th)

@@ -211,7 +211,8 @@ int lz_checkpoint(struct lz_tracer *t, const struct user_regs_struct *r, bool wh
 	last.is_first = !t->n_checkpoints++;
 	last.pos = ck.pos;
 	t->since_full = ck.whole ? 0 : t->since_full + 1;
-	last.at = lz_now();
+	lz_stop_time_over();
+	last.at = lz_stop_now();
 	last.next_look = 0;
 	last.computed = computed(t);
 	last.cost = lz_tracer_time() - cpu - cost + next;
@@ -278,7 +279,7 @@ unsigned lz_checkpoint_look_ms(const struct lz_tracer *t)
 
 static bool is_time(const struct lz_tracer *t)
 {
-	uint64_t wait = interval(t), now = lz_now(), used;
+	uint64_t wait = interval(t), now = lz_stop_now(), used;
 
 	if (now - last.at < wait || now < last.next_look)
 		return false;

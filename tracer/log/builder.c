@@ -22,6 +22,8 @@ void lz_build_at(struct lz_tracer *t, uint8_t kind, uint64_t ip, uint64_t marker
 
 int lz_build(struct lz_tracer *t, uint8_t kind, uint64_t ip)
 {
+	/* how long ago this was counts in us: anywhere.c */
+	lz_stop_time_over();
 	lz_build_at(t, kind, ip, lz_stream_offset(t), lz_elapsed(t));
 	return 0;
 }

@@ -6,7 +6,11 @@
 #include "tracer/state/tracer.h"
 
 /* time.c */
-/* In ns, since the recording began. */
+/* lz_now(), which is a system call, as it was when it was first asked for at the present stop. */
+uint64_t lz_stop_now(void);
+/* The next stop is waited for, or the present one has taken long. */
+void lz_stop_time_over(void);
+/* The same, in ns since the recording began. */
 uint64_t lz_elapsed(const struct lz_tracer *t);
 /* CPU time, ns: of the program; of the tracer's thread. */
 uint64_t lz_program_time(const struct lz_tracer *t);

@@ -4,9 +4,25 @@
 
 #include <time.h>
 
+static uint64_t stop_now; /* 0: not asked for yet */
+
+uint64_t lz_stop_now(void)
+{
+	if (!stop_now)
+		stop_now = lz_now();
+	return stop_now;
+}
+
+void lz_stop_time_over(void)
+{
+	stop_now = 0;
+}
+
 uint64_t lz_elapsed(const struct lz_tracer *t)
 {
-	return lz_now() - t->t0;
+	if (lz_stop_now() < t->t0)
+		lz_stop_time_over();
+	return lz_stop_now() - t->t0;
 }
 
 static uint64_t clock_ns(clockid_t clock)

@@ -7,6 +7,7 @@
 #include "tracer/state/tracer.h"
 
 #include <common/process/pagemap.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 enum { LZ_FDS = 1024, LZ_UNRECORDED_MOST = 16 };
@@ -144,6 +145,8 @@ void lz_outside_take_note(struct lz_tracer *t, struct lz_object *o);
 void lz_outside_watch_private(struct lz_tracer *t, struct lz_object *o);
 /* What has been told since. CHANGED: the object that the call itself has written to, 0 if none. */
 int lz_outside_notes(struct lz_tracer *t, uint32_t changed);
+/* LZ_WAKE has come: inotify may have something to tell. */
+extern volatile sig_atomic_t lz_notes_wanted;
 /* Is there anything? */
 bool lz_outside_news(const struct lz_tracer *t);
 

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+volatile sig_atomic_t lz_notes_wanted;
+
 /* A call without a stop would not hear of it: the signal makes the next one stop. */
 static int open_notes(void)
 {
@@ -27,8 +29,8 @@ bool lz_outside_news(const struct lz_tracer *t)
 	int n = 0;
 
 	return t->shared &&
-	       (t->shared->unseen ||
-	        (t->shared->inotify >= 0 && ioctl(t->shared->inotify, FIONREAD, &n) == 0 && n > 0));
+	       (t->shared->unseen || (lz_notes_wanted && t->shared->inotify >= 0 &&
+	                              ioctl(t->shared->inotify, FIONREAD, &n) == 0 && n > 0));
 }
 
 static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
@@ -143,6 +145,10 @@ int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 
 	if (see_all(t) < 0)
 		return -1;
+	/* It comes before a stop that is a consequence of what has happened. */
+	if (!lz_notes_wanted)
+		return 0;
+	lz_notes_wanted = 0;
 	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
 		for (ssize_t at = 0; at < n;) {
 			struct inotify_event e;

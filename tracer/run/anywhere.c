@@ -73,6 +73,7 @@ static bool arrives_seldom(struct lz_tracer *t, uint64_t at)
 {
 	enum { LATELY_NS = 5000 };
 
+	lz_stop_time_over();
 	return lz_elapsed(t) - t->b.ev.time_ns < LATELY_NS ||
 	       (lz_stream_offset(t) != t->last_marker && !lz_in_loop(t, at));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signals to the tracer itself: what it passes on to the program, what it ignores. */
 #include "tracer/calls/fast.h"
+#include "tracer/memory/objects.h"
 #include "tracer/run/run.h"
 #include "tracer/state/actions.h"
 #include "tracer/state/state.h"
@@ -51,7 +52,7 @@ static void pass_on_or_die(int signo, siginfo_t *info, void *context)
 
 static void wake(int signo, siginfo_t *info, void *context)
 {
-	lz_lease_wanted = 1;
+	lz_lease_wanted = lz_notes_wanted = 1;
 	if (info->si_code == SI_TIMER)
 		lz_alarmed = 1;
 	else

@@ -15,8 +15,11 @@ INLINE uint32_t futex_wait(struct attempt *t)
 
 	no_time[0] = no_time[1] = 0;
 	set_patience(&w, -1);
-	if (*(const volatile uint32_t *)t->args[0] == (uint32_t)t->args[2] ||
-	    !read_time(&w, t->args[3], BILLION))
+	if (*(const volatile uint32_t *)t->args[0] == (uint32_t)t->args[2]) {
+		t->p->word_at = t->args[0];
+		return LZ_STOP;
+	}
+	if (!read_time(&w, t->args[3], BILLION))
 		return LZ_STOP;
 	const int64_t result = lz_try_call(SYS_futex, t->args[0], t->args[1], t->args[2],
 	                                   (uint64_t)no_time, t->args[4], t->args[5]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who has the turn, and for how long. */
+#include "tracer/log/log.h"
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"
 
@@ -42,7 +43,7 @@ bool lz_sched_due(const struct lz_tracer *t)
 
 	if (t->n_threads < 2 || !lz_sched_ready(t))
 		return false;
-	return s->yielded || (s->chaos.on ? s->chaos.over : lz_now() >= s->slice_end);
+	return s->yielded || (s->chaos.on ? s->chaos.over : lz_stop_now() >= s->slice_end);
 }
 
 bool lz_sched_overdue(struct lz_tracer *t, uint64_t now)
@@ -65,6 +66,6 @@ bool lz_sched_overdue(struct lz_tracer *t, uint64_t now)
 int lz_sched_turn(struct lz_tracer *t)
 {
 	t->sched.yielded = false;
-	t->sched.slice_end = lz_now() + t->sched.slice;
+	t->sched.slice_end = lz_stop_now() + t->sched.slice;
 	return t->sched.chaos.on ? lz_chaos_turn(t) : 0;
 }
