@@ -88,6 +88,7 @@ int lz_step_begin(struct lz_tracer *t, const struct user_regs_struct *r)
 	e.rax = e.orig_rax;
 	e.orig_rax = (uint64_t)-1;
 	t->cur->call.stepped = true;
+	t->cur->call.would_wait = lz_fast_try(r->rax);
 	t->fast.n_stepped++;
 	return lz_proc_set_regs(&t->p, &e) < 0 ? -1 : 1;
 }

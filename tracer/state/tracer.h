@@ -108,6 +108,7 @@ struct lz_call {        /* the system call under way */
 	bool made_private; /* mmap of a file that was asked for as shared */
 	bool shortened;    /* a part of its time is over already */
 	bool stepped;      /* made by a single step: calls/fast_step.c */
+	bool would_wait;   /* the stub has tried it, and it would have */
 	uint64_t nr, args[6];
 	uint64_t ip;
 	struct user_regs_struct entry;
@@ -153,6 +154,7 @@ struct lz_thread {
 	bool ready;       /* stopped, and may have the turn */
 	bool in_call;     /* lost its turn inside a system call whose event is still to come */
 	bool seen;        /* has had a turn */
+	bool brief;       /* the last one has ended before long, in a call that waits */
 	bool ended;       /* has left the process, its switch is still to come */
 	bool listening;   /* in a group stop */
 	bool halted;  /* in one, too, or on the way there, after it has stood without the turn */
