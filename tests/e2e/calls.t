@@ -264,7 +264,7 @@ done
 # What the program stores into the log ends the recording, or is one that does not replay; the program goes on.
 seeds="1 2"
 [ -z "$LIZARD_LONG" ] || seeds=$(seq 100)
-for what in head field length result written heap mapping unread rules bytes; do
+for what in head field length result written heap mapping unread part rules bytes; do
 	for seed in $seeds; do
 		rm -rf "$T/recordings/forged"
 		timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/forged" "$T/forges" "$seed" $what >"$T/out" 2>"$T/err"

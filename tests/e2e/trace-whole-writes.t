@@ -29,5 +29,20 @@ for name in pipes sockets connections interrupted restarted left threads timed; 
 	done
 done
 kinds_record threads gcc --chaos=5
+
+# with a thread beside, what has not been written yet is written with a stop
+kinds_with=beside
+for name in pipes sockets connections interrupted restarted left threads timed fitting; do
+	kinds_record $name lizard-cc --calls=stop
+	for with in lizard-cc gcc; do
+		kinds_record $name $with || continue
+		[ $name = fitting ] || continue
+		for call in write sendto; do
+			n=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err")
+			[ "${n:-0}" -ge 290 ]
+			ok $? "$name, $with: $call has no stop" || diag "${n:-0} had none"
+		done
+	done
+done
 kinds_kill 4 KILL TERM
 done_testing

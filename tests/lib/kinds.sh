@@ -19,10 +19,11 @@ kinds_native() {
 	is "$? $(cat "$T/native")" "0 well" "$1: natively"
 }
 
-# kinds_record KIND CC [OPTION]: records and verifies it. What the recorder says is in $T/err.
+# kinds_record KIND CC [OPTION]: with a second argument of the program's if $kinds_with is set, records and verifies it. What the recorder says is in $T/err.
 kinds_record() {
 	rec=$T/recordings/$1-$2$3
-	LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q ${3:+"$3"} -o "$rec" "$T/$prog-$2" "$1" >"$T/out" 2>"$T/err"
+	LIZARD_TRACE_CHECK=1 timeout -k 5 120 lizard-trace -q ${3:+"$3"} -o "$rec" "$T/$prog-$2" "$1" ${kinds_with:+"$kinds_with"} \
+		>"$T/out" 2>"$T/err"
 	is "$? $(cat "$T/out")" "0 well" "$1, $2${3:+ }$3: recorded" || { diag "$(grep -v checkpoint: "$T/err" | tail -n 5)"; return 1; }
 	kinds_verify "$1, $2${3:+ }$3"
 }

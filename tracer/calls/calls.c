@@ -140,7 +140,7 @@ static int show_child(struct lz_tracer *t, struct user_regs_struct *r)
 /* Some calls are made with other arguments than those of the program, which gets its own back. */
 static int change_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	if (t->cur->wait_cut)
+	if (t->cur->wait_cut || t->cur->part)
 		return lz_call_shorten(t, r);
 	return t->cur->call.nr == SYS_mmap ? lz_shared_code_private(t, r) : show_child(t, r);
 }

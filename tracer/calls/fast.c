@@ -469,7 +469,9 @@ int lz_fast_stopped(struct lz_tracer *t)
 	lz_clock_stopped(t);
 	if (lz_fast_drain(t) < 0 || lz_small_settle(t) < 0)
 		return -1;
-	page->has_small = 0;
+	if (page->part)
+		t->cur->part = page->part;
+	page->part = page->has_small = 0;
 	page->may_refer = LZ_REFERRED_MOST;
 	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */

@@ -106,6 +106,17 @@ static int not_yet(struct lz_tracer *t)
 	return lz_proc_set_regs(&t->p, &r) < 0 ? -1 : lz_instant_here(t, &r);
 }
 
+/* A part has been written, so that is what the call gives. */
+static int only_part(struct lz_tracer *t, int *status)
+{
+	struct user_regs_struct r = t->cur->call.entry;
+	const int signo = WSTOPSIG(*status);
+
+	r.rax = (uint64_t)-EINTR;
+	*status = (SIGTRAP | 0x80) << 8 | 0x7f;
+	return lz_proc_set_regs(&t->p, &r) < 0 ? -1 : lz_signal_put_back(t, signo);
+}
+
 int lz_step_stopped(struct lz_tracer *t, int *status)
 {
 	struct lz_call *c = &t->cur->call;
@@ -118,7 +129,7 @@ int lz_step_stopped(struct lz_tracer *t, int *status)
 	if (lz_proc_regs(&t->p, &r) < 0 || ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0)
 		return 0; /* killed */
 	if (r.rip != c->ip)
-		return not_yet(t);
+		return c->part ? only_part(t, status) : not_yet(t);
 	/* a SIGTRAP of somebody's was there before the trap, and stands for both */
 	if (!lz_signal_synchronous(SIGTRAP, &info) && lz_signal_put_back(t, WSTOPSIG(*status)) < 0)
 		return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A call with stops that the stub has waited with: it is made with what is left of its time, and the
- * program finds its own arguments again. */
+/* A call with stops that the stub has begun: it is made with what is left of its time, or of what is to
+ * be written, and the program finds its own arguments again. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
 #include "tracer/state/state.h"
@@ -33,12 +33,31 @@ static uint64_t rest_at(const struct lz_tracer *t, int64_t fraction)
 	return at;
 }
 
+/* PART is what the page says: it is untrusted. */
+static bool begin_behind(struct lz_call *c, uint64_t part, struct user_regs_struct *r)
+{
+	if (!part || (c->nr != SYS_write && c->nr != SYS_sendto) || part >= c->args[2])
+		return false;
+	r->rsi += part;
+	r->rdx -= part;
+	c->part = part;
+	return true;
+}
+
 int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_thread *cur = t->cur;
+	const uint64_t part = cur->part;
+	const bool cut = cur->wait_cut;
 
 	cur->wait_cut = false;
+	cur->part = 0;
 	if (cur->call.forced)
+		return 0;
+	cur->call.shortened = begin_behind(&cur->call, part, r);
+	if (cur->call.shortened)
+		return lz_proc_set_regs(&t->p, r);
+	if (!cut)
 		return 0;
 	switch (cur->call.nr) {
 	case SYS_poll: r->rdx = rest_in_ms(cur); break;
@@ -83,7 +102,12 @@ int lz_call_lengthen(struct lz_tracer *t, struct user_regs_struct *r)
 	/* another thread may have unmapped it, as it may natively */
 	if (at)
 		lz_proc_write(&t->p, at, lz_fast_rest(t, &unused), 2 * sizeof(int64_t));
+	/* a part is what a call gives that fails behind it, or that a signal ends there */
+	if (c->part)
+		r->rax = c->part + ((int64_t)r->rax > 0 ? r->rax : 0);
+	c->part = 0;
 	r->rdi = c->entry.rdi;
+	r->rsi = c->entry.rsi;
 	r->rdx = c->entry.rdx;
 	r->r10 = c->entry.r10;
 	r->r8 = c->entry.r8;

@@ -71,7 +71,7 @@ static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
 
 	if (lz_proc_regs(&t->p, &r) < 0)
 		return 0; /* killed */
-	if (c->inside && lz_call_wait_on(t, &r) < 0)
+	if (c->inside && (lz_call_wait_on(t, &r) < 0 || (c->part && lz_call_lengthen(t, &r) < 0)))
 		return -1;
 	if (c->inside && lz_restarts((int64_t)r.rax)) {
 		if (lz_call_lengthen(t, &r) < 0)

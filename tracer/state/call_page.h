@@ -289,9 +289,11 @@ struct lz_call_page {
 	uint32_t refers;    /* a read of a file with a lease is under way */
 	uint32_t made;      /* the call under way is over in the kernel, with this result: */
 	int64_t result;
-	uint64_t
-	    word_at;    /* the wait for a futex there was refused since it has the value; 0: none */
-	uint32_t waits; /* enum lz_waits */
+	/* the wait for a futex there was refused since it has the value; 0: none */
+	uint64_t word_at;
+	/* bytes that it has written of a write that is made with a stop now */
+	uint64_t part;
+	uint32_t waits;   /* enum lz_waits */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */

@@ -108,6 +108,7 @@ struct lz_call {        /* the system call under way */
 	bool made_private; /* mmap of a file that was asked for as shared */
 	bool shortened;    /* a part of its time is over already */
 	bool stepped;      /* made by a single step: calls/fast_step.c */
+	uint64_t part;     /* the stub has written so many bytes of it */
 	bool would_wait;   /* the stub has tried it, and it would have */
 	uint64_t nr, args[6];
 	uint64_t ip;
@@ -168,6 +169,7 @@ struct lz_thread {
 	/* The stub has waited for a part of the time of the call that it stands at. */
 	bool wait_cut;
 	int64_t wait_left[2]; /* seconds and nanoseconds */
+	uint64_t part;        /* or has written so many bytes of it */
 	uint32_t slot;        /* of its selector */
 	/* It stands in front of a wait for a futex, calls/fast_wait.c: 1 + its place; 0: it does not. */
 	uint32_t parked;

@@ -50,6 +50,19 @@ uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result) STUB;
 bool lz_is_ready_later(struct attempt *t, short events) STUB;
 /* The call is made, and waits for EVENTS; -EAGAIN: it may not. */
 int64_t lz_wait_inside(struct attempt *t, short events) STUB;
+/* Is it a write that goes on with a stop when a part has been written? */
+INLINE bool lz_goes_on(const struct attempt *t)
+{
+	return !t->p->one_thread && (t->what == LZ_TRY_WRITE || t->what == LZ_TRY_SENDTO);
+}
+
+/* It does so behind so many bytes. */
+INLINE uint32_t lz_go_on_behind(const struct attempt *t, int64_t written)
+{
+	t->p->part = (uint64_t)written;
+	return LZ_STOP;
+}
+
 /* The call is made, and waits until all is written. Only a thread that is alone waits so: else the tracer
  * could end that for another's sake, when a part has been written. */
 uint32_t lz_write_whole(struct attempt *t) STUB;

@@ -17,7 +17,8 @@ PART uint32_t vector(struct attempt *t, const void *at, uint64_t count)
 
 	if (out && kind(t) == LZ_KIND_COUNTER)
 		return LZ_STOP;
-	if (out && !is_whole(t))
+	const bool in_parts = out && !is_whole(t);
+	if (in_parts && !lz_goes_on(t))
 		return lz_write_whole(t);
 	do
 		result = lz_try_call(out ? SYS_pwritev2 : SYS_preadv2, t->args[0], (uint64_t)at,
@@ -29,6 +30,8 @@ PART uint32_t vector(struct attempt *t, const void *at, uint64_t count)
 	}
 	if (result < 0)
 		return lz_try_failed(t, result, false);
+	if (in_parts && (uint64_t)result < t->len)
+		return lz_go_on_behind(t, result);
 	cut(t, (uint64_t)result);
 	return lz_finish_with_pieces(t, result);
 }

@@ -37,11 +37,14 @@ PART uint32_t send_by(struct attempt *t, int flags_at)
 {
 	const uint64_t flags = t->args[flags_at];
 
-	if (!(flags & MSG_DONTWAIT) && !is_whole(t))
+	const bool in_parts = !(flags & MSG_DONTWAIT) && !is_whole(t);
+	if (in_parts && !lz_goes_on(t))
 		return lz_write_whole(t);
 	const int64_t result = without_waiting(t, flags_at, POLLOUT);
 	if (result < 0)
 		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
+	if (in_parts && (uint64_t)result < t->len)
+		return lz_go_on_behind(t, result);
 	cut(t, (uint64_t)result);
 	return lz_finish_with_pieces(t, result);
 }

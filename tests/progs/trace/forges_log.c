@@ -134,6 +134,9 @@ int main(int argc, char **argv)
 		r->result = -512 - rand() % 3;
 	} else if (!strcmp(what, "waited") || !strcmp(what, "late")) {
 		made(p, !strcmp(what, "waited"));
+	} else if (!strcmp(what, "part")) {
+		/* of a call that takes less, or nothing */
+		p->part = 5 + ((uint64_t)rand() << rand() % 40);
 	} else if (!strcmp(what, "rules")) {
 		for (int i = 0; i < 40; i++)
 			((uint8_t *)p->call)[rand() % (int)sizeof(p->call)] ^= 1 << rand() % 8;

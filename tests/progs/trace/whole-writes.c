@@ -60,7 +60,6 @@ static void end(void)
 
 	close(to);
 	SEE(wait(&status) > 0 && status == 0);
-
 }
 
 static void by_pipe(void)
@@ -210,7 +209,6 @@ static void left(void)
 		close(to);
 	}
 	SEE(caught >= ROUNDS / 2);
-
 }
 
 /* Who reads is another thread of the same process. */
@@ -241,7 +239,6 @@ static void threads(void)
 	for (int i = 0; i < ROUNDS; i++)
 		SEE(write_once(i, bytes, LONG) == LONG);
 	SEE(pthread_join(thread, NULL) == 0);
-
 }
 
 /* It does not wait for ever. */
@@ -262,6 +259,21 @@ static void timed(void)
 	end();
 }
 
+/* There is room for it, which nobody knows before. */
+static void fitting(void)
+{
+	unsigned char b[100];
+
+	by_tcp();
+	for (int i = 0; i < 10 * ROUNDS; i++) {
+		const unsigned char *at = bytes + i;
+
+		SEE((i % 2 ? write(to, at, sizeof(b)) : send(to, at, sizeof(b), 0)) == sizeof(b));
+		SEE(recv(from, b, sizeof(b), MSG_WAITALL) == sizeof(b) &&
+		    !memcmp(b, at, sizeof(b)));
+	}
+}
+
 static void forever(void)
 {
 	by_pipe();
@@ -270,12 +282,35 @@ static void forever(void)
 		SEE(write(to, bytes, LONG) == LONG);
 }
 
+static void *idle(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* argv[2]: another thread is there, which does nothing. */
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {
-	    {"pipes", pipes},       {"sockets", sockets}, {"connections", connections},
-	    {"interrupted", interrupted}, {"restarted", restarted}, {"left", left},
-	    {"threads", threads},   {"timed", timed},     {"forever", forever}};
+	static const struct kind all[] = {{"pipes", pipes},
+	                                  {"sockets", sockets},
+	                                  {"connections", connections},
+	                                  {"interrupted", interrupted},
+	                                  {"restarted", restarted},
+	                                  {"left", left},
+	                                  {"threads", threads},
+	                                  {"timed", timed},
+	                                  {"fitting", fitting},
+	                                  {"forever", forever}};
 
+	pthread_t thread;
+	sigset_t all_signals, none;
+
+	sigfillset(&all_signals);
+	if (argc > 2) {
+		pthread_sigmask(SIG_BLOCK, &all_signals, &none);
+		SEE(pthread_create(&thread, NULL, idle, NULL) == 0);
+		pthread_sigmask(SIG_SETMASK, &none, NULL);
+	}
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
