@@ -9,6 +9,7 @@
 #include "tracer/log/log.h"
 #include "tracer/signals/signals.h"
 #include "tracer/state/state.h"
+#include "tracer/turns/turns.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -70,6 +71,30 @@ static bool may_step(struct lz_tracer *t, const struct user_regs_struct *r)
 	       is_trap_free(t) && is_steppable(r) && site_stays(t, r);
 }
 
+static bool gives_little(const struct lz_call *c)
+{
+	enum { LITTLE = 4096 };
+
+	switch (c->nr) {
+	case SYS_read:
+	case SYS_recvfrom:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait: return c->args[2] <= LITTLE;
+	default: return false;
+	}
+}
+
+/* The call is about to wait while another thread is ready. Its output is taken down now: later it would
+ * have to be asked once more whether it still waits. */
+static int take_early(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	return c->would_wait && lz_call_waits(c) && lz_sched_ready(t) && gives_little(c)
+	           ? lz_blocked_take(t)
+	           : 0;
+}
+
 int lz_step_begin(struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	struct user_regs_struct e = *r;
@@ -89,6 +114,8 @@ int lz_step_begin(struct lz_tracer *t, const struct user_regs_struct *r)
 	e.orig_rax = (uint64_t)-1;
 	t->cur->call.stepped = true;
 	t->cur->call.would_wait = lz_fast_try(r->rax);
+	if (take_early(t) < 0)
+		return -1;
 	t->fast.n_stepped++;
 	return lz_proc_set_regs(&t->p, &e) < 0 ? -1 : 1;
 }

@@ -56,23 +56,27 @@ static void begin_event(struct lz_tracer *t, const struct lz_thread *next, bool 
 }
 
 /* The pointer is the current thread's. */
-static int take_pointer(struct lz_tracer *t, struct user_regs_struct *r)
+static int take_pointer(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
 	struct lz_stream *s = &t->s;
 	uint64_t now = s->base + s->parsed;
+	struct user_regs_struct r;
 
-	if (!s->mem)
-		return 0;
-	s->pos_addr = r->fs_base + s->pos_off;
+	/* it stands where it has been left */
+	if (cur->parked)
+		r = cur->call.entry;
+	else if (lz_proc_regs(&t->p, &r) < 0)
+		return -1;
+	s->pos_addr = r.fs_base + s->pos_off;
 	/* A thread without thread-local storage has none. */
 	if (lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) == 0 &&
 	    lz_build_write(t, s->pos_addr, &now, sizeof(now)) < 0)
 		return -1;
-	if (!lz_stream_has(t, r->r15) || r->r15 == now)
+	if (!lz_stream_has(t, r.r15) || r.r15 == now)
 		return 0;
-	r->r15 = cur->regs.r15 = cur->call.entry.r15 = cur->at.r15 = now;
-	return lz_proc_set_regs(&t->p, r);
+	r.r15 = cur->regs.r15 = cur->call.entry.r15 = cur->at.r15 = now;
+	return lz_proc_set_regs(&t->p, &r);
 }
 
 /* A mutex whose owner has ended belongs to who waits for it; the kernel stores that only when
@@ -117,14 +121,8 @@ static int pi_words(struct lz_tracer *t, const struct lz_thread *old)
 static int enter(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
-	struct user_regs_struct r;
 
-	/* it stands where it has been left */
-	if (cur->parked)
-		r = cur->call.entry;
-	else if (lz_proc_regs(&t->p, &r) < 0)
-		return -1;
-	if (take_pointer(t, &r) < 0)
+	if (t->s.mem && take_pointer(t) < 0)
 		return -1;
 	t->b.ev.has_regs = true;
 	t->b.ev.regs = cur->regs;
