@@ -59,9 +59,9 @@
 	{                                                                                          \
 		LZ_OUT_MSG, a, 0, 0, 0                                                             \
 	}
-#define MMSG(a)                                                                                    \
+#define MMSG(a, b)                                                                                 \
 	{                                                                                          \
-		LZ_OUT_MMSG, a, 0, 0, 0                                                            \
+		LZ_OUT_MMSG, a, b, 0, 0                                                            \
 	}
 #define SPECIAL                                                                                    \
 	{                                                                                          \

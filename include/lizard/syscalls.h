@@ -31,7 +31,7 @@ enum lz_sys_out_kind {
 	LZ_OUT_VALLEN,  /* at A, the length before and after the call at B (int) */
 	LZ_OUT_IOV,     /* result bytes over args[B] iovecs at A */
 	LZ_OUT_MSG,     /* a struct msghdr at A and what it points to */
-	LZ_OUT_MMSG,    /* result struct mmsghdr at A */
+	LZ_OUT_MMSG,    /* result struct mmsghdr at A, at most B */
 	LZ_OUT_SPECIAL  /* depends on the arguments: code in the tracer */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where an ioctl writes is what its structure and vector said before it: no device is needed for that. */
+/* Where a call writes is what its structures and vectors said before it: no device or socket is needed
+ * for that. */
 #include "tests/unit/suite.h"
 
 #include <check.h>
@@ -7,6 +8,7 @@
 #include <scsi/sg.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -101,6 +103,55 @@ START_TEST(unreadable)
 }
 END_TEST
 
+/* ---- messages ---- */
+
+/* Two headers and their vectors behind each other, as most programs have them. */
+static struct mmsghdr *two_messages(void)
+{
+	struct mmsghdr *m = (struct mmsghdr *)(memory + 64);
+	struct iovec *io = (struct iovec *)(memory + 256);
+
+	for (int i = 0; i < 2; i++) {
+		io[i] = (struct iovec){memory + 1000 + i * 500, 300};
+		m[i] = (struct mmsghdr){{.msg_iov = &io[i], .msg_iovlen = 1}, 0};
+	}
+	return m;
+}
+
+static void enter_recvmmsg(int fd, struct mmsghdr *m)
+{
+	thread.call = (struct lz_call){.nr = SYS_recvmmsg,
+	                               .args = {(uint64_t)fd, (uintptr_t)m, 2},
+	                               .row = lz_syscall(SYS_recvmmsg)};
+	ck_assert_int_eq(lz_capture_prepare(&t), 0);
+	memset(&t.b.ev, 0, sizeof(t.b.ev));
+	t.b.used = 0;
+}
+
+static bool begins(const void *at)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < t.b.ev.n_writes; i++)
+		found |= t.b.writes[i].addr == (uintptr_t)at;
+	return found;
+}
+
+/* Whatever number the descriptor has. */
+START_TEST(any_descriptor)
+{
+	for (int fd = 0; fd < 4; fd++) {
+		struct mmsghdr *m = two_messages();
+
+		enter_recvmmsg(fd, m);
+		m[0].msg_len = 100;
+		m[1].msg_len = 50;
+		ck_assert_int_eq(lz_capture(&t, 2), 0);
+		ck_assert(begins(memory + 1000) && begins(memory + 1500));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("vectors");
@@ -110,6 +161,10 @@ int main(void)
 	tcase_add_test(c, overwritten);
 	tcase_add_test(c, to_the_device);
 	tcase_add_test(c, unreadable);
+	suite_add_tcase(s, c);
+	c = tcase_create("messages");
+	tcase_add_checked_fixture(c, begin, NULL);
+	tcase_add_test(c, any_descriptor);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

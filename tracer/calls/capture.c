@@ -26,7 +26,7 @@ static int prepare_one(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t
 		return 0;
 	case LZ_OUT_IOV: return lz_vectors_note(t, args[o->a], args[o->b]);
 	case LZ_OUT_MSG: return lz_vectors_note_message(t, args[o->a]);
-	case LZ_OUT_MMSG: return lz_vectors_note_messages(t, args[o->a], args[o->b]);
+	case LZ_OUT_MMSG: return lz_vectors_note_messages(t, args[o->a], (uint32_t)args[o->b]);
 	case LZ_OUT_SPECIAL: return lz_capture_prepare_special(t);
 	}
 	return 0;
