@@ -157,20 +157,21 @@ int64_t lz_ioctl_refuse(struct lz_tracer *t, uint32_t request, uint64_t at)
 /* Where the rest goes, and how much of it there is room for, stands in what the program has given. */
 static int more(struct lz_tracer *t, const struct further *f, uint64_t at, int64_t result)
 {
-	uint8_t given[sizeof(t->cur->vectors.head)];
+	const struct lz_vectors *v = &t->cur->vectors;
 	uint64_t to = at + f->size, count = (uint64_t)result;
+	uint32_t room;
 
-	if (!lz_vectors_head(t, given, f->size))
+	if (v->n_head < f->size || (f->ptr != BEHIND && v->n_head < f->ptr + sizeof(to)) ||
+	    (f->room && v->n_head < f->room + sizeof(room)))
 		return 0;
 	if (f->width) {
 		count = 0;
 		lz_proc_read_some(&t->p, at + f->count, &count, f->width);
 	}
 	if (f->ptr != BEHIND)
-		memcpy(&to, given + f->ptr, sizeof(to));
+		memcpy(&to, v->head + f->ptr, sizeof(to));
 	if (f->room) {
-		uint32_t room;
-		memcpy(&room, given + f->room, sizeof(room));
+		memcpy(&room, v->head + f->room, sizeof(room));
 		count = room < count ? room : count;
 	}
 	if (lz_build_read(t, at, f->size) < 0)
