@@ -25,7 +25,7 @@ recorded() { # CASE WAY OPTIONS
 }
 
 # With a checkpoint behind each call all memory is compared.
-for case in pipe file process message bad messages addresses requests attributes; do
+for case in pipe file process message bad messages addresses requests attributes numbers; do
 	recorded $case stop --checkpoint-interval 0
 	recorded $case buffer
 	case $case in

@@ -15,6 +15,7 @@
 #include <lizard/error.h>
 #include <lizard/mark.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <string.h>
@@ -337,6 +338,14 @@ int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
+/* Some never are, and have any number as their result. */
+static bool is_made_again(const struct lz_call *c, int64_t result)
+{
+	const bool number = c->nr == SYS_lseek || (c->nr == SYS_fcntl && c->args[1] == F_GETOWN);
+
+	return !c->forced && !number && c->row->klass != LZ_SC_SIGRETURN && lz_restarts(result);
+}
+
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
@@ -351,7 +360,7 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	lz_blocked_drop(t->cur);
 	if (c->forced && set_result(t, r, c->forced_result) < 0)
 		return -1;
-	if (!c->forced && c->row->klass != LZ_SC_SIGRETURN && lz_restarts((int64_t)r->rax)) {
+	if (is_made_again(c, (int64_t)r->rax)) {
 		c->suspended = true;
 		return lz_instant_here(t, r);
 	}

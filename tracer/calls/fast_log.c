@@ -530,9 +530,6 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 		return add_insn(t, e, time);
 	if (!lz_fast_may(e->r.nr))
 		return lz_fast_broken("a call's number");
-	/* that is for the kernel and tracers only */
-	if (lz_restarts(e->r.result))
-		return lz_fast_broken("a result");
 	if (offset_of(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_SYSCALL, e->r.ip, marker, time);

@@ -130,8 +130,6 @@ int main(int argc, char **argv)
 		r->flags = LZ_CALL_UNREAD;
 		r->result = rand();
 		r->args[2] = UINT64_MAX;
-	} else if (!strcmp(what, "restart")) {
-		r->result = -512 - rand() % 3;
 	} else if (!strcmp(what, "waited") || !strcmp(what, "late")) {
 		made(p, !strcmp(what, "waited"));
 	} else if (!strcmp(what, "part")) {

@@ -283,6 +283,17 @@ static void requests(int round)
 	tell("SIOCETHTOOL", round, ioctl(pair[0], SIOCETHTOOL, r));
 }
 
+/* A tracer knows such a result as that of a call to be made again. */
+static void numbers(int round)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open("/proc/self/mem", O_RDONLY);
+	for (int i = 1; i < 4; i++)
+		tell("lseek", round, syscall(SYS_lseek, fd, i % 2 ? -512L : 4096, SEEK_SET));
+}
+
 static void attributes(int round)
 {
 	static int fd = -1;
@@ -360,7 +371,8 @@ int main(int argc, char **argv)
 		void (*run)(int round);
 	} all[] = {{"pipe", by_pipe},        {"file", by_file},      {"process", of_process},
 	           {"message", by_message},  {"bad", bad_message},   {"messages", messages},
-	           {"addresses", addresses}, {"requests", requests}, {"attributes", attributes}};
+	           {"addresses", addresses}, {"requests", requests}, {"attributes", attributes},
+	           {"numbers", numbers}};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (int round = 0; !strcmp(all[i].name, what) && round < ROUNDS; round++)
 			all[i].run(round);
