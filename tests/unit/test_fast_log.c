@@ -950,15 +950,18 @@ START_TEST(broken_off)
 		uint16_t nr;
 		int16_t result;
 		bool may;
-	} all[] = {{SYS_readv, -EFAULT, true},    {SYS_preadv, -EFAULT, true},
-	           {SYS_recvmsg, -EFAULT, true},  {SYS_recvmsg, -EINVAL, true},
-	           {SYS_recvfrom, -EINVAL, true}, {SYS_readv, -EINVAL, false},
-	           {SYS_recvmsg, -EAGAIN, false}, {SYS_sendmsg, -EINVAL, false}};
+		uint64_t name;
+	} all[] = {{SYS_readv, -EFAULT, true, 0},     {SYS_preadv, -EFAULT, true, 0},
+	           {SYS_recvmsg, -EFAULT, true, 0},   {SYS_recvmsg, -EINVAL, true, 0},
+	           {SYS_readv, -EINVAL, false, 0},    {SYS_recvmsg, -EAGAIN, false, 0},
+	           {SYS_sendmsg, -EINVAL, false, 0},  {SYS_recvfrom, -EINVAL, true, 4096},
+	           {SYS_recvfrom, -EINVAL, false, 0}, {SYS_recvfrom, -EFAULT, true, 0}};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct lz_call_record r =
 		    PIECES(all[i].nr, all[i].result, 2, at, 100, at + 200, 50);
 
+		r.args[4] = all[i].name;
 		if (all[i].may)
 			expect_broken(&r, "a flag");
 		r.flags = LZ_CALL_UNREAD;

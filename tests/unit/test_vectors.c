@@ -4,6 +4,7 @@
 #include "tests/unit/suite.h"
 
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <scsi/sg.h>
 #include <string.h>
@@ -30,13 +31,18 @@ static void begin(void)
 		memory[i] = (uint8_t)(i * 7);
 }
 
-static void enter(uint64_t at)
+static void enter_call(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                       uint64_t f)
 {
-	thread.call =
-	    (struct lz_call){.nr = SYS_ioctl, .args = {3, SG_IO, at}, .row = lz_syscall(SYS_ioctl)};
+	thread.call = (struct lz_call){.nr = nr, .args = {a, b, c, d, e, f}, .row = lz_syscall(nr)};
 	ck_assert_int_eq(lz_capture_prepare(&t), 0);
 	memset(&t.b.ev, 0, sizeof(t.b.ev));
 	t.b.used = 0;
+}
+
+static void enter(uint64_t at)
+{
+	enter_call(SYS_ioctl, 3, SG_IO, at, 0, 0, 0);
 }
 
 static bool has(const void *at, uint64_t len)
@@ -103,7 +109,43 @@ START_TEST(unreadable)
 }
 END_TEST
 
+/* The structure tells of two places, and is longer than what either needs. */
+START_TEST(two_places)
+{
+	enum { QUERY = 0xc0686611 };
+	uint64_t *q = (uint64_t *)(memory + 64);
+	uint32_t *sizes = (uint32_t *)(q + 10);
+
+	sizes[0] = 20;
+	sizes[1] = 16;
+	q[11] = (uintptr_t)memory + 1000;
+	q[12] = (uintptr_t)memory + 2000;
+	enter_call(SYS_ioctl, 3, QUERY, (uintptr_t)q, 0, 0, 0);
+	ck_assert_int_eq(lz_capture(&t, 0), 0);
+	ck_assert(has(q, 104) && has(memory + 1000, 20) && has(memory + 2000, 16));
+}
+END_TEST
+
 /* ---- messages ---- */
+
+/* Some may have been stored if the length of an address is no length, and not if there was none to come. */
+START_TEST(invalid)
+{
+	uint32_t *len = (uint32_t *)(memory + 64);
+
+	*len = UINT32_MAX;
+	enter_call(SYS_recvfrom, 3, (uintptr_t)memory + 100, 300, 0, (uintptr_t)memory + 1000,
+	           (uintptr_t)len);
+	ck_assert_int_eq(lz_capture(&t, -EINVAL), 0);
+	ck_assert(has(memory + 100, 300) && has(memory + 1000, sizeof(struct sockaddr_storage)));
+	enter_call(SYS_recvfrom, 3, (uintptr_t)memory + 100, 300, MSG_OOB, 0, 0);
+	ck_assert_int_eq(lz_capture(&t, -EINVAL), 0);
+	ck_assert_uint_eq(t.b.ev.n_writes, 0);
+	enter_call(SYS_recvfrom, 3, (uintptr_t)memory + 100, 300, 0, 0, 0);
+	ck_assert_int_eq(lz_capture(&t, -EINVAL), 0);
+	ck_assert_uint_eq(t.b.ev.n_writes, 0);
+}
+END_TEST
 
 /* Two headers and their vectors behind each other, as most programs have them. */
 static struct mmsghdr *two_messages(void)
@@ -120,12 +162,7 @@ static struct mmsghdr *two_messages(void)
 
 static void enter_recvmmsg(int fd, struct mmsghdr *m)
 {
-	thread.call = (struct lz_call){.nr = SYS_recvmmsg,
-	                               .args = {(uint64_t)fd, (uintptr_t)m, 2},
-	                               .row = lz_syscall(SYS_recvmmsg)};
-	ck_assert_int_eq(lz_capture_prepare(&t), 0);
-	memset(&t.b.ev, 0, sizeof(t.b.ev));
-	t.b.used = 0;
+	enter_call(SYS_recvmmsg, (uint64_t)fd, (uintptr_t)m, 2, 0, 0, 0);
 }
 
 static bool begins(const void *at)
@@ -155,16 +192,18 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("vectors");
-	TCase *c = tcase_create("SG_IO");
+	TCase *c = tcase_create("requests");
 
 	tcase_add_checked_fixture(c, begin, NULL);
 	tcase_add_test(c, overwritten);
 	tcase_add_test(c, to_the_device);
 	tcase_add_test(c, unreadable);
+	tcase_add_test(c, two_places);
 	suite_add_tcase(s, c);
 	c = tcase_create("messages");
 	tcase_add_checked_fixture(c, begin, NULL);
 	tcase_add_test(c, any_descriptor);
+	tcase_add_test(c, invalid);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

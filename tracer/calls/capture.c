@@ -45,11 +45,11 @@ int lz_capture_prepare(struct lz_tracer *t)
 
 /* So much of a value may have been written whose length the program has given as BEFORE, and the kernel as
  * AFTER. The kernel looks at the length late: it may lie in what else the call writes. */
-static uint64_t most_of_value(uint32_t before, uint32_t after)
+static uint64_t most_of_value(const struct lz_sys_out *o, uint32_t before, uint32_t after)
 {
 	const uint64_t n = min64(before, after), address = sizeof(struct sockaddr_storage);
 
-	return n > address ? n : min64(after, address);
+	return o->always && n > address ? min64(n, LZ_CALL_MOST) : min64(after, address);
 }
 
 static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t before)
@@ -61,7 +61,7 @@ static int vallen(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t befo
 		return 0;
 	if (lz_build_read(t, at, 4) < 0)
 		return -1;
-	return lz_build_read(t, t->cur->call.args[o->a], most_of_value(before, after));
+	return lz_build_read(t, t->cur->call.args[o->a], most_of_value(o, before, after));
 }
 
 static int capture_one(struct lz_tracer *t, int i, int64_t result)
@@ -93,9 +93,13 @@ static int capture_one(struct lz_tracer *t, int i, int64_t result)
 
 /* Ended in the middle: what came before may have been written. ioctl and futex have their own
  * rules. */
-static bool broke_off(const struct lz_call *c, int64_t result)
+static bool broke_off(const struct lz_call *c, const struct lz_vectors *v, int64_t result)
 {
-	return (lz_breaks_off(c->nr, result) && c->nr != SYS_ioctl && c->nr != SYS_futex) ||
+	/* only the length of a name is looked at late */
+	if (result == -EINVAL && v->n_messages && !v->message[0].name)
+		return false;
+	return (lz_breaks_off(c->nr, c->args, result) && c->nr != SYS_ioctl &&
+	        c->nr != SYS_futex) ||
 	       (result == -ENOMEM && c->nr == SYS_mincore);
 }
 
@@ -103,7 +107,7 @@ int lz_capture(struct lz_tracer *t, int64_t result)
 {
 	const struct lz_call *c = &t->cur->call;
 	const struct lz_syscall *row = c->row;
-	int64_t wrote = broke_off(c, result) ? lz_call_most(c) : result;
+	int64_t wrote = broke_off(c, &t->cur->vectors, result) ? lz_call_most(c) : result;
 
 	for (int i = 0; row && i < LZ_SYS_OUTS && row->out[i].kind; i++)
 		if ((wrote >= 0 || row->out[i].always) && capture_one(t, i, wrote) < 0)

@@ -359,7 +359,10 @@ static int add_unread_pieces(struct lz_tracer *t, struct entry *e)
 	if ((e->r.result > 0 ? pieces_of_read(e, true, piece, &n)
 	                     : several_pieces(e, LZ_LEASED_MOST, piece, &n)) < 0)
 		return -1;
-	return read_pieces(t, piece, n);
+	/* without a name nothing has been stored */
+	const bool nothing =
+	    e->r.nr == SYS_recvmsg && e->r.result == -EINVAL && n > 1 && !piece[1].addr;
+	return read_pieces(t, piece, nothing ? 0 : n);
 }
 
 int lz_fast_note_pieces(struct lz_tracer *t)
@@ -383,7 +386,7 @@ int lz_fast_note_pieces(struct lz_tracer *t)
 /* Is what the call gave still to be read from memory? */
 static bool may_be_unread(const struct lz_call_record *r)
 {
-	return lz_breaks_off(r->nr, r->result) ||
+	return lz_breaks_off(r->nr, r->args, r->result) ||
 	       (lz_may_be_leased(r->nr) && r->result > LZ_LONG_LOGGED &&
 	        r->result <= LZ_LEASED_MOST);
 }
@@ -407,7 +410,8 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 		return add_leased(t, e);
 	if (e->r.flags == LZ_CALL_UNREAD && may_be_unread(&e->r))
 		return add_unread(t, e);
-	if (others || lz_breaks_off(e->r.nr, e->r.result) || (pieces && !lz_fast_try(e->r.nr)))
+	if (others || lz_breaks_off(e->r.nr, e->r.args, e->r.result) ||
+	    (pieces && !lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");
 	if (!pieces && lz_only_tried(lz_fast_try(e->r.nr)))
 		return lz_fast_broken("a flag");

@@ -237,11 +237,20 @@ LZ_RULE_FN uint32_t lz_fast_special(uint8_t rule, const uint64_t *args, uint64_t
 }
 
 /* Has a call that ended with RESULT perhaps written a part of its output? The length of an address is
- * looked at when a message has been stored, which may have gone over it. */
-LZ_RULE_FN bool lz_breaks_off(uint64_t nr, int64_t result)
+ * looked at when a message has been stored, which may have gone over it. For urgent data (MSG_OOB) programs
+ * may ask again and again, and get EINVAL while there are none. */
+LZ_RULE_FN bool lz_breaks_off(uint64_t nr, const uint64_t *args, int64_t result)
 {
-	return result == -EFAULT ||
-	       (result == -EINVAL && (nr == SYS_recvfrom || nr == SYS_recvmsg));
+	enum { OOB = 1 }; /* MSG_OOB; its header has names that others use for their own */
+
+	if (result != -EINVAL)
+		return result == -EFAULT;
+	switch (nr) {
+	case SYS_recvfrom: return args[4] && !(args[3] & OOB);
+	case SYS_recvmsg: return !(args[2] & OOB);
+	case SYS_recvmmsg: return !(args[3] & OOB);
+	default: return false;
+	}
 }
 
 LZ_RULE_FN bool lz_makes_fds(uint8_t rule)

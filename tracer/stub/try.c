@@ -74,7 +74,7 @@ uint32_t lz_finish_as(struct attempt *t, uint32_t flags, int64_t result, uint64_
 
 uint32_t lz_finish(struct attempt *t, int64_t result, uint64_t len)
 {
-	const bool broke_off = lz_breaks_off(t->regs[0], result);
+	const bool broke_off = lz_breaks_off(t->regs[0], t->args, result);
 
 	return lz_finish_as(t, broke_off ? LZ_CALL_UNREAD : LZ_CALL_PIECES, result, len);
 }
@@ -154,8 +154,8 @@ uint32_t lz_try_failed(struct attempt *t, int64_t result, bool final)
 	if (result == -EAGAIN && !final && !lz_is_nonblocking(t))
 		return LZ_STOP;
 	/* the tracer reads what is there now */
-	return lz_breaks_off(t->regs[0], result) ? lz_finish(t, result, 0)
-	                                         : lz_finish_empty(t, result);
+	return lz_breaks_off(t->regs[0], t->args, result) ? lz_finish(t, result, 0)
+	                                                  : lz_finish_empty(t, result);
 }
 
 /* ---- all ---- */
