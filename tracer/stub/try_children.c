@@ -68,7 +68,7 @@ uint32_t lz_try_waitid(struct attempt *t)
 	if (result == -EAGAIN)
 		return LZ_STOP;
 	/* the kernel says so if it finds no memory there, and has waited for the child */
-	set_made(t->p, result < 0 ? result : -EFAULT);
+	set_made(t->p, result < 0 || waits ? result : -EFAULT);
 	if (at && !waits && result != -EFAULT)
 		copy_info((volatile siginfo_t *)at, info);
 	if (at)

@@ -79,14 +79,26 @@ INLINE struct lz_call_piece *add_address(struct attempt *t, uint64_t addr, uint6
 	return add(t, addr, room);
 }
 
-/* The kernel has stored how long it is. What it has looked at itself may be another length: one that lay
- * where the message has come to. */
-INLINE void cut_address(struct lz_call_piece *address, uint64_t len_at)
+INLINE bool is_over(const struct lz_call_piece *piece, uint64_t at)
 {
-	enum { MOST = sizeof(struct sockaddr_storage) };
+	return at < piece->addr + piece->len && piece->addr < at + sizeof(uint32_t);
+}
 
-	if (address)
-		address->len = least(MOST, *(const volatile uint32_t *)len_at);
+/* Has the message gone over what is at AT? */
+INLINE bool is_stored_over(const struct attempt *t, uint64_t at)
+{
+	for (uint32_t i = t->data; i < t->data + t->n_data; i++)
+		if (is_over(&t->piece[i], at))
+			return true;
+	return false;
+}
+
+/* The kernel has stored how long it is. It has looked behind the message at what there is ROOM for. */
+INLINE void cut_address(struct lz_call_piece *address, uint64_t len_at, uint64_t room, bool over)
+{
+	const uint64_t most = over ? sizeof(struct sockaddr_storage) : room;
+
+	address->len = address->addr ? least(most, *(const volatile uint32_t *)len_at) : 0;
 }
 
 INLINE bool is_room(uint64_t len)
@@ -108,7 +120,8 @@ uint32_t lz_try_receive_from(struct attempt *t)
 		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
 	set_made(t->p, result);
 	cut(t, (uint64_t)result);
-	cut_address(to_address, len_at);
+	if (addr)
+		cut_address(to_address, len_at, room, is_stored_over(t, len_at));
 	return lz_finish_with_pieces(t, result);
 }
 
@@ -130,7 +143,9 @@ uint32_t lz_try_receive_message(struct attempt *t)
 		return lz_try_failed(t, result, flags & MSG_DONTWAIT);
 	set_made(t->p, result);
 	cut(t, (uint64_t)result);
-	to_name->len = to_name->addr ? least(name, m->msg_namelen) : 0;
+	const uint64_t len_at = (uint64_t)&m->msg_namelen;
+	cut_address(to_name, len_at, name,
+	            is_over(to_control, len_at) || is_stored_over(t, len_at));
 	to_control->len = to_control->addr ? least(control, m->msg_controllen) : 0;
 	return lz_finish_with_pieces(t, result);
 }
@@ -160,6 +175,7 @@ uint32_t lz_try_accept(struct attempt *t)
 		return lz_try_failed(t, result, !waits);
 	set_made(t->p, result);
 	set_fd(t->p, result, t->p->fd[t->args[0]]);
-	cut_address(to_address, len_at);
+	if (addr)
+		cut_address(to_address, len_at, room, false);
 	return lz_finish_with_pieces(t, result);
 }
