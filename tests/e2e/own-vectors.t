@@ -25,13 +25,13 @@ recorded() { # CASE WAY OPTIONS
 }
 
 # With a checkpoint behind each call all memory is compared.
-for case in pipe file process message bad messages addresses requests attributes numbers; do
+for case in pipe file process message bad messages addresses requests attributes numbers lengths second; do
 	recorded $case stop --checkpoint-interval 0
 	recorded $case buffer
 	case $case in
 	pipe) name=readv ;;
 	file) name=preadv ;;
-	message | bad) name=recvmsg ;;
+	message | bad | lengths) name=recvmsg ;;
 	addresses) name=recvfrom ;;
 	*) continue ;;
 	esac

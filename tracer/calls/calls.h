@@ -106,6 +106,10 @@ bool lz_answer_shared_code(const struct lz_tracer *t, int64_t *result);
 /* program_fd.c */
 bool lz_fd_is_open(const struct lz_tracer *t, int fd);
 bool lz_fd_is_socket(const struct lz_tracer *t, int fd);
+/* One of ours for the same file; -1: it cannot be had. */
+int lz_fd_copy(const struct lz_tracer *t, int fd);
+/* Has the socket an error that the next call will tell of? */
+bool lz_fd_has_error(const struct lz_tracer *t, int fd);
 
 /* ioctls.c */
 int lz_ioctl_prepare(struct lz_tracer *t, uint32_t request, uint64_t at); /* at entry */

@@ -107,7 +107,10 @@ int lz_capture(struct lz_tracer *t, int64_t result)
 {
 	const struct lz_call *c = &t->cur->call;
 	const struct lz_syscall *row = c->row;
-	int64_t wrote = broke_off(c, &t->cur->vectors, result) ? lz_call_most(c) : result;
+	struct lz_vectors *v = &t->cur->vectors;
+
+	v->broke_off = broke_off(c, v, result);
+	const int64_t wrote = v->broke_off ? lz_call_most(c) : result;
 
 	for (int i = 0; row && i < LZ_SYS_OUTS && row->out[i].kind; i++)
 		if ((wrote >= 0 || row->out[i].always) && capture_one(t, i, wrote) < 0)

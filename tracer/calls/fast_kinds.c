@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is known of a descriptor that may wait. */
+#include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
 
 #include <netinet/in.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static int option(int fd, int which)
@@ -41,15 +41,12 @@ static enum lz_fd_kind kind_of_socket(int fd)
 static enum lz_fd_kind socket_of(const struct lz_tracer *t, int fd)
 {
 	enum lz_fd_kind kind = LZ_KIND_NONE;
-	int process = (int)syscall(SYS_pidfd_open, t->tid, 0);
-	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	const int copy = lz_fd_copy(t, fd);
 
 	if (copy >= 0) {
 		kind = kind_of_socket(copy);
 		close(copy);
 	}
-	if (process >= 0)
-		close(process);
 	return kind;
 }
 

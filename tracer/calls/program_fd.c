@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a descriptor of the program is: a call that would be refused is made all the same where the
+/* What a descriptor of the program is. A call that would be refused is made all the same where the
  * kernel refuses it because of its descriptor. */
 #include "tracer/calls/calls.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool lz_fd_is_open(const struct lz_tracer *t, int fd)
@@ -32,4 +34,25 @@ bool lz_fd_is_socket(const struct lz_tracer *t, int fd)
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)t->p.pid, fd);
 	return readlink(path, link, sizeof(link)) > (ssize_t)strlen(kind) &&
 	       memcmp(link, kind, strlen(kind)) == 0;
+}
+
+int lz_fd_copy(const struct lz_tracer *t, int fd)
+{
+	const int process = (int)syscall(SYS_pidfd_open, t->tid, 0);
+	const int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+
+	if (process >= 0)
+		close(process);
+	return copy;
+}
+
+bool lz_fd_has_error(const struct lz_tracer *t, int fd)
+{
+	struct pollfd p = {.fd = lz_fd_copy(t, fd)};
+
+	if (p.fd < 0)
+		return false;
+	const bool has = poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+	close(p.fd);
+	return has;
 }

@@ -3,16 +3,16 @@
  * lie where it writes, and other threads may change them while it waits. */
 #include "tracer/calls/calls.h"
 #include "tracer/log/log.h"
+#include "tracer/state/state.h"
 
 #include <common/base/array.h>
 #include <lizard/error.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-enum { MOST_IOV = 1024, MOST_MESSAGES = 1024, MOST_CONTROL = 1 << 20 };
+enum { MOST_IOV = 1024, MOST_MESSAGES = 1024, MOST_CONTROL = 1 << 16, MOST_KEPT = 1 << 14 };
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -35,7 +35,10 @@ void lz_vectors_begin(struct lz_tracer *t)
 {
 	struct lz_vectors *v = own(t);
 
+	if (v->io_room > MOST_KEPT)
+		lz_vectors_free(v);
 	v->n_io = v->n_messages = v->n_head = 0;
+	v->broke_off = false;
 }
 
 int lz_vectors_note(struct lz_tracer *t, uint64_t at, uint64_t count)
@@ -51,32 +54,65 @@ int lz_vectors_note(struct lz_tracer *t, uint64_t at, uint64_t count)
 	return 0;
 }
 
-static int note_header(struct lz_tracer *t, const struct msghdr *m)
+static int add_header_of(struct lz_vectors *v, const struct msghdr *m, uint64_t n_io)
+{
+	if (lz_reserve(v->message, v->message_room, (size_t)v->n_messages + 1) < 0)
+		return lz_fail("no memory for the headers of a system call");
+	v->message[v->n_messages++] = (struct lz_message){.name = address(m->msg_name),
+	                                                  .name_len = m->msg_namelen,
+	                                                  .control = address(m->msg_control),
+	                                                  .control_len = m->msg_controllen,
+	                                                  .vector = address(m->msg_iov),
+	                                                  .vector_len = m->msg_iovlen,
+	                                                  .first = v->n_io,
+	                                                  .n_io = (uint32_t)n_io};
+	v->n_io += (uint32_t)n_io;
+	return 0;
+}
+
+/* So many of the N vectors lie behind each other, and can be read at once; LEN: of all. */
+static uint64_t run_of(const struct mmsghdr *m, uint64_t n, uint64_t *len)
+{
+	uint64_t i = 1;
+
+	*len = least(m->msg_hdr.msg_iovlen, MOST_IOV);
+	for (; i < n && m[i].msg_hdr.msg_iov == m->msg_hdr.msg_iov + *len &&
+	       m[i].msg_hdr.msg_iovlen <= MOST_IOV - *len;
+	     i++)
+		*len += m[i].msg_hdr.msg_iovlen;
+	return i;
+}
+
+static int note_headers(struct lz_tracer *t, const struct mmsghdr *m, uint64_t n)
 {
 	struct lz_vectors *v = own(t);
-	struct lz_message n = {.name = address(m->msg_name),
-	                       .name_len = m->msg_namelen,
-	                       .control = address(m->msg_control),
-	                       .control_len = m->msg_controllen,
-	                       .vector = address(m->msg_iov),
-	                       .vector_len = m->msg_iovlen,
-	                       .first = v->n_io};
 
-	if (lz_reserve(v->message, v->message_room, (size_t)v->n_messages + 1) < 0 ||
-	    lz_vectors_note(t, n.vector, n.vector_len) < 0)
-		return lz_fail("no memory for the headers of a system call");
-	n.n_io = v->n_io - n.first;
-	v->message[v->n_messages++] = n;
+	for (uint64_t in_run, len; n; m += in_run, n -= in_run) {
+		const uint32_t first = v->n_io;
+
+		in_run = run_of(m, n, &len);
+		if (lz_vectors_note(t, address(m->msg_hdr.msg_iov), len) < 0)
+			return -1;
+		uint64_t left = v->n_io - first;
+		v->n_io = first;
+		for (uint64_t i = 0; i < in_run; i++) {
+			const uint64_t n_io = least(m[i].msg_hdr.msg_iovlen, left);
+
+			if (add_header_of(v, &m[i].msg_hdr, n_io) < 0)
+				return -1;
+			left -= n_io;
+		}
+	}
 	return 0;
 }
 
 int lz_vectors_note_message(struct lz_tracer *t, uint64_t at)
 {
-	struct msghdr m;
+	struct mmsghdr m;
 
-	if (lz_proc_read_some(&t->p, at, &m, sizeof(m)) != sizeof(m))
+	if (lz_proc_read_some(&t->p, at, &m.msg_hdr, sizeof(m.msg_hdr)) != sizeof(m.msg_hdr))
 		return 0;
-	return note_header(t, &m);
+	return note_headers(t, &m, 1);
 }
 
 int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
@@ -87,9 +123,8 @@ int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
 	count = least(count, MOST_MESSAGES);
 	for (uint64_t n; count; count -= n, at += n * sizeof(*m)) {
 		n = lz_proc_read_some(&t->p, at, m, least(count, most) * sizeof(*m)) / sizeof(*m);
-		for (uint64_t i = 0; i < n; i++)
-			if (note_header(t, &m[i].msg_hdr) < 0)
-				return -1;
+		if (note_headers(t, m, n) < 0)
+			return -1;
 		if (n < most)
 			return 0;
 	}
@@ -171,21 +206,18 @@ static bool is_same(const struct lz_message *before, const struct msghdr *after)
 	       before->control == address(after->msg_control);
 }
 
-/* The kernel says in the header how much control data it has written, if that is the header still. */
-static uint64_t control_len(const struct lz_message *before, const struct msghdr *after)
-{
-	const uint64_t len = is_same(before, after)
-	                         ? least(before->control_len, after->msg_controllen)
-	                         : before->control_len;
-
-	return least(len, MOST_CONTROL);
-}
-
+/* The kernel says in the header how much of a name and of control data it has stored, if that is the header
+ * still. Before, others may have changed what there is room for. */
 static int add_message(struct lz_tracer *t, const struct lz_message *m, const struct msghdr *after,
-                       uint64_t len)
+                       uint64_t len, bool in_full)
 {
-	if (lz_build_read(t, m->name, least(m->name_len, sizeof(struct sockaddr_storage))) < 0 ||
-	    lz_build_read(t, m->control, control_len(m, after)) < 0)
+	const uint64_t most = sizeof(struct sockaddr_storage), control = after->msg_controllen;
+	const bool known = !in_full && is_same(m, after);
+
+	if (lz_build_read(t, m->name, in_full ? most : least(after->msg_namelen, most)) < 0 ||
+	    lz_build_read(t, m->control,
+	                  least(known || control > m->control_len ? control : m->control_len,
+	                        MOST_CONTROL)) < 0)
 		return -1;
 	return add_scattered(t, own(t)->io + m->first, m->n_io, len);
 }
@@ -220,48 +252,30 @@ int lz_vectors_capture_message(struct lz_tracer *t, uint64_t at, uint64_t len)
 	lz_proc_read_some(&t->p, at, &after, sizeof(after));
 	if (add_header(t, at, sizeof(after)) < 0)
 		return -1;
-	return add_message(t, &own(t)->message[0], &after, len);
+	return add_message(t, &own(t)->message[0], &after, len, own(t)->broke_off);
 }
 
 /* ---- several messages ---- */
 
-/* Does the kernel store all of it? */
-static bool is_storable(const struct lz_tracer *t, uint64_t at, uint64_t len)
-{
-	const struct lz_vmas *m = &t->vmas;
-	const uint64_t end = at + len;
-
-	for (size_t i = lz_vmas_from(m, at); at < end; i++) {
-		if (i == m->n || m->a[i].v.start > at || !(m->a[i].v.prot & PROT_WRITE))
-			return false;
-		at = m->a[i].v.end;
-	}
-	return end >= len;
-}
-
-/* Does a message go over the headers in [START, END), or can it not be stored? Then it may have done so
- * in part, and lengths are not what the kernel has stored. */
-static bool is_odd(const struct lz_tracer *t, const struct lz_message *m, uint64_t start,
+/* Does a message go over the headers in [START, END)? Then their lengths are not what the kernel has stored. */
+static bool is_odd(const struct lz_vectors *v, const struct lz_message *m, uint64_t start,
                    uint64_t end)
 {
-	const struct iovec *io = t->cur->vectors.io + m->first;
+	const struct iovec *io = v->io + m->first;
 
-	for (uint32_t i = 0; i < m->n_io; i++) {
-		const uint64_t at = address(io[i].iov_base), len = io[i].iov_len;
-
-		if ((at < end && at + len > start) || !is_storable(t, at, len))
+	for (uint32_t i = 0; i < m->n_io; i++)
+		if (address(io[i].iov_base) < end &&
+		    address(io[i].iov_base) + io[i].iov_len > start)
 			return true;
-	}
 	return false;
 }
 
-static bool any_odd(const struct lz_tracer *t, uint64_t at)
+static bool any_odd(const struct lz_vectors *v, uint64_t at, uint32_t n)
 {
-	const struct lz_vectors *v = &t->cur->vectors;
-	const uint64_t end = at + v->n_messages * sizeof(struct mmsghdr);
+	const uint64_t end = at + n * sizeof(struct mmsghdr);
 
-	for (uint32_t i = 0; i < v->n_messages; i++)
-		if (is_odd(t, &v->message[i], at, end))
+	for (uint32_t i = 0; i < n; i++)
+		if (is_odd(v, &v->message[i], at, end))
 			return true;
 	return false;
 }
@@ -275,33 +289,61 @@ static bool is_other(const struct lz_vectors *v, const struct lz_message *a,
 	       memcmp(v->io + a->first, v->io + b->first, a->n_io * sizeof(*v->io)) != 0;
 }
 
-/* Message I, whose header is at AT. */
-static int add_one(struct lz_tracer *t, uint32_t i, uint64_t at, bool in_full)
+static uint64_t room_of(const struct lz_vectors *v, const struct lz_message *m)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_io; i++)
+		n += least(v->io[m->first + i].iov_len, LZ_CALL_MOST);
+	return n;
+}
+
+/* Message I, whose header is at AT. *LEFT: for those whose length is not known. */
+static int add_one(struct lz_tracer *t, uint32_t i, uint64_t at, bool in_full, uint64_t *left)
 {
 	struct lz_vectors *v = own(t);
 	struct mmsghdr m = {0};
 
 	lz_proc_read_some(&t->p, at, &m, sizeof(m));
-	if (note_header(t, &m.msg_hdr) < 0 || add_header(t, at, sizeof(m)) < 0)
+	if (note_headers(t, &m, 1) < 0 || add_header(t, at, sizeof(m)) < 0)
 		return -1;
 	const struct lz_message *before = &v->message[i], *after = &v->message[--v->n_messages];
 	const bool other = is_other(v, before, after);
-	const uint64_t len = in_full || other ? LZ_CALL_MOST : m.msg_len;
+	const bool known = !in_full && !other && !t->cur->call.inside;
+	const uint64_t len = known ? m.msg_len : *left;
 
-	if (add_message(t, before, &m.msg_hdr, len) < 0 ||
-	    (other && add_message(t, after, &m.msg_hdr, len) < 0))
+	if (add_message(t, before, &m.msg_hdr, len, in_full) < 0 ||
+	    (other && add_message(t, after, &m.msg_hdr, len, in_full) < 0))
 		return -1;
+	if (!known && !t->cur->call.inside)
+		*left -= least(*left, room_of(v, before));
 	v->n_io = after->first;
 	return 0;
 }
 
+/* Some have come, and then there was an error, which the socket has now: another one may have been stored
+ * in part. */
+static bool has_failed_then(const struct lz_tracer *t, uint64_t count)
+{
+	const uint64_t *args = t->cur->call.args;
+
+	return count && count < t->cur->vectors.n_messages && lz_fd_has_error(t, (int)args[0]);
+}
+
 int lz_vectors_capture_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
 {
-	/* while the call is under way nobody knows how long they will be */
-	const bool in_full = t->cur->call.inside || any_odd(t, at);
+	const struct lz_vectors *v = own(t);
+	/* while the call is under way nobody knows how many and how long they will be */
+	const bool inside = t->cur->call.inside;
+	uint64_t left = LZ_CALL_MOST;
 
-	for (uint32_t i = 0; i < own(t)->n_messages && i < count + in_full; i++)
-		if (add_one(t, i, at + i * sizeof(struct mmsghdr), in_full) < 0)
+	if (v->broke_off)
+		count = 0;
+	const bool more = !inside && (v->broke_off || has_failed_then(t, count));
+	const uint32_t n = (uint32_t)least(v->n_messages, count + more);
+	const bool odd = !inside && any_odd(v, at, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (add_one(t, i, at + i * sizeof(struct mmsghdr), odd || i == count, &left) < 0)
 			return -1;
 	return 0;
 }

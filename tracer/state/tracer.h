@@ -137,6 +137,7 @@ struct lz_vectors {
 	uint32_t n_messages, message_room;
 	uint8_t head[192]; /* of a structure */
 	uint32_t n_head;
+	bool broke_off; /* the call has ended in the middle of storing */
 };
 
 /* Memory that a call under way may write, as it was before the kernel could. */

@@ -165,13 +165,20 @@ static void by_message(int round)
 	message("recvmsg, vector in address", round, 20000, 21000, 20960, 23000);
 }
 
+/* The error of a message that is not told of yet. */
+static void clear_error(void)
+{
+	socklen_t len = sizeof(int);
+	int error;
+
+	getsockopt(pair[0], SOL_SOCKET, SO_ERROR, &error, &len);
+}
+
 /* They end with an error when a part has been stored. A good one before lets them be tried without a stop. */
 static void bad_message(int round)
 {
 	struct msghdr *m = (struct msghdr *)(arena + 8);
 	struct mmsghdr *several = (struct mmsghdr *)(arena + 20000);
-	socklen_t len = sizeof(int);
-	int error;
 
 	message("recvmsg, plain", round, 20000, 21000, 22000, 23000);
 	fill(round);
@@ -188,7 +195,65 @@ static void bad_message(int round)
 		    (struct mmsghdr){{.msg_iov = vector_at(128 + i * 128), .msg_iovlen = 3}, 0};
 	several[1].msg_hdr.msg_iov[2].iov_base = (void *)16;
 	tell("recvmmsg, bad", round, recvmmsg(pair[0], several, 2, MSG_DONTWAIT, NULL));
-	getsockopt(pair[0], SOL_SOCKET, SO_ERROR, &error, &len);
+	clear_error();
+}
+
+/* 400 bytes of the message go to the arena, the rest over AT. */
+static struct msghdr storing_over(struct iovec *io, void *at, const void *bytes, size_t n)
+{
+	io[0] = (struct iovec){arena, 400};
+	io[1] = (struct iovec){at, n};
+	memcpy(sent + 400, bytes, n);
+	send_one(sent, 400 + n);
+	return (struct msghdr){
+	    .msg_name = arena + 30000, .msg_namelen = 4, .msg_iov = io, .msg_iovlen = 2};
+}
+
+/* The message says how much room there is for its sender's name. */
+static void lengths(int round)
+{
+	struct mmsghdr *m = (struct mmsghdr *)(arena + 20000);
+	struct iovec *io = (struct iovec *)(arena + 21000);
+	struct msghdr *h = &m->msg_hdr;
+	const int room = 110, none = -5;
+	const size_t nothing = 0;
+
+	message("recvmsg, plain", round, 20000, 21000, 22000, 23000);
+	fill(round);
+	*h = storing_over(io, &h->msg_namelen, &room, sizeof(room));
+	tell("recvmsg, name", round, recvmsg(pair[0], h, 0));
+	fill(round);
+	*h = storing_over(io, &h->msg_controllen, &nothing, sizeof(nothing));
+	h->msg_name = (void *)16;
+	h->msg_control = arena + 40000;
+	h->msg_controllen = 100;
+	tell("recvmsg, bad name", round, recvmsg(pair[0], h, 0));
+	fill(round);
+	m[1] = (struct mmsghdr){0};
+	*h = storing_over(io, &h->msg_namelen, &room, sizeof(room));
+	tell("recvmmsg, name", round, recvmmsg(pair[0], m, 2, MSG_DONTWAIT, NULL));
+	fill(round);
+	m[1] = (struct mmsghdr){0};
+	*h = storing_over(io, &h->msg_namelen, &none, sizeof(none));
+	tell("recvmmsg, no length", round, recvmmsg(pair[0], m, 2, MSG_DONTWAIT, NULL));
+}
+
+/* The second message fails when it has been stored. */
+static void bad_second(int round)
+{
+	struct mmsghdr *m = (struct mmsghdr *)(arena + 20000);
+	struct iovec *io = (struct iovec *)(arena + 21000);
+
+	fill(round);
+	for (int i = 0; i < 2; i++) {
+		io[i] = (struct iovec){arena + i * 1000, 400};
+		m[i] = (struct mmsghdr){{.msg_iov = &io[i], .msg_iovlen = 1}, 0};
+		send_one(sent + i, 300);
+	}
+	m[1].msg_hdr.msg_name = (void *)16;
+	m[1].msg_hdr.msg_namelen = 110;
+	tell("recvmmsg, bad second", round, recvmmsg(pair[0], m, 2, MSG_DONTWAIT, NULL));
+	clear_error();
 }
 
 static void messages(int round)
@@ -360,6 +425,31 @@ static void changed(const char *name, int round)
 	tell(name, 19, (long)result);
 }
 
+/* There is room for more when the second message comes. */
+static void longer(int round)
+{
+	pthread_t thread;
+	void *result;
+
+	fill(round);
+	for (int i = 0; i < 2; i++) {
+		at[i] = (struct iovec){arena + i * 1000, 400};
+		both[i] = (struct mmsghdr){{.msg_iov = &at[i], .msg_iovlen = 1}, 0};
+	}
+	both[1].msg_hdr.msg_name = arena + 40000;
+	both[1].msg_hdr.msg_control = arena + 41000;
+	if (pthread_create(&thread, NULL, wait_for, "recvmmsg"))
+		die("pthread_create");
+	usleep(20000);
+	both[1].msg_hdr.msg_namelen = 110;
+	both[1].msg_hdr.msg_controllen = 100;
+	send_one(sent, 260);
+	usleep(20000);
+	send_one(sent + 300, 240);
+	pthread_join(thread, &result);
+	tell("recvmmsg, longer", 19, (long)result);
+}
+
 int main(int argc, char **argv)
 {
 	arena = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -372,7 +462,7 @@ int main(int argc, char **argv)
 	} all[] = {{"pipe", by_pipe},        {"file", by_file},      {"process", of_process},
 	           {"message", by_message},  {"bad", bad_message},   {"messages", messages},
 	           {"addresses", addresses}, {"requests", requests}, {"attributes", attributes},
-	           {"numbers", numbers}};
+	           {"numbers", numbers},     {"lengths", lengths},   {"second", bad_second}};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (int round = 0; !strcmp(all[i].name, what) && round < ROUNDS; round++)
 			all[i].run(round);
@@ -381,6 +471,7 @@ int main(int argc, char **argv)
 			changed("readv", round);
 			changed("recvmsg", round);
 			changed("recvmmsg", round);
+			longer(round);
 		}
 	return 0;
 }
