@@ -39,6 +39,13 @@ static void give_message(struct lz_tracer *t, uint64_t at)
 		give_iovecs(t, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen);
 }
 
+static void give_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
+{
+	for (count = count < MOST_IOV ? count : MOST_IOV; count;
+	     count--, at += sizeof(struct mmsghdr))
+		give_message(t, at);
+}
+
 void lz_fast_give_code(struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
@@ -53,5 +60,13 @@ void lz_fast_give_code(struct lz_tracer *t)
 	case SYS_vmsplice:
 	case SYS_process_vm_writev: give_iovecs(t, c->args[1], c->args[2]); return;
 	case SYS_sendmsg: give_message(t, c->args[1]); return;
+	case SYS_sendmmsg: give_messages(t, c->args[1], c->args[2]); return;
+	/* it may be the program's own memory */
+	case SYS_process_vm_readv: give_iovecs(t, c->args[3], c->args[4]); return;
+	case SYS_msgsnd: give(t, c->args[1], c->args[2] + sizeof(long)); return;
+	case SYS_mq_timedsend: give(t, c->args[1], c->args[2]); return;
+	case SYS_setxattr:
+	case SYS_lsetxattr:
+	case SYS_fsetxattr: give(t, c->args[2], c->args[3]); return;
 	}
 }

@@ -14,14 +14,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -276,6 +281,40 @@ static void own_code(void)
 	CHECK(mprotect(page, 8192, PROT_READ | PROT_EXEC) == 0);
 	jumps();
 	CHECK(call[1] == 110);
+}
+
+/* It may also be sent, or copied by a call: at each of these sites by another one. */
+static const uint8_t *call_of(long (*f)(long))
+{
+	return memmem((void *)f, 64, "\xb8\x6e\x00\x00\x00", 5);
+}
+
+static void code_elsewhere(void)
+{
+	enum { LEN = 7 };
+	static const uint8_t real[LEN] = {0xb8, 0x6e, 0, 0, 0, 0x0f, 0x05};
+	uint8_t copy[4][LEN + sizeof(long)] = {0};
+	int s[2], q = msgget(IPC_PRIVATE, 0600), fd = memfd_create("code", 0);
+
+	jumps();
+	CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, s) == 0);
+	struct iovec io = {(void *)call_of(by_test), LEN}, to = {copy[1], LEN};
+	struct mmsghdr m = {.msg_hdr = {.msg_iov = &io, .msg_iovlen = 1}};
+	CHECK(sendmmsg(s[0], &m, 1, 0) == 1 && read(s[1], copy[0], LEN) == LEN);
+	io.iov_base = (void *)call_of(by_cmp);
+	CHECK(process_vm_readv(getpid(), &to, 1, &io, 1, 0) == LEN);
+	/* what is in front of it is the message's type, and must not be negative */
+	CHECK(q < 0 || msgsnd(q, call_of(by_pop) - sizeof(long), LEN, 0) == 0 || errno == EINVAL);
+	if (q >= 0 && msgrcv(q, copy[2], LEN, 0, IPC_NOWAIT) == LEN)
+		CHECK(!memcmp(copy[2] + sizeof(long), real, LEN));
+	if (fsetxattr(fd, "user.code", call_of(by_pops), LEN, 0) == 0) {
+		CHECK(fgetxattr(fd, "user.code", copy[3], LEN) == LEN);
+		CHECK(!memcmp(copy[3], real, LEN));
+	}
+	CHECK(!memcmp(copy[0], real, LEN));
+	CHECK(!memcmp(copy[1], real, LEN));
+	msgctl(q, IPC_RMID, NULL);
+	close(s[0]), close(s[1]), close(fd);
 }
 
 /* ---- signals ---- */
@@ -534,6 +573,7 @@ int main(int argc, char **argv)
 	others();
 	heap();
 	files(argv[1]);
+	code_elsewhere();
 	own_code();
 	signals();
 	masks();
