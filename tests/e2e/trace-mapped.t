@@ -46,7 +46,7 @@ done
 
 lizard-cc -D_GNU_SOURCE -g -O1 "$LIZARD_SRC/tests/progs/trace/lent.c" -o "$T/lent"
 ok $? "builds" || done_testing
-for way in read-only made-writable then-read-only mapped-later by-descriptor unlinked sent; do
+for way in read-only made-writable then-read-only mapped-later by-descriptor unlinked sent sent-several; do
 	for follow in "" "--follow all"; do
 		rec=$T/recordings/lent-$way
 		rm -rf "$rec"

@@ -32,11 +32,25 @@ static int prepare_one(struct lz_tracer *t, const struct lz_sys_out *o, uint32_t
 	return 0;
 }
 
+/* Whether descriptors are sent along is asked behind the call. */
+static int prepare_sent(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+
+	if (t->n_shared && c->nr == SYS_sendmsg)
+		return lz_vectors_note_message(t, c->args[1]);
+	if (t->n_shared && c->nr == SYS_sendmmsg)
+		return lz_vectors_note_messages(t, c->args[1], c->args[2]);
+	return 0;
+}
+
 int lz_capture_prepare(struct lz_tracer *t)
 {
 	struct lz_call *c = &t->cur->call;
 
 	lz_vectors_begin(t);
+	if (prepare_sent(t) < 0)
+		return -1;
 	for (int i = 0; i < LZ_SYS_OUTS && c->row->out[i].kind; i++)
 		if (prepare_one(t, &c->row->out[i], &c->in_len[i]) < 0)
 			return -1;

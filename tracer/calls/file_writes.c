@@ -108,15 +108,19 @@ static int after_write(struct lz_tracer *t, int64_t result, uint32_t *changed)
 	              : lz_shared_log_object(t, object, lz_written_range(t, fd, (uint64_t)result));
 }
 
-/* A descriptor that is sent away may be mapped elsewhere. */
+/* A descriptor that is sent away may be mapped elsewhere. Nothing is noted of a call that sends none. */
 static void pass_on(struct lz_tracer *t, int64_t result)
 {
-	const struct lz_call *c = call_of(t);
-	struct msghdr m;
+	const struct lz_vectors *v = &t->cur->vectors;
+	const uint64_t nr = call_of(t)->nr;
 
-	if (t->n_shared && c->nr == SYS_sendmsg && result >= 0 &&
-	    lz_proc_read_some(&t->p, c->args[1], &m, sizeof(m)) == sizeof(m) && m.msg_controllen)
-		lz_share_with_others(t);
+	if (result < 0 || (nr != SYS_sendmsg && nr != SYS_sendmmsg))
+		return;
+	for (uint32_t i = 0; i < v->n_messages; i++)
+		if (v->message[i].control_len) {
+			lz_share_with_others(t);
+			return;
+		}
 }
 
 int lz_shared_call(struct lz_tracer *t, int64_t result)

@@ -45,7 +45,7 @@ static void read_only(void)
 	look(mem);
 }
 
-static void send_fd(int to, int fd)
+static void send_fd(int to, int fd, int several)
 {
 	union {
 		struct cmsghdr h;
@@ -57,8 +57,11 @@ static void send_fd(int to, int fd)
 	                   .msg_control = &control,
 	                   .msg_controllen = sizeof(control)};
 
+	struct mmsghdr second[2] = {{m}, {m}};
+
 	memcpy(CMSG_DATA(&control.h), &fd, sizeof(fd));
-	if (sendmsg(to, &m, 0) != 1)
+	second[0].msg_hdr.msg_controllen = 0;
+	if (several ? sendmmsg(to, second, 2, 0) != 2 : sendmsg(to, &m, 0) != 1)
 		exit(2);
 }
 
@@ -111,7 +114,9 @@ static void stored_by_child(const char *way)
 	if (mem)
 		look(mem);
 	if (fork() == 0) {
-		if (strcmp(way, "sent") == 0) {
+		if (strncmp(way, "sent", 4) == 0) {
+			if (way[4] && read(sockets[1], &c, 1) != 1)
+				_exit(1);
 			fd = receive_fd(sockets[1]);
 		} else if (strcmp(way, "unlinked") == 0) {
 			snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
@@ -125,8 +130,8 @@ static void stored_by_child(const char *way)
 	}
 	if (!mem)
 		look(mem = map(PROT_READ, open(path, O_RDONLY)));
-	if (strcmp(way, "sent") == 0)
-		send_fd(sockets[0], open(path, O_RDWR));
+	if (strncmp(way, "sent", 4) == 0)
+		send_fd(sockets[0], open(path, O_RDWR), way[4]);
 	mprotect(mem, size, PROT_READ);
 	for (char i = 0; i < 6; i++) {
 		if (write(there[1], &i, 1) != 1)
