@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* /proc/PID/maps. */
 #include <lizard/proc.h>
+#include <common/base/cleanup.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <lizard/error.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 struct text {
@@ -68,6 +72,44 @@ int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e),
 	free(line);
 	fclose(f);
 	return ret;
+}
+
+/* ---- one of them ---- */
+
+/* Newer than Debian 12's headers: PROCMAP_QUERY, since Linux 6.11. */
+struct query {
+	uint64_t size, flags, addr;
+	uint64_t start, end, vma_flags, page_size, offset, inode;
+	uint32_t dev_major, dev_minor, name_size, build_id_size;
+	uint64_t name, build_id;
+};
+#define QUERY _IOWR('f', 17, struct query)
+enum { READABLE = 1, WRITABLE = 2, EXECUTABLE = 4, SHARED = 8 };
+
+int lz_proc_map_at(pid_t pid, uint64_t addr, struct lz_maps_entry *e)
+{
+	struct query q = {.size = sizeof q, .addr = addr, .name_size = sizeof e->path};
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	lz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	q.name = (uintptr_t)e->path;
+	if (fd < 0 || ioctl(fd, QUERY, &q) < 0)
+		return fd >= 0 && errno == ENOENT ? 0 : -1;
+	e->start = q.start;
+	e->end = q.end;
+	e->offset = q.offset;
+	e->inode = q.inode;
+	e->dev_major = q.dev_major;
+	e->dev_minor = q.dev_minor;
+	e->prot = (q.vma_flags & READABLE ? PROT_READ : 0) |
+	          (q.vma_flags & WRITABLE ? PROT_WRITE : 0) |
+	          (q.vma_flags & EXECUTABLE ? PROT_EXEC : 0);
+	e->shared = q.vma_flags & SHARED;
+	if (!q.name_size)
+		*e->path = 0;
+	/* the list has them escaped */
+	return strchr(e->path, '\n') ? -1 : 1;
 }
 
 uint32_t lz_proc_shared_object(const struct lz_maps_entry *e)

@@ -124,6 +124,8 @@ struct lz_maps_entry {
 };
 /* Calls FN for each mapping; stops at non-zero and returns it. */
 int lz_proc_maps(pid_t pid, int (*fn)(void *arg, const struct lz_maps_entry *e), void *arg);
+/* The mapping at ADDR, as lz_proc_maps() gives it. 1; 0: there is none; -1: only a list can be had. */
+int lz_proc_map_at(pid_t pid, uint64_t addr, struct lz_maps_entry *e);
 
 /* Memory that a replay process maps more than once: the memfd of object N, and its descriptor
  * there. */

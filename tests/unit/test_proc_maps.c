@@ -35,6 +35,16 @@ static int compare(void *arg, const struct lz_maps_entry *e)
 	          !(e->prot & PROT_WRITE) == (perm[1] != 'w') &&
 	          !(e->prot & PROT_EXEC) == (perm[2] != 'x'));
 	ck_assert_str_eq(e->path, path);
+	/* asked for alone, it is the same; of what the kernel has besides it need not tell */
+	struct lz_maps_entry one = {.path = "?"};
+	const int found = lz_proc_map_at(getpid(), e->end - 1, &one);
+	ck_assert(found == 1 || found == -1 || (found == 0 && !strcmp(path, "[vsyscall]")));
+	if (found > 0) {
+		ck_assert(one.start == start && one.end == end && one.offset == offset);
+		ck_assert(one.inode == inode && one.dev_major == major && one.dev_minor == minor);
+		ck_assert(one.shared == e->shared && one.prot == e->prot);
+		ck_assert_str_eq(one.path, path);
+	}
 	n_lines++;
 	n_shared += e->shared;
 	n_nameless += !*path;

@@ -172,13 +172,29 @@ static int settle_here(void *arg, const struct lz_maps_entry *e)
 	return s->failed ? -1 : 0;
 }
 
-int lz_small_settle(struct lz_tracer *t)
+/* All of them, in a list of all mappings. A program that has been killed has none. */
+static int settle_listed(struct lz_tracer *t)
 {
 	struct settling s = {.t = t};
 
-	/* a program that has been killed has none */
-	if (t->fast.n_files)
-		lz_proc_maps(t->p.pid, settle_here, &s);
-	t->fast.n_files = 0;
+	lz_proc_maps(t->p.pid, settle_here, &s);
 	return s.failed ? -1 : 0;
+}
+
+int lz_small_settle(struct lz_tracer *t)
+{
+	struct settling s = {.t = t};
+	struct lz_fast *f = &t->fast;
+	struct lz_maps_entry e;
+	int found = 1, ret = 0;
+
+	for (uint32_t i = 0; found >= 0 && !s.failed && i < f->n_files; i++) {
+		found = is_at(t, f->file[i].at) ? lz_proc_map_at(t->p.pid, f->file[i].at, &e) : 0;
+		if (found > 0)
+			settle_here(&s, &e);
+	}
+	if (found < 0)
+		ret = settle_listed(t);
+	f->n_files = 0;
+	return s.failed ? -1 : ret;
 }
