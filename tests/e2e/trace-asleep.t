@@ -5,8 +5,6 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/kinds.sh"
 
-kinds_build asleep
-
 # It is copied into the program, and what is not copied with it cannot be read there.
 is "$(readelf -rW "$LIZARD_BUILD"/obj/tracer/stub/*.o | grep -E '\.(LC|rodata|data|bss)')" "" "the stub has no data"
 
@@ -38,24 +36,35 @@ waits() {
 # which waits the last run had
 counted() { sed -n 's/.* \([0-9]*\) waits were made without a stop, \([0-9]*\) of them in part$/\1 \2/p' "$T/err" | tail -n 1; }
 
-for name in reads polls selects rests epolls writes accepts connects children handled times sleeps interrupted masks masks_interrupted masks_children interrupted_inside ignored stopped others others_times others_inside cancelled replaced filtered; do
-	kinds_native $name
-	kinds_record $name lizard-cc --calls=stop
-	for with in lizard-cc gcc; do
-		kinds_record $name $with || continue
-		read -r least cut <<<"$(waits $name)"
-		read -r n n_cut <<<"$(counted)"
-		[ "${n:-0}" -ge "$least" ] && [ "${n_cut:-0}" -ge "$cut" ]
-		ok $? "$name, $with: waits have no stop" || diag "${n:-0} had none, of ${n_cut:-0} a part"
+# in all ways, NAME...
+all_ways() {
+	for name; do
+		kinds_native $name
+		kinds_record $name lizard-cc --calls=stop
+		for with in lizard-cc gcc; do
+			kinds_record $name $with || continue
+			read -r least cut <<<"$(waits $name)"
+			read -r n n_cut <<<"$(counted)"
+			[ "${n:-0}" -ge "$least" ] && [ "${n_cut:-0}" -ge "$cut" ]
+			ok $? "$name, $with: waits have no stop" || diag "${n:-0} had none, of ${n_cut:-0} a part"
+		done
 	done
-done
+}
+
+kinds_build asleep_signals
+all_ways sleeps interrupted masks masks_interrupted masks_children interrupted_inside ignored stopped
+kinds_record sleeps gcc --chaos=7
+
+kinds_build asleep
+all_ways reads polls selects rests epolls writes accepts connects children handled times \
+	others others_times others_inside cancelled replaced filtered
 
 for name in late sticky; do
 	kinds_native $name
 	kinds_record $name gcc --checkpoint-interval=200
 done
 
-for name in others others_times others_inside sleeps cancelled replaced; do
+for name in others others_times others_inside cancelled replaced; do
 	kinds_record $name gcc --chaos=7
 done
 
