@@ -529,10 +529,11 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 		return parked < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
 	r->rip -= LZ_CALL_INSN;
 	r->orig_rax = (uint64_t)-1;
+	/* first, as it may make a call, behind which the thread would not stand at the jump */
+	if (lz_signal_undo_force(t, SIGSYS) < 0)
+		return -1;
 	const int taken = take_jump(t, r);
-	if (taken)
-		return taken < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
-	const int begun = lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : lz_step_begin(t, r);
+	const int begun = taken ? taken : lz_step_begin(t, r);
 	if (begun)
 		return begun;
 	t->fast.n_refused++;
