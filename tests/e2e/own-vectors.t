@@ -25,14 +25,14 @@ recorded() { # CASE WAY OPTIONS
 }
 
 # With a checkpoint behind each call all memory is compared.
-for case in pipe file process message bad messages addresses requests attributes numbers lengths second; do
+for case in pipe file process message bad messages addresses requests attributes numbers lengths second short; do
 	recorded $case stop --checkpoint-interval 0
 	recorded $case buffer
 	case $case in
 	pipe) name=readv ;;
 	file) name=preadv ;;
 	message | bad | lengths) name=recvmsg ;;
-	addresses) name=recvfrom ;;
+	addresses | short) name=recvfrom ;;
 	*) continue ;;
 	esac
 	[ "$(sed -n "s/.*without a stop: $name //p" "$T/err")" -gt 50 ]

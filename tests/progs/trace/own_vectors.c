@@ -313,6 +313,31 @@ static void addresses(int round)
 	tell("getsockopt", round, getsockopt(pair[0], SOL_SOCKET, SO_PEERCRED, arena, len));
 }
 
+/* There is less room than the address has, and then no memory. */
+static void short_address(int round)
+{
+	static unsigned char *end;
+	struct msghdr m = {.msg_iov = &(struct iovec){arena + 3000, 600}, .msg_iovlen = 1};
+	socklen_t len = 8;
+
+	if (!end) {
+		end = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		end += 4096;
+		munmap(end, 4096);
+	}
+	fill(round);
+	send_one(sent, 500);
+	tell("recvfrom, short", round,
+	     recvfrom(pair[0], arena + 3000, 600, 0, (struct sockaddr *)(end - 8), &len));
+	memcpy(arena, end - 8, 8);
+	send_one(sent, 400);
+	m.msg_name = end - 10;
+	m.msg_namelen = 10;
+	tell("recvmsg, short", round, recvmsg(pair[0], &m, 0));
+	memcpy(arena, end - 10, 10);
+	tell("recvmsg, name", round, (long)m.msg_namelen + (long)len);
+}
+
 /* ---- others ---- */
 
 struct pages {
@@ -462,7 +487,8 @@ int main(int argc, char **argv)
 	} all[] = {{"pipe", by_pipe},        {"file", by_file},      {"process", of_process},
 	           {"message", by_message},  {"bad", bad_message},   {"messages", messages},
 	           {"addresses", addresses}, {"requests", requests}, {"attributes", attributes},
-	           {"numbers", numbers},     {"lengths", lengths},   {"second", bad_second}};
+	           {"numbers", numbers},     {"lengths", lengths},   {"second", bad_second},
+	           {"short", short_address}};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (int round = 0; !strcmp(all[i].name, what) && round < ROUNDS; round++)
 			all[i].run(round);
