@@ -53,6 +53,15 @@ static bool has(const void *at, uint64_t len)
 	return false;
 }
 
+static bool begins(const void *at)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < t.b.ev.n_writes; i++)
+		found |= t.b.writes[i].addr == (uintptr_t)at;
+	return found;
+}
+
 /* The header, its vector and the sense bytes lie in what the device writes. */
 static struct sg_io_hdr *header(int direction, unsigned n_io)
 {
@@ -199,6 +208,28 @@ START_TEST(bad_later)
 }
 END_TEST
 
+/* More than are noted before; their vectors lie backwards, so that none can be read with another one. */
+START_TEST(many)
+{
+	enum { N = 200 };
+	static struct mmsghdr m[N];
+	static struct iovec io[N];
+	static uint8_t to[N][8];
+
+	for (int i = 0; i < N; i++) {
+		io[N - 1 - i] = (struct iovec){to[i], 8};
+		m[i] = (struct mmsghdr){{.msg_iov = &io[N - 1 - i], .msg_iovlen = 1}, 0};
+	}
+	enter_call(SYS_recvmmsg, (uint64_t)-1, (uintptr_t)m, N, 0, 0, 0);
+	for (int i = 0; i < N - 1; i++)
+		m[i].msg_len = 1 + (unsigned)i % 8;
+	ck_assert_int_eq(lz_capture(&t, N - 1), 0);
+	for (int i = 0; i < N - 1; i++)
+		ck_assert(has(to[i], m[i].msg_len));
+	ck_assert(!begins(to[N - 1]));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("vectors");
@@ -215,6 +246,7 @@ int main(void)
 	tcase_add_test(c, any_descriptor);
 	tcase_add_test(c, invalid);
 	tcase_add_test(c, bad_later);
+	tcase_add_test(c, many);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -70,7 +70,7 @@ int lz_capture_prepare(struct lz_tracer *t); /* at entry */
 void lz_vectors_begin(struct lz_tracer *t);
 /* COUNT iovecs at AT are noted, */
 int lz_vectors_note(struct lz_tracer *t, uint64_t at, uint64_t count);
-/* a struct msghdr and what it points to, COUNT struct mmsghdr, */
+/* a struct msghdr and what it points to, the first ones of COUNT struct mmsghdr, */
 int lz_vectors_note_message(struct lz_tracer *t, uint64_t at);
 int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count);
 /* the same of a call that the stub has made, by the N pieces of its record, */

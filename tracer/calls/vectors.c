@@ -12,7 +12,13 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-enum { MOST_IOV = 1024, MOST_MESSAGES = 1024, MOST_CONTROL = 1 << 16, MOST_KEPT = 1 << 14 };
+enum {
+	MOST_IOV = 1024,
+	MOST_MESSAGES = 1024,
+	MOST_NOTED = 64,
+	MOST_CONTROL = 1 << 16,
+	MOST_KEPT = 1 << 14
+};
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -115,20 +121,13 @@ int lz_vectors_note_message(struct lz_tracer *t, uint64_t at)
 	return note_headers(t, &m, 1);
 }
 
+/* Who asks for a thousand messages mostly gets a few. */
 int lz_vectors_note_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
 {
-	struct mmsghdr m[64];
-	const uint64_t most = sizeof(m) / sizeof(*m);
+	struct mmsghdr m[MOST_NOTED];
+	const size_t len = least(count, MOST_NOTED) * sizeof(*m);
 
-	count = least(count, MOST_MESSAGES);
-	for (uint64_t n; count; count -= n, at += n * sizeof(*m)) {
-		n = lz_proc_read_some(&t->p, at, m, least(count, most) * sizeof(*m)) / sizeof(*m);
-		if (note_headers(t, m, n) < 0)
-			return -1;
-		if (n < most)
-			return 0;
-	}
-	return 0;
+	return note_headers(t, m, lz_proc_read_some(&t->p, at, m, len) / sizeof(*m));
 }
 
 static int note_pieces(struct lz_vectors *v, const struct lz_call_piece *piece, uint32_t n)
@@ -274,7 +273,7 @@ static bool any_odd(const struct lz_vectors *v, uint64_t at, uint32_t n)
 {
 	const uint64_t end = at + n * sizeof(struct mmsghdr);
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && i < v->n_messages; i++)
 		if (is_odd(v, &v->message[i], at, end))
 			return true;
 	return false;
@@ -307,7 +306,8 @@ static int add_one(struct lz_tracer *t, uint32_t i, uint64_t at, bool in_full, u
 	lz_proc_read_some(&t->p, at, &m, sizeof(m));
 	if (note_headers(t, &m, 1) < 0 || add_header(t, at, sizeof(m)) < 0)
 		return -1;
-	const struct lz_message *before = &v->message[i], *after = &v->message[--v->n_messages];
+	const struct lz_message *after = &v->message[--v->n_messages];
+	const struct lz_message *before = i < v->n_messages ? &v->message[i] : after;
 	const bool other = is_other(v, before, after);
 	const bool known = !in_full && !other && !t->cur->call.inside;
 	const uint64_t len = known ? m.msg_len : *left;
@@ -327,7 +327,7 @@ static bool has_failed_then(const struct lz_tracer *t, uint64_t count)
 {
 	const uint64_t *args = t->cur->call.args;
 
-	return count && count < t->cur->vectors.n_messages && lz_fd_has_error(t, (int)args[0]);
+	return count && count < (uint32_t)args[2] && lz_fd_has_error(t, (int)args[0]);
 }
 
 int lz_vectors_capture_messages(struct lz_tracer *t, uint64_t at, uint64_t count)
@@ -340,7 +340,7 @@ int lz_vectors_capture_messages(struct lz_tracer *t, uint64_t at, uint64_t count
 	if (v->broke_off)
 		count = 0;
 	const bool more = !inside && (v->broke_off || has_failed_then(t, count));
-	const uint32_t n = (uint32_t)least(v->n_messages, count + more);
+	const uint32_t n = (uint32_t)least(count + more, MOST_MESSAGES);
 	const bool odd = !inside && any_odd(v, at, n);
 	for (uint32_t i = 0; i < n; i++)
 		if (add_one(t, i, at + i * sizeof(struct mmsghdr), odd || i == count, &left) < 0)
