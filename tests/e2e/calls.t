@@ -165,15 +165,31 @@ ok $? "... verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$
 # A file that is mapped, and that others open: to read it is no reason to stop, to write it is one, whoever it is.
 gcc -O1 -w -o "$T/opened" "$progs/opened.c"
 opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE
-	local file=${3:-$T}/opened.bin other=
+	local file=${3:-$T}/opened.bin other= reader=
 	rm -f "$file"*
 	rm -rf "$T/recordings/opened"
 	head -c 4096 /dev/zero | tr '\0' . >"$file"
-	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/opened" "$T/opened" "$file" >"$T/out" 2>"$T/err" &
+	if [ $1 = early ]; then
+		"$T/opened" "$file" early &
+		other=$!
+		wait_until test -e "$file.early"
+	fi
+	[ $1 != others ] || reader=opens
+	[ $1 != flood ] || { cp "$file" "$file.one" && cp "$file" "$file.two"; }
+	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/opened" "$T/opened" "$file" $reader >"$T/out" 2>"$T/err" &
 	local tracer=$!
 	wait_until test -e "$file.ready"
 	case $1 in
 	read) cat "$file" >"$T/log" ;;
+	early) wait_until test -e "$file.open" ;;
+	flood)
+		kill -STOP "$(pgrep -P $tracer)"
+		"$T/opened" "$file" flood &
+		other=$!
+		wait_until test -e "$file.open"
+		kill -CONT "$(pgrep -P $tracer)"
+		sleep 0.5
+		;;
 	*)
 		"$T/opened" "$file" $1 &
 		other=$!
@@ -197,6 +213,9 @@ opened open ". ."
 ok $? "opened, open: they have one" || diag "${fast:-0}"
 opened store "x x"
 opened closed "x x"
+opened others "x x"
+opened early "x x"
+opened flood "x x"
 # An overlay knows who has it open, and not who has it mapped.
 over=$T/overlay
 mkdir "$over"

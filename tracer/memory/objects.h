@@ -32,6 +32,7 @@ struct lz_object {
 	bool unseen;   /* has changed before it was watched */
 	bool any_time; /* not only while another process of the run has the shared memory lock */
 	bool shared;   /* has been mapped shared */
+	bool own;      /* the program has had it open for writing: lz_program_writes() */
 	/* Somebody else has got what it takes to store there: shared_with_others.c. */
 	bool with_others;
 	bool named; /* the user has been told of others */
@@ -127,6 +128,9 @@ void lz_alias_number(struct lz_area *a, uint32_t number);
 
 /* outside_writers.c: who else has it? */
 void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
+/* Has somebody else certainly got it open for writing? False, too, if the program itself has, as then
+ * nobody can tell. */
+bool lz_outside_has(const struct lz_tracer *t, struct lz_object *o);
 /* After a system call. CHANGED: the object that it has written to, 0 if none. */
 int lz_outside_call(struct lz_tracer *t, uint32_t changed);
 /* Object O, NULL: memory without a name, is named once as others have it, too; TEXT says how.
@@ -157,6 +161,10 @@ bool lz_open_for_writing(const struct lz_object *o);
 /* inotify has told that it was opened: may that have been for writing? If that is closed again, inotify tells
  * so, too. */
 bool lz_opened_for_writing(const struct lz_object *o);
+/* Has anybody, who may be the program itself, certainly got it open for writing? */
+bool lz_surely_open_for_writing(const struct lz_object *o);
+/* Does the kernel say so of this file? */
+bool lz_opens_are_known(const struct lz_object *o);
 /* Is it the system's file, which is replaced by another one, or written by calls? */
 bool lz_only_root_writes(const struct lz_object *o);
 
@@ -183,6 +191,8 @@ bool lz_is_common(const struct lz_tracer *t, const struct lz_area *a);
 bool lz_is_shared_with_others(const struct lz_tracer *t, const struct lz_area *a);
 /* Has a descriptor to write to this file been inherited or sent? */
 bool lz_was_shared_with_others(const struct lz_shared *s, dev_t dev, ino_t ino);
+/* Has the program itself this file, which is mapped, open for writing, or had it? */
+bool lz_program_writes(const struct lz_tracer *t, struct lz_object *o);
 void lz_shared_with_others_forget(struct lz_shared *s);
 
 #endif

@@ -32,10 +32,18 @@ bool lz_only_root_writes(const struct lz_object *o)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The recorder's own lease would be taken for nobody's, and be given back. */
+/* Can nobody have it open for writing? To ask would give the recorder's own lease back. */
 static bool is_guarded(const struct lz_object *o)
 {
 	return o->guard == LZ_GUARD_LEASE;
+}
+
+/* Not of who has mapped it and closed it since. */
+static enum answer ask_of_open(const struct lz_object *o)
+{
+	if (is_guarded(o))
+		return NO;
+	return o->fd >= 0 && lz_leases_show_open(o->fd) ? ask_kernel(o->fd) : UNKNOWN;
 }
 
 static bool may_write(const struct lz_object *o, enum answer answer)
@@ -49,9 +57,18 @@ bool lz_open_for_writing(const struct lz_object *o)
 	       may_write(o, o->fd >= 0 && lz_leases_prove(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
 }
 
+bool lz_surely_open_for_writing(const struct lz_object *o)
+{
+	return ask_of_open(o) == YES;
+}
+
+bool lz_opens_are_known(const struct lz_object *o)
+{
+	return ask_of_open(o) != UNKNOWN;
+}
+
 /* Who has closed it since has raised a note of its own before the kernel says no. */
 bool lz_opened_for_writing(const struct lz_object *o)
 {
-	return !is_guarded(o) &&
-	       may_write(o, o->fd >= 0 && lz_leases_show_open(o->fd) ? ask_kernel(o->fd) : UNKNOWN);
+	return may_write(o, ask_of_open(o));
 }

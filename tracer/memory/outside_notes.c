@@ -81,13 +81,44 @@ static bool opens_or_closes(const struct lz_tracer *t)
 	return false;
 }
 
+/* At such a call it may have been the program, which then has it open, or has had it. */
+static bool is_of_others(struct lz_tracer *t, struct lz_object *o, uint32_t what)
+{
+	if (!opens_or_closes(t))
+		return true;
+	if (what == IN_OPEN)
+		return lz_outside_has(t, o);
+	return what != IN_CLOSE_WRITE || (o->shared && !o->own && lz_opens_are_known(o));
+}
+
+static uint32_t of_others(struct lz_tracer *t, struct lz_object *o, uint32_t mask)
+{
+	static const uint32_t what[] = {IN_OPEN, IN_MODIFY, IN_CLOSE_WRITE};
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < sizeof(what) / sizeof(*what); i++)
+		if (mask & what[i] && is_of_others(t, o, what[i]))
+			others |= what[i];
+	return others;
+}
+
+static int compare(struct lz_tracer *t, uint32_t object)
+{
+	const struct lz_object *o = lz_object(t, object);
+	struct stat st;
+
+	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
+	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+		return -1;
+	return lz_private_changed(t, object);
+}
+
 static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 {
 	struct lz_object *o = lz_object(t, object);
 	bool modified = mask & IN_MODIFY;
-	struct stat st;
 
-	if (o->shared && (mask & ~(uint32_t)IN_OPEN || lz_opened_for_writing(o)))
+	if (o->shared && (mask & ~(uint32_t)IN_OPEN || (mask && lz_opened_for_writing(o))))
 		lz_object_watch(t->shared, o);
 	if (mask & IN_OPEN)
 		lz_outside_look_soon(t->shared);
@@ -100,10 +131,7 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	                             : "opened for writing by another process",
 	                    false) < 0)
 		return -1;
-	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
-	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
-		return -1;
-	return lz_private_changed(t, object);
+	return compare(t, object);
 }
 
 /* A file that is not mapped any more is nobody's concern. */
@@ -112,7 +140,7 @@ static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
 	struct lz_object *o = lz_object(t, object);
 
 	if (lz_object_is_mapped(t, object))
-		return happened(t, object, mask);
+		return happened(t, object, of_others(t, o, mask));
 	inotify_rm_watch(t->shared->inotify, o->inotify);
 	o->inotify = 0;
 	return 0;
@@ -134,13 +162,43 @@ static int see_all(struct lz_tracer *t)
 	return 0;
 }
 
+/* Notes are lost: each of the files that are mapped shared may have been opened and changed. */
+static int suspect_all(struct lz_tracer *t)
+{
+	struct lz_shared *s = t->shared;
+
+	for (uint32_t i = 1; i < s->n_objects; i++) {
+		struct lz_object *o = &s->object[i];
+		if (o->inotify <= 0 || !o->shared || !lz_object_is_mapped(t, i))
+			continue;
+		lz_object_watch(s, o);
+		if (compare(t, i) < 0)
+			return -1;
+	}
+	lz_outside_look_soon(s);
+	s->next_look = 0;
+	return 0;
+}
+
+static int take(struct lz_tracer *t, const struct inotify_event *e, uint32_t changed)
+{
+	if (e->mask & IN_Q_OVERFLOW)
+		return suspect_all(t);
+	for (uint32_t i = 1; i < t->shared->n_objects; i++) {
+		uint32_t mask = e->mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &
+		                ~(i == changed ? (uint32_t)IN_MODIFY : 0);
+		if (t->shared->object[i].inotify == e->wd && mask && note(t, i, mask) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 {
 	union {
 		struct inotify_event e;
 		char bytes[4096];
 	} buf;
-	uint32_t own = opens_or_closes(t) ? IN_OPEN | IN_CLOSE_WRITE : 0;
 	ssize_t n;
 
 	if (see_all(t) < 0)
@@ -154,13 +212,8 @@ int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 			struct inotify_event e;
 			memcpy(&e, buf.bytes + at, sizeof(e));
 			at += (ssize_t)(sizeof(e) + e.len);
-			for (uint32_t i = 1; i < t->shared->n_objects; i++) {
-				uint32_t mask = e.mask & ~(own | (i == changed ? IN_MODIFY : 0));
-				if (t->shared->object[i].inotify == e.wd &&
-				    mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &&
-				    note(t, i, mask) < 0)
-					return -1;
-			}
+			if (take(t, &e, changed) < 0)
+				return -1;
 		}
 	return 0;
 }

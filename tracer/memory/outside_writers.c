@@ -222,8 +222,8 @@ static void leave_out_unwritten(struct look *l)
 	l->n = n;
 }
 
-/* Is anything mapped that others could have mapped for writing? The kernel need not list all mappings where
- * there is nothing. *WRITABLE: can the program write to any? */
+/* Is anything mapped that others could have mapped for writing? The kernel need not list all mappings
+ * where there is nothing. *WRITABLE: can the program write to any? */
 static bool may_be_written(const struct lz_tracer *t, bool *writable)
 {
 	bool may = false;
@@ -234,7 +234,7 @@ static bool may_be_written(const struct lz_tracer *t, bool *writable)
 
 		if (!(a->v.flags & MAP_SHARED) || a->v.role == LZ_VMA_BUFFER)
 			continue;
-		*writable |= (a->v.prot & PROT_WRITE) != 0;
+		*writable |= (a->v.prot & PROT_WRITE) || (o && o->own);
 		may = may || !o || lz_open_for_writing(o);
 	}
 	return may;
@@ -287,6 +287,11 @@ static uint64_t attached(const struct lz_object *o)
 	return o->nameless || shmctl((int)o->ino, IPC_STAT, &ds) < 0 ? 0 : ds.shm_nattch;
 }
 
+bool lz_outside_has(const struct lz_tracer *t, struct lz_object *o)
+{
+	return lz_surely_open_for_writing(o) && !lz_program_writes(t, o);
+}
+
 void lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 {
 	struct lz_shared *s = t->shared;
@@ -297,6 +302,14 @@ void lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 	if (o->segment)
 		o->attached = attached(o);
 	lz_outside_take_note(t, o);
+	/* Before that nothing has told. In a run of several processes it may be one of those. */
+	if (!o->watched && lz_outside_has(t, o)) {
+		o->own = t->follow.root != NULL;
+		if (o->own)
+			follow(t, o);
+		else
+			watch(t, o);
+	}
 }
 
 /* Somebody attached a segment, and it was not the program. */

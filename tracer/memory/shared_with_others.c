@@ -55,25 +55,41 @@ static void share_file(struct lz_shared *s, const struct stat *st)
 	s->with_others[s->n_with_others++] = (struct lz_identity){st->st_dev, st->st_ino};
 }
 
-/* Through a descriptor that was opened for writing a file can be mapped, which nothing tells. */
-static void share_descriptors(struct lz_tracer *t)
+/* Calls FN for each file that the program has open for writing, until it says true. -1: which those
+ * are is not known. */
+static int each_writable(const struct lz_tracer *t, bool (*fn)(void *arg, const struct stat *st),
+                         void *arg)
 {
 	char path[64];
 	struct dirent *e;
+	bool done = false;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)t->p.pid);
 	DIR *d = opendir(path);
 	if (!d)
-		t->shared->all_with_others = true;
-	while (d && (e = readdir(d))) {
+		return -1;
+	while (!done && (e = readdir(d))) {
 		struct stat link, st;
-		if (fstatat(dirfd(d), e->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISLNK(link.st_mode) && link.st_mode & S_IWUSR &&
-		    fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
-			share_file(t->shared, &st);
+		done = fstatat(dirfd(d), e->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+		       S_ISLNK(link.st_mode) && link.st_mode & S_IWUSR &&
+		       fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+		       fn(arg, &st);
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
+	return done;
+}
+
+static bool share_descriptor(void *s, const struct stat *st)
+{
+	share_file(s, st);
+	return false;
+}
+
+/* Through a descriptor that was opened for writing a file can be mapped, which nothing tells. */
+static void share_descriptors(struct lz_tracer *t)
+{
+	if (each_writable(t, share_descriptor, t->shared) < 0)
+		t->shared->all_with_others = true;
 }
 
 /* Whoever has a mapping of a file that was opened for writing may make it writable. */
@@ -86,6 +102,24 @@ static bool may_be_writable(const struct lz_tracer *t, const struct lz_vma *v)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)t->p.pid, v->start, v->end);
 	return lstat(path, &st) < 0 || st.st_mode & S_IWUSR;
+}
+
+static bool is_object(void *object, const struct stat *st)
+{
+	const struct lz_object *o = object;
+
+	return o->ino == st->st_ino && o->dev == st->st_dev;
+}
+
+bool lz_program_writes(const struct lz_tracer *t, struct lz_object *o)
+{
+	for (size_t i = 0; !o->own && i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		o->own = lz_object(t, a->object) == o && a->v.flags & MAP_SHARED &&
+		         may_be_writable(t, &a->v);
+	}
+	o->own = o->own || each_writable(t, is_object, o) != 0;
+	return o->own;
 }
 
 void lz_share_with_others(struct lz_tracer *t)
