@@ -68,6 +68,8 @@ int ended(void)
 	while (child.fd >= 0 && poll(&child, 1, -1) < 0)
 		SEE(errno == EINTR);
 	close(child.fd);
+	siginfo_t si;
+	SEE(waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT) == 0);
 	return pid;
 }
 

@@ -219,6 +219,7 @@ opened flood "x x"
 # An overlay knows who has it open, and not who has it mapped.
 over=$T/overlay
 mkdir "$over"
+unmount_at_end "$over/all" "$over"
 if mount -t tmpfs overlay "$over" 2>/dev/null; then
 	mkdir "$over/low" "$over/up" "$over/work" "$over/all"
 	if mount -t overlay -o lowerdir="$over/low",upperdir="$over/up",workdir="$over/work" overlay "$over/all" 2>/dev/null; then

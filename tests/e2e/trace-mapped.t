@@ -127,6 +127,7 @@ before() { # NAME FILE
 }
 before file-before "$T/before"
 # an overlay does not know of such a mapping
+unmount_at_end "$PWD/overlay/all" "$PWD/overlay"
 if mkdir overlay && mount -t tmpfs overlay overlay 2>/dev/null; then
 	mkdir overlay/low overlay/up overlay/work overlay/all
 	if mount -t overlay -o lowerdir=overlay/low,upperdir=overlay/up,workdir=overlay/work overlay overlay/all 2>/dev/null; then

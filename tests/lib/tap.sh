@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # TAP for shell tests. Source it: . "$(dirname "$0")/../lib/tap.sh"
 #
-# Gives: ok, is, like, wait_until, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
+# Gives: ok, is, like, wait_until, unmount_at_end, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
 # a scratch directory $T of this test, removed at the end if everything passed and kept otherwise; and
 # LIZARD_TRACE_DIR inside it, so that a failed test's recordings stay and can be replayed. The user's key is in it, too.
 
@@ -61,6 +61,14 @@ like() {
 		ok 1 "$3" || { diag "got:     $1"; diag "pattern: $2"; }
 		return 1
 	fi
+}
+
+# unmount_at_end DIR...: also if the test is ended midway. Whoever gets to the end has unmounted them before.
+unmount_at_end() {
+	tap_mounts=
+	for tap_dir; do tap_mounts="$tap_mounts umount '$tap_dir' 2>/dev/null;"; done
+	trap "$tap_mounts" EXIT
+	trap 'exit 1' INT TERM HUP
 }
 
 # wait_until COMMAND...: until it succeeds; a machine may be slow, so two minutes. Its output is not shown.
