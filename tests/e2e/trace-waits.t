@@ -46,9 +46,6 @@ for name in writes nonblocking broken faults patience masks messages threads han
 	done
 done
 
-# the turn goes to who needs it for a moment only
-kinds_record gives_way gcc
-
 kills=5
 [ -z "$LIZARD_LONG" ] || kills=50
 kinds_kill $kills

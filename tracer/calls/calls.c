@@ -388,8 +388,6 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	t->sched.point = true;
 	lz_chaos_call(t);
 	t->sched.yielded |= c->nr == SYS_sched_yield;
-	if (c->would_wait)
-		lz_sched_waited(t);
 	if (c->nr == SYS_set_tid_address)
 		t->cur->clear_tid = c->args[0];
 	int ret = lz_checkpoint_maybe(t, r);

@@ -27,7 +27,6 @@ static int leave(struct lz_tracer *t, bool in_call)
 	if (cur->ended)
 		return 0;
 	cur->seen = true;
-	lz_sched_left(t, in_call);
 	if (in_call) {
 		cur->in_call = true;
 		cur->regs = cur->call.entry;

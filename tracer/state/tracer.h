@@ -156,7 +156,6 @@ struct lz_thread {
 	bool ready;       /* stopped, and may have the turn */
 	bool in_call;     /* lost its turn inside a system call whose event is still to come */
 	bool seen;        /* has had a turn */
-	bool brief;       /* the last one has ended before long, in a call that waits */
 	bool ended;       /* has left the process, its switch is still to come */
 	bool listening;   /* in a group stop */
 	bool halted;  /* in one, too, or on the way there, after it has stood without the turn */

@@ -63,21 +63,6 @@ bool lz_sched_overdue(struct lz_tracer *t, uint64_t now)
 	return lz_sched_due(t);
 }
 
-void lz_sched_left(struct lz_tracer *t, bool in_call)
-{
-	enum { BRIEF_NS = 1000000 };
-	struct lz_sched *s = &t->sched;
-
-	t->cur->brief = in_call && lz_stop_now() + s->slice < s->slice_end + BRIEF_NS;
-}
-
-void lz_sched_waited(struct lz_tracer *t)
-{
-	const struct lz_thread *next = t->sched.chaos.on ? NULL : lz_sched_ready(t);
-
-	t->sched.yielded |= next && next->brief;
-}
-
 int lz_sched_turn(struct lz_tracer *t)
 {
 	t->sched.yielded = false;

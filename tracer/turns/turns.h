@@ -32,11 +32,7 @@ struct lz_thread *lz_sched_next(struct lz_tracer *t);
 bool lz_sched_due(const struct lz_tracer *t);
 /* The same, and has the current one had time enough to come to a point by itself? */
 bool lz_sched_overdue(struct lz_tracer *t, uint64_t now);
-int lz_sched_turn(struct lz_tracer *t);                /* the current thread's slice begins */
-void lz_sched_left(struct lz_tracer *t, bool in_call); /* and ends, IN_CALL: in one that waits */
-/* The current thread's call would have waited for a moment: it gives the turn to one that is ready and
- * will not take long. */
-void lz_sched_waited(struct lz_tracer *t);
+int lz_sched_turn(struct lz_tracer *t); /* the current thread's slice begins */
 
 /* chaos.c */
 void lz_chaos_begin(struct lz_tracer *t);

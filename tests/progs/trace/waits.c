@@ -333,31 +333,6 @@ static void hands(void)
 	pthread_join(other, NULL);
 }
 
-static volatile int ticks, done;
-static void *tick(void *arg)
-{
-	for (; !done; ticks++)
-		usleep(1000);
-	return arg;
-}
-
-/* Calls with stops, one after the other, while another thread wakes each millisecond. */
-static void gives_way(void)
-{
-	enum { CALLS = 40000, BETWEEN = 200 };
-	pthread_t other;
-	int p[2];
-	char c = 0;
-
-	SEE(socketpair(AF_UNIX, SOCK_STREAM, 0, p) == 0);
-	SEE(pthread_create(&other, NULL, tick, NULL) == 0);
-	for (int i = 0; i < CALLS; i++)
-		SEE(write(p[0], &c, 1) == 1 && recv(p[1], &c, 1, MSG_WAITALL) == 1);
-	done = 1;
-	SEE(pthread_join(other, NULL) == 0);
-	printf("%s", ticks >= CALLS / BETWEEN ? "" : "the other thread had few turns\n");
-}
-
 static void threads(void)
 {
 	struct itimerval often = {{0, 1500}, {0, 1500}};
@@ -448,8 +423,7 @@ int main(int argc, char **argv)
 	    {"writes", writes},     {"nonblocking", nonblocking}, {"broken", broken},
 	    {"faults", faults},     {"patience", patience},       {"masks", masks},
 	    {"messages", messages}, {"threads", threads},         {"hands", hands},
-	    {"reused", reused},     {"closes", closes},           {"gives_way", gives_way},
-	    {"forever", forever}};
+	    {"reused", reused},     {"closes", closes},           {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
