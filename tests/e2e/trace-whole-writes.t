@@ -18,7 +18,7 @@ least() {
 	esac
 }
 
-for name in pipes sockets connections interrupted restarted left threads timed; do
+for name in pipes sockets connections interrupted restarted left gone threads timed; do
 	kinds_native $name
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do
@@ -32,7 +32,7 @@ kinds_record threads gcc --chaos=5
 
 # with a thread beside, what has not been written yet is written with a stop
 kinds_with=beside
-for name in pipes sockets connections interrupted restarted left threads timed fitting; do
+for name in pipes sockets connections interrupted restarted left gone threads timed fitting; do
 	kinds_record $name lizard-cc --calls=stop
 	for with in lizard-cc gcc; do
 		kinds_record $name $with || continue

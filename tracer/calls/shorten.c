@@ -5,6 +5,7 @@
 #include "tracer/calls/fast.h"
 #include "tracer/state/state.h"
 
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -33,14 +34,28 @@ static uint64_t rest_at(const struct lz_tracer *t, int64_t fraction)
 	return at;
 }
 
-/* PART is what the page says: it is untrusted. */
-static bool begin_behind(struct lz_call *c, uint64_t part, struct user_regs_struct *r)
+/* A socket whose other end has gone raises SIGPIPE only if nothing of a write was sent. */
+static void quietly(const struct lz_tracer *t, const struct lz_call *c, struct user_regs_struct *r)
 {
+	if (c->nr == SYS_write && lz_fd_is_socket(t, (int)c->args[0])) {
+		r->orig_rax = SYS_sendto;
+		r->r10 = r->r8 = r->r9 = 0;
+	}
+	if (r->orig_rax == SYS_sendto)
+		r->r10 |= MSG_NOSIGNAL;
+}
+
+/* PART is what the page says: it is untrusted. */
+static bool begin_behind(const struct lz_tracer *t, uint64_t part, struct user_regs_struct *r)
+{
+	struct lz_call *c = &t->cur->call;
+
 	if (!part || (c->nr != SYS_write && c->nr != SYS_sendto) || part >= c->args[2])
 		return false;
 	r->rsi += part;
 	r->rdx -= part;
 	c->part = part;
+	quietly(t, c, r);
 	return true;
 }
 
@@ -54,7 +69,7 @@ int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r)
 	cur->part = 0;
 	if (cur->call.forced)
 		return 0;
-	cur->call.shortened = begin_behind(&cur->call, part, r);
+	cur->call.shortened = begin_behind(t, part, r);
 	if (cur->call.shortened)
 		return lz_proc_set_regs(&t->p, r);
 	if (!cut)
@@ -103,6 +118,8 @@ int lz_call_lengthen(struct lz_tracer *t, struct user_regs_struct *r)
 	if (at)
 		lz_proc_write(&t->p, at, lz_fast_rest(t, &unused), 2 * sizeof(int64_t));
 	/* a part is what a call gives that fails behind it, or that a signal ends there */
+	if (c->part && r->orig_rax == SYS_sendto)
+		r->orig_rax = c->nr;
 	if (c->part)
 		r->rax = c->part + ((int64_t)r->rax > 0 ? r->rax : 0);
 	c->part = 0;
@@ -111,5 +128,6 @@ int lz_call_lengthen(struct lz_tracer *t, struct user_regs_struct *r)
 	r->rdx = c->entry.rdx;
 	r->r10 = c->entry.r10;
 	r->r8 = c->entry.r8;
+	r->r9 = c->entry.r9;
 	return lz_proc_set_regs(&t->p, r);
 }

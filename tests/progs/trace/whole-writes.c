@@ -211,6 +211,33 @@ static void left(void)
 	SEE(caught >= ROUNDS / 2);
 }
 
+/* A socket whose reader goes while a write waits raises SIGPIPE only if nothing of it was written. */
+static void gone(void)
+{
+	const int little = 10000;
+	int status;
+
+	handle(SIGPIPE, 0);
+	for (int i = 0; i < 3 * ROUNDS; i++) {
+		by_socket();
+		setsockopt(to, SOL_SOCKET, SO_SNDBUF, &little, sizeof(little));
+		if (!fork()) {
+			close(to);
+			for (volatile int wait = 0; wait < i * 1500; wait++)
+				;
+			_exit(i % 2 ? read(from, bytes, PART) < 0 : shutdown(from, SHUT_RD) < 0);
+		}
+		close(from);
+		for (int k = 0; k < 4; k++)
+			SEE(write(to, bytes, 1) == 1 || errno == EPIPE);
+		const int before = caught;
+		const ssize_t n = write(to, bytes, LONG);
+		SEE(n < 0 || caught == before);
+		close(to);
+		SEE(wait(&status) > 0 && status == 0);
+	}
+}
+
 /* Who reads is another thread of the same process. */
 static void *reader(void *arg)
 {
@@ -298,6 +325,7 @@ int main(int argc, char **argv)
 	                                  {"interrupted", interrupted},
 	                                  {"restarted", restarted},
 	                                  {"left", left},
+	                                  {"gone", gone},
 	                                  {"threads", threads},
 	                                  {"timed", timed},
 	                                  {"fitting", fitting},
