@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lizard/error.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "tracer/calls/fast.h"
+#include "tracer/memory/objects.h"
 
 enum { BYTES = 512, RECORD = sizeof(struct lz_call_record), MOST_EFFECTS = 1 << 20 };
 
@@ -914,6 +916,40 @@ START_TEST(leased_pieces)
 }
 END_TEST
 
+/* Others that wait to open what is mapped go on when the stub makes no call, or waits before one. */
+START_TEST(guards)
+{
+	static struct lz_object objects[2];
+	static struct lz_shared shared = {.object = objects, .n_objects = 2};
+	struct lz_call_page *page = t.fast.page;
+	char path[] = "/tmp/test_fast_log.XXXXXX";
+
+	signal(SIGIO, SIG_IGN);
+	close(mkstemp(path));
+	objects[1] =
+	    (struct lz_object){.guard = LZ_GUARD_LEASE, .fd = open(path, O_RDONLY | O_CLOEXEC)};
+	ck_assert_int_eq(fcntl(objects[1].fd, F_SETLEASE, F_RDLCK), 0);
+	t.shared = &shared;
+	page->go = page->busy = 1;
+	ck_assert(lz_leases_look(&t) == 0 && objects[1].guard == LZ_GUARD_LEASE && page->go);
+	ck_assert(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) < 0 && errno == EWOULDBLOCK);
+	ck_assert(lz_leases_look(&t) == 0 && objects[1].guard == LZ_GUARD_LEASE && !page->go);
+	ck_assert(lz_lease_wanted);
+	page->waits = LZ_WAITS_INSIDE;
+	ck_assert(lz_leases_look(&t) == 0 && objects[1].guard == LZ_GUARD_LEASE && lz_lease_wanted);
+	page->waits = LZ_WAITS_BEFORE;
+	ck_assert(lz_leases_look(&t) == 0 && objects[1].guard == LZ_GUARD_REFUSED);
+	ck_assert(!lz_lease_wanted);
+	const int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	close(objects[1].fd);
+	unlink(path);
+	page->busy = page->waits = 0;
+	t.shared = NULL;
+}
+END_TEST
+
 /* What is too long for the log is still in memory. */
 START_TEST(unread)
 {
@@ -1124,6 +1160,7 @@ int main(void)
 	tcase_add_test(c, good_pieces);
 	tcase_add_test(c, bad_pieces);
 	tcase_add_test(c, leases);
+	tcase_add_test(c, guards);
 	tcase_add_test(c, leased_pieces);
 	tcase_add_test(c, unread);
 	tcase_add_test(c, broken_off);

@@ -442,7 +442,8 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	allow_alone(t);
 	lz_fast_fds_resume(t);
 	page->selector[cur->slot] = BLOCK;
-	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t);
+	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t) &&
+	           !lz_lease_wanted;
 	page->may_wait = may_wait(t);
 	page->one_thread = t->n_threads == 1;
 	page->full = 0;

@@ -23,6 +23,9 @@
  * want makes the next ones dearer. */
 enum { WORTH = 256 << 10, MOST_BROKEN = 6, NEVER = UINT32_MAX };
 
+/* How long a call of the stub's is waited for. */
+enum { PAUSE_US = 50, MOST_US = 100000 };
+
 volatile sig_atomic_t lz_lease_wanted;
 
 struct lz_lease *lz_lease_find(struct lz_tracer *t, uint64_t id)
@@ -166,7 +169,6 @@ static bool is_wanted_by_others(const struct lz_lease *l)
  * and more on a slow disk. A thread that stands does not end it. */
 static bool stop_reads(struct lz_tracer *t, uint32_t id)
 {
-	enum { PAUSE_US = 50, MOST_US = 100000 };
 	const int tries = t->cur->running ? MOST_US / PAUSE_US : 1;
 
 	for (int fd = 0; fd < LZ_FAST_FDS; fd++)
@@ -238,14 +240,34 @@ static int let_go(struct lz_tracer *t, uint32_t i)
 	return lz_fast_drain(t) < 0 ? -1 : give_back(t, i);
 }
 
-/* Of what is mapped: from the next call on there are stops. */
+/* False: the stub makes a call, as before that. Behind a wait before a call it sees that it may not. */
+static bool stop_calls(struct lz_tracer *t)
+{
+	struct lz_call_page *page = t->fast.page;
+	const int tries = t->cur->running ? MOST_US / PAUSE_US : 1;
+
+	if (!page)
+		return true;
+	__atomic_store_n(&page->go, 0, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < tries; i++) {
+		if (!__atomic_load_n(&page->busy, __ATOMIC_SEQ_CST) ||
+		    __atomic_load_n(&page->waits, __ATOMIC_SEQ_CST) == LZ_WAITS_BEFORE)
+			return true;
+		usleep(PAUSE_US);
+	}
+	return false;
+}
+
+/* Of what is mapped: from the next call on there are stops. A call that is under way could tell the
+ * program that somebody has stored there. */
 static void look_at_guards(struct lz_tracer *t)
 {
 	if (!lz_guards_wanted(t))
 		return;
-	if (t->fast.page)
-		__atomic_store_n(&t->fast.page->go, 0, __ATOMIC_SEQ_CST);
-	lz_guards_give(t);
+	if (stop_calls(t))
+		lz_guards_give(t);
+	else /* at the next stop, or tick */
+		lz_lease_wanted = 1;
 }
 
 int lz_leases_look(struct lz_tracer *t)
@@ -313,8 +335,9 @@ int lz_leases_at_stop(struct lz_tracer *t)
 	if (!t->fast.page)
 		return 0;
 	take_wanted(t);
-	if (t->has_children && t->n_shared && !t->fast.leased && !any_notices(t))
-		t->fast.page->leases = t->fast.leases.n + lz_guards_take(t);
+	if (t->has_children && t->n_shared && !t->fast.leased && !t->fast.page->busy &&
+	    !any_notices(t))
+		t->fast.page->guards = lz_guards_take(t);
 	return 0;
 }
 
@@ -327,8 +350,10 @@ int lz_leases_end(struct lz_tracer *t)
 	while (t->fast.leases.n)
 		if (give_back(t, t->fast.leases.n - 1) < 0)
 			ret = -1;
-	if (t->fast.page)
+	if (t->fast.page) {
 		memset(t->fast.page->leased, 0, sizeof(t->fast.page->leased));
+		t->fast.page->guards = 0;
+	}
 	return ret;
 }
 

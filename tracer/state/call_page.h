@@ -276,9 +276,10 @@ struct lz_call_page {
 	uint64_t local[LZ_LOCAL_DISKS]; /* devices whose files wait for nobody; 0: none */
 	uint8_t
 	    mapped[LZ_MAPPED_FILES]; /* by lz_mapped_slot(): there may be such a file, so mapped */
-	uint32_t leases;             /* are held */
-	uint64_t may_refer;          /* to so many bytes; set by the stub, too */
-	uint32_t parked_end;         /* no place behind it is taken */
+	uint32_t leases;             /* are held, on files that it reads */
+	uint32_t guards;     /* the same on files that are mapped: nobody waits inside of a call */
+	uint64_t may_refer;  /* to so many bytes; set by the stub, too */
+	uint32_t parked_end; /* no place behind it is taken */
 	struct lz_futex_wait parked[LZ_PARKED];
 	/* Set by the stub */
 	uint32_t busy;      /* a call is under way */

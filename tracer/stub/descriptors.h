@@ -60,7 +60,7 @@ INLINE bool is_safe_open(const struct lz_call_page *p, uint64_t at, uint64_t pat
 
 	if (lz_opens_directory(flags))
 		return true;
-	if (p->leases && lz_opens_in_spite_of_lease(flags))
+	if ((p->leases || p->guards) && lz_opens_in_spite_of_lease(flags))
 		return false;
 	int64_t result = call4(SYS_newfstatat, at, path, (uint64_t)&st,
 	                       flags & O_NOFOLLOW || alone ? AT_SYMLINK_NOFOLLOW : 0);

@@ -247,7 +247,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
 	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
-	if (!has_room(p, head, most + sizeof(struct lz_call_record) + 8) ||
+	if (!is_still_let(p) || !has_room(p, head, most + sizeof(struct lz_call_record) + 8) ||
 	    !may_now(p, c->rule, args) || (small && !read_small(p, args, (uint8_t *)(r + 1)))) {
 		set_busy(p, 0);
 		return 0;

@@ -72,13 +72,24 @@ INLINE bool find_marker(const struct lz_call_page *p, uint64_t r15, uint64_t *ma
 	return (p->kind != LZ_SITE_ANY || *marker == r15) && is_pointer(p, *marker);
 }
 
-/* The tracer looks at it when the thread stands: no other processor must see it before. */
+/* The tracer looks at it when the thread stands: no other processor must see it before. But where there
+ * are guards is_still_let() follows. */
 INLINE void set_busy(struct lz_call_page *p, uint32_t busy)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&p->made, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->busy, busy, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Behind set_busy(). The tracer first forbids calls, and then looks whether one is under way: before
+ * others may store to what is mapped. */
+INLINE bool is_still_let(const struct lz_call_page *p)
+{
+	if (!p->guards)
+		return true;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&p->go, __ATOMIC_SEQ_CST);
 }
 
 /* From here on a fault does not take the call to a stop at which it would be made again: what has been

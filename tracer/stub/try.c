@@ -129,7 +129,7 @@ bool lz_is_ready_later(struct attempt *t, short events)
 
 int64_t lz_wait_inside(struct attempt *t, short events)
 {
-	if (!t->p->may_wait || (is_socket(t) && is_timed(t, events)))
+	if (!lz_may_wait_inside(t->p) || (is_socket(t) && is_timed(t, events)))
 		return -EAGAIN;
 	return lz_stub_wait_in(t->p, t->regs);
 }
@@ -196,7 +196,7 @@ uint32_t lz_stub_try(struct lz_call_page *p, uint64_t *regs, uint64_t marker)
 	/* From here on the tracer leaves the log where it is. */
 	set_busy(p, 1);
 	const uint32_t head = *(volatile uint32_t *)&p->head;
-	if (has_room(p, head, LZ_TRY_ROOM)) {
+	if (is_still_let(p) && has_room(p, head, LZ_TRY_ROOM)) {
 		t.p = p;
 		t.regs = regs;
 		t.args = regs + 1;

@@ -48,6 +48,12 @@ uint32_t lz_finish_as(struct attempt *t, uint32_t flags, int64_t result, uint64_
 uint32_t lz_finish_with_pieces(struct attempt *t, int64_t result) STUB;
 /* The call would have waited for EVENTS; true: it is to be tried again. */
 bool lz_is_ready_later(struct attempt *t, short events) STUB;
+/* While a guard is held nobody waits so: behind the wait the program would see what others have stored,
+ * and nobody would have looked. */
+INLINE bool lz_may_wait_inside(const struct lz_call_page *p)
+{
+	return p->may_wait && !p->guards;
+}
 /* The call is made, and waits for EVENTS; -EAGAIN: it may not. */
 int64_t lz_wait_inside(struct attempt *t, short events) STUB;
 /* Is it a write that goes on with a stop when a part has been written? */

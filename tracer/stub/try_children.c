@@ -12,7 +12,7 @@
 /* Would it have waited? Then it does so now, if it may. */
 PART int64_t later(struct attempt *t)
 {
-	const int64_t result = t->p->may_wait ? lz_stub_wait_in(t->p, t->regs) : -EAGAIN;
+	const int64_t result = lz_may_wait_inside(t->p) ? lz_stub_wait_in(t->p, t->regs) : -EAGAIN;
 
 	return result == -EINTR ? -EAGAIN : result;
 }

@@ -60,7 +60,11 @@ INLINE int64_t wait_before(struct lz_call_page *p, const uint64_t *nr_args)
 {
 	int64_t result;
 
-	return wait_by(p, nr_args, LZ_WAITS_BEFORE, &result) && is_let(&p->go) ? result : -EAGAIN;
+	if (!wait_by(p, nr_args, LZ_WAITS_BEFORE, &result))
+		return -EAGAIN;
+	/* the tracer sees that it does not wait any more, or this sees what the tracer has forbidden */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return is_let(&p->go) ? result : -EAGAIN;
 }
 
 int64_t lz_stub_wait(struct lz_call_page *p, uint64_t at, uint64_t n, uint64_t mask)
