@@ -339,6 +339,7 @@ START_TEST(random_mappings)
 	t.meta.stub_len = 0;
 }
 END_TEST
+
 START_TEST(files_set_aside)
 {
 	struct lz_call_record r = mapping_of(OTHER, 0x1000, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE);
