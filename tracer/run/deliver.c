@@ -390,10 +390,16 @@ static int by_checkpoint(struct lz_tracer *t, struct user_regs_struct *r)
 	return 1;
 }
 
-/* 1: a position names the instant at which the program stands; 0. */
+/* 1: a position names the instant at which the program stands; 0. Where a call is just about to be
+ * made again, which has no event yet, its entry is the next one. */
 static int named(struct lz_tracer *t, struct user_regs_struct *r)
 {
-	int ret = lz_at_instant(t, r) ? 1 : lz_anywhere(t, r);
+	if (lz_at_instant(t, r))
+		return 1;
+	if (t->cur->call.suspended)
+		return 0;
+
+	int ret = lz_anywhere(t, r);
 
 	if (ret == 0)
 		ret = lz_anywhere_unmarked(t, r);
