@@ -146,6 +146,16 @@ done
 timeout -k 5 120 "$echo" "$T/recordings/late" >"$T/replayed" 2>"$T/verify"
 is "$? $(cat "$T/replayed")" "0 all is well" "late: it replays" || diag "$(head -n 3 "$T/verify")"
 
+# A file of code that others had open for writing is compared with its copy: the jumps in it are ours.
+gcc -O1 -w -shared -fPIC -o "$T/touched.so" "$progs/touched_library.c" && gcc -O1 -w -o "$T/touched" "$progs/touched_library.c"
+LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/touched" "$T/touched" "$T/touched.so" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out")" "0 300 300 0" "touched: recorded" || diag "$(cat "$T/err")"
+n=$(sed -n 's/.*without a stop: getppid \([0-9]*\)$/\1/p' "$T/err")
+[ "${n:-0}" -ge 590 ]
+ok $? "touched: the library's calls have no stop" || diag "$(cat "$T/err")"
+timeout -k 5 120 lizard verify "$T/recordings/touched" >"$T/verify" 2>&1
+ok $? "touched: verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/touched"; }
+
 # Where calls may wait, nothing is tried in vain.
 gcc -O1 -w -o "$T/pipe" "$progs/pipe_calls.c"
 LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/pipe" "$T/pipe" >"$T/out" 2>"$T/err"

@@ -41,6 +41,7 @@ int lz_shared_log_page(struct lz_tracer *t, uint64_t addr, bool zeroes)
 
 struct pages {
 	struct lz_tracer *t;
+	bool private; /* its calls may have become jumps */
 	const struct lz_pagemap *held;
 	lz_shared_page_fn *fn;
 	void *arg;
@@ -55,6 +56,8 @@ static int read_pages(const struct pages *p, uint64_t from, uint64_t to)
 		if (lz_proc_read(&p->t->p, at, batch, n) < 0 &&
 		    lz_proc_read_some(&p->t->p, at, batch, n = LZ_PAGE) != LZ_PAGE)
 			continue;
+		if (p->private)
+			lz_sites_show_some(&p->t->fast.sites, at, batch, n);
 		for (uint64_t i = 0; i < n; i += LZ_PAGE)
 			if (p->fn(p->t, at + i, batch + i, p->arg) < 0)
 				return -1;
@@ -87,7 +90,7 @@ static int stretch_pages(void *arg, enum lz_stretch kind, uint64_t from, uint64_
 int lz_shared_each_page(struct lz_tracer *t, const struct lz_area *a, const struct lz_pagemap *held,
                         lz_shared_page_fn *fn, void *arg)
 {
-	struct pages p = {t, held, fn, arg};
+	struct pages p = {t, !(a->v.flags & MAP_SHARED), held, fn, arg};
 
 	return lz_shared_data(t, a, stretch_pages, &p);
 }
@@ -108,7 +111,7 @@ static int log_page(struct lz_tracer *t, uint64_t addr, const uint8_t *page, voi
 static int log_stretch(void *arg, enum lz_stretch kind, uint64_t from, uint64_t to)
 {
 	const struct logged *l = arg;
-	struct pages p = {l->t, NULL, log_page, NULL};
+	struct pages p = {l->t, !(l->a->v.flags & MAP_SHARED), NULL, log_page, NULL};
 
 	if (kind != LZ_STRETCH_DATA && lz_map_emptied(l->t, l->a, from, to) < 0)
 		return -1;
