@@ -174,7 +174,7 @@ ok $? "... verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$
 
 # A file that is mapped, and that others open: to read it is no reason to stop, to write it is one, whoever it is.
 gcc -O1 -w -o "$T/opened" "$progs/opened.c"
-opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE
+opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE, OPTION
 	local file=${3:-$T}/opened.bin other= reader=
 	rm -f "$file"*
 	rm -rf "$T/recordings/opened"
@@ -186,7 +186,7 @@ opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE
 	fi
 	[ $1 != others ] || reader=opens
 	[ $1 != flood ] || { cp "$file" "$file.one" && cp "$file" "$file.two"; }
-	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/opened" "$T/opened" "$file" $reader >"$T/out" 2>"$T/err" &
+	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer $4 -o "$T/recordings/opened" "$T/opened" "$file" $reader >"$T/out" 2>"$T/err" &
 	local tracer=$!
 	wait_until test -e "$file.ready"
 	case $1 in
@@ -222,6 +222,7 @@ opened open ". ."
 [ "${fast:-0}" -lt 2000 ]
 ok $? "opened, open: they have one" || diag "${fast:-0}"
 opened store "x x"
+opened store "x x" "" --checkpoint-interval=2
 opened closed "x x"
 opened others "x x"
 opened early "x x"

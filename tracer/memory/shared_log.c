@@ -11,8 +11,20 @@
 
 enum { BATCH = 64 };
 
-/* Part of a page is logged. What a private mapping shows of its file is no page of the program's
- * own that tracking would find: from now on checkpoints look at it. */
+/* Tracking finds the pages of a shared mapping that the program can write to; those of another one are
+ * told to checkpoints here. So is what a private mapping shows of its file, which is no page of the
+ * program's own: from now on checkpoints look at it. */
+static int tell_pages(struct lz_tracer *t, struct lz_area *a, uint64_t page)
+{
+	const struct lz_vma *v = &a->v;
+
+	if (v->flags & MAP_SHARED && (v->prot & PROT_WRITE || lz_flags_object(v->flags)))
+		return 0;
+	a->follows |= !(v->flags & MAP_SHARED);
+	return lz_pages_changed(t, page, page + LZ_PAGE);
+}
+
+/* Part of a page is logged. */
 int lz_shared_log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes, uint64_t len)
 {
 	ptrdiff_t i = lz_vmas_find(&t->vmas, addr);
@@ -21,10 +33,7 @@ int lz_shared_log_bytes(struct lz_tracer *t, uint64_t addr, const uint8_t *bytes
 		return 0;
 	if (lz_build_write(t, addr, bytes, len) < 0)
 		return -1;
-	if (i < 0 || t->vmas.a[i].v.flags & MAP_SHARED)
-		return 0;
-	t->vmas.a[i].follows = true;
-	return lz_pages_changed(t, lz_page_down(addr), lz_page_down(addr) + LZ_PAGE);
+	return i < 0 ? 0 : tell_pages(t, &t->vmas.a[i], lz_page_down(addr));
 }
 
 int lz_shared_log_page(struct lz_tracer *t, uint64_t addr, bool zeroes)
