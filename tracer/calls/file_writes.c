@@ -123,6 +123,18 @@ static void pass_on(struct lz_tracer *t, int64_t result)
 		}
 }
 
+/* The last time, where nobody could store any more before it began. */
+static int compare(struct lz_tracer *t)
+{
+	const bool over = lz_unwatch_due(t);
+
+	if (lz_shared_sync(t) < 0)
+		return -1;
+	if (over)
+		lz_unwatch(t);
+	return 0;
+}
+
 int lz_shared_call(struct lz_tracer *t, int64_t result)
 {
 	uint32_t changed = 0;
@@ -134,5 +146,5 @@ int lz_shared_call(struct lz_tracer *t, int64_t result)
 	pass_on(t, result);
 	if (after_write(t, result, &changed) < 0 || lz_outside_call(t, changed) < 0)
 		return -1;
-	return lz_shared_by_others(t) ? lz_shared_sync(t) : 0;
+	return lz_shared_by_others(t) ? compare(t) : 0;
 }

@@ -98,6 +98,7 @@ static bool just_changed(const struct stat *st)
 void lz_object_watch(struct lz_shared *s, struct lz_object *o)
 {
 	o->watched = o->any_time = s->watching = true;
+	lz_unwatch_soon(o);
 }
 
 /* The holes of a large one are worth any descriptor. */

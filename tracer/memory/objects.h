@@ -36,6 +36,11 @@ struct lz_object {
 	/* Somebody else has got what it takes to store there: shared_with_others.c. */
 	bool with_others;
 	bool named; /* the user has been told of others */
+	/* Nobody can store there any more; how often that was so; when it is asked for, in ns. A gap of 0:
+	 * it is not. unwatched.c */
+	bool over;
+	uint32_t n_over;
+	uint64_t next_ask, ask_gap;
 	enum lz_guard guard;
 	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
 	/* A segment's mappings, in all processes, when the program made or lost one. */
@@ -119,6 +124,16 @@ int lz_shared_each_page(struct lz_tracer *t, const struct lz_area *a, const stru
 
 /* shared_sync.c */
 void lz_shared_unsee(struct lz_shared *s);
+/* What was logged last of an object's pages will not be what replay has there. */
+void lz_shared_unsure(struct lz_tracer *t, uint32_t object);
+
+/* unwatched.c: files that somebody could change, and nobody can any more */
+/* It may be over soon. */
+void lz_unwatch_soon(struct lz_object *o);
+/* Before a comparison: is it over of any? */
+bool lz_unwatch_due(struct lz_tracer *t);
+/* Behind it: those are not compared any more. */
+void lz_unwatch(struct lz_tracer *t);
 
 /* alias.c */
 /* Gives the mappings of OBJECT a number if it is mapped more than once, and logs that. */
@@ -163,6 +178,8 @@ bool lz_open_for_writing(const struct lz_object *o);
 bool lz_opened_for_writing(const struct lz_object *o);
 /* Has anybody, who may be the program itself, certainly got it open for writing? */
 bool lz_surely_open_for_writing(const struct lz_object *o);
+/* Can nobody store there before it is opened once more? */
+bool lz_surely_unwritten(const struct lz_object *o);
 /* Does the kernel say so of this file? */
 bool lz_opens_are_known(const struct lz_object *o);
 /* Is it the system's file, which is replaced by another one, or written by calls? */

@@ -62,6 +62,11 @@ bool lz_surely_open_for_writing(const struct lz_object *o)
 	return ask_of_open(o) == YES;
 }
 
+bool lz_surely_unwritten(const struct lz_object *o)
+{
+	return is_guarded(o) || (o->fd >= 0 && lz_leases_prove(o->fd) && ask_kernel(o->fd) == NO);
+}
+
 bool lz_opens_are_known(const struct lz_object *o)
 {
 	return ask_of_open(o) != UNKNOWN;

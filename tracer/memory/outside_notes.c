@@ -139,6 +139,8 @@ static int note(struct lz_tracer *t, uint32_t object, uint32_t mask)
 {
 	struct lz_object *o = lz_object(t, object);
 
+	if (mask & IN_CLOSE_WRITE)
+		lz_unwatch_soon(o);
 	if (lz_object_is_mapped(t, object))
 		return happened(t, object, of_others(t, o, mask));
 	inotify_rm_watch(t->shared->inotify, o->inotify);

@@ -114,6 +114,23 @@ int lz_shared_refresh(struct lz_tracer *t)
 	return 0;
 }
 
+static int unsure_page(void *arg, uint64_t addr, uint8_t *page)
+{
+	(void)arg;
+	(void)addr;
+	page[UNSURE] = true;
+	return 0;
+}
+
+void lz_shared_unsure(struct lz_tracer *t, uint32_t object)
+{
+	for (size_t i = 0; i < t->vmas.n; i++) {
+		const struct lz_area *a = &t->vmas.a[i];
+		if (a->object == object)
+			lz_pagemap_each(&t->shared->seen, a->v.start, a->v.end, unsure_page, NULL);
+	}
+}
+
 bool lz_shared_by_others(const struct lz_tracer *t)
 {
 	const struct lz_shared *s = t->shared;

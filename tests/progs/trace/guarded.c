@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guarded FILE HOW CALLS: maps FILE shared to read it, starts a child, and makes so many calls that wait for
  * nobody. Then the child writes to the file if HOW is "write", and the program looks until it sees that, with a
- * call between two looks. It opens the file for writing itself, and that waits for nobody either.
+ * call between two looks. When it has seen it, and made some more calls, the child closes the file. It opens the file
+ * for writing itself, and that waits for nobody either.
  *
  * With "full", "read" and "wait" a call of the program's waits meanwhile, for room in a pipe, for a byte, and
  * for the child's end, and is over because of what the child does behind that. Then the program looks at once. */
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, MUCH = 60000, PAUSE_US = 100000, FIRST = 20 };
+enum { PAGE = 4096, MUCH = 60000, PAUSE_US = 100000, FIRST = 20, MORE = 50 };
 
 static char much[MUCH];
 static int full[2];
@@ -41,6 +42,8 @@ static void child(const char *file, const char *how, int go)
 		_exit(1);
 	if (!strcmp(how, "full"))
 		empty();
+	if (!strcmp(how, "write") && read(go, &c, 1) != 1)
+		_exit(1);
 	_exit(!strcmp(how, "read") && write(full[1], "", 1) != 1);
 }
 
@@ -81,6 +84,12 @@ int main(int argc, char **argv)
 		return 1;
 	while (!strcmp(how, "write") && *p != 'x')
 		getegid();
+	if (!strcmp(how, "write")) {
+		for (int i = 0; i < MORE; i++)
+			getegid();
+		if (write(go[1], "", 1) != 1)
+			return 1;
+	}
 	if (!strcmp(how, "full"))
 		fill(p);
 	if (!strcmp(how, "read") && (read(full[0], much, 1) != 1 || *p != 'x'))
@@ -88,8 +97,8 @@ int main(int argc, char **argv)
 	if (waitpid(pid, &status, 0) != pid || status)
 		return 1;
 	const char seen = *p;
-	for (int i = 0; i < 50; i++)
-		getegid();
+	for (int i = 0; i < 2 * MORE; i++)
+		getgid();
 	fd = open(file, O_WRONLY | O_NONBLOCK);
 	printf("%c %s\n", seen, fd < 0 ? "refused" : "opened");
 	return 0;

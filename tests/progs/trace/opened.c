@@ -2,10 +2,10 @@
 /* opened FILE [opens]: has FILE mapped while others open it, and makes calls that wait for nobody; FILE.one and FILE.two,
  * too, if there are any. It says "ready" by FILE.ready and goes on when there is FILE.go; prints what it sees in the file
  * before the calls and behind them. With "opens" it opens and closes another file meanwhile.
- * opened FILE store|open|closed|early|others|flood: opens FILE to write, and maps it. With "closed" it closes the file
+ * opened FILE store|open|closed|early|others|flood|ended: opens FILE to write, and maps it. With "closed" it closes the file
  * before it stores an x by the mapping, with "open" it stores none. With "early" it opens the file before FILE.ready,
  * which it tells by FILE.early. With "flood" it first opens FILE.one and FILE.two more often than inotify keeps. It says
- * that all is done by FILE.open, and keeps the mapping until there is FILE.done. */
+ * that all is done by FILE.open, and keeps the mapping until there is FILE.done; with "ended" it has given up all before. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +72,10 @@ static int write_it(const char *file, const char *how)
 		nanosleep(&LONG, NULL);
 	if (strcmp(how, "open"))
 		*p = 'x';
+	if (!strcmp(how, "ended")) {
+		close(fd);
+		munmap(p, PAGE);
+	}
 	say(file, "open");
 	await(file, "done");
 	return 0;
