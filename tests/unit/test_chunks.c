@@ -369,6 +369,7 @@ START_TEST(any_bytes)
 		free(copy);
 		lz_buf_free(&b);
 	}
+	(void)sum;
 	lz_event_room_free(&room);
 }
 END_TEST
