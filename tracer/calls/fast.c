@@ -180,6 +180,7 @@ void lz_fast_forget(struct lz_tracer *t)
 	t->p.elsewhere = NULL;
 	for (size_t i = 0; i < t->n_threads; i++) {
 		t->thread[i]->fast = t->thread[i]->dispatched = t->thread[i]->counter_open = false;
+		t->thread[i]->standby = false;
 		t->thread[i]->slot = t->thread[i]->parked = 0;
 	}
 }
@@ -445,6 +446,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	page->go = !cur->sig.armed && !cur->sig.stop_due && is_allowed(t) && !lz_outside_news(t) &&
 	           !lz_lease_wanted;
 	page->may_wait = may_wait(t);
+	page->may_hand = lz_hand_may(t);
 	page->one_thread = t->n_threads == 1;
 	page->full = 0;
 	page->word_at = 0;

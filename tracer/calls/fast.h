@@ -151,6 +151,12 @@ void lz_wait_look(struct lz_tracer *t);
 int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r);
 /* The current thread makes its call when it goes on; 1: it does not, as that is over. */
 int lz_wait_really(struct lz_tracer *t);
+/* The current thread stands in front of a call with registers R, as at its entry. */
+void lz_wait_enter(struct lz_tracer *t, const struct user_regs_struct *r);
+/* From here on nobody wakes TH; false: somebody has. */
+bool lz_wait_take(struct lz_tracer *t, struct lz_thread *th);
+/* The kernel makes the current thread's call again when it goes on, if no signal comes before. */
+int lz_wait_make_again(struct lz_tracer *t);
 /* Is there anybody who stands so, and has not been woken? */
 bool lz_wait_any(const struct lz_tracer *t);
 /* Those others go on into the kernel that have stood for so many ticks. */
@@ -160,6 +166,28 @@ int lz_wait_tick(struct lz_tracer *t);
 /* At the entry of a call with a stop, and at its exit: the result with those that it has woken. */
 int lz_wait_before_call(struct lz_tracer *t);
 int64_t lz_wait_wake(struct lz_tracer *t, int64_t result);
+
+/* fast_hands.c: a thread on standby has parked, but it does not stand: it waits in the stub, where others
+ * may give it the turn. */
+/* TH, which stands, goes on standby if that is worth it. */
+int lz_standby_begin(struct lz_tracer *t, struct lz_thread *th);
+/* TH stands, if it is on standby. 0: it does not, as it has the turn, or is about to; or it is gone. */
+int lz_standby_end(struct lz_tracer *t, struct lz_thread *th);
+/* At a stop with STATUS of the current thread, which is on standby, but is not to have the turn: 1 if that
+ * is met by this, else it is in its call from now on. */
+int lz_standby_stopped(struct lz_tracer *t, int status);
+/* TH will not go on: another may have its place. */
+void lz_standby_gone(struct lz_tracer *t, struct lz_thread *th);
+/* The thread to whom the turn has been handed becomes the current one. To be asked before it is used who
+ * that is, while the program has run. */
+int lz_hand_sync(struct lz_tracer *t);
+/* A record of the log that tells so. */
+int lz_hand_logged(struct lz_tracer *t, const struct lz_call_record *r, const uint8_t *bytes,
+                   uint32_t n, uint64_t time);
+/* The thread that hands it over stands before that is done, and makes its call with a stop. */
+void lz_hand_undo(struct lz_tracer *t);
+/* May the current thread do so? */
+bool lz_hand_may(const struct lz_tracer *t);
 
 /* fast_full.c */
 /* At a stop with STATUS: 1 if the thread stands there only since the log is full. It goes on with an
@@ -185,6 +213,10 @@ void lz_fast_track(struct lz_tracer *t);
 int lz_fast_broken(const char *what);
 /* The call under way was made by the stub, and has no record yet: its vector is as the stub has seen it. */
 int lz_fast_note_pieces(struct lz_tracer *t);
+/* Where a record is in the stream of markers; the pointer is in the present buffer, and does not go back. */
+int lz_fast_offset(struct lz_tracer *t, const struct lz_call_record *r, uint64_t *marker);
+/* The registers that it has, with the address IP. */
+void lz_fast_regs(const struct lz_counter_entry *e, uint64_t ip, struct user_regs_struct *r);
 /* Makes events of LOG. */
 int lz_fast_events(struct lz_tracer *t, struct lz_call_log *log);
 /* Have calls been made without a stop by the site that ends at IP? Also set by one with a like address. */

@@ -61,6 +61,8 @@ static int leave(struct lz_tracer *t, struct user_regs_struct *r)
 	r->rip = lz_sites_shown(&t->fast.sites, page->back - LZ_CALL_INSN);
 	r->orig_rax = (uint64_t)-1;
 	lz_fast_keep_rest(t);
+	if (page->waits == LZ_WAITS_HAND)
+		lz_hand_undo(t);
 	page->busy = page->made = page->waits = page->refers = 0;
 	t->cur->fast = false;
 	t->cur->refused_at = r->rip;
@@ -184,6 +186,8 @@ void lz_fast_end_wait(struct lz_tracer *t)
 	if (!t->fast.page || !t->cur->running || s->interrupted || !lz_sched_ready(t))
 		return;
 	__atomic_store_n(&t->fast.page->may_wait, 0, __ATOMIC_SEQ_CST);
+	if (!lz_hand_may(t))
+		__atomic_store_n(&t->fast.page->may_hand, 0, __ATOMIC_SEQ_CST);
 	if (is_waiting(t) && ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) == 0)
 		s->interrupted = true;
 }

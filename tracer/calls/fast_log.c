@@ -28,8 +28,7 @@ int lz_fast_broken(const char *what)
 	               what);
 }
 
-/* The stream offset; the pointer is in the present buffer, and does not go back. */
-static int offset_of(struct lz_tracer *t, const struct lz_call_record *r, uint64_t *marker)
+int lz_fast_offset(struct lz_tracer *t, const struct lz_call_record *r, uint64_t *marker)
 {
 	struct lz_stream *s = &t->s;
 	uint64_t at = s->mem ? r->marker - s->base : 0;
@@ -429,14 +428,10 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 	return arg < 0 ? add_outs(t, e) : add_taken(t, e, arg);
 }
 
-static int insn_regs(const struct entry *e, struct user_regs_struct *r)
+void lz_fast_regs(const struct lz_counter_entry *e, uint64_t ip, struct user_regs_struct *r)
 {
-	struct lz_counter_entry had;
+	const struct lz_counter_regs *g = &e->regs;
 
-	if (e->n < sizeof(had))
-		return lz_fast_broken("an instruction's length");
-	memcpy(&had, e->bytes, sizeof(had));
-	const struct lz_counter_regs *g = &had.regs;
 	*r = (struct user_regs_struct){.rax = g->rax,
 	                               .rdx = g->rdx,
 	                               .rcx = g->rcx,
@@ -454,16 +449,26 @@ static int insn_regs(const struct entry *e, struct user_regs_struct *r)
 	                               .r15 = g->r15,
 	                               .rsp = g->rsp,
 	                               .eflags = g->eflags,
-	                               .rip = e->r.ip,
+	                               .rip = ip,
 	                               .orig_rax = (uint64_t)-1,
-	                               .fs_base = had.fs_base,
-	                               .gs_base = had.gs_base,
-	                               .cs = had.cs,
-	                               .ss = had.ss,
-	                               .ds = had.ds,
-	                               .es = had.es,
-	                               .fs = had.fs,
-	                               .gs = had.gs};
+	                               .fs_base = e->fs_base,
+	                               .gs_base = e->gs_base,
+	                               .cs = e->cs,
+	                               .ss = e->ss,
+	                               .ds = e->ds,
+	                               .es = e->es,
+	                               .fs = e->fs,
+	                               .gs = e->gs};
+}
+
+static int insn_regs(const struct entry *e, struct user_regs_struct *r)
+{
+	struct lz_counter_entry had;
+
+	if (e->n < sizeof(had))
+		return lz_fast_broken("an instruction's length");
+	memcpy(&had, e->bytes, sizeof(had));
+	lz_fast_regs(&had, e->r.ip, r);
 	return 0;
 }
 
@@ -514,7 +519,7 @@ static int add_insn(struct lz_tracer *t, struct entry *e, uint64_t time)
 		return lz_fast_broken("an instruction's address");
 	if (!xsavec && e->n != sizeof(struct lz_counter_entry))
 		return lz_fast_broken("an instruction's length");
-	if (insn_regs(e, &r) < 0 || offset_of(t, &e->r, &marker) < 0)
+	if (insn_regs(e, &r) < 0 || lz_fast_offset(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_INSN, at, marker, time);
 	t->b.ev.insn = xsavec                          ? LZ_INSN_XSAVEC
@@ -530,11 +535,14 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 	uint64_t marker;
 
 	*lz_site_used(t, e->r.ip) = true;
+	if (e->r.nr == LZ_CALL_HAND)
+		return e->aside ? lz_fast_broken("a turn")
+		                : lz_hand_logged(t, &e->r, e->bytes, e->n, time);
 	if (e->r.nr == LZ_CALL_RDTSC || e->r.nr == LZ_CALL_XSAVEC)
 		return add_insn(t, e, time);
 	if (!lz_fast_may(e->r.nr))
 		return lz_fast_broken("a call's number");
-	if (offset_of(t, &e->r, &marker) < 0)
+	if (lz_fast_offset(t, &e->r, &marker) < 0)
 		return -1;
 	lz_build_at(t, LZ_EV_SYSCALL, e->r.ip, marker, time);
 	t->b.ev.nr = e->r.nr;
@@ -553,6 +561,8 @@ static void count(struct lz_fast *f, const struct lz_call_record *r)
 	f->n_taken++;
 	if (r->nr < LZ_FAST_CALLS)
 		f->n_of[r->nr]++;
+	else if (r->nr == LZ_CALL_HAND)
+		f->n_hands++;
 	else if (r->nr == LZ_CALL_XSAVEC)
 		f->n_xsavec++;
 	else if (r->result == LZ_RDTSCP_INSN)
@@ -643,6 +653,8 @@ void lz_fast_tell(const struct lz_tracer *t)
 		         f->page->n_waits, f->n_cut);
 	if (f->n_parked)
 		lz_debug("%" PRIu64 " waits for a futex had one stop", f->n_parked);
+	if (f->n_hands)
+		lz_debug("%" PRIu64 " waits for a futex had none", f->n_hands);
 	for (unsigned nr = 0; nr < LZ_FAST_CALLS; nr++)
 		if (f->n_of[nr])
 			lz_debug("without a stop: %s %" PRIu64, lz_syscall_name(nr), f->n_of[nr]);

@@ -74,8 +74,7 @@ static uint32_t free_place(const struct lz_call_page *p)
 	return i;
 }
 
-/* As if it stood at the entry of the call. */
-static void begin(struct lz_tracer *t, const struct user_regs_struct *r)
+void lz_wait_enter(struct lz_tracer *t, const struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
 
@@ -98,13 +97,14 @@ int lz_wait_park(struct lz_tracer *t, const struct user_regs_struct *r)
 	if (t->fast.ended || i == LZ_PARKED || !is_free(cur) || !lz_sched_ready(t) ||
 	    !is_parkable_call(t, r) || !is_unchanged(t, r))
 		return 0;
-	begin(t, r);
+	lz_wait_enter(t, r);
 	if (lz_stream_call(t, &cur->call.entry) < 0)
 		return -1;
 	cur->parked = i + 1;
 	cur->parked_since = t->fast.n_ticks;
+	t->fast.n_parked++;
 	p->parked[i] =
-	    (struct lz_futex_wait){.at = r->rdi, .ticket = ++t->fast.n_parked, .bits = bits_of(r)};
+	    (struct lz_futex_wait){.at = r->rdi, .ticket = ++p->tickets, .bits = bits_of(r)};
 	if (p->parked_end <= i)
 		p->parked_end = i + 1;
 	return 1;
@@ -112,14 +112,11 @@ int lz_wait_park(struct lz_tracer *t, const struct user_regs_struct *r)
 
 /* ---- its end ---- */
 
-/* False: it is another's already. */
-static bool take(struct lz_tracer *t, struct lz_thread *th)
+bool lz_wait_take(struct lz_tracer *t, struct lz_thread *th)
 {
 	struct lz_futex_wait *w = place_of(t, th);
-	uint32_t waits = LZ_WAITS;
 
-	if (!__atomic_compare_exchange_n(&w->state, &waits, LZ_WAITS_NOT, false, __ATOMIC_SEQ_CST,
-	                                 __ATOMIC_SEQ_CST))
+	if (__atomic_fetch_or(&w->state, LZ_WOKEN, __ATOMIC_SEQ_CST) & LZ_WOKEN)
 		return false;
 	w->at = 0;
 	th->parked = 0;
@@ -137,8 +134,9 @@ void lz_wait_look(struct lz_tracer *t)
 	for (size_t i = 0; t->fast.page && i < t->n_threads; i++) {
 		struct lz_thread *th = t->thread[i];
 
-		if (th == t->cur || !th->parked || th->ready ||
-		    __atomic_load_n(&place_of(t, th)->state, __ATOMIC_SEQ_CST) == LZ_WAITS)
+		if (th == t->cur || !th->parked || th->ready || th->halted ||
+		    th->has_pending_status ||
+		    !(__atomic_load_n(&place_of(t, th)->state, __ATOMIC_SEQ_CST) & LZ_WOKEN))
 			continue;
 		th->ready = true;
 		show_as_over(th);
@@ -158,8 +156,7 @@ int lz_wait_over(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_site_behind(&t->fast.sites, r->rip) ? 0 : lz_proc_set_regs(&t->p, r);
 }
 
-/* The kernel makes the call again when the thread goes on, if no signal comes before. */
-static int make_again(struct lz_tracer *t)
+int lz_wait_make_again(struct lz_tracer *t)
 {
 	struct lz_call *c = &t->cur->call;
 	struct user_regs_struct r = c->entry;
@@ -176,8 +173,8 @@ int lz_wait_really(struct lz_tracer *t)
 
 	if (!t->cur->parked)
 		return 1;
-	if (take(t, t->cur))
-		return make_again(t);
+	if (lz_wait_take(t, t->cur))
+		return lz_wait_make_again(t);
 	show_as_over(t->cur);
 	return lz_wait_over(t, &r) < 0 || lz_proc_set_regs(&t->p, &r) < 0 ? -1 : 1;
 }
@@ -185,13 +182,16 @@ int lz_wait_really(struct lz_tracer *t)
 static int go_on(struct lz_tracer *t, struct lz_thread *th)
 {
 	struct lz_thread *cur = t->cur;
-	int ret = 0;
+	int ret = lz_standby_end(t, th);
 
-	if (!take(t, th))
+	if (ret <= 0)
+		return ret;
+	ret = 0;
+	if (!lz_wait_take(t, th))
 		return 0;
 	lz_become(t, th);
 	/* killed: that is met later */
-	if (lz_thread_save_xstate(t) == 0 && make_again(t) == 0 &&
+	if (lz_thread_save_xstate(t) == 0 && lz_wait_make_again(t) == 0 &&
 	    ptrace(PTRACE_SYSCALL, t->p.pid, 0, 0) < 0 && errno != ESRCH)
 		ret = lz_fail_errno("cannot resume thread %u", th->tid);
 	th->running = true;

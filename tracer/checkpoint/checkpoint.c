@@ -110,7 +110,7 @@ static uint32_t flags_of(const struct lz_tracer *t, const struct lz_thread *th)
 	       (th != t->cur && !th->seen ? LZ_THREAD_FRESH : 0);
 }
 
-/* Of those that stand in front of a call. */
+/* Of those that stand in front of a call, or are on standby there. */
 static int save_parked(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;

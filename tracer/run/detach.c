@@ -266,7 +266,7 @@ static int new_program(struct lz_tracer *t)
 
 static int stand(struct lz_tracer *t)
 {
-	if (t->cur->ended)
+	if (t->cur->ended || !lz_standby_end(t, t->cur))
 		return 0;
 	if (lz_wait_really(t) < 0 || halt(t) < 0 || drop_fault(t) < 0 ||
 	    (!t->cur->ended && (give_back_time(t) < 0 || leave_call(t) < 0)))
@@ -370,12 +370,29 @@ static int wait_for_end(struct lz_tracer *t)
 	return 0;
 }
 
+/* The one that has the turn: it may have handed that over while it was stopped. */
+static int hold_turn(struct lz_tracer *t)
+{
+	const struct lz_thread *th;
+
+	do {
+		if (lz_hand_sync(t) < 0)
+			return -1;
+		th = t->cur;
+		if (t->fast.n_standby && unless_killed(t, stand(t)) < 0)
+			return -1;
+		if (!t->ended && lz_hand_sync(t) < 0)
+			return -1;
+	} while (!t->ended && t->cur != th);
+	return 0;
+}
+
 /* None goes on before all of them can: it might end the process meanwhile. */
 int lz_detach(struct lz_tracer *t)
 {
 	lz_mover_stop(t);
 	lz_fast_end(t);
-	if (for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach_thread) < 0)
+	if (hold_turn(t) < 0 || for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach_thread) < 0)
 		return -1;
 	return wait_for_end(t);
 }

@@ -122,11 +122,11 @@ static void let_others_end(struct lz_tracer *t)
 int lz_tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
-	struct lz_thread_signals *s = &t->cur->sig;
 
 	lz_alarmed = 0; /* what is due is done here */
-	if (lz_wait_tick(t) < 0)
+	if (lz_hand_sync(t) < 0 || lz_wait_tick(t) < 0)
 		return -1;
+	struct lz_thread_signals *s = &t->cur->sig;
 	bool stuck = s->armed ? now - s->armed_since >= patience(t) : lz_sched_overdue(t, now);
 
 	/* Again and again while nothing comes of it: a call made for us meanwhile may have

@@ -5,6 +5,7 @@
  * keeps it in r15 it is set there, as after a signal handler; everybody else finds it in the
  * thread's __lizard_pos. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/run/run.h"
@@ -138,6 +139,9 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	struct lz_thread *old = t->cur;
 	struct user_regs_struct r;
 
+	const int stands = lz_standby_end(t, next);
+	if (stands <= 0)
+		return stands ? -1 : lz_fast_broken("a turn");
 	if (lz_shared_lock_enter(t) < 0 || leave(t, in_call) < 0)
 		return -1;
 	begin_event(t, next, in_call);

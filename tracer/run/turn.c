@@ -128,16 +128,34 @@ static int aside(struct lz_tracer *t, pid_t tid, int status)
 	if (!WIFSTOPPED(status)) {
 		if (!lz_call_has_class(&cur->call, LZ_SC_EXEC))
 			t->sched.dying = true;
+		lz_standby_gone(t, th);
 		lz_thread_remove(t, th);
 		return 0;
 	}
 	th->running = false;
+	if (status >> 16 == PTRACE_EVENT_EXIT)
+		lz_standby_gone(t, th);
 	lz_become(t, th);
-	int ret = lz_step_stopped(t, &status);
+	int ret = th->standby ? lz_standby_stopped(t, status) : lz_step_stopped(t, &status);
 	if (ret == 0)
 		ret = aside_stopped(t, th, status);
 	lz_become(t, cur);
-	return ret;
+	return ret < 0 ? -1 : 0;
+}
+
+/* Who was to have the turn when it stopped may not have got it. */
+static int aside_again(struct lz_tracer *t)
+{
+	for (size_t i = 0; t->fast.n_standby && i < t->n_threads; i++) {
+		struct lz_thread *th = t->thread[i];
+
+		if (!th->standby || th->running || !th->has_pending_status)
+			continue;
+		th->has_pending_status = false;
+		if (aside(t, (pid_t)th->tid, th->pending_status) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* It goes on to the stop that the kernel keeps for it, and stands again behind that. Of what it
@@ -201,6 +219,9 @@ static int one_stop(struct lz_tracer *t, int flags, int *status)
 	if (got == 0)
 		return 0;
 	t->fast.n_stops++;
+	if (lz_hand_sync(t) < 0)
+		return -1;
+	cur = t->cur;
 	if (got == (pid_t)t->tid && !WIFSTOPPED(*status))
 		return 1;
 	if (got == (pid_t)t->tid && *status >> 16 == PTRACE_EVENT_EXEC && cur->tid != t->tid)
@@ -312,8 +333,11 @@ static int hand_over(struct lz_tracer *t, bool in_call)
 /* The current thread stands in front of its call, as long as somebody else can run. */
 static int hand_over_parked(struct lz_tracer *t)
 {
+	struct lz_thread *cur = t->cur;
 	int over = hand_over(t, true);
 
+	if (over == 1 && lz_standby_begin(t, cur) < 0)
+		return -1;
 	if (over || t->cur->has_pending_status)
 		return over;
 	over = lz_wait_really(t);
@@ -323,6 +347,8 @@ static int hand_over_parked(struct lz_tracer *t)
 int lz_turn_wait(struct lz_tracer *t, int *status)
 {
 	for (;;) {
+		if (lz_hand_sync(t) < 0 || aside_again(t) < 0)
+			return -1;
 		struct lz_thread *cur = t->cur;
 		int parked = cur->parked ? hand_over_parked(t) : 0;
 		if (parked)

@@ -217,14 +217,37 @@ struct lz_stub_saved {
 };
 
 /* Threads that stand in front of a wait for a futex, instead of being in it: whoever wakes one
- * changes its state. */
+ * changes its state. One on standby waits in the stub for its turn, which another thread gives it there;
+ * up to then the tracer can take it out. */
 enum { LZ_PARKED = 64 };
-enum lz_parked_state { LZ_WAITS, LZ_WAITS_NOT };
+enum lz_parked_state {
+	LZ_WOKEN = 1,   /* its wait is over */
+	LZ_STANDBY = 2, /* it is on standby */
+	LZ_NEXT = 4,    /* and is to have the turn next */
+	LZ_TURN = 8     /* it has it */
+};
 struct lz_futex_wait {
 	uint64_t at;     /* the futex; 0: nobody */
 	uint64_t ticket; /* the least has waited longest */
 	uint32_t bits;
-	uint32_t state; /* enum lz_parked_state */
+	uint32_t state; /* of enum lz_parked_state; a thread on standby waits for it by futex */
+};
+
+/* What a thread on standby goes on with: as in the page. */
+struct lz_standby {
+	struct lz_stub_saved regs;
+	uint64_t site, back, rsp, pos_addr;
+	uint64_t marker; /* goes to POS_ADDR when it has the turn; 0: nothing does */
+	uint32_t open;
+};
+
+/* In the log, behind a struct lz_call_record: its thread has parked in place MINE, and the one in place
+ * NEXT has the turn. The record is that of the wait that has begun. */
+enum { LZ_CALL_HAND = 0xfffd };
+struct lz_hand_entry {
+	struct lz_counter_entry regs; /* as at a stop at the call's entry, but for rax */
+	uint64_t next_r15;
+	uint32_t mine, next, open, unused;
 };
 
 /* Memory of the program's own that is private, has no file, and is neither executed nor its stack or
@@ -234,8 +257,9 @@ struct lz_plain_range {
 	uint64_t start, end;
 };
 
-/* What the stub waits in: before a call, nothing of which has been done; inside of it. */
-enum lz_waits { LZ_WAITS_NO, LZ_WAITS_BEFORE, LZ_WAITS_INSIDE };
+/* What the stub waits in: before a call, nothing of which has been done; inside of it. Or it is about to
+ * hand the turn to another thread. */
+enum lz_waits { LZ_WAITS_NO, LZ_WAITS_BEFORE, LZ_WAITS_INSIDE, LZ_WAITS_HAND };
 
 /* In lz_call_page.left[0]. */
 enum { LZ_NO_LIMIT = -1 };
@@ -253,6 +277,7 @@ struct lz_call_page {
 	uint32_t go;         /* calls may be made */
 	uint32_t tries;      /* and tried without waiting */
 	uint32_t may_wait;   /* nobody else could run meanwhile */
+	uint32_t may_hand;   /* the turn, to a thread on standby */
 	uint32_t one_thread; /* there is no other thread, so nobody ends a wait but a signal */
 	uint32_t asks;       /* the stub may ask for options of sockets */
 	uint32_t guard;      /* bytes of a marker buffer */
@@ -279,11 +304,15 @@ struct lz_call_page {
 	uint32_t leases;             /* are held, on files that it reads */
 	uint32_t guards;     /* the same on files that are mapped: nobody waits inside of a call */
 	uint64_t may_refer;  /* to so many bytes; set by the stub, too */
-	uint32_t parked_end; /* no place behind it is taken */
+	uint32_t parked_end; /* no place behind it is taken; set by the stub, too, like these: */
+	uint64_t tickets;    /* given so far */
 	struct lz_futex_wait parked[LZ_PARKED];
+	struct lz_standby standby[LZ_PARKED];
 	/* Set by the stub */
 	uint32_t busy;      /* a call is under way */
-	uint32_t head;      /* of the log: what is behind it is free */
+	/* Stored at once: of the log, what is behind it is free; enum lz_waits. */
+	uint32_t head __attribute__((aligned(8)));
+	uint32_t waits;
 	uint32_t full;      /* a call was refused since the log has no room, or stands for much */
 	uint32_t notes;     /* what is known of signals changes by the log */
 	uint32_t has_small; /* since the last stop */
@@ -294,7 +323,6 @@ struct lz_call_page {
 	uint64_t word_at;
 	/* bytes that it has written of a write that is made with a stop now */
 	uint64_t part;
-	uint32_t waits;   /* enum lz_waits */
 	uint32_t waited;  /* the same, now or before: the call has left[] of its time */
 	uint64_t n_waits; /* so far */
 	int64_t left[2]; /* of the wait's time: seconds and nanoseconds; LZ_NO_LIMIT: it has none */
@@ -316,7 +344,7 @@ lz_longest_parked(struct lz_call_page *p, uint64_t at, uint32_t bits)
 	for (uint32_t i = 0; i < p->parked_end && i < LZ_PARKED; i++) {
 		struct lz_futex_wait *w = &p->parked[i];
 
-		if (w->at == at && w->bits & bits && w->state == LZ_WAITS &&
+		if (w->at == at && w->bits & bits && !(w->state & LZ_WOKEN) &&
 		    (!found || w->ticket < found->ticket))
 			found = w;
 	}
@@ -336,12 +364,8 @@ lz_wake_parked(struct lz_call_page *p, const uint64_t *args, int64_t result)
 		return result;
 	/* the kernel wakes one before it counts */
 	while ((!result || result < (int32_t)args[2]) &&
-	       (w = lz_longest_parked(p, args[0], bits))) {
-		uint32_t waits = LZ_WAITS;
-
-		result += __atomic_compare_exchange_n(&w->state, &waits, LZ_WAITS_NOT, false,
-		                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	}
+	       (w = lz_longest_parked(p, args[0], bits)))
+		result += !(__atomic_fetch_or(&w->state, LZ_WOKEN, __ATOMIC_SEQ_CST) & LZ_WOKEN);
 	return result;
 }
 
@@ -351,6 +375,9 @@ extern const uint8_t __start_lz_stub[], __stop_lz_stub[];
 extern const uint8_t lz_stub_entry[], lz_stub_trap[];
 /* Right behind the system call in which it waits. */
 extern const uint8_t lz_stub_waited[];
+/* Where a thread hands the turn over: behind the store that does so, behind the one that lets the other
+ * thread go on, and where it is on standby from then on. */
+extern const uint8_t lz_stub_handed[], lz_stub_turned[], lz_stub_standby[];
 /* The same for the sites of rdtsc, of rdtscp, and of xsavec. */
 extern const uint8_t lz_stub_counter[], lz_stub_rdtscp[], lz_stub_xsavec[];
 enum { LZ_STUB_ENTRY = 16 };

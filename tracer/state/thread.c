@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct lz_thread *lz_thread_find(const struct lz_tracer *t, pid_t tid)
@@ -25,6 +27,30 @@ struct lz_thread *lz_thread_named(const struct lz_tracer *t, pid_t own_tid)
 	return NULL;
 }
 
+static bool is_interrupted(int status)
+{
+	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP &&
+	       WSTOPSIG(status) == SIGTRAP;
+}
+
+/* The current thread waits in the stub. It stands while its registers are read; any other stop that it is
+ * met at is looked at later. */
+static int save_on_standby(struct lz_tracer *t)
+{
+	struct lz_thread *cur = t->cur;
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, t->p.pid, 0, 0) < 0 || lz_proc_wait(t->p.pid, &status) < 0)
+		return lz_fail_errno("cannot stop thread %u", cur->tid);
+	int ret = WIFSTOPPED(status) ? lz_proc_xstate(&t->p, cur->xstate, &cur->xstate_len) : -1;
+	if (is_interrupted(status) && ptrace(PTRACE_CONT, t->p.pid, 0, 0) == 0)
+		return ret;
+	cur->running = false;
+	cur->has_pending_status = true;
+	cur->pending_status = status;
+	return ret;
+}
+
 int lz_thread_save_xstate(struct lz_tracer *t)
 {
 	struct lz_thread *cur = t->cur;
@@ -32,7 +58,9 @@ int lz_thread_save_xstate(struct lz_tracer *t)
 	if (!cur->xstate && !(cur->xstate = malloc(LZ_XSTATE_MAX)))
 		return lz_fail("out of memory for a thread");
 	cur->xstate_len = LZ_XSTATE_MAX;
-	return lz_proc_xstate(&t->p, cur->xstate, &cur->xstate_len);
+	return cur->standby && cur->running
+	           ? save_on_standby(t)
+	           : lz_proc_xstate(&t->p, cur->xstate, &cur->xstate_len);
 }
 
 void lz_vectors_free(struct lz_vectors *v)

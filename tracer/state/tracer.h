@@ -174,6 +174,9 @@ struct lz_thread {
 	/* It stands in front of a wait for a futex, calls/fast_wait.c: 1 + its place; 0: it does not. */
 	uint32_t parked;
 	uint64_t parked_since; /* ticks */
+	/* But it waits in the stub: calls/fast_hands.c. What that is worth: less than 0: nothing now. */
+	bool standby;
+	int worth;
 	uint64_t priority;
 	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
 	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
@@ -320,6 +323,9 @@ struct lz_fast {
 	bool ended;        /* the program is let go */
 	uint64_t n_parked; /* waits without the kernel */
 	uint64_t n_ticks;  /* looks at these */
+	uint32_t n_standby;
+	uint32_t last_next; /* the place of the thread that had the turn last */
+	uint64_t n_hands;   /* hand-overs in the stub */
 	/* Was the stop after such a call one that a fast thread would have had? */
 	struct lz_guess foresight[LZ_GUESSES];
 	struct lz_guess *guess; /* of these, the one of the last call; NULL: none */

@@ -2,6 +2,7 @@
 /* Instructions that the program does by itself, and writes down: rdtsc, rdtscp, and the dynamic linker's
  * xsavec. See stub.c. */
 #include "tracer/stub/clock.h"
+#include "tracer/stub/segments.h"
 
 #include <common/process/sites.h>
 #include <lizard/xsave_parts.h>
@@ -101,19 +102,6 @@ INLINE bool read_counter(struct lz_call_page *p, uint64_t *value)
 		return false;
 	*value = lz_counter_at(&p->counter, now[0] * 1000000000 + now[1]);
 	return true;
-}
-
-/* A program may set these without a system call: wrfsbase. */
-INLINE void read_segments(struct lz_counter_entry *e)
-{
-	__asm__ volatile("rdfsbase %0" : "=r"(e->fs_base));
-	__asm__ volatile("rdgsbase %0" : "=r"(e->gs_base));
-	__asm__ volatile("mov %%cs, %0" : "=r"(e->cs));
-	__asm__ volatile("mov %%ss, %0" : "=r"(e->ss));
-	__asm__ volatile("mov %%ds, %0" : "=r"(e->ds));
-	__asm__ volatile("mov %%es, %0" : "=r"(e->es));
-	__asm__ volatile("mov %%fs, %0" : "=r"(e->fs));
-	__asm__ volatile("mov %%gs, %0" : "=r"(e->gs));
 }
 
 PART uint32_t do_rdtsc(struct lz_call_page *p, struct lz_counter_regs *regs)

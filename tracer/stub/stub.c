@@ -28,7 +28,8 @@ _Static_assert(
 
 /* The registers that C code may use are saved for a fault of its: lz_fast_fault(). */
 __asm__(ENTRIES ".pushsection lz_stub,\"ax\",@progbits\n"
-                ".globl lz_stub_entry, lz_stub_trap\n"
+                ".globl lz_stub_entry, lz_stub_trap, lz_stub_out\n"
+                ".hidden lz_stub_out\n"
                 "	entries lz_stub_entry\n"
                 "3:	movq %rcx, " PAGE "(%rip)\n"
                 "	movq %r11, " PAGE "+8(%rip)\n"
@@ -62,6 +63,7 @@ __asm__(ENTRIES ".pushsection lz_stub,\"ax\",@progbits\n"
                 "	jmp 2f\n"
                 "1:	int3\n"
                 "lz_stub_trap:\n"
+                "lz_stub_out:\n"
                 "2:	movq %rcx, " PAGE "+16(%rip)\n"
                 "	popq %rax\n"
                 "	popq %rdi\n"

@@ -92,6 +92,12 @@ INLINE bool is_still_let(const struct lz_call_page *p)
 	return __atomic_load_n(&p->go, __ATOMIC_SEQ_CST);
 }
 
+/* What the tracer may take back at any time. */
+INLINE bool is_let(const uint32_t *by)
+{
+	return __atomic_load_n(by, __ATOMIC_SEQ_CST);
+}
+
 /* From here on a fault does not take the call to a stop at which it would be made again: what has been
  * read from a pipe, or by a position, would be lost (lz_fast_made()). */
 INLINE void set_made(struct lz_call_page *p, int64_t result)

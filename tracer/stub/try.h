@@ -96,6 +96,9 @@ uint32_t lz_try_select_masked(struct attempt *t) STUB;
 uint32_t lz_try_epoll(struct attempt *t) STUB;
 /* try_futex.c: */
 uint32_t lz_try_futex(struct attempt *t) STUB;
+/* hand.c: a wait for a futex whose word has not changed. The thread goes on standby, and another one of
+ * those has the turn: then this does not return, and the call's result is 0. */
+uint32_t lz_try_hand(struct attempt *t) STUB;
 /* try_children.c: */
 uint32_t lz_try_wait4(struct attempt *t) STUB;
 uint32_t lz_try_waitid(struct attempt *t) STUB;

@@ -7,6 +7,14 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+/* As in lz_wait_park(): a time that has begun would begin anew if the call was made later. */
+INLINE bool may_stand(const uint64_t *args)
+{
+	const bool is_instant = ((uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+
+	return args[1] & FUTEX_PRIVATE_FLAG && (is_instant ? (uint32_t)args[5] != 0 : !args[3]);
+}
+
 /* The word has changed: the call fails at once, which the kernel says. */
 INLINE uint32_t futex_wait(struct attempt *t)
 {
@@ -15,11 +23,14 @@ INLINE uint32_t futex_wait(struct attempt *t)
 
 	no_time[0] = no_time[1] = 0;
 	set_patience(&w, -1);
+	const bool is_time = read_time(&w, t->args[3], BILLION);
 	if (*(const volatile uint32_t *)t->args[0] == (uint32_t)t->args[2]) {
+		if (is_time && may_stand(t->args))
+			lz_try_hand(t);
 		t->p->word_at = t->args[0];
 		return LZ_STOP;
 	}
-	if (!read_time(&w, t->args[3], BILLION))
+	if (!is_time)
 		return LZ_STOP;
 	const int64_t result = lz_try_call(SYS_futex, t->args[0], t->args[1], t->args[2],
 	                                   (uint64_t)no_time, t->args[4], t->args[5]);

@@ -11,11 +11,6 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-INLINE bool is_let(const uint32_t *by)
-{
-	return __atomic_load_n(by, __ATOMIC_SEQ_CST);
-}
-
 /* A call that has its result is over for the tracer when the thread stands at the label, or when it
  * does not wait any more: nothing is between these. */
 PART __attribute__((noclone)) int64_t make_wait(struct lz_call_page *p, const uint64_t *nr_args)
