@@ -61,7 +61,7 @@ START_TEST(bad_counters)
 	expect_broken(&r, "an instruction's length");
 	r.flags = LZ_CALL_UNREAD;
 	expect_broken(&r, "an instruction's address");
-	r = record(LZ_CALL_XSAVEC - 1, 0);
+	r = record(LZ_CALL_HAND - 1, 0);
 	expect_broken(&r, "a call's number");
 	t.fast.sites = (struct lz_sites){0};
 }

@@ -251,14 +251,13 @@ static int stopped_when_woken(struct lz_tracer *t, int status)
 	struct lz_thread *cur = t->cur;
 	const int signo = WSTOPSIG(status);
 
-	cur->has_pending_status = false;
+	cur->ready = cur->has_pending_status = false;
 	if (!(status >> 16))
 		return lz_signal_put_back(t, signo) < 0 ? -1 : 1;
 	if (signo == SIGTRAP)
 		return 1;
 	/* the group stops: it stands again behind that */
 	cur->halted = true;
-	cur->ready = false;
 	cur->running = ptrace(PTRACE_LISTEN, t->p.pid, 0, 0) == 0;
 	return 1;
 }
@@ -307,7 +306,8 @@ void lz_hand_undo(struct lz_tracer *t)
 
 	for (uint32_t i = 0; i < LZ_PARKED; i++)
 		if (parked_in(t, i))
-			__atomic_fetch_and(&p->parked[i].state, ~(uint32_t)LZ_NEXT, __ATOMIC_SEQ_CST);
+			__atomic_fetch_and(&p->parked[i].state, ~(uint32_t)LZ_NEXT,
+			                   __ATOMIC_SEQ_CST);
 		else
 			p->parked[i].at = p->parked[i].state = 0;
 }

@@ -392,7 +392,8 @@ int lz_detach(struct lz_tracer *t)
 {
 	lz_mover_stop(t);
 	lz_fast_end(t);
-	if (hold_turn(t) < 0 || for_all(t, stand) < 0 || for_all(t, clean) < 0 || for_all(t, detach_thread) < 0)
+	if (hold_turn(t) < 0 || for_all(t, stand) < 0 || for_all(t, clean) < 0 ||
+	    for_all(t, detach_thread) < 0)
 		return -1;
 	return wait_for_end(t);
 }

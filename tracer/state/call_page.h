@@ -309,7 +309,7 @@ struct lz_call_page {
 	struct lz_futex_wait parked[LZ_PARKED];
 	struct lz_standby standby[LZ_PARKED];
 	/* Set by the stub */
-	uint32_t busy;      /* a call is under way */
+	uint32_t busy; /* a call is under way */
 	/* Stored at once: of the log, what is behind it is free; enum lz_waits. */
 	uint32_t head __attribute__((aligned(8)));
 	uint32_t waits;
@@ -363,8 +363,7 @@ lz_wake_parked(struct lz_call_page *p, const uint64_t *args, int64_t result)
 	if ((op != FUTEX_WAKE && op != FUTEX_WAKE_BITSET) || !(args[1] & FUTEX_PRIVATE_FLAG))
 		return result;
 	/* the kernel wakes one before it counts */
-	while ((!result || result < (int32_t)args[2]) &&
-	       (w = lz_longest_parked(p, args[0], bits)))
+	while ((!result || result < (int32_t)args[2]) && (w = lz_longest_parked(p, args[0], bits)))
 		result += !(__atomic_fetch_or(&w->state, LZ_WOKEN, __ATOMIC_SEQ_CST) & LZ_WOKEN);
 	return result;
 }

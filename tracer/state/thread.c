@@ -58,9 +58,8 @@ int lz_thread_save_xstate(struct lz_tracer *t)
 	if (!cur->xstate && !(cur->xstate = malloc(LZ_XSTATE_MAX)))
 		return lz_fail("out of memory for a thread");
 	cur->xstate_len = LZ_XSTATE_MAX;
-	return cur->standby && cur->running
-	           ? save_on_standby(t)
-	           : lz_proc_xstate(&t->p, cur->xstate, &cur->xstate_len);
+	return cur->standby && cur->running ? save_on_standby(t)
+	                                    : lz_proc_xstate(&t->p, cur->xstate, &cur->xstate_len);
 }
 
 void lz_vectors_free(struct lz_vectors *v)
