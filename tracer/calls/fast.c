@@ -528,6 +528,9 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 		return 0;
 	t->cur->fast = false;
 	int parked = lz_wait_park(t, r);
+	/* else it would be refused each time */
+	if (parked > 0 && learn_kind(t, r->rip - LZ_CALL_INSN, r->r15) < 0)
+		return -1;
 	if (parked)
 		return parked < 0 || lz_signal_undo_force(t, SIGSYS) < 0 ? -1 : 1;
 	r->rip -= LZ_CALL_INSN;

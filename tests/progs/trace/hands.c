@@ -107,8 +107,8 @@ static void counts(void)
 		SEE(ret >= 0 && ret <= (i % 2 ? 1 : n ? n : 1));
 		woken += ret;
 		hand(0); /* they go on */
-		for (int k = 0; all_awake() != woken; k++)
-			SEE(k < 10000 && sched_yield() == 0);
+		for (double begun = now(); all_awake() != woken;)
+			SEE(now() < begun + 20 && sched_yield() == 0);
 	}
 	SEE(woken > ROUNDS / 4);
 	over = 1;
