@@ -102,7 +102,7 @@ static int begin_at(struct lz_engine *e, uint64_t at)
 	if (!c->log)
 		return -1;
 	c->log->map_insn = e->proc.stub->map_insn;
-	return 0;
+	return lz_turns_begin(e);
 }
 
 static int begin(struct lz_engine *e)
@@ -241,20 +241,31 @@ static int make_site(struct lz_engine *e, uint64_t at)
 	int ret = v ? lz_site_make(&c->sites, &e->proc, at, v->end) : 0;
 	if (!ret)
 		*unfit_slot(e, at) = at;
-	/* a call in the log may map something where the new one is */
-	if (c->sites.n_pools != pools)
+	/* a call in the log may map something where the new one is, or go on in what it covers */
+	if (c->sites.n_pools != pools || ret > 0)
 		c->n = c->done = 0;
 	e->regs_dirty = true;
 	return ret < 0 ? -1 : 0;
 }
 
+static bool can_answer(struct lz_engine *e)
+{
+	const struct lz_event *ev = lz_reader_event(e->rp->reader, e->event);
+	struct lz_logged_turn turn;
+	struct lz_logged end;
+
+	if (!ev)
+		return false;
+	if (ev->kind == LZ_EV_SWITCH && e->calls.c)
+		return lz_turns_can(e, e->event, &end, &turn) > 0;
+	return lz_calls_can_answer(e, ev);
+}
+
 void lz_calls_met(struct lz_engine *e)
 {
-	const struct lz_event *ev;
 	const uint64_t at = e->regs.rip - LZ_CALL_INSN;
 
-	if (!may(e) || !(ev = lz_reader_event(e->rp->reader, e->event)) ||
-	    !lz_calls_can_answer(e, ev))
+	if (!may(e) || !can_answer(e))
 		return;
 	e->calls.stops++;
 	if (*unfit_slot(e, at) != at && (!e->calls.c || !lz_site_at(&e->calls.c->sites, at)))

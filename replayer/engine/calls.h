@@ -17,6 +17,19 @@ struct lz_logged {
 	uint32_t take_at, take_len, crc;
 	uint64_t marker, ip, time_ns;
 	bool maps; /* its event changes mappings */
+	/* A turn is two events: the thread goes into call NR, and thread TO comes out of its own. */
+	bool leaves, comes;
+	uint32_t to;
+	uint64_t nr;
+};
+
+/* While the log is made: who runs behind the last call of it, and what is known of the others. */
+struct lz_turns_ahead {
+	uint32_t running;
+	/* Of these the stub has the registers, or will have them. */
+	bool known[LZ_TURN_THREADS];
+	bool in_call[LZ_TURN_THREADS];
+	uint64_t call[LZ_TURN_THREADS];
 };
 
 /* A page with sites: only execution is left, so that the program does not see them. */
@@ -39,6 +52,9 @@ struct lz_calls {
 	bool maps;             /* any of its calls changes mappings */
 	/* The mappings behind the last of them while the log is made; none: e->space. */
 	struct lz_space ahead;
+	struct lz_turns_ahead turns;
+	bool stale[LZ_TURN_THREADS]; /* the stub has later registers of these than e->threads */
+	uint64_t parts;              /* of the processor's state that threads have; 0: no turns */
 	struct lz_logged call[LZ_LOGGED_MAX];
 	/* Markers: those recorded, while the log is made; those written, while it is compared. */
 	uint8_t markers[LZ_BUFFER_SIZE];
@@ -75,6 +91,8 @@ uint64_t lz_calls_last(const struct lz_engine *e);
 /* The log begins with the next event, as far as it can be answered. */
 int lz_calls_fill(struct lz_engine *e);
 bool lz_calls_can_answer(struct lz_engine *e, const struct lz_event *ev);
+/* What the stub does of it is all that it does. */
+bool lz_calls_is_plain(const struct lz_event *ev);
 
 /* calls_steps.c */
 /* The mapping that there will be at ADDR when the next call is put into the log. */
@@ -84,6 +102,22 @@ int lz_calls_go_ahead(struct lz_engine *e, const struct lz_event *ev);
 /* Can what it does to memory be done by the process itself? */
 bool lz_calls_can_do(struct lz_engine *e, const struct lz_event *ev);
 void lz_calls_put_steps(struct lz_steps *s, const struct lz_event *ev);
+
+/* calls_turns.c: a SWITCH in a call, and the event behind it, the end of the next thread's call. */
+/* Which parts of the processor's state the stub exchanges. */
+int lz_turns_begin(struct lz_engine *e);
+/* The log is empty. */
+void lz_turns_fill(struct lz_engine *e);
+/* Who runs behind it. */
+uint32_t lz_turns_tid(const struct lz_engine *e);
+/* Are events I and I + 1 a turn that can be answered? 1: END and T are what it needs besides event I. */
+int lz_turns_can(struct lz_engine *e, uint64_t i, struct lz_logged *end, struct lz_logged_turn *t);
+/* It is in the log. */
+void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64_t nr);
+/* One of its events has been answered. */
+int lz_turns_take(struct lz_engine *e, const struct lz_logged *l);
+/* e->threads has what the stub knows. */
+int lz_turns_settle(struct lz_engine *e);
 
 /* calls_run.c */
 /* The process goes on to its next stop. A call of the program is one, however it is kept from being

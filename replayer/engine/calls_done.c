@@ -114,7 +114,7 @@ static int take_one(struct lz_engine *e, const struct lz_logged *l, const uint8_
 	e->marker = l->marker;
 	if ((ret = compare_copied(e, l)))
 		return ret;
-	if (l->maps && follow_maps(e) < 0)
+	if ((l->maps && follow_maps(e) < 0) || lz_turns_take(e, l) < 0)
 		return -1;
 	e->event++;
 	e->time_ns = l->time_ns;
@@ -142,7 +142,7 @@ int lz_calls_take(struct lz_engine *e)
 		               equal ? NULL : c->markers + (e->marker - marker));
 	if (!ret)
 		e->regs.rip = ip;
-	return ret;
+	return lz_turns_settle(e) < 0 ? -1 : ret;
 }
 
 /* ---- out of the stub ---- */

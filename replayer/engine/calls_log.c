@@ -18,8 +18,7 @@ static size_t up8(size_t n)
 
 /* ---- which calls ---- */
 
-/* What the stub does of it is all that it does. */
-static bool is_plain(const struct lz_event *ev)
+bool lz_calls_is_plain(const struct lz_event *ev)
 {
 	return ev->kind == LZ_EV_SYSCALL && !ev->flags && !ev->has_regs && !ev->xstate_len &&
 	       ev->nr <= UINT16_MAX && ev->nr != SYS_clone && ev->nr != SYS_clone3 &&
@@ -50,7 +49,8 @@ static uint64_t taken_by(struct lz_engine *e, const struct lz_event *ev)
 
 bool lz_calls_can_answer(struct lz_engine *e, const struct lz_event *ev)
 {
-	return is_plain(ev) && ev->tid == lz_engine_tid(e) && taken_by(e, ev) != UINT64_MAX &&
+	return lz_calls_is_plain(ev) && ev->tid == lz_turns_tid(e) &&
+	       taken_by(e, ev) != UINT64_MAX &&
 	       !(e->calls.looks && e->calls.looks(e->calls.arg, ev)) && lz_calls_can_do(e, ev);
 }
 
@@ -124,28 +124,43 @@ static bool put_markers(const struct lz_engine *e, struct markers *m, const stru
 	return true;
 }
 
+/* So much room is left; 0: no more calls are put there. */
+static size_t room(const struct lz_calls *c)
+{
+	/* a turn is two */
+	return c->n + 2 > LZ_LOGGED_MAX ? 0 : LZ_CALL_LOG_LEN - (c->n ? c->call[c->n - 1].end : 0);
+}
+
+/* Of either, with its steps behind it. */
+static void begin_head(struct lz_logged_call *head, const struct lz_event *ev, size_t len)
+{
+	const struct lz_syscall *row = lz_syscall(ev->nr);
+
+	head->nr = (uint16_t)ev->nr;
+	head->len = (uint32_t)len;
+	head->n_args = (uint8_t)(row && row->n_args < 6 ? row->n_args : 6);
+	head->site = ev->ip;
+	head->result = ev->result;
+	memcpy(head->args, ev->args, sizeof(head->args));
+}
+
 /* 1; 0: there is no room, or it cannot be answered; -1. */
 static int put(struct lz_engine *e, struct markers *m, const struct lz_event *ev)
 {
 	struct lz_calls *c = e->calls.c;
 	const uint32_t at = c->n ? c->call[c->n - 1].end : 0;
-	const struct lz_syscall *row = lz_syscall(ev->nr);
-	struct lz_logged_call head = {.nr = (uint16_t)ev->nr};
+	struct lz_logged_call head = {0};
 	struct lz_steps steps = {0};
 
-	if (c->n == LZ_LOGGED_MAX || !lz_calls_can_answer(e, ev))
+	if (!lz_calls_can_answer(e, ev))
 		return 0;
 	const uint64_t taken = taken_by(e, ev);
 	lz_calls_put_steps(&steps, ev);
 	const size_t len = sizeof(head) + steps.len + up8(taken);
-	if (len > LZ_CALL_LOG_LEN - at || !put_markers(e, m, ev, &head))
+	if (len > room(c) || !put_markers(e, m, ev, &head))
 		return 0;
-	head.len = (uint32_t)len;
-	head.n_args = (uint8_t)(row && row->n_args < 6 ? row->n_args : 6);
+	begin_head(&head, ev, len);
 	head.n_steps = (uint8_t)steps.n;
-	head.site = ev->ip;
-	head.result = ev->result;
-	memcpy(head.args, ev->args, sizeof(head.args));
 	head.takes = ev->args[1];
 	head.take_len = taken;
 	memcpy(c->log->log + at, &head, sizeof(head));
@@ -164,6 +179,43 @@ static int put(struct lz_engine *e, struct markers *m, const struct lz_event *ev
 	return lz_calls_go_ahead(e, ev) < 0 ? -1 : 1;
 }
 
+/* The same of event I, a switch, and the one behind it. */
+static int put_turn(struct lz_engine *e, struct markers *m, uint64_t i)
+{
+	struct lz_calls *c = e->calls.c;
+	const uint32_t at = c->n ? c->call[c->n - 1].end : 0;
+	struct lz_logged_call head = {.turn = 1};
+	struct lz_steps steps = {0};
+	struct lz_logged_turn turn;
+	struct lz_logged end;
+
+	const int can = lz_turns_can(e, i, &end, &turn);
+	const struct lz_event *ev = can > 0 ? lz_reader_event(e->rp->reader, i) : NULL;
+	if (!ev)
+		return can > 0 ? -1 : can;
+	lz_calls_put_steps(&steps, ev);
+	const size_t len = sizeof(head) + sizeof(turn) + steps.len;
+	if (len > room(c) || !put_markers(e, m, ev, &head))
+		return 0;
+	begin_head(&head, ev, len);
+	head.n_steps = (uint8_t)steps.n;
+	memcpy(c->log->log + at, &head, sizeof(head));
+	memcpy(c->log->log + at + sizeof(head), &turn, sizeof(turn));
+	lz_calls_put_steps(&(struct lz_steps){.to = c->log->log + at + sizeof(head) + sizeof(turn)},
+	                   ev);
+	end.end = at + (uint32_t)len;
+	c->call[c->n++] = (struct lz_logged){.end = end.end,
+	                                     .ip = ev->ip,
+	                                     .marker = ev->marker,
+	                                     .time_ns = ev->time_ns,
+	                                     .leaves = true,
+	                                     .to = turn.to,
+	                                     .nr = ev->nr};
+	c->call[c->n++] = end;
+	lz_turns_logged(e, &turn, ev->nr);
+	return 1;
+}
+
 /* The event behind the last one comes at a stop that it makes itself, so that nothing is to be
  * waited for from the last one on. */
 static int put_events(struct lz_engine *e)
@@ -178,18 +230,23 @@ static int put_events(struct lz_engine *e)
 	c->maps = false;
 	c->first = e->event;
 	c->buffer_start = e->buffer.start;
+	lz_turns_fill(e);
 	for (uint64_t i = e->event; i < until; i++) {
 		const struct lz_event *ev = lz_reader_event(e->rp->reader, i);
 
 		if (!ev)
 			return -1;
 		if (lz_event_async(ev) && c->n)
-			c->n--;
+			c->n -= c->call[c->n - 1].comes ? 2 : 1;
 		if (lz_event_async(ev) || i + 1 == until)
 			break;
-		const int ret = put(e, &m, ev);
+		const bool turns = ev->kind == LZ_EV_SWITCH;
+		if (turns && i + 2 >= until)
+			break;
+		const int ret = turns ? put_turn(e, &m, i) : put(e, &m, ev);
 		if (ret <= 0)
 			return ret;
+		i += turns;
 	}
 	return 0;
 }
@@ -199,6 +256,7 @@ static int make_log(struct lz_engine *e)
 	int ret = put_events(e);
 
 	lz_space_free(&e->calls.c->ahead);
+	e->calls.c->turns.running = LZ_TURN_THREADS;
 	if (ret < 0 || !e->calls.c->maps || e->proc.stub->can_bar)
 		return ret;
 	if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||
@@ -235,10 +293,10 @@ int lz_calls_fill(struct lz_engine *e)
 	struct lz_calls *c = e->calls.c;
 	int ret = 0;
 
-	if (is_at_hand(e)) {
-		c->done = (uint32_t)(e->event - c->first);
-	} else if (lz_engine_in_kernel(e) || e->trapped) {
+	if (lz_engine_in_kernel(e) || e->trapped) {
 		c->n = c->done = 0;
+	} else if (is_at_hand(e)) {
+		c->done = (uint32_t)(e->event - c->first);
 	} else {
 		ret = make_log(e);
 		e->next.event = UINT64_MAX;

@@ -15,7 +15,7 @@ void lz_contexts_free(struct lz_contexts *c)
 	*c = (struct lz_contexts){0};
 }
 
-static int keep_xstate(struct lz_context *t, const uint8_t *xstate, uint32_t len)
+int lz_context_keep_xstate(struct lz_context *t, const uint8_t *xstate, uint32_t len)
 {
 	uint8_t *copy = NULL;
 
@@ -68,7 +68,7 @@ static int load(struct lz_contexts *c, const struct lz_checkpoint *ck)
 		if (t && !fits_stream(s, ck))
 			return lz_fail("checkpoint %u: thread %u's markers are not the program's",
 			               ck->index, s->tid);
-		if (!t || keep_xstate(t, s->xstate, s->xstate_len) < 0)
+		if (!t || lz_context_keep_xstate(t, s->xstate, s->xstate_len) < 0)
 			return lz_fail_in("checkpoint %u", ck->index);
 		t->regs = s->regs;
 		t->in_call = s->flags & LZ_THREAD_IN_CALL;
@@ -104,7 +104,7 @@ int lz_contexts_copy(struct lz_contexts *to, const struct lz_contexts *from)
 		struct lz_context *t = &to->v[to->n++];
 		*t = from->v[i];
 		t->xstate = NULL;
-		if (keep_xstate(t, from->v[i].xstate, from->v[i].xstate_len) < 0)
+		if (lz_context_keep_xstate(t, from->v[i].xstate, from->v[i].xstate_len) < 0)
 			return -1;
 	}
 	return 0;
@@ -128,7 +128,7 @@ int lz_contexts_add(struct lz_contexts *c, uint32_t tid, const struct user_regs_
 {
 	struct lz_context *t = add(c, tid);
 
-	if (!t || keep_xstate(t, xstate, xstate_len) < 0)
+	if (!t || lz_context_keep_xstate(t, xstate, xstate_len) < 0)
 		return -1;
 	t->regs = *regs;
 	t->fresh = true;
@@ -152,7 +152,7 @@ int lz_contexts_switch(struct lz_contexts *c, const struct user_regs_struct *reg
 		               to ? "the same" : "an unknown", next);
 	if (!gone) {
 		from->regs = *regs;
-		if (keep_xstate(from, xstate, xstate_len) < 0)
+		if (lz_context_keep_xstate(from, xstate, xstate_len) < 0)
 			return -1;
 	}
 	to->fresh = false;

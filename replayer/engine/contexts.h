@@ -34,6 +34,8 @@ void lz_contexts_free(struct lz_contexts *c);
 struct lz_context *lz_contexts_find(const struct lz_contexts *c, uint32_t tid);
 /* The one that runs; there is always one. */
 struct lz_context *lz_contexts_running(const struct lz_contexts *c);
+/* T has a copy of these vector registers. */
+int lz_context_keep_xstate(struct lz_context *t, const uint8_t *xstate, uint32_t len);
 /* A new thread, which does not run yet. */
 int lz_contexts_add(struct lz_contexts *c, uint32_t tid, const struct user_regs_struct *regs,
                     const uint8_t *xstate, uint32_t xstate_len);

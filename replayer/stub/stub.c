@@ -108,6 +108,63 @@ INLINE bool change_map(const struct lz_logged_step *s)
 	return make(s, s->nr == SYS_madvise ? MADV_DONTNEED : s->prot, 0) == 0;
 }
 
+/* ---- turns ---- */
+
+INLINE void keep(const struct lz_call_log *p, struct lz_turn_context *c)
+{
+	struct lz_turn_regs *r = &c->regs;
+
+	copy((uint64_t)&r->saved, (uint64_t)&p->saved, sizeof(r->saved));
+	__asm__ volatile("movq %%rbx, %0" : "=m"(r->rbx));
+	__asm__ volatile("movq %%rbp, %0" : "=m"(r->rbp));
+	__asm__ volatile("movq %%r12, %0" : "=m"(r->r12));
+	__asm__ volatile("movq %%r13, %0" : "=m"(r->r13));
+	__asm__ volatile("movq %%r14, %0" : "=m"(r->r14));
+	__asm__ volatile("movq %%r15, %0" : "=m"(r->r15));
+	r->rsp = p->rsp;
+	__asm__ volatile("rdfsbase %0" : "=r"(r->fs_base));
+	__asm__ volatile("xsave (%0)"
+	                 :
+	                 : "r"(c->xsave), "a"((uint32_t)p->parts), "d"((uint32_t)(p->parts >> 32))
+	                 : "memory");
+}
+
+/* The registers that C code does not touch here are the last. */
+INLINE void go_on_as(struct lz_call_log *p, const struct lz_logged_turn *t)
+{
+	__asm__ volatile("xrstor (%0)"
+	                 :
+	                 : "r"(p->context[t->to].xsave), "a"((uint32_t)p->parts),
+	                   "d"((uint32_t)(p->parts >> 32))
+	                 : "memory");
+	copy((uint64_t)&p->saved, (uint64_t)&t->regs.saved, sizeof(p->saved));
+	p->site = t->ip;
+	p->back = t->go_on;
+	p->rsp = t->regs.rsp;
+	__asm__ volatile("wrfsbase %0" : : "r"(t->regs.fs_base));
+	__asm__ volatile("movq %0, %%rbx" : : "m"(t->regs.rbx));
+	__asm__ volatile("movq %0, %%rbp" : : "m"(t->regs.rbp));
+	__asm__ volatile("movq %0, %%r12" : : "m"(t->regs.r12));
+	__asm__ volatile("movq %0, %%r13" : : "m"(t->regs.r13));
+	__asm__ volatile("movq %0, %%r14" : : "m"(t->regs.r14));
+	__asm__ volatile("movq %0, %%r15" : : "m"(t->regs.r15));
+}
+
+/* r15 is given anew, and rax is the result. */
+INLINE bool is_as_recorded(const struct lz_call_log *p, const struct lz_logged_turn *t)
+{
+	const struct lz_turn_regs *had = &p->context[t->to].regs, *want = &t->regs;
+	const uint64_t *a = &had->saved.rdi, *b = &want->saved.rdi;
+	bool same = had->rbx == want->rbx && had->rbp == want->rbp && had->r12 == want->r12 &&
+	            had->r13 == want->r13 && had->r14 == want->r14 && had->rsp == want->rsp &&
+	            had->fs_base == want->fs_base;
+
+#pragma GCC unroll 7
+	for (int i = 0; i < 7; i++)
+		same &= a[i] == b[i];
+	return same;
+}
+
 /* True: the call is answered. One that is not may have done some steps, which are done again at its
  * stop. */
 uint32_t lz_stub_answer(struct lz_call_log *p) STUB;
@@ -119,6 +176,11 @@ uint32_t lz_stub_answer(struct lz_call_log *p)
 	if (next >= p->end || !is_next(p, c))
 		return false;
 	uint64_t at = (uint64_t)(c + 1);
+	const struct lz_logged_turn *turn = (const struct lz_logged_turn *)at;
+	if (c->turn && !is_as_recorded(p, turn))
+		return false;
+	if (c->turn)
+		at += sizeof(*turn);
 	if (c->take_len)
 		copy((uint64_t)c + c->len - ((c->take_len + 7) & ~7ULL), c->takes, c->take_len);
 	for (int i = 0; i < c->n_steps; i++) {
@@ -132,7 +194,12 @@ uint32_t lz_stub_answer(struct lz_call_log *p)
 		copy(s->addr, at, s->len);
 		at += (s->len + 7) & ~7ULL;
 	}
-	p->saved.rax = (uint64_t)c->result;
+	if (c->turn) {
+		keep(p, &p->context[turn->from]);
+		go_on_as(p, turn);
+	} else {
+		p->saved.rax = (uint64_t)c->result;
+	}
 	__asm__ volatile("" : : : "memory");
 	p->next = next + c->len;
 	return true;
