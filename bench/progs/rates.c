@@ -2,6 +2,7 @@
 /* One kind of system call over and over. Arguments: the kind, how many calls. Without arguments it names the kinds. */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,35 @@ static long child(void)
 	return waitpid(pid, NULL, 0) - pid;
 }
 
+/* Two threads, there and back. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond[2] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+static int turn;
+static void hand(int me)
+{
+	pthread_mutex_lock(&mutex);
+	turn = !me;
+	pthread_cond_signal(&cond[!me]);
+	while (turn != me)
+		pthread_cond_wait(&cond[me], &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+static void *partner(void *arg)
+{
+	for (;;)
+		hand(1);
+	return arg;
+}
+static long hand_over(void)
+{
+	static pthread_t other;
+
+	if (!other && pthread_create(&other, NULL, partner, NULL))
+		return 1;
+	hand(0);
+	return 0;
+}
+
 static const struct kind {
 	const char *name;
 	int calls; /* in each round */
@@ -97,7 +127,7 @@ static const struct kind {
     {"pread-64", 1, read_small},   {"pread-64K", 1, read_large},  {"write-64", 1, write_small},
     {"write-64K", 1, write_large}, {"pipe-1", 2, through_pipe},   {"socket-16", 2, through_socket},
     {"open-close", 2, open_close}, {"mmap-munmap", 2, map_unmap}, {"poll", 1, waits},
-    {"fork-wait", 2, child},
+    {"fork-wait", 2, child},       {"hand-over", 2, hand_over},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

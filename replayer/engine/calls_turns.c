@@ -6,6 +6,7 @@
  * with the recorded ones; if they differ the call has its stop, where that is a divergence. */
 #include "replayer/engine/calls.h"
 #include <cpuid.h>
+#include <errno.h>
 #include <lizard/error.h>
 #include <lizard/proc.h>
 #include <lizard/syscalls.h>
@@ -128,10 +129,10 @@ static void put_regs(struct lz_turn_regs *to, const struct user_regs_struct *r)
 	                            .fs_base = r->fs_base};
 }
 
-/* Of a thread that is in its call behind IP, of which the segments are as they were. */
+/* Of a thread that is in its call behind IP, as at a stop there; the segments are as they were. */
 static void take_regs(const struct lz_turn_regs *t, uint64_t ip, struct user_regs_struct *r)
 {
-	r->rax = t->saved.rax, r->rdi = t->saved.rdi, r->rsi = t->saved.rsi;
+	r->rax = (uint64_t)-ENOSYS, r->rdi = t->saved.rdi, r->rsi = t->saved.rsi;
 	r->rdx = t->saved.rdx, r->r10 = t->saved.r10, r->r8 = t->saved.r8, r->r9 = t->saved.r9;
 	r->eflags = r->r11 = t->saved.eflags;
 	r->rbx = t->rbx, r->rbp = t->rbp, r->r12 = t->r12, r->r13 = t->r13, r->r14 = t->r14;

@@ -15,9 +15,11 @@ lizard-cc -O1 -g -o "$T/markers" "$progs/replay/many_calls.c"
 gcc -O1 -w -pthread -o "$T/all" "$progs/trace/fast_calls.c"
 lizard-cc -O1 -w -pthread -o "$T/all-markers" "$progs/trace/fast_calls.c"
 lizard-cc -O1 -g -o "$T/large" "$progs/replay/large_calls.c"
+gcc -O1 -w -pthread -o "$T/hands" "$progs/trace/hands.c"
+lizard-cc -O1 -w -pthread -o "$T/hands-markers" "$progs/trace/hands.c"
 gcc -O1 -g -w -fno-inline -pthread -o "$T/map" "$progs/trace/map_calls.c"
 lizard-cc -O1 -g -w -pthread -o "$T/map-markers" "$progs/trace/map_calls.c"
-[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/all" ] && [ -x "$T/all-markers" ] && [ -x "$T/large" ] && [ -x "$T/map" ] && [ -x "$T/map-markers" ]
+[ -x "$T/plain" ] && [ -x "$T/static" ] && [ -x "$T/markers" ] && [ -x "$T/all" ] && [ -x "$T/all-markers" ] && [ -x "$T/large" ] && [ -x "$T/hands" ] && [ -x "$T/hands-markers" ] && [ -x "$T/map" ] && [ -x "$T/map-markers" ]
 ok $? "the programs build" || done_testing
 mkdir "$T/files" "$T/mapped"
 
@@ -55,6 +57,11 @@ for way in stop buffer; do
 	honest "large-$way" 1000 large "" --calls=$way
 	honest "all-$way" 8000 all "$T/files" --calls=$way
 	honest "all-markers-$way" 8000 all-markers "$T/files" --calls=$way
+done
+# Threads that hand the turn to each other: each time two events, and two calls.
+for prog in hands hands-markers; do
+	honest "$prog-handovers" 24000 $prog handovers
+	honest "$prog-registers" 8000 $prog registers
 done
 # Calls that change mappings of data: the process makes them itself.
 for way in stop buffer; do
