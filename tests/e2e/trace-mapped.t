@@ -42,6 +42,16 @@ for how in gcc lizard-cc; do
 	done
 done
 
+# ---- of /dev/zero: much that is never used is never read ----
+
+lizard-cc -g -O1 "$LIZARD_SRC/tests/progs/trace/zeroes.c" -o "$T/zeroes"
+ok $? "builds" || done_testing
+for calls in buffer stop; do
+	LIZARD_TRACE_CHECK=1 timeout -k 5 30 lizard-trace -q --calls=$calls -o "$T/recordings/zeroes-$calls" "$T/zeroes" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 $("$T/zeroes")" "zeroes, $calls: recorded" || diag "$(cat "$T/err")"
+	replayed zeroes-$calls
+done
+
 # ---- what children have inherited ----
 
 lizard-cc -D_GNU_SOURCE -g -O1 "$LIZARD_SRC/tests/progs/trace/lent.c" -o "$T/lent"

@@ -13,7 +13,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static const struct lz_call *call_of(const struct lz_tracer *t)
@@ -38,6 +40,16 @@ static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t o
 	int ret = lz_map_file(t, a, own, path, offset);
 	close(own);
 	return ret;
+}
+
+/* What is mapped of /dev/zero is memory without a file to the kernel, too. */
+static bool is_zeroes(const struct lz_tracer *t, int fd)
+{
+	char link[64];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	return stat(link, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 5);
 }
 
 int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end)
@@ -78,7 +90,7 @@ static int did_mmap(struct lz_tracer *t, uint64_t addr)
 {
 	const uint64_t *a = call_of(t)->args;
 	uint32_t flags = (uint32_t)a[3];
-	bool anon = flags & MAP_ANONYMOUS;
+	bool anon = flags & MAP_ANONYMOUS || is_zeroes(t, (int)a[4]);
 	bool shared = flags & MAP_SHARED && !call_of(t)->made_private;
 	uint32_t kept = (shared ? MAP_SHARED : MAP_PRIVATE) | (flags & MAP_GROWSDOWN);
 	struct lz_area area = {.v = {.start = addr,
