@@ -13,7 +13,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBS) $$(UNIT_LIBS)
 		-MMD -MP -MF $@.d $< $(UNIT_LIBS) -Wl,--start-group $(LIBS) -Wl,--end-group -lcheck -lsubunit -lm -lrt $(LDLIBS) -o $@
 -include $(UNIT_TESTS:%=%.d)
 $(BUILD)/tests/unit/test_failing_calls: LDFLAGS += $(foreach f,malloc calloc fdopendir copy_file_range pwrite ioctl,-Wl,--wrap=$(f))
-$(BUILD)/tests/unit/test_fast_log $(BUILD)/tests/unit/test_fast_maps: LDFLAGS += -Wl,--wrap=lz_writer_event,--wrap=lz_writer_keep,--wrap=lz_writer_file_part
+$(BUILD)/tests/unit/test_fast_log $(BUILD)/tests/unit/test_fast_maps $(BUILD)/tests/unit/test_fast_hands: LDFLAGS += -Wl,--wrap=lz_writer_event,--wrap=lz_writer_keep,--wrap=lz_writer_file_part
 
 unit-tests: $(UNIT_TESTS)
 

@@ -29,15 +29,16 @@ static struct lz_thread thread, *threads[] = {&thread};
 static uint8_t memory[4096]; /* the program's */
 static uint8_t *ring;
 
-/* Of the last event. */
+/* Of the last event, and of the one before it. */
 static unsigned n_events;
-static struct lz_event last;
+static struct lz_event last, last_but_one;
 static uint64_t n_written;
 static uint8_t written[BYTES];
 
 int __wrap_lz_writer_event(struct lz_writer *w, struct lz_event *ev);
 int __wrap_lz_writer_event(struct lz_writer *w, struct lz_event *ev)
 {
+	last_but_one = last;
 	last = *ev;
 	n_written = 0;
 	for (uint32_t i = 0; i < ev->n_writes; i++)
