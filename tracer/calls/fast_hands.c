@@ -184,7 +184,8 @@ static bool withdraw(struct lz_tracer *t, struct lz_thread *th)
 	return true;
 }
 
-/* A thread that has just handed its turn over stands, maybe before it has told the other one so. */
+/* A thread that has just handed its turn over stands, maybe before it has told the other one so. That is
+ * done here, and not by itself once more: by then the other one's place may be somebody else's. */
 static void tell_next(struct lz_tracer *t, const struct lz_thread *th)
 {
 	struct lz_call_page *p = t->fast.page;
@@ -194,7 +195,11 @@ static void tell_next(struct lz_tracer *t, const struct lz_thread *th)
 	    r.rip < in_code(t, lz_stub_handed) || r.rip >= in_code(t, lz_stub_standby))
 		return;
 	const uint32_t next = t->fast.last_next;
-	if (r.rip < in_code(t, lz_stub_turned)) {
+	const bool is_told = r.rip >= in_code(t, lz_stub_turned);
+	r.rip = in_code(t, lz_stub_standby);
+	if (ptrace(PTRACE_SETREGS, (pid_t)th->tid, 0, &r) < 0)
+		return; /* killed */
+	if (!is_told) {
 		p->busy = 0;
 		__atomic_fetch_or(&p->parked[next].state, LZ_TURN, __ATOMIC_SEQ_CST);
 	}
@@ -234,6 +239,8 @@ int lz_standby_end(struct lz_tracer *t, struct lz_thread *th)
 		return 1;
 	if (!withdraw(t, th))
 		return 0;
+	if (!th->running)
+		tell_next(t, th);
 	const int halted = th->running ? halt(t, th) : 1;
 	if (halted <= 0) {
 		lz_standby_gone(t, th);
