@@ -425,6 +425,8 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 
 	if (page && lz_clock_resume(t) < 0)
 		return -1;
+	if (page)
+		lz_hand_resume(t);
 	if (cur->call.stepped && request == PTRACE_SYSCALL)
 		return PTRACE_SINGLESTEP;
 	if (!page || !cur->fast || request != PTRACE_SYSCALL || cur->call.inside ||
@@ -469,7 +471,8 @@ int lz_fast_stopped(struct lz_tracer *t)
 		return 0;
 	page->selector[t->cur->slot] = ALLOW;
 	page->go = 0;
-	lz_clock_stopped(t);
+	if (!lz_hand_on_the_way(t))
+		lz_clock_stopped(t);
 	if (lz_fast_drain(t) < 0 || lz_small_settle(t) < 0)
 		return -1;
 	if (page->part)

@@ -186,6 +186,11 @@ int lz_hand_logged(struct lz_tracer *t, const struct lz_call_record *r, const ui
                    uint32_t n, uint64_t time);
 /* The thread that hands it over stands before that is done, and makes its call with a stop. */
 void lz_hand_undo(struct lz_tracer *t);
+/* The current thread has been given the turn, but has not yet gone on from standby: what the page says of
+ * the thread that runs is still the other one's. */
+bool lz_hand_on_the_way(const struct lz_tracer *t);
+/* It goes on to there with what is known of its clock now. */
+void lz_hand_resume(struct lz_tracer *t);
 /* May the current thread do so? */
 bool lz_hand_may(const struct lz_tracer *t);
 

@@ -77,6 +77,9 @@ bool lz_hand_may(const struct lz_tracer *t)
 		/* the one that stands would wait for its turn for ever */
 		if ((th->ready && !th->standby) || th->filter || th->strict || waits_for_pi(th))
 			return false;
+		/* an rdtsc of its would not trap, and be unknown: when it goes on with a stop it will */
+		if (th->standby && th->counter_open && !t->fast.clock.function)
+			return false;
 	}
 	return true;
 }
@@ -305,6 +308,22 @@ int lz_standby_stopped(struct lz_tracer *t, int status)
 int lz_hand_sync(struct lz_tracer *t)
 {
 	return t->fast.n_standby ? lz_fast_drain(t) : 0;
+}
+
+bool lz_hand_on_the_way(const struct lz_tracer *t)
+{
+	const uint32_t place = t->fast.last_next;
+	const struct lz_futex_wait *w = &t->fast.page->parked[place];
+
+	/* the stub sets the state back last but one, and the place last */
+	return w->at && !parked_in(t, place) &&
+	       __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) & (LZ_NEXT | LZ_TURN);
+}
+
+void lz_hand_resume(struct lz_tracer *t)
+{
+	if (lz_hand_on_the_way(t))
+		t->fast.page->standby[t->fast.last_next].open = t->cur->counter_open;
 }
 
 void lz_hand_undo(struct lz_tracer *t)

@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 enum { ROUNDS = 200, WAITERS = 6 };
@@ -215,6 +217,109 @@ static void interrupted(void)
 	SEE(pthread_mutex_trylock(&other_mutex) == 0 && pthread_mutex_unlock(&other_mutex) == 0);
 }
 
+/* ---- clocks ---- */
+
+static volatile uint64_t read_last;
+static void read_clocks(void)
+{
+	struct timespec t;
+
+	SEE(clock_gettime(CLOCK_MONOTONIC, &t) == 0);
+	read_last ^= (uint64_t)t.tv_nsec ^ __builtin_ia32_rdtsc();
+}
+
+static void hand_with_clocks(int me, int n)
+{
+	for (int i = 0; i < n; i++) {
+		hand(me);
+		read_clocks();
+	}
+}
+
+static void *first_with_clocks(void *arg)
+{
+	hand_with_clocks(0, rounds);
+	return arg;
+}
+
+static void *second_with_clocks(void *arg)
+{
+	for (int i = 0; i < rounds; i++) {
+		hand(1);
+		if (i > rounds / 2)
+			read_clocks();
+	}
+	return arg;
+}
+
+static void two_with_clocks(int n)
+{
+	pthread_t th[2];
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	rounds = n;
+	turn = 0;
+	SEE(pthread_create(&th[0], NULL, first_with_clocks, NULL) == 0);
+	SEE(pthread_create(&th[1], NULL, second_with_clocks, NULL) == 0);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	SEE(pthread_join(th[0], NULL) == 0 && pthread_join(th[1], NULL) == 0);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+}
+
+/* Signals meet threads while they are given the turn by one that has the counter, before they have it themselves: each
+ * new one begins without, as this one never reads a clock. */
+static void clocks(void)
+{
+	const struct itimerval often = {{0, 300}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+	struct sigaction act = {.sa_handler = count, .sa_flags = SA_RESTART};
+
+	SEE(sigaction(SIGALRM, &act, NULL) == 0);
+	two_with_clocks(6000);
+	SEE(setitimer(ITIMER_REAL, &often, NULL) == 0);
+	for (int i = 0; i < 100; i++)
+		two_with_clocks(40);
+	SEE(setitimer(ITIMER_REAL, &never, NULL) == 0);
+}
+
+/* Code of which the recorder knows nothing, made while the other one waits, which has the counter. */
+typedef uint64_t (*counter_code)(void);
+static volatile counter_code made;
+
+static void *partner_by_code(void *arg)
+{
+	const pid_t parent = getppid();
+
+	hand_with_clocks(1, rounds);
+	for (int i = 0; i < ROUNDS; i++) {
+		hand(1);
+		/* replay goes other ways with other values */
+		if (made() >> 5 & 1)
+			SEE(getppid() == parent);
+	}
+	return arg;
+}
+
+static void made_code(void)
+{
+	static const uint8_t code[] = {0x0f, 0x31, 0xc3}; /* rdtsc, ret */
+	pthread_t other;
+
+	rounds = 9000;
+	turn = 0;
+	SEE(pthread_create(&other, NULL, partner_by_code, NULL) == 0);
+	hand_with_clocks(0, rounds);
+	uint8_t *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	SEE(at != MAP_FAILED);
+	memcpy(at, code, sizeof(code));
+	made = (counter_code)at;
+	for (int i = 0; i < ROUNDS; i++)
+		hand(0);
+	SEE(pthread_join(other, NULL) == 0);
+}
+
 /* ---- other ways ---- */
 
 static volatile int from, to, got;
@@ -400,10 +505,17 @@ static void registers(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {
-	    {"handovers", handovers},     {"woken_by_bits", woken_by_bits}, {"times", times},
-	    {"interrupted", interrupted}, {"requeued", requeued},           {"left", left},
-	    {"long_asleep", long_asleep}, {"registers", registers},         {"forever", forever}};
+	static const struct kind all[] = {{"handovers", handovers},
+	                                  {"woken_by_bits", woken_by_bits},
+	                                  {"times", times},
+	                                  {"interrupted", interrupted},
+	                                  {"clocks", clocks},
+	                                  {"made_code", made_code},
+	                                  {"requeued", requeued},
+	                                  {"left", left},
+	                                  {"long_asleep", long_asleep},
+	                                  {"registers", registers},
+	                                  {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
