@@ -96,53 +96,45 @@ static void leave_out_bare(struct lz_processes *all)
 	all->n = n;
 }
 
-/* As far as the recordings tell. */
-static bool may_have_sources(const char *dir)
-{
+struct keeping {
+	const char *dir;
 	struct lz_processes all;
+};
 
-	if (lz_processes_read(&all, dir) < 0)
-		return true; /* who tries will say why */
-	leave_out_bare(&all);
-	bool may = all.n > 0;
-
-	lz_processes_free(&all);
-	return may;
-}
-
-static int keep(const char *dir)
+static int keep(const struct keeping *k)
 {
-	lz_auto_free char *path = archive_of(dir);
-	struct lz_processes all = {0};
+	lz_auto_free char *path = archive_of(k->dir);
 	struct lz_sources sources = {0};
-	int rc = path ? lz_processes_read(&all, dir) : -1;
+	int rc = path ? lz_sources_find(&k->all, NULL, 0, &sources) : -1;
 
-	if (rc == 0)
-		leave_out_bare(&all);
-	if (rc == 0)
-		rc = lz_sources_find(&all, NULL, 0, &sources);
 	if (rc == 0 && sources.n_packed) {
 		rc = lz_pack_write_sources(path, &sources);
 		if (rc == 0)
-			share(dir, path);
+			share(k->dir, path);
 	}
 	lz_sources_free(&sources);
-	lz_processes_free(&all);
 	return rc;
 }
 
-static char *keep_apart(const void *dir)
+static char *keep_apart(const void *arg)
 {
-	return keep(dir) == 0 ? strdup("") : NULL;
+	return keep(arg) == 0 ? strdup("") : NULL;
 }
 
 int lz_sources_keep(const char *dir)
 {
-	if (!may_have_sources(dir))
-		return 0;
-	lz_auto_free char *kept = lz_apart("keeping the sources", keep_apart, dir);
+	struct keeping k = {.dir = dir};
+	int rc = lz_processes_read(&k.all, dir);
 
-	return kept ? 0 : -1;
+	if (rc == 0)
+		leave_out_bare(&k.all);
+	if (rc == 0 && k.all.n) {
+		lz_auto_free char *kept = lz_apart("keeping the sources", keep_apart, &k);
+
+		rc = kept ? 0 : -1;
+	}
+	lz_processes_free(&k.all);
+	return rc;
 }
 
 /* ---- packing ---- */

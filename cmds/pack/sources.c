@@ -14,6 +14,7 @@
 #include <common/base/hostfile.h>
 #include <common/base/array.h>
 #include <common/base/cleanup.h>
+#include <common/base/tree.h>
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
@@ -276,23 +277,46 @@ struct seen_files {
 	size_t n;
 };
 
+static bool is_seen(const struct seen_files *s, const struct stat *st)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].ino == st->st_ino && s->v[i].dev == st->st_dev)
+			return true;
+	return false;
+}
+
 static int is_new(struct seen_files *s, const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0)
+	if (stat(path, &st) < 0 || is_seen(s, &st))
 		return 0;
-	for (size_t i = 0; i < s->n; i++)
-		if (s->v[i].ino == st.st_ino && s->v[i].dev == st.st_dev)
-			return 0;
 	if (lz_extend(s->v, s->n) < 0)
 		return -1;
 	s->v[s->n++] = (struct seen){st.st_dev, st.st_ino};
 	return 1;
 }
 
+static int is_unseen(int folder, const char *name, void *arg)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_seen(arg, &st);
+}
+
+/* To open a recording takes longer, as its copies are read and compared with their checksums. */
+static bool has_unseen(const char *dir, struct seen_files *seen)
+{
+	lz_auto_free char *files = NULL;
+
+	return asprintf(&files, "%s/files", dir) < 0 ||
+	       lz_each_entry(AT_FDCWD, files, is_unseen, seen) != 0;
+}
+
 static int add_recording(struct search *q, const char *dir, struct seen_files *seen)
 {
+	if (!has_unseen(dir, seen))
+		return 0;
 	struct lz_reader *r = lz_reader_open(dir);
 	int rc = 0;
 
