@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a program has rdrand and rdseed, cpuid, rdtsc or rdtscp: at the boundaries of instructions that the block
- * labels or the unwind rules tell. The dynamic linker's xsavec: what follows it tells. */
+/* Where a program has rdrand and rdseed, cpuid, rdtsc or rdtscp, and a dynamic linker the system calls by which it
+ * loads files: at the boundaries of instructions that the block labels or the unwind rules tell. The dynamic linker's
+ * xsavec: what follows it tells. */
 #include <elf.h>
 #include <elfutils/libdw.h>
 #include <emmintrin.h>
@@ -8,6 +9,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <Zydis/Zydis.h>
 #include <common/base/array.h>
@@ -20,13 +22,13 @@
 /* A program waits meanwhile: so many instructions are decoded, and what each candidate costs besides. */
 enum { PATIENCE = 6000000, CANDIDATE = 200, WAY_MOST = 1 << 16 /* bytes */, RULES_MOST = 64 };
 
-enum { RDTSC = 0x31, RDTSCP = 0x01, RDTSCP_LAST = 0xf9 };
+enum { SYSCALL = 0x05, CALLS = 512, RDTSC = 0x31, RDTSCP = 0x01, RDTSCP_LAST = 0xf9 };
 
 /* 0F and OPCODE are in all of them. */
 struct kind {
 	uint8_t opcode;
-	/* May they be, with what follows, of which LEN bytes are known? */
-	bool (*maybe)(const uint8_t *opcode, size_t len);
+	/* May they be, with what follows, of which LEN bytes are known, and BEFORE in front of the 0F? */
+	bool (*maybe)(const uint8_t *opcode, size_t before, size_t len);
 	/* Is one at CODE? *AT: where OPCODE is. */
 	bool (*is)(const uint8_t *code, size_t len, uint8_t *at);
 	/* That tells enough, if no prefix is before it: nothing else begins so. */
@@ -208,7 +210,7 @@ static int search(struct find *f)
 	for (; op < end && (op = next_pair(op, end, f->kind->opcode)); op++) {
 		uint64_t at = (uint64_t)(op - f->code);
 
-		if (!f->kind->maybe(op, (size_t)(end - op)))
+		if (!f->kind->maybe(op, at - 1, (size_t)(end - op)))
 			continue;
 		if ((f->patience -= CANDIDATE) < 0)
 			return 1;
@@ -271,7 +273,7 @@ static int search_untold(const struct kind *k, Elf *elf, uint64_t from, uint64_t
 		op = next_pair(op, file + end, k->opcode);
 		if (!op)
 			break;
-		if (k->maybe(op, (size_t)(file + size - op)) &&
+		if (k->maybe(op, (size_t)(op - file) - 1, (size_t)(file + size - op)) &&
 		    !is_code(elf, (uint64_t)(op - file)))
 			return 1;
 	}
@@ -293,14 +295,15 @@ static int search_segments(const struct kind *k, Elf *elf)
 	return ret;
 }
 
-static bool maybe_any(const uint8_t *opcode, size_t len)
+static bool maybe_any(const uint8_t *opcode, size_t before, size_t len)
 {
-	(void)opcode, (void)len;
+	(void)opcode, (void)before, (void)len;
 	return true;
 }
 
-static bool maybe_random(const uint8_t *opcode, size_t len)
+static bool maybe_random(const uint8_t *opcode, size_t before, size_t len)
 {
+	(void)before;
 	return len > 1 && opcode[1] >= 0xf0;
 }
 
@@ -341,15 +344,53 @@ static bool is_rdtsc(const uint8_t *code, size_t len, uint8_t *at)
 	return len > 1 && code[0] == 0x0f && code[1] == RDTSC;
 }
 
-static bool maybe_rdtscp(const uint8_t *opcode, size_t len)
+static bool maybe_rdtscp(const uint8_t *opcode, size_t before, size_t len)
 {
+	(void)before;
 	return len > 1 && opcode[1] == RDTSCP_LAST;
 }
 
 static bool is_rdtscp(const uint8_t *code, size_t len, uint8_t *at)
 {
 	*at = 1;
-	return len > 2 && code[0] == 0x0f && code[1] == RDTSCP && maybe_rdtscp(code + 1, len - 1);
+	return len > 2 && code[0] == 0x0f && code[1] == RDTSCP && code[2] == RDTSCP_LAST;
+}
+
+static bool loads(uint32_t nr)
+{
+	static const uint16_t calls[] = {SYS_brk,     SYS_access,     SYS_open,     SYS_openat,
+	                                 SYS_fstat,   SYS_newfstatat, SYS_close,    SYS_read,
+	                                 SYS_pread64, SYS_mmap,       SYS_mprotect, SYS_munmap};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (nr == calls[i])
+			return true;
+	return false;
+}
+
+/* By the last constant in front of it that eax gets. */
+static bool maybe_loading(const uint8_t *opcode, size_t before, size_t len)
+{
+	enum { MOV_EAX = 0xb8, MOV_LEN = 5, NEAR = 24 };
+	static const uint8_t zero[] = {0x31, 0xc0};
+	const uint8_t *insn = opcode - 1;
+	uint32_t nr;
+
+	(void)len;
+	if (before >= sizeof(zero) && !memcmp(insn - sizeof(zero), zero, sizeof(zero)))
+		return loads(0);
+	for (size_t back = MOV_LEN; back <= before && back <= NEAR; back++) {
+		memcpy(&nr, insn - back + 1, sizeof(nr));
+		if (insn[-(ptrdiff_t)back] == MOV_EAX && nr < CALLS)
+			return loads(nr);
+	}
+	return false;
+}
+
+static bool is_syscall(const uint8_t *code, size_t len, uint8_t *at)
+{
+	*at = 1;
+	return len > 1 && code[0] == 0x0f && code[1] == SYSCALL;
 }
 
 static const struct kind kinds[LZ_INSNS_KINDS] = {
@@ -358,6 +399,7 @@ static const struct kind kinds[LZ_INSNS_KINDS] = {
     [LZ_INSNS_XSAVEC] = {LZ_RAND_OPCODE, maybe_any, is_xsavec, .sure = true},
     [LZ_INSNS_RDTSC] = {RDTSC, maybe_any, is_rdtsc, .mnemonic = ZYDIS_MNEMONIC_RDTSC},
     [LZ_INSNS_RDTSCP] = {RDTSCP, maybe_rdtscp, is_rdtscp, .mnemonic = ZYDIS_MNEMONIC_RDTSCP},
+    [LZ_INSNS_LOADING] = {SYSCALL, maybe_loading, is_syscall, .mnemonic = ZYDIS_MNEMONIC_SYSCALL},
 };
 
 int lz_insn_find(enum lz_insns_kind kind, const char *path, uint64_t **sites, size_t *n)

@@ -13,7 +13,7 @@
 #include <common/recording/copystore.h>
 #include <lizard/error.h>
 
-enum { MAGIC = 0x36465a4c /* LZF6 */, SUM_LEN = 8, MAX_LEN = 64 << 10, BOOT_LEN = 36 };
+enum { MAGIC = 0x37465a4c /* LZF7 */, SUM_LEN = 8, MAX_LEN = 64 << 10, BOOT_LEN = 36 };
 
 void lz_copy_free(struct lz_copy *c)
 {

@@ -354,6 +354,31 @@ static int go_fast(struct lz_tracer *t)
 	return 0;
 }
 
+/* 1: not in this program. */
+static int begin_early(struct lz_tracer *t)
+{
+	if (!is_wanted(t) || !t->linked)
+		return 1;
+	int ret = make_page(t);
+	t->fast.refused = ret == 1;
+	return ret;
+}
+
+int lz_fast_image(struct lz_tracer *t)
+{
+	struct lz_sites *s = &t->fast.sites;
+	const int begun = begin_early(t);
+
+	if (begun < 0)
+		return -1;
+	lz_detours_begin(t);
+	lz_sites_make_many(s);
+	if (lz_cpuid_sites(t) < 0 || (!begun && lz_linker_sites(t) < 0) ||
+	    lz_sites_made(s, &t->p) < 0)
+		return -1;
+	return begun ? 0 : go_fast(t);
+}
+
 int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	const struct lz_call *c = &t->cur->call;

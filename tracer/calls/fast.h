@@ -8,6 +8,9 @@
 #include <signal.h>
 
 /* fast.c */
+/* A new image, of which there is a checkpoint: sites that are known before it runs. A dynamic linker makes its
+ * calls without stops. */
+int lz_fast_image(struct lz_tracer *t);
 /* After a call with a stop, at its exit: may the thread go on without stops? */
 int lz_fast_after_call(struct lz_tracer *t, struct user_regs_struct *r);
 /* The same behind an rdtsc or rdtscp, if COUNTER, or xsavec at AT that the tracer has done. */

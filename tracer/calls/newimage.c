@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A new address space, after an execve: what the kernel mapped is tamed and taken stock of. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/fast.h"
 #include "tracer/calls/rseq.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
@@ -153,6 +154,8 @@ static int show_auxiliary(struct lz_tracer *t, uint64_t at, uint64_t key, uint64
 
 	if (key == AT_BASE || (key == AT_ENTRY && !t->linker))
 		t->linker = value;
+	if (key == AT_BASE)
+		t->linked = value;
 	if (key == AT_RSEQ_FEATURE_SIZE && value > features)
 		return lz_proc_write(&t->p, at + 8, &features, 8);
 	return key == AT_SYSINFO_EHDR && value != vdso ? lz_proc_write(&t->p, at, &ignore, 8) : 0;
@@ -166,6 +169,7 @@ static int show_vector(struct lz_tracer *t, uint64_t at, uint64_t vdso)
 	int nulls = -1;
 
 	t->linker = 0;
+	t->linked = false;
 	for (;;) {
 		const size_t n = lz_proc_read_some(&t->p, at, word, sizeof(word)) / sizeof(*word);
 
@@ -364,12 +368,15 @@ int lz_new_image(struct lz_tracer *t)
 	lz_tell_privileges(t->p.pid);
 	if (lz_proc_maps(t->p.pid, find_special, &v) < 0 || reserve_stub(t, &v) < 0 ||
 	    lz_signal_exec(t) < 0 || tame(t, &v) < 0 || show_vector(t, r.rsp, v.ours) < 0 ||
-	    take_stock(t) < 0 || lz_cpuid_sites(t) < 0)
+	    take_stock(t) < 0)
 		return lz_fail_in("preparing the program");
 	lz_cpu_choose(t);
 	lz_counter_begin(t);
 	t->stack_start = r.rsp;
-	return lz_instant_here(t, &r) < 0 ? -1 : lz_checkpoint(t, &r, true);
+	if (lz_instant_here(t, &r) < 0 || lz_checkpoint(t, &r, true) < 0)
+		return -1;
+	/* not before: pages with jumps would be in the checkpoint */
+	return lz_fast_image(t);
 }
 
 int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)

@@ -137,6 +137,13 @@ int lz_cpuid_sites(struct lz_tracer *t);
 /* Is IP in that code? */
 bool lz_cpuid_inside(const struct lz_tracer *t, uint64_t ip);
 
+/* linker.c */
+/* The code of the new image's dynamic linker, or else of the program where it begins; NULL: it is not known. */
+const struct lz_vma *lz_linker_code(struct lz_tracer *t);
+/* Its system calls by which it loads files, and the counters that it reads, become jumps before it runs. There must be
+ * memory for the stub. */
+int lz_linker_sites(struct lz_tracer *t);
+
 /* xsavec.c */
 /* Arms xsavec in the new image's dynamic linker. */
 int lz_xsavec_arm(struct lz_tracer *t);

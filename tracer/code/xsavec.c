@@ -3,45 +3,10 @@
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
 
-#include <elf.h>
 #include <lizard/error.h>
 #include <lizard/randinsn.h>
 #include <lizard/xsavec.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-/* As the kernel has told the program. */
-static uint64_t linker_of(pid_t pid)
-{
-	char path[64];
-	uint64_t word[2] = {0}, base = 0, entry = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
-	FILE *f = fopen(path, "re");
-	while (f && fread(word, sizeof(word), 1, f) == 1) {
-		if (word[0] == AT_BASE)
-			base = word[1];
-		if (word[0] == AT_ENTRY)
-			entry = word[1];
-	}
-	if (f)
-		fclose(f);
-	return base ? base : entry;
-}
-
-/* The linker's code is the first that is mapped behind its base. */
-static const struct lz_vma *code_behind(const struct lz_tracer *t, uint64_t base)
-{
-	for (size_t i = 0; i < t->vmas.n; i++) {
-		const struct lz_vma *v = &t->vmas.a[i].v;
-
-		if (v->end > base && v->prot & PROT_EXEC)
-			return v;
-	}
-	return NULL;
-}
 
 int lz_xsavec_arm(struct lz_tracer *t)
 {
@@ -49,12 +14,7 @@ int lz_xsavec_arm(struct lz_tracer *t)
 	const uint64_t *sites;
 	size_t n;
 
-	if (!lz_xsavec_by_chance())
-		return 0;
-	if (!t->linker)
-		t->linker = linker_of(t->p.pid);
-	v = t->linker ? code_behind(t, t->linker) : NULL;
-	if (!v || v->file == LZ_NO_FILE || v->flags & MAP_SHARED)
+	if (!lz_xsavec_by_chance() || !(v = lz_linker_code(t)))
 		return 0;
 	int ret = lz_writer_file_insns(t->w, v->file, LZ_INSNS_XSAVEC, &sites, &n);
 	if (ret)

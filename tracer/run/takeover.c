@@ -201,7 +201,7 @@ int lz_next_recording(struct lz_tracer *t)
 		lz_writer_abandon(w);
 	}
 	lz_meta_free(&old);
-	t->next_event = t->map_id = t->s.start = 0;
+	t->next_event = t->map_id = t->s.start = t->last_marker = 0;
 	t->n_checkpoints = t->since_full = 0;
 	t->t0 = lz_now();
 	return ret;

@@ -456,6 +456,7 @@ struct lz_tracer {
 	uint64_t brk, stack_start; /* stack_start: where the program's arguments are */
 	/* Where the dynamic linker is; without one, where the program begins. 0: not known. */
 	uint64_t linker;
+	bool linked; /* there is one */
 	struct lz_stream s;
 	struct lz_disposition act[LZ_SIGNALS];
 	struct lz_pages *pages;
