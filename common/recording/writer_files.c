@@ -21,8 +21,8 @@ static bool is_copy_of(const struct lz_known_file *k, const struct stat *st)
 	       k->mtime.tv_sec == st->st_mtim.tv_sec && k->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-static int find_file(const struct lz_writer *w, const struct stat *st, struct lz_extent *part,
-                     uint32_t *index)
+bool lz_writer_file_known(const struct lz_writer *w, const struct stat *st, struct lz_extent *part,
+                          uint32_t *index)
 {
 	for (uint32_t i = 0; i < w->n_files; i++) {
 		const struct lz_known_file *k = &w->files[i];
@@ -30,10 +30,10 @@ static int find_file(const struct lz_writer *w, const struct stat *st, struct lz
 		if (is_copy_of(k, st) && k->extent.from <= part->from && part->to <= k->extent.to) {
 			*index = i;
 			*part = k->extent;
-			return 1;
+			return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 /* Whoever maps many small parts makes few copies: each has a share of what those before have. All
@@ -159,7 +159,7 @@ int lz_writer_file_part(struct lz_writer *w, const char *path, int fd, struct lz
 		return -1;
 	if (use < 0 || fstat(use, &st) < 0)
 		return lz_fail_errno("cannot open the mapped file %s", path);
-	if (find_file(w, &st, part, index))
+	if (lz_writer_file_known(w, &st, part, index))
 		return 1;
 	*part = to_be_copied(w, &st, use, *part);
 	return find_entry(w, index) < 0 ? -1 : add_file(w, path, use, &st, *part, *index);

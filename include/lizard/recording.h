@@ -260,6 +260,10 @@ struct lz_extent {
 };
 int lz_writer_file_part(struct lz_writer *w, const char *path, int fd, struct lz_extent *part,
                         uint32_t *index);
+/* Is there a copy of that part of the file of which stat() tells ST? *PART and *INDEX as above. */
+struct stat;
+bool lz_writer_file_known(const struct lz_writer *w, const struct stat *st, struct lz_extent *part,
+                          uint32_t *index);
 /* The next whole checkpoint is of a program that replay may map file INDEX for, though it is not
  * mapped there. */
 void lz_writer_file_needed(struct lz_writer *w, uint32_t index);

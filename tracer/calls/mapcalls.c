@@ -28,8 +28,12 @@ static const struct lz_call *call_of(const struct lz_tracer *t)
 static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t offset)
 {
 	char link[64], path[4096];
+	struct stat st;
 
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	int known = stat(link, &st) < 0 ? 0 : lz_map_known(t, a, &st, offset);
+	if (known)
+		return known < 0 ? -1 : 0;
 	ssize_t n = readlink(link, path, sizeof(path) - 1);
 	if (n < 0)
 		return 0;

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #ifndef AT_RSEQ_FEATURE_SIZE
@@ -285,6 +286,17 @@ static int open_mapped(struct lz_tracer *t, const struct lz_maps_entry *e)
 	return fd >= 0 ? fd : open_descriptor(t->p.pid, e);
 }
 
+/* 1: A maps a file of which there is a copy. */
+static int map_known(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_area *a)
+{
+	struct stat st;
+
+	return stat(e->path, &st) == 0 && st.st_ino == e->inode &&
+	               st.st_dev == makedev(e->dev_major, e->dev_minor)
+	           ? lz_map_known(t, a, &st, e->offset)
+	           : 0;
+}
+
 /* Shared memory without a file, inherited by a fork. 1: it is of that kind. */
 static int add_shared(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_area *a)
 {
@@ -308,6 +320,9 @@ int lz_area_of(struct lz_tracer *t, const struct lz_maps_entry *e, struct lz_are
 	} else if (strcmp(e->path, "[heap]") == 0) {
 		a->v.role = LZ_VMA_HEAP;
 	} else if (e->inode && !(special = e->shared ? add_shared(t, e, a) : 0)) {
+		int known = map_known(t, e, a);
+		if (known)
+			return known < 0 ? -1 : 0;
 		int fd = open_mapped(t, e);
 		int ret = fd < 0 ? lz_map_gone(t, a, e) : lz_map_file(t, a, fd, e->path, e->offset);
 		if (fd >= 0)

@@ -25,6 +25,8 @@ int lz_map_emptied(struct lz_tracer *t, const struct lz_area *a, uint64_t from, 
 /* objects.c */
 /* What A maps is the file behind our descriptor FD (if it is a plain one), a segment. */
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset);
+/* The same without a descriptor. 0: A is shared, or there is no copy yet of what it maps. */
+int lz_map_known(struct lz_tracer *t, struct lz_area *a, const struct stat *st, uint64_t offset);
 /* A is mapped of a file that is mapped already: the copy is to have it, if the file is there. */
 int lz_map_more(struct lz_tracer *t, const struct lz_area *a);
 /* Shared memory without a name that is mapped at ADDR becomes an object, in all areas that map

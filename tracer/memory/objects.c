@@ -128,35 +128,68 @@ void lz_objects_close(struct lz_tracer *t)
 	}
 }
 
+/* A maps it from OFFSET on, of which FILE is a copy of PART. */
+static struct lz_object *be_mapping(struct lz_tracer *t, struct lz_area *a, const struct stat *st,
+                                    const char *path, uint64_t offset, struct lz_extent part,
+                                    uint32_t file)
+{
+	a->v.file = file;
+	a->v.offset = offset;
+	a->object = object_made(t, st->st_dev, st->st_ino, false, path);
+	a->object_at = offset;
+	struct lz_object *o = lz_object(t, a->object);
+	if (!o)
+		return NULL;
+	o->file = file;
+	o->copied = part;
+	o->size = (uint64_t)st->st_size;
+	o->file_end = lz_page_up(o->size);
+	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
+	return o;
+}
+
+static struct lz_extent part_of(const struct lz_area *a, uint64_t offset)
+{
+	return (struct lz_extent){offset, offset + (a->v.end - a->v.start)};
+}
+
 int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path, uint64_t offset)
 {
+	struct lz_extent part = part_of(a, offset);
 	struct stat st;
 	uint32_t file;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	struct lz_extent part = {offset, offset + (a->v.end - a->v.start)};
 	int known = lz_writer_file_part(t->w, path, fd, &part, &file);
 	if (known < 0)
 		return -1;
-	a->v.file = file;
-	a->v.offset = offset;
-	a->object = object_made(t, st.st_dev, st.st_ino, false, path);
-	a->object_at = offset;
-	struct lz_object *o = lz_object(t, a->object);
+	struct lz_object *o = be_mapping(t, a, &st, path, offset, part, file);
 	if (!o)
 		return -1;
 	o->again = known && o->stale;
 	if (!known)
 		o->stale |= just_changed(&st);
-	o->file = file;
-	o->copied = part;
-	o->size = (uint64_t)st.st_size;
-	o->file_end = lz_page_up(o->size);
 	if (a->v.flags & MAP_SHARED)
 		keep_open(t->shared, o, fd, lz_shared_is_large(a));
-	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
 	return 0;
+}
+
+int lz_map_known(struct lz_tracer *t, struct lz_area *a, const struct stat *st, uint64_t offset)
+{
+	const uint32_t i = lz_object_of(t, st->st_dev, st->st_ino, false);
+	struct lz_extent part = part_of(a, offset);
+	uint32_t file;
+
+	if (!i || a->v.flags & MAP_SHARED || !S_ISREG(st->st_mode) ||
+	    !lz_writer_file_known(t->w, st, &part, &file))
+		return 0;
+	struct lz_object *o = be_mapping(t, a, st, lz_object(t, i)->path, offset, part, file);
+
+	if (!o)
+		return -1;
+	o->again = o->stale;
+	return 1;
 }
 
 static int open_again(const struct lz_object *o)
