@@ -34,7 +34,7 @@ enum lz_insns_kind {
 	LZ_INSNS_CPUID,
 	LZ_INSNS_XSAVEC,
 	LZ_INSNS_RDTSC,
-	LZ_INSNS_RDTSCP, /* the second of its three bytes */
+	LZ_INSNS_RDTSCP,  /* the second of its three bytes */
 	LZ_INSNS_LOADING, /* system calls by which a dynamic linker loads files */
 	LZ_INSNS_KINDS
 };

@@ -135,14 +135,14 @@ static int put_code(struct lz_tracer *t)
 	return lz_proc_write(&t->p, t->fast.at, __start_lz_stub, len);
 }
 
-/* 1: there is no room for it, or the program's descriptors cannot be had. */
+/* 1: there is no room for it, the program's descriptors cannot be had, or no file may be so large. */
 static int make_page(struct lz_tracer *t)
 {
 	uint64_t at = LZ_STUB_ADDR - 0x10000000;
 	struct lz_call_page *page = lz_share(t, sizeof(*page), &at, 0x400000);
 
 	if (!page)
-		return errno == EACCES ? 1 : -1;
+		return errno == EACCES || errno == EFBIG || errno == ENOMEM ? 1 : -1;
 	t->fast.page = page;
 	t->fast.taken = 0;
 	page->may_refer = LZ_REFERRED_MOST;
@@ -324,18 +324,25 @@ int lz_fast_before_call(struct lz_tracer *t)
 	return 0;
 }
 
+/* 1: it cannot be had. */
+static int make_log(struct lz_tracer *t)
+{
+	const int ret = make_page(t);
+
+	if (ret == 1) {
+		t->fast.refused = true;
+		lz_debug("system calls are made with stops: their log cannot be had");
+	}
+	return ret;
+}
+
 /* The first time. 1: not now. */
 static int begin(struct lz_tracer *t, bool may)
 {
 	t->fast.wanted += may;
 	if (t->fast.wanted < WORTH_IT)
 		return 1;
-	int ret = make_page(t);
-	if (ret == 1) {
-		t->fast.refused = true;
-		lz_debug("system calls are made with stops: their log cannot be had");
-	}
-	return ret;
+	return make_log(t);
 }
 
 /* The current thread makes calls without a stop. */
@@ -354,20 +361,10 @@ static int go_fast(struct lz_tracer *t)
 	return 0;
 }
 
-/* 1: not in this program. */
-static int begin_early(struct lz_tracer *t)
-{
-	if (!is_wanted(t) || !t->linked)
-		return 1;
-	int ret = make_page(t);
-	t->fast.refused = ret == 1;
-	return ret;
-}
-
 int lz_fast_image(struct lz_tracer *t)
 {
 	struct lz_sites *s = &t->fast.sites;
-	const int begun = begin_early(t);
+	const int begun = is_wanted(t) && t->linked ? make_log(t) : 1;
 
 	if (begun < 0)
 		return -1;

@@ -45,9 +45,11 @@ static int map_program(struct lz_tracer *t, int64_t fd, size_t len, uint64_t *at
 	}
 	if (lz_proc_syscall(&t->p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
 		return -1;
-	return ret < 0
-	           ? lz_fail("no room for shared memory in the program: %s", strerror((int)-ret))
-	           : 0;
+	if (ret >= 0)
+		return 0;
+	lz_fail("no room for shared memory in the program: %s", strerror((int)-ret));
+	errno = (int)-ret;
+	return -1;
 }
 
 void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
@@ -65,14 +67,14 @@ void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
 		return NULL;
 	}
 	void *mem = map_own(t, (int)fd, len);
-	const int why = errno;
+	int why = errno;
 	if (!mem) {
 		lz_proc_syscall(p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
-		errno = why;
 	} else if (map_program(t, fd, len, at, step) < 0) {
+		why = errno;
 		munmap(mem, len);
 		mem = NULL;
-		errno = 0;
 	}
+	errno = why;
 	return mem;
 }
