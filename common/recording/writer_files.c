@@ -116,9 +116,6 @@ int lz_writer_push_file(struct lz_writer *w, const struct lz_file *file, uint32_
 	struct lz_frame f = {.type = LZ_FRAME_FILE, .key0 = index, .count = 1};
 	struct lz_buf b = {0};
 
-	/* Events that name the file come behind it. */
-	if (lz_writer_push_events(w) < 0)
-		return -1;
 	lz_file_put(&b, file);
 	return lz_worker_push(w->worker, &w->events, &f, &b);
 }
@@ -140,6 +137,9 @@ static int add_file(struct lz_writer *w, const char *path, int fd, const struct 
 		w->debug |=
 		    rc == 0 && (copy.debug.inside || lz_debug_is_beside(path, copy.debug.link));
 	}
+	/* Events that name the file come behind it, those that name what had its number before it. */
+	if (rc == 0 && index < w->n_files)
+		rc = lz_writer_push_events(w);
 	if (rc == 0)
 		rc = lz_writer_push_file(w, &file, index);
 	if (rc == 0)
