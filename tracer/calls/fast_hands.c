@@ -228,6 +228,9 @@ static int halt(struct lz_tracer *t, struct lz_thread *th)
 			ptrace(PTRACE_CONT, (pid_t)th->tid, 0, 0);
 		return 0;
 	}
+	/* the group stops: so does it once more when it goes on */
+	if (status >> 16 && WSTOPSIG(status) != SIGTRAP)
+		ptrace(PTRACE_INTERRUPT, (pid_t)th->tid, 0, 0);
 	if (status >> 16)
 		return 1;
 	lz_become(t, th);

@@ -156,7 +156,7 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	if (old->ended)
 		lz_thread_remove(t, old);
 	lz_blocked_drop(next);
-	next->ready = false;
+	next->ready = next->halted = false;
 	if (lz_sched_turn(t) < 0)
 		return -1;
 	if (next->in_call) {

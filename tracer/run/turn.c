@@ -60,6 +60,7 @@ static int is_ready(struct lz_thread *th, int status)
 {
 	th->ready = th->has_pending_status = true;
 	th->pending_status = status;
+	th->halted = false;
 	return 0;
 }
 
@@ -180,9 +181,11 @@ int lz_turn_halt(struct lz_tracer *t)
 	int ret = lz_wait_others_really(t, 0);
 
 	for (size_t i = 0; i < t->n_threads && ret == 0; i++) {
-		lz_become(t, t->thread[i]);
-		if (t->cur->ready && t->cur != cur)
-			ret = halt(t, t->cur);
+		struct lz_thread *th = t->thread[i];
+		const int stands = th->ready && th != cur ? lz_standby_end(t, th) : 0;
+
+		lz_become(t, th);
+		ret = stands > 0 ? halt(t, th) : stands;
 	}
 	lz_become(t, cur);
 	return ret;

@@ -399,6 +399,33 @@ static void long_asleep(void)
 	SEE(pthread_join(other, NULL) == 0);
 }
 
+/* A child stops all threads, again and again. */
+static void stop_parent(pid_t parent)
+{
+	for (int i = 0; i < 300; i++) {
+		kill(parent, SIGSTOP);
+		usleep(i * 37 % 500);
+		kill(parent, SIGCONT);
+		usleep(500 + i * 61 % 1000);
+	}
+	_exit(0);
+}
+
+static void stopped(void)
+{
+	const pid_t parent = getpid();
+	int status;
+
+	warm_up(ROUNDS);
+	const pid_t child = fork();
+	if (child == 0)
+		stop_parent(parent);
+	SEE(child > 0);
+	while (waitpid(child, &status, WNOHANG) == 0)
+		warm_up(ROUNDS / 4);
+	SEE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* While another one waits: a child, and the end. */
 static void left(void)
 {
@@ -505,17 +532,13 @@ static void registers(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kind all[] = {{"handovers", handovers},
-	                                  {"woken_by_bits", woken_by_bits},
-	                                  {"times", times},
-	                                  {"interrupted", interrupted},
-	                                  {"clocks", clocks},
-	                                  {"made_code", made_code},
-	                                  {"requeued", requeued},
-	                                  {"left", left},
-	                                  {"long_asleep", long_asleep},
-	                                  {"registers", registers},
-	                                  {"forever", forever}};
+	static const struct kind all[] = {
+	    {"handovers", handovers}, {"woken_by_bits", woken_by_bits},
+	    {"times", times},         {"interrupted", interrupted},
+	    {"clocks", clocks},       {"made_code", made_code},
+	    {"requeued", requeued},   {"stopped", stopped},
+	    {"left", left},           {"long_asleep", long_asleep},
+	    {"registers", registers}, {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
