@@ -123,7 +123,7 @@ INLINE void keep(const struct lz_call_log *p, struct lz_turn_context *c)
 	__asm__ volatile("movq %%r15, %0" : "=m"(r->r15));
 	r->rsp = p->rsp;
 	__asm__ volatile("rdfsbase %0" : "=r"(r->fs_base));
-	__asm__ volatile("xsave (%0)"
+	__asm__ volatile("xsave64 (%0)"
 	                 :
 	                 : "r"(c->xsave), "a"((uint32_t)p->parts), "d"((uint32_t)(p->parts >> 32))
 	                 : "memory");
@@ -132,7 +132,7 @@ INLINE void keep(const struct lz_call_log *p, struct lz_turn_context *c)
 /* The registers that C code does not touch here are the last. */
 INLINE void go_on_as(struct lz_call_log *p, const struct lz_logged_turn *t)
 {
-	__asm__ volatile("xrstor (%0)"
+	__asm__ volatile("xrstor64 (%0)"
 	                 :
 	                 : "r"(p->context[t->to].xsave), "a"((uint32_t)p->parts),
 	                   "d"((uint32_t)(p->parts >> 32))
