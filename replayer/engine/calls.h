@@ -19,7 +19,7 @@ struct lz_logged {
 	bool maps; /* its event changes mappings */
 	/* A turn is two events: the thread goes into call NR, and thread TO comes out of its own. */
 	bool leaves, comes;
-	uint32_t to;
+	uint32_t from, to;
 	uint64_t nr;
 };
 
@@ -112,6 +112,9 @@ void lz_turns_fill(struct lz_engine *e);
 uint32_t lz_turns_tid(const struct lz_engine *e);
 /* Are events I and I + 1 a turn that can be answered? 1: END and T are what it needs besides event I. */
 int lz_turns_can(struct lz_engine *e, uint64_t i, struct lz_logged *end, struct lz_logged_turn *t);
+/* The first N calls of the log are done, not all of them by the stub: it gets the registers of those
+ * threads that went into a call at a stop. False: it cannot have them, and the log is made anew. */
+bool lz_turns_follow(struct lz_engine *e, uint32_t n);
 /* It is in the log. */
 void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64_t nr);
 /* One of its events has been answered. */

@@ -209,6 +209,7 @@ static int put_turn(struct lz_engine *e, struct markers *m, uint64_t i)
 	                                     .marker = ev->marker,
 	                                     .time_ns = ev->time_ns,
 	                                     .leaves = true,
+	                                     .from = turn.from,
 	                                     .to = turn.to,
 	                                     .nr = ev->nr};
 	c->call[c->n++] = end;
@@ -295,7 +296,7 @@ int lz_calls_fill(struct lz_engine *e)
 
 	if (lz_engine_in_kernel(e) || e->trapped) {
 		c->n = c->done = 0;
-	} else if (is_at_hand(e)) {
+	} else if (is_at_hand(e) && lz_turns_follow(e, (uint32_t)(e->event - c->first))) {
 		c->done = (uint32_t)(e->event - c->first);
 	} else {
 		ret = make_log(e);

@@ -243,20 +243,26 @@ static bool is_turn(struct lz_engine *e, const struct lz_event *ev)
 	       !(e->calls.looks && e->calls.looks(e->calls.arg, ev)) && lz_calls_can_do(e, ev);
 }
 
+static bool put_context(struct lz_engine *e, uint32_t i)
+{
+	const struct lz_context *th = &e->threads.v[i];
+	struct lz_turn_context *to = &e->calls.c->log->context[i];
+
+	if (!is_behind_call(&th->regs) || !put_xstate(e->calls.c, th, to->xsave))
+		return false;
+	put_regs(&to->regs, &th->regs);
+	return true;
+}
+
 /* What the stub has to have of thread I before the turn is its. */
 static bool make_known(struct lz_engine *e, uint32_t i)
 {
 	struct lz_calls *c = e->calls.c;
-	const struct lz_context *th = &e->threads.v[i];
-	struct lz_turn_context *to = &c->log->context[i];
 
 	if (c->turns.running == LZ_TURN_THREADS || c->turns.known[i])
 		return true;
-	if (!is_behind_call(&th->regs) || !put_xstate(c, th, to->xsave))
-		return false;
-	put_regs(&to->regs, &th->regs);
-	c->turns.known[i] = true;
-	return true;
+	c->turns.known[i] = put_context(e, i);
+	return c->turns.known[i];
 }
 
 int lz_turns_can(struct lz_engine *e, uint64_t i, struct lz_logged *end, struct lz_logged_turn *t)
@@ -298,6 +304,19 @@ void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64
 	s->call[t->from] = nr;
 	s->in_call[t->to] = false;
 	s->running = t->to;
+}
+
+bool lz_turns_follow(struct lz_engine *e, uint32_t n)
+{
+	const struct lz_calls *c = e->calls.c;
+
+	for (uint32_t i = c->done; i < n; i++) {
+		const struct lz_logged *l = &c->call[i];
+
+		if (l->leaves && l->from != e->threads.running && !put_context(e, l->from))
+			return false;
+	}
+	return true;
 }
 
 /* ---- what was done ---- */

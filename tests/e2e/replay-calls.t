@@ -62,6 +62,7 @@ done
 for prog in hands hands-markers; do
 	honest "$prog-handovers" 24000 $prog handovers
 	honest "$prog-registers" 8000 $prog registers
+	honest "$prog-registers-far" 8000 $prog registers_far
 done
 # Calls that change mappings of data: the process makes them itself.
 for way in stop buffer; do

@@ -466,7 +466,8 @@ static __thread int passes;
 
 /* The other thread has the turn, and this one has it again: all that the kernel keeps must be as before.
  * Behind the calls there is room for a jump. Of an exception of x87 that is still to come the kernel keeps more. */
-static __attribute__((noinline)) void pass(long me, const struct state *put, struct state *got)
+static __attribute__((noinline)) void pass(long me, const struct state *put, struct state *got,
+                                           const void *wait)
 {
 	register long other __asm__("r12") = !me;
 
@@ -491,9 +492,7 @@ static __attribute__((noinline)) void pass(long me, const struct state *put, str
 	                            "movl $128, %%esi\n"
 	                            "movl %%r12d, %%edx\n"
 	                            "xorl %%r10d, %%r10d\n"
-	                            "syscall\n"
-	                            "movl %%eax, %%eax\n"
-	                            "movl %%eax, %%eax\n"
+	                            "call *%[wait]\n"
 	                            "jmp 1b\n"
 	                            "2: \n" EACH(STORE) "stmxcsr 256(%[got])\n"
 	                                                "fxsave64 784(%[got])\n"
@@ -501,12 +500,17 @@ static __attribute__((noinline)) void pass(long me, const struct state *put, str
 	                                                "fnstcw 260(%[got])\n"
 	                                                "fninit\n"
 	                 : "+r"(other)
-	                 : [put] "r"(put), [got] "r"(got), [word] "r"(&whose)
+	                 : [put] "r"(put), [got] "r"(got), [word] "r"(&whose), [wait] "r"(wait)
 	                 : "rax", "rcx", "rdx", "rdi", "rsi", "r10", "r11", "xmm0", "xmm1", "xmm2",
 	                   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
 	                   "xmm12", "xmm13", "xmm14", "xmm15", "memory");
 	SEE(other == !me);
 }
+
+void wait_here(void);
+__asm__(".text\nwait_here:	syscall\n	movl %eax, %eax\n	movl %eax, %eax\n	"
+        "ret\n");
+static const void *waits_by[2] = {(const void *)wait_here, (const void *)wait_here};
 
 static void *keep(void *arg)
 {
@@ -519,7 +523,7 @@ static void *keep(void *arg)
 	for (int i = 0; i < 10 * ROUNDS; i++) {
 		memset(put.vectors, (int)(2 * i + me), sizeof(put.vectors));
 		put.vectors[i % 16][3] ^= 0x5a;
-		pass(me, &put, &got);
+		pass(me, &put, &got, waits_by[me]);
 		SEE(!memcmp(put.vectors, got.vectors, sizeof(put.vectors)));
 		SEE(put.mxcsr == got.mxcsr && put.x87 == got.x87 && ++passes == i + 1);
 		SEE(!memcmp(got.before + 8, got.after + 8, 8));
@@ -540,6 +544,19 @@ static void registers(void)
 	SEE(pthread_join(other, NULL) == 0);
 }
 
+/* One of them waits in code of its own making, whose calls have stops. */
+static void registers_far(void)
+{
+	static const uint8_t code[] = {0x0f, 0x05, 0xc3};
+	void *at =
+	    mmap(NULL, sizeof(code), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	SEE(at != MAP_FAILED && memcpy(at, code, sizeof(code)));
+	SEE(mprotect(at, sizeof(code), PROT_READ | PROT_EXEC) == 0);
+	waits_by[0] = at;
+	registers();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct kind all[] = {
@@ -548,7 +565,8 @@ int main(int argc, char **argv)
 	    {"clocks", clocks},       {"made_code", made_code},
 	    {"requeued", requeued},   {"stopped", stopped},
 	    {"left", left},           {"long_asleep", long_asleep},
-	    {"registers", registers}, {"forever", forever}};
+	    {"registers", registers}, {"registers_far", registers_far},
+	    {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
