@@ -108,6 +108,8 @@ void lz_calls_put_steps(struct lz_steps *s, const struct lz_event *ev);
 int lz_turns_begin(struct lz_engine *e);
 /* The log is empty. */
 void lz_turns_fill(struct lz_engine *e);
+/* It is made. */
+void lz_turns_filled(struct lz_engine *e);
 /* Who runs behind it. */
 uint32_t lz_turns_tid(const struct lz_engine *e);
 /* Are events I and I + 1 a turn that can be answered? 1: END and T are what it needs besides event I. */

@@ -257,7 +257,7 @@ static int make_log(struct lz_engine *e)
 	int ret = put_events(e);
 
 	lz_space_free(&e->calls.c->ahead);
-	e->calls.c->turns.running = LZ_TURN_THREADS;
+	lz_turns_filled(e);
 	if (ret < 0 || !e->calls.c->maps || e->proc.stub->can_bar)
 		return ret;
 	if (lz_engine_leave_call(e) < 0 || lz_engine_flush(e) < 0 ||

@@ -30,6 +30,8 @@ enum {
 };
 
 static const uint64_t canonical = 1ULL << 47;
+/* While no log is made. */
+static const uint32_t nobody = UINT32_MAX;
 
 /* ---- the processor's state ---- */
 
@@ -60,7 +62,7 @@ int lz_turns_begin(struct lz_engine *e)
 	uint8_t xstate[LZ_XSTATE_MAX];
 	uint32_t len = sizeof(xstate);
 
-	c->turns.running = LZ_TURN_THREADS;
+	c->turns.running = nobody;
 	if (lz_proc_xstate(&e->proc, xstate, &len) < 0)
 		return -1;
 	if (len < XSAVE_LEGACY + XSAVE_HEADER || !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
@@ -176,6 +178,11 @@ void lz_turns_fill(struct lz_engine *e)
 	}
 }
 
+void lz_turns_filled(struct lz_engine *e)
+{
+	e->calls.c->turns.running = nobody;
+}
+
 uint32_t lz_turns_tid(const struct lz_engine *e)
 {
 	const struct lz_turns_ahead *t = e->calls.c ? &e->calls.c->turns : NULL;
@@ -194,7 +201,7 @@ static uint32_t running(const struct lz_engine *e)
 static bool is_in_call(const struct lz_engine *e, uint32_t i, uint64_t nr)
 {
 	const struct lz_turns_ahead *t = &e->calls.c->turns;
-	const bool filling = t->running < LZ_TURN_THREADS;
+	const bool filling = t->running != nobody;
 	const bool in = filling ? t->in_call[i] : e->threads.v[i].in_call;
 	const uint64_t call = filling ? t->call[i] : e->threads.v[i].call;
 
@@ -259,7 +266,7 @@ static bool make_known(struct lz_engine *e, uint32_t i)
 {
 	struct lz_calls *c = e->calls.c;
 
-	if (c->turns.running == LZ_TURN_THREADS || c->turns.known[i])
+	if (c->turns.running == nobody || c->turns.known[i])
 		return true;
 	c->turns.known[i] = put_context(e, i);
 	return c->turns.known[i];

@@ -63,6 +63,7 @@ for prog in hands hands-markers; do
 	honest "$prog-handovers" 24000 $prog handovers
 	honest "$prog-registers" 8000 $prog registers
 	honest "$prog-registers-far" 8000 $prog registers_far
+	honest "$prog-crowd" 4000 $prog crowd
 done
 # Calls that change mappings of data: the process makes them itself.
 for way in stop buffer; do

@@ -5,7 +5,7 @@
 . "$LIZARD_SRC/tests/lib/kinds.sh"
 kinds_build hands
 
-for name in handovers woken_by_bits times interrupted clocks made_code requeued stopped left long_asleep registers registers_far; do
+for name in handovers woken_by_bits times interrupted clocks made_code requeued stopped left long_asleep registers registers_far crowd; do
 	kinds_native $name
 	for with in gcc lizard-cc; do
 		kinds_record $name $with || continue

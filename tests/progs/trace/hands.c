@@ -446,6 +446,29 @@ static void left(void)
 	}
 }
 
+/* More threads wait than can hand the turn without a stop: one makes all kinds of calls. */
+static void crowd(void)
+{
+	enum { MANY = 80 };
+	pthread_t th[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		SEE(pthread_create(&th[i], NULL, wait_for_ever, NULL) == 0);
+	while (waits < MANY)
+		sched_yield();
+	warm_up(ROUNDS);
+	for (int i = 0; i < 10 * ROUNDS; i++)
+		SEE(getppid() != getpid());
+	for (int i = 0; i < 10 * ROUNDS; i++)
+		SEE(getuid() != (uid_t)-1);
+	stop = 1;
+	pthread_mutex_lock(&other_mutex);
+	pthread_cond_broadcast(&other_cond);
+	pthread_mutex_unlock(&other_mutex);
+	for (int i = 0; i < MANY; i++)
+		SEE(pthread_join(th[i], NULL) == 0);
+}
+
 /* ---- what each thread has of the processor ---- */
 
 struct state {
@@ -566,7 +589,7 @@ int main(int argc, char **argv)
 	    {"requeued", requeued},   {"stopped", stopped},
 	    {"left", left},           {"long_asleep", long_asleep},
 	    {"registers", registers}, {"registers_far", registers_far},
-	    {"forever", forever}};
+	    {"crowd", crowd},         {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
