@@ -9,7 +9,7 @@
 #include <common/process/sites.h>
 #include <lizard/marker.h>
 
-enum { LZ_LOGGED_MAX = 2000 };
+enum { LZ_LOGGED_MAX = 2000, LZ_PARTS = 8 };
 
 /* A call in the log. */
 struct lz_logged {
@@ -30,6 +30,11 @@ struct lz_turns_ahead {
 	bool known[LZ_TURN_THREADS];
 	bool in_call[LZ_TURN_THREADS];
 	uint64_t call[LZ_TURN_THREADS];
+};
+
+/* Of the processor's state, in xsave's standard format. */
+struct lz_part {
+	uint32_t at, len;
 };
 
 /* A page with sites: only execution is left, so that the program does not see them. */
@@ -53,8 +58,9 @@ struct lz_calls {
 	/* The mappings behind the last of them while the log is made; none: e->space. */
 	struct lz_space ahead;
 	struct lz_turns_ahead turns;
-	bool stale[LZ_TURN_THREADS]; /* the stub has later registers of these than e->threads */
-	uint64_t parts;              /* of the processor's state that threads have; 0: no turns */
+	bool stale[LZ_TURN_THREADS];   /* the stub has later registers of these than e->threads */
+	uint64_t parts;                /* of the processor's state that threads have; 0: no turns */
+	struct lz_part part[LZ_PARTS]; /* where they are; the first two have no length here */
 	struct lz_logged call[LZ_LOGGED_MAX];
 	/* Markers: those recorded, while the log is made; those written, while it is compared. */
 	uint8_t markers[LZ_BUFFER_SIZE];

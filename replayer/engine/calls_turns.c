@@ -21,6 +21,10 @@ enum {
 	/* Of xsave's standard format, as ptrace(2) gives it. */
 	XSAVE_LEGACY = 512,
 	XSAVE_HEADER = 64,
+	LEGACY_USED = 416,
+	MXCSR_AT = 24,
+	MXCSR_BEGINS = 0x1f80,
+	SSE = 1 << 1,
 	PARTS_AT = 464, /* what the kernel has enabled */
 	HAD_AT = 512,   /* the parts that are not as they begin */
 	XSAVE_LEAF = 0xd,
@@ -43,15 +47,18 @@ static uint64_t parts_of(const uint8_t *xstate, uint32_t at)
 	return parts;
 }
 
-static bool fits(uint64_t parts)
+/* False: the stub has no room where one of them is. */
+static bool find_parts(struct lz_calls *c, uint64_t parts)
 {
-	unsigned a, b, c, d;
+	unsigned len, at, rcx, rdx;
 
-	for (unsigned i = FIRST_EXTENDED; i < 64; i++) {
+	for (unsigned i = FIRST_EXTENDED; i < LZ_PARTS; i++) {
 		if (!(parts >> i & 1))
 			continue;
-		if (!__get_cpuid_count(XSAVE_LEAF, i, &a, &b, &c, &d) || b + a > LZ_TURN_XSAVE)
+		if (!__get_cpuid_count(XSAVE_LEAF, i, &len, &at, &rcx, &rdx) ||
+		    at + len > LZ_TURN_XSAVE)
 			return false;
+		c->part[i] = (struct lz_part){at, len};
 	}
 	return true;
 }
@@ -68,7 +75,7 @@ int lz_turns_begin(struct lz_engine *e)
 	if (len < XSAVE_LEGACY + XSAVE_HEADER || !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
 		return 0;
 	const uint64_t parts = parts_of(xstate, PARTS_AT) & LZ_TURN_PARTS;
-	c->parts = c->log->parts = fits(parts) ? parts : 0;
+	c->parts = c->log->parts = find_parts(c, parts) ? parts : 0;
 	return 0;
 }
 
@@ -90,23 +97,47 @@ static bool put_xstate(const struct lz_calls *c, const struct lz_context *th, ui
 	return true;
 }
 
+static int is_damaged(void)
+{
+	return lz_fail("the replayed program wrote to memory of the debugger: the recording is "
+	               "damaged or forged");
+}
+
+/* All else is everybody's. */
+static void copy_parts(const struct lz_calls *c, uint8_t *to, uint32_t len, const uint8_t *from)
+{
+	memcpy(to, from, LEGACY_USED);
+	for (unsigned i = FIRST_EXTENDED; i < LZ_PARTS; i++)
+		if (c->part[i].at + c->part[i].len <= len)
+			memcpy(to + c->part[i].at, from + c->part[i].at, c->part[i].len);
+}
+
+/* The kernel has rounding modes only where these registers are not as they begin. */
+static uint64_t sse_had(const uint8_t *xsave)
+{
+	uint32_t mxcsr;
+
+	memcpy(&mxcsr, xsave + MXCSR_AT, sizeof(mxcsr));
+	return mxcsr != MXCSR_BEGINS ? SSE : 0;
+}
+
 /* What the kernel makes of it: a part that is as it begins has its first bytes there. */
 static int take_xstate(struct lz_engine *e, const uint8_t *from, struct lz_context *th)
 {
+	const struct lz_calls *c = e->calls.c;
 	uint8_t all[LZ_XSTATE_MAX];
 	uint32_t len = sizeof(all);
 
 	if (lz_proc_xstate(&e->proc, all, &len) < 0)
 		return -1;
-	const uint64_t had = (parts_of(from, HAD_AT) & e->calls.c->parts) |
-	                     (parts_of(all, HAD_AT) & ~e->calls.c->parts);
-	memcpy(all, from, PARTS_AT);
-	memcpy(all + XSAVE_LEGACY + XSAVE_HEADER, from + XSAVE_LEGACY + XSAVE_HEADER,
-	       (len < LZ_TURN_XSAVE ? len : LZ_TURN_XSAVE) - XSAVE_LEGACY - XSAVE_HEADER);
+	const uint64_t had = (parts_of(from, HAD_AT) & c->parts) | sse_had(from) |
+	                     (parts_of(all, HAD_AT) & ~c->parts);
+	copy_parts(c, all, len, from);
 	memcpy(all + HAD_AT, &had, sizeof(had));
-	if (lz_proc_set_xstate(&e->proc, all, len) < 0 || lz_proc_xstate(&e->proc, all, &len) < 0)
-		return -1;
-	return lz_context_keep_xstate(th, all, len);
+	/* bits that no processor has are refused */
+	if (lz_proc_set_xstate(&e->proc, all, len) < 0)
+		return is_damaged();
+	return lz_proc_xstate(&e->proc, all, &len) < 0 ? -1 : lz_context_keep_xstate(th, all, len);
 }
 
 /* ---- general registers ---- */
@@ -357,8 +388,7 @@ static int settle(struct lz_engine *e, uint32_t i)
 
 	take_regs(&from->regs, th->regs.rip, &regs);
 	if (regs.fs_base >= canonical)
-		return lz_fail("the replayed program wrote to memory of the debugger: the "
-		               "recording is damaged or forged");
+		return is_damaged();
 	th->regs = regs;
 	return take_xstate(e, from->xsave, th);
 }
