@@ -30,6 +30,7 @@ struct lz_turns_ahead {
 	bool known[LZ_TURN_THREADS];
 	bool in_call[LZ_TURN_THREADS];
 	uint64_t call[LZ_TURN_THREADS];
+	uint64_t ip[LZ_TURN_THREADS]; /* behind it */
 };
 
 /* Of the processor's state, in xsave's standard format. */
@@ -124,7 +125,7 @@ int lz_turns_can(struct lz_engine *e, uint64_t i, struct lz_logged *end, struct 
  * threads that went into a call at a stop. False: it cannot have them, and the log is made anew. */
 bool lz_turns_follow(struct lz_engine *e, uint32_t n);
 /* It is in the log. */
-void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64_t nr);
+void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64_t nr, uint64_t ip);
 /* One of its events has been answered. */
 int lz_turns_take(struct lz_engine *e, const struct lz_logged *l);
 /* e->threads has what the stub knows. */

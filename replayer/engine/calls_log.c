@@ -213,7 +213,7 @@ static int put_turn(struct lz_engine *e, struct markers *m, uint64_t i)
 	                                     .to = turn.to,
 	                                     .nr = ev->nr};
 	c->call[c->n++] = end;
-	lz_turns_logged(e, &turn, ev->nr);
+	lz_turns_logged(e, &turn, ev->nr, ev->ip);
 	return 1;
 }
 

@@ -159,7 +159,8 @@ static void put_regs(struct lz_turn_regs *to, const struct user_regs_struct *r)
 	                            .r14 = r->r14,
 	                            .r15 = r->r15,
 	                            .rsp = r->rsp,
-	                            .fs_base = r->fs_base};
+	                            .fs_base = r->fs_base,
+	                            .gs_base = r->gs_base};
 }
 
 /* Of a thread that is in its call behind IP, as at a stop there; the segments are as they were. */
@@ -169,22 +170,28 @@ static void take_regs(const struct lz_turn_regs *t, uint64_t ip, struct user_reg
 	r->rdx = t->saved.rdx, r->r10 = t->saved.r10, r->r8 = t->saved.r8, r->r9 = t->saved.r9;
 	r->eflags = r->r11 = t->saved.eflags;
 	r->rbx = t->rbx, r->rbp = t->rbp, r->r12 = t->r12, r->r13 = t->r13, r->r14 = t->r14;
-	r->r15 = t->r15, r->rsp = t->rsp, r->fs_base = t->fs_base;
+	r->r15 = t->r15, r->rsp = t->rsp;
+	r->fs_base = t->fs_base, r->gs_base = t->gs_base;
 	r->rcx = r->rip = ip;
 	r->orig_rax = (uint64_t)-1;
+}
+
+static bool has_bases(const struct user_regs_struct *r)
+{
+	return r->fs_base < canonical && r->gs_base < canonical;
 }
 
 /* A system call leaves these so; the stub does it for no others. */
 static bool is_behind_call(const struct user_regs_struct *r)
 {
-	return r->rcx == r->rip && r->fs_base < canonical && !(r->eflags & FLAG_TF) &&
+	return r->rcx == r->rip && has_bases(r) && !(r->eflags & FLAG_TF) &&
 	       (r->r11 & ~(uint64_t)LZ_FLAG_RF) == (r->eflags & ~(uint64_t)LZ_FLAG_RF);
 }
 
 static bool same_segments(const struct user_regs_struct *a, const struct user_regs_struct *b)
 {
-	return a->gs_base == b->gs_base && a->cs == b->cs && a->ss == b->ss && a->ds == b->ds &&
-	       a->es == b->es && a->fs == b->fs && a->gs == b->gs;
+	return a->cs == b->cs && a->ss == b->ss && a->ds == b->ds && a->es == b->es &&
+	       a->fs == b->fs && a->gs == b->gs;
 }
 
 /* ---- while the log is made ---- */
@@ -206,6 +213,7 @@ void lz_turns_fill(struct lz_engine *e)
 	for (uint32_t i = 0; i < e->threads.n && i < LZ_TURN_THREADS; i++) {
 		t->in_call[i] = e->threads.v[i].in_call;
 		t->call[i] = e->threads.v[i].call;
+		t->ip[i] = e->threads.v[i].regs.rip;
 	}
 }
 
@@ -286,18 +294,24 @@ static bool put_context(struct lz_engine *e, uint32_t i)
 	const struct lz_context *th = &e->threads.v[i];
 	struct lz_turn_context *to = &e->calls.c->log->context[i];
 
-	if (!is_behind_call(&th->regs) || !put_xstate(e->calls.c, th, to->xsave))
+	if (!is_behind_call(&th->regs) || !same_segments(&th->regs, &e->regs) ||
+	    !put_xstate(e->calls.c, th, to->xsave))
 		return false;
 	put_regs(&to->regs, &th->regs);
 	return true;
 }
 
-/* What the stub has to have of thread I before the turn is its. */
-static bool make_known(struct lz_engine *e, uint32_t i)
+/* What the stub has to have of thread I before the turn is its, and it goes on at IP: that it does not
+ * compare. */
+static bool make_known(struct lz_engine *e, uint32_t i, uint64_t ip)
 {
 	struct lz_calls *c = e->calls.c;
 
-	if (c->turns.running == nobody || c->turns.known[i])
+	if (c->turns.running == nobody)
+		return true;
+	if (c->turns.ip[i] != ip)
+		return false;
+	if (c->turns.known[i])
 		return true;
 	c->turns.known[i] = put_context(e, i);
 	return c->turns.known[i];
@@ -318,7 +332,7 @@ int lz_turns_can(struct lz_engine *e, uint64_t i, struct lz_logged *end, struct 
 	if (!last)
 		return -1;
 	if (!is_end(e, last, next) || last->marker != marker || last->ip != regs.rip ||
-	    !has_args(last, &regs) || !make_known(e, next))
+	    !has_args(last, &regs) || !make_known(e, next, regs.rip))
 		return 0;
 	*end = (struct lz_logged){.ip = last->ip,
 	                          .marker = marker,
@@ -333,13 +347,14 @@ int lz_turns_can(struct lz_engine *e, uint64_t i, struct lz_logged *end, struct 
 	return 1;
 }
 
-void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64_t nr)
+void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64_t nr, uint64_t ip)
 {
 	struct lz_turns_ahead *s = &e->calls.c->turns;
 
 	s->known[t->from] = true;
 	s->in_call[t->from] = true;
 	s->call[t->from] = nr;
+	s->ip[t->from] = ip;
 	s->in_call[t->to] = false;
 	s->running = t->to;
 }
@@ -387,7 +402,7 @@ static int settle(struct lz_engine *e, uint32_t i)
 	struct user_regs_struct regs = e->regs;
 
 	take_regs(&from->regs, th->regs.rip, &regs);
-	if (regs.fs_base >= canonical)
+	if (!has_bases(&regs))
 		return is_damaged();
 	th->regs = regs;
 	return take_xstate(e, from->xsave, th);

@@ -48,7 +48,7 @@ struct lz_stub_saved {
 /* The registers of a thread that does not run. */
 struct lz_turn_regs {
 	struct lz_stub_saved saved;
-	uint64_t rbx, rbp, r12, r13, r14, r15, rsp, fs_base;
+	uint64_t rbx, rbp, r12, r13, r14, r15, rsp, fs_base, gs_base;
 };
 struct lz_turn_context {
 	uint8_t xsave[LZ_TURN_XSAVE] __attribute__((aligned(64)));

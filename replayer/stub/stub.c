@@ -123,6 +123,7 @@ INLINE void keep(const struct lz_call_log *p, struct lz_turn_context *c)
 	__asm__ volatile("movq %%r15, %0" : "=m"(r->r15));
 	r->rsp = p->rsp;
 	__asm__ volatile("rdfsbase %0" : "=r"(r->fs_base));
+	__asm__ volatile("rdgsbase %0" : "=r"(r->gs_base));
 	__asm__ volatile("xsave64 (%0)"
 	                 :
 	                 : "r"(c->xsave), "a"((uint32_t)p->parts), "d"((uint32_t)(p->parts >> 32))
@@ -142,6 +143,7 @@ INLINE void go_on_as(struct lz_call_log *p, const struct lz_logged_turn *t)
 	p->back = t->go_on;
 	p->rsp = t->regs.rsp;
 	__asm__ volatile("wrfsbase %0" : : "r"(t->regs.fs_base));
+	__asm__ volatile("wrgsbase %0" : : "r"(t->regs.gs_base));
 	__asm__ volatile("movq %0, %%rbx" : : "m"(t->regs.rbx));
 	__asm__ volatile("movq %0, %%rbp" : : "m"(t->regs.rbp));
 	__asm__ volatile("movq %0, %%r12" : : "m"(t->regs.r12));
@@ -157,7 +159,7 @@ INLINE bool is_as_recorded(const struct lz_call_log *p, const struct lz_logged_t
 	const uint64_t *a = &had->saved.rdi, *b = &want->saved.rdi;
 	bool same = had->rbx == want->rbx && had->rbp == want->rbp && had->r12 == want->r12 &&
 	            had->r13 == want->r13 && had->r14 == want->r14 && had->rsp == want->rsp &&
-	            had->fs_base == want->fs_base;
+	            had->fs_base == want->fs_base && had->gs_base == want->gs_base;
 
 #pragma GCC unroll 7
 	for (int i = 0; i < 7; i++)

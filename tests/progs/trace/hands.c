@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -534,6 +535,19 @@ static __attribute__((noinline)) void pass(long me, const struct state *put, str
 	SEE(other == !me);
 }
 
+/* gs has no use here. */
+static void put_gs(uint64_t base)
+{
+	if (getauxval(AT_HWCAP2) & 2)
+		__asm__ volatile("wrgsbase %0" : : "r"(base));
+}
+static uint64_t got_gs(uint64_t base)
+{
+	if (getauxval(AT_HWCAP2) & 2)
+		__asm__ volatile("rdgsbase %0" : "=r"(base));
+	return base;
+}
+
 void wait_here(void);
 __asm__(".text\nwait_here:	syscall\n	movl %eax, %eax\n	movl %eax, %eax\n	"
         "ret\n");
@@ -553,7 +567,9 @@ static void *keep(void *arg)
 		put.clear = i % 16 == 5 && __builtin_cpu_supports("avx");
 		if (put.clear)
 			memset(put.vectors, 0, sizeof(put.vectors));
+		put_gs(2 * i + me);
 		pass(me, &put, &got, waits_by[me]);
+		SEE(got_gs(2 * i + me) == (uint64_t)(2 * i + me));
 		SEE(!memcmp(put.vectors, got.vectors, sizeof(put.vectors)));
 		SEE(put.mxcsr == got.mxcsr && put.x87 == got.x87 && ++passes == i + 1);
 		SEE(!memcmp(got.before + 8, got.after + 8, 8));
