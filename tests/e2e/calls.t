@@ -292,6 +292,7 @@ for follow in "" --follow=all; do
 		else
 			grep -q 'with stops: getegid [0-9]\{2\}' "$T/err"
 			ok $? "$name: when it may be written they have" || diag "$(cat "$T/err")"
+			is "$(grep -c 'guarded.bin: written by .*process.*the recording may not replay' "$T/err")" 1 "$name: ... and it is said that who polls may not replay"
 			[ -n "$follow" ] || grep -q 'without a stop: getgid [0-9]\{2\}' "$T/err"
 			ok $? "$name: ... and none when that is over" || diag "$(cat "$T/err")"
 		fi

@@ -148,9 +148,11 @@ void lz_outside_watch(struct lz_tracer *t, struct lz_object *o);
 bool lz_outside_has(const struct lz_tracer *t, struct lz_object *o);
 /* After a system call. CHANGED: the object that it has written to, 0 if none. */
 int lz_outside_call(struct lz_tracer *t, uint32_t changed);
-/* Object O, NULL: memory without a name, is named once as others have it, too; TEXT says how.
- * CHILD: it could be recorded as well. */
-int lz_outside_tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child);
+/* Object O, NULL: memory without a name, is named once as others have it, too; TEXT says how. A child
+ * could be recorded as well; where others are, it may be one of those. */
+enum lz_outsider { LZ_OUTSIDER, LZ_OUTSIDER_CHILD, LZ_OUTSIDER_OR_OF_RUN };
+int lz_outside_tell(struct lz_tracer *t, struct lz_object *o, const char *text,
+                    enum lz_outsider who);
 /* Who has it mapped is looked for again before long. */
 void lz_outside_look_soon(struct lz_shared *s);
 /* PID, a child that is not recorded: 1 if it has what the program shares, and has not touched it

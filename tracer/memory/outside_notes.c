@@ -113,6 +113,22 @@ static int compare(struct lz_tracer *t, uint32_t object)
 	return lz_private_changed(t, object);
 }
 
+/* Nor who it was. Where others are followed, those that have a file mapped store there in turns, but
+ * who writes it by a call need not have it mapped. */
+static int tell(struct lz_tracer *t, struct lz_object *o, bool modified)
+{
+	if (t->follow.root)
+		return modified && o->shared && !lz_program_writes(t, o)
+		           ? lz_outside_tell(t, o, "written by a call of another process",
+		                             LZ_OUTSIDER_OR_OF_RUN)
+		           : 0;
+	if (!modified && !o->shared)
+		return 0;
+	return lz_outside_tell(
+	    t, o, modified ? "written by another process" : "opened for writing by another process",
+	    LZ_OUTSIDER);
+}
+
 static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 {
 	struct lz_object *o = lz_object(t, object);
@@ -124,12 +140,7 @@ static int happened(struct lz_tracer *t, uint32_t object, uint32_t mask)
 		lz_outside_look_soon(t->shared);
 	if (!(mask & (IN_MODIFY | IN_CLOSE_WRITE)))
 		return 0;
-	/* Nor who it was: where others are followed, it may be one of those. */
-	if (!t->follow.root && (modified || o->shared) &&
-	    lz_outside_tell(t, o,
-	                    modified ? "written by another process"
-	                             : "opened for writing by another process",
-	                    false) < 0)
+	if (tell(t, o, modified) < 0)
 		return -1;
 	return compare(t, object);
 }

@@ -40,9 +40,9 @@ static size_t count(char **list)
 	return n;
 }
 
-/* CHILD: it could be recorded as well. */
-static int name(struct lz_tracer *t, const char *path, const char *text, bool child)
+static int name(struct lz_tracer *t, const char *path, const char *text, enum lz_outsider who)
 {
+	const bool child = who == LZ_OUTSIDER_CHILD;
 	size_t n = count(t->meta.outside);
 	char *line;
 
@@ -54,8 +54,8 @@ static int name(struct lz_tracer *t, const char *path, const char *text, bool ch
 		return lz_fail("out of memory");
 	list[n] = line;
 	lz_warn("%s%s; what is changed there shows after one of the next system calls, not "
-	        "earlier%s",
-	        line, child ? "" : ", outside of the recording",
+	        "earlier, so the recording may not replay if the program looks at it in between%s",
+	        line, who == LZ_OUTSIDER ? ", outside of the recording" : "",
 	        child ? "; --follow all records both" : "");
 	return lz_writer_meta(t->w, &t->meta);
 }
@@ -78,20 +78,21 @@ static void follow(struct lz_tracer *t, struct lz_object *o)
 		o->watched = true;
 }
 
-int lz_outside_tell(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
+int lz_outside_tell(struct lz_tracer *t, struct lz_object *o, const char *text,
+                    enum lz_outsider who)
 {
 	bool *named = o ? &o->named : &t->shared->anonymous_named;
 
 	if (*named)
 		return 0;
 	*named = true;
-	return name(t, o ? o->path : no_name, text, child);
+	return name(t, o ? o->path : no_name, text, who);
 }
 
 static int found(struct lz_tracer *t, struct lz_object *o, const char *text, bool child)
 {
 	watch(t, o);
-	return lz_outside_tell(t, o, text, child);
+	return lz_outside_tell(t, o, text, child ? LZ_OUTSIDER_CHILD : LZ_OUTSIDER);
 }
 
 /* ---- who has it mapped ---- */
