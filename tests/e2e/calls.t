@@ -107,6 +107,57 @@ ok $? "maps: most files are opened and closed without a stop" || diag "$(cat "$T
 timeout -k 5 120 lizard verify "$T/recordings/maps" >"$T/verify" 2>&1
 ok $? "maps: verify is clean" || diag "$(head -n 3 "$T/verify")"
 
+# Where a mapping of a small file ends is asked of the kernel for that one alone, or read in the list where it cannot tell.
+cat >"$T/no-query.c" <<'E'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* PROCMAP_QUERY is not known before Linux 6.11. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	static int (*real)(int, unsigned long, ...);
+	va_list args;
+
+	va_start(args, request);
+	void *arg = va_arg(args, void *);
+	va_end(args);
+	if (request == 0xc0686611) {
+		close(open(getenv("ASKED"), O_CREAT | O_WRONLY, 0600));
+		errno = ENOTTY;
+		return -1;
+	}
+	if (!real)
+		real = dlsym(RTLD_NEXT, "ioctl");
+	return real(fd, request, arg);
+}
+E
+(cd "$T" && gcc -O1 -shared -fPIC -o no-query.so no-query.c && gcc -O1 -w -o kept "$progs/kept_small.c")
+ok $? "kept: builds"
+for how in asked listed; do
+	rm -f "$T/kept.bin".* "$T/asked"
+	printf mapped >"$T/kept.bin"
+	(
+		[ $how = asked ] || export LD_PRELOAD=$T/no-query.so ASKED=$T/asked ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+		exec timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/kept-$how" "$T/kept" "$T/kept.bin" >"$T/out" 2>"$T/err"
+	) &
+	tracer=$!
+	wait_until test -e "$T/kept.bin.ready"
+	printf x | dd of="$T/kept.bin" conv=notrunc 2>/dev/null
+	wait_until grep -q "kept.bin: written by another process" "$T/err"
+	touch "$T/kept.bin.go"
+	wait $tracer
+	is "$? $(cat "$T/out")" "0 xxx" "kept, $how: recorded" || diag "$(cat "$T/err")"
+	[ $how = asked ] || [ -e "$T/asked" ]
+	ok $? "kept, $how: the kernel was asked"
+	timeout -k 5 120 "$echo" "$T/recordings/kept-$how" >"$T/replayed" 2>"$T/verify"
+	is "$? $(cat "$T/replayed")" "0 xxx" "kept, $how: it replays" || diag "$(head -n 3 "$T/verify")"
+done
+
 # What programs copy files with.
 head -c 20000000 /dev/zero >"$T/files/large"
 LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/large" dd if="$T/files/large" of="$T/files/copy" bs=200k 2>"$T/err"
