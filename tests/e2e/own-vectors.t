@@ -25,9 +25,10 @@ recorded() { # CASE WAY OPTIONS
 }
 
 # With a checkpoint behind each call all memory is compared.
-for case in pipe file process message bad messages addresses requests attributes numbers lengths second short; do
+for case in pipe file process message bad messages addresses requests attributes numbers lengths second short late; do
 	recorded $case stop --checkpoint-interval 0
 	recorded $case buffer
+	[ $case != late ] || is "$(sed 's/ [0-9a-f]*$//' "$T/out")" "$("$T/vectors" late | sed 's/ [0-9a-f]*$//')" "late, buffer: no message is lost"
 	case $case in
 	pipe) name=readv ;;
 	file) name=preadv ;;

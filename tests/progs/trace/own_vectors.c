@@ -314,17 +314,23 @@ static void addresses(int round)
 }
 
 /* There is less room than the address has, and then no memory. */
+static unsigned char *nothing_behind(void)
+{
+	unsigned char *p =
+	    mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(p + 4096, 4096);
+	return p + 4096;
+}
+
 static void short_address(int round)
 {
 	static unsigned char *end;
 	struct msghdr m = {.msg_iov = &(struct iovec){arena + 3000, 600}, .msg_iovlen = 1};
 	socklen_t len = 8;
 
-	if (!end) {
-		end = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		end += 4096;
-		munmap(end, 4096);
-	}
+	if (!end)
+		end = nothing_behind();
 	fill(round);
 	send_one(sent, 500);
 	tell("recvfrom, short", round,
@@ -336,6 +342,33 @@ static void short_address(int round)
 	tell("recvmsg, short", round, recvmsg(pair[0], &m, 0));
 	memcpy(arena, end - 10, 10);
 	tell("recvmsg, name", round, (long)m.msg_namelen + (long)len);
+}
+
+/* The message says that there is room for four bytes of the address, and the kernel then stores how long it is. Behind the
+ * four there is nothing: who reads the address in that length meets this when the message is there no more. */
+static void late_fault(int round)
+{
+	static unsigned char *end;
+	socklen_t *len = (socklen_t *)(arena + 3100);
+	struct msghdr *m = (struct msghdr *)(arena + 8192);
+	struct iovec io[3] = {{arena + 3000, 100}, {&m->msg_namelen, 4}, {arena + 4096, 600}};
+
+	if (!end)
+		end = nothing_behind();
+	fill(round);
+	memcpy(sent + 100, &(socklen_t){4}, 4);
+	for (size_t n = 300; n < 700; n += 100)
+		send_one(sent, n);
+	for (int i = 0; i < 2; i++) {
+		*len = 4;
+		tell("recvfrom, late", round,
+		     recvfrom(pair[0], arena + 3000, 600, 0, (struct sockaddr *)(end - 4), len));
+	}
+	for (int i = 0; i < 2; i++) {
+		*m = (struct msghdr){.msg_name = end - 4, .msg_namelen = 4, .msg_iov = io, .msg_iovlen = 3};
+		tell("recvmsg, late", round, recvmsg(pair[0], m, 0));
+		m->msg_iov = NULL; /* as the stack may be elsewhere */
+	}
 }
 
 /* ---- others ---- */
@@ -488,7 +521,7 @@ int main(int argc, char **argv)
 	           {"message", by_message},  {"bad", bad_message},   {"messages", messages},
 	           {"addresses", addresses}, {"requests", requests}, {"attributes", attributes},
 	           {"numbers", numbers},     {"lengths", lengths},   {"second", bad_second},
-	           {"short", short_address}};
+	           {"short", short_address}, {"late", late_fault}};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (int round = 0; !strcmp(all[i].name, what) && round < ROUNDS; round++)
 			all[i].run(round);
