@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PROLOGUE = 20, CODE = 64, ROOM = 4096 };
+enum { PROLOGUE = 20, CODE = 64, ROOM = 2 * 4096 };
 
 /* Behind the instructions: the flags, rax, rsi and how deep the stack is make what comes out; at a jump's target,
  * TARGET bytes from the site, rax is inverted. */
