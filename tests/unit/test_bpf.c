@@ -114,7 +114,7 @@ static const uint64_t args[CALLS][6] = {
 struct answers {
 	int error; /* of the installation */
 	int result[CALLS];
-	uint64_t ip; /* of the call */
+	uint64_t ip[CALLS];
 };
 
 /* Whoever is killed by the filter leaves what it has. */
@@ -143,7 +143,7 @@ static void ask_kernel(const struct sock_filter *f, unsigned n, struct answers *
 			                 : "0"((long)NOBODYS), "D"(args[i][0]), "S"(args[i][1]),
 			                   "d"(args[i][2]), "r"(r10), "r"(r8), "r"(r9)
 			                 : "rcx", "r11", "memory");
-			a->ip = ip;
+			a->ip[i] = ip;
 			a->result[i] = (int)-result;
 		}
 		_exit(0);
@@ -178,8 +178,9 @@ START_TEST(as_the_kernel)
 		ck_assert_msg(lz_bpf_valid(f, n) == (a->error == 0),
 		              "program %d: the kernel says %d", k, a->error);
 		for (int i = 0; i < CALLS && a->error == 0; i++) {
-			struct seccomp_data d = {
-			    .nr = NOBODYS, .arch = AUDIT_ARCH_X86_64, .instruction_pointer = a->ip};
+			struct seccomp_data d = {.nr = NOBODYS,
+			                         .arch = AUDIT_ARCH_X86_64,
+			                         .instruction_pointer = a->ip[i]};
 
 			memcpy(d.args, args[i], sizeof(d.args));
 			if (i && a->result[i - 1] == KILLED)
