@@ -58,18 +58,21 @@ static int pass(void *arg, const struct lz_maps_entry *e)
 
 static int read_maps(int most)
 {
-	static char text[1 << 16];
+	static char text[1 << 16], room[4096];
 	size_t n;
+	ssize_t got;
 
 	n_lines = n_shared = n_nameless = 0;
-	/* what that takes of the heap is there then */
-	lines = fopen("/proc/self/maps", "re");
-	ck_assert(lines && lz_proc_maps(getpid(), pass, NULL) == 0);
-	n = fread(text, 1, sizeof(text), lines);
+	/* what all this takes of the heap is there then */
+	lines = fmemopen(text, sizeof(text), "r");
+	ck_assert(lines && setvbuf(lines, room, _IOFBF, sizeof(room)) == 0);
+	ck_assert_int_eq(lz_proc_maps(getpid(), pass, NULL), 0);
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	for (n = 0; (got = read(fd, text + n, sizeof(text) - n)) > 0; n += (size_t)got)
+		;
 	ck_assert(n > 0 && n < sizeof(text));
-	fclose(lines);
-	lines = fmemopen(text, n, "r");
-	ck_assert_ptr_nonnull(lines);
+	close(fd);
 	int ret = lz_proc_maps(getpid(), compare, &most);
 	fclose(lines);
 	return ret;

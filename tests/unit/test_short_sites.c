@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { AT = LZ_PAGE - 8, ROOM = 2 * LZ_PAGE, POOL_BELOW = 0x1000000 };
+enum { AT = LZ_PAGE - 8, ROOM = 2 * LZ_PAGE, POOL_BELOW = 0x1000000, FAR_BELOW = 0x33333400 };
 #define NOP7 0x0f, 0x1f, 0x80, 0, 0, 0, 0
 #define NOP5 0x0f, 0x1f, 0x44, 0, 0
 #define NOP10 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0
@@ -58,22 +58,29 @@ END_TEST
 
 /* ---- sites ---- */
 
-static uint8_t *room, *at, was[ROOM], seen[ROOM];
+enum { BELOW = FAR_BELOW + LZ_POOL_LEN + LZ_PAGE - FAR_BELOW % LZ_PAGE };
+static uint8_t *below, *room, *at, was[ROOM], seen[ROOM];
 static uint64_t pool;
 static struct lz_sites sites;
 static struct lz_proc p;
+
+static void map_pool(const uint8_t *in)
+{
+	pool = (uintptr_t)in - (uintptr_t)in % LZ_POOL_LEN;
+	ck_assert_int_eq(mprotect((void *)(uintptr_t)pool, LZ_POOL_LEN, PROT_READ | PROT_WRITE), 0);
+}
 
 static void begin(void)
 {
 	const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
 
 	p = (struct lz_proc){.pid = getpid(), .mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC)};
-	room = mmap(NULL, ROOM, prot, flags, -1, 0);
-	ck_assert(p.mem >= 0 && room != MAP_FAILED);
-	pool = (uintptr_t)room - POOL_BELOW;
-	pool -= pool % LZ_POOL_LEN;
-	ck_assert(mmap((void *)(uintptr_t)pool, LZ_POOL_LEN, prot, flags | MAP_FIXED_NOREPLACE, -1,
-	               0) == (void *)(uintptr_t)pool);
+	/* nobody else has what is below it */
+	below = mmap(NULL, BELOW + ROOM, PROT_NONE, flags | MAP_NORESERVE, -1, 0);
+	ck_assert(p.mem >= 0 && below != MAP_FAILED);
+	room = below + BELOW;
+	ck_assert_int_eq(mprotect(room, ROOM, prot), 0);
+	map_pool(room - POOL_BELOW);
 	lz_sites_begin(&sites);
 	sites.pool[sites.n_pools++] = pool;
 	sites.entry[0] = 1;
@@ -84,8 +91,7 @@ static void begin(void)
 static void end(void)
 {
 	lz_sites_free(&sites);
-	munmap(room, ROOM);
-	munmap((void *)(uintptr_t)pool, LZ_POOL_LEN);
+	munmap(below, BELOW + ROOM);
 	close(p.mem);
 }
 
@@ -319,12 +325,7 @@ START_TEST(covered)
 
 	put(moved, n);
 	sites.pool[0] = 0;
-	munmap((void *)(uintptr_t)pool, LZ_POOL_LEN);
-	pool = (uintptr_t)at - 0x33333400;
-	pool -= pool % LZ_POOL_LEN;
-	ck_assert(mmap((void *)(uintptr_t)pool, LZ_POOL_LEN, PROT_READ | PROT_WRITE,
-	               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-	               0) == (void *)(uintptr_t)pool);
+	map_pool(at - FAR_BELOW);
 	sites.pool[0] = pool;
 	ck_assert_int_eq(make(at), 1);
 	ck_assert_int_eq(lz_site_enter(&sites, &p, sites.a, 2), 0);
