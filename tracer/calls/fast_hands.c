@@ -161,6 +161,7 @@ static void set_out(struct lz_tracer *t, struct lz_thread *th)
 {
 	t->fast.n_standby -= th->standby;
 	th->standby = th->fast = false;
+	th->next_since = 0;
 	t->fast.page->selector[th->slot] = ALLOW;
 }
 
@@ -278,12 +279,12 @@ static int stopped_when_woken(struct lz_tracer *t, int status)
 /* It may get the turn just now: then this is a stop of the current thread's. */
 static int look_later(struct lz_tracer *t, struct lz_thread *th, int status)
 {
-	if (!th->has_pending_status || th->ready)
-		th->parked_since = t->fast.n_ticks;
+	if (!th->next_since)
+		th->next_since = t->fast.n_ticks + 1;
 	th->ready = false;
 	th->has_pending_status = true;
 	th->pending_status = status;
-	return t->fast.n_ticks - th->parked_since > LONG_TICKS ? lz_fast_broken("a turn") : 1;
+	return t->fast.n_ticks > th->next_since + LONG_TICKS ? lz_fast_broken("a turn") : 1;
 }
 
 int lz_standby_stopped(struct lz_tracer *t, int status)
@@ -383,6 +384,7 @@ static void take_turn(struct lz_tracer *t, bool giver_open)
 	c->tid = cur->tid;
 	c->was_open = cur->counter_open;
 	cur->parked = 0;
+	cur->next_since = 0;
 	cur->standby = cur->ready = cur->in_call = cur->at_valid = false;
 	if (cur->running)
 		cur->has_pending_status = false;

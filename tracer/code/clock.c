@@ -263,6 +263,9 @@ void lz_clock_stopped(struct lz_tracer *t)
 static void stop_using(struct lz_fast *f)
 {
 	f->clock.function = 0;
+	/* who is on standby may still read it */
+	if (f->page)
+		f->page->may_hand = 0;
 	f->clock.due = n_readings(f) + WORTH_IT;
 }
 

@@ -470,7 +470,7 @@ int lz_loop(struct lz_tracer *t)
 		if (request == PTRACE_LISTEN)
 			lz_jobs_stopped(t);
 		if ((none = next_stop(t, &status)) < 0)
-			return -1;
+			return t->sched.dying && failed(t, &status) > 0 ? ended(t, status) : -1;
 		request = PTRACE_SYSCALL;
 		sig = 0;
 		if (none && at_points(t) < 0)

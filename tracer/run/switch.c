@@ -140,6 +140,8 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	struct user_regs_struct r;
 
 	const int stands = lz_standby_end(t, next);
+	if (!stands && t->sched.dying)
+		return lz_fail("thread %u has been killed", next->tid);
 	if (stands <= 0)
 		return stands ? -1 : lz_fast_broken("a turn");
 	if (lz_shared_lock_enter(t) < 0 || leave(t, in_call) < 0)

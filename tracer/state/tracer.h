@@ -177,6 +177,8 @@ struct lz_thread {
 	/* But it waits in the stub: calls/fast_hands.c. What that is worth: less than 0: nothing now. */
 	bool standby;
 	int worth;
+	uint64_t
+	    next_since; /* ticks: it has stood since then, though it is to have the turn; 0: it does not */
 	uint64_t priority;
 	int stat;           /* /proc/PID/task/TID/stat; -1: not opened yet */
 	uint64_t clear_tid; /* where the kernel writes 0 when it ends */
