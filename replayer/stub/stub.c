@@ -152,17 +152,17 @@ INLINE void go_on_as(struct lz_call_log *p, const struct lz_logged_turn *t)
 	__asm__ volatile("movq %0, %%r15" : : "m"(t->regs.r15));
 }
 
-/* r15 is given anew, and rax is the result. */
+/* r15 is given anew; rax, the first of those saved, is the result. */
 INLINE bool is_as_recorded(const struct lz_call_log *p, const struct lz_logged_turn *t)
 {
 	const struct lz_turn_regs *had = &p->context[t->to].regs, *want = &t->regs;
-	const uint64_t *a = &had->saved.rdi, *b = &want->saved.rdi;
+	const uint64_t *a = (const uint64_t *)&had->saved, *b = (const uint64_t *)&want->saved;
 	bool same = had->rbx == want->rbx && had->rbp == want->rbp && had->r12 == want->r12 &&
 	            had->r13 == want->r13 && had->r14 == want->r14 && had->rsp == want->rsp &&
 	            had->fs_base == want->fs_base && had->gs_base == want->gs_base;
 
 #pragma GCC unroll 7
-	for (int i = 0; i < 7; i++)
+	for (int i = 1; i < 8; i++)
 		same &= a[i] == b[i];
 	return same;
 }
