@@ -19,7 +19,9 @@ static struct lz_code_page *page_of(struct lz_code_pages *c, const struct lz_pro
 	struct lz_code_page *page = &c->a[c->n];
 	page->at = at;
 	page->changed = false;
-	if (lz_proc_read(p, at, page->bytes, LZ_PAGE) < 0)
+	if (at >= c->empty && at < c->empty_end)
+		memset(page->bytes, 0, LZ_PAGE);
+	else if (lz_proc_read(p, at, page->bytes, LZ_PAGE) < 0)
 		return NULL;
 	c->n++;
 	return page;

@@ -19,6 +19,7 @@ struct lz_code_page {
 struct lz_code_pages {
 	struct lz_code_page *a;
 	size_t n, room;
+	uint64_t empty, empty_end; /* new memory: there are only zeroes */
 };
 
 /* As lz_proc_read() and lz_proc_write(), but what is written is only kept in mind. */

@@ -433,16 +433,17 @@ static bool is_there(const struct lz_proc *p, const struct lz_site *x)
 }
 
 /* A thread may stand there, in its detour. Other processes need not have that memory. */
-static void put_counter(const struct lz_proc *p, const struct lz_site *x, bool own)
+static void put_counter(struct lz_code_pages *c, const struct lz_proc *p, const struct lz_site *x,
+                        bool own)
 {
 	static const uint8_t rdtsc[] = {0x0f, 0x31}, rdtscp[] = {0x0f, 0x01, 0xf9};
 
 	if (x->counter && x->call)
-		lz_proc_write(p, x->call,
-		              !own                       ? fault
-		              : x->len == LZ_RDTSCP_INSN ? rdtscp
-		                                         : rdtsc,
-		              x->len);
+		lz_code_pages_write(c, p, x->call,
+		                    !own                       ? fault
+		                    : x->len == LZ_RDTSCP_INSN ? rdtscp
+		                                               : rdtsc,
+		                    x->len);
 }
 
 void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
@@ -450,7 +451,7 @@ void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
 	struct lz_code_pages c = {0};
 
 	for (size_t i = 0; i < s->n; i++) {
-		put_counter(p, &s->a[i], true);
+		put_counter(&c, p, &s->a[i], true);
 		if (!s->a[i].gone)
 			give_back(&c, p, &s->a[i]);
 	}
@@ -472,7 +473,7 @@ void lz_sites_again(struct lz_sites *s, const struct lz_proc *p)
 		struct lz_site *x = &s->a[i];
 
 		x->given_back = false;
-		put_counter(p, x, false);
+		put_counter(&c, p, x, false);
 		if (!x->gone && !take_again(&c, p, x))
 			lose(s, x);
 	}

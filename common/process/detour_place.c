@@ -100,6 +100,8 @@ static int new_pool(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t
 	}
 	if (ret < 0)
 		return 0;
+	s->changed.empty = (uint64_t)ret;
+	s->changed.empty_end = s->at_once ? (uint64_t)ret + LZ_POOL_LEN : 0;
 	if ((s->kept_from_children && lz_proc_syscall(p, &advised, SYS_madvise, (uint64_t)ret,
 	                                              LZ_POOL_LEN, MADV_DONTFORK, 0, 0, 0) < 0) ||
 	    lz_sites_write(s, p, (uint64_t)ret, s->entry, sizeof(s->entry)) < 0)
