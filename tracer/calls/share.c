@@ -33,26 +33,27 @@ static void *map_own(struct lz_tracer *t, int fd, size_t len)
 	return mem;
 }
 
-static int map_program(struct lz_tracer *t, int64_t fd, size_t len, uint64_t *at, uint64_t step)
+/* Its descriptor FD is gone then. -1: errno, EEXIST if something else is mapped at AT. */
+static int map_program(struct lz_tracer *t, int64_t fd, size_t len, uint64_t at)
 {
-	int64_t ret = -1, closed;
+	struct lz_proc_call c[] = {
+	    {.nr = SYS_mmap,
+	     .args = {at, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+	              (uint64_t)fd}},
+	    {.nr = SYS_close, .args = {(uint64_t)fd}},
+	};
 
-	for (int i = 0; i < 255 && ret < 0; i++) {
-		*at += i ? step : 0;
-		if (lz_proc_syscall(&t->p, &ret, SYS_mmap, *at, len, PROT_READ | PROT_WRITE,
-		                    MAP_SHARED | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0) < 0)
-			return -1;
-	}
-	if (lz_proc_syscall(&t->p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
+	errno = 0;
+	if (lz_proc_calls(&t->p, c, sizeof(c) / sizeof(*c)) < 0)
 		return -1;
-	if (ret >= 0)
+	if (c[0].result >= 0)
 		return 0;
-	lz_fail("no room for shared memory in the program: %s", strerror((int)-ret));
-	errno = (int)-ret;
+	lz_fail("no room for shared memory in the program: %s", strerror((int)-c[0].result));
+	errno = (int)-c[0].result;
 	return -1;
 }
 
-void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
+static void *share_at(struct lz_tracer *t, size_t len, uint64_t at)
 {
 	struct lz_proc *p = &t->p;
 	const uint64_t name = lz_scratch(t, p);
@@ -70,11 +71,21 @@ void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
 	int why = errno;
 	if (!mem) {
 		lz_proc_syscall(p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
-	} else if (map_program(t, fd, len, at, step) < 0) {
+	} else if (map_program(t, fd, len, at) < 0) {
 		why = errno;
 		munmap(mem, len);
 		mem = NULL;
 	}
 	errno = why;
+	return mem;
+}
+
+void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step)
+{
+	enum { TRIES = 255 };
+	void *mem = share_at(t, len, *at);
+
+	for (int i = 1; i < TRIES && !mem && errno == EEXIST; i++)
+		mem = share_at(t, len, *at += step);
 	return mem;
 }
