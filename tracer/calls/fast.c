@@ -364,8 +364,10 @@ static int go_fast(struct lz_tracer *t)
 int lz_fast_image(struct lz_tracer *t)
 {
 	struct lz_sites *s = &t->fast.sites;
-	const int begun = is_wanted(t) && t->linked ? make_log(t) : 1;
 
+	if (t->opt->calls != LZ_CALLS_BUFFER)
+		return 0;
+	const int begun = is_wanted(t) && t->linked ? make_log(t) : 1;
 	if (begun < 0)
 		return -1;
 	lz_detours_begin(t);
@@ -406,12 +408,15 @@ void lz_fast_at_handler(struct lz_tracer *t, uint64_t ip)
 
 int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct user_regs_struct *r)
 {
+	const bool was = t->cur->fast;
 	int ret;
 
 	t->cur->fast = false;
-	if (!is_wanted(t) || !t->w || !lz_segments_readable() ||
-	    (counter && (lz_counter_forbidden(t) || !lz_counter_scale(t))))
+	if (!is_wanted(t) || !t->w)
 		return 0;
+	if (!lz_segments_readable() ||
+	    (counter && (lz_counter_forbidden(t) || !lz_counter_scale(t))))
+		return was ? go_fast(t) : 0;
 	if (!t->fast.page && (ret = begin(t, counter)))
 		return ret < 0 ? -1 : 0;
 	ret = change_site(t, at);
