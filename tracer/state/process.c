@@ -26,6 +26,8 @@ struct lz_process_status lz_process_status(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
+		if (!strchr("STN", *line))
+			continue;
 		sscanf(line, "State: %c", &s.state);
 		sscanf(line, "TracerPid: %d", &s.tracer);
 		if (strncmp(line, "NSpid:", 6) == 0)
