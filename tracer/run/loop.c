@@ -15,10 +15,13 @@
 #include "tracer/turns/shared_memory_lock.h"
 #include "tracer/turns/turns.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <lizard/error.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -119,6 +122,31 @@ static void let_others_end(struct lz_tracer *t)
 		lz_shared_lock_leave(t);
 }
 
+/* Killed while it made a thread: of that one nothing was told. It stands where it begins or ends, and the
+ * end of the first one, which alone is waited for, comes behind its own. */
+static void let_unknown_end(struct lz_tracer *t)
+{
+	char path[64];
+	struct dirent *e;
+	int status;
+
+	if (lz_threaded(t) || lz_thread_state_of(t, t->cur) != 'Z')
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)t->p.pid);
+	DIR *d = opendir(path);
+	while (d && (e = readdir(d))) {
+		const pid_t tid = atoi(e->d_name);
+
+		if (tid <= 0 || tid == t->p.pid)
+			continue;
+		/* its stop may have been met before */
+		waitpid(tid, &status, WNOHANG | __WALL);
+		ptrace(PTRACE_CONT, tid, 0, 0);
+	}
+	if (d)
+		closedir(d);
+}
+
 int lz_tick(struct lz_tracer *t)
 {
 	uint64_t now = lz_now();
@@ -136,6 +164,7 @@ int lz_tick(struct lz_tracer *t)
 			s->interrupted = true;
 	}
 	let_others_end(t);
+	let_unknown_end(t);
 	lz_fast_tick(t);
 	lz_mover_tick(t);
 	if (lz_leases_look(t) < 0 || lz_unrecorded_look(t) < 0)
