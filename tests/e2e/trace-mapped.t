@@ -151,6 +151,23 @@ else
 	skip "overlay-before" "no permission to mount one"
 fi
 
+# ---- memory that another process has made and sent: the kernel does not count that one among those who have it open ----
+
+gcc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/sent_memfd.c" -o "$T/sent_memfd"
+ok $? "memfd: builds"
+for how in read write; do
+	rm -f sent.socket
+	timeout 60 "$T/sent_memfd" sent.socket own &
+	other=$!
+	wait_until test -e sent.socket
+	timeout -k 5 60 lizard-trace -q -o "$T/recordings/memfd-$how" "$T/sent_memfd" sent.socket $how >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 0 x" "memfd-$how: recorded" || diag "$(cat "$T/err")"
+	wait $other
+	is $? 0 "memfd-$how: the other one"
+	replayed memfd-$how
+	warned memfd-$how "/memfd:sent .deleted.: shared with process [0-9]* .sent_memfd."
+done
+
 id=$(ipcmk -M 8192 2>/dev/null | sed 's/.*: //')
 if [ -n "$id" ]; then
 	with segment-store wait "$id" store

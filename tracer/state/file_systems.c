@@ -3,6 +3,7 @@
 #include "tracer/state/state.h"
 
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #define XFS_MAGIC 0x58465342
@@ -27,6 +28,16 @@ static const struct kind {
     {ZFS_MAGIC, true, NO_LEASES},
 };
 
+/* A memfd and the like are open for writing without the kernel's counting them, which grants a lease
+ * all the same. They have no name; who has deleted a file of a tmpfs is taken for one, too. */
+static bool is_uncounted(int fd, const struct statfs *s)
+{
+	struct stat st;
+
+	return (s->f_type == TMPFS_MAGIC || s->f_type == RAMFS_MAGIC) &&
+	       (fstat(fd, &st) < 0 || st.st_nlink == 0);
+}
+
 static struct kind kind_of(const struct statfs *s)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -42,16 +53,19 @@ bool lz_is_local(const char *path)
 	return statfs(path, &s) == 0 && kind_of(&s).local;
 }
 
-bool lz_leases_prove(int fd)
+static enum leases leases_of(int fd)
 {
 	struct statfs s;
 
-	return fstatfs(fd, &s) == 0 && kind_of(&s).leases == LEASES;
+	return fstatfs(fd, &s) < 0 || is_uncounted(fd, &s) ? NO_LEASES : kind_of(&s).leases;
+}
+
+bool lz_leases_prove(int fd)
+{
+	return leases_of(fd) == LEASES;
 }
 
 bool lz_leases_show_open(int fd)
 {
-	struct statfs s;
-
-	return fstatfs(fd, &s) == 0 && kind_of(&s).leases != NO_LEASES;
+	return leases_of(fd) != NO_LEASES;
 }
