@@ -247,6 +247,7 @@ opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE, OPTION
 		wait_until test -e "$file.early"
 	fi
 	[ $1 != others ] || reader=opens
+	[ $1 != left ] || reader=leaves
 	[ $1 != flood ] || { cp "$file" "$file.one" && cp "$file" "$file.two"; }
 	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer $4 -o "$T/recordings/opened" "$T/opened" "$file" $reader >"$T/out" 2>"$T/err" &
 	local tracer=$!
@@ -295,6 +296,9 @@ ok $? "opened, closed: they have one while it is mapped" || diag "${fast:-0}"
 opened ended "x x"
 [ "${fast:-0}" -gt 19000 ]
 ok $? "opened, ended: when nobody can store any more they have none" || diag "${fast:-0}"
+opened left "x x"
+[ "${fast:-0}" -gt 19000 ]
+ok $? "opened, left: when it is not mapped any more they have none" || diag "${fast:-0}"
 opened others "x x"
 opened early "x x"
 opened flood "x x"

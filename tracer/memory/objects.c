@@ -167,6 +167,7 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	struct lz_object *o = be_mapping(t, a, &st, path, offset, part, file);
 	if (!o)
 		return -1;
+	t->shared->watching |= o->any_time;
 	o->again = known && o->stale;
 	if (!known)
 		o->stale |= just_changed(&st);

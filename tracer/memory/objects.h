@@ -130,7 +130,7 @@ void lz_shared_unsure(struct lz_tracer *t, uint32_t object);
 /* unwatched.c: files that somebody could change, and nobody can any more */
 /* It may be over soon. */
 void lz_unwatch_soon(struct lz_object *o);
-/* Before a comparison: is it over of any? */
+/* Before a comparison: is it over of any, or is one not mapped any more? */
 bool lz_unwatch_due(struct lz_tracer *t);
 /* Behind it: those are not compared any more. */
 void lz_unwatch(struct lz_tracer *t);

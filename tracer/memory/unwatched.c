@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A file that somebody could change is compared after each call until nobody can any more: the last
  * one has closed it, mappings count too, and the kernel grants a lease. Who opens it after that is
- * noticed as the first one was.
+ * noticed as the first one was. Nor is it compared while the program has it mapped no more.
  *
  * inotify tells of the close a moment before the lease can be had, and does not tell of all that
  * ends. So the kernel is asked some times, seldom: meanwhile who opens the file waits or fails. */
@@ -33,6 +33,14 @@ static bool is_over(struct lz_object *o, uint64_t now)
 	return lz_surely_unwritten(o);
 }
 
+/* May it change what is mapped? */
+static bool is_watched(const struct lz_tracer *t, uint32_t object)
+{
+	const struct lz_object *o = lz_object(t, object);
+
+	return o->any_time && (o->segment || lz_object_is_mapped(t, object));
+}
+
 bool lz_unwatch_due(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
@@ -41,7 +49,7 @@ bool lz_unwatch_due(struct lz_tracer *t)
 	for (uint32_t i = 1; i < s->n_objects; i++) {
 		struct lz_object *o = &s->object[i];
 		o->over = may_end(t, o) && is_over(o, lz_now());
-		due |= o->over;
+		due |= o->over || (o->any_time && !is_watched(t, i));
 	}
 	return due;
 }
@@ -67,6 +75,6 @@ void lz_unwatch(struct lz_tracer *t)
 	for (uint32_t i = 1; i < s->n_objects; i++) {
 		if (s->object[i].over)
 			end(t, i);
-		s->watching |= s->object[i].any_time;
+		s->watching |= is_watched(t, i);
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* opened FILE [opens]: has FILE mapped while others open it, and makes calls that wait for nobody; FILE.one and FILE.two,
+/* opened FILE [opens|leaves]: has FILE mapped while others open it, and makes calls that wait for nobody; FILE.one and FILE.two,
  * too, if there are any. It says "ready" by FILE.ready and goes on when there is FILE.go; prints what it sees in the file
- * before the calls and behind them. With "opens" it opens and closes another file meanwhile.
- * opened FILE store|open|closed|early|others|flood|ended: opens FILE to write, and maps it. With "closed" it closes the file
+ * before the calls and behind them. With "opens" it opens and closes another file meanwhile. With "leaves" it has unmapped
+ * the file before most of the calls.
+ * opened FILE store|open|closed|early|others|flood|ended|left: opens FILE to write, and maps it. With "closed" it closes the file
  * before it stores an x by the mapping, with "open" it stores none. With "early" it opens the file before FILE.ready,
  * which it tells by FILE.early. With "flood" it first opens FILE.one and FILE.two more often than inotify keeps. It says
  * that all is done by FILE.open, and keeps the mapping until there is FILE.done; with "ended" it has given up all before. */
@@ -95,7 +96,9 @@ int main(int argc, char **argv)
 	char before;
 	int fd;
 
-	if (argc > 2 && strcmp(argv[2], "opens"))
+	const int leaves = argc > 2 && !strcmp(argv[2], "leaves");
+
+	if (argc > 2 && !leaves && strcmp(argv[2], "opens"))
 		return write_it(argv[1], argv[2]);
 	fd = open(argv[1], O_RDONLY);
 	p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
@@ -106,12 +109,16 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 100; i++)
 		getppid();
 	say(argv[1], "ready");
-	if (argc > 2)
+	if (argc > 2 && !leaves)
 		open_others(argv[1]);
 	await(argv[1], "go");
 	before = *p;
+	getppid();
+	const char behind = *p;
+	if (leaves)
+		munmap((char *)p, PAGE);
 	for (int i = 0; i < CALLS; i++)
 		getppid();
-	printf("%c %c\n", before, *p);
+	printf("%c %c\n", before, leaves ? behind : *p);
 	return 0;
 }
