@@ -218,6 +218,13 @@ is "$(grep -c 'without a stop: access 1$' "$T/err")" "3" "starts: that of each p
 timeout -k 5 120 lizard verify -a "$T/recordings/starts" >"$T/verify" 2>&1
 ok $? "starts: verify is clean" || diag "$(head -n 3 "$T/verify")"
 
+# The log takes a descriptor for a moment: who may have no more makes calls with stops.
+gcc -static -O1 -w -o "$T/no_descriptors" "$progs/no_descriptors.c" || gcc -O1 -w -o "$T/no_descriptors" "$progs/no_descriptors.c"
+timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/no-descriptors" "$T/no_descriptors" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out" "$T/err")" "0 all is well" "no descriptors: recorded to its end"
+timeout -k 5 120 lizard verify "$T/recordings/no-descriptors" >"$T/verify" 2>&1
+is "$? $(grep -c 'not complete' "$T/verify")" "0 0" "no descriptors: verify is clean" || diag "$(head -n 3 "$T/verify")"
+
 # Where calls may wait, nothing is tried in vain.
 gcc -O1 -w -o "$T/pipe" "$progs/pipe_calls.c"
 LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/pipe" "$T/pipe" >"$T/out" 2>"$T/err"

@@ -51,7 +51,8 @@ int lz_call_hello(struct lz_tracer *t);
 /* share.c */
 /* LEN bytes that both can write, without a descriptor left in the program, where there is room from
  * address *AT on, in steps of STEP. NULL: lz_error(); errno is EACCES where the program has become
- * another user's, EFBIG or ENOMEM where its limits forbid it. */
+ * another user's, EFBIG or ENOMEM where its limits forbid it, EMFILE or ENFILE where it may have no more
+ * descriptors. */
 void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step);
 
 /* blocked_take.c */

@@ -135,6 +135,13 @@ static int put_code(struct lz_tracer *t)
 	return lz_proc_write(&t->p, t->fast.at, __start_lz_stub, len);
 }
 
+/* The program may have none of it: it goes on without. */
+static bool is_forbidden(int error)
+{
+	return error == EACCES || error == EFBIG || error == ENOMEM || error == EMFILE ||
+	       error == ENFILE;
+}
+
 /* 1: there is no room for it, the program's descriptors cannot be had, or no file may be so large. */
 static int make_page(struct lz_tracer *t)
 {
@@ -142,7 +149,7 @@ static int make_page(struct lz_tracer *t)
 	struct lz_call_page *page = lz_share(t, sizeof(*page), &at, 0x400000);
 
 	if (!page)
-		return errno == EACCES || errno == EFBIG || errno == ENOMEM ? 1 : -1;
+		return is_forbidden(errno) ? 1 : -1;
 	t->fast.page = page;
 	t->fast.taken = 0;
 	page->may_refer = LZ_REFERRED_MOST;

@@ -65,6 +65,7 @@ static void *share_at(struct lz_tracer *t, size_t len, uint64_t at)
 		return NULL;
 	if (fd < 0) {
 		lz_fail("memfd_create in the program failed: %s", strerror((int)-fd));
+		errno = (int)-fd;
 		return NULL;
 	}
 	void *mem = map_own(t, (int)fd, len);

@@ -145,6 +145,7 @@ static struct lz_object *be_mapping(struct lz_tracer *t, struct lz_area *a, cons
 	o->size = (uint64_t)st->st_size;
 	o->file_end = lz_page_up(o->size);
 	memset(t->shared->fd, LZ_FD_UNKNOWN, sizeof(t->shared->fd));
+	t->shared->watching |= o->any_time;
 	return o;
 }
 
@@ -167,7 +168,6 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	struct lz_object *o = be_mapping(t, a, &st, path, offset, part, file);
 	if (!o)
 		return -1;
-	t->shared->watching |= o->any_time;
 	o->again = known && o->stale;
 	if (!known)
 		o->stale |= just_changed(&st);
