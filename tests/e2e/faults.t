@@ -58,7 +58,7 @@ for mode in single threads tree; do
 		skip "$mode, memory" "the sanitizer reserves more"
 	fi
 
-	if mkdir -p "$T/small" && mount -t tmpfs -o size=5m tmpfs "$T/small" 2>/dev/null; then
+	if small_disk 5m; then
 		limited "$mode, full disk" $mode "recording ends here: .*No space left|unrecorded: .*No space left" \
 			lizard-trace -q $follow --checkpoint-interval 0 --full-every 1 -o "$T/small/full"
 		opens "$mode, full disk" "$T/small/full"

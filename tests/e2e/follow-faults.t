@@ -72,7 +72,7 @@ timeout 60 lizard verify -a "$T/recordings/refused" >"$T/verify" 2>&1
 ok $? "nobody can take it: the parent verifies" || diag "$(cat "$T/verify")"
 
 # ---- there is no room for the child's recording ----
-if mkdir "$T/small" && mount -t tmpfs -o size=6m tmpfs "$T/small" 2>/dev/null; then
+if small_disk 6m; then
 	timeout -k 5 60 lizard-trace -q --follow all -o "$T/small/full" "$T/parent" 2 "$T/small/fill" >"$T/out" 2>"$T/err"
 	is "$? $(tr '\n' ' ' <"$T/out")" "3 child: exit 7 child: exit 7 parent done " "no room: all go on as without Lizard" || diag "$(cat "$T/err")"
 	like "$(cat "$T/err")" "process [0-9]* goes on unrecorded: .*No space left|recording ends here: .*No space left" "no room: it is said"

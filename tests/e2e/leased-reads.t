@@ -7,8 +7,7 @@
 unset LIZARD_TRACE_CALLS
 export LIZARD_TRACE_CHECK=1 LIZARD_DEBUG=1
 
-echo=$(tool replay-echo)
-ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+replay_echo
 gcc -O2 -w -o "$T/reads" "$LIZARD_SRC/tests/progs/trace/leased_reads.c"
 ok $? "the program builds" || done_testing
 cd "$T" || exit 1
@@ -47,11 +46,6 @@ record() {
 	shift
 	timeout -k 5 120 lizard-trace -q --calls="$way" "${options[@]}" -o "$rec" "$@" >"$T/out" 2>"$T/err" <file
 	status=$?
-}
-
-replays() { # NAME RECORDING
-	timeout -k 5 120 "$echo" "$2" >"$T/replayed" 2>"$T/verify"
-	is "$? $(cat "$T/replayed")" "0 $(cat "$T/out")" "$1: it replays, and prints the same" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$2"; }
 }
 
 # What the calls were and gave: without addresses, and the places of stops.
@@ -181,7 +175,7 @@ else
 fi
 
 # A full disk ends the recording, not the program.
-if mkdir small && mount -t tmpfs -o size=8m tmpfs small 2>/dev/null; then
+if small_disk 8m; then
 	python3 -c "
 import random
 random.seed(1)

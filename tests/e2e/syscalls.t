@@ -14,8 +14,7 @@ calls=$T/calls
 lizard-cc -D_GNU_SOURCE -w -Wno-int-conversion -Wno-incompatible-pointer-types -g -O1 -static -I"$LIZARD_SRC/include" -I"$LIZARD_SRC" -o "$calls" \
 	"$LIZARD_SRC"/tests/calls/*.c "$LIZARD_SRC/common/process/syscalls.c" 2>"$T/cc.log"
 ok $? "each entry has a recipe" || { diag "$(grep -E 'error|undefined' "$T/cc.log")"; done_testing; }
-echo=$(tool replay-echo)
-ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+replay_echo
 "$calls" --list >"$T/list"
 # The kernel's own list, as the compiler's headers have it.
 echo '#include <asm/unistd_64.h>' | gcc -E -dM - | sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/\1 \2/p' | sort >"$T/kernel"

@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../lib/tools.sh"
 export LIZARD_TRACE_CALLS=buffer
 
-echo=$(tool replay-echo)
-ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+replay_echo
 gcc -O1 -w -pthread -o "$T/plain" "$LIZARD_SRC/tests/progs/trace/full.c" &&
 	lizard-cc -O1 -w -pthread -o "$T/marked" "$LIZARD_SRC/tests/progs/trace/full.c"
 ok $? "the program builds" || done_testing

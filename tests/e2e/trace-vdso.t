@@ -6,8 +6,7 @@
 progs=$LIZARD_SRC/tests/progs/trace
 export LIZARD_TRACE_CHECK=1
 
-echo=$(tool replay-echo)
-ok $? "replay-echo builds" || { diag "$(cat "$T/replay-echo.log")"; done_testing; }
+replay_echo
 gcc -g -O1 -w -o "$T/plain" "$progs/vdso.c" && gcc -O1 -w -static -o "$T/static" "$progs/vdso.c" &&
 	lizard-cc -g -O1 -w -o "$T/markers" "$progs/vdso.c"
 ok $? "the programs build" || done_testing

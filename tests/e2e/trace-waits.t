@@ -28,9 +28,9 @@ for name in writes nonblocking broken faults patience masks messages threads han
 		kinds_record $name "${how#*:}" "--calls=${how%:*}" || continue
 		[ "${how%:*}" = buffer ] || continue
 		for call in $(fast $name); do
-			n=$(sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err")
-			[ "${n:-0}" -ge 15 ]
-			ok $? "$name, $how: $call has no stop" || diag "it had none ${n:-0} times"
+			n=$(kinds_fast "$call")
+			[ "$n" -ge 15 ]
+			ok $? "$name, $how: $call has no stop" || diag "it had none $n times"
 		done
 		if [ $name = hands ]; then
 			n=$(sed -n 's/^[^ ]* \([0-9]*\) stops$/\1/p' "$T/err" | tail -n 1)

@@ -28,6 +28,13 @@ kinds_record() {
 	kinds_verify "$1, $2${3:+ }$3"
 }
 
+# kinds_fast CALL...: how many of these calls had no stop.
+kinds_fast() {
+	for call; do
+		sed -n "s/.*without a stop: $call \([0-9]*\)$/\1/p" "$T/err"
+	done | awk '{ n += $1 } END { print n + 0 }'
+}
+
 # kinds_verify NAME: of $rec, which is removed.
 kinds_verify() {
 	timeout 300 lizard verify "$rec" >"$T/verify" 2>&1

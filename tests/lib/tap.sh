@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # TAP for shell tests. Source it: . "$(dirname "$0")/../lib/tap.sh"
 #
-# Gives: ok, is, like, wait_until, unmount_at_end, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
+# Gives: ok, is, like, wait_until, unmount_at_end, small_disk, skip, skip_all, diag, done_testing; the tools' places (LIZARD_BIN, LIZARD_SRC);
 # a scratch directory $T of this test, removed at the end if everything passed and kept otherwise; and
 # LIZARD_TRACE_DIR inside it, so that a failed test's recordings stay and can be replayed. The user's key is in it, too.
 
@@ -66,9 +66,15 @@ like() {
 # unmount_at_end DIR...: also if the test is ended midway. Whoever gets to the end has unmounted them before.
 unmount_at_end() {
 	tap_mounts=
-	for tap_dir; do tap_mounts="$tap_mounts umount '$tap_dir' 2>/dev/null;"; done
+	for tap_dir; do tap_mounts="$tap_mounts umount -l '$tap_dir' 2>/dev/null;"; done
 	trap "$tap_mounts" EXIT
 	trap 'exit 1' INT TERM HUP
+}
+
+# small_disk SIZE: mounts one at $T/small, as above. Without permission it fails.
+small_disk() {
+	unmount_at_end "$T/small"
+	mkdir -p "$T/small" && mount -t tmpfs -o size="$1" tmpfs "$T/small" 2>/dev/null
 }
 
 # wait_until COMMAND...: until it succeeds; a machine may be slow, so two minutes. Its output is not shown.
