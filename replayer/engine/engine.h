@@ -127,6 +127,9 @@ struct lz_replay {
 	_Atomic uint64_t run;         /* counts resumes */
 	_Atomic uint64_t patience_ms; /* CPU time that a run may take without any stop */
 	_Atomic uint64_t stuck;       /* the run that took more and was stopped, 0 none */
+	_Atomic uint64_t ticked;      /* the run that was stopped for `tick` only, 0 none */
+	uint64_t ran_to;              /* the event that it was to come to */
+	pid_t ran;                    /* its process */
 	struct lz_watchdog *watchdog;
 	/* Called after each stop, in a run without any twice a second; NULL. */
 	void (*_Atomic tick)(void *arg);

@@ -343,6 +343,19 @@ int lz_engine_wait(struct lz_engine *e, int *status)
 	               *status);
 }
 
+/* Behind a tick it is the run that was under way: else nothing would take too long for who watches. */
+static void begin_run(struct lz_engine *e)
+{
+	struct lz_replay *rp = e->rp;
+
+	if (rp->ticked != rp->run || rp->ran_to != e->event || rp->ran != e->proc.pid)
+		rp->run++;
+	rp->ticked = 0;
+	rp->ran_to = e->event;
+	rp->ran = e->proc.pid;
+	rp->running = e->proc.pid;
+}
+
 /* One resume. No flag set in H: go on. */
 static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 {
@@ -352,8 +365,7 @@ static int go(struct lz_engine *e, bool step, struct lz_halt *h)
 	if (lz_engine_set_slice(e) < 0 || lz_engine_flush(e) < 0)
 		return -1;
 	rp->patience_ms = e->next.patience_ms ? e->next.patience_ms : UINT64_MAX;
-	rp->run++;
-	rp->running = e->proc.pid;
+	begin_run(e);
 	if (rp->interrupted) {
 		rp->running = 0;
 		h->flags |= LZ_HALT_INTERRUPT;

@@ -56,6 +56,8 @@ static void look(struct lz_replay *rp, struct lz_watchdog *w)
 		return;
 	if (stuck)
 		rp->stuck = run;
+	else
+		rp->ticked = run;
 	kill(pid, SIGSTOP);
 }
 

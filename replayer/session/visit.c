@@ -109,8 +109,10 @@ static int go_to(struct visiting *v, uint64_t i)
 	const bool stops = v->s->rp.stop_at_calls;
 	int ret = leaps(v, i) ? begin_near(v, i) : 0;
 
-	if (!ret)
-		ret = run_to(v, i);
+	/* that has tried again by itself */
+	if (ret)
+		return ret;
+	ret = run_to(v, i);
 	if (ret >= 0 || stops || !v->s->rp.stop_at_calls)
 		return ret;
 	ret = begin_near(v, i);

@@ -60,7 +60,8 @@ bad() { # COMMAND: what it has done wrong is on stdin
 # try COMMAND: as it would be typed next to the recording, in an empty directory.
 try() {
 	rm -rf here said && mkdir here && : >said
-	(cd here && exec "$watch" -t 20 -o ../said -r "../$rec" "$@") >out 2>&1 </dev/null
+	# each of several commands may wait twice for a program that computes, for 5 s of CPU time
+	(cd here && exec "$watch" -t 40 -o ../said -r "../$rec" "$@") >out 2>&1 </dev/null
 	local status=$?
 	[ $status -le 2 ] && [ ! -s said ] && [ -z "$(ls here)" ] && ! grep -q 'Sanitizer\|runtime error' out && return
 	(
