@@ -21,11 +21,13 @@
 #include <lizard/error.h>
 #include <lizard/xsavec.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 /* Newer than Debian 12's headers. */
@@ -368,13 +370,24 @@ static int go_fast(struct lz_tracer *t)
 	return 0;
 }
 
+/* A small program mostly ends before it has made the calls that the log's memory is worth. */
+static bool is_large(const struct lz_tracer *t)
+{
+	enum { LARGE = 200 << 10 };
+	char link[32];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->p.pid);
+	return stat(link, &st) == 0 && st.st_size >= LARGE;
+}
+
 int lz_fast_image(struct lz_tracer *t)
 {
 	struct lz_sites *s = &t->fast.sites;
 
 	if (t->opt->calls != LZ_CALLS_BUFFER)
 		return 0;
-	const int begun = is_wanted(t) && t->linked ? make_log(t) : 1;
+	const int begun = is_wanted(t) && t->linked && is_large(t) ? make_log(t) : 1;
 	if (begun < 0)
 		return -1;
 	lz_detours_begin(t);
