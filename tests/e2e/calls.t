@@ -275,7 +275,9 @@ opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE, OPTION
 		;;
 	esac
 	# on a busy machine it is noticed later
-	[ $1 != flood ] || wait_until grep -q 'opened.bin: shared with process' "$T/err"
+	case $1 in
+	flood | store) wait_until grep -q 'opened.bin: shared with process' "$T/err" ;;
+	esac
 	touch "$file.go"
 	wait $tracer
 	is "$? $(cat "$T/out")" "0 $2" "opened, $1: recorded" || diag "$(cat "$T/err")"
