@@ -30,6 +30,8 @@ import work
 SRC = os.environ.get("LIZARD_SRC", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("LIZARD_BIN", SRC + "/build/bin")
 DIR = os.environ.get("LIZARD_BENCH_DIR", "/tmp/lizard-bench")
+# Here lies what recordings share, so that it is on their file system, as it is for users who name no directory.
+RECORDINGS = os.environ["LIZARD_TRACE_DIR"] = f"{DIR}/recordings"
 REAL = ["bzip2", "gzip", "lua"]
 FETCHED = REAL + ["sqlite3"]
 # The work of the first try; it is doubled until the program computes for LEAST seconds natively.
@@ -346,7 +348,7 @@ def main():
     ticks = timer_signals(args.rounds) if args.signals_only or not nothing_else and not args.only else []
     works = []
     if args.work_only or not nothing_else and not args.only:
-        works = work.measure(BIN, f"{DIR}/work", SRC, args.rounds, chosen)
+        works = work.measure(BIN, f"{DIR}/work", RECORDINGS, SRC, args.rounds, chosen)
     flows = flow(args.rounds) if args.flow_only or not nothing_else else []
     paid = []
     if args.later_only or not nothing_else and not args.only:

@@ -47,7 +47,6 @@ def measure(tools, folder, rounds):
     first = disk(folder)
     pairs = [(native("/bin/true"), recorded("/bin/true")) for _ in range(RUNS)]
     line = {"disk": (disk(folder) - first) / RUNS}
-    empty()
     follow = ("--follow", "all")
     runs = [(native(*SCRIPT), native(*NOTHING), recorded(*SCRIPT, options=follow), recorded(*NOTHING, options=follow))
             for _ in range(rounds)]

@@ -83,23 +83,33 @@ def one_cpu():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def record(tools, recording, options=()):
-    shutil.rmtree(recording, ignore_errors=True)
-    return [f"{tools}/lizard-trace", "-q", *options, "-o", recording, "--"]
+# As users do: into the directory that all recordings live in, where copies of files are shared. Each round has a new folder.
+# To remove the old one right before would cost the next one time: ext4 steps over inodes that were freed in the last 5 s.
+def record(tools, options=()):
+    return [f"{tools}/lizard-trace", "-q", *options, "--"]
 
 
-def verify(tools, recording):
-    return timed([f"{tools}/lizard", "verify", "-a", recording])
+def verify(tools, recordings, argv):
+    return timed([f"{tools}/lizard", "verify", "-a", f"{recordings}/{os.path.basename(argv[0])}-latest"])
 
 
-def command_round(tools, recording, argv, options, anew):
+def remove(recordings):
+    """All but what they share."""
+    for entry in os.scandir(recordings):
+        if entry.is_symlink():
+            os.remove(entry.path)
+        elif not entry.name.startswith("."):
+            shutil.rmtree(entry.path)
+
+
+def command_round(tools, recordings, argv, options, anew):
     row = {}
     for mode in ("native", "recorded"):
         if anew:
             anew()
-        before = record(tools, recording, options) if mode == "recorded" else []
+        before = record(tools, options) if mode == "recorded" else []
         row[mode] = timed(before + argv)
-    row["verified"] = verify(tools, recording)
+    row["verified"] = verify(tools, recordings, argv)
     return row
 
 
@@ -163,10 +173,10 @@ def serve(argv, client, path):
     return seconds, ended(child, argv, start)[1]
 
 
-def server_round(tools, recording, server, client, path):
+def server_round(tools, recordings, server, client, path):
     row = {mode: serve(before + server(path), client, path)
-           for mode, before in (("native", []), ("recorded", record(tools, recording)))}
-    row["verified"] = verify(tools, recording)
+           for mode, before in (("native", []), ("recorded", record(tools)))}
+    row["verified"] = verify(tools, recordings, server(path))
     return row
 
 
@@ -184,9 +194,8 @@ def report(name, rows, aim):
     return line
 
 
-def measure(tools, folder, src, rounds, chosen):
-    """The medians of the rounds' ratios. CHOSEN: names, none for all."""
-    recording = f"{folder}/recording"
+def measure(tools, folder, recordings, src, rounds, chosen):
+    """The medians of the rounds' ratios. RECORDINGS: where lizard-trace puts them. CHOSEN: names, none for all."""
     os.makedirs(folder, exist_ok=True)
     print("\nwork with many calls      | recorded      | verified      | ver/rec       | to reach\n"
           "                   native |   wall    cpu |   wall    cpu |   wall    cpu |    wall")
@@ -202,12 +211,13 @@ def measure(tools, folder, src, rounds, chosen):
     for name, program, argv, options, aim, anew in commands(folder, src):
         if wanted(name, program):
             line = argv()
-            command_round(tools, recording, line, options, anew)  # what it reads is in memory then
-            rows = [command_round(tools, recording, line, options, anew) for _ in range(rounds)]
+            command_round(tools, recordings, line, options, anew)  # what it reads is in memory then
+            rows = [command_round(tools, recordings, line, options, anew) for _ in range(rounds)]
             lines.append(report(name, rows, aim))
+            remove(recordings)
     for name, server, client in SERVERS:
         if wanted(name, name):
-            rows = [server_round(tools, recording, server, client, f"{folder}/socket") for _ in range(rounds)]
+            rows = [server_round(tools, recordings, server, client, f"{folder}/socket") for _ in range(rounds)]
             lines.append(report(name, rows, 1.67))
-    shutil.rmtree(recording, ignore_errors=True)
+            remove(recordings)
     return lines
