@@ -167,6 +167,19 @@ int lz_wait_make_again(struct lz_tracer *t)
 	return lz_proc_set_regs(&t->p, &r) < 0 ? -1 : lz_instant_here(t, &r);
 }
 
+/* The same, before the thread goes on. The kernel makes it again only if the thread has stopped for a signal:
+ * behind a call that was made for it, with SIGTRAP blocked, it does not. */
+static int make_again_now(struct lz_tracer *t)
+{
+	const struct lz_call *c = &t->cur->call;
+	struct user_regs_struct r = c->entry;
+
+	r.rip -= LZ_CALL_INSN;
+	r.rax = c->nr;
+	r.orig_rax = (uint64_t)-1;
+	return lz_wait_make_again(t) < 0 ? -1 : lz_proc_set_regs(&t->p, &r);
+}
+
 int lz_wait_really(struct lz_tracer *t)
 {
 	struct user_regs_struct r;
@@ -174,7 +187,7 @@ int lz_wait_really(struct lz_tracer *t)
 	if (!t->cur->parked)
 		return 1;
 	if (lz_wait_take(t, t->cur))
-		return lz_wait_make_again(t);
+		return make_again_now(t);
 	show_as_over(t->cur);
 	return lz_wait_over(t, &r) < 0 || lz_proc_set_regs(&t->p, &r) < 0 ? -1 : 1;
 }
@@ -191,7 +204,7 @@ static int go_on(struct lz_tracer *t, struct lz_thread *th)
 		return 0;
 	lz_become(t, th);
 	/* killed: that is met later */
-	if (lz_thread_save_xstate(t) == 0 && lz_wait_make_again(t) == 0 &&
+	if (lz_thread_save_xstate(t) == 0 && make_again_now(t) == 0 &&
 	    ptrace(PTRACE_SYSCALL, t->p.pid, 0, 0) < 0 && errno != ESRCH)
 		ret = lz_fail_errno("cannot resume thread %u", th->tid);
 	th->running = true;

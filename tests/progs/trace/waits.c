@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -333,6 +334,35 @@ static void hands(void)
 	pthread_join(other, NULL);
 }
 
+static int post_is_near;
+
+/* With all signals blocked that can be. */
+static void *wait_for_post(void *semaphore)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	SEE(pthread_sigmask(SIG_SETMASK, &all, NULL) == 0);
+	SEE(sem_wait(semaphore) == 0 && __atomic_load_n(&post_is_near, __ATOMIC_SEQ_CST));
+	return NULL;
+}
+
+/* So long that the recorder lets the kernel wait for the other thread. */
+static void blocked(void)
+{
+	volatile unsigned computed = 0;
+	pthread_t other;
+	sem_t s;
+
+	handle(SIGSYS, 0);
+	SEE(sem_init(&s, 0, 0) == 0 && pthread_create(&other, NULL, wait_for_post, &s) == 0);
+	for (double end = now() + 0.3; now() < end;)
+		for (int i = 0; i < 1000000; i++)
+			computed += i;
+	__atomic_store_n(&post_is_near, 1, __ATOMIC_SEQ_CST);
+	SEE(sem_post(&s) == 0 && pthread_join(other, NULL) == 0);
+}
+
 static void threads(void)
 {
 	struct itimerval often = {{0, 1500}, {0, 1500}};
@@ -423,7 +453,8 @@ int main(int argc, char **argv)
 	    {"writes", writes},     {"nonblocking", nonblocking}, {"broken", broken},
 	    {"faults", faults},     {"patience", patience},       {"masks", masks},
 	    {"messages", messages}, {"threads", threads},         {"hands", hands},
-	    {"reused", reused},     {"closes", closes},           {"forever", forever}};
+	    {"reused", reused},     {"closes", closes},           {"blocked", blocked},
+	    {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
