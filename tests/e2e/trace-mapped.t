@@ -256,6 +256,25 @@ for parts in "1 1 p look" "4 1 s look" "20 1 p" "20 1 s" "8 512 s"; do
 	ok $? "$rec: the copies are as they were written" || diag "$(cat "$T/log")"
 done
 
+# ---- mapped privately: neither what is added to a mapping nor what others change is read whole ----
+lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/private_holes.c" -o "$T/private_holes"
+ok $? "private holes: builds" || done_testing
+for kind in memfd file; do
+	native=$(timeout 5 "$T/private_holes" $kind "$T/holes.bin") || {
+		skip "private holes, $kind" "no file can be so large here"
+		continue
+	}
+	for run in scan:0 compare:0 auto:-; do
+		interval=${run#*:} rec=private-holes-$kind-${run%:*}
+		[ "$interval" = - ] && interval= || interval="--checkpoint-interval $interval"
+		LIZARD_TRACE_CHECK=1 timeout -k 5 20 lizard-trace -q --dirty=${run%:*} $interval -o "$T/recordings/$rec" "$T/private_holes" $kind "$T/holes.bin" >"$T/out" 2>"$T/err"
+		is "$? $(cat "$T/out")" "0 $native" "$rec: recorded" || diag "$(cat "$T/err")"
+		replayed $rec
+		[ "$(du -sk "$T/recordings/$rec" | cut -f 1)" -lt 20000 ]
+		ok $? "$rec: it takes no room"
+	done
+done
+
 # ---- somebody opens a file: that is no reason to compare other memory ----
 timeout -k 5 30 lizard-trace -q --follow all -o "$T/recordings/compared" "$T/holes" compared "$T/compared.bin" >"$T/out" 2>"$T/err" &
 recorded=$!

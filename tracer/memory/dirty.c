@@ -202,6 +202,12 @@ static int add_stretch(void *arg, enum lz_stretch kind, uint64_t from, uint64_t 
 	return lz_dirty_all(g, from | LZ_PAGE_GONE, to);
 }
 
+/* A private mapping may have pages of its own where its file has a hole. */
+static int add_shown(void *g, enum lz_stretch kind, uint64_t from, uint64_t to)
+{
+	return kind == LZ_STRETCH_HOLE ? 0 : lz_dirty_all(g, from, to);
+}
+
 int lz_dirty_from_area(struct lz_tracer *t, struct lz_pages *g, struct lz_area *a)
 {
 	const struct lz_vma *v = &a->v;
@@ -228,10 +234,10 @@ static int shown_in(struct lz_tracer *t, struct lz_pages *g, const struct lz_are
 
 	if (a->v.role == LZ_VMA_BUFFER)
 		return 0;
-	if (!(a->v.flags & MAP_SHARED))
-		return a->follows ? lz_dirty_all(g, part->start, part->end) : 0;
+	if (!(a->v.flags & MAP_SHARED) && !a->follows)
+		return 0;
 	of_it = lz_area_part(a, part->start, part->end);
-	return lz_shared_data(t, &of_it, add_stretch, g);
+	return lz_shared_data(t, &of_it, a->v.flags & MAP_SHARED ? add_stretch : add_shown, g);
 }
 
 static int from_changed(struct lz_tracer *t, struct lz_pages *g, const struct lz_range *c)

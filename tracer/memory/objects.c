@@ -8,6 +8,7 @@
 
 #include <common/base/array.h>
 #include <common/base/cleanup.h>
+#include <common/base/sparse.h>
 #include <lizard/error.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -128,6 +129,15 @@ void lz_objects_close(struct lz_tracer *t)
 	}
 }
 
+/* Nearly all of it is holes, and to read them would take long. */
+static bool is_sparse(const struct stat *st)
+{
+	enum { LARGE = 16 << 20, SHARE = 4 };
+	const uint64_t size = (uint64_t)st->st_size;
+
+	return size > LARGE && lz_file_stored(st) < size / SHARE;
+}
+
 /* A maps it from OFFSET on, of which FILE is a copy of PART. */
 static struct lz_object *be_mapping(struct lz_tracer *t, struct lz_area *a, const struct stat *st,
                                     const char *path, uint64_t offset, struct lz_extent part,
@@ -171,8 +181,8 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	o->again = known && o->stale;
 	if (!known)
 		o->stale |= just_changed(&st);
-	if (a->v.flags & MAP_SHARED)
-		keep_open(t->shared, o, fd, lz_shared_is_large(a));
+	if (a->v.flags & MAP_SHARED || is_sparse(&st))
+		keep_open(t->shared, o, fd, lz_shared_is_large(a) || is_sparse(&st));
 	return 0;
 }
 
@@ -183,6 +193,7 @@ int lz_map_known(struct lz_tracer *t, struct lz_area *a, const struct stat *st, 
 	uint32_t file;
 
 	if (!i || a->v.flags & MAP_SHARED || !S_ISREG(st->st_mode) ||
+	    (lz_object(t, i)->fd < 0 && is_sparse(st)) ||
 	    !lz_writer_file_known(t->w, st, &part, &file))
 		return 0;
 	struct lz_object *o = be_mapping(t, a, st, lz_object(t, i)->path, offset, part, file);
@@ -327,6 +338,12 @@ uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st)
 	return i;
 }
 
+static void object_free(struct lz_object *o)
+{
+	free(o->path);
+	lz_pagemap_free(&o->logged);
+}
+
 void lz_shared_free(struct lz_tracer *t)
 {
 	struct lz_shared *s = t->shared;
@@ -335,7 +352,7 @@ void lz_shared_free(struct lz_tracer *t)
 		return;
 	lz_shared_forget(t);
 	for (uint32_t i = 1; i < s->n_objects; i++)
-		free(s->object[i].path);
+		object_free(&s->object[i]);
 	free(s->object);
 	free(s);
 	t->shared = NULL;

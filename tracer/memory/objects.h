@@ -45,7 +45,9 @@ struct lz_object {
 	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
 	/* A segment's mappings, in all processes, when the program made or lost one. */
 	uint64_t attached;
-	/* Ours, of what is mapped shared: to find its holes, and who else has it open; -1: none.
+	/* At these offsets pages of private mappings have been logged: replay has other ones than the copy. */
+	struct lz_pagemap logged;
+	/* Ours, of what is mapped shared or has large holes: to find its holes, and who else has it open; -1: none.
 	 * Opened with the program's mapping: later, inotify would tell us of ourselves. */
 	int fd;
 };

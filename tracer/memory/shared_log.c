@@ -6,10 +6,23 @@
 #include "tracer/memory/pages.h"
 #include "tracer/memory/shared_data.h"
 
+#include <lizard/error.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { BATCH = 64 };
+
+/* What a private mapping shows of its file is logged: replay has another page there than the copy. */
+static int note_logged(struct lz_tracer *t, struct lz_area *a, uint64_t page)
+{
+	struct lz_object *o = lz_object(t, a->object);
+	uint8_t **noted = o ? lz_pagemap_at(&o->logged, a->object_at + (page - a->v.start)) : NULL;
+
+	a->follows = true;
+	if (noted)
+		*noted = (uint8_t *)lz_zero_page;
+	return o && !noted ? lz_fail("out of memory for the pages of mapped files") : 0;
+}
 
 /* Tracking finds the pages of a shared mapping that the program can write to; those of another one are
  * told to checkpoints here. So is what a private mapping shows of its file, which is no page of the
@@ -20,7 +33,8 @@ static int tell_pages(struct lz_tracer *t, struct lz_area *a, uint64_t page)
 
 	if (v->flags & MAP_SHARED && (v->prot & PROT_WRITE || lz_flags_object(v->flags)))
 		return 0;
-	a->follows |= !(v->flags & MAP_SHARED);
+	if (!(v->flags & MAP_SHARED) && note_logged(t, a, page) < 0)
+		return -1;
 	return lz_pages_changed(t, page, page + LZ_PAGE);
 }
 
@@ -50,7 +64,8 @@ int lz_shared_log_page(struct lz_tracer *t, uint64_t addr, bool zeroes)
 
 struct pages {
 	struct lz_tracer *t;
-	bool private; /* its calls may have become jumps */
+	bool private;       /* its calls may have become jumps */
+	uint64_t to_object; /* what is at an address is so much further in its object */
 	const struct lz_pagemap *held;
 	lz_shared_page_fn *fn;
 	void *arg;
@@ -82,12 +97,26 @@ static int held_page(void *arg, uint64_t addr, uint8_t *page)
 	return p->fn(p->t, addr, lz_zero_page, p->arg);
 }
 
+/* Where a private mapping's file has a hole, and had contents, and where the program has stored. */
+static int logged_page(void *arg, uint64_t at, uint8_t *page)
+{
+	const struct pages *p = arg;
+	const uint64_t addr = at - p->to_object;
+
+	(void)page;
+	return read_pages(p, addr, addr + LZ_PAGE);
+}
+
 static int stretch_pages(void *arg, enum lz_stretch kind, uint64_t from, uint64_t to)
 {
 	const struct pages *p = arg;
 
-	if (kind == LZ_STRETCH_DATA)
+	if (kind == LZ_STRETCH_DATA || (kind == LZ_STRETCH_GONE && p->private))
 		return read_pages(p, from, to);
+	if (kind == LZ_STRETCH_HOLE && p->private)
+		return p->held ? lz_pagemap_each(p->held, from + p->to_object, to + p->to_object,
+		                                 logged_page, arg)
+		               : 0;
 	if (kind == LZ_STRETCH_HOLE)
 		return p->held ? lz_pagemap_each(p->held, from, to, held_page, arg) : 0;
 	for (; from < to; from += LZ_PAGE)
@@ -99,7 +128,14 @@ static int stretch_pages(void *arg, enum lz_stretch kind, uint64_t from, uint64_
 int lz_shared_each_page(struct lz_tracer *t, const struct lz_area *a, const struct lz_pagemap *held,
                         lz_shared_page_fn *fn, void *arg)
 {
-	struct pages p = {t, !(a->v.flags & MAP_SHARED), held, fn, arg};
+	const bool private = !(a->v.flags & MAP_SHARED);
+	const struct lz_object *o = lz_object(t, a->object);
+	struct pages p = {.t = t,
+	                  .private = private,
+	                  .to_object = a->object_at - a->v.start,
+	                  .held = private && o ? &o->logged : held,
+	                  .fn = fn,
+	                  .arg = arg};
 
 	return lz_shared_data(t, a, stretch_pages, &p);
 }
@@ -117,11 +153,35 @@ static int log_page(struct lz_tracer *t, uint64_t addr, const uint8_t *page, voi
 	return lz_shared_log_bytes(t, addr, page, LZ_PAGE);
 }
 
+static int log_own_page(void *arg, uint64_t addr)
+{
+	struct lz_tracer *t = arg;
+	const struct pages p = {.t = t, .private = true, .fn = log_page};
+
+	return read_pages(&p, addr, addr + LZ_PAGE);
+}
+
+/* The program's own pages stay where its file has holes. */
+static int log_private(const struct logged *l, enum lz_stretch kind, uint64_t from, uint64_t to)
+{
+	const struct pages p = {.t = l->t, .private = true, .fn = log_page};
+
+	if (kind != LZ_STRETCH_HOLE)
+		return read_pages(&p, from, to);
+	if (lz_vma_follows(&l->a->v))
+		return 0;
+	return lz_map_emptied(l->t, l->a, from, to) < 0
+	           ? -1
+	           : lz_dirty_each_own(l->t, from, to, log_own_page);
+}
+
 static int log_stretch(void *arg, enum lz_stretch kind, uint64_t from, uint64_t to)
 {
 	const struct logged *l = arg;
-	struct pages p = {l->t, !(l->a->v.flags & MAP_SHARED), NULL, log_page, NULL};
+	struct pages p = {.t = l->t, .fn = log_page};
 
+	if (!(l->a->v.flags & MAP_SHARED))
+		return log_private(l, kind, from, to);
 	if (kind != LZ_STRETCH_DATA && lz_map_emptied(l->t, l->a, from, to) < 0)
 		return -1;
 	return stretch_pages(&p, kind, from, to);
@@ -136,9 +196,7 @@ int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to)
 		struct lz_area a = lz_area_part(&whole, whole.v.start > from ? whole.v.start : from,
 		                                whole.v.end < to ? whole.v.end : to);
 		struct logged l = {t, &a};
-		if ((a.v.flags & MAP_SHARED
-		         ? lz_shared_data(t, &a, log_stretch, &l)
-		         : log_stretch(&l, LZ_STRETCH_DATA, a.v.start, a.v.end)) < 0)
+		if (lz_shared_data(t, &a, log_stretch, &l) < 0)
 			return -1;
 	}
 	return lz_pages_changed(t, from, to);

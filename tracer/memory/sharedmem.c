@@ -95,7 +95,12 @@ int lz_shared_resize(struct lz_tracer *t, uint32_t object, uint64_t size)
 
 /* ---- a new mapping ---- */
 
-/* Its copy was made for an earlier mapping. */
+static bool was_logged(const struct lz_tracer *t, const struct lz_area *a, uint64_t at)
+{
+	return lz_pagemap_get(&lz_object(t, a->object)->logged, at) != NULL;
+}
+
+/* Its copy was made for an earlier mapping. A page that was logged since may be as it was then once more. */
 static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
 {
 	const struct {
@@ -107,7 +112,9 @@ static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *
 
 	if (c->fd >= 0 && pread(c->fd, then, sizeof(then), at) < 0)
 		return lz_fail_errno("cannot read the copy of a mapped file");
-	return memcmp(then, now, LZ_PAGE) ? lz_shared_log_bytes(t, addr, now, LZ_PAGE) : 0;
+	return memcmp(then, now, LZ_PAGE) || was_logged(t, c->a, (uint64_t)at)
+	           ? lz_shared_log_bytes(t, addr, now, LZ_PAGE)
+	           : 0;
 }
 
 /* FILE: its copy, or LZ_NO_FILE. */
