@@ -108,6 +108,8 @@ for where in "$T/file" "/dev/shm/lizard-test-$$"; do
 	warned "$kind-store" "$where: shared with process [0-9]* .other."
 	fresh && with "$kind-brief" wait "$where" brief
 	warned "$kind-brief" "$where: opened for writing by another process"
+	fresh && with "$kind-renamed" wait-renamed "$where" stay
+	warned "$kind-renamed" "$where: shared with process [0-9]* .other."
 	fresh && with "$kind-private" wait-private "$where" write
 	warned "$kind-private" "$where: written by another process"
 	fresh && with "$kind-private-alone" alone-private "$where" open

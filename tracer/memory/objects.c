@@ -138,6 +138,28 @@ static bool is_sparse(const struct stat *st)
 	return size > LARGE && lz_file_stored(st) < size / SHARE;
 }
 
+static bool has_name(const struct lz_object *o)
+{
+	struct stat st;
+
+	return stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev;
+}
+
+/* It may have been renamed. */
+static int be_named(struct lz_object *o, const char *path)
+{
+	char *copy;
+
+	if (strcmp(o->path, path) == 0 || has_name(o))
+		return 0;
+	copy = strdup(path);
+	if (!copy)
+		return lz_fail("out of memory for the list of mapped files");
+	free(o->path);
+	o->path = copy;
+	return 0;
+}
+
 /* A maps it from OFFSET on, of which FILE is a copy of PART. */
 static struct lz_object *be_mapping(struct lz_tracer *t, struct lz_area *a, const struct stat *st,
                                     const char *path, uint64_t offset, struct lz_extent part,
@@ -148,7 +170,7 @@ static struct lz_object *be_mapping(struct lz_tracer *t, struct lz_area *a, cons
 	a->object = object_made(t, st->st_dev, st->st_ino, false, path);
 	a->object_at = offset;
 	struct lz_object *o = lz_object(t, a->object);
-	if (!o)
+	if (!o || be_named(o, path) < 0)
 		return NULL;
 	o->file = file;
 	o->copied = part;
@@ -192,7 +214,7 @@ int lz_map_known(struct lz_tracer *t, struct lz_area *a, const struct stat *st, 
 	struct lz_extent part = part_of(a, offset);
 	uint32_t file;
 
-	if (!i || a->v.flags & MAP_SHARED || !S_ISREG(st->st_mode) ||
+	if (!i || a->v.flags & MAP_SHARED || !S_ISREG(st->st_mode) || !has_name(lz_object(t, i)) ||
 	    (lz_object(t, i)->fd < 0 && is_sparse(st)) ||
 	    !lz_writer_file_known(t->w, st, &part, &file))
 		return 0;
@@ -206,13 +228,9 @@ int lz_map_known(struct lz_tracer *t, struct lz_area *a, const struct stat *st, 
 
 static int open_again(const struct lz_object *o)
 {
-	struct stat st;
-
 	if (o->fd >= 0)
 		return fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
-	if (stat(o->path, &st) < 0 || st.st_dev != o->dev || st.st_ino != o->ino)
-		return -1;
-	return open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return !has_name(o) ? -1 : open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 int lz_map_more(struct lz_tracer *t, const struct lz_area *a)

@@ -12,6 +12,9 @@
  *           the same, but map it privately
  *   wait-reading
  *           as wait, but maps it to read only, and stores nothing
+ *   wait-renamed
+ *           as wait-reading, but has mapped it privately before, when it had another name
+ *   stay    as store, and stays for a while with it open
  *   child   shared memory without a name, in which a child stores
  *   polled MS|exec|spawn
  *           the same after MS milliseconds, and no system call until then; or the child runs another program
@@ -152,6 +155,16 @@ static void wait_for_program(const char *name)
 		rest(10);
 }
 
+static int map_by_old_name(const char *name)
+{
+	char old[4096];
+
+	snprintf(old, sizeof(old), "%s.old", name);
+	if (rename(name, old) < 0 || map(old, false, true) == MAP_FAILED)
+		return -1;
+	return rename(old, name);
+}
+
 static int wake(const char *name)
 {
 	return write(beside(name, "pipe", O_WRONLY), "", 1) != 1;
@@ -171,7 +184,9 @@ int main(int argc, char **argv)
 		return polled(name);
 	int pipe = beside(name, "pipe", O_RDWR);
 	bool waits = !strncmp(what, "wait", 4), is_alone = !strncmp(what, "alone", 5);
-	bool reads = !strcmp(what, "wait-reading");
+	bool renamed = !strcmp(what, "wait-renamed"), reads = renamed || !strcmp(what, "wait-reading");
+	if (renamed && map_by_old_name(name) < 0)
+		return 2;
 	volatile char *p = map(name, strcmp(what, "look") && !reads, strstr(what, "-private"));
 	if (p == MAP_FAILED)
 		return 2;
@@ -188,5 +203,9 @@ int main(int argc, char **argv)
 	if (strcmp(what, "brief"))
 		rest(1000);
 	p[PAGE] = 'x';
-	return wake(name);
+	if (wake(name))
+		return 1;
+	if (!strcmp(what, "stay"))
+		rest(1500);
+	return 0;
 }
