@@ -266,18 +266,24 @@ static bool has_args(const struct lz_event *end, const struct user_regs_struct *
 	return same;
 }
 
-/* The pointer that the switch stores: a full buffer is taken at a stop. */
-static bool takes_buffer(const struct lz_engine *e, const struct lz_event *ev)
+/* Does the next thread go on where the markers end? Elsewhere it would write over what has not been
+ * compared yet; a full buffer is taken at a stop. */
+static bool goes_on_there(const struct lz_engine *e, const struct lz_event *ev)
 {
+	const uint64_t at = lz_engine_pos_addr(e, &ev->regs);
+	const uint64_t end = e->buffer.base + (ev->marker - e->buffer.start);
 	uint64_t pos = 0;
 
-	for (uint32_t i = 0; i < ev->n_writes; i++)
-		if (ev->writes[i].len == sizeof(pos)) {
-			memcpy(&pos, ev->writes[i].bytes, sizeof(pos));
-			if (e->buffer.base && pos == lz_ring_next(e->buffer.base))
-				return true;
-		}
-	return false;
+	if (!e->buffer.base || !at)
+		return true;
+	for (uint32_t i = 0; i < ev->n_writes; i++) {
+		const struct lz_write *w = &ev->writes[i];
+		if (w->addr == at && w->len == sizeof(pos))
+			memcpy(&pos, w->bytes, sizeof(pos));
+		else if (w->addr - at < sizeof(pos) || at - w->addr < w->len)
+			return false;
+	}
+	return pos == end;
 }
 
 static bool is_turn(struct lz_engine *e, const struct lz_event *ev)
@@ -285,7 +291,7 @@ static bool is_turn(struct lz_engine *e, const struct lz_event *ev)
 	return ev->kind == LZ_EV_SWITCH && ev->flags == LZ_EVF_IN_CALL && ev->has_regs &&
 	       !ev->xstate_len && !ev->n_ops && ev->nr <= UINT16_MAX &&
 	       ev->tid == lz_turns_tid(e) && is_behind_call(&ev->regs) &&
-	       same_segments(&ev->regs, &e->regs) && !takes_buffer(e, ev) &&
+	       same_segments(&ev->regs, &e->regs) && goes_on_there(e, ev) &&
 	       !(e->calls.looks && e->calls.looks(e->calls.arg, ev)) && lz_calls_can_do(e, ev);
 }
 

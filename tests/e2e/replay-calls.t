@@ -145,6 +145,13 @@ for i in $(calls changes mmap 60); do
 	lie changes result "$i"
 	lie changes place "$i"
 done
+# a turn after which the next thread's markers are stored over those before it
+timeout -k 5 120 lizard-trace -q --calls=stop -o "$T/recordings/turns-stop" "$T/hands-markers" handovers >"$T/out" 2>&1
+ok $? "turns: recorded" || diag "$(cat "$T/out")"
+for i in $(lizard dump --events "$T/recordings/turns-stop" | sed -n 's/^event \([0-9]*\) .* switch to thread .*/\1/p' | sed -n '200,202p;1000p'); do
+	lie turns data "$i"
+	lie turns goes "$i"
+done
 lie markers marker 900
 lie markers marker 20000
 
