@@ -84,7 +84,8 @@ def one_cpu():
 
 
 # As users do: into the directory that all recordings live in, where copies of files are shared. Each round has a new folder.
-# To remove the old one right before would cost the next one time: ext4 steps over inodes that were freed in the last 5 s.
+# To remove the old one right before would cost the next one time: an ext4 without a journal uses no inode that was freed in the
+# last minutes, and looks at all of them for each new one.
 def record(tools, options=()):
     return [f"{tools}/lizard-trace", "-q", *options, "--"]
 
