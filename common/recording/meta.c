@@ -133,6 +133,20 @@ int lz_meta_write(int dirfd, const struct lz_meta *m)
 	return 0;
 }
 
+int lz_meta_ahead(int dirfd)
+{
+	const char *const names[] = {"meta", NEXT};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		int fd = openat(dirfd, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			return lz_fail_errno("cannot create the recording's meta file");
+		close(fd);
+	}
+	return 0;
+}
+
 void lz_meta_reserve(int dirfd)
 {
 	struct stat st;

@@ -18,6 +18,9 @@
 #include <lizard/error.h>
 #include <lizard/recording.h>
 
+/* What will be markers-TID. */
+#define NEXT_STREAM "markers-next"
+
 /* ---- making and ending ---- */
 
 static int open_out(struct lz_writer *w, struct lz_out *out, const char *name)
@@ -90,6 +93,8 @@ static void writer_free(struct lz_writer *w)
 	}
 	if (w->filesfd >= 0)
 		close(w->filesfd);
+	if (w->next_stream >= 0)
+		close(w->next_stream);
 	lz_copystore_close(w->store);
 	lz_buf_free(&w->buf);
 	lz_buf_free(&w->chunk);
@@ -132,7 +137,7 @@ int lz_writer_meta(struct lz_writer *w, const struct lz_meta *meta)
 	return 0;
 }
 
-struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
+static struct lz_writer *writer_new(void)
 {
 	struct lz_writer *w = calloc(1, sizeof(*w));
 
@@ -141,9 +146,20 @@ struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
 		return NULL;
 	}
 	pthread_mutex_init(&w->lock, NULL);
-	w->dirfd = w->filesfd = w->events.fd = w->checkpoints.fd = -1;
-	if ((w->worker = lz_worker_start()) && make_dir(w, dir, meta) == 0 && open_files(w) == 0 &&
-	    lz_writer_meta(w, meta) == 0)
+	w->dirfd = w->filesfd = w->events.fd = w->checkpoints.fd = w->next_stream = -1;
+	if ((w->worker = lz_worker_start()))
+		return w;
+	writer_free(w);
+	return NULL;
+}
+
+struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta)
+{
+	struct lz_writer *w = writer_new();
+
+	if (!w)
+		return NULL;
+	if (make_dir(w, dir, meta) == 0 && open_files(w) == 0 && lz_writer_meta(w, meta) == 0)
 		return w;
 	writer_free(w);
 	return NULL;
@@ -234,6 +250,18 @@ void lz_writer_discard(struct lz_writer *w)
 
 /* ---- markers ---- */
 
+static int open_stream(struct lz_writer *w, struct lz_out *out, const char *name)
+{
+	if (w->next_stream < 0)
+		return open_out(w, out, name);
+	out->fd = w->next_stream;
+	w->next_stream = -1;
+	out->name = strdup(name);
+	if (!out->name || renameat(w->dirfd, NEXT_STREAM, w->dirfd, name) < 0)
+		return lz_fail_errno("cannot create the recording's file %s", name);
+	return 0;
+}
+
 static struct lz_out_stream *add_stream(struct lz_writer *w, uint32_t tid)
 {
 	struct lz_out_stream *s = calloc(1, sizeof(*s));
@@ -246,7 +274,7 @@ static struct lz_out_stream *add_stream(struct lz_writer *w, uint32_t tid)
 	}
 	s->tid = tid;
 	snprintf(name, sizeof(name), "markers-%u", tid);
-	if (open_out(w, &s->out, name) < 0) {
+	if (open_stream(w, &s->out, name) < 0) {
 		close_out(&s->out);
 		free(s);
 		return NULL;
@@ -593,4 +621,55 @@ int lz_writer_flush(struct lz_writer *w)
 int lz_writer_drain(struct lz_writer *w)
 {
 	return lz_writer_flush(w) < 0 ? -1 : lz_worker_drain(w->worker);
+}
+
+/* ---- made ahead ---- */
+
+/* The files whose names are not known yet. */
+static int open_nameless(struct lz_writer *w)
+{
+	w->next_stream =
+	    openat(w->dirfd, NEXT_STREAM, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (w->next_stream < 0)
+		return lz_fail_errno("cannot create a file for markers");
+	return lz_meta_ahead(w->dirfd);
+}
+
+struct lz_writer *lz_writer_ahead(const char *dir)
+{
+	struct lz_writer *w = writer_new();
+
+	if (!w)
+		return NULL;
+	if (mkdir(dir, 0700) < 0) {
+		lz_fail_errno("cannot make the directory %s", dir);
+	} else if (!(w->dir = strdup(dir))) {
+		lz_fail("no memory");
+		rmdir(dir);
+	} else if (open_files(w) == 0 && open_nameless(w) == 0) {
+		return w;
+	} else {
+		lz_writer_discard(w);
+		return NULL;
+	}
+	writer_free(w);
+	return NULL;
+}
+
+int lz_writer_begin(struct lz_writer *w, const char *dir, const struct lz_meta *meta)
+{
+	char *name = strdup(dir);
+
+	if (!name)
+		return lz_fail("no memory");
+	int ret = add_stream(w, meta->tid) ? lz_writer_meta(w, meta) : -1;
+	if (ret == 0 && rename(w->dir, dir) < 0)
+		ret = lz_fail_errno("cannot make the directory %s", dir);
+	if (ret < 0) {
+		free(name);
+		return -1;
+	}
+	free(w->dir);
+	w->dir = name;
+	return 0;
 }

@@ -47,6 +47,7 @@ struct lz_known_file {
 struct lz_writer {
 	char *dir;
 	int dirfd, filesfd;
+	int next_stream; /* made ahead for markers of a thread that is not known yet; -1 */
 	struct lz_copystore *store; /* NULL: copies are not shared */
 	struct lz_worker *worker;
 	struct lz_out events, checkpoints;

@@ -190,8 +190,14 @@ struct lz_writer;
 /* Creates DIR (0700), or the next free PROG-N below lz_recordings_dir() if DIR is NULL, and points
  * PROG-latest at it. meta is copied and written as incomplete. */
 struct lz_writer *lz_writer_create(const char *dir, const struct lz_meta *meta);
+/* In two steps: makes DIR, which does not exist, and all files that every recording has; later gives it the
+ * name that it has to have. Whoever is not used is for lz_writer_discard(). */
+struct lz_writer *lz_writer_ahead(const char *dir);
+int lz_writer_begin(struct lz_writer *w, const char *dir, const struct lz_meta *meta);
 /* The folder of `processes` for copies that a run's recordings share, if no others can. */
 #define LZ_RUN_COPIES ".files"
+/* The one of recordings that were made ahead of the processes that they will be of. */
+#define LZ_RUN_NEXT ".next"
 
 /* Copies of mapped files are from now on shared: with all recordings of this user beside which
  * lz_recordings_dir() is on the same file system; else, if DIR is not NULL, by that folder, which

@@ -363,6 +363,59 @@ START_TEST(positions)
 }
 END_TEST
 
+static ino_t inode_of(const char *dir, const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_msg(stat(path, &st) == 0, "%s", path);
+	return st.st_ino;
+}
+
+START_TEST(made_ahead)
+{
+	char next[80], rec[80];
+
+	snprintf(next, sizeof(next), "%s/next", dir);
+	snprintf(rec, sizeof(rec), "%s/rec", dir);
+	struct lz_writer *w = lz_writer_ahead(next);
+	struct lz_event ev = {.kind = LZ_EV_SYSCALL, .tid = 77};
+
+	ck_assert_msg(w, "%s", lz_error());
+	ck_assert_ptr_null(lz_writer_ahead(next));
+	ino_t files = inode_of(next, "files"), events = inode_of(next, "events"),
+	      markers = inode_of(next, "markers-next"), meta_1 = inode_of(next, "meta"),
+	      meta_2 = inode_of(next, "meta.tmp");
+	ck_assert_msg(lz_writer_begin(w, rec, &meta) == 0, "%s", lz_error());
+	ck_assert_str_eq(lz_writer_dir(w), rec);
+	ck_assert_int_lt(access(next, F_OK), 0);
+	/* to begin makes no file */
+	ck_assert_uint_eq(inode_of(rec, "files"), files);
+	ck_assert_uint_eq(inode_of(rec, "events"), events);
+	ck_assert_uint_eq(inode_of(rec, "markers-77"), markers);
+	ck_assert_uint_eq(inode_of(rec, "meta"), meta_2);
+	ck_assert_uint_eq(inode_of(rec, "meta.tmp"), meta_1);
+	ck_assert(lz_recording_busy(rec));
+	ck_assert_int_eq(lz_writer_event(w, &ev), 0);
+	ck_assert_int_eq(lz_writer_finish(w, &meta), 0);
+	ck_assert_uint_eq(inode_of(rec, "meta"), meta_1);
+	struct lz_reader *r = open_recording(rec);
+	ck_assert_ptr_null(lz_reader_damage(r));
+	ck_assert_uint_eq(lz_reader_n_events(r), 1);
+	ck_assert_uint_eq(lz_reader_n_threads(r), 1);
+	ck_assert_uint_eq(lz_reader_tid(r, 0), 77);
+	lz_reader_close(r);
+
+	/* a recording is in its place */
+	w = lz_writer_ahead(next);
+	ck_assert_int_lt(lz_writer_begin(w, rec, &meta), 0);
+	lz_writer_discard(w);
+	ck_assert_int_lt(access(next, F_OK), 0);
+	ck_assert_uint_eq(inode_of(rec, "events"), events);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("recording");
@@ -380,6 +433,7 @@ int main(void)
 	tcase_add_test(t, long_event);
 	tcase_add_test(t, full_disk);
 	tcase_add_test(t, positions);
+	tcase_add_test(t, made_ahead);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

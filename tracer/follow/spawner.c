@@ -150,6 +150,17 @@ static int put_in_place(struct lz_spawned *given)
 	return given->shared_lock = lock;
 }
 
+/* Nothing that is opened before may be there. */
+static int keep_place(void)
+{
+	if (fcntl(LZ_SHARED_LOCK_FD, F_GETFD) >= 0)
+		return 0;
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0 && null != LZ_SHARED_LOCK_FD)
+		close(null);
+	return null == LZ_SHARED_LOCK_FD ? 0 : -1;
+}
+
 static const int stops[N_STOPS] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
 /* What comes while it waits is for the whole group, and is ignored. The rest is for who traces. */
@@ -190,11 +201,13 @@ static _Noreturn void be_next(const struct spawner *s, int line, bool asked)
 	lz_block(0);
 	prctl(PR_SET_PDEATHSIG, 0);
 	prctl(PR_SET_NAME, "lizard-follow");
-	if (!asked)
+	if (!asked && keep_place() == 0)
 		s->next->prepare();
 	stay_at(cpu);
-	if (wait_to_be_asked(s->in, line, &given, &cpu) <= 0)
+	if (wait_to_be_asked(s->in, line, &given, &cpu) <= 0) {
+		s->next->drop();
 		_exit(0);
+	}
 	if (cpu != s->cpu)
 		stay_at(cpu);
 	stop_with_group(s);

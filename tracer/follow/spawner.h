@@ -16,6 +16,7 @@ struct lz_spawned {
 
 struct lz_next_tracer {
 	void (*prepare)(void); /* before it is asked for; it may be left out */
+	void (*drop)(void);    /* what that has made, since nobody asks for it */
 	int (*trace)(const struct lz_spawned *given); /* 0 or -1 */
 };
 

@@ -12,6 +12,7 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/shared_lock_page.h"
+#include "tracer/run/ahead.h"
 #include "tracer/run/run.h"
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
@@ -66,6 +67,7 @@ static void prepare(void)
 	have_pages(&self, sizeof(self), MADV_POPULATE_WRITE);
 	/* else it is asked when the process is there, and says what is wrong */
 	lz_proc_mine();
+	lz_ahead_make();
 }
 
 /* ---- taking it ---- */
@@ -156,26 +158,45 @@ static int describe(struct lz_tracer *t, const struct lz_handover *h)
 }
 
 /* ROOT/processes/PID; another one if that process id comes for the second time. */
+static int name_recording(struct lz_tracer *t, char path[PATH_MAX + 64])
+{
+	/* the first process's first one is ROOT itself */
+	for (int i = t->follow.in >= 0 ? 2 : 1; i < 1000; i++) {
+		snprintf(path, PATH_MAX + 64, i > 1 ? "%s/processes/%u.%d" : "%s/processes/%u",
+		         t->follow.root, t->tid, i);
+		if (access(path, F_OK) < 0)
+			return 0;
+	}
+	return lz_fail("there are too many recordings of a process %u", t->tid);
+}
+
+static struct lz_writer *create_writer(const struct lz_tracer *t, const char *path)
+{
+	char below[PATH_MAX + 64];
+	struct lz_writer *w = NULL;
+
+	snprintf(below, sizeof(below), "%s/processes", t->follow.root);
+	if (mkdir(below, 0700) < 0 && errno != EEXIST)
+		lz_fail_errno("cannot make the directory %s", below);
+	else
+		w = lz_writer_create(path, &t->meta);
+	snprintf(below, sizeof(below), "%s/processes/" LZ_RUN_COPIES, t->follow.root);
+	if (w)
+		lz_writer_share_copies(w, below);
+	return w;
+}
+
 static int make_recording(struct lz_tracer *t)
 {
 	char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/processes", t->follow.root);
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return lz_fail_errno("cannot make the directory %s", path);
-	/* the first process's first one is ROOT itself */
-	for (int i = t->follow.in >= 0 ? 2 : 1; i < 1000 && !t->w; i++) {
-		snprintf(path, sizeof(path), i > 1 ? "%s/processes/%u.%d" : "%s/processes/%u",
-		         t->follow.root, t->tid, i);
-		if (access(path, F_OK) < 0 && !(t->w = lz_writer_create(path, &t->meta)))
-			return -1;
-	}
-	if (!t->w)
-		return lz_fail("there are too many recordings of a process %u", t->tid);
+	if (name_recording(t, path) < 0)
+		return -1;
+	t->w = lz_ahead_take(path, &t->meta);
+	if (!t->w && !(t->w = create_writer(t, path)))
+		return -1;
 	t->hash_told = false;
 	lz_writer_beside(t);
-	snprintf(path, sizeof(path), "%s/processes/" LZ_RUN_COPIES, t->follow.root);
-	lz_writer_share_copies(t->w, path);
 	return lz_what_to_keep(t);
 }
 
@@ -378,7 +399,7 @@ static void tell_taken(int state)
 	close(state);
 }
 
-static int trace_it(const struct lz_spawned *given)
+static int take_and_trace(const struct lz_spawned *given)
 {
 	struct lz_tracer *const t = &self.tracer;
 	struct lz_handover *const h = &self.handover;
@@ -419,4 +440,12 @@ static int trace_it(const struct lz_spawned *given)
 	return lz_trace_to_end(t, &result);
 }
 
-const struct lz_next_tracer lz_followed_tracer = {prepare, trace_it};
+static int trace_it(const struct lz_spawned *given)
+{
+	const int ret = take_and_trace(given);
+
+	lz_ahead_drop();
+	return ret;
+}
+
+const struct lz_next_tracer lz_followed_tracer = {prepare, lz_ahead_drop, trace_it};

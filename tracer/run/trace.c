@@ -7,6 +7,7 @@
 #include "tracer/follow/spawner.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
+#include "tracer/run/ahead.h"
 #include "tracer/run/run.h"
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
@@ -54,6 +55,8 @@ static int begin(struct lz_tracer *t)
 	t->w = lz_writer_create(t->opt->dir, &t->meta);
 	if (!t->w || lz_what_to_keep(t) < 0 || lz_follow_begin(t) < 0)
 		return -1;
+	if (t->opt->follow && strcmp(t->opt->follow, "all") == 0)
+		lz_ahead_root(lz_writer_dir(t->w));
 	lz_writer_share_copies(t->w, NULL);
 	lz_writer_beside(t);
 	t->t0 = lz_now();
@@ -209,6 +212,8 @@ int lz_trace(const struct lz_trace_options *opt, struct lz_trace_result *result)
 	    .opt = opt, .p = {.mem = -1}, .follow = {.in = -1, .out = -1, .spawner = -1}};
 	lz_descriptors_reserve();
 	lz_descriptors_most();
+	if (opt->follow)
+		lz_ahead_begin();
 	if (opt->follow &&
 	    (t.follow.spawner = lz_spawner_begin(&lz_followed_tracer, &t.follow.spawner_pid)) < 0)
 		return -1;
