@@ -141,6 +141,7 @@ int lz_cmd_ps(int argc, char **argv)
 		free(dir);
 		return 1;
 	}
+	lz_processes_measure(&p);
 	rc = json ? print_json(&p) : print_table(&p);
 	lz_processes_free(&p);
 	free(dir);

@@ -213,7 +213,7 @@ static uint64_t began(const struct lz_entry *e, const char *path)
 	return e->bad || e->meta.start_time > latest ? latest : e->meta.start_time;
 }
 
-static int fill_entry(struct lz_entry *e, const char *path)
+static int fill_entry(struct lz_entry *e, const char *path, bool size)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -225,7 +225,7 @@ static int fill_entry(struct lz_entry *e, const char *path)
 		return lz_fail("no memory");
 	e->began = began(e, path);
 	e->busy = (e->bad || e->meta.state != LZ_REC_COMPLETE) && lz_recording_busy(path);
-	e->bytes = lz_recording_bytes(path);
+	e->bytes = size ? lz_recording_bytes(path) : 0;
 	return 0;
 }
 
@@ -234,7 +234,7 @@ int lz_catalog_add(struct lz_catalog *c, const char *path)
 	if (lz_reserve(c->v, c->room, c->n + 1) < 0)
 		return -1;
 	memset(&c->v[c->n], 0, sizeof(c->v[c->n]));
-	return fill_entry(&c->v[c->n++], path);
+	return fill_entry(&c->v[c->n++], path, !c->no_sizes);
 }
 
 struct listing {

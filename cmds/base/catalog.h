@@ -16,13 +16,14 @@ struct lz_entry {
 	char *bad;           /* why meta cannot be read, or NULL */
 	uint64_t began;      /* seconds since the epoch; if bad, when meta was last written */
 	bool busy;
-	uint64_t bytes; /* on disk, all files */
+	uint64_t bytes; /* on disk, all files; 0 in a catalog without sizes */
 };
 
 struct lz_catalog {
 	char *dir;
 	struct lz_entry *v; /* oldest first */
 	size_t n, room;
+	bool no_sizes; /* each takes a look at all files of a recording */
 };
 
 /* A directory that does not exist is empty. */

@@ -85,13 +85,11 @@ static int read_all(struct lz_catalog *c, const char *recording)
 
 int lz_processes_read(struct lz_processes *p, const char *recording)
 {
-	struct lz_catalog c = {0};
+	struct lz_catalog c = {.no_sizes = true};
 	int rc;
 
 	*p = (struct lz_processes){0};
 	rc = read_all(&c, recording);
-	for (size_t i = 1; rc == 0 && i < c.n; i++)
-		c.v[0].bytes -= c.v[i].bytes < c.v[0].bytes ? c.v[i].bytes : c.v[0].bytes;
 	if (rc == 0)
 		rc = order(p, c.v, c.n);
 	if (rc == 0)
@@ -100,6 +98,18 @@ int lz_processes_read(struct lz_processes *p, const char *recording)
 	if (rc < 0)
 		lz_processes_free(p);
 	return rc;
+}
+
+/* The others are in the first one's folder. */
+void lz_processes_measure(struct lz_processes *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct lz_entry *e = &p->v[i], *first = &p->v[0];
+
+		e->bytes = lz_recording_bytes(e->path);
+		if (i)
+			first->bytes -= e->bytes < first->bytes ? e->bytes : first->bytes;
+	}
 }
 
 void lz_processes_free(struct lz_processes *p)

@@ -11,7 +11,10 @@ struct lz_processes {
 	size_t n;
 };
 
+/* Without their sizes. */
 int lz_processes_read(struct lz_processes *p, const char *recording);
+/* Their sizes. */
+void lz_processes_measure(struct lz_processes *p);
 void lz_processes_free(struct lz_processes *p);
 /* The recording of the process with this id, or the only one of a program with this name. malloced;
  * NULL: lz_error() says which there are. */

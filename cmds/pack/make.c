@@ -17,6 +17,8 @@ int lz_pack_item_find(struct lz_pack_item *item, const char *dir, const struct l
 
 	*item = (struct lz_pack_item){.index = w->index};
 	rc = lz_processes_read(&item->all, dir);
+	if (rc == 0)
+		lz_processes_measure(&item->all);
 	if (rc == 0 && !w->no_sources)
 		rc = lz_sources_find(&item->all, w->dirs, w->n_dirs, &item->sources);
 	if (rc == 0 && !w->no_sources)

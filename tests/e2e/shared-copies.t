@@ -99,6 +99,11 @@ is "$(find "$LIZARD_TRACE_DIR/run" -name '*-libc.so.6' -printf '%i\n' | sort -u 
 	"all processes of a run share the copies"
 lizard verify -a run >"$T/out" 2>&1
 ok $? "verify -a" || diag "$(cat "$T/out")"
+bytes_of() { # FILTER
+	perl -MJSON::PP -e 'my $s = 0; $_->{bytes} and $s += $_->{bytes}, $n++ for grep { '"$1"' } @{decode_json(join "", <STDIN>)}; print "$s $n"'
+}
+whole=$(lizard ls --json | bytes_of '$_->{path} =~ m{/run$}')
+is "$(lizard ps --json run | bytes_of 1)" "${whole% *} 3" "ps: each process has a size, and together they have the recording's"
 
 # ---- no store ----
 chmod 777 "$store"
