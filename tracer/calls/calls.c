@@ -338,6 +338,28 @@ int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r)
 	return lz_proc_set_regs(&t->p, r);
 }
 
+/* Has nothing run since the registers were AT but what makes the call there again? */
+static bool is_set_up_again(const struct user_regs_struct *at, const struct user_regs_struct *r)
+{
+	enum { RESTART_BLOCK = -516 };
+	const uint64_t nr = (int64_t)at->rax == RESTART_BLOCK ? SYS_restart_syscall : at->orig_rax;
+	struct user_regs_struct again = *at;
+
+	again.rip -= LZ_CALL_INSN;
+	again.rax = nr;
+	again.orig_rax = r->orig_rax;
+	again.eflags = r->eflags;
+	return lz_restarts((int64_t)at->rax) && memcmp(&again, r, sizeof(again)) == 0;
+}
+
+int lz_call_not_again(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	if (!t->cur->call.suspended || !is_set_up_again(&t->cur->at, r))
+		return 0;
+	*r = t->cur->at;
+	return lz_proc_set_regs(&t->p, r) < 0 ? -1 : lz_instant_here(t, r);
+}
+
 /* Some never are, and have any number as their result. */
 static bool is_made_again(const struct lz_call *c, int64_t result)
 {

@@ -30,6 +30,9 @@ int lz_call_entry(struct lz_tracer *t, struct user_regs_struct *r);
 int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r);
 /* At a call's exit: lets it be made again if only signals that are ignored have ended its wait. */
 int lz_call_wait_on(struct lz_tracer *t, struct user_regs_struct *r);
+/* At a signal's stop: if it came when a call was just about to be made again, the thread stands behind the
+ * call as before, and the signal is what has ended its wait. */
+int lz_call_not_again(struct lz_tracer *t, struct user_regs_struct *r);
 /* The number that a call gets which is not to be made; INT80: it comes through the 32-bit gate. */
 uint64_t lz_call_instead(bool int80);
 /* Logs a suspended call with its result as seen. */

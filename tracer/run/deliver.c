@@ -508,6 +508,8 @@ int lz_signal_stop(struct lz_tracer *t, int signo, int *deliver)
 	}
 	if (lz_signal_unseen(t, signo))
 		return lz_signal_pass(t, signo, &info, deliver);
+	if (lz_call_not_again(t, &r) < 0)
+		return -1;
 	const uint64_t ns = stands_ns(t, &r);
 	if (ns && (t->cur->at_full ? !is_sent : is_of_timer(signo, &info)))
 		return hold_back(t, signo, &info, ns);

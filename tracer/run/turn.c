@@ -92,6 +92,19 @@ static int aside_call(struct lz_tracer *t, struct lz_thread *th, int status)
 	return is_ready(th, status);
 }
 
+/* A fault is where it is. */
+static int not_again(struct lz_tracer *t, int signo)
+{
+	struct user_regs_struct r;
+	siginfo_t info;
+
+	if (!t->cur->call.suspended || lz_proc_regs(&t->p, &r) < 0 ||
+	    ptrace(PTRACE_GETSIGINFO, t->p.pid, 0, &info) < 0 ||
+	    lz_signal_synchronous(signo, &info))
+		return 0;
+	return lz_call_not_again(t, &r);
+}
+
 static int aside_stopped(struct lz_tracer *t, struct lz_thread *th, int status)
 {
 	int signo = WSTOPSIG(status);
@@ -117,7 +130,9 @@ static int aside_stopped(struct lz_tracer *t, struct lz_thread *th, int status)
 	int deliver, passes = lz_signal_passes(t, signo, &deliver);
 	if (passes < 0)
 		return -1;
-	return passes ? go_on(th, PTRACE_SYSCALL, deliver) : is_ready(th, status);
+	if (passes)
+		return go_on(th, PTRACE_SYSCALL, deliver);
+	return not_again(t, signo) < 0 ? -1 : is_ready(th, status);
 }
 
 static int aside(struct lz_tracer *t, pid_t tid, int status)
