@@ -47,6 +47,11 @@ START_TEST(heap)
 	expect_heap(OTHER, LZ_MAP, HEAP + 0x2000, OTHER);
 	expect_heap(HEAP, LZ_UNMAP, HEAP, OTHER);
 	expect_heap(HEAP_END, LZ_MAP, HEAP, HEAP_END);
+	/* a question, and one by which a program with markers asks for more */
+	r = heap_call(0, HEAP_END);
+	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops && t.brk == HEAP_END);
+	r.args[5] = LZ_HELLO_MAGIC << 16 | LZ_HELLO_VERSION << 8;
+	expect_broken(&r, "the heap's end");
 	/* refused */
 	r = heap_call(OTHER + 1, HEAP_END);
 	ck_assert(drain(&r) == 0 && n_events == 1 && !last.n_ops && t.brk == HEAP_END);
@@ -294,6 +299,14 @@ START_TEST(changed_mappings)
 	expect_broken(&r, "a mapping");
 	r.args[0] = CODE;
 	r.args[1] = 0x1000;
+	expect_broken(&r, "a mapping");
+	/* a file's data, but not where markers are looked for */
+	r.args[0] = FILE_AT;
+	t.s.mem = ring;
+	expect_broken(&r, "a mapping");
+	t.s.mem = NULL;
+	ck_assert(drain(&r) == 0 && n_events == 1 && last.ops[0].op == LZ_UNMAP);
+	ck_assert_uint_eq(prot_at(FILE_AT), 0x1000);
 	expect_broken(&r, "a mapping");
 }
 END_TEST

@@ -118,6 +118,12 @@ static bool may_end_writing(const struct lz_tracer *t, uint8_t rule, const uint6
 	       all(t, args[0], args[1], false, is_file_data);
 }
 
+static bool may_unmap(const struct lz_tracer *t, const uint64_t *args)
+{
+	return all(t, args[0], args[1], false, may_go) ||
+	       (!t->s.mem && all(t, args[0], args[1], false, is_file_data));
+}
+
 /* Mirrors what the stub does. */
 static bool may_map_at_once(const struct lz_tracer *t, const uint64_t *args)
 {
@@ -130,13 +136,13 @@ bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 	const uint64_t *a = t->cur->call.args;
 
 	switch (rule) {
-	case LZ_RULE_BRK: return a[0] >= lz_heap_start(t);
+	case LZ_RULE_BRK: return !a[0] || a[0] >= lz_heap_start(t);
 	case LZ_RULE_MMAP:
 		if (lz_maps_at_once(a))
 			return may_map_at_once(t, a);
 		return !lz_maps_small(a) || !t->fast.page ||
 		       (a[4] < LZ_FAST_FDS && t->fast.page->fd[a[4]] & LZ_FD_READ);
-	case LZ_RULE_MUNMAP: return all(t, a[0], a[1], false, may_go);
+	case LZ_RULE_MUNMAP: return may_unmap(t, a);
 	default: return all(t, a[0], a[1], false, is_plain) || may_end_writing(t, rule, a);
 	}
 }
@@ -163,7 +169,7 @@ static bool can_be(const struct lz_tracer *t, uint8_t rule, const struct lz_call
 	case LZ_RULE_MMAP:
 		return failed || all(t, (uint64_t)r->result, r->args[1], true,
 		                     lz_maps_at_once(r->args) ? may_be_replaced : may_go);
-	case LZ_RULE_MUNMAP: return all(t, r->args[0], r->args[1], false, may_go);
+	case LZ_RULE_MUNMAP: return may_unmap(t, r->args);
 	default:
 		return all(t, r->args[0], r->args[1], false, is_plain) ||
 		       may_end_writing(t, rule, r->args);
@@ -180,7 +186,9 @@ int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r)
 		t->fast.late.end = 0;
 	}
 	if (rule == LZ_RULE_BRK)
-		return is_heap_end(t, r) ? 0 : lz_fast_broken("the heap's end");
+		return lz_allows_brk(r->args) && is_heap_end(t, r)
+		           ? 0
+		           : lz_fast_broken("the heap's end");
 	return lz_fast_allows(rule, r->args) && can_be(t, rule, r) ? 0
 	                                                           : lz_fast_broken("a mapping");
 }

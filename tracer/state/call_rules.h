@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
+#include <lizard/marker.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -177,6 +178,12 @@ LZ_RULE_FN bool lz_allows_mmap(const uint64_t *args)
 	       (lz_is_data(args[2]) && (args[3] & ~either) == (MAP_PRIVATE | MAP_ANONYMOUS));
 }
 
+/* By the other question for the heap's end a program with markers asks for a buffer. */
+LZ_RULE_FN bool lz_allows_brk(const uint64_t *args)
+{
+	return args[0] || args[5] >> 16 != LZ_HELLO_MAGIC;
+}
+
 /* So a dynamic linker denies writing to what it has bound. */
 LZ_RULE_FN bool lz_denies_writing(uint8_t rule, const uint64_t *args)
 {
@@ -208,6 +215,7 @@ LZ_RULE_FN bool lz_fast_allows(uint8_t rule, const uint64_t *args)
 	case LZ_RULE_SOCKET: return lz_allows_socket(args[0]);
 	case LZ_RULE_MASK: return args[3] == LZ_MASK_LEN;
 	case LZ_RULE_PRLIMIT: return !args[2];
+	case LZ_RULE_BRK: return lz_allows_brk(args);
 	case LZ_RULE_MADVISE: return lz_allows_madvise(args[2]);
 	case LZ_RULE_MPROTECT: return lz_is_data(args[2]);
 	case LZ_RULE_MMAP: return lz_allows_mmap(args);

@@ -46,11 +46,13 @@ INLINE struct lz_plain_range *small_at(struct lz_call_page *p, uint64_t start, u
 INLINE bool is_own_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args)
 {
 	switch (rule) {
-	case LZ_RULE_BRK: return args[0] && args[0] >= p->brk_least;
+	case LZ_RULE_BRK: return !args[0] || args[0] >= p->brk_least;
 	case LZ_RULE_MMAP:
 		return !(args[3] & MAP_FIXED) || is_plain(p, args[0], args[1]) ||
 		       is_file_data(p, args[0], args[1]);
-	case LZ_RULE_MUNMAP: return is_plain(p, args[0], args[1]) || small_at(p, args[0], args[1]);
+	case LZ_RULE_MUNMAP:
+		return is_plain(p, args[0], args[1]) || small_at(p, args[0], args[1]) ||
+		       is_file_data(p, args[0], args[1]);
 	default:
 		return is_plain(p, args[0], args[1]) ||
 		       (lz_denies_writing(rule, args) && is_file_data(p, args[0], args[1]));
@@ -103,41 +105,43 @@ INLINE bool read_small(struct lz_call_page *p, const uint64_t *args, uint8_t *to
 }
 
 /* One that ends at START, begins at END, or both, becomes longer. */
-INLINE void add_plain(struct lz_call_page *p, uint64_t start, uint64_t end)
+INLINE void add_range(struct lz_plain_range *a, uint32_t *n, uint32_t most, uint64_t start,
+                      uint64_t end)
 {
 	struct lz_plain_range *before = 0, *behind = 0;
 
-	for (uint32_t i = 0; i < p->n_plain && i < LZ_PLAIN_RANGES; i++) {
-		if (p->plain[i].end == start)
-			before = &p->plain[i];
-		if (p->plain[i].start == end)
-			behind = &p->plain[i];
+	for (uint32_t i = 0; i < *n && i < most; i++) {
+		if (a[i].end == start)
+			before = &a[i];
+		if (a[i].start == end)
+			behind = &a[i];
 	}
 	if (before && behind) {
 		before->end = behind->end;
-		*behind = p->plain[--p->n_plain];
+		*behind = a[--*n];
 	} else if (before) {
 		before->end = end;
 	} else if (behind) {
 		behind->start = start;
-	} else if (p->n_plain < LZ_PLAIN_RANGES) {
-		p->plain[p->n_plain++] = (struct lz_plain_range){start, end};
+	} else if (*n < most) {
+		a[(*n)++] = (struct lz_plain_range){start, end};
 	}
 }
 
-/* All of it is in one. */
-INLINE void remove_plain(struct lz_call_page *p, uint64_t start, uint64_t end)
+/* All of it is in one, or nothing in any. */
+INLINE void remove_range(struct lz_plain_range *a, uint32_t *n, uint32_t most, uint64_t start,
+                         uint64_t end)
 {
-	for (uint32_t i = 0; i < p->n_plain && i < LZ_PLAIN_RANGES; i++) {
-		struct lz_plain_range *r = &p->plain[i], was = *r;
+	for (uint32_t i = 0; i < *n && i < most; i++) {
+		const struct lz_plain_range was = a[i];
 
 		if (start < was.start || end > was.end)
 			continue;
-		*r = p->plain[--p->n_plain];
+		a[i] = a[--*n];
 		if (was.start < start)
-			add_plain(p, was.start, start);
+			add_range(a, n, most, was.start, start);
 		if (end < was.end)
-			add_plain(p, end, was.end);
+			add_range(a, n, most, end, was.end);
 		return;
 	}
 }
@@ -155,11 +159,14 @@ INLINE void note_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args,
 		p->small[p->n_small++] =
 		    (struct lz_plain_range){(uint64_t)result, (uint64_t)result + len};
 	} else if (rule == LZ_RULE_MMAP)
-		add_plain(p, (uint64_t)result, (uint64_t)result + len);
+		add_range(p->plain, &p->n_plain, LZ_PLAIN_RANGES, (uint64_t)result,
+		          (uint64_t)result + len);
 	else if (rule == LZ_RULE_MUNMAP && (small = small_at(p, args[0], args[1])))
 		*small = p->small[--p->n_small];
-	else if (rule == LZ_RULE_MUNMAP)
-		remove_plain(p, args[0], args[0] + len);
+	else if (rule == LZ_RULE_MUNMAP) {
+		remove_range(p->plain, &p->n_plain, LZ_PLAIN_RANGES, args[0], args[0] + len);
+		remove_range(p->file, &p->n_files, LZ_FILE_RANGES, args[0], args[0] + len);
+	}
 }
 
 #endif
