@@ -380,6 +380,63 @@ START_TEST(files_set_aside)
 }
 END_TEST
 
+/* These and nothing else. */
+static int drain_all(const struct lz_call_record *r, uint32_t n)
+{
+	memcpy(t.fast.page->log, r, n * RECORD);
+	t.fast.page->head = n * RECORD;
+	t.fast.taken = n_events = 0;
+	t.fast.broken = t.fast.late.on = false;
+	return lz_fast_drain(&t);
+}
+
+/* A small file of which the log has no bytes is one for linkers: it is copied while the program has it open, and
+ * nothing else can be. */
+START_TEST(linkers_files)
+{
+	struct lz_call_record r = mapping_of(OTHER, 100, PROT_READ, MAP_PRIVATE);
+
+	begin_mappings();
+	r.len = RECORD;
+	r.args[4] = UINT32_MAX;
+	ck_assert_int_eq(drain_all(&r, 1), 0);
+	ck_assert(n_events == 1 && last.n_ops == 1 && last.ops[0].op == LZ_MAP);
+	ck_assert(last.ops[0].addr == OTHER && last.ops[0].len == 0x1000);
+	ck_assert_uint_eq(t.fast.n_files, 0);
+	r.result = CODE;
+	ck_assert_int_eq(drain_all(&r, 1), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "the log of system calls is broken: a mapping"));
+	r.result = OTHER + 0x1000;
+	t.fast.broken = false;
+	set_aside(&r, 1);
+	ck_assert_int_eq(lz_fast_drain(&t), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "the log of system calls is broken: a mapping"));
+}
+END_TEST
+
+/* Nobody knows any more what has been mapped: what a killed program has done since is not told. */
+START_TEST(killed_between)
+{
+	struct lz_call_record r[3] = {
+	    record(SYS_getpid, 7),
+	    mapping_of(OTHER, 0x5000, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE),
+	    mapping_of(OTHER + 0x1000, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED)};
+
+	begin_mappings();
+	r[0].len = r[1].len = r[2].len = RECORD;
+	t.p.pid = fork();
+	if (!t.p.pid)
+		_exit(0);
+	waitpid(t.p.pid, NULL, 0);
+	ck_assert_int_eq(drain_all(r, 3), 0);
+	ck_assert(n_events == 1 && last.nr == SYS_getpid && t.fast.gone);
+	ck_assert_int_eq(lz_fast_drain(&t), 0);
+	ck_assert_uint_eq(n_events, 1);
+	t.p.pid = getpid();
+	t.fast.gone = false;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_maps");
@@ -396,6 +453,8 @@ int main(void)
 	tcase_add_test(c, small_files);
 	tcase_add_test(c, random_mappings);
 	tcase_add_test(c, files_set_aside);
+	tcase_add_test(c, linkers_files);
+	tcase_add_test(c, killed_between);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

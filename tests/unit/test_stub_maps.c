@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stub, called as it is by a program, and calls that change mappings: which it makes. */
+/* The stub, called as it is by a program, and calls that change mappings: which it makes, and when the tracer
+ * is told. */
 #include "tests/unit/suite.h"
 
 #include <check.h>
@@ -13,7 +14,8 @@
 #include "tracer/calls/fast.h"
 #include "tracer/stub/stub.h"
 
-enum { PAGE_LEN = 4096, PAGES = 40 };
+enum { PAGE_LEN = 4096, PAGES = 40, LINKER = 0x7000000, OTHER = 0x8000000 };
+enum { FIXED = MAP_PRIVATE | MAP_FIXED, FILE_ = MAP_PRIVATE | MAP_DENYWRITE };
 
 static struct lz_call_page *page;
 static int file; /* of PAGES pages */
@@ -38,6 +40,8 @@ static void begin(void)
 	ck_assert(page != MAP_FAILED);
 	lz_fast_calls(page);
 	page->go = 1;
+	page->linker = (struct lz_plain_range){LINKER, LINKER + PAGE_LEN};
+	page->site = LINKER + 2;
 	file = new_file("\x7f"
 	                "ELF");
 }
@@ -54,6 +58,115 @@ static uint32_t call(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d
 	result = (int64_t)regs[0];
 	return ret;
 }
+
+static uint32_t map(uint64_t at, uint64_t pages, uint64_t prot, uint64_t flags, int fd)
+{
+	return call(SYS_mmap, at, pages * PAGE_LEN, prot, flags, fd, 0);
+}
+
+static uint64_t begin_library(void)
+{
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, file), LZ_MADE);
+	ck_assert(result > 0 && page->put_off);
+	return (uint64_t)result;
+}
+
+/* As at a stop. */
+static void tell(void)
+{
+	page->put_off = page->head = 0;
+}
+
+/* All of them are told of at once: before any other call, and no part is replaced twice. */
+START_TEST(libraries)
+{
+	const uint64_t at = begin_library();
+	const int other = new_file("\x7f"
+	                           "ELF");
+
+	ck_assert_uint_eq(
+	    map(at + 2 * PAGE_LEN, 10, PROT_READ | PROT_EXEC, FIXED | MAP_DENYWRITE, file),
+	    LZ_MADE);
+	ck_assert_uint_eq(map(at + 12 * PAGE_LEN, 4, PROT_READ | PROT_WRITE, FIXED, file), LZ_MADE);
+	const uint32_t n = page->head;
+	ck_assert_uint_eq(n, 3 * sizeof(struct lz_call_record));
+	/* what is there is another part's now, or nobody's, or of another file */
+	ck_assert_uint_eq(map(at + 15 * PAGE_LEN, 1, PROT_READ, FIXED, file), LZ_STOP);
+	ck_assert_uint_eq(map(at + 39 * PAGE_LEN, 2, PROT_READ, FIXED, file), LZ_STOP);
+	ck_assert_uint_eq(map(at + 20 * PAGE_LEN, UINT64_MAX / PAGE_LEN, PROT_READ, FIXED, file),
+	                  LZ_STOP);
+	ck_assert_uint_eq(map(at + 20 * PAGE_LEN, 1, PROT_READ, FIXED, other), LZ_STOP);
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, other), LZ_STOP);
+	ck_assert_uint_eq(map(0, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1), LZ_STOP);
+	ck_assert_uint_eq(call(SYS_close, (uint64_t)file, 0, 0, 0, 0, 0), LZ_STOP);
+	ck_assert_uint_eq(call(SYS_getpid, 0, 0, 0, 0, 0, 0), LZ_STOP);
+	ck_assert_uint_eq(call(SYS_futex, (uintptr_t)&result, 129, 1, 0, 0, 0), LZ_STOP);
+	page->site = OTHER;
+	ck_assert_uint_eq(map(at + 20 * PAGE_LEN, 1, PROT_READ, FIXED, file), LZ_STOP);
+	page->site = LINKER + 2;
+	ck_assert_uint_eq(page->head, n);
+	ck_assert_uint_eq(
+	    map(at + 16 * PAGE_LEN, 24, PROT_READ | PROT_WRITE, FIXED | MAP_ANONYMOUS, -1),
+	    LZ_MADE);
+	ck_assert_uint_eq(map(at + 39 * PAGE_LEN, 1, PROT_READ, FIXED, file), LZ_STOP);
+	tell();
+	ck_assert_uint_eq(call(SYS_getpid, 0, 0, 0, 0, 0, 0), LZ_MADE);
+	/* behind that nothing may be replaced that the tracer has not named */
+	ck_assert_uint_eq(map(at + 16 * PAGE_LEN, 1, PROT_READ, FIXED, file), LZ_STOP);
+	munmap((void *)at, (size_t)PAGES * PAGE_LEN);
+}
+END_TEST
+
+/* These are told of behind the call. */
+START_TEST(at_once)
+{
+	/* what is known of the file already */
+	begin_library();
+	tell();
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, file), LZ_LOOK);
+	memset(page->mapped, 0, sizeof(page->mapped));
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ | PROT_EXEC, FILE_, file), LZ_LOOK);
+	page->fd[file] = 0;
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, file), LZ_LOOK);
+	page->fd[file] = LZ_FD_READ;
+	page->may_map = 0;
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, file), LZ_LOOK);
+	page->may_map = 1;
+	/* a failure */
+	ck_assert_uint_eq(map(0, 1ULL << 40, PROT_READ, FILE_, file), LZ_LOOK);
+	ck_assert(result < 0 && !page->put_off);
+	memset(page->mapped, 0, sizeof(page->mapped));
+	page->site = LINKER + PAGE_LEN;
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, file), LZ_LOOK);
+	page->linker = (struct lz_plain_range){0};
+	page->site = 0;
+	memset(page->mapped, 0, sizeof(page->mapped));
+	ck_assert_uint_eq(map(0, PAGES, PROT_READ, FILE_, file), LZ_LOOK);
+	ck_assert(!page->put_off);
+}
+END_TEST
+
+/* The linker's cache is a small file that is copied: the log has none of its bytes. */
+START_TEST(linkers_cache)
+{
+	enum { BYTES = 3 * PAGE_LEN - 100 };
+	const int cache = new_file("glibc-ld.so.cache1.1"), text = new_file("some text");
+
+	ck_assert_int_eq(ftruncate(cache, BYTES), 0);
+	ck_assert_uint_eq(call(SYS_mmap, 0, BYTES, PROT_READ, MAP_PRIVATE, cache, 0), LZ_MADE);
+	ck_assert(page->put_off && !page->n_small && !page->has_small);
+	ck_assert_uint_eq(page->head, sizeof(struct lz_call_record));
+	tell();
+	page->site = OTHER;
+	ck_assert_uint_eq(call(SYS_mmap, 0, BYTES, PROT_READ, MAP_PRIVATE, cache, 0), LZ_LOOK);
+	ck_assert(!page->n_small && page->head == sizeof(struct lz_call_record));
+	tell();
+	page->site = LINKER + 2;
+	ck_assert_uint_eq(call(SYS_mmap, 0, BYTES, PROT_READ, MAP_PRIVATE, text, 0), LZ_MADE);
+	ck_assert(!page->put_off && page->n_small == 1);
+	ck_assert_uint_gt(page->head, BYTES);
+}
+END_TEST
 
 /* What a library was loaded by is unmapped like plain memory, and only once. */
 START_TEST(unmapped)
@@ -92,6 +205,9 @@ int main(void)
 	TCase *c = tcase_create("calls");
 
 	tcase_add_checked_fixture(c, begin, NULL);
+	tcase_add_test(c, libraries);
+	tcase_add_test(c, at_once);
+	tcase_add_test(c, linkers_cache);
 	tcase_add_test(c, unmapped);
 	tcase_add_test(c, heaps_end);
 	suite_add_tcase(s, c);

@@ -516,6 +516,7 @@ int lz_fast_stopped(struct lz_tracer *t)
 
 	if (!page)
 		return 0;
+	const bool went = page->go;
 	page->selector[t->cur->slot] = ALLOW;
 	page->go = 0;
 	if (!lz_hand_on_the_way(t))
@@ -525,6 +526,7 @@ int lz_fast_stopped(struct lz_tracer *t)
 	if (page->part)
 		t->cur->part = page->part;
 	page->part = page->has_small = 0;
+	lz_fast_maps_stopped(t, went);
 	page->may_refer = LZ_REFERRED_MOST;
 	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */
@@ -588,7 +590,8 @@ int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs
 	/* first, as it may make a call, behind which the thread would not stand at the jump */
 	if (lz_signal_undo_force(t, SIGSYS) < 0)
 		return -1;
-	const int taken = take_jump(t, r);
+	const int again = lz_fast_make_again(t, r);
+	const int taken = again ? again : take_jump(t, r);
 	const int begun = taken ? taken : lz_step_begin(t, r);
 	if (begun)
 		return begun;

@@ -215,6 +215,12 @@ bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule);
  * becomes of it is tracked by lz_fast_track(), when all of the log is known. */
 int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r);
 void lz_fast_track(struct lz_tracer *t);
+/* At a stop, when the log has been read: the stub may have put off that the tracer is told of mappings, and WENT:
+ * calls were allowed. */
+void lz_fast_maps_stopped(struct lz_tracer *t, bool went);
+/* The thread with registers R, in front of its call, has stopped for nothing but that: it makes the call without
+ * a stop now. 1; 0: it does not. */
+int lz_fast_make_again(struct lz_tracer *t, const struct user_regs_struct *r);
 
 /* fast_log.c */
 /* -1: the log is broken. */

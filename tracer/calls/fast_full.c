@@ -137,9 +137,10 @@ static bool is_only_full(const struct lz_tracer *t, int status)
 	const struct lz_call_page *page = t->fast.page;
 	const struct lz_thread *th = t->cur;
 
-	return page && page->full && !page->notes && !page->has_small && page->go && !page->busy &&
-	       !page->waited && th->fast && !t->fast.ended && !th->sig.shut &&
-	       lz_signal_none_due(th) && status >> 16 == 0 && is_worth_it(t, page->head);
+	return page && page->full && !page->notes && !page->has_small && !page->put_off &&
+	       page->go && !page->busy && !page->waited && th->fast && !t->fast.ended &&
+	       !th->sig.shut && lz_signal_none_due(th) && status >> 16 == 0 &&
+	       is_worth_it(t, page->head);
 }
 
 /* The site whose detour's own instruction has stopped; NULL: it is something else. */

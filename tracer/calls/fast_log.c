@@ -13,6 +13,7 @@
 #include <lizard/error.h>
 #include <lizard/mark.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 struct entry {
@@ -217,11 +218,25 @@ static int add_file(struct lz_tracer *t, const struct entry *e)
 	return ret > 0 ? lz_fast_broken("the number of files") : ret;
 }
 
-/* The program stands right behind the call: its file is looked at, and code is armed. */
+/* Could the file that the present call has mapped not be copied? */
+static bool has_no_file(const struct lz_tracer *t, int64_t result)
+{
+	const struct lz_call *c = &t->cur->call;
+	const ptrdiff_t i = c->args[3] & MAP_ANONYMOUS || result < 0
+	                        ? -1
+	                        : lz_vmas_find(&t->vmas, (uint64_t)result);
+
+	return i >= 0 && t->vmas.a[i].v.file == LZ_NO_FILE;
+}
+
+/* The program stands behind the call, and has the file open: that is looked at, and code is armed. */
 static int map_at_once(struct lz_tracer *t, int64_t result)
 {
-	if (lz_map_call(t, result) < 0)
-		return lz_proc_has_ended(t->p.pid) ? 0 : -1;
+	const int ret = lz_map_call(t, result);
+
+	t->fast.gone = (ret < 0 || has_no_file(t, result)) && lz_proc_has_ended(t->p.pid);
+	if (ret < 0 || t->fast.gone)
+		return t->fast.gone ? 0 : -1;
 	if (t->fast.page)
 		lz_fast_fds_mapped(t);
 	/* that the file is opened here is no news */
@@ -234,9 +249,10 @@ static int add_map(struct lz_tracer *t, const struct entry *e)
 
 	if (lz_fast_check_map(t, r) < 0)
 		return -1;
-	if (r->nr == SYS_mmap && r->result >= 0 && lz_maps_small(r->args))
+	const bool small = r->nr == SYS_mmap && r->result >= 0 && lz_maps_small(r->args);
+	if (small && e->n)
 		return add_file(t, e);
-	if (r->nr == SYS_mmap && lz_maps_at_once(r->args))
+	if (small || (r->nr == SYS_mmap && lz_maps_at_once(r->args)))
 		return e->aside ? lz_fast_broken("a mapping") : as_at_stop(t, r, map_at_once);
 	if (r->nr == SYS_munmap && r->result == 0)
 		lz_small_gone(t, r->args[0], r->args[0] + lz_page_up(r->args[1]));
@@ -548,7 +564,10 @@ static int add_event(struct lz_tracer *t, struct entry *e, uint64_t time)
 	t->b.ev.nr = e->r.nr;
 	memcpy(t->b.ev.args, e->r.args, sizeof(t->b.ev.args));
 	t->b.ev.result = e->r.result;
-	return add_effects(t, e) < 0 || take_note(t, e) < 0 ? -1 : lz_build_commit(t);
+	if (add_effects(t, e) < 0 || take_note(t, e) < 0)
+		return -1;
+	/* it has not run much further: that it was killed comes instead of the call */
+	return t->fast.gone ? 0 : lz_build_commit(t);
 }
 
 bool *lz_site_used(struct lz_tracer *t, uint64_t ip)
@@ -573,7 +592,7 @@ static void count(struct lz_fast *f, const struct lz_call_record *r)
 
 static int make_events(struct lz_tracer *t, struct lz_call_log *log)
 {
-	while (log->taken < log->len) {
+	while (log->taken < log->len && !t->fast.gone) {
 		struct entry e = {.aside = log == &t->fast.aside};
 		uint32_t left = log->len - log->taken;
 

@@ -3,8 +3,12 @@
  * call. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/code/code.h"
 #include "tracer/memory/memory.h"
+#include "tracer/memory/objects.h"
+#include "tracer/signals/signals.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define ADDRESS_END (1ULL << 47)
@@ -60,6 +64,31 @@ static uint32_t leave_out_own(const struct lz_tracer *t, struct lz_plain_range *
 	return kept;
 }
 
+/* glibc's linker runs nothing of what it maps before it has closed the file. Another one may be a part of a
+ * C library, by which programs map what they like. */
+static bool is_glibcs(const struct lz_tracer *t, const struct lz_vma *code)
+{
+	static const char *const names[] = {"ld-linux", "ld-2."};
+	const struct lz_area *a = &t->vmas.a[lz_vmas_find(&t->vmas, code->start)];
+	const struct lz_object *o = lz_object(t, a->object);
+	const char *name = o ? strrchr(o->path, '/') : NULL;
+	bool is = false;
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		is |= strncmp(name + 1, names[i], strlen(names[i])) == 0;
+	return is;
+}
+
+/* Libraries with markers are looked at as soon as they are mapped. */
+static struct lz_plain_range linker_of(struct lz_tracer *t)
+{
+	const struct lz_vma *code = t->s.mem ? NULL : lz_linker_code(t);
+
+	if (!code || !is_glibcs(t, code))
+		return (struct lz_plain_range){0};
+	return (struct lz_plain_range){code->start, code->end};
+}
+
 void lz_fast_maps_resume(struct lz_tracer *t)
 {
 	struct lz_call_page *page = t->fast.page;
@@ -84,6 +113,7 @@ void lz_fast_maps_resume(struct lz_tracer *t)
 	page->n_plain = leave_out_own(t, to, n);
 	page->n_small = small;
 	page->n_files = leave_out_own(t, page->file, files);
+	page->linker = linker_of(t);
 	t->fast.n_plain = t->vmas.changes;
 }
 
@@ -205,4 +235,26 @@ void lz_fast_track(struct lz_tracer *t)
 		return;
 	lz_pages_track(t, start, end);
 	lz_vmas_join(&t->vmas, start, end);
+}
+
+/* ---- calls that waited until the tracer was told of mappings ---- */
+
+void lz_fast_maps_stopped(struct lz_tracer *t, bool went)
+{
+	t->fast.was_put_off = t->fast.page->put_off && went;
+	t->fast.page->put_off = 0;
+}
+
+int lz_fast_make_again(struct lz_tracer *t, const struct user_regs_struct *r)
+{
+	const struct lz_site *x = lz_site_at(&t->fast.sites, r->rip);
+	struct lz_proc plain = t->p;
+
+	if (!t->fast.was_put_off || !x || x->given_back || t->fast.ended || t->exec_pending ||
+	    t->cur->call.suspended || !lz_signal_none_due(t->cur))
+		return 0;
+	/* the jump itself, not what is in its place */
+	plain.elsewhere = NULL;
+	t->cur->fast = true;
+	return lz_proc_set_regs(&plain, r) < 0 ? -1 : 1;
 }

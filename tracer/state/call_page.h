@@ -284,6 +284,8 @@ struct lz_call_page {
 	uint64_t ring;       /* the present one; 0: there are no markers */
 	uint64_t pos_addr;   /* the thread's __lizard_pos; 0: none */
 	uint64_t brk_least;  /* nothing but the heap is between this and its end */
+	/* Code of a dynamic linker that runs nothing of a file before it has closed it; else empty. */
+	struct lz_plain_range linker;
 	uint32_t n_plain;
 	struct lz_plain_range plain[LZ_PLAIN_RANGES];
 	uint32_t
@@ -316,8 +318,13 @@ struct lz_call_page {
 	uint32_t full;      /* a call was refused since the log has no room, or stands for much */
 	uint32_t notes;     /* what is known of signals changes by the log */
 	uint32_t has_small; /* since the last stop */
-	uint32_t refers;    /* a read of a file with a lease is under way */
-	uint32_t made;      /* the call under way is over in the kernel, with this result: */
+	/* The log has mappings of which the tracer is to be told before any other call. In PUT_OFF_REST of the one
+	 * that was made first, of the file PUT_OFF_FD, parts may be put in its place before that. */
+	uint32_t put_off;
+	uint64_t put_off_fd;
+	struct lz_plain_range put_off_rest;
+	uint32_t refers; /* a read of a file with a lease is under way */
+	uint32_t made;   /* the call under way is over in the kernel, with this result: */
 	int64_t result;
 	/* the wait for a futex there was refused since it has the value; 0: none */
 	uint64_t word_at;

@@ -315,6 +315,8 @@ struct lz_fast {
 		uint64_t start, end;
 	} late;
 	uint64_t n_plain; /* changes of the mappings that the stub knows of */
+	bool was_put_off; /* the stub has stopped only to tell of mappings */
+	bool gone;        /* killed before what the log has mapped could be copied */
 	/* Small files that the log has mapped, and that have not become objects yet. */
 	struct lz_logged_file {
 		uint64_t at;

@@ -42,14 +42,73 @@ INLINE struct lz_plain_range *small_at(struct lz_call_page *p, uint64_t start, u
 	return 0;
 }
 
+/* ---- mappings that the tracer is told of later ---- */
+
+INLINE bool is_linkers(const struct lz_call_page *p)
+{
+	return p->site - p->linker.start < p->linker.end - p->linker.start;
+}
+
+/* Is it in the place of a part of what has been mapped just now? What such a part replaces is what the
+ * first mapping has there, and nothing else. */
+INLINE bool is_part(const struct lz_call_page *p, const uint64_t *args)
+{
+	return p->put_off && args[3] & MAP_FIXED && is_linkers(p) &&
+	       args[0] >= p->put_off_rest.start && args[0] < p->put_off_rest.end &&
+	       args[1] <= p->put_off_rest.end - args[0] &&
+	       (args[3] & MAP_ANONYMOUS || args[4] == p->put_off_fd);
+}
+
+/* Is it the first mapping of a file, which the tracer can copy as long as the program has it open? What has
+ * been mapped before is compared with its copy, behind each call. */
+INLINE bool is_new_file(struct lz_call_page *p, const uint64_t *args)
+{
+	const uint64_t fd = args[4];
+	struct stat st;
+
+	if (args[3] & MAP_FIXED || args[2] & PROT_EXEC || !p->may_map || fd >= LZ_FAST_FDS ||
+	    !(p->fd[fd] & LZ_FD_READ) || call4(SYS_fstat, fd, (uint64_t)&st, 0, 0) ||
+	    (st.st_mode & S_IFMT) != S_IFREG)
+		return false;
+	uint8_t *mapped = &p->mapped[lz_mapped_slot(st.st_dev, st.st_ino)];
+	if (*mapped)
+		return false;
+	*mapped = LZ_MAPPED_PRIVATE;
+	return true;
+}
+
+/* Need the tracer not be told of such a mapping before the next call of another kind? */
+INLINE bool may_put_off(struct lz_call_page *p, const uint64_t *args)
+{
+	return p->put_off ? is_part(p, args) : is_linkers(p) && is_new_file(p, args);
+}
+
+/* It is in the log. */
+INLINE void put_off(struct lz_call_page *p, const uint64_t *args, uint64_t at)
+{
+	const uint64_t end = at + ((args[1] + 4095) & ~4095ULL);
+
+	if (args[3] & MAP_FIXED) {
+		p->put_off_rest.start = end;
+	} else {
+		p->put_off_rest = (struct lz_plain_range){at, end};
+		p->put_off_fd = args[4];
+	}
+	/* once more: the tracer may have been told of those before, at a stop within this call */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&p->put_off, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- which calls may be made ---- */
+
 /* Does the call change nothing but memory that the tracer knows to be the program's own? */
 INLINE bool is_own_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args)
 {
 	switch (rule) {
 	case LZ_RULE_BRK: return !args[0] || args[0] >= p->brk_least;
 	case LZ_RULE_MMAP:
-		return !(args[3] & MAP_FIXED) || is_plain(p, args[0], args[1]) ||
-		       is_file_data(p, args[0], args[1]);
+		return !(args[3] & MAP_FIXED) || is_part(p, args) ||
+		       is_plain(p, args[0], args[1]) || is_file_data(p, args[0], args[1]);
 	case LZ_RULE_MUNMAP:
 		return is_plain(p, args[0], args[1]) || small_at(p, args[0], args[1]) ||
 		       is_file_data(p, args[0], args[1]);
@@ -73,9 +132,9 @@ INLINE void forget_writers(struct lz_call_page *p, const struct stat *of)
 	}
 }
 
-/* What a mapping of a small file is going to hold: a count, and so many bytes. False: the call is to
- * have a stop. */
-INLINE bool read_small(struct lz_call_page *p, const uint64_t *args, uint8_t *to)
+/* What a mapping of a small file is going to hold: a count, and so many bytes. Or it is COPIED, as larger
+ * ones are. False: the call is to have a stop. */
+INLINE bool read_small(struct lz_call_page *p, const uint64_t *args, uint8_t *to, bool *copied)
 {
 	const uint64_t fd = args[4], len = (args[1] + 4095) & ~4095ULL, offset = args[5];
 	uint64_t *count = (uint64_t *)to, regs[7];
@@ -95,8 +154,11 @@ INLINE bool read_small(struct lz_call_page *p, const uint64_t *args, uint8_t *to
 	regs[3] = *count;
 	regs[4] = offset;
 	regs[5] = regs[6] = 0;
-	if (make(regs) != (int64_t)*count || lz_is_for_linkers((uint8_t *)(count + 1), *count))
+	if (make(regs) != (int64_t)*count)
 		return false;
+	*copied = lz_is_for_linkers((uint8_t *)(count + 1), *count);
+	if (*copied)
+		return true;
 	uint8_t *mapped = &p->mapped[lz_mapped_slot(st.st_dev, st.st_ino)];
 	if (!*mapped)
 		*mapped = LZ_MAPPED_PRIVATE;
@@ -146,13 +208,13 @@ INLINE void remove_range(struct lz_plain_range *a, uint32_t *n, uint32_t most, u
 	}
 }
 
-/* What the call has changed. */
+/* What the call has changed, of which the tracer is not told at once. */
 INLINE void note_map(struct lz_call_page *p, uint8_t rule, const uint64_t *args, int64_t result)
 {
 	const uint64_t len = (args[1] + 4095) & ~4095ULL;
 	struct lz_plain_range *small;
 
-	if (result < 0 || (rule == LZ_RULE_MMAP && lz_maps_at_once(args)))
+	if (result < 0)
 		return;
 	if (rule == LZ_RULE_MMAP && lz_maps_small(args)) {
 		p->has_small = 1;

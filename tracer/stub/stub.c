@@ -227,9 +227,11 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	const bool mark = lz_is_mark(nr, args);
 	struct leased_read leased;
 	const bool small = c->rule == LZ_RULE_MMAP && lz_maps_small(args);
+	bool told = c->rule == LZ_RULE_MMAP && lz_maps_at_once(args);
 	uint64_t marker, most;
 
-	if (!p->go || nr >= LZ_FAST_CALLS || !c->may || !lz_fast_allows(c->rule, args))
+	if (!p->go || nr >= LZ_FAST_CALLS || !c->may || !lz_fast_allows(c->rule, args) ||
+	    (p->put_off && !(told && is_part(p, args))))
 		return 0;
 	if (is_try(p, c, args))
 		return find_marker(p, r15, &marker) ? lz_stub_try(p, regs, marker) : LZ_STOP;
@@ -250,7 +252,8 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	const uint32_t head = *(volatile uint32_t *)&p->head;
 	struct lz_call_record *r = (struct lz_call_record *)(p->log + head);
 	if (!is_still_let(p) || !has_room(p, head, most + sizeof(struct lz_call_record) + 8) ||
-	    !may_now(p, c->rule, args) || (small && !read_small(p, args, (uint8_t *)(r + 1)))) {
+	    !may_now(p, c->rule, args) ||
+	    (small && !read_small(p, args, (uint8_t *)(r + 1), &told))) {
 		set_busy(p, 0);
 		return 0;
 	}
@@ -258,13 +261,15 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		r->args[i] = args[i];
 	forget_fd(p, c->rule, args);
 	begin_leased(p, nr, args, &leased);
+	const bool later = told && may_put_off(p, args);
 	int64_t result = c->rule == LZ_RULE_CLOCK ? read_clock(p, regs) : make(regs);
 	if (mark)
 		result = (int64_t)args[2];
 	else if (c->rule != LZ_RULE_CLOCK)
 		set_made(p, result);
 	note_fd(p, c->rule, args, result);
-	note_map(p, c->rule, args, result);
+	if (!told)
+		note_map(p, c->rule, args, result);
 	if (nr == SYS_getcpu && result == 0)
 		show_cpu(p, args);
 	uint32_t n = sizeof(*r), flags = result == -EFAULT ? LZ_CALL_UNREAD : 0;
@@ -281,7 +286,7 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 		n += add_bytes(c, args, result, (uint8_t *)(r + 1));
 	}
 	n += add_note(p, c->rule, args, result, (uint8_t *)r + n);
-	if (small && result >= 0)
+	if (small && !told && result >= 0)
 		n += (uint32_t)(sizeof(uint64_t) + *(uint64_t *)(r + 1));
 	r->flags = (uint16_t)flags;
 	r->len = (n + 7) & ~7u;
@@ -290,7 +295,9 @@ uint32_t lz_stub_call(struct lz_call_page *p, uint64_t *regs, uint64_t r15)
 	__atomic_store_n(&p->head, head + r->len, __ATOMIC_RELEASE);
 	end_leased(p, &leased);
 	set_busy(p, 0);
-	if (c->rule == LZ_RULE_MMAP && lz_maps_at_once(args))
+	if (later && result >= 0)
+		put_off(p, args, (uint64_t)result);
+	else if (told)
 		return LZ_LOOK;
 	return flags & LZ_CALL_UNREAD || (result < 0 && lz_fails_midway(c->rule)) ? LZ_LOOK
 	                                                                          : LZ_MADE;
