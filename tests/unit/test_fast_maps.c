@@ -179,6 +179,25 @@ START_TEST(mappings_at_once)
 }
 END_TEST
 
+/* What the descriptor was at the stop before is not what it is. */
+START_TEST(other_file_by_same_number)
+{
+	const int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC), other = memfd_create("file", 0);
+	struct lz_call_record r = mapping_of(OTHER, 0x1000, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE);
+
+	ck_assert(fd >= 0 && other >= 0);
+	r.args[4] = (uint64_t)fd;
+	ck_assert_int_eq(drain(&r), 0);
+	ck_assert(n_events == 1 && last.n_ops == 1 && !last.n_writes);
+	ck_assert_int_eq(dup2(other, fd), fd);
+	r.result = OTHER + 0x1000;
+	ck_assert_int_eq(drain(&r), -1);
+	ck_assert_ptr_nonnull(strstr(lz_error(), "no copy of an event's file"));
+	close(fd);
+	close(other);
+}
+END_TEST
+
 START_TEST(new_mappings)
 {
 	enum { ANON = MAP_PRIVATE | MAP_ANONYMOUS, RW = PROT_READ | PROT_WRITE };
@@ -449,6 +468,7 @@ int main(void)
 	tcase_add_test(c, advice);
 	tcase_add_test(c, new_mappings);
 	tcase_add_test(c, mappings_at_once);
+	tcase_add_test(c, other_file_by_same_number);
 	tcase_add_test(c, changed_mappings);
 	tcase_add_test(c, small_files);
 	tcase_add_test(c, random_mappings);

@@ -432,6 +432,7 @@ static int add_effects(struct lz_tracer *t, struct entry *e)
 		return lz_fast_broken("a flag");
 	if (t->shared && e->r.result >= 0)
 		forget_fd(t->shared, &e->r);
+	t->fast.mapped_fd.known &= e->r.nr == SYS_mmap;
 	lz_leases_note(t, e->r.nr, e->r.args, e->r.result);
 	if (pieces)
 		return add_pieces(t, e);

@@ -212,6 +212,7 @@ int lz_fast_check_map(struct lz_tracer *t, const struct lz_call_record *r)
 
 	if (!t->fast.late.on) {
 		t->fast.late.on = true;
+		t->fast.mapped_fd.known = false;
 		t->fast.late.start = UINT64_MAX;
 		t->fast.late.end = 0;
 	}

@@ -23,15 +23,29 @@ static const struct lz_call *call_of(const struct lz_tracer *t)
 	return &t->cur->call;
 }
 
+/* What the program's descriptor FD is of; NULL: nothing. A library has four mappings in the log. */
+static const struct stat *file_at(struct lz_tracer *t, int fd)
+{
+	struct lz_mapped_fd *m = &t->fast.mapped_fd;
+	char link[64];
+
+	if (m->known && m->fd == fd)
+		return &m->st;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
+	m->fd = fd;
+	m->known = stat(link, &m->st) == 0;
+	return m->known ? &m->st : NULL;
+}
+
 /* The file behind the program's descriptor FD becomes what A is a mapping of, if it can be
  * copied. */
 static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t offset)
 {
+	const struct stat *st = file_at(t, fd);
 	char link[64], path[4096];
-	struct stat st;
+	int known = st ? lz_map_known(t, a, st, offset) : 0;
 
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
-	int known = stat(link, &st) < 0 ? 0 : lz_map_known(t, a, &st, offset);
 	if (known)
 		return known < 0 ? -1 : 0;
 	ssize_t n = readlink(link, path, sizeof(path) - 1);
@@ -47,13 +61,11 @@ static int file_of_fd(struct lz_tracer *t, int fd, struct lz_area *a, uint64_t o
 }
 
 /* What is mapped of /dev/zero is memory without a file to the kernel, too. */
-static bool is_zeroes(const struct lz_tracer *t, int fd)
+static bool is_zeroes(struct lz_tracer *t, int fd)
 {
-	char link[64];
-	struct stat st;
+	const struct stat *st = file_at(t, fd);
 
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
-	return stat(link, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 5);
+	return st && S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 5);
 }
 
 int lz_map_removed(struct lz_tracer *t, uint64_t start, uint64_t end)
@@ -93,6 +105,7 @@ static int arm_code(struct lz_tracer *t, const struct lz_vma *v)
 static int did_mmap(struct lz_tracer *t, uint64_t addr)
 {
 	const uint64_t *a = call_of(t)->args;
+	t->fast.mapped_fd.known &= t->fast.late.on;
 	uint32_t flags = (uint32_t)a[3];
 	bool anon = flags & MAP_ANONYMOUS || is_zeroes(t, (int)a[4]);
 	bool shared = flags & MAP_SHARED && !call_of(t)->made_private;

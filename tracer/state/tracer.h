@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 enum {
@@ -324,6 +325,12 @@ struct lz_fast {
 		uint64_t n;
 	} file[LZ_SMALL_FILES];
 	uint32_t n_files;
+	/* What the descriptor is of that was mapped last, until that may be another file's. */
+	struct lz_mapped_fd {
+		bool known;
+		int fd;
+		struct stat st;
+	} mapped_fd;
 	bool ended;        /* the program is let go */
 	uint64_t n_parked; /* waits without the kernel */
 	uint64_t n_ticks;  /* looks at these */
