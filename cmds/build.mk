@@ -29,7 +29,7 @@ $(COMPLETION): $(BIN)/lizard scripts/make-completion
 
 # bash and fish look for a file of each command's name.
 COMPLETION_LINKS := $(foreach tool,lizard-trace lizard-gdb,$(SHARE)/bash-completion/completions/$(tool) $(SHARE)/fish/vendor_completions.d/$(tool).fish)
-$(COMPLETION_LINKS): $(COMPLETION)
+$(COMPLETION_LINKS): $$(@D)/lizard$$(suffix $$@)
 	ln -sf lizard$(suffix $@) $@
 
 all: $(COMPLETION) $(COMPLETION_LINKS)

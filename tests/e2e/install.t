@@ -9,6 +9,8 @@ make_in() { # TARGET [VARIABLE=VALUE...]
 }
 make_in install DESTDIR="$dest"
 ok $? "make install succeeds, with blanks in DESTDIR" || diag "$(tail -5 "$T/log")"
+make_in all --question
+ok $? "... and make has nothing left to do" || { make_in all --dry-run; diag "$(cat "$T/log")"; }
 prefix=$T/dest
 mv "$dest/opt/lz" "$prefix"
 is "$(find "$dest" ! -type d)" "" "it installs nothing elsewhere"
