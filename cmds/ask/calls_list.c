@@ -122,7 +122,8 @@ static int by_number(const void *a, const void *b)
 
 static void cut(struct kept *k)
 {
-	qsort(k->v, k->n, sizeof(*k->v), k->l->longest ? by_length : by_number);
+	if (k->n)
+		qsort(k->v, k->n, sizeof(*k->v), k->l->longest ? by_length : by_number);
 	k->n = k->n < k->most ? k->n : (size_t)k->most;
 }
 

@@ -155,6 +155,7 @@ is "$(lizard calls "$T/rec" thrower | grep -c 'unwound$')" "$(lizard calls -c "$
 like "$(lizard calls "$T/rec" finish main)" 'finish  from main .*cut off$' "a call that exits does not return"
 is "$(lizard calls --longest 1 --json "$T/rec" fibonacci | grep -o '"number": [0-9]*')" '"number": 1' "the longest call of a recursion is its first"
 is "$(lizard calls --limit 2 "$T/rec" fibonacci | wc -l)" 2 "a limit holds"
+is "$(lizard calls --to 0% "$T/rec" fibonacci 2>&1; echo $?)" "0" "no call is no failure"
 
 # A call's beginning is where GDB finds it, with its argument: the seventh call has the seventh argument of the recursion.
 at=$(lizard calls --json "$T/rec" fibonacci | sed -n '7s/.*"from": "\([^"]*\)".*/\1/p')
