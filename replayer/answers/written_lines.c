@@ -27,7 +27,7 @@ int lz_written_line_take(void *line, const uint8_t *bytes, size_t n)
 	if (lz_reserve(l->text, l->room, l->n + n + 1) < 0)
 		return -1;
 	memcpy(l->text + l->n, bytes, n);
-	l->n += n;
+	l->text[l->n += n] = 0;
 	return n == room;
 }
 
@@ -43,7 +43,7 @@ void lz_written_line_over(struct lz_written_line *l)
 		l->begins = false;
 	}
 	if (cut)
-		memmove(l->text, l->text + cut, l->n - cut);
+		memmove(l->text, l->text + cut, l->n - cut + 1);
 	l->old = l->n -= cut;
 }
 

@@ -13,9 +13,9 @@ enum { LZ_WRITTEN_MOST = 1 << 20, LZ_WRITTEN_BEFORE = 4096 };
 
 struct lz_written_line {
 	uint32_t fd;
-	bool begins; /* the text begins where a line does */
-	size_t old;  /* bytes of earlier calls; those of the present one follow */
-	uint8_t *text;
+	bool begins;   /* the text begins where a line does */
+	size_t old;    /* bytes of earlier calls; those of the present one follow */
+	uint8_t *text; /* with a zero behind it, to which the sanitizers' regexec() reads */
 	size_t n, room;
 };
 
