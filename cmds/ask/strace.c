@@ -239,12 +239,11 @@ static int on_event(void *arg, const struct lz_event *ev, struct lz_arrival *mem
 	return rc;
 }
 
-static int look(void *arg, uint64_t event)
+static int look(void *arg)
 {
 	struct wishes *w = arg;
 	struct lz_work *work = &w->asking.asked.work;
 
-	(void)event;
 	return lz_work_done(work, w->next > work->done ? w->next - work->done : 0);
 }
 

@@ -65,8 +65,8 @@ struct lz_visit {
 	bool (*wants)(void *arg, const struct lz_event *ev);
 	/* Non-zero ends it, and is returned: not 1 or 2. */
 	int (*fn)(void *arg, const struct lz_event *ev, struct lz_arrival *memory);
-	/* Called now and then: EVENT events are applied. Negative: it is to be interrupted. NULL. */
-	int (*look)(void *arg, uint64_t event);
+	/* Called now and then. Negative: it is to be interrupted. NULL. */
+	int (*look)(void *arg);
 	void *arg;
 };
 enum { LZ_VISIT_INTERRUPTED = -2 };

@@ -67,13 +67,12 @@ static int on_event(void *arg, const struct lz_event *ev, struct lz_arrival *mem
 	return rc;
 }
 
-static int look(void *arg, uint64_t event)
+static int look(void *arg)
 {
 	struct searching *g = arg;
 	const uint64_t now = g->next > g->from ? g->next - g->from : 0;
 	const uint64_t more = now > g->done ? now - g->done : 0;
 
-	(void)event;
 	if (g->begun)
 		return lz_work_done(&g->of->a->work, 0);
 	g->done += more;

@@ -104,7 +104,7 @@ static int add_write(void *arg, const struct lz_event *ev, struct lz_arrival *me
 	return json_array_append_new(l->list, o);
 }
 
-static int look(void *arg, uint64_t event)
+static int look(void *arg)
 {
 	const struct looking *l = arg;
 

@@ -15,7 +15,7 @@ static void tick(void *arg)
 {
 	struct visiting *v = arg;
 
-	if (v->of->look(v->of->arg, v->e ? v->e->event : 0) < 0)
+	if (v->of->look(v->of->arg) < 0)
 		lz_session_interrupt(v->s);
 }
 
