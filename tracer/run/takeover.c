@@ -23,6 +23,7 @@
 #include <common/base/cleanup.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <lizard/error.h>
 #include <malloc.h>
 #include <signal.h>
@@ -52,19 +53,53 @@ static void have_pages(const void *at, size_t len, int how)
 	madvise((void *)from, (uintptr_t)at + len - from, how);
 }
 
+/* Where what the dynamic linker has made read-only ends; 0: nothing is. */
+static uintptr_t relro_end(const struct dl_phdr_info *info)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
+			return info->dlpi_addr + info->dlpi_phdr[i].p_vaddr +
+			       info->dlpi_phdr[i].p_memsz;
+	return 0;
+}
+
+/* Code and data of one of our files. */
+static int have_file(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t writable = relro_end(info);
+
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + h->p_vaddr;
+		const uintptr_t end = from + h->p_filesz;
+		const bool written = h->p_flags & PF_W;
+
+		if (h->p_type != PT_LOAD)
+			continue;
+		if (written && from < writable)
+			from = writable;
+		if (from < end)
+			have_pages((const void *)from, end - from,
+			           written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	}
+	return 0;
+}
+
 /* The pages of a process that has been forked come one by one as they are wanted, for 2 us each. */
 static void prepare(void)
 {
-	enum { HEAP = 256 << 10, LARGEST = 768 << 10 };
+	enum { HEAP = 640 << 10, LARGEST = 768 << 10, KEPT = 8 << 20, STACK = 64 << 10 };
 
 	/* so the C library does not give the heap's end back, and takes large blocks from it */
 	mallopt(M_MMAP_THRESHOLD, LARGEST);
-	mallopt(M_TRIM_THRESHOLD, LARGEST);
+	mallopt(M_TRIM_THRESHOLD, KEPT);
 	void *heap = malloc(HEAP);
 	if (heap)
 		have_pages(heap, HEAP, MADV_POPULATE_WRITE);
 	free(heap);
 	have_pages(&self, sizeof(self), MADV_POPULATE_WRITE);
+	dl_iterate_phdr(have_file, NULL);
+	have_pages((uint8_t *)__builtin_frame_address(0) - STACK, STACK, MADV_POPULATE_WRITE);
 	/* else it is asked when the process is there, and says what is wrong */
 	lz_proc_mine();
 	lz_ahead_make();
