@@ -81,11 +81,30 @@ static uint64_t pool_address(uint64_t at, uint32_t begins, uint64_t i)
 	return place - place % LZ_POOL_LEN;
 }
 
+static int map_pool(const struct lz_sites *s, struct lz_proc *p, uint64_t pool, int64_t *result)
+{
+	struct lz_proc_call c[] = {
+	    {.nr = SYS_mmap,
+	     .args = {pool, LZ_POOL_LEN, PROT_READ | PROT_EXEC,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL}},
+	    {.nr = SYS_madvise, .args = {pool, LZ_POOL_LEN, MADV_DONTFORK}, .if_done = true},
+	};
+
+	if (!s->kept_from_children)
+		return lz_proc_syscall(p, result, SYS_mmap, pool, LZ_POOL_LEN,
+		                       PROT_READ | PROT_EXEC,
+		                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL, 0);
+	if (lz_proc_calls(p, c, sizeof(c) / sizeof(*c)) < 0)
+		return -1;
+	*result = c[0].result;
+	return 0;
+}
+
 /* 0: there is none. */
 static int new_pool(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t begins)
 {
 	enum { TRIES = 64 };
-	int64_t ret = -1, advised;
+	int64_t ret = -1;
 
 	if (s->n_pools == LZ_POOLS)
 		return 0;
@@ -93,18 +112,14 @@ static int new_pool(struct lz_sites *s, struct lz_proc *p, uint64_t at, uint32_t
 		const uint64_t pool = pool_address(at, begins, i);
 
 		if (in_reach(pool, at) && place_in(s, pool, at, begins) &&
-		    lz_proc_syscall(p, &ret, SYS_mmap, pool, LZ_POOL_LEN, PROT_READ | PROT_EXEC,
-		                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL,
-		                    0) < 0)
+		    map_pool(s, p, pool, &ret) < 0)
 			return -1;
 	}
 	if (ret < 0)
 		return 0;
 	s->changed.empty = (uint64_t)ret;
 	s->changed.empty_end = s->at_once ? (uint64_t)ret + LZ_POOL_LEN : 0;
-	if ((s->kept_from_children && lz_proc_syscall(p, &advised, SYS_madvise, (uint64_t)ret,
-	                                              LZ_POOL_LEN, MADV_DONTFORK, 0, 0, 0) < 0) ||
-	    lz_sites_write(s, p, (uint64_t)ret, s->entry, sizeof(s->entry)) < 0)
+	if (lz_sites_write(s, p, (uint64_t)ret, s->entry, sizeof(s->entry)) < 0)
 		return -1;
 	s->pool[s->n_pools++] = (uint64_t)ret;
 	return 1;

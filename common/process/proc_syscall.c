@@ -5,6 +5,7 @@
 #include <lizard/error.h>
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -253,18 +254,29 @@ static int inject(struct lz_proc *p, int64_t *result, uint64_t nr, const uint64_
 int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                     uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	const uint64_t args[6] = {a, b, c, d, e, f};
+	struct lz_proc_call call = {.nr = nr, .args = {a, b, c, d, e, f}};
 
-	return lz_guard_call(p, nr, args) < 0 ? -1 : inject(p, result, nr, args);
+	if (lz_guard_call(p, nr, call.args) < 0 ||
+	    (p->n_later ? lz_proc_calls(p, &call, 1) : inject(p, &call.result, nr, call.args)) < 0)
+		return -1;
+	*result = call.result;
+	return 0;
 }
 
-/* 1; 0: they must be made one by one. */
+/* ---- several calls ---- */
+
+static bool may_be_at_once(const struct lz_proc *p)
+{
+	return p->on_trap && p->calls_at;
+}
+
+/* The N calls C fit into one piece of code. 1; 0: they must be made one by one. */
 static int inject_all(struct lz_proc *p, struct lz_proc_call *c, size_t n)
 {
 	uint8_t code[LZ_CALL_CODE_MOST];
 	struct before b;
 
-	if (!p->on_trap || !p->calls_at || n < 2)
+	if (n < 2 || !may_be_at_once(p))
 		return 0;
 	const size_t len = lz_call_code(c, n, code);
 	const uint64_t last = p->calls_at + len - INT3_LEN - CALL_LEN;
@@ -273,27 +285,72 @@ static int inject_all(struct lz_proc *p, struct lz_proc_call *c, size_t n)
 	struct user_regs_struct r = regs_at(&b, p->calls_at);
 	if (b.traps && (lz_proc_set_regs(p, &r) < 0 || run_code(p, last, &r) < 0))
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		c[i].result = lz_call_code_result(&r, i, n);
+	if (b.traps)
+		lz_call_code_results(&r, c, n);
 	return put_back(p, &b) < 0 ? -1 : b.traps;
+}
+
+static bool is_left_out(const struct lz_proc_call *c, size_t i)
+{
+	return i && c[i].if_done && c[i - 1].result < 0;
+}
+
+static int inject_each(struct lz_proc *p, struct lz_proc_call *c, size_t from, size_t n)
+{
+	for (size_t i = from; i < from + n; i++)
+		if (is_left_out(c, i))
+			c[i].result = c[i - 1].result;
+		else if (inject(p, &c[i].result, c[i].nr, c[i].args) < 0)
+			return -1;
+	return 0;
+}
+
+static int make_calls(struct lz_proc *p, struct lz_proc_call *c, size_t n)
+{
+	for (size_t done = 0, some; done < n; done += some) {
+		if (is_left_out(c, done)) {
+			c[done].result = c[done - 1].result;
+			some = 1;
+			continue;
+		}
+		some = lz_call_code_fits(c + done, n - done);
+		const int ret = inject_all(p, c + done, some);
+		if (ret < 0 || (ret == 0 && inject_each(p, c, done, some) < 0))
+			return -1;
+	}
+	return 0;
 }
 
 int lz_proc_calls(struct lz_proc *p, struct lz_proc_call *c, size_t n)
 {
-	for (size_t done = 0, some; done < n; done += some) {
-		some = n - done < LZ_CALLS_AT_ONCE ? n - done : LZ_CALLS_AT_ONCE;
-		int ret = inject_all(p, c + done, some);
+	struct lz_proc_call all[LZ_LATER + LZ_CALLS_AT_ONCE];
+	size_t first = 0;
 
-		for (size_t i = done; ret == 0 && i < done + some; i++) {
-			const uint64_t *a = c[i].args;
-			if (lz_proc_syscall(p, &c[i].result, c[i].nr, a[0], a[1], a[2], a[3], a[4],
-			                    a[5]) < 0)
-				return -1;
-		}
-		if (ret < 0)
-			return -1;
-	}
+	if (!p->n_later || n > LZ_CALLS_AT_ONCE)
+		return make_calls(p, c, n);
+	while (p->n_later)
+		all[first++] = (struct lz_proc_call){
+		    .nr = SYS_close, .args = {(uint64_t)p->later[--p->n_later]}, .untold = true};
+	memcpy(all + first, c, n * sizeof(*c));
+	if (make_calls(p, all, first + n) < 0)
+		return -1;
+	memcpy(c, all + first, n * sizeof(*c));
 	return 0;
+}
+
+int lz_proc_close_later(struct lz_proc *p, int fd)
+{
+	if (p->n_later == LZ_LATER && lz_proc_close_now(p) < 0)
+		return -1;
+	p->later[p->n_later++] = fd;
+	return 0;
+}
+
+int lz_proc_close_now(struct lz_proc *p)
+{
+	struct lz_proc_call none = {.nr = 0};
+
+	return p->n_later ? lz_proc_calls(p, &none, 0) : 0;
 }
 
 int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,

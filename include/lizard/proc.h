@@ -34,6 +34,7 @@ struct lz_elsewhere {
 	void (*hide)(const struct lz_elsewhere *e, struct user_regs_struct *r);
 };
 
+enum { LZ_LATER = 4 };
 struct lz_proc {
 	pid_t pid;
 	/* /proc/PID/mem, opened read-write; reopened after exec */
@@ -49,6 +50,9 @@ struct lz_proc {
 	const uint64_t *on_trap;
 	/* Room for code that makes several calls, half a page; 0: none. */
 	uint64_t calls_at;
+	/* descriptors of the process that it is to close along with its next calls */
+	int later[LZ_LATER];
+	unsigned n_later;
 };
 #define LZ_NO_PROC ((struct lz_proc){.pid = -1, .mem = -1})
 
@@ -97,8 +101,14 @@ int lz_proc_syscall(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a,
 struct lz_proc_call {
 	uint64_t nr, args[6];
 	int64_t result;
+	bool
+	    if_done; /* not made if the one before has failed, or was not made: it has that result */
+	bool untold; /* the result is not wanted, and need not be there */
 };
 int lz_proc_calls(struct lz_proc *p, struct lz_proc_call *c, size_t n);
+/* The process closes FD when it makes its next calls, or by lz_proc_close_now() at last. */
+int lz_proc_close_later(struct lz_proc *p, int fd);
+int lz_proc_close_now(struct lz_proc *p);
 /* The same as lz_proc_syscall() for the stub's own pages: arguments 4 to 6 are 0. */
 int lz_proc_syscall_own(struct lz_proc *p, int64_t *result, uint64_t nr, uint64_t a, uint64_t b,
                         uint64_t c);

@@ -2,6 +2,7 @@
 /* Calls that a stopped process makes with one stop, one call and several: their results, and that nothing of it is left, whatever
  * becomes of SIGTRAP. */
 #include "suite.h"
+#include <common/process/call_code.h>
 #include <lizard/error.h>
 #include <lizard/proc.h>
 #include <lizard/recording.h>
@@ -190,6 +191,83 @@ START_TEST(sent_behind)
 }
 END_TEST
 
+static bool has_descriptor(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p.pid, fd);
+	return access(path, F_OK) == 0;
+}
+
+/* The address of the second one depends on the first one, which fails or not. */
+START_TEST(left_out)
+{
+	const uint64_t at = 0x20000000, anon = MAP_PRIVATE | MAP_ANONYMOUS;
+	uint8_t byte;
+
+	start(_i & 1 ? on_trap : SIG_IGN);
+	const bool fails = _i & 2;
+	struct lz_proc_call c[] = {
+	    {.nr = SYS_getpid, .untold = true, .result = 4711},
+	    {.nr = SYS_mmap, .args = {at, fails ? 0 : LZ_PAGE, PROT_READ, anon | MAP_FIXED, ~0ULL}},
+	    {.nr = SYS_mmap,
+	     .args = {at + LZ_PAGE, LZ_PAGE, PROT_READ, anon | MAP_FIXED, ~0ULL},
+	     .if_done = true},
+	    {.nr = SYS_munmap, .args = {at, LZ_PAGE}, .if_done = true}};
+	ck_assert_int_eq(lz_proc_calls(&p, c, 4), 0);
+	ck_assert_int_eq(c[1].result, fails ? -EINVAL : (int64_t)at);
+	ck_assert_int_eq(c[2].result, fails ? -EINVAL : (int64_t)at + LZ_PAGE);
+	ck_assert_int_eq(c[3].result, fails ? -EINVAL : 0);
+	ck_assert_int_eq(lz_proc_read_some(&p, at + LZ_PAGE, &byte, 1), !fails);
+	ck_assert_int_eq(lz_proc_read_some(&p, at, &byte, 1), 0);
+	end();
+}
+END_TEST
+
+/* Where one piece of code ends and the next begins, too. */
+START_TEST(left_out_anywhere)
+{
+	struct lz_proc_call c[LZ_CALLS_AT_ONCE + 2];
+	const size_t n = sizeof(c) / sizeof(*c);
+
+	start(on_trap);
+	for (size_t i = 0; i < n; i++)
+		c[i] = (struct lz_proc_call){.nr = SYS_getpid, .if_done = i > (size_t)_i};
+	c[_i] = (struct lz_proc_call){.nr = SYS_close, .args = {99}};
+	ck_assert_int_eq(lz_proc_calls(&p, c, n), 0);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_eq(c[i].result, i < (size_t)_i ? p.pid : -EBADF);
+	end();
+}
+END_TEST
+
+/* Along with one call, with several, and with none. */
+START_TEST(closed_later)
+{
+	struct lz_proc_call c[] = {{.nr = SYS_getpid}, {.nr = SYS_getppid}};
+	int64_t fd[LZ_LATER + 1];
+
+	start(_i & 1 ? on_trap : SIG_IGN);
+	for (int i = 0; i <= LZ_LATER; i++)
+		ck_assert(lz_proc_syscall(&p, &fd[i], SYS_dup, 1, 0, 0, 0, 0, 0) == 0 &&
+		          fd[i] >= 0);
+	for (int i = 0; i <= LZ_LATER; i++) {
+		ck_assert(has_descriptor((int)fd[i]));
+		ck_assert_int_eq(lz_proc_close_later(&p, (int)fd[i]), 0);
+	}
+	ck_assert(!has_descriptor((int)fd[0]) && has_descriptor((int)fd[LZ_LATER]));
+	if (_i < 2)
+		make_one();
+	else if (_i < 4)
+		ck_assert(lz_proc_calls(&p, c, 2) == 0 && c[0].result == p.pid &&
+		          c[1].result == getpid());
+	else
+		ck_assert_int_eq(lz_proc_close_now(&p), 0);
+	ck_assert(!has_descriptor((int)fd[LZ_LATER]) && p.n_later == 0);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("call_code");
@@ -200,6 +278,9 @@ int main(void)
 	tcase_add_test(c, blocked);
 	tcase_add_loop_test(c, sent_before, 0, 2);
 	tcase_add_loop_test(c, sent_behind, 0, 2);
+	tcase_add_loop_test(c, left_out, 0, 4);
+	tcase_add_loop_test(c, left_out_anywhere, 0, LZ_CALLS_AT_ONCE + 1);
+	tcase_add_loop_test(c, closed_later, 0, 6);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -53,10 +53,11 @@ int lz_call_hello(struct lz_tracer *t);
 
 /* share.c */
 /* LEN bytes that both can write, without a descriptor left in the program, where there is room from
- * address *AT on, in steps of STEP. NULL: lz_error(); errno is EACCES where the program has become
+ * address *AT on, in steps of STEP. CODE: so many bytes that are the program's alone, for code, are in
+ * front of it, and no forked process has any of that; 0: it is nothing but memory. NULL: lz_error(); errno is EACCES where the program has become
  * another user's, EFBIG or ENOMEM where its limits forbid it, EMFILE or ENFILE where it may have no more
  * descriptors. */
-void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step);
+void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step, size_t code);
 
 /* blocked_take.c */
 /* What the kernel may write for a call before the call's event. */

@@ -109,31 +109,18 @@ static int dispatch_on(struct lz_tracer *t)
 
 /* ---- its memory ---- */
 
-enum { ASK_PERSONALITY = -1 };
-
 /* The kernel then does not store what is left of a time. */
-static void note_personality(struct lz_tracer *t, uint64_t flags)
+void lz_fast_personality(struct lz_tracer *t, uint64_t flags)
 {
-	t->fast.no_waits |= (int)flags != ASK_PERSONALITY && flags & STICKY_TIMEOUTS;
+	t->fast.no_waits |= (int)flags != LZ_ASK_PERSONALITY && flags & STICKY_TIMEOUTS;
 }
 
 static int put_code(struct lz_tracer *t)
 {
 	const size_t len = (uintptr_t)__stop_lz_stub - (uintptr_t)__start_lz_stub;
-	const uint64_t all = LZ_STUB_CODE + sizeof(struct lz_call_page);
-	struct lz_proc_call c[] = {
-	    {.nr = SYS_mmap,
-	     .args = {t->fast.at, LZ_STUB_CODE, PROT_READ | PROT_EXEC,
-	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL}},
-	    {.nr = SYS_madvise, .args = {t->fast.at, all, MADV_DONTFORK}},
-	    {.nr = SYS_personality, .args = {(uint64_t)ASK_PERSONALITY}},
-	};
 
-	if (lz_proc_calls(&t->p, c, sizeof(c) / sizeof(*c)) < 0)
-		return -1;
-	if (c[0].result < 0 || len > LZ_STUB_CODE)
+	if (len > LZ_STUB_CODE)
 		return 1;
-	note_personality(t, (uint64_t)c[2].result);
 	return lz_proc_write(&t->p, t->fast.at, __start_lz_stub, len);
 }
 
@@ -148,7 +135,7 @@ static bool is_forbidden(int error)
 static int make_page(struct lz_tracer *t)
 {
 	uint64_t at = LZ_STUB_ADDR - 0x10000000;
-	struct lz_call_page *page = lz_share(t, sizeof(*page), &at, 0x400000);
+	struct lz_call_page *page = lz_share(t, sizeof(*page), &at, 0x400000, LZ_STUB_CODE);
 
 	if (!page)
 		return is_forbidden(errno) ? 1 : -1;
@@ -315,10 +302,10 @@ int lz_fast_before_call(struct lz_tracer *t)
 	if (lz_leases_before(t) < 0)
 		return -1;
 	lz_fast_fds_part(t);
+	if (c->nr == SYS_personality)
+		lz_fast_personality(t, c->args[0]);
 	if (!f->page)
 		return 0;
-	if (c->nr == SYS_personality)
-		note_personality(t, c->args[0]);
 	if (lz_wait_before_call(t) < 0)
 		return -1;
 	if (c->nr < LZ_FAST_CALLS)

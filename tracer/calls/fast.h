@@ -8,6 +8,9 @@
 #include <signal.h>
 
 /* fast.c */
+/* The program's flags, as personality() tells them or is to set them. */
+enum { LZ_ASK_PERSONALITY = -1 };
+void lz_fast_personality(struct lz_tracer *t, uint64_t flags);
 /* A new image, of which there is a checkpoint: sites that are known before it runs. A dynamic linker makes its
  * calls without stops. */
 int lz_fast_image(struct lz_tracer *t);

@@ -51,7 +51,7 @@ static int make_ring(struct lz_tracer *t)
 	cpu_set_t cpus;
 
 	s->base = LZ_STUB_ADDR + LZ_RING_SIZE;
-	s->ring = lz_share(t, LZ_RING_LEN, &s->base, LZ_RING_SIZE);
+	s->ring = lz_share(t, LZ_RING_LEN, &s->base, LZ_RING_SIZE, 0);
 	if (!s->ring)
 		return -1;
 	s->parsed = s->pushed = s->fence_len = 0;

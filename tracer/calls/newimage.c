@@ -75,6 +75,7 @@ struct special {
 	uint64_t data; /* where the first one with data begins; 0: there is none */
 	uint64_t code; /* the vDSO's; 0: it has none */
 	uint64_t ours; /* where ours is then; 0: there is none */
+	int64_t uffd;  /* lz_dirty_call()'s result */
 };
 
 static int find_special(void *arg, const struct lz_maps_entry *e)
@@ -200,21 +201,26 @@ static struct lz_proc_call take_away(const struct lz_tracer *t, const struct spe
 	const uint64_t at = LZ_STUB_CLOCK + start - v->data;
 
 	if (!v->area[i].data || start < v->data || at > LZ_STUB_LEN || len > LZ_STUB_LEN - at)
-		return (struct lz_proc_call){.nr = SYS_munmap, .args = {start, len}};
+		return (struct lz_proc_call){
+		    .nr = SYS_munmap, .args = {start, len}, .untold = true};
 	return (struct lz_proc_call){
 	    .nr = SYS_mremap,
-	    .args = {start, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, t->meta.stub_addr + at}};
+	    .args = {start, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, t->meta.stub_addr + at},
+	    .untold = true};
 }
 
-/* Makes all calls at once that say nothing by themselves: the end of the heap; the vDSO and its data
- * are taken away. Ours is mapped where it was, so that what
+/* Makes all calls at once that say nothing by themselves: the end of the heap; what writes are tracked
+ * with; the vDSO and its data are taken away. Ours is mapped where it was, so that what
  * the kernel tells elsewhere is right. */
 static int tame(struct lz_tracer *t, struct special *v)
 {
-	struct lz_proc_call c[LZ_INSN_TRAP_OTHERS] = {{.nr = SYS_brk}};
-	size_t n = 1;
+	struct lz_proc_call c[LZ_INSN_TRAP_OTHERS] = {
+	    {.nr = SYS_brk},
+	    lz_dirty_call(),
+	    {.nr = SYS_personality, .args = {(uint64_t)LZ_ASK_PERSONALITY}}};
+	size_t n = 3;
 
-	_Static_assert(MOST_SPECIAL + 2 <= LZ_INSN_TRAP_OTHERS, "all have room");
+	_Static_assert(MOST_SPECIAL + 4 <= LZ_INSN_TRAP_OTHERS, "all have room");
 	for (int i = 0; i < v->n; i++)
 		c[n++] = take_away(t, v, i);
 	if (v->code)
@@ -226,6 +232,8 @@ static int tame(struct lz_tracer *t, struct special *v)
 		return -1;
 	lz_counter_allow(false); /* each switch between both would change CR4 else */
 	t->brk = (uint64_t)c[0].result;
+	v->uffd = c[1].result;
+	lz_fast_personality(t, (uint64_t)c[2].result);
 	if (!v->code || c[n - 1].result != (int64_t)v->code)
 		return 0;
 	v->ours = v->code;
@@ -344,7 +352,7 @@ static int add_area(void *arg, const struct lz_maps_entry *e)
 }
 
 /* Mappings, and their pages from now on. */
-static int take_stock(struct lz_tracer *t)
+static int take_stock(struct lz_tracer *t, int64_t uffd)
 {
 	lz_vmas_clear(&t->vmas);
 	lz_shared_forget(t);
@@ -355,7 +363,7 @@ static int take_stock(struct lz_tracer *t)
 	if (lz_proc_maps(t->p.pid, add_area, t) < 0 || lz_alias_find_all(t) < 0 ||
 	    lz_cpuid_arm(t) < 0 || lz_random_arm(t) < 0 || lz_xsavec_arm(t) < 0)
 		return -1;
-	t->pages = lz_pages_new(t);
+	t->pages = lz_pages_new(t, uffd);
 	if (!t->pages)
 		return -1;
 	for (size_t i = 0; i < t->vmas.n; i++) {
@@ -383,7 +391,7 @@ int lz_new_image(struct lz_tracer *t)
 	lz_tell_privileges(t->p.pid);
 	if (lz_proc_maps(t->p.pid, find_special, &v) < 0 || reserve_stub(t, &v) < 0 ||
 	    lz_signal_exec(t) < 0 || tame(t, &v) < 0 || show_vector(t, r.rsp, v.ours) < 0 ||
-	    take_stock(t) < 0)
+	    take_stock(t, v.uffd) < 0)
 		return lz_fail_in("preparing the program");
 	lz_cpu_choose(t);
 	lz_counter_begin(t);
@@ -391,7 +399,7 @@ int lz_new_image(struct lz_tracer *t)
 	if (lz_instant_here(t, &r) < 0 || lz_checkpoint(t, &r, true) < 0)
 		return -1;
 	/* not before: pages with jumps would be in the checkpoint */
-	return lz_fast_image(t);
+	return lz_fast_image(t) < 0 ? -1 : lz_proc_close_now(&t->p);
 }
 
 int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
@@ -403,5 +411,7 @@ int lz_forked_image(struct lz_tracer *t, const struct lz_disposition *act)
 	memcpy(t->act, act, sizeof(t->act));
 	lz_cpu_choose(t);
 	lz_counter_begin(t);
-	return take_stock(t) < 0 ? lz_fail_in("preparing a child") : 0;
+	if (take_stock(t, none.uffd) < 0 || lz_proc_close_now(&t->p) < 0)
+		return lz_fail_in("preparing a child");
+	return 0;
 }

@@ -14,7 +14,7 @@ int lz_insn_fault(struct lz_tracer *t, struct user_regs_struct *r);
 /* The same, first, with one that always has the same result: no event tells it. */
 int lz_insn_known(struct lz_tracer *t, struct user_regs_struct *r);
 /* Switches trapping on, by injected calls. N others are made as well, at most LZ_INSN_TRAP_OTHERS. */
-enum { LZ_INSN_TRAP_OTHERS = 10 };
+enum { LZ_INSN_TRAP_OTHERS = 12 };
 int lz_insn_trap(struct lz_tracer *t, struct lz_proc_call *others, size_t n);
 /* In the current thread, or in a child of it: only what it has set itself is left. */
 int lz_insn_release(const struct lz_tracer *t, struct lz_proc *child);

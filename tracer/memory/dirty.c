@@ -31,36 +31,34 @@ enum { REGIONS = 512 };
 
 /* ---- write tracking ---- */
 
-/* Moves a userfaultfd from the program, which makes it, to us. */
-static int fetch_uffd(struct lz_tracer *t)
+struct lz_proc_call lz_dirty_call(void)
 {
-	int64_t fd, closed;
+	return (struct lz_proc_call){.nr = SYS_userfaultfd,
+	                             .args = {O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY}};
+}
 
-	if (lz_proc_syscall(&t->p, &fd, SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, 0,
-	                    0, 0, 0, 0) < 0)
-		return -2;
+/* Moves the userfaultfd from the program, which has made it, to us. */
+static int fetch_uffd(struct lz_tracer *t, int64_t fd)
+{
 	if (fd < 0)
 		return -1;
 	int pidfd = (int)syscall(SYS_pidfd_open, t->p.pid, 0);
 	int own = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, (int)fd, 0);
 	if (pidfd >= 0)
 		close(pidfd);
-	if (lz_proc_syscall(&t->p, &closed, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0) < 0)
-		return -2;
 	return own;
 }
 
-int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g)
+int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g, int64_t made)
 {
 	struct uffdio_api api = {.api = UFFD_API,
 	                         .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED |
 	                                     UFFD_FEATURE_PAGEFAULT_FLAG_WP};
 	struct lz_page_scan probe = {.size = sizeof(probe)};
 
-	if (t->opt->dirty == LZ_DIRTY_COMPARE || ioctl(g->pagemap, LZ_PAGE_SCAN, &probe) < 0)
-		return 0;
-	g->uffd = fetch_uffd(t);
-	if (g->uffd == -2)
+	if (t->opt->dirty != LZ_DIRTY_COMPARE && ioctl(g->pagemap, LZ_PAGE_SCAN, &probe) == 0)
+		g->uffd = fetch_uffd(t, made);
+	if (made >= 0 && lz_proc_close_later(&t->p, (int)made) < 0)
 		return -1;
 	if (g->uffd >= 0 && ioctl(g->uffd, UFFDIO_API, &api) < 0) {
 		close(g->uffd);

@@ -39,7 +39,9 @@ bool lz_is_segment(const struct lz_tracer *t, uint32_t object);
 void lz_shared_free(struct lz_tracer *t);
 
 /* pages.c */
-struct lz_pages *lz_pages_new(struct lz_tracer *t); /* after each execve */
+/* After each execve. UFFD: what the program's call lz_dirty_call() has given, or an error. */
+struct lz_pages *lz_pages_new(struct lz_tracer *t, int64_t uffd);
+struct lz_proc_call lz_dirty_call(void);
 void lz_pages_free(struct lz_pages *g);
 /* Stores there are tracked from now on. */
 void lz_pages_track(struct lz_tracer *t, uint64_t start, uint64_t end);

@@ -63,7 +63,7 @@ uint8_t *lz_page_new(struct lz_pages *g)
 	return g->spare[--g->n_spare];
 }
 
-struct lz_pages *lz_pages_new(struct lz_tracer *t)
+struct lz_pages *lz_pages_new(struct lz_tracer *t, int64_t uffd)
 {
 	struct lz_pages *g = calloc(1, sizeof(*g));
 	char path[64];
@@ -80,7 +80,7 @@ struct lz_pages *lz_pages_new(struct lz_tracer *t)
 		lz_fail_errno("cannot open %s", path);
 		goto fail;
 	}
-	if (lz_dirty_open(t, g) < 0)
+	if (lz_dirty_open(t, g, uffd) < 0)
 		goto fail;
 	if (t->opt->dirty == LZ_DIRTY_SCAN && g->uffd < 0) {
 		lz_fail("this system cannot scan for dirty pages; use --dirty=compare");

@@ -58,7 +58,8 @@ void lz_set_free(struct lz_page_set *s);
 int lz_set_compare(struct lz_tracer *t, struct lz_page_set *s);
 
 /* dirty.c */
-int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g);
+/* MADE: the descriptor of lz_dirty_call(), which the program closes. */
+int lz_dirty_open(struct lz_tracer *t, struct lz_pages *g, int64_t made);
 bool lz_dirty_tracked(const struct lz_vma *v);
 void lz_dirty_arm(struct lz_pages *g, struct lz_area *a);
 int lz_dirty_add(struct lz_pages *g, uint64_t addr);

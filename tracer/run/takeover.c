@@ -371,6 +371,7 @@ static int give_up(struct lz_tracer *t, const struct lz_handover *h,
 	if (t->cur && t->p.mem >= 0 && h->kind != LZ_HANDOVER_WATCH) {
 		if (h->kind == LZ_HANDOVER_FORK && h->ring)
 			lz_private_ring(&t->p, h->ring, h->traced_addr);
+		lz_proc_close_now(&t->p);
 		lz_detours_release(t, &t->p);
 		lz_armed_release(t, &t->p);
 		t->borrowed.undumpable = h->kind == LZ_HANDOVER_FORK && h->undumpable;
