@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -44,6 +43,7 @@ static void expect(int good, const char *what)
 
 static volatile sig_atomic_t handled, at_insn, behind, elsewhere;
 static const char *handled_insn = plain_insn;
+static int seen[2] = {-1, -1}; /* a byte for each signal */
 
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
@@ -52,6 +52,8 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	handled++;
 	at_insn += rip == handled_insn;
 	behind += rip == handled_insn + 2;
+	if (seen[1] >= 0)
+		write(seen[1], "", 1);
 }
 
 /* Sent by the call itself, so it comes behind it. */
@@ -67,11 +69,36 @@ static void signals(void)
 	printf("sent: %d, behind %d, in front of it %d\n", handled, behind, at_insn);
 }
 
+/* On a busy machine no time is long enough to be sure of it. */
+static void wait_until_waits(pid_t pid)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	while (state != 'S') {
+		FILE *f = fopen(path, "r");
+
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			_exit(1);
+		fclose(f);
+		usleep(1000);
+	}
+}
+
+/* Interrupts its parent, which waits for P, and then writes there if ENDS. */
+static int interrupt(int p, int ends)
+{
+	char c = 'a';
+
+	wait_until_waits(getppid());
+	kill(getppid(), SIGALRM);
+	return ends && (read(seen[0], &c, 1) != 1 || write(p, &c, 1) != 1);
+}
+
 /* A call that is interrupted stands in front of itself, or behind with an error. */
 static void interrupted(int flags)
 {
 	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | flags};
-	struct itimerval once = {{0, 0}, {0, 10000}};
 	int p[2], errors = 0;
 	char c = 'a';
 
@@ -79,24 +106,24 @@ static void interrupted(int flags)
 	handled_insn = waiting_insn;
 	sigaction(SIGALRM, &act, NULL);
 	pipe(p);
+	pipe(seen);
 	for (int i = 0; i < 200; i++) {
 		expect(waiting(SYS_write, p[1], (long)&c, 1) == 1, "write");
 		expect(waiting(SYS_read, p[0], (long)&c, 1) == 1, "read");
 	}
 	for (int i = 0; i < 5; i++) {
-		pid_t pid = flags ? fork() : 0;
+		pid_t pid = fork();
 
-		if (flags && pid == 0) {
-			usleep(30000);
-			_exit(write(p[1], &c, 1) != 1);
-		}
-		setitimer(ITIMER_REAL, &once, NULL);
+		if (pid == 0)
+			_exit(interrupt(p[1], flags));
 		errors += waiting(SYS_read, p[0], (long)&c, 1) == -EINTR;
-		if (flags)
-			waitpid(pid, NULL, 0);
+		waitpid(pid, NULL, 0);
 	}
 	close(p[0]);
 	close(p[1]);
+	close(seen[0]);
+	close(seen[1]);
+	seen[1] = -1;
 	printf("interrupted: %d, behind %d, in front of it %d, errors %d\n", handled, behind, at_insn, errors);
 }
 
