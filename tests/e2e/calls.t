@@ -311,7 +311,7 @@ opened() { # WHAT OTHERS DO, WHAT IS SEEN, WHERE, OPTION
 	esac
 	# on a busy machine it is noticed later
 	case $1 in
-	flood | store) wait_until grep -q 'opened.bin: shared with process' "$T/err" ;;
+	flood | store | open | closed) wait_until grep -q 'opened.bin: \(shared with process\|opened for writing\)' "$T/err" ;;
 	esac
 	touch "$file.go"
 	wait $tracer
