@@ -22,7 +22,7 @@ fast() {
 	esac
 }
 
-for name in writes nonblocking broken faults patience masks messages threads hands reused closes blocked; do
+for name in writes nonblocking broken faults patience masks messages threads hands reused closes blocked stolen; do
 	kinds_native $name
 	for how in stop:lizard-cc buffer:lizard-cc buffer:gcc; do
 		kinds_record $name "${how#*:}" "--calls=${how%:*}" || continue

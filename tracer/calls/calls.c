@@ -372,7 +372,8 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
 
-	if (lz_call_wait_on(t, r) < 0 || restore_arguments(t, r) < 0)
+	/* Who has got the turn for its end cannot wait on: another thread may have taken the signal since. */
+	if ((!c->regained && lz_call_wait_on(t, r) < 0) || restore_arguments(t, r) < 0)
 		return -1;
 	/* it was made in a detour, or what comes back from a handler must get into one */
 	if ((lz_site_of(&t->fast.sites, r->rip) || lz_site_behind(&t->fast.sites, r->rip)) &&

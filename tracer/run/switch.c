@@ -163,6 +163,7 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 		return -1;
 	if (next->in_call) {
 		next->in_call = false;
+		next->call.regained = true;
 		return 0;
 	}
 	if (lz_proc_regs(&t->p, &r) < 0 || lz_instant_here(t, &r) < 0)

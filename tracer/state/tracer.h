@@ -100,6 +100,7 @@ struct lz_thread_signals {
 struct lz_call {        /* the system call under way */
 	bool inside;    /* between the entry and the exit stop */
 	bool suspended; /* left with -ERESTART*, may be entered again */
+	bool regained;  /* its thread has got the turn back, for the call's end */
 	bool int80;     /* made through the 32-bit gate */
 	bool forced;    /* not made: the program gets forced_result */
 	int64_t forced_result;

@@ -363,6 +363,52 @@ static void blocked(void)
 	SEE(sem_post(&s) == 0 && pthread_join(other, NULL) == 0);
 }
 
+static volatile int stolen_over;
+
+static void *wait_for_events(void *arg)
+{
+	struct epoll_event e;
+	const int fd = epoll_create1(0);
+
+	while (!stolen_over)
+		SEE(epoll_wait(fd, &e, 1, 9) == 0 || errno == EINTR);
+	close(fd);
+	return arg;
+}
+
+/* A signal to the process interrupts one thread's wait, and another one takes it. Some are ignored. */
+static void stolen(void)
+{
+	enum { WAIT = 8 };
+	static const int sent[] = {SIGUSR1, SIGWINCH, SIGURG};
+	const struct itimerval often = {{0, 2300}, {0, 2300}}, never = {{0}};
+	volatile unsigned computed = 0;
+	const pid_t all = getpid();
+	pthread_t t[WAIT];
+	pid_t child;
+
+	handle(SIGUSR1, SA_RESTART);
+	handle(SIGALRM, SA_RESTART);
+	signal(SIGURG, SIG_IGN);
+	if ((child = fork()) == 0)
+		for (unsigned i = 0; kill(all, sent[i % 3]) == 0; i++)
+			usleep(1100);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < WAIT; i++)
+		SEE(pthread_create(&t[i], NULL, wait_for_events, NULL) == 0);
+	for (double end = now() + 1.5; now() < end; usleep(300)) {
+		for (int i = 0; i < 100000; i++)
+			computed += i;
+		kill(all, sent[computed % 3]);
+		pthread_kill(t[computed % WAIT], SIGURG);
+	}
+	stolen_over = 1;
+	setitimer(ITIMER_REAL, &never, NULL);
+	SEE(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+	for (int i = 0; i < WAIT; i++)
+		SEE(pthread_join(t[i], NULL) == 0);
+}
+
 static void threads(void)
 {
 	struct itimerval often = {{0, 1500}, {0, 1500}};
@@ -454,7 +500,7 @@ int main(int argc, char **argv)
 	    {"faults", faults},     {"patience", patience},       {"masks", masks},
 	    {"messages", messages}, {"threads", threads},         {"hands", hands},
 	    {"reused", reused},     {"closes", closes},           {"blocked", blocked},
-	    {"forever", forever}};
+	    {"stolen", stolen},     {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
