@@ -197,6 +197,7 @@ timeout -k 5 120 "$echo" "$T/recordings/late" >"$T/replayed" 2>"$T/verify"
 is "$? $(cat "$T/replayed")" "0 all is well" "late: it replays" || diag "$(head -n 3 "$T/verify")"
 
 # A library has one stop for all of its mappings. Signals, other threads and the program's end come between them, too.
+# A file that has just been changed is compared with its copy, when the linker has stored to its memory.
 gcc -O1 -w -shared -fPIC -o "$T/many.so" "$progs/many_libraries.c" && gcc -O1 -w -pthread -o "$T/many" "$progs/many_libraries.c"
 mkdir "$T/many-libraries"
 for i in $(seq 0 39); do
@@ -209,7 +210,7 @@ same_events() { # NAME ...: which calls load libraries, and what they did, but f
 	done
 	[ "$(wc -l <"$T/events-$1")" -gt 400 ] && cmp "$T/events-$1" "$T/events-$2" >"$T/cmp" 2>&1
 }
-for how in plain signals threads; do
+for how in plain fresh signals threads; do
 	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer --checkpoint-interval 20 -o "$T/recordings/many-$how" "$T/many" "$T/many-libraries" 40 $how >"$T/out" 2>"$T/err-$how"
 	is "$? $(cat "$T/out")" "0 all is well" "many libraries, $how: recorded" || diag "$(cat "$T/err-$how")"
 	timeout -k 5 120 "$echo" "$T/recordings/many-$how" >"$T/replayed" 2>"$T/verify"

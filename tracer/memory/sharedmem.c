@@ -9,6 +9,8 @@
 
 #include <common/base/cleanup.h>
 #include <lizard/error.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -100,37 +102,66 @@ static bool was_logged(const struct lz_tracer *t, const struct lz_area *a, uint6
 	return lz_pagemap_get(&lz_object(t, a->object)->logged, at) != NULL;
 }
 
+struct comparison {
+	const struct lz_area *a;
+	int copy, file; /* descriptors; -1: none */
+};
+
+static int page_of(int fd, off_t at, uint8_t *page, const char *what)
+{
+	memset(page, 0, LZ_PAGE);
+	return pread(fd, page, LZ_PAGE, at) < 0 ? lz_fail_errno("cannot read %s", what) : 0;
+}
+
 /* Its copy was made for an earlier mapping. A page that was logged since may be as it was then once more. */
 static int differs_from_copy(struct lz_tracer *t, uint64_t addr, const uint8_t *now, void *arg)
 {
-	const struct {
-		const struct lz_area *a;
-		int fd;
-	} *c = arg;
-	uint8_t then[LZ_PAGE] = {0};
+	const struct comparison *c = arg;
+	uint8_t then[LZ_PAGE] = {0}, first[LZ_PAGE];
 	off_t at = (off_t)(c->a->object_at + (addr - c->a->v.start));
 
-	if (c->fd >= 0 && pread(c->fd, then, sizeof(then), at) < 0)
-		return lz_fail_errno("cannot read the copy of a mapped file");
+	if (c->copy >= 0 && page_of(c->copy, at, then, "the copy of a mapped file") < 0)
+		return -1;
+	if (c->file >= 0 && page_of(c->file, at, first, "a mapped file") < 0)
+		return -1;
+	now = c->file >= 0 ? first : now;
 	return memcmp(then, now, LZ_PAGE) || was_logged(t, c->a, (uint64_t)at)
 	           ? lz_shared_log_bytes(t, addr, now, LZ_PAGE)
 	           : 0;
 }
 
-/* FILE: its copy, or LZ_NO_FILE. */
-static int log_difference(struct lz_tracer *t, const struct lz_area *a, uint32_t file)
+/* COPY: a file of the recording, or LZ_NO_FILE. FILE is what is mapped; -1: memory has what it is. */
+static int log_difference(struct lz_tracer *t, const struct lz_area *a, uint32_t copy, int file)
 {
-	struct {
-		const struct lz_area *a;
-		int fd;
-	} c = {a, -1};
+	struct comparison c = {a, -1, file};
 
-	if (file != LZ_NO_FILE && (c.fd = lz_writer_file_open(t->w, file)) < 0)
+	if (copy != LZ_NO_FILE && (c.copy = lz_writer_file_open(t->w, copy)) < 0)
 		return -1;
 	int ret = lz_shared_each_page(t, a, NULL, differs_from_copy, &c);
-	if (c.fd >= 0)
-		close(c.fd);
+	if (c.copy >= 0)
+		close(c.copy);
 	return ret;
+}
+
+/* Of a mapping that the tracer is told of later the memory may have been stored to since: then the file that
+ * the present call maps; -1: it has not been. */
+static int file_stored_over(const struct lz_tracer *t, const struct lz_area *a)
+{
+	const struct lz_call_page *page = t->fast.page;
+	char link[64];
+
+	if (!page || !t->fast.late.on || !page->put_off || !(a->v.prot & PROT_WRITE))
+		return -1;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, (int)t->cur->call.args[4]);
+	return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The copy of what A maps is an older one. */
+static int log_newer(struct lz_tracer *t, const struct lz_area *a, const struct lz_object *o)
+{
+	lz_auto_close int file = o->segment ? -1 : file_stored_over(t, a);
+
+	return log_difference(t, a, o->segment ? LZ_NO_FILE : o->file, file);
 }
 
 int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
@@ -145,7 +176,7 @@ int lz_shared_mapped(struct lz_tracer *t, const struct lz_area *a)
 		return 0;
 	if (lz_alias_find(t, a->object, true) < 0)
 		return -1;
-	if ((o->again || o->segment) && log_difference(t, a, o->segment ? LZ_NO_FILE : o->file) < 0)
+	if ((o->again || o->segment) && log_newer(t, a, o) < 0)
 		return -1;
 	if (shared) {
 		o->stale = true;
@@ -165,7 +196,7 @@ int lz_private_changed(struct lz_tracer *t, uint32_t object)
 			continue;
 		/* what is not in the copy of a file may have become zeroes */
 		if ((a.small ? lz_shared_log(t, a.v.start, a.v.end)
-		             : log_difference(t, &a, a.v.file)) < 0)
+		             : log_difference(t, &a, a.v.file, -1)) < 0)
 			return -1;
 	}
 	return 0;
@@ -228,7 +259,7 @@ int lz_shared_grown(struct lz_tracer *t, struct lz_area *a)
 		return -1;
 	if (log_grown(t, a, 0, copied.from) < 0 || log_grown(t, a, copied.to, now) < 0)
 		return -1;
-	return has_copy ? log_difference(t, &of_copy, o->file) : 0;
+	return has_copy ? log_difference(t, &of_copy, o->file, -1) : 0;
 }
 
 /* ---- memory that has no file: it does not grow with its mapping ---- */

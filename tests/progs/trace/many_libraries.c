@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* many_libraries FOLDER N HOW: loads FOLDER/0.so and so on, each of which is a file of its own, and looks at what the dynamic
  * linker has made of their data. HOW: "plain"; "signals": a timer interrupts it all the time; "threads": another thread makes
- * calls meanwhile; "kill": a child kills it at some time. With -shared it is such a library. */
+ * calls meanwhile; "fresh": each file has just been changed; "kill": a child kills it at some time. With -shared it is such
+ * a library. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -93,6 +94,8 @@ int main(int argc, char **argv)
 	begin(argv[3]);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%d.so", argv[1], i);
+		if (!strcmp(argv[3], "fresh"))
+			utimes(path, NULL);
 		if (!(library[i] = dlopen(path, i % 2 ? RTLD_NOW : RTLD_LAZY)))
 			return 1;
 		if (i % 8 == 0)
