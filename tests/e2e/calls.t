@@ -232,6 +232,17 @@ for i in 1 2 3 4 5; do
 	ok $? "many libraries, killed: verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/many-kill"; }
 done
 
+# Data of a file that was changed since the stub was told of it.
+gcc -O1 -w -o "$T/changed" "$progs/changed_mappings.c"
+for by in self child; do
+	LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/changed-$by" "$T/changed" "$T/changed-file" $by >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 all is well" "changed by $by: recorded" || diag "$(cat "$T/err")"
+	! grep -q 'recording ends' "$T/err"
+	ok $? "changed by $by: to its end" || diag "$(cat "$T/err")"
+	timeout -k 5 120 "$echo" "$T/recordings/changed-$by" >"$T/replayed" 2>"$T/verify"
+	is "$? $(cat "$T/replayed")" "0 all is well" "changed by $by: it replays" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/changed-$by"; }
+done
+
 # A file of code that others had open for writing is compared with its copy: the jumps in it are ours.
 gcc -O1 -w -shared -fPIC -o "$T/touched.so" "$progs/touched_library.c" && gcc -O1 -w -o "$T/touched" "$progs/touched_library.c"
 LIZARD_DEBUG=1 timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/touched" "$T/touched" "$T/touched.so" >"$T/out" 2>"$T/err"

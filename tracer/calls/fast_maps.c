@@ -30,16 +30,22 @@ static bool may_go(const struct lz_area *a)
 	return is_private_data(a) && (!a->object || a->small);
 }
 
-static bool is_file_data(const struct lz_area *a)
+/* Its file may have been changed since the stub was told of it. */
+static bool was_file_data(const struct lz_area *a)
 {
 	return a->v.role == LZ_VMA_PLAIN && a->v.file != LZ_NO_FILE && a->v.flags == MAP_PRIVATE &&
-	       !(a->v.prot & PROT_EXEC) && !a->small && !a->follows;
+	       !(a->v.prot & PROT_EXEC) && !a->small;
+}
+
+static bool is_file_data(const struct lz_area *a)
+{
+	return was_file_data(a) && !a->follows;
 }
 
 /* It is in the place of nothing but that. */
 static bool may_be_replaced(const struct lz_area *a)
 {
-	return may_go(a) || is_file_data(a);
+	return may_go(a) || was_file_data(a);
 }
 
 static uint32_t add_range(struct lz_plain_range *to, uint32_t n, uint32_t most,
@@ -142,16 +148,17 @@ static bool all(const struct lz_tracer *t, uint64_t start, uint64_t len, bool ho
 }
 
 /* Where markers are, a library is joined to their stream when this is done. */
-static bool may_end_writing(const struct lz_tracer *t, uint8_t rule, const uint64_t *args)
+static bool may_end_writing(const struct lz_tracer *t, uint8_t rule, const uint64_t *args,
+                            bool (*is)(const struct lz_area *a))
 {
-	return lz_denies_writing(rule, args) && !t->s.mem &&
-	       all(t, args[0], args[1], false, is_file_data);
+	return lz_denies_writing(rule, args) && !t->s.mem && all(t, args[0], args[1], false, is);
 }
 
-static bool may_unmap(const struct lz_tracer *t, const uint64_t *args)
+static bool may_unmap(const struct lz_tracer *t, const uint64_t *args,
+                      bool (*is)(const struct lz_area *a))
 {
 	return all(t, args[0], args[1], false, may_go) ||
-	       (!t->s.mem && all(t, args[0], args[1], false, is_file_data));
+	       (!t->s.mem && all(t, args[0], args[1], false, is));
 }
 
 /* Mirrors what the stub does. */
@@ -172,8 +179,10 @@ bool lz_fast_maps_could(const struct lz_tracer *t, uint8_t rule)
 			return may_map_at_once(t, a);
 		return !lz_maps_small(a) || !t->fast.page ||
 		       (a[4] < LZ_FAST_FDS && t->fast.page->fd[a[4]] & LZ_FD_READ);
-	case LZ_RULE_MUNMAP: return may_unmap(t, a);
-	default: return all(t, a[0], a[1], false, is_plain) || may_end_writing(t, rule, a);
+	case LZ_RULE_MUNMAP: return may_unmap(t, a, is_file_data);
+	default:
+		return all(t, a[0], a[1], false, is_plain) ||
+		       may_end_writing(t, rule, a, is_file_data);
 	}
 }
 
@@ -199,10 +208,10 @@ static bool can_be(const struct lz_tracer *t, uint8_t rule, const struct lz_call
 	case LZ_RULE_MMAP:
 		return failed || all(t, (uint64_t)r->result, r->args[1], true,
 		                     lz_maps_at_once(r->args) ? may_be_replaced : may_go);
-	case LZ_RULE_MUNMAP: return may_unmap(t, r->args);
+	case LZ_RULE_MUNMAP: return may_unmap(t, r->args, was_file_data);
 	default:
 		return all(t, r->args[0], r->args[1], false, is_plain) ||
-		       may_end_writing(t, rule, r->args);
+		       may_end_writing(t, rule, r->args, was_file_data);
 	}
 }
 
