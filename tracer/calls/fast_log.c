@@ -239,6 +239,9 @@ static int map_at_once(struct lz_tracer *t, int64_t result)
 		return t->fast.gone ? 0 : -1;
 	if (t->fast.page)
 		lz_fast_fds_mapped(t);
+	/* what others change is told by the next call: the program may have stored there since this one */
+	if (t->fast.page && t->fast.page->put_off)
+		return 0;
 	/* that the file is opened here is no news */
 	return t->shared ? lz_outside_notes(t, 0) : 0;
 }
