@@ -46,6 +46,12 @@ for name in writes nonblocking broken faults patience masks messages threads han
 	done
 done
 
+# What is left of a time is in memory before there is an event: checkpoints of other threads show what was there before.
+kinds_native remaining
+for calls in buffer stop; do
+	LIZARD_TRACE_CALLS=$calls kinds_record remaining gcc --checkpoint-interval=20
+done
+
 kills=5
 [ -z "$LIZARD_LONG" ] || kills=50
 kinds_kill $kills

@@ -88,13 +88,17 @@ int lz_blocked_take(struct lz_tracer *t)
 	return take_aliases(t, k);
 }
 
-/* Waits for more when it has written something. */
-static bool fills_up(const struct lz_call *c)
+/* Waits for more when it has written something, or writes what is left of its time where a signal interrupts it
+ * that has no effect. */
+static bool writes_early(const struct lz_call *c)
 {
 	switch (c->nr) {
 	case SYS_recvmmsg: return true;
 	case SYS_recvfrom: return c->args[3] & MSG_WAITALL;
 	case SYS_recvmsg: return c->args[2] & MSG_WAITALL;
+	case SYS_ppoll: return c->args[2];
+	case SYS_select:
+	case SYS_pselect6: return c->args[4];
 	}
 	return false;
 }
@@ -103,5 +107,5 @@ int lz_blocked_take_early(struct lz_tracer *t)
 {
 	const struct lz_call *c = &t->cur->call;
 
-	return lz_threaded(t) && lz_call_waits(c) && fills_up(c) ? lz_blocked_take(t) : 0;
+	return lz_threaded(t) && lz_call_waits(c) && writes_early(c) ? lz_blocked_take(t) : 0;
 }

@@ -103,6 +103,7 @@ static int begin(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	struct lz_call *c = &t->cur->call;
 
+	lz_blocked_drop(t->cur);
 	*c = (struct lz_call){.inside = true,
 	                      .nr = r->orig_rax,
 	                      .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9},
@@ -195,6 +196,7 @@ int lz_call_give_up(struct lz_tracer *t)
 	struct user_regs_struct r;
 
 	t->cur->call.suspended = false;
+	lz_blocked_drop(t->cur);
 	if (lz_proc_regs(&t->p, &r) < 0 || build_call(t, (int64_t)r.rax) < 0 ||
 	    lz_capture(t, (int64_t)r.rax) < 0)
 		return -1;
@@ -380,13 +382,13 @@ int lz_call_exit(struct lz_tracer *t, struct user_regs_struct *r)
 	    lz_proc_set_regs(&t->p, r) < 0)
 		return -1;
 	c->inside = false;
-	lz_blocked_drop(t->cur);
 	if (c->forced && set_result(t, r, c->forced_result) < 0)
 		return -1;
 	if (is_made_again(c, (int64_t)r->rax)) {
 		c->suspended = true;
 		return lz_instant_here(t, r);
 	}
+	lz_blocked_drop(t->cur);
 	if (build_call(t, (int64_t)r->rax) < 0 || by_class(t, r) < 0 ||
 	    (!c->forced && lz_own_mem_call(t, (int64_t)r->rax) < 0) ||
 	    lz_shared_call(t, (int64_t)r->rax) < 0 ||

@@ -157,7 +157,6 @@ int lz_switch(struct lz_tracer *t, struct lz_thread *next, bool in_call)
 	lz_shared_unsettle(t);
 	if (old->ended)
 		lz_thread_remove(t, old);
-	lz_blocked_drop(next);
 	next->ready = next->halted = false;
 	if (lz_sched_turn(t) < 0)
 		return -1;

@@ -409,6 +409,45 @@ static void stolen(void)
 		SEE(pthread_join(t[i], NULL) == 0);
 }
 
+static int has_ended;
+
+/* The kernel writes what is left of the time, again and again. */
+static void *wait_for_little(void *unused)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	while (!__atomic_load_n(&has_ended, __ATOMIC_SEQ_CST)) {
+		struct timespec a = {0, 20000000}, b = a;
+		struct timeval c = {0, 20000};
+
+		SEE(syscall(SYS_ppoll, NULL, 0, &a, &none, 8) == 0);
+		SEE(syscall(SYS_pselect6, 0, NULL, NULL, NULL, &b, NULL) == 0);
+		SEE(syscall(SYS_select, 0, NULL, NULL, NULL, &c) == 0);
+	}
+	return unused;
+}
+
+/* Signals that are ignored interrupt waits that have a time, which others do not notice. */
+static void remaining(void)
+{
+	volatile unsigned computed = 0;
+	sigset_t all;
+	pthread_t other;
+
+	sigfillset(&all);
+	SEE(pthread_sigmask(SIG_SETMASK, &all, NULL) == 0);
+	SEE(pthread_create(&other, NULL, wait_for_little, NULL) == 0);
+	for (int i = 0; i < 200; i++) {
+		SEE(pthread_kill(other, SIGWINCH) == 0);
+		for (int k = 0; k < 3000000; k++)
+			computed += k;
+		usleep(500);
+	}
+	__atomic_store_n(&has_ended, 1, __ATOMIC_SEQ_CST);
+	SEE(pthread_join(other, NULL) == 0);
+}
+
 static void threads(void)
 {
 	struct itimerval often = {{0, 1500}, {0, 1500}};
@@ -500,7 +539,7 @@ int main(int argc, char **argv)
 	    {"faults", faults},     {"patience", patience},       {"masks", masks},
 	    {"messages", messages}, {"threads", threads},         {"hands", hands},
 	    {"reused", reused},     {"closes", closes},           {"blocked", blocked},
-	    {"stolen", stolen},     {"forever", forever}};
+	    {"stolen", stolen},     {"remaining", remaining},     {"forever", forever}};
 
 	return run_kind(all, sizeof(all) / sizeof(*all), argv[1]);
 }
