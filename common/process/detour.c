@@ -458,16 +458,6 @@ void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p)
 	lz_code_pages_end(&c, p);
 }
 
-int lz_sites_xsavec(const struct lz_sites *s, const struct lz_proc *p, bool stores)
-{
-	const uint8_t opcode = stores ? LZ_RAND_OPCODE : LZ_RAND_ARMED;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (s->a[i].xsavec && lz_proc_write(p, s->a[i].call + 1, &opcode, 1) < 0)
-			return -1;
-	return 0;
-}
-
 void lz_sites_lend(struct lz_sites *s, const struct lz_proc *p)
 {
 	lz_sites_release(s, p);

@@ -145,8 +145,6 @@ void lz_sites_release(const struct lz_sites *s, const struct lz_proc *p);
 /* The same for a while; and after that. */
 void lz_sites_lend(struct lz_sites *s, const struct lz_proc *p);
 void lz_sites_again(struct lz_sites *s, const struct lz_proc *p);
-/* The xsavec that a detour has for who is not let be answered: it stores, or it faults as always. */
-int lz_sites_xsavec(const struct lz_sites *s, const struct lz_proc *p, bool stores);
 /* The sites of rdtsc and rdtscp are gone: the program has its own. */
 void lz_sites_end_counters(struct lz_sites *s, const struct lz_proc *p);
 /* What was mapped at START is now at TO, with the program's own instructions; 0: nowhere. */

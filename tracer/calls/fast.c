@@ -594,11 +594,6 @@ static struct lz_site *trapped_site(const struct lz_tracer *t, uint64_t at)
 	return x ? x : lz_site_padding(&t->fast.sites, at);
 }
 
-bool lz_fast_is_trap(const struct lz_tracer *t, uint64_t at)
-{
-	return trapped_site(t, at);
-}
-
 static int leave_trap(struct lz_tracer *t, struct lz_site *x)
 {
 	const uint64_t site = x->at;

@@ -34,8 +34,6 @@ bool lz_fast_is_report(const siginfo_t *info);
 /* At a SIGSYS: 1 if the kernel has kept the thread from making a call without a stop. It makes it
  * again, with stops. */
 int lz_fast_refused(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
-/* Is an int3 of ours at AT? */
-bool lz_fast_is_trap(const struct lz_tracer *t, uint64_t at);
 /* At a SIGTRAP: 1 if it is one of ours. */
 int lz_fast_trap(struct lz_tracer *t, const siginfo_t *info, struct user_regs_struct *r);
 /* At a signal that was blocked, and that the kernel shows instead of a trap: 1 if that is one of ours. */

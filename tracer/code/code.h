@@ -81,9 +81,6 @@ void lz_detours_release(const struct lz_tracer *t, const struct lz_proc *p);
 /* The same while P runs in the program's memory; and after that. */
 void lz_detours_lend(struct lz_tracer *t, const struct lz_proc *p);
 void lz_detours_again(struct lz_tracer *t);
-/* While P runs there without that, what the dynamic linker executes at a first call goes on; and after
- * that. */
-int lz_detours_linking(struct lz_tracer *t, const struct lz_proc *p, bool on);
 /* The program may read the counter no more: it finds its own rdtsc. */
 void lz_detours_end_counters(struct lz_tracer *t);
 /* What was mapped at START is now at TO, with the program's own instructions; 0: nowhere. */

@@ -98,11 +98,6 @@ void lz_detours_lend(struct lz_tracer *t, const struct lz_proc *p)
 	lz_sites_lend(&t->fast.sites, p);
 }
 
-int lz_detours_linking(struct lz_tracer *t, const struct lz_proc *p, bool on)
-{
-	return lz_sites_xsavec(&t->fast.sites, p, on);
-}
-
 void lz_detours_again(struct lz_tracer *t)
 {
 	lz_sites_again(&t->fast.sites, &t->p);

@@ -2,7 +2,6 @@
 /* Children are not recorded: each is set free clean. One that shares its parent's memory is watched
  * until it execs or exits, and what it wrote becomes output of the parent's call. */
 #include "tracer/calls/calls.h"
-#include "tracer/calls/fast.h"
 #include "tracer/calls/filter.h"
 #include "tracer/calls/rseq.h"
 #include "tracer/filters/filters.h"
@@ -11,7 +10,6 @@
 #include "tracer/follow/handover.h"
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
-#include "tracer/signals/signals.h"
 #include "tracer/state/process.h"
 #include "tracer/state/state.h"
 #include "tracer/turns/shared_memory_lock.h"
@@ -111,54 +109,10 @@ static int use_sink(struct lz_tracer *t, struct lz_proc *c)
 	return lz_proc_write(c, s->pos_addr, &s->sink, sizeof(s->sink));
 }
 
-/* The child has the program's own code, which both have. */
-static void lend(struct lz_tracer *t, const struct lz_proc *c)
-{
-	if (t->lent)
-		return;
-	lz_detours_lend(t, c);
-	lz_armed_release(t, c);
-	t->lent = true;
-}
-
-/* Most children execute nothing before their execve that does not go as it is: a jump leads to calls
- * that are made where they are, as nobody lets the stub make them. It does so for one thread at a time. */
-static bool may_keep_code(const struct lz_tracer *t)
-{
-	const struct lz_call *c = &t->cur->call;
-
-	/* ignored, a fault would have its default again */
-	const uint64_t ignored = (uintptr_t)SIG_IGN;
-
-	return t->n_threads == 1 && !t->s.mem && lz_signal_handler(t, SIGSEGV) != ignored &&
-	       lz_signal_handler(t, SIGTRAP) != ignored &&
-	       (c->nr == SYS_vfork || c->args[0] & CLONE_VFORK);
-}
-
-/* Has the child come to what faults for us alone? Then it executes the program's own code there instead. */
-static bool mend(struct lz_tracer *t, const struct lz_proc *c, int signo)
-{
-	struct lz_proc shown = *c;
-	struct user_regs_struct r;
-	siginfo_t info;
-
-	if (t->lent || (signo != SIGSEGV && signo != SIGTRAP) ||
-	    ptrace(PTRACE_GETSIGINFO, c->pid, 0, &info) < 0 || info.si_code != SI_KERNEL)
-		return false;
-	shown.elsewhere = t->p.elsewhere;
-	if (lz_proc_regs(&shown, &r) < 0)
-		return false;
-	if (signo == SIGTRAP && !lz_fast_is_trap(t, --r.rip))
-		return false;
-	lend(t, c);
-	return lz_proc_set_regs(c, &r) == 0;
-}
-
 /* Runs the child, which is not ours to disturb, until it has a memory of its own or is gone.
  * *gone says which. */
-static int until_exec(struct lz_tracer *t, const struct lz_proc *c, bool *gone)
+static int until_exec(pid_t pid, bool *gone)
 {
-	const pid_t pid = c->pid;
 	int status, sig = 0;
 
 	*gone = false;
@@ -175,7 +129,7 @@ static int until_exec(struct lz_tracer *t, const struct lz_proc *c, bool *gone)
 		}
 		if (status >> 16 == PTRACE_EVENT_EXEC)
 			return 0;
-		sig = status >> 16 || mend(t, c, WSTOPSIG(status)) ? 0 : WSTOPSIG(status);
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
 	}
 }
 
@@ -185,13 +139,8 @@ static int take_back(struct lz_tracer *t)
 	const struct lz_stream *s = &t->s;
 	uint64_t now = s->base + s->parsed;
 
-	if (t->lent) {
-		lz_armed_again(t);
-		lz_detours_again(t);
-	}
-	t->lent = false;
-	if (lz_detours_linking(t, &t->p, false) < 0)
-		return -1;
+	lz_armed_again(t);
+	lz_detours_again(t);
 	return s->mem ? lz_proc_write(&t->p, s->pos_addr, &now, sizeof(now)) : 0;
 }
 
@@ -199,17 +148,13 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 {
 	if (use_sink(t, c) < 0)
 		return -1;
-	if (!may_keep_code(t))
-		lend(t, c);
-	else if (lz_detours_linking(t, c, true) < 0)
-		return -1;
+	lz_detours_lend(t, c);
+	lz_armed_release(t, c);
 	/* one that is followed cannot have them: its next tracer makes calls for it */
 	if (!t->opt->follow && lz_filters_release(t, t->cur, c) < 0)
 		return -1;
 	lz_shared_lock_leave(t); /* whoever it waits for may need it */
-	int ret = until_exec(t, c, gone);
-	if (ret < 0)
-		lend(t, &t->p);
+	int ret = until_exec(c->pid, gone);
 	return lz_shared_lock_enter(t) < 0 ? -1 : ret;
 }
 

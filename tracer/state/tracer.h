@@ -477,8 +477,7 @@ struct lz_tracer {
 	uint32_t n_shared; /* shared mappings made in this image */
 	bool has_children; /* a child has been made that may write them, or they were passed on */
 	uint32_t n_checkpoints, since_full;
-	bool hash_told; /* that only checksums of the markers are kept from now on */
-	bool lent;      /* the code that is shared with a child is the program's own for a while */
+	bool hash_told;               /* that only checksums of the markers are kept from now on */
 	struct lz_page_set child_set; /* written by a child that shared the memory */
 	bool exec_pending;            /* PTRACE_EVENT_EXEC seen, its exit stop not yet */
 	bool cpuid_faults;

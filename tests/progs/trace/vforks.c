@@ -1,10 +1,16 @@
 /* Children in their parent's memory come to instructions that are changed while their parent is recorded; and to what ends
  * them. The parent executes the same before and after that. */
+#define _GNU_SOURCE
 #include <cpuid.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,21 +80,98 @@ static int __attribute__((noipa)) nowhere(void)
 	return WRONG;
 }
 
+static int child(int (*does)(void), pid_t (*start)(void))
+{
+	int status = -1;
+	const pid_t pid = start == fork ? fork() : vfork();
+
+	if (pid == 0)
+		_exit(does());
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static int __attribute__((noipa)) grandchild(void)
+{
+	return child(processor, vfork) == WELL << 8 ? WELL : WRONG;
+}
+
+static int __attribute__((noipa)) forked(void)
+{
+	return child(processor, fork) == WELL << 8 ? WELL : WRONG;
+}
+
+/* What is blocked stays so. */
+static int __attribute__((noipa)) masked(void)
+{
+	sigset_t before, now;
+
+	sigprocmask(SIG_BLOCK, NULL, &before);
+	const int well = processor();
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	return memcmp(&before, &now, _NSIG / 8) ? WRONG : well;
+}
+
 static const struct {
 	const char *name;
 	int (*does)(void);
 	int parent;
 } all[] = {{"plain", plain, 1},         {"covered", covered, 1},       {"counter", counter, 1},
            {"processor", processor, 1}, {"breakpoint", breakpoint, 0}, {"halt", halt, 0},
-           {"nowhere", nowhere, 0}};
+           {"nowhere", nowhere, 0},     {"grandchild", grandchild, 0}, {"forked", forked, 0},
+           {"masked", masked, 0}};
 
-static int child(int (*does)(void))
+static void handle(int signo)
 {
+	(void)signo;
+}
+
+static int cloned(void *arg)
+{
+	(void)arg;
+	_exit(processor());
+}
+
+/* A child that shares the handlers faults while the signal is blocked: the handler stays. */
+static int keeps_handler(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct sigaction now;
+	sigset_t every;
 	int status = -1;
-	const pid_t pid = vfork();
+
+	signal(SIGSEGV, handle);
+	sigfillset(&every);
+	sigprocmask(SIG_BLOCK, &every, NULL);
+	waitpid(clone(cloned, stack + sizeof(stack),
+	              CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | SIGCHLD, NULL),
+	        &status, 0);
+	sigaction(SIGSEGV, NULL, &now);
+	return status == WELL << 8 && now.sa_handler == handle;
+}
+
+/* The call in ask() is allowed there only. */
+static int filtered(void)
+{
+	const uint32_t at = (uint32_t)(uintptr_t)ask, end = at + 100;
+	struct sock_filter f[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer)),
+	    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, at, 0, 2),
+	    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, end, 1, 0),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 99)};
+	const struct sock_fprog program = {sizeof(f) / sizeof(*f), f};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return -1;
+	const pid_t parent = getpid(), pid = vfork();
+	int status = -1;
 
 	if (pid == 0)
-		_exit(does());
+		_exit(ask(1, 0) == parent ? WELL : WRONG);
 	waitpid(pid, &status, 0);
 	return status;
 }
@@ -108,7 +191,7 @@ int main(void)
 		sigprocmask(how == 2 ? SIG_BLOCK : SIG_UNBLOCK, &every, NULL);
 		for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
 			for (int again = 0; again < 2; again++) {
-				const int status = child(all[i].does);
+				const int status = child(all[i].does, vfork);
 				int well = 1;
 
 				for (unsigned k = 0; k < 4; k++)
@@ -116,5 +199,7 @@ int main(void)
 				printf("%s: %#x, %d\n", all[i].name, status, well);
 			}
 	}
+	printf("handler: %d\n", keeps_handler());
+	printf("filtered: %#x\n", filtered());
 	return 0;
 }
