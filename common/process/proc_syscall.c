@@ -300,7 +300,8 @@ static int inject_each(struct lz_proc *p, struct lz_proc_call *c, size_t from, s
 	for (size_t i = from; i < from + n; i++)
 		if (is_left_out(c, i))
 			c[i].result = c[i - 1].result;
-		else if (inject(p, &c[i].result, c[i].nr, c[i].args) < 0)
+		else if (lz_guard_call(p, c[i].nr, c[i].args) < 0 ||
+		         inject(p, &c[i].result, c[i].nr, c[i].args) < 0)
 			return -1;
 	return 0;
 }
