@@ -268,6 +268,27 @@ START_TEST(closed_later)
 }
 END_TEST
 
+/* A replayed process makes none that touches the stub, several calls or one. */
+START_TEST(guarded)
+{
+	const uint64_t at = 0x20000000;
+	const uint64_t how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	struct lz_stub stub = {.start = at, .end = at + LZ_PAGE, .socket = -1};
+	struct lz_proc_call c[] = {{.nr = SYS_getpid},
+	                           {.nr = SYS_mmap, .args = {at, LZ_PAGE, PROT_READ, how, ~0ULL}}};
+	uint8_t byte;
+
+	start(on_trap);
+	p.on_trap = NULL;
+	p.stub = &stub;
+	ck_assert_int_eq(lz_proc_calls(&p, c + !_i, _i ? 2 : 1), -1);
+	ck_assert_msg(strstr(lz_error(), "touches the replay stub"), "%s", lz_error());
+	ck_assert_int_eq(lz_proc_read_some(&p, at, &byte, 1), 0);
+	p.stub = NULL;
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("call_code");
@@ -281,6 +302,7 @@ int main(void)
 	tcase_add_loop_test(c, left_out, 0, 4);
 	tcase_add_loop_test(c, left_out_anywhere, 0, LZ_CALLS_AT_ONCE + 1);
 	tcase_add_loop_test(c, closed_later, 0, 6);
+	tcase_add_loop_test(c, guarded, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
