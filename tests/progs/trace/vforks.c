@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -132,6 +133,45 @@ static int cloned(void *arg)
 	_exit(processor());
 }
 
+static volatile int ticks;
+static pid_t self;
+
+/* Needs more stack than is anywhere but on the program's own, and makes calls. */
+static void tick(int signo)
+{
+	volatile char much[6000];
+
+	(void)signo;
+	for (size_t i = 0; i < sizeof(much); i++)
+		much[i] = (char)i;
+	ticks = ask(1, 0) == self && much[4000] == (char)4000 ? ticks + 1 : -CALLS;
+}
+
+static int __attribute__((noipa)) ticked(void)
+{
+	const struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
+
+	ticks = 0;
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (ticks >= 0 && ticks < 3)
+		if (ask(1, 0) != self)
+			ticks = -CALLS;
+	setitimer(ITIMER_REAL, &never, NULL);
+	return ticks > 0 ? WELL : WRONG;
+}
+
+/* How many children whose calls are interrupted go on. */
+static int interrupted(void)
+{
+	int well = 0;
+
+	self = getpid();
+	signal(SIGALRM, tick);
+	for (int i = 0; i < CALLS; i++)
+		well += child(ticked, vfork) == WELL << 8;
+	return well;
+}
+
 /* A child that shares the handlers faults while the signal is blocked: the handler stays. */
 static int keeps_handler(void)
 {
@@ -199,6 +239,8 @@ int main(void)
 				printf("%s: %#x, %d\n", all[i].name, status, well);
 			}
 	}
+	sigprocmask(SIG_UNBLOCK, &every, NULL);
+	printf("interrupted: %d\n", interrupted());
 	printf("handler: %d\n", keeps_handler());
 	printf("filtered: %#x\n", filtered());
 	return 0;
