@@ -20,6 +20,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -81,14 +82,31 @@ int lz_set_clean(struct lz_tracer *t, struct lz_proc *c, bool shares)
 	return lz_insn_release(t, c) < 0 ? -1 : restore_affinity(t, c);
 }
 
+/* As the kernel shows it; -1. */
+static int64_t personality_of(pid_t pid)
+{
+	char path[64];
+	unsigned flags;
+
+	snprintf(path, sizeof(path), "/proc/%d/personality", (int)pid);
+	FILE *f = fopen(path, "re");
+	const bool known = f && fscanf(f, "%x", &flags) == 1;
+	if (f)
+		fclose(f);
+	return known ? (int64_t)flags : -1;
+}
+
+/* The program may have set other flags for itself. */
 int lz_set_randomized(struct lz_tracer *t, struct lz_proc *c)
 {
+	const int64_t before = t->borrowed.personality;
 	int64_t ret;
 
 	if (!t->borrowed.personality_set)
 		return 0;
-	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)t->borrowed.personality, 0, 0, 0,
-	                       0, 0);
+	const int64_t now = personality_of(c->pid), all = now < 0 ? before : now;
+	const int64_t own = (all & ~(int64_t)ADDR_NO_RANDOMIZE) | (before & ADDR_NO_RANDOMIZE);
+	return lz_proc_syscall(c, &ret, SYS_personality, (uint64_t)own, 0, 0, 0, 0, 0);
 }
 
 /* Its markers go to the sink while it lives in our memory. */
