@@ -18,7 +18,8 @@ static void check_child(unsigned long flag)
 
 int main(void)
 {
-	const unsigned long before = (unsigned long)personality(0xffffffff) & ~(unsigned long)STICKY_TIMEOUTS;
+	const unsigned long before =
+	    (unsigned long)personality(0xffffffff) & ~(unsigned long)STICKY_TIMEOUTS;
 
 	check_child(0);
 	CHECK(personality(before | STICKY_TIMEOUTS) != -1);
