@@ -62,7 +62,8 @@ void *lz_share(struct lz_tracer *t, size_t len, uint64_t *at, uint64_t step, siz
 /* blocked_take.c */
 /* What the kernel may write for a call before the call's event. */
 int lz_blocked_take(struct lz_tracer *t);
-/* At the entry of a call that may fall asleep having written a part already: the same at once. */
+/* At the entry of a call that may fall asleep having written a part already, or write what is left of its time
+ * before it is made again: the same at once. */
 int lz_blocked_take_early(struct lz_tracer *t);
 
 /* capture.c */
