@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs whose time goes into system calls: recorded against native, verified against both. Of servers it is the client's time, and
-the server's CPU time."""
+the server's CPU time. Recorded and native also run on one CPU, client and recorder with them."""
+import contextlib
 import os
 import shutil
 import signal
@@ -83,6 +84,17 @@ def one_cpu():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
+@contextlib.contextmanager
+def all_on_one_cpu():
+    """This process and all that it starts meanwhile."""
+    before = os.sched_getaffinity(0)
+    one_cpu()
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 # As users do: into the directory that all recordings live in, where copies of files are shared. Each round has a new folder.
 # To remove the old one right before would cost the next one time: an ext4 without a journal uses no inode that was freed in the
 # last minutes, and looks at all of them for each new one.
@@ -103,15 +115,28 @@ def remove(recordings):
             shutil.rmtree(entry.path)
 
 
-def command_round(tools, recordings, argv, options, anew):
+def native_and_recorded(row, suffix, run, before):
+    """Both, one after the other. BEFORE: what makes a command one that is recorded."""
+    row["native" + suffix] = run([])
+    row["recorded" + suffix] = run(before)
+
+
+def modes(tools, recordings, argv, run, before):
+    """A round: each mode's wall and CPU seconds."""
     row = {}
-    for mode in ("native", "recorded"):
-        if anew:
-            anew()
-        before = record(tools, options) if mode == "recorded" else []
-        row[mode] = timed(before + argv)
+    with all_on_one_cpu():
+        native_and_recorded(row, "_one", run, before)
+    native_and_recorded(row, "", run, before)
     row["verified"] = verify(tools, recordings, argv)
     return row
+
+
+def command_round(tools, recordings, argv, options, anew):
+    def run(before):
+        if anew:
+            anew()
+        return timed(before + argv)
+    return modes(tools, recordings, argv, run, record(tools, options))
 
 
 # ---- servers ----
@@ -175,10 +200,7 @@ def serve(argv, client, path):
 
 
 def server_round(tools, recordings, server, client, path):
-    row = {mode: serve(before + server(path), client, path)
-           for mode, before in (("native", []), ("recorded", record(tools)))}
-    row["verified"] = verify(tools, recordings, server(path))
-    return row
+    return modes(tools, recordings, server(path), lambda before: serve(before + server(path), client, path), record(tools))
 
 
 # ---- the table ----
@@ -186,11 +208,19 @@ def server_round(tools, recordings, server, client, path):
 def report(name, rows, aim):
     line = {"work": name, "native_s": statistics.median(r["native"][0] for r in rows)}
     cells = ""
+
+    def ratio(mode, base, kind, i):
+        nonlocal cells
+        value = statistics.median(r[mode][i] / r[base][i] for r in rows)
+        line[f"{mode}_by_{base}_{kind}"] = value
+        cells += f"{value:7.2f}"
+
     for mode, base in (("recorded", "native"), ("verified", "native"), ("verified", "recorded")):
-        for i, kind in enumerate(("wall", "cpu")):
-            ratio = statistics.median(r[mode][i] / r[base][i] for r in rows)
-            line[f"{mode}_by_{base}_{kind}"] = ratio
-            cells += f"{' |' * (i == 0)}{ratio:7.2f}"
+        cells += " |"
+        ratio(mode, base, "wall", 0)
+        ratio(mode, base, "cpu", 1)
+        if mode == "recorded":
+            ratio("recorded_one", "native_one", "wall", 0)
     print(f"  {name:16}{line['native_s']:7.2f} s{cells} |{aim:8.2f}", flush=True)
     return line
 
@@ -198,8 +228,8 @@ def report(name, rows, aim):
 def measure(tools, folder, recordings, src, rounds, chosen):
     """The medians of the rounds' ratios. RECORDINGS: where lizard-trace puts them. CHOSEN: names, none for all."""
     os.makedirs(folder, exist_ok=True)
-    print("\nwork with many calls      | recorded      | verified      | ver/rec       | to reach\n"
-          "                   native |   wall    cpu |   wall    cpu |   wall    cpu |    wall")
+    print("\nwork with many calls      | recorded             | verified      | ver/rec       | to reach\n"
+          "                   native |   wall    cpu  1-cpu |   wall    cpu |   wall    cpu |    wall")
     lines = []
 
     def wanted(name, program):
