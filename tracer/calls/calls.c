@@ -3,6 +3,7 @@
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
 #include "tracer/calls/filter.h"
+#include "tracer/calls/proc_files.h"
 #include "tracer/calls/rseq.h"
 #include "tracer/checkpoint/checkpoint.h"
 #include "tracer/code/code.h"
@@ -297,7 +298,7 @@ static int by_class(struct lz_tracer *t, struct user_regs_struct *r)
 	if (t->cur->call.nr == SYS_sched_getaffinity && lz_affinity_show(t, result) < 0)
 		return -1;
 	result = lz_wait_wake(t, result);
-	if (lz_filter_show(t, &result) < 0 ||
+	if (lz_proc_files_show(t, &result) < 0 ||
 	    (result != t->b.ev.result && set_result(t, r, t->b.ev.result = result) < 0))
 		return -1;
 	if (t->cur->call.nr == SYS_getcpu && lz_cpu_show(t, result) < 0)

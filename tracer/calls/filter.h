@@ -19,8 +19,6 @@ bool lz_filter_ends_thread(const struct lz_tracer *t);
 int lz_filter_signal(struct lz_tracer *t);
 /* At the stop of signal SIGNO: is it that one? Then *INFO is what the program is told. */
 bool lz_filter_signalled(struct lz_tracer *t, int signo, siginfo_t *info);
-/* After a read of *RESULT bytes: what /proc tells of the program's filters. */
-int lz_filter_show(struct lz_tracer *t, int64_t *result);
 
 /* filter_release.c */
 /* C is let go: the kernel gets the filters of thread TH, and no call can be made for it any more

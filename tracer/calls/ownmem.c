@@ -3,6 +3,7 @@
  * store does, also where no store could. Nothing is looked at before such a file has been opened
  * for writing. */
 #include "tracer/calls/calls.h"
+#include "tracer/calls/proc_files.h"
 #include "tracer/calls/written_range.h"
 #include "tracer/code/code.h"
 #include "tracer/log/log.h"
@@ -23,22 +24,9 @@ static bool opened;
  * can be written there. */
 static bool is_own_mem(const struct lz_tracer *t, int fd)
 {
-	char link[64], name[256];
-	int pid = 0, tid = 0, end = 0;
+	struct lz_proc_file file;
 
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)t->p.pid, fd);
-	ssize_t n = readlink(link, name, sizeof(name) - 1);
-	if (n < 4 || memcmp(name + n - 4, "/mem", 4) != 0)
-		return false;
-	name[n] = 0;
-	const char *proc = strstr(name, "/proc/"); /* wherever that is mounted */
-	if (!proc)
-		return false;
-	if (sscanf(proc, "/proc/%d/mem%n", &pid, &end) != 1 || !end)
-		sscanf(proc, "/proc/%d/task/%d/mem%n", &pid, &tid, &end);
-	pid = tid ? tid : pid;
-	/* of a /proc of whichever PID namespace */
-	return end && !proc[end] && (lz_thread_find(t, pid) || lz_thread_named(t, pid));
+	return lz_proc_file_own(t, fd, &file) && strcmp(file.name, "mem") == 0;
 }
 
 static bool for_writing(uint64_t flags)

@@ -1,6 +1,7 @@
 /* Stores into the memory by which the recorder lets it make system calls without a stop: argv[1] is the seed, argv[2] what is
  * forged. It goes on all the same. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -14,20 +15,19 @@
 /* As tracer/state/call_page.h has it. */
 #include "tracer/state/call_page.h"
 
-/* The shared memory that is as large as that. */
+/* The mapped file that is as large as that. */
 static struct lz_call_page *find(void)
 {
-	FILE *f = fopen("/proc/self/maps", "r");
-	unsigned long start, end;
-	char line[512], prot[5];
+	DIR *files = opendir("/proc/self/map_files");
+	unsigned long start = 0, end = 0;
 
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, prot) == 3 && !strcmp(prot, "rw-s") &&
+	for (struct dirent *e; (e = readdir(files));)
+		if (sscanf(e->d_name, "%lx-%lx", &start, &end) == 2 &&
 		    end - start == (sizeof(struct lz_call_page) + 4095) / 4096 * 4096) {
-			fclose(f);
+			closedir(files);
 			return (struct lz_call_page *)start;
 		}
-	fclose(f);
+	closedir(files);
 	return NULL;
 }
 
