@@ -35,10 +35,10 @@ for how in O0 O2; do
 	ok $? "$how: builds" || done_testing
 	[ $how = O0 ] && works="printf:10 qsort:2" || works=strings:20
 	for work in $works malloc:10; do
-		recorded "${work%:*}-$how" "${work#*:}" unmarked "$T/unmarked-$how" "${work%:*}" 100 500
+		recorded "${work%:*}-$how" "${work#*:}" unmarked "$T/unmarked-$how" "${work%:*}" 100 500 cpu
 	done
 	# In loops each round would be an arrival: checkpoints are the names, as far as they may cost.
-	recorded "memory-$how" 5 exact "$T/unmarked-$how" memory 100 4000
+	recorded "memory-$how" 5 exact "$T/unmarked-$how" memory 100 4000 cpu
 	# What was not run again would prove nothing.
 	grep -q 'not run again' "$T/verify"
 	is $? 1 "memory-$how: all of it is run again"
@@ -50,7 +50,7 @@ done
 # A program without any markers: checkpoints are the names, as far as they may cost.
 "$PLAIN_CC" -g -O2 "$progs/unmarked.c" "$T/memory_loops.o" -o "$T/plain"
 for work in malloc:checkpoint; do
-	recorded "plain-${work%:*}" 5 "${work#*:}" "$T/plain" "${work%:*}" 30 1000
+	recorded "plain-${work%:*}" 5 "${work#*:}" "$T/plain" "${work%:*}" 30 1000 cpu
 done
 
 # Walks from such instants, and over them.
