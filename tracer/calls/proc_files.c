@@ -81,7 +81,7 @@ static const struct lz_proc_text *text_of(const struct lz_tracer *t, int fd,
 	if (load(&r->text, (pid_t)file->who->tid, file->name) < 0)
 		return NULL;
 	const int mended = strcmp(file->name, "status") == 0
-	                       ? lz_proc_status_mend(file->who, &r->text)
+	                       ? lz_proc_status_mend(t, file->who, &r->text)
 	                       : lz_proc_mappings_mend(t, file->name, &r->text);
 	return mended < 0 ? NULL : &r->text;
 }

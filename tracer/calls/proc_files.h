@@ -25,7 +25,8 @@ int lz_proc_files_show(struct lz_tracer *t, int64_t *result);
 
 /* proc_status.c */
 /* Mends the status of thread WHO. -1: lz_error(). */
-int lz_proc_status_mend(const struct lz_thread *who, struct lz_proc_text *x);
+int lz_proc_status_mend(const struct lz_tracer *t, const struct lz_thread *who,
+                        struct lz_proc_text *x);
 
 /* proc_mappings.c */
 /* Mends NAME, which is maps, smaps or numa_maps. -1: lz_error(). */
