@@ -63,6 +63,7 @@ for name in late sticky; do
 	kinds_native $name
 	kinds_record $name gcc --checkpoint-interval=200
 done
+kinds_record sticky gcc --follow=all
 
 for name in others others_times others_inside cancelled replaced; do
 	kinds_record $name gcc --chaos=7

@@ -112,7 +112,7 @@ static int dispatch_on(struct lz_tracer *t)
 /* The kernel then does not store what is left of a time. */
 void lz_fast_personality(struct lz_tracer *t, uint64_t flags)
 {
-	t->fast.no_waits |= (int)flags != LZ_ASK_PERSONALITY && flags & STICKY_TIMEOUTS;
+	t->fast.sticky |= (int)flags != LZ_ASK_PERSONALITY && flags & STICKY_TIMEOUTS;
 }
 
 static int put_code(struct lz_tracer *t)
@@ -438,7 +438,7 @@ int lz_fast_after_insn(struct lz_tracer *t, uint64_t at, bool counter, struct us
  * System V shared memory is told by nobody. */
 static bool may_wait(struct lz_tracer *t)
 {
-	return !t->fast.no_waits && !lz_sched_ready(t) && !lz_wait_any(t) &&
+	return !t->fast.no_waits && !t->fast.sticky && !lz_sched_ready(t) && !lz_wait_any(t) &&
 	       !(t->shared && t->shared->segments);
 }
 
@@ -483,6 +483,7 @@ int lz_fast_resume(struct lz_tracer *t, int request)
 	           !lz_lease_wanted;
 	page->may_wait = may_wait(t);
 	page->may_hand = lz_hand_may(t);
+	page->sticky = t->fast.sticky;
 	page->one_thread = t->n_threads == 1;
 	page->full = 0;
 	page->word_at = 0;

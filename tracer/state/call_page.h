@@ -278,6 +278,7 @@ struct lz_call_page {
 	uint32_t tries;      /* and tried without waiting */
 	uint32_t may_wait;   /* nobody else could run meanwhile */
 	uint32_t may_hand;   /* the turn, to a thread on standby */
+	uint32_t sticky;     /* what is left of a time may not be told */
 	uint32_t one_thread; /* there is no other thread, so nobody ends a wait but a signal */
 	uint32_t asks;       /* the stub may ask for options of sockets */
 	uint32_t guard;      /* bytes of a marker buffer */

@@ -306,8 +306,9 @@ struct lz_fast {
 	    wanted; /* calls that could have been made without a stop, before there was a page */
 	unsigned n_slots; /* threads that have had one */
 	bool no_fds;      /* somebody else changes the program's descriptors */
-	bool no_waits; /* a filter of the program's may forbid them, or their time is not known */
-	bool leased;   /* the program waits for itself where it opens files */
+	bool no_waits;    /* a filter of the program's may forbid them */
+	bool sticky; /* a thread may have STICKY_TIMEOUTS: what is left of a time is not told */
+	bool leased; /* the program waits for itself where it opens files */
 	uint8_t alone[LZ_FAST_FDS]; /* as in the page, before it is there */
 	struct lz_leases leases;
 	uint32_t n_mapped; /* changes of the list of mapped files that the stub knows of */

@@ -33,6 +33,12 @@ INLINE void set_limit(struct attempt *t, const struct patience *w)
 	t->p->left[1] = w->limit[1];
 }
 
+/* What is left of the time at AT is told, or not, as the thread's personality says. */
+INLINE bool may_tell(const struct attempt *t, const struct patience *w, uint64_t at)
+{
+	return !t->p->sticky || !at || w->none;
+}
+
 /* May it be waited for descriptors instead? With a mask a signal may be due, also where it does not
  * wait. */
 INLINE bool may_wait(const struct attempt *t, const struct patience *w)
@@ -83,7 +89,7 @@ PART uint32_t poll_copied(struct attempt *t, const struct patience *w, uint64_t 
 	const uint64_t at = t->args[0], n = t->args[1], len = n * sizeof(struct pollfd);
 	volatile struct pollfd *to = (volatile struct pollfd *)at;
 
-	if (n > LZ_TRY_MOST / sizeof(struct pollfd) - 2)
+	if (n > LZ_TRY_MOST / sizeof(struct pollfd) - 2 || !may_tell(t, w, time_at))
 		return LZ_STOP;
 	if (n)
 		add(t, at, len);
@@ -149,6 +155,8 @@ PART uint32_t select_copied(struct attempt *t, const struct patience *w, uint64_
 	const uint64_t len = (t->args[0] + 63) / 64 * 8, time_at = t->args[4];
 	uint64_t set[SETS], no_time[2];
 
+	if (!may_tell(t, w, time_at))
+		return LZ_STOP;
 	no_time[0] = no_time[1] = 0;
 	for (int i = 0; i < SETS; i++)
 		if (t->args[1 + i] && len)
