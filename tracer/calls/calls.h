@@ -187,6 +187,11 @@ int lz_child_maps_before(struct lz_tracer *t);
 /* It has left: adds to the call's event how it has changed the mappings. */
 int lz_child_maps_log(struct lz_tracer *t);
 
+/* child_code.c */
+/* The same two, for what is there that the program cannot write. */
+int lz_child_code_before(struct lz_tracer *t);
+int lz_child_code_log(struct lz_tracer *t);
+
 /* child_writes.c */
 /* Adds to the call's event what a child that shared the memory has written. */
 int lz_child_writes(struct lz_tracer *t);

@@ -21,7 +21,7 @@ int lz_child_writes(struct lz_tracer *t)
 	if (flags & CLONE_THREAD && flags & CLONE_CHILD_SETTID &&
 	    lz_build_read(t, t->cur->call.args[3], 4) < 0)
 		return -1;
-	if (lz_child_maps_log(t) < 0)
+	if (lz_child_maps_log(t) < 0 || lz_child_code_log(t) < 0)
 		return -1;
 	for (size_t i = 0; i < s->n; i++)
 		if (lz_vmas_find(&t->vmas, s->addr[i]) >= 0 &&

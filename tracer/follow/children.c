@@ -178,7 +178,7 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 
 static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 {
-	if (lz_pages_watch(t) < 0 || lz_child_maps_before(t) < 0)
+	if (lz_pages_watch(t) < 0 || lz_child_maps_before(t) < 0 || lz_child_code_before(t) < 0)
 		return -1;
 	if (run_shared(t, c, gone) < 0) {
 		if (!lz_proc_has_ended(c->pid))

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -216,6 +217,54 @@ static int filtered(void)
 	return status;
 }
 
+/* Code that nobody but a child can write to, in pages of its own. */
+__asm__(".section .text.changed, \"ax\", @progbits\n"
+        ".balign 4096\n"
+        "number: mov $1000, %eax; ret\n"
+        ".balign 4096\n"
+        "call: mov $110, %eax; syscall; mov %rax, %rax; nop; nop; nop; nop; ret\n"
+        ".balign 4096\n"
+        ".text");
+extern unsigned char number[], call[];
+
+/* The constant of the mov at CODE becomes VALUE, which the parent has not stored. */
+static int changes(unsigned char *code, unsigned value)
+{
+	const pid_t pid = vfork();
+	int status = -1;
+
+	if (pid == 0) {
+		if (mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
+			_exit(WRONG);
+		memcpy(code + 1, &value, sizeof(value));
+		_exit(mprotect(code, 4096, PROT_READ | PROT_EXEC) == 0 ? WELL : WRONG);
+	}
+	waitpid(pid, &status, 0);
+	return status == WELL << 8;
+}
+
+static int called(int wanted, int of)
+{
+	int well = 0;
+
+	for (int i = 0; i < of; i++)
+		well += ((int (*)(void))call)() == wanted;
+	return well == of;
+}
+
+/* Before and after the call has become a jump. */
+static int changed(void)
+{
+	int well = 0;
+
+	for (unsigned i = 0; i < 10; i++) {
+		well += changes(number, i) && ((unsigned (*)(void))number)() == i;
+		well += called(getppid(), i > 2 ? CALLS : 0) && changes(call, SYS_getpid) &&
+		        called(getpid(), i > 5 ? CALLS : 1) && changes(call, SYS_getppid);
+	}
+	return well;
+}
+
 int main(void)
 {
 	void (*const action[])(int) = {SIG_DFL, SIG_IGN};
@@ -240,6 +289,7 @@ int main(void)
 			}
 	}
 	sigprocmask(SIG_UNBLOCK, &every, NULL);
+	printf("changed: %d\n", changed());
 	printf("interrupted: %d\n", interrupted());
 	printf("handler: %d\n", keeps_handler());
 	printf("filtered: %#x\n", filtered());
