@@ -110,6 +110,12 @@ for where in "$T/file" "/dev/shm/lizard-test-$$"; do
 	warned "$kind-brief" "$where: opened for writing by another process"
 	fresh && with "$kind-renamed" wait-renamed "$where" stay
 	warned "$kind-renamed" "$where: shared with process [0-9]* .other."
+	fresh && with "$kind-unlinked-write" wait-unlinked "$where" write
+	warned "$kind-unlinked-write" "$where .deleted.: written by another process"
+	fresh && with "$kind-unlinked-stay" wait-unlinked "$where" stay
+	warned "$kind-unlinked-stay" "$where .deleted.: shared with process [0-9]* .other."
+	fresh && with "$kind-unlinked-private" wait-unlinked-private "$where" write
+	warned "$kind-unlinked-private" "$where .deleted.: written by another process"
 	fresh && with "$kind-private" wait-private "$where" write
 	warned "$kind-private" "$where: written by another process"
 	fresh && with "$kind-private-alone" alone-private "$where" open

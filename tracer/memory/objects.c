@@ -138,11 +138,30 @@ static bool is_sparse(const struct stat *st)
 	return size > LARGE && lz_file_stored(st) < size / SHARE;
 }
 
+bool lz_object_named(const struct lz_object *o, struct stat *st)
+{
+	return stat(o->path, st) == 0 && st->st_ino == o->ino && st->st_dev == o->dev;
+}
+
+bool lz_object_stat(const struct lz_object *o, struct stat *st)
+{
+	return o->fd >= 0 ? fstat(o->fd, st) == 0 : lz_object_named(o, st);
+}
+
 static bool has_name(const struct lz_object *o)
 {
 	struct stat st;
 
-	return stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev;
+	return lz_object_named(o, &st);
+}
+
+/* As the kernel says of descriptors: only a descriptor of ours leads to it then. */
+static bool is_unlinked(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t n = strlen(path);
+
+	return n >= sizeof(deleted) - 1 && strcmp(path + n - (sizeof(deleted) - 1), deleted) == 0;
 }
 
 /* It may have been renamed. */
@@ -203,7 +222,7 @@ int lz_map_file(struct lz_tracer *t, struct lz_area *a, int fd, const char *path
 	o->again = known && o->stale;
 	if (!known)
 		o->stale |= just_changed(&st);
-	if (a->v.flags & MAP_SHARED || is_sparse(&st))
+	if (a->v.flags & MAP_SHARED || is_sparse(&st) || is_unlinked(path))
 		keep_open(t->shared, o, fd, lz_shared_is_large(a) || is_sparse(&st));
 	return 0;
 }

@@ -47,7 +47,7 @@ struct lz_object {
 	uint64_t attached;
 	/* At these offsets pages of private mappings have been logged: replay has other ones than the copy. */
 	struct lz_pagemap logged;
-	/* Ours, of what is mapped shared or has large holes: to find its holes, and who else has it open; -1: none.
+	/* Ours, of what is mapped shared, has large holes or has lost its name: to find its holes, and who has it too; -1: none.
 	 * Opened with the program's mapping: later, inotify would tell us of ourselves. */
 	int fd;
 };
@@ -94,6 +94,10 @@ struct lz_object *lz_object(const struct lz_tracer *t, uint32_t i);
 bool lz_object_is_mapped(const struct lz_tracer *t, uint32_t i);
 /* The index of the object with this identity, 0 if there is none. */
 uint32_t lz_object_of(const struct lz_tracer *t, dev_t dev, ino_t ino, bool segment);
+/* Has the file still the name that is known? *st is then its state. */
+bool lz_object_named(const struct lz_object *o, struct stat *st);
+/* The same, or its state is known by our descriptor. */
+bool lz_object_stat(const struct lz_object *o, struct stat *st);
 /* Is it the file behind the program's descriptor FD that is mapped somewhere? *st is then its
  * state. */
 uint32_t lz_object_of_fd(struct lz_tracer *t, int fd, struct stat *st);

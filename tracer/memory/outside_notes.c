@@ -5,6 +5,8 @@
 #include "tracer/state/state.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -33,16 +35,28 @@ bool lz_outside_news(const struct lz_tracer *t)
 	                              ioctl(t->shared->inotify, FIONREAD, &n) == 0 && n > 0));
 }
 
+/* Who has lost its name has one as our descriptor. */
+static void name_of(const struct lz_object *o, char path[PATH_MAX])
+{
+	struct stat st;
+
+	if (o->fd >= 0 && !lz_object_named(o, &st))
+		snprintf(path, PATH_MAX, "/proc/self/fd/%d", o->fd);
+	else
+		snprintf(path, PATH_MAX, "%s", o->path);
+}
+
 static void take_note_of(struct lz_shared *s, struct lz_object *o, uint32_t mask)
 {
+	char path[PATH_MAX];
 	struct stat st;
 
 	if (s->inotify < 0)
 		s->inotify = open_notes();
-	if (s->inotify < 0 || o->segment || stat(o->path, &st) < 0 || st.st_ino != o->ino ||
-	    st.st_dev != o->dev)
+	if (s->inotify < 0 || o->segment || !lz_object_stat(o, &st))
 		return;
-	int wd = inotify_add_watch(s->inotify, o->path, mask);
+	name_of(o, path);
+	int wd = inotify_add_watch(s->inotify, path, mask);
 	o->inotify = wd > 0 ? wd : -1;
 }
 
@@ -107,8 +121,7 @@ static int compare(struct lz_tracer *t, uint32_t object)
 	const struct lz_object *o = lz_object(t, object);
 	struct stat st;
 
-	if (stat(o->path, &st) == 0 && st.st_ino == o->ino && st.st_dev == o->dev &&
-	    lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
+	if (lz_object_stat(o, &st) && lz_shared_resize(t, object, (uint64_t)st.st_size) < 0)
 		return -1;
 	return lz_private_changed(t, object);
 }

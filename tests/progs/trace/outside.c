@@ -14,6 +14,8 @@
  *           as wait, but maps it to read only, and stores nothing
  *   wait-renamed
  *           as wait-reading, but has mapped it privately before, when it had another name
+ *   wait-unlinked, wait-unlinked-private
+ *           the same, but has mapped it by a name that is gone then, while another one leads to it
  *   stay    as store, and stays for a while with it open
  *   child   shared memory without a name, in which a child stores
  *   polled MS|exec|spawn
@@ -165,6 +167,20 @@ static int map_by_old_name(const char *name)
 	return rename(old, name);
 }
 
+/* The first name is the one by which it was opened. */
+static volatile char *map_unlinked(const char *name, bool privately)
+{
+	char other[4096];
+
+	snprintf(other, sizeof(other), "%s.other", name);
+	fd = open(name, O_RDONLY);
+	if (fd < 0 || link(name, other) < 0 || unlink(name) < 0)
+		return MAP_FAILED;
+	volatile char *p =
+	    mmap(NULL, 2 * PAGE, PROT_READ, privately ? MAP_PRIVATE : MAP_SHARED, fd, 0);
+	return rename(other, name) < 0 ? MAP_FAILED : p;
+}
+
 static int wake(const char *name)
 {
 	return write(beside(name, "pipe", O_WRONLY), "", 1) != 1;
@@ -184,10 +200,12 @@ int main(int argc, char **argv)
 		return polled(name);
 	int pipe = beside(name, "pipe", O_RDWR);
 	bool waits = !strncmp(what, "wait", 4), is_alone = !strncmp(what, "alone", 5);
-	bool renamed = !strcmp(what, "wait-renamed"), reads = renamed || !strcmp(what, "wait-reading");
+	bool renamed = !strcmp(what, "wait-renamed"), unlinked = !strncmp(what, "wait-unlinked", 13);
+	bool reads = renamed || unlinked || !strcmp(what, "wait-reading");
 	if (renamed && map_by_old_name(name) < 0)
 		return 2;
-	volatile char *p = map(name, strcmp(what, "look") && !reads, strstr(what, "-private"));
+	volatile char *p = unlinked ? map_unlinked(name, strstr(what, "-private"))
+	                            : map(name, strcmp(what, "look") && !reads, strstr(what, "-private"));
 	if (p == MAP_FAILED)
 		return 2;
 	if (!strcmp(what, "look"))
