@@ -267,7 +267,7 @@ done
 # ---- mapped privately: neither what is added to a mapping nor what others change is read whole ----
 lizard-cc -D_GNU_SOURCE -w -g -O1 "$LIZARD_SRC/tests/progs/trace/private_holes.c" -o "$T/private_holes"
 ok $? "private holes: builds" || done_testing
-for kind in memfd file; do
+for kind in memfd file both; do
 	native=$(timeout 5 "$T/private_holes" $kind "$T/holes.bin") || {
 		skip "private holes, $kind" "no file can be so large here"
 		continue

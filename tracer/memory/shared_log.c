@@ -66,7 +66,8 @@ struct pages {
 	struct lz_tracer *t;
 	bool private;       /* its calls may have become jumps */
 	uint64_t to_object; /* what is at an address is so much further in its object */
-	const struct lz_pagemap *held;
+	/* by address; of a private mapping, by where they are in its object */
+	const struct lz_pagemap *held, *logged;
 	lz_shared_page_fn *fn;
 	void *arg;
 };
@@ -97,14 +98,26 @@ static int held_page(void *arg, uint64_t addr, uint8_t *page)
 	return p->fn(p->t, addr, lz_zero_page, p->arg);
 }
 
-/* Where a private mapping's file has a hole, and had contents, and where the program has stored. */
+static int shown_page(void *arg, uint64_t addr, uint8_t *page)
+{
+	(void)page;
+	return read_pages(arg, addr, addr + LZ_PAGE);
+}
+
 static int logged_page(void *arg, uint64_t at, uint8_t *page)
 {
 	const struct pages *p = arg;
-	const uint64_t addr = at - p->to_object;
 
-	(void)page;
-	return read_pages(p, addr, addr + LZ_PAGE);
+	return shown_page(arg, at - p->to_object, page);
+}
+
+/* Where a private mapping's file has a hole, and had contents, and where the program has stored. */
+static int known_pages(const struct pages *p, uint64_t from, uint64_t to)
+{
+	if (p->logged && lz_pagemap_each(p->logged, from + p->to_object, to + p->to_object,
+	                                 logged_page, (void *)p) < 0)
+		return -1;
+	return p->held ? lz_pagemap_each(p->held, from, to, shown_page, (void *)p) : 0;
 }
 
 static int stretch_pages(void *arg, enum lz_stretch kind, uint64_t from, uint64_t to)
@@ -114,9 +127,7 @@ static int stretch_pages(void *arg, enum lz_stretch kind, uint64_t from, uint64_
 	if (kind == LZ_STRETCH_DATA || (kind == LZ_STRETCH_GONE && p->private))
 		return read_pages(p, from, to);
 	if (kind == LZ_STRETCH_HOLE && p->private)
-		return p->held ? lz_pagemap_each(p->held, from + p->to_object, to + p->to_object,
-		                                 logged_page, arg)
-		               : 0;
+		return known_pages(p, from, to);
 	if (kind == LZ_STRETCH_HOLE)
 		return p->held ? lz_pagemap_each(p->held, from, to, held_page, arg) : 0;
 	for (; from < to; from += LZ_PAGE)
@@ -133,7 +144,8 @@ int lz_shared_each_page(struct lz_tracer *t, const struct lz_area *a, const stru
 	struct pages p = {.t = t,
 	                  .private = private,
 	                  .to_object = a->object_at - a->v.start,
-	                  .held = private && o ? &o->logged : held,
+	                  .held = held,
+	                  .logged = private && o ? &o->logged : NULL,
 	                  .fn = fn,
 	                  .arg = arg};
 

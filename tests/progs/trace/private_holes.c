@@ -1,4 +1,4 @@
-/* private_holes file|memfd FILE: a file of 1 TB, of which a few pages have contents, is mapped privately: longer and
+/* private_holes file|memfd|both FILE: a file of 1 TB (both: one with a name, and it is mapped shared as well), of which a few pages have contents, is mapped privately: longer and
  * longer, again, while it is cut, lengthened, punched and written by calls, its own and, of a file with a name, a
  * child's. What is there is printed. */
 #include <fcntl.h>
@@ -44,6 +44,25 @@ static void child_fills(size_t at, char c)
 	getppid();
 }
 
+static int punch(void)
+{
+	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE, (off_t)(size - 2 * PAGE));
+}
+
+/* A child writes and punches; what it has punched is stored to then. */
+static void both(void)
+{
+	if (mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
+		_exit(1);
+	child_fills(place[5], 7);
+	see("mapped shared");
+	if (fork() == 0)
+		_exit(punch() < 0);
+	wait(NULL);
+	getppid();
+	see("punched by a child");
+}
+
 int main(int argc, char **argv)
 {
 	const bool with_a_child = argc > 1 && strcmp(argv[1], "memfd"); /* it is not noticed there */
@@ -66,6 +85,8 @@ int main(int argc, char **argv)
 	if (map == MAP_FAILED)
 		return 1;
 	see("longer");
+	if (!strcmp(argv[1], "both"))
+		both();
 	map[place[3]] = 4; /* its own, where the file has nothing */
 	map[place[4] + 8] = 5;
 	fill(place[2], 6);
@@ -77,7 +98,7 @@ int main(int argc, char **argv)
 	see("by a child");
 	fills(place[1], 1);
 	see("back");
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE, (off_t)(size - 2 * PAGE)) < 0)
+	if (punch() < 0)
 		return 1;
 	see("punched");
 	fills(place[5], 9);
