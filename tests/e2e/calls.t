@@ -232,6 +232,18 @@ for i in 1 2 3 4 5; do
 	ok $? "many libraries, killed: verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/many-kill"; }
 done
 
+# Another process writes to all of them all the time: that is told behind the mappings, and has an end.
+for i in 1 2 3 4; do
+	"$T/many" "$T/many-libraries" 40 &
+	writer=$!
+	timeout -k 5 60 lizard-trace -q --calls=buffer -o "$T/recordings/many-written" "$T/many" "$T/many-libraries" 40 plain >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 all is well" "many libraries, written: recorded" || diag "$(cat "$T/err")"
+	kill $writer
+	timeout -k 5 120 lizard verify "$T/recordings/many-written" >"$T/verify" 2>&1
+	ok $? "many libraries, written: verify is clean" || { diag "$(head -n 3 "$T/verify")"; replay_hint "$T/recordings/many-written"; }
+	rm -rf "$T/recordings/many-written"
+done
+
 # Data of a file that was changed since the stub was told of it.
 gcc -O1 -w -o "$T/changed" "$progs/changed_mappings.c"
 for by in self child; do

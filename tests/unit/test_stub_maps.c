@@ -5,11 +5,17 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <lizard/marker.h>
+#include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include "tracer/calls/fast.h"
 #include "tracer/stub/stub.h"
@@ -117,6 +123,55 @@ START_TEST(libraries)
 }
 END_TEST
 
+/* As if a signal had come there: the tracer is told of all before this call, which is made in two halves. */
+static void stop_within(int sig, siginfo_t *info, void *context)
+{
+	greg_t *const regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const long at = (long)regs[REG_RDI], half = (long)regs[REG_RSI] / 2;
+
+	(void)sig, (void)info;
+	page->put_off = 0;
+	regs[REG_RAX] = syscall(SYS_mmap, at, half, regs[REG_RDX], regs[REG_R10], regs[REG_R8],
+	                        (long)regs[REG_R9]);
+	syscall(SYS_mmap, at + half, half, regs[REG_RDX], regs[REG_R10], regs[REG_R8],
+	        (long)regs[REG_R9] + half);
+}
+
+/* Of mappings with this length. */
+static void stop_in_maps(uint32_t len)
+{
+	struct sock_filter f[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, len, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	const struct sock_fprog program = {sizeof(f) / sizeof(*f), f};
+	const struct sigaction act = {.sa_sigaction = stop_within, .sa_flags = SA_SIGINFO};
+
+	ck_assert(sigaction(SIGSYS, &act, NULL) == 0 &&
+	          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+/* What the tracer was told of at a stop within a call is not all: of that call it is told before any other,
+ * too, and parts go on behind it. */
+START_TEST(told_within)
+{
+	const uint64_t at = begin_library();
+
+	stop_in_maps(4 * PAGE_LEN);
+	ck_assert_uint_eq(map(at + 2 * PAGE_LEN, 4, PROT_READ | PROT_WRITE, FIXED, file), LZ_MADE);
+	ck_assert(result == (int64_t)(at + 2 * PAGE_LEN) && page->put_off && !page->busy);
+	ck_assert_uint_eq(call(SYS_close, (uint64_t)file, 0, 0, 0, 0, 0), LZ_STOP);
+	ck_assert_uint_eq(map(at + 5 * PAGE_LEN, 1, PROT_READ, FIXED, file), LZ_STOP);
+	ck_assert_uint_eq(map(at + 6 * PAGE_LEN, 1, PROT_READ, FIXED, file), LZ_MADE);
+	ck_assert_uint_eq(page->head, 3 * sizeof(struct lz_call_record));
+	munmap((void *)at, (size_t)PAGES * PAGE_LEN);
+}
+END_TEST
+
 /* These are told of behind the call. */
 START_TEST(at_once)
 {
@@ -206,6 +261,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, begin, NULL);
 	tcase_add_test(c, libraries);
+	tcase_add_test(c, told_within);
 	tcase_add_test(c, at_once);
 	tcase_add_test(c, linkers_cache);
 	tcase_add_test(c, unmapped);

@@ -42,7 +42,8 @@ struct lz_object {
 	uint32_t n_over;
 	uint64_t next_ask, ask_gap;
 	enum lz_guard guard;
-	int inotify; /* watch descriptor, 0: none, -1: cannot be had */
+	int inotify;   /* watch descriptor, 0: none, -1: cannot be had */
+	uint32_t told; /* what it tells has happened */
 	/* A segment's mappings, in all processes, when the program made or lost one. */
 	uint64_t attached;
 	/* At these offsets pages of private mappings have been logged: replay has other ones than the copy. */

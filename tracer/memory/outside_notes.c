@@ -211,12 +211,34 @@ static int take(struct lz_tracer *t, const struct inotify_event *e, uint32_t cha
 	if (e->mask & IN_Q_OVERFLOW)
 		return suspect_all(t);
 	for (uint32_t i = 1; i < t->shared->n_objects; i++) {
-		uint32_t mask = e->mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &
-		                ~(i == changed ? (uint32_t)IN_MODIFY : 0);
-		if (t->shared->object[i].inotify == e->wd && mask && note(t, i, mask) < 0)
+		const uint32_t mask = e->mask & (IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE) &
+		                      ~(i == changed ? (uint32_t)IN_MODIFY : 0);
+
+		if (t->shared->object[i].inotify == e->wd)
+			t->shared->object[i].told |= mask;
+	}
+	return 0;
+}
+
+/* Who writes all the time tells of it thousands of times, and is looked at once. */
+static int note_all(struct lz_tracer *t)
+{
+	for (uint32_t i = 1; i < t->shared->n_objects; i++) {
+		const uint32_t told = t->shared->object[i].told;
+
+		t->shared->object[i].told = 0;
+		if (told && note(t, i, told) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* How many bytes of notes there are by now. */
+static ssize_t there(const struct lz_shared *s)
+{
+	int n = 0;
+
+	return s->inotify < 0 || ioctl(s->inotify, FIONREAD, &n) < 0 ? 0 : n;
 }
 
 int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
@@ -233,7 +255,10 @@ int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 	if (!lz_notes_wanted)
 		return 0;
 	lz_notes_wanted = 0;
-	while (t->shared->inotify >= 0 && (n = read(t->shared->inotify, &buf, sizeof(buf))) > 0)
+	/* What comes meanwhile has a signal of its own: else this need not end. */
+	for (ssize_t left = there(t->shared); left > 0; left -= n) {
+		if ((n = read(t->shared->inotify, &buf, sizeof(buf))) <= 0)
+			break;
 		for (ssize_t at = 0; at < n;) {
 			struct inotify_event e;
 			memcpy(&e, buf.bytes + at, sizeof(e));
@@ -241,5 +266,6 @@ int lz_outside_notes(struct lz_tracer *t, uint32_t changed)
 			if (take(t, &e, changed) < 0)
 				return -1;
 		}
-	return 0;
+	}
+	return note_all(t);
 }

@@ -2,8 +2,11 @@
 /* many_libraries FOLDER N HOW: loads FOLDER/0.so and so on, each of which is a file of its own, and looks at what the dynamic
  * linker has made of their data. HOW: "plain"; "signals": a timer interrupts it all the time; "threads": another thread makes
  * calls meanwhile; "fresh": each file has just been changed; "kill": a child kills it at some time. With -shared it is such
- * a library. */
+ * a library.
+ *
+ * many_libraries FOLDER N: another process, which writes to all of them all the time, but nothing new. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -84,9 +87,34 @@ static void compute(void)
 		;
 }
 
+enum { MOST = 100 };
+
+/* The last byte of each. */
+static int write_all(const char *folder, int n)
+{
+	const pid_t parent = getppid();
+	char path[4096], last;
+	int fd[MOST];
+	off_t at = 0;
+
+	for (int i = 0; i < n && i < MOST; i++) {
+		snprintf(path, sizeof(path), "%s/%d.so", folder, i);
+		fd[i] = open(path, O_RDWR);
+		at = lseek(fd[i], -1, SEEK_END);
+		if (at < 0 || pread(fd[i], &last, 1, at) != 1)
+			return 1;
+	}
+	while (getppid() == parent)
+		for (int i = 0; i < n && i < MOST; i++)
+			pwrite(fd[i], &last, 1, at);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const int n = atoi(argv[2]);
+	if (argc == 3)
+		return write_all(argv[1], n);
 	void *library[n];
 	char path[4096];
 	int well = 0;
