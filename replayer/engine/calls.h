@@ -130,6 +130,9 @@ void lz_turns_logged(struct lz_engine *e, const struct lz_logged_turn *t, uint64
 int lz_turns_take(struct lz_engine *e, const struct lz_logged *l);
 /* e->threads has what the stub knows. */
 int lz_turns_settle(struct lz_engine *e);
+/* Of a thread's state, which has LEN bytes, what the stub exchanges becomes that of FROM. All else is
+ * everybody's, as the rights of protection keys, by which code is guarded. */
+void lz_turns_merge(const struct lz_calls *c, uint8_t *to, uint32_t len, const uint8_t *from);
 
 /* calls_run.c */
 /* The process goes on to its next stop. A call of the program is one, however it is kept from being

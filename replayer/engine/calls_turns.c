@@ -103,15 +103,6 @@ static int is_damaged(void)
 	               "damaged or forged");
 }
 
-/* All else is everybody's. */
-static void copy_parts(const struct lz_calls *c, uint8_t *to, uint32_t len, const uint8_t *from)
-{
-	memcpy(to, from, LEGACY_USED);
-	for (unsigned i = FIRST_EXTENDED; i < LZ_PARTS; i++)
-		if (c->part[i].at + c->part[i].len <= len)
-			memcpy(to + c->part[i].at, from + c->part[i].at, c->part[i].len);
-}
-
 /* The kernel has rounding modes only where these registers are not as they begin. */
 static uint64_t sse_had(const uint8_t *xsave)
 {
@@ -119,6 +110,18 @@ static uint64_t sse_had(const uint8_t *xsave)
 
 	memcpy(&mxcsr, xsave + MXCSR_AT, sizeof(mxcsr));
 	return mxcsr != MXCSR_BEGINS ? SSE : 0;
+}
+
+void lz_turns_merge(const struct lz_calls *c, uint8_t *to, uint32_t len, const uint8_t *from)
+{
+	const uint64_t had = (parts_of(from, HAD_AT) & c->parts) | sse_had(from) |
+	                     (parts_of(to, HAD_AT) & ~c->parts);
+
+	memcpy(to, from, LEGACY_USED);
+	for (unsigned i = FIRST_EXTENDED; i < LZ_PARTS; i++)
+		if (c->part[i].at + c->part[i].len <= len)
+			memcpy(to + c->part[i].at, from + c->part[i].at, c->part[i].len);
+	memcpy(to + HAD_AT, &had, sizeof(had));
 }
 
 /* What the kernel makes of it: a part that is as it begins has its first bytes there. */
@@ -130,10 +133,7 @@ static int take_xstate(struct lz_engine *e, const uint8_t *from, struct lz_conte
 
 	if (lz_proc_xstate(&e->proc, all, &len) < 0)
 		return -1;
-	const uint64_t had = (parts_of(from, HAD_AT) & c->parts) | sse_had(from) |
-	                     (parts_of(all, HAD_AT) & ~c->parts);
-	copy_parts(c, all, len, from);
-	memcpy(all + HAD_AT, &had, sizeof(had));
+	lz_turns_merge(c, all, len, from);
 	/* bits that no processor has are refused */
 	if (lz_proc_set_xstate(&e->proc, all, len) < 0)
 		return is_damaged();
