@@ -34,4 +34,21 @@ rm -rf "$T"/recordings/again-*
 kills=3
 [ -z "$LIZARD_LONG" ] || kills=50
 kinds_kill $kills
+
+# The recorder is killed: the program with it, whoever has the turn or is about to have it, and what is there replays.
+for i in $(seq $kills); do
+	rec=$T/recordings/recorder-$i
+	timeout 60 lizard-trace -q -o "$rec" "$T/hands-gcc" forever >"$T/out" 2>"$T/err" &
+	tracer=$!
+	recorder() { pgrep -P $tracer lizard-trace | head -n 1; }
+	program() { pgrep -P "$(recorder)" hands-gcc | head -n 1; }
+	wait_until eval '[ -n "$(program)" ]'
+	sleep "0.$((i * 7 % 5 + 3))"
+	was=$(program)
+	kill -KILL "$(recorder)"
+	wait $tracer 2>/dev/null
+	wait_until eval '! grep -q "^State:[[:space:]]*[^ZX[:space:]]" "/proc/$was/status"'
+	ok $? "recorder killed, $i: the program is gone"
+	kinds_verify "recorder killed, $i"
+done
 done_testing

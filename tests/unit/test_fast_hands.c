@@ -7,6 +7,7 @@
 enum { HERE = 3, THERE = 5, SECOND = 8, IP = 0x401000, WAITS_AT = 0x402000, MARKED = 6 };
 
 static struct lz_thread second;
+static struct lz_site site = {.at = IP - LZ_CALL_INSN};
 static struct lz_thread *both[] = {&thread, &second};
 
 /* The second thread is on standby, and the first one has the turn. */
@@ -16,6 +17,8 @@ static void begin_both(void)
 	t.n_threads = 2;
 	t.cur = &thread;
 	t.fast.n_standby = 1;
+	t.fast.sites.a = &site;
+	t.fast.sites.n = 1;
 	t.fast.page->parked_end = THERE + 1;
 	thread = (struct lz_thread){.tid = 7, .dispatched = true, .fast = true};
 	second = (struct lz_thread){.tid = SECOND,
@@ -116,6 +119,18 @@ START_TEST(forged)
 	r = wait_record();
 	r.flags = LZ_CALL_UNREAD;
 	expect_no_turn(&r, &e);
+	/* where no call is made without a stop */
+	static const uint64_t ips[] = {0,          IP - LZ_CALL_INSN, IP + 1,
+	                               1ULL << 47, UINT64_MAX,        WAITS_AT};
+	for (size_t i = 0; i < sizeof(ips) / sizeof(*ips); i++) {
+		r = wait_record();
+		r.ip = ips[i];
+		expect_no_turn(&r, &e);
+	}
+	r = wait_record();
+	site.counter = true;
+	expect_no_turn(&r, &e);
+	site.counter = false;
 	/* who stands, is in a call, or was never let in cannot do it */
 	r = wait_record();
 	second.standby = false;
@@ -164,6 +179,28 @@ START_TEST(undone)
 }
 END_TEST
 
+/* The page says for ever that a thread that has stopped is to have the turn next. */
+START_TEST(never_comes)
+{
+	enum { LONG = 500, FIRST = 100 };
+	struct lz_futex_wait *w;
+
+	begin_both();
+	w = &t.fast.page->parked[THERE];
+	w->at = 0x1000;
+	w->state = LZ_STANDBY | LZ_WOKEN | LZ_NEXT;
+	t.cur = &second;
+	for (t.fast.n_ticks = FIRST; t.fast.n_ticks <= FIRST + LONG; t.fast.n_ticks++) {
+		second.has_pending_status = false;
+		ck_assert_int_eq(lz_standby_stopped(&t, SIGUSR1 << 8 | 0x7f), 1);
+		ck_assert(second.standby && second.has_pending_status && !second.ready);
+	}
+	t.fast.n_ticks++;
+	ck_assert_int_eq(lz_standby_stopped(&t, SIGUSR1 << 8 | 0x7f), -1);
+	ck_assert(strstr(lz_error(), "a turn") != NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fast_hands");
@@ -174,6 +211,7 @@ int main(void)
 	tcase_add_test(c, forged);
 	tcase_add_test(c, lengths);
 	tcase_add_test(c, undone);
+	tcase_add_test(c, never_comes);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -349,6 +349,9 @@ static int check(const struct lz_tracer *t, const struct lz_call_record *r,
 	const struct lz_thread *cur = t->cur;
 	const struct lz_thread *next = e->next < LZ_PARKED ? parked_in(t, e->next) : NULL;
 
+	/* it is where it stands from here on */
+	if (!lz_site_behind(&t->fast.sites, r->ip))
+		return lz_fast_broken("a turn");
 	if (r->flags || r->args[0] % 4 || !next || next == cur || !next->standby)
 		return lz_fast_broken("a turn");
 	return e->mine >= LZ_PARKED || parked_in(t, e->mine) || cur->parked || cur->call.inside ||
