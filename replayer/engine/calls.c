@@ -63,7 +63,7 @@ static int unmap(struct lz_engine *e, uint64_t addr, uint64_t len)
 /* The I-th address to try: in nobody's way, as the recorded program had the stub's range free. */
 static uint64_t address(const struct lz_engine *e, uint64_t i)
 {
-	enum { BELOW = 0x20000000, STEP = 0x400000 };
+	enum { BELOW = 0x20000000, STEP = 0x800000 };
 	const struct lz_stub *stub = e->proc.stub;
 
 	return stub->start > 2ULL * BELOW ? stub->start - BELOW - i * STEP

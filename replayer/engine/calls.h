@@ -9,7 +9,7 @@
 #include <common/process/sites.h>
 #include <lizard/marker.h>
 
-enum { LZ_LOGGED_MAX = 2000, LZ_PARTS = 8 };
+enum { LZ_LOGGED_MAX = 2000, LZ_PARTS = 8, LZ_KEPT_PLACES = 256 };
 
 /* A call in the log. */
 struct lz_logged {
@@ -44,6 +44,12 @@ struct lz_site_page {
 	uint32_t prot; /* as the program has it */
 };
 
+/* Bytes of a chunk of the recording that the stub has, from PLACE on. LEN 0: none. */
+struct lz_kept_place {
+	uint64_t chunk;
+	uint32_t at, len, place;
+};
+
 /* What of it is in the process. */
 struct lz_calls {
 	struct lz_sites sites;
@@ -59,6 +65,8 @@ struct lz_calls {
 	/* The mappings behind the last of them while the log is made; none: e->space. */
 	struct lz_space ahead;
 	struct lz_turns_ahead turns;
+	struct lz_kept_place kept[LZ_KEPT_PLACES];
+	uint32_t kept_used;            /* bytes */
 	bool stale[LZ_TURN_THREADS];   /* the stub has later registers of these than e->threads */
 	uint64_t parts;                /* of the processor's state that threads have; 0: no turns */
 	struct lz_part part[LZ_PARTS]; /* where they are; the first two have no length here */
@@ -108,7 +116,16 @@ const struct lz_vma *lz_calls_mapping(struct lz_engine *e, uint64_t addr);
 int lz_calls_go_ahead(struct lz_engine *e, const struct lz_event *ev);
 /* Can what it does to memory be done by the process itself? */
 bool lz_calls_can_do(struct lz_engine *e, const struct lz_event *ev);
-void lz_calls_put_steps(struct lz_steps *s, const struct lz_event *ev);
+/* False: there is no room for what the stub keeps. */
+bool lz_calls_put_steps(struct lz_calls *c, struct lz_steps *s, const struct lz_event *ev);
+
+/* calls_kept.c */
+/* Is it of one place of a chunk, and long enough? */
+bool lz_calls_keeps(const struct lz_write *w);
+/* *PLACE: where the stub has its bytes. False: there is no room. */
+bool lz_calls_keep(struct lz_calls *c, const struct lz_write *w, uint32_t *place);
+/* The log is empty. */
+void lz_calls_kept_begin(struct lz_calls *c);
 
 /* calls_turns.c: a SWITCH in a call, and the event behind it, the end of the next thread's call. */
 /* Which parts of the processor's state the stub exchanges. */

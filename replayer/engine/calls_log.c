@@ -155,7 +155,7 @@ static int put(struct lz_engine *e, struct markers *m, const struct lz_event *ev
 	if (!lz_calls_can_answer(e, ev))
 		return 0;
 	const uint64_t taken = taken_by(e, ev);
-	lz_calls_put_steps(&steps, ev);
+	lz_calls_put_steps(c, &steps, ev);
 	const size_t len = sizeof(head) + steps.len + up8(taken);
 	if (len > room(c) || !put_markers(e, m, ev, &head))
 		return 0;
@@ -164,7 +164,8 @@ static int put(struct lz_engine *e, struct markers *m, const struct lz_event *ev
 	head.takes = ev->args[1];
 	head.take_len = taken;
 	memcpy(c->log->log + at, &head, sizeof(head));
-	lz_calls_put_steps(&(struct lz_steps){.to = c->log->log + at + sizeof(head)}, ev);
+	if (!lz_calls_put_steps(c, &(struct lz_steps){.to = c->log->log + at + sizeof(head)}, ev))
+		return 0;
 	c->call[c->n++] = (struct lz_logged){
 	    .end = at + (uint32_t)len,
 	    .take_at = at + (uint32_t)(len - up8(taken)),
@@ -193,7 +194,7 @@ static int put_turn(struct lz_engine *e, struct markers *m, uint64_t i)
 	const struct lz_event *ev = can > 0 ? lz_reader_event(e->rp->reader, i) : NULL;
 	if (!ev)
 		return can > 0 ? -1 : can;
-	lz_calls_put_steps(&steps, ev);
+	lz_calls_put_steps(c, &steps, ev);
 	const size_t len = sizeof(head) + sizeof(turn) + steps.len;
 	if (len > room(c) || !put_markers(e, m, ev, &head))
 		return 0;
@@ -201,8 +202,9 @@ static int put_turn(struct lz_engine *e, struct markers *m, uint64_t i)
 	head.n_steps = (uint8_t)steps.n;
 	memcpy(c->log->log + at, &head, sizeof(head));
 	memcpy(c->log->log + at + sizeof(head), &turn, sizeof(turn));
-	lz_calls_put_steps(&(struct lz_steps){.to = c->log->log + at + sizeof(head) + sizeof(turn)},
-	                   ev);
+	steps = (struct lz_steps){.to = c->log->log + at + sizeof(head) + sizeof(turn)};
+	if (!lz_calls_put_steps(c, &steps, ev))
+		return 0;
 	end.end = at + (uint32_t)len;
 	c->call[c->n++] = (struct lz_logged){.end = end.end,
 	                                     .ip = ev->ip,
@@ -232,6 +234,7 @@ static int put_events(struct lz_engine *e)
 	c->first = e->event;
 	c->buffer_start = e->buffer.start;
 	lz_turns_fill(e);
+	lz_calls_kept_begin(c);
 	for (uint64_t i = e->event; i < until; i++) {
 		const struct lz_event *ev = lz_reader_event(e->rp->reader, i);
 

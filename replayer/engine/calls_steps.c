@@ -174,7 +174,17 @@ static uint32_t number_of(const struct lz_map_op *op)
 	}
 }
 
-void lz_calls_put_steps(struct lz_steps *s, const struct lz_event *ev)
+static bool put_kept(struct lz_calls *c, struct lz_steps *s, const struct lz_write *w)
+{
+	uint32_t place = 0;
+
+	if (s->to && !lz_calls_keep(c, w, &place))
+		return false;
+	put(s, &(struct lz_logged_step){w->addr, w->len, LZ_STEP_KEPT, place}, NULL);
+	return true;
+}
+
+bool lz_calls_put_steps(struct lz_calls *c, struct lz_steps *s, const struct lz_event *ev)
 {
 	for (uint32_t i = 0; i < ev->n_ops; i++) {
 		const struct lz_map_op *op = &ev->ops[i];
@@ -185,9 +195,13 @@ void lz_calls_put_steps(struct lz_steps *s, const struct lz_event *ev)
 	for (uint32_t i = 0; i < ev->n_writes; i++) {
 		const struct lz_write *w = &ev->writes[i];
 
-		put(s, &(struct lz_logged_step){w->addr, w->len, 0, 0}, w->bytes);
+		if (!lz_calls_keeps(w))
+			put(s, &(struct lz_logged_step){w->addr, w->len, 0, 0}, w->bytes);
+		else if (!put_kept(c, s, w))
+			return false;
 	}
 	for (uint32_t i = 0; i < ev->n_ops; i++)
 		if (is_filled_first(ev, &ev->ops[i]))
 			put_call(s, SYS_mprotect, &ev->ops[i], ev->ops[i].prot);
+	return true;
 }

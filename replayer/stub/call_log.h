@@ -11,6 +11,7 @@ enum {
 	LZ_CALL_STUB_CODE = 0x1000, /* in front of the page */
 	LZ_CALL_STUB_STACK = 0x1000,
 	LZ_CALL_LOG_LEN = 2 << 20,
+	LZ_CALL_KEPT_LEN = 2 << 20,
 	LZ_TURN_THREADS = 64,
 	LZ_TURN_XSAVE = 2752, /* bytes of xsave's standard format, up to AVX-512 */
 	LZ_TURN_PARTS = 0xe7  /* these parts: x87, SSE, AVX, AVX-512 */
@@ -34,11 +35,13 @@ struct lz_logged_call {
 };
 
 /* What the call does to memory. NR 0: it puts bytes there, which are behind it, filled up to a multiple
- * of 8. Else it is a call of that number: mmap, munmap, mprotect or madvise. */
+ * of 8. LZ_STEP_KEPT: the bytes are in `kept`, from PROT on. Else it is a call of that number: mmap,
+ * munmap, mprotect or madvise. */
 struct lz_logged_step {
 	uint64_t addr, len;
 	uint32_t nr, prot;
 };
+#define LZ_STEP_KEPT UINT32_MAX
 
 /* What the stub saves of the program's registers. */
 struct lz_stub_saved {
@@ -78,6 +81,8 @@ struct lz_call_log {
 	uint64_t parts;     /* that a thread has of its own; 0: no turn is in the log */
 	struct lz_turn_context context[LZ_TURN_THREADS];
 	uint8_t log[LZ_CALL_LOG_LEN] __attribute__((aligned(4096)));
+	/* What is read again and again: it stays from one log to the next. */
+	uint8_t kept[LZ_CALL_KEPT_LEN] __attribute__((aligned(4096)));
 };
 
 /* The code, LZ_CALL_STUB_CODE bytes at most, which works wherever the page is right behind it. At

@@ -189,6 +189,10 @@ uint32_t lz_stub_answer(struct lz_call_log *p)
 		const struct lz_logged_step *s = (const struct lz_logged_step *)at;
 
 		at += sizeof(*s);
+		if (s->nr == LZ_STEP_KEPT) {
+			copy(s->addr, (uint64_t)p->kept + s->prot, s->len);
+			continue;
+		}
 		if (s->nr && !change_map(s))
 			return false;
 		if (s->nr)

@@ -82,9 +82,16 @@ both spawned 300 content ./reads file spawned
 both shared 0 content ./reads file shared
 both vectors 800 content ./reads file vectors
 both at-once 250 content ./reads file at-once
-[ "$(sed -n 's/.*the log was full \([0-9]*\) times.*/\1/p' err)" -ge 5 ]
+[ "$(sed -n 's/.*the log was full \([0-9]*\) times.*/\1/p' err)" -ge 2 ]
 ok $? "at-once: the log does not stand for much at once" || diag "$(cat err)"
 both inside 0 content ./reads file inside
+both again 5500 content ./reads file again
+# Replay copies such a part once, so its log has room for many reads.
+LIZARD_REPLAY_CALLS=answer timeout -k 5 120 lizard verify recordings/again-buffer >verify 2>err
+is $? 0 "again: what is answered is right" || diag "$(head -n 3 verify)"
+resumed=$(sed -n 's/.*were resumed \([0-9]*\) times.*/\1/p' err)
+[ "${resumed:-999}" -le 180 ]
+ok $? "again: replay has few stops" || diag "$resumed"
 
 # The bytes of each read.
 dumped() {

@@ -268,6 +268,18 @@ static void at_once(void)
 	printf(" %zd\n", pread(fd, buf + sizeof(buf) - 4096, 1 << 20, 0));
 }
 
+/* The same parts again and again; one becomes longer. */
+static void again(void)
+{
+	int fd = open_it(O_RDONLY);
+
+	for (int i = 0; i < 3; i++)
+		one_after_the_other(fd);
+	for (int i = 0; i < 20 * ROUNDS; i++)
+		add(pread(fd, buf, PIECE - 4096 + i / 1000 * 8, 400000 + i % 4 * 100000));
+	at_places(fd, ROUNDS);
+}
+
 /* What somebody else has opened, who may move the position. A child does so: now and then it is as if
  * nobody else had. */
 static void input(void)
@@ -451,6 +463,8 @@ int main(int argc, char **argv)
 		vectors();
 	else if (!strcmp(way, "at-once"))
 		at_once();
+	else if (!strcmp(way, "again"))
+		again();
 	else if (!strcmp(way, "input"))
 		input();
 	else if (!strcmp(way, "ahead"))
