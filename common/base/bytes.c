@@ -5,6 +5,11 @@
 #include <common/base/array.h>
 #include <common/base/bytes.h>
 
+void lz_zero(void *p, size_t n)
+{
+	memset(p, 0, n);
+}
+
 void lz_buf_free(struct lz_buf *b)
 {
 	free(b->p);

@@ -381,7 +381,7 @@ int lz_event_get(const uint8_t *bytes, uint32_t len, struct lz_event *ev,
 	struct lz_cur c = {.p = bytes, .end = bytes + len};
 	uint8_t parts;
 
-	memset(ev, 0, sizeof(*ev));
+	lz_zero(ev, sizeof(*ev));
 	ev->kind = lz_get_u8(&c);
 	parts = lz_get_u8(&c);
 	ev->flags = (uint32_t)lz_get_max(&c, UINT32_MAX);

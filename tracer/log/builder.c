@@ -3,6 +3,7 @@
 #include "tracer/log/log.h"
 
 #include <common/base/array.h>
+#include <common/base/bytes.h>
 #include <lizard/error.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ void lz_build_at(struct lz_tracer *t, uint8_t kind, uint64_t ip, uint64_t marker
 {
 	struct lz_event *e = &t->b.ev;
 
-	memset(e, 0, sizeof(*e));
+	lz_zero(e, sizeof(*e));
 	e->kind = kind;
 	e->tid = t->cur->tid;
 	e->marker = marker;
