@@ -19,8 +19,9 @@ for how in "plain plain" "plain signals" "marked plain" "marked signals" "marked
 	LIZARD_TRACE_CHECK=1 LIZARD_DEBUG=1 timeout -k 5 200 lizard-trace -q -o "$rec" "$T/$1" "$2" >"$T/out" 2>"$T/err"
 	is "$?" 0 "$how: recorded" || diag "$(tail -n 5 "$T/err")"
 	full=$(sed -n 's/.*the log was full \([0-9]*\) times.*/\1/p' "$T/err")
-	# what a log says of masks must be known first
-	[ "$2" = masks ] || ok "$([ "${full:-0}" -ge 2 ]; echo $?)" "$how: the program has gone on with an empty log" || diag "${full:-never}"
+	# what a log says of masks must be known first; short calls do not fill it, but are taken away early
+	[ "$how" = "plain plain" ] && least=20 || least=2
+	[ "$2" = masks ] || ok "$([ "${full:-0}" -ge $least ]; echo $?)" "$how: the program has gone on with an empty log" || diag "${full:-never}"
 	timeout -k 5 200 "$echo" "$rec" >"$T/replayed" 2>"$T/verify"
 	ok $? "$how: it replays" || { diag "$(tail -n 3 "$T/verify")"; replay_hint "$rec"; }
 	is "$(cat "$T/replayed")" "$(cat "$T/out")" "$how: replay prints the same"

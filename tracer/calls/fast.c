@@ -519,7 +519,7 @@ int lz_fast_stopped(struct lz_tracer *t)
 	lz_wait_look(t);
 	/* else the call under way has its place behind what is there */
 	if (!page->busy) {
-		page->head = page->notes = t->fast.taken = 0;
+		page->head = page->notes = page->n_calls = t->fast.taken = 0;
 		lz_fast_keep_rest(t);
 	}
 	return 0;

@@ -127,7 +127,8 @@ int lz_full_done(struct lz_tracer *t)
 static bool is_worth_it(const struct lz_tracer *t, uint32_t head)
 {
 	return head <= LZ_CALL_LOG &&
-	       (head >= t->fast.taken + WORTH_IT || t->fast.page->may_refer < LZ_LEASED_MOST);
+	       (head >= t->fast.taken + WORTH_IT || t->fast.page->n_calls > LZ_CALLS_MOST ||
+	        t->fast.page->may_refer < LZ_LEASED_MOST);
 }
 
 /* The stub has refused the call for no other reason, and nothing is to be looked at. What the log says of
@@ -195,7 +196,7 @@ int lz_full_set_aside(struct lz_tracer *t, int status)
 	f->aside =
 	    (struct lz_call_log){.bytes = full.log, .len = head - f->taken, .time = lz_elapsed(t)};
 	memcpy(full.log, f->page->log + f->taken, f->aside.len);
-	f->page->head = f->taken = 0;
+	f->page->head = f->page->n_calls = f->taken = 0;
 	f->page->may_refer = LZ_REFERRED_MOST;
 	f->n_full++;
 	return begin_again(t, x, WSTOPSIG(status)) < 0 ? -1 : 1;

@@ -36,6 +36,8 @@ enum {
 	/* A read without a lease that is longer than LZ_FAST_MOST: more than this is not in the log. */
 	LZ_LONG_LOGGED = 64 << 10,
 	LZ_CALL_LOG = 1 << 20,
+	/* A log of short calls is taken away while it is still in the processor's cache. */
+	LZ_CALLS_MOST = 2048,
 	LZ_STUB_CODE = 0x8000, /* in front of the page */
 	LZ_STUB_STACK = 0x1000
 };
@@ -316,6 +318,7 @@ struct lz_call_page {
 	/* Stored at once: of the log, what is behind it is free; enum lz_waits. */
 	uint32_t head __attribute__((aligned(8)));
 	uint32_t waits;
+	uint32_t n_calls;   /* since the log was empty, or a few more */
 	uint32_t full;      /* a call was refused since the log has no room, or stands for much */
 	uint32_t notes;     /* what is known of signals changes by the log */
 	uint32_t has_small; /* since the last stop */

@@ -111,7 +111,7 @@ INLINE void set_made(struct lz_call_page *p, int64_t result)
 /* Of a call that needs N bytes at most. */
 INLINE bool has_room(struct lz_call_page *p, uint32_t head, uint64_t n)
 {
-	if (head <= LZ_CALL_LOG && n <= LZ_CALL_LOG - head)
+	if (head <= LZ_CALL_LOG && n <= LZ_CALL_LOG - head && ++p->n_calls <= LZ_CALLS_MOST)
 		return true;
 	p->full = 1;
 	return false;
