@@ -24,8 +24,9 @@ enum { QUEUE_MAX = 64 << 20 };
  * waited for. */
 enum { QUEUE_LONG = 1 << 20 };
 
-/* LZ4's haste with events once half of the queue is full, so that the program is soon held up. Of
- * programs and libraries it then packs three times as much in the same time, to 1.3 times the size. */
+/* LZ4's haste with events once half of the queue is full, so that the program is soon held up, and
+ * where no CPU is idle, as packing takes the program's time there. Of programs and libraries it then
+ * packs three times as much in the same time, to 1.3 times the size. */
 enum { HASTE = 16 };
 
 /* Bytes of markers that are held back when only their checksum is to be kept: if the recording ends
@@ -211,6 +212,13 @@ static int write_hashed(struct lz_worker *w, struct job *job)
 	return append(w, job, header, NULL);
 }
 
+static int haste_of(struct lz_worker *w, const struct job *job)
+{
+	if (job->frame.type != LZ_FRAME_EVENTS)
+		return 0;
+	return w->crowded || waiting(w, job) > w->queue_max / 2 ? HASTE : 0;
+}
+
 static int write_packed(struct lz_worker *w, struct job *job, const struct lz_buf *raw)
 {
 	struct lz_frame *f = &job->frame;
@@ -219,8 +227,7 @@ static int write_packed(struct lz_worker *w, struct job *job, const struct lz_bu
 
 	w->packed.len = 0;
 	f->codec = (uint8_t)codec_for(w, job);
-	w->packer.haste =
-	    f->type == LZ_FRAME_EVENTS && waiting(w, job) > w->queue_max / 2 ? HASTE : 0;
+	w->packer.haste = haste_of(w, job);
 	if (f->codec != LZ_CODEC_RAW &&
 	    lz_pack(&w->packer, f->codec, raw->p, raw->len, &w->packed) < 0)
 		return -1;

@@ -191,6 +191,7 @@ int lz_full_set_aside(struct lz_tracer *t, int status)
 		return 0;
 	if (lz_full_done(t) < 0)
 		return -1;
+	lz_writer_crowded(t->w, t->crowded);
 	lz_clock_stopped(t);
 	f->page->selector[t->cur->slot] = SYSCALL_DISPATCH_FILTER_ALLOW;
 	f->aside =

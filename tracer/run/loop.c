@@ -106,6 +106,7 @@ static int flush(struct lz_tracer *t)
 
 	loop.last_flush = lz_now();
 	lz_follow_tick(t);
+	lz_writer_crowded(t->w, t->crowded);
 	/* what the events have no place behind yet */
 	lz_stream_offset(t);
 	if (lz_fast_drain(t) < 0 || lz_stream_push(t) < 0 || lz_writer_flush(t->w) < 0 ||
