@@ -3,7 +3,7 @@
 # Wherever a program is when its recording reaches its limit, or becomes what cannot be recorded, it goes on as if it had not been recorded.
 . "$(dirname "$0")/../lib/tap.sh"
 
-runs=6
+runs=4
 [ -z "$LIZARD_LONG" ] || runs=50
 
 # let_go RUNS LABEL PROGRAM...

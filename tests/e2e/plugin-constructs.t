@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every construct at every level, in checking mode: the same output and exit status as with plain gcc.
+# Every construct at -O0, -O2, -O3 and one more level in turn, at each with LIZARD_LONG, in checking mode: the same output and exit
+# status as with plain gcc.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/constructs.sh"
 
@@ -14,9 +15,13 @@ build_and_run() {
 	echo "status $?"
 }
 
+number=0
 for file in "$constructs"/*.c "$constructs"/*.cc; do
+	number=$((number + 1))
 	about "$file"
+	case $((number % 3)) in 0) one_more=-Og ;; 1) one_more=-O1 ;; 2) one_more=-Os ;; esac
 	for level in ${levels:--O0 -Og -O1 -O2 -O3 -Os}; do
+		case $level in -Og | -O1 | -Os) [ -n "$LIZARD_LONG$levels" ] || [ $level = $one_more ] || continue ;; esac
 		wanted=$(build_and_run $plain "$T/plain" "$level" "$name" $build)
 		got=$(build_and_run "$ours -flizard-check" "$T/checked" "$level" -g "$name" $build)
 		is "$got" "$wanted" "$name $level"

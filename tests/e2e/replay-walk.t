@@ -7,7 +7,7 @@
 
 walk=$(tool replay-walk) && watch=$(tool replay-watch)
 ok $? "the tools build" || { diag "$(cat "$T"/replay-*.log)"; done_testing; }
-rounds=5 seeds=1
+rounds=3 seeds=1
 [ -z "$LIZARD_LONG" ] || rounds=60 seeds="1 2 3 4 5 6 7 8"
 
 record() { # NAME HOW [OPTION]: prints the recording

@@ -10,7 +10,7 @@ export TORTURE_TMP
 "$torture/fetch" >/dev/null 2>"$T/log"
 ok $? "the torture programs are there" || { diag "$(tail -n 5 "$T/log")"; done_testing; }
 
-every=50 recorded=15 # of about 1,600
+every=100 recorded=15 # of about 1,600
 levels=-O2
 if [ -n "$LIZARD_LONG" ]; then
 	every=1 recorded=300 levels="-O0 -O2"

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Walks against the truth on every construct, at -O0 and -O2. Few positions, 50 with LIZARD_LONG;
-# CONSTRUCTS names the programs to try.
+# Walks against the truth on every construct, at -O0 and -O2 in turn. Few positions; with LIZARD_LONG 50, at both levels.
+# CONSTRUCTS names the programs to try, at both levels.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$LIZARD_SRC/tests/lib/walk.sh"
 . "$LIZARD_SRC/tests/lib/constructs.sh"
 
-# What finds the answers is the same for both front ends: half of the places, at one level, in every second program, do for the second.
-WALK_POSITIONS=4 WALK_N=10 walked="-O0 -O2" every=1
-[ "${LIZARD_FRONT_END:-}" != stock ] || WALK_POSITIONS=2 walked="-O2" every=2
-[ -z "$LIZARD_LONG" ] || { walk_long; walked="-O0 -O2" every=1; }
+# What finds the answers is the same for both front ends: half of the places in every second program, at the level that the first one
+# leaves out, do for the second.
+WALK_POSITIONS=4 WALK_N=10 every=1 other=0
+[ "${LIZARD_FRONT_END:-}" != stock ] || WALK_POSITIONS=2 every=2 other=1
+[ -z "$LIZARD_LONG" ] || { walk_long; every=1; }
 [ -z "$CONSTRUCTS" ] || every=1
 number=0
 export WALK_POSITIONS WALK_N
@@ -28,7 +29,8 @@ for file in "$constructs"/*.c "$constructs"/*.cc; do
 	[ $((number % every)) = 0 ] || continue
 	about "$file"
 	case " ${CONSTRUCTS:-$name} " in *" $name "*) ;; *) continue ;; esac
-	for level in $walked; do
+	in_turn $((number + other))
+	for level in $both; do
 		case " ${levels:-$level} " in *" $level "*) ;; *) continue ;; esac
 		# shellcheck disable=SC2086
 		(cd "$constructs" && $ours -w "$level" -g "$name" $build -o "$T/${name%.*}$level") >"$T/log" 2>&1 ||
