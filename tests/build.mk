@@ -23,7 +23,7 @@ unit-tests: $(UNIT_TESTS)
 ON_BOTH   := $(filter-out %/gdb-forward.t %/gdb-front-ends.t %/gdb-record.t %/gdb-reverse.t,$(sort $(wildcard tests/e2e/gdb-*.t tests/e2e/walk-*.t)))
 STOCK_TOO  = $(if $(wildcard $(LIB)/gdb/bin/gdb),$(addprefix stock:,$(ON_BOTH)))
 TESTS     ?= $(UNIT_TESTS) $(sort $(wildcard tests/e2e/*.t) $(wildcard tests/fuzz/*.t)) $(STOCK_TOO)
-TEST_JOBS ?= 2
+TEST_JOBS ?= 3 # of two CPUs: many tests wait half of their time
 TEST_TMP  ?= $(abspath $(BUILD))/test-tmp
 TEST_ENV   = LIZARD_SRC='$(CURDIR)' LIZARD_BUILD='$(abspath $(BUILD))' LIZARD_BIN='$(abspath $(BIN))' \
 	LIZARD_TMP='$(TEST_TMP)' LIZARD_SANITIZE='$(SANITIZE)' $(addprefix LIZARD_GCC=,$(firstword $(GCC)))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Recordings from a stranger: well-formed ones by fixed seeds, with values that could do harm. Every command ends in time,
 # by itself; the replayed process makes no system call but those that Lizard makes for it, and no file appears.
-# 100 of them, with GDB for each twelfth; with LIZARD_LONG=1 2,000, all with GDB. LIZARD_SEEDS=N tries N of them, from
+# 60 of them, with GDB for each seventh, of each kind; with LIZARD_LONG=1 2,000, all with GDB. LIZARD_SEEDS=N tries N of them, from
 # LIZARD_FUZZ_FROM on.
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -10,8 +10,8 @@ forge=$LIZARD_BUILD/tests/forge/forge
 watch=$LIZARD_BUILD/tests/forge/watch-calls
 "$watch" -r . true 2>"$T/err" || skip_all "$(cat "$T/err")"
 progs=$LIZARD_SRC/tests/progs
-seeds=${LIZARD_SEEDS:-100}
-gdb_each=12
+seeds=${LIZARD_SEEDS:-60}
+gdb_each=7
 [ -z "$LIZARD_LONG" ] || { seeds=${LIZARD_SEEDS:-2000} gdb_each=1; }
 from=${LIZARD_FUZZ_FROM:-0}
 fronts=--stock

@@ -4,7 +4,7 @@
 # sanitizer. LIZARD_FUZZ_SECONDS=N: N seconds, a half for each program, from seed LIZARD_FUZZ_FROM on.
 . "$(dirname "$0")/../lib/tap.sh"
 
-n=2000 # a good half minute
+n=1000 # a quarter of a minute
 [ -z "$LIZARD_LONG" ] || n=5000
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 

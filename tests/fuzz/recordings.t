@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# 500 damaged recordings by fixed seeds: every command ends within seconds, with an error or with the
+# 200 damaged recordings by fixed seeds, 500 with LIZARD_LONG=1: every command ends within seconds, with an error or with the
 # valid part; never by a signal, never in silence. With SANITIZE=1 under the address sanitizer.
-# lizard-gdb opens every fifteenth of them, all of them with LIZARD_LONG=1. LIZARD_FUZZ_SECONDS=N goes on to further seeds
+# lizard-gdb opens every fifteenth of the 200, all of the 500. LIZARD_FUZZ_SECONDS=N goes on to further seeds
 # for so long, from LIZARD_FUZZ_FROM on.
 . "$(dirname "$0")/../lib/tap.sh"
 
-seeds=${LIZARD_SEEDS:-500}
+seeds=200
+[ -z "$LIZARD_LONG" ] || seeds=500
+seeds=${LIZARD_SEEDS:-$seeds}
 damage=$LIZARD_BUILD/tests/fuzz/damage
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 
@@ -72,7 +74,7 @@ while [ $seed -lt "$seeds" ] || [ $SECONDS -lt $until ]; do
 	[ ! -s "$T/err" ] || refused=$((refused + 1))
 	try 20 lizard dump "$d" || bad=$((bad + 1))
 	try 20 lizard dump --json --bytes --limit 2000 "$d" || bad=$((bad + 1))
-	case $((seed % 12)) in
+	case $((seed / 4 % 12)) in # each with each program
 	0) try 60 lizard coverage "$d" ;;
 	1) try 60 lizard profile "$d" ;;
 	2) try 60 lizard tree --fold "$d" ;;
