@@ -46,11 +46,12 @@ static struct {
 
 /* ---- before it is there ---- */
 
-static void have_pages(const void *at, size_t len, int how)
+/* To be written to. */
+static void have_pages(const void *at, size_t len)
 {
 	const uintptr_t from = lz_page_down((uintptr_t)at);
 
-	madvise((void *)from, (uintptr_t)at + len - from, how);
+	madvise((void *)from, (uintptr_t)at + len - from, MADV_POPULATE_WRITE);
 }
 
 /* Where what the dynamic linker has made read-only ends; 0: nothing is. */
@@ -63,6 +64,15 @@ static uintptr_t relro_end(const struct dl_phdr_info *info)
 	return 0;
 }
 
+/* The kernel maps those beside a page of a file with it, so far. */
+static void have_code(uintptr_t from, uintptr_t end)
+{
+	enum { AROUND = 64 << 10 };
+
+	for (uintptr_t at = from; at < end; at = (at + AROUND) & ~(uintptr_t)(AROUND - 1))
+		(void)*(const volatile uint8_t *)at;
+}
+
 /* Code and data of one of our files. */
 static int have_file(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -72,15 +82,13 @@ static int have_file(struct dl_phdr_info *info, size_t size, void *arg)
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
 		uintptr_t from = info->dlpi_addr + h->p_vaddr;
 		const uintptr_t end = from + h->p_filesz;
-		const bool written = h->p_flags & PF_W;
 
-		if (h->p_type != PT_LOAD)
+		if (h->p_type != PT_LOAD || !(h->p_flags & PF_R))
 			continue;
-		if (written && from < writable)
-			from = writable;
-		if (from < end)
-			have_pages((const void *)from, end - from,
-			           written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+		if (!(h->p_flags & PF_W))
+			have_code(from, end);
+		else if ((from = from < writable ? writable : from) < end)
+			have_pages((const void *)from, end - from);
 	}
 	return 0;
 }
@@ -95,11 +103,11 @@ static void prepare(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT);
 	void *heap = malloc(HEAP);
 	if (heap)
-		have_pages(heap, HEAP, MADV_POPULATE_WRITE);
+		have_pages(heap, HEAP);
 	free(heap);
-	have_pages(&self, sizeof(self), MADV_POPULATE_WRITE);
+	have_pages(&self, sizeof(self));
 	dl_iterate_phdr(have_file, NULL);
-	have_pages((uint8_t *)__builtin_frame_address(0) - STACK, STACK, MADV_POPULATE_WRITE);
+	have_pages((uint8_t *)__builtin_frame_address(0) - STACK, STACK);
 	/* else it is asked when the process is there, and says what is wrong */
 	lz_proc_mine();
 	lz_ahead_make();
