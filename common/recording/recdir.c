@@ -198,12 +198,27 @@ static int make_next(const char *dir, const char *prog, char **path)
 	return made;
 }
 
+/* The directory of all recordings, and those above it. */
+static int make_all(const char *dir)
+{
+	if (access(dir, F_OK) == 0)
+		return 0;
+	lz_auto_free char *above = strndup(dir, (size_t)(base_name(dir) - dir));
+	if (!above)
+		return lz_fail("no memory");
+	if (lz_make_dirs(above) < 0)
+		return -1;
+	return lz_make_spread(dir) == 0 || errno == EEXIST
+	           ? 0
+	           : lz_fail_errno("cannot make the directory %s", dir);
+}
+
 char *lz_recdir_next(const char *program)
 {
 	lz_auto_free char *dir = lz_recordings_dir();
 	char *path = NULL;
 
-	if (!dir || lz_make_dirs(dir) < 0 || make_next(dir, base_name(program), &path) < 0)
+	if (!dir || make_all(dir) < 0 || make_next(dir, base_name(program), &path) < 0)
 		return NULL;
 	return path;
 }

@@ -8,6 +8,10 @@
 const char *lz_home(void);
 /* mkdir -p, mode 0700 for what is missing. */
 int lz_make_dirs(const char *path);
+/* As mkdir(), mode 0700, for what will have many recordings. ext4 is told that they are not related, and does
+ * not put all of them into one group of inodes: without a journal it looks at each inode there that was freed in
+ * the last five minutes, for each new one. */
+int lz_make_spread(const char *dir);
 /* Makes DIR, which must not exist or be empty. */
 int lz_recdir_make(const char *dir);
 /* Makes the next free PROG-N below lz_recordings_dir(); returns its path, malloced. */

@@ -42,6 +42,21 @@ is "$(ls -A "$processes" | grep -vc '^[0-9]*$')" 0 "used: nothing stays behind" 
 is "$(ls -A "$processes"/* | grep -E -c 'meta.tmp|markers-next')" 0 "used: nor in a recording" || diag "$(ls -A "$processes"/*)"
 is "$(stat -c %a "$processes"/* | sort -u)" 700 "used: nobody else may look there"
 
+# ---- ext4 is told that recordings are not related ----
+spread() { # DIR
+	case $(stat -f -c %T "$T"):$(command -v lsattr) in
+	ext*:/*) like "$(lsattr -d "$1" | cut -d' ' -f1)" T "spread: $(basename "$1")" ;;
+	*) skip "spread: $(basename "$1")" "not on ext4, or no lsattr" ;;
+	esac
+}
+new=$T/new/recordings
+LIZARD_TRACE_DIR=$new lizard-trace -q --follow all sh -c \
+	'for i in 1 2 3 4 5 6 7 8; do /bin/true; done; lsattr -d "$1"/sh-1/processes/.next >"$2"' sh "$new" "$T/next" >"$T/out" 2>&1
+is "$?" 0 "spread: recorded" || diag "$(cat "$T/out")"
+spread "$new"
+spread "$new/sh-1/processes"
+[ ! -s "$T/next" ] || like "$(cut -d' ' -f1 "$T/next")" T "spread: .next"
+
 # ---- whoever waits with it is killed ----
 record killed 'kill -9 $1'
 content killed

@@ -2,11 +2,11 @@
 #include "tracer/run/ahead.h"
 
 #include <common/base/cleanup.h>
+#include <common/recording/recdir.h>
 #include <lizard/error.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The last one that is made is of no use, and costs what some others have saved. */
@@ -54,8 +54,8 @@ void lz_ahead_make(void)
 	lz_auto_free char *copies = below(LZ_RUN_COPIES);
 	if (!processes || !all || !own || !copies)
 		return;
-	mkdir(processes, 0700);
-	mkdir(all, 0700);
+	lz_make_spread(processes);
+	lz_make_spread(all);
 	made = lz_writer_ahead(own);
 	if (made)
 		lz_writer_share_copies(made, copies);

@@ -21,6 +21,7 @@
 
 #include <common/base/array.h>
 #include <common/base/cleanup.h>
+#include <common/recording/recdir.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -219,7 +220,7 @@ static struct lz_writer *create_writer(const struct lz_tracer *t, const char *pa
 	struct lz_writer *w = NULL;
 
 	snprintf(below, sizeof(below), "%s/processes", t->follow.root);
-	if (mkdir(below, 0700) < 0 && errno != EEXIST)
+	if (lz_make_spread(below) < 0 && errno != EEXIST)
 		lz_fail_errno("cannot make the directory %s", below);
 	else
 		w = lz_writer_create(path, &t->meta);
