@@ -40,6 +40,12 @@ __attribute__((noinline)) static int is_amd(void)
 	return b == 0x68747541;
 }
 
+/* Caches of Intel's processors, or of AMD's: such a leaf has a stop on the other ones. */
+static int is_others(uint32_t leaf)
+{
+	return is_amd() ? leaf == 2 || leaf == 4 : leaf == 0x8000001d;
+}
+
 /* Where a register leads. A fault there is that instruction's. */
 extern char behind[];
 __attribute__((noinline, noclone)) static unsigned into(unsigned *at)
@@ -66,11 +72,12 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	static const uint32_t leaves[][2] = {{0, 9}, {2, 0}, {4, 0}, {4, 1}, {4, 2}, {0xd, 0}, {0xd, 1}, {0xd, 2},
+	                                     {0xd, 3}, {0xd, 5}, {0xd, 9}, {0x8000001d, 0}, {0x8000001d, 1},
 	                                     {0x80000000, 7}, {0x80000001, 0}, {0x80000002, 0}, {0x80000006, 3}, {0x80000008, 0}};
 
 	for (int times = argc > 1 ? atoi(argv[1]) : 1; times-- > 0;)
 		for (size_t i = 0; i < sizeof(leaves) / sizeof(*leaves); i++)
-			for (int flags = 0; flags < 2; flags++) {
+			for (int flags = is_others(leaves[i][0]) ? 2 : 0; flags < 2; flags++) {
 				uint32_t x[4];
 				uint64_t after = ask(leaves[i][0], leaves[i][1], x, flags);
 				if (times == 0)
