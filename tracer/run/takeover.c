@@ -47,12 +47,11 @@ static struct {
 
 /* ---- before it is there ---- */
 
-/* To be written to. */
-static void have_pages(const void *at, size_t len)
+static void have_pages(const void *at, size_t len, int how)
 {
 	const uintptr_t from = lz_page_down((uintptr_t)at);
 
-	madvise((void *)from, (uintptr_t)at + len - from, MADV_POPULATE_WRITE);
+	madvise((void *)from, (uintptr_t)at + len - from, how);
 }
 
 /* Where what the dynamic linker has made read-only ends; 0: nothing is. */
@@ -71,7 +70,7 @@ static void have_code(uintptr_t from, uintptr_t end)
 	enum { AROUND = 64 << 10 };
 
 	for (uintptr_t at = from; at < end; at = (at + AROUND) & ~(uintptr_t)(AROUND - 1))
-		(void)*(const volatile uint8_t *)at;
+		have_pages((const void *)at, 1, MADV_POPULATE_READ);
 }
 
 /* Code and data of one of our files. */
@@ -84,12 +83,12 @@ static int have_file(struct dl_phdr_info *info, size_t size, void *arg)
 		uintptr_t from = info->dlpi_addr + h->p_vaddr;
 		const uintptr_t end = from + h->p_filesz;
 
-		if (h->p_type != PT_LOAD || !(h->p_flags & PF_R))
+		if (h->p_type != PT_LOAD)
 			continue;
 		if (!(h->p_flags & PF_W))
 			have_code(from, end);
 		else if ((from = from < writable ? writable : from) < end)
-			have_pages((const void *)from, end - from);
+			have_pages((const void *)from, end - from, MADV_POPULATE_WRITE);
 	}
 	return 0;
 }
@@ -104,11 +103,11 @@ static void prepare(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT);
 	void *heap = malloc(HEAP);
 	if (heap)
-		have_pages(heap, HEAP);
+		have_pages(heap, HEAP, MADV_POPULATE_WRITE);
 	free(heap);
-	have_pages(&self, sizeof(self));
+	have_pages(&self, sizeof(self), MADV_POPULATE_WRITE);
 	dl_iterate_phdr(have_file, NULL);
-	have_pages((uint8_t *)__builtin_frame_address(0) - STACK, STACK);
+	have_pages((uint8_t *)__builtin_frame_address(0) - STACK, STACK, MADV_POPULATE_WRITE);
 	/* else it is asked when the process is there, and says what is wrong */
 	lz_proc_mine();
 	lz_ahead_make();
