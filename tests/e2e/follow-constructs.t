@@ -46,7 +46,7 @@ for source in ${LIZARD_PROGS:-$progs/*.c}; do
 	done
 	[ $(((number + 1) % every)) = 0 ] || continue
 	case $name in
-	futexes | gone | halted | ipc | locks | memory | pidns | received | twice) continue ;; # what processes outside store shows late
+	futexes | gone | halted | holes | ipc | locks | memory | pidns | received | twice) continue ;; # what processes outside store shows late
 	ptrace) continue ;;                         # its child is not traced by anybody, and nor can it
 	esac
 	recorded "$name alone" "$T/recordings/$name" parent "$T/$name-O0"
@@ -56,7 +56,7 @@ done
 mkdir -p "$T/user" && chmod 777 "$T/user"
 user="setpriv --reuid=54321 --regid=54321 --clear-groups"
 if [ "$(id -u)" = 0 ] && $user test -x "$LIZARD_BIN/lizard-trace" && $user test -w "$T/user"; then
-	for name in gone ipc memory twice; do
+	for name in gone holes ipc memory twice; do
 		[ -x "$T/$name-O0" ] || continue
 		$user timeout -k 5 100 lizard-trace -q --follow all -o "$T/user/$name" "$T/$name-O0" >"$T/out" 2>"$T/err"
 		is "$? $(cat "$T/out" "$T/err")" "0 all is well" "$name, an ordinary user: all is well while recorded"

@@ -7,6 +7,7 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/pages.h"
+#include "tracer/memory/resident.h"
 #include "tracer/memory/shared_data.h"
 
 #include <common/base/array.h>
@@ -288,6 +289,7 @@ int lz_dirty_find(struct lz_tracer *t, struct lz_pages *g)
 	if (lz_hot_begin(g) < 0)
 		return -1;
 	g->n_cand = 0;
+	lz_resident_look(t);
 	for (size_t i = 0; i < t->vmas.n; i++)
 		if (lz_dirty_from_area(t, g, &t->vmas.a[i]) < 0)
 			return -1;

@@ -2,6 +2,7 @@
 /* Files and segments that are mapped: which of them is which, and whether their copies still
  * hold. */
 #include "tracer/memory/objects.h"
+#include "tracer/memory/resident.h"
 
 #include "tracer/memory/memory.h"
 #include "tracer/memory/shared_data.h"
@@ -391,6 +392,8 @@ void lz_shared_free(struct lz_tracer *t)
 	for (uint32_t i = 1; i < s->n_objects; i++)
 		object_free(&s->object[i]);
 	free(s->object);
+	lz_resident_forget(s);
+	free(s->resident);
 	free(s);
 	t->shared = NULL;
 }

@@ -71,6 +71,9 @@ struct lz_shared {
 	uint32_t n_objects;
 	uint32_t n_shared;            /* of these have been mapped shared */
 	struct lz_pagemap seen;       /* shared pages as last logged */
+	struct lz_resident *resident; /* resident.c */
+	size_t n_resident, resident_room;
+	bool resident_needless;       /* what is mapped can be opened */
 	uint32_t n_open;              /* objects with a descriptor */
 	bool unseen;                  /* one of them has changed before it was watched */
 	bool segments;                /* there is one among the objects */

@@ -3,6 +3,7 @@
 
 #include "tracer/log/log.h"
 #include "tracer/memory/objects.h"
+#include "tracer/memory/resident.h"
 
 #include <common/base/cleanup.h>
 #include <common/base/sparse.h>
@@ -15,7 +16,8 @@ enum { SMALL = 64 * LZ_PAGE };
 
 /* What is mapped at START is at OFFSET of the file. */
 struct source {
-	int fd; /* -1: it has no data */
+	int fd;                             /* -1: it has no data, or */
+	const struct lz_resident *resident; /* that says it */
 	uint64_t start, offset;
 };
 
@@ -31,9 +33,12 @@ static void next_data(const struct source *s, uint64_t at, uint64_t end, uint64_
 	const uint64_t shift = s->offset - s->start;
 
 	*from = *to = end;
-	if (s->fd < 0)
+	if (s->fd < 0 && !s->resident)
 		return;
-	lz_next_data(s->fd, at + shift, end + shift, from, to);
+	if (s->resident)
+		lz_resident_next(s->resident, at + shift, end + shift, from, to);
+	else
+		lz_next_data(s->fd, at + shift, end + shift, from, to);
 	*from = lz_page_down(*from - shift);
 	*to = lz_page_up(*to - shift);
 }
@@ -48,7 +53,7 @@ static uint64_t end_of(const struct source *s, uint64_t end)
 {
 	struct stat st;
 
-	if (fstat(s->fd, &st) < 0)
+	if (s->resident || fstat(s->fd, &st) < 0)
 		return end;
 	uint64_t size = lz_page_up((uint64_t)st.st_size);
 	return size > s->offset ? lower(end, s->start + (size - s->offset)) : s->start;
@@ -84,7 +89,7 @@ struct search {
 
 /* Memory without a name is a file as well, to those who may open it there. A device is nothing to
  * be opened. */
-static int open_mapping(pid_t pid, const struct lz_maps_entry *e)
+int lz_shared_open(pid_t pid, const struct lz_maps_entry *e)
 {
 	char path[96];
 	struct stat st;
@@ -95,6 +100,14 @@ static int open_mapping(pid_t pid, const struct lz_maps_entry *e)
 	           : -1;
 }
 
+/* The mapping's own start stands for the file's: what is known is known of the mapping. */
+static int walk_resident(struct search *s, const struct lz_resident *known, uint64_t start,
+                         uint64_t from, uint64_t to)
+{
+	s->walk.now = (struct source){.fd = -1, .resident = known, .start = start};
+	return walk(&s->walk, from, to);
+}
+
 static int walk_mapping(void *arg, const struct lz_maps_entry *e)
 {
 	struct search *s = arg;
@@ -103,11 +116,13 @@ static int walk_mapping(void *arg, const struct lz_maps_entry *e)
 
 	if (from >= to)
 		return 0;
-	lz_auto_close int fd = open_mapping(s->t->p.pid, e);
-
+	const struct lz_resident *known = lz_resident_of(s->t, e);
+	if (known)
+		return walk_resident(s, known, e->start, from, to);
+	lz_auto_close int fd = lz_shared_open(s->t->p.pid, e);
 	if (fd < 0)
 		return s->walk.fn(s->walk.arg, LZ_STRETCH_DATA, from, to);
-	s->walk.now = (struct source){fd, e->start, e->offset};
+	s->walk.now = (struct source){.fd = fd, .start = e->start, .offset = e->offset};
 	return walk(&s->walk, from, to);
 }
 
@@ -128,9 +143,10 @@ int lz_shared_data(struct lz_tracer *t, const struct lz_area *a, lz_stretch_fn *
 		return fn(arg, LZ_STRETCH_DATA, a->v.start, a->v.end);
 	if (a->v.file != LZ_NO_FILE && (copy = lz_writer_file_open(t->w, a->v.file)) < 0)
 		return -1;
-	struct walk w = {.copy = {copy, a->v.start, a->v.offset}, .fn = fn, .arg = arg};
+	struct walk w = {
+	    .copy = {.fd = copy, .start = a->v.start, .offset = a->v.offset}, .fn = fn, .arg = arg};
 	if (is_file) {
-		w.now = (struct source){o->fd, a->v.start, a->object_at};
+		w.now = (struct source){.fd = o->fd, .start = a->v.start, .offset = a->object_at};
 		return walk(&w, a->v.start, a->v.end);
 	}
 	struct search s = {t, &a->v, w};

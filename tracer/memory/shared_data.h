@@ -19,6 +19,9 @@ typedef int lz_stretch_fn(void *arg, enum lz_stretch kind, uint64_t from, uint64
  * Where nobody can say, and in small areas, all is data. */
 int lz_shared_data(struct lz_tracer *t, const struct lz_area *a, lz_stretch_fn *fn, void *arg);
 
+/* A descriptor of what is mapped there; -1: nobody may have one. */
+int lz_shared_open(pid_t pid, const struct lz_maps_entry *e);
+
 /* Is it worth a descriptor of its own? */
 bool lz_shared_is_large(const struct lz_area *a);
 

@@ -2,6 +2,7 @@
 /* Memory that others may store to at any time is compared with what was logged last. */
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
+#include "tracer/memory/resident.h"
 #include "tracer/memory/shared_lock_page.h"
 
 #include <lizard/error.h>
@@ -94,9 +95,16 @@ static int compare(struct lz_tracer *t, const struct lz_area *a, lz_shared_page_
  * stores with it, which does no harm. */
 int lz_shared_sync(struct lz_tracer *t)
 {
+	bool looked = false;
+
 	for (size_t i = 0; i < t->vmas.n; i++) {
 		struct lz_area a = t->vmas.a[i];
-		if (is_uncertain(t, &a) && compare(t, &a, sync_page) < 0)
+		if (!is_uncertain(t, &a))
+			continue;
+		if (!looked)
+			lz_resident_look(t);
+		looked = true;
+		if (compare(t, &a, sync_page) < 0)
 			return -1;
 	}
 	t->shared->settled = true;
