@@ -303,6 +303,18 @@ for cc in lizard-cc gcc; do
 	like "$? $(cat "$T/verify")" "^0 .*: clean: [^;]*$" "code, $cc: verify is clean, to the end"
 done
 
+# ---- a file that nobody has open for writing: other processes are not looked through at each mapping ----
+if ! command -v strace >/dev/null || ! strace -o "$T/strace" true 2>"$T/err"; then
+	skip 3 "no strace, or it may not trace"
+elif gcc -O1 -w -o "$T/mapped_often" "$LIZARD_SRC/tests/progs/trace/mapped_often.c" && head -c 8192 /dev/zero | tr '\0' a >"$T/often"; then
+	strace -qq -e trace=open,openat -o "$T/strace" lizard-trace -q -o "$T/recordings/often" "$T/mapped_often" "$T/often" 300 >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out" "$T/err")" "0 $("$T/mapped_often" "$T/often" 300)" "mapped often: recorded"
+	looks=$(grep -c "/proc/$$/maps" "$T/strace")
+	ok $((looks > 30)) "mapped often: the maps of another process are not read each time" || diag "$looks times"
+	timeout 60 lizard verify "$T/recordings/often" >"$T/verify" 2>&1
+	ok $? "mapped often: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+fi
+
 # ---- the recorder's own memory in the program ----
 lizard-cc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/own_pages.c" -o "$T/own_pages"
 ok $? "own pages: builds"

@@ -297,8 +297,11 @@ void lz_outside_watch(struct lz_tracer *t, struct lz_object *o)
 {
 	struct lz_shared *s = t->shared;
 
-	lz_outside_look_soon(s);
-	s->next_look = 0;
+	/* Of a file that nobody has open for writing the others' mappings tell nothing. */
+	if (o->segment || lz_open_for_writing(o)) {
+		lz_outside_look_soon(s);
+		s->next_look = 0;
+	}
 	s->segments |= o->segment;
 	if (o->segment)
 		o->attached = attached(o);
