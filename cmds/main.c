@@ -89,6 +89,22 @@ static int run(const struct lz_cmd *c, int argc, char **argv)
 	return c->main(argc, argv);
 }
 
+/* NAME: a command; NULL: all of them. */
+static int help_on(char *name)
+{
+	char *argv[] = {name, "--help", NULL};
+	const struct lz_cmd *c = name ? find(name) : NULL;
+
+	if (name && !c) {
+		say_unknown(name);
+		return 2;
+	}
+	if (c)
+		return run(c, 2, argv);
+	usage(stdout);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
@@ -104,10 +120,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0) {
-		usage(stdout);
-		return 0;
-	}
+	    strcmp(argv[1], "help") == 0)
+		return help_on(argv[2]);
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
 		printf("lizard " LIZARD_VERSION "\n");
 		return 0;

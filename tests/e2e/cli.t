@@ -121,6 +121,7 @@ lizard info nothing >"$T/out" 2>"$T/err"
 is "$? $(wc -c <"$T/out")" "1 0" "no such recording"
 for command in ls rm prune info dump pack unpack report hunt dap; do
 	like "$(lizard $command --help)" "^usage: lizard $command" "$command --help"
+	is "$(lizard help $command)" "$(lizard $command --help)" "help $command"
 done
 
 # ps on a terminal: cut to its width, characters of several bytes counted once.
