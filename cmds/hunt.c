@@ -3,6 +3,7 @@
 #include "cmds/hunt.h"
 #include "cmds/base/cmds.h"
 #include "cmds/base/options.h"
+#include "cmds/trace_summary.h"
 
 #include <common/base/cleanup.h>
 #include <common/base/print.h>
@@ -64,7 +65,7 @@ static void say_failed(const struct lz_repeat *r)
 	const json_t *signo = json_object_get(r->run, "signal");
 	const json_t *status = json_object_get(r->run, "exit_status");
 	const json_t *seed = json_object_get(r->run, "seed");
-	lz_auto_free char *word = lz_shell_word(dir ? dir : "");
+	lz_auto_free char *word = lz_shell_word(dir ? lz_trace_name(dir) : "");
 	char how[LZ_TEXT];
 	int end = json_is_integer(signo) ? (int)json_integer_value(signo)
 	                                 : W_EXITCODE(json_integer_value(status) & 0xff, 0);

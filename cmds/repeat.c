@@ -161,11 +161,25 @@ int lz_repeat(struct lz_repeat *r)
 	return rc < 0 ? -1 : 0;
 }
 
+static bool has_threads(const json_t *run)
+{
+	return json_integer_value(json_object_get(run, "most_threads")) > 1;
+}
+
+static bool has_seed(const json_t *run)
+{
+	return json_is_integer(json_object_get(run, "seed"));
+}
+
 void lz_repeat_say_none(const struct lz_repeat *r)
 {
 	if (r->signo)
 		lz_print(stderr, "lizard: ended by a signal; %lu runs did not fail\n",
 		         r->runs ? r->runs - 1 : 0);
 	else
-		lz_print(stderr, "lizard: none of %lu runs failed\n", r->runs);
+		lz_print(stderr, "lizard: none of %lu runs failed%s\n", r->runs,
+		         !has_threads(r->run) ? ""
+		         : has_seed(r->run)
+		             ? "; more runs (-n) try more ways in which the threads take turns"
+		             : "; with --chaos its threads take turns by chance");
 }

@@ -94,6 +94,7 @@ int lz_trace_summary_json(FILE *to, const struct lz_trace_options *o,
 	json_object_set_new(v, "instrumented", json_boolean(r->instrumented));
 	json_object_set_new(v, "pack", text_or_null(out->pack));
 	set_sizes(v, r, dir);
+	set_int(v, "most_threads", r->most_threads);
 	json_object_set_new(v, "turns", turns_json(o, r));
 	json_object_set_new(v, "seed",
 	                    o->chaos_seed ? json_integer((json_int_t)o->chaos_seed) : json_null());

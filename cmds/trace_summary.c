@@ -63,8 +63,7 @@ static void say_masked(void)
 		lz_print(stderr, "\n");
 }
 
-/* The shortest name of the recording DIR that `lizard-gdb` takes, whatever is recorded next. */
-static const char *name_of(const char *dir)
+const char *lz_trace_name(const char *dir)
 {
 	lz_auto_free char *all = lz_recordings_dir();
 	const char *slash = strrchr(dir, '/');
@@ -76,7 +75,7 @@ static const char *name_of(const char *dir)
 
 static void say_next(const struct lz_trace_options *o, const struct lz_trace_result *r)
 {
-	lz_auto_free char *name = lz_shell_word(name_of(r->dir));
+	lz_auto_free char *name = lz_shell_word(lz_trace_name(r->dir));
 
 	if (!name)
 		return;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 /* What was recorded, and the command that opens it, on stderr. */
+/* The shortest name of the recording DIR that `lizard-gdb` takes, whatever is recorded next. */
+const char *lz_trace_name(const char *dir);
 void lz_trace_summary(const struct lz_trace_options *o, const struct lz_trace_result *r);
 
 struct lz_trace_outcome {

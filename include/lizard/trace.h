@@ -42,6 +42,7 @@ struct lz_trace_result {
 	bool empty;    /* it could not begin: there is nothing to replay in it */
 	uint64_t duration_ns, bytes, n_events, marker_bytes;
 	uint32_t n_checkpoints;
+	uint64_t most_threads; /* at once, of the first process */
 	/* With chaos: how many turns ended at a marker or a call, some instructions behind one,
 	 * behind an instruction that locks, and behind a call that was gone over. Of the first
 	 * process. */

@@ -50,11 +50,17 @@ hunt() { # ARGS...: of a program that has not run yet
 hunt ./flaky count 3 abort
 is "$? $(cat count) $(ls "$LIZARD_TRACE_DIR")" "0 4 $(printf 'flaky-1\nflaky-latest')" "hunt: the run that fails is kept, the others are removed"
 is "$(cat out err)" "lizard: run 4 failed: killed by SIGABRT; recorded $LIZARD_TRACE_DIR/flaky-1
-lizard: next: lizard-gdb -e $LIZARD_TRACE_DIR/flaky-1" "... and it says so, not what the program says"
+lizard: next: lizard-gdb -e flaky-1" "... and it says so, not what the program says"
 is "$(lizard info --json flaky-1 | json '$o->{signal}')" 6 "... it is the right one"
 hunt -n 3 --json ./flaky count 3 abort
 is "$? $(cat count) $(ls "$LIZARD_TRACE_DIR") $(json '"$o->{runs} " . ($o->{failed} ? "failed" : "fine") . defined $o->{run}' <out)" "1 3  3 fine" "-n: none of so many fails"
 is "$(cat err)" "lizard: none of 3 runs failed" "... which it says"
+gcc -g -pthread -o threaded "$LIZARD_SRC/tests/progs/report/threaded.c"
+ok $? "a program with threads builds"
+hunt -n 1 ./threaded
+is "$(cat err)" "lizard: none of 1 runs failed; with --chaos its threads take turns by chance" "... what may help with threads"
+hunt -n 1 --chaos ./threaded
+is "$(cat err)" "lizard: none of 1 runs failed; more runs (-n) try more ways in which the threads take turns" "... with --chaos"
 hunt -q --json --chaos=5 --pack packs/hunt -o here/hunted -- ./flaky count 2 7
 is "$? $(cat err) $(json 'join " ", @{$o->{run}}{qw(exit_status seed recording pack)}, $o->{runs}' <out)" \
 	"0  7 7 here/hunted packs/hunt/hunted.lizard 3" "--chaos=SEED, --json, -o, --pack"

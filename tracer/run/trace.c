@@ -193,6 +193,7 @@ int lz_trace_to_end(struct lz_tracer *t, struct lz_trace_result *result)
 		lz_warn("the end of the recording is missing: %s", lz_error());
 	result->status = t->status;
 	result->instrumented = t->meta.instrumented;
+	result->most_threads = t->most_threads;
 	result->turns_points = t->sched.chaos.n_points;
 	result->turns_steps = t->sched.chaos.n_steps;
 	result->turns_locks = t->sched.chaos.n_locks;

@@ -452,7 +452,7 @@ struct lz_tracer {
 	uint32_t tid;     /* of the process, its first thread and its stream */
 	uint32_t own_tid; /* the same in its own PID namespace */
 	struct lz_thread **thread;
-	size_t n_threads;
+	size_t n_threads, most_threads;
 	struct lz_thread *cur;    /* the one that has the turn */
 	_Atomic uint32_t running; /* its number, for the mover */
 	struct lz_mover *mover;   /* NULL: none */

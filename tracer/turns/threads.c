@@ -34,6 +34,7 @@ static struct lz_thread *new_thread(struct lz_tracer *t, uint32_t tid)
 	th->stat = -1;
 	th->priority = lz_chaos_priority(t);
 	t->thread[t->n_threads++] = th;
+	t->most_threads = t->n_threads > t->most_threads ? t->n_threads : t->most_threads;
 	return th;
 }
 
