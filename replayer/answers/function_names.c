@@ -53,7 +53,8 @@ static int fail_unknown(const struct lz_asked *a, const char *typed)
 	if (*n.name)
 		return lz_fail("no instrumented function has the name %s: did you mean %s?", typed,
 		               n.name);
-	return lz_fail("no instrumented function has the name %s: `lizard calls --names` lists all",
+	return lz_fail("no instrumented function has the name %s: it may have been inlined, or not "
+	               "built with lizard-cc; `lizard calls --names` lists all",
 	               typed);
 }
 

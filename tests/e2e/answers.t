@@ -211,7 +211,7 @@ refused() { # STATUS PATTERN COMMAND...
 	like "$(cat "$T/err")" "$pattern" "... and says why"
 	is "$(cat "$T/out")" "" "... with nothing on stdout"
 }
-refused 1 "no instrumented function has the name nonesuch" lizard calls "$T/rec" nonesuch
+refused 1 "no instrumented function has the name nonesuch: it may have been inlined" lizard calls "$T/rec" nonesuch
 refused 1 "is no instant" lizard calls --from yesterday "$T/rec" main
 refused 1 "has no thread 1" lizard calls --thread 1 "$T/rec" main
 refused 2 "takes a number" lizard calls --limit many "$T/rec" main

@@ -43,7 +43,7 @@ out=$(gdb_run "$rec" "$@" </dev/null)
 like "$(section "$out" one)" '^Output to descriptor 1: item 1 by$' "what matched is shown, as far as it is written"
 # In glibc 2.41 write() makes its call in another function.
 like "$(section "$out" one)" 'by_bytes|write|__internal_syscall_cancel' "and the place"
-like "$(section "$out" none)" '^Nothing that matches "no such" is written later to descriptor 1 or 2\.$' "nothing: it is said"
+like "$(section "$out" none)" '^Nothing that matches "no such" is written later to descriptor 1 or 2 \(-fd N: to descriptor N\)\.$' "nothing: it is said"
 here=$(section "$out" one | grep '^position')
 is "$(section "$out" none | grep '^position')" "$here" "... and nothing moves"
 like "$(section "$out" bad)" '^`\(` is no regular expression: ' "what is no regular expression"

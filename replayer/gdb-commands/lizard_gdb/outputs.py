@@ -70,7 +70,7 @@ def jump_to_output(direction, arg):
     row = find(direction, options + ["--grep=" + pattern])
     if row is None:
         written = "is written later" if direction == "forward" else "was written before"
-        where = " or ".join(option[len("--fd=") :] for option in options) or "1 or 2"
+        where = " or ".join(option[len("--fd=") :] for option in options) or "1 or 2 (-fd N: to descriptor N)"
         raise gdb.GdbError("Nothing that matches \"%s\" %s to descriptor %s." % (pattern, written, where))
     say("Output to descriptor %d: %s\n" % (row["fd"], line_of(row)))
     travel("seek", row["position"])
