@@ -145,7 +145,11 @@ static int change_arguments(struct lz_tracer *t, struct user_regs_struct *r)
 {
 	if (t->cur->wait_cut || t->cur->part)
 		return lz_call_shorten(t, r);
-	return t->cur->call.nr == SYS_mmap ? lz_shared_code_private(t, r) : show_child(t, r);
+	switch (t->cur->call.nr) {
+	case SYS_mmap: return lz_shared_code_private(t, r);
+	case SYS_futex: return lz_call_wait_longer(t, r);
+	default: return show_child(t, r);
+	}
 }
 
 static int restore_arguments(struct lz_tracer *t, struct user_regs_struct *r)

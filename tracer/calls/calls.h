@@ -44,6 +44,9 @@ int lz_call_exec_done(struct lz_tracer *t, struct user_regs_struct *r);
 /* shorten.c */
 /* At the entry of a call that the stub has waited with: only the rest of its time is left. */
 int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r);
+/* Whoever is to wake a futex that processes share has its turn only while this one waits: a short wait may be
+ * as long as that. */
+int lz_call_wait_longer(struct lz_tracer *t, struct user_regs_struct *r);
 /* When such a call is over, or is to be made again: its arguments are the program's again. */
 int lz_call_lengthen(struct lz_tracer *t, struct user_regs_struct *r);
 

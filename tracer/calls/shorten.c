@@ -3,8 +3,11 @@
  * be written, and the program finds its own arguments again. */
 #include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
+#include "tracer/state/process.h"
 #include "tracer/state/state.h"
+#include "tracer/turns/shared_memory_lock.h"
 
+#include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -91,6 +94,31 @@ int lz_call_shorten(struct lz_tracer *t, struct user_regs_struct *r)
 	default: return 0;
 	}
 	cur->call.shortened = true;
+	return lz_proc_set_regs(&t->p, r);
+}
+
+/* A wait for a futex that processes share, for less than a slice. */
+static bool is_short_wait(const struct lz_tracer *t, const struct lz_call *c, int64_t slice)
+{
+	int64_t time[2];
+
+	return c->nr == SYS_futex && (int)c->args[1] == FUTEX_WAIT && c->args[3] &&
+	       lz_proc_read_some(&t->p, c->args[3], time, sizeof(time)) == sizeof(time) &&
+	       time[0] == 0 && time[1] > 0 && time[1] < slice;
+}
+
+int lz_call_wait_longer(struct lz_tracer *t, struct user_regs_struct *r)
+{
+	const int64_t slice = (int64_t)t->sched.slice;
+	const int64_t time[2] = {slice / BILLION, slice % BILLION};
+	struct lz_call *c = &t->cur->call;
+
+	if (c->forced || !lz_shared_lock_wanted(t) || !is_short_wait(t, c, slice))
+		return 0;
+	r->r10 = lz_scratch(t, &t->p);
+	if (lz_proc_write(&t->p, r->r10, time, sizeof(time)) < 0)
+		return -1;
+	c->shortened = true;
 	return lz_proc_set_regs(&t->p, r);
 }
 

@@ -84,6 +84,11 @@ static bool is_waited_for(const struct lz_shared_lock *f)
 	       lz_now() < asked + STALE_MS * 1000000ULL;
 }
 
+bool lz_shared_lock_wanted(const struct lz_tracer *t)
+{
+	return t->shared_lock.held && is_waited_for(&t->shared_lock);
+}
+
 bool lz_shared_lock_due(const struct lz_tracer *t, uint64_t grace)
 {
 	const struct lz_shared_lock *f = &t->shared_lock;

@@ -16,6 +16,8 @@ int lz_shared_lock_enter(struct lz_tracer *t);
 void lz_shared_lock_leave(struct lz_tracer *t);
 /* Do others wait for longer than GRACE ns after the slice? */
 bool lz_shared_lock_due(const struct lz_tracer *t, uint64_t grace);
+/* Do others wait for it at all? */
+bool lz_shared_lock_wanted(const struct lz_tracer *t);
 /* At an instant: lets others have it, and logs what they have stored. */
 int lz_shared_lock_yield(struct lz_tracer *t);
 /* At an instant: logs what others have stored while they had it. */
