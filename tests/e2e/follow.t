@@ -77,6 +77,15 @@ is "$(processes path)" "sh:exit 0" "a path that does not match: only the first o
 timeout -k 5 60 lizard-trace -q --follow parent -o "$T/recordings/parent" -- "$T/tree" >"$T/out" 2>&1
 is "$? $(ls "$T/recordings/parent/processes" 2>&1 | grep -c '^[0-9]')" "0 0" "parent: nobody else"
 
+# ---- children that are over at once: who else shares their memory has been looked for by their parent's recorder ----
+gcc -w -g -O1 "$LIZARD_SRC/tests/progs/follow/brief.c" -o "$T/brief"
+LIZARD_DEBUG=1 timeout -k 5 100 lizard-trace -q --follow all -o "$T/recordings/brief" "$T/brief" >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out")" "0 all is well" "brief: recorded" || diag "$(grep -v stop "$T/err")"
+n=$(grep -c 'other processes were looked for' "$T/err")
+[ "$n" -ge 1 ] && [ "$n" -lt 30 ] # there were 40, and some of the parent's
+ok $? "brief: other processes are seldom looked for" || diag "$n times"
+verified brief
+
 # ---- one that outlives the first ----
 timeout -k 5 60 lizard-trace -q --follow all -o "$T/recordings/daemon" -- "$T/tree" daemon >"$T/out" 2>"$T/err" </dev/null
 is $? 0 "a daemon: the first process's end is the end"

@@ -195,6 +195,7 @@ static void inherited(const struct lz_tracer *t, struct lz_handover *h)
 
 	h->parent_marker = s->start + s->parsed;
 	h->undumpable = t->borrowed.undumpable;
+	h->looked = lz_outside_looked(t);
 	h->rseq = t->cur->rseq;
 	h->stub_addr = t->meta.stub_addr;
 	memcpy(h->act, t->act, sizeof(h->act));

@@ -28,6 +28,7 @@ struct lz_handover {
 	/* FORK: what it has inherited */
 	uint64_t stub_addr;
 	bool undumpable;
+	uint64_t looked; /* lz_outside_looked() */
 	struct lz_rseq rseq;
 	uint64_t ring, sink, pos_addr, pos_off, traced_addr; /* ring 0: none */
 	struct lz_disposition act[LZ_SIGNALS];

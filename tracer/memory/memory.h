@@ -136,5 +136,10 @@ void lz_guards_end(struct lz_tracer *t);
 /* outside_writers.c */
 /* At the program's end, a last look for other processes. */
 int lz_outside_end(struct lz_tracer *t);
+/* When it was last looked whether processes outside of the run have what this one shares, in ns, for the tracer
+ * of its child; 0: then that one has to look. */
+uint64_t lz_outside_looked(const struct lz_tracer *t);
+/* In that tracer: a child that is soon over need not be looked for once more. */
+void lz_outside_looked_for(struct lz_tracer *t, uint64_t when);
 
 #endif

@@ -83,6 +83,8 @@ struct lz_shared {
 	bool anonymous_named;         /* and the user has been told */
 	int inotify;                  /* -1: none */
 	uint64_t next_look, look_gap; /* ns: outside_writers.c */
+	uint64_t looked;              /* when, last */
+	bool looked_by_parent;        /* it was the parent's tracer */
 	struct lz_unrecorded_child unrecorded[LZ_UNRECORDED_MOST];
 	size_t n_unrecorded;
 	struct lz_identity

@@ -254,11 +254,35 @@ static int look(struct lz_tracer *t)
 	leave_out_unwritten(&l);
 	if (l.n && look_at_all(&l) < 0)
 		return -1;
+	lz_debug("other processes were looked for that share memory");
+	s->looked = begun;
+	s->looked_by_parent = false;
 	uint64_t now = lz_now(), cost = (now - begun) * COST_SHARE;
 	s->look_gap = s->look_gap < GAP_MAX_MS * MS / 2 ? 2 * s->look_gap : GAP_MAX_MS * MS;
 	/* What the program only reads, others seldom write: then inotify has to tell. */
 	s->next_look = l.writable ? now + (s->look_gap > cost ? s->look_gap : cost) : UINT64_MAX;
 	return 0;
+}
+
+uint64_t lz_outside_looked(const struct lz_tracer *t)
+{
+	const struct lz_shared *s = t->shared;
+
+	return s && t->n_shared && !s->watching && !s->n_unrecorded &&
+	               strcmp(t->opt->follow, "all") == 0
+	           ? s->looked
+	           : 0;
+}
+
+void lz_outside_looked_for(struct lz_tracer *t, uint64_t when)
+{
+	struct lz_shared *s = t->shared;
+
+	if (!s || !when || lz_now() > when + GAP_MAX_MS * MS)
+		return;
+	s->looked = when;
+	s->looked_by_parent = true;
+	s->next_look = lz_now() + EXEC_MS * MS;
 }
 
 int lz_outside_child(struct lz_tracer *t, pid_t pid)
@@ -344,7 +368,9 @@ int lz_outside_end(struct lz_tracer *t)
 		return 0;
 	if (lz_outside_notes(t, 0) < 0)
 		return -1;
-	return !t->n_shared ? 0 : lz_unrecorded_look(t) < 0 ? -1 : look(t);
+	if (!t->n_shared || (s->looked_by_parent && lz_now() < s->next_look))
+		return 0;
+	return lz_unrecorded_look(t) < 0 ? -1 : look(t);
 }
 
 int lz_outside_call(struct lz_tracer *t, uint32_t changed)

@@ -320,7 +320,9 @@ static int forked(struct lz_tracer *t, const struct lz_handover *h)
 		return -1;
 	if (lz_shared_lock_enter(t) < 0 || lz_writer_meta(t->w, &t->meta) < 0)
 		return -1;
-	return lz_checkpoint(t, &r, true);
+	const int ret = lz_checkpoint(t, &r, true);
+	lz_outside_looked_for(t, h->looked);
+	return ret;
 }
 
 /* ---- the whole of it ---- */
