@@ -32,6 +32,28 @@ for prog in plain marked; do
 	recorded $prog buffer --follow all
 done
 
+# What it reads where numbers are others, or others' files have its number.
+gcc -g -O1 -pthread "$LIZARD_SRC/tests/progs/trace/proc_status.c" -o "$T/status"
+ok $? "the other program builds"
+same() { # WHAT SECONDS COMMAND...
+	what=$1 most=$2
+	shift 2
+	"$@" >"$T/native" 2>/dev/null || { skip "$what: not allowed here"; return; }
+	timeout -k 5 "$most" lizard-trace -q --follow all -o "$T/recordings/same" "$@" >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out")" "0 $(cat "$T/native")" "$what" || diag "$(cat "$T/err")"
+	rm -rf "$T/recordings/same"
+}
+same "its numbers in its PID namespace" 60 unshare -pf --mount-proc "$T/status" /proc/self/status State: Pid: PPid: TracerPid: NSpid:
+same "its user in its own namespace" 60 unshare -U "$T/status" /proc/thread-self/status State: Uid:
+same "the status of whoever has its number outside" 60 unshare -pf "$T/status" /proc/1/status Name: Pid:
+same "what was opened before an execve has no text" 60 "$T/status" exec
+same "thousands of mappings do not take their square" 20 "$T/status" many
+same "code beside the recorder's is listed" 60 "$T/status" beside
+same "its status when the first thread is gone" 60 "$T/status" ended
+mkdir -p "$T/elsewhere"
+same "/proc mounted elsewhere" 60 unshare -m sh -c \
+	'mount -t proc none "$1" && exec "$2" mounted "$1"' sh "$T/elsewhere" "$T/status"
+
 # A file of the same name that is not in /proc is the program's.
 mkdir -p "$T/proc"
 cat >"$T/self.c" <<'END'

@@ -177,6 +177,8 @@ int lz_small_settle(struct lz_tracer *t);
 bool lz_answer_own_pages(struct lz_tracer *t, int64_t *result);
 /* Are some of them in [START, END)? */
 bool lz_own_pages_touch(const struct lz_tracer *t, uint64_t start, uint64_t end);
+/* Is AT in one of them? *END: up to where it is as there. */
+bool lz_own_pages_at(const struct lz_tracer *t, uint64_t at, uint64_t *end);
 /* At the exit of a munmap that was so answered: unmaps what is not ours. */
 int lz_own_pages_unmap(struct lz_tracer *t, int64_t *result);
 

@@ -52,6 +52,23 @@ bool lz_own_pages_touch(const struct lz_tracer *t, uint64_t start, uint64_t end)
 	return false;
 }
 
+bool lz_own_pages_at(const struct lz_tracer *t, uint64_t at, uint64_t *end)
+{
+	struct range own[OWN];
+
+	own_ranges(t, own);
+	*end = UINT64_MAX;
+	for (int i = 0; i < OWN; i++) {
+		if (own[i].start <= at && at < own[i].end) {
+			*end = own[i].end;
+			return true;
+		}
+		if (own[i].start > at && own[i].start < own[i].end && own[i].start < *end)
+			*end = own[i].start;
+	}
+	return false;
+}
+
 static bool touches(const struct lz_tracer *t, uint64_t addr, uint64_t len)
 {
 	uint64_t end;

@@ -2,27 +2,15 @@
 /* Reads from the program's own files in /proc. The kernel makes a text for each read, so that a read
  * goes on where the one before has ended. What is shown is another text, as long as it is read. */
 #include "tracer/calls/proc_files.h"
+#include "tracer/calls/calls.h"
 #include "tracer/calls/fast.h"
-#include "tracer/calls/written_range.h"
 #include "tracer/log/log.h"
 
-#include <common/base/array.h>
 #include <errno.h>
-#include <lizard/error.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-enum { TEXTS = 8, CHUNK = 1 << 16 };
-
-/* What is being read. */
-static struct reading {
-	int fd;
-	char name[LZ_PROC_NAME];
-	struct lz_proc_text text;
-} readings[TEXTS];
 
 /* Pipes and their like are known, and most reads that have stops are from these. */
 static bool is_known(const struct lz_tracer *t, uint64_t fd)
@@ -41,62 +29,6 @@ static bool reads(const struct lz_call *c, bool *at_offset)
 	case SYS_preadv2: *at_offset = c->args[3] != UINT64_MAX; return true;
 	}
 	return false;
-}
-
-/* ---- the text ---- */
-
-static int load(struct lz_proc_text *x, pid_t tid, const char *name)
-{
-	char path[64];
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return lz_fail_errno("cannot open %s", path);
-	x->len = 0;
-	do {
-		if (lz_reserve(x->bytes, x->room, x->len + CHUNK + 1) < 0) {
-			fclose(f);
-			return lz_fail("no memory for %s", path);
-		}
-		n = fread(x->bytes + x->len, 1, CHUNK, f);
-		x->len += n;
-	} while (n > 0);
-	x->bytes[x->len] = 0;
-	fclose(f);
-	return 0;
-}
-
-/* NULL: lz_error(). ANEW: not what has been read the last time. */
-static const struct lz_proc_text *text_of(const struct lz_tracer *t, int fd,
-                                          const struct lz_proc_file *file, bool anew)
-{
-	struct reading *r = &readings[(unsigned)fd % TEXTS];
-
-	if (!anew && r->fd == fd && !strcmp(r->name, file->name) && r->text.bytes)
-		return &r->text;
-	r->fd = fd;
-	memcpy(r->name, file->name, sizeof(r->name));
-	if (load(&r->text, (pid_t)file->who->tid, file->name) < 0)
-		return NULL;
-	const int mended = strcmp(file->name, "status") == 0
-	                       ? lz_proc_status_mend(t, file->who, &r->text)
-	                       : lz_proc_mappings_mend(t, file->name, &r->text);
-	return mended < 0 ? NULL : &r->text;
-}
-
-/* ---- a read of it ---- */
-
-/* The kernel ends a read that has room for more with a whole line. */
-static size_t part_of(const struct lz_proc_text *x, uint64_t from, uint64_t count, uint64_t got)
-{
-	size_t n = MIN(x->len - from, got ? got : count);
-
-	if (n == x->len - from || got == count)
-		return n;
-	const char *end = memrchr(x->bytes + from, '\n', n);
-	return end ? (size_t)(end + 1 - (x->bytes + from)) : n;
 }
 
 /* Where the call reads to. *N: how many parts that are. */
@@ -125,6 +57,47 @@ static uint64_t room_of(const struct lz_tracer *t)
 	return n;
 }
 
+/* ---- how much of it ---- */
+
+/* Has the kernel checked, or may the program store, all of what the first N bytes are read to? GOT: the
+ * kernel has stored so many. */
+static bool is_writable(const struct lz_tracer *t, uint64_t n, uint64_t got)
+{
+	struct iovec plain;
+	uint32_t parts;
+	const struct iovec *io = buffers(t, &plain, &parts);
+
+	for (uint32_t i = 0; i < parts && n > got; i++) {
+		const uint64_t at = (uintptr_t)io[i].iov_base;
+		const uint64_t ours = MIN(n, io[i].iov_len), kernels = MIN(got, ours);
+
+		if (!lz_vmas_writable(&t->vmas, at + kernels, ours - kernels))
+			return false;
+		n -= ours;
+		got -= kernels;
+	}
+	return true;
+}
+
+/* The kernel ends a read that has room for more with a whole line. So does this, with the first line behind
+ * where the kernel has ended: then the next read goes on from there, and it need not look for the place. */
+static size_t part_of(const struct lz_tracer *t, const char *from, size_t left, uint64_t got)
+{
+	const uint64_t count = room_of(t);
+	size_t n = MIN(left, count);
+
+	if (got == count)
+		return n;
+	const char *end = got && got < n ? memchr(from + got, '\n', n - got) : NULL;
+	if (end)
+		n = (size_t)(end + 1 - from);
+	if ((end || n == left || !got) && is_writable(t, n, got))
+		return n;
+	n = MIN(left, got);
+	end = memrchr(from, '\n', n);
+	return end ? (size_t)(end + 1 - from) : n;
+}
+
 /* The first N bytes become these; the others that the kernel has written, GOT in all, are told, so that
  * replay has them. *FAULT: there is no memory for them. */
 static int put(struct lz_tracer *t, const char *bytes, uint64_t n, uint64_t got, bool *fault)
@@ -149,26 +122,58 @@ static int put(struct lz_tracer *t, const char *bytes, uint64_t n, uint64_t got,
 	return 0;
 }
 
-static int show(struct lz_tracer *t, const struct lz_proc_file *file, bool at_offset,
-                int64_t *result)
+/* The kernel's text goes on where ours does, N bytes behind FROM; it was read up to GOT bytes behind that. */
+static void move_on(int copy, bool at_offset, uint64_t from, uint64_t n, uint64_t got)
+{
+	char skipped[4096];
+	ssize_t some = 1;
+
+	while (got < n && some > 0) {
+		const size_t most = MIN(sizeof(skipped), n - got);
+
+		some = at_offset ? pread(copy, skipped, most, (off_t)(from + got))
+		                 : read(copy, skipped, most);
+		got += some > 0 ? (uint64_t)some : 0;
+	}
+	if (!at_offset && got != n)
+		lseek(copy, (off_t)(from + n), SEEK_SET);
+}
+
+static int show_copied(struct lz_tracer *t, const struct lz_proc_file *file, int copy,
+                       bool at_offset, int64_t *result)
 {
 	const struct lz_call *c = &t->cur->call;
 	const int fd = (int)c->args[0];
-	const uint64_t got = (uint64_t)*result, count = room_of(t);
-	const uint64_t from = at_offset ? c->args[3] : lz_fd_position(t, fd) - got;
-	const struct lz_proc_text *x = text_of(t, fd, file, !from);
-	int64_t moved = 0;
+	const uint64_t got = (uint64_t)*result;
+	const uint64_t from = at_offset ? c->args[3] : (uint64_t)lseek(copy, 0, SEEK_CUR) - got;
+	const struct lz_proc_text *x = lz_proc_text_of(t, fd, copy, file, !from);
 	bool fault = false;
 
 	if (!x)
 		return -1;
-	const size_t n = from < x->len ? part_of(x, from, count, got) : 0;
-	if (put(t, x->bytes + (n ? from : 0), n, got, &fault) < 0)
+	const char *bytes = x->bytes + MIN(from, x->len);
+	const size_t left = x->len - (size_t)(bytes - x->bytes);
+	const size_t n = left ? part_of(t, bytes, left, got) : 0;
+	if (put(t, bytes, n, got, &fault) < 0)
 		return -1;
 	*result = fault ? -EFAULT : (int64_t)n;
-	if (at_offset || fault || n == got)
+	move_on(copy, at_offset, from, n, got);
+	if (!n)
+		lz_proc_text_read(fd);
+	return 0;
+}
+
+/* The copy is for the same open file: what it reads is as the program would read it, in its namespaces. */
+static int show(struct lz_tracer *t, const struct lz_proc_file *file, bool at_offset,
+                int64_t *result)
+{
+	const int copy = lz_fd_copy(t, (int)t->cur->call.args[0]);
+
+	if (copy < 0)
 		return 0;
-	return lz_proc_syscall(&t->p, &moved, SYS_lseek, (uint64_t)fd, from + n, SEEK_SET, 0, 0, 0);
+	const int ret = show_copied(t, file, copy, at_offset, result);
+	close(copy);
+	return ret;
 }
 
 int lz_proc_files_show(struct lz_tracer *t, int64_t *result)

@@ -7,6 +7,7 @@
 #include <common/process/vdso.h>
 #include <ctype.h>
 #include <lizard/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,35 +49,74 @@ static int add_vdso(struct lz_proc_text *to, const char *line, size_t len)
 	return add(to, name, strlen(name));
 }
 
-/* NAMED: the lines that begin a mapping have names. */
-static int copy(const struct lz_tracer *t, const char *text, bool named, struct lz_proc_text *to)
+/* What is told of one mapping. */
+struct block {
+	const char *line, *details; /* further lines, up to */
+	const char *end;
+	uint64_t start, stop;
+};
+
+static struct block block_at(const char *line)
 {
-	bool ours = false;
+	struct block b = {.line = line};
+	char *dash;
+
+	b.start = strtoull(line, &dash, 16);
+	b.stop = *dash == '-' ? strtoull(dash + 1, NULL, 16) : b.start + 1; /* numa_maps has none */
+	b.details = strchrnul(line, '\n');
+	b.details += *b.details == '\n';
+	for (b.end = b.details; *b.end && !begins_one(b.end);) {
+		b.end = strchrnul(b.end, '\n');
+		b.end += *b.end == '\n';
+	}
+	return b;
+}
+
+/* The part [START, STOP) of B. The kernel makes one of memory of the program's and of ours that is alike. */
+static int add_part(const struct lz_tracer *t, struct lz_proc_text *to, const struct block *b,
+                    uint64_t start, uint64_t stop)
+{
+	const bool whole = start == b->start && stop == b->stop,
+	           is_named = whole && b->stop > b->start + 1;
+	const char *rest = whole ? b->line : strchrnul(b->line, ' ');
+	const size_t len = (size_t)(b->details - rest);
+	char range[40] = "";
 	int ret = 0;
 
-	for (const char *line = text, *next; *line && !ret; line = next) {
-		const char *end = strchrnul(line, '\n');
-		const uint64_t start = strtoull(line, NULL, 16);
+	if (!whole) {
+		snprintf(range, sizeof(range), "%08lx-%08lx", (unsigned long)start,
+		         (unsigned long)stop);
+		ret = add(to, range, strlen(range));
+	}
+	if (ret == 0)
+		ret = is_named && is_vdso(t, start) ? add_vdso(to, rest, len - 1)
+		                                    : add(to, rest, len);
+	return ret < 0 ? -1 : add(to, b->details, (size_t)(b->end - b->details));
+}
 
-		next = *end ? end + 1 : end;
-		if (begins_one(line))
-			ours = lz_own_pages_touch(t, start, start + 1);
-		if (ours)
-			continue;
-		if (named && begins_one(line) && is_vdso(t, start))
-			ret = add_vdso(to, line, (size_t)(end - line));
-		else
-			ret = add(to, line, (size_t)(next - line));
+static int copy(const struct lz_tracer *t, const char *text, struct lz_proc_text *to)
+{
+	struct block b;
+	int ret = 0;
+
+	for (const char *line = text; *line && !ret; line = b.end) {
+		b = block_at(line);
+		for (uint64_t at = b.start, end; at < b.stop && !ret; at = end) {
+			const bool ours = lz_own_pages_at(t, at, &end);
+
+			end = end < b.stop ? end : b.stop;
+			if (!ours)
+				ret = add_part(t, to, &b, at, end);
+		}
 	}
 	return ret;
 }
 
-int lz_proc_mappings_mend(const struct lz_tracer *t, const char *name, struct lz_proc_text *x)
+int lz_proc_mappings_mend(const struct lz_tracer *t, struct lz_proc_text *x)
 {
 	struct lz_proc_text mended = {0};
 
-	if (add(&mended, "", 0) < 0 ||
-	    copy(t, x->bytes, strcmp(name, "numa_maps") != 0, &mended) < 0) {
+	if (add(&mended, "", 0) < 0 || copy(t, x->bytes, &mended) < 0) {
 		free(mended.bytes);
 		return -1;
 	}

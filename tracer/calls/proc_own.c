@@ -3,30 +3,53 @@
 #include "tracer/calls/proc_files.h"
 #include "tracer/state/state.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Wherever /proc is mounted. */
+/* PATH ends in /TID/NAME, wherever /proc is mounted, or is not. */
 static bool split(const char *path, unsigned *tid, char name[LZ_PROC_NAME])
 {
-	const char *proc = strstr(path, "/proc/");
-	unsigned pid;
-	int end = 0;
+	const char *end = strrchr(path, '/'), *number = end;
 
-	if (!proc)
+	if (!end || strlen(end + 1) >= LZ_PROC_NAME)
 		return false;
-	if (sscanf(proc, "/proc/%u/task/%u/%15[a-z_]%n", &pid, tid, name, &end) != 3 &&
-	    sscanf(proc, "/proc/%u/%15[a-z_]%n", tid, name, &end) != 2)
+	while (number > path && isdigit((unsigned char)number[-1]))
+		number--;
+	if (number == end || number == path || number[-1] != '/')
 		return false;
-	return !proc[end];
+	strcpy(name, end + 1);
+	*tid = (unsigned)strtoul(number, NULL, 10);
+	return true;
+}
+
+/* What is told of a first thread that is gone is mended as that of any other one. */
+static const struct lz_thread *one_of(const struct lz_tracer *t, const struct lz_thread *th,
+                                      bool first)
+{
+	return th || !first ? th : t->cur;
+}
+
+/* Another /proc may be one of the program's PID namespace. */
+static const struct lz_thread *thread_of(const struct lz_tracer *t, const char *link, pid_t tid)
+{
+	const struct lz_thread *who = one_of(t, lz_thread_find(t, tid), (uint32_t)tid == t->tid);
+	struct stat ours, file;
+
+	if (who || stat("/proc", &ours) < 0 || stat(link, &file) < 0 || file.st_dev == ours.st_dev)
+		return who;
+	return one_of(t, lz_thread_named(t, tid), (uint32_t)tid == t->own_tid);
 }
 
 bool lz_proc_file_own(const struct lz_tracer *t, int fd, struct lz_proc_file *file)
 {
-	char link[64], path[256];
+	char link[64], path[PATH_MAX];
 	struct statfs fs;
 	unsigned tid;
 
@@ -38,8 +61,6 @@ bool lz_proc_file_own(const struct lz_tracer *t, int fd, struct lz_proc_file *fi
 	if (!split(path, &tid, file->name) || statfs(link, &fs) < 0 ||
 	    fs.f_type != PROC_SUPER_MAGIC)
 		return false;
-	file->who = lz_thread_find(t, (pid_t)tid);
-	if (!file->who) /* a /proc of its PID namespace */
-		file->who = lz_thread_named(t, (pid_t)tid);
+	file->who = thread_of(t, link, (pid_t)tid);
 	return file->who;
 }

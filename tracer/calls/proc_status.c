@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* /proc/PID/status: who traces the program, its filters of system calls,
- * and its CPUs. */
+/* /proc/PID/status: its state, who traces the program, its filters of system calls, and its CPUs. */
 #include "tracer/calls/proc_files.h"
 #include "tracer/filters/filters.h"
 
@@ -44,6 +43,16 @@ static int put_number(struct lz_proc_text *x, const char *key, unsigned number)
 
 	snprintf(value, sizeof(value), "%u", number);
 	return put(x, key, value);
+}
+
+/* It has been looked at while we had it stopped. */
+static int let_run(struct lz_proc_text *x)
+{
+	static const char stopped[] = "t (tracing stop)";
+	size_t len;
+	const char *state = value_of(x, "\nState:\t", &len);
+
+	return state && !strncmp(state, stopped, len) ? put(x, "\nState:\t", "R (running)") : 0;
 }
 
 /* ---- filters ---- */
@@ -122,7 +131,7 @@ static int put_cpus(struct lz_proc_text *x, const cpu_set_t *cpus)
 int lz_proc_status_mend(const struct lz_tracer *t, const struct lz_thread *who,
                         struct lz_proc_text *x)
 {
-	if (put_number(x, "\nTracerPid:\t", 0) < 0 || put_filters(x, who) < 0)
+	if (let_run(x) < 0 || put_number(x, "\nTracerPid:\t", 0) < 0 || put_filters(x, who) < 0)
 		return -1;
 	return put_cpus(x, &t->borrowed.affinity);
 }

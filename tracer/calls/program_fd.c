@@ -11,6 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
 bool lz_fd_is_open(const struct lz_tracer *t, int fd)
 {
 	char path[64], line[128];
@@ -36,9 +40,11 @@ bool lz_fd_is_socket(const struct lz_tracer *t, int fd)
 	       memcmp(link, kind, strlen(kind)) == 0;
 }
 
+/* The first thread may be gone, or have other descriptors; before Linux 6.9 it must do. */
 int lz_fd_copy(const struct lz_tracer *t, int fd)
 {
-	const int process = (int)syscall(SYS_pidfd_open, t->tid, 0);
+	const int thread = (int)syscall(SYS_pidfd_open, t->p.pid, PIDFD_THREAD);
+	const int process = thread < 0 ? (int)syscall(SYS_pidfd_open, t->tid, 0) : thread;
 	const int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
 
 	if (process >= 0)

@@ -77,18 +77,6 @@ static struct area told(const struct lz_tracer *t)
 	    .cpu_id_start = b->told_cpu, .cpu_id = b->told_cpu, .node_id = b->told_node};
 }
 
-static bool writable(const struct lz_tracer *t, uint64_t at, uint64_t len)
-{
-	for (uint64_t end = at + len; at < end;) {
-		ptrdiff_t i = lz_vmas_find(&t->vmas, at);
-
-		if (i < 0 || !(t->vmas.a[i].v.prot & PROT_WRITE))
-			return false;
-		at = t->vmas.a[i].v.end;
-	}
-	return true;
-}
-
 int64_t lz_rseq_answer(const struct lz_tracer *t)
 {
 	const struct lz_rseq *q = &t->cur->rseq;
@@ -106,7 +94,7 @@ int64_t lz_rseq_answer(const struct lz_tracer *t)
 		return error;
 	if (flags != UNREGISTER && q->at)
 		return -EBUSY;
-	return writable(t, a[0], FEATURES_END) ? 0 : -EFAULT;
+	return lz_vmas_writable(&t->vmas, a[0], FEATURES_END) ? 0 : -EFAULT;
 }
 
 int lz_rseq_done(struct lz_tracer *t)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-uint64_t lz_fd_position(const struct lz_tracer *t, int fd)
+static uint64_t position(struct lz_tracer *t, int fd)
 {
 	char path[64], line[128];
 	uint64_t pos = 0;
@@ -54,7 +54,7 @@ static struct lz_written before(struct lz_tracer *t, int fd, uint64_t arg, uint6
 	uint64_t end;
 
 	if (!arg)
-		end = lz_fd_position(t, fd);
+		end = position(t, fd);
 	else if (lz_proc_read_some(&t->p, arg, &end, sizeof(end)) != sizeof(end))
 		return (struct lz_written){0, UINT64_MAX};
 	return (struct lz_written){end > n ? end - n : 0, end};

@@ -11,7 +11,4 @@ int lz_changed_fd(const struct lz_call *c, int64_t result);
  * Its size is looked at apart. */
 struct lz_written lz_written_range(struct lz_tracer *t, int fd, uint64_t n);
 
-/* Where the next read or write of FD begins; 0 if that is not known. */
-uint64_t lz_fd_position(const struct lz_tracer *t, int fd);
-
 #endif

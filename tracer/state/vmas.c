@@ -60,6 +60,18 @@ static int split(struct lz_vmas *m, uint64_t addr)
 	return 0;
 }
 
+bool lz_vmas_writable(const struct lz_vmas *m, uint64_t at, uint64_t len)
+{
+	for (uint64_t end = at + len; at < end;) {
+		const ptrdiff_t i = lz_vmas_find(m, at);
+
+		if (i < 0 || !(m->a[i].v.prot & PROT_WRITE))
+			return false;
+		at = m->a[i].v.end;
+	}
+	return true;
+}
+
 int lz_vmas_slice(struct lz_vmas *m, uint64_t start, uint64_t end, size_t *first, size_t *last)
 {
 	if (split(m, start) < 0 || split(m, end) < 0)

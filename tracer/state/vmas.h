@@ -45,6 +45,8 @@ void lz_vmas_clear(struct lz_vmas *m);
 size_t lz_vmas_from(const struct lz_vmas *m, uint64_t addr);
 /* Index of the area that holds ADDR, -1 if none. */
 ptrdiff_t lz_vmas_find(const struct lz_vmas *m, uint64_t addr);
+/* May the program store to all of it? */
+bool lz_vmas_writable(const struct lz_vmas *m, uint64_t at, uint64_t len);
 /* Splits the areas at START and END; *first..*last are those between. -1: out of memory. */
 int lz_vmas_slice(struct lz_vmas *m, uint64_t start, uint64_t end, size_t *first, size_t *last);
 int lz_vmas_remove(struct lz_vmas *m, uint64_t start, uint64_t end);
