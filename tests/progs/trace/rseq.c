@@ -15,6 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../let-go/traced.h"
+
 #define SIG 0x53053053
 enum { UNREGISTER = 1, LEN = 32, ROUNDS = 3000, LENGTH = 20000 };
 /* Weak: a C library before 2.35 has none. */
@@ -235,16 +237,6 @@ static void child(void)
 	}
 	see(waitpid(pid, &status, 0) == pid, "waitpid");
 	printf("child %d\n", WEXITSTATUS(status));
-}
-
-static int is_traced(void)
-{
-	char text[4096] = "";
-	FILE *f = fopen("/proc/self/status", "r");
-	size_t n = fread(text, 1, sizeof(text) - 1, f);
-
-	fclose(f);
-	return n && !strstr(text, "TracerPid:\t0\n");
 }
 
 int main(int argc, char **argv)

@@ -18,6 +18,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../let-go/traced.h"
+
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RET(value) BPF_STMT(BPF_RET | BPF_K, (value))
 #define IF(value, ret) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1), RET(ret)
@@ -363,16 +365,11 @@ static void inherited(void)
 /* The kernel takes over. */
 static void late(void)
 {
-	char text[4096] = "";
-
 	nnp();
 	on(SYS_getppid, SECCOMP_RET_ERRNO | EXDEV);
 	on(SYS_getpgid, SECCOMP_RET_ERRNO | ENOSPC);
-	do {
-		int fd = open("/proc/self/status", O_RDONLY);
-		text[read(fd, text, sizeof(text) - 1)] = 0;
-		close(fd);
-	} while (!strstr(text, "TracerPid:\t0\n"));
+	while (is_traced())
+		;
 	inherited();
 }
 
