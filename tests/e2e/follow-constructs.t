@@ -46,7 +46,7 @@ for source in ${LIZARD_PROGS:-$progs/*.c}; do
 	done
 	[ $(((number + 1) % every)) = 0 ] || continue
 	case $name in
-	futexes | gone | halted | holes | ipc | locks | memory | pidns | received | twice) continue ;; # what processes outside store shows late
+	brief | futexes | gone | halted | holes | ipc | locks | memory | pidns | received | short_waits | twice) continue ;; # what processes outside store shows late
 	ptrace) continue ;;                         # its child is not traced by anybody, and nor can it
 	esac
 	recorded "$name alone" "$T/recordings/$name" parent "$T/$name-O0"
