@@ -75,4 +75,20 @@ for args in "" hide; do
 		ok $? "$name: verify is clean" || diag "$(tail -n 5 "$T/verify")"
 	done
 done
+
+# ---- an ordinary user, who may not open shared memory in /proc/PID/map_files: the program is asked which of its pages exist ----
+user="setpriv --reuid=54321 --regid=54321 --clear-groups"
+mkdir "$T/user" && chmod 777 "$T/user"
+gcc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/dropped.c" -o "$T/dropped"
+for args in "" vfork; do
+	for how in --dirty=auto --dirty=compare; do
+		name="shared memory, $args $how"
+		# shellcheck disable=SC2086
+		$user timeout -k 5 20 lizard-trace -q $how --checkpoint-interval 20 -o "$T/user/$args$how" "$T/dropped" $args >"$T/out" 2>"$T/err"
+		# shellcheck disable=SC2086
+		is "$? $(cat "$T/out" "$T/err")" "0 $("$T/dropped" $args)" "$name: as natively"
+		$user timeout -k 5 60 lizard verify "$T/user/$args$how" >"$T/verify" 2>&1
+		ok $? "$name: verify is clean" || diag "$(tail -n 5 "$T/verify")"
+	done
+done
 done_testing

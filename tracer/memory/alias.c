@@ -5,6 +5,7 @@
 #include "tracer/log/log.h"
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
+#include "tracer/memory/resident.h"
 #include "tracer/memory/shared_data.h"
 
 #include <lizard/error.h>
@@ -100,8 +101,10 @@ static int log_data(void *t, enum lz_stretch kind, uint64_t from, uint64_t to)
 /* Replay begins with zeroes there; a private mapping with what the object holds. */
 static int log_contents(struct lz_tracer *t, const struct lz_area *a)
 {
-	return lz_vma_follows(&a->v) ? lz_dirty_each_own(t, a->v.start, a->v.end, log_own)
-	                             : lz_shared_data(t, a, log_data, t);
+	if (lz_vma_follows(&a->v))
+		return lz_dirty_each_own(t, a->v.start, a->v.end, log_own);
+	lz_resident_look_at(t, a);
+	return lz_shared_data(t, a, log_data, t);
 }
 
 /* [FROM, TO) of area *A gets the number. */

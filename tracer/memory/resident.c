@@ -10,6 +10,7 @@
 #include <common/base/cleanup.h>
 #include <lizard/error.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,13 +38,26 @@ static bool nothing_is_swapped(void)
 	return sysinfo(&i) == 0 && i.totalswap == i.freeswap;
 }
 
+/* A stop that ptrace makes within a call, as at a vfork: behind it the kernel stores a result. */
+static bool is_event(pid_t pid)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, pid, 0, &info) < 0)
+		return true;
+	return info.si_signo == SIGTRAP && info.si_code >> 8 > 0 &&
+	       info.si_code >> 8 != PTRACE_EVENT_STOP;
+}
+
 /* Can the program make a call for us? Not within another one. */
 static bool may_ask(const struct lz_tracer *t)
 {
 	struct __ptrace_syscall_info info;
 
-	return ptrace(PTRACE_GET_SYSCALL_INFO, t->p.pid, sizeof(info), &info) > 0 &&
-	       info.op != PTRACE_SYSCALL_INFO_ENTRY && info.op != PTRACE_SYSCALL_INFO_SECCOMP;
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->p.pid, sizeof(info), &info) <= 0)
+		return false;
+	return info.op == PTRACE_SYSCALL_INFO_EXIT ||
+	       (info.op == PTRACE_SYSCALL_INFO_NONE && !is_event(t->p.pid));
 }
 
 /* ---- what is to be asked for ---- */
@@ -154,6 +168,12 @@ void lz_resident_look(struct lz_tracer *t)
 		ret = ask_all(t);
 	if (ret || !nothing_is_swapped())
 		lz_resident_forget(t->shared);
+}
+
+void lz_resident_look_at(struct lz_tracer *t, const struct lz_area *a)
+{
+	if (t->shared && is_such(t, a))
+		lz_resident_look(t);
 }
 
 /* ---- what is known ---- */

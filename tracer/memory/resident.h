@@ -10,6 +10,9 @@ struct lz_resident; /* what is known of one mapping */
 
 /* What exists now, of all such mappings; where it cannot be asked nothing is known any more. */
 void lz_resident_look(struct lz_tracer *t);
+/* The same if A is one of them. Whoever logs what is there, and says of the rest that it is empty, has to ask:
+ * what the program has touched since need not stand in its page map any more. */
+void lz_resident_look_at(struct lz_tracer *t, const struct lz_area *a);
 /* What is known of the mapping E: that of the last look, and what the program has touched since. NULL:
  * nothing. Valid until the next look. */
 const struct lz_resident *lz_resident_of(const struct lz_tracer *t, const struct lz_maps_entry *e);

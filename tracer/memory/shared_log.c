@@ -4,6 +4,7 @@
 #include "tracer/memory/memory.h"
 #include "tracer/memory/objects.h"
 #include "tracer/memory/pages.h"
+#include "tracer/memory/resident.h"
 #include "tracer/memory/shared_data.h"
 
 #include <lizard/error.h>
@@ -208,6 +209,7 @@ int lz_shared_log(struct lz_tracer *t, uint64_t from, uint64_t to)
 		struct lz_area a = lz_area_part(&whole, whole.v.start > from ? whole.v.start : from,
 		                                whole.v.end < to ? whole.v.end : to);
 		struct logged l = {t, &a};
+		lz_resident_look_at(t, &a);
 		if (lz_shared_data(t, &a, log_stretch, &l) < 0)
 			return -1;
 	}
