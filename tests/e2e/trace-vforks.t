@@ -8,7 +8,7 @@ for cc in gcc lizard-cc; do
 	$cc -g -O1 "$LIZARD_SRC/tests/progs/trace/vforks.c" -o "$T/$cc" || skip_all "no program"
 	native=$("$T/$cc")
 	is "$? $(echo "$native" | sort -u | wc -l)" "0 14" "$cc: natively" || diag "$native"
-	for how in "--calls=buffer" "--calls=stop" "--follow=all"; do
+	for how in "--calls=buffer" "--calls=stop" "--dirty=compare" "--follow=all"; do
 		rec=$T/recordings/$cc$how
 		lizard-trace -q $how -o "$rec" "$T/$cc" >"$T/out" 2>"$T/err"
 		is "$? $(cat "$T/out" "$T/err")" "0 $native" "$cc $how: recorded"

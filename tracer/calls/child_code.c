@@ -69,8 +69,8 @@ static int note(void *arg, uint64_t addr)
 int lz_child_code_before(struct lz_tracer *t)
 {
 	before.n = 0;
-	before.on = true;
-	return each_page(t, note);
+	before.on = !lz_pages_compared(t);
+	return before.on ? each_page(t, note) : 0;
 }
 
 /* ---- afterwards ---- */

@@ -53,6 +53,8 @@ int lz_pages_collect(struct lz_tracer *t, bool whole, struct lz_page_set *set);
 int lz_pages_done(struct lz_tracer *t, struct lz_page_set *set, bool whole);
 
 /* pages_watch.c */
+/* Writes are not tracked: all pages are compared, also those that the program cannot write. */
+bool lz_pages_compared(const struct lz_tracer *t);
 /* Between these two another process writes into the memory: *set gets what it changed. Not a
  * collection: what changed still counts for the next one. */
 int lz_pages_watch(struct lz_tracer *t);

@@ -43,6 +43,11 @@ static int carry_on_with_more(struct lz_pages *g)
 	return carry_on(g);
 }
 
+bool lz_pages_compared(const struct lz_tracer *t)
+{
+	return t->pages->uffd < 0;
+}
+
 int lz_pages_watch(struct lz_tracer *t)
 {
 	struct lz_pages *g = t->pages;
