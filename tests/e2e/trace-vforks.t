@@ -17,4 +17,14 @@ for cc in gcc lizard-cc; do
 	done
 done
 
+# ---- what it stores in memory that processes share ----
+gcc -g -O1 -w "$LIZARD_SRC/tests/progs/trace/dropped.c" -o "$T/dropped"
+for follow in none all; do
+	rec=$T/recordings/shared-$follow
+	lizard-trace -q --follow "$follow" -o "$rec" "$T/dropped" vfork >"$T/out" 2>"$T/err"
+	is "$? $(cat "$T/out" "$T/err")" "0 $("$T/dropped" vfork)" "shared memory, --follow $follow: as natively"
+	timeout 100 lizard verify -a "$rec" >"$T/out" 2>&1
+	ok $? "shared memory, --follow $follow: verify is clean" || { diag "$(tail -n 3 "$T/out")"; replay_hint "$rec"; }
+done
+
 done_testing

@@ -173,7 +173,10 @@ static int run_shared(struct lz_tracer *t, struct lz_proc *c, bool *gone)
 		return -1;
 	lz_shared_lock_leave(t); /* whoever it waits for may need it */
 	int ret = until_exec(c->pid, gone);
-	return lz_shared_lock_enter(t) < 0 ? -1 : ret;
+	if (lz_shared_lock_enter(t) < 0)
+		return -1;
+	t->shared_lock.news = true; /* it has stored to shared memory as well */
+	return ret;
 }
 
 static int share_memory(struct lz_tracer *t, struct lz_proc *c, bool *gone)
