@@ -6,9 +6,9 @@
 #include <lizard/trace.h>
 #include <stdio.h>
 
-/* What was recorded, and the command that opens it, on stderr. */
-/* The shortest name of the recording DIR that `lizard-gdb` takes, whatever is recorded next. */
+/* The shortest name of the recording DIR that `lizard-gdb` takes, whatever is recorded next. Part of DIR. */
 const char *lz_trace_name(const char *dir);
+/* What was recorded, and the command that opens it, on stderr. */
 void lz_trace_summary(const struct lz_trace_options *o, const struct lz_trace_result *r);
 
 struct lz_trace_outcome {
