@@ -38,7 +38,7 @@ ok $? "the other program builds"
 same() { # WHAT SECONDS COMMAND...
 	what=$1 most=$2
 	shift 2
-	"$@" >"$T/native" 2>/dev/null || { skip "$what: not allowed here"; return; }
+	"$@" >"$T/native" 2>/dev/null || { skip "$what" "not allowed here"; return; }
 	timeout -k 5 "$most" lizard-trace -q --follow all -o "$T/recordings/same" "$@" >"$T/out" 2>"$T/err"
 	is "$? $(cat "$T/out")" "0 $(cat "$T/native")" "$what" || diag "$(cat "$T/err")"
 	rm -rf "$T/recordings/same"
