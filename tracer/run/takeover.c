@@ -85,9 +85,13 @@ static int have_file(struct dl_phdr_info *info, size_t size, void *arg)
 
 		if (h->p_type != PT_LOAD)
 			continue;
-		if (!(h->p_flags & PF_W))
+		if (!(h->p_flags & PF_W)) {
 			have_code(from, end);
-		else if ((from = from < writable ? writable : from) < end)
+			continue;
+		}
+		if (from < writable)
+			from = writable;
+		if (from < end)
 			have_pages((const void *)from, end - from, MADV_POPULATE_WRITE);
 	}
 	return 0;
